@@ -32,14 +32,20 @@ func New(p Params) (*Model, error) {
 		}
 		return nil, errors.Join(errs...)
 	}
-	m := &Model{
+	m := p.Unchecked()
+	return &m, nil
+}
+
+// Unchecked is the model of parameters that may be those of no body, such as a fit tries on its way.
+func (p *Params) Unchecked() Model {
+	m := Model{
 		radius: p.Radius, mass: p.Mass, inertia: p.about(), c: vec(p.Center), roll: p.Roll, spin: p.Spin,
 		slips: p.Slips, slide: p.Slide, tol: Tolerance,
 	}
 	sx, cx := math.Sincos(p.Tilt[0])
 	sy, cy := math.Sincos(p.Tilt[1])
 	m.weight = r3.Scale(p.Mass*p.Gravity, r3.Vec{X: sx, Y: cx * sy, Z: -cx * cy})
-	return m, nil
+	return m
 }
 
 // Frame is the frame of the plane seen from the body: its unit vectors in body axes, the source's α, β and γ.
@@ -90,6 +96,26 @@ type Accel struct {
 func (m *Model) Rolling(f *Frame, w r3.Vec) r3.Vec {
 	a := m.accelerate(f, w, r3.Vec{}, Mode{})
 	return a.W
+}
+
+// Inverse is the moment of friction M_f (N·m, body axes) and the force of the plane λ (N, frame of the plane) of a ball that rolls, turning
+// at w with dw/dt: [KKK17] (1.5) read from right to left.
+func (m *Model) Inverse(f *Frame, w, dw r3.Vec) (moment, force r3.Vec) {
+	rho := axpy(m.radius, f.C, m.c)
+	a := r3.Add(r3.Cross(dw, rho), r3.Cross(w, r3.Cross(w, m.c)))
+	lambda := axpy(m.mass, a, r3.Scale(-1, f.ToBody(m.weight)))
+	moment = r3.Add(m.inertia.by(dw), r3.Cross(w, m.inertia.by(w)))
+	return r3.Add(moment, r3.Cross(rho, lambda)), f.ToPlane(lambda)
+}
+
+// Momentum is the angular momentum about the contact, K·ω (N·m·s), in body axes, and its rate less K·dω/dt, which is dK/dt·ω (N·m).
+func (m *Model) Momentum(f *Frame, w r3.Vec) (l, rate r3.Vec) {
+	rho := axpy(m.radius, f.C, m.c)
+	drho := r3.Scale(m.radius, r3.Cross(f.C, w))
+	k := m.inertia.plus(m.mass, rho)
+	rate = r3.Scale(2*r3.Dot(rho, drho), w)
+	rate = r3.Sub(rate, axpy(r3.Dot(rho, w), drho, r3.Scale(r3.Dot(drho, w), rho)))
+	return k.by(w), r3.Scale(m.mass, rate)
 }
 
 // accelerate solves the equations of motion. u (m/s, frame of the plane) is the velocity of the contact of a ball that slips.

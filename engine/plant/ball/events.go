@@ -76,7 +76,7 @@ func (m *Model) event(s *State, a *Accel) bool {
 		}
 	}
 	if changed {
-		m.constrain(s)
+		m.Constrain(s)
 		m.release(s)
 	}
 	return changed || m.held(s) && m.release(s)
@@ -93,7 +93,7 @@ func (m *Model) settle(s *State) {
 	wn := r3.Dot(s.W, f.C)
 	s.Mode.RollHeld = m.roll.dry() && r3.Norm(axpy(-wn, f.C, s.W)) <= rest
 	s.Mode.SpinHeld = m.spin.dry() && math.Abs(wn) <= rest
-	m.constrain(s)
+	m.Constrain(s)
 	m.release(s)
 }
 
@@ -116,7 +116,7 @@ func (m *Model) release(s *State) (any bool) {
 		case 2:
 			s.Mode.Slip = true
 		}
-		if m.constrain(s); k == 2 {
+		if m.Constrain(s); k == 2 {
 			s.VX, s.VY = s.VX+rest*m.radius*towards.X, s.VY+rest*m.radius*towards.Y
 		}
 	}

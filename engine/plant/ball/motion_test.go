@@ -200,3 +200,35 @@ func TestForceMovesCentreOfMass(t *testing.T) {
 		}
 	}
 }
+
+// Inverse gives back the moment of friction and the force that the motion was made with; Momentum changes as it says.
+func TestInverse(t *testing.T) {
+	m, s := moving(t, false)
+	const h = 1e-5
+	for range 20 {
+		a := m.Accel(&s)
+		f := s.Frame()
+		moment, force := m.Inverse(&f, s.W, a.W)
+		own, d := m.moment(f.C, s.W, s.Mode)
+		if want := axpy(-a.Force.Z, d, own); r3.Norm(r3.Sub(moment, want)) > 1e-12 || r3.Norm(r3.Sub(force, a.Force)) > 1e-12 {
+			t.Fatalf("moment %v, want %v; force %v, want %v", moment, want, force, a.Force)
+		}
+		before, _ := m.Momentum(&f, s.W)
+		m.Step(h, &s)
+		mid := m.Accel(&s)
+		g := s.Frame()
+		_, rate := m.Momentum(&g, s.W)
+		with, _ := m.Inverse(&g, r3.Vec{}, mid.W)
+		without, _ := m.Inverse(&g, r3.Vec{}, r3.Vec{})
+		m.Step(h, &s)
+		e := s.Frame()
+		after, _ := m.Momentum(&e, s.W)
+		got := r3.Scale(1/(2*h), r3.Sub(after, before))
+		if want := r3.Add(rate, r3.Sub(with, without)); r3.Norm(r3.Sub(got, want)) > 1e-7*r3.Norm(want) {
+			t.Fatalf("d(Kω)/dt by differences %v, want %v", got, want)
+		}
+		for range 20 {
+			m.Step(1e-3, &s)
+		}
+	}
+}

@@ -41,7 +41,7 @@ func (m *Model) Place(s *State) {
 	if ux, uy := m.contact(&f, s); m.slips && math.Hypot(ux, uy) > rest*m.radius {
 		s.Mode.Slip = true
 	} else {
-		m.constrain(s)
+		m.Constrain(s)
 	}
 	m.settle(s)
 }
@@ -51,8 +51,8 @@ func (m *Model) contact(f *Frame, s *State) (x, y float64) {
 	return s.VX - m.radius*r3.Dot(f.B, s.W), s.VY + m.radius*r3.Dot(f.A, s.W)
 }
 
-// constrain takes away what the mode excludes: the speeds that friction holds, exactly, and the slip of a contact that rolls.
-func (m *Model) constrain(s *State) {
+// Constrain takes away what the mode excludes: the speeds that friction holds, exactly, and the slip of a contact that rolls.
+func (m *Model) Constrain(s *State) {
 	f := s.Frame()
 	switch wn := r3.Dot(s.W, f.C); {
 	case s.Mode.RollHeld && s.Mode.SpinHeld:
@@ -167,7 +167,7 @@ func (m *Model) trial(s *State, h float64, k0 *vector, to *State, end *vector, a
 	to.Q = quat.Scale(1.5-0.5*(to.Q.Real*to.Q.Real+to.Q.Imag*to.Q.Imag+to.Q.Jmag*to.Q.Jmag+to.Q.Kmag*to.Q.Kmag), to.Q) // length 1 but for rounding
 	to.W, to.X, to.Y = v.at(iOmega), v[iCentre], v[iCentre+1]
 	to.VX, to.VY = v[iSpeed], v[iSpeed+1]
-	m.constrain(to)
+	m.Constrain(to)
 	return err
 }
 

@@ -1,0 +1,352 @@
+package ball
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"gonum.org/v1/gonum/num/quat"
+	"gonum.org/v1/gonum/spatial/r3"
+
+	"hilrig/engine/plant/ball"
+	"hilrig/engine/rotation"
+	"hilrig/identify/fit"
+)
+
+// Spec says what is known of ball and markers and what is to be found.
+type Spec struct {
+	Body    ball.Params // what is known of it; free numbers start here
+	Markers []r3.Vec    // m    from the geometric centre, in axes of the body
+	Free    []string    // of Names; nil: mu_roll and height
+	Height  float64     // m    of the plane in the frame of the cameras
+	Lean    [2]float64  // rad  of the plane's normal in the frame of the cameras, about its x and y
+	Noise   float64     // m    of a coordinate of a marker; 0: from the distances of the markers
+	Slide   float64     //      coefficient of sliding friction that ball and plane are sure to have; 0: not known
+	Half    float64     // s    half of the window of the smoothing; 0: 0.05 s
+	Order   int         //      of its polynomial; 0: 3
+	Squares bool        //      plain least squares; else residuals beyond 3 times the noise pull like their size (Huber)
+}
+
+// Result is what all levels say, and whether to believe it.
+type Result struct {
+	Levels []Level `json:"levels"` // from the simplest to the one to report, the last
+	Moduli Moduli  `json:"moduli"` // the source's (2.2), for comparison only
+
+	Parameters  []fit.Estimate `json:"parameters"`  // of the last level, without the start of the motion
+	Correlation [][]float64    `json:"correlation"` // of Parameters
+	Intervals   string         `json:"intervals"`   // how their errors were found
+	Slip        Slip           `json:"slip"`
+	Refused     []Refusal      `json:"refused"` // parameters that the recording does not tell
+
+	Accepted bool     `json:"accepted"`
+	Reasons  []string `json:"reasons"`  // against it
+	Warnings []string `json:"warnings"` // what else a reader has to know
+
+	Frames     int     `json:"frames"`
+	LeftOut    int     `json:"frames_left_out"` // fewer than three markers in view
+	Odd        int     `json:"frames_odd"`      // markers swapped or moved
+	Noise      float64 `json:"noise"`           // m  of a coordinate of a marker
+	TopRoll    float64 `json:"top_roll"`        // rad/s
+	SpinRMS    float64 `json:"spin_rms"`        // rad/s
+	Compute    float64 `json:"compute_s"`       // s
+	Iterations int     `json:"iterations"`
+
+	Solution *fit.Solution `json:"-"`
+	Body     ball.Params   `json:"body"` // with what was found
+	start    ball.State
+}
+
+// Refusal is a parameter whose value is not to be used, and why.
+type Refusal struct {
+	Name string `json:"name"`
+	Why  string `json:"why"`
+}
+
+const (
+	pieceLength  = 0.5  // s  of multiple shooting
+	multiStride  = 4    // frames between those that it compares
+	poorFit      = 3.0  // times the noise: root mean square of a first fit that is tried again from several starts
+	huberScale   = 3.0  // times the noise
+	offsetTol    = 1e-3 // standard errors, about, from the optimum
+	shownTo      = 5.0  // rad/s  up to which [KKK17] found its law
+	looseErr     = 0.5  // standard error over the value of a coefficient that is refused
+	disagreement = 0.1  // relative, of a level, that is told
+)
+
+func (s *Spec) withDefaults() (Spec, error) {
+	c := *s
+	c.Half, c.Order = cmp.Or(s.Half, 0.05), cmp.Or(s.Order, 3)
+	if len(s.Free) == 0 {
+		c.Free = []string{"mu_roll", "height"}
+	}
+	var errs []error
+	for _, p := range s.Body.Check() {
+		errs = append(errs, fmt.Errorf("body: %w", &p))
+	}
+	if s.Body.Slips {
+		errs = append(errs, errors.New("body: slips: a fit takes the ball to roll; give the coefficient as slide of the fit, to judge the force"))
+	}
+	if len(s.Markers) < 3 {
+		errs = append(errs, fmt.Errorf("markers: %d, want three at least", len(s.Markers)))
+	}
+	for k, m := range s.Markers {
+		if d := r3.Norm(m); !(d < 10*s.Body.Radius) {
+			errs = append(errs, fmt.Errorf("markers[%d]: %.4g m from the centre of a ball of radius %.4g m: lengths are metres", k, d, s.Body.Radius))
+		}
+	}
+	if !(s.Noise >= 0) || !(s.Slide >= 0) || math.IsInf(s.Noise+s.Slide, 0) {
+		errs = append(errs, fmt.Errorf("noise %g m, slide %g: want finite numbers >= 0", s.Noise, s.Slide))
+	}
+	return c, errors.Join(errs...)
+}
+
+// Fit looks at a recording on all levels.
+func Fit(ctx context.Context, spec Spec, rec *Recording, watch fit.Watch) (*Result, error) {
+	begin := time.Now()
+	c, err := spec.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	free, err := choose(c.Free, len(c.Markers))
+	if err != nil {
+		return nil, err
+	}
+	if err := rec.Check(len(c.Markers)); err != nil {
+		return nil, err
+	}
+	p, err := posesOf(rec, c.Markers, c.Body.Radius)
+	if err != nil {
+		return nil, err
+	}
+	if c.Noise > 0 {
+		p.turn, p.place, p.sigma = p.turn*c.Noise/p.sigma, p.place*c.Noise/p.sigma, c.Noise
+	}
+	ms, err := smooth(p, c.Half, c.Order)
+	if err != nil {
+		return nil, err
+	}
+	r := &Result{Frames: len(rec.Times), LeftOut: p.missing, Odd: p.odd, Noise: p.sigma, Refused: []Refusal{}, Reasons: []string{}, Warnings: []string{}}
+	for i := range ms {
+		spin, roll := split(&ms[i].f, ms[i].w)
+		r.TopRoll = max(r.TopRoll, r3.Norm(roll))
+		r.SpinRMS += spin * spin / float64(len(ms))
+	}
+	r.SpinRMS = math.Sqrt(r.SpinRMS)
+
+	base := setup{body: c.Body, height: c.Height, lean: c.Lean, markers: c.Markers}
+	if slices.Contains(c.Free, "height") && c.Height == 0 {
+		base.height = heightOf(ms, c.Body.Radius)
+	}
+	base, err = r.smoothed(base, c.Free, ms)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.shoot(ctx, c, base, free, rec, p, watch); err != nil {
+		return nil, err
+	}
+	r.Slip = slipOf(&r.Body, ms, r.Solution, p.sigma, c)
+	r.judge(c)
+	r.Compute = time.Since(begin).Seconds()
+	return r, nil
+}
+
+// heightOf is where the plane lies below the centre.
+func heightOf(ms []motion, radius float64) (h float64) {
+	for i := range ms {
+		h += (ms[i].p.Z - radius) / float64(len(ms))
+	}
+	return h
+}
+
+// smoothed are the levels that need no simulation. It gives base with the friction to start the others from: that of the weak form.
+func (r *Result) smoothed(base setup, names []string, ms []motion) (setup, error) {
+	terms := freeTerms(names)
+	for _, level := range []func() (Level, error){
+		func() (Level, error) { return projection(&base.body, terms, ms) },
+		func() (Level, error) { return energy(&base.body, terms, ms) },
+		func() (Level, error) { return weak(&base.body, terms, ms, weakHalf) },
+	} {
+		l, err := level()
+		if err != nil {
+			r.Warnings = append(r.Warnings, err.Error())
+			continue
+		}
+		r.Levels = append(r.Levels, l)
+	}
+	mu, _ := r.Levels0("mu_roll")
+	r.Moduli = moduli(&base.body, ms, mu)
+	if len(r.Levels) == 0 {
+		return base, nil
+	}
+	last := &r.Levels[len(r.Levels)-1]
+	base = base.clone()
+	for _, t := range terms {
+		v, _ := last.Value(t.name)
+		if t.unit == "m" || t.unit == "N·m" {
+			v.Value = max(0, v.Value)
+		}
+		*t.field(&base.body) = v.Value
+	}
+	return base, nil
+}
+
+// Levels0 is the value of the first level that has it.
+func (r *Result) Levels0(name string) (float64, bool) {
+	for i := range r.Levels {
+		if v, ok := r.Levels[i].Value(name); ok {
+			return v.Value, true
+		}
+	}
+	return 0, false
+}
+
+const weakHalf = 0.1 // s
+
+// startAt is the state of the ball in a frame, by a polynomial about it.
+func startAt(p *poses, f int, c *Spec, height float64) (s ball.State, err error) {
+	half := c.Half
+	for range 4 {
+		turn := rotation.Polynomial{Half: half, Order: 2, Noise: p.turn}
+		m, err1 := turn.Turn(p.times[f], p.times, p.q)
+		at, err2 := turn.Point(p.times[f], p.times, p.center)
+		if err = errors.Join(err1, err2); err == nil {
+			lean := quat.Conj(rotation.Exp(r3.Vec{X: c.Lean[0], Y: c.Lean[1]}))
+			at.P.Z -= height
+			q := rotation.Rotate(lean, at.P)
+			return ball.State{Q: quat.Mul(lean, m.R), X: q.X, Y: q.Y, W: m.Omega}, nil
+		}
+		half *= 2
+	}
+	return s, fmt.Errorf("start: no motion can be told at %g s: %w", p.times[f], err)
+}
+
+// shoot are the levels that simulate: γ from one start, then the markers.
+func (r *Result) shoot(ctx context.Context, c Spec, base setup, free []parameter, rec *Recording, p *poses, watch fit.Watch) error {
+	first, err := startAt(p, 0, &c, base.height)
+	if err != nil {
+		return err
+	}
+	whole := []segment{{0, len(rec.Times), first}}
+
+	// γ: friction alone, as in the source, with the start
+	var friction []parameter
+	for _, q := range free {
+		if slices.ContainsFunc(freeTerms(c.Free), func(t term) bool { return t.name == q.name }) {
+			friction = append(friction, q)
+		}
+	}
+	gamma := &shooting{rec: rec, poses: p, base: base.clone(), free: friction, segments: slices.Clone(whole), gamma: true}
+	problem, lm := gamma.problem()
+	lm.Loss, lm.OffsetTol = c.loss(p.turn), offsetTol
+	sol, err := lm.Fit(ctx, problem, watch)
+	if err != nil {
+		r.Warnings = append(r.Warnings, "shooting on γ: "+err.Error())
+	} else {
+		r.level("shooting on γ", sol, "inertia and centre of mass are taken for exact")
+	}
+
+	// markers
+	s := &shooting{rec: rec, poses: p, base: base.clone(), free: free, segments: slices.Clone(whole)}
+	if sol != nil && sol.Converged {
+		gamma.adopt(sol)
+		start := s.segments[0].start
+		s.base.body.Roll, s.base.body.Spin = gamma.base.body.Roll, gamma.base.body.Spin
+		start.Q, start.W = gamma.segments[0].start.Q, gamma.segments[0].start.W
+		s.segments[0].start = start
+	}
+	sol, err = s.fit(ctx, c, p, watch, false)
+	if err != nil || norm(sol.Residual) > poorFit*p.sigma {
+		// from several starts
+		multi := &shooting{rec: rec, poses: p, base: base.clone(), free: free, segments: r.pieces(rec, p, &c, base.height), stride: multiStride}
+		if draft, err2 := multi.fit(ctx, c, p, watch, true); err2 == nil {
+			multi.adopt(draft)
+			again := &shooting{rec: rec, poses: p, base: multi.base, free: free, segments: []segment{{0, len(rec.Times), multi.segments[0].start}}}
+			if other, err2 := again.fit(ctx, c, p, watch, false); err2 == nil && (err != nil || other.Cost < sol.Cost) {
+				other.Count(draft)
+				s, sol, err = again, other, nil
+			}
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("shooting on the markers: %w", err)
+	}
+	s.adopt(sol)
+	r.Body, r.start, r.Solution, r.Iterations = s.base.body, s.segments[0].start, sol, sol.Iterations
+	r.level("markers", sol, "")
+	return r.assess(sol, len(free))
+}
+
+func (c *Spec) loss(sigma float64) fit.Loss {
+	if c.Squares {
+		return fit.Loss{}
+	}
+	return fit.Loss{Kind: fit.Huber, Scale: huberScale * sigma}
+}
+
+// fit descends. A draft is for its values only.
+func (s *shooting) fit(ctx context.Context, c Spec, p *poses, watch fit.Watch, draft bool) (*fit.Solution, error) {
+	problem, lm := s.problem()
+	lm.Loss, lm.OffsetTol = c.loss(p.sigma), offsetTol
+	if lm.Draft = draft; draft {
+		lm.MaxIterations, lm.CostTol = 20, 1e-6
+	}
+	return lm.Fit(ctx, problem, watch)
+}
+
+// pieces are segments of pieceLength with starts of their own.
+func (r *Result) pieces(rec *Recording, p *poses, c *Spec, height float64) (out []segment) {
+	n := len(rec.Times)
+	from := 0
+	for f := 1; f <= n; f++ {
+		if f < n && rec.Times[f]-rec.Times[from] < pieceLength {
+			continue
+		}
+		start, err := startAt(p, from, c, height)
+		switch {
+		case f-from < 10 && len(out) > 0:
+			out[len(out)-1].to = f
+		case err == nil || len(out) == 0:
+			out = append(out, segment{from, f, start})
+		default: // in a gap: the one before goes on
+			out[len(out)-1].to = f
+		}
+		from = f
+	}
+	return out
+}
+
+// level lists what a solution says of the friction.
+func (r *Result) level(name string, sol *fit.Solution, warning string) {
+	l := Level{Name: name, RMS: norm(sol.Residual), Unit: sol.Unit, Rows: len(sol.Residual), Warning: warning}
+	var se []float64
+	if cov := fit.Covariance(sol); cov != nil {
+		for j := range sol.Free {
+			se = append(se, math.Sqrt(cov.At(j, j)))
+		}
+	}
+	for j, i := range sol.Free {
+		q := &sol.Params[i]
+		if fit.IsState(q.Name) {
+			continue
+		}
+		v := Value{q.Name, q.Unit, q.Value, 0}
+		if se != nil {
+			v.Err = se[j]
+		}
+		l.Values = append(l.Values, v)
+	}
+	r.Levels = append(r.Levels, l)
+}
+
+// norm is the root mean square of rows.
+func norm(r []float64) float64 {
+	sum := 0.0
+	for _, v := range r {
+		sum += v * v
+	}
+	return math.Sqrt(sum / float64(max(1, len(r))))
+}

@@ -1,0 +1,217 @@
+package ball
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/num/quat"
+	"gonum.org/v1/gonum/spatial/r3"
+
+	"hilrig/engine"
+	"hilrig/engine/numeric"
+	"hilrig/engine/plant/ball"
+	"hilrig/engine/rotation"
+	"hilrig/identify/fit"
+)
+
+// A shooting compares a recording with the motion that the model makes from a start: one for the whole, or one for each segment.
+//
+// Rows are series: the coordinates of each marker in the frames that show it, or the vertical in the body, γ, of each frame.
+type shooting struct {
+	rec      *Recording
+	poses    *poses
+	base     setup
+	free     []parameter
+	segments []segment
+	gamma    bool // compare γ instead of the markers
+	stride   int  // frames from one that is compared to the next
+
+	rows   int
+	pieces []int   // where the series begin
+	count  []int   // frames that are compared, by marker
+	at     [][]int // by frame and marker: place in its series, −1: not seen
+	dt     float64
+}
+
+// segment is a part of the recording with a start of its own.
+type segment struct {
+	from, to int // frames
+	start    ball.State
+}
+
+// stateNames are the parameters of a start: place, small turn about the axes of the plane, angular velocity in axes of the body.
+var stateNames = [...]struct{ of, axis, unit string }{
+	{"x0", "x", "m"}, {"x0", "y", "m"}, {"x0", "turn_x", "rad"}, {"x0", "turn_y", "rad"}, {"x0", "turn_z", "rad"},
+	{"v0", "wx", "rad/s"}, {"v0", "wy", "rad/s"}, {"v0", "wz", "rad/s"},
+}
+
+const nState = len(stateNames)
+
+// gammaStates are those that γ depends on.
+var gammaStates = []int{2, 3, 5, 6, 7}
+
+func (s *shooting) states() []int {
+	if s.gamma {
+		return gammaStates
+	}
+	return []int{0, 1, 2, 3, 4, 5, 6, 7}
+}
+
+// prepare lays out the rows.
+func (s *shooting) prepare() {
+	s.stride = max(1, s.stride)
+	n := len(s.base.markers)
+	if s.gamma {
+		n = 1
+	}
+	count := make([]int, n)
+	s.at = make([][]int, len(s.rec.Times))
+	for f := range s.at {
+		s.at[f] = make([]int, n)
+		for j := range n {
+			s.at[f][j] = -1
+			seen := f%s.stride == 0 && f >= s.segments[0].from && f < s.segments[len(s.segments)-1].to
+			if s.gamma {
+				seen = seen && s.poses.known(f)
+			} else {
+				seen = seen && s.rec.Visible[f][j]
+			}
+			if seen {
+				s.at[f][j] = count[j]
+				count[j]++
+			}
+		}
+	}
+	s.rows, s.pieces = 0, nil
+	first := make([]int, n)
+	for j := range n {
+		first[j] = s.rows
+		for range 3 {
+			if count[j] > 0 {
+				s.pieces = append(s.pieces, s.rows)
+			}
+			s.rows += count[j]
+		}
+	}
+	for f := range s.at {
+		for j := range n {
+			if s.at[f][j] >= 0 {
+				s.at[f][j] += first[j]
+			}
+		}
+	}
+	s.count = count
+	s.dt = s.rec.step() * float64(s.stride)
+}
+
+// params are those of the fit: the free ones of the setup, then the starts.
+func (s *shooting) params() (ps []fit.Param, scale map[string]float64) {
+	scale = map[string]float64{}
+	for i := range s.free {
+		p := s.free[i].fitParam(&s.base)
+		scale[p.Name] = s.free[i].scale(&s.base.body)
+		ps = append(ps, p)
+	}
+	for k := range s.segments {
+		v := s.segments[k].start
+		for _, i := range s.states() {
+			n := stateNames[i]
+			p := fit.Param{Param: engine.Param{Name: fmt.Sprintf("%s[%d].%s", n.of, k, n.axis), Unit: n.unit, Lo: math.Inf(-1), Hi: math.Inf(1)}}
+			p.Value = [nState]float64{v.X, v.Y, 0, 0, 0, v.W.X, v.W.Y, v.W.Z}[i]
+			scale[p.Name] = [nState]float64{0.1 * s.base.body.Radius, 0.1 * s.base.body.Radius, 0.1, 0.1, 0.1, 1, 1, 1}[i]
+			ps = append(ps, p)
+		}
+	}
+	return ps, scale
+}
+
+// apply gives setup and starts for the values of the parameters.
+func (s *shooting) apply(theta []float64, to *setup, starts []ball.State) {
+	markers := to.markers
+	*to = s.base
+	to.markers = markers
+	copy(to.markers, s.base.markers)
+	for i := range s.free {
+		*s.free[i].at(to) = theta[i]
+	}
+	states := s.states()
+	for k := range starts {
+		own := theta[len(s.free)+k*len(states):][:len(states)]
+		st := s.segments[k].start
+		var turn r3.Vec
+		for i, v := range own {
+			switch states[i] {
+			case 0:
+				st.X = v
+			case 1:
+				st.Y = v
+			case 2:
+				turn.X = v
+			case 3:
+				turn.Y = v
+			case 4:
+				turn.Z = v
+			case 5:
+				st.W.X = v
+			case 6:
+				st.W.Y = v
+			case 7:
+				st.W.Z = v
+			}
+		}
+		st.Q = quat.Mul(rotation.Exp(turn), st.Q)
+		starts[k] = st
+	}
+}
+
+// pose is where the ball stands in a frame.
+type pose struct {
+	q    quat.Number
+	x, y float64
+}
+
+// shootTolerance of a step between frames: well below the noise of any marker.
+const shootTolerance = 1e-9
+
+// run follows the motion of a segment; false: it came to no number.
+func (s *shooting) run(m *ball.Model, seg *segment, start ball.State, out []pose) bool {
+	if !numeric.AllFinite(start.W.X, start.W.Y, start.W.Z, start.Q.Real) {
+		return false
+	}
+	m.Place(&start)
+	for f := seg.from; ; f++ {
+		out[f] = pose{start.Q, start.X, start.Y}
+		if f+1 >= seg.to {
+			return true
+		}
+		if _, st := m.Step(s.rec.Times[f+1]-s.rec.Times[f], &start); st == engine.NonFinite || st == engine.NotConverged {
+			return false
+		}
+	}
+}
+
+// fill writes the rows of frames from to to (not included): model, less what was measured if less is set.
+func (s *shooting) fill(from, to int, u *setup, at []pose, r []float64, less bool) {
+	lean := u.leaning()
+	for f := from; f < to; f++ {
+		for j, row := range s.at[f] {
+			if row < 0 {
+				continue
+			}
+			var v r3.Vec
+			if s.gamma {
+				v = ball.FrameOf(at[f].q).C
+				if less {
+					v = r3.Sub(v, ball.FrameOf(s.poses.q[f]).C)
+				}
+			} else {
+				v = u.point(lean, at[f].q, at[f].x, at[f].y, u.markers[j])
+				if less {
+					v = r3.Sub(v, s.rec.Points[f][j])
+				}
+			}
+			n := s.count[j]
+			r[row], r[row+n], r[row+2*n] = v.X, v.Y, v.Z
+		}
+	}
+}

@@ -1,0 +1,164 @@
+package ball
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/spatial/r3"
+
+	"hilrig/engine/plant/ball"
+	"hilrig/identify/fit"
+)
+
+// Slip is the evidence for or against rolling without slipping.
+type Slip struct {
+	Contact  float64 `json:"contact_velocity"` // root mean square of v − R·ω×γ over its noise, per coordinate; 1 where there is only noise
+	Lasting  float64 `json:"lasting"`          // the most that it keeps up for lastingFrames, over its noise
+	TopSpeed float64 `json:"top_speed"`        // m/s  the largest of them
+	At       float64 `json:"at"`               // s    when
+	Ratio    float64 `json:"force_ratio"`      // largest T/N that rolling asks for
+	Assumed  float64 `json:"slide,omitempty"`  // coefficient that was given
+	Residual float64 `json:"residual_ratio"`   // root mean square of the fit over the noise of the markers
+	Lifts    bool    `json:"lifts,omitempty"`  // N would be below zero
+	Slips    bool    `json:"slips"`
+}
+
+const (
+	lastingFrames = 3   // that follow each other
+	lasting       = 6.0 // times the noise, above which the contact slips: noise alone reaches it once in 1e8 windows
+	residual      = 1.2 // root mean square of the fit over the noise of the markers, known to 1 % from 4 s at 200 Hz
+)
+
+// slipOf looks for slip.
+func slipOf(b *ball.Params, ms []motion, sol *fit.Solution, sigma float64, c Spec) (s Slip) {
+	s.Assumed = c.Slide
+	m := b.Unchecked()
+	var last [lastingFrames]float64 // of the frames before, over their noise
+	for i := range ms {
+		a := &ms[i]
+		ux := a.v.X - b.Radius*r3.Dot(a.f.B, a.w)
+		uy := a.v.Y + b.Radius*r3.Dot(a.f.A, a.w)
+		noise := math.Sqrt(r3.Norm2(a.ve)/3 + b.Radius*b.Radius*r3.Norm2(a.we)/3)
+		u := math.Hypot(ux, uy)
+		s.Contact += u * u / (2 * noise * noise) / float64(len(ms))
+		last[i%lastingFrames] = u / noise
+		if i >= lastingFrames-1 {
+			s.Lasting = max(s.Lasting, slices.Min(last[:]))
+		}
+		if u > s.TopSpeed {
+			s.TopSpeed, s.At = u, a.t
+		}
+	}
+	s.Contact = math.Sqrt(s.Contact)
+	for i := range ms {
+		_, force := m.Inverse(&ms[i].f, ms[i].w, m.Rolling(&ms[i].f, ms[i].w))
+		if force.Z <= 0 {
+			s.Lifts = true
+			continue
+		}
+		s.Ratio = max(s.Ratio, math.Hypot(force.X, force.Y)/force.Z)
+	}
+	if dof := len(sol.Residual) - len(sol.Free); dof > 0 {
+		s.Residual = norm(sol.Residual) * math.Sqrt(float64(len(sol.Residual))/float64(dof)) / sigma
+	}
+	s.Slips = s.Lasting > lasting || s.Residual > residual
+	return s
+}
+
+// assess forms errors, intervals and correlations of the parameters, the first own of the free ones.
+func (r *Result) assess(sol *fit.Solution, own int) error {
+	a, err := fit.Assess(sol)
+	if err != nil {
+		return err
+	}
+	white := a.Residual.White
+	r.Intervals = "classical: the residuals are white"
+	if !white {
+		r.Intervals = "consistent with residuals that depend on each other: they are not white"
+	}
+	for _, e := range a.Estimates[:own] {
+		e.BetweenErr, e.BetweenCI95 = nil, nil // markers are no repetitions: all share one motion
+		r.Parameters = append(r.Parameters, e)
+	}
+	r.Correlation = make([][]float64, own)
+	for i := range own {
+		r.Correlation[i] = a.Correlation[i][:own]
+	}
+	for _, d := range a.Indistinct {
+		if slices.ContainsFunc(d.Names, func(n string) bool { return !fit.IsState(n) }) && len(d.Names) > 1 {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("%v are not told apart: %s", d.Names, d.Why))
+		}
+	}
+	return nil
+}
+
+// Interval is the 95 % interval of a parameter, and its standard error; nil: unbounded.
+func (r *Result) Interval(name string) (err *float64, interval *[2]float64) {
+	for i := range r.Parameters {
+		if e := &r.Parameters[i]; e.Name == name {
+			white := r.Intervals[0] == 'c' && r.Intervals[1] == 'l'
+			return e.Err(white), e.Interval(white)
+		}
+	}
+	return nil, nil
+}
+
+// judge says what speaks against the result.
+func (r *Result) judge(c Spec) {
+	against := func(format string, a ...any) { r.Reasons = append(r.Reasons, fmt.Sprintf(format, a...)) }
+	warn := func(format string, a ...any) { r.Warnings = append(r.Warnings, fmt.Sprintf(format, a...)) }
+	s := &r.Slip
+	if s.Lasting > lasting {
+		against("the contact slips: its velocity stays above %.1f times its noise in frames that follow each other, up to %.3g m/s at %.3f s; friction of rolling cannot be told from such a motion", s.Lasting, s.TopSpeed, s.At)
+	}
+	if s.Residual > residual {
+		against("rolling does not explain the recording: the fit leaves %.2g m, %.1f times the noise of the markers, %.2g m: it slips, or a dimension of the ball is wrong", s.Residual*r.Noise, s.Residual, r.Noise)
+	}
+	if s.Assumed > 0 && s.Ratio > s.Assumed {
+		against("rolling asks for T/N = %.3f, sliding friction is sure up to %.3f: it may have slipped", s.Ratio, s.Assumed)
+	}
+	if s.Lifts {
+		against("rolling asks the plane to pull: the ball lifted off, or inertia and centre of mass are wrong")
+	}
+	if !r.Solution.Converged {
+		against("the fit did not converge: %s", r.Solution.Reason)
+	}
+	for _, p := range r.Body.Check() {
+		against("what was found is no body: %s", p.Error())
+	}
+
+	for i := range r.Parameters {
+		e := &r.Parameters[i]
+		err, _ := r.Interval(e.Name)
+		isTerm := slices.ContainsFunc(terms, func(t term) bool { return t.name == e.Name })
+		if !isTerm || err != nil && *err <= looseErr*math.Abs(e.Value) {
+			continue
+		}
+		why := "the recording says nothing of it"
+		if err != nil {
+			why = fmt.Sprintf("its standard error, %.2g %s, is more than half of its value, %.2g %s", *err, e.Unit, e.Value, e.Unit)
+		}
+		if slices.Contains([]string{"mu_spin", "mu_spin2", "spin_moment", "spin_arm"}, e.Name) {
+			why += fmt.Sprintf("; the ball turned about the vertical with %.2g rad/s only: start it with a spin", r.SpinRMS)
+		}
+		r.Refused = append(r.Refused, Refusal{e.Name, why})
+	}
+	if r.TopRoll > shownTo {
+		warn("extrapolated: the ball rolls with up to %.1f rad/s, the viscous law was shown up to %g rad/s [KKK17]", r.TopRoll, shownTo)
+	}
+	if r.Odd > 0 || r.LeftOut > 0 {
+		warn("%d of %d frames show fewer than three markers, in %d the markers do not fit the body: they were left out of the smoothing", r.LeftOut, r.Frames, r.Odd)
+	}
+	last := &r.Levels[len(r.Levels)-1]
+	for _, l := range r.Levels[:len(r.Levels)-1] {
+		for _, v := range l.Values {
+			final, ok := last.Value(v.Name)
+			if ok && math.Abs(v.Value-final.Value) > disagreement*math.Abs(final.Value)+3*math.Hypot(v.Err, final.Err) {
+				warn("%s: %s gives %.4g %s, the markers %.4g", v.Name, l.Name, v.Value, v.Unit, final.Value)
+			}
+		}
+	}
+	warn("inertia and friction are told over the mass alone: a mass that is wrong by 1 %% makes mu_roll wrong by 1 %%")
+	r.Accepted = len(r.Reasons) == 0
+}
