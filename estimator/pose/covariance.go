@@ -55,14 +55,18 @@ func (h *measured) add(at int, v float64) {
 }
 
 // correct takes one scalar measurement: residual z against the state before all measurements of the frame, of which dx is the
-// correction so far, and variance r. It changes P and dx, and returns the normalised innovation.
+// correction so far, and variance r. It changes the lower triangle of P, the only one it reads, and dx, and returns the normalised
+// innovation. After the last of a frame, mirror.
 func correct(p *square, dx *[most]float64, h *measured, n int, z, r float64) float64 {
 	var ph [most]float64
 	for k, at := range h.at[:h.len] {
 		f := h.v[k]
-		row := p[at][:n]
-		for i := range row {
-			ph[i] += f * row[i]
+		row := p[at][:at+1]
+		for i, v := range row {
+			ph[i] += f * v
+		}
+		for i := at + 1; i < n; i++ {
+			ph[i] += f * p[i][at]
 		}
 	}
 	s := r
@@ -75,16 +79,21 @@ func correct(p *square, dx *[most]float64, h *measured, n int, z, r float64) flo
 		g := ph[i] * inv
 		dx[i] += g * z
 		row := p[i][:i+1]
-		for j := range row {
-			row[j] -= g * ph[j]
+		q := ph[:len(row)]
+		for j, v := range q {
+			row[j] -= g * v
 		}
 	}
+	return z * math.Sqrt(inv)
+}
+
+// mirror copies the lower triangle to the upper one.
+func (p *square) mirror(n int) {
 	for i := range n {
 		for j := range i {
 			p[j][i] = p[i][j]
 		}
 	}
-	return z * math.Sqrt(inv)
 }
 
 // factor writes the Cholesky factor of the symmetric P to its lower triangle l; false where P is not positive definite.

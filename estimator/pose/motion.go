@@ -226,6 +226,7 @@ func correct3(p *square, dx *[most]float64, z [3]float64, r *rotation.Matrix) (n
 		e := correct(p, dx, &h, nMotion, y, 1)
 		nis += e * e
 	}
+	p.mirror(nMotion)
 	return nis
 }
 

@@ -12,18 +12,6 @@ import (
 	"hilrig/engine/rotation"
 )
 
-// Dynamics are the equations of a body that rolls without slipping, without its friction: dω/dt (rad/s², body axes) and the contact
-// force (N, world axes) at an orientation and an angular velocity (body axes) under a moment (N·m, body axes).
-type Dynamics func(q quat.Number, omega, moment r3.Vec) (dOmega, force r3.Vec)
-
-// OfBall are the equations of a ball without friction in its parameters. World axes are those of its plane.
-func OfBall(m *ball.Model) Dynamics {
-	return func(q quat.Number, omega, moment r3.Vec) (dOmega, force r3.Vec) {
-		f := ball.FrameOf(q)
-		return m.RollingUnder(&f, omega, moment)
-	}
-}
-
 // Friction are the coefficients of the moment against rolling and spinning, −(Roll + Quadratic·|ω_h|)·ω_h − Spin·ω_n, or their
 // standard deviations, or what they walk.
 type Friction struct {
@@ -34,8 +22,7 @@ type Friction struct {
 
 // RollingSpec describes a Rolling.
 type RollingSpec struct {
-	Dynamics Dynamics
-	Radius   float64 // m
+	Ball ball.Params // its friction is not used: it is what the filter finds
 
 	Prior       Friction // standard deviations of the coefficients before the first frame, about zero; Quadratic 0: it is zero
 	Walk        Friction // N·m·s/√s, N·m·s²/√s  of the coefficients
@@ -54,7 +41,6 @@ func (s *RollingSpec) Validate() error {
 		v          float64
 		zero       bool
 	}{
-		{"radius", "m", s.Radius, false},
 		{"prior of rolling friction", "N·m·s", s.Prior.Roll, false}, {"prior of spinning friction", "N·m·s", s.Prior.Spin, false},
 		{"prior of quadratic friction", "N·m·s²", s.Prior.Quadratic, true},
 		{"walk of rolling friction", "N·m·s/√s", s.Walk.Roll, true}, {"walk of spinning friction", "N·m·s/√s", s.Walk.Spin, true},
@@ -70,9 +56,6 @@ func (s *RollingSpec) Validate() error {
 			}
 			errs = append(errs, fmt.Errorf("rolling filter: %s: %g %s, want %s", c.name, c.v, c.unit, want))
 		}
-	}
-	if s.Dynamics == nil {
-		errs = append(errs, errors.New("rolling filter: no equations of motion"))
 	}
 	return errors.Join(errs...)
 }
@@ -105,8 +88,9 @@ const (
 
 // Rolling is the filter of a rolling ball with its friction. Make one with NewRolling.
 type Rolling struct {
-	spec RollingSpec
-	n    int // states
+	spec  RollingSpec
+	model ball.Model
+	n     int // states
 
 	t     float64
 	q     quat.Number
@@ -130,7 +114,11 @@ func NewRolling(s RollingSpec) (*Rolling, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
-	f := &Rolling{spec: s, n: iQuadratic}
+	m, err := ball.New(s.Ball)
+	if err != nil {
+		return nil, err
+	}
+	f := &Rolling{spec: s, n: iQuadratic, model: *m}
 	if s.Prior.Quadratic > 0 {
 		f.n++
 	}
@@ -207,9 +195,10 @@ func (f *Rolling) gather(z *Sample) {
 	point, _ := rotation.Polynomial{Half: half, Order: 3, Noise: place}.Point(t, f.times[:n], f.places[:n])
 	// half as much again for what a cubic does not follow
 	const inflated = 1.5
-	across, _ := parts(turn.R, turn.Omega)
+	f.q, f.w = turn.R, turn.Omega
+	speed := r3.Norm(f.across())
 	omega := inflated * r3.Norm(turn.OmegaError) / math.Sqrt(3)
-	if err != nil || omega > clear*r3.Norm(across) {
+	if err != nil || omega > clear*speed {
 		// too fast for the frames, or too slow: forget the older half and go on
 		f.verdicts.now = Slow
 		if err != nil {
@@ -221,7 +210,7 @@ func (f *Rolling) gather(z *Sample) {
 		return
 	}
 	f.running = true
-	f.t, f.q, f.w, f.x = t, turn.R, turn.Omega, point.P
+	f.t, f.x = t, point.P
 	f.u, f.p = [2]float64{}, square{}
 	f.mu = f.project(turn.Alpha, r3.Norm(turn.AlphaError)/math.Sqrt(3))
 	f.verdicts.mean, f.verdicts.now, f.verdicts.slip = 1, Learning, 0
@@ -233,7 +222,7 @@ func (f *Rolling) gather(z *Sample) {
 	around(iTurn, 3, inflated*r3.Norm(turn.TurnError)/math.Sqrt(3))
 	around(iOmega, 3, omega)
 	around(iPlace, 3, inflated*r3.Norm(point.PError)/math.Sqrt(3))
-	around(iSlip, 2, 0.1*f.spec.Radius*r3.Norm(across)+f.spec.SlipWalk)
+	around(iSlip, 2, 0.1*f.spec.Ball.Radius*speed+f.spec.SlipWalk)
 	around(iRoll, 1, f.spec.Prior.Roll)
 	around(iSpin, 1, f.spec.Prior.Spin)
 	around(iQuadratic, 1, f.spec.Prior.Quadratic)
@@ -244,11 +233,11 @@ func (f *Rolling) gather(z *Sample) {
 // counted. It is the point about which the equations are linearised: about zero, the carried state would not be what its covariance says
 // (its mean square error was twice that). The prior stays as wide as it is.
 func (f *Rolling) project(alpha r3.Vec, sd float64) (mu Friction) {
-	across, along := parts(f.q, f.w)
-	free, _ := f.spec.Dynamics(f.q, f.w, r3.Vec{})
-	a, _ := f.spec.Dynamics(f.q, f.w, r3.Scale(-1, across))
-	b, _ := f.spec.Dynamics(f.q, f.w, r3.Scale(-1, along))
-	a, b = r3.Sub(a, free), r3.Sub(b, free)
+	f.model.SetFriction(ball.Friction{}, ball.Friction{})
+	g := ball.FrameOf(f.q)
+	free, _ := f.model.RollingForce(&g, f.w)
+	s := f.model.Slopes(&g, f.w, free)
+	a, b := s.Roll, s.Spin
 	left := r3.Sub(alpha, free)
 	aa := r3.Dot(a, a) + sd*sd/(f.spec.Prior.Roll*f.spec.Prior.Roll)
 	bb := r3.Dot(b, b) + sd*sd/(f.spec.Prior.Spin*f.spec.Prior.Spin)
@@ -257,64 +246,43 @@ func (f *Rolling) project(alpha r3.Vec, sd float64) (mu Friction) {
 	return Friction{Roll: (bb*al - ab*bl) / det, Spin: (aa*bl - ab*al) / det}
 }
 
-// normal is γ, the vertical in body axes.
-func normal(q quat.Number) r3.Vec {
-	return r3.Vec{
-		X: 2 * (q.Imag*q.Kmag - q.Real*q.Jmag),
-		Y: 2 * (q.Jmag*q.Kmag + q.Real*q.Imag),
-		Z: 1 - 2*(q.Imag*q.Imag+q.Jmag*q.Jmag),
-	}
-}
-
-// parts of ω: across the normal and along it.
-func parts(q quat.Number, w r3.Vec) (across, along r3.Vec) {
-	g := normal(q)
-	along = r3.Scale(r3.Dot(w, g), g)
-	return r3.Sub(w, along), along
-}
-
-func (f *Rolling) moment(q quat.Number, w r3.Vec) r3.Vec {
-	h, n := parts(q, w)
-	roll := f.mu.Roll
-	if f.n > iQuadratic {
-		roll += f.mu.Quadratic * r3.Norm(h)
-	}
-	return r3.Add(r3.Scale(-roll, h), r3.Scale(-f.mu.Spin, n))
+// across is ω_h, the part of ω in the plane, and its length is the rolling speed.
+func (f *Rolling) across() r3.Vec {
+	g := ball.FrameOf(f.q).C
+	return r3.Sub(f.w, r3.Scale(r3.Dot(f.w, g), g))
 }
 
 // slope is the derivative of (turn θ since q0, ω, x, y) [MK99].
-func (f *Rolling) slope(q0 quat.Number, theta, w r3.Vec) (dTheta, dOmega r3.Vec, dx, dy float64, q quat.Number) {
-	q = quat.Mul(q0, rotation.Exp(theta))
-	dOmega, f.force = f.spec.Dynamics(q, w, f.moment(q, w))
+func (f *Rolling) slope(q0 quat.Number, theta, w r3.Vec) (dTheta, dOmega r3.Vec, dx, dy float64) {
+	g := ball.FrameOf(quat.Mul(q0, rotation.Exp(theta)))
+	dOmega, f.force = f.model.RollingForce(&g, w)
 	tw := r3.Cross(theta, w)
 	dTheta = r3.Add(r3.Add(w, r3.Scale(0.5, tw)), r3.Scale(1.0/12, r3.Cross(theta, tw)))
-	ww := rotation.Rotate(q, w)
-	return dTheta, dOmega, f.spec.Radius*ww.Y + f.u[0], -f.spec.Radius*ww.X + f.u[1], q
+	return dTheta, dOmega, f.spec.Ball.Radius*r3.Dot(g.B, w) + f.u[0], -f.spec.Ball.Radius*r3.Dot(g.A, w) + f.u[1]
 }
 
 // predict carries state and covariance over h (s): the state by a step of Runge and Kutta of order 4, the covariance by the equations
 // linearised in the middle of the step.
 func (f *Rolling) predict(h float64) {
+	f.model.SetFriction(ball.Friction{Linear: f.mu.Roll, Quadratic: f.mu.Quadratic}, ball.Friction{Linear: f.mu.Spin})
 	q0, w0 := f.q, f.w
-	t1, a1, x1, y1, _ := f.slope(q0, r3.Vec{}, w0)
-	t2, a2, x2, y2, _ := f.slope(q0, r3.Scale(h/2, t1), r3.Add(w0, r3.Scale(h/2, a1)))
-	wm := r3.Add(w0, r3.Scale(h/2, a2))
-	t3, a3, x3, y3, qm := f.slope(q0, r3.Scale(h/2, t2), wm)
-	t4, a4, x4, y4, _ := f.slope(q0, r3.Scale(h, t3), r3.Add(w0, r3.Scale(h, a3)))
+	t1, a1, x1, y1 := f.slope(q0, r3.Vec{}, w0)
+	t2, a2, x2, y2 := f.slope(q0, r3.Scale(h/2, t1), r3.Add(w0, r3.Scale(h/2, a1)))
+	tm, wm := r3.Scale(h/2, t2), r3.Add(w0, r3.Scale(h/2, a2))
+	t3, a3, x3, y3 := f.slope(q0, tm, wm)
+	t4, a4, x4, y4 := f.slope(q0, r3.Scale(h, t3), r3.Add(w0, r3.Scale(h, a3)))
 	sum := func(a, b, c, d r3.Vec) r3.Vec {
 		return r3.Vec{X: h / 6 * (a.X + 2*(b.X+c.X) + d.X), Y: h / 6 * (a.Y + 2*(b.Y+c.Y) + d.Y), Z: h / 6 * (a.Z + 2*(b.Z+c.Z) + d.Z)}
 	}
-	force := f.force
-	var phi square
-	f.transition(qm, wm, a3, h, &phi)
-	f.force = force
+	var phi flow
+	f.transition(quat.Mul(q0, rotation.Exp(tm)), wm, a3, h, &phi)
+	phi.propagate(&f.p, h, f.n)
 
 	f.q, _ = rotation.Unit(quat.Mul(q0, rotation.Exp(sum(t1, t2, t3, t4))))
 	f.w = r3.Add(w0, sum(a1, a2, a3, a4))
 	f.x.X += h / 6 * (x1 + 2*(x2+x3) + x4)
 	f.x.Y += h / 6 * (y1 + 2*(y2+y3) + y4)
 
-	propagate(&f.p, &phi, moving, f.n)
 	s := &f.spec
 	for i := range 3 {
 		d := s.Disturbance * s.Disturbance
@@ -335,104 +303,6 @@ func (f *Rolling) predict(h float64) {
 	f.p[iSpin][iSpin] += s.Walk.Spin * s.Walk.Spin * h
 	if f.n > iQuadratic {
 		f.p[iQuadratic][iQuadratic] += s.Walk.Quadratic * s.Walk.Quadratic * h
-	}
-}
-
-const (
-	stepTurn  = 1e-5 // rad  of differences
-	stepOmega = 1e-4 // rad/s
-)
-
-// transition is 1 + A·h + A²·h²/2 of the states, A the equations linearised at q and ω, where dω/dt is a:
-//
-//	dδ/dt = δω − ω×δ,   δ(dω/dt) = Aδ·δ + Aω·δω + Aμ·δμ,   δ(dx/dt) = R·(ŷ, R·(δω − ω×δ)) + δu,   δ(dy/dt) = −R·(x̂, …) + δu
-func (f *Rolling) transition(q quat.Number, w, a r3.Vec, h float64, phi *square) {
-	var b [6][6]float64 // of (δ, ω)
-	var c [6][3]float64 // … by the coefficients
-	skew := rotation.Skew(r3.Scale(-1, w))
-	for i := range 3 {
-		b[i][0], b[i][1], b[i][2], b[i][3+i] = skew[i][0], skew[i][1], skew[i][2], 1
-	}
-	// turns about the normal change nothing: differences along the two other axes of the world
-	r := rotation.MatrixOf(q)
-	for k := range 2 {
-		e := r3.Vec{X: r[k][0], Y: r[k][1], Z: r[k][2]}
-		d := quat.Number{Real: 1, Imag: stepTurn / 2 * e.X, Jmag: stepTurn / 2 * e.Y, Kmag: stepTurn / 2 * e.Z}
-		qd := quat.Mul(q, d)
-		ad, _ := f.spec.Dynamics(qd, w, f.moment(qd, w))
-		g := r3.Scale(1/stepTurn, r3.Sub(ad, a))
-		for i, gi := range [3]float64{g.X, g.Y, g.Z} {
-			b[3+i][0] += gi * e.X
-			b[3+i][1] += gi * e.Y
-			b[3+i][2] += gi * e.Z
-		}
-	}
-	for k, e := range [3]r3.Vec{{X: stepOmega}, {Y: stepOmega}, {Z: stepOmega}} {
-		wd := r3.Add(w, e)
-		ad, _ := f.spec.Dynamics(q, wd, f.moment(q, wd))
-		g := r3.Scale(1/stepOmega, r3.Sub(ad, a))
-		b[3][3+k], b[4][3+k], b[5][3+k] = g.X, g.Y, g.Z
-	}
-	// dω/dt is linear in the moment
-	across, along := parts(q, w)
-	byMu := [3]r3.Vec{r3.Scale(-1, across), r3.Scale(-1, along), r3.Scale(-r3.Norm(across), across)}
-	now := f.moment(q, w)
-	for k := range f.n - iRoll {
-		m := byMu[k]
-		size := r3.Norm(m)
-		if size == 0 {
-			continue
-		}
-		// as large as the moments at hand, so that the difference keeps its digits
-		unit := f.spec.Prior.Roll
-		ad, _ := f.spec.Dynamics(q, w, r3.Add(now, r3.Scale(unit, m)))
-		g := r3.Scale(1/unit, r3.Sub(ad, a))
-		c[3][k], c[4][k], c[5][k] = g.X, g.Y, g.Z
-	}
-	var d [2][6]float64 // of x and y by (δ, ω)
-	for k, row := range [2][3]float64{r[1], r[0]} {
-		s := f.spec.Radius * float64(1-2*k)
-		for j := range 3 {
-			d[k][3+j] = s * row[j]
-			d[k][j] = s * (row[0]*skew[0][j] + row[1]*skew[1][j] + row[2]*skew[2][j])
-		}
-	}
-
-	for i := range moving {
-		phi[i][i] = 1
-	}
-	for i := range 6 {
-		for j := range 6 {
-			s := 0.0
-			for k := range 6 {
-				s += b[i][k] * b[k][j]
-			}
-			phi[i][j] += h * (b[i][j] + h/2*s)
-		}
-		for j := range f.n - iRoll {
-			s := 0.0
-			for k := 3; k < 6; k++ {
-				s += b[i][k] * c[k][j]
-			}
-			phi[i][iRoll+j] = h * (c[i][j] + h/2*s)
-		}
-	}
-	for i := range 2 {
-		for j := range 6 {
-			s := 0.0
-			for k := range 6 {
-				s += d[i][k] * b[k][j]
-			}
-			phi[iPlace+i][j] = h * (d[i][j] + h/2*s)
-		}
-		for j := range f.n - iRoll {
-			s := 0.0
-			for k := 3; k < 6; k++ {
-				s += d[i][k] * c[k][j]
-			}
-			phi[iPlace+i][iRoll+j] = h * h / 2 * s
-		}
-		phi[iPlace+i][iSlip+i] = h
 	}
 }
 
@@ -466,6 +336,7 @@ func (f *Rolling) correct(z *Sample) (nis float64, ok bool) {
 			nis += e * e
 		}
 	}
+	f.p.mirror(f.n)
 	f.q, _ = rotation.Unit(quat.Mul(f.q, rotation.Exp(r3.Vec{X: dx[0], Y: dx[1], Z: dx[2]})))
 	f.w = r3.Add(f.w, r3.Vec{X: dx[iOmega], Y: dx[iOmega+1], Z: dx[iOmega+2]})
 	f.x = r3.Add(f.x, r3.Vec{X: dx[iPlace], Y: dx[iPlace+1], Z: dx[iPlace+2]})

@@ -53,20 +53,9 @@ func markers(to []r3.Vec, q quat.Number, p r3.Vec, rng *rand.Rand, noise float64
 	return to
 }
 
-func paperBall(t testing.TB) Dynamics {
-	t.Helper()
-	p := ball.Paper()
-	p.Roll, p.Spin = ball.Friction{}, ball.Friction{}
-	m, err := ball.New(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return OfBall(m)
-}
-
 func paperSpec(t testing.TB) RollingSpec {
 	return RollingSpec{
-		Dynamics: paperBall(t), Radius: radius,
+		Ball:  ball.Paper(),
 		Prior: Friction{Roll: 1e-3, Spin: 1e-3}, SlipWalk: 2e-3, HeightWalk: 1e-4, RadiusError: 0.005,
 	}
 }
@@ -286,12 +275,6 @@ func TestRollingBridgesGaps(t *testing.T) {
 // Each reason, on both sides of its limit.
 func TestRollingReasons(t *testing.T) {
 	m := load(t, "paper")
-	heavy := ball.Paper()
-	heavy.Roll, heavy.Spin, heavy.Center[2] = ball.Friction{}, ball.Friction{}, 0.0099 // 1 mm off
-	wrong, err := ball.New(heavy)
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, c := range []struct {
 		name   string
 		change func(*RollingSpec)
@@ -301,11 +284,11 @@ func TestRollingReasons(t *testing.T) {
 		{"all is right", func(*RollingSpec) {}, 1, Sound},
 		{"noise stated 1.3 times too small", func(*RollingSpec) {}, 1 / 1.3, Sound},
 		{"noise stated twice too small", func(*RollingSpec) {}, 0.5, Contradicts},
-		{"centre of mass 1 mm off", func(s *RollingSpec) { s.Dynamics = OfBall(wrong) }, 1, Contradicts},
+		{"centre of mass 1 mm off", func(s *RollingSpec) { s.Ball.Center[2] -= 1e-3 }, 1, Contradicts},
 		{"T/N reaches 0.208, grip 0.22", func(s *RollingSpec) { s.Sliding = 0.22 }, 1, Sound},
 		{"T/N reaches 0.208, grip 0.19", func(s *RollingSpec) { s.Sliding = 0.19 }, 1, NoGrip},
-		{"radius 0.3 % off", func(s *RollingSpec) { s.Radius *= 1.003 }, 1, Sound},
-		{"radius 5 % off", func(s *RollingSpec) { s.Radius *= 1.05 }, 1, Slips},
+		{"radius 0.3 % off", func(s *RollingSpec) { s.Ball.Radius *= 1.003 }, 1, Sound},
+		{"radius 5 % off", func(s *RollingSpec) { s.Ball.Radius *= 1.05 }, 1, Slips},
 	} {
 		spec := paperSpec(t)
 		c.change(&spec)
@@ -333,9 +316,9 @@ func TestRollingReasons(t *testing.T) {
 
 func TestRollingRefuses(t *testing.T) {
 	for name, change := range map[string]func(*RollingSpec){
-		"no radius": func(s *RollingSpec) { s.Radius = 0 }, "no prior": func(s *RollingSpec) { s.Prior.Roll = 0 },
+		"no radius": func(s *RollingSpec) { s.Ball.Radius = 0 }, "no prior": func(s *RollingSpec) { s.Prior.Roll = 0 },
 		"no spin prior": func(s *RollingSpec) { s.Prior.Spin = math.NaN() }, "negative walk": func(s *RollingSpec) { s.Walk.Roll = -1 },
-		"no slip walk": func(s *RollingSpec) { s.SlipWalk = 0 }, "no equations": func(s *RollingSpec) { s.Dynamics = nil },
+		"no slip walk": func(s *RollingSpec) { s.SlipWalk = 0 }, "no mass": func(s *RollingSpec) { s.Ball.Mass = 0 },
 		"endless disturbance": func(s *RollingSpec) { s.Disturbance = math.Inf(1) },
 	} {
 		spec := paperSpec(t)

@@ -72,8 +72,7 @@ func (f *Rolling) judge(nis float64) {
 	v.nis = nis
 	v.mean += (nis/6 - v.mean) / averaged
 
-	across, _ := parts(f.q, f.w)
-	radius := f.spec.RadiusError * f.spec.Radius * r3.Norm(across)
+	radius := f.spec.RadiusError * f.spec.Ball.Radius * r3.Norm(f.across())
 	v.slip = f.slipOver(radius * radius)
 	if v.now = f.doubt(); v.now == Sound {
 		if f.p[iRoll][iRoll] > learnt*learnt*f.spec.Prior.Roll*f.spec.Prior.Roll {
