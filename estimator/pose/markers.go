@@ -107,8 +107,12 @@ const tail = 6.334e-5
 // outlier is the χ² of three degrees of freedom that is exceeded with probability tail.
 const outlier = 22.06
 
-// price of one change of labels or of a marker left out, in χ²: half a dozen bits more than chance explains.
-const price = 10
+// Prices, in χ², of a labelling that is not the one seen: an exchange of two labels, a marker left out. A marker takes three residuals
+// with it, whose χ² is above 20 by chance once in 6000 frames.
+const (
+	priceSwap = 10
+	priceOut  = 20
+)
 
 // stale is the time (s) after which the last poses predict nothing.
 const stale = 0.1
@@ -163,9 +167,9 @@ func (t *Tracker) decide(at float64, markers []r3.Vec, h *[MaxMarkers]int, seen 
 	}
 	// exchange two labels, then leave out one marker, then two
 	bestH, cost := *h, best.cost
-	consider := func(g *[MaxMarkers]int, changes float64) {
-		if c := t.try(at, markers, g); c.ok && (!best.ok || c.cost+changes*price < cost) {
-			best, bestH, cost = c, *g, c.cost+changes*price
+	consider := func(g *[MaxMarkers]int, price float64) {
+		if c := t.try(at, markers, g); c.ok && (!best.ok || c.cost+price < cost) {
+			best, bestH, cost = c, *g, c.cost+price
 		}
 	}
 	for i := range n {
@@ -173,7 +177,7 @@ func (t *Tracker) decide(at float64, markers []r3.Vec, h *[MaxMarkers]int, seen 
 			g := *h
 			g[i], g[j] = g[j], g[i]
 			if g != *h {
-				consider(&g, 1)
+				consider(&g, priceSwap)
 			}
 		}
 	}
@@ -183,14 +187,14 @@ func (t *Tracker) decide(at float64, markers []r3.Vec, h *[MaxMarkers]int, seen 
 		}
 		g := *h
 		g[i] = -1
-		consider(&g, 1)
+		consider(&g, priceOut)
 		for j := i + 1; j < n && seen > 4; j++ {
 			if h[j] < 0 {
 				continue
 			}
 			g := *h
 			g[i], g[j] = -1, -1
-			consider(&g, 2)
+			consider(&g, 2*priceOut)
 		}
 	}
 	if !best.ok {
@@ -299,8 +303,8 @@ func (t *Tracker) accept(p Pose, c trial, h *[MaxMarkers]int) Pose {
 	return p
 }
 
-// chi2Bound is the χ² that is exceeded with probability tail, by the cube root of Wilson and Hilferty [WH31]; 0 degrees of freedom
-// leave nothing to test.
+// chi2Bound is the χ² that is exceeded with probability tail, by the cube root of Wilson and Hilferty [WH31], up to 4 % above
+// it; 0 degrees of freedom leave nothing to test.
 func chi2Bound(dof int) float64 {
 	if dof <= 0 {
 		return math.Inf(1)
