@@ -147,10 +147,7 @@ func (t *Tracker) Frame(at float64, markers []r3.Vec) Pose {
 
 // decide finds the labelling of least cost.
 func (t *Tracker) decide(at float64, markers []r3.Vec, h *[MaxMarkers]int, seen int) Pose {
-	p := Pose{T: at, R: t.last, Seen: seen, Verdict: TooFew}
-	if t.kept == 0 {
-		p.R = rotation.Identity
-	}
+	p := Pose{T: at, R: t.lastTurn(), Seen: seen, Verdict: TooFew}
 	if seen < 3 {
 		t.counts.TooFew++
 		return p
@@ -204,6 +201,14 @@ func (t *Tracker) decide(at float64, markers []r3.Vec, h *[MaxMarkers]int, seen 
 		return p
 	}
 	return t.accept(p, best, &bestH)
+}
+
+// lastTurn is the orientation of the last pose.
+func (t *Tracker) lastTurn() quat.Number {
+	if t.kept == 0 {
+		return rotation.Identity
+	}
+	return t.last
 }
 
 // trial is a labelling and its fit.
