@@ -1,0 +1,165 @@
+package pose
+
+import (
+	"math"
+
+	"hilrig/engine/rotation"
+)
+
+// most is the largest number of states of a filter here.
+const most = 16
+
+// square is an n×n matrix in fixed memory, rows first.
+type square [most][most]float64
+
+// propagate replaces the covariance P of n states by Φ·P·Φᵀ, where rows moving and behind of Φ are those of the unit matrix.
+func propagate(p, phi *square, moving, n int) {
+	var a square // Φ·P
+	for i := range moving {
+		row := a[i][:n]
+		for k, f := range phi[i][:n] {
+			if f == 0 {
+				continue
+			}
+			pk := p[k][:len(row)]
+			for j := range row {
+				row[j] += f * pk[j]
+			}
+		}
+	}
+	for i := range moving {
+		ai := a[i][:n]
+		for j := range i + 1 {
+			s := 0.0
+			for k, f := range phi[j][:len(ai)] {
+				s += ai[k] * f
+			}
+			p[i][j], p[j][i] = s, s
+		}
+		for j := moving; j < n; j++ {
+			p[i][j], p[j][i] = ai[j], ai[j]
+		}
+	}
+}
+
+// measured is a row of a measurement matrix: len values at the states listed.
+type measured struct {
+	len int
+	at  [6]int
+	v   [6]float64
+}
+
+func (h *measured) add(at int, v float64) {
+	h.at[h.len], h.v[h.len] = at, v
+	h.len++
+}
+
+// correct takes one scalar measurement: residual z against the state before all measurements of the frame, of which dx is the
+// correction so far, and variance r. It changes the lower triangle of P, the only one it reads, and dx, and returns the normalised
+// innovation. After the last of a frame, mirror.
+func correct(p *square, dx *[most]float64, h *measured, n int, z, r float64) float64 {
+	var ph [most]float64
+	for k, at := range h.at[:h.len] {
+		f := h.v[k]
+		row := p[at][:at+1]
+		for i, v := range row {
+			ph[i] += f * v
+		}
+		for i := at + 1; i < n; i++ {
+			ph[i] += f * p[i][at]
+		}
+	}
+	s := r
+	for k, at := range h.at[:h.len] {
+		s += h.v[k] * ph[at]
+		z -= h.v[k] * dx[at]
+	}
+	inv := 1 / s
+	for i := range n {
+		g := ph[i] * inv
+		dx[i] += g * z
+		row := p[i][:i+1]
+		q := ph[:len(row)]
+		for j, v := range q {
+			row[j] -= g * v
+		}
+	}
+	return z * math.Sqrt(inv)
+}
+
+// mirror copies the lower triangle to the upper one.
+func (p *square) mirror(n int) {
+	for i := range n {
+		for j := range i {
+			p[j][i] = p[i][j]
+		}
+	}
+}
+
+// factor writes the Cholesky factor of the symmetric P to its lower triangle l; false where P is not positive definite.
+func factor(p, l *square, n int) bool {
+	for i := range n {
+		for j := range i + 1 {
+			s := p[i][j]
+			for k := range j {
+				s -= l[i][k] * l[j][k]
+			}
+			if i > j {
+				l[i][j] = s / l[j][j]
+				continue
+			}
+			if !(s > 0) {
+				return false
+			}
+			l[i][i] = math.Sqrt(s)
+		}
+	}
+	return true
+}
+
+// solve overwrites b with P⁻¹·b.
+func solve(l *square, b *[most]float64, n int) {
+	for i := range n {
+		for k := range i {
+			b[i] -= l[i][k] * b[k]
+		}
+		b[i] /= l[i][i]
+	}
+	for i := n - 1; i >= 0; i-- {
+		for k := i + 1; k < n; k++ {
+			b[i] -= l[k][i] * b[k]
+		}
+		b[i] /= l[i][i]
+	}
+}
+
+// whitened is L⁻¹ of a covariance R = L·Lᵀ, row by row; false where R is not positive definite.
+func whitened(r *rotation.Matrix) (w [3][3]float64, ok bool) {
+	var l [3][3]float64
+	for i := range 3 {
+		for j := range i + 1 {
+			s := r[i][j]
+			for k := range j {
+				s -= l[i][k] * l[j][k]
+			}
+			if i > j {
+				l[i][j] = s / l[j][j]
+				continue
+			}
+			if !(s > 0) {
+				return w, false
+			}
+			l[i][i] = math.Sqrt(s)
+		}
+	}
+	for i := range 3 {
+		w[i][i] = 1 / l[i][i]
+		for j := i - 1; j >= 0; j-- {
+			for k := j + 1; k <= i; k++ {
+				w[i][j] -= w[i][k] * l[k][j]
+			}
+			w[i][j] /= l[j][j]
+		}
+	}
+	return w, true
+}
