@@ -322,8 +322,12 @@ var modbusTab = func() (t [256]uint16) {
 	return t
 }()
 
-func modbusCRC(p []byte) uint16 {
-	r := uint16(crcStart)
+func modbusCRC(p []byte) uint16 { return CRC16Reflected(crcStart, p) }
+
+// CRC16Reflected is the remainder of p by that polynomial behind a register that holds start: 0xFFFF for Modbus, 0 for ARC, whose check
+// value is 0xBB3D.
+func CRC16Reflected(start uint16, p []byte) uint16 {
+	r := start
 	for _, b := range p {
 		r = r>>8 ^ modbusTab[byte(r)^b]
 	}
