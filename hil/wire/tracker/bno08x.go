@@ -7,7 +7,7 @@ import (
 	"hilrig/hil/wire"
 )
 
-// BNO08x in its mode UART-RVC [BNO080] §1.3.5.2: 19 bytes a hundred times per second, low byte first,
+// BNO08x in its mode UART-RVC [BNO17] §1.3.5.2: 19 bytes a hundred times per second, low byte first,
 //
 //	0xAA 0xAA · number 1 · yaw, pitch, roll 2 each, 0.01° · acceleration x, y, z 2 each, mg · 3 reserved · sum of the 16 bytes behind 0xAA 0xAA
 const bnoLen = 19

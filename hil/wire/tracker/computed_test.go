@@ -13,19 +13,19 @@ import (
 // No published frame was found of these. They were put together from the documents by Python's struct and a bit-by-bit CRC, not by an
 // encoder of this package.
 var computed = []published{
-	{kind: "ndi", source: "[NDIPol] BX 0001: handle 0A with a pose, 0B missing and out of the volume, 0C disabled", name: "BX", device: 10,
+	{kind: "ndi", source: "[NDI11] BX 0001: handle 0A with a pose, 0B missing and out of the volume, 0C disabled", name: "BX", device: 10,
 		hex:   "c4a539003f43030a010000003f000000bf0000003f000000bf0080c842008048c30084bbc40000003e31000000d20400000b0271000000d20400000c044000282c",
 		wants: []want{{QW, 0.5, 1, 0}, {QX, -0.5, 1, 0}, {QZ, -0.5, 1, 0}, {X, 100.25, 1e-3, 1e-9}, {Y, -200.5, 1e-3, 1e-9}, {Z, -1500.125, 1e-3, 1e-9}, {Error, 0.125, 1e-3, 1e-9}, {Count, 1234, 1, 0}, {OutOfVolume, 0, 1, 0}, {System, 0x40, 1, 0}}},
-	{kind: "ndi", source: "[NDIPol] BX 0009: handle 01 with a pose and two markers", name: "BX", device: 1,
+	{kind: "ndi", source: "[NDI11] BX 0009: handle 01 with a pose and two markers", name: "BX", device: 1,
 		hex:   "c4a547001ee30101010000003f000000bf0000003f000000bf0080c842008048c30084bbc40000003e310000004d00000002000000803f0000004000004040000080400000a0400000c0400000b4cc",
 		wants: []want{{QY, 0.5, 1, 0}, {X, 100.25, 1e-3, 1e-9}, {Count, 77, 1, 0}, {Missing, 0, 1, 0}}},
-	{kind: "fastrak", source: "[PolFas] items 2,4,1, inches and degrees", name: "FASTRAK", device: 2,
+	{kind: "fastrak", source: "[Pol02] items 2,4,1, inches and degrees", name: "FASTRAK", device: 2,
 		hex:   "303220000020410000a0c10000f0410000b442000034c2000034430d0a",
 		wants: []want{{X, 10, 0.0254, 1e-9}, {Y, -20, 0.0254, 1e-9}, {Z, 30, 0.0254, 1e-9}, {Yaw, 90, deg, 1e-9}, {Pitch, -45, deg, 1e-9}, {Roll, 180, deg, 1e-9}, {Status, ' ', 1, 0}}},
-	{kind: "fastrak", source: "[PolFas] items 2,11,0", name: "FASTRAK", device: 1,
+	{kind: "fastrak", source: "[Pol02] items 2,11,0", name: "FASTRAK", device: 1,
 		hex:   "3031410000803f00000040000040400000003f0000003f000000bf0000003f20",
 		wants: []want{{X, 1, 0.0254, 1e-9}, {QW, 0.5, 1, 0}, {QY, -0.5, 1, 0}, {Status, 'A', 1, 0}}},
-	{kind: "polhemus", source: "[PolLib] PATRIOT, items 2,7", name: "PATRIOT", device: 2,
+	{kind: "polhemus", source: "[Pol12] PATRIOT, items 2,7", name: "PATRIOT", device: 2,
 		hex:   "5041024320001c000000803f00000040000040400000003f0000003f000000bf0000003f",
 		wants: []want{{X, 1, 0.0254, 1e-9}, {Z, 3, 0.0254, 1e-9}, {QW, 0.5, 1, 0}, {QY, -0.5, 1, 0}, {QZ, 0.5, 1, 0}}},
 }
@@ -59,8 +59,8 @@ func TestXsensRecorded(t *testing.T) {
 		{"xsens4.bin", 1, []want{{Roll, -99.4968032836914, deg, 1e-12}, {Pitch, -0.033391352742910385, deg, 1e-12}, {Yaw, 179.8058624267578, deg, 1e-12}}},
 		{"xsens5.bin", 0, []want{{Pressure, 101389, 1, 0}, {Status, 0x01800005, 1, 0}}},
 		{"xsens5.bin", 1, []want{{Temperature, 36.8125, 1, 0}, {FieldX, 0.06534180045127869, 1, 0}, {FieldZ, 0.15100254118442535, 1, 0}}},
-		// the rotation matrix comes first, so the quaternion is that of it; the one sent is 0.0038471567, −0.0032375343, −0.7640837, …
-		{"xsens5.bin", 2, []want{{QW, 0.0038471566513180733, 1, 3e-5}, {QX, -0.003237534314393997, 1, 3e-5}, {QY, -0.764083743095398, 1, 3e-5}, {FreeX, 0.0028199325315654278, 1, 0}, {FreeY, -0.010802523232996464, 1, 0}}},
+		// the rotation matrix comes first; the quaternion is the one that was sent
+		{"xsens5.bin", 2, []want{{QW, 0.0038471566513180733, 1, 0}, {QX, -0.003237534314393997, 1, 0}, {QY, -0.764083743095398, 1, 0}, {FreeX, 0.0028199325315654278, 1, 0}, {FreeY, -0.010802523232996464, 1, 0}}},
 	} {
 		b, err := os.ReadFile("testdata/" + c.file)
 		if err != nil {
@@ -77,6 +77,23 @@ func TestXsensRecorded(t *testing.T) {
 			if s := &f.S[0]; !s.Has.Has(w.q) || math.Abs(s.V[w.q]/w.scale-w.v) > w.tol {
 				t.Errorf("%s, message %d: %v is %v, want %v", c.file, c.nth, w.q, s.V[w.q]/w.scale, w.v)
 			}
+		}
+	}
+}
+
+// The rotation matrix of a recorded message is the one of the quaternion in the same message (both in its output.golden).
+func TestXsensMatrix(t *testing.T) {
+	a := []float64{-0.9999493360519409, 0.009911076165735722, 0.0017020497471094131, -1.608673483133316e-05, 0.167677640914917, -0.9858417510986328,
+		-0.01005614921450615, -0.9857919216156006, -0.16766905784606934} // column by column
+	q := fromMatrix(a[0], a[3], a[6], a[1], a[4], a[7], a[2], a[5], a[8])
+	for i, d := range []float64{q.Real - 0.0038471566513180733, q.Imag + 0.003237534314393997, q.Jmag + 0.764083743095398} {
+		if math.Abs(d) > 1e-6 {
+			t.Errorf("component %d is off by %v", i, d)
+		}
+	}
+	for k, v := range columns(q) {
+		if math.Abs(v-a[k]) > 1e-6 {
+			t.Errorf("element %d: %v, want %v", k, v, a[k])
 		}
 	}
 }

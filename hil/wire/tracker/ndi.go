@@ -7,7 +7,7 @@ import (
 	"hilrig/hil/wire"
 )
 
-// NDI Polaris and Aurora, combined API [NDIPol]: the host asks, the system replies.
+// NDI Polaris and Aurora, combined API [NDI11]: the host asks, the system replies.
 //
 // Command: a word, a colon, parameters, CRC-16 ARC as four hexadecimal digits, CR; or a space for the colon, and no CRC.
 // Reply, text: OKAY, ERRORhh, WARNING, RESET or what was asked for; CRC-16 as four digits; CR.

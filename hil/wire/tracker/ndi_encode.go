@@ -96,7 +96,7 @@ func AppendBX(dst []byte, f *Frame) []byte {
 	return binary.LittleEndian.AppendUint16(dst, wire.CRC16Reflected(0, head[ndiHead:]))
 }
 
-// NDIReason says what the code of an error means [NDIPol] appendix A.
+// NDIReason says what the code of an error means [NDI11] appendix A.
 func NDIReason(code int) string {
 	if code > 0 && code < len(ndiReasons) {
 		return ndiReasons[code]

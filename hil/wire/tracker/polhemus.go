@@ -7,11 +7,11 @@ import (
 	"hilrig/hil/wire"
 )
 
-// Polhemus LIBERTY, LATUS and PATRIOT in binary mode [PolLib] send a record for each station, low byte first:
+// Polhemus LIBERTY, LATUS and PATRIOT in binary mode [Pol12] send a record for each station, low byte first:
 //
 //	"LY", "LU" or "PA" · station 1 · command 1 · error 1 · reserved 1 · bytes of data 2 · data
 //
-// and FASTRAK [PolFas]
+// and FASTRAK [Pol02]
 //
 //	'0' · station '1' to '4' · error 1 · data
 //

@@ -66,6 +66,9 @@ func (s *stream) Misfit() *wire.Misfit { return &s.misfit }
 // Resyncs counts how often bytes had to be left out.
 func (s *stream) Resyncs() uint64 { return s.resyncs }
 
+// Offset counts the bytes of the stream up to the end of the newest frame.
+func (s *stream) Offset() uint64 { return s.c.Bytes - uint64(s.end-s.at) }
+
 // Reset forgets a half-received frame.
 func (s *stream) Reset() {
 	s.drop(s.end - s.at)

@@ -266,6 +266,8 @@ type Decoder interface {
 	Counters() *wire.Counters
 	// Resyncs counts how often bytes had to be left out.
 	Resyncs() uint64
+	// Offset counts the bytes of the stream up to the end of the newest frame.
+	Offset() uint64
 	// Wrap is the modulus of Time in s; 0 if it never wraps or is not sent.
 	Wrap() float64
 }

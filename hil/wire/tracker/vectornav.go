@@ -7,7 +7,7 @@ import (
 	"hilrig/hil/wire"
 )
 
-// VectorNav speaks text and binary on one line [VN100].
+// VectorNav speaks text and binary on one line [VN19].
 //
 // Text: $VN, a word, numbers between commas, * and a checksum over what stands between $ and *: two hexadecimal digits (xor) or four
 // (CRC-16 XMODEM).

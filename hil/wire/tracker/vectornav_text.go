@@ -28,7 +28,7 @@ var (
 	vnRate   = vnNumbers{WX, 3, 1}
 )
 
-// Texts that are sent by themselves [VN100] §5.2.
+// Texts that are sent by themselves [VN19] §5.2.
 var vnSentences = []vnSentence{
 	{"VNYPR", []vnNumbers{vnAngles}},
 	{"VNQTN", []vnNumbers{vnQuat}},

@@ -7,7 +7,7 @@ import (
 	"hilrig/hil/wire"
 )
 
-// WitMotion's standard protocol [WitStd]: packets of 11 bytes, low byte first,
+// WitMotion's standard protocol [Wit20]: packets of 11 bytes, low byte first,
 //
 //	0x55 · kind 1 · four numbers of 2 · sum of the 10 bytes before
 //

@@ -7,7 +7,7 @@ import (
 	"hilrig/hil/wire"
 )
 
-// Xsens MTi speaks XBus [XsLLCP]: all numbers high byte first,
+// Xsens MTi speaks XBus [Xsens19]: all numbers high byte first,
 //
 //	0xFA · bus 1 byte, 0xFF for the only device · message 1 byte · length 1 byte, or 0xFF and 2 bytes · data · checksum 1 byte
 //
@@ -221,8 +221,11 @@ func (s *Sample) xsens(id uint16, b []byte) bool {
 	kind, p := id&0xF8F0, Precision(id&3)
 	for i := range xsensFloats {
 		if it := &xsensFloats[i]; it.id == kind {
-			if len(b) != it.n*p.size() || s.Has.Has(it.to) {
+			if len(b) != it.n*p.size() || s.Has.Has(it.to) && it.to != QW {
 				return false
+			}
+			if s.Has.Has(it.to) { // a matrix came first
+				s.Extra++
 			}
 			for k := range it.n {
 				s.Put(it.to+Quantity(k), p.get(b[k*p.size():])*it.scale)
