@@ -4,38 +4,21 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/num/quat"
+
+	"hilrig/engine/rotation"
 )
 
-// fromMatrix is the quaternion of a rotation matrix, given row by row, by its largest component [Shepperd78].
+// fromMatrix is the quaternion nearest to a rotation matrix, given row by row; not a number where it is none.
 func fromMatrix(a, b, c, d, e, f, g, h, i float64) quat.Number {
-	t := a + e + i
-	var q quat.Number
-	switch {
-	case t >= a && t >= e && t >= i:
-		q = quat.Number{Real: 1 + t, Imag: h - f, Jmag: c - g, Kmag: d - b}
-	case a >= e && a >= i:
-		q = quat.Number{Real: h - f, Imag: 1 + a - e - i, Jmag: b + d, Kmag: c + g}
-	case e >= i:
-		q = quat.Number{Real: c - g, Imag: b + d, Jmag: 1 - a + e - i, Kmag: f + h}
-	default:
-		q = quat.Number{Real: d - b, Imag: c + g, Jmag: f + h, Kmag: 1 - a - e + i}
-	}
-	n := quat.Abs(q)
-	if n == 0 || math.IsNaN(n) {
+	q, _, ok := rotation.FromMatrix(rotation.Matrix{{a, b, c}, {d, e, f}, {g, h, i}})
+	if !ok {
 		return quat.Number{Real: math.NaN(), Imag: math.NaN(), Jmag: math.NaN(), Kmag: math.NaN()}
 	}
-	if q.Real < 0 {
-		n = -n
-	}
-	return quat.Scale(1/n, q)
+	return q
 }
 
 // columns are those of the rotation matrix of a unit quaternion, one behind the other.
 func columns(q quat.Number) [9]float64 {
-	w, x, y, z := q.Real, q.Imag, q.Jmag, q.Kmag
-	return [9]float64{
-		1 - 2*(y*y+z*z), 2 * (x*y + w*z), 2 * (x*z - w*y),
-		2 * (x*y - w*z), 1 - 2*(x*x+z*z), 2 * (y*z + w*x),
-		2 * (x*z + w*y), 2 * (y*z - w*x), 1 - 2*(x*x+y*y),
-	}
+	m := rotation.MatrixOf(q)
+	return [9]float64{m[0][0], m[1][0], m[2][0], m[0][1], m[1][1], m[2][1], m[0][2], m[1][2], m[2][2]}
 }
