@@ -169,6 +169,13 @@ type TurnDecoder interface {
 	Expect(turn int)
 }
 
+// StreamDecoder decodes what comes by itself beside replies to questions.
+type StreamDecoder interface {
+	TurnDecoder
+	// Ended tells whether the frame that Next found last ends the open question. Good with a Fresh that is not 0 is a sample all the same.
+	Ended() bool
+}
+
 // ModbusDecoder is the master's decoder. Bytes that cannot begin the reply are left out one by one: lines that turn around may put
 // a byte in front of it. A frame that begins as the reply and fails its CRC is Corrupt: the slave has answered.
 type ModbusDecoder struct {

@@ -31,7 +31,7 @@ var computed = []published{
 }
 
 func init() {
-	vectors = append(vectors, computed...)
+	publishedFrames = append(publishedFrames, computed...)
 }
 
 // The handles without a pose of the reply computed above.
@@ -120,7 +120,7 @@ func TestXsensExtended(t *testing.T) {
 
 // Every CRC and every sum of the published frames is checked: any bit that flips is found, but where a protocol has no checksum.
 func TestFlippedBits(t *testing.T) {
-	for _, p := range vectors {
+	for _, p := range publishedFrames {
 		if p.kind == "polhemus" || p.kind == "fastrak" {
 			continue
 		}
@@ -159,4 +159,26 @@ func xsensFrames(t testing.TB) (out [][]byte) {
 		}
 	}
 	return out
+}
+
+// Angles and quaternion are each other's inverse, in the order yaw, pitch, roll: scipy.spatial.transform.Rotation.from_euler("ZYX", [40, −25, 110],
+// degrees=True).as_quat() is (x y z w) as below.
+func TestAngles(t *testing.T) {
+	q := FromAngles(40*deg, -25*deg, 110*deg)
+	for i, d := range []float64{q.Real - 0.4655703061714797, q.Imag - 0.7939649312273412, q.Jmag - 0.1568676116694766, q.Kmag - 0.35812920908754753} {
+		if math.Abs(d) > 1e-12 {
+			t.Errorf("component %d is off by %v", i, d)
+		}
+	}
+	for _, a := range [][3]float64{{40, -25, 110}, {-179, 89, 3}, {0, 0, 0}, {12, -89.9, -170}, {33, 90, 0}, {33, -90, 0}} {
+		q := FromAngles(a[0]*deg, a[1]*deg, a[2]*deg)
+		y, p, r := Angles(q)
+		b := FromAngles(y, p, r)
+		if dot := math.Abs(q.Real*b.Real + q.Imag*b.Imag + q.Jmag*b.Jmag + q.Kmag*b.Kmag); dot < 1-1e-12 {
+			t.Errorf("%v becomes %v %v %v", a, y/deg, p/deg, r/deg)
+		}
+		if math.Abs(p/deg-a[1]) > 1e-5 {
+			t.Errorf("pitch %v becomes %v", a[1], p/deg)
+		}
+	}
 }

@@ -32,7 +32,7 @@ const (
 	mg  = 9.80665e-3
 )
 
-var vectors = []published{
+var publishedFrames = []published{
 	{kind: "bno08x", source: "BNO080 data sheet 1000-3927, §1.3.5.2, with the values that it prints", name: "RVC",
 		hex: "AA AA DE 01 00 92 FF 25 08 8D FE EC FF D1 03 00 00 00 E7",
 		wants: []want{{Count, 222, 0, 0}, {Yaw, 0.01, deg, 1e-12}, {Pitch, -1.10, deg, 1e-12}, {Roll, 20.85, deg, 1e-12},
@@ -114,7 +114,7 @@ func kind(t testing.TB, name string) *Kind {
 }
 
 func TestPublished(t *testing.T) {
-	for _, p := range vectors {
+	for _, p := range publishedFrames {
 		d, f := kind(t, p.kind).New(), new(Frame)
 		b := p.bytes(t)
 		n, st := d.Next(b, f)

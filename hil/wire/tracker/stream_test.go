@@ -59,9 +59,9 @@ func decodeAll(d Decoder, f *Frame, b []byte, piece int) (out []seen, c wire.Cou
 
 // stream of a kind: all its published frames.
 func published1(t testing.TB, k *Kind) (frames [][]byte) {
-	for i := range vectors {
-		if vectors[i].kind == k.Name {
-			frames = append(frames, vectors[i].bytes(t))
+	for i := range publishedFrames {
+		if publishedFrames[i].kind == k.Name {
+			frames = append(frames, publishedFrames[i].bytes(t))
 		}
 	}
 	if k.Name == "xsens" {

@@ -161,6 +161,38 @@ func (s *Sample) put4(q Quantity, w, x, y, z float64) {
 	s.Has |= 15 << q
 }
 
+// Convert adds the quaternion of angles that were sent, or the angles of the quaternion, as far as one of these quantities is wanted.
+func (s *Sample) Convert(wanted Set) {
+	quaternion, angles := Run(QW, 4), Run(Yaw, 3)
+	switch {
+	case wanted&quaternion != 0 && s.Has&quaternion == 0 && s.Has&angles == angles:
+		s.PutRotation(FromAngles(s.V[Yaw], s.V[Pitch], s.V[Roll]))
+	case wanted&angles != 0 && s.Has&angles == 0 && s.Has&quaternion == quaternion:
+		r, _ := s.Rotation()
+		s.Put3(Yaw, 0, 0, 0)
+		s.V[Yaw], s.V[Pitch], s.V[Roll] = Angles(r)
+	}
+}
+
+// Complete sets the components that are missing of vectors and quaternions of which some are there to 0.
+func (s *Sample) Complete() {
+	for _, v := range vectors {
+		if have := s.Has & Run(v.first, v.n); have != 0 {
+			for q := v.first; q < v.first+Quantity(v.n); q++ {
+				if !s.Has.Has(q) {
+					s.Put(q, 0)
+				}
+			}
+		}
+	}
+}
+
+// vectors are the quantities that are sent together.
+var vectors = [...]struct {
+	first Quantity
+	n     int
+}{{QW, 4}, {Yaw, 3}, {X, 3}, {VX, 3}, {WX, 3}, {AX, 3}, {FreeX, 3}, {MagX, 3}, {FieldX, 3}, {DVX, 3}, {DQW, 4}, {DThetaX, 3}, {Latitude, 3}, {EarthX, 3}}
+
 // Vec is three components that begin with q.
 func (s *Sample) Vec(q Quantity) r3.Vec { return r3.Vec{X: s.V[q], Y: s.V[q+1], Z: s.V[q+2]} }
 
@@ -194,7 +226,7 @@ func Angles(q quat.Number) (yaw, pitch, roll float64) {
 	sin := min(1, max(-1, 2*(w*y-x*z)))
 	pitch = math.Asin(sin)
 	if math.Abs(sin) > 1-1e-12 {
-		return -2 * math.Copysign(math.Atan2(x, w), sin), pitch, 0
+		return -2 * math.Copysign(1, sin) * math.Atan2(x, w), pitch, 0
 	}
 	return math.Atan2(2*(w*z+x*y), 1-2*(y*y+z*z)), pitch, math.Atan2(2*(w*x+y*z), 1-2*(x*x+y*y))
 }
