@@ -39,6 +39,7 @@ func TestImportDirection(t *testing.T) {
 		{"hilrig/cmd/study", append(below, "hilrig/cmd/report", "hilrig/cmd/plot", "hilrig/cmd/simulate")},
 		{"hilrig/cmd/identify", append(below, "hilrig/cmd/report", "hilrig/cmd/plot", "hilrig/cmd/fitreport")},
 		{"hilrig/cmd/apply", append(below, "hilrig/cmd/report", "hilrig/cmd/daemon", "hilrig/cmd/identify")},
+		{"hilrig/cmd/decode", append(below, "hilrig/cmd/report")},
 		{"hilrig/cmd/exportmodel", append(below, "hilrig/cmd/report", "hilrig/cmd/identify")},
 		{"hilrig/cmd/contents", append(below, "hilrig/cmd/report")},
 		{"hilrig/cmd/check", append(below, "hilrig/cmd/report", "hilrig/cmd/daemon", "hilrig/cmd/study", "hilrig/cmd/identify")},

@@ -33,6 +33,7 @@ type FirmwareOptions struct {
 type Firmware struct {
 	line
 	addr  string
+	anew  func() []byte
 	paced bool
 	free  int64 // ns  when the line has carried what was handed over; owned by the tick
 }
@@ -59,6 +60,7 @@ func NewFirmware(o FirmwareOptions) (*Firmware, error) {
 		name: "firmware", in: o.Recv, out: o.Send, groups: make([]protocol.Group, 1), dec: far.Decoder, enc: far.Encoder, kind: wire.Measurement, now: o.Now, txCPU: -1,
 		within: time.Millisecond, mute: len(o.Send) == 0, opens: far.Opens, late: o.Pace,
 	}}
+	f.anew = far.Restart
 	f.answers, _ = far.Decoder.(wire.Responder)
 	var used atomic.Bool
 	f.open = func() (Port, error) {
@@ -98,10 +100,22 @@ func (f *Firmware) Write(p []byte) (int, error) {
 	return c.Write(p, f.within)
 }
 
+// Restart has the far end forget all it was told, as after a power cut, and say so if its protocol does.
+func (f *Firmware) Restart() error {
+	if f.anew == nil {
+		return nil
+	}
+	if b := f.anew(); len(b) > 0 {
+		_, err := f.Write(b)
+		return err
+	}
+	return nil
+}
+
 // Send hands one sample to the line. On a paced line that is not free the sample is dropped and counted. Where the far end only
 // answers, the sample is what the next answers say.
 func (f *Firmware) Send(u []float64) {
-	if f.paced && f.answers == nil {
+	if f.paced && f.enc != nil {
 		now := f.now()
 		if now < f.free {
 			f.board.txDropped.Add(1)

@@ -39,10 +39,11 @@ type line struct {
 	device  func(now int64) int64
 	late    bool // frames are written when their last bit would leave, not when the first one would
 
-	turns    []protocol.Turn  // questions; none: the far end speaks by itself
-	silence  int64            // ns  between two frames of a line whose ends take turns
-	expecter wire.TurnDecoder // dec, where there are turns
-	answers  wire.Responder   // dec, at an end that speaks only when it is asked
+	turns    []protocol.Turn    // questions; none: the far end speaks by itself
+	silence  int64              // ns  between two frames of a line whose ends take turns
+	expecter wire.TurnDecoder   // dec, where there are turns
+	answers  wire.Responder     // dec, at an end that speaks when it is asked
+	streamer wire.StreamDecoder // dec, where the far end is started by turns, or chooses what it sends
 
 	port    atomic.Pointer[conn]
 	closing atomic.Bool
@@ -57,13 +58,14 @@ type line struct {
 	pinErr  atomic.Pointer[error]
 
 	// receiving thread
-	frame  wire.Frame
-	before wire.Frame // the one before
-	clock  clockFit
-	news   arrival
-	seen   uint64   // the turn that the decoder expects
-	reply  []byte   // to a question from the far end
-	said   outgoing // what it is made of
+	frame     wire.Frame
+	before    wire.Frame // the one before
+	clock     clockFit
+	news      arrival
+	seen      uint64   // the turn that the decoder expects
+	reply     []byte   // to a question from the far end
+	startedAt uint64   // number of the newest frame when the far end was found to have begun anew
+	said      outgoing // what it is made of
 
 	// tick
 	inbox   *ring.Mailbox[arrival]
@@ -83,6 +85,7 @@ type line struct {
 	// sending thread ↔ receiving thread
 	turn  atomic.Uint64 // the open turn, see openTurn; 0: none
 	good  atomic.Bool   // it was answered
+	again atomic.Bool   // the far end is to be started again
 	heard atomic.Int64  // ns  when the newest byte came
 }
 

@@ -44,6 +44,17 @@ func (l *line) take(chunk []byte, stamp int64) {
 		}
 		arrived := stamp - int64(float64(len(rest))*l.perByte)
 		switch {
+		case st == wire.Restarted:
+			l.began()
+			closing = true
+		case l.streamer != nil:
+			if st == wire.Good && l.frame.Fresh != 0 && !l.repeated() {
+				l.accept(l.groupOf(l.frame.Fresh), arrived)
+			}
+			if turn != 0 && l.streamer.Ended() {
+				l.startAnswered(turn, st)
+				closing = true
+			}
 		case l.turns != nil:
 			l.answered(turn, st, arrived)
 			closing = true
@@ -89,6 +100,16 @@ func (l *line) repeated() bool {
 		l.before = l.frame
 	}
 	return same || past
+}
+
+// groupOf is the group that brings the first of these fields.
+func (l *line) groupOf(fresh uint64) int {
+	for k := range l.groups {
+		if uint64(l.groups[k].Fields)&fresh != 0 {
+			return k
+		}
+	}
+	return 0
 }
 
 // accept merges the frame of a group that arrived at the given time. A frame may carry some of the fields only.

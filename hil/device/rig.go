@@ -88,6 +88,9 @@ func NewRig(o Options) (*Rig, error) {
 		turns: p.Turns, silence: int64(p.Silence), device: func(now int64) int64 { return now },
 	}}
 	r.expecter, _ = p.Decoder.(wire.TurnDecoder)
+	if p.Streams {
+		r.streamer = p.Decoder.(wire.StreamDecoder)
+	}
 	r.init(p.Port)
 	return r, nil
 }

@@ -39,6 +39,16 @@ func (s *schedule) reset(now int64) {
 	}
 }
 
+// idle tells whether all turns come once and have come.
+func (s *schedule) idle() bool {
+	for k := range s.turns {
+		if !s.turns[k].Once || !s.state[k].done {
+			return false
+		}
+	}
+	return true
+}
+
 // drop forgets the commands up to a number.
 func (s *schedule) drop(num uint64) {
 	for k := range s.state {

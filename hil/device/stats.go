@@ -39,6 +39,7 @@ type Stats struct {
 
 	Connected  uint64 // 1: the port is open
 	Reconnects uint64
+	Begun      uint64  // of these, those in which the device said that it began anew behind an open port, and was started again
 	Refused    uint64  // number of the system's error that the last try to open the port ended with; 0: it is open, or no such number
 	ClockJumps uint64  // the device's clock was not where it should be, and was mapped anew
 	Age        int64   // ns  since the newest frame arrived; 0 before the first
@@ -53,13 +54,17 @@ func (s *Stats) Lost() uint64 { return s.Bad + s.Oversize + s.Gaps }
 // Trouble says which questions were not answered, or refused, last; "" where all were answered.
 func (s *Stats) Trouble(turns []protocol.Turn) string {
 	var parts []string
+	reason := wire.ModbusReason
+	if k := int(s.Refusal>>8) - 1; k >= 0 && k < len(turns) && turns[k].Reason != nil {
+		reason = turns[k].Reason
+	}
 	say := func(n, turn uint64, what string) {
 		if n > 0 && turn > 0 && int(turn) <= len(turns) {
 			parts = append(parts, fmt.Sprintf("%d %s, newest of %s", n, what, turns[turn-1].Name))
 		}
 	}
 	say(s.Timeouts, s.Silent, "not answered in time")
-	say(s.Refusals, s.Refusal>>8, "refused ("+wire.ModbusReason(uint8(s.Refusal))+")")
+	say(s.Refusals, s.Refusal>>8, "refused ("+reason(uint8(s.Refusal))+")")
 	return strings.Join(parts, "; ")
 }
 
@@ -94,6 +99,7 @@ type board struct {
 	refusal    atomic.Uint64
 	connected  atomic.Uint64
 	reconnects atomic.Uint64
+	begun      atomic.Uint64
 	why        atomic.Uint64
 	jumps      atomic.Uint64
 	newest     atomic.Int64 // ns  arrival of the newest frame
@@ -166,6 +172,7 @@ func (b *board) read(s *Stats, now int64) {
 	}
 	s.TxFrames, s.TxBytes, s.TxErrors, s.TxDropped = b.txFrames.Load(), b.txBytes.Load(), b.txErrors.Load(), b.txDropped.Load()
 	s.Timeouts, s.Silent, s.TooLate, s.Refusals, s.Refusal = b.timeouts.Load(), b.silent.Load(), b.tooLate.Load(), b.refusals.Load(), b.refusal.Load()
+	s.Begun = b.begun.Load()
 	s.Connected, s.Reconnects, s.Refused, s.ClockJumps = b.connected.Load(), b.reconnects.Load(), b.why.Load(), b.jumps.Load()
 	s.Offset, s.DriftPPM, s.Residual = b.offset.Load(), math.Float64frombits(b.drift.Load()), b.residual.Load()
 	s.Age = 0

@@ -80,6 +80,9 @@ func (l *line) transmit() {
 			l.board.txErrors.Add(1)
 			continue
 		}
+		if len(buf) == 0 { // a far end that was not started
+			continue
+		}
 		seq++
 		took := int64(float64(len(buf)) * l.perByte)
 		if l.late {

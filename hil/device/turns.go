@@ -40,6 +40,7 @@ func (l *line) ask() {
 		most = max(most, l.turns[i].AskLen)
 	}
 	buf := make([]byte, 0, most)
+	begun := l.now() // the start of the far end, last
 	for !l.closing.Load() {
 		rest.Due()
 		l.outbox.Take(&m)
@@ -50,7 +51,12 @@ func (l *line) ask() {
 		}
 		if c != on {
 			on = c
-			s.reset(l.now())
+			begun = l.now()
+			s.reset(begun)
+		}
+		if l.again.Swap(false) || l.streamer != nil && s.idle() && l.now()-max(begun, l.board.newest.Load()) > longestSilence {
+			begun = max(l.now(), begun+longestSilence/2) // one that keeps on beginning anew is not hurried
+			s.reset(begun)
 		}
 		if m.Num != num {
 			l.board.txDropped.Add(m.Num - num - 1)
@@ -83,6 +89,34 @@ func (l *line) ask() {
 		} else {
 			s.drop(num)
 		}
+	}
+}
+
+// longestSilence is how long a far end that sends by itself may be silent before it is started again, ns.
+const longestSilence = int64(2e9)
+
+// began notes that the far end has begun anew behind an open port: the sending thread starts it again.
+func (l *line) began() {
+	if l.news.N > l.startedAt { // it had been started
+		l.startedAt = l.news.N
+		l.board.begun.Add(1)
+		l.board.reconnects.Add(1)
+	}
+	l.clock.reset()
+	l.before.HasTime = false
+	l.again.Store(true)
+}
+
+// startAnswered takes the end of a question to a far end that sends by itself.
+func (l *line) startAnswered(word uint64, st wire.Status) {
+	switch {
+	case word&turnLate != 0:
+		l.board.tooLate.Add(1)
+	case st == wire.Refused:
+		l.board.refusedTurn(turnOf(word), l.frame.Seq)
+		l.good.Store(true)
+	default:
+		l.good.Store(true)
 	}
 }
 
@@ -173,7 +207,9 @@ func (l *line) answer(asked int64) {
 	if c == nil {
 		return
 	}
-	l.outbox.Take(&l.said)
+	if l.enc == nil { // else the sending thread takes what there is to say
+		l.outbox.Take(&l.said)
+	}
 	if l.reply = l.answers.Answer(l.reply[:0], l.said.V[:len(l.out)]); len(l.reply) == 0 {
 		return
 	}

@@ -19,20 +19,34 @@ type Kind struct {
 	Name, Title string
 	Text        bool // fields are columns of text
 	Registers   bool // fields stand in registers: each has a key at
+	Tracker     bool // fields are quantities of a tracker, chosen by name, and there are no commands
+	Asks        bool // the far side speaks only when it is asked
+	Bare        bool // has no section
 	Section     func(*Sections) Section
 }
 
 // Kinds are all protocols, by Choice.
 var Kinds = []Kind{
-	{Name: "link", Title: "COBS frames with CRC-16", Section: func(*Sections) Section { return Link{} }},
+	{Name: "link", Title: "COBS frames with CRC-16", Bare: true, Section: func(*Sections) Section { return Link{} }},
 	{Name: "line", Title: "text lines", Text: true, Section: func(s *Sections) Section { return (*Line)(&s.Line) }},
-	{Name: "modbus", Title: "registers of Modbus RTU slaves", Registers: true, Section: func(s *Sections) Section { return s.modbus() }},
+	{Name: "modbus", Title: "registers of Modbus RTU slaves", Registers: true, Asks: true, Section: func(s *Sections) Section { return s.modbus() }},
+	{Name: "ndi", Title: "NDI Polaris and Aurora", Tracker: true, Asks: true, Section: func(s *Sections) Section { return s.ndi() }},
+	{Name: "xsens", Title: "Xsens MTi", Tracker: true, Section: func(s *Sections) Section { return s.xsens() }},
+	{Name: "vectornav", Title: "VectorNav", Tracker: true, Bare: true, Section: func(*Sections) Section { return VectorNav{} }},
+	{Name: "polhemus", Title: "Polhemus LIBERTY, LATUS and PATRIOT", Tracker: true, Section: func(s *Sections) Section { return s.polhemus() }},
+	{Name: "fastrak", Title: "Polhemus FASTRAK", Tracker: true, Section: func(s *Sections) Section { return s.fastrak() }},
+	{Name: "witmotion", Title: "WitMotion", Tracker: true, Bare: true, Section: func(*Sections) Section { return WitMotion{} }},
+	{Name: "bno08x", Title: "BNO08x in its mode UART-RVC", Tracker: true, Bare: true, Section: func(*Sections) Section { return BNO08x{} }},
 }
 
 // Sections are those of a device, under the names of their protocols. The one of another protocol than the device's is not used.
 type Sections struct {
-	Line   wire.Format `yaml:"line,omitempty" doc:"the text protocol"`
-	Modbus *Modbus     `yaml:"modbus,omitempty" doc:"a bus of Modbus RTU slaves (docs/protocols.md); left out: as below"`
+	Line     wire.Format `yaml:"line,omitempty" doc:"the text protocol"`
+	Modbus   *Modbus     `yaml:"modbus,omitempty" doc:"a bus of Modbus RTU slaves (docs/protocols.md); left out: as below"`
+	NDI      *NDI        `yaml:"ndi,omitempty" doc:"an NDI Polaris or Aurora (docs/trackers.md)"`
+	Xsens    *Xsens      `yaml:"xsens,omitempty" doc:"an Xsens MTi (docs/trackers.md); left out: as below"`
+	Polhemus *Liberty    `yaml:"polhemus,omitempty" doc:"a Polhemus LIBERTY, LATUS or PATRIOT (docs/trackers.md); left out: as below"`
+	Fastrak  *Fastrak    `yaml:"fastrak,omitempty" doc:"a Polhemus FASTRAK (docs/trackers.md); left out: as below"`
 }
 
 // Choice is a protocol: its place in Kinds.
@@ -42,6 +56,13 @@ const (
 	LinkChoice Choice = iota
 	LineChoice
 	ModbusChoice
+	NDIChoice
+	XsensChoice
+	VectorNavChoice
+	PolhemusChoice
+	FastrakChoice
+	WitMotionChoice
+	BNO08xChoice
 )
 
 // Words are the names of the protocols.
@@ -85,6 +106,7 @@ type Plan struct {
 	Clocked   bool          // samples carry the time of the device
 	Opens     bool          // every frame opens with what ends a torn one
 	Turns     []Turn        // none: the far side speaks by itself
+	Streams   bool          // it does although there are turns, all of which come once: they start it. Decoder is a wire.StreamDecoder
 	Silence   time.Duration // between two frames of a line whose ends take turns
 	Safe      SafeFrames
 	Far       func() Far
@@ -166,8 +188,9 @@ type Turn struct {
 	Within        time.Duration // from the end of the question to the end of the reply, at most
 	Quiet         time.Duration // after a time-out: as long as a late reply can take
 	Period        time.Duration
-	Retry         int  // times that a question is repeated at once
-	Once          bool // before all others, after each opening of the port
+	Retry         int                     // times that a question is repeated at once
+	Once          bool                    // before all others, after each opening of the port
+	Reason        func(code uint8) string // what the code of a refusal means; nil: as of Modbus
 }
 
 // Takes is the time that the turn keeps the line.
@@ -183,6 +206,11 @@ func (p *Plan) Load() (share float64) {
 		}
 	}
 	return share
+}
+
+// AllOnce tells whether the turns only start the far side.
+func (p *Plan) AllOnce() bool {
+	return !slices.ContainsFunc(p.Turns, func(t Turn) bool { return !t.Once })
 }
 
 // SafeFrames put the device into its safe state: bytes to keep for the moment when nobody is left to encode them. They may be written
@@ -213,4 +241,5 @@ type Far struct {
 	Decoder wire.Decoder // a wire.Responder where the far end answers questions
 	Encoder wire.Encoder // nil where it answers questions
 	Opens   bool
+	Restart func() []byte // the far end forgets all it was told, as after a power cut, and may say so; nil: it remembers nothing anyway
 }

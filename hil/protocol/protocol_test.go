@@ -20,6 +20,13 @@ func at(ty wire.Type, slave int, table wire.RegisterTable, register int) wire.Fi
 
 // table is one that every protocol takes: a field as it wants it.
 func table(k *Kind) *Table {
+	if k.Tracker {
+		t := &Table{Measure: []wire.Field{{Name: "roll", Unit: "rad", Scale: 1}}, Baud: 115200, Rate: 100, Loop: 100}
+		if k.Name == "ndi" {
+			t.Measure[0] = wire.Field{Name: "B.z", Unit: "m", Scale: 1}
+		}
+		return t
+	}
 	m, c := at(wire.I16, 1, wire.Input, 3), at(wire.I16, 1, wire.Holding, 9)
 	m.Name, c.Name = "force", "voltage"
 	if k.Text {
@@ -38,7 +45,7 @@ func TestKinds(t *testing.T) {
 		key, _, _ := strings.Cut(typ.Field(i).Tag.Get("yaml"), ",")
 		keys[key] = true
 	}
-	if len(Kinds) != int(ModbusChoice)+1 || LinkChoice.String() != "link" || LineChoice.String() != "line" || ModbusChoice.String() != "modbus" {
+	if len(Kinds) != int(BNO08xChoice)+1 || BNO08xChoice.String() != "bno08x" || XsensChoice.String() != "xsens" || LinkChoice.String() != "link" || LineChoice.String() != "line" || ModbusChoice.String() != "modbus" {
 		t.Errorf("%d kinds: %v", len(Kinds), Choice(0).Words())
 	}
 	for i := range Kinds {
@@ -48,13 +55,21 @@ func TestKinds(t *testing.T) {
 			if k.Title == "" || Choice(i).Kind() != k {
 				t.Error("no title, or not in its place")
 			}
-			s := k.Section(&Sections{})
+			list := &Sections{}
+			s := k.Section(list)
+			if k.Name == "ndi" {
+				list.NDI.Tools = []Part{{Name: "B", Number: 10}}
+			}
 			if bad := s.Check(); len(bad) > 0 {
 				t.Errorf("the defaults: %v", bad)
 			}
 			p, err := s.Plan(table(k))
 			if err != nil {
 				t.Fatal(err)
+			}
+			if k.Tracker {
+				testTracker(t, k, p)
+				return
 			}
 			testBothEnds(t, p)
 			testSafe(t, p)

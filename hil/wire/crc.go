@@ -29,8 +29,11 @@ var crcTab = func() (t [8][256]uint16) {
 }()
 
 // crc16 is the CRC of p.
-func crc16(p []byte) uint16 {
-	r := uint16(crcStart)
+func crc16(p []byte) uint16 { return CRC16(crcStart, p) }
+
+// CRC16 is the remainder of p behind a register that holds start: 0xFFFF for CCITT-FALSE, 0 for XMODEM, whose check value is 0x31C3.
+func CRC16(start uint16, p []byte) uint16 {
+	r := start
 	for len(p) >= 8 {
 		q := p[:8:8]
 		r = crcTab[7][q[0]^byte(r>>8)] ^ crcTab[6][q[1]^byte(r)] ^

@@ -270,16 +270,16 @@ func TestNumberEdges(t *testing.T) {
 		{"1e5x", '.', 0, false}, {"1e/", '.', 0, false}, {"1e:", '.', 0, false}, {"1e+", '.', 0, false}, {"1e99999", '.', math.Inf(1), true}, {"-", '.', 0, false}, {"+", '.', 0, false}, {"", '.', 0, false},
 		{"nan", '.', math.NaN(), true}, {"na", '.', 0, false}, {"nano", '.', 0, false}, {"+INF", '.', math.Inf(1), true}, {"-Infinity", '.', math.Inf(-1), true}, {"infinite", '.', 0, false},
 	} {
-		got, ok := parseNumber([]byte(c.text), c.decimal)
+		got, ok := ParseNumber([]byte(c.text), c.decimal)
 		if ok != c.ok || ok && math.Float64bits(got) != math.Float64bits(c.want) {
 			t.Errorf("%q: %v, %v; want %v, %v", c.text, got, ok, c.want, c.ok)
 		}
 	}
 	long := strings.Repeat("0", maxDigits-1) + "7"
-	if v, ok := parseNumber([]byte(long), '.'); !ok || v != 7 {
+	if v, ok := ParseNumber([]byte(long), '.'); !ok || v != 7 {
 		t.Errorf("%d digits: %v, %v", len(long), v, ok)
 	}
-	if _, ok := parseNumber([]byte("0"+long), '.'); ok {
+	if _, ok := ParseNumber([]byte("0"+long), '.'); ok {
 		t.Errorf("%d digits were taken", len(long)+1)
 	}
 }
@@ -433,7 +433,7 @@ func TestNumbersAtTheEdges(t *testing.T) {
 	for _, text := range []string{"1e22", "1e-22", "1e23", "1e-23", "1e30", "1e-30", "7e44", "7e45", "999999999999999e22", "999999999999999e-22",
 		"999999999999999e23", "9007199254740993", "9007199254740993e22", "1234567890123456789", "12345678901234567891", "0.1e23", "9.9e307", "1e-308"} {
 		want, err := strconv.ParseFloat(text, 64)
-		if got, ok := parseNumber([]byte(text), '.'); err != nil || !ok || got != want {
+		if got, ok := ParseNumber([]byte(text), '.'); err != nil || !ok || got != want {
 			t.Errorf("%s: %v %v, want %v", text, got, ok, want)
 		}
 	}

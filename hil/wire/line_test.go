@@ -113,7 +113,7 @@ func TestParseNumber(t *testing.T) {
 			rapid.StringMatching(`[0-9.,eE+-]{0,8}`),
 		).Draw(t, "text")
 		want, err := strconv.ParseFloat(s, 64)
-		got, ok := parseNumber([]byte(s), '.')
+		got, ok := ParseNumber([]byte(s), '.')
 		switch {
 		case err != nil && !math.IsInf(want, 0):
 			if ok {
@@ -126,14 +126,14 @@ func TestParseNumber(t *testing.T) {
 		case !ok || math.Float64bits(got) != math.Float64bits(want):
 			t.Fatalf("%q: %v (%v), want %v", s, got, ok, want)
 		}
-		comma, w := parseNumber([]byte(strings.ReplaceAll(s, ".", ",")), ',')
+		comma, w := ParseNumber([]byte(strings.ReplaceAll(s, ".", ",")), ',')
 		if !strings.Contains(s, ",") && (w != ok || math.Float64bits(comma) != math.Float64bits(got)) {
 			t.Fatalf("%q with decimal comma: %v, want %v", s, comma, got)
 		}
 	})
 	for _, s := range []string{"12.5", "0.1234567890123456789", "1e999", "1e-999", "--", "nan", "17976931348623157e292"} {
 		b := []byte(s)
-		if n := testing.AllocsPerRun(100, func() { parseNumber(b, '.') }); n != 0 {
+		if n := testing.AllocsPerRun(100, func() { ParseNumber(b, '.') }); n != 0 {
 			t.Errorf("%q: %v allocations", s, n)
 		}
 	}

@@ -96,7 +96,7 @@ func (d *LineDecoder) line(b []byte, f *Frame) Status {
 		if len(text) == 0 || d.dashes && len(text) == 1 && text[0] == '-' {
 			continue
 		}
-		v, ok := parseNumber(text, d.decimal)
+		v, ok := ParseNumber(text, d.decimal)
 		if !ok {
 			words++
 			continue

@@ -167,6 +167,20 @@ func (d *LinkDecoder) intact(chunk []byte) (p []byte, ok bool) {
 	return p, crc16(p) == binary.LittleEndian.Uint16(d.pay[n-2:])
 }
 
+// OpenLink takes COBS and checksum off what stood between two zeros of a stream of link frames, into dst, which has room for it. data are
+// the presence bits, if any, and the fields: what they mean the table says. ok is false when it is no link frame.
+func OpenLink(dst, chunk []byte) (h Header, partly bool, data []byte, ok bool) {
+	if len(dst) < len(chunk) {
+		return h, false, nil, false
+	}
+	n, ok := cobsDecode(dst, chunk)
+	if !ok || n < headLen+2 || crc16(dst[:n-2]) != binary.LittleEndian.Uint16(dst[n-2:]) {
+		return h, false, nil, false
+	}
+	h = Header{Kind: Kind(dst[0] &^ partial), Seq: dst[1], HasTime: true, Time: int64(binary.LittleEndian.Uint32(dst[2:])) * 1000}
+	return h, dst[0]&partial != 0, dst[headLen : n-2], true
+}
+
 // frame decodes what stood between two zeros. More means: intact, not for this side, counted as foreign.
 func (d *LinkDecoder) frame(chunk []byte, f *Frame) Status {
 	p, ok := d.intact(chunk)

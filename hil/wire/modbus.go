@@ -169,6 +169,13 @@ type TurnDecoder interface {
 	Expect(turn int)
 }
 
+// StreamDecoder decodes what comes by itself beside replies to questions.
+type StreamDecoder interface {
+	TurnDecoder
+	// Ended tells whether the frame that Next found last ends the open question. Good with a Fresh that is not 0 is a sample all the same.
+	Ended() bool
+}
+
 // ModbusDecoder is the master's decoder. Bytes that cannot begin the reply are left out one by one: lines that turn around may put
 // a byte in front of it. A frame that begins as the reply and fails its CRC is Corrupt: the slave has answered.
 type ModbusDecoder struct {
@@ -305,9 +312,9 @@ func (d *ModbusDecoder) values(p []byte, f *Frame) {
 	}
 }
 
-// modbusTab is the remainder of each byte for the CRC-16 of Modbus: polynomial x¹⁶+x¹⁵+x²+1, bits reflected (0xA001), start 0xFFFF. Its
-// check value over "123456789" is 0x4B37.
-var modbusTab = func() (t [256]uint16) {
+// modbusTab[k][b] is the remainder of byte b followed by k zero bytes for the CRC-16 of Modbus: polynomial x¹⁶+x¹⁵+x²+1, bits reflected
+// (0xA001), start 0xFFFF. Its check value over "123456789" is 0x4B37.
+var modbusTab = func() (t [8][256]uint16) {
 	for b := range 256 {
 		r := uint16(b)
 		for range 8 {
@@ -317,15 +324,32 @@ var modbusTab = func() (t [256]uint16) {
 				r >>= 1
 			}
 		}
-		t[b] = r
+		t[0][b] = r
+	}
+	for k := 1; k < 8; k++ {
+		for b := range 256 {
+			r := t[k-1][b]
+			t[k][b] = r>>8 ^ t[0][byte(r)]
+		}
 	}
 	return t
 }()
 
-func modbusCRC(p []byte) uint16 {
-	r := uint16(crcStart)
+func modbusCRC(p []byte) uint16 { return CRC16Reflected(crcStart, p) }
+
+// CRC16Reflected is the remainder of p by that polynomial behind a register that holds start: 0xFFFF for Modbus, 0 for ARC, whose check
+// value is 0xBB3D.
+func CRC16Reflected(start uint16, p []byte) uint16 {
+	r := start
+	for len(p) >= 8 {
+		q := p[:8:8]
+		r = modbusTab[7][q[0]^byte(r)] ^ modbusTab[6][q[1]^byte(r>>8)] ^
+			modbusTab[5][q[2]] ^ modbusTab[4][q[3]] ^ modbusTab[3][q[4]] ^
+			modbusTab[2][q[5]] ^ modbusTab[1][q[6]] ^ modbusTab[0][q[7]]
+		p = p[8:]
+	}
 	for _, b := range p {
-		r = r>>8 ^ modbusTab[byte(r)^b]
+		r = r>>8 ^ modbusTab[0][byte(r)^b]
 	}
 	return r
 }

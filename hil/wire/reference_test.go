@@ -260,3 +260,31 @@ func TestCOBS(t *testing.T) {
 		}
 	}
 }
+
+// The CRCs that others name, by their check values over "123456789" (catalogue of parametrised CRC algorithms), and bit by bit.
+func TestCRCNames(t *testing.T) {
+	nine := []byte("123456789")
+	if x, a, m := CRC16(0, nine), CRC16Reflected(0, nine), CRC16Reflected(0xFFFF, nine); x != 0x31C3 || a != 0xBB3D || m != 0x4B37 {
+		t.Errorf("XMODEM %04X, ARC %04X, Modbus %04X", x, a, m)
+	}
+	p := make([]byte, 67)
+	for i := range p {
+		p[i] = byte(37*i + 11)
+	}
+	for n := range p {
+		want := uint16(0)
+		for _, b := range p[:n] {
+			want ^= uint16(b)
+			for range 8 {
+				if want&1 != 0 {
+					want = want>>1 ^ 0xA001
+				} else {
+					want >>= 1
+				}
+			}
+		}
+		if got := CRC16Reflected(0, p[:n]); got != want {
+			t.Errorf("%d bytes: %04X, want %04X", n, got, want)
+		}
+	}
+}

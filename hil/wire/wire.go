@@ -64,11 +64,12 @@ type Frame struct {
 type Status uint8
 
 const (
-	More    Status = iota // all of buf is used up and no frame was completed
-	Good                  // f holds a frame
-	Repeat                // f holds a frame with the sequence number of the one before: a duplicate
-	Corrupt               // something that looked like a frame was refused; f is unchanged or partly written
-	Refused               // an intact answer that says no; f.Seq is the reason
+	More      Status = iota // all of buf is used up and no frame was completed
+	Good                    // f holds a frame
+	Repeat                  // f holds a frame with the sequence number of the one before: a duplicate
+	Corrupt                 // something that looked like a frame was refused; f is unchanged or partly written
+	Refused                 // an intact answer that says no; f.Seq is the reason
+	Restarted               // the sender has begun anew and forgot what it was told
 )
 
 func (s Status) String() string {
@@ -83,6 +84,8 @@ func (s Status) String() string {
 		return "corrupt"
 	case Refused:
 		return "refused"
+	case Restarted:
+		return "restarted"
 	}
 	return "unknown status"
 }

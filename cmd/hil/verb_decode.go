@@ -1,0 +1,30 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"hilrig/cmd/decode"
+)
+
+func newDecodeCmd() *cobra.Command {
+	var o decode.Options
+	c := &cobra.Command{
+		Use:   "decode [FILE|-] --protocol NAME",
+		Short: "What stands in bytes of a tracker, a board or a bus: one JSON object for each frame",
+		Long: `Decodes bytes that came over a line, binary or in hexadecimal, and prints one JSON object for each frame with names, values in SI and
+units. The counters and the pieces that are no frame follow on standard error. docs/decode.md says what the keys mean.
+
+Exit codes: 0 frames were found; 2 wrong usage; 3 no frame, or no such file; 4 the output cannot be written.`,
+		Example: `  hil decode capture.bin --protocol xsens
+  echo AAAADE010092FF25088DFEECFFD103000000E7 | hil decode - --protocol bno08x
+  hil decode line.bin --rig rig.yaml --device drive`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return decode.Run(append(args, "-")[0], o, c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr())
+		},
+	}
+	o.Flags(c.Flags())
+	c.RegisterFlagCompletionFunc("protocol", cobra.FixedCompletions(decode.Protocols(), cobra.ShellCompDirectiveNoFileComp))
+	c.RegisterFlagCompletionFunc("input", cobra.FixedCompletions(decode.Forms(), cobra.ShellCompDirectiveNoFileComp))
+	return c
+}

@@ -1,0 +1,169 @@
+package protocol
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"hilrig/engine"
+	"hilrig/hil/wire"
+	"hilrig/hil/wire/tracker"
+)
+
+// The far end of a tracker takes the start, and what it says afterwards arrives. Before the start it says nothing.
+func testTracker(t *testing.T, k *Kind, p *Plan) {
+	far, f := p.Far(), new(wire.Frame)
+	if k.Asks == p.Streams || k.Asks && p.AllOnce() || !k.Asks && !p.AllOnce() {
+		t.Errorf("asks %v, streams %v, all turns once %v", k.Asks, p.Streams, p.AllOnce())
+	}
+	if len(p.Safe.Frames) != 0 || p.Encoder != nil {
+		t.Error("a tracker is sent commands")
+	}
+	say := func() []byte {
+		b, ok := far.Encoder.Append(nil, wire.Header{Kind: wire.Measurement, HasTime: true, Time: 5e9, Fresh: 1}, []float64{0.25})
+		if !ok {
+			t.Fatal("nothing said")
+		}
+		return b
+	}
+	if len(p.Turns) > 0 && p.Streams && len(say()) > 0 {
+		t.Error("it speaks before it is started")
+	}
+	take := func(b []byte) (st wire.Status) {
+		for i := range b { // in the worst pieces
+			if _, s := p.Decoder.Next(b[i:i+1], f); s != wire.More {
+				st = s
+			}
+		}
+		return st
+	}
+	for i := range p.Turns {
+		turn := &p.Turns[i]
+		if len(turn.Ask) != turn.AskLen || turn.Name == "" {
+			t.Errorf("turn %d: %+v", i, turn)
+		}
+		var reply []byte
+		for j := range turn.Ask {
+			if _, st := far.Decoder.Next(turn.Ask[j:j+1], f); st == wire.Good {
+				reply = far.Decoder.(wire.Responder).Answer(nil, []float64{0.25})
+			}
+		}
+		p.Decoder.(wire.TurnDecoder).Expect(i)
+		if reply == nil {
+			reply = say()
+		}
+		if st := take(reply); st != wire.Good && !(turn.Name == "TSTOP" && st == wire.Good) {
+			t.Errorf("%s: %v to %q", turn.Name, st, reply)
+		}
+		if p.Streams && !p.Decoder.(wire.StreamDecoder).Ended() {
+			t.Errorf("%s: not ended by % x", turn.Name, reply)
+		}
+	}
+	if p.Streams {
+		if st := take(say()); st != wire.Good {
+			t.Errorf("%v", st)
+		}
+	}
+	if f.Fresh != 1 || math.Abs(f.V[0]-0.25) > 1e-3 {
+		t.Errorf("%v (%b) arrives, want 0.25", f.V[0], f.Fresh)
+	}
+	// it begins anew
+	if far.Restart == nil {
+		return
+	}
+	if p.Streams {
+		if b := far.Restart(); len(b) > 0 && take(b) != wire.Restarted {
+			t.Errorf("% x does not tell of a restart", b)
+		}
+		if len(say()) > 0 {
+			t.Error("it speaks after a restart")
+		}
+		return
+	}
+	far.Restart()
+	last := len(p.Turns) - 1
+	far.Decoder.Next(p.Turns[last].Ask, f)
+	p.Decoder.(wire.TurnDecoder).Expect(last)
+	if st := take(far.Decoder.(wire.Responder).Answer(nil, []float64{0})); st != wire.Restarted {
+		t.Errorf("%v to a question that the system does not understand any more", st)
+	}
+}
+
+// A tool that is not seen says so in all its fields; the other does not.
+func TestMissingTool(t *testing.T) {
+	n := NDI{Tools: []Part{{"B", 10}, {"C", 11}}, Timeout: 1}
+	fields := []wire.Field{{Name: "B.x", Unit: "m", Scale: 1}, {Name: "B.missing", Scale: 1}, {Name: "C.x", Unit: "m", Scale: 1}, {Name: "C.missing", Scale: 1}}
+	p, err := n.Plan(&Table{Measure: fields, Rate: 60, Loop: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var src tracker.Frame
+	b := src.Add(10)
+	b.Put(tracker.Missing, 1)
+	c := src.Add(11)
+	c.Put3(tracker.X, 0.5, 0, 0)
+	for count := range 3 {
+		c.Put(tracker.Count, float64(count/2)) // the second is asked for again
+		b.Put(tracker.Count, float64(count/2))
+		d, f := p.Decoder.(wire.TurnDecoder), new(wire.Frame)
+		d.Expect(len(p.Turns) - 1)
+		if _, st := d.Next(tracker.AppendBX(nil, &src), f); st != wire.Good {
+			t.Fatal(st)
+		}
+		if count == 1 {
+			if f.Fresh != 0 {
+				t.Errorf("a sample that came before is fresh: %b", f.Fresh)
+			}
+			continue
+		}
+		if f.Fresh != 15 || !math.IsNaN(f.V[0]) || f.V[1] != 1 || math.Abs(f.V[2]-0.5) > 1e-9 || f.V[3] != 0 {
+			t.Errorf("%v (%b)", f.V[:4], f.Fresh)
+		}
+	}
+	if p.Decoder.Counters().NonFinite != 2 {
+		t.Errorf("%+v", *p.Decoder.Counters())
+	}
+	// a reply that nobody asked for is nobody's
+	d, f := p.Decoder.(wire.TurnDecoder), new(wire.Frame)
+	d.Expect(-1)
+	if _, st := d.Next(tracker.AppendBX(nil, &src), f); st != wire.More || d.Counters().Foreign != 1 {
+		t.Errorf("%v %+v", st, *d.Counters())
+	}
+}
+
+// What a file asks for is told with its place.
+func TestTrackerSlips(t *testing.T) {
+	part := []Part{{"B", 10}}
+	for _, c := range []struct {
+		section Section
+		measure wire.Field
+		command []wire.Field
+		path    string
+		says    string
+	}{
+		{&NDI{Tools: part}, wire.Field{Name: "B.X", Unit: "m", Scale: 1}, nil, "measure[0].name", "no quantity of a tracker"},
+		{&NDI{Tools: part}, wire.Field{Name: "D.x", Unit: "m", Scale: 1}, nil, "measure[0].name", `"D" is no part of the tracker`},
+		{&NDI{Tools: part}, wire.Field{Name: "B.x", Unit: "rad", Scale: 1}, nil, "measure[0].unit", "is a quantity in m"},
+		{&NDI{}, wire.Field{Name: "x", Unit: "m", Scale: 1}, nil, "ndi.tools", "missing"},
+		{&NDI{Tools: part, Reset: true}, wire.Field{Name: "B.x", Unit: "m", Scale: 1}, nil, "ndi.reset", "9600 baud"},
+		{&Xsens{}, wire.Field{Name: "w.x", Unit: "rad/s", Scale: 1}, []wire.Field{{Name: "u"}}, "command[0]", "takes no commands"},
+	} {
+		_, err := c.section.Plan(&Table{Measure: []wire.Field{c.measure}, Command: c.command, Baud: 115200, Rate: 60, Loop: 1000})
+		var p *engine.Problem
+		if !errors.As(err, &p) || p.Path != c.path || !strings.Contains(p.Text, c.says) {
+			t.Errorf("%v, want %s: %s", err, c.path, c.says)
+		}
+	}
+	for _, c := range []struct {
+		s    Section
+		path string
+	}{
+		{&NDI{Tools: []Part{{"B", 1}, {"B", 2}}}, "tools[1].name"}, {&NDI{Tools: []Part{{"B", 1}, {"C", 1}}}, "tools[1].number"}, {&NDI{Tools: []Part{{"B.C", 1}}}, "tools[0].name"},
+		{&Liberty{Items: []int{2, 12}}, "items[1]"}, {&Fastrak{Items: []int{18}}, "items[0]"}, {&Liberty{}, "items"},
+	} {
+		if bad := c.s.Check(); len(bad) != 1 || bad[0].Path != c.path {
+			t.Errorf("%v, want %s", bad, c.path)
+		}
+	}
+}

@@ -1,0 +1,261 @@
+package tracker
+
+import "hilrig/hil/wire"
+
+// verdict is what a protocol says of bytes that may be a frame.
+type verdict uint8
+
+const (
+	whole   verdict = iota // n bytes are an intact frame
+	partial                // n bytes at least are needed to tell more
+	text                   // the text goes on to a byte of the stop set
+	refused                // it looked like a frame, and its check failed
+	nothing                // no frame begins here
+)
+
+// protocol tells frames from other bytes.
+type protocol interface {
+	// look judges what begins at p[0], a byte of the first set. What it says depends on no more bytes than it takes to say it: more of
+	// them behind change nothing. n counts bytes, and is used with whole and partial.
+	look(p []byte) (n int, v verdict)
+}
+
+// stream cuts frames out of bytes that come in pieces.
+type stream struct {
+	c        wire.Counters
+	misfit   wire.Misfit
+	resyncs  uint64
+	protocol protocol
+	first    [256]bool // bytes with which a frame begins
+	stop     [256]bool // bytes with which a text ends, or that cannot stand in one
+	most     int       // bytes of the longest frame
+	part     []byte    // part[at:end] waits for its end
+	at, end  int
+	need     int  // bytes of it, from at on, before the next look
+	reading  bool // a text, to a byte of the stop set
+	out      bool // of step: bytes were left out since the last frame
+	blamed   bool // and one of them was counted as bad
+	ended    bool
+	before   int // the byte before the candidate; −1: none, or the end of a frame
+}
+
+func (s *stream) init(p protocol, most int, first ...byte) {
+	s.protocol, s.most, s.part, s.before = p, most, make([]byte, 2*most), -1
+	for _, b := range first {
+		s.first[b] = true
+	}
+}
+
+// stops sets the bytes that end a text: last, and all that are not printable and not in allowed.
+func (s *stream) stops(last byte, allowed string) {
+	for b := range 256 {
+		s.stop[b] = b < ' ' || b > '~'
+	}
+	for _, b := range []byte(allowed) {
+		s.stop[b] = false
+	}
+	s.stop[last] = true
+}
+
+// Counters are owned by the decoder.
+func (s *stream) Counters() *wire.Counters { return &s.c }
+
+// Misfit tells about frames that came whole and do not fit what was declared.
+func (s *stream) Misfit() *wire.Misfit { return &s.misfit }
+
+// Resyncs counts how often bytes had to be left out.
+func (s *stream) Resyncs() uint64 { return s.resyncs }
+
+// Offset counts the bytes of the stream up to the end of the newest frame.
+func (s *stream) Offset() uint64 { return s.c.Bytes - uint64(s.end-s.at) }
+
+// Reset forgets a half-received frame.
+func (s *stream) Reset() {
+	s.drop(s.end - s.at)
+	s.empty()
+	s.ended, s.before = false, 0
+}
+
+// End tells that no more bytes come.
+func (s *stream) End() { s.ended = true }
+
+func (s *stream) empty() { s.at, s.end, s.need, s.reading = 0, 0, 0, false }
+
+// drop counts n bytes that belong to no frame.
+func (s *stream) drop(n int) {
+	if n <= 0 {
+		return
+	}
+	if !s.out {
+		s.out = true
+		s.resyncs++
+	}
+	s.c.Resync += uint64(n)
+}
+
+// blame counts a frame that was refused: one in each run of bytes that are left out, whose inside may look like others.
+func (s *stream) blame() bool {
+	if s.blamed {
+		return false
+	}
+	s.blamed = true
+	s.c.Bad++
+	return true
+}
+
+// next finds one frame; with wire.More buf is used up. The frame is valid until the next call.
+func (s *stream) next(buf []byte) (n int, frame []byte, st wire.Status) {
+	for {
+		if s.at == s.end {
+			// most frames are whole in buf, and are not copied
+			s.empty()
+			i := n
+			for i < len(buf) && !s.first[buf[i]] {
+				i++
+			}
+			if i > n {
+				s.before = int(buf[i-1])
+			}
+			s.drop(i - n)
+			s.c.Bytes += uint64(i - n)
+			if n = i; n == len(buf) {
+				return n, nil, wire.More
+			}
+			p := buf[n:]
+			k, v := s.protocol.look(p)
+			switch v {
+			case whole:
+				n += k
+				s.c.Bytes += uint64(k)
+				s.out, s.blamed, s.before = false, false, -1
+				return n, p[:k], wire.Good
+			case partial, text:
+				s.need, s.reading = k, v == text
+				if s.reading {
+					s.need = 1
+				}
+				t := min(len(p), s.most)
+				if !s.reading {
+					t = min(t, s.need)
+				}
+				s.end = copy(s.part, p[:t])
+				n += t
+				s.c.Bytes += uint64(t)
+				if s.reading && t == s.most {
+					s.need, s.reading = t, false
+				}
+			default:
+				n++
+				s.c.Bytes++
+				s.before = int(p[0])
+				s.drop(1)
+				if v == refused && s.blame() {
+					return n, nil, wire.Corrupt
+				}
+			}
+			continue
+		}
+		p := s.part[s.at:s.end]
+		if !s.reading && len(p) >= s.need {
+			k, v := s.protocol.look(p)
+			switch v {
+			case whole:
+				s.at += k
+				s.need = 0
+				s.out, s.blamed, s.before = false, false, -1
+				return n, p[:k], wire.Good
+			case partial:
+				s.need = k
+			case text:
+				s.reading = true
+			default:
+				s.skip()
+				if v == refused && s.blame() {
+					return n, nil, wire.Corrupt
+				}
+				continue
+			}
+		}
+		// more bytes are needed
+		rest := buf[n:]
+		if len(rest) == 0 {
+			if !s.ended {
+				return n, nil, wire.More
+			}
+			s.skip() // they will not come
+			continue
+		}
+		n += s.take(rest, len(p))
+	}
+}
+
+// take moves bytes of rest behind the part that waits, which has the given length, and returns how many.
+func (s *stream) take(rest []byte, have int) (t int) {
+	found := false
+	if s.reading {
+		room := min(len(rest), s.most-have)
+		for t < room && !found {
+			found = s.stop[rest[t]]
+			t++
+		}
+		if found || have+t == s.most {
+			s.need, s.reading = have+t, false
+		}
+	} else {
+		t = min(s.need-have, len(rest))
+	}
+	if s.end+t > len(s.part) {
+		s.end = copy(s.part, s.part[s.at:s.end])
+		s.at = 0
+	}
+	copy(s.part[s.end:], rest[:t])
+	s.end += t
+	s.c.Bytes += uint64(t)
+	return t
+}
+
+// skip goes on to the next byte in the part that can begin a frame.
+func (s *stream) skip() {
+	from := s.at
+	s.at++
+	for s.at < s.end && !s.first[s.part[s.at]] {
+		s.at++
+	}
+	s.before = int(s.part[s.at-1])
+	s.drop(s.at - from)
+	s.need, s.reading = 0, false
+}
+
+// line finds the end of a text: the place of the first byte of the stop set behind p[0]; −1 where it is still to come.
+func (s *stream) line(p []byte) int {
+	for i := 1; i < len(p); i++ {
+		if s.stop[p[i]] {
+			return i
+		}
+	}
+	return -1
+}
+
+// counted sorts a frame by its number: those missing before it, a repeat, or a restart. The number wraps at mask + 1.
+type counted struct {
+	started bool
+	last    uint64
+}
+
+func (k *counted) step(c *wire.Counters, n, mask uint64) wire.Status {
+	d := (n - k.last) & mask
+	first := !k.started
+	k.started, k.last = true, n
+	switch {
+	case first:
+	case d == 0:
+		c.Repeats++
+		return wire.Repeat
+	case d <= mask/2:
+		c.Gaps += d - 1
+	default:
+		c.Restarts++
+	}
+	c.Frames++
+	return wire.Good
+}
