@@ -116,3 +116,10 @@ func modelOf(r *identify.Identification, path string, written time.Time) (m Mode
 	}
 	return m, nil
 }
+
+// Help is that of hil export-model.
+const Help = `Writes the axis of a result (hil identify -o) for another tool, with units, source and standard errors in a comment. What the tool
+cannot express is said, on standard error and in the file. docs/export-model.md has which friction law goes where.
+
+Exit codes: 0 done; 2 wrong usage; 3 no result, or a law that the tool cannot express; 4 the file cannot be written; 6 the result
+may not be used: rejected, interrupted, not told by the record (--force exports it all the same).`

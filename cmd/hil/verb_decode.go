@@ -11,10 +11,7 @@ func newDecodeCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "decode [FILE|-] --protocol NAME",
 		Short: "What stands in bytes of a tracker, a board or a bus: one JSON object for each frame",
-		Long: `Decodes bytes that came over a line, binary or in hexadecimal, and prints one JSON object for each frame with names, values in SI and
-units. The counters and the pieces that are no frame follow on standard error. docs/decode.md says what the keys mean.
-
-Exit codes: 0 frames were found; 2 wrong usage; 3 no frame, or no such file; 4 the output cannot be written.`,
+		Long:  decode.Help,
 		Example: `  hil decode capture.bin --protocol xsens
   echo AAAADE010092FF25088DFEECFFD103000000E7 | hil decode - --protocol bno08x
   hil decode line.bin --rig rig.yaml --device drive`,

@@ -14,8 +14,7 @@ func newLawsCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "laws [NAME]",
 		Short: "The friction laws: parameters with unit and range, states, what they show",
-		Long: `Without NAME lists every friction law. With NAME prints its parameters with unit, range and default, its states, and the
-phenomena it shows with the default parameters: these are found by putting the law through experiments, now.`,
+		Long:  simulate.LawsHelp,
 		Example: `  hil laws
   hil laws lugre
   hil laws gms --json`,

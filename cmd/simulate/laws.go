@@ -204,3 +204,7 @@ func PrintLaw(ctx context.Context, out io.Writer, name string, asJSON bool) erro
 	}
 	return printLaw(ctx, out, law, asJSON)
 }
+
+// LawsHelp is the help of hil laws.
+const LawsHelp = `Without NAME lists every friction law. With NAME prints its parameters with unit, range and default, its states, and the
+phenomena it shows with the default parameters: these are found by putting the law through experiments, now.`

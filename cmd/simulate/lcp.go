@@ -115,3 +115,11 @@ func numbers(list []jsonNumber) []float64 {
 	}
 	return out
 }
+
+// LCPHelp is the help of hil lcp.
+const LCPHelp = `Solves z ≥ 0, w = M·z + q ≥ 0, zᵀw = 0 for the problem {"M": [[…]], "q": […]} in FILE (- for standard input) and prints
+JSON: status, z, w, residual, pivots, method, and after "ray infeasible" the certificate u ≥ 0 with Mᵀu ≤ 0 and qᵀu < 0. The
+residual is computed from M and q as they stand in the file. no_solution is true after "ray unknown" when a search through all
+parts of the problem has shown that there is none although z ≥ 0 with w ≥ 0 may exist (up to 100 unknowns).
+
+Exit codes: 0 solved; 3 a file that cannot be used; 6 there is no solution, or none was found.`
