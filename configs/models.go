@@ -1,6 +1,10 @@
 package configs
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+
 	"hilrig/configs/schema"
 	"hilrig/hil"
 	"hilrig/hil/models"
@@ -9,13 +13,21 @@ import (
 // Model is what is computed beside the rig and only watched.
 type Model struct {
 	Name  string        `yaml:"-" names:"models"`
-	Kind  models.Choice `yaml:"kind" doc:"brush: the motor's brushes, turned by the estimated motion of the axis (docs/brush-loop.md); rival-laws: friction laws under that motion, and which of them explains it best (docs/rival-laws.md)"`
-	Axis  string        `yaml:"axis" auto:"the only axis" doc:"the axis whose motion drives it"`
+	Kind  models.Choice `yaml:"kind" doc:"brush: the motor's brushes, turned by the estimated motion of the axis (docs/brush-loop.md); rival-laws: friction laws under that motion, and which of them explains it best (docs/rival-laws.md); ball: the friction of a ball that rolls, by the poses of a tracker (docs/ball-filter.md)"`
+	Axis  string        `yaml:"axis" auto:"the only axis" doc:"the axis whose motion drives it; a ball needs none"`
 	Share float64       `yaml:"share" want:">0 <=0.5" auto:"equal parts of 0.3" doc:"its share of the period; all models together at most 0.5"`
 	models.BrushKeys
 	Parameters *RigBrush `yaml:"parameters,omitempty" doc:"of kind brush: as in docs/brush.md without its motor and commutator.speed"`
 	models.LawsKeys
 	Laws *RivalLaws `yaml:"laws,omitempty" doc:"of kind rival-laws: two to eight friction laws, {law: lugre, sigma0: …}, with the parameters of hil laws; label: the name of the residual, where two have the same law"`
+	Ball *RigBall   `yaml:"ball,omitempty" doc:"of kind ball: the ball, the signals of the tracker, and what the filter assumes"`
+}
+
+// RigBall is a ball beside the rig.
+type RigBall struct {
+	Position    [3]string `yaml:"position" doc:"measurements: x, y and z of the tracker, z along the normal of the plane"`
+	Orientation [4]string `yaml:"orientation" doc:"measurements: w, x, y and z of the unit quaternion from the body to the axes of position"`
+	models.BallKeys
 }
 
 // SetDefaults of a model.
@@ -27,7 +39,7 @@ func (m *Model) SetDefaults() {
 func (c *Config) completeModels(r *schema.Report) {
 	for i := range c.Models {
 		m := &c.Models[i]
-		if m.Axis == "" && len(c.Axes) == 1 {
+		if m.Axis == "" && len(c.Axes) == 1 && m.Kind != models.BallChoice {
 			m.Axis = c.Axes[0].Name
 		}
 		if m.Share == 0 && !r.Given(m.path()+".share") {
@@ -51,7 +63,10 @@ func (c *Config) checkModels(r *schema.Report) {
 		c.checkUnusedKeys(r, m)
 		a := c.ModelOf(m.Axis)
 		switch {
-		case r.Bad(p) || r.Bad("axes"):
+		case r.Bad(p):
+		case m.Kind == models.BallChoice:
+			c.checkBall(r, m)
+		case r.Bad("axes"):
 		case a == nil:
 			c.unknownSignal(r, p+".axis", m.Axis, "axis", listOf(c.Axes, func(a Axis) string { return a.Name }))
 		case m.Kind == models.BrushChoice && a.Linear():
@@ -65,6 +80,47 @@ func (c *Config) checkModels(r *schema.Report) {
 	if sum > hil.MaxShares+1e-9 && !r.Bad("models") {
 		r.Errorf("models", "models: their shares add up to %s of the period, want at most %s: what is left is for control and for the host; lower a share, or leave out a model",
 			schema.Short(sum), schema.Short(hil.MaxShares))
+	}
+}
+
+// checkBall looks at a ball: every signal is there once, in SI, and of one device, so that a frame comes in one tick.
+func (c *Config) checkBall(r *schema.Report, m *Model) {
+	p := m.path() + ".ball"
+	b := m.Ball
+	if b == nil {
+		r.Errorf(p, "%s is missing: want {body: …, position: [tracker.x, …], orientation: [tracker.qw, …]}, see docs/ball-filter.md", p)
+		return
+	}
+	for _, bad := range b.Body.Check() {
+		r.Take(p+".body", bad.Path, bad.Text)
+	}
+	names, units := c.measurements()
+	first := ""
+	taken := map[string]string{}
+	for _, k := range []struct {
+		key, unit string
+		signals   []string
+	}{{"position", "m", b.Position[:]}, {"orientation", "", b.Orientation[:]}} {
+		for i, name := range k.signals {
+			at := fmt.Sprintf("%s.%s[%d]", p, k.key, i)
+			device, _, _ := strings.Cut(name, ".")
+			switch found := slices.Index(names, name); {
+			case r.Bad(p + "." + k.key):
+			case name == "":
+				r.Errorf(p+"."+k.key, "%s.%s is missing: want the names of %d measurements, such as tracker.x", p, k.key, len(k.signals))
+				i = len(k.signals)
+			case found < 0:
+				c.unknownSignal(r, at, name, "measurement", names)
+			case units[found] != k.unit:
+				r.Errorf(at, "%s: %s is in %q, want %q: give the measurement a scale", at, name, units[found], k.unit)
+			case taken[name] != "":
+				r.Errorf(at, "%s: %s is %s already", at, name, taken[name])
+			case first != "" && device != first:
+				r.Errorf(at, "%s: %s is of another device than %s: the numbers of a pose come together", at, name, b.Position[0])
+			default:
+				taken[name], first = at, device
+			}
+		}
 	}
 }
 

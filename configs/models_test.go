@@ -65,12 +65,24 @@ func TestModelsAreChecked(t *testing.T) {
 		{"  a: {kind: rival-laws, laws: [" + coulomb(10) + ", {law: dahll}]}", "dahl"},
 		{"  a: {kind: rival-laws, memory: 0.1, laws: [" + coulomb(10) + ", {law: dahl, sigma0: 1, Fc: 1, exponent: 1}]}", "models.a.memory: 0.1 s"},
 		{"  a: {kind: rival-laws, axis: shift, laws: [" + coulomb(10) + ", {law: dahl, sigma0: 1, Fc: 1, exponent: 1}]}", `"shift" is no axis`},
+		{"  a: {kind: ball}", "models.a.ball is missing"},
+		{"  a: {kind: ball, ball: {body: {mass: 54 g}}}", "models.a.ball.body.radius is missing"},
+		{"  a: {kind: ball, ball: {" + paperBody + ", position: [drive.x, drive.y, drive.z]}}", `"drive.x" is no measurement`},
+		{"  a: {kind: ball, ball: {" + paperBody + ", position: [drive.motor.angle, drive.y, drive.z]}}", `drive.motor.angle is in "rad", want "m"`},
+		{"  a: {kind: ball, ball: {" + paperBody + ", orientation: [drive.status, drive.status, drive.y, drive.z]}}", "drive.status is models.a.ball.orientation[0] already"},
+		{"  a: {kind: ball, ball: {" + paperBody + ", position: [drive.x]}}", "models.a.ball.position: want 3 values, got 1"},
+		{"  a: {kind: ball, ball: {" + paperBody + "}}", "models.a.ball.orientation is missing"},
+		{"  a: {kind: ball, ball: {" + paperBody + ", position_noise: 0}}", "models.a.ball.position_noise"},
+		{"  a: {kind: ball, ball: {" + strings.Replace(paperBody, "10.9 mm", "36 mm", 1) + "}}", "models.a.ball.body.center_of_mass"},
 	} {
 		if _, err := LoadBytes("rig.yaml", withModels(c.section)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s:\n%v\nwant %q", c.section, err, c.want)
 		}
 	}
 }
+
+// paperBody is the body of [KKK17].
+const paperBody = "body: {radius: 35 mm, mass: 54 g, inertia: [36535.4e-9, 36535.4e-9, 22355.6e-9], center_of_mass: [0, 0, 10.9 mm]}"
 
 // sameRivals compares lists of laws as sameFriction does one.
 var sameRivals = cmp.Comparer(func(a, b RivalLaws) bool {

@@ -357,6 +357,7 @@ func (c *Controller) After(r *Row, b *Blocks, watch Stopwatch) {
 			m.Effort = b.Meas[at]
 		}
 	}
+	c.beside.in.Meas = b.Meas
 	c.beside.step(r, b.Model, watch)
 }
 

@@ -23,6 +23,16 @@ type ModelInput struct {
 	Axes []Motion // in the order of the file
 	Room float64  // s  the share of the period that is the model's
 	Busy float64  // s  what its step before took by the clock; 0: none yet
+
+	T     int64     // ns  when the tick is due
+	Meas  []float64 // the measured block, read only
+	Fresh Fresh     // … what of it came in this tick
+}
+
+// Estimating is a model whose signals hold parameters and their standard errors.
+type Estimating interface {
+	// Roles are those of its signals: RoleParameter, and RoleStdErr in the same order, among RolePlain.
+	Roles() []ChannelRole
 }
 
 // Motion is what models know of an axis in a tick. Without a measurement, current and effort are 0.
@@ -91,6 +101,11 @@ func newSideModels(specs []ModelSpec, dt float64, axes, first int) (*sideModels,
 		for i, own := range modelOwn {
 			channels[i].Role = own.Role
 		}
+		if e, ok := m.(Estimating); ok {
+			for i, role := range e.Roles() {
+				channels[len(modelOwn)+i].Role = role
+			}
+		}
 		channels[0].Range = [2]float64{0, s.Share * dt}
 		from := first + len(all)
 		all = append(all, channels...)
@@ -116,7 +131,7 @@ func instead(specs []ModelSpec, channels []Channel) (text string) {
 // step runs every model through a tick; y is the modelled block. What a step took is in the row, and the next step is told from there:
 // a replay tells it the same.
 func (l *sideModels) step(r *Row, y []float64, watch Stopwatch) {
-	l.in.Skip = r.Skip
+	l.in.Skip, l.in.T, l.in.Fresh = r.Skip, r.T, r.Fresh
 	for i := range l.list {
 		m := &l.list[i]
 		own := y[m.at[0]:m.at[1]]

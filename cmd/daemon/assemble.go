@@ -168,7 +168,7 @@ func ControllerSpec(cfg *configs.Config) (hil.ControllerSpec, error) {
 		spec.Axes = append(spec.Axes, a)
 	}
 	for i := range cfg.Models {
-		spec.Models = append(spec.Models, modelSpec(cfg, &cfg.Models[i]))
+		spec.Models = append(spec.Models, modelSpec(cfg, &cfg.Models[i], spec.Meas))
 	}
 	return spec, nil
 }

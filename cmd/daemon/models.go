@@ -8,8 +8,12 @@ import (
 	"hilrig/hil/models"
 )
 
-// modelSpec is a configured model beside the rig.
-func modelSpec(cfg *configs.Config, m *configs.Model) hil.ModelSpec {
+// modelSpec is a configured model beside the rig with these measured channels.
+func modelSpec(cfg *configs.Config, m *configs.Model, measured []hil.Channel) hil.ModelSpec {
+	if m.Kind == models.BallChoice {
+		s := &models.Spec{Ball: ballSpec(m.Ball, measured)}
+		return hil.ModelSpec{Name: m.Name, Share: m.Share, New: func() (hil.Model, error) { return m.Kind.Kind().New(s) }}
+	}
 	at := slices.IndexFunc(cfg.Axes, func(a configs.Axis) bool { return a.Name == m.Axis })
 	a := &cfg.Axes[at]
 	s := &models.Spec{Axis: at, BrushKeys: m.BrushKeys, LawsKeys: m.LawsKeys, Laws: m.Rivals(), Resolution: cfg.Resolution(a), Effort: a.Unit("N·m")}
@@ -17,4 +21,20 @@ func modelSpec(cfg *configs.Config, m *configs.Model) hil.ModelSpec {
 		s.Brush = m.Parameters.Of(a.MotorModel())
 	}
 	return hil.ModelSpec{Name: m.Name, Axis: m.Axis, Share: m.Share, New: func() (hil.Model, error) { return m.Kind.Kind().New(s) }}
+}
+
+// ballSpec finds the signals of a ball among the measured channels.
+func ballSpec(b *configs.RigBall, measured []hil.Channel) *models.BallSpec {
+	s := &models.BallSpec{BallKeys: b.BallKeys}
+	place := func(name string) int {
+		return slices.IndexFunc(measured, func(c hil.Channel) bool { return c.Name == name })
+	}
+	for i, name := range b.Position {
+		s.Position[i] = place(name)
+	}
+	for i, name := range b.Orientation {
+		s.Orientation[i] = place(name)
+	}
+	s.Age = place(measured[s.Position[0]].Age)
+	return s
 }

@@ -1,5 +1,5 @@
-// Package models holds what is computed beside a rig and only watched: the brush of a motor, rival friction laws. Each kind has a file.
-// A model is driven by the estimated motion of an axis, in the tick but after the command has left, and has no way back to one. Package hil
+// Package models holds what is computed beside a rig and only watched: the brush of a motor, rival friction laws, a rolling ball. Each kind has a
+// file. A model is driven by the estimated motion of an axis or by what a device measures, in the tick but after the command has left, and has no way back to one. Package hil
 // runs the list, measures what a step takes and tells the model; a kind with cheaper levels decides by that.
 package models
 
@@ -19,6 +19,7 @@ type Kind struct {
 var Kinds = []Kind{
 	{Name: "brush", Title: "brush of a motor", Keys: []string{"contact", "step", "parameters"}, New: func(s *Spec) (hil.Model, error) { return NewBrush(s) }},
 	{Name: "rival-laws", Title: "rival friction laws", Keys: []string{"laws", "memory"}, New: func(s *Spec) (hil.Model, error) { return NewRivalLaws(s) }},
+	{Name: "ball", Title: "friction of a rolling ball", Keys: []string{"ball"}, New: func(s *Spec) (hil.Model, error) { return NewBall(s.Ball) }},
 }
 
 // Spec is what the kinds are built from; each takes its own part.
@@ -30,6 +31,7 @@ type Spec struct {
 	Laws       []Rival
 	Resolution float64 // rad or m  of the position
 	Effort     string  // unit of friction: N·m or N
+	Ball       *BallSpec
 }
 
 // Choice is a kind: its place in Kinds.
@@ -38,6 +40,7 @@ type Choice uint8
 const (
 	BrushChoice Choice = iota
 	LawsChoice
+	BallChoice
 )
 
 // Words are the names of the kinds.

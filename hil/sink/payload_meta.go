@@ -116,16 +116,21 @@ const z95 = 1.959963984540054
 
 func newEstimates(s *hil.Schema) estimates {
 	var e estimates
-	for i, c := range s.Est {
-		if c.Role == hil.RoleParameter || c.Role == hil.RoleStdErr || c.Role == hil.RoleCount {
-			e.at = append(e.at, len(s.Meas)+i)
-			e.keys = append(e.keys, []byte(","+quote(c.Name)+":"))
+	first := 0
+	for block := hil.Measured; block <= hil.Modelled; block++ { // those of axes are estimated, those of models beside the rig modelled
+		channels := s.Block(block)
+		for i, c := range channels {
+			if c.Role == hil.RoleParameter || c.Role == hil.RoleStdErr || c.Role == hil.RoleCount {
+				e.at = append(e.at, first+i)
+				e.keys = append(e.keys, []byte(","+quote(c.Name)+":"))
+			}
 		}
-	}
-	at, parameters := s.FindAll(hil.Estimated, hil.RoleParameter)
-	errors, _ := s.FindAll(hil.Estimated, hil.RoleStdErr)
-	for i, c := range parameters {
-		e.report = append(e.report, reported{c.Axis, c.Short(), c.Unit, at[i], errors[i]})
+		first += len(channels)
+		at, parameters := s.FindAll(block, hil.RoleParameter)
+		errors, _ := s.FindAll(block, hil.RoleStdErr)
+		for i, c := range parameters {
+			e.report = append(e.report, reported{c.Axis, c.Short(), c.Unit, at[i], errors[i]})
+		}
 	}
 	return e
 }

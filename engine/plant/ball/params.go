@@ -51,13 +51,13 @@ const (
 
 // Params are those of ball, plane and friction.
 type Params struct {
-	Radius       float64    `yaml:"radius" unit:"m" want:">0"`
-	Mass         float64    `yaml:"mass" unit:"kg" want:">0"`
+	Radius       float64    `yaml:"radius" unit:"m" want:">0" doc:"of the sphere"`
+	Mass         float64    `yaml:"mass" unit:"kg" want:">0" doc:"of the ball"`
 	Inertia      [3]float64 `yaml:"inertia" unit:"kg·m²" doc:"Ixx, Iyy, Izz in axes of the body"`
 	Products     [3]float64 `yaml:"products" unit:"kg·m²" doc:"Ixy, Ixz, Iyz, elements of the tensor: Ixy = −∫xy dm"`
 	InertiaAbout string     `yaml:"inertia_about" enum:"center,com" doc:"the point that the inertia belongs to: geometric centre or centre of mass"`
 	Center       [3]float64 `yaml:"center_of_mass" unit:"m" doc:"from the geometric centre, in axes of the body"`
-	Gravity      float64    `yaml:"gravity" unit:"m/s²" want:">=0"`
+	Gravity      float64    `yaml:"gravity" unit:"m/s²" want:">=0" doc:"acceleration of free fall"`
 	Tilt         [2]float64 `yaml:"tilt" unit:"rad" doc:"of the plane: the angles by which it falls towards +x and towards +y"`
 	Roll         Friction   `yaml:"roll" doc:"against rolling"`
 	Spin         Friction   `yaml:"spin" doc:"against turning about the normal"`
