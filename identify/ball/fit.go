@@ -58,6 +58,7 @@ type Result struct {
 	Solution *fit.Solution `json:"-"`
 	Body     ball.Params   `json:"body"` // with what was found
 	start    ball.State
+	begin    float64 // s  of start
 }
 
 // Refusal is a parameter whose value is not to be used, and why.
@@ -272,7 +273,7 @@ func (r *Result) shoot(ctx context.Context, c Spec, base setup, free []parameter
 		return fmt.Errorf("shooting on the markers: %w", err)
 	}
 	s.adopt(sol)
-	r.Body, r.start, r.Solution, r.Iterations = s.base.body, s.segments[0].start, sol, sol.Iterations
+	r.Body, r.start, r.begin, r.Solution, r.Iterations = s.base.body, s.segments[0].start, rec.Times[0], sol, sol.Iterations
 	r.level("markers", sol, "")
 	return r.assess(sol, len(free))
 }
