@@ -58,6 +58,7 @@ type Result struct {
 	Solution *fit.Solution `json:"-"`
 	Body     ball.Params   `json:"body"` // with what was found
 	start    ball.State
+	begin    float64 // s  of start
 }
 
 // Refusal is a parameter whose value is not to be used, and why.
@@ -129,6 +130,9 @@ func Fit(ctx context.Context, spec Spec, rec *Recording, watch fit.Watch) (*Resu
 	if err != nil {
 		return nil, err
 	}
+	if err := checkRadius(ms, c.Body.Radius); err != nil {
+		return nil, err
+	}
 	r := &Result{Frames: len(rec.Times), LeftOut: p.missing, Odd: p.odd, Noise: p.sigma, Refused: []Refusal{}, Reasons: []string{}, Warnings: []string{}}
 	for i := range ms {
 		spin, roll := split(&ms[i].f, ms[i].w)
@@ -177,7 +181,11 @@ func (r *Result) smoothed(base setup, names []string, ms []motion) (setup, error
 		}
 		r.Levels = append(r.Levels, l)
 	}
-	mu, _ := r.Levels0("mu_roll")
+	mu := 0.0
+	if len(r.Levels) > 0 {
+		v, _ := r.Levels[0].Value("mu_roll")
+		mu = v.Value
+	}
 	r.Moduli = moduli(&base.body, ms, mu)
 	if len(r.Levels) == 0 {
 		return base, nil
@@ -192,16 +200,6 @@ func (r *Result) smoothed(base setup, names []string, ms []motion) (setup, error
 		*t.field(&base.body) = v.Value
 	}
 	return base, nil
-}
-
-// Levels0 is the value of the first level that has it.
-func (r *Result) Levels0(name string) (float64, bool) {
-	for i := range r.Levels {
-		if v, ok := r.Levels[i].Value(name); ok {
-			return v.Value, true
-		}
-	}
-	return 0, false
 }
 
 const weakHalf = 0.1 // s
@@ -261,7 +259,7 @@ func (r *Result) shoot(ctx context.Context, c Spec, base setup, free []parameter
 	sol, err = s.fit(ctx, c, p, watch, false)
 	if err != nil || norm(sol.Residual) > poorFit*p.sigma {
 		// from several starts
-		multi := &shooting{rec: rec, poses: p, base: base.clone(), free: free, segments: r.pieces(rec, p, &c, base.height), stride: multiStride}
+		multi := &shooting{rec: rec, poses: p, base: base.clone(), free: free, segments: pieces(rec, p, &c, base.height), stride: multiStride}
 		if draft, err2 := multi.fit(ctx, c, p, watch, true); err2 == nil {
 			multi.adopt(draft)
 			again := &shooting{rec: rec, poses: p, base: multi.base, free: free, segments: []segment{{0, len(rec.Times), multi.segments[0].start}}}
@@ -275,7 +273,7 @@ func (r *Result) shoot(ctx context.Context, c Spec, base setup, free []parameter
 		return fmt.Errorf("shooting on the markers: %w", err)
 	}
 	s.adopt(sol)
-	r.Body, r.start, r.Solution, r.Iterations = s.base.body, s.segments[0].start, sol, sol.Iterations
+	r.Body, r.start, r.begin, r.Solution, r.Iterations = s.base.body, s.segments[0].start, rec.Times[0], sol, sol.Iterations
 	r.level("markers", sol, "")
 	return r.assess(sol, len(free))
 }
@@ -298,7 +296,7 @@ func (s *shooting) fit(ctx context.Context, c Spec, p *poses, watch fit.Watch, d
 }
 
 // pieces are segments of pieceLength with starts of their own.
-func (r *Result) pieces(rec *Recording, p *poses, c *Spec, height float64) (out []segment) {
+func pieces(rec *Recording, p *poses, c *Spec, height float64) (out []segment) {
 	n := len(rec.Times)
 	from := 0
 	for f := 1; f <= n; f++ {

@@ -1,4 +1,3 @@
-// Package ball identifies the rolling friction of a ball from its motion.
 package ball
 
 import (

@@ -81,9 +81,10 @@ type poses struct {
 
 // What a set of markers must not be.
 const (
-	oddFrame = 4.0  // times the noise: root mean square of the residuals of a frame that is left out
-	oddShare = 0.5  // of the frames: the markers are not those of the body
-	rigid    = 0.03 // of the radius, above which the noise of the markers is no noise
+	oddFrame   = 4.0  // times the noise: root mean square of the residuals of a frame that is left out
+	oddShare   = 0.5  // of the frames: the markers are not those of the body
+	rigid      = 0.03 // of the radius, above which the noise of the markers is no noise
+	leastNoise = 1e-6 // of the radius: simulated recordings may have none
 )
 
 // posesOf aligns the markers with the body, frame by frame.
@@ -134,7 +135,7 @@ func posesOf(r *Recording, markers []r3.Vec, radius float64) (*poses, error) {
 	if len(seen) < fewestFrames {
 		return nil, fmt.Errorf("markers: only %d of %d frames show three markers or more that are not in a line, want at least %d", len(seen), n, fewestFrames)
 	}
-	p.sigma = numeric.Median(seen)
+	p.sigma = max(numeric.Median(seen), leastNoise*radius)
 	if p.sigma > rigid*radius {
 		return nil, fmt.Errorf("markers: their distances miss those of the body by %.3g m, the radius is %.3g m: the offsets belong to other markers, or units differ (lengths are metres)", p.sigma, radius)
 	}

@@ -1,7 +1,9 @@
 package ball
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 
 	"gonum.org/v1/gonum/num/quat"
 	"gonum.org/v1/gonum/spatial/r3"
@@ -29,6 +31,7 @@ func smooth(p *poses, half float64, order int) ([]motion, error) {
 		return nil, fmt.Errorf("smoothing: %w", err)
 	}
 	var out []motion
+	var why error // the last one
 	n := len(p.times)
 	for k := range n {
 		t := p.times[k]
@@ -36,19 +39,20 @@ func smooth(p *poses, half float64, order int) ([]motion, error) {
 			continue
 		}
 		m, err := turn.Turn(t, p.times, p.q)
-		if err != nil {
-			continue
-		}
-		c, err := place.Point(t, p.times, p.center)
-		if err != nil {
+		c, err2 := place.Point(t, p.times, p.center)
+		if err = cmp.Or(err, err2); err != nil {
+			why = err
 			continue
 		}
 		out = append(out, motion{
 			t: t, half: half, f: ball.FrameOf(m.R), q: m.R, w: m.Omega, dw: m.Alpha, p: c.P, v: c.V, we: m.OmegaError, ve: c.VError,
 		})
 	}
+	if len(out) < fewestFrames && why != nil {
+		return nil, fmt.Errorf("smoothing: only %d frames can be smoothed with a window of %g s and order %d, want at least %d; at others: %w", len(out), 2*half, order, fewestFrames, why)
+	}
 	if len(out) < fewestFrames {
-		return nil, fmt.Errorf("smoothing: only %d frames have enough others within %g s, want at least %d: shorten the window or record longer without gaps", len(out), half, fewestFrames)
+		return nil, fmt.Errorf("smoothing: only %d frames have others for %g s on both sides, want at least %d: shorten the window or record longer", len(out), half, fewestFrames)
 	}
 	return out, nil
 }
@@ -57,4 +61,27 @@ func smooth(p *poses, half float64, order int) ([]motion, error) {
 func split(f *ball.Frame, w r3.Vec) (spin float64, roll r3.Vec) {
 	spin = r3.Dot(f.C, w)
 	return spin, r3.Sub(w, r3.Scale(spin, f.C))
+}
+
+// checkRadius holds the way of the centre against the turn: v = R·ω×γ, whatever the friction. Slip changes the ratio by less than half.
+func checkRadius(ms []motion, radius float64) error {
+	var vw, ww, vv float64
+	for i := range ms {
+		m := &ms[i]
+		x, y := r3.Dot(m.f.B, m.w), -r3.Dot(m.f.A, m.w)
+		vw, ww, vv = vw+m.v.X*x+m.v.Y*y, ww+x*x+y*y, vv+m.v.X*m.v.X+m.v.Y*m.v.Y
+	}
+	if ww == 0 || vv == 0 {
+		return nil
+	}
+	path, turn := math.Sqrt(vv/float64(len(ms))), math.Sqrt(ww/float64(len(ms)))
+	switch got := vw / ww; {
+	case got < -radius/2:
+		return fmt.Errorf("the centre moves against its turn, %.3g m/s at %.3g rad/s: axes of the cameras or of the body are left-handed, or z points down", path, turn)
+	case (got > 2*radius || got < radius/2) && path > radius*turn/10:
+		return fmt.Errorf("the centre moves %.3g m for each radian that the ball turns, its radius is %.3g m: units differ (lengths are metres), or it slides", got, radius)
+	case path <= radius*turn/10:
+		return fmt.Errorf("the ball turns with %.3g rad/s and its centre moves with %.3g m/s only, not the %.3g m/s of its radius, %.3g m: units differ (lengths are metres), or it spins on the spot", turn, path, radius*turn, radius)
+	}
+	return nil
 }
