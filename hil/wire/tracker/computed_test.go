@@ -185,3 +185,76 @@ func TestAngles(t *testing.T) {
 		}
 	}
 }
+
+// The longest message is taken, one byte more is none: neither holds back the frame behind it.
+func TestLongest(t *testing.T) {
+	xbus := func(n int) []byte { // a message that means nothing here
+		b := append([]byte{0xFA, 0xFF, 0xC1, 0xFF, byte(n >> 8), byte(n)}, make([]byte, n)...)
+		s := byte(0)
+		for _, c := range b[1:] {
+			s += c
+		}
+		return append(b, -s)
+	}
+	text := func(n int) []byte { // n bytes with the line end
+		b := append([]byte("$VNRRG,"), make([]byte, n-7-5)...)
+		for i := 7; i < len(b); i++ {
+			b[i] = '1'
+		}
+		x := byte(0)
+		for _, c := range b[1:] {
+			x ^= c
+		}
+		const digits = "0123456789ABCDEF"
+		return append(b, '*', digits[x>>4], digits[x&15], '\r', '\n')
+	}
+	ndi := func(n int) []byte { // n bytes of data that fit no option
+		h := []byte{0xC4, 0xA5, byte(n), byte(n >> 8)}
+		crc := func(b []byte) []byte {
+			r := uint16(0)
+			for _, c := range b {
+				r ^= uint16(c)
+				for range 8 {
+					if r&1 != 0 {
+						r = r>>1 ^ 0xA001
+					} else {
+						r >>= 1
+					}
+				}
+			}
+			return []byte{byte(r), byte(r >> 8)}
+		}
+		data := make([]byte, n)
+		data[0] = 0xFF
+		return append(append(append(h, crc(h)...), data...), crc(data)...)
+	}
+	for _, c := range []struct {
+		kind string
+		make func(n int) []byte
+		most int
+		next []byte
+	}{{"xsens", xbus, 2048, xsensFrames(t)[0]}, {"vectornav", text, 256, []byte("$VNRRG,01,VN-200T-CR*31\r\n")}, {"ndi", ndi, 8192 - 8, []byte("OKAYA896\r")}} {
+		for _, over := range []int{0, 1} {
+			long := c.make(c.most + over)
+			got, _ := decodeAll(kind(t, c.kind).New(), new(Frame), append(append([]byte(nil), long...), c.next...), 100)
+			last := got[len(got)-1]
+			if last.raw != string(c.next) || (got[0].raw == string(long)) != (over == 0) {
+				t.Errorf("%s, %d bytes: %d frames, the first of %d, the last of %d bytes", c.kind, c.most+over, len(got), len(got[0].raw), len(last.raw))
+			}
+		}
+	}
+}
+
+// Sixteen tools are told of, and not one more.
+func TestMostTools(t *testing.T) {
+	for _, n := range []int{MaxDevices, MaxDevices + 1} {
+		data := []byte{byte(n)}
+		for i := range n {
+			data = append(data, byte(i+1), ndiDisabled)
+		}
+		f := new(Frame)
+		if ok := NewNDI().bx(append(data, 0, 0), f); ok != (n == MaxDevices) || ok && f.N != n {
+			t.Errorf("%d tools: %v, %d samples", n, ok, f.N)
+		}
+	}
+}
