@@ -35,11 +35,15 @@ func (c *Config) Budget(d *Device) Budget {
 	if err != nil {
 		return b // told by the checks
 	}
-	if len(p.Turns) > 0 {
+	if len(p.Turns) > 0 && !p.Streams {
 		b.plan = p
 		return b
 	}
 	b.Rx.Flow = p.Groups[0].Flow
+	for _, g := range p.Groups[1:] { // of a tracker that sends a frame for each of its parts
+		b.Rx.Data += g.Data
+		b.Rx.Bytes += g.Bytes
+	}
 	if len(d.Command) > 0 { // a device that takes none is sent nothing
 		b.Tx.Flow = p.Commands
 	}
@@ -97,6 +101,9 @@ func (b Budget) turns() string {
 	var s strings.Builder
 	for i := range b.plan.Turns {
 		t := &b.plan.Turns[i]
+		if t.Once {
+			continue
+		}
 		takes := t.Takes(b.plan).Seconds()
 		age := ""
 		if t.Group >= 0 {
@@ -116,7 +123,8 @@ func (b Budget) checkTurns(r *schema.Report, d *Device) {
 		return
 	}
 	share := func(t *protocol.Turn) float64 { return t.Takes(p).Seconds() / t.Period.Seconds() }
-	turn := slices.MaxFunc(p.Turns, func(a, b protocol.Turn) int { return cmp.Compare(share(&a), share(&b)) })
+	asked := slices.DeleteFunc(slices.Clone(p.Turns), func(t protocol.Turn) bool { return t.Once })
+	turn := slices.MaxFunc(asked, func(a, b protocol.Turn) int { return cmp.Compare(share(&a), share(&b)) })
 	most := &turn
 	path := d.path() + ".rate"
 	text := fmt.Sprintf("%s: questions and replies take %.0f %% of the line's time, with the delays of slaves and adapter; most of it %s, %.3g ms at %.4g Hz",

@@ -154,15 +154,15 @@ func (c *Config) checkPort(r *schema.Report, d *Device) {
 	for _, bad := range d.section().Check() {
 		r.Take(p+"."+d.Protocol.String(), bad.Path, bad.Text)
 	}
-	if d.Protocol.Kind().Registers {
-		c.checkTurns(r, d)
+	if k := d.Protocol.Kind(); k.Registers || k.Tracker {
+		c.checkPlan(r, d)
 	}
 }
 
-// checkTurns looks at a device that answers questions: what its protocol finds in its table, and what the loop makes of it.
-func (c *Config) checkTurns(r *schema.Report, d *Device) {
+// checkPlan looks at a device whose protocol knows what may stand in its table, and what the loop makes of one that answers questions.
+func (c *Config) checkPlan(r *schema.Report, d *Device) {
 	p := d.path()
-	if c.Loop.Clock == d.Name {
+	if c.Loop.Clock == d.Name && d.Protocol.Kind().Asks {
 		r.Errorf("loop.clock", "loop.clock: %s does not send by itself, for protocol %s asks; want wall, or a device that does", d.Name, d.Protocol)
 	}
 	if r.Bad(p+".rate") || r.Bad("loop.rate") || r.Bad(p+"."+d.Protocol.String()) {
@@ -182,8 +182,11 @@ func (c *Config) checkTurns(r *schema.Report, d *Device) {
 			p, len(d.Measure), n, device.MaxGroups, wire.MaxFields, p, d.Protocol)
 	}
 	for _, g := range plan.Groups {
+		if plan.Streams {
+			break
+		}
 		if g.Rate > c.Loop.Rate*(1+1e-9) {
-			r.Warnf(p+".rate", "%s.rate: registers are read %s times per second, more often than the loop looks (%s Hz)", p, schema.Short(g.Rate), schema.Short(c.Loop.Rate))
+			r.Warnf(p+".rate", "%s.rate: its measurements are asked for %s times per second, more often than the loop looks (%s Hz)", p, schema.Short(g.Rate), schema.Short(c.Loop.Rate))
 			break
 		}
 	}
@@ -204,6 +207,10 @@ func (c *Config) checkSignal(r *schema.Report, d *Device, p string, f wire.Field
 		r.Warnf(p+".at", "%s.at: not used by protocol %s", p, d.Protocol)
 	}
 	if text := kind.Text; r.Bad(p+".type") || kind.Registers { // registers have their own types
+	} else if kind.Tracker {
+		if f.Type != 0 {
+			r.Warnf(p+".type", "%s.type: not used by protocol %s", p, d.Protocol)
+		}
 	} else if f.Type == 0 {
 		r.Errorf(p+".type", "%s.type is missing: one of u8, i8, u16, i16, u32, i32, f32, f64", p)
 	} else if !text && f.Type == wire.Text {

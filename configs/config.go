@@ -69,7 +69,7 @@ type Device struct {
 	Name     string          `yaml:"-" names:"devices"`
 	Port     string          `yaml:"port" doc:"serial port, or virtual for a virtual rig"`
 	Baud     int             `yaml:"baud" want:">=1200 <=12000000" doc:"bits per second; 8 data bits, no parity and one stop bit where the protocol has no keys for them"`
-	Protocol protocol.Choice `yaml:"protocol" doc:"link: COBS frames with CRC-16; line: text lines; modbus: registers of Modbus RTU slaves"`
+	Protocol protocol.Choice `yaml:"protocol" doc:"link: COBS frames with CRC-16; line: text lines; modbus: registers of Modbus RTU slaves; ndi, xsens, vectornav, polhemus, fastrak, witmotion, bno08x: trackers, whose measurements are chosen by name (docs/trackers.md)"`
 	protocol.Sections
 	Rate     float64   `yaml:"rate" unit:"Hz" want:">=0 <=20000" doc:"frames per second the device sends, or times per second it is asked; 0: the rate of the loop"`
 	Required bool      `yaml:"required" doc:"true: it is there from the start, and a rig without it trips; false: it may come later and go, and only its age and its counters tell"`

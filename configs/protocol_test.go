@@ -17,6 +17,14 @@ import (
 // protocolFile is an example file of each protocol.
 var protocolFile = map[string]string{"link": "motor.yaml", "line": "serial-line.yaml", "modbus": "modbus.yaml"}
 
+func init() {
+	for i := range protocol.Kinds {
+		if protocol.Kinds[i].Tracker {
+			protocolFile[protocol.Kinds[i].Name] = "trackers.yaml"
+		}
+	}
+}
+
 // Every protocol of the list has a file that loads with it, and stands in the schema and in the docs.
 func TestEveryProtocol(t *testing.T) {
 	text, err := schema.JSON("hil rig file", Default())
@@ -49,19 +57,24 @@ func TestEveryProtocol(t *testing.T) {
 	for i := range protocol.Kinds {
 		k := &protocol.Kinds[i]
 		c, err := Load(protocolFile[k.Name])
-		if err != nil || c.Devices[0].Protocol != protocol.Choice(i) {
+		at := -1
+		if err == nil {
+			at = slices.IndexFunc(c.Devices, func(d Device) bool { return d.Protocol == protocol.Choice(i) })
+		}
+		if at < 0 {
 			t.Errorf("%s: %q is no example file with it: %v", k.Name, protocolFile[k.Name], err)
 			continue
 		}
-		if p, err := c.Plan(&c.Devices[0]); err != nil || c.Clocked(&c.Devices[0]) != p.Clocked || p.Clocked == k.Registers {
-			t.Errorf("%s: %v; clocked %v", k.Name, err, c.Clocked(&c.Devices[0]))
+		d := &c.Devices[at]
+		if p, err := c.Plan(d); err != nil || c.Clocked(d) != p.Clocked || !k.Tracker && p.Clocked == k.Registers {
+			t.Errorf("%s: %v; clocked %v", k.Name, err, c.Clocked(d))
 		}
 		if !strings.Contains(string(config), "`"+k.Name+"`") || !strings.Contains(string(page), "| `"+k.Name+"` |") {
 			t.Errorf("docs/config.md or docs/protocols.md does not name %s", k.Name)
 		}
 		sections := &protocol.Sections{}
 		_, hasKeys := device[k.Name]
-		if k.Section(sections); hasKeys == (k.Name == "link") {
+		if k.Section(sections); hasKeys == k.Bare {
 			t.Errorf("%s: a section in the schema: %v", k.Name, hasKeys)
 		}
 	}

@@ -31,6 +31,8 @@ type arrivals struct {
 	turns       []protocol.Turn // of a device that answers questions
 	unanswered  uint64          // questions, as told last …
 	answersTold time.Duration   // … which was then
+	begun       uint64          // times the device began anew, as told last …
+	begunTold   time.Duration   // … which was then
 }
 
 func (d *services) arrivalsLoop(ctx context.Context) {
@@ -49,6 +51,7 @@ func (d *services) arrivalsLoop(ctx context.Context) {
 			all[i].commands(now, at)
 			all[i].clock(now, at)
 			all[i].answers(now, at)
+			all[i].restarts(now, at)
 		}
 	})
 }
@@ -62,6 +65,17 @@ func (a *arrivals) answers(now device.Stats, at time.Duration) {
 		a.emit(hil.Event{Time: time.Now(), Level: "warn", Code: "NO_REPLY", Text: fmt.Sprintf("%s since the start without a reply or refused: %s. Compare address, registers, speed and parity with the slave; one that does not answer is asked less often",
 			count(n, "question"), now.Trouble(a.turns))})
 		a.unanswered, a.answersTold = n, at
+	}
+}
+
+// restarts tells of a device that began anew and was started again, at once and then once a minute at most.
+func (a *arrivals) restarts(now device.Stats, at time.Duration) {
+	if now.Begun <= a.begun {
+		a.begun = now.Begun
+	} else if a.begunTold == 0 || at-a.begunTold >= time.Minute {
+		a.emit(hil.Event{Time: time.Now(), Level: "warn", Code: "RESTARTED", Text: fmt.Sprintf("%s began anew, %s, and was started again. Was its power cut, or does another program reset it?",
+			a.cfg.Devices[a.dev].Name, strings.Replace(count(now.Begun-a.begun, "time"), "1 time", "once", 1))})
+		a.begun, a.begunTold = now.Begun, at
 	}
 }
 
@@ -127,6 +141,9 @@ func (a *arrivals) instead(last, now *device.Stats) (kind, text string) {
 	case bytes == 0:
 		return "silent", fmt.Sprintf("nothing arrives on %s: no byte in a second. Is the board powered, sending, and on this port?", d.Port)
 	case a.turns != nil:
+		if a.cfg.Devices[a.dev].Protocol.Kind().Tracker {
+			break
+		}
 		return "no replies", fmt.Sprintf("%d bytes a second arrive, and no whole reply: %d with a wrong checksum; %s. Are the slaves at %d baud, with this parity and these addresses?", bytes, now.Bad-last.Bad, now.Trouble(a.turns), d.Baud)
 	case misfits > 0 && line && strings.Count(now.Line(), "·") > 2:
 		return "no text", fmt.Sprintf("what arrives is no text: %q. Is the protocol link, or the board at another speed than %d baud?", now.Line(), d.Baud)
@@ -140,6 +157,10 @@ func (a *arrivals) instead(last, now *device.Stats) (kind, text string) {
 		return "foreign", fmt.Sprintf("frames arrive that a host sends, not a board: %d in a second. Is this an echo, or the port of another hil?", now.Foreign-last.Foreign)
 	case line:
 		return "no lines", fmt.Sprintf("%d bytes a second arrive, and no whole line: %d refused by their checksum, %d without an end. Is the board at %d baud, and line.checksum as it sends?", bytes, now.Bad-last.Bad, now.Oversize-last.Oversize, d.Baud)
+	}
+	if k := d.Protocol.Kind(); k.Tracker {
+		return "no frames", fmt.Sprintf("%d bytes a second arrive, and no frame with a measurement of the file: %d with a wrong checksum; %s. Is the device at %d baud, and does it send what the file measures? hil decode --protocol %s shows what it sends",
+			bytes, now.Bad-last.Bad, now.Trouble(a.turns), d.Baud, d.Protocol)
 	}
 	return "no frames", fmt.Sprintf("%d bytes a second arrive, and no whole frame: %d with a wrong checksum, %d without an end. Is the board at %d baud, and does it speak the protocol link?", bytes, now.Bad-last.Bad, now.Oversize-last.Oversize, d.Baud)
 }

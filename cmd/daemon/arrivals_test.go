@@ -164,3 +164,23 @@ func TestCommandsAndClock(t *testing.T) {
 	look(1, 0, 0, 90*time.Second)
 	look(1, 0, 1, time.Second, "CLOCK the clock of drive jumped, once:")
 }
+
+// A tracker that began anew is told at once, then once a minute at most with the number of times.
+func TestRestartsAreTold(t *testing.T) {
+	var told []string
+	a := arrivals{cfg: configs.Demo(), emit: func(e hil.Event) { told = append(told, e.Code+" "+e.Text) }}
+	for _, c := range []struct {
+		begun uint64
+		at    time.Duration
+		want  string
+	}{
+		{0, time.Second, ""}, {1, 2 * time.Second, "RESTARTED drive began anew, once, and"}, {3, 61 * time.Second, ""},
+		{3, 62 * time.Second, "RESTARTED drive began anew, 2 times, and"}, {0, 63 * time.Second, ""}, {1, 122 * time.Second, "once"},
+	} {
+		told = nil
+		a.restarts(device.Stats{Begun: c.begun}, c.at)
+		if got := strings.Join(told, "; "); !strings.Contains(got, c.want) || (c.want == "") != (got == "") {
+			t.Errorf("%d at %v: %q, want %q", c.begun, c.at, got, c.want)
+		}
+	}
+}

@@ -345,7 +345,7 @@ func linkMap(st *device.Stats) map[string]float64 {
 		"connected": float64(st.Connected), "bytes": float64(st.Bytes), "frames": float64(st.Frames),
 		"bad": float64(st.Bad), "misfits": float64(st.Misfits), "resync_bytes": float64(st.Resync), "oversize": float64(st.Oversize),
 		"foreign": float64(st.Foreign), "gaps": float64(st.Gaps), "repeats": float64(st.Repeats), "restarts": float64(st.Restarts),
-		"nonfinite": float64(st.NonFinite), "reconnects": float64(st.Reconnects), "age_us": float64(st.Age) / 1e3,
+		"nonfinite": float64(st.NonFinite), "reconnects": float64(st.Reconnects), "begun": float64(st.Begun), "age_us": float64(st.Age) / 1e3,
 		"tx_frames": float64(st.TxFrames), "tx_bytes": float64(st.TxBytes), "tx_errors": float64(st.TxErrors), "tx_dropped": float64(st.TxDropped),
 		"timeouts": float64(st.Timeouts), "late_replies": float64(st.TooLate), "refusals": float64(st.Refusals),
 		"clock_drift_ppm": st.DriftPPM, "clock_offset_us": float64(st.Offset) / 1e3, "clock_residual_p99_us": float64(st.Residual) / 1e3,

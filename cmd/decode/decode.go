@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -139,6 +140,7 @@ func (o *Options) source() (source, error) {
 		if o.protocol == "" {
 			o.protocol = d.Protocol.String()
 		}
+		o.fromSection(d)
 		if o.protocol != d.Protocol.String() {
 			return usage("--protocol %s, but %s of %s speaks %s; leave --protocol out", o.protocol, d.Name, o.rig, d.Protocol)
 		}
@@ -173,6 +175,27 @@ func (o *Options) source() (source, error) {
 		return &lineSource{plan}, nil
 	}
 	return &modbusSource{plan}, nil
+}
+
+// fromSection takes the items and the unit of a Polhemus from its section, where the flags do not say them.
+func (o *Options) fromSection(d *configs.Device) {
+	var p *protocol.Polhemus
+	switch s := d.Protocol.Kind().Section(&d.Sections).(type) {
+	case *protocol.Liberty:
+		p = (*protocol.Polhemus)(s)
+	case *protocol.Fastrak:
+		p = (*protocol.Polhemus)(s)
+	default:
+		return
+	}
+	if o.items != "" || o.length != "inch" {
+		return
+	}
+	var words []string
+	for _, i := range p.Items {
+		words = append(words, strconv.Itoa(i))
+	}
+	o.items, o.length = strings.Join(words, ","), p.Unit.Words()[p.Unit]
 }
 
 // find is the device in the rig file.

@@ -114,6 +114,15 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// A record of a LIBERTY by the list in a rig file: the second number is the time there, not the count.
+func TestPolhemusByTheFile(t *testing.T) {
+	const record = "4c59014320002400e6e0030013291000c03cb6404c4028c0c93f7e3f0000803f000000000000000000000000"
+	lines, _, err := run(t, record, Options{rig: filepath.Join("..", "..", "configs", "trackers.yaml"), device: "liberty"})
+	if err != nil || len(lines) != 1 || value(lines[0], "count") != 254182 || value(lines[0], "q.w") != 1 || math.Abs(value(lines[0], "x")-5.694915771484375*0.0254) > 1e-12 {
+		t.Errorf("%v %v", lines, err)
+	}
+}
+
 // The worked example of docs/link.md, with names from a rig file, and without.
 func TestLink(t *testing.T) {
 	rig := filepath.Join("..", "..", "configs", "motor.yaml")

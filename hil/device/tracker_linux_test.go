@@ -181,7 +181,7 @@ func TestTrackerDamaged(t *testing.T) {
 
 // No frame is lost at 1 kHz.
 func TestTrackersAtOneKilohertz(t *testing.T) {
-	const frames = 500
+	const frames = 300
 	for _, c := range trackerCases() {
 		if strings.HasPrefix(c.name, "ndi") {
 			continue // asked

@@ -132,6 +132,54 @@ func TestMissingTool(t *testing.T) {
 	}
 }
 
+// Decoding runs in the receiving thread of the core, where nothing is ever collected.
+func TestTrackersAllocateNothing(t *testing.T) {
+	for i := range Kinds {
+		k := &Kinds[i]
+		if !k.Tracker {
+			continue
+		}
+		list := &Sections{}
+		s := k.Section(list)
+		if k.Name == "ndi" {
+			list.NDI.Tools = []Part{{Name: "B", Number: 10}}
+		}
+		p, err := s.Plan(table(k))
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := len(p.Turns) - 1
+		var src tracker.Frame
+		tool := src.Add(10)
+		tool.Put3(tracker.X, 1, 2, 3)
+		b := tracker.AppendBX(nil, &src)
+		if p.Streams {
+			far := p.Far()
+			if last >= 0 {
+				for _, turn := range p.Turns {
+					far.Decoder.Next(turn.Ask, new(wire.Frame))
+				}
+			}
+			b, _ = far.Encoder.Append(nil, wire.Header{Fresh: 1}, []float64{0.25})
+		}
+		f, frames := new(wire.Frame), 0
+		if n := testing.AllocsPerRun(100, func() {
+			if d, ok := p.Decoder.(wire.TurnDecoder); ok {
+				d.Expect(last)
+			}
+			for rest := b; ; {
+				n, st := p.Decoder.Next(rest, f)
+				if rest = rest[n:]; st == wire.More {
+					break
+				}
+				frames++
+			}
+		}); n != 0 || frames < 100 {
+			t.Errorf("%s: %v allocations, %d frames", k.Name, n, frames)
+		}
+	}
+}
+
 // What a file asks for is told with its place.
 func TestTrackerSlips(t *testing.T) {
 	part := []Part{{"B", 10}}

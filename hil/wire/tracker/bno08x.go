@@ -73,7 +73,7 @@ func (d *BNO08x) Next(buf []byte, f *Frame) (n int, st wire.Status) {
 	}
 	f.begin("RVC", Data)
 	f.Raw = b
-	s := f.add(0)
+	s := f.Add(0)
 	s.Put(Count, float64(b[2]))
 	s.Put3(Yaw, i16(b[3:])*0.01*degree, i16(b[5:])*0.01*degree, i16(b[7:])*0.01*degree)
 	s.Put3(AX, i16(b[9:])*1e-3*gravity, i16(b[11:])*1e-3*gravity, i16(b[13:])*1e-3*gravity)

@@ -19,6 +19,9 @@ var computed = []published{
 	{kind: "ndi", source: "[NDI11] BX 0009: handle 01 with a pose and two markers", name: "BX", device: 1,
 		hex:   "c4a547001ee30101010000003f000000bf0000003f000000bf0080c842008048c30084bbc40000003e310000004d00000002000000803f0000004000004040000080400000a0400000c0400000b4cc",
 		wants: []want{{QY, 0.5, 1, 0}, {X, 100.25, 1e-3, 1e-9}, {Count, 77, 1, 0}, {Missing, 0, 1, 0}}},
+	{kind: "vectornav", source: "the published VNYMR of vnproglib with the checksum of 16 bits, by the C function of [VN19] §3.8.3 in Python", name: "VNYMR",
+		text:  "$VNYMR,+100.949,-007.330,+000.715,-00.0049,-00.2449,+00.5397,-01.258,-00.100,-09.701,-00.000018,+00.001122,-00.000551*C251\r\n",
+		wants: []want{{Yaw, 100.949, deg, 1e-12}, {WY, 0.001122, 1, 1e-12}}},
 	{kind: "fastrak", source: "[Pol02] items 2,4,1, inches and degrees", name: "FASTRAK", device: 2,
 		hex:   "303220000020410000a0c10000f0410000b442000034c2000034430d0a",
 		wants: []want{{X, 10, 0.0254, 1e-9}, {Y, -20, 0.0254, 1e-9}, {Z, 30, 0.0254, 1e-9}, {Yaw, 90, deg, 1e-9}, {Pitch, -45, deg, 1e-9}, {Roll, 180, deg, 1e-9}, {Status, ' ', 1, 0}}},
@@ -179,6 +182,79 @@ func TestAngles(t *testing.T) {
 		}
 		if math.Abs(p/deg-a[1]) > 1e-5 {
 			t.Errorf("pitch %v becomes %v", a[1], p/deg)
+		}
+	}
+}
+
+// The longest message is taken, one byte more is none: neither holds back the frame behind it.
+func TestLongest(t *testing.T) {
+	xbus := func(n int) []byte { // a message that means nothing here
+		b := append([]byte{0xFA, 0xFF, 0xC1, 0xFF, byte(n >> 8), byte(n)}, make([]byte, n)...)
+		s := byte(0)
+		for _, c := range b[1:] {
+			s += c
+		}
+		return append(b, -s)
+	}
+	text := func(n int) []byte { // n bytes with the line end
+		b := append([]byte("$VNRRG,"), make([]byte, n-7-5)...)
+		for i := 7; i < len(b); i++ {
+			b[i] = '1'
+		}
+		x := byte(0)
+		for _, c := range b[1:] {
+			x ^= c
+		}
+		const digits = "0123456789ABCDEF"
+		return append(b, '*', digits[x>>4], digits[x&15], '\r', '\n')
+	}
+	ndi := func(n int) []byte { // n bytes of data that fit no option
+		h := []byte{0xC4, 0xA5, byte(n), byte(n >> 8)}
+		crc := func(b []byte) []byte {
+			r := uint16(0)
+			for _, c := range b {
+				r ^= uint16(c)
+				for range 8 {
+					if r&1 != 0 {
+						r = r>>1 ^ 0xA001
+					} else {
+						r >>= 1
+					}
+				}
+			}
+			return []byte{byte(r), byte(r >> 8)}
+		}
+		data := make([]byte, n)
+		data[0] = 0xFF
+		return append(append(append(h, crc(h)...), data...), crc(data)...)
+	}
+	for _, c := range []struct {
+		kind string
+		make func(n int) []byte
+		most int
+		next []byte
+	}{{"xsens", xbus, 2048, xsensFrames(t)[0]}, {"vectornav", text, 256, []byte("$VNRRG,01,VN-200T-CR*31\r\n")}, {"ndi", ndi, 8192 - 8, []byte("OKAYA896\r")}} {
+		for _, over := range []int{0, 1} {
+			long := c.make(c.most + over)
+			got, _ := decodeAll(kind(t, c.kind).New(), new(Frame), append(append([]byte(nil), long...), c.next...), 100)
+			last := got[len(got)-1]
+			if last.raw != string(c.next) || (got[0].raw == string(long)) != (over == 0) {
+				t.Errorf("%s, %d bytes: %d frames, the first of %d, the last of %d bytes", c.kind, c.most+over, len(got), len(got[0].raw), len(last.raw))
+			}
+		}
+	}
+}
+
+// Sixteen tools are told of, and not one more.
+func TestMostTools(t *testing.T) {
+	for _, n := range []int{MaxDevices, MaxDevices + 1} {
+		data := []byte{byte(n)}
+		for i := range n {
+			data = append(data, byte(i+1), ndiDisabled)
+		}
+		f := new(Frame)
+		if ok := NewNDI().bx(append(data, 0, 0), f); ok != (n == MaxDevices) || ok && f.N != n {
+			t.Errorf("%d tools: %v, %d samples", n, ok, f.N)
 		}
 	}
 }

@@ -124,7 +124,7 @@ func (d *Fastrak) Next(buf []byte, f *Frame) (n int, st wire.Status) {
 	}
 	f.Raw = b
 	f.begin("FASTRAK", Data)
-	s := f.add(int(b[1] - '0'))
+	s := f.Add(int(b[1] - '0'))
 	s.Put(Status, float64(b[2]))
 	length := d.Length
 	if length == 0 {

@@ -204,7 +204,7 @@ func handles(t []byte, f *Frame) bool {
 		if !ok1 || !ok2 {
 			return false
 		}
-		if s := f.add(int(h)); s != nil {
+		if s := f.Add(int(h)); s != nil {
 			s.Put(Status, float64(st))
 		}
 	}
@@ -254,7 +254,7 @@ func tx(t []byte, f *Frame) bool {
 		if !ok {
 			return false
 		}
-		s := f.add(int(h))
+		s := f.Add(int(h))
 		if s == nil {
 			return false
 		}
@@ -387,7 +387,7 @@ func bx(b []byte, option int, f *Frame) bool {
 		if !ok {
 			return false
 		}
-		s, state := f.add(int(p[0])), p[1]
+		s, state := f.Add(int(p[0])), p[1]
 		if s == nil {
 			return false
 		}

@@ -59,7 +59,7 @@ func fixed(v, most float64) int { return int(clamp(math.Round(v), -most, most)) 
 
 // missing tells whether there is no pose of a device.
 func missing(s *Sample) bool {
-	return s.Has.Has(Missing) && s.V[Missing] != 0 || s.Has&(Run(QW, 4)|Run(X, 3)) == 0 || s.V[X] != s.V[X] && s.Has.Has(X)
+	return s.Has.Has(Missing) && s.V[Missing] != 0 || s.Has&(Run(QW, 4)|Run(Yaw, 3)|Run(X, 3)) == 0 || s.V[X] != s.V[X] && s.Has.Has(X)
 }
 
 func system(f *Frame) float64 {

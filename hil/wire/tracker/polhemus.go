@@ -112,7 +112,7 @@ func (d *Polhemus) Next(buf []byte, f *Frame) (n int, st wire.Status) {
 		d.c.Frames++
 		return n, wire.Good
 	}
-	s := f.add(int(b[2]))
+	s := f.Add(int(b[2]))
 	s.Put(Status, float64(b[4]))
 	var guess [8]Item
 	items := d.Items

@@ -58,7 +58,7 @@ func decodeAll(d Decoder, f *Frame, b []byte, piece int) (out []seen, c wire.Cou
 }
 
 // stream of a kind: all its published frames.
-func published1(t testing.TB, k *Kind) (frames [][]byte) {
+func framesOf(t testing.TB, k *Kind) (frames [][]byte) {
 	for i := range publishedFrames {
 		if publishedFrames[i].kind == k.Name {
 			frames = append(frames, publishedFrames[i].bytes(t))
@@ -78,7 +78,7 @@ func TestCuts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for i := range Kinds {
 		k := &Kinds[i]
-		frames := published1(t, k)
+		frames := framesOf(t, k)
 		var b []byte
 		for range 60 {
 			b = append(b, damaged(rng, frames[rng.IntN(len(frames))])...)
@@ -146,7 +146,7 @@ func TestGoodFrameAfterFalseBeginning(t *testing.T) {
 	for i := range Kinds {
 		k := &Kinds[i]
 		tried, lost := 0, 0
-		for _, g := range published1(t, k) {
+		for _, g := range framesOf(t, k) {
 			heads := falseHeads[k.Name]
 			for n := range len(g) {
 				heads = append(heads, g[:n])
@@ -158,7 +158,7 @@ func TestGoodFrameAfterFalseBeginning(t *testing.T) {
 				if k.Name == "polhemus" && bytes.HasPrefix(h, g[:min(len(g), 8)]) || k.Name == "fastrak" && len(h) >= 3 {
 					continue // without a checksum half a record and the beginning of the next are one
 				}
-				if k.Name == "ndi" && len(h) > 0 && g[0] != 0xC4 && f1(g) {
+				if k.Name == "ndi" && len(h) > 0 && g[0] != 0xC4 && !startsKnown(g) {
 					continue // a text that begins with no known word is one only at the beginning of a line
 				}
 				b := append(append([]byte(nil), h...), g...)
@@ -179,17 +179,17 @@ func TestGoodFrameAfterFalseBeginning(t *testing.T) {
 	}
 }
 
-// f1 tells whether a reply of NDI begins with no word that is known.
-func f1(g []byte) bool {
+// startsKnown tells whether a reply of NDI begins with a word that is known.
+func startsKnown(g []byte) bool {
 	_, v := ndiBegins(g)
-	return v != whole
+	return v == whole
 }
 
 // Counters: bytes are those of the frames and those left out.
 func TestCounts(t *testing.T) {
 	for i := range Kinds {
 		k := &Kinds[i]
-		g := published1(t, k)[0]
+		g := framesOf(t, k)[0]
 		d := k.New()
 		b := append(append([]byte{0, 1, 2}, g...), 3)
 		b = append(append(b, g...), 4, 5)
@@ -207,7 +207,7 @@ func TestBadOnce(t *testing.T) {
 		if k.Name == "polhemus" || k.Name == "fastrak" {
 			continue
 		}
-		g := published1(t, k)[0]
+		g := framesOf(t, k)[0]
 		bad := append([]byte(nil), g...)
 		bad[len(bad)-2] ^= 0x15
 		got, c := decodeAll(k.New(), new(Frame), append(append([]byte(nil), bad...), g...), 5)
@@ -219,7 +219,7 @@ func TestBadOnce(t *testing.T) {
 
 func FuzzStream(f *testing.F) {
 	for i := range Kinds {
-		for _, b := range published1(f, &Kinds[i]) {
+		for _, b := range framesOf(f, &Kinds[i]) {
 			f.Add(byte(i), b, byte(3))
 		}
 	}
@@ -246,7 +246,7 @@ func TestNoAllocations(t *testing.T) {
 	for i := range Kinds {
 		k := &Kinds[i]
 		var b []byte
-		for _, g := range published1(t, k) {
+		for _, g := range framesOf(t, k) {
 			b = append(append(b, g...), 0, 1)
 		}
 		d, f := k.New(), new(Frame)
@@ -269,7 +269,7 @@ func TestNoAllocations(t *testing.T) {
 func BenchmarkNext(b *testing.B) {
 	for i := range Kinds {
 		k := &Kinds[i]
-		for j, g := range published1(b, k) {
+		for j, g := range framesOf(b, k) {
 			d, f := k.New(), new(Frame)
 			if _, st := d.Next(g, f); st != wire.Good || f.Role != Data {
 				continue

@@ -262,8 +262,8 @@ type Frame struct {
 
 func (f *Frame) begin(name string, role Role) { f.Name, f.Role, f.Code, f.N = name, role, 0, 0 }
 
-// add is the next sample, empty; nil when there is no room.
-func (f *Frame) add(device int) *Sample {
+// Add is the next sample, empty; nil when there is no room.
+func (f *Frame) Add(device int) *Sample {
 	if f.N == MaxDevices {
 		return nil
 	}
@@ -272,9 +272,6 @@ func (f *Frame) add(device int) *Sample {
 	s.begin(device)
 	return s
 }
-
-// Add is the next sample, empty; nil when there is no room.
-func (f *Frame) Add(device int) *Sample { return f.add(device) }
 
 // Find is the sample of a device; nil: the frame has none.
 func (f *Frame) Find(device int) *Sample {

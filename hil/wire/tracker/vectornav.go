@@ -177,7 +177,7 @@ func (d *VectorNav) Next(buf []byte, f *Frame) (n int, st wire.Status) {
 		return n, d.sentence(b, f)
 	}
 	f.begin("binary", Data)
-	s, at := f.add(0), 2
+	s, at := f.Add(0), 2
 	for g := range vnGroups {
 		if b[1]>>g&1 != 0 {
 			at += 2

@@ -53,7 +53,7 @@ func (d *VectorNav) sentence(b []byte, f *Frame) wire.Status {
 			continue
 		}
 		f.begin(v.word, Data)
-		if !f.add(0).numbers(v.list, rest) {
+		if !f.Add(0).numbers(v.list, rest) {
 			d.c.Bad++ // not what the word says, behind a good checksum
 			return wire.Corrupt
 		}

@@ -75,7 +75,7 @@ func (d *WitMotion) Next(buf []byte, f *Frame) (n int, st wire.Status) {
 	}
 	f.begin(witNames[b[1]-witTime], Data)
 	f.Raw = b
-	s, v := f.add(0), [4]float64{i16(b[2:]), i16(b[4:]), i16(b[6:]), i16(b[8:])}
+	s, v := f.Add(0), [4]float64{i16(b[2:]), i16(b[4:]), i16(b[6:]), i16(b[8:])}
 	switch b[1] {
 	case witTime:
 		s.Put(Time, witClock(b[2:]))

@@ -162,7 +162,7 @@ func (d *Xsens) message(b []byte, f *Frame) wire.Status {
 	case id == XsensMTData2:
 		f.Role = Data
 		f.Code = 0
-		xsensItems(data, f.add(0))
+		xsensItems(data, f.Add(0))
 		if s := &f.S[0]; s.Has.Has(Count) {
 			return d.number.step(&d.c, uint64(s.V[Count]), 0xFFFF)
 		}
