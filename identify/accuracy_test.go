@@ -67,8 +67,11 @@ func TestFitsOfRecordsMadeApart(t *testing.T) {
 	if soak {
 		seeds = 10
 	}
-	for _, c := range contacts {
-		for _, out := range []axis.Output{axis.Velocity, axis.Position} {
+	for i, c := range contacts {
+		for k, out := range []axis.Output{axis.Velocity, axis.Position} {
+			if !soak && (i+k)%2 > 0 {
+				continue
+			}
 			for seed := range seeds {
 				rec, truth := c.driven(10000, seed+1, independent.Sensors{Position: 1e-6, Velocity: 2e-4})
 				plan := Plan{Methods: Chain{"lm"}, Model: axis.Spec{Law: "lugre", Output: out, Scheme: friction.Midpoint}}
