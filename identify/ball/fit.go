@@ -59,6 +59,7 @@ type Result struct {
 	Body     ball.Params   `json:"body"` // with what was found
 	start    ball.State
 	begin    float64 // s  of start
+	white    bool    // the residuals are
 }
 
 // Refusal is a parameter whose value is not to be used, and why.

@@ -72,9 +72,9 @@ func (r *Result) assess(sol *fit.Solution, own int) error {
 	if err != nil {
 		return err
 	}
-	white := a.Residual.White
+	r.white = a.Residual.White
 	r.Intervals = "classical: the residuals are white"
-	if !white {
+	if !r.white {
 		r.Intervals = "consistent with residuals that depend on each other: they are not white"
 	}
 	for _, e := range a.Estimates[:own] {
@@ -97,8 +97,7 @@ func (r *Result) assess(sol *fit.Solution, own int) error {
 func (r *Result) Interval(name string) (err *float64, interval *[2]float64) {
 	for i := range r.Parameters {
 		if e := &r.Parameters[i]; e.Name == name {
-			white := r.Intervals[0] == 'c' && r.Intervals[1] == 'l'
-			return e.Err(white), e.Interval(white)
+			return e.Err(r.white), e.Interval(r.white)
 		}
 	}
 	return nil, nil

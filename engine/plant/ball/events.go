@@ -14,17 +14,24 @@ import (
 // stays where it is exactly. Else it starts again with the speed rest in the direction in which the excess drives it.
 //
 // Breaking away: what is held is looked at after each part of a step. The time at which sticking ends is found by bisection.
+//
+// Where friction is hardly overcome the speed stays small for long, and the direction of friction follows it within the time
+// speed/strength, which an explicit method has to resolve. So what is hardly overcome starts with the speed faint, and what comes to rest
+// with hardly any deceleration is at rest from faint on: each such event changes a speed by faint, for better or worse.
 const (
 	rest    = 1e-9 // rad/s
+	faint   = 1e-5 // rad/s
+	hardly  = 5e-4 // of the strength of friction
 	portion = 0.5  // of the time in which a speed changes by itself
 )
 
 // speeds are those that friction of Coulomb's type opposes and that are not at rest, with their rates: v, dv/dt as vectors of the body
 // for rolling and spinning, of the plane for the contact.
 type speed struct {
-	v, rate r3.Vec
-	on      bool
-	scale   float64 // of rest
+	v, rate  r3.Vec
+	on       bool
+	scale    float64 // of rest and faint
+	strength float64 // of friction, about: the acceleration that it makes
 }
 
 func (m *Model) speeds(s *State, a *Accel) (all [3]speed) {
@@ -33,16 +40,17 @@ func (m *Model) speeds(s *State, a *Accel) (all [3]speed) {
 	}
 	f := s.Frame()
 	wn, an := r3.Dot(s.W, f.C), r3.Dot(a.W, f.C)
+	n, inertia := max(0, a.Force.Z), m.mass*m.radius*m.radius
 	if m.roll.dry() && !s.Mode.RollHeld {
-		all[0] = speed{axpy(-wn, f.C, s.W), axpy(-an, f.C, a.W), true, rest}
+		all[0] = speed{axpy(-wn, f.C, s.W), axpy(-an, f.C, a.W), true, 1, (m.roll.Moment + m.roll.Arm*n) / inertia}
 	}
 	if m.spin.dry() && !s.Mode.SpinHeld {
-		all[1] = speed{r3.Scale(wn, f.C), r3.Scale(an, f.C), true, rest}
+		all[1] = speed{r3.Scale(wn, f.C), r3.Scale(an, f.C), true, 1, 0}
 	}
 	if s.Mode.Slip && m.slide > 0 {
 		ux, uy := m.contact(&f, s)
 		bx, by := m.radius*r3.Dot(f.B, a.W), -m.radius*r3.Dot(f.A, a.W)
-		all[2] = speed{r3.Vec{X: ux, Y: uy}, r3.Vec{X: a.VX - bx, Y: a.VY - by}, true, rest * m.radius}
+		all[2] = speed{r3.Vec{X: ux, Y: uy}, r3.Vec{X: a.VX - bx, Y: a.VY - by}, true, m.radius, m.slide * n / m.mass}
 	}
 	return all
 }
@@ -52,7 +60,7 @@ func (m *Model) reach(s *State, a *Accel) float64 {
 	h := math.Inf(1)
 	for _, v := range m.speeds(s, a) {
 		if v.on {
-			h = min(h, portion*max(r3.Norm(v.v), v.scale)/r3.Norm(v.rate))
+			h = min(h, portion*max(r3.Norm(v.v), rest*v.scale)/r3.Norm(v.rate))
 		}
 	}
 	return h
@@ -62,7 +70,11 @@ func (m *Model) reach(s *State, a *Accel) float64 {
 func (m *Model) event(s *State, a *Accel) bool {
 	changed := false
 	for k, v := range m.speeds(s, a) {
-		if !v.on || r3.Norm(v.v) > v.scale || r3.Dot(v.v, v.rate) >= 0 {
+		least := rest
+		if r3.Norm(v.rate) < hardly*v.strength {
+			least = faint
+		}
+		if !v.on || r3.Norm(v.v) > least*v.scale || r3.Dot(v.v, v.rate) >= 0 {
 			continue
 		}
 		changed = true
@@ -97,52 +109,56 @@ func (m *Model) settle(s *State) {
 	m.release(s)
 }
 
-// release lets go what friction cannot hold, one after the other, each with the speed rest. It tells whether there was any.
+// release lets go what friction cannot hold, one after the other, each with the speed rest or faint. It tells whether there was any.
 func (m *Model) release(s *State) (any bool) {
 	for range 3 {
 		a := m.Accel(s)
-		k, towards := m.excess(s, &a)
+		k, towards, over := m.excess(s, &a)
 		if k < 0 {
 			return any
 		}
 		any = true
+		start := rest
+		if over < hardly && k != 1 {
+			start = faint
+		}
 		switch k {
 		case 0:
 			s.Mode.RollHeld = false
-			s.W = axpy(rest, towards, s.W)
+			s.W = axpy(start, towards, s.W)
 		case 1:
 			s.Mode.SpinHeld = false
-			s.W = axpy(rest, towards, s.W)
+			s.W = axpy(start, towards, s.W)
 		case 2:
 			s.Mode.Slip = true
 		}
 		if m.Constrain(s); k == 2 {
-			s.VX, s.VY = s.VX+rest*m.radius*towards.X, s.VY+rest*m.radius*towards.Y
+			s.VX, s.VY = s.VX+start*m.radius*towards.X, s.VY+start*m.radius*towards.Y
 		}
 	}
 	return any
 }
 
-// excess is which of the three is driven more than friction can hold, and where to; −1: none.
-func (m *Model) excess(s *State, a *Accel) (k int, towards r3.Vec) {
+// excess is which of the three is driven more than friction can hold, where to, and by how much over what it can hold; −1: none.
+func (m *Model) excess(s *State, a *Accel) (k int, towards r3.Vec, over float64) {
 	n := max(0, a.Force.Z)
 	if s.Mode.RollHeld || s.Mode.SpinHeld {
 		f := s.Frame()
 		hn := r3.Dot(a.Hold, f.C)
 		hh := axpy(-hn, f.C, a.Hold)
-		if h := r3.Norm(hh); s.Mode.RollHeld && h > m.roll.Moment+m.roll.Arm*n {
-			return 0, r3.Scale(-1/h, hh)
+		if h, most := r3.Norm(hh), m.roll.Moment+m.roll.Arm*n; s.Mode.RollHeld && h > most {
+			return 0, r3.Scale(-1/h, hh), h/most - 1
 		}
-		if s.Mode.SpinHeld && math.Abs(hn) > m.spin.Moment+m.spin.Arm*n {
-			return 1, r3.Scale(-math.Copysign(1, hn), f.C)
+		if most := m.spin.Moment + m.spin.Arm*n; s.Mode.SpinHeld && math.Abs(hn) > most {
+			return 1, r3.Scale(-math.Copysign(1, hn), f.C), math.Abs(hn)/most - 1
 		}
 	}
 	if m.slips && !s.Mode.Slip {
-		if t := math.Hypot(a.Force.X, a.Force.Y); t > m.slide*n {
-			return 2, r3.Vec{X: -a.Force.X / t, Y: -a.Force.Y / t}
+		if t, most := math.Hypot(a.Force.X, a.Force.Y), m.slide*n; t > most {
+			return 2, r3.Vec{X: -a.Force.X / t, Y: -a.Force.Y / t}, t/most - 1
 		}
 	}
-	return -1, r3.Vec{}
+	return -1, r3.Vec{}, 0
 }
 
 // breaks tells whether something is held beyond what friction can.
@@ -150,7 +166,7 @@ func (m *Model) breaks(s *State, a *Accel) bool {
 	if !m.held(s) {
 		return false
 	}
-	k, _ := m.excess(s, a)
+	k, _, _ := m.excess(s, a)
 	return k >= 0
 }
 
