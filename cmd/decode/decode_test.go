@@ -80,7 +80,7 @@ func TestPieces(t *testing.T) {
 
 // A text whose end was not copied is taken all the same, and counts as what it is.
 func TestEndLeftOut(t *testing.T) {
-	for protocol, in := range map[string]string{"ndi": "WARNING7423", "vn100": "$VNRRG,01,VN-200T-CR*31"} {
+	for protocol, in := range map[string]string{"ndi": "WARNING7423", "polaris": "030A0010B0010C001C254\n", "vn100": "$VNRRG,01,VN-200T-CR*31"} {
 		lines, said, err := run(t, in, Options{protocol: protocol})
 		if err != nil || len(lines) != 1 || lines[0]["bytes"] != float64(len(in)) || !strings.Contains(said, " 0 bytes in 0 pieces") {
 			t.Errorf("%s: %v %v; %s", protocol, lines, err, said)

@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"bytes"
 	"fmt"
 	"strconv"
 	"strings"
@@ -73,6 +74,9 @@ func (s *trackerSource) decode(b []byte, w *writer) string {
 				s.frame(w, f, int(s.d.Offset())-len(f.Raw), len(b), st)
 			}
 		}
+	}
+	if s.kind.Name == "ndi" && b[len(b)-1] == '\n' && !bytes.ContainsAny(b, "\r\xc4") { // an editor's line end in place of CR
+		b = append(bytes.Clone(b[:len(b)-1]), '\r')
 	}
 	take(b)
 	extra := 0

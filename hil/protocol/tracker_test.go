@@ -56,6 +56,9 @@ func testTracker(t *testing.T, k *Kind, p *Plan) {
 		if st := take(reply); st != wire.Good && !(turn.Name == "TSTOP" && st == wire.Good) {
 			t.Errorf("%s: %v to %q", turn.Name, st, reply)
 		}
+		if !turn.Once && len(reply) != turn.Reply {
+			t.Errorf("%s: a reply of %d bytes, want %d", turn.Name, len(reply), turn.Reply)
+		}
 		if p.Streams && !p.Decoder.(wire.StreamDecoder).Ended() {
 			t.Errorf("%s: not ended by % x", turn.Name, reply)
 		}
@@ -129,6 +132,29 @@ func TestMissingTool(t *testing.T) {
 	d.Expect(-1)
 	if _, st := d.Next(tracker.AppendBX(nil, &src), f); st != wire.More || d.Counters().Foreign != 1 {
 		t.Errorf("%v %+v", st, *d.Counters())
+	}
+}
+
+// The line of a Polaris with two tools, added up by hand: TX has 2 + 2·70 + 4 + 5 characters, BX 6 + 1 + 2·42 + 2 + 2 bytes, both after 12 of the
+// question; 10 bits each at 115200 baud, 2 ms until the system answers.
+func TestNDITimes(t *testing.T) {
+	for reply, bytes := range map[NDIReply]int{ReplyTX: 151, ReplyBX: 95} {
+		n := NDI{Tools: []Part{{"B", 1}, {"C", 2}}, Reply: reply, Delay: 2e-3, Timeout: 0.2}
+		p, err := n.Plan(&Table{Measure: []wire.Field{{Name: "C.x", Unit: "m", Scale: 1}}, Baud: 115200, Rate: 50, Loop: 1000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		turn := &p.Turns[len(p.Turns)-1]
+		char := 10 / 115200.0
+		for what, v := range map[string][2]float64{
+			"load":   {p.Load(), 50 * (float64(12+bytes)*char + 2e-3)},
+			"within": {turn.Within.Seconds(), 0.2 + float64(bytes)*char},
+			"bytes":  {float64(p.Groups[0].Bytes), float64(bytes)},
+		} {
+			if math.Abs(v[0]-v[1]) > 1e-6 {
+				t.Errorf("%v: %s is %v, want %v", reply, what, v[0], v[1])
+			}
+		}
 	}
 }
 
