@@ -68,6 +68,7 @@ type IdentifyData struct {
 	Resample  float64         `yaml:"resample" unit:"Hz" want:">=0" doc:"interpolate uneven samples to this rate; 0: refuse them"`
 	Steady    bool            `yaml:"steady" doc:"a table of steady friction: every row is a level of constant speed with its velocity, mean force and deviation; there is no time"`
 	Inertia   float64         `yaml:"inertia,omitempty" unit:"kg|kg·m²" doc:"added to the force, times the acceleration: of the current of a motor, which is not straight between held voltages. Intervals hold half of what this and the delay of the force do"`
+	Doubt     float64         `yaml:"delay_doubt,omitempty" unit:"s" want:">=0" doc:"by how much the delay of the force may be wrong either way: intervals hold what that does"`
 	SplitGaps bool            `yaml:"split_gaps" doc:"cut the record at gaps instead of refusing them"`
 	Separator string          `yaml:"separator" enum:"auto,comma,semicolon,tab" doc:"between columns; auto: found in the header row"`
 	Decimal   string          `yaml:"decimal" enum:"point,comma" doc:"the decimal sign"`
@@ -321,7 +322,7 @@ func (c *Identify) checkSteady(r *schema.Report, at string, d *IdentifyData) {
 	for _, key := range []struct {
 		name  string
 		given bool
-	}{{"columns.time", d.Columns.Time.Name != ""}, {"rate", d.Rate != 0}, {"span", d.Span != [2]float64{}}, {"last", d.Last != 0}, {"inertia", d.Inertia != 0}, {"resample", d.Resample != 0}, {"split_gaps", d.SplitGaps}} {
+	}{{"columns.time", d.Columns.Time.Name != ""}, {"rate", d.Rate != 0}, {"span", d.Span != [2]float64{}}, {"last", d.Last != 0}, {"inertia", d.Inertia != 0}, {"delay_doubt", d.Doubt != 0}, {"resample", d.Resample != 0}, {"split_gaps", d.SplitGaps}} {
 		if key.given {
 			r.Errorf(at+"."+key.name, "%s.%s: a table of steady friction has no time; leave it out, or take out %s.steady", at, key.name, at)
 		}

@@ -291,7 +291,7 @@ func (r *Result) validate(recs, fitted []*record.Record, st *stage, known record
 
 // hold makes the intervals hold half of what an assumption does to the values.
 func (r *Result) hold(doubt string) {
-	s := Sensitivity{What: "without " + doubt, RMS: numeric.RMS(r.doubted.Residual), Unit: r.doubted.Unit, Values: map[string]float64{}, held: true}
+	s := Sensitivity{What: doubt, RMS: numeric.RMS(r.doubted.Residual), Unit: r.doubted.Unit, Values: map[string]float64{}, held: true}
 	for i := range r.Parameters {
 		p := &r.Parameters[i]
 		if k := fit.Index(r.doubted.Params, p.Name); k >= 0 && !p.Fixed && !p.State() {

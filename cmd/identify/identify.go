@@ -213,7 +213,7 @@ func (f *Options) load(ctx context.Context, path string, stderr io.Writer, bar *
 	case isRun:
 		cfg, recs.Fit, own, err = PlanRun(ctx, path, RunOptions{Axis: f.axis, Law: f.law, Methods: f.chain, Span: f.span, Last: f.last.Seconds()}, bar)
 		if own != nil {
-			assumed, recs.Doubted, recs.Doubt = own.assumptions, own.doubted, windingDoubt
+			assumed, recs.Doubted, recs.Doubt = own.assumptions, own.doubted, own.doubt
 		}
 	case isColumns:
 		cfg, assumed, err = f.planColumns(path)

@@ -77,10 +77,10 @@ func readRecords(ctx context.Context, cfg *configs.Identify, bar *report.Progres
 			return out, err
 		}
 	}
-	if cfg.Data.Inertia != 0 { // of the winding, and so is the delay
+	if doubt, delay := doubtOf(&cfg.Data); doubt != "" {
 		plain := cfg.Data
-		plain.Inertia, plain.Columns.Force.Delay = 0, 0
-		out.Doubt = windingDoubt
+		plain.Inertia, plain.Columns.Force.Delay = 0, delay
+		out.Doubt = doubt
 		for _, file := range append([]string{cfg.Data.File}, cfg.Data.More...) {
 			recs, err := readRecord(ctx, file, cfg, &plain, bar)
 			if err != nil {
@@ -110,8 +110,17 @@ func readRecords(ctx context.Context, cfg *configs.Identify, bar *report.Progres
 	return out, nil
 }
 
-// windingDoubt is what is reckoned of the winding of a motor: Data.Inertia and the delay of its current.
-const windingDoubt = "the winding between held voltages"
+// doubtOf is what a record takes for granted of its force between samples, "" for nothing, and the delay (s) with which the doubt of
+// it is tried, without Data.Inertia. Intervals hold half of what that does.
+func doubtOf(d *configs.IdentifyData) (what string, delay float64) {
+	switch {
+	case d.Inertia != 0: // the delay is of the winding as well
+		return "without the winding between held voltages", 0
+	case d.Doubt != 0:
+		return "with the delay of the force less by twice its doubt", d.Columns.Force.Delay - 2*d.Doubt
+	}
+	return "", 0
+}
 
 // secondJoint adds the second joint of a file, if it has one.
 func secondJoint(ctx context.Context, file string, cfg *configs.Identify, d *configs.IdentifyData, to []*record.Record, bar *report.Progress) ([]*record.Record, error) {

@@ -17,6 +17,7 @@ import (
 	"hilrig/configs"
 	"hilrig/configs/schema"
 	"hilrig/engine/friction"
+	"hilrig/engine/plant"
 	"hilrig/estimator"
 	"hilrig/hil/sink"
 	"hilrig/identify"
@@ -180,7 +181,8 @@ type ownRun struct {
 	Live   *sink.LiveEstimate `json:"live"`              // null: the run has none
 	NoLive string             `json:"no_live,omitempty"` // why there is none
 	assumptions
-	doubted []*record.Record // the records without what was reckoned from the winding; nil: nothing was
+	doubt   string           // what was taken for granted of the force between samples; "": nothing was
+	doubted []*record.Record // the records without it
 }
 
 // jointLimit is the distance within which two estimates of four parameters agree, in joint standard errors: all four are within it
@@ -217,9 +219,9 @@ func PlanRun(ctx context.Context, path string, o RunOptions, bar *report.Progres
 		return nil, nil, nil, err
 	}
 	own := &ownRun{assumptions: assumed}
-	if cfg.Data.Inertia != 0 {
+	if doubt, delay := doubtOf(&cfg.Data); doubt != "" {
 		plain := m
-		plain.Force.Delay = 0
+		plain.Force.Delay, own.doubt = delay, doubt
 		if own.doubted, err = r.read(ctx, plain); err != nil {
 			return nil, nil, nil, err
 		}
@@ -266,7 +268,15 @@ func PlanAxis(rig *configs.Config, ax *configs.Axis, o RunOptions) (*configs.Ide
 		a.say("torque", "%s · %s (K of the motor)", columns.Force.Gain, current)
 		a.because("data.columns.force", "the measured current")
 		a.because("data.columns.force.gain", "K of the motor in the rig")
-		if k, _ := rig.Find(current, false); ax.Motor != nil && rig.EveryTick(dev) && dev == &rig.Devices[k] {
+		k, _ := rig.Find(current, false)
+		switch together := rig.EveryTick(dev) && dev == &rig.Devices[k]; {
+		case together && ax.Drive.Kind == plant.CurrentDrive:
+			// a slow drive's current runs straight from sample to sample, a fast one's is there right after a sample and held
+			columns.Force.Delay, cfg.Data.Doubt = every/4, every/4
+			a.say("current", "of a drive told at every sample: a quarter of a sample earlier, as much in doubt")
+			a.because("data.columns.force.delay", "s; a quarter of a sample, between a current that runs straight and one that is held from right after a sample")
+			a.because("data.delay_doubt", "s; either may be")
+		case together && ax.Motor != nil:
 			if c, extra := estimator.HeldVoltage(motor, every); c != 0.5 {
 				columns.Force.Delay, cfg.Data.Inertia = (c-0.5)*every, extra
 				a.say("winding", "R and L of the motor between held voltages: current %.2f samples earlier, inertia + %.3g kg·m²", c-0.5, extra)
