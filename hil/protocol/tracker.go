@@ -158,7 +158,9 @@ func (d *samples) Next(buf []byte, f *wire.Frame) (n int, st wire.Status) {
 			return n, st
 		}
 		if st == wire.Corrupt {
-			d.ended = d.newest != nil && d.turn >= 0 // the question was answered, whatever it said
+			if d.ended = d.newest != nil && d.turn >= 0; d.ended { // the question was answered, whatever it said
+				d.turn = -1
+			}
 			return n, st
 		}
 		f.Header = wire.Header{Kind: wire.Measurement}
@@ -166,7 +168,10 @@ func (d *samples) Next(buf []byte, f *wire.Frame) (n int, st wire.Status) {
 		if d.ends != nil {
 			e = d.ends(d.turn, &d.frame)
 		}
-		switch d.ended = e != notYet; e {
+		if d.ended = e != notYet; d.ended {
+			d.turn = -1 // what follows answers nothing
+		}
+		switch e {
 		case anew:
 			clear(d.newest)
 			return n, wire.Restarted
