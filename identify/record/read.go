@@ -97,6 +97,9 @@ func ReadHeader(path string) (h Head, err error) {
 	if t.numeric {
 		return h, t.fail(t.headLine, "Add a header row that names the columns.", "the first line holds numbers")
 	}
+	if len(h.First) > 0 && !anyNumber(h.First, false) && !anyNumber(h.First, true) {
+		return h, t.fail(t.headLine, "Is this a table of numbers?", "the row behind the names holds no number: %s", strings.Join(h.First, ", "))
+	}
 	h.Names, h.Units = t.Names, t.Units
 	return h, nil
 }
