@@ -15,6 +15,7 @@ import (
 	"hilrig/hil"
 	"hilrig/hil/axis"
 	"hilrig/hil/device"
+	"hilrig/hil/models"
 	"hilrig/hil/protocol"
 	"hilrig/hil/wire"
 )
@@ -35,7 +36,7 @@ func (c *Config) checkOwners(r *schema.Report) {
 		kind, what  string
 		least, most int
 		paths       []string
-	}{{"devices", "a device", 1, device.MaxDevices, listOf(c.Devices, Device.path)}, {"axes", "an axis", 1, mostAxes, listOf(c.Axes, Axis.path)}, {"models", "a model", 0, hil.MaxModels, listOf(c.Models, Model.path)}} {
+	}{{"devices", "a device", 1, device.MaxDevices, listOf(c.Devices, Device.path)}, {"axes", "an axis", c.leastAxes(), mostAxes, listOf(c.Axes, Axis.path)}, {"models", "a model", 0, hil.MaxModels, listOf(c.Models, Model.path)}} {
 		switch {
 		case len(o.paths) < o.least && !r.Bad(o.kind):
 			r.Errorf(o.kind, "%s: there is none; want %s with its name, see hil config example", o.kind, o.what)
@@ -55,6 +56,14 @@ func (c *Config) checkOwners(r *schema.Report) {
 			first[name] = p
 		}
 	}
+}
+
+// leastAxes is how many axes the file must have: none beside a model that needs none.
+func (c *Config) leastAxes() int {
+	if slices.ContainsFunc(c.Models, func(m Model) bool { return m.Kind == models.BallChoice }) {
+		return 0
+	}
+	return 1
 }
 
 // checkPorts looks at what devices share: no two have one port, all are virtual or none is, and together they have no more measurements than

@@ -23,6 +23,7 @@ func (c *Config) checkVirtual(r *schema.Report) {
 	c.checkFirmware(r)
 	if !r.Bad("virtual") && !r.Bad("axes") && !r.Bad("devices") {
 		c.checkReadings(r)
+		c.checkSeen(r)
 		c.checkScript(r)
 	}
 }
@@ -55,6 +56,22 @@ func (c *Config) checkPlant(r *schema.Report) {
 	if !(p.Supply[0] <= 0 && p.Supply[1] > 0) {
 		r.Errorf(at+".supply", "%s.supply: %s to %s V, want low ≤ 0 < high", at, schema.Short(p.Supply[0]), schema.Short(p.Supply[1]))
 	}
+	for _, s := range []struct {
+		key  string
+		kind PlantKind
+		has  bool
+	}{{"two_link", armPlant, p.TwoLink != nil}, {"brush", brushPlant, p.Brush != nil}, {"ball", ballPlant, p.Ball != nil}} {
+		switch {
+		case s.has && p.Kind != s.kind:
+			r.Warnf(at+"."+s.key, "%s.%s: not used by kind %s", at, s.key, p.Kind)
+		case !s.has && p.Kind == s.kind:
+			r.Errorf(at+"."+s.key, "%s.%s is missing: mass, length, centre and inertia of the links", at, s.key)
+		}
+	}
+	if p.Kind == ballPlant {
+		c.checkBallPlant(r)
+		return
+	}
 	most, least := plant.MostAxes, 1
 	if k := plant.Find(string(p.Kind)); k != nil && k.Axes > 0 {
 		most, least = k.Axes, k.Axes
@@ -63,18 +80,6 @@ func (c *Config) checkPlant(r *schema.Report) {
 	}
 	if n := len(p.Axes); n < least || n > most {
 		r.Errorf(at+".axes", "%s.axes: %d with those of the file; a plant of kind %s has %s", at, n, p.Kind, axesText(least, most))
-	}
-	for _, s := range []struct {
-		key  string
-		kind PlantKind
-		has  bool
-	}{{"two_link", armPlant, p.TwoLink != nil}, {"brush", brushPlant, p.Brush != nil}} {
-		switch {
-		case s.has && p.Kind != s.kind:
-			r.Warnf(at+"."+s.key, "%s.%s: not used by kind %s", at, s.key, p.Kind)
-		case !s.has && p.Kind == s.kind:
-			r.Errorf(at+"."+s.key, "%s.%s is missing: mass, length, centre and inertia of the links", at, s.key)
-		}
 	}
 	if p.TwoLink != nil && p.Kind == armPlant {
 		if err := p.TwoLink.Validate(); err != nil {

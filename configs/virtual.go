@@ -29,7 +29,7 @@ func (v *Virtual) SetDefaults() {
 	v.Plant.SetDefaults()
 }
 
-// PlantKind is a kind of plant: one of package plant, or the motor whose brushes are simulated.
+// PlantKind is a kind of plant: one of package plant, the motor whose brushes are simulated, or a ball.
 type PlantKind string
 
 const (
@@ -37,20 +37,22 @@ const (
 	stagePlant PlantKind = "stage"
 	brushPlant PlantKind = "brush"
 	armPlant   PlantKind = "two-link"
+	ballPlant  PlantKind = "ball"
 )
 
 // Words are the kinds.
 func (PlantKind) Words() []string {
-	return append(listOf(plant.Kinds, func(k plant.Kind) string { return k.Name }), string(brushPlant))
+	return append(listOf(plant.Kinds, func(k plant.Kind) string { return k.Name }), string(brushPlant), string(ballPlant))
 }
 
 // VirtualPlant is a plant with its axes.
 type VirtualPlant struct {
-	Kind    PlantKind     `yaml:"kind" auto:"motor; stage where the first axis is linear" doc:"motor: shafts on motors; stage: slides on a line; pendulum: rods that swing under gravity; two-link: planar arm; brush: a motor whose brushes are simulated (docs/brush-loop.md). Where it is left out, keys below speak of rad and N·m"`
+	Kind    PlantKind     `yaml:"kind" auto:"motor; stage where the first axis is linear" doc:"motor: shafts on motors; stage: slides on a line; pendulum: rods that swing under gravity; two-link: planar arm; brush: a motor whose brushes are simulated (docs/brush-loop.md); ball: a ball that rolls in front of a motion-capture system (docs/ball-rig.md). Where it is left out, keys below speak of rad and N·m"`
 	Supply  [2]float64    `yaml:"supply" unit:"V" doc:"of all drives: a voltage saturates there, and a current where a resistance is known"`
 	Axes    []VirtualAxis `yaml:"axes,omitempty" auto:"the axes of the file" doc:"the axes of the plant, by name. Those of the file need not be named; others are there and nobody drives them. An arm's first one is its shoulder"`
 	TwoLink *TwoLink      `yaml:"two_link,omitempty" doc:"the links of an arm, kind two-link"`
 	Brush   *BrushRig     `yaml:"brush,omitempty" doc:"the motor's brushes by their model, kind brush; the friction beside it is that of the bearings: left out, the model's less that of the brushes"`
+	Ball    *BallRig      `yaml:"ball,omitempty" doc:"the ball, its start and the camera, kind ball; every frame of the camera is a step, so inner_rate is not used"`
 }
 
 // SetDefaults of a plant: the supply of the demo.
@@ -209,6 +211,13 @@ func (c *Config) completeVirtual(r *schema.Report) {
 		if p.Brush.Parameters == nil { // switched off: as left out
 			p.Brush.Parameters = schema.New[RigBrush]()
 		}
+	}
+	if p.Kind == ballPlant {
+		if p.Ball == nil {
+			p.Ball = schema.New[BallRig]()
+		}
+		p.Ball.complete()
+		return // what watches it is no axis of it
 	}
 	for _, a := range c.Axes {
 		if !slices.ContainsFunc(p.Axes, func(v VirtualAxis) bool { return v.Name == a.Name }) {

@@ -6,6 +6,7 @@ import (
 
 	"hilrig/engine"
 	"hilrig/engine/plant"
+	"hilrig/engine/plant/ball"
 	"hilrig/engine/plant/brush"
 	"hilrig/hil"
 )
@@ -51,6 +52,9 @@ func (c *Config) limitUnit(a *VirtualAxis) string {
 
 // Outputs are the numbers of the plant that a sensor may measure, without those of brushes.
 func (v *Virtual) outputs(c *Config) (out []engine.Signal) {
+	if v.Plant.Kind == ballPlant {
+		return v.ballOutputs()
+	}
 	for _, a := range v.Plant.Axes {
 		s := c.Truth(a.Name)
 		out = append(out, s.Outputs()...)
@@ -60,6 +64,9 @@ func (v *Virtual) outputs(c *Config) (out []engine.Signal) {
 
 // settings are the numbers of the plant that a script may change.
 func (v *Virtual) settings() []engine.Signal {
+	if v.Plant.Kind == ballPlant {
+		return nil
+	}
 	return plant.Settings(v.Plant.linear(), listOf(v.Plant.Axes, func(a VirtualAxis) string { return a.Name })...)
 }
 
@@ -82,7 +89,9 @@ func (c *Config) eachReading(do func(d *Device, m Measure, r plant.Reading, s *V
 		for _, m := range d.Measure {
 			r := plant.Reading{Output: -1}
 			u := c.use(d, m.Field, false)
-			if k, known := outputOf[u.role]; known {
+			if v.Plant.Kind == ballPlant {
+				r.Output, _ = v.ballOutput(d, m)
+			} else if k, known := outputOf[u.role]; known {
 				axis := -1
 				switch {
 				case u.axis != nil:
@@ -160,8 +169,12 @@ func (c *Config) BrushFriction() float64 {
 func (c *Config) Machine() (plant.Machine, int, error) {
 	v := c.Virtual
 	p := &v.Plant
-	if p.Kind == brushPlant {
+	switch p.Kind {
+	case brushPlant:
 		return c.brushMachine()
+	case ballPlant:
+		m, err := ball.NewMachine(v.ballSpec())
+		return m, 1, err
 	}
 	s := plant.Spec{Kind: string(p.Kind)}
 	for _, a := range p.Axes {

@@ -81,7 +81,10 @@ func Assemble(cfg *configs.Config, h Handover) (*daemon.Assembly, error) {
 	if err != nil {
 		return nil, err
 	}
-	drives, _ := cfg.Find(cfg.Axes[0].Drive.Command, true)
+	drives := -1 // nothing is paced by commands where nothing is driven
+	if len(cfg.Axes) > 0 {
+		drives, _ = cfg.Find(cfg.Axes[0].Drive.Command, true)
+	}
 	a := &daemon.Assembly{
 		Schema: probe.Schema(),
 		NewRole: func() hil.Role {

@@ -428,7 +428,7 @@ func (d *services) finish(summary string) {
 	}
 	if d.recorder != nil {
 		next := "hil identify "
-		if d.plant {
+		if d.plant || len(d.cfg.Axes) == 0 {
 			next = "hil export "
 		}
 		said := []any{"run", d.recorder.Dir(), "rows", d.recorder.Stats().Rows}

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -68,6 +69,9 @@ func AxisOf(rig *configs.Config, of string) (*configs.Axis, error) {
 			return a, nil
 		}
 		names = append(names, a.Name)
+	}
+	if len(rig.Axes) == 0 {
+		return nil, errors.New("the rig of this recording has no axis, and inertia and friction are those of an axis; hil export writes its numbers as CSV")
 	}
 	if len(rig.Axes) == 1 && strings.Contains(of, ".") { // a column that the axis does not name
 		return &rig.Axes[0], nil

@@ -169,11 +169,16 @@ func empty(t reflect.Type) string {
 }
 
 func (e *Emitter) flow(x reflect.Value, f Field, owner reflect.Value, at spot) {
+	e.WriteString(" " + e.listed(x, f) + e.Behind(at.path, e.comment(f, owner)) + "\n")
+}
+
+// listed is a list or an array between brackets.
+func (e *Emitter) listed(x reflect.Value, f Field) string {
 	parts := make([]string, x.Len())
 	for i := range parts {
 		parts[i] = e.scalar(x.Index(i), f)
 	}
-	e.WriteString(" [" + strings.Join(parts, ", ") + "]" + e.Behind(at.path, e.comment(f, owner)) + "\n")
+	return "[" + strings.Join(parts, ", ") + "]"
 }
 
 // Behind is the comment of a path, or another where it has none.
@@ -186,6 +191,8 @@ func (e *Emitter) Behind(path, otherwise string) string {
 
 func (e *Emitter) scalar(x reflect.Value, f Field) string {
 	switch {
+	case x.Kind() == reflect.Array:
+		return e.listed(x, f)
 	case x.Kind() == reflect.String:
 		s := x.String()
 		if f.Secret {
