@@ -94,7 +94,7 @@ func TestBadBalls(t *testing.T) {
 		want     string
 	}{
 		{"ball of 35 m", nil, strings.NewReplacer("35 mm", "35 m"), nil, report.Invalid, "the unit of length is wrong"},
-		{"recording in mm", nil, strings.NewReplacer("file: ../../runs/ball.csv", "file: ball.csv\n  unit: mm"), nil, report.Invalid, "data.unit: m"},
+		{"recording in mm", nil, strings.NewReplacer("file: ../../runs/ball.csv", "file: ball.csv\n  unit: mm"), nil, report.Invalid, "times 1000 they would be right"},
 		{"left-handed", nil, strings.NewReplacer("[25 mm, 5 mm", "[5 mm, 25 mm", "[-12 mm, 24 mm", "[24 mm, -12 mm", "[-14 mm, -22 mm", "[-22 mm, -14 mm", "[4 mm, -6 mm", "[-6 mm, 4 mm", "[8 mm, 10 mm", "[10 mm, 8 mm"), nil, report.Invalid, "left-handed"},
 		{"marker that is not there", nil, strings.NewReplacer("name: m3", "name: m6"), nil, report.Invalid, "the body has a marker m6"},
 		{"marker outside", nil, strings.NewReplacer("25 mm, 5 mm", "25 cm, 5 mm"), nil, report.Invalid, "markers.m1: it sits 0.25"},
