@@ -127,7 +127,7 @@ func TestMethodsDocs(t *testing.T) {
 	shown := map[identify.Method][]string{}
 	files, _ := filepath.Glob("identify/*.yaml")
 	for _, path := range append(files, "emps.yaml", "pendulum.yaml") {
-		if strings.HasSuffix(path, "-rig.yaml") {
+		if KindOf(path) != IdentifyFile {
 			continue
 		}
 		c, err := LoadIdentify(path)

@@ -24,6 +24,8 @@ const (
 	ContactFile       // hil simulate, bodies in contact
 	IdentifyFile      // hil identify, hil compare
 	StudyFile         // hil study
+	BallFile          // hil simulate, a ball in front of cameras
+	BallFitFile       // hil identify, markers on a ball
 	NumbersFile       // columns of numbers: a measurement
 	RunFile           // a recording of this program
 	MotionFile        // C3D or TRC: hil import
@@ -66,6 +68,10 @@ func kindOf(data []byte) Kind {
 		return StudyFile
 	case has("devices") || has("axes") || has("rig") || has("loop") && !has("data"): // joint has a loop of another kind
 		return RigFile
+	case has("ball") && has("data"):
+		return BallFitFile
+	case has("ball"):
+		return BallFile
 	case has("system"):
 		return ContactFile
 	case has("plant") || has("input"):

@@ -26,6 +26,20 @@ func File(out, errOut io.Writer, name string) bool {
 		}
 		fmt.Fprintf(out, "next: %s simulate %s\n", report.StartName, name)
 		return true
+	case configs.BallFile:
+		_, warnings, err := configs.LoadBallRun(name)
+		if ok := printChecked(out, errOut, name, warnings, err); !ok {
+			return false
+		}
+		fmt.Fprintf(out, "next: %s simulate %s\n", report.StartName, name)
+		return true
+	case configs.BallFitFile:
+		cfg, warnings, err := configs.LoadBallFit(name)
+		if ok := printChecked(out, errOut, name, warnings, err); !ok {
+			return false
+		}
+		describeBall(out, name, cfg)
+		return true
 	case configs.ContactFile:
 		_, warnings, err := configs.LoadContactRun(name)
 		if ok := printChecked(out, errOut, name, warnings, err); !ok {

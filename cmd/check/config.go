@@ -21,8 +21,12 @@ func Schema(out io.Writer, kind string) error {
 		defaults = configs.DefaultIdentify()
 	case "study":
 		defaults = configs.DefaultStudy()
+	case "simulate-ball":
+		defaults = configs.DefaultBallRun()
+	case "identify-ball":
+		defaults = configs.DefaultBallFit()
 	default:
-		return report.ExitWith(report.Usage, fmt.Errorf("config schema: --kind %q, want rig, simulate, identify or study", kind))
+		return report.ExitWith(report.Usage, fmt.Errorf("config schema: --kind %q, want rig, simulate, identify, study, simulate-ball or identify-ball", kind))
 	}
 	text, err := schema.JSON("hil "+kind+" file", defaults)
 	if err != nil {

@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"hilrig/cmd/identify"
@@ -91,4 +92,14 @@ func modelText(m *configs.IdentifyModel) string {
 		axis.Force: "under the recorded force", axis.Spring: "drawn over a spring by the reference", axis.Coast: "without a drive", axis.Servo: "in its controller, on the reference",
 	}[m.Drive]
 	return fmt.Sprintf("%s, %s, %s compared", strings.Join(parts, " and "), drive, m.Output)
+}
+
+// describeBall says what the identification of a ball asks for.
+func describeBall(w io.Writer, name string, c *configs.BallFit) {
+	fmt.Fprintf(w, "%-14s %s\n%-14s %d\n", "searched", strings.Join(c.Free, ", "), "markers", len(c.Markers))
+	there := ""
+	if _, err := os.Stat(c.Data.File); err != nil {
+		there = " is not there"
+	}
+	fmt.Fprintf(w, "%-14s %s%s\nnext: %s\n", "recording", c.Data.File, there, report.AsStarted("hil identify "+name))
 }

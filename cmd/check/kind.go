@@ -16,12 +16,12 @@ import (
 // takes are the kinds of file that a verb works on.
 var takes = map[string][]configs.Kind{
 	"run": {configs.RigFile}, "rig": {configs.RigFile},
-	"simulate": {configs.SimulateFile, configs.ContactFile},
-	"identify": {configs.IdentifyFile, configs.RunFile, configs.NumbersFile}, "compare": {configs.IdentifyFile},
+	"simulate": {configs.SimulateFile, configs.ContactFile, configs.BallFile},
+	"identify": {configs.IdentifyFile, configs.BallFitFile, configs.RunFile, configs.NumbersFile}, "compare": {configs.IdentifyFile},
 	"study":  {configs.StudyFile},
 	"replay": {configs.RunFile}, "export": {configs.RunFile},
 	"import": {configs.MotionFile, configs.NumbersFile, configs.RunFile},
-	"check":  {configs.RigFile, configs.SimulateFile, configs.ContactFile, configs.IdentifyFile, configs.StudyFile},
+	"check":  {configs.RigFile, configs.SimulateFile, configs.ContactFile, configs.BallFile, configs.IdentifyFile, configs.BallFitFile, configs.StudyFile},
 }
 
 // kinds say what a file of a kind is, and what to do with it.
@@ -29,6 +29,8 @@ var kinds = map[configs.Kind]struct{ is, next string }{
 	configs.RigFile:      {"describes a rig", "hil run %s"},
 	configs.SimulateFile: {"describes a simulation", "hil simulate %s"},
 	configs.ContactFile:  {"describes bodies in contact", "hil simulate %s"},
+	configs.BallFile:     {"describes a ball in front of cameras", "hil simulate %s"},
+	configs.BallFitFile:  {"describes the identification of a ball", "hil identify %s"},
 	configs.IdentifyFile: {"describes an identification", "hil identify %s"},
 	configs.StudyFile:    {"describes a study", "hil study %s"},
 	configs.MotionFile:   {"is a motion-capture recording", "hil import %s"},

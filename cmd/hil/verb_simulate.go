@@ -21,12 +21,16 @@ by a controller, a motion or force imposed, a motor under voltage. Prints what h
 A file with the key system runs bodies that touch, stick, slide, separate and collide: the brush of a motor, a scene of planar
 bodies, a toy. --animate writes a page that shows them moving, --events the list of impacts, slips and stops. Such files are explained in docs/contact.md.
 
+A file with the key ball rolls a ball in front of cameras: -o writes the recording of its markers, which hil import and hil
+identify read, --motion what is true. Such files are explained in docs/rolling-friction.md.
+
 Exit codes: 0 done; 1 a step had no finite result; 2 wrong usage; 3 the file cannot be used, or the step is beyond what the
 scheme takes; 4 an output cannot be written; 130 interrupted.`,
 		Example: `  hil simulate configs/stick-slip.yaml
   hil simulate configs/stick-slip.yaml -o run.csv --plot run.png
   hil simulate configs/stick-slip.yaml --law lugre,dahl --step 0.1ms --json
-  hil simulate configs/contact/woodpecker.yaml --animate woodpecker.html`,
+  hil simulate configs/contact/woodpecker.yaml --animate woodpecker.html
+  hil simulate configs/identify/ball-rig.yaml -o markers.csv --plot run.png`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx, was, stop := report.UntilInterrupt(c.Context())
@@ -43,6 +47,7 @@ scheme takes; 4 an output cannot be written; 130 interrupted.`,
 	fl.StringVar(&f.Plot, "plot", "", "draw the traces to this file, .svg, .pdf or .png")
 	fl.StringVar(&f.Animate, "animate", "", "write a page that shows bodies in contact moving, .html")
 	fl.StringVar(&f.Events, "events", "", "write the events of bodies in contact to this file, .csv or .json; for the event-driven engine")
+	fl.StringVar(&f.Motion, "motion", "", "write the motion of a ball as it is to this CSV file: pose, speeds, energy, contact force; -o writes what cameras see")
 	fl.BoolVar(&f.Json, "json", false, "print parameters, events and numbers as JSON")
 	fl.BoolVar(&f.Force, "force", false, "write over existing files")
 	fl.StringSliceVar(&f.Laws, "law", nil, "laws in place of those of the file: labels of the file, or names with their public numbers or a preset (law:preset)")

@@ -111,13 +111,17 @@ type Identification struct {
 	Axis    string                 `json:"axis,omitempty"`    // and the axis that was fitted
 	Assumed []fitreport.Assumption `json:"assumed,omitempty"` // what was taken for granted where no file says it
 	*identify.Result
-	Run *ownRun `json:"run,omitempty"` // of a recording that was identified without a file
+	Run  *ownRun        `json:"run,omitempty"`  // of a recording that was identified without a file
+	Ball *identify.Ball `json:"ball,omitempty"` // of a ball in front of cameras
 }
 
 // Run fits what a file asks for, or a recording of this program.
 func Run(ctx context.Context, path string, f Options, stdout, stderr io.Writer) error {
 	if err := f.check("identify"); err != nil {
 		return err
+	}
+	if configs.KindOf(path) == configs.BallFitFile {
+		return runBall(ctx, path, f, stdout, stderr)
 	}
 	bar := report.NewProgress(stderr)
 	watch := shown(bar)

@@ -81,7 +81,7 @@ func (f *Options) write(ctx context.Context, outputs ...output) error {
 
 // files are the paths of the results by what they are.
 func (f *Options) files() map[string]string {
-	files := map[string]string{"csv": f.Out, "plot": f.Plot, "animation": f.Animate, "events": f.Events}
+	files := map[string]string{"csv": f.Out, "plot": f.Plot, "animation": f.Animate, "events": f.Events, "motion": f.Motion}
 	maps.DeleteFunc(files, func(_, path string) bool { return path == "" })
 	return files
 }

@@ -28,6 +28,7 @@ type Options struct {
 	Out, Plot      string
 	Animate        string
 	Events         string
+	Motion         string
 	Json, Force    bool
 	Laws           []string
 	Step, Duration string
@@ -52,9 +53,14 @@ type lawRun struct {
 	err   error
 }
 
-// Run runs a file: bodies in contact, or friction laws.
+// Run runs a file: a ball in front of cameras, bodies in contact, or friction laws.
 func Run(ctx context.Context, path string, f Options, stdout, stderr io.Writer) error {
-	if configs.KindOf(path) == configs.ContactFile {
+	switch kind := configs.KindOf(path); {
+	case kind == configs.BallFile:
+		return RunBall(ctx, path, f, stdout, stderr)
+	case f.Motion != "":
+		return report.ExitWith(report.Usage, errors.New("simulate: --motion is for a ball in front of cameras, whose -o is what they see; here -o writes the motion"))
+	case kind == configs.ContactFile:
 		return RunContact(ctx, path, f, stdout, stderr)
 	}
 	return RunLaws(ctx, path, f, stdout, stderr)
@@ -128,10 +134,13 @@ func (f *Options) check(path string) (format string, err error) {
 	if ext := filepath.Ext(f.Events); f.Events != "" && ext != ".csv" && ext != ".json" {
 		return "", report.ExitWith(report.Usage, fmt.Errorf("simulate: --events %s: want a name that ends in .csv or .json", f.Events))
 	}
+	if f.Motion != "" && filepath.Clean(f.Motion) == filepath.Clean(f.Out) {
+		return "", report.ExitWith(report.Usage, fmt.Errorf("simulate: -o and --motion name the same file, %s", f.Out))
+	}
 	if f.Events != "" && filepath.Clean(f.Events) == filepath.Clean(f.Out) {
 		return "", report.ExitWith(report.Usage, fmt.Errorf("simulate: -o and --events name the same file, %s", f.Out))
 	}
-	for _, out := range []string{f.Out, f.Plot, f.Animate, f.Events} {
+	for _, out := range []string{f.Out, f.Plot, f.Animate, f.Events, f.Motion} {
 		if out == "" {
 			continue
 		}

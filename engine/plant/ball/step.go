@@ -195,6 +195,10 @@ func (m *Model) Step(dt float64, s *State) (a Accel, st engine.Status) {
 		var end Accel
 		err := m.trial(s, h, &k0, &to, &k6, &end)
 		if math.IsNaN(err) || math.IsInf(err, 0) {
+			if h > 1e-9*dt { // a part that was far too long, from a state that hardly moves
+				h *= 0.1
+				continue
+			}
 			*s = begin
 			return a, engine.NonFinite
 		}

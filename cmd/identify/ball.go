@@ -1,0 +1,203 @@
+package identify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"text/tabwriter"
+
+	"gonum.org/v1/gonum/spatial/r3"
+
+	"hilrig/cmd/report"
+	"hilrig/configs"
+	"hilrig/identify"
+	"hilrig/identify/ball"
+	"hilrig/identify/capture"
+	"hilrig/identify/record"
+)
+
+// runBall identifies a ball from the markers on it.
+func runBall(ctx context.Context, path string, f Options, stdout, stderr io.Writer) error {
+	if name := f.foreign(); name != "" {
+		return report.ExitWith(report.Usage, fmt.Errorf("identify: --%s is not for a ball in front of cameras, which %s describes", name, path))
+	}
+	cfg, warnings, err := configs.LoadBallFit(path)
+	if err != nil {
+		return report.Refuse(stderr, err)
+	}
+	report.PrintWarnings(stderr, warnings)
+	if f.data != "" {
+		cfg.Data.File = f.data
+	}
+	seen, findings, err := readBall(cfg)
+	if err != nil {
+		return report.ExitWith(report.Invalid, err)
+	}
+	bar := report.NewProgress(stderr)
+	defer bar.Done()
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if f.timeLimit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, f.timeLimit)
+		defer cancel()
+	}
+	found, err := ball.Fit(ctx, cfg.Spec(), seen.Recording, shown(bar))
+	bar.Done()
+	if err != nil {
+		f.display.none(stderr)
+		if ctx.Err() != nil {
+			return report.ExitWith(report.Interrupted, errors.New("interrupted before there was a result"))
+		}
+		return report.ExitWith(report.Invalid, fmt.Errorf("%s: %w", cfg.Data.File, err))
+	}
+	n := len(seen.Times)
+	length := seen.Times[n-1] - seen.Times[0]
+	info := record.Info{File: cfg.Data.File, SHA256: seen.sum, Samples: n, Start: seen.Times[0], Interval: length / float64(n-1), Duration: length}
+	res, err := identify.Rolling(found, info, findings)
+	if err != nil {
+		return report.ExitWith(report.Invalid, fmt.Errorf("%s: %w", cfg.Data.File, err))
+	}
+	res.Interrupted = ctx.Err() != nil
+	result := Identification{Name: cfg.Name, Config: path, Program: report.Version(), Command: report.CommandLine(), Result: res, Ball: identify.BallOf(found)}
+	if f.out != "" {
+		if err := writeResult(f.out, result); err != nil {
+			return report.ExitWith(report.Unavailable, err)
+		}
+	}
+	if f.json {
+		if err := report.EncodeJSON(stdout, result); err != nil {
+			return err
+		}
+	} else {
+		printIdentification(stdout, result, false)
+		printLevels(stdout, result.Ball)
+		for _, w := range warningsOf(res) {
+			fmt.Fprintf(stderr, "warning: %s\n", w)
+		}
+		next := report.CommandLine() + " --report ball.html      shows fit and residual"
+		if res.Verdict != identify.Identified {
+			next = "see docs/rolling-friction.md for what each reason asks for"
+		}
+		fmt.Fprintf(stdout, "\nnext: %s\n", report.AsStarted(next))
+	}
+	if err := f.display.show(PageOf(result), f.force, stdout); err != nil {
+		return err
+	}
+	if res.Interrupted {
+		return report.ExitWith(report.Interrupted, errors.New("interrupted: these are the best values so far, not the optimum"))
+	}
+	return gate(res, f.RequireFit)
+}
+
+// foreign is the first flag that was given and is not for a ball; "": none.
+func (f *Options) foreign() string {
+	for _, name := range []string{"columns", "rate", "axis", "law", "method", "last", "span", "validate", "validate-span", "terms", "asymmetric", "bootstrap", "write-config", "population", "resume", "publish", "seed", "workers"} {
+		if f.Changed(name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// markersSeen are the markers of a file in the order of the configuration.
+type markersSeen struct {
+	*ball.Recording
+	sum string // SHA-256 of the file
+}
+
+// readBall reads the recording. What contradicts the body is an error.
+func readBall(cfg *configs.BallFit) (*markersSeen, []record.Finding, error) {
+	d := &cfg.Data
+	c, err := capture.Read(d.File, capture.Options{Rate: d.Rate, Unit: d.Unit})
+	if err != nil {
+		return nil, nil, err
+	}
+	known := capture.Known{Radius: cfg.Ball.Radius}
+	for i := range cfg.Markers {
+		known.Set = append(known.Set, capture.Place{Name: cfg.Markers[i].Name, At: cfg.Markers[i].Place()})
+	}
+	findings := append(slices.Clone(c.Findings), capture.Check(c, known)...)
+	var errs []error
+	for _, f := range findings {
+		if f.Severity == record.Fatal {
+			errs = append(errs, &record.Error{File: d.File, Msg: f.Text, Hint: strings.ReplaceAll(strings.ReplaceAll(f.Advice, "--unit ", "data.unit: "), "--rate", "data.rate")})
+		}
+	}
+	if len(errs) > 0 {
+		return nil, nil, errors.Join(errs...)
+	}
+	if unused := len(c.Markers) - len(cfg.Markers); unused > 0 {
+		var names []string
+		for _, m := range c.Markers {
+			if !slices.ContainsFunc(cfg.Markers, func(k configs.BallMarker) bool { return k.Name == m.Name }) {
+				names = append(names, m.Name)
+			}
+		}
+		findings = append(findings, record.Finding{Kind: "unused-markers", Severity: record.Note, Pieces: 1, Value: float64(unused), Text: fmt.Sprintf("%d markers of the recording are not named and not used: %s", unused, strings.Join(names, ", "))})
+	}
+
+	out := &markersSeen{&ball.Recording{}, c.SHA256}
+	for k, t := range c.Time {
+		if s := d.Span; s[1] > 0 && (t < s[0] || t > s[1]) {
+			continue
+		}
+		points, visible := make([]r3.Vec, len(cfg.Markers)), make([]bool, len(cfg.Markers))
+		for j, m := range cfg.Markers {
+			i := slices.IndexFunc(c.Markers, func(o capture.Marker) bool { return o.Name == m.Name })
+			points[j], visible[j] = c.Markers[i].Path[k], c.Markers[i].Visible[k]
+		}
+		out.Times, out.Points, out.Visible = append(out.Times, t), append(out.Points, points), append(out.Visible, visible)
+	}
+	if len(out.Times) < 2 {
+		return nil, nil, &record.Error{File: d.File, Msg: fmt.Sprintf("%d frames between %g and %g s", len(out.Times), d.Span[0], d.Span[1]), Hint: fmt.Sprintf("data.span: the recording goes from %g to %g s.", c.Time[0], c.Time[len(c.Time)-1])}
+	}
+	return out, findings, nil
+}
+
+// printLevels writes what every level says, side by side, and what was looked at for slip.
+func printLevels(w io.Writer, b *identify.Ball) {
+	var names []string
+	for _, l := range b.Levels {
+		for _, v := range l.Values {
+			if ball.IsFriction(v.Name) && !slices.Contains(names, v.Name) {
+				names = append(names, v.Name)
+			}
+		}
+	}
+	fmt.Fprintln(w)
+	t := tabwriter.NewWriter(w, 0, 8, 3, ' ', 0)
+	fmt.Fprint(t, "level")
+	for _, n := range names {
+		fmt.Fprintf(t, "\t%s", n)
+	}
+	fmt.Fprintln(t, "\tleft over\twhat it is not good for")
+	for _, l := range b.Levels {
+		fmt.Fprint(t, l.Name)
+		for _, n := range names {
+			v, ok := l.Value(n)
+			switch {
+			case !ok:
+				fmt.Fprint(t, "\t–")
+			case v.Err > 0:
+				fmt.Fprintf(t, "\t%.5g ± %.2g", v.Value, v.Err)
+			default:
+				fmt.Fprintf(t, "\t%.5g", v.Value)
+			}
+		}
+		fmt.Fprintf(t, "\t%.3g %s\t%s\n", l.RMS, l.Unit, l.Warning)
+	}
+	m := &b.Moduli
+	fmt.Fprintf(t, "moduli, linear\t%.5g%s\t%.3g N·m\tbiased upward by noise; to compare with [KKK17] (2.2) only\n", m.Linear, strings.Repeat("\t", max(0, len(names)-1)), m.LinearRMS)
+	fmt.Fprintf(t, "moduli, quadratic\t%.5g%s\t%.3g N·m\tN·m·s², likewise\n", m.Quadratic, strings.Repeat("\t", max(0, len(names)-1)), m.QuadraticRMS)
+	t.Flush()
+	s := &b.Slip
+	fmt.Fprintf(w, "slip         contact velocity %.2f times its noise, at most %.2g m/s and %.1f times over three frames; fit %.2f times the noise; T/N up to %.3f\n", s.Contact, s.TopSpeed, s.Lasting, s.Residual, s.Ratio)
+	fmt.Fprintf(w, "motion       rolls with up to %.2f rad/s, spins with %.2f rad/s rms; noise of a marker %.3g mm; %d frames, %d left out, %d odd\n", b.TopRoll, b.SpinRMS, 1e3*b.Noise, b.Frames, b.LeftOut, b.Odd)
+}
