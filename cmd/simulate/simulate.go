@@ -329,3 +329,17 @@ func (s *simulation) failed(r *lawRun) error {
 
 // steps is the number of steps of the run.
 func (s *simulation) steps() int { return int(math.Round(s.cfg.Duration / s.cfg.Step)) }
+
+// Help is that of hil simulate.
+const Help = `Runs one friction law, or several side by side, through an experiment: a mass drawn over a spring or led
+by a controller, a motion or force imposed, a motor under voltage. Prints what happened (break-away, arrest, reversal), extremes and the work against friction;
+-o writes the traces, --plot draws them. FILE.yaml is explained in docs/simulate.md; hil laws lists the friction laws.
+
+A file with the key system runs bodies that touch, stick, slide, separate and collide: the brush of a motor, a scene of planar
+bodies, a toy. --animate writes a page that shows them moving, --events the list of impacts, slips and stops. Such files are explained in docs/contact.md.
+
+A file with the key ball rolls a ball in front of cameras: -o writes the recording of its markers, which hil import and hil
+identify read, --motion what is true. Such files are explained in docs/rolling-friction.md.
+
+Exit codes: 0 done; 1 a step had no finite result; 2 wrong usage; 3 the file cannot be used, or the step is beyond what the
+scheme takes; 4 an output cannot be written; 130 interrupted.`
