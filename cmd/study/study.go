@@ -43,6 +43,9 @@ func Run(ctx context.Context, interrupted func() bool, name string, f Options, s
 	if err := f.check(); err != nil {
 		return report.ExitWith(report.Usage, fmt.Errorf("study: %w", err))
 	}
+	if name == rollingName {
+		return runRolling(ctx, interrupted, f, stdout)
+	}
 	cfg, warnings, err := configs.LoadStudy(name)
 	if err != nil {
 		return report.Refuse(stderr, err)
@@ -277,4 +280,4 @@ func (s *parameterStudy) write(ctx context.Context, f Options, sum *Summary) err
 }
 
 // BuiltIn are the studies that come with the program.
-func BuiltIn() string { return strings.Join(configs.BuiltInStudies(), ", ") }
+func BuiltIn() string { return strings.Join(append(configs.BuiltInStudies(), rollingName), ", ") }
