@@ -198,13 +198,12 @@ func (s *ballRun) figure() *plot.Figure {
 		return p
 	}
 	path := plot.Panel{X: plot.Axis{Name: "x", Unit: "m"}, Y: plot.Axis{Name: "y", Unit: "m"}, Series: []plot.Series{{Label: "path of the centre", X: s.of("x"), Y: s.of("y")}}}
-	return &plot.Figure{
-		Title: cmp.Or(s.cfg.Description, s.cfg.Name), Note: s.text(),
-		Columns: []plot.Column{
-			{Panels: []plot.Panel{path, over("vertical in the body", "", map[string]string{"gamma1": "γ1", "gamma2": "γ2", "gamma3": "γ3"}, "gamma1", "gamma2", "gamma3"), over("angular velocity", "rad/s", nil, "roll", "spin")}},
-			{Panels: []plot.Panel{over("energy", "J", nil, "energy"), over("contact force", "N", map[string]string{"normal_force": "N", "tangential_force": "T"}, "normal_force", "tangential_force"), over("T/N", "", map[string]string{"force_ratio": "T/N"}, "force_ratio"), over("velocity of the contact", "m/s", map[string]string{"contact_velocity": "contact"}, "contact_velocity")}},
-		},
+	left := []plot.Panel{path, over("vertical in the body", "", map[string]string{"gamma1": "γ1", "gamma2": "γ2", "gamma3": "γ3"}, "gamma1", "gamma2", "gamma3"), over("angular velocity", "rad/s", nil, "roll", "spin")}
+	right := []plot.Panel{over("energy", "J", nil, "energy"), over("contact force", "N", map[string]string{"normal_force": "N", "tangential_force": "T"}, "normal_force", "tangential_force"), over("T/N", "", map[string]string{"force_ratio": "T/N"}, "force_ratio")}
+	if s.cfg.Ball.Slips {
+		right = append(right, over("velocity of the contact", "m/s", map[string]string{"contact_velocity": "contact"}, "contact_velocity"))
 	}
+	return &plot.Figure{Title: cmp.Or(s.cfg.Description, s.cfg.Name), Note: s.text(), Columns: []plot.Column{{Panels: left}, {Panels: right}}}
 }
 
 // text says what was recorded.

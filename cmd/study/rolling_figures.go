@@ -49,19 +49,21 @@ func (r *rollingResult) figures() ([]rollingFigure, error) {
 	add("fig-4a-moment-roll", "Moment of friction against rolling", lines("|M_roll|", "N·m", series("measured", plot.Points, func(s *ball.Sample) float64 { return r3.Norm(s.RollMoment) })))
 	add("fig-4b-moment-spin", "Moment of friction against spinning", lines("|M_spin|", "N·m", series("measured", plot.Points, func(s *ball.Sample) float64 { return math.Abs(s.SpinMoment) })))
 	moduli := add("fig-5a-moment-over-speed", "Moduli, as the source fits them", r.overSpeed())
-	add("fig-5b-cosine", "Direction of the moment against that of the turning", lines("cosine", "", series("all frames", plot.Points, func(s *ball.Sample) float64 { return s.Cosine }),
-		series("above 2 rad/s", plot.Points, func(s *ball.Sample) float64 {
-			if r3.Norm(s.Roll) > fast {
+	cosines := func(label string, above bool) plot.Series {
+		return series(label, plot.Points, func(s *ball.Sample) float64 {
+			if r3.Norm(s.Roll) > fast == above {
 				return s.Cosine
 			}
 			return math.NaN()
-		})))
+		})
+	}
+	add("fig-5b-cosine", "Direction of the moment against that of the turning", lines("cosine", "", cosines("above 2 rad/s", true), cosines("slower", false)))
 	mu := d.fit.Moduli.Linear
 	for k, axis := range []func(v r3.Vec) float64{func(v r3.Vec) float64 { return v.X }, func(v r3.Vec) float64 { return v.Y }, func(v r3.Vec) float64 { return v.Z }} {
 		add(fmt.Sprintf("fig-6%c-moment-%d", 'a'+k, k+1), "Component of the moment", lines(fmt.Sprintf("M_roll, axis %d of the body", k+1), "N·m",
-			series("measured", plot.Points, func(s *ball.Sample) float64 { return axis(s.RollMoment) }),
 			series("linear law, slope of moduli", plot.Line, func(s *ball.Sample) float64 { return -mu * axis(s.Roll) }),
-			series("linear law, true", plot.Guide, func(s *ball.Sample) float64 { return -onPaper * axis(s.Roll) })))
+			series("linear law, true", plot.Guide, func(s *ball.Sample) float64 { return -onPaper * axis(s.Roll) }),
+			series("measured", plot.Points, func(s *ball.Sample) float64 { return axis(s.RollMoment) })))
 	}
 	var swings []plot.Panel
 	for _, c := range []struct {
@@ -111,8 +113,8 @@ func (r *rollingResult) overSpeed() plot.Panel {
 		return out
 	}
 	m := &r.first.fit.Moduli
-	series := []plot.Series{shown, law("linear fit", plot.Line, func(w float64) float64 { return m.Linear * w }), law("quadratic fit", plot.Line, func(w float64) float64 { return m.Quadratic * w * w }),
-		law("true", plot.Guide, func(w float64) float64 { return onPaper * w })}
+	series := []plot.Series{law("linear fit", plot.Line, func(w float64) float64 { return m.Linear * w }), law("quadratic fit", plot.Line, func(w float64) float64 { return m.Quadratic * w * w }),
+		law("true", plot.Guide, func(w float64) float64 { return onPaper * w }), shown}
 	if len(beyond.X) > 0 {
 		series = append(series, beyond)
 	}
@@ -124,7 +126,8 @@ func (r *rollingResult) motions(mu float64) ([2]plot.Panel, error) {
 	const until = 2.0 // s
 	d := &r.first
 	var t []float64
-	measured := [2]plot.Series{{Label: "measured", Style: plot.Points}, {Label: "measured", Style: plot.Points}}
+	every := plot.Series{Label: "measured, every fourth frame", Style: plot.Points}
+	measured := [2]plot.Series{every, every}
 	for i := range d.samples {
 		s := &d.samples[i]
 		if s.T > until {
@@ -132,6 +135,9 @@ func (r *rollingResult) motions(mu float64) ([2]plot.Panel, error) {
 		}
 		t = append(t, s.T)
 		for k, g := range [2]float64{s.Gamma.Y, s.Gamma.Z} {
+			if i%4 > 0 {
+				g = math.NaN() // dots of all frames would hide the curve
+			}
 			measured[k].X, measured[k].Y = append(measured[k].X, s.T), append(measured[k].Y, g)
 		}
 	}
@@ -150,7 +156,7 @@ func (r *rollingResult) motions(mu float64) ([2]plot.Panel, error) {
 	}
 	time := plot.Axis{Name: "time", Unit: "s", Max: until}
 	panel := func(k int, name string) plot.Panel {
-		return plot.Panel{X: time, Y: plot.Axis{Name: name}, Series: []plot.Series{measured[k], model[k]}}
+		return plot.Panel{X: time, Y: plot.Axis{Name: name}, Series: []plot.Series{model[k], measured[k]}}
 	}
 	return [2]plot.Panel{panel(0, "γ2"), panel(1, "γ3")}, nil
 }
@@ -183,7 +189,7 @@ func (r *rollingResult) overWindow() (plot.Panel, error) {
 	}
 	ends := []float64{moduli.X[0], moduli.X[len(moduli.X)-1]}
 	return plot.Panel{
-		X: plot.Axis{Name: "frames of the window"}, Y: plot.Axis{Name: "coefficient", Unit: "N·m·s", Log: true},
+		X: plot.Axis{Name: "frames of the window"}, Y: plot.Axis{Name: "coefficient", Unit: "N·m·s", Zero: true},
 		Series: []plot.Series{moduli, projection, {Label: "source, moduli", X: ends, Y: []float64{3.42114e-4, 3.42114e-4}, Style: plot.Guide}, {Label: "true", X: ends, Y: []float64{onPaper, onPaper}, Style: plot.Guide}},
 	}, nil
 }
