@@ -24,8 +24,7 @@ race:                     ## the packages that share memory between goroutines, 
 
 lint:                     ## formatting, vet, staticcheck
 	@out=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$out" ]; then echo "gofmt would change:"; echo "$$out"; exit 1; fi
-	$(GO) vet ./...
-	$(GO) vet -tags soak ./...
+	$(GO) vet -tags soak ./...    # the files of the soak besides all others but a constant in a few packages
 	$(GO) run $(STATICCHECK) ./...
 
 fmt:                      ## format
