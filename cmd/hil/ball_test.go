@@ -51,7 +51,7 @@ func TestBallRun(t *testing.T) {
 			d.awaitMode("ready")
 			s := d.state()
 			for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-				if s = d.state(); s["friction.reason"] == 0.0 && s["friction.roll_se"].(float64) < 5e-7 {
+				if s = d.state(); s["friction.reason"] == 0.0 && s["friction.roll_se"].(float64) < 1.2e-6 {
 					break
 				}
 			}

@@ -39,29 +39,10 @@ func drivePage(t *testing.T, file string, height int, watch time.Duration, pictu
 	path := peer.Program(t, "chromium", "chromium")
 	began := time.Now()
 	d := startRun(t, file, "--record", t.TempDir())
-	actx, cancel := chromedp.NewExecAllocator(context.Background(), append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(t.TempDir()), chromedp.WindowSize(1440, height),
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-background-networking", true))...)
-	defer cancel()
-	ctx, cancel := chromedp.NewContext(actx)
-	defer cancel()
-	ctx, cancel = context.WithTimeout(ctx, watch+90*time.Second)
-	defer cancel()
-	if err := chromedp.Do(ctx, chromedp.EmulateViewport(1440, int64(height)), chromedp.Navigate(d.ready.Page)); err != nil {
-		t.Fatal(err)
-	}
+	ctx := openPage(t, path, d.ready.Page, height, watch+90*time.Second)
 	until := func(js string) {
 		t.Helper()
-		for {
-			ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool]("Boolean("+js+")"))
-			if err != nil {
-				t.Fatalf("%s: %v", js, err)
-			}
-			if ok {
-				return
-			}
-			time.Sleep(50 * time.Millisecond)
-		}
+		untilPage(t, ctx, js)
 	}
 	until("window.hil && hil.counters.batches > 5 && hil.link() === 'live'")
 	// a machine that starves the rig while the browser starts may trip it: a user would reset, arm and run again
@@ -107,6 +88,38 @@ func drivePage(t *testing.T, file string, height int, watch time.Duration, pictu
 	}
 	if code := d.stop(); code != report.Interrupted {
 		t.Errorf("exit code %d, want %d", code, report.Interrupted)
+	}
+}
+
+// openPage opens a page in a browser of its own, for no longer than the time given.
+func openPage(t *testing.T, chromium, url string, height int, within time.Duration) context.Context {
+	t.Helper()
+	actx, cancel := chromedp.NewExecAllocator(context.Background(), append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(chromium), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(t.TempDir()), chromedp.WindowSize(1440, height),
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-background-networking", true))...)
+	t.Cleanup(cancel)
+	ctx, cancel := chromedp.NewContext(actx)
+	t.Cleanup(cancel)
+	ctx, cancel = context.WithTimeout(ctx, within)
+	t.Cleanup(cancel)
+	if err := chromedp.Do(ctx, chromedp.EmulateViewport(1440, int64(height)), chromedp.Navigate(url)); err != nil {
+		t.Fatal(err)
+	}
+	return ctx
+}
+
+// untilPage waits for a condition in the page.
+func untilPage(t *testing.T, ctx context.Context, js string) {
+	t.Helper()
+	for {
+		ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool]("Boolean("+js+")"))
+		if err != nil {
+			t.Fatalf("%s: %v", js, err)
+		}
+		if ok {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
 	}
 }
 

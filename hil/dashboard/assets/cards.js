@@ -2,6 +2,7 @@
 // declared range. A press on the name of a signal draws it.
 import { models, short } from './channels.js';
 import { eng, count } from './format.js';
+import { Ball, isBall } from './ball.js';
 
 const span = 1; // s over which the busy time is averaged
 
@@ -25,6 +26,9 @@ export class Cards {
     for (const g of this.gauges) g.show(this.rows.newest(g.name));
     for (const m of this.models) m.show(this.rows, this.period);
   }
+
+  // draw draws what moves.
+  draw() { for (const m of this.models) m.ball?.draw(this.rows); }
 }
 
 // gauge is a bar from the lower end of the range to the value.
@@ -64,10 +68,12 @@ function card(owner, channels, choose) {
     line.append(name(c, short(c), choose), cells[i]);
     return line;
   }));
-  const root = panel('model', owner.name, owner.title, time, list);
+  const ball = isBall(owner, channels) ? new Ball(owner, channels) : null;
+  const root = panel('model', owner.name, owner.title, ...(ball ? [ball.root] : []), time, list);
   root.dataset.model = owner.name;
   root.querySelector('h2').append(tag);
   const show = (rows, period) => {
+    ball?.values(rows);
     own.forEach((c, i) => write(cells[i], number(rows.newest(c.name), c.unit)));
     const l = level ? rows.newest(level.name) : NaN;
     tag.hidden = !(l > 0);
@@ -80,7 +86,7 @@ function card(owner, channels, choose) {
     bar.style.width = `${100 * Math.min(1, part) || 0}%`;
     if (part === part) track.setAttribute('aria-valuenow', Math.round(100 * part));
   };
-  return { root, show };
+  return { root, show, ball };
 }
 
 // number writes what has no unit without a power of ten, where that is short.

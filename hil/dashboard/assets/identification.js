@@ -33,7 +33,7 @@ export class Identification {
   status(s) {
     if (!s) return;
     this.state = s;
-    this.panel.hidden = false;
+    this.panel.hidden = !this.info.axes.length; // inertia and friction are those of an axis
     $('state').textContent = s.state;
     $('state').dataset.state = s.state;
     const running = runs(s), part = s.of > 0 ? s.step / s.of : NaN;

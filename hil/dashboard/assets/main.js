@@ -134,12 +134,13 @@ async function start() {
     drawn = t;
     const begun = performance.now();
     traces.draw();
+    cards.draw();
     cost = 0.8 * cost + 0.2 * (performance.now() - begun);
   };
   requestAnimationFrame(frame);
   setInterval(() => { traces.values(); cards.values(); vitals(); banner(); }, 200);
   setInterval(() => curve.draw(), 250);
-  const again = () => { curve.draw(); lateness.draw(); };
+  const again = () => { curve.draw(); lateness.draw(); cards.draw(); };
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', again);
   new ResizeObserver(again).observe($('lateness'));
   keys(traces, commands);

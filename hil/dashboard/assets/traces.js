@@ -59,7 +59,7 @@ export class Traces {
 
   // freeSpec is the figure whose two traces are chosen from all signals of the rig.
   freeSpec() {
-    const preferred = ['temperature', 'age'].map((role) => this.info.channels.find((c) => c.role === role)).find(Boolean);
+    const preferred = [...(axes(this.info).length ? [] : ['position']), 'temperature', 'age'].map((role) => this.info.channels.find((c) => c.role === role)).find(Boolean);
     const first = (preferred || this.info.channels[0])?.name || '';
     const spec = { title: 'Free choice', series: [], missing: 'choose a signal' };
     spec.controls = ['c1', 'c2'].map((colour, i) => {
