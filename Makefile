@@ -54,6 +54,8 @@ figures: build            ## redraw the figures of the README and docs
 	$(GO) test ./hil ./cmd/hil -run Figure -count=1 -args -figures
 	./$(BIN) simulate configs/compare-laws.yaml --plot docs/img/laws.png --force
 	$(GO) test ./cmd/simulate -run LawsDoc -count=1 -args -update
+	$(GO) test ./cmd/study -run RollingDoc -count=1 -args -update
+	./$(BIN) study rolling-friction --plot --out runs/rolling-friction && cp runs/rolling-friction/summary.png docs/img/rolling-friction.png
 
 examples: build           ## make the synthetic records under runs/, then run every example of identification; results beside them
 	@mkdir -p runs

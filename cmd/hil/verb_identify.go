@@ -17,6 +17,8 @@ evolution, output error), each starting from what the one before found; docs/ide
 number, docs/identify-result.md the JSON. A recording RUN and a table DATA.csv need no such file: flags name columns and
 law, and --write-config writes the file that they stand for.
 
+A file with the key ball finds rolling and spinning friction of a ball from the markers on it (docs/ball-files.md).
+
 Ctrl-C ends a long fit with the best so far. With --resume FILE an evolution keeps its state there and continues from it.
 
 Exit codes: 0 done; 2 wrong usage; 3 file or data that cannot be used; 6 the record cannot tell the parameters apart, the
@@ -24,6 +26,7 @@ fit is rejected, or it misses --require-fit; 130 interrupted, with the best so f
 		Example: `  hil identify runs --last 10s --law lugre
   hil identify data.csv --columns time=t:s,position=angle:deg,force=i:A:0.042N·m/A --write-config axis.yaml
   hil identify configs/emps.yaml
+  hil identify configs/identify/ball.yaml
   hil identify configs/emps.yaml --asymmetric --json -o emps.json
   hil identify configs/identify/emps-lugre.yaml --validate second.csv.gz --require-fit 90
   hil identify configs/identify/emps-lugre.yaml --method regress,aep,lm --seed 7 --resume evolution.json`,

@@ -23,6 +23,9 @@ figures of the file as SVG and PNG.
 Studies that come with the program: ` + study.BuiltIn() + `. FILE.yaml is explained in
 docs/study.md.
 
+rolling-friction takes no file: it repeats a published experiment on simulated recordings, and --plot draws its figures by
+number (docs/rolling-friction.md). There --runs is the number of draws of the noise.
+
 Exit codes: 0 done; 2 wrong usage; 3 a file that cannot be used, or a journal of another study; 4 results cannot be written;
 6 more runs failed than max_failed allows; 130 interrupted, what was done is kept.`,
 		Example: `  hil study stick-slip --plot

@@ -36,7 +36,7 @@ const (
 	onGlass      = 1.6e-4 // N·m·s  likewise
 	shownSpeed   = 5.0    // rad/s  up to which the source shows its law
 	fast         = 2.0    // rad/s  from which directions are told from noise
-	rollingDraws = 5
+	rollingDraws = 3
 )
 
 var rollingMarkers = []r3.Vec{{X: 0.025, Y: 0.005, Z: 0.008}, {X: -0.012, Y: 0.024, Z: -0.002}, {X: -0.014, Y: -0.022, Z: 0.006}, {X: 0.004, Y: -0.006, Z: -0.027}, {X: 0.008, Y: 0.01, Z: 0.025}}
