@@ -101,6 +101,7 @@ func (c *Config) checkBall(r *schema.Report, m *Model) {
 		key, unit string
 		signals   []string
 	}{{"position", "m", b.Position[:]}, {"orientation", "", b.Orientation[:]}} {
+	signals:
 		for i, name := range k.signals {
 			at := fmt.Sprintf("%s.%s[%d]", p, k.key, i)
 			device, _, _ := strings.Cut(name, ".")
@@ -108,7 +109,7 @@ func (c *Config) checkBall(r *schema.Report, m *Model) {
 			case r.Bad(p + "." + k.key):
 			case name == "":
 				r.Errorf(p+"."+k.key, "%s.%s is missing: want the names of %d measurements, such as tracker.x", p, k.key, len(k.signals))
-				i = len(k.signals)
+				break signals
 			case found < 0:
 				c.unknownSignal(r, at, name, "measurement", names)
 			case units[found] != k.unit:

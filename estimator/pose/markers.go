@@ -97,14 +97,9 @@ type Tracker struct {
 	tLast, tBefore float64 // s
 	kept           int     // poses kept: 0, 1, 2
 	b, w           [MaxMarkers]r3.Vec
-	label          [MaxMarkers]int // marker of the body behind w, −1: none
-	free           [MaxMarkers]bool
 }
 
-// tail is the share of good frames in which one marker is doubted: that of 4σ of a normal distribution.
-const tail = 6.334e-5
-
-// outlier is the χ² of three degrees of freedom that is exceeded with probability tail.
+// outlier is the χ² of three degrees of freedom that is exceeded in 6.334e-5 of good frames, as 4σ of a normal distribution are: the tail.
 const outlier = 22.06
 
 // Prices, in χ², of a labelling that is not the one seen: an exchange of two labels, a marker left out. A marker takes three residuals
@@ -308,13 +303,13 @@ func (t *Tracker) accept(p Pose, c trial, h *[MaxMarkers]int) Pose {
 	return p
 }
 
-// chi2Bound is the χ² that is exceeded with probability tail, by the cube root of Wilson and Hilferty [WH31], up to 4 % above
+// chi2Bound is the χ² that is exceeded in the tail, by the cube root of Wilson and Hilferty [WH31], up to 4 % above
 // it; 0 degrees of freedom leave nothing to test.
 func chi2Bound(dof int) float64 {
 	if dof <= 0 {
 		return math.Inf(1)
 	}
-	const z = 3.8325 // one-sided normal quantile of tail
+	const z = 3.8325 // one-sided normal quantile of that tail
 	k := 2 / (9 * float64(dof))
 	c := 1 - k + z*math.Sqrt(k)
 	return float64(dof) * c * c * c

@@ -229,14 +229,13 @@ func (d *samples) fill(f *wire.Frame) {
 
 // poses writes the frames of a tracker from the values of a table: the far end.
 type poses struct {
-	slots   []slot
-	write   func(dst []byte, f *tracker.Frame) []byte
-	max     int
-	on      *atomic.Bool // the tracker has been started; nil: it always is
-	parts   []int        // numbers of the devices
-	count   float64
-	frame   tracker.Frame
-	started bool
+	slots []slot
+	write func(dst []byte, f *tracker.Frame) []byte
+	max   int
+	on    *atomic.Bool // the tracker has been started; nil: it always is
+	parts []int        // numbers of the devices
+	count float64
+	frame tracker.Frame
 }
 
 // Append writes the frames of one moment; see wire.Encoder. A tracker that was not started is silent.

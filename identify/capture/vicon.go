@@ -87,7 +87,7 @@ func (c *Capture) partVicon(r *rows, part *viconPart, o Options) ([]string, erro
 		return nil, err
 	}
 	var head [3][]string // names, axes, units
-	for i := range head {
+	for i := 0; i < len(head); i++ {
 		cells, err := c.next(r)
 		if err != nil {
 			return nil, c.endVicon(r, err, part.title)

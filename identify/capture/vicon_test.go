@@ -175,3 +175,12 @@ func TestViconRepeatedAndMissingFrames(t *testing.T) {
 	}
 	t.Error("four missing frames are not told")
 }
+
+// A section with one signal that has no name has no line of names either.
+func TestViconNamelessSection(t *testing.T) {
+	trajectories, _, _ := strings.Cut(nexus, "\n\nSegments")
+	c := decode(t, []byte(trajectories+"\n\nDevices\n100\nFrame,Sub Frame,Pin\n,,V\n11,0,5\n12,0,4\n13,0,3\n"))
+	if len(c.Analog) != 1 || c.Analog[0].Unit != "V" || len(c.Analog[0].Samples) != 3 || c.Analog[0].Samples[2] != 3 {
+		t.Errorf("%+v", c.Analog)
+	}
+}
