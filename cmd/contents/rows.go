@@ -87,7 +87,12 @@ func showRun(path string, asJSON bool, w io.Writer) error {
 	for _, x := range d.Doubts {
 		fmt.Fprintf(w, "warning: %s\n", x)
 	}
-	fmt.Fprintln(w, report.AsStarted("next: hil identify "+path+", hil export "+path+" -o out.csv"))
+	next := "next: "
+	owners := run.Info.Schema.Owners
+	if len(owners) == 0 || slices.ContainsFunc(owners, func(o hil.Owner) bool { return o.Kind == hil.AxisOwner }) { // of a rig without an axis there is nothing to fit
+		next += "hil identify " + path + ", "
+	}
+	fmt.Fprintln(w, report.AsStarted(next+"hil export "+path+" -o out.csv"))
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -66,7 +67,7 @@ func TestBallRun(t *testing.T) {
 				t.Fatalf("exit code %d\n%s", code, d.errs)
 			}
 			lengths(t, d.ready.Run)
-			if out, errs, code := execute(t, "import", d.ready.Run); code != 0 || !strings.Contains(out, "friction.roll") {
+			if out, errs, code := execute(t, "import", d.ready.Run); code != 0 || !strings.Contains(out, "friction.roll") || strings.Contains(out, "hil identify") {
 				t.Errorf("import: code %d\n%s%s", code, out, errs)
 			}
 			if _, errs, code := execute(t, "identify", d.ready.Run); code == 0 || !strings.Contains(errs, "has no axis") {
@@ -111,6 +112,58 @@ func lengths(t *testing.T, run string) {
 	}
 	if seen < rows/2 {
 		t.Errorf("%d of %d rows have a pose", seen, rows)
+	}
+}
+
+// What the rig records of itself: the energy falls, and every pose that a run on its port received is one that it sent, near the truth.
+func TestBallRigRecordsTheTruth(t *testing.T) {
+	dir, link := t.TempDir(), filepath.Join(t.TempDir(), "tracker")
+	rig, stop := startRigDaemon(t, ballFile(t), "--link", link, "--record", dir, "--no-mqtt")
+	defer func() { stop() }()
+	d := startRun(t, ballFile(t, "port: virtual", "port: "+link), "--record", dir, "--no-mqtt")
+	d.awaitMode("ready")
+	time.Sleep(2 * time.Second)
+	d.stop()
+	stop()
+	stop = func() {}
+
+	var sent []float64 // m
+	energy, trial := math.Inf(1), 1.0
+	plant := readRun(t, rig.Run, func(s *hil.Schema) func(*hil.Row) {
+		x, e, n, seen := s.Index("ball.x"), s.Index("ball.energy"), s.Index("ball.trial"), s.Index("tracker.x")
+		return func(r *hil.Row) {
+			if r.X[n] != trial {
+				energy, trial = math.Inf(1), r.X[n]
+			}
+			if !(r.X[e] <= energy+1e-12) || r.Mode != hil.Ready {
+				t.Fatalf("energy %g J after %g J, mode %v", r.X[e], energy, r.Mode)
+			}
+			energy = r.X[e]
+			if v := r.X[seen]; v == v {
+				sent = append(sent, v)
+				if math.Abs(v-r.X[x]) > 1e-3 {
+					t.Fatalf("seen at %g m, is at %g m", v, r.X[x])
+				}
+			}
+		}
+	})
+	received, strange := 0, 0
+	run := readRun(t, d.ready.Run, func(s *hil.Schema) func(*hil.Row) {
+		at, last := s.Index("tracker.x"), math.NaN()
+		return func(r *hil.Row) {
+			v := r.X[at]
+			if v == 0 || v != v || v == last {
+				return
+			}
+			last = v
+			if received++; !slices.ContainsFunc(sent, func(x float64) bool { return math.Abs(x-v) < 1e-8 }) { // float32 of some inches
+
+				strange++
+			}
+		}
+	})
+	if plant < 300 || run < 500 || received < 100 || strange > 0 {
+		t.Errorf("%d rows of the rig, %d of the run, %d poses received, %d of them never sent", plant, run, received, strange)
 	}
 }
 
