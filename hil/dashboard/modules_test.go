@@ -2,9 +2,12 @@ package dashboard_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"hilrig/estimator/pose"
 )
 
 // The page's modules by themselves, in the browser that will run them.
@@ -32,6 +35,14 @@ func TestModules(t *testing.T) {
 			if clean(got[i]) != want[i] {
 				t.Errorf("number %d is written %q, want %q", i, clean(got[i]), want[i])
 			}
+		}
+	})
+
+	// every verdict of the filter has its words, the sound one none
+	t.Run("reasons", func(t *testing.T) {
+		got := await[[]string](p, `return (await import('/ball.js')).reasons;`)
+		if len(got) != int(pose.Settling)+1 || got[0] != "" || slices.Contains(got[1:], "") {
+			t.Errorf("%q for %d verdicts", got, pose.Settling+1)
 		}
 	})
 
