@@ -68,6 +68,7 @@ type BallFit struct {
 type BallData struct {
 	File   string     `yaml:"file" doc:"C3D, TRC, CSV of Vicon or Motive, or a table with columns such as m1.x; may be packed"`
 	Source string     `yaml:"source,omitempty" doc:"where it is to be had"`
+	Body   string     `yaml:"body,omitempty" doc:"a body of the recording whose poses take the place of markers: its origin is the centre of the ball, its axes are those of inertia and centre of mass. Wants noise, and no markers"`
 	Unit   string     `yaml:"unit,omitempty" doc:"of lengths, whatever the file says: mm, cm, m, in or ft"`
 	Rate   float64    `yaml:"rate" unit:"Hz" want:">=0" doc:"frames per second, whatever the file says; 0: as it says"`
 	Span   [2]float64 `yaml:"span" unit:"s" doc:"from and to in the time of the recording; [0, 0]: all"`
@@ -136,8 +137,14 @@ func (c *BallFit) Check(r *schema.Report) {
 	if c.Data.File == "" && !r.Bad("data") {
 		r.Errorf("data.file", "data.file is missing: the recording of the markers")
 	}
-	if len(c.Markers) < 3 && !r.Bad("markers") {
-		r.Errorf("markers", "markers: %d, want three or more that are not in a line", len(c.Markers))
+	switch {
+	case r.Bad("markers"):
+	case c.Data.Body == "" && len(c.Markers) < 3:
+		r.Errorf("markers", "markers: %d, want three or more that are not in a line; or name in data.body a body with poses", len(c.Markers))
+	case c.Data.Body != "" && len(c.Markers) > 0:
+		r.Errorf("markers", "markers: data.body takes the poses of %s in place of markers; leave one of them out", c.Data.Body)
+	case c.Data.Body != "" && c.Noise == 0 && !r.Bad("noise"):
+		r.Errorf("noise", "noise is missing: poses do not tell their noise; that of a point of the ball, in m")
 	}
 	if c.Ball.Slips {
 		r.Errorf("ball.slips", "ball.slips: a fit takes the ball to roll, and refuses a recording in which it does not; leave it out")
@@ -213,8 +220,17 @@ func (c *BallRun) Seen() cameras.Cameras {
 func (c *BallFit) Spec() ball.Spec {
 	known := c.Ball
 	known.Slide = 0
+	points := places(c.Markers)
+	if c.Data.Body != "" {
+		points = c.BodyPoints()
+	}
 	return ball.Spec{
-		Body: known, Markers: places(c.Markers), Free: c.Free, Height: c.Height, Lean: c.Lean, Noise: c.Noise, Slide: c.Ball.Slide,
+		Body: known, Markers: points, Free: c.Free, Height: c.Height, Lean: c.Lean, Noise: c.Noise, Slide: c.Ball.Slide,
 		Half: c.Smoothing.Half, Order: c.Smoothing.Order, Squares: !c.Robust,
 	}
+}
+
+// BodyPoints are the points of the ball that stand for a pose (m): one on each axis of the body, on the sphere.
+func (c *BallFit) BodyPoints() []r3.Vec {
+	return []r3.Vec{{X: c.Ball.Radius}, {Y: c.Ball.Radius}, {Z: c.Ball.Radius}}
 }

@@ -59,6 +59,7 @@ func TestBadBallFiles(t *testing.T) {
 		{"ball.yaml", "file: ../../runs/ball.csv", "span: [1, 1]\n  file: a.csv", "data.span"},
 		{"ball.yaml", "file: ../../runs/ball.csv", "unit: mm", "data.file is missing"},
 		{"ball.yaml", "  - {name: m1, at: [25 mm, 5 mm, 8 mm]}\n  - {name: m2, at: [-12 mm, 24 mm, -2 mm]}\n  - {name: m3, at: [-14 mm, -22 mm, 6 mm]}\n", "", "markers: 2, want three"},
+		{"ball.yaml", "file: ../../runs/ball.csv", "body: ball\n  file: a.csv", "leave one of them out"},
 		{"ball.yaml", "version: 1", "version: 2", "reads version 1"},
 	} {
 		text := strings.Replace(read(c.file), c.old, c.new, 1)

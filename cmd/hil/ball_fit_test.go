@@ -1,10 +1,14 @@
 package main
 
 import (
+	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -127,6 +131,65 @@ func TestBadBalls(t *testing.T) {
 		t.Error(code, errs)
 	}
 	if _, errs, code := execute(t, "simulate", identifyExamples+"ball.yaml"); code != report.Invalid || !strings.Contains(errs, "hil identify") {
+		t.Error(code, errs)
+	}
+}
+
+// Poses of a tracker take the place of markers.
+func TestBallFromPoses(t *testing.T) {
+	fit, recording := ballFiles(t, nil, nil)
+	dir := filepath.Dir(fit)
+	motion := filepath.Join(dir, "motion.csv")
+	if _, errs, code := execute(t, "simulate", filepath.Join(dir, "ball-rig.yaml"), "--motion", motion); code != report.OK {
+		t.Fatal(errs)
+	}
+	file, err := os.Open(motion)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	rows, err := csv.NewReader(file).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	var b strings.Builder
+	b.WriteString("time [s],ball.x [m],ball.y [m],ball.z [m],ball.qw,ball.qx,ball.qy,ball.qz\n")
+	for _, row := range rows[1:] {
+		x, _ := strconv.ParseFloat(row[1], 64)
+		y, _ := strconv.ParseFloat(row[2], 64)
+		fmt.Fprintf(&b, "%s,%.9f,%.9f,%.9f,%s\n", row[0], x+1e-4*rng.NormFloat64(), y+1e-4*rng.NormFloat64(), 0.047+1e-4*rng.NormFloat64(), strings.Join(row[3:7], ","))
+	}
+	if err := os.WriteFile(recording, []byte(b.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(fit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, rest, _ := strings.Cut(string(text), "markers:\n")
+	_, tail, _ := strings.Cut(rest, "free:")
+	with := func(body, noise string) {
+		out := strings.Replace(head, "  file: ball.csv", "  file: ball.csv\n  body: "+body, 1) + noise + "free:" + tail
+		if err := os.WriteFile(fit, []byte(out), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	with("ball", "noise: 0.1 mm\n")
+	out, errs, code := execute(t, "identify", fit, "--json")
+	var r identify.Identification
+	if code != report.OK || json.Unmarshal([]byte(out), &r) != nil {
+		t.Fatal(code, errs)
+	}
+	if p, ok := r.Param("mu_roll"); !ok || math.Abs(p.Value-2.5e-4) > 0.005*2.5e-4 {
+		t.Errorf("mu_roll = %+v", p)
+	}
+	with("boll", "noise: 0.1 mm\n")
+	if _, errs, code := execute(t, "identify", fit); code != report.Invalid || !strings.Contains(errs, "no body boll") {
+		t.Error(code, errs)
+	}
+	with("ball", "")
+	if _, errs, code := execute(t, "identify", fit); code != report.Invalid || !strings.Contains(errs, "noise is missing") {
 		t.Error(code, errs)
 	}
 }

@@ -16,6 +16,8 @@ import (
 
 	"hilrig/cmd/report"
 	"hilrig/configs"
+	"hilrig/engine/rotation"
+	"hilrig/engine/spelling"
 	"hilrig/identify"
 	"hilrig/identify/ball"
 	"hilrig/identify/capture"
@@ -123,6 +125,11 @@ func readBall(cfg *configs.BallFit) (*markersSeen, []record.Finding, error) {
 	for i := range cfg.Markers {
 		known.Set = append(known.Set, capture.Place{Name: cfg.Markers[i].Name, At: cfg.Markers[i].Place()})
 	}
+	if d.Body != "" {
+		if err := posesAsMarkers(c, cfg, &known); err != nil {
+			return nil, nil, err
+		}
+	}
 	findings := append(slices.Clone(c.Findings), capture.Check(c, known)...)
 	var errs []error
 	for _, f := range findings {
@@ -133,10 +140,13 @@ func readBall(cfg *configs.BallFit) (*markersSeen, []record.Finding, error) {
 	if len(errs) > 0 {
 		return nil, nil, errors.Join(errs...)
 	}
-	if unused := len(c.Markers) - len(cfg.Markers); unused > 0 {
+	if d.Body != "" {
+		findings = append(findings, record.Finding{Kind: "poses", Severity: record.Warning, Pieces: 1, Text: fmt.Sprintf("three points stand for a pose of %s, whose noise is not independent: true standard errors may be √3 times those below", d.Body)})
+	}
+	if unused := len(c.Markers) - len(known.Set); unused > 0 {
 		var names []string
 		for _, m := range c.Markers {
-			if !slices.ContainsFunc(cfg.Markers, func(k configs.BallMarker) bool { return k.Name == m.Name }) {
+			if !slices.ContainsFunc(known.Set, func(k capture.Place) bool { return k.Name == m.Name }) {
 				names = append(names, m.Name)
 			}
 		}
@@ -148,8 +158,8 @@ func readBall(cfg *configs.BallFit) (*markersSeen, []record.Finding, error) {
 		if s := d.Span; s[1] > 0 && (t < s[0] || t > s[1]) {
 			continue
 		}
-		points, visible := make([]r3.Vec, len(cfg.Markers)), make([]bool, len(cfg.Markers))
-		for j, m := range cfg.Markers {
+		points, visible := make([]r3.Vec, len(known.Set)), make([]bool, len(known.Set))
+		for j, m := range known.Set {
 			i := slices.IndexFunc(c.Markers, func(o capture.Marker) bool { return o.Name == m.Name })
 			points[j], visible[j] = c.Markers[i].Path[k], c.Markers[i].Visible[k]
 		}
@@ -159,6 +169,32 @@ func readBall(cfg *configs.BallFit) (*markersSeen, []record.Finding, error) {
 		return nil, nil, &record.Error{File: d.File, Msg: fmt.Sprintf("%d frames between %g and %g s", len(out.Times), d.Span[0], d.Span[1]), Hint: fmt.Sprintf("data.span: the recording goes from %g to %g s.", c.Time[0], c.Time[len(c.Time)-1])}
 	}
 	return out, findings, nil
+}
+
+// posesAsMarkers puts points of a body in the place of the markers.
+func posesAsMarkers(c *capture.Capture, cfg *configs.BallFit, known *capture.Known) error {
+	var names []string
+	for _, b := range c.Bodies {
+		names = append(names, b.Name)
+	}
+	at := slices.Index(names, cfg.Data.Body)
+	if at < 0 {
+		return &record.Error{File: c.File, Msg: fmt.Sprintf("there is no body %s in it", cfg.Data.Body), Hint: spelling.Hint(cfg.Data.Body, names, "Bodies here: "+strings.Join(names, ", ")+".")}
+	}
+	body := &c.Bodies[at]
+	if body.Position == nil {
+		return &record.Error{File: c.File, Msg: fmt.Sprintf("the body %s has rotations and no positions", body.Name), Hint: "Record its position too: slip is seen by it."}
+	}
+	c.Markers = nil
+	for k, p := range cfg.BodyPoints() {
+		m := capture.Marker{Name: fmt.Sprintf("%s, point %d", body.Name, k+1), Visible: body.Visible}
+		for f, q := range body.Rotation {
+			m.Path = append(m.Path, r3.Add(body.Position[f], rotation.Rotate(q, p)))
+		}
+		c.Markers = append(c.Markers, m)
+		known.Set = append(known.Set, capture.Place{Name: m.Name, At: p})
+	}
+	return nil
 }
 
 // printLevels writes what every level says, side by side, and what was looked at for slip.
