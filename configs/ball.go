@@ -71,7 +71,7 @@ type BallData struct {
 	Body   string     `yaml:"body,omitempty" doc:"a body of the recording whose poses take the place of markers: its origin is the centre of the ball, its axes are those of inertia and centre of mass. Wants noise, and no markers"`
 	Unit   string     `yaml:"unit,omitempty" doc:"of lengths, whatever the file says: mm, cm, m, in or ft"`
 	Rate   float64    `yaml:"rate" unit:"Hz" want:">=0" doc:"frames per second, whatever the file says; 0: as it says"`
-	Span   [2]float64 `yaml:"span" unit:"s" doc:"from and to in the time of the recording; [0, 0]: all"`
+	Span   [2]float64 `yaml:"span" unit:"s" doc:"from and to, counted from the first frame; [0, 0]: all"`
 }
 
 // BallSmooth is a local polynomial.

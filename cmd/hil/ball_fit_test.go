@@ -135,7 +135,7 @@ func TestBadBalls(t *testing.T) {
 	}
 }
 
-// Poses of a tracker take the place of markers.
+// Poses of a tracker take the place of markers. The recording is that of a loop that writes each pose twice, with its age.
 func TestBallFromPoses(t *testing.T) {
 	fit, recording := ballFiles(t, nil, nil)
 	dir := filepath.Dir(fit)
@@ -154,11 +154,16 @@ func TestBallFromPoses(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	var b strings.Builder
-	b.WriteString("time [s],ball.x [m],ball.y [m],ball.z [m],ball.qw,ball.qx,ball.qy,ball.qz\n")
+	b.WriteString("time [s],ball.x [m],ball.y [m],ball.z [m],ball.qw,ball.qx,ball.qy,ball.qz,ball.age [s]\n")
 	for _, row := range rows[1:] {
 		x, _ := strconv.ParseFloat(row[1], 64)
 		y, _ := strconv.ParseFloat(row[2], 64)
-		fmt.Fprintf(&b, "%s,%.9f,%.9f,%.9f,%s\n", row[0], x+1e-4*rng.NormFloat64(), y+1e-4*rng.NormFloat64(), 0.047+1e-4*rng.NormFloat64(), strings.Join(row[3:7], ","))
+		taken, _ := strconv.ParseFloat(row[0], 64)
+		x, y = x+1e-4*rng.NormFloat64(), y+1e-4*rng.NormFloat64()
+		z, late := 0.047+1e-4*rng.NormFloat64(), 2e-3*rng.Float64()
+		for _, age := range []float64{late, late + 2.5e-3} {
+			fmt.Fprintf(&b, "%.7f,%.9f,%.9f,%.9f,%s,%.7f\n", taken+age, x, y, z, strings.Join(row[3:7], ","), age)
+		}
 	}
 	if err := os.WriteFile(recording, []byte(b.String()), 0o644); err != nil {
 		t.Fatal(err)
@@ -181,8 +186,8 @@ func TestBallFromPoses(t *testing.T) {
 	if code != report.OK || json.Unmarshal([]byte(out), &r) != nil {
 		t.Fatal(code, errs)
 	}
-	if p, ok := r.Param("mu_roll"); !ok || math.Abs(p.Value-2.5e-4) > 0.005*2.5e-4 {
-		t.Errorf("mu_roll = %+v", p)
+	if p, ok := r.Param("mu_roll"); !ok || math.Abs(p.Value-2.5e-4) > 0.005*2.5e-4 || r.Verdict != core.Identified || r.Ball.Frames != len(rows)-1 {
+		t.Errorf("%s from %d frames: mu_roll = %+v", r.Verdict, r.Ball.Frames, p)
 	}
 	with("boll", "noise: 0.1 mm\n")
 	if _, errs, code := execute(t, "identify", fit); code != report.Invalid || !strings.Contains(errs, "no body boll") {

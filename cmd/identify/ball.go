@@ -45,6 +45,7 @@ func runBall(ctx context.Context, path string, f Options, stdout, stderr io.Writ
 	defer bar.Done()
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	asked := ctx // to end, but for the time limit
 	if f.timeLimit > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, f.timeLimit)
@@ -55,7 +56,7 @@ func runBall(ctx context.Context, path string, f Options, stdout, stderr io.Writ
 	if err != nil {
 		f.display.none(stderr)
 		if ctx.Err() != nil {
-			return report.ExitWith(report.Interrupted, errors.New("interrupted before there was a result"))
+			return report.ExitWith(report.Interrupted, errors.New("interrupted, by Ctrl-C or by its time limit, before there was a result"))
 		}
 		return report.ExitWith(report.Invalid, fmt.Errorf("%s: %w", cfg.Data.File, err))
 	}
@@ -92,7 +93,7 @@ func runBall(ctx context.Context, path string, f Options, stdout, stderr io.Writ
 	if err := f.display.show(PageOf(result), f.force, stdout); err != nil {
 		return err
 	}
-	if res.Interrupted {
+	if asked.Err() != nil {
 		return report.ExitWith(report.Interrupted, errors.New("interrupted: these are the best values so far, not the optimum"))
 	}
 	return gate(res, f.RequireFit)
@@ -153,9 +154,16 @@ func readBall(cfg *configs.BallFit) (*markersSeen, []record.Finding, error) {
 		findings = append(findings, record.Finding{Kind: "unused-markers", Severity: record.Note, Pieces: 1, Value: float64(unused), Text: fmt.Sprintf("%d markers of the recording are not named and not used: %s", unused, strings.Join(names, ", "))})
 	}
 
+	times, held := c.Time, make([]bool, len(c.Time))
+	if d.Body != "" {
+		if times, held = sampled(c, d.Body); slices.Contains(held, true) {
+			n := capture.Seen(held)
+			findings = append(findings, record.Finding{Kind: "held-poses", Severity: record.Note, Channel: d.Body, Pieces: 1, Value: float64(n), Text: fmt.Sprintf("%d of %d rows hold the pose of the row before and are left out", n, len(held))})
+		}
+	}
 	out := &markersSeen{&ball.Recording{}, c.SHA256}
-	for k, t := range c.Time {
-		if s := d.Span; s[1] > 0 && (t < s[0] || t > s[1]) {
+	for k, t := range times {
+		if s, t := d.Span, t-c.Time[0]; held[k] || s[1] > 0 && (t < s[0] || t > s[1]) {
 			continue
 		}
 		points, visible := make([]r3.Vec, len(known.Set)), make([]bool, len(known.Set))
@@ -166,9 +174,28 @@ func readBall(cfg *configs.BallFit) (*markersSeen, []record.Finding, error) {
 		out.Times, out.Points, out.Visible = append(out.Times, t), append(out.Points, points), append(out.Visible, visible)
 	}
 	if len(out.Times) < 2 {
-		return nil, nil, &record.Error{File: d.File, Msg: fmt.Sprintf("%d frames between %g and %g s", len(out.Times), d.Span[0], d.Span[1]), Hint: fmt.Sprintf("data.span: the recording goes from %g to %g s.", c.Time[0], c.Time[len(c.Time)-1])}
+		return nil, nil, &record.Error{File: d.File, Msg: fmt.Sprintf("%d frames between %g and %g s", len(out.Times), d.Span[0], d.Span[1]), Hint: fmt.Sprintf("data.span: the recording goes from 0 to %.6g s.", c.Duration())}
 	}
 	return out, findings, nil
+}
+
+// sampled are the times at which the poses of a body were taken, and which rows hold the pose of the row before: a loop that is faster than
+// its tracker writes each pose several times, and how old it is in BODY.age (s).
+func sampled(c *capture.Capture, body string) (times []float64, held []bool) {
+	times, held = slices.Clone(c.Time), make([]bool, len(c.Time))
+	for _, a := range c.Analog {
+		if a.Name == body+".age" && a.Unit == "s" && len(a.Samples) == len(times) {
+			for k, age := range a.Samples {
+				times[k] -= age
+			}
+		}
+	}
+	at := slices.IndexFunc(c.Bodies, func(b capture.Body) bool { return b.Name == body })
+	b := &c.Bodies[at]
+	for k := 1; k < len(times); k++ {
+		held[k] = b.Visible[k] && b.Position[k] == b.Position[k-1] && b.Rotation[k] == b.Rotation[k-1]
+	}
+	return times, held
 }
 
 // posesAsMarkers puts points of a body in the place of the markers.
