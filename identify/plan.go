@@ -110,7 +110,7 @@ type Records struct {
 	SecondVal  []*record.Record // two-joint: their second joint
 
 	Doubted []*record.Record // Fit without what was reckoned from an assumption; nil: there is none. Intervals hold half of what it does
-	Doubt   string           // what the assumption is
+	Doubt   string           // what Doubted are: "without the winding"
 }
 
 // driven are the records with one force: that of the drive and the known disturbance, if it is not in the command already, for methods that know no
