@@ -224,8 +224,7 @@ func TestChangesWait(t *testing.T) {
 	}
 }
 
-// What a hand-over costs: no allocation and little time in the tick, and 10 000 of them leave no more than 64 MB, although a core collects
-// only while nothing is driven.
+// What a hand-over costs: no allocation and little time in the tick, and 10 000 of them leave no more than 64 MB: a core never collects.
 func TestHandOverCost(t *testing.T) {
 	b := newBench(t, benchOptions{seed: 1, comp: compOf(axis.CompFeedForward), ref: slowSine, fade: 0.2})
 	b.energise(t)

@@ -35,6 +35,7 @@ func slide(seed uint64) (rows [][3]float64) {
 
 // A table needs no file where its columns are named, by a flag or by themselves, and units stand in the head or behind the column.
 func TestIdentifyColumns(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	rows := slide(1)
 	write := func(name, head, sep string, scale [3]float64, only int) string {
@@ -192,6 +193,7 @@ func checkComments(t *testing.T, file string, args []string) {
 
 // The file that a recording stands for gives the same result to all digits.
 func TestWriteConfigOfRecording(t *testing.T) {
+	t.Parallel()
 	m := &motorTruth{R: 1.2, L: 0.6e-3, K: 0.042, J: 7e-5, Sigma0: 11, Sigma1: 0.02, Fv: 1.5e-4, Fc: 0.015, Fs: 0.021, Vs: 0.5}
 	run := m.record(t, truthRun{rate: 1000, clocked: true, seconds: 6})
 	file := filepath.Join(t.TempDir(), "axis.yaml")
@@ -261,6 +263,7 @@ func TestCheckLooksAtRecords(t *testing.T) {
 
 // From a recording to a rig file that runs with what was identified: its numbers are those of the JSON to all digits.
 func TestConfigApplyRecording(t *testing.T) {
+	t.Parallel()
 	m := &motorTruth{R: 1.2, L: 0.6e-3, K: 0.042, J: 7e-5, Sigma0: 11, Sigma1: 0.02, Fv: 1.5e-4, Fc: 0.015, Fs: 0.021, Vs: 0.5}
 	run := m.record(t, truthRun{rate: 1000, clocked: true, seconds: 12})
 	dir := t.TempDir()

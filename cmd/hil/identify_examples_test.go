@@ -76,6 +76,7 @@ func truthOf(t *testing.T, path string, into map[string]float64) {
 // Records are made as each example says, and every parameter comes back: the truth lies in the 95 % interval or
 // within three standard errors, no interval is wide, and the verdict says that all is known.
 func TestSyntheticExamplesGiveBackTheTruth(t *testing.T) {
+	t.Parallel()
 	dir := exampleFolder(t)
 	files, _ := filepath.Glob(filepath.Join(dir, "configs/identify/*.yaml"))
 	for _, f := range files {
@@ -150,6 +151,7 @@ func below(r *identify.Result, most float64) error {
 
 // The measured examples give what the descriptions of the data sets state, and the verdict that the data support.
 func TestMeasuredExamplesReachTheirPeers(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name     string
 		verdicts []identify.Verdict
@@ -181,6 +183,7 @@ func TestMeasuredExamplesReachTheirPeers(t *testing.T) {
 		{"emps-open-loop", nil, func(r *identify.Result) []error { return []error{below(r, 2.30e-3)} }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			path := identifyExamples + c.name + ".yaml"
 			cfg, err := configs.LoadIdentify(path)
 			if err != nil {

@@ -171,6 +171,7 @@ func (s *givenRows) Dropped() uint64 { return 0 }
 
 // hil identify RUN finds what was put in, from rows with ages, skipped ticks, frames that came late, too often or never.
 func TestIdentifyRecordingFindsTheTruth(t *testing.T) {
+	t.Parallel()
 	m := &motorTruth{R: 1.2, L: 0.6e-3, K: 0.042, J: 7e-5, Sigma0: 11, Sigma1: 0.02, Fv: 1.5e-4, Fc: 0.015, Fs: 0.021, Vs: 0.5}
 	truth := map[string]float64{"J": m.J, "Fv": m.Fv, "Fc": m.Fc, "offset": m.K * currentOffset}
 	skips := func(i int) bool { return i%701 > 3 && i%7000 > 60 }
@@ -223,6 +224,7 @@ func identifyForTest(run string) (*identify.Result, error) {
 // A law and methods for a run: the chain that suits the law finds its parameters, and only the part asked for is looked at. The truth has
 // a bristle damping that fades with speed, at the vd of the rig.
 func TestIdentifyRecordingWithLaw(t *testing.T) {
+	t.Parallel()
 	m := &motorTruth{R: 1.2, L: 0.6e-3, K: 0.042, J: 7e-5, Sigma0: 11, Sigma1: 0.02, Fv: 1.5e-4, Fc: 0.015, Fs: 0.021, Vs: 0.5}
 	run := m.record(t, truthRun{rate: 1000, clocked: true, seconds: 12})
 	result := func(args ...string) *identify.Result {

@@ -57,6 +57,7 @@ data:
 
 // The verb as a script sees it: exit codes, messages, and standard output.
 func TestIdentifyVerb(t *testing.T) {
+	t.Parallel()
 	good := axisRecord(t, 1)
 	dir := filepath.Dir(good)
 	existing := filepath.Join(dir, "kept.json")

@@ -373,6 +373,7 @@ func TestStudyWithReplicates(t *testing.T) {
 
 // The studies of the brush run, and their figures ask for results and columns that are there.
 func TestStudyOfTheBrush(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, runs, plot string }{{"brush-length", "1", "--plot"}, {"brush-stiffness", "2", "--json"}} {
 		stdout, stderr, code := execute(t, "study", c.name, "--runs", c.runs, c.plot, "--out", filepath.Join(t.TempDir(), c.name))
 		if code != report.OK || !strings.Contains(stdout, "mean_rate") {
