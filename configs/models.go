@@ -13,14 +13,15 @@ import (
 // Model is what is computed beside the rig and only watched.
 type Model struct {
 	Name  string        `yaml:"-" names:"models"`
-	Kind  models.Choice `yaml:"kind" doc:"brush: the motor's brushes, turned by the estimated motion of the axis (docs/brush-loop.md); rival-laws: friction laws under that motion, and which of them explains it best (docs/rival-laws.md); ball: the friction of a ball that rolls, by the poses of a tracker (docs/ball-filter.md)"`
+	Kind  models.Choice `yaml:"kind" doc:"brush: the motor's brushes, turned by the estimated motion of the axis (docs/brush-loop.md); rival-laws: friction laws under that motion, and which of them explains it best (docs/rival-laws.md); ball: the friction of a ball that rolls, by the poses of a tracker (docs/ball-filter.md); second-sensor: offset, time shift and gain of another measurement of the axis (docs/second-sensor.md)"`
 	Axis  string        `yaml:"axis" auto:"the only axis" doc:"the axis whose motion drives it; a ball needs none"`
 	Share float64       `yaml:"share" want:">0 <=0.5" auto:"equal parts of 0.3" doc:"its share of the period; all models together at most 0.5"`
 	models.BrushKeys
 	Parameters *RigBrush `yaml:"parameters,omitempty" doc:"of kind brush: as in docs/brush.md without its motor and commutator.speed"`
 	models.LawsKeys
-	Laws *RivalLaws `yaml:"laws,omitempty" doc:"of kind rival-laws: two to eight friction laws, {law: lugre, sigma0: …}, with the parameters of hil laws; label: the name of the residual, where two have the same law"`
-	Ball *RigBall   `yaml:"ball,omitempty" doc:"of kind ball: the ball, the signals of the tracker, and what the filter assumes"`
+	Laws   *RivalLaws `yaml:"laws,omitempty" doc:"of kind rival-laws: two to eight friction laws, {law: lugre, sigma0: …}, with the parameters of hil laws; label: the name of the residual, where two have the same law"`
+	Ball   *RigBall   `yaml:"ball,omitempty" doc:"of kind ball: the ball, the signals of the tracker, and what the filter assumes"`
+	Sensor *RigSensor `yaml:"sensor,omitempty" doc:"of kind second-sensor: what measures the position of the axis too"`
 }
 
 // RigBall is a ball beside the rig.
@@ -28,6 +29,12 @@ type RigBall struct {
 	Position    [3]string `yaml:"position" doc:"measurements: x, y and z of the tracker, z along the normal of the plane"`
 	Orientation [4]string `yaml:"orientation" doc:"measurements: w, x, y and z of the unit quaternion from the body to the axes of position"`
 	models.BallKeys
+}
+
+// RigSensor is a second sensor of an axis.
+type RigSensor struct {
+	Reading string `yaml:"reading" doc:"the measurement, in the unit of the axis: tracker.yaw"`
+	models.SensorKeys
 }
 
 // SetDefaults of a model.
@@ -75,6 +82,8 @@ func (c *Config) checkModels(r *schema.Report) {
 			m.Parameters.check(r, p+".parameters", a.MotorModel(), m.Step)
 		case m.Kind == models.LawsChoice:
 			c.checkRivals(r, m, a)
+		case m.Kind == models.SensorChoice:
+			c.checkSensor(r, m, a)
 		}
 	}
 	if sum > hil.MaxShares+1e-9 && !r.Bad("models") {
@@ -122,6 +131,28 @@ func (c *Config) checkBall(r *schema.Report, m *Model) {
 				taken[name], first = at, device
 			}
 		}
+	}
+}
+
+// checkSensor looks at a second sensor: its reading is there, is not the first, and has the unit of the axis.
+func (c *Config) checkSensor(r *schema.Report, m *Model, a *Axis) {
+	p := m.path() + ".sensor"
+	if m.Sensor == nil {
+		r.Errorf(p, "%s is missing: want {reading: tracker.yaw}, see docs/second-sensor.md", p)
+		return
+	}
+	names, units := c.measurements()
+	reading := m.Sensor.Reading
+	switch found := slices.Index(names, reading); {
+	case r.Bad(p + ".reading"):
+	case found < 0:
+		c.unknownSignal(r, p+".reading", reading, "measurement", names)
+	case reading == a.Position:
+		r.Errorf(p+".reading", "%s.reading: %s is the position of %s itself; want another measurement of it", p, reading, a.Name)
+	case units[found] != a.Unit("rad"):
+		r.Errorf(p+".reading", "%s.reading: %s is in %q, and %s in %q: give the measurement a scale", p, reading, units[found], a.Name, a.Unit("rad"))
+	case m.Sensor.Wraps && a.Linear():
+		r.Errorf(p+".wraps", "%s.wraps: %s is linear, and does not turn", p, a.Name)
 	}
 }
 

@@ -17,10 +17,20 @@ func modelSpec(cfg *configs.Config, m *configs.Model, measured []hil.Channel) hi
 	at := slices.IndexFunc(cfg.Axes, func(a configs.Axis) bool { return a.Name == m.Axis })
 	a := &cfg.Axes[at]
 	s := &models.Spec{Axis: at, BrushKeys: m.BrushKeys, LawsKeys: m.LawsKeys, Laws: m.Rivals(), Resolution: cfg.Resolution(a), Effort: a.Unit("N·m")}
+	if m.Kind == models.SensorChoice {
+		s.Sensor = sensorSpec(cfg, m.Sensor, at, measured)
+	}
 	if m.Parameters != nil {
 		s.Brush = m.Parameters.Of(a.MotorModel())
 	}
 	return hil.ModelSpec{Name: m.Name, Axis: m.Axis, Share: m.Share, New: func() (hil.Model, error) { return m.Kind.Kind().New(s) }}
+}
+
+// sensorSpec finds the reading of a second sensor of the axis among the measured channels.
+func sensorSpec(cfg *configs.Config, b *configs.RigSensor, axis int, measured []hil.Channel) *models.SensorSpec {
+	at := slices.IndexFunc(measured, func(c hil.Channel) bool { return c.Name == b.Reading })
+	age := slices.IndexFunc(measured, func(c hil.Channel) bool { return c.Name == measured[at].Age })
+	return &models.SensorSpec{Axis: axis, SensorKeys: b.SensorKeys, Reading: at, Age: age, Dt: 1 / cfg.Loop.Rate, Unit: measured[at].Unit}
 }
 
 // ballSpec finds the signals of a ball among the measured channels.
