@@ -32,15 +32,15 @@ func (e *Energies) Add(p Power, h float64) {
 }
 
 // Residual is what the balance is off by (J).
-func (e *Energies) Residual() float64 { return e.In - e.Loss - e.Out - e.Stored }
+func (e Energies) Residual() float64 { return e.In - e.Loss - e.Out - e.Stored }
 
 // Size is the largest of the four (J).
-func (e *Energies) Size() float64 {
+func (e Energies) Size() float64 {
 	return max(math.Abs(e.In), math.Abs(e.Loss), math.Abs(e.Out), math.Abs(e.Stored))
 }
 
 // Relative is the residual by the size; 0 where nothing has happened.
-func (e *Energies) Relative() float64 {
+func (e Energies) Relative() float64 {
 	if s := e.Size(); s > 0 {
 		return math.Abs(e.Residual()) / s
 	}

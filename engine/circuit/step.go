@@ -112,7 +112,7 @@ func (c *Circuit) Trial(t, h float64, q, w, x, xn, tau, slope []float64) (Power,
 		if st == engine.NonFinite {
 			return Power{}, st
 		}
-		worst = max(worst, st)
+		worst = max(worst, st) // part has said NonFinite already
 		sum.In += p.In * d / h
 		sum.Loss += p.Loss * d / h
 		at = next
