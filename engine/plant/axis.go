@@ -345,7 +345,7 @@ func (d *Axis) At(tau, theta, w float64) (torque, dx, slope float64) {
 		torque, dx = torque-f, dx-df
 	}
 	if s.Stops.there() {
-		f, df, dv := s.Stops.force(d.theta, theta, w, middle(share))
+		f, df, dv := s.Stops.Force(d.theta, theta, w, middle(share))
 		torque, dx, slope = torque+f, dx+df, slope+dv
 	}
 	return torque / d.warm, dx / d.warm, slope / d.warm

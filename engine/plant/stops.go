@@ -15,9 +15,9 @@ type Stops struct {
 
 func (s *Stops) there() bool { return s.Travel != [2]float64{} }
 
-// force is that of the stops (N) at x (m) and v (m/s), and its derivatives. mean: it is the mean over a part that begins at x0 and has
+// Force is that of the stops (N) at x (m) and v (m/s), and its derivatives. mean: it is the mean over a part that begins at x0 and has
 // its middle at x, taken from the potential at its ends: what the spring stores it gives back, whatever the step.
-func (s *Stops) force(x0, x, v float64, mean bool) (f, dx, dv float64) {
+func (s *Stops) Force(x0, x, v float64, mean bool) (f, dx, dv float64) {
 	side, end := 1.0, s.Travel[1]
 	if lo := s.Travel[0]; x+x < lo+end { // the nearer one
 		side, end = -1, lo

@@ -1,0 +1,79 @@
+package circuit
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Power is that of a part of a machine at one instant (W).
+type Power struct {
+	In   float64 // from sources outside the machine
+	Loss float64 // turned into heat
+	Out  float64 // to the coordinates of the mechanics, force times speed
+}
+
+// Energies of a part from the start to some instant (J). For each part, and for their sum,
+//
+//	In = Loss + Out + Stored.
+type Energies struct {
+	Name   string
+	In     float64 // from sources
+	Loss   float64 // turned into heat
+	Out    float64 // mechanical work done on the coordinates
+	Stored float64 // rise of what is stored in fields, capacitors, springs and inertia
+}
+
+// Add takes the energies of p over h seconds.
+func (e *Energies) Add(p Power, h float64) {
+	e.In += p.In * h
+	e.Loss += p.Loss * h
+	e.Out += p.Out * h
+}
+
+// Residual is what the balance is off by (J).
+func (e Energies) Residual() float64 { return e.In - e.Loss - e.Out - e.Stored }
+
+// Size is the largest of the four (J).
+func (e Energies) Size() float64 {
+	return max(math.Abs(e.In), math.Abs(e.Loss), math.Abs(e.Out), math.Abs(e.Stored))
+}
+
+// Relative is the residual by the size; 0 where nothing has happened.
+func (e Energies) Relative() float64 {
+	if s := e.Size(); s > 0 {
+		return math.Abs(e.Residual()) / s
+	}
+	return 0
+}
+
+// Audit is the energy balance of a machine: a line for each part, the last one for the inertia of the mechanics, whose Out is minus
+// the work done on it.
+type Audit struct{ Lines []Energies }
+
+// Total is the sum of all lines: electrical in = losses + stored. The work between the parts cancels, its sum stands in Out.
+func (a *Audit) Total() Energies {
+	sum := Energies{Name: "total"}
+	for _, e := range a.Lines {
+		sum.In += e.In
+		sum.Loss += e.Loss
+		sum.Out += e.Out
+		sum.Stored += e.Stored
+	}
+	return sum
+}
+
+// Check is an error with every line that does not close to tol, relative, or loses less than nothing.
+func (a *Audit) Check(tol float64) error {
+	var errs []error
+	for _, e := range append(a.Lines[:len(a.Lines):len(a.Lines)], a.Total()) {
+		if !(e.Relative() <= tol) {
+			errs = append(errs, fmt.Errorf("%s: the energies do not close: in %.9g J, loss %.9g J, work %.9g J, stored %.9g J: %.3g J are left, %.2g relative, want at most %.2g",
+				e.Name, e.In, e.Loss, e.Out, e.Stored, e.Residual(), e.Relative(), tol))
+		}
+		if e.Loss < -tol*e.Size() {
+			errs = append(errs, fmt.Errorf("%s: loss %.9g J, want ≥ 0", e.Name, e.Loss))
+		}
+	}
+	return errors.Join(errs...)
+}

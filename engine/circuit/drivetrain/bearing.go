@@ -1,0 +1,121 @@
+package drivetrain
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"hilrig/engine"
+	"hilrig/engine/circuit"
+	"hilrig/engine/friction"
+	"hilrig/engine/numeric"
+)
+
+// Bearing is the friction between two coordinates, or of one against Ground, after any law of package friction.
+//
+// A law of bristles or of another smooth form is taken as it is, with its states. A law with a stick mode moves its mass itself, which
+// a machine of several coordinates does not let it do: it needs a Speed, and its steady curve F(v) is then taken with a smoothed sign,
+//
+//	F = |F(v)|·tanh(v/Speed),
+//
+// under which what should stick creeps. Coulomb friction smoothed over Speed is the law coulomb with one.
+//
+// What bristles store counts as lost until they return it, so the loss of an instant may be negative.
+type Bearing struct {
+	Label  string
+	Twist  // v = v_A/Ratio − v_B
+	Law    friction.Model
+	Speed  float64 // rad/s  0: the law as it is
+	Normal float64 // N·m    normal load times radius, for laws that ask; 0: their nominal one. May change between steps
+
+	smooth friction.Smooth
+	flow   friction.Flow
+}
+
+// Name is the label.
+func (b *Bearing) Name() string { return b.Label }
+
+func (b *Bearing) check(n int) error {
+	errs := []error{b.checkTwist(n), atLeast("speed", b.Speed, "rad/s", false)}
+	if b.Law == nil {
+		return errors.Join(append(errs, errors.New("law: missing"))...)
+	}
+	errs = append(errs, b.Law.Validate())
+	b.smooth, b.flow = nil, nil
+	if b.Speed == 0 {
+		b.smooth, _ = b.Law.(friction.Smooth)
+		b.flow, _ = b.Law.(friction.Flow)
+		if _, switched := b.Law.(friction.Switched); switched || b.smooth == nil {
+			errs = append(errs, fmt.Errorf("law: %T has a stick mode, which a machine of several coordinates cannot give it: set a speed over which its sign is smoothed, or take a law of bristles (lugre, dahl)", b.Law))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// States are those of the law.
+func (b *Bearing) States() []engine.Signal {
+	if b.Speed > 0 {
+		return nil
+	}
+	var s []engine.Signal
+	for _, z := range b.Law.States() {
+		unit := engine.RotaryUnit(z.Unit)
+		s = append(s, engine.Signal{Name: b.Label + "." + z.Name, Unit: unit})
+	}
+	return s
+}
+
+// Reset is relaxed, at rest for ever.
+func (b *Bearing) Reset(z []float64) {
+	if b.Speed == 0 {
+		b.Law.Reset(z)
+	}
+}
+
+// curve is the smoothed one and its slope.
+func (b *Bearing) curve(v float64) (f, df float64) {
+	// the steady curve has a jump at v = 0: its sides are taken, and the smallest speed that is one
+	at := max(math.Abs(v), 1e-6*b.Speed)
+	level := math.Abs(b.Law.Steady(at))
+	d := 1e-4 * at
+	fall := (math.Abs(b.Law.Steady(at+d)) - level) / d
+	s := math.Tanh(v / b.Speed)
+	return level * s, level*(1-s*s)/b.Speed + fall*math.Abs(s)
+}
+
+// Flow adds the friction of the instant.
+func (b *Bearing) Flow(t float64, q, v, z, dz, tau []float64) (circuit.Power, engine.Status) {
+	rate := b.of(v)
+	var f float64
+	switch {
+	case b.Speed > 0:
+		f, _ = b.curve(rate)
+	case b.flow == nil:
+		return circuit.Power{}, engine.NotConverged
+	default:
+		f = b.flow.Flow(z, dz, friction.Input{V: rate, N: b.Normal})
+	}
+	if !numeric.Finite(f) {
+		return circuit.Power{}, engine.NonFinite
+	}
+	return circuit.Power{Loss: f * rate, Out: b.exert(f, v, tau)}, engine.OK
+}
+
+// Trial adds the mean friction of the step.
+func (b *Bearing) Trial(t, h float64, q, w, z, zn, tau, slope []float64) (circuit.Power, engine.Status) {
+	rate := b.of(w)
+	var f, df float64
+	if b.Speed > 0 {
+		f, df = b.curve(rate)
+	} else {
+		f, df = b.smooth.Trial(friction.Midpoint, z, zn, friction.Input{Dt: h, V: rate, N: b.Normal})
+	}
+	if !numeric.Finite(f) {
+		return circuit.Power{}, engine.NonFinite
+	}
+	b.steepen(df, len(w), slope)
+	return circuit.Power{Loss: f * rate, Out: b.exert(f, w, tau)}, engine.OK
+}
+
+// Stored is nothing.
+func (b *Bearing) Stored(q, z []float64) float64 { return 0 }

@@ -1,0 +1,137 @@
+// Package drivetrain holds what stands between a machine's motors and its bodies, shafts, gears, backlash, belts, stops and lossy
+// bearings, and couples them and a circuit with the equations of motion.
+//
+// The problem: coordinates q with speeds v, inertia M(q), bias c(q, v) of a Mechanics; Parts that exert forces τ(t, q, v, z) and have
+// states z of their own, the circuit being one of them; Rows that tie speeds together and exert what that needs,
+//
+//	M·v′ + c = Σ τ + Σ b_r·λ_r,   z′ = f(t, q, v, z),   X_r·v = ρ_r.
+//
+// Offline (offline.go) all of it is one system of differential equations for the adaptive integrator; the rows are differentiated
+// once, and since their coefficients are constant they hold at the level of positions to rounding.
+//
+// In real time (step.go) the mean speeds w of a step are found so that the equations hold for the means,
+//
+//	2·M·(w − v)/h + c(q + hw/2, w) = Σ τ̄(w) + Σ b_r·λ_r,   X_r·w = ρ̄_r,   q⁺ = q + hw,   v⁺ = 2w − v,
+//
+// each part being told w and giving its mean force. That is the implicit midpoint rule for the mechanics, second order and without
+// loss of its own; springs give their exact mean, so what they store they give back; the circuit is exact for constant speed; friction
+// laws take their own exact steps. A damper far stiffer than 2M/h leaves a speed that alternates about the w of the steps.
+//
+// Coordinates are angles (rad) or lengths (m); torque (N·m) reads force (N) then.
+package drivetrain
+
+import (
+	"errors"
+	"fmt"
+
+	"hilrig/engine"
+	"hilrig/engine/circuit"
+)
+
+// Part exerts forces on the coordinates of a machine. A *circuit.Circuit is one.
+type Part interface {
+	Name() string
+	States() []engine.Signal
+	Reset(z []float64)
+	// Flow writes dz/dt and adds the forces of the instant to tau. Out of the powers is tau·v of this part.
+	Flow(t float64, q, v, z, dz, tau []float64) (circuit.Power, engine.Status)
+	// Trial advances z, which it leaves alone, by h > 0 (s) from the positions q at the mean speeds w: state at the end to zn, mean
+	// forces added to tau, their derivatives with respect to w added to slope (row-major). The powers are means of the step.
+	Trial(t, h float64, q, w, z, zn, tau, slope []float64) (circuit.Power, engine.Status)
+	// Stored is the energy (J) in it.
+	Stored(q, z []float64) float64
+}
+
+// checker is a part that can tell what is wrong with it, given the number of coordinates.
+type checker interface{ check(n int) error }
+
+// Ground in place of a coordinate is what does not move.
+const Ground = -1
+
+// Twist is the difference of two coordinates behind a ratio,
+//
+//	δ = q_A/Ratio − q_B,
+//
+// and the torque T that goes with it, seen on the side of B: T acts on B, −T/Ratio on A. An end may be Ground.
+type Twist struct {
+	A, B  int     // coordinates
+	Ratio float64 // turns of A for one of B; 0: 1. For a linear B: rad/m
+}
+
+func (w *Twist) ratio() float64 {
+	if w.Ratio == 0 {
+		return 1
+	}
+	return w.Ratio
+}
+
+// of is the twist of positions, or its rate for speeds.
+func (w *Twist) of(q []float64) (d float64) {
+	if w.A >= 0 {
+		d = q[w.A] / w.ratio()
+	}
+	if w.B >= 0 {
+		d -= q[w.B]
+	}
+	return d
+}
+
+// exert adds the torque to tau and returns its power on the coordinates of speeds v.
+func (w *Twist) exert(torque float64, v, tau []float64) (out float64) {
+	if w.A >= 0 {
+		tau[w.A] -= torque / w.ratio()
+	}
+	if w.B >= 0 {
+		tau[w.B] += torque
+	}
+	return -torque * w.of(v)
+}
+
+// steepen adds the derivative k = dT/dδ′ to slope.
+func (w *Twist) steepen(k float64, n int, slope []float64) {
+	if r := w.ratio(); w.A >= 0 {
+		slope[w.A*n+w.A] -= k / r / r
+		if w.B >= 0 {
+			slope[w.A*n+w.B] += k / r
+			slope[w.B*n+w.A] += k / r
+		}
+	}
+	if w.B >= 0 {
+		slope[w.B*n+w.B] -= k
+	}
+}
+
+func (w *Twist) checkTwist(n int) error {
+	var errs []error
+	for k, c := range [2]int{w.A, w.B} {
+		if c < Ground || c >= n {
+			errs = append(errs, fmt.Errorf("%c: coordinate %d, want %d (ground) to %d", "AB"[k], c, Ground, n-1))
+		}
+	}
+	if w.A == w.B {
+		errs = append(errs, fmt.Errorf("A and B: both are coordinate %d", w.A))
+	}
+	if !finite(w.Ratio) {
+		errs = append(errs, fmt.Errorf("ratio: %g, want a finite number", w.Ratio))
+	}
+	return errors.Join(errs...)
+}
+
+func finite(x float64) bool { return x-x == 0 }
+
+// atLeast is an error unless v is finite and ≥ 0, or > 0 where above is set.
+func atLeast(name string, v float64, unit string, above bool) error {
+	switch {
+	case above && !(v > 0 && finite(v)):
+		return fmt.Errorf("%s: %g %s, want > 0", name, v, unit)
+	case !(v >= 0 && finite(v)):
+		return fmt.Errorf("%s: %g %s, want ≥ 0", name, v, unit)
+	}
+	return nil
+}
+
+// stateless is a part without states.
+type stateless struct{}
+
+func (stateless) States() []engine.Signal { return nil }
+func (stateless) Reset([]float64)         {}

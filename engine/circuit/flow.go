@@ -1,0 +1,398 @@
+package circuit
+
+import (
+	"math"
+
+	"hilrig/engine"
+	"hilrig/engine/numeric"
+)
+
+// instant is the solution of the equations at one instant.
+type instant struct {
+	y   []float64 // i′ (A/s), φ (V), j (A)
+	cut []bool    // by node: its row belongs to a cut
+	ohm []float64 // Ω  of the windings, warm
+}
+
+func newInstant(c *Circuit) instant {
+	in := instant{make([]float64, c.n), make([]bool, len(c.nodes)), make([]float64, len(c.windings))}
+	for _, p := range c.cuts {
+		in.cut[p.row] = true
+	}
+	return in
+}
+
+// Flow writes dx/dt at the time t (s), positions q and speeds v of the machine, and adds the forces of the circuit to tau. It
+// returns the powers of the instant. Node voltages and currents of it are then at Voltage and Current.
+func (c *Circuit) Flow(t float64, q, v, x, dx, tau []float64) (Power, engine.Status) {
+	if !numeric.AllFinite(x...) || !numeric.AllFinite(q...) || !numeric.AllFinite(v...) {
+		return Power{}, engine.NonFinite
+	}
+	if c.moving {
+		c.known = false
+	}
+	c.throw(t)
+	c.fields(q)
+	c.warm(x)
+	y := c.at.y
+	st := c.settle(func() {
+		c.homogeneous(x, v, y)
+		c.affine(t, v, y)
+		for k := range c.windings {
+			y[k] -= c.windings[k].brushes(x[k])
+		}
+	}, y)
+	if st == engine.NonFinite {
+		return Power{}, st
+	}
+	m := len(c.windings)
+	copy(dx[:m], y[:m])
+	for k := range c.capacitors {
+		p := &c.capacitors[k]
+		dx[m+k] = y[m+len(c.nodes)+p.lead] / p.c
+	}
+	hot := m + len(c.capacitors)
+	for k := range c.windings {
+		if h := c.windings[k].heat; h >= 0 {
+			p := &c.heaters[h]
+			loss := (c.at.ohm[k]*x[k] + c.windings[k].brushes(x[k])) * x[k]
+			dx[hot+h] = (loss - (x[hot+h]-p.ta)/p.res) / p.capacity
+		}
+	}
+	out := c.forces(v, x, y, tau)
+	in, loss := c.power(t, x, y)
+	return Power{In: in, Loss: loss, Out: out}, st
+}
+
+// brushes is the voltage across them (V).
+func (w *winding) brushes(i float64) float64 {
+	if w.drop == 0 {
+		return 0
+	}
+	return w.drop * math.Tanh(i/w.scale)
+}
+
+// throw sets the switches for the time t.
+func (c *Circuit) throw(t float64) {
+	for k := range c.conductors {
+		p := &c.conductors[k]
+		if p.kind != switched {
+			continue
+		}
+		g := p.off
+		if s, _, _ := p.closed.At(t); s > 0.5 {
+			g = p.on
+		}
+		if g != p.g {
+			p.g, c.known = g, false
+		}
+	}
+}
+
+// fields takes inductances and fluxes at q.
+func (c *Circuit) fields(q []float64) {
+	for g := range c.groups {
+		p := &c.groups[g]
+		p.field.At(along(q, p.axis), &p.mag)
+	}
+}
+
+// warm takes the resistances of the windings at their temperatures.
+func (c *Circuit) warm(x []float64) {
+	hot := len(c.windings) + len(c.capacitors)
+	for k := range c.windings {
+		w := &c.windings[k]
+		c.at.ohm[k] = w.r
+		if w.heat >= 0 {
+			c.at.ohm[k] = w.r * max(0.1, 1+c.heaters[w.heat].tc*(x[hot+w.heat]-t20))
+		}
+	}
+}
+
+// settle solves for y with the right-hand side that fill writes, and turns the diodes until each is on the line it is on: first all
+// that are wrong at once, then the first of them alone, which ends for any network of resistors (Murty's least index, [CPS09] 4.1).
+func (c *Circuit) settle(fill func(), y []float64) engine.Status {
+	for turn := 0; ; turn++ {
+		if !c.factor() {
+			return engine.NonFinite
+		}
+		fill()
+		c.lu.Solve(y)
+		if !numeric.AllFinite(y...) {
+			return engine.NonFinite
+		}
+		if !c.turn(y, turn >= 4) {
+			return engine.OK
+		}
+		if turn > 64 {
+			return engine.NotConverged
+		}
+	}
+}
+
+// turn puts diodes on the line that belongs to their voltage; false: all are there.
+func (c *Circuit) turn(y []float64, one bool) bool {
+	turned := false
+	for k := range c.conductors {
+		p := &c.conductors[k]
+		if p.kind != rectifying {
+			continue
+		}
+		on := p.g == p.on
+		if u := c.across(p.from, p.to, y); on == (u > p.knee) || math.Abs(u-p.knee) < 1e-12*(1+p.knee) {
+			continue
+		}
+		if p.g, p.u0 = p.on, p.knee; on {
+			p.g, p.u0 = p.off, 0
+		}
+		turned, c.known = true, false
+		if one {
+			break
+		}
+	}
+	return turned
+}
+
+// phi is the voltage of a node.
+func (c *Circuit) phi(node int, y []float64) float64 {
+	if node == ground {
+		return 0
+	}
+	return y[len(c.windings)+node]
+}
+
+func (c *Circuit) across(from, to int, y []float64) float64 { return c.phi(from, y) - c.phi(to, y) }
+
+// current of a conductor.
+func (p *conductor) current(u float64) float64 { return p.g*(u-p.u0) + p.off*p.u0 }
+
+// factor assembles and factors the matrix, unless it is known. It is false for a singular one.
+func (c *Circuit) factor() bool {
+	if c.known {
+		return true
+	}
+	m, nn, n := len(c.windings), len(c.nodes), c.n
+	a := c.lu.A
+	clear(a)
+	for g := range c.groups {
+		p := &c.groups[g]
+		for i := range p.m {
+			copy(a[(p.first+i)*n+p.first:], p.mag.L[i*p.m:(i+1)*p.m])
+		}
+	}
+	put := func(row, node int, v float64) {
+		if node != ground {
+			a[row*n+m+node] += v
+		}
+	}
+	for k := range c.windings {
+		put(k, c.windings[k].from, -1)
+		put(k, c.windings[k].to, 1)
+	}
+	for k := range c.conductors {
+		p := &c.conductors[k]
+		for _, end := range [2][2]int{{p.from, p.to}, {p.to, p.from}} {
+			if end[0] != ground && !c.at.cut[end[0]] {
+				put(m+end[0], end[0], p.g)
+				put(m+end[0], end[1], -p.g)
+			}
+		}
+	}
+	for k := range c.leads {
+		p, row := &c.leads[k], m+nn+k
+		put(row, p.from, 1)
+		put(row, p.to, -1)
+		a[row*n+row] = -p.r
+		if p.from != ground && !c.at.cut[p.from] {
+			a[(m+p.from)*n+row]++
+		}
+		if p.to != ground && !c.at.cut[p.to] {
+			a[(m+p.to)*n+row]--
+		}
+	}
+	for _, p := range c.cuts {
+		for _, k := range p.windings {
+			a[(m+p.row)*n+max(k, ^k)] = signOf(k)
+		}
+	}
+	ok := c.lu.Factor()
+	c.known = ok && !c.moving
+	return ok
+}
+
+// along is the number of a coordinate; 0 where a field moves with none.
+func along(q []float64, axis int) float64 {
+	if axis < 0 {
+		return 0
+	}
+	return q[axis]
+}
+
+// homogeneous writes the part of the right-hand side that is linear in the state x.
+func (c *Circuit) homogeneous(x, v, y []float64) {
+	m, nn := len(c.windings), len(c.nodes)
+	clear(y)
+	for k := range c.windings {
+		w := &c.windings[k]
+		y[k] = -c.at.ohm[k] * x[k]
+		c.leave(w.from, w.to, x[k], y)
+	}
+	for g := range c.groups {
+		p := &c.groups[g]
+		speed := along(v, p.axis)
+		i := x[p.first : p.first+p.m]
+		for a := range p.m {
+			sum := 0.0
+			for b, z := range p.mag.Turn[a*p.m : (a+1)*p.m] {
+				sum += z * i[b]
+			}
+			y[p.first+a] -= speed * sum
+		}
+	}
+	for k := range c.capacitors {
+		y[m+nn+c.capacitors[k].lead] = x[m+k]
+	}
+}
+
+// affine adds the part that is not: sources and what magnets induce.
+func (c *Circuit) affine(t float64, v, y []float64) {
+	m, nn := len(c.windings), len(c.nodes)
+	for g := range c.groups {
+		p := &c.groups[g]
+		speed := along(v, p.axis)
+		for a, k := range p.mag.EMF {
+			y[p.first+a] -= speed * k
+		}
+	}
+	for k := range c.conductors {
+		if p := &c.conductors[k]; p.u0 != 0 {
+			c.leave(p.from, p.to, p.current(0), y)
+		}
+	}
+	for k := range c.injections {
+		p := &c.injections[k]
+		i, _, _ := p.u.At(t)
+		c.leave(p.from, p.to, i, y)
+	}
+	for _, p := range c.cuts {
+		for _, k := range p.injections {
+			_, di, _ := c.injections[max(k, ^k)].u.At(t)
+			y[m+p.row] -= signOf(k) * di
+		}
+	}
+	for k := range c.leads {
+		y[m+nn+k] += c.leads[k].electromotive(t, v)
+	}
+}
+
+// electromotive is e of a lead without its capacitor.
+func (p *lead) electromotive(t float64, v []float64) (e float64) {
+	if p.u != nil {
+		u, _, _ := p.u.At(t)
+		e = p.weight * u
+	}
+	if p.axis >= 0 {
+		e += p.k * v[p.axis]
+	}
+	return e
+}
+
+// leave notes a known current from one node to another in the rows of Kirchhoff's law.
+func (c *Circuit) leave(from, to int, i float64, y []float64) {
+	m := len(c.windings)
+	if from != ground && !c.at.cut[from] {
+		y[m+from] -= i
+	}
+	if to != ground && !c.at.cut[to] {
+		y[m+to] += i
+	}
+}
+
+// forces adds those of the circuit to tau and returns their power.
+func (c *Circuit) forces(v, x, y, tau []float64) (out float64) {
+	for g := range c.groups {
+		p := &c.groups[g]
+		if p.axis < 0 {
+			continue
+		}
+		f := p.force(x[p.first : p.first+p.m])
+		tau[p.axis] += f
+		out += f * v[p.axis]
+	}
+	for k := range c.leads {
+		if p := &c.leads[k]; p.axis >= 0 {
+			f := p.k * y[len(c.windings)+len(c.nodes)+k]
+			tau[p.axis] += f
+			out += f * v[p.axis]
+		}
+	}
+	return out
+}
+
+// force is that of a group with the currents i.
+func (p *group) force(i []float64) float64 {
+	f := -p.mag.Slope
+	for a, ia := range i {
+		f += ia * p.mag.EMF[a]
+		for b, ib := range i {
+			f += ia * (p.mag.Turn[a*p.m+b] - p.mag.DL[a*p.m+b]/2) * ib
+		}
+	}
+	return f
+}
+
+// power is what the sources deliver and what turns into heat (W).
+func (c *Circuit) power(t float64, x, y []float64) (in, loss float64) {
+	base := len(c.windings) + len(c.nodes)
+	for k := range c.windings {
+		loss += (c.at.ohm[k]*x[k] + c.windings[k].brushes(x[k])) * x[k]
+	}
+	for k := range c.conductors {
+		p := &c.conductors[k]
+		u := c.across(p.from, p.to, y)
+		loss += u * p.current(u)
+	}
+	for k := range c.leads {
+		p, j := &c.leads[k], y[base+k]
+		loss += p.r * j * j
+		if p.u != nil {
+			u, _, _ := p.u.At(t)
+			in -= p.weight * u * j
+		}
+	}
+	for k := range c.injections {
+		p := &c.injections[k]
+		i, _, _ := p.u.At(t)
+		in -= c.across(p.from, p.to, y) * i
+	}
+	return in, loss
+}
+
+// Voltage is that of a node (V) after Flow, or of the mean of the step after Trial. Nodes has the names.
+func (c *Circuit) Voltage(node int) float64 { return c.phi(node, c.at.y) }
+
+// Potential is that of a node by its name; false: there is none. Ground has none.
+func (c *Circuit) Potential(name string) (v float64, ok bool) {
+	for k, n := range c.nodes {
+		if n == name {
+			return c.Voltage(k), true
+		}
+	}
+	return 0, false
+}
+
+// Current is that of a source, capacitor, resistor, switch or diode by its name (A), from From to To inside it, as Voltage; false:
+// there is none of this name. The currents of windings are states.
+func (c *Circuit) Current(name string) (i float64, ok bool) {
+	for k := range c.leads {
+		if c.leads[k].name == name {
+			return c.at.y[len(c.windings)+len(c.nodes)+k], true
+		}
+	}
+	for k := range c.conductors {
+		if p := &c.conductors[k]; p.name == name {
+			return p.current(c.across(p.from, p.to, c.at.y)), true
+		}
+	}
+	return 0, false
+}

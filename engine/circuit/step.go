@@ -1,0 +1,403 @@
+package circuit
+
+import (
+	"math"
+
+	"hilrig/engine"
+	"hilrig/engine/numeric"
+)
+
+// A step is exact for constant speed: currents and voltages of capacitors follow x′ = A·x + b, with A and b at the positions of the
+// middle of the step, its mean speeds and the sources in the middle of each part between their jumps. Nothing limits the step from
+// the side of L/R: a winding of any time constant goes where it goes, one without inductance is quasi-static by its equations. What
+// is frozen makes the scheme second order. With constant L the work of the currents is exact too: the mean force times the mean
+// speed is what the back-emf takes out of the circuit.
+//
+// Brushes: drop·tanh(i/i0) is taken as the resistance drop·tanh(ī/i0)/ī of the mean current, found by iteration. Diodes stay on one
+// of their lines for a part; it is the one of the mean of the part, so the instant of a change is known to a part: first order there.
+
+// stepper is the workspace of Trial.
+type stepper struct {
+	lin     int       // states that are linear: currents and voltages
+	a, b    []float64 // x′ = A·x + b
+	x, mean []float64 // at the end of the part; over it
+	whole   []float64 // mean over the step
+	secant  []float64 // Ω  of the brushes, by winding
+	y       []float64 // solution for the mean
+	drive   []float64 // ∂b/∂v of one axis
+	dx      []float64 // ∂x/∂v, a row for each axis that moves
+	dmean   []float64 // ∂(mean over the step)/∂v
+	dend    []float64
+	moved   []int     // axes that some group or lead moves with
+	spin    []int     // leads that move with an axis
+	j, dj   []float64 // their mean currents over the step, and ∂/∂v, a row for each axis that moves
+	phi     phis
+	qm      []float64
+	brushed bool
+}
+
+func newStepper(c *Circuit) stepper {
+	lin := len(c.windings) + len(c.capacitors)
+	s := stepper{lin: lin, a: make([]float64, lin*lin), phi: newPhis(lin), secant: make([]float64, len(c.windings)),
+		y: make([]float64, c.n), qm: make([]float64, c.axes)}
+	for axis := range c.axes {
+		uses := false
+		for _, g := range c.groups {
+			uses = uses || g.axis == axis
+		}
+		for _, l := range c.leads {
+			uses = uses || l.axis == axis
+		}
+		if uses {
+			s.moved = append(s.moved, axis)
+		}
+	}
+	for k, l := range c.leads {
+		if l.axis >= 0 {
+			s.spin = append(s.spin, k)
+		}
+	}
+	s.j, s.dj = make([]float64, len(s.spin)), make([]float64, len(s.spin)*len(s.moved))
+	v := make([]float64, (6+2*len(s.moved))*lin)
+	cut := func(n int) (part []float64) { part, v = v[:n:n], v[n:]; return part }
+	s.b, s.x, s.mean, s.whole, s.drive, s.dend = cut(lin), cut(lin), cut(lin), cut(lin), cut(lin), cut(lin)
+	s.dx, s.dmean = cut(lin*len(s.moved)), cut(lin*len(s.moved))
+	for k := range c.windings {
+		s.brushed = s.brushed || c.windings[k].drop > 0
+	}
+	return s
+}
+
+// mostParts is how many parts one step may be cut into by the jumps of its sources.
+const mostParts = 10000
+
+// Trial advances x, which it leaves alone, from t by h > 0 (s) when the machine starts at the positions q and has the mean speeds w.
+// It writes the state at the end to xn, adds the mean forces to tau and their derivatives with respect to w to slope (row-major,
+// one row a coordinate). Mean powers of the step are returned where Audited is set, else its work alone. Limited says that sources jumped more than 10000
+// times and the rest of the step was taken at once.
+func (c *Circuit) Trial(t, h float64, q, w, x, xn, tau, slope []float64) (Power, engine.Status) {
+	if !numeric.AllFinite(x...) || !numeric.AllFinite(q...) || !numeric.AllFinite(w...) {
+		return Power{}, engine.NonFinite
+	}
+	s := &c.step
+	for k, p := range q {
+		s.qm[k] = p + h/2*w[k]
+	}
+	c.fields(s.qm)
+	c.warm(x)
+	if c.moving {
+		c.known = false
+	}
+	copy(s.x, x)
+	clear(s.whole)
+	clear(s.dx)
+	clear(s.dmean)
+	clear(s.j)
+	clear(s.dj)
+	var sum Power
+	var worst engine.Status
+	for part, at, end := 0, t, t+h; at < end; part++ {
+		next := min(end, c.Next(at))
+		if end-next < 1e-12*h {
+			next = end
+		}
+		if part == mostParts {
+			next, worst = end, engine.Limited
+		}
+		d := next - at
+		if at == t && next == end {
+			d = h
+		}
+		p, st := c.part(at, d, h, w)
+		if st == engine.NonFinite {
+			return Power{}, st
+		}
+		worst = max(worst, st) // part has said NonFinite already
+		sum.In += p.In * d / h
+		sum.Loss += p.Loss * d / h
+		at = next
+	}
+	copy(xn, s.x)
+	c.temperatures(h, x, xn)
+	for _, axis := range s.moved {
+		f := c.meanForce(axis)
+		tau[axis] += f
+		sum.Out += f * w[axis]
+		for k, other := range s.moved {
+			slope[axis*c.axes+other] += c.meanSlope(axis, k)
+		}
+		slope[axis*c.axes+axis] += h / 2 * c.stiffness(axis)
+	}
+	return sum, worst
+}
+
+// part advances the state by d, a part of a step of h that begins at t, and adds to the means of the step.
+func (c *Circuit) part(t, d, h float64, w []float64) (Power, engine.Status) {
+	s := &c.step
+	mid := t + d/2
+	c.throw(mid)
+	clear(s.secant)
+	for k := range c.windings {
+		s.secant[k] = c.windings[k].secant(s.x[k])
+	}
+	var st engine.Status
+	for turn := 0; ; turn++ {
+		if !c.system(mid, w) {
+			return Power{}, engine.NonFinite
+		}
+		s.phi.set(s.a, d)
+		clear(s.mean)
+		times(s.mean, s.phi.p1, s.x, 1)
+		times(s.mean, s.phi.p2, s.b, d)
+		// the whole solution at the mean: voltages and currents without a state
+		c.fill(mid, s.mean, w, s.y)
+		c.lu.Solve(s.y)
+		if !numeric.AllFinite(s.y...) {
+			return Power{}, engine.NonFinite
+		}
+		again := c.turn(s.y, turn >= 4)
+		for k := range c.windings {
+			if !s.brushed {
+				break
+			}
+			r := c.windings[k].secant(s.mean[k])
+			again = again || math.Abs(r-s.secant[k]) > 1e-10*(r+c.at.ohm[k])
+			s.secant[k] = r
+		}
+		if !again {
+			break
+		}
+		if turn > 64 {
+			st = engine.NotConverged
+			break
+		}
+	}
+	for k, v := range s.mean {
+		s.whole[k] += v * d / h
+	}
+	for k, l := range s.spin {
+		s.j[k] += s.y[len(c.windings)+len(c.nodes)+l] * d / h
+	}
+	c.sensitivity(d, h, w)
+	next := s.dend
+	clear(next)
+	times(next, s.phi.e, s.x, 1)
+	times(next, s.phi.p1, s.b, d)
+	var p Power
+	if c.Audited {
+		// the loss is a square: Simpson's rule with the mean as its middle
+		for k, x := range [3][]float64{s.x, s.mean, next} {
+			c.fill(mid, x, w, c.at.y)
+			c.lu.Solve(c.at.y)
+			in, loss := c.power(mid, x, c.at.y)
+			p.Loss += loss * [3]float64{1. / 6, 4. / 6, 1. / 6}[k]
+			if k == 1 {
+				p.In = in
+			}
+		}
+	}
+	copy(s.x, next)
+	copy(c.at.y, s.y)
+	return p, st
+}
+
+// secant is the resistance (Ω) that has the drop of the brushes at the current i.
+func (p *winding) secant(i float64) float64 {
+	if p.drop == 0 {
+		return 0
+	}
+	if y := i / p.scale; math.Abs(y) > 1e-6 {
+		return p.drop * math.Tanh(y) / i
+	}
+	return p.drop / p.scale
+}
+
+// fill writes the right-hand side at the state x.
+func (c *Circuit) fill(t float64, x, w, y []float64) {
+	c.homogeneous(x, w, y)
+	c.affine(t, w, y)
+	for k, r := range c.step.secant {
+		y[k] -= r * x[k]
+	}
+}
+
+// rates takes the derivatives of the state out of a solution.
+func (c *Circuit) rates(y, dx []float64) {
+	m := len(c.windings)
+	copy(dx[:m], y[:m])
+	for k := range c.capacitors {
+		dx[m+k] = y[m+len(c.nodes)+c.capacitors[k].lead] / c.capacitors[k].c
+	}
+}
+
+// system writes A and b.
+func (c *Circuit) system(t float64, w []float64) bool {
+	s := &c.step
+	if !c.factorFor() {
+		return false
+	}
+	n := s.lin
+	clear(s.mean)
+	for j := range n {
+		s.mean[j] = 1
+		c.homogeneous(s.mean, w, s.y)
+		if j < len(s.secant) {
+			s.y[j] -= s.secant[j]
+		}
+		c.lu.Solve(s.y)
+		c.rates(s.y, s.drive)
+		for i := range n {
+			s.a[i*n+j] = s.drive[i]
+		}
+		s.mean[j] = 0
+	}
+	clear(s.y)
+	c.affine(t, w, s.y)
+	c.lu.Solve(s.y)
+	c.rates(s.y, s.b)
+	return true
+}
+
+// factorFor factors the matrix once for a step, L being frozen in it.
+func (c *Circuit) factorFor() bool {
+	if c.known {
+		return true
+	}
+	ok := c.factor()
+	c.known = ok // until the next Trial or Flow takes the fields anew
+	return ok
+}
+
+// sensitivity carries ∂x/∂w over the part of length d and adds to that of the mean over h.
+func (c *Circuit) sensitivity(d, h float64, w []float64) {
+	s := &c.step
+	n, base := s.lin, len(c.windings)+len(c.nodes)
+	y := c.at.y
+	for k, axis := range s.moved {
+		// ∂(A·x + b)/∂w at the mean: what moves with the axis induces −(Γ·i + γ)
+		clear(y)
+		c.induced(axis, s.mean, y)
+		c.lu.Solve(y)
+		c.rates(y, s.drive)
+		dx := s.dx[k*n : (k+1)*n]
+		mean := s.dend
+		clear(mean)
+		times(mean, s.phi.p1, dx, 1)
+		times(mean, s.phi.p2, s.drive, d)
+		for i, v := range mean {
+			s.dmean[k*n+i] += v * d / h
+		}
+		if len(s.spin) > 0 {
+			c.homogeneous(mean, w, y)
+			c.induced(axis, s.mean, y)
+			c.lu.Solve(y)
+			for i, l := range s.spin {
+				s.dj[k*len(s.spin)+i] += y[base+l] * d / h
+			}
+		}
+		clear(mean)
+		times(mean, s.phi.e, dx, 1)
+		times(mean, s.phi.p1, s.drive, d)
+		copy(dx, mean)
+	}
+}
+
+// induced adds to a right-hand side what a unit of speed of an axis does to it.
+func (c *Circuit) induced(axis int, i, y []float64) {
+	for g := range c.groups {
+		p := &c.groups[g]
+		if p.axis != axis {
+			continue
+		}
+		for a := range p.m {
+			e := p.mag.EMF[a]
+			for b := range p.m {
+				e += p.mag.Turn[a*p.m+b] * i[p.first+b]
+			}
+			y[p.first+a] -= e
+		}
+	}
+	base := len(c.windings) + len(c.nodes)
+	for l := range c.leads {
+		if p := &c.leads[l]; p.axis == axis {
+			y[base+l] += p.k
+		}
+	}
+}
+
+// meanForce is that of an axis over the step.
+func (c *Circuit) meanForce(axis int) (f float64) {
+	s := &c.step
+	for g := range c.groups {
+		if p := &c.groups[g]; p.axis == axis {
+			f += p.force(s.whole[p.first : p.first+p.m])
+		}
+	}
+	for k, l := range s.spin {
+		if p := &c.leads[l]; p.axis == axis {
+			f += p.k * s.j[k]
+		}
+	}
+	return f
+}
+
+// meanSlope is the derivative of meanForce with respect to the speed of the k-th axis that moves.
+func (c *Circuit) meanSlope(axis, k int) (df float64) {
+	s := &c.step
+	di := s.dmean[k*s.lin : (k+1)*s.lin]
+	for g := range c.groups {
+		p := &c.groups[g]
+		if p.axis != axis {
+			continue
+		}
+		i := s.whole[p.first : p.first+p.m]
+		for a := range p.m {
+			e := p.mag.EMF[a]
+			for b := range p.m {
+				ab, ba := a*p.m+b, b*p.m+a
+				e += (p.mag.Turn[ab] + p.mag.Turn[ba] - (p.mag.DL[ab]+p.mag.DL[ba])/2) * i[b]
+			}
+			df += e * di[p.first+a]
+		}
+	}
+	for i, l := range s.spin {
+		if p := &c.leads[l]; p.axis == axis {
+			df += p.k * s.dj[k*len(s.spin)+i]
+		}
+	}
+	return df
+}
+
+// stiffness is the derivative of the mean force with respect to the position of the middle, the currents held, by a difference.
+func (c *Circuit) stiffness(axis int) (k float64) {
+	const d = 1e-6 // rad or m
+	s := &c.step
+	for g := range c.groups {
+		p := &c.groups[g]
+		if p.axis != axis || p.static && p.mag.Potential == 0 {
+			continue
+		}
+		i := s.whole[p.first : p.first+p.m]
+		f := p.force(i)
+		p.field.At(s.qm[axis]+d, &p.mag)
+		k += (p.force(i) - f) / d
+		p.field.At(s.qm[axis], &p.mag)
+	}
+	return k
+}
+
+// temperatures takes the losses of the step as constant: exact for them.
+func (c *Circuit) temperatures(h float64, x, xn []float64) {
+	s := &c.step
+	for k := range c.windings {
+		p := &c.windings[k]
+		if p.heat < 0 {
+			continue
+		}
+		th := &c.heaters[p.heat]
+		at := s.lin + p.heat
+		square := (x[k]*x[k] + 4*s.whole[k]*s.whole[k] + xn[k]*xn[k]) / 6
+		end := th.ta + th.res*(c.at.ohm[k]*square+p.brushes(s.whole[k])*s.whole[k])
+		xn[at] = x[at] + (end-x[at])*-math.Expm1(-h/(th.res*th.capacity))
+	}
+}
