@@ -55,7 +55,11 @@ func Build(s Spec) (*Model, error) {
 	}
 	b.m.plane = planeOf(b.m)
 	b.moves()
-	return b.m, errors.Join(b.errs...)
+	b.close()
+	if len(b.errs) > 0 {
+		return nil, errors.Join(b.errs...)
+	}
+	return b.m, nil
 }
 
 type builder struct {

@@ -13,12 +13,13 @@ type Data struct {
 	Tau []float64 // nv     torques, by RNEA
 	H   []float64 // nv×nv  inertia matrix, rows first, by CRBA
 	L   []float64 // nv×nv  lower factor H = Lᵀ·L, by Factor
+	LoopData
 
 	body   []bodyData
 	column []spatial // S of each velocity: what a unit of it does to its body
 	wrench []Wrench  // external, of each body
+	joined []Wrench  // of the cut joints, scratch of Loads
 	loaded bool      // some wrench may be other than zero
-	zero   []float64 // nv
 	flat   []flatData
 }
 
@@ -55,11 +56,12 @@ type bodyData struct {
 // NewData makes the scratch for one goroutine.
 func (m *Model) NewData() *Data {
 	n, nb := m.nv, len(m.body)
-	v := make([]float64, 3*n+2*n*n)
+	v := make([]float64, 2*n+2*n*n)
 	cut := func(n int) (part []float64) { part, v = v[:n:n], v[n:]; return part }
 	d := &Data{
-		QDD: cut(n), Tau: cut(n), zero: cut(n), H: cut(n * n), L: cut(n * n),
-		body: make([]bodyData, nb), column: make([]spatial, n), wrench: make([]Wrench, nb),
+		QDD: cut(n), Tau: cut(n), H: cut(n * n), L: cut(n * n),
+		body: make([]bodyData, nb), column: make([]spatial, n), wrench: make([]Wrench, nb), joined: make([]Wrench, nb),
+		LoopData: newLoopData(m),
 	}
 	for j := range d.body {
 		d.body[j].rot = rotation.Eye

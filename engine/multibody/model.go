@@ -17,7 +17,8 @@ type Model struct {
 	frames  []frame
 	index   map[string]int // frame of a name
 	nq, nv  int
-	plane   *plane // the same machine in two dimensions, if it moves in a plane
+	plane   *plane // the same machine in two dimensions, if its tree moves in a plane
+	loops   loops
 }
 
 type body struct {

@@ -17,6 +17,12 @@ type Spec struct {
 	Gravity r3.Vec // m/s²  world axes, for instance {Z: -9.81}
 	Bodies  []Body
 	Frames  []Frame
+
+	// what holds beside the tree; names are those of constraints and differ
+	Cuts      []Cut
+	Couplings []Coupling
+	Drives    []Drive
+	Relations []Relation
 }
 
 // Body is a rigid body and the joint that carries it. Its axes are those of the joint on its side; with q = 0 they are the axes of
