@@ -1,0 +1,278 @@
+package multibody
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/spatial/r3"
+
+	"hilrig/engine/rotation"
+	"hilrig/engine/spelling"
+)
+
+// What Build refuses, beside ErrMass and ErrTriangle.
+var (
+	ErrName   = errors.New("name")
+	ErrParent = errors.New("unknown body")
+	ErrCycle  = errors.New("bodies hang on each other in a circle")
+	ErrJoint  = errors.New("joint")
+	ErrPose   = errors.New("pose")
+)
+
+// Build checks a machine and compiles it. The error joins everything that is wrong, each with the body it is about.
+func Build(s Spec) (*Model, error) {
+	b := builder{spec: s, at: map[string]int{}, m: &Model{gravity: s.Gravity, index: map[string]int{}}}
+	if !finite(s.Gravity) {
+		b.fail("gravity: %v m/s², want finite numbers", s.Gravity)
+	}
+	b.m.body = append(b.m.body, body{name: Ground})
+	b.names()
+	order := b.order()
+	for _, i := range order {
+		b.check(&b.spec.Bodies[i])
+	}
+	if len(b.errs) > 0 {
+		return nil, errors.Join(b.errs...)
+	}
+	b.host = map[string]frame{Ground: {}}
+	b.frame(Ground, frame{})
+	for _, i := range order {
+		b.add(&b.spec.Bodies[i])
+	}
+	for _, f := range s.Frames {
+		h := b.host[called(f.Body)]
+		b.frame(f.Name, frame{body: h.body, pose: h.pose.Then(f.Pose)})
+	}
+	for i := range b.m.frames {
+		f := &b.m.frames[i]
+		f.rot = rotation.MatrixOf(f.pose.turn())
+	}
+	for j := 1; j < len(b.m.body); j++ {
+		b.m.body[j].compile()
+	}
+	b.m.plane = planeOf(b.m)
+	b.moves()
+	b.close()
+	if len(b.errs) > 0 {
+		return nil, errors.Join(b.errs...)
+	}
+	return b.m, nil
+}
+
+type builder struct {
+	spec Spec
+	m    *Model
+	at   map[string]int   // place of a body in the specification
+	host map[string]frame // the moving body that a name belongs to
+	errs []error
+}
+
+func (b *builder) fail(format string, a ...any) {
+	b.errs = append(b.errs, fmt.Errorf(format, a...))
+}
+
+func called(parent string) string {
+	if parent == "" {
+		return Ground
+	}
+	return parent
+}
+
+// names finds names that are missing or stand twice, and frames on bodies that do not exist.
+func (b *builder) names() {
+	seen := map[string]string{Ground: "the ground"}
+	note := func(kind, name string, at int) {
+		switch {
+		case name == "":
+			b.fail("%s %d: %w is missing", kind, at+1, ErrName)
+		case seen[name] != "":
+			b.fail("%s %q: %w is already that of %s: choose another", kind, name, ErrName, seen[name])
+		default:
+			seen[name] = "a " + kind
+		}
+	}
+	for i, body := range b.spec.Bodies {
+		note("body", body.Name, i)
+		if _, twice := b.at[body.Name]; !twice {
+			b.at[body.Name] = i
+		}
+	}
+	for i, f := range b.spec.Frames {
+		note("frame", f.Name, i)
+		b.known("frame", f.Name, "body", f.Body)
+		if p, err := f.Pose.tidy(); err != nil {
+			b.fail("frame %q: %w: %w", f.Name, ErrPose, err)
+		} else {
+			b.spec.Frames[i].Pose = p
+		}
+	}
+}
+
+// known tells whether there is a body of that name.
+func (b *builder) known(kind, name, key, parent string) bool {
+	if _, ok := b.at[parent]; ok || called(parent) == Ground {
+		return true
+	}
+	names := []string{Ground}
+	for _, body := range b.spec.Bodies {
+		names = append(names, body.Name)
+	}
+	b.fail("%s %q: %s: %w %q%s: name one of the bodies, or %q", kind, name, key, ErrParent, parent, spelling.DidYouMean(parent, names), Ground)
+	return false
+}
+
+// order puts parents before their children, and changes no more than that.
+func (b *builder) order() []int {
+	const open, done = 1, 2
+	state := make([]int, len(b.spec.Bodies))
+	var list, path []int
+	var visit func(i int)
+	visit = func(i int) {
+		switch state[i] {
+		case done:
+			return
+		case open:
+			ring := []string{}
+			for _, k := range append(path[slices.Index(path, i):], i) {
+				ring = append(ring, b.spec.Bodies[k].Name)
+			}
+			b.fail("body %q: parent: %w (%s): cut the loop at one joint and close it with a constraint", ring[0], ErrCycle, strings.Join(ring, " on "))
+			return
+		}
+		state[i] = open
+		path = append(path, i)
+		one := &b.spec.Bodies[i]
+		if b.known("body", one.Name, "parent", one.Parent) && called(one.Parent) != Ground {
+			visit(b.at[one.Parent])
+		}
+		path = path[:len(path)-1]
+		state[i] = done
+		list = append(list, i)
+	}
+	for i := range b.spec.Bodies {
+		visit(i)
+	}
+	return list
+}
+
+// check looks at a body by itself.
+func (b *builder) check(s *Body) {
+	if err := s.Inertia.Check(); err != nil {
+		b.fail("body %q: inertia: %w", s.Name, err)
+	}
+	if p, err := s.Place.tidy(); err != nil {
+		b.fail("body %q: %w of its joint: %w", s.Name, ErrPose, err)
+	} else {
+		s.Place = p
+	}
+	j := &s.Joint
+	bad := func(format string, a ...any) {
+		b.fail("body %q: %w (%v): %s", s.Name, ErrJoint, j.Kind, fmt.Sprintf(format, a...))
+	}
+	if j.Kind > Free {
+		bad("want fixed, revolute, prismatic, spherical or free")
+		return
+	}
+	single := j.Kind == Revolute || j.Kind == Prismatic
+	if single {
+		if n := r3.Norm(j.Axis); n == 0 {
+			j.Axis = r3.Vec{Z: 1}
+		} else if !(n < math.Inf(1)) {
+			bad("axis %v, want finite numbers", j.Axis)
+		} else {
+			j.Axis = r3.Scale(1/n, j.Axis)
+		}
+	} else if j.Axis != (r3.Vec{}) {
+		bad("an axis belongs to revolute and prismatic joints: leave it out")
+	}
+	for _, p := range []struct {
+		name  string
+		value float64
+		one   bool
+	}{{"armature", j.Armature, false}, {"damping", j.Damping, false}, {"coulomb", j.Coulomb, true}, {"stiffness", j.Stiffness, true}} {
+		switch {
+		case !(p.value >= 0) || math.IsInf(p.value, 0):
+			bad("%s %g, want a number ≥ 0", p.name, p.value)
+		case p.value > 0 && (p.one && !single || j.Kind == Fixed):
+			bad("%s %g belongs to a joint with one axis: leave it out", p.name, p.value)
+		}
+	}
+	if math.IsNaN(j.Rest) || math.IsInf(j.Rest, 0) {
+		bad("rest %g, want a finite number", j.Rest)
+	}
+}
+
+// add takes a body into the model, or into the body that it is fixed to.
+func (b *builder) add(s *Body) {
+	h := b.host[called(s.Parent)]
+	place := h.pose.Then(s.Place)
+	if s.Joint.Kind == Fixed {
+		f := frame{body: h.body, pose: place}
+		if h.body > 0 {
+			p := &b.m.body[h.body]
+			p.inertia = p.inertia.Plus(s.Inertia.In(place))
+		}
+		b.host[s.Name] = f
+		b.frame(s.Name, f)
+		return
+	}
+	j, k := len(b.m.body), s.Joint.Kind
+	b.m.body = append(b.m.body, body{
+		name: s.Name, parent: h.body, kind: k, iq: b.m.nq, iv: b.m.nv, nv: k.NV(), joint: s.Joint, place: place, inertia: s.Inertia,
+	})
+	// the velocity before this one on the way to the ground
+	before := -1
+	for p := h.body; p > 0 && before < 0; p = b.m.body[p].parent {
+		before = b.m.body[p].iv + b.m.body[p].nv - 1
+	}
+	for i := range k.NV() {
+		b.m.dof = append(b.m.dof, dof{body: j, parent: before})
+		before = b.m.nv + i
+	}
+	b.m.nq, b.m.nv = b.m.nq+k.NQ(), b.m.nv+k.NV()
+	b.host[s.Name] = frame{body: j}
+	b.frame(s.Name, frame{body: j})
+}
+
+func (b *builder) frame(name string, f frame) {
+	f.name = name
+	b.m.index[name] = len(b.m.frames)
+	b.m.frames = append(b.m.frames, f)
+}
+
+// moves refuses joints that move nothing: there the equations of motion cannot be solved. Three places without symmetry are
+// looked at, which no such joint escapes but by its geometry.
+func (b *builder) moves() {
+	m := b.m
+	d := m.NewData()
+	q, v := m.Neutral(), make([]float64, m.nv)
+	idle := make([]int, m.nv)
+	for try := range 3 {
+		for i := range v {
+			v[i] = math.Sin(float64(17*i+31*try) + 0.7)
+		}
+		Integrate(m, q, v, 1, q)
+		CRBA(m, d, q)
+		size := 0.0
+		for i := range m.nv {
+			size = max(size, d.H[i*m.nv+i])
+		}
+		for i := range m.nv {
+			if !(d.H[i*m.nv+i] > 1e-18*size) {
+				idle[i]++
+			}
+		}
+		if st := Factor(m, d); st != OK && try == 2 && !slices.Contains(idle, 3) {
+			b.fail("the inertia matrix is not positive definite: %w of bodies between the joints, or armature, is missing", ErrMass)
+		}
+	}
+	for i, n := range idle {
+		if n == 3 && (i == 0 || m.dof[i].body != m.dof[i-1].body) {
+			name := m.body[m.dof[i].body].name
+			b.fail("body %q: %w 0 kg: its joint (%v) moves nothing that has inertia: give the body or one that it carries a mass, or the joint an armature", name, ErrMass, m.body[m.dof[i].body].kind)
+		}
+	}
+}

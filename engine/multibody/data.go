@@ -1,0 +1,103 @@
+package multibody
+
+import (
+	"gonum.org/v1/gonum/spatial/r3"
+
+	"hilrig/engine/rotation"
+)
+
+// Data is the scratch of one goroutine for one Model: results of the algorithms and what they share. Each algorithm says which
+// fields it leaves valid.
+type Data struct {
+	QDD []float64 // nv     dv/dt, by ABA
+	Tau []float64 // nv     torques, by RNEA
+	H   []float64 // nv×nv  inertia matrix, rows first, by CRBA
+	L   []float64 // nv×nv  lower factor H = Lᵀ·L, by Factor
+	LoopData
+
+	body   []bodyData
+	column []spatial // S of each velocity: what a unit of it does to its body
+	wrench []Wrench  // external, of each body
+	joined []Wrench  // of the cut joints, scratch of Loads
+	loaded bool      // some wrench may be other than zero
+	flat   []flatData
+}
+
+// Wrench is a force and a moment on a body.
+type Wrench struct {
+	M r3.Vec // N·m  about the origin of the body, world axes
+	F r3.Vec // N    world axes
+}
+
+// spatial is a motion: angular and linear velocity at the origin of a body, world axes.
+type spatial struct{ ang, lin r3.Vec }
+
+// bodyData is the state of a body; world axes, spatial vectors at its origin.
+type bodyData struct {
+	rot      rotation.Matrix // body → world
+	pos      r3.Vec          // m  origin
+	arm      r3.Vec          // m  origin from that of the parent
+	vel, acc spatial
+	cor      spatial // V × S·v
+	force    Wrench
+
+	// inertia about the origin
+	mc r3.Vec
+	io symmetric
+
+	// of all that hangs on it (CRBA): mass beside mc and io
+	mass  float64
+	mcAll r3.Vec
+	ioAll symmetric
+
+	art articulated
+}
+
+// NewData makes the scratch for one goroutine.
+func (m *Model) NewData() *Data {
+	n, nb := m.nv, len(m.body)
+	v := make([]float64, 2*n+2*n*n)
+	cut := func(n int) (part []float64) { part, v = v[:n:n], v[n:]; return part }
+	d := &Data{
+		QDD: cut(n), Tau: cut(n), H: cut(n * n), L: cut(n * n),
+		body: make([]bodyData, nb), column: make([]spatial, n), wrench: make([]Wrench, nb), joined: make([]Wrench, nb),
+		LoopData: newLoopData(m),
+	}
+	for j := range d.body {
+		d.body[j].rot = rotation.Eye
+		if k := m.body[j].kind; k == Spherical || k == Free {
+			d.body[j].art.multi = new(multiData)
+		}
+	}
+	if m.plane != nil {
+		d.flat = make([]flatData, nb)
+	}
+	return d
+}
+
+// Push adds a wrench to the external wrenches on body j; they act in RNEA, ABA and all that builds on them until Release.
+func (d *Data) Push(j int, w Wrench) {
+	d.wrench[j].M = r3.Add(d.wrench[j].M, w.M)
+	d.wrench[j].F = r3.Add(d.wrench[j].F, w.F)
+	d.loaded = true
+}
+
+// PushAt adds a force F (N, world axes) on body j at a point p (m, world). Positions of the bodies must be valid.
+func (d *Data) PushAt(j int, p, force r3.Vec) {
+	d.Push(j, Wrench{M: r3.Cross(r3.Sub(p, d.body[j].pos), force), F: force})
+}
+
+// Release takes all external wrenches away.
+func (d *Data) Release() {
+	if d.loaded {
+		clear(d.wrench)
+		d.loaded = false
+	}
+}
+
+// check panics where a slice has another length than the model wants.
+func (m *Model) check(where string, q, v, tau []float64) {
+	if len(q) != m.nq || v != nil && len(v) != m.nv || tau != nil && len(tau) != m.nv {
+		panic("multibody: " + where + ": vector of another length")
+	}
+}

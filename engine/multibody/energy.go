@@ -1,0 +1,50 @@
+package multibody
+
+import "gonum.org/v1/gonum/spatial/r3"
+
+// Energy is the kinetic energy (J), armatures included, and the potential energy (J) of gravity, 0 with the centre of mass in the
+// origin of the world, and of the springs of the joints. Velocities must be valid for q, v.
+func Energy(m *Model, d *Data, q, v []float64) (kinetic, potential float64) {
+	m.check("Energy", q, v, nil)
+	for j := 1; j < len(m.body); j++ {
+		m.weigh(d, j)
+		b, s := &m.body[j], &d.body[j]
+		ang, lin := b.momentum(s, &s.vel)
+		kinetic += 0.5 * (r3.Dot(s.vel.ang, ang) + r3.Dot(s.vel.lin, lin))
+		potential -= r3.Dot(m.gravity, r3.Add(s.mc, r3.Scale(b.mass, s.pos)))
+		for _, v := range v[b.iv : b.iv+b.nv] {
+			kinetic += 0.5 * b.joint.Armature * v * v
+		}
+		if k := b.joint.Stiffness; k != 0 {
+			x := q[b.iq] - b.joint.Rest
+			potential += 0.5 * k * x * x
+		}
+	}
+	return kinetic, potential
+}
+
+// Momentum is the angular momentum about the origin of the world (kg·m²/s) and the momentum (kg·m/s) of all bodies, world axes, without
+// that of armatures. Velocities must be valid.
+func Momentum(m *Model, d *Data) (angular, linear r3.Vec) {
+	for j := 1; j < len(m.body); j++ {
+		m.weigh(d, j)
+		s := &d.body[j]
+		ang, lin := m.body[j].momentum(s, &s.vel)
+		angular = r3.Add(angular, r3.Add(ang, r3.Cross(s.pos, lin)))
+		linear = r3.Add(linear, lin)
+	}
+	return angular, linear
+}
+
+// Centre is the mass of all bodies (kg) and their centre of mass (m, world). Positions must be valid.
+func Centre(m *Model, d *Data) (mass float64, com r3.Vec) {
+	for j := 1; j < len(m.body); j++ {
+		b, s := &m.body[j], &d.body[j]
+		mass += b.mass
+		com = r3.Add(com, r3.Add(turn(&s.rot, b.mc), r3.Scale(b.mass, s.pos)))
+	}
+	if mass > 0 {
+		com = r3.Scale(1/mass, com)
+	}
+	return mass, com
+}

@@ -1,0 +1,123 @@
+package multibody
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/spatial/r3"
+
+	"hilrig/engine/rotation"
+	"hilrig/engine/spelling"
+)
+
+// Model is a machine that was checked. It does not change; goroutines may share it.
+type Model struct {
+	gravity r3.Vec
+	body    []body // 0: ground
+	dof     []dof  // of each velocity
+	frames  []frame
+	index   map[string]int // frame of a name
+	nq, nv  int
+	plane   *plane // the same machine in two dimensions, if its tree moves in a plane
+	loops   loops
+}
+
+type body struct {
+	name       string
+	parent     int
+	kind       Kind
+	iq, iv, nv int
+	joint      Joint
+	place      Pose // of the joint in the axes of the parent
+	inertia    Inertia
+
+	// compiled: joint
+	straight bool            // the axes of the joint are those of the parent
+	offset   r3.Vec          // m  joint in the axes of the parent
+	t        rotation.Matrix // axes of the joint → of the parent
+	tk, tkk  rotation.Matrix // T·[a]×, T·[a]×²: a turn about a is T + sin·T[a]× + (1−cos)·T[a]×²
+
+	// compiled: inertia about the origin, body axes
+	mass float64
+	mc   r3.Vec
+	io   symmetric
+}
+
+type dof struct {
+	body   int
+	parent int // the velocity before it on the way to the ground, −1: none
+}
+
+type frame struct {
+	name string
+	body int
+	pose Pose
+	rot  rotation.Matrix
+}
+
+func (b *body) compile() {
+	b.offset, b.t = b.place.P, rotation.MatrixOf(b.place.turn())
+	b.straight = b.t == rotation.Eye
+	k := rotation.Skew(b.joint.Axis)
+	b.tk = b.t.Mul(k)
+	b.tkk = b.tk.Mul(k)
+	b.mass, b.mc = b.inertia.Mass, r3.Scale(b.inertia.Mass, b.inertia.Com)
+	b.io = symmetricOf(b.inertia.about(r3.Vec{}))
+}
+
+// NQ is the length of q, NV that of v, τ and dv/dt; Bodies the number of moving bodies.
+func (m *Model) NQ() int     { return m.nq }
+func (m *Model) NV() int     { return m.nv }
+func (m *Model) Bodies() int { return len(m.body) - 1 }
+
+// Planar tells that the machine moves in a plane and is computed in two dimensions by ABA.
+func (m *Model) Planar() bool { return m.plane != nil }
+
+// Neutral is a new q with all angles and displacements 0.
+func (m *Model) Neutral() []float64 {
+	q := make([]float64, m.nq)
+	for _, b := range m.body {
+		if b.kind == Spherical || b.kind == Free {
+			q[b.iq] = 1
+		}
+	}
+	return q
+}
+
+// JointOf describes the joint of body j = 1 … Bodies: its name, its kind, its place in q and in v.
+func (m *Model) JointOf(j int) (name string, kind Kind, iq, iv int) {
+	b := &m.body[j]
+	return b.name, b.kind, b.iq, b.iv
+}
+
+// Parent is the body on which body j hangs, 0 for the ground.
+func (m *Model) Parent(j int) int { return m.body[j].parent }
+
+// InertiaOf is the inertia of body j with what is fixed to it, in its axes.
+func (m *Model) InertiaOf(j int) Inertia { return m.body[j].inertia }
+
+// Frame is the index of a frame by its name: a frame of the specification, a body, a body fixed to another, or "ground".
+func (m *Model) Frame(name string) (int, error) {
+	if f, ok := m.index[called(name)]; ok {
+		return f, nil
+	}
+	names := make([]string, len(m.frames))
+	for i, f := range m.frames {
+		names[i] = f.name
+	}
+	return 0, fmt.Errorf("unknown frame %q%s: name a frame, a body or %q", name, spelling.DidYouMean(name, names), Ground)
+}
+
+// BodyOf is the moving body, or 0, that carries a frame.
+func (m *Model) BodyOf(frame int) int { return m.frames[frame].body }
+
+// Joint is the moving body of a name, whose joint has that name too.
+func (m *Model) Joint(name string) (int, error) {
+	names := make([]string, 0, len(m.body))
+	for j := 1; j < len(m.body); j++ {
+		if m.body[j].name == name {
+			return j, nil
+		}
+		names = append(names, m.body[j].name)
+	}
+	return 0, fmt.Errorf("unknown joint %q%s: a joint has the name of the body that it moves", name, spelling.DidYouMean(name, names))
+}

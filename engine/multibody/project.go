@@ -1,0 +1,75 @@
+package multibody
+
+import "math"
+
+const (
+	met        = 1e-12 // m, rad  |g| that is as good as zero
+	projection = 8     // steps of Newton at most: from an integration step's error two are enough
+	unmet      = 1e-9  // m, rad  |g| with which a projection is said to have failed
+)
+
+// Project moves q, v the least way, measured by the kinetic energy, to where the constraints hold: Newton's method for g(q) = 0, then
+// v − H⁻¹Jacᵀ(Jac·H⁻¹·Jacᵀ)⁻¹·dg/dt [E98]. The drives must be set for the time of q. In singular positions the step of least norm is
+// taken. The status is OK, or NotConverged, NotPositive, NonFinite with q, v as far as they came. Valid afterwards: Positions, G, GRate.
+func Project(m *Model, d *Data, q, v []float64) Status {
+	m.check("Project", q, v, nil)
+	if m.loops.n == 0 {
+		return OK
+	}
+	left := math.Inf(1)
+	for k := 0; ; k++ {
+		Positions(m, d, q)
+		if k == 0 {
+			for j := 1; j < len(m.body); j++ {
+				m.weigh(d, j)
+			}
+			m.composite(d)
+			if st := Factor(m, d); st != OK {
+				return st
+			}
+		}
+		m.constrain(d, q, v, false)
+		m.delassus(d)
+		size := 0.0
+		for _, g := range d.G {
+			size = math.Max(size, math.Abs(g))
+		}
+		if size-size != 0 {
+			return NonFinite
+		}
+		if size <= met || k == projection || size <= unmet && size >= left {
+			left = size
+			break
+		}
+		left = size
+		for r, g := range d.G {
+			d.right[r] = -g
+		}
+		m.respond(d)
+		Integrate(m, q, d.y, 1, q)
+	}
+	m.rates(d, v)
+	for r, g := range d.GRate {
+		d.right[r] = -g
+	}
+	m.respond(d)
+	for i, x := range d.y {
+		v[i] += x
+	}
+	m.rates(d, v)
+	switch {
+	case finiteStatus(v) != OK:
+		return NonFinite
+	case left > unmet:
+		return NotConverged
+	}
+	return OK
+}
+
+// respond puts H⁻¹·Jacᵀ·(Jac·H⁻¹·Jacᵀ)⁺·right into y; right is lost.
+func (m *Model) respond(d *Data) {
+	d.gram.solve(d.right)
+	clear(d.y)
+	m.addMultipliers(d, d.right, d.y)
+	m.restSolve(d, d.y)
+}

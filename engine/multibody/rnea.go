@@ -1,0 +1,90 @@
+package multibody
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/spatial/r3"
+)
+
+// RNEA is inverse dynamics: Tau is the torque of every joint that gives the acceleration a at q, v, by Newton and Euler's equations
+// from the ground to the ends and back [F08] 5.3. Valid afterwards: Tau, and all of Velocities.
+func RNEA(m *Model, d *Data, q, v, a []float64) {
+	m.check("RNEA", q, v, a)
+	for j := 1; j < len(m.body); j++ {
+		m.place(d, j, q)
+		m.move(d, j, v)
+		m.weigh(d, j)
+	}
+	m.accelerate(d, a)
+	m.balance(d, v)
+	m.losses(q, v, d.Tau, +1)
+	if a != nil {
+		for i := range d.Tau {
+			d.Tau[i] += m.body[m.dof[i].body].joint.Armature * a[i]
+		}
+	}
+}
+
+// accelerate finds the accelerations of the bodies, less gravity, for dv/dt = a; nil is zero.
+func (m *Model) accelerate(d *Data, a []float64) {
+	d.body[0].acc.lin = r3.Scale(-1, m.gravity)
+	for j := 1; j < len(m.body); j++ {
+		b, s := &m.body[j], &d.body[j]
+		p := &d.body[b.parent]
+		w := r3.Add(p.acc.ang, s.cor.ang)
+		u := r3.Add(r3.Add(p.acc.lin, r3.Cross(p.acc.ang, s.arm)), s.cor.lin)
+		if a != nil {
+			for k := b.iv; k < b.iv+b.nv; k++ {
+				w = r3.Add(w, r3.Scale(a[k], d.column[k].ang))
+				u = r3.Add(u, r3.Scale(a[k], d.column[k].lin))
+			}
+		}
+		s.acc = spatial{w, u}
+	}
+}
+
+// balance gathers in Tau what the bodies need for their accelerations.
+func (m *Model) balance(d *Data, v []float64) {
+	for j := 1; j < len(m.body); j++ {
+		b, s := &m.body[j], &d.body[j]
+		ha, hl := b.momentum(s, &s.vel)
+		fa, fl := b.momentum(s, &s.acc)
+		w := s.vel.ang
+		s.force.M = r3.Add(fa, r3.Add(r3.Cross(w, ha), r3.Cross(s.vel.lin, hl)))
+		s.force.F = r3.Add(fl, r3.Cross(w, hl))
+		if d.loaded {
+			s.force.M = r3.Sub(s.force.M, d.wrench[j].M)
+			s.force.F = r3.Sub(s.force.F, d.wrench[j].F)
+		}
+	}
+	for j := len(m.body) - 1; j > 0; j-- {
+		b, s := &m.body[j], &d.body[j]
+		for k := b.iv; k < b.iv+b.nv; k++ {
+			d.Tau[k] = r3.Dot(d.column[k].ang, s.force.M) + r3.Dot(d.column[k].lin, s.force.F)
+		}
+		if b.parent > 0 {
+			p := &d.body[b.parent]
+			p.force.M = r3.Add(p.force.M, r3.Add(s.force.M, r3.Cross(s.arm, s.force.F)))
+			p.force.F = r3.Add(p.force.F, s.force.F)
+		}
+	}
+}
+
+// losses adds sign times what springs and friction of the joints take from the torques.
+func (m *Model) losses(q, v, tau []float64, sign float64) {
+	for j := 1; j < len(m.body); j++ {
+		b := &m.body[j]
+		t := &b.joint
+		if t.Damping != 0 {
+			for k := b.iv; k < b.iv+b.nv; k++ {
+				tau[k] += sign * t.Damping * v[k]
+			}
+		}
+		if t.Coulomb != 0 && v[b.iv] != 0 {
+			tau[b.iv] += sign * math.Copysign(t.Coulomb, v[b.iv])
+		}
+		if t.Stiffness != 0 {
+			tau[b.iv] += sign * t.Stiffness * (q[b.iq] - t.Rest)
+		}
+	}
+}
