@@ -22,6 +22,7 @@ type Energies struct {
 	Loss   float64 // turned into heat
 	Out    float64 // mechanical work done on the coordinates
 	Stored float64 // rise of what is stored in fields, capacitors, springs and inertia
+	Gross  float64 // largest of the works of which Out is the sum; 0: it is none
 }
 
 // Add takes the energies of p over h seconds.
@@ -34,9 +35,9 @@ func (e *Energies) Add(p Power, h float64) {
 // Residual is what the balance is off by (J).
 func (e Energies) Residual() float64 { return e.In - e.Loss - e.Out - e.Stored }
 
-// Size is the largest of the four (J).
+// Size is the largest of all (J).
 func (e Energies) Size() float64 {
-	return max(math.Abs(e.In), math.Abs(e.Loss), math.Abs(e.Out), math.Abs(e.Stored))
+	return max(math.Abs(e.In), math.Abs(e.Loss), math.Abs(e.Out), math.Abs(e.Stored), e.Gross)
 }
 
 // Relative is the residual by the size; 0 where nothing has happened.
@@ -51,7 +52,7 @@ func (e Energies) Relative() float64 {
 // the work done on it.
 type Audit struct{ Lines []Energies }
 
-// Total is the sum of all lines: electrical in = losses + stored. The work between the parts cancels, its sum stands in Out.
+// Total is the sum of all lines: electrical in = losses + stored. The work between the parts cancels in Out.
 func (a *Audit) Total() Energies {
 	sum := Energies{Name: "total"}
 	for _, e := range a.Lines {
@@ -59,6 +60,7 @@ func (a *Audit) Total() Energies {
 		sum.Loss += e.Loss
 		sum.Out += e.Out
 		sum.Stored += e.Stored
+		sum.Gross = max(sum.Gross, e.Size())
 	}
 	return sum
 }

@@ -13,6 +13,8 @@ type Row interface {
 	coefficients(x []float64)
 	// force writes b for a multiplier that is positive, or negative, at the speeds v.
 	force(v []float64, positive bool, b []float64)
+	// steepenAt adds ∂(b·λ)/∂v to slope, n×n.
+	steepenAt(v []float64, lambda float64, n int, slope []float64)
 	// lost is what turns into heat (W) at the multiplier lambda.
 	lost(v []float64, lambda float64) float64
 }
@@ -58,6 +60,13 @@ func (g *Gear) force(v []float64, positive bool, b []float64) {
 		b[g.A] -= drag
 	} else {
 		b[g.A] += drag // per unit of λ, which is negative
+	}
+}
+
+func (g *Gear) steepenAt(v []float64, lambda float64, n int, slope []float64) {
+	if g.Mesh != nil {
+		_, _, dv := g.Mesh.drag(lambda/g.ratio(), v[g.A])
+		slope[g.A*n+g.A] -= dv
 	}
 }
 

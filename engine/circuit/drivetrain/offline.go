@@ -165,6 +165,7 @@ func (tr *Train) close(a *circuit.Audit, x []float64) {
 			a.Lines[k].Stored += tr.Parts[k].Stored(q, tr.own(k, z))
 		}
 		last.Out -= a.Lines[k].Out
+		last.Gross = max(last.Gross, math.Abs(a.Lines[k].Out))
 	}
 	last.Stored += tr.Mech.Energy(q, x[tr.n:2*tr.n])
 }

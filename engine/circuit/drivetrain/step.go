@@ -121,6 +121,12 @@ func (tr *Train) evaluate(t, h float64, q, v, z, w []float64) engine.Status {
 	for i := range f.qm {
 		f.qm[i] = q[i] + h/2*w[i]
 	}
+	for r, row := range tr.Rows {
+		b := tr.eq.b[r*tr.n : (r+1)*tr.n]
+		clear(b)
+		row.force(w, f.lambda[r] > 0, b)
+		row.steepenAt(w, f.lambda[r], tr.n, f.slope)
+	}
 	tr.Mech.Mass(f.qm, tr.eq.m)
 	tr.Mech.Bias(f.qm, w, f.bias)
 	if worst != engine.NonFinite && !numeric.AllFinite(f.tau...) {
