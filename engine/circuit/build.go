@@ -22,14 +22,14 @@ var (
 )
 
 type builder struct {
-	c       *Circuit
-	ground  string
-	now     string // element at hand
-	number  map[string]int
-	errs    []error
-	edges   []edge
-	amperes []float64 // currents at the start
-	volts   []float64
+	c        *Circuit
+	ground   string
+	now      string // element at hand
+	numbered map[string]int
+	errs     []error
+	edges    []edge
+	amperes  []float64 // currents at the start
+	volts    []float64
 }
 
 // edge is a branch for the checks.
@@ -86,10 +86,10 @@ func (b *builder) node(name string) int {
 	if name == "" {
 		b.fault("a node without a name")
 	}
-	k, ok := b.number[name]
+	k, ok := b.numbered[name]
 	if !ok {
 		k = len(b.c.nodes)
-		b.number[name] = k
+		b.numbered[name] = k
 		b.c.nodes = append(b.c.nodes, name)
 	}
 	return k
@@ -147,7 +147,7 @@ func (b *builder) group(name string, f Field, axis int, branches []Winding) {
 
 // Build checks a network. The error joins all that is wrong with it; errors.Is finds the kinds above.
 func Build(s Spec) (*Circuit, error) {
-	b := &builder{c: &Circuit{axes: s.Axes}, ground: s.Ground, number: map[string]int{}}
+	b := &builder{c: &Circuit{axes: s.Axes}, ground: s.Ground, numbered: map[string]int{}}
 	if b.ground == "" {
 		b.ground = "0"
 	}

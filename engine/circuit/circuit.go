@@ -60,6 +60,7 @@ type Circuit struct {
 	cuts       []cut    // sets of nodes on windings and current sources only
 	drives     []reference.Generator
 
+	numbers []number
 	signals []engine.Signal
 	start   []float64
 

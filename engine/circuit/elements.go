@@ -150,11 +150,16 @@ func (e *Resistor) add(b *builder) {
 		return
 	}
 	b.conductor(conductor{name: e.Name, g: 1 / e.R}, e.From, e.To)
+	k := len(b.c.conductors) - 1
+	b.number(".R", "Ω", true, func(c *Circuit, r float64) { c.conductors[k].g = 1 / r }, e.R)
 }
 
 func (e *Inductor) add(b *builder) {
 	b.want(e.L > 0, "L", e.L, "H", "> 0")
-	b.group(e.Name, &Constant{L: []float64{e.L}}, -1, []Winding{{e.Name, e.From, e.To, e.R, e.I0}})
+	f := &Constant{L: []float64{e.L}}
+	b.group(e.Name, f, -1, []Winding{{e.Name, e.From, e.To, e.R, e.I0}})
+	b.number(".L", "H", true, func(_ *Circuit, v float64) { f.L[0] = v }, e.L)
+	b.resistance(e.R, 1)
 }
 
 func (e *Capacitor) add(b *builder) {
@@ -163,6 +168,8 @@ func (e *Capacitor) add(b *builder) {
 	b.lead(lead{name: e.Name, cap: len(b.c.capacitors), axis: -1}, e.From, e.To)
 	b.c.capacitors = append(b.c.capacitors, capacitor{e.Name, e.C, len(b.c.leads) - 1})
 	b.volts = append(b.volts, e.U0)
+	k := len(b.c.capacitors) - 1
+	b.number(".C", "F", true, func(c *Circuit, v float64) { c.capacitors[k].c = v }, e.C)
 }
 
 func (e *VoltageSource) add(b *builder) {
@@ -206,10 +213,25 @@ func (e *DC) add(b *builder) {
 		}
 		r := m.R * (1 + th.CopperTC*(th.Ambient-t20))
 		b.lead(lead{name: e.Name, r: r, cap: -1, axis: e.Axis, k: m.K}, e.From, e.To)
+		k := len(b.c.leads) - 1
+		b.number(".R", "Ω", true, func(c *Circuit, v float64) { c.leads[k].r = v * (1 + th.CopperTC*(th.Ambient-t20)) }, m.R)
+		b.number(".K", "N·m/A", false, func(c *Circuit, v float64) { c.leads[k].k = v }, m.K)
 		return
 	}
-	b.group(e.Name, &Constant{L: []float64{m.L}, K: []float64{m.K}}, e.Axis, []Winding{{e.Name, e.From, e.To, m.R, e.I0}})
+	f := &Constant{L: []float64{m.L}, K: []float64{m.K}}
+	b.group(e.Name, f, e.Axis, []Winding{{e.Name, e.From, e.To, m.R, e.I0}})
 	w := &b.c.windings[len(b.c.windings)-1]
+	cold := 1.0 // R in force by R at 20 °C
+	if th.Capacity == 0 {
+		cold = 1 + th.CopperTC*(th.Ambient-t20)
+	}
+	b.resistance(m.R, cold)
+	b.number(".L", "H", true, func(_ *Circuit, v float64) { f.L[0] = v }, m.L)
+	b.number(".K", "N·m/A", false, func(_ *Circuit, v float64) { f.K[0] = v }, m.K)
+	if k := len(b.c.windings) - 1; m.BrushDrop > 0 {
+		b.number(".brush_drop", "V", true, func(c *Circuit, v float64) { c.windings[k].drop = v }, m.BrushDrop)
+		b.orZero()
+	}
 	w.drop, w.scale = m.BrushDrop, m.DropScale
 	switch {
 	case th.Capacity > 0:
@@ -230,7 +252,12 @@ func (e *Electromagnet) add(b *builder) {
 	b.want(e.C > 0, "C", e.C, "H·m", "> 0")
 	b.want(e.X0 > 0, "X0", e.X0, "m", "> 0")
 	b.axis(e.Axis)
-	b.group(e.Name, &e.Plunger, e.Axis, []Winding{{e.Name, e.From, e.To, e.R, e.I0}})
+	f := e.Plunger // the element may serve a second circuit
+	b.group(e.Name, &f, e.Axis, []Winding{{e.Name, e.From, e.To, e.R, e.I0}})
+	b.resistance(e.R, 1)
+	b.number(".C", "H·m", true, func(_ *Circuit, v float64) { f.C = v }, f.C)
+	b.number(".X0", "m", true, func(_ *Circuit, v float64) { f.X0 = v }, f.X0)
+	b.number(".Linf", "H", true, func(_ *Circuit, v float64) { f.Linf = v }, f.Linf)
 }
 
 func (r *Rotor) check(b *builder) {
@@ -253,7 +280,18 @@ func (e *Synchronous) add(b *builder) {
 		b.lead(lead{name: e.Name + axis + ".inverter", u: b.source("U"+axis[1:], u), cap: -1, axis: -1, weight: park}, e.Name+axis, b.ground)
 		branches = append(branches, Winding{e.Name + axis, e.Name + axis, b.ground, park * e.R, e.I0[k]})
 	}
-	b.group(e.Name, &e.Rotor, e.Axis, branches)
+	f := e.Rotor
+	b.group(e.Name, &f, e.Axis, branches)
+	f.numbers(b)
+	k := len(b.c.windings) - 2
+	b.number(".R", "Ω", true, func(c *Circuit, r float64) { c.windings[k].r, c.windings[k+1].r = park*r, park*r }, e.R)
+	b.orZero()
+}
+
+func (r *Rotor) numbers(b *builder) {
+	b.number(".Ld", "H", true, func(_ *Circuit, v float64) { r.Ld = v }, r.Ld)
+	b.number(".Lq", "H", true, func(_ *Circuit, v float64) { r.Lq = v }, r.Lq)
+	b.number(".psi", "V·s", false, func(_ *Circuit, v float64) { r.Psi = v }, r.Psi)
 }
 
 func (e *ThreePhase) add(b *builder) {
@@ -265,7 +303,16 @@ func (e *ThreePhase) add(b *builder) {
 	for k := range 3 {
 		branches = append(branches, Winding{e.Name + [...]string{".a", ".b", ".c"}[k], e.From[k], e.To[k], e.R, e.I0[k]})
 	}
-	b.group(e.Name, &e.Phases, e.Axis, branches)
+	f := e.Phases
+	b.group(e.Name, &f, e.Axis, branches)
+	f.numbers(b)
+	k := len(b.c.windings) - 3
+	b.number(".R", "Ω", true, func(c *Circuit, r float64) {
+		for i := range 3 {
+			c.windings[k+i].r = r
+		}
+	}, e.R)
+	b.orZero()
 }
 
 func (e *Windings) add(b *builder) {

@@ -21,6 +21,7 @@ type Train struct {
 	x     []float64
 	eq    equations
 	fixed fixed
+	owned [][]number // parameters of the mechanics and of each part but circuits
 }
 
 // New checks the parts and rows against the mechanics. The error joins all that is wrong.
@@ -65,6 +66,7 @@ func New(m Mechanics, parts []Part, rows []Row) (*Train, error) {
 		return nil, err
 	}
 	tr.fixed = newFixed(tr)
+	tr.bind()
 	return tr, nil
 }
 
