@@ -81,6 +81,9 @@ func (m *Model) Run(ctx context.Context, o Options) (*Result, error) {
 	if !(o.Tolerance >= 1e-13 && o.Tolerance <= 1e-2) {
 		return nil, fmt.Errorf("manipulator: a tolerance of %g, want 1e-13 to 1e-2", o.Tolerance)
 	}
+	if err := m.stiff(o.Duration); err != nil {
+		return nil, err
+	}
 	start, err := m.Equilibrium()
 	if err != nil {
 		return nil, err
@@ -94,6 +97,24 @@ func (m *Model) Run(ctx context.Context, o Options) (*Result, error) {
 	r.finish()
 	return r.out, err
 }
+
+// stiff refuses what the explicit method cannot do in reasonable time: its steps are bounded by 3.3 over the fastest rate of the beam, and
+// each takes seven solutions of dense equations.
+func (m *Model) stiff(duration float64) error {
+	rate := m.beam.Fastest()
+	n := float64(m.beam.N + len(m.free))
+	if steps := duration * rate / 3.3; 7*steps*n*n*n/3 > mostOperations {
+		return fmt.Errorf("manipulator: %w: the fastest motion of its beam of %d elements decays or swings at %.3g 1/s, so %.3g s take %.2g steps; the fixed step (method step) does not mind, or take fewer elements or less damping by stiffness",
+			ErrStiff, m.p.Beam.Elements, rate, duration, steps)
+	}
+	return nil
+}
+
+// ErrStiff is what Run says of a beam that is for RunFixed.
+var ErrStiff = errors.New("too stiff for an adaptive method")
+
+// mostOperations of a run: some ten minutes.
+const mostOperations = 1e12
 
 // run is the state of an offline run. x = [q_f | q_c | v_f | v_c | work, lost | z].
 type run struct {

@@ -279,3 +279,49 @@ func TestFineMesh(t *testing.T) {
 	near(t, "tip", tip[1], tip[0], 1e-4)
 	near(t, "λ", lambda[1], lambda[0], 0.1)
 }
+
+// What an adaptive method would not finish is refused, with the way out; the same by fixed steps agrees with it where both do it.
+func TestStiff(t *testing.T) {
+	p := Paper(0.5)
+	p.Beam.Elements = 60
+	if _, err := model(t, p).Run(context.Background(), Options{Duration: 1}); !errors.Is(err, ErrStiff) {
+		t.Errorf("60 elements: %v", err)
+	}
+	p.Beam.Elements = 10
+	m := model(t, p)
+	a, _ := m.Run(context.Background(), Options{Duration: 3, Every: 0.1})
+	b, err := m.RunFixed(context.Background(), 5e-4, 3, 200)
+	var left *beam.LeftError
+	if !errors.As(err, &left) || left.X != 1 || math.Abs(left.T-1.9374333) > 1e-6 {
+		t.Errorf("fixed steps: %v", err)
+	}
+	if len(a.Samples) != len(b.Samples) {
+		t.Fatalf("%d and %d samples", len(a.Samples), len(b.Samples))
+	}
+	for i := range a.Samples {
+		x, y := &a.Samples[i], &b.Samples[i]
+		near(t, "time", y.T, x.T, 1e-6)
+		near(t, "tip", y.TipX, x.TipX, 1e-6)
+		near(t, "λ", y.Lambda, x.Lambda, 2e-4)
+		near(t, "torque", y.Torque[0], x.Torque[0], 2e-5)
+		near(t, "energy", y.Energy, x.Energy, 1e-6)
+	}
+	k := 0
+	for _, e := range a.Events {
+		if e.What != Border && e.What != Left {
+			continue
+		}
+		if k == len(b.Events) || b.Events[k].What != e.What || math.Abs(b.Events[k].T-e.T) > 1e-6 || b.Events[k].To != e.To {
+			t.Fatalf("event %+v, fixed steps have %+v", e, b.Events)
+		}
+		k++
+	}
+	for _, c := range []struct {
+		dt, end float64
+		every   int
+	}{{0, 1, 1}, {1e-3, 0, 1}, {1e-3, 1, 0}, {math.NaN(), 1, 1}, {1e-10, 1, 1}} {
+		if _, err := m.RunFixed(context.Background(), c.dt, c.end, c.every); err == nil {
+			t.Errorf("%+v was run", c)
+		}
+	}
+}

@@ -51,7 +51,8 @@ type stepper struct {
 	z       []float64
 	lu      engine.LU
 	unknown [MostJoints + 1]float64
-	out     accel // of the end of the step
+	out     accel    // of the end of the step
+	events  *[]Event // where events are listed; nil: nowhere
 }
 
 // mode is what beside positions and velocities makes a state.
@@ -409,6 +410,7 @@ func (p *stepper) Step(dt float64) engine.Status {
 		p.keep(&p.s, &p.to)
 		p.t += h
 		left -= h
+		from := p.e
 		switch event {
 		case Border:
 			if w.pose.tip.VX > 0 {
@@ -419,12 +421,15 @@ func (p *stepper) Step(dt float64) engine.Status {
 			if p.e < 0 || p.e >= m.p.Beam.Elements {
 				p.e = min(max(p.e, 0), m.p.Beam.Elements-1)
 				p.left = true
+				p.note(Event{T: p.t, What: Left, Value: w.pose.tip.X})
 				return engine.Limited
 			}
+			p.note(Event{T: p.t, What: Border, From: from + 1, To: p.e + 1})
 			w.place(&p.s, p.e, true)
 		case Opens:
 			p.closed = false
 			p.lambda = [stages]float64{}
+			p.note(Event{T: p.t, What: Opens})
 		case Closes:
 			p.closed = true
 			if st := p.strike(); st != engine.OK {
@@ -433,6 +438,13 @@ func (p *stepper) Step(dt float64) engine.Status {
 		}
 	}
 	return engine.NotConverged
+}
+
+// note lists an event.
+func (p *stepper) note(e Event) {
+	if p.events != nil {
+		*p.events = append(*p.events, e)
+	}
 }
 
 // borderTolerance is how far (m) beside its element the tip may end a step: the error of a border that was found.
@@ -446,9 +458,11 @@ func (p *stepper) strike() engine.Status {
 		return engine.NotConverged
 	}
 	p.dep = dep
-	if _, err := w.impulse(&p.s, &p.s.v); err != nil {
+	blow, err := w.impulse(&p.s, &p.s.v)
+	if err != nil {
 		return engine.NotConverged
 	}
+	p.note(Event{T: p.t, What: Closes, Value: blow})
 	w.place(&p.s, p.e, true)
 	return engine.OK
 }
