@@ -35,6 +35,8 @@ func FuzzFiles(f *testing.F) {
 			_, _, err = SimulateBytes("x.yaml", data)
 		case ContactFile:
 			_, _, err = ContactRunBytes("x.yaml", data)
+		case ManipulatorFile:
+			_, _, err = ManipulatorRunBytes("x.yaml", data)
 		case IdentifyFile:
 			_, _, err = identifyBytes("x.yaml", data)
 		}

@@ -18,17 +18,18 @@ import (
 type Kind uint8
 
 const (
-	UnknownFile  Kind = iota
-	RigFile           // hil run
-	SimulateFile      // hil simulate
-	ContactFile       // hil simulate, bodies in contact
-	IdentifyFile      // hil identify, hil compare
-	StudyFile         // hil study
-	BallFile          // hil simulate, a ball in front of cameras
-	BallFitFile       // hil identify, markers on a ball
-	NumbersFile       // columns of numbers: a measurement
-	RunFile           // a recording of this program
-	MotionFile        // C3D or TRC: hil import
+	UnknownFile     Kind = iota
+	RigFile              // hil run
+	SimulateFile         // hil simulate
+	ContactFile          // hil simulate, bodies in contact
+	IdentifyFile         // hil identify, hil compare
+	StudyFile            // hil study
+	BallFile             // hil simulate, a ball in front of cameras
+	BallFitFile          // hil identify, markers on a ball
+	ManipulatorFile      // hil simulate, a chain whose tip slides on a beam
+	NumbersFile          // columns of numbers: a measurement
+	RunFile              // a recording of this program
+	MotionFile           // C3D or TRC: hil import
 )
 
 // KindOf tells by its content what a file describes. A file that cannot be read, or says nothing of itself, is unknown.
@@ -72,6 +73,8 @@ func kindOf(data []byte) Kind {
 		return BallFitFile
 	case has("ball"):
 		return BallFile
+	case has("manipulator"):
+		return ManipulatorFile
 	case has("system"):
 		return ContactFile
 	case has("plant") || has("input"):

@@ -33,6 +33,13 @@ func File(out, errOut io.Writer, name string) bool {
 		}
 		fmt.Fprintf(out, "next: %s simulate %s\n", report.StartName, name)
 		return true
+	case configs.ManipulatorFile:
+		_, warnings, err := configs.LoadManipulatorRun(name)
+		if ok := printChecked(out, errOut, name, warnings, err); !ok {
+			return false
+		}
+		fmt.Fprintf(out, "next: %s simulate %s\n", report.StartName, name)
+		return true
 	case configs.BallFitFile:
 		cfg, warnings, err := configs.LoadBallFit(name)
 		if ok := printChecked(out, errOut, name, warnings, err); !ok {

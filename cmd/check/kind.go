@@ -16,25 +16,26 @@ import (
 // takes are the kinds of file that a verb works on.
 var takes = map[string][]configs.Kind{
 	"run": {configs.RigFile}, "rig": {configs.RigFile},
-	"simulate": {configs.SimulateFile, configs.ContactFile, configs.BallFile},
+	"simulate": {configs.SimulateFile, configs.ContactFile, configs.BallFile, configs.ManipulatorFile},
 	"identify": {configs.IdentifyFile, configs.BallFitFile, configs.RunFile, configs.NumbersFile}, "compare": {configs.IdentifyFile},
 	"study":  {configs.StudyFile},
 	"replay": {configs.RunFile}, "export": {configs.RunFile},
 	"import": {configs.MotionFile, configs.NumbersFile, configs.RunFile},
-	"check":  {configs.RigFile, configs.SimulateFile, configs.ContactFile, configs.BallFile, configs.IdentifyFile, configs.BallFitFile, configs.StudyFile},
+	"check":  {configs.RigFile, configs.SimulateFile, configs.ContactFile, configs.BallFile, configs.ManipulatorFile, configs.IdentifyFile, configs.BallFitFile, configs.StudyFile},
 }
 
 // kinds say what a file of a kind is, and what to do with it.
 var kinds = map[configs.Kind]struct{ is, next string }{
-	configs.RigFile:      {"describes a rig", "hil run %s"},
-	configs.SimulateFile: {"describes a simulation", "hil simulate %s"},
-	configs.ContactFile:  {"describes bodies in contact", "hil simulate %s"},
-	configs.BallFile:     {"describes a ball in front of cameras", "hil simulate %s"},
-	configs.BallFitFile:  {"describes the identification of a ball", "hil identify %s"},
-	configs.IdentifyFile: {"describes an identification", "hil identify %s"},
-	configs.StudyFile:    {"describes a study", "hil study %s"},
-	configs.MotionFile:   {"is a motion-capture recording", "hil import %s"},
-	configs.RunFile:      {"is a recording", "hil identify %[1]s, hil replay %[1]s, or hil export %[1]s -o out.csv"},
+	configs.RigFile:         {"describes a rig", "hil run %s"},
+	configs.SimulateFile:    {"describes a simulation", "hil simulate %s"},
+	configs.ContactFile:     {"describes bodies in contact", "hil simulate %s"},
+	configs.BallFile:        {"describes a ball in front of cameras", "hil simulate %s"},
+	configs.BallFitFile:     {"describes the identification of a ball", "hil identify %s"},
+	configs.ManipulatorFile: {"describes a chain on a beam", "hil simulate %s"},
+	configs.IdentifyFile:    {"describes an identification", "hil identify %s"},
+	configs.StudyFile:       {"describes a study", "hil study %s"},
+	configs.MotionFile:      {"is a motion-capture recording", "hil import %s"},
+	configs.RunFile:         {"is a recording", "hil identify %[1]s, hil replay %[1]s, or hil export %[1]s -o out.csv"},
 }
 
 // Kinds refuses a file that belongs to another verb than this one, whose words are path, and names that verb.

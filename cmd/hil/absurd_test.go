@@ -168,6 +168,8 @@ func start(path string) error {
 		return simulate.RunLaws(ctx, path, simulate.Options{}, &out, &out)
 	case configs.ContactFile:
 		return simulate.RunContact(ctx, path, simulate.Options{}, &out, &out)
+	case configs.ManipulatorFile:
+		return simulate.RunManipulator(ctx, path, simulate.Options{}, &out, &out)
 	case configs.RigFile:
 		return startRigFile(path)
 	}

@@ -123,12 +123,26 @@ func (s *contactRun) animate(w io.Writer) error {
 		if p.traces != nil && !slices.Contains(p.traces, c.Name) {
 			continue
 		}
-		y := make([]*float64, len(s.rows))
+		y := make([]float64, len(s.rows))
 		for k := range s.rows {
-			y[k] = numeric.OrNull(shown7(s.rows[k].q[i]))
+			y[k] = s.rows[k].q[i]
 		}
-		d.Traces = append(d.Traces, tracePanel{c.Name, c.Unit, y})
+		d.Traces = append(d.Traces, trace(c.Name, c.Unit, y))
 	}
+	return d.write(w)
+}
+
+// trace is a curve below a picture.
+func trace(name, unit string, y []float64) tracePanel {
+	p := tracePanel{Name: name, Unit: unit, Y: make([]*float64, len(y))}
+	for k, v := range y {
+		p.Y[k] = numeric.OrNull(shown7(v))
+	}
+	return p
+}
+
+// write puts the data into the page.
+func (d *animationData) write(w io.Writer) error {
 	data, err := json.Marshal(d)
 	if err != nil {
 		return err

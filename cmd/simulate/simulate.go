@@ -53,11 +53,13 @@ type lawRun struct {
 	err   error
 }
 
-// Run runs a file: a ball in front of cameras, bodies in contact, or friction laws.
+// Run runs a file: a ball in front of cameras, a chain on a beam, bodies in contact, or friction laws.
 func Run(ctx context.Context, path string, f Options, stdout, stderr io.Writer) error {
 	switch kind := configs.KindOf(path); {
 	case kind == configs.BallFile:
 		return RunBall(ctx, path, f, stdout, stderr)
+	case kind == configs.ManipulatorFile:
+		return RunManipulator(ctx, path, f, stdout, stderr)
 	case f.Motion != "":
 		return report.ExitWith(report.Usage, errors.New("simulate: --motion is for a ball in front of cameras, whose -o is what they see; here -o writes the motion"))
 	case kind == configs.ContactFile:

@@ -98,6 +98,7 @@ func TestFrequencies(t *testing.T) {
 		}
 		near(t, "ten elements", f[0], c.first, 6e-7)
 		near(t, "highest", 2*math.Pi*f[len(f)-1], c.top, 0.5)
+		near(t, "fastest", like(t, c.ends, c.ends, 10).Fastest(), c.top, 0.03*c.top)
 	}
 }
 

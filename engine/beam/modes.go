@@ -142,3 +142,38 @@ func (m *Modes) Deflection(eta []float64, at, load *Place, f float64) (w float64
 	}
 	return w
 }
+
+// Fastest is the rate (1/s) at which the stiffest mode swings or, where it is damped more than critically, decays: what bounds the step of an
+// explicit method. By power iteration, within a few per cent.
+func (b *Beam) Fastest() float64 {
+	x, y := make([]float64, b.N), make([]float64, b.N)
+	for i := range x {
+		x[i] = 1 - 2*float64(i%2) + 0.1*float64(i%3) // the stiffest mode changes its sign from coordinate to coordinate
+	}
+	mass := NewBand(b.N)
+	mass.Sum(1, &b.M, 0, &b.M)
+	if !mass.Factor() {
+		return math.Inf(1)
+	}
+	w2 := 0.0
+	for range 200 {
+		b.K.Mul(x, y)
+		mass.Solve(y)
+		top := 0.0
+		for _, v := range y {
+			top = math.Max(top, math.Abs(v))
+		}
+		if top == 0 {
+			return 0
+		}
+		w2 = b.K.Form(y, y) / b.M.Form(y, y)
+		for i := range x {
+			x[i] = y[i] / top
+		}
+	}
+	c := (b.p.Damping.Mass + b.p.Damping.Stiffness*w2) / 2
+	if c*c > w2 {
+		return c + math.Sqrt(c*c-w2)
+	}
+	return math.Sqrt(w2)
+}

@@ -99,3 +99,20 @@ func TestTravellingForce(t *testing.T) {
 		t.Errorf("without the correction the error is %g m, with it %g m", without, with)
 	}
 }
+
+// What is damped more than critically decays at ζω + ω·√(ζ²−1).
+func TestFastest(t *testing.T) {
+	p := Paper()
+	p.Damping.Stiffness = 1e-2
+	b, err := New(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := b.Modes(b.N)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, z := m.Omega[b.N-1], m.Zeta[b.N-1]
+	want := w * (z + math.Sqrt(z*z-1))
+	near(t, "decay", b.Fastest(), want, 0.06*want)
+}
