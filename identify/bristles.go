@@ -47,7 +47,8 @@ func (b bristleMethod) run(j *job, ctx context.Context) (*stage, error) {
 	if b.small {
 		return st, nil
 	}
-	st.explain = func(recs []*record.Record) (*fit.Solution, error) { return bristle.Explain(recs, sol.Params, o) }
+	noise, _ := sol.Extra["position_noise"].(float64)
+	st.explain = func(recs []*record.Record) (*fit.Solution, error) { return bristle.Explain(recs, sol.Params, o, noise) }
 	spec := axis.Spec{Rotary: j.plan.Model.Rotary, Law: "lugre", Terms: []string{"offset"}, Drive: axis.Force, Hold: axis.Linear}
 	if sol.Extra["hold"] == axis.Held.String() {
 		spec.Hold = axis.Held
