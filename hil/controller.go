@@ -21,7 +21,8 @@ type ControllerSpec struct {
 	Ages      []int // of each measured signal: index of the age (s) of its samples in Meas, −1: none; nil: no device tells ages
 	Axes      []AxisSpec
 	Guard     GuardSpec
-	Models    []ModelSpec // beside the rig
+	Mechanism *MechanismSpec // joins the axes; nil: each moves by itself
+	Models    []ModelSpec    // beside the rig
 }
 
 // AxisSpec is an axis and where its signals are.
@@ -62,7 +63,7 @@ var roles = map[string]ChannelRole{
 	"rls.J": RoleParameter, "rls.M": RoleParameter, "rls.Fv": RoleParameter, "rls.Fc": RoleParameter, "rls.offset": RoleParameter,
 	"rls.J_se": RoleStdErr, "rls.M_se": RoleStdErr, "rls.Fv_se": RoleStdErr, "rls.Fc_se": RoleStdErr, "rls.offset_se": RoleStdErr, "rls.windows": RoleCount,
 	"ref.position": RolePosition, "ref.velocity": RoleVelocity, "ref.acceleration": RoleAcceleration, "ref.effort": RoleEffort,
-	"ctl.error": RoleError, "ctl.effort": RoleCommand, "comp.friction": RoleEffort, "model.friction": RoleFriction, "heat": RoleHeat,
+	"ctl.error": RoleError, "ctl.effort": RoleCommand, "comp.friction": RoleEffort, "comp.mechanism": RoleEffort, "model.friction": RoleFriction, "heat": RoleHeat,
 }
 
 // ofAxis are these signals as channels of an axis.
@@ -81,6 +82,7 @@ type Controller struct {
 	guard  *Guard
 	axes   []wired
 	states []axis.State
+	joined *mechanism  // nil: none
 	beside *sideModels // models
 	live   []axis.Param
 	before Mode
@@ -94,7 +96,7 @@ func NewController(s ControllerSpec) (*Controller, error) {
 	schema := Schema{Rig: s.Rig, Rate: s.Rate, Owners: s.Owners, Meas: s.Meas, Cmd: s.Cmd}
 	for i := range s.Axes {
 		spec, w := &s.Axes[i], &c.axes[i]
-		spec.Tick, spec.Stop = 1/s.Rate, spec.Limits.Stop
+		spec.Tick, spec.Stop, spec.Coupled = 1/s.Rate, spec.Limits.Stop, s.Mechanism.moves(i)
 		a, err := axis.New(spec.Spec)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", spec.Name, err)
@@ -123,6 +125,9 @@ func NewController(s ControllerSpec) (*Controller, error) {
 	}
 	var beside []Channel
 	var err error
+	if c.joined, err = newMechanism(s.Mechanism, len(s.Axes)); err != nil {
+		return nil, err
+	}
 	if c.beside, beside, err = newSideModels(s.Models, 1/s.Rate, len(s.Axes), len(schema.Model)); err != nil {
 		return nil, err
 	}
@@ -307,6 +312,15 @@ func (c *Controller) Compute(r *Row, b *Blocks) {
 				w.Pause(x) // the HOLD for a sick sensor is short: the reference runs on, and so does the axis
 			}
 		}
+		c.joined.want(i, w.Refer(k, x))
+	}
+	if c.joined.effort() == engine.NonFinite {
+		r.Flags |= FlagEstimator
+	}
+	for i := range c.axes {
+		w := &c.axes[i]
+		w.Load(c.joined.load(i))
+		x := w.est.of(b.Est)
 		u := &w.unused
 		if w.s.Command >= 0 {
 			u = &b.Cmd[w.s.Command]

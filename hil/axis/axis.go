@@ -39,6 +39,8 @@ type Spec struct {
 	PID  control.PID
 	Gain float64 // 1/s  of a velocity drive: speed per error
 	Comp CompSpec
+
+	Coupled bool // the wanted motion takes the torque that Load gives, not inertia times acceleration
 }
 
 // Axis estimates and controls. None of its methods allocates but New.
@@ -60,6 +62,8 @@ type Axis struct {
 	old              path               // the one before, while the new one fades in; else its compensator is nil
 	faded            float64            // s  so long
 	each             [2]float64         // N·m  effort of the old path and of the new one
+	want             [3]float64         // what is followed, and its derivatives
+	load             float64            // N·m  that the machine takes for it
 	model            *estimator.Contact // the law driven by the estimated motion: the open-loop model beside the rig; nil: no law
 	learns           estimator.Learning // the compensation, if it learns
 	gains            [nGains]float64    // as wanted
@@ -85,6 +89,7 @@ type layout struct {
 	current, friction   int // estimated
 	rls                 int // four values, four standard errors, windows, condition
 	ref, err, tau, comp int // modelled
+	load                int
 	fric, bristle       int
 	heat, learned       int
 }
@@ -176,7 +181,7 @@ func (s *Spec) estimate() (*estimator.Axis, error) {
 
 // arrange lays out the signals.
 func (a *Axis) arrange() {
-	s, l := &a.s, layout{current: -1, friction: -1, rls: -1, ref: -1, err: -1, tau: -1, comp: -1, fric: -1, bristle: -1, heat: -1, learned: -1}
+	s, l := &a.s, layout{current: -1, friction: -1, rls: -1, ref: -1, err: -1, tau: -1, comp: -1, load: -1, fric: -1, bristle: -1, heat: -1, learned: -1}
 	for i, sig := range a.est.Signals() {
 		switch sig.Name {
 		case "current":
@@ -218,6 +223,9 @@ func (a *Axis) arrange() {
 		}
 		if s.compensates() {
 			add(&l.comp, engine.Signal{Name: "comp.friction", Unit: "N"})
+			if s.Coupled {
+				add(&l.load, engine.Signal{Name: "comp.mechanism", Unit: "N"})
+			}
 		}
 	}
 	if s.hasLaw() {
@@ -286,21 +294,32 @@ func (a *Axis) Resume(x []float64) {
 }
 func (a *Axis) Pause(x []float64) { a.ref.pause(a.s.Of.base(x)) }
 
-// Compute advances reference and model under the estimate x, writes the modelled block, and forms the wanted command u, in place: the
-// last one stands where the newest sample is too old to act on.
-func (a *Axis) Compute(k Tick, x, y []float64, u *float64) (st engine.Status) {
-	dt := a.dt * float64(1+min(k.Skip, longestGap))
-	if a.glides {
-		a.glide(dt)
-	}
-	var ref [3]float64
-	on := k.On && a.s.driven()
-	if on {
-		ref[0], ref[1], ref[2] = a.ref.step(dt)
+// Refer advances the reference and gives what is wanted: where Of is a position, that, its velocity and its acceleration. Compute follows.
+func (a *Axis) Refer(k Tick, x []float64) (ref [3]float64) {
+	if k.On && a.s.driven() {
+		ref[0], ref[1], ref[2] = a.ref.step(a.passed(k))
 		a.stop(&ref, x[estimator.XPos])
 	} else {
 		ref[0] = a.s.Of.base(x)
 	}
+	a.want = ref
+	return ref
+}
+
+// Load is the torque (N·m) that the wanted motion takes by the equations of the whole machine, in place of inertia times acceleration.
+func (a *Axis) Load(effort float64) { a.load = effort }
+
+// passed is the time (s) since the tick before.
+func (a *Axis) passed(k Tick) float64 { return a.dt * float64(1+min(k.Skip, longestGap)) }
+
+// Compute advances the model under the estimate x, writes the modelled block, and forms the wanted command u for what Refer gave, in place:
+// the last one stands where the newest sample is too old to act on.
+func (a *Axis) Compute(k Tick, x, y []float64, u *float64) (st engine.Status) {
+	dt := a.passed(k)
+	if a.glides {
+		a.glide(dt)
+	}
+	ref, on := a.want, k.On && a.s.driven()
 	if a.at.ref >= 0 {
 		copy(y[a.at.ref:], ref[:a.s.Of.derivatives()])
 	}
@@ -392,6 +411,12 @@ func (a *Axis) effort(k Tick, on bool, ref [3]float64, e, dt float64, x, y []flo
 	if a.at.comp >= 0 {
 		y[a.at.comp] = fric
 	}
+	if a.at.load >= 0 {
+		y[a.at.load] = 0
+		if on {
+			y[a.at.load] = a.load
+		}
+	}
 	if a.learns != nil {
 		a.learns.Thetas(y[a.at.learned:])
 	}
@@ -402,7 +427,10 @@ func (a *Axis) effort(k Tick, on bool, ref [3]float64, e, dt float64, x, y []flo
 // finite.
 func (a *Axis) follow(p *path, back float64, m estimator.Motion, dt float64) (tau, fric float64, st engine.Status) {
 	tau = back
-	if a.s.Comp.Inertia {
+	switch {
+	case a.s.Coupled:
+		tau += a.load
+	case a.s.Comp.Inertia:
 		tau += p.motor.J * m.Ad
 	}
 	fric, st = p.comp.step(m, dt)

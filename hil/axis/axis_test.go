@@ -44,7 +44,10 @@ func newBed(t *testing.T, s Spec) *bed {
 	return &bed{Axis: a, x: make([]float64, len(a.Estimated())), y: make([]float64, len(a.Modelled())), k: Tick{On: true}}
 }
 
-func (b *bed) compute() { b.Compute(b.k, b.x, b.y, &b.u) }
+func (b *bed) compute() engine.Status {
+	b.Refer(b.k, b.x)
+	return b.Compute(b.k, b.x, b.y, &b.u)
+}
 
 // Parameters that may change while running are refused beyond their limits.
 func TestLive(t *testing.T) {
@@ -298,7 +301,7 @@ func TestNonFiniteIsTold(t *testing.T) {
 		if v != 1 {
 			want = engine.NonFinite
 		}
-		if st := b.Compute(b.k, b.x, b.y, &b.u); st != want {
+		if st := b.compute(); st != want {
 			t.Errorf("model under a speed of %g rad/s: %v", v, st)
 		}
 	}
@@ -316,7 +319,7 @@ func TestNonFiniteIsTold(t *testing.T) {
 			b.old.comp.law = &mad{c.old}
 		}
 		b.now.comp.law = &mad{c.now}
-		if st := b.Compute(b.k, b.x, b.y, &b.u); st != c.want || math.IsNaN(b.u) {
+		if st := b.compute(); st != c.want || math.IsNaN(b.u) {
 			t.Errorf("%s: %v, command %g", c.name, st, b.u)
 		}
 	}

@@ -39,6 +39,7 @@ func TestAxisWithEveryLaw(t *testing.T) {
 			if n := testing.AllocsPerRun(100, func() {
 				k++
 				x[0], x[1] = 0.1*math.Sin(0.1*k), 10*math.Cos(0.1*k)
+				a.Refer(Tick{On: true}, x)
 				a.Compute(Tick{On: true}, x, y, &u)
 			}); n != 0 {
 				t.Errorf("%s, %v: %g allocations in a tick", info.Name, kind, n)
