@@ -47,8 +47,7 @@ func (b bristleMethod) run(j *job, ctx context.Context) (*stage, error) {
 	if b.small {
 		return st, nil
 	}
-	noise, _ := sol.Extra["position_noise"].(float64)
-	st.explain = func(recs []*record.Record) (*fit.Solution, error) { return bristle.Explain(recs, sol.Params, o, noise) }
+	st.explain = func(recs []*record.Record) (*fit.Solution, error) { return bristle.Explain(recs, sol.Params, o) }
 	spec := axis.Spec{Rotary: j.plan.Model.Rotary, Law: "lugre", Terms: []string{"offset"}, Drive: axis.Force, Hold: axis.Linear}
 	if sol.Extra["hold"] == axis.Held.String() {
 		spec.Hold = axis.Held

@@ -284,11 +284,11 @@ func TestContactExplainedOnSeveralRecords(t *testing.T) {
 	for i := range params {
 		params[i].Value = lugre[params[i].Name]
 	}
-	one, err := bristle.Explain([]*record.Record{rec}, params, bristle.Options{}, 0)
+	one, err := bristle.Explain([]*record.Record{rec}, params, bristle.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	two, err := bristle.Explain([]*record.Record{rec, rec}, params, bristle.Options{}, 0)
+	two, err := bristle.Explain([]*record.Record{rec, rec}, params, bristle.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

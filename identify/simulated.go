@@ -115,8 +115,8 @@ func (j *job) output(ctx context.Context, whole bool, q question, solve func(ctx
 // adding is the autocorrelation of the residual, from row to row, from which it may be added up.
 const adding = 0.5
 
-// follow fits again with the noise of the recorded force taken into account, from the solution, where that noise explains what
-// the solution leaves over.
+// follow fits again with the noise of the recorded force taken into account, where that noise explains what the solution leaves over: from
+// the solution, and from where it began in case that it went astray.
 func (j *job) follow(ctx context.Context, m *axis.Model, params []fit.Param, sol *fit.Solution, q question) (*axis.Model, *fit.Solution, bool) {
 	if j.plan.RunFree || len(sol.Free) == 0 || len(sol.Jac) == 0 || ctx.Err() != nil || fit.WhitenessOf(sol.Residual, sol.Pieces).Lag1 < adding {
 		return m, sol, false
@@ -125,18 +125,20 @@ func (j *job) follow(ctx context.Context, m *axis.Model, params []fit.Param, sol
 	if other == nil || len(sol.Pieces) != len(j.recs.Fit) {
 		return m, sol, false
 	}
-	p, err := q.problem(other, params)
-	if err != nil {
-		return m, sol, false
+	for _, from := range [][]fit.Param{sol.Params, params} {
+		p, err := q.problem(other, params)
+		if err != nil {
+			return m, sol, false
+		}
+		p.Params = valued(p.Params, from)
+		next, err := q.again(ctx, p)
+		if err == nil && ctx.Err() == nil && next.Converged && other.Noisy(next, sol) {
+			next.Continue(sol)
+			next.Notes = append(next.Notes, ledNote(noise, j.plan.Model.Rotary))
+			return other, next, true
+		}
 	}
-	p.Params = valued(p.Params, sol.Params)
-	next, err := q.again(ctx, p)
-	if err != nil || ctx.Err() != nil || !next.Converged || !other.Noisy(next, sol) {
-		return m, sol, false
-	}
-	next.Continue(sol)
-	next.Notes = append(next.Notes, ledNote(noise, j.plan.Model.Rotary))
-	return other, next, true
+	return m, sol, false
 }
 
 // ledNote says why a simulation was led back against noise of the force (N).

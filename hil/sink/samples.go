@@ -40,6 +40,7 @@ type Samples struct {
 	opt      SampleOptions
 	from, to float64 // s  after the first row; to 0: to the end
 	notes    []string
+	steps    map[string]float64 // by column
 }
 
 // SampleOptions say what the recording does not say by itself. The zero value suits a device that samples once a tick.
@@ -85,6 +86,9 @@ func (s *Samples) Signals() []engine.Signal {
 
 // Notes say what was left out or filled in by the last call of Columns.
 func (s *Samples) Notes() []string { return s.notes }
+
+// Step is the step of a quantised column of the last call of Columns, if samples were filled in: among those it does not show. 0: none.
+func (s *Samples) Step(name string) float64 { return s.steps[name] }
 
 // taken is one column that is asked for.
 type taken struct {
@@ -222,7 +226,17 @@ func (s *Samples) Columns(ctx context.Context, names []string) ([][]float64, err
 	if len(g.time) == 0 {
 		return nil, g.nothing()
 	}
-	return g.onRaster()
+	out, filled, err := g.onRaster()
+	s.steps = nil
+	if filled > 0 {
+		s.steps = map[string]float64{}
+		for j, c := range cols {
+			if c.kind == 'm' {
+				s.steps[names[j]] = numeric.EncoderStep(g.in[j])
+			}
+		}
+	}
+	return out, err
 }
 
 // errNoSamples says that a run holds nothing that can be used.
@@ -424,7 +438,7 @@ func (g *gather) nothing() error {
 }
 
 // onRaster puts the samples on the device's raster, piece by piece, and fills short gaps.
-func (g *gather) onRaster() ([][]float64, error) {
+func (g *gather) onRaster() (out [][]float64, filled int, err error) {
 	period := periodOf(g.time, g.s.opt.Every)
 	scatter := scatterOf(g.time, period)
 	free := g.s.opt.Clocked && scatter > uneven
@@ -450,7 +464,7 @@ func (g *gather) onRaster() ([][]float64, error) {
 		}
 	}
 	if len(pieces) == 0 {
-		return nil, fmt.Errorf("%w: no %d in a row without a gap of more than %d", errNoSamples, fragment, bridge)
+		return nil, 0, fmt.Errorf("%w: no %d in a row without a gap of more than %d", errNoSamples, fragment, bridge)
 	}
 
 	// one period for all: the slope of parallel straight lines through their times
@@ -460,7 +474,7 @@ func (g *gather) onRaster() ([][]float64, error) {
 	}
 	period = sit / sii
 	g.period = period
-	out, filled := make([][]float64, len(g.cols)), 0
+	out = make([][]float64, len(g.cols))
 	for i, p := range pieces {
 		filled += p.put(out, float64(i+1), period, free)
 	}
@@ -478,7 +492,7 @@ func (g *gather) onRaster() ([][]float64, error) {
 	if !free && scatter > uneven {
 		note("samples arrive with a scatter of %.0f %% of their period and carry no time of the device: they are taken as even", 100*scatter)
 	}
-	return out, nil
+	return out, filled, nil
 }
 
 // periodOf is the sampling period (s) near the nominal one: the median of the intervals that are about one period long.

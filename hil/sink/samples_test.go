@@ -20,6 +20,7 @@ type boardRun struct {
 	delay        func(k int) float64 // s  from the sampling of sample k to its arrival
 	clocked      bool                // the age is that of the sampling instant, not of the arrival
 	uneven       float64             // s  by which the board's sampling times scatter, known to it
+	step         float64             // rad  of the encoder; 0: none
 	awake        func(tick int) bool
 	mode         func(t float64) hil.Mode
 	seconds      float64
@@ -70,6 +71,9 @@ func (b boardRun) rows() (rows []hil.Row) {
 		}
 		if seen >= 0 {
 			r.X[0], r.X[1] = boardAngle(sent[seen].at), t-sent[seen].arrived
+			if b.step > 0 {
+				r.X[0] = b.step * math.Round(r.X[0]/b.step)
+			}
 			if b.clocked {
 				r.X[1] = t - sent[seen].at
 			}
@@ -82,6 +86,12 @@ func (b boardRun) rows() (rows []hil.Row) {
 
 // read records the rows and reads them back as samples.
 func (b boardRun) read(t *testing.T, opt SampleOptions, names ...string) ([][]float64, []string, error) {
+	t.Helper()
+	s, x, err := b.samples(t, opt, names...)
+	return x, s.Notes(), err
+}
+
+func (b boardRun) samples(t *testing.T, opt SampleOptions, names ...string) (*Samples, [][]float64, error) {
 	t.Helper()
 	info := benchInfo(1)
 	info.Schema, info.Mono = boardSchema(b.rate), 17e9
@@ -100,7 +110,28 @@ func (b boardRun) read(t *testing.T, opt SampleOptions, names ...string) ([][]fl
 	opt.Every, opt.Clocked = b.period, b.clocked
 	s := run.Samples(opt)
 	x, err := s.Columns(context.Background(), names)
-	return x, s.Notes(), err
+	return s, x, err
+}
+
+// Samples that are filled in hide the step of the encoder, so it is told; where none are filled in, they show it themselves.
+func TestStepOfFilledSamples(t *testing.T) {
+	const step, angle = 2 * math.Pi / 65536, "drive.motor.angle"
+	b := boardRun{rate: 1000, period: 1e-3, clocked: true, delay: func(int) float64 { return 0.4e-3 }, step: step, seconds: 6}
+	s, x, err := b.samples(t, SampleOptions{}, SampleTime, angle)
+	if err != nil || s.Step(angle) != 0 || math.Abs(numeric.EncoderStep(x[1])/step-1) > 1e-3 {
+		t.Errorf("nothing lost: %g, the samples show %g, %v", s.Step(angle), numeric.EncoderStep(x[1]), err)
+	}
+	b.awake = func(i int) bool { return i%7 != 3 && i%11 != 5 } // one in five
+	s, x, err = b.samples(t, SampleOptions{}, SampleTime, angle)
+	if err != nil || math.Abs(s.Step(angle)/step-1) > 1e-3 {
+		t.Errorf("one in five lost: %g, want %g, %v", s.Step(angle), step, err)
+	}
+	if shown := numeric.EncoderStep(x[1]); math.Abs(shown/step-1) < 0.1 {
+		t.Errorf("the filled samples show the step %g themselves: this test says nothing", shown)
+	}
+	if s.Step(SampleTime) != 0 {
+		t.Error("time has a step")
+	}
 }
 
 // Every sample comes once, at the time at which it was taken, whatever the ticks did: late, skipped, without news.

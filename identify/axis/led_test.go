@@ -60,3 +60,30 @@ func TestNoisyForceDoesNotBias(t *testing.T) {
 		t.Errorf("M off by %.2f %% on the mean of %d runs that differ by %.2f %%", 100*mean, runs, 100*spread)
 	}
 }
+
+// The noise of an encoder is not underestimated where a part of the samples is interpolated: it has at least that of its step.
+func TestNoiseOfInterpolated(t *testing.T) {
+	const dt, step = 1e-3, 1e-5
+	d := &record.Record{Dt: dt}
+	for k := range 4000 {
+		at := float64(k) * dt
+		d.Position = append(d.Position, step*math.Round(0.05*math.Sin(2*math.Pi*1.7*at)/step))
+		d.Force = append(d.Force, math.Sin(2*math.Pi*1.7*at+0.3))
+	}
+	for k := 3; k < 3990; k += 5 + k%4 {
+		p := d.Position
+		p[k] = (-p[k-2] + 4*p[k-1] + 4*p[k+1] - p[k+2]) / 6
+	}
+	noise := func() float64 {
+		m, err := New(Spec{Law: "viscous", Drive: Force, Output: Position}, []*record.Record{d})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m.noise()
+	}
+	shown := noise()
+	d.PositionStep = step
+	if known := noise(); known < step/math.Sqrt(12)*(1-1e-12) || known > 1.2*step/math.Sqrt(12) || shown > 0.95*known {
+		t.Errorf("noise %.3g m with the step known, %.3g without, want %.3g and less", known, shown, step/math.Sqrt(12))
+	}
+}

@@ -205,11 +205,16 @@ func (s Spec) Simpler() (out []Spec) {
 	return out
 }
 
-// noise of what is compared.
+// noise of what is compared. Interpolated samples show less of it than the sensor has, not so the step of an encoder.
 func (m *Model) noise() float64 {
 	var y [][]float64
+	step := 0.0
 	for _, p := range m.pieces {
 		y = append(y, p.measured)
+		step = max(step, p.rec.PositionStep)
 	}
-	return numeric.Noise(y...)
+	if m.spec.Output != Position {
+		step = 0
+	}
+	return max(numeric.Noise(y...), step/math.Sqrt(12))
 }

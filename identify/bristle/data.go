@@ -86,6 +86,9 @@ func newData(recs []*record.Record, o *Options) (*data, error) {
 	if d.quantum == 0 {
 		d.quantum = numeric.EncoderStep(pieces...)
 	}
+	for _, rec := range recs { // interpolated ones do not show it
+		d.quantum = max(d.quantum, rec.PositionStep)
+	}
 	rounding := d.quantum / math.Sqrt(12)
 	if o.Noise > 0 {
 		d.noise, d.explains = math.Hypot(rounding, o.Noise), true

@@ -274,9 +274,8 @@ func (f *smoothed) solution(m *model, d *data) *fit.Solution {
 const explainPenalty = 0.05
 
 // Explain is the force that the parameters, the answer of any method here, leave over of other records: their motion is
-// smoothed and run through the model. Nothing is fitted, so that models can be compared on the records. noise (m) is what the
-// position has at least, of which a filter knows more than the records show by themselves where lost samples are filled in; 0: not known.
-func Explain(recs []*record.Record, params []fit.Param, o Options, noise float64) (*fit.Solution, error) {
+// smoothed and run through the model. Nothing is fitted, so that models can be compared on the records.
+func Explain(recs []*record.Record, params []fit.Param, o Options) (*fit.Solution, error) {
 	m, err := newModel(params)
 	if err != nil {
 		return nil, err
@@ -286,7 +285,7 @@ func Explain(recs []*record.Record, params []fit.Param, o Options, noise float64
 		return nil, err
 	}
 	sm, mo := newSmoother(4, len(d.y)), newMotion(d, o.Hold)
-	sm.all(d, d.y, explainPenalty*sm.discrepancy(d, d.y, max(d.noise, noise), mo.x), mo.x)
+	sm.all(d, d.y, explainPenalty*sm.discrepancy(d, d.y, d.noise, mo.x), mo.x)
 	mo.derive()
 	mo.choose(d.reach)
 	s := m.force(d, mo, &m.start)

@@ -96,7 +96,7 @@ func TestBoundsAreKept(t *testing.T) {
 				t.Errorf("%s: %s = %v outside %v … %v", name, p.Name, p.Value, p.Lo, p.Hi)
 			}
 		}
-		if _, err := Explain(rec, s.Params, Options{}, 0); err != nil {
+		if _, err := Explain(rec, s.Params, Options{}); err != nil {
 			t.Errorf("%s: its own answer cannot be explained: %v", name, err)
 		}
 	}

@@ -139,6 +139,9 @@ func (t *converted) resample(d *Record, lo, hi int) error {
 		}
 	}
 	for i, ch := range m.channels() {
+		if ch.to(d) == &d.Position {
+			d.PositionStep = numeric.EncoderStep(t.x[i][lo:hi])
+		}
 		*ch.to(d) = interpolate(s, t.x[i][lo:hi], d.Dt, n, c.Median, m.Cubic)
 	}
 

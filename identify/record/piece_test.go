@@ -151,6 +151,25 @@ func TestResamplingOrder(t *testing.T) {
 	}
 }
 
+// Interpolated samples do not show the step of the encoder, so the record keeps it, in the unit of the position.
+func TestStepOfResampled(t *testing.T) {
+	const step = 1e-3
+	counts := func(x float64) float64 { return math.Round(math.Sin(x) / step) }
+	uneven := func(by float64) *Record {
+		var s []float64
+		for k := range 4000 {
+			s = append(s, 5e-3*(float64(k)+by*math.Sin(float64(k)*1.7)))
+		}
+		return pieces(t, timed(s, counts), Mapping{Time: Column{Name: "t"}, Position: Column{Name: "x", Scale: -step}, Resample: true, Cubic: true})[0]
+	}
+	if d := uneven(0.3); math.Abs(d.PositionStep/step-1) > 1e-3 || !d.Clock.Resampled {
+		t.Errorf("step %g, want %g", d.PositionStep, step)
+	}
+	if d := uneven(0); d.PositionStep != 0 {
+		t.Errorf("step %g of samples that were not interpolated", d.PositionStep)
+	}
+}
+
 func TestUnevenTime(t *testing.T) {
 	var even, jitter, gap, wide []float64
 	for k := range 200 {

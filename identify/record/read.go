@@ -3,6 +3,7 @@ package record
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"compress/flate"
 	"compress/gzip"
 	"context"
@@ -13,6 +14,7 @@ import (
 	"hash"
 	"io"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -178,6 +180,7 @@ type Source interface {
 	Signals() []engine.Signal                                             // what there is
 	Columns(ctx context.Context, names []string) (x [][]float64, e error) // as recorded, in the units of Signals
 	Notes() []string                                                      // what was left out or filled in by the last Columns
+	Step(name string) float64                                             // of an encoder, where the last Columns filled in samples that do not show it; 0: none
 }
 
 // signalTable is a table of the signals of a source, without their numbers.
@@ -220,5 +223,8 @@ func ReadSource(ctx context.Context, file, sha256 string, s Source, m Mapping) (
 		return nil, err
 	}
 	recs[0].Warnings = append(s.Notes(), recs[0].Warnings...)
+	for _, d := range recs {
+		d.PositionStep = max(d.PositionStep, math.Abs(cmp.Or(m.Position.Scale, 1))*s.Step(m.Position.Name))
+	}
 	return recs, nil
 }
