@@ -27,6 +27,7 @@ const (
 	BallFile             // hil simulate, a ball in front of cameras
 	BallFitFile          // hil identify, markers on a ball
 	ManipulatorFile      // hil simulate, a chain whose tip slides on a beam
+	MachineFile          // hil simulate, bodies, joints, loops and motors
 	NumbersFile          // columns of numbers: a measurement
 	RunFile              // a recording of this program
 	MotionFile           // C3D or TRC: hil import
@@ -69,6 +70,8 @@ func kindOf(data []byte) Kind {
 		return StudyFile
 	case has("devices") || has("axes") || has("rig") || has("loop") && !has("data"): // joint has a loop of another kind
 		return RigFile
+	case has("machine"):
+		return MachineFile
 	case has("ball") && has("data"):
 		return BallFitFile
 	case has("ball"):

@@ -40,6 +40,17 @@ func File(out, errOut io.Writer, name string) bool {
 		}
 		fmt.Fprintf(out, "next: %s simulate %s\n", report.StartName, name)
 		return true
+	case configs.MachineFile:
+		cfg, warnings, err := configs.LoadMachine(name)
+		said := ""
+		if err == nil {
+			said, err = cfg.Assembled()
+		}
+		if ok := printChecked(out, errOut, name, warnings, err); !ok {
+			return false
+		}
+		fmt.Fprintf(out, "start          %s\nnext: %s simulate %s\n", said, report.StartName, name)
+		return true
 	case configs.BallFitFile:
 		cfg, warnings, err := configs.LoadBallFit(name)
 		if ok := printChecked(out, errOut, name, warnings, err); !ok {

@@ -25,10 +25,12 @@ func Schema(out io.Writer, kind string) error {
 		defaults = configs.DefaultBallRun()
 	case "simulate-manipulator":
 		defaults = configs.DefaultManipulatorRun()
+	case "machine":
+		defaults = configs.DefaultMachineRun()
 	case "identify-ball":
 		defaults = configs.DefaultBallFit()
 	default:
-		return report.ExitWith(report.Usage, fmt.Errorf("config schema: --kind %q, want rig, simulate, identify, study, simulate-ball, simulate-manipulator or identify-ball", kind))
+		return report.ExitWith(report.Usage, fmt.Errorf("config schema: --kind %q, want rig, simulate, identify, study, machine, simulate-ball, simulate-manipulator or identify-ball", kind))
 	}
 	text, err := schema.JSON("hil "+kind+" file", defaults)
 	if err != nil {

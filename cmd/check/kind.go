@@ -16,12 +16,12 @@ import (
 // takes are the kinds of file that a verb works on.
 var takes = map[string][]configs.Kind{
 	"run": {configs.RigFile}, "rig": {configs.RigFile},
-	"simulate": {configs.SimulateFile, configs.ContactFile, configs.BallFile, configs.ManipulatorFile},
+	"simulate": {configs.SimulateFile, configs.ContactFile, configs.BallFile, configs.ManipulatorFile, configs.MachineFile},
 	"identify": {configs.IdentifyFile, configs.BallFitFile, configs.RunFile, configs.NumbersFile}, "compare": {configs.IdentifyFile},
 	"study":  {configs.StudyFile},
 	"replay": {configs.RunFile}, "export": {configs.RunFile},
 	"import": {configs.MotionFile, configs.NumbersFile, configs.RunFile},
-	"check":  {configs.RigFile, configs.SimulateFile, configs.ContactFile, configs.BallFile, configs.ManipulatorFile, configs.IdentifyFile, configs.BallFitFile, configs.StudyFile},
+	"check":  {configs.RigFile, configs.SimulateFile, configs.ContactFile, configs.BallFile, configs.ManipulatorFile, configs.MachineFile, configs.IdentifyFile, configs.BallFitFile, configs.StudyFile},
 }
 
 // kinds say what a file of a kind is, and what to do with it.
@@ -32,6 +32,7 @@ var kinds = map[configs.Kind]struct{ is, next string }{
 	configs.BallFile:        {"describes a ball in front of cameras", "hil simulate %s"},
 	configs.BallFitFile:     {"describes the identification of a ball", "hil identify %s"},
 	configs.ManipulatorFile: {"describes a chain on a beam", "hil simulate %s"},
+	configs.MachineFile:     {"describes a machine", "hil simulate %s"},
 	configs.IdentifyFile:    {"describes an identification", "hil identify %s"},
 	configs.StudyFile:       {"describes a study", "hil study %s"},
 	configs.MotionFile:      {"is a motion-capture recording", "hil import %s"},

@@ -53,7 +53,7 @@ type lawRun struct {
 	err   error
 }
 
-// Run runs a file: a ball in front of cameras, a chain on a beam, bodies in contact, or friction laws.
+// Run runs a file: a ball in front of cameras, a machine, a chain on a beam, bodies in contact, or friction laws.
 func Run(ctx context.Context, path string, f Options, stdout, stderr io.Writer) error {
 	switch kind := configs.KindOf(path); {
 	case kind == configs.BallFile:
@@ -62,6 +62,8 @@ func Run(ctx context.Context, path string, f Options, stdout, stderr io.Writer) 
 		return RunManipulator(ctx, path, f, stdout, stderr)
 	case f.Motion != "":
 		return report.ExitWith(report.Usage, errors.New("simulate: --motion is for a ball in front of cameras, whose -o is what they see; here -o writes the motion"))
+	case kind == configs.MachineFile:
+		return RunMachine(ctx, path, f, stdout, stderr)
 	case kind == configs.ContactFile:
 		return RunContact(ctx, path, f, stdout, stderr)
 	}
@@ -340,8 +342,11 @@ by a controller, a motion or force imposed, a motor under voltage. Prints what h
 A file with the key system runs bodies that touch, stick, slide, separate and collide: the brush of a motor, a scene of planar
 bodies, a toy. --animate writes a page that shows them moving, --events the list of impacts, slips and stops. Such files are explained in docs/contact.md.
 
+A file with the key machine runs bodies on joints, with loops, gears, motors and friction: -o writes positions, currents, forces and
+energies. Such files are explained in docs/machine.md.
+
 A file with the key ball rolls a ball in front of cameras: -o writes the recording of its markers, which hil import and hil
 identify read, --motion what is true. Such files are explained in docs/rolling-friction.md.
 
 Exit codes: 0 done; 1 a step had no finite result; 2 wrong usage; 3 the file cannot be used, or the step is beyond what the
-scheme takes; 4 an output cannot be written; 130 interrupted.`
+scheme takes; 4 an output cannot be written; 6 a result that is not to be trusted, or a run that could not go on; 130 interrupted.`

@@ -1,0 +1,293 @@
+package simulate
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"text/tabwriter"
+
+	"hilrig/cmd/report"
+	"hilrig/configs"
+	"hilrig/engine"
+	"hilrig/engine/machine"
+	"hilrig/engine/multibody"
+)
+
+// machineRun is a machine under way, and its results.
+type machineRun struct {
+	path     string
+	cfg      *configs.MachineRun
+	model    *machine.Machine
+	begin    multibody.Assembled
+	result   machine.Result
+	warnings []string
+	columns  []column
+	frames   []int // in the world, behind the numbers of the machine
+	metrics  []Metric
+	x        []float64
+	peak     float64 // J  largest kinetic energy
+}
+
+// RunMachine is hil simulate for a machine of bodies, joints, loops and motors.
+func RunMachine(ctx context.Context, path string, f Options, stdout, stderr io.Writer) error {
+	format, err := f.check(path)
+	if err != nil {
+		return err
+	}
+	if f.Animate != "" || f.Events != "" || len(f.Laws) > 0 || f.Step != "" {
+		return report.ExitWith(report.Usage, fmt.Errorf("simulate: --animate, --events, --law and --step are not for a machine, which %s describes; it has -o and --plot, and its steps follow from tolerance", path))
+	}
+	cfg, warnings, err := configs.LoadMachine(path)
+	if err != nil {
+		return report.Refuse(stderr, err)
+	}
+	if err := f.times(new(float64), &cfg.Duration); err != nil {
+		return report.ExitWith(report.Usage, fmt.Errorf("simulate: %w", err))
+	}
+	for _, in := range cfg.Files() {
+		if f.Out != "" && sameFile(f.Out, in) || f.Plot != "" && sameFile(f.Plot, in) {
+			return report.ExitWith(report.Usage, fmt.Errorf("simulate: %s is an input of the run; name another file", in))
+		}
+	}
+	s := &machineRun{path: path, cfg: cfg, warnings: report.PrintWarnings(stderr, warnings)}
+	if s.model, s.x, s.begin, err = cfg.Begin(); err != nil {
+		return report.ExitWith(report.Invalid, fmt.Errorf("simulate: %s: %w", path, err))
+	}
+	var stopped *machine.Failure
+	switch err := s.run(ctx); {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.As(err, &stopped):
+		err = fmt.Errorf("simulate: %s: %w", path, stopped)
+		if f.Out != "" || f.Plot != "" {
+			err = fmt.Errorf("%w. What is written ends there", err)
+		}
+		if w := s.writeOut(ctx, f, format); w != nil {
+			return w
+		}
+		return report.ExitWith(report.Quality, err)
+	case err != nil:
+		return report.ExitWith(report.Internal, fmt.Errorf("simulate: %s: %w", path, err))
+	}
+	s.measure()
+	doubt := s.doubts()
+	for _, w := range s.warnings[len(warnings):] {
+		fmt.Fprintf(stderr, "warning: %s\n", w)
+	}
+	if err := s.writeOut(ctx, f, format); err != nil {
+		return err
+	}
+	if f.Json {
+		if err := report.EncodeJSON(stdout, s.json(f)); err != nil {
+			return err
+		}
+		return doubt
+	}
+	s.print(stdout)
+	next := "hil simulate " + path + " --plot run.png      draws it"
+	if f.Plot != "" {
+		next = "hil simulate " + path + " -o run.csv      keeps the table"
+	}
+	fmt.Fprintf(stdout, "\nnext: %s\n", report.AsStarted(next))
+	return doubt
+}
+
+// run integrates, and keeps a row for each time.
+func (s *machineRun) run(ctx context.Context) (err error) {
+	c, m := s.cfg, s.model
+	signals := append([]engine.Signal{{Name: "time", Unit: "s"}}, m.Columns()...)
+	own := len(signals)
+	for _, name := range c.Outputs.Frames {
+		k, err := m.Model.Frame(name)
+		if err != nil {
+			return err
+		}
+		s.frames = append(s.frames, k)
+		for _, l := range []string{".x", ".y", ".z"} {
+			signals = append(signals, engine.Signal{Name: "at." + name + l, Unit: "m"})
+		}
+	}
+	for _, g := range signals {
+		s.columns = append(s.columns, column{name: g.Name, unit: g.Unit})
+	}
+	row := make([]float64, len(signals))
+	s.result, err = m.Run(ctx, s.x, 0, c.Duration, machine.Options{Rtol: c.Tolerance, Atol: 1e-2 * c.Tolerance, Every: s.every()}, func(p *machine.Sample) error {
+		row[0] = p.T
+		m.Row(p, row[1:own])
+		for k, frame := range s.frames {
+			_, at := m.Model.FramePose(m.Data, frame)
+			row[own+3*k], row[own+3*k+1], row[own+3*k+2] = at.X, at.Y, at.Z
+		}
+		for j, x := range row {
+			s.columns[j].x = append(s.columns[j].x, x)
+		}
+		s.peak = max(s.peak, p.Kinetic)
+		return nil
+	})
+	return err
+}
+
+// every is the time between rows (s).
+func (s *machineRun) every() float64 { return cmp.Or(s.cfg.Outputs.Every, s.cfg.Duration/1000) }
+
+// of is a column by its name.
+func (s *machineRun) of(name string) []float64 {
+	for _, c := range s.columns {
+		if c.name == name {
+			return c.x
+		}
+	}
+	panic("simulate: no column " + name)
+}
+
+// missing is what the energies of the run do not account for (J), and by the largest of them.
+func (s *machineRun) missing() (joule, relative float64) {
+	size := s.peak
+	for _, e := range s.result.Audit.Lines {
+		joule += e.In - e.Loss - e.Stored
+		size = max(size, e.Size())
+	}
+	if size > 0 {
+		relative = math.Abs(joule) / size
+	}
+	return joule, relative
+}
+
+// measure makes the numbers of the report.
+func (s *machineRun) measure() {
+	r := &s.result
+	joule, relative := s.missing()
+	s.metrics = []Metric{{"degrees_of_freedom", "", float64(s.begin.DOF)}, {"steps", "", float64(r.Accepted)}, {"steps_rejected", "", float64(r.Rejected)}}
+	if s.model.Model.NC() > 0 {
+		s.metrics = append(s.metrics, Metric{"constraint_residual_max", "", r.Residual}, Metric{"constraint_rate_max", "", r.Rate},
+			Metric{"constraint_drift_max", "", r.Drift}, Metric{"singular_steps", "", float64(r.Singular)})
+	}
+	s.metrics = append(s.metrics, Metric{"kinetic_energy_max", "J", s.peak}, Metric{"energy_error", "J", joule}, Metric{"energy_error_relative", "", relative})
+}
+
+// doubts warns, and refuses a run that is not to be trusted.
+func (s *machineRun) doubts() error {
+	warn := func(format string, a ...any) { s.warnings = append(s.warnings, fmt.Sprintf(format, a...)) }
+	if s.begin.Singular {
+		warn("the start is a singular position: the equations do not determine the motion there")
+	}
+	if n := s.result.Singular; n > 0 && !s.begin.Singular {
+		warn("%d steps ended in a singular position, the first at t = %.6g s", n, s.result.SingularAt)
+	}
+	bad := false
+	if _, e := s.missing(); e > max(1e-6, 1e4*s.cfg.Tolerance) {
+		bad = true
+		warn("the energies miss %.2g of the largest of them: a smaller tolerance may help", e)
+	}
+	if s.result.Residual > 1e-8 {
+		bad = true
+		warn("constraints were missed by up to %.2g", s.result.Residual)
+	}
+	if bad {
+		return report.ExitWith(report.Quality, errors.New("simulate: do not trust this result, see the warnings"))
+	}
+	return nil
+}
+
+// writeOut writes the files that were asked for.
+func (s *machineRun) writeOut(ctx context.Context, f Options, format string) error {
+	return f.write(ctx, output{f.Out, s.writeTable}, output{f.Plot, func(w io.Writer) error { return s.figure().Write(w, format) }})
+}
+
+func (s *machineRun) writeTable(w io.Writer) error {
+	var names []string
+	for _, c := range s.columns {
+		names = append(names, Header(c.name, c.unit))
+	}
+	return writeTable(w, names, len(s.columns[0].x), func(k, j int) float64 { return s.columns[j].x[k] })
+}
+
+// text says what was simulated.
+func (s *machineRun) text() string {
+	return fmt.Sprintf("%s in %s, %d bodies, tolerance %.3g", filepath.Base(s.path), report.WithUnit(s.cfg.Duration, "s"), s.model.Model.Bodies(), s.cfg.Tolerance)
+}
+
+func (s *machineRun) print(w io.Writer) {
+	fmt.Fprintf(w, "%s\n%s\nstart: %v\n\n", report.Titled(s.cfg.Name, s.cfg.Description), s.text(), s.begin)
+	t := tabwriter.NewWriter(w, 0, 8, 3, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(t, "\tstart\tend\tlowest\thighest\t \t\n")
+	for _, c := range s.columns[1:] {
+		if c.name == "kinetic" || c.name == "residual" || c.name == "residual_rate" || len(c.x) == 0 {
+			continue
+		}
+		lo, hi := c.x[0], c.x[0]
+		for _, x := range c.x {
+			lo, hi = min(lo, x), max(hi, x)
+		}
+		fmt.Fprintf(t, "%s\t%.6g\t%.6g\t%.6g\t%.6g\t %s\t\n", c.name, report.Clean(c.x[0]), report.Clean(c.x[len(c.x)-1]), report.Clean(lo), report.Clean(hi), c.unit)
+	}
+	t.Flush()
+	fmt.Fprintln(w)
+	t = tabwriter.NewWriter(w, 0, 8, 3, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(t, "energy (J)\tin\tloss\twork done\tstored\tleft\t\n")
+	for _, e := range s.result.Audit.Lines {
+		fmt.Fprintf(t, "%s\t%.6g\t%.6g\t%.6g\t%.6g\t%.1e\t\n", e.Name, report.Clean(e.In), report.Clean(e.Loss), report.Clean(e.Out), report.Clean(e.Stored), e.Residual())
+	}
+	t.Flush()
+	fmt.Fprintln(w)
+	t = tabwriter.NewWriter(w, 0, 8, 3, ' ', tabwriter.AlignRight)
+	for _, m := range s.metrics {
+		fmt.Fprintf(t, "%s\t%.6g\t %s\t\n", m.Name, report.Clean(m.Value), m.Unit)
+	}
+	t.Flush()
+}
+
+// machineResult is the JSON of a run.
+type machineResult struct {
+	Name      string             `json:"name"`
+	Config    string             `json:"config"`
+	Program   string             `json:"program"`
+	Duration  float64            `json:"duration_s"`
+	Tolerance float64            `json:"tolerance"`
+	Start     machineStart       `json:"start"`
+	Warnings  []string           `json:"warnings"`
+	Files     map[string]string  `json:"files"`
+	Metrics   map[string]float64 `json:"metrics"`
+	Units     map[string]string  `json:"units"`
+	Energies  []machineEnergy    `json:"energies"`
+	End       map[string]float64 `json:"end"` // by the names of the table
+}
+
+type machineStart struct {
+	DOF       int      `json:"degrees_of_freedom"`
+	Missed    float64  `json:"constraints_missed"`
+	Moved     float64  `json:"moved"`
+	MovedRate float64  `json:"moved_rate"`
+	Redundant []string `json:"redundant"`
+	Singular  bool     `json:"singular"`
+}
+
+type machineEnergy struct {
+	Name   string  `json:"name"`
+	In     float64 `json:"in_J"`
+	Loss   float64 `json:"loss_J"`
+	Work   float64 `json:"work_J"`
+	Stored float64 `json:"stored_J"`
+	Left   float64 `json:"left_J"`
+}
+
+func (s *machineRun) json(f Options) machineResult {
+	b := s.begin
+	out := machineResult{Name: s.cfg.Name, Config: s.path, Program: report.Version(), Duration: s.cfg.Duration, Tolerance: s.cfg.Tolerance,
+		Start:    machineStart{b.DOF, b.Gap, b.Moved, b.MovedRate, append([]string{}, b.Redundant...), b.Singular},
+		Warnings: append([]string{}, s.warnings...), Files: f.files(), Metrics: map[string]float64{}, Units: map[string]string{}, End: map[string]float64{}}
+	for _, m := range s.metrics {
+		out.Metrics[m.Name], out.Units[m.Name] = m.Value, m.Unit
+	}
+	for _, e := range s.result.Audit.Lines {
+		out.Energies = append(out.Energies, machineEnergy{e.Name, e.In, e.Loss, e.Out, e.Stored, e.Residual()})
+	}
+	for _, c := range s.columns {
+		out.End[Header(c.name, c.unit)] = c.x[len(c.x)-1]
+	}
+	return out
+}

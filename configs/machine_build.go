@@ -1,0 +1,270 @@
+package configs
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/num/quat"
+	"gonum.org/v1/gonum/spatial/r3"
+
+	"hilrig/engine/circuit"
+	"hilrig/engine/circuit/drivetrain"
+	"hilrig/engine/machine"
+	"hilrig/engine/multibody"
+	"hilrig/engine/plant"
+	"hilrig/engine/reference"
+	"hilrig/engine/rotation"
+)
+
+var jointKinds = map[string]multibody.Kind{"fixed": multibody.Fixed, "revolute": multibody.Revolute, "prismatic": multibody.Prismatic,
+	"spherical": multibody.Spherical, "free": multibody.Free}
+
+var loopKinds = map[string]multibody.CutKind{"fixed": multibody.CutFixed, "revolute": multibody.CutRevolute, "prismatic": multibody.CutPrismatic,
+	"cylindrical": multibody.CutCylindrical, "spherical": multibody.CutSpherical, "point": multibody.CutPoint, "distance": multibody.CutDistance}
+
+// motionSuffix is what the torque of a prescribed motion is called, behind the name of its joint.
+const motionSuffix = ".motion"
+
+// Build makes the machine of a file that was checked.
+func (c *MachineRun) Build() (*machine.Machine, error) { return machine.New(c.spec()) }
+
+func (c *MachineRun) spec() machine.Spec {
+	m := &c.Machine
+	var s machine.Spec
+	s.Gravity = vector(m.Gravity)
+	for i := range m.Bodies {
+		b := &m.Bodies[i]
+		s.Bodies = append(s.Bodies, m.body(b))
+		if g := b.Joint.Motion.Generator(); g != nil {
+			s.Drives, s.Motions = append(s.Drives, multibody.Drive{Name: b.Name + motionSuffix, Joint: b.Name}), append(s.Motions, g)
+		}
+		if g := b.Joint.Effort.Generator(); g != nil {
+			s.Efforts = append(s.Efforts, machine.Effort{Joint: b.Name, By: g})
+		}
+	}
+	for i := range m.Frames {
+		f := &m.Frames[i]
+		s.Frames = append(s.Frames, multibody.Frame{Name: f.Name, Body: f.Body, Pose: pose(f.At, f.Turn)})
+	}
+	for i := range m.Loops {
+		l := &m.Loops[i]
+		cut := multibody.Cut{Name: l.Name, Kind: loopKinds[l.Kind], Length: l.Length}
+		end := func(of, suffix string, at, turn [3]float64) string {
+			if at == [3]float64{} && turn == [3]float64{} {
+				return of
+			}
+			// a place of its own on the body, or on that of the frame
+			body, on := of, pose(at, turn)
+			for k := range m.Frames {
+				if f := &m.Frames[k]; f.Name == of {
+					body, on = f.Body, pose(f.At, f.Turn).Then(on)
+				}
+			}
+			s.Frames = append(s.Frames, multibody.Frame{Name: l.Name + suffix, Body: body, Pose: on})
+			return l.Name + suffix
+		}
+		cut.A, cut.B = end(l.A, "/a", l.AtA, l.TurnA), end(l.B, "/b", l.AtB, l.TurnB)
+		s.Cuts = append(s.Cuts, cut)
+	}
+	for i := range m.Couplings {
+		k := &m.Couplings[i]
+		out := multibody.Coupling{Name: k.Name, Offset: k.Offset}
+		for _, joint := range slices.Sorted(maps.Keys(k.Of)) {
+			out.Terms = append(out.Terms, multibody.Term{Joint: joint, Factor: k.Of[joint]})
+		}
+		s.Couplings = append(s.Couplings, out)
+	}
+	s.Parts = m.parts
+	return s
+}
+
+// body is a body with the rotors on its joint.
+func (m *Machine) body(b *MachineBody) multibody.Body {
+	out := multibody.Body{Name: b.Name, Parent: b.Parent, Place: pose(b.At, b.Turn)}
+	if b.RPY != [3]float64{} {
+		out.Place.R = rollPitchYaw(b.RPY)
+	}
+	j := &b.Joint
+	out.Joint = multibody.Joint{Kind: jointKinds[j.Kind], Axis: vector(j.Axis), Armature: j.Armature, Damping: j.Damping, Stiffness: j.Stiffness, Rest: j.Rest}
+	for i := range m.Motors {
+		if k := &m.Motors[i]; k.Joint == b.Name {
+			out.Joint.Armature += k.Gear * k.Gear * k.Rotor
+		}
+	}
+	d, p := b.Inertia, b.Products
+	if b.InertiaZ > 0 {
+		d = [3]float64{b.InertiaZ / 2, b.InertiaZ / 2, b.InertiaZ}
+	}
+	out.Inertia = multibody.Inertia{Mass: b.Mass, Com: vector(b.Com), I: rotation.Matrix{{d[0], p[0], p[1]}, {p[0], d[1], p[2]}, {p[1], p[2], d[2]}}}
+	return out
+}
+
+func pose(at, turn [3]float64) multibody.Pose {
+	p := multibody.Pose{P: vector(at)}
+	if turn != [3]float64{} {
+		p.R = rotation.Exp(vector(turn))
+	}
+	return p
+}
+
+// rollPitchYaw turns by roll about x, then pitch about y, then yaw about z, all of them fixed axes.
+func rollPitchYaw(a [3]float64) quat.Number {
+	turn := func(x, y, z float64) quat.Number { return rotation.Exp(r3.Vec{X: x, Y: y, Z: z}) }
+	return quat.Mul(turn(0, 0, a[2]), quat.Mul(turn(0, a[1], 0), turn(a[0], 0, 0)))
+}
+
+// parts are the circuit, the drive train and the friction of the joints.
+func (m *Machine) parts(axis func(joint string) (int, error), axes int) (list []drivetrain.Part, err error) {
+	number := func(joint string) int {
+		if joint == groundName {
+			return drivetrain.Ground
+		}
+		k, bad := axis(joint)
+		if bad != nil && err == nil {
+			err = bad
+		}
+		return k
+	}
+	if e := m.elements(number); len(e) > 0 {
+		c, bad := circuit.Build(circuit.Spec{Ground: groundName, Axes: axes, Elements: e})
+		if bad != nil {
+			return nil, bad
+		}
+		list = append(list, c)
+	}
+	for i := range m.Shafts {
+		s := &m.Shafts[i]
+		out := &drivetrain.Shaft{Label: s.Name, Twist: drivetrain.Twist{A: number(s.A), B: number(s.B), Ratio: s.Ratio}, K: s.Stiffness, C: s.Damping}
+		if s.Efficiency < 1 || s.Back != nil {
+			out.Mesh = &drivetrain.Mesh{Efficiency: s.Efficiency, Back: math.NaN(), Speed: s.Speed}
+			if s.Back != nil {
+				out.Mesh.Back = *s.Back
+			}
+		}
+		list = append(list, out)
+	}
+	for i := range m.Belts {
+		b := &m.Belts[i]
+		list = append(list, &drivetrain.Belt{Label: b.Name, A: number(b.A), B: number(b.B), RA: b.RadiusA, RB: b.RadiusB, K: b.Stiffness, C: b.Damping, Tension: b.Tension, Grip: b.Grip})
+	}
+	for i := range m.Stops {
+		s := &m.Stops[i]
+		list = append(list, &drivetrain.Contact{Label: s.Name, Twist: drivetrain.Twist{A: number(s.A), B: number(s.B), Ratio: s.Ratio},
+			Stops: plant.Stops{Travel: s.Travel, Stiffness: s.Stiffness, Loss: s.Loss}})
+	}
+	for i := range m.Bodies {
+		b := &m.Bodies[i]
+		if law := b.Joint.Friction.Model; law != nil {
+			list = append(list, &drivetrain.Bearing{Label: b.Name + ".friction", Twist: drivetrain.Twist{A: number(b.Name), B: drivetrain.Ground}, Law: law, Speed: b.Joint.Smoothing})
+		}
+	}
+	return list, err
+}
+
+// elements are the branches of the circuit.
+func (m *Machine) elements(axis func(joint string) int) (list []circuit.Element) {
+	for i := range m.Motors {
+		k := &m.Motors[i]
+		at := axis(k.Joint)
+		if k.Kind == "synchronous" {
+			list = append(list, &circuit.Synchronous{Name: k.Name, Rotor: circuit.Rotor{Ld: k.Ld, Lq: k.Lq, Psi: k.Psi, Pairs: k.Pairs * k.Gear}, R: k.R,
+				Ud: generatorOr(k.Ud, 0), Uq: generatorOr(k.Uq, 0), Axis: at})
+			continue
+		}
+		from, to := k.Name+"/+", groundName
+		if len(k.Nodes) == 2 {
+			from, to = k.Nodes[0], k.Nodes[1]
+		} else {
+			list = append(list, &circuit.VoltageSource{Name: k.Name + ".supply", From: from, To: to, U: k.Voltage.Generator()})
+		}
+		list = append(list, &circuit.DC{Name: k.Name, From: from, To: to, Axis: at, I0: k.Amperes,
+			Motor: plant.Motor{R: k.R, L: k.L, K: k.K * k.Gear, BrushDrop: k.BrushDrop, DropScale: k.DropScale}})
+	}
+	for i := range m.Circuit {
+		e := &m.Circuit[i]
+		var out circuit.Element
+		switch e.Kind {
+		case "resistor":
+			out = &circuit.Resistor{Name: e.Name, From: e.From, To: e.To, R: e.R}
+		case "inductor":
+			out = &circuit.Inductor{Name: e.Name, From: e.From, To: e.To, L: e.L, R: e.R, I0: e.Amperes}
+		case "capacitor":
+			out = &circuit.Capacitor{Name: e.Name, From: e.From, To: e.To, C: e.C, U0: e.Volts}
+		case "voltage-source":
+			out = &circuit.VoltageSource{Name: e.Name, From: e.From, To: e.To, U: generatorOr(e.Voltage, 0), R: e.R}
+		case "current-source":
+			out = &circuit.CurrentSource{Name: e.Name, From: e.From, To: e.To, I: generatorOr(e.Current, 0)}
+		case "switch":
+			out = &circuit.Switch{Name: e.Name, From: e.From, To: e.To, Ron: e.Ron, Roff: e.Roff, Closed: generatorOr(e.Closed, 0)}
+		case "diode":
+			out = &circuit.Diode{Name: e.Name, From: e.From, To: e.To, Knee: e.Knee, Ron: e.Ron, Roff: e.Roff}
+		}
+		list = append(list, out)
+	}
+	return list
+}
+
+// generatorOr is a signal, or a constant where it is left out.
+func generatorOr(s *Signal, x float64) reference.Generator {
+	if g := s.Generator(); g != nil {
+		return g
+	}
+	return reference.Constant(x)
+}
+
+// State is the start as the file gives it, loops not yet closed.
+func (c *MachineRun) State(m *machine.Machine) []float64 {
+	x := m.NewState()
+	for i := range c.Machine.Bodies {
+		b := &c.Machine.Bodies[i]
+		j, err := m.Model.Joint(b.Name)
+		if err != nil {
+			continue // fixed
+		}
+		_, kind, iq, iv := m.Model.JointOf(j)
+		q, v := x[iq:], x[m.Model.NQ()+iv:]
+		switch kind {
+		case multibody.Revolute, multibody.Prismatic:
+			q[0], v[0] = b.Joint.Position, b.Joint.Velocity
+			if g := b.Joint.Motion.Generator(); g != nil {
+				q[0], v[0], _ = g.At(0)
+			}
+		default:
+			g := rotation.Exp(vector(b.Start.Turn))
+			q[0], q[1], q[2], q[3] = g.Real, g.Imag, g.Jmag, g.Kmag
+			copy(v, b.Start.Omega[:])
+			if kind == multibody.Free {
+				copy(q[4:], b.Start.At[:])
+				copy(v[3:], b.Start.Speed[:])
+			}
+		}
+	}
+	return x
+}
+
+// Begin makes the machine and its state at the start, loops closed. What was moved stands in the report; the error says why they cannot be.
+func (c *MachineRun) Begin() (m *machine.Machine, x []float64, done multibody.Assembled, err error) {
+	if m, err = c.Build(); err != nil {
+		return nil, nil, done, err
+	}
+	x = c.State(m)
+	how := multibody.Assembly{Hold: c.Start.Hold, Limit: c.Start.Limit}
+	if c.Start.Refuse {
+		how.Limit = 1e-6
+	}
+	if done, err = m.Assemble(0, x, how); err != nil {
+		return nil, nil, done, fmt.Errorf("start: %w", err)
+	}
+	if c.Start.Refuse && done.MovedRate > 1e-6 {
+		return nil, nil, done, fmt.Errorf("start: the velocities miss the constraints by %.3g, and start.refuse is set", done.GapRate)
+	}
+	return m, x, done, nil
+}
+
+// Assembled says how the start came out.
+func (c *MachineRun) Assembled() (string, error) {
+	_, _, done, err := c.Begin()
+	return done.String(), err
+}

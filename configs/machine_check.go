@@ -1,0 +1,329 @@
+package configs
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	"hilrig/configs/schema"
+	"hilrig/engine/friction"
+	"hilrig/engine/spelling"
+)
+
+// Check looks at what the tags cannot say. What bodies, loops, drive train and circuit refuse comes from where they are built.
+func (c *MachineRun) Check(r *schema.Report) {
+	r.CheckBounds(c)
+	if c.Version != 1 && !r.Bad("version") {
+		r.Errorf("version", "version: %d, this program reads version 1", c.Version)
+	}
+	if len(c.Machine.Bodies) == 0 && !r.Bad("machine") {
+		r.Errorf("machine.bodies", "machine.bodies is missing: bodies by name, each with its joint")
+	}
+	c.Machine.checkNames(r)
+	for i := range c.Machine.Bodies {
+		c.Machine.Bodies[i].check(r)
+	}
+	for _, s := range c.signals() {
+		s.of.check(r, s.path, s.unit, s.from)
+	}
+	for i := range c.Machine.Bodies {
+		c.Machine.Bodies[i].checkMotion(r)
+	}
+	c.Machine.checkMotors(r)
+	c.Machine.checkEnds(r)
+	if every := c.Outputs.Every; every > 0 && c.Duration/every > maxRows && !r.Bad("outputs") && !r.Bad("duration") {
+		r.Errorf("outputs.every", "outputs.every: %.3g rows, at most %d are kept", c.Duration/every, maxRows)
+	}
+	if len(r.Problems()) > 0 {
+		return
+	}
+	m, err := c.Build()
+	if err != nil {
+		c.passOn(r, err)
+		return
+	}
+	for i, name := range c.Start.Hold {
+		if _, err := m.Model.Joint(name); err != nil {
+			r.Errorf(fmt.Sprintf("start.hold[%d]", i), "start.hold[%d]: %v", i, err)
+		}
+	}
+	for i, name := range c.Outputs.Frames {
+		if _, err := m.Model.Frame(name); err != nil {
+			r.Errorf(fmt.Sprintf("outputs.frames[%d]", i), "outputs.frames[%d]: %v", i, err)
+		}
+	}
+}
+
+// badName is what would not be read back from the columns of a table.
+var badName = regexp.MustCompile(`[^\p{L}\p{N}_\- ]`)
+
+// checkNames wants names that differ where they stand in one table.
+func (m *Machine) checkNames(r *schema.Report) {
+	look := func(section, name string) {
+		at := schema.Join("machine."+section, name)
+		if bad := badName.FindString(name); bad != "" || name == "" {
+			r.Errorf(at, "%s: the name holds %q; want letters, digits, - and _", at, bad)
+		} else if name == groundName {
+			r.Errorf(at, "%s: ground is what does not move; choose another name", at)
+		}
+	}
+	for i := range m.Bodies {
+		look("bodies", m.Bodies[i].Name)
+	}
+	for i := range m.Frames {
+		look("frames", m.Frames[i].Name)
+	}
+	for i := range m.Loops {
+		look("loops", m.Loops[i].Name)
+	}
+	for i := range m.Couplings {
+		look("couplings", m.Couplings[i].Name)
+	}
+	for i := range m.Motors {
+		look("motors", m.Motors[i].Name)
+	}
+}
+
+// check looks at a body and its joint.
+func (b *MachineBody) check(r *schema.Report) {
+	at := "machine.bodies." + b.Name
+	if r.Bad(at) {
+		return
+	}
+	j := &b.Joint
+	given := func(key string) bool { return r.Given(at + "." + key) }
+	refuse := func(key, why string) { r.Errorf(at+"."+key, "%s.%s: %s", at, key, why) }
+	if j.Kind == "" {
+		r.Errorf(at+".joint", "%s.joint.kind is missing: revolute, prismatic, spherical, free or fixed", at)
+		return
+	}
+	single := j.Kind == "revolute" || j.Kind == "prismatic"
+	for _, key := range []string{"axis", "position", "velocity", "stiffness", "rest", "friction", "friction_speed", "effort", "motion"} {
+		if !single && given("joint."+key) {
+			refuse("joint."+key, "belongs to revolute and prismatic joints, this one is "+j.Kind)
+		}
+	}
+	switch {
+	case single && given("start"):
+		refuse("start", "belongs to spherical and free joints; give joint.position and joint.velocity")
+	case j.Kind == "spherical" && (b.Start.At != [3]float64{} || b.Start.Speed != [3]float64{}):
+		refuse("start", "at and speed belong to a free joint, a spherical one only turns")
+	case j.Kind == "fixed" && given("start"):
+		refuse("start", "a fixed joint does not move")
+	}
+	if j.Kind == "free" && j.Damping > 0 {
+		refuse("joint.damping", "a free joint has none: a drag has other units for turning than for moving")
+	}
+	if b.Turn != [3]float64{} && b.RPY != [3]float64{} {
+		refuse("rpy", "turn says it already; leave one of them out")
+	}
+	if b.InertiaZ > 0 && (b.Inertia != [3]float64{} || b.Products != [3]float64{}) {
+		refuse("inertia_z", "inertia says it already; leave one of them out")
+	}
+	if j.Motion != nil && j.Effort != nil {
+		refuse("joint.effort", "the motion of the joint is prescribed, an effort has no effect on it; leave one of them out")
+	}
+	j.checkFriction(r, at+".joint")
+}
+
+// checkMotion wants a start that is that of a prescribed motion.
+func (b *MachineBody) checkMotion(r *schema.Report) {
+	g, at := b.Joint.Motion.Generator(), "machine.bodies."+b.Name+".joint"
+	if g == nil || r.Bad(at) {
+		return
+	}
+	x, v, _ := g.At(0)
+	for _, s := range []struct {
+		key         string
+		given, want float64
+	}{{"position", b.Joint.Position, x}, {"velocity", b.Joint.Velocity, v}} {
+		if r.Given(at+"."+s.key) && math.Abs(s.given-s.want) > 1e-9*(1+math.Abs(s.want)) {
+			r.Errorf(at+"."+s.key, "%s.%s: %.9g, and the prescribed motion starts with %.9g; leave it out", at, s.key, s.given, s.want)
+		}
+	}
+}
+
+// checkFriction wants a law that a machine of several coordinates can have.
+func (j *MachineJoint) checkFriction(r *schema.Report, at string) {
+	law := j.Friction.Model
+	if law == nil {
+		if j.Smoothing > 0 {
+			r.Errorf(at+".friction_speed", "%s.friction_speed: of friction, which is missing", at)
+		}
+		return
+	}
+	j.Friction.checkLoad(r, "the joint of a machine does not tell it")
+	_, smooth := law.(friction.Smooth)
+	_, flow := law.(friction.Flow)
+	name := j.Friction.Name
+	if j.Smoothing == 0 {
+		if !smooth || !flow {
+			r.Errorf(at+".friction", "%s.friction: %s has no differential form, or a stick mode, which a machine of several coordinates cannot give it; set %s.friction_speed, over which its sign is smoothed, or take a law of bristles: lugre, dahl, elasto-plastic", at, name, at)
+		}
+		return
+	}
+	if byDirection(law) != "" || j.Friction.param("offset") != 0 && !math.IsNaN(j.Friction.param("offset")) {
+		r.Errorf(at+".friction", "%s.friction: with friction_speed the law has to be the same both ways: no backward, no offset", at)
+	}
+}
+
+// checkMotors wants what each kind needs.
+func (m *Machine) checkMotors(r *schema.Report) {
+	for i := range m.Motors {
+		k := &m.Motors[i]
+		at := "machine.motors." + k.Name
+		if r.Bad(at) {
+			continue
+		}
+		need := func(ok bool, key, why string) {
+			if !ok && !r.Bad(at+"."+key) {
+				r.Errorf(at+"."+key, "%s.%s is missing: %s", at, key, why)
+			}
+		}
+		need(k.Joint != "", "joint", "the joint that it turns")
+		if k.Gear == 0 {
+			r.Errorf(at+".gear", "%s.gear: 0, want a number other than 0", at)
+		}
+		if k.Kind == "dc" {
+			need(k.K != 0, "K", "torque and back-emf constant")
+			switch {
+			case k.Voltage == nil && len(k.Nodes) == 0:
+				need(false, "voltage", "a number or a generator in V; or nodes, two nodes of the circuit")
+			case k.Voltage != nil && len(k.Nodes) > 0:
+				r.Errorf(at+".nodes", "%s.nodes: voltage says it already; leave one of them out", at)
+			case k.Voltage == nil && len(k.Nodes) != 2:
+				r.Errorf(at+".nodes", "%s.nodes: %d, want two", at, len(k.Nodes))
+			}
+			continue
+		}
+		need(k.Ld > 0, "Ld", "inductance along the magnets")
+		need(k.Lq > 0, "Lq", "inductance across the magnets")
+		need(k.Psi > 0, "psi", "flux linkage of the magnets")
+		need(k.Pairs > 0, "pole_pairs", "of poles")
+		need(k.Uq != nil, "uq", "a number or a generator in V")
+	}
+}
+
+// checkEnds wants what loops, couplings, the circuit and the drive train stand between.
+func (m *Machine) checkEnds(r *schema.Report) {
+	var bodies []string
+	for i := range m.Bodies {
+		bodies = append(bodies, m.Bodies[i].Name)
+	}
+	ground := append(slices.Clone(bodies), groundName)
+	places := slices.Clone(ground)
+	for i := range m.Frames {
+		places = append(places, m.Frames[i].Name)
+	}
+	known := func(at, what, name string, list []string) {
+		switch {
+		case r.Bad(at):
+		case name == "":
+			r.Errorf(at, "%s is missing: %s", at, what)
+		case !slices.Contains(list, name):
+			r.Errorf(at, "%s: there is no %s %q%s", at, what, name, spelling.DidYouMean(name, list))
+		}
+	}
+	for i := range m.Frames {
+		f := &m.Frames[i]
+		known("machine.frames."+f.Name+".body", "body", f.Body, ground)
+	}
+	for i := range m.Loops {
+		l := &m.Loops[i]
+		at := "machine.loops." + l.Name
+		known(at+".a", "body or frame", l.A, places)
+		known(at+".b", "body or frame", l.B, places)
+		if l.Kind == "" && !r.Bad(at) {
+			r.Errorf(at+".kind", "%s.kind is missing: what b may do as seen from a", at)
+		}
+		if l.Length > 0 && l.Kind != "distance" {
+			r.Errorf(at+".length", "%s.length: of a distance; this loop is closed by %s", at, l.Kind)
+		}
+	}
+	for i := range m.Couplings {
+		k := &m.Couplings[i]
+		for joint := range k.Of {
+			known("machine.couplings."+k.Name+".of."+joint, "joint", joint, bodies)
+		}
+	}
+	for i := range m.Motors {
+		known("machine.motors."+m.Motors[i].Name+".joint", "joint", m.Motors[i].Joint, bodies)
+	}
+	for i := range m.Shafts {
+		s := &m.Shafts[i]
+		known("machine.shafts."+s.Name+".a", "joint", s.A, ground)
+		known("machine.shafts."+s.Name+".b", "joint", s.B, ground)
+		if s.Efficiency < 1 && s.Speed == 0 {
+			at := "machine.shafts." + s.Name + ".efficiency_speed"
+			r.Errorf(at, "%s is missing: the speed of a at which the loss is 76 %% developed", at)
+		}
+	}
+	for i := range m.Belts {
+		b := &m.Belts[i]
+		known("machine.belts."+b.Name+".a", "joint", b.A, ground)
+		known("machine.belts."+b.Name+".b", "joint", b.B, ground)
+	}
+	for i := range m.Stops {
+		s := &m.Stops[i]
+		known("machine.stops."+s.Name+".a", "joint", s.A, bodies)
+		known("machine.stops."+s.Name+".b", "joint", s.B, ground)
+	}
+	for i := range m.Circuit {
+		e := &m.Circuit[i]
+		at := "machine.circuit." + e.Name
+		for key, missing := range map[string]bool{"kind": e.Kind == "", "from": e.From == "", "to": e.To == "",
+			"voltage": e.Kind == "voltage-source" && e.Voltage == nil, "current": e.Kind == "current-source" && e.Current == nil, "closed": e.Kind == "switch" && e.Closed == nil} {
+			if missing && !r.Bad(at+"."+key) {
+				r.Errorf(at+"."+key, "%s.%s is missing", at, key)
+			}
+		}
+	}
+}
+
+// quoted is how the engine begins what it says of a part of the machine.
+var quoted = regexp.MustCompile(`^(\w+) "([^"]+)": `)
+
+// passOn reports what building the machine refused, at the section that it speaks of.
+func (c *MachineRun) passOn(r *schema.Report, err error) {
+	if list, ok := err.(interface{ Unwrap() []error }); ok && strings.Contains(err.Error(), "\n") {
+		for _, one := range list.Unwrap() {
+			c.passOn(r, one)
+		}
+		return
+	}
+	m, text, at := &c.Machine, err.Error(), "machine"
+	name := ""
+	if p := quoted.FindStringSubmatch(text); p != nil {
+		name, text = p[2], strings.TrimPrefix(text, p[0])
+	} else if before, after, ok := strings.Cut(text, ": "); ok {
+		name, _, _ = strings.Cut(before, ".friction")
+		if text = after; !strings.HasSuffix(before, ".friction") {
+			name = before
+		}
+	}
+	named := func(section string, n int, of func(i int) string) {
+		for i := range n {
+			if of(i) == name && at == "machine" {
+				at = "machine." + section + "." + name
+			}
+		}
+	}
+	named("bodies", len(m.Bodies), func(i int) string { return m.Bodies[i].Name })
+	named("frames", len(m.Frames), func(i int) string { return m.Frames[i].Name })
+	named("loops", len(m.Loops), func(i int) string { return m.Loops[i].Name })
+	named("couplings", len(m.Couplings), func(i int) string { return m.Couplings[i].Name })
+	named("motors", len(m.Motors), func(i int) string { return m.Motors[i].Name })
+	named("circuit", len(m.Circuit), func(i int) string { return m.Circuit[i].Name })
+	named("shafts", len(m.Shafts), func(i int) string { return m.Shafts[i].Name })
+	named("belts", len(m.Belts), func(i int) string { return m.Belts[i].Name })
+	named("stops", len(m.Stops), func(i int) string { return m.Stops[i].Name })
+	switch key, rest, ok := strings.Cut(text, ": "); {
+	case at == "machine":
+		text = err.Error()
+	case ok && slices.Contains([]string{"parent", "inertia"}, key):
+		at, text = at+"."+key, rest
+	}
+	r.Errorf(at, "%s: %s", at, text)
+}

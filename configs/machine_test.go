@@ -1,0 +1,186 @@
+package configs
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const machineHead = `# Machines
+
+` + "`hil simulate FILE`" + ` runs a machine when FILE has the key ` + "`machine`" + `: rigid bodies on joints, loops, gears, shafts, belts, motors with their circuit, friction.
+It is integrated offline to the tolerance of the file. Loops stay closed, and the energies of every part are summed up.
+
+` + "```" + `
+hil simulate configs/machine/crank-rocker.yaml                         # a DC motor turns the crank of a four-bar linkage
+hil simulate configs/machine/motor-gear-load.yaml --plot run.png       # motor, gear, flexible shaft, load with friction
+hil simulate configs/machine/slider-crank.yaml -o run.csv              # the torque that a prescribed motion takes
+` + "```" + `
+
+[double-pendulum.yaml](../configs/machine/double-pendulum.yaml), [four-bar.yaml](../configs/machine/four-bar.yaml) and
+[top.yaml](../configs/machine/top.yaml) are further examples.
+
+## What a machine is
+
+**A body hangs on its parent by one joint.** Body and joint have one name. ` + "`at` and `turn`" + ` say where the joint sits on the parent. The axes of the body are those
+of the joint on its side: with all positions zero they are parallel to the axes of the joint on the parent. ` + "`com` and `inertia`" + ` are in axes of the body.
+A joint of ` + "`kind: prismatic`" + ` speaks of m, N and kg, every other one of rad, N·m and kg·m².
+
+**Loops** are cut at a joint. A machine that moves in the plane of x and y closes them with ` + "`kind: point`" + `: two equations. ` + "`revolute`" + ` has five,
+three of which say nothing new in a plane. Such redundant equations are found, named and taken along: the motion is the same, their forces are those of least norm.
+
+**The start** is made consistent before the run: loops are closed by the shortest way, and velocities follow. The line *start* of the report says how far
+the file missed and what was moved. ` + "`start.hold`" + ` keeps joints as they are, ` + "`start.limit` and `start.refuse`" + ` turn a start down that misses by more.
+
+**Motors** stand on joints with one coordinate. ` + "`gear`" + ` is the number of turns of the rotor for one of the joint. The joint feels the inertia of the rotor times gear².
+Give a motor a ` + "`voltage`" + `, or ` + "`nodes`" + ` of a circuit.
+
+**Friction** of a joint follows any law of [laws.md](laws.md) that has a differential form. Laws with a stick mode, such as ` + "`coulomb`" + `, want
+` + "`friction_speed`" + `: the sign of the velocity is smoothed over that speed, and what should stick creeps. Laws of bristles hold still.
+
+**Effort** is a torque or force from outside. A **motion** prescribes a joint; the torque that it takes stands in the table as ` + "`JOINT.motion`" + `.
+
+## Results
+
+The table has a row for each ` + "`outputs.every`" + `. Units stand behind the names.
+
+| column | what it is |
+|---|---|
+| ` + "`JOINT.q`, `JOINT.v`" + ` | position and velocity of a revolute or prismatic joint |
+| ` + "`JOINT.qw` … `qz`, `wx` … `wz`" + ` | quaternion from the body to the joint's axes on the parent, angular velocity in axes of the body; a free joint also has ` + "`x y z vx vy vz`" + ` |
+| ` + "`MOTOR.i`" + ` | current; ` + "`MOTOR.d.i`, `MOTOR.q.i`" + ` of a synchronous motor, ` + "`NAME.u`" + ` the voltage of a capacitor |
+| ` + "`JOINT.friction.bristle`" + ` | states of a law of friction |
+| ` + "`LOOP.x`, `LOOP.y`, …, `LOOP.turn_x`" + ` | force and moment of a loop on b, in axes of a |
+| ` + "`COUPLING`" + ` | multiplier of a coupling: the joint feels it times its factor |
+| ` + "`JOINT.motion`" + ` | torque or force that a prescribed motion takes |
+| ` + "`residual`, `residual_rate`" + ` | largest error of the constraints (m, rad) and of their rates |
+| ` + "`kinetic`, `potential`" + ` | energies of the bodies; potential is that of gravity and of the springs of joints |
+| ` + "`input`, `loss`" + ` | energy that sources, efforts and motions gave, and what turned into heat, since the start |
+| ` + "`at.FRAME.x`" + ` … | where a frame of ` + "`outputs.frames`" + ` stands in the world |
+
+The report lists for every part what went in, what turned into heat, the work that it did on the joints, and what it stores. What is left is the error of the
+integration. ` + "`energy_error_relative`" + ` is the sum of all, by the largest energy of the run. Above 1e-6, or with a constraint that is missed by more than 1e-8, the run
+ends with a warning and exit code 6.
+
+A machine that cannot go on, such as a drive that pulls a linkage beyond its reach, ends with the time, the positions of its joints and what is wrong, exit code 6. The
+table ends there.
+
+## What it does not do
+
+Bodies do not touch each other: that is [contact.md](contact.md). Bodies are rigid; a flexible shaft is an entry of ` + "`shafts`" + `. A coupling has no losses; a gear with losses is a shaft
+with ` + "`efficiency`" + `. Steps are explicit: a stiff machine takes many of them. How the source of these equations is departed from stands in [differences.md](differences.md).
+
+# Keys
+
+Made from the source: ` + "`go test ./configs -run Docs -update`" + `. Numbers have units as in [config.md](config.md). Where two units are given, the first is that of a joint that turns.
+`
+
+// docs/machine.md has its tables from the tags.
+func TestMachineDocs(t *testing.T) {
+	current(t, "machine.md", machineHead+Tables(DefaultMachineRun()))
+}
+
+func TestMachineExamplesLoad(t *testing.T) {
+	files, err := filepath.Glob("machine/*.yaml")
+	if err != nil || len(files) < 6 {
+		t.Fatal(files, err)
+	}
+	for _, f := range files {
+		if KindOf(f) != MachineFile {
+			t.Errorf("%s is a file of kind %d", f, KindOf(f))
+		}
+		c, warnings, err := LoadMachine(f)
+		if err != nil || len(warnings) > 0 {
+			t.Errorf("%s: %v %v", f, warnings, err)
+			continue
+		}
+		if _, err := c.Assembled(); err != nil {
+			t.Errorf("%s: %v", f, err)
+		}
+	}
+}
+
+// What is wrong is named with its key; limits are looked at from both sides.
+func TestBadMachines(t *testing.T) {
+	for _, c := range []struct{ file, old, new, want string }{
+		{"crank-rocker", "parent: crank", "parent: crnk", `machine.bodies.coupler.parent: unknown body "crnk" (did you mean "crank"?)`},
+		{"crank-rocker", "crank:\n      parent: ground", "crank:\n      parent: coupler", "machine.bodies.crank.parent: bodies hang on each other in a circle (crank on coupler on crank)"},
+		{"top", "[0.2e-3, 0.2e-3, 0.4e-3]", "[0.2e-3, 0.2e-3, 0.41e-3]", "machine.bodies.top.inertia: impossible inertia"},
+		{"top", "[0.2e-3, 0.2e-3, 0.4e-3]", "[0.2e-3, 0.2e-3, 0.39e-3]", ""},
+		{"top", "kind: spherical", "kind: sperical", `"spherical"`},
+		{"top", "kind: spherical", "kind: spherical, axis: [1, 0, 0]", "machine.bodies.top.joint.axis: belongs to revolute and prismatic joints"},
+		{"top", "kind: spherical", "kind: revolute", "machine.bodies.top.start: belongs to spherical and free joints"},
+		{"top", "turn: [0, 0.5 rad, 0]", "at: [1, 0, 0]", "at and speed belong to a free joint"},
+		{"top", "mass: 0.5 kg", "mass: -0.5 kg", "machine.bodies.top.mass"},
+		{"top", "kind: spherical", "", "machine.bodies.top.joint.kind is missing"},
+		{"crank-rocker", "axis: [0, 0, 1], position: 0.5 rad, damping: 0.002 N·m·s/rad", "position: 0.5 m", "machine.bodies.crank.joint.position: 0.5 m is in m"},
+		{"slider-crank", "position: 0.39 m", "position: 0.39 rad", "machine.bodies.piston.joint.position: 0.39 rad is in rad"},
+		{"slider-crank", "kind: revolute, motion:", "kind: revolute, velocity: 19 rad/s, motion:", "the prescribed motion starts with 20"},
+		{"slider-crank", "kind: revolute, motion:", "kind: revolute, velocity: 20 rad/s, motion:", ""},
+		{"slider-crank", "kind: revolute, motion:", "kind: revolute, effort: 1 N·m, motion:", "machine.bodies.crank.joint.effort"},
+		{"crank-rocker", "b: rocker", "b: roker", `machine.loops.pin.b: there is no body or frame "roker" (did you mean "rocker"?)`},
+		{"crank-rocker", "b: rocker", "b: crank, length: 3 m", "machine.loops.pin.length"},
+		{"crank-rocker", "pin: {kind: point", "pin: {kind: distance", "machine.loops.pin: length 0 m"},
+		{"crank-rocker", "b: rocker, at_b: [300 mm, 0, 0]", "b: coupler", "machine.loops.pin: frames"},
+		{"crank-rocker", "joint: crank, R", "joint: crnk, R", "machine.motors.motor.joint"},
+		{"crank-rocker", ", voltage: 12 V", "", "machine.motors.motor.voltage is missing"},
+		{"crank-rocker", "voltage: 12 V", "voltage: 12 V, nodes: [a, ground]", "machine.motors.motor.nodes"},
+		{"crank-rocker", "voltage: 12 V", "nodes: [a, ground]", ""},
+		{"crank-rocker", "voltage: 12 V", "voltage: 12 V, gear: 0", "machine.motors.motor.gear"},
+		{"crank-rocker", "hold: [crank]", "hold: [crnk]", "start.hold[0]"},
+		{"crank-rocker", "every: 2 ms", "every: 2 ms, frames: [top]", "outputs.frames[0]"},
+		{"crank-rocker", "every: 2 ms", "every: 0.1 µs", "outputs.every"},
+		{"motor-gear-load", "friction_speed: 0.01 rad/s", "", "machine.bodies.load.joint.friction: coulomb has"},
+		{"motor-gear-load", "law: coulomb, Fc: 0.5 N·m", "law: dahl, sigma0: 100, Fc: 0.5 N·m, exponent: 1", ""},
+		{"motor-gear-load", "friction: {law: coulomb, Fc: 0.5 N·m}", "", "friction_speed: of friction, which is missing"},
+		{"motor-gear-load", "a: rotor", "a: rotr", "machine.shafts.shaft.a"},
+		{"motor-gear-load", "a: rotor", "a: load", "machine.shafts.shaft: A and B"},
+		{"motor-gear-load", "ratio: 10", "ratio: 10, efficiency: 0.9", "machine.shafts.shaft.efficiency_speed is missing"},
+		{"motor-gear-load", "armature: 1e-4 kg·m², ", "", "machine.bodies.rotor: mass 0 kg"},
+		{"motor-gear-load", "shafts:", "circuit:\n    supply: {kind: resistor, from: a, to: b, R: 1 ohm}\n  shafts:", "machine: nodes without a way to ground: nodes a, b"},
+		{"motor-gear-load", "shafts:", "circuit:\n    supply: {kind: voltage-source, from: a, to: ground}\n  shafts:", "machine.circuit.supply.voltage is missing"},
+		{"motor-gear-load", "version: 1", "version: 2", "reads version 1"},
+		{"motor-gear-load", "tolerance: 1e-11", "tolerance: 1e-14", "tolerance"},
+		{"motor-gear-load", "rotor:\n      parent", "ro.tor:\n      parent", "the name holds"},
+	} {
+		text, err := os.ReadFile("machine/" + c.file + ".yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		bad := strings.Replace(string(text), c.old, c.new, 1)
+		if bad == string(text) {
+			t.Fatalf("%q is not in %s", c.old, c.file)
+		}
+		_, _, err = MachineBytes("m.yaml", []byte(bad))
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: got %v, want %q", c.new, err, c.want)
+		}
+	}
+}
+
+// A start that misses its loops is closed, or refused with how far it is off.
+func TestMachineStart(t *testing.T) {
+	text, err := os.ReadFile("machine/crank-rocker.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ position, start, want string }{
+		{"0.27711649", "hold: [crank], limit: 1e-6", ""},
+		{"0.27711649", "hold: [crank], limit: 1e-9", "without moving joint"},
+		{"0.27711649", "hold: [crank], refuse: true", ""},
+		{"0.27712649", "hold: [crank], refuse: true", "without moving joint"},
+		{"0.4", "hold: [crank]", ""},
+		{"0.4", "hold: [crank, coupler, rocker]", "cannot be met"},
+	} {
+		s := strings.NewReplacer("0.27711649", c.position, "hold: [crank], limit: 1e-6", c.start).Replace(string(text))
+		m, _, err := MachineBytes("m.yaml", []byte(s))
+		if err != nil {
+			t.Fatal(err)
+		}
+		said, err := m.Assembled()
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %q, %v, want %q", c.start, said, err, c.want)
+		}
+	}
+}

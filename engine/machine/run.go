@@ -1,0 +1,317 @@
+package machine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"hilrig/engine"
+	"hilrig/engine/circuit"
+	"hilrig/engine/multibody"
+)
+
+// Options say how Run integrates.
+type Options struct {
+	Rtol, Atol float64 // of each state and energy; 0: 1e-10, 1e-12
+	Every      float64 // s  time between samples; 0: none but the first and the last
+	MaxSteps   int     // 0: 10⁷
+}
+
+// Result is what Run did and found.
+type Result struct {
+	Audit              *circuit.Audit
+	Accepted, Rejected int
+	Residual, Rate     float64 // largest |g| (m, rad) and |dg/dt| that was left after a step
+	Drift              float64 // rad, m  largest change of a coordinate by which a step was brought back
+	Singular           int     // steps that ended in a singular position
+	SingularAt         float64 // s  the first of them
+}
+
+// Failure says when and where a machine could not go on.
+type Failure struct {
+	T      float64 // s
+	What   string
+	Where  string // positions of the joints
+	Reason error  // nil, or what the integrator says
+}
+
+func (e *Failure) Error() string {
+	s := fmt.Sprintf("stopped at t = %.9g s: %s", e.T, e.What)
+	if e.Where != "" {
+		s += "; there " + e.Where
+	}
+	return s
+}
+
+// Unwrap is what the integrator says.
+func (e *Failure) Unwrap() error { return e.Reason }
+
+// Sample is the machine at one time. Its slices are overwritten by the next.
+type Sample struct {
+	T                  float64
+	X                  []float64
+	Kinetic, Potential float64 // J
+	In, Loss           float64 // J  since the start
+	Residual, Rate     float64 // |g| and |dg/dt|
+	Lambda             []float64
+}
+
+// Run carries x from t to end (s) and tells each sample, the first at t and the last at end. x is the state at the end, or where the
+// error, a *Failure or that of the context or of each, stopped it. Sources that jump are gone through in pieces.
+func (m *Machine) Run(ctx context.Context, x []float64, t, end float64, o Options, each func(*Sample) error) (Result, error) {
+	r := runner{m: m, n: m.Size(), each: each, sample: Sample{X: make([]float64, m.Size())}}
+	width := r.n + 3*len(m.lines)
+	r.show = make([]float64, width)
+	last := multibody.OK
+	d := engine.NewDormandPrince(func(t float64, y, dy []float64) {
+		if last = m.Flow(t, y[:r.n], dy[:r.n]); last != multibody.OK && last != multibody.Singular {
+			dy[0] = math.NaN()
+		}
+		for k, p := range m.powers {
+			dy[r.n+3*k], dy[r.n+3*k+1], dy[r.n+3*k+2] = p.In, p.Loss, p.Out
+		}
+	}, width)
+	d.Rtol, d.Atol, d.MaxSteps = 1e-10, 1e-12, 1e7
+	if o.Rtol > 0 {
+		d.Rtol, d.Atol = o.Rtol, o.Atol
+	}
+	if o.MaxSteps > 0 {
+		d.MaxSteps = o.MaxSteps
+	}
+	y := make([]float64, width)
+	copy(y, x)
+	r.begin(x)
+	fail := func(what string, reason error) error {
+		return &Failure{T: d.T, What: what, Where: m.where(x), Reason: reason}
+	}
+	d.Start(t, y)
+	if err := r.tell(t, y); err != nil {
+		return r.Result, err
+	}
+	k := 1
+	for d.T < end {
+		next := min(end, m.jump(d.T))
+		for d.T < next {
+			if err := ctx.Err(); err != nil {
+				return r.Result, err
+			}
+			if err := d.Step(next); err != nil {
+				r.Accepted, r.Rejected = r.Accepted+d.Accepted, r.Rejected+d.Rejected
+				return r.Result, fail(m.why(err, last), err)
+			}
+			for o.Every > 0 && t+float64(k)*o.Every <= d.T && t+float64(k)*o.Every < end-1e-9*o.Every {
+				at := t + float64(k)*o.Every
+				d.At(at, r.show)
+				if err := r.tell(at, r.show); err != nil {
+					return r.Result, err
+				}
+				k++
+			}
+			copy(y, d.X)
+			copy(x, y[:r.n])
+			if moved, st := r.settle(d.T, y); st != multibody.OK {
+				return r.Result, fail(m.open(st), nil)
+			} else if moved {
+				d.Replace(y)
+				copy(x, y[:r.n])
+			}
+		}
+		r.Accepted, r.Rejected = r.Accepted+d.Accepted, r.Rejected+d.Rejected
+		if d.T < end {
+			d.Start(d.T, y)
+		}
+	}
+	if err := r.tell(end, y); err != nil {
+		return r.Result, err
+	}
+	r.close(y)
+	return r.Result, nil
+}
+
+// jump is the first jump of a source after t (s).
+func (m *Machine) jump(t float64) float64 {
+	at := math.Inf(1)
+	look := func(s any) {
+		if j, ok := s.(circuit.Jumping); ok {
+			at = min(at, j.Next(t))
+		}
+	}
+	for _, p := range m.Parts {
+		look(p)
+	}
+	for _, e := range m.efforts {
+		look(e.by)
+	}
+	return at
+}
+
+// runner is a Run under way.
+type runner struct {
+	Result
+	m      *Machine
+	n      int
+	each   func(*Sample) error
+	show   []float64
+	before []float64
+	sample Sample
+	start  []float64 // J  stored in each line at the start
+}
+
+// begin starts the audit at the state x.
+func (r *runner) begin(x []float64) {
+	r.before = make([]float64, r.n)
+	r.start = r.stored(x)
+}
+
+// stored is the energy of each part and, last, of the bodies.
+func (r *runner) stored(x []float64) []float64 {
+	m := r.m
+	out := make([]float64, len(m.lines)+1)
+	q, v, z := m.cut(x)
+	for k, a := range m.axes {
+		m.q[k] = q[a.iq]
+	}
+	for k, p := range m.Parts {
+		out[k] = p.Stored(m.q, m.own(k, z))
+	}
+	multibody.Velocities(m.Model, m.Data, q, v)
+	kinetic, potential := m.energy(x)
+	out[len(m.lines)] = kinetic + potential
+	return out
+}
+
+// settle brings the state at t (s) back to the constraints, and tells whether that changed it.
+func (r *runner) settle(t float64, y []float64) (moved bool, st multibody.Status) {
+	m := r.m
+	copy(r.before, y[:r.n])
+	drift, st := r.project(t, y)
+	if st != multibody.OK {
+		return false, st
+	}
+	g, rate := m.Data.Residual()
+	r.Drift, r.Residual, r.Rate = max(r.Drift, drift), max(r.Residual, g), max(r.Rate, rate)
+	if m.Model.NC() > 0 && m.Data.Rank < m.Data.FullRank {
+		if r.Singular++; r.Singular == 1 {
+			r.SingularAt = t
+		}
+	}
+	for i, x := range r.before {
+		if y[i] != x {
+			return true, multibody.OK
+		}
+	}
+	return false, multibody.OK
+}
+
+// project makes quaternions of length one and meets the constraints; drift is the largest change of a coordinate.
+func (r *runner) project(t float64, y []float64) (drift float64, st multibody.Status) {
+	m := r.m
+	q, v, _ := m.cut(y)
+	multibody.Normalise(m.Model, q)
+	if m.Model.NC() == 0 {
+		return 0, multibody.OK
+	}
+	m.drive(t)
+	st = multibody.Project(m.Model, m.Data, q, v)
+	for i := range q {
+		drift = max(drift, math.Abs(q[i]-r.before[i]))
+	}
+	return drift, st
+}
+
+// tell shows the state y at t (s), which is brought to the constraints first.
+func (r *runner) tell(t float64, y []float64) error {
+	if r.each == nil {
+		return nil
+	}
+	m, s := r.m, &r.sample
+	copy(s.X, y[:r.n])
+	copy(r.before, s.X)
+	if _, st := r.project(t, s.X); st != multibody.OK {
+		return &Failure{T: t, What: m.open(st), Where: m.where(s.X)}
+	}
+	s.T, s.In, s.Loss = t, 0, 0
+	for k := range m.lines {
+		s.In += y[r.n+3*k]
+		s.Loss += y[r.n+3*k+1]
+	}
+	if st := m.Flow(t, s.X, r.before); st != multibody.OK && st != multibody.Singular {
+		return &Failure{T: t, What: m.named(st), Where: m.where(s.X)}
+	}
+	s.Residual, s.Rate = m.Data.Residual()
+	s.Lambda = m.Data.Lambda
+	s.Kinetic, s.Potential = m.energy(s.X)
+	return r.each(s)
+}
+
+// close ends the audit at the state y.
+func (r *runner) close(y []float64) {
+	end := r.stored(y[:r.n])
+	a := &circuit.Audit{}
+	bodies := circuit.Energies{Name: mechanicsLine, Stored: end[len(end)-1] - r.start[len(end)-1]}
+	for k, name := range r.m.lines {
+		e := circuit.Energies{Name: name, In: y[r.n+3*k], Loss: y[r.n+3*k+1], Out: y[r.n+3*k+2], Stored: end[k] - r.start[k]}
+		bodies.Out -= e.Out
+		if k >= len(r.m.Parts) && e == (circuit.Energies{Name: name}) {
+			continue
+		}
+		a.Lines = append(a.Lines, e)
+	}
+	a.Lines = append(a.Lines, bodies)
+	r.Audit = a
+}
+
+// named is a status in words, with the part that has it.
+func (m *Machine) named(st multibody.Status) string {
+	if m.fault != "" {
+		return m.fault
+	}
+	return "equations of motion: " + st.String()
+}
+
+// why says what stopped the integrator.
+func (m *Machine) why(err error, last multibody.Status) string {
+	var stop *engine.Stop
+	switch {
+	case !errors.As(err, &stop):
+		return err.Error()
+	case errors.Is(err, engine.ErrNonFinite):
+		return m.named(last)
+	}
+	return fmt.Sprintf("%v, %d steps were taken, the last try was %.3g s", stop.Cause, stop.Steps, stop.H)
+}
+
+// open names the constraint that is missed most.
+func (m *Machine) open(st multibody.Status) string {
+	if st == multibody.NotConverged {
+		worst := 0
+		for k, g := range m.Data.G {
+			if math.Abs(g) > math.Abs(m.Data.G[worst]) {
+				worst = k
+			}
+		}
+		return fmt.Sprintf("%v: %s is off by %.3g", st, m.Model.Constraints()[worst].Name, m.Data.G[worst])
+	}
+	return m.named(st)
+}
+
+// where lists the positions of the first axes.
+func (m *Machine) where(x []float64) string {
+	const most = 6
+	q, _, _ := m.cut(x)
+	var list []string
+	for k, a := range m.axes {
+		if k == most {
+			list = append(list, "…")
+			break
+		}
+		unit := "rad"
+		if a.linear {
+			unit = "m"
+		}
+		list = append(list, fmt.Sprintf("%s = %.6g %s", a.name, q[a.iq], unit))
+	}
+	return strings.Join(list, ", ")
+}
