@@ -43,7 +43,7 @@ func newLoopData(m *Model) LoopData {
 	return LoopData{
 		G: make([]float64, k), GRate: make([]float64, k), Lambda: make([]float64, k), Jac: make([]float64, k*n), Bias: make([]float64, k),
 		drive: make([]Motion, len(m.loops.drives)), rate: make([]float64, k), w: make([]float64, k*n), right: make([]float64, k),
-		y: make([]float64, n), gram: newGram(k), FullRank: k,
+		y: make([]float64, n), gram: newGram(m.loops.group), FullRank: k,
 	}
 }
 
