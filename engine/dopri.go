@@ -25,7 +25,7 @@ type DormandPrince struct {
 
 	T   float64   // s  time reached
 	Old float64   // s  time before the last step
-	X   []float64 // state at T, to be read only
+	X   []float64 // state at T, to be read only, but see Moved
 
 	Accepted, Rejected int // steps since Start
 
@@ -175,6 +175,9 @@ func (d *DormandPrince) Step(end float64) error {
 		return nil
 	}
 }
+
+// Moved tells that the caller has changed X a little after a step, to meet a constraint: its slope is taken anew, the step size stays.
+func (d *DormandPrince) Moved() { d.fresh = true }
 
 // At writes the continuous solution at t to x; t lies in the last step.
 func (d *DormandPrince) At(t float64, x []float64) {

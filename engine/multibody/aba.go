@@ -59,6 +59,13 @@ func (m *Model) aba(d *Data, q, v []float64) Status {
 		t.m = symmetric{xx: b.mass, yy: b.mass, zz: b.mass}
 		t.h = [9]float64{0, -s.mc.Z, s.mc.Y, s.mc.Z, 0, -s.mc.X, -s.mc.Y, s.mc.X, 0}
 	}
+	if len(m.springs) > 0 {
+		m.pull(d)
+		for j := 1; j < len(m.body); j++ {
+			p, w := &d.body[j].art.p, &d.passive[j]
+			*p = Wrench{M: r3.Sub(p.M, w.M), F: r3.Sub(p.F, w.F)}
+		}
+	}
 	for j := len(m.body) - 1; j > 0; j-- {
 		b, s := &m.body[j], &d.body[j]
 		var p *articulated

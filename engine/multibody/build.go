@@ -53,7 +53,10 @@ func Build(s Spec) (*Model, error) {
 	for j := 1; j < len(b.m.body); j++ {
 		b.m.body[j].compile()
 	}
-	b.m.plane = planeOf(b.m)
+	b.springs()
+	if len(b.m.springs) == 0 {
+		b.m.plane = planeOf(b.m)
+	}
 	b.moves()
 	b.close()
 	if len(b.errs) > 0 {

@@ -28,6 +28,8 @@ type LoopData struct {
 	right []float64 // nc
 	y     []float64 // nv
 	gram  gram
+
+	implicit []float64 // nv, or nil  what a stepper adds to the diagonal of H
 }
 
 // Motion is what a drive prescribes.
@@ -41,7 +43,7 @@ func newLoopData(m *Model) LoopData {
 	return LoopData{
 		G: make([]float64, k), GRate: make([]float64, k), Lambda: make([]float64, k), Jac: make([]float64, k*n), Bias: make([]float64, k),
 		drive: make([]Motion, len(m.loops.drives)), rate: make([]float64, k), w: make([]float64, k*n), right: make([]float64, k),
-		y: make([]float64, n), gram: newGram(k), FullRank: k,
+		y: make([]float64, n), gram: newGram(m.loops.group), FullRank: k,
 	}
 }
 

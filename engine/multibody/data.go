@@ -15,12 +15,13 @@ type Data struct {
 	L   []float64 // nv×nv  lower factor H = Lᵀ·L, by Factor
 	LoopData
 
-	body   []bodyData
-	column []spatial // S of each velocity: what a unit of it does to its body
-	wrench []Wrench  // external, of each body
-	joined []Wrench  // of the cut joints, scratch of Loads
-	loaded bool      // some wrench may be other than zero
-	flat   []flatData
+	body    []bodyData
+	column  []spatial // S of each velocity: what a unit of it does to its body
+	wrench  []Wrench  // external, of each body
+	joined  []Wrench  // of the cut joints, scratch of Loads
+	passive []Wrench  // of the springs
+	loaded  bool      // some wrench may be other than zero
+	flat    []flatData
 }
 
 // Wrench is a force and a moment on a body.
@@ -60,7 +61,7 @@ func (m *Model) NewData() *Data {
 	cut := func(n int) (part []float64) { part, v = v[:n:n], v[n:]; return part }
 	d := &Data{
 		QDD: cut(n), Tau: cut(n), H: cut(n * n), L: cut(n * n),
-		body: make([]bodyData, nb), column: make([]spatial, n), wrench: make([]Wrench, nb), joined: make([]Wrench, nb),
+		body: make([]bodyData, nb), column: make([]spatial, n), wrench: make([]Wrench, nb), joined: make([]Wrench, nb), passive: make([]Wrench, nb),
 		LoopData: newLoopData(m),
 	}
 	for j := range d.body {

@@ -19,17 +19,22 @@ func Dynamics(m *Model, d *Data, q, v, tau []float64) Status {
 	if st := m.prepare(d, q, v); st != OK {
 		return st
 	}
-	// what the torques alone would do: y = L⁻ᵀ(τ − h)
+	m.delassus(d)
 	copy(d.QDD, tau)
 	m.losses(q, v, d.QDD, -1)
+	m.resolve(d)
+	return m.conclude(d)
+}
+
+// resolve finds QDD and Lambda for the torques in QDD, with what prepare and delassus left.
+func (m *Model) resolve(d *Data) {
 	for i := range d.QDD {
 		d.y[i] = d.QDD[i] - d.Tau[i]
 	}
-	m.halfSolve(d, d.y)
+	m.halfSolve(d, d.y) // what the torques alone would do: y = L⁻ᵀ(τ − h)
 	if m.loops.n > 0 {
-		m.delassus(d)
 		n := m.nv
-		for r := range d.right {
+		for r := range d.Lambda {
 			x := -d.Bias[r] - 2*d.Alpha*d.GRate[r] - d.Beta*d.Beta*d.G[r]
 			for i, w := range d.w[r*n : r*n+n] {
 				x -= w * d.y[i]
@@ -41,7 +46,26 @@ func Dynamics(m *Model, d *Data, q, v, tau []float64) Status {
 	}
 	copy(d.QDD, d.y)
 	m.restSolve(d, d.QDD)
-	return m.conclude(d)
+}
+
+// response writes to a the acceleration that a unit of torque i adds.
+func (m *Model) response(d *Data, i int, a []float64) {
+	n := m.nv
+	clear(a)
+	a[i] = 1
+	m.halfSolve(d, a)
+	if m.loops.n > 0 {
+		for r := range d.right {
+			x := 0.0
+			for k, w := range d.w[r*n : r*n+n] {
+				x -= w * a[k]
+			}
+			d.right[r] = x
+		}
+		d.gram.solve(d.right)
+		m.addMultipliers(d, d.right, a)
+	}
+	m.restSolve(d, a)
 }
 
 // conclude is the status of an evaluation.
@@ -62,9 +86,15 @@ func (m *Model) prepare(d *Data, q, v []float64) Status {
 		m.move(d, j, v)
 		m.weigh(d, j)
 	}
+	if len(m.springs) > 0 {
+		m.pull(d)
+	}
 	m.accelerate(d, nil)
 	m.balance(d, v)
 	m.composite(d)
+	for i, x := range d.implicit {
+		d.H[i*m.nv+i] += x
+	}
 	if st := Factor(m, d); st != OK {
 		return st
 	}
@@ -75,6 +105,9 @@ func (m *Model) prepare(d *Data, q, v []float64) Status {
 // delassus factors Jac·H⁻¹·Jacᵀ = WᵀW.
 func (m *Model) delassus(d *Data) {
 	n, k := m.nv, m.loops.n
+	if k == 0 {
+		return
+	}
 	copy(d.w, d.Jac)
 	for r := range k {
 		w := d.w[r*n : r*n+n]

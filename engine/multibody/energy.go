@@ -3,7 +3,7 @@ package multibody
 import "gonum.org/v1/gonum/spatial/r3"
 
 // Energy is the kinetic energy (J), armatures included, and the potential energy (J) of gravity, 0 with the centre of mass in the
-// origin of the world, and of the springs of the joints. Velocities must be valid for q, v.
+// origin of the world, and of all springs. Velocities must be valid for q, v.
 func Energy(m *Model, d *Data, q, v []float64) (kinetic, potential float64) {
 	m.check("Energy", q, v, nil)
 	for j := 1; j < len(m.body); j++ {
@@ -20,7 +20,7 @@ func Energy(m *Model, d *Data, q, v []float64) (kinetic, potential float64) {
 			potential += 0.5 * k * x * x
 		}
 	}
-	return kinetic, potential
+	return kinetic, potential + m.stored(d)
 }
 
 // Momentum is the angular momentum about the origin of the world (kg·m²/s) and the momentum (kg·m/s) of all bodies, world axes, without

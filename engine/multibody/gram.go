@@ -3,26 +3,29 @@ package multibody
 import "math"
 
 // gram solves A·x = b for a symmetric positive semidefinite A of any rank, by Cholesky's factors with complete pivoting of A scaled to
-// a unit diagonal [GVL13] 4.2.8, 5.5: where rank is missing, x is the solution of least squares and least norm.
+// a diagonal of 1 for the largest row of each group [GVL13] 4.2.8, 5.5: where rank is missing, x is the solution of least squares and least norm.
 type gram struct {
 	n, rank int
+	least   float64   // pivot that was taken, of 1
 	a       []float64 // n×n; the lower factor afterwards, rows in the order of perm
 	scale   []float64 // of row and column
+	group   []int     // of row: rows of a group have the same scale
 	perm    []int     // row k of the factor is row perm[k] of A
 	c       []float64 // rank×rank factor of FᵀF where rank is missing
 	t, u    []float64
 }
 
-// rankLimit is the part of a unit diagonal that has to be left of a row when those before it are taken away: rounding leaves
-// about 1e-15, and a row at an angle φ from the others leaves φ².
+// rankLimit is the part of the diagonal that has to be left of a row when those before it are taken away: rounding leaves about 1e-15,
+// a row at an angle φ from the others φ², and one that has shrunk to φ of the largest of its group too.
 const rankLimit = 1e-12
 
 // nothing is the part of the largest diagonal below which a row is zero but for rounding, 1e-16 of a row squared; rows of moments and of
 // forces on parts of 0.1 mm differ by 1e-8.
 const nothing = 1e-22
 
-func newGram(n int) gram {
-	return gram{n: n, a: make([]float64, n*n), scale: make([]float64, n), perm: make([]int, n), c: make([]float64, n*n), t: make([]float64, n), u: make([]float64, n)}
+func newGram(group []int) gram {
+	n := len(group)
+	return gram{n: n, group: group, a: make([]float64, n*n), scale: make([]float64, n), perm: make([]int, n), c: make([]float64, n*n), t: make([]float64, n), u: make([]float64, n)}
 }
 
 // factor takes the lower triangle of a.
@@ -32,9 +35,13 @@ func (g *gram) factor() {
 	for i := range n {
 		top = max(top, a[i*n+i])
 	}
-	for i := range n {
+	clear(g.t)
+	for i, k := range g.group {
+		g.t[k] = max(g.t[k], a[i*n+i])
+	}
+	for i, k := range g.group {
 		g.perm[i], g.scale[i] = i, 0
-		if x := a[i*n+i]; x > nothing*top {
+		if x := g.t[k]; x > nothing*top {
 			g.scale[i] = 1 / math.Sqrt(x)
 		}
 	}
@@ -43,7 +50,7 @@ func (g *gram) factor() {
 			a[i*n+j] *= g.scale[i] * g.scale[j]
 		}
 	}
-	g.rank = n
+	g.rank, g.least = n, 1
 	for k := range n {
 		// largest rest of the diagonal; a row stays in its place unless another is clearly larger
 		p := k
@@ -59,6 +66,7 @@ func (g *gram) factor() {
 		if p != k {
 			g.swap(k, p)
 		}
+		g.least = min(g.least, a[k*n+k])
 		d := math.Sqrt(a[k*n+k])
 		a[k*n+k] = d
 		d = 1 / d

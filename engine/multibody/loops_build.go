@@ -46,6 +46,7 @@ type relation struct {
 type loops struct {
 	n         int             // equations
 	rows      []engine.Signal // of each equation: name and unit of its multiplier
+	group     []int           // of each equation: those that measure lengths at one cut, or angles, belong together
 	cuts      []cut
 	couplings []coupling
 	drives    []coupling
@@ -55,7 +56,7 @@ type loops struct {
 // close compiles the constraints of the specification.
 func (b *builder) close() {
 	l := &b.m.loops
-	seen := map[string]bool{}
+	seen, groups := map[string]bool{}, map[string]int{}
 	var name string
 	bad := func(format string, a ...any) {
 		b.fail("%w %q: %s", ErrConstraint, name, fmt.Sprintf(format, a...))
@@ -69,6 +70,14 @@ func (b *builder) close() {
 		seen[n] = true
 	}
 	row := func(suffix, unit string) {
+		together := name + unit
+		if unit == "" {
+			together += suffix
+		}
+		if _, ok := groups[together]; !ok {
+			groups[together] = len(groups)
+		}
+		l.group = append(l.group, groups[together])
 		if suffix != "" {
 			suffix = "." + suffix
 		}

@@ -19,6 +19,7 @@ type Model struct {
 	nq, nv  int
 	plane   *plane // the same machine in two dimensions, if its tree moves in a plane
 	loops   loops
+	springs []spring
 }
 
 type body struct {
@@ -69,7 +70,7 @@ func (m *Model) NQ() int     { return m.nq }
 func (m *Model) NV() int     { return m.nv }
 func (m *Model) Bodies() int { return len(m.body) - 1 }
 
-// Planar tells that the machine moves in a plane and is computed in two dimensions by ABA.
+// Planar tells that the machine moves in a plane, without springs between bodies, and is computed in two dimensions by ABA.
 func (m *Model) Planar() bool { return m.plane != nil }
 
 // Neutral is a new q with all angles and displacements 0.

@@ -15,6 +15,9 @@ func RNEA(m *Model, d *Data, q, v, a []float64) {
 		m.move(d, j, v)
 		m.weigh(d, j)
 	}
+	if len(m.springs) > 0 {
+		m.pull(d)
+	}
 	m.accelerate(d, a)
 	m.balance(d, v)
 	m.losses(q, v, d.Tau, +1)
@@ -55,6 +58,10 @@ func (m *Model) balance(d *Data, v []float64) {
 		if d.loaded {
 			s.force.M = r3.Sub(s.force.M, d.wrench[j].M)
 			s.force.F = r3.Sub(s.force.F, d.wrench[j].F)
+		}
+		if len(m.springs) > 0 {
+			s.force.M = r3.Sub(s.force.M, d.passive[j].M)
+			s.force.F = r3.Sub(s.force.F, d.passive[j].F)
 		}
 	}
 	for j := len(m.body) - 1; j > 0; j-- {

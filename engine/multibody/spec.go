@@ -17,6 +17,7 @@ type Spec struct {
 	Gravity r3.Vec // m/s²  world axes, for instance {Z: -9.81}
 	Bodies  []Body
 	Frames  []Frame
+	Springs []Spring
 
 	// what holds beside the tree; names are those of constraints and differ
 	Cuts      []Cut

@@ -1,0 +1,70 @@
+package multibody
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/spatial/r3"
+)
+
+// Equilibria in closed form; a start beside an unstable one ends in a stable one.
+func TestEquilibrium(t *testing.T) {
+	// a spring against the weight of a rod: k·φ = m·g·l/2·cos φ, from horizontal
+	s := chain(1, r3.Vec{Z: 1})
+	s.Bodies[0].Joint.Stiffness = 40
+	m, d := build(t, s)
+	q := []float64{1}
+	if err := Equilibrium(m, d, q, []float64{0}); err != nil {
+		t.Fatal(err)
+	}
+	if x := 40*q[0] + 9.81*0.5*math.Cos(q[0]); math.Abs(x) > 1e-9 {
+		t.Errorf("φ = %.12g rad, torque left %g", q[0], x)
+	}
+	// a chain almost upright falls down, under a torque that holds the second link at an angle
+	m, d = build(t, chain(3, r3.Vec{Z: 1}))
+	q = []float64{math.Pi/2 - 0.01, 0.02, 0.01}
+	tau := []float64{0, 0, 2}
+	if err := Equilibrium(m, d, q, tau); err != nil {
+		t.Fatal(err)
+	}
+	RNEA(m, d, q, make([]float64, 3), nil)
+	near(t, "torque", d.Tau, tau, 1e-9)
+	if a := q[0] + q[1] + q[2]; math.Abs(math.Cos(a)*9.81*0.5-2) > 1e-9 || math.Sin(a) > 0 {
+		t.Errorf("third link at %g rad", a)
+	}
+	// a four-bar with a spring between coupler and ground: the constraints hold, and at rest it stays at rest
+	c := crankRocker(CutRevolute)
+	c.Springs = []Spring{{Name: "spring", A: "ground", B: "coupler end", Stiffness: 300, Length: 0.3}}
+	m, d = build(t, c)
+	q, v := crankStart(t, m, d)
+	if err := Equilibrium(m, d, q, v); err != nil {
+		t.Fatal(err)
+	}
+	if st := Dynamics(m, d, q, v, v); st != OK || largest(d.QDD) > 1e-7 {
+		t.Errorf("%v, dv/dt = %v", st, d.QDD)
+	}
+	if g, _ := d.Residual(); g > 1e-11 {
+		t.Errorf("constraints missed by %g", g)
+	}
+	// a ball joint with its mass aside hangs down
+	ball := pendulumOnBall()
+	ball.Bodies = ball.Bodies[:1]
+	m, d = build(t, ball)
+	q = []float64{math.Cos(0.4), math.Sin(0.4), 0, 0}
+	if err := Equilibrium(m, d, q, []float64{0, 0, 0}); err != nil {
+		t.Fatal(err)
+	}
+	if _, com := Centre(m, d); math.Abs(com.Z+0.2) > 1e-9 {
+		t.Errorf("centre of mass at %v", com)
+	}
+	// a constant torque on a free wheel has none
+	wheel := chain(1, r3.Vec{Z: 1})
+	wheel.Gravity = r3.Vec{}
+	m, d = build(t, wheel)
+	q = []float64{0.3}
+	if err := Equilibrium(m, d, q, []float64{1}); !errors.Is(err, ErrEquilibrium) || !slices.Equal(q, []float64{0.3}) {
+		t.Errorf("wheel under a torque: %v, q = %v", err, q)
+	}
+}

@@ -1,0 +1,170 @@
+package multibody
+
+import (
+	"fmt"
+	"math"
+
+	"hilrig/engine"
+)
+
+// Offline integrates a machine to reference accuracy: Dormand and Prince's pair of orders 5 and 4 on x = [q | v], projected on the constraints
+// after every accepted step, which keeps the order [HW96] VII.2. Friction laws need a Stepper.
+//
+//	o := multibody.NewOffline(m, d, torques, nil)
+//	o.Start(0, q, v)
+//	for o.T < 10 { if err := o.Step(10); err != nil { … } }
+type Offline struct {
+	*engine.DormandPrince
+	Status Status // of the projections and evaluations since Start: the worst
+	Gap    float64
+	Rate   float64 // largest |g| and |dg/dt| after a projection since Start
+	Leaps  int     // over singular positions since Start
+
+	m      *Model
+	d      *Data
+	drives []func(t float64) Motion
+	tau    []float64
+	f      engine.RHS
+	k      [4][]float64
+	y      []float64
+	angle  float64 // of the equation that is nearest to those before it, at T
+	fall   float64 // 1/s  how fast it falls
+	cruise float64 // s    last step away from singular positions
+}
+
+// close is the angle (rad) between equations below which a step goes over the singular position instead of up to it. There the
+// equations of motion depend on the constraints being met the better the nearer it is, and stages of a step do not meet them: error
+// control would creep to where rounding decides how the machine goes on.
+const close = 5e-3
+
+// NewOffline makes an integrator; torques (nil: none) writes the torques of the joints at t (s), q, v. The tolerances are fields of
+// the embedded integrator, 1e-10 to begin with.
+func NewOffline(m *Model, d *Data, torques func(t float64, q, v, tau []float64), drives []func(t float64) Motion) *Offline {
+	if len(drives) != len(m.loops.drives) {
+		panic("multibody: NewOffline: want a motion for each drive")
+	}
+	o := &Offline{m: m, d: d, drives: drives, tau: make([]float64, m.nv)}
+	n := m.nq + m.nv
+	o.y = make([]float64, n)
+	for i := range o.k {
+		o.k[i] = make([]float64, n)
+	}
+	o.f = func(t float64, x, dx []float64) {
+		q, v := x[:m.nq], x[m.nq:]
+		if torques != nil {
+			torques(t, q, v, o.tau)
+		}
+		o.drive(t)
+		st := Dynamics(m, d, q, v, o.tau)
+		Rates(m, q, v, dx)
+		copy(dx[m.nq:], d.QDD)
+		if st != OK && st != Singular {
+			dx[0] = math.NaN()
+		}
+		o.Status = max(o.Status, min(st, Singular))
+	}
+	o.DormandPrince = engine.NewDormandPrince(o.f, n)
+	o.Rtol, o.Atol = 1e-10, 1e-10
+	return o
+}
+
+func (o *Offline) drive(t float64) {
+	for k, f := range o.drives {
+		o.d.Drive(k, f(t))
+	}
+}
+
+// Start begins at t with q, v, which have to meet the constraints: see Assemble.
+func (o *Offline) Start(t float64, q, v []float64) {
+	o.DormandPrince.Start(t, append(append([]float64(nil), q...), v...))
+	o.Status, o.Gap, o.Rate, o.Leaps, o.angle, o.fall, o.cruise = OK, 0, 0, 0, 0, 0, 0
+}
+
+// Q and V are position and velocity at T, to be read only.
+func (o *Offline) Q() []float64 { return o.X[:o.m.nq] }
+func (o *Offline) V() []float64 { return o.X[o.m.nq:] }
+
+// Step makes one step towards end (s) and projects. Near a singular position that it moves towards the step is one of Runge and
+// Kutta's RK4 to beyond it.
+func (o *Offline) Step(end float64) error {
+	before, t := o.angle, o.T
+	if o.angle < close && o.fall > 0 {
+		// the angle falls to zero and rises again: no stage of the leap may be where it is zero
+		left := o.angle / o.fall
+		if h := math.Min(left+math.Max(2*left, close/o.fall), end-t); h <= o.cruise {
+			if err := o.leap(h, end); err != nil {
+				return err
+			}
+			o.fall = (before - o.angle) / (o.T - t)
+			return nil
+		}
+	}
+	if err := o.DormandPrince.Step(end); err != nil {
+		return err
+	}
+	if err := o.project(o.Q(), o.V(), o.T); err != nil || o.m.loops.n == 0 {
+		return err
+	}
+	o.Moved()
+	if o.fall = (before - o.angle) / (o.T - t); o.angle > 2*close {
+		o.cruise = o.T - t
+	}
+	return nil
+}
+
+// project puts q, v on the constraints at t.
+func (o *Offline) project(q, v []float64, t float64) error {
+	Normalise(o.m, q)
+	if o.m.loops.n == 0 {
+		return nil
+	}
+	o.drive(t)
+	if st := Project(o.m, o.d, q, v); st != OK {
+		o.Status = max(o.Status, st)
+		return fmt.Errorf("projection at t = %.9g s: %v", t, st)
+	}
+	g, rate := o.d.Residual()
+	o.Gap, o.Rate = math.Max(o.Gap, g), math.Max(o.Rate, rate)
+	o.angle = math.Sqrt(o.d.gram.least)
+	return nil
+}
+
+// leap is a step of h (s), which may end at end, without error control.
+func (o *Offline) leap(h, end float64) error {
+	x := append([]float64(nil), o.X...)
+	for k, c := range [4]float64{0, 0.5, 0.5, 1} {
+		copy(o.y, x)
+		if k > 0 {
+			for i, s := range o.k[k-1] {
+				o.y[i] += c * h * s
+			}
+		}
+		o.f(o.T+c*h, o.y, o.k[k])
+	}
+	for i := range x {
+		x[i] += h / 6 * (o.k[0][i] + 2*o.k[1][i] + 2*o.k[2][i] + o.k[3][i])
+	}
+	if err := o.project(x[:o.m.nq], x[o.m.nq:], o.T+h); err != nil {
+		return err
+	}
+	o.Leaps++
+	first := o.First
+	o.First = o.cruise
+	at := o.T + h
+	if h == end-o.T {
+		at = end
+	}
+	o.DormandPrince.Start(at, x)
+	o.First = first
+	return nil
+}
+
+// Run steps to end.
+func (o *Offline) Run(end float64) error {
+	for o.T < end {
+		if err := o.Step(end); err != nil {
+			return err
+		}
+	}
+	return nil
+}
