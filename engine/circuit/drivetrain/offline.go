@@ -35,7 +35,11 @@ func (tr *Train) Flow(t float64, x, dx []float64, p []circuit.Power) engine.Stat
 	for i := range f.tau {
 		f.tau[i] -= f.bias[i]
 	}
-	clear(f.rho)
+	for r, row := range tr.Rows {
+		var st engine.Status
+		f.rho[r], st = row.accelerate(t, q, v, z, dz, tr.eq.x[r*n:(r+1)*n])
+		worst = worse(worst, st)
+	}
 	worst = worse(worst, tr.eq.solve(tr.Rows, tr.eq.m, f.tau, f.rho, v))
 	copy(dx[n:2*n], tr.eq.rhs)
 	tr.rowPowers(v, p)
@@ -49,7 +53,7 @@ func (tr *Train) rowPowers(v []float64, p []circuit.Power) {
 		for i, b := range tr.eq.b[r*tr.n : (r+1)*tr.n] {
 			out += b * v[i]
 		}
-		p[len(tr.Parts)+r] = circuit.Power{Loss: row.lost(v, tr.eq.lambda[r]), Out: out * tr.eq.lambda[r]}
+		p[len(tr.Parts)+r] = row.power(v, tr.eq.lambda[r], out*tr.eq.lambda[r])
 	}
 }
 
@@ -170,15 +174,23 @@ func (tr *Train) close(a *circuit.Audit, x []float64) {
 	last.Stored += tr.Mech.Energy(q, x[tr.n:2*tr.n])
 }
 
-// Start checks that speeds agree with the rows.
-func (tr *Train) Start(x []float64) error {
+// Start checks that the speeds of x agree with the rows at t (s).
+func (tr *Train) Start(t float64, x []float64) error {
+	n := tr.n
+	dx := make([]float64, len(x))
+	if st := tr.Flow(t, x, dx, make([]circuit.Power, len(tr.Parts)+len(tr.Rows))); st != engine.OK {
+		return fmt.Errorf("the equations at the start are %v", st)
+	}
 	var errs []error
-	v := x[tr.n : 2*tr.n]
-	for r, row := range tr.Rows {
-		sum, size := 0.0, 0.0
-		for i, c := range tr.eq.x[r*tr.n : (r+1)*tr.n] {
-			sum += c * v[i]
-			size = max(size, math.Abs(c*v[i]))
+	c := make([]float64, n)
+	for _, row := range tr.Rows {
+		want := row.speed(t, x[2*n:], dx[2*n:])
+		sum, size := -want, math.Abs(want)
+		clear(c)
+		row.coefficients(c)
+		for i, v := range x[n : 2*n] {
+			sum += c[i] * v
+			size = max(size, math.Abs(c[i]*v))
 		}
 		if math.Abs(sum) > 1e-9*size {
 			errs = append(errs, fmt.Errorf("%s: the speeds at the start miss it by %.6g rad/s", row.Name(), sum))

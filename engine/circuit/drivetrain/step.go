@@ -126,6 +126,7 @@ func (tr *Train) evaluate(t, h float64, q, v, z, w []float64) engine.Status {
 		clear(b)
 		row.force(w, f.lambda[r] > 0, b)
 		row.steepenAt(w, f.lambda[r], tr.n, f.slope)
+		f.rho[r] = row.mean(t, h, w, z, tr.eq.x[r*tr.n:(r+1)*tr.n])
 	}
 	tr.Mech.Mass(f.qm, tr.eq.m)
 	tr.Mech.Bias(f.qm, w, f.bias)

@@ -60,6 +60,9 @@ func New(m Mechanics, parts []Part, rows []Row) (*Train, error) {
 	}
 	tr.eq = newEquations(tr.n, len(rows))
 	for k, r := range rows {
+		if err := r.place(tr); err != nil {
+			return nil, err
+		}
 		r.coefficients(tr.eq.x[k*tr.n : (k+1)*tr.n])
 	}
 	if err := tr.eq.independent(rows); err != nil {
