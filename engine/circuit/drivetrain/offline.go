@@ -30,6 +30,9 @@ func (tr *Train) Flow(t float64, x, dx []float64, p []circuit.Power) engine.Stat
 		p[k], st = part.Flow(t, q, v, tr.own(k, z), tr.own(k, dz), f.tau)
 		worst = worse(worst, st)
 	}
+	if nr := len(tr.Rows); tr.looped != nil {
+		worst = worse(worst, tr.looped.Closed(q, v, tr.eq.x[nr*n:], f.rho[nr:]))
+	}
 	tr.Mech.Mass(q, tr.eq.m)
 	tr.Mech.Bias(q, v, f.bias)
 	for i := range f.tau {
@@ -62,6 +65,7 @@ type Offline struct {
 	Rtol, Atol float64 // of each state; 0: 1e-10, 1e-12
 	Every      float64 // s  samples; 0: none
 	MaxSteps   int     // 0: 10⁶ between two jumps of a source
+	Project    float64 // s  after which what loops have drifted is taken away; 0: 10 ms
 }
 
 // Integrate carries x from t to end (s) by the adaptive integrator, and tells each sample, the first at t and the last at end. It
@@ -97,6 +101,9 @@ func (tr *Train) Integrate(x []float64, t, end float64, o Offline, each func(t f
 	}
 	for t < end {
 		next := min(end, tr.next(t))
+		if tr.looped != nil {
+			next = min(next, t+or(o.Project, 0.01))
+		}
 		d.Start(t, y)
 		for d.T < next {
 			if err := d.Step(next); err != nil {
@@ -111,6 +118,9 @@ func (tr *Train) Integrate(x []float64, t, end float64, o Offline, each func(t f
 		}
 		copy(y, d.X)
 		t = next
+		if tr.looped != nil {
+			bad = worse(bad, tr.looped.Project(y[:tr.n], y[tr.n:2*tr.n]))
+		}
 	}
 	if bad != engine.OK {
 		return nil, fmt.Errorf("the equations were %v somewhere on the way to %g s", bad, end)
@@ -174,9 +184,14 @@ func (tr *Train) close(a *circuit.Audit, x []float64) {
 	last.Stored += tr.Mech.Energy(q, x[tr.n:2*tr.n])
 }
 
-// Start checks that the speeds of x agree with the rows at t (s).
+// Start moves x to where its loops are closed, and checks that the speeds agree with the rows at t (s).
 func (tr *Train) Start(t float64, x []float64) error {
 	n := tr.n
+	if tr.looped != nil {
+		if st := tr.looped.Project(x[:n], x[n:2*n]); st != engine.OK {
+			return fmt.Errorf("the loops cannot be closed from the position at the start: %v", st)
+		}
+	}
 	dx := make([]float64, len(x))
 	if st := tr.Flow(t, x, dx, make([]circuit.Power, len(tr.Parts)+len(tr.Rows))); st != engine.OK {
 		return fmt.Errorf("the equations at the start are %v", st)
