@@ -109,7 +109,7 @@ func (b *Belt) Flow(t float64, q, v, z, dz, tau []float64) (circuit.Power, engin
 }
 
 // Trial takes the stretch in the middle of the step: it follows the implicit midpoint rule.
-func (b *Belt) Trial(t, h float64, q, w, z, zn, tau, slope []float64) (circuit.Power, engine.Status) {
+func (b *Belt) Trial(t, h float64, q, v, w, z, zn, tau, slope []float64) (circuit.Power, engine.Status) {
 	rate := b.rate(w)
 	k := b.K*h/2 + b.C
 	ds, dds := rate, 1.0

@@ -118,7 +118,7 @@ func (tr *Train) evaluate(t, h float64, q, v, z, w []float64) engine.Status {
 	worst := engine.OK
 	for k, part := range tr.Parts {
 		var st engine.Status
-		f.p[k], st = part.Trial(t, h, q, w, tr.own(k, z), tr.own(k, f.zn), f.tau, f.slope)
+		f.p[k], st = part.Trial(t, h, q, v, w, tr.own(k, z), tr.own(k, f.zn), f.tau, f.slope)
 		worst = worse(worst, st)
 	}
 	for i := range f.qm {
