@@ -153,7 +153,7 @@ func TestQuasiStaticArmature(t *testing.T) {
 	near(t, "torque with 1 nH", at(1e-9), at(0), 1e-6)
 }
 
-// Without magnet, brushes or diodes a step of any length is exact: an armature at constant speed under a pulsed voltage, steps ten
+// A step of any length is exact: an armature at constant speed under a pulsed voltage, steps ten
 // times its time constant long, against pieces of the exponential by hand.
 func TestPulsedStepIsExact(t *testing.T) {
 	const r, l, k, w, h = 1.0, 0.2e-3, 0.05, 40.0, 2e-3

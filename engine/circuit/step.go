@@ -7,13 +7,12 @@ import (
 	"hilrig/engine/numeric"
 )
 
-// A step is exact for constant speed: currents and voltages of capacitors follow x′ = A·x + b, with A and b at the positions of the
-// middle of the step, its mean speeds and the sources in the middle of each part between their jumps. Nothing limits the step from
-// the side of L/R: a winding of any time constant goes where it goes, one without inductance is quasi-static by its equations. With
-// constant L the work of the currents is exact too: the mean force times the mean speed is what the back-emf takes out of the circuit.
-//
-// That is second order while L/R is longer than the step; a faster winding would end the step where the middle of it belongs. So the end,
-// not the mean, is corrected for the rates b′ of sources and speeds [HO10]: x⁺ = E·x + h·P1·b + h²·(P2 − ½·P1)·b′.
+// A step is exact for speeds and sources that change by a constant rate, at a position that is held: currents and voltages of capacitors
+// follow x′ = A·x + b + b′·(t − middle), with A and b at the positions of the middle of the step, its mean speeds and the sources in
+// the middle of each part between their jumps, b′ by the rates of both (phi.go). Nothing limits the step from the side of L/R: a
+// winding of any time constant goes where it goes, one without inductance is quasi-static by its equations. What is held makes the
+// scheme second order. So do the energies of a step: the mean force times the mean speed differs from what the back-emf takes out of
+// the circuit by what current and speed vary together in it.
 //
 // Brushes: drop·tanh(i/i0) is taken as the resistance drop·tanh(ī/i0)/ī of the mean current, found by iteration. Diodes stay on one
 // of their lines for a part; it is the one of the mean of the part, so the instant of a change is known to a part: first order there.
@@ -30,6 +29,7 @@ type stepper struct {
 	dx      []float64 // ∂x/∂v, a row for each axis that moves
 	dmean   []float64 // ∂(mean over the step)/∂v
 	dend    []float64
+	end     []float64 // state at the end of the part
 	moved   []int     // axes that some group or lead moves with
 	spin    []int     // leads that move with an axis
 	j, dj   []float64 // their mean currents over the step, and ∂/∂v, a row for each axis that moves
@@ -62,9 +62,9 @@ func newStepper(c *Circuit) stepper {
 		}
 	}
 	s.j, s.dj = make([]float64, len(s.spin)), make([]float64, len(s.spin)*len(s.moved))
-	v := make([]float64, (6+2*len(s.moved))*lin)
+	v := make([]float64, (7+2*len(s.moved))*lin)
 	cut := func(n int) (part []float64) { part, v = v[:n:n], v[n:]; return part }
-	s.b, s.x, s.mean, s.whole, s.drive, s.dend = cut(lin), cut(lin), cut(lin), cut(lin), cut(lin), cut(lin)
+	s.b, s.x, s.mean, s.whole, s.drive, s.dend, s.end = cut(lin), cut(lin), cut(lin), cut(lin), cut(lin), cut(lin), cut(lin)
 	s.dx, s.dmean = cut(lin*len(s.moved)), cut(lin*len(s.moved))
 	for k := range c.windings {
 		s.brushed = s.brushed || c.windings[k].drop > 0
@@ -188,6 +188,19 @@ func (c *Circuit) part(t, d, h, lead float64) (Power, engine.Status) {
 			break
 		}
 	}
+	c.affineRate(mid, s.rate, s.mean, c.at.y)
+	c.lu.Solve(c.at.y)
+	c.rates(c.at.y, s.drive)
+	next := s.end
+	clear(next)
+	times(next, s.phi.e, s.x, 1)
+	times(next, s.phi.p1, s.b, d)
+	times(next, s.phi.p2, s.drive, d*d)
+	times(next, s.phi.p1, s.drive, -d*d/2)
+	times(s.mean, s.phi.p3, s.drive, d*d)
+	times(s.mean, s.phi.p2, s.drive, -d*d/2)
+	c.fill(mid, s.mean, w, s.y)
+	c.lu.Solve(s.y)
 	for k, v := range s.mean {
 		s.whole[k] += v * d / h
 	}
@@ -195,15 +208,6 @@ func (c *Circuit) part(t, d, h, lead float64) (Power, engine.Status) {
 		s.j[k] += s.y[len(c.windings)+len(c.nodes)+l] * d / h
 	}
 	c.sensitivity(d, h, 1+2*lead/h)
-	next := s.dend
-	clear(next)
-	times(next, s.phi.e, s.x, 1)
-	times(next, s.phi.p1, s.b, d)
-	c.affineRate(mid, s.rate, s.mean, c.at.y)
-	c.lu.Solve(c.at.y)
-	c.rates(c.at.y, s.drive)
-	times(next, s.phi.p2, s.drive, d*d)
-	times(next, s.phi.p1, s.drive, -d*d/2)
 	var p Power
 	if c.Audited {
 		// the loss is a square: Simpson's rule with the mean as its middle
@@ -333,6 +337,10 @@ func (c *Circuit) sensitivity(d, h, share float64) {
 		clear(mean)
 		times(mean, s.phi.p1, dx, 1)
 		times(mean, s.phi.p2, s.drive, d)
+		if share != 0 { // the rate moves by 2/h
+			times(mean, s.phi.p3, s.drive, 2*d*d/h/share)
+			times(mean, s.phi.p2, s.drive, -d*d/h/share)
+		}
 		for i, v := range mean {
 			s.dmean[k*n+i] += v * d / h
 		}
@@ -347,7 +355,7 @@ func (c *Circuit) sensitivity(d, h, share float64) {
 		clear(mean)
 		times(mean, s.phi.e, dx, 1)
 		times(mean, s.phi.p1, s.drive, d)
-		if share != 0 { // the rate moves by 2/h
+		if share != 0 {
 			times(mean, s.phi.p2, s.drive, 2*d*d/h/share)
 			times(mean, s.phi.p1, s.drive, -d*d/h/share)
 		}

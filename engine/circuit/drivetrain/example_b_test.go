@@ -117,7 +117,7 @@ func TestExampleBFixed(t *testing.T) {
 	}
 	a, b := miss(1e-3), miss(1e-4)
 	for k := range a {
-		if order := math.Log10(a[k] / b[k]); order < 1.8 {
+		if order := math.Log10(a[k] / b[k]); order < 1.7 {
 			t.Errorf("column %d: order %.2f, want 2", k+1, order)
 		}
 	}

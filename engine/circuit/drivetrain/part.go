@@ -14,7 +14,7 @@
 //	2·M·(w − v)/h + c(q + hw/2, w) = Σ τ̄(w) + Σ b_r·λ_r,   X_r·w = ρ̄_r,   q⁺ = q + hw,   v⁺ = 2w − v,
 //
 // each part being told w and giving its mean force. That is the implicit midpoint rule for the mechanics, second order and without
-// loss of its own; springs give their exact mean, so what they store they give back; the circuit is exact for constant speed; friction
+// loss of its own; springs give their exact mean, so what they store they give back; the circuit is exact for even changes of speed; friction
 // laws take their own exact steps. A damper far stiffer than 2M/h leaves a speed that alternates about the w of the steps.
 //
 // Coordinates are angles (rad) or lengths (m); torque (N·m) reads force (N) then.
