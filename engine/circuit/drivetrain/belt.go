@@ -13,7 +13,7 @@ import (
 //
 //	F₁ = Tension + (K·s + C·s′),   F₂ = Tension − (K·s + C·s′),   neither below zero,   torque on B: r_B·(F₁ − F₂)
 //
-// With Grip = exp(µ·wrap) > 1 the belt slips where F₁ = Grip·F₂ [Eytelwein]: F₁ − F₂ stays at 2·Tension·(Grip − 1)/(Grip + 1) and
+// With Grip = exp(µ·wrap) > 1 the belt slips where F₁ = Grip·F₂, as Eytelwein found: F₁ − F₂ stays at 2·Tension·(Grip − 1)/(Grip + 1) and
 // the stretch follows what is left of it. With a belt that cannot slip (Grip 0) a strand that is slack pulls no more and the other
 // alone does.
 type Belt struct {
