@@ -16,13 +16,14 @@ type fixed struct {
 	residual, zn, dw []float64
 	p                []circuit.Power
 	lambda           []float64
+	keep             []float64 // state at the beginning
 }
 
 func newFixed(tr *Train) fixed {
 	n, k := tr.n, tr.eq.k
 	f := func(n int) []float64 { return make([]float64, n) }
 	return fixed{tau: f(n), bias: f(n), rho: f(k), slope: f(n * n), left: f(n * n), w: f(n), try: f(n), qm: f(n), residual: f(n), zn: f(tr.nz), dw: f(n),
-		p: make([]circuit.Power, len(tr.Parts)+len(tr.Rows)), lambda: f(k)}
+		p: make([]circuit.Power, len(tr.Parts)+len(tr.Rows)), lambda: f(k), keep: f(2*n + tr.nz)}
 }
 
 const (
@@ -98,6 +99,7 @@ func (tr *Train) Step(t, h float64, x []float64) engine.Status {
 			}
 		}
 	}
+	copy(f.keep, x)
 	for i := range n {
 		q[i] += h * f.w[i]
 		v[i] = 2*(f.w[i]+f.dw[i]) - v[i]
@@ -106,6 +108,9 @@ func (tr *Train) Step(t, h float64, x []float64) engine.Status {
 	tr.rowPowers(f.w, f.p)
 	if tr.looped != nil {
 		status = worse(status, tr.looped.Project(q, v))
+	}
+	if status == engine.NonFinite {
+		copy(x, f.keep)
 	}
 	return status
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"hilrig/engine"
 	"hilrig/engine/circuit"
@@ -98,7 +99,7 @@ func (tr *Train) Layout() engine.Layout {
 	l := engine.Layout{NQ: tr.n, NV: tr.n, NA: tr.nz}
 	l.States = append(l.States, tr.Mech.Coordinates()...)
 	for _, q := range tr.Mech.Coordinates() {
-		l.States = append(l.States, engine.Signal{Name: q.Name + ".rate", Unit: q.Unit + "/s"})
+		l.States = append(l.States, engine.Signal{Name: strings.TrimSuffix(q.Name, ".position") + ".velocity", Unit: q.Unit + "/s"})
 	}
 	l.Outputs = append(l.Outputs, l.States...)
 	for _, p := range tr.Parts {
