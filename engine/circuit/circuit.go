@@ -31,7 +31,7 @@
 // The forces need speeds and currents only, never accelerations: the rows of the mechanics and of the circuit are coupled through
 // their states, and for the solution of the former the latter are known forces.
 //
-// Flow is the differential form, for adaptive integrators. Trial is a fixed step: exact for constant speed (step.go).
+// Flow is the differential form, for adaptive integrators. Trial is a fixed step, exact where speeds and sources change evenly (step.go).
 //
 // Not here: saturation, iron losses, eddy currents, capacitors that move. Units are SI, the coordinate of a machine is rad or m.
 package circuit

@@ -104,10 +104,13 @@ func (c *Circuit) warm(x []float64) {
 		w := &c.windings[k]
 		c.at.ohm[k] = w.r
 		if w.heat >= 0 {
-			c.at.ohm[k] = w.r * max(0.1, 1+c.heaters[w.heat].tc*(x[hot+w.heat]-t20))
+			c.at.ohm[k] = w.ohm(&c.heaters[w.heat], x[hot+w.heat])
 		}
 	}
 }
+
+// ohm is the resistance (Ω) at a temperature (°C), as in package plant.
+func (w *winding) ohm(h *heater, temp float64) float64 { return w.r * max(0.1, 1+h.tc*(temp-t20)) }
 
 // settle solves for y with the right-hand side that fill writes, and turns the diodes until each is on the line it is on: first all
 // that are wrong at once, then the first of them alone, which ends for any network of resistors (Murty's least index, [CPS09] 4.1).

@@ -4,29 +4,32 @@ import "math"
 
 // phis are the functions of a matrix that carry a linear system over a step h with constant input, x′ = A·x + b:
 //
-//	x⁺ = E·x + h·P1·b,   mean of x = P1·x + h·P2·b,     E = e^Z, P1 = (e^Z − 1)/Z, P2 = (P1 − 1)/Z, Z = A·h.
+//	x⁺ = E·x + h·P1·b,   mean of x = P1·x + h·P2·b,     E = e^Z, P1 = (E − 1)/Z, P2 = (P1 − 1)/Z, P3 = (P2 − ½)/Z, Z = A·h,
 //
-// P2 is taken from its series for Z/2ˢ, of norm below one half, and doubled s times [HO10]:
+// and, where the input changes by b′ a second about b in the middle, h²·(P2 − ½·P1)·b′ and h²·(P3 − ½·P2)·b′ more.
 //
-//	P2(2Z) = ¼·P1² + ½·P2,   P1(2Z) = P1 + ½·D·P1,   D(2Z) = 2·D + D²,   D = E − 1.
+// P3 is taken from its series for Z/2ˢ, of norm below one half, and doubled s times [HO10]:
+//
+//	P3(2Z) = ⅛·P1·P2 + ⅛·P2 + ¼·P3,   P2(2Z) = ¼·P1² + ½·P2,   P1(2Z) = P1 + ½·D·P1,   D(2Z) = 2·D + D²,   D = E − 1.
 //
 // D instead of E keeps the digits of what is slow beside what is stiff.
 type phis struct {
-	n       int
-	h       float64
-	a       []float64 // of the last call
-	e       []float64
-	p1, p2  []float64
-	z, s, w []float64
+	n      int
+	h      float64
+	a      []float64 // of the last call
+	e      []float64
+	p1, p2 []float64
+	p3     []float64
+	z, w   []float64
 }
 
 func newPhis(n int) phis {
 	v := make([]float64, 7*n*n)
 	cut := func() (part []float64) { part, v = v[:n*n:n*n], v[n*n:]; return part }
-	return phis{n: n, h: math.NaN(), a: cut(), e: cut(), p1: cut(), p2: cut(), z: cut(), s: cut(), w: cut()}
+	return phis{n: n, h: math.NaN(), a: cut(), e: cut(), p1: cut(), p2: cut(), p3: cut(), z: cut(), w: cut()}
 }
 
-// terms of the series: 0.5¹³/15! is below the last digit of ½.
+// terms of the series: 0.5¹³/16! is below the last digit of ⅙.
 const phiTerms = 12
 
 // set computes the three for A and h, unless they are those of the last call.
@@ -57,23 +60,31 @@ func (p *phis) set(a []float64, h float64) {
 	for i, v := range a {
 		p.z[i] = v * scale
 	}
-	// Horner: P2 = 1/2!·(1 + Z/3·(1 + Z/4·(1 + …)))
-	eye(p.p2, n)
+	// Horner: P3 = 1/3!·(1 + Z/4·(1 + Z/5·(1 + …)))
+	eye(p.p3, n)
 	for k := phiTerms; k >= 1; k-- {
-		product(p.w, p.z, p.p2, n)
-		f := 1 / float64(k+2)
+		product(p.w, p.z, p.p3, n)
+		f := 1 / float64(k+3)
 		for i, v := range p.w {
-			p.p2[i] = v * f
+			p.p3[i] = v * f
 		}
-		addEye(p.p2, n)
+		addEye(p.p3, n)
 	}
-	for i := range p.p2 {
-		p.p2[i] *= 0.5
+	for i := range p.p3 {
+		p.p3[i] /= 6
+	}
+	product(p.p2, p.z, p.p3, n)
+	for i := range n {
+		p.p2[i*n+i] += 0.5
 	}
 	product(p.p1, p.z, p.p2, n)
 	addEye(p.p1, n)
 	product(p.e, p.z, p.p1, n) // D until the end
 	for range doublings {
+		product(p.w, p.p1, p.p2, n)
+		for i, v := range p.w {
+			p.p3[i] = 0.125*(v+p.p2[i]) + 0.25*p.p3[i]
+		}
 		product(p.w, p.p1, p.p1, n)
 		for i, v := range p.w {
 			p.p2[i] = 0.25*v + 0.5*p.p2[i]

@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// The three functions against the exponential of gonum: of Z alone and of the matrix [Z 1 0; 0 0 1; 0 0 0], whose first row of blocks
-// is E, P1, P2 [VL78]. Norms from nothing to stiff.
+// The functions against the exponential of gonum: of the matrix [Z 1 0 0; 0 0 1 0; 0 0 0 1; 0 0 0 0], whose first row of
+// blocks is E, P1, P2, P3 [VL78]. Norms from nothing to stiff.
 func TestPhis(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 1))
 	for _, n := range []int{1, 2, 5} {
@@ -22,13 +22,14 @@ func TestPhis(t *testing.T) {
 				}
 				z.Set(i, i, z.At(i, i)-size*float64(n))
 			}
-			big := mat.NewDense(3*n, 3*n, nil)
+			big := mat.NewDense(4*n, 4*n, nil)
 			for i := range n {
 				for j := range n {
 					big.Set(i, j, z.At(i, j))
 				}
 				big.Set(i, n+i, 1)
 				big.Set(n+i, 2*n+i, 1)
+				big.Set(2*n+i, 3*n+i, 1)
 			}
 			var e mat.Dense
 			e.Exp(big)
@@ -43,6 +44,7 @@ func TestPhis(t *testing.T) {
 					near(t, "E", p.e[i*n+j], e.At(i, j), 1e-12)
 					near(t, "P1", p.p1[i*n+j], e.At(i, n+j), 1e-12)
 					near(t, "P2", p.p2[i*n+j], e.At(i, 2*n+j), 1e-12)
+					near(t, "P3", p.p3[i*n+j], e.At(i, 3*n+j), 1e-12)
 				}
 			}
 		}

@@ -7,11 +7,12 @@ import (
 	"hilrig/engine/numeric"
 )
 
-// A step is exact for constant speed: currents and voltages of capacitors follow x′ = A·x + b, with A and b at the positions of the
-// middle of the step, its mean speeds and the sources in the middle of each part between their jumps. Nothing limits the step from
-// the side of L/R: a winding of any time constant goes where it goes, one without inductance is quasi-static by its equations. What
-// is frozen makes the scheme second order. With constant L the work of the currents is exact too: the mean force times the mean
-// speed is what the back-emf takes out of the circuit.
+// A step is exact for speeds and sources that change by a constant rate, at a position that is held: currents and voltages of capacitors
+// follow x′ = A·x + b + b′·(t − middle), with A and b at the positions of the middle of the step, its mean speeds and the sources in
+// the middle of each part between their jumps, b′ by the rates of both (phi.go). Nothing limits the step from the side of L/R: a
+// winding of any time constant goes where it goes, one without inductance is quasi-static by its equations. What is held makes the
+// scheme second order. So do the energies of a step: the mean force times the mean speed differs from what the back-emf takes out of
+// the circuit by what current and speed vary together in it.
 //
 // Brushes: drop·tanh(i/i0) is taken as the resistance drop·tanh(ī/i0)/ī of the mean current, found by iteration. Diodes stay on one
 // of their lines for a part; it is the one of the mean of the part, so the instant of a change is known to a part: first order there.
@@ -28,18 +29,21 @@ type stepper struct {
 	dx      []float64 // ∂x/∂v, a row for each axis that moves
 	dmean   []float64 // ∂(mean over the step)/∂v
 	dend    []float64
+	end     []float64 // state at the end of the part
 	moved   []int     // axes that some group or lead moves with
 	spin    []int     // leads that move with an axis
 	j, dj   []float64 // their mean currents over the step, and ∂/∂v, a row for each axis that moves
 	phi     phis
 	qm      []float64
+	rate    []float64 // 1/s²  of the speeds
+	speed   []float64 // in the middle of the part
 	brushed bool
 }
 
 func newStepper(c *Circuit) stepper {
 	lin := len(c.windings) + len(c.capacitors)
 	s := stepper{lin: lin, a: make([]float64, lin*lin), phi: newPhis(lin), secant: make([]float64, len(c.windings)),
-		y: make([]float64, c.n), qm: make([]float64, c.axes)}
+		y: make([]float64, c.n), qm: make([]float64, c.axes), rate: make([]float64, c.axes), speed: make([]float64, c.axes)}
 	for axis := range c.axes {
 		uses := false
 		for _, g := range c.groups {
@@ -58,9 +62,9 @@ func newStepper(c *Circuit) stepper {
 		}
 	}
 	s.j, s.dj = make([]float64, len(s.spin)), make([]float64, len(s.spin)*len(s.moved))
-	v := make([]float64, (6+2*len(s.moved))*lin)
+	v := make([]float64, (7+2*len(s.moved))*lin)
 	cut := func(n int) (part []float64) { part, v = v[:n:n], v[n:]; return part }
-	s.b, s.x, s.mean, s.whole, s.drive, s.dend = cut(lin), cut(lin), cut(lin), cut(lin), cut(lin), cut(lin)
+	s.b, s.x, s.mean, s.whole, s.drive, s.dend, s.end = cut(lin), cut(lin), cut(lin), cut(lin), cut(lin), cut(lin), cut(lin)
 	s.dx, s.dmean = cut(lin*len(s.moved)), cut(lin*len(s.moved))
 	for k := range c.windings {
 		s.brushed = s.brushed || c.windings[k].drop > 0
@@ -71,11 +75,11 @@ func newStepper(c *Circuit) stepper {
 // mostParts is how many parts one step may be cut into by the jumps of its sources.
 const mostParts = 10000
 
-// Trial advances x, which it leaves alone, from t by h > 0 (s) when the machine starts at the positions q and has the mean speeds w.
-// It writes the state at the end to xn, adds the mean forces to tau and their derivatives with respect to w to slope (row-major,
-// one row a coordinate). Mean powers of the step are returned where Audited is set, else its work alone. Limited says that sources jumped more than 10000
-// times and the rest of the step was taken at once.
-func (c *Circuit) Trial(t, h float64, q, w, x, xn, tau, slope []float64) (Power, engine.Status) {
+// Trial advances x, which it leaves alone, from t by h > 0 (s) when the machine starts at the positions q with the speeds v and has the
+// mean speeds w. It writes the state at the end to xn (which may be x itself), adds the mean forces to tau and their derivatives with
+// respect to w to slope (row-major, one row a coordinate). Mean powers of the step are returned where Audited is set, else its work
+// alone. Limited says that sources jumped more than 10000 times and the rest of the step was taken at once.
+func (c *Circuit) Trial(t, h float64, q, v, w, x, xn, tau, slope []float64) (Power, engine.Status) {
 	if !numeric.AllFinite(x...) || !numeric.AllFinite(q...) || !numeric.AllFinite(w...) {
 		return Power{}, engine.NonFinite
 	}
@@ -83,8 +87,12 @@ func (c *Circuit) Trial(t, h float64, q, w, x, xn, tau, slope []float64) (Power,
 	for k, p := range q {
 		s.qm[k] = p + h/2*w[k]
 	}
+	for k := range s.rate {
+		s.rate[k] = 2 * (w[k] - v[k]) / h
+	}
 	c.fields(s.qm)
 	c.warm(x)
+	c.warmer(h, x)
 	if c.moving {
 		c.known = false
 	}
@@ -108,7 +116,14 @@ func (c *Circuit) Trial(t, h float64, q, w, x, xn, tau, slope []float64) (Power,
 		if at == t && next == end {
 			d = h
 		}
-		p, st := c.part(at, d, h, w)
+		lead := at + d/2 - (t + h/2) // of the middle of the part before that of the step
+		if d == h {
+			lead = 0
+		}
+		for k, r := range s.rate {
+			s.speed[k] = w[k] + r*lead
+		}
+		p, st := c.part(at, d, h, lead)
 		if st == engine.NonFinite {
 			return Power{}, st
 		}
@@ -117,8 +132,8 @@ func (c *Circuit) Trial(t, h float64, q, w, x, xn, tau, slope []float64) (Power,
 		sum.Loss += p.Loss * d / h
 		at = next
 	}
-	copy(xn, s.x)
 	c.temperatures(h, x, xn)
+	copy(xn, s.x)
 	for _, axis := range s.moved {
 		f := c.meanForce(axis)
 		tau[axis] += f
@@ -132,8 +147,9 @@ func (c *Circuit) Trial(t, h float64, q, w, x, xn, tau, slope []float64) (Power,
 }
 
 // part advances the state by d, a part of a step of h that begins at t, and adds to the means of the step.
-func (c *Circuit) part(t, d, h float64, w []float64) (Power, engine.Status) {
+func (c *Circuit) part(t, d, h, lead float64) (Power, engine.Status) {
 	s := &c.step
+	w := s.speed
 	mid := t + d/2
 	c.throw(mid)
 	clear(s.secant)
@@ -172,17 +188,26 @@ func (c *Circuit) part(t, d, h float64, w []float64) (Power, engine.Status) {
 			break
 		}
 	}
+	c.affineRate(mid, s.rate, s.mean, c.at.y)
+	c.lu.Solve(c.at.y)
+	c.rates(c.at.y, s.drive)
+	next := s.end
+	clear(next)
+	times(next, s.phi.e, s.x, 1)
+	times(next, s.phi.p1, s.b, d)
+	times(next, s.phi.p2, s.drive, d*d)
+	times(next, s.phi.p1, s.drive, -d*d/2)
+	times(s.mean, s.phi.p3, s.drive, d*d)
+	times(s.mean, s.phi.p2, s.drive, -d*d/2)
+	c.fill(mid, s.mean, w, s.y)
+	c.lu.Solve(s.y)
 	for k, v := range s.mean {
 		s.whole[k] += v * d / h
 	}
 	for k, l := range s.spin {
 		s.j[k] += s.y[len(c.windings)+len(c.nodes)+l] * d / h
 	}
-	c.sensitivity(d, h, w)
-	next := s.dend
-	clear(next)
-	times(next, s.phi.e, s.x, 1)
-	times(next, s.phi.p1, s.b, d)
+	c.sensitivity(d, h, 1+2*lead/h)
 	var p Power
 	if c.Audited {
 		// the loss is a square: Simpson's rule with the mean as its middle
@@ -268,15 +293,43 @@ func (c *Circuit) factorFor() bool {
 	return ok
 }
 
-// sensitivity carries ∂x/∂w over the part of length d and adds to that of the mean over h.
-func (c *Circuit) sensitivity(d, h float64, w []float64) {
+// affineRate writes how fast the right-hand side changes: sources with their own rates, what moves with rate.
+func (c *Circuit) affineRate(t float64, rate, i, y []float64) {
+	clear(y)
+	m, nn := len(c.windings), len(c.nodes)
+	for axis, r := range rate {
+		if r != 0 {
+			c.induced(axis, r, i, y)
+		}
+	}
+	for k := range c.injections {
+		p := &c.injections[k]
+		_, di, _ := p.u.At(t)
+		c.leave(p.from, p.to, di, y)
+	}
+	for _, p := range c.cuts {
+		for _, k := range p.injections {
+			_, _, ddi := c.injections[max(k, ^k)].u.At(t)
+			y[m+p.row] -= signOf(k) * ddi
+		}
+	}
+	for k := range c.leads {
+		if p := &c.leads[k]; p.u != nil {
+			_, du, _ := p.u.At(t)
+			y[m+nn+k] += p.weight * du
+		}
+	}
+}
+
+// sensitivity carries ∂x/∂w over the part of length d and adds to that of the mean over h. The speed of the part moves by share with w.
+func (c *Circuit) sensitivity(d, h, share float64) {
 	s := &c.step
 	n, base := s.lin, len(c.windings)+len(c.nodes)
 	y := c.at.y
 	for k, axis := range s.moved {
 		// ∂(A·x + b)/∂w at the mean: what moves with the axis induces −(Γ·i + γ)
 		clear(y)
-		c.induced(axis, s.mean, y)
+		c.induced(axis, share, s.mean, y)
 		c.lu.Solve(y)
 		c.rates(y, s.drive)
 		dx := s.dx[k*n : (k+1)*n]
@@ -284,12 +337,16 @@ func (c *Circuit) sensitivity(d, h float64, w []float64) {
 		clear(mean)
 		times(mean, s.phi.p1, dx, 1)
 		times(mean, s.phi.p2, s.drive, d)
+		if share != 0 { // the rate moves by 2/h
+			times(mean, s.phi.p3, s.drive, 2*d*d/h/share)
+			times(mean, s.phi.p2, s.drive, -d*d/h/share)
+		}
 		for i, v := range mean {
 			s.dmean[k*n+i] += v * d / h
 		}
 		if len(s.spin) > 0 {
-			c.homogeneous(mean, w, y)
-			c.induced(axis, s.mean, y)
+			c.homogeneous(mean, s.speed, y)
+			c.induced(axis, share, s.mean, y)
 			c.lu.Solve(y)
 			for i, l := range s.spin {
 				s.dj[k*len(s.spin)+i] += y[base+l] * d / h
@@ -298,12 +355,16 @@ func (c *Circuit) sensitivity(d, h float64, w []float64) {
 		clear(mean)
 		times(mean, s.phi.e, dx, 1)
 		times(mean, s.phi.p1, s.drive, d)
+		if share != 0 {
+			times(mean, s.phi.p2, s.drive, 2*d*d/h/share)
+			times(mean, s.phi.p1, s.drive, -d*d/h/share)
+		}
 		copy(dx, mean)
 	}
 }
 
-// induced adds to a right-hand side what a unit of speed of an axis does to it.
-func (c *Circuit) induced(axis int, i, y []float64) {
+// induced adds to a right-hand side what the speed v of an axis does to it.
+func (c *Circuit) induced(axis int, v float64, i, y []float64) {
 	for g := range c.groups {
 		p := &c.groups[g]
 		if p.axis != axis {
@@ -314,13 +375,13 @@ func (c *Circuit) induced(axis int, i, y []float64) {
 			for b := range p.m {
 				e += p.mag.Turn[a*p.m+b] * i[p.first+b]
 			}
-			y[p.first+a] -= e
+			y[p.first+a] -= v * e
 		}
 	}
 	base := len(c.windings) + len(c.nodes)
 	for l := range c.leads {
 		if p := &c.leads[l]; p.axis == axis {
-			y[base+l] += p.k
+			y[base+l] += v * p.k
 		}
 	}
 }
@@ -386,6 +447,20 @@ func (c *Circuit) stiffness(axis int) (k float64) {
 	return k
 }
 
+// warmer takes the resistances at the temperatures of the middle of the step, as the currents x at its beginning heat.
+func (c *Circuit) warmer(h float64, x []float64) {
+	for k := range c.windings {
+		p := &c.windings[k]
+		if p.heat < 0 {
+			continue
+		}
+		th := &c.heaters[p.heat]
+		end := th.ta + th.res*(c.at.ohm[k]*x[k]+p.brushes(x[k]))*x[k]
+		from := x[c.step.lin+p.heat]
+		c.at.ohm[k] = p.ohm(th, from+(end-from)*-math.Expm1(-h/2/(th.res*th.capacity)))
+	}
+}
+
 // temperatures takes the losses of the step as constant: exact for them.
 func (c *Circuit) temperatures(h float64, x, xn []float64) {
 	s := &c.step
@@ -396,7 +471,7 @@ func (c *Circuit) temperatures(h float64, x, xn []float64) {
 		}
 		th := &c.heaters[p.heat]
 		at := s.lin + p.heat
-		square := (x[k]*x[k] + 4*s.whole[k]*s.whole[k] + xn[k]*xn[k]) / 6
+		square := (x[k]*x[k] + 4*s.whole[k]*s.whole[k] + s.x[k]*s.x[k]) / 6
 		end := th.ta + th.res*(c.at.ohm[k]*square+p.brushes(s.whole[k])*s.whole[k])
 		xn[at] = x[at] + (end-x[at])*-math.Expm1(-h/(th.res*th.capacity))
 	}

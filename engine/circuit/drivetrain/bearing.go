@@ -102,7 +102,7 @@ func (b *Bearing) Flow(t float64, q, v, z, dz, tau []float64) (circuit.Power, en
 }
 
 // Trial adds the mean friction of the step.
-func (b *Bearing) Trial(t, h float64, q, w, z, zn, tau, slope []float64) (circuit.Power, engine.Status) {
+func (b *Bearing) Trial(t, h float64, q, v, w, z, zn, tau, slope []float64) (circuit.Power, engine.Status) {
 	rate := b.of(w)
 	var f, df float64
 	if b.Speed > 0 {

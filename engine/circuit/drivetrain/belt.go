@@ -13,7 +13,7 @@ import (
 //
 //	F₁ = Tension + (K·s + C·s′),   F₂ = Tension − (K·s + C·s′),   neither below zero,   torque on B: r_B·(F₁ − F₂)
 //
-// With Grip = exp(µ·wrap) > 1 the belt slips where F₁ = Grip·F₂ [Eytelwein]: F₁ − F₂ stays at 2·Tension·(Grip − 1)/(Grip + 1) and
+// With Grip = exp(µ·wrap) > 1 the belt slips where F₁ = Grip·F₂, as Eytelwein found: F₁ − F₂ stays at 2·Tension·(Grip − 1)/(Grip + 1) and
 // the stretch follows what is left of it. With a belt that cannot slip (Grip 0) a strand that is slack pulls no more and the other
 // alone does.
 type Belt struct {
@@ -109,7 +109,7 @@ func (b *Belt) Flow(t float64, q, v, z, dz, tau []float64) (circuit.Power, engin
 }
 
 // Trial takes the stretch in the middle of the step: it follows the implicit midpoint rule.
-func (b *Belt) Trial(t, h float64, q, w, z, zn, tau, slope []float64) (circuit.Power, engine.Status) {
+func (b *Belt) Trial(t, h float64, q, v, w, z, zn, tau, slope []float64) (circuit.Power, engine.Status) {
 	rate := b.rate(w)
 	k := b.K*h/2 + b.C
 	ds, dds := rate, 1.0

@@ -55,7 +55,7 @@ func (c *Contact) Flow(t float64, q, v, z, dz, tau []float64) (circuit.Power, en
 }
 
 // Trial adds the mean torque of the way: what the spring stores it gives back.
-func (c *Contact) Trial(t, h float64, q, w, z, zn, tau, slope []float64) (circuit.Power, engine.Status) {
+func (c *Contact) Trial(t, h float64, q, v, w, z, zn, tau, slope []float64) (circuit.Power, engine.Status) {
 	d, rate := c.of(q), c.of(w)
 	s := c.ends()
 	f, dx, dv := s.Force(d, d+h/2*rate, rate, true)

@@ -165,7 +165,7 @@ func TestGearAccelerations(t *testing.T) {
 		tr := train(t, Inertias{{Name: "a", J: ja, Pull: -c.drive}, {Name: "b", J: jb, Pull: c.load}}, nil, []Row{&Gear{Label: "g", Twist: Twist{A: 0, B: 1, Ratio: n}, Mesh: c.mesh}})
 		x := tr.NewState()
 		x[2], x[3] = c.v, c.v/n
-		if err := tr.Start(x); err != nil {
+		if err := tr.Start(0, x); err != nil {
 			t.Error(err)
 		}
 		dx := make([]float64, 4)
@@ -278,7 +278,7 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	tr := train(t, two, nil, []Row{&Gear{Label: "g", Twist: Twist{A: 0, B: 1, Ratio: 2}}})
-	if err := tr.Start([]float64{0, 0, 1, 1}); err == nil || !strings.Contains(err.Error(), "g: the speeds at the start miss it by -0.5") {
+	if err := tr.Start(0, []float64{0, 0, 1, 1}); err == nil || !strings.Contains(err.Error(), "g: the speeds at the start miss it by -0.5") {
 		t.Error(err)
 	}
 	if st := tr.Step(0, 1e-3, []float64{0, 0, math.NaN(), 1}); st != engine.NonFinite {

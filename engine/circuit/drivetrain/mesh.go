@@ -11,7 +11,7 @@ import (
 //
 //	loss torque on A = |T_A|·c·tanh(v_A/Speed),   c = 1/Efficiency − 1 where the power flows from A to B, else 1 − Back,
 //
-// T_A = T/Ratio the torque without loss [Pel85]. It opposes v_A, is continuous where the torque or the speed changes its sign, and
+// T_A = T/Ratio the torque without loss [PSO02]. It opposes v_A, is continuous where the torque or the speed changes its sign, and
 // zero there, so no side has to be chosen at zero power and nothing chatters. At rest the gear creeps under a torque instead of
 // holding it. Losses without torque are those of a Bearing.
 type Mesh struct {

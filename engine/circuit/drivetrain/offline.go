@@ -30,12 +30,19 @@ func (tr *Train) Flow(t float64, x, dx []float64, p []circuit.Power) engine.Stat
 		p[k], st = part.Flow(t, q, v, tr.own(k, z), tr.own(k, dz), f.tau)
 		worst = worse(worst, st)
 	}
+	if nr := len(tr.Rows); tr.looped != nil {
+		worst = worse(worst, tr.looped.Closed(q, v, tr.eq.x[nr*n:], f.rho[nr:]))
+	}
 	tr.Mech.Mass(q, tr.eq.m)
 	tr.Mech.Bias(q, v, f.bias)
 	for i := range f.tau {
 		f.tau[i] -= f.bias[i]
 	}
-	clear(f.rho)
+	for r, row := range tr.Rows {
+		var st engine.Status
+		f.rho[r], st = row.accelerate(t, q, v, z, dz, tr.eq.x[r*n:(r+1)*n])
+		worst = worse(worst, st)
+	}
 	worst = worse(worst, tr.eq.solve(tr.Rows, tr.eq.m, f.tau, f.rho, v))
 	copy(dx[n:2*n], tr.eq.rhs)
 	tr.rowPowers(v, p)
@@ -49,7 +56,7 @@ func (tr *Train) rowPowers(v []float64, p []circuit.Power) {
 		for i, b := range tr.eq.b[r*tr.n : (r+1)*tr.n] {
 			out += b * v[i]
 		}
-		p[len(tr.Parts)+r] = circuit.Power{Loss: row.lost(v, tr.eq.lambda[r]), Out: out * tr.eq.lambda[r]}
+		p[len(tr.Parts)+r] = row.power(v, tr.eq.lambda[r], out*tr.eq.lambda[r])
 	}
 }
 
@@ -58,6 +65,7 @@ type Offline struct {
 	Rtol, Atol float64 // of each state; 0: 1e-10, 1e-12
 	Every      float64 // s  samples; 0: none
 	MaxSteps   int     // 0: 10⁶ between two jumps of a source
+	Project    float64 // s  after which what loops have drifted is taken away; 0: 10 ms
 }
 
 // Integrate carries x from t to end (s) by the adaptive integrator, and tells each sample, the first at t and the last at end. It
@@ -93,6 +101,9 @@ func (tr *Train) Integrate(x []float64, t, end float64, o Offline, each func(t f
 	}
 	for t < end {
 		next := min(end, tr.next(t))
+		if tr.looped != nil {
+			next = min(next, t+or(o.Project, 0.01))
+		}
 		d.Start(t, y)
 		for d.T < next {
 			if err := d.Step(next); err != nil {
@@ -107,6 +118,9 @@ func (tr *Train) Integrate(x []float64, t, end float64, o Offline, each func(t f
 		}
 		copy(y, d.X)
 		t = next
+		if tr.looped != nil {
+			bad = worse(bad, tr.looped.Project(y[:tr.n], y[tr.n:2*tr.n]))
+		}
 	}
 	if bad != engine.OK {
 		return nil, fmt.Errorf("the equations were %v somewhere on the way to %g s", bad, end)
@@ -170,15 +184,28 @@ func (tr *Train) close(a *circuit.Audit, x []float64) {
 	last.Stored += tr.Mech.Energy(q, x[tr.n:2*tr.n])
 }
 
-// Start checks that speeds agree with the rows.
-func (tr *Train) Start(x []float64) error {
+// Start moves x to where its loops are closed, and checks that the speeds agree with the rows at t (s).
+func (tr *Train) Start(t float64, x []float64) error {
+	n := tr.n
+	if tr.looped != nil {
+		if st := tr.looped.Project(x[:n], x[n:2*n]); st != engine.OK {
+			return fmt.Errorf("the loops cannot be closed from the position at the start: %v", st)
+		}
+	}
+	dx := make([]float64, len(x))
+	if st := tr.Flow(t, x, dx, make([]circuit.Power, len(tr.Parts)+len(tr.Rows))); st != engine.OK {
+		return fmt.Errorf("the equations at the start are %v", st)
+	}
 	var errs []error
-	v := x[tr.n : 2*tr.n]
-	for r, row := range tr.Rows {
-		sum, size := 0.0, 0.0
-		for i, c := range tr.eq.x[r*tr.n : (r+1)*tr.n] {
-			sum += c * v[i]
-			size = max(size, math.Abs(c*v[i]))
+	c := make([]float64, n)
+	for _, row := range tr.Rows {
+		want := row.speed(t, x[2*n:], dx[2*n:])
+		sum, size := -want, math.Abs(want)
+		clear(c)
+		row.coefficients(c)
+		for i, v := range x[n : 2*n] {
+			sum += c[i] * v
+			size = max(size, math.Abs(c[i]*v))
 		}
 		if math.Abs(sum) > 1e-9*size {
 			errs = append(errs, fmt.Errorf("%s: the speeds at the start miss it by %.6g rad/s", row.Name(), sum))

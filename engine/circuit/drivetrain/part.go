@@ -14,7 +14,7 @@
 //	2·M·(w − v)/h + c(q + hw/2, w) = Σ τ̄(w) + Σ b_r·λ_r,   X_r·w = ρ̄_r,   q⁺ = q + hw,   v⁺ = 2w − v,
 //
 // each part being told w and giving its mean force. That is the implicit midpoint rule for the mechanics, second order and without
-// loss of its own; springs give their exact mean, so what they store they give back; the circuit is exact for constant speed; friction
+// loss of its own; springs give their exact mean, so what they store they give back; the circuit is exact for even changes of speed; friction
 // laws take their own exact steps. A damper far stiffer than 2M/h leaves a speed that alternates about the w of the steps.
 //
 // Coordinates are angles (rad) or lengths (m); torque (N·m) reads force (N) then.
@@ -35,9 +35,9 @@ type Part interface {
 	Reset(z []float64)
 	// Flow writes dz/dt and adds the forces of the instant to tau. Out of the powers is tau·v of this part.
 	Flow(t float64, q, v, z, dz, tau []float64) (circuit.Power, engine.Status)
-	// Trial advances z, which it leaves alone, by h > 0 (s) from the positions q at the mean speeds w: state at the end to zn, mean
+	// Trial advances z, which it leaves alone, by h > 0 (s) from the positions q and speeds v at the mean speeds w: state at the end to zn, mean
 	// forces added to tau, their derivatives with respect to w added to slope (row-major). The powers are means of the step.
-	Trial(t, h float64, q, w, z, zn, tau, slope []float64) (circuit.Power, engine.Status)
+	Trial(t, h float64, q, v, w, z, zn, tau, slope []float64) (circuit.Power, engine.Status)
 	// Stored is the energy (J) in it.
 	Stored(q, z []float64) float64
 }

@@ -45,7 +45,7 @@ func (s *Shaft) Flow(t float64, q, v, z, dz, tau []float64) (circuit.Power, engi
 }
 
 // Trial adds the mean of the spring along the way and the damper at the mean speed.
-func (s *Shaft) Trial(t, h float64, q, w, z, zn, tau, slope []float64) (circuit.Power, engine.Status) {
+func (s *Shaft) Trial(t, h float64, q, v, w, z, zn, tau, slope []float64) (circuit.Power, engine.Status) {
 	rate := s.of(w)
 	torque := s.K*(s.of(q)+h/2*rate) + s.C*rate
 	k := s.K*h/2 + s.C

@@ -16,18 +16,19 @@ type fixed struct {
 	residual, zn, dw []float64
 	p                []circuit.Power
 	lambda           []float64
+	keep             []float64 // state at the beginning
 }
 
 func newFixed(tr *Train) fixed {
-	n, k := tr.n, len(tr.Rows)
+	n, k := tr.n, tr.eq.k
 	f := func(n int) []float64 { return make([]float64, n) }
 	return fixed{tau: f(n), bias: f(n), rho: f(k), slope: f(n * n), left: f(n * n), w: f(n), try: f(n), qm: f(n), residual: f(n), zn: f(tr.nz), dw: f(n),
-		p: make([]circuit.Power, len(tr.Parts)+k), lambda: f(k)}
+		p: make([]circuit.Power, len(tr.Parts)+len(tr.Rows)), lambda: f(k), keep: f(2*n + tr.nz)}
 }
 
 const (
 	mostTurns = 40    // Newton steps
-	wRel      = 1e-11 // tolerance of w
+	wRel      = 1e-9  // tolerance of w
 	wAbs      = 1e-12 // rad/s
 )
 
@@ -98,12 +99,19 @@ func (tr *Train) Step(t, h float64, x []float64) engine.Status {
 			}
 		}
 	}
+	copy(f.keep, x)
 	for i := range n {
 		q[i] += h * f.w[i]
 		v[i] = 2*(f.w[i]+f.dw[i]) - v[i]
 	}
 	copy(z, f.zn)
 	tr.rowPowers(f.w, f.p)
+	if tr.looped != nil {
+		status = worse(status, tr.looped.Project(q, v))
+	}
+	if status == engine.NonFinite {
+		copy(x, f.keep)
+	}
 	return status
 }
 
@@ -115,7 +123,7 @@ func (tr *Train) evaluate(t, h float64, q, v, z, w []float64) engine.Status {
 	worst := engine.OK
 	for k, part := range tr.Parts {
 		var st engine.Status
-		f.p[k], st = part.Trial(t, h, q, w, tr.own(k, z), tr.own(k, f.zn), f.tau, f.slope)
+		f.p[k], st = part.Trial(t, h, q, v, w, tr.own(k, z), tr.own(k, f.zn), f.tau, f.slope)
 		worst = worse(worst, st)
 	}
 	for i := range f.qm {
@@ -126,6 +134,14 @@ func (tr *Train) evaluate(t, h float64, q, v, z, w []float64) engine.Status {
 		clear(b)
 		row.force(w, f.lambda[r] > 0, b)
 		row.steepenAt(w, f.lambda[r], tr.n, f.slope)
+		f.rho[r] = row.mean(t, h, w, z, tr.eq.x[r*tr.n:(r+1)*tr.n])
+	}
+	if nr := len(tr.Rows); tr.looped != nil {
+		if tr.looped.Closed(f.qm, w, tr.eq.x[nr*tr.n:], f.rho[nr:]) == engine.NonFinite {
+			return engine.NonFinite
+		}
+		clear(f.rho[nr:]) // the mean speeds lie on the loops of the middle
+		copy(tr.eq.b[nr*tr.n:], tr.eq.x[nr*tr.n:])
 	}
 	tr.Mech.Mass(f.qm, tr.eq.m)
 	tr.Mech.Bias(f.qm, w, f.bias)
@@ -155,7 +171,7 @@ func (tr *Train) miss(h float64, v []float64) (worst float64) {
 // Powers are the means of the last step, by part and row in their order.
 func (tr *Train) Powers() []circuit.Power { return tr.fixed.p }
 
-// Multipliers are the forces of the rows: of a gear the torque on B.
+// Multipliers are the forces of the rows, of a gear the torque on B, then those of the loops.
 func (tr *Train) Multipliers() []float64 { return tr.eq.lambda }
 
 // Run takes n steps of h (s) from t and tells each state, the first before any step. It ends early with NonFinite; the worst status

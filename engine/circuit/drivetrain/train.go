@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"hilrig/engine"
 	"hilrig/engine/circuit"
@@ -16,12 +17,13 @@ type Train struct {
 	Parts []Part
 	Rows  []Row
 
-	n, nz int
-	at    []int // where the states of each part begin in z
-	x     []float64
-	eq    equations
-	fixed fixed
-	owned [][]number // parameters of the mechanics and of each part but circuits
+	n, nz  int
+	at     []int // where the states of each part begin in z
+	x      []float64
+	eq     equations
+	fixed  fixed
+	looped Looped     // nil: no loops
+	owned  [][]number // parameters of the mechanics and of each part but circuits
 }
 
 // New checks the parts and rows against the mechanics. The error joins all that is wrong.
@@ -58,8 +60,15 @@ func New(m Mechanics, parts []Part, rows []Row) (*Train, error) {
 		tr.at = append(tr.at, tr.nz)
 		tr.nz += len(p.States())
 	}
-	tr.eq = newEquations(tr.n, len(rows))
+	loops := 0
+	if l, ok := m.(Looped); ok && l.Loops() > 0 {
+		tr.looped, loops = l, l.Loops()
+	}
+	tr.eq = newEquations(tr.n, len(rows), loops)
 	for k, r := range rows {
+		if err := r.place(tr); err != nil {
+			return nil, err
+		}
 		r.coefficients(tr.eq.x[k*tr.n : (k+1)*tr.n])
 	}
 	if err := tr.eq.independent(rows); err != nil {
@@ -90,7 +99,7 @@ func (tr *Train) Layout() engine.Layout {
 	l := engine.Layout{NQ: tr.n, NV: tr.n, NA: tr.nz}
 	l.States = append(l.States, tr.Mech.Coordinates()...)
 	for _, q := range tr.Mech.Coordinates() {
-		l.States = append(l.States, engine.Signal{Name: q.Name + ".rate", Unit: q.Unit + "/s"})
+		l.States = append(l.States, engine.Signal{Name: strings.TrimSuffix(q.Name, ".position") + ".velocity", Unit: q.Unit + "/s"})
 	}
 	l.Outputs = append(l.Outputs, l.States...)
 	for _, p := range tr.Parts {
@@ -117,9 +126,11 @@ func (tr *Train) own(k int, z []float64) []float64 {
 	return z[tr.at[k]:end:end]
 }
 
-// equations solve [M −B; X 0]·[a; λ] = [τ; ρ′], the columns of B by the signs of λ.
+// equations solve [M −B; X ε]·[a; λ] = [τ; ρ′], the columns of B by the signs of λ. The last rows are those of loops, B = Xᵀ; they may be
+// redundant, for which ε is a trace of their compliance, 10⁻¹² of it; for all other rows it is zero.
 type equations struct {
 	n, k     int
+	loops    int       // of k
 	x        []float64 // k×n
 	m, b     []float64 // n×n, k×n
 	lambda   []float64
@@ -128,15 +139,16 @@ type equations struct {
 	rhs      []float64
 }
 
-func newEquations(n, k int) equations {
-	return equations{n: n, k: k, x: make([]float64, k*n), m: make([]float64, n*n), b: make([]float64, k*n), lambda: make([]float64, k),
+func newEquations(n, rows, loops int) equations {
+	k := rows + loops
+	return equations{n: n, k: k, loops: loops, x: make([]float64, k*n), m: make([]float64, n*n), b: make([]float64, k*n), lambda: make([]float64, k),
 		positive: make([]bool, k), lu: engine.NewLU(n + k), rhs: make([]float64, n+k)}
 }
 
 // independent refuses rows that say the same or contradict each other.
 func (e *equations) independent(rows []Row) error {
 	basis := make([]float64, 0, len(e.x))
-	for k := range e.k {
+	for k := range rows {
 		row := append([]float64(nil), e.x[k*e.n:(k+1)*e.n]...)
 		size := numeric.RMS(row)
 		for at := 0; at < len(basis); at += e.n {
@@ -169,6 +181,12 @@ func (e *equations) independent(rows []Row) error {
 func (e *equations) solve(rows []Row, m, tau, rho, v []float64) engine.Status {
 	n, k := e.n, e.k
 	w := n + k
+	soft := 0.0
+	for r := len(rows); r < k; r++ {
+		for i, c := range e.x[r*n : (r+1)*n] {
+			soft += 1e-12 * c * c / m[i*n+i] / float64(e.loops)
+		}
+	}
 	for turn := 0; ; turn++ {
 		a := e.lu.A
 		clear(a)
@@ -177,13 +195,18 @@ func (e *equations) solve(rows []Row, m, tau, rho, v []float64) engine.Status {
 			e.rhs[i] = tau[i]
 		}
 		for r := range k {
-			b := e.b[r*n : (r+1)*n]
-			clear(b)
-			rows[r].force(v, e.positive[r], b)
+			b, x := e.b[r*n:(r+1)*n], e.x[r*n:(r+1)*n]
+			if r < len(rows) {
+				clear(b)
+				rows[r].force(v, e.positive[r], b)
+			} else {
+				copy(b, x)
+				a[(n+r)*w+n+r] = soft
+			}
 			for i := range n {
 				a[i*w+n+r] = -b[i]
 			}
-			copy(a[(n+r)*w:], e.x[r*n:(r+1)*n])
+			copy(a[(n+r)*w:], x)
 			e.rhs[n+r] = rho[r]
 		}
 		if !e.lu.Factor() {
@@ -194,7 +217,7 @@ func (e *equations) solve(rows []Row, m, tau, rho, v []float64) engine.Status {
 			return engine.NonFinite
 		}
 		agreed := true
-		for r := range k {
+		for r := range rows {
 			l := e.rhs[n+r]
 			if p := e.positive[r]; p != (l > 0) && l != 0 {
 				e.positive[r] = l > 0

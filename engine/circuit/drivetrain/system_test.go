@@ -1,0 +1,63 @@
+package drivetrain
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"hilrig/engine"
+	"hilrig/engine/circuit"
+	"hilrig/engine/plant"
+)
+
+// A geared motor as a System: held voltage, names, the torque of the gear as an output, no allocation, and a bad input leaves it.
+func TestSystem(t *testing.T) {
+	u := &circuit.Held{}
+	c, err := circuit.Build(circuit.Spec{Axes: 2, Elements: []circuit.Element{
+		&circuit.VoltageSource{Name: "supply", From: "+", To: "0", U: u},
+		&circuit.DC{Name: "motor", From: "+", To: "0", Motor: plant.Motor{R: 1, L: 2e-3, K: 0.05}, Axis: 0}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr := train(t, Inertias{{Name: "rotor", J: 1e-4}, {Name: "load", J: 0.02, Pull: 1}}, []Part{c}, []Row{&Gear{Label: "gear", Twist: Twist{A: 0, B: 1, Ratio: 10}}})
+	s, err := NewSystem(tr, []Input{{engine.Signal{Name: "voltage", Unit: "V"}, u}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := s.Layout()
+	var names []string
+	for _, o := range l.Outputs {
+		names = append(names, o.Name)
+	}
+	if got := strings.Join(names, " "); got != "rotor.position load.position rotor.velocity load.velocity motor.current gear.multiplier" {
+		t.Error(got)
+	}
+	x, y := tr.NewState(), make([]float64, len(l.Outputs))
+	for range 3000 {
+		if st := s.Step(1e-3, x, []float64{12}, y); st != engine.OK {
+			t.Fatal(st)
+		}
+	}
+	// steady: the load asks 1 N·m, 0.1 N·m at the motor, 2 A; 12 V − 2 V = 0.05·w
+	near(t, "current", y[4], 2, 1e-9)
+	near(t, "speed", y[2], 200, 1e-6)
+	near(t, "torque", y[5], 1, 1e-9)
+	near(t, "clock", s.Time, 3, 1e-9)
+	in := []float64{12}
+	if a := testing.AllocsPerRun(50, func() { s.Step(1e-3, x, in, y) }); a != 0 {
+		t.Errorf("%g allocations", a)
+	}
+	before := append([]float64(nil), x...)
+	if st := s.Step(1e-3, x, []float64{math.NaN()}, y); st != engine.NonFinite {
+		t.Error(st)
+	}
+	for k := range x {
+		near(t, "state after a bad input", x[k], before[k], 0)
+	}
+	if _, err := NewSystem(tr, []Input{{Source: u}}); err == nil {
+		t.Error("an input without a name was accepted")
+	}
+	if _, err := NewSystem(tr, []Input{{Signal: engine.Signal{Name: "a"}}}); err == nil {
+		t.Error("an input without a source was accepted")
+	}
+}

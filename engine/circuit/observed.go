@@ -1,0 +1,84 @@
+package circuit
+
+import "hilrig/engine"
+
+// Place is where a state stands in x, by its name as in States; −1: there is none.
+func (c *Circuit) Place(name string) int {
+	for k, s := range c.signals {
+		if s.Name == name {
+			return k
+		}
+	}
+	return -1
+}
+
+// Windings is the number of currents, the first states; voltages of capacitors follow.
+func (c *Circuit) Windings() int { return len(c.windings) }
+
+// Capacitance is that of the capacitor whose voltage is state k (F); 0: it is another state.
+func (c *Circuit) Capacitance(k int) float64 {
+	if k -= len(c.windings); k >= 0 && k < len(c.capacitors) {
+		return c.capacitors[k].c
+	}
+	return 0
+}
+
+// Mean is that of state k, a current or the voltage of a capacitor, over the last Trial, and its derivative by the mean speed of an axis.
+func (c *Circuit) Mean(k, axis int) (mean, slope float64) {
+	s := &c.step
+	for i, a := range s.moved {
+		if a == axis {
+			slope = s.dmean[i*s.lin+k]
+		}
+	}
+	return s.whole[k], slope
+}
+
+// End is that of state k after the last Trial, and its derivative by the mean speed of an axis.
+func (c *Circuit) End(k, axis int) (end, slope float64) {
+	s := &c.step
+	for i, a := range s.moved {
+		if a == axis {
+			slope = s.dx[i*s.lin+k]
+		}
+	}
+	return s.x[k], slope
+}
+
+// Ahead writes the second derivative of the state, d²x/dt² = change + Σ_k by_k·v_k′, for a machine that is at q with the speeds v and
+// whose circuit changes by dx (of Flow). change is taken by a difference along the motion, by (one slice of the length of x for each
+// axis) exactly: the equations are linear in the speeds. work has room for 3·len(x) + 2·axes numbers.
+func (c *Circuit) Ahead(t float64, q, v, x, dx, change, by, work []float64) engine.Status {
+	n := len(x)
+	const s = 1e-6 // s
+	y, dy, back := work[:n], work[n:2*n], work[2*n:3*n]
+	p, tau := work[3*n:3*n+c.axes], work[3*n+c.axes:3*n+2*c.axes]
+	worst := engine.OK
+	at := func(d float64, out []float64) {
+		for k := range y {
+			y[k] = x[k] + d*dx[k]
+		}
+		for k := range p {
+			p[k] = q[k] + d*v[k]
+		}
+		if _, st := c.Flow(t+d, p, v, y, out, tau); st != engine.OK {
+			worst = st
+		}
+	}
+	at(s, dy)
+	at(-s, back)
+	for k := range change {
+		change[k] = (dy[k] - back[k]) / (2 * s)
+	}
+	for axis := range c.axes {
+		copy(p, v)
+		p[axis]++
+		if _, st := c.Flow(t, q, p, x, dy, tau); st != engine.OK {
+			worst = st
+		}
+		for k := range n {
+			by[axis*n+k] = dy[k] - dx[k]
+		}
+	}
+	return worst
+}
