@@ -59,6 +59,8 @@ figures: build            ## redraw the figures of the README and docs
 	$(GO) test ./cmd/simulate -run LawsDoc -count=1 -args -update
 	$(GO) test ./cmd/study -run RollingDoc -count=1 -args -update
 	./$(BIN) study rolling-friction --plot --out runs/rolling-friction && cp runs/rolling-friction/summary.png docs/img/rolling-friction.png
+	$(GO) test ./cmd/study -run BeamDoc -count=1 -args -update
+	./$(BIN) study beam-figures --plot --out runs/beam-figures && cp runs/beam-figures/summary.png docs/img/beam.png
 
 examples: build           ## make the synthetic records under runs/, then run every example of identification; results beside them
 	@mkdir -p runs

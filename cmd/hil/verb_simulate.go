@@ -19,7 +19,8 @@ func newSimulateCmd() *cobra.Command {
   hil simulate configs/stick-slip.yaml -o run.csv --plot run.png
   hil simulate configs/stick-slip.yaml --law lugre,dahl --step 0.1ms --json
   hil simulate configs/contact/woodpecker.yaml --animate woodpecker.html
-  hil simulate configs/identify/ball-rig.yaml -o markers.csv --plot run.png`,
+  hil simulate configs/identify/ball-rig.yaml -o markers.csv --plot run.png
+  hil simulate configs/manipulator.yaml --plot run.svg --animate run.html`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx, was, stop := report.UntilInterrupt(c.Context())

@@ -24,7 +24,8 @@ Studies that come with the program: ` + study.BuiltIn() + `. FILE.yaml is explai
 docs/study.md.
 
 rolling-friction takes no file: it repeats a published experiment on simulated recordings, and --plot draws its figures by
-number (docs/rolling-friction.md). There --runs is the number of draws of the noise.
+number (docs/rolling-friction.md). There --runs is the number of draws of the noise. beam-figures takes none either: a manipulator
+slides on an elastic beam with several speeds (docs/beam.md).
 
 Exit codes: 0 done; 2 wrong usage; 3 a file that cannot be used, or a journal of another study; 4 results cannot be written;
 6 more runs failed than max_failed allows; 130 interrupted, what was done is kept.`,

@@ -181,6 +181,9 @@ func (s *manipulatorRun) tabulate() {
 		{"lambda_start", "N", lambda[0]}, {"lambda_min", "N", slices.Min(lambda)}, {"lambda_max", "N", slices.Max(lambda)},
 		{"deflection_max", "m", top}, {"slope_max", "", s.out.Steepest},
 	}
+	if f, err := s.model.Beam().Frequencies(); err == nil {
+		s.metrics = append(s.metrics, Metric{"beam_frequency", "Hz", f[0]})
+	}
 	for i, j := range p.Joints {
 		if j.Drive != nil {
 			name := fmt.Sprintf("tau%d", i+1)

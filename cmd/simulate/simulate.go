@@ -348,5 +348,8 @@ energies. Such files are explained in docs/machine.md.
 A file with the key ball rolls a ball in front of cameras: -o writes the recording of its markers, which hil import and hil
 identify read, --motion what is true. Such files are explained in docs/rolling-friction.md.
 
+A file with the key manipulator lets the tip of a chain of bodies slide on an elastic beam; the torque of its drive is among the results.
+--animate and --events work here too, --step takes the fixed step of real time. Such files are explained in docs/beam.md.
+
 Exit codes: 0 done; 1 a step had no finite result; 2 wrong usage; 3 the file cannot be used, or the step is beyond what the
 scheme takes; 4 an output cannot be written; 6 a result that is not to be trusted, or a run that could not go on; 130 interrupted.`

@@ -237,14 +237,8 @@ func runRolling(ctx context.Context, interrupted func() bool, f Options, stdout 
 		if err != nil {
 			return report.ExitWith(report.Internal, fmt.Errorf("study: %w", err))
 		}
-		for _, fig := range figures {
-			for _, format := range []string{"svg", "png"} {
-				path := filepath.Join(dir, fig.name+"."+format)
-				if err := report.WriteWhole(path, true, func(w io.Writer) error { return fig.Write(w, format) }); err != nil {
-					return report.ExitWith(report.Unavailable, fmt.Errorf("study: %w", err))
-				}
-				r.Files = append(r.Files, path)
-			}
+		if r.Files, err = writeFigures(dir, figures); err != nil {
+			return err
 		}
 	}
 	if f.Json {

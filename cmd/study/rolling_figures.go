@@ -2,25 +2,42 @@ package study
 
 import (
 	"fmt"
+	"io"
 	"math"
+	"path/filepath"
 
 	"gonum.org/v1/gonum/spatial/r3"
 
 	"hilrig/cmd/plot"
+	"hilrig/cmd/report"
 	"hilrig/identify/ball"
 )
 
-// rollingFigure is a figure with its name.
-type rollingFigure struct {
+// namedFigure is a figure with its name.
+type namedFigure struct {
 	name string
 	*plot.Figure
+}
+
+// writeFigures writes each as SVG and PNG to a folder, and returns the paths.
+func writeFigures(dir string, figures []namedFigure) (paths []string, err error) {
+	for _, fig := range figures {
+		for _, format := range []string{"svg", "png"} {
+			path := filepath.Join(dir, fig.name+"."+format)
+			if err := report.WriteWhole(path, true, func(w io.Writer) error { return fig.Write(w, format) }); err != nil {
+				return nil, report.ExitWith(report.Unavailable, fmt.Errorf("study: %w", err))
+			}
+			paths = append(paths, path)
+		}
+	}
+	return paths, nil
 }
 
 // windows are the lengths of the smoothing (frames) that the figure about them shows.
 var windows = []int{7, 9, 11, 13, 15, 17, 21, 25, 31, 41}
 
 // figures are those of the source by its numbers, then why moduli are biased, then four of them in one.
-func (r *rollingResult) figures() ([]rollingFigure, error) {
+func (r *rollingResult) figures() ([]namedFigure, error) {
 	d := &r.first
 	over := func(of func(s *ball.Sample) float64) (t, y []float64) {
 		for i := range d.samples {
@@ -29,9 +46,9 @@ func (r *rollingResult) figures() ([]rollingFigure, error) {
 		return t, y
 	}
 	time := plot.Axis{Name: "time", Unit: "s", Max: recorded}
-	var all []rollingFigure
+	var all []namedFigure
 	add := func(name, title string, p plot.Panel) plot.Panel {
-		all = append(all, rollingFigure{name, &plot.Figure{Title: title, Note: "simulated recording, true friction 2.5e-4 N·m·s", Columns: plot.Grid(1, p), Width: 120, Height: 80}})
+		all = append(all, namedFigure{name, &plot.Figure{Title: title, Note: "simulated recording, true friction 2.5e-4 N·m·s", Columns: plot.Grid(1, p), Width: 120, Height: 80}})
 		return p
 	}
 	lines := func(name, unit string, series ...plot.Series) plot.Panel {
@@ -84,7 +101,7 @@ func (r *rollingResult) figures() ([]rollingFigure, error) {
 	}
 	add("windows", "Coefficient over the window of the smoothing", window)
 	titled := func(p plot.Panel, title string) plot.Panel { p.Title = title; return p }
-	all = append(all, rollingFigure{"summary", &plot.Figure{
+	all = append(all, namedFigure{"summary", &plot.Figure{
 		Title: "One recording, two coefficients", Note: "simulated recording at 200 Hz, 0.1 mm of noise on the markers, true friction 2.5e-4 N·m·s",
 		Columns: plot.Grid(2, titled(moduli, "5a: moduli"), titled(window, "bias of moduli over the window"), titled(swings[0], "7b: 3.42e-4 N·m·s"), titled(swings[1], "8b: fit of γ")),
 	}})

@@ -46,6 +46,9 @@ func Run(ctx context.Context, interrupted func() bool, name string, f Options, s
 	if name == rollingName {
 		return runRolling(ctx, interrupted, f, stdout)
 	}
+	if name == beamName {
+		return runBeam(ctx, interrupted, f, stdout)
+	}
 	cfg, warnings, err := configs.LoadStudy(name)
 	if err != nil {
 		return report.Refuse(stderr, err)
@@ -280,4 +283,6 @@ func (s *parameterStudy) write(ctx context.Context, f Options, sum *Summary) err
 }
 
 // BuiltIn are the studies that come with the program.
-func BuiltIn() string { return strings.Join(append(configs.BuiltInStudies(), rollingName), ", ") }
+func BuiltIn() string {
+	return strings.Join(append(configs.BuiltInStudies(), rollingName, beamName), ", ")
+}

@@ -213,6 +213,40 @@ func TestDeflection(t *testing.T) {
 	}
 }
 
+// A beam seen from behind bends alike: loads and points mirrored, moments and slopes with the other sign, the first coordinate among them.
+func TestMirrored(t *testing.T) {
+	for _, ends := range [][2]string{{Free, Clamped}, {Pinned, Clamped}} {
+		var w, slope, steep, rest [2]float64
+		for side := range 2 {
+			b := like(t, ends[side], ends[1-side], 3)
+			mirror := func(x float64) float64 { return map[int]float64{0: x, 1: 1 - x}[side] }
+			sign := float64(1 - 2*side)
+			q := make([]float64, b.N)
+			load, _ := b.At(mirror(0.1))
+			turn, _ := b.At(mirror(0.2))
+			at, _ := b.At(mirror(0.05))
+			load.Add(0.3, q)
+			turn.AddMoment(sign*0.4, q)
+			if err := b.Static(q); err != nil {
+				t.Fatal(err)
+			}
+			w[side], slope[side], steep[side] = at.Of(&at.N, q), sign*at.Of(&at.Nx, q), b.SteepestSlope(q)
+			m, err := b.Modes(1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rest[side], _ = m.Correction(&at, &load)
+			if top := math.Abs(slope[side]); steep[side] < top/2 {
+				t.Errorf("the steepest slope at a node is %g, beside one it is %g", steep[side], top)
+			}
+		}
+		near(t, "deflection", w[1], w[0], 1e-13)
+		near(t, "slope", slope[1], slope[0], 1e-12)
+		near(t, "steepest slope", steep[1], steep[0], 1e-12)
+		near(t, "correction", rest[1], rest[0], 1e-12)
+	}
+}
+
 // The mass matrix moves the whole beam: rigid motions have the kinetic energy m·v²/2 and J·ω²/2.
 func TestMass(t *testing.T) {
 	b := like(t, Free, Free, 7)

@@ -5,25 +5,25 @@ import (
 	"math"
 )
 
-// element is the stiffness and the mass of one element.
+// element is the stiffness and the mass of one element, on and below the diagonal.
 func (b *Beam) element() (ke, me [4][4]float64) {
 	l := b.l
 	k := b.p.Young * b.p.SecondMoment / (l * l * l)
 	m := b.p.Density * b.p.Area * l / 420
 	ke = [4][4]float64{
-		{12, 6 * l, -12, 6 * l},
-		{6 * l, 4 * l * l, -6 * l, 2 * l * l},
-		{-12, -6 * l, 12, -6 * l},
+		{12},
+		{6 * l, 4 * l * l},
+		{-12, -6 * l, 12},
 		{6 * l, 2 * l * l, -6 * l, 4 * l * l},
 	}
 	me = [4][4]float64{
-		{156, 22 * l, 54, -13 * l},
-		{22 * l, 4 * l * l, 13 * l, -3 * l * l},
-		{54, 13 * l, 156, -22 * l},
+		{156},
+		{22 * l, 4 * l * l},
+		{54, 13 * l, 156},
 		{-13 * l, -3 * l * l, -22 * l, 4 * l * l},
 	}
-	for r := range 4 {
-		for c := range 4 {
+	for r := range ke {
+		for c := range r + 1 {
 			ke[r][c] *= k
 			me[r][c] *= m
 		}

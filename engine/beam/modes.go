@@ -83,7 +83,7 @@ func (b *Beam) Modes(k int) (*Modes, error) {
 		}
 		w := math.Sqrt(w2)
 		rate := b.p.Damping.Mass + b.p.Damping.Stiffness*w2
-		zeta := 0.0
+		var zeta float64
 		if w > 0 {
 			zeta = rate / (2 * w)
 		}

@@ -136,7 +136,7 @@ func (w *work) accelerate(by solver, s *state, da *joints, closed bool, out *acc
 	out.lambda = by.solve(w, closed, &rf, out.ac, -rate)
 	out.force, out.slip = 0, 0
 	if law := m.p.Friction; law != nil {
-		if err := w.rub(by, s, closed, &rf, out); err != nil {
+		if err := w.addFriction(by, s, closed, &rf, out); err != nil {
 			return err
 		}
 	}
@@ -163,9 +163,9 @@ func (w *work) accelerate(by solver, s *state, da *joints, closed bool, out *acc
 	return nil
 }
 
-// rub adds friction along the tangent (1, w_x): with −F on the tip, F·w_x/√(1+w_x²) on the beam, and the normal force λ·√(1+w_x²) in the
+// addFriction adds friction along the tangent (1, w_x): with −F on the tip, F·w_x/√(1+w_x²) on the beam, and the normal force λ·√(1+w_x²) in the
 // law, of a bilateral contact its magnitude. Everything is linear in F, so one number is sought.
-func (w *work) rub(by solver, s *state, closed bool, rf *joints, out *accel) error {
+func (w *work) addFriction(by solver, s *state, closed bool, rf *joints, out *accel) error {
 	m, p := w.m, &w.pose
 	law := m.p.Friction.(friction.Flow)
 	cs := cosine(&w.c)
@@ -182,14 +182,14 @@ func (w *work) rub(by solver, s *state, closed bool, rf *joints, out *accel) err
 	w.c.Add(w.c.Slope/cs, w.tangent)
 	per := by.solve(w, closed, &tf, w.tangent, 0)
 	free := out.lambda
-	law0 := func(lambda float64) float64 {
+	force := func(lambda float64) float64 {
 		return law.Flow(s.z, out.dz, friction.Input{V: out.slip, N: normal(m.p.Unilateral, lambda*cs)})
 	}
 	// λ = free + per·F(λ): secant
-	a, fa := free, free+per*law0(free)-free
-	b := free + per*law0(free)
+	a, fa := free, free+per*force(free)-free
+	b := free + per*force(free)
 	for range 50 {
-		fb := free + per*law0(b) - b
+		fb := free + per*force(b) - b
 		if math.Abs(fb) <= 1e-14*(math.Abs(b)+math.Abs(free)) || b == a {
 			break
 		}
@@ -200,7 +200,7 @@ func (w *work) rub(by solver, s *state, closed bool, rf *joints, out *accel) err
 		a, fa, b = b, fb, b-fb/slope
 	}
 	out.lambda = b
-	out.force = law0(b)
+	out.force = force(b)
 	for k := range m.free {
 		rf[k] += out.force * tf[k]
 	}

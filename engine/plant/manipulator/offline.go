@@ -89,9 +89,10 @@ func (m *Model) Run(ctx context.Context, o Options) (*Result, error) {
 		return nil, err
 	}
 	r := newRun(m, o, start)
+	r.ctx = ctx
 	err = r.begin()
 	if err == nil {
-		err = r.run(ctx)
+		err = r.run()
 	}
 	r.out.Steps = r.steps + r.d.Accepted
 	r.finish()
@@ -118,6 +119,7 @@ const mostOperations = 1e12
 
 // run is the state of an offline run. x = [q_f | q_c | v_f | v_c | work, lost | z].
 type run struct {
+	ctx    context.Context // of the call that it lives in
 	m      *Model
 	o      Options
 	w      *work
@@ -132,8 +134,8 @@ type run struct {
 	pulls  bool // of a bilateral contact
 	bad    error
 	steps  int
-	k      int // next sample
-	hit    float64
+	k      int     // next sample
+	last   float64 // s  length of the last step
 	blown  float64 // J  lost in blows
 	nf, nc int
 }
@@ -193,7 +195,11 @@ func (w *work) depend(s *state, e int) error {
 
 // slope is the right-hand side. An error is kept and the slope made NaN, so that the step is refused.
 func (r *run) slope(t float64, x, dx []float64) {
-	if err := r.eval(t, x); err != nil {
+	err := r.ctx.Err()
+	if err == nil {
+		err = r.eval(t, x)
+	}
+	if err != nil {
 		r.bad = err
 		dx[0] = math.NaN()
 		return
@@ -264,15 +270,15 @@ func (r *run) begin() error {
 // restart begins anew at t from x.
 func (r *run) restart(t float64) {
 	r.steps += r.d.Accepted
-	h := math.Abs(r.hit)
+	h := math.Abs(r.last)
 	r.d.First = h
 	r.d.Start(t, r.x)
 }
 
 // run integrates to the end.
-func (r *run) run(ctx context.Context) error {
+func (r *run) run() error {
 	for events := 0; r.d.T < r.o.Duration; {
-		if err := ctx.Err(); err != nil {
+		if err := r.ctx.Err(); err != nil {
 			return err
 		}
 		end := r.o.Duration
@@ -289,7 +295,7 @@ func (r *run) run(ctx context.Context) error {
 			return err
 		}
 		r.bad = nil
-		r.hit = r.d.T - old
+		r.last = r.d.T - old
 		what, err := r.event(old)
 		if err != nil {
 			return err
@@ -307,7 +313,7 @@ func (r *run) run(ctx context.Context) error {
 		if events++; events > 100000 {
 			return fmt.Errorf("manipulator: more than 100000 events up to t = %.9g s: the contact chatters", r.d.T)
 		}
-		if done, err := r.happen(what, old); done || err != nil {
+		if done, err := r.applyEvent(what, old); done || err != nil {
 			return err
 		}
 	}

@@ -96,8 +96,8 @@ func (r *run) find(what string, old float64) (float64, error) {
 	return hi, r.eval(end, r.d.X)
 }
 
-// happen carries out an event at the end of the step, and starts anew. Done: the run is over.
-func (r *run) happen(what string, old float64) (done bool, err error) {
+// applyEvent carries out an event at the end of the step, and starts anew. Done: the run is over.
+func (r *run) applyEvent(what string, old float64) (done bool, err error) {
 	t := r.d.T
 	copy(r.x, r.d.X)
 	if err := r.eval(t, r.x); err != nil {

@@ -325,3 +325,36 @@ func TestStiff(t *testing.T) {
 		}
 	}
 }
+
+// A chain without a drive that starts in equilibrium stays there, by all methods, under weight too.
+func TestRestStaysAtRest(t *testing.T) {
+	p := Paper(1)
+	p.Joints[0].Drive, p.Joints[0].Spring, p.Joints[0].Rest, p.Gravity = nil, 40, -2, 0.5
+	m := model(t, p)
+	at, err := m.Equilibrium()
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs := []*Result{}
+	for _, f := range []Formulation{Partition, Full} {
+		r, err := m.Run(context.Background(), Options{Formulation: f, Duration: 0.2, Every: 0.05})
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs = append(runs, r)
+	}
+	r, err := m.RunFixed(context.Background(), 1e-3, 0.2, 50)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range append(runs, r) {
+		if len(r.Events) > 0 || len(r.Samples) != 5 || len(r.Samples[0].Torque) != 0 {
+			t.Errorf("%d samples, events %+v", len(r.Samples), r.Events)
+		}
+		last := r.Samples[len(r.Samples)-1]
+		for i, q := range at.Q {
+			near(t, "joint", last.Q[i], q, 1e-10)
+		}
+		near(t, "λ", last.Lambda, at.Lambda, 1e-6)
+	}
+}

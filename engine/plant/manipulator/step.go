@@ -214,7 +214,7 @@ func (p *stepper) newton(g, f float64, pq, pv, a *joints, lambda *float64) (done
 	w, m, to := p.w, p.w.m, &p.to
 	nf := len(m.free)
 	if !p.closed {
-		return p.fly(g, pq, pv, a)
+		return p.newtonOpen(g, pq, pv, a)
 	}
 	v := m.free[p.dep]
 	m.evaluate(&to.q, &to.v, false, &w.pose)
@@ -314,8 +314,8 @@ func (p *stepper) newton(g, f float64, pq, pv, a *joints, lambda *float64) (done
 	return far <= 1e-14 && math.Abs(r[nf]) <= 1e-10*(1+math.Abs(*lambda)), engine.OK
 }
 
-// fly is newton without contact.
-func (p *stepper) fly(g float64, pq, pv, a *joints) (done bool, st engine.Status) {
+// newtonOpen is newton without contact.
+func (p *stepper) newtonOpen(g float64, pq, pv, a *joints) (done bool, st engine.Status) {
 	w, m, to := p.w, p.w.m, &p.to
 	nf := len(m.free)
 	m.evaluate(&to.q, &to.v, true, &w.pose)
@@ -403,11 +403,11 @@ func (p *stepper) Step(dt float64) engine.Status {
 				w.place(&p.to, p.e, true)
 			} else {
 				h = 0
-				p.keep(&p.to, &p.s)
+				p.copyState(&p.to, &p.s)
 				w.place(&p.to, p.e, true)
 			}
 		}
-		p.keep(&p.s, &p.to)
+		p.copyState(&p.s, &p.to)
 		p.t += h
 		left -= h
 		from := p.e
@@ -467,8 +467,8 @@ func (p *stepper) strike() engine.Status {
 	return engine.OK
 }
 
-// keep copies a state.
-func (p *stepper) keep(to, from *state) {
+// copyState copies a state.
+func (p *stepper) copyState(to, from *state) {
 	to.q, to.v = from.q, from.v
 	copy(to.qc, from.qc)
 	copy(to.vc, from.vc)

@@ -225,3 +225,26 @@ func BenchmarkStep(b *testing.B) {
 		k.Step(1e-3, x, nil, y)
 	}
 }
+
+// The longest steps: across a border, and with friction.
+func BenchmarkStepBorder(b *testing.B) { benchmarkAt(b, "table", 308) }
+
+func BenchmarkStepFriction(b *testing.B) { benchmarkAt(b, "friction", 200) }
+
+// benchmarkAt repeats the step after so many of 1 ms.
+func benchmarkAt(b *testing.B, name string, steps int) {
+	k, err := model(b, caseOf(b, name)).NewMachine()
+	if err != nil {
+		b.Fatal(err)
+	}
+	x, y := k.NewState(), make([]float64, len(k.Layout().Outputs))
+	for range steps {
+		k.Step(1e-3, x, nil, y)
+	}
+	begin := append([]float64(nil), x...)
+	b.ReportAllocs()
+	for b.Loop() {
+		copy(x, begin)
+		k.Step(1e-3, x, nil, y)
+	}
+}
