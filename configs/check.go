@@ -37,6 +37,7 @@ func (c *Config) Check(r *schema.Report) {
 		c.checkAxis(r, &c.Axes[i], taken)
 	}
 	c.checkOutside(r)
+	c.checkMechanism(r)
 	c.checkModels(r)
 	c.checkVirtual(r)
 	c.checkBrushes(r)

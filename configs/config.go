@@ -28,17 +28,18 @@ import (
 //	secret may be ${VARIABLE}; never shown, recorded or hashed
 //	names  the field holds the name of a section that stands in a list by name; what the names are
 type Config struct {
-	Version int             `yaml:"version" doc:"format of this file, 2"`
-	Rig     Rig             `yaml:"rig" doc:"who this is"`
-	Loop    Loop            `yaml:"loop" doc:"how the tick is paced"`
-	Devices []Device        `yaml:"devices" doc:"the ports and the numbers that pass them, by name; up to eight"`
-	Axes    []Axis          `yaml:"axes" doc:"the degrees of freedom, by name; up to four"`
-	Models  []Model         `yaml:"models,omitempty" doc:"what is computed beside the rig and only watched, by name; up to eight. See docs/models.md"`
-	Guard   hil.GuardLimits `yaml:"guard" doc:"what holds and trips the whole rig; limits of signals and axes stand with them"`
-	MQTT    sink.MQTT       `yaml:"mqtt" doc:"telemetry"`
-	Web     dashboard.Web   `yaml:"web" doc:"the page"`
-	Record  sink.Record     `yaml:"record" doc:"the recording"`
-	Virtual *Virtual        `yaml:"virtual,omitempty" doc:"the plant of the virtual rig; used where the port of the devices is virtual, and by hil rig; left out: a plant just like the models of the axes"`
+	Version   int             `yaml:"version" doc:"format of this file, 2"`
+	Rig       Rig             `yaml:"rig" doc:"who this is"`
+	Loop      Loop            `yaml:"loop" doc:"how the tick is paced"`
+	Devices   []Device        `yaml:"devices" doc:"the ports and the numbers that pass them, by name; up to eight"`
+	Axes      []Axis          `yaml:"axes" doc:"the degrees of freedom, by name; up to four"`
+	Mechanism *Mechanism      `yaml:"mechanism,omitempty" doc:"what joins the axes: bodies, by name. The torque that their wanted motion takes is fed forward. See docs/mechanism.md"`
+	Models    []Model         `yaml:"models,omitempty" doc:"what is computed beside the rig and only watched, by name; up to eight. See docs/models.md"`
+	Guard     hil.GuardLimits `yaml:"guard" doc:"what holds and trips the whole rig; limits of signals and axes stand with them"`
+	MQTT      sink.MQTT       `yaml:"mqtt" doc:"telemetry"`
+	Web       dashboard.Web   `yaml:"web" doc:"the page"`
+	Record    sink.Record     `yaml:"record" doc:"the recording"`
+	Virtual   *Virtual        `yaml:"virtual,omitempty" doc:"the plant of the virtual rig; used where the port of the devices is virtual, and by hil rig; left out: a plant just like the models of the axes"`
 }
 
 // Rig names the test rig.

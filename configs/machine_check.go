@@ -23,7 +23,7 @@ func (c *MachineRun) Check(r *schema.Report) {
 	}
 	c.Machine.checkNames(r)
 	for i := range c.Machine.Bodies {
-		c.Machine.Bodies[i].check(r)
+		c.Machine.Bodies[i].check(r, "machine")
 	}
 	for _, s := range c.signals() {
 		s.of.check(r, s.path, s.unit, s.from)
@@ -86,31 +86,31 @@ func (m *Machine) checkNames(r *schema.Report) {
 	}
 }
 
-// check looks at a body and its joint.
-func (b *MachineBody) check(r *schema.Report) {
-	at := "machine.bodies." + b.Name
+// check looks at a body and its joint, of a section.
+func (b *MachineBody) check(r *schema.Report, section string) {
+	at := section + ".bodies." + b.Name
 	if r.Bad(at) {
 		return
 	}
 	j := &b.Joint
-	given := func(key string) bool { return r.Given(at + "." + key) }
 	refuse := func(key, why string) { r.Errorf(at+"."+key, "%s.%s: %s", at, key, why) }
 	if j.Kind == "" {
 		r.Errorf(at+".joint", "%s.joint.kind is missing: revolute, prismatic, spherical, free or fixed", at)
 		return
 	}
 	single := j.Kind == "revolute" || j.Kind == "prismatic"
-	for _, key := range []string{"axis", "position", "velocity", "stiffness", "rest", "friction", "friction_speed", "effort", "motion"} {
-		if !single && given("joint."+key) {
+	for _, key := range append(j.moved(), j.held()...) {
+		if !single {
 			refuse("joint."+key, "belongs to revolute and prismatic joints, this one is "+j.Kind)
 		}
 	}
+	placed := b.Start != MachinePlace{}
 	switch {
-	case single && given("start"):
+	case single && placed:
 		refuse("start", "belongs to spherical and free joints; give joint.position and joint.velocity")
 	case j.Kind == "spherical" && (b.Start.At != [3]float64{} || b.Start.Speed != [3]float64{}):
 		refuse("start", "at and speed belong to a free joint, a spherical one only turns")
-	case j.Kind == "fixed" && given("start"):
+	case j.Kind == "fixed" && placed:
 		refuse("start", "a fixed joint does not move")
 	}
 	if j.Kind == "free" && j.Damping > 0 {
@@ -126,6 +126,27 @@ func (b *MachineBody) check(r *schema.Report) {
 		refuse("joint.effort", "the motion of the joint is prescribed, an effort has no effect on it; leave one of them out")
 	}
 	j.checkFriction(r, at+".joint")
+}
+
+// moved and held are the keys of a joint that say how it moves in a run, and those that say what it is, as far as they say anything: a file
+// that the program wrote has all of them.
+func (j *MachineJoint) moved() (keys []string) {
+	return said([]string{"position", "velocity", "friction", "friction_speed", "effort", "motion"},
+		j.Position != 0, j.Velocity != 0, j.Friction.Model != nil, j.Smoothing != 0, j.Effort != nil, j.Motion != nil)
+}
+
+func (j *MachineJoint) held() (keys []string) {
+	return said([]string{"axis", "stiffness", "rest"}, j.Axis != [3]float64{}, j.Stiffness != 0, j.Rest != 0)
+}
+
+// said are the keys that are true.
+func said(keys []string, is ...bool) (out []string) {
+	for i, key := range keys {
+		if is[i] {
+			out = append(out, key)
+		}
+	}
+	return out
 }
 
 // checkMotion wants a start that is that of a prescribed motion.

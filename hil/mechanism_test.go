@@ -13,7 +13,7 @@ import (
 )
 
 // twoLinks is the arm of configs/two-link.yaml in the plane of x and y, gravity along −y, hanging down at 0.
-func twoLinks(t *testing.T) *multibody.Model {
+func twoLinks(t testing.TB) *multibody.Model {
 	t.Helper()
 	flat := func(m, c, i float64) multibody.Inertia {
 		return multibody.Inertia{Mass: m, Com: r3.Vec{Y: -c}, I: rotation.Diag(r3.Vec{X: i / 2, Y: i / 2, Z: i})}
@@ -72,5 +72,18 @@ func TestMechanismRefuses(t *testing.T) {
 	}
 	if m, err := newMechanism(nil, 2); m != nil || err != nil || m.effort() != engine.OK || m.load(1) != 0 {
 		t.Error(m, err)
+	}
+}
+
+func BenchmarkMechanism(b *testing.B) {
+	m, err := newMechanism(&MechanismSpec{Model: twoLinks(b), Joint: []int{0, 1}}, 2)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for k := range b.N {
+		m.want(0, [3]float64{float64(k) * 1e-3, 1, 2})
+		m.want(1, [3]float64{float64(k) * 2e-3, 3, 4})
+		m.effort()
 	}
 }

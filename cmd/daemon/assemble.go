@@ -170,6 +170,13 @@ func ControllerSpec(cfg *configs.Config) (hil.ControllerSpec, error) {
 		}
 		spec.Axes = append(spec.Axes, a)
 	}
+	if cfg.Mechanism != nil {
+		m, joints, err := cfg.MechanismModel()
+		if err != nil {
+			return spec, err
+		}
+		spec.Mechanism = &hil.MechanismSpec{Model: m, Joint: joints}
+	}
 	for i := range cfg.Models {
 		spec.Models = append(spec.Models, modelSpec(cfg, &cfg.Models[i], spec.Meas))
 	}
