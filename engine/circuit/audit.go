@@ -65,15 +65,22 @@ func (a *Audit) Total() Energies {
 	return sum
 }
 
-// Check is an error with every line that does not close to tol, relative, or loses less than nothing.
+// Check is an error with every line that does not close to tol of its size, or loses less than nothing. Of a line that is below a
+// thousandth of the largest one, as that of a gear without loss, that thousandth is taken for its size.
 func (a *Audit) Check(tol float64) error {
 	var errs []error
-	for _, e := range append(a.Lines[:len(a.Lines):len(a.Lines)], a.Total()) {
-		if !(e.Relative() <= tol) {
+	all := append(a.Lines[:len(a.Lines):len(a.Lines)], a.Total())
+	least := 0.0
+	for _, e := range all {
+		least = max(least, 1e-3*e.Size())
+	}
+	for _, e := range all {
+		size := max(least, e.Size())
+		if r := e.Residual(); !(math.Abs(r) <= tol*size) {
 			errs = append(errs, fmt.Errorf("%s: the energies do not close: in %.9g J, loss %.9g J, work %.9g J, stored %.9g J: %.3g J are left, %.2g relative, want at most %.2g",
-				e.Name, e.In, e.Loss, e.Out, e.Stored, e.Residual(), e.Relative(), tol))
+				e.Name, e.In, e.Loss, e.Out, e.Stored, r, math.Abs(r)/size, tol))
 		}
-		if e.Loss < -tol*e.Size() {
+		if e.Loss < -tol*size {
 			errs = append(errs, fmt.Errorf("%s: loss %.9g J, want ≥ 0", e.Name, e.Loss))
 		}
 	}

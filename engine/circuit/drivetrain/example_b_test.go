@@ -15,9 +15,8 @@ import (
 	"hilrig/engine/rotation"
 )
 
-// exampleB is the crank-rocker with a DC motor of theory 1.8: the loop is cut at the pin of coupler and rocker, in the plane (two
-// equations) or as a revolute joint in space (five, three of them redundant).
-func exampleB(t testing.TB, cut multibody.CutKind) (*Train, []float64) {
+// crankRockerBodies is the mechanism of theory 1.8, with the inertia of a rotor (kg·m²) on the crank.
+func crankRockerBodies(t testing.TB, cut multibody.CutKind, rotor float64) *Bodies {
 	t.Helper()
 	rod := func(l float64) multibody.Inertia {
 		i := l * l * l / 12 // 1 kg/m
@@ -25,7 +24,7 @@ func exampleB(t testing.TB, cut multibody.CutKind) (*Train, []float64) {
 	}
 	hinge := multibody.Joint{Kind: multibody.Revolute, Axis: r3.Vec{Z: 1}}
 	crank := hinge
-	crank.Armature = 1e-3
+	crank.Armature = rotor
 	m, err := multibody.Build(multibody.Spec{
 		Gravity: r3.Vec{Y: -9.81},
 		Bodies: []multibody.Body{
@@ -43,6 +42,14 @@ func exampleB(t testing.TB, cut multibody.CutKind) (*Train, []float64) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return bodies
+}
+
+// exampleB is the crank-rocker with a DC motor of theory 1.8: the loop is cut at the pin of coupler and rocker, in the plane (two
+// equations) or as a revolute joint in space (five, three of them redundant).
+func exampleB(t testing.TB, cut multibody.CutKind) (*Train, []float64) {
+	t.Helper()
+	bodies := crankRockerBodies(t, cut, 1e-3)
 	c, err := circuit.Build(circuit.Spec{Axes: 3, Elements: []circuit.Element{
 		&circuit.VoltageSource{Name: "supply", From: "+", To: "0", U: reference.Constant(12)},
 		&circuit.DC{Name: "motor", From: "+", To: "0", Motor: plant.Motor{R: 2, L: 5e-3, K: 0.3}, Axis: 0},
