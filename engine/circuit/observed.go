@@ -1,6 +1,10 @@
 package circuit
 
-import "hilrig/engine"
+import (
+	"math"
+
+	"hilrig/engine"
+)
 
 // Place is where a state stands in x, by its name as in States; −1: there is none.
 func (c *Circuit) Place(name string) int {
@@ -81,4 +85,20 @@ func (c *Circuit) Ahead(t float64, q, v, x, dx, change, by, work []float64) engi
 		}
 	}
 	return worst
+}
+
+// Fastest is the winding that follows its voltage soonest if nothing else holds it back: its name and L/R (s), +Inf where no winding
+// has a resistance. L is the diagonal at the position of the last call.
+func (c *Circuit) Fastest() (name string, tau float64) {
+	tau = math.Inf(1)
+	for g := range c.groups {
+		p := &c.groups[g]
+		for k := range p.m {
+			w := &c.windings[p.first+k]
+			if t := p.mag.L[k*p.m+k] / w.r; t < tau {
+				name, tau = w.name, t
+			}
+		}
+	}
+	return name, tau
 }

@@ -107,7 +107,7 @@ func (tr *Train) Integrate(x []float64, t, end float64, o Offline, each func(t f
 		d.Start(t, y)
 		for d.T < next {
 			if err := d.Step(next); err != nil {
-				return nil, err
+				return nil, tr.stiff(err)
 			}
 			for each != nil && o.Every > 0 && sample <= d.T && sample < end-1e-9*o.Every {
 				d.At(sample, show)
@@ -135,6 +135,21 @@ func (tr *Train) Integrate(x []float64, t, end float64, o Offline, each func(t f
 	}
 	tr.close(audit, x)
 	return audit, nil
+}
+
+// stiff says of a stop for want of steps what is likely behind it.
+func (tr *Train) stiff(err error) error {
+	if !errors.Is(err, engine.ErrSteps) && !errors.Is(err, engine.ErrStepSize) {
+		return err
+	}
+	for _, p := range tr.Parts {
+		if c, ok := p.(*circuit.Circuit); ok {
+			if name, tau := c.Fastest(); tau < 1e-4 {
+				return fmt.Errorf("%w; the winding %s settles in L/R = %.2g s, which the adaptive integrator has to follow: leave its inductance out, or take fixed steps", err, name, tau)
+			}
+		}
+	}
+	return fmt.Errorf("%w; look for a stiff spring or a steep friction, or take fixed steps", err)
 }
 
 func or(v, instead float64) float64 {
