@@ -1,0 +1,434 @@
+package robot
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"strings"
+
+	"gonum.org/v1/gonum/num/quat"
+	"gonum.org/v1/gonum/spatial/r3"
+
+	"hilrig/engine/multibody"
+	"hilrig/engine/rotation"
+)
+
+// mjcfReader is what stands around the elements of an MJCF.
+type mjcfReader struct {
+	*reader
+	degrees  bool
+	sequence string                                  // of Euler angles
+	fromGeom string                                  // inertiafromgeom
+	class    map[string]map[string]map[string]string // defaults: class, element, attribute
+	frames   map[string]place                        // bodies and sites of the file, in what became of them
+	joints   map[string]string                       // joint of the file → body
+	count    int
+}
+
+// place is where the axes of a body of the file stand in those of the body that it became.
+type place struct {
+	body string
+	pose multibody.Pose
+}
+
+func (r *reader) mjcf(root *element) {
+	m := &mjcfReader{reader: r, degrees: true, sequence: "xyz", fromGeom: "auto", class: map[string]map[string]map[string]string{"": {}},
+		frames: map[string]place{"world": {}}, joints: map[string]string{}}
+	s := &r.robot.Spec
+	s.Gravity = r3.Vec{Z: -9.81}
+	for _, e := range root.kids {
+		switch e.name {
+		case "compiler":
+			m.degrees = e.text("angle") != "radian"
+			if q := e.text("eulerseq"); q != "" {
+				m.sequence = q
+			}
+			if g := e.text("inertiafromgeom"); g != "" {
+				m.fromGeom = g
+			}
+			if e.text("coordinate") == "global" {
+				r.fail(e, `coordinate="global": want local, as MuJoCo itself does since 2.3.4`)
+			}
+			for _, key := range []string{"settotalmass", "balanceinertia", "boundmass", "boundinertia"} {
+				if e.text(key) != "" {
+					r.ignore("compiler " + key)
+				}
+			}
+		case "option":
+			s.Gravity = r.vector(e, "gravity", s.Gravity)
+		case "default":
+			m.defaults(e, "", nil)
+		}
+	}
+	for _, e := range root.kids {
+		switch e.name {
+		case "worldbody":
+			m.children(e, place{}, "")
+		case "compiler", "option", "default":
+		case "include":
+			r.fail(e, "files that include others are not followed: save the model as one file first, with compile of MuJoCo")
+		case "equality": // needs all bodies
+		default:
+			if len(e.kids) > 0 {
+				for _, k := range e.kids {
+					r.ignore("<" + k.name + "> of " + e.name)
+				}
+			} else if len(e.attr) > 0 {
+				r.ignore("<" + e.name + ">")
+			}
+		}
+	}
+	for _, e := range root.kids {
+		if e.name == "equality" && len(r.errs) == 0 {
+			m.equality(e)
+		}
+	}
+}
+
+// defaults notes a class of defaults, over those of the class around it.
+func (m *mjcfReader) defaults(e *element, name string, outer map[string]map[string]string) {
+	if n := e.text("class"); n != "" && n != "main" {
+		name = n
+	}
+	own := map[string]map[string]string{}
+	for k, v := range outer {
+		own[k] = maps.Clone(v)
+	}
+	for _, k := range e.kids {
+		if k.name == "default" {
+			continue
+		}
+		if own[k.name] == nil {
+			own[k.name] = map[string]string{}
+		}
+		maps.Copy(own[k.name], k.attr)
+	}
+	m.class[name] = own
+	for _, k := range e.kids {
+		if k.name == "default" {
+			m.defaults(k, name, own)
+		}
+	}
+}
+
+// with is an element with the defaults of its class, or of the class of its body.
+func (m *mjcfReader) with(e *element, class string) *element {
+	if c := e.text("class"); c != "" {
+		class = c
+	}
+	set, ok := m.class[class]
+	if !ok {
+		m.fail(e, "there is no default class %q", class)
+	}
+	attr := maps.Clone(set[e.name])
+	if attr == nil {
+		attr = map[string]string{}
+	}
+	maps.Copy(attr, e.attr)
+	return &element{name: e.name, line: e.line, attr: attr, kids: e.kids}
+}
+
+func (m *mjcfReader) angle(x float64) float64 {
+	if m.degrees {
+		return x * math.Pi / 180
+	}
+	return x
+}
+
+// orientation reads quat, axisangle, euler, xyaxes or zaxis.
+func (m *mjcfReader) orientation(e *element) quat.Number {
+	column := func(v []float64) r3.Vec { return r3.Vec{X: v[0], Y: v[1], Z: v[2]} }
+	switch {
+	case e.attr["quat"] != "":
+		q := m.numbers(e, "quat", 4, 1, 0, 0, 0)
+		g := quat.Number{Real: q[0], Imag: q[1], Jmag: q[2], Kmag: q[3]}
+		if quat.Abs(g) == 0 {
+			m.fail(e, "a quaternion of length 0")
+			return rotation.Identity
+		}
+		return quat.Scale(1/quat.Abs(g), g)
+	case e.attr["axisangle"] != "":
+		a := m.numbers(e, "axisangle", 4, 0, 0, 1, 0)
+		return about(r3.Unit(column(a)), m.angle(a[3]))
+	case e.attr["euler"] != "":
+		a := m.numbers(e, "euler", 3, 0, 0, 0)
+		g := rotation.Identity
+		for i, c := range m.sequence {
+			turn := map[rune]r3.Vec{'x': {X: 1}, 'y': {Y: 1}, 'z': {Z: 1}, 'X': {X: 1}, 'Y': {Y: 1}, 'Z': {Z: 1}}[c]
+			if one := about(turn, m.angle(a[i%3])); strings.ContainsRune("XYZ", c) { // fixed axes
+				g = quat.Mul(one, g)
+			} else {
+				g = quat.Mul(g, one)
+			}
+		}
+		return g
+	case e.attr["xyaxes"] != "":
+		a := m.numbers(e, "xyaxes", 6, 1, 0, 0, 0, 1, 0)
+		x := r3.Unit(column(a))
+		y := column(a[3:])
+		y = r3.Unit(r3.Sub(y, r3.Scale(r3.Dot(x, y), x)))
+		return fromAxes(x, y)
+	case e.attr["zaxis"] != "":
+		return along(column(m.numbers(e, "zaxis", 3, 0, 0, 1)))
+	}
+	return rotation.Identity
+}
+
+// along is the shortest turn of z into a direction.
+func along(z r3.Vec) quat.Number {
+	z = r3.Unit(z)
+	axis := r3.Cross(r3.Vec{Z: 1}, z)
+	if s := r3.Norm(axis); s > 1e-12 {
+		return about(r3.Scale(1/s, axis), math.Atan2(s, z.Z))
+	} else if z.Z < 0 {
+		return about(r3.Vec{X: 1}, math.Pi)
+	}
+	return rotation.Identity
+}
+
+// fromAxes is the turn with these first two columns, which are at right angles and of length one.
+func fromAxes(x, y r3.Vec) quat.Number {
+	first := along3(r3.Vec{X: 1}, x)
+	up := rotation.Rotate(first, r3.Vec{Y: 1})
+	angle := math.Atan2(r3.Dot(x, r3.Cross(up, y)), r3.Dot(up, y))
+	return quat.Mul(about(x, angle), first)
+}
+
+// along3 is the shortest turn of one direction into another.
+func along3(from, to r3.Vec) quat.Number {
+	axis := r3.Cross(from, to)
+	if s := r3.Norm(axis); s > 1e-12 {
+		return about(r3.Scale(1/s, axis), math.Atan2(s, r3.Dot(from, to)))
+	} else if r3.Dot(from, to) < 0 {
+		return about(r3.Vec{Z: 1}, math.Pi)
+	}
+	return rotation.Identity
+}
+
+func (m *mjcfReader) pose(e *element) multibody.Pose {
+	return multibody.Pose{P: m.vector(e, "pos", r3.Vec{}), R: m.orientation(e)}
+}
+
+// children takes what stands in a body; on is where its axes are.
+func (m *mjcfReader) children(e *element, on place, class string) {
+	for _, k := range e.kids {
+		switch k.name {
+		case "body":
+			m.body(k, on, class)
+		case "site":
+			if s := m.with(k, class); s.text("name") != "" {
+				name := clean(s.text("name"))
+				p := on.pose.Then(m.pose(s))
+				m.robot.Spec.Frames = append(m.robot.Spec.Frames, multibody.Frame{Name: name, Body: on.body, Pose: p})
+				m.frames["site "+s.text("name")] = place{on.body, p}
+			}
+		case "joint", "freejoint", "inertial":
+		case "frame", "replicate", "composite", "flexcomp", "include", "attach":
+			m.fail(k, "not understood here: save the model with MuJoCo first, which writes it out")
+		case "geom": // looked at with the inertia
+		default:
+			m.ignore("<" + k.name + "> of a body")
+		}
+	}
+}
+
+// body takes a body: joint for joint a body without mass, the last one with it. The axes of a body here are at its joint.
+func (m *mjcfReader) body(e *element, parent place, class string) {
+	if c := e.text("childclass"); c != "" {
+		class = c
+	}
+	m.count++
+	name := clean(e.text("name"))
+	if name == "" {
+		name = fmt.Sprintf("body%d", m.count)
+	}
+	if e.text("gravcomp") != "" {
+		m.ignore("gravcomp of a body")
+	}
+	at := parent.pose.Then(m.pose(e)) // of the axes of the file in those of the body before
+	before := parent.body
+	var joints []*element
+	for _, k := range e.kids {
+		if k.name == "joint" || k.name == "freejoint" {
+			joints = append(joints, m.with(k, class))
+		}
+	}
+	shift := r3.Vec{} // of the joint in the axes of the file
+	add := func(b multibody.Body, joint string) {
+		b.Parent = before
+		b.Place = at
+		m.robot.Spec.Bodies = append(m.robot.Spec.Bodies, b)
+		if joint != "" {
+			m.robot.Joints[b.Name] = joint
+			m.joints[joint] = b.Name
+		}
+		before, at = b.Name, multibody.Pose{}
+	}
+	for i, j := range joints {
+		joint, pos := m.joint(j)
+		at = at.Then(multibody.Pose{P: r3.Sub(pos, shift)})
+		shift = pos
+		b := multibody.Body{Name: name, Joint: joint}
+		if i < len(joints)-1 {
+			if b.Name = clean(j.text("name")); b.Name == "" {
+				b.Name = fmt.Sprintf("%s_joint%d", name, i+1)
+			}
+		}
+		add(b, j.text("name"))
+	}
+	if len(joints) == 0 {
+		add(multibody.Body{Name: name}, "")
+	}
+	self := place{name, multibody.Pose{P: r3.Scale(-1, shift)}}
+	m.frames[e.text("name")] = self
+	m.robot.Spec.Bodies[len(m.robot.Spec.Bodies)-1].Inertia = m.inertia(e, class, len(joints) > 0).In(self.pose)
+	m.children(e, self, class)
+}
+
+// joint reads a joint and its place in the axes of its body.
+func (m *mjcfReader) joint(e *element) (j multibody.Joint, pos r3.Vec) {
+	kind := e.text("type")
+	if e.name == "freejoint" {
+		kind = "free"
+	}
+	switch kind {
+	case "", "hinge":
+		j.Kind = multibody.Revolute
+	case "slide":
+		j.Kind = multibody.Prismatic
+	case "ball":
+		j.Kind = multibody.Spherical
+	case "free":
+		j.Kind = multibody.Free
+	default:
+		m.fail(e, "type %q: want hinge, slide, ball or free", kind)
+	}
+	j.Damping, j.Armature = m.number(e, "damping", 0), m.number(e, "armature", 0)
+	if j.Kind == multibody.Free && (j.Damping != 0 || j.Armature != 0) {
+		m.ignore("damping and armature of a free joint")
+		j.Damping, j.Armature = 0, 0
+	}
+	if j.Kind != multibody.Free {
+		pos = m.vector(e, "pos", r3.Vec{})
+	}
+	loss, stiffness := m.number(e, "frictionloss", 0), m.number(e, "stiffness", 0)
+	if j.Kind == multibody.Revolute || j.Kind == multibody.Prismatic {
+		if j.Axis = m.vector(e, "axis", r3.Vec{Z: 1}); j.Axis == (r3.Vec{}) {
+			m.fail(e, "an axis of length 0")
+		}
+		j.Coulomb, j.Stiffness = loss, stiffness
+		j.Rest = m.number(e, "springref", 0) - m.number(e, "ref", 0)
+		if j.Kind == multibody.Revolute {
+			j.Rest = m.angle(j.Rest)
+		}
+	} else if loss != 0 || stiffness != 0 {
+		m.ignore("frictionloss and stiffness of a joint without one axis")
+	}
+	if e.attr["range"] != "" {
+		m.ignore("range of a joint")
+	}
+	if e.attr["springdamper"] != "" {
+		m.ignore("springdamper of a joint")
+	}
+	return j, pos
+}
+
+// equality takes constraints between bodies and joints. Where they name no places, those of the start hold.
+func (m *mjcfReader) equality(e *element) {
+	s := &m.robot.Spec
+	model, err := multibody.Build(*s)
+	if err != nil {
+		m.errs = append(m.errs, err)
+		return
+	}
+	d := model.NewData()
+	multibody.Positions(model, d, model.Neutral())
+	world := func(p place) multibody.Pose {
+		k, _ := model.Frame(p.body)
+		turn, at := model.FramePose(d, k)
+		return multibody.Pose{P: at, R: fromAxes(r3.Vec{X: turn[0][0], Y: turn[1][0], Z: turn[2][0]}, r3.Vec{X: turn[0][1], Y: turn[1][1], Z: turn[2][1]})}.Then(p.pose)
+	}
+	inverse := func(p multibody.Pose) multibody.Pose {
+		g := quat.Conj(p.R)
+		return multibody.Pose{P: rotation.Rotate(g, r3.Scale(-1, p.P)), R: g}
+	}
+	for i, plain := range e.kids {
+		k := m.with(plain, "")
+		name := clean(k.text("name"))
+		if name == "" {
+			name = fmt.Sprintf("%s%d", k.name, i+1)
+		}
+		if k.text("active") == "false" {
+			m.ignore("<" + k.name + "> that is not active")
+			continue
+		}
+		find := func(key string) (place, bool) {
+			p, ok := m.frames[k.text(key)]
+			if !ok && k.text(key) != "" {
+				m.fail(k, "there is no body %q", k.text(key))
+			}
+			return p, ok || k.text(key) == ""
+		}
+		loop := func(kind multibody.CutKind, a, b place) {
+			s.Frames = append(s.Frames, multibody.Frame{Name: name + "_a", Body: a.body, Pose: a.pose}, multibody.Frame{Name: name + "_b", Body: b.body, Pose: b.pose})
+			s.Cuts = append(s.Cuts, multibody.Cut{Name: name, Kind: kind, A: name + "_a", B: name + "_b"})
+		}
+		switch k.name {
+		case "connect", "weld":
+			kind := map[string]multibody.CutKind{"connect": multibody.CutSpherical, "weld": multibody.CutFixed}[k.name]
+			if k.attr["site1"] != "" {
+				a, okA := m.frames["site "+k.text("site1")]
+				b, okB := m.frames["site "+k.text("site2")]
+				if !okA || !okB {
+					m.fail(k, "there is no site %q or %q", k.text("site1"), k.text("site2"))
+					continue
+				}
+				loop(kind, a, b)
+				continue
+			}
+			a, okA := find("body1")
+			b, okB := find("body2")
+			if !okA || !okB {
+				continue
+			}
+			if k.attr["relpose"] != "" {
+				if p := m.numbers(k, "relpose", 7, 0, 0, 0, 0, 0, 0, 0); p[3] != 0 || p[4] != 0 || p[5] != 0 || p[6] != 0 {
+					m.ignore("relpose of <weld>: the pose of the start was taken")
+				}
+			}
+			a.pose = a.pose.Then(multibody.Pose{P: m.vector(k, "anchor", r3.Vec{})})
+			if k.name == "weld" {
+				a.pose = m.frames[k.text("body1")].pose
+			}
+			b.pose = inverse(world(place{body: b.body})).Then(world(a))
+			loop(kind, a, b)
+		case "joint":
+			p := m.numbers(k, "polycoef", -1, 0, 1)
+			a, ok := m.joints[k.text("joint1")]
+			if !ok {
+				m.fail(k, "there is no joint %q", k.text("joint1"))
+				continue
+			}
+			for _, c := range p[min(2, len(p)):] {
+				if c != 0 {
+					m.fail(k, "polycoef: a coupling here is a straight line, want zeros after the second number")
+				}
+			}
+			c := multibody.Coupling{Name: name, Terms: []multibody.Term{{Joint: a, Factor: 1}}}
+			if len(p) > 0 {
+				c.Offset = p[0]
+			}
+			if k.text("joint2") != "" && len(p) > 1 && p[1] != 0 {
+				b, ok := m.joints[k.text("joint2")]
+				if !ok {
+					m.fail(k, "there is no joint %q", k.text("joint2"))
+					continue
+				}
+				c.Terms = append(c.Terms, multibody.Term{Joint: b, Factor: -p[1]})
+			}
+			s.Couplings = append(s.Couplings, c)
+		default:
+			m.ignore("<" + k.name + "> of equality")
+		}
+	}
+}

@@ -1,0 +1,183 @@
+// Package robot reads machines from the files of other programs: URDF, the description of robots in ROS, and MJCF, the model of MuJoCo.
+// Taken are bodies with their inertias, joints with their axes, damping, friction and armature, mimic joints and equality constraints as
+// couplings and loops, sites as frames. Shapes are looked at only where MJCF derives inertias from them. What is left out is said.
+package robot
+
+import (
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/gonum/num/quat"
+	"gonum.org/v1/gonum/spatial/r3"
+
+	"hilrig/engine/multibody"
+	"hilrig/engine/rotation"
+)
+
+// Robot is a machine that was read.
+type Robot struct {
+	Format  string // URDF, MJCF
+	Name    string
+	Spec    multibody.Spec
+	Joints  map[string]string // body → joint, by their names in the file
+	Ignored []string          // what the file says and is not taken, how often
+}
+
+// ErrFormat is what Read says of other files.
+var ErrFormat = errors.New("neither a URDF (robot) nor an MJCF (mujoco)")
+
+// Read reads a file. The machine has been built once: the error says what is wrong with it, with the names of the file.
+func Read(in io.Reader) (*Robot, error) {
+	root, err := parse(in)
+	if err != nil {
+		return nil, err
+	}
+	r := &reader{robot: Robot{Joints: map[string]string{}, Name: root.text("name")}, ignored: map[string]int{}}
+	switch root.name {
+	case "robot":
+		r.robot.Format = "URDF"
+		r.urdf(root)
+	case "mujoco":
+		r.robot.Format, r.robot.Name = "MJCF", root.text("model")
+		r.mjcf(root)
+	default:
+		return nil, fmt.Errorf("the root is <%s>: %w", root.name, ErrFormat)
+	}
+	if len(r.errs) == 0 {
+		_, err := multibody.Build(r.robot.Spec)
+		r.errs = append(r.errs, err)
+	}
+	if err := errors.Join(r.errs...); err != nil {
+		return nil, err
+	}
+	for what, n := range r.ignored {
+		r.robot.Ignored = append(r.robot.Ignored, fmt.Sprintf("%s (%d)", what, n))
+	}
+	slices.Sort(r.robot.Ignored)
+	return &r.robot, nil
+}
+
+type reader struct {
+	robot   Robot
+	ignored map[string]int
+	errs    []error
+}
+
+func (r *reader) fail(e *element, format string, a ...any) {
+	r.errs = append(r.errs, fmt.Errorf("line %d, %v: %s", e.line, e, fmt.Sprintf(format, a...)))
+}
+
+func (r *reader) ignore(what string) { r.ignored[what]++ }
+
+// element is a node of the file.
+type element struct {
+	name string
+	line int
+	attr map[string]string
+	kids []*element
+}
+
+func (e *element) String() string {
+	if n := e.attr["name"]; n != "" {
+		return fmt.Sprintf("<%s name=%q>", e.name, n)
+	}
+	return "<" + e.name + ">"
+}
+
+// parse reads XML as a tree.
+func parse(in io.Reader) (*element, error) {
+	d := xml.NewDecoder(in)
+	d.Strict = true
+	var stack []*element
+	for {
+		token, err := d.Token()
+		if err == io.EOF {
+			return nil, errors.New("no XML element: the file is empty or cut off")
+		}
+		if err != nil {
+			return nil, fmt.Errorf("not valid XML: %w", err)
+		}
+		switch t := token.(type) {
+		case xml.StartElement:
+			line, _ := d.InputPos()
+			e := &element{name: t.Name.Local, line: line, attr: map[string]string{}}
+			for _, a := range t.Attr {
+				e.attr[a.Name.Local] = a.Value
+			}
+			if len(stack) > 0 {
+				top := stack[len(stack)-1]
+				top.kids = append(top.kids, e)
+			}
+			if stack = append(stack, e); len(stack) > 200 {
+				return nil, errors.New("elements are nested more than 200 deep")
+			}
+		case xml.EndElement:
+			if len(stack) == 1 {
+				return stack[0], nil
+			}
+			stack = stack[:len(stack)-1]
+		}
+	}
+}
+
+func (e *element) text(key string) string { return strings.TrimSpace(e.attr[key]) }
+
+// first child of a name; nil: none.
+func (e *element) first(name string) *element {
+	for _, k := range e.kids {
+		if k.name == name {
+			return k
+		}
+	}
+	return nil
+}
+
+// numbers reads an attribute of n numbers (n < 0: any number of them); without it, instead.
+func (r *reader) numbers(e *element, key string, n int, instead ...float64) []float64 {
+	s, ok := e.attr[key]
+	if !ok {
+		return instead
+	}
+	var out []float64
+	for f := range strings.FieldsSeq(s) {
+		x, err := strconv.ParseFloat(f, 64)
+		if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
+			r.fail(e, "%s=%q: %q is no finite number", key, s, f)
+			return instead
+		}
+		out = append(out, x)
+	}
+	if n >= 0 && len(out) != n {
+		r.fail(e, "%s=%q: %d numbers, want %d", key, s, len(out), n)
+		return instead
+	}
+	return out
+}
+
+func (r *reader) number(e *element, key string, instead float64) float64 {
+	return r.numbers(e, key, 1, instead)[0]
+}
+
+func (r *reader) vector(e *element, key string, instead r3.Vec) r3.Vec {
+	v := r.numbers(e, key, 3, instead.X, instead.Y, instead.Z)
+	return r3.Vec{X: v[0], Y: v[1], Z: v[2]}
+}
+
+// about is a turn by an angle (rad) about an axis of length one.
+func about(axis r3.Vec, angle float64) quat.Number { return rotation.Exp(r3.Scale(angle, axis)) }
+
+// clean is a name as machine files take it.
+func clean(name string) string {
+	return strings.Map(func(c rune) rune {
+		if c == '-' || c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c > 127 {
+			return c
+		}
+		return '_'
+	}, name)
+}

@@ -1,0 +1,285 @@
+package robot
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/num/quat"
+	"gonum.org/v1/gonum/spatial/r3"
+
+	"hilrig/engine/multibody"
+	"hilrig/engine/peer"
+	"hilrig/engine/rotation"
+)
+
+func read(t *testing.T, name string) *Robot {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Read(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// The parser of ROS agrees that the URDF is one, and on the tree.
+func TestURDFIsOne(t *testing.T) {
+	check := peer.Program(t, "check_urdf", "liburdfdom-tools")
+	out, err := exec.Command(check, "testdata/arm.urdf").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	r := read(t, "arm.urdf")
+	for _, b := range r.Spec.Bodies {
+		if !bytes.Contains(out, []byte(b.Name)) {
+			t.Errorf("no link %s in\n%s", b.Name, out)
+		}
+	}
+}
+
+// What stands in the URDF is in the machine.
+func TestURDF(t *testing.T) {
+	r := read(t, "arm.urdf")
+	m, err := multibody.Build(r.Spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Bodies() != 4 || m.NV() != 4 || m.NC() != 1 || r.Name != "arm" || r.Format != "URDF" {
+		t.Errorf("%d bodies, %d velocities, %d constraints, %q %q", m.Bodies(), m.NV(), m.NC(), r.Name, r.Format)
+	}
+	lift := r.Spec.Bodies[1].Joint
+	if lift.Kind != multibody.Prismatic || lift.Damping != 3 || lift.Coulomb != 2.5 || r.Joints["carriage"] != "lift" {
+		t.Errorf("%+v, %v", lift, r.Joints)
+	}
+	// the tool with all at zero, by hand: 0.2 up, then 0.02 along x, turned by 0.4 about z, 0.31 along x there
+	d := m.NewData()
+	multibody.Positions(m, d, m.Neutral())
+	k, err := m.Frame("tool")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, at := m.FramePose(d, k)
+	if want := (r3.Vec{X: 0.02 + 0.31*math.Cos(0.4), Y: 0.31 * math.Sin(0.4), Z: 0.2}); r3.Norm(r3.Sub(at, want)) > 1e-12 {
+		t.Errorf("tool at %v, want %v", at, want)
+	}
+	c := r.Spec.Couplings[0]
+	if c.Offset != 0.1 || c.Terms[1].Factor != 1 || c.Terms[0].Joint != "finger_right" || c.Terms[1].Joint != "finger_left" || c.Name != "grip_right_mimic" {
+		t.Errorf("%+v", c)
+	}
+	want := "<collision> of a link (1), <limit> of a joint (4), <material> (1), <visual> of a link (1)"
+	if got := strings.Join(r.Ignored, ", "); got != want {
+		t.Errorf("ignored: %s", got)
+	}
+}
+
+func TestMJCF(t *testing.T) {
+	r := read(t, "tree.xml")
+	m, err := multibody.Build(r.Spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Bodies() != 6 || m.NV() != 2+3+1+1+6 || m.NC() != 1 {
+		t.Errorf("%d bodies, %d velocities, %d constraints", m.Bodies(), m.NV(), m.NC())
+	}
+	said := strings.Join(r.Ignored, ", ")
+	for _, want := range []string{"<motor> of actuator (1)", "range of a joint (1)", "<connect> that is not active (1)", "<mesh> of asset (1)"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("%q is not in %s", want, said)
+		}
+	}
+}
+
+const massMatrix = `
+import fs from "node:fs";
+const mj = await (await import(process.argv[1])).default();
+const q = JSON.parse(fs.readFileSync(0));
+const m = mj.MjModel.from_xml_string(q.text), d = new mj.MjData(m);
+const out = q.states.map(s => {
+	for (let i = 0; i < m.nq; i++) d.qpos[i] = s.q[i];
+	for (let i = 0; i < m.nv; i++) d.qvel[i] = s.v[i];
+	mj.mj_forward(m, d);
+	const column = [], n = m.nv;
+	for (let i = 0; i < n; i++) {
+		const unit = new Array(n).fill(0), r = new mj.DoubleBuffer(n);
+		unit[i] = 1;
+		mj.mj_mulM(m, d, r, unit);
+		column.push(Array.from(r.GetView()));
+	}
+	return { H: column, bias: Array.from(d.qfrc_bias), passive: Array.from(d.qfrc_passive), site: Array.from(d.site_xpos) };
+});
+process.stdout.write(JSON.stringify({ version: mj.mj_versionString(), qpos0: Array.from(m.qpos0), states: out }));
+`
+
+// Inertia matrix, bias torques and a site of the tree are those of MuJoCo, at states where every joint is off zero.
+func TestMJCFAgainstMuJoCo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: needs node and npm packages")
+	}
+	lib := filepath.Join(peer.NodeModules(t, "@mujoco/mujoco@3.14.0"), "@mujoco", "mujoco", "mujoco.js")
+	text, err := os.ReadFile("testdata/tree.xml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := read(t, "tree.xml")
+	m, err := multibody.Build(r.Spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// MuJoCo: yaw lift | shoulder (4) | wrist | hip | ball: place (3), quaternion (4). Velocities of the free joint: linear in world axes, then angular in
+	// axes of the body.
+	type state struct {
+		Q []float64 `json:"q"`
+		V []float64 `json:"v"`
+	}
+	type ours struct{ q, v []float64 }
+	start, turned := r3.Vec{X: 1, Z: 0.5}, rotation.Exp(r3.Vec{Z: math.Pi / 4})
+	var states []state
+	var own []ours
+	for k := range 5 {
+		x := func(i int) float64 { return math.Sin(float64(7*i+13*k) + 0.4) }
+		ball, fly := rotation.Exp(r3.Vec{X: x(1), Y: x(2), Z: x(3)}), rotation.Exp(r3.Vec{X: x(4), Y: x(5), Z: x(6)})
+		at, omega, speed := r3.Vec{X: x(7), Y: x(8), Z: x(9)}, r3.Vec{X: x(10), Y: x(11), Z: x(12)}, r3.Vec{X: x(13), Y: x(14), Z: x(15)}
+		world := r3.Add(start, rotation.Rotate(turned, at))
+		g := quat.Mul(turned, fly)
+		linear := rotation.Rotate(g, speed)
+		states = append(states, state{
+			Q: []float64{x(16), x(17), ball.Real, ball.Imag, ball.Jmag, ball.Kmag, x(18), x(19), world.X, world.Y, world.Z, g.Real, g.Imag, g.Jmag, g.Kmag},
+			V: []float64{x(20), x(21), x(22), x(23), x(24), x(25), x(26), linear.X, linear.Y, linear.Z, omega.X, omega.Y, omega.Z}})
+		own = append(own, ours{
+			q: []float64{x(16), x(17), ball.Real, ball.Imag, ball.Jmag, ball.Kmag, x(18), x(19), fly.Real, fly.Imag, fly.Jmag, fly.Kmag, at.X, at.Y, at.Z},
+			v: []float64{x(20), x(21), x(22), x(23), x(24), x(25), x(26), omega.X, omega.Y, omega.Z, speed.X, speed.Y, speed.Z}})
+	}
+	in, err := json.Marshal(map[string]any{"text": string(text), "states": states})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("node", "--input-type=module", "-e", massMatrix, "--", lib)
+	cmd.Stdin, cmd.Stderr = bytes.NewReader(in), os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("mujoco: %v\n%s", err, out)
+	}
+	var got struct {
+		Version string
+		States  []struct {
+			H                   [][]float64
+			Bias, Passive, Site []float64
+		}
+	}
+	if err := json.Unmarshal(out, &got); err != nil {
+		t.Fatal(err)
+	}
+	t.Log("MuJoCo", got.Version)
+	d := m.NewData()
+	n := m.NV()
+	const chain = 7 // velocities before the free body, whose coordinates differ
+	worst, worstBias := 0.0, 0.0
+	for k, s := range got.States {
+		multibody.CRBA(m, d, own[k].q)
+		for i := range chain {
+			for j := range chain {
+				worst = math.Max(worst, math.Abs(d.H[i*n+j]-s.H[i][j]))
+			}
+		}
+		// of the free body: mass on the diagonal of its linear part in MuJoCo, moments about the origin
+		for i := range 3 {
+			worst = math.Max(worst, math.Abs(d.H[(chain+3+i)*n+chain+3+i]-s.H[chain+i][chain+i]))
+			for j := range 3 {
+				worst = math.Max(worst, math.Abs(d.H[(chain+i)*n+chain+j]-s.H[chain+3+i][chain+3+j]))
+			}
+		}
+		// our torques for dv/dt = 0 hold damping and springs, MuJoCo's passive ones too, with the other sign
+		multibody.RNEA(m, d, own[k].q, own[k].v, nil)
+		for i := range chain {
+			tau := d.Tau[i]
+			if i == 0 {
+				tau -= math.Copysign(0.3, own[k].v[0]) // frictionloss is a constraint there
+			}
+			worstBias = math.Max(worstBias, math.Abs(tau-s.Bias[i]+s.Passive[i]))
+		}
+		f, err := m.Frame("mark")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, at := m.FramePose(d, f); r3.Norm(r3.Sub(at, r3.Vec{X: s.Site[0], Y: s.Site[1], Z: s.Site[2]})) > 1e-12 {
+			t.Errorf("state %d: site at %v, MuJoCo %v", k, at, s.Site)
+		}
+	}
+	t.Logf("inertia matrix within %.2g, bias torques within %.2g", worst, worstBias)
+	if worst > 1e-11 || worstBias > 1e-10 {
+		t.Errorf("inertia matrix off by %.3g, bias torques by %.3g", worst, worstBias)
+	}
+}
+
+// Loops by equality are closed at the start.
+func TestEquality(t *testing.T) {
+	const text = `<mujoco><worldbody>
+		<body name="a" euler="0 0 30"><joint name="a" axis="0 0 1" pos="0.1 0 0"/><geom type="capsule" fromto="0 0 0 1 0 0" size="0.02"/>
+			<body name="b" pos="1 0 0" euler="0 0 -60"><joint axis="0 0 1"/><geom type="capsule" fromto="0 0 0 1 0 0" size="0.02"/><site name="tip" pos="1 0 0"/></body></body>
+		<site name="wall" pos="1.7320508075688772 0 0"/>
+	</worldbody><equality><connect body1="b" anchor="1 0 0"/><connect name="again" site1="tip" site2="wall"/></equality></mujoco>`
+	r, err := Read(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := multibody.Build(r.Spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, v := m.Neutral(), make([]float64, m.NV())
+	a, err := multibody.Assemble(m, m.NewData(), q, v, multibody.Assembly{})
+	if err != nil || a.Gap > 1e-12 || m.NC() != 6 {
+		t.Errorf("%v, %v, %d", a, err, m.NC())
+	}
+}
+
+func TestBadFiles(t *testing.T) {
+	link := `<link name="a"/><link name="b"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link>`
+	for _, c := range []struct{ text, want string }{
+		{"", "empty"},
+		{"<robot>", "not valid XML"},
+		{"<sdf/>", "neither a URDF"},
+		{`<robot><joint name="j" type="revolute"><parent link="a"/><child link="b"/></joint></robot>`, `there is no link "b"`},
+		{`<robot>` + link + `<joint name="j" type="bent"><parent link="a"/><child link="b"/></joint></robot>`, "want revolute"},
+		{`<robot>` + link + `<joint name="j" type="revolute"><parent link="a"/><child link="b"/><axis xyz="0 0"/></joint></robot>`, "2 numbers, want 3"},
+		{`<robot>` + link + `<joint name="j" type="revolute"><parent link="a"/><child link="b"/><axis xyz="0 0 one"/></joint></robot>`, "no finite number"},
+		{`<robot>` + link + `<joint name="j" type="revolute"><parent link="b"/><child link="b"/></joint></robot>`, "circle"},
+		{`<robot>` + link + `<joint name="j" type="revolute"><parent link="a"/><child link="b"/><mimic joint="k"/></joint></robot>`, `no joint "k"`},
+		{`<robot><link name="a"/><link name="b"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="3"/></inertial></link><joint name="j" type="revolute"><parent link="a"/><child link="b"/></joint></robot>`, "impossible inertia"},
+		{`<mujoco><compiler coordinate="global"/></mujoco>`, "global"},
+		{`<mujoco><worldbody><body><joint type="bend"/></body></worldbody></mujoco>`, "want hinge"},
+		{`<mujoco><worldbody><body name="x"><joint/></body></worldbody></mujoco>`, `"x"`},
+		{`<mujoco><worldbody><body name="x"><joint/><geom type="mesh" mesh="m"/></body></worldbody></mujoco>`, "give the body an <inertial>"},
+		{`<mujoco><worldbody><body name="x"><joint class="c"/></body></worldbody></mujoco>`, `default class "c"`},
+		{`<mujoco><include file="a.xml"/></mujoco>`, "include"},
+		{`<mujoco><worldbody><body name="x"><joint name="j"/><geom size="1"/></body></worldbody><equality><joint joint1="j" joint2="j" polycoef="0 1 2"/></equality></mujoco>`, "straight line"},
+	} {
+		if _, err := Read(strings.NewReader(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want %q", c.text, err, c.want)
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	for _, name := range []string{"arm.urdf", "tree.xml"} {
+		text, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if r, err := Read(bytes.NewReader(text)); err == nil && r == nil {
+			t.Error("neither a robot nor an error")
+		}
+	})
+}
