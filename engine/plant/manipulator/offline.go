@@ -13,7 +13,7 @@ import (
 type Options struct {
 	Formulation Formulation
 	Duration    float64 // s
-	Every       float64 // s  between samples; 0: only start and end
+	Every       float64 // s  between samples; 0: only start and end. The end always has one
 	Tolerance   float64 // relative error of a step; 0: 1e-8. Absolute errors are a hundredth of it
 }
 
@@ -78,6 +78,9 @@ func (m *Model) Run(ctx context.Context, o Options) (*Result, error) {
 	if o.Tolerance == 0 {
 		o.Tolerance = 1e-8
 	}
+	if o.Every == 0 {
+		o.Every = o.Duration
+	}
 	if !(o.Tolerance >= 1e-13 && o.Tolerance <= 1e-2) {
 		return nil, fmt.Errorf("manipulator: a tolerance of %g, want 1e-13 to 1e-2", o.Tolerance)
 	}
@@ -131,7 +134,8 @@ type run struct {
 	x      []float64
 	e      int
 	closed bool
-	pulls  bool // of a bilateral contact
+	pulls  bool    // of a bilateral contact
+	top    float64 // N  largest |λ| so far
 	bad    error
 	steps  int
 	k      int     // next sample
@@ -263,7 +267,7 @@ func (r *run) begin() error {
 	if err := r.eval(0, r.x); err != nil {
 		return err
 	}
-	r.pulls = r.a.lambda < 0
+	r.pulls = r.a.lambda < -r.leastPull()
 	return r.sampleUpTo(0)
 }
 
@@ -317,28 +321,25 @@ func (r *run) run() error {
 			return err
 		}
 	}
+	if n := len(r.out.Samples); r.out.Samples[n-1].T < r.d.T {
+		return r.sample(r.d.T)
+	}
 	return nil
 }
 
 // sampleUpTo takes the samples that are due.
 func (r *run) sampleUpTo(t float64) error {
-	for {
+	for ; ; r.k++ {
 		due := float64(r.k) * r.o.Every
-		if r.o.Every == 0 {
-			if due = 0; r.k > 0 {
-				due = r.o.Duration
-			}
-		}
 		if math.Abs(due-t) < 1e-9*r.o.Every {
 			due = t
 		}
-		if due > t || r.k > 0 && r.o.Every == 0 && r.k > 1 {
+		if due > t {
 			return nil
 		}
-		if err := r.sample(math.Min(due, r.o.Duration)); err != nil {
+		if err := r.sample(due); err != nil {
 			return err
 		}
-		r.k++
 	}
 }
 

@@ -12,6 +12,7 @@ func (r *run) event(old float64) (string, error) {
 	if err := r.eval(r.d.T, r.d.X); err != nil {
 		return "", err
 	}
+	r.top = math.Max(r.top, math.Abs(r.a.lambda))
 	first, at := "", math.Inf(1)
 	for _, what := range []string{Border, Opens, Closes, Pulls, Switch} {
 		if r.value(what) >= 0 {
@@ -52,6 +53,12 @@ func (r *run) event(old float64) (string, error) {
 // touchTolerance is how deep (m) the tip of an open contact may lie before it counts as closed: rounding after it opened.
 const touchTolerance = 1e-12
 
+// leastPull is the force (N) from which a bilateral contact counts as pulling: a share of the largest so far, and of what bends the beam.
+func (r *run) leastPull() float64 {
+	b := &r.m.p.Beam
+	return 1e-6*r.top + 1e-7*b.Young*b.SecondMoment/(b.Length*b.Length)
+}
+
 // value is positive as long as the event has not come, at the state that was evaluated.
 func (r *run) value(what string) float64 {
 	l := r.m.beam.Element()
@@ -64,10 +71,11 @@ func (r *run) value(what string) float64 {
 	case what == Closes && !r.closed:
 		return -r.w.c.Phi + touchTolerance
 	case what == Pulls && !r.m.p.Unilateral:
+		// not every rounding about zero
 		if r.pulls {
-			return -r.a.lambda
+			return r.leastPull() - r.a.lambda
 		}
-		return r.a.lambda
+		return r.leastPull() + r.a.lambda
 	case what == Switch && r.closed && r.o.Formulation == Partition:
 		if to, err := r.w.choose(r.w.dep); err == nil && to != r.w.dep {
 			return -1

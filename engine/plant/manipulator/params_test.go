@@ -358,3 +358,20 @@ func TestRestStaysAtRest(t *testing.T) {
 		near(t, "λ", last.Lambda, at.Lambda, 1e-6)
 	}
 }
+
+// A tip that only just touches presses with nothing but rounding, and no change of its sign is an event. The end has a sample.
+func TestTouchesOnly(t *testing.T) {
+	p := Paper(0)
+	p.Joints[0].At[1], p.Joints[0].Drive.Start = 0.85, -math.Pi/2 // all springs relaxed, the arms hang straight down
+	r, err := model(t, p).Run(context.Background(), Options{Duration: 0.25, Every: 0.1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Events) > 0 {
+		t.Errorf("%d events, the first %+v", len(r.Events), r.Events[0])
+	}
+	if n := len(r.Samples); n != 4 || r.Samples[3].T != 0.25 {
+		t.Errorf("%d samples, the last at %g s", n, r.Samples[n-1].T)
+	}
+	near(t, "λ", r.Samples[3].Lambda, 0, 1e-9)
+}
