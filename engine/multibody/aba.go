@@ -48,12 +48,16 @@ func (m *Model) aba(d *Data, q, v []float64) Status {
 		b, s := &m.body[j], &d.body[j]
 		m.place(d, j, q)
 		m.move(d, j, v)
-		m.weigh(d, j)
+		m.weigh(d, j, q, v)
 		ha, hl := b.momentum(s, &s.vel)
 		w, t := s.vel.ang, &s.art
 		t.p = Wrench{M: r3.Add(r3.Cross(w, ha), r3.Cross(s.vel.lin, hl)), F: r3.Cross(w, hl)}
 		if d.loaded {
 			t.p = Wrench{M: r3.Sub(t.p.M, d.wrench[j].M), F: r3.Sub(t.p.F, d.wrench[j].F)}
+		}
+		if b.flex != nil {
+			m.rush(d, j, &t.p)
+			s.flex.begin(b.flex)
 		}
 		t.a = s.io
 		t.m = symmetric{xx: b.mass, yy: b.mass, zz: b.mass}
@@ -72,7 +76,19 @@ func (m *Model) aba(d *Data, q, v []float64) Status {
 		if b.parent > 0 {
 			p = &d.body[b.parent].art
 		}
+		if b.node != nil {
+			m.carry(d, j)
+			continue
+		}
+		if f := b.flex; f != nil && !s.art.condense(s.flex, d.QDD[f.ia:f.ia+f.n]) {
+			return NotPositive
+		}
 		switch b.kind {
+		case Fixed:
+			if p != nil {
+				s.art.push(&s.cor)
+				s.art.shift(s.arm, p)
+			}
 		case Revolute:
 			if !s.art.turnJoint(d.column[b.iv].ang, d.QDD[b.iv], b.joint.Armature) {
 				return NotPositive
@@ -110,6 +126,13 @@ func (m *Model) aba(d *Data, q, v []float64) Status {
 		}
 		t := &s.art
 		switch b.kind {
+		case Fixed:
+			if b.node != nil {
+				for k, x := range d.QDD[m.body[b.parent].flex.ia:][:len(s.modes)] {
+					w = r3.Add(w, r3.Scale(x, s.modes[k].ang))
+					u = r3.Add(u, r3.Scale(x, s.modes[k].lin))
+				}
+			}
 		case Revolute:
 			x := (t.u - r3.Dot(t.ua, w) - r3.Dot(t.ul, u)) * t.d
 			d.QDD[b.iv] = x
@@ -127,6 +150,9 @@ func (m *Model) aba(d *Data, q, v []float64) Status {
 			}
 		}
 		s.acc = spatial{w, u}
+		if f := b.flex; f != nil {
+			s.flex.expand(&s.acc, d.QDD[f.ia:f.ia+f.n])
+		}
 	}
 	return finiteStatus(d.QDD)
 }

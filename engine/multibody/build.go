@@ -102,6 +102,13 @@ func (b *builder) names() {
 		if _, twice := b.at[body.Name]; !twice {
 			b.at[body.Name] = i
 		}
+		if body.Flex != nil {
+			for _, n := range body.Flex.Nodes {
+				if n.Name != "" {
+					b.at[body.Name+"."+n.Name] = i
+				}
+			}
+		}
 	}
 	for i, f := range b.spec.Frames {
 		note("frame", f.Name, i)
@@ -163,6 +170,9 @@ func (b *builder) order() []int {
 
 // check looks at a body by itself.
 func (b *builder) check(s *Body) {
+	if s.Flex != nil {
+		b.checkFlex(s)
+	}
 	if err := s.Inertia.Check(); err != nil {
 		b.fail("body %q: inertia: %w", s.Name, err)
 	}
@@ -212,7 +222,7 @@ func (b *builder) check(s *Body) {
 func (b *builder) add(s *Body) {
 	h := b.host[called(s.Parent)]
 	place := h.pose.Then(s.Place)
-	if s.Joint.Kind == Fixed {
+	if s.Joint.Kind == Fixed && s.Flex == nil && (h.body == 0 || b.m.body[h.body].node == nil && b.m.body[h.body].flex == nil) {
 		f := frame{body: h.body, pose: place}
 		if h.body > 0 {
 			p := &b.m.body[h.body]
@@ -227,10 +237,7 @@ func (b *builder) add(s *Body) {
 		name: s.Name, parent: h.body, kind: k, iq: b.m.nq, iv: b.m.nv, nv: k.NV(), joint: s.Joint, place: place, inertia: s.Inertia,
 	})
 	// the velocity before this one on the way to the ground
-	before := -1
-	for p := h.body; p > 0 && before < 0; p = b.m.body[p].parent {
-		before = b.m.body[p].iv + b.m.body[p].nv - 1
-	}
+	before := b.m.lastVelocity(h.body)
 	for i := range k.NV() {
 		b.m.dof = append(b.m.dof, dof{body: j, parent: before})
 		before = b.m.nv + i
@@ -238,6 +245,9 @@ func (b *builder) add(s *Body) {
 	b.m.nq, b.m.nv = b.m.nq+k.NQ(), b.m.nv+k.NV()
 	b.host[s.Name] = frame{body: j}
 	b.frame(s.Name, frame{body: j})
+	if s.Flex != nil {
+		b.flexible(j, s)
+	}
 }
 
 func (b *builder) frame(name string, f frame) {

@@ -145,20 +145,29 @@ func (m *Model) cut(d *Data, c *cut, motion bool) {
 
 // wrenchRow is the power of a force f at p and a moment t, acting on B and back on A, for a unit of each velocity.
 func (m *Model) wrenchRow(d *Data, c *cut, f, t, p r3.Vec, row []float64) {
-	// velocities that move both or none have no part
-	i, k := m.lastVelocity(c.a), m.lastVelocity(c.b)
-	for i != k {
+	if m.modal {
+		clear(row) // two nodes may share modes
+	}
+	for j, k := c.a, c.b; j != k; {
+		// bodies that move both have no part
 		at, sign := k, 1.0
-		if i > k {
-			at, sign = i, -1
+		if j > k {
+			at, sign = j, -1
 		}
-		s, o := &d.column[at], &d.body[m.dof[at].body]
-		x := r3.Dot(f, s.lin) + r3.Dot(s.ang, r3.Add(t, r3.Cross(r3.Sub(p, o.pos), f)))
-		row[at] = sign * x
+		b, o := &m.body[at], &d.body[at]
+		moment := r3.Add(t, r3.Cross(r3.Sub(p, o.pos), f))
+		for i := b.iv; i < b.iv+b.nv; i++ {
+			s := &d.column[i]
+			row[i] = sign * (r3.Dot(f, s.lin) + r3.Dot(s.ang, moment))
+		}
+		for l := range o.modes {
+			i, s := m.body[b.parent].flex.ia+l, &o.modes[l]
+			row[i] += sign * (r3.Dot(f, s.lin) + r3.Dot(s.ang, moment))
+		}
 		if sign > 0 {
-			k = m.dof[k].parent
+			k = b.parent
 		} else {
-			i = m.dof[i].parent
+			j = b.parent
 		}
 	}
 }

@@ -84,7 +84,7 @@ func TestNoAllocations(t *testing.T) {
 			Velocities(m, d, q, v)
 			Jacobian(m, d, 1, jac)
 			Energy(m, d, q, v)
-			Momentum(m, d)
+			Momentum(m, d, q, v)
 			Regressor(m, d, q, v, tau, y)
 			Integrate(m, q, v, 0.01, to)
 			Difference(m, q, to, dv)

@@ -12,7 +12,7 @@ func CRBA(m *Model, d *Data, q []float64) {
 	m.check("CRBA", q, nil, nil)
 	for j := 1; j < len(m.body); j++ {
 		m.place(d, j, q)
-		m.weigh(d, j)
+		m.weigh(d, j, q, nil)
 	}
 	m.composite(d)
 	n := m.nv
@@ -29,6 +29,9 @@ func (m *Model) composite(d *Data) {
 	for j := 1; j < len(m.body); j++ {
 		s := &d.body[j]
 		s.mass, s.mcAll, s.ioAll = m.body[j].mass, s.mc, s.io
+		if f := m.body[j].flex; f != nil {
+			s.flex.begin(f)
+		}
 	}
 	for j := len(m.body) - 1; j > 0; j-- {
 		b, s := &m.body[j], &d.body[j]
@@ -42,19 +45,47 @@ func (m *Model) composite(d *Data) {
 				row[i] = r3.Dot(fa, d.column[i].ang) + r3.Dot(fl, d.column[i].lin)
 			}
 			row[k] += b.joint.Armature
-			for at := j; m.body[at].parent > 0; {
-				fa = r3.Add(fa, r3.Cross(d.body[at].arm, fl))
-				at = m.body[at].parent
-				for i := m.body[at].iv; i < m.body[at].iv+m.body[at].nv; i++ {
-					row[i] = r3.Dot(fa, d.column[i].ang) + r3.Dot(fl, d.column[i].lin)
+			m.climb(d, j, fa, fl, row)
+		}
+		if f := b.flex; f != nil {
+			for k := range f.n {
+				row, c := d.H[(f.ia+k)*n:(f.ia+k)*n+f.ia+k+1], &s.flex.c1[k]
+				copy(row[f.ia:], s.flex.c2[k*f.n:k*f.n+k+1])
+				for i := b.iv; i < b.iv+b.nv; i++ {
+					row[i] = r3.Dot(c.M, d.column[i].ang) + r3.Dot(c.F, d.column[i].lin)
 				}
+				m.climb(d, j, c.M, c.F, row)
 			}
+		}
+		if b.node != nil {
+			m.compose(d, j)
 		}
 		if b.parent > 0 {
 			p := &d.body[b.parent]
 			p.ioAll.addShifted(&s.ioAll, s.mass, s.mcAll, s.arm)
 			p.mcAll = r3.Add(p.mcAll, r3.Add(s.mcAll, r3.Scale(s.mass, s.arm)))
 			p.mass += s.mass
+		}
+	}
+}
+
+// climb fills the row of H for a force and moment on body j in the velocities of the bodies before it.
+func (m *Model) climb(d *Data, j int, fa, fl r3.Vec, row []float64) {
+	for at := j; ; {
+		b := &m.body[at]
+		if b.node != nil {
+			for k := range d.body[at].modes {
+				c := &d.body[at].modes[k]
+				row[m.body[b.parent].flex.ia+k] = r3.Dot(fa, c.ang) + r3.Dot(fl, c.lin)
+			}
+		}
+		if b.parent == 0 {
+			return
+		}
+		fa = r3.Add(fa, r3.Cross(d.body[at].arm, fl))
+		at = b.parent
+		for i := m.body[at].iv; i < m.body[at].iv+m.body[at].nv; i++ {
+			row[i] = r3.Dot(fa, d.column[i].ang) + r3.Dot(fl, d.column[i].lin)
 		}
 	}
 }

@@ -52,6 +52,10 @@ type bodyData struct {
 	ioAll symmetric
 
 	art articulated
+
+	flex  *flexData // of a flexible body
+	modes []spatial // of a node: what a unit of each mode does to it
+	theta r3.Vec    // of a node: rotation by the deformation
 }
 
 // NewData makes the scratch for one goroutine.
@@ -70,6 +74,7 @@ func (m *Model) NewData() *Data {
 			d.body[j].art.multi = new(multiData)
 		}
 	}
+	m.newFlexData(d)
 	if m.plane != nil {
 		d.flat = make([]flatData, nb)
 	}

@@ -84,13 +84,13 @@ func (m *Model) prepare(d *Data, q, v []float64) Status {
 	for j := 1; j < len(m.body); j++ {
 		m.place(d, j, q)
 		m.move(d, j, v)
-		m.weigh(d, j)
+		m.weigh(d, j, q, v)
 	}
 	if len(m.springs) > 0 {
 		m.pull(d)
 	}
 	m.accelerate(d, nil)
-	m.balance(d, v)
+	m.balance(d, nil)
 	m.composite(d)
 	for i, x := range d.implicit {
 		d.H[i*m.nv+i] += x
@@ -179,7 +179,7 @@ func Loads(m *Model, d *Data, v []float64) {
 		}
 	}
 	d.loaded = true
-	m.balance(d, v)
+	m.balance(d, d.QDD)
 	d.wrench, d.joined = d.joined, d.wrench
 	clear(d.joined)
 	d.loaded = loaded

@@ -7,9 +7,13 @@ import "gonum.org/v1/gonum/spatial/r3"
 func Energy(m *Model, d *Data, q, v []float64) (kinetic, potential float64) {
 	m.check("Energy", q, v, nil)
 	for j := 1; j < len(m.body); j++ {
-		m.weigh(d, j)
+		m.weigh(d, j, q, v)
 		b, s := &m.body[j], &d.body[j]
 		ang, lin := b.momentum(s, &s.vel)
+		if b.flex != nil {
+			k, p := m.strain(d, j, q, v)
+			kinetic, potential = kinetic+k, potential+p
+		}
 		kinetic += 0.5 * (r3.Dot(s.vel.ang, ang) + r3.Dot(s.vel.lin, lin))
 		potential -= r3.Dot(m.gravity, r3.Add(s.mc, r3.Scale(b.mass, s.pos)))
 		for _, v := range v[b.iv : b.iv+b.nv] {
@@ -24,12 +28,17 @@ func Energy(m *Model, d *Data, q, v []float64) (kinetic, potential float64) {
 }
 
 // Momentum is the angular momentum about the origin of the world (kg·m²/s) and the momentum (kg·m/s) of all bodies, world axes, without
-// that of armatures. Velocities must be valid.
-func Momentum(m *Model, d *Data) (angular, linear r3.Vec) {
+// that of armatures. Velocities must be valid for q, v.
+func Momentum(m *Model, d *Data, q, v []float64) (angular, linear r3.Vec) {
 	for j := 1; j < len(m.body); j++ {
-		m.weigh(d, j)
+		m.weigh(d, j, q, v)
 		s := &d.body[j]
 		ang, lin := m.body[j].momentum(s, &s.vel)
+		if f := m.body[j].flex; f != nil {
+			for k, w := range s.flex.m1 {
+				ang, lin = r3.Add(ang, r3.Scale(v[f.ia+k], w.M)), r3.Add(lin, r3.Scale(v[f.ia+k], w.F))
+			}
+		}
 		angular = r3.Add(angular, r3.Add(ang, r3.Cross(s.pos, lin)))
 		linear = r3.Add(linear, lin)
 	}
@@ -41,7 +50,7 @@ func Centre(m *Model, d *Data) (mass float64, com r3.Vec) {
 	for j := 1; j < len(m.body); j++ {
 		b, s := &m.body[j], &d.body[j]
 		mass += b.mass
-		com = r3.Add(com, r3.Add(turn(&s.rot, b.mc), r3.Scale(b.mass, s.pos)))
+		com = r3.Add(com, r3.Add(turn(&s.rot, b.mc), r3.Scale(b.mass, s.pos))) // of a flexible body undeformed
 	}
 	if mass > 0 {
 		com = r3.Scale(1/mass, com)

@@ -25,8 +25,15 @@ func Integrate(m *Model, q, v []float64, dt float64, to []float64) {
 	m.check("Integrate", q, v, nil)
 	for j := 1; j < len(m.body); j++ {
 		b := &m.body[j]
+		if f := b.flex; f != nil {
+			for k := range f.n {
+				to[f.iq+k] = q[f.iq+k] + dt*v[f.ia+k]
+			}
+		}
 		if b.kind < Spherical {
-			to[b.iq] = q[b.iq] + dt*v[b.iv]
+			if b.nv == 1 {
+				to[b.iq] = q[b.iq] + dt*v[b.iv]
+			}
 			continue
 		}
 		g, _ := rotation.Unit(quaternion(q[b.iq:]))
@@ -45,8 +52,15 @@ func Difference(m *Model, a, b, v []float64) {
 	m.check("Difference", a, v, nil)
 	for j := 1; j < len(m.body); j++ {
 		k := &m.body[j]
+		if f := k.flex; f != nil {
+			for i := range f.n {
+				v[f.ia+i] = b[f.iq+i] - a[f.iq+i]
+			}
+		}
 		if k.kind < Spherical {
-			v[k.iv] = b[k.iq] - a[k.iq]
+			if k.nv == 1 {
+				v[k.iv] = b[k.iq] - a[k.iq]
+			}
 			continue
 		}
 		g := quaternion(a[k.iq:])
@@ -64,8 +78,13 @@ func Rates(m *Model, q, v, dq []float64) {
 	m.check("Rates", q, v, nil)
 	for j := 1; j < len(m.body); j++ {
 		b := &m.body[j]
+		if f := b.flex; f != nil {
+			copy(dq[f.iq:f.iq+f.n], v[f.ia:])
+		}
 		if b.kind < Spherical {
-			dq[b.iq] = v[b.iv]
+			if b.nv == 1 {
+				dq[b.iq] = v[b.iv]
+			}
 			continue
 		}
 		g := quaternion(q[b.iq:])

@@ -29,12 +29,18 @@ func Velocities(m *Model, d *Data, q, v []float64) {
 // place finds where body j stands, and the columns of its joint.
 func (m *Model) place(d *Data, j int, q []float64) {
 	b, s := &m.body[j], &d.body[j]
+	if b.node != nil {
+		m.placeNode(d, j, q)
+		return
+	}
 	p := &d.body[b.parent]
 	s.arm = b.offset
 	if b.parent > 0 {
 		s.arm = turn(&p.rot, b.offset)
 	}
 	switch b.kind {
+	case Fixed:
+		b.mount(p, s)
 	case Revolute:
 		sin, cos := math.Sincos(q[b.iq])
 		c := 1 - cos
@@ -85,6 +91,10 @@ func (b *body) mount(p, s *bodyData) {
 // move finds the velocity of body j and V × S·v.
 func (m *Model) move(d *Data, j int, v []float64) {
 	b, s := &m.body[j], &d.body[j]
+	if b.node != nil {
+		m.moveNode(d, j, v)
+		return
+	}
 	w, u := r3.Vec{}, r3.Vec{}
 	if b.parent > 0 {
 		p := &d.body[b.parent]
@@ -113,9 +123,13 @@ func (m *Model) move(d *Data, j int, v []float64) {
 	s.vel = spatial{w, u}
 }
 
-// weigh turns the inertia of body j to world axes.
-func (m *Model) weigh(d *Data, j int) {
+// weigh turns the inertia of body j to world axes. v is for flexible bodies, nil: at rest.
+func (m *Model) weigh(d *Data, j int, q, v []float64) {
 	b, s := &m.body[j], &d.body[j]
+	if b.flex != nil {
+		m.deform(d, j, q, v)
+		return
+	}
 	s.mc = turn(&s.rot, b.mc)
 	b.io.turned(&s.rot, &s.io)
 }

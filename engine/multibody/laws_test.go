@@ -81,7 +81,7 @@ func TestMomentumStays(t *testing.T) {
 		q, v, tau := motion(r, m)
 		clear(tau[:6])
 		Velocities(m, d, q, v)
-		spin, push := Momentum(m, d)
+		spin, push := Momentum(m, d, q, v)
 		o := engine.NewDormandPrince(orbit(m, d, tau), m.NQ()+m.NV())
 		o.Rtol, o.Atol = 1e-11, 1e-11
 		o.Start(0, append(q, v...))
@@ -91,7 +91,7 @@ func TestMomentumStays(t *testing.T) {
 			}
 		}
 		Velocities(m, d, o.X[:m.NQ()], o.X[m.NQ():])
-		a, l := Momentum(m, d)
+		a, l := Momentum(m, d, o.X[:m.NQ()], o.X[m.NQ():])
 		if e := r3.Norm(r3.Sub(a, spin)) + r3.Norm(r3.Sub(l, push)); e > 1e-8*(r3.Norm(spin)+r3.Norm(push)) {
 			t.Errorf("try %d: momentum moved by %.2g: %v, %v → %v, %v", try, e, spin, push, a, l)
 		}

@@ -20,6 +20,7 @@ type Model struct {
 	plane   *plane // the same machine in two dimensions, if its tree moves in a plane
 	loops   loops
 	springs []spring
+	modal   bool // some body is flexible
 }
 
 type body struct {
@@ -30,6 +31,8 @@ type body struct {
 	joint      Joint
 	place      Pose // of the joint in the axes of the parent
 	inertia    Inertia
+	flex       *flex // nil: rigid
+	node       *Node // of a flexible parent, whose axes this is; nil: a body
 
 	// compiled: joint
 	straight bool            // the axes of the joint are those of the parent
@@ -56,6 +59,9 @@ type frame struct {
 }
 
 func (b *body) compile() {
+	if b.flex != nil {
+		b.mass = b.inertia.Mass
+	}
 	b.offset, b.t = b.place.P, rotation.MatrixOf(b.place.turn())
 	b.straight = b.t == rotation.Eye
 	k := rotation.Skew(b.joint.Axis)

@@ -9,12 +9,24 @@
 // which is H(q)·dv/dt + h(q,v) = τ. Inside, the spatial vectors of a body refer to its origin and stand in axes parallel to the
 // world's: the shift from child to parent needs no turn of a 6×6 inertia then. What goes in and out says its axes.
 //
+// The recursion ABA is the elimination of layers of [THP02], with its misprints put right and H·dv/dt as the second, independent way:
+// the condensed inertia of a flexible body is M0 − M1·M2⁻¹·M1ᵀ, taken after the children were added to M0, M1 and M2. Its cut joints and
+// constraint functions are solved by their multipliers here and kept by projection, which it leaves open.
+//
 // A Model is built from a Spec, checked once, and constant: goroutines share it. Data is the scratch of one goroutine. Algorithms are
 // functions of both, one file each, and allocate nothing:
 //
-//	RNEA        τ of a motion                        CRBA, Factor   H and its factors
-//	ABA         dv/dt by recursive elimination       Regressor      τ as a linear function of the inertial and friction parameters
-//	Positions, Velocities, Jacobian, Momentum, Energy, Integrate, Difference
+//	RNEA            τ of a motion
+//	ABA             dv/dt of the tree by recursive elimination
+//	CRBA, Factor    H and its factors
+//	Regressor       τ as a linear function of the parameters of bodies and joints
+//	Dynamics        dv/dt and multipliers with the constraints; Partition is the same in independent coordinates
+//	Project         q, v back onto the constraints
+//	Loads           what the joints carry
+//	Positions, Velocities, Jacobian, Momentum, Energy, Integrate, Difference, Rates
+//
+// For setting up, Assemble finds consistent initial conditions and redundant constraints, Equilibrium a static state. A Stepper moves a
+// machine with a fixed step, friction laws in its joints, as an engine.System; Offline integrates to a tolerance.
 //
 // Coordinates, in the order of the bodies:
 //
@@ -25,6 +37,8 @@
 //	free       quaternion, then the position of the child's  angular, then linear velocity relative to the parent, child axes
 //	           origin in the joint's axes at the parent, m
 //	fixed      none: the body is added to its parent, its frame stays known by name
+//
+// The modes of a flexible body follow the coordinates of its joint.
 //
 // A torque τ_j has the unit that makes τ·v a power. SI units.
 package multibody

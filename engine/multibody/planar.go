@@ -59,7 +59,10 @@ func planeOf(m *Model) *plane {
 			if r3.Norm(r3.Cross(p.n, a)) > level {
 				return nil
 			}
-		case Spherical, Free:
+		case Spherical, Free, Fixed:
+			return nil
+		}
+		if m.modal {
 			return nil
 		}
 	}

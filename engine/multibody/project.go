@@ -21,7 +21,7 @@ func Project(m *Model, d *Data, q, v []float64) Status {
 		Positions(m, d, q)
 		if k == 0 {
 			for j := 1; j < len(m.body); j++ {
-				m.weigh(d, j)
+				m.weigh(d, j, q, nil)
 			}
 			m.composite(d)
 			if st := Factor(m, d); st != OK {

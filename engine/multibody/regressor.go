@@ -53,10 +53,13 @@ func (m *Model) Params() []engine.Param {
 }
 
 // Regressor writes to y, nv×(BodyParams·bodies) with rows first, the matrix with Tau = y·Params for the motion q, v, a without external
-// wrenches and springs between bodies: the torques are linear in the inertial parameters of the bodies [AAH86] and in those of the joints. Coulomb, stiffness and
+// wrenches and springs between bodies, of a machine of rigid bodies: the torques are linear in the inertial parameters of the bodies [AAH86] and in those of the joints. Coulomb, stiffness and
 // preload of joints with several axes have columns of zeros. Valid afterwards: all of Velocities.
 func Regressor(m *Model, d *Data, q, v, a, y []float64) {
 	m.check("Regressor", q, v, a)
+	if m.modal {
+		panic("multibody: Regressor: a flexible body has no inertial parameters")
+	}
 	cols := BodyParams * m.Bodies()
 	if len(y) != m.nv*cols {
 		panic("multibody: Regressor: matrix of another size")

@@ -13,17 +13,17 @@ func RNEA(m *Model, d *Data, q, v, a []float64) {
 	for j := 1; j < len(m.body); j++ {
 		m.place(d, j, q)
 		m.move(d, j, v)
-		m.weigh(d, j)
+		m.weigh(d, j, q, v)
 	}
 	if len(m.springs) > 0 {
 		m.pull(d)
 	}
 	m.accelerate(d, a)
-	m.balance(d, v)
+	m.balance(d, a)
 	m.losses(q, v, d.Tau, +1)
 	if a != nil {
 		for i := range d.Tau {
-			d.Tau[i] += m.body[m.dof[i].body].joint.Armature * a[i]
+			d.Tau[i] += m.armature(i) * a[i]
 		}
 	}
 }
@@ -42,12 +42,18 @@ func (m *Model) accelerate(d *Data, a []float64) {
 				u = r3.Add(u, r3.Scale(a[k], d.column[k].lin))
 			}
 		}
+		if b.node != nil && a != nil {
+			for k, x := range a[m.body[b.parent].flex.ia:][:len(s.modes)] {
+				w = r3.Add(w, r3.Scale(x, s.modes[k].ang))
+				u = r3.Add(u, r3.Scale(x, s.modes[k].lin))
+			}
+		}
 		s.acc = spatial{w, u}
 	}
 }
 
-// balance gathers in Tau what the bodies need for their accelerations.
-func (m *Model) balance(d *Data, v []float64) {
+// balance gathers in Tau what the bodies need for their accelerations; a as in accelerate.
+func (m *Model) balance(d *Data, a []float64) {
 	for j := 1; j < len(m.body); j++ {
 		b, s := &m.body[j], &d.body[j]
 		ha, hl := b.momentum(s, &s.vel)
@@ -55,6 +61,9 @@ func (m *Model) balance(d *Data, v []float64) {
 		w := s.vel.ang
 		s.force.M = r3.Add(fa, r3.Add(r3.Cross(w, ha), r3.Cross(s.vel.lin, hl)))
 		s.force.F = r3.Add(fl, r3.Cross(w, hl))
+		if b.flex != nil {
+			m.bend(d, j, a)
+		}
 		if d.loaded {
 			s.force.M = r3.Sub(s.force.M, d.wrench[j].M)
 			s.force.F = r3.Sub(s.force.F, d.wrench[j].F)
@@ -68,6 +77,11 @@ func (m *Model) balance(d *Data, v []float64) {
 		b, s := &m.body[j], &d.body[j]
 		for k := b.iv; k < b.iv+b.nv; k++ {
 			d.Tau[k] = r3.Dot(d.column[k].ang, s.force.M) + r3.Dot(d.column[k].lin, s.force.F)
+		}
+		if b.node != nil {
+			for k, c := range s.modes {
+				d.Tau[m.body[b.parent].flex.ia+k] += r3.Dot(c.ang, s.force.M) + r3.Dot(c.lin, s.force.F)
+			}
 		}
 		if b.parent > 0 {
 			p := &d.body[b.parent]
@@ -92,6 +106,11 @@ func (m *Model) losses(q, v, tau []float64, sign float64) {
 		}
 		if t.Stiffness != 0 {
 			tau[b.iv] += sign * t.Stiffness * (q[b.iq] - t.Rest)
+		}
+		if f := b.flex; f != nil {
+			for k := range f.n {
+				tau[f.ia+k] += sign * (f.k[k]*q[f.iq+k] + f.c[k]*v[f.ia+k])
+			}
 		}
 	}
 }

@@ -30,10 +30,11 @@ type Spec struct {
 // Place.
 type Body struct {
 	Name    string
-	Parent  string // name of a body; "" or "ground"
+	Parent  string // name of a body, or of a node of a flexible one, "beam.tip"; "" or "ground"
 	Place   Pose   // of the joint in the axes of the parent
 	Joint   Joint
-	Inertia Inertia // body axes
+	Inertia Inertia // body axes; of a flexible body none: that of its nodes
+	Flex    *Flex   // nil: rigid
 }
 
 // Joint moves a body relative to its parent.
@@ -51,7 +52,7 @@ type Joint struct {
 // Frame is a place on a body that is known by name: a tool, a bearing, a marker.
 type Frame struct {
 	Name string
-	Body string // name of a body; "" or "ground"
+	Body string // name of a body, or of a node of one, "beam.tip"; "" or "ground"
 	Pose Pose   // in the axes of the body
 }
 

@@ -204,6 +204,13 @@ func (s *Stepper) elastic(h float64, q, v, u []float64) {
 			s.torque[b.iv] -= k * (q[b.iq] + h/2*v[b.iv] - t.Rest)
 			s.implicit[b.iv] += h * h / 4 * k
 		}
+		if f := b.flex; f != nil {
+			for i := range f.n {
+				k, c, a, da := f.k[i], f.c[i], q[f.iq+i], v[f.ia+i]
+				s.torque[f.ia+i] = u[f.ia+i] - c*da - k*(a+h/2*da)
+				s.implicit[f.ia+i] = h/2*c + h*h/4*k
+			}
+		}
 	}
 }
 

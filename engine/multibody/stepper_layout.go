@@ -22,6 +22,7 @@ func (s *Stepper) describe(laws map[int]friction.Model) engine.Layout {
 			}
 		}
 		switch b.kind {
+		case Fixed:
 		case Revolute:
 			add(&l.States, "rad", "angle")
 			add(&rates, "rad/s", "speed")
@@ -38,6 +39,13 @@ func (s *Stepper) describe(laws map[int]friction.Model) engine.Layout {
 				add(&l.States, "m", "x", "y", "z")
 				add(&rates, "m/s", "vx", "vy", "vz")
 				add(&l.Inputs, "N", "force x", "force y", "force z")
+			}
+		}
+		if b.flex != nil {
+			for k := range b.flex.n {
+				add(&l.States, "m", fmt.Sprint("mode ", k+1))
+				add(&rates, "m/s", fmt.Sprint("mode ", k+1, " rate"))
+				add(&l.Inputs, "N", fmt.Sprint("mode ", k+1, " force"))
 			}
 		}
 	}

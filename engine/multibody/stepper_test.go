@@ -172,8 +172,8 @@ func TestFrictionInLoop(t *testing.T) {
 	u := make([]float64, 3)
 	last, lost := slices.Clone(x), 0.0
 	start := 0.0
-	for k := range 40000 {
-		if st := step.Step(1e-4, x, u, y); st != engine.OK {
+	for k := range 15000 {
+		if st := step.Step(2e-4, x, u, y); st != engine.OK {
 			t.Fatalf("step %d: %v, %v", k, st, step.Last)
 		}
 		if k == 0 {
