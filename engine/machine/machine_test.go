@@ -113,7 +113,7 @@ func TestFreeBodyTumbles(t *testing.T) {
 	_, err := m.Run(context.Background(), x, 0, 10, Options{Every: 1}, func(s *Sample) error {
 		q, v, _ := m.cut(s.X)
 		multibody.Velocities(m.Model, m.Data, q, v)
-		ang, lin := multibody.Momentum(m.Model, m.Data)
+		ang, lin := multibody.Momentum(m.Model, m.Data, q, v)
 		if s.T == 0 {
 			ang0, lin0 = ang, lin
 		}
