@@ -31,6 +31,7 @@ const (
 	NumbersFile          // columns of numbers: a measurement
 	RunFile              // a recording of this program
 	MotionFile           // C3D or TRC: hil import
+	RobotFile            // URDF or MJCF: hil import
 )
 
 // KindOf tells by its content what a file describes. A file that cannot be read, or says nothing of itself, is unknown.
@@ -42,6 +43,8 @@ func KindOf(path string) Kind {
 		return RunFile
 	case ext == ".c3d" || ext == ".trc":
 		return MotionFile
+	case ext == ".urdf" || ext == ".mjcf" || ext == ".xml" && (bytes.Contains(head, []byte("<mujoco")) || bytes.Contains(head, []byte("<robot"))):
+		return RobotFile
 	case slices.Contains([]string{".csv", ".tsv", ".mat"}, ext) || bytes.HasPrefix(head, []byte("MATLAB")):
 		return NumbersFile
 	}

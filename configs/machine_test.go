@@ -41,6 +41,13 @@ Give a motor a ` + "`voltage`" + `, or ` + "`nodes`" + ` of a circuit.
 
 **Effort** is a torque or force from outside. A **motion** prescribes a joint; the torque that it takes stands in the table as ` + "`JOINT.motion`" + `.
 
+## From another program
+
+` + "`hil import robot.urdf`" + ` shows what a URDF holds, ` + "`hil import robot.xml`" + ` what an MJCF holds. ` + "`-o machine.yaml`" + ` writes it as a machine file. Taken are bodies with masses,
+inertias and places, joints with axes, damping, friction and armature, mimic joints as couplings, equality constraints of MJCF as loops and couplings, sites as
+frames. The inertia of a body without ` + "`<inertial>`" + ` follows from its shapes in MJCF, but not from a mesh. Shapes themselves, limits, actuators and contacts are not taken;
+the file and the report say which. Friction becomes Coulomb's law with a smoothed sign. The tree has the inertia matrix of MuJoCo, to 1e-14.
+
 ## Results
 
 The table has a row for each ` + "`outputs.every`" + `. Units stand behind the names.

@@ -99,12 +99,6 @@ func (d *DormandPrince) Start(t float64, x []float64) {
 	copy(d.cont[0], x)
 }
 
-// Replace takes x for the state at T, such as one that was moved onto the constraints of a problem. The size of the steps stays.
-func (d *DormandPrince) Replace(x []float64) {
-	copy(d.X, x)
-	d.fresh = true
-}
-
 // Step makes one step towards end (s), and not beyond it. After the last step
 // T is end exactly. The error is a *Stop; the state is then that of the last good step.
 func (d *DormandPrince) Step(end float64) error {

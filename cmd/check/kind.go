@@ -20,7 +20,7 @@ var takes = map[string][]configs.Kind{
 	"identify": {configs.IdentifyFile, configs.BallFitFile, configs.RunFile, configs.NumbersFile}, "compare": {configs.IdentifyFile},
 	"study":  {configs.StudyFile},
 	"replay": {configs.RunFile}, "export": {configs.RunFile},
-	"import": {configs.MotionFile, configs.NumbersFile, configs.RunFile},
+	"import": {configs.MotionFile, configs.NumbersFile, configs.RunFile, configs.RobotFile},
 	"check":  {configs.RigFile, configs.SimulateFile, configs.ContactFile, configs.BallFile, configs.ManipulatorFile, configs.MachineFile, configs.IdentifyFile, configs.BallFitFile, configs.StudyFile},
 }
 
@@ -35,6 +35,7 @@ var kinds = map[configs.Kind]struct{ is, next string }{
 	configs.MachineFile:     {"describes a machine", "hil simulate %s"},
 	configs.IdentifyFile:    {"describes an identification", "hil identify %s"},
 	configs.StudyFile:       {"describes a study", "hil study %s"},
+	configs.RobotFile:       {"describes a robot", "hil import %s"},
 	configs.MotionFile:      {"is a motion-capture recording", "hil import %s"},
 	configs.RunFile:         {"is a recording", "hil identify %[1]s, hil replay %[1]s, or hil export %[1]s -o out.csv"},
 }

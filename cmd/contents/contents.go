@@ -24,13 +24,16 @@ const (
 one body, poses of bodies, analog channels with units, and what looks wrong. Read are C3D, TRC, the CSV of Vicon and of OptiTrack Motive,
 and tables whose columns are named (ball.x, ball.qw). Of a recording of hil run and of other tables it shows rows and columns.
 
+A robot in URDF or MJCF becomes a machine file with -o machine.yaml, for hil simulate: bodies, inertias, joints, friction and loops; docs/machine.md.
+
 -o writes the paths of markers and the poses of bodies as a table in SI, which reads back to the last bit. With --radius or --body a unit
 that is wrong, axes that are left-handed, or a marker that is missing is an error. docs/motion-capture.md has the formats.
 
 Exit codes: 0 done; 2 wrong usage; 3 a file that cannot be used, or one that contradicts what is known; 4 the file cannot be written.`
 	Example = `  hil import roll01.c3d
   hil import roll01.csv --radius "35 mm" -o roll01-si.csv
-  hil import roll02.trc --body still.trc --json`
+  hil import roll02.trc --body still.trc --json
+  hil import robot.urdf -o machine.yaml`
 )
 
 // Options are what the user chose.
@@ -41,7 +44,7 @@ type Options struct {
 
 // Flags are those of hil import.
 func (f *Options) Flags(fl *pflag.FlagSet) {
-	fl.StringVarP(&f.out, "output", "o", "", "write the paths of markers and bodies to this file, ending in .csv or .csv.gz, in SI")
+	fl.StringVarP(&f.out, "output", "o", "", "write the paths of markers and bodies to this file, ending in .csv or .csv.gz, in SI; of a robot a machine file, ending in .yaml")
 	fl.BoolVar(&f.force, "force", false, "write over an existing file")
 	fl.BoolVar(&f.asJSON, "json", false, "print as JSON")
 	fl.StringVar(&f.rate, "rate", "", "frames per second, such as 200 Hz, in place of what the file says")
@@ -58,6 +61,9 @@ type asked struct {
 
 // Run shows what a file holds.
 func Run(path string, f Options, stdout, stderr io.Writer) error {
+	if configs.KindOf(path) == configs.RobotFile {
+		return f.showRobot(path, stdout)
+	}
 	if name := strings.ToLower(strings.TrimSuffix(f.out, ".gz")); f.out != "" && filepath.Ext(name) != ".csv" {
 		return report.ExitWith(report.Usage, fmt.Errorf("import: -o %s: want a file that ends in .csv or .csv.gz", f.out))
 	}

@@ -114,7 +114,8 @@ func (m *Machine) Run(ctx context.Context, x []float64, t, end float64, o Option
 			if moved, st := r.settle(d.T, y); st != multibody.OK {
 				return r.Result, fail(m.open(st), nil)
 			} else if moved {
-				d.Replace(y)
+				copy(d.X, y)
+				d.Moved()
 				copy(x, y[:r.n])
 			}
 		}
