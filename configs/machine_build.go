@@ -268,3 +268,12 @@ func (c *MachineRun) Assembled() (string, error) {
 	_, _, done, err := c.Begin()
 	return done.String(), err
 }
+
+// Ends are the places on bodies that are known by name: of each its body, or the ground, and its name among the frames of the model.
+func (c *MachineRun) Ends() (list [][2]string) {
+	s := c.spec()
+	for _, f := range s.Frames {
+		list = append(list, [2]string{onGround(f.Body), f.Name})
+	}
+	return list
+}

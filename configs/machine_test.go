@@ -15,6 +15,7 @@ It is integrated offline to the tolerance of the file. Loops stay closed, and th
 ` + "```" + `
 hil simulate configs/machine/crank-rocker.yaml                         # a DC motor turns the crank of a four-bar linkage
 hil simulate configs/machine/motor-gear-load.yaml --plot run.png       # motor, gear, flexible shaft, load with friction
+hil simulate configs/machine/crank-rocker.yaml --animate run.html      # a page that shows it moving
 hil simulate configs/machine/slider-crank.yaml -o run.csv              # the torque that a prescribed motion takes
 ` + "```" + `
 
@@ -69,6 +70,9 @@ The table has a row for each ` + "`outputs.every`" + `. Units stand behind the n
 The report lists for every part what went in, what turned into heat, the work that it did on the joints, and what it stores. What is left is the error of the
 integration. ` + "`energy_error_relative`" + ` is the sum of all, by the largest energy of the run. Above 1e-6, or with a constraint that is missed by more than 1e-8, the run
 ends with a warning and exit code 6.
+
+` + "`--plot`" + ` draws positions, speeds, currents, forces and energies over time, and the machine at four times: a line on each body from joint to joint, and the way of one
+point, the first of ` + "`outputs.frames`" + `. ` + "`--animate run.html`" + ` writes a page that shows a machine moving; it is for machines that move in a plane.
 
 A machine that cannot go on, such as a drive that pulls a linkage beyond its reach, ends with the time, the positions of its joints and what is wrong, exit code 6. The
 table ends there.

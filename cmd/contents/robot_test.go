@@ -3,6 +3,7 @@ package contents
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -36,7 +37,7 @@ func TestRobot(t *testing.T) {
 		t.Fatal(err)
 	}
 	var d robotContents
-	if err := json.Unmarshal(stdout.Bytes(), &d); err != nil || d.Mass != 6.5 || d.Bodies[2].Joint != "shoulder" {
+	if err := json.Unmarshal(stdout.Bytes(), &d); err != nil || math.Abs(d.Mass-6.5) > 1e-12 || d.Bodies[2].Joint != "shoulder" {
 		t.Errorf("%v, %+v", err, d)
 	}
 }

@@ -64,6 +64,18 @@ func (f *face) left() vg.Length {
 	return edge + labelText.Height("M") + vg.Length(max(1, len(f.side))-1)*sideRow + 6 + w + tickLen + 2
 }
 
+// equalise widens the range of one axis until a unit is as long on both; w and h (pt) are those of the area.
+func (f *face) equalise(w, h float64) {
+	span := max((f.x.max-f.x.min)/w, (f.y.max-f.y.min)/h) / 2 // half a unit of data per pt
+	widen := func(a Axis, s *scale, size float64, every float64) {
+		mid := (s.min + s.max) / 2
+		a.Min, a.Max = mid-span*size, mid+span*size
+		*s = newScale(a, a.Min, a.Max, int(max(2, size/every)))
+	}
+	widen(f.X, &f.x, w, 45)
+	widen(f.Y, &f.y, h, 25)
+}
+
 // draw draws the panel; left is the space that all panels of the column leave for the vertical axis.
 func (f *face) draw(c draw.Canvas, left vg.Length, l *legend) {
 	top := above
@@ -71,6 +83,9 @@ func (f *face) draw(c draw.Canvas, left vg.Length, l *legend) {
 		top = titled
 	}
 	in := draw.Crop(c, left, -right, below+f.upward, -top)
+	if f.Equal {
+		f.equalise(float64(in.Size().X), float64(in.Size().Y))
+	}
 	px := func(v float64) vg.Length { return in.X(f.x.place(v)) }
 	py := func(v float64) vg.Length { return in.Y(f.y.place(v)) }
 	if f.Title != "" {

@@ -45,6 +45,7 @@ type Panel struct {
 	Title  string
 	X, Y   Axis
 	Series []Series
+	Equal  bool // a unit is as long on both axes: the range of one is widened
 }
 
 // Axis is one axis of a panel. Values are in Unit; the axis may show them with an SI prefix.

@@ -30,6 +30,7 @@ type machineRun struct {
 	metrics  []Metric
 	x        []float64
 	peak     float64 // J  largest kinetic energy
+	sticks   sticks
 }
 
 // RunMachine is hil simulate for a machine of bodies, joints, loops and motors.
@@ -38,8 +39,8 @@ func RunMachine(ctx context.Context, path string, f Options, stdout, stderr io.W
 	if err != nil {
 		return err
 	}
-	if f.Animate != "" || f.Events != "" || len(f.Laws) > 0 || f.Step != "" {
-		return report.ExitWith(report.Usage, fmt.Errorf("simulate: --animate, --events, --law and --step are not for a machine, which %s describes; it has -o and --plot, and its steps follow from tolerance", path))
+	if f.Events != "" || len(f.Laws) > 0 || f.Step != "" {
+		return report.ExitWith(report.Usage, fmt.Errorf("simulate: --events, --law and --step are not for a machine, which %s describes; it has -o, --plot and --animate, and its steps follow from tolerance", path))
 	}
 	cfg, warnings, err := configs.LoadMachine(path)
 	if err != nil {
@@ -63,7 +64,7 @@ func RunMachine(ctx context.Context, path string, f Options, stdout, stderr io.W
 		return ctx.Err()
 	case errors.As(err, &stopped):
 		err = fmt.Errorf("simulate: %s: %w", path, stopped)
-		if f.Out != "" || f.Plot != "" {
+		if f.Out != "" || f.Plot != "" || f.Animate != "" {
 			err = fmt.Errorf("%w. What is written ends there", err)
 		}
 		if w := s.writeOut(ctx, f, format); w != nil {
@@ -72,6 +73,9 @@ func RunMachine(ctx context.Context, path string, f Options, stdout, stderr io.W
 		return report.ExitWith(report.Quality, err)
 	case err != nil:
 		return report.ExitWith(report.Internal, fmt.Errorf("simulate: %s: %w", path, err))
+	}
+	if _, _, flat, _ := s.sticks.view(); f.Animate != "" && !flat {
+		return report.ExitWith(report.Usage, fmt.Errorf("simulate: --animate shows machines that move in a plane, and %s does not; --plot draws it at some times", path))
 	}
 	s.measure()
 	doubt := s.doubts()
@@ -89,7 +93,10 @@ func RunMachine(ctx context.Context, path string, f Options, stdout, stderr io.W
 	}
 	s.print(stdout)
 	next := "hil simulate " + path + " --plot run.png      draws it"
-	if f.Plot != "" {
+	switch {
+	case f.Plot != "" && f.Animate == "":
+		next = "hil simulate " + path + " --animate run.html      shows it moving"
+	case f.Plot != "":
 		next = "hil simulate " + path + " -o run.csv      keeps the table"
 	}
 	fmt.Fprintf(stdout, "\nnext: %s\n", report.AsStarted(next))
@@ -115,6 +122,7 @@ func (s *machineRun) run(ctx context.Context) (err error) {
 		s.columns = append(s.columns, column{name: g.Name, unit: g.Unit})
 	}
 	row := make([]float64, len(signals))
+	s.sticks = newSticks(c, m)
 	s.result, err = m.Run(ctx, s.x, 0, c.Duration, machine.Options{Rtol: c.Tolerance, Atol: 1e-2 * c.Tolerance, Every: s.every()}, func(p *machine.Sample) error {
 		row[0] = p.T
 		m.Row(p, row[1:own])
@@ -126,6 +134,7 @@ func (s *machineRun) run(ctx context.Context) (err error) {
 			s.columns[j].x = append(s.columns[j].x, x)
 		}
 		s.peak = max(s.peak, p.Kinetic)
+		s.sticks.look(m)
 		return nil
 	})
 	return err
@@ -195,7 +204,7 @@ func (s *machineRun) doubts() error {
 
 // writeOut writes the files that were asked for.
 func (s *machineRun) writeOut(ctx context.Context, f Options, format string) error {
-	return f.write(ctx, output{f.Out, s.writeTable}, output{f.Plot, func(w io.Writer) error { return s.figure().Write(w, format) }})
+	return f.write(ctx, output{f.Out, s.writeTable}, output{f.Plot, func(w io.Writer) error { return s.figure().Write(w, format) }}, output{f.Animate, s.animate})
 }
 
 func (s *machineRun) writeTable(w io.Writer) error {

@@ -7,8 +7,8 @@ import (
 	"hilrig/cmd/plot"
 )
 
-// figure draws positions and speeds of the joints on the left; states of the drive, forces of the constraints, energies and what the constraints are off by on the
-// right.
+// figure draws positions and speeds of the joints on the left; states of the drive, forces of the constraints, energies and what the
+// constraints are off by in the middle; the machine at some times on the right.
 func (s *machineRun) figure() *plot.Figure {
 	time := s.columns[0].x
 	panels := map[string]*plot.Panel{}
@@ -47,7 +47,7 @@ func (s *machineRun) figure() *plot.Figure {
 			add(&right, name+c.unit, name, c.unit, c)
 		}
 	}
-	columns := []plot.Column{{}, {}}
+	columns := []plot.Column{{}, {}, {Panels: s.sequence()}}
 	for i, keys := range [][]string{left, right} {
 		for _, k := range keys {
 			columns[i].Panels = append(columns[i].Panels, *panels[k])

@@ -12,7 +12,10 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/spatial/r3"
+
 	"hilrig/cmd/report"
+	"hilrig/configs"
 )
 
 // machineTable is a table that hil simulate wrote, by the names of its columns.
@@ -241,6 +244,50 @@ func TestFourBar(t *testing.T) {
 	}
 	if r.Metrics["constraint_residual_max"] > 1e-10 {
 		t.Errorf("constraints miss %.2g", r.Metrics["constraint_residual_max"])
+	}
+}
+
+// The figure shows the machine at four times, its rods as long as they are; the page shows it moving. A top does not move in a plane.
+func TestMachinePicture(t *testing.T) {
+	dir := t.TempDir()
+	draw := func(name string) error {
+		f := Options{Plot: filepath.Join(dir, name+".svg"), Animate: filepath.Join(dir, name+".html")}
+		var stdout, stderr bytes.Buffer
+		return Run(context.Background(), "../../configs/machine/"+name+".yaml", f, &stdout, &stderr)
+	}
+	if err := draw("crank-rocker"); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"crank-rocker.svg": "t = 0.332 s", "crank-rocker.html": `"coupler"`} {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil || !bytes.Contains(text, []byte(want)) {
+			t.Errorf("%s: %v, %q is not in it", name, err, want)
+		}
+	}
+	if err := draw("top"); report.ExitCode(err) != report.Usage || !strings.Contains(err.Error(), "in a plane") {
+		t.Errorf("%v, code %d", err, report.ExitCode(err))
+	}
+	cfg, _, err := configs.LoadMachine("../../configs/machine/crank-rocker.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &machineRun{cfg: cfg}
+	if s.model, s.x, s.begin, err = cfg.Begin(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	for k, row := range s.sticks.at {
+		for i, l := range s.sticks.lines {
+			want := map[string]float64{"crank": 0.1, "coupler": 0.35, "rocker": 0.3}[s.sticks.names[i]]
+			if got := r3.Norm(r3.Sub(row[l[0]], row[l[1]])); math.Abs(got-want) > 1e-12 {
+				t.Fatalf("row %d: %s is %.15g m long, want %g m", k, s.sticks.names[i], got, want)
+			}
+		}
+	}
+	if n := len(s.sequence()); n != 4 {
+		t.Errorf("%d pictures", n)
 	}
 }
 
