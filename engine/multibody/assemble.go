@@ -98,6 +98,14 @@ func Assemble(m *Model, d *Data, q, v []float64, how Assembly) (a Assembled, err
 	return a, nil
 }
 
+// learn finds FullRank from a position that may miss the constraints a little.
+func (m *Model) learn(d *Data, q, v []float64) {
+	if m.loops.n > 0 {
+		// an error leaves FullRank as it was
+		_, _ = Assemble(m, d, append([]float64(nil), q...), append([]float64(nil), v...), Assembly{})
+	}
+}
+
 // assembler is the workspace of Assemble.
 type assembler struct {
 	m    *Model

@@ -252,3 +252,30 @@ func TestBricard(t *testing.T) {
 		t.Errorf("closed form missed by %.2g, energy by %.2g J, swing %.3g rad", worst, drift, swing)
 	}
 }
+
+// A slider-crank with equal lengths folds onto itself every half turn, where crank and rod could go on turning together; it unfolds
+// again: the rod stays the mirror image of the crank, and the energy what it was.
+func TestSliderCrankThroughFold(t *testing.T) {
+	s := Spec{
+		Bodies: []Body{
+			{Name: "crank", Joint: Joint{Kind: Revolute}, Inertia: rod(1)},
+			{Name: "rod", Parent: "crank", Place: At(1, 0, 0), Joint: Joint{Kind: Revolute}, Inertia: rod(1)},
+			{Name: "slider", Joint: Joint{Kind: Prismatic, Axis: r3.Vec{X: 1}}, Inertia: Inertia{Mass: 1}},
+		},
+		Frames: []Frame{{"end", "rod", At(1, 0, 0)}},
+		Cuts:   []Cut{{Name: "pin", Kind: CutPoint, A: "end", B: "slider"}},
+	}
+	m, d := build(t, s)
+	q, v := []float64{0.5, -1, 2 * math.Cos(0.5)}, []float64{4, 0, 0}
+	if a, err := Assemble(m, d, q, v, Assembly{Hold: []string{"crank"}}); err != nil || a.DOF != 1 {
+		t.Fatal(a, err)
+	}
+	worst, turned := 0.0, 0.0
+	drift := follow(t, m, d, q, v, 0.1, 5, func(at float64, q, v []float64) {
+		turned = q[0]
+		worst = math.Max(worst, math.Max(math.Abs(q[1]+2*q[0]), math.Abs(q[2]-2*math.Cos(q[0]))))
+	})
+	if worst > 1e-9 || drift > 1e-6 || turned < 12 {
+		t.Errorf("turned %g rad, off the mirror image by %.2g, energy by %.2g J", turned, worst, drift)
+	}
+}

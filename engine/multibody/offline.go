@@ -32,10 +32,13 @@ type Offline struct {
 	cruise float64 // s    last step away from singular positions
 }
 
-// close is the angle (rad) between equations below which a step goes over the singular position instead of up to it. There the
+// tight is the angle (rad) between equations below which a step goes over the singular position instead of up to it. There the
 // equations of motion depend on the constraints being met the better the nearer it is, and stages of a step do not meet them: error
 // control would creep to where rounding decides how the machine goes on.
-const close = 5e-3
+const tight = 2e-3
+
+// apart is the angle above which a position is not near a singular one: the steps there say how long a leap may be.
+const apart = 0.1
 
 // NewOffline makes an integrator; torques (nil: none) writes the torques of the joints at t (s), q, v. The tolerances are fields of
 // the embedded integrator, 1e-10 to begin with.
@@ -76,6 +79,8 @@ func (o *Offline) drive(t float64) {
 
 // Start begins at t with q, v, which have to meet the constraints: see Assemble.
 func (o *Offline) Start(t float64, q, v []float64) {
+	o.drive(t)
+	o.m.learn(o.d, q, v)
 	o.DormandPrince.Start(t, append(append([]float64(nil), q...), v...))
 	o.Status, o.Gap, o.Rate, o.Leaps, o.angle, o.fall, o.cruise = OK, 0, 0, 0, 0, 0, 0
 }
@@ -88,10 +93,10 @@ func (o *Offline) V() []float64 { return o.X[o.m.nq:] }
 // Kutta's RK4 to beyond it.
 func (o *Offline) Step(end float64) error {
 	before, t := o.angle, o.T
-	if o.angle < close && o.fall > 0 {
+	if o.angle < tight && o.fall > 0 {
 		// the angle falls to zero and rises again: no stage of the leap may be where it is zero
 		left := o.angle / o.fall
-		if h := math.Min(left+math.Max(2*left, close/o.fall), end-t); h <= o.cruise {
+		if h := math.Min(left+math.Max(2*left, tight/o.fall), end-t); h <= 4*o.cruise {
 			if err := o.leap(h, end); err != nil {
 				return err
 			}
@@ -106,7 +111,7 @@ func (o *Offline) Step(end float64) error {
 		return err
 	}
 	o.Moved()
-	if o.fall = (before - o.angle) / (o.T - t); o.angle > 2*close {
+	if o.fall = (before - o.angle) / (o.T - t); o.angle > apart {
 		o.cruise = o.T - t
 	}
 	return nil
@@ -125,7 +130,9 @@ func (o *Offline) project(q, v []float64, t float64) error {
 	}
 	g, rate := o.d.Residual()
 	o.Gap, o.Rate = math.Max(o.Gap, g), math.Max(o.Rate, rate)
-	o.angle = math.Sqrt(o.d.gram.least)
+	if o.angle = math.Sqrt(o.d.gram.least); o.d.Rank < o.d.FullRank {
+		o.angle = 0
+	}
 	return nil
 }
 

@@ -133,8 +133,11 @@ func NewStepper(m *Model, o Options) (*Stepper, error) {
 // Data is the scratch of the stepper: after a step, Positions and constraint values of its end.
 func (s *Stepper) Data() *Data { return s.d }
 
-// NewState is x for the positions q and velocities v, with relaxed friction.
+// NewState is x for the positions q and velocities v, with relaxed friction. Redundant constraints are found there: what counts as
+// Singular are fewer independent ones.
 func (s *Stepper) NewState(q, v []float64) []float64 {
+	s.drive(s.T)
+	s.m.learn(s.d, q, v)
 	x := append(append(slices.Clone(q), v...), make([]float64, s.na)...)
 	for i := range s.joints {
 		j := &s.joints[i]
