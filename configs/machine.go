@@ -25,6 +25,7 @@ type Machine struct {
 	Frames    []MachineFrame    `yaml:"frames,omitempty" doc:"places on bodies, by name"`
 	Loops     []MachineLoop     `yaml:"loops,omitempty" doc:"joints that close loops, by name"`
 	Couplings []MachineCoupling `yaml:"couplings,omitempty" doc:"gears, belts and differentials that do not yield, by name: a sum of joint positions stays"`
+	Springs   []MachineSpring   `yaml:"springs,omitempty" doc:"springs and dampers between two places, by name"`
 	Motors    []MachineMotor    `yaml:"motors,omitempty" doc:"electric motors on joints, by name"`
 	Circuit   []CircuitElement  `yaml:"circuit,omitempty" doc:"what stands between the nodes of motors, by name. The node ground has the potential 0"`
 	Shafts    []MachineShaft    `yaml:"shafts,omitempty" doc:"springs and dampers between two joints, behind a gear or not, by name"`
@@ -104,6 +105,18 @@ type MachineLoop struct {
 	Length float64    `yaml:"length" unit:"m" want:">=0" doc:"of a distance"`
 }
 
+// MachineSpring pulls two places together.
+type MachineSpring struct {
+	Name      string     `yaml:"-" names:"springs"`
+	A         string     `yaml:"a" doc:"a body, a frame, or ground"`
+	B         string     `yaml:"b" doc:"a body, a frame, or ground"`
+	AtA       [3]float64 `yaml:"at_a" unit:"m" doc:"place in axes of a"`
+	AtB       [3]float64 `yaml:"at_b" unit:"m" doc:"place in axes of b"`
+	Stiffness float64    `yaml:"stiffness" unit:"N/m" want:">=0" doc:"times distance less length"`
+	Damping   float64    `yaml:"damping" unit:"N·s/m" want:">=0" doc:"times the rate of the distance"`
+	Length    float64    `yaml:"length" unit:"m" want:">=0" doc:"distance at which it is relaxed"`
+}
+
 // MachineCoupling is Σ factor·position = offset.
 type MachineCoupling struct {
 	Name   string             `yaml:"-" names:"couplings"`
@@ -115,6 +128,7 @@ type MachineCoupling struct {
 type MachineStart struct {
 	Hold   []string `yaml:"hold,omitempty" doc:"joints whose position and velocity stay as given while loops are closed"`
 	Limit  float64  `yaml:"limit" want:">=0" doc:"how far (rad, m) another joint may be moved to close the loops; 0: any way. What was moved is reported"`
+	Rest   bool     `yaml:"equilibrium" doc:"start at rest in the static equilibrium that is found from the positions of the file, under the efforts, springs and voltages at the start"`
 	Refuse bool     `yaml:"refuse" doc:"a start that misses a constraint by more than 1e-6 (rad, m) is refused in place of being moved"`
 }
 

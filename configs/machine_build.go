@@ -48,25 +48,30 @@ func (c *MachineRun) spec() machine.Spec {
 		f := &m.Frames[i]
 		s.Frames = append(s.Frames, multibody.Frame{Name: f.Name, Body: f.Body, Pose: pose(f.At, f.Turn)})
 	}
+	// a place of its own on a body, or on that of a frame
+	end := func(of, name string, at, turn [3]float64) string {
+		if at == [3]float64{} && turn == [3]float64{} {
+			return of
+		}
+		body, on := of, pose(at, turn)
+		for k := range m.Frames {
+			if f := &m.Frames[k]; f.Name == of {
+				body, on = f.Body, pose(f.At, f.Turn).Then(on)
+			}
+		}
+		s.Frames = append(s.Frames, multibody.Frame{Name: name, Body: body, Pose: on})
+		return name
+	}
 	for i := range m.Loops {
 		l := &m.Loops[i]
 		cut := multibody.Cut{Name: l.Name, Kind: loopKinds[l.Kind], Length: l.Length}
-		end := func(of, suffix string, at, turn [3]float64) string {
-			if at == [3]float64{} && turn == [3]float64{} {
-				return of
-			}
-			// a place of its own on the body, or on that of the frame
-			body, on := of, pose(at, turn)
-			for k := range m.Frames {
-				if f := &m.Frames[k]; f.Name == of {
-					body, on = f.Body, pose(f.At, f.Turn).Then(on)
-				}
-			}
-			s.Frames = append(s.Frames, multibody.Frame{Name: l.Name + suffix, Body: body, Pose: on})
-			return l.Name + suffix
-		}
-		cut.A, cut.B = end(l.A, "/a", l.AtA, l.TurnA), end(l.B, "/b", l.AtB, l.TurnB)
+		cut.A, cut.B = end(l.A, l.Name+"/a", l.AtA, l.TurnA), end(l.B, l.Name+"/b", l.AtB, l.TurnB)
 		s.Cuts = append(s.Cuts, cut)
+	}
+	for i := range m.Springs {
+		k := &m.Springs[i]
+		s.Springs = append(s.Springs, multibody.Spring{Name: k.Name, A: end(k.A, k.Name+"//a", k.AtA, [3]float64{}), B: end(k.B, k.Name+"//b", k.AtB, [3]float64{}),
+			Stiffness: k.Stiffness, Damping: k.Damping, Length: k.Length})
 	}
 	for i := range m.Couplings {
 		k := &m.Couplings[i]
@@ -259,6 +264,11 @@ func (c *MachineRun) Begin() (m *machine.Machine, x []float64, done multibody.As
 	}
 	if c.Start.Refuse && done.MovedRate > 1e-6 {
 		return nil, nil, done, fmt.Errorf("start: the velocities miss the constraints by %.3g, and start.refuse is set", done.GapRate)
+	}
+	if c.Start.Rest {
+		if err := m.Settle(0, x); err != nil {
+			return nil, nil, done, fmt.Errorf("start.equilibrium: %w", err)
+		}
 	}
 	return m, x, done, nil
 }

@@ -84,6 +84,9 @@ func (m *Machine) checkNames(r *schema.Report) {
 	for i := range m.Motors {
 		look("motors", m.Motors[i].Name)
 	}
+	for i := range m.Springs {
+		look("springs", m.Springs[i].Name)
+	}
 }
 
 // check looks at a body and its joint, of a section.
@@ -263,6 +266,12 @@ func (m *Machine) checkEnds(r *schema.Report) {
 			r.Errorf(at+".length", "%s.length: of a distance; this loop is closed by %s", at, l.Kind)
 		}
 	}
+	for i := range m.Springs {
+		k := &m.Springs[i]
+		at := "machine.springs." + k.Name
+		known(at+".a", "body or frame", k.A, places)
+		known(at+".b", "body or frame", k.B, places)
+	}
 	for i := range m.Couplings {
 		k := &m.Couplings[i]
 		for joint := range k.Of {
@@ -334,6 +343,7 @@ func (c *MachineRun) passOn(r *schema.Report, err error) {
 	named("bodies", len(m.Bodies), func(i int) string { return m.Bodies[i].Name })
 	named("frames", len(m.Frames), func(i int) string { return m.Frames[i].Name })
 	named("loops", len(m.Loops), func(i int) string { return m.Loops[i].Name })
+	named("springs", len(m.Springs), func(i int) string { return m.Springs[i].Name })
 	named("couplings", len(m.Couplings), func(i int) string { return m.Couplings[i].Name })
 	named("motors", len(m.Motors), func(i int) string { return m.Motors[i].Name })
 	named("circuit", len(m.Circuit), func(i int) string { return m.Circuit[i].Name })

@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,7 +20,7 @@ hil simulate configs/machine/crank-rocker.yaml --animate run.html      # a page 
 hil simulate configs/machine/slider-crank.yaml -o run.csv              # the torque that a prescribed motion takes
 ` + "```" + `
 
-[double-pendulum.yaml](../configs/machine/double-pendulum.yaml), [four-bar.yaml](../configs/machine/four-bar.yaml) and
+[squeezer.yaml](../configs/machine/squeezer.yaml) is a benchmark of solvers, which it meets to ten digits. [double-pendulum.yaml](../configs/machine/double-pendulum.yaml), [four-bar.yaml](../configs/machine/four-bar.yaml) and
 [top.yaml](../configs/machine/top.yaml) are further examples.
 
 ## What a machine is
@@ -33,6 +34,8 @@ three of which say nothing new in a plane. Such redundant equations are found, n
 
 **The start** is made consistent before the run: loops are closed by the shortest way, and velocities follow. The line *start* of the report says how far
 the file missed and what was moved. ` + "`start.hold`" + ` keeps joints as they are, ` + "`start.limit` and `start.refuse`" + ` turn a start down that misses by more.
+
+` + "`start.equilibrium`" + ` goes on to the static equilibrium that the positions of the file lead to.
 
 **Motors** stand on joints with one coordinate. ` + "`gear`" + ` is the number of turns of the rotor for one of the joint. The joint feels the inertia of the rotor times gear².
 Give a motor a ` + "`voltage`" + `, or ` + "`nodes`" + ` of a circuit.
@@ -69,7 +72,8 @@ The table has a row for each ` + "`outputs.every`" + `. Units stand behind the n
 
 The report lists for every part what went in, what turned into heat, the work that it did on the joints, and what it stores. What is left is the error of the
 integration. ` + "`energy_error_relative`" + ` is the sum of all, by the largest energy of the run. Above 1e-6, or with a constraint that is missed by more than 1e-8, the run
-ends with a warning and exit code 6.
+ends with a warning and exit code 6. So does one that was brought back to its constraints by a leap: near a singular position, such as a parallelogram that is
+flat, two motions are possible, and rounding may choose the wrong one. Another tolerance then passes it.
 
 ` + "`--plot`" + ` draws positions, speeds, currents, forces and energies over time, and the machine at four times: a line on each body from joint to joint, and the way of one
 point, the first of ` + "`outputs.frames`" + `. ` + "`--animate run.html`" + ` writes a page that shows a machine moving; it is for machines that move in a plane.
@@ -142,6 +146,10 @@ func TestBadMachines(t *testing.T) {
 		{"crank-rocker", "hold: [crank]", "hold: [crnk]", "start.hold[0]"},
 		{"crank-rocker", "every: 2 ms", "every: 2 ms, frames: [top]", "outputs.frames[0]"},
 		{"crank-rocker", "every: 2 ms", "every: 0.1 µs", "outputs.every"},
+		{"squeezer", "a: K3, at_a", "a: K8, at_a", "machine.springs.spring.a: there is no body"},
+		{"squeezer", "b: ground, at_b: [0.014", "b: K3, at_b: [0.014", "machine.springs.spring: frames"},
+		{"squeezer", "4530 N/m", "4530 N·m/rad", "machine.springs.spring.stiffness"},
+		{"squeezer", "4530 N/m", "-1 N/m", "machine.springs.spring.stiffness"},
 		{"motor-gear-load", "friction_speed: 0.01 rad/s", "", "machine.bodies.load.joint.friction: coulomb has"},
 		{"motor-gear-load", "law: coulomb, Fc: 0.5 N·m", "law: dahl, sigma0: 100, Fc: 0.5 N·m, exponent: 1", ""},
 		{"motor-gear-load", "friction: {law: coulomb, Fc: 0.5 N·m}", "", "friction_speed: of friction, which is missing"},
@@ -166,6 +174,26 @@ func TestBadMachines(t *testing.T) {
 		_, _, err = MachineBytes("m.yaml", []byte(bad))
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: got %v, want %q", c.new, err, c.want)
+		}
+	}
+}
+
+// In equilibrium the weight hangs on its spring, k·x = m·g, and a motor that stands still carries it with k·n·U/R.
+func TestMachineEquilibrium(t *testing.T) {
+	for _, c := range []struct {
+		more string
+		want float64
+	}{{"", -2 * 9.81 / 500}, {"motors:\n    motor: {joint: mass, R: 2 ohm, L: 1 mH, K: 0.1, gear: 50, start_current: 3 A, voltage: 6 V}", (0.1*50*3 - 2*9.81) / 500}} {
+		m, _, err := MachineBytes("m.yaml", []byte("version: 1\nname: m\nduration: 1\nstart: {equilibrium: true}\nmachine:\n  bodies:\n    mass: {parent: ground, joint: {kind: prismatic, stiffness: 500 N/m}, mass: 2}\n  "+c.more+"\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, x, _, err := m.Begin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if math.Abs(x[0]-c.want) > 1e-12 {
+			t.Errorf("at %.12g m, want %.12g m", x[0], c.want)
 		}
 	}
 }

@@ -173,7 +173,8 @@ func (s *machineRun) measure() {
 	s.metrics = []Metric{{"degrees_of_freedom", "", float64(s.begin.DOF)}, {"steps", "", float64(r.Accepted)}, {"steps_rejected", "", float64(r.Rejected)}}
 	if s.model.Model.NC() > 0 {
 		s.metrics = append(s.metrics, Metric{"constraint_residual_max", "", r.Residual}, Metric{"constraint_rate_max", "", r.Rate},
-			Metric{"constraint_drift_max", "", r.Drift}, Metric{"singular_steps", "", float64(r.Singular)})
+			Metric{"constraint_drift_max", "", r.Drift}, Metric{"constraint_kick_max", "", r.Kick},
+			Metric{"singular_steps", "", float64(r.Singular)})
 	}
 	s.metrics = append(s.metrics, Metric{"kinetic_energy_max", "J", s.peak}, Metric{"energy_error", "J", joule}, Metric{"energy_error_relative", "", relative})
 }
@@ -191,6 +192,10 @@ func (s *machineRun) doubts() error {
 	if _, e := s.missing(); e > max(1e-6, 1e4*s.cfg.Tolerance) {
 		bad = true
 		warn("the energies miss %.2g of the largest of them: a smaller tolerance may help", e)
+	}
+	if r := &s.result; r.Drift > max(1e-6, 1e2*s.cfg.Tolerance) || r.Kick > max(1e-5, 1e4*s.cfg.Tolerance) {
+		bad = true
+		warn("a step had to be brought back to the constraints by %.2g (rad, m) and %.2g (rad/s, m/s): near a singular position the machine may have left its way; try another tolerance", r.Drift, r.Kick)
 	}
 	if s.result.Residual > 1e-8 {
 		bad = true

@@ -218,6 +218,24 @@ func TestSliderCrank(t *testing.T) {
 	}
 }
 
+// Andrews' squeezing mechanism at 30 ms against the reference of the test set of initial value problems (PSIDE, 1e-14).
+func TestSqueezer(t *testing.T) {
+	table, r := runExample(t, "squeezer.yaml")
+	k := table.at(t, 0.03)
+	for name, want := range map[string]float64{
+		"K1.q_rad": 15.81077119629904, "K2.q_rad": -15.75637105984298, "K3.q_rad": 0.04082224013073101, "K4.q_rad": -0.5347301163226948,
+		"K5.q_rad": 0.5244099658805304, "K6.q_rad": 0.5347301163226948, "K7.q_rad": 1.048080741042263,
+		"K1.v_rad_s": 1139.920302151208, "K3.v_rad_s": 11.03291221937134, "K7.v_rad_s": 0.3231791658026955,
+	} {
+		if got := table[name][k]; math.Abs(got-want) > 1e-7*max(1, math.Abs(want)) {
+			t.Errorf("%s: %.12g, want %.12g", name, got, want)
+		}
+	}
+	if r.Metrics["energy_error_relative"] > 1e-9 || r.Metrics["constraint_residual_max"] > 1e-10 {
+		t.Errorf("energies miss %.2g, constraints %.2g", r.Metrics["energy_error_relative"], r.Metrics["constraint_residual_max"])
+	}
+}
+
 // A heavy top that starts in steady precession keeps the angle of its axis and goes round at 5 rad/s.
 func TestTop(t *testing.T) {
 	table, _ := runExample(t, "top.yaml")

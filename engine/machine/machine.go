@@ -16,6 +16,8 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/spatial/r3"
+
 	"hilrig/engine"
 	"hilrig/engine/circuit"
 	"hilrig/engine/circuit/drivetrain"
@@ -47,6 +49,7 @@ type Machine struct {
 	efforts []effort
 	motions []motion
 	damped  []damped // velocities
+	springs []spring // those with a damper
 
 	states []engine.Signal // of z
 	at     []int           // where the states of each part begin in z
@@ -80,6 +83,12 @@ type damped struct {
 	viscous, coulomb float64
 }
 
+// spring is one between two frames, whose damper package multibody takes itself.
+type spring struct {
+	a, b int
+	c    float64 // N·s/m
+}
+
 // New checks a machine. The error joins all that is wrong.
 func New(s Spec) (*Machine, error) {
 	model, err := multibody.Build(s.Spec)
@@ -104,6 +113,13 @@ func New(s Spec) (*Machine, error) {
 			if b.Joint.Damping != 0 || b.Joint.Coulomb != 0 {
 				m.damped = append(m.damped, damped{iv + k, b.Joint.Damping, b.Joint.Coulomb})
 			}
+		}
+	}
+	for _, k := range s.Springs {
+		a, _ := model.Frame(k.A)
+		b, _ := model.Frame(k.B)
+		if k.Damping > 0 {
+			m.springs = append(m.springs, spring{a, b, k.Damping})
 		}
 	}
 	var errs []error
@@ -143,7 +159,7 @@ func New(s Spec) (*Machine, error) {
 
 // Lines of the audit beside those of the parts.
 const (
-	jointsLine    = "joints"  // their damping
+	jointsLine    = "joints"  // their damping, and that of springs between frames
 	effortsLine   = "efforts" // torques and forces from outside
 	motionsLine   = "motions" // what prescribed motions take
 	mechanicsLine = "bodies"  // inertia, gravity, springs of joints
@@ -229,6 +245,16 @@ func (m *Machine) Assemble(t float64, x []float64, how multibody.Assembly) (mult
 	return multibody.Assemble(m.Model, m.Data, q, v, how)
 }
 
+// Settle moves the positions of a state to a static equilibrium under the efforts and parts at the time t (s), all velocities zero.
+func (m *Machine) Settle(t float64, x []float64) error {
+	q, v, _ := m.cut(x)
+	clear(v)
+	if st := m.Flow(t, x, make([]float64, len(x))); st != multibody.OK && st != multibody.Singular {
+		return errors.New(m.named(st))
+	}
+	return multibody.Equilibrium(m.Model, m.Data, q, m.tau)
+}
+
 // drive sets the prescribed motions for the time t.
 func (m *Machine) drive(t float64) {
 	for k := range m.motions {
@@ -260,7 +286,6 @@ func (m *Machine) Flow(t float64, x, dx []float64) multibody.Status {
 	for _, d := range m.damped {
 		loss += (d.viscous*math.Abs(v[d.v]) + d.coulomb) * math.Abs(v[d.v])
 	}
-	m.powers[line] = circuit.Power{Loss: loss, Out: -loss}
 	in := 0.0
 	for _, e := range m.efforts {
 		f, _, _ := e.by.At(t)
@@ -275,6 +300,17 @@ func (m *Machine) Flow(t float64, x, dx []float64) multibody.Status {
 	m.drive(t)
 	st := multibody.Dynamics(m.Model, m.Data, q, v, m.tau)
 	copy(dv, m.Data.QDD)
+	for _, k := range m.springs {
+		_, a := m.Model.FramePose(m.Data, k.a)
+		_, b := m.Model.FramePose(m.Data, k.b)
+		_, va := m.Model.FrameVelocity(m.Data, k.a)
+		_, vb := m.Model.FrameVelocity(m.Data, k.b)
+		if way := r3.Sub(b, a); r3.Norm(way) > 0 {
+			rate := r3.Dot(r3.Unit(way), r3.Sub(vb, va))
+			loss += k.c * rate * rate
+		}
+	}
+	m.powers[line] = circuit.Power{Loss: loss, Out: -loss}
 	in = 0
 	for _, d := range m.motions {
 		in += m.Data.Lambda[d.row] * m.v[d.axis]

@@ -130,6 +130,29 @@ func TestFreeBodyTumbles(t *testing.T) {
 	}
 }
 
+// A damped spring between two bodies turns into heat what they lose.
+func TestDampedSpring(t *testing.T) {
+	s := Spec{Spec: multibody.Spec{
+		Gravity: r3.Vec{Z: -9.81},
+		Bodies: []multibody.Body{
+			{Name: "a", Joint: multibody.Joint{Kind: multibody.Free}, Inertia: brick},
+			{Name: "b", Joint: multibody.Joint{Kind: multibody.Spherical, Damping: 0.01}, Inertia: brick},
+		},
+		Frames:  []multibody.Frame{{Name: "on a", Body: "a", Pose: multibody.At(0, 0.2, 0)}, {Name: "on b", Body: "b", Pose: multibody.At(0.3, 0, 0.1)}},
+		Springs: []multibody.Spring{{Name: "s", A: "on a", B: "on b", Stiffness: 200, Damping: 3, Length: 0.4}},
+	}}
+	m := build(t, s)
+	x := m.NewState()
+	x[4], x[6] = 0.5, -0.3
+	r, err := m.Run(context.Background(), x, 0, 2, Options{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Audit.Check(1e-9); err != nil || r.Audit.Lines[0].Loss < 0.1 {
+		t.Error(err, r.Audit.Lines)
+	}
+}
+
 // What a machine cannot do is said with time and place.
 func TestFailures(t *testing.T) {
 	arm := multibody.Inertia{Mass: 1, Com: r3.Vec{X: 0.5}, I: rotation.Diag(r3.Vec{X: 0.1, Y: 0.1, Z: 0.1})}

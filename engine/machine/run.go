@@ -25,6 +25,7 @@ type Result struct {
 	Accepted, Rejected int
 	Residual, Rate     float64 // largest |g| (m, rad) and |dg/dt| that was left after a step
 	Drift              float64 // rad, m  largest change of a coordinate by which a step was brought back
+	Kick               float64 // rad/s, m/s  largest change of a velocity by which a step was brought back
 	Singular           int     // steps that ended in a singular position
 	SingularAt         float64 // s  the first of them
 }
@@ -193,6 +194,11 @@ func (r *runner) settle(t float64, y []float64) (moved bool, st multibody.Status
 	}
 	g, rate := m.Data.Residual()
 	r.Drift, r.Residual, r.Rate = max(r.Drift, drift), max(r.Residual, g), max(r.Rate, rate)
+	_, v, _ := m.cut(y)
+	_, was, _ := m.cut(r.before)
+	for i := range v {
+		r.Kick = max(r.Kick, math.Abs(v[i]-was[i]))
+	}
 	if m.Model.NC() > 0 && m.Data.Rank < m.Data.FullRank {
 		if r.Singular++; r.Singular == 1 {
 			r.SingularAt = t
