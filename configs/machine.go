@@ -68,7 +68,7 @@ type MachineJoint struct {
 	Stiffness float64    `yaml:"stiffness" unit:"N·m/rad" want:">=0" doc:"revolute, prismatic: spring"`
 	Rest      float64    `yaml:"rest" unit:"rad" doc:"where the spring is relaxed"`
 	Friction  Friction   `yaml:"friction,omitempty" auto:"none" doc:"revolute, prismatic: by any law: {law: lugre, …}; hil laws lists them"`
-	Smoothing float64    `yaml:"friction_speed" unit:"rad/s" want:">=0" doc:"for laws with a stick mode, such as coulomb: speed over which the sign of the velocity is smoothed, tanh(v/friction_speed). What should stick creeps then. 0: the law as it is"`
+	Smoothing float64    `yaml:"friction_speed" unit:"rad/s" want:">=0" doc:"for laws with a stick mode, such as coulomb: speed over which the sign of the velocity is smoothed, tanh(v/friction_speed). What should stick creeps then. 0: the law as it is: the joint sticks and breaks away"`
 	Effort    *Signal    `yaml:"effort,omitempty" unit:"N·m" doc:"revolute, prismatic: torque or force from outside, a number or a generator"`
 	Motion    *Signal    `yaml:"motion,omitempty" unit:"rad" doc:"revolute, prismatic: prescribed motion; the torque that it takes is a result"`
 }

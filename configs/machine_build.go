@@ -40,6 +40,9 @@ func (c *MachineRun) spec() machine.Spec {
 		if g := b.Joint.Motion.Generator(); g != nil {
 			s.Drives, s.Motions = append(s.Drives, multibody.Drive{Name: b.Name + motionSuffix, Joint: b.Name}), append(s.Motions, g)
 		}
+		if law := b.Joint.Friction.Model; law != nil && b.Joint.Smoothing == 0 && machine.Sticks(law) {
+			s.Dry = append(s.Dry, machine.Dry{Joint: b.Name, Law: law})
+		}
 		if g := b.Joint.Effort.Generator(); g != nil {
 			s.Efforts = append(s.Efforts, machine.Effort{Joint: b.Name, By: g})
 		}
@@ -161,7 +164,7 @@ func (m *Machine) parts(axis func(joint string) (int, error), axes int) (list []
 	}
 	for i := range m.Bodies {
 		b := &m.Bodies[i]
-		if law := b.Joint.Friction.Model; law != nil {
+		if law := b.Joint.Friction.Model; law != nil && (b.Joint.Smoothing > 0 || !machine.Sticks(law)) {
 			list = append(list, &drivetrain.Bearing{Label: b.Name + ".friction", Twist: drivetrain.Twist{A: number(b.Name), B: drivetrain.Ground}, Law: law, Speed: b.Joint.Smoothing})
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"hilrig/configs/schema"
 	"hilrig/engine/friction"
+	"hilrig/engine/machine"
 	"hilrig/engine/spelling"
 )
 
@@ -183,12 +184,13 @@ func (j *MachineJoint) checkFriction(r *schema.Report, at string) {
 	_, flow := law.(friction.Flow)
 	name := j.Friction.Name
 	if j.Smoothing == 0 {
-		if !smooth || !flow {
-			r.Errorf(at+".friction", "%s.friction: %s has no differential form, or a stick mode, which a machine of several coordinates cannot give it; set %s.friction_speed, over which its sign is smoothed, or take a law of bristles: lugre, dahl, elasto-plastic", at, name, at)
+		if (!smooth || !flow) && !machine.Sticks(law) {
+			r.Errorf(at+".friction", "%s.friction: %s has a memory, and no differential form of it; set %s.friction_speed, over which the sign of its steady curve is smoothed, or take a law of bristles (lugre, dahl, elasto-plastic) or one without a memory (coulomb, static-coulomb-viscous)", at, name, at)
 		}
 		return
 	}
-	if byDirection(law) != "" || j.Friction.param("offset") != 0 && !math.IsNaN(j.Friction.param("offset")) {
+	_, sided := law.(*friction.TwoSidedStick)
+	if sided || byDirection(law) != "" || j.Friction.param("offset") != 0 && !math.IsNaN(j.Friction.param("offset")) {
 		r.Errorf(at+".friction", "%s.friction: with friction_speed the law has to be the same both ways: no backward, no offset", at)
 	}
 }

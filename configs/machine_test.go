@@ -40,8 +40,11 @@ the file missed and what was moved. ` + "`start.hold`" + ` keeps joints as they 
 **Motors** stand on joints with one coordinate. ` + "`gear`" + ` is the number of turns of the rotor for one of the joint. The joint feels the inertia of the rotor times gear².
 Give a motor a ` + "`voltage`" + `, or ` + "`nodes`" + ` of a circuit.
 
-**Friction** of a joint follows any law of [laws.md](laws.md) that has a differential form. Laws with a stick mode, such as ` + "`coulomb`" + `, want
-` + "`friction_speed`" + `: the sign of the velocity is smoothed over that speed, and what should stick creeps. Laws of bristles hold still.
+**Friction** of a joint follows a law of [laws.md](laws.md). With a law without a memory, such as ` + "`coulomb` or `static-coulomb-viscous`" + `, the joint sticks: friction is the torque that
+keeps it at rest, up to the break-away level. Arrest and break-away are located to rounding. ` + "`JOINT.friction`" + ` in the table is that torque. With
+` + "`friction_speed`" + ` the sign of the velocity is smoothed instead, and what should stick creeps. Laws of bristles are integrated as they are. Laws
+with a memory of another kind (` + "`karnopp`, `gms`, `leuven`, `frictional-memory`" + ` …) want friction_speed, and only their steady curve counts.
+The load of a joint does not act on its friction.
 
 **Effort** is a torque or force from outside. A **motion** prescribes a joint; the torque that it takes stands in the table as ` + "`JOINT.motion`" + `.
 
@@ -50,7 +53,7 @@ Give a motor a ` + "`voltage`" + `, or ` + "`nodes`" + ` of a circuit.
 ` + "`hil import robot.urdf`" + ` shows what a URDF holds, ` + "`hil import robot.xml`" + ` what an MJCF holds. ` + "`-o machine.yaml`" + ` writes it as a machine file. Taken are bodies with masses,
 inertias and places, joints with axes, damping, friction and armature, mimic joints as couplings, equality constraints of MJCF as loops and couplings, sites as
 frames. The inertia of a body without ` + "`<inertial>`" + ` follows from its shapes in MJCF, but not from a mesh. Shapes themselves, limits, actuators and contacts are not taken;
-the file and the report say which. Friction becomes Coulomb's law with a smoothed sign. The tree has the inertia matrix of MuJoCo, to 1e-14.
+the file and the report say which. Friction becomes Coulomb's law. The tree has the inertia matrix of MuJoCo, to 1e-14.
 
 ## Results
 
@@ -61,6 +64,7 @@ The table has a row for each ` + "`outputs.every`" + `. Units stand behind the n
 | ` + "`JOINT.q`, `JOINT.v`" + ` | position and velocity of a revolute or prismatic joint |
 | ` + "`JOINT.qw` … `qz`, `wx` … `wz`" + ` | quaternion from the body to the joint's axes on the parent, angular velocity in axes of the body; a free joint also has ` + "`x y z vx vy vz`" + ` |
 | ` + "`MOTOR.i`" + ` | current; ` + "`MOTOR.d.i`, `MOTOR.q.i`" + ` of a synchronous motor, ` + "`NAME.u`" + ` the voltage of a capacitor |
+| ` + "`JOINT.friction`" + ` | friction of a law with a stick mode, positive against positive motion |
 | ` + "`JOINT.friction.bristle`" + ` | states of a law of friction |
 | ` + "`LOOP.x`, `LOOP.y`, …, `LOOP.turn_x`" + ` | force and moment of a loop on b, in axes of a |
 | ` + "`COUPLING`" + ` | multiplier of a coupling: the joint feels it times its factor |
@@ -150,7 +154,10 @@ func TestBadMachines(t *testing.T) {
 		{"squeezer", "b: ground, at_b: [0.014", "b: K3, at_b: [0.014", "machine.springs.spring: frames"},
 		{"squeezer", "4530 N/m", "4530 N·m/rad", "machine.springs.spring.stiffness"},
 		{"squeezer", "4530 N/m", "-1 N/m", "machine.springs.spring.stiffness"},
-		{"motor-gear-load", "friction_speed: 0.01 rad/s", "", "machine.bodies.load.joint.friction: coulomb has"},
+		{"motor-gear-load", "friction_speed: 0.01 rad/s", "", ""},
+		{"motor-gear-load", "friction: {law: coulomb, Fc: 0.5 N·m}\n        friction_speed: 0.01 rad/s", "friction: {law: frictional-memory, Fc: 0.5, Fs: 0.6, vs: 0.1, Fv: 0.1, tauL: 0.01}", "frictional-memory has a memory"},
+		{"motor-gear-load", "friction: {law: coulomb, Fc: 0.5 N·m}", "friction: {law: coulomb, Fc: 0.5, backward: {Fc: 0.4}}", "no backward, no offset"},
+		{"motor-gear-load", "friction: {law: coulomb, Fc: 0.5 N·m}\n        friction_speed: 0.01 rad/s", "friction: {law: coulomb, Fc: 0.5, backward: {Fc: 0.4}}", ""},
 		{"motor-gear-load", "law: coulomb, Fc: 0.5 N·m", "law: dahl, sigma0: 100, Fc: 0.5 N·m, exponent: 1", ""},
 		{"motor-gear-load", "friction: {law: coulomb, Fc: 0.5 N·m}", "", "friction_speed: of friction, which is missing"},
 		{"motor-gear-load", "a: rotor", "a: rotr", "machine.shafts.shaft.a"},

@@ -15,7 +15,7 @@ import (
 )
 
 // WriteMachine writes a robot that was read from the file of another program as a machine file, with all its digits. Friction losses become
-// Coulomb's law, its sign smoothed over 0.01 rad/s or m/s.
+// Coulomb's law.
 func WriteMachine(w io.Writer, r *robot.Robot, source string) error {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "# From %s, %s.\n", strings.ReplaceAll(source, "\n", " "), r.Format)
@@ -67,10 +67,6 @@ func writeBody(b *strings.Builder, s *multibody.Body, joints map[string]string) 
 	fmt.Fprintf(b, "\n      parent: %s\n", schema.QuoteYAML(onGround(s.Parent)))
 	writePose(b, "      ", s.Place)
 	j := &s.Joint
-	unit := "rad"
-	if j.Kind == multibody.Prismatic {
-		unit = "m"
-	}
 	fmt.Fprintf(b, "      joint: {kind: %v", j.Kind)
 	if j.Axis != (r3.Vec{}) {
 		fmt.Fprintf(b, ", axis: %s", list(j.Axis))
@@ -84,7 +80,7 @@ func writeBody(b *strings.Builder, s *multibody.Body, joints map[string]string) 
 		}
 	}
 	if j.Coulomb != 0 {
-		fmt.Fprintf(b, ", friction: {law: coulomb, Fc: %s}, friction_speed: 0.01 %s/s", digits(j.Coulomb), unit)
+		fmt.Fprintf(b, ", friction: {law: coulomb, Fc: %s}", digits(j.Coulomb))
 	}
 	b.WriteString("}\n")
 	if i := &s.Inertia; i.Mass != 0 {

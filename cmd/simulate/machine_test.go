@@ -119,6 +119,25 @@ func TestMotorGearLoad(t *testing.T) {
 	}
 }
 
+// With Coulomb friction that sticks the load stands until the shaft carries 0.5 N·m, and comes to the same speed in the end.
+func TestLoadThatSticks(t *testing.T) {
+	table, r := runExample(t, "motor-gear-load.yaml", "        friction_speed: 0.01 rad/s\n", "", "duration: 500 ms", "duration: 3 s")
+	for k := range table["time_s"] {
+		shaft := 50*(table["rotor.q_rad"][k]/10-table["load.q_rad"][k]) + 0.02*(table["rotor.v_rad_s"][k]/10-table["load.v_rad_s"][k])
+		still := table["load.v_rad_s"][k] == 0
+		if f := table["load.friction_Nm"][k]; still && math.Abs(f-shaft) > 1e-9 || !still && f != 0.5 || still && math.Abs(shaft) > 0.5+1e-9 {
+			t.Fatalf("t = %g s: friction %.9g, shaft %.9g N·m, speed %g", table["time_s"][k], f, shaft, table["load.v_rad_s"][k])
+		}
+	}
+	last := len(table["time_s"]) - 1
+	if got := table["load.v_rad_s"][last]; math.Abs(got-21.0727969) > 1e-6 || table["load.v_rad_s"][1] != 0 {
+		t.Errorf("%.9g rad/s at last", got)
+	}
+	if r.Metrics["energy_error_relative"] > 1e-9 {
+		t.Errorf("energies miss %.2g", r.Metrics["energy_error_relative"])
+	}
+}
+
 // The crank-rocker with a DC motor against the table of theory 1.8, which another program (DOP853, Baumgarte) computed.
 func TestCrankRocker(t *testing.T) {
 	for _, kind := range []string{"kind: point", "kind: revolute", "kind: spherical"} { // the last two with redundant equations

@@ -54,6 +54,13 @@ func (m *Machine) Columns() []engine.Signal {
 	for _, r := range m.Model.Constraints() {
 		c = append(c, engine.Signal{Name: strings.ReplaceAll(r.Name, " ", "_"), Unit: r.Unit})
 	}
+	for _, b := range m.dry {
+		unit := "N·m"
+		if m.axes[b.axis].linear {
+			unit = "N"
+		}
+		add(unit, m.axes[b.axis].name+".friction")
+	}
 	if m.Model.NC() > 0 {
 		add("", "residual", "residual_rate")
 	}
@@ -68,6 +75,10 @@ var short = strings.NewReplacer(".current\n", ".i", ".voltage\n", ".u", "\n", ""
 func (m *Machine) Row(s *Sample, row []float64) {
 	n := copy(row, s.X)
 	n += copy(row[n:], s.Lambda)
+	for k := range m.dry {
+		row[n] = -m.dry[k].force
+		n++
+	}
 	if m.Model.NC() > 0 {
 		row[n], row[n+1] = s.Residual, s.Rate
 		n += 2

@@ -30,6 +30,7 @@ type Spec struct {
 	multibody.Spec
 	Motions []reference.Generator // of Drives, in their order
 	Efforts []Effort
+	Dry     []Dry
 	// Parts makes the drive train and the circuit; axis tells the number of a joint with one coordinate, axes how many there are.
 	Parts func(axis func(joint string) (int, error), axes int) ([]drivetrain.Part, error)
 }
@@ -50,6 +51,10 @@ type Machine struct {
 	motions []motion
 	damped  []damped // velocities
 	springs []spring // those with a damper
+	dry     []dry
+	stuck   []int       // scratch of hold
+	held    []float64   //
+	holds   []engine.LU // by the number of joints that stick
 
 	states []engine.Signal // of z
 	at     []int           // where the states of each part begin in z
@@ -130,6 +135,17 @@ func New(s Spec) (*Machine, error) {
 		}
 		m.efforts = append(m.efforts, effort{k, e.By})
 	}
+	for _, b := range s.Dry {
+		k, err := m.Axis(b.Joint)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("friction: %w", err))
+		}
+		m.dry = append(m.dry, dry{axis: k, law: b.Law, rest: b.Law.Levels().Rest})
+	}
+	m.stuck, m.held = make([]int, 0, len(m.dry)), make([]float64, len(m.dry))
+	for n := range len(m.dry) + 1 {
+		m.holds = append(m.holds, engine.NewLU(n))
+	}
 	if len(s.Motions) != len(s.Drives) {
 		panic("machine: want a motion for each drive")
 	}
@@ -151,6 +167,9 @@ func New(s Spec) (*Machine, error) {
 	}
 	for _, p := range m.Parts {
 		m.lines = append(m.lines, p.Name())
+	}
+	for _, b := range s.Dry {
+		m.lines = append(m.lines, b.Joint+".friction")
 	}
 	m.lines = append(m.lines, jointsLine, effortsLine, motionsLine)
 	m.powers = make([]circuit.Power, len(m.lines))
@@ -282,6 +301,18 @@ func (m *Machine) Flow(t float64, x, dx []float64) multibody.Status {
 		}
 	}
 	line := len(m.Parts)
+	for k := range m.dry {
+		b := &m.dry[k]
+		if b.dir != 0 {
+			b.force = b.slide(m.v[b.axis])
+			m.force[b.axis] += b.force
+			out := b.force * m.v[b.axis]
+			m.powers[line+k] = circuit.Power{Loss: -out, Out: out}
+		} else {
+			m.powers[line+k] = circuit.Power{}
+		}
+	}
+	line += len(m.dry)
 	loss := 0.0
 	for _, d := range m.damped {
 		loss += (d.viscous*math.Abs(v[d.v]) + d.coulomb) * math.Abs(v[d.v])
@@ -298,8 +329,16 @@ func (m *Machine) Flow(t float64, x, dx []float64) multibody.Status {
 		m.tau[a.iv] = m.force[k]
 	}
 	m.drive(t)
+	if st := m.hold(q, v); st != multibody.OK {
+		return st
+	}
 	st := multibody.Dynamics(m.Model, m.Data, q, v, m.tau)
 	copy(dv, m.Data.QDD)
+	for k := range m.dry {
+		if b := &m.dry[k]; b.dir == 0 {
+			dv[m.axes[b.axis].iv] = 0 // to the last bit
+		}
+	}
 	for _, k := range m.springs {
 		_, a := m.Model.FramePose(m.Data, k.a)
 		_, b := m.Model.FramePose(m.Data, k.b)

@@ -25,10 +25,14 @@ type Result struct {
 	Accepted, Rejected int
 	Residual, Rate     float64 // largest |g| (m, rad) and |dg/dt| that was left after a step
 	Drift              float64 // rad, m  largest change of a coordinate by which a step was brought back
+	Turns              int     // how often a joint with dry friction stuck or broke away
 	Kick               float64 // rad/s, m/s  largest change of a velocity by which a step was brought back
 	Singular           int     // steps that ended in a singular position
 	SingularAt         float64 // s  the first of them
 }
+
+// mostTurns end a run that sticks and slips without end.
+const mostTurns = 100000
 
 // Failure says when and where a machine could not go on.
 type Failure struct {
@@ -87,6 +91,9 @@ func (m *Machine) Run(ctx context.Context, x []float64, t, end float64, o Option
 	fail := func(what string, reason error) error {
 		return &Failure{T: d.T, What: what, Where: m.where(x), Reason: reason}
 	}
+	if st := m.begin(t, x, r.before); st != multibody.OK {
+		return r.Result, &Failure{T: t, What: m.named(st), Where: m.where(x)}
+	}
 	d.Start(t, y)
 	if err := r.tell(t, y); err != nil {
 		return r.Result, err
@@ -94,7 +101,8 @@ func (m *Machine) Run(ctx context.Context, x []float64, t, end float64, o Option
 	k := 1
 	for d.T < end {
 		next := min(end, m.jump(d.T))
-		for d.T < next {
+		turned := false
+		for d.T < next && !turned {
 			if err := ctx.Err(); err != nil {
 				return r.Result, err
 			}
@@ -102,7 +110,12 @@ func (m *Machine) Run(ctx context.Context, x []float64, t, end float64, o Option
 				r.Accepted, r.Rejected = r.Accepted+d.Accepted, r.Rejected+d.Rejected
 				return r.Result, fail(m.why(err, last), err)
 			}
-			for o.Every > 0 && t+float64(k)*o.Every <= d.T && t+float64(k)*o.Every < end-1e-9*o.Every {
+			reached := d.T
+			at, which := r.turning(d)
+			if turned = which >= 0; turned {
+				reached = at
+			}
+			for o.Every > 0 && t+float64(k)*o.Every <= reached && t+float64(k)*o.Every < end-1e-9*o.Every {
 				at := t + float64(k)*o.Every
 				d.At(at, r.show)
 				if err := r.tell(at, r.show); err != nil {
@@ -110,8 +123,21 @@ func (m *Machine) Run(ctx context.Context, x []float64, t, end float64, o Option
 				}
 				k++
 			}
-			copy(y, d.X)
+			if d.At(reached, y); !turned {
+				copy(y, d.X)
+			}
 			copy(x, y[:r.n])
+			if turned {
+				if r.Turns++; r.Turns > mostTurns {
+					return r.Result, fail(fmt.Sprintf("joints stuck or broke away %d times: too many to follow", mostTurns), nil)
+				}
+				if st := r.turn(reached, which, y); st != multibody.OK {
+					return r.Result, fail(m.open(st), nil)
+				}
+				copy(x, y[:r.n])
+				r.reached = reached
+				break
+			}
 			if moved, st := r.settle(d.T, y); st != multibody.OK {
 				return r.Result, fail(m.open(st), nil)
 			} else if moved {
@@ -121,7 +147,9 @@ func (m *Machine) Run(ctx context.Context, x []float64, t, end float64, o Option
 			}
 		}
 		r.Accepted, r.Rejected = r.Accepted+d.Accepted, r.Rejected+d.Rejected
-		if d.T < end {
+		if turned {
+			d.Start(r.reached, y)
+		} else if d.T < end {
 			d.Start(d.T, y)
 		}
 	}
@@ -152,13 +180,14 @@ func (m *Machine) jump(t float64) float64 {
 // runner is a Run under way.
 type runner struct {
 	Result
-	m      *Machine
-	n      int
-	each   func(*Sample) error
-	show   []float64
-	before []float64
-	sample Sample
-	start  []float64 // J  stored in each line at the start
+	m       *Machine
+	n       int
+	each    func(*Sample) error
+	show    []float64
+	before  []float64
+	reached float64 // s  where a joint stuck or broke away
+	sample  Sample
+	start   []float64 // J  stored in each line at the start
 }
 
 // begin starts the audit at the state x.
