@@ -47,8 +47,12 @@ func (d *dry) level() float64 {
 	return d.rest.Backward
 }
 
+// ridge is the mobility, as a share of its own, that a joint has at least: where two joints that stick do the same work they share it, and one that
+// cannot be held, as a rocker in its dead point, asks for a force beyond any level.
+const ridge = 1e-10
+
 // hold finds the forces that keep all joints that stick without acceleration, and adds them to tau: the accelerations are linear in
-// them. Where two of them do the same work, they share it.
+// them.
 func (m *Machine) hold(q, v []float64) multibody.Status {
 	stuck := m.stuck[:0]
 	for k := range m.dry {
@@ -70,7 +74,6 @@ func (m *Machine) hold(q, v []float64) multibody.Status {
 	for i, k := range stuck {
 		rhs[i] = -m.Data.QDD[at(k)]
 	}
-	trace := 0.0
 	for j, k := range stuck {
 		m.tau[at(k)]++
 		if st := multibody.Dynamics(m.Model, m.Data, q, v, m.tau); st != multibody.OK && st != multibody.Singular {
@@ -80,10 +83,9 @@ func (m *Machine) hold(q, v []float64) multibody.Status {
 		for i, l := range stuck {
 			lu.A[i*n+j] = m.Data.QDD[at(l)] + rhs[i]
 		}
-		trace += lu.A[j*n+j]
 	}
-	for i := range n {
-		lu.A[i*n+i] += 1e-11 * trace
+	for i, k := range stuck {
+		lu.A[i*n+i] += ridge / m.Data.H[at(k)*m.Model.NV()+at(k)]
 	}
 	if !lu.Factor() {
 		return multibody.NotPositive

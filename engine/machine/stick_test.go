@@ -111,6 +111,54 @@ func TestDryByDirection(t *testing.T) {
 	}
 }
 
+// A crank turns against dry friction in every joint of a slider-crank. In its dead points the slider comes to rest and cannot be held: it goes
+// on. At constant speed of the crank the work of each turn is known.
+func TestDeadPoints(t *testing.T) {
+	rod := multibody.Inertia{Mass: 0.4, Com: r3.Vec{X: 0.15}, I: brick.I}
+	s := Spec{
+		Spec: multibody.Spec{
+			Bodies: []multibody.Body{
+				{Name: "crank", Joint: multibody.Joint{Kind: multibody.Revolute, Armature: 5}},
+				{Name: "rod", Parent: "crank", Place: multibody.At(0.1, 0, 0), Joint: multibody.Joint{Kind: multibody.Revolute}, Inertia: rod},
+				{Name: "slide", Joint: multibody.Joint{Kind: multibody.Prismatic, Axis: r3.Vec{X: 1}}, Inertia: multibody.Inertia{Mass: 1}},
+			},
+			Frames: []multibody.Frame{{Name: "tip", Body: "rod", Pose: multibody.At(0.3, 0, 0)}},
+			Cuts:   []multibody.Cut{{Name: "pin", Kind: multibody.CutPoint, A: "tip", B: "slide"}},
+		},
+		Dry: []Dry{{"crank", &friction.Coulomb{Fc: 1}}, {"slide", &friction.Coulomb{Fc: 4}}},
+	}
+	m := build(t, s)
+	x := m.NewState()
+	copy(x, []float64{0.5, -0.66, 0.38})
+	x[3] = 10
+	if _, err := m.Assemble(0, x, multibody.Assembly{Hold: []string{"crank"}}); err != nil {
+		t.Fatal(err)
+	}
+	begin := append([]float64(nil), x...)
+	r, err := m.Run(context.Background(), x, 0, 3, Options{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Audit.Check(1e-9); err != nil {
+		t.Error(err)
+	}
+	// the crank loses 1 N·m times its way, the slide 4 N times its: 0.4 m a turn between its ends at 0.2 and 0.4 m
+	loss := map[string]float64{}
+	for _, e := range r.Audit.Lines {
+		loss[e.Name] = e.Loss
+	}
+	half := math.Floor(x[0] / math.Pi) // dead points passed
+	way := (begin[2] - 0.2) + (half-1)*0.2
+	if int(half)%2 == 1 {
+		way += x[2] - 0.2
+	} else {
+		way += 0.4 - x[2]
+	}
+	if math.Abs(loss["crank.friction"]-(x[0]-begin[0])) > 1e-8 || math.Abs(loss["slide.friction"]-4*way) > 1e-8 || half < 6 {
+		t.Errorf("losses %v, want %.9g and %.9g J; %g dead points", loss, x[0]-begin[0], 4*way, half)
+	}
+}
+
 // A coupled machine: an arm on an arm, both with dry friction under gravity, against a small smoothing of the sign, which it is the limit of. The
 // lower arm sticks to the upper one while that swings, and the friction that holds it is found with both in motion.
 func TestDryArms(t *testing.T) {
