@@ -161,7 +161,7 @@ func TestBadMachines(t *testing.T) {
 		{"motor-gear-load", "law: coulomb, Fc: 0.5 N·m", "law: dahl, sigma0: 100, Fc: 0.5 N·m, exponent: 1", ""},
 		{"motor-gear-load", "friction: {law: coulomb, Fc: 0.5 N·m}", "", "friction_speed: of friction, which is missing"},
 		{"motor-gear-load", "a: rotor", "a: rotr", "machine.shafts.shaft.a"},
-		{"motor-gear-load", "a: rotor", "a: load", "machine.shafts.shaft: A and B"},
+		{"motor-gear-load", "a: rotor", "a: load", "machine.shafts.shaft: the shafts A and B"},
 		{"motor-gear-load", "ratio: 10", "ratio: 10, efficiency: 0.9", "machine.shafts.shaft.efficiency_speed is missing"},
 		{"motor-gear-load", "armature: 1e-4 kg·m², ", "", "machine.bodies.rotor: mass 0 kg"},
 		{"motor-gear-load", "shafts:", "circuit:\n    supply: {kind: resistor, from: a, to: b, R: 1 ohm}\n  shafts:", "machine: nodes without a way to ground: nodes a, b"},

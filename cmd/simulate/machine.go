@@ -143,16 +143,6 @@ func (s *machineRun) run(ctx context.Context) (err error) {
 // every is the time between rows (s).
 func (s *machineRun) every() float64 { return cmp.Or(s.cfg.Outputs.Every, s.cfg.Duration/1000) }
 
-// of is a column by its name.
-func (s *machineRun) of(name string) []float64 {
-	for _, c := range s.columns {
-		if c.name == name {
-			return c.x
-		}
-	}
-	panic("simulate: no column " + name)
-}
-
 // missing is what the energies of the run do not account for (J), and by the largest of them.
 func (s *machineRun) missing() (joule, relative float64) {
 	size := s.peak

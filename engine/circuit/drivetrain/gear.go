@@ -47,7 +47,7 @@ func (g *Gear) Name() string { return g.Label }
 func (g *Gear) check(n int) error {
 	errs := []error{g.checkTwist(n), g.Mesh.check()}
 	if g.A == Ground || g.B == Ground {
-		errs = append(errs, fmt.Errorf("A and B: a gear to ground holds its shaft: leave the coordinate out"))
+		errs = append(errs, fmt.Errorf("the shafts A and B: a gear to ground holds its shaft: leave the coordinate out"))
 	}
 	return errors.Join(errs...)
 }

@@ -109,7 +109,7 @@ func (w *Twist) checkTwist(n int) error {
 		}
 	}
 	if w.A == w.B {
-		errs = append(errs, fmt.Errorf("A and B: both are coordinate %d", w.A))
+		errs = append(errs, fmt.Errorf("the shafts A and B: both are coordinate %d", w.A))
 	}
 	if !finite(w.Ratio) {
 		errs = append(errs, fmt.Errorf("ratio: %g, want a finite number", w.Ratio))

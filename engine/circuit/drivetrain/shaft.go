@@ -85,7 +85,7 @@ type Bar struct {
 func (b *Bar) Validate() error {
 	errs := []error{atLeast("K", b.K, "N·m/rad", true), atLeast("C", b.C, "N·m·s/rad", false), atLeast("J", b.J, "kg·m²", true)}
 	if b.N < 1 {
-		errs = append(errs, fmt.Errorf("N: %d springs, want at least 1", b.N))
+		errs = append(errs, fmt.Errorf("springs N: %d, want at least 1", b.N))
 	}
 	return errors.Join(errs...)
 }

@@ -19,7 +19,6 @@ type Train struct {
 
 	n, nz  int
 	at     []int // where the states of each part begin in z
-	x      []float64
 	eq     equations
 	fixed  fixed
 	looped Looped     // nil: no loops

@@ -162,7 +162,7 @@ func TestReference(t *testing.T) {
 				}
 				near(t, "λ in equilibrium", at.Lambda, ref.Lambda0, 1e-9)
 				end := ref.Samples[len(ref.Samples)-1].T
-				left := ref.Events != nil && len(ref.Events) > 0 && ref.Events[len(ref.Events)-1].What == "left"
+				left := len(ref.Events) > 0 && ref.Events[len(ref.Events)-1].What == "left"
 				if left {
 					end = 3
 				}
