@@ -67,7 +67,7 @@ type IdentifyData struct {
 	Rows      [2]float64      `yaml:"rows" doc:"only these rows of numbers, [first, last], counted from 1; last 0: the end"`
 	Resample  float64         `yaml:"resample" unit:"Hz" want:">=0" doc:"interpolate uneven samples to this rate; 0: refuse them"`
 	Steady    bool            `yaml:"steady" doc:"a table of steady friction: every row is a level of constant speed with its velocity, mean force and deviation; there is no time"`
-	Inertia   float64         `yaml:"inertia,omitempty" unit:"kg|kg·m²" doc:"added to the force, times the acceleration: of the current of a motor, which is not straight between held voltages. Intervals hold half of what this and the delay of the force do"`
+	Winding   *Winding        `yaml:"winding,omitempty" doc:"of the motor whose current is the force, where its voltage is held from sample to sample: the current is not straight between them then. Intervals hold half of what this does"`
 	Doubt     float64         `yaml:"delay_doubt,omitempty" unit:"s" want:">=0" doc:"by how much the delay of the force may be wrong either way: intervals hold what that does"`
 	SplitGaps bool            `yaml:"split_gaps" doc:"cut the record at gaps instead of refusing them"`
 	Separator string          `yaml:"separator" enum:"auto,comma,semicolon,tab" doc:"between columns; auto: found in the header row"`
@@ -76,6 +76,15 @@ type IdentifyData struct {
 
 // SetDefaults says what a data section starts from.
 func (d *IdentifyData) SetDefaults() { d.Separator, d.Decimal = "auto", "point" }
+
+// Winding is that of a motor on a held voltage.
+type Winding struct {
+	R         float64 `yaml:"R" unit:"ohm" want:">0 <=10000" doc:"armature resistance"`
+	L         float64 `yaml:"L" unit:"H" want:">0 <=10" doc:"armature inductance"`
+	K         float64 `yaml:"K" unit:"N/A|N·m/A" want:">0 <=10000" doc:"force or torque constant"`
+	BrushDrop float64 `yaml:"brush_drop,omitempty" unit:"V" want:">=0 <=10" doc:"voltage drop of both brushes"`
+	DropScale float64 `yaml:"drop_current,omitempty" unit:"A" want:">=0 <=100" doc:"current at which the brush drop is 76 % developed"`
+}
 
 // IdentifyColumns are the signals that a fit may need; which ones depends on the method.
 type IdentifyColumns struct {
@@ -322,7 +331,7 @@ func (c *Identify) checkSteady(r *schema.Report, at string, d *IdentifyData) {
 	for _, key := range []struct {
 		name  string
 		given bool
-	}{{"columns.time", d.Columns.Time.Name != ""}, {"rate", d.Rate != 0}, {"span", d.Span != [2]float64{}}, {"last", d.Last != 0}, {"inertia", d.Inertia != 0}, {"delay_doubt", d.Doubt != 0}, {"resample", d.Resample != 0}, {"split_gaps", d.SplitGaps}} {
+	}{{"columns.time", d.Columns.Time.Name != ""}, {"rate", d.Rate != 0}, {"span", d.Span != [2]float64{}}, {"last", d.Last != 0}, {"winding", d.Winding != nil}, {"delay_doubt", d.Doubt != 0}, {"resample", d.Resample != 0}, {"split_gaps", d.SplitGaps}} {
 		if key.given {
 			r.Errorf(at+"."+key.name, "%s.%s: a table of steady friction has no time; leave it out, or take out %s.steady", at, key.name, at)
 		}

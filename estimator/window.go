@@ -18,13 +18,15 @@ type window struct {
 func (a *window) start(theta float64) { *a = window{theta0: theta} }
 
 // HeldVoltage says what samples of the current of a motor tell of its torque, where the voltage is held from sample to sample, dt
-// (s) apart: the mean torque between two samples is K·((1−c)·i_k + c·i_{k+1}) + extra·dω/dt, extra in kg·m².
-func HeldVoltage(m plant.Motor, dt float64) (c, extra float64) {
+// (s) apart: the mean torque between two samples is K·((1−c)·i_k + c·i_{k+1}) + extra·dω/dt, extra in kg·m². slope is that of the
+// brush drop (V/A), which is resistance too.
+func HeldVoltage(m plant.Motor, dt, slope float64) (c, extra float64) {
 	c = 0.5
-	if q := dt * m.R / m.L; q > 1e-3 {
+	r := m.R + slope
+	if q := dt * r / m.L; q > 1e-3 {
 		c = -1/math.Expm1(-q) - 1/q
 	}
-	return c, m.K * m.K * dt * (c - 0.5) / m.R
+	return c, m.K * m.K * dt * (c - 0.5) / r
 }
 
 // tabulate prepares the weights of the samples and the correlation of overlapping windows.

@@ -256,7 +256,7 @@ func TestIdentifyRecordingWithLaw(t *testing.T) {
 	}
 	near(r, map[string]float64{"J": m.J, "Fc": m.Fc}, 0.05)
 	near(result("--law", "stribeck-hess-soom", "--method", "regress,lm", "--last", "3s"), map[string]float64{"J": m.J, "Fc": m.Fc}, 0.3)
-	if r = result("--method", "lm", "--span", "9,"); r.Settings.(map[string]any)["law"] != "lugre" {
+	if r = result("--method", "lm", "--span", "7,"); r.Settings.(map[string]any)["law"] != "lugre" {
 		t.Errorf("%v, want the law of the rig", r.Settings)
 	}
 

@@ -79,7 +79,7 @@ func readRecords(ctx context.Context, cfg *configs.Identify, bar *report.Progres
 	}
 	if doubt, delay := doubtOf(&cfg.Data); doubt != "" {
 		plain := cfg.Data
-		plain.Inertia, plain.Columns.Force.Delay = 0, delay
+		plain.Winding, plain.Columns.Force.Delay = nil, delay
 		out.Doubt = doubt
 		for _, file := range append([]string{cfg.Data.File}, cfg.Data.More...) {
 			recs, err := readRecord(ctx, file, cfg, &plain, bar)
@@ -111,11 +111,11 @@ func readRecords(ctx context.Context, cfg *configs.Identify, bar *report.Progres
 }
 
 // doubtOf is what a record takes for granted of its force between samples, "" for nothing, and the delay (s) with which the doubt of
-// it is tried, without Data.Inertia. Intervals hold half of what that does.
+// it is tried, without Data.Winding. Intervals hold half of what that does.
 func doubtOf(d *configs.IdentifyData) (what string, delay float64) {
 	switch {
-	case d.Inertia != 0: // the delay is of the winding as well
-		return "without the winding between held voltages", 0
+	case d.Winding != nil:
+		return "without the winding between held voltages", d.Columns.Force.Delay
 	case d.Doubt != 0:
 		return "with the delay of the force less by twice its doubt", d.Columns.Force.Delay - 2*d.Doubt
 	}
@@ -164,7 +164,7 @@ func readRecord(ctx context.Context, path string, cfg *configs.Identify, d *conf
 	} else {
 		recs, err = record.Read(path, m)
 	}
-	addInertia(recs, d.Inertia)
+	meanCurrent(recs, d.Winding)
 	return recs, err
 }
 

@@ -230,7 +230,7 @@ func PlanRun(ctx context.Context, path string, o RunOptions, bar *report.Progres
 			return nil, nil, nil, err
 		}
 	}
-	addInertia(recs, cfg.Data.Inertia)
+	meanCurrent(recs, cfg.Data.Winding)
 	if own.Live = r.live.Estimate(); own.Live == nil {
 		own.NoLive = "the recursive estimate of the run " + sink.NoLive
 		if !r.axis.Estimator.RLS.Enabled {
@@ -281,12 +281,10 @@ func PlanAxis(rig *configs.Config, ax *configs.Axis, o RunOptions) (*configs.Ide
 			a.because("data.columns.force.delay", "s; a quarter of a sample, between a current that runs straight and one that is held from right after a sample")
 			a.because("data.delay_doubt", "s; either may be")
 		case together && ax.Motor != nil:
-			if c, extra := estimator.HeldVoltage(motor, every); c != 0.5 {
-				columns.Force.Delay, cfg.Data.Inertia = (c-0.5)*every, extra
-				a.say("winding", "R and L of the motor between held voltages: current %.2f samples earlier, inertia + %.3g kg·m²", c-0.5, extra)
-				a.because("data.columns.force.delay", "s; R and L of the motor between held voltages")
-				a.because("data.inertia", "kg·m²; R and L of the motor between held voltages")
-			}
+			cfg.Data.Winding = &configs.Winding{R: motor.R, L: motor.L, K: motor.K, BrushDrop: motor.BrushDrop, DropScale: motor.DropScale}
+			c, extra := estimator.HeldVoltage(motor, every, 0)
+			a.say("winding", "R, L and brush drop of the motor between held voltages: current %.2f samples earlier, inertia + %.3g kg·m²", c-0.5, extra)
+			a.because("data.winding", "the motor of the rig; its voltage is held from sample to sample")
 		}
 	} else {
 		columns.Force = configs.IdentifyColumn{Name: ax.Effort, Unit: unit("N·m")}
@@ -339,18 +337,6 @@ func PlanAxis(rig *configs.Config, ax *configs.Axis, o RunOptions) (*configs.Ide
 
 // ofRig are parameters of laws that a motion rarely tells: a recording takes those of its rig.
 var ofRig = []string{"vd", "exponent", "elements", "ratio", "m", "n", "reach", "zba_ratio"}
-
-// addInertia adds extra (kg or kg·m²) times the acceleration to the force.
-func addInertia(recs []*record.Record, extra float64) {
-	for _, d := range recs {
-		n := min(len(d.Force), len(d.Position))
-		for k := range n {
-			if j := min(max(k, 1), n-2); extra != 0 && n > 2 {
-				d.Force[k] += extra * (d.Position[j+1] - 2*d.Position[j] + d.Position[j-1]) / (d.Dt * d.Dt)
-			}
-		}
-	}
-}
 
 // hold compares the fit with the live estimate. Where they differ, one of them is wrong, and the verdict says so.
 func (o *ownRun) hold(res *identify.Result) {
