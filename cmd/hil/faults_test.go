@@ -14,12 +14,12 @@ import (
 
 var tripText = regexp.MustCompile(`mode (?:run|hold|armed) → trip \((.*?)[;)]`)
 
-// TestBoardFaults plays every fault against the built program, in both protocols, with and without declared limits. It measures how
-// long the drive stays energised after the fault, which cause is named, and how long the way back takes. `make soak` plays all
-// four combinations; the table of docs/safety.md comes from there.
+// TestBoardFaults plays faults against the built program, every second one in either protocol. It measures how long the drive stays
+// energised after the fault, which cause is named, and how long the way back takes. `make soak` plays all of them in both protocols,
+// with and without declared limits; the table of docs/safety.md comes from there.
 func TestBoardFaults(t *testing.T) {
 	if testing.Short() {
-		t.Skip("drives a board for a minute")
+		t.Skip("drives a board for half a minute")
 	}
 	var table [][]string
 	for _, c := range []struct {
@@ -60,7 +60,7 @@ func playFaults(t *testing.T, text, limits bool) (rows [][]string) {
 	const blind = 120 * time.Millisecond // stale 20 ms, hold_time 100 ms
 	off := func(within time.Duration, causes ...string) outcome { return outcome{within: within, causes: causes} }
 	rides, either := outcome{rides: true}, outcome{rides: true, may: true}
-	for _, c := range []struct {
+	for i, c := range []struct {
 		name string
 		f    boardFault
 		want outcome
@@ -82,6 +82,10 @@ func playFaults(t *testing.T, text, limits bool) (rows [][]string) {
 		{"shaft blocked", boardFault{blocked: true}, off(500*time.Millisecond, "blocked shaft", "tracking error")},
 		{"encoder turned round", boardFault{turned: true}, off(time.Second, "wrong direction", "tracking error", "speed")},
 	} {
+		if !soak && (i%2 == 0) != text {
+			rows = append(rows, []string{c.name, "not tried"})
+			continue
+		}
 		// on a crowded machine the board or the tick itself may be away for longer than the guard waits: tried again. A try in which
 		// the board starved says nothing
 		for try, starved := 1, 0; ; try++ {
