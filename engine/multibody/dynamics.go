@@ -81,6 +81,19 @@ func (m *Model) conclude(d *Data) Status {
 
 // prepare finds velocities, bias torques (Tau), H, its factor, and the constraints.
 func (m *Model) prepare(d *Data, q, v []float64) Status {
+	m.assess(d, q, v)
+	for i, x := range d.implicit {
+		d.H[i*m.nv+i] += x
+	}
+	if st := Factor(m, d); st != OK {
+		return st
+	}
+	m.constrain(d, q, v, true)
+	return OK
+}
+
+// assess finds velocities, bias torques (Tau) and H.
+func (m *Model) assess(d *Data, q, v []float64) {
 	for j := 1; j < len(m.body); j++ {
 		m.place(d, j, q)
 		m.move(d, j, v)
@@ -92,14 +105,6 @@ func (m *Model) prepare(d *Data, q, v []float64) Status {
 	m.accelerate(d, nil)
 	m.balance(d, nil)
 	m.composite(d)
-	for i, x := range d.implicit {
-		d.H[i*m.nv+i] += x
-	}
-	if st := Factor(m, d); st != OK {
-		return st
-	}
-	m.constrain(d, q, v, true)
-	return OK
 }
 
 // delassus factors Jac·H⁻¹·Jacᵀ = WᵀW.

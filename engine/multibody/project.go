@@ -16,19 +16,35 @@ func Project(m *Model, d *Data, q, v []float64) Status {
 	if m.loops.n == 0 {
 		return OK
 	}
+	flat := m.plane
+	if flat != nil && !flat.closed {
+		flat = nil
+	}
 	left := math.Inf(1)
 	for k := 0; ; k++ {
-		Positions(m, d, q)
+		if flat != nil {
+			flat.stand(d, q)
+		} else {
+			Positions(m, d, q)
+		}
 		if k == 0 {
-			for j := 1; j < len(m.body); j++ {
-				m.weigh(d, j, q, nil)
+			if flat != nil {
+				flat.composite(d, m.nv)
+			} else {
+				for j := 1; j < len(m.body); j++ {
+					m.weigh(d, j, q, nil)
+				}
+				m.composite(d)
 			}
-			m.composite(d)
 			if st := Factor(m, d); st != OK {
 				return st
 			}
 		}
-		m.constrain(d, q, v, false)
+		if flat != nil {
+			flat.close(m, d, q, v, false)
+		} else {
+			m.constrain(d, q, v, false)
+		}
 		m.delassus(d)
 		size := 0.0
 		for _, g := range d.G {
@@ -57,6 +73,9 @@ func Project(m *Model, d *Data, q, v []float64) Status {
 		v[i] += x
 	}
 	m.rates(d, v)
+	if flat != nil {
+		flat.lift(d)
+	}
 	switch {
 	case finiteStatus(v) != OK:
 		return NonFinite
