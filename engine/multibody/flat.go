@@ -34,7 +34,7 @@ func (x axesIn) flat(v r3.Vec) (a, b, n float64) {
 }
 
 // lies tells a direction in the plane, and stands one along its normal.
-func lies(n float64) bool     { return math.Abs(n) <= level }
+func lies(n float64) bool      { return math.Abs(n) <= level }
 func stands(a, b float64) bool { return math.Hypot(a, b) <= level }
 
 // closings are the cuts of a machine in its plane; ok is false if some equation is not one of the plane, or is a Relation.

@@ -143,8 +143,8 @@ func (tr *Train) evaluate(t, h float64, q, v, z, w []float64) engine.Status {
 		clear(f.rho[nr:]) // the mean speeds lie on the loops of the middle
 		copy(tr.eq.b[nr*tr.n:], tr.eq.x[nr*tr.n:])
 	}
-	tr.Mech.Mass(f.qm, tr.eq.m)
 	tr.Mech.Bias(f.qm, w, f.bias)
+	tr.Mech.Mass(f.qm, tr.eq.m)
 	if worst != engine.NonFinite && !numeric.AllFinite(f.tau...) {
 		worst = engine.NonFinite
 	}
