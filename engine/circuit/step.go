@@ -38,6 +38,7 @@ type stepper struct {
 	rate    []float64 // 1/s²  of the speeds
 	speed   []float64 // in the middle of the part
 	brushed bool
+	steady  bool // fields, resistances and A are those of the last step: of a plain circuit only
 }
 
 func newStepper(c *Circuit) stepper {
@@ -90,9 +91,11 @@ func (c *Circuit) Trial(t, h float64, q, v, w, x, xn, tau, slope []float64) (Pow
 	for k := range s.rate {
 		s.rate[k] = 2 * (w[k] - v[k]) / h
 	}
-	c.fields(s.qm)
-	c.warm(x)
-	c.warmer(h, x)
+	if !s.steady {
+		c.fields(s.qm)
+		c.warm(x)
+		c.warmer(h, x)
+	}
 	if c.moving {
 		c.known = false
 	}
@@ -165,6 +168,9 @@ func (c *Circuit) part(t, d, h, lead float64) (Power, engine.Status) {
 		clear(s.mean)
 		times(s.mean, s.phi.p1, s.x, 1)
 		times(s.mean, s.phi.p2, s.b, d)
+		if c.plain {
+			break
+		}
 		// the whole solution at the mean: voltages and currents without a state
 		c.fill(mid, s.mean, w, s.y)
 		c.lu.Solve(s.y)
@@ -201,6 +207,9 @@ func (c *Circuit) part(t, d, h, lead float64) (Power, engine.Status) {
 	times(s.mean, s.phi.p2, s.drive, -d*d/2)
 	c.fill(mid, s.mean, w, s.y)
 	c.lu.Solve(s.y)
+	if !numeric.AllFinite(s.y...) {
+		return Power{}, engine.NonFinite
+	}
 	for k, v := range s.mean {
 		s.whole[k] += v * d / h
 	}
@@ -264,6 +273,9 @@ func (c *Circuit) system(t float64, w []float64) bool {
 	n := s.lin
 	clear(s.mean)
 	for j := range n {
+		if s.steady {
+			break
+		}
 		s.mean[j] = 1
 		c.homogeneous(s.mean, w, s.y)
 		if j < len(s.secant) {
@@ -276,12 +288,16 @@ func (c *Circuit) system(t float64, w []float64) bool {
 		}
 		s.mean[j] = 0
 	}
+	s.steady = c.plain
 	clear(s.y)
 	c.affine(t, w, s.y)
 	c.lu.Solve(s.y)
 	c.rates(s.y, s.b)
 	return true
 }
+
+// Affine tells that forces and states of Trial depend on the mean speeds in a straight line, so that one Trial and its slope say all.
+func (c *Circuit) Affine() bool { return c.plain }
 
 // factorFor factors the matrix once for a step, L being frozen in it.
 func (c *Circuit) factorFor() bool {

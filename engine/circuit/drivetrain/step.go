@@ -2,6 +2,7 @@ package drivetrain
 
 import (
 	"math"
+	"slices"
 
 	"hilrig/engine"
 	"hilrig/engine/circuit"
@@ -17,13 +18,67 @@ type fixed struct {
 	p                []circuit.Power
 	lambda           []float64
 	keep             []float64 // state at the beginning
+
+	even       []bool    // parts whose forces are affine in w
+	some       bool      // there are such
+	origin     []float64 // w at which they were taken
+	base, ramp []float64 // their forces there, n; and slope, n×n
+	last, goal []float64 // Newton: dw of the turn before, and where it led
+	past       past
+}
+
+// past is what the steps before tell of the acceleration of the next one.
+type past struct {
+	known int       // steps
+	h     float64   // s  of each
+	v     []float64 // at the end of the last one
+	a     [3][]float64
+}
+
+// guess writes the mean speeds that the accelerations of the steps before lead to; v where there are none.
+func (p *past) guess(h float64, v, w []float64) {
+	if h != p.h || !slices.Equal(v, p.v) {
+		p.known = 0
+	}
+	for i, x := range v {
+		a := 0.0
+		switch p.known {
+		case 0:
+		case 1:
+			a = p.a[0][i]
+		case 2:
+			a = 2*p.a[0][i] - p.a[1][i]
+		default:
+			a = 3*(p.a[0][i]-p.a[1][i]) + p.a[2][i]
+		}
+		w[i] = x + h/2*a
+	}
+}
+
+// note takes a step of h from the speeds v0 to v.
+func (p *past) note(h float64, v0, v []float64) {
+	p.a[0], p.a[1], p.a[2] = p.a[2], p.a[0], p.a[1]
+	for i, x := range v {
+		p.a[0][i] = (x - v0[i]) / h
+	}
+	copy(p.v, v)
+	p.known, p.h = min(3, p.known+1), h
 }
 
 func newFixed(tr *Train) fixed {
 	n, k := tr.n, tr.eq.k
 	f := func(n int) []float64 { return make([]float64, n) }
-	return fixed{tau: f(n), bias: f(n), rho: f(k), slope: f(n * n), left: f(n * n), w: f(n), try: f(n), qm: f(n), residual: f(n), zn: f(tr.nz), dw: f(n),
-		p: make([]circuit.Power, len(tr.Parts)+len(tr.Rows)), lambda: f(k), keep: f(2*n + tr.nz)}
+	fx := fixed{tau: f(n), bias: f(n), rho: f(k), slope: f(n * n), left: f(n * n), w: f(n), try: f(n), qm: f(n), residual: f(n), zn: f(tr.nz), dw: f(n),
+		p: make([]circuit.Power, len(tr.Parts)+len(tr.Rows)), lambda: f(k), keep: f(2*n + tr.nz),
+		even: make([]bool, len(tr.Parts)), origin: f(n), base: f(n), ramp: f(n * n), last: f(n), goal: f(n),
+		past: past{v: f(n), a: [3][]float64{f(n), f(n), f(n)}}}
+	tied := slices.ContainsFunc(tr.Rows, func(r Row) bool { _, is := r.(*Coupling); return is }) // it asks the circuit at every w
+	for i, part := range tr.Parts {
+		a, ok := part.(interface{ Affine() bool })
+		fx.even[i] = ok && a.Affine() && !tied
+		fx.some = fx.some || fx.even[i]
+	}
+	return fx
 }
 
 const (
@@ -41,8 +96,8 @@ func (tr *Train) Step(t, h float64, x []float64) engine.Status {
 	if !numeric.AllFinite(x...) {
 		return engine.NonFinite
 	}
-	copy(f.w, v)
-	status := tr.evaluate(t, h, q, v, z, f.w)
+	f.past.guess(h, v, f.w)
+	status := tr.evaluate(t, h, q, v, z, f.w, true)
 	if status == engine.NonFinite {
 		return status
 	}
@@ -79,13 +134,14 @@ func (tr *Train) Step(t, h float64, x []float64) engine.Status {
 			status = engine.NotConverged
 			break
 		}
+		f.hasten(turn, n, tr.eq.m)
 		// the whole way, or as much of it as brings the equations nearer
 		copy(f.try, f.w)
 		for share := 1.0; ; share /= 2 {
 			for i := range n {
 				f.w[i] = f.try[i] + share*f.dw[i]
 			}
-			st := tr.evaluate(t, h, q, v, z, f.w)
+			st := tr.evaluate(t, h, q, v, z, f.w, false)
 			next := math.Inf(1)
 			if st != engine.NonFinite {
 				next = tr.miss(h, v)
@@ -97,6 +153,11 @@ func (tr *Train) Step(t, h float64, x []float64) engine.Status {
 				status, cost = st, next
 				break
 			}
+		}
+	}
+	if f.some && !slices.Equal(f.w, f.origin) {
+		if st := tr.settle(t, h, q, v, z); st == engine.NonFinite {
+			return st
 		}
 	}
 	copy(f.keep, x)
@@ -111,17 +172,76 @@ func (tr *Train) Step(t, h float64, x []float64) engine.Status {
 	}
 	if status == engine.NonFinite {
 		copy(x, f.keep)
+		f.past.known = 0
+	} else {
+		f.past.note(h, f.keep[n:2*n], v)
 	}
 	return status
 }
 
-// evaluate takes mass, bias and the forces of all parts at the mean speeds w.
-func (tr *Train) evaluate(t, h float64, q, v, z, w []float64) engine.Status {
+// hasten lengthens or shortens dw by what the turn before says of how such steps miss: the derivatives of inertia and bias are not in
+// Newton's matrix. It is Aitken's step in several coordinates [A65], in the measure of their inertia m.
+func (f *fixed) hasten(turn, n int, m []float64) {
+	up, down := 0.0, 0.0
+	for i, d := range f.dw {
+		c := d - f.last[i]
+		up += m[i*n+i] * d * c
+		down += m[i*n+i] * c * c
+	}
+	share := 0.0
+	if turn > 0 && math.Abs(up) < down/2 {
+		share = up / down
+	}
+	for i, d := range f.dw {
+		goal := f.w[i] + d
+		f.dw[i] -= share * (goal - f.goal[i])
+		f.last[i], f.goal[i] = d, goal
+	}
+}
+
+// settle takes the states and powers of the affine parts at w.
+func (tr *Train) settle(t, h float64, q, v, z []float64) engine.Status {
 	f := &tr.fixed
-	clear(f.tau)
-	clear(f.slope)
 	worst := engine.OK
 	for k, part := range tr.Parts {
+		if f.even[k] {
+			var st engine.Status
+			f.p[k], st = part.Trial(t, h, q, v, f.w, tr.own(k, z), tr.own(k, f.zn), f.base, f.ramp)
+			worst = worse(worst, st)
+		}
+	}
+	return worst
+}
+
+// evaluate takes mass, bias and the forces of all parts at the mean speeds w; those of the affine ones from a first evaluation.
+func (tr *Train) evaluate(t, h float64, q, v, z, w []float64, first bool) engine.Status {
+	f := &tr.fixed
+	worst := engine.OK
+	if first && f.some {
+		clear(f.base)
+		clear(f.ramp)
+		copy(f.origin, w)
+		for k, part := range tr.Parts {
+			if f.even[k] {
+				var st engine.Status
+				f.p[k], st = part.Trial(t, h, q, v, w, tr.own(k, z), tr.own(k, f.zn), f.base, f.ramp)
+				worst = worse(worst, st)
+			}
+		}
+	}
+	copy(f.tau, f.base)
+	copy(f.slope, f.ramp)
+	if f.some && !first {
+		for i := range f.tau {
+			for k, x := range f.ramp[i*tr.n : (i+1)*tr.n] {
+				f.tau[i] += x * (w[k] - f.origin[k])
+			}
+		}
+	}
+	for k, part := range tr.Parts {
+		if f.even[k] {
+			continue
+		}
 		var st engine.Status
 		f.p[k], st = part.Trial(t, h, q, v, w, tr.own(k, z), tr.own(k, f.zn), f.tau, f.slope)
 		worst = worse(worst, st)
