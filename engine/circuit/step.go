@@ -38,13 +38,15 @@ type stepper struct {
 	rate    []float64 // 1/s²  of the speeds
 	speed   []float64 // in the middle of the part
 	brushed bool
-	steady  bool // fields, resistances and A are those of the last step: of a plain circuit only
+	steady  bool      // fields, resistances and A are those of the last step: of a plain circuit only
+	known   float64   // s  step for which dx, dmean, dj and dy are those of a plain circuit; NaN: none
+	dy      []float64 // ∂(solution for the mean)/∂v, a row for each axis that moves, of a plain circuit
 }
 
 func newStepper(c *Circuit) stepper {
 	lin := len(c.windings) + len(c.capacitors)
 	s := stepper{lin: lin, a: make([]float64, lin*lin), phi: newPhis(lin), secant: make([]float64, len(c.windings)),
-		y: make([]float64, c.n), qm: make([]float64, c.axes), rate: make([]float64, c.axes), speed: make([]float64, c.axes)}
+		y: make([]float64, c.n), known: math.NaN(), qm: make([]float64, c.axes), rate: make([]float64, c.axes), speed: make([]float64, c.axes)}
 	for axis := range c.axes {
 		uses := false
 		for _, g := range c.groups {
@@ -62,6 +64,7 @@ func newStepper(c *Circuit) stepper {
 			s.spin = append(s.spin, k)
 		}
 	}
+	s.dy = make([]float64, c.n*len(s.moved))
 	s.j, s.dj = make([]float64, len(s.spin)), make([]float64, len(s.spin)*len(s.moved))
 	v := make([]float64, (7+2*len(s.moved))*lin)
 	cut := func(n int) (part []float64) { part, v = v[:n:n], v[n:]; return part }
@@ -101,10 +104,15 @@ func (c *Circuit) Trial(t, h float64, q, v, w, x, xn, tau, slope []float64) (Pow
 	}
 	copy(s.x, x)
 	clear(s.whole)
-	clear(s.dx)
-	clear(s.dmean)
 	clear(s.j)
-	clear(s.dj)
+	c.throw(t + h/2)
+	if !(c.plain && s.steady && s.known == h && c.Next(t) >= t+h) {
+		s.known = math.NaN()
+		clear(s.dx)
+		clear(s.dmean)
+		clear(s.dj)
+		clear(s.dy)
+	}
 	var sum Power
 	var worst engine.Status
 	for part, at, end := 0, t, t+h; at < end; part++ {
@@ -216,7 +224,12 @@ func (c *Circuit) part(t, d, h, lead float64) (Power, engine.Status) {
 	for k, l := range s.spin {
 		s.j[k] += s.y[len(c.windings)+len(c.nodes)+l] * d / h
 	}
-	c.sensitivity(d, h, 1+2*lead/h)
+	if s.known != h {
+		c.sensitivity(d, h, 1+2*lead/h)
+	}
+	if c.plain && d == h {
+		s.known = h
+	}
 	var p Power
 	if c.Audited {
 		// the loss is a square: Simpson's rule with the mean as its middle
@@ -296,6 +309,36 @@ func (c *Circuit) system(t float64, w []float64) bool {
 	return true
 }
 
+// Shift moves the last Trial of an Affine circuit by dw to the mean speeds w: the state at its end in xn, node voltages and currents. It
+// returns the work of the step; false: Audited or cut by the jumps of sources, the step has to be tried anew.
+func (c *Circuit) Shift(w, dw, xn []float64) (Power, bool) {
+	s := &c.step
+	if c.Audited || !c.plain || s.known-s.known != 0 {
+		return Power{}, false
+	}
+	n, m := s.lin, len(s.spin)
+	for k, axis := range s.moved {
+		d := dw[axis]
+		for i, x := range s.dx[k*n : (k+1)*n] {
+			xn[i] += x * d
+		}
+		for i, x := range s.dmean[k*n : (k+1)*n] {
+			s.whole[i] += x * d
+		}
+		for i, x := range s.dj[k*m : (k+1)*m] {
+			s.j[i] += x * d
+		}
+		for i, x := range s.dy[k*c.n : (k+1)*c.n] {
+			c.at.y[i] += x * d
+		}
+	}
+	var p Power
+	for _, axis := range s.moved {
+		p.Out += c.meanForce(axis) * w[axis]
+	}
+	return p, true
+}
+
 // Affine tells that forces and states of Trial depend on the mean speeds in a straight line, so that one Trial and its slope say all.
 func (c *Circuit) Affine() bool { return c.plain }
 
@@ -360,10 +403,11 @@ func (c *Circuit) sensitivity(d, h, share float64) {
 		for i, v := range mean {
 			s.dmean[k*n+i] += v * d / h
 		}
-		if len(s.spin) > 0 {
+		if len(s.spin) > 0 || c.plain {
 			c.homogeneous(mean, s.speed, y)
 			c.induced(axis, share, s.mean, y)
 			c.lu.Solve(y)
+			copy(s.dy[k*c.n:], y)
 			for i, l := range s.spin {
 				s.dj[k*len(s.spin)+i] += y[base+l] * d / h
 			}

@@ -27,6 +27,12 @@ type fixed struct {
 	past       past
 }
 
+// affine is a part whose forces and states may be straight lines in the mean speeds.
+type affine interface {
+	Affine() bool
+	Shift(w, dw, zn []float64) (circuit.Power, bool)
+}
+
 // past is what the steps before tell of the acceleration of the next one.
 type past struct {
 	known int       // steps
@@ -74,7 +80,7 @@ func newFixed(tr *Train) fixed {
 		past: past{v: f(n), a: [3][]float64{f(n), f(n), f(n)}}}
 	tied := slices.ContainsFunc(tr.Rows, func(r Row) bool { _, is := r.(*Coupling); return is }) // it asks the circuit at every w
 	for i, part := range tr.Parts {
-		a, ok := part.(interface{ Affine() bool })
+		a, ok := part.(affine)
 		fx.even[i] = ok && a.Affine() && !tied
 		fx.some = fx.some || fx.even[i]
 	}
@@ -203,8 +209,15 @@ func (f *fixed) hasten(turn, n int, m []float64) {
 func (tr *Train) settle(t, h float64, q, v, z []float64) engine.Status {
 	f := &tr.fixed
 	worst := engine.OK
+	for i, w := range f.w {
+		f.origin[i] = w - f.origin[i]
+	}
 	for k, part := range tr.Parts {
 		if f.even[k] {
+			if p, ok := part.(affine).Shift(f.w, f.origin, tr.own(k, f.zn)); ok {
+				f.p[k] = p
+				continue
+			}
 			var st engine.Status
 			f.p[k], st = part.Trial(t, h, q, v, f.w, tr.own(k, z), tr.own(k, f.zn), f.base, f.ramp)
 			worst = worse(worst, st)
