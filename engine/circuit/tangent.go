@@ -136,4 +136,3 @@ func (c *Circuit) Shift(w, dw, xn []float64) (Power, bool) {
 
 // Affine tells that forces and states of Trial depend on the mean speeds in a straight line, so that one Trial and its slope say all.
 func (c *Circuit) Affine() bool { return c.plain }
-
