@@ -50,9 +50,14 @@ func (m *Model) resolve(d *Data) {
 
 // response writes to a the acceleration that a unit of torque i adds.
 func (m *Model) response(d *Data, i int, a []float64) {
-	n := m.nv
 	clear(a)
 	a[i] = 1
+	m.answer(d, a)
+}
+
+// answer replaces torques by the accelerations that they add.
+func (m *Model) answer(d *Data, a []float64) {
+	n := m.nv
 	m.halfSolve(d, a)
 	if m.loops.n > 0 {
 		for r := range d.right {
@@ -99,7 +104,9 @@ func (m *Model) assess(d *Data, q, v []float64) {
 		m.move(d, j, v)
 		m.weigh(d, j, q, v)
 	}
-	if len(m.springs) > 0 {
+	if d.springless {
+		clear(d.passive)
+	} else if len(m.springs) > 0 {
 		m.pull(d)
 	}
 	m.accelerate(d, nil)
