@@ -198,8 +198,17 @@ func (b *builder) finish() {
 	for k := range c.heaters {
 		c.start = append(c.start, c.heaters[k].ta)
 	}
+	c.plain = len(c.heaters) == 0
 	for _, g := range c.groups {
 		c.moving = c.moving || !g.static
+		_, constant := g.field.(*Constant)
+		c.plain = c.plain && constant
+	}
+	for _, p := range c.conductors {
+		c.plain = c.plain && p.kind != rectifying
+	}
+	for _, w := range c.windings {
+		c.plain = c.plain && w.drop == 0
 	}
 	c.nx = len(c.start)
 	c.n = len(c.windings) + len(c.nodes) + len(c.leads)

@@ -67,6 +67,7 @@ type Circuit struct {
 	nx     int // states: currents, voltages of capacitors, temperatures
 	n      int // unknowns of the solve: i′, φ, j
 	moving bool
+	plain  bool // nothing but switches changes its equations: those of windings with Constant fields, no heat, brushes and diodes
 	lu     engine.LU
 	known  bool // lu holds the factors for the flags of the conductors as they are, and a constant L
 	at     instant

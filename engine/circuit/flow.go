@@ -84,7 +84,7 @@ func (c *Circuit) throw(t float64) {
 			g = p.on
 		}
 		if g != p.g {
-			p.g, c.known = g, false
+			p.g, c.known, c.step.steady = g, false, false
 		}
 	}
 }

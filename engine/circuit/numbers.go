@@ -72,6 +72,6 @@ func (c *Circuit) SetParams(theta []float64) error {
 		n.p.Value = v
 		n.set(c, v)
 	}
-	c.known = false
+	c.known, c.step.steady = false, false
 	return nil
 }

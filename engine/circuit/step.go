@@ -38,12 +38,15 @@ type stepper struct {
 	rate    []float64 // 1/s²  of the speeds
 	speed   []float64 // in the middle of the part
 	brushed bool
+	steady  bool      // fields, resistances and A are those of the last step: of a plain circuit only
+	known   float64   // s  step for which dx, dmean, dj and dy are those of a plain circuit; NaN: none
+	dy      []float64 // ∂(solution for the mean)/∂v, a row for each axis that moves, of a plain circuit
 }
 
 func newStepper(c *Circuit) stepper {
 	lin := len(c.windings) + len(c.capacitors)
 	s := stepper{lin: lin, a: make([]float64, lin*lin), phi: newPhis(lin), secant: make([]float64, len(c.windings)),
-		y: make([]float64, c.n), qm: make([]float64, c.axes), rate: make([]float64, c.axes), speed: make([]float64, c.axes)}
+		y: make([]float64, c.n), known: math.NaN(), qm: make([]float64, c.axes), rate: make([]float64, c.axes), speed: make([]float64, c.axes)}
 	for axis := range c.axes {
 		uses := false
 		for _, g := range c.groups {
@@ -61,6 +64,7 @@ func newStepper(c *Circuit) stepper {
 			s.spin = append(s.spin, k)
 		}
 	}
+	s.dy = make([]float64, c.n*len(s.moved))
 	s.j, s.dj = make([]float64, len(s.spin)), make([]float64, len(s.spin)*len(s.moved))
 	v := make([]float64, (7+2*len(s.moved))*lin)
 	cut := func(n int) (part []float64) { part, v = v[:n:n], v[n:]; return part }
@@ -90,18 +94,25 @@ func (c *Circuit) Trial(t, h float64, q, v, w, x, xn, tau, slope []float64) (Pow
 	for k := range s.rate {
 		s.rate[k] = 2 * (w[k] - v[k]) / h
 	}
-	c.fields(s.qm)
-	c.warm(x)
-	c.warmer(h, x)
+	if !s.steady {
+		c.fields(s.qm)
+		c.warm(x)
+		c.warmer(h, x)
+	}
 	if c.moving {
 		c.known = false
 	}
 	copy(s.x, x)
 	clear(s.whole)
-	clear(s.dx)
-	clear(s.dmean)
 	clear(s.j)
-	clear(s.dj)
+	c.throw(t + h/2)
+	if !(c.plain && s.steady && s.known == h && c.Next(t) >= t+h) {
+		s.known = math.NaN()
+		clear(s.dx)
+		clear(s.dmean)
+		clear(s.dj)
+		clear(s.dy)
+	}
 	var sum Power
 	var worst engine.Status
 	for part, at, end := 0, t, t+h; at < end; part++ {
@@ -165,6 +176,9 @@ func (c *Circuit) part(t, d, h, lead float64) (Power, engine.Status) {
 		clear(s.mean)
 		times(s.mean, s.phi.p1, s.x, 1)
 		times(s.mean, s.phi.p2, s.b, d)
+		if c.plain {
+			break
+		}
 		// the whole solution at the mean: voltages and currents without a state
 		c.fill(mid, s.mean, w, s.y)
 		c.lu.Solve(s.y)
@@ -201,13 +215,21 @@ func (c *Circuit) part(t, d, h, lead float64) (Power, engine.Status) {
 	times(s.mean, s.phi.p2, s.drive, -d*d/2)
 	c.fill(mid, s.mean, w, s.y)
 	c.lu.Solve(s.y)
+	if !numeric.AllFinite(s.y...) {
+		return Power{}, engine.NonFinite
+	}
 	for k, v := range s.mean {
 		s.whole[k] += v * d / h
 	}
 	for k, l := range s.spin {
 		s.j[k] += s.y[len(c.windings)+len(c.nodes)+l] * d / h
 	}
-	c.sensitivity(d, h, 1+2*lead/h)
+	if s.known != h {
+		c.sensitivity(d, h, 1+2*lead/h)
+	}
+	if c.plain && d == h {
+		s.known = h
+	}
 	var p Power
 	if c.Audited {
 		// the loss is a square: Simpson's rule with the mean as its middle
@@ -264,6 +286,9 @@ func (c *Circuit) system(t float64, w []float64) bool {
 	n := s.lin
 	clear(s.mean)
 	for j := range n {
+		if s.steady {
+			break
+		}
 		s.mean[j] = 1
 		c.homogeneous(s.mean, w, s.y)
 		if j < len(s.secant) {
@@ -276,6 +301,7 @@ func (c *Circuit) system(t float64, w []float64) bool {
 		}
 		s.mean[j] = 0
 	}
+	s.steady = c.plain
 	clear(s.y)
 	c.affine(t, w, s.y)
 	c.lu.Solve(s.y)
@@ -321,48 +347,6 @@ func (c *Circuit) affineRate(t float64, rate, i, y []float64) {
 	}
 }
 
-// sensitivity carries ∂x/∂w over the part of length d and adds to that of the mean over h. The speed of the part moves by share with w.
-func (c *Circuit) sensitivity(d, h, share float64) {
-	s := &c.step
-	n, base := s.lin, len(c.windings)+len(c.nodes)
-	y := c.at.y
-	for k, axis := range s.moved {
-		// ∂(A·x + b)/∂w at the mean: what moves with the axis induces −(Γ·i + γ)
-		clear(y)
-		c.induced(axis, share, s.mean, y)
-		c.lu.Solve(y)
-		c.rates(y, s.drive)
-		dx := s.dx[k*n : (k+1)*n]
-		mean := s.dend
-		clear(mean)
-		times(mean, s.phi.p1, dx, 1)
-		times(mean, s.phi.p2, s.drive, d)
-		if share != 0 { // the rate moves by 2/h
-			times(mean, s.phi.p3, s.drive, 2*d*d/h/share)
-			times(mean, s.phi.p2, s.drive, -d*d/h/share)
-		}
-		for i, v := range mean {
-			s.dmean[k*n+i] += v * d / h
-		}
-		if len(s.spin) > 0 {
-			c.homogeneous(mean, s.speed, y)
-			c.induced(axis, share, s.mean, y)
-			c.lu.Solve(y)
-			for i, l := range s.spin {
-				s.dj[k*len(s.spin)+i] += y[base+l] * d / h
-			}
-		}
-		clear(mean)
-		times(mean, s.phi.e, dx, 1)
-		times(mean, s.phi.p1, s.drive, d)
-		if share != 0 {
-			times(mean, s.phi.p2, s.drive, 2*d*d/h/share)
-			times(mean, s.phi.p1, s.drive, -d*d/h/share)
-		}
-		copy(dx, mean)
-	}
-}
-
 // induced adds to a right-hand side what the speed v of an axis does to it.
 func (c *Circuit) induced(axis int, v float64, i, y []float64) {
 	for g := range c.groups {
@@ -384,67 +368,6 @@ func (c *Circuit) induced(axis int, v float64, i, y []float64) {
 			y[base+l] += v * p.k
 		}
 	}
-}
-
-// meanForce is that of an axis over the step.
-func (c *Circuit) meanForce(axis int) (f float64) {
-	s := &c.step
-	for g := range c.groups {
-		if p := &c.groups[g]; p.axis == axis {
-			f += p.force(s.whole[p.first : p.first+p.m])
-		}
-	}
-	for k, l := range s.spin {
-		if p := &c.leads[l]; p.axis == axis {
-			f += p.k * s.j[k]
-		}
-	}
-	return f
-}
-
-// meanSlope is the derivative of meanForce with respect to the speed of the k-th axis that moves.
-func (c *Circuit) meanSlope(axis, k int) (df float64) {
-	s := &c.step
-	di := s.dmean[k*s.lin : (k+1)*s.lin]
-	for g := range c.groups {
-		p := &c.groups[g]
-		if p.axis != axis {
-			continue
-		}
-		i := s.whole[p.first : p.first+p.m]
-		for a := range p.m {
-			e := p.mag.EMF[a]
-			for b := range p.m {
-				ab, ba := a*p.m+b, b*p.m+a
-				e += (p.mag.Turn[ab] + p.mag.Turn[ba] - (p.mag.DL[ab]+p.mag.DL[ba])/2) * i[b]
-			}
-			df += e * di[p.first+a]
-		}
-	}
-	for i, l := range s.spin {
-		if p := &c.leads[l]; p.axis == axis {
-			df += p.k * s.dj[k*len(s.spin)+i]
-		}
-	}
-	return df
-}
-
-// stiffness is the derivative of the mean force with respect to the position of the middle, the currents held, by a difference.
-func (c *Circuit) stiffness(axis int) (k float64) {
-	const d = 1e-6 // rad or m
-	s := &c.step
-	for g := range c.groups {
-		p := &c.groups[g]
-		if p.axis != axis || p.static && p.mag.Potential == 0 {
-			continue
-		}
-		i := s.whole[p.first : p.first+p.m]
-		f := p.force(i)
-		p.field.At(s.qm[axis]+d, &p.mag)
-		k += (p.force(i) - f) / d
-		p.field.At(s.qm[axis], &p.mag)
-	}
-	return k
 }
 
 // warmer takes the resistances at the temperatures of the middle of the step, as the currents x at its beginning heat.

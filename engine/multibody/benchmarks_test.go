@@ -67,18 +67,28 @@ func squeezer() Spec {
 	}
 }
 
-// Andrews' squeezer at 0.03 s against the reference of the test set (PSIDE, 1e-14): β Θ γ Φ δ Ω ε and their rates.
-func TestAndrews(t *testing.T) {
-	m, d := build(t, squeezer())
+// squeezerStart is the position of the test set at rest.
+func squeezerStart(t *testing.T, m *Model, d *Data) (q, v []float64) {
+	t.Helper()
 	beta, theta, gamma, phi, delta, omega, epsilon := -0.0617138900142764496, 0.0, 0.45527981916307038, 0.222668390165885884, 0.48736497954384255, -0.222668390165885884, 1.230547444549821192
-	q, v := []float64{beta, theta, gamma, delta, phi, epsilon, omega}, make([]float64, 7)
+	q, v = []float64{beta, theta, gamma, delta, phi, epsilon, omega}, make([]float64, 7)
 	a, err := Assemble(m, d, q, v, Assembly{})
 	if err != nil || a.DOF != 1 || a.Moved > 1e-14 || len(a.Redundant) > 0 {
 		t.Fatal(a, err)
 	}
+	return q, v
+}
+
+// squeezerEnd is the position at 0.03 s.
+var squeezerEnd = []float64{15.81077119629904, -15.75637105984298, 0.04082224013073101, 0.5244099658805304, -0.5347301163226948, 1.048080741042263, 0.5347301163226948}
+
+// Andrews' squeezer at 0.03 s against the reference of the test set (PSIDE, 1e-14): β Θ γ Φ δ Ω ε and their rates.
+func TestAndrews(t *testing.T) {
+	m, d := build(t, squeezer())
+	q, v := squeezerStart(t, m, d)
 	Dynamics(m, d, q, v, []float64{0.033, 0, 0, 0, 0, 0, 0})
 	near(t, "first accelerations", d.QDD[:2], []float64{14222.4439199541138705911625887, -10666.8329399655854029433719415}, 1e-10)
-	wantQ := []float64{15.81077119629904, -15.75637105984298, 0.04082224013073101, 0.5244099658805304, -0.5347301163226948, 1.048080741042263, 0.5347301163226948}
+	wantQ := squeezerEnd
 	wantV := []float64{1139.920302151208, -1424.379294994111, 11.03291221937134, 0.5735699284790808, 19.29337464421385, 0.3231791658026955, -19.29337464421385}
 	o := NewOffline(m, d, func(t float64, q, v, tau []float64) { tau[0] = 0.033 }, nil)
 	o.Rtol, o.Atol = 1e-11, 1e-11
@@ -154,28 +164,40 @@ func fourBars(n int) Spec {
 	return s
 }
 
+// fourBarsStart is upright, with the top of the first post at 1 m/s along x.
+func fourBarsStart(n int) (q, v []float64) {
+	q, v = make([]float64, 2*n+1), make([]float64, 2*n+1)
+	for i := range n + 1 {
+		q[i], v[i] = math.Pi/2, -1
+	}
+	for i := range n {
+		q[n+1+i], v[n+1+i] = -math.Pi/2, 1
+	}
+	return q, v
+}
+
+// fallingPosts integrates the angle of the posts by itself.
+func fallingPosts(n int) *engine.DormandPrince {
+	k := float64(n)
+	angle := engine.NewDormandPrince(func(t float64, x, dx []float64) {
+		dx[0], dx[1] = x[1], -9.81*((k+1)/2+k)/((k+1)/3+k)*math.Cos(x[0])
+	}, 2)
+	angle.Rtol, angle.Atol = 1e-13, 1e-13
+	angle.Start(0, []float64{math.Pi / 2, -1})
+	return angle
+}
+
 // The row of four-bars falls through its flat position, where it could fold in n+1 ways, and keeps to the motion of a parallelogram:
 // ((n+1)/3 + n)·θ″ = −g·((n+1)/2 + n)·cos θ.
 func TestFourBarsThroughSingular(t *testing.T) {
 	for _, n := range []int{2, 4} {
 		m, d := build(t, fourBars(n))
-		q, v := make([]float64, m.NV()), make([]float64, m.NV())
-		for i := range n + 1 {
-			q[i], v[i] = math.Pi/2, -1 // the top of the first post moves at 1 m/s along x
-		}
-		for i := range n {
-			q[n+1+i], v[n+1+i] = -math.Pi/2, 1
-		}
+		q, v := fourBarsStart(n)
 		a, err := Assemble(m, d, q, v, Assembly{})
 		if err != nil || a.DOF != 1 || a.Moved > 1e-15 {
 			t.Fatal(a, err)
 		}
-		k := float64(n)
-		angle := engine.NewDormandPrince(func(t float64, x, dx []float64) {
-			dx[0], dx[1] = x[1], -9.81*((k+1)/2+k)/((k+1)/3+k)*math.Cos(x[0])
-		}, 2)
-		angle.Rtol, angle.Atol = 1e-13, 1e-13
-		angle.Start(0, []float64{math.Pi / 2, -1})
+		angle := fallingPosts(n)
 		worst := 0.0
 		drift := follow(t, m, d, q, v, 0.05, 10, func(at float64, q, v []float64) {
 			for angle.T < at {

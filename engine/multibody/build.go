@@ -54,11 +54,11 @@ func Build(s Spec) (*Model, error) {
 		b.m.body[j].compile()
 	}
 	b.springs()
-	if len(b.m.springs) == 0 {
+	b.close()
+	if len(b.m.springs) == 0 && len(b.errs) == 0 {
 		b.m.plane = planeOf(b.m)
 	}
 	b.moves()
-	b.close()
 	if len(b.errs) > 0 {
 		return nil, errors.Join(b.errs...)
 	}

@@ -54,6 +54,20 @@ func (m *Model) constrain(d *Data, q, v []float64, motion bool) {
 	for i := range l.cuts {
 		m.cut(d, &l.cuts[i], motion)
 	}
+	m.constrainJoints(d, q)
+	for i := range l.relations {
+		r := &l.relations[i]
+		e := r.row + r.n
+		r.by.Relate(m, d, q, v, Equations{G: d.G[r.row:e], Rate: d.rate[r.row:e], Bias: d.Bias[r.row:e], Jac: d.Jac[r.row*n : e*n]})
+	}
+	if motion {
+		m.rates(d, v)
+	}
+}
+
+// constrainJoints evaluates couplings and drives.
+func (m *Model) constrainJoints(d *Data, q []float64) {
+	n, l := m.nv, &m.loops
 	for i := range l.couplings {
 		c := &l.couplings[i]
 		row := d.Jac[c.row*n : (c.row+1)*n]
@@ -72,14 +86,6 @@ func (m *Model) constrain(d *Data, q, v []float64, motion bool) {
 		d.G[c.row] = q[c.at[0].q] - x.X
 		d.Jac[c.row*n+c.at[0].v] = 1
 		d.rate[c.row], d.Bias[c.row] = -x.V, -x.A
-	}
-	for i := range l.relations {
-		r := &l.relations[i]
-		e := r.row + r.n
-		r.by.Relate(m, d, q, v, Equations{G: d.G[r.row:e], Rate: d.rate[r.row:e], Bias: d.Bias[r.row:e], Jac: d.Jac[r.row*n : e*n]})
-	}
-	if motion {
-		m.rates(d, v)
 	}
 }
 

@@ -21,7 +21,9 @@ type Data struct {
 	joined  []Wrench  // of the cut joints, scratch of Loads
 	passive []Wrench  // of the springs
 	loaded  bool      // some wrench may be other than zero
-	flat    []flatData
+
+	springless bool // a stepper takes the springs between bodies upon itself
+	flat       []flatData
 }
 
 // Wrench is a force and a moment on a body.

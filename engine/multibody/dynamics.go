@@ -50,9 +50,14 @@ func (m *Model) resolve(d *Data) {
 
 // response writes to a the acceleration that a unit of torque i adds.
 func (m *Model) response(d *Data, i int, a []float64) {
-	n := m.nv
 	clear(a)
 	a[i] = 1
+	m.answer(d, a)
+}
+
+// answer replaces torques by the accelerations that they add.
+func (m *Model) answer(d *Data, a []float64) {
+	n := m.nv
 	m.halfSolve(d, a)
 	if m.loops.n > 0 {
 		for r := range d.right {
@@ -81,17 +86,7 @@ func (m *Model) conclude(d *Data) Status {
 
 // prepare finds velocities, bias torques (Tau), H, its factor, and the constraints.
 func (m *Model) prepare(d *Data, q, v []float64) Status {
-	for j := 1; j < len(m.body); j++ {
-		m.place(d, j, q)
-		m.move(d, j, v)
-		m.weigh(d, j, q, v)
-	}
-	if len(m.springs) > 0 {
-		m.pull(d)
-	}
-	m.accelerate(d, nil)
-	m.balance(d, nil)
-	m.composite(d)
+	m.assess(d, q, v)
 	for i, x := range d.implicit {
 		d.H[i*m.nv+i] += x
 	}
@@ -100,6 +95,23 @@ func (m *Model) prepare(d *Data, q, v []float64) Status {
 	}
 	m.constrain(d, q, v, true)
 	return OK
+}
+
+// assess finds velocities, bias torques (Tau) and H.
+func (m *Model) assess(d *Data, q, v []float64) {
+	for j := 1; j < len(m.body); j++ {
+		m.place(d, j, q)
+		m.move(d, j, v)
+		m.weigh(d, j, q, v)
+	}
+	if d.springless {
+		clear(d.passive)
+	} else if len(m.springs) > 0 {
+		m.pull(d)
+	}
+	m.accelerate(d, nil)
+	m.balance(d, nil)
+	m.composite(d)
 }
 
 // delassus factors Jac·H⁻¹·Jacᵀ = WᵀW.

@@ -24,6 +24,8 @@ type cut struct {
 	aligned [][2]r3.Vec // directions of A and B: u·w = 0
 	upright [][2]r3.Vec // directions of A and B: u·w > 0, which u·w = 0 above cannot tell from u·w < 0
 	length  float64     // > 0: |pb − pa|
+	axis    r3.Vec      // of A: along which B slides, or about which it turns
+	free    Kind        // Revolute or Prismatic where that is all that it may do, else Fixed
 }
 
 type coupling struct {
@@ -179,6 +181,13 @@ func cutBetween(fa, fb *frame, s Cut, row func(suffix, unit string)) (c cut, ok 
 		for _, k := range axes {
 			c.upright = append(c.upright, [2]r3.Vec{axis(&fa.rot, k), axis(&fb.rot, k)})
 		}
+	}
+	c.axis = axis(&fa.rot, 2)
+	switch s.Kind {
+	case CutRevolute, CutPoint:
+		c.free = Revolute
+	case CutPrismatic:
+		c.free = Prismatic
 	}
 	switch s.Kind {
 	case CutFixed:

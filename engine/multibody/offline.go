@@ -27,18 +27,8 @@ type Offline struct {
 	f      engine.RHS
 	k      [4][]float64
 	y      []float64
-	angle  float64 // of the equation that is nearest to those before it, at T
-	fall   float64 // 1/s  how fast it falls
-	cruise float64 // s    last step away from singular positions
+	near   nearness
 }
-
-// tight is the angle (rad) between equations below which a step goes over the singular position instead of up to it. There the
-// equations of motion depend on the constraints being met the better the nearer it is, and stages of a step do not meet them: error
-// control would creep to where rounding decides how the machine goes on.
-const tight = 2e-3
-
-// apart is the angle above which a position is not near a singular one: the steps there say how long a leap may be.
-const apart = 0.1
 
 // NewOffline makes an integrator; torques (nil: none) writes the torques of the joints at t (s), q, v. The tolerances are fields of
 // the embedded integrator, 1e-10 to begin with.
@@ -46,20 +36,27 @@ func NewOffline(m *Model, d *Data, torques func(t float64, q, v, tau []float64),
 	if len(drives) != len(m.loops.drives) {
 		panic("multibody: NewOffline: want a motion for each drive")
 	}
+	return newOffline(m, d, 0, func(t float64, q, v, z, tau, dz []float64) {
+		if torques != nil {
+			torques(t, q, v, tau)
+		}
+	}, drives)
+}
+
+// newOffline makes an integrator with nz states z beside the machine.
+func newOffline(m *Model, d *Data, nz int, f Forces, drives []func(t float64) Motion) *Offline {
 	o := &Offline{m: m, d: d, drives: drives, tau: make([]float64, m.nv)}
-	n := m.nq + m.nv
+	n := m.nq + m.nv + nz
 	o.y = make([]float64, n)
 	for i := range o.k {
 		o.k[i] = make([]float64, n)
 	}
 	o.f = func(t float64, x, dx []float64) {
-		q, v := x[:m.nq], x[m.nq:]
-		if torques != nil {
-			torques(t, q, v, o.tau)
-		}
+		q, v := x[:m.nq], x[m.nq:m.nq+m.nv]
+		f(t, q, v, x[m.nq+m.nv:], o.tau, dx[m.nq+m.nv:])
 		o.drive(t)
 		st := Dynamics(m, d, q, v, o.tau)
-		Rates(m, q, v, dx)
+		Rates(m, q, v, dx[:m.nq])
 		copy(dx[m.nq:], d.QDD)
 		if st != OK && st != Singular {
 			dx[0] = math.NaN()
@@ -79,30 +76,30 @@ func (o *Offline) drive(t float64) {
 
 // Start begins at t with q, v, which have to meet the constraints: see Assemble.
 func (o *Offline) Start(t float64, q, v []float64) {
+	o.start(t, append(append([]float64(nil), q...), v...))
+}
+
+func (o *Offline) start(t float64, x []float64) {
 	o.drive(t)
-	o.m.learn(o.d, q, v)
-	o.DormandPrince.Start(t, append(append([]float64(nil), q...), v...))
-	o.Status, o.Gap, o.Rate, o.Leaps, o.angle, o.fall, o.cruise = OK, 0, 0, 0, 0, 0, 0
+	o.m.learn(o.d, x[:o.m.nq], x[o.m.nq:o.m.nq+o.m.nv])
+	o.DormandPrince.Start(t, x)
+	o.Status, o.Gap, o.Rate, o.Leaps, o.near = OK, 0, 0, 0, nearness{}
 }
 
 // Q and V are position and velocity at T, to be read only.
 func (o *Offline) Q() []float64 { return o.X[:o.m.nq] }
-func (o *Offline) V() []float64 { return o.X[o.m.nq:] }
+func (o *Offline) V() []float64 { return o.X[o.m.nq : o.m.nq+o.m.nv] }
 
 // Step makes one step towards end (s) and projects. Near a singular position that it moves towards the step is one of Runge and
 // Kutta's RK4 to beyond it.
 func (o *Offline) Step(end float64) error {
-	before, t := o.angle, o.T
-	if o.angle < tight && o.fall > 0 {
-		// the angle falls to zero and rises again: no stage of the leap may be where it is zero
-		left := o.angle / o.fall
-		if h := math.Min(left+math.Max(2*left, tight/o.fall), end-t); h <= 4*o.cruise {
-			if err := o.leap(h, end); err != nil {
-				return err
-			}
-			o.fall = (before - o.angle) / (o.T - t)
-			return nil
+	t := o.T
+	if h, ok := o.near.leap(t, end); ok {
+		if err := o.leap(h, end); err != nil {
+			return err
 		}
+		o.near.passed(o.T-t, true)
+		return nil
 	}
 	if err := o.DormandPrince.Step(end); err != nil {
 		return err
@@ -111,9 +108,7 @@ func (o *Offline) Step(end float64) error {
 		return err
 	}
 	o.Moved()
-	if o.fall = (before - o.angle) / (o.T - t); o.angle > apart {
-		o.cruise = o.T - t
-	}
+	o.near.passed(o.T-t, false)
 	return nil
 }
 
@@ -130,9 +125,7 @@ func (o *Offline) project(q, v []float64, t float64) error {
 	}
 	g, rate := o.d.Residual()
 	o.Gap, o.Rate = math.Max(o.Gap, g), math.Max(o.Rate, rate)
-	if o.angle = math.Sqrt(o.d.gram.least); o.d.Rank < o.d.FullRank {
-		o.angle = 0
-	}
+	o.near.measure(o.d)
 	return nil
 }
 
@@ -151,12 +144,12 @@ func (o *Offline) leap(h, end float64) error {
 	for i := range x {
 		x[i] += h / 6 * (o.k[0][i] + 2*o.k[1][i] + 2*o.k[2][i] + o.k[3][i])
 	}
-	if err := o.project(x[:o.m.nq], x[o.m.nq:], o.T+h); err != nil {
+	if err := o.project(x[:o.m.nq], x[o.m.nq:o.m.nq+o.m.nv], o.T+h); err != nil {
 		return err
 	}
 	o.Leaps++
 	first := o.First
-	o.First = o.cruise
+	o.First = o.near.cruise
 	at := o.T + h
 	if h == end-o.T {
 		at = end

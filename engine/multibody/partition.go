@@ -297,6 +297,16 @@ func (p *Partition) Close(d *Data, q, v []float64) Status {
 
 // choleskySolve replaces b by A⁻¹·b; the lower triangle of A is lost.
 func choleskySolve(a []float64, n int, b []float64) bool {
+	if !choleskyFactor(a, n) {
+		return false
+	}
+	lowerSolve(a, n, n, b)
+	upperSolve(a, n, n, b)
+	return true
+}
+
+// choleskyFactor replaces the lower triangle of A by its factor.
+func choleskyFactor(a []float64, n int) bool {
 	for i := range n {
 		for j := range i + 1 {
 			x := a[i*n+j]
@@ -312,7 +322,5 @@ func choleskySolve(a []float64, n int, b []float64) bool {
 			}
 		}
 	}
-	lowerSolve(a, n, n, b)
-	upperSolve(a, n, n, b)
 	return true
 }

@@ -13,6 +13,8 @@ import (
 type plane struct {
 	n, e1, e2 r3.Vec // right-handed axes of the plane, in the world
 	body      []flatBody
+	cuts      []flatCut
+	closed    bool // all constraints are equations of the plane
 }
 
 type flatBody struct {
@@ -26,6 +28,9 @@ type flatBody struct {
 	m, cx, cy float64 // kg, kg·m  mass, first moments
 	i         float64 // kg·m²  about the origin
 	armature  float64
+
+	turned, across, along rotation.Matrix // body → world: turned·cos θ + across·sin θ + along
+	above                 r3.Vec          // m  part of the arm along the normal
 }
 
 type flatData struct {
@@ -39,6 +44,8 @@ type flatData struct {
 	p, fx, fy         float64 // p^A
 	ua, ux, uy, d1, u float64
 	aw, ax, ay        float64
+	px, py            float64 // m  origin
+	kx, ky, mass      float64 // kg·m, kg  first moments of the body; mass of all that hangs on it, with hx, hy, a
 }
 
 // level is how far from parallel, as a sine, two axes may be by rounding alone.
@@ -78,11 +85,14 @@ func planeOf(m *Model) *plane {
 	p.e1 = column(&axes, 1)
 	p.e2 = r3.Cross(p.n, p.e1)
 	p.body = make([]flatBody, len(m.body))
+	within := make([]axesIn, len(m.body))
+	within[0] = axesIn{p.e1, p.e2, p.n}
 	for j := 1; j < len(m.body); j++ {
 		b, f, s := &m.body[j], &p.body[j], &d.body[j]
 		// the axes of a body in the plane are those of its joint's turn alone: angle 0 where its e1 shows to the world's
 		e1, e2 := turnBack(&s.rot, p.e1), turnBack(&s.rot, p.e2)
 		n := turnBack(&s.rot, p.n)
+		within[j] = axesIn{e1, e2, n}
 		parent := &d.body[b.parent]
 		arm := turn(&parent.rot, b.offset)
 		*f = flatBody{
@@ -95,7 +105,12 @@ func planeOf(m *Model) *plane {
 		} else if r3.Dot(p.n, d.column[b.iv].ang) < 0 {
 			f.sign = -1
 		}
+		f.above = r3.Scale(r3.Dot(p.n, s.arm), p.n)
+		f.along = rotation.Outer(p.n, n)
+		f.turned = rotation.Outer(p.e1, e1).Add(1, rotation.Outer(p.e2, e2))
+		f.across = rotation.Outer(p.e2, e1).Add(-1, rotation.Outer(p.e1, e2))
 	}
+	p.cuts, p.closed = p.closings(m, d, within)
 	return p
 }
 

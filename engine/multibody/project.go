@@ -6,6 +6,7 @@ const (
 	met        = 1e-12 // m, rad  |g| that is as good as zero
 	projection = 8     // steps of Newton at most: from an integration step's error two are enough
 	unmet      = 1e-9  // m, rad  |g| with which a projection is said to have failed
+	frozen     = 1e-4  // m, rad  step by the angle between equations after which their Delassus matrix is taken anew
 )
 
 // Project moves q, v the least way, measured by the kinetic energy, to where the constraints hold: Newton's method for g(q) = 0, then
@@ -16,20 +17,39 @@ func Project(m *Model, d *Data, q, v []float64) Status {
 	if m.loops.n == 0 {
 		return OK
 	}
+	flat := m.plane
+	if flat != nil && !flat.closed {
+		flat = nil
+	}
 	left := math.Inf(1)
+	factored := false
 	for k := 0; ; k++ {
-		Positions(m, d, q)
+		if flat != nil {
+			flat.stand(d, q)
+		} else {
+			Positions(m, d, q)
+		}
 		if k == 0 {
-			for j := 1; j < len(m.body); j++ {
-				m.weigh(d, j, q, nil)
+			if flat != nil {
+				flat.composite(d, m.nv)
+			} else {
+				for j := 1; j < len(m.body); j++ {
+					m.weigh(d, j, q, nil)
+				}
+				m.composite(d)
 			}
-			m.composite(d)
 			if st := Factor(m, d); st != OK {
 				return st
 			}
 		}
-		m.constrain(d, q, v, false)
-		m.delassus(d)
+		if flat != nil {
+			flat.close(m, d, q, v, false)
+		} else {
+			m.constrain(d, q, v, false)
+		}
+		if !factored {
+			m.delassus(d)
+		}
 		size := 0.0
 		for _, g := range d.G {
 			size = math.Max(size, math.Abs(g))
@@ -47,16 +67,26 @@ func Project(m *Model, d *Data, q, v []float64) Status {
 		}
 		m.respond(d)
 		Integrate(m, q, d.y, 1, q)
+		// a step that is short against the angle between equations leaves them as they are
+		factored = d.Rank == d.FullRank && largestOf(d.y) <= frozen*math.Sqrt(d.gram.least)
 	}
 	m.rates(d, v)
-	for r, g := range d.GRate {
-		d.right[r] = -g
+	for k := 0; ; k++ {
+		for r, g := range d.GRate {
+			d.right[r] = -g
+		}
+		m.respond(d)
+		for i, x := range d.y {
+			v[i] += x
+		}
+		m.rates(d, v)
+		if !factored || k == 3 || largestOf(d.GRate) <= met*(1+largestOf(v)) {
+			break
+		}
 	}
-	m.respond(d)
-	for i, x := range d.y {
-		v[i] += x
+	if flat != nil {
+		flat.lift(d)
 	}
-	m.rates(d, v)
 	switch {
 	case finiteStatus(v) != OK:
 		return NonFinite

@@ -20,6 +20,7 @@ type Spring struct {
 var ErrSpring = errors.New("spring")
 
 type spring struct {
+	name    string
 	a, b    int
 	pa, pb  r3.Vec
 	k, c, l float64
@@ -45,7 +46,7 @@ func (b *builder) springs() {
 				b.fail("%w %q: %s %g, want a number ≥ 0", ErrSpring, s.Name, x.name, x.value)
 			}
 		}
-		b.m.springs = append(b.m.springs, spring{a: f.body, b: g.body, pa: f.pose.P, pb: g.pose.P, k: s.Stiffness, c: s.Damping, l: s.Length})
+		b.m.springs = append(b.m.springs, spring{name: s.Name, a: f.body, b: g.body, pa: f.pose.P, pb: g.pose.P, k: s.Stiffness, c: s.Damping, l: s.Length})
 	}
 }
 

@@ -14,8 +14,8 @@ import (
 type Method uint8
 
 const (
-	// Midpoint takes the accelerations in the middle of the step, with damping and springs of the joints implicit there: order 2,
-	// stable for any of these. It carries friction laws, whose joints are solved together, each by the step of its law; the normal
+	// Midpoint takes the accelerations in the middle of the step, with damping and springs of the joints and those between bodies
+	// implicit there: order 2, stable for any of these. It carries friction laws, whose joints are solved together, each by the step of its law; the normal
 	// load of a law is that at the beginning of the step.
 	Midpoint Method = iota
 	// RK4 is the classical method of Runge and Kutta: order 4, without friction laws.
@@ -25,7 +25,7 @@ const (
 // Options of a Stepper.
 type Options struct {
 	Method   Method
-	Friction map[string]friction.Model // law of a revolute or prismatic joint
+	Friction map[string]friction.Model // law of a revolute or prismatic joint, of the tree or a cut
 	Drives   []func(t float64) Motion  // of each Drive of the specification
 	Start    float64                   // s  time of the first step
 }
@@ -48,19 +48,45 @@ type Stepper struct {
 
 	torque, q1, v1, mid []float64
 	implicit            []float64
+	springs             springSteps
 	k                   [4][]float64 // slopes of RK4
 	y                   []float64
 }
 
 // frictionJoint is a joint with a law; it is the law's load for a step.
 type frictionJoint struct {
-	body, iq, iv int
-	at           int // of its states in the auxiliary states
+	name         string
+	kind         Kind
+	body, iq, iv int       // of a joint of the tree
+	cut          int       // of a joint that closes a loop; −1: of the tree
+	row          []float64 // of a cut: its speed is row·v
+	rests        bool      // a cut: it rested at the end of the last step
+	at           int       // of its states in the auxiliary states
+	law          friction.Model
 	mass         *friction.Mass
 	f, w         float64   // mean friction and mean speed over the step
 	u            float64   // load
 	column       []float64 // response to its torque
 	x            []float64
+}
+
+// along is what x (nv) does to the joint.
+func (j *frictionJoint) along(x []float64) float64 {
+	if j.cut < 0 {
+		return x[j.iv]
+	}
+	return dot(j.row, x)
+}
+
+// rub takes its friction off the torques.
+func (j *frictionJoint) rub(torque []float64) {
+	if j.cut < 0 {
+		torque[j.iv] -= j.f
+		return
+	}
+	for i, x := range j.row {
+		torque[i] -= j.f * x
+	}
 }
 
 // Span and At are those of a constant load.
@@ -82,11 +108,19 @@ func NewStepper(m *Model, o Options) (*Stepper, error) {
 			laws[j] = &friction.Coulomb{Fc: fc}
 		}
 	}
+	cuts := map[int]friction.Model{}
 	for name, law := range o.Friction {
 		j, err := m.Joint(name)
+		k, none := m.Cut(name)
 		switch {
+		case err == nil && none == nil:
+			errs = append(errs, fmt.Errorf("friction: %q is a joint and a cut: give one of them another name", name))
+		case none == nil && m.loops.cuts[k].free == Fixed:
+			errs = append(errs, fmt.Errorf("friction: cut %q has no one axis: a law belongs to a revolute, point or prismatic one", name))
+		case none == nil:
+			cuts[k] = law
 		case err != nil:
-			errs = append(errs, fmt.Errorf("friction: %w", err))
+			errs = append(errs, fmt.Errorf("friction: %w; or that of a cut", err))
 		case m.body[j].nv != 1:
 			errs = append(errs, fmt.Errorf("friction: joint %q is %v: a law belongs to a revolute or prismatic one", name, m.body[j].kind))
 		case laws[j] != nil:
@@ -95,39 +129,54 @@ func NewStepper(m *Model, o Options) (*Stepper, error) {
 			laws[j] = law
 		}
 	}
-	if len(laws) > 0 && o.Method != Midpoint {
+	if len(laws)+len(cuts) > 0 && o.Method != Midpoint {
 		errs = append(errs, errors.New("friction laws are stepped by the method Midpoint only"))
 	}
 	for j := 1; j < len(m.body); j++ {
-		law, b := laws[j], &m.body[j]
-		if law == nil {
-			continue
+		if law, b := laws[j], &m.body[j]; law != nil {
+			errs = append(errs, s.lay(law, frictionJoint{name: b.name, kind: b.kind, body: j, iq: b.iq, iv: b.iv, cut: -1}))
 		}
-		if err := law.Validate(); err != nil {
-			errs = append(errs, fmt.Errorf("friction of joint %q: %w", b.name, err))
-			continue
+	}
+	for k := range m.loops.cuts {
+		if law, c := cuts[k], &m.loops.cuts[k]; law != nil {
+			errs = append(errs, s.lay(law, frictionJoint{name: c.name, kind: c.free, cut: k, row: make([]float64, m.nv)}))
 		}
-		mass, err := friction.NewMass(1, friction.Clone(law), friction.Midpoint)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("friction of joint %q: %w", b.name, err))
-			continue
-		}
-		s.joints = append(s.joints, frictionJoint{
-			body: j, iq: b.iq, iv: b.iv, at: s.na, mass: mass, column: make([]float64, m.nv), x: mass.NewState(),
-		})
-		s.na += law.StateDim()
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	s.layout = s.describe(laws)
+	s.layout = s.describe()
 	n, nq := m.nv, m.nq
 	s.torque, s.q1, s.v1, s.mid, s.implicit = make([]float64, n), make([]float64, nq), make([]float64, n), make([]float64, n), make([]float64, n)
 	for i := range s.k {
 		s.k[i] = make([]float64, nq+n)
 	}
 	s.y = make([]float64, nq+n)
+	s.springs = newSpringSteps(m)
 	return s, nil
+}
+
+// lay gives a joint its law.
+func (s *Stepper) lay(law friction.Model, j frictionJoint) error {
+	if err := law.Validate(); err != nil {
+		return fmt.Errorf("friction of joint %q: %w", j.name, err)
+	}
+	mass, err := friction.NewMass(1, friction.Clone(law), friction.Midpoint)
+	if err != nil {
+		return fmt.Errorf("friction of joint %q: %w", j.name, err)
+	}
+	j.at, j.law, j.mass, j.column, j.x = s.na, law, mass, make([]float64, s.m.nv), mass.NewState()
+	s.joints = append(s.joints, j)
+	s.na += law.StateDim()
+	return nil
+}
+
+// FrictionPower is what the laws took in the last step, mean over it (W).
+func (s *Stepper) FrictionPower() (sum float64) {
+	for i := range s.joints {
+		sum += s.joints[i].f * s.joints[i].w
+	}
+	return sum
 }
 
 // Data is the scratch of the stepper: after a step, Positions and constraint values of its end.
@@ -177,7 +226,7 @@ func (s *Stepper) Step(dt float64, x, u, y []float64) engine.Status {
 	for i := range s.joints {
 		j := &s.joints[i]
 		copy(z[j.at:], j.x[2:])
-		if j.x[1] == 0 && math.Abs(v[j.iv]) < still {
+		if j.rests = j.x[1] == 0; j.rests && j.cut < 0 && math.Abs(v[j.iv]) < still {
 			v[j.iv] = 0 // stopped by its law: the rounding of the projection would set it loose
 		}
 	}
@@ -221,32 +270,51 @@ func (s *Stepper) elastic(h float64, q, v, u []float64) {
 func (s *Stepper) half(h float64, q, v, z, u, qm, vm []float64) Status {
 	m, d := s.m, s.d
 	s.elastic(h, q, v, u)
-	d.implicit = s.implicit
+	d.implicit, d.springless = s.implicit, len(m.springs) > 0
 	st := m.prepare(d, qm, vm)
-	d.implicit = nil
+	d.implicit, d.springless = nil, false
 	if st != OK {
 		return st
 	}
 	m.delassus(d)
-	copy(d.QDD, s.torque)
-	m.resolve(d)
+	if st := s.springs.prepare(m, d, h, v); st != OK {
+		return st
+	}
+	s.resolve()
 	if len(s.joints) == 0 {
 		return m.conclude(d)
 	}
 	for i := range s.joints {
 		j := &s.joints[i]
-		m.response(d, j.iv, j.column)
+		if j.cut < 0 {
+			m.response(d, j.iv, j.column)
+		} else {
+			m.CutRow(d, j.cut, j.row)
+			copy(j.column, j.row)
+			m.answer(d, j.column)
+		}
+		s.springs.yield(j.column)
 	}
 	met := s.rub(h, q, v, z)
 	for i := range s.joints {
-		s.torque[s.joints[i].iv] -= s.joints[i].f
+		s.joints[i].rub(s.torque)
 	}
-	copy(d.QDD, s.torque)
-	m.resolve(d)
+	s.resolve()
 	if st := m.conclude(d); st != OK || met {
 		return st
 	}
 	return NotConverged
+}
+
+// resolve finds QDD and Lambda for torque, with the mean forces of the springs over the step.
+func (s *Stepper) resolve() {
+	copy(s.d.QDD, s.torque)
+	s.m.resolve(s.d)
+	if s.springs.pull(s.d) {
+		copy(s.d.QDD, s.torque)
+		s.springs.act(s.m, s.d)
+		s.m.resolve(s.d)
+	}
 }
 
 // still is the speed (m/s, rad/s) up to which joints that stick in one loop may disagree: the accuracy of the projection.
@@ -260,22 +328,26 @@ func (s *Stepper) rub(h float64, q, v, z []float64) bool {
 		change, size := 0.0, 0.0 // of the speeds
 		for i := range s.joints {
 			j := &s.joints[i]
-			c := j.column[j.iv]
-			a := s.d.QDD[j.iv]
+			c, a, speed := j.along(j.column), j.along(s.d.QDD), j.along(v)
 			for k := range s.joints {
 				if k != i {
-					a -= s.joints[k].f * s.joints[k].column[j.iv]
+					a -= s.joints[k].f * j.along(s.joints[k].column)
 				}
 			}
-			j.x[0], j.x[1] = q[j.iq], v[j.iv]
+			j.x[0], j.x[1] = 0, speed
+			if j.cut < 0 {
+				j.x[0] = q[j.iq]
+			} else if j.rests && math.Abs(speed) < still {
+				speed, j.x[1] = 0, 0
+			}
 			copy(j.x[2:], z[j.at:])
 			if !(c > 1e-12*s.loosest(j)) {
 				continue // held by the constraints
 			}
 			j.mass.M, j.u = 1/c, a/c
 			r := j.mass.Step(h, j.x, j)
-			f := j.u - j.mass.M*(j.x[1]-v[j.iv])/h // F of the step; of a law that stops a slow mass by decree what that takes
-			change, size = math.Max(change, math.Abs(f-j.f)*c*h), math.Max(size, math.Abs(v[j.iv])+math.Abs(a)*h)
+			f := j.u - j.mass.M*(j.x[1]-speed)/h // F of the step; of a law that stops a slow mass by decree what that takes
+			change, size = math.Max(change, math.Abs(f-j.f)*c*h), math.Max(size, math.Abs(speed)+math.Abs(a)*h)
 			j.f, j.w = f, r.W
 			if r.Status == engine.NonFinite {
 				return false
@@ -289,10 +361,18 @@ func (s *Stepper) rub(h float64, q, v, z []float64) bool {
 }
 
 // loosest is the response of a joint without the constraints, at least.
-func (s *Stepper) loosest(j *frictionJoint) float64 { return 1 / s.d.H[j.iv*s.m.nv+j.iv] }
+func (s *Stepper) loosest(j *frictionJoint) float64 {
+	if j.cut < 0 {
+		return 1 / s.d.H[j.iv*s.m.nv+j.iv]
+	}
+	copy(s.d.y, j.row)
+	s.m.halfSolve(s.d, s.d.y)
+	return dot(s.d.y, s.d.y)
+}
 
 func (s *Stepper) midpoint(dt float64, q, v, z, u []float64) Status {
 	m, d := s.m, s.d
+	s.springs.begin(m, d, q)
 	// to the middle
 	s.drive(s.T)
 	st := s.half(dt/2, q, v, z, u, q, v)
@@ -300,10 +380,21 @@ func (s *Stepper) midpoint(dt float64, q, v, z, u []float64) Status {
 		return st
 	}
 	if len(s.joints) > 0 {
+		for i := range s.joints {
+			if j := &s.joints[i]; j.cut >= 0 {
+				m.rubCut(d, j.cut, j.f)
+			}
+		}
 		Loads(m, d, v)
 		for i := range s.joints {
 			j := &s.joints[i]
-			j.mass.N = math.Max(m.NormalLoad(d, j.body), math.SmallestNonzeroFloat64) // 0 would be the nominal load
+			load := 0.0
+			if j.cut >= 0 {
+				load = m.CutLoad(d, j.cut)
+			} else {
+				load = m.NormalLoad(d, j.body)
+			}
+			j.mass.N = math.Max(load, math.SmallestNonzeroFloat64) // 0 would be the nominal load
 		}
 	}
 	for i := range v {
@@ -321,7 +412,9 @@ func (s *Stepper) midpoint(dt float64, q, v, z, u []float64) Status {
 		s.v1[i] = v[i] + dt*d.QDD[i]
 	}
 	for i := range s.joints {
-		s.mid[s.joints[i].iv] = s.joints[i].w // a joint may have stopped within the step
+		if j := &s.joints[i]; j.cut < 0 {
+			s.mid[j.iv] = j.w // a joint may have stopped within the step
+		}
 	}
 	Integrate(m, q, s.mid, dt, s.q1)
 	return st

@@ -4,13 +4,12 @@ import (
 	"fmt"
 
 	"hilrig/engine"
-	"hilrig/engine/friction"
 )
 
 // Layout names states, inputs and outputs by joint, constraint and law.
 func (s *Stepper) Layout() engine.Layout { return s.layout }
 
-func (s *Stepper) describe(laws map[int]friction.Model) engine.Layout {
+func (s *Stepper) describe() engine.Layout {
 	m := s.m
 	l := engine.Layout{NQ: m.nq, NV: m.nv, NA: s.na}
 	var rates []engine.Signal
@@ -52,19 +51,19 @@ func (s *Stepper) describe(laws map[int]friction.Model) engine.Layout {
 	l.States = append(l.States, rates...)
 	l.Outputs = append(l.Outputs, m.loops.rows...)
 	for i := range s.joints {
-		b := &m.body[s.joints[i].body]
-		law := laws[s.joints[i].body]
+		j := &s.joints[i]
+		law := j.law
 		unit := "N·m"
-		if b.kind == Prismatic {
+		if j.kind == Prismatic {
 			unit = "N"
 		}
-		l.Outputs = append(l.Outputs, engine.Signal{Name: b.name + ".friction", Unit: unit})
+		l.Outputs = append(l.Outputs, engine.Signal{Name: j.name + ".friction", Unit: unit})
 		named := law.States()
 		for k := range law.StateDim() {
 			if k < len(named) {
-				l.States = append(l.States, engine.Signal{Name: b.name + ".friction." + named[k].Name, Unit: named[k].Unit})
+				l.States = append(l.States, engine.Signal{Name: j.name + ".friction." + named[k].Name, Unit: named[k].Unit})
 			} else { // laws with a long memory name its head
-				l.States = append(l.States, engine.Signal{Name: fmt.Sprintf("%s.friction.%d", b.name, k)})
+				l.States = append(l.States, engine.Signal{Name: fmt.Sprintf("%s.friction.%d", j.name, k)})
 			}
 		}
 	}

@@ -81,13 +81,13 @@ func (b *Belt) slide(s, v float64) float64 {
 	return v
 }
 
-// lost is what goes into heat at the stretch s, its rate ds, the rate v of the pulleys and the pull f: slip and dampers.
-func (b *Belt) lost(s, ds, v, f float64) float64 { return f*v - b.gradient(s)*ds }
-
-// gradient is dU/ds of the stored energy.
-func (b *Belt) gradient(s float64) float64 {
-	f, _ := b.pull(b.K * s)
-	return f
+// lost is what goes into heat at the stretch s, its rate ds and the rate v of the pulleys, summed over its causes: in each strand its force
+// beyond that of its spring, and what the belt slips against the pulley. It does not use pull and Stored, so that the audit of a belt can
+// fail.
+func (b *Belt) lost(s, ds, v float64) float64 {
+	tight, slack := math.Max(0, b.Tension+b.K*s), math.Max(0, b.Tension-b.K*s) // of the springs
+	drawn, left := math.Max(0, b.Tension+b.K*s+b.C*ds), math.Max(0, b.Tension-b.K*s-b.C*ds)
+	return (drawn-tight)*ds - (left-slack)*ds + (drawn-left)*(v-ds)
 }
 
 func (b *Belt) exert(f float64, v, tau []float64) float64 {
@@ -105,10 +105,11 @@ func (b *Belt) Flow(t float64, q, v, z, dz, tau []float64) (circuit.Power, engin
 	rate := b.rate(v)
 	dz[0] = b.slide(z[0], rate)
 	f, _ := b.pull(b.K*z[0] + b.C*dz[0])
-	return circuit.Power{Loss: b.lost(z[0], dz[0], rate, f), Out: b.exert(f, v, tau)}, engine.OK
+	return circuit.Power{Loss: b.lost(z[0], dz[0], rate), Out: b.exert(f, v, tau)}, engine.OK
 }
 
-// Trial takes the stretch in the middle of the step: it follows the implicit midpoint rule.
+// Trial takes the stretch in the middle of the step: it follows the implicit midpoint rule. So does the loss, and a step in which a strand
+// becomes slack leaves in the audit what the middle is off by there.
 func (b *Belt) Trial(t, h float64, q, v, w, z, zn, tau, slope []float64) (circuit.Power, engine.Status) {
 	rate := b.rate(w)
 	k := b.K*h/2 + b.C
@@ -127,7 +128,7 @@ func (b *Belt) Trial(t, h float64, q, v, w, z, zn, tau, slope []float64) (circui
 			}
 		}
 	}
-	return circuit.Power{Loss: f*rate - (b.Stored(q, zn)-b.Stored(q, z))/h, Out: b.exert(f, w, tau)}, engine.OK
+	return circuit.Power{Loss: b.lost(z[0]+h/2*ds, ds, rate), Out: b.exert(f, w, tau)}, engine.OK
 }
 
 // radius of the pulley on a coordinate, with the sign of its motion in the stretch.

@@ -7,6 +7,7 @@ import (
 
 	"hilrig/engine"
 	"hilrig/engine/multibody"
+	"hilrig/engine/numeric"
 )
 
 // Looped is a Mechanics with closed loops, g(q) = 0. Each step offline holds them at the level of accelerations, each fixed step for its
@@ -26,12 +27,13 @@ type Bodies struct {
 	data  *multibody.Data
 	names []engine.Signal
 	zero  []float64
-	known []float64 // q to which the inertia matrix in data belongs
+	known []float64 // q and v to which the terms in data belong
+	speed []float64
 }
 
 // NewBodies takes a model whose joints all have one axis: the coordinates of parts are its joints, in the order of the bodies.
 func NewBodies(m *multibody.Model) (*Bodies, error) {
-	b := &Bodies{model: m, data: m.NewData(), zero: make([]float64, m.NV()), known: make([]float64, m.NV())}
+	b := &Bodies{model: m, data: m.NewData(), zero: make([]float64, m.NV()), known: make([]float64, m.NV()), speed: make([]float64, m.NV())}
 	b.forget()
 	for j := 1; j <= m.Bodies(); j++ {
 		name, kind, iq, iv := m.JointOf(j)
@@ -62,24 +64,26 @@ func (b *Bodies) forget() {
 // Coordinates are the joints.
 func (b *Bodies) Coordinates() []engine.Signal { return b.names }
 
+// at finds the terms of the equations of motion at q, v unless they are known.
+func (b *Bodies) at(q, v []float64) {
+	if !slices.Equal(q, b.known) || !slices.Equal(v, b.speed) {
+		multibody.Terms(b.model, b.data, q, v)
+		copy(b.known, q)
+		copy(b.speed, v)
+	}
+}
+
 // Mass is the inertia matrix, armatures included.
 func (b *Bodies) Mass(q, m []float64) {
 	if !slices.Equal(q, b.known) {
-		multibody.CRBA(b.model, b.data, q)
-		copy(b.known, q)
+		b.at(q, b.zero)
 	}
-	// Dynamics leaves the lower triangle
-	n := len(q)
-	for i := range n {
-		for k := range i + 1 {
-			m[i*n+k], m[k*n+i] = b.data.H[i*n+k], b.data.H[i*n+k]
-		}
-	}
+	copy(m, b.data.H)
 }
 
 // Bias is what the joints need at constant speeds.
 func (b *Bodies) Bias(q, v, c []float64) {
-	multibody.RNEA(b.model, b.data, q, v, nil)
+	b.at(q, v)
 	copy(c, b.data.Tau)
 }
 
@@ -95,13 +99,13 @@ func (b *Bodies) Loops() int { return b.model.NC() }
 
 // Closed takes Jacobian and bias of the loops.
 func (b *Bodies) Closed(q, v, jac, rho []float64) engine.Status {
-	if st := multibody.Dynamics(b.model, b.data, q, v, b.zero); st == multibody.NonFinite || st == multibody.NotPositive {
-		return engine.NonFinite
-	}
-	copy(b.known, q)
+	b.at(q, v)
 	copy(jac, b.data.Jac)
 	for k, x := range b.data.Bias {
 		rho[k] = -x
+	}
+	if !numeric.AllFinite(b.data.Tau...) || !numeric.AllFinite(rho...) {
+		return engine.NonFinite
 	}
 	return engine.OK
 }

@@ -33,8 +33,8 @@ func (tr *Train) Flow(t float64, x, dx []float64, p []circuit.Power) engine.Stat
 	if nr := len(tr.Rows); tr.looped != nil {
 		worst = worse(worst, tr.looped.Closed(q, v, tr.eq.x[nr*n:], f.rho[nr:]))
 	}
-	tr.Mech.Mass(q, tr.eq.m)
 	tr.Mech.Bias(q, v, f.bias)
+	tr.Mech.Mass(q, tr.eq.m)
 	for i := range f.tau {
 		f.tau[i] -= f.bias[i]
 	}

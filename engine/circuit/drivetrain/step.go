@@ -2,6 +2,7 @@ package drivetrain
 
 import (
 	"math"
+	"slices"
 
 	"hilrig/engine"
 	"hilrig/engine/circuit"
@@ -17,13 +18,73 @@ type fixed struct {
 	p                []circuit.Power
 	lambda           []float64
 	keep             []float64 // state at the beginning
+
+	even       []bool    // parts whose forces are affine in w
+	some       bool      // there are such
+	origin     []float64 // w at which they were taken
+	base, ramp []float64 // their forces there, n; and slope, n×n
+	last, goal []float64 // Newton: dw of the turn before, and where it led
+	past       past
+}
+
+// affine is a part whose forces and states may be straight lines in the mean speeds.
+type affine interface {
+	Affine() bool
+	Shift(w, dw, zn []float64) (circuit.Power, bool)
+}
+
+// past is what the steps before tell of the acceleration of the next one.
+type past struct {
+	known int       // steps
+	h     float64   // s  of each
+	v     []float64 // at the end of the last one
+	a     [3][]float64
+}
+
+// guess writes the mean speeds that the accelerations of the steps before lead to; v where there are none.
+func (p *past) guess(h float64, v, w []float64) {
+	if h != p.h || !slices.Equal(v, p.v) {
+		p.known = 0
+	}
+	for i, x := range v {
+		a := 0.0
+		switch p.known {
+		case 0:
+		case 1:
+			a = p.a[0][i]
+		case 2:
+			a = 2*p.a[0][i] - p.a[1][i]
+		default:
+			a = 3*(p.a[0][i]-p.a[1][i]) + p.a[2][i]
+		}
+		w[i] = x + h/2*a
+	}
+}
+
+// note takes a step of h from the speeds v0 to v.
+func (p *past) note(h float64, v0, v []float64) {
+	p.a[0], p.a[1], p.a[2] = p.a[2], p.a[0], p.a[1]
+	for i, x := range v {
+		p.a[0][i] = (x - v0[i]) / h
+	}
+	copy(p.v, v)
+	p.known, p.h = min(3, p.known+1), h
 }
 
 func newFixed(tr *Train) fixed {
 	n, k := tr.n, tr.eq.k
 	f := func(n int) []float64 { return make([]float64, n) }
-	return fixed{tau: f(n), bias: f(n), rho: f(k), slope: f(n * n), left: f(n * n), w: f(n), try: f(n), qm: f(n), residual: f(n), zn: f(tr.nz), dw: f(n),
-		p: make([]circuit.Power, len(tr.Parts)+len(tr.Rows)), lambda: f(k), keep: f(2*n + tr.nz)}
+	fx := fixed{tau: f(n), bias: f(n), rho: f(k), slope: f(n * n), left: f(n * n), w: f(n), try: f(n), qm: f(n), residual: f(n), zn: f(tr.nz), dw: f(n),
+		p: make([]circuit.Power, len(tr.Parts)+len(tr.Rows)), lambda: f(k), keep: f(2*n + tr.nz),
+		even: make([]bool, len(tr.Parts)), origin: f(n), base: f(n), ramp: f(n * n), last: f(n), goal: f(n),
+		past: past{v: f(n), a: [3][]float64{f(n), f(n), f(n)}}}
+	tied := slices.ContainsFunc(tr.Rows, func(r Row) bool { _, is := r.(*Coupling); return is }) // it asks the circuit at every w
+	for i, part := range tr.Parts {
+		a, ok := part.(affine)
+		fx.even[i] = ok && a.Affine() && !tied
+		fx.some = fx.some || fx.even[i]
+	}
+	return fx
 }
 
 const (
@@ -41,51 +102,48 @@ func (tr *Train) Step(t, h float64, x []float64) engine.Status {
 	if !numeric.AllFinite(x...) {
 		return engine.NonFinite
 	}
-	copy(f.w, v)
-	status := tr.evaluate(t, h, q, v, z, f.w)
+	f.past.guess(h, v, f.w)
+	status := tr.evaluate(t, h, q, v, z, f.w, true)
 	if status == engine.NonFinite {
 		return status
 	}
 	cost := math.Inf(1)
+	held, before := false, 0.0
 	for turn := 0; ; turn++ {
-		// Newton: (2M/h − ∂τ/∂w)·w⁺ − B·λ = 2M/h·v + τ − c − (∂τ/∂w)·w,   X·w⁺ = ρ
-		for i := range n {
-			sum := f.tau[i] - f.bias[i]
-			for j := range n {
-				m := 2 / h * tr.eq.m[i*n+j]
-				f.left[i*n+j] = m - f.slope[i*n+j]
-				sum += m*v[j] - f.slope[i*n+j]*f.w[j]
+		if held {
+			tr.correct()
+		} else if st := tr.newton(h, v); st != engine.OK {
+			if status = worse(status, st); st == engine.NonFinite {
+				return st
 			}
-			f.residual[i] = sum
 		}
-		status = tr.eq.solve(tr.Rows, f.left, f.residual, f.rho, f.w)
-		if status == engine.NonFinite {
-			return status
-		}
-		size := 0.0
+		size, way := 0.0, 0.0
 		small := true
-		for i := range n {
-			f.dw[i] = tr.eq.rhs[i] - f.w[i]
+		for i, d := range f.dw {
 			size = max(size, math.Abs(f.w[i]), math.Abs(v[i]))
+			way = max(way, math.Abs(d))
 		}
-		copy(f.lambda, tr.eq.lambda)
 		for _, d := range f.dw {
 			small = small && math.Abs(d) <= wRel*size+wAbs
 		}
 		if small {
 			break
 		}
+		// the factors of a turn serve the next ones as long as these come nearer fast
+		held = len(tr.Rows) == 0 && (turn == 0 || way < 0.2*before)
+		before = way
 		if turn == mostTurns {
 			status = engine.NotConverged
 			break
 		}
+		f.hasten(turn, n, tr.eq.m)
 		// the whole way, or as much of it as brings the equations nearer
 		copy(f.try, f.w)
 		for share := 1.0; ; share /= 2 {
 			for i := range n {
 				f.w[i] = f.try[i] + share*f.dw[i]
 			}
-			st := tr.evaluate(t, h, q, v, z, f.w)
+			st := tr.evaluate(t, h, q, v, z, f.w, false)
 			next := math.Inf(1)
 			if st != engine.NonFinite {
 				next = tr.miss(h, v)
@@ -97,6 +155,11 @@ func (tr *Train) Step(t, h float64, x []float64) engine.Status {
 				status, cost = st, next
 				break
 			}
+		}
+	}
+	if f.some && !slices.Equal(f.w, f.origin) {
+		if st := tr.settle(t, h, q, v, z); st == engine.NonFinite {
+			return st
 		}
 	}
 	copy(f.keep, x)
@@ -111,17 +174,123 @@ func (tr *Train) Step(t, h float64, x []float64) engine.Status {
 	}
 	if status == engine.NonFinite {
 		copy(x, f.keep)
+		f.past.known = 0
+	} else {
+		f.past.note(h, f.keep[n:2*n], v)
 	}
 	return status
 }
 
-// evaluate takes mass, bias and the forces of all parts at the mean speeds w.
-func (tr *Train) evaluate(t, h float64, q, v, z, w []float64) engine.Status {
+// newton finds dw and the forces of the rows by (2M/h − ∂τ/∂w)·w⁺ − B·λ = 2M/h·v + τ − c − (∂τ/∂w)·w,   X·w⁺ = ρ.
+func (tr *Train) newton(h float64, v []float64) engine.Status {
+	f, n := &tr.fixed, tr.n
+	for i := range n {
+		sum := f.tau[i] - f.bias[i]
+		for j := range n {
+			m := 2 / h * tr.eq.m[i*n+j]
+			f.left[i*n+j] = m - f.slope[i*n+j]
+			sum += m*v[j] - f.slope[i*n+j]*f.w[j]
+		}
+		f.residual[i] = sum
+	}
+	status := tr.eq.solve(tr.Rows, f.left, f.residual, f.rho, f.w)
+	for i := range n {
+		f.dw[i] = tr.eq.rhs[i] - f.w[i]
+	}
+	copy(f.lambda, tr.eq.lambda)
+	return status
+}
+
+// correct is newton with the factors of a turn before, for what miss has left in residual. There are no rows but those of loops.
+func (tr *Train) correct() {
+	f, e, n := &tr.fixed, &tr.eq, tr.n
+	for i, r := range f.residual {
+		e.rhs[i] = -r
+	}
+	for r, rho := range f.rho {
+		for i, x := range e.x[r*n : (r+1)*n] {
+			rho -= x * f.w[i]
+		}
+		e.rhs[n+r] = rho - e.soft*f.lambda[r]
+	}
+	e.lu.Solve(e.rhs)
+	copy(f.dw, e.rhs)
+	for r := range f.lambda {
+		f.lambda[r] += e.rhs[n+r]
+	}
+	copy(e.lambda, f.lambda)
+}
+
+// hasten lengthens or shortens dw by what the turn before says of how such steps miss: the derivatives of inertia and bias are not in
+// Newton's matrix. It is Aitken's step in several coordinates [A65], in the measure of their inertia m.
+func (f *fixed) hasten(turn, n int, m []float64) {
+	up, down := 0.0, 0.0
+	for i, d := range f.dw {
+		c := d - f.last[i]
+		up += m[i*n+i] * d * c
+		down += m[i*n+i] * c * c
+	}
+	share := 0.0
+	if turn > 0 && math.Abs(up) < down/2 {
+		share = up / down
+	}
+	for i, d := range f.dw {
+		goal := f.w[i] + d
+		f.dw[i] -= share * (goal - f.goal[i])
+		f.last[i], f.goal[i] = d, goal
+	}
+}
+
+// settle takes the states and powers of the affine parts at w.
+func (tr *Train) settle(t, h float64, q, v, z []float64) engine.Status {
 	f := &tr.fixed
-	clear(f.tau)
-	clear(f.slope)
 	worst := engine.OK
+	for i, w := range f.w {
+		f.origin[i] = w - f.origin[i]
+	}
 	for k, part := range tr.Parts {
+		if f.even[k] {
+			if p, ok := part.(affine).Shift(f.w, f.origin, tr.own(k, f.zn)); ok {
+				f.p[k] = p
+				continue
+			}
+			var st engine.Status
+			f.p[k], st = part.Trial(t, h, q, v, f.w, tr.own(k, z), tr.own(k, f.zn), f.base, f.ramp)
+			worst = worse(worst, st)
+		}
+	}
+	return worst
+}
+
+// evaluate takes mass, bias and the forces of all parts at the mean speeds w; those of the affine ones from a first evaluation.
+func (tr *Train) evaluate(t, h float64, q, v, z, w []float64, first bool) engine.Status {
+	f := &tr.fixed
+	worst := engine.OK
+	if first && f.some {
+		clear(f.base)
+		clear(f.ramp)
+		copy(f.origin, w)
+		for k, part := range tr.Parts {
+			if f.even[k] {
+				var st engine.Status
+				f.p[k], st = part.Trial(t, h, q, v, w, tr.own(k, z), tr.own(k, f.zn), f.base, f.ramp)
+				worst = worse(worst, st)
+			}
+		}
+	}
+	copy(f.tau, f.base)
+	copy(f.slope, f.ramp)
+	if f.some && !first {
+		for i := range f.tau {
+			for k, x := range f.ramp[i*tr.n : (i+1)*tr.n] {
+				f.tau[i] += x * (w[k] - f.origin[k])
+			}
+		}
+	}
+	for k, part := range tr.Parts {
+		if f.even[k] {
+			continue
+		}
 		var st engine.Status
 		f.p[k], st = part.Trial(t, h, q, v, w, tr.own(k, z), tr.own(k, f.zn), f.tau, f.slope)
 		worst = worse(worst, st)
@@ -143,16 +312,16 @@ func (tr *Train) evaluate(t, h float64, q, v, z, w []float64) engine.Status {
 		clear(f.rho[nr:]) // the mean speeds lie on the loops of the middle
 		copy(tr.eq.b[nr*tr.n:], tr.eq.x[nr*tr.n:])
 	}
-	tr.Mech.Mass(f.qm, tr.eq.m)
 	tr.Mech.Bias(f.qm, w, f.bias)
+	tr.Mech.Mass(f.qm, tr.eq.m)
 	if worst != engine.NonFinite && !numeric.AllFinite(f.tau...) {
 		worst = engine.NonFinite
 	}
 	return worst
 }
 
-// miss is how far the equations are from holding at w (rad/s): the residual of each by its inertia. The forces of the rows are those
-// of the last solution.
+// miss is how far the equations are from holding at w (rad/s): the residual of each, which it leaves in residual, by its inertia. The
+// forces of the rows are those of the last solution.
 func (tr *Train) miss(h float64, v []float64) (worst float64) {
 	f, n := &tr.fixed, tr.n
 	for i := range n {
@@ -163,6 +332,7 @@ func (tr *Train) miss(h float64, v []float64) (worst float64) {
 		for r, l := range f.lambda {
 			sum -= tr.eq.b[r*n+i] * l
 		}
+		f.residual[i] = sum
 		worst = max(worst, math.Abs(sum)*h/2/tr.eq.m[i*n+i])
 	}
 	return worst

@@ -134,6 +134,7 @@ type equations struct {
 	m, b     []float64 // n×n, k×n
 	lambda   []float64
 	positive []bool
+	soft     float64 // ε
 	lu       engine.LU
 	rhs      []float64
 }
@@ -180,10 +181,10 @@ func (e *equations) independent(rows []Row) error {
 func (e *equations) solve(rows []Row, m, tau, rho, v []float64) engine.Status {
 	n, k := e.n, e.k
 	w := n + k
-	soft := 0.0
+	e.soft = 0
 	for r := len(rows); r < k; r++ {
 		for i, c := range e.x[r*n : (r+1)*n] {
-			soft += 1e-12 * c * c / m[i*n+i] / float64(e.loops)
+			e.soft += 1e-12 * c * c / m[i*n+i] / float64(e.loops)
 		}
 	}
 	for turn := 0; ; turn++ {
@@ -200,7 +201,7 @@ func (e *equations) solve(rows []Row, m, tau, rho, v []float64) engine.Status {
 				rows[r].force(v, e.positive[r], b)
 			} else {
 				copy(b, x)
-				a[(n+r)*w+n+r] = soft
+				a[(n+r)*w+n+r] = e.soft
 			}
 			for i := range n {
 				a[i*w+n+r] = -b[i]

@@ -1,0 +1,69 @@
+package multibody
+
+import (
+	"fmt"
+	"strings"
+
+	"hilrig/engine/spelling"
+)
+
+// Integrator carries a machine, and states z beside it, forward to a tolerance: x = [q | v | z].
+type Integrator interface {
+	Start(t float64, x []float64) error
+	Step(end float64) error    // one step towards end (s)
+	At(t float64, x []float64) // the state anywhere in the last step
+	Reached() (t float64, x []float64)
+	Kept() Kept
+}
+
+// Kept is how an Integrator has kept the constraints since Start.
+type Kept struct {
+	Status             Status  // the worst
+	Gap, Rate          float64 // m, rad and 1/s  largest |g| and |dg/dt| at the end of a step
+	Leaps              int     // over singular positions
+	Accepted, Rejected int     // steps
+}
+
+// Forces are the torques of the joints and dz/dt at t (s), q, v, z.
+type Forces func(t float64, q, v, z, tau, dz []float64)
+
+// Formulations are the names of the ways to keep constraints offline: projection after steps by accelerations (Offline), and the
+// stabilised form of index 2 (Stabilised).
+func Formulations() []string { return []string{"projection", "ggl"} }
+
+// NewIntegrator makes the integrator of a formulation, for a machine with nz states beside it. The error says which names there are.
+func NewIntegrator(formulation string, m *Model, d *Data, nz int, f Forces, drives []func(t float64) Motion, rtol, atol float64) (Integrator, error) {
+	switch formulation {
+	case "projection":
+		o := newOffline(m, d, nz, f, drives)
+		o.Rtol, o.Atol = rtol, atol
+		return projected{o}, nil
+	case "ggl":
+		s := NewStabilised(m, d, nz, f, drives)
+		s.Rtol, s.Atol = rtol, atol
+		return s, nil
+	}
+	return nil, fmt.Errorf("unknown formulation %q%s: want %s", formulation, spelling.DidYouMean(formulation, Formulations()), strings.Join(Formulations(), " or "))
+}
+
+// projected is Offline as an Integrator.
+type projected struct{ *Offline }
+
+func (p projected) Start(t float64, x []float64) error {
+	p.start(t, append([]float64(nil), x...))
+	return nil
+}
+
+func (p projected) Reached() (t float64, x []float64) { return p.T, p.X }
+
+func (p projected) Kept() Kept {
+	return Kept{p.Status, p.Gap, p.Rate, p.Leaps, p.Accepted, p.Rejected}
+}
+
+// Reached is the state at T.
+func (s *Stabilised) Reached() (t float64, x []float64) { return s.T, s.X }
+
+// Kept is how the constraints were kept.
+func (s *Stabilised) Kept() Kept {
+	return Kept{s.Status, s.Gap, s.Rate, s.Leaps, s.Accepted, s.Rejected}
+}
