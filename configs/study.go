@@ -215,6 +215,9 @@ func (c *Study) Folder() string {
 	return filepath.Join("runs", c.Name)
 }
 
+// FileName is the path by which the study was loaded; for one that comes with the program its name there.
+func (c *Study) FileName() string { return c.name }
+
 // BaseName is the name of the file to simulate; of the study if that stands in it.
 func (c *Study) BaseName() string {
 	switch {

@@ -1,8 +1,9 @@
 // Package study runs a simulation many times over a plan of its parameters and says which of them matter.
 //
 // A Plan fixes every run in advance: which numbers each factor takes in it, as a function of the seed and the index of the
-// run alone. So runs may be done in any order, by any number of workers, in several sittings, and give the same table. Run
-// does them; a Journal remembers on disk what is done. Spearman and Partial then measure how far a result rises or falls
+// run alone. So runs may be done in any order, by any number of workers, in several sittings, and give the same table. A Folder
+// holds them on disk: a Manifest fixes tasks of some runs each, and every task has a file of its own, so that programs on
+// other machines may do them too. Spearman and Partial then measure how far a result rises or falls
 // with a factor, alone and with the other factors held: both look at ranks, so they ask for monotone relations, not for
 // straight ones, and a single wild run does not decide.
 //
