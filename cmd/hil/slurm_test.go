@@ -174,7 +174,7 @@ func (c *slurmCluster) kill(what string) {
 	_ = p.Wait()
 }
 
-// steps are the processes that a node has started, by the variables of Slurm.
+// steps are the processes that a node has started, by the variables of Slurm, each behind the slurmstepd that watches it.
 func (c *slurmCluster) steps(node string) (pids []int) {
 	list, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, path := range list {
@@ -182,10 +182,18 @@ func (c *slurmCluster) steps(node string) (pids []int) {
 		if err != nil || !strings.Contains(string(text), "SLURM_CONF="+c.conf+"\x00") || !strings.Contains(string(text), "SLURMD_NODENAME="+node+"\x00") {
 			continue
 		}
-		var pid int
-		if _, err := fmt.Sscanf(path, "/proc/%d/", &pid); err == nil {
-			pids = append(pids, pid)
+		var pid, parent int
+		if _, err := fmt.Sscanf(path, "/proc/%d/", &pid); err != nil {
+			continue
 		}
+		if stat, err := os.ReadFile(filepath.Join(filepath.Dir(path), "stat")); err == nil {
+			_, after, _ := strings.Cut(string(stat), ") ")
+			fmt.Sscanf(after[min(2, len(after)):], "%d", &parent)
+		}
+		if name, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", parent)); strings.HasPrefix(string(name), "slurmstepd") {
+			pids = append(pids, parent)
+		}
+		pids = append(pids, pid)
 	}
 	return pids
 }

@@ -50,8 +50,8 @@ func load(name string, changes []study.Change) (*parameterStudy, []schema.Proble
 	for _, c := range changes {
 		switch c.Key {
 		case "runs":
-			if cfg.Design.Kind == study.Grid {
-				return nil, nil, report.ExitWith(report.Usage, errors.New("study: --runs: a grid counts its own runs; change levels or values in the file"))
+			if k := cfg.Design.Kind; k == study.Grid || k == study.List {
+				return nil, nil, report.ExitWith(report.Usage, fmt.Errorf("study: --runs: a %s counts its own runs; change levels or values in the file", k))
 			}
 			cfg.Design.Runs = c.Value
 		case "seed":

@@ -22,7 +22,7 @@ const arraySize = 1000
 
 // queueEvery is how often the controller is asked; files of tasks are looked at oftener.
 const (
-	queueEvery = 4 * time.Second
+	queueEvery = 3 * time.Second
 	filesEvery = 500 * time.Millisecond
 )
 
@@ -165,6 +165,7 @@ func (s *parameterStudy) follow(ctx context.Context, q *queue, p study.Progress,
 	defer bar.Done()
 	open, st, note := p.Open, p.State, "waiting"
 	asked, gone := time.Now(), 0
+	again := map[int]bool{} // submitted a second time
 	tick := time.NewTicker(filesEvery)
 	defer tick.Stop()
 	for {
@@ -197,6 +198,17 @@ func (s *parameterStudy) follow(ctx context.Context, q *queue, p study.Progress,
 					break
 				}
 				k := lost(open, queued)
+				if !again[k[0]] { // killed with their node, say
+					fmt.Fprintf(stderr, "the tasks %s have left the queue without a result and are submitted once more; task %d: %s\n", ranges(k), k[0], q.lastWords(k[0]))
+					if err := q.submit(ctx, k); err != nil {
+						return err
+					}
+					for _, k := range k {
+						again[k] = true
+					}
+					gone = 0
+					break
+				}
 				return fmt.Errorf("the tasks %s have left the queue without a result; task %d: %s", ranges(k), k[0], q.lastWords(k[0]))
 			default:
 				gone = 0
