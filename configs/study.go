@@ -51,8 +51,8 @@ func (v *StudyVary) SetDefaults() { v.Scale = "linear" }
 
 // StudyDesign says how the runs are spread.
 type StudyDesign struct {
-	Kind       study.Design `yaml:"kind" doc:"latin-hypercube: one run in each of as many strata of every factor; grid: all combinations; random: independent draws"`
-	Runs       int          `yaml:"runs" want:">=0 <=10000000" doc:"settings of the factors; a grid counts its own"`
+	Kind       study.Design `yaml:"kind" doc:"latin-hypercube: one run in each of as many strata of every factor; grid: all combinations; random: independent draws; sobol: Sobol's sequence, as even as can be for powers of two; list: the n-th values of all factors together"`
+	Runs       int          `yaml:"runs" want:">=0 <=10000000" doc:"settings of the factors; a grid and a list count their own"`
 	Seed       int          `yaml:"seed" want:">=0" doc:"of the design and of the seeds that runs get"`
 	Replicates int          `yaml:"replicates" want:">=1 <=100000" doc:"runs of every setting, each with a seed of its own"`
 	SeedPath   StudyPaths   `yaml:"seed_path,omitempty" doc:"keys that receive the seed of a run, a path or a list of paths"`
@@ -133,10 +133,10 @@ func (c *Study) Check(r *schema.Report) {
 		c.checkVary(r, i)
 	}
 	d := &c.Design
-	if d.Kind == study.Grid && r.Given("design.runs") {
-		r.Errorf("design.runs", "design.runs: a grid counts its own runs; leave it out")
+	if d.counts() && r.Given("design.runs") {
+		r.Errorf("design.runs", "design.runs: a %s counts its own runs; leave it out", d.Kind)
 	}
-	if d.Kind != study.Grid && d.Runs == 0 && !r.Bad("design.runs") {
+	if !d.counts() && d.Runs == 0 && !r.Bad("design.runs") {
 		r.Errorf("design.runs", "design.runs is missing: how many settings of the factors")
 	}
 	if d.Replicates > 1 && len(d.SeedPath) == 0 && !r.Bad("design.seed_path") {
@@ -147,6 +147,9 @@ func (c *Study) Check(r *schema.Report) {
 		c.checkFigure(r, i, names)
 	}
 }
+
+// counts tells whether the runs follow from the factors.
+func (d *StudyDesign) counts() bool { return d.Kind == study.Grid || d.Kind == study.List }
 
 // checkVary checks one factor by itself.
 func (c *Study) checkVary(r *schema.Report, i int) {
@@ -169,6 +172,8 @@ func (c *Study) checkVary(r *schema.Report, i int) {
 		r.Errorf(at, "%s: want a range or a list of values, one of the two", at)
 	case len(v.Values) > 0:
 		v.readValues(r, at)
+	case hasRange && c.Design.Kind == study.List:
+		r.Errorf(at+".range", "%s.range: a list takes values", at)
 	case !hasRange:
 		r.Errorf(at+".values", "%s.values: empty, want at least one", at)
 	case !(v.Range.Lo < v.Range.Hi):
@@ -214,6 +219,9 @@ func (c *Study) Folder() string {
 	}
 	return filepath.Join("runs", c.Name)
 }
+
+// FileName is the path by which the study was loaded; for one that comes with the program its name there.
+func (c *Study) FileName() string { return c.name }
 
 // BaseName is the name of the file to simulate; of the study if that stands in it.
 func (c *Study) BaseName() string {

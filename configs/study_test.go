@@ -189,7 +189,7 @@ func TestBadStudies(t *testing.T) {
 		{"mixed values", "values: [1, 2]", "values: [1 s, 2]", []string{"1 s and 2 are in different units"}},
 		{"twice", "path: duration", "path: friction.Fs", []string{"vary[2].path: friction.Fs is varied twice"}},
 		{"no runs", "design: {runs: 10}", "design: {}", []string{"design.runs is missing"}},
-		{"kind", "runs: 10", "runs: 10, kind: latin", []string{`"latin" is not one of latin-hypercube, grid, random`}},
+		{"kind", "runs: 10", "runs: 10, kind: latin", []string{`"latin" is not one of latin-hypercube, grid, random, sobol, list`}},
 		{"grid with runs", "runs: 10", "runs: 10, kind: grid", []string{"a grid counts its own runs", "vary[0].levels: 0, a grid takes at least 2"}},
 		{"replicates without seed", "runs: 10", "runs: 10, replicates: 3", []string{"would be the same run; name the key of the seed"}},
 		{"seed path", "runs: 10", "runs: 10, seed_path: sead", []string{`design.seed_path: unknown key "sead"`}},

@@ -18,7 +18,7 @@ var takes = map[string][]configs.Kind{
 	"run": {configs.RigFile}, "rig": {configs.RigFile},
 	"simulate": {configs.SimulateFile, configs.ContactFile, configs.BallFile, configs.ManipulatorFile, configs.MachineFile},
 	"identify": {configs.IdentifyFile, configs.BallFitFile, configs.RunFile, configs.NumbersFile}, "compare": {configs.IdentifyFile},
-	"study":  {configs.StudyFile},
+	"study": {configs.StudyFile}, "plan": {configs.StudyFile},
 	"replay": {configs.RunFile}, "export": {configs.RunFile},
 	"import": {configs.MotionFile, configs.NumbersFile, configs.RunFile, configs.RobotFile},
 	"check":  {configs.RigFile, configs.SimulateFile, configs.ContactFile, configs.BallFile, configs.ManipulatorFile, configs.MachineFile, configs.IdentifyFile, configs.BallFitFile, configs.StudyFile},

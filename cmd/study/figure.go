@@ -35,7 +35,7 @@ func (s *parameterStudy) figure(ctx context.Context, f *configs.StudyFigure) (*p
 		}
 		p = plot.Panel{X: plot.Axis{Name: spoken(x.Name), Unit: x.Unit}, Y: plot.Axis{Name: spoken(y.Name), Unit: y.Unit},
 			Series: []plot.Series{{X: x.Values, Y: y.Values}}}
-		fig.Note = "one run of " + s.cfg.BaseName() + changes(f.At)
+		fig.Note = "one run of " + s.base() + changes(f.At)
 		p.Series = append(p.Series, bounds(f, x.Values, y.Values)...)
 	case "correlations":
 		p = s.bars(f)
@@ -91,7 +91,7 @@ func (s *parameterStudy) axis(name string) ([]float64, string) {
 
 // plainPlan says in small print what the points are.
 func (s *parameterStudy) plainPlan() string {
-	text := fmt.Sprintf("%d runs of %s, %s, seed %d", s.plan.Runs(), s.cfg.BaseName(), s.cfg.Design.Kind, s.cfg.Design.Seed)
+	text := fmt.Sprintf("%d runs of %s, %s, seed %d", s.plan.Runs(), s.base(), s.cfg.Design.Kind, s.cfg.Design.Seed)
 	if n := s.plan.Replicates(); n > 1 {
 		text += fmt.Sprintf(", %d seeds for every point", n)
 	}

@@ -1,22 +1,71 @@
 package study
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+	"time"
 
 	"hilrig/cmd/report"
 	"hilrig/configs"
+	"hilrig/configs/schema"
 	"hilrig/engine/study"
 )
 
-// resultsVersion counts the ways of computing: it is raised when a run of the same file gives other numbers than before, so
-// that a journal of then is not mixed with runs of now.
-const resultsVersion = 1
+// parameterStudy is a study of a file and its results.
+type parameterStudy struct {
+	name     string // as the user names it
+	cfg      *configs.Study
+	changes  []study.Change // flags over the file
+	plan     *study.Plan
+	seeds    []int64 // by run; nil: runs have none
+	dir      string
+	folder   *study.Folder
+	anew     bool // what was in the folder was of a study, and is removed
+	outcomes []study.Outcome
+}
+
+// load reads a study that comes with the program, or that of a file, with flags over it.
+func load(name string, changes []study.Change) (*parameterStudy, []schema.Problem, error) {
+	s := &parameterStudy{name: name, changes: changes}
+	path, err := name, error(nil)
+	if !slices.Contains(configs.BuiltInStudies(), name) {
+		if path, err = filepath.Abs(name); err != nil { // what goes wrong in a run reads the same from everywhere
+			return nil, nil, report.ExitWith(report.Unavailable, err)
+		}
+	}
+	cfg, warnings, err := configs.LoadStudy(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	s.cfg = cfg
+	for _, c := range changes {
+		switch c.Key {
+		case "runs":
+			if k := cfg.Design.Kind; k == study.Grid || k == study.List {
+				return nil, nil, report.ExitWith(report.Usage, fmt.Errorf("study: --runs: a %s counts its own runs; change levels or values in the file", k))
+			}
+			cfg.Design.Runs = c.Value
+		case "seed":
+			cfg.Design.Seed = c.Value
+		default:
+			return nil, nil, report.ExitWith(report.Invalid, fmt.Errorf("study: the manifest changes %s, which this program does not know", c.Key))
+		}
+	}
+	if s.plan, err = PlanOf(cfg); err != nil {
+		return nil, nil, report.ExitWith(report.Invalid, fmt.Errorf("study: %w", err))
+	}
+	s.drawSeeds()
+	return s, warnings, nil
+}
 
 // PlanOf turns the factors of a file into a plan. The order of draws follows the paths, not the names.
 func PlanOf(c *configs.Study) (*study.Plan, error) {
@@ -68,12 +117,40 @@ func (s *parameterStudy) file(run int) ([]byte, error) {
 	return s.cfg.Simulation(x, s.seed(run), nil)
 }
 
-// key is a digest of everything that the outcomes depend on: factors, design, the file to simulate with what it reads, and
-// the way of computing. Comments, names and what is reported do not count.
-func (s *parameterStudy) key() (string, error) {
-	base, err := s.cfg.Simulation(nil, -1, nil)
+// base is the file to simulate as the study calls it: from the folder of the study.
+func (s *parameterStudy) base() string { return s.fromStudy(s.cfg.BaseName()) }
+
+// fromStudy is a path from the folder of the study.
+func (s *parameterStudy) fromStudy(path string) string {
+	if !filepath.IsAbs(s.cfg.FileName()) { // comes with the program
+		return path
+	}
+	rel, err := filepath.Rel(filepath.Dir(s.cfg.FileName()), path)
 	if err != nil {
-		return "", err
+		return path
+	}
+	return rel
+}
+
+// manifest says what the outcomes depend on, and cuts the runs into tasks of so many each. Comments, names and what is reported do not
+// count.
+func (s *parameterStudy) manifest(each int) (*study.Manifest, error) {
+	program, err := thisProgram()
+	if err != nil {
+		return nil, err
+	}
+	m := &study.Manifest{
+		Format: study.ManifestFormat, Study: s.name, Changes: s.changes, Program: program, Runs: s.plan.Runs(), Tasks: study.Cut(s.plan.Runs(), each, s.seeds),
+		About: fmt.Sprintf("%s, %s of %d, seed %d", s.cfg.Name, s.cfg.Design.Kind, s.plan.Points(), s.cfg.Design.Seed),
+	}
+	if filepath.IsAbs(s.cfg.FileName()) {
+		dir, err := filepath.Abs(s.dir)
+		if err != nil {
+			return nil, err
+		}
+		if m.Study, err = filepath.Rel(dir, s.cfg.FileName()); err != nil {
+			return nil, err
+		}
 	}
 	type factor struct {
 		Path, Scale, Unit string
@@ -81,77 +158,148 @@ func (s *parameterStudy) key() (string, error) {
 		Levels            int
 		Values            []string
 	}
-	k := struct {
-		Version int
+	design := struct {
 		Design  configs.StudyDesign
 		Factors []factor
-		Base    string
-		Inputs  []string
-	}{Version: resultsVersion, Design: s.cfg.Design, Base: string(base)}
+	}{Design: s.cfg.Design}
 	for i := range s.cfg.Vary {
 		v := &s.cfg.Vary[i]
 		f := factor{Path: v.Path, Scale: v.Scale, Unit: v.Unit(), Range: v.Range, Levels: v.Levels}
 		for _, x := range v.Values {
 			f.Values = append(f.Values, x.Text())
 		}
-		k.Factors = append(k.Factors, f)
+		design.Factors = append(design.Factors, f)
 	}
+	text, err := json.Marshal(design)
+	if err != nil {
+		return nil, err
+	}
+	base, err := s.cfg.Simulation(nil, -1, nil)
+	if err != nil {
+		return nil, err
+	}
+	add := func(name string, data []byte) {
+		m.Inputs = append(m.Inputs, study.Input{Name: name, SHA256: fmt.Sprintf("%x", sha256.Sum256(data))})
+	}
+	add("the design or a factor", text)
+	add(s.base()+", with set,", base)
 	for _, path := range s.cfg.Inputs() {
 		data, err := os.ReadFile(path)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
-		k.Inputs = append(k.Inputs, fmt.Sprintf("%x", sha256.Sum256(data)))
+		add(s.fromStudy(path), data)
 	}
-	text, err := json.Marshal(k)
-	if err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("%x", sha256.Sum256(text)), nil
+	return m, nil
 }
 
-// JournalName is the file in the folder of results that says what is done.
-const JournalName = "journal.jsonl"
+// Tasks are few enough for one array of Slurm, as it is set up unless told otherwise, and long enough not to be lost in what starting one takes.
+const (
+	mostTasks  = 1000
+	taskLength = 30 * time.Second
+	trialTime  = 2 * time.Second // for one run, to see how long it takes
+)
 
-// journal opens the journal in the folder of results.
-func (s *parameterStudy) journal(f Options, stderr io.Writer) (*study.Journal, error) {
-	key, err := s.key()
-	if err != nil {
-		return nil, report.ExitWith(report.Invalid, fmt.Errorf("study: %w", err))
-	}
-	path := filepath.Join(s.dir, JournalName)
-	_, missing := os.Stat(path)
+// fewest is the least number of runs a task can have.
+func fewest(runs int) int { return (runs + mostTasks - 1) / mostTasks }
+
+// sensible is the number of runs that make a task of sensible length, by trying the first run, and how long that took. It may end the study: a
+// result that was asked for and that the run does not give is known now.
+func (s *parameterStudy) sensible(ctx context.Context) (each int, one time.Duration, err error) {
+	inner, cancel := context.WithTimeout(ctx, trialTime)
+	defer cancel()
+	began := time.Now()
+	m, err := s.work(inner, 0)
+	one = time.Since(began)
 	switch {
-	case missing != nil && f.Resume && f.Changed("resume"):
-		return nil, report.ExitWith(report.Invalid, fmt.Errorf("study: --resume, but there is no journal %s", path))
-	case missing != nil:
-		for _, name := range []string{"results.csv", "results.parquet", "summary.json"} {
-			if _, err := os.Lstat(filepath.Join(s.dir, name)); err == nil {
-				return nil, report.ExitWith(report.Usage, fmt.Errorf("study: %s is there without a journal: it is not of this study; name another folder with --out", filepath.Join(s.dir, name)))
-			}
-		}
-	case !f.Resume:
-		if err := study.Discard(path); err != nil {
-			return nil, report.ExitWith(report.Unavailable, fmt.Errorf("study: %w", err))
+	case ctx.Err() != nil:
+		return 0, 0, ctx.Err()
+	case err == nil:
+		if err := s.knows(m); err != nil {
+			return 0, 0, err
 		}
 	}
-	if err := os.MkdirAll(s.dir, 0o755); err != nil {
-		return nil, report.ExitWith(report.Unavailable, fmt.Errorf("study: %w", err))
+	runs := s.plan.Runs()
+	each = int(taskLength / max(one, time.Microsecond))
+	if inner.Err() != nil {
+		each = 1 // longer than tried
 	}
-	about := fmt.Sprintf("%s, %s of %d, seed %d", s.cfg.Name, s.cfg.Design.Kind, s.plan.Points(), s.cfg.Design.Seed)
-	j, err := study.OpenJournal(path, key, about, s.plan.Runs())
+	most := max((runs+15)/16, 1) // all processors have something to do
+	return max(min(each, most), fewest(runs)), one, nil
+}
+
+// open finds the folder of the study, or begins it with tasks of so many runs. What is there and of another plan is refused; a folder that
+// lacks nothing may have been made by another program, which is said.
+func (s *parameterStudy) open(each int, stderr io.Writer) error {
+	m, err := s.manifest(each)
+	if err != nil {
+		return report.ExitWith(report.Invalid, fmt.Errorf("study: %w", err))
+	}
+	if s.folder, err = study.Open(s.dir); errors.Is(err, fs.ErrNotExist) {
+		return s.begin(m)
+	}
+	if err == nil {
+		err = s.unchanged(m, stderr)
+	}
+	return s.refusal(err)
+}
+
+// refusal gives what is wrong with a folder its exit code and a way out.
+func (s *parameterStudy) refusal(err error) error {
 	var foreign *study.Foreign
 	switch {
 	case errors.As(err, &foreign):
-		return nil, report.ExitWith(report.Invalid, fmt.Errorf("study: %w; name another folder with --out, or begin again with --resume=false", err))
+		return report.ExitWith(report.Invalid, fmt.Errorf("study: %w; name another folder with --out, or begin again with --resume=false", err))
 	case err != nil:
-		return nil, report.ExitWith(report.Unavailable, fmt.Errorf("study: %w", err))
+		return report.ExitWith(report.Unavailable, fmt.Errorf("study: %w", err))
 	}
-	if n := j.Damaged(); n > 0 {
-		fmt.Fprintf(stderr, "warning: %s: %d lines cannot be read; these runs are done again\n", path, n)
+	return nil
+}
+
+// unchanged compares what was planned with what is there now.
+func (s *parameterStudy) unchanged(now *study.Manifest, stderr io.Writer) error {
+	path := filepath.Join(s.dir, study.ManifestName)
+	program, inputs := s.folder.Manifest.Changed(now)
+	if len(inputs) > 0 {
+		return &study.Foreign{Path: path, Why: fmt.Sprintf("belongs to other settings (%s): %s", s.folder.Manifest.About, strings.Join(inputs, "; "))}
 	}
-	if n := j.Done(); n > 0 && n < s.plan.Runs() {
-		fmt.Fprintf(stderr, "going on with %s: %d of %d runs are done\n", path, n, s.plan.Runs())
+	if program == "" {
+		return nil
 	}
-	return j, nil
+	p, err := s.folder.Look()
+	switch {
+	case err != nil:
+		return err
+	case len(p.Open) > 0:
+		return &study.Foreign{Path: path, Why: fmt.Sprintf("%s. %d of %d tasks are still to be done", program, len(p.Open), len(s.folder.Manifest.Tasks))}
+	}
+	fmt.Fprintf(stderr, "warning: %s: %s; all runs are from then\n", path, program)
+	return nil
+}
+
+// begin writes the manifest of a new folder.
+func (s *parameterStudy) begin(m *study.Manifest) error {
+	for _, name := range slices.DeleteFunc([]string{"results.csv", "results.parquet", "summary.json"}, func(string) bool { return s.anew }) {
+		if _, err := os.Lstat(filepath.Join(s.dir, name)); err == nil {
+			return report.ExitWith(report.Usage, fmt.Errorf("study: %s is there without a %s: it is not of this study; name another folder with --out", filepath.Join(s.dir, name), study.ManifestName))
+		}
+	}
+	err := os.MkdirAll(s.dir, 0o755)
+	if err == nil {
+		err = report.WriteWhole(filepath.Join(s.dir, study.ManifestName), false, func(w io.Writer) error { return report.EncodeJSON(w, m) })
+	}
+	if err == nil {
+		s.folder, err = study.Open(s.dir)
+	}
+	return s.refusal(err)
+}
+
+// discard removes what an earlier study has left in the folder.
+func (s *parameterStudy) discard() error {
+	err := study.Discard(s.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	s.anew = err == nil
+	return s.refusal(err)
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -25,20 +26,16 @@ type Options struct {
 	Workers, Runs, Seed int
 	Out, Format         string
 	Resume, Json, Plot  bool
+	Chunk               int  // plan: runs of a task; 0: a sensible number
+	Index               int  // task: which
+	Partial, Report     bool // collect
+	Executor            string
+	Slurm               []string // further options of sbatch
 	Changed             func(name string) bool
 }
 
-// parameterStudy is a study under way and its results.
-type parameterStudy struct {
-	name     string
-	cfg      *configs.Study
-	plan     *study.Plan
-	seeds    []int64 // by run; nil: runs have none
-	dir      string
-	outcomes []study.Outcome
-}
-
-// Run does a study that comes with the program, or that of a file. interrupted tells whether ctx ended by Ctrl-C.
+// Run does a study that comes with the program, or that of a file: it plans it unless that was done, does what is missing on this machine, and
+// collects. interrupted tells whether ctx ended by Ctrl-C.
 func Run(ctx context.Context, interrupted func() bool, name string, f Options, stdout, stderr io.Writer) error {
 	if err := f.check(); err != nil {
 		return report.ExitWith(report.Usage, fmt.Errorf("study: %w", err))
@@ -49,47 +46,103 @@ func Run(ctx context.Context, interrupted func() bool, name string, f Options, s
 	if name == beamName {
 		return runBeam(ctx, interrupted, f, stdout)
 	}
-	cfg, warnings, err := configs.LoadStudy(name)
-	if err != nil {
-		return report.Refuse(stderr, err)
-	}
-	report.PrintWarnings(stderr, warnings)
-	if err := f.over(cfg); err != nil {
-		return report.ExitWith(report.Usage, fmt.Errorf("study: %w", err))
-	}
-	s := &parameterStudy{name: name, cfg: cfg, dir: cfg.Folder()}
-	if s.plan, err = PlanOf(cfg); err != nil {
-		return report.ExitWith(report.Invalid, fmt.Errorf("study: %w", err))
-	}
-	s.drawSeeds()
-	if f.Plot && len(cfg.Figures) == 0 {
-		fmt.Fprintln(stderr, "warning: the study names no figures; --plot draws nothing")
-	}
-	j, err := s.journal(f, stderr)
+	s, err := f.load(name, stderr)
 	if err != nil {
 		return err
 	}
-	defer j.Close()
-
-	// the runs
-	began, before := time.Now(), j.Done()
-	if err := s.run(ctx, j, f.Workers, stderr); err != nil {
-		var misnamed *misnamedError
-		switch {
-		case interrupted():
-			return report.ExitWith(report.Interrupted, fmt.Errorf("study: interrupted with %d of %d runs done; the same command goes on from there: %s", j.Done(), s.plan.Runs(), s.again(f)))
-		case errors.As(err, &misnamed):
-			return report.ExitWith(report.Invalid, err)
-		}
-		return report.ExitWith(report.Unavailable, fmt.Errorf("study: %w", err))
+	if f.Plot && len(s.cfg.Figures) == 0 {
+		fmt.Fprintln(stderr, "warning: the study names no figures; --plot draws nothing")
 	}
-	sit := sitting{WallTime: time.Since(began).Seconds(), Workers: cmp.Or(f.Workers, runtime.GOMAXPROCS(0)), Resumed: before}
+	if err := s.resume(f); err != nil {
+		return err
+	}
+	if err := s.open(fewest(s.plan.Runs()), stderr); err != nil {
+		return err
+	}
+	again := s.again(f)
+	sit, err := s.local(ctx, interrupted, f.Workers, again, stderr)
+	if err != nil {
+		return err
+	}
+	return s.collect(ctx, interrupted, f, sit, again, stdout)
+}
 
-	// what is made of them
+// load reads the study with the flags over it.
+func (f *Options) load(name string, stderr io.Writer) (*parameterStudy, error) {
+	var changes []study.Change
+	if f.Runs > 0 {
+		changes = append(changes, study.Change{Key: "runs", Value: f.Runs})
+	}
+	if f.Changed("seed") {
+		changes = append(changes, study.Change{Key: "seed", Value: f.Seed})
+	}
+	s, warnings, err := load(name, changes)
+	if err != nil {
+		return nil, refuse(stderr, err)
+	}
+	report.PrintWarnings(stderr, warnings)
+	s.dir = cmp.Or(f.Out, s.cfg.Folder())
+	return s, nil
+}
+
+// resume begins again if that was asked for, and refuses to go on with what is not there.
+func (s *parameterStudy) resume(f Options) error {
+	if !f.Resume {
+		return s.discard()
+	}
+	if path := filepath.Join(s.dir, study.ManifestName); f.Changed("resume") {
+		if _, err := os.Stat(path); err != nil {
+			return report.ExitWith(report.Invalid, fmt.Errorf("study: --resume, but there is no manifest %s", path))
+		}
+	}
+	return nil
+}
+
+// local does what is missing on this machine.
+func (s *parameterStudy) local(ctx context.Context, interrupted func() bool, workers int, again string, stderr io.Writer) (sitting, error) {
+	began := time.Now()
+	p, err := s.folder.Look()
+	if err != nil {
+		return sitting{}, s.refusal(err)
+	}
+	if n := len(p.Damaged); n > 0 {
+		fmt.Fprintf(stderr, "warning: %s: %d tasks cannot be read and are done again\n", s.dir, n)
+	}
+	if p.Done > 0 && p.Done < p.Of {
+		fmt.Fprintf(stderr, "going on with %s: %d of %d runs are in finished tasks\n", s.dir, p.Done, p.Of)
+	}
+	done, now := p.Done, 0
+	err = s.run(ctx, p, workers, stderr, func(st study.State) { done, now = st.Done, st.Now })
+	var misnamed *misnamedError
+	switch {
+	case errors.As(err, &misnamed):
+		return sitting{}, report.ExitWith(report.Invalid, err)
+	case err != nil && interrupted():
+		return sitting{}, report.ExitWith(report.Interrupted, fmt.Errorf("study: interrupted with %d of %d runs done; the same command goes on from there: %s", done, p.Of, again))
+	case err != nil:
+		return sitting{}, report.ExitWith(report.Unavailable, fmt.Errorf("study: %w; %d of %d runs are done, and when that is mended the same command goes on: %s", err, done, p.Of, again))
+	}
+	return sitting{Folder: s.dir, WallTime: time.Since(began).Seconds(), Workers: cmp.Or(workers, runtime.GOMAXPROCS(0)), Resumed: p.Of - now}, nil
+}
+
+// collect makes tables and figures of what is in the folder.
+func (s *parameterStudy) collect(ctx context.Context, interrupted func() bool, f Options, sit sitting, again string, stdout io.Writer) error {
+	var err error
+	if s.outcomes, sit.Missing, err = s.folder.Outcomes(); err != nil {
+		return s.refusal(err)
+	}
+	for _, o := range s.outcomes {
+		if o.Failed == "" {
+			if err := s.knows(o.Metrics); err != nil {
+				return report.ExitWith(report.Invalid, err)
+			}
+			break
+		}
+	}
 	sum := s.summarise()
 	if err := s.write(ctx, f, sum); err != nil {
 		if interrupted() {
-			return report.ExitWith(report.Interrupted, errors.New("study: interrupted while writing; all runs are in the journal: "+s.again(f)))
+			return report.ExitWith(report.Interrupted, errors.New("study: interrupted while writing; all runs are in the folder: "+again))
 		}
 		return err
 	}
@@ -102,12 +155,12 @@ func Run(ctx context.Context, interrupted func() bool, name string, f Options, s
 		}
 	} else {
 		sum.print(stdout, sit)
-		if !f.Plot && len(cfg.Figures) > 0 {
-			fmt.Fprintf(stdout, "\nnext: %s --plot      draws %d figures; no run is done again\n", s.again(f), len(cfg.Figures))
+		if !f.Plot && len(s.cfg.Figures) > 0 {
+			fmt.Fprintf(stdout, "\nnext: %s --plot      draws %d figures; no run is done again\n", again, len(s.cfg.Figures))
 		}
 	}
-	if share := 100 * float64(sum.Failed) / float64(sum.Runs); share > cfg.MaxFailed {
-		return report.ExitWith(report.Quality, fmt.Errorf("study: %d of %d runs failed, %.3g %%; at most %.3g %% may (max_failed)", sum.Failed, sum.Runs, share, cfg.MaxFailed))
+	if share := 100 * float64(sum.Failed) / float64(sum.Runs); share > s.cfg.MaxFailed {
+		return report.ExitWith(report.Quality, fmt.Errorf("study: %d of %d runs failed, %.3g %%; at most %.3g %% may (max_failed)", sum.Failed, sum.Runs, share, s.cfg.MaxFailed))
 	}
 	return nil
 }
@@ -127,23 +180,6 @@ func (f *Options) check() error {
 	return nil
 }
 
-// over puts the flags over the file.
-func (f *Options) over(c *configs.Study) error {
-	if f.Runs > 0 {
-		if c.Design.Kind == study.Grid {
-			return errors.New("--runs: a grid counts its own runs; change levels or values in the file")
-		}
-		c.Design.Runs = f.Runs
-	}
-	if f.Changed("seed") {
-		c.Design.Seed = f.Seed
-	}
-	if f.Out != "" {
-		c.Output = f.Out
-	}
-	return nil
-}
-
 // again is the command that goes on with the study.
 func (s *parameterStudy) again(f Options) string {
 	cmd := report.StartName + " study " + s.name
@@ -159,27 +195,47 @@ func (s *parameterStudy) again(f Options) string {
 	return cmd
 }
 
+// refuse says what is wrong with a file, unless the error has an exit code already.
+func refuse(stderr io.Writer, err error) error {
+	if report.ExitCode(err) != report.Internal {
+		return err
+	}
+	return report.Refuse(stderr, err)
+}
+
 // misnamedError says that a result was asked for which runs do not give.
 type misnamedError struct{ text string }
 
 func (e *misnamedError) Error() string { return e.text }
 
+// work does one run. Paths in what goes wrong are from the folder of the study, so that they read the same on all machines.
+func (s *parameterStudy) work(ctx context.Context, run int) ([]study.Metric, error) {
+	data, err := s.file(run)
+	if err != nil {
+		return nil, err
+	}
+	list, err := simulate.Metrics(ctx, s.cfg.BaseName(), data)
+	if err != nil {
+		if folder := filepath.Dir(s.cfg.BaseName()); filepath.IsAbs(folder) {
+			err = errors.New(strings.ReplaceAll(err.Error(), folder+string(filepath.Separator), ""))
+		}
+		return nil, err
+	}
+	var m []study.Metric
+	for _, x := range list {
+		m = append(m, study.Metric(x))
+	}
+	return m, nil
+}
+
 // run does the runs that are missing. The first one that succeeds tells which results there are: what was asked for and is
 // not among them ends the study there.
-func (s *parameterStudy) run(ctx context.Context, j *study.Journal, workers int, stderr io.Writer) error {
+func (s *parameterStudy) run(ctx context.Context, p study.Progress, workers int, stderr io.Writer, watch func(study.State)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var once sync.Once
-	task := func(ctx context.Context, run int) ([]study.Metric, error) {
-		data, err := s.file(run)
-		if err != nil {
-			return nil, err
-		}
-		list, err := simulate.Metrics(ctx, s.cfg.BaseName(), data)
-		var m []study.Metric
-		for _, x := range list {
-			m = append(m, study.Metric(x))
-		}
+	work := func(ctx context.Context, run int) ([]study.Metric, error) {
+		m, err := s.work(ctx, run)
 		if err == nil {
 			once.Do(func() {
 				if err := s.knows(m); err != nil {
@@ -191,26 +247,19 @@ func (s *parameterStudy) run(ctx context.Context, j *study.Journal, workers int,
 	}
 	bar := report.NewProgress(stderr)
 	defer bar.Done()
-	var err error
-	s.outcomes, err = study.Run(ctx, j, workers, task, func(st study.State) {
-		phase := "run"
-		if st.Failed > 0 {
-			phase = fmt.Sprintf("%d failed, run", st.Failed)
-		}
-		bar.Watch(report.Stage{Method: "study", Phase: phase, Step: st.Done, Of: st.Of, Simulated: st.Now})
+	return s.folder.Run(ctx, p, workers, work, func(st study.State) {
+		watch(st)
+		bar.Watch(stageOf(st))
 	})
-	if cause := context.Cause(ctx); cause != nil {
-		return cause
+}
+
+// stageOf is a state as the progress bar shows it.
+func stageOf(st study.State) report.Stage {
+	phase := "run"
+	if st.Failed > 0 {
+		phase = fmt.Sprintf("%d failed, run", st.Failed)
 	}
-	if err != nil {
-		return err
-	}
-	for _, o := range s.outcomes {
-		if o.Failed == "" {
-			return s.knows(o.Metrics)
-		}
-	}
-	return nil
+	return report.Stage{Method: "study", Phase: phase, Step: st.Done, Of: st.Of, Simulated: st.Now}
 }
 
 // knows tells whether everything that was asked for is among the results.

@@ -35,7 +35,6 @@ type Summary struct {
 	Unverified  *unverifiedSteps `json:"unverified"` // null: the runs do not say
 	Warned      []int            `json:"warned"`     // runs with warnings
 	Files       []string         `json:"files"`
-	Folder      string           `json:"folder"`
 }
 
 type failure struct {
@@ -91,9 +90,11 @@ type unverifiedSteps struct {
 
 // sitting is what belongs to this time only.
 type sitting struct {
+	Folder   string  `json:"folder"`
 	WallTime float64 `json:"wall_time_s"`
-	Workers  int     `json:"workers"`
+	Workers  int     `json:"workers"` // 0: the runs were done elsewhere
 	Resumed  int     `json:"resumed"` // runs that were done before
+	Missing  int     `json:"missing"` // runs that are not done yet
 }
 
 const shownFailures = 20
@@ -106,11 +107,11 @@ func valueOf(c study.Correlation) correlationValue {
 func (s *parameterStudy) summarise() *Summary {
 	c := s.cfg
 	out := &Summary{
-		Name: c.Name, Description: c.Description, Study: s.name, Base: c.BaseName(), Program: report.Version(), Design: c.Design.Kind.String(), Seed: c.Design.Seed,
-		Runs: s.plan.Runs(), Points: s.plan.Points(), Replicates: s.plan.Replicates(), Failures: []failure{}, Warned: []int{}, Files: []string{}, Folder: s.dir,
+		Name: c.Name, Description: c.Description, Study: s.folder.Manifest.Study, Base: s.base(), Program: s.folder.Manifest.Program.Version, Design: c.Design.Kind.String(), Seed: c.Design.Seed,
+		Runs: s.plan.Runs(), Points: s.plan.Points(), Replicates: s.plan.Replicates(), Failures: []failure{}, Warned: []int{}, Files: []string{},
 	}
 	for _, o := range s.outcomes {
-		if o.Failed == "" {
+		if o.Failed == "" || o.Failed == study.NotDone {
 			continue
 		}
 		if out.Failed++; out.Failed <= shownFailures {
@@ -193,8 +194,14 @@ func (s *Summary) print(w io.Writer, sit sitting) {
 	if s.Replicates > 1 {
 		plan = fmt.Sprintf("%d points, %d times each", s.Points, s.Replicates)
 	}
-	fmt.Fprintf(w, "%s\n%s of %s, %s, seed %d; %.3g s with %d workers", report.Titled(s.Name, s.Description), plan, s.Base, s.Design, s.Seed, sit.WallTime, sit.Workers)
-	if sit.Resumed > 0 {
+	fmt.Fprintf(w, "%s\n%s of %s, %s, seed %d", report.Titled(s.Name, s.Description), plan, s.Base, s.Design, s.Seed)
+	if sit.Workers > 0 {
+		fmt.Fprintf(w, "; %.3g s with %d workers", sit.WallTime, sit.Workers)
+	}
+	if sit.Missing > 0 {
+		fmt.Fprintf(w, "; %d runs are not done yet and count for nothing", sit.Missing)
+	}
+	if sit.Workers > 0 && sit.Resumed > 0 {
 		fmt.Fprintf(w, ", %d runs were there already", sit.Resumed)
 	}
 	fmt.Fprintln(w)
@@ -220,7 +227,7 @@ func (s *Summary) print(w io.Writer, sit sitting) {
 	for i := range s.Metrics {
 		s.printCorrelations(w, &s.Metrics[i])
 	}
-	fmt.Fprintf(w, "\n%s: %s, summary.json, %s\n", s.Folder, strings.Join(s.Files, ", "), JournalName)
+	fmt.Fprintf(w, "\n%s: %s, summary.json\n", sit.Folder, strings.Join(s.Files, ", "))
 }
 
 func (s *Summary) printMetrics(w io.Writer) {

@@ -2,17 +2,18 @@ package study
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"runtime"
 	"runtime/debug"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 )
 
-// Task does one run. It must depend on the run's number alone, and return soon after ctx has ended.
-type Task func(ctx context.Context, run int) ([]Metric, error)
+// Work does one run. It must depend on the run's number alone, and return soon after ctx has ended.
+type Work func(ctx context.Context, run int) ([]Metric, error)
 
 // State is how far a study is.
 type State struct {
@@ -20,91 +21,124 @@ type State struct {
 	Now              int // runs done in this sitting
 }
 
-// Run does the runs that the journal does not have, workers at a time (0: as many as there are processors), and returns the
-// outcome of all of them in the order of their numbers: the same for any number of workers and sittings, but for Seconds. A
-// run that fails or panics is recorded with its reason and is no error here. When ctx ends, the runs under way are given up,
-// the journal holds the others, and the error is that of ctx. watch, if any, is called after every run, by one goroutine.
-func Run(ctx context.Context, j *Journal, workers int, task Task, watch func(State)) ([]Outcome, error) {
-	var open []int
-	s := State{Of: j.runs}
-	for run := range j.runs {
-		o, ok := j.done[run]
+// Progress is how far the tasks of a folder are.
+type Progress struct {
+	Open    []int // tasks that are not finished, or whose file is damaged
+	Damaged []int // those among them whose file is damaged
+	State
+}
+
+// Look reads the files of all tasks, to the last byte.
+func (f *Folder) Look() (p Progress, err error) {
+	p.Of = f.Manifest.Runs
+	for task := range f.Manifest.Tasks {
+		list, err := f.Read(task)
+		var foreign *Foreign
 		switch {
-		case !ok:
-			open = append(open, run)
-		case o.Failed != "":
-			s.Failed++
+		case errors.As(err, &foreign):
+			p.Damaged = append(p.Damaged, task)
+			fallthrough
+		case errors.Is(err, fs.ErrNotExist):
+			p.Open = append(p.Open, task)
+		case err != nil:
+			return p, err
+		}
+		p.count(list)
+	}
+	return p, nil
+}
+
+func (p *Progress) count(list []Outcome) {
+	p.Done += len(list)
+	for i := range list {
+		if list[i].Failed != "" {
+			p.Failed++
 		}
 	}
-	s.Done = j.runs - len(open)
+}
+
+// Outcomes are those of all finished tasks, in the order of the runs: the same for any number of workers, sittings and programs. missing
+// are the runs whose tasks are not finished; their outcomes say so.
+func (f *Folder) Outcomes() (all []Outcome, missing int, err error) {
+	for task, span := range f.Manifest.Tasks {
+		list, err := f.Read(task)
+		var foreign *Foreign
+		switch {
+		case err == nil:
+			all = append(all, list...)
+		case errors.Is(err, fs.ErrNotExist) || errors.As(err, &foreign):
+			for run := range span.Runs {
+				all = append(all, Outcome{Run: span.First + run, Failed: NotDone})
+			}
+			missing += span.Runs
+		default:
+			return nil, 0, err
+		}
+	}
+	return all, missing, nil
+}
+
+// NotDone stands in place of the reason of a failed run for one that was not done.
+const NotDone = "not done yet"
+
+// Run does the tasks that are open, workers at a time (0: as many as there are processors). A run that fails or panics is recorded with its
+// reason and is no error here. When ctx ends, the runs under way are given up, the folder holds the others, and the error is that of
+// ctx. watch, if any, is called after every run, by one goroutine at a time.
+func (f *Folder) Run(ctx context.Context, p Progress, workers int, work Work, watch func(State)) error {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	inner, cancel := context.WithCancel(ctx)
-	defer cancel()
+	if watch == nil {
+		watch = func(State) {}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 
-	// workers take the next number each; one goroutine, this one, writes
-	ended := make(chan Outcome, workers)
+	var mu sync.Mutex // of the state
+	s := p.State
+	see := func(o Outcome, fresh bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		s.Done++
+		if fresh {
+			s.Now++
+		}
+		if o.Failed != "" {
+			s.Failed++
+		}
+		watch(s)
+	}
 	var next atomic.Int64
 	var wg sync.WaitGroup
-	for range min(workers, len(open)) {
+	for range min(workers, len(p.Open)) {
 		wg.Go(func() {
-			for inner.Err() == nil {
+			for ctx.Err() == nil {
 				k := int(next.Add(1)) - 1
-				if k >= len(open) {
+				if k >= len(p.Open) {
 					return
 				}
-				if o, ok := attempt(inner, open[k], task); ok {
-					ended <- o
+				if err := f.Do(ctx, p.Open[k], work, see); err != nil {
+					cancel(err) // a study that cannot be remembered is not worth going on
 				}
 			}
 		})
 	}
-	go func() { wg.Wait(); close(ended) }()
-	var broken error
-	for o := range ended {
-		if broken != nil {
-			continue
-		}
-		if broken = j.add(o); broken != nil {
-			cancel() // a study that cannot be remembered is not worth going on
-			continue
-		}
-		s.Done, s.Now = s.Done+1, s.Now+1
-		if o.Failed != "" {
-			s.Failed++
-		}
-		if watch != nil {
-			watch(s)
-		}
-	}
-	if broken == nil {
-		broken = j.sync()
-	}
-	if broken != nil {
-		return nil, broken
-	}
-	if len(j.done) < j.runs {
-		return nil, ctx.Err()
-	}
-	out := make([]Outcome, j.runs)
-	for run := range out {
-		out[run] = j.done[run]
-	}
-	return out, nil
+	wg.Wait()
+	return context.Cause(ctx)
 }
 
 // attempt does one run; ok is false when it was given up because ctx has ended.
-func attempt(ctx context.Context, run int, task Task) (o Outcome, ok bool) {
-	began := time.Now()
+func attempt(ctx context.Context, run int, work Work) (o Outcome, ok bool) {
 	o = Outcome{Run: run}
+	if ctx.Err() != nil {
+		return o, false
+	}
 	defer func() {
 		if p := recover(); p != nil {
 			o.Metrics, o.Failed, ok = nil, fmt.Sprintf("panic: %v%s", p, origin(debug.Stack())), true
 		}
-		o.Seconds = time.Since(began).Seconds()
 	}()
-	m, err := task(ctx, run)
+	m, err := work(ctx, run)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return o, false

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -26,34 +27,75 @@ func work(_ context.Context, run int) ([]Metric, error) {
 	return []Metric{{"a", "m", math.Sqrt(float64(run))}, {"never", "", math.NaN()}}, nil
 }
 
-// bytesOf are the outcomes without the time they took.
-func bytesOf(t *testing.T, all []Outcome) string {
+// planned makes a folder of 200 runs in tasks of seven.
+func planned(t *testing.T, dir string) *Folder {
 	t.Helper()
-	for i := range all {
-		all[i].Seconds = 0
+	m := Manifest{Format: ManifestFormat, About: "test", Runs: 200, Tasks: Cut(200, 7, nil)}
+	text, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, ManifestName), text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return opened(t, dir)
+}
+
+func opened(t *testing.T, dir string) *Folder {
+	t.Helper()
+	f, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// runs does what is open in a folder and gives all outcomes as text.
+func runs(ctx context.Context, t *testing.T, f *Folder, workers int, watch func(State)) (string, error) {
+	t.Helper()
+	p, err := f.Look()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Run(ctx, p, workers, work, watch); err != nil {
+		return "", err
+	}
+	all, missing, err := f.Outcomes()
+	if err != nil || missing > 0 {
+		t.Fatalf("%d missing, %v", missing, err)
 	}
 	text, err := json.Marshal(all)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(text)
+	return string(text), nil
 }
 
-func study(t *testing.T, path string, workers int, ctx context.Context, watch func(State)) (string, error) {
+// bytesOf are all files of tasks.
+func bytesOf(t *testing.T, f *Folder) (all string) {
 	t.Helper()
-	j, err := OpenJournal(path, "key", "test", 200)
+	list, err := os.ReadDir(filepath.Join(f.dir, TaskFolder))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer j.Close()
-	all, err := Run(ctx, j, workers, work, watch)
-	return bytesOf(t, all), err
+	for _, e := range list {
+		text, err := os.ReadFile(filepath.Join(f.dir, TaskFolder, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all += e.Name() + "\n" + string(text)
+	}
+	return all
 }
 
 func TestOutcomesDoNotDependOnTheWorkers(t *testing.T) {
 	dir := t.TempDir()
 	var last State
-	one, err := study(t, filepath.Join(dir, "1"), 1, t.Context(), func(s State) { last = s })
+	f := planned(t, filepath.Join(dir, "1"))
+	one, err := runs(t.Context(), t, f, 1, func(s State) { last = s })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +103,8 @@ func TestOutcomesDoNotDependOnTheWorkers(t *testing.T) {
 		t.Errorf("%+v", last)
 	}
 	for _, w := range []int{2, 8, 300} {
-		if many, err := study(t, filepath.Join(dir, fmt.Sprint(w)), w, t.Context(), nil); err != nil || many != one {
+		g := planned(t, filepath.Join(dir, fmt.Sprint(w)))
+		if many, err := runs(t.Context(), t, g, w, nil); err != nil || many != one || bytesOf(t, g) != bytesOf(t, f) {
 			t.Errorf("%d workers give something else (%v)", w, err)
 		}
 	}
@@ -77,124 +120,226 @@ func TestOutcomesDoNotDependOnTheWorkers(t *testing.T) {
 	}
 }
 
-// Cut short at many places, by the context or by tearing the file, a study goes on and ends with the same outcomes.
+// Interrupted many times, in the middle of tasks too, a study goes on and ends with the same files.
 func TestStudyGoesOnWhereItStopped(t *testing.T) {
 	dir := t.TempDir()
-	want, err := study(t, filepath.Join(dir, "whole"), 2, t.Context(), nil)
+	whole := planned(t, filepath.Join(dir, "whole"))
+	want, err := runs(t.Context(), t, whole, 2, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(dir, "cut")
-	ctx, cancel := context.WithCancel(t.Context())
-	if _, err := study(t, path, 3, ctx, func(s State) {
-		if s.Now == 50 {
-			cancel()
-		}
-	}); !errors.Is(err, context.Canceled) {
-		t.Fatalf("%v", err)
-	}
-	var first State
-	got, err := study(t, path, 3, t.Context(), func(s State) {
-		if first.Of == 0 {
-			first = s
-		}
-	})
-	if err != nil || got != want {
-		t.Errorf("after an interruption: %v", err)
-	}
-	if first.Done < 51 || first.Now != 1 {
-		t.Errorf("began with %+v: what was done was done again", first)
-	}
-
-	// torn anywhere, as by a power cut
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, cut := range []int{0, 5, 40, 300, len(whole) / 2, len(whole)/2 + 17, len(whole) - 1} {
-		if err := os.WriteFile(path, whole[:cut], 0o644); err != nil {
+	f := planned(t, filepath.Join(dir, "cut"))
+	done := 0
+	for _, more := range []int{1, 5, 13, 2, 50, 31} {
+		ctx, cancel := context.WithCancel(t.Context())
+		_, err := runs(ctx, t, opened(t, f.dir), 3, func(s State) {
+			if s.Now == more {
+				cancel()
+			}
+		})
+		if !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}
-		if got, err := study(t, path, 4, t.Context(), nil); err != nil || got != want {
-			t.Errorf("torn after %d bytes: %v", cut, err)
-		}
+		done += more
 	}
-	// a sector of zeros in the middle
-	hole := append([]byte{}, whole...)
-	clear(hole[2000:2400])
-	if err := os.WriteFile(path, hole, 0o644); err != nil {
-		t.Fatal(err)
+	fresh := 0
+	got, err := runs(t.Context(), t, opened(t, f.dir), 3, func(s State) { fresh = s.Now })
+	if err != nil || got != want || bytesOf(t, f) != bytesOf(t, whole) {
+		t.Errorf("after interruptions: %v", err)
 	}
-	j, err := OpenJournal(path, "key", "test", 200)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if j.Damaged() == 0 || j.Done() > 199 || j.Done() < 180 {
-		t.Errorf("%d damaged, %d done", j.Damaged(), j.Done())
-	}
-	j.Close()
-	if got, err := study(t, path, 4, t.Context(), nil); err != nil || got != want {
-		t.Errorf("with a hole: %v", err)
+	// what was done is not done again; a worker that was stopped may have ended its run
+	if fresh > 200-done || fresh < 200-done-6*3 {
+		t.Errorf("%d runs were left after %d", fresh, done)
 	}
 }
 
-func TestJournalsThatAreRefused(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "j")
-	j, err := OpenJournal(path, "key", "the first", 10)
+// Files torn or spoilt anywhere are done again; leftovers of killed programs are taken over as far as they are whole.
+func TestDamagedTasks(t *testing.T) {
+	dir := t.TempDir()
+	f := planned(t, filepath.Join(dir, "a"))
+	want, err := runs(t.Context(), t, f, 2, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := OpenJournal(path, "key", "x", 10); err == nil || !strings.Contains(err.Error(), "another program") {
-		t.Errorf("opened twice: %v", err)
+	clean := bytesOf(t, f)
+	path := f.taskPath(3)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
 	}
-	j.Close()
-	before, _ := os.ReadFile(path)
+	hole := append([]byte{}, text...)
+	clear(hole[len(hole)/2 : len(hole)/2+40])
+	other, _ := os.ReadFile(f.taskPath(4))
+	swapped := []byte(strings.Replace(string(text), `"value":`, `"value":1`, 1))
+	for name, spoilt := range map[string][]byte{"empty": {}, "torn": text[:len(text)/2], "no end": text[:len(text)-1], "zeros": hole, "of another task": other, "a digit": swapped} {
+		if err := os.WriteFile(path, spoilt, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if p, err := f.Look(); err != nil || len(p.Open) != 1 || len(p.Damaged) != 1 || p.Open[0] != 3 {
+			t.Errorf("%s: %+v, %v", name, p, err)
+		}
+		if _, missing, err := f.Outcomes(); missing != 7 || err != nil {
+			t.Errorf("%s: %d missing, %v", name, missing, err)
+		}
+		if got, err := runs(t.Context(), t, f, 1, nil); err != nil || got != want || bytesOf(t, f) != clean {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	// a part as a killed program leaves it, cut anywhere
+	body, _, _ := cutLastLine(text)
+	for _, cut := range []int{0, 5, 90, len(body) / 2, len(body) - 1, len(body)} {
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		part := filepath.Join(filepath.Dir(path), "000003.77.part")
+		if err := os.WriteFile(part, body[:cut], 0o644); err != nil {
+			t.Fatal(err)
+		}
+		fresh := 0
+		got, err := runs(t.Context(), t, f, 1, func(s State) { fresh = s.Now })
+		if err != nil || got != want || bytesOf(t, f) != clean {
+			t.Errorf("part of %d bytes: %v", cut, err)
+		}
+		if lines := strings.Count(string(body[:cut]), "\n"); fresh != 7-max(lines-1, 0) {
+			t.Errorf("part of %d bytes, %d lines: %d runs done", cut, lines, fresh)
+		}
+	}
+}
+
+// A task that two programs do at the same time is whole in the end, and its bytes are those of one.
+func TestTaskDoneTwice(t *testing.T) {
+	f, g := planned(t, filepath.Join(t.TempDir(), "a")), planned(t, filepath.Join(t.TempDir(), "b"))
+	started, goOn := make(chan bool), make(chan bool)
+	first := make(chan error)
+	go func() {
+		first <- f.Do(t.Context(), 2, func(ctx context.Context, run int) ([]Metric, error) {
+			if run == 17 {
+				started <- true
+				<-goOn
+			}
+			return work(ctx, run)
+		}, nil)
+	}()
+	<-started
+	if err := opened(t, f.dir).Do(t.Context(), 2, work, nil); err != nil {
+		t.Error(err)
+	}
+	goOn <- true
+	if err := <-first; err != nil {
+		t.Error(err)
+	}
+	if err := g.Do(t.Context(), 2, work, nil); err != nil {
+		t.Error(err)
+	}
+	if bytesOf(t, f) != bytesOf(t, g) {
+		t.Errorf("done twice:\n%s\ndone once:\n%s", bytesOf(t, f), bytesOf(t, g))
+	}
+	if err := f.Do(t.Context(), 2, func(context.Context, int) ([]Metric, error) {
+		t.Error("a finished task was done again")
+		return nil, nil
+	}, nil); err != nil {
+		t.Error(err)
+	}
+	if failed, ok := f.Finished(2); !ok || failed != 1 { // of the runs 14 to 20 the last
+		t.Errorf("finished %v with %d failed", ok, failed)
+	}
+	if _, err := f.Read(5); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
+func TestManifestsThatAreRefused(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "s")
+	f := planned(t, dir)
+	path := filepath.Join(dir, ManifestName)
+	good, _ := os.ReadFile(path)
+	for _, c := range []struct{ old, new, want string }{
+		{`"hil_study":2`, `"hil_study":3`, "was written in format 3, this program reads 2"},
+		{`"hil_study":2`, `"x":2`, "is not the manifest"},
+		{`{`, `time,x`, "is not the manifest"},
+		{`"runs":200`, `"runs":201`, "its tasks make up 200 runs, want 201"},
+		{`"first":7`, `"first":8`, "want it to begin with run 7"},
+		{`"about"`, `"abuot"`, "unknown field"},
+		{`"tasks":`, `"rounds":2,"tasks":`, "29 tasks do not make 2 rounds"},
+	} {
+		text := strings.Replace(string(good), c.old, c.new, 1)
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		var foreign *Foreign
+		if _, err := Open(dir); !errors.As(err, &foreign) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", c.new, err)
+		}
+		if err := Discard(dir); strings.Contains(c.want, "is not") && err == nil {
+			t.Errorf("%s: removed", c.new)
+		}
+	}
+	// the tasks of another plan are not mistaken for this one's
+	if err := f.Do(t.Context(), 0, work, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(strings.Replace(string(good), "test", "more", 1)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if p, err := opened(t, dir).Look(); err != nil || len(p.Open) != 29 || len(p.Damaged) != 1 {
+		t.Errorf("%+v, %v", p, err)
+	}
+	if err := Discard(dir); err != nil {
+		t.Error(err)
+	}
+	if left, _ := os.ReadDir(dir); len(left) > 0 {
+		t.Errorf("%v is left", left)
+	}
+}
+
+func TestManifestSaysWhatChanged(t *testing.T) {
+	then := Manifest{Program: Program{"v1", "aaaaaaaaaa", "amd64"}, Inputs: []Input{{"the design", "1"}, {"a.csv", "2"}, {"b.csv", "3"}}, Runs: 5}
+	now := then
+	if p, in := then.Changed(&now); p != "" || in != nil {
+		t.Errorf("%q, %q", p, in)
+	}
+	now.Inputs, now.Runs = []Input{{"the design", "1"}, {"a.csv", "9"}, {"c.csv", "3"}}, 6
+	_, in := then.Changed(&now)
+	if got := strings.Join(in, "; "); got != "a.csv has changed; c.csv is read now and was not then; b.csv was read then and is not now; it had 5 runs then and has 6 now" {
+		t.Error(got)
+	}
 	for _, c := range []struct {
-		key  string
-		runs int
-		text string // in place of the journal
+		now  Program
 		want string
 	}{
-		{"other", 10, "", "belongs to other settings (the first)"},
-		{"key", 11, "", "belongs to a study of 10 runs (the first); this one has 11"},
-		{"key", 10, "time,x\n1,2\n", "is not the journal"},
-		{"key", 10, "no line end", "is not the journal"},
-		{"key", 10, `{"hil_study":2,"key":"key","runs":10,"about":""}` + "\n", "format 2"},
+		{Program{"v1", "aaaaaaaaaa", "arm64"}, "planned for amd64, and this is arm64"},
+		{Program{"v2", "bbbbbbbbbb", "amd64"}, "was v1 then, and is v2 now"},
+		{Program{"v1", "bbbbbbbbbb", "amd64"}, "v1, was built anew since (aaaaaaaa… then, bbbbbbbb… now)"},
 	} {
-		want := before
-		if c.text != "" {
-			want = []byte(c.text)
-		}
-		if err := os.WriteFile(path, want, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		_, err := OpenJournal(path, c.key, "x", c.runs)
-		var foreign *Foreign
-		if !errors.As(err, &foreign) || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%+v: %v", c, err)
-		}
-		if after, _ := os.ReadFile(path); string(after) != string(want) {
-			t.Errorf("%+v: the file was changed", c)
+		if p, _ := then.Changed(&Manifest{Program: c.now, Inputs: then.Inputs, Runs: 5}); !strings.Contains(p, c.want) {
+			t.Errorf("%+v: %q", c.now, p)
 		}
 	}
 }
 
-// A disk that takes no more ends the study with the reason; nothing hangs.
-func TestJournalOnAFullDisk(t *testing.T) {
-	f, err := os.OpenFile("/dev/full", os.O_RDWR, 0)
-	if err != nil {
-		t.Skip("there is no /dev/full here")
+// A folder that takes no more ends the study with the reason; nothing hangs, and with room again it goes on.
+func TestFolderThatTakesNoMore(t *testing.T) {
+	f := planned(t, filepath.Join(t.TempDir(), "a"))
+	tasks := filepath.Join(f.dir, TaskFolder)
+	if err := os.Rename(tasks, tasks+".away"); err != nil {
+		t.Fatal(err)
 	}
-	j := &Journal{f: f, runs: 100, done: map[int]Outcome{}}
 	var started atomic.Int64
-	_, err = Run(t.Context(), j, 2, func(ctx context.Context, run int) ([]Metric, error) {
+	p, err := f.Look()
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = f.Run(t.Context(), p, 2, func(ctx context.Context, run int) ([]Metric, error) {
 		started.Add(1)
 		return work(ctx, run)
 	}, nil)
-	if err == nil || !strings.Contains(err.Error(), "no space left") {
-		t.Errorf("%v", err)
+	if err == nil || !strings.Contains(err.Error(), "task ") || !errors.Is(err, fs.ErrNotExist) || started.Load() > 0 {
+		t.Errorf("%v after %d runs", err, started.Load())
 	}
-	if started.Load() > 50 {
-		t.Errorf("%d runs were done that nobody will remember", started.Load())
+	if err := os.Rename(tasks+".away", tasks); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := runs(t.Context(), t, f, 2, nil); err != nil {
+		t.Error(err)
 	}
 }

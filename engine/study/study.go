@@ -1,8 +1,9 @@
 // Package study runs a simulation many times over a plan of its parameters and says which of them matter.
 //
 // A Plan fixes every run in advance: which numbers each factor takes in it, as a function of the seed and the index of the
-// run alone. So runs may be done in any order, by any number of workers, in several sittings, and give the same table. Run
-// does them; a Journal remembers on disk what is done. Spearman and Partial then measure how far a result rises or falls
+// run alone. So runs may be done in any order, by any number of workers, in several sittings, and give the same table. A Folder
+// holds them on disk: a Manifest fixes tasks of some runs each, and every task has a file of its own, so that programs on
+// other machines may do them too. Spearman and Partial then measure how far a result rises or falls
 // with a factor, alone and with the other factors held: both look at ranks, so they ask for monotone relations, not for
 // straight ones, and a single wild run does not decide.
 //
@@ -24,10 +25,12 @@ const (
 	Hypercube Design = iota // one point in each of n strata of every factor, the strata paired at random [MBC79]
 	Grid                    // every combination of the levels
 	Random                  // independent draws
+	Sobol                   // Sobol's sequence, most even for powers of two [JK08]
+	List                    // the values of all factors side by side
 )
 
 // Words are the designs by number.
-func (Design) Words() []string { return []string{"latin-hypercube", "grid", "random"} }
+func (Design) Words() []string { return []string{"latin-hypercube", "grid", "random", "sobol", "list"} }
 
 func (d Design) String() string { return d.Words()[d] }
 
@@ -101,10 +104,10 @@ type Plan struct {
 	factors    []Factor
 	points     int
 	replicates int
-	share      [][]float64 // by factor and point, for hypercube and random
+	share      [][]float64 // by factor and point, for hypercube, random and Sobol'
 }
 
-// NewPlan makes a plan. points is ignored by a grid, which has as many as its levels make. Every point is run replicates
+// NewPlan makes a plan. points is ignored by a grid, which has as many as its levels make, and by a list. Every point is run replicates
 // times (0 counts as 1), which differ in nothing but the seed that the caller gives them.
 func NewPlan(d Design, factors []Factor, points, replicates int, seed uint64) (*Plan, error) {
 	p := &Plan{design: d, factors: factors, points: points, replicates: max(replicates, 1)}
@@ -118,6 +121,17 @@ func NewPlan(d Design, factors []Factor, points, replicates int, seed uint64) (*
 		}
 		names[factors[i].Name] = true
 	}
+	switch {
+	case d == List:
+		p.points = len(factors[0].Values)
+		for i := range factors {
+			if n := len(factors[i].Values); n == 0 || n != p.points {
+				return nil, fmt.Errorf("%s has %d listed values and %s %d: a list takes the n-th of all", factors[0].Name, p.points, factors[i].Name, n)
+			}
+		}
+	case d == Sobol && len(factors) > SobolFactors:
+		return nil, fmt.Errorf("%d factors, a Sobol' plan has at most %d", len(factors), SobolFactors)
+	}
 	if d == Grid {
 		p.points = 1
 		for i := range factors {
@@ -129,11 +143,13 @@ func NewPlan(d Design, factors []Factor, points, replicates int, seed uint64) (*
 	if p.points < 1 || p.points > MaxRuns/p.replicates {
 		return nil, fmt.Errorf("%d points, %d times each: want at least one run and at most %d", p.points, p.replicates, MaxRuns)
 	}
-	if d == Grid {
-		return p, nil
-	}
 	for i := range factors {
-		p.share = append(p.share, shares(d, factors[i].Name, p.points, seed))
+		switch d {
+		case Hypercube, Random:
+			p.share = append(p.share, shares(d, factors[i].Name, p.points, seed))
+		case Sobol:
+			p.share = append(p.share, sobolShares(i, factors[i].Name, p.points, seed))
+		}
 	}
 	return p, nil
 }
@@ -185,6 +201,10 @@ func (p *Plan) Point(point int, x []float64) {
 		return
 	}
 	for j := range x {
+		if p.design == List {
+			x[j] = p.factors[j].Values[point]
+			continue
+		}
 		x[j] = p.factors[j].at(p.share[j][point])
 	}
 }

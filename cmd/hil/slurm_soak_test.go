@@ -1,0 +1,64 @@
+//go:build soak
+
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"hilrig/cmd/report"
+	engine "hilrig/engine/study"
+)
+
+// crash follows a study by Slurm, does something to the cluster when a few tasks are done, and compares the results with those of one worker.
+func crash(t *testing.T, during func(c *slurmCluster)) {
+	c := startSlurm(t)
+	file, dir := studyFile(t, "200 s"), t.TempDir()
+	whole, d := filepath.Join(dir, "whole"), filepath.Join(dir, "slurm")
+	want := collected(t, file, whole, nil, func() {
+		if _, errs, code := execute(t, "study", "run", whole, "--workers", "1"); code != report.OK {
+			t.Fatal(errs)
+		}
+	})
+	finished := func() int {
+		list, _ := filepath.Glob(filepath.Join(d, engine.TaskFolder, "*.jsonl"))
+		return len(list)
+	}
+	sameResults(t, "by Slurm", collected(t, file, d, []string{"--chunk", "5"}, func() {
+		p := program(t, "study", "run", d, "--executor", "slurm")
+		var out syncBuffer
+		p.Stdout, p.Stderr = &out, &out
+		began := time.Now()
+		if err := p.Start(); err != nil {
+			t.Fatal(err)
+		}
+		c.await("two tasks", func() bool { return finished() >= 2 })
+		at := finished()
+		during(c)
+		err := p.Wait()
+		t.Logf("crash with %d of 12 tasks done, all done after %.0f s", at, time.Since(began).Seconds())
+		if err != nil || !strings.Contains(out.String(), "60 of 60 runs") {
+			t.Errorf("%v\n%s", err, out.String())
+		}
+	}), want)
+}
+
+// The controller is killed and started again from what it saved: Slurm does the tasks that ran then twice.
+func TestStudyOutlivesControllerSoak(t *testing.T) {
+	crash(t, func(c *slurmCluster) {
+		c.kill("slurmctld")
+		time.Sleep(5 * time.Second) // the one that follows gets no answer
+		c.start("slurmctld", "slurmctld", "-D", "-f", c.conf)
+	})
+}
+
+// A node is killed with what it runs: its task goes back into the queue and is done on the other one.
+func TestStudyOutlivesNodeSoak(t *testing.T) {
+	crash(t, func(c *slurmCluster) {
+		c.await("something on the node", func() bool { return len(c.steps("n2")) > 0 })
+		c.kill("n2")
+		c.killSteps("n2")
+	})
+}

@@ -1,0 +1,254 @@
+package study
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// The file of a task is JSON, a line each: first which task of which manifest it is, then every run in order, then how many of
+// them failed and the SHA-256 of all lines before. While the task is under way the file has a name of its own that ends in .part, which
+// only the program that writes it writes to. It gets its name when it is whole and on the disk. Parts that killed programs have left behind
+// are a journal: the runs in them are taken over.
+
+type taskHead struct {
+	Format   int    `json:"hil_task"`
+	Manifest string `json:"manifest"`
+	Task     int    `json:"task"`
+}
+
+type taskEnd struct {
+	Failed int    `json:"failed_runs"`
+	SHA256 string `json:"sha256"`
+}
+
+const taskFormat = 1
+
+func (f *Folder) taskPath(task int) string {
+	return filepath.Join(f.dir, TaskFolder, fmt.Sprintf("%06d.jsonl", task))
+}
+
+func (f *Folder) head(task int) taskHead { return taskHead{taskFormat, f.digest, task} }
+
+// Read gives the outcomes of a finished task. The error is fs.ErrNotExist where it is not finished, and *Foreign where the file
+// is damaged or not of this study: such a task is done again.
+func (f *Folder) Read(task int) ([]Outcome, error) {
+	path := f.taskPath(task)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	bad := func(why string) ([]Outcome, error) { return nil, &Foreign{path, why} }
+	body, last, ok := cutLastLine(text)
+	var end taskEnd
+	if !ok || strictly(last, &end) != nil || end.SHA256 != fmt.Sprintf("%x", sha256.Sum256(body)) {
+		return bad("is damaged")
+	}
+	list, mine := f.parse(bytes.NewReader(body), task)
+	switch {
+	case !mine:
+		return bad("belongs to another plan")
+	case len(list) != f.Manifest.Tasks[task].Runs:
+		return bad("is damaged")
+	}
+	return list, nil
+}
+
+// cutLastLine takes the last line off; ok is false where the text does not end with one.
+func cutLastLine(text []byte) (body, last []byte, ok bool) {
+	if len(text) == 0 || text[len(text)-1] != '\n' {
+		return nil, nil, false
+	}
+	at := bytes.LastIndexByte(text[:len(text)-1], '\n') + 1
+	return text[:at], text[at:], at > 0
+}
+
+// parse reads the outcomes of a task as far as they are whole and in order; mine is false for the file of another task or manifest.
+func (f *Folder) parse(r io.Reader, task int) (list []Outcome, mine bool) {
+	in, span := bufio.NewReaderSize(r, 1<<16), f.Manifest.Tasks[task]
+	for {
+		line, err := in.ReadBytes('\n')
+		if err != nil {
+			return list, mine // what stands here has no end: torn
+		}
+		if !mine {
+			var got taskHead
+			if strictly(line, &got) != nil || got != f.head(task) {
+				return nil, false
+			}
+			mine = true
+			continue
+		}
+		var o Outcome
+		if strictly(line, &o) != nil || o.Run != span.First+len(list) || !o.whole() || len(list) == span.Runs {
+			return list, true
+		}
+		list = append(list, o)
+	}
+}
+
+// Finished looks at the ends of the file of a task: whether it is there and of this plan, and how many runs failed. It does not
+// read the runs; Read does.
+func (f *Folder) Finished(task int) (failed int, ok bool) {
+	file, err := os.Open(f.taskPath(task))
+	if err != nil {
+		return 0, false
+	}
+	defer file.Close()
+	line, _ := bufio.NewReaderSize(file, 512).ReadBytes('\n')
+	var head taskHead
+	var end taskEnd
+	if strictly(line, &head) != nil || head != f.head(task) {
+		return 0, false
+	}
+	st, err := file.Stat()
+	if err != nil {
+		return 0, false
+	}
+	tail := make([]byte, min(st.Size(), 256))
+	if _, err := file.ReadAt(tail, st.Size()-int64(len(tail))); err != nil {
+		return 0, false
+	}
+	_, last, ok := cutLastLine(tail)
+	return end.Failed, ok && strictly(last, &end) == nil && end.SHA256 != ""
+}
+
+// parts are the files that programs under way, or killed ones, have for a task.
+func (f *Folder) parts(task int) []string {
+	list, _ := filepath.Glob(strings.TrimSuffix(f.taskPath(task), ".jsonl") + ".*.part")
+	return list
+}
+
+// Begun tells whether a program is at work on a task, or was.
+func (f *Folder) Begun(task int) bool { return len(f.parts(task)) > 0 }
+
+// leftBehind is the longest beginning of a task that a part holds.
+func (f *Folder) leftBehind(task int) (best []Outcome) {
+	for _, path := range f.parts(task) {
+		file, err := os.Open(path)
+		if err != nil {
+			continue
+		}
+		if list, mine := f.parse(file, task); mine && len(list) > len(best) {
+			best = list
+		}
+		file.Close()
+	}
+	return best
+}
+
+// taskWriter writes the part of a task.
+type taskWriter struct {
+	file   *os.File
+	sum    hash.Hash
+	failed int
+	synced time.Time
+}
+
+func (w *taskWriter) line(v any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	text = append(text, '\n')
+	w.sum.Write(text)
+	_, err = w.file.Write(text) // one call: a killed program leaves whole lines, or a torn last one
+	return err
+}
+
+func (w *taskWriter) add(o Outcome) error {
+	if o.Failed != "" {
+		w.failed++
+	}
+	if err := w.line(o); err != nil || time.Since(w.synced) < time.Second {
+		return err
+	}
+	w.synced = time.Now()
+	return w.file.Sync()
+}
+
+// Do does one task unless it is finished; runs that a part holds are not done again. see, if any, is told of every run, fresh if it
+// was done now. When ctx ends, the part stays, and the error is that of ctx. Any other error is that of the disk.
+func (f *Folder) Do(ctx context.Context, task int, work Work, see func(o Outcome, fresh bool)) (err error) {
+	if _, err := f.Read(task); err == nil {
+		return nil
+	}
+	if see == nil {
+		see = func(Outcome, bool) {}
+	}
+	old, span := f.leftBehind(task), f.Manifest.Tasks[task]
+	stale := f.parts(task)
+	file, err := os.CreateTemp(filepath.Join(f.dir, TaskFolder), fmt.Sprintf("%06d.*.part", task))
+	if err != nil {
+		return fmt.Errorf("task %d: %w", task, err)
+	}
+	defer func() {
+		if err != nil && ctx.Err() == nil {
+			err = fmt.Errorf("task %d: %w", task, err)
+		}
+	}()
+	defer file.Close()
+	w := &taskWriter{file: file, sum: sha256.New(), synced: time.Now()}
+	if err := w.line(f.head(task)); err != nil {
+		return errors.Join(err, os.Remove(file.Name()))
+	}
+	for _, o := range old {
+		if err := w.add(o); err != nil {
+			return errors.Join(err, os.Remove(file.Name())) // the old part still has them
+		}
+		see(o, false)
+	}
+	for run := span.First + len(old); run < span.First+span.Runs; run++ {
+		o, ok := attempt(ctx, run, work)
+		if !ok {
+			return errors.Join(ctx.Err(), file.Sync())
+		}
+		if err := w.add(o); err != nil {
+			return err
+		}
+		see(o, true)
+	}
+	if err := w.line(taskEnd{w.failed, fmt.Sprintf("%x", w.sum.Sum(nil))}); err != nil {
+		return err
+	}
+	place := func() error { return os.Rename(file.Name(), f.taskPath(task)) }
+	for _, next := range []func() error{func() error { return file.Chmod(0o644) }, file.Sync, file.Close, place, f.syncNames} {
+		if err := next(); err != nil {
+			if _, done := f.Read(task); done == nil {
+				return nil // another program has finished it meanwhile and removed this part
+			}
+			return err
+		}
+	}
+	return tidy(stale)
+}
+
+// syncNames forces the names of finished files to the disk, where folders can be.
+func (f *Folder) syncNames() error {
+	if d, err := os.Open(filepath.Join(f.dir, TaskFolder)); err == nil {
+		_ = d.Sync() // some file systems refuse, and need it not
+		d.Close()
+	}
+	return nil
+}
+
+// tidy removes parts whose runs are in a newer file. A program that still writes to one notices at its end.
+func tidy(parts []string) error {
+	for _, p := range parts {
+		if err := os.Remove(p); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
