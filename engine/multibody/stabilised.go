@@ -14,7 +14,8 @@ import (
 //
 // where µ vanishes but for rounding and the error of the method, that of Radau IIA with three stages, order 5 [HW96] IV.8, VII.4. The stages are
 // found by iteration: the constraints through the Delassus matrix of each stage, all other forces as they come, so that what is stiff
-// in them shortens the steps as with an explicit method. Near singular positions it leaps as Offline does.
+// in them shortens the steps as with an explicit method. Near singular positions it leaps as Offline does. Offline costs about an eighth
+// of it for the same error.
 type Stabilised struct {
 	Rtol, Atol float64 // error of a step per component as in engine.DormandPrince; 1e-8, 1e-8 to begin with
 	MaxStep    float64 // s  0: no limit
