@@ -48,6 +48,7 @@ type Stabilised struct {
 	y, err []float64
 	rk     [4][]float64
 	near   nearness
+	floor  [2]float64 // of the tolerances of positions and velocities
 }
 
 // radauStage is the state of a stage, its slope, and what its forces are made of.
@@ -149,13 +150,23 @@ func (s *Stabilised) flow(t float64, x, dx []float64) Status {
 	return st
 }
 
-// arrive takes the slope at T and notes how well the constraints hold.
+// arrive takes the slope at T and notes how well the constraints hold. What rounding has left near a singular position, where multipliers
+// are large, is projected away.
 func (s *Stabilised) arrive() error {
 	st := s.flow(s.T, s.X, s.slope)
+	if g, rate := s.d.Residual(); st <= Singular && (g > 10*met || rate > 10*met*math.Max(1, 1e-2*largestOf(s.v(s.X)))) {
+		if p := Project(s.m, s.d, s.q(s.X), s.v(s.X)); p != OK {
+			return fmt.Errorf("projection at t = %.9g s: %v", s.T, p)
+		}
+		st = s.flow(s.T, s.X, s.slope)
+	}
 	copy(s.lambda, s.d.Lambda)
 	g, rate := s.d.Residual()
 	s.Gap, s.Rate, s.Status = math.Max(s.Gap, g), math.Max(s.Rate, rate), max(s.Status, st)
 	s.near.measure(s.d)
+	const rounding = 1e-13 // m, rad
+	a := math.Max(s.near.angle, 1e-6)
+	s.floor = [2]float64{rounding / a, rounding * largestOf(s.v(s.X)) / (a * a)}
 	if st > Singular {
 		return fmt.Errorf("at t = %.9g s: %v", s.T, st)
 	}
@@ -240,6 +251,19 @@ func (s *Stabilised) first(end float64) float64 {
 	return h
 }
 
+// tolerance is that of component i of the size x. Rounding ε of the constraints moves positions by ε/angle and velocities by ε·v/angle², which
+// no smaller step makes better.
+func (s *Stabilised) tolerance(i int, x float64) float64 {
+	t := s.Atol + s.Rtol*x
+	switch {
+	case i < s.m.nq:
+		t += s.floor[0]
+	case i < s.m.nq+s.m.nv:
+		t += s.floor[1]
+	}
+	return t
+}
+
 // size is the estimated error of the stages by the tolerances.
 func (s *Stabilised) size(h float64) float64 {
 	sum := 0.0
@@ -248,7 +272,7 @@ func (s *Stabilised) size(h float64) float64 {
 		for k := range s.stage {
 			e += radauE[k] * (s.stage[k].x[i] - x)
 		}
-		e *= radauGamma / (s.Atol + s.Rtol*math.Max(math.Abs(x), math.Abs(s.stage[2].x[i])))
+		e *= radauGamma / s.tolerance(i, math.Max(math.Abs(x), math.Abs(s.stage[2].x[i])))
 		sum += e * e
 	}
 	return math.Sqrt(sum / float64(s.n))
@@ -345,7 +369,7 @@ func (s *Stabilised) solve(h float64) (turns int, ok bool) {
 			return turns, false
 		}
 		// the iteration is linear: what is left is less than the last way, unless rounding is all that moves, as near singular positions
-		if missed <= met && (way <= 1e-4 || way <= 1e-2 && (way <= 0.2*before || way >= 0.5*before)) {
+		if missed <= met && (way <= 1e-4 || way <= 1e-2 && way <= 0.2*before || turns > 5 && way <= 0.5 && way >= 0.5*before) {
 			return turns, true
 		}
 		before = way
@@ -421,7 +445,7 @@ func (s *Stabilised) move(h float64) (way float64) {
 		sum := 0.0
 		for k, x := range s.X {
 			y := x + h*(radauA[i][0]*s.stage[0].k[k]+radauA[i][1]*s.stage[1].k[k]+radauA[i][2]*s.stage[2].k[k])
-			e := (y - g.x[k]) / (s.Atol + s.Rtol*math.Abs(y))
+			e := (y - g.x[k]) / s.tolerance(k, math.Abs(y))
 			sum += e * e
 			g.x[k] = y
 		}

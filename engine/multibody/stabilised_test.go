@@ -71,13 +71,13 @@ func TestFormulationsAndrews(t *testing.T) {
 
 // The row of four-bars goes through its flat position in the stabilised form too: the closed form of a parallelogram.
 func TestStabilisedThroughSingular(t *testing.T) {
-	for _, n := range []int{2, 4} {
+	for n, tol := range map[int]float64{1: 1e-9, 2: 1e-8, 4: 1e-7} {
 		m, d := build(t, fourBars(n))
 		q, v := fourBarsStart(n)
 		angle := fallingPosts(n)
 		worst, drift := 0.0, 0.0
 		start := total(m, d, q, v)
-		k := integrate(t, "ggl", m, d, q, v, make([]float64, m.NV()), 1e-8, every(0.05, 4), func(at float64, q, v []float64) {
+		k := integrate(t, "ggl", m, d, q, v, make([]float64, m.NV()), tol, every(0.037, 3), func(at float64, q, v []float64) {
 			for angle.T < at {
 				if err := angle.Step(at); err != nil {
 					t.Fatal(err)
@@ -88,7 +88,7 @@ func TestStabilisedThroughSingular(t *testing.T) {
 			}
 			drift = math.Max(drift, math.Abs(total(m, d, q, v)-start))
 		})
-		if worst > 1e-5 || drift > 1e-5 || k.Leaps == 0 {
+		if worst > 10*tol || drift > 100*tol || k.Leaps == 0 {
 			t.Errorf("n = %d: off by %.2g rad, energy by %.2g J", n, worst, drift)
 		}
 		t.Logf("n = %d: off by %.2g rad, energy by %.2g J, constraints within %.2g and %.2g, %d leaps, %d steps", n, worst, drift, k.Gap, k.Rate, k.Leaps, k.Accepted)

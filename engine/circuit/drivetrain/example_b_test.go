@@ -120,6 +120,11 @@ func TestExampleBFixed(t *testing.T) {
 		if st != engine.OK {
 			t.Fatal(st)
 		}
+		bodies := tr.Mech.(*Bodies)
+		multibody.Terms(bodies.model, bodies.data, x[:3], x[3:6])
+		if g, rate := bodies.data.Residual(); g > 1e-12 || rate > 1e-10 {
+			t.Errorf("the loop is open by %.2g m, %.2g m/s", g, rate)
+		}
 		t.Logf("h = %g ms: crank %.1e coupler %.1e rocker %.1e rad, speed %.1e rad/s, current %.1e A, energies %.1e", h*1e3, worst[0], worst[1], worst[2], worst[3], worst[4], a.Total().Relative())
 		return worst
 	}
