@@ -214,18 +214,30 @@ func (s *parameterStudy) work(ctx context.Context, run int) ([]study.Metric, err
 	if err != nil {
 		return nil, err
 	}
-	list, err := simulate.Metrics(ctx, s.cfg.BaseName(), data)
+	m, err := metricsOf(ctx, s.cfg.BaseName(), data)
 	if err != nil {
 		if folder := filepath.Dir(s.cfg.BaseName()); filepath.IsAbs(folder) {
 			err = errors.New(strings.ReplaceAll(err.Error(), folder+string(filepath.Separator), ""))
 		}
 		return nil, err
 	}
-	var m []study.Metric
-	for _, x := range list {
-		m = append(m, study.Metric(x))
-	}
 	return m, nil
+}
+
+// metricsOf runs a file of hil simulate or hil identify.
+func metricsOf(ctx context.Context, name string, data []byte) (m []study.Metric, err error) {
+	c, err := configs.CheckSimulation(name, data)
+	if err != nil {
+		return nil, err
+	}
+	if c.Identify != nil {
+		return fitMetrics(ctx, c.Identify)
+	}
+	list, err := simulate.MetricsOf(ctx, name, c)
+	for _, x := range list {
+		m = append(m, study.Metric{Name: x.Name, Unit: x.Unit, Value: x.Value})
+	}
+	return m, err
 }
 
 // run does the runs that are missing. The first one that succeeds tells which results there are: what was asked for and is
