@@ -28,7 +28,7 @@ type Study struct {
 	Design      StudyDesign           `yaml:"design" doc:"how the runs are spread"`
 	Metrics     []string              `yaml:"metrics" doc:"results that are reported, by name; empty: all"`
 	MaxFailed   float64               `yaml:"max_failed" unit:"%" want:">=0 <=100" doc:"share of failed runs above which the study counts as failed"`
-	Output      string                `yaml:"output,omitempty" doc:"folder of journal, tables and figures, from where the program is started; left out: runs/ and the name"`
+	Output      string                `yaml:"output,omitempty" doc:"folder of manifest, tasks, tables and figures, from where the program is started; left out: runs/ and the name"`
 	Figures     []StudyFigure         `yaml:"figures" doc:"what --plot draws"`
 
 	name  string       // of the file
@@ -259,6 +259,9 @@ func (c *Study) Resampled(draw func(n int) []int) map[string]StudyValue {
 	}
 	return recordKeys(list)
 }
+
+// Recordings are the files of the pattern in records, from the folder of base.
+func (c *Study) Recordings() []string { return c.found }
 
 // recordKeys are the keys of an identification file that name its recordings.
 func recordKeys(list []string) map[string]StudyValue {
