@@ -9,13 +9,17 @@ FUZZTIME ?= 20s
 # packages whose tests measure time: one after the other, nothing beside them
 TIMED   := ^hilrig/(hil|hil/(axis|daemon|dashboard|device|models|ring|rt)|cmd/hil|cmd/daemon)$$
 
-.PHONY: run build test race lint fmt bench fuzz soak figures examples clean
+.PHONY: run build static test race lint fmt bench fuzz soak figures examples clean
 
 run: build                ## build and start the daemon with a virtual rig: http://localhost:8080
 	./$(BIN) run || [ $$? = 130 ]    # 130: stopped with Ctrl-C, in the safe state
 
 build:                    ## compile the program into bin/
 	$(GO) build $(LDFLAGS) -o $(BIN) ./cmd/hil
+
+static:                   ## programs without C libraries for clusters: docs/study.md
+	CGO_ENABLED=0 GOOS=linux GOARCH=amd64 $(GO) build $(LDFLAGS) -o bin/hil-linux-amd64 ./cmd/hil
+	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) build $(LDFLAGS) -o bin/hil-linux-arm64 ./cmd/hil
 
 test: build lint          ## everything a change must pass; asks for nothing but Go, counts and names what it skipped
 	@set -o pipefail; { $(GO) test -json -timeout 12m $$($(GO) list ./... | grep -vE '$(TIMED)'); a=$$?; \
@@ -44,7 +48,7 @@ fuzz:                     ## every fuzz target for FUZZTIME each
 		echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 5x $$p; done; done
 
 soak: build               ## the long checks: starts at 10 kHz, frozen broker, latency against cyclictest, absurd files, fits over many records
-	$(GO) test -p 1 -tags soak -timeout 60m -count=1 -v -run 'Soak|Demo|Broker|Flood|Freeze|Frozen|Replugs|Absurd|BoardFaults|FirstMotor' ./hil ./hil/rt ./hil/device ./hil/sink ./cmd/hil
+	$(GO) test -p 1 -tags soak -timeout 60m -count=1 -v -run 'Soak|StudyInterrupted|Demo|Broker|Flood|Freeze|Frozen|Replugs|Absurd|BoardFaults|FirstMotor' ./hil ./hil/rt ./hil/device ./hil/sink ./cmd/hil
 	@set -e; for f in FuzzLoad FuzzFiles FuzzSimulate; do $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime 3m -fuzzminimizetime 5x ./configs; done
 	$(GO) test -run '^$$' -fuzz '^FuzzParseUnit$$' -fuzztime 3m -fuzzminimizetime 5x ./configs/schema
 	$(GO) test -p 1 -tags soak -timeout 60m -count=1 ./identify/...    # coverage over many records, every start, rivals of SciPy

@@ -22,15 +22,17 @@ type Study struct {
 	Name        string                `yaml:"name" doc:"name of the study, and of its folder unless output says another"`
 	Description string                `yaml:"description,omitempty" doc:"one line for people"`
 	Base        StudyBase             `yaml:"base" doc:"the file to simulate, relative to this one, or its contents in place"`
+	Records     string                `yaml:"records,omitempty" doc:"base of an identification: the recordings that are fitted together, a pattern such as logs/*.csv from the folder of base; in place of data.file and data.more"`
 	Set         map[string]StudyValue `yaml:"set,omitempty" doc:"changes to that file for all runs: path: value"`
 	Vary        []StudyVary           `yaml:"vary" doc:"what changes from run to run"`
 	Design      StudyDesign           `yaml:"design" doc:"how the runs are spread"`
 	Metrics     []string              `yaml:"metrics" doc:"results that are reported, by name; empty: all"`
 	MaxFailed   float64               `yaml:"max_failed" unit:"%" want:">=0 <=100" doc:"share of failed runs above which the study counts as failed"`
-	Output      string                `yaml:"output,omitempty" doc:"folder of journal, tables and figures, from where the program is started; left out: runs/ and the name"`
+	Output      string                `yaml:"output,omitempty" doc:"folder of manifest, tasks, tables and figures, from where the program is started; left out: runs/ and the name"`
 	Figures     []StudyFigure         `yaml:"figures" doc:"what --plot draws"`
 
 	name  string       // of the file
+	found []string     // Records, from the folder of base
 	floor *schema.Tree // the file to simulate, with set
 }
 
@@ -42,6 +44,7 @@ type StudyVary struct {
 	Scale  string       `yaml:"scale" enum:"linear,log,whole" doc:"even in the number or in its logarithm; whole: whole numbers only"`
 	Levels int          `yaml:"levels" want:">=0 <=100000" doc:"grid: how many values of the range, ends included"`
 	Values []StudyValue `yaml:"values" doc:"in place of range: these values, numbers or words"`
+	Files  string       `yaml:"files,omitempty" doc:"in place of range: the files of a pattern such as logs/*.csv, from the folder of base"`
 
 	numbers []StudyNumber // of Values; nil if one of them is a word
 }
@@ -51,7 +54,7 @@ func (v *StudyVary) SetDefaults() { v.Scale = "linear" }
 
 // StudyDesign says how the runs are spread.
 type StudyDesign struct {
-	Kind       study.Design `yaml:"kind" doc:"latin-hypercube: one run in each of as many strata of every factor; grid: all combinations; random: independent draws; sobol: Sobol's sequence, as even as can be for powers of two; list: the n-th values of all factors together"`
+	Kind       study.Design `yaml:"kind" doc:"latin-hypercube: one run in each of as many strata of every factor; grid: all combinations; random: independent draws; sobol: Sobol's sequence, as even as can be for powers of two; list: the n-th values of all factors together; bootstrap: records drawn with replacement, run 0 as they are"`
 	Runs       int          `yaml:"runs" want:">=0 <=10000000" doc:"settings of the factors; a grid and a list count their own"`
 	Seed       int          `yaml:"seed" want:">=0" doc:"of the design and of the seeds that runs get"`
 	Replicates int          `yaml:"replicates" want:">=1 <=100000" doc:"runs of every setting, each with a seed of its own"`
@@ -126,7 +129,7 @@ func (c *Study) Check(r *schema.Report) {
 	if (c.Name == "" || strings.ContainsAny(c.Name, `/\`) || c.Name[0] == '.') && !r.Bad("name") {
 		r.Errorf("name", "name: %q, want a name that a folder may have", c.Name)
 	}
-	if len(c.Vary) == 0 && !r.Bad("vary") {
+	if len(c.Vary) == 0 && c.Design.Kind != study.Bootstrap && !r.Bad("vary") {
 		r.Errorf("vary", "vary: empty, want at least one factor: {path: …, range: [low, high]}")
 	}
 	for i := range c.Vary {
@@ -141,6 +144,12 @@ func (c *Study) Check(r *schema.Report) {
 	}
 	if d.Replicates > 1 && len(d.SeedPath) == 0 && !r.Bad("design.seed_path") {
 		r.Errorf("design.replicates", "design.replicates: %d runs of every setting would be the same run; name the key of the seed in design.seed_path", d.Replicates)
+	}
+	if d.Kind == study.Bootstrap && len(c.Vary) > 0 && !r.Bad("vary") {
+		r.Errorf("vary", "vary: a bootstrap varies the recordings alone; leave it out")
+	}
+	if d.Kind == study.Bootstrap && c.Records == "" && !r.Bad("records") {
+		r.Errorf("design.kind", "design.kind: a bootstrap draws recordings with replacement; name them in records")
 	}
 	names := map[string]bool{}
 	for i := range c.Figures {
@@ -163,6 +172,14 @@ func (c *Study) checkVary(r *schema.Report, i int) {
 		}
 	}
 	hasRange := r.Given(at + ".range")
+	if v.Files != "" {
+		if hasRange || r.Given(at+".values") {
+			r.Errorf(at, "%s: want a range, values or files, one of the three", at)
+		} else if v.Path == "" {
+			r.Errorf(at, "%s.path is missing: which key of the file to simulate", at)
+		}
+		return // they are looked for when the folder of base is known
+	}
 	switch {
 	case r.Bad(at):
 		return
@@ -232,6 +249,23 @@ func (c *Study) BaseName() string {
 		return c.Base.Path
 	}
 	return filepath.Join(filepath.Dir(c.name), c.Base.Path)
+}
+
+// Resampled are the changes to the file of a run of a bootstrap: draw gives n numbers below n.
+func (c *Study) Resampled(draw func(n int) []int) map[string]StudyValue {
+	var list []string
+	for _, k := range draw(len(c.found)) {
+		list = append(list, c.found[k])
+	}
+	return recordKeys(list)
+}
+
+// Recordings are the files of the pattern in records, from the folder of base.
+func (c *Study) Recordings() []string { return c.found }
+
+// recordKeys are the keys of an identification file that name its recordings.
+func recordKeys(list []string) map[string]StudyValue {
+	return map[string]StudyValue{"data.file": {schema.Word(list[0])}, "data.more": {schema.Words(list[1:])}}
 }
 
 // Simulation is the file to simulate of one run: the base with set, then the factors at x (in their own units, a word by its

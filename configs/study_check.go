@@ -12,36 +12,56 @@ import (
 	"hilrig/configs/schema"
 )
 
-// Simulation is a file for hil simulate: bodies in contact, or friction laws.
+// Simulation is a file that a study runs: one for hil simulate of any kind, or one for hil identify. One of them is not nil.
 type Simulation struct {
-	Contact  *ContactRun // nil: laws
-	Laws     *Simulate
-	Warnings []schema.Problem
+	Contact     *ContactRun
+	Laws        *Simulate
+	Machine     *MachineRun
+	Manipulator *ManipulatorRun
+	Ball        *BallRun
+	Identify    *Identify
+	Warnings    []schema.Problem
 }
 
 // Files are the files that it reads.
 func (s Simulation) Files() (paths []string) {
-	if s.Laws != nil {
+	switch {
+	case s.Laws != nil:
 		return s.Laws.Files()
-	}
-	if s.Contact.Brush != nil {
-		paths = slices.Clone(s.Contact.Brush.Measured)
-	}
-	if s.Contact.Scene != nil {
-		paths = append(paths, listOf(s.Contact.Scene.Bodies, func(b SceneBody) string { return b.File })...)
+	case s.Machine != nil:
+		return s.Machine.Files()
+	case s.Identify != nil:
+		paths = listOf(s.Identify.files(), func(p *string) string { return *p })
+	case s.Contact != nil:
+		if s.Contact.Brush != nil {
+			paths = slices.Clone(s.Contact.Brush.Measured)
+		}
+		if s.Contact.Scene != nil {
+			paths = append(paths, listOf(s.Contact.Scene.Bodies, func(b SceneBody) string { return b.File })...)
+		}
 	}
 	return slices.DeleteFunc(paths, func(p string) bool { return p == "" })
 }
 
-// CheckSimulation reads a file for hil simulate of any kind. The error is *Errors.
+// CheckSimulation reads a file that a study runs. The error is *Errors.
 func CheckSimulation(name string, data []byte) (s Simulation, err error) {
 	switch kindOf(data) {
 	case ContactFile:
 		s.Contact, s.Warnings, err = ContactRunBytes(name, data)
 	case SimulateFile:
 		s.Laws, s.Warnings, err = SimulateBytes(name, data)
+	case MachineFile:
+		s.Machine, s.Warnings, err = MachineBytes(name, data)
+	case ManipulatorFile:
+		s.Manipulator, s.Warnings, err = ManipulatorRunBytes(name, data)
+	case BallFile:
+		s.Ball, s.Warnings, err = BallRunBytes(name, data)
+	case IdentifyFile:
+		if s.Identify, s.Warnings, err = identifyBytes(name, data); err == nil && s.Identify.TimeLimit > 0 {
+			err = &schema.Errors{List: []schema.Problem{{File: name, Path: "time_limit", Msg: "time_limit: the results of a study must not depend on how fast the machine is; leave it out"}}}
+		}
 	default:
-		return s, &schema.Errors{List: []schema.Problem{{File: name, Msg: "is no file to simulate: it has neither plant and input nor system"}}}
+		return s, &schema.Errors{List: []schema.Problem{{File: name, Msg: "is no file for hil simulate or hil identify: it has neither plant and input nor system, machine, manipulator, ball or data"}}}
 	}
 	return s, err
 }
@@ -79,7 +99,7 @@ func (c *Study) checkBase(r *schema.Report, read func(string) ([]byte, error)) {
 	if c.Base.Path == "" && !c.try(r, base, nil) {
 		return
 	}
-	ok := true
+	ok := c.findFiles(r)
 	for _, p := range slices.Sorted(maps.Keys(c.Set)) {
 		t, err := c.floor.With(p, c.Set[p].t)
 		if err != nil {
@@ -104,6 +124,54 @@ func (c *Study) checkBase(r *schema.Report, read func(string) ([]byte, error)) {
 			c.tryAt(r, p, f.At[p].t, key+"."+p, key)
 		}
 	}
+}
+
+// findFiles looks for the recordings and for the files of factors.
+func (c *Study) findFiles(r *schema.Report) (ok bool) {
+	ok = true
+	find := func(key, pattern string) (list []string) {
+		folder := filepath.Dir(c.BaseName())
+		full := pattern
+		if !filepath.IsAbs(full) {
+			full = filepath.Join(folder, pattern)
+		}
+		all, err := filepath.Glob(full)
+		if err != nil || len(all) == 0 {
+			r.Errorf(key, "%s: there is no file %s", key, full)
+			ok = false
+		}
+		for _, path := range all {
+			if rel, err := filepath.Rel(folder, path); err == nil && !filepath.IsAbs(pattern) {
+				path = rel
+			}
+			list = append(list, filepath.ToSlash(path))
+		}
+		return list
+	}
+	if c.Records != "" {
+		if c.found = find("records", c.Records); ok {
+			keys := recordKeys(c.found)
+			for _, p := range slices.Sorted(maps.Keys(keys)) {
+				t, err := c.floor.With(p, keys[p].t)
+				if err != nil {
+					r.Errorf("records", "records: %v", err)
+					return false
+				}
+				c.floor = t
+			}
+		}
+	}
+	for i := range c.Vary {
+		v := &c.Vary[i]
+		if v.Files == "" {
+			continue
+		}
+		v.Values = nil
+		for _, path := range find(fmt.Sprintf("vary[%d].files", i), v.Files) {
+			v.Values = append(v.Values, StudyValue{schema.Word(path)})
+		}
+	}
+	return ok
 }
 
 // setKeys maps the paths that set changes to their keys in the study.
@@ -218,5 +286,19 @@ func (c *Study) Inputs() []string {
 	if err != nil {
 		return nil
 	}
-	return listOf(s.Files(), filepath.Clean)
+	paths := s.Files()
+	for i := range c.Vary {
+		if v := &c.Vary[i]; v.Files != "" {
+			for _, x := range v.Values {
+				path := x.Text()
+				if !filepath.IsAbs(path) {
+					path = filepath.Join(filepath.Dir(c.BaseName()), path)
+				}
+				paths = append(paths, path)
+			}
+		}
+	}
+	paths = listOf(paths, filepath.Clean)
+	slices.Sort(paths)
+	return slices.Compact(paths)
 }

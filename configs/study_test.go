@@ -200,6 +200,12 @@ func TestBadStudies(t *testing.T) {
 		{"no list", "path: friction.Fs", `path: "friction[0].Fs"`, []string{"friction is a section, no list"}},
 		{"no base file", "base:\n  plant", "base: not-there.yaml\nx:\n  plant", []string{"base: there is no file not-there.yaml", `unknown key "x"`}},
 		{"figure", "design:", "figures: [{name: a/b, kind: scatter}]\ndesign:", []string{`figures[0].name: "a/b"`}},
+		{"list of ranges", "runs: 10", "kind: list", []string{"vary[0].range: a list takes values"}},
+		{"list with runs", "runs: 10", "runs: 10, kind: list", []string{"a list counts its own runs"}},
+		{"no such files", "values: [1, 2]", "files: none-*.csv", []string{"vary[2].files: there is no file none-*.csv"}},
+		{"files and values", "values: [1, 2]", "values: [1, 2], files: none-*.csv", []string{"vary[2]: want a range, values or files, one of the three"}},
+		{"no such records", "vary:", "records: none-*.csv\nvary:", []string{"records: there is no file none-*.csv"}},
+		{"bootstrap of a simulation", "runs: 10", "runs: 10, kind: bootstrap", []string{"a bootstrap varies the recordings alone", "name them in records"}},
 		{"several at once", "path: friction.Fs", "path: friction.Fz, scale: lin", []string{"vary[0]", `"lin" is not one of`}},
 	} {
 		text := strings.Replace(inlineStudy, c.old, c.new, 1)
@@ -246,5 +252,16 @@ func TestBuiltInStudies(t *testing.T) {
 		if errs := validate(s, decodeAny(t, file), file); len(errs) > 0 {
 			t.Error(strings.Join(errs, "\n"))
 		}
+	}
+}
+
+// A limit of time would make results depend on the machine.
+func TestStudyRefusesTimeLimits(t *testing.T) {
+	text := "version: 1\nname: s\nbase:\n  data: {file: a.csv, columns: {time: {name: t, unit: s}, position: {name: x, unit: m}, force: {name: F, unit: N}}}\n  time_limit: 3 s\nvary: [{path: filter.cutoff, values: [10 Hz, 20 Hz]}]\ndesign: {kind: list}\n"
+	if _, _, err := StudyBytes("s.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), "must not depend on how fast the machine is") {
+		t.Errorf("%v", err)
+	}
+	if _, _, err := StudyBytes("s.yaml", []byte(strings.Replace(text, "  time_limit: 3 s\n", "", 1))); err != nil {
+		t.Error(err)
 	}
 }

@@ -12,6 +12,9 @@ import (
 // describeStudy says what a study would do.
 func describeStudy(w io.Writer, name string, c *configs.Study) {
 	fmt.Fprintf(w, "base           %s\n", c.BaseName())
+	if list := c.Recordings(); len(list) > 0 {
+		fmt.Fprintf(w, "records        %d, from %s to %s\n", len(list), list[0], list[len(list)-1])
+	}
 	for i := range c.Vary {
 		v := &c.Vary[i]
 		lead, text := v.Name, ""

@@ -54,6 +54,7 @@ var text string
 
 var page = template.Must(template.New("report").Funcs(template.FuncMap{
 	"join": strings.Join, "figures": inlined, "parameters": parameters, "words": words, "records": recordsOf, "misfit": misfits,
+	"style": func() template.CSS { return report.PageStyle },
 	"num": func(format string, x *float64) template.HTML {
 		return number(x, func(v float64) string { return fmt.Sprintf(format, v) })
 	},

@@ -22,6 +22,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"hilrig/cmd/plot"
+	"hilrig/cmd/report"
 	"hilrig/engine/friction"
 	"hilrig/engine/numeric"
 	"hilrig/engine/peer"
@@ -269,7 +270,7 @@ func TestReversals(t *testing.T) {
 // The page gives every colour of a figure a value of its own in dark mode, and its first value again in print.
 func TestColoursFollowThePage(t *testing.T) {
 	for _, name := range plot.Variables() {
-		if n := strings.Count(text, name+":"); n != 2 {
+		if n := strings.Count(string(report.PageStyle), name+":"); n != 2 {
 			t.Errorf("%s has %d values, want one for dark mode and one for print", name, n)
 		}
 	}

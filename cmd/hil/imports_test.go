@@ -36,7 +36,7 @@ func TestImportDirection(t *testing.T) {
 		{"hilrig/cmd/fitreport", append(below, "hilrig/cmd/report", "hilrig/cmd/plot")},
 		{"hilrig/cmd/daemon", append(below, "hilrig/cmd/report")},
 		{"hilrig/cmd/simulate", append(below, "hilrig/cmd/report", "hilrig/cmd/plot")},
-		{"hilrig/cmd/study", append(below, "hilrig/cmd/report", "hilrig/cmd/plot", "hilrig/cmd/simulate")},
+		{"hilrig/cmd/study", append(below, "hilrig/cmd/report", "hilrig/cmd/plot", "hilrig/cmd/simulate", "hilrig/cmd/identify")}, // it runs both
 		{"hilrig/cmd/identify", append(below, "hilrig/cmd/report", "hilrig/cmd/plot", "hilrig/cmd/fitreport")},
 		{"hilrig/cmd/apply", append(below, "hilrig/cmd/report", "hilrig/cmd/daemon", "hilrig/cmd/identify")},
 		{"hilrig/cmd/decode", append(below, "hilrig/cmd/report")},

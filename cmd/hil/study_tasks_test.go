@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -22,15 +23,20 @@ func collected(t *testing.T, file, dir string, plan []string, do func()) map[str
 		t.Fatalf("plan: exit %d\n%s%s", code, out, errs)
 	}
 	do()
-	if out, errs, code := execute(t, "study", "collect", dir, "--plot"); code != report.OK {
+	if out, errs, code := execute(t, "study", "collect", dir, "--plot", "--report"); code != report.OK {
 		t.Fatalf("collect: exit %d\n%s%s", code, out, errs)
 	}
 	return folder(t, dir)
 }
 
+var studyCell = regexp.MustCompile(`<tr><th>study</th>.*`)
+
 func sameResults(t *testing.T, name string, got, want map[string]string) {
 	t.Helper()
 	for file, text := range want {
+		if file == "report.html" { // it says where the study is from the folder, too
+			text, got[file] = studyCell.ReplaceAllString(text, ""), studyCell.ReplaceAllString(got[file], "")
+		}
 		if file != "summary.json" && got[file] != text || got[file] == "" {
 			t.Errorf("%s: %s differs", name, file)
 		}
@@ -53,10 +59,15 @@ func sameResults(t *testing.T, name string, got, want map[string]string) {
 func TestStudyByTasks(t *testing.T) {
 	file, dir := studyFile(t, "1 s"), t.TempDir()
 	whole := filepath.Join(dir, "whole")
-	if _, errs, code := execute(t, "study", file, "--out", whole, "--plot"); code != report.OK {
+	if _, errs, code := execute(t, "study", file, "--out", whole, "--plot", "--report"); code != report.OK {
 		t.Fatal(errs)
 	}
 	want := folder(t, whole)
+	for _, part := range []string{"<svg", `<figure id="over-speed"`, `<section id="correlations"`, "velocity_max"} {
+		if !strings.Contains(want["report.html"], part) {
+			t.Errorf("%s is not in report.html", part)
+		}
+	}
 	for workers, chunk := range map[string]string{"1": "1", "2": "0"} {
 		d := filepath.Join(dir, "local"+workers)
 		sameResults(t, workers+" workers", collected(t, file, d, []string{"--chunk", chunk}, func() {

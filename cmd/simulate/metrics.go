@@ -21,21 +21,32 @@ func Metrics(ctx context.Context, name string, data []byte) ([]Metric, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []Metric
+	return MetricsOf(ctx, name, c)
+}
+
+// MetricsOf is Metrics of a file that was read.
+func MetricsOf(ctx context.Context, name string, c configs.Simulation) (out []Metric, err error) {
 	n := len(c.Warnings)
-	if c.Contact != nil {
+	switch {
+	case c.Contact != nil:
 		c.Contact.Outputs.Every = c.Contact.Duration // a study keeps no rows
 		s, err := contactRunOf(ctx, name, c.Contact)
 		if err != nil {
 			return nil, err
 		}
 		out, n = append(s.metrics, s.solver...), n+len(s.warnings)+len(s.doubts())
-	} else {
+	case c.Laws != nil:
 		s, err := simulateLaws(ctx, name, c.Laws, true)
 		if err != nil {
 			return nil, err
 		}
 		out = s.metrics()
+	default:
+		r, err := runOther(ctx, name, c)
+		if err != nil {
+			return nil, err
+		}
+		out, n = append(r.metrics, extremes(r.columns)...), n+r.warnings
 	}
 	return append(out, Metric{Warnings, "", float64(n)}), nil
 }
@@ -51,6 +62,17 @@ func Trace(ctx context.Context, name string, data []byte) ([]TraceColumn, error)
 	}
 	if c.Contact != nil {
 		return contactTrace(ctx, name, c.Contact)
+	}
+	if c.Laws == nil {
+		r, err := runOther(ctx, name, c)
+		if err != nil {
+			return nil, err
+		}
+		var out []TraceColumn
+		for _, k := range r.columns {
+			out = append(out, TraceColumn{k.name, k.unit, k.x})
+		}
+		return out, nil
 	}
 	s, err := simulateLaws(ctx, name, c.Laws, false)
 	if err != nil {

@@ -114,7 +114,11 @@ func (s *parameterStudy) file(run int) ([]byte, error) {
 	x := make([]float64, len(s.cfg.Vary))
 	point, _ := s.plan.Run(run)
 	s.plan.Point(point, x)
-	return s.cfg.Simulation(x, s.seed(run), nil)
+	var more map[string]configs.StudyValue
+	if s.cfg.Design.Kind == study.Bootstrap {
+		more = s.cfg.Resampled(func(n int) []int { return study.Draw(uint64(s.cfg.Design.Seed), point, n) })
+	}
+	return s.cfg.Simulation(x, s.seed(run), more)
 }
 
 // base is the file to simulate as the study calls it: from the folder of the study.

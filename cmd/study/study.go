@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"hilrig/cmd/plot"
 	"hilrig/cmd/report"
 	"hilrig/cmd/simulate"
 	"hilrig/configs"
@@ -140,7 +141,7 @@ func (s *parameterStudy) collect(ctx context.Context, interrupted func() bool, f
 		}
 	}
 	sum := s.summarise()
-	if err := s.write(ctx, f, sum); err != nil {
+	if err := s.write(ctx, f, sum, sit.Missing); err != nil {
 		if interrupted() {
 			return report.ExitWith(report.Interrupted, errors.New("study: interrupted while writing; all runs are in the folder: "+again))
 		}
@@ -214,18 +215,30 @@ func (s *parameterStudy) work(ctx context.Context, run int) ([]study.Metric, err
 	if err != nil {
 		return nil, err
 	}
-	list, err := simulate.Metrics(ctx, s.cfg.BaseName(), data)
+	m, err := metricsOf(ctx, s.cfg.BaseName(), data)
 	if err != nil {
 		if folder := filepath.Dir(s.cfg.BaseName()); filepath.IsAbs(folder) {
 			err = errors.New(strings.ReplaceAll(err.Error(), folder+string(filepath.Separator), ""))
 		}
 		return nil, err
 	}
-	var m []study.Metric
-	for _, x := range list {
-		m = append(m, study.Metric(x))
-	}
 	return m, nil
+}
+
+// metricsOf runs a file of hil simulate or hil identify.
+func metricsOf(ctx context.Context, name string, data []byte) (m []study.Metric, err error) {
+	c, err := configs.CheckSimulation(name, data)
+	if err != nil {
+		return nil, err
+	}
+	if c.Identify != nil {
+		return fitMetrics(ctx, c.Identify)
+	}
+	list, err := simulate.MetricsOf(ctx, name, c)
+	for _, x := range list {
+		m = append(m, study.Metric{Name: x.Name, Unit: x.Unit, Value: x.Value})
+	}
+	return m, err
 }
 
 // run does the runs that are missing. The first one that succeeds tells which results there are: what was asked for and is
@@ -292,7 +305,7 @@ func (s *parameterStudy) knows(m []study.Metric) error {
 }
 
 // write puts tables, summary and figures into the folder.
-func (s *parameterStudy) write(ctx context.Context, f Options, sum *Summary) error {
+func (s *parameterStudy) write(ctx context.Context, f Options, sum *Summary, missing int) error {
 	type output struct {
 		name  string
 		write func(io.Writer) error
@@ -302,7 +315,8 @@ func (s *parameterStudy) write(ctx context.Context, f Options, sum *Summary) err
 	if f.Format == "parquet" {
 		outputs = []output{{"results.parquet", t.writeParquet}}
 	}
-	if f.Plot {
+	var figures []*plot.Figure
+	if f.Plot || f.Report {
 		for i := range s.cfg.Figures {
 			fig, err := s.figure(ctx, &s.cfg.Figures[i])
 			if ctx.Err() != nil {
@@ -311,10 +325,18 @@ func (s *parameterStudy) write(ctx context.Context, f Options, sum *Summary) err
 			if err != nil {
 				return report.ExitWith(report.Invalid, fmt.Errorf("study: figures[%d]: %w", i, err))
 			}
+			figures = append(figures, fig)
+		}
+	}
+	if f.Plot {
+		for i, fig := range figures {
 			for _, format := range []string{"svg", "png"} {
 				outputs = append(outputs, output{s.cfg.Figures[i].Name + "." + format, func(w io.Writer) error { return fig.Write(w, format) }})
 			}
 		}
+	}
+	if f.Report {
+		outputs = append(outputs, output{"report.html", func(w io.Writer) error { return s.writePage(w, sum, missing, figures) }})
 	}
 	for _, o := range outputs {
 		sum.Files = append(sum.Files, o.name)

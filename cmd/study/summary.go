@@ -32,8 +32,10 @@ type Summary struct {
 	Failures    []failure        `json:"failures"` // the first ones
 	Factors     []factorSummary  `json:"factors"`
 	Metrics     []metricSummary  `json:"metrics"`
-	Unverified  *unverifiedSteps `json:"unverified"` // null: the runs do not say
-	Warned      []int            `json:"warned"`     // runs with warnings
+	Words       []wordSummary    `json:"words,omitempty"` // of results that are texts, how often each
+	Fits        *fitSummary      `json:"fits,omitempty"`  // base of an identification
+	Unverified  *unverifiedSteps `json:"unverified"`      // null: the runs do not say
+	Warned      []int            `json:"warned"`          // runs with warnings
 	Files       []string         `json:"files"`
 }
 
@@ -61,7 +63,8 @@ type metricSummary struct {
 	Min          *float64             `json:"min"`
 	Median       *float64             `json:"median"`
 	Max          *float64             `json:"max"`
-	SeedSD       *float64             `json:"seed_sd"` // between replicates; null: there are none
+	Interval     *[2]float64          `json:"interval95,omitempty"` // bootstrap: between 2.5 and 97.5 % of the samples
+	SeedSD       *float64             `json:"seed_sd"`              // between replicates; null: there are none
 	SeedRelative *float64             `json:"seed_sd_relative"`
 	Correlations []correlationSummary `json:"correlations"`
 }
@@ -131,7 +134,14 @@ func (s *parameterStudy) summarise() *Summary {
 		}
 		out.Factors = append(out.Factors, f)
 	}
+	out.Fits = s.fits()
 	for _, m := range s.resultNames() {
+		if m.Text != "" {
+			if m.Name != fitReason {
+				out.Words = append(out.Words, countWords(m.Name, s.texts(m.Name)))
+			}
+			continue
+		}
 		values := s.result(m.Name)
 		if simulate.IsUnverified(m.Name) {
 			out.doubt(values)
@@ -150,6 +160,11 @@ func (s *parameterStudy) summarise() *Summary {
 		sum := metricSummary{
 			Name: m.Name, Unit: m.Unit, N: d.N, Mean: numeric.OrNull(d.Mean), SD: numeric.OrNull(d.SD), Min: numeric.OrNull(d.Min), Median: numeric.OrNull(d.Median), Max: numeric.OrNull(d.Max),
 			SeedSD: numeric.OrNull(d.WithinSD), SeedRelative: numeric.OrNull(d.RelativeWithin), Correlations: []correlationSummary{},
+		}
+		if c.Design.Kind == study.Bootstrap && len(values) > 1 {
+			if x := numeric.OnlyFinite(values[1:]...); len(x) > 1 {
+				sum.Interval = &[2]float64{numeric.Quantile(x, 0.025), numeric.Quantile(x, 0.975)}
+			}
 		}
 		means := s.means(values)
 		for k, p := range study.Partial(x, means) {
@@ -222,8 +237,12 @@ func (s *Summary) print(w io.Writer, sit sitting) {
 	if n := len(s.Warned); n > 0 {
 		fmt.Fprintf(w, "%d of %d runs have warnings, run %d is the first: hil simulate with its factors says them\n", n, s.Runs, s.Warned[0])
 	}
+	for _, x := range s.Words {
+		fmt.Fprintf(w, "%s: %s\n", x.Name, x)
+	}
 	fmt.Fprintln(w)
 	s.printMetrics(w)
+	s.Fits.print(w)
 	for i := range s.Metrics {
 		s.printCorrelations(w, &s.Metrics[i])
 	}
@@ -236,11 +255,17 @@ func (s *Summary) printMetrics(w io.Writer) {
 	if s.Replicates > 1 {
 		fmt.Fprint(t, "sd of seeds\t")
 	}
+	if s.Design == study.Bootstrap.String() {
+		fmt.Fprint(t, "95 % of samples\t")
+	}
 	fmt.Fprintln(t)
 	for _, m := range s.Metrics {
 		fmt.Fprintf(t, "%-24s\t%s\t%d\t%s\t%s\t%s\t%s\t%s\t", m.Name, m.Unit, m.N, four(m.Mean), four(m.SD), four(m.Min), four(m.Median), four(m.Max))
 		if s.Replicates > 1 {
 			fmt.Fprintf(t, "%s\t", four(m.SeedSD))
+		}
+		if m.Interval != nil {
+			fmt.Fprintf(t, "%.4g … %.4g\t", m.Interval[0], m.Interval[1])
 		}
 		fmt.Fprintln(t)
 	}

@@ -22,13 +22,13 @@ type studyTable struct {
 	cells [][]any // by row: int64, float64 (NaN: no number), string ("": none)
 }
 
-// resultNames lists the results of all runs, in the order in which the first run that has them gives them.
+// resultNames lists the results of all runs, in the order in which the first run that has them gives them; one that is a text has one.
 func (s *parameterStudy) resultNames() []study.Metric {
 	var out []study.Metric
 	for _, o := range s.outcomes {
 		for _, m := range o.Metrics {
 			if !slices.ContainsFunc(out, func(k study.Metric) bool { return k.Name == m.Name }) {
-				out = append(out, study.Metric{Name: m.Name, Unit: m.Unit})
+				out = append(out, study.Metric{Name: m.Name, Unit: m.Unit, Text: m.Text})
 			}
 		}
 	}
@@ -43,6 +43,19 @@ func (s *parameterStudy) result(name string) []float64 {
 		for _, m := range o.Metrics {
 			if m.Name == name {
 				out[run] = m.Value
+			}
+		}
+	}
+	return out
+}
+
+// texts are a result that is a text, of all runs; "" where a run did not give it.
+func (s *parameterStudy) texts(name string) []string {
+	out := make([]string, len(s.outcomes))
+	for run, o := range s.outcomes {
+		for _, m := range o.Metrics {
+			if m.Name == name {
+				out[run] = m.Text
 			}
 		}
 	}
@@ -85,6 +98,11 @@ func (s *parameterStudy) table() *studyTable {
 		add(simulate.Header(v.Name, v.Unit()), reflect.Float64, func(run int) any { return at(run) })
 	}
 	for _, m := range s.resultNames() {
+		if m.Text != "" {
+			x := s.texts(m.Name)
+			add(m.Name, reflect.String, func(run int) any { return x[run] })
+			continue
+		}
 		x := s.result(m.Name)
 		add(metricHeader(m), reflect.Float64, func(run int) any { return x[run] })
 	}

@@ -31,6 +31,18 @@ const (
 // Bare is a word or number without quotes.
 func Bare(text string) *Tree { return &Tree{Kind: ScalarTree, Text: text} }
 
+// Words is a list of texts.
+func Words(list []string) *Tree {
+	t := &Tree{Kind: listTree}
+	for _, w := range list {
+		t.kids = append(t.kids, &Tree{Kind: ScalarTree, Text: w, Quoted: true})
+	}
+	return t
+}
+
+// Word is a text.
+func Word(text string) *Tree { return &Tree{Kind: ScalarTree, Text: text, Quoted: true} }
+
 // Tree reads a node, and notes where everything stands.
 func (w *Walker) Tree(path string, n ast.Node, depth int) (*Tree, bool) {
 	if depth > maxDepth {

@@ -7,10 +7,11 @@ import (
 	"math"
 )
 
-// Metric is one number that a run gives.
+// Metric is one number that a run gives, or a text, such as a verdict.
 type Metric struct {
 	Name, Unit string
 	Value      float64
+	Text       string
 }
 
 // metricJSON is a metric on disk; what is no finite number is null.
@@ -18,11 +19,12 @@ type metricJSON struct {
 	Name  string   `json:"name"`
 	Unit  string   `json:"unit,omitempty"`
 	Value *float64 `json:"value"`
+	Text  string   `json:"text,omitempty"`
 }
 
 // MarshalJSON writes a number that is not finite as null.
 func (m Metric) MarshalJSON() ([]byte, error) {
-	out := metricJSON{Name: m.Name, Unit: m.Unit}
+	out := metricJSON{Name: m.Name, Unit: m.Unit, Text: m.Text}
 	if m.Value-m.Value == 0 {
 		out.Value = &m.Value
 	}
@@ -35,7 +37,7 @@ func (m *Metric) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &in); err != nil {
 		return err
 	}
-	*m = Metric{in.Name, in.Unit, math.NaN()}
+	*m = Metric{in.Name, in.Unit, math.NaN(), in.Text}
 	if in.Value != nil {
 		m.Value = *in.Value
 	}

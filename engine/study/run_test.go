@@ -24,7 +24,7 @@ func work(_ context.Context, run int) ([]Metric, error) {
 	case run%7 == 6:
 		return nil, fmt.Errorf("seven\nof %d", run)
 	}
-	return []Metric{{"a", "m", math.Sqrt(float64(run))}, {"never", "", math.NaN()}}, nil
+	return []Metric{{Name: "a", Unit: "m", Value: math.Sqrt(float64(run))}, {Name: "never", Value: math.NaN()}, {Name: "says", Value: math.NaN(), Text: "so"}}, nil
 }
 
 // planned makes a folder of 200 runs in tasks of seven.
@@ -115,7 +115,7 @@ func TestOutcomesDoNotDependOnTheWorkers(t *testing.T) {
 	if all[6].Failed != "seven of 6" || !strings.HasPrefix(all[10].Failed, "panic: eleven at run_test.go:") {
 		t.Errorf("%q, %q", all[6].Failed, all[10].Failed)
 	}
-	if !math.IsNaN(all[0].Metrics[1].Value) {
+	if !math.IsNaN(all[0].Metrics[1].Value) || all[0].Metrics[2].Text != "so" {
 		t.Error("NaN came back as a number")
 	}
 }

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"math"
 	"slices"
 	"testing"
 
@@ -77,5 +78,30 @@ func TestListPlan(t *testing.T) {
 		if _, err := NewPlan(List, bad, 0, 1, 1); err == nil {
 			t.Errorf("%+v was taken", bad)
 		}
+	}
+}
+
+// Samples of a bootstrap follow from seed and run alone; run 0 has each once, and the share that a sample lacks is that of drawing with
+// replacement, (1 − 1/n)ⁿ.
+func TestDraw(t *testing.T) {
+	const n = 50
+	for i, k := range Draw(3, 0, n) {
+		if i != k {
+			t.Fatalf("run 0 has %d in place %d", k, i)
+		}
+	}
+	if !slices.Equal(Draw(3, 7, n), Draw(3, 7, n)) || slices.Equal(Draw(3, 7, n), Draw(3, 8, n)) || slices.Equal(Draw(3, 7, n), Draw(4, 7, n)) {
+		t.Error("samples do not follow from seed and run")
+	}
+	lacks := 0.0
+	for run := range 400 {
+		seen := map[int]bool{}
+		for _, k := range Draw(1, run+1, n) {
+			seen[k] = true
+		}
+		lacks += float64(n-len(seen)) / (n * 400)
+	}
+	if want := math.Pow(1-1.0/n, n); math.Abs(lacks-want) > 0.01 {
+		t.Errorf("a sample lacks %.3f of all, want %.3f", lacks, want)
 	}
 }

@@ -12,6 +12,7 @@
 package study
 
 import (
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"math"
@@ -27,10 +28,13 @@ const (
 	Random                  // independent draws
 	Sobol                   // Sobol's sequence, most even for powers of two [JK08]
 	List                    // the values of all factors side by side
+	Bootstrap               // no factors: recordings drawn with replacement
 )
 
 // Words are the designs by number.
-func (Design) Words() []string { return []string{"latin-hypercube", "grid", "random", "sobol", "list"} }
+func (Design) Words() []string {
+	return []string{"latin-hypercube", "grid", "random", "sobol", "list", "bootstrap"}
+}
 
 func (d Design) String() string { return d.Words()[d] }
 
@@ -122,6 +126,8 @@ func NewPlan(d Design, factors []Factor, points, replicates int, seed uint64) (*
 		names[factors[i].Name] = true
 	}
 	switch {
+	case d != Bootstrap && len(factors) == 0:
+		return nil, errors.New("there is nothing to vary")
 	case d == List:
 		p.points = len(factors[0].Values)
 		for i := range factors {
@@ -207,6 +213,17 @@ func (p *Plan) Point(point int, x []float64) {
 		}
 		x[j] = p.factors[j].at(p.share[j][point])
 	}
+}
+
+// Draw is a sample of n numbers below n with replacement, as a function of the seed and the run alone. Run 0 has each once.
+func Draw(seed uint64, run, n int) []int {
+	rng, out := rand.New(rand.NewPCG(seed, 0xb007+uint64(run)<<16)), make([]int, n)
+	for i := range out {
+		if out[i] = i; run > 0 {
+			out[i] = rng.IntN(n)
+		}
+	}
+	return out
 }
 
 // Seeds draws n seeds for runs, from 0 to 2³¹ − 1, as a function of the seed and their index alone.

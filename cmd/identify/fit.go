@@ -1,0 +1,29 @@
+package identify
+
+import (
+	"context"
+	"io"
+	"slices"
+
+	"hilrig/cmd/report"
+	"hilrig/configs"
+	"hilrig/identify"
+	"hilrig/identify/axis"
+)
+
+// Fit reads the records of a file and fits its model on one processor, silently. One of many: what ends early is an error. A law that has
+// viscous friction itself takes the place of the term, as with --law.
+func Fit(ctx context.Context, cfg *configs.Identify) (*identify.Result, error) {
+	if axis.Damped(cfg.Model.Law) {
+		cfg.Model.Terms = slices.DeleteFunc(cfg.Model.Terms, func(t string) bool { return t == "viscous" })
+	}
+	recs, err := readRecords(ctx, cfg, report.NewProgress(io.Discard))
+	if err != nil {
+		return nil, err
+	}
+	r, err := identify.Run(ctx, PlanOf(cfg, 1), recs, nil, nil)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return r, err
+}
