@@ -20,8 +20,10 @@ func (s *Stepper) meet(h float64, q, v []float64) bool {
 			axis := &s.M.axes[b.axis]
 			iv, own := axis.iv, s.d[k*p+b.place]
 			if !(own*2/h > held/s.M.Data.H[iv*s.M.Model.NV()+iv]) {
+				// held by the constraints: it moves as they say, and its force has no effect
+				b.Move(h, q[axis.iq], v[iv], 1/held, 0)
 				b.w, b.end, b.f, b.step = s.hat[b.place], 2*s.hat[b.place]-v[iv], 0, 0
-				continue // held by the constraints
+				continue
 			}
 			w := s.hat[b.place]
 			for l := range s.movers {

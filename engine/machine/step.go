@@ -52,7 +52,6 @@ func (s *Stepper) Step(t, h float64, x []float64) engine.Status {
 	for k := range s.movers {
 		b := &s.movers[k]
 		iv := m.axes[b.axis].iv
-		s.wide[iv] = b.w
 		s.a[iv] = (b.end - v[iv]) / h
 	}
 	for k := range s.led {
@@ -139,6 +138,7 @@ func (s *Stepper) means(t, h float64, q, v, z []float64) (st multibody.Status, m
 	n := model.NV()
 	last := math.Inf(1)
 	for round := 1; ; round++ {
+		copy(s.before, s.w)
 		multibody.Integrate(model, q, s.w, h/2, s.qm)
 		for k := range s.led {
 			l := &s.led[k]
@@ -163,17 +163,23 @@ func (s *Stepper) means(t, h float64, q, v, z []float64) (st multibody.Status, m
 				s.a[i] += f * c
 			}
 		}
-		change, size := 0.0, 0.0
 		for i, a := range s.a {
-			w := v[i] + h/2*a
-			change, size = max(change, math.Abs(w-s.w[i])), max(size, math.Abs(w), math.Abs(v[i]))
+			s.wide[i] = v[i] + h/2*a
+		}
+		for k := range s.movers {
+			b := &s.movers[k]
+			s.wide[m.axes[b.axis].iv] = b.w
+		}
+		change, size := 0.0, 0.0
+		for i, w := range s.wide {
+			change, size = max(change, math.Abs(w-s.before[i])), max(size, math.Abs(w), math.Abs(v[i]))
 			s.w[i] = w
 		}
 		if change-change != 0 {
 			return multibody.NonFinite, false
 		}
 		tol := meetRel*size + meetAbs
-		if !(change > tol) || change < 0.1*last && change*change <= tol*last {
+		if !(change > tol) || round > 1 && change < 0.1*last && change*change <= tol*last {
 			return st, calm
 		}
 		if round == mostRounds {

@@ -191,10 +191,10 @@ func TestStepFails(t *testing.T) {
 		if !finite(x) {
 			t.Fatalf("step %d: %v", k, x)
 		}
-		if st == engine.OK {
-			continue
+		if st == engine.OK || s.Last == multibody.OK {
+			continue // nearly stretched the joints fold as fast as they can
 		}
-		if k < 495 || k > 501 || s.Last != multibody.NotConverged || !strings.Contains(s.Why(), "pin.") {
+		if k < 495 || k > 501 || st != engine.NotConverged || s.Last != multibody.NotConverged || !strings.Contains(s.Why(), "pin.") {
 			t.Errorf("step %d: %v, %v: %s", k, st, s.Last, s.Why())
 		}
 		for i := range x {
