@@ -36,6 +36,13 @@ func (c *MachineRun) Stepper(o machine.StepOptions) (s *machine.Stepper, x []flo
 		return nil, nil, err
 	}
 	x = c.State(s.M)
+	for k, joint := range o.Led { // where the file has it, until somebody tells
+		q, v, err := s.At(joint)
+		if err != nil {
+			return nil, nil, err
+		}
+		s.Lead(k, multibody.Motion{X: x[q], V: x[v]})
+	}
 	hold := slices.DeleteFunc(slices.Clone(c.Start.Hold), func(joint string) bool { return slices.Contains(o.Led, joint) })
 	if _, err := s.Begin(0, x, multibody.Assembly{Hold: hold, Limit: c.Start.Limit}); err != nil {
 		return nil, nil, fmt.Errorf("start: %w", err)

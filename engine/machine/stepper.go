@@ -268,6 +268,37 @@ func (s *Stepper) Begin(t float64, x []float64, how multibody.Assembly) (multibo
 	return done, err
 }
 
+// Place moves x to where the joints are led, the others by the shortest way, and its speeds to what they then are. It allocates nothing. x stays where the loops
+// cannot be closed there.
+func (s *Stepper) Place(x []float64) multibody.Status {
+	q, v, _ := s.M.cut(x)
+	copy(s.q1, q)
+	copy(s.v1, v)
+	for k := range s.led {
+		l, a := &s.led[k], &s.M.axes[s.led[k].axis]
+		s.q1[a.iq], s.v1[a.iv] = l.now.X, l.now.V
+		s.M.Data.Drive(k, l.now)
+	}
+	st := multibody.Project(s.M.Model, s.M.Data, s.q1, s.v1)
+	if st == multibody.OK {
+		copy(q, s.q1)
+		copy(v, s.v1)
+	}
+	return st
+}
+
+// Resume begins anew at the state x, which is consistent, at the time t (s): parts as they begin, energies from zero. It allocates nothing.
+func (s *Stepper) Resume(t float64, x []float64) {
+	m := s.M
+	_, _, z := m.cut(x)
+	for k, p := range m.Parts {
+		p.Reset(m.own(k, z))
+	}
+	s.fresh = false
+	s.motions(t)
+	s.start(t, x)
+}
+
 // motions sets the motions of the file for the end of the step, t (s); those from outside are told.
 func (s *Stepper) motions(t float64) {
 	for k := range s.led {

@@ -12,7 +12,7 @@ import (
 // Watch reads chosen numbers of a machine that is stepped.
 type Watch struct {
 	Signals []engine.Signal
-	Forces  bool // some are forces of constraints: they want Stepper.Forces before
+	Forces  bool // some are accelerations or forces of constraints: they want Stepper.Forces before
 	from    []place
 }
 
@@ -27,11 +27,12 @@ type quantity uint8
 const (
 	ofState quantity = iota // position, velocity, current, bristle
 	ofConstraint
+	ofAcceleration
 	ofMover
 	ofResidual
 )
 
-// known are all numbers that a stepper shows, as Machine.Columns names them.
+// known are all numbers that a stepper shows, as Machine.Columns names them, and the accelerations of joints with one coordinate.
 func (s *Stepper) known() (signals []engine.Signal, from []place) {
 	m := s.M
 	n := m.Size()
@@ -41,6 +42,13 @@ func (s *Stepper) known() (signals []engine.Signal, from []place) {
 			p = place{ofConstraint, i - n}
 		}
 		signals, from = append(signals, c), append(from, p)
+	}
+	for _, a := range m.axes {
+		unit := "rad/s²"
+		if a.linear {
+			unit = "m/s²"
+		}
+		signals, from = append(signals, engine.Signal{Name: a.name + ".a", Unit: unit}), append(from, place{ofAcceleration, a.iv})
 	}
 	for k := range s.movers {
 		if b := &s.movers[k]; b.dry {
@@ -65,7 +73,7 @@ func (s *Stepper) Watch(names ...string) (*Watch, error) {
 	take := func(i int) {
 		if !slices.Contains(w.Signals, signals[i]) {
 			w.Signals, w.from = append(w.Signals, signals[i]), append(w.from, from[i])
-			w.Forces = w.Forces || from[i].of == ofConstraint
+			w.Forces = w.Forces || from[i].of == ofConstraint || from[i].of == ofAcceleration
 		}
 	}
 	if len(names) == 0 {
@@ -100,6 +108,8 @@ func (w *Watch) Read(s *Stepper, x, y []float64) {
 			y[i] = x[p.at]
 		case ofConstraint:
 			y[i] = s.M.Data.Lambda[p.at]
+		case ofAcceleration:
+			y[i] = s.M.Data.QDD[p.at]
 		case ofMover:
 			y[i] = -s.movers[p.at].f
 		case ofResidual:

@@ -118,7 +118,11 @@ func NewAxis(s AxisSpec) (*Axis, error) {
 	}
 	errs := []error{s.Friction.Validate(), s.Drive.validate(name)}
 	if s.Drive.Kind == VoltageDrive {
-		errs = append(errs, s.Motor.Validate())
+		m := s.Motor
+		if s.Carried {
+			m.J = 1
+		}
+		errs = append(errs, m.Validate())
 	}
 	th := s.Thermal
 	for _, c := range []struct {
