@@ -81,7 +81,7 @@ func TestFourBarTurns(t *testing.T) {
 	}
 	var off [2]float64
 	for i, n := range []int{500, 5000} {
-		p := crank(t, plant.AxisSpec{Drive: plant.Drive{Kind: plant.EffortDrive}, Friction: &friction.Coulomb{Fc: level}}, "rocker", "pin", "residual")
+		p := crank(t, plant.AxisSpec{Drive: plant.Drive{Kind: plant.EffortDrive}, Friction: &friction.Coulomb{Fc: level}}, "rocker.q", "rocker.v", "pin", "residual")
 		x, y := p.NewState(), make([]float64, plant.Outputs+5)
 		for range n {
 			if st := p.Step(end/float64(n), x, []float64{torque, 1}, y); st != engine.OK {
