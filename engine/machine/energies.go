@@ -111,7 +111,7 @@ func (s *Stepper) Forces(t, h float64, x []float64) multibody.Status {
 		s.base[m.axes[b.axis].iv] += b.f
 	}
 	m.drive(t)
-	st := multibody.Dynamics(m.Model, m.Data, q, v, s.base)
+	st := multibody.Accelerate(m.Model, m.Data, q, v, s.base)
 	if s.o.Audited && (st == multibody.OK || st == multibody.Singular) {
 		leads := 0.0
 		for k := range s.led {

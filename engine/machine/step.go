@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"hilrig/engine"
+	"hilrig/engine/circuit"
 	"hilrig/engine/multibody"
 	"hilrig/engine/numeric"
 )
@@ -14,6 +15,7 @@ const (
 	mostSweeps = 100   // of the movers
 	meetRel    = 1e-9  // of the speeds of the step
 	meetAbs    = 1e-12 // rad/s, m/s
+	near       = 1e-4  // of the speeds: what Newton's method leaves from there is a square of it, and the next evaluation sees it
 	held       = 1e-12 // share of its own mobility below which a joint is held by the constraints
 	still      = 1e-10 // rad/s, m/s  to which the projection is exact
 )
@@ -38,15 +40,22 @@ func (s *Stepper) Step(t, h float64, x []float64) engine.Status {
 		s.led[k].was.X, s.led[k].was.V = q[a.iq], v[a.iv]
 	}
 	s.outside(t + h/2)
+	// where the accelerations of the steps before lead to
 	for i := range s.w {
-		s.w[i] = v[i]
-		if s.fresh {
+		switch s.w[i] = v[i]; {
+		case s.gone == 1:
 			s.w[i] += h / 2 * s.a[i]
+		case s.gone > 1:
+			s.w[i] += h / 2 * (2*s.a[i] - s.past[i])
 		}
 	}
+	copy(s.past, s.a)
 	st, met := s.means(t, h, q, v, z)
 	if st != multibody.OK && st != multibody.Singular {
 		return s.fail(st)
+	}
+	if !s.settle(t, h, z) {
+		return s.fail(multibody.NonFinite)
 	}
 	copy(s.wide, s.w)
 	for k := range s.movers {
@@ -88,7 +97,7 @@ func (s *Stepper) Step(t, h float64, x []float64) engine.Status {
 			v[iv] = 0 // stopped by its law: the rounding of the projection would set it loose
 		}
 	}
-	s.fresh = true
+	s.gone = min(s.gone+1, 2)
 	if !met {
 		s.who = "the equations of the step were not met"
 		return engine.NotConverged
@@ -98,7 +107,7 @@ func (s *Stepper) Step(t, h float64, x []float64) engine.Status {
 
 // fail leaves the state alone.
 func (s *Stepper) fail(st multibody.Status) engine.Status {
-	s.Last, s.fresh = st, false
+	s.Last, s.gone = st, 0
 	for k := range s.led {
 		s.led[k].now = s.led[k].was
 	}
@@ -144,7 +153,7 @@ func (s *Stepper) means(t, h float64, q, v, z []float64) (st multibody.Status, m
 			l := &s.led[k]
 			data.Drive(k, multibody.Motion{X: (l.was.X + l.now.X) / 2, V: (l.was.V + l.now.V) / 2, A: (l.now.V - l.was.V) / h})
 		}
-		st = multibody.Dynamics(model, data, s.qm, s.w, s.base)
+		st = multibody.Accelerate(model, data, s.qm, s.w, s.base)
 		if st != multibody.OK && st != multibody.Singular {
 			return st, false
 		}
@@ -267,7 +276,7 @@ func (s *Stepper) acting(t, h float64, q, v, z []float64) (ok, met bool) {
 		if change-change != 0 {
 			return false, false
 		}
-		if change <= meetRel*size+meetAbs || len(m.Parts) == 0 {
+		if change <= near*size+meetAbs || len(m.Parts) == 0 {
 			return true, calm
 		}
 		if turn == mostNewton {
@@ -306,12 +315,11 @@ func (s *Stepper) parts(t, h float64, q, v, z []float64) bool {
 	// parts speak of axes
 	clear(s.tau)
 	clear(s.slope)
-	rest := m.force // speeds w of the axes
 	for k, a := range m.axes {
-		m.q[k], m.v[k], rest[k] = q[a.iq], v[a.iv], s.w[a.iv]
+		m.q[k], m.v[k], s.tried[k] = q[a.iq], v[a.iv], s.w[a.iv]
 	}
 	for k, part := range m.Parts {
-		power, st := part.Trial(t, h, m.q, m.v, rest, m.own(k, z), m.own(k, s.z1), s.tau, s.slope)
+		power, st := part.Trial(t, h, m.q, m.v, s.tried, m.own(k, z), m.own(k, s.z1), s.tau, s.slope)
 		if st == engine.NonFinite {
 			s.who = part.Name() + ": " + st.String()
 			return false
@@ -328,6 +336,41 @@ func (s *Stepper) parts(t, h float64, q, v, z []float64) bool {
 			if to := s.of[b.iv]; to >= 0 {
 				s.sp[at*p+to] += s.slope[k*na+l]
 			}
+		}
+	}
+	return true
+}
+
+// affine is a part whose states at the end may be a straight line in the mean speeds.
+type affine interface {
+	Affine() bool
+	Shift(w, dw, zn []float64) (circuit.Power, bool)
+}
+
+// settle takes the states of the parts at the end of the step to the speeds w, which the last trial missed by what the equations of motion changed since.
+func (s *Stepper) settle(t, h float64, z []float64) bool {
+	m := s.M
+	dw, moved := m.force, 0.0
+	for k, a := range m.axes {
+		dw[k] = s.w[a.iv] - s.tried[k]
+		s.tried[k] = s.w[a.iv]
+		moved = max(moved, math.Abs(dw[k]))
+	}
+	if moved == 0 {
+		return true
+	}
+	for k, part := range m.Parts {
+		if p, ok := part.(affine); ok && p.Affine() {
+			if power, ok := p.Shift(s.tried, dw, m.own(k, s.z1)); ok {
+				s.powers[k] = power
+				continue
+			}
+		}
+		clear(s.tau)
+		power, st := part.Trial(t, h, m.q, m.v, s.tried, m.own(k, z), m.own(k, s.z1), s.tau, s.slope)
+		if s.powers[k] = power; st == engine.NonFinite {
+			s.who = part.Name() + ": " + st.String()
+			return false
 		}
 	}
 	return true

@@ -51,17 +51,17 @@ type Stepper struct {
 	of []int // place in p by velocity; −1: none
 
 	// scratch: nv
-	w, before, a, a0, wide, v1, base []float64
-	q1, qm                           []float64 // nq
-	z1                               []float64
-	col                              []float64 // p×nv
+	w, before, a, past, a0, wide, v1, base []float64
+	q1, qm                                 []float64 // nq
+	z1                                     []float64
+	col                                    []float64 // p×nv
 	// n axes
-	tau, slope []float64
+	tau, slope, tried []float64
 	// p
 	tp, sp, hat, d, at []float64
 	lu                 engine.LU
 	powers             []circuit.Power
-	fresh              bool // a is that of the step before
+	gone               int // steps of which a and past are the accelerations, the last first
 }
 
 // leading is a joint whose motion is told: that at the beginning of the step and at its end.
@@ -237,8 +237,8 @@ func (s *Stepper) room(moves map[int]bool) {
 	}
 	f := func(n int) []float64 { return make([]float64, n) }
 	p := len(s.p)
-	s.w, s.before, s.a, s.a0, s.wide, s.v1, s.base, s.q1, s.qm = f(n), f(n), f(n), f(n), f(n), f(n), f(n), f(nq), f(nq)
-	s.z1, s.push, s.col, s.tau, s.slope = f(len(m.states)), f(len(s.pushed)), f(p*n), f(na), f(na*na)
+	s.w, s.before, s.a, s.past, s.a0, s.wide, s.v1, s.base, s.q1, s.qm = f(n), f(n), f(n), f(n), f(n), f(n), f(n), f(n), f(nq), f(nq)
+	s.z1, s.push, s.col, s.tau, s.slope, s.tried = f(len(m.states)), f(len(s.pushed)), f(p*n), f(na), f(na*na), f(na)
 	s.tp, s.sp, s.hat, s.d, s.at, s.lu = f(p), f(p*p), f(p), f(p*p), f(p), engine.NewLU(p)
 	s.powers = make([]circuit.Power, len(m.Parts))
 }
@@ -254,7 +254,7 @@ func (s *Stepper) Push(k int, torque float64) { s.push[k] = torque }
 
 // Begin makes x consistent with the constraints at the time t (s), with the motions that were told, and forgets what came before.
 func (s *Stepper) Begin(t float64, x []float64, how multibody.Assembly) (multibody.Assembled, error) {
-	s.fresh = false
+	s.gone = 0
 	s.motions(t)
 	q, v, _ := s.M.cut(x)
 	for k := range s.led {
@@ -294,7 +294,7 @@ func (s *Stepper) Resume(t float64, x []float64) {
 	for k, p := range m.Parts {
 		p.Reset(m.own(k, z))
 	}
-	s.fresh = false
+	s.gone = 0
 	s.motions(t)
 	s.start(t, x)
 }
