@@ -46,7 +46,7 @@ func (c *Config) checkUnused(r *schema.Report, a *Axis) {
 func warnUnused[T any](r *schema.Report, path string, section, usual T, kind fmt.Stringer, own []string, all [][]string) {
 	given, left := reflect.ValueOf(section), reflect.ValueOf(usual)
 	for _, f := range schema.FieldsOf(given.Type()) {
-		if slices.Contains(slices.Concat(all...), f.Key) && !slices.Contains(own, f.Key) && !given.FieldByIndex(f.Index).Equal(left.FieldByIndex(f.Index)) {
+		if slices.Contains(slices.Concat(all...), f.Key) && !slices.Contains(own, f.Key) && !reflect.DeepEqual(given.FieldByIndex(f.Index).Interface(), left.FieldByIndex(f.Index).Interface()) {
 			r.Warnf(path+"."+f.Key, "%s.%s: not used by kind %s", path, f.Key, kind)
 		}
 	}

@@ -60,12 +60,12 @@ func (c *Config) checkPlant(r *schema.Report) {
 		key  string
 		kind PlantKind
 		has  bool
-	}{{"two_link", armPlant, p.TwoLink != nil}, {"brush", brushPlant, p.Brush != nil}, {"ball", ballPlant, p.Ball != nil}} {
+	}{{"two_link", armPlant, p.TwoLink != nil}, {"brush", brushPlant, p.Brush != nil}, {"ball", ballPlant, p.Ball != nil}, {"machine", machinePlant, p.Machine != nil}} {
 		switch {
 		case s.has && p.Kind != s.kind:
 			r.Warnf(at+"."+s.key, "%s.%s: not used by kind %s", at, s.key, p.Kind)
 		case !s.has && p.Kind == s.kind:
-			r.Errorf(at+"."+s.key, "%s.%s is missing: mass, length, centre and inertia of the links", at, s.key)
+			r.Errorf(at+"."+s.key, "%s.%s is missing: %s", at, s.key, map[PlantKind]string{machinePlant: "{file: NAME.yaml}, a machine file"}[s.kind]+map[PlantKind]string{armPlant: "mass, length, centre and inertia of the links"}[s.kind])
 		}
 	}
 	if p.Kind == ballPlant {
@@ -86,10 +86,13 @@ func (c *Config) checkPlant(r *schema.Report) {
 			r.Errorf(at+".two_link", "%s.two_link: %v", at, err)
 		}
 	}
+	if p.Kind == machinePlant && p.Machine != nil {
+		defer c.checkLinkage(r)
+	}
 	for i := range p.Axes {
 		a := &p.Axes[i]
 		c.checkTruth(r, a)
-		if m := c.ModelOf(a.Name); m != nil && m.Linear() != p.linear() && !r.Bad(m.path()+".kind") {
+		if m := c.ModelOf(a.Name); m != nil && p.Kind != machinePlant && m.Linear() != p.linear() && !r.Bad(m.path()+".kind") {
 			r.Errorf(at+".kind", "%s.kind: %s, but %s is %s", at, p.Kind, m.path(), m.Kind)
 		}
 	}
@@ -116,7 +119,7 @@ func (c *Config) checkTruth(r *schema.Report, a *VirtualAxis) {
 		r.Errorf(p+".motor", "%s.motor is missing: the drive is a voltage, and no axis of the file has that name", p)
 	case voltage:
 		c.checkMotor(r, p+".motor", *a.Motor)
-	case a.Inertia+a.LoadJ == 0 && c.Virtual.Plant.Kind != armPlant && !r.Bad(p):
+	case a.Inertia+a.LoadJ == 0 && c.Virtual.Plant.Kind != armPlant && c.Virtual.Plant.Kind != machinePlant && !r.Bad(p):
 		r.Errorf(p+".inertia", "%s.inertia is missing: what moves", p)
 	}
 	if a.Drive.Kind.is(plant.CurrentDrive) && a.K == 0 {

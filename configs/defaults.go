@@ -74,8 +74,8 @@ func (c *Config) complete(r *schema.Report, dir string) {
 		paths = append(paths, &c.Axes[i].Reference.File)
 	}
 	joinPaths(dir, paths...)
-	c.completeModels(r)
-	c.completeVirtual(r)
+	c.completeModels(r, dir)
+	c.completeVirtual(r, dir)
 }
 
 // completeDevice gives columns of text their type, measurements their watch, and the enable line its limits.

@@ -30,6 +30,26 @@ const motionSuffix = ".motion"
 // Build makes the machine of a file that was checked.
 func (c *MachineRun) Build() (*machine.Machine, error) { return machine.New(c.spec()) }
 
+// Stepper makes a machine with a fixed step of a file that was checked, and its state at the start, loops closed.
+func (c *MachineRun) Stepper(o machine.StepOptions) (s *machine.Stepper, x []float64, err error) {
+	if s, err = machine.NewStepper(c.spec(), o); err != nil {
+		return nil, nil, err
+	}
+	x = c.State(s.M)
+	for k, joint := range o.Led { // where the file has it, until somebody tells
+		q, v, err := s.At(joint)
+		if err != nil {
+			return nil, nil, err
+		}
+		s.Lead(k, multibody.Motion{X: x[q], V: x[v]})
+	}
+	hold := slices.DeleteFunc(slices.Clone(c.Start.Hold), func(joint string) bool { return slices.Contains(o.Led, joint) })
+	if _, err := s.Begin(0, x, multibody.Assembly{Hold: hold, Limit: c.Start.Limit}); err != nil {
+		return nil, nil, fmt.Errorf("start: %w", err)
+	}
+	return s, x, nil
+}
+
 func (c *MachineRun) spec() machine.Spec {
 	m := &c.Machine
 	var s machine.Spec

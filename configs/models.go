@@ -13,8 +13,8 @@ import (
 // Model is what is computed beside the rig and only watched.
 type Model struct {
 	Name  string        `yaml:"-" names:"models"`
-	Kind  models.Choice `yaml:"kind" doc:"brush: the motor's brushes, turned by the estimated motion of the axis (docs/brush-loop.md); rival-laws: friction laws under that motion, and which of them explains it best (docs/rival-laws.md); ball: the friction of a ball that rolls, by the poses of a tracker (docs/ball-filter.md); second-sensor: offset, time shift and gain of another measurement of the axis (docs/second-sensor.md)"`
-	Axis  string        `yaml:"axis" auto:"the only axis" doc:"the axis whose motion drives it; a ball needs none"`
+	Kind  models.Choice `yaml:"kind" doc:"brush: the motor's brushes, turned by the estimated motion of the axis (docs/brush-loop.md); rival-laws: friction laws under that motion, and which of them explains it best (docs/rival-laws.md); ball: the friction of a ball that rolls, by the poses of a tracker (docs/ball-filter.md); second-sensor: offset, time shift and gain of another measurement of the axis (docs/second-sensor.md); machine: bodies, loops and motors that follow the axes (docs/machine.md)"`
+	Axis  string        `yaml:"axis" auto:"the only axis" doc:"the axis whose motion drives it; a ball needs none, and a machine has joints"`
 	Share float64       `yaml:"share" want:">0 <=0.5" auto:"equal parts of 0.3" doc:"its share of the period; all models together at most 0.5"`
 	models.BrushKeys
 	Parameters *RigBrush `yaml:"parameters,omitempty" doc:"of kind brush: as in docs/brush.md without its motor and commutator.speed"`
@@ -22,6 +22,7 @@ type Model struct {
 	Laws   *RivalLaws `yaml:"laws,omitempty" doc:"of kind rival-laws: two to eight friction laws, {law: lugre, sigma0: …}, with the parameters of hil laws; label: the name of the residual, where two have the same law"`
 	Ball   *RigBall   `yaml:"ball,omitempty" doc:"of kind ball: the ball, the signals of the tracker, and what the filter assumes"`
 	Sensor *RigSensor `yaml:"sensor,omitempty" doc:"of kind second-sensor: what measures the position of the axis too"`
+	MachineKeys
 }
 
 // RigBall is a ball beside the rig.
@@ -43,10 +44,10 @@ func (m *Model) SetDefaults() {
 }
 
 // completeModels fills in the axis, the shares, and what a kind needs.
-func (c *Config) completeModels(r *schema.Report) {
+func (c *Config) completeModels(r *schema.Report, dir string) {
 	for i := range c.Models {
 		m := &c.Models[i]
-		if m.Axis == "" && len(c.Axes) == 1 && m.Kind != models.BallChoice {
+		if m.Axis == "" && len(c.Axes) == 1 && m.Kind != models.BallChoice && m.Kind != models.MachineChoice {
 			m.Axis = c.Axes[0].Name
 		}
 		if m.Share == 0 && !r.Given(m.path()+".share") {
@@ -58,6 +59,7 @@ func (c *Config) completeModels(r *schema.Report) {
 		if a := c.ModelOf(m.Axis); a != nil && m.Laws != nil {
 			m.Laws.of(r, a)
 		}
+		c.completeMachine(r, m, dir)
 	}
 }
 
@@ -73,6 +75,8 @@ func (c *Config) checkModels(r *schema.Report) {
 		case r.Bad(p):
 		case m.Kind == models.BallChoice:
 			c.checkBall(r, m)
+		case m.Kind == models.MachineChoice:
+			c.checkMachine(r, m)
 		case r.Bad("axes"):
 		case a == nil:
 			c.unknownSignal(r, p+".axis", m.Axis, "axis", listOf(c.Axes, func(a Axis) string { return a.Name }))

@@ -38,20 +38,23 @@ const (
 	brushPlant PlantKind = "brush"
 	armPlant   PlantKind = "two-link"
 	ballPlant  PlantKind = "ball"
+	// an axis is a joint of a machine
+	machinePlant PlantKind = "machine"
 )
 
 // Words are the kinds.
 func (PlantKind) Words() []string {
-	return append(listOf(plant.Kinds, func(k plant.Kind) string { return k.Name }), string(brushPlant), string(ballPlant))
+	return append(listOf(plant.Kinds, func(k plant.Kind) string { return k.Name }), string(brushPlant), string(ballPlant), string(machinePlant))
 }
 
 // VirtualPlant is a plant with its axes.
 type VirtualPlant struct {
-	Kind    PlantKind     `yaml:"kind" auto:"motor; stage where the first axis is linear" doc:"motor: shafts on motors; stage: slides on a line; pendulum: rods that swing under gravity; two-link: planar arm; brush: a motor whose brushes are simulated (docs/brush-loop.md); ball: a ball that rolls in front of a motion-capture system (docs/ball-rig.md). Where it is left out, keys below speak of rad and N·m"`
+	Kind    PlantKind     `yaml:"kind" auto:"motor; stage where the first axis is linear" doc:"motor: shafts on motors; stage: slides on a line; pendulum: rods that swing under gravity; two-link: planar arm; brush: a motor whose brushes are simulated (docs/brush-loop.md); ball: a ball that rolls in front of a motion-capture system (docs/ball-rig.md); machine: the axes are joints of a machine of bodies and loops (docs/machine.md). Where it is left out, keys below speak of rad and N·m"`
 	Supply  [2]float64    `yaml:"supply" unit:"V" doc:"of all drives: a voltage saturates there, and a current where a resistance is known"`
 	Axes    []VirtualAxis `yaml:"axes,omitempty" auto:"the axes of the file" doc:"the axes of the plant, by name. Those of the file need not be named; others are there and nobody drives them. An arm's first one is its shoulder"`
 	TwoLink *TwoLink      `yaml:"two_link,omitempty" doc:"the links of an arm, kind two-link"`
 	Brush   *BrushRig     `yaml:"brush,omitempty" doc:"the motor's brushes by their model, kind brush; the friction beside it is that of the bearings: left out, the model's less that of the brushes"`
+	Machine *PlantMachine `yaml:"machine,omitempty" doc:"the machine whose joints the axes are, kind machine"`
 	Ball    *BallRig      `yaml:"ball,omitempty" doc:"the ball, its start and the camera, kind ball; every frame of the camera is a step, so inner_rate is not used"`
 }
 
@@ -72,6 +75,12 @@ func (*VirtualPlant) AllUnits(tag string) []string { return bothUnits(tag) }
 func (p *VirtualPlant) linear() bool {
 	k := plant.Find(string(p.Kind))
 	return k != nil && k.Linear
+}
+
+// PlantMachine is the machine behind the axes of a virtual rig.
+type PlantMachine struct {
+	MachineSource
+	Outputs []string `yaml:"outputs,omitempty" doc:"numbers of the machine that stand behind those of the axes, and that sensors may measure: rocker.q; pin is all of pin"`
 }
 
 // TwoLink are the links of an arm, in the units that they name.
@@ -190,7 +199,7 @@ func (c *Config) ModelOf(name string) *Axis {
 func (a *VirtualAxis) path() string { return "virtual.plant.axes." + a.Name }
 
 // completeVirtual makes the plant of a virtual rig as the models of the axes where the file does not say otherwise.
-func (c *Config) completeVirtual(r *schema.Report) {
+func (c *Config) completeVirtual(r *schema.Report, dir string) {
 	if c.Virtual == nil && c.IsVirtual() {
 		c.Virtual = schema.New[Virtual]()
 	}
@@ -211,6 +220,9 @@ func (c *Config) completeVirtual(r *schema.Report) {
 		if p.Brush.Parameters == nil { // switched off: as left out
 			p.Brush.Parameters = schema.New[RigBrush]()
 		}
+	}
+	if p.Machine != nil {
+		p.Machine.read(r, "virtual.plant.machine", dir)
 	}
 	if p.Kind == ballPlant {
 		if p.Ball == nil {
@@ -248,12 +260,15 @@ func (c *Config) completeTruth(r *schema.Report, v *VirtualAxis, a *Axis) {
 		if v.K == 0 && !r.Given(p+".K") {
 			v.K = model.K
 		}
-		if v.Inertia == 0 && !r.Given(p+".inertia") {
+		if v.Inertia == 0 && !r.Given(p+".inertia") && c.Virtual.Plant.Kind != machinePlant {
 			v.Inertia = model.J
 		}
 	}
+	own := c.Virtual.Plant.jointFriction(v.Name)
 	switch {
 	case v.Friction.Model != nil || r.Bad(p+".friction"):
+	case own != nil:
+		v.Friction = *own
 	case a.Friction.Model == nil: // the model knows none, or it is missing there
 		v.Friction = Friction{Law{Name: "viscous", Label: "viscous", Model: &friction.Viscous{Delta: 1}}}
 	case c.Virtual.Plant.Kind == brushPlant: // what is left for the bearings

@@ -55,6 +55,11 @@ func (v *Virtual) outputs(c *Config) (out []engine.Signal) {
 	if v.Plant.Kind == ballPlant {
 		return v.ballOutputs()
 	}
+	if v.Plant.Kind == machinePlant {
+		if out := c.linkageOutputs(); out != nil {
+			return out
+		}
+	}
 	for _, a := range v.Plant.Axes {
 		s := c.Truth(a.Name)
 		out = append(out, s.Outputs()...)
@@ -175,6 +180,9 @@ func (c *Config) Machine() (plant.Machine, int, error) {
 	case ballPlant:
 		m, err := ball.NewMachine(v.ballSpec())
 		return m, 1, err
+	case machinePlant:
+		m, err := c.linkage()
+		return m, max(1, int(v.InnerRate/c.FastestRate()+0.5)), err
 	}
 	s := plant.Spec{Kind: string(p.Kind)}
 	for _, a := range p.Axes {

@@ -370,6 +370,9 @@ func (c *Controller) After(r *Row, b *Blocks, watch Stopwatch) {
 		if at := w.s.Measured[estimator.Effort]; at >= 0 {
 			m.Effort = b.Meas[at]
 		}
+		if w.s.Command >= 0 {
+			m.Command = b.Cmd[w.s.Command]
+		}
 	}
 	c.beside.in.Meas = b.Meas
 	c.beside.step(r, b.Model, watch)

@@ -43,6 +43,7 @@ type Motion struct {
 	Friction     float64 // N·m     estimated: all that opposes the motion beside inertia and drive
 	Current      float64 // A       measured
 	Effort       float64 // N·m     measured
+	Command      float64 //         as it left in this tick, in the unit of the drive
 	Lag          float64 // s       by which the estimated friction follows a change, on average
 	Energised    bool    // the drive acts on commands
 }

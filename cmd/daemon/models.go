@@ -14,6 +14,9 @@ func modelSpec(cfg *configs.Config, m *configs.Model, measured []hil.Channel) hi
 		s := &models.Spec{Ball: ballSpec(m.Ball, measured)}
 		return hil.ModelSpec{Name: m.Name, Share: m.Share, New: func() (hil.Model, error) { return m.Kind.Kind().New(s) }}
 	}
+	if m.Kind == models.MachineChoice {
+		return hil.ModelSpec{Name: m.Name, Share: m.Share, New: func() (hil.Model, error) { return m.Kind.Kind().New(&models.Spec{Machine: cfg.MachineModel(m)}) }}
+	}
 	at := slices.IndexFunc(cfg.Axes, func(a configs.Axis) bool { return a.Name == m.Axis })
 	a := &cfg.Axes[at]
 	s := &models.Spec{Axis: at, BrushKeys: m.BrushKeys, LawsKeys: m.LawsKeys, Laws: m.Rivals(), Resolution: cfg.Resolution(a), Effort: a.Unit("N·m")}

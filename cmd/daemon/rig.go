@@ -208,7 +208,9 @@ func rigSpec(cfg *configs.Config) (*hil.PlantSpec, error) {
 	}
 	spec := &hil.PlantSpec{Name: cfg.Rig.Name, Rate: rate, Inner: inner, Machine: rig, State: rig.NewState(), Owners: cfg.Owners(), Truth: truthChannels(cfg, machine)}
 	for k, a := range cfg.Virtual.Plant.Axes {
-		spec.State[k] = a.Start
+		if cfg.Virtual.Plant.Machine == nil { // a machine starts where its file says
+			spec.State[k] = a.Start
+		}
 		spec.Drives = append(spec.Drives, hil.PlantDrive{Command: -1, Enable: -1, Status: -1})
 	}
 	for i := range cfg.Devices {

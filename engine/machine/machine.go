@@ -339,6 +339,18 @@ func (m *Machine) Flow(t float64, x, dx []float64) multibody.Status {
 			dv[m.axes[b.axis].iv] = 0 // to the last bit
 		}
 	}
+	loss += m.springLoss()
+	m.powers[line] = circuit.Power{Loss: loss, Out: -loss}
+	in = 0
+	for _, d := range m.motions {
+		in += m.Data.Lambda[d.row] * m.v[d.axis]
+	}
+	m.powers[line+2] = circuit.Power{In: in, Out: in}
+	return st
+}
+
+// springLoss is what the dampers between frames turn into heat (W); Velocities must be valid.
+func (m *Machine) springLoss() (loss float64) {
 	for _, k := range m.springs {
 		_, a := m.Model.FramePose(m.Data, k.a)
 		_, b := m.Model.FramePose(m.Data, k.b)
@@ -349,13 +361,7 @@ func (m *Machine) Flow(t float64, x, dx []float64) multibody.Status {
 			loss += k.c * rate * rate
 		}
 	}
-	m.powers[line] = circuit.Power{Loss: loss, Out: -loss}
-	in = 0
-	for _, d := range m.motions {
-		in += m.Data.Lambda[d.row] * m.v[d.axis]
-	}
-	m.powers[line+2] = circuit.Power{In: in, Out: in}
-	return st
+	return loss
 }
 
 // energy is that of the bodies (J); Velocities must be valid.

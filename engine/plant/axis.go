@@ -26,6 +26,7 @@ type AxisSpec struct {
 	Supply     [2]float64 // V      of the drive; both zero: no limit
 	Freewheel  float64    // V      the diodes clamp the winding to this when a voltage drive is off; 0: 24 V
 	Thermal    Thermal
+	Carried    bool // the inertia of what it moves is not here but in a machine around it
 }
 
 // Thermal is one lump of heat. Without Capacity the temperature stays at Ambient.
@@ -117,7 +118,11 @@ func NewAxis(s AxisSpec) (*Axis, error) {
 	}
 	errs := []error{s.Friction.Validate(), s.Drive.validate(name)}
 	if s.Drive.Kind == VoltageDrive {
-		errs = append(errs, s.Motor.Validate())
+		m := s.Motor
+		if s.Carried {
+			m.J = 1
+		}
+		errs = append(errs, m.Validate())
 	}
 	th := s.Thermal
 	for _, c := range []struct {
@@ -133,7 +138,7 @@ func NewAxis(s AxisSpec) (*Axis, error) {
 			errs = append(errs, fmt.Errorf("%s: %s: %g %s, want ≥ 0", name, c.name, c.v, c.unit))
 		}
 	}
-	if j := s.Motor.J + s.LoadJ; !(j > 0) || math.IsInf(j, 0) {
+	if j := s.Motor.J + s.LoadJ; !(j > 0 || s.Carried && j == 0) || math.IsInf(j, 0) {
 		errs = append(errs, fmt.Errorf("%s: inertia: %g kg·m², want > 0", name, j))
 	}
 	if th.Capacity > 0 && th.Resistance == 0 {
@@ -159,7 +164,11 @@ func NewAxis(s AxisSpec) (*Axis, error) {
 	}
 	d := &Axis{s: s, j: s.Motor.J + s.LoadJ, supply: s.Supply}
 	var err error
-	if d.mass, err = friction.NewMass(d.j, s.Friction, friction.Midpoint); err != nil {
+	mass := d.j
+	if mass == 0 {
+		mass = 1 // until the machine tells
+	}
+	if d.mass, err = friction.NewMass(mass, s.Friction, friction.Midpoint); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	d.xm = d.mass.NewState()

@@ -1,4 +1,5 @@
-// Package models holds what is computed beside a rig and only watched: the brush of a motor, rival friction laws, a rolling ball, a second sensor. Each kind has a
+// Package models holds what is computed beside a rig and only watched: the brush of a motor, rival friction laws, a rolling ball, a second sensor, a
+// machine of bodies and motors. Each kind has a
 // file. A model is driven by the estimated motion of an axis or by what a device measures, in the tick but after the command has left, and has no way back to one. Package hil
 // runs the list, measures what a step takes and tells the model; a kind with cheaper levels decides by that.
 package models
@@ -21,6 +22,7 @@ var Kinds = []Kind{
 	{Name: "rival-laws", Title: "rival friction laws", Keys: []string{"laws", "memory"}, New: func(s *Spec) (hil.Model, error) { return NewRivalLaws(s) }},
 	{Name: "ball", Title: "friction of a rolling ball", Keys: []string{"ball"}, New: func(s *Spec) (hil.Model, error) { return NewBall(s.Ball) }},
 	{Name: "second-sensor", Title: "second sensor of an axis", Keys: []string{"sensor"}, New: func(s *Spec) (hil.Model, error) { return NewSensor(s.Sensor) }},
+	{Name: "machine", Title: "machine of bodies and motors", Keys: []string{"file", "text", "joints", "outputs", "audit"}, New: func(s *Spec) (hil.Model, error) { return NewMachine(s.Machine) }},
 }
 
 // Spec is what the kinds are built from; each takes its own part.
@@ -34,6 +36,7 @@ type Spec struct {
 	Effort     string  // unit of friction: N·m or N
 	Ball       *BallSpec
 	Sensor     *SensorSpec
+	Machine    *MachineSpec
 }
 
 // Choice is a kind: its place in Kinds.
@@ -44,6 +47,7 @@ const (
 	LawsChoice
 	BallChoice
 	SensorChoice
+	MachineChoice
 )
 
 // Words are the names of the kinds.

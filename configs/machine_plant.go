@@ -1,0 +1,89 @@
+package configs
+
+import (
+	"hilrig/configs/schema"
+	"hilrig/engine"
+	"hilrig/engine/machine"
+	"hilrig/engine/plant"
+	"hilrig/engine/plant/linkage"
+)
+
+// jointFriction is that of the joint of the machine that an axis is; nil: there is none.
+func (p *VirtualPlant) jointFriction(axis string) *Friction {
+	if p.Kind != machinePlant || p.Machine == nil || p.Machine.run == nil {
+		return nil
+	}
+	if b, _ := p.Machine.run.joint(axis); b != nil && b.Joint.Friction.Model != nil && b.Joint.Smoothing == 0 {
+		return &b.Joint.Friction
+	}
+	return nil
+}
+
+// linkage is the machine behind the axes of the virtual rig. The inertia of rotors is that of the machine: what the file says of an axis's own
+// is not used.
+func (c *Config) linkage() (*linkage.Plant, error) {
+	p := &c.Virtual.Plant
+	s := linkage.Spec{Watch: p.Machine.Outputs}
+	var joints []string
+	for _, a := range p.Axes {
+		truth := c.Truth(a.Name)
+		truth.Motor.J, truth.LoadJ, truth.Linear = 0, 0, false
+		if b, _ := p.Machine.run.joint(a.Name); b != nil {
+			truth.Linear = b.Joint.Kind == "prismatic"
+		}
+		s.Axes = append(s.Axes, truth)
+		joints = append(joints, a.Name)
+	}
+	run := p.Machine.run.driven(joints, true)
+	s.Stepper = func(o machine.StepOptions) (*machine.Stepper, []float64, error) { return run.Stepper(o) }
+	return linkage.New(s)
+}
+
+// linkageOutputs are the numbers of the machine behind the rig; none where its section has problems.
+func (c *Config) linkageOutputs() []engine.Signal {
+	if c.Virtual.Plant.Machine == nil || c.Virtual.Plant.Machine.run == nil {
+		return nil
+	}
+	p, err := c.linkage()
+	if err != nil {
+		return nil
+	}
+	return p.Layout().Outputs
+}
+
+// checkLinkage looks at the machine behind the axes.
+func (c *Config) checkLinkage(r *schema.Report) {
+	const at = "virtual.plant.machine"
+	p := &c.Virtual.Plant
+	if p.Machine.missing(r, at) {
+		return
+	}
+	for i := range p.Axes {
+		a := &p.Axes[i]
+		b, all := p.Machine.run.joint(a.Name)
+		if b == nil {
+			c.unknownSignal(r, a.path(), a.Name, "revolute or prismatic joint of the machine", all)
+			continue
+		}
+		if b.Joint.Smoothing > 0 {
+			r.Errorf(a.path()+".friction", "%s.friction: leave friction_speed of the joint out of the machine file: an axis sticks", a.path())
+		}
+		if b.Joint.Motion != nil || b.Joint.Effort != nil {
+			r.Errorf(a.path(), "%s: the machine file gives the joint a motion or an effort already; leave it out there", a.path())
+		}
+		if m := c.ModelOf(a.Name); m != nil && m.Linear() != (b.Joint.Kind == "prismatic") && !r.Bad(m.path()+".kind") {
+			r.Errorf(m.path()+".kind", "%s.kind: %s, but the joint of the machine is %s", m.path(), m.Kind, b.Joint.Kind)
+		}
+		for key, x := range map[string]float64{"inertia": a.Inertia, "load_inertia": a.LoadJ, "start": a.Start} {
+			if x != 0 {
+				r.Errorf(a.path()+"."+key, "%s.%s: of a plant of kind machine the machine file says it: inertia and armature of the joint, joint.position", a.path(), key)
+			}
+		}
+	}
+	if r.Bad("virtual.plant") || r.Bad("axes") || len(p.Axes) == 0 || len(p.Axes) > plant.MostAxes {
+		return
+	}
+	if _, err := c.linkage(); err != nil {
+		r.Errorf(at, "%s: %v", at, err)
+	}
+}

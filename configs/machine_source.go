@@ -1,0 +1,109 @@
+package configs
+
+import (
+	"os"
+	"slices"
+
+	"hilrig/configs/schema"
+	"hilrig/engine/circuit"
+	"hilrig/engine/reference"
+)
+
+// MachineSource is a machine file that a rig names. A recording has its text.
+type MachineSource struct {
+	File string `yaml:"file,omitempty" doc:"of kind machine: a machine file, see docs/machine.md; its duration and table are not used"`
+	Text string `yaml:"text,omitempty" doc:"of kind machine: what is in the file. A recording has it, so that a replay needs no other file"`
+
+	run *MachineRun `yaml:"-"` // nil: it was bad, or missing
+}
+
+// Equal tells whether both are the same machine.
+func (s MachineSource) Equal(o MachineSource) bool { return s.File == o.File && s.Text == o.Text }
+
+// read loads the machine; path is where it stands in the rig file, which lies in the folder dir.
+func (s *MachineSource) read(r *schema.Report, path, dir string) {
+	if s.Text == "" && s.File != "" {
+		joinPaths(dir, &s.File)
+		text, err := os.ReadFile(s.File)
+		if err != nil {
+			r.Errorf(path+".file", "%s.file: %v", path, err)
+			return
+		}
+		s.Text = string(text)
+	}
+	if s.Text == "" {
+		return
+	}
+	name := s.File
+	if name == "" {
+		name = path + ".text"
+	}
+	run, warnings, err := MachineBytes(name, []byte(s.Text))
+	if err != nil {
+		r.Errorf(path+".file", "%s.file: %v", path, err)
+		return
+	}
+	for _, w := range warnings {
+		r.Warnf(path+".file", "%s.file: %s: %s", path, name, w.Msg)
+	}
+	s.run = run
+}
+
+// missing reports a machine that is not there; false: it was there, or is bad.
+func (s *MachineSource) missing(r *schema.Report, path string) bool {
+	if s.run != nil || r.Bad(path) {
+		return s.run == nil
+	}
+	r.Errorf(path+".file", "%s.file is missing: the name of a machine file, such as machine/crank-rocker.yaml", path)
+	return true
+}
+
+// joint is the body of a name and its joint, which has one coordinate; else nil, and all that have one.
+func (c *MachineRun) joint(name string) (b *MachineBody, all []string) {
+	for i := range c.Machine.Bodies {
+		if one := &c.Machine.Bodies[i]; one.Joint.Kind == "revolute" || one.Joint.Kind == "prismatic" {
+			all = append(all, one.Name)
+			if one.Name == name {
+				b = one
+			}
+		}
+	}
+	return b, all
+}
+
+// driven is the machine with joints that something else drives: motors on them leave their rotors alone, and their friction goes with what
+// drives them if it does.
+func (c *MachineRun) driven(joints []string, friction bool) *MachineRun {
+	out := *c
+	m := &out.Machine
+	m.Bodies = slices.Clone(m.Bodies)
+	for i := range m.Bodies {
+		b := &m.Bodies[i]
+		if !slices.Contains(joints, b.Name) {
+			continue
+		}
+		for _, k := range m.Motors {
+			if k.Joint == b.Name {
+				b.Joint.Armature += k.Gear * k.Gear * k.Rotor
+			}
+		}
+		if friction {
+			b.Joint.Friction, b.Joint.Smoothing = Friction{}, 0
+		}
+	}
+	m.Motors = slices.DeleteFunc(slices.Clone(m.Motors), func(k MachineMotor) bool { return slices.Contains(joints, k.Joint) })
+	return &out
+}
+
+// supplied is the machine with a motor whose voltage is held from outside.
+func (c *MachineRun) supplied(voltages map[string]*circuit.Held) *MachineRun {
+	out := *c
+	m := &out.Machine
+	m.Motors = slices.Clone(m.Motors)
+	for i := range m.Motors {
+		if by := voltages[m.Motors[i].Joint]; by != nil {
+			m.Motors[i].Voltage = &Signal{gen: reference.Generator(by)}
+		}
+	}
+	return &out
+}

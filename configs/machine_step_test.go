@@ -1,0 +1,117 @@
+package configs
+
+import (
+	"context"
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"hilrig/engine"
+	"hilrig/engine/machine"
+	"hilrig/engine/multibody"
+)
+
+// endOf is the state of a machine file at a time, by the integrator of adaptive steps.
+func endOf(t *testing.T, c *MachineRun, end float64) []float64 {
+	t.Helper()
+	m, x, _, err := c.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Run(context.Background(), x, 0, end, machine.Options{Rtol: 1e-11, Atol: 1e-13}, nil); err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// stepped is the same by n fixed steps, and the stepper.
+func stepped(t *testing.T, c *MachineRun, end float64, n int) ([]float64, *machine.Stepper) {
+	t.Helper()
+	s, x, err := c.Stepper(machine.StepOptions{Audited: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := end / float64(n)
+	for k := range n {
+		if st := s.Step(float64(k)*h, h, x); st != engine.OK {
+			t.Fatalf("step %d: %v: %s", k, st, s.Why())
+		}
+		if st := s.Forces(float64(k+1)*h, h, x); st != multibody.OK {
+			t.Fatalf("step %d: %v", k, st)
+		}
+		if gap, _ := s.M.Data.Residual(); gap > 1e-10 {
+			t.Fatalf("step %d: the constraints are missed by %.3g", k, gap)
+		}
+	}
+	return x, s
+}
+
+// Every example goes at 1 ms and 0.1 ms where the integrator of adaptive steps goes, by order two. The squeezer turns 0.7 rad in a step of 1 ms
+// at its end, which no scheme of order two follows.
+func TestMachineExamplesStep(t *testing.T) {
+	files, err := filepath.Glob("machine/*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		c, _, err := LoadMachine(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		end := math.Min(c.Duration, 0.5)
+		want := endOf(t, c, end)
+		off := func(n int) (e float64, miss float64) {
+			x, s := stepped(t, c, end, n)
+			for i := range x {
+				e = math.Max(e, math.Abs(x[i]-want[i])/(1+math.Abs(want[i])))
+			}
+			return e, s.Missing() / (math.Abs(s.In) + math.Abs(s.Stored))
+		}
+		n := int(math.Round(end * 1e3))
+		coarse, m1 := off(n)
+		fine, m2 := off(10 * n)
+		limit, known := map[string]float64{"crank-rocker": 4e-3, "driven-four-bar": 4e-3, "double-pendulum": 3e-5, "four-bar": 3e-6, "motor-gear-load": 4e-4, "slider-crank": 1e-11, "squeezer": 30, "top": 0.04}[strings.TrimSuffix(filepath.Base(f), ".yaml")]
+		switch {
+		case !known:
+			t.Errorf("%s: no limit of its error is known: add one", f)
+		case coarse > limit || fine > max(limit/50, 1e-11):
+			t.Errorf("%s: error %.3g at 1 ms and %.3g at 0.1 ms, want %.3g and a fiftieth of it", f, coarse, fine, limit)
+		case math.Abs(m2) > 2e-5 && limit < 1 || math.Abs(m2) > math.Abs(m1)/30 && math.Abs(m2) > 1e-7:
+			t.Errorf("%s: energy missed %.3g at 1 ms, %.3g at 0.1 ms", f, m1, m2)
+		}
+		t.Logf("%s: error %.3g at 1 ms, %.3g at 0.1 ms; energy missed %.3g, %.3g", f, coarse, fine, m1, m2)
+	}
+}
+
+func BenchmarkMachineStep(b *testing.B) {
+	files, err := filepath.Glob("machine/*.yaml")
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, f := range files {
+		c, _, err := LoadMachine(f)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(filepath.Base(f), func(b *testing.B) {
+			s, x, err := c.Stepper(machine.StepOptions{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			const h = 1e-4
+			start := append([]float64(nil), x...)
+			b.ReportAllocs()
+			t := 0.0
+			for b.Loop() {
+				if s.Step(t, h, x) != engine.OK {
+					b.Fatal(s.Why())
+				}
+				if t += h; t > 0.02 {
+					copy(x, start)
+					t = 0
+				}
+			}
+		})
+	}
+}

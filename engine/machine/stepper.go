@@ -1,0 +1,309 @@
+package machine
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"hilrig/engine"
+	"hilrig/engine/circuit"
+	"hilrig/engine/circuit/drivetrain"
+	"hilrig/engine/friction"
+	"hilrig/engine/multibody"
+	"hilrig/engine/reference"
+)
+
+// StepOptions say what acts on a machine from outside while it is stepped.
+type StepOptions struct {
+	Movers  map[string]Mover // joints that make their own step
+	Pushed  []string         // joints on which a torque is held, set by Push
+	Led     []string         // joints whose motion is told, by Lead
+	Audited bool             // energies are added up
+}
+
+// Stepper moves a machine with a fixed step, as real time wants it. The means of the step, speeds w and accelerations a, are found so that
+//
+//	w = v + h·a/2,   H(q+hw/2)·a + h(q+hw/2, w) = τ̄(w) + Jacᵀ·λ,   Jac·a = −bias,   q⁺ = q + hw,   v⁺ = v + h·a,
+//
+// which is the implicit midpoint rule: order 2. q⁺ and v⁺ are then brought to the constraints by the shortest way. The forces of parts, of
+// dampers and springs in joints and of movers are implicit. They act on few velocities P, whose accelerations follow linearly from the
+// torques on them with the loops closed, so what is solved again and again is as small as P. Frame springs and the forces of motion are met
+// by repetition.
+//
+// It is the step of multibody.Stepper with the parts of package drivetrain in it; drivetrain.Train has neither joints that stick, nor motions that are told,
+// nor spherical ones. x is the state of a Machine. It belongs to one goroutine.
+type Stepper struct {
+	M    *Machine
+	Last multibody.Status // of the last step
+	Kick float64          // rad/s, m/s  by which the projection after it changed a velocity at most
+	Energies
+
+	o       StepOptions
+	led     []leading
+	pushed  []int // velocities
+	push    []float64
+	elastic []elastic
+	movers  []moving
+	who     string // had no solution in the last step
+
+	// acted-on velocities
+	p  []int
+	of []int // place in p by velocity; −1: none
+
+	// scratch: nv
+	w, before, a, past, a0, wide, v1, base []float64
+	q1, qm                                 []float64 // nq
+	z1                                     []float64
+	col                                    []float64 // p×nv
+	// n axes
+	tau, slope, tried []float64
+	// p
+	tp, sp, hat, d, at []float64
+	lu                 engine.LU
+	powers             []circuit.Power
+	gone               int // steps of which a and past are the accelerations, the last first
+}
+
+// leading is a joint whose motion is told: that at the beginning of the step and at its end.
+type leading struct {
+	axis, row int
+	by        reference.Generator // of the file; nil: told from outside
+	was, now  multibody.Motion
+}
+
+// elastic is damper and spring of a joint.
+type elastic struct {
+	v, q    int
+	c, k, x float64 // N·m·s/rad, N·m/rad, rad
+}
+
+// moving is a Mover at its joint.
+type moving struct {
+	Mover
+	name        string
+	axis, place int // in p
+	dry         bool
+	w, end, f   float64 // rad/s, rad/s, N·m on the joint
+	load, step  float64 // N·m  what the machine asks of it; by which f changed last
+}
+
+// At is the motion at the end of the step.
+func (l *leading) At(float64) (pos, vel, acc float64) { return l.now.X, l.now.V, l.now.A }
+
+// motionSuffix is what the torque of a motion that is told is called, behind the name of its joint.
+const motionSuffix = ".motion"
+
+// NewStepper checks a machine and what acts on it from outside. The error joins all that is wrong.
+func NewStepper(spec Spec, o StepOptions) (*Stepper, error) {
+	var errs []error
+	s := &Stepper{o: o}
+	movers := map[string]Mover{}
+	for name, by := range o.Movers {
+		movers[name] = by
+	}
+	stick := func(joint string, law friction.Model) {
+		if movers[joint] != nil {
+			errs = append(errs, fmt.Errorf("joint %q: friction stands twice: in the machine and with what drives the joint", joint))
+			return
+		}
+		by, err := newSticking(law)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("friction of joint %q: %w", joint, err))
+		}
+		movers[joint] = by
+	}
+	for _, b := range spec.Dry {
+		stick(b.Joint, b.Law)
+	}
+	spec.Dry = nil
+	// springs, dampers and friction of joints are implicit: they are taken out of the equations of motion
+	spec.Bodies = slices.Clone(spec.Bodies)
+	passive := map[string]multibody.Joint{}
+	for i := range spec.Bodies {
+		j := &spec.Bodies[i].Joint
+		passive[spec.Bodies[i].Name] = *j
+		if j.Coulomb > 0 {
+			stick(spec.Bodies[i].Name, &friction.Coulomb{Fc: j.Coulomb})
+		}
+		j.Damping, j.Stiffness, j.Coulomb = 0, 0, 0
+	}
+	spec.Drives, spec.Motions = slices.Clone(spec.Drives), slices.Clone(spec.Motions)
+	for _, joint := range o.Led {
+		if slices.ContainsFunc(spec.Drives, func(d multibody.Drive) bool { return d.Joint == joint }) {
+			errs = append(errs, fmt.Errorf("joint %q: its motion is prescribed already", joint))
+			continue
+		}
+		spec.Drives, spec.Motions = append(spec.Drives, multibody.Drive{Name: joint + motionSuffix, Joint: joint}), append(spec.Motions, nil)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	m, err := New(spec)
+	if err != nil {
+		return nil, err
+	}
+	s.M = m
+	s.led = make([]leading, len(m.motions))
+	for i := range m.motions {
+		d := &m.motions[i]
+		s.led[i] = leading{axis: d.axis, row: d.row, by: d.by}
+		d.by = &s.led[i] // the machine's own evaluations are those of the end of the step
+	}
+	moves := map[int]bool{} // velocities whose forces are implicit
+	for j := 1; j <= m.Model.Bodies(); j++ {
+		name, kind, iq, iv := m.Model.JointOf(j)
+		if is := passive[name]; is.Damping != 0 || is.Stiffness != 0 {
+			for k := range kind.NV() {
+				s.elastic = append(s.elastic, elastic{v: iv + k, q: iq, c: is.Damping, k: is.Stiffness, x: is.Rest})
+				moves[iv+k] = true
+			}
+		}
+	}
+	for _, k := range acted(m.Parts, len(m.axes)) {
+		moves[m.axes[k].iv] = true
+	}
+	for _, joint := range o.Pushed {
+		k, err := m.Axis(joint)
+		if err != nil {
+			return nil, fmt.Errorf("torque from outside: %w", err)
+		}
+		s.pushed = append(s.pushed, m.axes[k].iv)
+	}
+	for k, a := range m.axes { // in their order: a map has none
+		if by := movers[a.name]; by != nil {
+			_, dry := by.(*sticking)
+			s.movers = append(s.movers, moving{Mover: by, name: a.name, axis: k, dry: dry})
+			moves[a.iv] = true
+			delete(movers, a.name)
+		}
+	}
+	for joint := range movers {
+		_, err := m.Axis(joint)
+		return nil, fmt.Errorf("joint that moves by itself: %w", err)
+	}
+	s.room(moves)
+	for _, p := range m.Parts {
+		if c, ok := p.(*circuit.Circuit); ok {
+			c.Audited = o.Audited
+		}
+	}
+	return s, nil
+}
+
+// acted are the axes that parts act on.
+func acted(parts []drivetrain.Part, n int) (axes []int) {
+	add := func(list ...int) {
+		for _, k := range list {
+			if k >= 0 && !slices.Contains(axes, k) {
+				axes = append(axes, k)
+			}
+		}
+	}
+	for _, p := range parts {
+		switch p := p.(type) {
+		case *circuit.Circuit:
+			add(p.Moves()...)
+		case *drivetrain.Shaft:
+			add(p.A, p.B)
+		case *drivetrain.Belt:
+			add(p.A, p.B)
+		case *drivetrain.Contact:
+			add(p.A, p.B)
+		case *drivetrain.Bearing:
+			add(p.A, p.B)
+		default:
+			for k := range n {
+				add(k)
+			}
+		}
+	}
+	return axes
+}
+
+// room makes the workspace.
+func (s *Stepper) room(moves map[int]bool) {
+	m := s.M
+	n, nq, na := m.Model.NV(), m.Model.NQ(), len(m.axes)
+	s.of = make([]int, n)
+	for i := range n {
+		s.of[i] = -1
+		if moves[i] {
+			s.of[i] = len(s.p)
+			s.p = append(s.p, i)
+		}
+	}
+	for k := range s.movers {
+		s.movers[k].place = s.of[m.axes[s.movers[k].axis].iv]
+	}
+	f := func(n int) []float64 { return make([]float64, n) }
+	p := len(s.p)
+	s.w, s.before, s.a, s.past, s.a0, s.wide, s.v1, s.base, s.q1, s.qm = f(n), f(n), f(n), f(n), f(n), f(n), f(n), f(n), f(nq), f(nq)
+	s.z1, s.push, s.col, s.tau, s.slope, s.tried = f(len(m.states)), f(len(s.pushed)), f(p*n), f(na), f(na*na), f(na)
+	s.tp, s.sp, s.hat, s.d, s.at, s.lu = f(p), f(p*p), f(p), f(p*p), f(p), engine.NewLU(p)
+	s.powers = make([]circuit.Power, len(m.Parts))
+}
+
+// NewState is the machine with all joints at zero and at rest.
+func (s *Stepper) NewState() []float64 { return s.M.NewState() }
+
+// Lead tells the motion of joint k of StepOptions.Led at the end of the next step.
+func (s *Stepper) Lead(k int, x multibody.Motion) { s.led[len(s.led)-len(s.o.Led)+k].now = x }
+
+// Push sets the torque (N·m, N) on joint k of StepOptions.Pushed.
+func (s *Stepper) Push(k int, torque float64) { s.push[k] = torque }
+
+// Begin makes x consistent with the constraints at the time t (s), with the motions that were told, and forgets what came before.
+func (s *Stepper) Begin(t float64, x []float64, how multibody.Assembly) (multibody.Assembled, error) {
+	s.gone = 0
+	s.motions(t)
+	q, v, _ := s.M.cut(x)
+	for k := range s.led {
+		l, a := &s.led[k], &s.M.axes[s.led[k].axis]
+		q[a.iq], v[a.iv] = l.now.X, l.now.V
+	}
+	done, err := s.M.Assemble(t, x, how)
+	if err == nil {
+		s.start(t, x)
+	}
+	return done, err
+}
+
+// Place moves x to where the joints are led, the others by the shortest way, and its speeds to what they then are. It allocates nothing. x stays where the loops
+// cannot be closed there.
+func (s *Stepper) Place(x []float64) multibody.Status {
+	q, v, _ := s.M.cut(x)
+	copy(s.q1, q)
+	copy(s.v1, v)
+	for k := range s.led {
+		l, a := &s.led[k], &s.M.axes[s.led[k].axis]
+		s.q1[a.iq], s.v1[a.iv] = l.now.X, l.now.V
+		s.M.Data.Drive(k, l.now)
+	}
+	st := multibody.Project(s.M.Model, s.M.Data, s.q1, s.v1)
+	if st == multibody.OK {
+		copy(q, s.q1)
+		copy(v, s.v1)
+	}
+	return st
+}
+
+// Resume begins anew at the state x, which is consistent, at the time t (s): parts as they begin, energies from zero. It allocates nothing.
+func (s *Stepper) Resume(t float64, x []float64) {
+	m := s.M
+	_, _, z := m.cut(x)
+	for k, p := range m.Parts {
+		p.Reset(m.own(k, z))
+	}
+	s.gone = 0
+	s.motions(t)
+	s.start(t, x)
+}
+
+// motions sets the motions of the file for the end of the step, t (s); those from outside are told.
+func (s *Stepper) motions(t float64) {
+	for k := range s.led {
+		if l := &s.led[k]; l.by != nil {
+			l.now.X, l.now.V, l.now.A = l.by.At(t)
+		}
+	}
+}

@@ -1,0 +1,129 @@
+package machine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"hilrig/engine"
+	"hilrig/engine/spelling"
+)
+
+// Watch reads chosen numbers of a machine that is stepped.
+type Watch struct {
+	Signals []engine.Signal
+	Forces  bool // some are accelerations or forces of constraints: they want Stepper.Forces before
+	from    []place
+}
+
+// place is where a number stands.
+type place struct {
+	of quantity
+	at int
+}
+
+type quantity uint8
+
+const (
+	ofState quantity = iota // position, velocity, current, bristle
+	ofConstraint
+	ofAcceleration
+	ofMover
+	ofResidual
+)
+
+// known are all numbers that a stepper shows, as Machine.Columns names them, and the accelerations of joints with one coordinate.
+func (s *Stepper) known() (signals []engine.Signal, from []place) {
+	m := s.M
+	n := m.Size()
+	for i, c := range m.Columns()[:n+m.Model.NC()] {
+		p := place{ofState, i}
+		if i >= n {
+			p = place{ofConstraint, i - n}
+		}
+		signals, from = append(signals, c), append(from, p)
+	}
+	for _, a := range m.axes {
+		unit := "rad/s²"
+		if a.linear {
+			unit = "m/s²"
+		}
+		signals, from = append(signals, engine.Signal{Name: a.name + ".a", Unit: unit}), append(from, place{ofAcceleration, a.iv})
+	}
+	for k := range s.movers {
+		if b := &s.movers[k]; b.dry {
+			unit := "N·m"
+			if m.axes[b.axis].linear {
+				unit = "N"
+			}
+			signals, from = append(signals, engine.Signal{Name: b.name + ".friction", Unit: unit}), append(from, place{ofMover, k})
+		}
+	}
+	if m.Model.NC() > 0 {
+		signals, from = append(signals, engine.Signal{Name: "residual"}), append(from, place{of: ofResidual})
+	}
+	return signals, from
+}
+
+// Watch chooses numbers by their names: crank.q, pin.x. The name of a body, loop, coupling or motor alone stands for all of it. Without names it is
+// all there is.
+func (s *Stepper) Watch(names ...string) (*Watch, error) {
+	signals, from := s.known()
+	w := &Watch{}
+	take := func(i int) {
+		if !slices.Contains(w.Signals, signals[i]) {
+			w.Signals, w.from = append(w.Signals, signals[i]), append(w.from, from[i])
+			w.Forces = w.Forces || from[i].of == ofConstraint || from[i].of == ofAcceleration
+		}
+	}
+	if len(names) == 0 {
+		for i := range signals {
+			take(i)
+		}
+	}
+	for _, name := range names {
+		found := false
+		for i, g := range signals {
+			if g.Name == name || strings.HasPrefix(g.Name, name+".") {
+				take(i)
+				found = true
+			}
+		}
+		if !found {
+			var all []string
+			for _, g := range signals {
+				all = append(all, g.Name)
+			}
+			return nil, fmt.Errorf("no number %q%s; there are %s", name, spelling.DidYouMean(name, all), strings.Join(all, ", "))
+		}
+	}
+	return w, nil
+}
+
+// Read writes the numbers for the state x, the end of the last step.
+func (w *Watch) Read(s *Stepper, x, y []float64) {
+	for i, p := range w.from {
+		switch p.of {
+		case ofState:
+			y[i] = x[p.at]
+		case ofConstraint:
+			y[i] = s.M.Data.Lambda[p.at]
+		case ofAcceleration:
+			y[i] = s.M.Data.QDD[p.at]
+		case ofMover:
+			y[i] = -s.movers[p.at].f
+		case ofResidual:
+			y[i], _ = s.M.Data.Residual()
+		}
+	}
+}
+
+// At is where position and velocity of a joint with one coordinate stand in a state.
+func (s *Stepper) At(joint string) (position, velocity int, err error) {
+	k, err := s.M.Axis(joint)
+	if err != nil {
+		return 0, 0, err
+	}
+	a := &s.M.axes[k]
+	return a.iq, s.M.Model.NQ() + a.iv, nil
+}
