@@ -144,7 +144,7 @@ func TestMotionOfModels(t *testing.T) {
 	s, x := b.controller.Schema(), rows[len(rows)-1].X
 	of := func(name string) float64 { return x[s.Index(name)] }
 	motor := demoMotor()
-	want := Motion{Position: of("shaft.est.position"), Velocity: of("shaft.est.velocity"), Friction: of("shaft.est.friction"), Current: of("drive.motor.current"), Energised: true,
+	want := Motion{Position: of("shaft.est.position"), Velocity: of("shaft.est.velocity"), Friction: of("shaft.est.friction"), Current: of("drive.motor.current"), Command: of("drive.voltage"), Energised: true,
 		Acceleration: (motor.K*of("shaft.est.current") - of("shaft.est.friction")) / motor.J}
 	// 2·(J·r/q)^⅓ of 7e-5 kg·m², a count of 2π/65536/√12 rad in 1 ms, 0.15 N·m/√s
 	if want.Lag = m.in.Axes[0].Lag; math.Abs(want.Lag-1.4839e-3) > 1e-7 {
