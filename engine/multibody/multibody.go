@@ -26,8 +26,8 @@
 //	Positions, Velocities, Jacobian, Momentum, Energy, Integrate, Difference, Rates
 //
 // For setting up, Assemble finds consistent initial conditions and redundant constraints, Equilibrium a static state. A Stepper moves a
-// machine with a fixed step, friction laws in its joints, as an engine.System; Offline integrates to a tolerance and projects, Stabilised
-// does it in the form of index 2, and NewIntegrator makes either by its name.
+// machine with a fixed step, friction laws in its joints, those that close a loop too, as an engine.System; Offline integrates to a
+// tolerance and projects, Stabilised does it in the form of index 2, and NewIntegrator makes either by its name.
 //
 // Coordinates, in the order of the bodies:
 //
