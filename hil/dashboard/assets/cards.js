@@ -1,6 +1,6 @@
 // What stands beside the traces: a card for each model beside the rig, and a gauge for each measurement that no axis has and that has a
 // declared range. A press on the name of a signal draws it.
-import { models, short } from './channels.js';
+import { models } from './channels.js';
 import { eng, count } from './format.js';
 import { Ball, isBall } from './ball.js';
 
@@ -65,7 +65,7 @@ function card(owner, channels, choose) {
   const list = element('div', 'signals');
   list.append(...own.map((c, i) => {
     const line = element('div');
-    line.append(name(c, short(c), choose), cells[i]);
+    line.append(name(c, c.name.slice(owner.name.length + 1), choose), cells[i]);
     return line;
   }));
   const ball = isBall(owner, channels) ? new Ball(owner, channels) : null;

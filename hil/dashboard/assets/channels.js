@@ -12,7 +12,7 @@ const owners = (info, kind) => info.owners.filter((o) => o.kind === kind);
 export const find = (info, axis, block, role) => info.channels.find((c) => c.axis === axis && c.block === block && c.role === role);
 
 // short is the name behind the last dot: J of shaft.rls.J.
-export const short = (c) => c.name.slice(c.name.lastIndexOf('.') + 1);
+const short = (c) => c.name.slice(c.name.lastIndexOf('.') + 1);
 
 // parameters are the running estimates: value and standard error, pair by pair.
 export function parameters(info) {
