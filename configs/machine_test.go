@@ -147,7 +147,7 @@ step. It is of order two:
 | top | 8e-3 | 8e-5 |
 
 The error is the largest of any number of the state, divided by one plus that number. Constraints are met to 1e-10 after every step. A step of the crank-rocker with its motor
-takes some 5 µs, one of the squeezer 10 µs, without allocations.
+takes 2.9 µs, one of the squeezer 12 µs, without allocations; a model that is led 3.7 µs, with the forces of its loops.
 
 ## What it does not do
 

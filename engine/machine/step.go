@@ -71,7 +71,6 @@ func (s *Stepper) Step(t, h float64, x []float64) engine.Status {
 	for i := range v {
 		s.v1[i] = v[i] + h*s.a[i]
 	}
-	copy(s.before, s.v1)
 	for k := range s.led {
 		l := &s.led[k]
 		m.Data.Drive(k, l.now)
@@ -79,11 +78,8 @@ func (s *Stepper) Step(t, h float64, x []float64) engine.Status {
 	if p := multibody.Project(m.Model, m.Data, s.q1, s.v1); p != multibody.OK {
 		return s.fail(p)
 	}
-	s.Last, s.Kick = st, 0
-	for i, x := range s.v1 {
-		if s.Kick = max(s.Kick, math.Abs(x-s.before[i])); !numeric.Finite(x) {
-			return s.fail(multibody.NonFinite)
-		}
+	if s.Last = st; !numeric.AllFinite(s.v1...) || !numeric.AllFinite(s.q1...) {
+		return s.fail(multibody.NonFinite)
 	}
 	if s.o.Audited {
 		s.spend(h, q, s.wide)

@@ -35,7 +35,6 @@ type StepOptions struct {
 type Stepper struct {
 	M    *Machine
 	Last multibody.Status // of the last step
-	Kick float64          // rad/s, m/s  by which the projection after it changed a velocity at most
 	Energies
 
 	o       StepOptions
