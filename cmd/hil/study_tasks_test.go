@@ -158,7 +158,7 @@ func TestStudyInterruptedAtRandom(t *testing.T) {
 func TestStudyRefusesWhatChanged(t *testing.T) {
 	dir := t.TempDir()
 	base := simulateFile(t, "stick-slip.yaml", "duration: 20 s", "duration: 1 s")
-	file := studyFile(t, "1 s", "runs: 60", "runs: 40")
+	file := studyFile(t, "1 s", "runs: 60, seed: 3", "runs: 40, seed: 3, seed_path: sensors.seed", "set: {", "set: {sensors: {position: {noise: 1e-6 m}}, ")
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)

@@ -243,6 +243,7 @@ func (s *parameterStudy) open(each int, stderr io.Writer) error {
 		return s.begin(m)
 	}
 	if err == nil {
+		s.seeds = s.folder.Manifest.Seeds()
 		err = s.unchanged(m, stderr)
 	}
 	return s.refusal(err)

@@ -81,27 +81,31 @@ func (q *queue) submit(ctx context.Context, open []int) error {
 // quoted is a word for the shell.
 func quoted(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
 
-// waiting are the tasks in the queue, and how many of them run.
-func (q *queue) waiting(ctx context.Context) (tasks map[int]bool, running int, err error) {
+// waiting are the tasks in the queue, how many of them run, and why the last of the others does not.
+func (q *queue) waiting(ctx context.Context) (tasks map[int]bool, running int, why string, err error) {
 	tasks = map[int]bool{}
 	for b := range (len(q.folder.Manifest.Tasks)-1)/arraySize + 1 {
-		out, err := slurmRun(ctx, "", "squeue", "--noheader", "--array", "--name="+q.name(b), "--format=%K %t")
+		out, err := slurmRun(ctx, "", "squeue", "--noheader", "--array", "--name="+q.name(b), "--format=%K %t %r")
 		if err != nil {
-			return nil, 0, err
+			return nil, 0, "", err
 		}
 		for line := range strings.Lines(out) {
 			k, state, _ := strings.Cut(strings.TrimSpace(line), " ")
+			state, reason, _ := strings.Cut(state, " ")
 			n, err := strconv.Atoi(k)
 			if err != nil {
 				continue // an array that is being made
 			}
 			tasks[b*arraySize+n] = true
-			if state == "R" {
+			switch state {
+			case "R":
 				running++
+			case "PD":
+				why = reason
 			}
 		}
 	}
-	return tasks, running, nil
+	return tasks, running, why, nil
 }
 
 // lastWords is the end of the log of a task.
@@ -134,7 +138,7 @@ func (s *parameterStudy) slurm(ctx context.Context, interrupted func() bool, ext
 	if len(p.Open) == 0 {
 		return nil
 	}
-	queued, _, err := q.waiting(ctx)
+	queued, _, _, err := q.waiting(ctx)
 	if errors.Is(err, exec.ErrNotFound) {
 		return report.ExitWith(report.Unavailable, errors.New("study run: there is no squeue here; --executor slurm works where jobs are submitted"))
 	}
@@ -189,7 +193,7 @@ func (s *parameterStudy) follow(ctx context.Context, q *queue, p study.Progress,
 		}
 		if time.Since(asked) >= queueEvery {
 			asked = time.Now()
-			switch queued, running, err := q.waiting(ctx); {
+			switch queued, running, why, err := q.waiting(ctx); {
 			case err != nil:
 				note = "the controller of Slurm does not answer"
 			case lost(open, queued) != nil:
@@ -213,6 +217,9 @@ func (s *parameterStudy) follow(ctx context.Context, q *queue, p study.Progress,
 			default:
 				gone = 0
 				note = fmt.Sprintf("%d running, %d waiting", running, len(queued)-running)
+				if running == 0 && why != "" && why != "None" {
+					note += " (" + why + ")"
+				}
 			}
 		}
 		stage := stageOf(st)

@@ -104,6 +104,7 @@ func openPlanned(verb, dir string, strict bool, stderr io.Writer) (*parameterStu
 	if len(inputs) > 0 {
 		return nil, bad(fmt.Errorf("%s: since it was planned, %s. Plan it anew into another folder, or put back what was there", dir, strings.Join(inputs, "; ")))
 	}
+	s.seeds = m.Seeds()
 	return s, nil
 }
 

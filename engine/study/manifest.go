@@ -27,7 +27,6 @@ type Manifest struct {
 	Program Program    `json:"program"`
 	Inputs  []Input    `json:"inputs"`
 	Runs    int        `json:"runs"`
-	Rounds  int        `json:"rounds,omitempty"` // of as many tasks each, one after the other; 0: tasks do not wait for each other
 	Tasks   []TaskSpan `json:"tasks"`
 }
 
@@ -73,27 +72,23 @@ func Cut(runs, each int, seeds []int64) (tasks []TaskSpan) {
 func (m *Manifest) check() error {
 	next := 0
 	for i, t := range m.Tasks {
-		if t.First != next || t.Runs < 1 || t.Seeds != nil && len(t.Seeds) != t.Runs {
+		if t.First != next || t.Runs < 1 || (t.Seeds != nil) != (m.Tasks[0].Seeds != nil) || t.Seeds != nil && len(t.Seeds) != t.Runs {
 			return fmt.Errorf("task %d of %d runs begins with run %d and has %d seeds, want it to begin with run %d", i, t.Runs, t.First, len(t.Seeds), next)
 		}
 		next += t.Runs
 	}
-	switch {
-	case next != m.Runs || next == 0:
+	if next != m.Runs || next == 0 {
 		return fmt.Errorf("its tasks make up %d runs, want %d", next, m.Runs)
-	case m.Rounds < 0 || m.Rounds > 0 && len(m.Tasks)%m.Rounds > 0:
-		return fmt.Errorf("%d tasks do not make %d rounds", len(m.Tasks), m.Rounds)
 	}
 	return nil
 }
 
-// Seed of a run; −1: it has none.
-func (m *Manifest) Seed(run int) int64 {
-	t := &m.Tasks[run/m.Tasks[0].Runs]
-	if t.Seeds == nil {
-		return -1
+// Seeds are those of all runs; nil: they have none.
+func (m *Manifest) Seeds() (all []int64) {
+	for _, t := range m.Tasks {
+		all = append(all, t.Seeds...)
 	}
-	return t.Seeds[run-t.First]
+	return all
 }
 
 // Changed says what is different now from when the study was planned: the program, or inputs by name. now needs no tasks.
