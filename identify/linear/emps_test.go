@@ -124,6 +124,12 @@ func TestEMPSUnidentifiable(t *testing.T) {
 	}
 }
 
+// scipy runs a program for Debian's Python on JSON input and decodes its JSON output; the test is skipped without SciPy.
+func scipy(t *testing.T, program string, in, out any) {
+	t.Helper()
+	peer.Ask(t, "scipy", in, out, "-c", "import json, sys, numpy as np\nfrom scipy import signal\nd = json.load(sys.stdin)\n"+program)
+}
+
 // The whole procedure again in SciPy, by another author's filters, decimation and solver.
 func TestEMPSAgainstSciPy(t *testing.T) {
 	d := emps(t)

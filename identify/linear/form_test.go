@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"hilrig/engine/numeric"
+	"hilrig/identify/filter"
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
 )
@@ -122,7 +123,7 @@ func TestAttenuation(t *testing.T) {
 			t.Errorf("%g Hz: slope %.4f of the true one, predicted %.4f", cutoff, got, want)
 		}
 	}
-	all := lowpass{{b0: 1}}
+	all := filter.Lowpass(nil)
 	plain := (&filters{dt: d.Dt, smooth: all, both: all}).noise()[1][1]
 	if want := 2 * (45*45 + 9*9 + 1) / (60 * 60 * d.Dt * d.Dt); math.Abs(plain/want-1) > 1e-6 {
 		t.Errorf("noise of a plain difference %g, closed form %g", plain, want)

@@ -42,6 +42,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"hilrig/identify/filter"
 	"hilrig/identify/record"
 )
 
@@ -274,7 +275,7 @@ func (r *regression) findLag(from float64, known *regression) error {
 // half is the solution with the rows once more through a low-pass at half the band. Noise of the position biases the
 // parameters the more the wider the band is; where it does not matter, the values stay. nil: the record is too short for that.
 func (r *regression) half(by Form, o Options, theta []float64) []float64 {
-	low := butterworth(r.spec.Order, r.spec.band(1/r.form.f.dt)/2, 1/r.dt)
+	low := filter.Butterworth(r.spec.Order, r.spec.band(1/r.form.f.dt)/2, 1/r.dt)
 	// what is left out is as the model has it, so that nothing of it reaches other rows
 	out := *r
 	w, columns := r.regressor()
@@ -287,8 +288,8 @@ func (r *regression) half(by Form, o Options, theta []float64) []float64 {
 	filtered := func(x []float64) []float64 {
 		y := make([]float64, 0, len(x))
 		r.eachPiece(func(_, from, to int) {
-			if to-from > low.padding() {
-				y = append(y, low.zeroPhase(x[from:to])...)
+			if to-from > low.Padding() {
+				y = append(y, low.ZeroPhase(x[from:to])...)
 			} else {
 				y = append(y, make([]float64, to-from)...)
 			}

@@ -1,11 +1,13 @@
 package linear
 
 import (
-	"hilrig/identify/fit"
 	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
+
+	"hilrig/identify/filter"
+	"hilrig/identify/fit"
 )
 
 // The force of a record is seldom that of its stamp: a command is held until the next one, drives and filters take their time,
@@ -189,6 +191,6 @@ func (r *regression) refineLag(from float64, held bool) (left float64, err error
 // the slope of what the model makes of the motion, which knows nothing of that noise. The other columns have instruments z.
 func (r *regression) freeLag(z [][]float64, force func(p part) []float64) {
 	dt := r.form.f.dt
-	r.slope = r.right(func(p part) []float64 { return derivative(r.shifted(p), dt) })
-	r.z = append(slices.Clone(z), r.right(func(p part) []float64 { return derivative(force(p), dt) }))
+	r.slope = r.right(func(p part) []float64 { return filter.Derivative(r.shifted(p), dt) })
+	r.z = append(slices.Clone(z), r.right(func(p part) []float64 { return filter.Derivative(force(p), dt) }))
 }

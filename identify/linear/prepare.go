@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"hilrig/engine/numeric"
+	"hilrig/identify/filter"
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
 )
@@ -23,7 +24,7 @@ type form struct {
 	joints  bool    // records of two joints take turns
 	free    bool    // nobody drives: the right-hand side is not a force
 
-	track func(low lowpass, rec, from, to int) track                           // of the samples from … to of a record
+	track func(low filter.Lowpass, rec, from, to int) track                    // of the samples from … to of a record
 	sides func(rec, from, to int, p places, way []float64, moving []bool) rows // way has the sign of the velocity
 	side  func(x []float64, moving []bool) func(at int) float64                // the force as the right-hand side has it, at a sample
 	share func(moving []bool, at int) float64                                  // of a row that is in motion
@@ -97,26 +98,26 @@ type regression struct {
 	recs     []*record.Record
 	parts    []part
 	columns  []column
-	w        [][]float64 // a slice per column
-	y        []float64   // N or N·m, with the force shifted by lag
-	slope    []float64   // dy/dt, where the lag is a parameter
-	z        [][]float64 // instruments, a slice per column; nil: none
-	noise    []float64   // total: covariance of the columns' noise, mean over the rows, row-major; nil: columns are exact
-	noiseY   float64     // and the variance of that of y, in the same unit
-	dt       float64     // s, between rows of the undisturbed grid
-	v, q     []float64   // velocity and position at the rows
-	after    lowpass     // of the rows; nil: none
-	kept     []bool      // rows that are fitted …
-	slowest  [2]float64  // … of samples at least that fast, by joint
-	lag      float64     // s, by which the force acts later than its stamp
-	held     bool        // it keeps its value until the next one
-	pieces   []int       // first row of every piece
-	of       []int       // place of its record
-	unit     string      // of y …
-	quantity string      // … and what it is
-	left     []string    // records that were left out, and why
-	doubts   []string    // what speaks against the numbers
-	single   bool        // all motion is in one direction, and no term is a constant force
+	w        [][]float64    // a slice per column
+	y        []float64      // N or N·m, with the force shifted by lag
+	slope    []float64      // dy/dt, where the lag is a parameter
+	z        [][]float64    // instruments, a slice per column; nil: none
+	noise    []float64      // total: covariance of the columns' noise, mean over the rows, row-major; nil: columns are exact
+	noiseY   float64        // and the variance of that of y, in the same unit
+	dt       float64        // s, between rows of the undisturbed grid
+	v, q     []float64      // velocity and position at the rows
+	after    filter.Lowpass // of the rows; nil: none
+	kept     []bool         // rows that are fitted …
+	slowest  [2]float64     // … of samples at least that fast, by joint
+	lag      float64        // s, by which the force acts later than its stamp
+	held     bool           // it keeps its value until the next one
+	pieces   []int          // first row of every piece
+	of       []int          // place of its record
+	unit     string         // of y …
+	quantity string         // … and what it is
+	left     []string       // records that were left out, and why
+	doubts   []string       // what speaks against the numbers
+	single   bool           // all motion is in one direction, and no term is a constant force
 }
 
 // part is a stretch with the place of its rows.
@@ -136,13 +137,13 @@ const decimationEdge = 0.8
 
 // filters are the low-passes of a preparation at one sampling rate.
 type filters struct {
-	dt           float64 // s, of the samples
-	blur         int     // samples beside slow ones that do not count
-	smooth, both lowpass // of the position; of both sides
-	calm         lowpass // of the position in half the band
-	noisy        bool    // the direction of motion is taken from that
-	after        lowpass // of the rows; nil: none
-	every        int     // samples from row to row
+	dt           float64        // s, of the samples
+	blur         int            // samples beside slow ones that do not count
+	smooth, both filter.Lowpass // of the position; of both sides
+	calm         filter.Lowpass // of the position in half the band
+	noisy        bool           // the direction of motion is taken from that
+	after        filter.Lowpass // of the rows; nil: none
+	every        int            // samples from row to row
 }
 
 // directionShare is the band of the position from which the direction of motion is taken where there is noise, as a share of
@@ -156,32 +157,32 @@ func (s Spec) design(dt float64, noisy bool) (*filters, error) {
 	if err := s.check(fs); err != nil {
 		return nil, err
 	}
-	smooth := butterworth(s.Order, s.Cutoff, fs)
+	smooth := filter.Butterworth(s.Order, s.Cutoff, fs)
 	// MATLAB's and SciPy's decimate use the same filter but for its gain
 	both := smooth
 	if s.Decimate > 1 {
-		both = chebyshev(8, 0.05, decimationEdge*fs/2/float64(s.Decimate), fs)
+		both = filter.Chebyshev(8, 0.05, decimationEdge*fs/2/float64(s.Decimate), fs)
 	}
-	calm := butterworth(s.Order, directionShare*s.band(fs), fs)
+	calm := filter.Butterworth(s.Order, directionShare*s.band(fs), fs)
 	return &filters{dt: dt, smooth: smooth, both: both, calm: calm, noisy: noisy, every: s.Decimate}, nil
 }
 
 // motion is the position behind a low-pass, with its derivatives. Velocities that are nothing but rounding of the position are zero, so
 // that an axis at rest has no sign of velocity.
-func (f *filters) motion(low lowpass, position []float64) (q, v, a []float64) {
-	q = low.zeroPhase(position)
-	v = derivative(q, f.dt)
+func (f *filters) motion(low filter.Lowpass, position []float64) (q, v, a []float64) {
+	q = low.ZeroPhase(position)
+	v = filter.Derivative(q, f.dt)
 	rounding := 16 * 0x1p-52 * floats.Norm(q, math.Inf(1)) / f.dt
 	for k := range v {
 		if math.Abs(v[k]) < rounding {
 			v[k] = 0
 		}
 	}
-	return q, v, derivative(v, f.dt)
+	return q, v, filter.Derivative(v, f.dt)
 }
 
 // quiet is the low-pass for what noise of the position must not reach.
-func (f *filters) quiet() lowpass {
+func (f *filters) quiet() filter.Lowpass {
 	if f.noisy {
 		return f.calm
 	}
@@ -189,7 +190,7 @@ func (f *filters) quiet() lowpass {
 }
 
 // of is the track of an axis.
-func (f *filters) of(low lowpass, position []float64) track {
+func (f *filters) of(low filter.Lowpass, position []float64) track {
 	q, v, a := f.motion(low, position)
 	return track{v, func(t Term, way []float64) []float64 { return t.column(q, v, a, way) }}
 }
@@ -203,7 +204,7 @@ func (f *filters) row(x []float64, rough bool, p places, moving []bool) []float6
 func (f *filters) side(x []float64, rough bool, moving []bool) []float64 {
 	if moving != nil {
 		if rough {
-			x = f.smooth.zeroPhase(x)
+			x = f.smooth.ZeroPhase(x)
 		} else {
 			x = slices.Clone(x)
 		}
@@ -213,7 +214,7 @@ func (f *filters) side(x []float64, rough bool, moving []bool) []float64 {
 			}
 		}
 	}
-	return f.both.zeroPhase(x)
+	return f.both.ZeroPhase(x)
 }
 
 // direct is the form by the procedure of [EMPS]:
@@ -232,7 +233,7 @@ func (s Spec) direct(recs []*record.Record, steady bool) (*form, error) {
 	f := m.f
 	near := max(1, int(0.4/(s.band(1/f.dt)*f.dt)))
 	m.skip = f.every * int(math.Ceil(s.Trim/f.dt/float64(f.every)))
-	m.reach = f.smooth.settle() + f.both.settle() + f.calm.settle()
+	m.reach = f.smooth.Settle() + f.both.Settle() + f.calm.Settle()
 	m.side = func(x []float64, moving []bool) func(at int) float64 {
 		y := f.side(x, true, moving)
 		return func(at int) float64 { return y[min(max(at, 0), len(y)-1)] }
@@ -275,7 +276,7 @@ func (s Spec) start(recs []*record.Record, steady bool) (*form, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &form{f: f, track: func(low lowpass, rec, from, to int) track { return f.of(low, recs[rec].Position[from:to]) }}
+	m := &form{f: f, track: func(low filter.Lowpass, rec, from, to int) track { return f.of(low, recs[rec].Position[from:to]) }}
 	for _, t := range s.Terms {
 		m.columns = append(m.columns, column{t, t.symbol(s.Rotary), s.unitOf(t)})
 	}
@@ -284,7 +285,7 @@ func (s Spec) start(recs []*record.Record, steady bool) (*form, error) {
 
 // count is the number of rows that n samples give, 0 if they are too few for the filters.
 func (m *form) count(n int) int {
-	if n <= max(m.f.smooth.padding(), m.f.both.padding()) {
+	if n <= max(m.f.smooth.Padding(), m.f.both.Padding()) {
 		return 0
 	}
 	return max((n-2*m.skip+m.f.every-1)/m.f.every, 0)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"hilrig/engine/numeric"
+	"hilrig/identify/filter"
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
 )
@@ -128,9 +129,9 @@ func (s Spec) restSpeed(recs []*record.Record, m *form) (limit [2]float64) {
 			continue
 		}
 		noise, step, top := numeric.Noise(x[i]...), numeric.EncoderStep(x[i]...), topSpeed(x[i], m.f.dt)
-		rest := func(low lowpass, band float64) float64 {
-			gain := math.Sqrt(mean(func(w float64) float64 {
-				g := low.gain(w) * slope(w) / m.f.dt
+		rest := func(low filter.Lowpass, band float64) float64 {
+			gain := math.Sqrt(filter.Mean(func(w float64) float64 {
+				g := low.Gain(w) * filter.Slope(w) / m.f.dt
 				return g * g
 			}))
 			return max(restErrs*gain*noise, restCounts*band*step, restShare*top)

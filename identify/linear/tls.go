@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"hilrig/engine/numeric"
+	"hilrig/identify/filter"
 	"hilrig/identify/record"
 )
 
@@ -30,7 +31,7 @@ import (
 // noise is the covariance of position, velocity and acceleration after the filters, for white noise of the position with
 // variance one.
 func (f *filters) noise() (c [3][3]float64) {
-	speed := func(w float64) float64 { return slope(w) / f.dt } // w rad a sample
+	speed := func(w float64) float64 { return filter.Slope(w) / f.dt } // w rad a sample
 	c[0][0] = f.power(func(w float64) float64 { return 1 }, true)
 	c[1][1] = f.power(func(w float64) float64 { return speed(w) * speed(w) }, true)
 	c[2][2] = f.power(func(w float64) float64 { return math.Pow(speed(w), 4) }, true)
@@ -42,40 +43,13 @@ func (f *filters) noise() (c [3][3]float64) {
 // power is the mean over all frequencies of gain times the squared gain of the filter of both sides, and of that of the
 // position where wanted.
 func (f *filters) power(gain func(w float64) float64, position bool) float64 {
-	return mean(func(w float64) float64 {
-		g := f.both.gain(w) * f.after.gain(w*float64(f.every))
+	return filter.Mean(func(w float64) float64 {
+		g := f.both.Gain(w) * f.after.Gain(w*float64(f.every))
 		if position {
-			g *= f.smooth.gain(w)
+			g *= f.smooth.Gain(w)
 		}
 		return g * g * gain(w)
 	})
-}
-
-// mean of a function over the frequencies 0 … π rad a sample.
-func mean(of func(w float64) float64) (sum float64) {
-	const steps = 4096
-	for i := range steps {
-		sum += of(math.Pi*(float64(i)+0.5)/steps) / steps
-	}
-	return sum
-}
-
-// slope is the gain of derivative for dt = 1.
-func slope(w float64) float64 {
-	return (45*math.Sin(w) - 9*math.Sin(2*w) + math.Sin(3*w)) / 30
-}
-
-// gain of the filter run forward and backward, at w rad a sample.
-func (f lowpass) gain(w float64) float64 {
-	g := 1.0
-	c1, s1 := math.Cos(w), math.Sin(w)
-	c2, s2 := math.Cos(2*w), math.Sin(2*w)
-	for _, b := range f {
-		numRe, numIm := b.b0+b.b1*c1+b.b2*c2, b.b1*s1+b.b2*s2
-		denRe, denIm := 1+b.a1*c1+b.a2*c2, b.a1*s1+b.a2*s2
-		g *= (numRe*numRe + numIm*numIm) / (denRe*denRe + denIm*denIm)
-	}
-	return g
 }
 
 // spread forms the noise covariance of the columns, mean over the rows, for a force noise of one and a position noise of ratio.

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"hilrig/engine/numeric"
+	"hilrig/identify/filter"
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
 )
@@ -132,7 +133,7 @@ func (s Spec) twoJoints(recs []*record.Record, o JointOptions) (*form, error) {
 		}
 		return x1, x2
 	}
-	m.track = func(low lowpass, rec, from, to int) track {
+	m.track = func(low filter.Lowpass, rec, from, to int) track {
 		x1, x2 := angles(rec, from, to)
 		return m.f.ofJoint(low, rec%2, x1, x2, o)
 	}
@@ -202,7 +203,7 @@ func (s Spec) jointColumns(o JointOptions) []column {
 }
 
 // ofJoint is the track of one of two joints, with the columns of its equation.
-func (f *filters) ofJoint(low lowpass, joint int, x1, x2 []float64, o JointOptions) track {
+func (f *filters) ofJoint(low filter.Lowpass, joint int, x1, x2 []float64, o JointOptions) track {
 	q1, v1, a1 := f.motion(low, x1)
 	q2, v2, a2 := f.motion(low, x2)
 	at := func(x []float64) func(k int) float64 { return func(k int) float64 { return x[k] } }

@@ -93,7 +93,7 @@ func (s Spec) weak(recs []*record.Record) (*form, error) {
 		return out
 	}
 	m.skip = max(int(math.Ceil(s.Trim/f.dt)), n/2) // the window fits
-	m.reach = f.smooth.settle() + f.calm.settle() + n/2
+	m.reach = f.smooth.Settle() + f.calm.Settle() + n/2
 	m.side = func(x []float64, _ []bool) func(at int) float64 {
 		return func(at int) float64 {
 			at = min(max(at-n/2, 0), len(x)-n-1)

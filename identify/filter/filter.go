@@ -1,4 +1,6 @@
-package linear
+// Package filter holds the digital low-passes of identification, run forward and backward so that they have no phase, and the derivative
+// that goes with them.
+package filter
 
 import (
 	"math"
@@ -11,26 +13,26 @@ import (
 // run in transposed direct form II. A first-order section has b2 = a2 = 0.
 type biquad struct{ b0, b1, b2, a1, a2 float64 }
 
-// lowpass is a cascade of sections with gain 1 at zero frequency.
-type lowpass []biquad
+// Lowpass is a cascade of sections with gain 1 at zero frequency.
+type Lowpass []biquad
 
-// butterworth designs a digital low-pass of the given order with −3 dB at fc (Hz) for data sampled at fs (Hz), by the
+// Butterworth designs a digital low-pass of the given order with −3 dB at fc (Hz) for data sampled at fs (Hz), by the
 // bilinear transform with the corner prewarped. Run forward and backward it has no phase and −6 dB at fc.
-func butterworth(order int, fc, fs float64) lowpass { return bilinear(order, 1, 1, fc, fs) }
+func Butterworth(order int, fc, fs float64) Lowpass { return bilinear(order, 1, 1, fc, fs) }
 
-// chebyshev designs a digital Chebyshev low-pass of type I: within ripple (dB) up to the edge fc (Hz), steeper than a
+// Chebyshev designs a digital Chebyshev low-pass of type I: within ripple (dB) up to the edge fc (Hz), steeper than a
 // Butterworth beyond. Unlike the textbook form with even order, it is scaled to gain 1 at zero frequency, so that
 // residuals keep their size.
-func chebyshev(order int, ripple, fc, fs float64) lowpass {
+func Chebyshev(order int, ripple, fc, fs float64) Lowpass {
 	mu := math.Asinh(1/math.Sqrt(math.Pow(10, ripple/10)-1)) / float64(order)
 	return bilinear(order, math.Sinh(mu), math.Cosh(mu), fc, fs)
 }
 
 // bilinear turns analogue poles for the edge 1 rad/s, on the left half of an ellipse with the given half axes, into digital
 // sections, with the edge at 0 < fc < fs/2. All zeros of a low-pass lie at z = −1.
-func bilinear(order int, re, im, fc, fs float64) lowpass {
+func bilinear(order int, re, im, fc, fs float64) Lowpass {
 	w := math.Tan(math.Pi * fc / fs) // prewarped, in units of 2·fs
-	var f lowpass
+	var f Lowpass
 	for k := range order {
 		sin, cos := math.Sincos(math.Pi * (2*float64(k) + 1) / (2 * float64(order)))
 		p := complex(-re*sin, im*cos)
@@ -48,12 +50,12 @@ func bilinear(order int, re, im, fc, fs float64) lowpass {
 	return f
 }
 
-// padding is the length by which a record is extended at each end before filtering: three times the length of the
+// Padding is the length by which a record is extended at each end before filtering: three times the length of the
 // filter, as is usual [G96].
-func (f lowpass) padding() int { return 3 * (2*len(f) + 1) }
+func (f Lowpass) Padding() int { return 3 * (2*len(f) + 1) }
 
-// settle is the number of samples after which the filter has forgotten where it began, to 1e-13.
-func (f lowpass) settle() int {
+// Settle is the number of samples after which the filter has forgotten where it began, to 1e-13.
+func (f Lowpass) Settle() int {
 	slowest := 0.0
 	for _, s := range f {
 		radius := math.Sqrt(s.a2)
@@ -62,14 +64,14 @@ func (f lowpass) settle() int {
 		}
 		slowest = math.Max(slowest, radius)
 	}
-	return f.padding() + int(30*1.2/-math.Log(slowest))
+	return f.Padding() + int(30*1.2/-math.Log(slowest))
 }
 
-// zeroPhase filters x forward and then backward and returns a new slice. The record is extended at both ends by its odd
+// ZeroPhase filters x forward and then backward and returns a new slice. The record is extended at both ends by its odd
 // reflection, 2·x_0 − x_k, and each pass starts in the steady state of its first sample, so that a constant and the ends
 // of a slow record pass without a transient. x must be longer than the padding.
-func (f lowpass) zeroPhase(x []float64) []float64 {
-	n, pad := len(x), f.padding()
+func (f Lowpass) ZeroPhase(x []float64) []float64 {
+	n, pad := len(x), f.Padding()
 	ext := make([]float64, n+2*pad)
 	copy(ext[pad:], x)
 	for k := 1; k <= pad; k++ {
@@ -83,7 +85,7 @@ func (f lowpass) zeroPhase(x []float64) []float64 {
 
 // run filters x in place, from index start in the direction dir, starting in the steady state of the first sample. Two
 // sections at a time: their sums do not wait for each other.
-func (f lowpass) run(x []float64, start, dir int) {
+func (f Lowpass) run(x []float64, start, dir int) {
 	for ; len(f) > 0; f = f[min(2, len(f)):] {
 		s, t := f[0], biquad{b0: 1}
 		if len(f) > 1 {
@@ -106,9 +108,9 @@ func (f lowpass) run(x []float64, start, dir int) {
 	}
 }
 
-// derivative of x over step dt (s) by differences over seven samples, exact to (ω·dt)⁶/140; at the ends, which are trimmed later,
+// Derivative of x over step dt (s) by differences over seven samples, exact to (ω·dt)⁶/140; at the ends, which are trimmed later,
 // over three and two. Central differences over three would shrink an acceleration by (ω·dt)²/3: 2 % at 40 Hz of 1 kHz.
-func derivative(x []float64, dt float64) []float64 {
+func Derivative(x []float64, dt float64) []float64 {
 	n := len(x)
 	d := make([]float64, n)
 	for k := 1; k < n-1; k++ {
@@ -120,4 +122,31 @@ func derivative(x []float64, dt float64) []float64 {
 	}
 	d[0], d[n-1] = (x[1]-x[0])/dt, (x[n-1]-x[n-2])/dt
 	return d
+}
+
+// Mean of a function over the frequencies 0 … π rad a sample.
+func Mean(of func(w float64) float64) (sum float64) {
+	const steps = 4096
+	for i := range steps {
+		sum += of(math.Pi*(float64(i)+0.5)/steps) / steps
+	}
+	return sum
+}
+
+// Slope is the gain of Derivative for dt = 1.
+func Slope(w float64) float64 {
+	return (45*math.Sin(w) - 9*math.Sin(2*w) + math.Sin(3*w)) / 30
+}
+
+// Gain of the filter run forward and backward, at w rad a sample.
+func (f Lowpass) Gain(w float64) float64 {
+	g := 1.0
+	c1, s1 := math.Cos(w), math.Sin(w)
+	c2, s2 := math.Cos(2*w), math.Sin(2*w)
+	for _, b := range f {
+		numRe, numIm := b.b0+b.b1*c1+b.b2*c2, b.b1*s1+b.b2*s2
+		denRe, denIm := 1+b.a1*c1+b.a2*c2, b.a1*s1+b.a2*s2
+		g *= (numRe*numRe + numIm*numIm) / (denRe*denRe + denIm*denIm)
+	}
+	return g
 }

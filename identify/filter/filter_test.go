@@ -1,4 +1,4 @@
-package linear
+package filter
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 )
 
 // response is the complex gain at freq (Hz) of a single forward pass on data sampled at fs (Hz).
-func (f lowpass) response(freq, fs float64) complex128 {
+func (f Lowpass) response(freq, fs float64) complex128 {
 	z := cmplx.Rect(1, -2*math.Pi*freq/fs) // z⁻¹
 	h := complex(1, 0)
 	for _, s := range f {
@@ -33,7 +33,7 @@ func TestGainClosedForms(t *testing.T) {
 	}
 	for order := 1; order <= 8; order++ {
 		for _, fc := range []float64{3, 40, 100, 350} {
-			b, c := butterworth(order, fc, fs), chebyshev(order, ripple, fc, fs)
+			b, c := Butterworth(order, fc, fs), Chebyshev(order, ripple, fc, fs)
 			for f := 0.0; f < 499; f += 7.3 {
 				w := math.Tan(math.Pi*f/fs) / math.Tan(math.Pi*fc/fs)
 				want := 1 / (1 + math.Pow(w, float64(2*order)))
@@ -54,12 +54,12 @@ func sq(h complex128) float64 { return real(h)*real(h) + imag(h)*imag(h) }
 
 // A constant passes unchanged to the last sample; a sine far from the ends keeps its phase and is scaled by |H|².
 func TestZeroPhase(t *testing.T) {
-	f := butterworth(4, 60, 1000)
+	f := Butterworth(4, 60, 1000)
 	c := make([]float64, 200)
 	for k := range c {
 		c[k] = -3.25
 	}
-	for k, y := range f.zeroPhase(c) {
+	for k, y := range f.ZeroPhase(c) {
 		if math.Abs(y+3.25) > 1e-12 {
 			t.Fatalf("constant −3.25 became %g at sample %d", y, k)
 		}
@@ -69,19 +69,13 @@ func TestZeroPhase(t *testing.T) {
 		for k := range x {
 			x[k] = math.Sin(2*math.Pi*freq*float64(k)/1000 + 0.3)
 		}
-		y, g := f.zeroPhase(x), sq(f.response(freq, 1000))
+		y, g := f.ZeroPhase(x), sq(f.response(freq, 1000))
 		for k := 500; k < 2500; k++ {
 			if math.Abs(y[k]-g*x[k]) > 1e-9 {
 				t.Fatalf("%g Hz, sample %d: %g, want %g·%g", freq, k, y[k], g, x[k])
 			}
 		}
 	}
-}
-
-// scipy runs a program for Debian's Python on JSON input and decodes its JSON output; the test is skipped without SciPy.
-func scipy(t *testing.T, program string, in, out any) {
-	t.Helper()
-	peer.Ask(t, "scipy", in, out, "-c", "import json, sys, numpy as np\nfrom scipy import signal\nd = json.load(sys.stdin)\n"+program)
 }
 
 // Filtered records agree with SciPy sample by sample, the ends included.
@@ -92,24 +86,27 @@ func TestFilterAgainstSciPy(t *testing.T) {
 		x[k] = 5 + 0.01*float64(k) + rng.NormFloat64()
 	}
 	var want [][]float64
-	scipy(t, `
+	peer.Ask(t, "scipy", x, &want, "-c", `
+import json, sys, numpy as np
+from scipy import signal
+d = json.load(sys.stdin)
 x = np.array(d)
 out = [signal.filtfilt(*signal.butter(n, 100/500), x).tolist() for n in (1, 2, 3, 4, 5)]
 sos = signal.cheby1(8, 0.05, 0.8/10, output="sos")
 sos[0, :3] *= 10**(0.05/20)                  # gain 1 at zero frequency
 out.append(signal.sosfiltfilt(sos, x, padlen=27).tolist())
-json.dump(out, sys.stdout)`, x, &want)
+json.dump(out, sys.stdout)`)
 	for i, w := range want {
-		var f lowpass
+		var f Lowpass
 		var name string
 		if i < 5 {
-			f = butterworth(i+1, 100, 1000)
+			f = Butterworth(i+1, 100, 1000)
 			name = fmt.Sprintf("Butterworth %d", i+1)
 		} else {
-			f = chebyshev(8, 0.05, 40, 1000)
+			f = Chebyshev(8, 0.05, 40, 1000)
 			name = "Chebyshev 8"
 		}
-		y := f.zeroPhase(x)
+		y := f.ZeroPhase(x)
 		for k := range y {
 			tol := 1e-9
 			if (i == 0 || i == 2 || i == 4) && (k < 100 || k >= 300) {
