@@ -1,0 +1,310 @@
+package identify
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"hilrig/identify/fit"
+	"hilrig/identify/machine"
+	"hilrig/identify/record"
+)
+
+// Machine is what stands beside the result of a machine: its joints, its base parameters, and the set of all parameters that can take the
+// place of those in the machine file.
+type Machine struct {
+	Joints     []MachineJoint     `json:"joints"`
+	Base       []MachineBase      `json:"base_parameters"`
+	Unseen     []string           `json:"unseen"`     // parameters that no torque of this machine feels
+	Parameters []MachineParameter `json:"parameters"` // all of them, with the least change from the file
+	Essential  int                `json:"essential"`  // base parameters that are taken from the record
+	Grown      float64            `json:"essential_rms_growth"`
+	Possible   bool               `json:"possible"`            // real bodies have them
+	Impossible []string           `json:"impossible"`          // what speaks against it in the set of least change
+	Moved      float64            `json:"possible_rms_growth"` // rms with real bodies over that of the set of least change
+}
+
+// MachineJoint is how well the torque of a joint is explained.
+type MachineJoint struct {
+	Name    string   `json:"name"`
+	Unit    string   `json:"unit"`
+	Percent float64  `json:"fit_percent"`
+	R2      float64  `json:"r2"`
+	RMS     float64  `json:"rms"`
+	Rows    int      `json:"rows"`
+	Slow    int      `json:"rows_slow"` // left out
+	Least   float64  `json:"least_speed"`
+	Valid   *float64 `json:"validation_fit_percent"`
+	ValidR2 *float64 `json:"validation_r2"`
+	Written float64  `json:"written_fit_percent"` // of the set of all parameters, on the records of the fit
+}
+
+// MachineBase is a base parameter, a sum of parameters of bodies and joints.
+type MachineBase struct {
+	Name      string          `json:"name"`
+	Sum       string          `json:"sum"`
+	Shares    []machine.Share `json:"shares"`
+	Start     float64         `json:"start"`     // by the machine file
+	Essential bool            `json:"essential"` // it is taken from the record, not from the file
+	Written   float64         `json:"written"`   // what it is with the set of all parameters
+}
+
+// MachineParameter is a parameter of a body or joint.
+type MachineParameter struct {
+	Name  string  `json:"name"`
+	Unit  string  `json:"unit"`
+	Start float64 `json:"start"` // by the machine file
+	Value float64 `json:"value"`
+}
+
+// MachineChecks are the records that were not fitted.
+type MachineChecks struct {
+	Records  []machine.Recording
+	Findings []record.Finding
+}
+
+// notKnown is the standard error relative to the value beyond which a value is not known, where its torque is no small part of all.
+const notKnown = 0.5
+
+// OfMachine is the result of a machine in the form of all results. theta is the set of all parameters that goes into the file, in the order of
+// Base.Columns. v has no records where there is no validation.
+func OfMachine(b *machine.Result, info []record.Info, findings []record.Finding, v MachineChecks) (r *Result, out *Machine, theta []float64, err error) {
+	a, err := fit.Assess(b.Solution)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	for j := range a.Estimates {
+		widen(&a.Estimates[j], b.Widened[j])
+	}
+	r = &Result{
+		Method: "inverse dynamics of a machine by weighted linear least squares", Model: Subject{Law: "machine", Terms: []string{}}, Chain: Chain{},
+		Data: info[0], Findings: append([]record.Finding{}, findings...), Settings: b.Spec, Warnings: append([]string{}, b.Warnings...), Compute: b.Compute.Seconds(),
+	}
+	for _, t := range b.Spec.Terms {
+		r.Model.Terms = append(r.Model.Terms, string(t))
+	}
+	if len(info) > 1 {
+		r.Records = info
+	}
+	r.take(b.Solution, a, nil)
+	r.Indistinct = []fit.Indistinct{}
+	errs := make([]float64, len(b.Free))
+	r.HalfCutoff = make([]float64, len(r.Parameters))
+	for i := range r.Parameters {
+		r.HalfCutoff[i] = r.Parameters[i].Value
+	}
+	for j, k := range b.Free {
+		p := &r.Parameters[k]
+		c := &b.Base.Columns[b.Base.Pivot[k]]
+		p.Term, p.Share, p.Start = string(c.Term), &b.Share[j], &b.Start[k]
+		errs[j] = math.Inf(1)
+		if e := r.Err(p); e != nil {
+			errs[j] = *e
+		}
+		if b.Half != nil {
+			r.HalfCutoff[k] = b.Half[j]
+		}
+	}
+	last := Stage{Method: "regress", Converged: true, Reason: b.Solution.Reason, Objective: b.Solution.Objective, Cost: b.Solution.Cost, RMS: r.Fit.RMS, Iterations: 1, Values: map[string]float64{}, Compute: r.Compute}
+	for _, p := range r.Parameters {
+		last.Values[p.Name] = p.Value
+	}
+	r.Stages = []Stage{last}
+
+	essential := b.Essential(errs)
+	out = &Machine{Essential: len(essential.Free), Grown: essential.Grown, Moved: 1, Unseen: []string{}, Impossible: []string{}}
+	theta = b.Base.Full(b.Model, essential.Values)
+	out.Impossible = append(out.Impossible, b.Base.Impossible(b.Model, theta)...)
+	if len(out.Impossible) > 0 && slices.Contains(b.Spec.Terms, machine.Inertia) {
+		theta, out.Moved = b.Possible(theta)
+	}
+	out.Possible = len(b.Base.Impossible(b.Model, theta)) == 0
+	written := b.Base.Of(theta)
+	for i := range b.Base.Pivot {
+		out.Base = append(out.Base, MachineBase{Name: b.Base.Name(i), Sum: b.Base.Text(i), Shares: b.Base.Shares(i), Start: b.Start[i],
+			Essential: slices.Contains(essential.Free, i), Written: written[i]})
+	}
+	for k := range b.Base.Columns {
+		c := &b.Base.Columns[k]
+		out.Parameters = append(out.Parameters, MachineParameter{c.Name, c.Unit, c.Value, theta[k]})
+	}
+	for _, k := range b.Base.Unseen {
+		out.Unseen = append(out.Unseen, b.Base.Columns[k].Name)
+	}
+	own := b.Own(written)
+	for i, j := range b.Joints {
+		out.Joints = append(out.Joints, MachineJoint{Name: j.Name, Unit: j.Unit, Percent: j.Percent, R2: j.R2, RMS: j.RMS, Rows: j.Rows, Slow: j.Slow, Least: j.Least, Written: own[i].Percent})
+	}
+	if len(v.Records) > 0 {
+		if err := r.validateMachine(b, out, v); err != nil {
+			return nil, nil, nil, fmt.Errorf("validation: %w", err)
+		}
+	}
+	r.judgeMachine(b, out)
+	return r, out, theta, nil
+}
+
+// widen makes robust errors larger by a factor.
+func widen(e *fit.Estimate, by float64) {
+	if by <= 1 || e.RobustErr == nil {
+		return
+	}
+	wide := *e.RobustErr * by
+	e.RobustErr = &wide
+	if e.RobustCI95 != nil {
+		half := by * (e.RobustCI95[1] - e.RobustCI95[0]) / 2
+		e.RobustCI95 = &[2]float64{e.Value - half, e.Value + half}
+	}
+	if e.BetweenCI95 != nil && e.RobustCI95 != nil && e.RobustCI95[1]-e.RobustCI95[0] > e.BetweenCI95[1]-e.BetweenCI95[0] {
+		e.BetweenErr, e.BetweenCI95 = nil, nil
+	}
+}
+
+// validateMachine looks at records that were not fitted.
+func (r *Result) validateMachine(b *machine.Result, out *Machine, v MachineChecks) error {
+	s, joints, left, err := b.Explain(v.Records, b.Values)
+	if err != nil {
+		return err
+	}
+	a, err := fit.Assess(s)
+	if err != nil {
+		return err
+	}
+	r.checked = s
+	r.Validation = &Validation{Data: v.Records[0][0].Info(), Findings: append([]record.Finding{}, v.Findings...), Fit: a.Fit, Residual: a.Residual, Warnings: append([]string{}, left...)}
+	if len(v.Records) > 1 {
+		for _, d := range v.Records {
+			r.Validation.Records = append(r.Validation.Records, d[0].Info())
+		}
+	}
+	for i := range joints {
+		out.Joints[i].Valid, out.Joints[i].ValidR2 = &joints[i].Percent, &joints[i].R2
+	}
+	return nil
+}
+
+// judgeMachine is judge for a machine, with the limits of all fits.
+func (r *Result) judgeMachine(b *machine.Result, out *Machine) {
+	r.Verdict, r.Reasons = Identified, []string{}
+	rejections := 0
+	say := func(v Verdict, format string, args ...any) {
+		if v == Rejected || r.Verdict == Identified {
+			r.Verdict = v
+		}
+		reason := fmt.Sprintf(format, args...)
+		if v != Rejected {
+			r.Reasons = append(r.Reasons, reason)
+			return
+		}
+		r.Reasons = slices.Insert(r.Reasons, rejections, reason)
+		rejections++
+	}
+	for _, j := range out.Joints {
+		switch {
+		case j.Percent < poorFit:
+			say(Rejected, "joint %s: fit %.1f %%, below %.0f %%: this machine does not describe its torque", j.Name, j.Percent, poorFit)
+		case j.Percent < goodFit:
+			say(Weak, "joint %s: fit %.1f %%, below %.0f %%: something is missing in the model", j.Name, j.Percent, goodFit)
+		}
+		if j.Valid == nil {
+			continue
+		}
+		switch {
+		case *j.Valid < poorFit && j.Percent >= poorFit:
+			say(Rejected, "joint %s: fit %.1f %% on the validation record", j.Name, *j.Valid)
+		case j.Percent-*j.Valid > validLoss:
+			say(Weak, "joint %s: the validation record is explained %.1f points worse", j.Name, j.Percent-*j.Valid)
+		}
+	}
+	for _, f := range r.Findings {
+		if f.Severity == record.Fatal {
+			say(Weak, "a check of the record fails: %s", f.Text)
+		}
+	}
+	if n := r.Residual.Effective; n < float64(r.Fit.Params) {
+		say(Weak, "do not trust these intervals: the residual hardly changes from row to row, so that the %d rows count as about %.2g independent ones, and there are %d parameters", r.Fit.Rows, n, r.Fit.Params)
+	}
+	for _, u := range b.Refused {
+		say(Weak, "%s cannot be identified and is left at %.4g, the value of the machine file: %s. Record a motion that tells it, or leave its term out", u.Name, u.Kept, u.Text)
+		r.Indistinct = append(r.Indistinct, fit.Indistinct{Names: u.Names, Weights: u.Weights, Why: u.Text, Advice: "record a motion that tells them apart: several speeds and accelerations of all joints, wide angles"})
+	}
+	var unknown, loose []string
+	for i := range r.Parameters {
+		p := &r.Parameters[i]
+		if p.Fixed {
+			p.Worth = "not identifiable" // refused
+			continue
+		}
+		p.Error, p.CI = r.Err(p), r.Interval(p)
+		p.Worth = machineWorth(p)
+		switch p.Worth {
+		case "not identifiable":
+			unknown = append(unknown, p.Name)
+		case string(Weak):
+			loose = append(loose, fmt.Sprintf("%s (±%.0f %%)", p.Name, 100**p.Error/math.Abs(p.Value)))
+		}
+		if p.CI != nil && p.CI[1] < 0 && driven(p) {
+			switch t := machine.Term(p.Term); {
+			case t == machine.Coulomb || t == machine.Armature:
+				say(Rejected, "%s is negative (%.4g %s): is the sign of torque or position of this joint wrong?", p.Name, p.Value, p.Unit)
+				p.Worth = string(Rejected)
+			default:
+				say(Weak, "%s is negative beyond doubt (%.4g, 95 %% interval %.3g to %.3g %s): friction that falls with speed is no viscous one; look for what the model lacks", p.Name, p.Value, p.CI[0], p.CI[1], p.Unit)
+				p.Worth = string(Weak)
+			}
+		}
+	}
+	if unknown != nil {
+		say(Weak, "the record does not tell %s: standard errors above %.0f %%, which matter. They are left at the values of the machine file where their intervals hold these", list(unknown), 100*notKnown)
+	}
+	if loose != nil {
+		say(Weak, "known to more than %.0f %% only: %s", 100*weakRelative, list(loose))
+	}
+	r.judgeHalfCutoff(say)
+	switch {
+	case out.Possible && out.Moved > 1.05:
+		say(Weak, "no real bodies have these base parameters: the nearest ones that some have leave an rms %.2f times as large", out.Moved)
+	case !out.Possible:
+		say(Weak, "no real machine has the parameters that were found: %s", strings.Join(out.Impossible, "; "))
+	}
+}
+
+// driven tells of parameters that are positive on every machine.
+func driven(p *Parameter) bool {
+	switch machine.Term(p.Term) {
+	case machine.Coulomb, machine.Viscous, machine.Armature, machine.Stiffness:
+		return true
+	}
+	return false
+}
+
+// machineWorth judges a base parameter: by its relative error, or by the part of the torques that its error makes, which is small for
+// one that is known to be small.
+func machineWorth(p *Parameter) string {
+	if p.Error == nil {
+		return "not identifiable"
+	}
+	relative := *p.Error / math.Abs(p.Value)
+	uncertain := *p.Share * relative // %; a value of zero has none
+	if p.Value == 0 {
+		return "not identifiable"
+	}
+	switch {
+	case relative <= weakRelative || uncertain <= weakShare:
+		return string(Identified)
+	case relative <= notKnown:
+		return string(Weak)
+	}
+	return "not identifiable"
+}
+
+// list writes names, the first of many.
+func list(names []string) string {
+	const most = 8
+	if len(names) > most {
+		return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", len(names)-most)
+	}
+	return cmp.Or(strings.Join(names, ", "), "none")
+}

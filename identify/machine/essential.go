@@ -1,0 +1,81 @@
+package machine
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Essential are the base parameters for which the record says more than the machine file: the others stay at the value of the file.
+type Essential struct {
+	Free   []int
+	Values []float64 // of all base parameters
+	Grown  float64   // weighted rms over that with all of them
+}
+
+const (
+	wellKnown = 0.10 // standard error relative to the value, below which a parameter is taken from the record in any case
+	mostGrown = 1.02 // times the rms of all parameters, which leaving parameters out may cost
+)
+
+// Essential leaves out, one after the other, the parameter with the largest relative standard error, as long as that is above a tenth and
+// the value of the file is within its 95 % interval. errs are the standard errors of the free parameters, which scale with those of
+// least squares as fewer are free. Where the file says nothing (0), what is left are the essential parameters of [KD04] ch. 12.
+func (r *Result) Essential(errs []float64) Essential {
+	out := Essential{Free: slices.Clone(r.Free), Values: r.Values, Grown: 1}
+	full := r.sys.sumSquares(r.Values)
+	plain := r.sys.errors(r.Free)
+	widened := map[int]float64{} // standard error over that of least squares
+	for j, k := range r.Free {
+		widened[k] = 1
+		if plain[j] > 0 && errs[j] > 0 && !math.IsInf(errs[j], 0) {
+			widened[k] = errs[j] / plain[j]
+		}
+	}
+	for len(out.Free) > 0 {
+		now := r.sys.errors(out.Free)
+		worst, most := -1, wellKnown
+		for j, k := range out.Free {
+			se, x := now[j]*widened[k], out.Values[k]
+			if relative := se / math.Abs(x); relative > most && math.Abs(x-r.Start[k]) <= 2*se {
+				worst, most = j, relative
+			}
+		}
+		if worst < 0 {
+			break
+		}
+		fewer := slices.Delete(slices.Clone(out.Free), worst, worst+1)
+		theta, err := r.sys.solveFree(fewer)
+		if err != nil {
+			break
+		}
+		grown := math.Sqrt(r.sys.sumSquares(theta) / full)
+		if full > 0 && grown > mostGrown {
+			break
+		}
+		out = Essential{fewer, theta, grown}
+	}
+	return out
+}
+
+// errors are the standard errors of least squares of some parameters, the rows weighted to unit variance.
+func (s *system) errors(which []int) []float64 {
+	out := make([]float64, len(which))
+	if len(which) == 0 {
+		return out
+	}
+	x, length := s.picked(which)
+	var qr mat.QR
+	qr.Factorize(x)
+	var tri, inv mat.Dense
+	qr.RTo(&tri)
+	p := len(which)
+	if inv.Inverse(tri.Slice(0, p, 0, p)) != nil {
+		return out
+	}
+	for j := range out {
+		out[j] = mat.Norm(inv.RowView(j), 2) / length[j]
+	}
+	return out
+}

@@ -1,0 +1,350 @@
+package machine
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"hilrig/engine/multibody"
+	"hilrig/engine/numeric"
+	"hilrig/identify/filter"
+	"hilrig/identify/fit"
+	"hilrig/identify/record"
+)
+
+// Result is a fit.
+type Result struct {
+	Spec     Spec
+	Model    *multibody.Model
+	Base     *Base
+	Start    []float64 // of the base parameters, by the machine file
+	Values   []float64 // and as they were found; start where refused
+	Free     []int     // base parameters that were found
+	Refused  []Unidentifiable
+	Solution *fit.Solution
+	Half     []float64 // of the free ones, with half the cutoff; nil: not known
+	Joints   []Joint
+	Widened  []float64 // by how much the standard errors of the free ones grow as residuals of joints go together; 1: not at all
+	Share    []float64 // of the free ones: rms of its torques over that of all, weighted, %
+	Warnings []string
+	Compute  time.Duration
+
+	sys  *system
+	rest []float64 // rad/s or m/s, least speed by joint
+}
+
+// Joint is how well the torque of a joint is explained.
+type Joint struct {
+	Name    string
+	Unit    string  // of the torque
+	Percent float64 // 100·(1 − ‖e‖/‖y − mean y‖)
+	R2      float64 // 1 − ‖e‖²/‖y − mean y‖²
+	RMS     float64 // of the residual
+	Rows    int
+	Slow    int     // rows that were left out for being slow
+	Least   float64 // rad/s or m/s, speed below which they were
+}
+
+// Fit finds the base parameters from all recordings at once. coulomb has the Coulomb friction of the machine file by joint; nil: none.
+// The error is ErrMachine, a *record.Error, or about the settings.
+func Fit(m *multibody.Model, s Spec, recs []Recording, coulomb []float64) (*Result, error) {
+	began := time.Now()
+	if err := Check(m); err != nil {
+		return nil, err
+	}
+	s, err := s.ready(m, recs)
+	if err != nil {
+		return nil, err
+	}
+	r := &Result{Spec: s, Model: m, Base: NewBase(m, s, coulomb)}
+	r.Start = r.Base.Of(r.Base.Start())
+	f := s.filters(recs[0][0].Dt)
+	r.rest = s.restSpeed(m, recs, &f)
+	p, err := r.Base.prepare(m, s, recs, r.rest)
+	if err != nil {
+		return nil, err
+	}
+	r.Warnings = append(r.Warnings, p.left...)
+	r.sys = &system{base: r.Base, blocks: p.blocks, joints: m.NV(), start: r.Start}
+	if err := r.enough(p, recs); err != nil {
+		return nil, err
+	}
+	if r.Refused, err = r.sys.solve(); err != nil {
+		return nil, err
+	}
+	r.Values, r.Free = r.sys.theta, r.sys.free
+	r.Solution = r.solutionOf(p.blocks, r.Free, recs[0][0].Dt)
+	r.Joints = r.joints(p)
+	r.Widened, r.Share = r.together(p.blocks), r.shares()
+	r.Half = r.half(recs)
+	r.late(recs, p.blocks)
+	r.Compute = time.Since(began)
+	return r, nil
+}
+
+// ready is s with what the records say, checked.
+func (s Spec) ready(m *multibody.Model, recs []Recording) (Spec, error) {
+	if len(recs) == 0 {
+		return s, &record.Error{Msg: "no record to fit"}
+	}
+	for _, r := range recs {
+		if err := r.check(m); err != nil {
+			return s, err
+		}
+		const sameRate = 1e-4 // as in package linear
+		if a, b := r[0].Dt, recs[0][0].Dt; math.Abs(a-b) > sameRate*b {
+			return s, r[0].Fail(0, "Resample them to one rate.", "sampled every %.6g s, the first record every %.6g s", a, b)
+		}
+	}
+	fs := 1 / recs[0][0].Dt
+	s = s.at(fs, m.NV())
+	return s, s.check(fs)
+}
+
+// enough refuses records with too few rows.
+func (r *Result) enough(p *prepared, recs []Recording) error {
+	n := make([]int, r.Model.NV())
+	for _, b := range p.blocks {
+		n[b.joint] += len(b.y)
+	}
+	all := 0
+	for i, rows := range n {
+		all += rows
+		if want := 20; rows < want {
+			d := recs[0][i]
+			if p.total[i] >= want {
+				return d.Fail(0, "Move the joint, lower its min_velocity, or leave it out by making it fixed.", "joint %s: %d of %d rows are faster than %.3g %s, want at least %d: does it move?",
+					JointName(r.Model, i), rows, p.total[i], r.rest[i], r.speedUnit(i), want)
+			}
+			return d.Fail(0, "Record longer, or lower trim or decimate.", "joint %s: %d rows after trimming %.3g s at each end and taking every %dth, want at least %d", JointName(r.Model, i), rows, r.Spec.Trim, r.Spec.Decimate, want)
+		}
+	}
+	if want := 10 * len(r.Base.Pivot); all < want {
+		return recs[0][0].Fail(0, "Record longer, or lower trim or decimate.", "%d rows of all joints for %d base parameters, want at least %d", all, len(r.Base.Pivot), want)
+	}
+	return nil
+}
+
+func (r *Result) prismatic(i int) bool {
+	_, kind, _, _ := r.Model.JointOf(bodyOf(r.Model, i))
+	return kind == multibody.Prismatic
+}
+
+func (r *Result) speedUnit(i int) string {
+	if r.prismatic(i) {
+		return "m/s"
+	}
+	return "rad/s"
+}
+
+// TorqueUnit is that of joint i.
+func (r *Result) TorqueUnit(i int) string {
+	if r.prismatic(i) {
+		return "N"
+	}
+	return "N·m"
+}
+
+func (r *Result) solutionOf(blocks []block, free []int, dt float64) *fit.Solution {
+	return r.sys.solution(blocks, free, dt*float64(r.Spec.Decimate), 1/r.Spec.Cutoff)
+}
+
+// joints says how well each joint is explained.
+func (r *Result) joints(p *prepared) []Joint { return r.explain(p, r.Values) }
+
+func (r *Result) explain(p *prepared, values []float64) (out []Joint) {
+	for i := range r.Model.NV() {
+		j := Joint{Name: JointName(r.Model, i), Unit: r.TorqueUnit(i), Slow: p.slow[i], Least: r.rest[i]}
+		var y, e []float64
+		for k := range p.blocks {
+			if b := &p.blocks[k]; b.joint == i {
+				y, e = append(y, b.y...), append(e, b.residual(values)...)
+			}
+		}
+		j.Rows, j.RMS, j.Percent = len(y), numeric.RMS(e), fit.Percent(y, e)
+		j.R2 = 1 - (1-j.Percent/100)*(1-j.Percent/100)
+		out = append(out, j)
+	}
+	return out
+}
+
+// shares are, for the free parameters, the rms of its torques over that of all.
+func (r *Result) shares() []float64 {
+	out := make([]float64, len(r.Free))
+	all := floats.Norm(r.Solution.Measured, 2)
+	for j, k := range r.Free {
+		if all > 0 {
+			out[j] = 100 * math.Abs(r.Values[k]) * r.sys.length(k) / all
+		}
+	}
+	return out
+}
+
+// together is by how much standard errors grow as the residuals of the joints at one time go together: that by the scores of all joints
+// added up at each time over that of each joint by itself, both by fit.LongRun.
+func (r *Result) together(blocks []block) []float64 {
+	p := len(r.Free)
+	out := make([]float64, p)
+	for j := range out {
+		out[j] = 1
+	}
+	if r.Model.NV() < 2 || p == 0 {
+		return out
+	}
+	x, length := r.sys.picked(r.Free)
+	var qr mat.QR
+	qr.Factorize(x)
+	var tri, inv mat.Dense
+	qr.RTo(&tri)
+	if inv.Inverse(tri.Slice(0, p, 0, p)) != nil {
+		return out
+	}
+	// apart: rows of each joint in pieces of their own; sum: of all joints on the grid of the recording
+	apart, sum := make([][]float64, p), make([][]float64, p)
+	var ends, grid []int
+	at := map[int]int{} // first row of a recording on the grid
+	n := 0
+	for i := range blocks {
+		b := &blocks[i]
+		if _, seen := at[b.rec]; !seen {
+			at[b.rec], grid = n, append(grid, n)
+			most := 0
+			for k := range blocks {
+				if blocks[k].rec == b.rec && len(blocks[k].at) > 0 {
+					most = max(most, blocks[k].at[len(blocks[k].at)-1]+1)
+				}
+			}
+			n += most
+		}
+	}
+	for j := range sum {
+		sum[j] = make([]float64, n)
+	}
+	for i := range blocks {
+		b := &blocks[i]
+		if len(b.y) == 0 {
+			continue
+		}
+		ends = append(ends, len(apart[0]))
+		e := b.residual(r.Values)
+		scale := 1 / r.sys.sigma[b.joint]
+		for row := range e {
+			for j := range p { // scores of X·R⁻¹
+				g := 0.0
+				for l := range j + 1 {
+					if w := b.w[r.Free[l]]; w != nil {
+						g += inv.At(l, j) * w[row] / length[l]
+					}
+				}
+				g *= scale * scale * e[row]
+				apart[j] = append(apart[j], g)
+				sum[j][at[b.rec]+b.at[row]] += g
+			}
+		}
+	}
+	own, _ := fit.LongRun(apart, ends)
+	all, _ := fit.LongRun(sum, grid)
+	for j := range p {
+		a, b := 0.0, 0.0
+		for k := range p {
+			for l := range p {
+				a += inv.At(j, k) * own[k*p+l] * inv.At(j, l)
+				b += inv.At(j, k) * all[k*p+l] * inv.At(j, l)
+			}
+		}
+		if a > 0 && b > a {
+			out[j] = math.Sqrt(b / a)
+		}
+	}
+	return out
+}
+
+// half are the values with half the cutoff. Noise of the position moves them the more the wider the band is.
+func (r *Result) half(recs []Recording) []float64 {
+	s := r.Spec
+	s.Cutoff /= 2
+	p, err := r.Base.prepare(r.Model, s, recs, r.rest)
+	if err != nil {
+		return nil
+	}
+	sys := *r.sys
+	sys.blocks, sys.sigma = p.blocks, slices.Clone(r.sys.sigma)
+	sys.factor()
+	theta, err := sys.solveFree(r.Free)
+	if err != nil {
+		return nil
+	}
+	out := make([]float64, len(r.Free))
+	for j, k := range r.Free {
+		out[j] = theta[k]
+	}
+	return out
+}
+
+// Explain is what the values leave over of other recordings, by joint, and as a solution with nothing free.
+func (r *Result) Explain(recs []Recording, values []float64) (*fit.Solution, []Joint, []string, error) {
+	if _, err := r.Spec.ready(r.Model, recs); err != nil {
+		return nil, nil, nil, err
+	}
+	if a, b := recs[0][0].Dt, r.Solution.Dt/float64(r.Spec.Decimate); math.Abs(a-b) > 1e-4*b {
+		return nil, nil, nil, recs[0][0].Fail(0, "Resample them to one rate.", "sampled every %.6g s, the records of the fit every %.6g s", a, b)
+	}
+	p, err := r.Base.prepare(r.Model, r.Spec, recs, r.rest)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	sys := *r.sys
+	sys.theta = values
+	s := sys.solution(p.blocks, nil, recs[0][0].Dt*float64(r.Spec.Decimate), 1/r.Spec.Cutoff)
+	if len(s.Residual) < 2 {
+		return nil, nil, nil, recs[0][0].Fail(0, "Give a longer record.", "no rows are left of it: %v", p.left)
+	}
+	return s, r.explain(p, values), p.left, nil
+}
+
+// Own is Explain of the records of the fit.
+func (r *Result) Own(values []float64) []Joint {
+	p := &prepared{blocks: r.sys.blocks, slow: make([]int, r.Model.NV())}
+	for i := range p.slow {
+		p.slow[i] = r.Joints[i].Slow
+	}
+	return r.explain(p, values)
+}
+
+// lateShare is the part of the sum of squares of a joint that a lag has to explain to be told.
+const lateShare = 0.02
+
+// late says by how much the torque of a joint comes later than its stamp, where that explains a part of its residual: y(t − λ) = w·θ, to
+// first order in λ.
+func (r *Result) late(recs []Recording, blocks []block) {
+	f := r.Spec.filters(recs[0][0].Dt)
+	for i := range r.Model.NV() {
+		var dd, de, ee float64
+		for k := range blocks {
+			b := &blocks[k]
+			if b.joint != i || len(b.y) < 3 {
+				continue
+			}
+			slope := f.side(filter.Derivative(f.smooth.ZeroPhase(recs[b.rec][i].Force), f.dt))
+			e := b.residual(r.Values)
+			for row, at := range b.at {
+				dd, de, ee = dd+slope[at]*slope[at], de+slope[at]*e[row], ee+e[row]*e[row]
+			}
+		}
+		if dd == 0 || ee == 0 {
+			continue
+		}
+		if lag, part := de/dd, de*de/(dd*ee); part > lateShare {
+			how := "later"
+			if lag < 0 {
+				how = "earlier"
+			}
+			r.Warnings = append(r.Warnings, fmt.Sprintf("joint %s: the torque acts about %.2g ms %s than its stamp, which would explain %.0f %% of what is left over; if that is known to be so, say it by torque.delay: %.2g ms",
+				JointName(r.Model, i), 1e3*math.Abs(lag), how, 100*part, -1e3*lag))
+		}
+	}
+}

@@ -1,0 +1,300 @@
+package machine
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"hilrig/engine/multibody"
+	"hilrig/engine/numeric"
+	"hilrig/identify/filter"
+	"hilrig/identify/fit"
+	"hilrig/identify/record"
+)
+
+// block are the rows of a joint in a recording: torque and columns of the base parameters, at the rows that are kept.
+type block struct {
+	rec, joint int
+	y, q, v    []float64
+	w          [][]float64 // a slice per base parameter; nil: the joint does not feel it
+	at         []int       // place of each row on the grid of the recording
+}
+
+// decimationEdge is the edge of the decimation filter, as a share of half the new sampling rate; that of package linear.
+const decimationEdge = 0.8
+
+// What is slow, as in package linear.
+const (
+	restErrs   = 4.0   // standard deviations of the velocity noise that rest may show
+	restCounts = 1.5   // counts of an encoder within a period of the cutoff
+	restShare  = 0.005 // of the top speed
+	blurShare  = 0.25  // of a period of the cutoff beside slow samples that does not count: the low-pass mixes them
+	leastShare = 0.3   // of the rows that move have to be left for that
+)
+
+// filters are the low-passes at one sampling rate.
+type filters struct {
+	dt           float64
+	smooth, both filter.Lowpass
+	every, skip  int
+}
+
+func (s Spec) filters(dt float64) filters {
+	fs := 1 / dt
+	f := filters{dt: dt, smooth: filter.Butterworth(s.Order, s.Cutoff, fs), every: s.Decimate}
+	if s.Decimate > 1 {
+		f.both = filter.Chebyshev(8, 0.05, decimationEdge*fs/2/float64(s.Decimate), fs)
+	}
+	f.skip = s.Decimate * int(math.Ceil(s.Trim/dt/float64(s.Decimate)))
+	return f
+}
+
+// side is a side of the equation after the low-pass, decimated.
+func (f *filters) side(x []float64) []float64 {
+	if f.both != nil {
+		x = f.both.ZeroPhase(x)
+	}
+	return f.rows(x)
+}
+
+func (f *filters) rows(x []float64) []float64 {
+	var out []float64
+	for k := f.skip; k < len(x)-f.skip; k += f.every {
+		out = append(out, x[k])
+	}
+	return out
+}
+
+// count is the number of rows of n samples, 0 if they are too few for the filters.
+func (f *filters) count(n int) int {
+	if n <= max(f.smooth.Padding(), f.both.Padding()) {
+		return 0
+	}
+	return max((n-2*f.skip+f.every-1)/f.every, 0)
+}
+
+// motion is a position behind the low-pass with its derivatives. Velocities that are rounding of the position are zero.
+func (f *filters) motion(position []float64) (q, v, a []float64) {
+	q = f.smooth.ZeroPhase(position)
+	v = filter.Derivative(q, f.dt)
+	rounding := 16 * 0x1p-52 * floats.Norm(q, math.Inf(1)) / f.dt
+	for k := range v {
+		if math.Abs(v[k]) < rounding {
+			v[k] = 0
+		}
+	}
+	return q, v, filter.Derivative(v, f.dt)
+}
+
+// restSpeed is, by joint, the speed that the position cannot tell from rest.
+func (s Spec) restSpeed(m *multibody.Model, recs []Recording, f *filters) []float64 {
+	limit := make([]float64, m.NV())
+	for i := range limit {
+		if limit[i] = s.MinVelocity[i]; limit[i] != FromRecord {
+			continue
+		}
+		var x [][]float64
+		top := 0.0
+		for _, r := range recs {
+			if f.count(r[i].Len()) > 0 {
+				x = append(x, r[i].Position)
+				_, v, _ := f.motion(r[i].Position)
+				top = math.Max(top, math.Abs(floats.Max(f.rows(v))))
+				top = math.Max(top, math.Abs(floats.Min(f.rows(v))))
+			}
+		}
+		gain := math.Sqrt(filter.Mean(func(w float64) float64 {
+			g := f.smooth.Gain(w) * filter.Slope(w) / f.dt
+			return g * g
+		}))
+		limit[i] = max(restErrs*gain*numeric.Noise(x...), restCounts*s.Cutoff*numeric.EncoderStep(x...), restShare*top)
+	}
+	return limit
+}
+
+// kept tells which rows count for a joint: those that are at least as fast as limit, and no nearer than blur (samples) to slower ones.
+func (f *filters) kept(v []float64, limit float64, blur int) []bool {
+	slow := make([]int, len(v)+1) // before a sample
+	for k, x := range v {
+		slow[k+1] = slow[k]
+		if math.Abs(x) < limit {
+			slow[k+1]++
+		}
+	}
+	var out []bool
+	for k := f.skip; k < len(v)-f.skip; k += f.every {
+		out = append(out, slow[min(k+blur+1, len(v))] == slow[max(k-blur, 0)])
+	}
+	return out
+}
+
+func tally(kept []bool) (n int) {
+	for _, k := range kept {
+		if k {
+			n++
+		}
+	}
+	return n
+}
+
+// prepared are the rows of recordings.
+type prepared struct {
+	blocks []block
+	left   []string // recordings that were left out, and why
+	slow   []int    // rows that were left out, by joint
+	total  []int    // of so many
+}
+
+// prepare makes the rows of all recordings. limit is the least speed of each joint; where no column depends on the direction of motion,
+// rows at rest count too.
+func (b *Base) prepare(m *multibody.Model, s Spec, recs []Recording, limit []float64) (*prepared, error) {
+	f := s.filters(recs[0][0].Dt)
+	p := &prepared{slow: make([]int, m.NV()), total: make([]int, m.NV())}
+	rough := false
+	for _, c := range b.Pivot {
+		rough = rough || b.Columns[c].rough()
+	}
+	var list []int
+	for i, r := range recs {
+		if n := f.count(r[0].Len()); n < 2 {
+			p.left = append(p.left, fmt.Sprintf("%s is left out: %d samples are too few for the filters and the trimming of %.3g s at each end", nameOf(r[0]), r[0].Len(), s.Trim))
+			continue
+		}
+		list = append(list, i)
+	}
+	per := make([][]block, len(list))
+	fit.Each(len(list), func(k int) { per[k] = b.rows(m, s, &f, recs[list[k]], known(m, s)) })
+	for k := range per {
+		for i := range per[k] {
+			bl := &per[k][i]
+			bl.rec = list[k]
+			p.total[i] += len(bl.y)
+			if limit[i] > 0 && rough {
+				_, v, _ := f.motion(recs[list[k]][i].Position)
+				keep := f.kept(v, limit[i], int(blurShare/s.Cutoff/f.dt))
+				if moving := f.kept(v, limit[i], 0); float64(tally(keep)) < leastShare*float64(tally(moving)) {
+					keep = moving
+				}
+				bl.only(keep)
+			}
+		}
+		p.blocks = append(p.blocks, per[k]...)
+	}
+	for i := range p.slow {
+		n := 0
+		for k := range p.blocks {
+			if p.blocks[k].joint == i {
+				n += len(p.blocks[k].y)
+			}
+		}
+		p.slow[i] = p.total[i] - n
+	}
+	for _, bl := range p.blocks {
+		for k, w := range bl.w {
+			if !numeric.AllFinite(w...) || !numeric.AllFinite(bl.y...) {
+				return nil, recs[bl.rec][bl.joint].Fail(0, "Check the scale of the data.", "the column of %s overflows", b.Name(k))
+			}
+		}
+	}
+	return p, nil
+}
+
+// only leaves the rows that are kept.
+func (b *block) only(keep []bool) {
+	pick := func(x []float64) []float64 {
+		if x == nil {
+			return nil
+		}
+		out := x[:0]
+		for k, yes := range keep {
+			if yes {
+				out = append(out, x[k])
+			}
+		}
+		return out
+	}
+	b.y, b.q, b.v = pick(b.y), pick(b.q), pick(b.v)
+	for k := range b.w {
+		b.w[k] = pick(b.w[k])
+	}
+	var at []int
+	for k, yes := range keep {
+		if yes {
+			at = append(at, b.at[k])
+		}
+	}
+	b.at = at
+}
+
+// rows are those of a recording, a block for each joint; what is known is taken off the torque.
+func (b *Base) rows(m *multibody.Model, s Spec, f *filters, r Recording, given []Column) []block {
+	nv, n := m.NV(), r[0].Len()
+	q, v, a := make([][]float64, nv), make([][]float64, nv), make([][]float64, nv)
+	for i := range nv {
+		q[i], v[i], a[i] = f.motion(r[i].Position)
+	}
+	w := make([][]float64, nv*len(b.Pivot)) // joint by joint
+	off := make([][]float64, nv)
+	for i := range off {
+		off[i] = make([]float64, n)
+	}
+	d := m.NewData()
+	qk, vk, ak := make([]float64, nv), make([]float64, nv), make([]float64, nv)
+	wide := multibody.BodyParams * m.Bodies()
+	y := make([]float64, nv*wide)
+	for t := range n {
+		for i := range nv {
+			qk[i], vk[i], ak[i] = q[i][t], v[i][t], a[i][t]
+		}
+		multibody.Regressor(m, d, qk, vk, ak, y)
+		for i := range nv {
+			row := y[i*wide : i*wide+wide]
+			for k, c := range b.Pivot {
+				x := b.Columns[c].value(i, row, vk[i])
+				to := &w[i*len(b.Pivot)+k]
+				if x != 0 && *to == nil {
+					*to = make([]float64, n)
+				}
+				if *to != nil {
+					(*to)[t] = x
+				}
+			}
+			for k := range given {
+				off[i][t] += given[k].Value * given[k].value(i, row, vk[i])
+			}
+		}
+	}
+	out := make([]block, nv)
+	for i := range out {
+		force := f.smooth.ZeroPhase(r[i].Force)
+		floats.Sub(force, off[i])
+		bl := block{joint: i, y: f.side(force), q: f.rows(q[i]), v: f.rows(v[i]), w: make([][]float64, len(b.Pivot))}
+		for k, c := range b.Pivot {
+			x := w[i*len(b.Pivot)+k]
+			if x == nil {
+				continue
+			}
+			if b.Columns[c].rough() && !s.RawSigns {
+				x = f.smooth.ZeroPhase(x)
+			}
+			bl.w[k] = f.side(x)
+		}
+		for k := range bl.y {
+			bl.at = append(bl.at, k)
+		}
+		out[i] = bl
+	}
+	return out
+}
+
+// nameOf is how a record is called in a message.
+func nameOf(d *record.Record) string {
+	switch {
+	case d.Piece != "":
+		return "piece " + d.Piece
+	case d.File != "":
+		return d.File
+	}
+	return "a record"
+}
