@@ -28,6 +28,7 @@ const (
 	BallFitFile          // hil identify, markers on a ball
 	ManipulatorFile      // hil simulate, a chain whose tip slides on a beam
 	MachineFile          // hil simulate, bodies, joints, loops and motors
+	MachineFitFile       // hil identify, positions and torques of a machine
 	NumbersFile          // columns of numbers: a measurement
 	RunFile              // a recording of this program
 	MotionFile           // C3D or TRC: hil import
@@ -73,6 +74,8 @@ func kindOf(data []byte) Kind {
 		return StudyFile
 	case has("devices") || has("axes") || has("rig") || has("loop") && !has("data"): // joint has a loop of another kind
 		return RigFile
+	case has("machine") && has("data"):
+		return MachineFitFile
 	case has("machine"):
 		return MachineFile
 	case has("ball") && has("data"):

@@ -75,9 +75,7 @@ func OfMachine(b *machine.Result, info []record.Info, findings []record.Finding,
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	for j := range a.Estimates {
-		widen(&a.Estimates[j], b.Widened[j])
-	}
+	b.Spread(a)
 	r = &Result{
 		Method: "inverse dynamics of a machine by weighted linear least squares", Model: Subject{Law: "machine", Terms: []string{}}, Chain: Chain{},
 		Data: info[0], Findings: append([]record.Finding{}, findings...), Settings: b.Spec, Warnings: append([]string{}, b.Warnings...), Compute: b.Compute.Seconds(),
@@ -144,22 +142,6 @@ func OfMachine(b *machine.Result, info []record.Info, findings []record.Finding,
 	}
 	r.judgeMachine(b, out)
 	return r, out, theta, nil
-}
-
-// widen makes robust errors larger by a factor.
-func widen(e *fit.Estimate, by float64) {
-	if by <= 1 || e.RobustErr == nil {
-		return
-	}
-	wide := *e.RobustErr * by
-	e.RobustErr = &wide
-	if e.RobustCI95 != nil {
-		half := by * (e.RobustCI95[1] - e.RobustCI95[0]) / 2
-		e.RobustCI95 = &[2]float64{e.Value - half, e.Value + half}
-	}
-	if e.BetweenCI95 != nil && e.RobustCI95 != nil && e.RobustCI95[1]-e.RobustCI95[0] > e.BetweenCI95[1]-e.BetweenCI95[0] {
-		e.BetweenErr, e.BetweenCI95 = nil, nil
-	}
 }
 
 // validateMachine looks at records that were not fitted.

@@ -58,6 +58,13 @@ func File(out, errOut io.Writer, name string) bool {
 		}
 		describeBall(out, name, cfg)
 		return true
+	case configs.MachineFitFile:
+		cfg, warnings, err := configs.LoadMachineFit(name)
+		if ok := printChecked(out, errOut, name, warnings, err); !ok {
+			return false
+		}
+		describeMachineFit(out, name, cfg)
+		return true
 	case configs.ContactFile:
 		_, warnings, err := configs.LoadContactRun(name)
 		if ok := printChecked(out, errOut, name, warnings, err); !ok {

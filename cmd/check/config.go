@@ -29,8 +29,10 @@ func Schema(out io.Writer, kind string) error {
 		defaults = configs.DefaultMachineRun()
 	case "identify-ball":
 		defaults = configs.DefaultBallFit()
+	case "identify-machine":
+		defaults = configs.DefaultMachineFit()
 	default:
-		return report.ExitWith(report.Usage, fmt.Errorf("config schema: --kind %q, want rig, simulate, identify, study, machine, simulate-ball, simulate-manipulator or identify-ball", kind))
+		return report.ExitWith(report.Usage, fmt.Errorf("config schema: --kind %q, want rig, simulate, identify, study, machine, simulate-ball, simulate-manipulator, identify-ball or identify-machine", kind))
 	}
 	text, err := schema.JSON("hil "+kind+" file", defaults)
 	if err != nil {

@@ -103,3 +103,20 @@ func describeBall(w io.Writer, name string, c *configs.BallFit) {
 	}
 	fmt.Fprintf(w, "%-14s %s%s\nnext: %s\n", "recording", c.Data.File, there, report.AsStarted("hil identify "+name))
 }
+
+// describeMachineFit says what the identification of a machine asks for.
+func describeMachineFit(w io.Writer, name string, c *configs.MachineFit) {
+	var joints []string
+	for _, j := range c.Data.Joints {
+		joints = append(joints, j.Name)
+	}
+	fmt.Fprintf(w, "%-14s %s\n%-14s %s\n", "machine", c.Machine, "joints", strings.Join(joints, ", "))
+	for _, file := range append(c.Data.Files(), c.Validate...) {
+		there := ""
+		if _, err := os.Stat(file); err != nil {
+			there = " is not there"
+		}
+		fmt.Fprintf(w, "%-14s %s%s\n", "record", file, there)
+	}
+	fmt.Fprintf(w, "next: %s\n", report.AsStarted("hil identify "+name))
+}

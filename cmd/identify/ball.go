@@ -99,7 +99,7 @@ func runBall(ctx context.Context, path string, f Options, stdout, stderr io.Writ
 	return gate(res, f.RequireFit)
 }
 
-// foreign is the first flag that was given and is not for a ball; "": none.
+// foreign is the first flag that was given and is for an axis alone, not for a ball or a machine; "": none.
 func (f *Options) foreign() string {
 	for _, name := range []string{"columns", "rate", "axis", "law", "method", "last", "span", "validate", "validate-span", "terms", "asymmetric", "bootstrap", "write-config", "population", "resume", "publish", "seed", "workers"} {
 		if f.Changed(name) {

@@ -43,6 +43,7 @@ type Options struct {
 	columns        []chosen   // … read
 	rateText       string
 	rate           float64 // … read, Hz
+	writeMachine   string  // where the file of the machine goes with what was found
 	writeConfig    string  // where the assumed identification file goes
 	checkText      string
 	checkSpan      [2]float64 // … read, s: of the validation record
@@ -94,6 +95,7 @@ func (f *Options) FitFlags(fl *pflag.FlagSet) {
 	fl.Float64Var(&f.RequireFit, "require-fit", 0, "end with 6 if a fit is below this many percent")
 	fl.IntVar(&f.Bootstrap, "bootstrap", 0, "intervals by this many refits to resampled residuals")
 	fl.StringVar(&f.writeConfig, "write-config", "", "write the identification file that was assumed for a CSV file or a recording")
+	fl.StringVar(&f.writeMachine, "write-machine", "", "of a machine: write its file with the parameters that were found")
 	fl.StringVar(&f.population, "population", "", "begin an evolution with the members in this file, and leave its last ones there: for the next record")
 	fl.BoolVar(&f.beside, "beside", false, "at the lowest priority, progress as JSON, and ended with the standard input")
 	_ = fl.MarkHidden("beside")
@@ -113,6 +115,8 @@ type Identification struct {
 	*identify.Result
 	Run  *ownRun        `json:"run,omitempty"`  // of a recording that was identified without a file
 	Ball *identify.Ball `json:"ball,omitempty"` // of a ball in front of cameras
+
+	Machine *identify.Machine `json:"machine,omitempty"` // of a machine: its joints, base parameters and all parameters
 }
 
 // Run fits what a file asks for, or a recording of this program.
@@ -120,7 +124,12 @@ func Run(ctx context.Context, path string, f Options, stdout, stderr io.Writer) 
 	if err := f.check("identify"); err != nil {
 		return err
 	}
-	if configs.KindOf(path) == configs.BallFitFile {
+	switch kind := configs.KindOf(path); {
+	case kind == configs.MachineFitFile:
+		return runMachine(ctx, path, f, stdout, stderr)
+	case f.writeMachine != "":
+		return report.ExitWith(report.Usage, fmt.Errorf("identify: --write-machine is for a machine; %s describes none", path))
+	case kind == configs.BallFitFile:
 		return runBall(ctx, path, f, stdout, stderr)
 	}
 	bar := report.NewProgress(stderr)

@@ -17,6 +17,8 @@ type Base struct {
 	Pivot   []int    // column that stands for each base parameter
 	B       []float64
 	Unseen  []int // columns that no torque feels
+
+	known []Column // what the file says and nobody asks for
 }
 
 // Share is a part of a base parameter.
@@ -37,7 +39,7 @@ const (
 // in order, a column that depends on those before joins them [G91]. Distal bodies so join proximal ones, as is usual [KD04]. coulomb
 // has the Coulomb friction of the file by joint.
 func NewBase(m *multibody.Model, s Spec, coulomb []float64) *Base {
-	b := &Base{Columns: columns(m, s, coulomb)}
+	b := &Base{Columns: columns(m, s, coulomb), known: known(m, s, coulomb)}
 	n := len(b.Columns)
 	samples := 4*n/m.NV() + 40
 	rows := samples * m.NV()

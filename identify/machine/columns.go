@@ -91,12 +91,17 @@ func columns(m *multibody.Model, s Spec, coulomb []float64) (list []Column) {
 
 // known are the columns of the regressor that are not fitted and have a value: a spring of the file, friction that is not asked for.
 // Every one is a column with its value.
-func known(m *multibody.Model, s Spec) (list []Column) {
+func known(m *multibody.Model, s Spec, coulomb []float64) (list []Column) {
 	params := m.Params()
+	for j := 1; j <= m.Bodies(); j++ {
+		if _, _, _, iv := m.JointOf(j); iv < len(coulomb) {
+			params[multibody.BodyParams*(j-1)+atCoulomb].Value = coulomb[iv]
+		}
+	}
 	groups := []struct {
 		term Term
 		at   []int
-	}{{Inertia, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}}, {Armature, []int{atArmature}}, {Viscous, []int{atDamping}}, {Stiffness, []int{atStiffness}}, {"", []int{atPreload}}}
+	}{{Inertia, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}}, {Armature, []int{atArmature}}, {Viscous, []int{atDamping}}, {Coulomb, []int{atCoulomb}}, {Stiffness, []int{atStiffness}}, {"", []int{atPreload}}}
 	for j := 1; j <= m.Bodies(); j++ {
 		_, _, _, iv := m.JointOf(j)
 		for _, g := range groups {

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"hilrig/engine/multibody"
 	"hilrig/engine/numeric"
@@ -29,6 +30,8 @@ type Result struct {
 	Half     []float64 // of the free ones, with half the cutoff; nil: not known
 	Joints   []Joint
 	Widened  []float64 // by how much the standard errors of the free ones grow as residuals of joints go together; 1: not at all
+	Between  []float64 // standard errors of the free ones with the recordings as the sample; nil: fewer than three
+	Groups   int       // of so many
 	Share    []float64 // of the free ones: rms of its torques over that of all, weighted, %
 	Warnings []string
 	Compute  time.Duration
@@ -79,7 +82,8 @@ func Fit(m *multibody.Model, s Spec, recs []Recording, coulomb []float64) (*Resu
 	r.Values, r.Free = r.sys.theta, r.sys.free
 	r.Solution = r.solutionOf(p.blocks, r.Free, recs[0][0].Dt)
 	r.Joints = r.joints(p)
-	r.Widened, r.Share = r.together(p.blocks), r.shares()
+	r.together(p.blocks)
+	r.Share = r.shares()
 	r.Half = r.half(recs)
 	r.late(recs, p.blocks)
 	r.Compute = time.Since(began)
@@ -184,16 +188,21 @@ func (r *Result) shares() []float64 {
 	return out
 }
 
-// together is by how much standard errors grow as the residuals of the joints at one time go together: that by the scores of all joints
-// added up at each time over that of each joint by itself, both by fit.LongRun.
-func (r *Result) together(blocks []block) []float64 {
+// fewGroups are the recordings from which on their scatter is looked at, as in package fit.
+const fewGroups = 3
+
+// together finds by how much standard errors grow as the residuals of the joints at one time go together: that by the scores of all
+// joints added up at each time over that of each joint by itself, both by fit.LongRun; and the standard errors by the sums of the scores
+// of each recording, for what the model lacks differs from one to the next.
+func (r *Result) together(blocks []block) {
 	p := len(r.Free)
 	out := make([]float64, p)
+	r.Widened = out
 	for j := range out {
 		out[j] = 1
 	}
-	if r.Model.NV() < 2 || p == 0 {
-		return out
+	if p == 0 {
+		return
 	}
 	x, length := r.sys.picked(r.Free)
 	var qr mat.QR
@@ -201,7 +210,7 @@ func (r *Result) together(blocks []block) []float64 {
 	var tri, inv mat.Dense
 	qr.RTo(&tri)
 	if inv.Inverse(tri.Slice(0, p, 0, p)) != nil {
-		return out
+		return
 	}
 	// apart: rows of each joint in pieces of their own; sum: of all joints on the grid of the recording
 	apart, sum := make([][]float64, p), make([][]float64, p)
@@ -260,7 +269,47 @@ func (r *Result) together(blocks []block) []float64 {
 			out[j] = math.Sqrt(b / a)
 		}
 	}
-	return out
+	if r.Groups = len(grid); r.Groups < fewGroups {
+		return
+	}
+	r.Between = make([]float64, p)
+	for i, from := range grid {
+		to := n
+		if i+1 < len(grid) {
+			to = grid[i+1]
+		}
+		score := make([]float64, p)
+		for k := range p {
+			score[k] = floats.Sum(sum[k][from:to])
+		}
+		for j := range p {
+			x := floats.Dot(inv.RawRowView(j), score)
+			r.Between[j] += x * x
+		}
+	}
+	for j := range p {
+		r.Between[j] = math.Sqrt(r.Between[j]*float64(r.Groups)/float64(r.Groups-1)) / length[j]
+	}
+}
+
+// Spread puts into an assessment of the solution what the joints have together and what the recordings scatter: it knows rows, not that
+// each joint is no experiment of its own.
+func (r *Result) Spread(a *fit.Assessment) {
+	t := distuv.StudentsT{Sigma: 1, Nu: float64(max(r.Groups-1, 1))}.Quantile(0.975)
+	around := func(x, half float64) *[2]float64 { return &[2]float64{x - half, x + half} }
+	for j := range a.Estimates {
+		e := &a.Estimates[j]
+		e.BetweenErr, e.BetweenCI95 = nil, nil
+		if e.RobustErr == nil || e.RobustCI95 == nil {
+			continue
+		}
+		half := r.Widened[j] * (e.RobustCI95[1] - e.RobustCI95[0]) / 2
+		se := r.Widened[j] * *e.RobustErr
+		e.RobustErr, e.RobustCI95 = &se, around(e.Value, half)
+		if r.Between != nil && t*r.Between[j] > half {
+			e.BetweenErr, e.BetweenCI95 = &r.Between[j], around(e.Value, t*r.Between[j])
+		}
+	}
 }
 
 // half are the values with half the cutoff. Noise of the position moves them the more the wider the band is.

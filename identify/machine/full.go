@@ -43,10 +43,21 @@ func (b *Base) Full(m *multibody.Model, beta []float64) []float64 {
 	if lq.SolveTo(&x, false, mat.NewDense(p, 1, miss)) != nil {
 		return theta // a base parameter of nothing: there is none
 	}
+	unseen := b.unseen()
 	for k := range n {
-		theta[k] += size[k] * x.At(k, 0)
+		if !unseen[k] { // what no torque feels stays to the last digit
+			theta[k] += size[k] * x.At(k, 0)
+		}
 	}
 	return theta
+}
+
+func (b *Base) unseen() []bool {
+	out := make([]bool, len(b.Columns))
+	for _, k := range b.Unseen {
+		out[k] = true
+	}
+	return out
 }
 
 // rotorSize is the armature of a joint without one in the file, as a share of the inertia of its body.

@@ -173,6 +173,9 @@ func Check(m *multibody.Model) error {
 			return fmt.Errorf("%w: joint %s is %v, want revolute or prismatic joints: the regression takes one position and one torque for each", ErrMachine, name, kind)
 		}
 	}
+	if err := m.Rigid(); err != nil {
+		return fmt.Errorf("%w: %w", ErrMachine, err)
+	}
 	if m.NC() > 0 {
 		return fmt.Errorf("%w: %s closes a loop or ties joints together: the torques of a tree are linear in its parameters, those of a loop hold forces that were not recorded", ErrMachine, m.Constraints()[0].Name)
 	}

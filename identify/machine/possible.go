@@ -17,7 +17,10 @@ import (
 // which holds for any J = L·Lᵀ with L triangular and its diagonal an exponential [RW22]: the parameters of L are free of bounds.
 
 // possibleSteps are more than a search takes by far.
-const possibleSteps = 200
+const possibleSteps = 100
+
+// tie is the weight of the sizes beside what the rows tell: a parameter that moves by its own size counts a tenth of a standard deviation.
+const tie = 0.1
 
 // Possible is the set of parameters of real bodies, with armatures above zero, nearest to theta: by what the rows tell of the base
 // parameters, in standard deviations, and by the sizes of the parameters where they tell nothing. grown is the weighted rms of the
@@ -26,7 +29,7 @@ func (r *Result) Possible(theta []float64) (possible []float64, grown float64) {
 	b := r.Base
 	n, p := len(b.Columns), len(b.Pivot)
 	size := b.sizes(r.Model)
-	// rows of the search: tri·B·(θ − θ_full) and (θ − θ_full)/size
+	// rows of the search: tri·B·(θ − θ_full) and tie·(θ − θ_full)/size
 	tb := mat.NewDense(p, n, nil)
 	tb.Mul(mat.NewDense(p, p, r.sys.tri), mat.NewDense(p, n, b.B))
 	c := newCone(b, r.Model, theta, size)
@@ -38,11 +41,29 @@ func (r *Result) Possible(theta []float64) (possible []float64, grown float64) {
 			e[i] = floats.Dot(tb.RawRowView(i), x)
 		}
 		for k := range n {
-			e[p+k] = x[k] / size[k]
+			e[p+k] = tie * x[k] / size[k]
 		}
 		return floats.Dot(e, e), e
 	}
-	z := c.z
+	// from what was found, lifted to real bodies, or from the file, whichever leads further down
+	z, best := c.descend(c.z, cost, tb, size)
+	if other, less := c.descend(newCone(b, r.Model, b.Start(), size).z, cost, tb, size); less < best {
+		z = other
+	}
+	out := c.theta(z)
+	was, now := r.sys.sumSquares(b.Of(theta)), r.sys.sumSquares(b.Of(out))
+	if was > 0 {
+		grown = math.Sqrt(now / was)
+	} else {
+		grown = 1
+	}
+	return out, grown
+}
+
+// descend is the search of Levenberg and Marquardt from z: tb are the derivatives of the first rows of the cost by the parameters, tie
+// over size those of the others.
+func (c *cone) descend(z []float64, cost func(z []float64) (float64, []float64), tb *mat.Dense, size []float64) ([]float64, float64) {
+	p, n := tb.Dims()
 	best, e := cost(z)
 	mu := 1e-3
 	for range possibleSteps {
@@ -51,7 +72,7 @@ func (r *Result) Possible(theta []float64) (possible []float64, grown float64) {
 		a.Slice(0, p, 0, len(z)).(*mat.Dense).Mul(tb, jac)
 		for k := range n {
 			for j := range z {
-				a.Set(p+k, j, jac.At(k, j)/size[k])
+				a.Set(p+k, j, tie*jac.At(k, j)/size[k])
 			}
 		}
 		var h mat.SymDense
@@ -88,14 +109,7 @@ func (r *Result) Possible(theta []float64) (possible []float64, grown float64) {
 			break
 		}
 	}
-	out := c.theta(z)
-	was, now := r.sys.sumSquares(b.Of(theta)), r.sys.sumSquares(b.Of(out))
-	if was > 0 {
-		grown = math.Sqrt(now / was)
-	} else {
-		grown = 1
-	}
-	return out, grown
+	return z, best
 }
 
 // cone maps free numbers to parameters of real bodies.
@@ -112,11 +126,10 @@ func newCone(b *Base, m *multibody.Model, theta, size []float64) *cone {
 	used := make([]bool, len(theta))
 	for j := 1; j <= m.Bodies(); j++ {
 		var at []int
-		any := m.InertiaOf(j).Mass > 0
+		any := m.InertiaOf(j).Mass > 0 // the same for every start
 		for k := range b.Columns {
 			if q := &b.Columns[k]; q.Inertial >= 0 && bodyOf(m, q.Joint) == j {
 				at = append(at, k)
-				any = any || theta[k] != 0
 				used[k] = true
 			}
 		}

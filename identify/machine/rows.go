@@ -3,6 +3,7 @@ package machine
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -164,7 +165,7 @@ func (b *Base) prepare(m *multibody.Model, s Spec, recs []Recording, limit []flo
 		list = append(list, i)
 	}
 	per := make([][]block, len(list))
-	fit.Each(len(list), func(k int) { per[k] = b.rows(m, s, &f, recs[list[k]], known(m, s)) })
+	fit.Each(len(list), func(k int) { per[k] = b.rows(m, s, &f, recs[list[k]], b.known) })
 	for k := range per {
 		for i := range per[k] {
 			bl := &per[k][i]
@@ -235,9 +236,9 @@ func (b *Base) rows(m *multibody.Model, s Spec, f *filters, r Recording, given [
 		q[i], v[i], a[i] = f.motion(r[i].Position)
 	}
 	w := make([][]float64, nv*len(b.Pivot)) // joint by joint
-	off := make([][]float64, nv)
+	off, jump := make([][]float64, nv), make([][]float64, nv)
 	for i := range off {
-		off[i] = make([]float64, n)
+		off[i], jump[i] = make([]float64, n), make([]float64, n)
 	}
 	d := m.NewData()
 	qk, vk, ak := make([]float64, nv), make([]float64, nv), make([]float64, nv)
@@ -261,13 +262,19 @@ func (b *Base) rows(m *multibody.Model, s Spec, f *filters, r Recording, given [
 				}
 			}
 			for k := range given {
-				off[i][t] += given[k].Value * given[k].value(i, row, vk[i])
+				to := off[i]
+				if given[k].rough() {
+					to = jump[i]
+				}
+				to[t] += given[k].Value * given[k].value(i, row, vk[i])
 			}
 		}
 	}
 	out := make([]block, nv)
 	for i := range out {
-		force := f.smooth.ZeroPhase(r[i].Force)
+		force := slices.Clone(r[i].Force)
+		floats.Sub(force, jump[i])
+		force = f.smooth.ZeroPhase(force)
 		floats.Sub(force, off[i])
 		bl := block{joint: i, y: f.side(force), q: f.rows(q[i]), v: f.rows(v[i]), w: make([][]float64, len(b.Pivot))}
 		for k, c := range b.Pivot {

@@ -1,0 +1,216 @@
+package identify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"text/tabwriter"
+
+	"hilrig/cmd/report"
+	"hilrig/configs"
+	"hilrig/engine/multibody"
+	"hilrig/identify"
+	"hilrig/identify/machine"
+	"hilrig/identify/record"
+)
+
+// runMachine identifies a machine from positions and torques of its joints.
+func runMachine(ctx context.Context, path string, f Options, stdout, stderr io.Writer) error {
+	name := f.foreign()
+	for _, other := range []string{"data", "time-limit"} {
+		if f.Changed(other) {
+			name = other
+		}
+	}
+	if name != "" {
+		return report.ExitWith(report.Usage, fmt.Errorf("identify: --%s is not for a machine, whose records, terms and filter %s says", name, path))
+	}
+	if _, err := os.Lstat(f.writeMachine); f.writeMachine != "" && err == nil && !f.force {
+		return report.ExitWith(report.Usage, fmt.Errorf("identify: %s exists; --force writes over it", f.writeMachine))
+	}
+	cfg, warnings, err := configs.LoadMachineFit(path)
+	if err != nil {
+		return report.Refuse(stderr, err)
+	}
+	report.PrintWarnings(stderr, warnings)
+	m, coulomb, err := cfg.Model()
+	if err != nil {
+		return report.ExitWith(report.Invalid, err)
+	}
+	bar := report.NewProgress(stderr)
+	defer bar.Done()
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	recs, findings, err := readMachine(ctx, cfg, m, cfg.Data.Files(), false, bar)
+	if err != nil {
+		return report.ExitWith(report.Invalid, err)
+	}
+	var checks identify.MachineChecks
+	if len(cfg.Validate) > 0 {
+		if checks.Records, checks.Findings, err = readMachine(ctx, cfg, m, cfg.Validate, true, bar); err != nil {
+			return report.ExitWith(report.Invalid, fmt.Errorf("validation: %w", err))
+		}
+	}
+	bar.Done()
+	if ctx.Err() != nil {
+		return report.ExitWith(report.Interrupted, errors.New("interrupted before there was a result"))
+	}
+	found, err := machine.Fit(m, cfg.Spec(m), recs, coulomb)
+	if err != nil {
+		f.display.none(stderr)
+		return f.refuse(ctx, path, err, stdout)
+	}
+	var info []record.Info
+	for _, r := range recs {
+		info = append(info, r[0].Info())
+	}
+	res, mach, theta, err := identify.OfMachine(found, info, findings, checks)
+	if err != nil {
+		return report.ExitWith(report.Invalid, fmt.Errorf("%s: %w", cfg.Data.File, err))
+	}
+	result := Identification{Name: cfg.Name, Config: path, Program: report.Version(), Command: report.CommandLine(), Result: res, Machine: mach}
+	if f.out != "" {
+		if err := writeResult(f.out, result); err != nil {
+			return report.ExitWith(report.Unavailable, err)
+		}
+	}
+	var remarks []string
+	if f.writeMachine != "" {
+		if remarks, err = writeMachine(f, cfg, found, theta, result); err != nil {
+			return report.ExitWith(report.Unavailable, fmt.Errorf("identify: --write-machine: %w", err))
+		}
+	}
+	if f.json {
+		if err := report.EncodeJSON(stdout, result); err != nil {
+			return err
+		}
+	} else {
+		printMachine(stdout, mach)
+		printIdentification(stdout, result, true)
+		printHandover(stdout, mach)
+		for _, w := range append(warningsOf(res), remarks...) {
+			fmt.Fprintf(stderr, "warning: %s\n", w)
+		}
+		fmt.Fprintf(stdout, "\nnext: %s\n", report.AsStarted(nextMachine(f, cfg, res)))
+	}
+	if err := f.display.show(PageOf(result), f.force, stdout); err != nil {
+		return err
+	}
+	return gate(res, max(f.RequireFit, cfg.RequireFit))
+}
+
+// nextMachine is what makes sense after this result.
+func nextMachine(f Options, cfg *configs.MachineFit, r *identify.Result) string {
+	switch {
+	case r.Verdict == identify.Rejected:
+		return "see docs/identify-machine.md, section Verdict, for what each reason asks for"
+	case f.writeMachine != "":
+		return "hil simulate " + f.writeMachine
+	case len(cfg.Validate) == 0:
+		return "name further records in validate: they tell what the parameters are worth"
+	}
+	return report.CommandLine() + " --write-machine identified.yaml      puts the parameters into the file of the machine"
+}
+
+// writeMachine writes the file of the machine with what was found.
+func writeMachine(f Options, cfg *configs.MachineFit, found *machine.Result, theta []float64, r Identification) ([]string, error) {
+	head := fmt.Sprintf("%s with the parameters that %s found in %s.\nVerdict: %s. Parameters that the records do not tell are those of that file, or nearest to them.", cfg.Machine, r.Command, strings.Join(cfg.Data.Files(), ", "), r.Verdict)
+	text, remarks, err := cfg.Identified(found.Base, found.Model, theta, "", head)
+	if err != nil {
+		return nil, err
+	}
+	return remarks, report.WriteWhole(f.writeMachine, f.force, func(w io.Writer) error { _, err := w.Write(text); return err })
+}
+
+// readMachine reads the joints of all files, and checks each joint in all of them. A piece of a file is a recording.
+func readMachine(ctx context.Context, cfg *configs.MachineFit, m *multibody.Model, files []string, whole bool, bar *report.Progress) ([]machine.Recording, []record.Finding, error) {
+	var recs []machine.Recording
+	for _, file := range files {
+		first := len(recs)
+		for i := range m.NV() {
+			name := machine.JointName(m, i)
+			one := cfg.Section(name, whole)
+			pieces, err := readRecord(ctx, file, one, &one.Data, bar)
+			if err != nil {
+				return nil, nil, fmt.Errorf("joint %s: %w", name, err)
+			}
+			for k, p := range pieces {
+				switch {
+				case i == 0:
+					recs = append(recs, machine.Recording{p})
+				case first+k < len(recs):
+					recs[first+k] = append(recs[first+k], p)
+				}
+			}
+			if n := len(recs) - first; len(pieces) != n {
+				return nil, nil, &record.Error{File: file, Msg: fmt.Sprintf("%d pieces with joint %s and %d with joint %s", n, machine.JointName(m, 0), len(pieces), name), Hint: "Read all joints from the same rows."}
+			}
+		}
+	}
+	var findings []record.Finding
+	for i := range m.NV() {
+		name := machine.JointName(m, i)
+		var pieces []*record.Record
+		for _, r := range recs {
+			pieces = append(pieces, r[i])
+		}
+		for _, f := range record.Check(pieces, record.CheckOptions{Rotary: cfg.Rotary(name), Coupled: true}) {
+			f.Text, f.Channel = "joint "+name+": "+f.Text, strings.TrimSpace(name+" "+f.Channel)
+			findings = append(findings, f)
+		}
+	}
+	return recs, findings, nil
+}
+
+// printMachine writes what each base parameter is made of, and how each joint is explained.
+func printMachine(w io.Writer, m *identify.Machine) {
+	t := tabwriter.NewWriter(w, 0, 8, 3, ' ', 0)
+	fmt.Fprintf(w, "%d base parameters; these are sums of parameters of bodies and joints:\n", len(m.Base))
+	for _, b := range m.Base {
+		if len(b.Shares) > 1 {
+			fmt.Fprintf(t, "  %s\t= %s\n", b.Name, b.Sum)
+		}
+	}
+	t.Flush()
+	if len(m.Unseen) > 0 {
+		fmt.Fprintf(w, "no torque of this machine feels %s\n", strings.Join(m.Unseen, ", "))
+	}
+	fmt.Fprintln(w)
+}
+
+// printHandover writes how each joint is explained, and the parameters that go into the file of the machine.
+func printHandover(w io.Writer, m *identify.Machine) {
+	fmt.Fprintln(w)
+	t := tabwriter.NewWriter(w, 0, 8, 3, ' ', tabwriter.AlignRight)
+	fmt.Fprint(t, "joint\tfit\tR²\tleft over\trows\tslow\tvalidation\tas written\t\n")
+	for _, j := range m.Joints {
+		valid := "–"
+		if j.Valid != nil {
+			valid = fmt.Sprintf("%.1f %%", *j.Valid)
+		}
+		fmt.Fprintf(t, "%s\t%.1f %%\t%.3f\t%.3g %s\t%d\t%d\t%s\t%.1f %%\t\n", j.Name, j.Percent, j.R2, j.RMS, j.Unit, j.Rows, j.Slow, valid, j.Written)
+	}
+	t.Flush()
+	fmt.Fprintf(w, "\nof %d base parameters %d are taken from the records, the others from the file of the machine (rms %.3f times that of all)\n", len(m.Base), m.Essential, m.Grown)
+	switch {
+	case len(m.Impossible) == 0:
+		fmt.Fprintln(w, "real bodies can have these parameters")
+	case m.Possible:
+		fmt.Fprintf(w, "the nearest parameters of the file are those of no real machine (%s); the nearest that are leave an rms %.3f times as large\n", strings.Join(m.Impossible, "; "), m.Moved)
+	default:
+		fmt.Fprintf(w, "no real machine has these parameters: %s\n", strings.Join(m.Impossible, "; "))
+	}
+	t = tabwriter.NewWriter(w, 0, 8, 3, ' ', tabwriter.AlignRight)
+	fmt.Fprint(t, "as written\tfile\tfound\tunit\t\n")
+	for _, p := range m.Parameters {
+		if p.Start != p.Value {
+			fmt.Fprintf(t, "%s\t%.5g\t%.5g\t%s\t\n", p.Name, p.Start, p.Value, p.Unit)
+		}
+	}
+	t.Flush()
+}

@@ -1,0 +1,293 @@
+package configs
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+
+	"hilrig/configs/schema"
+	"hilrig/engine/multibody"
+	"hilrig/engine/spelling"
+	"hilrig/identify/machine"
+)
+
+// MachineFit describes how the parameters of a machine are found from recorded positions and torques of its joints. Numbers follow the rules of Config.
+type MachineFit struct {
+	Version     int              `yaml:"version" doc:"format of this file, 1"`
+	Name        string           `yaml:"name" doc:"name of the fit"`
+	Description string           `yaml:"description,omitempty" doc:"one line for people"`
+	Machine     string           `yaml:"machine" doc:"file of the machine, relative to this file: a tree of revolute and prismatic joints. Its masses, inertias and friction are where the fit starts, and stay where the records say nothing"`
+	Data        MachineFitData   `yaml:"data" doc:"the records that are fitted"`
+	Validate    []string         `yaml:"validate,omitempty" doc:"records with the same columns, explained by the parameters but not used to find them"`
+	Terms       []machine.Term   `yaml:"terms" doc:"what is fitted, of every joint"`
+	ByDirection bool             `yaml:"by_direction" doc:"friction of its own for each direction; wants terms without offset"`
+	Filter      MachineFitFilter `yaml:"filter" doc:"the zero-phase Butterworth low-pass of positions, torques and signs of velocity"`
+	Decimate    int              `yaml:"decimate" want:">=0 <=10000" doc:"every n-th sample is a row, after a zero-phase filter of both sides; 0: four rows in a period of the cutoff"`
+	Trim        *float64         `yaml:"trim,omitempty" unit:"s" want:">=0" doc:"left out at each end of a record; without it two periods of the cutoff"`
+	RequireFit  float64          `yaml:"require_fit" unit:"%" want:">=0 <=100" doc:"a fit below this is a missed quality gate; 0: no gate"`
+
+	run *MachineRun
+}
+
+// MachineFitData are files with the same named columns: text, plain or gzip, MAT files, or recordings of this program.
+type MachineFitData struct {
+	File      string            `yaml:"file" doc:"relative to this file"`
+	Source    string            `yaml:"source,omitempty" doc:"where the record is to be had, or the command that makes it; said where it is not there"`
+	More      []string          `yaml:"more,omitempty" doc:"further files with the same columns, fitted together"`
+	Time      IdentifyColumn    `yaml:"time" doc:"may be left out if rate is given"`
+	Joints    []MachineFitJoint `yaml:"joints" doc:"columns of each joint, by the name of its body; every joint of the machine is here"`
+	Rate      float64           `yaml:"rate" unit:"Hz" want:">=0" doc:"sampling rate of a file without time column"`
+	Span      [2]float64        `yaml:"span" unit:"s" doc:"only this time of the records to fit, [from, to]; to 0: their end"`
+	Resample  float64           `yaml:"resample" unit:"Hz" want:">=0" doc:"interpolate uneven samples to this rate; 0: refuse them"`
+	SplitGaps bool              `yaml:"split_gaps" doc:"cut the record at gaps instead of refusing them"`
+	Separator string            `yaml:"separator" enum:"auto,comma,semicolon,tab" doc:"between columns; auto: found in the header row"`
+	Decimal   string            `yaml:"decimal" enum:"point,comma" doc:"the decimal sign"`
+}
+
+// SetDefaults says what a data section starts from.
+func (d *MachineFitData) SetDefaults() { d.Separator, d.Decimal = "auto", "point" }
+
+// MachineFitJoint are the columns of a joint.
+type MachineFitJoint struct {
+	Name     string         `yaml:"-" names:"joints"`
+	Position IdentifyColumn `yaml:"position" doc:"of the joint, as the machine counts it"`
+	Velocity IdentifyColumn `yaml:"velocity" doc:"as measured; checked against the position"`
+	Torque   IdentifyColumn `yaml:"torque" doc:"torque or force of the drive on the joint, positive in the direction of positive position; a current with the constant of motor and gear as its gain"`
+	Slow     *float64       `yaml:"min_velocity,omitempty" unit:"rad/s|m/s" want:">=0" doc:"slower samples do not count for this joint; 0: none; left out: what the position cannot tell from rest"`
+}
+
+// MachineFitFilter is a low-pass.
+type MachineFitFilter struct {
+	Order  int     `yaml:"order" want:">=1 <=12" doc:"of one pass"`
+	Cutoff float64 `yaml:"cutoff" unit:"Hz" want:">=0" doc:"−3 dB of one pass, −6 dB of both; 0: 10 Hz, or a fifth of a lower sampling rate"`
+	Signs  bool    `yaml:"signs" doc:"the signs of velocity pass it too, as the friction in the torque does; no: as in much that is published, and Coulomb friction comes out smaller"`
+}
+
+// DefaultMachineFit is what a file to identify a machine starts from.
+func DefaultMachineFit() *MachineFit {
+	return &MachineFit{Version: 1, Data: MachineFitData{Separator: "auto", Decimal: "point"}, Terms: machine.DefaultSpec().Terms, Filter: MachineFitFilter{Order: 4, Signs: true}}
+}
+
+// LoadMachineFit reads and checks a file to identify a machine, and the file of its machine. Paths come back joined to the folder of the file.
+func LoadMachineFit(path string) (*MachineFit, []schema.Problem, error) {
+	return fromFile(path, MachineFitBytes)
+}
+
+// MachineFitBytes is LoadMachineFit of a file in memory. The file of the machine is read.
+func MachineFitBytes(name string, data []byte) (*MachineFit, []schema.Problem, error) {
+	c := DefaultMachineFit()
+	var bad error
+	c, warnings, err := load(name, data, c, func(r *schema.Report) {
+		c.Check(r)
+		dir := filepath.Dir(name)
+		joinPaths(dir, &c.Machine, &c.Data.File)
+		for _, list := range [][]string{c.Data.More, c.Validate} {
+			for i := range list {
+				joinPaths(dir, &list[i])
+			}
+		}
+		if c.Machine != "" && !r.Bad("machine") {
+			bad = c.checkMachine(r)
+		}
+	})
+	if bad != nil {
+		return nil, warnings, bad
+	}
+	return c, warnings, err
+}
+
+// Files are the records of the fit.
+func (d *MachineFitData) Files() []string { return append([]string{d.File}, d.More...) }
+
+// Check looks at what the tags cannot say, but for the machine.
+func (c *MachineFit) Check(r *schema.Report) {
+	r.CheckBounds(c)
+	if c.Version != 1 && !r.Bad("version") {
+		r.Errorf("version", "version: %d, this program reads version 1", c.Version)
+	}
+	if c.Machine == "" && !r.Bad("machine") {
+		r.Errorf("machine", "machine is missing: the file of the machine, which hil simulate takes")
+	}
+	d := &c.Data
+	switch {
+	case r.Bad("data"):
+	case d.File == "":
+		r.Errorf("data.file", "data.file is missing: the record, a CSV or MAT file, plain or gzip, or a recording")
+	case d.Time.Name == "" && d.Rate == 0 && !recordingName(d.File):
+		r.Errorf("data.time", "data.time is missing: name the column of time, or give data.rate if there is none")
+	case d.Time.Name != "" && d.Rate != 0:
+		r.Errorf("data.rate", "data.rate: the time column %q tells the rate already; leave one of them out", d.Time.Name)
+	case d.Time.Name != "":
+		if _, _, err := d.Time.Factors("s"); err != nil {
+			r.Errorf("data.time", "data.time: %v", err)
+		}
+	}
+	if s := d.Span; s != [2]float64{} && !(s[0] >= 0 && (s[1] == 0 || s[1] > s[0])) {
+		r.Errorf("data.span", "data.span: from %g to %g s, want rising times", s[0], s[1])
+	}
+	if len(c.Terms) == 0 && !r.Bad("terms") {
+		r.Errorf("terms", "terms: empty, want at least one")
+	}
+	if c.ByDirection && slices.Contains(c.Terms, machine.Offset) && !r.Bad("terms") {
+		r.Errorf("by_direction", "by_direction: friction of each direction and an offset look the same in motion; give terms without offset")
+	}
+}
+
+// checkMachine reads the file of the machine, and compares its joints with those of the data. The error is about that file.
+func (c *MachineFit) checkMachine(r *schema.Report) error {
+	if kind := KindOf(c.Machine); kind != MachineFile && kind != UnknownFile {
+		r.Errorf("machine", "machine: %s describes no machine: it has no key machine with bodies", c.Machine)
+		return nil
+	}
+	run, _, err := LoadMachine(c.Machine)
+	if err != nil {
+		return err
+	}
+	c.run = run
+	m := &run.Machine
+	refuse := func(section string, names ...string) {
+		for _, n := range names {
+			r.Errorf("machine", "machine: %s has %s.%s: the torques of a tree are linear in its parameters; what ties joints together passes forces that were not recorded. Identify the parts by themselves, or leave it out of the file",
+				c.Machine, section, n)
+		}
+	}
+	refuse("loops", namesOf(m.Loops, func(l MachineLoop) string { return l.Name })...)
+	refuse("couplings", namesOf(m.Couplings, func(l MachineCoupling) string { return l.Name })...)
+	refuse("springs", namesOf(m.Springs, func(l MachineSpring) string { return l.Name })...)
+	refuse("shafts", namesOf(m.Shafts, func(l MachineShaft) string { return l.Name })...)
+	refuse("belts", namesOf(m.Belts, func(l MachineBelt) string { return l.Name })...)
+	refuse("stops", namesOf(m.Stops, func(l MachineStop) string { return l.Name })...)
+	var joints []string
+	for i := range m.Bodies {
+		b := &m.Bodies[i]
+		switch b.Joint.Kind {
+		case "fixed":
+			continue
+		case "revolute", "prismatic":
+			joints = append(joints, b.Name)
+		default:
+			r.Errorf("machine", "machine: joint %s of %s is %s, want revolute or prismatic joints: the fit takes one position and one torque for each", b.Name, c.Machine, b.Joint.Kind)
+		}
+	}
+	if len(joints) == 0 {
+		r.Errorf("machine", "machine: no joint of %s moves", c.Machine)
+	}
+	for _, name := range joints {
+		if i := slices.IndexFunc(c.Data.Joints, func(j MachineFitJoint) bool { return j.Name == name }); i < 0 && !r.Bad("data.joints") {
+			r.Errorf("data.joints", "data.joints.%s is missing: the machine has this joint, and its position and torque have a part in all others; a joint that was held is fixed in the file of the machine", name)
+		}
+	}
+	for i := range c.Data.Joints {
+		j := &c.Data.Joints[i]
+		at := schema.Join("data.joints", j.Name)
+		if !slices.Contains(joints, j.Name) {
+			r.Errorf(at, "%s: the machine has no moving joint of this name%s", at, spelling.DidYouMean(j.Name, joints))
+			continue
+		}
+		for _, ch := range c.channels(j) {
+			path := at + "." + ch.Key
+			switch {
+			case r.Bad(path):
+			case ch.Column.Name == "" && ch.Key != "velocity":
+				r.Errorf(path, "%s.name is missing: the column of the file that holds it", path)
+			case ch.Column.Name == "":
+			default:
+				if _, _, err := ch.Column.Factors(ch.SI); err != nil {
+					r.Errorf(path, "%s: %v", path, err)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func namesOf[T any](list []T, name func(T) string) (out []string) {
+	for _, x := range list {
+		out = append(out, name(x))
+	}
+	return out
+}
+
+// Rotary tells whether a joint turns.
+func (c *MachineFit) Rotary(joint string) bool {
+	i := slices.IndexFunc(c.run.Machine.Bodies, func(b MachineBody) bool { return b.Name == joint })
+	return i >= 0 && c.run.Machine.Bodies[i].Joint.Kind == "revolute"
+}
+
+// channels are the columns of a joint with the unit of what they hold.
+func (c *MachineFit) channels(j *MachineFitJoint) []IdentifyChannel {
+	unit := []string{"m", "m/s", "N"}
+	if c.Rotary(j.Name) {
+		unit = []string{"rad", "rad/s", "N·m"}
+	}
+	return []IdentifyChannel{{"position", unit[0], j.Position}, {"velocity", unit[1], j.Velocity}, {"torque", unit[2], j.Torque}}
+}
+
+// Model is the machine of the fit, with the Coulomb friction of its file by joint.
+func (c *MachineFit) Model() (m *multibody.Model, coulomb []float64, err error) {
+	spec := multibody.Spec{Gravity: vector(c.run.Machine.Gravity)}
+	for i := range c.run.Machine.Bodies {
+		spec.Bodies = append(spec.Bodies, c.run.Machine.body(&c.run.Machine.Bodies[i]))
+	}
+	if m, err = multibody.Build(spec); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", c.Machine, err)
+	}
+	coulomb = make([]float64, m.NV())
+	for i := range coulomb {
+		if k := c.bodyOf(machine.JointName(m, i)); k.Joint.Friction.Model != nil {
+			if x := k.Joint.Friction.param("Fc"); !math.IsNaN(x) {
+				coulomb[i] = x
+			}
+		}
+	}
+	return m, coulomb, machine.Check(m)
+}
+
+func (c *MachineFit) bodyOf(name string) *MachineBody {
+	for i := range c.run.Machine.Bodies {
+		if b := &c.run.Machine.Bodies[i]; b.Name == name {
+			return b
+		}
+	}
+	return nil
+}
+
+// Joint are the columns of a joint.
+func (c *MachineFit) Joint(name string) *MachineFitJoint {
+	i := slices.IndexFunc(c.Data.Joints, func(j MachineFitJoint) bool { return j.Name == name })
+	return &c.Data.Joints[i]
+}
+
+// Section is the data section of one joint as that of an axis, with the identification file that it would stand in. whole: without span,
+// which belongs to the records that are fitted.
+func (c *MachineFit) Section(joint string, whole bool) *Identify {
+	out := DefaultIdentify()
+	j := c.Joint(joint)
+	if c.Rotary(joint) {
+		out.Axis = "rotary"
+	}
+	d := &c.Data
+	out.Name, out.Data = c.Name, IdentifyData{File: d.File, Source: d.Source, More: d.More, Rate: d.Rate, Span: d.Span, Resample: d.Resample, SplitGaps: d.SplitGaps, Separator: d.Separator, Decimal: d.Decimal,
+		Columns: IdentifyColumns{Time: d.Time, Position: j.Position, Velocity: j.Velocity, Force: j.Torque}}
+	if whole {
+		out.Data.Span = [2]float64{}
+	}
+	return out
+}
+
+// Spec is what the fit asks of package identify/machine.
+func (c *MachineFit) Spec(m *multibody.Model) machine.Spec {
+	s := machine.Spec{Terms: c.Terms, ByDirection: c.ByDirection, Order: c.Filter.Order, Cutoff: c.Filter.Cutoff, RawSigns: !c.Filter.Signs, Decimate: c.Decimate, Trim: machine.FromRecord}
+	if c.Trim != nil {
+		s.Trim = *c.Trim
+	}
+	for i := range m.NV() {
+		least := machine.FromRecord
+		if j := c.Joint(machine.JointName(m, i)); j.Slow != nil {
+			least = *j.Slow
+		}
+		s.MinVelocity = append(s.MinVelocity, least)
+	}
+	return s
+}
