@@ -61,7 +61,7 @@ type MachineFitJoint struct {
 type MachineFitFilter struct {
 	Order  int     `yaml:"order" want:">=1 <=12" doc:"of one pass"`
 	Cutoff float64 `yaml:"cutoff" unit:"Hz" want:">=0" doc:"−3 dB of one pass, −6 dB of both; 0: 10 Hz, or a fifth of a lower sampling rate"`
-	Signs  bool    `yaml:"signs" doc:"the signs of velocity pass it too, as the friction in the torque does; no: as in much that is published, and Coulomb friction comes out smaller"`
+	Signs  bool    `yaml:"signs" doc:"the signs of velocity pass it too, as the friction in the torque does; false: as in much that is published, and Coulomb friction comes out smaller"`
 }
 
 // DefaultMachineFit is what a file to identify a machine starts from.

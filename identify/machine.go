@@ -98,8 +98,8 @@ func OfMachine(b *machine.Result, info []record.Info, findings []record.Finding,
 		c := &b.Base.Columns[b.Base.Pivot[k]]
 		p.Term, p.Share, p.Start = string(c.Term), &b.Share[j], &b.Start[k]
 		errs[j] = math.Inf(1)
-		if e := r.Err(p); e != nil {
-			errs[j] = *e
+		if ci := r.Interval(p); ci != nil {
+			errs[j] = (ci[1] - ci[0]) / 4
 		}
 		if b.Half != nil {
 			r.HalfCutoff[k] = b.Half[j]
@@ -239,7 +239,7 @@ func (r *Result) judgeMachine(b *machine.Result, out *Machine) {
 		}
 	}
 	if unknown != nil {
-		say(Weak, "the record does not tell %s: standard errors above %.0f %%, which matter. They are left at the values of the machine file where their intervals hold these", list(unknown), 100*notKnown)
+		say(Weak, "the record does not tell %s: standard errors above %.0f %%, which matter. They are left at the values of the machine file where their intervals hold these and the fit does not suffer", list(unknown), 100*notKnown)
 	}
 	if loose != nil {
 		say(Weak, "known to more than %.0f %% only: %s", 100*weakRelative, list(loose))

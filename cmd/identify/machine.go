@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/signal"
 	"strings"
@@ -208,7 +209,7 @@ func printHandover(w io.Writer, m *identify.Machine) {
 	t = tabwriter.NewWriter(w, 0, 8, 3, ' ', tabwriter.AlignRight)
 	fmt.Fprint(t, "as written\tfile\tfound\tunit\t\n")
 	for _, p := range m.Parameters {
-		if p.Start != p.Value {
+		if math.Abs(p.Value-p.Start) > 1e-6*(math.Abs(p.Value)+math.Abs(p.Start)) && math.Abs(p.Value-p.Start) > 1e-12 {
 			fmt.Fprintf(t, "%s\t%.5g\t%.5g\t%s\t\n", p.Name, p.Start, p.Value, p.Unit)
 		}
 	}

@@ -15,13 +15,13 @@ type Essential struct {
 }
 
 const (
-	wellKnown = 0.10 // standard error relative to the value, below which a parameter is taken from the record in any case
-	mostGrown = 1.02 // times the rms of all parameters, which leaving parameters out may cost
+	wellKnown = 0.10  // standard error relative to the value, below which a parameter is taken from the record in any case
+	mostGrown = 1.005 // times the rms of all parameters, which leaving parameters out may cost: no model is exact
 )
 
-// Essential leaves out, one after the other, the parameter with the largest relative standard error, as long as that is above a tenth and
-// the value of the file is within its 95 % interval. errs are the standard errors of the free parameters, which scale with those of
-// least squares as fewer are free. Where the file says nothing (0), what is left are the essential parameters of [KD04] ch. 12.
+// Essential leaves out, one after the other, the parameter with the largest relative standard error, as long as that is above a tenth,
+// the value of the file is within its 95 % interval, and the rms does not grow for it. errs are half the half-widths of the intervals of the free
+// parameters, which scale with the errors of least squares as fewer are free. Where the file says nothing (0), what is left are the essential parameters of [KD04] ch. 12.
 func (r *Result) Essential(errs []float64) Essential {
 	out := Essential{Free: slices.Clone(r.Free), Values: r.Values, Grown: 1}
 	full := r.sys.sumSquares(r.Values)
@@ -33,12 +33,13 @@ func (r *Result) Essential(errs []float64) Essential {
 			widened[k] = errs[j] / plain[j]
 		}
 	}
+	needed := map[int]bool{}
 	for len(out.Free) > 0 {
 		now := r.sys.errors(out.Free)
 		worst, most := -1, wellKnown
 		for j, k := range out.Free {
 			se, x := now[j]*widened[k], out.Values[k]
-			if relative := se / math.Abs(x); relative > most && math.Abs(x-r.Start[k]) <= 2*se {
+			if relative := se / math.Abs(x); !needed[k] && relative > most && math.Abs(x-r.Start[k]) <= 2*se {
 				worst, most = j, relative
 			}
 		}
@@ -52,7 +53,8 @@ func (r *Result) Essential(errs []float64) Essential {
 		}
 		grown := math.Sqrt(r.sys.sumSquares(theta) / full)
 		if full > 0 && grown > mostGrown {
-			break
+			needed[out.Free[worst]] = true
+			continue
 		}
 		out = Essential{fewer, theta, grown}
 	}

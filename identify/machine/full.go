@@ -2,6 +2,7 @@ package machine
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/spatial/r3"
@@ -43,21 +44,12 @@ func (b *Base) Full(m *multibody.Model, beta []float64) []float64 {
 	if lq.SolveTo(&x, false, mat.NewDense(p, 1, miss)) != nil {
 		return theta // a base parameter of nothing: there is none
 	}
-	unseen := b.unseen()
 	for k := range n {
-		if !unseen[k] { // what no torque feels stays to the last digit
+		if !slices.Contains(b.Unseen, k) { // what no torque feels stays to the last digit
 			theta[k] += size[k] * x.At(k, 0)
 		}
 	}
 	return theta
-}
-
-func (b *Base) unseen() []bool {
-	out := make([]bool, len(b.Columns))
-	for _, k := range b.Unseen {
-		out[k] = true
-	}
-	return out
 }
 
 // rotorSize is the armature of a joint without one in the file, as a share of the inertia of its body.
@@ -100,6 +92,8 @@ func (b *Base) sizes(m *multibody.Model) []float64 {
 			out[k] = mass[j] * l * l
 		case c.Inertial > 0:
 			out[k] = mass[j] * l
+		case c.Term == Armature && c.Value == 0 && !slices.Contains(b.Pivot, k):
+			// the file has no rotor, and the torques do not ask for one
 		case c.Term == Armature:
 			out[k] = math.Max(c.Value, rotorSize*mass[j]*l*l)
 		default:

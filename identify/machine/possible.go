@@ -24,7 +24,7 @@ const tie = 0.1
 
 // Possible is the set of parameters of real bodies, with armatures above zero, nearest to theta: by what the rows tell of the base
 // parameters, in standard deviations, and by the sizes of the parameters where they tell nothing. grown is the weighted rms of the
-// rows over that with theta. Bodies without mass in the file and in theta stay so.
+// rows over that with theta. Bodies without mass in the file stay so, and friction stays as it is.
 func (r *Result) Possible(theta []float64) (possible []float64, grown float64) {
 	b := r.Base
 	n, p := len(b.Columns), len(b.Pivot)
@@ -41,7 +41,9 @@ func (r *Result) Possible(theta []float64) (possible []float64, grown float64) {
 			e[i] = floats.Dot(tb.RawRowView(i), x)
 		}
 		for k := range n {
-			e[p+k] = tie * x[k] / size[k]
+			if size[k] > 0 {
+				e[p+k] = tie * x[k] / size[k]
+			}
 		}
 		return floats.Dot(e, e), e
 	}
@@ -72,7 +74,9 @@ func (c *cone) descend(z []float64, cost func(z []float64) (float64, []float64),
 		a.Slice(0, p, 0, len(z)).(*mat.Dense).Mul(tb, jac)
 		for k := range n {
 			for j := range z {
-				a.Set(p+k, j, tie*jac.At(k, j)/size[k])
+				if size[k] > 0 {
+					a.Set(p+k, j, tie*jac.At(k, j)/size[k])
+				}
 			}
 		}
 		var h mat.SymDense
@@ -114,15 +118,14 @@ func (c *cone) descend(z []float64, cost func(z []float64) (float64, []float64),
 
 // cone maps free numbers to parameters of real bodies.
 type cone struct {
-	base  *Base
 	at    [][]int // columns of the inertia of each body; nil: none, or no mass
-	rest  []int   // columns of armatures, then all others, one number each
+	rest  []int   // columns of armatures, a logarithm each
 	fixed []float64
 	z     []float64 // where the search begins
 }
 
 func newCone(b *Base, m *multibody.Model, theta, size []float64) *cone {
-	c := &cone{base: b, fixed: theta}
+	c := &cone{fixed: theta}
 	used := make([]bool, len(theta))
 	for j := 1; j <= m.Bodies(); j++ {
 		var at []int
@@ -140,14 +143,12 @@ func newCone(b *Base, m *multibody.Model, theta, size []float64) *cone {
 		c.z = append(c.z, startOf(at, theta, size)...)
 	}
 	for k := range b.Columns {
-		if used[k] {
+		if used[k] || size[k] == 0 {
 			continue
 		}
-		c.rest = append(c.rest, k)
 		if b.Columns[k].Term == Armature {
+			c.rest = append(c.rest, k)
 			c.z = append(c.z, math.Log(math.Max(theta[k], 1e-3*size[k])))
-		} else {
-			c.z = append(c.z, theta[k])
 		}
 	}
 	return c
@@ -217,7 +218,7 @@ func (c *cone) logarithm(j int) bool {
 		r := j % 10
 		return r == 0 || r == 2 || r == 5 || r == 9 // the diagonal of a triangle, row by row
 	}
-	return c.base.Columns[c.rest[j-10*len(c.at)]].Term == Armature
+	return true
 }
 
 // triangle is L of ten numbers.
@@ -264,9 +265,7 @@ func (c *cone) theta(z []float64) []float64 {
 		}
 	}
 	for i, k := range c.rest {
-		if out[k] = z[10*len(c.at)+i]; c.base.Columns[k].Term == Armature {
-			out[k] = math.Exp(out[k])
-		}
+		out[k] = math.Exp(z[10*len(c.at)+i])
 	}
 	return out
 }
@@ -293,11 +292,7 @@ func (c *cone) jacobian(z []float64) *mat.Dense {
 		}
 	}
 	for i, k := range c.rest {
-		x := 1.0
-		if c.base.Columns[k].Term == Armature {
-			x = math.Exp(z[10*len(c.at)+i])
-		}
-		out.Set(k, 10*len(c.at)+i, x)
+		out.Set(k, 10*len(c.at)+i, math.Exp(z[10*len(c.at)+i]))
 	}
 	return out
 }

@@ -175,6 +175,36 @@ func TestSimulatedArms(t *testing.T) {
 	}
 }
 
+// Signs of velocity that do not pass the low-pass of the torque make Coulomb friction smaller, and the fit worse.
+func TestUnfilteredSignsLoseFriction(t *testing.T) {
+	for _, s := range simulatedArms(t) {
+		spec := s.spec()
+		spec.Cutoff = 6 // as in measured records
+		spec.MinVelocity = make([]float64, len(s.bodies))
+		both := [2]*Result{}
+		for i := range both {
+			spec.RawSigns = i == 1
+			r, err := Fit(s.model(t, 0.2), spec, []Recording{s.clean}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			both[i] = r
+		}
+		for k, p := range both[0].Base.Pivot {
+			c := &both[0].Base.Columns[p]
+			if c.Term != Coulomb {
+				continue
+			}
+			want := s.fc[c.Joint]
+			same, raw := both[0].Values[k]/want-1, both[1].Values[k]/want-1
+			t.Logf("%s: %s off by %+.1f %%, with unfiltered signs by %+.1f %%", s.name, c.Name, 100*same, 100*raw)
+			if math.Abs(same) > 0.02 || raw > -0.005 || both[1].Joints[c.Joint].RMS < both[0].Joints[c.Joint].RMS {
+				t.Errorf("%s: %s off by %+.1f %%, with unfiltered signs by %+.1f %%", s.name, c.Name, 100*same, 100*raw)
+			}
+		}
+	}
+}
+
 // coverage fits seeds of noise, and gives the share of 95 % intervals that hold the truth.
 func coverage(t *testing.T, s *simulated, seeds int) float64 {
 	truth := s.truth(t)
