@@ -188,12 +188,6 @@ func (s *system) supported() (refused []Unidentifiable) {
 	return refused
 }
 
-// condition is that of the free columns, as they stand and scaled to length one.
-func (s *system) condition(which []int) float64 {
-	x, _ := s.picked(which)
-	return mat.Cond(x, 2)
-}
-
 // solveFree is the least-squares solution for some base parameters, the others at their start.
 func (s *system) solveFree(which []int) ([]float64, error) {
 	theta := slices.Clone(s.start)
