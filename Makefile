@@ -7,7 +7,7 @@ LDFLAGS := -ldflags "-X hilrig/cmd/report.version=$(VERSION)"
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 FUZZTIME ?= 20s
 # packages whose tests measure time: one after the other, nothing beside them
-TIMED   := ^hilrig/(hil|hil/(axis|daemon|dashboard|device|models|ring|rt)|cmd/hil|cmd/daemon)$$
+TIMED   := ^hilrig/(hil|hil/(axis|daemon|device|models|ring|rt)|cmd/hil|cmd/daemon)$$
 
 .PHONY: run build static test race lint fmt bench fuzz soak figures examples clean
 
