@@ -81,10 +81,6 @@ func Assemble(cfg *configs.Config, h Handover) (*daemon.Assembly, error) {
 	if err != nil {
 		return nil, err
 	}
-	drives := -1 // nothing is paced by commands where nothing is driven
-	if len(cfg.Axes) > 0 {
-		drives, _ = cfg.Find(cfg.Axes[0].Drive.Command, true)
-	}
 	a := &daemon.Assembly{
 		Schema: probe.Schema(),
 		NewRole: func() hil.Role {
@@ -96,7 +92,7 @@ func Assemble(cfg *configs.Config, h Handover) (*daemon.Assembly, error) {
 		},
 		NewRig: newRig,
 		Params: probe.Params(), Live: probe.Live(), Prepare: probe.Prepare,
-		Period: int64(1e9/cfg.Loop.Rate + 0.5), Spin: int64(cfg.Loop.Spin * 1e9), DevicePaced: cfg.Pacer() >= 0, Paces: drives,
+		Period: int64(1e9/cfg.Loop.Rate + 0.5), Spin: int64(cfg.Loop.Spin * 1e9), DevicePaced: cfg.Pacer() >= 0,
 		Beat: int64(cfg.Loop.Beat * 1e9), DryRun: h.DryRun, Locked: h.Locked, RealTime: h.RealTime, CPU: h.CPU, Free: h.Free,
 	}
 	for i := range cfg.Devices {

@@ -146,7 +146,7 @@ func AssembleRig(cfg *configs.Config, h Handover) (*daemon.Assembly, error) {
 			_, far, err := farEnds(cfg, h.Ports)
 			return far, err
 		},
-		Period: int64(1e9/spec.Rate + 0.5), CPU: h.CPU, Free: h.Free, Beat: int64(cfg.Loop.Beat * 1e9), Paces: -1,
+		Period: int64(1e9/spec.Rate + 0.5), CPU: h.CPU, Free: h.Free, Beat: int64(cfg.Loop.Beat * 1e9),
 	}
 	for i, d := range cfg.Devices {
 		a.Ports = append(a.Ports, daemon.Port{Name: d.Name, Path: h.Ports[i], Optional: true})

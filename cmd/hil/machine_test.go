@@ -63,6 +63,28 @@ func TestTwoDaemons(t *testing.T) {
 	}
 }
 
+// The threads that send to the devices stand on the processor of the tick: one elsewhere costs the tick an interrupt of another processor.
+func TestSendersOnTheTicksProcessor(t *testing.T) {
+	if runtime.NumCPU() < 2 {
+		t.Skip("needs two processors")
+	}
+	d := startRun(t, "../../configs/two-link-mechanism.yaml", "--record", t.TempDir())
+	defer d.stop()
+	tick, n := tickCPUs(t, d.ready.Core), 0
+	threads, err := rt.Threads(d.ready.Core)
+	if err != nil || len(tick) != 1 {
+		t.Fatal(tick, err)
+	}
+	for _, th := range threads {
+		if len(th.CPUs) == 1 && th.CPUs[0] == tick[0] {
+			n++
+		}
+	}
+	if n != 3 {
+		t.Errorf("%d threads on processor %d, want the tick and the senders of two boards", n, tick[0])
+	}
+}
+
 // No thread of the core wakes up much more often than the tick: the runtime's monitor, once roused again and again, woke
 // 18 000 times a second and filled a third of a processor at the tick's own priority.
 func TestCoreIsQuiet(t *testing.T) {

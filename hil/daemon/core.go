@@ -204,7 +204,7 @@ func Core(assemble func(config []byte) (*Assembly, error)) int {
 	if err != nil {
 		return fail(1, err)
 	}
-	// only the tick and its sender may run on the tick's processor. The runtime's monitor thread sleeps 20 µs at a time: on a
+	// only the tick and its senders may run on the tick's processor. The runtime's monitor thread sleeps 20 µs at a time: on a
 	// slow virtual timer it never really leaves the processor, and at the tick's own priority the tick cannot push it aside
 	if err := rt.KeepOff(a.Free); err != nil {
 		sh.words.say(err.Error())
@@ -212,9 +212,7 @@ func Core(assemble func(config []byte) (*Assembly, error)) int {
 	b, err := newBody(context.Background(), a, sh, func(i int, o *device.Options) {
 		o.Opened = device.HandOver(boot.Extra[1], i)
 		o.Patient = o.Patient || epoch > 1
-		if i == a.Paces {
-			o.TxCPU = a.CPU
-		}
+		o.TxCPU = a.CPU
 	})
 	if err != nil {
 		return fail(4, err)

@@ -59,7 +59,6 @@ type Assembly struct {
 	DryRun      bool
 	Locked      bool   // arming is refused: a real port without --arm
 	Ports       []Port // in the order of the devices
-	Paces       int    // the device that drives: its sender shares the processor of the tick
 	RealTime    bool   // ask for FIFO and locked memory
 }
 
