@@ -29,6 +29,7 @@ const (
 	ManipulatorFile      // hil simulate, a chain whose tip slides on a beam
 	MachineFile          // hil simulate, bodies, joints, loops and motors
 	MachineFitFile       // hil identify, positions and torques of a machine
+	ResponseFile         // hil identify, inputs and outputs of a machine
 	NumbersFile          // columns of numbers: a measurement
 	RunFile              // a recording of this program
 	MotionFile           // C3D or TRC: hil import
@@ -74,6 +75,8 @@ func kindOf(data []byte) Kind {
 		return StudyFile
 	case has("devices") || has("axes") || has("rig") || has("loop") && !has("data"): // joint has a loop of another kind
 		return RigFile
+	case has("machine") && has("data") && has("outputs"):
+		return ResponseFile
 	case has("machine") && has("data"):
 		return MachineFitFile
 	case has("machine"):

@@ -65,6 +65,13 @@ func File(out, errOut io.Writer, name string) bool {
 		}
 		describeMachineFit(out, name, cfg)
 		return true
+	case configs.ResponseFile:
+		cfg, warnings, err := configs.LoadResponseFit(name)
+		if ok := printChecked(out, errOut, name, warnings, err); !ok {
+			return false
+		}
+		describeResponse(out, name, cfg)
+		return true
 	case configs.ContactFile:
 		_, warnings, err := configs.LoadContactRun(name)
 		if ok := printChecked(out, errOut, name, warnings, err); !ok {

@@ -31,8 +31,10 @@ func Schema(out io.Writer, kind string) error {
 		defaults = configs.DefaultBallFit()
 	case "identify-machine":
 		defaults = configs.DefaultMachineFit()
+	case "identify-response":
+		defaults = configs.DefaultResponseFit()
 	default:
-		return report.ExitWith(report.Usage, fmt.Errorf("config schema: --kind %q, want rig, simulate, identify, study, machine, simulate-ball, simulate-manipulator, identify-ball or identify-machine", kind))
+		return report.ExitWith(report.Usage, fmt.Errorf("config schema: --kind %q, want rig, simulate, identify, study, machine, simulate-ball, simulate-manipulator, identify-ball, identify-machine or identify-response", kind))
 	}
 	text, err := schema.JSON("hil "+kind+" file", defaults)
 	if err != nil {

@@ -111,12 +111,43 @@ func describeMachineFit(w io.Writer, name string, c *configs.MachineFit) {
 		joints = append(joints, j.Name)
 	}
 	fmt.Fprintf(w, "%-14s %s\n%-14s %s\n", "machine", c.Machine, "joints", strings.Join(joints, ", "))
-	for _, file := range append(c.Data.Files(), c.Validate...) {
+	describeFiles(w, append(c.Data.Files(), c.Validate...))
+	fmt.Fprintf(w, "next: %s\n", report.AsStarted("hil identify "+name))
+}
+
+// describeResponse says what the identification of a machine by its response asks for.
+func describeResponse(w io.Writer, name string, c *configs.ResponseFit) {
+	row := func(what string, names []string) {
+		if len(names) > 0 {
+			fmt.Fprintf(w, "%-14s %s\n", what, strings.Join(names, ", "))
+		}
+	}
+	var in, out, searched []string
+	for _, i := range c.Inputs {
+		in = append(in, i.Path)
+	}
+	for _, o := range c.Outputs {
+		out = append(out, o.Name)
+	}
+	for _, p := range c.Parameters {
+		searched = append(searched, p.Name)
+	}
+	row("machine", []string{c.Machine})
+	row("inputs", in)
+	row("outputs", out)
+	row("searched", searched)
+	row("beginnings", c.Begin)
+	describeFiles(w, append(c.Data.Files(), c.Validate...))
+	fmt.Fprintf(w, "next: %s\n", report.AsStarted("hil identify "+name))
+}
+
+// describeFiles says which records are there.
+func describeFiles(w io.Writer, files []string) {
+	for _, file := range files {
 		there := ""
 		if _, err := os.Stat(file); err != nil {
 			there = " is not there"
 		}
 		fmt.Fprintf(w, "%-14s %s%s\n", "record", file, there)
 	}
-	fmt.Fprintf(w, "next: %s\n", report.AsStarted("hil identify "+name))
 }

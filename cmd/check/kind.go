@@ -17,11 +17,11 @@ import (
 var takes = map[string][]configs.Kind{
 	"run": {configs.RigFile}, "rig": {configs.RigFile},
 	"simulate": {configs.SimulateFile, configs.ContactFile, configs.BallFile, configs.ManipulatorFile, configs.MachineFile},
-	"identify": {configs.IdentifyFile, configs.BallFitFile, configs.MachineFitFile, configs.RunFile, configs.NumbersFile}, "compare": {configs.IdentifyFile},
+	"identify": {configs.IdentifyFile, configs.BallFitFile, configs.MachineFitFile, configs.ResponseFile, configs.RunFile, configs.NumbersFile}, "compare": {configs.IdentifyFile},
 	"study": {configs.StudyFile}, "plan": {configs.StudyFile},
 	"replay": {configs.RunFile}, "export": {configs.RunFile},
 	"import": {configs.MotionFile, configs.NumbersFile, configs.RunFile, configs.RobotFile},
-	"check":  {configs.RigFile, configs.SimulateFile, configs.ContactFile, configs.BallFile, configs.ManipulatorFile, configs.MachineFile, configs.IdentifyFile, configs.BallFitFile, configs.MachineFitFile, configs.StudyFile},
+	"check":  {configs.RigFile, configs.SimulateFile, configs.ContactFile, configs.BallFile, configs.ManipulatorFile, configs.MachineFile, configs.IdentifyFile, configs.BallFitFile, configs.MachineFitFile, configs.ResponseFile, configs.StudyFile},
 }
 
 // kinds say what a file of a kind is, and what to do with it.
@@ -32,6 +32,7 @@ var kinds = map[configs.Kind]struct{ is, next string }{
 	configs.BallFile:        {"describes a ball in front of cameras", "hil simulate %s"},
 	configs.BallFitFile:     {"describes the identification of a ball", "hil identify %s"},
 	configs.MachineFitFile:  {"describes the identification of a machine", "hil identify %s"},
+	configs.ResponseFile:    {"describes the identification of a machine by its response", "hil identify %s"},
 	configs.ManipulatorFile: {"describes a chain on a beam", "hil simulate %s"},
 	configs.MachineFile:     {"describes a machine", "hil simulate %s"},
 	configs.IdentifyFile:    {"describes an identification", "hil identify %s"},

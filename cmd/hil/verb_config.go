@@ -35,7 +35,7 @@ editor completes keys and shows their meaning, for instance:
 			return check.Schema(c.OutOrStdout(), kind)
 		},
 	}
-	c.Flags().StringVar(&kind, "kind", "rig", "of which files: rig, simulate, identify, study, machine, simulate-ball, simulate-manipulator, identify-ball or identify-machine")
+	c.Flags().StringVar(&kind, "kind", "rig", "of which files: rig, simulate, identify, study, machine, simulate-ball, simulate-manipulator, identify-ball, identify-machine or identify-response")
 	return c
 }
 

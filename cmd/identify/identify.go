@@ -116,7 +116,8 @@ type Identification struct {
 	Run  *ownRun        `json:"run,omitempty"`  // of a recording that was identified without a file
 	Ball *identify.Ball `json:"ball,omitempty"` // of a ball in front of cameras
 
-	Machine *identify.Machine `json:"machine,omitempty"` // of a machine: its joints, base parameters and all parameters
+	Response *identify.Response `json:"response,omitempty"` // of a machine that was fitted to its response: how each output is explained
+	Machine  *identify.Machine  `json:"machine,omitempty"`  // of a machine: its joints, base parameters and all parameters
 }
 
 // Run fits what a file asks for, or a recording of this program.
@@ -125,6 +126,8 @@ func Run(ctx context.Context, path string, f Options, stdout, stderr io.Writer) 
 		return err
 	}
 	switch kind := configs.KindOf(path); {
+	case kind == configs.ResponseFile:
+		return runResponse(ctx, path, f, stdout, stderr)
 	case kind == configs.MachineFitFile:
 		return runMachine(ctx, path, f, stdout, stderr)
 	case f.writeMachine != "":

@@ -153,6 +153,25 @@ func steps(path string) ([]step, error) {
 	return out, nil
 }
 
+// At is what stands at path; nil: nothing does.
+func (t *Tree) At(path string) *Tree {
+	list, err := steps(path)
+	if err != nil {
+		return nil
+	}
+	for _, s := range list {
+		i := s.index
+		if i < 0 {
+			i = slices.Index(t.keys, s.key)
+		}
+		if i < 0 || i >= len(t.kids) {
+			return nil
+		}
+		t = t.kids[i]
+	}
+	return t
+}
+
 // With is the tree with another value at path. Keys that are not there are added, whether they are known is the loader's
 // business; lists keep their length.
 func (t *Tree) With(path string, v *Tree) (*Tree, error) {

@@ -1,0 +1,237 @@
+package identify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"text/tabwriter"
+
+	"hilrig/cmd/report"
+	"hilrig/configs"
+	"hilrig/hil/sink"
+	"hilrig/identify"
+	"hilrig/identify/fit"
+	"hilrig/identify/record"
+	"hilrig/identify/response"
+)
+
+// runResponse finds parameters of a machine from how it answers to recorded inputs.
+func runResponse(ctx context.Context, path string, f Options, stdout, stderr io.Writer) error {
+	name := f.foreign()
+	for _, other := range []string{"data", "time-limit"} {
+		if f.Changed(other) {
+			name = other
+		}
+	}
+	if name != "" {
+		return report.ExitWith(report.Usage, fmt.Errorf("identify: --%s is not for the response of a machine, whose records, outputs and parameters %s says", name, path))
+	}
+	if _, err := os.Lstat(f.writeMachine); f.writeMachine != "" && err == nil && !f.force {
+		return report.ExitWith(report.Usage, fmt.Errorf("identify: %s exists; --force writes over it", f.writeMachine))
+	}
+	cfg, warnings, err := configs.LoadResponseFit(path)
+	if err != nil {
+		return report.Refuse(stderr, err)
+	}
+	report.PrintWarnings(stderr, warnings)
+	bar := report.NewProgress(stderr)
+	defer bar.Done()
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	recs, err := readResponses(ctx, cfg, cfg.Data.Files(), false, bar)
+	if err != nil {
+		return report.ExitWith(report.Invalid, err)
+	}
+	spec := cfg.Spec(f.workers)
+	found, err := response.Fit(ctx, spec, recs.of, shown(bar))
+	bar.Done()
+	if ctx.Err() != nil {
+		return report.ExitWith(report.Interrupted, errors.New("interrupted before there was a result"))
+	}
+	if err != nil {
+		f.display.none(stderr)
+		return f.refuse(ctx, path, err, stdout)
+	}
+	checks, err := checkResponse(ctx, cfg, found, bar)
+	if err != nil {
+		return report.ExitWith(report.Invalid, fmt.Errorf("validation: %w", err))
+	}
+	var units []string
+	for _, c := range cfg.Columns()[len(cfg.Inputs):] {
+		units = append(units, c.Unit)
+	}
+	res, answer, err := identify.OfResponse(found, units, recs.info, recs.findings, checks, spec.Params)
+	if err != nil {
+		return report.ExitWith(report.Invalid, fmt.Errorf("%s: %w", cfg.Data.File, err))
+	}
+	result := Identification{Name: cfg.Name, Config: path, Program: report.Version(), Command: report.CommandLine(), Result: res, Response: answer}
+	if f.out != "" {
+		if err := writeResult(f.out, result); err != nil {
+			return report.ExitWith(report.Unavailable, err)
+		}
+	}
+	if f.writeMachine != "" {
+		if err := writeResponse(f, cfg, found, result); err != nil {
+			return report.ExitWith(report.Unavailable, fmt.Errorf("identify: --write-machine: %w", err))
+		}
+	}
+	if f.json {
+		if err := report.EncodeJSON(stdout, result); err != nil {
+			return err
+		}
+	} else {
+		printIdentification(stdout, result, true)
+		printOutputs(stdout, answer)
+		for _, w := range warningsOf(res) {
+			fmt.Fprintf(stderr, "warning: %s\n", w)
+		}
+		fmt.Fprintf(stdout, "\nnext: %s\n", report.AsStarted(nextResponse(f, cfg, res)))
+	}
+	if err := f.display.show(PageOf(result), f.force, stdout); err != nil {
+		return err
+	}
+	return gate(res, max(f.RequireFit, cfg.RequireFit))
+}
+
+// nextResponse is what makes sense after this result.
+func nextResponse(f Options, cfg *configs.ResponseFit, r *identify.Result) string {
+	switch {
+	case r.Verdict == identify.Rejected:
+		return "see docs/identify-response.md, section Verdict, for what each reason asks for"
+	case f.writeMachine != "":
+		return "hil simulate " + f.writeMachine
+	case len(cfg.Validate) == 0:
+		return "name further records in validate: they tell what the parameters are worth"
+	}
+	return report.CommandLine() + " --write-machine identified.yaml      puts the parameters into the file of the machine"
+}
+
+// writeResponse writes the file of the machine with what was found.
+func writeResponse(f Options, cfg *configs.ResponseFit, found *response.Result, r Identification) error {
+	text, err := cfg.Identified(fit.Values(found.Solution.Params)[:len(cfg.Parameters)])
+	if err != nil {
+		return err
+	}
+	head := fmt.Sprintf("# %s with the parameters that %s found in %s.\n# Verdict: %s\n", cfg.Machine, r.Command, strings.Join(cfg.Data.Files(), ", "), r.Verdict)
+	return report.WriteWhole(f.writeMachine, f.force, func(w io.Writer) error {
+		_, err := w.Write(append([]byte(head), text...))
+		return err
+	})
+}
+
+// responses are records with what their checks say.
+type responses struct {
+	of       []response.Recording
+	info     []record.Info
+	findings []record.Finding
+}
+
+// readResponses reads the columns of all files, each by itself; a piece of a file is a recording.
+func readResponses(ctx context.Context, cfg *configs.ResponseFit, files []string, whole bool, bar *report.Progress) (*responses, error) {
+	out := &responses{}
+	for _, file := range files {
+		begin := len(out.of)
+		for i, col := range cfg.Columns() {
+			pieces, err := readColumn(ctx, file, cfg, col, whole, bar)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", col.Of, err)
+			}
+			if i == 0 {
+				for _, p := range pieces {
+					out.of, out.info = append(out.of, response.Recording{Dt: p.Dt}), append(out.info, p.Info())
+				}
+			}
+			if n := len(out.of) - begin; len(pieces) != n {
+				return nil, &record.Error{File: file, Msg: fmt.Sprintf("%d pieces with %s and %d with the column before it", len(pieces), col.Of, n), Hint: "Read all columns from the same rows."}
+			}
+			for k, p := range pieces {
+				r := &out.of[begin+k]
+				if i < len(cfg.Inputs) {
+					r.Inputs = append(r.Inputs, p.Position)
+				} else {
+					r.Outputs = append(r.Outputs, p.Position)
+				}
+			}
+			if i < len(cfg.Inputs) || col.Unit != "rad" && col.Unit != "m" {
+				continue
+			}
+			for _, f := range record.Check(pieces, record.CheckOptions{Rotary: col.Unit == "rad", Coupled: true}) {
+				if f.Kind == "one-direction" { // what else pushes stands in the machine
+					continue
+				}
+				f.Text, f.Channel = "output "+col.Of+": "+f.Text, col.Of
+				out.findings = append(out.findings, f)
+			}
+		}
+	}
+	return out, nil
+}
+
+// readColumn reads one column of a file, as a position whatever it is.
+func readColumn(ctx context.Context, file string, cfg *configs.ResponseFit, col configs.ResponseColumn, whole bool, bar *report.Progress) ([]*record.Record, error) {
+	d := &cfg.Data
+	m := record.Mapping{Rate: d.Rate, DecimalComma: d.Decimal == "comma", SameUnit: SameUnit, Span: d.Span, Resample: d.Resample > 0, ResampleRate: d.Resample, SplitGaps: d.SplitGaps,
+		Separator: map[string]rune{"comma": ',', "semicolon": ';', "tab": '\t'}[d.Separator], Watch: bar.Reading(file)}
+	if whole {
+		m.Span = [2]float64{}
+	}
+	for _, c := range []struct {
+		from configs.IdentifyColumn
+		si   string
+		to   *record.Column
+	}{{d.Time, "s", &m.Time}, {col.Column, col.Unit, &m.Position}} {
+		if c.from.Name == "" {
+			continue
+		}
+		scale, shift, err := c.from.Factors(c.si)
+		if err != nil {
+			return nil, fmt.Errorf("column %s: %w", c.from.Name, err)
+		}
+		*c.to = record.Column{Name: c.from.Name, Unit: c.from.Unit, Scale: scale, Shift: shift, Delay: c.from.Delay}
+	}
+	if _, ok := sink.FindRun(file); ok {
+		return readRecording(ctx, file, m, false)
+	}
+	if _, missing := os.Stat(file); errors.Is(missing, fs.ErrNotExist) && d.Source != "" {
+		return nil, &record.Error{File: file, Msg: "is not there", Hint: "It comes from: " + strings.TrimSpace(d.Source)}
+	}
+	return record.Read(file, m)
+}
+
+// checkResponse explains the records that are not fitted; nil: there are none.
+func checkResponse(ctx context.Context, cfg *configs.ResponseFit, found *response.Result, bar *report.Progress) (*identify.ResponseChecks, error) {
+	if len(cfg.Validate) == 0 {
+		return nil, nil
+	}
+	recs, err := readResponses(ctx, cfg, cfg.Validate, true, bar)
+	if err != nil {
+		return nil, err
+	}
+	out := &identify.ResponseChecks{Info: recs.info, Findings: recs.findings}
+	out.Solution, out.Outputs, err = found.Explain(ctx, recs.of)
+	return out, err
+}
+
+// printOutputs writes how well each output is explained.
+func printOutputs(w io.Writer, a *identify.Response) {
+	fmt.Fprintln(w)
+	t := tabwriter.NewWriter(w, 0, 8, 3, ' ', tabwriter.AlignRight)
+	fmt.Fprint(t, "output\tfit\tleft over\tnoise\tvalidation\t\n")
+	for _, o := range a.Outputs {
+		valid := "–"
+		if o.Valid != nil {
+			valid = fmt.Sprintf("%.1f %%", *o.Valid)
+		}
+		fmt.Fprintf(t, "%s\t%.2f %%\t%.3g %s\t%.3g %s\t%s\t\n", o.Name, o.Percent, o.RMS, o.Unit, o.Noise, o.Unit, valid)
+	}
+	t.Flush()
+	if a.Starts > 1 {
+		fmt.Fprintf(w, "%d of %d descents from different values ended at this place\n", a.Reached, a.Starts)
+	}
+}

@@ -1,0 +1,471 @@
+package configs
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"hilrig/configs/schema"
+	"hilrig/engine"
+	"hilrig/engine/circuit"
+	"hilrig/engine/machine"
+	"hilrig/engine/reference"
+	"hilrig/identify/fit"
+	"hilrig/identify/response"
+)
+
+// ResponseFit describes how parameters of a machine are found from how it answers to recorded inputs. Numbers follow the rules of Config.
+type ResponseFit struct {
+	Version     int                 `yaml:"version" doc:"format of this file, 1"`
+	Name        string              `yaml:"name" doc:"name of the fit"`
+	Description string              `yaml:"description,omitempty" doc:"one line for people"`
+	Machine     string              `yaml:"machine" doc:"file of the machine, relative to this file, as hil simulate takes it"`
+	Data        ResponseFitData     `yaml:"data" doc:"the records that are fitted"`
+	Inputs      []ResponseInput     `yaml:"inputs" doc:"what acted on the machine, by its place in the machine file, such as machine.motors.motor.voltage; what stands there is not used"`
+	Between     string              `yaml:"between" enum:"hold,line" doc:"what an input does between two samples: hold: it stays as it is, as the command of a computer; line: it changes evenly, as what was measured with filters"`
+	Outputs     []ResponseOutput    `yaml:"outputs" doc:"what was measured, by its name in the table of hil simulate, such as load.q or motor.i"`
+	Parameters  []ResponseParameter `yaml:"parameters" doc:"what is searched, by its place in the machine file"`
+	Begin       []string            `yaml:"begin,omitempty" doc:"joints whose position and speed at the beginning of every record are searched; the others begin as the machine file says"`
+	Validate    []string            `yaml:"validate,omitempty" doc:"records with the same columns, explained by the parameters but not used to find them"`
+	Steps       int                 `yaml:"steps" want:">=0 <=64" doc:"steps of the simulation in a sampling interval; 0: so many that twice as many move no parameter by more than a third of its standard error"`
+	Starts      int                 `yaml:"starts" want:">=0 <=1000" doc:"descents from values drawn from the ranges, besides that from the start"`
+	Seed        int                 `yaml:"seed" want:">=0" doc:"of what is drawn"`
+	RequireFit  float64             `yaml:"require_fit" unit:"%" want:">=0 <=100" doc:"a fit below this is a missed quality gate; 0: no gate"`
+
+	file  *schema.Tree // the machine file
+	floor *schema.Tree // with zero where the inputs go
+}
+
+// ResponseFitData are files with the same named columns.
+type ResponseFitData struct {
+	File      string         `yaml:"file" doc:"relative to this file"`
+	Source    string         `yaml:"source,omitempty" doc:"where the record is to be had, or the command that makes it; said where it is not there"`
+	More      []string       `yaml:"more,omitempty" doc:"further files with the same columns, fitted together"`
+	Time      IdentifyColumn `yaml:"time" doc:"may be left out if rate is given"`
+	Rate      float64        `yaml:"rate" unit:"Hz" want:">=0" doc:"sampling rate of a file without time column"`
+	Span      [2]float64     `yaml:"span" unit:"s" doc:"only this time of the records to fit, [from, to]; to 0: their end"`
+	Resample  float64        `yaml:"resample" unit:"Hz" want:">=0" doc:"interpolate uneven samples to this rate; 0: refuse them"`
+	SplitGaps bool           `yaml:"split_gaps" doc:"cut the record at gaps instead of refusing them"`
+	Separator string         `yaml:"separator" enum:"auto,comma,semicolon,tab" doc:"between columns; auto: found in the header row"`
+	Decimal   string         `yaml:"decimal" enum:"point,comma" doc:"the decimal sign"`
+}
+
+// SetDefaults says what a data section starts from.
+func (d *ResponseFitData) SetDefaults() { d.Separator, d.Decimal = "auto", "point" }
+
+// Files are the records of the fit.
+func (d *ResponseFitData) Files() []string { return append([]string{d.File}, d.More...) }
+
+// ResponseInput is what acted on the machine.
+type ResponseInput struct {
+	Path   string         `yaml:"path" doc:"place in the machine file of a voltage, current, switch or effort"`
+	Column IdentifyColumn `yaml:"column" doc:"of the record"`
+
+	unit string
+}
+
+// ResponseOutput is what was measured.
+type ResponseOutput struct {
+	Name   string         `yaml:"name" doc:"in the table of hil simulate"`
+	Column IdentifyColumn `yaml:"column" doc:"of the record"`
+	Noise  string         `yaml:"noise,omitempty" doc:"standard deviation of its noise, with unit; left out: what the fit leaves of it"`
+
+	unit  string
+	noise float64
+}
+
+// ResponseParameter is a number of the machine file that is searched.
+type ResponseParameter struct {
+	Path  string     `yaml:"path" doc:"key in the machine file, such as machine.shafts.shaft.stiffness"`
+	Name  string     `yaml:"name,omitempty" doc:"in tables; left out: the path without machine"`
+	Range StudyRange `yaml:"range" doc:"[low, high] or ±value, numbers with or without unit"`
+	Scale string     `yaml:"scale" enum:"auto,linear,log" doc:"searched as the number or as its logarithm; auto: the logarithm where low is above zero and high ten times low at least"`
+	Start string     `yaml:"start,omitempty" doc:"where the search begins, with unit; left out: the number of the machine file, or the middle of the range where there is none"`
+
+	start float64
+}
+
+// SetDefaults says what a parameter starts from.
+func (p *ResponseParameter) SetDefaults() { p.Scale = "auto" }
+
+// DefaultResponseFit is what such a file starts from.
+func DefaultResponseFit() *ResponseFit {
+	return &ResponseFit{Version: 1, Data: ResponseFitData{Separator: "auto", Decimal: "point"}, Between: "hold", Starts: 3, Seed: 1}
+}
+
+// LoadResponseFit reads and checks such a file, and the file of its machine. Paths come back joined to the folder of the file.
+func LoadResponseFit(path string) (*ResponseFit, []schema.Problem, error) {
+	return fromFile(path, ResponseFitBytes)
+}
+
+// ResponseFitBytes is LoadResponseFit of a file in memory. The file of the machine is read.
+func ResponseFitBytes(name string, data []byte) (*ResponseFit, []schema.Problem, error) {
+	c := DefaultResponseFit()
+	var bad error
+	c, warnings, err := load(name, data, c, func(r *schema.Report) {
+		c.Check(r)
+		dir := filepath.Dir(name)
+		joinPaths(dir, &c.Machine, &c.Data.File)
+		for _, list := range [][]string{c.Data.More, c.Validate} {
+			for i := range list {
+				joinPaths(dir, &list[i])
+			}
+		}
+		if c.Machine != "" && !r.Bad("machine") {
+			bad = c.checkMachine(r)
+		}
+	})
+	if bad != nil {
+		return nil, warnings, bad
+	}
+	return c, warnings, err
+}
+
+// Check looks at what the tags cannot say, but for the machine.
+func (c *ResponseFit) Check(r *schema.Report) {
+	r.CheckBounds(c)
+	if c.Version != 1 && !r.Bad("version") {
+		r.Errorf("version", "version: %d, this program reads version 1", c.Version)
+	}
+	if c.Machine == "" && !r.Bad("machine") {
+		r.Errorf("machine", "machine is missing: the file of the machine, which hil simulate takes")
+	}
+	d := &c.Data
+	switch {
+	case r.Bad("data"):
+	case d.File == "":
+		r.Errorf("data.file", "data.file is missing: the record, a CSV or MAT file, plain or gzip, or a recording")
+	case d.Time.Name == "" && d.Rate == 0 && !recordingName(d.File):
+		r.Errorf("data.time", "data.time is missing: name the column of time, or give data.rate if there is none")
+	case d.Time.Name != "" && d.Rate != 0:
+		r.Errorf("data.rate", "data.rate: the time column %q tells the rate already; leave one of them out", d.Time.Name)
+	case d.Time.Name != "":
+		if _, _, err := d.Time.Factors("s"); err != nil {
+			r.Errorf("data.time", "data.time: %v", err)
+		}
+	}
+	if s := d.Span; s != [2]float64{} && !(s[0] >= 0 && (s[1] == 0 || s[1] > s[0])) {
+		r.Errorf("data.span", "data.span: from %g to %g s, want rising times", s[0], s[1])
+	}
+	if len(c.Outputs) == 0 && !r.Bad("outputs") {
+		r.Errorf("outputs", "outputs: empty, want at least one: {name: load.q, column: {name: …, unit: rad}}")
+	}
+	if len(c.Parameters) == 0 && !r.Bad("parameters") {
+		r.Errorf("parameters", "parameters: empty, want at least one: {path: machine.motors.motor.K, range: [0.01 N·m/A, 0.1 N·m/A]}")
+	}
+	for i := range c.Parameters {
+		p, at := &c.Parameters[i], fmt.Sprintf("parameters[%d]", i)
+		p.Name = cmp.Or(p.Name, strings.TrimPrefix(p.Path, "machine."))
+		for _, o := range c.Parameters[:i] {
+			if o.Path == p.Path && p.Path != "" {
+				r.Errorf(at+".path", "%s.path: %s is searched twice", at, p.Path)
+			} else if o.Name == p.Name && p.Path != "" {
+				r.Errorf(at+".name", "%s.name: two parameters are called %s", at, p.Name)
+			}
+		}
+		switch {
+		case r.Bad(at):
+		case p.Path == "":
+			r.Errorf(at+".path", "%s.path is missing: which key of the machine file", at)
+		case fit.IsState(p.Name):
+			r.Errorf(at+".name", "%s.name: %s is the name of a beginning; take another", at, p.Name)
+		case !(p.Range.Lo < p.Range.Hi):
+			r.Errorf(at+".range", "%s.range: from %s to %s, want [low, high], rising: where the search looks", at, schema.Short(p.Range.Lo), schema.Short(p.Range.Hi))
+		case p.Scale == "log" && p.Range.Lo <= 0:
+			r.Errorf(at+".range", "%s.range: a logarithmic range begins at %s, want more than 0", at, schema.Short(p.Range.Lo))
+		}
+	}
+}
+
+func (p *ResponseParameter) log() bool {
+	return p.Scale == "log" || p.Scale == "auto" && p.Range.Lo > 0 && p.Range.Hi >= 10*p.Range.Lo
+}
+
+// tree is a value as it goes into the machine file.
+func (p *ResponseParameter) tree(x float64) *schema.Tree {
+	v := StudyVary{Range: p.Range}
+	return v.tree(x)
+}
+
+// checkMachine reads the file of the machine and tries what the fit would make of it. The error is about that file.
+func (c *ResponseFit) checkMachine(r *schema.Report) error {
+	if kind := KindOf(c.Machine); kind != MachineFile && kind != UnknownFile {
+		r.Errorf("machine", "machine: %s describes no machine: it has no key machine with bodies", c.Machine)
+		return nil
+	}
+	data, err := schema.ReadFile(c.Machine)
+	if err != nil {
+		return err
+	}
+	if _, _, err = MachineBytes(c.Machine, data); err != nil {
+		return err
+	}
+	if c.file, err = schema.ParseTree(c.Machine, data); err != nil {
+		return err
+	}
+	c.floor = c.file
+	if !c.checkInputs(r) || !c.checkParameters(r) || len(r.Problems()) > 0 {
+		return nil
+	}
+	return c.checkOutputs(r)
+}
+
+// checkInputs puts a held zero where the inputs stand.
+func (c *ResponseFit) checkInputs(r *schema.Report) bool {
+	ok := true
+	for i := range c.Inputs {
+		in, at := &c.Inputs[i], fmt.Sprintf("inputs[%d]", i)
+		if r.Bad(at) {
+			ok = false
+			continue
+		}
+		var list []machineSignal
+		t, err := c.floor.With(in.Path, schema.Bare("0"))
+		if takesInput(in.Path) && err == nil {
+			var run *MachineRun
+			if run, _, err = MachineBytes(c.Machine, t.YAML()); err == nil {
+				c.floor, list = t, run.signals()
+			}
+		}
+		k := slices.IndexFunc(list, func(s machineSignal) bool { return s.path == in.Path })
+		if k < 0 {
+			ok = false
+			why := ""
+			if err != nil {
+				why = ": " + first(err)
+			}
+			r.Errorf(at+".path", "%s.path: %s is no voltage, current, switch or effort of the machine%s", at, in.Path, why)
+			continue
+		}
+		in.unit = list[k].unit
+		if in.Column.Name == "" {
+			r.Errorf(at+".column", "%s.column.name is missing: the column of the file that holds it", at)
+		} else if _, _, err := in.Column.Factors(in.unit); err != nil {
+			r.Errorf(at+".column", "%s.column: %v", at, err)
+		}
+	}
+	return ok
+}
+
+// takesInput tells whether the last key of a path is one of a function of time that something outside may give.
+func takesInput(path string) bool {
+	return slices.Contains([]string{"voltage", "ud", "uq", "current", "closed", "effort"}, path[strings.LastIndexByte(path, '.')+1:])
+}
+
+// first is the first problem of a list, with its hint.
+func first(err error) string {
+	var list *schema.Errors
+	if !errors.As(err, &list) || len(list.List) == 0 {
+		return err.Error()
+	}
+	p := list.List[0]
+	if p.Hint != "" {
+		return p.Msg + " (" + p.Hint + ")"
+	}
+	return p.Msg
+}
+
+// checkParameters tries every parameter at the ends of its range and at its start.
+func (c *ResponseFit) checkParameters(r *schema.Report) bool {
+	ok := true
+	for i := range c.Parameters {
+		p, at := &c.Parameters[i], fmt.Sprintf("parameters[%d]", i)
+		if r.Bad(at) || p.Path == "" || !(p.Range.Lo < p.Range.Hi) {
+			ok = false
+			continue
+		}
+		if !strings.HasPrefix(p.Path, "machine.") {
+			ok = false
+			r.Errorf(at+".path", "%s.path: %s is no number of the machine: paths begin with machine., such as machine.motors.motor.K", at, p.Path)
+			continue
+		}
+		for _, x := range []float64{p.Range.Lo, p.Range.Hi, (p.Range.Lo + p.Range.Hi) / 2} {
+			t, err := c.floor.With(p.Path, p.tree(x))
+			if err == nil {
+				_, _, err = MachineBytes(c.Machine, t.YAML())
+			}
+			if err != nil {
+				ok = false
+				r.Errorf(at, "%s: with %s at %s: %s", at, p.Path, strings.TrimSpace(p.tree(x).Text), first(err))
+				break
+			}
+		}
+		if !c.begins(r, p, at) {
+			ok = false
+		}
+	}
+	return ok
+}
+
+// begins finds where the search for a parameter begins.
+func (c *ResponseFit) begins(r *schema.Report, p *ResponseParameter, at string) bool {
+	text, given := p.Start, p.Start != ""
+	if there := c.floor.At(p.Path); !given && there != nil && there.Kind == schema.ScalarTree {
+		text = there.Text
+	}
+	n, err := studyNumber(text)
+	inside := err == nil && n.Value >= p.Range.Lo && n.Value <= p.Range.Hi
+	switch {
+	case given && err != nil:
+		r.Errorf(at+".start", "%s.start: %v", at, err)
+		return false
+	case given && !n.like(StudyNumber{Unit: p.Range.Unit, dim: n.dim}):
+		r.Errorf(at+".start", "%s.start: %s, want the unit of the range, %s", at, text, cmp.Or(p.Range.Unit, "a plain number"))
+		return false
+	case given && !inside:
+		r.Errorf(at+".start", "%s.start: %s, outside of the range from %s to %s", at, text, schema.Short(p.Range.Lo), schema.Short(p.Range.Hi))
+		return false
+	case inside:
+		p.start = n.Value
+		return true
+	case err == nil:
+		r.Warnf(at+".range", "%s.range: the machine file has %s, outside of the range: the search begins in the middle of it", at, text)
+	}
+	p.start = (p.Range.Lo + p.Range.Hi) / 2
+	if p.log() {
+		p.start = math.Sqrt(p.Range.Lo * p.Range.Hi)
+	}
+	return true
+}
+
+// readNoise reads the noise of an output.
+func (o *ResponseOutput) readNoise() error {
+	if o.Noise == "" {
+		return nil
+	}
+	n, err := studyNumber(o.Noise)
+	if err != nil {
+		return err
+	}
+	u, _ := schema.ParseUnit(o.unit)
+	if n.dim != u.Dim || !(n.Value > 0) {
+		return fmt.Errorf("%s, want a number above 0 in the unit of the output, %s", o.Noise, cmp.Or(o.unit, "which is a plain number"))
+	}
+	o.noise = n.Value
+	return nil
+}
+
+// checkOutputs makes the machine once and looks for what was measured.
+func (c *ResponseFit) checkOutputs(r *schema.Report) error {
+	m, err := c.build(c.starts())
+	if err != nil {
+		r.Errorf("machine", "machine: %s with the parameters at their start: %v", c.Machine, err)
+		return nil
+	}
+	for i := range c.Outputs {
+		o, at := &c.Outputs[i], fmt.Sprintf("outputs[%d]", i)
+		if r.Bad(at) {
+			continue
+		}
+		w, err := m.Step.Watch(o.Name)
+		switch {
+		case o.Name == "" || err != nil:
+			r.Errorf(at+".name", "%s.name: %v", at, cmp.Or(err, errors.New("missing: the name of a number in the table of hil simulate")))
+			continue
+		case len(w.Signals) != 1:
+			var names []string
+			for _, s := range w.Signals {
+				names = append(names, s.Name)
+			}
+			r.Errorf(at+".name", "%s.name: %s is several numbers, %s: name one", at, o.Name, strings.Join(names, ", "))
+			continue
+		}
+		o.unit = w.Signals[0].Unit
+		if o.Column.Name == "" {
+			r.Errorf(at+".column", "%s.column.name is missing: the column of the file that holds it", at)
+		} else if _, _, err := o.Column.Factors(o.unit); err != nil {
+			r.Errorf(at+".column", "%s.column: %v", at, err)
+		} else if err := o.readNoise(); err != nil {
+			r.Errorf(at+".noise", "%s.noise: %v", at, err)
+		}
+	}
+	for i, joint := range c.Begin {
+		if _, _, err := m.Step.At(joint); err != nil {
+			r.Errorf(fmt.Sprintf("begin[%d]", i), "begin[%d]: %v", i, err)
+		}
+	}
+	return nil
+}
+
+func (c *ResponseFit) starts() (theta []float64) {
+	for i := range c.Parameters {
+		theta = append(theta, c.Parameters[i].start)
+	}
+	return theta
+}
+
+// with is a machine file with the parameters at theta.
+func (c *ResponseFit) with(t *schema.Tree, theta []float64) ([]byte, error) {
+	for i := range c.Parameters {
+		var err error
+		if t, err = t.With(c.Parameters[i].Path, c.Parameters[i].tree(theta[i])); err != nil {
+			return nil, err
+		}
+	}
+	return t.YAML(), nil
+}
+
+// Identified is the machine file, its own signals in place, with the parameters at theta. Remarks of the file are lost.
+func (c *ResponseFit) Identified(theta []float64) ([]byte, error) { return c.with(c.file, theta) }
+
+// build is the machine with the parameters at theta. For concurrent use.
+func (c *ResponseFit) build(theta []float64) (*response.Machine, error) {
+	text, err := c.with(c.floor, theta)
+	if err != nil {
+		return nil, err
+	}
+	run, _, err := MachineBytes(c.Machine, text)
+	if err != nil {
+		return nil, errors.New(first(err))
+	}
+	m := &response.Machine{Hold: append(slices.Clone(run.Start.Hold), c.Begin...)}
+	list := run.signals()
+	for i := range c.Inputs {
+		k := slices.IndexFunc(list, func(s machineSignal) bool { return s.path == c.Inputs[i].Path })
+		held := &circuit.Held{}
+		list[k].of.gen = reference.Generator(held)
+		m.Inputs = append(m.Inputs, held)
+	}
+	if m.Step, m.Start, err = run.Stepper(machine.StepOptions{}); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// Spec is what the fit asks of package identify/response.
+func (c *ResponseFit) Spec(workers int) response.Spec {
+	s := response.Spec{Build: c.build, Begin: c.Begin, Line: c.Between == "line", Steps: c.Steps, Starts: c.Starts, Seed: uint64(c.Seed), Workers: workers}
+	for i := range c.Parameters {
+		p := &c.Parameters[i]
+		s.Params = append(s.Params, fit.Param{Param: engine.Param{Name: p.Name, Unit: p.Range.Unit, Value: p.start, Lo: p.Range.Lo, Hi: p.Range.Hi}, Log: p.log()})
+	}
+	for _, in := range c.Inputs {
+		s.Inputs = append(s.Inputs, in.Path)
+	}
+	for _, o := range c.Outputs {
+		s.Outputs = append(s.Outputs, response.Output{Name: o.Name, Noise: o.noise})
+	}
+	return s
+}
+
+// ResponseColumn is a column of the record with the unit of what it holds.
+type ResponseColumn struct {
+	Of     string // input or output
+	Unit   string
+	Column IdentifyColumn
+}
+
+// Columns are those of the inputs, then those of the outputs.
+func (c *ResponseFit) Columns() (list []ResponseColumn) {
+	for _, in := range c.Inputs {
+		list = append(list, ResponseColumn{in.Path, in.unit, in.Column})
+	}
+	for _, o := range c.Outputs {
+		list = append(list, ResponseColumn{o.Name, o.unit, o.Column})
+	}
+	return list
+}
