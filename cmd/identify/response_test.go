@@ -142,16 +142,20 @@ validate: [data/drive-2.csv.gz]
 		verdict        identify.Verdict
 		reason         string
 	}{
-		{"one parameter is free, the others are wrong", one, "starts: 0\n", identify.Rejected, "output"},
-		{"the other direction", "column: {name: load, unit: rad}", "column: {name: load, unit: rad, gain: \"-1\"}", identify.Rejected, "load.q"},
+		{"one parameter is free, the others are wrong", one, "starts: 0\n", identify.Weak, "output"},
+		{"the other direction", "range: [0.001 N·m·s/rad, 0.5 N·m·s/rad]}\nvalidate: [data/drive-2.csv.gz]", "range: [0.001 N·m·s/rad, 0.5 N·m·s/rad]}\nstarts: 0", identify.Rejected, "load.q"},
 		{"two that no output tells apart", one, `  - {path: machine.bodies.rotor.joint.armature, name: a, range: [1e-5 kg·m², 1e-3 kg·m²]}
   - {path: machine.motors.motor.rotor_inertia, name: b, range: [1e-5 kg·m², 1e-3 kg·m²], start: 1e-4 kg·m²}
 starts: 0
 `, identify.Rejected, "a"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r, err := responseOf(t, changed(t, driveFile, c.old, c.new), Options{})
-			if r.Verdict != c.verdict || report.ExitCode(err) != report.Quality {
+			pairs := []string{c.old, c.new}
+			if c.reason == "load.q" {
+				pairs = append(pairs, "column: {name: load, unit: rad}", "column: {name: load, unit: rad, gain: \"-1\"}")
+			}
+			r, err := responseOf(t, changed(t, driveFile, pairs...), Options{})
+			if r.Verdict != c.verdict || (c.verdict == identify.Rejected) != (report.ExitCode(err) == report.Quality) {
 				t.Errorf("%s (%v): %v", r.Verdict, r.Reasons, err)
 			}
 			if !strings.Contains(strings.Join(r.Reasons, "\n"), c.reason) {

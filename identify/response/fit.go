@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"hilrig/engine"
@@ -44,6 +45,7 @@ const (
 	settled       = 0.02 // relative change of a noise that ends them
 	leastNoise    = 1e-6 // of the spread of an output
 	tooFar        = 1. / 3
+	describes     = 50 // %, of an output
 	mostSteps     = 64
 	offsetTol     = 1e-3 // standard errors, about, from the optimum
 	draws         = 20   // for each descent from drawn values
@@ -78,7 +80,7 @@ func Fit(ctx context.Context, spec Spec, recs []Recording, watch fit.Watch) (*Re
 		if r.Shift != nil {
 			times = max(2, int(math.Ceil(math.Sqrt(1.2**r.Shift/tooFar))))
 		}
-		if spec.Steps > 0 || r.Shift == nil || *r.Shift <= tooFar || p.steps >= mostSteps || ctx.Err() != nil {
+		if spec.Steps > 0 || r.Shift == nil || *r.Shift <= tooFar || p.steps >= mostSteps || ctx.Err() != nil || p.misses(sol) {
 			break
 		}
 		p.steps = min(mostSteps, p.steps*times)
@@ -327,6 +329,11 @@ func (r *Result) Explain(ctx context.Context, recs []Recording) (*fit.Solution, 
 		return nil, nil, err
 	}
 	return sol, p.explained(sol), nil
+}
+
+// misses tells whether an output is not described at all: finer steps are spared.
+func (p *problem) misses(sol *fit.Solution) bool {
+	return slices.ContainsFunc(p.explained(sol), func(e Explained) bool { return e.Percent < describes })
 }
 
 // alone is a problem without parameters, as a solution.
