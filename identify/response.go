@@ -41,6 +41,9 @@ func OfResponse(b *response.Result, units []string, info []record.Info, findings
 	if err != nil {
 		return nil, nil, err
 	}
+	for i := range a.Estimates {
+		a.Estimates[i].BetweenErr, a.Estimates[i].BetweenCI95 = nil, nil // the series of several outputs are no repetitions
+	}
 	sol := b.Solution
 	r := &Result{
 		Method: "response of a machine, simulated and compared (output error)", Model: Subject{Law: "machine", Terms: []string{}}, Chain: Chain{"lm"},

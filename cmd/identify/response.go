@@ -44,31 +44,14 @@ func runResponse(ctx context.Context, path string, f Options, stdout, stderr io.
 	defer bar.Done()
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	recs, err := readResponses(ctx, cfg, cfg.Data.Files(), false, bar)
-	if err != nil {
-		return report.ExitWith(report.Invalid, err)
-	}
-	spec := cfg.Spec(f.workers)
-	found, err := response.Fit(ctx, spec, recs.of, shown(bar))
+	res, answer, found, err := fitResponse(ctx, cfg, f.workers, bar)
 	bar.Done()
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		return report.ExitWith(report.Interrupted, errors.New("interrupted before there was a result"))
-	}
-	if err != nil {
+	case err != nil:
 		f.display.none(stderr)
 		return f.refuse(ctx, path, err, stdout)
-	}
-	checks, err := checkResponse(ctx, cfg, found, bar)
-	if err != nil {
-		return report.ExitWith(report.Invalid, fmt.Errorf("validation: %w", err))
-	}
-	var units []string
-	for _, c := range cfg.Columns()[len(cfg.Inputs):] {
-		units = append(units, c.Unit)
-	}
-	res, answer, err := identify.OfResponse(found, units, recs.info, recs.findings, checks, spec.Params)
-	if err != nil {
-		return report.ExitWith(report.Invalid, fmt.Errorf("%s: %w", cfg.Data.File, err))
 	}
 	result := Identification{Name: cfg.Name, Config: path, Program: report.Version(), Command: report.CommandLine(), Result: res, Response: answer}
 	if f.out != "" {
@@ -97,6 +80,29 @@ func runResponse(ctx context.Context, path string, f Options, stdout, stderr io.
 		return err
 	}
 	return gate(res, max(f.RequireFit, cfg.RequireFit))
+}
+
+// fitResponse is the fit of a file.
+func fitResponse(ctx context.Context, cfg *configs.ResponseFit, workers int, bar *report.Progress) (*identify.Result, *identify.Response, *response.Result, error) {
+	recs, err := readResponses(ctx, cfg, cfg.Data.Files(), false, bar)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	spec := cfg.Spec(workers)
+	found, err := response.Fit(ctx, spec, recs.of, shown(bar))
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	checks, err := checkResponse(ctx, cfg, found, bar)
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("validation: %w", err)
+	}
+	var units []string
+	for _, c := range cfg.Columns()[len(cfg.Inputs):] {
+		units = append(units, c.Unit)
+	}
+	res, answer, err := identify.OfResponse(found, units, recs.info, recs.findings, checks, spec.Params)
+	return res, answer, found, err
 }
 
 // nextResponse is what makes sense after this result.
