@@ -22,19 +22,6 @@ import (
 	"hilrig/engine/study"
 )
 
-// Options are what the user chose.
-type Options struct {
-	Workers, Runs, Seed int
-	Out, Format         string
-	Resume, Json, Plot  bool
-	Chunk               int  // plan: runs of a task; 0: a sensible number
-	Index               int  // task: which
-	Partial, Report     bool // collect
-	Executor            string
-	Slurm               []string // further options of sbatch
-	Changed             func(name string) bool
-}
-
 // Run does a study that comes with the program, or that of a file: it plans it unless that was done, does what is missing on this machine, and
 // collects. interrupted tells whether ctx ended by Ctrl-C.
 func Run(ctx context.Context, interrupted func() bool, name string, f Options, stdout, stderr io.Writer) error {
@@ -162,21 +149,6 @@ func (s *parameterStudy) collect(ctx context.Context, interrupted func() bool, f
 	}
 	if share := 100 * float64(sum.Failed) / float64(sum.Runs); share > s.cfg.MaxFailed {
 		return report.ExitWith(report.Quality, fmt.Errorf("study: %d of %d runs failed, %.3g %%; at most %.3g %% may (max_failed)", sum.Failed, sum.Runs, share, s.cfg.MaxFailed))
-	}
-	return nil
-}
-
-// check looks at the flags before anything is read.
-func (f *Options) check() error {
-	switch {
-	case f.Workers < 0 || f.Workers > 1024:
-		return fmt.Errorf("--workers %d, want 0 to 1024", f.Workers)
-	case f.Runs < 0 || f.Changed("runs") && f.Runs == 0:
-		return fmt.Errorf("--runs %d, want at least 1", f.Runs)
-	case f.Seed < 0:
-		return fmt.Errorf("--seed %d, want 0 or more", f.Seed)
-	case f.Format != "csv" && f.Format != "parquet":
-		return fmt.Errorf("--format %q, want csv or parquet", f.Format)
 	}
 	return nil
 }

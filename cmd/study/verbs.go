@@ -231,7 +231,7 @@ type statusJSON struct {
 }
 
 // Status is hil study status: how far a planned study is.
-func Status(dir string, f Options, stdout io.Writer) error {
+func Status(_ context.Context, _ func() bool, dir string, f Options, stdout, _ io.Writer) error {
 	folder, err := study.Open(dir)
 	if err != nil {
 		return report.ExitWith(report.Invalid, fmt.Errorf("study status: %s: no planned study there: %w", dir, err))
