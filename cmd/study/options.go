@@ -67,11 +67,13 @@ type Verb struct {
 	Do                        func(ctx context.Context, interrupted func() bool, arg string, f Options, stdout, stderr io.Writer) error
 }
 
+var wholeFlags = []string{"workers", "runs", "seed", "out", "format", "resume", "json", "plot", "report"}
+
 // Whole is hil study itself.
 var Whole = Verb{
 	Use:   "study NAME|FILE.yaml",
 	Short: "Many runs of a file to simulate or identify with other parameters: tables, rank correlations, figures",
-	Flags: []string{"workers", "runs", "seed", "out", "format", "resume", "json", "plot", "report"}, Do: Run,
+	Flags: wholeFlags, Do: Run,
 	Long: `Runs a file of hil simulate or hil identify many times with other numbers in some places: a Latin hypercube, a grid or random draws over
 any of its keys, several seeds each if wanted. Runs go to all processors; the results are the same for any number of them.
 What is done is in the folder of results: after an interruption the same command goes on from there.

@@ -28,11 +28,8 @@ func Run(ctx context.Context, interrupted func() bool, name string, f Options, s
 	if err := f.check(); err != nil {
 		return report.ExitWith(report.Usage, fmt.Errorf("study: %w", err))
 	}
-	if name == rollingName {
-		return runRolling(ctx, interrupted, f, stdout)
-	}
-	if name == beamName {
-		return runBeam(ctx, interrupted, f, stdout)
+	if one := findSingle(name); one != nil {
+		return one.run(ctx, interrupted, f, stdout)
 	}
 	s, err := f.load(name, stderr)
 	if err != nil {

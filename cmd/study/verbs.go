@@ -24,7 +24,7 @@ func Plan(ctx context.Context, interrupted func() bool, name string, f Options, 
 	if err := f.check(); err != nil {
 		return report.ExitWith(report.Usage, fmt.Errorf("study plan: %w", err))
 	}
-	if name == rollingName || name == beamName {
+	if findSingle(name) != nil {
 		return report.ExitWith(report.Usage, fmt.Errorf("study plan: %s is one computation, not many runs; hil study %[1]s does it", name))
 	}
 	s, err := f.load(name, stderr)
