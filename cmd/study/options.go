@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/spf13/pflag"
 )
@@ -13,9 +14,10 @@ type Options struct {
 	Workers, Runs, Seed int
 	Out, Format         string
 	Resume, Json, Plot  bool
-	Chunk               int  // plan: runs of a task; 0: a sensible number
-	Index               int  // task: which
-	Partial, Report     bool // collect
+	Chunk               int           // plan: runs of a task; 0: a sensible number
+	Index               int           // task: which
+	Wait                time.Duration // task: for those before it
+	Partial, Report     bool          // collect
 	Executor            string
 	Slurm               []string // further options of sbatch
 	Changed             func(name string) bool
@@ -36,6 +38,7 @@ func (f *Options) Flags(fl *pflag.FlagSet, names ...string) {
 	all.BoolVar(&f.Partial, "partial", false, "although tasks are missing")
 	all.IntVar(&f.Chunk, "chunk", 0, "runs of a task; 0: a sensible number")
 	all.IntVar(&f.Index, "index", 0, "number of the task, from 0")
+	all.DurationVar(&f.Wait, "wait", 0, "islands: wait so long for the tasks of the round before, such as 10m")
 	all.StringVar(&f.Executor, "executor", "local", "local or slurm")
 	all.StringArrayVar(&f.Slurm, "sbatch", nil, "slurm: an option of sbatch, such as --sbatch=--partition=long; may be repeated")
 	for _, name := range names {
@@ -112,13 +115,14 @@ there are at least 16 and at most 1000. What is in the folder stays; --resume=fa
 }, {
 	Use:   "task DIR",
 	Short: "One task of a planned study: what every scheduler calls",
-	Flags: []string{"index"}, Do: Task,
+	Flags: []string{"index", "wait"}, Do: Task,
 	Long: `Does one task of a planned study. Its number is that of --index, or the first of SLURM_ARRAY_TASK_ID, PBS_ARRAY_INDEX, SGE_TASK_ID − 1 and
 JOB_COMPLETION_INDEX. A finished task is not done again; one that was interrupted goes on where it was. It may be done twice, at the same time
-too: the file in tasks/ is written under another name, forced to the disk and renamed, and has the same bytes whoever writes it.
+too: the file in tasks/ is written under another name, forced to the disk and renamed, and has the same bytes whoever writes it. Of an evolution on islands a
+task begins from tasks of the round before: where these are not done it ends with 4 and does nothing, unless --wait gives them time.
 
 Exit codes: 0 done, runs that fail are recorded; 2 no such task; 3 the program, the study or one of its files has changed since it was planned;
-4 the result cannot be written; 130 interrupted.`,
+4 the result cannot be written, or tasks before it are not done; 130 interrupted.`,
 	Example: "  hil study task /shared/me/brush --index 7",
 }, {
 	Use:   "run DIR",

@@ -37,6 +37,12 @@ func Plan(ctx context.Context, interrupted func() bool, name string, f Options, 
 	if _, err := os.Lstat(filepath.Join(s.dir, study.ManifestName)); err == nil { // nothing to try
 		f.Chunk = max(f.Chunk, 1)
 	}
+	if s.islands() {
+		if f.Chunk > 1 {
+			return report.ExitWith(report.Usage, errors.New("study plan: --chunk: a task is a round of one island; change aep.migrate of the base, the generations of a round"))
+		}
+		f.Chunk = 1
+	}
 	each, one := f.Chunk, time.Duration(0)
 	if each == 0 {
 		var misnamed *misnamedError
@@ -154,6 +160,9 @@ func Task(ctx context.Context, interrupted func() bool, dir string, f Options, s
 	if k < 0 || k >= tasks {
 		return report.ExitWith(report.Usage, fmt.Errorf("study task: task %d: the study has %d tasks, 0 to %d", k, tasks, tasks-1))
 	}
+	if err := s.await(ctx, k, f.Wait); err != nil && !interrupted() {
+		return err
+	}
 	p := study.Progress{Open: []int{k}}
 	done, now := 0, 0
 	switch err := s.folder.Run(ctx, p, 1, s.work, func(st study.State) { done, now = st.Done, st.Now }); {
@@ -174,6 +183,26 @@ func Task(ctx context.Context, interrupted func() bool, dir string, f Options, s
 	}
 	fmt.Fprintf(stdout, "task %d of %d: %d runs, %d done now, %d failed\n", k, tasks, len(list), now, failed)
 	return nil
+}
+
+// await waits for the tasks that one begins from. NFS shows files of other machines late: looking into the folder makes it look.
+func (s *parameterStudy) await(ctx context.Context, task int, most time.Duration) error {
+	var early *study.Early
+	for began := time.Now(); ; {
+		err := s.folder.Ready(task)
+		if _, done := s.folder.Finished(task); done || !errors.As(err, &early) {
+			return nil
+		}
+		if time.Since(began) >= most {
+			return report.ExitWith(report.Unavailable, fmt.Errorf("study task: task %d begins from the tasks %s, which are not done; nothing was done. Do these first, or give them time with --wait", task, ranges(early.Open)))
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(min(filesEvery, most)):
+		}
+		_, _ = os.ReadDir(filepath.Join(s.dir, study.TaskFolder))
+	}
 }
 
 // RunTasks is hil study run: all tasks of a planned study, here or by a scheduler.
