@@ -263,6 +263,8 @@ func (s *parameterStudy) open(each int, stderr io.Writer) error {
 func (s *parameterStudy) refusal(err error) error {
 	var foreign *study.Foreign
 	switch {
+	case errors.As(err, &foreign) && s.folder == nil: // what cannot be read is not removed either
+		return report.ExitWith(report.Invalid, fmt.Errorf("study: %w; name another folder with --out, or move this one away", err))
 	case errors.As(err, &foreign):
 		return report.ExitWith(report.Invalid, fmt.Errorf("study: %w; name another folder with --out, or begin again with --resume=false", err))
 	case err != nil:

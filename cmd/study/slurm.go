@@ -92,7 +92,7 @@ func (q *queue) submit(ctx context.Context, open []int, jobs map[int][]string) e
 		blocks[q.block[k]] = append(blocks[q.block[k]], k)
 	}
 	for _, b := range slices.Sorted(maps.Keys(blocks)) {
-		script := fmt.Sprintf("#!/bin/sh\nexec %s study task %s --index $((SLURM_ARRAY_TASK_ID + %d))", quoted(program), quoted(q.dir), q.first[b])
+		script := fmt.Sprintf("#!/bin/sh\nexec %s study task %s --index $((SLURM_ARRAY_TASK_ID + %d))", report.ShellWord(program), report.ShellWord(q.dir), q.first[b])
 		args := []string{"--parsable", "--job-name=" + q.name(b), "--ntasks=1", "--cpus-per-task=1", "--requeue", "--open-mode=append",
 			"--chdir=" + q.dir, "--output=" + filepath.Join(q.logs(), fmt.Sprintf("%d-%%a.log", b))}
 		var places []int
@@ -119,9 +119,6 @@ func (q *queue) submit(ctx context.Context, open []int, jobs map[int][]string) e
 	}
 	return nil
 }
-
-// quoted is a word for the shell.
-func quoted(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
 
 // waiting are the tasks in the queue with the numbers of their arrays by block, how many of them run, and why the last of the others does not.
 func (q *queue) waiting(ctx context.Context) (tasks map[int]bool, jobs map[int][]string, running int, why string, err error) {

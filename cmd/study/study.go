@@ -153,7 +153,7 @@ func (s *parameterStudy) collect(ctx context.Context, interrupted func() bool, f
 
 // again is the command that goes on with the study.
 func (s *parameterStudy) again(f Options) string {
-	cmd := report.StartName + " study " + s.name
+	cmd := report.StartName + " study " + report.ShellWord(s.name)
 	if f.Runs > 0 {
 		cmd += fmt.Sprintf(" --runs %d", f.Runs)
 	}
@@ -161,7 +161,7 @@ func (s *parameterStudy) again(f Options) string {
 		cmd += fmt.Sprintf(" --seed %d", f.Seed)
 	}
 	if f.Out != "" {
-		cmd += " --out " + f.Out
+		cmd += " --out " + report.ShellWord(f.Out)
 	}
 	return cmd
 }

@@ -67,7 +67,7 @@ func Plan(ctx context.Context, interrupted func() bool, name string, f Options, 
 		length = fmt.Sprintf(", about %.2g s each", one.Seconds()*float64(m.Tasks[0].Runs))
 	}
 	fmt.Fprintf(stdout, "%s: %d runs in %d tasks of %d%s\n", s.dir, m.Runs, len(m.Tasks), m.Tasks[0].Runs, length)
-	fmt.Fprintf(stdout, "next: %s study run %s      or anywhere: study task %[2]s --index 0 … %[3]d, then study collect %[2]s\n", report.StartName, s.dir, len(m.Tasks)-1)
+	fmt.Fprintf(stdout, "next: %s study run %s      or anywhere: %[1]s study task %[2]s --index 0 … %[3]d, then %[1]s study collect %[2]s\n", report.StartName, report.ShellWord(s.dir), len(m.Tasks)-1)
 	return nil
 }
 
@@ -93,6 +93,9 @@ func openPlanned(verb, dir string, strict bool, stderr io.Writer) (*parameterStu
 		return nil, bad(fmt.Errorf("%s: %s; run it on %s, or plan it anew here", dir, program, m.Program.Arch))
 	}
 	s, _, err := load(name, m.Changes)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, bad(fmt.Errorf("%s: its study file %s is not there: folder and file were planned together, and stay where they are to each other", dir, name))
+	}
 	if err != nil {
 		return nil, refuse(stderr, err)
 	}
@@ -217,7 +220,7 @@ func RunTasks(ctx context.Context, interrupted func() bool, dir string, f Option
 	if err != nil {
 		return err
 	}
-	again := fmt.Sprintf("%s study run %s", report.StartName, dir)
+	again := next("run", dir)
 	if f.Executor == "slurm" {
 		again += " --executor slurm"
 		err = s.slurm(ctx, interrupted, f.Slurm, again, stderr)
@@ -232,8 +235,13 @@ func RunTasks(ctx context.Context, interrupted func() bool, dir string, f Option
 		return s.refusal(err)
 	}
 	fmt.Fprintf(stdout, "%s: %s\n", dir, progressText(p, len(s.folder.Manifest.Tasks)))
-	fmt.Fprintf(stdout, "next: %s study collect %s\n", report.StartName, dir)
+	fmt.Fprintf(stdout, "next: %s\n", next("collect", dir))
 	return nil
+}
+
+// next is the command of a verb on a folder.
+func next(verb, dir string) string {
+	return fmt.Sprintf("%s study %s %s", report.StartName, verb, report.ShellWord(dir))
 }
 
 // progressText is "58 of 60 tasks are done: 1392 of 1400 runs, 3 failed".
@@ -281,10 +289,10 @@ func Status(_ context.Context, _ func() bool, dir string, f Options, stdout, _ i
 	}
 	fmt.Fprintf(stdout, "%s: %s, hil %s on %s\n%s\n", dir, m.About, m.Program.Version, m.Program.Arch, progressText(p, len(m.Tasks)))
 	if len(p.Open) == 0 {
-		fmt.Fprintf(stdout, "next: %s study collect %s\n", report.StartName, dir)
+		fmt.Fprintf(stdout, "next: %s\n", next("collect", dir))
 		return nil
 	}
-	fmt.Fprintf(stdout, "begun: %s\nnot finished: %s\nnext: %s study run %s\n", ranges(st.Begun), ranges(p.Open), report.StartName, dir)
+	fmt.Fprintf(stdout, "begun: %s\nnot finished: %s\nnext: %s\n", ranges(st.Begun), ranges(p.Open), next("run", dir))
 	return nil
 }
 
@@ -321,10 +329,10 @@ func Collect(ctx context.Context, interrupted func() bool, dir string, f Options
 		return s.refusal(err)
 	}
 	if len(p.Open) > 0 && !f.Partial {
-		return report.ExitWith(report.Invalid, fmt.Errorf("study collect: %s: %s; missing are the tasks %s. hil study run %[1]s does them; --partial collects what there is", dir, progressText(p, len(s.folder.Manifest.Tasks)), ranges(p.Open)))
+		return report.ExitWith(report.Invalid, fmt.Errorf("study collect: %s: %s; missing are the tasks %s. %s does them; --partial collects what there is", dir, progressText(p, len(s.folder.Manifest.Tasks)), ranges(p.Open), next("run", dir)))
 	}
 	if p.Done == 0 {
 		return report.ExitWith(report.Invalid, fmt.Errorf("study collect: %s: no task is done yet", dir))
 	}
-	return s.collect(ctx, interrupted, f, sitting{Folder: dir, Resumed: p.Done}, fmt.Sprintf("%s study collect %s", report.StartName, dir), stdout)
+	return s.collect(ctx, interrupted, f, sitting{Folder: dir, Resumed: p.Done}, next("collect", dir), stdout)
 }
