@@ -137,7 +137,7 @@ func DefaultIdentify() *Identify {
 		Terms:   linear.DefaultSpec().Terms,
 		Form:    linear.Direct,
 		Filter:  IdentifyFilter{Order: 4},
-		AEP:     fit.AEP{Members: 30, Generations: 100, Islands: 1, Beta1: 0.1, Beta2: 0.05, Survivors: 3},
+		AEP:     fit.AEP{Members: 30, Generations: 100, Islands: 1, Migrate: 10, Beta1: 0.1, Beta2: 0.05, Survivors: 3},
 		Seed:    1,
 	}
 }

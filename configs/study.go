@@ -54,9 +54,11 @@ func (v *StudyVary) SetDefaults() { v.Scale = "linear" }
 
 // StudyDesign says how the runs are spread.
 type StudyDesign struct {
-	Kind       study.Design `yaml:"kind" doc:"latin-hypercube: one run in each of as many strata of every factor; grid: all combinations; random: independent draws; sobol: Sobol's sequence, as even as can be for powers of two; list: the n-th values of all factors together; bootstrap: records drawn with replacement, run 0 as they are"`
+	Kind       study.Design `yaml:"kind" doc:"latin-hypercube: one run in each of as many strata of every factor; grid: all combinations; random: independent draws; sobol: Sobol's sequence, as even as can be for powers of two; list: the n-th values of all factors together; bootstrap: records drawn with replacement, run 0 as they are; islands: one evolution, a task for every island and round"`
 	Runs       int          `yaml:"runs" want:">=0 <=10000000" doc:"settings of the factors; a grid and a list count their own"`
-	Seed       int          `yaml:"seed" want:">=0" doc:"of the design and of the seeds that runs get"`
+	Islands    int          `yaml:"islands,omitempty" want:">=0 <=1000" doc:"islands: populations that exchange their best, in place of aep.islands of base"`
+	Rounds     int          `yaml:"rounds,omitempty" want:">=0 <=10000" doc:"islands: from one exchange to the next, aep.migrate generations each"`
+	Seed       int          `yaml:"seed" want:">=0" doc:"of the design and of the seeds that runs get; islands: left out, that of base"`
 	Replicates int          `yaml:"replicates" want:">=1 <=100000" doc:"runs of every setting, each with a seed of its own"`
 	SeedPath   StudyPaths   `yaml:"seed_path,omitempty" doc:"keys that receive the seed of a run, a path or a list of paths"`
 	Seeds      string       `yaml:"seeds" enum:"own,common" doc:"own: every run has another seed; common: the n-th replicates of all settings share theirs, so that settings are compared on the same draws"`
@@ -129,17 +131,17 @@ func (c *Study) Check(r *schema.Report) {
 	if (c.Name == "" || strings.ContainsAny(c.Name, `/\`) || c.Name[0] == '.') && !r.Bad("name") {
 		r.Errorf("name", "name: %q, want a name that a folder may have", c.Name)
 	}
-	if len(c.Vary) == 0 && c.Design.Kind != study.Bootstrap && !r.Bad("vary") {
+	if len(c.Vary) == 0 && c.Design.Kind != study.Bootstrap && c.Design.Kind != study.Islands && !r.Bad("vary") {
 		r.Errorf("vary", "vary: empty, want at least one factor: {path: …, range: [low, high]}")
 	}
 	for i := range c.Vary {
 		c.checkVary(r, i)
 	}
 	d := &c.Design
-	if d.counts() && r.Given("design.runs") {
-		r.Errorf("design.runs", "design.runs: a %s counts its own runs; leave it out", d.Kind)
+	if d.Counts() && r.Given("design.runs") {
+		r.Errorf("design.runs", "design.runs: kind %s counts its own runs; leave it out", d.Kind)
 	}
-	if !d.counts() && d.Runs == 0 && !r.Bad("design.runs") {
+	if !d.Counts() && d.Runs == 0 && !r.Bad("design.runs") {
 		r.Errorf("design.runs", "design.runs is missing: how many settings of the factors")
 	}
 	if d.Replicates > 1 && len(d.SeedPath) == 0 && !r.Bad("design.seed_path") {
@@ -151,14 +153,17 @@ func (c *Study) Check(r *schema.Report) {
 	if d.Kind == study.Bootstrap && c.Records == "" && !r.Bad("records") {
 		r.Errorf("design.kind", "design.kind: a bootstrap draws recordings with replacement; name them in records")
 	}
+	c.checkIslands(r)
 	names := map[string]bool{}
 	for i := range c.Figures {
 		c.checkFigure(r, i, names)
 	}
 }
 
-// counts tells whether the runs follow from the factors.
-func (d *StudyDesign) counts() bool { return d.Kind == study.Grid || d.Kind == study.List }
+// Counts tells whether the runs follow from other keys.
+func (d *StudyDesign) Counts() bool {
+	return d.Kind == study.Grid || d.Kind == study.List || d.Kind == study.Islands
+}
 
 // checkVary checks one factor by itself.
 func (c *Study) checkVary(r *schema.Report, i int) {

@@ -109,7 +109,7 @@ func (c *Study) checkBase(r *schema.Report, read func(string) ([]byte, error)) {
 		}
 		c.floor = t
 	}
-	if !ok || len(c.Set) > 0 && !c.try(r, c.floor, c.setKeys()) {
+	if !ok || len(c.Set) > 0 && !c.try(r, c.floor, c.setKeys()) || !c.placeIslands(r) {
 		return
 	}
 	for i := range c.Vary {

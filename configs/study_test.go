@@ -190,7 +190,7 @@ func TestBadStudies(t *testing.T) {
 		{"twice", "path: duration", "path: friction.Fs", []string{"vary[2].path: friction.Fs is varied twice"}},
 		{"no runs", "design: {runs: 10}", "design: {}", []string{"design.runs is missing"}},
 		{"kind", "runs: 10", "runs: 10, kind: latin", []string{`"latin" is not one of latin-hypercube, grid, random, sobol, list`}},
-		{"grid with runs", "runs: 10", "runs: 10, kind: grid", []string{"a grid counts its own runs", "vary[0].levels: 0, a grid takes at least 2"}},
+		{"grid with runs", "runs: 10", "runs: 10, kind: grid", []string{"kind grid counts its own runs", "vary[0].levels: 0, a grid takes at least 2"}},
 		{"replicates without seed", "runs: 10", "runs: 10, replicates: 3", []string{"would be the same run; name the key of the seed"}},
 		{"seed path", "runs: 10", "runs: 10, seed_path: sead", []string{`design.seed_path: unknown key "sead"`}},
 		{"bad base", "input: 0.1 m/s", "input: 0.1 N", []string{"s.yaml:5:10: base: input: 0.1 N is in N (force), want m/s (velocity)"}},
@@ -201,11 +201,13 @@ func TestBadStudies(t *testing.T) {
 		{"no base file", "base:\n  plant", "base: not-there.yaml\nx:\n  plant", []string{"base: there is no file not-there.yaml", `unknown key "x"`}},
 		{"figure", "design:", "figures: [{name: a/b, kind: scatter}]\ndesign:", []string{`figures[0].name: "a/b"`}},
 		{"list of ranges", "runs: 10", "kind: list", []string{"vary[0].range: a list takes values"}},
-		{"list with runs", "runs: 10", "runs: 10, kind: list", []string{"a list counts its own runs"}},
+		{"list with runs", "runs: 10", "runs: 10, kind: list", []string{"kind list counts its own runs"}},
 		{"no such files", "values: [1, 2]", "files: none-*.csv", []string{"vary[2].files: there is no file none-*.csv"}},
 		{"files and values", "values: [1, 2]", "values: [1, 2], files: none-*.csv", []string{"vary[2]: want a range, values or files, one of the three"}},
 		{"no such records", "vary:", "records: none-*.csv\nvary:", []string{"records: there is no file none-*.csv"}},
 		{"bootstrap of a simulation", "runs: 10", "runs: 10, kind: bootstrap", []string{"a bootstrap varies the recordings alone", "name them in records"}},
+		{"islands of a simulation", "runs: 10", "kind: islands, islands: 2, rounds: 3", []string{"vary: islands are one evolution", "design.kind: islands are those of an evolution: want a base for hil identify"}},
+		{"islands elsewhere", "runs: 10", "runs: 10, islands: 2", []string{"design.islands: of kind islands only, and design.kind is latin-hypercube"}},
 		{"several at once", "path: friction.Fs", "path: friction.Fz, scale: lin", []string{"vary[0]", `"lin" is not one of`}},
 	} {
 		text := strings.Replace(inlineStudy, c.old, c.new, 1)
@@ -263,5 +265,43 @@ func TestStudyRefusesTimeLimits(t *testing.T) {
 	}
 	if _, _, err := StudyBytes("s.yaml", []byte(strings.Replace(text, "  time_limit: 3 s\n", "", 1))); err != nil {
 		t.Error(err)
+	}
+}
+
+// An evolution on islands has its islands, its generations and its seed in the file to identify.
+func TestStudyOfIslands(t *testing.T) {
+	const text = "version: 1\nname: s\nbase:\n  data: {file: a.csv, columns: {time: {name: t, unit: s}, position: {name: x, unit: m}, force: {name: F, unit: N}}}\n" +
+		"  method: [aep, lm]\n  model: {law: coulomb, output: position, drive: force}\n  aep: {migrate: 7, members: 9}\n  seed: 4\ndesign: {kind: islands, islands: 3, rounds: 5}\n"
+	c, _, err := StudyBytes("s.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := c.Evolution()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := id.AEP; a.Islands != 3 || a.Generations != 36 || a.Migrate != 7 || a.Members != 9 || id.Seed != 4 {
+		t.Errorf("%+v, seed %d", a, id.Seed)
+	}
+	if c, _, err = StudyBytes("s.yaml", []byte(strings.Replace(text, "rounds: 5", "rounds: 5, seed: 8", 1))); err != nil {
+		t.Fatal(err)
+	}
+	if id, err = c.Evolution(); err != nil || id.Seed != 8 {
+		t.Errorf("seed %d, %v", id.Seed, err)
+	}
+	for _, c := range []struct{ old, new, want string }{
+		{"islands: 3", "islands: 1", "design.islands: 1, want at least 2 populations"},
+		{"rounds: 5", "rounds: 0", "design.rounds: 0, want at least 1"},
+		{"islands: 3", "islands: 1001", "design.islands: 1001"},
+		{"[aep, lm]\n  model: {law: coulomb, output: position, drive: force}\n  aep: {migrate: 7, members: 9}", "[regress]", "whose method has aep, once"},
+		{"[aep, lm]", "[aep, lm, aep]", "whose method has aep, once"},
+		{"rounds: 5", "rounds: 5, runs: 7", "kind islands counts its own runs"},
+		{"rounds: 5", "rounds: 5, replicates: 2", "design.replicates: 2 runs of every setting"},
+		{"migrate: 7", "migrate: 0", "aep.migrate"},
+		{"migrate: 7", "migrate: 900000", "design.rounds: aep.generations: 4500001"},
+	} {
+		if _, _, err := StudyBytes("s.yaml", []byte(strings.Replace(text, c.old, c.new, 1))); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want …%s…", c.new, err, c.want)
+		}
 	}
 }

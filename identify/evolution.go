@@ -20,8 +20,7 @@ import (
 // the model itself says, in steps short enough. It is a start all the same: nothing has descended to an optimum.
 func (j *job) aep(ctx context.Context) (*stage, error) {
 	var survivors [][]float64
-	q := question{lead: true, held: true, problem: (*axis.Model).Problem, again: func(_ context.Context, p *fit.Problem) (*fit.Solution, error) { return fit.LM{}.At(p) }}
-	st, err := j.output(ctx, true, q, func(ctx context.Context, m *axis.Model, params []fit.Param) (*fit.Solution, error) {
+	st, err := j.output(ctx, true, evolving, func(ctx context.Context, m *axis.Model, params []fit.Param) (*fit.Solution, error) {
 		own, err := m.Problem(params)
 		if err != nil {
 			return nil, err
@@ -29,14 +28,12 @@ func (j *job) aep(ctx context.Context) (*stage, error) {
 		if len(own.Params) == 0 {
 			return evaluate(own)
 		}
-		p, simulator, err := j.evolved(m, params)
+		a, p, simulator, err := j.evolution(m, params)
 		if err != nil {
 			return nil, err
 		}
-		a := j.plan.AEP
-		a.Start, a.Seed, a.Workers = true, j.plan.Seed, j.plan.Workers
 		if j.keep != nil {
-			if data := j.keep.Load("aep"); data != nil {
+			if data := j.keep.Load(EvolutionKey); data != nil {
 				var c fit.Checkpoint
 				if err := json.Unmarshal(data, &c); err != nil {
 					return nil, fmt.Errorf("checkpoint: %w", err)
@@ -46,7 +43,7 @@ func (j *job) aep(ctx context.Context) (*stage, error) {
 			a.From, a.Mean = carried(j.keep.Load(PopulationKey), p)
 			a.Save = func(c *fit.Checkpoint) {
 				if data, err := json.Marshal(c); err == nil {
-					j.keep.Save("aep", data)
+					j.keep.Save(EvolutionKey, data)
 				}
 				if data, err := json.Marshal(carry{c.Names, c.Values(), c.Mean / float64(p.Rows)}); err == nil {
 					j.keep.Save(PopulationKey, data)
@@ -69,6 +66,47 @@ func (j *job) aep(ctx context.Context) (*stage, error) {
 		st.vary, st.resample = nil, nil // both begin at an optimum
 	}
 	return st, err
+}
+
+// evolving is the question of an evolution.
+var evolving = question{lead: true, held: true, problem: (*axis.Model).Problem, again: func(_ context.Context, p *fit.Problem) (*fit.Solution, error) { return fit.LM{}.At(p) }}
+
+// evolution is an evolution on a model, with its problem and what simulates it.
+func (j *job) evolution(m *axis.Model, params []fit.Param) (a fit.AEP, p *fit.Problem, simulator string, err error) {
+	p, simulator, err = j.evolved(m, params)
+	a = j.plan.AEP
+	a.Start, a.Seed, a.Workers = true, j.plan.Seed, j.plan.Workers
+	return a, p, simulator, err
+}
+
+// EvolutionKey is where a keeper has the state of an evolution, a fit.Checkpoint as JSON.
+const EvolutionKey = "aep"
+
+// Evolution gives the evolution of a plan, with its problem, and does the methods before it. With the state of its end under EvolutionKey, Run goes on from
+// there as if it had evolved itself.
+func Evolution(ctx context.Context, plan Plan, recs Records) (fit.AEP, *fit.Problem, error) {
+	if err := recs.check(); err != nil {
+		return fit.AEP{}, nil, err
+	}
+	j, driven := newJob(plan, recs, nil, nil), recs.driven()
+	for _, name := range plan.Methods {
+		method := j.begin(name, recs, driven)
+		if name == EvolutionKey {
+			m, params, err := j.start()
+			if err != nil {
+				return fit.AEP{}, nil, refusal(name, recs.Fit[0], err)
+			}
+			m, _, _ = lead(m, params, evolving)
+			a, p, _, err := j.evolution(m, params)
+			return a, p, err
+		}
+		st, err := method.run(j, ctx)
+		if err != nil {
+			return fit.AEP{}, nil, refusal(name, recs.Fit[0], err)
+		}
+		j.end(method, st)
+	}
+	return fit.AEP{}, nil, fmt.Errorf("there is no %s among the methods %s", EvolutionKey, plan.Methods)
 }
 
 // PopulationKey is where a keeper keeps the members of the last evolution: those of a continued evolution begin there, on whatever record.

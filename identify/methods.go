@@ -115,6 +115,12 @@ func (c Chain) Any(such func(m *MethodInfo) bool) bool {
 	return slices.ContainsFunc(c, func(name Method) bool { m := FindMethod(name); return m != nil && such(m) })
 }
 
+// Once tells whether a method is among its methods, and only once.
+func (c Chain) Once(name Method) bool {
+	i := slices.Index(c, name)
+	return i >= 0 && !slices.Contains(c[i+1:], name)
+}
+
 func (c Chain) String() string { return c.Join(", ") }
 
 // Join writes the names with sep between them.

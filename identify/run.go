@@ -82,18 +82,12 @@ func Run(ctx context.Context, plan Plan, recs Records, keep Keeper, watch fit.Wa
 		ctx, cancel = context.WithTimeout(ctx, plan.TimeLimit)
 		defer cancel()
 	}
-	j := &job{plan: plan, recs: recs, watch: watch, found: found{}, keep: keep, doubt: recs.Doubt, simple: map[string]*fit.Solution{}}
+	j := newJob(plan, recs, keep, watch)
 	driven := recs.driven()
-	j.plan.Loop.Rotary, j.plan.Steps.Rotary = plan.Model.Rotary, plan.Model.Rotary
 	r := &Result{Chain: plan.Methods, Findings: []record.Finding{}, Warnings: []string{}}
 	for _, name := range plan.Methods {
-		method := FindMethod(name)
-		j.recs = driven
-		if method.Apart {
-			j.recs = recs
-		}
+		method := j.begin(name, recs, driven)
 		watch.Say(fit.Progress{Method: string(name), Note: fmt.Sprintf("%d samples", samples(j.recs.Fit))})
-		j.knowOffset(method)
 		st, err := method.run(j, ctx)
 		if err != nil {
 			if ctx.Err() != nil && j.last != nil {
@@ -101,9 +95,7 @@ func Run(ctx context.Context, plan Plan, recs Records, keep Keeper, watch fit.Wa
 			}
 			return nil, refusal(name, recs.Fit[0], err)
 		}
-		st.method = method
-		j.last = st
-		j.found.note(st.sol.Params)
+		j.end(method, st)
 		r.Stages = append(r.Stages, st.stage())
 		if ctx.Err() != nil {
 			break
@@ -121,6 +113,31 @@ func Run(ctx context.Context, plan Plan, recs Records, keep Keeper, watch fit.Wa
 	}
 	r.Compute = time.Since(begin).Seconds()
 	return r, nil
+}
+
+// newJob has done nothing yet.
+func newJob(plan Plan, recs Records, keep Keeper, watch fit.Watch) *job {
+	j := &job{plan: plan, recs: recs, watch: watch, found: found{}, keep: keep, doubt: recs.Doubt, simple: map[string]*fit.Solution{}}
+	j.plan.Loop.Rotary, j.plan.Steps.Rotary = plan.Model.Rotary, plan.Model.Rotary
+	return j
+}
+
+// begin puts the records before a method as it takes them: as they are, or with the force that drives.
+func (j *job) begin(name Method, recs, driven Records) *MethodInfo {
+	method := FindMethod(name)
+	j.recs = driven
+	if method.Apart {
+		j.recs = recs
+	}
+	j.knowOffset(method)
+	return method
+}
+
+// end takes in what a method found.
+func (j *job) end(method *MethodInfo, st *stage) {
+	st.method = method
+	j.last = st
+	j.found.note(st.sol.Params)
 }
 
 // without repeats the last method, from where it ended, on the records without what was reckoned from an assumption. nil: it finds nothing.

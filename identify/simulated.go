@@ -37,25 +37,39 @@ func (j *job) parameters(m *axis.Model) ([]fit.Param, error) {
 	return params, apply(params, j.plan.Given)
 }
 
-// output runs a model through a solver and makes its steps short enough. whole says that the rows are those of the record.
-func (j *job) output(ctx context.Context, whole bool, q question, solve func(ctx context.Context, m *axis.Model, params []fit.Param) (*fit.Solution, error)) (*stage, error) {
+// start is the model on the records to fit, with its parameters.
+func (j *job) start() (*axis.Model, []fit.Param, error) {
 	m, err := j.model(j.recs.Fit)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	params, err := j.parameters(m)
+	return m, params, err
+}
+
+// lead is the model as a question takes it: led back along the record, where the question asks for it and noise of the recorded force (N) would take the
+// simulation off.
+func lead(m *axis.Model, params []fit.Param, q question) (led *axis.Model, noise float64, followed bool) {
+	if !q.lead {
+		return m, 0, false
+	}
+	led, noise = m.Led(params)
+	if led == nil || !m.Adrift(params, noise) {
+		return m, 0, false
+	}
+	if q.held {
+		led = led.Held(params)
+	}
+	return led, noise, true
+}
+
+// output runs a model through a solver and makes its steps short enough. whole says that the rows are those of the record.
+func (j *job) output(ctx context.Context, whole bool, q question, solve func(ctx context.Context, m *axis.Model, params []fit.Param) (*fit.Solution, error)) (*stage, error) {
+	plain, params, err := j.start()
 	if err != nil {
 		return nil, err
 	}
-	noise, followed, plain := 0.0, false, m
-	if q.lead {
-		if led, w := m.Led(params); led != nil && m.Adrift(params, w) {
-			m, noise, followed = led, w, true
-		}
-		if followed && q.held {
-			m = m.Held(params)
-		}
-	}
+	m, noise, followed := lead(plain, params, q)
 	sol, err := solve(ctx, m, params)
 	if err == nil && followed && !q.held && ctx.Err() == nil && !m.Explains(sol) {
 		m, followed = plain, false

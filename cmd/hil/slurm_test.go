@@ -259,6 +259,19 @@ func TestStudyOnSlurm(t *testing.T) {
 	if len(logs) != 8 {
 		t.Errorf("%d logs", len(logs))
 	}
+	// the rounds of islands are arrays, each after the one before
+	evolving := islandsFile(t, "islands: 3, rounds: 1")
+	alone, round := filepath.Join(dir, "alone"), filepath.Join(dir, "rounds")
+	want = collected(t, evolving, alone, nil, func() { execute(t, "study", "run", alone, "--workers", "1") })
+	sameResults(t, "islands by Slurm", collected(t, evolving, round, nil, func() {
+		out, errs, code := execute(t, "study", "run", round, "--executor", "slurm")
+		if code != report.OK || !strings.Contains(out, "7 of 7 tasks are done: 7 of 7 runs, 0 failed") {
+			t.Errorf("exit %d\n%s%s", code, out, errs)
+		}
+	}), want)
+	if logs, _ := filepath.Glob(filepath.Join(round, "slurm", "*.log")); len(logs) != 7 {
+		t.Errorf("%d logs of 7 tasks in 3 arrays", len(logs))
+	}
 	// tasks that end without a result are said, with their last words
 	bad := filepath.Join(dir, "bad")
 	if _, errs, code := execute(t, "study", "plan", file, "--out", bad, "--chunk", "30"); code != report.OK {

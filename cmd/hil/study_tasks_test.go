@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -122,36 +123,68 @@ func TestStudyByTasks(t *testing.T) {
 	}), want)
 }
 
+// islandsFile is an evolution on islands of a mass of 2 kg on 3 N of Coulomb and 5 N·s/m of viscous friction, which moves 0.1 m·sin(5 t), 0.02 m·sin(13 t).
+func islandsFile(t *testing.T, design string) string {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("t,x,F\n")
+	for k := range 2000 {
+		at := float64(k) * 2e-3
+		x := 0.1*math.Sin(5*at) + 0.02*math.Sin(13*at)
+		v := 0.5*math.Cos(5*at) + 0.26*math.Cos(13*at)
+		a := -2.5*math.Sin(5*at) - 3.38*math.Sin(13*at)
+		fmt.Fprintf(&b, "%.17g,%.17g,%.17g\n", at, x, 2*a+5*v+math.Copysign(3, v))
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{"a.csv": b.String(), "study.yaml": "version: 1\nname: s\nbase: fit.yaml\ndesign: {kind: islands, " + design + "}\nfigures: [{name: descent, kind: scatter, x: generation, y: best_rms}]\n", "fit.yaml": `version: 1
+name: slider
+axis: linear
+data:
+  file: a.csv
+  columns: {time: {name: t, unit: s}, position: {name: x, unit: m}, force: {name: F, unit: N}}
+method: [aep, lm]
+model: {law: coulomb, terms: [viscous, offset], output: position, drive: force, hold: linear}
+aep: {members: 10, migrate: 2}
+`} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return filepath.Join(dir, "study.yaml")
+}
+
 // Interrupted at random times, by Ctrl-C and by SIGKILL, and started again: the same bytes.
 func TestStudyInterruptedAtRandom(t *testing.T) {
 	times := 4
 	if soak {
 		times = 20
 	}
-	file, dir := studyFile(t, "20 s"), t.TempDir()
-	whole, cut := filepath.Join(dir, "whole"), filepath.Join(dir, "cut")
-	began := time.Now()
-	want := collected(t, file, whole, nil, func() { execute(t, "study", "run", whole, "--workers", "2") })
-	length := time.Since(began)
-	rng, ended := rand.New(rand.NewPCG(5, 6)), 0
-	sameResults(t, "interrupted", collected(t, file, cut, nil, func() {
-		for k := range times {
-			c := program(t, "study", "run", cut, "--workers", "2")
-			if err := c.Start(); err != nil {
-				t.Fatal(err)
+	for name, file := range map[string]string{"parameters": studyFile(t, "20 s"), "islands": islandsFile(t, "islands: 4, rounds: 6")} {
+		dir := t.TempDir()
+		whole, cut := filepath.Join(dir, "whole"), filepath.Join(dir, "cut")
+		began := time.Now()
+		want := collected(t, file, whole, nil, func() { execute(t, "study", "run", whole, "--workers", "2") })
+		length := time.Since(began)
+		rng, ended := rand.New(rand.NewPCG(5, 6)), 0
+		sameResults(t, name+", interrupted", collected(t, file, cut, nil, func() {
+			for k := range times {
+				c := program(t, "study", "run", cut, "--workers", "2")
+				if err := c.Start(); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Duration(rng.Float64() * 1.5 * float64(length) / float64(times)))
+				_ = c.Process.Signal([]os.Signal{syscall.SIGINT, syscall.SIGKILL}[k%2])
+				_ = c.Wait()
+				if c.ProcessState.ExitCode() == report.OK {
+					ended++
+				}
 			}
-			time.Sleep(time.Duration(rng.Float64() * 1.5 * float64(length) / float64(times)))
-			_ = c.Process.Signal([]os.Signal{syscall.SIGINT, syscall.SIGKILL}[k%2])
-			_ = c.Wait()
-			if c.ProcessState.ExitCode() == report.OK {
-				ended++
+			if _, errs, code := execute(t, "study", "run", cut); code != report.OK {
+				t.Errorf("%s: exit %d\n%s", name, code, errs)
 			}
-		}
-		if _, errs, code := execute(t, "study", "run", cut); code != report.OK {
-			t.Errorf("exit %d\n%s", code, errs)
-		}
-	}), want)
-	t.Logf("%d of %d starts came to the end", ended, times)
+		}), want)
+		t.Logf("%s, %v: %d of %d starts came to the end", name, length, ended, times)
+	}
 }
 
 // What has changed since planning is refused, and said. A disk that takes no more fails the task, and with room again it goes on.

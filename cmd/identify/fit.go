@@ -11,19 +11,24 @@ import (
 	"hilrig/identify/axis"
 )
 
-// Fit reads the records of a file and fits its model on one processor, silently. One of many: what ends early is an error. A law that has
-// viscous friction itself takes the place of the term, as with --law.
+// Fit reads the records of a file and fits its model on one processor, silently. One of many: what ends early is an error.
 func Fit(ctx context.Context, cfg *configs.Identify) (*identify.Result, error) {
-	if axis.Damped(cfg.Model.Law) {
-		cfg.Model.Terms = slices.DeleteFunc(cfg.Model.Terms, func(t string) bool { return t == "viscous" })
-	}
-	recs, err := readRecords(ctx, cfg, report.NewProgress(io.Discard))
+	plan, recs, err := silently(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
-	r, err := identify.Run(ctx, PlanOf(cfg, 1), recs, nil, nil)
+	r, err := identify.Run(ctx, plan, recs, nil, nil)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	return r, err
+}
+
+// silently reads the records of a file. A law that has viscous friction itself takes the place of the term, as with --law.
+func silently(ctx context.Context, cfg *configs.Identify) (plan identify.Plan, recs identify.Records, err error) {
+	if axis.Damped(cfg.Model.Law) {
+		cfg.Model.Terms = slices.DeleteFunc(cfg.Model.Terms, func(t string) bool { return t == "viscous" })
+	}
+	recs, err = readRecords(ctx, cfg, report.NewProgress(io.Discard))
+	return PlanOf(cfg, 1), recs, err
 }

@@ -14,12 +14,12 @@ var StartName = "hil"
 // StartedAs takes the name from the first word of the command line. What go run builds has no name that a user could repeat.
 func StartedAs(word string) {
 	if word != "" && !strings.Contains(word, "go-build") {
-		StartName = shellWord(word)
+		StartName = ShellWord(word)
 	}
 }
 
-// shellWord quotes a word that a shell would take apart.
-func shellWord(w string) string {
+// ShellWord quotes a word that a shell would take apart.
+func ShellWord(w string) string {
 	if w != "" && !strings.ContainsAny(w, " \t\n\"'$`\\|&;<>()*?[]#~!{}") {
 		return w
 	}
@@ -30,7 +30,7 @@ func shellWord(w string) string {
 func CommandLine() string {
 	words := []string{StartName}
 	for _, w := range os.Args[1:] {
-		words = append(words, shellWord(w))
+		words = append(words, ShellWord(w))
 	}
 	return strings.Join(words, " ")
 }

@@ -1,14 +1,11 @@
 package study
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"os"
-	"path/filepath"
 	"text/tabwriter"
 
 	"hilrig/cmd/plot"
@@ -57,8 +54,8 @@ type beamResult struct {
 	model *manipulator.Model
 }
 
-// beamStudy runs every speed by both formulations and by fixed steps.
-func beamStudy(ctx context.Context) (*beamResult, error) {
+// beamFamily runs every speed by both formulations and by fixed steps.
+func beamFamily(ctx context.Context) (*beamResult, error) {
 	r := &beamResult{Name: beamName, Program: report.Version(), Files: []string{}}
 	for _, rate := range beamSpeeds {
 		m, err := manipulator.New(manipulator.Paper(rate))
@@ -117,40 +114,12 @@ func apart(a, b *manipulator.Result) (top float64) {
 	return top
 }
 
-// runBeam is hil study beam-figures.
-func runBeam(ctx context.Context, interrupted func() bool, f Options, stdout io.Writer) error {
-	for _, flag := range []string{"workers", "format", "resume", "runs", "seed"} {
-		if f.Changed(flag) {
-			return report.ExitWith(report.Usage, fmt.Errorf("study: --%s is for studies that vary parameters; %s has --out, --plot and --json", flag, beamName))
-		}
-	}
-	r, err := beamStudy(ctx)
-	if err != nil {
-		if interrupted() {
-			return report.ExitWith(report.Interrupted, errors.New("study: interrupted; nothing was written"))
-		}
-		return report.ExitWith(report.Internal, fmt.Errorf("study: %w", err))
-	}
-	if f.Plot {
-		dir := cmp.Or(f.Out, filepath.Join("runs", beamName))
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return report.ExitWith(report.Unavailable, fmt.Errorf("study: %w", err))
-		}
-		if r.Files, err = writeFigures(dir, r.figures()); err != nil {
-			return err
-		}
-	}
-	if f.Json {
-		return report.EncodeJSON(stdout, r)
-	}
-	r.print(stdout)
-	if !f.Plot {
-		fmt.Fprintf(stdout, "\nnext: %s\n", report.AsStarted("hil study "+beamName+" --plot      draws figures 3a to 3c of the source"))
-	} else {
-		fmt.Fprintf(stdout, "\n%d figures, each as SVG and PNG, in %s\n", len(r.Files)/2, filepath.Dir(r.Files[0]))
-	}
-	return nil
-}
+// beamStudy is hil study beam-figures.
+var beamStudy = single{name: beamName, takes: []string{"out", "plot", "json"}, draws: "figures 3a to 3c of the source", compute: func(ctx context.Context, _ Options) (singleResult, error) {
+	return beamFamily(ctx)
+}}
+
+func (r *beamResult) drawn(paths []string) { r.Files = paths }
 
 func (r *beamResult) print(w io.Writer) {
 	fmt.Fprintf(w, "%s: the example of [Lip] for a family of speeds, until the tip leaves the beam\n\n", r.Name)
@@ -165,7 +134,7 @@ func (r *beamResult) print(w io.Writer) {
 }
 
 // figures are those of the source, then what it has not: contact force and torque, and node 5 over the angle of the drive.
-func (r *beamResult) figures() (all []namedFigure) {
+func (r *beamResult) figures() (all []namedFigure, err error) {
 	const note = "clamped beam, ramp of 0.1 s; curves end where the tip leaves the beam"
 	family := func(name, unit string, x plot.Axis, at, of func(*manipulator.Sample) float64) plot.Panel {
 		p := plot.Panel{X: x, Y: plot.Axis{Name: name, Unit: unit}}
@@ -206,5 +175,5 @@ func (r *beamResult) figures() (all []namedFigure) {
 	titled := func(p plot.Panel, title string) plot.Panel { p.Title = title; return p }
 	all = append(all, namedFigure{"summary", &plot.Figure{Title: "A manipulator slides on an elastic beam", Note: note,
 		Columns: plot.Grid(2, titled(slide, "3a: at 1 rad/s"), titled(b, "3b: node 3"), titled(lambda, "contact force"), titled(c, "3c: node 5"))}})
-	return all
+	return all, nil
 }

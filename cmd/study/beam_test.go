@@ -5,8 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -14,7 +12,7 @@ import (
 	"hilrig/cmd/report"
 )
 
-var beamOnce = sync.OnceValues(func() (*beamResult, error) { return beamStudy(context.Background()) })
+var beamOnce = sync.OnceValues(func() (*beamResult, error) { return beamFamily(context.Background()) })
 
 // The table of docs/beam.md is that of the study. The speeds that were published have their published times.
 func TestBeamDoc(t *testing.T) {
@@ -40,24 +38,7 @@ func TestBeamDoc(t *testing.T) {
 			}
 		}
 	}
-	path := filepath.Join("..", "..", "docs", "beam.md")
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	head, rest, ok := strings.Cut(string(text), "-args -update -->\n")
-	_, tail, ok2 := strings.Cut(rest, "<!-- end -->")
-	if !ok || !ok2 {
-		t.Fatalf("%s has lost its marks", path)
-	}
-	want := head + "-args -update -->\n" + b.String() + "<!-- end -->" + tail
-	if *update {
-		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	} else if want != string(text) {
-		t.Errorf("%s is not current: go test ./cmd/study -run BeamDoc -args -update", path)
-	}
+	checkTable(t, "beam.md", b.String())
 }
 
 // The figures of the source are there by number, each can be drawn, and the study refuses flags of other studies.
@@ -67,7 +48,11 @@ func TestBeamFigures(t *testing.T) {
 		t.Fatal(err)
 	}
 	names := map[string]bool{}
-	for _, f := range r.figures() {
+	figures, err := r.figures()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range figures {
 		names[f.name] = true
 		var out bytes.Buffer
 		if err := f.Write(&out, "svg"); err != nil || out.Len() < 1000 {

@@ -26,6 +26,11 @@ func fitMetrics(ctx context.Context, cfg *configs.Identify) ([]study.Metric, err
 	if err != nil {
 		return nil, err
 	}
+	return resultMetrics(r), nil
+}
+
+// resultMetrics are those of a result.
+func resultMetrics(r *fits.Result) []study.Metric {
 	or := func(x *float64) float64 {
 		if x == nil {
 			return math.NaN()
@@ -51,5 +56,5 @@ func fitMetrics(ctx context.Context, cfg *configs.Identify) ([]study.Metric, err
 	if r.Verdict != fits.Identified && len(r.Reasons) > 0 {
 		out = append(out, study.Metric{Name: fitReason, Text: strings.Join(strings.Fields(r.Reasons[0]), " "), Value: math.NaN()})
 	}
-	return out, nil
+	return out
 }

@@ -50,8 +50,8 @@ func load(name string, changes []study.Change) (*parameterStudy, []schema.Proble
 	for _, c := range changes {
 		switch c.Key {
 		case "runs":
-			if k := cfg.Design.Kind; k == study.Grid || k == study.List {
-				return nil, nil, report.ExitWith(report.Usage, fmt.Errorf("study: --runs: a %s counts its own runs; change levels or values in the file", k))
+			if k := cfg.Design.Kind; cfg.Design.Counts() {
+				return nil, nil, report.ExitWith(report.Usage, fmt.Errorf("study: --runs: kind %s counts its own runs; change the file", k))
 			}
 			cfg.Design.Runs = c.Value
 		case "seed":
@@ -81,7 +81,11 @@ func PlanOf(c *configs.Study) (*study.Plan, error) {
 		}
 		factors = append(factors, f)
 	}
-	return study.NewPlan(c.Design.Kind, factors, c.Design.Runs, c.Design.Replicates, uint64(c.Design.Seed))
+	points := c.Design.Runs
+	if c.Design.Kind == study.Islands {
+		points = (c.Design.Rounds+1)*c.Design.Islands + 1 // random members, rounds, and one to end it
+	}
+	return study.NewPlan(c.Design.Kind, factors, points, c.Design.Replicates, uint64(c.Design.Seed))
 }
 
 // drawSeeds gives every run its seed.
@@ -115,8 +119,11 @@ func (s *parameterStudy) file(run int) ([]byte, error) {
 	point, _ := s.plan.Run(run)
 	s.plan.Point(point, x)
 	var more map[string]configs.StudyValue
-	if s.cfg.Design.Kind == study.Bootstrap {
+	switch s.cfg.Design.Kind {
+	case study.Bootstrap:
 		more = s.cfg.Resampled(func(n int) []int { return study.Draw(uint64(s.cfg.Design.Seed), point, n) })
+	case study.Islands:
+		more = s.cfg.Evolving()
 	}
 	return s.cfg.Simulation(x, s.seed(run), more)
 }
@@ -146,6 +153,9 @@ func (s *parameterStudy) manifest(each int) (*study.Manifest, error) {
 	m := &study.Manifest{
 		Format: study.ManifestFormat, Study: s.name, Changes: s.changes, Program: program, Runs: s.plan.Runs(), Tasks: study.Cut(s.plan.Runs(), each, s.seeds),
 		About: fmt.Sprintf("%s, %s of %d, seed %d", s.cfg.Name, s.cfg.Design.Kind, s.plan.Points(), s.cfg.Design.Seed),
+	}
+	if d := &s.cfg.Design; s.islands() {
+		m.Tasks, m.About = s.ring(), fmt.Sprintf("%s, %d islands, %d rounds, seed %d", s.cfg.Name, d.Islands, d.Rounds, d.Seed)
 	}
 	if filepath.IsAbs(s.cfg.FileName()) {
 		dir, err := filepath.Abs(s.dir)
@@ -213,13 +223,13 @@ func (s *parameterStudy) sensible(ctx context.Context) (each int, one time.Durat
 	inner, cancel := context.WithTimeout(ctx, trialTime)
 	defer cancel()
 	began := time.Now()
-	m, err := s.work(inner, 0)
+	o, err := s.work(inner, 0)
 	one = time.Since(began)
 	switch {
 	case ctx.Err() != nil:
 		return 0, 0, ctx.Err()
 	case err == nil:
-		if err := s.knows(m); err != nil {
+		if err := s.knows(o.Metrics); err != nil {
 			return 0, 0, err
 		}
 	}
@@ -253,6 +263,8 @@ func (s *parameterStudy) open(each int, stderr io.Writer) error {
 func (s *parameterStudy) refusal(err error) error {
 	var foreign *study.Foreign
 	switch {
+	case errors.As(err, &foreign) && s.folder == nil: // what cannot be read is not removed either
+		return report.ExitWith(report.Invalid, fmt.Errorf("study: %w; name another folder with --out, or move this one away", err))
 	case errors.As(err, &foreign):
 		return report.ExitWith(report.Invalid, fmt.Errorf("study: %w; name another folder with --out, or begin again with --resume=false", err))
 	case err != nil:

@@ -3,12 +3,9 @@ package study
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
-	"os"
-	"path/filepath"
 	"text/tabwriter"
 
 	"gonum.org/v1/gonum/spatial/r3"
@@ -213,45 +210,12 @@ func (r *rollingResult) number(name string) *rollingNumber {
 	panic("study: no number " + name)
 }
 
-// runRolling is hil study rolling-friction.
-func runRolling(ctx context.Context, interrupted func() bool, f Options, stdout io.Writer) error {
-	for _, flag := range []string{"workers", "format", "resume"} {
-		if f.Changed(flag) {
-			return report.ExitWith(report.Usage, fmt.Errorf("study: --%s is for studies that vary parameters; %s has --runs (draws of the noise), --seed, --out, --plot and --json", flag, rollingName))
-		}
-	}
-	draws, seed := cmp.Or(f.Runs, rollingDraws), cmp.Or(f.Seed, 1)
-	r, err := rolling(ctx, draws, seed)
-	if err != nil {
-		if interrupted() {
-			return report.ExitWith(report.Interrupted, errors.New("study: interrupted; nothing was written"))
-		}
-		return report.ExitWith(report.Internal, fmt.Errorf("study: %w", err))
-	}
-	if f.Plot {
-		dir := cmp.Or(f.Out, filepath.Join("runs", rollingName))
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return report.ExitWith(report.Unavailable, fmt.Errorf("study: %w", err))
-		}
-		figures, err := r.figures()
-		if err != nil {
-			return report.ExitWith(report.Internal, fmt.Errorf("study: %w", err))
-		}
-		if r.Files, err = writeFigures(dir, figures); err != nil {
-			return err
-		}
-	}
-	if f.Json {
-		return report.EncodeJSON(stdout, r)
-	}
-	r.print(stdout)
-	if !f.Plot {
-		fmt.Fprintf(stdout, "\nnext: %s\n", report.AsStarted("hil study "+rollingName+" --plot      draws figures 3a to 8b of the source"))
-	} else {
-		fmt.Fprintf(stdout, "\n%d figures, each as SVG and PNG, in %s\n", len(r.Files)/2, filepath.Dir(r.Files[0]))
-	}
-	return nil
-}
+// rollingStudy is hil study rolling-friction; its runs are draws of the noise.
+var rollingStudy = single{name: rollingName, takes: []string{"runs", "seed", "out", "plot", "json"}, draws: "figures 3a to 8b of the source", compute: func(ctx context.Context, f Options) (singleResult, error) {
+	return rolling(ctx, cmp.Or(f.Runs, rollingDraws), cmp.Or(f.Seed, 1))
+}}
+
+func (r *rollingResult) drawn(paths []string) { r.Files = paths }
 
 func (r *rollingResult) print(w io.Writer) {
 	fmt.Fprintf(w, "%s: [KKK17] on simulated recordings, %d draws of %.2g mm noise on %d markers, %g s at %g Hz, smoothed over %d frames with order %d\n\n",

@@ -2,19 +2,14 @@ package study
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 
 	"hilrig/cmd/report"
 )
-
-var update = flag.Bool("update", false, "rewrite the numbers of docs/rolling-friction.md")
 
 // rollingOnce is the study as it comes with the program.
 var rollingOnce = sync.OnceValues(func() (*rollingResult, error) { return rolling(context.Background(), rollingDraws, 1) })
@@ -56,24 +51,7 @@ func TestRollingDoc(t *testing.T) {
 	for i, k := range r.Ranking {
 		fmt.Fprintf(&b, "| %d | %s | %.2g N·m | %.2g times the noise | %s |\n", i+1, k.Law, k.Moduli, k.Markers, k.Verdict)
 	}
-	path := filepath.Join("..", "..", "docs", "rolling-friction.md")
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	head, rest, ok := strings.Cut(string(text), "-args -update -->\n")
-	_, tail, ok2 := strings.Cut(rest, "<!-- end -->")
-	if !ok || !ok2 {
-		t.Fatalf("%s has lost its marks", path)
-	}
-	want := head + "-args -update -->\n" + b.String() + "<!-- end -->" + tail
-	if *update {
-		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	} else if want != string(text) {
-		t.Errorf("%s is not current: go test ./cmd/study -run RollingDoc -args -update", path)
-	}
+	checkTable(t, "rolling-friction.md", b.String())
 }
 
 // Every figure of the source is there by its number, and the window does what the page says.

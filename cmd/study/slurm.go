@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,15 +28,41 @@ const (
 	filesEvery = 500 * time.Millisecond
 )
 
-// queue is a study in the queue of Slurm. Its jobs are known by their name, which has the digest of the manifest: so another program, on
-// another machine, finds them too.
+// waitFor is how long a task by Slurm waits for those before it: these are over, but files of another node may come late.
+const waitFor = 2 * time.Minute
+
+// queue is a study in the queue of Slurm, in blocks of tasks that follow one another, an array each. Its jobs are known by their name, which has the digest of
+// the manifest: so another program, on another machine, finds them too.
 type queue struct {
 	folder *study.Folder
 	dir    string // absolute
 	extra  []string
+	first  []int // task of every block
+	block  []int // of every task
+}
+
+// newQueue makes blocks of at most arraySize tasks that need not wait for one another.
+func newQueue(folder *study.Folder, dir string, extra []string) *queue {
+	q := &queue{folder: folder, dir: dir, extra: extra}
+	rounds := folder.Manifest.Rounds()
+	for k, r := range rounds {
+		if k == 0 || r != rounds[k-1] || k-q.first[len(q.first)-1] == arraySize {
+			q.first = append(q.first, k)
+		}
+		q.block = append(q.block, len(q.first)-1)
+	}
+	return q
 }
 
 func (q *queue) name(block int) string { return fmt.Sprintf("hil-%.12s-%d", q.folder.Digest(), block) }
+
+// scancel is the command that takes all tasks out of the queue.
+func (q *queue) scancel() string {
+	if len(q.first) == 1 {
+		return "scancel --name=" + q.name(0)
+	}
+	return fmt.Sprintf("squeue --me --noheader --format='%%F %%j' | grep hil-%.12s | cut -d' ' -f1 | xargs scancel", q.folder.Digest())
+}
 
 func (q *queue) logs() string { return filepath.Join(q.dir, "slurm") }
 
@@ -49,8 +77,9 @@ func slurmRun(ctx context.Context, stdin, name string, args ...string) (string, 
 	return out.String(), nil
 }
 
-// submit puts tasks into the queue, an array for every block of arraySize.
-func (q *queue) submit(ctx context.Context, open []int) error {
+// submit puts tasks into the queue, an array for every block, each after the arrays with tasks that it begins from. jobs are the numbers of the arrays in
+// the queue, by block; new ones are added. After any end of those: if one has failed, its own end says so, and the next ones say what they miss.
+func (q *queue) submit(ctx context.Context, open []int, jobs map[int][]string) error {
 	program, err := os.Executable()
 	if err != nil {
 		return err
@@ -59,58 +88,79 @@ func (q *queue) submit(ctx context.Context, open []int) error {
 		return err
 	}
 	blocks := map[int][]int{}
-	most := 0
 	for _, k := range open {
-		blocks[k/arraySize] = append(blocks[k/arraySize], k%arraySize)
-		most = max(most, k/arraySize)
+		blocks[q.block[k]] = append(blocks[q.block[k]], k)
 	}
-	for b := range most + 1 {
-		if len(blocks[b]) == 0 {
-			continue
+	for _, b := range slices.Sorted(maps.Keys(blocks)) {
+		script := fmt.Sprintf("#!/bin/sh\nexec %s study task %s --index $((SLURM_ARRAY_TASK_ID + %d))", report.ShellWord(program), report.ShellWord(q.dir), q.first[b])
+		args := []string{"--parsable", "--job-name=" + q.name(b), "--ntasks=1", "--cpus-per-task=1", "--requeue", "--open-mode=append",
+			"--chdir=" + q.dir, "--output=" + filepath.Join(q.logs(), fmt.Sprintf("%d-%%a.log", b))}
+		var places []int
+		var after []string
+		for _, k := range blocks[b] {
+			places = append(places, k-q.first[b])
+			for _, t := range q.folder.Manifest.Tasks[k].After {
+				after = append(after, jobs[q.block[t]]...)
+			}
 		}
-		script := fmt.Sprintf("#!/bin/sh\nexec %s study task %s --index $((SLURM_ARRAY_TASK_ID + %d))\n", quoted(program), quoted(q.dir), b*arraySize)
-		args := append([]string{"--parsable", "--job-name=" + q.name(b), "--array=" + ranges(blocks[b]), "--ntasks=1", "--cpus-per-task=1", "--requeue", "--open-mode=append",
-			"--chdir=" + q.dir, "--output=" + filepath.Join(q.logs(), fmt.Sprintf("%d-%%a.log", b))}, q.extra...)
-		if _, err := slurmRun(ctx, script, "sbatch", args...); err != nil {
+		slices.Sort(after)
+		if after = slices.Compact(after); len(after) > 0 {
+			args = append(args, "--dependency=afterany:"+strings.Join(after, ":"))
+		}
+		if len(q.folder.Manifest.Tasks[blocks[b][0]].After) > 0 {
+			script += fmt.Sprintf(" --wait %v", waitFor)
+		}
+		out, err := slurmRun(ctx, script+"\n", "sbatch", append(append(args, "--array="+ranges(places)), q.extra...)...)
+		if err != nil {
 			return err
 		}
+		id, _, _ := strings.Cut(strings.TrimSpace(out), ";") // a cluster may stand behind
+		jobs[b] = append(jobs[b], id)
 	}
 	return nil
 }
 
-// quoted is a word for the shell.
-func quoted(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
-
-// waiting are the tasks in the queue, how many of them run, and why the last of the others does not.
-func (q *queue) waiting(ctx context.Context) (tasks map[int]bool, running int, why string, err error) {
-	tasks = map[int]bool{}
-	for b := range (len(q.folder.Manifest.Tasks)-1)/arraySize + 1 {
-		out, err := slurmRun(ctx, "", "squeue", "--noheader", "--array", "--name="+q.name(b), "--format=%K %t %r")
-		if err != nil {
-			return nil, 0, "", err
+// waiting are the tasks in the queue with the numbers of their arrays by block, how many of them run, and why the last of the others does not.
+func (q *queue) waiting(ctx context.Context) (tasks map[int]bool, jobs map[int][]string, running int, why string, err error) {
+	tasks, jobs = map[int]bool{}, map[int][]string{}
+	var names []string
+	of := map[string]int{}
+	for b := range q.first {
+		names = append(names, q.name(b))
+		of[q.name(b)] = b
+	}
+	out, err := slurmRun(ctx, "", "squeue", "--noheader", "--array", "--name="+strings.Join(names, ","), "--format=%j %F %K %t %r")
+	if err != nil {
+		return nil, nil, 0, "", err
+	}
+	for line := range strings.Lines(out) {
+		words := strings.SplitN(strings.TrimSpace(line), " ", 5)
+		b, known := of[words[0]]
+		if !known || len(words) < 4 {
+			continue
 		}
-		for line := range strings.Lines(out) {
-			k, state, _ := strings.Cut(strings.TrimSpace(line), " ")
-			state, reason, _ := strings.Cut(state, " ")
-			n, err := strconv.Atoi(k)
-			if err != nil {
-				continue // an array that is being made
-			}
-			tasks[b*arraySize+n] = true
-			switch state {
-			case "R":
-				running++
-			case "PD":
-				why = reason
-			}
+		n, err := strconv.Atoi(words[2])
+		if err != nil {
+			continue // an array that is being made
+		}
+		tasks[q.first[b]+n] = true
+		if !slices.Contains(jobs[b], words[1]) {
+			jobs[b] = append(jobs[b], words[1])
+		}
+		switch words[3] {
+		case "R":
+			running++
+		case "PD":
+			why = words[len(words)-1]
 		}
 	}
-	return tasks, running, why, nil
+	return tasks, jobs, running, why, nil
 }
 
 // lastWords is the end of the log of a task.
 func (q *queue) lastWords(task int) string {
-	text, _ := os.ReadFile(filepath.Join(q.logs(), fmt.Sprintf("%d-%d.log", task/arraySize, task%arraySize)))
+	b := q.block[task]
+	text, _ := os.ReadFile(filepath.Join(q.logs(), fmt.Sprintf("%d-%d.log", b, task-q.first[b])))
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	if last := lines[len(lines)-1]; last != "" {
 		return last
@@ -124,10 +174,10 @@ func (s *parameterStudy) slurm(ctx context.Context, interrupted func() bool, ext
 	if err != nil {
 		return report.ExitWith(report.Unavailable, err)
 	}
-	q := &queue{s.folder, dir, extra}
+	q := newQueue(s.folder, dir, extra)
 	fail := func(err error) error {
 		if interrupted() {
-			return report.ExitWith(report.Interrupted, fmt.Errorf("study run: no longer followed; tasks in the queue go on. %s follows them again; scancel --name=%s ends them", again, q.name(0)))
+			return report.ExitWith(report.Interrupted, fmt.Errorf("study run: no longer followed; tasks in the queue go on. %s follows them again; this ends them: %s", again, q.scancel()))
 		}
 		return report.ExitWith(report.Unavailable, fmt.Errorf("study run: %w; the same command goes on: %s", err, again))
 	}
@@ -138,7 +188,7 @@ func (s *parameterStudy) slurm(ctx context.Context, interrupted func() bool, ext
 	if len(p.Open) == 0 {
 		return nil
 	}
-	queued, _, _, err := q.waiting(ctx)
+	queued, jobs, _, _, err := q.waiting(ctx)
 	if errors.Is(err, exec.ErrNotFound) {
 		return report.ExitWith(report.Unavailable, errors.New("study run: there is no squeue here; --executor slurm works where jobs are submitted"))
 	}
@@ -154,7 +204,7 @@ func (s *parameterStudy) slurm(ctx context.Context, interrupted func() bool, ext
 	if len(queued) > 0 {
 		fmt.Fprintf(stderr, "%d tasks are in the queue already\n", len(queued))
 	}
-	if err := q.submit(ctx, missing); err != nil {
+	if err := q.submit(ctx, missing, jobs); err != nil {
 		return fail(err)
 	}
 	if err := s.follow(ctx, q, p, stderr); err != nil {
@@ -193,7 +243,7 @@ func (s *parameterStudy) follow(ctx context.Context, q *queue, p study.Progress,
 		}
 		if time.Since(asked) >= queueEvery {
 			asked = time.Now()
-			switch queued, running, why, err := q.waiting(ctx); {
+			switch queued, jobs, running, why, err := q.waiting(ctx); {
 			case err != nil:
 				note = "the controller of Slurm does not answer"
 			case lost(open, queued) != nil:
@@ -204,7 +254,7 @@ func (s *parameterStudy) follow(ctx context.Context, q *queue, p study.Progress,
 				k := lost(open, queued)
 				if !again[k[0]] { // killed with their node, say
 					fmt.Fprintf(stderr, "the tasks %s have left the queue without a result and are submitted once more; task %d: %s\n", ranges(k), k[0], q.lastWords(k[0]))
-					if err := q.submit(ctx, k); err != nil {
+					if err := q.submit(ctx, k, jobs); err != nil {
 						return err
 					}
 					for _, k := range k {

@@ -20,20 +20,8 @@ import (
 	"hilrig/cmd/simulate"
 	"hilrig/configs"
 	"hilrig/engine/study"
+	fits "hilrig/identify"
 )
-
-// Options are what the user chose.
-type Options struct {
-	Workers, Runs, Seed int
-	Out, Format         string
-	Resume, Json, Plot  bool
-	Chunk               int  // plan: runs of a task; 0: a sensible number
-	Index               int  // task: which
-	Partial, Report     bool // collect
-	Executor            string
-	Slurm               []string // further options of sbatch
-	Changed             func(name string) bool
-}
 
 // Run does a study that comes with the program, or that of a file: it plans it unless that was done, does what is missing on this machine, and
 // collects. interrupted tells whether ctx ended by Ctrl-C.
@@ -41,11 +29,8 @@ func Run(ctx context.Context, interrupted func() bool, name string, f Options, s
 	if err := f.check(); err != nil {
 		return report.ExitWith(report.Usage, fmt.Errorf("study: %w", err))
 	}
-	if name == rollingName {
-		return runRolling(ctx, interrupted, f, stdout)
-	}
-	if name == beamName {
-		return runBeam(ctx, interrupted, f, stdout)
+	if one := findSingle(name); one != nil {
+		return one.run(ctx, interrupted, f, stdout)
 	}
 	s, err := f.load(name, stderr)
 	if err != nil {
@@ -132,12 +117,9 @@ func (s *parameterStudy) collect(ctx context.Context, interrupted func() bool, f
 	if s.outcomes, sit.Missing, err = s.folder.Outcomes(); err != nil {
 		return s.refusal(err)
 	}
-	for _, o := range s.outcomes {
-		if o.Failed == "" {
-			if err := s.knows(o.Metrics); err != nil {
-				return report.ExitWith(report.Invalid, err)
-			}
-			break
+	if names := s.resultNames(); len(names) > 0 {
+		if err := s.knows(names); err != nil {
+			return report.ExitWith(report.Invalid, err)
 		}
 	}
 	sum := s.summarise()
@@ -163,27 +145,15 @@ func (s *parameterStudy) collect(ctx context.Context, interrupted func() bool, f
 	if share := 100 * float64(sum.Failed) / float64(sum.Runs); share > s.cfg.MaxFailed {
 		return report.ExitWith(report.Quality, fmt.Errorf("study: %d of %d runs failed, %.3g %%; at most %.3g %% may (max_failed)", sum.Failed, sum.Runs, share, s.cfg.MaxFailed))
 	}
-	return nil
-}
-
-// check looks at the flags before anything is read.
-func (f *Options) check() error {
-	switch {
-	case f.Workers < 0 || f.Workers > 1024:
-		return fmt.Errorf("--workers %d, want 0 to 1024", f.Workers)
-	case f.Runs < 0 || f.Changed("runs") && f.Runs == 0:
-		return fmt.Errorf("--runs %d, want at least 1", f.Runs)
-	case f.Seed < 0:
-		return fmt.Errorf("--seed %d, want 0 or more", f.Seed)
-	case f.Format != "csv" && f.Format != "parquet":
-		return fmt.Errorf("--format %q, want csv or parquet", f.Format)
+	if e := sum.Islands; e != nil && e.Verdict == string(fits.Rejected) {
+		return report.ExitWith(report.Quality, fmt.Errorf("study: rejected: %s", e.Reason)) // as hil identify
 	}
 	return nil
 }
 
 // again is the command that goes on with the study.
 func (s *parameterStudy) again(f Options) string {
-	cmd := report.StartName + " study " + s.name
+	cmd := report.StartName + " study " + report.ShellWord(s.name)
 	if f.Runs > 0 {
 		cmd += fmt.Sprintf(" --runs %d", f.Runs)
 	}
@@ -191,7 +161,7 @@ func (s *parameterStudy) again(f Options) string {
 		cmd += fmt.Sprintf(" --seed %d", f.Seed)
 	}
 	if f.Out != "" {
-		cmd += " --out " + f.Out
+		cmd += " --out " + report.ShellWord(f.Out)
 	}
 	return cmd
 }
@@ -210,19 +180,20 @@ type misnamedError struct{ text string }
 func (e *misnamedError) Error() string { return e.text }
 
 // work does one run. Paths in what goes wrong are from the folder of the study, so that they read the same on all machines.
-func (s *parameterStudy) work(ctx context.Context, run int) ([]study.Metric, error) {
+func (s *parameterStudy) work(ctx context.Context, run int) (o study.Outcome, err error) {
 	data, err := s.file(run)
 	if err != nil {
-		return nil, err
+		return o, err
 	}
-	m, err := metricsOf(ctx, s.cfg.BaseName(), data)
-	if err != nil {
-		if folder := filepath.Dir(s.cfg.BaseName()); filepath.IsAbs(folder) {
-			err = errors.New(strings.ReplaceAll(err.Error(), folder+string(filepath.Separator), ""))
-		}
-		return nil, err
+	if s.islands() {
+		o, err = s.round(ctx, data, run)
+	} else {
+		o.Metrics, err = metricsOf(ctx, s.cfg.BaseName(), data)
 	}
-	return m, nil
+	if folder := filepath.Dir(s.cfg.BaseName()); err != nil && filepath.IsAbs(folder) {
+		err = errors.New(strings.ReplaceAll(err.Error(), folder+string(filepath.Separator), ""))
+	}
+	return o, err
 }
 
 // metricsOf runs a file of hil simulate or hil identify.
@@ -247,16 +218,16 @@ func (s *parameterStudy) run(ctx context.Context, p study.Progress, workers int,
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var once sync.Once
-	work := func(ctx context.Context, run int) ([]study.Metric, error) {
-		m, err := s.work(ctx, run)
-		if err == nil {
+	work := func(ctx context.Context, run int) (study.Outcome, error) {
+		o, err := s.work(ctx, run)
+		if err == nil && !s.islands() { // there the last run gives others than the first
 			once.Do(func() {
-				if err := s.knows(m); err != nil {
+				if err := s.knows(o.Metrics); err != nil {
 					cancel(err)
 				}
 			})
 		}
-		return m, err
+		return o, err
 	}
 	bar := report.NewProgress(stderr)
 	defer bar.Done()
@@ -334,6 +305,9 @@ func (s *parameterStudy) write(ctx context.Context, f Options, sum *Summary, mis
 				outputs = append(outputs, output{s.cfg.Figures[i].Name + "." + format, func(w io.Writer) error { return fig.Write(w, format) }})
 			}
 		}
+	}
+	if text := s.identification(); text != nil {
+		outputs = append(outputs, output{"result.json", func(w io.Writer) error { return report.EncodeJSON(w, text) }})
 	}
 	if f.Report {
 		outputs = append(outputs, output{"report.html", func(w io.Writer) error { return s.writePage(w, sum, missing, figures) }})

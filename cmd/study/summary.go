@@ -32,10 +32,11 @@ type Summary struct {
 	Failures    []failure        `json:"failures"` // the first ones
 	Factors     []factorSummary  `json:"factors"`
 	Metrics     []metricSummary  `json:"metrics"`
-	Words       []wordSummary    `json:"words,omitempty"` // of results that are texts, how often each
-	Fits        *fitSummary      `json:"fits,omitempty"`  // base of an identification
-	Unverified  *unverifiedSteps `json:"unverified"`      // null: the runs do not say
-	Warned      []int            `json:"warned"`          // runs with warnings
+	Words       []wordSummary    `json:"words,omitempty"`   // of results that are texts, how often each
+	Fits        *fitSummary      `json:"fits,omitempty"`    // base of an identification
+	Islands     *islandSummary   `json:"islands,omitempty"` // an evolution on islands
+	Unverified  *unverifiedSteps `json:"unverified"`        // null: the runs do not say
+	Warned      []int            `json:"warned"`            // runs with warnings
 	Files       []string         `json:"files"`
 }
 
@@ -134,10 +135,12 @@ func (s *parameterStudy) summarise() *Summary {
 		}
 		out.Factors = append(out.Factors, f)
 	}
-	out.Fits = s.fits()
+	if out.Islands = s.evolved(); out.Islands == nil {
+		out.Fits = s.fits()
+	}
 	for _, m := range s.resultNames() {
 		if m.Text != "" {
-			if m.Name != fitReason {
+			if m.Name != fitReason && !s.islands() {
 				out.Words = append(out.Words, countWords(m.Name, s.texts(m.Name)))
 			}
 			continue
@@ -155,6 +158,11 @@ func (s *parameterStudy) summarise() *Summary {
 		}
 		if len(c.Metrics) > 0 && !slices.Contains(c.Metrics, m.Name) {
 			continue
+		}
+		if n := c.Design.Islands; s.islands() { // of all rounds the last, and of the end nothing: it is in Islands
+			if values = values[c.Design.Rounds*n : (c.Design.Rounds+1)*n]; len(numeric.OnlyFinite(values...)) == 0 {
+				continue
+			}
 		}
 		d := study.Summarise(values, s.plan.Replicates())
 		sum := metricSummary{
@@ -243,6 +251,7 @@ func (s *Summary) print(w io.Writer, sit sitting) {
 	fmt.Fprintln(w)
 	s.printMetrics(w)
 	s.Fits.print(w)
+	s.Islands.print(w)
 	for i := range s.Metrics {
 		s.printCorrelations(w, &s.Metrics[i])
 	}

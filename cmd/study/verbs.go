@@ -24,7 +24,7 @@ func Plan(ctx context.Context, interrupted func() bool, name string, f Options, 
 	if err := f.check(); err != nil {
 		return report.ExitWith(report.Usage, fmt.Errorf("study plan: %w", err))
 	}
-	if name == rollingName || name == beamName {
+	if findSingle(name) != nil {
 		return report.ExitWith(report.Usage, fmt.Errorf("study plan: %s is one computation, not many runs; hil study %[1]s does it", name))
 	}
 	s, err := f.load(name, stderr)
@@ -36,6 +36,12 @@ func Plan(ctx context.Context, interrupted func() bool, name string, f Options, 
 	}
 	if _, err := os.Lstat(filepath.Join(s.dir, study.ManifestName)); err == nil { // nothing to try
 		f.Chunk = max(f.Chunk, 1)
+	}
+	if s.islands() {
+		if f.Chunk > 1 {
+			return report.ExitWith(report.Usage, errors.New("study plan: --chunk: a task is a round of one island; change aep.migrate of the base, the generations of a round"))
+		}
+		f.Chunk = 1
 	}
 	each, one := f.Chunk, time.Duration(0)
 	if each == 0 {
@@ -61,7 +67,7 @@ func Plan(ctx context.Context, interrupted func() bool, name string, f Options, 
 		length = fmt.Sprintf(", about %.2g s each", one.Seconds()*float64(m.Tasks[0].Runs))
 	}
 	fmt.Fprintf(stdout, "%s: %d runs in %d tasks of %d%s\n", s.dir, m.Runs, len(m.Tasks), m.Tasks[0].Runs, length)
-	fmt.Fprintf(stdout, "next: %s study run %s      or anywhere: study task %[2]s --index 0 … %[3]d, then study collect %[2]s\n", report.StartName, s.dir, len(m.Tasks)-1)
+	fmt.Fprintf(stdout, "next: %s study run %s      or anywhere: %[1]s study task %[2]s --index 0 … %[3]d, then %[1]s study collect %[2]s\n", report.StartName, report.ShellWord(s.dir), len(m.Tasks)-1)
 	return nil
 }
 
@@ -87,6 +93,9 @@ func openPlanned(verb, dir string, strict bool, stderr io.Writer) (*parameterStu
 		return nil, bad(fmt.Errorf("%s: %s; run it on %s, or plan it anew here", dir, program, m.Program.Arch))
 	}
 	s, _, err := load(name, m.Changes)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, bad(fmt.Errorf("%s: its study file %s is not there: folder and file were planned together, and stay where they are to each other", dir, name))
+	}
 	if err != nil {
 		return nil, refuse(stderr, err)
 	}
@@ -154,6 +163,9 @@ func Task(ctx context.Context, interrupted func() bool, dir string, f Options, s
 	if k < 0 || k >= tasks {
 		return report.ExitWith(report.Usage, fmt.Errorf("study task: task %d: the study has %d tasks, 0 to %d", k, tasks, tasks-1))
 	}
+	if err := s.await(ctx, k, f.Wait); err != nil && !interrupted() {
+		return err
+	}
 	p := study.Progress{Open: []int{k}}
 	done, now := 0, 0
 	switch err := s.folder.Run(ctx, p, 1, s.work, func(st study.State) { done, now = st.Done, st.Now }); {
@@ -176,6 +188,26 @@ func Task(ctx context.Context, interrupted func() bool, dir string, f Options, s
 	return nil
 }
 
+// await waits for the tasks that one begins from. NFS shows files of other machines late: looking into the folder makes it look.
+func (s *parameterStudy) await(ctx context.Context, task int, most time.Duration) error {
+	var early *study.Early
+	for began := time.Now(); ; {
+		err := s.folder.Ready(task)
+		if _, done := s.folder.Finished(task); done || !errors.As(err, &early) {
+			return nil
+		}
+		if time.Since(began) >= most {
+			return report.ExitWith(report.Unavailable, fmt.Errorf("study task: task %d begins from the tasks %s, which are not done; nothing was done. Do these first, or give them time with --wait", task, ranges(early.Open)))
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(min(filesEvery, most)):
+		}
+		_, _ = os.ReadDir(filepath.Join(s.dir, study.TaskFolder))
+	}
+}
+
 // RunTasks is hil study run: all tasks of a planned study, here or by a scheduler.
 func RunTasks(ctx context.Context, interrupted func() bool, dir string, f Options, stdout, stderr io.Writer) error {
 	if err := f.check(); err != nil {
@@ -188,7 +220,7 @@ func RunTasks(ctx context.Context, interrupted func() bool, dir string, f Option
 	if err != nil {
 		return err
 	}
-	again := fmt.Sprintf("%s study run %s", report.StartName, dir)
+	again := next("run", dir)
 	if f.Executor == "slurm" {
 		again += " --executor slurm"
 		err = s.slurm(ctx, interrupted, f.Slurm, again, stderr)
@@ -203,8 +235,13 @@ func RunTasks(ctx context.Context, interrupted func() bool, dir string, f Option
 		return s.refusal(err)
 	}
 	fmt.Fprintf(stdout, "%s: %s\n", dir, progressText(p, len(s.folder.Manifest.Tasks)))
-	fmt.Fprintf(stdout, "next: %s study collect %s\n", report.StartName, dir)
+	fmt.Fprintf(stdout, "next: %s\n", next("collect", dir))
 	return nil
+}
+
+// next is the command of a verb on a folder.
+func next(verb, dir string) string {
+	return fmt.Sprintf("%s study %s %s", report.StartName, verb, report.ShellWord(dir))
 }
 
 // progressText is "58 of 60 tasks are done: 1392 of 1400 runs, 3 failed".
@@ -231,7 +268,7 @@ type statusJSON struct {
 }
 
 // Status is hil study status: how far a planned study is.
-func Status(dir string, f Options, stdout io.Writer) error {
+func Status(_ context.Context, _ func() bool, dir string, f Options, stdout, _ io.Writer) error {
 	folder, err := study.Open(dir)
 	if err != nil {
 		return report.ExitWith(report.Invalid, fmt.Errorf("study status: %s: no planned study there: %w", dir, err))
@@ -252,10 +289,10 @@ func Status(dir string, f Options, stdout io.Writer) error {
 	}
 	fmt.Fprintf(stdout, "%s: %s, hil %s on %s\n%s\n", dir, m.About, m.Program.Version, m.Program.Arch, progressText(p, len(m.Tasks)))
 	if len(p.Open) == 0 {
-		fmt.Fprintf(stdout, "next: %s study collect %s\n", report.StartName, dir)
+		fmt.Fprintf(stdout, "next: %s\n", next("collect", dir))
 		return nil
 	}
-	fmt.Fprintf(stdout, "begun: %s\nnot finished: %s\nnext: %s study run %s\n", ranges(st.Begun), ranges(p.Open), report.StartName, dir)
+	fmt.Fprintf(stdout, "begun: %s\nnot finished: %s\nnext: %s\n", ranges(st.Begun), ranges(p.Open), next("run", dir))
 	return nil
 }
 
@@ -292,10 +329,10 @@ func Collect(ctx context.Context, interrupted func() bool, dir string, f Options
 		return s.refusal(err)
 	}
 	if len(p.Open) > 0 && !f.Partial {
-		return report.ExitWith(report.Invalid, fmt.Errorf("study collect: %s: %s; missing are the tasks %s. hil study run %[1]s does them; --partial collects what there is", dir, progressText(p, len(s.folder.Manifest.Tasks)), ranges(p.Open)))
+		return report.ExitWith(report.Invalid, fmt.Errorf("study collect: %s: %s; missing are the tasks %s. %s does them; --partial collects what there is", dir, progressText(p, len(s.folder.Manifest.Tasks)), ranges(p.Open), next("run", dir)))
 	}
 	if p.Done == 0 {
 		return report.ExitWith(report.Invalid, fmt.Errorf("study collect: %s: no task is done yet", dir))
 	}
-	return s.collect(ctx, interrupted, f, sitting{Folder: dir, Resumed: p.Done}, fmt.Sprintf("%s study collect %s", report.StartName, dir), stdout)
+	return s.collect(ctx, interrupted, f, sitting{Folder: dir, Resumed: p.Done}, next("collect", dir), stdout)
 }

@@ -54,6 +54,7 @@ type TaskSpan struct {
 	First int     `json:"first"`
 	Runs  int     `json:"runs"`
 	Seeds []int64 `json:"seeds,omitempty"` // nil: runs have none
+	After []int   `json:"after,omitempty"` // tasks before this one that have to be done first
 }
 
 // Cut makes tasks of so many runs each. seeds of all runs, or nil.
@@ -75,12 +76,28 @@ func (m *Manifest) check() error {
 		if t.First != next || t.Runs < 1 || (t.Seeds != nil) != (m.Tasks[0].Seeds != nil) || t.Seeds != nil && len(t.Seeds) != t.Runs {
 			return fmt.Errorf("task %d of %d runs begins with run %d and has %d seeds, want it to begin with run %d", i, t.Runs, t.First, len(t.Seeds), next)
 		}
+		for _, k := range t.After {
+			if k < 0 || k >= i {
+				return fmt.Errorf("task %d comes after task %d, want one before it", i, k)
+			}
+		}
 		next += t.Runs
 	}
 	if next != m.Runs || next == 0 {
 		return fmt.Errorf("its tasks make up %d runs, want %d", next, m.Runs)
 	}
 	return nil
+}
+
+// Rounds are the rounds in which tasks can be done: a task is in the round after the last of those that it comes after.
+func (m *Manifest) Rounds() []int {
+	round := make([]int, len(m.Tasks))
+	for i, t := range m.Tasks {
+		for _, k := range t.After {
+			round[i] = max(round[i], round[k]+1)
+		}
+	}
+	return round
 }
 
 // Seeds are those of all runs; nil: they have none.

@@ -46,9 +46,10 @@ func (m *Metric) UnmarshalJSON(data []byte) error {
 
 // Outcome is what became of a run. It holds nothing that differs from sitting to sitting, such as the time it took.
 type Outcome struct {
-	Run     int      `json:"run"`
-	Metrics []Metric `json:"metrics,omitempty"`
-	Failed  string   `json:"failed,omitempty"` // why there are no metrics
+	Run     int             `json:"run"`
+	Metrics []Metric        `json:"metrics,omitempty"`
+	Failed  string          `json:"failed,omitempty"` // why there are no metrics
+	State   json.RawMessage `json:"state,omitempty"`  // what tasks after its own begin from
 }
 
 // whole tells whether an outcome says anything.

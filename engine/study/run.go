@@ -9,11 +9,11 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
-	"sync/atomic"
 )
 
-// Work does one run. It must depend on the run's number alone, and return soon after ctx has ended.
-type Work func(ctx context.Context, run int) ([]Metric, error)
+// Work does one run: metrics, and a state if other tasks come after its own. It must depend on nothing but the run's number and the outcomes of the tasks
+// before, and return soon after ctx has ended.
+type Work func(ctx context.Context, run int) (Outcome, error)
 
 // State is how far a study is.
 type State struct {
@@ -81,7 +81,7 @@ func (f *Folder) Outcomes() (all []Outcome, missing int, err error) {
 // NotDone stands in place of the reason of a failed run for one that was not done.
 const NotDone = "not done yet"
 
-// Run does the tasks that are open, workers at a time (0: as many as there are processors). A run that fails or panics is recorded with its
+// Run does the tasks that are open, workers at a time (0: as many as there are processors), each when those before it are done. A run that fails or panics is recorded with its
 // reason and is no error here. When ctx ends, the runs under way are given up, the folder holds the others, and the error is that of
 // ctx. watch, if any, is called after every run, by one goroutine at a time.
 func (f *Folder) Run(ctx context.Context, p Progress, workers int, work Work, watch func(State)) error {
@@ -108,18 +108,21 @@ func (f *Folder) Run(ctx context.Context, p Progress, workers int, work Work, wa
 		}
 		watch(s)
 	}
-	var next atomic.Int64
+	q := newQueue(f.Manifest, p.Open)
+	defer context.AfterFunc(ctx, q.end)()
 	var wg sync.WaitGroup
 	for range min(workers, len(p.Open)) {
 		wg.Go(func() {
-			for ctx.Err() == nil {
-				k := int(next.Add(1)) - 1
-				if k >= len(p.Open) {
+			for {
+				k, ok := q.next()
+				if !ok {
 					return
 				}
-				if err := f.Do(ctx, p.Open[k], work, see); err != nil {
+				if err := f.Do(ctx, k, work, see); err != nil {
 					cancel(err) // a study that cannot be remembered is not worth going on
+					return
 				}
+				q.done(k)
 			}
 		})
 	}
@@ -135,19 +138,19 @@ func attempt(ctx context.Context, run int, work Work) (o Outcome, ok bool) {
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			o.Metrics, o.Failed, ok = nil, fmt.Sprintf("panic: %v%s", p, origin(debug.Stack())), true
+			o.Metrics, o.State, o.Failed, ok = nil, nil, fmt.Sprintf("panic: %v%s", p, origin(debug.Stack())), true
 		}
 	}()
-	m, err := work(ctx, run)
+	got, err := work(ctx, run)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return o, false
 	case err != nil:
 		o.Failed = oneLine(err.Error())
-	case len(m) == 0:
+	case len(got.Metrics) == 0:
 		o.Failed = "the run gave no number"
 	default:
-		o.Metrics = m
+		o.Metrics, o.State = got.Metrics, got.State
 	}
 	return o, true
 }

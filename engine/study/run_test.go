@@ -16,21 +16,25 @@ import (
 )
 
 // work is a run whose numbers depend on its number only; every seventh fails, every eleventh panics.
-func work(_ context.Context, run int) ([]Metric, error) {
+func work(_ context.Context, run int) (Outcome, error) {
 	time.Sleep(time.Duration(run*7919%13) * 50 * time.Microsecond) // they end out of order
 	switch {
 	case run%11 == 10:
 		panic("eleven")
 	case run%7 == 6:
-		return nil, fmt.Errorf("seven\nof %d", run)
+		return Outcome{}, fmt.Errorf("seven\nof %d", run)
 	}
-	return []Metric{{Name: "a", Unit: "m", Value: math.Sqrt(float64(run))}, {Name: "never", Value: math.NaN()}, {Name: "says", Value: math.NaN(), Text: "so"}}, nil
+	return Outcome{Metrics: []Metric{{Name: "a", Unit: "m", Value: math.Sqrt(float64(run))}, {Name: "never", Value: math.NaN()}, {Name: "says", Value: math.NaN(), Text: "so"}}}, nil
 }
 
 // planned makes a folder of 200 runs in tasks of seven.
 func planned(t *testing.T, dir string) *Folder {
 	t.Helper()
-	m := Manifest{Format: ManifestFormat, About: "test", Runs: 200, Tasks: Cut(200, 7, nil)}
+	return plannedAs(t, dir, Manifest{Format: ManifestFormat, About: "test", Runs: 200, Tasks: Cut(200, 7, nil)})
+}
+
+func plannedAs(t *testing.T, dir string, m Manifest) *Folder {
+	t.Helper()
 	text, err := json.Marshal(m)
 	if err != nil {
 		t.Fatal(err)
@@ -212,7 +216,7 @@ func TestTaskDoneTwice(t *testing.T) {
 	started, goOn := make(chan bool), make(chan bool)
 	first := make(chan error)
 	go func() {
-		first <- f.Do(t.Context(), 2, func(ctx context.Context, run int) ([]Metric, error) {
+		first <- f.Do(t.Context(), 2, func(ctx context.Context, run int) (Outcome, error) {
 			if run == 17 {
 				started <- true
 				<-goOn
@@ -234,9 +238,9 @@ func TestTaskDoneTwice(t *testing.T) {
 	if bytesOf(t, f) != bytesOf(t, g) {
 		t.Errorf("done twice:\n%s\ndone once:\n%s", bytesOf(t, f), bytesOf(t, g))
 	}
-	if err := f.Do(t.Context(), 2, func(context.Context, int) ([]Metric, error) {
+	if err := f.Do(t.Context(), 2, func(context.Context, int) (Outcome, error) {
 		t.Error("a finished task was done again")
-		return nil, nil
+		return Outcome{}, nil
 	}, nil); err != nil {
 		t.Error(err)
 	}
@@ -328,7 +332,7 @@ func TestFolderThatTakesNoMore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = f.Run(t.Context(), p, 2, func(ctx context.Context, run int) ([]Metric, error) {
+	err = f.Run(t.Context(), p, 2, func(ctx context.Context, run int) (Outcome, error) {
 		started.Add(1)
 		return work(ctx, run)
 	}, nil)

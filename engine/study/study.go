@@ -29,11 +29,12 @@ const (
 	Sobol                   // Sobol's sequence, most even for powers of two [JK08]
 	List                    // the values of all factors side by side
 	Bootstrap               // no factors: recordings drawn with replacement
+	Islands                 // no factors: rounds of one search, of several islands
 )
 
 // Words are the designs by number.
 func (Design) Words() []string {
-	return []string{"latin-hypercube", "grid", "random", "sobol", "list", "bootstrap"}
+	return []string{"latin-hypercube", "grid", "random", "sobol", "list", "bootstrap", "islands"}
 }
 
 func (d Design) String() string { return d.Words()[d] }
@@ -126,7 +127,7 @@ func NewPlan(d Design, factors []Factor, points, replicates int, seed uint64) (*
 		names[factors[i].Name] = true
 	}
 	switch {
-	case d != Bootstrap && len(factors) == 0:
+	case d != Bootstrap && d != Islands && len(factors) == 0:
 		return nil, errors.New("there is nothing to vary")
 	case d == List:
 		p.points = len(factors[0].Values)

@@ -178,11 +178,39 @@ func (w *taskWriter) add(o Outcome) error {
 	return w.file.Sync()
 }
 
+// Early is the refusal of a task that comes after others that are not done.
+type Early struct {
+	Task int
+	Open []int // those
+}
+
+func (e *Early) Error() string {
+	return fmt.Sprintf("task %d begins from what the tasks %v give, which are not done", e.Task, e.Open)
+}
+
+// Ready tells whether a task can be done; the error is *Early where others have to be done first.
+func (f *Folder) Ready(task int) error {
+	var open []int
+	for _, k := range f.Manifest.Tasks[task].After {
+		if _, ok := f.Finished(k); !ok {
+			open = append(open, k)
+		}
+	}
+	if open != nil {
+		return &Early{task, open}
+	}
+	return nil
+}
+
 // Do does one task unless it is finished; runs that a part holds are not done again. see, if any, is told of every run, fresh if it
-// was done now. When ctx ends, the part stays, and the error is that of ctx. Any other error is that of the disk.
+// was done now. When ctx ends, the part stays, and the error is that of ctx. The error is *Early where others have to be done first.
+// Any other error is that of the disk.
 func (f *Folder) Do(ctx context.Context, task int, work Work, see func(o Outcome, fresh bool)) (err error) {
 	if _, err := f.Read(task); err == nil {
 		return nil
+	}
+	if err := f.Ready(task); err != nil {
+		return err
 	}
 	if see == nil {
 		see = func(Outcome, bool) {}

@@ -33,8 +33,8 @@ type AEP struct {
 	Spread      Spread  `yaml:"spread" doc:"cost: the spread shrinks with the root of the cost; one: as [MOGI] (6.26) is written"`
 	Survivors   int     `yaml:"survivors" want:">=1 <=100" doc:"best individuals that a following lm polishes"` // 0: 3
 
-	Migrate     int `yaml:"-"` // generations from one exchange between islands to the next; 0: 10
-	Simulations int `yaml:"-"` // no generation begins that would exceed as many; 0: no limit
+	Migrate     int `yaml:"migrate" want:">=1 <=1000000" doc:"generations from one exchange between islands to the next"` // 0: 10
+	Simulations int `yaml:"-"`                                                                                            // no generation begins that would exceed as many; 0: no limit
 
 	Seed  uint64 `yaml:"-"`
 	Start bool   `yaml:"-"` // the values of the parameters are among the first members

@@ -19,7 +19,8 @@ type Checkpoint struct {
 	Simulated  int     `json:"simulations"`
 	Mean       float64 `json:"mean_first_cost"`
 
-	Members []CheckpointMember `json:"members"` // island by island, the best first
+	Island  *int               `json:"island,omitempty"` // the only one that it is of; nil: it is of all
+	Members []CheckpointMember `json:"members"`          // island by island, the best first
 }
 
 // CheckpointMember is one individual [MOGI] (6.24).
@@ -64,19 +65,26 @@ func (pop *Population) Checkpoint() *Checkpoint {
 				panic(fmt.Sprintf("fit: state of a random generator: %v", err)) // it never fails
 			}
 			c.Members = append(c.Members, CheckpointMember{
-				Birth: slices.Index(pop.all, m), Place: slices.Clone(m.u), Dir: slices.Clone(m.dir), Age: m.age, Cost: m.cost, Random: state,
+				Birth: m.birth, Place: slices.Clone(m.u), Dir: slices.Clone(m.dir), Age: m.age, Cost: m.cost, Random: state,
 			})
 		}
 	}
 	return c
 }
 
-// restore puts a population into the state of a checkpoint, which must come from the same problem, seed and size.
+// restore puts a population, or one of its islands, into the state of a checkpoint, which must come from the same problem, seed and size.
 func (pop *Population) restore(c *Checkpoint) error {
 	refuse := func(format string, args ...any) error {
 		return fmt.Errorf("aep: the checkpoint does not belong to this search: "+format+"; start afresh, or with the settings it was written with", args...)
 	}
-	mine := pop.Checkpoint()
+	mine, size := pop.Checkpoint(), len(pop.all)/len(pop.islands)
+	first := 0 // island
+	if c.Island != nil {
+		if first = *c.Island; first < 0 || first >= len(pop.islands) {
+			return refuse("it is of island %d, here there are %d", first, len(pop.islands))
+		}
+		mine.Members = mine.Members[:size]
+	}
 	switch {
 	case c.Version != checkpointVersion:
 		return refuse("its version is %d, this program reads %d", c.Version, checkpointVersion)
@@ -91,10 +99,9 @@ func (pop *Population) restore(c *Checkpoint) error {
 	case c.Generation < 1 || c.Simulated < len(c.Members) || !(c.Mean >= 0):
 		return refuse("its counters make no sense: generation %d, %d simulations", c.Generation, c.Simulated)
 	}
-	size := len(pop.all) / len(pop.islands)
 	seen := make([]bool, len(pop.all))
 	for i, s := range c.Members {
-		island := i / size
+		island := first + i/size
 		if s.Birth/size != island || s.Birth < 0 || seen[s.Birth] || len(s.Place) != len(pop.box) || len(s.Dir) != len(pop.box) || s.Age < 1 || !(s.Cost >= 0) {
 			return refuse("member %d is damaged", i)
 		}

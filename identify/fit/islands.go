@@ -38,7 +38,7 @@ func (a *AEP) populate(p *Problem) (*Population, error) {
 	}
 	flat := make([]float64, 2*n*d)
 	for i := range n {
-		m := &individual{u: flat[:d:d], child: flat[d : 2*d : 2*d], dir: make([]int8, d), cost: math.Inf(1)}
+		m := &individual{birth: i, u: flat[:d:d], child: flat[d : 2*d : 2*d], dir: make([]int8, d), cost: math.Inf(1)}
 		flat = flat[2*d:]
 		m.source.Seed(a.Seed, uint64(i))
 		m.normal = rand.New(&m.source)
@@ -118,15 +118,23 @@ func (pop *Population) generation(ctx context.Context, c *crew, a *AEP) bool {
 // migrate copies the best of every island over the worst of the next, in a ring. Random numbers stay where they are. The
 // best have all been read before anything is written: the worst of an island is not its best.
 func (pop *Population) migrate() {
-	n := len(pop.islands)
-	for i, island := range pop.islands {
-		best, worst := island[0], pop.islands[(i+1)%n][len(island)-1]
-		if best.cost < worst.cost {
-			copy(worst.u, best.u)
-			copy(worst.dir, best.dir)
-			worst.age, worst.cost = best.age, best.cost
-		}
+	for i := range pop.islands {
+		pop.immigrate(i)
 	}
+}
+
+// immigrate copies the best of the island before over the worst of this one, if it costs less.
+func (pop *Population) immigrate(island int) bool {
+	n := len(pop.islands)
+	to := pop.islands[island]
+	best, worst := pop.islands[(island+n-1)%n][0], to[len(to)-1]
+	if n == 1 || !(best.cost < worst.cost) {
+		return false
+	}
+	copy(worst.u, best.u)
+	copy(worst.dir, best.dir)
+	worst.age, worst.cost = best.age, best.cost
+	return true
 }
 
 // sort orders islands and the whole by cost. Members that cost the same keep their order, so that the order is one of
@@ -166,18 +174,20 @@ const apart = 0.02
 func (pop *Population) Survivors(k int) (theta [][]float64, cost []float64) {
 	var chosen []*individual
 	for _, m := range pop.order {
-		near := func(o *individual) bool {
-			for j, u := range m.u {
-				if math.Abs(u-o.u[j]) > apart {
-					return false
-				}
-			}
-			return true
-		}
-		if len(chosen) < k && !math.IsInf(m.cost, 0) && !slices.ContainsFunc(chosen, near) {
+		if len(chosen) < k && !math.IsInf(m.cost, 0) && !slices.ContainsFunc(chosen, func(o *individual) bool { return near(m.u, o.u) }) {
 			chosen = append(chosen, m)
 			theta, cost = append(theta, pop.theta(m)), append(cost, m.cost)
 		}
 	}
 	return theta, cost
+}
+
+// near tells whether two places are less than two survivors apart.
+func near(a, b []float64) bool {
+	for j, u := range a {
+		if math.Abs(u-b[j]) > apart {
+			return false
+		}
+	}
+	return true
 }

@@ -8,10 +8,11 @@ import (
 // individual is a member of the population [MOGI] (6.24): its place in the box, a direction per parameter, its age. Its random
 // numbers are its own, so that they do not depend on who else is computed and when.
 type individual struct {
-	u    []float64 // place, each parameter scaled to 0 … 1
-	dir  []int8    // −1 or +1
-	age  int       // contests since the last success, from 1
-	cost float64   // f = Σ r²
+	birth int       // its number, that of its random numbers
+	u     []float64 // place, each parameter scaled to 0 … 1
+	dir   []int8    // −1 or +1
+	age   int       // contests since the last success, from 1
+	cost  float64   // f = Σ r²
 
 	child   []float64 // its one child of this generation
 	contest float64   // cost of the child

@@ -1,0 +1,34 @@
+package study
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "rewrite the numbers of the pages of studies")
+
+// checkTable compares the part between the marks of a page with what the study gives, or rewrites it.
+func checkTable(t *testing.T, page, table string) {
+	t.Helper()
+	path := filepath.Join("..", "..", "docs", page)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, rest, ok := strings.Cut(string(text), "-args -update -->\n")
+	_, tail, ok2 := strings.Cut(rest, "<!-- end -->")
+	if !ok || !ok2 {
+		t.Fatalf("%s has lost its marks", path)
+	}
+	want := head + "-args -update -->\n" + table + "<!-- end -->" + tail
+	if *update {
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if want != string(text) {
+		t.Errorf("%s is not current: go test ./cmd/study -run %s -args -update", path, t.Name())
+	}
+}

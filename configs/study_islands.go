@@ -1,0 +1,84 @@
+package configs
+
+import (
+	"strconv"
+
+	"hilrig/configs/schema"
+	"hilrig/engine/study"
+	"hilrig/identify"
+)
+
+// checkIslands looks at what an evolution on islands wants of the design, and at what belongs to nothing else.
+func (c *Study) checkIslands(r *schema.Report) {
+	d := &c.Design
+	if d.Kind != study.Islands {
+		for _, key := range []string{"design.islands", "design.rounds"} {
+			if r.Given(key) {
+				r.Errorf(key, "%s: of kind islands only, and design.kind is %s", key, d.Kind)
+			}
+		}
+		return
+	}
+	if d.Islands < 2 && !r.Bad("design.islands") {
+		r.Errorf("design.islands", "design.islands: %d, want at least 2 populations", d.Islands)
+	}
+	if d.Rounds < 1 && !r.Bad("design.rounds") {
+		r.Errorf("design.rounds", "design.rounds: %d, want at least 1", d.Rounds)
+	}
+	for key, given := range map[string]bool{"vary": len(c.Vary) > 0, "design.replicates": d.Replicates > 1, "design.seed_path": len(d.SeedPath) > 0} {
+		if given && !r.Bad(key) {
+			r.Errorf(key, "%s: islands are one evolution, in which nothing else varies; leave it out", key)
+		}
+	}
+}
+
+// placeIslands puts islands and generations into the file to identify.
+func (c *Study) placeIslands(r *schema.Report) (ok bool) {
+	d := &c.Design
+	if d.Kind != study.Islands || r.Bad("design.islands") || r.Bad("design.rounds") {
+		return true
+	}
+	s, err := CheckSimulation(c.BaseName(), c.floor.YAML())
+	if err != nil || s.Identify == nil || !s.Identify.Method.Once(identify.EvolutionKey) {
+		r.Errorf("design.kind", "design.kind: islands are those of an evolution: want a base for hil identify whose method has aep, once")
+		return false
+	}
+	if !r.Given("design.seed") {
+		d.Seed = s.Identify.Seed
+	}
+	for _, k := range []struct {
+		path, key string
+		value     int
+	}{{"aep.islands", "design.islands", d.Islands}, {"aep.generations", "design.rounds", 1 + d.Rounds*s.Identify.AEP.Migrate}} {
+		if !c.put(r, k.path, schema.Bare(strconv.Itoa(k.value)), k.key) {
+			return false
+		}
+	}
+	return true
+}
+
+// put changes the file to simulate for all runs, if it can still be loaded then.
+func (c *Study) put(r *schema.Report, path string, v *schema.Tree, key string) bool {
+	t, err := c.floor.With(path, v)
+	if err != nil {
+		r.Errorf(key, "%s: %v", key, err)
+		return false
+	}
+	c.floor = t
+	return c.try(r, t, map[string]string{path: key})
+}
+
+// Evolving are the changes to the file of an evolution on islands: its seed.
+func (c *Study) Evolving() map[string]StudyValue {
+	return map[string]StudyValue{"seed": {schema.Bare(strconv.Itoa(c.Design.Seed))}}
+}
+
+// Evolution is the file to identify of an evolution on islands.
+func (c *Study) Evolution() (*Identify, error) {
+	data, err := c.Simulation(nil, -1, c.Evolving())
+	if err != nil {
+		return nil, err
+	}
+	s, err := CheckSimulation(c.BaseName(), data)
+	return s.Identify, err
+}
