@@ -65,6 +65,9 @@ func (c *Config) checkLinkage(r *schema.Report) {
 			c.unknownSignal(r, a.path(), a.Name, "revolute or prismatic joint of the machine", all)
 			continue
 		}
+		if b.Joint.Nominal > 0 || b.Joint.asks() {
+			r.Errorf(a.path()+".friction", "%s.friction: the force that the joint carries acts on its friction in the machine file, and an axis does not know it: take friction_load, or mu, out there", a.path())
+		}
 		if b.Joint.Smoothing > 0 {
 			r.Errorf(a.path()+".friction", "%s.friction: leave friction_speed of the joint out of the machine file: an axis sticks", a.path())
 		}

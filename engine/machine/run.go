@@ -201,9 +201,7 @@ func (r *runner) stored(x []float64) []float64 {
 	m := r.m
 	out := make([]float64, len(m.lines)+1)
 	q, v, z := m.cut(x)
-	for k, a := range m.axes {
-		m.q[k] = q[a.iq]
-	}
+	m.look(q, v)
 	for k, p := range m.Parts {
 		out[k] = p.Stored(m.q, m.own(k, z))
 	}
@@ -250,7 +248,9 @@ func (r *runner) project(t float64, y []float64) (drift float64, st multibody.St
 		return 0, multibody.OK
 	}
 	m.drive(t)
-	st = multibody.Project(m.Model, m.Data, q, v)
+	if st = multibody.Project(m.Model, m.Data, q, v); st == multibody.OK {
+		m.rest(v)
+	}
 	for i := range q {
 		drift = max(drift, math.Abs(q[i]-r.before[i]))
 	}
@@ -338,7 +338,7 @@ func (m *Machine) where(x []float64) string {
 	const most = 6
 	q, _, _ := m.cut(x)
 	var list []string
-	for k, a := range m.axes {
+	for k, a := range m.axes[:len(m.axes)-len(m.cuts)] {
 		if k == most {
 			list = append(list, "…")
 			break

@@ -8,43 +8,37 @@ import (
 	"hilrig/engine/multibody"
 )
 
-// Dry is friction with a stick mode on a joint with one coordinate. While the joint sticks, friction is the torque that keeps its
-// acceleration zero; beyond the break-away level of the law it slips, and friction is that of the steady curve in the direction of slip. The
-// instants of arrest and release are located, and the integration begins anew there.
-type Dry struct {
-	Joint string
-	Law   friction.Model
-}
-
-// Sticks tells whether a law can be Dry: a level and a curve without states.
-func Sticks(law friction.Model) bool {
-	_, smooth := law.(friction.Smooth)
-	_, switched := law.(friction.Switched)
-	_, sided := law.(*friction.TwoSidedStick)
-	return (switched || sided) && !smooth && law.StateDim() == 0
-}
-
-// dry is a Dry in a machine.
+// dry is friction that sticks.
 type dry struct {
 	axis  int
 	law   friction.Model
 	rest  friction.ByDirection // N·m  break-away levels
+	load  *loaded              // nil: the law as it is
 	dir   float64              // direction of slip; 0: it sticks
 	force float64              // N·m  on the joint, at the last Flow
+	drift float64              // rad/s²  acceleration of a cut joint without that of the velocities
+}
+
+// scale is the factor of the law.
+func (d *dry) scale() float64 {
+	if d.load == nil {
+		return 1
+	}
+	return d.load.scale
 }
 
 // slide is the friction on a joint that slips with the speed v. Just after release it is that of the least speed.
 func (d *dry) slide(v float64) float64 {
 	const least = 1e-12 // rad/s
-	return -d.law.Steady(d.dir * max(d.dir*v, least))
+	return -d.law.Steady(d.dir*max(d.dir*v, least)) * d.scale()
 }
 
 // level is how much can hold the joint against what the force of friction opposes.
 func (d *dry) level() float64 {
 	if d.force < 0 {
-		return d.rest.Forward
+		return d.rest.Forward * d.scale()
 	}
-	return d.rest.Backward
+	return d.rest.Backward * d.scale()
 }
 
 // ridge is the mobility, as a share of its own, that a joint has at least: where two joints that stick do the same work they share it, and one that
@@ -52,7 +46,7 @@ func (d *dry) level() float64 {
 const ridge = 1e-10
 
 // hold finds the forces that keep all joints that stick without acceleration, and adds them to tau: the accelerations are linear in
-// them.
+// them. It follows Dynamics, at the same q, v.
 func (m *Machine) hold(q, v []float64) multibody.Status {
 	stuck := m.stuck[:0]
 	for k := range m.dry {
@@ -60,32 +54,26 @@ func (m *Machine) hold(q, v []float64) multibody.Status {
 			stuck = append(stuck, k)
 		}
 	}
-	n := len(stuck)
+	n, nv := len(stuck), m.Model.NV()
 	if n == 0 {
 		return multibody.OK
 	}
-	st := multibody.Dynamics(m.Model, m.Data, q, v, m.tau)
-	if st != multibody.OK && st != multibody.Singular {
+	if st := multibody.Again(m.Model, m.Data, q, v, m.tau); st != multibody.OK && st != multibody.Singular {
 		return st
 	}
-	at := func(k int) int { return m.axes[m.dry[k].axis].iv }
+	at := func(k int) *axis { return &m.axes[m.dry[k].axis] }
 	lu := &m.holds[n]
 	rhs := m.held[:n]
 	for i, k := range stuck {
-		rhs[i] = -m.Data.QDD[at(k)]
-	}
-	for j, k := range stuck {
-		m.tau[at(k)]++
-		if st := multibody.Dynamics(m.Model, m.Data, q, v, m.tau); st != multibody.OK && st != multibody.Singular {
-			return st
+		rhs[i] = -at(k).along(m.Data.QDD) - m.dry[k].drift
+		a := m.answer[i*nv : i*nv+nv]
+		clear(a)
+		at(k).push(1, a)
+		multibody.Answer(m.Model, m.Data, a)
+		for j, l := range stuck {
+			lu.A[j*n+i] = at(l).along(a)
 		}
-		m.tau[at(k)]--
-		for i, l := range stuck {
-			lu.A[i*n+j] = m.Data.QDD[at(l)] + rhs[i]
-		}
-	}
-	for i, k := range stuck {
-		lu.A[i*n+i] += ridge / m.Data.H[at(k)*m.Model.NV()+at(k)]
+		lu.A[i*n+i] += ridge * m.loosest(at(k))
 	}
 	if !lu.Factor() {
 		return multibody.NotPositive
@@ -93,9 +81,22 @@ func (m *Machine) hold(q, v []float64) multibody.Status {
 	lu.Solve(rhs)
 	for i, k := range stuck {
 		m.dry[k].force = rhs[i]
-		m.tau[at(k)] += rhs[i]
+		m.force[m.dry[k].axis] += rhs[i]
+		at(k).push(rhs[i], m.tau)
 	}
 	return multibody.OK
+}
+
+// loosest is the mobility (1/kg·m²) that an axis has without constraints, but for a factor of a few.
+func (m *Machine) loosest(a *axis) (sum float64) {
+	n := m.Model.NV()
+	if a.cut < 0 {
+		return 1 / m.Data.H[a.iv*n+a.iv]
+	}
+	for i, x := range a.row {
+		sum += x * x / m.Data.H[i*n+i]
+	}
+	return sum
 }
 
 // release lets joints slip that stick beyond their level at the state y, one after the other.
@@ -119,13 +120,19 @@ func (m *Machine) release(t float64, x, dx []float64) multibody.Status {
 	return multibody.OK
 }
 
+const rests = 1e-12 // rad/s, m/s  below which a joint of the start rests
+
 // begin finds which joints stick at the start.
 func (m *Machine) begin(t float64, x, dx []float64) multibody.Status {
-	_, v, _ := m.cut(x)
+	q, v, _ := m.cut(x)
+	if len(m.cuts) > 0 {
+		multibody.Positions(m.Model, m.Data, q)
+		m.direct()
+	}
 	for k := range m.dry {
 		d := &m.dry[k]
 		d.dir = 0
-		if w := v[m.axes[d.axis].iv]; w != 0 {
+		if w := m.axes[d.axis].along(v); math.Abs(w) > rests {
 			d.dir = math.Copysign(1, w)
 		}
 	}
@@ -138,11 +145,10 @@ func (r *runner) turning(d *engine.DormandPrince) (t float64, which int) {
 	t, which = math.Inf(1), -1
 	for k := range m.dry {
 		b := &m.dry[k]
-		iv := m.Model.NQ() + m.axes[b.axis].iv
 		margin := func(at float64) float64 {
 			d.At(at, r.show)
 			if b.dir != 0 {
-				return b.dir * r.show[iv]
+				return b.dir * m.speed(b.axis, r.show)
 			}
 			m.Flow(at, r.show[:r.n], r.before)
 			return b.level() - math.Abs(b.force)
@@ -178,10 +184,45 @@ func (r *runner) turn(t float64, which int, y []float64) multibody.Status {
 		b.dir = -math.Copysign(1, b.force)
 	} else {
 		b.dir = 0
-		y[m.Model.NQ()+m.axes[b.axis].iv] = 0
+		if a := &m.axes[b.axis]; a.cut < 0 {
+			y[m.Model.NQ()+a.iv] = 0
+		}
 	}
 	if _, st := r.project(t, y); st != multibody.OK {
 		return st
 	}
 	return m.release(t, y[:r.n], r.before)
+}
+
+// speed is that of an axis in the state x.
+func (m *Machine) speed(axis int, x []float64) float64 {
+	q, v, _ := m.cut(x)
+	if m.axes[axis].cut >= 0 {
+		multibody.Positions(m.Model, m.Data, q)
+		m.direct()
+	}
+	return m.axes[axis].along(v)
+}
+
+// rest takes away what speed the integration has left of loops that stick; it follows Project.
+func (m *Machine) rest(v []float64) {
+	if len(m.cuts) == 0 {
+		return
+	}
+	m.direct()
+	answer := m.answer[:len(v)]
+	for k := range m.dry {
+		a := &m.axes[m.dry[k].axis]
+		if m.dry[k].dir != 0 || a.cut < 0 {
+			continue
+		}
+		copy(answer, a.row)
+		multibody.Answer(m.Model, m.Data, answer)
+		if yields := a.along(answer); yields > held*m.loosest(a) {
+			x := a.along(v) / yields
+			for i := range v {
+				v[i] -= x * answer[i]
+			}
+		}
+	}
 }
