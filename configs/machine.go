@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 
 	"hilrig/configs/schema"
+	"hilrig/engine/multibody"
 )
 
 // MachineRun describes a machine of bodies, joints, loops, drive train and circuit, to be simulated. Numbers follow the rules of Config.
@@ -160,7 +161,7 @@ type MachineOutputs struct {
 
 // DefaultMachineRun is what a machine file starts from.
 func DefaultMachineRun() *MachineRun {
-	return &MachineRun{Version: 1, Tolerance: 1e-10, Machine: Machine{Gravity: [3]float64{0, 0, -9.81}}}
+	return &MachineRun{Version: 1, Tolerance: 1e-10, Formulation: multibody.Formulations()[0], Machine: Machine{Gravity: [3]float64{0, 0, -9.81}}}
 }
 
 // LoadMachine reads and checks a machine file. Relative paths of input files start at its folder. The error is *Errors and holds every

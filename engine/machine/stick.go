@@ -3,7 +3,6 @@ package machine
 import (
 	"math"
 
-	"hilrig/engine"
 	"hilrig/engine/friction"
 	"hilrig/engine/multibody"
 )
@@ -139,9 +138,10 @@ func (m *Machine) begin(t float64, x, dx []float64) multibody.Status {
 	return m.release(t, x, dx)
 }
 
-// turning finds the first instant of the last step at which a joint that slips comes to rest, or one that sticks breaks away.
-func (r *runner) turning(d *engine.DormandPrince) (t float64, which int) {
+// turning finds the first instant of the last step, which began at from (s), at which a joint that slips comes to rest, or one that sticks breaks away.
+func (r *runner) turning(d multibody.Integrator, from float64) (t float64, which int) {
 	m := r.m
+	end, _ := d.Reached()
 	t, which = math.Inf(1), -1
 	for k := range m.dry {
 		b := &m.dry[k]
@@ -153,10 +153,10 @@ func (r *runner) turning(d *engine.DormandPrince) (t float64, which int) {
 			m.Flow(at, r.show[:r.n], r.before)
 			return b.level() - math.Abs(b.force)
 		}
-		if margin(d.T) >= 0 || b.dir == 0 && margin(d.T) > -1e-9*b.level() {
+		if margin(end) >= 0 || b.dir == 0 && margin(end) > -1e-9*b.level() {
 			continue
 		}
-		lo, hi := d.Old, d.T
+		lo, hi := from, end
 		for range 60 {
 			mid := lo + (hi-lo)/2
 			if mid <= lo || mid >= hi {
@@ -188,7 +188,7 @@ func (r *runner) turn(t float64, which int, y []float64) multibody.Status {
 			y[m.Model.NQ()+a.iv] = 0
 		}
 	}
-	if _, st := r.project(t, y); st != multibody.OK {
+	if st := r.project(t, y); st != multibody.OK {
 		return st
 	}
 	return m.release(t, y[:r.n], r.before)

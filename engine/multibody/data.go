@@ -24,7 +24,7 @@ type Data struct {
 	passive []Wrench  // of the springs
 	loaded  bool      // some wrench may be other than zero
 
-	flat       []flatData
+	flat []flatData
 }
 
 // Wrench is a force and a moment on a body.
