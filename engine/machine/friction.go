@@ -93,13 +93,18 @@ func (m *Machine) press() (change float64) {
 			l.force = m.Model.CutLoad(m.Data, a.cut)
 		}
 		was := l.scale
-		l.scale = l.lever * l.force
+		l.set(l.lever * l.force)
 		if big := max(was, l.scale); big > 0 {
 			change = max(change, math.Abs(l.scale-was)/big)
 		}
-		if l.bearing != nil {
-			l.bearing.Load = max(l.scale, math.SmallestNonzeroFloat64) // 0 would be the law as it is
-		}
 	}
 	return change
+}
+
+// set is the factor of the law.
+func (l *loaded) set(scale float64) {
+	l.scale = scale
+	if l.bearing != nil {
+		l.bearing.Load = max(scale, math.SmallestNonzeroFloat64) // 0 would be the law as it is
+	}
 }

@@ -55,11 +55,12 @@ type Machine struct {
 	cuts     []int // axes
 	bearings []*drivetrain.Bearing
 	loads    []*loaded
-	stuck    []int       // scratch of hold
-	held     []float64   //
-	holds    []engine.LU // by the number of joints that stick
-	free     []float64   // torques without what holds
-	answer   []float64   // dry×nv
+	frozen   bool      // loads stay as they are
+	stuck    []int     // scratch of hold
+	held     []float64 //
+	loose    []float64 //
+	free     []float64 // torques without what holds
+	answer   []float64 // dry×nv
 
 	states []engine.Signal // of z
 	at     []int           // where the states of each part begin in z
@@ -145,11 +146,8 @@ func New(s Spec) (*Machine, error) {
 	if len(errs) == 0 {
 		errs = append(errs, m.rub(s.Friction))
 	}
-	m.stuck, m.held = make([]int, 0, len(m.dry)), make([]float64, len(m.dry))
-	m.free, m.answer = make([]float64, model.NV()), make([]float64, len(m.dry)*model.NV())
-	for n := range len(m.dry) + 1 {
-		m.holds = append(m.holds, engine.NewLU(n))
-	}
+	m.stuck, m.held, m.loose = make([]int, 0, len(m.dry)), make([]float64, len(m.dry)), make([]float64, len(m.dry))
+	m.free, m.answer = make([]float64, model.NV()), make([]float64, max(1, len(m.dry))*model.NV())
 	if len(s.Motions) != len(s.Drives) {
 		panic("machine: want a motion for each drive")
 	}
@@ -307,7 +305,7 @@ func (m *Machine) Flow(t float64, x, dx []float64) multibody.Status {
 		if st := m.act(t, q, v, z, dz); st != multibody.OK && st != multibody.Singular {
 			return st
 		}
-		if len(m.loads) == 0 {
+		if len(m.loads) == 0 || m.frozen {
 			break
 		}
 		for _, k := range m.cuts {

@@ -53,7 +53,7 @@ func (s *Stepper) meet(h float64, q []float64) bool {
 			return true
 		}
 		if sweep == mostSweeps {
-			return false
+			return change <= enough*size
 		}
 		if rho := step / dot; sweep%2 == 1 && rho > 0 && rho < 0.95 {
 			for k := range s.movers {

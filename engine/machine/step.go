@@ -15,6 +15,8 @@ const (
 	mostSweeps = 100   // of the movers
 	meetRel    = 1e-9  // of the speeds of the step
 	meetAbs    = 1e-12 // rad/s, m/s
+	meetLoads  = 1e-2  // times that where loads of joints are found by repetition alone, whose errors are all of one sign
+	enough     = 1e-5  // of the speeds: what joints that come to rest together within one step may disagree on
 	near       = 1e-4  // of the speeds: what Newton's method leaves from there is a square of it, and the next evaluation sees it
 	held       = 1e-12 // share of its own mobility below which a joint is held by the constraints
 	still      = 1e-10 // rad/s, m/s  to which the projection is exact
@@ -159,7 +161,10 @@ func (s *Stepper) from(q, v []float64) {
 // means finds w and a of the step, and what parts and movers make of them.
 func (s *Stepper) means(t, h float64, q, v, z []float64) (st multibody.Status, met bool) {
 	m := s.M
-	last := math.Inf(1)
+	last, first := math.Inf(1), 1
+	if len(m.loads) > 0 {
+		first = 2 // those of the step before come first
+	}
 	for round := 1; ; round++ {
 		copy(s.before, s.w)
 		if st = s.evaluate(h, q, v); st != multibody.OK && st != multibody.Singular {
@@ -198,12 +203,14 @@ func (s *Stepper) means(t, h float64, q, v, z []float64) (st multibody.Status, m
 			s.press()
 		}
 		tol := meetRel*size + meetAbs
-		first := round == 1 && len(m.loads) > 0 // loads are those of the step before
-		if !first && !(change > tol) || round > 1 && change < 0.1*last && change*change <= tol*last {
+		if len(m.loads) > 0 {
+			tol *= meetLoads
+		}
+		if round >= first && !(change > tol) || first == 1 && round > 1 && change < 0.1*last && change*change <= tol*last {
 			return st, calm
 		}
 		if round == mostRounds {
-			return st, false
+			return st, change <= enough*size
 		}
 		last = change
 	}
@@ -266,7 +273,7 @@ func (s *Stepper) press() {
 		s.p[k].push(s.tp[k], s.all)
 	}
 	m.Data.Springless = true
-	multibody.Again(m.Model, m.Data, s.qm, s.before, s.all)
+	multibody.Again(m.Model, m.Data, s.qm, s.w, s.all)
 	for k := range s.p {
 		switch p := &s.p[k]; {
 		case p.axis != nil:
@@ -275,7 +282,7 @@ func (s *Stepper) press() {
 			m.Model.PullSpring(m.Data, p.spring, -s.tp[k])
 		}
 	}
-	multibody.Loads(m.Model, m.Data, s.before)
+	multibody.Loads(m.Model, m.Data, s.w)
 	m.Data.Springless = false
 	m.press()
 }

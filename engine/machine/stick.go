@@ -3,6 +3,8 @@ package machine
 import (
 	"math"
 
+	"gonum.org/v1/gonum/mat"
+
 	"hilrig/engine/friction"
 	"hilrig/engine/multibody"
 )
@@ -40,9 +42,13 @@ func (d *dry) level() float64 {
 	return d.rest.Backward * d.scale()
 }
 
-// ridge is the mobility, as a share of its own, that a joint has at least: where two joints that stick do the same work they share it, and one that
-// cannot be held, as a rocker in its dead point, asks for a force beyond any level.
-const ridge = 1e-10
+const (
+	// shared is the part of the largest mobility, each joint's by its own without constraints, below which joints that stick do the same work, and
+	// share it with the least forces, or one cannot be held, as a rocker in its dead point: what asks for it then is a force beyond any level.
+	shared = 1e-9
+	// ridge is the part that such a joint is taken to yield.
+	ridge = 1e-10
+)
 
 // hold finds the forces that keep all joints that stick without acceleration, and adds them to tau: the accelerations are linear in
 // them. It follows Dynamics, at the same q, v.
@@ -61,29 +67,71 @@ func (m *Machine) hold(q, v []float64) multibody.Status {
 		return st
 	}
 	at := func(k int) *axis { return &m.axes[m.dry[k].axis] }
-	lu := &m.holds[n]
-	rhs := m.held[:n]
+	rhs, scale := m.held[:n], m.loose[:n]
+	mobility := mat.NewSymDense(n, nil)
 	for i, k := range stuck {
-		rhs[i] = -at(k).along(m.Data.QDD) - m.dry[k].drift
 		a := m.answer[i*nv : i*nv+nv]
 		clear(a)
 		at(k).push(1, a)
 		multibody.Answer(m.Model, m.Data, a)
-		for j, l := range stuck {
-			lu.A[j*n+i] = at(l).along(a)
+		scale[i] = 1 / math.Sqrt(m.loosest(at(k)))
+		rhs[i] = scale[i] * (-at(k).along(m.Data.QDD) - m.dry[k].drift)
+		for j, l := range stuck[:i+1] {
+			mobility.SetSym(i, j, scale[i]*scale[j]*at(l).along(a))
 		}
-		lu.A[i*n+i] += ridge * m.loosest(at(k))
 	}
-	if !lu.Factor() {
+	if !leastForces(mobility, rhs) {
 		return multibody.NotPositive
 	}
-	lu.Solve(rhs)
+	for i := range rhs {
+		rhs[i] *= scale[i]
+	}
 	for i, k := range stuck {
 		m.dry[k].force = rhs[i]
 		m.force[m.dry[k].axis] += rhs[i]
 		at(k).push(rhs[i], m.tau)
 	}
 	return multibody.OK
+}
+
+// leastForces replaces b by the least x with A·x = b, A positive semidefinite with diagonals up to 1.
+func leastForces(a *mat.SymDense, b []float64) bool {
+	if len(b) == 1 {
+		if x := a.At(0, 0); x > shared {
+			b[0] /= x
+			return true
+		}
+	}
+	var e mat.EigenSym
+	if !e.Factorize(a, true) {
+		return false
+	}
+	var u mat.Dense
+	e.VectorsTo(&u)
+	values, size := e.Values(nil), 0.0
+	for _, x := range b {
+		size = max(size, math.Abs(x))
+	}
+	out := make([]float64, len(b))
+	for k, v := range values {
+		c := 0.0
+		for i, x := range b {
+			c += u.At(i, k) * x
+		}
+		switch {
+		case v > shared*max(values[len(values)-1], shared):
+			c /= v
+		case math.Abs(c) <= shared*size:
+			continue // rounding
+		default:
+			c /= ridge
+		}
+		for i := range out {
+			out[i] += c * u.At(i, k)
+		}
+	}
+	copy(b, out)
+	return true
 }
 
 // loosest is the mobility (1/kg·m²) that an axis has without constraints, but for a factor of a few.
@@ -98,11 +146,14 @@ func (m *Machine) loosest(a *axis) (sum float64) {
 	return sum
 }
 
-// release lets joints slip that stick beyond their level at the state y, one after the other.
+// release lets joints slip that stick beyond their level at the state y, one after the other: first with the loads of joints as they are, since a joint
+// that cannot be held, as in a dead point, would load the others with a force that is never there.
 func (m *Machine) release(t float64, x, dx []float64) multibody.Status {
-	for range len(m.dry) + 1 {
+	m.frozen = len(m.loads) > 0
+	for turns := 2 * len(m.dry); ; turns-- {
 		st := m.Flow(t, x, dx)
 		if st != multibody.OK && st != multibody.Singular {
+			m.frozen = false
 			return st
 		}
 		worst, most := -1, 1+1e-9
@@ -111,15 +162,18 @@ func (m *Machine) release(t float64, x, dx []float64) multibody.Status {
 				worst, most = k, math.Abs(d.force)/max(d.level(), math.SmallestNonzeroFloat64)
 			}
 		}
-		if worst < 0 {
+		switch {
+		case worst >= 0 && turns > 0:
+			m.dry[worst].dir = -math.Copysign(1, m.dry[worst].force)
+		case m.frozen:
+			m.frozen = false
+		default:
 			return multibody.OK
 		}
-		m.dry[worst].dir = -math.Copysign(1, m.dry[worst].force)
 	}
-	return multibody.OK
 }
 
-const rests = 1e-12 // rad/s, m/s  below which a joint of the start rests
+const rests = 1e-12 // rad/s, m/s  below which a joint is at rest
 
 // begin finds which joints stick at the start.
 func (m *Machine) begin(t float64, x, dx []float64) multibody.Status {
@@ -135,6 +189,19 @@ func (m *Machine) begin(t float64, x, dx []float64) multibody.Status {
 			d.dir = math.Copysign(1, w)
 		}
 	}
+	// the loads of a machine without friction are a beginning
+	for _, l := range m.loads {
+		l.set(0)
+	}
+	if len(m.loads) > 0 {
+		m.frozen = true
+		st := m.Flow(t, x, dx)
+		if m.frozen = false; st != multibody.OK && st != multibody.Singular {
+			return st
+		}
+		multibody.Loads(m.Model, m.Data, v)
+		m.press()
+	}
 	return m.release(t, x, dx)
 }
 
@@ -148,7 +215,7 @@ func (r *runner) turning(d multibody.Integrator, from float64) (t float64, which
 		margin := func(at float64) float64 {
 			d.At(at, r.show)
 			if b.dir != 0 {
-				return b.dir * m.speed(b.axis, r.show)
+				return b.dir*m.speed(b.axis, r.show) + rests
 			}
 			m.Flow(at, r.show[:r.n], r.before)
 			return b.level() - math.Abs(b.force)
@@ -175,7 +242,7 @@ func (r *runner) turning(d multibody.Integrator, from float64) (t float64, which
 	return t, which
 }
 
-// turn changes the mode of a joint at the state y.
+// turn changes the mode of a joint at the state y. Joints that come to rest with it, as all those of a linkage do, stick with it.
 func (r *runner) turn(t float64, which int, y []float64) multibody.Status {
 	m := r.m
 	b := &m.dry[which]
@@ -183,9 +250,13 @@ func (r *runner) turn(t float64, which int, y []float64) multibody.Status {
 		m.Flow(t, y[:r.n], r.before)
 		b.dir = -math.Copysign(1, b.force)
 	} else {
-		b.dir = 0
-		if a := &m.axes[b.axis]; a.cut < 0 {
-			y[m.Model.NQ()+a.iv] = 0
+		for k := range m.dry {
+			if d := &m.dry[k]; k == which || math.Abs(m.speed(d.axis, y)) <= rests {
+				d.dir = 0
+				if a := &m.axes[d.axis]; a.cut < 0 {
+					y[m.Model.NQ()+a.iv] = 0
+				}
+			}
 		}
 	}
 	if st := r.project(t, y); st != multibody.OK {
