@@ -88,5 +88,13 @@ func (c *Config) checkLinkage(r *schema.Report) {
 	}
 	if _, err := c.linkage(); err != nil {
 		r.Errorf(at, "%s: %v", at, err)
+		return
+	}
+	var joints []string
+	for i := range p.Axes {
+		joints = append(joints, p.Axes[i].Name)
+	}
+	if c.Virtual.InnerRate > 0 {
+		p.Machine.run.driven(joints, true).checkStep(r, at+".file", joints, 1/c.Virtual.InnerRate)
 	}
 }
