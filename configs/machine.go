@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 
 	"hilrig/configs/schema"
+	"hilrig/engine/multibody"
 )
 
 // MachineRun describes a machine of bodies, joints, loops, drive train and circuit, to be simulated. Numbers follow the rules of Config.
@@ -15,6 +16,7 @@ type MachineRun struct {
 	Start       MachineStart   `yaml:"start" doc:"how positions and velocities of the file become those of the start"`
 	Duration    float64        `yaml:"duration" unit:"s" want:">0 <=1e6" doc:"length of the run"`
 	Tolerance   float64        `yaml:"tolerance" want:">=1e-13 <=1e-3" doc:"relative error of a step"`
+	Formulation string         `yaml:"constraints" enum:"projection,ggl" doc:"how loops are kept closed. projection: the state is brought back after each step; ggl: positions and velocities have multipliers of their own, the stabilised form of index 2 by an implicit method of order 5, about eight times as slow"`
 	Outputs     MachineOutputs `yaml:"outputs" doc:"what is kept"`
 }
 
@@ -67,10 +69,17 @@ type MachineJoint struct {
 	Damping   float64    `yaml:"damping" unit:"N·m·s/rad|N·m·s" want:">=0" doc:"viscous; not of a free joint"`
 	Stiffness float64    `yaml:"stiffness" unit:"N·m/rad" want:">=0" doc:"revolute, prismatic: spring"`
 	Rest      float64    `yaml:"rest" unit:"rad" doc:"where the spring is relaxed"`
-	Friction  Friction   `yaml:"friction,omitempty" auto:"none" doc:"revolute, prismatic: by any law: {law: lugre, …}; hil laws lists them"`
-	Smoothing float64    `yaml:"friction_speed" unit:"rad/s" want:">=0" doc:"for laws with a stick mode, such as coulomb: speed over which the sign of the velocity is smoothed, tanh(v/friction_speed). What should stick creeps then. 0: the law as it is: the joint sticks and breaks away"`
-	Effort    *Signal    `yaml:"effort,omitempty" unit:"N·m" doc:"revolute, prismatic: torque or force from outside, a number or a generator"`
-	Motion    *Signal    `yaml:"motion,omitempty" unit:"rad" doc:"revolute, prismatic: prescribed motion; the torque that it takes is a result"`
+	JointFriction
+	Effort *Signal `yaml:"effort,omitempty" unit:"N·m" doc:"revolute, prismatic: torque or force from outside, a number or a generator"`
+	Motion *Signal `yaml:"motion,omitempty" unit:"rad" doc:"revolute, prismatic: prescribed motion; the torque that it takes is a result"`
+}
+
+// JointFriction is that of a joint of the tree or of a loop.
+type JointFriction struct {
+	Friction  Friction `yaml:"friction,omitempty" auto:"none" doc:"revolute, prismatic, point: by any law: {law: lugre, …}; hil laws lists them"`
+	Smoothing float64  `yaml:"friction_speed" unit:"rad/s" want:">=0" doc:"for laws with a stick mode, such as coulomb: speed over which the sign of the velocity is smoothed, tanh(v/friction_speed). What should stick creeps then. 0: the law as it is: the joint sticks and breaks away"`
+	Radius    float64  `yaml:"friction_radius" unit:"m|m" want:">=0" doc:"of a journal bearing whose law has mu: friction is mu times the force that the joint carries times this. A prismatic joint needs none"`
+	Nominal   float64  `yaml:"friction_load" unit:"N|N" want:">=0" doc:"force that the joint carries across its motion to which the numbers of the law belong: friction is in proportion to it. 0: it has no effect, but with mu"`
 }
 
 // Units make a prismatic joint speak of m, N and kg.
@@ -98,12 +107,24 @@ type MachineLoop struct {
 	Kind   string     `yaml:"kind" enum:"fixed,revolute,prismatic,cylindrical,spherical,point,distance" doc:"what b may do as seen from a. fixed: nothing; revolute: turn about z; prismatic: slide along z; cylindrical: both; spherical: turn any way; point: its origin stays on z of a, the joint of a machine in the plane of x and y; distance: its origin stays at length"`
 	A      string     `yaml:"a" doc:"a body, a frame, or ground"`
 	B      string     `yaml:"b" doc:"a body, a frame, or ground"`
-	AtA    [3]float64 `yaml:"at_a" unit:"m" doc:"place in axes of a"`
-	AtB    [3]float64 `yaml:"at_b" unit:"m" doc:"place in axes of b"`
-	TurnA  [3]float64 `yaml:"turn_a" unit:"rad" doc:"rotation vector from axes of a to those of the joint"`
-	TurnB  [3]float64 `yaml:"turn_b" unit:"rad" doc:"rotation vector from axes of b to those of the joint"`
-	Length float64    `yaml:"length" unit:"m" want:">=0" doc:"of a distance"`
+	AtA    [3]float64 `yaml:"at_a" unit:"m|m" doc:"place in axes of a"`
+	AtB    [3]float64 `yaml:"at_b" unit:"m|m" doc:"place in axes of b"`
+	TurnA  [3]float64 `yaml:"turn_a" unit:"rad|rad" doc:"rotation vector from axes of a to those of the joint"`
+	TurnB  [3]float64 `yaml:"turn_b" unit:"rad|rad" doc:"rotation vector from axes of b to those of the joint"`
+	Length float64    `yaml:"length" unit:"m|m" want:">=0" doc:"of a distance"`
+	JointFriction
 }
+
+// Units make the friction of a prismatic loop speak of m and N.
+func (l *MachineLoop) Units() func(tag string) string {
+	if l.Kind == "prismatic" {
+		return linearTag
+	}
+	return rotaryTag
+}
+
+// AllUnits are both.
+func (*MachineLoop) AllUnits(tag string) []string { return bothUnits(tag) }
 
 // MachineSpring pulls two places together.
 type MachineSpring struct {
@@ -140,7 +161,7 @@ type MachineOutputs struct {
 
 // DefaultMachineRun is what a machine file starts from.
 func DefaultMachineRun() *MachineRun {
-	return &MachineRun{Version: 1, Tolerance: 1e-10, Machine: Machine{Gravity: [3]float64{0, 0, -9.81}}}
+	return &MachineRun{Version: 1, Tolerance: 1e-10, Formulation: multibody.Formulations()[0], Machine: Machine{Gravity: [3]float64{0, 0, -9.81}}}
 }
 
 // LoadMachine reads and checks a machine file. Relative paths of input files start at its folder. The error is *Errors and holds every

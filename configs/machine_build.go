@@ -11,6 +11,7 @@ import (
 
 	"hilrig/engine/circuit"
 	"hilrig/engine/circuit/drivetrain"
+	"hilrig/engine/friction"
 	"hilrig/engine/machine"
 	"hilrig/engine/multibody"
 	"hilrig/engine/plant"
@@ -60,9 +61,7 @@ func (c *MachineRun) spec() machine.Spec {
 		if g := b.Joint.Motion.Generator(); g != nil {
 			s.Drives, s.Motions = append(s.Drives, multibody.Drive{Name: b.Name + motionSuffix, Joint: b.Name}), append(s.Motions, g)
 		}
-		if law := b.Joint.Friction.Model; law != nil && b.Joint.Smoothing == 0 && machine.Sticks(law) {
-			s.Dry = append(s.Dry, machine.Dry{Joint: b.Name, Law: law})
-		}
+		s.Friction = b.Joint.JointFriction.on(b.Name, b.Joint.Kind, s.Friction)
 		if g := b.Joint.Effort.Generator(); g != nil {
 			s.Efforts = append(s.Efforts, machine.Effort{Joint: b.Name, By: g})
 		}
@@ -90,6 +89,7 @@ func (c *MachineRun) spec() machine.Spec {
 		cut := multibody.Cut{Name: l.Name, Kind: loopKinds[l.Kind], Length: l.Length}
 		cut.A, cut.B = end(l.A, l.Name+"/a", l.AtA, l.TurnA), end(l.B, l.Name+"/b", l.AtB, l.TurnB)
 		s.Cuts = append(s.Cuts, cut)
+		s.Friction = l.JointFriction.on(l.Name, l.Kind, s.Friction)
 	}
 	for i := range m.Springs {
 		k := &m.Springs[i]
@@ -143,7 +143,39 @@ func rollPitchYaw(a [3]float64) quat.Number {
 	return quat.Mul(turn(0, 0, a[2]), quat.Mul(turn(0, a[1], 0), turn(a[0], 0, 0)))
 }
 
-// parts are the circuit, the drive train and the friction of the joints.
+// on appends the friction of a joint, if it has one.
+func (f *JointFriction) on(joint, kind string, list []machine.Friction) []machine.Friction {
+	law := f.Friction.Model
+	if law == nil {
+		return list
+	}
+	out := machine.Friction{Joint: joint, Law: law, Speed: f.Smoothing}
+	switch {
+	case f.Nominal > 0:
+		out.Lever = 1 / f.Nominal
+	case f.asks():
+		// mu under a load of 1
+		out.Law, out.Lever = friction.Clone(law), f.Radius
+		var theta []float64
+		for _, p := range law.Params() {
+			if theta = append(theta, p.Value); p.Name == "N0" {
+				theta[len(theta)-1] = 1
+			}
+		}
+		if err := out.Law.SetParams(theta); err != nil {
+			panic("configs: " + err.Error()) // it was checked
+		}
+		if kind == "prismatic" {
+			out.Lever = 1
+		}
+	}
+	return append(list, out)
+}
+
+// asks tells a law with mu and without a load of its own.
+func (f *JointFriction) asks() bool { return f.Friction.Model != nil && f.Friction.NeedsNormal() }
+
+// parts are the circuit and the drive train.
 func (m *Machine) parts(axis func(joint string) (int, error), axes int) (list []drivetrain.Part, err error) {
 	number := func(joint string) int {
 		if joint == groundName {
@@ -181,12 +213,6 @@ func (m *Machine) parts(axis func(joint string) (int, error), axes int) (list []
 		s := &m.Stops[i]
 		list = append(list, &drivetrain.Contact{Label: s.Name, Twist: drivetrain.Twist{A: number(s.A), B: number(s.B), Ratio: s.Ratio},
 			Stops: plant.Stops{Travel: s.Travel, Stiffness: s.Stiffness, Loss: s.Loss}})
-	}
-	for i := range m.Bodies {
-		b := &m.Bodies[i]
-		if law := b.Joint.Friction.Model; law != nil && (b.Joint.Smoothing > 0 || !machine.Sticks(law)) {
-			list = append(list, &drivetrain.Bearing{Label: b.Name + ".friction", Twist: drivetrain.Twist{A: number(b.Name), B: drivetrain.Ground}, Law: law, Speed: b.Joint.Smoothing})
-		}
 	}
 	return list, err
 }

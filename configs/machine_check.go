@@ -129,14 +129,14 @@ func (b *MachineBody) check(r *schema.Report, section string) {
 	if j.Motion != nil && j.Effort != nil {
 		refuse("joint.effort", "the motion of the joint is prescribed, an effort has no effect on it; leave one of them out")
 	}
-	j.checkFriction(r, at+".joint")
+	j.JointFriction.check(r, at+".joint", j.Kind)
 }
 
 // moved and held are the keys of a joint that say how it moves in a run, and those that say what it is, as far as they say anything: a file
 // that the program wrote has all of them.
 func (j *MachineJoint) moved() (keys []string) {
-	return said([]string{"position", "velocity", "friction", "friction_speed", "effort", "motion"},
-		j.Position != 0, j.Velocity != 0, j.Friction.Model != nil, j.Smoothing != 0, j.Effort != nil, j.Motion != nil)
+	return said([]string{"position", "velocity", "friction", "friction_speed", "friction_radius", "friction_load", "effort", "motion"},
+		j.Position != 0, j.Velocity != 0, j.Friction.Model != nil, j.Smoothing != 0, j.Radius != 0, j.Nominal != 0, j.Effort != nil, j.Motion != nil)
 }
 
 func (j *MachineJoint) held() (keys []string) {
@@ -171,15 +171,24 @@ func (b *MachineBody) checkMotion(r *schema.Report) {
 }
 
 // checkFriction wants a law that a machine of several coordinates can have.
-func (j *MachineJoint) checkFriction(r *schema.Report, at string) {
+func (j *JointFriction) check(r *schema.Report, at, kind string) {
 	law := j.Friction.Model
 	if law == nil {
-		if j.Smoothing > 0 {
-			r.Errorf(at+".friction_speed", "%s.friction_speed: of friction, which is missing", at)
+		for _, key := range said([]string{"friction_speed", "friction_radius", "friction_load"}, j.Smoothing > 0, j.Radius > 0, j.Nominal > 0) {
+			if !r.Bad(at + ".friction") {
+				r.Errorf(at+"."+key, "%s.%s: of friction, which is missing", at, key)
+			}
 		}
 		return
 	}
-	j.Friction.checkLoad(r, "the joint of a machine does not tell it")
+	switch asks := j.asks(); {
+	case asks && j.Nominal > 0:
+		r.Errorf(at+".friction_load", "%s.friction_load: the law has mu, which the force that the joint carries acts on; leave friction_load out", at)
+	case asks && j.Radius == 0 && kind != "prismatic" && !r.Bad(at+".friction_radius"):
+		r.Errorf(at+".friction_radius", "%s.friction_radius is missing: the law has mu, and friction is mu times the force that the joint carries times the radius of its bearing; or give the law N0", at)
+	case j.Radius > 0 && (!asks || kind == "prismatic"):
+		r.Errorf(at+".friction_radius", "%s.friction_radius: of a joint that turns whose law has mu and no N0; for another law give friction_load", at)
+	}
 	_, smooth := law.(friction.Smooth)
 	_, flow := law.(friction.Flow)
 	name := j.Friction.Name
@@ -263,6 +272,11 @@ func (m *Machine) checkEnds(r *schema.Report) {
 		known(at+".b", "body or frame", l.B, places)
 		if l.Kind == "" && !r.Bad(at) {
 			r.Errorf(at+".kind", "%s.kind is missing: what b may do as seen from a", at)
+		}
+		if f := &l.JointFriction; f.Friction.Model != nil && !slices.Contains([]string{"revolute", "prismatic", "point"}, l.Kind) {
+			r.Errorf(at+".friction", "%s.friction: belongs to a loop of kind revolute, prismatic or point; this one is %s", at, l.Kind)
+		} else {
+			f.check(r, at, l.Kind)
 		}
 		if l.Length > 0 && l.Kind != "distance" {
 			r.Errorf(at+".length", "%s.length: of a distance; this loop is closed by %s", at, l.Kind)

@@ -107,6 +107,11 @@ func (c *Config) checkMachine(r *schema.Report, m *Model) {
 		r.Errorf(p+key, "%s%s: %v", p, key, strings.TrimPrefix(strings.TrimPrefix(err.Error(), "machine: "), "outputs: "))
 		return
 	}
+	var joints []string
+	for i := range m.Joints {
+		joints = append(joints, m.Joints[i].Joint)
+	}
+	m.run.driven(joints, false).checkStep(r, p+".file", joints, 1/c.Loop.Rate)
 	if n := len(model.Signals()); n > mostShown {
 		r.Errorf(p+".outputs", "%s.outputs: %d numbers, want at most %d of the %d that a row holds: choose, such as [%s, %s.q]", p, n, mostShown, hil.MaxSignals, m.Joints[0].Joint, m.Joints[0].Joint)
 	}

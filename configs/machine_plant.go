@@ -65,6 +65,9 @@ func (c *Config) checkLinkage(r *schema.Report) {
 			c.unknownSignal(r, a.path(), a.Name, "revolute or prismatic joint of the machine", all)
 			continue
 		}
+		if b.Joint.Nominal > 0 || b.Joint.asks() {
+			r.Errorf(a.path()+".friction", "%s.friction: the force that the joint carries acts on its friction in the machine file, and an axis does not know it: take friction_load, or mu, out there", a.path())
+		}
 		if b.Joint.Smoothing > 0 {
 			r.Errorf(a.path()+".friction", "%s.friction: leave friction_speed of the joint out of the machine file: an axis sticks", a.path())
 		}
@@ -85,5 +88,13 @@ func (c *Config) checkLinkage(r *schema.Report) {
 	}
 	if _, err := c.linkage(); err != nil {
 		r.Errorf(at, "%s: %v", at, err)
+		return
+	}
+	var joints []string
+	for i := range p.Axes {
+		joints = append(joints, p.Axes[i].Name)
+	}
+	if c.Virtual.InnerRate > 0 {
+		p.Machine.run.driven(joints, true).checkStep(r, at+".file", joints, 1/c.Virtual.InnerRate)
 	}
 }

@@ -88,7 +88,7 @@ func (c *MachineRun) driven(joints []string, friction bool) *MachineRun {
 			}
 		}
 		if friction {
-			b.Joint.Friction, b.Joint.Smoothing = Friction{}, 0
+			b.Joint.JointFriction = JointFriction{}
 		}
 	}
 	m.Motors = slices.DeleteFunc(slices.Clone(m.Motors), func(k MachineMotor) bool { return slices.Contains(joints, k.Joint) })

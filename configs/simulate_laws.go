@@ -272,6 +272,7 @@ func buildLaw(w *schema.Walker, path string, at schema.Place, name string, given
 		return l, false
 	}
 	public = public || len(set) == 0 && own == ""
+	level := slices.ContainsFunc(ps, func(p engine.Param) bool { return p.Name == "mu" && set[p.Name] }) // mu is one
 	var missing []string
 	for i, p := range ps {
 		switch {
@@ -279,7 +280,7 @@ func buildLaw(w *schema.Walker, path string, at schema.Place, name string, given
 		case public:
 			theta[i] = p.Value
 			l.Public = append(l.Public, p.Name)
-		case optional(p):
+		case optional(p), p.Name == "Fc" && level:
 			l.Zero = append(l.Zero, p.Name)
 		default:
 			missing = append(missing, fmt.Sprintf("%s (%s, %s)", p.Name, p.Doc, cmp.Or(w.UnitIn(p.Unit), "a pure number")))

@@ -19,10 +19,13 @@ func rotaryTag(tag string) string {
 	if namesNoUnit(tag) {
 		return tag
 	}
-	unit, _, _ := strings.Cut(tag, "|")
+	unit, other, _ := strings.Cut(tag, "|")
+	if unit == other {
+		return unit
+	}
 	turned := engine.RotaryUnit(unit)
-	if other := usage[turned]; turned != unit && other != "" {
-		return turned + "|" + other
+	if also := usage[turned]; turned != unit && also != "" {
+		return turned + "|" + also
 	}
 	if turned != unit {
 		return turned
@@ -30,12 +33,15 @@ func rotaryTag(tag string) string {
 	return tag
 }
 
-// linearTag is what a tag means on a linear axis.
+// linearTag is what a tag means on a linear axis. One that says its unit twice means that on both.
 func linearTag(tag string) string {
 	if namesNoUnit(tag) {
 		return tag
 	}
-	unit, _, _ := strings.Cut(tag, "|")
+	unit, other, _ := strings.Cut(tag, "|")
+	if unit == other {
+		return unit
+	}
 	return engine.LinearUnit(unit)
 }
 

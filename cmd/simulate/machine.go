@@ -123,7 +123,7 @@ func (s *machineRun) run(ctx context.Context) (err error) {
 	}
 	row := make([]float64, len(signals))
 	s.sticks = newSticks(c, m)
-	s.result, err = m.Run(ctx, s.x, 0, c.Duration, machine.Options{Rtol: c.Tolerance, Atol: 1e-2 * c.Tolerance, Every: s.every()}, func(p *machine.Sample) error {
+	s.result, err = m.Run(ctx, s.x, 0, c.Duration, machine.Options{Rtol: c.Tolerance, Atol: 1e-2 * c.Tolerance, Every: s.every(), Formulation: c.Formulation}, func(p *machine.Sample) error {
 		row[0] = p.T
 		m.Row(p, row[1:own])
 		for k, frame := range s.frames {
@@ -164,7 +164,7 @@ func (s *machineRun) measure() {
 	if s.model.Model.NC() > 0 {
 		s.metrics = append(s.metrics, Metric{"constraint_residual_max", "", r.Residual}, Metric{"constraint_rate_max", "", r.Rate},
 			Metric{"constraint_drift_max", "", r.Drift}, Metric{"constraint_kick_max", "", r.Kick},
-			Metric{"singular_steps", "", float64(r.Singular)})
+			Metric{"singular_steps", "", float64(r.Singular)}, Metric{"singular_leaps", "", float64(r.Leaps)})
 	}
 	s.metrics = append(s.metrics, Metric{"kinetic_energy_max", "J", s.peak}, Metric{"energy_error", "J", joule}, Metric{"energy_error_relative", "", relative})
 }
@@ -212,7 +212,11 @@ func (s *machineRun) writeTable(w io.Writer) error {
 
 // text says what was simulated.
 func (s *machineRun) text() string {
-	return fmt.Sprintf("%s in %s, %d bodies, tolerance %.3g", filepath.Base(s.path), report.WithUnit(s.cfg.Duration, "s"), s.model.Model.Bodies(), s.cfg.Tolerance)
+	kept := ""
+	if s.model.Model.NC() > 0 {
+		kept = ", constraints by " + s.cfg.Formulation
+	}
+	return fmt.Sprintf("%s in %s, %d bodies, tolerance %.3g%s", filepath.Base(s.path), report.WithUnit(s.cfg.Duration, "s"), s.model.Model.Bodies(), s.cfg.Tolerance, kept)
 }
 
 func (s *machineRun) print(w io.Writer) {

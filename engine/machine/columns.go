@@ -55,11 +55,10 @@ func (m *Machine) Columns() []engine.Signal {
 		c = append(c, engine.Signal{Name: strings.ReplaceAll(r.Name, " ", "_"), Unit: r.Unit})
 	}
 	for _, b := range m.dry {
-		unit := "N·m"
-		if m.axes[b.axis].linear {
-			unit = "N"
-		}
-		add(unit, m.axes[b.axis].name+".friction")
+		add(m.axes[b.axis].unit(), m.axes[b.axis].name+frictionSuffix)
+	}
+	for _, l := range m.loads {
+		add("N", m.axes[l.axis].name+loadSuffix)
 	}
 	if m.Model.NC() > 0 {
 		add("", "residual", "residual_rate")
@@ -77,6 +76,10 @@ func (m *Machine) Row(s *Sample, row []float64) {
 	n += copy(row[n:], s.Lambda)
 	for k := range m.dry {
 		row[n] = -m.dry[k].force
+		n++
+	}
+	for _, l := range m.loads {
+		row[n] = l.force
 		n++
 	}
 	if m.Model.NC() > 0 {

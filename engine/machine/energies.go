@@ -32,14 +32,12 @@ func (s *Stepper) start(t float64, x []float64) {
 func (s *Stepper) stored(x []float64) (e float64) {
 	m := s.M
 	q, v, z := m.cut(x)
-	for k, a := range m.axes {
-		m.q[k] = q[a.iq]
-	}
+	m.look(q, v)
 	for k, p := range m.Parts {
 		e += p.Stored(m.q, m.own(k, z))
 	}
 	for k := range s.elastic {
-		if l := &s.elastic[k]; l.k != 0 {
+		if l := &s.elastic[k]; l.k != 0 && l.q >= 0 { // those between frames are with the bodies
 			d := q[l.q] - l.x
 			e += l.k * d * d / 2
 		}
@@ -49,16 +47,16 @@ func (s *Stepper) stored(x []float64) (e float64) {
 	return e + kinetic + potential
 }
 
-// spend adds the means of the step at the speeds w; bodies stand in its middle.
-func (s *Stepper) spend(h float64, q, w []float64) {
-	m := s.M
+// spend adds the means of the step at the speeds w.
+func (s *Stepper) spend(h float64, w []float64) {
 	for _, p := range s.powers {
 		s.In += h * p.In
 		s.Loss += h * p.Loss
 	}
 	for k := range s.elastic {
 		e := &s.elastic[k]
-		s.Loss += h * e.c * w[e.v] * w[e.v]
+		rate := s.p[e.at].along(w)
+		s.Loss += h * e.c * rate * rate
 	}
 	for i, f := range s.base {
 		s.In += h * f * w[i]
@@ -71,12 +69,6 @@ func (s *Stepper) spend(h float64, q, w []float64) {
 			s.In += work
 		}
 	}
-	if len(m.springs) == 0 {
-		return
-	}
-	multibody.Integrate(m.Model, q, w, h/2, s.qm)
-	multibody.Velocities(m.Model, m.Data, s.qm, w)
-	s.Loss += h * m.springLoss()
 }
 
 // Forces takes accelerations and multipliers of the instant t (s), at the end of a step that led to x, with the motions that are told; those of movers are
@@ -87,28 +79,29 @@ func (s *Stepper) Forces(t, h float64, x []float64) multibody.Status {
 	q, v, z := m.cut(x)
 	s.outside(t)
 	clear(m.force)
-	for k, a := range m.axes {
-		m.q[k], m.v[k] = q[a.iq], v[a.iv]
+	if len(m.cuts) > 0 {
+		multibody.Positions(m.Model, m.Data, q)
+		m.direct()
 	}
+	m.look(q, v)
 	for k, p := range m.Parts {
 		if _, st := p.Flow(t, m.q, m.v, m.own(k, z), m.own(k, s.z1), m.force); st != engine.OK {
 			s.who = p.Name() + ": " + st.String()
 			return multibody.NonFinite
 		}
 	}
-	for k, a := range m.axes {
-		s.base[a.iv] += m.force[k]
+	for k := range m.axes {
+		m.axes[k].push(m.force[k], s.base)
 	}
 	for k := range s.elastic {
-		e := &s.elastic[k]
-		s.base[e.v] -= e.c * v[e.v]
-		if e.k != 0 {
-			s.base[e.v] -= e.k * (q[e.q] - e.x)
+		if e := &s.elastic[k]; e.q >= 0 {
+			iv := s.p[e.at].iv
+			s.base[iv] -= e.c*v[iv] + e.k*(q[e.q]-e.x)
 		}
 	}
 	for k := range s.movers {
 		b := &s.movers[k]
-		s.base[m.axes[b.axis].iv] += b.f
+		m.axes[b.axis].push(b.f, s.base)
 	}
 	m.drive(t)
 	st := multibody.Accelerate(m.Model, m.Data, q, v, s.base)

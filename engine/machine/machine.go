@@ -28,9 +28,9 @@ import (
 // Spec describes a machine.
 type Spec struct {
 	multibody.Spec
-	Motions []reference.Generator // of Drives, in their order
-	Efforts []Effort
-	Dry     []Dry
+	Motions  []reference.Generator // of Drives, in their order
+	Efforts  []Effort
+	Friction []Friction
 	// Parts makes the drive train and the circuit; axis tells the number of a joint with one coordinate, axes how many there are.
 	Parts func(axis func(joint string) (int, error), axes int) ([]drivetrain.Part, error)
 }
@@ -43,18 +43,24 @@ type Effort struct {
 
 // Machine is a machine that New has checked, and its workspace. Not for concurrent use.
 type Machine struct {
-	Model   *multibody.Model
-	Data    *multibody.Data
-	Parts   []drivetrain.Part
-	axes    []axis
-	efforts []effort
-	motions []motion
-	damped  []damped // velocities
-	springs []spring // those with a damper
-	dry     []dry
-	stuck   []int       // scratch of hold
-	held    []float64   //
-	holds   []engine.LU // by the number of joints that stick
+	Model    *multibody.Model
+	Data     *multibody.Data
+	Parts    []drivetrain.Part
+	axes     []axis
+	efforts  []effort
+	motions  []motion
+	damped   []damped // velocities
+	springs  []spring // those with a damper
+	dry      []dry
+	cuts     []int // axes
+	bearings []*drivetrain.Bearing
+	loads    []*loaded
+	frozen   bool      // loads stay as they are
+	stuck    []int     // scratch of hold
+	held     []float64 //
+	loose    []float64 //
+	free     []float64 // torques without what holds
+	answer   []float64 // dry×nv
 
 	states []engine.Signal // of z
 	at     []int           // where the states of each part begin in z
@@ -64,12 +70,6 @@ type Machine struct {
 	powers []circuit.Power // of the lines of the audit but the last
 	lines  []string
 	fault  string // of the part that had no solution at the last Flow
-}
-
-type axis struct {
-	name   string
-	linear bool
-	iq, iv int
 }
 
 type effort struct {
@@ -101,9 +101,18 @@ func New(s Spec) (*Machine, error) {
 		return nil, err
 	}
 	m := &Machine{Model: model, Data: model.NewData(), tau: make([]float64, model.NV())}
-	for j := 1; j <= model.Bodies(); j++ {
-		if name, kind, iq, iv := model.JointOf(j); kind.NV() == 1 {
-			m.axes = append(m.axes, axis{name, kind == multibody.Prismatic, iq, iv})
+	m.tree()
+	var errs []error
+	for i := range s.Friction {
+		name := s.Friction[i].Joint
+		_, none := model.Joint(name)
+		if _, err := model.Cut(name); err != nil {
+			continue
+		}
+		if none == nil {
+			errs = append(errs, fmt.Errorf("friction: %q is a joint and a loop: give one of them another name", name))
+		} else if err := m.close(name); err != nil {
+			errs = append(errs, err)
 		}
 	}
 	n := len(m.axes)
@@ -127,7 +136,6 @@ func New(s Spec) (*Machine, error) {
 			m.springs = append(m.springs, spring{a, b, k.Damping})
 		}
 	}
-	var errs []error
 	for _, e := range s.Efforts {
 		k, err := m.Axis(e.Joint)
 		if err != nil {
@@ -135,17 +143,11 @@ func New(s Spec) (*Machine, error) {
 		}
 		m.efforts = append(m.efforts, effort{k, e.By})
 	}
-	for _, b := range s.Dry {
-		k, err := m.Axis(b.Joint)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("friction: %w", err))
-		}
-		m.dry = append(m.dry, dry{axis: k, law: b.Law, rest: b.Law.Levels().Rest})
+	if len(errs) == 0 {
+		errs = append(errs, m.rub(s.Friction))
 	}
-	m.stuck, m.held = make([]int, 0, len(m.dry)), make([]float64, len(m.dry))
-	for n := range len(m.dry) + 1 {
-		m.holds = append(m.holds, engine.NewLU(n))
-	}
+	m.stuck, m.held, m.loose = make([]int, 0, len(m.dry)), make([]float64, len(m.dry)), make([]float64, len(m.dry))
+	m.free, m.answer = make([]float64, model.NV()), make([]float64, max(1, len(m.dry))*model.NV())
 	if len(s.Motions) != len(s.Drives) {
 		panic("machine: want a motion for each drive")
 	}
@@ -156,20 +158,25 @@ func New(s Spec) (*Machine, error) {
 		}
 		m.motions = append(m.motions, motion{m.row(d.Name), k, s.Motions[i]})
 	}
+	var parts []drivetrain.Part
 	if s.Parts != nil {
-		parts, err := s.Parts(m.Axis, n)
-		if errs = append(errs, err); err == nil {
-			errs = append(errs, m.take(parts))
-		}
+		parts, err = s.Parts(m.Axis, n)
+		errs = append(errs, err)
+	}
+	for _, b := range m.bearings {
+		parts = append(parts, b)
 	}
 	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	if err := m.take(parts); err != nil {
 		return nil, err
 	}
 	for _, p := range m.Parts {
 		m.lines = append(m.lines, p.Name())
 	}
-	for _, b := range s.Dry {
-		m.lines = append(m.lines, b.Joint+".friction")
+	for k := range m.dry {
+		m.lines = append(m.lines, m.axes[m.dry[k].axis].name+frictionSuffix)
 	}
 	m.lines = append(m.lines, jointsLine, effortsLine, motionsLine)
 	m.powers = make([]circuit.Power, len(m.lines))
@@ -207,21 +214,6 @@ func (m *Machine) take(parts []drivetrain.Part) error {
 	}
 	m.at = append(m.at, len(m.states))
 	return nil
-}
-
-// Axis is the number of a joint with one coordinate.
-func (m *Machine) Axis(joint string) (int, error) {
-	j, err := m.Model.Joint(joint)
-	if err != nil {
-		return 0, err
-	}
-	for k, a := range m.axes {
-		if a.name == joint {
-			return k, nil
-		}
-	}
-	_, kind, _, _ := m.Model.JointOf(j)
-	return 0, fmt.Errorf("joint %q is %v: want a revolute or prismatic one", joint, kind)
 }
 
 // row is the number of a constraint of one equation.
@@ -288,11 +280,71 @@ func (m *Machine) Flow(t float64, x, dx []float64) multibody.Status {
 	q, v, z := m.cut(x)
 	dq, dv, dz := m.cut(dx)
 	multibody.Rates(m.Model, q, v, dq)
-	for k, a := range m.axes {
-		m.q[k], m.v[k] = q[a.iq], v[a.iv]
-	}
-	clear(m.force)
+	m.drive(t)
 	m.fault = ""
+	clear(m.tau)
+	st := multibody.Dynamics(m.Model, m.Data, q, v, m.tau)
+	if st != multibody.OK && st != multibody.Singular {
+		return st
+	}
+	m.direct()
+	m.look(q, v)
+	for k := range m.dry {
+		b := &m.dry[k]
+		if a := &m.axes[b.axis]; a.cut >= 0 {
+			b.drift = m.Model.CutDrift(m.Data, a.cut)
+		}
+	}
+	loss := 0.0
+	for _, d := range m.damped {
+		loss += (d.viscous*math.Abs(v[d.v]) + d.coulomb) * math.Abs(v[d.v])
+	}
+	loss += m.springLoss()
+	// the forces of joints depend on their friction, which depends on them
+	for round := 1; ; round++ {
+		if st := m.act(t, q, v, z, dz); st != multibody.OK && st != multibody.Singular {
+			return st
+		}
+		if len(m.loads) == 0 || m.frozen {
+			break
+		}
+		for _, k := range m.cuts {
+			m.Model.RubCut(m.Data, m.axes[k].cut, -m.force[k])
+		}
+		multibody.Loads(m.Model, m.Data, v)
+		change := m.press()
+		if change <= pressRel {
+			break
+		}
+		if round == mostPresses {
+			m.fault = "friction of joints grows with the loads that it makes, without a limit: the machine is jammed"
+			return multibody.NonFinite
+		}
+	}
+	copy(dv, m.Data.QDD)
+	for k := range m.dry {
+		if b := &m.dry[k]; b.dir == 0 && m.axes[b.axis].cut < 0 {
+			dv[m.axes[b.axis].iv] = 0 // to the last bit
+		}
+	}
+	line := len(m.Parts) + len(m.dry)
+	m.powers[line] = circuit.Power{Loss: loss, Out: -loss}
+	in := 0.0
+	for _, d := range m.motions {
+		in += m.Data.Lambda[d.row] * m.v[d.axis]
+	}
+	m.powers[line+2] = circuit.Power{In: in, Out: in}
+	return st
+}
+
+const (
+	mostPresses = 200
+	pressRel    = 1e-13 // of a load
+)
+
+// act finds QDD and Lambda under all that acts on the machine, with the loads of joints as they are known, after Dynamics.
+func (m *Machine) act(t float64, q, v, z, dz []float64) multibody.Status {
+	clear(m.force)
 	for k, p := range m.Parts {
 		var st engine.Status
 		if m.powers[k], st = p.Flow(t, m.q, m.v, m.own(k, z), m.own(k, dz), m.force); st != engine.OK {
@@ -303,19 +355,13 @@ func (m *Machine) Flow(t float64, x, dx []float64) multibody.Status {
 	line := len(m.Parts)
 	for k := range m.dry {
 		b := &m.dry[k]
+		m.powers[line+k] = circuit.Power{}
 		if b.dir != 0 {
 			b.force = b.slide(m.v[b.axis])
 			m.force[b.axis] += b.force
 			out := b.force * m.v[b.axis]
 			m.powers[line+k] = circuit.Power{Loss: -out, Out: out}
-		} else {
-			m.powers[line+k] = circuit.Power{}
 		}
-	}
-	line += len(m.dry)
-	loss := 0.0
-	for _, d := range m.damped {
-		loss += (d.viscous*math.Abs(v[d.v]) + d.coulomb) * math.Abs(v[d.v])
 	}
 	in := 0.0
 	for _, e := range m.efforts {
@@ -323,30 +369,15 @@ func (m *Machine) Flow(t float64, x, dx []float64) multibody.Status {
 		m.force[e.axis] += f
 		in += f * m.v[e.axis]
 	}
-	m.powers[line+1] = circuit.Power{In: in, Out: in}
+	m.powers[line+len(m.dry)+1] = circuit.Power{In: in, Out: in}
 	clear(m.tau)
-	for k, a := range m.axes {
-		m.tau[a.iv] = m.force[k]
+	for k := range m.axes {
+		m.axes[k].push(m.force[k], m.tau)
 	}
-	m.drive(t)
 	if st := m.hold(q, v); st != multibody.OK {
 		return st
 	}
-	st := multibody.Dynamics(m.Model, m.Data, q, v, m.tau)
-	copy(dv, m.Data.QDD)
-	for k := range m.dry {
-		if b := &m.dry[k]; b.dir == 0 {
-			dv[m.axes[b.axis].iv] = 0 // to the last bit
-		}
-	}
-	loss += m.springLoss()
-	m.powers[line] = circuit.Power{Loss: loss, Out: -loss}
-	in = 0
-	for _, d := range m.motions {
-		in += m.Data.Lambda[d.row] * m.v[d.axis]
-	}
-	m.powers[line+2] = circuit.Power{In: in, Out: in}
-	return st
+	return multibody.Again(m.Model, m.Data, q, v, m.tau)
 }
 
 // springLoss is what the dampers between frames turn into heat (W); Velocities must be valid.

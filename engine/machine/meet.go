@@ -9,7 +9,7 @@ import (
 // meet finds the forces f of the movers, one after the other until none changes: each is a mass that has the mobility of its place, and the
 // forces of the others are a part of its load. The mobilities D are positive semidefinite and the movers only resist, so the sweeps
 // come nearer whatever the laws; where they do so by an even factor, the rest of the way is taken at once, as Aitken does.
-func (s *Stepper) meet(h float64, q, v []float64) bool {
+func (s *Stepper) meet(h float64, q []float64) bool {
 	p := len(s.p)
 	n := len(s.movers)
 	for sweep := 0; ; sweep++ {
@@ -18,11 +18,14 @@ func (s *Stepper) meet(h float64, q, v []float64) bool {
 		for k := range s.movers {
 			b := &s.movers[k]
 			axis := &s.M.axes[b.axis]
-			iv, own := axis.iv, s.d[k*p+b.place]
-			if !(own*2/h > held/s.M.Data.H[iv*s.M.Model.NV()+iv]) {
+			own, x := s.d[k*p+b.place], 0.0
+			if axis.cut < 0 {
+				x = q[axis.iq]
+			}
+			if !(own*2/h > held*s.M.loosest(axis)) {
 				// held by the constraints: it moves as they say, and its force has no effect
-				b.Move(h, q[axis.iq], v[iv], 1/held, 0)
-				b.w, b.end, b.f, b.step = s.hat[b.place], 2*s.hat[b.place]-v[iv], 0, 0
+				b.Move(h, x, b.from, 1/held, 0)
+				b.w, b.end, b.f, b.step = s.hat[b.place], 2*s.hat[b.place]-b.from, 0, 0
 				continue
 			}
 			w := s.hat[b.place]
@@ -31,26 +34,26 @@ func (s *Stepper) meet(h float64, q, v []float64) bool {
 					w += s.d[l*p+b.place] * s.movers[l].f
 				}
 			}
-			b.load = (w - v[iv]) / own
+			b.load = (w - b.from) / own
 			mass := h / (2 * own)
 			var st engine.Status
-			if b.w, b.end, st = b.Move(h, q[axis.iq], v[iv], mass, b.load); st == engine.NonFinite {
+			if b.w, b.end, st = b.Move(h, x, b.from, mass, b.load); st == engine.NonFinite {
 				s.who = b.name + ": " + st.String()
 				b.f = math.NaN()
 				return false
 			}
-			f := mass*(b.end-v[iv])/h - b.load
+			f := mass*(b.end-b.from)/h - b.load
 			was := b.step
 			b.step = f - b.f
 			b.f = f
-			change, size = max(change, math.Abs(b.step)*own), max(size, math.Abs(b.w), math.Abs(v[iv]), math.Abs(w))
+			change, size = max(change, math.Abs(b.step)*own), max(size, math.Abs(b.w), math.Abs(b.from), math.Abs(w))
 			step, dot = step+b.step*was*own*own, dot+was*was*own*own
 		}
 		if n == 1 || change <= 1e-2*meetRel*size+meetAbs {
 			return true
 		}
 		if sweep == mostSweeps {
-			return false
+			return change <= enough*size
 		}
 		if rho := step / dot; sweep%2 == 1 && rho > 0 && rho < 0.95 {
 			for k := range s.movers {

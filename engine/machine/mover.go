@@ -17,6 +17,7 @@ type Mover interface {
 // sticking is a Mover with dry friction alone.
 type sticking struct {
 	mass   *friction.Mass
+	load   *loaded // nil: the law as it is
 	x      []float64
 	torque float64
 }
@@ -37,6 +38,12 @@ func (s *sticking) At(tau, x, v float64) (force, dx, dv float64) { return s.torq
 func (s *sticking) Move(h, q, v, mass, torque float64) (w, end float64, st engine.Status) {
 	s.x[0], s.x[1] = q, v
 	s.mass.M, s.torque = mass, torque
+	if s.load != nil {
+		// M·dv/dt = τ − k·F: a mass M/k under τ/k
+		const least = 1e-12
+		k := max(s.load.scale, least*mass)
+		s.mass.M, s.torque = mass/k, torque/k
+	}
 	r := s.mass.Step(h, s.x, s)
 	return r.W, s.x[1], r.Status
 }

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,8 @@ type Options struct {
 	Rtol, Atol float64 // of each state and energy; 0: 1e-10, 1e-12
 	Every      float64 // s  time between samples; 0: none but the first and the last
 	MaxSteps   int     // 0: 10⁷
+
+	Formulation string // of multibody.Formulations; "": the first
 }
 
 // Result is what Run did and found.
@@ -27,6 +30,7 @@ type Result struct {
 	Drift              float64 // rad, m  largest change of a coordinate by which a step was brought back
 	Turns              int     // how often a joint with dry friction stuck or broke away
 	Kick               float64 // rad/s, m/s  largest change of a velocity by which a step was brought back
+	Leaps              int     // over singular positions
 	Singular           int     // steps that ended in a singular position
 	SingularAt         float64 // s  the first of them
 }
@@ -70,87 +74,79 @@ func (m *Machine) Run(ctx context.Context, x []float64, t, end float64, o Option
 	width := r.n + 3*len(m.lines)
 	r.show = make([]float64, width)
 	last := multibody.OK
-	d := engine.NewDormandPrince(func(t float64, y, dy []float64) {
+	flow := func(t float64, y, dy []float64) {
 		if last = m.Flow(t, y[:r.n], dy[:r.n]); last != multibody.OK && last != multibody.Singular {
 			dy[0] = math.NaN()
 		}
 		for k, p := range m.powers {
 			dy[r.n+3*k], dy[r.n+3*k+1], dy[r.n+3*k+2] = p.In, p.Loss, p.Out
 		}
-	}, width)
-	d.Rtol, d.Atol, d.MaxSteps = 1e-10, 1e-12, 1e7
-	if o.Rtol > 0 {
-		d.Rtol, d.Atol = o.Rtol, o.Atol
 	}
-	if o.MaxSteps > 0 {
-		d.MaxSteps = o.MaxSteps
+	rtol, atol, steps := 1e-10, 1e-12, cmp.Or(o.MaxSteps, 1e7)
+	if o.Rtol > 0 {
+		rtol, atol = o.Rtol, o.Atol
+	}
+	d, err := m.integrator(o.Formulation, width, flow, rtol, atol, steps)
+	if err != nil {
+		return r.Result, err
 	}
 	y := make([]float64, width)
 	copy(y, x)
 	r.begin(x)
+	at := t // s  reached
 	fail := func(what string, reason error) error {
-		return &Failure{T: d.T, What: what, Where: m.where(x), Reason: reason}
+		return &Failure{T: at, What: what, Where: m.where(x), Reason: reason}
 	}
 	if st := m.begin(t, x, r.before); st != multibody.OK {
-		return r.Result, &Failure{T: t, What: m.named(st), Where: m.where(x)}
+		return r.Result, fail(m.named(st), nil)
 	}
-	d.Start(t, y)
 	if err := r.tell(t, y); err != nil {
 		return r.Result, err
 	}
 	k := 1
-	for d.T < end {
-		next := min(end, m.jump(d.T))
-		turned := false
-		for d.T < next && !turned {
+	for at < end {
+		if err := d.Start(at, y); err != nil {
+			return r.Result, fail(m.why(err, last), err)
+		}
+		next := min(end, m.jump(at))
+		turned, which := false, 0
+		for at < next && !turned {
 			if err := ctx.Err(); err != nil {
 				return r.Result, err
 			}
+			from := at
 			if err := d.Step(next); err != nil {
-				r.Accepted, r.Rejected = r.Accepted+d.Accepted, r.Rejected+d.Rejected
+				r.keep(d.Kept())
 				return r.Result, fail(m.why(err, last), err)
 			}
-			reached := d.T
-			at, which := r.turning(d)
-			if turned = which >= 0; turned {
-				reached = at
+			r.look(d)
+			reached, now := d.Reached()
+			var when float64
+			if when, which = r.turning(d, from); which >= 0 {
+				reached, turned = when, true
 			}
 			for o.Every > 0 && t+float64(k)*o.Every <= reached && t+float64(k)*o.Every < end-1e-9*o.Every {
-				at := t + float64(k)*o.Every
-				d.At(at, r.show)
-				if err := r.tell(at, r.show); err != nil {
+				show := t + float64(k)*o.Every
+				d.At(show, r.show)
+				if err := r.tell(show, r.show); err != nil {
 					return r.Result, err
 				}
 				k++
 			}
-			if d.At(reached, y); !turned {
-				copy(y, d.X)
+			if copy(y, now); turned {
+				d.At(reached, y)
+			}
+			at = reached
+			copy(x, y[:r.n])
+		}
+		if r.keep(d.Kept()); turned {
+			if r.Turns++; r.Turns > mostTurns {
+				return r.Result, fail(fmt.Sprintf("joints stuck or broke away %d times: too many to follow", mostTurns), nil)
+			}
+			if st := r.turn(at, which, y); st != multibody.OK {
+				return r.Result, fail(m.open(st), nil)
 			}
 			copy(x, y[:r.n])
-			if turned {
-				if r.Turns++; r.Turns > mostTurns {
-					return r.Result, fail(fmt.Sprintf("joints stuck or broke away %d times: too many to follow", mostTurns), nil)
-				}
-				if st := r.turn(reached, which, y); st != multibody.OK {
-					return r.Result, fail(m.open(st), nil)
-				}
-				copy(x, y[:r.n])
-				r.reached = reached
-				break
-			}
-			if moved, st := r.settle(d.T, y); st != multibody.OK {
-				return r.Result, fail(m.open(st), nil)
-			} else if moved {
-				copy(d.X, y)
-				d.Moved()
-				copy(x, y[:r.n])
-			}
-		}
-		r.Accepted, r.Rejected = r.Accepted+d.Accepted, r.Rejected+d.Rejected
-		if turned {
-			d.Start(r.reached, y)
-		} else if d.T < end {
-			d.Start(d.T, y)
 		}
 	}
 	if err := r.tell(end, y); err != nil {
@@ -158,6 +154,35 @@ func (m *Machine) Run(ctx context.Context, x []float64, t, end float64, o Option
 	}
 	r.close(y)
 	return r.Result, nil
+}
+
+// integrator is that of a formulation; flow writes the slope of all numbers.
+func (m *Machine) integrator(formulation string, width int, flow engine.RHS, rtol, atol float64, steps int) (multibody.Integrator, error) {
+	var drives []func(t float64) multibody.Motion
+	for k := range m.motions {
+		by := m.motions[k].by
+		drives = append(drives, func(t float64) multibody.Motion {
+			x, v, a := by.At(t)
+			return multibody.Motion{X: x, V: v, A: a}
+		})
+	}
+	if formulation == "" || formulation == multibody.Formulations()[0] {
+		return multibody.NewProjected(m.Model, m.Data, width, flow, drives, rtol, atol, steps), nil
+	}
+	n := m.Model.NQ() + m.Model.NV()
+	y, dy := make([]float64, width), make([]float64, width)
+	forces := func(t float64, q, v, z, tau, dz []float64) {
+		copy(y, q)
+		copy(y[len(q):], v)
+		copy(y[n:], z)
+		flow(t, y, dy)
+		copy(tau, m.tau)
+		copy(dz, dy[n:])
+		if dy[0]-dy[0] != 0 {
+			tau[0] = math.NaN()
+		}
+	}
+	return multibody.NewIntegrator(formulation, m.Model, m.Data, width-n, forces, drives, rtol, atol)
 }
 
 // jump is the first jump of a source after t (s).
@@ -180,14 +205,13 @@ func (m *Machine) jump(t float64) float64 {
 // runner is a Run under way.
 type runner struct {
 	Result
-	m       *Machine
-	n       int
-	each    func(*Sample) error
-	show    []float64
-	before  []float64
-	reached float64 // s  where a joint stuck or broke away
-	sample  Sample
-	start   []float64 // J  stored in each line at the start
+	m      *Machine
+	n      int
+	each   func(*Sample) error
+	show   []float64
+	before []float64
+	sample Sample
+	start  []float64 // J  stored in each line at the start
 }
 
 // begin starts the audit at the state x.
@@ -201,9 +225,7 @@ func (r *runner) stored(x []float64) []float64 {
 	m := r.m
 	out := make([]float64, len(m.lines)+1)
 	q, v, z := m.cut(x)
-	for k, a := range m.axes {
-		m.q[k] = q[a.iq]
-	}
+	m.look(q, v)
 	for k, p := range m.Parts {
 		out[k] = p.Stored(m.q, m.own(k, z))
 	}
@@ -213,48 +235,35 @@ func (r *runner) stored(x []float64) []float64 {
 	return out
 }
 
-// settle brings the state at t (s) back to the constraints, and tells whether that changed it.
-func (r *runner) settle(t float64, y []float64) (moved bool, st multibody.Status) {
-	m := r.m
-	copy(r.before, y[:r.n])
-	drift, st := r.project(t, y)
-	if st != multibody.OK {
-		return false, st
-	}
-	g, rate := m.Data.Residual()
-	r.Drift, r.Residual, r.Rate = max(r.Drift, drift), max(r.Residual, g), max(r.Rate, rate)
-	_, v, _ := m.cut(y)
-	_, was, _ := m.cut(r.before)
-	for i := range v {
-		r.Kick = max(r.Kick, math.Abs(v[i]-was[i]))
-	}
-	if m.Model.NC() > 0 && m.Data.Rank < m.Data.FullRank {
+// look notes a singular position at the end of a step.
+func (r *runner) look(d multibody.Integrator) {
+	if m := r.m; m.Model.NC() > 0 && m.Data.Rank < m.Data.FullRank {
 		if r.Singular++; r.Singular == 1 {
-			r.SingularAt = t
+			r.SingularAt, _ = d.Reached()
 		}
 	}
-	for i, x := range r.before {
-		if y[i] != x {
-			return true, multibody.OK
-		}
-	}
-	return false, multibody.OK
 }
 
-// project makes quaternions of length one and meets the constraints; drift is the largest change of a coordinate.
-func (r *runner) project(t float64, y []float64) (drift float64, st multibody.Status) {
+// keep adds what an integrator did since its start.
+func (r *runner) keep(k multibody.Kept) {
+	r.Accepted, r.Rejected, r.Leaps = r.Accepted+k.Accepted, r.Rejected+k.Rejected, r.Leaps+k.Leaps
+	r.Residual, r.Rate = max(r.Residual, k.Gap), max(r.Rate, k.Rate)
+	r.Drift, r.Kick = max(r.Drift, k.Drift), max(r.Kick, k.Kick)
+}
+
+// project makes quaternions of length one and meets the constraints.
+func (r *runner) project(t float64, y []float64) (st multibody.Status) {
 	m := r.m
 	q, v, _ := m.cut(y)
 	multibody.Normalise(m.Model, q)
 	if m.Model.NC() == 0 {
-		return 0, multibody.OK
+		return multibody.OK
 	}
 	m.drive(t)
-	st = multibody.Project(m.Model, m.Data, q, v)
-	for i := range q {
-		drift = max(drift, math.Abs(q[i]-r.before[i]))
+	if st = multibody.Project(m.Model, m.Data, q, v); st == multibody.OK {
+		m.rest(v)
 	}
-	return drift, st
+	return st
 }
 
 // tell shows the state y at t (s), which is brought to the constraints first.
@@ -264,8 +273,7 @@ func (r *runner) tell(t float64, y []float64) error {
 	}
 	m, s := r.m, &r.sample
 	copy(s.X, y[:r.n])
-	copy(r.before, s.X)
-	if _, st := r.project(t, s.X); st != multibody.OK {
+	if st := r.project(t, s.X); st != multibody.OK {
 		return &Failure{T: t, What: m.open(st), Where: m.where(s.X)}
 	}
 	s.T, s.In, s.Loss = t, 0, 0
@@ -310,14 +318,19 @@ func (m *Machine) named(st multibody.Status) string {
 // why says what stopped the integrator.
 func (m *Machine) why(err error, last multibody.Status) string {
 	var stop *engine.Stop
-	switch {
-	case !errors.As(err, &stop):
-		return err.Error()
-	case errors.Is(err, engine.ErrNonFinite):
-		return m.named(last)
+	if g, _ := m.Data.Residual(); g > openGap {
+		return m.open(multibody.NotConverged)
 	}
-	return fmt.Sprintf("%v, %d steps were taken, the last try was %.3g s", stop.Cause, stop.Steps, stop.H)
+	switch {
+	case errors.Is(err, engine.ErrNonFinite) || last != multibody.OK && last != multibody.Singular:
+		return m.named(last)
+	case errors.As(err, &stop):
+		return fmt.Sprintf("%v, %d steps were taken, the last try was %.3g s", stop.Cause, stop.Steps, stop.H)
+	}
+	return err.Error()
 }
+
+const openGap = 1e-9 // m, rad  of a constraint that is not met
 
 // open names the constraint that is missed most.
 func (m *Machine) open(st multibody.Status) string {
@@ -338,7 +351,7 @@ func (m *Machine) where(x []float64) string {
 	const most = 6
 	q, _, _ := m.cut(x)
 	var list []string
-	for k, a := range m.axes {
+	for k, a := range m.axes[:len(m.axes)-len(m.cuts)] {
 		if k == most {
 			list = append(list, "…")
 			break

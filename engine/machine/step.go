@@ -15,6 +15,8 @@ const (
 	mostSweeps = 100   // of the movers
 	meetRel    = 1e-9  // of the speeds of the step
 	meetAbs    = 1e-12 // rad/s, m/s
+	meetLoads  = 1e-2  // times that where loads of joints are found by repetition alone, whose errors are all of one sign
+	enough     = 1e-5  // of the speeds: what joints that come to rest together within one step may disagree on
 	near       = 1e-4  // of the speeds: what Newton's method leaves from there is a square of it, and the next evaluation sees it
 	held       = 1e-12 // share of its own mobility below which a joint is held by the constraints
 	still      = 1e-10 // rad/s, m/s  to which the projection is exact
@@ -40,6 +42,7 @@ func (s *Stepper) Step(t, h float64, x []float64) engine.Status {
 		s.led[k].was.X, s.led[k].was.V = q[a.iq], v[a.iv]
 	}
 	s.outside(t + h/2)
+	s.from(q, v)
 	// where the accelerations of the steps before lead to
 	for i := range s.w {
 		switch s.w[i] = v[i]; {
@@ -60,8 +63,9 @@ func (s *Stepper) Step(t, h float64, x []float64) engine.Status {
 	copy(s.wide, s.w)
 	for k := range s.movers {
 		b := &s.movers[k]
-		iv := m.axes[b.axis].iv
-		s.a[iv] = (b.end - v[iv]) / h
+		if a := &m.axes[b.axis]; a.cut < 0 {
+			s.a[a.iv] = (b.end - v[a.iv]) / h
+		}
 	}
 	for k := range s.led {
 		l := &s.led[k]
@@ -82,15 +86,16 @@ func (s *Stepper) Step(t, h float64, x []float64) engine.Status {
 		return s.fail(multibody.NonFinite)
 	}
 	if s.o.Audited {
-		s.spend(h, q, s.wide)
+		s.spend(h, s.wide)
 	}
 	copy(q, s.q1)
 	copy(v, s.v1)
 	copy(z, s.z1)
 	for k := range s.movers {
 		b := &s.movers[k]
-		if iv := m.axes[b.axis].iv; b.end == 0 && math.Abs(v[iv]) < still {
-			v[iv] = 0 // stopped by its law: the rounding of the projection would set it loose
+		b.rests = b.end == 0
+		if a := &m.axes[b.axis]; b.rests && a.cut < 0 && math.Abs(v[a.iv]) < still {
+			v[a.iv] = 0 // stopped by its law: the rounding of the projection would set it loose
 		}
 	}
 	s.gone = min(s.gone+1, 2)
@@ -129,39 +134,48 @@ func (s *Stepper) outside(t float64) {
 	clear(s.base)
 	for _, e := range s.M.efforts {
 		f, _, _ := e.by.At(t)
-		s.base[s.M.axes[e.axis].iv] += f
+		s.M.axes[e.axis].push(f, s.base)
 	}
 	for k, iv := range s.pushed {
 		s.base[iv] += s.push[k]
 	}
 }
 
+// from are the speeds of the movers at the beginning of the step. A loop that rested rests: its direction turns, so that the velocities of the
+// end tell its speed to the error of the step only.
+func (s *Stepper) from(q, v []float64) {
+	m := s.M
+	if len(m.cuts) > 0 {
+		multibody.Positions(m.Model, m.Data, q)
+		m.direct()
+	}
+	for k := range s.movers {
+		b := &s.movers[k]
+		a := &m.axes[b.axis]
+		if b.from = a.along(v); a.cut >= 0 && b.rests {
+			b.from = 0
+		}
+	}
+}
+
 // means finds w and a of the step, and what parts and movers make of them.
 func (s *Stepper) means(t, h float64, q, v, z []float64) (st multibody.Status, met bool) {
 	m := s.M
-	model, data := m.Model, m.Data
-	n := model.NV()
-	last := math.Inf(1)
+	last, first := math.Inf(1), 1
+	if len(m.loads) > 0 {
+		first = 2 // those of the step before come first
+	}
 	for round := 1; ; round++ {
 		copy(s.before, s.w)
-		multibody.Integrate(model, q, s.w, h/2, s.qm)
-		for k := range s.led {
-			l := &s.led[k]
-			data.Drive(k, multibody.Motion{X: (l.was.X + l.now.X) / 2, V: (l.was.V + l.now.V) / 2, A: (l.now.V - l.was.V) / h})
-		}
-		st = multibody.Accelerate(model, data, s.qm, s.w, s.base)
-		if st != multibody.OK && st != multibody.Singular {
+		if st = s.evaluate(h, q, v); st != multibody.OK && st != multibody.Singular {
 			return st, false
-		}
-		copy(s.a0, data.QDD)
-		for k, i := range s.p {
-			multibody.Response(model, data, i, s.col[k*n:k*n+n])
 		}
 		ok, calm := s.acting(t, h, q, v, z)
 		if !ok {
 			return multibody.NonFinite, false
 		}
 		// of all velocities
+		n := len(s.a)
 		copy(s.a, s.a0)
 		for k, f := range s.tp {
 			for i, c := range s.col[k*n : k*n+n] {
@@ -173,7 +187,9 @@ func (s *Stepper) means(t, h float64, q, v, z []float64) (st multibody.Status, m
 		}
 		for k := range s.movers {
 			b := &s.movers[k]
-			s.wide[m.axes[b.axis].iv] = b.w
+			if a := &m.axes[b.axis]; a.cut < 0 {
+				s.wide[a.iv] = b.w
+			}
 		}
 		change, size := 0.0, 0.0
 		for i, w := range s.wide {
@@ -183,56 +199,123 @@ func (s *Stepper) means(t, h float64, q, v, z []float64) (st multibody.Status, m
 		if change-change != 0 {
 			return multibody.NonFinite, false
 		}
+		if len(m.loads) > 0 {
+			s.press()
+		}
 		tol := meetRel*size + meetAbs
-		if !(change > tol) || round > 1 && change < 0.1*last && change*change <= tol*last {
+		if len(m.loads) > 0 {
+			tol *= meetLoads
+		}
+		if round >= first && !(change > tol) || first == 1 && round > 1 && change < 0.1*last && change*change <= tol*last {
 			return st, calm
 		}
 		if round == mostRounds {
-			return st, false
+			return st, change <= enough*size
 		}
 		last = change
 	}
 }
 
-// acting finds the torques tp on P with the equations of motion as they stand: Newton's method for the parts, in each turn of which the movers
-// meet. It begins at the speeds w.
+// evaluate takes the equations of motion in the middle of the step at the speeds w: accelerations a0 without the forces along P, and what a unit of each does.
+func (s *Stepper) evaluate(h float64, q, v []float64) (st multibody.Status) {
+	m := s.M
+	model, data := m.Model, m.Data
+	n := model.NV()
+	multibody.Integrate(model, q, s.w, h/2, s.qm)
+	for k := range s.led {
+		l := &s.led[k]
+		data.Drive(k, multibody.Motion{X: (l.was.X + l.now.X) / 2, V: (l.was.V + l.now.V) / 2, A: (l.now.V - l.was.V) / h})
+	}
+	if s.spatial {
+		data.Springless = true
+		st = multibody.Dynamics(model, data, s.qm, s.w, s.base)
+		data.Springless = false
+	} else {
+		st = multibody.Accelerate(model, data, s.qm, s.w, s.base)
+	}
+	if st != multibody.OK && st != multibody.Singular {
+		return st
+	}
+	copy(s.a0, data.QDD)
+	for k := range s.p {
+		p, col := &s.p[k], s.col[k*n:k*n+n]
+		switch {
+		case p.iv >= 0:
+			clear(col)
+			col[p.iv] = 1
+		case p.axis != nil:
+			model.CutRow(data, p.axis.cut, p.row)
+			copy(col, p.row)
+		default:
+			p.x = model.SpringRow(data, p.spring, p.row)
+			copy(col, p.row)
+		}
+		multibody.Answer(model, data, col)
+	}
+	for k := range s.p {
+		p := &s.p[k]
+		s.at[k], s.vp[k], s.ap[k] = p.along(s.w), p.along(v), p.along(s.a0)
+		for l := range s.p {
+			s.c[k*len(s.p)+l] = p.along(s.col[l*n : l*n+n])
+		}
+		if p.spring >= 0 {
+			p.x -= h / 2 * s.at[k] // so that the middle of the speeds w is met
+		}
+	}
+	return st
+}
+
+// press finds the loads of the joints in the middle of the step.
+func (s *Stepper) press() {
+	m := s.M
+	copy(s.all, s.base)
+	for k := range s.p {
+		s.p[k].push(s.tp[k], s.all)
+	}
+	m.Data.Springless = true
+	multibody.Again(m.Model, m.Data, s.qm, s.w, s.all)
+	for k := range s.p {
+		switch p := &s.p[k]; {
+		case p.axis != nil:
+			m.Model.RubCut(m.Data, p.axis.cut, -s.tp[k])
+		case p.spring >= 0:
+			m.Model.PullSpring(m.Data, p.spring, -s.tp[k])
+		}
+	}
+	multibody.Loads(m.Model, m.Data, s.w)
+	m.Data.Springless = false
+	m.press()
+}
+
+// acting finds the forces tp along P with the equations of motion as they stand: Newton's method for the parts, in each turn of which the movers
+// meet. It begins at the speeds at.
 func (s *Stepper) acting(t, h float64, q, v, z []float64) (ok, met bool) {
 	p := len(s.p)
 	if p == 0 {
 		return s.parts(t, h, q, v, z), true
 	}
-	m, n := s.M, s.M.Model.NV()
-	for k, i := range s.p {
-		s.at[k] = s.w[i]
-	}
 	last := math.Inf(1)
 	for turn := 0; ; turn++ {
-		for k, i := range s.p {
-			s.w[i] = s.at[k]
-		}
 		if !s.parts(t, h, q, v, z) {
 			return false, false
 		}
 		// (1 − h/2·C·S)·ŵ = v + h/2·(a0 + C·(τ − S·w)),   D = (1 − h/2·C·S)⁻¹·h/2·C
 		a := s.lu.A
 		for k := range p {
-			s.hat[k] = 0
-		}
-		for k, i := range s.p {
-			x := v[i] + h/2*s.a0[i]
+			x := s.vp[k] + h/2*s.ap[k]
+			c := s.c[k*p : k*p+p]
 			for l := range p {
-				c := h / 2 * s.col[l*n+i]
 				f := s.tp[l]
 				for j := range p {
 					f -= s.sp[l*p+j] * s.at[j]
 				}
-				x += c * f
+				x += h / 2 * c[l] * f
 			}
 			s.hat[k] = x
 			for j := range p {
 				sum := 0.0
 				for l := range p {
-					sum += s.col[l*n+i] * s.sp[l*p+j]
+					sum += c[l] * s.sp[l*p+j]
 				}
 				a[k*p+j] = -h / 2 * sum
 			}
@@ -245,20 +328,20 @@ func (s *Stepper) acting(t, h float64, q, v, z []float64) (ok, met bool) {
 		for k := range s.movers {
 			at := s.movers[k].place
 			d := s.d[k*p : k*p+p]
-			for l, i := range s.p {
-				d[l] = h / 2 * s.col[at*n+i]
+			for l := range p {
+				d[l] = h / 2 * s.c[l*p+at]
 			}
 			s.lu.Solve(d)
 		}
-		calm := s.meet(h, q, v)
+		calm := s.meet(h, q)
 		// speeds with the forces of the movers, and the torques that go with them
 		change, size := 0.0, 0.0
-		for l, i := range s.p {
+		for l := range p {
 			w := s.hat[l]
 			for k := range s.movers {
 				w += s.d[k*p+l] * s.movers[k].f
 			}
-			change, size = max(change, math.Abs(w-s.at[l])), max(size, math.Abs(w), math.Abs(v[i]))
+			change, size = max(change, math.Abs(w-s.at[l])), max(size, math.Abs(w), math.Abs(s.vp[l]))
 			s.hat[l] = w
 		}
 		for l := range p {
@@ -272,7 +355,7 @@ func (s *Stepper) acting(t, h float64, q, v, z []float64) (ok, met bool) {
 		if change-change != 0 {
 			return false, false
 		}
-		if change <= near*size+meetAbs || len(m.Parts) == 0 {
+		if change <= near*size+meetAbs || len(s.M.Parts) == 0 {
 			return true, calm
 		}
 		if turn == mostNewton {
@@ -290,20 +373,21 @@ func (s *Stepper) acting(t, h float64, q, v, z []float64) (ok, met bool) {
 	}
 }
 
-// parts puts the torques of parts, dampers and springs at the speeds w, and their slopes, into tp and sp.
+// parts puts the forces of parts, dampers and springs at the speeds at, and their slopes, into tp and sp.
 func (s *Stepper) parts(t, h float64, q, v, z []float64) bool {
 	m, p, na := s.M, len(s.p), len(s.M.axes)
 	clear(s.sp)
 	clear(s.tp)
 	for k := range s.elastic {
 		e := &s.elastic[k]
-		at := s.of[e.v]
-		s.tp[at] -= e.c * s.w[e.v]
-		s.sp[at*p+at] -= e.c
-		if e.k != 0 {
-			s.tp[at] -= e.k * (q[e.q] + h/2*s.w[e.v] - e.x)
-			s.sp[at*p+at] -= h / 2 * e.k
+		w, x := s.at[e.at], 0.0
+		if e.q < 0 {
+			x = s.p[e.at].x
+		} else if e.k != 0 {
+			x = q[e.q] - e.x
 		}
+		s.tp[e.at] -= e.c*w + e.k*(x+h/2*w)
+		s.sp[e.at*p+e.at] -= e.c + h/2*e.k
 	}
 	if len(m.Parts) == 0 {
 		return true
@@ -311,8 +395,16 @@ func (s *Stepper) parts(t, h float64, q, v, z []float64) bool {
 	// parts speak of axes
 	clear(s.tau)
 	clear(s.slope)
-	for k, a := range m.axes {
-		m.q[k], m.v[k], s.tried[k] = q[a.iq], v[a.iv], s.w[a.iv]
+	for k := range m.axes {
+		a := &m.axes[k]
+		if at := s.of[k]; at >= 0 {
+			m.v[k], s.tried[k] = s.vp[at], s.at[at]
+		} else if a.cut < 0 {
+			m.v[k], s.tried[k] = v[a.iv], s.w[a.iv]
+		}
+		if a.cut < 0 {
+			m.q[k] = q[a.iq]
+		}
 	}
 	for k, part := range m.Parts {
 		power, st := part.Trial(t, h, m.q, m.v, s.tried, m.own(k, z), m.own(k, s.z1), s.tau, s.slope)
@@ -322,14 +414,13 @@ func (s *Stepper) parts(t, h float64, q, v, z []float64) bool {
 		}
 		s.powers[k] = power
 	}
-	for k, a := range m.axes {
-		at := s.of[a.iv]
+	for k, at := range s.of {
 		if at < 0 {
 			continue
 		}
 		s.tp[at] += s.tau[k]
-		for l, b := range m.axes {
-			if to := s.of[b.iv]; to >= 0 {
+		for l, to := range s.of {
+			if to >= 0 {
 				s.sp[at*p+to] += s.slope[k*na+l]
 			}
 		}
@@ -347,9 +438,10 @@ type affine interface {
 func (s *Stepper) settle(t, h float64, z []float64) bool {
 	m := s.M
 	dw, moved := m.force, 0.0
-	for k, a := range m.axes {
-		dw[k] = s.w[a.iv] - s.tried[k]
-		s.tried[k] = s.w[a.iv]
+	for k := range m.axes {
+		w := m.axes[k].along(s.w)
+		dw[k] = w - s.tried[k]
+		s.tried[k] = w
 		moved = max(moved, math.Abs(dw[k]))
 	}
 	if moved == 0 {

@@ -26,9 +26,9 @@ func sledge() Spec {
 		return multibody.Body{Name: name, Joint: multibody.Joint{Kind: multibody.Prismatic, Axis: r3.Vec{X: 1}, Damping: 0.5}, Inertia: multibody.Inertia{Mass: 2}}
 	}
 	return Spec{
-		Spec:    multibody.Spec{Bodies: []multibody.Body{body("a"), body("b")}},
-		Efforts: []Effort{{"a", reference.Sine{Tone: reference.Tone{Amplitude: 12, Frequency: 1}}}},
-		Dry:     []Dry{{"a", &friction.Coulomb{Fc: 3}}, {"b", &friction.Coulomb{Fc: 2}}},
+		Spec:     multibody.Spec{Bodies: []multibody.Body{body("a"), body("b")}},
+		Efforts:  []Effort{{"a", reference.Sine{Tone: reference.Tone{Amplitude: 12, Frequency: 1}}}},
+		Friction: []Friction{{Joint: "a", Law: &friction.Coulomb{Fc: 3}}, {Joint: "b", Law: &friction.Coulomb{Fc: 2}}},
 		Parts: func(axis func(string) (int, error), axes int) ([]drivetrain.Part, error) {
 			return []drivetrain.Part{&drivetrain.Shaft{Label: "spring", Twist: drivetrain.Twist{A: 0, B: 1}, K: 150}}, nil
 		},
@@ -98,7 +98,7 @@ func TestStepHolds(t *testing.T) {
 				},
 				Couplings: []multibody.Coupling{{Name: "rope", Terms: []multibody.Term{{Joint: "drum", Factor: 0.05}, {Joint: "mass", Factor: -1}}}},
 			},
-			Dry: []Dry{{"drum", &friction.Coulomb{Fc: c.level}}},
+			Friction: []Friction{{Joint: "drum", Law: &friction.Coulomb{Fc: c.level}}},
 		}, StepOptions{})
 		x := follow(t, s, s.NewState(), 0.1, 100)
 		if want := -c.fall * 0.1 * 0.1 / 2; math.Abs(x[1]-want) > 1e-12 || c.fall == 0 && (x[0] != 0 || x[2] != 0 || math.Abs(x[1])+math.Abs(x[3]) > 1e-16) {

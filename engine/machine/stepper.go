@@ -26,12 +26,11 @@ type StepOptions struct {
 //	w = v + h·a/2,   H(q+hw/2)·a + h(q+hw/2, w) = τ̄(w) + Jacᵀ·λ,   Jac·a = −bias,   q⁺ = q + hw,   v⁺ = v + h·a,
 //
 // which is the implicit midpoint rule: order 2. q⁺ and v⁺ are then brought to the constraints by the shortest way. The forces of parts, of
-// dampers and springs in joints and of movers are implicit. They act on few velocities P, whose accelerations follow linearly from the
-// torques on them with the loops closed, so what is solved again and again is as small as P. Frame springs and the forces of motion are met
-// by repetition.
+// dampers, springs and movers are implicit. They act along few directions P: velocities, joints that close loops, springs between frames. The
+// accelerations along P follow linearly from the forces along P with the loops closed, so what is solved again and again is as small as P. The forces
+// of motion, and the loads of joints that act on their friction, are met by repetition.
 //
-// It is the step of multibody.Stepper with the parts of package drivetrain in it; drivetrain.Train has neither joints that stick, nor motions that are told,
-// nor spherical ones. x is the state of a Machine. It belongs to one goroutine.
+// x is the state of a Machine. It belongs to one goroutine.
 type Stepper struct {
 	M    *Machine
 	Last multibody.Status // of the last step
@@ -45,22 +44,23 @@ type Stepper struct {
 	movers  []moving
 	who     string // had no solution in the last step
 
-	// acted-on velocities
-	p  []int
-	of []int // place in p by velocity; −1: none
+	p       []direction
+	of      []int // place in p by axis; −1: none
+	spatial bool  // rows or loads want the bodies
 
 	// scratch: nv
-	w, before, a, past, a0, wide, v1, base []float64
-	q1, qm                                 []float64 // nq
-	z1                                     []float64
-	col                                    []float64 // p×nv
+	w, before, a, past, a0, wide, v1, base, all []float64
+	q1, qm                                      []float64 // nq
+	z1                                          []float64
+	col                                         []float64 // p×nv
 	// n axes
 	tau, slope, tried []float64
 	// p
-	tp, sp, hat, d, at []float64
-	lu                 engine.LU
-	powers             []circuit.Power
-	gone               int // steps of which a and past are the accelerations, the last first
+	tp, sp, hat, d, at, vp, ap []float64
+	c                          []float64 // p×p  accelerations along P by the forces along P
+	lu                         engine.LU
+	powers                     []circuit.Power
+	gone                       int // steps of which a and past are the accelerations, the last first
 }
 
 // leading is a joint whose motion is told: that at the beginning of the step and at its end.
@@ -70,9 +70,35 @@ type leading struct {
 	was, now  multibody.Motion
 }
 
-// elastic is damper and spring of a joint.
+// direction is one in which forces are implicit: a velocity, or row·v.
+type direction struct {
+	iv     int       // −1: row
+	axis   *axis     // a cut, which has the row
+	spring int       // between frames; −1: none
+	row    []float64 // nv
+	x      float64   // m  by how much the spring is longer than relaxed, in the middle of the step
+}
+
+func (p *direction) along(v []float64) float64 {
+	if p.iv >= 0 {
+		return v[p.iv]
+	}
+	return dot(p.row, v)
+}
+
+func (p *direction) push(f float64, tau []float64) {
+	if p.iv >= 0 {
+		tau[p.iv] += f
+		return
+	}
+	for i, x := range p.row {
+		tau[i] += f * x
+	}
+}
+
+// elastic is damper and spring of a joint, or between frames.
 type elastic struct {
-	v, q    int
+	at, q   int     // in p; position, −1: between frames
 	c, k, x float64 // N·m·s/rad, N·m/rad, rad
 }
 
@@ -82,6 +108,8 @@ type moving struct {
 	name        string
 	axis, place int // in p
 	dry         bool
+	rests       bool    // at the end of the last step
+	from        float64 // rad/s  at the beginning of the step
 	w, end, f   float64 // rad/s, rad/s, N·m on the joint
 	load, step  float64 // N·m  what the machine asks of it; by which f changed last
 }
@@ -100,21 +128,6 @@ func NewStepper(spec Spec, o StepOptions) (*Stepper, error) {
 	for name, by := range o.Movers {
 		movers[name] = by
 	}
-	stick := func(joint string, law friction.Model) {
-		if movers[joint] != nil {
-			errs = append(errs, fmt.Errorf("joint %q: friction stands twice: in the machine and with what drives the joint", joint))
-			return
-		}
-		by, err := newSticking(law)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("friction of joint %q: %w", joint, err))
-		}
-		movers[joint] = by
-	}
-	for _, b := range spec.Dry {
-		stick(b.Joint, b.Law)
-	}
-	spec.Dry = nil
 	// springs, dampers and friction of joints are implicit: they are taken out of the equations of motion
 	spec.Bodies = slices.Clone(spec.Bodies)
 	passive := map[string]multibody.Joint{}
@@ -122,9 +135,24 @@ func NewStepper(spec Spec, o StepOptions) (*Stepper, error) {
 		j := &spec.Bodies[i].Joint
 		passive[spec.Bodies[i].Name] = *j
 		if j.Coulomb > 0 {
-			stick(spec.Bodies[i].Name, &friction.Coulomb{Fc: j.Coulomb})
+			spec.Friction = append(slices.Clone(spec.Friction), Friction{Joint: spec.Bodies[i].Name, Law: &friction.Coulomb{Fc: j.Coulomb}})
 		}
 		j.Damping, j.Stiffness, j.Coulomb = 0, 0, 0
+	}
+	dry := map[string]*sticking{}
+	for _, f := range spec.Friction {
+		if movers[f.Joint] != nil || dry[f.Joint] != nil {
+			errs = append(errs, fmt.Errorf("joint %q: friction stands twice: in the machine and with what drives the joint", f.Joint))
+			continue
+		}
+		if f.sticks() {
+			by, err := newSticking(f.Law)
+			if err != nil {
+				errs = append(errs, fmt.Errorf("friction of joint %q: %w", f.Joint, err))
+				continue
+			}
+			movers[f.Joint], dry[f.Joint] = by, by
+		}
 	}
 	spec.Drives, spec.Motions = slices.Clone(spec.Drives), slices.Clone(spec.Motions)
 	for _, joint := range o.Led {
@@ -148,18 +176,43 @@ func NewStepper(spec Spec, o StepOptions) (*Stepper, error) {
 		s.led[i] = leading{axis: d.axis, row: d.row, by: d.by}
 		d.by = &s.led[i] // the machine's own evaluations are those of the end of the step
 	}
-	moves := map[int]bool{} // velocities whose forces are implicit
+	moves := make([]int, m.Model.NV()) // place of velocities whose forces are implicit, behind one
+	implicit := func(iv int) int {
+		if moves[iv] == 0 {
+			s.p = append(s.p, direction{iv: iv, spring: -1})
+			moves[iv] = len(s.p)
+		}
+		return moves[iv] - 1
+	}
 	for j := 1; j <= m.Model.Bodies(); j++ {
 		name, kind, iq, iv := m.Model.JointOf(j)
 		if is := passive[name]; is.Damping != 0 || is.Stiffness != 0 {
 			for k := range kind.NV() {
-				s.elastic = append(s.elastic, elastic{v: iv + k, q: iq, c: is.Damping, k: is.Stiffness, x: is.Rest})
-				moves[iv+k] = true
+				s.elastic = append(s.elastic, elastic{at: implicit(iv + k), q: iq, c: is.Damping, k: is.Stiffness, x: is.Rest})
 			}
 		}
 	}
+	for k := range m.Model.Springs() {
+		stiffness, damping := m.Model.Spring(k)
+		s.elastic = append(s.elastic, elastic{at: len(s.p), q: -1, c: damping, k: stiffness})
+		s.p = append(s.p, direction{iv: -1, spring: k, row: make([]float64, m.Model.NV())})
+	}
+	s.of = make([]int, len(m.axes))
+	for k := range s.of {
+		s.of[k] = -1
+	}
+	acts := func(k int) {
+		switch a := &m.axes[k]; {
+		case s.of[k] >= 0:
+		case a.cut < 0:
+			s.of[k] = implicit(a.iv)
+		default:
+			s.of[k] = len(s.p)
+			s.p = append(s.p, direction{iv: -1, axis: a, spring: -1, row: a.row})
+		}
+	}
 	for _, k := range acted(m.Parts, len(m.axes)) {
-		moves[m.axes[k].iv] = true
+		acts(k)
 	}
 	for _, joint := range o.Pushed {
 		k, err := m.Axis(joint)
@@ -168,19 +221,30 @@ func NewStepper(spec Spec, o StepOptions) (*Stepper, error) {
 		}
 		s.pushed = append(s.pushed, m.axes[k].iv)
 	}
-	for k, a := range m.axes { // in their order: a map has none
-		if by := movers[a.name]; by != nil {
-			_, dry := by.(*sticking)
-			s.movers = append(s.movers, moving{Mover: by, name: a.name, axis: k, dry: dry})
-			moves[a.iv] = true
-			delete(movers, a.name)
+	for k := range m.axes { // in their order: a map has none
+		name := m.axes[k].name
+		if by := movers[name]; by != nil {
+			acts(k)
+			s.movers = append(s.movers, moving{Mover: by, name: name, axis: k, place: s.of[k], dry: dry[name] != nil})
+			delete(movers, name)
+		}
+	}
+	for _, l := range m.loads {
+		if by := dry[m.axes[l.axis].name]; by != nil {
+			by.load = l
 		}
 	}
 	for joint := range movers {
 		_, err := m.Axis(joint)
 		return nil, fmt.Errorf("joint that moves by itself: %w", err)
 	}
-	s.room(moves)
+	for k := range s.of { // what stands on a velocity that is implicit
+		if a := &m.axes[k]; a.cut < 0 && moves[a.iv] > 0 {
+			s.of[k] = moves[a.iv] - 1
+		}
+	}
+	s.spatial = len(m.loads) > 0 || slices.ContainsFunc(s.p, func(p direction) bool { return p.iv < 0 })
+	s.room()
 	for _, p := range m.Parts {
 		if c, ok := p.(*circuit.Circuit); ok {
 			c.Audited = o.Audited
@@ -220,25 +284,14 @@ func acted(parts []drivetrain.Part, n int) (axes []int) {
 }
 
 // room makes the workspace.
-func (s *Stepper) room(moves map[int]bool) {
+func (s *Stepper) room() {
 	m := s.M
 	n, nq, na := m.Model.NV(), m.Model.NQ(), len(m.axes)
-	s.of = make([]int, n)
-	for i := range n {
-		s.of[i] = -1
-		if moves[i] {
-			s.of[i] = len(s.p)
-			s.p = append(s.p, i)
-		}
-	}
-	for k := range s.movers {
-		s.movers[k].place = s.of[m.axes[s.movers[k].axis].iv]
-	}
 	f := func(n int) []float64 { return make([]float64, n) }
 	p := len(s.p)
-	s.w, s.before, s.a, s.past, s.a0, s.wide, s.v1, s.base, s.q1, s.qm = f(n), f(n), f(n), f(n), f(n), f(n), f(n), f(n), f(nq), f(nq)
+	s.w, s.before, s.a, s.past, s.a0, s.wide, s.v1, s.base, s.all, s.q1, s.qm = f(n), f(n), f(n), f(n), f(n), f(n), f(n), f(n), f(n), f(nq), f(nq)
 	s.z1, s.push, s.col, s.tau, s.slope, s.tried = f(len(m.states)), f(len(s.pushed)), f(p*n), f(na), f(na*na), f(na)
-	s.tp, s.sp, s.hat, s.d, s.at, s.lu = f(p), f(p*p), f(p), f(p*p), f(p), engine.NewLU(p)
+	s.tp, s.sp, s.hat, s.d, s.at, s.vp, s.ap, s.c, s.lu = f(p), f(p*p), f(p), f(p*p), f(p), f(p), f(p), f(p*p), engine.NewLU(p)
 	s.powers = make([]circuit.Power, len(m.Parts))
 }
 

@@ -3,56 +3,55 @@ package machine
 import (
 	"math"
 
-	"hilrig/engine"
+	"gonum.org/v1/gonum/mat"
+
 	"hilrig/engine/friction"
 	"hilrig/engine/multibody"
 )
 
-// Dry is friction with a stick mode on a joint with one coordinate. While the joint sticks, friction is the torque that keeps its
-// acceleration zero; beyond the break-away level of the law it slips, and friction is that of the steady curve in the direction of slip. The
-// instants of arrest and release are located, and the integration begins anew there.
-type Dry struct {
-	Joint string
-	Law   friction.Model
-}
-
-// Sticks tells whether a law can be Dry: a level and a curve without states.
-func Sticks(law friction.Model) bool {
-	_, smooth := law.(friction.Smooth)
-	_, switched := law.(friction.Switched)
-	_, sided := law.(*friction.TwoSidedStick)
-	return (switched || sided) && !smooth && law.StateDim() == 0
-}
-
-// dry is a Dry in a machine.
+// dry is friction that sticks.
 type dry struct {
 	axis  int
 	law   friction.Model
 	rest  friction.ByDirection // N·m  break-away levels
+	load  *loaded              // nil: the law as it is
 	dir   float64              // direction of slip; 0: it sticks
 	force float64              // N·m  on the joint, at the last Flow
+	drift float64              // rad/s²  acceleration of a cut joint without that of the velocities
+}
+
+// scale is the factor of the law.
+func (d *dry) scale() float64 {
+	if d.load == nil {
+		return 1
+	}
+	return d.load.scale
 }
 
 // slide is the friction on a joint that slips with the speed v. Just after release it is that of the least speed.
 func (d *dry) slide(v float64) float64 {
 	const least = 1e-12 // rad/s
-	return -d.law.Steady(d.dir * max(d.dir*v, least))
+	return -d.law.Steady(d.dir*max(d.dir*v, least)) * d.scale()
 }
 
 // level is how much can hold the joint against what the force of friction opposes.
 func (d *dry) level() float64 {
 	if d.force < 0 {
-		return d.rest.Forward
+		return d.rest.Forward * d.scale()
 	}
-	return d.rest.Backward
+	return d.rest.Backward * d.scale()
 }
 
-// ridge is the mobility, as a share of its own, that a joint has at least: where two joints that stick do the same work they share it, and one that
-// cannot be held, as a rocker in its dead point, asks for a force beyond any level.
-const ridge = 1e-10
+const (
+	// shared is the part of the largest mobility, each joint's by its own without constraints, below which joints that stick do the same work, and
+	// share it with the least forces, or one cannot be held, as a rocker in its dead point: what asks for it then is a force beyond any level.
+	shared = 1e-9
+	// ridge is the part that such a joint is taken to yield.
+	ridge = 1e-10
+)
 
 // hold finds the forces that keep all joints that stick without acceleration, and adds them to tau: the accelerations are linear in
-// them.
+// them. It follows Dynamics, at the same q, v.
 func (m *Machine) hold(q, v []float64) multibody.Status {
 	stuck := m.stuck[:0]
 	for k := range m.dry {
@@ -60,49 +59,101 @@ func (m *Machine) hold(q, v []float64) multibody.Status {
 			stuck = append(stuck, k)
 		}
 	}
-	n := len(stuck)
+	n, nv := len(stuck), m.Model.NV()
 	if n == 0 {
 		return multibody.OK
 	}
-	st := multibody.Dynamics(m.Model, m.Data, q, v, m.tau)
-	if st != multibody.OK && st != multibody.Singular {
+	if st := multibody.Again(m.Model, m.Data, q, v, m.tau); st != multibody.OK && st != multibody.Singular {
 		return st
 	}
-	at := func(k int) int { return m.axes[m.dry[k].axis].iv }
-	lu := &m.holds[n]
-	rhs := m.held[:n]
+	at := func(k int) *axis { return &m.axes[m.dry[k].axis] }
+	rhs, scale := m.held[:n], m.loose[:n]
+	mobility := mat.NewSymDense(n, nil)
 	for i, k := range stuck {
-		rhs[i] = -m.Data.QDD[at(k)]
-	}
-	for j, k := range stuck {
-		m.tau[at(k)]++
-		if st := multibody.Dynamics(m.Model, m.Data, q, v, m.tau); st != multibody.OK && st != multibody.Singular {
-			return st
-		}
-		m.tau[at(k)]--
-		for i, l := range stuck {
-			lu.A[i*n+j] = m.Data.QDD[at(l)] + rhs[i]
+		a := m.answer[i*nv : i*nv+nv]
+		clear(a)
+		at(k).push(1, a)
+		multibody.Answer(m.Model, m.Data, a)
+		scale[i] = 1 / math.Sqrt(m.loosest(at(k)))
+		rhs[i] = scale[i] * (-at(k).along(m.Data.QDD) - m.dry[k].drift)
+		for j, l := range stuck[:i+1] {
+			mobility.SetSym(i, j, scale[i]*scale[j]*at(l).along(a))
 		}
 	}
-	for i, k := range stuck {
-		lu.A[i*n+i] += ridge / m.Data.H[at(k)*m.Model.NV()+at(k)]
-	}
-	if !lu.Factor() {
+	if !leastForces(mobility, rhs) {
 		return multibody.NotPositive
 	}
-	lu.Solve(rhs)
+	for i := range rhs {
+		rhs[i] *= scale[i]
+	}
 	for i, k := range stuck {
 		m.dry[k].force = rhs[i]
-		m.tau[at(k)] += rhs[i]
+		m.force[m.dry[k].axis] += rhs[i]
+		at(k).push(rhs[i], m.tau)
 	}
 	return multibody.OK
 }
 
-// release lets joints slip that stick beyond their level at the state y, one after the other.
+// leastForces replaces b by the least x with A·x = b, A positive semidefinite with diagonals up to 1.
+func leastForces(a *mat.SymDense, b []float64) bool {
+	if len(b) == 1 {
+		if x := a.At(0, 0); x > shared {
+			b[0] /= x
+			return true
+		}
+	}
+	var e mat.EigenSym
+	if !e.Factorize(a, true) {
+		return false
+	}
+	var u mat.Dense
+	e.VectorsTo(&u)
+	values, size := e.Values(nil), 0.0
+	for _, x := range b {
+		size = max(size, math.Abs(x))
+	}
+	out := make([]float64, len(b))
+	for k, v := range values {
+		c := 0.0
+		for i, x := range b {
+			c += u.At(i, k) * x
+		}
+		switch {
+		case v > shared*max(values[len(values)-1], shared):
+			c /= v
+		case math.Abs(c) <= shared*size:
+			continue // rounding
+		default:
+			c /= ridge
+		}
+		for i := range out {
+			out[i] += c * u.At(i, k)
+		}
+	}
+	copy(b, out)
+	return true
+}
+
+// loosest is the mobility (1/kg·m²) that an axis has without constraints, but for a factor of a few.
+func (m *Machine) loosest(a *axis) (sum float64) {
+	n := m.Model.NV()
+	if a.cut < 0 {
+		return 1 / m.Data.H[a.iv*n+a.iv]
+	}
+	for i, x := range a.row {
+		sum += x * x / m.Data.H[i*n+i]
+	}
+	return sum
+}
+
+// release lets joints slip that stick beyond their level at the state y, one after the other: first with the loads of joints as they are, since a joint
+// that cannot be held, as in a dead point, would load the others with a force that is never there.
 func (m *Machine) release(t float64, x, dx []float64) multibody.Status {
-	for range len(m.dry) + 1 {
+	m.frozen = len(m.loads) > 0
+	for turns := 2 * len(m.dry); ; turns-- {
 		st := m.Flow(t, x, dx)
 		if st != multibody.OK && st != multibody.Singular {
+			m.frozen = false
 			return st
 		}
 		worst, most := -1, 1+1e-9
@@ -111,46 +162,68 @@ func (m *Machine) release(t float64, x, dx []float64) multibody.Status {
 				worst, most = k, math.Abs(d.force)/max(d.level(), math.SmallestNonzeroFloat64)
 			}
 		}
-		if worst < 0 {
+		switch {
+		case worst >= 0 && turns > 0:
+			m.dry[worst].dir = -math.Copysign(1, m.dry[worst].force)
+		case m.frozen:
+			m.frozen = false
+		default:
 			return multibody.OK
 		}
-		m.dry[worst].dir = -math.Copysign(1, m.dry[worst].force)
 	}
-	return multibody.OK
 }
+
+const rests = 1e-12 // rad/s, m/s  below which a joint is at rest
 
 // begin finds which joints stick at the start.
 func (m *Machine) begin(t float64, x, dx []float64) multibody.Status {
-	_, v, _ := m.cut(x)
+	q, v, _ := m.cut(x)
+	if len(m.cuts) > 0 {
+		multibody.Positions(m.Model, m.Data, q)
+		m.direct()
+	}
 	for k := range m.dry {
 		d := &m.dry[k]
 		d.dir = 0
-		if w := v[m.axes[d.axis].iv]; w != 0 {
+		if w := m.axes[d.axis].along(v); math.Abs(w) > rests {
 			d.dir = math.Copysign(1, w)
 		}
+	}
+	// the loads of a machine without friction are a beginning
+	for _, l := range m.loads {
+		l.set(0)
+	}
+	if len(m.loads) > 0 {
+		m.frozen = true
+		st := m.Flow(t, x, dx)
+		if m.frozen = false; st != multibody.OK && st != multibody.Singular {
+			return st
+		}
+		multibody.Loads(m.Model, m.Data, v)
+		m.press()
 	}
 	return m.release(t, x, dx)
 }
 
-// turning finds the first instant of the last step at which a joint that slips comes to rest, or one that sticks breaks away.
-func (r *runner) turning(d *engine.DormandPrince) (t float64, which int) {
+// turning finds the first instant of the last step, which began at from (s), at which a joint that slips comes to rest, or one that sticks breaks away.
+func (r *runner) turning(d multibody.Integrator, from float64) (t float64, which int) {
 	m := r.m
+	end, _ := d.Reached()
 	t, which = math.Inf(1), -1
 	for k := range m.dry {
 		b := &m.dry[k]
-		iv := m.Model.NQ() + m.axes[b.axis].iv
 		margin := func(at float64) float64 {
 			d.At(at, r.show)
 			if b.dir != 0 {
-				return b.dir * r.show[iv]
+				return b.dir*m.speed(b.axis, r.show) + rests
 			}
 			m.Flow(at, r.show[:r.n], r.before)
 			return b.level() - math.Abs(b.force)
 		}
-		if margin(d.T) >= 0 || b.dir == 0 && margin(d.T) > -1e-9*b.level() {
+		if margin(end) >= 0 || b.dir == 0 && margin(end) > -1e-9*b.level() {
 			continue
 		}
-		lo, hi := d.Old, d.T
+		lo, hi := from, end
 		for range 60 {
 			mid := lo + (hi-lo)/2
 			if mid <= lo || mid >= hi {
@@ -169,7 +242,7 @@ func (r *runner) turning(d *engine.DormandPrince) (t float64, which int) {
 	return t, which
 }
 
-// turn changes the mode of a joint at the state y.
+// turn changes the mode of a joint at the state y. Joints that come to rest with it, as all those of a linkage do, stick with it.
 func (r *runner) turn(t float64, which int, y []float64) multibody.Status {
 	m := r.m
 	b := &m.dry[which]
@@ -177,11 +250,50 @@ func (r *runner) turn(t float64, which int, y []float64) multibody.Status {
 		m.Flow(t, y[:r.n], r.before)
 		b.dir = -math.Copysign(1, b.force)
 	} else {
-		b.dir = 0
-		y[m.Model.NQ()+m.axes[b.axis].iv] = 0
+		for k := range m.dry {
+			if d := &m.dry[k]; k == which || math.Abs(m.speed(d.axis, y)) <= rests {
+				d.dir = 0
+				if a := &m.axes[d.axis]; a.cut < 0 {
+					y[m.Model.NQ()+a.iv] = 0
+				}
+			}
+		}
 	}
-	if _, st := r.project(t, y); st != multibody.OK {
+	if st := r.project(t, y); st != multibody.OK {
 		return st
 	}
 	return m.release(t, y[:r.n], r.before)
+}
+
+// speed is that of an axis in the state x.
+func (m *Machine) speed(axis int, x []float64) float64 {
+	q, v, _ := m.cut(x)
+	if m.axes[axis].cut >= 0 {
+		multibody.Positions(m.Model, m.Data, q)
+		m.direct()
+	}
+	return m.axes[axis].along(v)
+}
+
+// rest takes away what speed the integration has left of loops that stick; it follows Project.
+func (m *Machine) rest(v []float64) {
+	if len(m.cuts) == 0 {
+		return
+	}
+	m.direct()
+	answer := m.answer[:len(v)]
+	for k := range m.dry {
+		a := &m.axes[m.dry[k].axis]
+		if m.dry[k].dir != 0 || a.cut < 0 {
+			continue
+		}
+		copy(answer, a.row)
+		multibody.Answer(m.Model, m.Data, answer)
+		if yields := a.along(answer); yields > held*m.loosest(a) {
+			x := a.along(v) / yields
+			for i := range v {
+				v[i] -= x * answer[i]
+			}
+		}
+	}
 }

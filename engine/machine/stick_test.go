@@ -17,8 +17,8 @@ import (
 func TestDrySpring(t *testing.T) {
 	const m, k, fc = 2.0, 200.0, 14.0
 	s := Spec{
-		Spec: multibody.Spec{Bodies: []multibody.Body{{Name: "b", Joint: multibody.Joint{Kind: multibody.Prismatic, Axis: r3.Vec{X: 1}, Stiffness: k}, Inertia: multibody.Inertia{Mass: m}}}},
-		Dry:  []Dry{{Joint: "b", Law: &friction.Coulomb{Fc: fc}}},
+		Spec:     multibody.Spec{Bodies: []multibody.Body{{Name: "b", Joint: multibody.Joint{Kind: multibody.Prismatic, Axis: r3.Vec{X: 1}, Stiffness: k}, Inertia: multibody.Inertia{Mass: m}}}},
+		Friction: []Friction{{Joint: "b", Law: &friction.Coulomb{Fc: fc}}},
 	}
 	a := build(t, s)
 	x := a.NewState()
@@ -54,9 +54,9 @@ func TestDrySpring(t *testing.T) {
 func TestBreakAway(t *testing.T) {
 	const j, fs, fc, rate = 0.02, 0.5, 0.3, 0.4
 	s := Spec{
-		Spec:    multibody.Spec{Bodies: []multibody.Body{{Name: "b", Joint: multibody.Joint{Kind: multibody.Revolute, Armature: j}}}},
-		Dry:     []Dry{{Joint: "b", Law: &friction.StaticCoulombViscous{Fc: fc, Fs: fs, Delta: 1}}},
-		Efforts: []Effort{{Joint: "b", By: reference.Ramp{Velocity: rate}}},
+		Spec:     multibody.Spec{Bodies: []multibody.Body{{Name: "b", Joint: multibody.Joint{Kind: multibody.Revolute, Armature: j}}}},
+		Friction: []Friction{{Joint: "b", Law: &friction.StaticCoulombViscous{Fc: fc, Fs: fs, Delta: 1}}},
+		Efforts:  []Effort{{Joint: "b", By: reference.Ramp{Velocity: rate}}},
 	}
 	m := build(t, s)
 	x := m.NewState()
@@ -97,9 +97,9 @@ func TestDryByDirection(t *testing.T) {
 	}
 	for _, c := range []struct{ rate, level float64 }{{1, 0.5}, {-1, 0.2}} {
 		m := build(t, Spec{
-			Spec:    multibody.Spec{Bodies: []multibody.Body{{Name: "b", Joint: multibody.Joint{Kind: multibody.Revolute, Armature: 0.1}}}},
-			Dry:     []Dry{{Joint: "b", Law: law}},
-			Efforts: []Effort{{Joint: "b", By: reference.Ramp{Velocity: c.rate}}},
+			Spec:     multibody.Spec{Bodies: []multibody.Body{{Name: "b", Joint: multibody.Joint{Kind: multibody.Revolute, Armature: 0.1}}}},
+			Friction: []Friction{{Joint: "b", Law: law}},
+			Efforts:  []Effort{{Joint: "b", By: reference.Ramp{Velocity: c.rate}}},
 		})
 		x := m.NewState()
 		if _, err := m.Run(context.Background(), x, 0, 1, Options{}, nil); err != nil {
@@ -125,7 +125,7 @@ func TestDeadPoints(t *testing.T) {
 			Frames: []multibody.Frame{{Name: "tip", Body: "rod", Pose: multibody.At(0.3, 0, 0)}},
 			Cuts:   []multibody.Cut{{Name: "pin", Kind: multibody.CutPoint, A: "tip", B: "slide"}},
 		},
-		Dry: []Dry{{"crank", &friction.Coulomb{Fc: 1}}, {"slide", &friction.Coulomb{Fc: 4}}},
+		Friction: []Friction{{Joint: "crank", Law: &friction.Coulomb{Fc: 1}}, {Joint: "slide", Law: &friction.Coulomb{Fc: 4}}},
 	}
 	m := build(t, s)
 	x := m.NewState()
@@ -168,7 +168,7 @@ func TestDryArms(t *testing.T) {
 			{Name: "a", Joint: multibody.Joint{Kind: multibody.Revolute}, Inertia: arm},
 			{Name: "b", Parent: "a", Place: multibody.At(1, 0, 0), Joint: multibody.Joint{Kind: multibody.Revolute}, Inertia: arm},
 		}},
-		Dry: []Dry{{"a", &friction.Coulomb{Fc: 2}}, {"b", &friction.Coulomb{Fc: 3}}},
+		Friction: []Friction{{Joint: "a", Law: &friction.Coulomb{Fc: 2}}, {Joint: "b", Law: &friction.Coulomb{Fc: 3}}},
 	}
 	m := build(t, s)
 	x := m.NewState()

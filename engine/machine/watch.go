@@ -29,6 +29,7 @@ const (
 	ofConstraint
 	ofAcceleration
 	ofMover
+	ofLoad
 	ofResidual
 )
 
@@ -43,21 +44,23 @@ func (s *Stepper) known() (signals []engine.Signal, from []place) {
 		}
 		signals, from = append(signals, c), append(from, p)
 	}
-	for _, a := range m.axes {
-		unit := "rad/s²"
-		if a.linear {
-			unit = "m/s²"
+	for i := range m.axes {
+		a := &m.axes[i]
+		if a.cut < 0 {
+			unit := "rad/s²"
+			if a.linear {
+				unit = "m/s²"
+			}
+			signals, from = append(signals, engine.Signal{Name: a.name + ".a", Unit: unit}), append(from, place{ofAcceleration, a.iv})
 		}
-		signals, from = append(signals, engine.Signal{Name: a.name + ".a", Unit: unit}), append(from, place{ofAcceleration, a.iv})
 	}
 	for k := range s.movers {
 		if b := &s.movers[k]; b.dry {
-			unit := "N·m"
-			if m.axes[b.axis].linear {
-				unit = "N"
-			}
-			signals, from = append(signals, engine.Signal{Name: b.name + ".friction", Unit: unit}), append(from, place{ofMover, k})
+			signals, from = append(signals, engine.Signal{Name: b.name + frictionSuffix, Unit: m.axes[b.axis].unit()}), append(from, place{ofMover, k})
 		}
+	}
+	for k, l := range m.loads {
+		signals, from = append(signals, engine.Signal{Name: m.axes[l.axis].name + loadSuffix, Unit: "N"}), append(from, place{ofLoad, k})
 	}
 	if m.Model.NC() > 0 {
 		signals, from = append(signals, engine.Signal{Name: "residual"}), append(from, place{of: ofResidual})
@@ -112,6 +115,8 @@ func (w *Watch) Read(s *Stepper, x, y []float64) {
 			y[i] = s.M.Data.QDD[p.at]
 		case ofMover:
 			y[i] = -s.movers[p.at].f
+		case ofLoad:
+			y[i] = s.M.loads[p.at].force
 		case ofResidual:
 			y[i], _ = s.M.Data.Residual()
 		}

@@ -39,6 +39,25 @@ func (m *Model) CutRow(d *Data, k int, row []float64) {
 	}
 }
 
+// CutDrift is what d(row·v)/dt has beside row·dv/dt, row that of CutRow (rad/s², m/s²). It follows Dynamics at once.
+func (m *Model) CutDrift(d *Data, k int) float64 {
+	c := &m.loops.cuts[k]
+	a, b := &d.body[c.a], &d.body[c.b]
+	axis := turn(&a.rot, c.axis)
+	switch c.free {
+	case Revolute:
+		turned := r3.Sub(b.vel.ang, a.vel.ang)
+		return r3.Dot(axis, r3.Sub(b.acc.ang, a.acc.ang)) + r3.Dot(r3.Cross(a.vel.ang, axis), turned)
+	case Prismatic:
+		db := turn(&b.rot, c.pb)
+		at := r3.Sub(r3.Add(b.pos, db), a.pos)
+		u := r3.Sub(velocityAt(b, db), velocityAt(a, at))
+		rel := r3.Sub(r3.Sub(accelerationAt(b, db), accelerationAt(a, at)), r3.Scale(2, r3.Cross(a.vel.ang, u)))
+		return r3.Dot(axis, rel)
+	}
+	return 0
+}
+
 // CutLoad is the force (N) that presses the surfaces of cut k on each other, by its multipliers: what NormalLoad is of a joint of the tree.
 // Valid after Dynamics.
 func (m *Model) CutLoad(d *Data, k int) float64 {
@@ -46,8 +65,8 @@ func (m *Model) CutLoad(d *Data, k int) float64 {
 	return math.Sqrt(r3.Norm2(f))
 }
 
-// rubCut notes for Loads what a friction F in cut k does to its bodies; Positions must be valid.
-func (m *Model) rubCut(d *Data, k int, friction float64) {
+// RubCut notes for the next Loads what a friction F in cut k, N·m or N against the motion of CutRow, does to its bodies; Positions must be valid.
+func (m *Model) RubCut(d *Data, k int, friction float64) {
 	c := &m.loops.cuts[k]
 	a, b := &d.body[c.a], &d.body[c.b]
 	w := r3.Scale(-friction, turn(&a.rot, c.axis))

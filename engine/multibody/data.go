@@ -15,6 +15,8 @@ type Data struct {
 	L   []float64 // nv×nv  lower factor H = Lᵀ·L, by Factor
 	LoopData
 
+	Springless bool // springs between frames are left out of Dynamics, Accelerate and Again: a stepper takes them upon itself
+
 	body    []bodyData
 	column  []spatial // S of each velocity: what a unit of it does to its body
 	wrench  []Wrench  // external, of each body
@@ -22,8 +24,7 @@ type Data struct {
 	passive []Wrench  // of the springs
 	loaded  bool      // some wrench may be other than zero
 
-	springless bool // a stepper takes the springs between bodies upon itself
-	flat       []flatData
+	flat []flatData
 }
 
 // Wrench is a force and a moment on a body.

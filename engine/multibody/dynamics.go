@@ -104,7 +104,7 @@ func (m *Model) assess(d *Data, q, v []float64) {
 		m.move(d, j, v)
 		m.weigh(d, j, q, v)
 	}
-	if d.springless {
+	if d.Springless {
 		clear(d.passive)
 	} else if len(m.springs) > 0 {
 		m.pull(d)

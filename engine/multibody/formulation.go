@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"hilrig/engine"
 	"hilrig/engine/spelling"
 )
 
@@ -20,6 +21,7 @@ type Integrator interface {
 type Kept struct {
 	Status             Status  // the worst
 	Gap, Rate          float64 // m, rad and 1/s  largest |g| and |dg/dt| at the end of a step
+	Drift, Kick        float64 // rad, m and rad/s, m/s  largest change of a coordinate and of a velocity by a projection
 	Leaps              int     // over singular positions
 	Accepted, Rejected int     // steps
 }
@@ -46,6 +48,15 @@ func NewIntegrator(formulation string, m *Model, d *Data, nz int, f Forces, driv
 	return nil, fmt.Errorf("unknown formulation %q%s: want %s", formulation, spelling.DidYouMean(formulation, Formulations()), strings.Join(Formulations(), " or "))
 }
 
+// NewProjected is the integrator of the formulation projection for a caller that writes the slope of all n numbers x = [q | v | z] itself, NaN where
+// there is none. Positions, and drives, are those of the machine at its end.
+func NewProjected(m *Model, d *Data, n int, flow engine.RHS, drives []func(t float64) Motion, rtol, atol float64, steps int) Integrator {
+	o := &Offline{}
+	o.begin(m, d, n, drives, flow)
+	o.Rtol, o.Atol, o.MaxSteps = rtol, atol, steps
+	return projected{o}
+}
+
 // projected is Offline as an Integrator.
 type projected struct{ *Offline }
 
@@ -57,7 +68,7 @@ func (p projected) Start(t float64, x []float64) error {
 func (p projected) Reached() (t float64, x []float64) { return p.T, p.X }
 
 func (p projected) Kept() Kept {
-	return Kept{p.Status, p.Gap, p.Rate, p.Leaps, p.Accepted, p.Rejected}
+	return Kept{p.Status, p.Gap, p.Rate, p.Drift, p.Kick, p.Leaps, p.steps[0] + p.Accepted, p.steps[1] + p.Rejected}
 }
 
 // Reached is the state at T.
@@ -65,5 +76,5 @@ func (s *Stabilised) Reached() (t float64, x []float64) { return s.T, s.X }
 
 // Kept is how the constraints were kept.
 func (s *Stabilised) Kept() Kept {
-	return Kept{s.Status, s.Gap, s.Rate, s.Leaps, s.Accepted, s.Rejected}
+	return Kept{s.Status, s.Gap, s.Rate, 0, 0, s.Leaps, s.Accepted, s.Rejected}
 }

@@ -19,15 +19,19 @@ type Offline struct {
 	Gap    float64
 	Rate   float64 // largest |g| and |dg/dt| after a projection since Start
 	Leaps  int     // over singular positions since Start
+	Drift  float64 // rad, m      largest change of a coordinate by a projection since Start
+	Kick   float64 // rad/s, m/s  that of a velocity
 
 	m      *Model
 	d      *Data
 	drives []func(t float64) Motion
-	tau    []float64
 	f      engine.RHS
 	k      [4][]float64
 	y      []float64
 	near   nearness
+	was    []float64 // before the projection
+	over   hermite   // the last step if it was a leap
+	steps  [2]int    // accepted and rejected before the last leap
 }
 
 // NewOffline makes an integrator; torques (nil: none) writes the torques of the joints at t (s), q, v. The tolerances are fields of
@@ -45,27 +49,32 @@ func NewOffline(m *Model, d *Data, torques func(t float64, q, v, tau []float64),
 
 // newOffline makes an integrator with nz states z beside the machine.
 func newOffline(m *Model, d *Data, nz int, f Forces, drives []func(t float64) Motion) *Offline {
-	o := &Offline{m: m, d: d, drives: drives, tau: make([]float64, m.nv)}
-	n := m.nq + m.nv + nz
-	o.y = make([]float64, n)
-	for i := range o.k {
-		o.k[i] = make([]float64, n)
-	}
-	o.f = func(t float64, x, dx []float64) {
+	o := &Offline{}
+	tau := make([]float64, m.nv)
+	o.begin(m, d, m.nq+m.nv+nz, drives, func(t float64, x, dx []float64) {
 		q, v := x[:m.nq], x[m.nq:m.nq+m.nv]
-		f(t, q, v, x[m.nq+m.nv:], o.tau, dx[m.nq+m.nv:])
+		f(t, q, v, x[m.nq+m.nv:], tau, dx[m.nq+m.nv:])
 		o.drive(t)
-		st := Dynamics(m, d, q, v, o.tau)
+		st := Dynamics(m, d, q, v, tau)
 		Rates(m, q, v, dx[:m.nq])
 		copy(dx[m.nq:], d.QDD)
 		if st != OK && st != Singular {
 			dx[0] = math.NaN()
 		}
 		o.Status = max(o.Status, min(st, Singular))
-	}
-	o.DormandPrince = engine.NewDormandPrince(o.f, n)
-	o.Rtol, o.Atol = 1e-10, 1e-10
+	})
 	return o
+}
+
+// begin makes the workspace for the n numbers of a state, whose slope f writes.
+func (o *Offline) begin(m *Model, d *Data, n int, drives []func(t float64) Motion, f engine.RHS) {
+	o.m, o.d, o.drives, o.f = m, d, drives, f
+	o.y, o.was = make([]float64, n), make([]float64, n)
+	for i := range o.k {
+		o.k[i] = make([]float64, n)
+	}
+	o.DormandPrince = engine.NewDormandPrince(f, n)
+	o.Rtol, o.Atol = 1e-10, 1e-10
 }
 
 func (o *Offline) drive(t float64) {
@@ -83,7 +92,7 @@ func (o *Offline) start(t float64, x []float64) {
 	o.drive(t)
 	o.m.learn(o.d, x[:o.m.nq], x[o.m.nq:o.m.nq+o.m.nv])
 	o.DormandPrince.Start(t, x)
-	o.Status, o.Gap, o.Rate, o.Leaps, o.near = OK, 0, 0, 0, nearness{}
+	o.Status, o.Gap, o.Rate, o.Leaps, o.Drift, o.Kick, o.near, o.over.h, o.steps = OK, 0, 0, 0, 0, 0, nearness{}, 0, [2]int{}
 }
 
 // Q and V are position and velocity at T, to be read only.
@@ -101,6 +110,7 @@ func (o *Offline) Step(end float64) error {
 		o.near.passed(o.T-t, true)
 		return nil
 	}
+	o.over.h = 0
 	if err := o.DormandPrince.Step(end); err != nil {
 		return err
 	}
@@ -119,12 +129,20 @@ func (o *Offline) project(q, v []float64, t float64) error {
 		return nil
 	}
 	o.drive(t)
+	copy(o.was, q)
+	copy(o.was[o.m.nq:], v)
 	if st := Project(o.m, o.d, q, v); st != OK {
 		o.Status = max(o.Status, st)
 		return fmt.Errorf("projection at t = %.9g s: %v", t, st)
 	}
 	g, rate := o.d.Residual()
 	o.Gap, o.Rate = math.Max(o.Gap, g), math.Max(o.Rate, rate)
+	for i, x := range q {
+		o.Drift = math.Max(o.Drift, math.Abs(x-o.was[i]))
+	}
+	for i, x := range v {
+		o.Kick = math.Max(o.Kick, math.Abs(x-o.was[o.m.nq+i]))
+	}
 	o.near.measure(o.d)
 	return nil
 }
@@ -154,9 +172,42 @@ func (o *Offline) leap(h, end float64) error {
 	if h == end-o.T {
 		at = end
 	}
+	o.f(at, x, o.k[1])
+	o.over.set(o.T, h, o.X, x, o.k[0], o.k[1])
+	o.steps[0] += o.Accepted + 1
+	o.steps[1] += o.Rejected
 	o.DormandPrince.Start(at, x)
 	o.First = first
 	return nil
+}
+
+// At is the state anywhere in the last step.
+func (o *Offline) At(t float64, x []float64) {
+	if o.over.h > 0 {
+		o.over.at(t, x)
+		return
+	}
+	o.DormandPrince.At(t, x)
+}
+
+// hermite is a cubic between two states, by their slopes: what goes on in a leap.
+type hermite struct {
+	t, h           float64 // s
+	x0, x1, k0, k1 []float64
+}
+
+func (c *hermite) set(t, h float64, x0, x1, k0, k1 []float64) {
+	c.t, c.h = t, h
+	c.x0, c.x1, c.k0, c.k1 = append(c.x0[:0], x0...), append(c.x1[:0], x1...), append(c.k0[:0], k0...), append(c.k1[:0], k1...)
+}
+
+func (c *hermite) at(t float64, x []float64) {
+	s := (t - c.t) / c.h
+	a, b := (1+2*s)*(1-s)*(1-s), s*s*(3-2*s)
+	k0, k1 := c.h*s*(1-s)*(1-s), c.h*s*s*(s-1)
+	for i := range x {
+		x[i] = a*c.x0[i] + b*c.x1[i] + k0*c.k0[i] + k1*c.k1[i]
+	}
 }
 
 // Run steps to end.

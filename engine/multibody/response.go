@@ -14,5 +14,14 @@ func Accelerate(m *Model, d *Data, q, v, tau []float64) Status {
 	return m.conclude(d)
 }
 
-// Response writes to a (nv) the acceleration that a unit of torque i adds, the constraints met. It follows Dynamics or Accelerate, at the same position.
-func Response(m *Model, d *Data, i int, a []float64) { m.response(d, i, a) }
+// Answer replaces the torques in a (nv) by the accelerations that they add, the constraints met. It follows Dynamics or Accelerate, at the same position.
+func Answer(m *Model, d *Data, a []float64) { m.answer(d, a) }
+
+// Again is Dynamics once more under other torques, at the q, v of Dynamics. Valid afterwards: QDD, Lambda.
+func Again(m *Model, d *Data, q, v, tau []float64) Status {
+	m.check("Again", q, v, tau)
+	copy(d.QDD, tau)
+	m.losses(q, v, d.QDD, -1)
+	m.resolve(d)
+	return m.conclude(d)
+}

@@ -56,13 +56,7 @@ func (m *Model) pull(d *Data) {
 	for i := range m.springs {
 		s := &m.springs[i]
 		a, b := &d.body[s.a], &d.body[s.b]
-		ra, rb := turn(&a.rot, s.pa), turn(&b.rot, s.pb)
-		gap := r3.Sub(r3.Add(b.pos, rb), r3.Add(a.pos, ra))
-		length := r3.Norm(gap)
-		if length == 0 {
-			continue // no direction
-		}
-		e := r3.Scale(1/length, gap)
+		ra, rb, e, length := s.direct(d)
 		rate := r3.Dot(e, r3.Sub(velocityAt(b, rb), velocityAt(a, ra)))
 		f := r3.Scale(s.k*(length-s.l)+s.c*rate, e)
 		d.passive[s.a].push(Wrench{r3.Cross(ra, f), f})
@@ -74,10 +68,45 @@ func (m *Model) pull(d *Data) {
 func (m *Model) stored(d *Data) (sum float64) {
 	for i := range m.springs {
 		s := &m.springs[i]
-		a, b := &d.body[s.a], &d.body[s.b]
-		gap := r3.Sub(r3.Add(b.pos, turn(&b.rot, s.pb)), r3.Add(a.pos, turn(&a.rot, s.pa)))
-		x := r3.Norm(gap) - s.l
+		_, _, _, length := s.direct(d)
+		x := length - s.l
 		sum += 0.5 * s.k * x * x
 	}
 	return sum
+}
+
+// Springs is their number.
+func (m *Model) Springs() int { return len(m.springs) }
+
+// Spring tells stiffness (N/m) and damping (N·s/m) of spring k, in the order of the specification.
+func (m *Model) Spring(k int) (stiffness, damping float64) { return m.springs[k].k, m.springs[k].c }
+
+// SpringRow writes to row (nv) the direction in which spring k stretches: row·v is the rate of its length (m/s), and −T·row the torques
+// of a tension T. It returns by how much it is longer than relaxed (m). Positions must be valid.
+func (m *Model) SpringRow(d *Data, k int, row []float64) (stretch float64) {
+	s := &m.springs[k]
+	_, rb, e, length := s.direct(d)
+	clear(row)
+	m.wrenchRow(d, &cut{a: s.a, b: s.b}, e, r3.Vec{}, r3.Add(d.body[s.b].pos, rb), row)
+	return length - s.l
+}
+
+// PullSpring notes for the next Loads the tension (N) of spring k, where Springless leaves it out; after Dynamics.
+func (m *Model) PullSpring(d *Data, k int, tension float64) {
+	s := &m.springs[k]
+	ra, rb, e, _ := s.direct(d)
+	f := r3.Scale(tension, e)
+	d.passive[s.a].push(Wrench{r3.Cross(ra, f), f})
+	d.passive[s.b].push(Wrench{r3.Cross(f, rb), r3.Scale(-1, f)})
+}
+
+// direct finds the ends of a spring from the origins of their bodies, its direction from A to B, and its length; one of no length has no direction.
+func (s *spring) direct(d *Data) (ra, rb, e r3.Vec, length float64) {
+	a, b := &d.body[s.a], &d.body[s.b]
+	ra, rb = turn(&a.rot, s.pa), turn(&b.rot, s.pb)
+	gap := r3.Sub(r3.Add(b.pos, rb), r3.Add(a.pos, ra))
+	if length = r3.Norm(gap); length > 0 {
+		e = r3.Scale(1/length, gap)
+	}
+	return ra, rb, e, length
 }

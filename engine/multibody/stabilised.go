@@ -48,6 +48,7 @@ type Stabilised struct {
 	y, err []float64
 	rk     [4][]float64
 	near   nearness
+	over   hermite    // the last step if it was a leap
 	floor  [2]float64 // of the tolerances of positions and velocities
 }
 
@@ -118,7 +119,7 @@ func NewStabilised(m *Model, d *Data, nz int, f Forces, drives []func(t float64)
 // Start begins at t with x, which has to meet the constraints: see Assemble.
 func (s *Stabilised) Start(t float64, x []float64) error {
 	copy(s.X, x)
-	s.T, s.Old, s.h, s.span = t, t, 0, 0
+	s.T, s.Old, s.h, s.span, s.over.h = t, t, 0, 0, 0
 	s.Status, s.Gap, s.Rate, s.Shift, s.Leaps, s.Accepted, s.Rejected, s.Turns = OK, 0, 0, 0, 0, 0, 0, 0
 	s.near = nearness{}
 	s.drive(t)
@@ -286,6 +287,7 @@ func (s *Stabilised) accept(h, end float64, last bool) {
 	if last {
 		s.T = end
 	}
+	s.over.h = 0
 	s.Accepted++
 	for _, mu := range s.stage[2].mu {
 		s.Shift = math.Max(s.Shift, math.Abs(mu))
@@ -295,7 +297,11 @@ func (s *Stabilised) accept(h, end float64, last bool) {
 
 // At is the state at a time of the last step, Old ≤ t ≤ T, on its polynomial.
 func (s *Stabilised) At(t float64, x []float64) {
-	if s.span == 0 {
+	switch {
+	case s.over.h > 0:
+		s.over.at(t, x)
+		return
+	case s.span == 0:
 		copy(x, s.X)
 		return
 	}
@@ -483,11 +489,12 @@ func (s *Stabilised) leap(h, end float64) error {
 	if st := Project(s.m, s.d, s.q(s.X), s.v(s.X)); st != OK {
 		return fmt.Errorf("projection at t = %.9g s: %v", s.T, st)
 	}
-	s.Old, s.span, s.h = s.T, 0, s.near.cruise
+	s.Old, s.span, s.h = t, 0, s.near.cruise
 	s.Leaps++
 	if err := s.arrive(); err != nil {
 		return err
 	}
+	s.over.set(t, h, s.x0, s.X, s.rk[0], s.slope)
 	s.near.passed(h, true)
 	return nil
 }

@@ -270,9 +270,9 @@ func (s *Stepper) elastic(h float64, q, v, u []float64) {
 func (s *Stepper) half(h float64, q, v, z, u, qm, vm []float64) Status {
 	m, d := s.m, s.d
 	s.elastic(h, q, v, u)
-	d.implicit, d.springless = s.implicit, len(m.springs) > 0
+	d.implicit, d.Springless = s.implicit, len(m.springs) > 0
 	st := m.prepare(d, qm, vm)
-	d.implicit, d.springless = nil, false
+	d.implicit, d.Springless = nil, false
 	if st != OK {
 		return st
 	}
@@ -382,7 +382,7 @@ func (s *Stepper) midpoint(dt float64, q, v, z, u []float64) Status {
 	if len(s.joints) > 0 {
 		for i := range s.joints {
 			if j := &s.joints[i]; j.cut >= 0 {
-				m.rubCut(d, j.cut, j.f)
+				m.RubCut(d, j.cut, j.f)
 			}
 		}
 		Loads(m, d, v)

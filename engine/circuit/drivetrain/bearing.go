@@ -22,11 +22,11 @@ import (
 //
 // What bristles store counts as lost until they return it, so the loss of an instant may be negative.
 type Bearing struct {
-	Label  string
-	Twist  // v = v_A/Ratio − v_B
-	Law    friction.Model
-	Speed  float64 // rad/s  0: the law as it is
-	Normal float64 // N·m    normal load times radius, for laws that ask; 0: their nominal one. May change between steps
+	Label string
+	Twist // v = v_A/Ratio − v_B
+	Law   friction.Model
+	Speed float64 // rad/s  0: the law as it is
+	Load  float64 // times which the law is taken; 0: once. May change between steps
 
 	smooth friction.Smooth
 	flow   friction.Flow
@@ -72,6 +72,14 @@ func (b *Bearing) Reset(z []float64) {
 	}
 }
 
+// load is the factor of the law.
+func (b *Bearing) load() float64 {
+	if b.Load == 0 {
+		return 1
+	}
+	return b.Load
+}
+
 // curve is the smoothed one and its slope.
 func (b *Bearing) curve(v float64) (f, df float64) {
 	// the steady curve has a jump at v = 0: its sides are taken, and the smallest speed that is one
@@ -93,9 +101,9 @@ func (b *Bearing) Flow(t float64, q, v, z, dz, tau []float64) (circuit.Power, en
 	case b.flow == nil:
 		return circuit.Power{}, engine.NotConverged
 	default:
-		f = b.flow.Flow(z, dz, friction.Input{V: rate, N: b.Normal})
+		f = b.flow.Flow(z, dz, friction.Input{V: rate})
 	}
-	if !numeric.Finite(f) {
+	if f *= b.load(); !numeric.Finite(f) {
 		return circuit.Power{}, engine.NonFinite
 	}
 	return circuit.Power{Loss: f * rate, Out: b.exert(f, v, tau)}, engine.OK
@@ -108,12 +116,12 @@ func (b *Bearing) Trial(t, h float64, q, v, w, z, zn, tau, slope []float64) (cir
 	if b.Speed > 0 {
 		f, df = b.curve(rate)
 	} else {
-		f, df = b.smooth.Trial(friction.Midpoint, z, zn, friction.Input{Dt: h, V: rate, N: b.Normal})
+		f, df = b.smooth.Trial(friction.Midpoint, z, zn, friction.Input{Dt: h, V: rate})
 	}
-	if !numeric.Finite(f) {
+	if f *= b.load(); !numeric.Finite(f) {
 		return circuit.Power{}, engine.NonFinite
 	}
-	b.steepen(df, len(w), slope)
+	b.steepen(df*b.load(), len(w), slope)
 	return circuit.Power{Loss: f * rate, Out: b.exert(f, w, tau)}, engine.OK
 }
 
