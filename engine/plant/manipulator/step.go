@@ -16,7 +16,8 @@ import (
 //	A_c = S·(P − D·ṽ_c − K·(q̃_c + g·ṽ_c) − Nᵀ·λ),   S = (M + g·D + g²·K)⁻¹
 //
 // S is a band that is factored once for a length of step. Newton's method seeks the accelerations of the independent joints, the
-// coordinate of the dependent one, and λ; the beam enters by N·S·Nᵀ. One method has no memory, so a step may be split anywhere.
+// coordinate of the dependent one, and λ; the beam enters by N·S·Nᵀ, of
+// which the columns of S for one element are kept as long as the tip is there. One method has no memory, so a step may be split anywhere.
 const (
 	stages   = 3
 	sdirkG   = 0.43586652150845899942 // root of x³ − 3x² + 3x/2 − 1/6
@@ -46,13 +47,24 @@ type stepper struct {
 	slip    [stages]float64 // m/s
 	normal  [stages]float64 // N
 	still   []float64       // S·(…) without λ
-	push    []float64       // S·Nᵀ
+	give    [4][]float64    // columns of S for the coordinates of an element
+	giveOf  int             // of this one; −1: none
 	pq, pv  []float64       // q̃_c + g·ṽ_c, ṽ_c
 	z       []float64
 	lu      engine.LU
 	unknown [MostJoints + 1]float64
+	passes  int      // solutions of this step so far, each with its own force of friction
+	pass    [3]pass  // the one at hand and the two before it
 	out     accel    // of the end of the step
 	events  *[]Event // where events are listed; nil: nowhere
+}
+
+// pass is a solution of a step with one force of friction.
+type pass struct {
+	force  float64 // N
+	a      [stages]joints
+	dep    [stages]float64 // rad or m, coordinate of the dependent joint
+	lambda [stages]float64
 }
 
 // mode is what beside positions and velocities makes a state.
@@ -67,57 +79,73 @@ type mode struct {
 
 func (m *Model) newStepper() *stepper {
 	n := m.beam.N
-	p := &stepper{w: m.newWork(), band: beam.NewBand(n), lu: engine.NewLU(MostJoints + 1), length: math.NaN()}
+	p := &stepper{w: m.newWork(), band: beam.NewBand(n), lu: engine.NewLU(MostJoints + 1), length: math.NaN(), giveOf: -1}
 	p.s, p.to = *p.w.newState(), *p.w.newState()
 	for i := range stages {
 		p.ac[i], p.vc[i] = make([]float64, n), make([]float64, n)
 	}
-	p.still, p.push, p.pq, p.pv = make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	for k := range p.give {
+		p.give[k] = make([]float64, n)
+	}
+	p.still, p.pq, p.pv = make([]float64, n), make([]float64, n), make([]float64, n)
 	p.z = make([]float64, len(p.s.z))
 	p.out.ac, p.out.dz = make([]float64, n), make([]float64, len(p.s.z))
 	return p
 }
 
-// advance moves the state by h (s) with element, contact and dependent joint as they are: from s to to.
-func (p *stepper) advance(h float64) engine.Status {
+// advance moves the state by h (s) with element, contact and dependent joint as they are: from s to to. begun: a solution with the force of
+// friction at the start is there already, by begin.
+func (p *stepper) advance(h float64, begun bool) engine.Status {
 	law := p.w.m.p.Friction
-	if law == nil || !p.closed {
-		p.force = 0
-		st := p.solve(h, 0)
-		if law != nil && st == engine.OK {
-			copy(p.to.z, p.s.z)
-			law.Step(p.to.z, friction.Input{Dt: h, V: 0, N: -1})
-		}
-		return st
-	}
-	// the mean force of friction over the step belongs to its mean speed and normal force: secant
-	cost := func(f float64) (float64, engine.Status) {
-		st := p.solve(h, f)
-		if st != engine.OK {
-			return 0, st
-		}
-		copy(p.to.z, p.s.z)
-		v := sdirkB1*p.slip[0] + sdirkB2*p.slip[1] + sdirkG*p.slip[2]
-		n := sdirkB1*p.normal[0] + sdirkB2*p.normal[1] + sdirkG*p.normal[2]
-		return law.Step(p.to.z, friction.Input{Dt: h, V: v, N: normal(p.w.m.p.Unilateral, n)}) - f, engine.OK
-	}
-	a := p.force
-	fa, st := cost(a)
-	if st != engine.OK || fa == 0 {
-		return st
-	}
-	b := a + fa
-	for range rubTries {
-		fb, st := cost(b)
-		if st != engine.OK {
+	if !begun {
+		if st := p.begin(h); st != engine.OK {
 			return st
 		}
-		if p.force = b; math.Abs(fb) <= 1e-10*(1e-3+math.Abs(b)) || fb == fa {
+	}
+	switch {
+	case law == nil:
+		return engine.OK
+	case !p.closed:
+		copy(p.to.z, p.s.z)
+		law.Step(p.to.z, friction.Input{Dt: h, V: 0, N: -1})
+		return engine.OK
+	}
+	// the mean force of friction over the step belongs to its mean speed and normal force: secant
+	a := p.force
+	fa := p.lacks(h, a)
+	b := a + fa
+	for range rubTries {
+		if fa == 0 {
+			return engine.OK
+		}
+		if st := p.solve(h, b); st != engine.OK {
+			return st
+		}
+		p.force = b
+		fb := p.lacks(h, b)
+		if math.Abs(fb) <= 1e-10*(1e-3+math.Abs(b)) || fb == fa {
 			return engine.OK
 		}
 		a, fa, b = b, fb, b-fb*(b-a)/(fb-fa)
 	}
 	return engine.NotConverged
+}
+
+// begin is a step of h (s) with the force of friction of the step before: the first pass of advance, and near enough to tell whether
+// the step has to be split.
+func (p *stepper) begin(h float64) engine.Status {
+	if p.passes = 0; !p.closed {
+		p.force = 0
+	}
+	return p.solve(h, p.force)
+}
+
+// lacks is by how much the force of friction (N) of the step that was solved with f is larger.
+func (p *stepper) lacks(h, f float64) float64 {
+	copy(p.to.z, p.s.z)
+	v := sdirkB1*p.slip[0] + sdirkB2*p.slip[1] + sdirkG*p.slip[2]
+	n := sdirkB1*p.normal[0] + sdirkB2*p.normal[1] + sdirkG*p.normal[2]
+	return p.w.m.p.Friction.Step(p.to.z, friction.Input{Dt: h, V: v, N: normal(p.w.m.p.Unilateral, n)}) - f
 }
 
 // solve does the stages of a step of h with the friction force f.
@@ -130,14 +158,47 @@ func (p *stepper) solve(h, f float64) engine.Status {
 		if !p.band.Factor() {
 			return engine.NonFinite
 		}
-		p.length = h
+		p.length, p.giveOf = h, -1
 	}
+	if p.closed && p.giveOf != p.e {
+		at := m.beam.In(p.e, 0)
+		for k, i := range at.I {
+			if clear(p.give[k]); i >= 0 {
+				p.give[k][i] = 1
+				p.band.Solve(p.give[k])
+			}
+		}
+		p.giveOf = p.e
+	}
+	p.pass[2], p.pass[1] = p.pass[1], p.pass[0]
+	p.pass[0].force = f
 	for i := range stages {
 		if st := p.stage(i, h, f); st != engine.OK {
 			return st
 		}
 	}
+	p.passes++
 	return engine.OK
+}
+
+// guess is where Newton's method begins in stage i: accelerations and λ. The first pass takes those of the stage before, for the first
+// stage of the end of the step before; the second those of the first; later ones draw a line through the last two. known: dep is the
+// coordinate of the dependent joint that goes with them.
+func (p *stepper) guess(i int) (a joints, lambda, dep float64, known bool) {
+	if p.passes == 0 || !p.closed {
+		last := (i + stages - 1) % stages
+		return p.a[last], p.lambda[last], 0, false
+	}
+	near, far := &p.pass[1], &p.pass[2]
+	a, lambda, dep = near.a[i], near.lambda[i], near.dep[i]
+	if p.passes == 1 || near.force == far.force {
+		return a, lambda, dep, true
+	}
+	x := (p.pass[0].force - near.force) / (near.force - far.force)
+	for k := range a {
+		a[k] += x * (a[k] - far.a[i][k])
+	}
+	return a, lambda + x*(lambda-far.lambda[i]), dep + x*(dep-far.dep[i]), true
 }
 
 // stage solves stage i; its result is in to.
@@ -161,29 +222,35 @@ func (p *stepper) stage(i int, h, f float64) engine.Status {
 	p.band.Solve(p.still)
 
 	// where the stage would be without acceleration, and a first guess of it
-	var pq, pv, a joints
+	var pq, pv joints
+	a, lambda, dep, known := p.guess(i)
 	for _, d := range m.driven {
 		to.q[d], to.v[d], a[d] = m.p.Joints[d].Drive.At(p.t + sdirkC[i]*h)
 	}
-	last := (i + stages - 1) % stages // the stage before, for the first the end of the step before
-	lambda := p.lambda[last]
 	for _, k := range m.free {
 		v, q := p.s.v[k], p.s.q[k]
 		for j := range i {
 			v += h * row[j] * p.a[j][k]
 			q += h * row[j] * p.v[j][k]
 		}
-		a[k] = p.a[last][k]
 		pv[k], pq[k] = v, q+g*v
 		to.q[k], to.v[k] = pq[k]+g*g*a[k], v+g*a[k]
 	}
-	st := engine.NotConverged
+	if known {
+		to.q[m.free[p.dep]] = dep
+	}
+	// until the correction after this one, smaller by the same factor as this one, would be below rounding
+	st, before := engine.NotConverged, 0.0
 	for range newtons {
-		var done bool
-		if done, st = p.newton(g, f, &pq, &pv, &a, &lambda); done || st != engine.OK {
+		far, now := p.newton(g, f, &pq, &pv, &a, &lambda)
+		if now != engine.OK {
+			return now
+		}
+		if far <= 1 || far*far <= before {
+			st = engine.OK
 			break
 		}
-		st = engine.NotConverged
+		before = far
 	}
 	if st != engine.OK {
 		return st
@@ -195,9 +262,11 @@ func (p *stepper) stage(i int, h, f float64) engine.Status {
 	if p.closed {
 		press = lambda - f*c.Slope/cs
 	}
+	n := &c.N
+	g0, g1, g2, g3 := p.give[0], p.give[1], p.give[2], p.give[3]
 	for k, x := range p.still {
 		if p.closed {
-			x -= press * p.push[k]
+			x -= press * (n[0]*g0[k] + n[1]*g1[k] + n[2]*g2[k] + n[3]*g3[k])
 		}
 		p.ac[i][k] = x
 		to.vc[k] = p.pv[k] + g*x
@@ -205,12 +274,19 @@ func (p *stepper) stage(i int, h, f float64) engine.Status {
 		p.vc[i][k] = to.vc[k]
 	}
 	p.a[i], p.v[i], p.lambda[i] = a, to.v, lambda
+	p.pass[0].a[i], p.pass[0].lambda[i], p.pass[0].dep[i] = a, lambda, to.q[m.free[p.dep]]
 	p.slip[i], p.normal[i] = w.pose.tip.VX*cs, lambda*cs
 	return engine.OK
 }
 
-// newton evaluates a stage and corrects its unknowns once. done: the correction was below rounding.
-func (p *stepper) newton(g, f float64, pq, pv, a *joints, lambda *float64) (done bool, st engine.Status) {
+// What counts as rounding of the unknowns of a stage.
+const (
+	jointRounding = 1e-14 // rad or m, of coordinates, and of speeds times 1 s
+	forceRounding = 1e-10 // of 1 N and of λ
+)
+
+// newton evaluates a stage and corrects its unknowns once, by far in units of their rounding.
+func (p *stepper) newton(g, f float64, pq, pv, a *joints, lambda *float64) (far float64, st engine.Status) {
 	w, m, to := p.w, p.w.m, &p.to
 	nf := len(m.free)
 	if !p.closed {
@@ -219,17 +295,21 @@ func (p *stepper) newton(g, f float64, pq, pv, a *joints, lambda *float64) (done
 	v := m.free[p.dep]
 	m.evaluate(&to.q, &to.v, false, &w.pose)
 	at := m.beam.In(p.e, w.pose.tip.X)
-	clear(p.push)
-	at.Add(1, p.push)
-	p.band.Solve(p.push)
-	soft := at.Of(&at.N, p.push)
+	var give [4]float64 // S·Nᵀ in the coordinates of the element
+	soft := 0.0
+	for k, i := range at.I {
+		if i >= 0 {
+			give[k] = at.N[0]*p.give[0][i] + at.N[1]*p.give[1][i] + at.N[2]*p.give[2][i] + at.N[3]*p.give[3][i]
+			soft += at.N[k] * give[k]
+		}
+	}
 	// the four coordinates of the element, at this λ
 	slope := w.c.Slope
 	press := *lambda - f*slope/cosine(&w.c)
 	bend := 0.0
 	for k, i := range at.I {
 		if i >= 0 {
-			x := p.still[i] - press*p.push[i]
+			x := p.still[i] - press*give[k]
 			to.vc[i], to.qc[i] = p.pv[i]+g*x, p.pq[i]+g*g*x
 			bend += at.N[k] * x
 		}
@@ -239,7 +319,7 @@ func (p *stepper) newton(g, f float64, pq, pv, a *joints, lambda *float64) (done
 	w.c.Row(w.pose.jx[:m.n], w.pose.jy[:m.n], w.jr[:m.n])
 	jv := w.jr[v]
 	if jv == 0 {
-		return false, engine.NotConverged
+		return 0, engine.NotConverged
 	}
 	to.v[v] -= w.c.Rate / jv
 	w.place(to, p.e, true)
@@ -293,10 +373,10 @@ func (p *stepper) newton(g, f float64, pq, pv, a *joints, lambda *float64) (done
 	}
 	mat[nf*n+nf] = -g * g * soft
 	if !p.lu.Factor() {
-		return false, engine.NotConverged
+		return 0, engine.NotConverged
 	}
 	p.lu.Solve(r)
-	far := 0.0
+	own := -soft * r[nf] // what the dependent joint does beside them
 	for k, i := range m.free {
 		if i == v {
 			to.q[i] -= r[k]
@@ -306,16 +386,19 @@ func (p *stepper) newton(g, f float64, pq, pv, a *joints, lambda *float64) (done
 		a[i] -= r[k]
 		to.q[i], to.v[i] = pq[i]+g*g*a[i], pv[i]+g*a[i]
 		far = math.Max(far, g*math.Abs(r[k]))
+		own += w.jr[i] * r[k]
 	}
+	own /= jv
+	a[v], to.v[v] = a[v]+own, to.v[v]+g*own
 	*lambda -= r[nf]
 	if far-far != 0 {
-		return false, engine.NonFinite
+		return 0, engine.NonFinite
 	}
-	return far <= 1e-14 && math.Abs(r[nf]) <= 1e-10*(1+math.Abs(*lambda)), engine.OK
+	return math.Max(far/jointRounding, math.Abs(r[nf])/(forceRounding*(1+math.Abs(*lambda)))), engine.OK
 }
 
 // newtonOpen is newton without contact.
-func (p *stepper) newtonOpen(g float64, pq, pv, a *joints) (done bool, st engine.Status) {
+func (p *stepper) newtonOpen(g float64, pq, pv, a *joints) (far float64, st engine.Status) {
 	w, m, to := p.w, p.w.m, &p.to
 	nf := len(m.free)
 	m.evaluate(&to.q, &to.v, true, &w.pose)
@@ -333,19 +416,18 @@ func (p *stepper) newtonOpen(g float64, pq, pv, a *joints) (done bool, st engine
 		}
 	}
 	if !p.lu.Factor() {
-		return false, engine.NotConverged
+		return 0, engine.NotConverged
 	}
 	p.lu.Solve(r)
-	far := 0.0
 	for k, i := range m.free {
 		a[i] -= r[k]
 		to.q[i], to.v[i] = pq[i]+g*g*a[i], pv[i]+g*a[i]
 		far = math.Max(far, g*math.Abs(r[k]))
 	}
 	if far-far != 0 {
-		return false, engine.NonFinite
+		return 0, engine.NonFinite
 	}
-	return far <= 1e-14, engine.OK
+	return far / jointRounding, engine.OK
 }
 
 // Step advances the state by dt (s): in one step, or in several that end where the tip crosses a border, the contact opens or closes.
@@ -372,7 +454,7 @@ func (p *stepper) Step(dt float64) engine.Status {
 		}
 		x0, vx0, phi0, rate0 := w.pose.tip.X, w.pose.tip.VX, w.c.Phi, w.c.Rate
 		lambda0 := p.lambda[stages-1]
-		if st := p.advance(left); st != engine.OK {
+		if st := p.begin(left); st != engine.OK {
 			return st
 		}
 		w.place(&p.to, p.e, true)
@@ -384,10 +466,13 @@ func (p *stepper) Step(dt float64) engine.Status {
 		}
 		l := m.beam.Element()
 		lo, hi := float64(p.e)*l, float64(p.e+1)*l
-		if x := w.pose.tip.X; x > hi+borderTolerance {
-			earlier(Border, crossing(x0-hi, vx0, x-hi, w.pose.tip.VX, left))
-		} else if x < lo-borderTolerance {
-			earlier(Border, crossing(x0-lo, vx0, x-lo, w.pose.tip.VX, left))
+		next := p.e
+		if x, vx := w.pose.tip.X, w.pose.tip.VX; x > hi+borderTolerance && (x0 <= hi || vx > 0) {
+			next++
+			earlier(Border, crossing(x0-hi, vx0, x-hi, vx, left))
+		} else if x < lo-borderTolerance && (x0 >= lo || vx < 0) {
+			next--
+			earlier(Border, crossing(x0-lo, vx0, x-lo, vx, left))
 		}
 		if !p.closed && w.c.Phi > touchTolerance {
 			earlier(Closes, crossing(phi0, rate0, w.c.Phi, w.c.Rate, left))
@@ -395,30 +480,27 @@ func (p *stepper) Step(dt float64) engine.Status {
 		if p.closed && m.p.Unilateral && p.lambda[stages-1] < 0 {
 			earlier(Opens, left*math.Max(0, lambda0)/(math.Max(0, lambda0)-p.lambda[stages-1]))
 		}
-		if event != "" && h < left*(1-1e-9) {
-			if h > 1e-9*dt {
-				if st := p.advance(h); st != engine.OK {
-					return st
-				}
-				w.place(&p.to, p.e, true)
-			} else {
-				h = 0
-				p.copyState(&p.to, &p.s)
-				w.place(&p.to, p.e, true)
+		switch {
+		case event == "" || h >= left*(1-1e-9):
+			if st := p.advance(left, true); st != engine.OK {
+				return st
 			}
+		case h > 1e-9*dt:
+			if st := p.advance(h, false); st != engine.OK {
+				return st
+			}
+		default:
+			h = 0
+			p.copyState(&p.to, &p.s)
 		}
+		w.place(&p.to, p.e, true)
 		p.copyState(&p.s, &p.to)
 		p.t += h
 		left -= h
 		from := p.e
 		switch event {
 		case Border:
-			if w.pose.tip.VX > 0 {
-				p.e++
-			} else {
-				p.e--
-			}
-			if p.e < 0 || p.e >= m.p.Beam.Elements {
+			if p.e = next; p.e < 0 || p.e >= m.p.Beam.Elements {
 				p.e = min(max(p.e, 0), m.p.Beam.Elements-1)
 				p.left = true
 				p.note(Event{T: p.t, What: Left, Value: w.pose.tip.X})
