@@ -19,13 +19,14 @@ import (
 // coordinate of the dependent one, and λ; the beam enters by N·S·Nᵀ, of
 // which the columns of S for one element are kept as long as the tip is there. One method has no memory, so a step may be split anywhere.
 const (
-	stages      = 3
-	sdirkG      = 0.43586652150845899942 // root of x³ − 3x² + 3x/2 − 1/6
-	sdirkB1     = -(6*sdirkG*sdirkG - 16*sdirkG + 1) / 4
-	sdirkB2     = (6*sdirkG*sdirkG - 20*sdirkG + 5) / 4
-	corrections = 25 // corrections at most, a stage
-	splits      = 32 // at most, a step
-	rubTries    = 20 // at most, for the force of friction
+	stages       = 3
+	sdirkG       = 0.43586652150845899942 // root of x³ − 3x² + 3x/2 − 1/6
+	sdirkB1      = -(6*sdirkG*sdirkG - 16*sdirkG + 1) / 4
+	sdirkB2      = (6*sdirkG*sdirkG - 20*sdirkG + 5) / 4
+	corrections  = 25 // corrections at most, a stage
+	mostLandings = 3  // a step: then the tip stays down for the rest of it
+	splits       = 32 // at most, a step
+	rubTries     = 20 // at most, for the force of friction
 
 	slopeRounds = 4 // for what friction does to the slope: each is better by g²·F·N_x·S·Nᵀ, which is below 1e-3
 )
@@ -202,6 +203,8 @@ func (p *stepper) Step(dt float64) engine.Status {
 		p.dep = dep
 	}
 	left := dt
+	hold, last, landings := false, "", 0 // the contact is kept; what happened last
+	most := math.Max(0, p.lambda[stages-1])
 	for range splits {
 		if left <= 1e-12*dt {
 			return engine.OK
@@ -231,7 +234,7 @@ func (p *stepper) Step(dt float64) engine.Status {
 		if !p.closed && w.c.Phi > touchTolerance {
 			earlier(Closes, crossing(phi0, rate0, w.c.Phi, w.c.Rate, left))
 		}
-		if p.closed && m.p.Unilateral && p.lambda[stages-1] < 0 {
+		if p.closed && m.p.Unilateral && p.lambda[stages-1] < 0 && !hold {
 			earlier(Opens, left*math.Max(0, lambda0)/(math.Max(0, lambda0)-p.lambda[stages-1]))
 		}
 		switch {
@@ -252,6 +255,9 @@ func (p *stepper) Step(dt float64) engine.Status {
 		p.t += h
 		left -= h
 		from := p.e
+		if hold && -p.lambda[stages-1] > math.Max(most, math.Abs(p.force)) {
+			return engine.NotConverged
+		}
 		switch event {
 		case Border:
 			if p.e = next; p.e < 0 || p.e >= m.p.Beam.Elements {
@@ -268,10 +274,23 @@ func (p *stepper) Step(dt float64) engine.Status {
 			p.note(Event{T: p.t, What: Opens})
 		case Closes:
 			p.closed = true
-			if st := p.strike(); st != engine.OK {
+			blow, st := p.strike()
+			if st != engine.OK {
 				return st
 			}
+			// one that opened at this instant was about to: friction, a mean over the step, lets λ pass zero now on one side, now on the
+			// other. Ever smaller hops end in contact. Either opens with the next step, as long as it pulls by less than it
+			// pressed or rubs.
+			landings++
+			if most = math.Max(most, math.Abs(blow)/dt); last == Opens && h < 1e-3*dt {
+				hold = true
+				p.forget()
+				break
+			}
+			hold = landings > mostLandings
+			p.note(Event{T: p.t, What: Closes, Value: blow})
 		}
+		last = event
 	}
 	return engine.NotConverged
 }
@@ -286,21 +305,35 @@ func (p *stepper) note(e Event) {
 // borderTolerance is how far (m) beside its element the tip may end a step: the error of a border that was found.
 const borderTolerance = 1e-12
 
-// strike makes the velocities of s those after a blow without rebound.
-func (p *stepper) strike() engine.Status {
+// forget takes the last event off the list.
+func (p *stepper) forget() {
+	if p.events != nil {
+		*p.events = (*p.events)[:len(*p.events)-1]
+	}
+}
+
+// strike makes the velocities of s those after a blow without rebound, which it returns (N·s).
+func (p *stepper) strike() (blow float64, st engine.Status) {
 	w := p.w
 	dep, err := w.choose(-1)
 	if err != nil {
-		return engine.NotConverged
+		return 0, engine.NotConverged
 	}
 	p.dep = dep
-	blow, err := w.impulse(&p.s, &p.s.v)
+	blow, err = w.impulse(&p.s, &p.s.v)
 	if err != nil {
-		return engine.NotConverged
+		return 0, engine.NotConverged
 	}
-	p.note(Event{T: p.t, What: Closes, Value: blow})
 	w.place(&p.s, p.e, true)
-	return engine.OK
+	// λ right after it, from which on it may fall
+	var da joints
+	for _, d := range w.m.driven {
+		_, _, da[d] = w.m.p.Joints[d].Drive.At(p.t)
+	}
+	if err := w.accelerate(&w.fast, &p.s, &da, true, &p.out); err == nil {
+		p.lambda[stages-1], p.a[stages-1] = p.out.lambda, p.out.a
+	}
+	return blow, engine.OK
 }
 
 // copyState copies a state.
