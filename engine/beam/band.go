@@ -90,20 +90,28 @@ func (m *Band) Factor() bool {
 // Solve replaces x by A⁻¹·x with the factors of A.
 func (m *Band) Solve(x []float64) {
 	n := m.N
-	x = x[:n]
+	x, a := x[:n], m.A[:4*n]
+	// the last three numbers stay at hand; outside the matrix they meet zeros
+	var x1, x2, x3 float64
 	for i := range x {
-		row := m.A[4*i : 4*i+4]
-		s := x[i]
-		for d := 1; d <= width && d <= i; d++ {
-			s -= row[3-d] * x[i-d]
-		}
-		x[i] = s * row[3]
+		row := a[4*i : 4*i+4]
+		x1, x2, x3 = (x[i]-row[2]*x1-row[1]*x2-row[0]*x3)*row[3], x1, x2
+		x[i] = x1
 	}
-	for i := n - 1; i >= 0; i-- {
-		s := x[i]
-		for d := 1; d <= width && i+d < n; d++ {
-			s -= m.A[4*(i+d)+3-d] * x[i+d]
+	// with the columns of the lower half, each number is taken off those above it
+	for i := n - 1; i >= width; i-- {
+		row := a[4*i : 4*i+4]
+		v := x[i] * row[3]
+		x[i] = v
+		x[i-1] -= row[2] * v
+		x[i-2] -= row[1] * v
+		x[i-3] -= row[0] * v
+	}
+	for i := min(width, n) - 1; i >= 0; i-- {
+		v := x[i] * a[4*i+3]
+		x[i] = v
+		for d := 1; d <= i; d++ {
+			x[i-d] -= a[4*i+3-d] * v
 		}
-		x[i] = s * m.A[4*i+3]
 	}
 }

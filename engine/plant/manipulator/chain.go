@@ -16,7 +16,11 @@ type pose struct {
 	m      [MostJoints][MostJoints]float64 // mass matrix
 	h      joints                          // M·q″ + h = τ without contact: velocity terms, weight, springs, dampers
 	joint  [MostJoints][2]float64          // m  where the joints are
+	turn   [MostJoints]turn                // of the revolute joints, kept from one evaluation to the next
 }
+
+// turn is the angle of a body against the ground with its sine and cosine.
+type turn struct{ angle, sin, cos float64 }
 
 // evaluate fills a pose. With masses false only tip and Jacobian are valid. Each body adds m·JᵀJ + I to the mass matrix and its bias
 // acceleration, the one without accelerations of joints, to h.
@@ -49,7 +53,11 @@ func (m *Model) evaluate(q, v *joints, masses bool, p *pose) {
 			ax, ay = ax-2*w*v[i]*s, ay+2*w*v[i]*c
 		} else {
 			angle += q[i]
-			s, c = math.Sincos(angle)
+			if at := &p.turn[i]; at.angle != angle || at.cos == 0 && at.sin == 0 {
+				at.angle = angle
+				at.sin, at.cos = math.Sincos(angle)
+			}
+			s, c = p.turn[i].sin, p.turn[i].cos
 			w += v[i]
 		}
 		p.joint[i] = [2]float64{ox, oy}

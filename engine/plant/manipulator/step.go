@@ -16,15 +16,19 @@ import (
 //	A_c = S·(P − D·ṽ_c − K·(q̃_c + g·ṽ_c) − Nᵀ·λ),   S = (M + g·D + g²·K)⁻¹
 //
 // S is a band that is factored once for a length of step. Newton's method seeks the accelerations of the independent joints, the
-// coordinate of the dependent one, and λ; the beam enters by N·S·Nᵀ. One method has no memory, so a step may be split anywhere.
+// coordinate of the dependent one, and λ; the beam enters by N·S·Nᵀ, of
+// which the columns of S for one element are kept as long as the tip is there. One method has no memory, so a step may be split anywhere.
 const (
-	stages   = 3
-	sdirkG   = 0.43586652150845899942 // root of x³ − 3x² + 3x/2 − 1/6
-	sdirkB1  = -(6*sdirkG*sdirkG - 16*sdirkG + 1) / 4
-	sdirkB2  = (6*sdirkG*sdirkG - 20*sdirkG + 5) / 4
-	newtons  = 25 // at most, a stage
-	splits   = 32 // at most, a step
-	rubTries = 20 // at most, for the force of friction
+	stages       = 3
+	sdirkG       = 0.43586652150845899942 // root of x³ − 3x² + 3x/2 − 1/6
+	sdirkB1      = -(6*sdirkG*sdirkG - 16*sdirkG + 1) / 4
+	sdirkB2      = (6*sdirkG*sdirkG - 20*sdirkG + 5) / 4
+	corrections  = 25 // corrections at most, a stage
+	mostLandings = 3  // a step: then the tip stays down for the rest of it
+	splits       = 32 // at most, a step
+	rubTries     = 20 // at most, for the force of friction
+
+	slopeRounds = 4 // for what friction does to the slope: each is better by g²·F·N_x·S·Nᵀ, which is below 1e-3
 )
 
 var (
@@ -46,13 +50,25 @@ type stepper struct {
 	slip    [stages]float64 // m/s
 	normal  [stages]float64 // N
 	still   []float64       // S·(…) without λ
-	push    []float64       // S·Nᵀ
+	give    [4][]float64    // columns of S for the coordinates of an element
+	giveOf  int             // of this one; −1: none
 	pq, pv  []float64       // q̃_c + g·ṽ_c, ṽ_c
 	z       []float64
 	lu      engine.LU
 	unknown [MostJoints + 1]float64
+	passes  int      // solutions of this step so far, each with its own force of friction
+	pass    [3]pass  // the one at hand and the two before it
+	newtons int      // corrections by Newton's method so far
 	out     accel    // of the end of the step
 	events  *[]Event // where events are listed; nil: nowhere
+}
+
+// pass is a solution of a step with one force of friction.
+type pass struct {
+	force  float64 // N
+	a      [stages]joints
+	dep    [stages]float64 // rad or m, coordinate of the dependent joint
+	lambda [stages]float64
 }
 
 // mode is what beside positions and velocities makes a state.
@@ -67,57 +83,73 @@ type mode struct {
 
 func (m *Model) newStepper() *stepper {
 	n := m.beam.N
-	p := &stepper{w: m.newWork(), band: beam.NewBand(n), lu: engine.NewLU(MostJoints + 1), length: math.NaN()}
+	p := &stepper{w: m.newWork(), band: beam.NewBand(n), lu: engine.NewLU(MostJoints + 1), length: math.NaN(), giveOf: -1}
 	p.s, p.to = *p.w.newState(), *p.w.newState()
 	for i := range stages {
 		p.ac[i], p.vc[i] = make([]float64, n), make([]float64, n)
 	}
-	p.still, p.push, p.pq, p.pv = make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	for k := range p.give {
+		p.give[k] = make([]float64, n)
+	}
+	p.still, p.pq, p.pv = make([]float64, n), make([]float64, n), make([]float64, n)
 	p.z = make([]float64, len(p.s.z))
 	p.out.ac, p.out.dz = make([]float64, n), make([]float64, len(p.s.z))
 	return p
 }
 
-// advance moves the state by h (s) with element, contact and dependent joint as they are: from s to to.
-func (p *stepper) advance(h float64) engine.Status {
+// advance moves the state by h (s) with element, contact and dependent joint as they are: from s to to. begun: a solution with the force of
+// friction at the start is there already, by begin.
+func (p *stepper) advance(h float64, begun bool) engine.Status {
 	law := p.w.m.p.Friction
-	if law == nil || !p.closed {
-		p.force = 0
-		st := p.solve(h, 0)
-		if law != nil && st == engine.OK {
-			copy(p.to.z, p.s.z)
-			law.Step(p.to.z, friction.Input{Dt: h, V: 0, N: -1})
-		}
-		return st
-	}
-	// the mean force of friction over the step belongs to its mean speed and normal force: secant
-	cost := func(f float64) (float64, engine.Status) {
-		st := p.solve(h, f)
-		if st != engine.OK {
-			return 0, st
-		}
-		copy(p.to.z, p.s.z)
-		v := sdirkB1*p.slip[0] + sdirkB2*p.slip[1] + sdirkG*p.slip[2]
-		n := sdirkB1*p.normal[0] + sdirkB2*p.normal[1] + sdirkG*p.normal[2]
-		return law.Step(p.to.z, friction.Input{Dt: h, V: v, N: normal(p.w.m.p.Unilateral, n)}) - f, engine.OK
-	}
-	a := p.force
-	fa, st := cost(a)
-	if st != engine.OK || fa == 0 {
-		return st
-	}
-	b := a + fa
-	for range rubTries {
-		fb, st := cost(b)
-		if st != engine.OK {
+	if !begun {
+		if st := p.begin(h); st != engine.OK {
 			return st
 		}
-		if p.force = b; math.Abs(fb) <= 1e-10*(1e-3+math.Abs(b)) || fb == fa {
+	}
+	switch {
+	case law == nil:
+		return engine.OK
+	case !p.closed:
+		copy(p.to.z, p.s.z)
+		law.Step(p.to.z, friction.Input{Dt: h, V: 0, N: -1})
+		return engine.OK
+	}
+	// the mean force of friction over the step belongs to its mean speed and normal force: secant
+	a := p.force
+	fa := p.lacks(h, a)
+	b := a + fa
+	for range rubTries {
+		if fa == 0 {
+			return engine.OK
+		}
+		if st := p.solve(h, b); st != engine.OK {
+			return st
+		}
+		p.force = b
+		fb := p.lacks(h, b)
+		if math.Abs(fb) <= 1e-10*(1e-3+math.Abs(b)) || fb == fa {
 			return engine.OK
 		}
 		a, fa, b = b, fb, b-fb*(b-a)/(fb-fa)
 	}
 	return engine.NotConverged
+}
+
+// begin is a step of h (s) with the force of friction of the step before: the first pass of advance, and near enough to tell whether
+// the step has to be split.
+func (p *stepper) begin(h float64) engine.Status {
+	if p.passes = 0; !p.closed {
+		p.force = 0
+	}
+	return p.solve(h, p.force)
+}
+
+// lacks is by how much the force of friction (N) of the step that was solved with f is larger.
+func (p *stepper) lacks(h, f float64) float64 {
+	copy(p.to.z, p.s.z)
+	v := sdirkB1*p.slip[0] + sdirkB2*p.slip[1] + sdirkG*p.slip[2]
+	n := sdirkB1*p.normal[0] + sdirkB2*p.normal[1] + sdirkG*p.normal[2]
+	return p.w.m.p.Friction.Step(p.to.z, friction.Input{Dt: h, V: v, N: normal(p.w.m.p.Unilateral, n)}) - f
 }
 
 // solve does the stages of a step of h with the friction force f.
@@ -130,222 +162,27 @@ func (p *stepper) solve(h, f float64) engine.Status {
 		if !p.band.Factor() {
 			return engine.NonFinite
 		}
-		p.length = h
+		p.length, p.giveOf = h, -1
 	}
+	if p.closed && p.giveOf != p.e {
+		at := m.beam.In(p.e, 0)
+		for k, i := range at.I {
+			if clear(p.give[k]); i >= 0 {
+				p.give[k][i] = 1
+				p.band.Solve(p.give[k])
+			}
+		}
+		p.giveOf = p.e
+	}
+	p.pass[2], p.pass[1] = p.pass[1], p.pass[0]
+	p.pass[0].force = f
 	for i := range stages {
 		if st := p.stage(i, h, f); st != engine.OK {
 			return st
 		}
 	}
+	p.passes++
 	return engine.OK
-}
-
-// stage solves stage i; its result is in to.
-func (p *stepper) stage(i int, h, f float64) engine.Status {
-	w, m, to := p.w, p.w.m, &p.to
-	g := sdirkG * h
-	row := &sdirkA[i]
-	for k := range p.pv {
-		v, q := p.s.vc[k], p.s.qc[k]
-		for j := range i {
-			v += h * row[j] * p.ac[j][k]
-			q += h * row[j] * p.vc[j][k]
-		}
-		p.pv[k], p.pq[k] = v, q+g*v
-	}
-	m.beam.K.Mul(p.pq, p.still)
-	m.beam.D.Mul(p.pv, w.load)
-	for k := range p.still {
-		p.still[k] = m.weight[k] - p.still[k] - w.load[k]
-	}
-	p.band.Solve(p.still)
-
-	// where the stage would be without acceleration, and a first guess of it
-	var pq, pv, a joints
-	for _, d := range m.driven {
-		to.q[d], to.v[d], a[d] = m.p.Joints[d].Drive.At(p.t + sdirkC[i]*h)
-	}
-	last := (i + stages - 1) % stages // the stage before, for the first the end of the step before
-	lambda := p.lambda[last]
-	for _, k := range m.free {
-		v, q := p.s.v[k], p.s.q[k]
-		for j := range i {
-			v += h * row[j] * p.a[j][k]
-			q += h * row[j] * p.v[j][k]
-		}
-		a[k] = p.a[last][k]
-		pv[k], pq[k] = v, q+g*v
-		to.q[k], to.v[k] = pq[k]+g*g*a[k], v+g*a[k]
-	}
-	st := engine.NotConverged
-	for range newtons {
-		var done bool
-		if done, st = p.newton(g, f, &pq, &pv, &a, &lambda); done || st != engine.OK {
-			break
-		}
-		st = engine.NotConverged
-	}
-	if st != engine.OK {
-		return st
-	}
-	// all of the beam
-	c := &w.c
-	cs := cosine(c)
-	press := 0.0
-	if p.closed {
-		press = lambda - f*c.Slope/cs
-	}
-	for k, x := range p.still {
-		if p.closed {
-			x -= press * p.push[k]
-		}
-		p.ac[i][k] = x
-		to.vc[k] = p.pv[k] + g*x
-		to.qc[k] = p.pq[k] + g*g*x
-		p.vc[i][k] = to.vc[k]
-	}
-	p.a[i], p.v[i], p.lambda[i] = a, to.v, lambda
-	p.slip[i], p.normal[i] = w.pose.tip.VX*cs, lambda*cs
-	return engine.OK
-}
-
-// newton evaluates a stage and corrects its unknowns once. done: the correction was below rounding.
-func (p *stepper) newton(g, f float64, pq, pv, a *joints, lambda *float64) (done bool, st engine.Status) {
-	w, m, to := p.w, p.w.m, &p.to
-	nf := len(m.free)
-	if !p.closed {
-		return p.newtonOpen(g, pq, pv, a)
-	}
-	v := m.free[p.dep]
-	m.evaluate(&to.q, &to.v, false, &w.pose)
-	at := m.beam.In(p.e, w.pose.tip.X)
-	clear(p.push)
-	at.Add(1, p.push)
-	p.band.Solve(p.push)
-	soft := at.Of(&at.N, p.push)
-	// the four coordinates of the element, at this λ
-	slope := w.c.Slope
-	press := *lambda - f*slope/cosine(&w.c)
-	bend := 0.0
-	for k, i := range at.I {
-		if i >= 0 {
-			x := p.still[i] - press*p.push[i]
-			to.vc[i], to.qc[i] = p.pv[i]+g*x, p.pq[i]+g*g*x
-			bend += at.N[k] * x
-		}
-	}
-	// speed of the dependent joint
-	w.c = m.beam.Contact(p.e, &w.pose.tip, to.qc, to.vc)
-	w.c.Row(w.pose.jx[:m.n], w.pose.jy[:m.n], w.jr[:m.n])
-	jv := w.jr[v]
-	if jv == 0 {
-		return false, engine.NotConverged
-	}
-	to.v[v] -= w.c.Rate / jv
-	w.place(to, p.e, true)
-	jv = w.jr[v]
-	sum := bend + w.c.Gamma
-	for i := range m.n {
-		if i != v {
-			sum += w.jr[i] * a[i]
-		}
-	}
-	a[v] = -sum / jv
-
-	// residuals, and a matrix that has all but the velocity terms
-	n := nf + 1
-	p.lu.Resize(n)
-	mat, r := p.lu.A, p.unknown[:n]
-	cs := cosine(&w.c)
-	joint := m.p.Joints[v]
-	for k, i := range m.free {
-		r[k] = w.pose.h[i] + w.jr[i]**lambda + f/cs*(w.pose.jx[i]+w.c.Slope*w.pose.jy[i])
-		for j := range m.n {
-			r[k] += w.pose.m[i][j] * a[j]
-		}
-		miv := w.pose.m[i][v]
-		if i == v {
-			miv += g * joint.Damping
-		}
-		for c, j := range m.free {
-			switch {
-			case j == v:
-				mat[k*n+c] = 0
-				if i == v {
-					mat[k*n+c] = joint.Spring
-				}
-			default:
-				x := w.pose.m[i][j] - miv*w.jr[j]/jv
-				if i == j {
-					x += g*m.p.Joints[i].Damping + g*g*m.p.Joints[i].Spring
-				}
-				mat[k*n+c] = x
-			}
-		}
-		mat[k*n+nf] = w.jr[i] + miv*soft/jv
-	}
-	r[nf] = w.c.Phi
-	for c, j := range m.free {
-		mat[nf*n+c] = g * g * w.jr[j]
-		if j == v {
-			mat[nf*n+c] = jv
-		}
-	}
-	mat[nf*n+nf] = -g * g * soft
-	if !p.lu.Factor() {
-		return false, engine.NotConverged
-	}
-	p.lu.Solve(r)
-	far := 0.0
-	for k, i := range m.free {
-		if i == v {
-			to.q[i] -= r[k]
-			far = math.Max(far, math.Abs(r[k]))
-			continue
-		}
-		a[i] -= r[k]
-		to.q[i], to.v[i] = pq[i]+g*g*a[i], pv[i]+g*a[i]
-		far = math.Max(far, g*math.Abs(r[k]))
-	}
-	*lambda -= r[nf]
-	if far-far != 0 {
-		return false, engine.NonFinite
-	}
-	return far <= 1e-14 && math.Abs(r[nf]) <= 1e-10*(1+math.Abs(*lambda)), engine.OK
-}
-
-// newtonOpen is newton without contact.
-func (p *stepper) newtonOpen(g float64, pq, pv, a *joints) (done bool, st engine.Status) {
-	w, m, to := p.w, p.w.m, &p.to
-	nf := len(m.free)
-	m.evaluate(&to.q, &to.v, true, &w.pose)
-	p.lu.Resize(nf)
-	mat, r := p.lu.A, p.unknown[:nf]
-	for k, i := range m.free {
-		r[k] = w.pose.h[i]
-		for j := range m.n {
-			r[k] += w.pose.m[i][j] * a[j]
-		}
-		for c, j := range m.free {
-			if mat[k*nf+c] = w.pose.m[i][j]; i == j {
-				mat[k*nf+c] += g*m.p.Joints[i].Damping + g*g*m.p.Joints[i].Spring
-			}
-		}
-	}
-	if !p.lu.Factor() {
-		return false, engine.NotConverged
-	}
-	p.lu.Solve(r)
-	far := 0.0
-	for k, i := range m.free {
-		a[i] -= r[k]
-		to.q[i], to.v[i] = pq[i]+g*g*a[i], pv[i]+g*a[i]
-		far = math.Max(far, g*math.Abs(r[k]))
-	}
-	if far-far != 0 {
-		return false, engine.NonFinite
-	}
-	return far <= 1e-14, engine.OK
 }
 
 // Step advances the state by dt (s): in one step, or in several that end where the tip crosses a border, the contact opens or closes.
@@ -366,13 +203,15 @@ func (p *stepper) Step(dt float64) engine.Status {
 		p.dep = dep
 	}
 	left := dt
+	hold, last, landings := false, "", 0 // the contact is kept; what happened last
+	most := math.Max(0, p.lambda[stages-1])
 	for range splits {
 		if left <= 1e-12*dt {
 			return engine.OK
 		}
 		x0, vx0, phi0, rate0 := w.pose.tip.X, w.pose.tip.VX, w.c.Phi, w.c.Rate
 		lambda0 := p.lambda[stages-1]
-		if st := p.advance(left); st != engine.OK {
+		if st := p.begin(left); st != engine.OK {
 			return st
 		}
 		w.place(&p.to, p.e, true)
@@ -384,41 +223,44 @@ func (p *stepper) Step(dt float64) engine.Status {
 		}
 		l := m.beam.Element()
 		lo, hi := float64(p.e)*l, float64(p.e+1)*l
-		if x := w.pose.tip.X; x > hi+borderTolerance {
-			earlier(Border, crossing(x0-hi, vx0, x-hi, w.pose.tip.VX, left))
-		} else if x < lo-borderTolerance {
-			earlier(Border, crossing(x0-lo, vx0, x-lo, w.pose.tip.VX, left))
+		next := p.e
+		if x, vx := w.pose.tip.X, w.pose.tip.VX; x > hi+borderTolerance && (x0 <= hi || vx > 0) {
+			next++
+			earlier(Border, crossing(x0-hi, vx0, x-hi, vx, left))
+		} else if x < lo-borderTolerance && (x0 >= lo || vx < 0) {
+			next--
+			earlier(Border, crossing(x0-lo, vx0, x-lo, vx, left))
 		}
 		if !p.closed && w.c.Phi > touchTolerance {
 			earlier(Closes, crossing(phi0, rate0, w.c.Phi, w.c.Rate, left))
 		}
-		if p.closed && m.p.Unilateral && p.lambda[stages-1] < 0 {
+		if p.closed && m.p.Unilateral && p.lambda[stages-1] < 0 && !hold {
 			earlier(Opens, left*math.Max(0, lambda0)/(math.Max(0, lambda0)-p.lambda[stages-1]))
 		}
-		if event != "" && h < left*(1-1e-9) {
-			if h > 1e-9*dt {
-				if st := p.advance(h); st != engine.OK {
-					return st
-				}
-				w.place(&p.to, p.e, true)
-			} else {
-				h = 0
-				p.copyState(&p.to, &p.s)
-				w.place(&p.to, p.e, true)
+		switch {
+		case event == "" || h >= left*(1-1e-9):
+			if st := p.advance(left, true); st != engine.OK {
+				return st
 			}
+		case h > 1e-9*dt:
+			if st := p.advance(h, false); st != engine.OK {
+				return st
+			}
+		default:
+			h = 0
+			p.copyState(&p.to, &p.s)
 		}
+		w.place(&p.to, p.e, true)
 		p.copyState(&p.s, &p.to)
 		p.t += h
 		left -= h
 		from := p.e
+		if hold && -p.lambda[stages-1] > math.Max(most, math.Abs(p.force)) {
+			return engine.NotConverged
+		}
 		switch event {
 		case Border:
-			if w.pose.tip.VX > 0 {
-				p.e++
-			} else {
-				p.e--
-			}
-			if p.e < 0 || p.e >= m.p.Beam.Elements {
+			if p.e = next; p.e < 0 || p.e >= m.p.Beam.Elements {
 				p.e = min(max(p.e, 0), m.p.Beam.Elements-1)
 				p.left = true
 				p.note(Event{T: p.t, What: Left, Value: w.pose.tip.X})
@@ -432,10 +274,23 @@ func (p *stepper) Step(dt float64) engine.Status {
 			p.note(Event{T: p.t, What: Opens})
 		case Closes:
 			p.closed = true
-			if st := p.strike(); st != engine.OK {
+			blow, st := p.strike()
+			if st != engine.OK {
 				return st
 			}
+			// one that opened at this instant was about to: friction, a mean over the step, lets λ pass zero now on one side, now on the
+			// other. Ever smaller hops end in contact. Either opens with the next step, as long as it pulls by less than it
+			// pressed or rubs.
+			landings++
+			if most = math.Max(most, math.Abs(blow)/dt); last == Opens && h < 1e-3*dt {
+				hold = true
+				p.forget()
+				break
+			}
+			hold = landings > mostLandings
+			p.note(Event{T: p.t, What: Closes, Value: blow})
 		}
+		last = event
 	}
 	return engine.NotConverged
 }
@@ -450,21 +305,35 @@ func (p *stepper) note(e Event) {
 // borderTolerance is how far (m) beside its element the tip may end a step: the error of a border that was found.
 const borderTolerance = 1e-12
 
-// strike makes the velocities of s those after a blow without rebound.
-func (p *stepper) strike() engine.Status {
+// forget takes the last event off the list.
+func (p *stepper) forget() {
+	if p.events != nil {
+		*p.events = (*p.events)[:len(*p.events)-1]
+	}
+}
+
+// strike makes the velocities of s those after a blow without rebound, which it returns (N·s).
+func (p *stepper) strike() (blow float64, st engine.Status) {
 	w := p.w
 	dep, err := w.choose(-1)
 	if err != nil {
-		return engine.NotConverged
+		return 0, engine.NotConverged
 	}
 	p.dep = dep
-	blow, err := w.impulse(&p.s, &p.s.v)
+	blow, err = w.impulse(&p.s, &p.s.v)
 	if err != nil {
-		return engine.NotConverged
+		return 0, engine.NotConverged
 	}
-	p.note(Event{T: p.t, What: Closes, Value: blow})
 	w.place(&p.s, p.e, true)
-	return engine.OK
+	// λ right after it, from which on it may fall
+	var da joints
+	for _, d := range w.m.driven {
+		_, _, da[d] = w.m.p.Joints[d].Drive.At(p.t)
+	}
+	if err := w.accelerate(&w.fast, &p.s, &da, true, &p.out); err == nil {
+		p.lambda[stages-1], p.a[stages-1] = p.out.lambda, p.out.a
+	}
+	return blow, engine.OK
 }
 
 // copyState copies a state.

@@ -209,6 +209,41 @@ func TestStepAllocatesNothing(t *testing.T) {
 	}
 }
 
+// What a step costs, in corrections of its stages, which is what its time goes by on any machine: three a stage, or four; where a border splits
+// a step, one pass is made in vain; friction takes four passes, the later ones from where those before ended.
+func TestStepCorrections(t *testing.T) {
+	for _, c := range []struct {
+		name           string
+		median, border int // measured: 9 and 27, 21 and 51, 11 and 32
+	}{{"table", 10, 30}, {"friction", 23, 56}, {"unilateral", 12, 36}} {
+		k, err := model(t, caseOf(t, c.name)).NewMachine()
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, y := k.NewState(), make([]float64, len(k.Layout().Outputs))
+		var events []Event
+		k.p.events = &events
+		var plain []int
+		split := 0
+		for range 800 {
+			before, happened := k.p.newtons, len(events)
+			if st := k.Step(1e-3, x, nil, y); st != engine.OK {
+				t.Fatalf("%s: %v", c.name, st)
+			}
+			if n := k.p.newtons - before; len(events) == happened {
+				plain = append(plain, n)
+			} else {
+				split = max(split, n)
+			}
+		}
+		slices.Sort(plain)
+		t.Logf("%s: median %d, most %d, %d where something happens", c.name, plain[len(plain)/2], plain[len(plain)-1], split)
+		if plain[len(plain)/2] > c.median || split > c.border || split == 0 {
+			t.Errorf("%s: median %d corrections a step and %d where something happens, want at most %d and %d", c.name, plain[len(plain)/2], split, c.median, c.border)
+		}
+	}
+}
+
 func BenchmarkStep(b *testing.B) {
 	p := Paper(1)
 	p.Beam.Left.Kind, p.Beam.Right.Kind = "pinned", "pinned" // 20 coordinates of the beam
@@ -229,14 +264,16 @@ func BenchmarkStep(b *testing.B) {
 }
 
 // The distribution over the steps of a run of 1 s at 1 rad/s, six border crossings among them, with 20 coordinates of the beam (pinned) and
-// 18 (clamped, the example), without and with friction: each step is the shortest of many, so that the load of the machine does not count.
+// 18 (clamped, the example), without and with friction, and where the contact opens and closes as well: each step is the shortest of many, so that the load of the machine does not count.
 func BenchmarkRun(b *testing.B) {
 	pinned := Paper(1)
 	pinned.Beam.Left.Kind, pinned.Beam.Right.Kind = "pinned", "pinned"
+	both := caseOf(b, "unilateral")
+	both.Friction = caseOf(b, "friction").Friction
 	for _, c := range []struct {
 		name string
 		p    Params
-	}{{"pinned", pinned}, {"clamped", Paper(1)}, {"friction", caseOf(b, "friction")}} {
+	}{{"pinned", pinned}, {"clamped", Paper(1)}, {"friction", caseOf(b, "friction")}, {"unilateral with friction", both}} {
 		b.Run(c.name, func(b *testing.B) {
 			k, err := model(b, c.p).NewMachine()
 			if err != nil {
