@@ -33,7 +33,7 @@ func runExample(t *testing.T, name string, changes ...string) (machineTable, mac
 		t.Fatalf("%s: nothing to change", name)
 	}
 	dir := t.TempDir()
-	path, out := filepath.Join(dir, name), filepath.Join(dir, "run.csv")
+	path, out := filepath.Join(dir, filepath.Base(name)), filepath.Join(dir, "run.csv")
 	if err := os.WriteFile(path, []byte(changed), 0o644); err != nil {
 		t.Fatal(err)
 	}
