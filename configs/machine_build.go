@@ -38,6 +38,17 @@ func (c *MachineRun) Stepper(o machine.StepOptions) (s *machine.Stepper, x []flo
 		return nil, nil, err
 	}
 	x = c.State(s.M)
+	how := multibody.Assembly{Limit: c.Start.Limit}
+	if c.Start.Refuse {
+		how.Limit = 1e-6
+	}
+	if c.Start.Rest {
+		_, rest, _, err := c.Begin()
+		if err != nil {
+			return nil, nil, err
+		}
+		copy(x, rest)
+	}
 	for k, joint := range o.Led { // where the file has it, until somebody tells
 		q, v, err := s.At(joint)
 		if err != nil {
@@ -45,8 +56,8 @@ func (c *MachineRun) Stepper(o machine.StepOptions) (s *machine.Stepper, x []flo
 		}
 		s.Lead(k, multibody.Motion{X: x[q], V: x[v]})
 	}
-	hold := slices.DeleteFunc(slices.Clone(c.Start.Hold), func(joint string) bool { return slices.Contains(o.Led, joint) })
-	if _, err := s.Begin(0, x, multibody.Assembly{Hold: hold, Limit: c.Start.Limit}); err != nil {
+	how.Hold = slices.DeleteFunc(slices.Clone(c.Start.Hold), func(joint string) bool { return slices.Contains(o.Led, joint) })
+	if _, err := s.Begin(0, x, how); err != nil {
 		return nil, nil, fmt.Errorf("start: %w", err)
 	}
 	return s, x, nil
