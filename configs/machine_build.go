@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -37,6 +38,17 @@ func (c *MachineRun) Stepper(o machine.StepOptions) (s *machine.Stepper, x []flo
 		return nil, nil, err
 	}
 	x = c.State(s.M)
+	how := multibody.Assembly{Limit: c.Start.Limit}
+	if c.Start.Refuse {
+		how.Limit = 1e-6
+	}
+	if c.Start.Rest {
+		_, rest, _, err := c.Begin()
+		if err != nil {
+			return nil, nil, err
+		}
+		copy(x, rest)
+	}
 	for k, joint := range o.Led { // where the file has it, until somebody tells
 		q, v, err := s.At(joint)
 		if err != nil {
@@ -44,8 +56,8 @@ func (c *MachineRun) Stepper(o machine.StepOptions) (s *machine.Stepper, x []flo
 		}
 		s.Lead(k, multibody.Motion{X: x[q], V: x[v]})
 	}
-	hold := slices.DeleteFunc(slices.Clone(c.Start.Hold), func(joint string) bool { return slices.Contains(o.Led, joint) })
-	if _, err := s.Begin(0, x, multibody.Assembly{Hold: hold, Limit: c.Start.Limit}); err != nil {
+	how.Hold = slices.DeleteFunc(slices.Clone(c.Start.Hold), func(joint string) bool { return slices.Contains(o.Led, joint) })
+	if _, err := s.Begin(0, x, how); err != nil {
 		return nil, nil, fmt.Errorf("start: %w", err)
 	}
 	return s, x, nil
@@ -222,9 +234,22 @@ func (m *Machine) elements(axis func(joint string) int) (list []circuit.Element)
 	for i := range m.Motors {
 		k := &m.Motors[i]
 		at := axis(k.Joint)
-		if k.Kind == "synchronous" {
-			list = append(list, &circuit.Synchronous{Name: k.Name, Rotor: circuit.Rotor{Ld: k.Ld, Lq: k.Lq, Psi: k.Psi, Pairs: k.Pairs * k.Gear}, R: k.R,
-				Ud: generatorOr(k.Ud, 0), Uq: generatorOr(k.Uq, 0), Axis: at})
+		rotor := circuit.Rotor{Ld: k.Ld, Lq: k.Lq, Psi: k.Psi, Pairs: k.Pairs * k.Gear}
+		for _, c := range k.Cogging { // the rotor turns gear times as far as the joint
+			rotor.Cogs = append(rotor.Cogs, circuit.Cog{Amplitude: c.Amplitude * k.Gear, Order: c.Order * k.Gear})
+		}
+		switch k.Kind {
+		case "synchronous":
+			list = append(list, &circuit.Synchronous{Name: k.Name, Rotor: rotor, R: k.R, Ud: generatorOr(k.Ud, 0), Uq: generatorOr(k.Uq, 0), Axis: at})
+			continue
+		case "three-phase":
+			out := &circuit.ThreePhase{Name: k.Name, Phases: circuit.Phases{Rotor: rotor, L0: cmp.Or(k.L0, k.Lq)}, R: k.R, Axis: at}
+			for i := range 3 {
+				if out.From[i], out.To[i] = k.Nodes[i], k.Name+"/star"; len(k.Nodes) == 6 {
+					out.From[i], out.To[i] = k.Nodes[2*i], k.Nodes[2*i+1]
+				}
+			}
+			list = append(list, out)
 			continue
 		}
 		from, to := k.Name+"/+", groundName
@@ -232,6 +257,10 @@ func (m *Machine) elements(axis func(joint string) int) (list []circuit.Element)
 			from, to = k.Nodes[0], k.Nodes[1]
 		} else {
 			list = append(list, &circuit.VoltageSource{Name: k.Name + ".supply", From: from, To: to, U: k.Voltage.Generator()})
+		}
+		if k.Kind == "electromagnet" {
+			list = append(list, &circuit.Electromagnet{Name: k.Name, From: from, To: to, Plunger: circuit.Plunger{Linf: k.L, C: k.GapC, X0: k.GapRest}, R: k.R, Axis: at, I0: k.Amperes})
+			continue
 		}
 		list = append(list, &circuit.DC{Name: k.Name, From: from, To: to, Axis: at, I0: k.Amperes,
 			Motor: plant.Motor{R: k.R, L: k.L, K: k.K * k.Gear, BrushDrop: k.BrushDrop, DropScale: k.DropScale}})

@@ -221,24 +221,48 @@ func (m *Machine) checkMotors(r *schema.Report) {
 		if k.Gear == 0 {
 			r.Errorf(at+".gear", "%s.gear: 0, want a number other than 0", at)
 		}
-		if k.Kind == "dc" {
-			need(k.K != 0, "K", "torque and back-emf constant")
+		supply := k.Voltage != nil
+		switch k.Kind {
+		case "dc", "electromagnet":
+			if k.Kind == "dc" {
+				need(k.K != 0, "K", "torque and back-emf constant")
+			} else {
+				need(k.GapC > 0, "gap_constant", "the inductance is L + gap_constant/(position + gap_rest)")
+				need(k.GapRest > 0, "gap_rest", "gap that is left when it is shut")
+			}
 			switch {
-			case k.Voltage == nil && len(k.Nodes) == 0:
+			case !supply && len(k.Nodes) == 0:
 				need(false, "voltage", "a number or a generator in V; or nodes, two nodes of the circuit")
-			case k.Voltage != nil && len(k.Nodes) > 0:
+			case supply && len(k.Nodes) > 0:
 				r.Errorf(at+".nodes", "%s.nodes: voltage says it already; leave one of them out", at)
-			case k.Voltage == nil && len(k.Nodes) != 2:
+			case !supply && len(k.Nodes) != 2:
 				r.Errorf(at+".nodes", "%s.nodes: %d, want two", at, len(k.Nodes))
 			}
-			continue
+		default:
+			need(k.Ld > 0, "Ld", "inductance along the magnets")
+			need(k.Lq > 0, "Lq", "inductance across the magnets")
+			need(k.Psi > 0, "psi", "flux linkage of the magnets")
+			need(k.Pairs > 0, "pole_pairs", "of poles")
+			if k.Kind == "synchronous" {
+				need(k.Uq != nil, "uq", "a number or a generator in V")
+			} else if n := len(k.Nodes); n != 3 && n != 6 && !r.Bad(at+".nodes") {
+				r.Errorf(at+".nodes", "%s.nodes: %d, want three nodes of the circuit, or six", at, n)
+			}
 		}
-		need(k.Ld > 0, "Ld", "inductance along the magnets")
-		need(k.Lq > 0, "Lq", "inductance across the magnets")
-		need(k.Psi > 0, "psi", "flux linkage of the magnets")
-		need(k.Pairs > 0, "pole_pairs", "of poles")
-		need(k.Uq != nil, "uq", "a number or a generator in V")
+		for _, key := range k.idle() {
+			r.Errorf(at+"."+key, "%s.%s: has no effect on a motor of kind %s; leave it out", at, key, k.Kind)
+		}
 	}
+}
+
+// idle are the keys that say something which a motor of this kind does not have.
+func (k *MachineMotor) idle() []string {
+	dc, magnet, phases := k.Kind == "dc", k.Kind == "electromagnet", k.Kind == "three-phase"
+	ac := !dc && !magnet
+	return said([]string{"K", "brush_drop", "drop_current", "voltage", "start_current", "L", "gap_constant", "gap_rest", "gear", "rotor_inertia", "Ld", "Lq", "psi", "pole_pairs", "cogging", "ud", "uq", "L0", "nodes"},
+		!dc && k.K != 0, !dc && k.BrushDrop != 0, !dc && k.DropScale != 0, ac && k.Voltage != nil, ac && k.Amperes != 0, ac && k.L != 0, !magnet && k.GapC != 0, !magnet && k.GapRest != 0,
+		magnet && k.Gear != 1, magnet && k.Rotor != 0, !ac && k.Ld != 0, !ac && k.Lq != 0, !ac && k.Psi != 0, !ac && k.Pairs != 0, !ac && len(k.Cogging) > 0,
+		k.Kind != "synchronous" && k.Ud != nil, k.Kind != "synchronous" && k.Uq != nil, !phases && k.L0 != 0, k.Kind == "synchronous" && len(k.Nodes) > 0)
 }
 
 // checkEnds wants what loops, couplings, the circuit and the drive train stand between.

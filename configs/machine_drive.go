@@ -4,25 +4,35 @@ package configs
 
 // MachineMotor is an electric motor on a joint with one coordinate.
 type MachineMotor struct {
-	Name      string   `yaml:"-" names:"motors"`
-	Kind      string   `yaml:"kind" enum:"dc,synchronous" doc:"dc: commutator and permanent magnets; synchronous: permanent magnets and an inverter, in the axes of the rotor"`
-	Joint     string   `yaml:"joint" doc:"revolute or prismatic joint that it turns, by the name of its body"`
-	Gear      float64  `yaml:"gear" doc:"turns of the rotor for one of the joint; on a prismatic joint rad per m. Negative: the other way"`
-	Rotor     float64  `yaml:"rotor_inertia" unit:"kg·m²|N·m·s²/rad" want:">=0" doc:"the joint feels it times gear²"`
-	R         float64  `yaml:"R" unit:"ohm" want:">0 <=1e6" doc:"armature; of a phase"`
-	L         float64  `yaml:"L" unit:"H" want:">=0 <=100" doc:"dc: armature; 0: the current follows the voltage at once"`
-	K         float64  `yaml:"K" unit:"N·m/A|V·s/rad" doc:"dc: torque and back-emf constant"`
-	BrushDrop float64  `yaml:"brush_drop" unit:"V" want:">=0" doc:"dc: voltage drop of both brushes"`
-	DropScale float64  `yaml:"drop_current" unit:"A" want:">=0" doc:"dc: current at which the brush drop is 76 % developed"`
-	Voltage   *Signal  `yaml:"voltage,omitempty" unit:"V" doc:"dc: at its terminals, a number or a generator; or give nodes"`
-	Nodes     []string `yaml:"nodes,omitempty" doc:"dc: the two nodes of the circuit that it stands between; a positive current flows from the first to the second inside it"`
-	Amperes   float64  `yaml:"start_current" unit:"A" doc:"dc: at the start"`
-	Ld        float64  `yaml:"Ld" unit:"H" want:">=0" doc:"synchronous: along the magnets"`
-	Lq        float64  `yaml:"Lq" unit:"H" want:">=0" doc:"synchronous: across them"`
-	Psi       float64  `yaml:"psi" unit:"Wb" want:">=0" doc:"synchronous: flux linkage of the magnets"`
-	Pairs     float64  `yaml:"pole_pairs" want:">=0 <=1000" doc:"synchronous: of poles"`
-	Ud        *Signal  `yaml:"ud,omitempty" unit:"V" doc:"synchronous: along the magnets"`
-	Uq        *Signal  `yaml:"uq,omitempty" unit:"V" doc:"synchronous: across them"`
+	Name      string       `yaml:"-" names:"motors"`
+	Kind      string       `yaml:"kind" enum:"dc,synchronous,three-phase,electromagnet" doc:"dc: commutator and permanent magnets; synchronous: permanent magnets and an inverter, in the axes of the rotor; three-phase: the same machine with its windings between nodes; electromagnet: a coil that draws the air gap shut, which is the position of its joint"`
+	Joint     string       `yaml:"joint" doc:"revolute or prismatic joint that it turns or draws, by the name of its body"`
+	Gear      float64      `yaml:"gear" doc:"turns of the rotor for one of the joint; on a prismatic joint rad per m. Negative: the other way"`
+	Rotor     float64      `yaml:"rotor_inertia" unit:"kg·m²|N·m·s²/rad" want:">=0" doc:"the joint feels it times gear²"`
+	R         float64      `yaml:"R" unit:"ohm" want:">0 <=1e6" doc:"armature; of a phase"`
+	L         float64      `yaml:"L" unit:"H" want:">=0 <=100" doc:"dc: armature; 0: the current follows the voltage at once. electromagnet: what is left of the inductance with the gap wide open"`
+	K         float64      `yaml:"K" unit:"N·m/A|V·s/rad" doc:"dc: torque and back-emf constant"`
+	BrushDrop float64      `yaml:"brush_drop" unit:"V" want:">=0" doc:"dc: voltage drop of both brushes"`
+	DropScale float64      `yaml:"drop_current" unit:"A" want:">=0" doc:"dc: current at which the brush drop is 76 % developed"`
+	Voltage   *Signal      `yaml:"voltage,omitempty" unit:"V" doc:"dc, electromagnet: at its terminals, a number or a generator; or give nodes"`
+	Nodes     []string     `yaml:"nodes,omitempty" doc:"dc, electromagnet: the two nodes of the circuit that it stands between; a positive current flows from the first to the second inside it. three-phase: three nodes, with the star point inside; or six, from and to of each winding in turn"`
+	Amperes   float64      `yaml:"start_current" unit:"A" doc:"dc, electromagnet: at the start"`
+	GapC      float64      `yaml:"gap_constant" unit:"H·m" want:">=0" doc:"electromagnet: the inductance is L + gap_constant/(position + gap_rest)"`
+	GapRest   float64      `yaml:"gap_rest" unit:"m" want:">=0" doc:"electromagnet: gap that is left when it is shut, iron and varnish"`
+	Ld        float64      `yaml:"Ld" unit:"H" want:">=0" doc:"synchronous, three-phase: along the magnets"`
+	Lq        float64      `yaml:"Lq" unit:"H" want:">=0" doc:"synchronous, three-phase: across them"`
+	L0        float64      `yaml:"L0" unit:"H" want:">=0" doc:"three-phase: of the zero sequence; 0: that of Lq"`
+	Psi       float64      `yaml:"psi" unit:"Wb" want:">=0" doc:"synchronous, three-phase: flux linkage of the magnets"`
+	Pairs     float64      `yaml:"pole_pairs" want:">=0 <=1000" doc:"synchronous, three-phase: of poles"`
+	Cogging   []MachineCog `yaml:"cogging,omitempty" doc:"synchronous, three-phase: harmonics of the torque without current"`
+	Ud        *Signal      `yaml:"ud,omitempty" unit:"V" doc:"synchronous: along the magnets"`
+	Uq        *Signal      `yaml:"uq,omitempty" unit:"V" doc:"synchronous: across them"`
+}
+
+// MachineCog is a harmonic of the cogging torque, amplitude·sin(order·angle of the rotor).
+type MachineCog struct {
+	Amplitude float64 `yaml:"amplitude" unit:"N·m" doc:"of the torque on the rotor"`
+	Order     float64 `yaml:"order" want:">0" doc:"periods in a turn of the rotor"`
 }
 
 // SetDefaults is a dc motor without a gear.

@@ -84,6 +84,27 @@ func TestMachineExamplesStep(t *testing.T) {
 	}
 }
 
+// A machine that is to start in its equilibrium does so with fixed steps too: a pendulum of 1 kg at 0.5 m on a spring of 20 N·m/rad, where 20·q = 0.5·9.81·cos q.
+func TestStepperStartsInEquilibrium(t *testing.T) {
+	c, _, err := MachineBytes("m.yaml", []byte(`{version: 1, name: m, duration: 1 s, start: {equilibrium: true}, machine: {gravity: [0, 9.81, 0], bodies: {
+  arm: {parent: ground, joint: {kind: revolute, stiffness: 20 N·m/rad}, mass: 1 kg, com: [0.5, 0, 0], inertia_z: 0.1}}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, x, err := c.Stepper(machine.StepOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k := range 100 {
+		if st := s.Step(float64(k)*1e-3, 1e-3, x); st != engine.OK {
+			t.Fatal(s.Why())
+		}
+	}
+	if off := 20*x[0] - 0.5*9.81*math.Cos(x[0]); math.Abs(off) > 1e-6 || math.Abs(x[1]) > 1e-6 {
+		t.Errorf("at %.9g rad, %.3g rad/s the torques differ by %.3g N·m", x[0], x[1], off)
+	}
+}
+
 func BenchmarkMachineStep(b *testing.B) {
 	files, err := filepath.Glob("machine/*.yaml")
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"slices"
 	"text/tabwriter"
 
 	"hilrig/cmd/report"
@@ -174,6 +175,9 @@ func (s *machineRun) doubts() error {
 	warn := func(format string, a ...any) { s.warnings = append(s.warnings, fmt.Sprintf(format, a...)) }
 	if s.begin.Singular {
 		warn("the start is a singular position: the equations do not determine the motion there")
+	}
+	if led := slices.ContainsFunc(s.cfg.Machine.Bodies, func(b configs.MachineBody) bool { return b.Joint.Motion != nil }); s.begin.DOF == 0 && !led {
+		warn("the machine has no degree of freedom: its loops and couplings hold every joint, and nothing moves")
 	}
 	if n := s.result.Singular; n > 0 && !s.begin.Singular {
 		warn("%d steps ended in a singular position, the first at t = %.6g s", n, s.result.SingularAt)

@@ -105,6 +105,35 @@ func TestLoopFrictionUnderLoad(t *testing.T) {
 	}
 }
 
+// The stabilised form of index 2 goes the same way as the projection, and an unknown name is refused.
+func TestFormulations(t *testing.T) {
+	s, start := crankRocker(2, multibody.CutPoint, [4]float64{0.002, 0.003, 0.004, 0.001}, true, 0.05, 0.4)
+	var got [2]float64
+	for i, name := range multibody.Formulations() {
+		m := build(t, s)
+		x := m.NewState()
+		start(x)
+		if _, err := m.Assemble(0, x, hold); err != nil {
+			t.Fatal(err)
+		}
+		r, err := m.Run(t.Context(), x, 0, 0.2, Options{Rtol: 1e-9, Atol: 1e-11, Formulation: name}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Audit.Check(1e-8); err != nil || r.Residual > 1e-10 || r.Residual == 0 || name == "ggl" && r.Drift != 0 {
+			t.Errorf("%s: %v, residual %.3g, drift %.3g", name, err, r.Residual, r.Drift)
+		}
+		got[i] = x[0]
+	}
+	if math.Abs(got[0]-got[1]) > 1e-8 {
+		t.Errorf("crank at %.12g and %.12g rad", got[0], got[1])
+	}
+	m := build(t, s)
+	if _, err := m.Run(t.Context(), m.NewState(), 0, 1, Options{Formulation: "glg"}, nil); err == nil {
+		t.Error("glg was taken")
+	}
+}
+
 // stepLoop takes n fixed steps to end (s).
 func stepLoop(t *testing.T, s Spec, start func(x []float64), end float64, n int) ([]float64, *Stepper) {
 	t.Helper()

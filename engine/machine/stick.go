@@ -81,7 +81,8 @@ func (m *Machine) hold(q, v []float64) multibody.Status {
 		}
 	}
 	if !leastForces(mobility, rhs) {
-		return multibody.NotPositive
+		m.fault = "friction: no finite forces hold the joints that stick, as in a singular position"
+		return multibody.NonFinite
 	}
 	for i := range rhs {
 		rhs[i] *= scale[i]
