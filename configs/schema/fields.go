@@ -119,8 +119,11 @@ func quantity(unit string) func(tag string) string {
 	}
 }
 
-// PerSecond is the unit of a rate of change.
+// PerSecond is the unit of a rate of change, of each spelling after |.
 func PerSecond(unit string) string {
+	if one, others, several := strings.Cut(unit, "|"); several {
+		return PerSecond(one) + "|" + PerSecond(others)
+	}
 	if u, ok := strings.CutSuffix(unit, "/s"); ok {
 		return u + "/s²"
 	}

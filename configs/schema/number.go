@@ -3,9 +3,11 @@ package schema
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,8 +27,45 @@ func (w *Walker) Number(path string, at Place, s string, f Field, owner reflect.
 	x, hint, err := parseNumber(s, strings.TrimSpace, want, f)
 	if err != nil {
 		w.ErrorAt(path, at, hint, "%s: %v", path, err)
+	} else if _, unit, _ := SplitNumber(s); unit != "" {
+		w.spelt[path] = unit
 	}
 	return x, err == nil
+}
+
+// Measures tells whether the number at a path stands without a unit, or with one that measures what the other unit does. It is for fields
+// that take several units, of which a section elsewhere chooses one. The unit that was given comes with it.
+func (r *Report) Measures(path, unit string) (given string, ok bool) {
+	given = r.spelt[path]
+	if given == "" {
+		return "", true
+	}
+	a, bad := ParseUnit(given)
+	b, worse := ParseUnit(unit)
+	return given, bad != nil || worse != nil || a.Dim == b.Dim
+}
+
+// Counts finds a number at or under a path whose unit, as the file has it, counts a base unit such as m or rad; "": there is none.
+func (r *Report) Counts(path, base string) (at, given string) {
+	b, err := ParseUnit(base)
+	if err != nil {
+		panic("schema: " + err.Error())
+	}
+	for _, key := range slices.Sorted(maps.Keys(r.spelt)) {
+		if key != path && !strings.HasPrefix(key, path+".") {
+			continue
+		}
+		u, err := ParseUnit(r.spelt[key])
+		if err != nil {
+			continue
+		}
+		for k, n := range b.Dim {
+			if n != 0 && u.Dim[k] != 0 {
+				return key, r.spelt[key]
+			}
+		}
+	}
+	return "", ""
 }
 
 // parseNumber reads a number with or without one of the wanted units; show is how messages repeat it, and hint says what was probably meant.

@@ -89,6 +89,7 @@ type Report struct {
 	seen     map[string]bool   // repeated reports (an anchor used twice) are dropped
 	guessed  map[string]bool   // what misspelt keys were probably meant to be: reported once, as the misspelling
 	copied   map[string]string // sections taken over from others, where their problems are reported
+	spelt    map[string]string // units of numbers as the file has them
 
 	unit func(tag string) string // what a unit tag means in this file; nil: what it says
 }
@@ -96,7 +97,7 @@ type Report struct {
 // NewReport is a report without a file, for values that were changed after loading: units tells what a unit tag means, nil
 // what it says.
 func NewReport(units func(tag string) string) *Report {
-	return &Report{unit: units, at: map[string]Place{}, seen: map[string]bool{}, guessed: map[string]bool{}, copied: map[string]string{}}
+	return &Report{unit: units, at: map[string]Place{}, seen: map[string]bool{}, guessed: map[string]bool{}, copied: map[string]string{}, spelt: map[string]string{}}
 }
 
 // reportOn is a report on a file.
@@ -138,8 +139,7 @@ func (r *Report) WithUnits(units func(tag string) string) (restore func()) {
 func (r *Report) WithQuantity(unit string) (restore func()) {
 	outer := r.Units()
 	return r.WithUnits(func(tag string) string {
-		first, _, _ := strings.Cut(outer(unit), "|")
-		if of := quantity(first)(tag); of != tag || tag == "rad" { // of a phase, also on a linear axis
+		if of := quantity(outer(unit))(tag); of != tag || tag == "rad" { // of a phase, also on a linear axis
 			return of
 		}
 		return outer(tag)

@@ -251,6 +251,7 @@ func (e *Electromagnet) add(b *builder) {
 	b.want(e.Linf >= 0, "Linf", e.Linf, "H", "≥ 0")
 	b.want(e.C > 0, "C", e.C, "H·m", "> 0")
 	b.want(e.X0 > 0, "X0", e.X0, "m", "> 0")
+	b.want(finite(e.Shut), "Shut", e.Shut, "m", "a finite number")
 	b.axis(e.Axis)
 	f := e.Plunger // the element may serve a second circuit
 	b.group(e.Name, &f, e.Axis, []Winding{{e.Name, e.From, e.To, e.R, e.I0}})

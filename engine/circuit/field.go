@@ -51,11 +51,22 @@ func (p *Constant) At(_ float64, f *Magnetic) {
 //	L = Linf + C/(q + X0),   f = ½i²·dL/dq,
 //
 // which draws the gap shut. Its seat is a stop of the mechanics; below −X0/2 the formula is left and L goes on as a straight line,
-// so that a trial step through the seat stays finite.
+// so that a trial step through the seat stays finite: Circuit.Beyond tells. On a joint that turns read rad for m. The gap is the
+// coordinate less Shut, or Shut less the coordinate where Reverse is set.
 type Plunger struct {
-	Linf float64 // H
-	C    float64 // H·m
-	X0   float64 // m  gap that is left when it is shut: iron and varnish
+	Linf    float64 // H
+	C       float64 // H·m
+	X0      float64 // m  gap that is left when it is shut: iron and varnish
+	Shut    float64 // m  coordinate at which the gap is shut
+	Reverse bool    // the magnet draws towards larger coordinates
+}
+
+// gap is the air gap (m) at the coordinate q, and its slope.
+func (p *Plunger) gap(q float64) (x, sign float64) {
+	if p.Reverse {
+		return p.Shut - q, -1
+	}
+	return q - p.Shut, 1
 }
 
 // Windings is 1.
@@ -66,13 +77,14 @@ func (p *Plunger) Static() bool { return false }
 
 // At writes L and its slope.
 func (p *Plunger) At(q float64, f *Magnetic) {
-	g, past := q+p.X0, 0.0
+	x, sign := p.gap(q)
+	g, past := x+p.X0, 0.0
 	if low := p.X0 / 2; g < low {
 		g, past = low, low-g
 	}
 	slope := -p.C / (g * g)
 	f.L[0] = p.Linf + p.C/g - slope*past
-	f.DL[0], f.Turn[0] = slope, slope
+	f.DL[0], f.Turn[0] = sign*slope, sign*slope
 }
 
 // Cog is one harmonic of the cogging torque, −V′(q) = Amplitude·sin(Order·q).
