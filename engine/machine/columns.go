@@ -60,6 +60,7 @@ func (m *Machine) Columns() []engine.Signal {
 	for _, l := range m.loads {
 		add("N", m.axes[l.axis].name+loadSuffix)
 	}
+	c = append(c, m.shown()...)
 	if m.Model.NC() > 0 {
 		add("", "residual", "residual_rate")
 	}
@@ -82,6 +83,7 @@ func (m *Machine) Row(s *Sample, row []float64) {
 		row[n] = l.force
 		n++
 	}
+	n += m.show(row[n:])
 	if m.Model.NC() > 0 {
 		row[n], row[n+1] = s.Residual, s.Rate
 		n += 2

@@ -104,12 +104,19 @@ func (s *Stepper) Forces(t, h float64, x []float64) multibody.Status {
 		m.axes[b.axis].push(b.f, s.base)
 	}
 	m.drive(t)
+	m.tie(t, x)
 	st := multibody.Accelerate(m.Model, m.Data, q, v, s.base)
+	if len(m.rows.rated) > 0 && st == multibody.OK {
+		st = m.rated(func() multibody.Status { return multibody.Again(m.Model, m.Data, q, v, s.base) })
+	}
 	if s.o.Audited && (st == multibody.OK || st == multibody.Singular) {
 		leads := 0.0
 		for k := range s.led {
 			l := &s.led[k]
 			leads += m.Data.Lambda[l.row] * v[m.axes[l.axis].iv]
+		}
+		for _, r := range m.rows.list {
+			leads += m.Data.Lambda[r.eq] * dot(r.x, v)
 		}
 		s.In += h / 2 * (s.leads + leads)
 		s.leads = leads

@@ -31,6 +31,7 @@ type Spec struct {
 	Motions  []reference.Generator // of Drives, in their order
 	Efforts  []Effort
 	Friction []Friction
+	Rows     []Row
 	// Parts makes the drive train and the circuit; axis tells the number of a joint with one coordinate, axes how many there are.
 	Parts func(axis func(joint string) (int, error), axes int) ([]drivetrain.Part, error)
 }
@@ -68,6 +69,8 @@ type Machine struct {
 	force  []float64       // of the axes
 	tau    []float64       // of the velocities
 	powers []circuit.Power // of the lines of the audit but the last
+	out    []float64       // of a part, to be shown
+	rows   rows
 	lines  []string
 	fault  string // of the part that had no solution at the last Flow
 }
@@ -96,6 +99,8 @@ type spring struct {
 
 // New checks a machine. The error joins all that is wrong.
 func New(s Spec) (*Machine, error) {
+	relations, tied := relate(s.Rows)
+	s.Relations = append(s.Relations[:len(s.Relations):len(s.Relations)], relations...)
 	model, err := multibody.Build(s.Spec)
 	if err != nil {
 		return nil, err
@@ -172,6 +177,12 @@ func New(s Spec) (*Machine, error) {
 	if err := m.take(parts); err != nil {
 		return nil, err
 	}
+	for _, r := range tied {
+		r.room(model.NV())
+	}
+	if err := m.tied(tied); err != nil {
+		return nil, err
+	}
 	for _, p := range m.Parts {
 		m.lines = append(m.lines, p.Name())
 	}
@@ -179,7 +190,12 @@ func New(s Spec) (*Machine, error) {
 		m.lines = append(m.lines, m.axes[m.dry[k].axis].name+frictionSuffix)
 	}
 	m.lines = append(m.lines, jointsLine, effortsLine, motionsLine)
+	for _, r := range tied {
+		r.line = len(m.lines)
+		m.lines = append(m.lines, r.Name)
+	}
 	m.powers = make([]circuit.Power, len(m.lines))
+	m.out = make([]float64, len(m.shown()))
 	return m, nil
 }
 
@@ -253,6 +269,8 @@ func (m *Machine) NewState() []float64 {
 func (m *Machine) Assemble(t float64, x []float64, how multibody.Assembly) (multibody.Assembled, error) {
 	q, v, _ := m.cut(x)
 	m.drive(t)
+	m.begun(x)
+	m.tie(t, x)
 	return multibody.Assemble(m.Model, m.Data, q, v, how)
 }
 
@@ -281,6 +299,7 @@ func (m *Machine) Flow(t float64, x, dx []float64) multibody.Status {
 	dq, dv, dz := m.cut(dx)
 	multibody.Rates(m.Model, q, v, dq)
 	m.drive(t)
+	m.tie(t, x)
 	m.fault = ""
 	clear(m.tau)
 	st := multibody.Dynamics(m.Model, m.Data, q, v, m.tau)
@@ -321,6 +340,9 @@ func (m *Machine) Flow(t float64, x, dx []float64) multibody.Status {
 			return multibody.NonFinite
 		}
 	}
+	if st := m.rated(func() multibody.Status { return m.act(t, q, v, z, dz) }); st != multibody.OK && st != multibody.Singular {
+		return st
+	}
 	copy(dv, m.Data.QDD)
 	for k := range m.dry {
 		if b := &m.dry[k]; b.dir == 0 && m.axes[b.axis].cut < 0 {
@@ -334,6 +356,7 @@ func (m *Machine) Flow(t float64, x, dx []float64) multibody.Status {
 		in += m.Data.Lambda[d.row] * m.v[d.axis]
 	}
 	m.powers[line+2] = circuit.Power{In: in, Out: in}
+	m.pull(v, dz)
 	return st
 }
 

@@ -97,6 +97,9 @@ func (m *Machine) Run(ctx context.Context, x []float64, t, end float64, o Option
 	fail := func(what string, reason error) error {
 		return &Failure{T: at, What: what, Where: m.where(x), Reason: reason}
 	}
+	m.sample(t, 0, x)
+	copy(y, x)
+	sampled := t
 	if st := m.begin(t, x, r.before); st != multibody.OK {
 		return r.Result, fail(m.named(st), nil)
 	}
@@ -125,8 +128,9 @@ func (m *Machine) Run(ctx context.Context, x []float64, t, end float64, o Option
 			if when, which = r.turning(d, from); which >= 0 {
 				reached, turned = when, true
 			}
-			for o.Every > 0 && t+float64(k)*o.Every <= reached && t+float64(k)*o.Every < end-1e-9*o.Every {
-				show := t + float64(k)*o.Every
+			// a row at the instant of a sample is that before it, however both are rounded
+			for slack := 1e-15 * math.Abs(reached); o.Every > 0 && t+float64(k)*o.Every <= reached+slack && t+float64(k)*o.Every < end-1e-9*o.Every; {
+				show := min(reached, t+float64(k)*o.Every)
 				d.At(show, r.show)
 				if err := r.tell(show, r.show); err != nil {
 					return r.Result, err
@@ -138,6 +142,9 @@ func (m *Machine) Run(ctx context.Context, x []float64, t, end float64, o Option
 			}
 			at = reached
 			copy(x, y[:r.n])
+			if what := m.beyond(x); what != "" {
+				return r.Result, fail(what, nil)
+			}
 		}
 		if r.keep(d.Kept()); turned {
 			if r.Turns++; r.Turns > mostTurns {
@@ -147,6 +154,15 @@ func (m *Machine) Run(ctx context.Context, x []float64, t, end float64, o Option
 				return r.Result, fail(m.open(st), nil)
 			}
 			copy(x, y[:r.n])
+		}
+		if at != sampled && at < end && m.nextSample(math.Nextafter(at, math.Inf(-1))) == at {
+			m.sample(at, 0, x)
+			copy(y, x)
+			if sampled = at; len(m.dry) > 0 {
+				if st := m.release(at, x, r.before); st != multibody.OK {
+					return r.Result, fail(m.named(st), nil)
+				}
+			}
 		}
 	}
 	if err := r.tell(end, y); err != nil {
@@ -260,6 +276,7 @@ func (r *runner) project(t float64, y []float64) (st multibody.Status) {
 		return multibody.OK
 	}
 	m.drive(t)
+	m.tie(t, y)
 	if st = multibody.Project(m.Model, m.Data, q, v); st == multibody.OK {
 		m.rest(v)
 	}
@@ -311,6 +328,9 @@ func (r *runner) close(y []float64) {
 func (m *Machine) named(st multibody.Status) string {
 	if m.fault != "" {
 		return m.fault
+	}
+	if st == multibody.OK {
+		return "the motion grows beyond all numbers"
 	}
 	return "equations of motion: " + st.String()
 }

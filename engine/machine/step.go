@@ -22,9 +22,8 @@ const (
 	still      = 1e-10 // rad/s, m/s  to which the projection is exact
 )
 
-// Step moves x from t by h, both in s, and allocates nothing. Where something is NonFinite, or the loops cannot be closed, which is NotConverged
-// with Last the same, x stays as it was. Why says what is wrong.
-func (s *Stepper) Step(t, h float64, x []float64) engine.Status {
+// stride is a Step without samples inside.
+func (s *Stepper) stride(t, h float64, x []float64) engine.Status {
 	m := s.M
 	s.who = ""
 	if !(h > 0) || !numeric.AllFinite(x...) || !numeric.AllFinite(s.push...) {
@@ -53,6 +52,9 @@ func (s *Stepper) Step(t, h float64, x []float64) engine.Status {
 		}
 	}
 	copy(s.past, s.a)
+	for _, r := range m.rows.list {
+		r.rate = r.last
+	}
 	st, met := s.means(t, h, q, v, z)
 	if st != multibody.OK && st != multibody.Singular {
 		return s.fail(st)
@@ -60,6 +62,7 @@ func (s *Stepper) Step(t, h float64, x []float64) engine.Status {
 	if !s.settle(t, h, z) {
 		return s.fail(multibody.NonFinite)
 	}
+	s.tieStep(t, h, q, v, z)
 	copy(s.wide, s.w)
 	for k := range s.movers {
 		b := &s.movers[k]
@@ -83,6 +86,10 @@ func (s *Stepper) Step(t, h float64, x []float64) engine.Status {
 		return s.fail(p)
 	}
 	if s.Last = st; !numeric.AllFinite(s.v1...) || !numeric.AllFinite(s.q1...) {
+		return s.fail(multibody.NonFinite)
+	}
+	if what := m.beyond(s.q1); what != "" {
+		s.who = what
 		return s.fail(multibody.NonFinite)
 	}
 	if s.o.Audited {
@@ -162,7 +169,7 @@ func (s *Stepper) from(q, v []float64) {
 func (s *Stepper) means(t, h float64, q, v, z []float64) (st multibody.Status, met bool) {
 	m := s.M
 	last, first := math.Inf(1), 1
-	if len(m.loads) > 0 {
+	if len(m.loads) > 0 || len(m.rows.list) > 0 {
 		first = 2 // those of the step before come first
 	}
 	for round := 1; ; round++ {
@@ -196,6 +203,7 @@ func (s *Stepper) means(t, h float64, q, v, z []float64) (st multibody.Status, m
 			change, size = max(change, math.Abs(w-s.before[i])), max(size, math.Abs(w), math.Abs(v[i]))
 			s.w[i] = w
 		}
+		change = max(change, s.tieStep(t, h, q, v, z))
 		if change-change != 0 {
 			return multibody.NonFinite, false
 		}

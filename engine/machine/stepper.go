@@ -60,7 +60,10 @@ type Stepper struct {
 	c                          []float64 // p×p  accelerations along P by the forces along P
 	lu                         engine.LU
 	powers                     []circuit.Power
-	gone                       int // steps of which a and past are the accelerations, the last first
+	samples                    bool               // controllers sample
+	keep                       []float64          // state at the beginning of a step that is cut
+	goal, origin               []multibody.Motion // of the joints that are led
+	gone                       int                // steps of which a and past are the accelerations, the last first
 }
 
 // leading is a joint whose motion is told: that at the beginning of the step and at its end.
@@ -246,8 +249,11 @@ func NewStepper(spec Spec, o StepOptions) (*Stepper, error) {
 	s.spatial = len(m.loads) > 0 || slices.ContainsFunc(s.p, func(p direction) bool { return p.iv < 0 })
 	s.room()
 	for _, p := range m.Parts {
-		if c, ok := p.(*circuit.Circuit); ok {
-			c.Audited = o.Audited
+		switch p := p.(type) {
+		case *circuit.Circuit:
+			p.Audited = o.Audited
+		case interface{ Audit(on bool) }:
+			p.Audit(o.Audited)
 		}
 	}
 	return s, nil
@@ -264,7 +270,7 @@ func acted(parts []drivetrain.Part, n int) (axes []int) {
 	}
 	for _, p := range parts {
 		switch p := p.(type) {
-		case *circuit.Circuit:
+		case interface{ Moves() []int }: // a circuit, controllers
 			add(p.Moves()...)
 		case *drivetrain.Shaft:
 			add(p.A, p.B)
@@ -293,6 +299,7 @@ func (s *Stepper) room() {
 	s.z1, s.push, s.col, s.tau, s.slope, s.tried = f(len(m.states)), f(len(s.pushed)), f(p*n), f(na), f(na*na), f(na)
 	s.tp, s.sp, s.hat, s.d, s.at, s.vp, s.ap, s.c, s.lu = f(p), f(p*p), f(p), f(p*p), f(p), f(p), f(p), f(p*p), engine.NewLU(p)
 	s.powers = make([]circuit.Power, len(m.Parts))
+	s.samples, s.keep, s.goal, s.origin = m.sampling(), f(m.Size()), make([]multibody.Motion, len(s.led)), make([]multibody.Motion, len(s.led))
 }
 
 // NewState is the machine with all joints at zero and at rest.

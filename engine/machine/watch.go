@@ -30,6 +30,7 @@ const (
 	ofAcceleration
 	ofMover
 	ofLoad
+	ofShown
 	ofResidual
 )
 
@@ -61,6 +62,13 @@ func (s *Stepper) known() (signals []engine.Signal, from []place) {
 	}
 	for k, l := range m.loads {
 		signals, from = append(signals, engine.Signal{Name: m.axes[l.axis].name + loadSuffix, Unit: "N"}), append(from, place{ofLoad, k})
+	}
+	for k, p := range m.Parts {
+		if by, ok := p.(shower); ok {
+			for i, g := range by.Shown() {
+				signals, from = append(signals, g), append(from, place{ofShown, k<<8 | i})
+			}
+		}
 	}
 	if m.Model.NC() > 0 {
 		signals, from = append(signals, engine.Signal{Name: "residual"}), append(from, place{of: ofResidual})
@@ -117,6 +125,10 @@ func (w *Watch) Read(s *Stepper, x, y []float64) {
 			y[i] = -s.movers[p.at].f
 		case ofLoad:
 			y[i] = s.M.loads[p.at].force
+		case ofShown:
+			m := s.M
+			m.Parts[p.at>>8].(shower).Show(m.out)
+			y[i] = m.out[p.at&255]
 		case ofResidual:
 			y[i], _ = s.M.Data.Residual()
 		}

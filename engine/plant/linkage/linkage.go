@@ -30,7 +30,8 @@ type Plant struct {
 	watch  *machine.Watch
 	joints []joint
 	start  []float64
-	size   int // of the state of the machine
+	keep   []float64 // the state before a step that is cut
+	size   int       // of the state of the machine
 }
 
 // joint is one of the axes: where position and velocity stand in the state of the machine, and the rest of its state in that of the plant.
@@ -77,6 +78,7 @@ func New(s Spec) (*Plant, error) {
 		p.start = append(p.start, j.NewState()[plant.Current:]...)
 	}
 	p.start = append(p.start, 0)
+	p.keep = make([]float64, len(p.start))
 	if len(s.Watch) > 0 {
 		if p.watch, err = p.s.Watch(s.Watch...); err != nil {
 			return nil, err
@@ -106,7 +108,31 @@ func (p *Plant) Layout() engine.Layout {
 }
 
 // Step advances x by dt (s) with u held. Where something is not finite, or the loops cannot be closed, x stays as it was and the status says so.
-func (p *Plant) Step(dt float64, x, u, y []float64) engine.Status {
+func (p *Plant) Step(dt float64, x, u, y []float64) (st engine.Status) {
+	// controllers of the machine sample at their own instants
+	if p.s.Cut(x[len(x)-1], dt) < dt {
+		copy(p.keep, x)
+		defer func() {
+			if st == engine.NonFinite {
+				copy(x, p.keep)
+			}
+		}()
+	}
+	for left, now := dt, &x[len(x)-1]; ; {
+		d := p.s.Cut(*now, left)
+		before := *now
+		if one := p.stride(d, x, u, y); one != engine.OK {
+			st = one
+		}
+		if d == left || *now == before {
+			return st
+		}
+		left -= d
+	}
+}
+
+// stride is a Step without samples inside.
+func (p *Plant) stride(dt float64, x, u, y []float64) engine.Status {
 	own, now := x[:p.size], &x[len(x)-1]
 	ready := true
 	for k := range p.joints {
