@@ -2,6 +2,7 @@ package configs
 
 import (
 	"path/filepath"
+	"strings"
 
 	"hilrig/configs/schema"
 	"hilrig/engine/multibody"
@@ -22,17 +23,20 @@ type MachineRun struct {
 
 // Machine is what moves.
 type Machine struct {
-	Gravity   [3]float64        `yaml:"gravity" unit:"m/s²" doc:"along x, y and z"`
-	Bodies    []MachineBody     `yaml:"bodies" doc:"rigid bodies, by name, each with the joint that carries it"`
-	Frames    []MachineFrame    `yaml:"frames,omitempty" doc:"places on bodies, by name"`
-	Loops     []MachineLoop     `yaml:"loops,omitempty" doc:"joints that close loops, by name"`
-	Couplings []MachineCoupling `yaml:"couplings,omitempty" doc:"gears, belts and differentials that do not yield, by name: a sum of joint positions stays"`
-	Springs   []MachineSpring   `yaml:"springs,omitempty" doc:"springs and dampers between two places, by name"`
-	Motors    []MachineMotor    `yaml:"motors,omitempty" doc:"electric motors on joints, by name"`
-	Circuit   []CircuitElement  `yaml:"circuit,omitempty" doc:"what stands between the nodes of motors, by name. The node ground has the potential 0"`
-	Shafts    []MachineShaft    `yaml:"shafts,omitempty" doc:"springs and dampers between two joints, behind a gear or not, by name"`
-	Belts     []MachineBelt     `yaml:"belts,omitempty" doc:"belts over two pulleys, by name"`
-	Stops     []MachineStop     `yaml:"stops,omitempty" doc:"backlash between two joints, or ends of the travel of one, by name"`
+	Gravity     [3]float64          `yaml:"gravity" unit:"m/s²" doc:"along x, y and z"`
+	Bodies      []MachineBody       `yaml:"bodies" doc:"rigid bodies, by name, each with the joint that carries it"`
+	Frames      []MachineFrame      `yaml:"frames,omitempty" doc:"places on bodies, by name"`
+	Loops       []MachineLoop       `yaml:"loops,omitempty" doc:"joints that close loops, by name"`
+	Couplings   []MachineCoupling   `yaml:"couplings,omitempty" doc:"gears, belts and differentials that do not yield, by name: a sum of joint positions stays"`
+	Springs     []MachineSpring     `yaml:"springs,omitempty" doc:"springs and dampers between two places, by name"`
+	Motors      []MachineMotor      `yaml:"motors,omitempty" doc:"electric motors on joints, by name"`
+	Circuit     []CircuitElement    `yaml:"circuit,omitempty" doc:"what stands between the nodes of motors, by name. The node ground has the potential 0"`
+	Magnets     []MachineMagnet     `yaml:"magnets,omitempty" doc:"electromagnets and coils of relays on joints, by name"`
+	Controllers []MachineController `yaml:"controllers,omitempty" doc:"controllers as a part of the machine, by name"`
+	Rows        []MachineRow        `yaml:"rows,omitempty" doc:"constraints between speeds of joints and charges, currents and their rates, by name: Σ of·speed + Σ charge·ξ + Σ current·i + Σ rate·di/dt + offset = 0. The joints feel them, the circuit does not"`
+	Shafts      []MachineShaft      `yaml:"shafts,omitempty" doc:"springs and dampers between two joints, behind a gear or not, by name"`
+	Belts       []MachineBelt       `yaml:"belts,omitempty" doc:"belts over two pulleys, by name"`
+	Stops       []MachineStop       `yaml:"stops,omitempty" doc:"backlash between two joints, or ends of the travel of one, by name"`
 }
 
 // MachineBody is a rigid body and its joint.
@@ -227,11 +231,28 @@ func (c *MachineRun) signals() (list []machineSignal) {
 		add(k.Ud, "V", 0, "motors", k.Name, "ud")
 		add(k.Uq, "V", 0, "motors", k.Name, "uq")
 	}
+	for i := range m.Rows {
+		add(m.Rows[i].Offset, "rad/s", 0, "rows", m.Rows[i].Name, "offset")
+	}
+	for i := range m.Controllers {
+		k := &m.Controllers[i]
+		in, _ := k.units()
+		in, _, _ = strings.Cut(in, "|")
+		add(k.Reference, in, 0, "controllers", k.Name, "reference")
+		add(k.ID, "A", 0, "controllers", k.Name, "id")
+		add(k.IQ, "A", 0, "controllers", k.Name, "iq")
+	}
+	for i := range m.Magnets {
+		add(m.Magnets[i].Voltage, "V", 0, "magnets", m.Magnets[i].Name, "voltage")
+	}
 	for i := range m.Circuit {
 		e := &m.Circuit[i]
 		add(e.Voltage, "V", 0, "circuit", e.Name, "voltage")
 		add(e.Current, "A", 0, "circuit", e.Name, "current")
 		add(e.Closed, "", 0, "circuit", e.Name, "closed")
+		if e.PWM != nil {
+			add(e.PWM.Duty, "", 0, "circuit", e.Name, "pwm.duty")
+		}
 	}
 	return list
 }

@@ -1,7 +1,6 @@
 package configs
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -12,6 +11,7 @@ import (
 
 	"hilrig/engine/circuit"
 	"hilrig/engine/circuit/drivetrain"
+	"hilrig/engine/circuit/servo"
 	"hilrig/engine/friction"
 	"hilrig/engine/machine"
 	"hilrig/engine/multibody"
@@ -116,6 +116,7 @@ func (c *MachineRun) spec() machine.Spec {
 		}
 		s.Couplings = append(s.Couplings, out)
 	}
+	s.Rows = m.rows()
 	s.Parts = m.parts
 	return s
 }
@@ -199,12 +200,31 @@ func (m *Machine) parts(axis func(joint string) (int, error), axes int) (list []
 		}
 		return k
 	}
-	if e := m.elements(number); len(e) > 0 {
-		c, bad := circuit.Build(circuit.Spec{Ground: groundName, Axes: axes, Elements: e})
-		if bad != nil {
+	wires := m.wires()
+	electric, joints := m.servos(wires, number)
+	var network *circuit.Circuit
+	if e := m.elements(wires, number); len(e) > 0 {
+		var bad error
+		if network, bad = circuit.Build(circuit.Spec{Ground: groundName, Axes: axes, Elements: e}); bad != nil {
 			return nil, bad
 		}
-		list = append(list, c)
+	}
+	servos := func(label string, c *circuit.Circuit, of []servo.Controller) {
+		p, bad := servo.New(label, c, axes, of)
+		if list = append(list, p); bad != nil && err == nil {
+			err = bad
+		}
+	}
+	switch {
+	case len(electric) > 0 && network == nil:
+		servos("controllers", nil, electric)
+	case len(electric) > 0:
+		servos(network.Name(), network, electric)
+	case network != nil:
+		list = append(list, network)
+	}
+	for _, of := range joints {
+		servos(of[0].Name, nil, of)
 	}
 	for i := range m.Shafts {
 		s := &m.Shafts[i]
@@ -230,41 +250,29 @@ func (m *Machine) parts(axis func(joint string) (int, error), axes int) (list []
 }
 
 // elements are the branches of the circuit.
-func (m *Machine) elements(axis func(joint string) int) (list []circuit.Element) {
+func (m *Machine) elements(wires map[string]*circuit.Held, axis func(joint string) int) (list []circuit.Element) {
 	for i := range m.Motors {
 		k := &m.Motors[i]
 		at := axis(k.Joint)
-		rotor := circuit.Rotor{Ld: k.Ld, Lq: k.Lq, Psi: k.Psi, Pairs: k.Pairs * k.Gear}
-		for _, c := range k.Cogging { // the rotor turns gear times as far as the joint
-			rotor.Cogs = append(rotor.Cogs, circuit.Cog{Amplitude: c.Amplitude * k.Gear, Order: c.Order * k.Gear})
-		}
-		switch k.Kind {
-		case "synchronous":
-			list = append(list, &circuit.Synchronous{Name: k.Name, Rotor: rotor, R: k.R, Ud: generatorOr(k.Ud, 0), Uq: generatorOr(k.Uq, 0), Axis: at})
+		if k.Kind == "synchronous" {
+			list = append(list, &circuit.Synchronous{Name: k.Name, Rotor: k.rotor(), R: k.R, Axis: at,
+				Ud: wired(wires, k.Name+".ud", generatorOr(k.Ud, 0)), Uq: wired(wires, k.Name+".uq", generatorOr(k.Uq, 0))})
 			continue
-		case "three-phase":
-			out := &circuit.ThreePhase{Name: k.Name, Phases: circuit.Phases{Rotor: rotor, L0: cmp.Or(k.L0, k.Lq)}, R: k.R, Axis: at}
-			for i := range 3 {
-				if out.From[i], out.To[i] = k.Nodes[i], k.Name+"/star"; len(k.Nodes) == 6 {
-					out.From[i], out.To[i] = k.Nodes[2*i], k.Nodes[2*i+1]
-				}
-			}
-			list = append(list, out)
+		}
+		if k.Kind == "three-phase" {
+			list = append(list, k.threePhase(at))
 			continue
 		}
 		from, to := k.Name+"/+", groundName
 		if len(k.Nodes) == 2 {
 			from, to = k.Nodes[0], k.Nodes[1]
 		} else {
-			list = append(list, &circuit.VoltageSource{Name: k.Name + ".supply", From: from, To: to, U: k.Voltage.Generator()})
-		}
-		if k.Kind == "electromagnet" {
-			list = append(list, &circuit.Electromagnet{Name: k.Name, From: from, To: to, Plunger: circuit.Plunger{Linf: k.L, C: k.GapC, X0: k.GapRest}, R: k.R, Axis: at, I0: k.Amperes})
-			continue
+			list = append(list, &circuit.VoltageSource{Name: k.Name + supplySuffix, From: from, To: to, U: wired(wires, k.Name+".voltage", k.Voltage.Generator())})
 		}
 		list = append(list, &circuit.DC{Name: k.Name, From: from, To: to, Axis: at, I0: k.Amperes,
-			Motor: plant.Motor{R: k.R, L: k.L, K: k.K * k.Gear, BrushDrop: k.BrushDrop, DropScale: k.DropScale}})
+			Motor: plant.Motor{R: k.R, L: k.L, K: k.K * k.Gear, BrushDrop: k.BrushDrop, DropScale: k.DropScale}, Thermal: k.Thermal.lump()})
 	}
+	list = append(list, m.magnetElements(wires, axis)...)
 	for i := range m.Circuit {
 		e := &m.Circuit[i]
 		var out circuit.Element
@@ -276,13 +284,15 @@ func (m *Machine) elements(axis func(joint string) int) (list []circuit.Element)
 		case "capacitor":
 			out = &circuit.Capacitor{Name: e.Name, From: e.From, To: e.To, C: e.C, U0: e.Volts}
 		case "voltage-source":
-			out = &circuit.VoltageSource{Name: e.Name, From: e.From, To: e.To, U: generatorOr(e.Voltage, 0), R: e.R}
+			out = &circuit.VoltageSource{Name: e.Name, From: e.From, To: e.To, U: wired(wires, e.Name+".voltage", e.pulses(e.Voltage, e.PWM.low(), e.PWM.high())), R: e.R}
 		case "current-source":
 			out = &circuit.CurrentSource{Name: e.Name, From: e.From, To: e.To, I: generatorOr(e.Current, 0)}
 		case "switch":
-			out = &circuit.Switch{Name: e.Name, From: e.From, To: e.To, Ron: e.Ron, Roff: e.Roff, Closed: generatorOr(e.Closed, 0)}
+			out = &circuit.Switch{Name: e.Name, From: e.From, To: e.To, Ron: e.Ron, Roff: e.Roff, Closed: e.pulses(e.Closed, 0, 1)}
 		case "diode":
 			out = &circuit.Diode{Name: e.Name, From: e.From, To: e.To, Knee: e.Knee, Ron: e.Ron, Roff: e.Roff}
+		case "transformer":
+			out = e.transformer()
 		}
 		list = append(list, out)
 	}

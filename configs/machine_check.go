@@ -33,6 +33,11 @@ func (c *MachineRun) Check(r *schema.Report) {
 		c.Machine.Bodies[i].checkMotion(r)
 	}
 	c.Machine.checkMotors(r)
+	c.Machine.checkMagnets(r, &c.Start)
+	c.Machine.checkElements(r)
+	c.Machine.checkControllers(r, &c.Start)
+	c.Machine.period(r, c.Duration)
+	c.checkRows(r)
 	c.Machine.checkEnds(r)
 	if every := c.Outputs.Every; every > 0 && c.Duration/every > maxRows && !r.Bad("outputs") && !r.Bad("duration") {
 		r.Errorf("outputs.every", "outputs.every: %.3g rows, at most %d are kept", c.Duration/every, maxRows)
@@ -84,6 +89,15 @@ func (m *Machine) checkNames(r *schema.Report) {
 	}
 	for i := range m.Motors {
 		look("motors", m.Motors[i].Name)
+	}
+	for i := range m.Rows {
+		look("rows", m.Rows[i].Name)
+	}
+	for i := range m.Controllers {
+		look("controllers", m.Controllers[i].Name)
+	}
+	for i := range m.Magnets {
+		look("magnets", m.Magnets[i].Name)
 	}
 	for i := range m.Springs {
 		look("springs", m.Springs[i].Name)
@@ -223,20 +237,19 @@ func (m *Machine) checkMotors(r *schema.Report) {
 		}
 		supply := k.Voltage != nil
 		switch k.Kind {
-		case "dc", "electromagnet":
-			if k.Kind == "dc" {
-				need(k.K != 0, "K", "torque and back-emf constant")
-			} else {
-				need(k.GapC > 0, "gap_constant", "the inductance is L + gap_constant/(position + gap_rest)")
-				need(k.GapRest > 0, "gap_rest", "gap that is left when it is shut")
-			}
+		case "dc":
+			need(k.K != 0, "K", "torque and back-emf constant")
 			switch {
+			case !supply && len(k.Nodes) == 0 && m.setBy(k.Name+".voltage") != "":
 			case !supply && len(k.Nodes) == 0:
-				need(false, "voltage", "a number or a generator in V; or nodes, two nodes of the circuit")
+				need(false, "voltage", "a number or a generator in V; or nodes, two nodes of the circuit; or a controller that acts_on it")
 			case supply && len(k.Nodes) > 0:
 				r.Errorf(at+".nodes", "%s.nodes: voltage says it already; leave one of them out", at)
 			case !supply && len(k.Nodes) != 2:
 				r.Errorf(at+".nodes", "%s.nodes: %d, want two", at, len(k.Nodes))
+			}
+			if t := k.Thermal; t != nil && t.Capacity > 0 {
+				need(t.Resistance > 0, "thermal.resistance", "from the winding to ambient")
 			}
 		default:
 			need(k.Ld > 0, "Ld", "inductance along the magnets")
@@ -244,9 +257,14 @@ func (m *Machine) checkMotors(r *schema.Report) {
 			need(k.Psi > 0, "psi", "flux linkage of the magnets")
 			need(k.Pairs > 0, "pole_pairs", "of poles")
 			if k.Kind == "synchronous" {
-				need(k.Uq != nil, "uq", "a number or a generator in V")
+				need(k.Uq != nil || m.setBy(k.Name+".uq") != "", "uq", "a number or a generator in V; or a controller")
 			} else if n := len(k.Nodes); n != 3 && n != 6 && !r.Bad(at+".nodes") {
 				r.Errorf(at+".nodes", "%s.nodes: %d, want three nodes of the circuit, or six", at, n)
+			}
+			for _, key := range said([]string{"ud", "uq"}, k.Ud != nil, k.Uq != nil) {
+				if by := m.setBy(k.Name + "." + key); by != "" {
+					r.Errorf(at+"."+key, "%s.%s: the controller %s sets it; leave one of them out", at, key, by)
+				}
 			}
 		}
 		for _, key := range k.idle() {
@@ -257,12 +275,11 @@ func (m *Machine) checkMotors(r *schema.Report) {
 
 // idle are the keys that say something which a motor of this kind does not have.
 func (k *MachineMotor) idle() []string {
-	dc, magnet, phases := k.Kind == "dc", k.Kind == "electromagnet", k.Kind == "three-phase"
-	ac := !dc && !magnet
-	return said([]string{"K", "brush_drop", "drop_current", "voltage", "start_current", "L", "gap_constant", "gap_rest", "gear", "rotor_inertia", "Ld", "Lq", "psi", "pole_pairs", "cogging", "ud", "uq", "L0", "nodes"},
-		!dc && k.K != 0, !dc && k.BrushDrop != 0, !dc && k.DropScale != 0, ac && k.Voltage != nil, ac && k.Amperes != 0, ac && k.L != 0, !magnet && k.GapC != 0, !magnet && k.GapRest != 0,
-		magnet && k.Gear != 1, magnet && k.Rotor != 0, !ac && k.Ld != 0, !ac && k.Lq != 0, !ac && k.Psi != 0, !ac && k.Pairs != 0, !ac && len(k.Cogging) > 0,
-		k.Kind != "synchronous" && k.Ud != nil, k.Kind != "synchronous" && k.Uq != nil, !phases && k.L0 != 0, k.Kind == "synchronous" && len(k.Nodes) > 0)
+	dc, phases := k.Kind == "dc", k.Kind == "three-phase"
+	return said([]string{"K", "brush_drop", "drop_current", "voltage", "start_current", "L", "thermal", "Ld", "Lq", "psi", "pole_pairs", "cogging", "ud", "uq", "L0", "nodes"},
+		!dc && k.K != 0, !dc && k.BrushDrop != 0, !dc && k.DropScale != 0, !dc && k.Voltage != nil, !dc && k.Amperes != 0, !dc && k.L != 0, !dc && k.Thermal != nil,
+		dc && k.Ld != 0, dc && k.Lq != 0, dc && k.Psi != 0, dc && k.Pairs != 0, dc && len(k.Cogging) > 0, k.Kind != "synchronous" && k.Ud != nil, k.Kind != "synchronous" && k.Uq != nil,
+		!phases && k.L0 != 0, k.Kind == "synchronous" && len(k.Nodes) > 0)
 }
 
 // checkEnds wants what loops, couplings, the circuit and the drive train stand between.
@@ -343,8 +360,9 @@ func (m *Machine) checkEnds(r *schema.Report) {
 	for i := range m.Circuit {
 		e := &m.Circuit[i]
 		at := "machine.circuit." + e.Name
-		for key, missing := range map[string]bool{"kind": e.Kind == "", "from": e.From == "", "to": e.To == "",
-			"voltage": e.Kind == "voltage-source" && e.Voltage == nil, "current": e.Kind == "current-source" && e.Current == nil, "closed": e.Kind == "switch" && e.Closed == nil} {
+		core, pulsed := e.Kind == "transformer", e.PWM != nil
+		for key, missing := range map[string]bool{"kind": e.Kind == "", "from": e.From == "" && !core, "to": e.To == "" && !core,
+			"voltage": e.Kind == "voltage-source" && e.Voltage == nil && !pulsed && m.setBy(e.Name+".voltage") == "", "current": e.Kind == "current-source" && e.Current == nil, "closed": e.Kind == "switch" && e.Closed == nil && !pulsed} {
 			if missing && !r.Bad(at+"."+key) {
 				r.Errorf(at+"."+key, "%s.%s is missing", at, key)
 			}
@@ -386,6 +404,9 @@ func (c *MachineRun) passOn(r *schema.Report, err error) {
 	named("springs", len(m.Springs), func(i int) string { return m.Springs[i].Name })
 	named("couplings", len(m.Couplings), func(i int) string { return m.Couplings[i].Name })
 	named("motors", len(m.Motors), func(i int) string { return m.Motors[i].Name })
+	named("rows", len(m.Rows), func(i int) string { return m.Rows[i].Name })
+	named("controllers", len(m.Controllers), func(i int) string { return m.Controllers[i].Name })
+	named("magnets", len(m.Magnets), func(i int) string { return m.Magnets[i].Name })
 	named("circuit", len(m.Circuit), func(i int) string { return m.Circuit[i].Name })
 	named("shafts", len(m.Shafts), func(i int) string { return m.Shafts[i].Name })
 	named("belts", len(m.Belts), func(i int) string { return m.Belts[i].Name })

@@ -4,57 +4,103 @@ package configs
 
 // MachineMotor is an electric motor on a joint with one coordinate.
 type MachineMotor struct {
-	Name      string       `yaml:"-" names:"motors"`
-	Kind      string       `yaml:"kind" enum:"dc,synchronous,three-phase,electromagnet" doc:"dc: commutator and permanent magnets; synchronous: permanent magnets and an inverter, in the axes of the rotor; three-phase: the same machine with its windings between nodes; electromagnet: a coil that draws the air gap shut, which is the position of its joint"`
-	Joint     string       `yaml:"joint" doc:"revolute or prismatic joint that it turns or draws, by the name of its body"`
-	Gear      float64      `yaml:"gear" doc:"turns of the rotor for one of the joint; on a prismatic joint rad per m. Negative: the other way"`
-	Rotor     float64      `yaml:"rotor_inertia" unit:"kg·m²|N·m·s²/rad" want:">=0" doc:"the joint feels it times gear²"`
-	R         float64      `yaml:"R" unit:"ohm" want:">0 <=1e6" doc:"armature; of a phase"`
-	L         float64      `yaml:"L" unit:"H" want:">=0 <=100" doc:"dc: armature; 0: the current follows the voltage at once. electromagnet: what is left of the inductance with the gap wide open"`
-	K         float64      `yaml:"K" unit:"N·m/A|V·s/rad" doc:"dc: torque and back-emf constant"`
-	BrushDrop float64      `yaml:"brush_drop" unit:"V" want:">=0" doc:"dc: voltage drop of both brushes"`
-	DropScale float64      `yaml:"drop_current" unit:"A" want:">=0" doc:"dc: current at which the brush drop is 76 % developed"`
-	Voltage   *Signal      `yaml:"voltage,omitempty" unit:"V" doc:"dc, electromagnet: at its terminals, a number or a generator; or give nodes"`
-	Nodes     []string     `yaml:"nodes,omitempty" doc:"dc, electromagnet: the two nodes of the circuit that it stands between; a positive current flows from the first to the second inside it. three-phase: three nodes, with the star point inside; or six, from and to of each winding in turn"`
-	Amperes   float64      `yaml:"start_current" unit:"A" doc:"dc, electromagnet: at the start"`
-	GapC      float64      `yaml:"gap_constant" unit:"H·m" want:">=0" doc:"electromagnet: the inductance is L + gap_constant/(position + gap_rest)"`
-	GapRest   float64      `yaml:"gap_rest" unit:"m" want:">=0" doc:"electromagnet: gap that is left when it is shut, iron and varnish"`
-	Ld        float64      `yaml:"Ld" unit:"H" want:">=0" doc:"synchronous, three-phase: along the magnets"`
-	Lq        float64      `yaml:"Lq" unit:"H" want:">=0" doc:"synchronous, three-phase: across them"`
-	L0        float64      `yaml:"L0" unit:"H" want:">=0" doc:"three-phase: of the zero sequence; 0: that of Lq"`
-	Psi       float64      `yaml:"psi" unit:"Wb" want:">=0" doc:"synchronous, three-phase: flux linkage of the magnets"`
-	Pairs     float64      `yaml:"pole_pairs" want:">=0 <=1000" doc:"synchronous, three-phase: of poles"`
-	Cogging   []MachineCog `yaml:"cogging,omitempty" doc:"synchronous, three-phase: harmonics of the torque without current"`
-	Ud        *Signal      `yaml:"ud,omitempty" unit:"V" doc:"synchronous: along the magnets"`
-	Uq        *Signal      `yaml:"uq,omitempty" unit:"V" doc:"synchronous: across them"`
-}
-
-// MachineCog is a harmonic of the cogging torque, amplitude·sin(order·angle of the rotor).
-type MachineCog struct {
-	Amplitude float64 `yaml:"amplitude" unit:"N·m" doc:"of the torque on the rotor"`
-	Order     float64 `yaml:"order" want:">0" doc:"periods in a turn of the rotor"`
+	Name      string          `yaml:"-" names:"motors"`
+	Kind      string          `yaml:"kind" enum:"dc,synchronous,three-phase" doc:"dc: commutator and permanent magnets; synchronous: permanent magnets and an inverter, in the axes of the rotor; three-phase: the same machine with its three windings between nodes of the circuit"`
+	Joint     string          `yaml:"joint" doc:"revolute or prismatic joint that it turns, by the name of its body"`
+	Gear      float64         `yaml:"gear" doc:"turns of the rotor for one of the joint; on a prismatic joint rad per m. Negative: the other way"`
+	Rotor     float64         `yaml:"rotor_inertia" unit:"kg·m²|N·m·s²/rad" want:">=0" doc:"the joint feels it times gear²"`
+	R         float64         `yaml:"R" unit:"ohm" want:">0 <=1e6" doc:"armature; of a phase"`
+	L         float64         `yaml:"L" unit:"H" want:">=0 <=100" doc:"dc: armature; 0: the current follows the voltage at once"`
+	K         float64         `yaml:"K" unit:"N·m/A|V·s/rad" doc:"dc: torque and back-emf constant"`
+	BrushDrop float64         `yaml:"brush_drop" unit:"V" want:">=0" doc:"dc: voltage drop of both brushes"`
+	DropScale float64         `yaml:"drop_current" unit:"A" want:">=0" doc:"dc: current at which the brush drop is 76 % developed"`
+	Voltage   *Signal         `yaml:"voltage,omitempty" unit:"V" doc:"dc: at its terminals, a number or a generator; or give nodes"`
+	Nodes     []string        `yaml:"nodes,omitempty" doc:"dc: the two nodes of the circuit that it stands between; a positive current flows from the first to the second inside it. three-phase: three nodes, of windings that end in a star point of their own; or six, from and to of each winding"`
+	Amperes   float64         `yaml:"start_current" unit:"A" doc:"dc: at the start"`
+	Ld        float64         `yaml:"Ld" unit:"H" want:">=0" doc:"synchronous, three-phase: along the magnets"`
+	Lq        float64         `yaml:"Lq" unit:"H" want:">=0" doc:"synchronous, three-phase: across them"`
+	L0        float64         `yaml:"L0" unit:"H" want:">=0" doc:"three-phase: of the zero sequence; 0: that of Lq"`
+	Psi       float64         `yaml:"psi" unit:"Wb" want:">=0" doc:"synchronous, three-phase: flux linkage of the magnets"`
+	Pairs     float64         `yaml:"pole_pairs" want:">=0 <=1000" doc:"synchronous, three-phase: of poles"`
+	Cogging   []MachineCog    `yaml:"cogging,omitempty" doc:"synchronous, three-phase: harmonics of the cogging torque"`
+	Thermal   *MachineThermal `yaml:"thermal,omitempty" doc:"dc: resistance of the winding by its temperature"`
+	Ud        *Signal         `yaml:"ud,omitempty" unit:"V" doc:"synchronous: along the magnets"`
+	Uq        *Signal         `yaml:"uq,omitempty" unit:"V" doc:"synchronous: across them"`
 }
 
 // SetDefaults is a dc motor without a gear.
 func (m *MachineMotor) SetDefaults() { m.Kind, m.Gear = "dc", 1 }
 
+// MachineCog is a harmonic of the cogging torque of a motor.
+type MachineCog struct {
+	Amplitude float64 `yaml:"amplitude" unit:"N·m" doc:"on the rotor: amplitude·sin(order·angle of the rotor)"`
+	Order     float64 `yaml:"order" want:">0" doc:"periods for one turn of the rotor"`
+}
+
+// MachineThermal warms the winding of a motor.
+type MachineThermal struct {
+	Copper     float64 `yaml:"copper_tc" unit:"1/K" doc:"relative change of R per kelvin, 0.0039 for copper; R belongs to 20 °C"`
+	Ambient    float64 `yaml:"ambient" unit:"degC" want:">=-273.15" doc:"temperature around the motor, and of the winding at the start"`
+	Resistance float64 `yaml:"resistance" unit:"K/W" want:">=0" doc:"winding to ambient"`
+	Capacity   float64 `yaml:"capacity" unit:"J/K" want:">=0" doc:"heat capacity of the winding; 0: it stays at ambient"`
+}
+
+// SetDefaults is copper in a room.
+func (t *MachineThermal) SetDefaults() { t.Copper, t.Ambient = 0.0039, 20 }
+
+// MachineMagnet is an electromagnet or the coil of a relay.
+type MachineMagnet struct {
+	Name    string   `yaml:"-" names:"magnets"`
+	Joint   string   `yaml:"joint" doc:"prismatic or revolute joint whose position opens the gap, by the name of its body"`
+	Closed  float64  `yaml:"closed" unit:"m|rad" doc:"position of the joint at which the gap x is closed: x = position − closed"`
+	Reverse bool     `yaml:"reverse" doc:"x = closed − position: the magnet pulls towards larger positions"`
+	R       float64  `yaml:"R" unit:"ohm" want:">0 <=1e6" doc:"of the coil"`
+	Linf    float64  `yaml:"L_inf" unit:"H" want:">=0 <=100" doc:"L(x) = L_inf + c/(x + x0): inductance that is left with a wide gap"`
+	C       float64  `yaml:"c" unit:"H·m|H·rad" want:">0" doc:"c of L(x): µ0/2·turns²·area of a pole for two gaps in series"`
+	X0      float64  `yaml:"x0" unit:"m|rad" want:">0" doc:"gap that is left when it is closed: iron and varnish. A run ends where the gap falls below −x0/2"`
+	Voltage *Signal  `yaml:"voltage,omitempty" unit:"V" doc:"at the coil, a number or a generator; or give nodes"`
+	Nodes   []string `yaml:"nodes,omitempty" doc:"the two nodes of the circuit that the coil stands between"`
+	Amperes float64  `yaml:"start_current" unit:"A" doc:"at the start"`
+}
+
+// CoilBranch is one of several windings on one core.
+type CoilBranch struct {
+	Name    string  `yaml:"-" names:"windings"`
+	From    string  `yaml:"from" doc:"node, at the dot"`
+	To      string  `yaml:"to" doc:"node"`
+	L       float64 `yaml:"L" unit:"H" want:">0" doc:"inductance"`
+	R       float64 `yaml:"R" unit:"ohm" want:">=0" doc:"of its wire"`
+	Amperes float64 `yaml:"start_current" unit:"A" doc:"at the start"`
+}
+
+// CircuitPWM is a source or a switch that changes between two values.
+type CircuitPWM struct {
+	Frequency float64 `yaml:"frequency" unit:"Hz" want:">0 <=1e7" doc:"of the periods; each begins with high"`
+	Low       float64 `yaml:"low" unit:"V" doc:"voltage-source: for the rest of the period"`
+	High      float64 `yaml:"high" unit:"V" doc:"voltage-source: for the share duty of the period"`
+	Duty      *Signal `yaml:"duty,omitempty" doc:"0 to 1, a number or a generator, taken at the beginning of each period"`
+}
+
 // CircuitElement is a branch of a circuit.
 type CircuitElement struct {
-	Name    string  `yaml:"-" names:"elements"`
-	Kind    string  `yaml:"kind" enum:"resistor,inductor,capacitor,voltage-source,current-source,switch,diode" doc:"what it is; a diode conducts from from to to"`
-	From    string  `yaml:"from" doc:"node; of a voltage source its positive pole. A current source drives from here through itself"`
-	To      string  `yaml:"to" doc:"node"`
-	R       float64 `yaml:"R" unit:"ohm" want:">=0" doc:"resistor; inside an inductor or a voltage source"`
-	L       float64 `yaml:"L" unit:"H" want:">=0" doc:"inductor"`
-	C       float64 `yaml:"C" unit:"F" want:">=0" doc:"capacitor"`
-	Voltage *Signal `yaml:"voltage,omitempty" unit:"V" doc:"voltage-source: a number or a generator"`
-	Current *Signal `yaml:"current,omitempty" unit:"A" doc:"current-source: a number or a generator"`
-	Closed  *Signal `yaml:"closed,omitempty" doc:"switch: closed while this is above 0.5, a number or a generator"`
-	Ron     float64 `yaml:"on" unit:"ohm" want:">=0" doc:"switch, diode: resistance that conducts"`
-	Roff    float64 `yaml:"off" unit:"ohm" want:">=0" doc:"switch, diode: resistance that does not"`
-	Knee    float64 `yaml:"knee" unit:"V" want:">=0" doc:"diode: voltage from which it conducts"`
-	Amperes float64 `yaml:"start_current" unit:"A" doc:"inductor: at the start"`
-	Volts   float64 `yaml:"start_voltage" unit:"V" doc:"capacitor: at the start"`
+	Name     string       `yaml:"-" names:"elements"`
+	Kind     string       `yaml:"kind" enum:"resistor,inductor,capacitor,voltage-source,current-source,switch,diode,transformer" doc:"what it is; a diode conducts from from to to; a transformer has several windings on one core"`
+	From     string       `yaml:"from" doc:"node; of a voltage source its positive pole. A current source drives from here through itself"`
+	To       string       `yaml:"to" doc:"node"`
+	R        float64      `yaml:"R" unit:"ohm" want:">=0" doc:"resistor; inside an inductor or a voltage source"`
+	L        float64      `yaml:"L" unit:"H" want:">=0" doc:"inductor"`
+	C        float64      `yaml:"C" unit:"F" want:">=0" doc:"capacitor"`
+	Voltage  *Signal      `yaml:"voltage,omitempty" unit:"V" doc:"voltage-source: a number or a generator"`
+	Current  *Signal      `yaml:"current,omitempty" unit:"A" doc:"current-source: a number or a generator"`
+	Closed   *Signal      `yaml:"closed,omitempty" doc:"switch: closed while this is above 0.5, a number or a generator"`
+	Ron      float64      `yaml:"on" unit:"ohm" want:">=0" doc:"switch, diode: resistance that conducts"`
+	Roff     float64      `yaml:"off" unit:"ohm" want:">=0" doc:"switch, diode: resistance that does not"`
+	Knee     float64      `yaml:"knee" unit:"V" want:">=0" doc:"diode: voltage from which it conducts"`
+	Amperes  float64      `yaml:"start_current" unit:"A" doc:"inductor: at the start"`
+	Volts    float64      `yaml:"start_voltage" unit:"V" doc:"capacitor: at the start"`
+	PWM      *CircuitPWM  `yaml:"pwm,omitempty" doc:"voltage-source, switch: pulses; instead of voltage and closed. A switch is closed for the share duty"`
+	Windings []CoilBranch `yaml:"windings,omitempty" doc:"transformer: its windings, by name"`
+	Coupling float64      `yaml:"coupling" want:">=-1 <=1" doc:"transformer: M/√(L·L) of each two of its windings; below 1"`
 }
 
 // MachineShaft is a spring and a damper between two joints.

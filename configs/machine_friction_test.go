@@ -12,8 +12,8 @@ import (
 // A coil of 3 Ω draws an anchor of 0.1 kg on a spring of 2 kN/m from 4 mm, under 4 V. The numbers are those of scipy's DOP853 to 1e-11.
 func TestElectromagnetFile(t *testing.T) {
 	c, _, err := MachineBytes("m.yaml", []byte(`{version: 1, name: m, duration: 50 ms, machine: {gravity: [0, 0, 0], bodies: {
-  anchor: {parent: ground, joint: {kind: prismatic, axis: [1, 0, 0], position: 4 mm, stiffness: 2000 N/m, rest: 4 mm, damping: 1.5 N·s/m}, mass: 0.1}}, motors: {
-  coil: {kind: electromagnet, joint: anchor, R: 3 ohm, L: 5 mH, gap_constant: 4e-5, gap_rest: 1 mm, voltage: 4 V}}}}`))
+  anchor: {parent: ground, joint: {kind: prismatic, axis: [1, 0, 0], position: 4 mm, stiffness: 2000 N/m, rest: 4 mm, damping: 1.5 N·s/m}, mass: 0.1}}, magnets: {
+  coil: {joint: anchor, R: 3 ohm, L_inf: 5 mH, c: 4e-5, x0: 1 mm, voltage: 4 V}}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}

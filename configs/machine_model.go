@@ -68,6 +68,10 @@ func (c *Config) checkMachine(r *schema.Report, m *Model) {
 		r.Errorf(p+".joints", "%s.joints: no joint has the name of an axis; want {JOINT: {axis: %s}}", p, c.Axes[0].Name)
 		return
 	}
+	if len(m.run.Machine.Rows) > 0 {
+		r.Errorf(p+".file", "%s.file: the machine has rows, which say nothing of where a joint is when it is brought to where its axis is; leave them out, or take the machine as the plant of virtual", p)
+		return
+	}
 	for i := range m.Joints {
 		f := &m.Joints[i]
 		at := p + ".joints." + f.Joint
@@ -85,6 +89,8 @@ func (c *Config) checkMachine(r *schema.Report, m *Model) {
 			r.Errorf(at+".ratio", "%s.ratio: 0, want another number", at)
 		case b.Joint.Motion != nil || b.Joint.Effort != nil:
 			r.Errorf(at, "%s: the machine file gives the joint a motion or an effort already; leave it out there", at)
+		case m.run.Machine.setBy(f.Joint+".effort") != "":
+			r.Errorf(at, "%s: the controller %s of the machine file acts on the joint, which follows an axis; leave it out there", at, m.run.Machine.setBy(f.Joint+".effort"))
 		case f.By == models.ByCurrent && (a.Current == "" || a.MotorModel().K == 0):
 			r.Errorf(at+".by", "%s.by: current: the axis %s has no measured current, or no K", at, a.Name)
 		case f.By == models.ByEffort && a.Effort == "":
@@ -122,7 +128,7 @@ func (m *Model) checkMotor(r *schema.Report, at, joint string) {
 	n, nodes := 0, false
 	for _, k := range m.run.Machine.Motors {
 		if k.Joint == joint {
-			n, nodes = n+1, len(k.Nodes) > 0 || k.Kind != "dc"
+			n, nodes = n+1, nodes || len(k.Nodes) > 0 || k.Kind != "dc" || m.run.Machine.setBy(k.Name+".voltage") != ""
 		}
 	}
 	if n != 1 || nodes {

@@ -74,6 +74,9 @@ func (c *Config) checkLinkage(r *schema.Report) {
 		if b.Joint.Motion != nil || b.Joint.Effort != nil {
 			r.Errorf(a.path(), "%s: the machine file gives the joint a motion or an effort already; leave it out there", a.path())
 		}
+		if by := p.Machine.run.Machine.setBy(a.Name + ".effort"); by != "" {
+			r.Errorf(a.path(), "%s: the controller %s of the machine file acts on the joint, which the axis drives; leave it out there", a.path(), by)
+		}
 		if m := c.ModelOf(a.Name); m != nil && m.Linear() != (b.Joint.Kind == "prismatic") && !r.Bad(m.path()+".kind") {
 			r.Errorf(m.path()+".kind", "%s.kind: %s, but the joint of the machine is %s", m.path(), m.Kind, b.Joint.Kind)
 		}

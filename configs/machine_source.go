@@ -91,6 +91,7 @@ func (c *MachineRun) driven(joints []string, friction bool) *MachineRun {
 			b.Joint.JointFriction = JointFriction{}
 		}
 	}
+	m.Controllers = m.without(func(name string) bool { k := m.motor(name); return k != nil && slices.Contains(joints, k.Joint) })
 	m.Motors = slices.DeleteFunc(slices.Clone(m.Motors), func(k MachineMotor) bool { return slices.Contains(joints, k.Joint) })
 	return &out
 }

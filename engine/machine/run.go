@@ -112,7 +112,7 @@ func (m *Machine) Run(ctx context.Context, x []float64, t, end float64, o Option
 			return r.Result, fail(m.why(err, last), err)
 		}
 		next := min(end, m.jump(at))
-		turned, which := false, 0
+		turned, which, kept := false, 0, d.Kept()
 		for at < next && !turned {
 			if err := ctx.Err(); err != nil {
 				return r.Result, err
@@ -127,6 +127,8 @@ func (m *Machine) Run(ctx context.Context, x []float64, t, end float64, o Option
 			var when float64
 			if when, which = r.turning(d, from); which >= 0 {
 				reached, turned = when, true
+			} else {
+				kept = d.Kept()
 			}
 			// a row at the instant of a sample is that before it, however both are rounded
 			for slack := 1e-15 * math.Abs(reached); o.Every > 0 && t+float64(k)*o.Every <= reached+slack && t+float64(k)*o.Every < end-1e-9*o.Every; {
@@ -146,7 +148,11 @@ func (m *Machine) Run(ctx context.Context, x []float64, t, end float64, o Option
 				return r.Result, fail(what, nil)
 			}
 		}
-		if r.keep(d.Kept()); turned {
+		done := d.Kept()
+		if turned { // what the step did beyond the turn is left
+			done.Gap, done.Rate, done.Drift, done.Kick = kept.Gap, kept.Rate, kept.Drift, kept.Kick
+		}
+		if r.keep(done); turned {
 			if r.Turns++; r.Turns > mostTurns {
 				return r.Result, fail(fmt.Sprintf("joints stuck or broke away %d times: too many to follow", mostTurns), nil)
 			}

@@ -1,0 +1,251 @@
+package configs
+
+import (
+	"cmp"
+	"math"
+
+	"hilrig/configs/schema"
+	"hilrig/engine/circuit"
+	"hilrig/engine/plant"
+	"hilrig/engine/reference"
+	"hilrig/engine/spelling"
+)
+
+// magnetElements are the coils of the magnets.
+func (m *Machine) magnetElements(wires map[string]*circuit.Held, axis func(joint string) int) (list []circuit.Element) {
+	for i := range m.Magnets {
+		k := &m.Magnets[i]
+		from, to := k.Name+"/+", groundName
+		if len(k.Nodes) == 2 {
+			from, to = k.Nodes[0], k.Nodes[1]
+		} else {
+			list = append(list, &circuit.VoltageSource{Name: k.Name + supplySuffix, From: from, To: to, U: wired(wires, k.Name+".voltage", generatorOr(k.Voltage, 0))})
+		}
+		list = append(list, &circuit.Electromagnet{Name: k.Name, From: from, To: to, R: k.R, Axis: axis(k.Joint), I0: k.Amperes,
+			Plunger: circuit.Plunger{Linf: k.Linf, C: k.C, X0: k.X0, Shut: k.Closed, Reverse: k.Reverse}})
+	}
+	return list
+}
+
+// supplySuffix is what the source of a motor or magnet is called, behind its name.
+const supplySuffix = ".supply"
+
+// threePhase is the motor between nodes.
+func (k *MachineMotor) threePhase(axis int) circuit.Element {
+	out := &circuit.ThreePhase{Name: k.Name, Phases: circuit.Phases{Rotor: k.rotor(), L0: cmp.Or(k.L0, k.Lq)}, R: k.R, Axis: axis}
+	for p := range 3 {
+		if len(k.Nodes) == 6 {
+			out.From[p], out.To[p] = k.Nodes[2*p], k.Nodes[2*p+1]
+		} else {
+			out.From[p], out.To[p] = k.Nodes[p], k.Name+"/star"
+		}
+	}
+	return out
+}
+
+// rotor is the field of a synchronous motor as its joint sees it.
+func (k *MachineMotor) rotor() circuit.Rotor {
+	r := circuit.Rotor{Ld: k.Ld, Lq: k.Lq, Psi: k.Psi, Pairs: k.Pairs * k.Gear}
+	for _, c := range k.Cogging {
+		// gear·amplitude·sin(order·gear·q), which is odd in gear twice
+		r.Cogs = append(r.Cogs, circuit.Cog{Amplitude: c.Amplitude * math.Abs(k.Gear), Order: c.Order * math.Abs(k.Gear)})
+	}
+	return r
+}
+
+// pulses are a source that changes between two values; nil: the signal as it is.
+func (e *CircuitElement) pulses(of *Signal, low, high float64) reference.Generator {
+	if e.PWM == nil {
+		return generatorOr(of, 0)
+	}
+	return &circuit.PWM{Low: low, High: high, Period: 1 / e.PWM.Frequency, Duty: generatorOr(e.PWM.Duty, 0)}
+}
+
+// low and high are the levels of a source.
+func (p *CircuitPWM) low() float64 {
+	if p == nil {
+		return 0
+	}
+	return p.Low
+}
+
+func (p *CircuitPWM) high() float64 {
+	if p == nil {
+		return 0
+	}
+	return p.High
+}
+
+// lump is the winding as package plant has it.
+func (t *MachineThermal) lump() (out plant.Thermal) {
+	if t == nil {
+		return out
+	}
+	return plant.Thermal{Resistance: t.Resistance, Capacity: t.Capacity, CopperTC: t.Copper, Ambient: t.Ambient}
+}
+
+// transformer is several windings on one core.
+func (e *CircuitElement) transformer() circuit.Element {
+	n := len(e.Windings)
+	f := &circuit.Constant{L: make([]float64, n*n)}
+	out := &circuit.Windings{Name: e.Name, Field: f, Axis: -1}
+	for i, a := range e.Windings {
+		for j, b := range e.Windings {
+			f.L[i*n+j] = e.Coupling * math.Sqrt(a.L*b.L)
+		}
+		f.L[i*n+i] = a.L
+		out.Branches = append(out.Branches, circuit.Winding{Name: e.Name + "." + a.Name, From: a.From, To: a.To, R: a.R, I0: a.Amperes})
+	}
+	return out
+}
+
+// checkMagnets wants what the tags cannot say.
+func (m *Machine) checkMagnets(r *schema.Report, start *MachineStart) {
+	for i := range m.Magnets {
+		k := &m.Magnets[i]
+		at := "machine.magnets." + k.Name
+		if r.Bad(at) {
+			continue
+		}
+		b := m.single(r, at+".joint", k.Joint, "joint, whose position opens its gap")
+		switch {
+		case k.Voltage == nil && len(k.Nodes) == 0 && m.setBy(k.Name+".voltage") != "":
+		case k.Voltage == nil && len(k.Nodes) == 0 && !r.Bad(at+".voltage"):
+			r.Errorf(at+".voltage", "%s.voltage is missing: a number or a generator in V; or nodes, two nodes of the circuit", at)
+		case k.Voltage != nil && len(k.Nodes) > 0:
+			r.Errorf(at+".nodes", "%s.nodes: voltage says it already; leave one of them out", at)
+		case k.Voltage == nil && len(k.Nodes) != 2:
+			r.Errorf(at+".nodes", "%s.nodes: %d, want two", at, len(k.Nodes))
+		}
+		for _, key := range []string{"c", "x0"} {
+			if x := map[string]float64{"c": k.C, "x0": k.X0}[key]; x == 0 && !r.Given(at+"."+key) && !r.Bad(at+"."+key) {
+				r.Errorf(at+"."+key, "%s.%s is missing: L(x) = L_inf + c/(x + x0)", at, key)
+			}
+		}
+		if start.Rest && k.Amperes != 0 {
+			r.Errorf("start.equilibrium", "start.equilibrium: the force of the magnet %s depends on where the joint is, and the equilibrium is found with the forces of the file's position: leave %s.start_current or start.equilibrium out", k.Name, at)
+		}
+		if b == nil || r.Bad(at) {
+			continue
+		}
+		unit := m.coordinate(b)
+		fits(r, at+".closed", unit)
+		fits(r, at+".x0", unit)
+		fits(r, at+".c", "H·"+unit)
+		gap, side := b.Joint.Position-k.Closed, "lower"
+		if k.Reverse {
+			gap, side = -gap, "upper"
+		}
+		if gap < -k.X0/2 {
+			r.Errorf(at+".closed", "%s.closed: the gap is %.6g %s at the start, below −x0/2 = %.6g %s: L(x) does not hold there; change closed, reverse or the position of joint %s", at, gap, unit, -k.X0/2, unit, k.Joint)
+			continue
+		}
+		m.checkSeat(r, at, k, side, unit)
+	}
+}
+
+// checkSeat warns of a magnet that nothing holds off its core.
+func (m *Machine) checkSeat(r *schema.Report, at string, k *MachineMagnet, side, unit string) {
+	for i := range m.Stops {
+		s := &m.Stops[i]
+		if s.A != k.Joint || s.B != groundName || s.Ratio == 0 {
+			continue
+		}
+		end := s.Travel[0] * s.Ratio
+		if k.Reverse != (s.Ratio < 0) {
+			end = s.Travel[1] * s.Ratio
+		}
+		gap := end - k.Closed
+		if k.Reverse {
+			gap = -gap
+		}
+		if gap > -k.X0/2 {
+			return
+		}
+		r.Warnf("machine.stops."+s.Name+".travel", "machine.stops.%s.travel: the gap of the magnet %s is %.6g %s at this stop, below −x0/2, where L(x) does not hold: a run that comes there ends", s.Name, k.Name, gap, unit)
+		return
+	}
+	r.Warnf(at, "%s: no stop holds the gap open, and a run ends where it falls below −x0/2 = %.6g %s: give its seat, such as machine.stops.seat: {a: %s, travel: […], stiffness: …}, whose %s end is at the position %.6g %s", at, -k.X0/2, unit, k.Joint, side, k.Closed, unit)
+}
+
+// single is the body of a joint with one coordinate; nil: it is missing or another one, which is reported.
+func (m *Machine) single(r *schema.Report, at, joint, what string) *MachineBody {
+	b, all := (&MachineRun{Machine: *m}).joint(joint)
+	switch {
+	case b != nil || r.Bad(at):
+	case joint == "":
+		r.Errorf(at, "%s is missing: a %s", at, what)
+	default:
+		for i := range m.Bodies {
+			if o := &m.Bodies[i]; o.Name == joint {
+				r.Errorf(at, "%s: the joint %s is %s; want a revolute or prismatic one", at, joint, o.Joint.Kind)
+				return nil
+			}
+		}
+		r.Errorf(at, "%s: there is no revolute or prismatic joint %q%s", at, joint, spelling.DidYouMean(joint, all))
+	}
+	return b
+}
+
+// coordinate is the unit of a joint's position.
+func (*Machine) coordinate(b *MachineBody) string {
+	if b.Joint.Kind == "prismatic" {
+		return "m"
+	}
+	return "rad"
+}
+
+// fits refuses a number whose unit is that of another kind of joint.
+func fits(r *schema.Report, at, unit string) {
+	if given, ok := r.Measures(at, unit); !ok && !r.Bad(at) {
+		r.Errorf(at, "%s: in %s, and this joint wants %s", at, given, unit)
+	}
+}
+
+// checkElements wants of the circuit what the kinds differ in.
+func (m *Machine) checkElements(r *schema.Report) {
+	for i := range m.Circuit {
+		e := &m.Circuit[i]
+		at := "machine.circuit." + e.Name
+		if r.Bad(at) || e.Kind == "" {
+			continue
+		}
+		only := func(is bool, key, kinds string) {
+			if is && !r.Bad(at+"."+key) {
+				r.Errorf(at+"."+key, "%s.%s: belongs to %s; this is a %s", at, key, kinds, e.Kind)
+			}
+		}
+		core, pulsed := e.Kind == "transformer", e.Kind == "voltage-source" || e.Kind == "switch"
+		only(e.PWM != nil && !pulsed, "pwm", "a voltage-source or a switch")
+		only(len(e.Windings) > 0 && !core, "windings", "a transformer")
+		only(e.Coupling != 0 && !core, "coupling", "a transformer")
+		only(core && e.From+e.To != "", "from", "an element with two ends: each winding has its own")
+		if p := e.PWM; p != nil && pulsed {
+			if e.Voltage != nil || e.Closed != nil {
+				r.Errorf(at+".pwm", "%s.pwm: voltage or closed say it already; leave one of them out", at)
+			}
+			if p.Frequency == 0 && !r.Bad(at+".pwm") {
+				r.Errorf(at+".pwm.frequency", "%s.pwm.frequency is missing", at)
+			}
+			if p.Duty == nil && !r.Bad(at+".pwm.duty") {
+				r.Errorf(at+".pwm.duty", "%s.pwm.duty is missing: 0 to 1, a number or a generator", at)
+			} else if g, ok := p.Duty.Generator().(reference.Constant); ok && (g < 0 || g > 1) {
+				r.Errorf(at+".pwm.duty", "%s.pwm.duty: %g, want 0 to 1", at, float64(g))
+			}
+			if e.Kind == "switch" && (p.Low != 0 || p.High != 0) {
+				r.Errorf(at+".pwm", "%s.pwm: low and high are voltages of a source; a switch is closed or open", at)
+			}
+		}
+		if core && len(e.Windings) < 2 && !r.Bad(at+".windings") {
+			r.Errorf(at+".windings", "%s.windings: %d, want two or more: {primary: {from: …, to: …, L: …}, …}", at, len(e.Windings))
+		}
+		for j := range e.Windings {
+			w := &e.Windings[j]
+			for key, missing := range map[string]bool{"from": w.From == "", "to": w.To == "", "L": w.L == 0} {
+				if in := at + ".windings." + w.Name; missing && !r.Bad(in) {
+					r.Errorf(in+"."+key, "%s.%s is missing", in, key)
+				}
+			}
+		}
+	}
+}
