@@ -281,7 +281,14 @@ func (m *Machine) Settle(t float64, x []float64) error {
 	if st := m.Flow(t, x, make([]float64, len(x))); st != multibody.OK && st != multibody.Singular {
 		return errors.New(m.named(st))
 	}
-	return multibody.Equilibrium(m.Model, m.Data, q, m.tau)
+	at, dx := append([]float64(nil), x...), make([]float64, len(x))
+	return multibody.EquilibriumUnder(m.Model, m.Data, q, func(q, tau []float64) multibody.Status {
+		to, _, _ := m.cut(at)
+		copy(to, q)
+		st := m.Flow(t, at, dx)
+		copy(tau, m.tau)
+		return st
+	})
 }
 
 // drive sets the prescribed motions for the time t.

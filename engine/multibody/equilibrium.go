@@ -15,7 +15,16 @@ var ErrEquilibrium = errors.New("no static equilibrium found")
 // would, in a stable equilibrium. The error, an ErrEquilibrium, says how much force is left; q is then unchanged.
 func Equilibrium(m *Model, d *Data, q, tau []float64) error {
 	m.check("Equilibrium", q, nil, tau)
-	s := statics{m: m, d: d, tau: tau, q: append([]float64(nil), q...), v: make([]float64, m.nv), p: NewPartition(m)}
+	return EquilibriumUnder(m, d, q, func(_, g []float64) Status {
+		copy(g, tau)
+		return OK
+	})
+}
+
+// EquilibriumUnder is Equilibrium under torques that depend on the position: act writes those at q, which it may use Data for.
+func EquilibriumUnder(m *Model, d *Data, q []float64, act func(q, tau []float64) Status) error {
+	m.check("EquilibriumUnder", q, nil, nil)
+	s := statics{m: m, d: d, act: act, q: append([]float64(nil), q...), v: make([]float64, m.nv), p: NewPartition(m)}
 	if err := s.search(); err != nil {
 		return err
 	}
@@ -27,7 +36,7 @@ func Equilibrium(m *Model, d *Data, q, tau []float64) error {
 type statics struct {
 	m    *Model
 	d    *Data
-	tau  []float64
+	act  func(q, tau []float64) Status
 	q, v []float64
 	p    *Partition
 }
@@ -41,6 +50,10 @@ func (s *statics) forces(q []float64, mass bool) (f, inertia []float64, size flo
 		}
 	}
 	clear(s.v)
+	g := make([]float64, m.nv)
+	if st := s.act(q, g); st != OK && st != Singular {
+		return nil, nil, 0, false
+	}
 	if m.prepare(d, q, s.v) != OK {
 		return nil, nil, 0, false
 	}
@@ -51,7 +64,6 @@ func (s *statics) forces(q []float64, mass bool) (f, inertia []float64, size flo
 		return nil, nil, 0, false
 	}
 	n, ni := m.nv, len(p.Independent)
-	g := append([]float64(nil), s.tau...)
 	m.losses(q, s.v, g, -1)
 	for i := range g {
 		size = math.Max(size, math.Max(math.Abs(g[i]), math.Abs(d.Tau[i])))

@@ -1,0 +1,34 @@
+package configs
+
+import (
+	"math"
+	"testing"
+)
+
+// The equilibrium counts what shafts and stops do where it is, not where the file begins: an arm on a torsion spring, 12·q = 9.81·0.3·cos q (SciPy: brentq), and a mass
+// that sinks into its floor by its weight over the stiffness.
+func TestEquilibriumOfShaftAndStop(t *testing.T) {
+	c, _, err := MachineBytes("file.yaml", []byte(`
+version: 1
+machine:
+  bodies:
+    arm: {parent: ground, joint: {kind: revolute, axis: [0, 1, 0], position: 0.2 rad}, mass: 1 kg, com: [0.3 m, 0, 0], inertia: [0.01, 0.01, 0.01]}
+    slide: {parent: ground, joint: {kind: prismatic, axis: [0, 0, 1], position: 10 mm}, mass: 2 kg}
+  shafts: {twist: {a: arm, b: ground, stiffness: 12 N·m/rad}}
+  stops: {floor: {a: slide, b: ground, travel: [0 m, 1 m], stiffness: 1e4 N/m}}
+start: {equilibrium: true}
+duration: 1 s
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, x, _, err := c.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []float64{0.238318336647246, -2 * 9.81 / 1e4} {
+		if math.Abs(x[i]-want) > 1e-9 {
+			t.Errorf("joint %d settles at %.12g, want %.12g", i, x[i], want)
+		}
+	}
+}
