@@ -23,6 +23,7 @@ type MachineFit struct {
 	Terms       []machine.Term   `yaml:"terms" doc:"what is fitted, of every joint"`
 	ByDirection bool             `yaml:"by_direction" doc:"friction of its own for each direction; wants terms without offset"`
 	Filter      MachineFitFilter `yaml:"filter" doc:"the zero-phase Butterworth low-pass of positions, torques and signs of velocity"`
+	Instruments MachineFitIV     `yaml:"instruments" doc:"instrumental variables: positions of a simulation in place of noisy ones"`
 	Decimate    int              `yaml:"decimate" want:">=0 <=10000" doc:"every n-th sample is a row, after a zero-phase filter of both sides; 0: four rows in a period of the cutoff"`
 	Trim        *float64         `yaml:"trim,omitempty" unit:"s" want:">=0" doc:"left out at each end of a record; without it two periods of the cutoff"`
 	RequireFit  float64          `yaml:"require_fit" unit:"%" want:">=0 <=100" doc:"a fit below this is a missed quality gate; 0: no gate"`
@@ -53,7 +54,9 @@ type MachineFitJoint struct {
 	Name     string         `yaml:"-" names:"joints"`
 	Position IdentifyColumn `yaml:"position" doc:"of the joint, as the machine counts it"`
 	Velocity IdentifyColumn `yaml:"velocity" doc:"as measured; checked against the position"`
+	Passive  bool           `yaml:"passive" doc:"no drive acts on this joint: its torque is zero, but for its friction, and it has no column"`
 	Torque   IdentifyColumn `yaml:"torque" doc:"torque or force of the drive on the joint, positive in the direction of positive position; a current with the constant of motor and gear as its gain"`
+	Wanted   IdentifyColumn `yaml:"reference" doc:"position that the controller was told; the simulation of the instruments follows it where all joints have it"`
 	Slow     *float64       `yaml:"min_velocity,omitempty" unit:"rad/s|m/s" want:">=0" doc:"slower samples do not count for this joint; 0: none; left out: what the position cannot tell from rest"`
 }
 
@@ -64,9 +67,23 @@ type MachineFitFilter struct {
 	Signs  bool    `yaml:"signs" doc:"the signs of velocity pass it too, as the friction in the torque does; false: as in much that is published, and Coulomb friction comes out smaller"`
 }
 
+// MachineFitIV are the instruments.
+type MachineFitIV struct {
+	Use       machine.Use `yaml:"use" doc:"check: least squares gives the values and is compared with them; estimate: they give the values"`
+	Bandwidth float64     `yaml:"bandwidth" unit:"Hz" want:">=0" doc:"of what the simulation takes from positions and torques; 0: a quarter of the cutoff"`
+}
+
 // DefaultMachineFit is what a file to identify a machine starts from.
 func DefaultMachineFit() *MachineFit {
-	return &MachineFit{Version: 1, Data: MachineFitData{Separator: "auto", Decimal: "point"}, Terms: machine.DefaultSpec().Terms, Filter: MachineFitFilter{Order: 4, Signs: true}}
+	return &MachineFit{Version: 1, Data: MachineFitData{Separator: "auto", Decimal: "point"}, Terms: machine.DefaultSpec().Terms, Filter: MachineFitFilter{Order: 4, Signs: true}, Instruments: MachineFitIV{Use: machine.UseCheck}}
+}
+
+// NewMachineFit is a file to identify a machine that no file describes, and that is called name in messages.
+func NewMachineFit(name string, m Machine) *MachineFit {
+	c := DefaultMachineFit()
+	c.Machine, c.run = name, DefaultMachineRun()
+	c.run.Machine = m
+	return c
 }
 
 // LoadMachineFit reads and checks a file to identify a machine, and the file of its machine. Paths come back joined to the folder of the file.
@@ -189,7 +206,11 @@ func (c *MachineFit) checkMachine(r *schema.Report) error {
 			path := at + "." + ch.Key
 			switch {
 			case r.Bad(path):
-			case ch.Column.Name == "" && ch.Key != "velocity":
+			case ch.Column.Name != "" && ch.Key == "torque" && j.Passive:
+				r.Errorf(path, "%s: the joint is passive, its torque is zero; leave one of them out", path)
+			case ch.Column.Name == "" && ch.Key == "torque" && !j.Passive:
+				r.Errorf(path, "%s.name is missing: the column of the file that holds it; passive: true if no drive acts on the joint", path)
+			case ch.Column.Name == "" && ch.Key == "position":
 				r.Errorf(path, "%s.name is missing: the column of the file that holds it", path)
 			case ch.Column.Name == "":
 			default:
@@ -221,7 +242,7 @@ func (c *MachineFit) channels(j *MachineFitJoint) []IdentifyChannel {
 	if c.Rotary(j.Name) {
 		unit = []string{"rad", "rad/s", "N·m"}
 	}
-	return []IdentifyChannel{{"position", unit[0], j.Position}, {"velocity", unit[1], j.Velocity}, {"torque", unit[2], j.Torque}}
+	return []IdentifyChannel{{"position", unit[0], j.Position}, {"velocity", unit[1], j.Velocity}, {"torque", unit[2], j.Torque}, {"reference", unit[0], j.Wanted}}
 }
 
 // Model is the machine of the fit, with the Coulomb friction of its file by joint.
@@ -269,7 +290,7 @@ func (c *MachineFit) Section(joint string, whole bool) *Identify {
 	}
 	d := &c.Data
 	out.Name, out.Data = c.Name, IdentifyData{File: d.File, Source: d.Source, More: d.More, Rate: d.Rate, Span: d.Span, Resample: d.Resample, SplitGaps: d.SplitGaps, Separator: d.Separator, Decimal: d.Decimal,
-		Columns: IdentifyColumns{Time: d.Time, Position: j.Position, Velocity: j.Velocity, Force: j.Torque}}
+		Columns: IdentifyColumns{Time: d.Time, Position: j.Position, Velocity: j.Velocity, Force: j.Torque, Reference: j.Wanted}}
 	if whole {
 		out.Data.Span = [2]float64{}
 	}
@@ -278,7 +299,8 @@ func (c *MachineFit) Section(joint string, whole bool) *Identify {
 
 // Spec is what the fit asks of package identify/machine.
 func (c *MachineFit) Spec(m *multibody.Model) machine.Spec {
-	s := machine.Spec{Terms: c.Terms, ByDirection: c.ByDirection, Order: c.Filter.Order, Cutoff: c.Filter.Cutoff, RawSigns: !c.Filter.Signs, Decimate: c.Decimate, Trim: machine.FromRecord}
+	s := machine.Spec{Terms: c.Terms, ByDirection: c.ByDirection, Order: c.Filter.Order, Cutoff: c.Filter.Cutoff, RawSigns: !c.Filter.Signs, Decimate: c.Decimate, Trim: machine.FromRecord,
+		Instruments: c.Instruments.Use, Bandwidth: c.Instruments.Bandwidth}
 	if c.Trim != nil {
 		s.Trim = *c.Trim
 	}
@@ -288,6 +310,7 @@ func (c *MachineFit) Spec(m *multibody.Model) machine.Spec {
 			least = *j.Slow
 		}
 		s.MinVelocity = append(s.MinVelocity, least)
+		s.Passive = append(s.Passive, c.Joint(machine.JointName(m, i)).Passive)
 	}
 	return s
 }

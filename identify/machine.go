@@ -24,12 +24,35 @@ type Machine struct {
 	Possible   bool               `json:"possible"`            // real bodies have them
 	Impossible []string           `json:"impossible"`          // what speaks against it in the set of least change
 	Moved      float64            `json:"possible_rms_growth"` // rms with real bodies over that of the set of least change
+
+	Instruments *MachineInstruments `json:"instruments"` // null: they were not asked for
+}
+
+// MachineInstruments are the estimates by instrumental variables beside those of least squares.
+type MachineInstruments struct {
+	Use        machine.Use         `json:"use"`
+	Bandwidth  float64             `json:"bandwidth_hz"`
+	Reference  bool                `json:"reference"`
+	Rounds     int                 `json:"rounds"`
+	Missing    string              `json:"missing"` // why there are no estimates; "": there are
+	Weakest    float64             `json:"weakest_correlation"`
+	Parameters []MachineInstrument `json:"parameters"`
+}
+
+// MachineInstrument is a base parameter by both.
+type MachineInstrument struct {
+	Name   string  `json:"name"`
+	Value  float64 `json:"value"`
+	Least  float64 `json:"least_squares"`
+	Apart  float64 `json:"apart"`  // the difference over its standard error
+	Biased bool    `json:"biased"` // least squares is off beyond doubt, and by its own standard error at least
 }
 
 // MachineJoint is how well the torque of a joint is explained.
 type MachineJoint struct {
 	Name    string   `json:"name"`
 	Unit    string   `json:"unit"`
+	Passive bool     `json:"passive"` // fit and R² are those of the largest part of its torque, which is zero
 	Percent float64  `json:"fit_percent"`
 	R2      float64  `json:"r2"`
 	RMS     float64  `json:"rms"`
@@ -79,6 +102,9 @@ func OfMachine(b *machine.Result, info []record.Info, findings []record.Finding,
 	r = &Result{
 		Method: "inverse dynamics of a machine by weighted linear least squares", Model: Subject{Law: "machine", Terms: []string{}}, Chain: Chain{},
 		Data: info[0], Findings: append([]record.Finding{}, findings...), Settings: b.Spec, Warnings: append([]string{}, b.Warnings...), Compute: b.Compute.Seconds(),
+	}
+	if b.Spec.Instruments == machine.UseEstimate {
+		r.Method = "inverse dynamics of a machine by instrumental variables"
 	}
 	for _, t := range b.Spec.Terms {
 		r.Model.Terms = append(r.Model.Terms, string(t))
@@ -133,15 +159,28 @@ func OfMachine(b *machine.Result, info []record.Info, findings []record.Finding,
 	}
 	own := b.Own(written)
 	for i, j := range b.Joints {
-		out.Joints = append(out.Joints, MachineJoint{Name: j.Name, Unit: j.Unit, Percent: j.Percent, R2: j.R2, RMS: j.RMS, Rows: j.Rows, Slow: j.Slow, Least: j.Least, Written: own[i].Percent})
+		out.Joints = append(out.Joints, MachineJoint{Name: j.Name, Unit: j.Unit, Passive: j.Passive, Percent: j.Percent, R2: j.R2, RMS: j.RMS, Rows: j.Rows, Slow: j.Slow, Least: j.Least, Written: own[i].Percent})
 	}
 	if len(v.Records) > 0 {
 		if err := r.validateMachine(b, out, v); err != nil {
 			return nil, nil, nil, fmt.Errorf("validation: %w", err)
 		}
 	}
+	out.Instruments = instrumentsOf(b)
 	r.judgeMachine(b, out)
 	return r, out, theta, nil
+}
+
+func instrumentsOf(b *machine.Result) *MachineInstruments {
+	iv := b.IV
+	if iv == nil {
+		return nil
+	}
+	out := &MachineInstruments{Use: b.Spec.Instruments, Bandwidth: iv.Bandwidth, Reference: iv.Reference, Rounds: iv.Rounds, Missing: iv.Missing, Weakest: iv.Weakest, Parameters: []MachineInstrument{}}
+	for j := range iv.Values {
+		out.Parameters = append(out.Parameters, MachineInstrument{b.Base.Name(b.Free[j]), iv.Values[j], iv.Least[j], iv.Apart[j], slices.Contains(iv.Biased, j)})
+	}
+	return out
 }
 
 // validateMachine looks at records that were not fitted.
@@ -183,8 +222,12 @@ func (r *Result) judgeMachine(b *machine.Result, out *Machine) {
 		r.Reasons = slices.Insert(r.Reasons, rejections, reason)
 		rejections++
 	}
-	for _, j := range out.Joints {
+	for i, j := range out.Joints {
 		switch {
+		case j.Percent < poorFit && !j.Passive && b.Joints[i].Largest > partsAbove*j.RMS:
+			say(Rejected, "joint %s: fit %.1f %%: its torque is small beside its parts (%.3g %s), which cancel. If no drive acts on it, say passive: true in place of its torque", j.Name, j.Percent, b.Joints[i].Largest, j.Unit)
+		case j.Percent < poorFit && j.Passive:
+			say(Rejected, "joint %s: without a drive the parts of its torque should cancel, and %.0f %% of the largest is left: does something act on it?", j.Name, 100-j.Percent)
 		case j.Percent < poorFit:
 			say(Rejected, "joint %s: fit %.1f %%, below %.0f %%: this machine does not describe its torque", j.Name, j.Percent, poorFit)
 		case j.Percent < goodFit:
@@ -245,11 +288,49 @@ func (r *Result) judgeMachine(b *machine.Result, out *Machine) {
 		say(Weak, "known to more than %.0f %% only: %s", 100*weakRelative, list(loose))
 	}
 	r.judgeHalfCutoff(say)
+	r.judgeInstruments(b, out, say)
 	switch {
 	case out.Possible && out.Moved > 1.05:
 		say(Weak, "no real bodies have these base parameters: the nearest ones that some have leave an rms %.2f times as large", out.Moved)
 	case !out.Possible:
 		say(Weak, "no real machine has the parameters that were found: %s", strings.Join(out.Impossible, "; "))
+	}
+}
+
+// partsAbove is how many times what is left over the largest part of a torque has to be for the torque to be next to nothing.
+const partsAbove = 10
+
+// judgeInstruments says where least squares and instrumental variables disagree.
+func (r *Result) judgeInstruments(b *machine.Result, out *Machine, say func(Verdict, string, ...any)) {
+	iv := out.Instruments
+	switch {
+	case iv == nil:
+		return
+	case iv.Missing != "":
+		r.Warnings = append(r.Warnings, "least squares is not compared with instrumental variables: "+iv.Missing)
+		return
+	}
+	var small, large []string
+	for j, p := range iv.Parameters {
+		if !p.Biased {
+			continue
+		}
+		unit := b.Base.Columns[b.Base.Pivot[b.Free[j]]].Unit
+		text := fmt.Sprintf("%s (%.4g and %.4g %s)", p.Name, p.Least, p.Value, unit)
+		if change := math.Abs(p.Value - p.Least); change > cutoffDrift*math.Abs(p.Value) && change*b.Share[j] > weakShare*math.Abs(p.Value) {
+			large = append(large, text)
+		} else {
+			small = append(small, text)
+		}
+	}
+	const what = "least squares and instrumental variables disagree on %s: noise of the position draws least squares away"
+	switch {
+	case iv.Use == machine.UseEstimate && large != nil:
+		r.Warnings = append(r.Warnings, fmt.Sprintf(what+". The values are those of the instruments", list(large)))
+	case large != nil:
+		say(Weak, what+". Take instruments.use: estimate, or a lower filter.cutoff", list(large))
+	case small != nil:
+		r.Warnings = append(r.Warnings, fmt.Sprintf(what+", by little", list(small)))
 	}
 }
 

@@ -439,10 +439,13 @@ func (d *services) finish(summary string) {
 	}
 }
 
-// axisFlag names an axis where a recording has several.
+// axisFlag says what of a recording is to be identified where it has several axes.
 func (d *services) axisFlag() string {
-	if d.plant || len(d.cfg.Axes) < 2 {
+	switch {
+	case d.plant || len(d.cfg.Axes) < 2:
 		return ""
+	case d.cfg.Mechanism != nil:
+		return " --machine"
 	}
 	return " --axis " + d.cfg.Axes[0].Name
 }

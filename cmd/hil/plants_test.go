@@ -46,6 +46,25 @@ func recordRun(t *testing.T, file string, mode string, long time.Duration) strin
 	return d.ready.Run
 }
 
+// valuesOf reads the parameters of a result by name.
+func valuesOf(t *testing.T, result string) map[string]float64 {
+	t.Helper()
+	var r struct {
+		Parameters []struct {
+			Name  string
+			Value float64
+		}
+	}
+	if err := json.Unmarshal([]byte(result), &r); err != nil {
+		t.Fatalf("%v\n%s", err, result)
+	}
+	values := map[string]float64{}
+	for _, p := range r.Parameters {
+		values[p.Name] = p.Value
+	}
+	return values
+}
+
 // configs/stage.yaml follows its reference on a current drive, and identification finds mass and friction of its plant in the recording,
 // which the plant has by another law than the model.
 func TestStageExample(t *testing.T) {
@@ -70,19 +89,7 @@ func TestStageExample(t *testing.T) {
 	if code != 0 && code != report.Quality {
 		t.Fatalf("identify: code %d\n%s", code, errs)
 	}
-	var result struct {
-		Parameters []struct {
-			Name  string
-			Value float64
-		}
-	}
-	if err := json.Unmarshal([]byte(out), &result); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	got := map[string]float64{}
-	for _, p := range result.Parameters {
-		got[p.Name] = p.Value
-	}
+	got := valuesOf(t, out)
 	for name, want := range map[string][2]float64{"M": {95.1, 0.02}, "Fv": {203.5, 0.05}, "Fc": {20.4, 0.1}} {
 		if math.Abs(got[name]/want[0]-1) > want[1] {
 			t.Errorf("%s = %g, the plant has %g", name, got[name], want[0])
@@ -130,6 +137,29 @@ func TestTwoLinkExample(t *testing.T) {
 		if rms[0] < 3*rms[1] {
 			t.Errorf("%s: %g rad rms with its own inertia alone, %g with that of the arm", axis.name, rms[0], rms[1])
 		}
+	}
+	findArm(t, runs[1])
+}
+
+// findArm identifies the bodies of the arm by the torques of both axes together. One axis alone has no inertia that could be found.
+func findArm(t *testing.T, run string) {
+	t.Helper()
+	out, errs, code := execute(t, "identify", run, "--machine", "--json")
+	if code != report.OK && code != report.Quality {
+		t.Fatalf("identify --machine: code %d\n%s", code, errs)
+	}
+	got := valuesOf(t, out)
+	// sums of what configs/two-link-mechanism.yaml has under virtual: lengths, masses and centres of both links, rotors behind gears
+	for name, want := range map[string]float64{"shoulder.mcy_R": -1.3*0.18 - 0.8*0.4, "shoulder.izz_R": 0.02 + 1.3*0.18*0.18 + 0.01 + 0.8*0.4*0.4, "elbow.mcy": -0.8 * 0.15, "elbow.izz": 0.009 + 0.8*0.15*0.15} {
+		if math.Abs(got[name]/want-1) > 0.03 {
+			t.Errorf("%s = %g, the plant has %g", name, got[name], want)
+		}
+	}
+	if out, _, code := execute(t, "identify", run, "--axis", "elbow"); code != report.Quality || !strings.Contains(out, "depends on the motion of shoulder") {
+		t.Errorf("identify --axis elbow: code %d\n%s", code, out)
+	}
+	if _, errs, code := execute(t, "identify", "../../configs/emps.yaml", "--machine"); code != report.Usage || !strings.Contains(errs, "is none") {
+		t.Errorf("--machine of no recording: code %d\n%s", code, errs)
 	}
 }
 

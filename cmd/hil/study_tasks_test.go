@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -184,6 +185,41 @@ func TestStudyInterruptedAtRandom(t *testing.T) {
 			}
 		}), want)
 		t.Logf("%s, %v: %d of %d starts came to the end", name, length, ended, times)
+	}
+}
+
+// Two people who start the same study at the same moment both come to its end, and their tables are those of one.
+func TestStudyStartedTwice(t *testing.T) {
+	file, dir := studyFile(t, "1 s"), t.TempDir()
+	alone := filepath.Join(dir, "alone")
+	if _, errs, code := execute(t, "study", file, "--out", alone); code != report.OK {
+		t.Fatal(errs)
+	}
+	for k := range 3 {
+		both := filepath.Join(dir, fmt.Sprintf("both %d.x", k)) // a name that a shell would take apart
+		var said [2]syncBuffer
+		var started [2]*exec.Cmd
+		for i := range started {
+			started[i] = program(t, "study", file, "--out", both)
+			started[i].Stderr = &said[i]
+			if err := started[i].Start(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range started {
+			if err := started[i].Wait(); err != nil {
+				t.Errorf("%v\n%s", err, said[i].String())
+			}
+		}
+		sameResults(t, "started twice", folder(t, both), folder(t, alone))
+	}
+	// a folder that went elsewhere without its file
+	copied := filepath.Join(dir, "far", "off")
+	if err := os.CopyFS(copied, os.DirFS(alone)); err != nil {
+		t.Fatal(err)
+	}
+	if _, errs, code := execute(t, "study", "collect", copied); code != report.Invalid || !strings.Contains(errs, "is not there: folder and file were planned together") {
+		t.Errorf("copied elsewhere: exit %d\n%s", code, errs)
 	}
 }
 

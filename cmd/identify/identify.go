@@ -44,6 +44,7 @@ type Options struct {
 	rateText       string
 	rate           float64 // … read, Hz
 	writeMachine   string  // where the file of the machine goes with what was found
+	machine        bool    // of a recording: the bodies of the mechanism of its rig
 	writeConfig    string  // where the assumed identification file goes
 	checkText      string
 	checkSpan      [2]float64 // … read, s: of the validation record
@@ -96,6 +97,7 @@ func (f *Options) FitFlags(fl *pflag.FlagSet) {
 	fl.IntVar(&f.Bootstrap, "bootstrap", 0, "intervals by this many refits to resampled residuals")
 	fl.StringVar(&f.writeConfig, "write-config", "", "write the identification file that was assumed for a CSV file or a recording")
 	fl.StringVar(&f.writeMachine, "write-machine", "", "of a machine: write its file with the parameters that were found")
+	fl.BoolVar(&f.machine, "machine", false, "of a recording: the bodies of the mechanism of its rig, by the torques of all its axes together")
 	fl.StringVar(&f.population, "population", "", "begin an evolution with the members in this file, and leave its last ones there: for the next record")
 	fl.BoolVar(&f.beside, "beside", false, "at the lowest priority, progress as JSON, and ended with the standard input")
 	_ = fl.MarkHidden("beside")
@@ -128,7 +130,10 @@ func Run(ctx context.Context, path string, f Options, stdout, stderr io.Writer) 
 	switch kind := configs.KindOf(path); {
 	case kind == configs.ResponseFile:
 		return runResponse(ctx, path, f, stdout, stderr)
-	case kind == configs.MachineFitFile:
+	case kind == configs.MachineFitFile, f.machine:
+		if _, isRun := sink.FindRun(path); f.machine && !isRun {
+			return report.ExitWith(report.Usage, fmt.Errorf("identify: --machine is for a recording of a rig with a mechanism; %s is none", path))
+		}
 		return runMachine(ctx, path, f, stdout, stderr)
 	case f.writeMachine != "":
 		return report.ExitWith(report.Usage, fmt.Errorf("identify: --write-machine is for a machine; %s describes none", path))
@@ -185,6 +190,7 @@ func Run(ctx context.Context, path string, f Options, stdout, stderr io.Writer) 
 		members.Save(identify.PopulationKey, identify.Polished(members.data, res))
 	}
 	own.hold(res)
+	own.sayCoupled(res, path)
 	result := Identification{Name: cfg.Name, Config: path, Program: report.Version(), Command: report.CommandLine(), Seed: cfg.Seed, Assumed: assumed.shown, Result: res, Run: own}
 	result.Rig, result.Axis = rig, axis
 	if f.out != "" {
@@ -201,7 +207,7 @@ func Run(ctx context.Context, path string, f Options, stdout, stderr io.Writer) 
 		for _, w := range warningsOf(res) {
 			fmt.Fprintf(stderr, "warning: %s\n", w)
 		}
-		fmt.Fprintf(stdout, "\nnext: %s\n", report.AsStarted(nextIdentify(path, f, cfg, recs, res)))
+		fmt.Fprintf(stdout, "\nnext: %s\n", report.AsStarted(nextIdentify(path, f, cfg, recs, res, own != nil && own.coupled != nil)))
 	}
 	if err := f.display.show(PageOf(result), f.force, stdout); err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 	"hilrig/cmd/report"
 	"hilrig/configs"
 	"hilrig/engine/multibody"
+	"hilrig/hil/sink"
 	"hilrig/identify"
 	"hilrig/identify/machine"
 	"hilrig/identify/record"
@@ -34,11 +35,10 @@ func runMachine(ctx context.Context, path string, f Options, stdout, stderr io.W
 	if _, err := os.Lstat(f.writeMachine); f.writeMachine != "" && err == nil && !f.force {
 		return report.ExitWith(report.Usage, fmt.Errorf("identify: %s exists; --force writes over it", f.writeMachine))
 	}
-	cfg, warnings, err := configs.LoadMachineFit(path)
+	cfg, err := f.loadMachine(path, stderr)
 	if err != nil {
-		return report.Refuse(stderr, err)
+		return err
 	}
-	report.PrintWarnings(stderr, warnings)
 	m, coulomb, err := cfg.Model()
 	if err != nil {
 		return report.ExitWith(report.Invalid, err)
@@ -105,6 +105,23 @@ func runMachine(ctx context.Context, path string, f Options, stdout, stderr io.W
 	return gate(res, max(f.RequireFit, cfg.RequireFit))
 }
 
+// loadMachine is the file of a fit, or that of the mechanism of a recording.
+func (f *Options) loadMachine(path string, stderr io.Writer) (*configs.MachineFit, error) {
+	if f.machine {
+		cfg, err := planMechanism(path)
+		if err != nil {
+			return nil, report.ExitWith(report.Invalid, err)
+		}
+		return cfg, nil
+	}
+	cfg, warnings, err := configs.LoadMachineFit(path)
+	if err != nil {
+		return nil, report.Refuse(stderr, err)
+	}
+	report.PrintWarnings(stderr, warnings)
+	return cfg, nil
+}
+
 // nextMachine is what makes sense after this result.
 func nextMachine(f Options, cfg *configs.MachineFit, r *identify.Result) string {
 	switch {
@@ -133,12 +150,18 @@ func readMachine(ctx context.Context, cfg *configs.MachineFit, m *multibody.Mode
 	var recs []machine.Recording
 	for _, file := range files {
 		first := len(recs)
+		var own [][]*record.Record // of a recording of this program, by joint
+		_, isRun := sink.FindRun(file)
 		for i := range m.NV() {
 			name := machine.JointName(m, i)
 			one := cfg.Section(name, whole)
 			pieces, err := readRecord(ctx, file, one, &one.Data, bar)
 			if err != nil {
 				return nil, nil, fmt.Errorf("joint %s: %w", name, err)
+			}
+			if isRun {
+				own = append(own, pieces)
+				continue
 			}
 			for k, p := range pieces {
 				switch {
@@ -152,6 +175,13 @@ func readMachine(ctx context.Context, cfg *configs.MachineFit, m *multibody.Mode
 				return nil, nil, &record.Error{File: file, Msg: fmt.Sprintf("%d pieces with joint %s and %d with joint %s", n, machine.JointName(m, 0), len(pieces), name), Hint: "Read all joints from the same rows."}
 			}
 		}
+		if isRun {
+			shared := align(own)
+			if shared == nil {
+				return nil, nil, &record.Error{File: file, Msg: "the joints have no time in common without gaps"}
+			}
+			recs = append(recs, shared...)
+		}
 	}
 	var findings []record.Finding
 	for i := range m.NV() {
@@ -163,6 +193,11 @@ func readMachine(ctx context.Context, cfg *configs.MachineFit, m *multibody.Mode
 		for _, f := range record.Check(pieces, record.CheckOptions{Rotary: cfg.Rotary(name), Coupled: true}) {
 			f.Text, f.Channel = "joint "+name+": "+f.Text, strings.TrimSpace(name+" "+f.Channel)
 			findings = append(findings, f)
+		}
+		if cfg.Joint(name).Passive {
+			for _, p := range pieces {
+				p.Force = make([]float64, len(p.Position))
+			}
 		}
 	}
 	return recs, findings, nil
@@ -194,9 +229,26 @@ func printHandover(w io.Writer, m *identify.Machine) {
 		if j.Valid != nil {
 			valid = fmt.Sprintf("%.1f %%", *j.Valid)
 		}
-		fmt.Fprintf(t, "%s\t%.1f %%\t%.3f\t%.3g %s\t%d\t%d\t%s\t%.1f %%\t\n", j.Name, j.Percent, j.R2, j.RMS, j.Unit, j.Rows, j.Slow, valid, j.Written)
+		name := j.Name
+		if j.Passive {
+			name += " (passive)"
+		}
+		fmt.Fprintf(t, "%s\t%.1f %%\t%.3f\t%.3g %s\t%d\t%d\t%s\t%.1f %%\t\n", name, j.Percent, j.R2, j.RMS, j.Unit, j.Rows, j.Slow, valid, j.Written)
 	}
 	t.Flush()
+	if iv := m.Instruments; iv != nil && iv.Missing == "" {
+		of := "simulated motion under the recorded torques"
+		if iv.Reference {
+			of += ", near the references"
+		}
+		biased := 0
+		for _, p := range iv.Parameters {
+			if p.Biased {
+				biased++
+			}
+		}
+		fmt.Fprintf(w, "\ninstrumental variables (%s, %.3g Hz, %d rounds): least squares is off beyond doubt for %d of %d parameters\n", of, iv.Bandwidth, iv.Rounds, biased, len(iv.Parameters))
+	}
 	fmt.Fprintf(w, "\nof %d base parameters %d are taken from the records, the others from the file of the machine (rms %.3f times that of all)\n", len(m.Base), m.Essential, m.Grown)
 	switch {
 	case len(m.Impossible) == 0:

@@ -222,7 +222,7 @@ const mostTried = 2e6
 
 // nextIdentify is the command that makes sense after this result. Whether friction depends on the direction is tried, not
 // guessed.
-func nextIdentify(path string, f Options, cfg *configs.Identify, recs identify.Records, r *identify.Result) string {
+func nextIdentify(path string, f Options, cfg *configs.Identify, recs identify.Records, r *identify.Result, coupled bool) string {
 	again := report.CommandLine()
 	if s, ok := r.Settings.(linear.Spec); ok && len(recs.Fit) == 1 && recs.Fit[0].Len() <= mostTried && cfg.Method[len(cfg.Method)-1] == "regress" && cfg.Form == linear.Direct {
 		if split, ok := s.Asymmetric(); ok && !f.Asymmetric {
@@ -233,6 +233,8 @@ func nextIdentify(path string, f Options, cfg *configs.Identify, recs identify.R
 	}
 	_, isRun := sink.FindRun(path)
 	switch {
+	case coupled:
+		return identifyMechanism(path) + "      identifies the bodies that all axes move together"
 	case r.Verdict != identify.Identified:
 		return "see docs/identify.md, section Verdict, for what each reason asks for"
 	case f.out != "" && isRun:

@@ -77,7 +77,11 @@ func AxisOf(rig *configs.Config, of string) (*configs.Axis, error) {
 		return &rig.Axes[0], nil
 	}
 	if of == "" {
-		return nil, fmt.Errorf("the rig has %d axes; want one: --axis %s", len(names), strings.Join(names, " or --axis "))
+		together := ""
+		if rig.Mechanism != nil {
+			together = ", or --machine: the bodies of its mechanism, by all axes together"
+		}
+		return nil, fmt.Errorf("the rig has %d axes; want one: --axis %s%s", len(names), strings.Join(names, " or --axis "), together)
 	}
 	return nil, fmt.Errorf("the rig has no axis %s; there are %s", of, strings.Join(names, ", "))
 }
@@ -185,6 +189,7 @@ type ownRun struct {
 	Live   *sink.LiveEstimate `json:"live"`              // null: the run has none
 	NoLive string             `json:"no_live,omitempty"` // why there is none
 	assumptions
+	coupled []string         // axes that move this one
 	doubt   string           // what was taken for granted of the force between samples; "": nothing was
 	doubted []*record.Record // the records without it
 }
@@ -222,7 +227,7 @@ func PlanRun(ctx context.Context, path string, o RunOptions, bar *report.Progres
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	own := &ownRun{assumptions: assumed}
+	own := &ownRun{assumptions: assumed, coupled: coupledTo(r.rig, r.axis)}
 	if doubt, delay := doubtOf(&cfg.Data); doubt != "" {
 		plain := m
 		plain.Force.Delay, own.doubt = delay, doubt

@@ -250,7 +250,13 @@ func (s *parameterStudy) open(each int, stderr io.Writer) error {
 		return report.ExitWith(report.Invalid, fmt.Errorf("study: %w", err))
 	}
 	if s.folder, err = study.Open(s.dir); errors.Is(err, fs.ErrNotExist) {
-		return s.begin(m)
+		begun := s.begin(m)
+		if begun == nil {
+			return nil
+		}
+		if s.folder, err = study.Open(s.dir); err != nil { // else another program has planned it in this moment
+			return begun
+		}
 	}
 	if err == nil {
 		s.seeds = s.folder.Manifest.Seeds()

@@ -36,8 +36,11 @@ type Result struct {
 	Warnings []string
 	Compute  time.Duration
 
-	sys  *system
-	rest []float64 // rad/s or m/s, least speed by joint
+	IV *Instruments // the estimate by instrumental variables; nil: it was not asked for
+
+	sys     *system
+	rest    []float64   // rad/s or m/s, least speed by joint
+	motions []Recording // the simulated motions of the last round of IV
 }
 
 // Joint is how well the torque of a joint is explained.
@@ -50,6 +53,8 @@ type Joint struct {
 	Rows    int
 	Slow    int     // rows that were left out for being slow
 	Least   float64 // rad/s or m/s, speed below which they were
+	Passive bool    // no drive acts on it
+	Largest float64 // rms of the largest of its parts, as the parameters make them; what Percent and R2 of a passive joint go by
 }
 
 // Fit finds the base parameters from all recordings at once. coulomb has the Coulomb friction of the machine file by joint; nil: none.
@@ -76,13 +81,26 @@ func Fit(m *multibody.Model, s Spec, recs []Recording, coulomb []float64) (*Resu
 	if err := r.enough(p, recs); err != nil {
 		return nil, err
 	}
+	if err := r.driven(recs); err != nil {
+		return nil, err
+	}
 	if r.Refused, err = r.sys.solve(); err != nil {
 		return nil, err
 	}
 	r.Values, r.Free = r.sys.theta, r.sys.free
-	r.Solution = r.solutionOf(p.blocks, r.Free, recs[0][0].Dt)
+	if s.Instruments == UseCheck || s.Instruments == UseEstimate {
+		iv := (*system)(nil)
+		r.IV, iv = r.instruments(recs)
+		if s.Instruments == UseEstimate {
+			if iv == nil {
+				return nil, &record.Error{Msg: "no estimate by instrumental variables: " + r.IV.Missing, Hint: "Take least squares, by instruments.use: check or none, or record more motion."}
+			}
+			r.sys, r.Values = iv, iv.theta
+		}
+	}
+	r.Solution = r.solutionOf(r.sys.blocks, r.Free, recs[0][0].Dt)
 	r.Joints = r.joints(p)
-	r.together(p.blocks)
+	r.together(r.sys.blocks)
 	r.Share = r.shares()
 	r.Half = r.half(recs)
 	r.late(recs, p.blocks)
@@ -162,12 +180,27 @@ func (r *Result) joints(p *prepared) []Joint { return r.explain(p, r.Values) }
 
 func (r *Result) explain(p *prepared, values []float64) (out []Joint) {
 	for i := range r.Model.NV() {
-		j := Joint{Name: JointName(r.Model, i), Unit: r.TorqueUnit(i), Slow: p.slow[i], Least: r.rest[i]}
+		j := Joint{Name: JointName(r.Model, i), Unit: r.TorqueUnit(i), Slow: p.slow[i], Least: r.rest[i], Passive: r.Spec.Passive[i]}
 		var y, e []float64
+		parts := make([][]float64, len(values))
 		for k := range p.blocks {
-			if b := &p.blocks[k]; b.joint == i {
-				y, e = append(y, b.y...), append(e, b.residual(values)...)
+			b := &p.blocks[k]
+			if b.joint != i {
+				continue
 			}
+			y, e = append(y, b.y...), append(e, b.residual(values)...)
+			for c, w := range b.w {
+				parts[c] = append(parts[c], scaled(values[c], w)...)
+			}
+		}
+		var largest []float64
+		for _, part := range parts {
+			if rms := numeric.RMS(part); rms > j.Largest {
+				j.Largest, largest = rms, part
+			}
+		}
+		if j.Passive && largest != nil && len(largest) == len(e) { // its torque is zero: there is nothing but its parts to compare with
+			y = largest
 		}
 		j.Rows, j.RMS, j.Percent = len(y), numeric.RMS(e), fit.Percent(y, e)
 		j.R2 = 1 - (1-j.Percent/100)*(1-j.Percent/100)
@@ -180,6 +213,11 @@ func (r *Result) explain(p *prepared, values []float64) (out []Joint) {
 func (r *Result) shares() []float64 {
 	out := make([]float64, len(r.Free))
 	all := floats.Norm(r.Solution.Measured, 2)
+	for i, j := range r.Joints { // a passive joint has no torque but its parts
+		if j.Passive {
+			all = math.Hypot(all, j.Largest*math.Sqrt(float64(j.Rows))/r.sys.sigma[i])
+		}
+	}
 	for j, k := range r.Free {
 		if all > 0 {
 			out[j] = 100 * math.Abs(r.Values[k]) * r.sys.length(k) / all
@@ -213,26 +251,10 @@ func (r *Result) together(blocks []block) {
 		return
 	}
 	// apart: rows of each joint in pieces of their own; sum: of all joints on the grid of the recording
-	apart, sum := make([][]float64, p), make([][]float64, p)
-	var ends, grid []int
-	at := map[int]int{} // first row of a recording on the grid
-	n := 0
-	for i := range blocks {
-		b := &blocks[i]
-		if _, seen := at[b.rec]; !seen {
-			at[b.rec], grid = n, append(grid, n)
-			most := 0
-			for k := range blocks {
-				if blocks[k].rec == b.rec && len(blocks[k].at) > 0 {
-					most = max(most, blocks[k].at[len(blocks[k].at)-1]+1)
-				}
-			}
-			n += most
-		}
-	}
-	for j := range sum {
-		sum[j] = make([]float64, n)
-	}
+	apart := make([][]float64, p)
+	var ends []int
+	place := gridOf(blocks)
+	grid, n, sum := place.ends, place.n, place.zeros(p)
 	for i := range blocks {
 		b := &blocks[i]
 		if len(b.y) == 0 {
@@ -245,13 +267,13 @@ func (r *Result) together(blocks []block) {
 			for j := range p { // scores of X·R⁻¹
 				g := 0.0
 				for l := range j + 1 {
-					if w := b.w[r.Free[l]]; w != nil {
+					if w := b.column(r.Free[l]); w != nil {
 						g += inv.At(l, j) * w[row] / length[l]
 					}
 				}
 				g *= scale * scale * e[row]
 				apart[j] = append(apart[j], g)
-				sum[j][at[b.rec]+b.at[row]] += g
+				sum[j][place.row(b, row)] += g
 			}
 		}
 	}
@@ -322,6 +344,11 @@ func (r *Result) half(recs []Recording) []float64 {
 	}
 	sys := *r.sys
 	sys.blocks, sys.sigma = p.blocks, slices.Clone(r.sys.sigma)
+	if s.Instruments == UseEstimate {
+		if _, err := sys.project(r.Base, r.simulatedBlocks(s, r.motions, sys.blocks)); err != nil {
+			return nil
+		}
+	}
 	sys.factor()
 	theta, err := sys.solveFree(r.Free)
 	if err != nil {

@@ -23,10 +23,13 @@
 // the base parameters for which the record says more than the file does; Full puts them into the parameters of all bodies with the
 // least change, and Possible into those of real bodies.
 //
+// A joint that no drive acts on has rows too, with a torque of zero: they tie its parameters to those of the joints that are driven.
+// Noise of the position that survives the low-pass draws the estimates towards zero, for least squares takes the columns as exact;
+// Instruments do not.
+//
 // # Assumptions
 //
-// Sampling is even, the joints are sampled together, and all are driven. Noise of the position that survives the low-pass draws the
-// estimates towards zero (least squares takes the columns as exact). The torque is what the gain says. Friction is that of sliding.
+// Sampling is even, and the joints are sampled together. The torque is what the gain says. Friction is that of sliding.
 //
 // Quantities are SI; references resolve in docs/references.md.
 package machine
@@ -79,11 +82,14 @@ type Spec struct {
 	RawSigns    bool      `json:"raw_signs"`        // the signs of velocity do not pass the low-pass, as in much that is published: Coulomb friction comes out smaller
 	Trim        float64   `json:"trim_s"`           // s, left out at each end of a record; FromRecord: two periods of the cutoff
 	MinVelocity []float64 `json:"min_velocity"`     // rad/s or m/s by joint, slower rows do not count for it; FromRecord: what the position cannot tell from rest
+	Passive     []bool    `json:"passive"`          // by joint: no drive acts on it, its torque is zero; shorter: the others are driven
+	Instruments Use       `json:"instruments"`
+	Bandwidth   float64   `json:"instruments_bandwidth_hz"` // Hz, of what instruments take from the record; 0: a quarter of the cutoff
 }
 
 // DefaultSpec has all terms but the springs.
 func DefaultSpec() Spec {
-	return Spec{Terms: []Term{Inertia, Armature, Viscous, Coulomb, Offset}, Order: 4, Trim: FromRecord}
+	return Spec{Terms: []Term{Inertia, Armature, Viscous, Coulomb, Offset}, Order: 4, Trim: FromRecord, Instruments: UseCheck}
 }
 
 // at is s with what it leaves to the record, for n joints sampled at fs (Hz).
@@ -100,6 +106,10 @@ func (s Spec) at(fs float64, n int) Spec {
 	s.MinVelocity = slices.Clone(s.MinVelocity)
 	for len(s.MinVelocity) < n {
 		s.MinVelocity = append(s.MinVelocity, FromRecord)
+	}
+	s.Passive = slices.Clone(s.Passive)
+	for len(s.Passive) < n {
+		s.Passive = append(s.Passive, false)
 	}
 	return s
 }

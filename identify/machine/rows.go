@@ -19,6 +19,7 @@ type block struct {
 	rec, joint int
 	y, q, v    []float64
 	w          [][]float64 // a slice per base parameter; nil: the joint does not feel it
+	j          [][]float64 // of the Jacobian, where that is another than w
 	at         []int       // place of each row on the grid of the recording
 }
 

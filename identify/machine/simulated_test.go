@@ -110,7 +110,7 @@ func (s *simulated) noisy(clean Recording, seed uint64, scale float64) (out Reco
 
 func (s *simulated) spec() Spec {
 	spec := DefaultSpec()
-	spec.Cutoff = 8
+	spec.Cutoff, spec.Instruments = 8, UseNone
 	return spec
 }
 

@@ -52,7 +52,14 @@ func (s *system) solve() ([]Unidentifiable, error) {
 				y = append(y, b.y...)
 			}
 		}
-		if s.sigma[i] = numeric.RMS(y); s.sigma[i] == 0 {
+		s.sigma[i] = numeric.RMS(y)
+	}
+	most := slices.Max(s.sigma)
+	for i, x := range s.sigma { // a passive joint is weighted as the strongest drive at first
+		if s.sigma[i] = x; x == 0 {
+			s.sigma[i] = most
+		}
+		if s.sigma[i] == 0 {
 			s.sigma[i] = 1
 		}
 	}
@@ -89,8 +96,8 @@ func (s *system) factor() {
 		zero := make([]float64, n)
 		scale := 1 / s.sigma[b.joint]
 		for k := range cols {
-			if cols[k] = zero; b.w[k] != nil {
-				cols[k] = scaled(scale, b.w[k])
+			if cols[k] = zero; b.column(k) != nil {
+				cols[k] = scaled(scale, b.column(k))
 			}
 		}
 		if n > 0 {
@@ -279,10 +286,8 @@ func (s *system) solution(blocks []block, free []int, dt, blur float64) *fit.Sol
 		out.Velocity, out.Position = append(out.Velocity, b.v...), append(out.Position, b.q...)
 		jac := make([]float64, len(b.y)*p)
 		for j, k := range free {
-			if b.w[k] != nil {
-				for r, x := range b.w[k] {
-					jac[r*p+j] = scale * x
-				}
+			for r, x := range b.column(k) {
+				jac[r*p+j] = scale * x
 			}
 		}
 		out.Jac = append(out.Jac, jac...)

@@ -7,6 +7,9 @@ Nothing here knows Newton-Euler recursions or regressors. With the Jacobians of 
 M(q) q'' + c(q, q') + dV/dq + armature q'' + Fv q' + Fc tanh(q'/0.002) + offset = tau is integrated by LSODA under a PD law around a
 sum of sines. The torque of the PD law at the sample is what is recorded, the position is exact: the tests add noise and counts.
 
+Joints whose gains are zero are passive: pendubot-1 and pendubot-2 drive the first joint of a planar arm with little friction, acrobot-1
+and acrobot-2 the second.
+
 Run: python3 arms.py (needs numpy, scipy); writes planar-1.csv.gz planar-2.csv.gz spatial-1.csv.gz spatial-2.csv.gz, and from the last
 two machine-arm-1.csv.gz machine-arm-2.csv.gz, with counts of 2 pi / 65536 rad and coloured noise, for configs/identify/data
 """
@@ -123,6 +126,10 @@ SPATIAL = Arm([0, 0, -9.81], [
 ])
 
 
+# as PLANAR, with bearings in place of gears and no offset of torque
+FREE = Arm([0, -9.81, 0], [dict(b, armature=a, fv=fv, fc=fc, offset=0.0) for b, a, fv, fc in zip(PLANAR.b, (0.06, 0.02), (0.05, 0.02), (0.08, 0.04))])
+
+
 def write(name, arm, sines, kp, kd, length):
     t, q, tau = arm.record(sines, np.array(kp), np.array(kd), length, 200.0)
     n, text = arm.n, io.StringIO()
@@ -158,5 +165,8 @@ if __name__ == "__main__":
     for k, length in ((1, 20), (2, 10)):
         write(f"planar-{k}.csv.gz", PLANAR, sines(2, [1.6, 1.8], [-1.2, 0.2]), [400, 150], [30, 9], length)
         write(f"spatial-{k}.csv.gz", SPATIAL, sines(3, [1.5, 1.3, 1.8], [0, -0.6, 0.3]), [700, 700, 250], [50, 50, 16], length)
+    for k, length in ((1, 20), (2, 10)):
+        write(f"pendubot-{k}.csv.gz", FREE, sines(2, [1.4, 0], [-1.5, 0]), [400, 0], [30, 0], length)
+        write(f"acrobot-{k}.csv.gz", FREE, sines(2, [0, 2.6], [0, 0.3]), [0, 150], [0, 9], length)
     for k in (1, 2):
         example(f"machine-arm-{k}.csv.gz", f"spatial-{k}.csv.gz")

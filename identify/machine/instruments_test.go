@@ -1,0 +1,140 @@
+package machine
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// white is a record with white noise of positions (rad) and torques.
+func (s *simulated) white(clean Recording, seed uint64, position float64) (out Recording) {
+	rng := rand.New(rand.NewPCG(seed, 78))
+	for i, d := range clean {
+		c := *d
+		c.Position, c.Force = slices.Clone(d.Position), slices.Clone(d.Force)
+		for k := range c.Position {
+			c.Position[k] += position * rng.NormFloat64()
+			c.Force[k] += 0.3 * s.torque[i] * rng.NormFloat64()
+		}
+		out = append(out, &c)
+	}
+	return out
+}
+
+// noisyPosition is a deviation (rad) that draws least squares visibly away at 8 Hz: a hundredth of a degree is 0.17 mrad.
+const noisyPosition = 2e-3
+
+// instrumentCoverage fits seeds by both, and gives the shares of 95 % intervals that hold the truth.
+func instrumentCoverage(t *testing.T, s *simulated, seeds int) (iv, ls float64) {
+	truth := s.truth(t)
+	m := s.model(t, 0.2)
+	held := [2]int{}
+	of, seen := 0, 0
+	for seed := range seeds {
+		rec := []Recording{s.white(s.clean, uint64(seed), noisyPosition)}
+		for i, use := range []Use{UseEstimate, UseNone} {
+			spec := s.spec()
+			spec.Instruments = use
+			r, err := Fit(m, spec, rec, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			h, n, _ := r.covered(t, truth)
+			held[i] += h
+			if of += n * (1 - i); use == UseEstimate && len(r.IV.Biased) > 0 {
+				seen++
+			}
+		}
+	}
+	t.Logf("%s: of %d intervals of %d seeds, %.1f %% of instruments and %.1f %% of least squares hold the truth; %d records show that they disagree", s.name, of, seeds,
+		100*float64(held[0])/float64(of), 100*float64(held[1])/float64(of), seen)
+	if seen < seeds {
+		t.Errorf("%s: only %d of %d noisy records show that least squares is off", s.name, seen, seeds)
+	}
+	return float64(held[0]) / float64(of), float64(held[1]) / float64(of)
+}
+
+// Noise of the position draws least squares away, not instruments: their intervals hold; 50 seeds: coverage_soak_test.go.
+func TestInstrumentsHold(t *testing.T) {
+	s := simulatedArms(t)[0]
+	iv, ls := instrumentCoverage(t, s, 4)
+	if iv < 0.85 || ls > 0.8 {
+		t.Errorf("%.1f %% of the intervals of instruments hold the truth, and %.1f %% of least squares", 100*iv, 100*ls)
+	}
+}
+
+// A record whose noise is that of encoders gives both the same values.
+func TestInstrumentsAgreeWithoutNoise(t *testing.T) {
+	s := simulatedArms(t)[0]
+	spec := s.spec()
+	spec.Instruments = UseCheck
+	r, err := Fit(s.model(t, 0.2), spec, []Recording{s.noisy(s.clean, 3, 1)}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.IV.Missing != "" || len(r.IV.Biased) > 0 || r.IV.Rounds > 4 || r.IV.Weakest < 0.8 {
+		t.Errorf("%+v", r.IV)
+	}
+	for j, k := range r.Free {
+		if r.Values[k] != r.IV.Least[j] {
+			t.Errorf("%s: a check changed the value", r.Base.Name(k))
+		}
+		if d := math.Abs(r.IV.Values[j] - r.Values[k]); d > 0.02*math.Abs(r.Values[k]) && d/math.Abs(r.Values[k])*r.Share[j] > 0.3 {
+			t.Errorf("%s: %g and %g", r.Base.Name(k), r.Values[k], r.IV.Values[j])
+		}
+	}
+}
+
+// References take the place of positions where every joint has them. Here they are the exact positions: the estimate is as good.
+func TestInstrumentsFollowReferences(t *testing.T) {
+	s := simulatedArms(t)[0]
+	rec := s.white(s.clean, 1, noisyPosition)
+	for i := range rec {
+		rec[i].Reference = s.clean[i].Position
+	}
+	spec := s.spec()
+	spec.Instruments, spec.Bandwidth = UseEstimate, 8
+	r, err := Fit(s.model(t, 0.2), spec, []Recording{rec}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !r.IV.Reference || r.IV.Bandwidth != 8 {
+		t.Errorf("%+v", r.IV)
+	}
+	truth := s.truth(t)
+	for j, k := range r.Free {
+		if off := math.Abs(r.Values[k] - truth[k]); off > 0.02*math.Abs(truth[k]) && off*r.Share[j] > math.Abs(truth[k]) {
+			t.Errorf("%s = %g, true %g", r.Base.Name(k), r.Values[k], truth[k])
+		}
+	}
+}
+
+// A machine that cannot move like the record gives no instruments, and the reason.
+func TestInstrumentsMissing(t *testing.T) {
+	s := simulatedArms(t)[0]
+	spec := s.spec()
+	spec.Instruments = UseCheck
+	rec := slices.Clone(s.clean)
+	for i := range rec { // torques of the wrong sign: negative inertia
+		c := *rec[i]
+		c.Force = slices.Clone(c.Force)
+		for k := range c.Force {
+			c.Force[k] = -c.Force[k]
+		}
+		rec[i] = &c
+	}
+	r, err := Fit(s.model(t, 0.2), spec, []Recording{rec}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(r.IV.Missing, "its inertia is not positive") {
+		t.Errorf("%q", r.IV.Missing)
+	}
+	spec.Instruments = UseEstimate
+	if _, err := Fit(s.model(t, 0.2), spec, []Recording{rec}, nil); err == nil || !strings.Contains(err.Error(), "no estimate by instrumental variables: the machine with these estimates does not follow the record") || errors.Is(err, ErrMachine) {
+		t.Errorf("%v", err)
+	}
+}
