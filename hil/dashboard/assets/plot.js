@@ -113,10 +113,10 @@ export class Plot {
 
   get zoomed() { return Object.keys(this.chosen).length > 0; }
 
+  // unzoom draws nothing: time may change too, and what is seen for a moment would move the axes.
   unzoom() {
-    if (!this.zoomed) return;
     this.chosen = {};
-    this.ranged();
+    this.root.classList.remove('zoomed');
   }
 
   ranged() {
