@@ -215,6 +215,7 @@ func TestWriteConfigOfRecording(t *testing.T) {
 
 // hil check of an identification file looks at the heads of its records.
 func TestCheckLooksAtRecords(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "axis.yaml")
 	check := func(record, change string) (out, errs string, code int) {

@@ -210,6 +210,7 @@ func TestMeasuredExamplesReachTheirPeers(t *testing.T) {
 
 // hil check says of every example what it asks for, and warns about none.
 func TestCheckDescribesIdentification(t *testing.T) {
+	t.Parallel()
 	files, _ := filepath.Glob(identifyExamples + "*.yaml")
 	if len(files) < 20 {
 		t.Fatalf("%d examples", len(files))

@@ -132,6 +132,7 @@ func TestReportSaysWhatTheJSONSays(t *testing.T) {
 // Files that are there stay, and a folder with figures too, unless --force is given; --plot does not mix with JSON. Nothing of that waits
 // for a fit.
 func TestReportKeepsFiles(t *testing.T) {
+	t.Parallel()
 	good := axisRecord(t, 1)
 	dir := t.TempDir()
 	file, figures := filepath.Join(dir, "report.html"), filepath.Join(dir, "figures")
@@ -176,6 +177,7 @@ func TestReportKeepsFiles(t *testing.T) {
 
 // Ctrl-C in the middle of an evolution, or of the second of two models, leaves a page that says so at its top.
 func TestReportOfWhatWasInterrupted(t *testing.T) {
+	t.Parallel()
 	endless := "axis: linear\nmodel: {law: lugre, output: position}\naep: {generations: 1000000}\n"
 	for _, c := range []struct {
 		verb, config string
@@ -221,6 +223,7 @@ func TestReportOfWhatWasInterrupted(t *testing.T) {
 
 // A comparison is ranked as its JSON says, the best model first, and each has its figures.
 func TestReportOfAComparison(t *testing.T) {
+	t.Parallel()
 	path := axisRecord(t, 1, "axis: linear\n", "axis: linear\nmethod: [regress]\ncompare:\n  - {name: plain, terms: [inertia, viscous, offset]}\n  - {name: dry & viscous, terms: [inertia, viscous, coulomb, offset]}\n")
 	page, result := reportOf(t, report.OK, "compare", path)
 	var c identify.Compared

@@ -278,6 +278,7 @@ func TestIdentifyRecordingWithLaw(t *testing.T) {
 
 // A run without a live estimate says so, and why.
 func TestIdentifyRunWithoutLiveEstimate(t *testing.T) {
+	t.Parallel()
 	m := &motorTruth{R: 1.2, L: 0.6e-3, K: 0.042, J: 7e-5, Sigma0: 11, Sigma1: 0.02, Fv: 1.5e-4, Fc: 0.015, Fs: 0.021, Vs: 0.5}
 	run := m.record(t, truthRun{rate: 1000, clocked: true, seconds: 5})
 	if out, errs, code := execute(t, "identify", run); code != report.OK || !strings.Contains(out, "live         none: the recursive estimate of the run never had an error") {

@@ -168,6 +168,7 @@ var update = flag.Bool("update", false, "rewrite the generated parts of docs")
 
 // docs/identify-result.schema.json is what the program writes: go test ./cmd/hil -run ResultSchema -args -update renews it.
 func TestResultSchema(t *testing.T) {
+	t.Parallel()
 	const path = "../../docs/identify-result.schema.json"
 	want := resultSchema()
 	if *update {

@@ -120,6 +120,7 @@ func TestIdentifyVerb(t *testing.T) {
 
 // JSON alone on standard output, the same in the file; a refusal has reasons and no parameters.
 func TestIdentifyJSON(t *testing.T) {
+	t.Parallel()
 	config := axisRecord(t, 1)
 	file := filepath.Join(filepath.Dir(config), "result.json")
 	out, errs, code := execute(t, "identify", config, "--json", "-o", file)
@@ -166,6 +167,7 @@ func TestIdentifyJSON(t *testing.T) {
 
 // The example files end with 0 where their records are at hand.
 func TestIdentifyExamples(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"emps", "pendulum"} {
 		path := "../../configs/" + name + ".yaml"
 		cfg, err := configs.LoadIdentify(path)

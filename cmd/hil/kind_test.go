@@ -13,6 +13,7 @@ import (
 
 // The wrong kind of file given to a verb names the right verb, and does nothing else.
 func TestWrongKindOfFile(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		path := filepath.Join(dir, name)

@@ -14,6 +14,7 @@ import (
 
 // A problem file as a script sees it: exit code, status, and numbers that hold for the file.
 func TestLCPVerb(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, file string
 		code       int

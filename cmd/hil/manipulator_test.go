@@ -49,6 +49,7 @@ type manipulatorJSON struct {
 
 // The example runs by every method, and its numbers are those of the published table; files are what they say.
 func TestSimulateManipulator(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for _, method := range []string{"", "method: {kind: full}\n", "method: {kind: step, step: 0.5 ms}\n"} {
 		file := changedManipulator(t, "every: 2 ms\n", "every: 100 ms\n"+method)
@@ -108,6 +109,7 @@ func TestSimulateManipulator(t *testing.T) {
 
 // A tip that leaves the beam ends the run with time and place; what was reached is written.
 func TestSimulateManipulatorLeaves(t *testing.T) {
+	t.Parallel()
 	file := changedManipulator(t, "rate: 1 rad/s", "rate: 0.5 rad/s", "duration: 1 s", "duration: 3 s", "every: 2 ms", "every: 50 ms")
 	table := filepath.Join(t.TempDir(), "run.csv")
 	out, errs, code := execute(t, "simulate", file, "-o", table)
@@ -121,6 +123,7 @@ func TestSimulateManipulatorLeaves(t *testing.T) {
 
 // What cannot run says why, with its exit code.
 func TestSimulateManipulatorRefuses(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		changes, flags []string
 		want           string
@@ -152,6 +155,7 @@ func TestSimulateManipulatorRefuses(t *testing.T) {
 
 // A unilateral contact lifts off and comes back, and says so.
 func TestSimulateManipulatorLiftsOff(t *testing.T) {
+	t.Parallel()
 	file := changedManipulator(t, "rate: 1 rad/s, ramp: 0.1 s", "rate: 2 rad/s, ramp: 0.02 s", "tip: [300 mm, 0]", "tip: [300 mm, 0]\n  gravity: 0.5 m/s²\n  unilateral: true", "duration: 1 s", "duration: 0.2 s")
 	out, errs, code := execute(t, "simulate", file)
 	if code != 0 || !strings.Contains(out, "0.0219297 s   the tip lifts off") || !strings.Contains(out, "0.0349337 s   the tip meets the beam, with an impulse of 0.001575 N·s") {

@@ -21,6 +21,7 @@ import (
 
 // The figures 6.4 to 6.42 of [MOGI] are all there, well formed and not blank, beside the tables.
 func TestScenarioFigures(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	f := simulate.ScenarioOptions{C: experiment.Public(), Scheme: "midpoint", Out: dir, Formats: []string{"svg"}}
 	var out bytes.Buffer

@@ -92,6 +92,7 @@ func simulateFile(t *testing.T, example string, change ...string) string {
 // The published case at 1 ms: break-away and arrest as stiff adaptive integration finds them [theory §4.3]. The default
 // scheme is 0.2 ms off there; 2 ms is a step on either side.
 func TestSimulateFindsThePublishedEvents(t *testing.T) {
+	t.Parallel()
 	s := simulateJSON(t, "../../configs/stick-slip.yaml")
 	law := s.Laws[0]
 	want := []struct {
@@ -183,6 +184,7 @@ func TestSimulateDividesMotorSteps(t *testing.T) {
 
 // Every example gives a CSV, a figure in either format and a summary.
 func TestSimulateExamplesToFiles(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"stick-slip", "compare-laws", "presliding", "motor-coast", "motor-start"} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -329,6 +331,7 @@ func TestSimulateCSVIsConsistent(t *testing.T) {
 
 // The verb as a script sees it.
 func TestSimulateVerb(t *testing.T) {
+	t.Parallel()
 	good := "../../configs/stick-slip.yaml"
 	dir := t.TempDir()
 	kept := filepath.Join(dir, "kept.csv")

@@ -59,6 +59,7 @@ func sameResults(t *testing.T, name string, got, want map[string]string) {
 
 // In one go, by tasks of any length on one or two workers, task by task under the variables of all schedulers, in any order and twice: the same bytes.
 func TestStudyByTasks(t *testing.T) {
+	t.Parallel()
 	file, dir := studyFile(t, "1 s"), t.TempDir()
 	whole := filepath.Join(dir, "whole")
 	if _, errs, code := execute(t, "study", file, "--out", whole, "--plot", "--report"); code != report.OK {
@@ -156,6 +157,7 @@ aep: {members: 10, migrate: 2}
 
 // Interrupted at random times, by Ctrl-C and by SIGKILL, and started again: the same bytes.
 func TestStudyInterruptedAtRandom(t *testing.T) {
+	t.Parallel()
 	times := 4
 	if soak {
 		times = 20
@@ -190,6 +192,7 @@ func TestStudyInterruptedAtRandom(t *testing.T) {
 
 // Two people who start the same study at the same moment both come to its end, and their tables are those of one.
 func TestStudyStartedTwice(t *testing.T) {
+	t.Parallel()
 	file, dir := studyFile(t, "1 s"), t.TempDir()
 	alone := filepath.Join(dir, "alone")
 	if _, errs, code := execute(t, "study", file, "--out", alone); code != report.OK {
@@ -225,6 +228,7 @@ func TestStudyStartedTwice(t *testing.T) {
 
 // What has changed since planning is refused, and said. A disk that takes no more fails the task, and with room again it goes on.
 func TestStudyRefusesWhatChanged(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	base := simulateFile(t, "stick-slip.yaml", "duration: 20 s", "duration: 1 s")
 	file := studyFile(t, "1 s", "runs: 60, seed: 3", "runs: 40, seed: 3, seed_path: sensors.seed", "set: {", "set: {sensors: {position: {noise: 1e-6 m}}, ")

@@ -93,6 +93,7 @@ func sameFolders(t *testing.T, got, want string) {
 
 // One worker or four, drawn or not: the same bytes; and what is in them fits together.
 func TestStudyDoesNotDependOnTheWorkers(t *testing.T) {
+	t.Parallel()
 	file, dir := studyFile(t, "2 s"), t.TempDir()
 	one, four := filepath.Join(dir, "one"), filepath.Join(dir, "four")
 	for out, workers := range map[string]string{one: "1", four: "4"} {
@@ -167,6 +168,7 @@ func TestStudyDoesNotDependOnTheWorkers(t *testing.T) {
 
 // Killed in the middle, a study goes on and ends with the bytes of one that was not.
 func TestStudySurvivesBeingKilled(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("kills a program several times")
 	}
@@ -225,6 +227,7 @@ func TestStudySurvivesBeingKilled(t *testing.T) {
 
 // The table as Parquet, read back: the numbers of the CSV, null for what is none.
 func TestStudyWritesParquet(t *testing.T) {
+	t.Parallel()
 	file, dir := studyFile(t, "1 s", "runs: 60", "runs: 12"), filepath.Join(t.TempDir(), "p")
 	if _, stderr, code := execute(t, "study", file, "--out", dir, "--format", "parquet"); code != report.OK {
 		t.Fatal(stderr)
@@ -273,6 +276,7 @@ func TestStudyWritesParquet(t *testing.T) {
 }
 
 func TestStudyVerb(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	small := func(change ...string) string {
 		return studyFile(t, "0.1 s", append([]string{"runs: 60", "runs: 5"}, change...)...)
@@ -355,6 +359,7 @@ func TestStudyVerb(t *testing.T) {
 
 // Several seeds of every setting: a sensor's noise moves the CSV only, so here the seeds change nothing and their spread is 0.
 func TestStudyWithReplicates(t *testing.T) {
+	t.Parallel()
 	file := studyFile(t, "0.5 s", "runs: 60, seed: 3", "runs: 4, seed: 3, replicates: 3, seed_path: sensors.seed", "set: {", "set: {sensors: {position: {noise: 1e-6 m}}, ")
 	dir := filepath.Join(t.TempDir(), "r")
 	stdout, stderr, code := execute(t, "study", file, "--out", dir, "--json")
@@ -391,6 +396,7 @@ func TestStudyOfTheBrush(t *testing.T) {
 // Two brushes on either side of the stiffness that a step of 20 µs resolves, √(3·k_a/m)·h = 1 with m = 1600·6.3e-3·11e-3·0.012 kg:
 // the study names the run for which hil simulate warns.
 func TestStudyNamesRunsWithWarnings(t *testing.T) {
+	t.Parallel()
 	base, err := filepath.Abs("../../configs/brush.yaml")
 	if err != nil {
 		t.Fatal(err)
