@@ -17,7 +17,7 @@ type MachineRun struct {
 	Start       MachineStart   `yaml:"start" doc:"how positions and velocities of the file become those of the start"`
 	Duration    float64        `yaml:"duration" unit:"s" want:">0 <=1e6" doc:"length of the run"`
 	Tolerance   float64        `yaml:"tolerance" want:">=1e-13 <=1e-3" doc:"relative error of a step"`
-	Formulation string         `yaml:"constraints" enum:"projection,ggl" doc:"how loops are kept closed. projection: the state is brought back after each step; ggl: positions and velocities have multipliers of their own, the stabilised form of index 2 by an implicit method of order 5, about eight times as slow"`
+	Formulation string         `yaml:"constraints" enum:"projection,ggl,partition" doc:"how loops are kept closed. projection: the state is brought back after each step, by the shortest way; partition: the independent coordinates stay, and the dependent ones follow them; ggl: positions and velocities have multipliers of their own, the stabilised form of index 2 by an implicit method of order 5, about eight times as slow"`
 	Outputs     MachineOutputs `yaml:"outputs" doc:"what is kept"`
 }
 
@@ -165,7 +165,7 @@ type MachineOutputs struct {
 
 // DefaultMachineRun is what a machine file starts from.
 func DefaultMachineRun() *MachineRun {
-	return &MachineRun{Version: 1, Tolerance: 1e-10, Formulation: multibody.Formulations()[0], Machine: Machine{Gravity: [3]float64{0, 0, -9.81}}}
+	return &MachineRun{Version: 1, Tolerance: 1e-10, Formulation: multibody.ByProjection, Machine: Machine{Gravity: [3]float64{0, 0, -9.81}}}
 }
 
 // LoadMachine reads and checks a machine file. Relative paths of input files start at its folder. The error is *Errors and holds every

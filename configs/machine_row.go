@@ -53,7 +53,7 @@ func currentState(name string) string {
 // checkRows wants rows of what there is.
 func (c *MachineRun) checkRows(r *schema.Report) {
 	m := &c.Machine
-	if len(m.Rows) > 0 && c.Formulation == multibody.Formulations()[1] && !r.Bad("constraints") {
+	if len(m.Rows) > 0 && c.Formulation == multibody.ByGGL && !r.Bad("constraints") {
 		r.Errorf("constraints", "constraints: %s does not know rows, whose equations are between speeds; take projection", c.Formulation)
 	}
 	for i := range m.Rows {

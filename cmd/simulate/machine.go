@@ -166,6 +166,9 @@ func (s *machineRun) measure() {
 		s.metrics = append(s.metrics, Metric{"constraint_residual_max", "", r.Residual}, Metric{"constraint_rate_max", "", r.Rate},
 			Metric{"constraint_drift_max", "", r.Drift}, Metric{"constraint_kick_max", "", r.Kick},
 			Metric{"singular_steps", "", float64(r.Singular)}, Metric{"singular_leaps", "", float64(r.Leaps)})
+		if s.cfg.Formulation == multibody.ByPartition {
+			s.metrics = append(s.metrics, Metric{"partition_choices", "", float64(r.Choices)})
+		}
 	}
 	s.metrics = append(s.metrics, Metric{"kinetic_energy_max", "J", s.peak}, Metric{"energy_error", "J", joule}, Metric{"energy_error_relative", "", relative})
 }

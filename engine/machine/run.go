@@ -19,7 +19,7 @@ type Options struct {
 	Every      float64 // s  time between samples; 0: none but the first and the last
 	MaxSteps   int     // 0: 10⁷
 
-	Formulation string // of multibody.Formulations; "": the first
+	Formulation string // of multibody.Formulations; "": multibody.ByProjection
 }
 
 // Result is what Run did and found.
@@ -31,6 +31,7 @@ type Result struct {
 	Turns              int     // how often a joint with dry friction stuck or broke away
 	Kick               float64 // rad/s, m/s  largest change of a velocity by which a step was brought back
 	Leaps              int     // over singular positions
+	Choices            int     // of other dependent coordinates, by partition
 	Singular           int     // steps that ended in a singular position
 	SingularAt         float64 // s  the first of them
 }
@@ -188,8 +189,8 @@ func (m *Machine) integrator(formulation string, width int, flow engine.RHS, rto
 			return multibody.Motion{X: x, V: v, A: a}
 		})
 	}
-	if formulation == "" || formulation == multibody.Formulations()[0] {
-		return multibody.NewProjected(m.Model, m.Data, width, flow, drives, rtol, atol, steps), nil
+	if formulation == "" || formulation == multibody.ByProjection || formulation == multibody.ByPartition {
+		return multibody.NewProjected(formulation, m.Model, m.Data, width, flow, drives, rtol, atol, steps), nil
 	}
 	n := m.Model.NQ() + m.Model.NV()
 	y, dy := make([]float64, width), make([]float64, width)
@@ -268,7 +269,7 @@ func (r *runner) look(d multibody.Integrator) {
 
 // keep adds what an integrator did since its start.
 func (r *runner) keep(k multibody.Kept) {
-	r.Accepted, r.Rejected, r.Leaps = r.Accepted+k.Accepted, r.Rejected+k.Rejected, r.Leaps+k.Leaps
+	r.Accepted, r.Rejected, r.Leaps, r.Choices = r.Accepted+k.Accepted, r.Rejected+k.Rejected, r.Leaps+k.Leaps, r.Choices+k.Choices
 	r.Residual, r.Rate = max(r.Residual, k.Gap), max(r.Rate, k.Rate)
 	r.Drift, r.Kick = max(r.Drift, k.Drift), max(r.Kick, k.Kick)
 }

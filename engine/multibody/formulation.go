@@ -23,24 +23,34 @@ type Kept struct {
 	Gap, Rate          float64 // m, rad and 1/s  largest |g| and |dg/dt| at the end of a step
 	Drift, Kick        float64 // rad, m and rad/s, m/s  largest change of a coordinate and of a velocity by a projection
 	Leaps              int     // over singular positions
+	Choices            int     // of other dependent coordinates, by partition
 	Accepted, Rejected int     // steps
 }
 
 // Forces are the torques of the joints and dz/dt at t (s), q, v, z.
 type Forces func(t float64, q, v, z, tau, dz []float64)
 
-// Formulations are the names of the ways to keep constraints offline: projection after steps by accelerations (Offline), and the
-// stabilised form of index 2 (Stabilised).
-func Formulations() []string { return []string{"projection", "ggl"} }
+// Names of the ways to keep constraints offline.
+const (
+	ByProjection = "projection" // Offline
+	ByGGL        = "ggl"        // Stabilised
+	ByPartition  = "partition"  // Offline that keeps the independent coordinates of a Partition
+)
+
+// Formulations are these names.
+func Formulations() []string { return []string{ByProjection, ByGGL, ByPartition} }
 
 // NewIntegrator makes the integrator of a formulation, for a machine with nz states beside it. The error says which names there are.
 func NewIntegrator(formulation string, m *Model, d *Data, nz int, f Forces, drives []func(t float64) Motion, rtol, atol float64) (Integrator, error) {
 	switch formulation {
-	case "projection":
+	case ByProjection, ByPartition:
 		o := newOffline(m, d, nz, f, drives)
 		o.Rtol, o.Atol = rtol, atol
+		if formulation == ByPartition {
+			o.part = NewPartition(m)
+		}
 		return projected{o}, nil
-	case "ggl":
+	case ByGGL:
 		s := NewStabilised(m, d, nz, f, drives)
 		s.Rtol, s.Atol = rtol, atol
 		return s, nil
@@ -48,11 +58,14 @@ func NewIntegrator(formulation string, m *Model, d *Data, nz int, f Forces, driv
 	return nil, fmt.Errorf("unknown formulation %q%s: want %s", formulation, spelling.DidYouMean(formulation, Formulations()), strings.Join(Formulations(), " or "))
 }
 
-// NewProjected is the integrator of the formulation projection for a caller that writes the slope of all n numbers x = [q | v | z] itself, NaN where
-// there is none. Positions, and drives, are those of the machine at its end.
-func NewProjected(m *Model, d *Data, n int, flow engine.RHS, drives []func(t float64) Motion, rtol, atol float64, steps int) Integrator {
+// NewProjected is the integrator of the formulation projection or partition for a caller that writes the slope of all n numbers x = [q | v | z]
+// itself, NaN where there is none. Positions, and drives, are those of the machine at its end.
+func NewProjected(formulation string, m *Model, d *Data, n int, flow engine.RHS, drives []func(t float64) Motion, rtol, atol float64, steps int) Integrator {
 	o := &Offline{}
 	o.begin(m, d, n, drives, flow)
+	if formulation == ByPartition {
+		o.part = NewPartition(m)
+	}
 	o.Rtol, o.Atol, o.MaxSteps = rtol, atol, steps
 	return projected{o}
 }
@@ -68,7 +81,11 @@ func (p projected) Start(t float64, x []float64) error {
 func (p projected) Reached() (t float64, x []float64) { return p.T, p.X }
 
 func (p projected) Kept() Kept {
-	return Kept{p.Status, p.Gap, p.Rate, p.Drift, p.Kick, p.Leaps, p.steps[0] + p.Accepted, p.steps[1] + p.Rejected}
+	choices := 0
+	if p.part != nil {
+		choices = p.part.Switches
+	}
+	return Kept{p.Status, p.Gap, p.Rate, p.Drift, p.Kick, p.Leaps, choices, p.steps[0] + p.Accepted, p.steps[1] + p.Rejected}
 }
 
 // Reached is the state at T.
@@ -76,5 +93,5 @@ func (s *Stabilised) Reached() (t float64, x []float64) { return s.T, s.X }
 
 // Kept is how the constraints were kept.
 func (s *Stabilised) Kept() Kept {
-	return Kept{s.Status, s.Gap, s.Rate, 0, 0, s.Leaps, s.Accepted, s.Rejected}
+	return Kept{Status: s.Status, Gap: s.Gap, Rate: s.Rate, Leaps: s.Leaps, Accepted: s.Accepted, Rejected: s.Rejected}
 }

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/spatial/r3"
 
+	"hilrig/engine"
 	"hilrig/engine/rotation"
 )
 
@@ -323,6 +324,48 @@ func TestPartitionSwitches(t *testing.T) {
 	}
 	if drift > 1e-4*start {
 		t.Errorf("energy %g J moved by %g J", start, drift)
+	}
+}
+
+// The same mass with the integrator: it meets the pendulum's equation, integrated alone, and chooses other coordinates as it goes round.
+func TestPartitionedIntegrator(t *testing.T) {
+	s := Spec{
+		Gravity: r3.Vec{Y: -9.81},
+		Bodies: []Body{
+			{Name: "x", Joint: Joint{Kind: Prismatic, Axis: r3.Vec{X: 1}}, Inertia: Inertia{}},
+			{Name: "y", Parent: "x", Joint: Joint{Kind: Prismatic, Axis: r3.Vec{Y: 1}}, Inertia: Inertia{Mass: 2}},
+		},
+		Cuts: []Cut{{Name: "string", Kind: CutDistance, A: "ground", B: "y", Length: 0.5}},
+	}
+	pendulum := engine.NewDormandPrince(func(_ float64, x, dx []float64) { dx[0], dx[1] = x[1], -9.81/0.5*math.Sin(x[0]) }, 2)
+	pendulum.Rtol, pendulum.Atol = 1e-13, 1e-13
+	for _, way := range []float64{6, -6} { // m/s: fast enough to go round, either way
+		pendulum.Start(0, []float64{0, way / 0.5})
+		for pendulum.T < 2 {
+			if err := pendulum.Step(2); err != nil {
+				t.Fatal(err)
+			}
+		}
+		m, d := build(t, s)
+		o, err := NewIntegrator(ByPartition, m, d, 0, func(t float64, q, v, z, tau, dz []float64) { clear(tau) }, nil, 1e-11, 1e-11)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := o.Start(0, []float64{0, -0.5, way, 0}); err != nil {
+			t.Fatal(err)
+		}
+		for at := 0.0; at < 2; at, _ = o.Reached() {
+			if err := o.Step(2); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, x := o.Reached()
+		a, w := pendulum.X[0], pendulum.X[1]
+		near(t, "mass", x, []float64{0.5 * math.Sin(a), -0.5 * math.Cos(a), 0.5 * w * math.Cos(a), 0.5 * w * math.Sin(a)}, 1e-7)
+		turns := math.Abs(a) / (2 * math.Pi)
+		if k := o.Kept(); k.Gap > 1e-12 || k.Rate > 1e-11 || k.Choices < int(3.5*turns) || k.Choices > int(4.5*turns)+1 {
+			t.Errorf("%.2f turns: %d choices, constraints missed by %.2g, %.2g", turns, k.Choices, k.Gap, k.Rate)
+		}
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // Offline integrates a machine to reference accuracy: Dormand and Prince's pair of orders 5 and 4 on x = [q | v], projected on the constraints
-// after every accepted step, which keeps the order [HW96] VII.2. Friction laws need a Stepper.
+// after every accepted step, which keeps the order [HW96] VII.2, by the shortest way or by a Partition. Friction laws need a Stepper.
 //
 //	o := multibody.NewOffline(m, d, torques, nil)
 //	o.Start(0, q, v)
@@ -29,9 +29,10 @@ type Offline struct {
 	k      [4][]float64
 	y      []float64
 	near   nearness
-	was    []float64 // before the projection
-	over   hermite   // the last step if it was a leap
-	steps  [2]int    // accepted and rejected before the last leap
+	was    []float64  // before the projection
+	part   *Partition // nil: states are brought back by the shortest way
+	over   hermite    // the last step if it was a leap
+	steps  [2]int     // accepted and rejected before the last leap
 }
 
 // NewOffline makes an integrator; torques (nil: none) writes the torques of the joints at t (s), q, v. The tolerances are fields of
@@ -93,6 +94,9 @@ func (o *Offline) start(t float64, x []float64) {
 	o.m.learn(o.d, x[:o.m.nq], x[o.m.nq:o.m.nq+o.m.nv])
 	o.DormandPrince.Start(t, x)
 	o.Status, o.Gap, o.Rate, o.Leaps, o.Drift, o.Kick, o.near, o.over.h, o.steps = OK, 0, 0, 0, 0, 0, nearness{}, 0, [2]int{}
+	if o.part != nil {
+		o.part.Switches = 0
+	}
 }
 
 // Q and V are position and velocity at T, to be read only.
@@ -131,7 +135,7 @@ func (o *Offline) project(q, v []float64, t float64) error {
 	o.drive(t)
 	copy(o.was, q)
 	copy(o.was[o.m.nq:], v)
-	if st := Project(o.m, o.d, q, v); st != OK {
+	if st := o.bring(q, v); st != OK {
 		o.Status = max(o.Status, st)
 		return fmt.Errorf("projection at t = %.9g s: %v", t, st)
 	}
@@ -145,6 +149,23 @@ func (o *Offline) project(q, v []float64, t float64) error {
 	}
 	o.near.measure(o.d)
 	return nil
+}
+
+// bring puts q, v on the constraints by the shortest way, or, with a partition, by its dependent coordinates alone. Where fewer equations are independent
+// than elsewhere the choice says nothing: there the way is the shortest.
+func (o *Offline) bring(q, v []float64) Status {
+	if o.part != nil {
+		if st := o.m.prepare(o.d, q, v); st != OK {
+			return st
+		}
+		o.m.delassus(o.d)
+		if o.part.Choose(o.d) == OK && o.part.Close(o.d, q, v) == OK {
+			return OK
+		}
+		copy(q, o.was[:len(q)])
+		copy(v, o.was[len(q):])
+	}
+	return Project(o.m, o.d, q, v)
 }
 
 // leap is a step of h (s), which may end at end, without error control.
