@@ -24,7 +24,7 @@ type MachineRun struct {
 // Machine is what moves.
 type Machine struct {
 	Gravity     [3]float64          `yaml:"gravity" unit:"m/s²" doc:"along x, y and z"`
-	Bodies      []MachineBody       `yaml:"bodies" doc:"rigid bodies, by name, each with the joint that carries it"`
+	Bodies      []MachineBody       `yaml:"bodies" doc:"bodies, by name, each with the joint that carries it"`
 	Frames      []MachineFrame      `yaml:"frames,omitempty" doc:"places on bodies, by name"`
 	Loops       []MachineLoop       `yaml:"loops,omitempty" doc:"joints that close loops, by name"`
 	Couplings   []MachineCoupling   `yaml:"couplings,omitempty" doc:"gears, belts and differentials that do not yield, by name: a sum of joint positions stays"`
@@ -39,10 +39,10 @@ type Machine struct {
 	Stops       []MachineStop       `yaml:"stops,omitempty" doc:"backlash between two joints, or ends of the travel of one, by name"`
 }
 
-// MachineBody is a rigid body and its joint.
+// MachineBody is a body and its joint.
 type MachineBody struct {
 	Name     string       `yaml:"-" names:"bodies"`
-	Parent   string       `yaml:"parent" doc:"the body that its joint sits on, or ground"`
+	Parent   string       `yaml:"parent" doc:"the body that its joint sits on, or ground; of a flexible one a place: BODY.tip"`
 	At       [3]float64   `yaml:"at" unit:"m" doc:"place of the joint in the axes of the parent"`
 	Turn     [3]float64   `yaml:"turn" unit:"rad" doc:"rotation vector from the axes of the parent to those of the joint"`
 	RPY      [3]float64   `yaml:"rpy" unit:"rad" doc:"the same as roll, pitch and yaw about the fixed axes of the parent, as URDF has it; instead of turn"`
@@ -52,6 +52,7 @@ type MachineBody struct {
 	Inertia  [3]float64   `yaml:"inertia" unit:"kg·m²" doc:"Ixx, Iyy, Izz about the centre of mass, in axes of the body"`
 	Products [3]float64   `yaml:"products" unit:"kg·m²" doc:"Ixy, Ixz, Iyz with the sign of the matrix, −∫xy dm"`
 	InertiaZ float64      `yaml:"inertia_z" unit:"kg·m²" want:">=0" doc:"for a machine in the plane of x and y: Izz of a flat body, whose Ixx and Iyy are half of it; instead of inertia"`
+	Flexible *MachineBeam `yaml:"flexible,omitempty" doc:"an elastic beam in place of mass and inertia"`
 	Start    MachinePlace `yaml:"start" doc:"where a spherical or free joint starts"`
 }
 

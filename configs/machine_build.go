@@ -134,6 +134,13 @@ func (m *Machine) body(b *MachineBody) multibody.Body {
 			out.Joint.Armature += k.Gear * k.Gear * k.Rotor
 		}
 	}
+	if b.Flexible != nil {
+		var err error
+		if out.Flex, err = b.Flexible.flex(); err != nil {
+			panic("configs: " + err.Error()) // it was checked
+		}
+		return out
+	}
 	d, p := b.Inertia, b.Products
 	if b.InertiaZ > 0 {
 		d = [3]float64{b.InertiaZ / 2, b.InertiaZ / 2, b.InertiaZ}
@@ -319,6 +326,7 @@ func (c *MachineRun) State(m *machine.Machine) []float64 {
 		_, kind, iq, iv := m.Model.JointOf(j)
 		q, v := x[iq:], x[m.Model.NQ()+iv:]
 		switch kind {
+		case multibody.Fixed: // flexible, undeformed
 		case multibody.Revolute, multibody.Prismatic:
 			q[0], v[0] = b.Joint.Position, b.Joint.Velocity
 			if g := b.Joint.Motion.Generator(); g != nil {
@@ -370,6 +378,13 @@ func (c *MachineRun) Assembled() (string, error) {
 // Ends are the places on bodies that are known by name: of each its body, or the ground, and its name among the frames of the model.
 func (c *MachineRun) Ends() (list [][2]string) {
 	s := c.spec()
+	for i := range c.Machine.Bodies { // along a beam
+		from := c.Machine.Bodies[i].Name
+		for _, to := range c.Machine.Bodies[i].nodes() {
+			list = append(list, [2]string{from, to})
+			from = to
+		}
+	}
 	for _, f := range s.Frames {
 		list = append(list, [2]string{onGround(f.Body), f.Name})
 	}

@@ -116,6 +116,7 @@ func (b *MachineBody) check(r *schema.Report, section string) {
 		r.Errorf(at+".joint", "%s.joint.kind is missing: revolute, prismatic, spherical, free or fixed", at)
 		return
 	}
+	b.checkFlexible(r, at)
 	single := j.Kind == "revolute" || j.Kind == "prismatic"
 	for _, key := range append(j.moved(), j.held()...) {
 		if !single {
@@ -286,7 +287,7 @@ func (k *MachineMotor) idle() []string {
 func (m *Machine) checkEnds(r *schema.Report) {
 	var bodies []string
 	for i := range m.Bodies {
-		bodies = append(bodies, m.Bodies[i].Name)
+		bodies = append(append(bodies, m.Bodies[i].Name), m.Bodies[i].nodes()...)
 	}
 	ground := append(slices.Clone(bodies), groundName)
 	places := slices.Clone(ground)

@@ -51,6 +51,10 @@ func (c *Config) checkMechanism(r *schema.Report) {
 	for i := range m.Bodies {
 		b := &m.Bodies[i]
 		b.check(r, "mechanism")
+		if b.Flexible != nil {
+			r.Errorf("mechanism.bodies."+b.Name+".flexible", "mechanism.bodies.%s.flexible: the bodies of a mechanism are rigid, their torque follows from the wanted motion of the axes alone; give mass, com and inertia", b.Name)
+			continue
+		}
 		at := "mechanism.bodies." + b.Name + ".joint"
 		for _, key := range b.Joint.moved() {
 			r.Errorf(at+"."+key, "%s.%s: belongs to a machine that is simulated; here the axis %s has its reference, its friction and its drive", at, key, b.Name)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 
 	"gonum.org/v1/gonum/spatial/r3"
 
@@ -51,8 +52,9 @@ func newSticks(c *configs.MachineRun, m *machine.Machine) (s sticks) {
 		if to == "" || to == body {
 			return
 		}
-		s.lines, s.names = append(s.lines, [2]int{end(body), end(to)}), append(s.names, body)
-		drawn[body] = true
+		owner, _, _ := strings.Cut(body, ".") // of a place on a beam
+		s.lines, s.names = append(s.lines, [2]int{end(body), end(to)}), append(s.names, owner)
+		drawn[owner] = true
 	}
 	bodies := c.Machine.Bodies
 	for i := range bodies {

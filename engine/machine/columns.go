@@ -1,13 +1,14 @@
 package machine
 
 import (
+	"fmt"
 	"strings"
 
 	"hilrig/engine"
 	"hilrig/engine/multibody"
 )
 
-// Columns name the numbers of a row: joint.q and joint.v of every joint, more of them where it has more coordinates, the states of the
+// Columns name the numbers of a row: joint.q and joint.v of every joint, more of them where it has more coordinates, the modes of flexible bodies behind them, the states of the
 // parts, the multipliers of the constraints, what the constraints are off by, and the energies.
 func (m *Machine) Columns() []engine.Signal {
 	var c []engine.Signal
@@ -22,8 +23,16 @@ func (m *Machine) Columns() []engine.Signal {
 		}
 		return out
 	}
+	modes := func(j int, unit, suffix string) {
+		name, _, _, _ := m.Model.JointOf(j)
+		n, _, _ := m.Model.Modes(j)
+		for k := range n {
+			add(unit, fmt.Sprintf("%s.mode%d%s", name, k+1, suffix))
+		}
+	}
 	for j := 1; j <= m.Model.Bodies(); j++ {
 		switch name, kind, _, _ := m.Model.JointOf(j); kind {
+		case multibody.Fixed:
 		case multibody.Revolute:
 			add("rad", name+".q")
 		case multibody.Prismatic:
@@ -34,9 +43,11 @@ func (m *Machine) Columns() []engine.Signal {
 				add("m", each(name, "xyz")...)
 			}
 		}
+		modes(j, "m", ".q")
 	}
 	for j := 1; j <= m.Model.Bodies(); j++ {
 		switch name, kind, _, _ := m.Model.JointOf(j); kind {
+		case multibody.Fixed:
 		case multibody.Revolute:
 			add("rad/s", name+".v")
 		case multibody.Prismatic:
@@ -47,6 +58,7 @@ func (m *Machine) Columns() []engine.Signal {
 				add("m/s", name+".vx", name+".vy", name+".vz")
 			}
 		}
+		modes(j, "m/s", ".v")
 	}
 	for _, s := range m.states {
 		c = append(c, engine.Signal{Name: short.Replace(s.Name + "\n"), Unit: s.Unit})

@@ -123,6 +123,13 @@ func New(s Spec) (*Machine, error) {
 	n := len(m.axes)
 	m.q, m.v, m.force = make([]float64, n), make([]float64, n), make([]float64, n)
 	for _, b := range s.Bodies {
+		if b.Flex != nil && b.Flex.Damping != nil {
+			j, _ := model.Joint(b.Name)
+			_, _, iv := model.Modes(j)
+			for k, c := range b.Flex.Damping {
+				m.damped = append(m.damped, damped{iv + k, c, 0})
+			}
+		}
 		if b.Joint.Kind == multibody.Fixed {
 			continue
 		}
@@ -201,10 +208,10 @@ func New(s Spec) (*Machine, error) {
 
 // Lines of the audit beside those of the parts.
 const (
-	jointsLine    = "joints"  // their damping, and that of springs between frames
+	jointsLine    = "joints"  // their damping, that of springs between frames and of flexible bodies
 	effortsLine   = "efforts" // torques and forces from outside
 	motionsLine   = "motions" // what prescribed motions take
-	mechanicsLine = "bodies"  // inertia, gravity, springs of joints
+	mechanicsLine = "bodies"  // inertia, gravity, springs of joints, bending
 )
 
 // take checks the parts and lays out their states.

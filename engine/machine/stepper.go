@@ -99,7 +99,7 @@ func (p *direction) push(f float64, tau []float64) {
 	}
 }
 
-// elastic is damper and spring of a joint, or between frames.
+// elastic is damper and spring of a joint, of a mode of bending, or between frames.
 type elastic struct {
 	at, q   int     // in p; position, −1: between frames
 	c, k, x float64 // N·m·s/rad, N·m/rad, rad
@@ -131,9 +131,9 @@ func NewStepper(spec Spec, o StepOptions) (*Stepper, error) {
 	for name, by := range o.Movers {
 		movers[name] = by
 	}
-	// springs, dampers and friction of joints are implicit: they are taken out of the equations of motion
+	// springs, dampers and friction of joints, and of flexible bodies, are implicit: they are taken out of the equations of motion
 	spec.Bodies = slices.Clone(spec.Bodies)
-	passive := map[string]multibody.Joint{}
+	passive, bending := map[string]multibody.Joint{}, map[string]*multibody.Flex{}
 	for i := range spec.Bodies {
 		j := &spec.Bodies[i].Joint
 		passive[spec.Bodies[i].Name] = *j
@@ -141,6 +141,10 @@ func NewStepper(spec Spec, o StepOptions) (*Stepper, error) {
 			spec.Friction = append(slices.Clone(spec.Friction), Friction{Joint: spec.Bodies[i].Name, Law: &friction.Coulomb{Fc: j.Coulomb}})
 		}
 		j.Damping, j.Stiffness, j.Coulomb = 0, 0, 0
+		if f := spec.Bodies[i].Flex; f != nil {
+			bending[spec.Bodies[i].Name] = f
+			spec.Bodies[i].Flex = &multibody.Flex{Nodes: f.Nodes, Stiffness: make([]float64, len(f.Stiffness))}
+		}
 	}
 	dry := map[string]*sticking{}
 	for _, f := range spec.Friction {
@@ -192,6 +196,16 @@ func NewStepper(spec Spec, o StepOptions) (*Stepper, error) {
 		if is := passive[name]; is.Damping != 0 || is.Stiffness != 0 {
 			for k := range kind.NV() {
 				s.elastic = append(s.elastic, elastic{at: implicit(iv + k), q: iq, c: is.Damping, k: is.Stiffness, x: is.Rest})
+			}
+		}
+		if f := bending[name]; f != nil {
+			_, iq, iv := m.Model.Modes(j)
+			for k, stiffness := range f.Stiffness {
+				e := elastic{at: implicit(iv + k), q: iq + k, k: stiffness}
+				if f.Damping != nil {
+					e.c = f.Damping[k]
+				}
+				s.elastic = append(s.elastic, e)
 			}
 		}
 	}

@@ -54,6 +54,15 @@ type flex struct {
 	m2        []float64 // n×n  Σ m·shape·shape
 }
 
+// Modes are those of body j: how many, where they begin in q and in v; none of a rigid body.
+func (m *Model) Modes(j int) (n, iq, iv int) {
+	f := m.body[j].flex
+	if f == nil {
+		return 0, 0, 0
+	}
+	return f.n, f.iq, f.ia
+}
+
 // flexData is what a flexible body needs in an evaluation, world axes.
 type flexData struct {
 	m1   []Wrench  // n    force for a unit of acceleration of each mode, about the origin
