@@ -392,7 +392,7 @@ func machineText(t *testing.T, text string) (machineResult, error, string) {
 // A parallelogram of other lengths and masses turns over its flat positions at several tolerances: (2/3·mp + mb)·p²·θ″ = −g·p·(mp + mb)·cos θ (SciPy: DOP853, 1e-13), and
 // no run of it is doubted.
 func TestOneFourBar(t *testing.T) {
-	for _, tolerance := range []string{"1e-8", "1e-10", "1e-11"} {
+	for _, tolerance := range []string{"1e-8", "1e-10", "1e-11", "1e-10\nconstraints: ggl"} {
 		r, err, said := machineText(t, `
 version: 1
 machine:
