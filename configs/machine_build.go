@@ -362,7 +362,7 @@ func (c *MachineRun) Begin() (m *machine.Machine, x []float64, done multibody.As
 		return nil, nil, done, fmt.Errorf("start: the velocities miss the constraints by %.3g, and start.refuse is set", done.GapRate)
 	}
 	if c.Start.Rest {
-		if err := m.Settle(0, x); err != nil {
+		if done.Unstable, err = m.Settle(0, x); err != nil {
 			return nil, nil, done, fmt.Errorf("start.equilibrium: %w", err)
 		}
 	}

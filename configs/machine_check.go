@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"hilrig/configs/schema"
+	"hilrig/engine/circuit"
 	"hilrig/engine/friction"
 	"hilrig/engine/machine"
 	"hilrig/engine/spelling"
@@ -30,7 +31,7 @@ func (c *MachineRun) Check(r *schema.Report) {
 		s.of.check(r, s.path, s.unit, s.from)
 	}
 	for i := range c.Machine.Bodies {
-		c.Machine.Bodies[i].checkMotion(r)
+		c.Machine.Bodies[i].checkMotion(r, c.Duration)
 	}
 	c.Machine.checkMotors(r)
 	c.Machine.checkMagnets(r, &c.Start)
@@ -168,8 +169,8 @@ func said(keys []string, is ...bool) (out []string) {
 	return out
 }
 
-// checkMotion wants a start that is that of a prescribed motion.
-func (b *MachineBody) checkMotion(r *schema.Report) {
+// checkMotion wants a start that is that of a prescribed motion, and a motion without jumps: no torque makes one.
+func (b *MachineBody) checkMotion(r *schema.Report, duration float64) {
 	g, at := b.Joint.Motion.Generator(), "machine.bodies."+b.Name+".joint"
 	if g == nil || r.Bad(at) {
 		return
@@ -182,6 +183,25 @@ func (b *MachineBody) checkMotion(r *schema.Report) {
 		if r.Given(at+"."+s.key) && math.Abs(s.given-s.want) > 1e-9*(1+math.Abs(s.want)) {
 			r.Errorf(at+"."+s.key, "%s.%s: %.9g, and the prescribed motion starts with %.9g; leave it out", at, s.key, s.given, s.want)
 		}
+	}
+	jumps, ok := g.(circuit.Jumping)
+	if !ok {
+		return
+	}
+	for t := jumps.Next(0); t < duration; t = jumps.Next(t) {
+		x0, v0, _ := g.At(t * (1 - 1e-9))
+		x1, v1, _ := g.At(t)
+		what := ""
+		switch {
+		case math.Abs(x1-x0) > 1e-6*(math.Abs(x0)+math.Abs(x1)):
+			what = fmt.Sprintf("position jumps from %.6g to %.6g", x0, x1)
+		case math.Abs(v1-v0) > 1e-6*(math.Abs(v0)+math.Abs(v1)):
+			what = fmt.Sprintf("speed jumps from %.6g to %.6g", v0, v1)
+		default:
+			continue
+		}
+		r.Errorf(at+".motion", "%s.motion: its %s at t = %.6g s, which takes an infinite torque; want a motion whose speed has no jumps, such as trapezoid, or a file", at, what, t)
+		return
 	}
 }
 

@@ -32,3 +32,24 @@ duration: 1 s
 		}
 	}
 }
+
+// Friction holds an arm of 0.981 N·m where the file has it if its level is 1.1 N·m; with 0.5 N·m it hangs down.
+func TestEquilibriumWithFriction(t *testing.T) {
+	for fc, want := range map[string]float64{"1.1": 0, "0.5": math.Pi / 2} {
+		c, _, err := MachineBytes("file.yaml", []byte(`
+version: 1
+machine:
+  bodies:
+    arm: {parent: ground, joint: {kind: revolute, axis: [0, 1, 0], friction: {law: coulomb, Fc: `+fc+`}}, mass: 1 kg, com: [0.1 m, 0, 0], inertia: [0.01, 0.01, 0.01]}
+start: {equilibrium: true}
+duration: 1 s
+`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, x, done, err := c.Begin()
+		if err != nil || math.Abs(x[0]-want) > 1e-9 || done.Unstable {
+			t.Errorf("%s N·m: %.12g rad, want %.12g; unstable %v, %v", fc, x[0], want, done.Unstable, err)
+		}
+	}
+}

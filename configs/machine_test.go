@@ -152,3 +152,25 @@ func TestMachineStart(t *testing.T) {
 		}
 	}
 }
+
+// A prescribed motion that jumps is refused: no torque makes one. A square wave that would jump after the end is not.
+func TestMotionThatJumps(t *testing.T) {
+	for motion, want := range map[string]string{
+		"{kind: levels, levels: [{value: 0, hold: 500 ms}, {value: 0.3, hold: 1 s}]}":              "position jumps from 0 to 0.3 at t = 0.5 s",
+		"{kind: levels, rise: 50 ms, levels: [{value: 0, hold: 500 ms}, {value: 0.3, hold: 1 s}]}": "speed jumps from 0 to 6 at t = 0.5 s",
+		"{kind: step, amplitude: 0.2, frequency: 1 Hz}":                                            "position jumps from 0.2 to 0 at t = 0.5 s",
+		"{kind: step, amplitude: 0.2, frequency: 0.4 Hz}":                                          "",
+		"{kind: ramp, velocity: 1}":                                                                "",
+	} {
+		_, _, err := MachineBytes("file.yaml", []byte(`
+version: 1
+machine:
+  bodies:
+    arm: {parent: ground, joint: {kind: revolute, motion: `+motion+`}, mass: 1 kg, com: [0.3 m, 0, 0], inertia: [0.01, 0.01, 0.01]}
+duration: 1 s
+`))
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, want %q", motion, err, want)
+		}
+	}
+}

@@ -71,6 +71,19 @@ type animationData struct {
 	Enlarge  float64        `json:"enlarge,omitempty"`
 	Face     *animationFace `json:"face,omitempty"`
 	Traces   []tracePanel   `json:"traces,omitempty"`
+	Space    *spacePicture  `json:"space,omitempty"` // in place of bodies and poses
+}
+
+// spacePicture is a machine that does not move in one plane: lines between ends, in three axes of which the last is up.
+type spacePicture struct {
+	Lines  [][3]int      `json:"lines"` // two ends, and the body that it is on
+	Names  []string      `json:"names"` // of the bodies
+	At     [][]float64   `json:"at"`    // of every row, three numbers of each end (m)
+	Ground []int         `json:"ground"`
+	Trail  int           `json:"trail"` // the end whose way is drawn; −1: none
+	Axes   [3][3]float64 `json:"axes"`  // x, y and z of the world
+	Centre [3]float64    `json:"centre"`
+	Size   float64       `json:"size"` // m
 }
 
 // animate writes a page that needs nothing but a browser: every row of the run, with its contact forces.

@@ -19,9 +19,10 @@ import (
 // are looked at with every row.
 type sticks struct {
 	ends  []stickEnd
-	lines [][2]int // ends
-	names []string // of the lines
-	trail int      // the end whose way is drawn
+	lines [][2]int  // ends
+	names []string  // of the lines
+	trail int       // the end whose way is drawn
+	axes  [3]r3.Vec // of a view in space: the last is up, against gravity
 	at    [][]r3.Vec
 }
 
@@ -85,6 +86,7 @@ func newSticks(c *configs.MachineRun, m *machine.Machine) (s sticks) {
 			s.ends[end(b.Name)].ground = true // its joint stays where it is
 		}
 	}
+	s.axes = upright(r3.Vec{X: c.Machine.Gravity[0], Y: c.Machine.Gravity[1], Z: c.Machine.Gravity[2]})
 	s.trail = -1
 	if n := len(s.lines); n > 0 {
 		s.trail = s.lines[n-1][1]
@@ -93,6 +95,23 @@ func newSticks(c *configs.MachineRun, m *machine.Machine) (s sticks) {
 		s.trail = end(c.Outputs.Frames[0])
 	}
 	return s
+}
+
+// upright are three axes at right angles along those of the world, the last against gravity, or along z.
+func upright(gravity r3.Vec) (axes [3]r3.Vec) {
+	x, y, z := r3.Vec{X: 1}, r3.Vec{Y: 1}, r3.Vec{Z: 1}
+	axes = [3]r3.Vec{x, y, z}
+	down := -gravity.Z
+	switch a, b, c := math.Abs(gravity.X), math.Abs(gravity.Y), math.Abs(gravity.Z); {
+	case b > a && b > c:
+		axes, down = [3]r3.Vec{x, r3.Scale(-1, z), y}, -gravity.Y
+	case a > c:
+		axes, down = [3]r3.Vec{y, z, x}, -gravity.X
+	}
+	if down < 0 { // half a turn about the first
+		axes[1], axes[2] = r3.Scale(-1, axes[1]), r3.Scale(-1, axes[2])
+	}
+	return axes
 }
 
 // look notes where the ends are.
@@ -133,7 +152,50 @@ func (s *sticks) view() (right, up r3.Vec, flat bool, names [2]string) {
 	const turn, rise = 0.6, 0.35 // rad
 	sin, cos := math.Sincos(turn)
 	high, level := math.Sincos(rise)
-	return r3.Vec{X: cos, Y: sin}, r3.Vec{X: -high * sin, Y: high * cos, Z: level}, false, [2]string{"aside", "up"}
+	along := func(a, b, c float64) r3.Vec {
+		return r3.Add(r3.Add(r3.Scale(a, s.axes[0]), r3.Scale(b, s.axes[1])), r3.Scale(c, s.axes[2]))
+	}
+	return along(cos, sin, 0), along(-high*sin, high*cos, level), false, [2]string{"aside", "up"}
+}
+
+// space is the picture of a machine that does not move in one plane.
+func (s *sticks) space() *spacePicture {
+	p := &spacePicture{Ground: []int{}, Trail: s.trail}
+	index := map[string]int{}
+	for i, l := range s.lines {
+		name := s.names[i]
+		if _, ok := index[name]; !ok {
+			index[name] = len(p.Names)
+			p.Names = append(p.Names, name)
+		}
+		p.Lines = append(p.Lines, [3]int{l[0], l[1], index[name]})
+	}
+	for i, e := range s.ends {
+		if e.ground {
+			p.Ground = append(p.Ground, i)
+		}
+	}
+	inf := math.Inf(1)
+	lo, hi := [3]float64{inf, inf, inf}, [3]float64{-inf, -inf, -inf}
+	for _, row := range s.at {
+		var at []float64
+		for _, v := range row {
+			for j, axis := range s.axes {
+				x := r3.Dot(axis, v)
+				lo[j], hi[j] = min(lo[j], x), max(hi[j], x)
+				at = append(at, shown7(x))
+			}
+		}
+		p.At = append(p.At, at)
+	}
+	sum := 0.0
+	for j, axis := range s.axes {
+		p.Centre[j] = (lo[j] + hi[j]) / 2
+		sum += (hi[j] - lo[j]) * (hi[j] - lo[j])
+		p.Axes[0][j], p.Axes[1][j], p.Axes[2][j] = axis.X, axis.Y, axis.Z
+	}
+	p.Size = 1.1 * math.Sqrt(sum)
+	return p
 }
 
 // sequence is the machine at some times, with the way of one point up to then.
@@ -204,9 +266,9 @@ func (s *machineRun) sequence() (panels []plot.Panel) {
 	return panels
 }
 
-// animate writes a page that shows a machine moving in its plane.
+// animate writes a page that shows a machine moving, in its plane or in space.
 func (s *machineRun) animate(w io.Writer) error {
-	right, up, _, _ := s.sticks.view()
+	right, up, flat, _ := s.sticks.view()
 	d := animationData{Title: cmp.Or(s.cfg.Description, s.cfg.Name), Note: s.text(), Caption: "bodies, from joint to joint", Force: 1}
 	x0, x1, y0, y1 := math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
 	for k, row := range s.sticks.at {
@@ -240,6 +302,10 @@ func (s *machineRun) animate(w io.Writer) error {
 			x, y, r := r3.Dot(right, p), r3.Dot(up, p), 0.02*size
 			d.Bodies = append(d.Bodies, drawnBody{Name: multibody.Ground, Kind: "ground", Points: [][2]float64{{x - r, y - r}, {x, y}, {x + r, y - r}}, Closed: true, Plain: true})
 		}
+	}
+	if !flat {
+		d.Space, d.Caption = s.sticks.space(), "bodies, from joint to joint; drag to look from elsewhere"
+		d.Bodies, d.Pose = []drawnBody{}, make([][]float64, len(d.T))
 	}
 	d.Rest = d.Pose[0]
 	d.View = [4]float64{(x0 + x1) / 2, (y0 + y1) / 2, 1.2*(x1-x0) + 0.1*size, 1.2*(y1-y0) + 0.1*size}

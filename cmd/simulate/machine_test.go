@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 
 	"hilrig/cmd/report"
 	"hilrig/configs"
+	"hilrig/engine/multibody"
 )
 
 // machineTable is a table that hil simulate wrote, by the names of its columns.
@@ -284,7 +286,8 @@ func TestFourBar(t *testing.T) {
 	}
 }
 
-// The figure shows the machine at four times, its rods as long as they are; the page shows it moving. A top does not move in a plane.
+// The figure shows the machine at four times, its rods as long as they are; the page shows it moving. A top does not move in a plane: its page has three
+// coordinates of every end, the tip 0.1 m from the point.
 func TestMachinePicture(t *testing.T) {
 	dir := t.TempDir()
 	draw := func(name string) error {
@@ -301,8 +304,24 @@ func TestMachinePicture(t *testing.T) {
 			t.Errorf("%s: %v, %q is not in it", name, err, want)
 		}
 	}
-	if err := draw("top"); report.ExitCode(err) != report.Usage || !strings.Contains(err.Error(), "in a plane") {
-		t.Errorf("%v, code %d", err, report.ExitCode(err))
+	if err := draw("top"); err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(filepath.Join(dir, "top.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, data, _ := bytes.Cut(page, []byte(`<script id="data" type="application/json">`))
+	data, _, _ = bytes.Cut(data, []byte("</script>"))
+	var top animationData
+	if err := json.Unmarshal(data, &top); err != nil || top.Space == nil || len(top.Space.At) != len(top.T) || len(top.Space.Ground) != 1 {
+		t.Fatalf("%v, %+v", err, top.Space)
+	}
+	for k, p := range top.Space.At {
+		tip := 3 * top.Space.Trail
+		if l := math.Hypot(math.Hypot(p[tip], p[tip+1]), p[tip+2]); math.Abs(l-0.1) > 1e-6 || math.Abs(p[tip+2]-0.1*math.Cos(0.5)) > 1e-6 {
+			t.Fatalf("row %d: tip at %v", k, p[tip:tip+3])
+		}
 	}
 	cfg, _, err := configs.LoadMachine("../../configs/machine/crank-rocker.yaml")
 	if err != nil {
@@ -349,5 +368,95 @@ func TestMachineStops(t *testing.T) {
 	}
 	if table, err := os.ReadFile(out); err != nil || bytes.Count(table, []byte("\n")) < 15 || bytes.Contains(table, []byte("NaN")) {
 		t.Errorf("%v, %d rows", err, bytes.Count(table, []byte("\n")))
+	}
+}
+
+// machineText runs a machine file in memory.
+func machineText(t *testing.T, text string) (machineResult, error, string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "m.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var stdout, stderr bytes.Buffer
+	err := Run(context.Background(), path, Options{Json: true}, &stdout, &stderr)
+	var r machineResult
+	if stdout.Len() > 0 {
+		if err := json.Unmarshal(stdout.Bytes(), &r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return r, err, stderr.String()
+}
+
+// A parallelogram of other lengths and masses turns over its flat positions at several tolerances: (2/3·mp + mb)·p²·θ″ = −g·p·(mp + mb)·cos θ (SciPy: DOP853, 1e-13), and
+// no run of it is doubted.
+func TestOneFourBar(t *testing.T) {
+	for _, tolerance := range []string{"1e-8", "1e-10", "1e-11", "1e-10\nconstraints: ggl"} {
+		r, err, said := machineText(t, `
+version: 1
+machine:
+  gravity: [0, -9.81, 0]
+  bodies:
+    p0: {parent: ground, joint: {kind: revolute, position: 90 deg, velocity: -6}, mass: 0.3, com: [0.25, 0, 0], inertia: [0, 0.00625, 0.00625]}
+    p1: {parent: ground, at: [2, 0, 0], joint: {kind: revolute, position: 90 deg, velocity: -6}, mass: 0.3, com: [0.25, 0, 0], inertia: [0, 0.00625, 0.00625]}
+    b: {parent: p0, at: [0.5, 0, 0], joint: {kind: revolute, position: -90 deg, velocity: 6}, mass: 1.1, com: [1, 0, 0], inertia: [0, 0.36666666666666666, 0.36666666666666666]}
+  loops: {c: {kind: point, a: b, at_a: [2, 0, 0], b: p1, at_b: [0.5, 0, 0]}}
+duration: 4 s
+tolerance: `+tolerance)
+		if want := -31.339552044096056; err != nil || math.Abs(r.End["p0.q_rad"]-want) > 1e-6 {
+			t.Errorf("tolerance %s: %.10g rad, want %.10g; %v\n%s", tolerance, r.End["p0.q_rad"], want, err, said)
+		}
+	}
+}
+
+// A four-bar of a watch: a hundredth of the lengths, a hundredth of the gravity's time scale, milligrams; by both formulations it is where the large one is at ten times the time.
+func TestWatchFourBar(t *testing.T) {
+	text := func(length, mass, velocity float64, duration, how string) string {
+		return fmt.Sprintf(`
+version: 1
+constraints: %[5]s
+machine:
+  gravity: [0, -9.81, 0]
+  bodies:
+    cr: {parent: ground, joint: {kind: revolute, position: 0.8, velocity: %[3]g}, mass: %[2]g, com: [%[6]g, 0, 0], inertia_z: %[10]g}
+    co: {parent: cr, at: [%[7]g, 0, 0], joint: {kind: revolute, position: -0.1}, mass: %[2]g, com: [%[6]g, 0, 0], inertia_z: %[10]g}
+    ro: {parent: ground, at: [%[8]g, 0, 0], joint: {kind: revolute, position: 1.9}, mass: %[2]g, com: [%[6]g, 0, 0], inertia_z: %[10]g}
+  loops: {p: {kind: point, a: co, at_a: [%[9]g, 0, 0], b: ro, at_b: [%[1]g, 0, 0]}}
+start: {hold: [cr]}
+duration: %[4]s
+tolerance: 1e-11
+`, 0.3*length, mass, velocity, duration, how, 0.05*length, 0.1*length, 0.4*length, 0.35*length, 0.001*mass*length*length)
+	}
+	large, err, said := machineText(t, text(1, 1, 3, "0.5 s", "projection"))
+	if err != nil {
+		t.Fatal(err, said)
+	}
+	for _, how := range multibody.Formulations() {
+		small, err, said := machineText(t, text(0.01, 1e-6, 30, "0.05 s", how))
+		if err != nil {
+			t.Fatal(how, err, said)
+		}
+		for _, joint := range []string{"cr", "co", "ro"} {
+			if a, b := small.End[joint+".q_rad"], large.End[joint+".q_rad"]; math.Abs(a-b) > 1e-8 {
+				t.Errorf("%s: %s at %.12g rad, the large one at %.12g", how, joint, a, b)
+			}
+		}
+	}
+}
+
+// A machine that stays at rest has no energy to miss, and a coarse tolerance is no leave for energies that are wrong by a hundredth.
+func TestEnergyGate(t *testing.T) {
+	const arm = `
+version: 1
+machine:
+  bodies:
+    a: {parent: ground, joint: {kind: spherical}, mass: 1, com: [0.3, 0.1, 0.5], inertia: [0.1, 0.1, 0.1], start: {turn: [1, 2, 0.3]}}
+`
+	if r, err, said := machineText(t, arm+"start: {equilibrium: true}\nduration: 0.1 s\n"); err != nil || math.Abs(r.End["potential_J"]+9.81*math.Sqrt(0.35)) > 1e-9 {
+		t.Errorf("at rest: %v, %v J\n%s", err, r.End["potential_J"], said)
+	}
+	if r, err, said := machineText(t, arm+"tolerance: 1e-3\nduration: 60 s\n"); report.ExitCode(err) != report.Quality || !strings.Contains(said, "the energies miss") {
+		t.Errorf("coarse: %v, energies miss %g\n%s", err, r.Metrics["energy_error_relative"], said)
 	}
 }

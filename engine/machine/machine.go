@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/spatial/r3"
 
@@ -57,6 +58,7 @@ type Machine struct {
 	bearings []*drivetrain.Bearing
 	loads    []*loaded
 	frozen   bool      // loads stay as they are
+	slippery bool      // friction that sticks is left out
 	stuck    []int     // scratch of hold
 	held     []float64 //
 	loose    []float64 //
@@ -281,14 +283,27 @@ func (m *Machine) Assemble(t float64, x []float64, how multibody.Assembly) (mult
 	return multibody.Assemble(m.Model, m.Data, q, v, how)
 }
 
-// Settle moves the positions of a state to a static equilibrium under the efforts and parts at the time t (s), all velocities zero.
-func (m *Machine) Settle(t float64, x []float64) error {
+// Settle moves the positions of a state to a static equilibrium under the efforts and parts at the time t (s), all velocities zero, and
+// tells whether it is unstable. Where friction can hold the machine as it is, that is one; otherwise it is that without friction that sticks.
+func (m *Machine) Settle(t float64, x []float64) (unstable bool, err error) {
 	q, v, _ := m.cut(x)
 	clear(v)
-	if st := m.Flow(t, x, make([]float64, len(x))); st != multibody.OK && st != multibody.Singular {
-		return errors.New(m.named(st))
-	}
 	at, dx := append([]float64(nil), x...), make([]float64, len(x))
+	if len(m.dry) > 0 {
+		if st := m.begin(t, x, dx); st != multibody.OK && st != multibody.Singular {
+			return false, errors.New(m.named(st))
+		}
+		const still = 1e-9 // rad/s², m/s²
+		moves := func(a float64) bool { return !(math.Abs(a) <= still) }
+		if _, dv, _ := m.cut(dx); !slices.ContainsFunc(dv, moves) {
+			return false, nil
+		}
+		m.slippery = true
+		defer func() { m.slippery = false }()
+	}
+	if st := m.Flow(t, x, dx); st != multibody.OK && st != multibody.Singular {
+		return false, errors.New(m.named(st))
+	}
 	return multibody.EquilibriumUnder(m.Model, m.Data, q, func(q, tau []float64) multibody.Status {
 		to, _, _ := m.cut(at)
 		copy(to, q)
@@ -393,7 +408,7 @@ func (m *Machine) act(t float64, q, v, z, dz []float64) multibody.Status {
 	for k := range m.dry {
 		b := &m.dry[k]
 		m.powers[line+k] = circuit.Power{}
-		if b.dir != 0 {
+		if b.dir != 0 && !m.slippery {
 			b.force = b.slide(m.v[b.axis])
 			m.force[b.axis] += b.force
 			out := b.force * m.v[b.axis]

@@ -60,7 +60,7 @@ func (m *Machine) hold(q, v []float64) multibody.Status {
 		}
 	}
 	n, nv := len(stuck), m.Model.NV()
-	if n == 0 {
+	if n == 0 || m.slippery {
 		return multibody.OK
 	}
 	if st := multibody.Again(m.Model, m.Data, q, v, m.tau); st != multibody.OK && st != multibody.Singular {

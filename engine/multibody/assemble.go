@@ -25,6 +25,7 @@ type Assembled struct {
 	DOF              int     // degrees of freedom: velocities less independent equations
 	Redundant        []string
 	Singular         bool // fewer equations are independent here than nearby: the motion is not determined
+	Unstable         bool // it begins in a static equilibrium that a small push ends
 }
 
 // String is a line about it.
@@ -38,6 +39,9 @@ func (a Assembled) String() string {
 	}
 	if a.Singular {
 		s += "; singular position"
+	}
+	if a.Unstable {
+		s += "; the equilibrium is unstable"
 	}
 	return s
 }
@@ -186,6 +190,16 @@ func (s *assembler) close() float64 {
 			copy(s.q, last)
 			return s.evaluate()
 		}
+	}
+	// in a machine of millimetres met is far above rounding
+	if left > 0 && left <= met {
+		copy(last, s.q)
+		Integrate(s.m, last, s.least(s.d.G), 1, s.q)
+		if better := s.evaluate(); better <= 0.5*left {
+			return better
+		}
+		copy(s.q, last)
+		left = s.evaluate()
 	}
 	return left
 }

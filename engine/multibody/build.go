@@ -256,13 +256,16 @@ func (b *builder) frame(name string, f frame) {
 	b.m.frames = append(b.m.frames, f)
 }
 
-// moves refuses joints that move nothing: there the equations of motion cannot be solved. Three places without symmetry are
-// looked at, which no such joint escapes but by its geometry.
+// dependent is the part of its inertia that has to be left of a coordinate when those before it may move: rounding leaves about 1e-16.
+const dependent = 1e-13
+
+// moves refuses joints that move nothing, or nothing that those before them do not move: there the equations of motion cannot be solved. Three
+// places without symmetry are looked at, which no such joint escapes but by its geometry.
 func (b *builder) moves() {
 	m := b.m
 	d := m.NewData()
 	q, v := m.Neutral(), make([]float64, m.nv)
-	idle := make([]int, m.nv)
+	idle, same := make([]int, m.nv), make([]int, m.nv)
 	for try := range 3 {
 		for i := range v {
 			v[i] = math.Sin(float64(17*i+31*try) + 0.7)
@@ -274,18 +277,54 @@ func (b *builder) moves() {
 			size = max(size, d.H[i*m.nv+i])
 		}
 		for i := range m.nv {
-			if !(d.H[i*m.nv+i] > 1e-18*size) {
+			// moments about the axes of one joint have the same rounding
+			least, k := 1e-18*size, &m.body[m.dof[i].body]
+			for j := k.iv; j < k.iv+min(3, k.nv) && i < k.iv+3; j++ {
+				least = max(least, 1e-15*d.H[j*m.nv+j])
+			}
+			if !(d.H[i*m.nv+i] > least) {
 				idle[i]++
 			}
 		}
-		if st := Factor(m, d); st != OK && try == 2 && !slices.Contains(idle, 3) {
-			b.fail("the inertia matrix is not positive definite: %w of bodies between the joints, or armature, is missing", ErrMass)
+		for i, left := range choleskyRest(d.H, m.nv) {
+			if left <= dependent {
+				same[i]++
+			}
 		}
 	}
-	for i, n := range idle {
-		if n == 3 && (i == 0 || m.dof[i].body != m.dof[i-1].body) {
-			name := m.body[m.dof[i].body].name
-			b.fail("body %q: %w 0 kg: its joint (%v) moves nothing that has inertia: give the body or one that it carries a mass, or the joint an armature", name, ErrMass, m.body[m.dof[i].body].kind)
+	said := map[int]bool{}
+	for i := range idle {
+		k := &m.body[m.dof[i].body]
+		switch {
+		case said[m.dof[i].body]:
+		case idle[i] == 3 && k.nv == 1:
+			b.fail("body %q: %w 0 kg: its joint (%v) moves nothing that has inertia: give the body or one that it carries a mass, or the joint an armature", k.name, ErrMass, k.kind)
+		case idle[i] == 3 || same[i] == 3:
+			b.fail("body %q: %w or inertia is missing: its joint (%v) moves nothing about or along one direction that the joints before it do not move: give moments of inertia to the body, "+
+				"to one that it carries or, between two joints, to its parent; or the joint an armature", k.name, ErrMass, k.kind)
+		default:
+			continue
+		}
+		said[m.dof[i].body] = true
+	}
+}
+
+// choleskyRest is, of each coordinate of a positive semidefinite n×n matrix, the part of its diagonal that is left when those before it are eliminated.
+func choleskyRest(h []float64, n int) []float64 {
+	l, rest := make([]float64, n*n), make([]float64, n)
+	for i := range n {
+		for j := range i + 1 {
+			x := h[max(i, j)*n+min(i, j)]
+			for k := range j {
+				x -= l[i*n+k] * l[j*n+k]
+			}
+			switch {
+			case i == j && x > dependent*h[i*n+i]:
+				rest[i], l[i*n+i] = x/h[i*n+i], math.Sqrt(x)
+			case i != j && l[j*n+j] > 0:
+				l[i*n+j] = x / l[j*n+j]
+			}
 		}
 	}
+	return rest
 }

@@ -139,3 +139,19 @@ func TestStatus(t *testing.T) {
 		}
 	}
 }
+
+// Joints that move nothing of their own are named: a point on a ball joint does not feel a turn about its arm, nor a rod one about itself, and of two hinges about one axis the
+// second moves what the first does.
+func TestBuildNamesIdleJoints(t *testing.T) {
+	rod := rotation.Diag(r3.Vec{X: 0.1, Y: 0.1})
+	for name, bodies := range map[string][]Body{
+		"point": {{Name: "ball", Joint: Joint{Kind: Spherical}, Inertia: Inertia{Mass: 1, Com: r3.Vec{X: 0.3, Y: 0.4, Z: 1.2}}}},
+		"rod":   {{Name: "ball", Joint: Joint{Kind: Spherical}, Inertia: Inertia{Mass: 1.7, Com: r3.Vec{Z: 0.5}, I: rod}}},
+		"twice": {{Name: "first", Joint: Joint{Kind: Revolute, Axis: r3.Vec{X: 1, Y: 1, Z: 1}}},
+			{Name: "ball", Parent: "first", Joint: Joint{Kind: Revolute, Axis: r3.Vec{X: 1, Y: 1, Z: 1}}, Inertia: Inertia{Mass: 1, Com: r3.Vec{X: 0.3, Z: 0.2}, I: rotation.Diag(r3.Vec{X: 0.01, Y: 0.01, Z: 0.02})}}},
+	} {
+		if _, err := Build(Spec{Bodies: bodies}); !errors.Is(err, ErrMass) || !strings.Contains(err.Error(), `body "ball"`) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"gonum.org/v1/gonum/spatial/r3"
 )
 
 // ErrEquilibrium is what Equilibrium does not find.
@@ -12,24 +14,26 @@ var ErrEquilibrium = errors.New("no static equilibrium found")
 // Equilibrium moves q, the machine at rest, to a static equilibrium under the torques tau and the external wrenches, with the constraints
 // met: Newton's method for the forces along the independent coordinates, f(u) = Rᵀ(τ − h) = 0, with a slope of differences. Where
 // the machine is not stable the inertia is added to the slope until every step goes with the forces, so that it ends, as a machine
-// would, in a stable equilibrium. The error, an ErrEquilibrium, says how much force is left; q is then unchanged.
+// would, in a stable equilibrium, unless it begins in one that is not. The error, an ErrEquilibrium, says how much force is left; q is then unchanged.
 func Equilibrium(m *Model, d *Data, q, tau []float64) error {
 	m.check("Equilibrium", q, nil, tau)
-	return EquilibriumUnder(m, d, q, func(_, g []float64) Status {
+	_, err := EquilibriumUnder(m, d, q, func(_, g []float64) Status {
 		copy(g, tau)
 		return OK
 	})
+	return err
 }
 
-// EquilibriumUnder is Equilibrium under torques that depend on the position: act writes those at q, which it may use Data for.
-func EquilibriumUnder(m *Model, d *Data, q []float64, act func(q, tau []float64) Status) error {
+// EquilibriumUnder is Equilibrium under torques that depend on the position: act writes those at q, which it may use Data for. It tells whether
+// a small push brings the machine off for good: unstable.
+func EquilibriumUnder(m *Model, d *Data, q []float64, act func(q, tau []float64) Status) (unstable bool, err error) {
 	m.check("EquilibriumUnder", q, nil, nil)
 	s := statics{m: m, d: d, act: act, q: append([]float64(nil), q...), v: make([]float64, m.nv), p: NewPartition(m)}
-	if err := s.search(); err != nil {
-		return err
+	if unstable, err = s.search(); err != nil {
+		return false, err
 	}
 	copy(q, s.q)
-	return nil
+	return unstable, nil
 }
 
 // statics is the workspace of Equilibrium.
@@ -115,13 +119,61 @@ func (s *statics) along(q, x []float64) []float64 {
 	return to
 }
 
+// balanced tells forces that are rounding: of those that balance, size the largest that is known and along a coordinate of the inertia I at
+// most Σ m·g·v ≤ g·√(Σ m·I) of gravity, or of the position.
+func (s *statics) balanced(f, k, inertia []float64, size float64) bool {
+	const near = 1e-11
+	mass := 0.0
+	for i := range s.m.body {
+		mass += s.m.body[i].inertia.Mass
+	}
+	for i, x := range f {
+		at := i*len(f) + i
+		if !(math.Abs(x) <= near*math.Max(math.Abs(k[at]), size+r3.Norm(s.m.gravity)*math.Sqrt(mass*inertia[at]))) {
+			return false
+		}
+	}
+	return true
+}
+
+// stiffness is −∂f/∂u at the position base, by differences.
+func (s *statics) stiffness(base []float64, ni int) (k []float64, ok bool) {
+	const step = 1e-5 // rad, m
+	k = make([]float64, ni*ni)
+	for c := range ni {
+		var side [2][]float64
+		for e, h := range [2]float64{step, -step} {
+			x := make([]float64, ni)
+			x[c] = h
+			s.forces(base, false) // R at the base
+			if side[e], _, _, ok = s.forces(s.along(base, x), false); !ok {
+				return nil, false
+			}
+		}
+		for i := range ni {
+			k[i*ni+c] = -(side[0][i] - side[1][i]) / (2 * step)
+		}
+	}
+	return k, true
+}
+
+// stiffened is the symmetric part of a stiffness, and mu times the inertia.
+func stiffened(k, inertia []float64, ni int, mu float64) []float64 {
+	a := make([]float64, ni*ni)
+	for i := range ni {
+		for e := range i + 1 {
+			a[i*ni+e] = 0.5*(k[i*ni+e]+k[e*ni+i]) + mu*inertia[i*ni+e]
+		}
+	}
+	return a
+}
+
 // search is Newton's method; it leaves the equilibrium in q.
-func (s *statics) search() error {
+func (s *statics) search() (unstable bool, err error) {
 	const (
-		most = 200
-		step = 1e-5 // rad, m  of the differences
-		near = 1e-11
-		far  = 0.3 // rad, m  the longest step
+		most   = 200
+		far    = 0.3  // rad, m  the longest step
+		yields = 1e-6 // of the stiffness: less is none
 	)
 	p := s.p
 	left := math.Inf(1)
@@ -129,48 +181,31 @@ func (s *statics) search() error {
 		p.Dependent, p.Independent = p.Dependent[:0], p.Independent[:0]
 		f, inertia, size, ok := s.forces(s.q, true)
 		if !ok {
-			return fmt.Errorf("%w: the constraints are not met or singular on the way", ErrEquilibrium)
+			return false, fmt.Errorf("%w: the constraints are not met or singular on the way", ErrEquilibrium)
 		}
 		ni := len(f)
-		if left = largestOf(f); left <= near*size || size == 0 {
-			return nil
-		}
-		// stiffness −∂f/∂u, symmetric part
-		k := make([]float64, ni*ni)
 		base := append([]float64(nil), s.q...)
-		for c := range ni {
-			var side [2][]float64
-			for e, h := range [2]float64{step, -step} {
-				x := make([]float64, ni)
-				x[c] = h
-				s.forces(base, false) // R at the base
-				if side[e], _, _, ok = s.forces(s.along(base, x), false); !ok {
-					return fmt.Errorf("%w: the constraints cannot be met near the position reached", ErrEquilibrium)
-				}
-			}
-			for i := range ni {
-				k[i*ni+c] = -(side[0][i] - side[1][i]) / (2 * step)
-			}
+		k, ok := s.stiffness(base, ni)
+		if !ok {
+			return false, fmt.Errorf("%w: the constraints cannot be met near the position reached", ErrEquilibrium)
+		}
+		trace, inert := 0.0, 0.0
+		for i := range ni {
+			trace, inert = trace+math.Abs(k[i*ni+i]), inert+inertia[i*ni+i]
+		}
+		if left = largestOf(f); s.balanced(f, k, inertia, size) {
+			a := stiffened(k, inertia, ni, yields*trace/inert)
+			return !choleskySolve(a, ni, make([]float64, ni)), nil
 		}
 		// a step with the forces: stiffness plus µ·inertia positive definite
 		var x []float64
 		for mu := 0.0; ; {
-			a := make([]float64, ni*ni)
-			for i := range ni {
-				for e := range i + 1 {
-					a[i*ni+e] = 0.5*(k[i*ni+e]+k[e*ni+i]) + mu*inertia[i*ni+e]
-				}
-			}
 			x = append([]float64(nil), f...)
-			if choleskySolve(a, ni, x) {
+			if choleskySolve(stiffened(k, inertia, ni, mu), ni, x) {
 				break
 			}
-			trace, weight := 0.0, 0.0
-			for i := range ni {
-				trace, weight = trace+math.Abs(k[i*ni+i]), weight+inertia[i*ni+i]
-			}
-			if mu = math.Max(4*mu, 1e-3*(trace+left)/weight); !(mu < 1e15*(trace+left)/weight) {
-				return fmt.Errorf("%w: the stiffness of the machine is no finite number", ErrEquilibrium)
+			if mu = math.Max(4*mu, 1e-3*(trace+left)/inert); !(mu < 1e15*(trace+left)/inert) {
+				return false, fmt.Errorf("%w: the stiffness of the machine is no finite number", ErrEquilibrium)
 			}
 		}
 		if top := largestOf(x); top > far {
@@ -197,5 +232,5 @@ func (s *statics) search() error {
 			}
 		}
 	}
-	return fmt.Errorf("%w in %d steps: %.3g N or N·m are left", ErrEquilibrium, most, left)
+	return false, fmt.Errorf("%w in %d steps: %.3g N or N·m are left", ErrEquilibrium, most, left)
 }

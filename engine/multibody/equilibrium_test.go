@@ -68,3 +68,18 @@ func TestEquilibrium(t *testing.T) {
 		t.Errorf("wheel under a torque: %v, q = %v", err, q)
 	}
 }
+
+// A pendulum hangs down from wherever it begins, though the torques of all joints vanish there; upright it stays, and that is told.
+func TestEquilibriumOfGravityAlone(t *testing.T) {
+	for _, c := range []struct {
+		from, want float64
+		unstable   bool
+	}{{1, -math.Pi / 2, false}, {-1.5, -math.Pi / 2, false}, {math.Pi/2 - 0.1, -math.Pi / 2, false}, {-math.Pi / 2, -math.Pi / 2, false}, {math.Pi / 2, math.Pi / 2, true}} {
+		m, d := build(t, chain(1, r3.Vec{Z: 1}))
+		q := []float64{c.from}
+		unstable, err := EquilibriumUnder(m, d, q, func(_, tau []float64) Status { clear(tau); return OK })
+		if err != nil || unstable != c.unstable || math.Abs(math.Remainder(q[0]-c.want, 2*math.Pi)) > 1e-9 {
+			t.Errorf("from %g rad: %.12g rad, unstable %v, %v", c.from, q[0], unstable, err)
+		}
+	}
+}

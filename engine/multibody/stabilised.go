@@ -167,7 +167,8 @@ func (s *Stabilised) arrive() error {
 	s.near.measure(s.d)
 	const rounding = 1e-13 // m, rad
 	a := math.Max(s.near.angle, 1e-6)
-	s.floor = [2]float64{rounding / a, rounding * largestOf(s.v(s.X)) / (a * a)}
+	left := math.Max(rounding, g) // the step takes away what was missed before it
+	s.floor = [2]float64{left / a, math.Max(left*largestOf(s.v(s.X))/(a*a), rate/a)}
 	if st > Singular {
 		return fmt.Errorf("at t = %.9g s: %v", s.T, st)
 	}
@@ -252,8 +253,8 @@ func (s *Stabilised) first(end float64) float64 {
 	return h
 }
 
-// tolerance is that of component i of the size x. Rounding ε of the constraints moves positions by ε/angle and velocities by ε·v/angle², which
-// no smaller step makes better.
+// tolerance is that of component i of the size x. What is missed of the constraints at its beginning, or rounding of them, moves positions by ε/angle and
+// velocities by ε·v/angle², which no smaller step makes better.
 func (s *Stabilised) tolerance(i int, x float64) float64 {
 	t := s.Atol + s.Rtol*x
 	switch {

@@ -1,9 +1,11 @@
 package robot
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/num/quat"
@@ -19,29 +21,35 @@ type mjcfReader struct {
 	degrees  bool
 	sequence string                                  // of Euler angles
 	fromGeom string                                  // inertiafromgeom
+	groups   []float64                               // inertiagrouprange: of shapes that have inertia
+	total    float64                                 // kg  settotalmass; 0: as it is
 	class    map[string]map[string]map[string]string // defaults: class, element, attribute
 	frames   map[string]place                        // bodies and sites of the file, in what became of them
 	joints   map[string]string                       // joint of the file → body
-	count    int
+	called   map[*element]string                     // names of the bodies
 }
 
 // place is where the axes of a body of the file stand in those of the body that it became.
 type place struct {
-	body string
-	pose multibody.Pose
+	body  string
+	pose  multibody.Pose
+	moves bool // there is a joint between it and the world
 }
 
 func (r *reader) mjcf(root *element) {
-	m := &mjcfReader{reader: r, degrees: true, sequence: "xyz", fromGeom: "auto", class: map[string]map[string]map[string]string{"": {}},
-		frames: map[string]place{"world": {}}, joints: map[string]string{}}
+	m := &mjcfReader{reader: r, degrees: true, sequence: "xyz", fromGeom: "auto", groups: []float64{0, 5}, class: map[string]map[string]map[string]string{"": {}},
+		frames: map[string]place{"world": {}}, joints: map[string]string{}, called: map[*element]string{}}
 	s := &r.robot.Spec
 	s.Gravity = r3.Vec{Z: -9.81}
+	m.first(root)
 	for _, e := range root.kids {
 		switch e.name {
 		case "compiler":
 			m.degrees = e.text("angle") != "radian"
 			if q := e.text("eulerseq"); q != "" {
-				m.sequence = q
+				if m.sequence = q; len(q) != 3 || strings.Trim(q, "xyzXYZ") != "" {
+					r.fail(e, "eulerseq=%q: want three of x, y, z, X, Y, Z", q)
+				}
 			}
 			if g := e.text("inertiafromgeom"); g != "" {
 				m.fromGeom = g
@@ -49,15 +57,20 @@ func (r *reader) mjcf(root *element) {
 			if e.text("coordinate") == "global" {
 				r.fail(e, `coordinate="global": want local, as MuJoCo itself does since 2.3.4`)
 			}
-			for _, key := range []string{"settotalmass", "balanceinertia", "boundmass", "boundinertia"} {
-				if e.text(key) != "" {
+			m.groups = r.numbers(e, "inertiagrouprange", 2, m.groups...)
+			m.total = r.number(e, "settotalmass", m.total)
+			for _, key := range []string{"balanceinertia", "boundmass", "boundinertia"} {
+				if x := e.text(key); x != "" && x != "false" && x != "0" {
 					r.ignore("compiler " + key)
 				}
 			}
 		case "option":
-			s.Gravity = r.vector(e, "gravity", s.Gravity)
+			m.option(e)
 		case "default":
-			m.defaults(e, "", nil)
+			if c := e.text("class"); c != "" && c != "main" {
+				r.fail(e, "class=%q: the outermost defaults have the class main", c)
+			}
+			m.defaults(e, "", m.class[""])
 		}
 	}
 	for _, e := range root.kids {
@@ -65,8 +78,6 @@ func (r *reader) mjcf(root *element) {
 		case "worldbody":
 			m.children(e, place{}, "")
 		case "compiler", "option", "default":
-		case "include":
-			r.fail(e, "files that include others are not followed: save the model as one file first, with compile of MuJoCo")
 		case "equality": // needs all bodies
 		default:
 			if len(e.kids) > 0 {
@@ -78,6 +89,7 @@ func (r *reader) mjcf(root *element) {
 			}
 		}
 	}
+	m.scale()
 	for _, e := range root.kids {
 		if e.name == "equality" && len(r.errs) == 0 {
 			m.equality(e)
@@ -85,9 +97,68 @@ func (r *reader) mjcf(root *element) {
 	}
 }
 
+// first names the bodies, so that they keep their names, and finds what needs other files.
+func (m *mjcfReader) first(e *element) {
+	switch e.name {
+	case "include":
+		m.fail(e, "files that include others are not followed: save the model as one file first, with compile of MuJoCo")
+	case "body":
+		name := clean(e.text("name"))
+		if name == "" {
+			name = fmt.Sprintf("body%d", len(m.called)+1)
+		}
+		m.called[e] = m.unique(name, "body")
+	}
+	for _, k := range e.kids {
+		m.first(k)
+	}
+}
+
+// option takes gravity; a fluid and effects that are switched off are said.
+func (m *mjcfReader) option(e *element) {
+	s := &m.robot.Spec
+	s.Gravity = m.vector(e, "gravity", s.Gravity)
+	for _, key := range []string{"density", "viscosity"} {
+		if m.number(e, key, 0) != 0 {
+			m.ignore(key + " of the fluid around the bodies")
+		}
+	}
+	for _, k := range e.kids {
+		for _, key := range []string{"gravity", "constraint", "equality", "frictionloss", "passive", "spring", "damper"} {
+			switch {
+			case k.text(key) != "disable":
+			case key == "gravity":
+				s.Gravity = r3.Vec{}
+			default:
+				m.ignore("flag " + key + " that is disabled")
+			}
+		}
+	}
+}
+
+// scale makes the sum of the masses that of settotalmass.
+func (m *mjcfReader) scale() {
+	sum, bodies := 0.0, m.robot.Spec.Bodies
+	for i := range bodies {
+		sum += bodies[i].Inertia.Mass
+	}
+	if m.total <= 0 || sum <= 0 {
+		return
+	}
+	for i := range bodies {
+		b := &bodies[i].Inertia
+		b.Mass *= m.total / sum
+		for j := range b.I {
+			for k := range b.I[j] {
+				b.I[j][k] *= m.total / sum
+			}
+		}
+	}
+}
+
 // defaults notes a class of defaults, over those of the class around it.
 func (m *mjcfReader) defaults(e *element, name string, outer map[string]map[string]string) {
-	if n := e.text("class"); n != "" && n != "main" {
+	if n := e.text("class"); n != "main" {
 		name = n
 	}
 	own := map[string]map[string]string{}
@@ -106,21 +177,30 @@ func (m *mjcfReader) defaults(e *element, name string, outer map[string]map[stri
 	m.class[name] = own
 	for _, k := range e.kids {
 		if k.name == "default" {
-			m.defaults(k, name, own)
+			if c := k.text("class"); c == "" || m.class[c] != nil {
+				m.fail(k, "class=%q: want a name of its own", c)
+			}
+			m.defaults(k, k.text("class"), own)
 		}
 	}
 }
 
 // with is an element with the defaults of its class, or of the class of its body.
-func (m *mjcfReader) with(e *element, class string) *element {
+func (m *mjcfReader) with(e *element, class string) *element { return m.withOf(e, e.name, class) }
+
+// withOf takes the defaults of another element.
+func (m *mjcfReader) withOf(e *element, kind, class string) *element {
 	if c := e.text("class"); c != "" {
 		class = c
+	}
+	if class == "main" {
+		class = ""
 	}
 	set, ok := m.class[class]
 	if !ok {
 		m.fail(e, "there is no default class %q", class)
 	}
-	attr := maps.Clone(set[e.name])
+	attr := maps.Clone(set[kind])
 	if attr == nil {
 		attr = map[string]string{}
 	}
@@ -138,17 +218,21 @@ func (m *mjcfReader) angle(x float64) float64 {
 // orientation reads quat, axisangle, euler, xyaxes or zaxis.
 func (m *mjcfReader) orientation(e *element) quat.Number {
 	column := func(v []float64) r3.Vec { return r3.Vec{X: v[0], Y: v[1], Z: v[2]} }
+	zero := func(key string, v r3.Vec) bool {
+		if r3.Norm(v) > 0 {
+			return false
+		}
+		m.fail(e, "%s=%q: a direction of length 0", key, e.attr[key])
+		return true
+	}
 	switch {
 	case e.attr["quat"] != "":
-		q := m.numbers(e, "quat", 4, 1, 0, 0, 0)
-		g := quat.Number{Real: q[0], Imag: q[1], Jmag: q[2], Kmag: q[3]}
-		if quat.Abs(g) == 0 {
-			m.fail(e, "a quaternion of length 0")
-			return rotation.Identity
-		}
-		return quat.Scale(1/quat.Abs(g), g)
+		return m.unitQuaternion(e, m.numbers(e, "quat", 4, 1, 0, 0, 0))
 	case e.attr["axisangle"] != "":
 		a := m.numbers(e, "axisangle", 4, 0, 0, 1, 0)
+		if zero("axisangle", column(a)) {
+			break
+		}
 		return about(r3.Unit(column(a)), m.angle(a[3]))
 	case e.attr["euler"] != "":
 		a := m.numbers(e, "euler", 3, 0, 0, 0)
@@ -164,14 +248,28 @@ func (m *mjcfReader) orientation(e *element) quat.Number {
 		return g
 	case e.attr["xyaxes"] != "":
 		a := m.numbers(e, "xyaxes", 6, 1, 0, 0, 0, 1, 0)
-		x := r3.Unit(column(a))
-		y := column(a[3:])
+		x, y := column(a), column(a[3:])
+		if zero("xyaxes", r3.Cross(x, y)) {
+			break
+		}
+		x = r3.Unit(x)
 		y = r3.Unit(r3.Sub(y, r3.Scale(r3.Dot(x, y), x)))
 		return fromAxes(x, y)
 	case e.attr["zaxis"] != "":
-		return along(column(m.numbers(e, "zaxis", 3, 0, 0, 1)))
+		if z := column(m.numbers(e, "zaxis", 3, 0, 0, 1)); !zero("zaxis", z) {
+			return along(z)
+		}
 	}
 	return rotation.Identity
+}
+
+func (m *mjcfReader) unitQuaternion(e *element, q []float64) quat.Number {
+	g := quat.Number{Real: q[0], Imag: q[1], Jmag: q[2], Kmag: q[3]}
+	if quat.Abs(g) == 0 {
+		m.fail(e, "a quaternion of length 0")
+		return rotation.Identity
+	}
+	return quat.Scale(1/quat.Abs(g), g)
 }
 
 // along is the shortest turn of z into a direction.
@@ -206,6 +304,9 @@ func along3(from, to r3.Vec) quat.Number {
 }
 
 func (m *mjcfReader) pose(e *element) multibody.Pose {
+	if p, _, ok := m.span(e); ok {
+		return p
+	}
 	return multibody.Pose{P: m.vector(e, "pos", r3.Vec{}), R: m.orientation(e)}
 }
 
@@ -217,10 +318,9 @@ func (m *mjcfReader) children(e *element, on place, class string) {
 			m.body(k, on, class)
 		case "site":
 			if s := m.with(k, class); s.text("name") != "" {
-				name := clean(s.text("name"))
 				p := on.pose.Then(m.pose(s))
-				m.robot.Spec.Frames = append(m.robot.Spec.Frames, multibody.Frame{Name: name, Body: on.body, Pose: p})
-				m.frames["site "+s.text("name")] = place{on.body, p}
+				m.robot.Spec.Frames = append(m.robot.Spec.Frames, multibody.Frame{Name: m.unique(clean(s.text("name")), "site"), Body: on.body, Pose: p})
+				m.frames["site "+s.text("name")] = place{body: on.body, pose: p}
 			}
 		case "joint", "freejoint", "inertial":
 		case "frame", "replicate", "composite", "flexcomp", "include", "attach":
@@ -237,13 +337,11 @@ func (m *mjcfReader) body(e *element, parent place, class string) {
 	if c := e.text("childclass"); c != "" {
 		class = c
 	}
-	m.count++
-	name := clean(e.text("name"))
-	if name == "" {
-		name = fmt.Sprintf("body%d", m.count)
-	}
-	if e.text("gravcomp") != "" {
-		m.ignore("gravcomp of a body")
+	name := m.called[e]
+	for _, key := range []string{"gravcomp", "mocap"} {
+		if x := e.text(key); x != "" && x != "0" && x != "false" {
+			m.ignore(key + " of a body")
+		}
 	}
 	at := parent.pose.Then(m.pose(e)) // of the axes of the file in those of the body before
 	before := parent.body
@@ -273,15 +371,18 @@ func (m *mjcfReader) body(e *element, parent place, class string) {
 			if b.Name = clean(j.text("name")); b.Name == "" {
 				b.Name = fmt.Sprintf("%s_joint%d", name, i+1)
 			}
+			b.Name = m.unique(b.Name, "joint")
 		}
 		add(b, j.text("name"))
 	}
 	if len(joints) == 0 {
 		add(multibody.Body{Name: name}, "")
 	}
-	self := place{name, multibody.Pose{P: r3.Scale(-1, shift)}}
-	m.frames[e.text("name")] = self
-	m.robot.Spec.Bodies[len(m.robot.Spec.Bodies)-1].Inertia = m.inertia(e, class, len(joints) > 0).In(self.pose)
+	self := place{name, multibody.Pose{P: r3.Scale(-1, shift)}, parent.moves || len(joints) > 0}
+	if n := e.text("name"); n != "" {
+		m.frames[n] = self
+	}
+	m.robot.Spec.Bodies[len(m.robot.Spec.Bodies)-1].Inertia = m.inertia(e, class, self.moves).In(self.pose)
 	m.children(e, self, class)
 }
 
@@ -353,21 +454,26 @@ func (m *mjcfReader) equality(e *element) {
 		return multibody.Pose{P: rotation.Rotate(g, r3.Scale(-1, p.P)), R: g}
 	}
 	for i, plain := range e.kids {
-		k := m.with(plain, "")
+		k := m.withOf(plain, "equality", "")
 		name := clean(k.text("name"))
 		if name == "" {
 			name = fmt.Sprintf("%s%d", k.name, i+1)
 		}
+		name = m.unique(name, "equality")
 		if k.text("active") == "false" {
 			m.ignore("<" + k.name + "> that is not active")
 			continue
 		}
 		find := func(key string) (place, bool) {
-			p, ok := m.frames[k.text(key)]
-			if !ok && k.text(key) != "" {
-				m.fail(k, "there is no body %q", k.text(key))
+			body := k.text(key)
+			if key == "body2" {
+				body = cmp.Or(body, "world")
 			}
-			return p, ok || k.text(key) == ""
+			p, ok := m.frames[body]
+			if !ok {
+				m.fail(k, "%s: there is no body %q", key, body)
+			}
+			return p, ok
 		}
 		loop := func(kind multibody.CutKind, a, b place) {
 			s.Frames = append(s.Frames, multibody.Frame{Name: name + "_a", Body: a.body, Pose: a.pose}, multibody.Frame{Name: name + "_b", Body: b.body, Pose: b.pose})
@@ -391,10 +497,10 @@ func (m *mjcfReader) equality(e *element) {
 			if !okA || !okB {
 				continue
 			}
-			if k.attr["relpose"] != "" {
-				if p := m.numbers(k, "relpose", 7, 0, 0, 0, 0, 0, 0, 0); p[3] != 0 || p[4] != 0 || p[5] != 0 || p[6] != 0 {
-					m.ignore("relpose of <weld>: the pose of the start was taken")
-				}
+			if p := m.numbers(k, "relpose", 7, 0, 0, 0, 0, 0, 0, 0); k.name == "weld" && slices.ContainsFunc(p[3:], func(x float64) bool { return x != 0 }) {
+				a.pose = a.pose.Then(multibody.Pose{P: r3.Vec{X: p[0], Y: p[1], Z: p[2]}, R: m.unitQuaternion(k, p[3:])})
+				loop(kind, a, b)
+				continue
 			}
 			a.pose = a.pose.Then(multibody.Pose{P: m.vector(k, "anchor", r3.Vec{})})
 			if k.name == "weld" {
@@ -403,22 +509,20 @@ func (m *mjcfReader) equality(e *element) {
 			b.pose = inverse(world(place{body: b.body})).Then(world(a))
 			loop(kind, a, b)
 		case "joint":
-			p := m.numbers(k, "polycoef", -1, 0, 1)
+			p := m.numbers(k, "polycoef", -1)
+			p = append(p, []float64{0, 1, 0, 0, 0}[min(5, len(p)):]...)
 			a, ok := m.joints[k.text("joint1")]
 			if !ok {
 				m.fail(k, "there is no joint %q", k.text("joint1"))
 				continue
 			}
-			for _, c := range p[min(2, len(p)):] {
+			for _, c := range p[2:] {
 				if c != 0 {
 					m.fail(k, "polycoef: a coupling here is a straight line, want zeros after the second number")
 				}
 			}
-			c := multibody.Coupling{Name: name, Terms: []multibody.Term{{Joint: a, Factor: 1}}}
-			if len(p) > 0 {
-				c.Offset = p[0]
-			}
-			if k.text("joint2") != "" && len(p) > 1 && p[1] != 0 {
+			c := multibody.Coupling{Name: name, Terms: []multibody.Term{{Joint: a, Factor: 1}}, Offset: p[0]}
+			if k.text("joint2") != "" && p[1] != 0 {
 				b, ok := m.joints[k.text("joint2")]
 				if !ok {
 					m.fail(k, "there is no joint %q", k.text("joint2"))

@@ -1,6 +1,7 @@
 package robot
 
 import (
+	"cmp"
 	"math"
 
 	"gonum.org/v1/gonum/spatial/r3"
@@ -37,34 +38,55 @@ func (m *mjcfReader) inertia(e *element, class string, moves bool) (sum multibod
 		if mass, ok := g.attr["mass"]; ok && m.number(g, "mass", 0) == 0 && mass != "" {
 			continue
 		}
+		if group := m.number(g, "group", 0); group < m.groups[0] || group > m.groups[1] {
+			continue
+		}
 		if one, ok := m.solid(g); ok {
 			sum = sum.Plus(one)
 		} else if moves {
-			m.fail(g, "the inertia of a %s is not known here: give the body an <inertial>", g.text("type"))
+			m.fail(g, "the inertia of a %s is not known here: give the body an <inertial>", cmp.Or(unknownSolid(g), g.text("type")))
 		}
 	}
 	return sum
 }
 
+// unknownSolid is what a shape is whose size or mass does not follow from its numbers; "": they are enough.
+func unknownSolid(g *element) string {
+	switch {
+	case g.text("mesh") != "":
+		return "shape from a mesh"
+	case g.text("shellinertia") == "true":
+		return "shell (shellinertia)"
+	}
+	return ""
+}
+
+// span is where a shape from one point to another stands, z from the second to the first, and half its length (m).
+func (m *mjcfReader) span(g *element) (p multibody.Pose, half float64, ok bool) {
+	if g.attr["fromto"] == "" {
+		return p, 0, false
+	}
+	t := m.numbers(g, "fromto", 6, 0, 0, 0, 0, 0, 1)
+	from, to := r3.Vec{X: t[0], Y: t[1], Z: t[2]}, r3.Vec{X: t[3], Y: t[4], Z: t[5]}
+	way := r3.Sub(from, to)
+	if r3.Norm(way) == 0 {
+		m.fail(g, "fromto: two points in one place")
+		return p, 0, false
+	}
+	return multibody.Pose{P: r3.Scale(0.5, r3.Add(from, to)), R: along(way)}, r3.Norm(way) / 2, true
+}
+
 // solid is the inertia of a shape of even density, 1000 kg/m³ unless it says otherwise; false: the shape has none here.
 func (m *mjcfReader) solid(g *element) (b multibody.Inertia, ok bool) {
+	if unknownSolid(g) != "" {
+		return b, false
+	}
 	size := append(m.numbers(g, "size", -1), 0, 0, 0)
-	p := multibody.Pose{}
-	if f, given := g.attr["fromto"]; given && f != "" {
-		t := m.numbers(g, "fromto", 6, 0, 0, 0, 0, 0, 1)
-		from, to := r3.Vec{X: t[0], Y: t[1], Z: t[2]}, r3.Vec{X: t[3], Y: t[4], Z: t[5]}
-		way := r3.Sub(from, to)
-		if r3.Norm(way) == 0 {
-			m.fail(g, "fromto: two points in one place")
-			return b, true
-		}
-		p = multibody.Pose{P: r3.Scale(0.5, r3.Add(from, to)), R: along(way)}
-		half := r3.Norm(way) / 2
+	p := m.pose(g)
+	if _, half, ok := m.span(g); ok {
 		if size[1] = half; g.text("type") == "box" || g.text("type") == "ellipsoid" {
 			size[1], size[2] = size[0], half
 		}
-	} else {
-		p = m.pose(g)
 	}
 	x, y, z := size[0], size[1], size[2]
 	var volume float64

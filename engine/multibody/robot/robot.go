@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"gonum.org/v1/gonum/num/quat"
 	"gonum.org/v1/gonum/spatial/r3"
@@ -38,7 +39,7 @@ func Read(in io.Reader) (*Robot, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{robot: Robot{Joints: map[string]string{}, Name: root.text("name")}, ignored: map[string]int{}}
+	r := &reader{robot: Robot{Joints: map[string]string{}, Name: root.text("name")}, ignored: map[string]int{}, taken: map[string]bool{multibody.Ground: true}}
 	switch root.name {
 	case "robot":
 		r.robot.Format = "URDF"
@@ -66,6 +67,7 @@ func Read(in io.Reader) (*Robot, error) {
 type reader struct {
 	robot   Robot
 	ignored map[string]int
+	taken   map[string]bool // names of bodies, frames, loops and couplings
 	errs    []error
 }
 
@@ -105,6 +107,9 @@ func parse(in io.Reader) (*element, error) {
 		}
 		switch t := token.(type) {
 		case xml.StartElement:
+			if strings.Contains(t.Name.Space, "xacro") {
+				return nil, fmt.Errorf("<xacro:%s>: macros are not expanded here: run xacro on the file first", t.Name.Local)
+			}
 			line, _ := d.InputPos()
 			e := &element{name: t.Name.Local, line: line, attr: map[string]string{}}
 			for _, a := range t.Attr {
@@ -175,9 +180,21 @@ func about(axis r3.Vec, angle float64) quat.Number { return rotation.Exp(r3.Scal
 // clean is a name as machine files take it.
 func clean(name string) string {
 	return strings.Map(func(c rune) rune {
-		if c == '-' || c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c > 127 {
+		if c == '-' || c == '_' || unicode.IsLetter(c) || unicode.IsNumber(c) {
 			return c
 		}
 		return '_'
 	}, name)
+}
+
+// unique is a name that nothing has yet, and takes it: the files have names for bodies, joints and sites apart, and clean makes some equal.
+func (r *reader) unique(name, kind string) string {
+	free := name
+	for n := 1; r.taken[free]; n++ {
+		if free = name + "_" + kind; n > 1 {
+			free += strconv.Itoa(n)
+		}
+	}
+	r.taken[free] = true
+	return free
 }

@@ -283,3 +283,71 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// What MuJoCo 3.14 makes of these files (mass of the bodies, damping, armature, masses scaled), or what its reference says of polycoef and relpose.
+func TestMJCFDefaultsAndConstraints(t *testing.T) {
+	load := func(text string) *Robot {
+		t.Helper()
+		r, err := Read(strings.NewReader("<mujoco>" + text + "</mujoco>"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	const one = `<worldbody><body name="a"><joint name="a" axis="0 1 0"/><geom size=".1" pos=".5 0 0" group="1"/><geom size=".1" group="3"/><site name="a"/></body></worldbody>`
+	const ball = 4.1887902047863905 // kg  of 0.1 m and 1000 kg/m³
+	// names of bodies, joints and sites are apart; defaults may stand in several places; the class main is that of all
+	r := load(`<default><joint damping="0.7"/></default><default><joint armature="0.2"/><default class="k"><joint damping="3"/></default></default>` + one)
+	if b := r.Spec.Bodies[0]; b.Joint.Damping != 0.7 || b.Joint.Armature != 0.2 || math.Abs(b.Inertia.Mass-2*ball) > 1e-9 || b.Name != "a" || r.Spec.Frames[0].Name != "a_site" {
+		t.Errorf("%+v, site %s", b, r.Spec.Frames[0].Name)
+	}
+	if r = load(`<default><joint damping="0.7"/><default class="k"><joint damping="3"/></default></default><worldbody><body childclass="k"><joint class="main"/><geom size="1"/></body></worldbody>`); r.Spec.Bodies[0].Joint.Damping != 0.7 {
+		t.Errorf("class main: %+v", r.Spec.Bodies[0].Joint)
+	}
+	if r = load(`<compiler inertiagrouprange="0 1"/>` + one); math.Abs(r.Spec.Bodies[0].Inertia.Mass-ball) > 1e-9 {
+		t.Errorf("inertiagrouprange: %v kg", r.Spec.Bodies[0].Inertia.Mass)
+	}
+	if r = load(`<compiler settotalmass="7"/>` + one); math.Abs(r.Spec.Bodies[0].Inertia.Mass-7) > 1e-12 {
+		t.Errorf("settotalmass: %v kg", r.Spec.Bodies[0].Inertia.Mass)
+	}
+	if r = load(`<option density="1000"><flag gravity="disable" spring="disable"/></option>` + one); r.Spec.Gravity != (r3.Vec{}) ||
+		strings.Join(r.Ignored, ", ") != "density of the fluid around the bodies (1), flag spring that is disabled (1)" {
+		t.Errorf("option: %v, %v", r.Spec.Gravity, r.Ignored)
+	}
+	const two = `<worldbody><body name="a"><joint name="ja"/><geom size=".1"/></body><body pos="1 0 0"><joint name="jb"/><geom size=".1"/></body></worldbody>`
+	if r = load(two + `<equality><joint joint1="ja" joint2="jb" polycoef="0.3"/></equality>`); len(r.Spec.Couplings[0].Terms) != 2 || r.Spec.Couplings[0].Terms[1].Factor != -1 || r.Spec.Couplings[0].Offset != 0.3 {
+		t.Errorf("polycoef: %+v", r.Spec.Couplings)
+	}
+	// without body2 it is the world, not the body without a name
+	if r = load(two + `<equality><connect body1="a" anchor=".5 0 0"/></equality>`); r.Spec.Frames[1].Body != "" || r.Spec.Frames[1].Pose.P.X != 0.5 {
+		t.Errorf("connect: %+v", r.Spec.Frames)
+	}
+	if r = load(`<default><equality active="false"/></default>` + two + `<equality><weld body1="a"/></equality>`); len(r.Spec.Cuts) != 0 {
+		t.Errorf("not active: %+v", r.Spec.Cuts)
+	}
+	if r = load(two + `<equality><weld body1="a" relpose="0.3 0.1 0 0 0 0 2"/></equality>`); r.Spec.Frames[0].Pose.P != (r3.Vec{X: 0.3, Y: 0.1}) || r.Spec.Frames[0].Pose.R.Kmag != 1 || r.Spec.Frames[1].Body != "" {
+		t.Errorf("relpose: %+v", r.Spec.Frames)
+	}
+}
+
+// What has an effect that is not known here is refused, wherever it stands.
+func TestRefusedParts(t *testing.T) {
+	for text, want := range map[string]string{
+		`<mujoco><default><include file="x.xml"/></default><worldbody/></mujoco>`:                                                "files that include others",
+		`<mujoco><default class="foo"/><worldbody/></mujoco>`:                                                                    `class="foo"`,
+		`<mujoco><default><default class="k"/><default class="k"/></default><worldbody/></mujoco>`:                               "a name of its own",
+		`<mujoco><compiler eulerseq="xy"/><worldbody/></mujoco>`:                                                                 "want three of",
+		`<mujoco><worldbody><body><joint/><geom size="1"/><body><geom type="mesh" mesh="m"/></body></body></worldbody></mujoco>`: "shape from a mesh is not known",
+		`<mujoco><worldbody><body><joint/><geom type="box" mesh="m"/></body></worldbody></mujoco>`:                               "shape from a mesh is not known",
+		`<mujoco><worldbody><body><joint/><geom size="1" shellinertia="true"/></body></worldbody></mujoco>`:                      "shell",
+		`<mujoco><worldbody><body axisangle="0 0 0 1"><joint/><geom size="1"/></body></worldbody></mujoco>`:                      "direction of length 0",
+		`<mujoco><worldbody><body xyaxes="1 0 0 2 0 0"><joint/><geom size="1"/></body></worldbody></mujoco>`:                     "direction of length 0",
+		`<robot name="x" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:arm/><link name="a"/></robot>`:                       "run xacro",
+		`<robot name="x"><link name="a"/><link name="b"/></robot>`:                                                               "links without a parent: a, b",
+		`<robot name="x"><link name="a"/><link name="a"/></robot>`:                                                               "no other link has",
+	} {
+		if _, err := Read(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}

@@ -1,6 +1,8 @@
 package robot
 
 import (
+	"strings"
+
 	"gonum.org/v1/gonum/num/quat"
 	"gonum.org/v1/gonum/spatial/r3"
 
@@ -32,15 +34,26 @@ func (r *reader) urdf(root *element) {
 			r.ignore("<" + e.name + ">")
 		}
 	}
-	body := map[string]string{} // of a joint
-	known := map[string]bool{}
+	body := map[string]string{}   // of a joint
+	called := map[string]string{} // bodies, by their links
+	var roots []string
 	for _, e := range root.kids {
-		if e.name == "link" {
-			known[e.text("name")] = true
+		if e.name != "link" {
+			continue
+		}
+		name := e.text("name")
+		if called[name] != "" || name == "" {
+			r.fail(e, "want a name that no other link has")
+		}
+		if called[name] = r.unique(clean(name), "link"); joint[name] == nil {
+			roots = append(roots, name)
 		}
 	}
+	if len(roots) > 1 {
+		r.fail(root, "links without a parent: %s; want one, from which all others hang", strings.Join(roots, ", "))
+	}
 	for child, e := range joint {
-		if !known[child] {
+		if called[child] == "" {
 			r.fail(e, "there is no link %q", child)
 		}
 	}
@@ -48,16 +61,19 @@ func (r *reader) urdf(root *element) {
 		if e.name != "link" {
 			continue
 		}
-		b := multibody.Body{Name: clean(e.text("name")), Inertia: r.urdfInertia(e)}
+		b := multibody.Body{Name: called[e.text("name")], Inertia: r.urdfInertia(e)}
 		if j := joint[e.text("name")]; j != nil {
-			b.Parent = clean(j.first("parent").text("link"))
-			if !known[j.first("parent").text("link")] {
-				r.fail(j, "there is no link %q", j.first("parent").text("link"))
+			parent := j.first("parent").text("link")
+			if b.Parent = called[parent]; b.Parent == "" {
+				r.fail(j, "there is no link %q", parent)
 			}
 			if o := j.first("origin"); o != nil {
 				b.Place = r.urdfPose(o)
 			}
 			b.Joint = r.urdfJoint(j)
+			if body[j.text("name")] != "" {
+				r.fail(j, "want a name that no other joint has")
+			}
 			body[j.text("name")] = b.Name
 			r.robot.Joints[b.Name] = j.text("name")
 		}
@@ -79,8 +95,11 @@ func (r *reader) urdf(root *element) {
 			continue
 		}
 		follower := body[e.text("name")]
-		s.Couplings = append(s.Couplings, multibody.Coupling{Name: clean(e.text("name")) + "_mimic", Offset: r.number(m, "offset", 0),
-			Terms: []multibody.Term{{Joint: follower, Factor: 1}, {Joint: leader, Factor: -r.number(m, "multiplier", 1)}}})
+		c := multibody.Coupling{Name: r.unique(clean(e.text("name"))+"_mimic", "coupling"), Offset: r.number(m, "offset", 0), Terms: []multibody.Term{{Joint: follower, Factor: 1}}}
+		if k := r.number(m, "multiplier", 1); k != 0 {
+			c.Terms = append(c.Terms, multibody.Term{Joint: leader, Factor: -k})
+		}
+		s.Couplings = append(s.Couplings, c)
 	}
 }
 
