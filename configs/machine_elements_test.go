@@ -3,6 +3,7 @@ package configs
 import (
 	"context"
 	"encoding/csv"
+	"fmt"
 	"math"
 	"os"
 	"strconv"
@@ -290,5 +291,93 @@ func TestMachineElementsStep(t *testing.T) {
 			t.Errorf("%s: error %.3g at %d steps, %.3g at %d", e.name, coarse, n, fine, 10*n)
 		}
 		t.Logf("%s: error %.3g at %.3g s, %.3g at a tenth of it", e.name, coarse, end/float64(n), fine)
+	}
+}
+
+// A gear with a negative ratio turns its motor the other way: two joints with the same motor and the same voltages go opposite ways.
+func TestMachineMotorsTurnedRound(t *testing.T) {
+	c, _, err := MachineBytes("m.yaml", []byte("version: 1\nname: m\nduration: 50 ms\nmachine:\n  gravity: [0, 0, 0]\n  bodies:\n"+
+		"    a: {parent: ground, joint: {kind: revolute, armature: 2e-3}}\n    b: {parent: ground, joint: {kind: revolute, armature: 2e-3}}\n"+
+		"    c: {parent: ground, joint: {kind: revolute, armature: 2e-3}}\n    d: {parent: ground, joint: {kind: revolute, armature: 2e-3}}\n"+
+		"  motors:\n"+turned("m", "a", "synchronous", 3, "ud: -1 V, uq: 4 V")+turned("n", "b", "synchronous", -3, "ud: -1 V, uq: 4 V")+
+		turned("o", "c", "three-phase", 2, "nodes: [u, v, ground]")+turned("p", "d", "three-phase", -2, "nodes: [u, v, ground]")+
+		"  circuit:\n    eu: {kind: voltage-source, from: u, to: ground, voltage: 5}\n    ev: {kind: voltage-source, from: v, to: ground, voltage: {kind: sine, amplitude: 3, frequency: 30}}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, x, _, err := c.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := m.Run(context.Background(), x, 0, c.Duration, machine.Options{}, nil)
+	if err != nil || r.Audit.Check(1e-9) != nil {
+		t.Fatal(err, r.Audit.Check(1e-9))
+	}
+	at := placesOf(t, m, []string{"a.q", "b.q", "c.q", "d.q"})
+	for k := 0; k < 4; k += 2 {
+		if q, p := x[at[k]], x[at[k+1]]; !(math.Abs(q) > 0.01) || math.Abs(q+p) > 1e-9 {
+			t.Errorf("%.12g rad and %.12g rad, want the opposite", q, p)
+		}
+	}
+}
+
+// turned is a motor with a gear.
+func turned(name, joint, kind string, gear float64, fed string) string {
+	return fmt.Sprintf("    %s: {kind: %s, joint: %s, gear: %g, R: 0.6, Ld: 3 mH, Lq: 4 mH, psi: 60 mWb, pole_pairs: 4, cogging: [{amplitude: 0.01, order: 24}], %s}\n", name, kind, joint, gear, fed)
+}
+
+// The table has the current of a motor without inductance, (u − K·w)/R.
+func TestMachineCurrentWithoutInductance(t *testing.T) {
+	c, _, err := MachineBytes("m.yaml", []byte("version: 1\nname: m\nduration: 100 ms\nmachine:\n  gravity: [0, 0, 0]\n  bodies:\n"+
+		"    rotor: {parent: ground, joint: {kind: revolute, armature: 1e-3}}\n"+
+		"    other: {parent: ground, joint: {kind: revolute, armature: 1e-3}}\n"+
+		"  motors:\n    motor: {joint: rotor, gear: -2, R: 0.5, K: 0.1, voltage: {kind: ramp, rate: 30}}\n    held: {joint: other, R: 0.5, K: 0.1}\n"+
+		"  controllers:\n    speed: {feedback: other.speed, acts_on: held.voltage, reference: 3, kp: 2}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, x, _, err := c.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, row := placesOf(t, m, []string{"rotor.v", "motor.i", "other.v", "held.i"}), make([]float64, len(m.Columns()))
+	if _, err := m.Run(context.Background(), x, 0, c.Duration, machine.Options{Every: 0.01}, func(s *machine.Sample) error {
+		m.Row(s, row)
+		if i, want := row[at[1]], (30*s.T+0.1*2*row[at[0]])/0.5; math.Abs(i-want) > 1e-12*(1+math.Abs(want)) {
+			t.Errorf("at %g s %.12g A, want %.12g", s.T, i, want)
+		}
+		if i, want := row[at[3]], (2*(3-row[at[2]])-0.1*row[at[2]])/0.5; math.Abs(i-want) > 1e-12*(1+math.Abs(want)) {
+			t.Errorf("at %g s %.12g A under control, want %.12g", s.T, i, want)
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A row follows the rate of a current from the start on: i″ = ω·u/L there, which m·Rate times is the force.
+func TestMachineRowAtTheStart(t *testing.T) {
+	c, _, err := MachineBytes("m.yaml", []byte("version: 1\nname: m\nduration: 20 ms\nmachine:\n  gravity: [0, 0, 0]\n  bodies:\n"+
+		"    slider: {parent: ground, mass: 0.5, joint: {kind: prismatic}}\n"+
+		"  circuit:\n    source: {kind: voltage-source, from: a, to: ground, voltage: {kind: sine, amplitude: 10 V, frequency: 5 Hz}}\n    coil: {kind: inductor, from: a, to: ground, L: 50 mH}\n"+
+		"  rows:\n    lead: {of: {slider: 1}, rate: {coil: -2e-3}}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, x, _, err := c.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, row := placesOf(t, m, []string{"lead"}), make([]float64, len(m.Columns()))
+	const w = 2 * math.Pi * 5
+	r, err := m.Run(context.Background(), x, 0, c.Duration, machine.Options{Every: 1e-3}, func(s *machine.Sample) error {
+		m.Row(s, row)
+		if force, want := row[at[0]], 0.5*2e-3*10*w/50e-3*math.Cos(w*s.T); math.Abs(force-want) > 1e-7 {
+			t.Errorf("at %g s %.9g N, want %.9g", s.T, force, want)
+		}
+		return nil
+	})
+	if err != nil || r.Kick > 1e-9 {
+		t.Errorf("brought back by %.3g m/s: %v", r.Kick, err)
 	}
 }

@@ -15,7 +15,7 @@ import (
 // MachineKeys are those of a model of kind machine.
 type MachineKeys struct {
 	MachineSource
-	Joints  []MachineFollow `yaml:"joints,omitempty" auto:"those with the name of an axis, by motion" doc:"of kind machine: joints that follow an axis, by name"`
+	Joints  []MachineFollow `yaml:"joints,omitempty" auto:"those with the name of an axis, by motion" doc:"of kind machine: joints that follow an axis, by name; of a chain on a beam q1 is the first"`
 	Outputs []string        `yaml:"outputs,omitempty" doc:"of kind machine: the numbers that are shown: crank.q, pin.x; pin is all of pin; left out: all there are"`
 	Audit   bool            `yaml:"audit" doc:"of kind machine: the powers that go in, turn into heat, are stored, and are missed by the step"`
 }
@@ -38,6 +38,10 @@ func (c *Config) completeMachine(r *schema.Report, m *Model, dir string) {
 		return
 	}
 	m.MachineSource.read(r, m.path(), dir)
+	if m.chain != nil {
+		c.completeChain(m)
+		return
+	}
 	if m.run != nil && len(m.Joints) == 0 {
 		for _, a := range c.Axes {
 			if b, _ := m.run.joint(a.Name); b != nil {
@@ -61,6 +65,10 @@ const mostShown = 96
 // checkMachine looks at a machine beside the rig.
 func (c *Config) checkMachine(r *schema.Report, m *Model) {
 	p := m.path()
+	if m.chain != nil {
+		c.checkChain(r, m)
+		return
+	}
 	if m.MachineSource.missing(r, p) || r.Bad("axes") {
 		return
 	}

@@ -11,10 +11,11 @@ import (
 
 // MachineSource is a machine file that a rig names. A recording has its text.
 type MachineSource struct {
-	File string `yaml:"file,omitempty" doc:"of kind machine: a machine file, see docs/machine.md; its duration and table are not used"`
+	File string `yaml:"file,omitempty" doc:"of kind machine: a machine file, see docs/machine.md, or of a model a chain on a beam, see docs/beam.md; its duration and table are not used"`
 	Text string `yaml:"text,omitempty" doc:"of kind machine: what is in the file. A recording has it, so that a replay needs no other file"`
 
-	run *MachineRun `yaml:"-"` // nil: it was bad, or missing
+	run   *MachineRun     `yaml:"-"` // nil: it was bad, or missing, or is a chain
+	chain *ManipulatorRun `yaml:"-"` // of a chain on a beam
 }
 
 // Equal tells whether both are the same machine.
@@ -38,21 +39,30 @@ func (s *MachineSource) read(r *schema.Report, path, dir string) {
 	if name == "" {
 		name = path + ".text"
 	}
-	run, warnings, err := MachineBytes(name, []byte(s.Text))
+	var warnings []schema.Problem
+	var err error
+	if kindOf([]byte(s.Text)) == ManipulatorFile {
+		s.chain, warnings, err = ManipulatorRunBytes(name, []byte(s.Text))
+	} else {
+		s.run, warnings, err = MachineBytes(name, []byte(s.Text))
+	}
 	if err != nil {
+		s.run, s.chain = nil, nil
 		r.Errorf(path+".file", "%s.file: %v", path, err)
-		return
 	}
 	for _, w := range warnings {
 		r.Warnf(path+".file", "%s.file: %s: %s", path, name, w.Msg)
 	}
-	s.run = run
 }
 
 // missing reports a machine that is not there; false: it was there, or is bad.
 func (s *MachineSource) missing(r *schema.Report, path string) bool {
-	if s.run != nil || r.Bad(path) {
+	switch {
+	case s.run != nil || r.Bad(path):
 		return s.run == nil
+	case s.chain != nil:
+		r.Errorf(path+".file", "%s.file: a chain on a beam can be a model beside the rig, and not its plant", path)
+		return true
 	}
 	r.Errorf(path+".file", "%s.file is missing: the name of a machine file, such as machine/crank-rocker.yaml", path)
 	return true

@@ -15,7 +15,17 @@ func modelSpec(cfg *configs.Config, m *configs.Model, measured []hil.Channel) hi
 		return hil.ModelSpec{Name: m.Name, Share: m.Share, New: func() (hil.Model, error) { return m.Kind.Kind().New(s) }}
 	}
 	if m.Kind == models.MachineChoice {
-		return hil.ModelSpec{Name: m.Name, Share: m.Share, New: func() (hil.Model, error) { return m.Kind.Kind().New(&models.Spec{Machine: cfg.MachineModel(m)}) }}
+		return hil.ModelSpec{Name: m.Name, Share: m.Share, New: func() (hil.Model, error) {
+			chain, err := cfg.ChainModel(m)
+			if err != nil {
+				return nil, err
+			}
+			s := &models.Spec{Chain: chain}
+			if chain == nil {
+				s.Machine = cfg.MachineModel(m)
+			}
+			return m.Kind.Kind().New(s)
+		}}
 	}
 	at := slices.IndexFunc(cfg.Axes, func(a configs.Axis) bool { return a.Name == m.Axis })
 	a := &cfg.Axes[at]

@@ -265,7 +265,7 @@ func (r *Rotor) check(b *builder) {
 	b.want(r.Ld > 0, "Ld", r.Ld, "H", "> 0")
 	b.want(r.Lq > 0, "Lq", r.Lq, "H", "> 0")
 	b.want(finite(r.Psi), "psi", r.Psi, "V·s", "a finite number")
-	b.want(r.Pairs > 0, "pairs", r.Pairs, "", "> 0")
+	b.want(r.Pairs != 0, "pairs", r.Pairs, "", "a number other than 0")
 	for _, c := range r.Cogs {
 		b.want(c.Order > 0 && finite(c.Amplitude), "order of the cogging", c.Order, "", "> 0")
 	}

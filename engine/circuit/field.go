@@ -113,7 +113,7 @@ func cogging(cogs []Cog, q float64, f *Magnetic) {
 type Rotor struct {
 	Ld, Lq float64 // H
 	Psi    float64 // V·s  amplitude of the magnets' flux in a phase
-	Pairs  float64 // p
+	Pairs  float64 // p; negative: it turns against the axis
 	Cogs   []Cog
 }
 

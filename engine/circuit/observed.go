@@ -1,6 +1,7 @@
 package circuit
 
 import (
+	"fmt"
 	"math"
 
 	"hilrig/engine"
@@ -49,14 +50,42 @@ func (c *Circuit) End(k, axis int) (end, slope float64) {
 	return s.x[k], slope
 }
 
+// Shown are the currents of windings without inductance, which are no states.
+func (c *Circuit) Shown() (list []engine.Signal) {
+	for _, l := range c.step.spin {
+		list = append(list, engine.Signal{Name: c.leads[l].name + ".i", Unit: "A"})
+	}
+	return list
+}
+
+// Show writes them as Flow found them last, or the means of the last Trial, and returns how many there are.
+func (c *Circuit) Show(y []float64) (n int) {
+	for i, l := range c.step.spin {
+		y[i] = c.at.y[len(c.windings)+len(c.nodes)+l]
+	}
+	return len(c.step.spin)
+}
+
+// Difference are three instants (s) about t = 0 and what a first derivative there weighs what is found at them (1/s): by the middle, or by what comes
+// after where time begins or a source jumps just before t, or by what went before where one jumps just after. next is the first jump after an instant.
+func Difference(t float64, next func(t float64) float64) (at, weight [3]float64) {
+	const s = 1e-6 // s
+	switch {
+	case t < s || next(t-s) <= t:
+		return [3]float64{0, s, 2 * s}, [3]float64{-1.5 / s, 2 / s, -0.5 / s}
+	case next(t) <= t+s:
+		return [3]float64{0, -s, -2 * s}, [3]float64{1.5 / s, -2 / s, 0.5 / s}
+	}
+	return [3]float64{0, s, -s}, [3]float64{0, 0.5 / s, -0.5 / s}
+}
+
 // Ahead writes the second derivative of the state, d²x/dt² = change + Σ_k by_k·v_k′, for a machine that is at q with the speeds v and
 // whose circuit changes by dx (of Flow). change is taken by a difference along the motion, by (one slice of the length of x for each
-// axis) exactly: the equations are linear in the speeds. work has room for 3·len(x) + 2·axes numbers.
+// axis) exactly: the equations are linear in the speeds. work has room for 2·len(x) + 2·axes numbers.
 func (c *Circuit) Ahead(t float64, q, v, x, dx, change, by, work []float64) engine.Status {
 	n := len(x)
-	const s = 1e-6 // s
-	y, dy, back := work[:n], work[n:2*n], work[2*n:3*n]
-	p, tau := work[3*n:3*n+c.axes], work[3*n+c.axes:3*n+2*c.axes]
+	y, dy := work[:n], work[n:2*n]
+	p, tau := work[2*n:2*n+c.axes], work[2*n+c.axes:2*n+2*c.axes]
 	worst := engine.OK
 	at := func(d float64, out []float64) {
 		for k := range y {
@@ -69,10 +98,16 @@ func (c *Circuit) Ahead(t float64, q, v, x, dx, change, by, work []float64) engi
 			worst = st
 		}
 	}
-	at(s, dy)
-	at(-s, back)
-	for k := range change {
-		change[k] = (dy[k] - back[k]) / (2 * s)
+	clear(change)
+	apart, weight := Difference(t, c.Next)
+	for i, d := range apart {
+		if weight[i] == 0 {
+			continue
+		}
+		at(d, dy)
+		for k := range change {
+			change[k] += weight[i] * dy[k]
+		}
 	}
 	for axis := range c.axes {
 		copy(p, v)
@@ -85,6 +120,15 @@ func (c *Circuit) Ahead(t float64, q, v, x, dx, change, by, work []float64) engi
 		}
 	}
 	return worst
+}
+
+// Slow says of a run that takes too many steps which winding is likely behind it; "": none is that fast.
+func (c *Circuit) Slow() string {
+	name, tau := c.Fastest()
+	if !(tau < 1e-4) {
+		return ""
+	}
+	return fmt.Sprintf("; the winding %s settles in L/R = %.2g s, which the adaptive integrator has to follow: leave its inductance out", name, tau)
 }
 
 // Fastest is the winding that follows its voltage soonest if nothing else holds it back: its name and L/R (s), +Inf where no winding

@@ -6,6 +6,7 @@ import (
 
 	"hilrig/engine"
 	"hilrig/engine/circuit"
+	"hilrig/engine/circuit/drivetrain"
 	"hilrig/engine/circuit/servo"
 	"hilrig/engine/multibody"
 	"hilrig/engine/reference"
@@ -61,6 +62,7 @@ type rows struct {
 	lu      engine.LU
 	rhs     []float64
 	rated   []*row
+	next    func(t float64) float64 // first jump of a source after t (s)
 }
 
 // Relate writes the equations of the row as it was looked at last.
@@ -94,13 +96,8 @@ func (m *Machine) tied(list []*row) error {
 		return nil
 	}
 	for k, p := range m.Parts {
-		switch p := p.(type) {
-		case *circuit.Circuit:
-			t.part, t.network = k, p
-		case *servo.Part:
-			if p.Circuit != nil {
-				t.part, t.network = k, p.Circuit
-			}
+		if c := network(p); c != nil {
+			t.part, t.network = k, c
 		}
 	}
 	for _, r := range list {
@@ -136,7 +133,7 @@ func (m *Machine) tied(list []*row) error {
 			t.rated = append(t.rated, r)
 		}
 	}
-	t.list = list
+	t.list, t.next = list, m.jump
 	if t.part >= 0 {
 		n := len(m.Parts[t.part].States())
 		t.dz, t.d1, t.z1 = make([]float64, n), make([]float64, n), make([]float64, n)
@@ -144,6 +141,17 @@ func (m *Machine) tied(list []*row) error {
 	n := len(m.axes)
 	t.q1, t.v1, t.tau = make([]float64, n), make([]float64, n), make([]float64, n)
 	t.lu, t.rhs = engine.NewLU(len(t.rated)), make([]float64, len(t.rated))
+	return nil
+}
+
+// network is the circuit of a part; nil: it has none.
+func network(p drivetrain.Part) *circuit.Circuit {
+	switch p := p.(type) {
+	case *circuit.Circuit:
+		return p
+	case *servo.Part:
+		return p.Circuit
+	}
 	return nil
 }
 
@@ -189,13 +197,16 @@ func (m *Machine) tie(t float64, x []float64) {
 
 // ahead adds what second derivatives of currents do: along the motion, and by the accelerations of the machine.
 func (m *Machine) ahead(t float64, z []float64) {
-	const s = 1e-6 // s
 	r := &m.rows
 	part := m.Parts[r.part]
 	for _, w := range r.rated {
 		clear(w.by)
 	}
-	for _, d := range [2]float64{s, -s} {
+	apart, weight := circuit.Difference(t, r.next)
+	for i, d := range apart {
+		if weight[i] == 0 {
+			continue
+		}
 		for k := range r.z1 {
 			r.z1[k] = z[k] + d*r.dz[k]
 		}
@@ -205,7 +216,7 @@ func (m *Machine) ahead(t float64, z []float64) {
 		part.Flow(t+d, r.q1, m.v, r.z1, r.d1, r.tau)
 		for _, w := range r.rated {
 			for k, p := range w.Terms {
-				w.rate += p.Rate * r.d1[w.place[k]] / (2 * d)
+				w.rate += weight[i] * p.Rate * r.d1[w.place[k]]
 			}
 		}
 	}

@@ -352,7 +352,13 @@ func (m *Machine) why(err error, last multibody.Status) string {
 	case errors.Is(err, engine.ErrNonFinite) || last != multibody.OK && last != multibody.Singular:
 		return m.named(last)
 	case errors.As(err, &stop):
-		return fmt.Sprintf("%v, %d steps were taken, the last try was %.3g s", stop.Cause, stop.Steps, stop.H)
+		what := fmt.Sprintf("%v, %d steps were taken, the last try was %.3g s", stop.Cause, stop.Steps, stop.H)
+		for _, p := range m.Parts {
+			if c := network(p); c != nil {
+				what += c.Slow()
+			}
+		}
+		return what
 	}
 	return err.Error()
 }

@@ -17,7 +17,7 @@ type sampler interface {
 // shower is a part with numbers that are no states.
 type shower interface {
 	Shown() []engine.Signal
-	Show(y []float64) // as they were at the last Flow or Trial
+	Show(y []float64) (n int) // as they were at the last Flow or Trial; how many
 }
 
 // sampling tells whether a part samples at all.
@@ -61,8 +61,7 @@ func (m *Machine) shown() (list []engine.Signal) {
 func (m *Machine) show(y []float64) (n int) {
 	for _, p := range m.Parts {
 		if s, ok := p.(shower); ok {
-			s.Show(y[n:])
-			n += len(s.Shown())
+			n += s.Show(y[n:])
 		}
 	}
 	return n

@@ -17,6 +17,9 @@ func NewFade(g Generator, duration, from float64) *Fade {
 	return &Fade{g: g, duration: duration, from: from}
 }
 
+// Over tells whether the motion at t (s) is that of g.
+func (f *Fade) Over(t float64) bool { return t >= f.duration }
+
 // At returns the motion at t (s).
 func (f *Fade) At(t float64) (pos, vel, acc float64) {
 	if t <= 0 {

@@ -309,6 +309,14 @@ func (a *Axis) Refer(k Tick, x []float64) (ref [3]float64) {
 // Load is the torque (N·m) that the wanted motion takes by the equations of the whole machine, in place of inertia times acceleration.
 func (a *Axis) Load(effort float64) { a.load = effort }
 
+// carried is what the machine adds to the estimated friction where the axis moves as it is wanted to: gravity and coupling (N·m).
+func (a *Axis) carried() float64 {
+	if !a.s.Coupled {
+		return 0
+	}
+	return a.load - a.now.motor.J*a.want[2]
+}
+
 // passed is the time (s) since the tick before.
 func (a *Axis) passed(k Tick) float64 { return a.dt * float64(1+min(k.Skip, longestGap)) }
 
@@ -341,7 +349,7 @@ func (a *Axis) Compute(k Tick, x, y []float64, u *float64) (st engine.Status) {
 			y[a.at.bristle] = a.model.Bristle()
 		}
 		if a.at.friction >= 0 {
-			a.explain(k.On, x[a.at.friction]-f, dt)
+			a.explain(k.On, x[a.at.friction]-f-a.carried(), dt)
 		}
 	}
 	if a.at.heat < 0 {

@@ -239,6 +239,24 @@ func TestCompensationIsHeld(t *testing.T) {
 	}
 }
 
+// An axis of a machine that stands against gravity: the estimate of its friction holds the weight, which the machine explains, and friction no more.
+func TestWeightIsNoResidual(t *testing.T) {
+	for _, coupled := range []bool{false, true} {
+		s := motorSpec(t, reference.Spec{Kind: "constant"})
+		s.Coupled = coupled
+		b := newBed(t, s)
+		const weight = 1.0 // N·m, far above ten times break-away
+		b.x[b.at.friction] = weight
+		b.Load(weight)
+		for range 3000 {
+			b.compute()
+		}
+		if over := math.Abs(b.residual) > b.Unexplained(); over == coupled {
+			t.Errorf("in a machine %v: residual %g N·m, limit %g N·m", coupled, b.residual, b.Unexplained())
+		}
+	}
+}
+
 // The documented numbers behind the causes model residual and stale: a mean over half a second, ten times break-away, five periods.
 func TestResidualAndAge(t *testing.T) {
 	b := newBed(t, motorSpec(t, reference.Spec{Kind: "constant"}))

@@ -22,7 +22,7 @@ var Kinds = []Kind{
 	{Name: "rival-laws", Title: "rival friction laws", Keys: []string{"laws", "memory"}, New: func(s *Spec) (hil.Model, error) { return NewRivalLaws(s) }},
 	{Name: "ball", Title: "friction of a rolling ball", Keys: []string{"ball"}, New: func(s *Spec) (hil.Model, error) { return NewBall(s.Ball) }},
 	{Name: "second-sensor", Title: "second sensor of an axis", Keys: []string{"sensor"}, New: func(s *Spec) (hil.Model, error) { return NewSensor(s.Sensor) }},
-	{Name: "machine", Title: "machine of bodies and motors", Keys: []string{"file", "text", "joints", "outputs", "audit"}, New: func(s *Spec) (hil.Model, error) { return NewMachine(s.Machine) }},
+	{Name: "machine", Title: "machine of bodies and motors", Keys: []string{"file", "text", "joints", "outputs", "audit"}, New: newMachine},
 }
 
 // Spec is what the kinds are built from; each takes its own part.
@@ -37,6 +37,15 @@ type Spec struct {
 	Ball       *BallSpec
 	Sensor     *SensorSpec
 	Machine    *MachineSpec
+	Chain      *ChainSpec // in place of Machine
+}
+
+// newMachine is a machine, or a chain on a beam.
+func newMachine(s *Spec) (hil.Model, error) {
+	if s.Chain != nil {
+		return NewChain(s.Chain)
+	}
+	return NewMachine(s.Machine)
 }
 
 // Choice is a kind: its place in Kinds.

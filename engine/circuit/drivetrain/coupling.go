@@ -80,7 +80,7 @@ func (r *Coupling) place(tr *Train) error {
 			nx := len(r.Circuit.States())
 			r.at = tr.at[k]
 			r.change, r.by, r.before = make([]float64, nx), make([]float64, nx*tr.n), make([]float64, nx)
-			r.work = make([]float64, 3*nx+2*tr.n)
+			r.work = make([]float64, 2*nx+2*tr.n)
 			return nil
 		}
 	}

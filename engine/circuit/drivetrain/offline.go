@@ -144,8 +144,8 @@ func (tr *Train) stiff(err error) error {
 	}
 	for _, p := range tr.Parts {
 		if c, ok := p.(*circuit.Circuit); ok {
-			if name, tau := c.Fastest(); tau < 1e-4 {
-				return fmt.Errorf("%w; the winding %s settles in L/R = %.2g s, which the adaptive integrator has to follow: leave its inductance out, or take fixed steps", err, name, tau)
+			if why := c.Slow(); why != "" {
+				return fmt.Errorf("%w%s, or take fixed steps", err, why)
 			}
 		}
 	}

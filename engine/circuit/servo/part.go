@@ -191,8 +191,11 @@ func (p *Part) Stored(q, z []float64) float64 {
 	return p.Circuit.Stored(q, z[:p.size])
 }
 
-// Shown are the outputs of continuous controllers, which are no states; Show writes them as they were asked last.
+// Shown are what the circuit shows, and the outputs of continuous controllers, which are no states; Show writes them as they were asked last.
 func (p *Part) Shown() (list []engine.Signal) {
+	if p.Circuit != nil {
+		list = p.Circuit.Shown()
+	}
 	for _, c := range p.list {
 		for k := range c.Channels {
 			if ch := &c.Channels[k]; !c.sampled() {
@@ -207,14 +210,17 @@ func (p *Part) Shown() (list []engine.Signal) {
 	return list
 }
 
-// Show writes the numbers of Shown.
-func (p *Part) Show(y []float64) {
-	n := 0
+// Show writes the numbers of Shown and returns how many there are.
+func (p *Part) Show(y []float64) (n int) {
+	if p.Circuit != nil {
+		n = p.Circuit.Show(y)
+	}
 	for _, c := range p.list {
 		if !c.sampled() {
 			n += copy(y[n:], p.out[c.origin:c.origin+len(c.Channels)])
 		}
 	}
+	return n
 }
 
 // Next is the first instant after t (s) at which a source or a reference jumps, or a controller samples.

@@ -66,7 +66,7 @@ func (k *Machine) balance() error {
 	m := p.w.m
 	var da joints
 	for _, d := range m.driven {
-		_, _, da[d] = m.p.Joints[d].Drive.At(p.t)
+		_, _, da[d] = p.motion(d, p.t)
 	}
 	p.w.place(&p.s, p.e, true)
 	err := p.w.accelerate(&p.w.fast, &p.s, &da, p.closed, &p.out)
@@ -139,6 +139,7 @@ func (k *Machine) Step(dt float64, x, _, y []float64) engine.Status {
 	p := k.p
 	m := p.w.m
 	k.unpack(x)
+	p.lead(dt)
 	st := p.Step(dt)
 	switch {
 	case st == engine.NotConverged || st == engine.NonFinite:
@@ -146,6 +147,7 @@ func (k *Machine) Step(dt float64, x, _, y []float64) engine.Status {
 		p.length = 0
 	default:
 		k.pack(x)
+		p.led = p.reached()
 	}
 	if st == engine.NonFinite {
 		return st // y as it was
@@ -169,7 +171,7 @@ func (k *Machine) torques(out []float64) {
 	c := &w.c
 	a := &p.a[stages-1]
 	for at, d := range m.driven {
-		_, _, a[d] = m.p.Joints[d].Drive.At(p.t)
+		_, _, a[d] = p.motion(d, p.t)
 		t := w.pose.h[d] + w.jr[d]*p.lambda[stages-1] + p.force*(w.pose.jx[d]+c.Slope*w.pose.jy[d])/cosine(c)
 		for j := range m.n {
 			t += w.pose.m[d][j] * a[j]

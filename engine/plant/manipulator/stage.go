@@ -50,7 +50,7 @@ func (p *stepper) stage(i int, h, f float64) engine.Status {
 	var pq, pv joints
 	a, lambda, dep, known := p.guess(i)
 	for _, d := range m.driven {
-		to.q[d], to.v[d], a[d] = m.p.Joints[d].Drive.At(p.t + sdirkC[i]*h)
+		to.q[d], to.v[d], a[d] = p.motion(d, p.t+sdirkC[i]*h)
 	}
 	for _, k := range m.free {
 		v, q := p.s.v[k], p.s.q[k]

@@ -61,6 +61,7 @@ type stepper struct {
 	newtons int      // corrections by Newton's method so far
 	out     accel    // of the end of the step
 	events  *[]Event // where events are listed; nil: nowhere
+	led     [MostJoints]led
 }
 
 // pass is a solution of a step with one force of friction.
@@ -328,7 +329,7 @@ func (p *stepper) strike() (blow float64, st engine.Status) {
 	// λ right after it, from which on it may fall
 	var da joints
 	for _, d := range w.m.driven {
-		_, _, da[d] = w.m.p.Joints[d].Drive.At(p.t)
+		_, _, da[d] = p.motion(d, p.t)
 	}
 	if err := w.accelerate(&w.fast, &p.s, &da, true, &p.out); err == nil {
 		p.lambda[stages-1], p.a[stages-1] = p.out.lambda, p.out.a
@@ -353,9 +354,7 @@ func crossing(y0, d0, y1, d1, h float64) float64 {
 	lo, hi := 0.0, 1.0
 	for range 50 {
 		x := (lo + hi) / 2
-		up := 1 - x
-		y := up*up*(1+2*x)*y0 + x*x*(1+2*up)*y1 + h*x*up*(up*d0-x*d1)
-		if (y > 0) == (y1 > 0) {
+		if y := cubic(x, h, y0, d0, y1, d1); (y > 0) == (y1 > 0) {
 			hi = x
 		} else {
 			lo = x
