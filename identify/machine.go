@@ -88,6 +88,9 @@ type MachineChecks struct {
 	Findings []record.Finding
 }
 
+// apartLikely are the standard errors of the difference between instruments and least squares, from which on intervals hold the values of both.
+const apartLikely = 2
+
 // notKnown is the standard error relative to the value beyond which a value is not known, where its torque is no small part of all.
 const notKnown = 0.5
 
@@ -131,6 +134,14 @@ func OfMachine(b *machine.Result, info []record.Info, findings []record.Finding,
 			r.HalfCutoff[k] = b.Half[j]
 		}
 	}
+	r.findLacking(b)
+	if iv := b.IV; iv != nil && b.Spec.Instruments == machine.UseCheck {
+		for j, apart := range iv.Apart { // where they differ beyond chance, intervals hold both values
+			if math.Abs(apart) > apartLikely {
+				r.Parameters[b.Free[j]].moved(iv.Values[j]-iv.Least[j], false)
+			}
+		}
+	}
 	last := Stage{Method: "regress", Converged: true, Reason: b.Solution.Reason, Objective: b.Solution.Objective, Cost: b.Solution.Cost, RMS: r.Fit.RMS, Iterations: 1, Values: map[string]float64{}, Compute: r.Compute}
 	for _, p := range r.Parameters {
 		last.Values[p.Name] = p.Value
@@ -169,6 +180,26 @@ func OfMachine(b *machine.Result, info []record.Info, findings []record.Finding,
 	out.Instruments = instrumentsOf(b)
 	r.judgeMachine(b, out)
 	return r, out, theta, nil
+}
+
+// findLacking looks for what the machine lacks in the residual. A parameter may move by its interval, by a little of its value, or by what
+// changes the torques by little.
+func (r *Result) findLacking(b *machine.Result) {
+	r.tolerance = r.harm(b.Solution)
+	for j, k := range b.Free {
+		if share := b.Share[j]; share > 0 {
+			p := &r.Parameters[k]
+			r.tolerance[p.Name] = math.Max(r.tolerance[p.Name], weakShare/share*math.Abs(p.Value))
+		}
+	}
+	r.Unmodelled, _ = fit.Unmodelled(b.Solution, b.Suspects, r.tolerance)
+	for _, l := range r.Unmodelled {
+		for i := range r.Parameters {
+			if m, ok := l.Moves[r.Parameters[i].Name]; ok {
+				r.Parameters[i].moved(m, false)
+			}
+		}
+	}
 }
 
 func instrumentsOf(b *machine.Result) *MachineInstruments {
@@ -270,13 +301,13 @@ func (r *Result) judgeMachine(b *machine.Result, out *Machine) {
 		case string(Weak):
 			loose = append(loose, fmt.Sprintf("%s (±%.0f %%)", p.Name, 100**p.Error/math.Abs(p.Value)))
 		}
-		if p.CI != nil && p.CI[1] < 0 && driven(p) {
+		if ci := r.random(p); ci != nil && ci[1] < 0 && driven(p) { // by chance alone: a wrong sign is also something that the residual shows
 			switch t := machine.Term(p.Term); {
 			case t == machine.Coulomb || t == machine.Armature:
 				say(Rejected, "%s is negative (%.4g %s): is the sign of torque or position of this joint wrong?", p.Name, p.Value, p.Unit)
 				p.Worth = string(Rejected)
 			default:
-				say(Weak, "%s is negative beyond doubt (%.4g, 95 %% interval %.3g to %.3g %s): friction that falls with speed is no viscous one; look for what the model lacks", p.Name, p.Value, p.CI[0], p.CI[1], p.Unit)
+				say(Weak, "%s is negative beyond doubt (%.4g, 95 %% interval %.3g to %.3g %s): friction that falls with speed is no viscous one; look for what the model lacks", p.Name, p.Value, ci[0], ci[1], p.Unit)
 				p.Worth = string(Weak)
 			}
 		}
@@ -288,6 +319,7 @@ func (r *Result) judgeMachine(b *machine.Result, out *Machine) {
 		say(Weak, "known to more than %.0f %% only: %s", 100*weakRelative, list(loose))
 	}
 	r.judgeHalfCutoff(say)
+	r.judgeUnmodelled(say)
 	r.judgeInstruments(b, out, say)
 	switch {
 	case out.Possible && out.Moved > 1.05:

@@ -22,7 +22,8 @@ type ResponseOutput struct {
 	Unit    string   `json:"unit"`
 	Percent float64  `json:"fit_percent"`
 	RMS     float64  `json:"rms"`
-	Noise   float64  `json:"noise"` // by which it was weighted
+	Noise   float64  `json:"noise"`        // by which it was weighted
+	Record  float64  `json:"record_noise"` // that the record shows from sample to sample
 	Valid   *float64 `json:"validation_fit_percent"`
 }
 
@@ -63,7 +64,7 @@ func OfResponse(b *response.Result, units []string, info []record.Info, findings
 	r.Stages = []Stage{last}
 	out := &Response{Starts: b.Starts, Reached: b.Reached}
 	for j, o := range b.Outputs {
-		out.Outputs = append(out.Outputs, ResponseOutput{Name: o.Name, Unit: units[j], Percent: o.Percent, RMS: o.RMS, Noise: o.Noise})
+		out.Outputs = append(out.Outputs, ResponseOutput{Name: o.Name, Unit: units[j], Percent: o.Percent, RMS: o.RMS, Noise: o.Noise, Record: o.Record})
 	}
 	if v != nil {
 		va, err := fit.Assess(v.Solution)
@@ -81,6 +82,14 @@ func OfResponse(b *response.Result, units []string, info []record.Info, findings
 	}
 	r.judge(out.suspicions())
 	r.weaken(out.doubts())
+	if lacks := out.lacks(); lacks != nil {
+		r.weaken(lacks)
+		for i := range r.Parameters {
+			if p := &r.Parameters[i]; p.Worth == string(Identified) {
+				p.Worth = string(Weak)
+			}
+		}
+	}
 	return r, out, nil
 }
 
@@ -92,6 +101,22 @@ func (o *Response) suspicions() (list []string) {
 			list = append(list, fmt.Sprintf("output %s: fit %.1f %%, below %.0f %%: this machine does not describe it", j.Name, j.Percent, poorFit))
 		case j.Valid != nil && *j.Valid < poorFit:
 			list = append(list, fmt.Sprintf("output %s: fit %.1f %% on the validation record", j.Name, *j.Valid))
+		}
+	}
+	return list
+}
+
+const (
+	timesNoise = 5    // what is left over may be this many times the noise of the record: noise that depends on its neighbours hides in part
+	leastLeft  = 1e-4 // of the spread of an output: less is rounding, and steps of the simulation
+)
+
+// lacks are outputs of which the machine leaves more than noise. Errors of that kind move parameters, and no interval knows by how much.
+func (o *Response) lacks() (list []string) {
+	for _, j := range o.Outputs {
+		if j.RMS > timesNoise*j.Record && j.Percent < 100*(1-leastLeft) {
+			list = append(list, fmt.Sprintf("output %s: what is left over, %.3g %s, is more than the noise of the record, about %.2g %s: the machine lacks something, or a number of it that is not searched is wrong; it moves the parameters by more than their intervals say",
+				j.Name, j.RMS, j.Unit, j.Record, j.Unit))
 		}
 	}
 	return list

@@ -181,6 +181,10 @@ func readMachine(ctx context.Context, cfg *configs.MachineFit, m *multibody.Mode
 				return nil, nil, &record.Error{File: file, Msg: "the joints have no time in common without gaps"}
 			}
 			recs = append(recs, shared...)
+			continue
+		}
+		for _, r := range recs[first:] {
+			commonTime(r)
 		}
 	}
 	var findings []record.Finding
@@ -201,6 +205,29 @@ func readMachine(ctx context.Context, cfg *configs.MachineFit, m *multibody.Mode
 		}
 	}
 	return recs, findings, nil
+}
+
+// commonTime cuts the joints of a recording to the samples that all of them have: a delay takes some at one end.
+func commonTime(rec machine.Recording) {
+	from, to := math.Inf(-1), math.Inf(1)
+	for _, p := range rec {
+		from, to = max(from, p.Start), min(to, p.Start+float64(p.Len()-1)*p.Dt)
+	}
+	for i, p := range rec {
+		lo := int(math.Round((from - p.Start) / p.Dt))
+		hi := int(math.Round((to-p.Start)/p.Dt)) + 1
+		if lo <= 0 && hi >= p.Len() || lo >= hi {
+			continue
+		}
+		c := *p
+		for _, x := range []*[]float64{&c.Position, &c.Velocity, &c.Force, &c.Reference} {
+			if len(*x) == p.Len() {
+				*x = (*x)[lo:hi]
+			}
+		}
+		c.Start += float64(lo) * c.Dt
+		rec[i] = &c
+	}
 }
 
 // printMachine writes what each base parameter is made of, and how each joint is explained.

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"hilrig/identify/machine"
 	"hilrig/identify/record"
 )
 
@@ -45,5 +46,16 @@ func TestAlign(t *testing.T) {
 	}
 	if got := align([][]*record.Record{{pieceAt(0, 1e-3, 100)}, {pieceAt(1, 1e-3, 100)}}); got != nil {
 		t.Errorf("no time in common: %d stretches", len(got))
+	}
+}
+
+// Joints whose columns have delays of their own lose samples at one end: what all of them have is left.
+func TestCommonTime(t *testing.T) {
+	rec := machine.Recording{pieceAt(0, 1e-3, 1000), pieceAt(0.004, 1e-3, 996), pieceAt(0, 1e-3, 990)}
+	commonTime(rec)
+	for _, d := range rec {
+		if d.Len() != 986 || len(d.Force) != 986 || math.Abs(d.Start-0.004) > 1e-12 || math.Abs(d.Position[0]-math.Sin(9*0.004)) > 1e-12 {
+			t.Errorf("%d samples from %g s, the first %g", d.Len(), d.Start, d.Position[0])
+		}
 	}
 }

@@ -176,7 +176,7 @@ func (c *covariance) errors(s *Solution, x [][]float64, b *mat.Dense) {
 	}
 	var sum []float64
 	if s.Dt > 0 {
-		c.lags = bandwidth(g, n, s.Pieces)
+		c.lags = bandwidth(g, n, s.Pieces, s.Lags)
 		sum = windows(g, q, n, c.lags, s.Pieces)
 	} else {
 		sum = windows(g, q, n, 0, nil)

@@ -19,9 +19,13 @@ import (
 //	S = 1/(L+1)·Σ_t B_t·B_tᵀ,   B_t = Σ_{i=t−L..t} g_i
 //
 // which takes N·p² products whatever the bandwidth, and shows that S has no negative direction.
-func LongRun(g [][]float64, pieces []int) (s []float64, lags int) {
+func LongRun(g [][]float64, pieces []int) (s []float64, lags int) { return LongRunOver(g, pieces, 0) }
+
+// LongRunOver is LongRun with windows of at least least rows. Scores whose neighbours cancel, as those of a second difference of white noise do, look
+// nearly independent from row to row, and only windows longer than their ups and downs show how little they add up to.
+func LongRunOver(g [][]float64, pieces []int, least int) (s []float64, lags int) {
 	n := len(g[0])
-	lags = bandwidth(g, n, pieces)
+	lags = bandwidth(g, n, pieces, least)
 	return windows(g, nil, n, lags, pieces), lags
 }
 
@@ -41,8 +45,8 @@ func widening(lags, n int) float64 {
 	return robustQuantile(float64(lags+1)/float64(n)) / 1.9600
 }
 
-// bandwidth is the plug-in for the number of lags, between 1 and a quarter of the longest piece.
-func bandwidth(g [][]float64, n int, pieces []int) int {
+// bandwidth is the plug-in for the number of lags, between 1, or least, and a quarter of the longest piece.
+func bandwidth(g [][]float64, n int, pieces []int, least int) int {
 	num, den := 0.0, 0.0
 	for _, x := range g {
 		rho, _ := lagCorrelation(x, 1, pieces)
@@ -52,7 +56,7 @@ func bandwidth(g [][]float64, n int, pieces []int) int {
 		den += innov * innov / math.Pow(1-rho, 4)
 	}
 	lags := int(math.Min(1.1447*math.Cbrt(numeric.OrZero(num/den)*float64(n)), float64(n)))
-	return min(max(lags, 1), longest(n, pieces)/4)
+	return min(max(lags, least, 1), longest(n, pieces)/4)
 }
 
 // windows adds up the outer products of the sliding sums of g. Where g are the scores of residuals, q are the orthonormal columns

@@ -31,6 +31,7 @@ type Solution struct {
 	// Input, Velocity and Position at the rows, for tests of what residuals depend on; nil if there are none.
 	Input, Velocity, Position []float64
 	Blur                      float64 // s, over which filters mix the rows
+	Lags                      int     // least bandwidth of the robust covariance, rows; 0: what the scores ask for
 
 	Loops []Loop // of methods that explain force over displacement, as they were recorded; nil: of others
 

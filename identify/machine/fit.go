@@ -1,7 +1,6 @@
 package machine
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -12,7 +11,6 @@ import (
 
 	"hilrig/engine/multibody"
 	"hilrig/engine/numeric"
-	"hilrig/identify/filter"
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
 )
@@ -29,16 +27,18 @@ type Result struct {
 	Solution *fit.Solution
 	Half     []float64 // of the free ones, with half the cutoff; nil: not known
 	Joints   []Joint
-	Widened  []float64 // by how much the standard errors of the free ones grow as residuals of joints go together; 1: not at all
-	Between  []float64 // standard errors of the free ones with the recordings as the sample; nil: fewer than three
-	Groups   int       // of so many
-	Share    []float64 // of the free ones: rms of its torques over that of all, weighted, %
+	Widened  []float64     // by how much the standard errors of the free ones grow as residuals of joints go together; 1: not at all
+	Between  []float64     // standard errors of the free ones with the recordings as the sample; nil: fewer than three
+	Groups   int           // of so many
+	Share    []float64     // of the free ones: rms of its torques over that of all, weighted, %
+	Suspects []fit.Suspect // what the machine may lack, for the rows of Solution
 	Warnings []string
 	Compute  time.Duration
 
 	IV *Instruments // the estimate by instrumental variables; nil: it was not asked for
 
 	sys     *system
+	rowTime float64     // s, between rows
 	rest    []float64   // rad/s or m/s, least speed by joint
 	motions []Recording // the simulated motions of the last round of IV
 }
@@ -71,6 +71,7 @@ func Fit(m *multibody.Model, s Spec, recs []Recording, coulomb []float64) (*Resu
 	r := &Result{Spec: s, Model: m, Base: NewBase(m, s, coulomb)}
 	r.Start = r.Base.Of(r.Base.Start())
 	f := s.filters(recs[0][0].Dt)
+	r.rowTime = recs[0][0].Dt * float64(s.Decimate)
 	r.rest = s.restSpeed(m, recs, &f)
 	p, err := r.Base.prepare(m, s, recs, r.rest)
 	if err != nil {
@@ -98,12 +99,17 @@ func Fit(m *multibody.Model, s Spec, recs []Recording, coulomb []float64) (*Resu
 			r.sys, r.Values = iv, iv.theta
 		}
 	}
-	r.Solution = r.solutionOf(r.sys.blocks, r.Free, recs[0][0].Dt)
+	r.Solution = r.sys.solution(r.sys.blocks, r.Free, r.rowTime, 1/s.Cutoff)
+	if s.Instruments == UseEstimate {
+		r.Solution.Lags = r.slowRows(r.IV.Bandwidth)
+	}
 	r.Joints = r.joints(p)
 	r.together(r.sys.blocks)
 	r.Share = r.shares()
 	r.Half = r.half(recs)
-	r.late(recs, p.blocks)
+	if r.Suspects, err = r.suspects(recs); err != nil {
+		return nil, err
+	}
 	r.Compute = time.Since(began)
 	return r, nil
 }
@@ -169,10 +175,6 @@ func (r *Result) TorqueUnit(i int) string {
 		return "N"
 	}
 	return "N·m"
-}
-
-func (r *Result) solutionOf(blocks []block, free []int, dt float64) *fit.Solution {
-	return r.sys.solution(blocks, free, dt*float64(r.Spec.Decimate), 1/r.Spec.Cutoff)
 }
 
 // joints says how well each joint is explained.
@@ -389,38 +391,4 @@ func (r *Result) Own(values []float64) []Joint {
 		p.slow[i] = r.Joints[i].Slow
 	}
 	return r.explain(p, values)
-}
-
-// lateShare is the part of the sum of squares of a joint that a lag has to explain to be told.
-const lateShare = 0.02
-
-// late says by how much the torque of a joint comes later than its stamp, where that explains a part of its residual: y(t − λ) = w·θ, to
-// first order in λ.
-func (r *Result) late(recs []Recording, blocks []block) {
-	f := r.Spec.filters(recs[0][0].Dt)
-	for i := range r.Model.NV() {
-		var dd, de, ee float64
-		for k := range blocks {
-			b := &blocks[k]
-			if b.joint != i || len(b.y) < 3 {
-				continue
-			}
-			slope := f.side(filter.Derivative(f.smooth.ZeroPhase(recs[b.rec][i].Force), f.dt))
-			e := b.residual(r.Values)
-			for row, at := range b.at {
-				dd, de, ee = dd+slope[at]*slope[at], de+slope[at]*e[row], ee+e[row]*e[row]
-			}
-		}
-		if dd == 0 || ee == 0 {
-			continue
-		}
-		if lag, part := de/dd, de*de/(dd*ee); part > lateShare {
-			how := "later"
-			if lag < 0 {
-				how = "earlier"
-			}
-			r.Warnings = append(r.Warnings, fmt.Sprintf("joint %s: the torque acts about %.2g ms %s than its stamp, which would explain %.0f %% of what is left over; if that is known to be so, say it by torque.delay: %.2g ms",
-				JointName(r.Model, i), 1e3*math.Abs(lag), how, 100*part, -1e3*lag))
-		}
-	}
 }

@@ -287,7 +287,10 @@ func (r *Result) compareInstruments(out *Instruments, iv *system) {
 			}
 		}
 	}
-	cov, _ := fit.LongRun(diff, g.ends)
+	for j := range diff { // where least squares is off, its scores have a mean
+		floats.AddConst(-floats.Sum(diff[j])/float64(len(diff[j])), diff[j])
+	}
+	cov, _ := fit.LongRunOver(diff, g.ends, r.slowRows(out.Bandwidth))
 	least, _ := fit.LongRun(own, g.ends)
 	for j := range p {
 		d := out.Values[j] - out.Least[j]
@@ -298,6 +301,12 @@ func (r *Result) compareInstruments(out *Instruments, iv *system) {
 			out.Biased = append(out.Biased, j)
 		}
 	}
+}
+
+// slowRows are the rows in a period of the bandwidth of the instruments (Hz). The residual holds noise of the acceleration, which cancels over this
+// time as the instruments see it.
+func (r *Result) slowRows(bandwidth float64) int {
+	return int(math.Ceil(1 / (bandwidth * r.rowTime)))
 }
 
 // grid joins the rows of all joints at one time.

@@ -25,7 +25,7 @@
 //
 // A joint that no drive acts on has rows too, with a torque of zero: they tie its parameters to those of the joints that are driven.
 // Noise of the position that survives the low-pass draws the estimates towards zero, for least squares takes the columns as exact;
-// Instruments do not.
+// Instruments do not. Suspects are what the machine may lack, and what may be wrong with the records of one joint.
 //
 // # Assumptions
 //

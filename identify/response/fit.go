@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hilrig/engine"
+	"hilrig/engine/numeric"
 	"hilrig/identify/fit"
 )
 
@@ -34,6 +35,7 @@ type Explained struct {
 	Percent float64 // 100·(1 − ‖e‖/‖y − mean y‖)
 	RMS     float64 // of what is left, in its unit
 	Noise   float64 // by which it was weighted
+	Record  float64 // noise that the record shows from sample to sample; what was given, where that is more
 }
 
 // horizons are the shares of the recordings that are fitted in turn, before the whole: a motion that runs away from the recorded one, or is out of phase with it, still
@@ -258,7 +260,11 @@ func (p *problem) left(sol *fit.Solution, j int) float64 {
 func (p *problem) explained(sol *fit.Solution) (list []Explained) {
 	for j, o := range p.spec.Outputs {
 		rms := p.left(sol, j)
-		e := Explained{Name: o.Name, RMS: rms, Noise: p.scale[j]}
+		var series [][]float64
+		for r := range p.recs {
+			series = append(series, p.recs[r].Outputs[j])
+		}
+		e := Explained{Name: o.Name, RMS: rms, Noise: p.scale[j], Record: math.Max(numeric.Noise(series...), o.Noise)}
 		if s := spread(p.recs, j); s > 0 {
 			e.Percent = 100 * (1 - rms/s)
 		}
