@@ -12,7 +12,7 @@ import (
 // Linear is the linear model of a solution around its estimate, for questions that need no other fit: how far would the
 // parameters move if the model said something else?
 type Linear struct {
-	s      *Solution
+	s *Solution
 	*marginal
 	moving []int // columns that are not on a bound and have an effect: the others stay
 	err    []float64
