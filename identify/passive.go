@@ -57,7 +57,7 @@ func (r *Result) frictionAt(joint string, v float64) (force, err float64, ok boo
 // errOf is the standard error of a linear combination of the parameters; +Inf where one is not known.
 func (r *Result) errOf(slope []float64) float64 {
 	sum := 0.0
-	var scaled []float64 // of the free ones
+	var scaled []float64 // of the free ones that are no states: these come last
 	for i := range r.Parameters {
 		p, x := &r.Parameters[i], 0.0
 		if slope[i] != 0 && !p.Fixed {
@@ -67,7 +67,7 @@ func (r *Result) errOf(slope []float64) float64 {
 			}
 			x = slope[i] * *se
 		}
-		if !p.Fixed {
+		if !p.Fixed && len(scaled) < len(r.Correlation) {
 			scaled = append(scaled, x)
 		}
 	}

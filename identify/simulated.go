@@ -433,7 +433,7 @@ func (j *job) vary(ctx context.Context, m *axis.Model, sol *fit.Solution) []Sens
 		return nil
 	}
 	moved := func(params []fit.Param, move []float64) []fit.Param {
-		for k, i := range sol.Free {
+		for k, i := range sol.Searched() {
 			p := &params[i]
 			p.Value = math.Min(math.Max(p.Value+move[k], p.Lo), p.Hi)
 		}

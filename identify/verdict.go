@@ -304,9 +304,13 @@ func (r *Result) take(s *fit.Solution, a *fit.Assessment, start []fit.Param) {
 	r.Correlation, r.Condition, r.Scaled, r.Lags = a.Correlation, a.Condition, a.Scaled, a.Lags
 	r.Fit, r.Residual, r.Quantity, r.Weighted = a.Fit, a.Residual, s.Quantity, s.Known
 	r.Indistinct = append(append([]fit.Indistinct{}, s.Refused...), a.Indistinct...)
+	searched := make([]int, len(s.Params)) // by parameter, its number among the estimates and 1; 0: not searched
+	for j, i := range s.Searched() {
+		searched[i] = j + 1
+	}
 	for i, p := range s.Params {
 		out := Parameter{}
-		if j := slices.Index(s.Free, i); j >= 0 {
+		if j := searched[i] - 1; j >= 0 {
 			out.Estimate = a.Estimates[j]
 			out.Min, out.Max = numeric.OrNull(p.Lo), numeric.OrNull(p.Hi)
 			if k := fit.Index(start, p.Name); k >= 0 {

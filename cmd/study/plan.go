@@ -287,6 +287,9 @@ func (s *parameterStudy) unchanged(now *study.Manifest, stderr io.Writer) error 
 		return &study.Foreign{Path: path, Why: fmt.Sprintf("belongs to other settings (%s): %s", s.folder.Manifest.About, strings.Join(inputs, "; "))}
 	}
 	if program == "" {
+		if s.folder.Manifest.Altered(now) {
+			return &study.Foreign{Path: path, Why: "was changed by hand: its seeds or tasks are not those of the study"}
+		}
 		return nil
 	}
 	p, err := s.folder.Look()

@@ -110,6 +110,9 @@ func openPlanned(verb, dir string, strict bool, stderr io.Writer) (*parameterStu
 	} else if program != "" {
 		fmt.Fprintf(stderr, "warning: %s: %s; all runs are from then\n", dir, program)
 	}
+	if program == "" && len(inputs) == 0 && m.Altered(now) {
+		return nil, bad(fmt.Errorf("%s: %s was changed by hand: its seeds or tasks are not those of the study. Plan it anew into another folder, or put back what was there", dir, study.ManifestName))
+	}
 	if len(inputs) > 0 {
 		return nil, bad(fmt.Errorf("%s: since it was planned, %s. Plan it anew into another folder, or put back what was there", dir, strings.Join(inputs, "; ")))
 	}

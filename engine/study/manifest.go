@@ -4,8 +4,10 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // ManifestFormat is the version of the manifest that this program writes and reads.
@@ -143,6 +145,20 @@ func (m *Manifest) Changed(now *Manifest) (program string, inputs []string) {
 		inputs = append(inputs, fmt.Sprintf("it had %d runs then and has %d now", m.Runs, now.Runs))
 	}
 	return program, inputs
+}
+
+// Altered tells whether seeds or the order of tasks are others than those that the same program gives the study now: the file was changed since.
+func (m *Manifest) Altered(now *Manifest) bool {
+	after := func(m *Manifest) map[int][]int {
+		out := map[int][]int{}
+		for i, t := range m.Tasks {
+			if len(t.After) > 0 {
+				out[i] = t.After
+			}
+		}
+		return out
+	}
+	return !slices.Equal(m.Seeds(), now.Seeds()) || !maps.EqualFunc(after(m), after(now), slices.Equal)
 }
 
 // Foreign is the refusal of a folder or file that belongs to another study, or to none.

@@ -346,3 +346,24 @@ func TestFolderThatTakesNoMore(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Seeds or an order that someone has changed in the file are noticed; how the runs are cut into tasks does not matter.
+func TestManifestSaysThatItWasAltered(t *testing.T) {
+	seeds := []int64{7, 8, 9, 10}
+	now := Manifest{Runs: 4, Tasks: Cut(4, 1, seeds)}
+	for _, c := range []struct {
+		name  string
+		tasks []TaskSpan
+		want  bool
+	}{
+		{"as planned", Cut(4, 1, seeds), false},
+		{"cut otherwise", Cut(4, 3, seeds), false},
+		{"another seed", Cut(4, 1, []int64{7, 8, 0, 10}), true},
+		{"no seeds", Cut(4, 1, nil), true},
+		{"another order", append(Cut(3, 1, seeds), TaskSpan{First: 3, Runs: 1, Seeds: seeds[3:], After: []int{0}}), true},
+	} {
+		if got := (&Manifest{Runs: 4, Tasks: c.tasks}).Altered(&now); got != c.want {
+			t.Errorf("%s: %t, want %t", c.name, got, c.want)
+		}
+	}
+}

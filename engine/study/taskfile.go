@@ -192,7 +192,7 @@ func (e *Early) Error() string {
 func (f *Folder) Ready(task int) error {
 	var open []int
 	for _, k := range f.Manifest.Tasks[task].After {
-		if _, ok := f.Finished(k); !ok {
+		if _, err := f.Read(k); err != nil {
 			open = append(open, k)
 		}
 	}

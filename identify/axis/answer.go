@@ -109,14 +109,23 @@ func (m *Model) Complete(params []fit.Param, s *fit.Solution) error {
 	if err != nil {
 		return err
 	}
-	free := make([]int, len(s.Free))
-	for j, i := range s.Free {
-		if free[j] = fit.Index(all, s.Params[i].Name); free[j] < 0 { // a state of multiple shooting
-			free[j], all = len(all), append(all, s.Params[i])
+	found := s.Params
+	in := func(places []int) []int {
+		out := make([]int, len(places))
+		for j, i := range places {
+			if out[j] = fit.Index(all, found[i].Name); out[j] < 0 { // a state of multiple shooting
+				out[j], all = len(all), append(all, found[i])
+			}
+			all[out[j]] = found[i]
 		}
-		all[free[j]] = s.Params[i]
+		return out
 	}
-	s.Params, s.Free = all, free
+	s.Free = in(s.Free)
+	s.Local = slices.Clone(s.Local)
+	for k := range s.Local {
+		s.Local[k].Free = in(s.Local[k].Free)
+	}
+	s.Params = all
 	m.lift(s)
 	kd := 0.0
 	if i := fit.Index(all, "kd"); i >= 0 {

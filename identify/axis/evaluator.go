@@ -94,10 +94,28 @@ func (q *plan) problem(share float64) *fit.Problem {
 	}
 	_, unit := q.m.compared()
 	pr := &fit.Problem{Params: free, Rows: rows, Unit: unit, New: func() fit.Evaluator { return q.solver(share) }}
+	if len(q.m.pieces) > 1 {
+		pr.Local = slices.DeleteFunc(q.states(share), func(l fit.Local) bool { return len(l.Params) == 0 })
+	}
 	if share == 1 {
 		pr.Horizon = func(share float64) *fit.Problem { return q.problem(min(1, share)) }
 	}
 	return pr
+}
+
+// states are the free states at the beginning of every piece, which move its rows alone.
+func (q *plan) states(share float64) (out []fit.Local) {
+	row := 0
+	for _, p := range q.m.pieces {
+		l := fit.Local{From: row, To: row + q.rowsOf(q.samples(p, share))}
+		for j, i := range q.free {
+			if name := q.params[i].Name; name == "x0"+p.suffix || name == "v0"+p.suffix {
+				l.Params = append(l.Params, j)
+			}
+		}
+		out, row = append(out, l), l.To
+	}
+	return out
 }
 
 // evaluator simulates the pieces one after the other.

@@ -311,16 +311,22 @@ func costOf(e fit.Evaluator, rows int) func(theta []float64, limit float64) floa
 	}
 }
 
-// jacobianOf are the derivatives of an evaluator by row.
-func jacobianOf(e fit.Evaluator, theta []float64) ([]float64, engine.Status) {
+// jacobianOf are the derivatives of an evaluator by row, zero where a local parameter moves nothing.
+func jacobianOf(p *fit.Problem, e fit.Evaluator, theta []float64) ([]float64, engine.Status) {
 	columns, st := e.(fit.Differentiable).Columns(theta)
 	if st == engine.NonFinite {
 		return nil, st
 	}
-	var jac []float64
-	for k := range columns[0] {
-		for _, c := range columns {
-			jac = append(jac, c[k])
+	n := len(columns)
+	from, jac := make([]int, n), make([]float64, p.Rows*n)
+	for _, l := range p.Local {
+		for _, j := range l.Params {
+			from[j] = l.From
+		}
+	}
+	for j, c := range columns {
+		for k, v := range c {
+			jac[(from[j]+k)*n+j] = v
 		}
 	}
 	return jac, st

@@ -120,7 +120,7 @@ func TestShootingDerivatives(t *testing.T) {
 	n := len(pr.Params)
 	theta := startOf(pr)
 	r := make([]float64, pr.Rows)
-	jac, _ := jacobianOf(ev, theta)
+	jac, _ := jacobianOf(pr, ev, theta)
 	up, dn := make([]float64, pr.Rows), make([]float64, pr.Rows)
 	for j := range n {
 		at := theta[j]

@@ -119,7 +119,18 @@ func (m *Model) Fit(ctx context.Context, params []fit.Param, s Search, watch fit
 		return nil, err
 	}
 	p := q.problem(1)
-	from, more := m.starts(q, cmp.Or(s.Starts, 5), cmp.Or(s.Draws, 20), s.Seed)
+	var from [][]float64
+	var more func() [][]float64
+	near := m.near(ctx, q, s, watch)
+	if near != nil {
+		at := slices.Clone(p.Params)
+		for _, f := range near.Params {
+			at[fit.Index(at, f.Name)].Value = f.Value
+		}
+		from = [][]float64{fit.Values(at)}
+	} else {
+		from, more = m.starts(q, cmp.Or(s.Starts, 5), cmp.Or(s.Draws, 20), s.Seed)
+	}
 	groups := len(from)
 	if more != nil {
 		groups += max(cmp.Or(s.Starts, 5)-2, 0)
@@ -169,6 +180,12 @@ func (m *Model) Fit(ctx context.Context, params []fit.Param, s Search, watch fit
 			}
 		}
 	}
+	if near != nil { // there the contact was drawn as often as it took
+		sol.Count(near)
+		for _, key := range []string{"starts", "reached"} {
+			sol.Extra[key] = near.Extra[key]
+		}
+	}
 	doubtful := func() bool { return sol.Extra["reached"] == 1 || sol.Cost > p.Cost(aboveNoise*noise) }
 	for round := uint64(1); round < rounds && groups > 1 && doubtful() && ctx.Err() == nil; round++ {
 		if !around(fit.Values(sol.Params), nil, s.Seed+1000*round) {
@@ -177,6 +194,42 @@ func (m *Model) Fit(ctx context.Context, params []fit.Param, s Search, watch fit
 	}
 	sol.Notes = append(sol.Notes, scattered(sol)...)
 	return sol, nil
+}
+
+// From how many records on a search begins with some of them, and the share of these.
+const (
+	manyRecords = 30
+	someOf      = 10
+)
+
+// near is the solution of every tenth of many records, from which the fit of all goes on; nil: the search is one of all records. A search
+// takes many descents, and they need no more than some records to tell one valley from another.
+func (m *Model) near(ctx context.Context, q *plan, s Search, watch fit.Watch) *fit.Solution {
+	if len(m.pieces) < manyRecords || len(s.From) > 0 || m.spec.Drive != Force && m.spec.Drive != Servo {
+		return nil
+	}
+	some := *m
+	some.pieces, some.parts = nil, nil
+	for i := 0; i < len(m.pieces); i += someOf {
+		some.pieces = append(some.pieces, m.pieces[i])
+		if m.parts != nil {
+			some.parts = append(some.parts, m.parts[i])
+		}
+	}
+	own := func(params []fit.Param) []fit.Param {
+		return slices.DeleteFunc(slices.Clone(params), func(p fit.Param) bool {
+			return slices.ContainsFunc(m.pieces, func(d *piece) bool {
+				return !slices.Contains(some.pieces, d) && (p.Name == "x0"+d.suffix || p.Name == "v0"+d.suffix)
+			})
+		})
+	}
+	some.params = own(m.params)
+	s.Simpler = nil
+	sol, err := some.Fit(ctx, own(q.params), s, watch)
+	if err != nil {
+		return nil
+	}
+	return sol
 }
 
 // Simpler are models that this one holds as special cases: Coulomb with viscous friction, the static curve of a bristle, and what

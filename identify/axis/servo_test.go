@@ -313,7 +313,7 @@ func TestServoNeverNaN(t *testing.T) {
 		for _, x := range []float64{0, -1, 1e-300, 1e300, -1e300, math.Inf(1), math.NaN(), 1e12, 1e-12} {
 			theta := slices.Clone(good)
 			theta[j] = x
-			jac, _ := jacobianOf(e, theta)
+			jac, _ := jacobianOf(p, e, theta)
 			st := e.Residuals(theta, r)
 			for k := range r {
 				if math.IsNaN(r[k]) || math.IsInf(r[k], 0) {

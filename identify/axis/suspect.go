@@ -256,13 +256,13 @@ func scattered(s *fit.Solution) (out []string) {
 	for _, e := range starts {
 		lowest = min(lowest, e.RMS)
 	}
-	for j, i := range s.Free {
+	for _, i := range s.Free {
 		p := &s.Params[i]
 		lo, hi := math.Inf(1), math.Inf(-1)
 		same := 0
 		for _, e := range starts {
-			if j < len(e.Theta) && e.RMS <= 1.003*lowest {
-				lo, hi = min(lo, e.Theta[j]), max(hi, e.Theta[j])
+			if i < len(e.Theta) && e.RMS <= 1.003*lowest {
+				lo, hi = min(lo, e.Theta[i]), max(hi, e.Theta[i])
 				same++
 			}
 		}

@@ -34,7 +34,10 @@ type tangent struct {
 	bends   [2][][]move
 	sx, sv  []float64   // ∂x/∂θ, ∂v/∂θ
 	sz      []float64   // ∂z/∂θ
-	columns [][]float64 // ∂r/∂θ
+	columns [][]float64 // ∂r/∂θ, of the rows that the parameter moves
+	from    []int       // first row of every column
+	active  [][]int     // of every piece, the columns of what moves it, and behind them that of the command at the end of an interval
+	live    []int       // of the present piece, without that last one
 	lag     int         // the free parameter that is the lag; −1: none
 	early   [][]window  // of every piece, with a lag a little shorter …
 	later   [][]window  // … and a little longer
@@ -94,11 +97,11 @@ func (q *plan) tangent(share float64) *tangent {
 	t.moves = make([][]move, n)
 	t.bends = [2][][]move{make([][]move, n), make([][]move, n)}
 	for j, i := range q.free {
-		t.columns = append(t.columns, make([]float64, e.rows))
 		if i == e.b.lag {
 			t.lag = j
 		}
 	}
+	t.share(n, q.states(share))
 	t.early, t.later = make([][]window, len(e.inputs)), make([][]window, len(e.inputs))
 	if e.servos != nil {
 		t.su0, t.su1, t.su2 = make([]float64, n+1), make([]float64, n+1), make([]float64, n+1)
@@ -113,6 +116,29 @@ func (q *plan) tangent(share float64) *tangent {
 		t.shorter, t.more = make([][]taps, len(e.servos)), make([][]taps, len(e.servos))
 	}
 	return t
+}
+
+// share makes n columns, those of states of a piece as long as its rows, and tells which of them a piece moves.
+func (t *tangent) share(n int, states []fit.Local) {
+	t.columns, t.from, t.active = make([][]float64, n), make([]int, n), make([][]int, len(t.inputs))
+	for _, l := range states {
+		for _, j := range l.Params {
+			t.columns[j], t.from[j] = make([]float64, l.To-l.From), l.From
+		}
+	}
+	var all []int
+	for j := range t.columns {
+		if t.columns[j] == nil {
+			t.columns[j], all = make([]float64, t.rows), append(all, j)
+		}
+	}
+	for i := range t.active {
+		t.active[i] = slices.Clone(all)
+		if states != nil {
+			t.active[i] = append(t.active[i], states[i].Params...)
+		}
+		t.active[i] = append(t.active[i], n)
+	}
 }
 
 // Columns simulates with the free parameters theta and returns the derivatives of the residuals.
@@ -142,15 +168,15 @@ func (t *tangent) keep(i, k, row int, d float64) {
 		out = t.su0
 	}
 	if t.q.m.led == nil {
-		for j, column := range t.columns {
-			column[row] = out[j]
+		for _, j := range t.live {
+			t.columns[j][row-t.from[j]] = out[j]
 		}
 		return
 	}
 	g, less, more := t.leads.at(i, k), t.lighter.at(i, k), t.heavier.at(i, k)
 	by := d / (2 * wide * t.leads.mass) // per unit of the mass
 	turn := gain{(more.x - less.x) * by, (more.v - less.v) * by, (more.weight - less.weight) * by}
-	for j, column := range t.columns {
+	for _, j := range t.live {
 		y, mass := out[j], 0.0
 		if j < len(t.moves) {
 			for _, m := range t.moves[j] {
@@ -161,7 +187,7 @@ func (t *tangent) keep(i, k, row int, d float64) {
 		}
 		t.sx[j] -= g.x*y + turn.x*mass
 		t.sv[j] -= g.v*y + turn.v*mass
-		column[row] = y*g.weight + turn.weight*mass
+		t.columns[j][row-t.from[j]] = y*g.weight + turn.weight*mass
 	}
 }
 
@@ -184,10 +210,11 @@ func (m *Model) Yields(params []fit.Param, courses []func(row int) float64) [][]
 	for some := range slices.Chunk(courses, 32) {
 		n := len(some)
 		t.sx, t.sv, t.sz, t.du = make([]float64, n+1), make([]float64, n+1), make([]float64, n+1), make([]float64, n+1)
-		t.less, t.columns = nil, nil
+		t.less = nil
 		for _, course := range some {
-			t.less, t.columns = append(t.less, m.AtSamples(course)), append(t.columns, make([]float64, t.rows))
+			t.less = append(t.less, m.AtSamples(course))
 		}
+		t.share(n, nil)
 		columns, status := t.Columns(nil)
 		if status == engine.NonFinite {
 			return nil
@@ -241,11 +268,16 @@ func (t *tangent) sensitivities() {
 // begin puts the body at the beginning of piece i, and finds how that moves.
 func (t *tangent) begin(i int, x, v float64) {
 	b := t.b
+	t.live = t.active[i][:len(t.active[i])-1]
 	t.around(i)
 	clear(t.sx)
 	clear(t.sv)
 	clear(t.sz)
-	for j, at := range t.q.free {
+	for _, j := range t.live {
+		if t.less != nil {
+			break // no parameters
+		}
+		at := t.q.free[j]
 		switch at {
 		case b.x0[2*i]:
 			t.sx[j] = 1
@@ -273,7 +305,7 @@ func (t *tangent) begin(i int, x, v float64) {
 		return
 	}
 	c := t.servos[i]
-	for j := range t.past {
+	for _, j := range t.live {
 		ring := t.past[j]
 		for k := range c.pad { // the parabola that leads to the start
 			ring[(k)%len(ring)] = t.sx[j] - float64(c.pad-k)*c.h*t.sv[j]
@@ -302,7 +334,7 @@ func (t *tangent) ask(c *servo, k int) {
 	n := len(t.columns)
 	t.su0, t.su1, t.su2 = t.su2, t.su0, t.su1
 	ring := len(t.past[0])
-	for j := range n {
+	for _, j := range t.live {
 		t.past[j][(c.pad+k)%ring] = t.sx[j]
 		t.su0[j] = 0
 	}
@@ -310,7 +342,7 @@ func (t *tangent) ask(c *servo, k int) {
 	if k >= c.pad && math.Abs(c.u) < c.limit {
 		i := c.pad + k - c.delay
 		now, then := i%ring, (i-c.mean)%ring
-		for j := range n {
+		for _, j := range t.live {
 			t.su0[j] = -c.stiff*t.sx[j] - c.damp*(t.past[j][now]-t.past[j][then])
 		}
 	}
@@ -326,7 +358,7 @@ func (t *tangent) push(i, k, j int, c *servo) {
 	clear(t.du)
 	if c != nil {
 		tap := &c.taps[j]
-		for col := range n {
+		for _, col := range t.live {
 			t.du[col] = tap.mean[0]*t.su2[col] + tap.mean[1]*t.su1[col] + tap.mean[2]*t.su0[col]
 		}
 		t.du[n] = tap.mean[3]
@@ -352,7 +384,7 @@ func (t *tangent) answer(c *servo, k int) {
 	}
 	i, ring := c.pad+k+1-c.delay, len(t.past[0])
 	in := 1 / (1 + c.slope*t.sx[n])
-	for j := range n {
+	for _, j := range t.live {
 		target := c.damp * t.past[j][(i-c.mean)%ring]
 		if c.delay > 0 {
 			target -= c.damp * t.past[j][i%ring]
@@ -367,9 +399,9 @@ func (t *tangent) answer(c *servo, k int) {
 // step moves body and derivatives by h (s); the inputs move by du. Where the command at the end of the interval acts, it is one of
 // them.
 func (t *tangent) step(h float64, c *servo) engine.Status {
-	b, d, columns := t.b, &t.slopes, len(t.columns)
+	b, d, columns := t.b, &t.slopes, t.live
 	if c != nil && c.next != 0 {
-		columns++
+		columns = columns[:len(columns)+1]
 	}
 	scheme := t.q.m.spec.Scheme
 	x, v, z := b.x[0], b.x[1], b.x[2]
@@ -396,7 +428,7 @@ func (t *tangent) step(h float64, c *servo) engine.Status {
 		by[3], by[4] = math.Sincos(xm)
 	}
 	bends := t.bends[side]
-	for j := range columns {
+	for _, j := range columns {
 		rhs, state := inertia*t.sv[j]+ux*t.sx[j]+t.du[j]-d.ForceZ*t.sz[j], d.StateZ*t.sz[j]
 		if j < len(bends) {
 			for _, m := range bends[j] {

@@ -94,7 +94,7 @@ func TestTangents(t *testing.T) {
 			e := p.New()
 			n := len(p.Params)
 			theta := startOf(p)
-			jac, st := jacobianOf(e, theta)
+			jac, st := jacobianOf(p, e, theta)
 			if st != 0 {
 				t.Fatal(st)
 			}

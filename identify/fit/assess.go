@@ -15,8 +15,8 @@ import (
 // Assessment is what the measured numbers say about the parameters of a solution. It marshals to JSON without loss; what
 // would be infinite or does not exist is null.
 type Assessment struct {
-	Estimates   []Estimate   `json:"parameters"`       // of the free parameters, in the order of Solution.Free
-	Correlation [][]float64  `json:"correlation"`      // of the estimates, in their order
+	Estimates   []Estimate   `json:"parameters"`       // of the free parameters, in the order of Solution.Searched
+	Correlation [][]float64  `json:"correlation"`      // of the estimates of Solution.Free, in their order
 	Condition   *float64     `json:"condition"`        // of the Jacobian as it stands, in SI
 	Scaled      *float64     `json:"condition_scaled"` // with columns of length one: does not depend on units
 	Indistinct  []Indistinct `json:"indistinct"`       // what the data cannot tell apart, worst first
@@ -108,7 +108,7 @@ const looseRelative = 0.5
 // Assumed: the model is linear over the errors, and the estimate lies inside its bounds; next to a bound the errors
 // are those that the data alone would give.
 func Assess(s *Solution) (*Assessment, error) {
-	n, p := len(s.Residual), len(s.Free)
+	n, p := len(s.Residual), s.count()
 	if err := s.check(); err != nil {
 		return nil, err
 	}
@@ -136,18 +136,20 @@ func Assess(s *Solution) (*Assessment, error) {
 	if s.Known {
 		t = distuv.UnitNormal.Quantile(0.975)
 	}
-	for j, i := range s.Free {
+	for j, i := range s.Searched() {
 		robust := math.Inf(1)
-		if c.carry != nil {
+		if j < len(c.carry) {
 			robust = robustQuantile(float64(c.lags+1) / math.Min(c.carry[j], float64(n-p)))
 		}
 		e := estimate(&s.Params[i], c.plain[j], c.robust[j], t, robust)
-		if c.between != nil && !IsState(e.Name) {
+		if j < len(c.between) && !IsState(e.Name) {
 			e.spread(c.between[j], distuv.StudentsT{Sigma: 1, Nu: float64(c.groups - 1)}.Quantile(0.975))
 		}
 		a.Estimates = append(a.Estimates, e)
 	}
-	a.Indistinct = indistinct(s, c, a.Estimates)
+	if len(s.Free) > 0 {
+		a.Indistinct = indistinct(s, c, a.Estimates[:len(s.Free)])
+	}
 	return a, nil
 }
 
@@ -181,13 +183,14 @@ func (e *Estimate) Interval(white bool) *[2]float64 {
 // check tells what makes a solution impossible to judge.
 func (s *Solution) check() error {
 	n, p := len(s.Residual), len(s.Free)
+	all := s.count()
 	switch {
 	case len(s.Jac) != n*p:
 		return fmt.Errorf("assess: the Jacobian has %d numbers, want %d rows × %d parameters", len(s.Jac), n, p)
 	case len(s.Measured) != 0 && len(s.Measured) != n:
 		return fmt.Errorf("assess: %d measured numbers for %d residuals", len(s.Measured), n)
-	case n <= p:
-		return fmt.Errorf("assess: %d rows cannot tell the errors of %d parameters: give more data or fix parameters", n, p)
+	case n <= all:
+		return fmt.Errorf("assess: %d rows cannot tell the errors of %d parameters: give more data or fix parameters", n, all)
 	}
 	for i, from := range s.Pieces {
 		if (i == 0 && from != 0) || (i > 0 && from <= s.Pieces[i-1]) || from >= n {
@@ -200,6 +203,13 @@ func (s *Solution) check() error {
 	}
 	if k := slices.IndexFunc(s.Jac, wild); k >= 0 {
 		return fmt.Errorf("assess: the derivative with respect to %s is not finite in row %d: the model fails next to the estimate", s.Params[s.Free[k%p]].Name, k/p)
+	}
+	for _, b := range s.Local {
+		for k, column := range b.Jac {
+			if row := slices.IndexFunc(column, wild); row >= 0 {
+				return fmt.Errorf("assess: the derivative with respect to %s is not finite in row %d: the model fails next to the estimate", s.Params[b.Free[k]].Name, b.From+row)
+			}
+		}
 	}
 	if e := floats.Dot(s.Residual, s.Residual); math.IsInf(e, 0) {
 		return errors.New("assess: the sum of squared residuals overflows: the model fails at the estimate")
@@ -257,10 +267,10 @@ func atBound(p *Param) string {
 
 // quality measures the misfit and forms the criteria; effective rows carry the information of all.
 func quality(s *Solution, effective float64) Quality {
-	k, n := float64(len(s.Free)), float64(len(s.Residual))
+	k, n := float64(s.count()), float64(len(s.Residual))
 	left := floats.Norm(s.Residual, 2)
 	mse := left * left / n
-	q := Quality{Rows: len(s.Residual), Params: len(s.Free), RMS: math.Sqrt(mse), Unit: s.Unit, MSE: mse, Loss: s.Cost, Of: s.Objective}
+	q := Quality{Rows: len(s.Residual), Params: s.count(), RMS: math.Sqrt(mse), Unit: s.Unit, MSE: mse, Loss: s.Cost, Of: s.Objective}
 	if n > k {
 		q.StdDev = left / math.Sqrt(n-k)
 	}

@@ -12,39 +12,57 @@ import (
 
 // factor eats √W·J and √W·r, and leaves gradient and lengths of the columns.
 func (f *descent) factor() {
-	n, rows := len(f.s), len(f.r)
 	f.m.Loss.Roots(f.r, f.w)
-	f.tri.Reset()
-	for from := 0; from < rows; from += numeric.BlockRows {
-		to := min(from+numeric.BlockRows, rows)
-		f.tri.AddBlock(to-from, func(c int, column []float64) {
-			x := f.r
-			if c < n {
-				x = f.slope.j[c]
-			}
-			if f.m.Loss.Kind == Squares { // all weights are 1
-				copy(column, x[from:to])
-			} else {
-				floats.MulTo(column, x[from:to], f.w[from:to])
-			}
-		})
+	f.tri.reset()
+	row := 0
+	for i, l := range f.p.Local {
+		f.eat(f.tri.tri, f.tri.shared, row, l.From)
+		part, at := f.tri.open(i)
+		f.eat(part, at, l.From, l.To)
+		f.tri.close(i)
+		row = l.To
 	}
-	r, rhs := f.tri.Triangle()
+	f.eat(f.tri.tri, f.tri.shared, row, len(f.r))
 
-	widest := 0.0
-	for c := range n {
-		g, ss := 0.0, 0.0
-		for i := range c + 1 {
-			v := r[i*n+c]
-			g += v * rhs[i]
-			ss += v * v
+	clear(f.g)
+	clear(f.length)
+	f.tri.each(func(h *head) {
+		n := len(h.at)
+		for i, rhs := range h.c {
+			for k := i; k < n; k++ {
+				v := h.r[i*n+k]
+				f.g[h.at[k]] += v * rhs
+				f.length[h.at[k]] += v * v
+			}
 		}
-		f.g[c], f.length[c] = g, math.Sqrt(ss)
+	})
+	widest := 0.0
+	for c, ss := range f.length {
+		f.length[c] = math.Sqrt(ss)
 		widest = max(widest, f.length[c]*f.slope.at.scale[c])
 	}
 	// a parameter without effect stays where it is instead of being thrown about
 	for j := range f.length {
 		f.length[j] = max(f.length[j], 1e-10*widest/f.slope.at.scale[j])
+	}
+}
+
+// eat takes rows of the columns at into a factor.
+func (f *descent) eat(into *numeric.Factor, at []int, first, last int) {
+	for from := first; from < last; from += numeric.BlockRows {
+		to := min(from+numeric.BlockRows, last)
+		into.AddBlock(to-from, func(c int, column []float64) {
+			x := f.r[from:to]
+			if c < len(at) {
+				j := at[c]
+				x = f.slope.j[j][from-f.slope.from[j] : to-f.slope.from[j]]
+			}
+			if f.m.Loss.Kind == Squares { // all weights are 1
+				copy(column, x)
+			} else {
+				floats.MulTo(column, x, f.w[from:to])
+			}
+		})
 	}
 }
 
@@ -71,10 +89,8 @@ func (f *descent) relativeOffset() float64 {
 	if rows <= p {
 		return -1
 	}
-	_, all := f.tri.Triangle()
-	_, free := f.sub.Triangle()
-	inside := floats.Dot(free, free)
-	outside := floats.Dot(all, all) + f.tri.SumSquares() - inside
+	inside := f.sub.explained()
+	outside := f.tri.explained() + f.tri.unexplained() - inside
 	// residuals at the level of rounding: nothing to compare with
 	if !(outside > 1e-20*inside) {
 		return -1
@@ -84,41 +100,67 @@ func (f *descent) relativeOffset() float64 {
 
 // reduced fills sub with the columns that are free, damped by lambda, and the right-hand side at the step d of the others.
 func (f *descent) reduced(lambda float64) {
-	n := len(f.s)
 	f.free = f.free[:0]
-	for j := range n {
-		if f.side[j] == 0 {
-			f.free = append(f.free, j)
-		}
-	}
-	p := len(f.free)
-	r, rhs := f.tri.Triangle()
-	f.sub.Resize(p)
-	f.sub.AddBlock(n, func(k int, column []float64) {
-		if k < p {
-			for i := range column {
-				column[i] = r[i*n+f.free[k]]
+	among := func(free, columns []int) []int {
+		for _, j := range columns {
+			if f.side[j] == 0 {
+				free = append(free, j)
 			}
+		}
+		f.free = append(f.free, free...)
+		return free
+	}
+	t, u := f.tri, f.sub
+	u.shared = among(u.shared[:0], t.shared)
+	u.reset()
+	for i := range t.own {
+		u.own[i] = among(u.own[i][:0], t.own[i])
+		part, at := u.open(i)
+		f.reduce(part, len(at), &t.heads[i])
+		f.damp(part, u.own[i], lambda)
+		u.close(i)
+	}
+	h := t.left()
+	f.reduce(u.tri, len(u.shared), &h)
+	f.damp(u.tri, u.shared, lambda)
+}
+
+// reduce takes the rows of a head into a factor of its p columns that are free.
+func (f *descent) reduce(into *numeric.Factor, p int, h *head) {
+	n, at := len(h.at), 0 // at: of free column k, asked for in order
+	into.AddBlock(len(h.c), func(k int, column []float64) {
+		if k < p {
+			for f.side[h.at[at]] != 0 {
+				at++
+			}
+			for i := range column {
+				column[i] = h.r[i*n+at]
+			}
+			at++
 			return
 		}
 		for i := range column {
-			v := rhs[i]
+			v := h.c[i]
 			for c := i; c < n; c++ {
-				if f.side[c] != 0 {
-					v += r[i*n+c] * f.d[c]
+				if f.side[h.at[c]] != 0 {
+					v += h.r[i*n+c] * f.d[h.at[c]]
 				}
 			}
 			column[i] = -v
 		}
 	})
-	if lambda == 0 || p == 0 {
+}
+
+// damp adds a row for each of the first columns of a factor, those of these parameters.
+func (f *descent) damp(into *numeric.Factor, params []int, lambda float64) {
+	if lambda == 0 || len(params) == 0 {
 		return
 	}
 	root := math.Sqrt(lambda)
-	f.sub.AddBlock(p, func(k int, column []float64) {
+	into.AddBlock(len(params), func(k int, column []float64) {
 		clear(column)
-		if k < p {
-			column[k] = root * f.length[f.free[k]]
+		if k < len(params) {
+			column[k] = root * f.length[params[k]]
 		}
 	})
 }
@@ -134,12 +176,11 @@ func (f *descent) inBox(lambda float64) float64 {
 	}
 	for {
 		f.reduced(lambda)
-		r, c := f.sub.Triangle() // the step of what is free
-		backward(r, c, f.x)
+		f.sub.solve(f.x) // the step of what is free
 		met := false
-		for k, j := range f.free {
-			f.d[j] = min(max(f.x[k], f.boxLo[j]), f.boxHi[j])
-			if f.d[j] != f.x[k] {
+		for _, j := range f.free {
+			f.d[j] = min(max(f.x[j], f.boxLo[j]), f.boxHi[j])
+			if f.d[j] != f.x[j] {
 				f.side[j], met = 1, true
 			}
 		}
@@ -149,30 +190,18 @@ func (f *descent) inBox(lambda float64) float64 {
 	}
 
 	// ½·(‖c‖² − ‖R·d + c‖²)
-	n, sum := len(f.s), 0.0
-	r, rhs := f.tri.Triangle()
-	for i := range n {
-		v := 0.0
-		for c := i; c < n; c++ {
-			v += r[i*n+c] * f.d[c]
+	sum := 0.0
+	f.tri.each(func(h *head) {
+		n := len(h.at)
+		for i, rhs := range h.c {
+			v := 0.0
+			for k := i; k < n; k++ {
+				v += h.r[i*n+k] * f.d[h.at[k]]
+			}
+			sum -= v * (v + 2*rhs)
 		}
-		sum -= v * (v + 2*rhs[i])
-	}
+	})
 	return sum / 2
-}
-
-// backward solves R·x = c, R row-major. A column without any size of its own gets 0.
-func backward(r, c, x []float64) {
-	n := len(c)
-	for k := n - 1; k >= 0; k-- {
-		s := c[k]
-		for j := k + 1; j < n; j++ {
-			s -= r[k*n+j] * x[j]
-		}
-		if x[k] = 0; r[k*n+k] != 0 {
-			x[k] = s / r[k*n+k]
-		}
-	}
 }
 
 // coordinates are those in which LM works: s = ln θ for Log parameters, s = θ for the others.

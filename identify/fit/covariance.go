@@ -16,7 +16,7 @@ import (
 // covariance holds what the Jacobian of a solution says about its parameters.
 type covariance struct {
 	length        []float64   // of the columns of J
-	plain, robust []float64   // standard errors in the units of the parameters; +Inf where the data say nothing
+	plain, robust []float64   // standard errors in the units of the parameters, the local ones behind; +Inf where the data say nothing
 	between       []float64   // the same with groups of rows as the sample; nil: too few groups
 	groups        int         // how many
 	correlation   [][]float64 // of the estimates
@@ -32,35 +32,28 @@ type covariance struct {
 // nullSingular is where a singular value of the scaled J, relative to the largest, is taken for zero.
 const nullSingular = 1e-12
 
-// scaled are the columns of the Jacobian, each divided by its length, and these lengths.
-func (s *Solution) scaled() (x [][]float64, length []float64) {
-	n, p := len(s.Residual), len(s.Free)
-	buf := make([]float64, n*p)
-	for j := range p {
-		x = append(x, buf[j*n:j*n+n])
-		for k := range x[j] {
-			x[j][k] = s.Jac[k*p+j]
-		}
-		length = append(length, floats.Norm(x[j], 2))
-		if length[j] > 0 {
-			floats.Scale(1/length[j], x[j])
-		}
-	}
-	return x, length
-}
-
 // variance is that of the noise of the rows: what is left over per degree of freedom, or 1 if it is known.
 func (s *Solution) variance() float64 {
 	if s.Known {
 		return 1
 	}
-	return floats.Dot(s.Residual, s.Residual) / float64(max(1, len(s.Residual)-len(s.Free)))
+	return floats.Dot(s.Residual, s.Residual) / float64(max(1, len(s.Residual)-s.count()))
+}
+
+// count is the number of parameters that were searched.
+func (s *Solution) count() int {
+	n := len(s.Free)
+	for _, b := range s.Local {
+		n += len(b.Free)
+	}
+	return n
 }
 
 // takeApart takes the column-scaled Jacobian apart, X = Q·R and R = U·Σ·Vᵀ, and gives a matrix B with (XᵀX)⁺ = B·Bᵀ: R⁻¹, or V·Σ⁻¹
 // without the directions that vanish; as many columns as do not. It is empty where all do.
-func (s *Solution) takeApart() (c *covariance, x [][]float64, b *mat.Dense, err error) {
-	x, length := s.scaled()
+func (s *Solution) takeApart() (c *covariance, m *marginal, b *mat.Dense, err error) {
+	m = s.marginal(nil)
+	x, length := m.x, m.length
 	p := len(x)
 	c = &covariance{length: length, plain: make([]float64, p), robust: make([]float64, p), v: &mat.Dense{}}
 	t := numeric.NewFactor(p)
@@ -91,18 +84,27 @@ func (s *Solution) takeApart() (c *covariance, x [][]float64, b *mat.Dense, err 
 		b.CloneFrom(c.v.Slice(0, p, 0, c.rank))
 		b.Apply(func(_, i int, v float64) float64 { return v / c.singular[i] }, b)
 	}
-	return c, x, b, nil
+	return c, m, b, nil
 }
 
 // newCovariance forms both covariances: s²·B·Bᵀ and B·S·Bᵀ with S the long-run covariance of the scores of X·B.
 func newCovariance(s *Solution) (*covariance, error) {
-	c, x, b, err := s.takeApart()
+	if len(s.Free) == 0 {
+		c := &covariance{}
+		c.local(s, s.marginal(nil), nil, nil)
+		return c, nil
+	}
+	c, m, b, err := s.takeApart()
 	if err != nil {
 		return nil, err
 	}
+	x := m.x
 	c.correlate()
+	var scores []float64
 	if c.rank > 0 {
-		c.errors(s, x, b)
+		scores = c.errors(s, x, b)
+	} else {
+		b = nil
 	}
 	// parameters with a part in a direction that vanishes
 	for i := c.rank; i < len(x); i++ {
@@ -112,6 +114,7 @@ func newCovariance(s *Solution) (*covariance, error) {
 			}
 		}
 	}
+	c.local(s, m, b, scores)
 	return c, nil
 }
 
@@ -140,7 +143,8 @@ func Covariance(s *Solution) *mat.SymDense {
 func (s *Solution) Marginal(own int) {
 	n := len(s.Residual)
 	keep := sort.SearchInts(s.Free, own)
-	x, length := s.scaled()
+	m := s.marginal(nil)
+	x, length := m.x, m.length
 	var others span
 	for _, c := range x[keep:] {
 		others.add(c, 1e-9)
@@ -155,8 +159,8 @@ func (s *Solution) Marginal(own int) {
 	s.Free, s.Params = s.Free[:keep], s.Params[:own]
 }
 
-// errors computes both kinds of standard errors from the root b of (XᵀX)⁺. x is used up.
-func (c *covariance) errors(s *Solution, x [][]float64, b *mat.Dense) {
+// errors computes both kinds of standard errors from the root b of (XᵀX)⁺, and gives the long-run covariance of its scores. x is used up.
+func (c *covariance) errors(s *Solution, x [][]float64, b *mat.Dense) []float64 {
 	n, p := len(s.Residual), len(x)
 	_, rank := b.Dims()
 	s2 := s.variance()
@@ -219,6 +223,7 @@ func (c *covariance) errors(s *Solution, x [][]float64, b *mat.Dense) {
 			}
 		}
 	}
+	return sum
 }
 
 // carrying is, for every parameter, the number of equal rows that would tell the variance of its estimate as well as these do

@@ -22,8 +22,8 @@ type descent struct {
 
 	p     *Problem
 	slope *slope
-	tri   *numeric.Factor // of √W·J and √W·r
-	sub   *numeric.Factor // of what is free in the box, with the damping
+	tri   *arrow // of √W·J and √W·r
+	sub   *arrow // of what is free in the box, with the damping
 
 	theta, trial []float64
 	s, sTrial    []float64
@@ -59,7 +59,8 @@ func (f *descent) open(p *Problem, phase string) error {
 		f.simulated += before.simulated
 		copy(f.slope.reach, before.reach)
 	}
-	f.tri, f.sub = numeric.NewFactor(n), numeric.NewFactorBlock(n, max(n, 1))
+	f.tri = newArrow(p, numeric.BlockRows)
+	f.sub = newArrow(p, len(f.tri.shared))
 	f.s, f.sTrial, f.trial = make([]float64, n), make([]float64, n), make([]float64, n)
 	f.g, f.d, f.length = make([]float64, n), make([]float64, n), make([]float64, n)
 	f.boxLo, f.boxHi, f.x = make([]float64, n), make([]float64, n), make([]float64, n)

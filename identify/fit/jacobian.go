@@ -3,6 +3,7 @@ package fit
 import (
 	"context"
 	"math"
+	"slices"
 	"sync/atomic"
 
 	"hilrig/engine"
@@ -25,10 +26,12 @@ type slope struct {
 	forward bool
 	crew    []*hand
 	pool    *pool
+	groups  [][]int // parameters that are displaced together: none moves a row of another
+	from    []int   // first row that a parameter moves
 
 	h       []float64   // signed displacement of the first member
 	central []bool      // the second member goes the other way
-	j       [][]float64 // columns ∂r/∂s
+	j       [][]float64 // columns ∂r/∂s, of the rows that the parameter moves
 	reach   []float64   // the change that would change all residuals by their size, last time; 0: not known
 
 	s, r   []float64    // where the differences are taken, and the residuals there
@@ -53,10 +56,23 @@ func newSlope(p *Problem, at *coordinates, forward bool, workers int) *slope {
 		p: p, at: at, forward: forward,
 		h: make([]float64, n), central: make([]bool, n), reach: make([]float64, n), theta0: make([]float64, n),
 	}
-	d.pool = newPool(workers, n, d.work)
-	buf := make([]float64, n*p.Rows)
+	for _, j := range p.shared() {
+		d.groups = append(d.groups, []int{j})
+	}
+	first := len(d.groups)
+	for _, l := range p.Local {
+		for k, j := range l.Params {
+			if first+k == len(d.groups) {
+				d.groups = append(d.groups, nil)
+			}
+			d.groups[first+k] = append(d.groups[first+k], j)
+		}
+	}
+	d.pool = newPool(workers, len(d.groups), d.work)
+	from, to := p.extent()
+	d.from = from
 	for j := range n {
-		d.j = append(d.j, buf[j*p.Rows:(j+1)*p.Rows])
+		d.j = append(d.j, make([]float64, to[j]-from[j]))
 	}
 	d.hire(1)
 	return d
@@ -109,7 +125,7 @@ func (d *slope) columns(ctx context.Context, s, r []float64, step float64) bool 
 	}
 	d.s, d.r = s, r
 	d.failed.Store(0)
-	if d.pool.run(ctx, len(d.j)); ctx.Err() != nil {
+	if d.pool.run(ctx, len(d.groups)); ctx.Err() != nil {
 		return false
 	}
 	size := math.Sqrt(floats.Dot(r, r))
@@ -118,7 +134,7 @@ func (d *slope) columns(ctx context.Context, s, r []float64, step float64) bool 
 			d.reach[j] = size / norm
 		}
 	}
-	d.simulated += d.per() * len(d.j)
+	d.simulated += d.per() * len(d.groups)
 	return true
 }
 
@@ -156,23 +172,39 @@ func (d *slope) coarse() bool {
 	return false
 }
 
-// work fills column j.
-func (d *slope) work(worker, j int) {
-	h := d.crew[worker]
+// work fills the columns of group g: each for itself where the simulation fails, for it may have failed in the rows of one only.
+func (d *slope) work(worker, g int) {
+	h, group := d.crew[worker], d.groups[g]
+	d.displaced(h, group)
+	if slices.Contains(h.ok[:d.per()], false) && len(group) > 1 {
+		for k := range group {
+			d.displaced(h, group[k:k+1])
+			d.difference(h, group[k], d.r)
+		}
+		return
+	}
+	for _, j := range group {
+		d.difference(h, j, d.r)
+	}
+}
+
+// displaced simulates the members of parameters that are displaced together.
+func (d *slope) displaced(h *hand, group []int) {
 	for m := range d.per() {
 		copy(h.s, d.s)
-		switch {
-		case m == 0:
-			h.s[j] += d.h[j]
-		case d.central[j]:
-			h.s[j] -= d.h[j]
-		default:
-			h.s[j] += 2 * d.h[j]
+		for _, j := range group {
+			switch {
+			case m == 0:
+				h.s[j] += d.h[j]
+			case d.central[j]:
+				h.s[j] -= d.h[j]
+			default:
+				h.s[j] += 2 * d.h[j]
+			}
 		}
 		d.at.theta(h.s, h.theta[m])
 		h.ok[m] = h.ev.Residuals(h.theta[m], h.r[m]) != engine.NonFinite && numeric.AllFinite(h.r[m]...)
 	}
-	d.difference(h, j, d.r)
 }
 
 // difference writes column j from the first member and, if there is one, the second.
@@ -193,14 +225,14 @@ func (d *slope) difference(h *hand, j int, r []float64) {
 	default:
 		d.failed.Add(1)
 	}
-	out := d.j[j]
+	out, from := d.j[j], d.from[j]
 	clear(out)
 	for m, w := range []float64{wa, wb} {
 		if w == 0 {
 			continue
 		}
-		for k, x := range h.r[m] {
-			out[k] += w * (x - r[k])
+		for k := range out {
+			out[k] += w * (h.r[m][from+k] - r[from+k])
 		}
 	}
 }

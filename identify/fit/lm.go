@@ -144,9 +144,9 @@ func (m LM) check(p *Problem) error {
 
 // solution describes where the descent is, on the problem p that is open.
 func (f *descent) solution(p *Problem) *Solution {
-	n, d := len(p.Params), f.slope
+	n, d := len(f.tri.shared), f.slope
 	s := &Solution{
-		Params: slices.Clone(p.Params), Free: make([]int, n), Unit: p.Unit,
+		Params: slices.Clone(p.Params), Free: f.tri.shared, Unit: p.Unit,
 		Objective: "half the sum of squared residuals", Cost: f.cost,
 		Converged: f.converged, Reason: f.reason, Iterations: f.iterations, Trace: f.trace,
 		Extra: map[string]any{"lambda": f.lambda},
@@ -154,7 +154,7 @@ func (f *descent) solution(p *Problem) *Solution {
 	bound := []string{}
 	for j := range s.Params {
 		q := &s.Params[j]
-		q.Value, s.Free[j] = f.theta[j], j
+		q.Value = f.theta[j]
 		if q.Value == q.Lo || q.Value == q.Hi {
 			bound = append(bound, q.Name)
 		}
@@ -185,11 +185,20 @@ func (f *descent) solution(p *Problem) *Solution {
 		s.Extra["relative_offset"] = f.offset
 	}
 	s.Residual, s.Jac = make([]float64, p.Rows), make([]float64, p.Rows*n)
-	for j := range n {
+	for c, j := range s.Free {
 		in := 1 / d.at.slope(j, f.theta[j])
 		for k, v := range d.j[j] {
-			s.Jac[k*n+j] = v * in * f.w[k]
+			s.Jac[k*n+c] = v * in * f.w[k]
 		}
+	}
+	for _, l := range p.Local {
+		b := Block{Free: slices.Clone(l.Params), From: l.From}
+		for _, j := range l.Params {
+			column := floats.MulTo(make([]float64, len(d.j[j])), d.j[j], f.w[l.From:l.To])
+			floats.Scale(1/d.at.slope(j, f.theta[j]), column)
+			b.Jac = append(b.Jac, column)
+		}
+		s.Local = append(s.Local, b)
 	}
 	floats.Scale(-1, floats.MulTo(s.Residual, f.r, f.w))
 	if e, ok := d.crew[0].ev.(Measuring); ok {

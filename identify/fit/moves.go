@@ -12,50 +12,78 @@ import (
 // Linear is the linear model of a solution around its estimate, for questions that need no other fit: how far would the
 // parameters move if the model said something else?
 type Linear struct {
-	s      *Solution
-	moving []int       // free parameters that are not on a bound and have an effect: the others stay
-	x      [][]float64 // their columns of √W·J, of length one
-	length []float64
+	s *Solution
+	*marginal
+	moving []int // columns that are not on a bound and have an effect: the others stay
 	err    []float64
 }
 
 // NewLinear factors the Jacobian of a solution.
 func NewLinear(s *Solution) *Linear {
-	l := &Linear{s: s, err: make([]float64, len(s.Free))}
-	x, length := s.scaled()
+	inside := func(place int) bool {
+		p := &s.Params[place]
+		return p.Value != p.Lo && p.Value != p.Hi
+	}
+	l := &Linear{s: s, marginal: s.marginal(inside), err: make([]float64, len(s.Free))}
 	for j, i := range s.Free {
-		if p := &s.Params[i]; p.Value != p.Lo && p.Value != p.Hi && length[j] > 0 {
-			l.moving, l.x, l.length = append(l.moving, j), append(l.x, x[j]), append(l.length, length[j])
+		if inside(i) && l.length[j] > 0 {
+			l.moving = append(l.moving, j)
 		}
 	}
-	f, se := numeric.NewFactor(len(l.x)), make([]float64, len(l.x))
-	f.AddColumns(l.x, make([]float64, len(s.Residual)))
+	f, se := numeric.NewFactor(len(l.moving)), make([]float64, len(l.moving))
+	f.AddColumns(l.columns(), make([]float64, len(s.Residual)))
 	f.Errors(se)
 	for k, j := range l.moving {
-		l.err[j] = math.Sqrt(s.variance()) * se[k] / l.length[k]
+		l.err[j] = math.Sqrt(s.variance()) * se[k] / l.length[j]
 	}
 	return l
 }
 
-// Err are the classical standard errors of the free parameters, in their units; 0 for those on a bound.
+// columns are those that move.
+func (l *Linear) columns() (x [][]float64) {
+	for _, j := range l.moving {
+		x = append(x, l.x[j])
+	}
+	return x
+}
+
+// Err are the classical standard errors of the parameters in Solution.Free, in their units; 0 for those on a bound.
 func (l *Linear) Err() []float64 { return l.err }
 
-// Move is by how much the free parameters would move, in their units, to first order, if the rows of the model rose by dy, in
+// Move is by how much the parameters of Solution.Searched would move, in their units, to first order, if the rows of the model rose by dy, in
 // the unit of the rows without weights:
 //
 //	Δθ = −J⁺·dy.
 //
 // Nothing moves where the columns depend on each other.
 func (l *Linear) Move(dy []float64) []float64 {
-	b, theta, move := make([]float64, len(dy)), make([]float64, len(l.x)), make([]float64, len(l.err))
+	b, theta, move := make([]float64, len(dy)), make([]float64, len(l.moving)), make([]float64, len(l.err))
 	for k, v := range dy {
 		b[k] = -l.weight(k) * v
 	}
-	f := numeric.NewFactor(len(l.x))
-	f.AddColumns(l.x, b)
-	if f.Solve(theta) == nil {
-		for k, j := range l.moving {
-			move[j] = theta[k] / l.length[k]
+	var own [][]float64 // what local parameters do of it
+	for i := range l.bases {
+		own = append(own, l.bases[i].take(b))
+	}
+	f := numeric.NewFactor(len(l.moving))
+	f.AddColumns(l.columns(), b)
+	if f.Solve(theta) != nil {
+		return make([]float64, l.s.count())
+	}
+	for k, j := range l.moving {
+		move[j] = theta[k] / l.length[j]
+	}
+	for i, block := range l.s.Local {
+		for _, j := range l.moving {
+			floats.AddScaled(own[i], -move[j], l.part[j][i])
+		}
+		rest := l.bases[i].solve(own[i])
+		for _, place := range block.Free {
+			by := 0.0
+			if k := slices.Index(l.bases[i].free, place); k >= 0 {
+				by = rest[k]
+			}
+			move = append(move, by)
 		}
 	}
 	return move
@@ -63,12 +91,19 @@ func (l *Linear) Move(dy []float64) []float64 {
 
 // after is what is left of the residual, weighted, when the rows of the model rise by dy and the parameters move.
 func (l *Linear) after(dy, move []float64) []float64 {
-	e := slices.Clone(l.s.Residual)
+	e, p := slices.Clone(l.s.Residual), len(l.s.Free)
 	for k, v := range dy {
 		e[k] -= l.weight(k) * v
+		for j, by := range move[:p] {
+			e[k] -= by * l.s.Jac[k*p+j]
+		}
 	}
-	for k, j := range l.moving {
-		floats.AddScaled(e, -move[j]*l.length[k], l.x[k])
+	move = move[p:]
+	for _, b := range l.s.Local {
+		for k, column := range b.Jac {
+			floats.AddScaled(e[b.From:b.From+len(column)], -move[k], column)
+		}
+		move = move[len(b.Free):]
 	}
 	return e
 }

@@ -35,10 +35,45 @@ type Problem struct {
 	Rows   int              // residuals
 	Unit   string           // of the residuals
 	New    func() Evaluator // one per worker; an evaluator is not for concurrent use
+	Local  []Local          // parameters that move some rows only; nil: every one moves all
 
 	// Horizon is the same problem on the first share (0 … 1] of every record: what a fit that grows its horizon starts with.
 	// nil: cannot be shortened. Rows of the shorter problem are fewer.
 	Horizon func(share float64) *Problem
+}
+
+// Local are parameters that move the rows From … To − 1 alone, such as where one of many records begins. Blocks rise and do not
+// overlap. Work on them grows with their number, that on other parameters with its square.
+type Local struct {
+	Params   []int // places in Problem.Params
+	From, To int
+}
+
+// extent is which rows every parameter moves, from the first to the one behind the last.
+func (p *Problem) extent() (from, to []int) {
+	from, to = make([]int, len(p.Params)), slices.Repeat([]int{p.Rows}, len(p.Params))
+	for _, l := range p.Local {
+		for _, j := range l.Params {
+			from[j], to[j] = l.From, l.To
+		}
+	}
+	return from, to
+}
+
+// shared are the parameters that are not local.
+func (p *Problem) shared() (shared []int) {
+	local := make([]bool, len(p.Params))
+	for _, l := range p.Local {
+		for _, j := range l.Params {
+			local[j] = true
+		}
+	}
+	for j, own := range local {
+		if !own {
+			shared = append(shared, j)
+		}
+	}
+	return shared
 }
 
 // Cost is that of residuals of the given root of mean square.
@@ -72,8 +107,8 @@ type Batcher interface {
 
 // Differentiable is an Evaluator that knows its derivatives, in the units of the parameters.
 type Differentiable interface {
-	// Columns gives ∂r/∂θ_j at theta, a slice of Problem.Rows for every j. They are valid until the evaluator runs again, and
-	// not to be written to.
+	// Columns gives ∂r/∂θ_j at theta, a slice of Problem.Rows for every j, of a local parameter of its own rows. They are valid until
+	// the evaluator runs again, and not to be written to.
 	Columns(theta []float64) (j [][]float64, st engine.Status)
 }
 

@@ -13,6 +13,7 @@ import (
 type Solution struct {
 	Params []Param // of the model, the fixed ones too; Value is the estimate
 	Free   []int   // places in Params of the columns of Jac
+	Local  []Block // parameters that move some rows only, which have no column in Jac
 
 	// One row per number that was explained, in order of time within each piece. Weighted if the fit was weighted, Jac and
 	// Measured then alike.
@@ -58,6 +59,22 @@ type Solution struct {
 	Refused []Indistinct       // parameters that the method itself found out of reach of the data
 	Halved  map[string]float64 // values with simulation steps half as long; nil: not known
 	Extra   map[string]any     // numbers of this method, by documented name, for the JSON of the result
+}
+
+// Block is the Jacobian of parameters that move the rows from From on alone.
+type Block struct {
+	Free []int       // places in Params
+	From int         // row
+	Jac  [][]float64 // columns ∂model/∂θ of these rows, weighted as Solution.Jac
+}
+
+// Searched are the places in Params of all that was searched: Free, and behind it those of Local.
+func (s *Solution) Searched() []int {
+	all := slices.Clone(s.Free)
+	for _, b := range s.Local {
+		all = append(all, b.Free...)
+	}
+	return all
 }
 
 // MayBeZero tells of parameters of which zero is as good a value as any: a constant force, a lag, the line from which an angle

@@ -88,7 +88,7 @@ func Unmodelled(s *Solution, suspects []Suspect, harm map[string]float64) (found
 			rows = all
 		}
 		x := s.explained(rows)
-		if x.q == nil || 2*len(x.q) >= len(x.e) {
+		if x.q == nil || 2*x.columns() >= len(x.e) {
 			break
 		}
 		x.extend(columns, rows)
@@ -135,14 +135,64 @@ func (s *Solution) explained(rows []int) *explained {
 	p := len(s.Free)
 	x := &explained{e: taken(func(k int) float64 { return s.Residual[k] }, rows), series: s.Dt > 0}
 	x.pieces = PiecesOf(rows, s.Pieces)
+	x.known(s, rows)
+	x.free(x.e)
 	for j := range p {
-		x.add(taken(func(k int) float64 { return s.Jac[k*p+j] }, rows), 1e-6)
+		x.add(x.taken(func(k int) float64 { return s.Jac[k*p+j] }, rows), 1e-6)
 	}
 	for _, q := range x.q { // what these rows alone would have said
 		floats.AddScaled(x.e, -floats.Dot(q, x.e), q)
 	}
 	x.cells, x.clusters = s.cells(rows)
 	return x
+}
+
+// known finds the bases of the local parameters on some of the rows.
+func (x *explained) known(s *Solution, rows []int) {
+	x.drawn = make([]float64, len(rows))
+	for _, block := range s.Local {
+		var b basis
+		b.from, _ = slices.BinarySearch(rows, block.From)
+		b.to, _ = slices.BinarySearch(rows, block.From+len(block.Jac[0]))
+		for _, column := range block.Jac {
+			b.add(taken(func(k int) float64 { return column[k-block.From] }, rows[b.from:b.to]), 1e-6)
+		}
+		x.local = append(x.local, b)
+		for _, q := range b.q {
+			for k, v := range q {
+				x.drawn[b.from+k] += v * v
+			}
+		}
+	}
+}
+
+// columns is the number of those that explain the rows.
+func (x *explained) columns() int {
+	n := len(x.q)
+	for i := range x.local {
+		n += len(x.local[i].q)
+	}
+	return n
+}
+
+// free takes the local parameters out of a column; nothing is left of one that they make up.
+func (x *explained) free(column []float64) []float64 {
+	if len(x.local) == 0 {
+		return column
+	}
+	whole := floats.Norm(column, 2)
+	for i := range x.local {
+		x.local[i].take(column)
+	}
+	if !(floats.Norm(column, 2) > 1e-6*whole) {
+		clear(column)
+	}
+	return column
+}
+
+// taken are the rows of a column without what local parameters do of it.
+func (x *explained) taken(c func(k int) float64, rows []int) []float64 {
+	return x.free(taken(c, rows))
 }
 
 // cellsAcross is the number of cells in the range of the position, and in that of the velocity.
@@ -192,7 +242,7 @@ func (x *explained) clustered(g [][]float64) []float64 {
 // extend adds what was found before.
 func (x *explained) extend(columns []func(k int) float64, rows []int) {
 	for _, column := range columns {
-		if x.add(taken(column, rows), 1e-3) {
+		if x.add(x.taken(column, rows), 1e-3) {
 			z := x.q[len(x.q)-1]
 			floats.AddScaled(x.e, -floats.Dot(z, x.e), z)
 		}
@@ -209,7 +259,7 @@ func (x *explained) search(s *Solution, whole *explained, all []int, suspects []
 			continue
 		}
 		for _, c := range sp.Columns {
-			of[i] = append(of[i], taken(c, rows))
+			of[i] = append(of[i], x.taken(c, rows))
 		}
 	}
 	tries := float64(len(suspects))
@@ -253,7 +303,7 @@ func (x *explained) search(s *Solution, whole *explained, all []int, suspects []
 func (x *explained) without(sp *Suspect, b []float64, rows []int) []float64 {
 	bias := make([]float64, len(rows))
 	for j, c := range sp.Columns {
-		floats.AddScaled(bias, b[j], taken(c, rows))
+		floats.AddScaled(bias, b[j], x.taken(c, rows))
 	}
 	products := make([]float64, len(x.q))
 	for i, q := range x.q {
@@ -336,6 +386,8 @@ func (s *span) solve(b []float64) []float64 {
 type explained struct {
 	span
 	e      []float64 // what is left over
+	local  []basis   // of local parameters, on these rows
+	drawn  []float64 // by how much these draw each row to themselves
 	pieces []int
 	series bool
 
@@ -374,7 +426,7 @@ func (x *explained) try(columns [][]float64) (f finding, ok bool) {
 	}
 	m := len(y.kept)
 	n := len(x.e)
-	if m == 0 || n <= 2*(first+m) {
+	if m == 0 || n <= 2*(x.columns()+m) {
 		return f, false
 	}
 	e := slices.Clone(x.e)
@@ -430,7 +482,7 @@ func (x *explained) try(columns [][]float64) (f finding, ok bool) {
 func (x *explained) errors(q [][]float64, first int, e []float64) (g [][]float64, cov []float64, lags int) {
 	free := slices.Clone(e)
 	for k := range free {
-		h := 0.0
+		h := x.drawn[k]
 		for _, c := range q {
 			h += c[k] * c[k]
 		}

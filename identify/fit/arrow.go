@@ -1,0 +1,112 @@
+package fit
+
+import "hilrig/engine/numeric"
+
+// An arrow is the factor of columns some of which stand in blocks of rows, each of its own. Of every block these are eliminated first,
+//
+//	Qᵀ·[A_own A_shared b] = [R_own R_shared c; 0 A' b'],
+//
+// and what is left goes to the factor of the others, with the rows of no block. So work and room grow with the number of blocks, not with
+// its square.
+type arrow struct {
+	own    [][]int // columns of every block
+	shared []int   // the others
+	heads  []head  // of the blocks
+	tri    *numeric.Factor
+	part   *numeric.Factor // of the block at work
+	rest   float64         // sum of squares that no column of a block explains
+}
+
+// head are rows of a factor, upper triangular: those of a block, or all of what is left.
+type head struct {
+	at   []int     // columns
+	r, c []float64 // rows of so many numbers, and the right-hand side
+}
+
+// newArrow is one for the parameters of a problem, which eats so many rows at a time.
+func newArrow(p *Problem, rows int) *arrow {
+	a := &arrow{shared: p.shared(), heads: make([]head, len(p.Local))}
+	most := 0
+	for _, l := range p.Local {
+		a.own = append(a.own, append([]int{}, l.Params...))
+		most = max(most, len(l.Params))
+	}
+	a.tri = numeric.NewFactorBlock(len(a.shared), max(rows, 1))
+	a.part = numeric.NewFactor(most + len(a.shared))
+	return a
+}
+
+// reset empties it.
+func (a *arrow) reset() {
+	a.tri.Resize(len(a.shared))
+	a.rest = 0
+}
+
+// open begins block i: its own columns come first.
+func (a *arrow) open(i int) (part *numeric.Factor, at []int) {
+	a.part.Resize(len(a.own[i]) + len(a.shared))
+	h := &a.heads[i]
+	h.at = append(append(h.at[:0], a.own[i]...), a.shared...)
+	return a.part, h.at
+}
+
+// close eliminates the own columns of block i.
+func (a *arrow) close(i int) {
+	r, c := a.part.Triangle()
+	h, own, n := &a.heads[i], len(a.own[i]), len(c)
+	h.r, h.c = append(h.r[:0], r[:own*n]...), append(h.c[:0], c[:own]...)
+	for k := own; k < n; k++ {
+		a.tri.Add(r[k*n+own:k*n+n], c[k])
+	}
+	a.rest += a.part.SumSquares()
+}
+
+// left is the head of what is left of the blocks.
+func (a *arrow) left() head {
+	r, c := a.tri.Triangle()
+	return head{a.shared, r, c}
+}
+
+// each calls see with all heads.
+func (a *arrow) each(see func(h *head)) {
+	for i := range a.heads {
+		see(&a.heads[i])
+	}
+	h := a.left()
+	see(&h)
+}
+
+// explained and unexplained are the parts of the sum of squares of the right-hand side that the columns explain and do not.
+func (a *arrow) explained() (sum float64) {
+	a.each(func(h *head) {
+		for _, v := range h.c {
+			sum += v * v
+		}
+	})
+	return sum
+}
+
+func (a *arrow) unexplained() float64 { return a.rest + a.tri.SumSquares() }
+
+// solve writes the solution to x, by column; 0 for a column without any size of its own.
+func (a *arrow) solve(x []float64) {
+	h := a.left()
+	h.backward(x)
+	for i := range a.heads {
+		a.heads[i].backward(x)
+	}
+}
+
+// backward solves the rows for their leading columns; the others are known.
+func (h *head) backward(x []float64) {
+	n := len(h.at)
+	for k := len(h.c) - 1; k >= 0; k-- {
+		s := h.c[k]
+		for j := k + 1; j < n; j++ {
+			s -= h.r[k*n+j] * x[h.at[j]]
+		}
+		if x[h.at[k]] = 0; h.r[k*n+k] != 0 {
+			x[h.at[k]] = s / h.r[k*n+k]
+		}
+	}
+}
