@@ -122,7 +122,7 @@ func (c *covariance) local(s *Solution, m *marginal, root *mat.Dense, scores []f
 			if s.Dt > 0 {
 				lags = min(c.lags, len(g)/4)
 				if root == nil {
-					lags = bandwidth([][]float64{g}, len(g), nil)
+					lags = bandwidth([][]float64{g}, len(g), nil, s.Lags)
 				}
 			}
 			robust := windows([][]float64{g}, nil, len(g), lags, nil)[0]
