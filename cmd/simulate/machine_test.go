@@ -372,28 +372,27 @@ func TestMachineStops(t *testing.T) {
 }
 
 // machineText runs a machine file in memory.
-func machineText(t *testing.T, text string) (machineResult, error, string) {
+func machineText(t *testing.T, text string) (r machineResult, said string, err error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "m.yaml")
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	var stdout, stderr bytes.Buffer
-	err := Run(context.Background(), path, Options{Json: true}, &stdout, &stderr)
-	var r machineResult
+	err = Run(context.Background(), path, Options{Json: true}, &stdout, &stderr)
 	if stdout.Len() > 0 {
 		if err := json.Unmarshal(stdout.Bytes(), &r); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return r, err, stderr.String()
+	return r, stderr.String(), err
 }
 
 // A parallelogram of other lengths and masses turns over its flat positions at several tolerances: (2/3·mp + mb)·p²·θ″ = −g·p·(mp + mb)·cos θ (SciPy: DOP853, 1e-13), and
 // no run of it is doubted.
 func TestOneFourBar(t *testing.T) {
 	for _, tolerance := range []string{"1e-8", "1e-10", "1e-11", "1e-10\nconstraints: ggl"} {
-		r, err, said := machineText(t, `
+		r, said, err := machineText(t, `
 version: 1
 machine:
   gravity: [0, -9.81, 0]
@@ -428,12 +427,12 @@ duration: %[4]s
 tolerance: 1e-11
 `, 0.3*length, mass, velocity, duration, how, 0.05*length, 0.1*length, 0.4*length, 0.35*length, 0.001*mass*length*length)
 	}
-	large, err, said := machineText(t, text(1, 1, 3, "0.5 s", "projection"))
+	large, said, err := machineText(t, text(1, 1, 3, "0.5 s", "projection"))
 	if err != nil {
 		t.Fatal(err, said)
 	}
 	for _, how := range multibody.Formulations() {
-		small, err, said := machineText(t, text(0.01, 1e-6, 30, "0.05 s", how))
+		small, said, err := machineText(t, text(0.01, 1e-6, 30, "0.05 s", how))
 		if err != nil {
 			t.Fatal(how, err, said)
 		}
@@ -453,10 +452,10 @@ machine:
   bodies:
     a: {parent: ground, joint: {kind: spherical}, mass: 1, com: [0.3, 0.1, 0.5], inertia: [0.1, 0.1, 0.1], start: {turn: [1, 2, 0.3]}}
 `
-	if r, err, said := machineText(t, arm+"start: {equilibrium: true}\nduration: 0.1 s\n"); err != nil || math.Abs(r.End["potential_J"]+9.81*math.Sqrt(0.35)) > 1e-9 {
+	if r, said, err := machineText(t, arm+"start: {equilibrium: true}\nduration: 0.1 s\n"); err != nil || math.Abs(r.End["potential_J"]+9.81*math.Sqrt(0.35)) > 1e-9 {
 		t.Errorf("at rest: %v, %v J\n%s", err, r.End["potential_J"], said)
 	}
-	if r, err, said := machineText(t, arm+"tolerance: 1e-3\nduration: 60 s\n"); report.ExitCode(err) != report.Quality || !strings.Contains(said, "the energies miss") {
+	if r, said, err := machineText(t, arm+"tolerance: 1e-3\nduration: 60 s\n"); report.ExitCode(err) != report.Quality || !strings.Contains(said, "the energies miss") {
 		t.Errorf("coarse: %v, energies miss %g\n%s", err, r.Metrics["energy_error_relative"], said)
 	}
 }
