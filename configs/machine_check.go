@@ -363,6 +363,10 @@ func (m *Machine) checkEnds(r *schema.Report) {
 		s := &m.Shafts[i]
 		known("machine.shafts."+s.Name+".a", "joint", s.A, ground)
 		known("machine.shafts."+s.Name+".b", "joint", s.B, ground)
+		turns(r, "machine.shafts."+s.Name, s.Ratio)
+		if at := "machine.shafts." + s.Name; s.Efficiency == 1 && s.Back == nil && s.Speed != 0 {
+			r.Warnf(at+".efficiency_speed", "%s.efficiency_speed: not used: the gear has no efficiency below 1", at)
+		}
 		if s.Efficiency < 1 && s.Speed == 0 {
 			at := "machine.shafts." + s.Name + ".efficiency_speed"
 			r.Errorf(at, "%s is missing: the speed of a at which the loss is 76 %% developed", at)
@@ -377,6 +381,7 @@ func (m *Machine) checkEnds(r *schema.Report) {
 		s := &m.Stops[i]
 		known("machine.stops."+s.Name+".a", "joint", s.A, bodies)
 		known("machine.stops."+s.Name+".b", "joint", s.B, ground)
+		turns(r, "machine.stops."+s.Name, s.Ratio)
 	}
 	for i := range m.Circuit {
 		e := &m.Circuit[i]
@@ -388,6 +393,13 @@ func (m *Machine) checkEnds(r *schema.Report) {
 				r.Errorf(at+"."+key, "%s.%s is missing", at, key)
 			}
 		}
+	}
+}
+
+// turns refuses a ratio of 0.
+func turns(r *schema.Report, at string, ratio float64) {
+	if at += ".ratio"; ratio == 0 && !r.Bad(at) {
+		r.Errorf(at, "%s: 0, want a number other than 0", at)
 	}
 }
 

@@ -52,6 +52,16 @@ func TestMachineElementsRefuse(t *testing.T) {
 		{dcMotor + ", voltage: 2}\n  rows:\n    r: {of: {slide: 1}, current: {motor: 2}, offset: 1 rad/s}\n", "machine.rows.r.offset: in rad/s"},
 		{"constraints: ggl\n" + dcMotor + ", voltage: 2}\n  rows:\n    r: {of: {slide: 1}, current: {motor: 2}}\n", "constraints: ggl does not know rows"},
 		{dcMotor + ", nodes: [a, ground]}\n  circuit:\n    s: {kind: voltage-source, from: a, to: ground, pwm: {frequency: 1 kHz, high: 10, duty: 1.5}}\n", "machine.circuit.s.pwm.duty: 1.5, want 0 to 1"},
+		{oneElement("capacitor, C: 1 mF, R: 5"), "machine.circuit.x.R: belongs to resistor, inductor, voltage-source; this is of kind capacitor"},
+		{oneElement("resistor, R: 5, C: 1 mF"), "machine.circuit.x.C: belongs to capacitor"},
+		{oneElement("resistor, R: 5, voltage: 3"), "machine.circuit.x.voltage: belongs to voltage-source"},
+		{oneElement("switch, on: 1, off: 1e5, closed: 1, knee: 0.7"), "machine.circuit.x.knee: belongs to diode"},
+		{oneElement("current-source, current: 1, R: 5"), "machine.circuit.x.R: belongs to"},
+		{oneElement("resistor, R: 5, pwm: {frequency: 1 kHz, high: 10, duty: 0.5}"), "machine.circuit.x.pwm: belongs to voltage-source, switch"},
+		{oneElement("diode, off: 1e5"), "machine.circuit.x.on is missing"},
+		{oneElement("resistor"), "machine.circuit.x.R is missing"},
+		{"  stops:\n    x: {a: rot, ratio: 0, travel: [-1 rad, 1 rad], stiffness: 100}\n", "machine.stops.x.ratio: 0, want a number other than 0"},
+		{"  shafts:\n    x: {a: rot, b: ground, ratio: 0, stiffness: 100}\n", "machine.shafts.x.ratio: 0"},
 		{dcMotor + ", voltage: 2, cogging: [{amplitude: 1, order: 2}]}\n", "machine.motors.motor.cogging: has no effect on a motor of kind dc"},
 		{"  motors:\n    m: {kind: three-phase, joint: rot, R: 1, Ld: 1 mH, Lq: 1 mH, psi: 0.1, pole_pairs: 2, L0: 1 mH, nodes: [a, b]}\n", "machine.motors.m.nodes: 2, want three"},
 	} {
@@ -64,6 +74,11 @@ func TestMachineElementsRefuse(t *testing.T) {
 			t.Errorf("%s\ngot %v\nwant %q", c.text, err, c.want)
 		}
 	}
+}
+
+// oneElement is a motor with an element beside it.
+func oneElement(keys string) string {
+	return dcMotor + ", nodes: [a, ground]}\n  circuit:\n    s: {kind: voltage-source, from: a, to: ground, voltage: 5, R: 0.1}\n    x: {kind: " + keys + ", from: a, to: ground}\n"
 }
 
 // A magnet without a seat ends the run where its formula does, in both directions of its joint the same, by both integrators.

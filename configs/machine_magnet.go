@@ -3,6 +3,8 @@ package configs
 import (
 	"cmp"
 	"math"
+	"slices"
+	"strings"
 
 	"hilrig/configs/schema"
 	"hilrig/engine/circuit"
@@ -202,6 +204,27 @@ func fits(r *schema.Report, at, unit string) {
 	}
 }
 
+// elementKeys are the keys of a circuit element that not all kinds have, and the kinds that want them.
+var elementKeys = []struct {
+	key       string
+	of, needs []string
+}{
+	{"R", []string{"resistor", "inductor", "voltage-source"}, []string{"resistor"}},
+	{"L", []string{"inductor"}, []string{"inductor"}},
+	{"start_current", []string{"inductor"}, nil},
+	{"C", []string{"capacitor"}, []string{"capacitor"}},
+	{"start_voltage", []string{"capacitor"}, nil},
+	{"voltage", []string{"voltage-source"}, nil},
+	{"current", []string{"current-source"}, nil},
+	{"closed", []string{"switch"}, nil},
+	{"pwm", []string{"voltage-source", "switch"}, nil},
+	{"on", []string{"switch", "diode"}, []string{"switch", "diode"}},
+	{"off", []string{"switch", "diode"}, []string{"switch", "diode"}},
+	{"knee", []string{"diode"}, nil},
+	{"windings", []string{"transformer"}, nil},
+	{"coupling", []string{"transformer"}, nil},
+}
+
 // checkElements wants of the circuit what the kinds differ in.
 func (m *Machine) checkElements(r *schema.Report) {
 	for i := range m.Circuit {
@@ -210,16 +233,19 @@ func (m *Machine) checkElements(r *schema.Report) {
 		if r.Bad(at) || e.Kind == "" {
 			continue
 		}
-		only := func(is bool, key, kinds string) {
-			if is && !r.Bad(at+"."+key) {
-				r.Errorf(at+"."+key, "%s.%s: belongs to %s; this is a %s", at, key, kinds, e.Kind)
+		for _, k := range elementKeys {
+			key := at + "." + k.key
+			if r.Given(key) && !slices.Contains(k.of, e.Kind) && !r.Bad(key) {
+				r.Errorf(key, "%s: belongs to %s; this is of kind %s", key, strings.Join(k.of, ", "), e.Kind)
+			}
+			if slices.Contains(k.needs, e.Kind) && !r.Given(key) && !r.Bad(key) {
+				r.Errorf(key, "%s is missing", key)
 			}
 		}
 		core, pulsed := e.Kind == "transformer", e.Kind == "voltage-source" || e.Kind == "switch"
-		only(e.PWM != nil && !pulsed, "pwm", "a voltage-source or a switch")
-		only(len(e.Windings) > 0 && !core, "windings", "a transformer")
-		only(e.Coupling != 0 && !core, "coupling", "a transformer")
-		only(core && e.From+e.To != "", "from", "an element with two ends: each winding has its own")
+		if core && e.From+e.To != "" && !r.Bad(at+".from") {
+			r.Errorf(at+".from", "%s.from: belongs to an element with two ends; this is a transformer, and each winding has its own", at)
+		}
 		if p := e.PWM; p != nil && pulsed {
 			if e.Voltage != nil || e.Closed != nil {
 				r.Errorf(at+".pwm", "%s.pwm: voltage or closed say it already; leave one of them out", at)

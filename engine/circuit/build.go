@@ -137,7 +137,7 @@ func (b *builder) group(name string, f Field, axis int, branches []Winding) {
 	b.c.groups = append(b.c.groups, group{name: name, field: f, axis: axis, first: len(b.c.windings), m: m, mag: newMagnetic(m), static: f.Static()})
 	for _, w := range branches {
 		b.want(w.R >= 0, "R", w.R, "Ω", "≥ 0")
-		b.want(finite(w.I0), "I0", w.I0, "A", "a finite number")
+		b.want(finite(w.I0), "start current", w.I0, "A", "a finite number")
 		p := winding{name: w.Name, from: b.node(w.From), to: b.node(w.To), r: w.R, heat: -1}
 		b.c.windings = append(b.c.windings, p)
 		b.edge(w.Name, p.from, p.to, inductive)
@@ -235,7 +235,7 @@ func (b *builder) try() {
 			names = append(names, c.injections[max(k, ^k)].name)
 		}
 		if math.Abs(sum) > 1e-9*scale {
-			b.errs = append(b.errs, fmt.Errorf("%w: %s have no other way than each other, but %.6g A is left over; change their I0", ErrStart, strings.Join(names, ", "), sum))
+			b.errs = append(b.errs, fmt.Errorf("%w: %s have no other way than each other, but %.6g A is left over; change their currents at the start", ErrStart, strings.Join(names, ", "), sum))
 		}
 	}
 	q := make([]float64, c.axes)

@@ -164,7 +164,7 @@ func (e *Inductor) add(b *builder) {
 
 func (e *Capacitor) add(b *builder) {
 	b.want(e.C > 0, "C", e.C, "F", "> 0")
-	b.want(finite(e.U0), "U0", e.U0, "V", "a finite number")
+	b.want(finite(e.U0), "start voltage", e.U0, "V", "a finite number")
 	b.lead(lead{name: e.Name, cap: len(b.c.capacitors), axis: -1}, e.From, e.To)
 	b.c.capacitors = append(b.c.capacitors, capacitor{e.Name, e.C, len(b.c.leads) - 1})
 	b.volts = append(b.volts, e.U0)
@@ -184,15 +184,15 @@ func (e *CurrentSource) add(b *builder) {
 }
 
 func (e *Switch) add(b *builder) {
-	b.want(e.Ron > 0, "Ron", e.Ron, "Ω", "> 0")
-	b.want(e.Roff > e.Ron, "Roff", e.Roff, "Ω", "> Ron")
+	b.want(e.Ron > 0, "on", e.Ron, "Ω", "> 0")
+	b.want(e.Roff > e.Ron, "off", e.Roff, "Ω", "above on")
 	b.conductor(conductor{name: e.Name, kind: switched, g: 1 / e.Roff, on: 1 / e.Ron, off: 1 / e.Roff, closed: b.source("Closed", e.Closed)}, e.From, e.To)
 }
 
 func (e *Diode) add(b *builder) {
-	b.want(e.Ron > 0, "Ron", e.Ron, "Ω", "> 0")
-	b.want(e.Roff > e.Ron, "Roff", e.Roff, "Ω", "> Ron")
-	b.want(e.Knee >= 0, "Knee", e.Knee, "V", "≥ 0")
+	b.want(e.Ron > 0, "on", e.Ron, "Ω", "> 0")
+	b.want(e.Roff > e.Ron, "off", e.Roff, "Ω", "above on")
+	b.want(e.Knee >= 0, "knee", e.Knee, "V", "≥ 0")
 	b.conductor(conductor{name: e.Name, kind: rectifying, g: 1 / e.Roff, on: 1 / e.Ron, off: 1 / e.Roff, knee: e.Knee}, e.From, e.To)
 }
 
@@ -209,7 +209,7 @@ func (e *DC) add(b *builder) {
 			b.fault("L: 0 H with a brush drop or a thermal capacity: a quasi-static armature has neither, give it an inductance")
 		}
 		if e.I0 != 0 {
-			b.fault("I0: %g A with L = 0: without an inductance the current is no state", e.I0)
+			b.fault("%g A at the start with L = 0: without an inductance the current is no state", e.I0)
 		}
 		r := m.R * (1 + th.CopperTC*(th.Ambient-t20))
 		b.lead(lead{name: e.Name, r: r, cap: -1, axis: e.Axis, k: m.K}, e.From, e.To)
