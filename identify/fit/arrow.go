@@ -12,6 +12,7 @@ type arrow struct {
 	own    [][]int // columns of every block
 	shared []int   // the others
 	heads  []head  // of the blocks
+	tail   head    // of what is left of them
 	tri    *numeric.Factor
 	part   *numeric.Factor // of the block at work
 	rest   float64         // sum of squares that no column of a block explains
@@ -62,9 +63,10 @@ func (a *arrow) close(i int) {
 }
 
 // left is the head of what is left of the blocks.
-func (a *arrow) left() head {
+func (a *arrow) left() *head {
 	r, c := a.tri.Triangle()
-	return head{a.shared, r, c}
+	a.tail = head{a.shared, r, c}
+	return &a.tail
 }
 
 // each calls see with all heads.
@@ -72,8 +74,7 @@ func (a *arrow) each(see func(h *head)) {
 	for i := range a.heads {
 		see(&a.heads[i])
 	}
-	h := a.left()
-	see(&h)
+	see(a.left())
 }
 
 // explained and unexplained are the parts of the sum of squares of the right-hand side that the columns explain and do not.
@@ -90,8 +91,7 @@ func (a *arrow) unexplained() float64 { return a.rest + a.tri.SumSquares() }
 
 // solve writes the solution to x, by column; 0 for a column without any size of its own.
 func (a *arrow) solve(x []float64) {
-	h := a.left()
-	h.backward(x)
+	a.left().backward(x)
 	for i := range a.heads {
 		a.heads[i].backward(x)
 	}

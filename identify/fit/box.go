@@ -120,8 +120,7 @@ func (f *descent) reduced(lambda float64) {
 		f.damp(part, u.own[i], lambda)
 		u.close(i)
 	}
-	h := t.left()
-	f.reduce(u.tri, len(u.shared), &h)
+	f.reduce(u.tri, len(u.shared), t.left())
 	f.damp(u.tri, u.shared, lambda)
 }
 
