@@ -178,6 +178,9 @@ func (c *MachineFit) checkMachine(r *schema.Report) error {
 	var joints []string
 	for i := range m.Bodies {
 		b := &m.Bodies[i]
+		if b.Flexible != nil {
+			r.Errorf("machine", "machine: body %s of %s is flexible: its torques are not linear in ten inertial parameters. Fit it by its response, docs/identify-response.md, or make it rigid", b.Name, c.Machine)
+		}
 		switch b.Joint.Kind {
 		case "fixed":
 			continue

@@ -82,7 +82,7 @@ func TestElasticArm(t *testing.T) {
 
 // An arm that is clamped sags under its own weight and that of its load as beams do: ρ·A·g·L⁴/(8·EI) + m·g·L³/(3·EI), either way.
 func TestElasticArmSags(t *testing.T) {
-	for _, k := range []struct{ bends, gravity string }{{"y", "[0, -9.81, 0]"}, {"y", "[0, 9.81, 0]"}, {"z", "[0, 0, -9.81]"}} {
+	for _, k := range []struct{ bends, gravity string }{{"y", "[0, -9.81, 0]"}, {"y", "[0, 9.81, 0]"}, {"z", "[0, 0, -9.81]"}, {"z", "[0, 0, 9.81]"}} {
 		c := elasticArm(t, "gravity: [0, 0, 0]", "gravity: "+k.gravity, "modes: 3", "modes: 16\n        bends: "+k.bends, "load:\n", "load:\n",
 			"joint: {kind: revolute, armature: 0.02 kg·m², damping: 0.002 N·m·s/rad, "+wholeEffort+"}", "joint: {kind: fixed}\n      mass: 1 kg",
 			"duration: 2 s", "duration: 2 s\nstart: {equilibrium: true}", "second_moment: 45 mm⁴", "second_moment: 4500 mm⁴")
@@ -135,5 +135,13 @@ func TestElasticArmRefused(t *testing.T) {
 		"      flexible: {length: 0.4 m, young: 210 GPa, second_moment: 45 mm⁴, area: 60 mm², density: 7850 kg/m³}\n", 1)
 	if _, err := LoadBytes("rig.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), "the bodies of a mechanism are rigid") {
 		t.Errorf("mechanism: %v", err)
+	}
+}
+
+// Torques do not tell the parameters of a body that bends.
+func TestElasticArmHasNoRegression(t *testing.T) {
+	const fit = `{version: 1, machine: machine/elastic-arm.yaml, data: {file: run.csv, time: {name: t, unit: s}, joints: {hub: {position: {name: q, unit: rad}, torque: {name: u, unit: N·m}}}}}`
+	if _, _, err := MachineFitBytes("fit.yaml", []byte(fit)); err == nil || !strings.Contains(err.Error(), "body arm of machine/elastic-arm.yaml is flexible") {
+		t.Error(err)
 	}
 }

@@ -275,9 +275,9 @@ func TestSingularPosition(t *testing.T) {
 	}
 }
 
-// A mass on two slides at a distance from a point is a pendulum; its independent coordinate changes every quarter of a turn.
-func TestPartitionSwitches(t *testing.T) {
-	s := Spec{
+// slidesOnString is a mass on two slides at a distance from a point.
+func slidesOnString() Spec {
+	return Spec{
 		Gravity: r3.Vec{Y: -9.81},
 		Bodies: []Body{
 			{Name: "x", Joint: Joint{Kind: Prismatic, Axis: r3.Vec{X: 1}}, Inertia: Inertia{}},
@@ -285,6 +285,11 @@ func TestPartitionSwitches(t *testing.T) {
 		},
 		Cuts: []Cut{{Name: "string", Kind: CutDistance, A: "ground", B: "y", Length: 0.5}},
 	}
+}
+
+// A mass on two slides at a distance from a point is a pendulum; its independent coordinate changes every quarter of a turn.
+func TestPartitionSwitches(t *testing.T) {
+	s := slidesOnString()
 	m, d := build(t, s)
 	p := NewPartition(m)
 	energy := func(q, v []float64) float64 {
@@ -329,14 +334,7 @@ func TestPartitionSwitches(t *testing.T) {
 
 // The same mass with the integrator: it meets the pendulum's equation, integrated alone, and chooses other coordinates as it goes round.
 func TestPartitionedIntegrator(t *testing.T) {
-	s := Spec{
-		Gravity: r3.Vec{Y: -9.81},
-		Bodies: []Body{
-			{Name: "x", Joint: Joint{Kind: Prismatic, Axis: r3.Vec{X: 1}}, Inertia: Inertia{}},
-			{Name: "y", Parent: "x", Joint: Joint{Kind: Prismatic, Axis: r3.Vec{Y: 1}}, Inertia: Inertia{Mass: 2}},
-		},
-		Cuts: []Cut{{Name: "string", Kind: CutDistance, A: "ground", B: "y", Length: 0.5}},
-	}
+	s := slidesOnString()
 	pendulum := engine.NewDormandPrince(func(_ float64, x, dx []float64) { dx[0], dx[1] = x[1], -9.81/0.5*math.Sin(x[0]) }, 2)
 	pendulum.Rtol, pendulum.Atol = 1e-13, 1e-13
 	for _, way := range []float64{6, -6} { // m/s: fast enough to go round, either way
