@@ -11,8 +11,6 @@ import (
 	"hilrig/identify/curve"
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
-
-	"gonum.org/v1/gonum/floats"
 )
 
 // bristleMethod is a method of package bristle.
@@ -66,11 +64,14 @@ func (b bristleMethod) run(j *job, ctx context.Context) (*stage, error) {
 		return inverse(m, freedLoads(sol.Params))
 	}
 	if err == nil && sol.Less != nil {
-		st.pushed = func(pushes []func(row int) float64, sizes []float64) [][]float64 {
+		st.pushed = func(pushes []func(row int) float64, size func(i int) float64, every int) [][]float64 {
 			out := make([][]float64, len(pushes))
 			for i, push := range pushes {
-				out[i] = sol.Less(slices.Concat(m.AtSamples(func(row int) float64 { return sizes[i] * push(row) })...))
-				floats.Scale(1/sizes[i], out[i])
+				by := size(i)
+				e := sol.Less(slices.Concat(m.AtSamples(func(row int) float64 { return by * push(row) })...))
+				for k := 0; k < len(e); k += every {
+					out[i] = append(out[i], e[k]/by)
+				}
 			}
 			return out
 		}

@@ -44,23 +44,27 @@ type stage struct {
 	start    []fit.Param
 	settings any
 
-	explain    func(recs []*record.Record) (*fit.Solution, error)                // the same parameters on other records; nil: cannot
-	vary       func(ctx context.Context) []Sensitivity                           // what else could have been taken for granted; nil: nothing
-	inverse    func() *fit.Solution                                              // the recorded force along the recorded motion; nil: the residual is that of a force
-	along      func() *fit.Solution                                              // the same with the derivatives of all loads; nil: the residual is that of a force, or there is none
-	pushed     func(pushes []func(row int) float64, sizes []float64) [][]float64 // how the residual moves with each force at the rows of inverse, which may be tried as large as its size, N; nil: not known
-	runs       int                                                               // of pushed that may be spent; 0: any number
-	weighted   bool                                                              // rows are no plain differences
-	steps      *Stepping                                                         // of the simulation; nil: none was run
-	resample   func(ctx context.Context) (*fit.Resampled, error)                 // nil: cannot
-	suspicions []string                                                          // that reject
-	doubts     []string                                                          // that weaken
-	survivors  [][]float64                                                       // of an evolution, for the descent that follows
-	half       []float64                                                         // regress
-	share      []float64                                                         //
-	terms      []string                                                          //
+	explain    func(recs []*record.Record) (*fit.Solution, error) // the same parameters on other records; nil: cannot
+	vary       func(ctx context.Context) []Sensitivity            // what else could have been taken for granted; nil: nothing
+	inverse    func() *fit.Solution                               // the recorded force along the recorded motion; nil: the residual is that of a force
+	along      func() *fit.Solution                               // the same with the derivatives of all loads; nil: the residual is that of a force, or there is none
+	pushed     pushing                                            // nil: not known
+	runs       int                                                // of pushed that may be spent; 0: any number
+	weighted   bool                                               // rows are no plain differences
+	steps      *Stepping                                          // of the simulation; nil: none was run
+	resample   func(ctx context.Context) (*fit.Resampled, error)  // nil: cannot
+	suspicions []string                                           // that reject
+	doubts     []string                                           // that weaken
+	survivors  [][]float64                                        // of an evolution, for the descent that follows
+	half       []float64                                          // regress
+	share      []float64                                          //
+	terms      []string                                           //
 	warnings   []string
 }
+
+// pushing tells how rows 0, every, 2·every and so on of the residual move for every newton of each force, at the rows of inverse, that is
+// taken from the drive. It may be tried as large as its size (N). A result nil: not known.
+type pushing func(pushes []func(row int) float64, size func(i int) float64, every int) [][]float64
 
 // Run carries out the plan. When ctx ends it, the best so far comes back, marked as interrupted; the error is ctx's only if
 // there is nothing yet. Refusals of the data are *linear.Unidentifiable; other errors are about data (*record.Error),

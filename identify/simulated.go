@@ -160,25 +160,24 @@ func ledNote(noise float64, rotary bool) string {
 	return fmt.Sprintf("the recorded force carries noise of %.2g %s, which a simulation adds up: the simulation is led back along the record, and the residual is what the rows before do not foretell", noise, engine.UnitOn(rotary, "N"))
 }
 
-// underLess tells by how much the residual of a solution moves, to first order, for every newton that is taken from the drive in
-// courses of time given at the rows of inverse, of which the sizes are tried where the model has no derivatives; nil: that cannot
-// be said.
-func underLess(m *axis.Model, sol *fit.Solution) func(pushes []func(row int) float64, sizes []float64) [][]float64 {
+// underLess is the pushing of the stage of a solution. Where the model has no derivatives it is simulated under less force.
+func underLess(m *axis.Model, sol *fit.Solution) pushing {
 	at := valued(sol.Params, sol.Params)
-	return func(pushes []func(row int) float64, sizes []float64) [][]float64 {
-		if out := m.Yields(at, pushes); len(out) > 0 && len(out[0]) == len(sol.Residual) {
+	return func(pushes []func(row int) float64, size func(i int) float64, every int) [][]float64 {
+		rows := (len(sol.Residual) + every - 1) / every
+		if out := m.Yields(at, pushes, every); len(out) > 0 && len(out[0]) == rows {
 			return out
 		}
 		own, out := residuals(m, at), make([][]float64, len(pushes))
 		for i, push := range pushes {
-			e := residuals(m.Pushed(func(row int) float64 { return sizes[i] * push(row) }), at)
+			by := size(i)
+			e := residuals(m.Pushed(func(row int) float64 { return by * push(row) }), at)
 			if len(own) != len(sol.Residual) || len(e) != len(own) {
 				continue
 			}
-			for k := range e {
-				e[k] = (e[k] - own[k]) / sizes[i]
+			for k := 0; k < len(e); k += every {
+				out[i] = append(out[i], (e[k]-own[k])/by)
 			}
-			out[i] = e
 		}
 		return out
 	}

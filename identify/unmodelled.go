@@ -68,7 +68,6 @@ func (st *stage) onMotion(inverse *fit.Solution, suspects []fit.Suspect, few boo
 	seen := map[any]bool{}
 	var kept []fit.Suspect
 	var pushes []func(k int) float64
-	var sizes []float64
 	for _, sp := range suspects {
 		kind := [2]any{sp.Kind, sp.Of}
 		if few && (seen[kind] || len(sp.Columns) > 2) {
@@ -76,11 +75,10 @@ func (st *stage) onMotion(inverse *fit.Solution, suspects []fit.Suspect, few boo
 		}
 		seen[kind] = true
 		kept = append(kept, sp)
-		for _, c := range sp.Columns {
-			pushes, sizes = append(pushes, c), append(sizes, pushShare*force/rms(c))
-		}
+		pushes = append(pushes, sp.Columns...)
 	}
-	moved := st.pushed(pushes, sizes)
+	every := fit.Every(len(st.sol.Residual))
+	moved := st.pushed(pushes, func(i int) float64 { return pushShare * force / rms(pushes[i]) }, every)
 	var out []fit.Suspect
 	for _, sp := range kept {
 		own := moved[:len(sp.Columns)]
@@ -90,7 +88,7 @@ func (st *stage) onMotion(inverse *fit.Solution, suspects []fit.Suspect, few boo
 		}
 		sp.Columns = nil
 		for _, e := range own {
-			sp.Columns = append(sp.Columns, func(k int) float64 { return e[k] })
+			sp.Columns = append(sp.Columns, func(k int) float64 { return e[k/every] })
 		}
 		out = append(out, sp)
 	}

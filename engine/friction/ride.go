@@ -24,6 +24,8 @@ type rider struct {
 	dir   float64 // direction of the slip, 0 while stuck
 	fresh bool    // arrested at the beginning of this part
 	held  bool    // stays stuck until the end of the step
+
+	log *[]Part // of what was done; nil: nobody asks
 }
 
 // glide is ride for the straight contact in the two cases that nearly every step is: stuck throughout, or slipping
@@ -71,7 +73,12 @@ func rideLine(r *MassStep, line straight, m float64, x []float64, in Input, load
 // leaves x as it was, or, if it shows up only behind an event, as it was at the event.
 func ride(res *MassStep, c contact, line straight, m float64, x []float64, in Input, load Load) {
 	r := rider{c: c, line: line, m: m, x: x, z: x[2:], in: in, load: load}
-	if v := x[1]; v > 0 {
+	r.all(res)
+}
+
+// all is the whole step.
+func (r *rider) all(res *MassStep) {
+	if v := r.x[1]; v > 0 {
 		r.dir = 1
 	} else if v < 0 {
 		r.dir = -1
@@ -80,7 +87,7 @@ func ride(res *MassStep, c contact, line straight, m float64, x []float64, in In
 		return
 	}
 	// no event: almost always
-	if h := r.part(res, 0, in.Dt); h != in.Dt && res.Status != engine.NonFinite {
+	if h := r.part(res, 0, r.in.Dt); h != r.in.Dt && res.Status != engine.NonFinite {
 		r.goOn(res, h)
 	}
 }
@@ -124,6 +131,9 @@ func (r *rider) part(p *MassStep, tau, h float64) float64 {
 	return r.stick(p, tau, h)
 }
 
+// note appends a part.
+func (r *rider) note(p Part) { *r.log = append(*r.log, p) }
+
 // level is the break-away friction after a further rest (s).
 func (r *rider) level(rest float64) float64 {
 	if r.c == nil {
@@ -160,6 +170,9 @@ func (r *rider) stick(p *MassStep, tau, h float64) float64 {
 		}
 		if over > 0 {
 			h *= r.release(tau, h, over, u)
+			if r.log != nil {
+				r.note(Part{Tau: tau, H: h, Whole: h, Freed: r.dir, Jumped: h == 0})
+			}
 			if h == 0 {
 				*p = MassStep{}
 				return 0
@@ -225,6 +238,16 @@ func (r *rider) slip(p *MassStep, tau, h float64) float64 {
 		return h
 	}
 	s1 := 2*s - s0
+	if r.log != nil {
+		q := 1.0
+		if s1 <= 0 {
+			q = 0
+			if s0 > 0 {
+				q = min(1, s0/(s0-s1))
+			}
+		}
+		r.note(Part{Tau: tau, H: q * h, Whole: h, V: dir * s0, W: dir * s, End: dir * max(0, s1)})
+	}
 	if s1 > 0 { // slides on
 		p.set(dir*s, dir*f, u, f*s*h, n, status)
 		r.x[0] = x + h*dir*s

@@ -1,8 +1,12 @@
 package friction
 
-import "math"
+import (
+	"math"
 
-// Slopes are the derivatives of a Trial of a law with one state: of its force and of the state at the end, with respect to the
+	"hilrig/engine/numeric"
+)
+
+// Slopes are the derivatives of a Trial of a law with one state or none: of its force and of the state at the end, with respect to the
 // state at the beginning (Z), to the velocity (V), and to every parameter in the order of Params.
 type Slopes struct {
 	ForceZ, StateZ float64
@@ -10,7 +14,7 @@ type Slopes struct {
 	Force, State   []float64 // room for all parameters
 }
 
-// Sloped is a Smooth law with one state whose Trial has derivatives to be had, for the variational equations of a step. They
+// Sloped is a Smooth law with one state or none whose Trial has derivatives to be had, for the variational equations of a step. They
 // hold for Midpoint and Implicit.
 type Sloped interface {
 	Smooth
@@ -82,4 +86,16 @@ func (p *LuGre) TrialSlopes(scheme Scheme, z float64, in Input, d *Slopes) {
 	if p.N0 > 0 && in.N > 0 {
 		f[8] = -k / p.N0 * (zeta + a + s1*rate + p.Sigma2*w)
 	}
+}
+
+// TrialSlopes of Fv·|v|^δ·sgn v.
+func (p *Viscous) TrialSlopes(_ Scheme, _ float64, in Input, d *Slopes) {
+	s, dir := math.Abs(in.V), numeric.Sign(in.V)
+	unit, slope := (&Viscous{Fv: 1, Delta: p.Delta}).power(s)
+	*d = Slopes{ForceV: p.Fv * slope, Force: d.Force, State: d.State}
+	d.Force[0], d.Force[1] = dir*unit, 0
+	if s >= creep {
+		d.Force[1] = dir * p.Fv * unit * math.Log(s)
+	}
+	clear(d.State)
 }

@@ -45,29 +45,33 @@ type Stribeck struct {
 	Curve Curve
 }
 
-// At is the sliding friction (N) and its slope (N·s/m) at the speed s ≥ 0 (m/s).
-func (p *Stribeck) At(s float64) (f, slope float64) {
-	r := s / p.Vs
-	var share, d float64 // and its derivative with respect to r
+// share is what is left of Fs − Fc at r = s/vs ≥ 0, and its derivative.
+func (p *Stribeck) share(r float64) (share, by float64) {
 	switch p.Curve {
 	case HessSoom:
 		share = 1 / (1 + r*r)
-		d = -2 * r * share * share
+		return share, -2 * r * share * share
 	case BoPavelescu:
-		if r > 0 {
-			q := math.Pow(r, p.Delta)
-			share = math.Exp(-q)
-			if share > 0 { // behind it q may be infinite
-				d = -p.Delta * q / r * share
-			}
-		} else {
-			share = 1
+		if r == 0 {
+			return 1, 0
 		}
-	case Tustin:
-		share = math.Exp(-r)
-		d = -share
+		q := r * r
+		if p.Delta != 2 {
+			q = math.Pow(r, p.Delta)
+		}
+		if share = expNeg(q); share > 0 { // behind it q may be infinite
+			by = -p.Delta * q / r * share
+		}
+		return share, by
 	}
-	return p.Fc + (p.Fs-p.Fc)*share + p.Fv*s, (p.Fs-p.Fc)/p.Vs*d + p.Fv
+	share = expNeg(r)
+	return share, -share
+}
+
+// At is the sliding friction (N) and its slope (N·s/m) at the speed s ≥ 0 (m/s).
+func (p *Stribeck) At(s float64) (f, slope float64) {
+	share, by := p.share(s / p.Vs)
+	return p.Fc + (p.Fs-p.Fc)*share + p.Fv*s, (p.Fs-p.Fc)/p.Vs*by + p.Fv
 }
 
 func (p *Stribeck) sliding(z []float64, s0 float64, in Input) (f, slope float64) { return p.At(in.V) }

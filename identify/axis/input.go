@@ -2,6 +2,7 @@ package axis
 
 import (
 	"fmt"
+	"hilrig/engine/numeric"
 	"hilrig/identify/record"
 	"math"
 
@@ -115,9 +116,7 @@ func (l *loads) At(tau, x, v float64) (force, dx, dv float64) {
 	dv = -l.fv
 	if l.q != 0 {
 		force -= l.q * math.Abs(v)
-		if v != 0 {
-			dv -= math.Copysign(l.q, v)
-		}
+		dv -= l.q * numeric.Sign(v)
 	}
 	return force, dx, dv
 }

@@ -54,7 +54,7 @@ func chaosModel(t *testing.T, rec *record.Record) (*Model, []fit.Param) {
 			ps[i].Value = v
 		}
 		if ps[i].Name == "v0" {
-			ps[i].Value = 0.1
+			ps[i].Value = 0.5
 		}
 	}
 	return m, ps

@@ -26,16 +26,22 @@ import (
 // tangent is an evaluator that knows its derivatives.
 type tangent struct {
 	*evaluator
-	laws    [2]friction.Sloped // forward, backward
+	laws    [2]friction.Sloped // forward, backward; nil: a contact with a stick mode
 	slopes  friction.Slopes
-	place   []*float64 // mass, the loads offset, k, sin, cos, fv and q, numbers of the laws
-	first   [2]int     // place of the first number of a law
-	moves   [][]move   // by every free parameter, of its places but those of the laws …
+	stuck   friction.Rigid  // that contact
+	parts   []friction.Part // of a step of it
+	level   []float64       // ∂L/∂θ of its break-away level
+	st      []float64       // ∂τ/∂θ of the beginning of a part
+	held    float64         // N, on the body at rest at the end of the step before; NaN: it moved
+	place   []*float64      // mass, the loads offset, k, sin, cos, fv and q, numbers of the laws
+	first   [2]int          // place of the first number of a law
+	moves   [][]move        // by every free parameter, of its places but those of the laws …
 	bends   [2][][]move
 	sx, sv  []float64   // ∂x/∂θ, ∂v/∂θ
 	sz      []float64   // ∂z/∂θ
 	columns [][]float64 // ∂r/∂θ, of the rows that the parameter moves
 	from    []int       // first row of every column
+	every   int         // rows from one that a column keeps to the next
 	active  [][]int     // of every piece, the columns of what moves it, and behind them that of the command at the end of an interval
 	live    []int       // of the present piece, without that last one
 	lag     int         // the free parameter that is the lag; −1: none
@@ -67,33 +73,35 @@ func (q *plan) tangent(share float64) *tangent {
 		return nil
 	}
 	e := q.evaluator(share)
-	t := &tangent{evaluator: e, lag: -1}
+	t := &tangent{evaluator: e, lag: -1, every: 1}
 	switch law := e.b.whole.(type) {
 	case *friction.TwoSided:
 		fore, back := law.Sides()
 		t.laws[0], _ = fore.(friction.Sloped)
 		t.laws[1], _ = back.(friction.Sloped)
+	case friction.Rigid:
+		t.stuck = law
 	default:
 		t.laws[0], _ = e.b.whole.(friction.Sloped)
 		t.laws[1] = t.laws[0]
 	}
-	if t.laws[0] == nil || t.laws[1] == nil {
+	if t.stuck == nil && (t.laws[0] == nil || t.laws[1] == nil) {
 		return nil
 	}
 	l := &e.b.loads
 	t.place = []*float64{&e.b.mass.M, &l.offset, &l.k, &l.sin, &l.cos, &l.fv, &l.q}
-	for i, law := range t.laws {
-		t.first[i] = len(t.place)
-		if i == 1 && law == t.laws[0] {
-			t.first[1] = t.first[0]
-			break
-		}
-		t.place = append(t.place, friction.Bind(law.(friction.Model))...)
+	t.first = [2]int{len(t.place), len(t.place)}
+	numbers := len(friction.Bind(e.b.law))
+	t.place = append(t.place, friction.Bind(e.b.law)...)
+	if t.laws[0] != t.laws[1] {
+		t.first[1] = len(t.place)
+		t.place = append(t.place, friction.Bind(t.laws[1].(friction.Model))...)
 	}
-	n, numbers := len(q.free), len(friction.Bind(t.laws[0].(friction.Model)))
-	t.slopes.Force, t.slopes.State = make([]float64, numbers), make([]float64, numbers)
-	t.sx, t.sv, t.sz = make([]float64, n+1), make([]float64, n+1), make([]float64, n+1)
-	t.du, t.before = make([]float64, n+1), make([]float64, len(t.place))
+	n := len(q.free)
+	t.slopes.Force, t.slopes.State, t.level = make([]float64, numbers), make([]float64, numbers), make([]float64, numbers)
+	t.parts = make([]friction.Part, 0, 32)
+	t.room(n)
+	t.before = make([]float64, len(t.place))
 	t.moves = make([][]move, n)
 	t.bends = [2][][]move{make([][]move, n), make([][]move, n)}
 	for j, i := range q.free {
@@ -118,6 +126,16 @@ func (q *plan) tangent(share float64) *tangent {
 	return t
 }
 
+// yieldRoom is the number of samples of courses at a time.
+const yieldRoom = 1 << 24
+
+// room makes it for n derivatives of the state.
+func (t *tangent) room(n int) {
+	for _, s := range []*[]float64{&t.sx, &t.sv, &t.sz, &t.st, &t.du} {
+		*s = make([]float64, n+1)
+	}
+}
+
 // share makes n columns, those of states of a piece as long as its rows, and tells which of them a piece moves.
 func (t *tangent) share(n int, states []fit.Local) {
 	t.columns, t.from, t.active = make([][]float64, n), make([]int, n), make([][]int, len(t.inputs))
@@ -129,7 +147,7 @@ func (t *tangent) share(n int, states []fit.Local) {
 	var all []int
 	for j := range t.columns {
 		if t.columns[j] == nil {
-			t.columns[j], all = make([]float64, t.rows), append(all, j)
+			t.columns[j], all = make([]float64, (t.rows+t.every-1)/t.every), append(all, j)
 		}
 	}
 	for i := range t.active {
@@ -167,9 +185,12 @@ func (t *tangent) keep(i, k, row int, d float64) {
 	case Command:
 		out = t.su0
 	}
+	kept := row%t.every == 0
 	if t.q.m.led == nil {
 		for _, j := range t.live {
-			t.columns[j][row-t.from[j]] = out[j]
+			if kept {
+				t.columns[j][(row-t.from[j])/t.every] = out[j]
+			}
 		}
 		return
 	}
@@ -187,13 +208,16 @@ func (t *tangent) keep(i, k, row int, d float64) {
 		}
 		t.sx[j] -= g.x*y + turn.x*mass
 		t.sv[j] -= g.v*y + turn.v*mass
-		t.columns[j][row-t.from[j]] = y*g.weight + turn.weight*mass
+		if kept {
+			t.columns[j][(row-t.from[j])/t.every] = y*g.weight + turn.weight*mass
+		}
 	}
 }
 
-// Yields is by how much the residuals move, to first order, for every newton that is taken from the force in a course of time
-// given at the rows of a solution of Inverse, each up to the next sample; nil where derivatives are not to be had.
-func (m *Model) Yields(params []fit.Param, courses []func(row int) float64) [][]float64 {
+// Yields is by how much the residuals move, of rows 0, every, 2·every and so on, to first order, for every newton that is taken from
+// the force in a course of time given at the rows of a solution of Inverse, each up to the next sample; nil where derivatives are not to be
+// had.
+func (m *Model) Yields(params []fit.Param, courses []func(row int) float64, every int) [][]float64 {
 	params = slices.Clone(params)
 	for i := range params {
 		params[i].Fixed = true
@@ -206,10 +230,11 @@ func (m *Model) Yields(params []fit.Param, courses []func(row int) float64) [][]
 	if t == nil {
 		return nil
 	}
+	t.every = every
 	var out [][]float64
-	for some := range slices.Chunk(courses, 32) {
+	for some := range slices.Chunk(courses, max(32, yieldRoom/t.rows)) {
 		n := len(some)
-		t.sx, t.sv, t.sz, t.du = make([]float64, n+1), make([]float64, n+1), make([]float64, n+1), make([]float64, n+1)
+		t.room(n)
 		t.less = nil
 		for _, course := range some {
 			t.less = append(t.less, m.AtSamples(course))
@@ -273,6 +298,7 @@ func (t *tangent) begin(i int, x, v float64) {
 	clear(t.sx)
 	clear(t.sv)
 	clear(t.sz)
+	t.held = math.NaN()
 	for _, j := range t.live {
 		if t.less != nil {
 			break // no parameters
@@ -284,7 +310,7 @@ func (t *tangent) begin(i int, x, v float64) {
 		case b.x0[2*i+1]:
 			t.sv[j] = 1
 		}
-		if v == 0 && t.sv[j] == 0 { // relaxed, whatever the law
+		if len(b.x) < 3 || v == 0 && t.sv[j] == 0 { // no contact, or relaxed, whatever the law
 			continue
 		}
 		was := b.value[at]
@@ -403,8 +429,14 @@ func (t *tangent) step(h float64, c *servo) engine.Status {
 	if c != nil && c.next != 0 {
 		columns = columns[:len(columns)+1]
 	}
+	if t.stuck != nil {
+		return t.ride(h, columns)
+	}
 	scheme := t.q.m.spec.Scheme
-	x, v, z := b.x[0], b.x[1], b.x[2]
+	x, v, z := b.x[0], b.x[1], 0.0
+	if len(b.x) > 2 {
+		z = b.x[2]
+	}
 	r := b.mass.Step(h, b.x, &b.loads)
 	if r.Status == engine.NonFinite {
 		return r.Status

@@ -14,7 +14,7 @@ type Suspect struct {
 	Kind    string                // drag, late force, drift …
 	What    string                // for people, after "the residual holds"
 	Advice  string                // the model or experiment that takes it
-	Columns []func(k int) float64 // at row k
+	Columns []func(k int) float64 // at row k, a multiple of Every
 
 	// Of is set where the column is that of parameter Free[Of] times a course of time between −1 and 1: the parameter
 	// itself changes, and by how much it does is what counts.
@@ -50,6 +50,9 @@ const (
 	unmodelledP      = 0.01 // by chance, over all suspects together
 )
 
+// Every is the distance of the rows at which Unmodelled looks, of n.
+func Every(n int) int { return (n + unmodelledRows - 1) / unmodelledRows }
+
 // Unmodelled looks for suspects in the residual: each is added to the model, to first order, and what that does is measured. A
 // suspect counts if what it explains is beyond chance at 1 % over all suspects, with a covariance that knows how residuals
 // depend on their neighbours [NW87] and on the motion: where that repeats itself, errors of an encoder or of the way do too, and
@@ -69,7 +72,7 @@ func Unmodelled(s *Solution, suspects []Suspect, harm map[string]float64) (found
 	if p == 0 || n == 0 || len(suspects) == 0 {
 		return nil, nil
 	}
-	stride := (n + unmodelledRows - 1) / unmodelledRows
+	stride := Every(n)
 	turned := turning(s)
 	var all, away []int
 	for k := 0; k < n; k += stride {
