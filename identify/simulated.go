@@ -129,6 +129,9 @@ func (j *job) output(ctx context.Context, whole bool, q question, solve func(ctx
 // adding is the autocorrelation of the residual, from row to row, from which it may be added up.
 const adding = 0.5
 
+// sameCost is the relative difference of costs up to which a simulation that is led back runs as it does when free.
+const sameCost = 1e-6
+
 // follow fits again with the noise of the recorded force taken into account, where that noise explains what the solution leaves over: from
 // the solution, and from where it began in case that it went astray.
 func (j *job) follow(ctx context.Context, m *axis.Model, params []fit.Param, sol *fit.Solution, q question) (*axis.Model, *fit.Solution, bool) {
@@ -150,6 +153,9 @@ func (j *job) follow(ctx context.Context, m *axis.Model, params []fit.Param, sol
 			next.Continue(sol)
 			next.Notes = append(next.Notes, ledNote(noise, j.plan.Model.Rotary))
 			return other, next, true
+		}
+		if err == nil && math.Abs(next.Cost-sol.Cost) <= sameCost*sol.Cost { // so little noise leads nowhere
+			break
 		}
 	}
 	return m, sol, false
@@ -452,7 +458,7 @@ func (j *job) vary(ctx context.Context, m *axis.Model, sol *fit.Solution) []Sens
 			if math.IsInf(rms, 1) || rms > l.RMS(base) {
 				p.Params = valued(p.Params, sol.Params)
 			}
-			s, err := fit.LM{Loss: lossOf(sol), Workers: j.plan.Workers, CostTol: 1e-6, Steps: []float64{1e-3}}.Fit(ctx, p, nil)
+			s, err := fit.LM{Loss: lossOf(sol), Workers: j.plan.Workers, CostTol: 1e-4, OffsetTol: 0.1, Steps: []float64{1e-3}}.Fit(ctx, p, nil)
 			if err != nil || ctx.Err() != nil {
 				return
 			}

@@ -291,6 +291,7 @@ func (r *rider) speed(mid, h, s0 float64) (s, f, u float64, n int, status engine
 		reach   = 0.0
 		in      = r.in
 		slope   float64
+		last    = 0.0 // step of Newton's method before; 0: another one
 	)
 	s, in.Dt = s0, h
 	for n < maxEvals {
@@ -319,6 +320,13 @@ func (r *rider) speed(mid, h, s0 float64) (s, f, u float64, n int, status engine
 			s += step
 			return s, max(0, dir*u-inertia*(s-s0)), u, n, engine.OK
 		}
+		// the next step would be as much smaller as its square root tells: the law need not be asked again
+		if q := step / last; dr > 0 && math.Abs(step)*q*q <= wRel/10*(s0+math.Abs(s)) && s > 0 && s+step > 0 && last != 0 {
+			s += step
+			u, _, _ = r.load.At(mid, x+dir*h/2*s, dir*s)
+			return s, max(0, dir*u-inertia*(s-s0)), u, n + 1, engine.OK
+		}
+		last = 0
 		if res > 0 {
 			hi = s
 		} else {
@@ -328,6 +336,7 @@ func (r *rider) speed(mid, h, s0 float64) (s, f, u float64, n int, status engine
 		next := s + step
 		switch {
 		case dr > 0 && next > lo && next < hi && n < maxEvals/2:
+			last = step
 		case !math.IsInf(lo, 0) && !math.IsInf(hi, 0):
 			next = 0.5 * (lo + hi)
 		default:

@@ -84,19 +84,28 @@ func (m *Model) Inverse(params []fit.Param) (*fit.Solution, error) {
 }
 
 // AtSamples are the values at the rows of a solution of Inverse, which lie between two samples, at the samples before them, for
-// every piece; 0 where there is no row.
-func (m *Model) AtSamples(at func(row int) float64) [][]float64 {
-	var out [][]float64
-	w, row := m.smoothing(), 0
+// every piece; zero where there is no row.
+func (m *Model) AtSamples(at func(row int) float64) (out [][]float64) {
+	row := 0
 	for _, p := range m.pieces {
 		x := make([]float64, p.n)
-		for k := 4 * w; k < p.n-4*w-1 && p.draggable(w); k++ {
+		first, last := m.between(p)
+		for k := first; k < last; k++ {
 			x[k] = at(row)
 			row++
 		}
 		out = append(out, x)
 	}
 	return out
+}
+
+// between are the samples of a piece that have a row of Inverse behind them: from the first to the one before the last.
+func (m *Model) between(p *piece) (first, last int) {
+	w := m.smoothing()
+	if !p.draggable(w) {
+		return 0, 0
+	}
+	return 4 * w, p.n - 4*w - 1
 }
 
 // Pushed is the model under less force: less N at the rows of a solution of Inverse, each up to the next sample.

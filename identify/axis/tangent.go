@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"hilrig/engine"
 	"hilrig/engine/friction"
 	"hilrig/identify/fit"
@@ -51,7 +53,8 @@ type tangent struct {
 	heavier leads       // … and a little larger
 	eps     float64     // s, by how much
 
-	less [][][]float64 // of every column behind the parameters and every piece: what the force loses, N at the samples
+	courses []func(row int) float64 // of the columns, what the force loses, N at the rows of Inverse; nil: the columns are of parameters
+	less    []float64               // at the samples of the present piece, the numbers of a sample beside each other
 
 	// of a controller, per parameter; behind the last one stands the command at the end of the interval
 	su0, su1, su2 []float64
@@ -126,8 +129,8 @@ func (q *plan) tangent(share float64) *tangent {
 	return t
 }
 
-// yieldRoom is the number of samples of courses at a time.
-const yieldRoom = 1 << 24
+// yieldRoom is the number of rows of Yields at a time.
+const yieldRoom = 1 << 20
 
 // room makes it for n derivatives of the state.
 func (t *tangent) room(n int) {
@@ -232,13 +235,10 @@ func (m *Model) Yields(params []fit.Param, courses []func(row int) float64, ever
 	}
 	t.every = every
 	var out [][]float64
-	for some := range slices.Chunk(courses, max(32, yieldRoom/t.rows)) {
+	for some := range slices.Chunk(courses, max(32, yieldRoom*every/t.rows)) {
 		n := len(some)
 		t.room(n)
-		t.less = nil
-		for _, course := range some {
-			t.less = append(t.less, m.AtSamples(course))
-		}
+		t.courses = some
 		t.share(n, nil)
 		columns, status := t.Columns(nil)
 		if status == engine.NonFinite {
@@ -300,7 +300,8 @@ func (t *tangent) begin(i int, x, v float64) {
 	clear(t.sz)
 	t.held = math.NaN()
 	for _, j := range t.live {
-		if t.less != nil {
+		if t.courses != nil {
+			t.draw(i)
 			break // no parameters
 		}
 		at := t.q.free[j]
@@ -381,6 +382,12 @@ func (t *tangent) ask(c *servo, k int) {
 // push finds how what acts in part j of interval k of piece i moves.
 func (t *tangent) push(i, k, j int, c *servo) {
 	n := len(t.columns)
+	if t.courses != nil {
+		if j == 0 || t.inputs[i][j] != t.inputs[i][j-1] {
+			t.lose(&t.inputs[i][j], k)
+		}
+		return
+	}
 	clear(t.du)
 	if c != nil {
 		tap := &c.taps[j]
@@ -393,12 +400,42 @@ func (t *tangent) push(i, k, j int, c *servo) {
 		}
 		return
 	}
-	for col, less := range t.less {
-		t.du[col] = -t.inputs[i][j].meanOf(less[i], k)
-	}
 	if t.lag >= 0 {
 		force := t.q.m.pieces[i].force
 		t.du[t.lag] = (t.later[i][j].meanOf(force, k) - t.early[i][j].meanOf(force, k)) / (2 * t.eps)
+	}
+}
+
+// draw fills less for piece i.
+func (t *tangent) draw(i int) {
+	m, n, row := t.q.m, len(t.courses), 0
+	for _, p := range m.pieces[:i] {
+		first, last := m.between(p)
+		row += last - first
+	}
+	p := m.pieces[i]
+	t.less = slices.Grow(t.less[:0], n*p.n)[:n*p.n]
+	clear(t.less)
+	first, last := m.between(p)
+	for k := first; k < last; k++ {
+		for c, course := range t.courses {
+			t.less[n*k+c] = course(row)
+		}
+		row++
+	}
+}
+
+// lose takes the mean of what the force loses over the window at sample k from it.
+func (t *tangent) lose(w *window, k int) {
+	n, less := len(t.columns), t.less
+	du, last := t.du[:n], len(less)/n-1
+	clear(du)
+	for i, q := range w.mean {
+		if q == 0 {
+			continue
+		}
+		at := n * min(max(k+w.first+i, 0), last)
+		floats.AddScaled(du, -q, less[at:at+n])
 	}
 }
 
