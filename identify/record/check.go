@@ -24,7 +24,8 @@ type Finding struct {
 	Kind     string   `json:"kind"` // velocity-scale, saturation, gap …
 	Severity Severity `json:"severity"`
 	Channel  string   `json:"channel,omitempty"` // which signal
-	Piece    string   `json:"piece,omitempty"`   // of which piece; of the first one if Pieces is above 1
+	File     string   `json:"file,omitempty"`    // in which of several records; in the one that speaks if Pieces is above 1
+	Piece    string   `json:"piece,omitempty"`   // of which piece; of the same one
 	Pieces   int      `json:"pieces"`            // in how many pieces
 	Text     string   `json:"text"`
 	Advice   string   `json:"advice,omitempty"`
@@ -122,7 +123,7 @@ type checker struct {
 func (c *checker) say(kind string, s Severity, channel string, value float64, unit, advice, format string, args ...any) {
 	f := Finding{Kind: kind, Severity: s, Channel: channel, Pieces: 1, Value: value, Unit: unit, Advice: advice, Text: fmt.Sprintf(format, args...)}
 	if c.d != nil {
-		f.Piece = c.d.Piece
+		f.File, f.Piece = c.d.File, c.d.Piece
 	}
 	c.out = append(c.out, f)
 }
@@ -132,7 +133,9 @@ func merge(in []Finding, pieces int) []Finding {
 	rank := func(s Severity) int { return slices.Index([]Severity{Note, Warning, Fatal}, s) }
 	var out []Finding
 	for _, f := range in {
-		i := slices.IndexFunc(out, func(g Finding) bool { return g.Kind == f.Kind && g.Channel == f.Channel && g.Piece != f.Piece })
+		i := slices.IndexFunc(out, func(g Finding) bool {
+			return g.Kind == f.Kind && g.Channel == f.Channel && (g.File != f.File || g.Piece != f.Piece)
+		})
 		if i < 0 {
 			out = append(out, f)
 			continue
@@ -143,9 +146,23 @@ func merge(in []Finding, pieces int) []Finding {
 		}
 		out[i].Pieces = n
 	}
+	files := map[string]bool{}
+	for _, f := range in {
+		if f.File != "" {
+			files[f.File] = true
+		}
+	}
 	for i := range out {
-		if f := &out[i]; f.Pieces > 1 {
-			f.Text += fmt.Sprintf(" (the worst of %d pieces that show it, of %d)", f.Pieces, pieces)
+		f := &out[i]
+		if len(files) < 2 {
+			f.File = ""
+		}
+		at := strings.TrimSpace(f.File + " " + f.Piece)
+		switch {
+		case f.Pieces > 1:
+			f.Text += fmt.Sprintf(" (%s)", strings.TrimPrefix(fmt.Sprintf("%s, the worst of %d pieces that show it, of %d", at, f.Pieces, pieces), ", "))
+		case f.File != "":
+			f.Text += fmt.Sprintf(" (%s)", at)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Finding) int { return rank(b.Severity) - rank(a.Severity) })

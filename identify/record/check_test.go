@@ -2,6 +2,7 @@ package record
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -302,4 +303,30 @@ func measured(t *testing.T, file string, m Mapping) []*Record {
 		t.Fatal(err)
 	}
 	return pieces
+}
+
+// What two of three recordings show is said once, with the name of the worst.
+func TestCheckNamesTheRecording(t *testing.T) {
+	var recs []*Record
+	for i, limit := range []float64{3, 0.9, 0.7} {
+		d := &Record{File: fmt.Sprintf("log%d.csv", i), Dt: 1e-3}
+		for k := range 2000 {
+			s := 2 * math.Pi * float64(k) / 500
+			d.Position = append(d.Position, -math.Sin(s)/100)
+			d.Force = append(d.Force, min(max(math.Sin(s), -limit), limit))
+		}
+		recs = append(recs, d)
+	}
+	var said []string
+	for _, f := range Check(recs, CheckOptions{}) {
+		if f.Kind == "saturation" {
+			said = append(said, f.Text)
+			if f.Pieces != 2 || f.File != "log2.csv" {
+				t.Errorf("%d pieces, %s: want 2, log2.csv", f.Pieces, f.File)
+			}
+		}
+	}
+	if len(said) != 1 || !strings.Contains(said[0], "(log2.csv, the worst of 2 pieces") {
+		t.Errorf("said %q", said)
+	}
 }
