@@ -87,6 +87,11 @@ func (j *job) output(ctx context.Context, whole bool, q question, solve func(ctx
 	if err != nil {
 		return nil, err
 	}
+	if whole && sol.Converged {
+		if sol, err = m.Level(ctx, params, sol, lossOf(sol), counting(sol), q.again); err != nil {
+			return nil, err
+		}
+	}
 	if err := m.Complete(params, sol); err != nil {
 		return nil, err
 	}
@@ -126,36 +131,49 @@ func (j *job) output(ctx context.Context, whole bool, q question, solve func(ctx
 	return st, nil
 }
 
+// counting is the number of rows that count, as neighbours repeat each other.
+func counting(sol *fit.Solution) float64 {
+	rho := math.Min(math.Max(fit.WhitenessOf(sol.Residual, sol.Pieces).Lag1, 0), 0.999)
+	return float64(len(sol.Residual)) * (1 - rho) / (1 + rho)
+}
+
 // adding is the autocorrelation of the residual, from row to row, from which it may be added up.
 const adding = 0.5
 
-// sameCost is the relative difference of costs up to which a simulation that is led back runs as it does when free.
-const sameCost = 1e-6
-
 // follow fits again with the noise of the recorded force taken into account, where that noise explains what the solution leaves over: from
-// the solution, and from where it began in case that it went astray.
+// the solution, and from where it began in case that it went astray. Of many records some are asked first.
 func (j *job) follow(ctx context.Context, m *axis.Model, params []fit.Param, sol *fit.Solution, q question) (*axis.Model, *fit.Solution, bool) {
 	if j.plan.RunFree || len(sol.Free) == 0 || len(sol.Jac) == 0 || ctx.Err() != nil || fit.WhitenessOf(sol.Residual, sol.Pieces).Lag1 < adding {
 		return m, sol, false
 	}
 	other, noise := m.Led(sol.Params)
-	if other == nil || len(sol.Pieces) != len(j.recs.Fit) {
+	if other == nil || len(sol.Pieces) != m.Records() {
 		return m, sol, false
 	}
-	for _, from := range [][]fit.Param{sol.Params, params} {
-		p, err := q.problem(other, params)
+	again := func(m *axis.Model, params, from []fit.Param) *fit.Solution {
+		p, err := q.problem(m, params)
 		if err != nil {
-			return m, sol, false
+			return nil
 		}
 		p.Params = valued(p.Params, from)
 		next, err := q.again(ctx, p)
-		if err == nil && ctx.Err() == nil && next.Converged && other.Noisy(next, sol) {
+		if err != nil || ctx.Err() != nil || !next.Converged {
+			return nil
+		}
+		return next
+	}
+	if some, own := m.Some(params); some != nil {
+		if free := again(some, own, sol.Params); free != nil {
+			if _, _, followed := j.follow(ctx, some, own, free, q); !followed {
+				return m, sol, false
+			}
+		}
+	}
+	for _, from := range [][]fit.Param{sol.Params, params} {
+		if next := again(other, params, from); next != nil && other.Noisy(next, sol) {
 			next.Continue(sol)
 			next.Notes = append(next.Notes, ledNote(noise, j.plan.Model.Rotary))
 			return other, next, true
-		}
-		if err == nil && math.Abs(next.Cost-sol.Cost) <= sameCost*sol.Cost { // so little noise leads nowhere
-			break
 		}
 	}
 	return m, sol, false
@@ -219,7 +237,6 @@ var growing = []float64{0.1, 0.2, 0.35, 0.5, 0.7, 1}
 // lm descends from the survivors of an evolution, from the best of several draws, or from the start of the plan.
 func (j *job) lm(ctx context.Context) (*stage, error) {
 	var near fit.LM
-	worse := ""
 	q := question{problem: (*axis.Model).Problem, again: func(ctx context.Context, p *fit.Problem) (*fit.Solution, error) {
 		return near.Fit(ctx, p, j.watch)
 	}}
@@ -263,16 +280,15 @@ func (j *job) lm(ctx context.Context) (*stage, error) {
 			search.LM.CostTol = 1e-10
 		}
 		search.Simpler = func(ctx context.Context) []axis.Place { return j.simpler(ctx, p.Params, search) }
-		sol, err := m.Fit(ctx, params, search, j.watch)
-		if err == nil {
-			worse = j.worse(sol)
-		}
-		return sol, err
+		return m.Fit(ctx, params, search, j.watch)
 	})
-	if err == nil && worse != "" {
+	if err != nil {
+		return nil, err
+	}
+	if worse := j.worse(st.sol); worse != "" && !st.weighted {
 		st.doubts = append(st.doubts, worse)
 	}
-	return st, err
+	return st, nil
 }
 
 // ledStarts is from how many survivors of an evolution that was led back along the record a descent begins.

@@ -25,6 +25,7 @@ type Model struct {
 	slides sliding  // under a force or in a controller: what is known before any simulation
 	parts  []int    // of a sampling interval of every piece; nil: found by the plan
 	led    *leading // along the record; nil: it runs free
+	steep  bool     // descents go by derivatives wherever there are some, though the cost has steps
 	span   float64  // of what is compared, the scale of the largest residual
 
 	smoothing func() int // samples of the moving averages of Inverse, found when first asked for
@@ -141,6 +142,9 @@ func (m *Model) checkSpec() error {
 	}
 	return bad.OrNil()
 }
+
+// Records is the number of records, or of their pieces.
+func (m *Model) Records() int { return len(m.pieces) }
 
 // Params are all parameters of the model with bounds and first guesses from the data, in the order inertia, law, loads,
 // spring of the drive, lag, initial states. What the data rarely tell (exponents, fading, nominal loads, the lag, the

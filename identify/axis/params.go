@@ -211,3 +211,11 @@ func isSwitched(law friction.Model) bool {
 	_, ok := law.(friction.Switched)
 	return ok
 }
+
+// jumps tells that a law with a stick mode has a break-away level above its friction at the slowest motion, so that a body is set free with
+// a jump of its acceleration.
+func jumps(law friction.Model) bool {
+	_, level := field(law, "Fs")
+	_, curve := law.(*friction.Stribeck)
+	return level && !curve && isSwitched(law)
+}

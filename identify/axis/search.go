@@ -61,6 +61,10 @@ func (m *Model) starts(q *plan, n, draws int, seed uint64) (out [][]float64, mor
 		out = m.draws(q, free, base, 0, pair, draws, seed)
 		more = func() [][]float64 { return m.draws(q, free, base, pair, n, draws, seed) }
 	}
+	if i := fit.Index(free, "Fs"); i >= 0 && m.law != nil && jumps(m.law) { // what does not jump is a valley of its own
+		out = append(out, slices.Clone(base))
+		out[len(out)-1][i] = min(max(m.slides.fc, free[i].Lo), free[i].Hi)
+	}
 	if given {
 		out = slices.Insert(out, 0, own)
 	}
@@ -205,8 +209,26 @@ const (
 // near is the solution of every tenth of many records, from which the fit of all goes on; nil: the search is one of all records. A search
 // takes many descents, and they need no more than some records to tell one valley from another.
 func (m *Model) near(ctx context.Context, q *plan, s Search, watch fit.Watch) *fit.Solution {
-	if len(m.pieces) < manyRecords || len(s.From) > 0 || m.spec.Drive != Force && m.spec.Drive != Servo {
+	if len(s.From) > 0 {
 		return nil
+	}
+	some, params := m.Some(q.params)
+	if some == nil {
+		return nil
+	}
+	some.steep = true
+	s.Simpler = nil
+	sol, err := some.Fit(ctx, params, s, watch)
+	if err != nil {
+		return nil
+	}
+	return sol
+}
+
+// Some is the model on every tenth of many records, with those of the params that it has; nil: there are few, or nothing drives them.
+func (m *Model) Some(params []fit.Param) (*Model, []fit.Param) {
+	if len(m.pieces) < manyRecords || m.spec.Drive != Force && m.spec.Drive != Servo {
+		return nil, nil
 	}
 	some := *m
 	some.pieces, some.parts = nil, nil
@@ -224,12 +246,7 @@ func (m *Model) near(ctx context.Context, q *plan, s Search, watch fit.Watch) *f
 		})
 	}
 	some.params = own(m.params)
-	s.Simpler = nil
-	sol, err := some.Fit(ctx, own(q.params), s, watch)
-	if err != nil {
-		return nil
-	}
-	return sol
+	return &some, own(params)
 }
 
 // Simpler are models that this one holds as special cases: Coulomb with viscous friction, the static curve of a bristle, and what

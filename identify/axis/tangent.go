@@ -527,3 +527,9 @@ func (q *plan) solver(share float64) fit.Evaluator {
 	}
 	return q.evaluator(share)
 }
+
+// Stepped tells that the cost has steps: a held force sets a body free at a sample, and where its acceleration jumps there, so does the
+// cost with every parameter that moves a release or an arrest from one interval to the next.
+func (t *tangent) Stepped() bool {
+	return t.stuck != nil && !t.q.m.steep && t.q.m.spec.Hold == Held && jumps(t.b.law)
+}

@@ -114,6 +114,13 @@ func newCovariance(s *Solution) (*covariance, error) {
 			}
 		}
 	}
+	for j, i := range s.Free {
+		spread := s.Spread[s.Params[i].Name]
+		c.plain[j], c.robust[j] = math.Hypot(c.plain[j], spread), math.Hypot(c.robust[j], spread)
+		if c.between != nil && c.between[j] > 0 {
+			c.between[j] = math.Hypot(c.between[j], spread)
+		}
+	}
 	c.local(s, m, b, scores)
 	return c, nil
 }

@@ -52,6 +52,10 @@ type Solution struct {
 	Less     func(u []float64) []float64
 	LessRuns int
 
+	// Spread is the standard deviation, by name, of a parameter that the data leave open between two values, as a cost with steps does:
+	// what is to be added to that of the derivatives. nil: of none.
+	Spread map[string]float64
+
 	weights []float64 // √ρ' of the rows of a robust fit; nil: all 1
 
 	Notes   []string           // what a reader has to know
