@@ -273,6 +273,9 @@ type IdentifyChannel struct {
 func (c *Identify) checkData(r *schema.Report, at string, d *IdentifyData, need []string) {
 	cols := &d.Columns
 	d.check(r, at)
+	if w := d.Winding; w != nil {
+		checkBrushes(r, at+".winding", w.BrushDrop, w.DropScale)
+	}
 	switch {
 	case d.Steady:
 		c.checkSteady(r, at, d)

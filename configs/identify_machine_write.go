@@ -72,6 +72,12 @@ func (c *MachineFit) Identified(b *machine.Base, m *multibody.Model, theta []flo
 			s.of.File = whole
 		}
 	}
+	run.Machine.Motors = slices.Clone(run.Machine.Motors)
+	for i := range run.Machine.Motors { // a drop of 0 is not written: its current would stand alone
+		if k := &run.Machine.Motors[i]; k.BrushDrop == 0 {
+			k.DropScale = 0
+		}
+	}
 	text, err = schema.MarshalOver(&run, DefaultMachineRun(), nil)
 	return text, remarks, err
 }
