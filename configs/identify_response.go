@@ -352,7 +352,12 @@ func (c *ResponseFit) Identified(theta []float64) ([]byte, error) { return c.wit
 
 // build is the machine with the parameters at theta. For concurrent use.
 func (c *ResponseFit) build(theta []float64) (*response.Machine, error) {
-	text, err := c.with(c.floor, theta)
+	return c.buildOf(c.floor, theta)
+}
+
+// buildOf is that of another file.
+func (c *ResponseFit) buildOf(t *schema.Tree, theta []float64) (*response.Machine, error) {
+	text, err := c.with(t, theta)
 	if err != nil {
 		return nil, err
 	}
@@ -376,7 +381,7 @@ func (c *ResponseFit) build(theta []float64) (*response.Machine, error) {
 
 // Spec is what the fit asks of package identify/response.
 func (c *ResponseFit) Spec(workers int) response.Spec {
-	s := response.Spec{Build: c.build, Begin: c.Begin, Line: c.Between == "line", Steps: c.Steps, Starts: c.Starts, Seed: uint64(c.Seed), Workers: workers}
+	s := response.Spec{Build: c.build, Others: c.others(), Begin: c.Begin, Line: c.Between == "line", Steps: c.Steps, Starts: c.Starts, Seed: uint64(c.Seed), Workers: workers}
 	for i := range c.Parameters {
 		p := &c.Parameters[i]
 		s.Params = append(s.Params, fit.Param{Param: engine.Param{Name: p.Name, Unit: p.Range.Unit, Value: p.start, Lo: p.Range.Lo, Hi: p.Range.Hi}, Log: p.log()})
@@ -388,6 +393,25 @@ func (c *ResponseFit) Spec(workers int) response.Spec {
 		s.Outputs = append(s.Outputs, response.Output{Name: o.Name, Noise: o.noise})
 	}
 	return s
+}
+
+// others are the numbers of the machine that are not searched.
+func (c *ResponseFit) others() (list []response.Other) {
+	c.floor.At("machine").Scalars("machine", func(path string, s *schema.Tree) {
+		n, err := studyNumber(s.Text)
+		if err != nil || n.Value == 0 || slices.ContainsFunc(c.Parameters, func(p ResponseParameter) bool { return p.Path == path }) {
+			return
+		}
+		v := StudyVary{Range: StudyRange{Unit: n.Unit}}
+		list = append(list, response.Other{Path: path, Text: s.Text, Value: n.Value, Build: func(theta []float64, x float64) (*response.Machine, error) {
+			t, err := c.floor.With(path, v.tree(x))
+			if err != nil {
+				return nil, err
+			}
+			return c.buildOf(t, theta)
+		}})
+	})
+	return list
 }
 
 // ResponseColumn is a column of the record with the unit of what it holds.

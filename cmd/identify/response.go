@@ -17,6 +17,7 @@ import (
 	"hilrig/hil/sink"
 	"hilrig/identify"
 	"hilrig/identify/fit"
+	"hilrig/identify/machine"
 	"hilrig/identify/record"
 	"hilrig/identify/response"
 )
@@ -90,27 +91,20 @@ type responses struct {
 func readResponses(ctx context.Context, cfg *configs.ResponseFit, files []string, whole bool, bar *report.Progress) (*responses, error) {
 	out := &responses{}
 	for _, file := range files {
-		begin := len(out.of)
+		var columns []machine.Recording // of each piece
 		for i, col := range cfg.Columns() {
 			pieces, err := readColumn(ctx, file, cfg, col, whole, bar)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", col.Of, err)
 			}
 			if i == 0 {
-				for _, p := range pieces {
-					out.of, out.info = append(out.of, response.Recording{Dt: p.Dt}), append(out.info, p.Info())
-				}
+				columns = make([]machine.Recording, len(pieces))
 			}
-			if n := len(out.of) - begin; len(pieces) != n {
+			if n := len(columns); len(pieces) != n {
 				return nil, &record.Error{File: file, Msg: fmt.Sprintf("%d pieces with %s and %d with the column before it", len(pieces), col.Of, n), Hint: "Read all columns from the same rows."}
 			}
 			for k, p := range pieces {
-				r := &out.of[begin+k]
-				if i < len(cfg.Inputs) {
-					r.Inputs = append(r.Inputs, p.Position)
-				} else {
-					r.Outputs = append(r.Outputs, p.Position)
-				}
+				columns[k] = append(columns[k], p)
 			}
 			if i < len(cfg.Inputs) || col.Unit != "rad" && col.Unit != "m" {
 				continue
@@ -122,6 +116,18 @@ func readResponses(ctx context.Context, cfg *configs.ResponseFit, files []string
 				f.Text, f.Channel = "output "+col.Of+": "+f.Text, col.Of
 				out.findings = append(out.findings, f)
 			}
+		}
+		for _, list := range columns {
+			commonTime(list)
+			r := response.Recording{Dt: list[0].Dt}
+			for i, p := range list {
+				if i < len(cfg.Inputs) {
+					r.Inputs = append(r.Inputs, p.Position)
+				} else {
+					r.Outputs = append(r.Outputs, p.Position)
+				}
+			}
+			out.of, out.info = append(out.of, r), append(out.info, list[0].Info())
 		}
 	}
 	return out, nil
