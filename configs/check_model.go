@@ -39,12 +39,21 @@ func (c *Config) checkModel(r *schema.Report, a *Axis) {
 }
 
 func (c *Config) checkMotor(r *schema.Report, path string, m plant.Motor) {
-	if m.BrushDrop > 0 && m.DropScale <= 0 && !r.Bad(path+".drop_current") {
-		r.Errorf(path+".drop_current", "%s.drop_current is missing: there is a brush drop; want the current at which it is three quarters developed", path)
-	}
+	checkBrushes(r, path, m.BrushDrop, m.DropScale)
 	// electrical time constant: a mistyped unit shows here
 	if tau := m.L / m.R; m.R > 0 && m.L > 0 && (tau < 1e-6 || tau > 1) {
 		r.Warnf(path+".L", "%s: L/R is %.3g s; small motors have 0.1 to 10 ms", path, tau)
+	}
+}
+
+// checkBrushes wants both numbers of a brush drop or none; a drop that is said to be 0 may have its current.
+func checkBrushes(r *schema.Report, at string, drop, current float64) {
+	switch {
+	case r.Bad(at):
+	case drop > 0 && current <= 0:
+		r.Errorf(at+".drop_current", "%s.drop_current is missing: there is a brush drop; want the current at which it is three quarters developed", at)
+	case r.Given(at+".drop_current") && !r.Given(at+".brush_drop"):
+		r.Errorf(at+".drop_current", "%s.drop_current: has no effect without brush_drop; give that, or leave it out", at)
 	}
 }
 

@@ -55,27 +55,16 @@ type Identify struct {
 	Compare     []Variant           `yaml:"compare,omitempty" doc:"hil compare: models that are fitted side by side"`
 }
 
-// IdentifyData is a file with named columns: text, plain or gzip, a MAT file, or a recording of this program.
+// IdentifyData are records of an axis.
 type IdentifyData struct {
-	File      string          `yaml:"file" doc:"relative to this file"`
-	Source    string          `yaml:"source,omitempty" doc:"where the record is to be had, or the command that makes it; said where it is not there"`
-	More      []string        `yaml:"more,omitempty" doc:"further files with the same columns, fitted together"`
-	Columns   IdentifyColumns `yaml:"columns" doc:"which column is what"`
-	Rate      float64         `yaml:"rate" unit:"Hz" want:">=0" doc:"sampling rate of a file without time column"`
-	Span      [2]float64      `yaml:"span" unit:"s" doc:"only this time of the record, [from, to]; to 0: its end"`
-	Last      float64         `yaml:"last,omitempty" unit:"s" want:">=0" doc:"only this time of the record, up to its last sample; 0: all"`
-	Rows      [2]float64      `yaml:"rows" doc:"only these rows of numbers, [first, last], counted from 1; last 0: the end"`
-	Resample  float64         `yaml:"resample" unit:"Hz" want:">=0" doc:"interpolate uneven samples to this rate; 0: refuse them"`
-	Steady    bool            `yaml:"steady" doc:"a table of steady friction: every row is a level of constant speed with its velocity, mean force and deviation; there is no time"`
-	Winding   *Winding        `yaml:"winding,omitempty" doc:"of the motor whose current is the force, where its voltage is held from sample to sample: the current is not straight between them then. Intervals hold half of what this does"`
-	Doubt     float64         `yaml:"delay_doubt,omitempty" unit:"s" want:">=0" doc:"by how much the delay of the force may be wrong either way: intervals hold what that does"`
-	SplitGaps bool            `yaml:"split_gaps" doc:"cut the record at gaps instead of refusing them"`
-	Separator string          `yaml:"separator" enum:"auto,comma,semicolon,tab" doc:"between columns; auto: found in the header row"`
-	Decimal   string          `yaml:"decimal" enum:"point,comma" doc:"the decimal sign"`
+	Records
+	Columns IdentifyColumns `yaml:"columns" doc:"which column is what"`
+	Last    float64         `yaml:"last,omitempty" unit:"s" want:">=0" doc:"only this time of the record, up to its last sample; 0: all"`
+	Rows    [2]float64      `yaml:"rows" doc:"only these rows of numbers, [first, last], counted from 1; last 0: the end"`
+	Steady  bool            `yaml:"steady" doc:"a table of steady friction: every row is a level of constant speed with its velocity, mean force and deviation; there is no time"`
+	Winding *Winding        `yaml:"winding,omitempty" doc:"of the motor whose current is the force, where its voltage is held from sample to sample: the current is not straight between them then. Intervals hold half of what this does"`
+	Doubt   float64         `yaml:"delay_doubt,omitempty" unit:"s" want:">=0" doc:"by how much the delay of the force may be wrong either way: intervals hold what that does"`
 }
-
-// SetDefaults says what a data section starts from.
-func (d *IdentifyData) SetDefaults() { d.Separator, d.Decimal = "auto", "point" }
 
 // Winding is that of a motor on a held voltage.
 type Winding struct {
@@ -131,7 +120,7 @@ func DefaultIdentify() *Identify {
 	return &Identify{
 		Version: 1,
 		Axis:    "linear",
-		Data:    IdentifyData{Separator: "auto", Decimal: "point"},
+		Data:    IdentifyData{Records: defaultRecords()},
 		Method:  identify.Chain{"regress"},
 		Model:   IdentifyModel{Spec: axis.Spec{Terms: []string{}, Decimate: 1}, Lag: linear.LagAuto},
 		Terms:   linear.DefaultSpec().Terms,
@@ -192,10 +181,7 @@ func identifyBytes(path string, data []byte, also ...identify.Method) (c *Identi
 
 // files are the paths of the records that the file names.
 func (c *Identify) files() []*string {
-	files := []*string{&c.Data.File}
-	for i := range c.Data.More {
-		files = append(files, &c.Data.More[i])
-	}
+	files := c.Data.paths()
 	if c.Loop != nil {
 		files = append(files, &c.Loop.File)
 	}
@@ -285,39 +271,22 @@ type IdentifyChannel struct {
 
 // checkData checks one data section.
 func (c *Identify) checkData(r *schema.Report, at string, d *IdentifyData, need []string) {
-	if d.File == "" && !r.Bad(at+".file") {
-		r.Errorf(at+".file", "%s.file is missing: the record, a CSV or MAT file, plain or gzip, or a recording", at)
-	}
 	cols := &d.Columns
+	d.check(r, at)
+	if w := d.Winding; w != nil {
+		checkBrushes(r, at+".winding", w.BrushDrop, w.DropScale)
+	}
 	switch {
 	case d.Steady:
 		c.checkSteady(r, at, d)
 	case cols.Deviation.Name != "" || cols.Count.Name != "":
 		r.Errorf(at+".columns", "%s.columns: deviation and count belong to a table of steady friction; for one, set %s.steady: true", at, at)
-	case cols.Time.Name == "" && d.Rate == 0 && !recordingName(d.File):
-		r.Errorf(at+".columns.time", "%s.columns.time is missing: name the column of time, or give %s.rate if there is none", at, at)
-	case cols.Time.Name != "" && d.Rate != 0:
-		r.Errorf(at+".rate", "%s.rate: the time column %q tells the rate already; leave one of them out", at, cols.Time.Name)
+	default:
+		d.checkTime(r, at, at+".columns.time", cols.Time)
 	}
 	for _, ch := range c.Channels(d) {
-		path := at + ".columns." + ch.Key
-		switch {
-		case r.Bad(path):
-		case ch.Column.Name == "" && slices.Contains(need, ch.Key):
-			r.Errorf(path, "%s.name is missing: the column of the file that holds it", path)
-		case ch.Column.Name == "":
-		default:
-			if _, _, err := ch.Column.Factors(ch.SI); err != nil {
-				r.Errorf(path, "%s: %v", path, err)
-			}
-		}
+		ch.Column.check(r, at+".columns."+ch.Key, ch.SI, slices.Contains(need, ch.Key))
 	}
-}
-
-// recordingName tells whether a file can be a recording of this program, a folder or an MCAP: it knows the time of its samples.
-func recordingName(file string) bool {
-	ext := strings.ToLower(filepath.Ext(strings.TrimSuffix(file, ".gz")))
-	return ext == ".mcap" || !slices.Contains([]string{".csv", ".tsv", ".txt", ".dat", ".mat"}, ext)
 }
 
 // checkSteady checks a table of steady friction, which has no time.

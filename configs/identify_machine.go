@@ -3,7 +3,6 @@ package configs
 import (
 	"fmt"
 	"math"
-	"path/filepath"
 	"slices"
 
 	"hilrig/configs/schema"
@@ -31,23 +30,11 @@ type MachineFit struct {
 	run *MachineRun
 }
 
-// MachineFitData are files with the same named columns: text, plain or gzip, MAT files, or recordings of this program.
+// MachineFitData are the records of a machine with the columns of its joints.
 type MachineFitData struct {
-	File      string            `yaml:"file" doc:"relative to this file"`
-	Source    string            `yaml:"source,omitempty" doc:"where the record is to be had, or the command that makes it; said where it is not there"`
-	More      []string          `yaml:"more,omitempty" doc:"further files with the same columns, fitted together"`
-	Time      IdentifyColumn    `yaml:"time" doc:"may be left out if rate is given"`
-	Joints    []MachineFitJoint `yaml:"joints" doc:"columns of each joint, by the name of its body; every joint of the machine is here"`
-	Rate      float64           `yaml:"rate" unit:"Hz" want:">=0" doc:"sampling rate of a file without time column"`
-	Span      [2]float64        `yaml:"span" unit:"s" doc:"only this time of the records to fit, [from, to]; to 0: their end"`
-	Resample  float64           `yaml:"resample" unit:"Hz" want:">=0" doc:"interpolate uneven samples to this rate; 0: refuse them"`
-	SplitGaps bool              `yaml:"split_gaps" doc:"cut the record at gaps instead of refusing them"`
-	Separator string            `yaml:"separator" enum:"auto,comma,semicolon,tab" doc:"between columns; auto: found in the header row"`
-	Decimal   string            `yaml:"decimal" enum:"point,comma" doc:"the decimal sign"`
+	MachineRecords
+	Joints []MachineFitJoint `yaml:"joints" doc:"columns of each joint, by the name of its body; every joint of the machine is here"`
 }
-
-// SetDefaults says what a data section starts from.
-func (d *MachineFitData) SetDefaults() { d.Separator, d.Decimal = "auto", "point" }
 
 // MachineFitJoint are the columns of a joint.
 type MachineFitJoint struct {
@@ -75,7 +62,7 @@ type MachineFitIV struct {
 
 // DefaultMachineFit is what a file to identify a machine starts from.
 func DefaultMachineFit() *MachineFit {
-	return &MachineFit{Version: 1, Data: MachineFitData{Separator: "auto", Decimal: "point"}, Terms: machine.DefaultSpec().Terms, Filter: MachineFitFilter{Order: 4, Signs: true}, Instruments: MachineFitIV{Use: machine.UseCheck}}
+	return &MachineFit{Version: 1, Data: MachineFitData{MachineRecords: MachineRecords{Records: defaultRecords()}}, Terms: machine.DefaultSpec().Terms, Filter: MachineFitFilter{Order: 4, Signs: true}, Instruments: MachineFitIV{Use: machine.UseCheck}}
 }
 
 // NewMachineFit is a file to identify a machine that no file describes, and that is called name in messages.
@@ -94,55 +81,15 @@ func LoadMachineFit(path string) (*MachineFit, []schema.Problem, error) {
 // MachineFitBytes is LoadMachineFit of a file in memory. The file of the machine is read.
 func MachineFitBytes(name string, data []byte) (*MachineFit, []schema.Problem, error) {
 	c := DefaultMachineFit()
-	var bad error
-	c, warnings, err := load(name, data, c, func(r *schema.Report) {
-		c.Check(r)
-		dir := filepath.Dir(name)
-		joinPaths(dir, &c.Machine, &c.Data.File)
-		for _, list := range [][]string{c.Data.More, c.Validate} {
-			for i := range list {
-				joinPaths(dir, &list[i])
-			}
-		}
-		if c.Machine != "" && !r.Bad("machine") {
-			bad = c.checkMachine(r)
-		}
-	})
-	if bad != nil {
-		return nil, warnings, bad
-	}
-	return c, warnings, err
+	return loadOfMachine(name, data, c, c)
 }
 
-// Files are the records of the fit.
-func (d *MachineFitData) Files() []string { return append([]string{d.File}, d.More...) }
+func (c *MachineFit) parts() (int, *string, *MachineRecords, []string) {
+	return c.Version, &c.Machine, &c.Data.MachineRecords, c.Validate
+}
 
-// Check looks at what the tags cannot say, but for the machine.
-func (c *MachineFit) Check(r *schema.Report) {
-	r.CheckBounds(c)
-	if c.Version != 1 && !r.Bad("version") {
-		r.Errorf("version", "version: %d, this program reads version 1", c.Version)
-	}
-	if c.Machine == "" && !r.Bad("machine") {
-		r.Errorf("machine", "machine is missing: the file of the machine, which hil simulate takes")
-	}
-	d := &c.Data
-	switch {
-	case r.Bad("data"):
-	case d.File == "":
-		r.Errorf("data.file", "data.file is missing: the record, a CSV or MAT file, plain or gzip, or a recording")
-	case d.Time.Name == "" && d.Rate == 0 && !recordingName(d.File):
-		r.Errorf("data.time", "data.time is missing: name the column of time, or give data.rate if there is none")
-	case d.Time.Name != "" && d.Rate != 0:
-		r.Errorf("data.rate", "data.rate: the time column %q tells the rate already; leave one of them out", d.Time.Name)
-	case d.Time.Name != "":
-		if _, _, err := d.Time.Factors("s"); err != nil {
-			r.Errorf("data.time", "data.time: %v", err)
-		}
-	}
-	if s := d.Span; s != [2]float64{} && !(s[0] >= 0 && (s[1] == 0 || s[1] > s[0])) {
-		r.Errorf("data.span", "data.span: from %g to %g s, want rising times", s[0], s[1])
-	}
+// check looks at what the tags cannot say, but for the machine.
+func (c *MachineFit) check(r *schema.Report) {
 	if len(c.Terms) == 0 && !r.Bad("terms") {
 		r.Errorf("terms", "terms: empty, want at least one")
 	}
@@ -153,10 +100,6 @@ func (c *MachineFit) Check(r *schema.Report) {
 
 // checkMachine reads the file of the machine, and compares its joints with those of the data. The error is about that file.
 func (c *MachineFit) checkMachine(r *schema.Report) error {
-	if kind := KindOf(c.Machine); kind != MachineFile && kind != UnknownFile {
-		r.Errorf("machine", "machine: %s describes no machine: it has no key machine with bodies", c.Machine)
-		return nil
-	}
 	run, _, err := LoadMachine(c.Machine)
 	if err != nil {
 		return err
@@ -213,13 +156,8 @@ func (c *MachineFit) checkMachine(r *schema.Report) error {
 				r.Errorf(path, "%s: the joint is passive, its torque is zero; leave one of them out", path)
 			case ch.Column.Name == "" && ch.Key == "torque" && !j.Passive:
 				r.Errorf(path, "%s.name is missing: the column of the file that holds it; passive: true if no drive acts on the joint", path)
-			case ch.Column.Name == "" && ch.Key == "position":
-				r.Errorf(path, "%s.name is missing: the column of the file that holds it", path)
-			case ch.Column.Name == "":
 			default:
-				if _, _, err := ch.Column.Factors(ch.SI); err != nil {
-					r.Errorf(path, "%s: %v", path, err)
-				}
+				ch.Column.check(r, path, ch.SI, ch.Key == "position")
 			}
 		}
 	}
@@ -292,8 +230,7 @@ func (c *MachineFit) Section(joint string, whole bool) *Identify {
 		out.Axis = "rotary"
 	}
 	d := &c.Data
-	out.Name, out.Data = c.Name, IdentifyData{File: d.File, Source: d.Source, More: d.More, Rate: d.Rate, Span: d.Span, Resample: d.Resample, SplitGaps: d.SplitGaps, Separator: d.Separator, Decimal: d.Decimal,
-		Columns: IdentifyColumns{Time: d.Time, Position: j.Position, Velocity: j.Velocity, Force: j.Torque, Reference: j.Wanted}}
+	out.Name, out.Data = c.Name, IdentifyData{Records: d.Records, Columns: IdentifyColumns{Time: d.Time, Position: j.Position, Velocity: j.Velocity, Force: j.Torque, Reference: j.Wanted}}
 	if whole {
 		out.Data.Span = [2]float64{}
 	}

@@ -11,24 +11,22 @@ import (
 
 // The keys at the end of docs/identify-machine.md are made from the tags.
 func TestMachineFitDocs(t *testing.T) {
-	path := filepath.Join("..", "docs", "identify-machine.md")
-	page, err := os.ReadFile(path)
+	keysAtEnd(t, "identify-machine.md", "MachineFitDocs", DefaultMachineFit())
+}
+
+// keysAtEnd looks at the tables of keys behind a mark at the end of a page.
+func keysAtEnd(t *testing.T, page, run string, defaults any) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "docs", page))
 	if err != nil {
 		t.Fatal(err)
 	}
-	const mark = "<!-- made by: go test ./configs -run MachineFitDocs -update -->\n"
-	at := strings.Index(string(page), mark)
-	if at < 0 {
-		t.Fatalf("%s: no line %s", path, mark)
+	mark := "<!-- made by: go test ./configs -run " + run + " -update -->\n"
+	head, _, ok := strings.Cut(string(text), mark)
+	if !ok {
+		t.Fatalf("docs/%s: no line %s", page, mark)
 	}
-	want := string(page[:at]) + mark + strings.TrimRight(strings.ReplaceAll(Tables(DefaultMachineFit()), "\n## ", "\n### "), "\n") + "\n"
-	if *update {
-		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	} else if string(page) != want {
-		t.Errorf("%s is not current: go test ./configs -run MachineFitDocs -update", path)
-	}
+	current(t, page, head+mark+strings.TrimRight(strings.ReplaceAll(Tables(defaults), "\n## ", "\n### "), "\n")+"\n")
 }
 
 // fitOf writes the example with changes beside a machine with changes, and loads it.
@@ -109,7 +107,7 @@ func TestMachineIsWritten(t *testing.T) {
 	for k := range theta {
 		theta[k] = theta[k]*(1+0.01*float64(k%7)) + 1e-4*float64(k%3)
 	}
-	text, remarks, err := c.Identified(b, m, theta, dir, "head")
+	text, remarks, err := c.Identified(b, m, theta)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -14,9 +13,9 @@ import (
 	"hilrig/identify/machine"
 )
 
-// Identified is the file of the machine with the parameters that were found, for a folder. theta are all of them, in the order of the
-// columns of b; remarks is what the file cannot say.
-func (c *MachineFit) Identified(b *machine.Base, m *multibody.Model, theta []float64, folder, head string) (text []byte, remarks []string, err error) {
+// Identified is the file of the machine with the parameters that were found. theta are all of them, in the order of the columns of b;
+// remarks is what the file cannot say.
+func (c *MachineFit) Identified(b *machine.Base, m *multibody.Model, theta []float64) (text []byte, remarks []string, err error) {
 	run := *c.run
 	run.Machine.Bodies = slices.Clone(c.run.Machine.Bodies)
 	at := func(name string) *MachineBody {
@@ -73,19 +72,14 @@ func (c *MachineFit) Identified(b *machine.Base, m *multibody.Model, theta []flo
 			s.of.File = whole
 		}
 	}
-	body, err := schema.MarshalOver(&run, DefaultMachineRun(), nil)
-	if err != nil {
-		return nil, nil, err
+	run.Machine.Motors = slices.Clone(run.Machine.Motors)
+	for i := range run.Machine.Motors { // a drop of 0 is not written: its current would stand alone
+		if k := &run.Machine.Motors[i]; k.BrushDrop == 0 {
+			k.DropScale = 0
+		}
 	}
-	var out strings.Builder
-	for line := range strings.Lines(head) {
-		out.WriteString("# " + strings.TrimRight(line, "\n") + "\n")
-	}
-	for _, r := range remarks {
-		out.WriteString("# " + r + "\n")
-	}
-	out.Write(body)
-	return []byte(out.String()), remarks, nil
+	text, err = schema.MarshalOver(&run, DefaultMachineRun(), nil)
+	return text, remarks, err
 }
 
 // moveInertia adds to the ten parameters of a body with the inertia from.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -24,7 +23,7 @@ type ResponseFit struct {
 	Name        string              `yaml:"name" doc:"name of the fit"`
 	Description string              `yaml:"description,omitempty" doc:"one line for people"`
 	Machine     string              `yaml:"machine" doc:"file of the machine, relative to this file, as hil simulate takes it"`
-	Data        ResponseFitData     `yaml:"data" doc:"the records that are fitted"`
+	Data        MachineRecords      `yaml:"data" doc:"the records that are fitted"`
 	Inputs      []ResponseInput     `yaml:"inputs" doc:"what acted on the machine, by its place in the machine file, such as machine.motors.motor.voltage; what stands there is not used"`
 	Between     string              `yaml:"between" enum:"hold,line" doc:"what an input does between two samples: hold: it stays as it is, as the command of a computer; line: it changes evenly, as what was measured with filters"`
 	Outputs     []ResponseOutput    `yaml:"outputs" doc:"what was measured, by its name in the table of hil simulate, such as load.q or motor.i"`
@@ -39,26 +38,6 @@ type ResponseFit struct {
 	file  *schema.Tree // the machine file
 	floor *schema.Tree // with zero where the inputs go
 }
-
-// ResponseFitData are files with the same named columns.
-type ResponseFitData struct {
-	File      string         `yaml:"file" doc:"relative to this file"`
-	Source    string         `yaml:"source,omitempty" doc:"where the record is to be had, or the command that makes it; said where it is not there"`
-	More      []string       `yaml:"more,omitempty" doc:"further files with the same columns, fitted together"`
-	Time      IdentifyColumn `yaml:"time" doc:"may be left out if rate is given"`
-	Rate      float64        `yaml:"rate" unit:"Hz" want:">=0" doc:"sampling rate of a file without time column"`
-	Span      [2]float64     `yaml:"span" unit:"s" doc:"only this time of the records to fit, [from, to]; to 0: their end"`
-	Resample  float64        `yaml:"resample" unit:"Hz" want:">=0" doc:"interpolate uneven samples to this rate; 0: refuse them"`
-	SplitGaps bool           `yaml:"split_gaps" doc:"cut the record at gaps instead of refusing them"`
-	Separator string         `yaml:"separator" enum:"auto,comma,semicolon,tab" doc:"between columns; auto: found in the header row"`
-	Decimal   string         `yaml:"decimal" enum:"point,comma" doc:"the decimal sign"`
-}
-
-// SetDefaults says what a data section starts from.
-func (d *ResponseFitData) SetDefaults() { d.Separator, d.Decimal = "auto", "point" }
-
-// Files are the records of the fit.
-func (d *ResponseFitData) Files() []string { return append([]string{d.File}, d.More...) }
 
 // ResponseInput is what acted on the machine.
 type ResponseInput struct {
@@ -94,7 +73,7 @@ func (p *ResponseParameter) SetDefaults() { p.Scale = "auto" }
 
 // DefaultResponseFit is what such a file starts from.
 func DefaultResponseFit() *ResponseFit {
-	return &ResponseFit{Version: 1, Data: ResponseFitData{Separator: "auto", Decimal: "point"}, Between: "hold", Starts: 3, Seed: 1}
+	return &ResponseFit{Version: 1, Data: MachineRecords{Records: defaultRecords()}, Between: "hold", Starts: 3, Seed: 1}
 }
 
 // LoadResponseFit reads and checks such a file, and the file of its machine. Paths come back joined to the folder of the file.
@@ -105,52 +84,15 @@ func LoadResponseFit(path string) (*ResponseFit, []schema.Problem, error) {
 // ResponseFitBytes is LoadResponseFit of a file in memory. The file of the machine is read.
 func ResponseFitBytes(name string, data []byte) (*ResponseFit, []schema.Problem, error) {
 	c := DefaultResponseFit()
-	var bad error
-	c, warnings, err := load(name, data, c, func(r *schema.Report) {
-		c.Check(r)
-		dir := filepath.Dir(name)
-		joinPaths(dir, &c.Machine, &c.Data.File)
-		for _, list := range [][]string{c.Data.More, c.Validate} {
-			for i := range list {
-				joinPaths(dir, &list[i])
-			}
-		}
-		if c.Machine != "" && !r.Bad("machine") {
-			bad = c.checkMachine(r)
-		}
-	})
-	if bad != nil {
-		return nil, warnings, bad
-	}
-	return c, warnings, err
+	return loadOfMachine(name, data, c, c)
 }
 
-// Check looks at what the tags cannot say, but for the machine.
-func (c *ResponseFit) Check(r *schema.Report) {
-	r.CheckBounds(c)
-	if c.Version != 1 && !r.Bad("version") {
-		r.Errorf("version", "version: %d, this program reads version 1", c.Version)
-	}
-	if c.Machine == "" && !r.Bad("machine") {
-		r.Errorf("machine", "machine is missing: the file of the machine, which hil simulate takes")
-	}
-	d := &c.Data
-	switch {
-	case r.Bad("data"):
-	case d.File == "":
-		r.Errorf("data.file", "data.file is missing: the record, a CSV or MAT file, plain or gzip, or a recording")
-	case d.Time.Name == "" && d.Rate == 0 && !recordingName(d.File):
-		r.Errorf("data.time", "data.time is missing: name the column of time, or give data.rate if there is none")
-	case d.Time.Name != "" && d.Rate != 0:
-		r.Errorf("data.rate", "data.rate: the time column %q tells the rate already; leave one of them out", d.Time.Name)
-	case d.Time.Name != "":
-		if _, _, err := d.Time.Factors("s"); err != nil {
-			r.Errorf("data.time", "data.time: %v", err)
-		}
-	}
-	if s := d.Span; s != [2]float64{} && !(s[0] >= 0 && (s[1] == 0 || s[1] > s[0])) {
-		r.Errorf("data.span", "data.span: from %g to %g s, want rising times", s[0], s[1])
-	}
+func (c *ResponseFit) parts() (int, *string, *MachineRecords, []string) {
+	return c.Version, &c.Machine, &c.Data, c.Validate
+}
+
+// check looks at what the tags cannot say, but for the machine.
+func (c *ResponseFit) check(r *schema.Report) {
 	if len(c.Outputs) == 0 && !r.Bad("outputs") {
 		r.Errorf("outputs", "outputs: empty, want at least one: {name: load.q, column: {name: …, unit: rad}}")
 	}
@@ -193,10 +135,6 @@ func (p *ResponseParameter) tree(x float64) *schema.Tree {
 
 // checkMachine reads the file of the machine and tries what the fit would make of it. The error is about that file.
 func (c *ResponseFit) checkMachine(r *schema.Report) error {
-	if kind := KindOf(c.Machine); kind != MachineFile && kind != UnknownFile {
-		r.Errorf("machine", "machine: %s describes no machine: it has no key machine with bodies", c.Machine)
-		return nil
-	}
 	data, err := schema.ReadFile(c.Machine)
 	if err != nil {
 		return err
@@ -414,7 +352,12 @@ func (c *ResponseFit) Identified(theta []float64) ([]byte, error) { return c.wit
 
 // build is the machine with the parameters at theta. For concurrent use.
 func (c *ResponseFit) build(theta []float64) (*response.Machine, error) {
-	text, err := c.with(c.floor, theta)
+	return c.buildOf(c.floor, theta)
+}
+
+// buildOf is that of another file.
+func (c *ResponseFit) buildOf(t *schema.Tree, theta []float64) (*response.Machine, error) {
+	text, err := c.with(t, theta)
 	if err != nil {
 		return nil, err
 	}
@@ -438,7 +381,7 @@ func (c *ResponseFit) build(theta []float64) (*response.Machine, error) {
 
 // Spec is what the fit asks of package identify/response.
 func (c *ResponseFit) Spec(workers int) response.Spec {
-	s := response.Spec{Build: c.build, Begin: c.Begin, Line: c.Between == "line", Steps: c.Steps, Starts: c.Starts, Seed: uint64(c.Seed), Workers: workers}
+	s := response.Spec{Build: c.build, Others: c.others(), Begin: c.Begin, Line: c.Between == "line", Steps: c.Steps, Starts: c.Starts, Seed: uint64(c.Seed), Workers: workers}
 	for i := range c.Parameters {
 		p := &c.Parameters[i]
 		s.Params = append(s.Params, fit.Param{Param: engine.Param{Name: p.Name, Unit: p.Range.Unit, Value: p.start, Lo: p.Range.Lo, Hi: p.Range.Hi}, Log: p.log()})
@@ -450,6 +393,25 @@ func (c *ResponseFit) Spec(workers int) response.Spec {
 		s.Outputs = append(s.Outputs, response.Output{Name: o.Name, Noise: o.noise})
 	}
 	return s
+}
+
+// others are the numbers of the machine that are not searched.
+func (c *ResponseFit) others() (list []response.Other) {
+	c.floor.At("machine").Scalars("machine", func(path string, s *schema.Tree) {
+		n, err := studyNumber(s.Text)
+		if err != nil || n.Value == 0 || slices.ContainsFunc(c.Parameters, func(p ResponseParameter) bool { return p.Path == path }) {
+			return
+		}
+		v := StudyVary{Range: StudyRange{Unit: n.Unit}}
+		list = append(list, response.Other{Path: path, Text: s.Text, Value: n.Value, Build: func(theta []float64, x float64) (*response.Machine, error) {
+			t, err := c.floor.With(path, v.tree(x))
+			if err != nil {
+				return nil, err
+			}
+			return c.buildOf(t, theta)
+		}})
+	})
+	return list
 }
 
 // ResponseColumn is a column of the record with the unit of what it holds.

@@ -9,24 +9,7 @@ import (
 
 // The keys at the end of docs/identify-response.md are made from the tags.
 func TestResponseFitDocs(t *testing.T) {
-	path := filepath.Join("..", "docs", "identify-response.md")
-	page, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const mark = "<!-- made by: go test ./configs -run ResponseFitDocs -update -->\n"
-	at := strings.Index(string(page), mark)
-	if at < 0 {
-		t.Fatalf("%s: no line %s", path, mark)
-	}
-	want := string(page[:at]) + mark + strings.TrimRight(strings.ReplaceAll(Tables(DefaultResponseFit()), "\n## ", "\n### "), "\n") + "\n"
-	if *update {
-		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	} else if string(page) != want {
-		t.Errorf("%s is not current: go test ./configs -run ResponseFitDocs -update", path)
-	}
+	keysAtEnd(t, "identify-response.md", "ResponseFitDocs", DefaultResponseFit())
 }
 
 // responseFile writes the example with one change beside its machine, and loads it.

@@ -260,6 +260,7 @@ func (m *Machine) checkMotors(r *schema.Report) {
 		switch k.Kind {
 		case "dc":
 			need(k.K != 0, "K", "torque and back-emf constant")
+			checkBrushes(r, at, k.BrushDrop, k.DropScale)
 			switch {
 			case !supply && len(k.Nodes) == 0 && m.setBy(k.Name+".voltage") != "":
 			case !supply && len(k.Nodes) == 0:
@@ -275,7 +276,10 @@ func (m *Machine) checkMotors(r *schema.Report) {
 		default:
 			need(k.Ld > 0, "Ld", "inductance along the magnets")
 			need(k.Lq > 0, "Lq", "inductance across the magnets")
-			need(k.Psi > 0, "psi", "flux linkage of the magnets")
+			need(k.Psi != nil, "psi", "flux linkage of the magnets; 0 for a reluctance motor, which has none")
+			if k.Psi != nil && *k.Psi == 0 && k.Ld == k.Lq {
+				r.Errorf(at+".psi", "%s.psi: 0, and Ld is Lq: this motor has no torque; a reluctance motor has two inductances", at)
+			}
 			need(k.Pairs > 0, "pole_pairs", "of poles")
 			if k.Kind == "synchronous" {
 				need(k.Uq != nil || m.setBy(k.Name+".uq") != "", "uq", "a number or a generator in V; or a controller")
@@ -299,7 +303,7 @@ func (k *MachineMotor) idle() []string {
 	dc, phases := k.Kind == "dc", k.Kind == "three-phase"
 	return said([]string{"K", "brush_drop", "drop_current", "voltage", "start_current", "L", "thermal", "Ld", "Lq", "psi", "pole_pairs", "cogging", "ud", "uq", "L0", "nodes"},
 		!dc && k.K != 0, !dc && k.BrushDrop != 0, !dc && k.DropScale != 0, !dc && k.Voltage != nil, !dc && k.Amperes != 0, !dc && k.L != 0, !dc && k.Thermal != nil,
-		dc && k.Ld != 0, dc && k.Lq != 0, dc && k.Psi != 0, dc && k.Pairs != 0, dc && len(k.Cogging) > 0, k.Kind != "synchronous" && k.Ud != nil, k.Kind != "synchronous" && k.Uq != nil,
+		dc && k.Ld != 0, dc && k.Lq != 0, dc && k.Psi != nil, dc && k.Pairs != 0, dc && len(k.Cogging) > 0, k.Kind != "synchronous" && k.Ud != nil, k.Kind != "synchronous" && k.Uq != nil,
 		!phases && k.L0 != 0, k.Kind == "synchronous" && len(k.Nodes) > 0)
 }
 

@@ -20,7 +20,7 @@ type MachineMotor struct {
 	Ld        float64         `yaml:"Ld" unit:"H" want:">=0" doc:"synchronous, three-phase: along the magnets"`
 	Lq        float64         `yaml:"Lq" unit:"H" want:">=0" doc:"synchronous, three-phase: across them"`
 	L0        float64         `yaml:"L0" unit:"H" want:">=0" doc:"three-phase: of the zero sequence; 0: that of Lq"`
-	Psi       float64         `yaml:"psi" unit:"Wb" want:">=0" doc:"synchronous, three-phase: flux linkage of the magnets"`
+	Psi       *float64        `yaml:"psi,omitempty" unit:"Wb" want:">=0" doc:"synchronous, three-phase: flux linkage of the magnets; 0: a reluctance motor"`
 	Pairs     float64         `yaml:"pole_pairs" want:">=0 <=1000" doc:"synchronous, three-phase: of poles"`
 	Cogging   []MachineCog    `yaml:"cogging,omitempty" doc:"synchronous, three-phase: harmonics of the cogging torque"`
 	Thermal   *MachineThermal `yaml:"thermal,omitempty" doc:"dc: resistance of the winding by its temperature"`

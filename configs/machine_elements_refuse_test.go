@@ -64,6 +64,10 @@ func TestMachineElementsRefuse(t *testing.T) {
 		{"  shafts:\n    x: {a: rot, b: ground, ratio: 0, stiffness: 100}\n", "machine.shafts.x.ratio: 0"},
 		{dcMotor + ", voltage: 2, cogging: [{amplitude: 1, order: 2}]}\n", "machine.motors.motor.cogging: has no effect on a motor of kind dc"},
 		{"  motors:\n    m: {kind: three-phase, joint: rot, R: 1, Ld: 1 mH, Lq: 1 mH, psi: 0.1, pole_pairs: 2, L0: 1 mH, nodes: [a, b]}\n", "machine.motors.m.nodes: 2, want three"},
+		{"  motors:\n    m: {kind: synchronous, joint: rot, R: 1, Ld: 2 mH, Lq: 1 mH, pole_pairs: 2, uq: 1}\n", "machine.motors.m.psi is missing"},
+		{"  motors:\n    m: {kind: synchronous, joint: rot, R: 1, Ld: 1 mH, Lq: 1 mH, psi: 0, pole_pairs: 2, uq: 1}\n", "this motor has no torque"},
+		{dcMotor + ", voltage: 2, brush_drop: 1 V}\n", "machine.motors.motor.drop_current is missing"},
+		{dcMotor + ", voltage: 2, drop_current: 1 A}\n", "machine.motors.motor.drop_current: has no effect without brush_drop"},
 	} {
 		head := elementsHead
 		if key, rest, ok := strings.Cut(c.text, "\n"); ok && !strings.HasPrefix(key, " ") {

@@ -321,6 +321,26 @@ func TestMachineMotorsTurnedRound(t *testing.T) {
 	}
 }
 
+// A reluctance motor has no magnets, psi: 0. At rest its torque is 3/2·p·(Ld − Lq)·(ud/R)·(uq/R), which winds up a spring.
+func TestMachineReluctanceMotor(t *testing.T) {
+	c, _, err := MachineBytes("m.yaml", []byte("version: 1\nname: m\nduration: 3 s\nmachine:\n  gravity: [0, 0, 0]\n  bodies:\n"+
+		"    rotor: {parent: ground, joint: {kind: revolute, armature: 1e-3, stiffness: 2, damping: 0.05}}\n"+
+		"  motors:\n    m: {kind: synchronous, joint: rotor, R: 0.5, Ld: 20 mH, Lq: 5 mH, psi: 0, pole_pairs: 2, ud: 2 V, uq: 3 V}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, x, _, err := c.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Run(context.Background(), x, 0, c.Duration, machine.Options{}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if q, want := x[placesOf(t, m, []string{"rotor.q"})[0]], 1.5*2*(20e-3-5e-3)*(2/0.5)*(3/0.5)/2; math.Abs(q-want) > 1e-6 {
+		t.Errorf("%.9g rad, want %.9g", q, want)
+	}
+}
+
 // turned is a motor with a gear.
 func turned(name, joint, kind string, gear float64, fed string) string {
 	return fmt.Sprintf("    %s: {kind: %s, joint: %s, gear: %g, R: 0.6, Ld: 3 mH, Lq: 4 mH, psi: 60 mWb, pole_pairs: 4, cogging: [{amplitude: 0.01, order: 24}], %s}\n", name, kind, joint, gear, fed)

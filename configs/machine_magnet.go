@@ -47,7 +47,7 @@ func (k *MachineMotor) threePhase(axis int) circuit.Element {
 
 // rotor is the field of a synchronous motor as its joint sees it.
 func (k *MachineMotor) rotor() circuit.Rotor {
-	r := circuit.Rotor{Ld: k.Ld, Lq: k.Lq, Psi: k.Psi, Pairs: k.Pairs * k.Gear}
+	r := circuit.Rotor{Ld: k.Ld, Lq: k.Lq, Psi: *k.Psi, Pairs: k.Pairs * k.Gear}
 	for _, c := range k.Cogging {
 		// gear·amplitude·sin(order·gear·q), which is odd in gear twice
 		r.Cogs = append(r.Cogs, circuit.Cog{Amplitude: c.Amplitude * math.Abs(k.Gear), Order: c.Order * math.Abs(k.Gear)})

@@ -81,8 +81,8 @@ func (c *Simulate) checkPlant(r *schema.Report) {
 	if motor && p.Motor == nil && !r.Bad("plant.motor") {
 		r.Errorf("plant.motor", "plant.motor is missing: R, L, K, J as in a rig file")
 	}
-	if m := p.Motor; motor && m != nil && m.BrushDrop > 0 && m.DropScale <= 0 && !r.Bad("plant.motor.drop_current") {
-		r.Errorf("plant.motor.drop_current", "plant.motor.drop_current is missing: there is a brush drop; want the current at which it is three quarters developed")
+	if m := p.Motor; motor && m != nil {
+		checkBrushes(r, "plant.motor", m.BrushDrop, m.DropScale)
 	}
 	for _, k := range []struct {
 		key  string

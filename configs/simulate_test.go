@@ -138,6 +138,7 @@ func TestInputFollowsThePlant(t *testing.T) {
 		{"{kind: motor, motor: {R: 1, L: 1 mH, K: 0.1, J: 1e-4}}", "linear", "1 V", "a motor turns"},
 		{"{kind: motor}", "rotary", "1 V", "plant.motor is missing"},
 		{"{kind: motor, motor: {R: 1, L: 1 mH, K: 0.1, J: 1e-4, brush_drop: 1 V}}", "rotary", "1 V", "drop_current is missing"},
+		{"{kind: motor, motor: {R: 1, L: 1 mH, K: 0.1, J: 1e-4, drop_current: 1 A}}", "rotary", "1 V", "plant.motor.drop_current: has no effect without brush_drop"},
 		{"{kind: imposed-force}", "linear", "1 N", "plant.mass is missing or zero"},
 		{"{kind: drawn-mass, mass: 1 kg}", "linear", "1 m", "plant.spring is missing or zero"},
 		{"{kind: drawn-mas, mass: 1 kg}", "linear", "1 m", `did you mean "drawn-mass"?`},

@@ -185,14 +185,20 @@ func OfMachine(b *machine.Result, info []record.Info, findings []record.Finding,
 // findLacking looks for what the machine lacks in the residual. A parameter may move by its interval, by a little of its value, or by what
 // changes the torques by little.
 func (r *Result) findLacking(b *machine.Result) {
-	r.tolerance = r.harm(b.Solution)
+	harm := r.harm(b.Solution)
 	for j, k := range b.Free {
 		if share := b.Share[j]; share > 0 {
 			p := &r.Parameters[k]
-			r.tolerance[p.Name] = math.Max(r.tolerance[p.Name], weakShare/share*math.Abs(p.Value))
+			harm[p.Name] = math.Max(harm[p.Name], weakShare/share*math.Abs(p.Value))
 		}
 	}
-	r.Unmodelled, _ = fit.Unmodelled(b.Solution, b.Suspects, r.tolerance)
+	r.findSuspects(b.Solution, b.Suspects, harm)
+}
+
+// findSuspects looks for suspects in the residual. Intervals hold what they do.
+func (r *Result) findSuspects(s *fit.Solution, suspects []fit.Suspect, harm map[string]float64) {
+	r.tolerance = harm
+	r.Unmodelled, _ = fit.Unmodelled(s, suspects, harm)
 	for _, l := range r.Unmodelled {
 		for i := range r.Parameters {
 			if m, ok := l.Moves[r.Parameters[i].Name]; ok {

@@ -56,6 +56,7 @@ func OfResponse(b *response.Result, units []string, info []record.Info, findings
 	}
 	r.take(sol, a, start)
 	r.Indistinct = append([]fit.Indistinct{}, a.Indistinct...)
+	r.findSuspects(sol, b.Suspects, r.harm(sol))
 	last := Stage{Method: "lm", Converged: sol.Converged, Reason: sol.Reason, Objective: sol.Objective, Cost: sol.Cost, RMS: r.Fit.RMS, Unit: sol.Unit,
 		Iterations: sol.Iterations, Evaluations: sol.Evaluations, Trace: sol.Trace, Compute: sol.Compute.Seconds(), Values: map[string]float64{}, Notes: sol.Notes}
 	for _, p := range r.Parameters {
@@ -115,7 +116,7 @@ const (
 func (o *Response) lacks() (list []string) {
 	for _, j := range o.Outputs {
 		if j.RMS > timesNoise*j.Record && j.Percent < 100*(1-leastLeft) {
-			list = append(list, fmt.Sprintf("output %s: what is left over, %.3g %s, is more than the noise of the record, about %.2g %s: the machine lacks something, or a number of it that is not searched is wrong; it moves the parameters by more than their intervals say",
+			list = append(list, fmt.Sprintf("output %s: what is left over, %.3g %s, is more than the noise of the record, about %.2g %s: the machine lacks something, or a number of it that is not searched is wrong; intervals hold no more of that than other reasons name",
 				j.Name, j.RMS, j.Unit, j.Record, j.Unit))
 		}
 	}

@@ -23,17 +23,8 @@ import (
 
 // runMachine identifies a machine from positions and torques of its joints.
 func runMachine(ctx context.Context, path string, f Options, stdout, stderr io.Writer) error {
-	name := f.foreign()
-	for _, other := range []string{"data", "time-limit"} {
-		if f.Changed(other) {
-			name = other
-		}
-	}
-	if name != "" {
-		return report.ExitWith(report.Usage, fmt.Errorf("identify: --%s is not for a machine, whose records, terms and filter %s says", name, path))
-	}
-	if _, err := os.Lstat(f.writeMachine); f.writeMachine != "" && err == nil && !f.force {
-		return report.ExitWith(report.Usage, fmt.Errorf("identify: %s exists; --force writes over it", f.writeMachine))
+	if err := f.refuseForMachine("a machine", path, "records, terms and filter"); err != nil {
+		return err
 	}
 	cfg, err := f.loadMachine(path, stderr)
 	if err != nil {
@@ -74,35 +65,14 @@ func runMachine(ctx context.Context, path string, f Options, stdout, stderr io.W
 	if err != nil {
 		return report.ExitWith(report.Invalid, fmt.Errorf("%s: %w", cfg.Data.File, err))
 	}
-	result := Identification{Name: cfg.Name, Config: path, Program: report.Version(), Command: report.CommandLine(), Result: res, Machine: mach}
-	if f.out != "" {
-		if err := writeResult(f.out, result); err != nil {
-			return report.ExitWith(report.Unavailable, err)
-		}
-	}
-	var remarks []string
-	if f.writeMachine != "" {
-		if remarks, err = writeMachine(f, cfg, found, theta, result); err != nil {
-			return report.ExitWith(report.Unavailable, fmt.Errorf("identify: --write-machine: %w", err))
-		}
-	}
-	if f.json {
-		if err := report.EncodeJSON(stdout, result); err != nil {
-			return err
-		}
-	} else {
-		printMachine(stdout, mach)
-		printIdentification(stdout, result, true)
-		printHandover(stdout, mach)
-		for _, w := range append(warningsOf(res), remarks...) {
-			fmt.Fprintf(stderr, "warning: %s\n", w)
-		}
-		fmt.Fprintf(stdout, "\nnext: %s\n", report.AsStarted(nextMachine(f, cfg, res)))
-	}
-	if err := f.display.show(PageOf(result), f.force, stdout); err != nil {
-		return err
-	}
-	return gate(res, max(f.RequireFit, cfg.RequireFit))
+	return f.give(&machineAnswer{
+		Identification: Identification{Name: cfg.Name, Config: path, Program: report.Version(), Command: report.CommandLine(), Result: res, Machine: mach},
+		machine:        cfg.Machine, records: cfg.Data.Files(), validation: cfg.Validate, requireFit: cfg.RequireFit,
+		identified: func() ([]byte, []string, error) { return cfg.Identified(found.Base, found.Model, theta) },
+		note:       "Parameters that the records do not tell are those of that file, or nearest to them.",
+		before:     func(w io.Writer) { printMachine(w, mach) }, after: func(w io.Writer) { printHandover(w, mach) },
+		page: "identify-machine.md",
+	}, stdout, stderr)
 }
 
 // loadMachine is the file of a fit, or that of the mechanism of a recording.
@@ -120,29 +90,6 @@ func (f *Options) loadMachine(path string, stderr io.Writer) (*configs.MachineFi
 	}
 	report.PrintWarnings(stderr, warnings)
 	return cfg, nil
-}
-
-// nextMachine is what makes sense after this result.
-func nextMachine(f Options, cfg *configs.MachineFit, r *identify.Result) string {
-	switch {
-	case r.Verdict == identify.Rejected:
-		return "see docs/identify-machine.md, section Verdict, for what each reason asks for"
-	case f.writeMachine != "":
-		return "hil simulate " + f.writeMachine
-	case len(cfg.Validate) == 0:
-		return "name further records in validate: they tell what the parameters are worth"
-	}
-	return report.CommandLine() + " --write-machine identified.yaml      puts the parameters into the file of the machine"
-}
-
-// writeMachine writes the file of the machine with what was found.
-func writeMachine(f Options, cfg *configs.MachineFit, found *machine.Result, theta []float64, r Identification) ([]string, error) {
-	head := fmt.Sprintf("%s with the parameters that %s found in %s.\nVerdict: %s. Parameters that the records do not tell are those of that file, or nearest to them.", cfg.Machine, r.Command, strings.Join(cfg.Data.Files(), ", "), r.Verdict)
-	text, remarks, err := cfg.Identified(found.Base, found.Model, theta, "", head)
-	if err != nil {
-		return nil, err
-	}
-	return remarks, report.WriteWhole(f.writeMachine, f.force, func(w io.Writer) error { _, err := w.Write(text); return err })
 }
 
 // readMachine reads the joints of all files, and checks each joint in all of them. A piece of a file is a recording.

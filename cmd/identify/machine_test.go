@@ -70,7 +70,7 @@ func TestMachineExample(t *testing.T) {
 		t.Fatal(err)
 	}
 	data, _ := filepath.Abs("../../configs/identify/data")
-	text := strings.ReplaceAll(strings.Replace(string(fit), "../machine/arm.yaml", written, 1), "data/", data+"/")
+	text := strings.NewReplacer("../machine/arm.yaml", written, "data/", data+"/").Replace(string(fit))
 	again := filepath.Join(t.TempDir(), "again.yaml")
 	if err := os.WriteFile(again, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
@@ -136,7 +136,7 @@ func TestMachineRefusals(t *testing.T) {
 		{"cutoff: 8 Hz", "cutoff: 120 Hz", "half the sampling rate"},
 	} {
 		text := strings.Replace(string(fit), c.old, c.new, 1)
-		text = strings.ReplaceAll(strings.Replace(text, "../machine/arm.yaml", arm, 1), "data/", data+"/")
+		text = strings.NewReplacer("../machine/arm.yaml", arm, "data/", data+"/").Replace(text)
 		path := filepath.Join(t.TempDir(), "bad.yaml")
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)

@@ -226,32 +226,43 @@ func checkRecord(path string, cfg *configs.Identify, d *configs.IdentifyData) (s
 
 // mappingOf are the columns of a data section with what else it says of the file.
 func mappingOf(cfg *configs.Identify, d *configs.IdentifyData) (record.Mapping, error) {
-	m := record.Mapping{
-		Rate: d.Rate, DecimalComma: d.Decimal == "comma", SameUnit: SameUnit, Piece: d.Columns.Group,
-		Rows: [2]int{int(d.Rows[0]), int(d.Rows[1])}, Span: d.Span, Last: d.Last, Resample: d.Resample > 0, ResampleRate: d.Resample, SplitGaps: d.SplitGaps,
-		Steady: d.Steady,
-	}
-	m.Separator = map[string]rune{"comma": ',', "semicolon": ';', "tab": '\t'}[d.Separator] // auto: 0
+	m := mappingOfFiles(&d.Records)
+	m.Piece, m.Rows, m.Last, m.Steady = d.Columns.Group, [2]int{int(d.Rows[0]), int(d.Rows[1])}, d.Last, d.Steady
 	to := map[string]*record.Column{
 		"time": &m.Time, "position": &m.Position, "velocity": &m.Velocity, "force": &m.Force,
 		"reference": &m.Reference, "disturbance": &m.Disturbance, "load": &m.Load, "current": &m.Current,
 		"deviation": &m.Deviation, "count": &m.Count,
 	}
 	for _, ch := range cfg.Channels(d) {
-		c := ch.Column
-		if c.Name == "" {
-			continue
-		}
-		scale, shift, err := c.Factors(ch.SI)
+		c, err := columnOf(ch.Column, ch.SI)
 		if err != nil {
-			return m, fmt.Errorf("column %s: %w", c.Name, err)
+			return m, err
 		}
-		if to[ch.Key] == nil {
-			continue // of the second joint, read by itself
+		if to[ch.Key] != nil { // those of the second joint are read by themselves
+			*to[ch.Key] = c
 		}
-		*to[ch.Key] = record.Column{Name: c.Name, Unit: c.Unit, Scale: scale, Shift: shift, Delay: c.Delay, Optional: c.Optional}
 	}
 	return m, nil
+}
+
+// mappingOfFiles is what a data section says of its files, without columns.
+func mappingOfFiles(d *configs.Records) record.Mapping {
+	return record.Mapping{
+		Rate: d.Rate, DecimalComma: d.Decimal == "comma", SameUnit: SameUnit, Span: d.Span, Resample: d.Resample > 0, ResampleRate: d.Resample, SplitGaps: d.SplitGaps,
+		Separator: map[string]rune{"comma": ',', "semicolon": ';', "tab": '\t'}[d.Separator], // auto: 0
+	}
+}
+
+// columnOf is a column of a quantity with the unit si; none: without a name.
+func columnOf(c configs.IdentifyColumn, si string) (record.Column, error) {
+	if c.Name == "" {
+		return record.Column{}, nil
+	}
+	scale, shift, err := c.Factors(si)
+	if err != nil {
+		return record.Column{}, fmt.Errorf("column %s: %w", c.Name, err)
+	}
+	return record.Column{Name: c.Name, Unit: c.Unit, Scale: scale, Shift: shift, Delay: c.Delay, Optional: c.Optional}, nil
 }
 
 // FromWhere says how to get a record that is not there.

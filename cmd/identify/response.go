@@ -17,23 +17,15 @@ import (
 	"hilrig/hil/sink"
 	"hilrig/identify"
 	"hilrig/identify/fit"
+	"hilrig/identify/machine"
 	"hilrig/identify/record"
 	"hilrig/identify/response"
 )
 
 // runResponse finds parameters of a machine from how it answers to recorded inputs.
 func runResponse(ctx context.Context, path string, f Options, stdout, stderr io.Writer) error {
-	name := f.foreign()
-	for _, other := range []string{"data", "time-limit"} {
-		if f.Changed(other) {
-			name = other
-		}
-	}
-	if name != "" {
-		return report.ExitWith(report.Usage, fmt.Errorf("identify: --%s is not for the response of a machine, whose records, outputs and parameters %s says", name, path))
-	}
-	if _, err := os.Lstat(f.writeMachine); f.writeMachine != "" && err == nil && !f.force {
-		return report.ExitWith(report.Usage, fmt.Errorf("identify: %s exists; --force writes over it", f.writeMachine))
+	if err := f.refuseForMachine("the response of a machine", path, "records, outputs and parameters"); err != nil {
+		return err
 	}
 	cfg, warnings, err := configs.LoadResponseFit(path)
 	if err != nil {
@@ -53,33 +45,16 @@ func runResponse(ctx context.Context, path string, f Options, stdout, stderr io.
 		f.display.none(stderr)
 		return f.refuse(ctx, path, err, stdout)
 	}
-	result := Identification{Name: cfg.Name, Config: path, Program: report.Version(), Command: report.CommandLine(), Result: res, Response: answer}
-	if f.out != "" {
-		if err := writeResult(f.out, result); err != nil {
-			return report.ExitWith(report.Unavailable, err)
-		}
-	}
-	if f.writeMachine != "" {
-		if err := writeResponse(f, cfg, found, result); err != nil {
-			return report.ExitWith(report.Unavailable, fmt.Errorf("identify: --write-machine: %w", err))
-		}
-	}
-	if f.json {
-		if err := report.EncodeJSON(stdout, result); err != nil {
-			return err
-		}
-	} else {
-		printIdentification(stdout, result, true)
-		printOutputs(stdout, answer)
-		for _, w := range warningsOf(res) {
-			fmt.Fprintf(stderr, "warning: %s\n", w)
-		}
-		fmt.Fprintf(stdout, "\nnext: %s\n", report.AsStarted(nextResponse(f, cfg, res)))
-	}
-	if err := f.display.show(PageOf(result), f.force, stdout); err != nil {
-		return err
-	}
-	return gate(res, max(f.RequireFit, cfg.RequireFit))
+	return f.give(&machineAnswer{
+		Identification: Identification{Name: cfg.Name, Config: path, Program: report.Version(), Command: report.CommandLine(), Result: res, Response: answer},
+		machine:        cfg.Machine, records: cfg.Data.Files(), validation: cfg.Validate, requireFit: cfg.RequireFit,
+		identified: func() ([]byte, []string, error) {
+			text, err := cfg.Identified(fit.Values(found.Solution.Params)[:len(cfg.Parameters)])
+			return text, nil, err
+		},
+		after: func(w io.Writer) { printOutputs(w, answer) },
+		page:  "identify-response.md",
+	}, stdout, stderr)
 }
 
 // fitResponse is the fit of a file.
@@ -105,32 +80,6 @@ func fitResponse(ctx context.Context, cfg *configs.ResponseFit, workers int, bar
 	return res, answer, found, err
 }
 
-// nextResponse is what makes sense after this result.
-func nextResponse(f Options, cfg *configs.ResponseFit, r *identify.Result) string {
-	switch {
-	case r.Verdict == identify.Rejected:
-		return "see docs/identify-response.md, section Verdict, for what each reason asks for"
-	case f.writeMachine != "":
-		return "hil simulate " + f.writeMachine
-	case len(cfg.Validate) == 0:
-		return "name further records in validate: they tell what the parameters are worth"
-	}
-	return report.CommandLine() + " --write-machine identified.yaml      puts the parameters into the file of the machine"
-}
-
-// writeResponse writes the file of the machine with what was found.
-func writeResponse(f Options, cfg *configs.ResponseFit, found *response.Result, r Identification) error {
-	text, err := cfg.Identified(fit.Values(found.Solution.Params)[:len(cfg.Parameters)])
-	if err != nil {
-		return err
-	}
-	head := fmt.Sprintf("# %s with the parameters that %s found in %s.\n# Verdict: %s\n", cfg.Machine, r.Command, strings.Join(cfg.Data.Files(), ", "), r.Verdict)
-	return report.WriteWhole(f.writeMachine, f.force, func(w io.Writer) error {
-		_, err := w.Write(append([]byte(head), text...))
-		return err
-	})
-}
-
 // responses are records with what their checks say.
 type responses struct {
 	of       []response.Recording
@@ -142,27 +91,20 @@ type responses struct {
 func readResponses(ctx context.Context, cfg *configs.ResponseFit, files []string, whole bool, bar *report.Progress) (*responses, error) {
 	out := &responses{}
 	for _, file := range files {
-		begin := len(out.of)
+		var columns []machine.Recording // of each piece
 		for i, col := range cfg.Columns() {
 			pieces, err := readColumn(ctx, file, cfg, col, whole, bar)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", col.Of, err)
 			}
 			if i == 0 {
-				for _, p := range pieces {
-					out.of, out.info = append(out.of, response.Recording{Dt: p.Dt}), append(out.info, p.Info())
-				}
+				columns = make([]machine.Recording, len(pieces))
 			}
-			if n := len(out.of) - begin; len(pieces) != n {
+			if n := len(columns); len(pieces) != n {
 				return nil, &record.Error{File: file, Msg: fmt.Sprintf("%d pieces with %s and %d with the column before it", len(pieces), col.Of, n), Hint: "Read all columns from the same rows."}
 			}
 			for k, p := range pieces {
-				r := &out.of[begin+k]
-				if i < len(cfg.Inputs) {
-					r.Inputs = append(r.Inputs, p.Position)
-				} else {
-					r.Outputs = append(r.Outputs, p.Position)
-				}
+				columns[k] = append(columns[k], p)
 			}
 			if i < len(cfg.Inputs) || col.Unit != "rad" && col.Unit != "m" {
 				continue
@@ -175,6 +117,18 @@ func readResponses(ctx context.Context, cfg *configs.ResponseFit, files []string
 				out.findings = append(out.findings, f)
 			}
 		}
+		for _, list := range columns {
+			commonTime(list)
+			r := response.Recording{Dt: list[0].Dt}
+			for i, p := range list {
+				if i < len(cfg.Inputs) {
+					r.Inputs = append(r.Inputs, p.Position)
+				} else {
+					r.Outputs = append(r.Outputs, p.Position)
+				}
+			}
+			out.of, out.info = append(out.of, r), append(out.info, list[0].Info())
+		}
 	}
 	return out, nil
 }
@@ -182,25 +136,19 @@ func readResponses(ctx context.Context, cfg *configs.ResponseFit, files []string
 // readColumn reads one column of a file, as a position whatever it is.
 func readColumn(ctx context.Context, file string, cfg *configs.ResponseFit, col configs.ResponseColumn, whole bool, bar *report.Progress) ([]*record.Record, error) {
 	d := &cfg.Data
-	m := record.Mapping{Rate: d.Rate, DecimalComma: d.Decimal == "comma", SameUnit: SameUnit, Span: d.Span, Resample: d.Resample > 0, ResampleRate: d.Resample, SplitGaps: d.SplitGaps,
-		Separator: map[string]rune{"comma": ',', "semicolon": ';', "tab": '\t'}[d.Separator], Watch: bar.Reading(file)}
+	m := mappingOfFiles(&d.Records)
+	m.Watch = bar.Reading(file)
 	if whole {
 		m.Span = [2]float64{}
 	}
-	for _, c := range []struct {
-		from configs.IdentifyColumn
-		si   string
-		to   *record.Column
-	}{{d.Time, "s", &m.Time}, {col.Column, col.Unit, &m.Position}} {
-		if c.from.Name == "" {
-			continue
-		}
-		scale, shift, err := c.from.Factors(c.si)
-		if err != nil {
-			return nil, fmt.Errorf("column %s: %w", c.from.Name, err)
-		}
-		*c.to = record.Column{Name: c.from.Name, Unit: c.from.Unit, Scale: scale, Shift: shift, Delay: c.from.Delay}
+	var err error
+	if m.Time, err = columnOf(d.Time, "s"); err != nil {
+		return nil, err
 	}
+	if m.Position, err = columnOf(col.Column, col.Unit); err != nil {
+		return nil, err
+	}
+	m.Position.Optional = false // it is the only one
 	if _, ok := sink.FindRun(file); ok {
 		return readRecording(ctx, file, m, false)
 	}

@@ -1,10 +1,13 @@
 package identify
 
 import (
+	"context"
 	"encoding/json"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -162,5 +165,38 @@ starts: 0
 				t.Errorf("reasons %v say nothing of %s", r.Reasons, c.reason)
 			}
 		})
+	}
+}
+
+// A wrong gain of the voltage scales motor, shaft and load alike: nothing but the smallest noise is left over. It is named, and the intervals hold
+// what was put in.
+func TestResponseWithAWrongGain(t *testing.T) {
+	r, err := responseOf(t, changed(t, driveFile, "column: {name: u, unit: V}", `column: {name: u, unit: V, gain: "1.03"}`, "validate: [data/drive-2.csv.gz]", "starts: 0"), Options{})
+	if err != nil || r.Verdict != identify.Weak || !strings.Contains(strings.Join(r.Reasons, "\n"), "another gain of machine.motors.motor.voltage") {
+		t.Errorf("%s %v: %v", r.Verdict, r.Reasons, err)
+	}
+	for name, want := range driveTruth {
+		if p, _ := r.Param(name); p.CI == nil || want < p.CI[0] || want > p.CI[1] {
+			t.Errorf("%s = %g in %v, put in %g", name, p.Value, p.CI, want)
+		}
+	}
+}
+
+// A column that is late takes the samples of all others that it has none beside.
+func TestResponseOfALateColumn(t *testing.T) {
+	file := changed(t, driveFile, "column: {name: load, unit: rad}", "column: {name: load, unit: rad, delay: 3 ms}")
+	cfg, _, err := configs.LoadResponseFit(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	recs, err := readResponses(context.Background(), cfg, cfg.Data.Files(), false, report.NewProgress(io.Discard))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := recs.of[0] // of 2000 samples every 1 ms
+	for _, x := range append(slices.Clone(r.Inputs), r.Outputs...) {
+		if len(x) != 1997 {
+			t.Errorf("%d samples, want 1997", len(x))
+		}
 	}
 }

@@ -286,7 +286,10 @@ func PlanAxis(rig *configs.Config, ax *configs.Axis, o RunOptions) (*configs.Ide
 			a.because("data.columns.force.delay", "s; a quarter of a sample, between a current that runs straight and one that is held from right after a sample")
 			a.because("data.delay_doubt", "s; either may be")
 		case together && ax.Motor != nil:
-			cfg.Data.Winding = &configs.Winding{R: motor.R, L: motor.L, K: motor.K, BrushDrop: motor.BrushDrop, DropScale: motor.DropScale}
+			cfg.Data.Winding = &configs.Winding{R: motor.R, L: motor.L, K: motor.K}
+			if motor.BrushDrop > 0 {
+				cfg.Data.Winding.BrushDrop, cfg.Data.Winding.DropScale = motor.BrushDrop, motor.DropScale
+			}
 			c, extra := estimator.HeldVoltage(motor, every, 0)
 			a.say("winding", "R, L and brush drop of the motor between held voltages: current %.2f samples earlier, inertia + %.3g kg·m²", c-0.5, extra)
 			a.because("data.winding", "the motor of the rig; its voltage is held from sample to sample")

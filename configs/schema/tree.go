@@ -172,6 +172,20 @@ func (t *Tree) At(path string) *Tree {
 	return t
 }
 
+// Scalars gives every scalar, with its path, which begins with at.
+func (t *Tree) Scalars(at string, to func(path string, s *Tree)) {
+	if t.Kind == ScalarTree {
+		to(at, t)
+	}
+	for i, kid := range t.kids {
+		if t.Kind == listTree {
+			kid.Scalars(fmt.Sprintf("%s[%d]", at, i), to)
+		} else {
+			kid.Scalars(Join(at, t.keys[i]), to)
+		}
+	}
+}
+
 // With is the tree with another value at path. Keys that are not there are added, whether they are known is the loader's
 // business; lists keep their length.
 func (t *Tree) With(path string, v *Tree) (*Tree, error) {

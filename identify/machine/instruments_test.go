@@ -7,6 +7,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"gonum.org/v1/gonum/stat"
+
+	"hilrig/identify/fit"
 )
 
 // white is a record with white noise of positions (rad) and torques.
@@ -27,12 +31,14 @@ func (s *simulated) white(clean Recording, seed uint64, position float64) (out R
 // noisyPosition is a deviation (rad) that draws least squares visibly away at 8 Hz: a hundredth of a degree is 0.17 mrad.
 const noisyPosition = 2e-3
 
-// instrumentCoverage fits seeds by both, and gives the shares of 95 % intervals that hold the truth.
-func instrumentCoverage(t *testing.T, s *simulated, seeds int) (iv, ls float64) {
+// instrumentCoverage fits seeds by both, and gives the shares of 95 % intervals that hold the truth, and how wide those of instruments are beside
+// ±1.96 times the scatter of the values.
+func instrumentCoverage(t *testing.T, s *simulated, seeds int) (iv, ls, wide float64) {
 	truth := s.truth(t)
 	m := s.model(t, 0.2)
 	held := [2]int{}
 	of, seen := 0, 0
+	values, half := make([][]float64, len(truth)), make([]float64, len(truth))
 	for seed := range seeds {
 		rec := []Recording{s.white(s.clean, uint64(seed), noisyPosition)}
 		for i, use := range []Use{UseEstimate, UseNone} {
@@ -42,6 +48,17 @@ func instrumentCoverage(t *testing.T, s *simulated, seeds int) (iv, ls float64) 
 			if err != nil {
 				t.Fatal(err)
 			}
+			if use == UseEstimate {
+				a, err := fit.Assess(r.Solution)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r.Spread(a)
+				for j, k := range r.Free {
+					ci := a.Estimates[j].Interval(a.Residual.White)
+					values[k], half[k] = append(values[k], r.Values[k]), half[k]+(ci[1]-ci[0])/2/float64(seeds)
+				}
+			}
 			h, n, _ := r.covered(t, truth)
 			held[i] += h
 			if of += n * (1 - i); use == UseEstimate && len(r.IV.Biased) > 0 {
@@ -49,20 +66,24 @@ func instrumentCoverage(t *testing.T, s *simulated, seeds int) (iv, ls float64) 
 			}
 		}
 	}
-	t.Logf("%s: of %d intervals of %d seeds, %.1f %% of instruments and %.1f %% of least squares hold the truth; %d records show that they disagree", s.name, of, seeds,
-		100*float64(held[0])/float64(of), 100*float64(held[1])/float64(of), seen)
-	if seen < seeds {
+	for k, x := range values { // geometric mean over the parameters
+		wide += math.Log(half[k]/1.96/stat.StdDev(x, nil)) / float64(len(values))
+	}
+	wide = math.Exp(wide)
+	t.Logf("%s: of %d intervals of %d seeds, %.1f %% of instruments, %.2f times the scatter, and %.1f %% of least squares hold the truth; %d records show that they disagree", s.name, of, seeds,
+		100*float64(held[0])/float64(of), wide, 100*float64(held[1])/float64(of), seen)
+	if float64(seen) < 0.95*float64(seeds) {
 		t.Errorf("%s: only %d of %d noisy records show that least squares is off", s.name, seen, seeds)
 	}
-	return float64(held[0]) / float64(of), float64(held[1]) / float64(of)
+	return float64(held[0]) / float64(of), float64(held[1]) / float64(of), wide
 }
 
 // Noise of the position draws least squares away, not instruments: their intervals hold; 50 seeds: coverage_soak_test.go.
 func TestInstrumentsHold(t *testing.T) {
 	s := simulatedArms(t)[0]
-	iv, ls := instrumentCoverage(t, s, 4)
-	if iv < 0.85 || ls > 0.8 {
-		t.Errorf("%.1f %% of the intervals of instruments hold the truth, and %.1f %% of least squares", 100*iv, 100*ls)
+	iv, ls, wide := instrumentCoverage(t, s, 10)
+	if iv < 0.9 || ls > 0.8 || wide > 1.3 {
+		t.Errorf("%.1f %% of the intervals of instruments hold the truth, and %.1f %% of least squares; those of instruments are %.2f times the scatter", 100*iv, 100*ls, wide)
 	}
 }
 

@@ -194,7 +194,7 @@ func (l *lack) turns(joint int) {
 		l.add(joint, true, "Stribeck", fmt.Sprintf("a friction of %s that differs below %.3g of its top speed", name, share), advice,
 			l.of(func(_, v float64) float64 { return numeric.Sign(v) * math.Exp(-v*v/(vs*vs)) }))
 	}
-	for _, share := range []float64{0.003, 0.01, 0.03, 0.1} {
+	for _, share := range []float64{0.001, 0.003, 0.01, 0.03, 0.1} {
 		length := share * l.way
 		l.add(joint, true, "presliding", "a friction of "+name+" that builds up behind every reversal", advice, func(rec int) []float64 {
 			v := l.velocity[rec]
@@ -212,6 +212,10 @@ func (l *lack) turns(joint int) {
 			}
 			return x
 		})
+		// beside all others where the motion is fast, for a torque that is late looks like it there; and by itself where it turns, where most of it is
+		alone := l.list[len(l.list)-1]
+		alone.Turn = true
+		l.list = append(l.list, alone)
 	}
 }
 

@@ -149,3 +149,30 @@ func TestFrictionByDirection(t *testing.T) {
 		}
 	}
 }
+
+// Pieces of a second are short beside a low-pass of 8 Hz, which runs in for 0.4 s at each end; the whole record is not.
+func TestShortPiecesAreSaid(t *testing.T) {
+	s := simulatedArms(t)[0]
+	var pieces []Recording
+	for k := 0; k+200 <= s.clean[0].Len(); k += 200 {
+		var rec Recording
+		for _, d := range s.clean {
+			c := *d
+			c.Position, c.Force, c.Start = d.Position[k:k+200], d.Force[k:k+200], d.Start+float64(k)*d.Dt
+			rec = append(rec, &c)
+		}
+		pieces = append(pieces, rec)
+	}
+	for _, c := range []struct {
+		recs []Recording
+		want bool
+	}{{[]Recording{s.clean}, false}, {pieces, true}} {
+		r, err := Fit(s.model(t, 0.2), s.spec(), c.recs, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(strings.Join(r.Warnings, "\n"), "short beside"); got != c.want {
+			t.Errorf("%d recordings: %q", len(c.recs), r.Warnings)
+		}
+	}
+}

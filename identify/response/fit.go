@@ -17,12 +17,13 @@ import (
 type Result struct {
 	Solution *fit.Solution
 	Outputs  []Explained
-	Steps    int      // in a sampling interval
-	Step     float64  // s  the longest
-	Shift    *float64 // standard errors by which steps half as long would move a parameter; nil: not known
-	Worst    string   // that parameter
-	Starts   int      // descents
-	Reached  int      // of them that ended at the best
+	Steps    int           // in a sampling interval
+	Step     float64       // s  the longest
+	Shift    *float64      // standard errors by which steps half as long would move a parameter; nil: not known
+	Worst    string        // that parameter
+	Starts   int           // descents
+	Reached  int           // of them that ended at the best
+	Suspects []fit.Suspect // what may be wrong with machine and records, for the rows of Solution
 	Warnings []string
 	Compute  time.Duration
 
@@ -97,6 +98,9 @@ func Fit(ctx context.Context, spec Spec, recs []Recording, watch fit.Watch) (*Re
 		r.Step = math.Max(r.Step, rec.Dt/float64(p.steps))
 	}
 	r.Solution, r.Steps, r.Outputs = sol, p.steps, p.explained(sol)
+	if ctx.Err() == nil {
+		r.Suspects = p.suspects(fit.Values(sol.Params))
+	}
 	if r.Starts > 1 && r.Reached == 1 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("one of %d descents from different values came to this place, the others ended at larger errors: narrow the ranges, or let more begin (starts)", r.Starts))
 	}

@@ -34,6 +34,7 @@ type Spec struct {
 	Params  []fit.Param                             // of the machine; values are the start
 	Build   func(theta []float64) (*Machine, error) // for concurrent use; theta of Params, in their order
 	Inputs  []string                                // what acts on the machine, for people
+	Others  []Other                                 // numbers of the machine that are not searched and may be wrong
 	Outputs []Output                                // what was measured
 	Begin   []string                                // joints whose position and speed at the beginning of every recording are searched
 	Line    bool                                    // inputs change evenly between samples; else they are held
@@ -47,6 +48,14 @@ type Spec struct {
 type Output struct {
 	Name  string
 	Noise float64 // standard deviation, in its unit; 0: what the fit leaves
+}
+
+// Other is a number of the machine that is taken as it is.
+type Other struct {
+	Path  string // for people
+	Text  string // its value, for people
+	Value float64
+	Build func(theta []float64, x float64) (*Machine, error) // as Spec.Build, with another value
 }
 
 // Recording is what was done and measured, all series of one length.

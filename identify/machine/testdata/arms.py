@@ -7,10 +7,12 @@ Nothing here knows Newton-Euler recursions or regressors. With the Jacobians of 
 M(q) q'' + c(q, q') + dV/dq + armature q'' + Fv q' + Fc tanh(q'/0.002) + offset = tau is integrated by LSODA under a PD law around a
 sum of sines. The torque of the PD law at the sample is what is recorded, the position is exact: the tests add noise and counts.
 
+open-1 is the planar arm under torques that are sums of sines, with no controller.
+
 Joints whose gains are zero are passive: pendubot-1 and pendubot-2 drive the first joint of a planar arm with little friction, acrobot-1
 and acrobot-2 the second.
 
-Run: python3 arms.py (needs numpy, scipy); writes planar-1.csv.gz planar-2.csv.gz spatial-1.csv.gz spatial-2.csv.gz, and from the last
+Run: python3 arms.py (needs numpy, scipy); writes planar-1.csv.gz planar-2.csv.gz spatial-1.csv.gz spatial-2.csv.gz open-1.csv.gz, and from the last
 two machine-arm-1.csv.gz machine-arm-2.csv.gz, with counts of 2 pi / 65536 rad and coloured noise, for configs/identify/data
 """
 import gzip
@@ -80,8 +82,8 @@ class Arm:
     def friction(self, v):
         return np.array([b["fv"] * x + b["fc"] * np.tanh(x / 0.002) + b["offset"] for b, x in zip(self.b, v)])
 
-    def record(self, sines, kp, kd, length, rate):
-        """sines: for each joint its mean and (amplitude, frequency in Hz, phase)"""
+    def record(self, sines, kp, kd, length, rate, start=None):
+        """sines: for each joint its mean and (amplitude, frequency in Hz, phase); with a start, from rest there, they are torques, open loop"""
         def ref(t):
             q = np.array([s[0] + sum(a * np.sin(2 * np.pi * f * t + p) for a, f, p in s[1:]) for s in sines])
             v = np.array([sum(2 * np.pi * f * a * np.cos(2 * np.pi * f * t + p) for a, f, p in s[1:]) for s in sines])
@@ -89,6 +91,8 @@ class Arm:
 
         def torque(t, q, v):
             qr, vr = ref(t)
+            if start is not None:
+                return qr
             return kp * (qr - q) + kd * (vr - v)
 
         arm = np.diag([b["armature"] for b in self.b])
@@ -98,7 +102,7 @@ class Arm:
             m, c = self.forces(q, v)
             return np.concatenate([v, np.linalg.solve(m + arm, torque(t, q, v) - c - self.friction(v))])
 
-        q0, v0 = ref(0)
+        q0, v0 = ref(0) if start is None else (np.array(start), np.zeros(self.n))
         t = np.arange(0, length + 0.5 / rate, 1 / rate)
         out = solve_ivp(rate_of, (0, t[-1]), np.concatenate([q0, v0]), method="LSODA", t_eval=t, rtol=1e-9, atol=1e-11, max_step=0.01)
         q, v = out.y[:self.n].T, out.y[self.n:].T
@@ -130,8 +134,8 @@ SPATIAL = Arm([0, 0, -9.81], [
 FREE = Arm([0, -9.81, 0], [dict(b, armature=a, fv=fv, fc=fc, offset=0.0) for b, a, fv, fc in zip(PLANAR.b, (0.06, 0.02), (0.05, 0.02), (0.08, 0.04))])
 
 
-def write(name, arm, sines, kp, kd, length):
-    t, q, tau = arm.record(sines, np.array(kp), np.array(kd), length, 200.0)
+def write(name, arm, sines, kp, kd, length, start=None):
+    t, q, tau = arm.record(sines, np.array(kp), np.array(kd), length, 200.0, start)
     n, text = arm.n, io.StringIO()
     text.write(",".join(["t"] + [f"q{i+1}" for i in range(n)] + [f"tau{i+1}" for i in range(n)]) + "\n")
     for k in range(len(t)):
@@ -168,5 +172,6 @@ if __name__ == "__main__":
     for k, length in ((1, 20), (2, 10)):
         write(f"pendubot-{k}.csv.gz", FREE, sines(2, [1.4, 0], [-1.5, 0]), [400, 0], [30, 0], length)
         write(f"acrobot-{k}.csv.gz", FREE, sines(2, [0, 2.6], [0, 0.3]), [0, 150], [0, 9], length)
+    write("open-1.csv.gz", PLANAR, sines(2, [20, 5], [0, 0]), [0, 0], [0, 0], 20, [-1.5, 0.1])
     for k in (1, 2):
         example(f"machine-arm-{k}.csv.gz", f"spatial-{k}.csv.gz")
