@@ -117,6 +117,11 @@ func MachineFitBytes(name string, data []byte) (*MachineFit, []schema.Problem, e
 // Files are the records of the fit.
 func (d *MachineFitData) Files() []string { return append([]string{d.File}, d.More...) }
 
+// Files are all files that the fit reads.
+func (c *MachineFit) Files() []string {
+	return slices.Concat([]string{c.Machine}, c.run.Files(), c.Data.Files(), c.Validate)
+}
+
 // Check looks at what the tags cannot say, but for the machine.
 func (c *MachineFit) Check(r *schema.Report) {
 	r.CheckBounds(c)

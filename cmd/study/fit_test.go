@@ -150,6 +150,12 @@ func TestLawsAndStarts(t *testing.T) {
 	if sum.Fits == nil || len(sum.Fits.Models) != 2 || sum.Fits.Models[0].Value != "coulomb" || sum.Fits.Models[0].Wins != 1 || !strings.Contains(sum.Fits.Headline, "law = coulomb describes the recordings best") {
 		t.Errorf("%+v\n%v", sum.Fits, table)
 	}
+	// spans of a recording and filters are no models: AICc does not compare them
+	for _, factor := range []string{"{path: data.span, values: [[0 s, 1 s], [0 s, 3 s]]}", "{path: data.file, values: [a.csv, b.csv]}"} {
+		if _, sum := results(t, sliders(t, lm, "vary: ["+factor+"]\ndesign: {kind: grid}\n")); sum.Fits == nil || len(sum.Fits.Models) != 0 || !strings.Contains(sum.Fits.Headline, "the best of 2 fits is run ") {
+			t.Errorf("%s: %+v", factor, sum.Fits)
+		}
+	}
 	table, sum = results(t, sliders(t, lm, "vary: [{path: parameters.M.start, name: M0, range: [1 kg, 4 kg]}, {path: parameters.Fc.start, range: [1 N, 6 N]}]\ndesign: {kind: sobol, runs: 4}\n"))
 	if sum.Fits == nil || sum.Fits.Same < 3 {
 		t.Errorf("%+v\n%v", sum.Fits, table)

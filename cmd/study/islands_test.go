@@ -126,7 +126,7 @@ func TestIslandsAreTheEvolution(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := identify.Fit(context.Background(), cfg)
+	r, err := identify.Fit(context.Background(), configs.Simulation{Identify: cfg})
 	if err != nil {
 		t.Fatal(err)
 	}

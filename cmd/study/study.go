@@ -202,8 +202,8 @@ func metricsOf(ctx context.Context, name string, data []byte) (m []study.Metric,
 	if err != nil {
 		return nil, err
 	}
-	if c.Identify != nil {
-		return fitMetrics(ctx, c.Identify)
+	if c.Fits() {
+		return fitMetrics(ctx, c)
 	}
 	list, err := simulate.MetricsOf(ctx, name, c)
 	for _, x := range list {
