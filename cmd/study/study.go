@@ -91,9 +91,7 @@ func (s *parameterStudy) local(ctx context.Context, interrupted func() bool, wor
 	if err != nil {
 		return sitting{}, s.refusal(err)
 	}
-	if n := len(p.Damaged); n > 0 {
-		fmt.Fprintf(stderr, "warning: %s: %d tasks cannot be read and are done again\n", s.dir, n)
-	}
+	s.warnDamaged(p, stderr)
 	if p.Done > 0 && p.Done < p.Of {
 		fmt.Fprintf(stderr, "going on with %s: %d of %d runs are in finished tasks\n", s.dir, p.Done, p.Of)
 	}
@@ -109,6 +107,12 @@ func (s *parameterStudy) local(ctx context.Context, interrupted func() bool, wor
 		return sitting{}, report.ExitWith(report.Unavailable, fmt.Errorf("study: %w; %d of %d runs are done, and when that is mended the same command goes on: %s", err, done, p.Of, again))
 	}
 	return sitting{Folder: s.dir, WallTime: time.Since(began).Seconds(), Workers: cmp.Or(workers, runtime.GOMAXPROCS(0)), Resumed: p.Of - now}, nil
+}
+
+func (s *parameterStudy) warnDamaged(p study.Progress, stderr io.Writer) {
+	if len(p.Damaged) > 0 {
+		fmt.Fprintf(stderr, "warning: %s: the files of the tasks %s cannot be read, and these are done again\n", s.dir, ranges(p.Damaged))
+	}
 }
 
 // collect makes tables and figures of what is in the folder.

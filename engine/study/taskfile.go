@@ -98,32 +98,6 @@ func (f *Folder) parse(r io.Reader, task int) (list []Outcome, mine bool) {
 	}
 }
 
-// Finished looks at the ends of the file of a task: whether it is there and of this plan, and how many runs failed. It does not
-// read the runs; Read does.
-func (f *Folder) Finished(task int) (failed int, ok bool) {
-	file, err := os.Open(f.taskPath(task))
-	if err != nil {
-		return 0, false
-	}
-	defer file.Close()
-	line, _ := bufio.NewReaderSize(file, 512).ReadBytes('\n')
-	var head taskHead
-	var end taskEnd
-	if strictly(line, &head) != nil || head != f.head(task) {
-		return 0, false
-	}
-	st, err := file.Stat()
-	if err != nil {
-		return 0, false
-	}
-	tail := make([]byte, min(st.Size(), 256))
-	if _, err := file.ReadAt(tail, st.Size()-int64(len(tail))); err != nil {
-		return 0, false
-	}
-	_, last, ok := cutLastLine(tail)
-	return end.Failed, ok && strictly(last, &end) == nil && end.SHA256 != ""
-}
-
 // parts are the files that programs under way, or killed ones, have for a task.
 func (f *Folder) parts(task int) []string {
 	list, _ := filepath.Glob(strings.TrimSuffix(f.taskPath(task), ".jsonl") + ".*.part")
