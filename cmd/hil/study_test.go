@@ -228,7 +228,7 @@ func TestStudySurvivesBeingKilled(t *testing.T) {
 // The table as Parquet, read back: the numbers of the CSV, null for what is none.
 func TestStudyWritesParquet(t *testing.T) {
 	t.Parallel()
-	file, dir := studyFile(t, "1 s", "runs: 60", "runs: 12"), filepath.Join(t.TempDir(), "p")
+	file, dir := studyFile(t, "1 s", "runs: 60", "runs: 12", "name: speed", `name: 'speed, "v",snappy'`, "x: speed", `x: 'speed, "v",snappy'`), filepath.Join(t.TempDir(), "p")
 	if _, stderr, code := execute(t, "study", file, "--out", dir, "--format", "parquet"); code != report.OK {
 		t.Fatal(stderr)
 	}

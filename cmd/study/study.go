@@ -42,7 +42,7 @@ func Run(ctx context.Context, interrupted func() bool, name string, f Options, s
 	if err := s.resume(f); err != nil {
 		return err
 	}
-	if err := s.open(fewest(s.plan.Runs()), stderr); err != nil {
+	if err := s.open(0, stderr); err != nil {
 		return err
 	}
 	again := s.again(f)
@@ -95,6 +95,9 @@ func (s *parameterStudy) local(ctx context.Context, interrupted func() bool, wor
 	if p.Done > 0 && p.Done < p.Of {
 		fmt.Fprintf(stderr, "going on with %s: %d of %d runs are in finished tasks\n", s.dir, p.Done, p.Of)
 	}
+	// the collector runs when so much garbage is there, not every 4 MB; memory that nobody touches takes none
+	ballast := make([]byte, 64<<20)
+	defer runtime.KeepAlive(ballast)
 	done, now := p.Done, 0
 	err = s.run(ctx, p, workers, stderr, func(st study.State) { done, now = st.Done, st.Now })
 	var misnamed *misnamedError
@@ -261,6 +264,11 @@ func (s *parameterStudy) knows(m []study.Metric) error {
 	}
 	bad := func(key, name string, among []string) error {
 		return &misnamedError{fmt.Sprintf("%s: %s: no run gives %q; there are %s", s.name, key, name, strings.Join(among, ", "))}
+	}
+	for i := range s.cfg.Vary {
+		if name := s.cfg.Vary[i].Name; slices.Contains(names, name) {
+			return &misnamedError{fmt.Sprintf("%s: vary[%d].name: %s is the name of a result too; take another", s.name, i, name)}
+		}
 	}
 	for i, name := range s.cfg.Metrics {
 		if !slices.Contains(names, name) {

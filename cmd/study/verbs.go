@@ -66,7 +66,11 @@ func Plan(ctx context.Context, interrupted func() bool, name string, f Options, 
 	case one > 0:
 		length = fmt.Sprintf(", about %.2g s each", one.Seconds()*float64(m.Tasks[0].Runs))
 	}
-	fmt.Fprintf(stdout, "%s: %d runs in %d tasks of %d%s\n", s.dir, m.Runs, len(m.Tasks), m.Tasks[0].Runs, length)
+	most := ""
+	if m.Tasks[0].Runs > m.Tasks[max(len(m.Tasks)-2, 0)].Runs { // not the last one alone: as hil study FILE cuts them
+		most = "at most "
+	}
+	fmt.Fprintf(stdout, "%s: %d runs in %d tasks of %s%d%s\n", s.dir, m.Runs, len(m.Tasks), most, m.Tasks[0].Runs, length)
 	fmt.Fprintf(stdout, "next: %s study run %s      or anywhere: %[1]s study task %[2]s --index 0 … %[3]d, then %[1]s study collect %[2]s\n", report.StartName, report.ShellWord(s.dir), len(m.Tasks)-1)
 	return nil
 }

@@ -364,3 +364,22 @@ func TestManifestSaysThatItWasAltered(t *testing.T) {
 		}
 	}
 }
+
+// The shorter the fewer runs are left: no task is longer than a 64th of what was left, or than the least; all runs are there with their seeds.
+func TestTasksTaper(t *testing.T) {
+	seeds := make([]int64, 5000)
+	for i := range seeds {
+		seeds[i] = int64(i)
+	}
+	for _, c := range []struct{ runs, least, most int }{{1, 1, 1}, {60, 1, 60}, {1400, 2, 300}, {5000, 5, 400}} {
+		m := Manifest{Runs: c.runs, Tasks: Taper(c.runs, c.least, seeds[:c.runs])}
+		if err := m.check(); err != nil || len(m.Tasks) > c.most || fmt.Sprint(m.Seeds()) != fmt.Sprint(seeds[:c.runs]) {
+			t.Errorf("%d runs: %d tasks, %v", c.runs, len(m.Tasks), err)
+		}
+		for i, s := range m.Tasks {
+			if left := c.runs - s.First; s.Runs > max(c.least, left/64) || s.Runs < c.least && i+1 < len(m.Tasks) {
+				t.Errorf("%d runs: task %d has %d of the %d that are left", c.runs, i, s.Runs, left)
+			}
+		}
+	}
+}
