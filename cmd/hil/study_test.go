@@ -219,7 +219,7 @@ func TestStudySurvivesBeingKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	stdout, stderr, code := execute(t, "study", file, "--out", cut, "--workers", "1")
-	if code != report.OK || !strings.Contains(stderr, "of 60 runs are in finished tasks") || !strings.Contains(stderr, "1 tasks cannot be read") || !strings.Contains(stdout, "runs were there already") {
+	if code != report.OK || !strings.Contains(stderr, "of 60 runs are in finished tasks") || !strings.Contains(stderr, "the files of the tasks 0 cannot be read") || !strings.Contains(stdout, "runs were there already") {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
 	sameFolders(t, cut, whole)
