@@ -88,6 +88,11 @@ func (c *MachineFit) parts() (int, *string, *MachineRecords, []string) {
 	return c.Version, &c.Machine, &c.Data.MachineRecords, c.Validate
 }
 
+// Files are all files that the fit reads.
+func (c *MachineFit) Files() []string {
+	return slices.Concat([]string{c.Machine}, c.run.Files(), c.Data.Files(), c.Validate)
+}
+
 // check looks at what the tags cannot say, but for the machine.
 func (c *MachineFit) check(r *schema.Report) {
 	if len(c.Terms) == 0 && !r.Bad("terms") {

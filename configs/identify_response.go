@@ -35,7 +35,8 @@ type ResponseFit struct {
 	Seed        int                 `yaml:"seed" want:">=0" doc:"of what is drawn"`
 	RequireFit  float64             `yaml:"require_fit" unit:"%" want:">=0 <=100" doc:"a fit below this is a missed quality gate; 0: no gate"`
 
-	file  *schema.Tree // the machine file
+	run   *MachineRun  // the machine file
+	file  *schema.Tree // its text
 	floor *schema.Tree // with zero where the inputs go
 }
 
@@ -91,6 +92,11 @@ func (c *ResponseFit) parts() (int, *string, *MachineRecords, []string) {
 	return c.Version, &c.Machine, &c.Data, c.Validate
 }
 
+// Files are all files that the fit reads.
+func (c *ResponseFit) Files() []string {
+	return slices.Concat([]string{c.Machine}, c.run.Files(), c.Data.Files(), c.Validate)
+}
+
 // check looks at what the tags cannot say, but for the machine.
 func (c *ResponseFit) check(r *schema.Report) {
 	if len(c.Outputs) == 0 && !r.Bad("outputs") {
@@ -139,7 +145,7 @@ func (c *ResponseFit) checkMachine(r *schema.Report) error {
 	if err != nil {
 		return err
 	}
-	if _, _, err = MachineBytes(c.Machine, data); err != nil {
+	if c.run, _, err = MachineBytes(c.Machine, data); err != nil {
 		return err
 	}
 	if c.file, err = schema.ParseTree(c.Machine, data); err != nil {

@@ -176,6 +176,9 @@ func (c *Study) checkVary(r *schema.Report, i int) {
 			r.Errorf(at+".name", "%s.name: two factors are called %s", at, v.Name)
 		}
 	}
+	if slices.Contains([]string{"run", "point", "replicate", "seed", "failed"}, v.Name) {
+		r.Errorf(at+".name", "%s.name: %s is a column of the results already; take another name", at, v.Name)
+	}
 	hasRange := r.Given(at + ".range")
 	if v.Files != "" {
 		if hasRange || r.Given(at+".values") {

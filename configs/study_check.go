@@ -12,7 +12,7 @@ import (
 	"hilrig/configs/schema"
 )
 
-// Simulation is a file that a study runs: one for hil simulate of any kind, or one for hil identify. One of them is not nil.
+// Simulation is a file that a study runs: one for hil simulate or for hil identify, of any kind. One of them is not nil.
 type Simulation struct {
 	Contact     *ContactRun
 	Laws        *Simulate
@@ -20,7 +20,15 @@ type Simulation struct {
 	Manipulator *ManipulatorRun
 	Ball        *BallRun
 	Identify    *Identify
+	MachineFit  *MachineFit
+	ResponseFit *ResponseFit
+	BallFit     *BallFit
 	Warnings    []schema.Problem
+}
+
+// Fits tells whether it is a file for hil identify.
+func (s Simulation) Fits() bool {
+	return s.Identify != nil || s.MachineFit != nil || s.ResponseFit != nil || s.BallFit != nil
 }
 
 // Files are the files that it reads.
@@ -32,6 +40,12 @@ func (s Simulation) Files() (paths []string) {
 		return s.Machine.Files()
 	case s.Identify != nil:
 		paths = listOf(s.Identify.files(), func(p *string) string { return *p })
+	case s.MachineFit != nil:
+		paths = s.MachineFit.Files()
+	case s.ResponseFit != nil:
+		paths = s.ResponseFit.Files()
+	case s.BallFit != nil:
+		paths = []string{s.BallFit.Data.File}
 	case s.Contact != nil:
 		if s.Contact.Brush != nil {
 			paths = slices.Clone(s.Contact.Brush.Measured)
@@ -60,6 +74,12 @@ func CheckSimulation(name string, data []byte) (s Simulation, err error) {
 		if s.Identify, s.Warnings, err = identifyBytes(name, data); err == nil && s.Identify.TimeLimit > 0 {
 			err = &schema.Errors{List: []schema.Problem{{File: name, Path: "time_limit", Msg: "time_limit: the results of a study must not depend on how fast the machine is; leave it out"}}}
 		}
+	case MachineFitFile:
+		s.MachineFit, s.Warnings, err = MachineFitBytes(name, data)
+	case ResponseFile:
+		s.ResponseFit, s.Warnings, err = ResponseFitBytes(name, data)
+	case BallFitFile:
+		s.BallFit, s.Warnings, err = BallFitBytes(name, data)
 	default:
 		return s, &schema.Errors{List: []schema.Problem{{File: name, Msg: "is no file for hil simulate or hil identify: it has neither plant and input nor system, machine, manipulator, ball or data"}}}
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/goccy/go-yaml/ast"
 
@@ -52,10 +51,7 @@ func (v StudyValue) Text() string {
 	if v.t == nil {
 		return ""
 	}
-	if v.t.Kind == schema.ScalarTree {
-		return v.t.Text
-	}
-	return strings.TrimSpace(string(v.t.YAML()))
+	return v.t.Line()
 }
 
 // StudyPaths are keys of the file to simulate.

@@ -15,6 +15,7 @@ import (
 
 	"hilrig/cmd/report"
 	"hilrig/engine/peer"
+	engine "hilrig/engine/study"
 )
 
 // slurmCluster is a Slurm of two nodes with a processor each, all on this machine: a munged, a slurmctld and two slurmd of its own, whose
@@ -259,6 +260,24 @@ func TestStudyOnSlurm(t *testing.T) {
 	if len(logs) != 8 {
 		t.Errorf("%d logs", len(logs))
 	}
+	// a file that was damaged in its middle is one that is not done: it is submitted again, alone
+	path := filepath.Join(d, engine.TaskFolder, "000003.jsonl")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text[len(text)/2] ^= 1
+	if err := os.WriteFile(path, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out, errs, code := execute(t, "study", "run", d, "--executor", "slurm")
+	if code != report.OK || !strings.Contains(errs, "the files of the tasks 3 cannot be read, and these are done again") || !strings.Contains(out, "8 of 8 tasks are done: 60 of 60 runs") {
+		t.Errorf("exit %d\n%s%s", code, out, errs)
+	}
+	if out, errs, code := execute(t, "study", "collect", d, "--plot", "--report"); code != report.OK {
+		t.Errorf("exit %d\n%s%s", code, out, errs)
+	}
+	sameResults(t, "damaged", folder(t, d), want)
 	// the rounds of islands are arrays, each after the one before
 	evolving := islandsFile(t, "islands: 3, rounds: 1")
 	alone, round := filepath.Join(dir, "alone"), filepath.Join(dir, "rounds")
@@ -277,7 +296,7 @@ func TestStudyOnSlurm(t *testing.T) {
 	if _, errs, code := execute(t, "study", "plan", file, "--out", bad, "--chunk", "30"); code != report.OK {
 		t.Fatal(errs)
 	}
-	out, errs, code := execute(t, "study", "run", bad, "--executor", "slurm", "--sbatch=--partition=none")
+	out, errs, code = execute(t, "study", "run", bad, "--executor", "slurm", "--sbatch=--partition=none")
 	if code != report.Unavailable || !strings.Contains(errs, "invalid partition") {
 		t.Errorf("exit %d\n%s%s", code, out, errs)
 	}

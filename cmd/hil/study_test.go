@@ -219,7 +219,7 @@ func TestStudySurvivesBeingKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	stdout, stderr, code := execute(t, "study", file, "--out", cut, "--workers", "1")
-	if code != report.OK || !strings.Contains(stderr, "of 60 runs are in finished tasks") || !strings.Contains(stderr, "1 tasks cannot be read") || !strings.Contains(stdout, "runs were there already") {
+	if code != report.OK || !strings.Contains(stderr, "of 60 runs are in finished tasks") || !strings.Contains(stderr, "the files of the tasks 0 cannot be read") || !strings.Contains(stdout, "runs were there already") {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
 	sameFolders(t, cut, whole)
@@ -228,7 +228,7 @@ func TestStudySurvivesBeingKilled(t *testing.T) {
 // The table as Parquet, read back: the numbers of the CSV, null for what is none.
 func TestStudyWritesParquet(t *testing.T) {
 	t.Parallel()
-	file, dir := studyFile(t, "1 s", "runs: 60", "runs: 12"), filepath.Join(t.TempDir(), "p")
+	file, dir := studyFile(t, "1 s", "runs: 60", "runs: 12", "name: speed", `name: 'speed, "v",snappy'`, "x: speed", `x: 'speed, "v",snappy'`), filepath.Join(t.TempDir(), "p")
 	if _, stderr, code := execute(t, "study", file, "--out", dir, "--format", "parquet"); code != report.OK {
 		t.Fatal(stderr)
 	}

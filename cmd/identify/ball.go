@@ -21,6 +21,7 @@ import (
 	"hilrig/identify"
 	"hilrig/identify/ball"
 	"hilrig/identify/capture"
+	"hilrig/identify/fit"
 	"hilrig/identify/record"
 )
 
@@ -37,10 +38,6 @@ func runBall(ctx context.Context, path string, f Options, stdout, stderr io.Writ
 	if f.data != "" {
 		cfg.Data.File = f.data
 	}
-	seen, findings, err := readBall(cfg)
-	if err != nil {
-		return report.ExitWith(report.Invalid, err)
-	}
 	bar := report.NewProgress(stderr)
 	defer bar.Done()
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
@@ -51,21 +48,14 @@ func runBall(ctx context.Context, path string, f Options, stdout, stderr io.Writ
 		ctx, cancel = context.WithTimeout(ctx, f.timeLimit)
 		defer cancel()
 	}
-	found, err := ball.Fit(ctx, cfg.Spec(), seen.Recording, shown(bar))
+	res, found, err := fitBall(ctx, cfg, shown(bar))
 	bar.Done()
 	if err != nil {
 		f.display.none(stderr)
 		if ctx.Err() != nil {
 			return report.ExitWith(report.Interrupted, errors.New("interrupted, by Ctrl-C or by its time limit, before there was a result"))
 		}
-		return report.ExitWith(report.Invalid, fmt.Errorf("%s: %w", cfg.Data.File, err))
-	}
-	n := len(seen.Times)
-	length := seen.Times[n-1] - seen.Times[0]
-	info := record.Info{File: cfg.Data.File, SHA256: seen.sum, Samples: n, Start: seen.Times[0], Interval: length / float64(n-1), Duration: length}
-	res, err := identify.Rolling(found, info, findings)
-	if err != nil {
-		return report.ExitWith(report.Invalid, fmt.Errorf("%s: %w", cfg.Data.File, err))
+		return report.ExitWith(report.Invalid, err)
 	}
 	res.Interrupted = ctx.Err() != nil
 	result := Identification{Name: cfg.Name, Config: path, Program: report.Version(), Command: report.CommandLine(), Result: res, Ball: identify.BallOf(found)}
@@ -97,6 +87,26 @@ func runBall(ctx context.Context, path string, f Options, stdout, stderr io.Writ
 		return report.ExitWith(report.Interrupted, errors.New("interrupted: these are the best values so far, not the optimum"))
 	}
 	return gate(res, f.RequireFit)
+}
+
+// fitBall is the fit of a file.
+func fitBall(ctx context.Context, cfg *configs.BallFit, watch func(fit.Progress)) (*identify.Result, *ball.Result, error) {
+	seen, findings, err := readBall(cfg)
+	if err != nil {
+		return nil, nil, err
+	}
+	found, err := ball.Fit(ctx, cfg.Spec(), seen.Recording, watch)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", cfg.Data.File, err)
+	}
+	n := len(seen.Times)
+	length := seen.Times[n-1] - seen.Times[0]
+	info := record.Info{File: cfg.Data.File, SHA256: seen.sum, Samples: n, Start: seen.Times[0], Interval: length / float64(n-1), Duration: length}
+	res, err := identify.Rolling(found, info, findings)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", cfg.Data.File, err)
+	}
+	return res, found, nil
 }
 
 // foreign is the first flag that was given and is for an axis alone, not for a ball or a machine; "": none.

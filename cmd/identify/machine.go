@@ -30,40 +30,18 @@ func runMachine(ctx context.Context, path string, f Options, stdout, stderr io.W
 	if err != nil {
 		return err
 	}
-	m, coulomb, err := cfg.Model()
-	if err != nil {
-		return report.ExitWith(report.Invalid, err)
-	}
 	bar := report.NewProgress(stderr)
 	defer bar.Done()
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	recs, findings, err := readMachine(ctx, cfg, m, cfg.Data.Files(), false, bar)
-	if err != nil {
-		return report.ExitWith(report.Invalid, err)
-	}
-	var checks identify.MachineChecks
-	if len(cfg.Validate) > 0 {
-		if checks.Records, checks.Findings, err = readMachine(ctx, cfg, m, cfg.Validate, true, bar); err != nil {
-			return report.ExitWith(report.Invalid, fmt.Errorf("validation: %w", err))
-		}
-	}
+	res, mach, found, theta, err := fitMachine(ctx, cfg, bar)
 	bar.Done()
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		return report.ExitWith(report.Interrupted, errors.New("interrupted before there was a result"))
-	}
-	found, err := machine.Fit(m, cfg.Spec(m), recs, coulomb)
-	if err != nil {
+	case err != nil:
 		f.display.none(stderr)
 		return f.refuse(ctx, path, err, stdout)
-	}
-	var info []record.Info
-	for _, r := range recs {
-		info = append(info, r[0].Info())
-	}
-	res, mach, theta, err := identify.OfMachine(found, info, findings, checks)
-	if err != nil {
-		return report.ExitWith(report.Invalid, fmt.Errorf("%s: %w", cfg.Data.File, err))
 	}
 	return f.give(&machineAnswer{
 		Identification: Identification{Name: cfg.Name, Config: path, Program: report.Version(), Command: report.CommandLine(), Result: res, Machine: mach},
@@ -73,6 +51,36 @@ func runMachine(ctx context.Context, path string, f Options, stdout, stderr io.W
 		before:     func(w io.Writer) { printMachine(w, mach) }, after: func(w io.Writer) { printHandover(w, mach) },
 		page: "identify-machine.md",
 	}, stdout, stderr)
+}
+
+// fitMachine is the fit of a file. theta are the parameters as they are written.
+func fitMachine(ctx context.Context, cfg *configs.MachineFit, bar *report.Progress) (res *identify.Result, mach *identify.Machine, found *machine.Result, theta []float64, err error) {
+	m, coulomb, err := cfg.Model()
+	if err != nil {
+		return nil, nil, nil, nil, err
+	}
+	recs, findings, err := readMachine(ctx, cfg, m, cfg.Data.Files(), false, bar)
+	if err != nil {
+		return nil, nil, nil, nil, err
+	}
+	var checks identify.MachineChecks
+	if len(cfg.Validate) > 0 {
+		if checks.Records, checks.Findings, err = readMachine(ctx, cfg, m, cfg.Validate, true, bar); err != nil {
+			return nil, nil, nil, nil, fmt.Errorf("validation: %w", err)
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, nil, nil, nil, err
+	}
+	if found, err = machine.Fit(m, cfg.Spec(m), recs, coulomb); err != nil {
+		return nil, nil, nil, nil, err
+	}
+	var info []record.Info
+	for _, r := range recs {
+		info = append(info, r[0].Info())
+	}
+	res, mach, theta, err = identify.OfMachine(found, info, findings, checks)
+	return res, mach, found, theta, err
 }
 
 // loadMachine is the file of a fit, or that of the mechanism of a recording.

@@ -240,3 +240,19 @@ func TestLongTitlesAreFolded(t *testing.T) {
 		t.Errorf("%d texts, want %d", n, short+len(lines)-1)
 	}
 }
+
+// A logarithmic axis of any range has at least two marks, all within it.
+func TestLogMarks(t *testing.T) {
+	for _, r := range [][2]float64{{0.0079, 0.0109}, {1, 1.001}, {3, 4}, {2.1e-7, 2.3e-7}, {1e-9, 1e9}, {4, 60}, {0.9, 11}} {
+		s := newScale(Axis{Log: true, Min: r[0], Max: r[1]}, r[0], r[1], 5)
+		texts := map[string]bool{}
+		for _, m := range s.marks {
+			if texts[m.text] = true; m.at < r[0]*(1-1e-9) || m.at > r[1]*(1+1e-9) {
+				t.Errorf("%v: mark %g", r, m.at)
+			}
+		}
+		if len(s.marks) < 2 || len(s.marks) > 12 || len(texts) != len(s.marks) {
+			t.Errorf("%v: %v", r, s.marks)
+		}
+	}
+}

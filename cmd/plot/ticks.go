@@ -128,6 +128,14 @@ func logScale(a Axis, lo, hi float64) scale {
 			}
 		}
 	}
+	if len(s.marks) < 2 && hi-lo > 1e-9*hi { // a part of a decade: even steps
+		s.marks = s.marks[:0]
+		step := niceStep((hi - lo) / 4)
+		digits := int(math.Ceil(math.Log10(hi/step))) + 1
+		for k := math.Ceil(lo / step); k*step <= hi; k++ {
+			s.marks = append(s.marks, mark{k * step, strconv.FormatFloat(k*step, 'g', digits, 64)})
+		}
+	}
 	return s
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -16,7 +17,7 @@ import (
 
 // figure draws one figure of the study.
 func (s *parameterStudy) figure(ctx context.Context, f *configs.StudyFigure) (*plot.Figure, error) {
-	fig := &plot.Figure{Title: cmp.Or(f.Title, s.cfg.Name), Width: 170}
+	fig := &plot.Figure{Title: cmp.Or(f.Title, f.Name), Width: 170}
 	var p plot.Panel
 	switch f.Kind {
 	case "phase":
@@ -35,7 +36,7 @@ func (s *parameterStudy) figure(ctx context.Context, f *configs.StudyFigure) (*p
 		}
 		p = plot.Panel{X: plot.Axis{Name: spoken(x.Name), Unit: x.Unit}, Y: plot.Axis{Name: spoken(y.Name), Unit: y.Unit},
 			Series: []plot.Series{{X: x.Values, Y: y.Values}}}
-		fig.Note = "one run of " + s.base() + changes(f.At)
+		fig.Note = "one run of " + filepath.Base(s.base()) + changes(f.At)
 		p.Series = append(p.Series, bounds(f, x.Values, y.Values)...)
 	case "correlations":
 		p = s.bars(f)
@@ -44,7 +45,14 @@ func (s *parameterStudy) figure(ctx context.Context, f *configs.StudyFigure) (*p
 	default:
 		x, ux := s.axis(f.X)
 		y, uy := s.axis(f.Y)
-		p = plot.Panel{X: plot.Axis{Name: spoken(f.X), Unit: ux, Log: f.LogX}, Y: plot.Axis{Name: spoken(f.Y), Unit: uy, Log: f.LogY, Zero: !f.LogY}}
+		p = plot.Panel{X: plot.Axis{Name: spoken(f.X), Unit: ux, Log: f.LogX}, Y: plot.Axis{Name: spoken(f.Y), Unit: uy, Log: f.LogY, Zero: !f.LogY && showsZero(y)}}
+		if words := s.wordsOf(f.X); len(words) > 0 && !f.LogX {
+			x = slices.Clone(x)
+			for i := range x {
+				x[i]++ // marks are at 1, 2, 3, …
+			}
+			p.X.Names, p.X.Min, p.X.Max = words, 0.5, float64(len(words))+0.5
+		}
 		dots := plot.Series{Label: "runs", X: x, Y: y, Style: plot.Points}
 		if s.plan.Replicates() > 1 {
 			dots.Label = "means over seeds"
@@ -61,6 +69,27 @@ func (s *parameterStudy) figure(ctx context.Context, f *configs.StudyFigure) (*p
 	}
 	fig.Columns = []plot.Column{{Panels: []plot.Panel{p}}}
 	return fig, nil
+}
+
+// showsZero tells whether an axis of these values reaches down to zero: not where their spread would be lost.
+func showsZero(y []float64) bool {
+	r := span(y)
+	return min(math.Abs(r[0]), math.Abs(r[1])) <= 2*(r[1]-r[0])
+}
+
+// mostWords is the number of words that an axis has room for.
+const mostWords = 40
+
+// wordsOf are the values of a factor of words, if an axis has room for them.
+func (s *parameterStudy) wordsOf(name string) (words []string) {
+	for i := range s.cfg.Vary {
+		if v := &s.cfg.Vary[i]; v.Name == name && v.Words() && len(v.Values) <= mostWords {
+			for _, x := range v.Values {
+				words = append(words, x.Text())
+			}
+		}
+	}
+	return words
 }
 
 func columnNamed(all []simulate.TraceColumn, name string) (simulate.TraceColumn, error) {
@@ -91,7 +120,7 @@ func (s *parameterStudy) axis(name string) ([]float64, string) {
 
 // plainPlan says in small print what the points are.
 func (s *parameterStudy) plainPlan() string {
-	text := fmt.Sprintf("%d runs of %s, %s, seed %d", s.plan.Runs(), s.base(), s.cfg.Design.Kind, s.cfg.Design.Seed)
+	text := fmt.Sprintf("%d runs of %s, %s, seed %d", s.plan.Runs(), filepath.Base(s.base()), s.cfg.Design.Kind, s.cfg.Design.Seed)
 	if n := s.plan.Replicates(); n > 1 {
 		text += fmt.Sprintf(", %d seeds for every point", n)
 	}

@@ -21,8 +21,8 @@ const (
 
 // fitMetrics fits a model and gives what hil identify reports: how well it explains the record, the verdict with its first reason,
 // and each parameter that was searched with its standard error.
-func fitMetrics(ctx context.Context, cfg *configs.Identify) ([]study.Metric, error) {
-	r, err := identify.Fit(ctx, cfg)
+func fitMetrics(ctx context.Context, c configs.Simulation) ([]study.Metric, error) {
+	r, err := identify.Fit(ctx, c)
 	if err != nil {
 		return nil, err
 	}

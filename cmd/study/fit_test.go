@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"hilrig/engine/study"
 )
 
 // results runs a study file and gives its table by columns, and its summary.
@@ -150,6 +152,12 @@ func TestLawsAndStarts(t *testing.T) {
 	if sum.Fits == nil || len(sum.Fits.Models) != 2 || sum.Fits.Models[0].Value != "coulomb" || sum.Fits.Models[0].Wins != 1 || !strings.Contains(sum.Fits.Headline, "law = coulomb describes the recordings best") {
 		t.Errorf("%+v\n%v", sum.Fits, table)
 	}
+	// spans of a recording and filters are no models: AICc does not compare them
+	for _, factor := range []string{"{path: data.span, values: [[0 s, 1 s], [0 s, 3 s]]}", "{path: data.file, values: [a.csv, b.csv]}"} {
+		if _, sum := results(t, sliders(t, lm, "vary: ["+factor+"]\ndesign: {kind: grid}\n")); sum.Fits == nil || len(sum.Fits.Models) != 0 || !strings.Contains(sum.Fits.Headline, "the best of 2 fits is run ") {
+			t.Errorf("%s: %+v", factor, sum.Fits)
+		}
+	}
 	table, sum = results(t, sliders(t, lm, "vary: [{path: parameters.M.start, name: M0, range: [1 kg, 4 kg]}, {path: parameters.Fc.start, range: [1 N, 6 N]}]\ndesign: {kind: sobol, runs: 4}\n"))
 	if sum.Fits == nil || sum.Fits.Same < 3 {
 		t.Errorf("%+v\n%v", sum.Fits, table)
@@ -188,6 +196,31 @@ outputs: {every: 1 ms}
 	for i, x := range table[speed] {
 		if got, want := numberOf(t, x), 0.01*math.Sqrt(9.81); math.Abs(got-want) > 1e-4*want {
 			t.Errorf("mass %s: %g rad/s, want %g whatever the mass", table["mass_kg"][i], got, want)
+		}
+	}
+}
+
+// A factor of words has its words on the axis; an axis reaches down to zero only where the spread of the values is not lost by that.
+func TestFigureOfWords(t *testing.T) {
+	s, _, err := load(sliders(t, "method: [regress]", "vary: [{path: data.file, name: log, values: [b.csv, a.csv, d.csv]}]\ndesign: {kind: list}\nfigures: [{name: f, kind: scatter, x: log, y: M}]\n"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		masses []float64
+		zero   bool
+	}{{[]float64{2, 2.01, 2.02}, false}, {[]float64{-2.02, -2, -2.01}, false}, {[]float64{1, 2, 3}, true}, {[]float64{-1, 2, 3}, true}} {
+		s.outcomes = nil
+		for run, m := range c.masses {
+			s.outcomes = append(s.outcomes, study.Outcome{Run: run, Metrics: []study.Metric{{Name: "M", Unit: "kg", Value: m}}})
+		}
+		fig, err := s.figure(t.Context(), &s.cfg.Figures[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := fig.Columns[0].Panels[0]
+		if got := fmt.Sprint(p.X.Names, p.Series[0].X, p.Y.Zero); got != fmt.Sprint([]string{"b.csv", "a.csv", "d.csv"}, []float64{1, 2, 3}, c.zero) || fig.Title != "f" {
+			t.Errorf("%v: %s, %q", c.masses, got, fig.Title)
 		}
 	}
 }

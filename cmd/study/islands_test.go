@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"math"
 	"math/rand/v2"
@@ -15,6 +17,7 @@ import (
 	"hilrig/cmd/identify"
 	"hilrig/cmd/report"
 	"hilrig/configs"
+	"hilrig/engine/study"
 )
 
 const evolving = "method: [aep, lm]\nmodel: {law: coulomb, terms: [viscous], initial: rest, output: position, drive: force}\naep: {members: 8, migrate: 3}\nseed: 5\n"
@@ -113,6 +116,43 @@ func TestIslandsAreTheEvolution(t *testing.T) {
 	}
 	same(t, "task by task", filesOf(t, each), want)
 
+	// the file of a round that was damaged: it is noticed, said and done again, by the same command or task by task, and nothing else is
+	spoil := func(task int) {
+		t.Helper()
+		path := filepath.Join(each, study.TaskFolder, fmt.Sprintf("%06d.jsonl", task))
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text[len(text)/2] ^= 1
+		if err := os.WriteFile(path, text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, task := range []int{1, 7, 15} { // of the first round, of a later one, and what comes after the evolution
+		spoil(task)
+		if said, err := ask(Collect, each, Options{}); report.ExitCode(err) != report.Invalid || !strings.Contains(err.Error(), fmt.Sprintf("missing are the tasks %d.", task)) {
+			t.Errorf("task %d damaged: %v\n%s", task, err, said)
+		}
+		if said, err := ask(RunTasks, each, Options{Executor: "local", Workers: 2}); err != nil || !strings.Contains(said, fmt.Sprintf("the files of the tasks %d cannot be read", task)) {
+			t.Errorf("task %d damaged: %v\n%s", task, err, said)
+		}
+		same(t, fmt.Sprintf("task %d damaged", task), filesOf(t, each), want)
+	}
+	spoil(1)
+	spoil(4)
+	byIndex := func(k int) error {
+		_, err := ask(Task, each, Options{Index: k, Changed: func(name string) bool { return name == "index" }})
+		return err
+	}
+	if err := byIndex(4); report.ExitCode(err) != report.Unavailable || !strings.Contains(err.Error(), "begins from the tasks 1, which are not done") {
+		t.Errorf("too early: %v", err)
+	}
+	if err := errors.Join(byIndex(1), byIndex(4)); err != nil {
+		t.Error(err)
+	}
+	same(t, "two rounds damaged", filesOf(t, each), want)
+
 	// hil identify, with the islands in its file
 	text, err := os.ReadFile(filepath.Join(dir, "fit.yaml"))
 	if err != nil {
@@ -126,7 +166,7 @@ func TestIslandsAreTheEvolution(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := identify.Fit(context.Background(), cfg)
+	r, err := identify.Fit(context.Background(), configs.Simulation{Identify: cfg})
 	if err != nil {
 		t.Fatal(err)
 	}

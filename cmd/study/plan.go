@@ -143,7 +143,7 @@ func (s *parameterStudy) fromStudy(path string) string {
 	return rel
 }
 
-// manifest says what the outcomes depend on, and cuts the runs into tasks of so many each. Comments, names and what is reported do not
+// manifest says what the outcomes depend on, and cuts the runs into tasks of so many each; 0: as suits one machine. Comments, names and what is reported do not
 // count.
 func (s *parameterStudy) manifest(each int) (*study.Manifest, error) {
 	program, err := thisProgram()
@@ -151,8 +151,13 @@ func (s *parameterStudy) manifest(each int) (*study.Manifest, error) {
 		return nil, err
 	}
 	m := &study.Manifest{
-		Format: study.ManifestFormat, Study: s.name, Changes: s.changes, Program: program, Runs: s.plan.Runs(), Tasks: study.Cut(s.plan.Runs(), each, s.seeds),
+		Format: study.ManifestFormat, Study: s.name, Changes: s.changes, Program: program, Runs: s.plan.Runs(),
 		About: fmt.Sprintf("%s, %s of %d, seed %d", s.cfg.Name, s.cfg.Design.Kind, s.plan.Points(), s.cfg.Design.Seed),
+	}
+	if each == 0 {
+		m.Tasks = study.Taper(m.Runs, fewest(m.Runs), s.seeds)
+	} else {
+		m.Tasks = study.Cut(m.Runs, each, s.seeds)
 	}
 	if d := &s.cfg.Design; s.islands() {
 		m.Tasks, m.About = s.ring(), fmt.Sprintf("%s, %d islands, %d rounds, seed %d", s.cfg.Name, d.Islands, d.Rounds, d.Seed)
@@ -242,7 +247,7 @@ func (s *parameterStudy) sensible(ctx context.Context) (each int, one time.Durat
 	return max(min(each, most), fewest(runs)), one, nil
 }
 
-// open finds the folder of the study, or begins it with tasks of so many runs. What is there and of another plan is refused; a folder that
+// open finds the folder of the study, or begins it with tasks of so many runs; 0: as suits one machine. What is there and of another plan is refused; a folder that
 // lacks nothing may have been made by another program, which is said.
 func (s *parameterStudy) open(each int, stderr io.Writer) error {
 	m, err := s.manifest(each)

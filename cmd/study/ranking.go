@@ -11,6 +11,7 @@ import (
 	"text/tabwriter"
 
 	"hilrig/cmd/report"
+	"hilrig/configs/schema"
 	"hilrig/engine/numeric"
 	"hilrig/identify"
 )
@@ -44,7 +45,7 @@ type fitSummary struct {
 	Headline string      `json:"headline"`
 	Best     int         `json:"best_run"`     // the least rms; −1: none
 	Same     int         `json:"same_optimum"` // runs whose rms is within a thousandth of it
-	Models   []modelFits `json:"models"`       // by the values of a factor of words that names no files, the best first
+	Models   []modelFits `json:"models"`       // by the values of a factor of words that chooses a model, the best first
 }
 
 // modelFits are the fits that have one value of a factor.
@@ -82,13 +83,34 @@ func (s *parameterStudy) fits() *fitSummary {
 		}
 	}
 	for i := range s.cfg.Vary {
-		if v := &s.cfg.Vary[i]; v.Words() && v.Files == "" {
+		if s.chooses(i) {
 			out.Models = append(out.Models, s.models(i, verdicts)...)
 			break // the first of them; further ones are settings
 		}
 	}
 	out.Headline = out.verdict(verdicts)
 	return out
+}
+
+// chooses tells whether factor i is one of words that are models of the same rows: AICc compares nothing else.
+func (s *parameterStudy) chooses(i int) bool {
+	v := &s.cfg.Vary[i]
+	if !v.Words() || v.Files != "" || schema.Within(v.Path, "data") {
+		return false
+	}
+	x, first := make([]float64, len(s.cfg.Vary)), map[string]float64{}
+	for run, rows := range s.result("rows") {
+		point, _ := s.plan.Run(run)
+		s.plan.Point(point, x)
+		x[i] = 0
+		other := fmt.Sprint(x) // the settings of the other factors
+		if seen, known := first[other]; known && numeric.Finite(rows) && rows != seen {
+			return false
+		} else if numeric.Finite(rows) {
+			first[other] = rows
+		}
+	}
+	return true
 }
 
 // models gathers the runs by the values of factor i.

@@ -185,6 +185,7 @@ func (s *parameterStudy) slurm(ctx context.Context, interrupted func() bool, ext
 	if err != nil {
 		return fail(err)
 	}
+	s.warnDamaged(p, stderr)
 	if len(p.Open) == 0 {
 		return nil
 	}
@@ -230,13 +231,12 @@ func (s *parameterStudy) follow(ctx context.Context, q *queue, p study.Progress,
 		}
 		var left []int
 		for _, k := range open {
-			failed, ok := s.folder.Finished(k)
-			if !ok {
+			list, err := s.folder.Read(k) // a damaged file is one that is not done
+			if err != nil {
 				left = append(left, k)
 				continue
 			}
-			n := s.folder.Manifest.Tasks[k].Runs
-			st.Done, st.Now, st.Failed = st.Done+n, st.Now+n, st.Failed+failed
+			st.Done, st.Now, st.Failed = st.Done+len(list), st.Now+len(list), st.Failed+failures(list)
 		}
 		if open = left; len(open) == 0 {
 			return nil

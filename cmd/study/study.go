@@ -42,7 +42,7 @@ func Run(ctx context.Context, interrupted func() bool, name string, f Options, s
 	if err := s.resume(f); err != nil {
 		return err
 	}
-	if err := s.open(fewest(s.plan.Runs()), stderr); err != nil {
+	if err := s.open(0, stderr); err != nil {
 		return err
 	}
 	again := s.again(f)
@@ -91,12 +91,13 @@ func (s *parameterStudy) local(ctx context.Context, interrupted func() bool, wor
 	if err != nil {
 		return sitting{}, s.refusal(err)
 	}
-	if n := len(p.Damaged); n > 0 {
-		fmt.Fprintf(stderr, "warning: %s: %d tasks cannot be read and are done again\n", s.dir, n)
-	}
+	s.warnDamaged(p, stderr)
 	if p.Done > 0 && p.Done < p.Of {
 		fmt.Fprintf(stderr, "going on with %s: %d of %d runs are in finished tasks\n", s.dir, p.Done, p.Of)
 	}
+	// the collector runs when so much garbage is there, not every 4 MB; memory that nobody touches takes none
+	ballast := make([]byte, 64<<20)
+	defer runtime.KeepAlive(ballast)
 	done, now := p.Done, 0
 	err = s.run(ctx, p, workers, stderr, func(st study.State) { done, now = st.Done, st.Now })
 	var misnamed *misnamedError
@@ -109,6 +110,12 @@ func (s *parameterStudy) local(ctx context.Context, interrupted func() bool, wor
 		return sitting{}, report.ExitWith(report.Unavailable, fmt.Errorf("study: %w; %d of %d runs are done, and when that is mended the same command goes on: %s", err, done, p.Of, again))
 	}
 	return sitting{Folder: s.dir, WallTime: time.Since(began).Seconds(), Workers: cmp.Or(workers, runtime.GOMAXPROCS(0)), Resumed: p.Of - now}, nil
+}
+
+func (s *parameterStudy) warnDamaged(p study.Progress, stderr io.Writer) {
+	if len(p.Damaged) > 0 {
+		fmt.Fprintf(stderr, "warning: %s: the files of the tasks %s cannot be read, and these are done again\n", s.dir, ranges(p.Damaged))
+	}
 }
 
 // collect makes tables and figures of what is in the folder.
@@ -202,8 +209,8 @@ func metricsOf(ctx context.Context, name string, data []byte) (m []study.Metric,
 	if err != nil {
 		return nil, err
 	}
-	if c.Identify != nil {
-		return fitMetrics(ctx, c.Identify)
+	if c.Fits() {
+		return fitMetrics(ctx, c)
 	}
 	list, err := simulate.MetricsOf(ctx, name, c)
 	for _, x := range list {
@@ -257,6 +264,11 @@ func (s *parameterStudy) knows(m []study.Metric) error {
 	}
 	bad := func(key, name string, among []string) error {
 		return &misnamedError{fmt.Sprintf("%s: %s: no run gives %q; there are %s", s.name, key, name, strings.Join(among, ", "))}
+	}
+	for i := range s.cfg.Vary {
+		if name := s.cfg.Vary[i].Name; slices.Contains(names, name) {
+			return &misnamedError{fmt.Sprintf("%s: vary[%d].name: %s is the name of a result too; take another", s.name, i, name)}
+		}
 	}
 	for i, name := range s.cfg.Metrics {
 		if !slices.Contains(names, name) {

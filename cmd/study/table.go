@@ -146,37 +146,53 @@ func (t *studyTable) writeCSV(w io.Writer) error {
 	return out.Error()
 }
 
+// parquetColumn is a column of a table.
+type parquetColumn struct {
+	parquet.Node
+	name string
+}
+
+func (c *parquetColumn) Name() string { return c.name }
+
+// Value is not asked for: rows are written as rows.
+func (c *parquetColumn) Value(base reflect.Value) reflect.Value { return base }
+
+// parquetColumns are those of a table in their order; parquet.Group would sort them.
+type parquetColumns struct {
+	parquet.Group
+	list []parquet.Field
+}
+
+func (c *parquetColumns) Fields() []parquet.Field { return c.list }
+
 // writeParquet writes the table as Parquet, snappy-compressed; what is no number is null.
 func (t *studyTable) writeParquet(w io.Writer) error {
-	// a struct type keeps the order of the columns
-	var fields []reflect.StructField
+	var columns parquetColumns
 	for i, name := range t.names {
-		typ := map[reflect.Kind]reflect.Type{reflect.Int64: reflect.TypeFor[int64](), reflect.Float64: reflect.TypeFor[*float64](), reflect.String: reflect.TypeFor[*string]()}[t.kinds[i]]
-		options := ",snappy"
-		if t.kinds[i] != reflect.Int64 {
-			options = ",optional,snappy"
-		}
-		fields = append(fields, reflect.StructField{Name: "C" + strconv.Itoa(i), Type: typ, Tag: reflect.StructTag(`parquet:` + strconv.Quote(name+options))})
+		node := map[reflect.Kind]parquet.Node{reflect.Int64: parquet.Int(64), reflect.Float64: parquet.Optional(parquet.Leaf(parquet.DoubleType)), reflect.String: parquet.Optional(parquet.String())}[t.kinds[i]]
+		columns.list = append(columns.list, &parquetColumn{parquet.Compressed(node, &parquet.Snappy), name})
 	}
-	row := reflect.New(reflect.StructOf(fields)).Elem()
-	out := parquet.NewWriter(w, parquet.SchemaOf(row.Interface()), parquet.CreatedBy("hil", "study", ""))
+	out := parquet.NewWriter(w, parquet.NewSchema("study", &columns), parquet.CreatedBy("hil", "study", ""))
+	row := make(parquet.Row, len(t.names))
 	for _, cells := range t.cells {
-		row.SetZero()
 		for i, c := range cells {
+			v, there := parquet.NullValue(), 0
 			switch c := c.(type) {
 			case int64:
-				row.Field(i).SetInt(c)
+				row[i] = parquet.Int64Value(c).Level(0, 0, i) // there in every row
+				continue
 			case float64:
 				if c-c == 0 {
-					row.Field(i).Set(reflect.ValueOf(&c))
+					v, there = parquet.DoubleValue(c), 1
 				}
 			case string:
 				if c != "" {
-					row.Field(i).Set(reflect.ValueOf(&c))
+					v, there = parquet.ByteArrayValue([]byte(c)), 1
 				}
 			}
+			row[i] = v.Level(0, there, i)
 		}
-		if err := out.Write(row.Interface()); err != nil {
+		if _, err := out.WriteRows([]parquet.Row{row}); err != nil {
 			return err
 		}
 	}

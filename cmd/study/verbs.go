@@ -66,7 +66,11 @@ func Plan(ctx context.Context, interrupted func() bool, name string, f Options, 
 	case one > 0:
 		length = fmt.Sprintf(", about %.2g s each", one.Seconds()*float64(m.Tasks[0].Runs))
 	}
-	fmt.Fprintf(stdout, "%s: %d runs in %d tasks of %d%s\n", s.dir, m.Runs, len(m.Tasks), m.Tasks[0].Runs, length)
+	most := ""
+	if m.Tasks[0].Runs > m.Tasks[max(len(m.Tasks)-2, 0)].Runs { // not the last one alone: as hil study FILE cuts them
+		most = "at most "
+	}
+	fmt.Fprintf(stdout, "%s: %d runs in %d tasks of %s%d%s\n", s.dir, m.Runs, len(m.Tasks), most, m.Tasks[0].Runs, length)
 	fmt.Fprintf(stdout, "next: %s study run %s      or anywhere: %[1]s study task %[2]s --index 0 … %[3]d, then %[1]s study collect %[2]s\n", report.StartName, report.ShellWord(s.dir), len(m.Tasks)-1)
 	return nil
 }
@@ -181,14 +185,18 @@ func Task(ctx context.Context, interrupted func() bool, dir string, f Options, s
 	if err != nil {
 		return s.refusal(err)
 	}
-	failed := 0
-	for _, o := range list {
-		if o.Failed != "" {
-			failed++
+	fmt.Fprintf(stdout, "task %d of %d: %d runs, %d done now, %d failed\n", k, tasks, len(list), now, failures(list))
+	return nil
+}
+
+// failures counts the runs that failed.
+func failures(list []study.Outcome) (n int) {
+	for i := range list {
+		if list[i].Failed != "" {
+			n++
 		}
 	}
-	fmt.Fprintf(stdout, "task %d of %d: %d runs, %d done now, %d failed\n", k, tasks, len(list), now, failed)
-	return nil
+	return n
 }
 
 // await waits for the tasks that one begins from. NFS shows files of other machines late: looking into the folder makes it look.
@@ -196,7 +204,7 @@ func (s *parameterStudy) await(ctx context.Context, task int, most time.Duration
 	var early *study.Early
 	for began := time.Now(); ; {
 		err := s.folder.Ready(task)
-		if _, done := s.folder.Finished(task); done || !errors.As(err, &early) {
+		if _, open := s.folder.Read(task); open == nil || !errors.As(err, &early) {
 			return nil
 		}
 		if time.Since(began) >= most {
@@ -236,6 +244,9 @@ func RunTasks(ctx context.Context, interrupted func() bool, dir string, f Option
 	p, err := s.folder.Look()
 	if err != nil {
 		return s.refusal(err)
+	}
+	if len(p.Open) > 0 { // damaged since they were done
+		return report.ExitWith(report.Unavailable, fmt.Errorf("study run: %s: %s; not done are the tasks %s. The same command does them again: %s", dir, progressText(p, len(s.folder.Manifest.Tasks)), ranges(p.Open), again))
 	}
 	fmt.Fprintf(stdout, "%s: %s\n", dir, progressText(p, len(s.folder.Manifest.Tasks)))
 	fmt.Fprintf(stdout, "next: %s\n", next("collect", dir))

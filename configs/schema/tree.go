@@ -265,6 +265,26 @@ func (t *Tree) write(b *strings.Builder, indent int) {
 	}
 }
 
+// Line is the tree in one line, for people: {a: 1, b: [2 m, 3 m]}.
+func (t *Tree) Line() string {
+	if t.Kind == ScalarTree {
+		return t.Text
+	}
+	var parts []string
+	for i, kid := range t.kids {
+		part := kid.Line()
+		if t.Kind == mapTree {
+			part = t.keys[i] + ": " + part
+		}
+		parts = append(parts, part)
+	}
+	text := strings.Join(parts, ", ")
+	if t.Kind == mapTree {
+		return "{" + text + "}"
+	}
+	return "[" + text + "]"
+}
+
 // scalar is what stands behind a key or a dash.
 func (t *Tree) scalar() string {
 	switch {

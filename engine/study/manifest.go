@@ -60,9 +60,20 @@ type TaskSpan struct {
 }
 
 // Cut makes tasks of so many runs each. seeds of all runs, or nil.
-func Cut(runs, each int, seeds []int64) (tasks []TaskSpan) {
-	for first := 0; first < runs; first += each {
-		t := TaskSpan{First: first, Runs: min(each, runs-first)}
+func Cut(runs, each int, seeds []int64) []TaskSpan {
+	return cut(runs, seeds, func(int) int { return each })
+}
+
+// Taper makes tasks that are the shorter the fewer runs are left, at least so many runs each: few files, and processors of one machine end
+// together.
+func Taper(runs, least int, seeds []int64) []TaskSpan {
+	return cut(runs, seeds, func(left int) int { return max(least, left/64) })
+}
+
+func cut(runs int, seeds []int64, each func(left int) int) (tasks []TaskSpan) {
+	for first, n := 0, 0; first < runs; first += n {
+		n = min(each(runs-first), runs-first)
+		t := TaskSpan{First: first, Runs: n}
 		if seeds != nil {
 			t.Seeds = seeds[first : first+t.Runs]
 		}

@@ -127,6 +127,7 @@ func (f *Folder) Run(ctx context.Context, p Progress, workers int, work Work, wa
 		})
 	}
 	wg.Wait()
+	f.syncNames() // a name that a power cut takes before this is that of a task to be done again
 	return context.Cause(ctx)
 }
 

@@ -244,9 +244,6 @@ func TestTaskDoneTwice(t *testing.T) {
 	}, nil); err != nil {
 		t.Error(err)
 	}
-	if failed, ok := f.Finished(2); !ok || failed != 1 { // of the runs 14 to 20 the last
-		t.Errorf("finished %v with %d failed", ok, failed)
-	}
 	if _, err := f.Read(5); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
@@ -364,6 +361,25 @@ func TestManifestSaysThatItWasAltered(t *testing.T) {
 	} {
 		if got := (&Manifest{Runs: 4, Tasks: c.tasks}).Altered(&now); got != c.want {
 			t.Errorf("%s: %t, want %t", c.name, got, c.want)
+		}
+	}
+}
+
+// The shorter the fewer runs are left: no task is longer than a 64th of what was left, or than the least; all runs are there with their seeds.
+func TestTasksTaper(t *testing.T) {
+	seeds := make([]int64, 5000)
+	for i := range seeds {
+		seeds[i] = int64(i)
+	}
+	for _, c := range []struct{ runs, least, most int }{{1, 1, 1}, {60, 1, 60}, {1400, 2, 300}, {5000, 5, 400}} {
+		m := Manifest{Runs: c.runs, Tasks: Taper(c.runs, c.least, seeds[:c.runs])}
+		if err := m.check(); err != nil || len(m.Tasks) > c.most || fmt.Sprint(m.Seeds()) != fmt.Sprint(seeds[:c.runs]) {
+			t.Errorf("%d runs: %d tasks, %v", c.runs, len(m.Tasks), err)
+		}
+		for i, s := range m.Tasks {
+			if left := c.runs - s.First; s.Runs > max(c.least, left/64) || s.Runs < c.least && i+1 < len(m.Tasks) {
+				t.Errorf("%d runs: task %d has %d of the %d that are left", c.runs, i, s.Runs, left)
+			}
 		}
 	}
 }

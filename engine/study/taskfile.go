@@ -98,32 +98,6 @@ func (f *Folder) parse(r io.Reader, task int) (list []Outcome, mine bool) {
 	}
 }
 
-// Finished looks at the ends of the file of a task: whether it is there and of this plan, and how many runs failed. It does not
-// read the runs; Read does.
-func (f *Folder) Finished(task int) (failed int, ok bool) {
-	file, err := os.Open(f.taskPath(task))
-	if err != nil {
-		return 0, false
-	}
-	defer file.Close()
-	line, _ := bufio.NewReaderSize(file, 512).ReadBytes('\n')
-	var head taskHead
-	var end taskEnd
-	if strictly(line, &head) != nil || head != f.head(task) {
-		return 0, false
-	}
-	st, err := file.Stat()
-	if err != nil {
-		return 0, false
-	}
-	tail := make([]byte, min(st.Size(), 256))
-	if _, err := file.ReadAt(tail, st.Size()-int64(len(tail))); err != nil {
-		return 0, false
-	}
-	_, last, ok := cutLastLine(tail)
-	return end.Failed, ok && strictly(last, &end) == nil && end.SHA256 != ""
-}
-
 // parts are the files that programs under way, or killed ones, have for a task.
 func (f *Folder) parts(task int) []string {
 	list, _ := filepath.Glob(strings.TrimSuffix(f.taskPath(task), ".jsonl") + ".*.part")
@@ -148,6 +122,9 @@ func (f *Folder) leftBehind(task int) (best []Outcome) {
 	return best
 }
 
+// syncEvery is how much work of a task a power cut may take; a killed program loses none.
+const syncEvery = 10 * time.Second
+
 // taskWriter writes the part of a task.
 type taskWriter struct {
 	file   *os.File
@@ -171,7 +148,7 @@ func (w *taskWriter) add(o Outcome) error {
 	if o.Failed != "" {
 		w.failed++
 	}
-	if err := w.line(o); err != nil || time.Since(w.synced) < time.Second {
+	if err := w.line(o); err != nil || time.Since(w.synced) < syncEvery {
 		return err
 	}
 	w.synced = time.Now()
@@ -251,7 +228,7 @@ func (f *Folder) Do(ctx context.Context, task int, work Work, see func(o Outcome
 		return err
 	}
 	place := func() error { return os.Rename(file.Name(), f.taskPath(task)) }
-	for _, next := range []func() error{func() error { return file.Chmod(0o644) }, file.Sync, file.Close, place, f.syncNames} {
+	for _, next := range []func() error{func() error { return file.Chmod(0o644) }, file.Sync, file.Close, place} {
 		if err := next(); err != nil {
 			if _, done := f.Read(task); done == nil {
 				return nil // another program has finished it meanwhile and removed this part
@@ -263,12 +240,11 @@ func (f *Folder) Do(ctx context.Context, task int, work Work, see func(o Outcome
 }
 
 // syncNames forces the names of finished files to the disk, where folders can be.
-func (f *Folder) syncNames() error {
+func (f *Folder) syncNames() {
 	if d, err := os.Open(filepath.Join(f.dir, TaskFolder)); err == nil {
 		_ = d.Sync() // some file systems refuse, and need it not
 		d.Close()
 	}
-	return nil
 }
 
 // tidy removes parts whose runs are in a newer file. A program that still writes to one notices at its end.

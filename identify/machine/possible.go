@@ -67,6 +67,9 @@ func (r *Result) Possible(theta []float64) (possible []float64, grown float64) {
 func (c *cone) descend(z []float64, cost func(z []float64) (float64, []float64), tb *mat.Dense, size []float64) ([]float64, float64) {
 	p, n := tb.Dims()
 	best, e := cost(z)
+	if len(z) == 0 { // no body has mass, no joint an armature of its own
+		return z, best
+	}
 	mu := 1e-3
 	for range possibleSteps {
 		jac := c.jacobian(z) // n × len(z)
