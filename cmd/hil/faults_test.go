@@ -14,10 +14,10 @@ import (
 
 var tripText = regexp.MustCompile(`mode (?:run|hold|armed) → trip \((.*?)[;)]`)
 
-// TestBoardFaults plays faults against the built program, every second one in either protocol. It measures how long the drive stays
+// TestDaemonBoardFaults plays faults against the built program, every second one in either protocol. It measures how long the drive stays
 // energised after the fault, which cause is named, and how long the way back takes. `make soak` plays all of them in both protocols,
 // with and without declared limits; the table of docs/safety.md comes from there.
-func TestBoardFaults(t *testing.T) {
+func TestDaemonBoardFaults(t *testing.T) {
 	if testing.Short() {
 		t.Skip("drives a board for half a minute")
 	}
