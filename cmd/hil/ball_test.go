@@ -38,7 +38,6 @@ func ballFile(t *testing.T, changes ...string) string {
 // The virtual motion-capture rig on a real pseudo-terminal and the daemon beside it: the poses arrive, the friction is that of the plant,
 // the recording has it, and a rig without an axis ends in READY.
 func TestDaemonBallRun(t *testing.T) {
-	inPairs(t)
 	for _, c := range []struct {
 		name    string
 		changes []string
@@ -49,7 +48,6 @@ func TestDaemonBallRun(t *testing.T) {
 			"[tracker.", "[tracker.B.", ", tracker.", ", tracker.B."}, 2.5e-4},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			inPairs(t)
 			d := startRun(t, ballFile(t, c.changes...), "--record", t.TempDir())
 			d.awaitMode("ready")
 			s := d.state()
@@ -119,7 +117,6 @@ func lengths(t *testing.T, run string) {
 
 // What the rig records of itself: the energy falls, and every pose that a run on its port received is one that it sent, near the truth.
 func TestDaemonBallRigRecordsTheTruth(t *testing.T) {
-	inPairs(t)
 	dir, link := t.TempDir(), filepath.Join(t.TempDir(), "tracker")
 	rig, stop := startRigDaemon(t, ballFile(t), "--link", link, "--record", dir, "--no-mqtt")
 	defer func() { stop() }()

@@ -27,7 +27,6 @@ var fence = regexp.MustCompile("(?ms)^```(\\w+)(?: ([^\n]+))?\n(.*?)^```$")
 // is of least squares, which the daemon must refuse to hand to an observer; make soak keeps all that the page says, and the result has to be accepted and
 // taken back.
 func TestDaemonFirstMotor(t *testing.T) {
-	inPairs(t)
 	if testing.Short() {
 		t.Skip("drives a rig")
 	}

@@ -68,7 +68,6 @@ func valuesOf(t *testing.T, result string) map[string]float64 {
 // configs/stage.yaml follows its reference on a current drive, and identification finds mass and friction of its plant in the recording,
 // which the plant has by another law than the model.
 func TestDaemonStageExample(t *testing.T) {
-	inPairs(t)
 	if testing.Short() {
 		t.Skip("drives a rig for eight seconds")
 	}
@@ -102,7 +101,6 @@ func TestDaemonStageExample(t *testing.T) {
 // Both joints of configs/two-link.yaml follow their references, on boards of their own, and their loads differ from the friction of the model by
 // what gravity and the other joint do to them. With the equations of the arm fed forward they follow at least three times closer.
 func TestDaemonTwoLinkExample(t *testing.T) {
-	inPairs(t)
 	if testing.Short() {
 		t.Skip("drives two rigs for six seconds")
 	}

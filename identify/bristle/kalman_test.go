@@ -302,7 +302,7 @@ func BenchmarkFilter(b *testing.B) {
 // The number of workers changes no digit.
 func TestWorkers(t *testing.T) {
 	b := benches()[0]
-	b.seconds = 1
+	b.seconds = 2
 	rec := []*record.Record{b.draw(1)}
 	var first []fit.Param
 	for _, workers := range []int{1, 3} {
