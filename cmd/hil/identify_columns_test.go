@@ -109,7 +109,7 @@ func TestIdentifyColumns(t *testing.T) {
 	}
 	for _, args := range [][]string{
 		{amps, "--columns", "position=q:m,force=i:A:2.5 N/A"},
-		{amps, "--columns", "position=q:m,force=i:A:2.5 N/A", "--law", "stribeck-tustin", "--last", "0.5s", "--seed", "3"},
+		{amps, "--columns", "position=q:m,force=i:A:2.5 N/A", "--law", "stribeck-tustin", "--last", "1s", "--seed", "3"},
 		{filepath.Join(dir, "comma.csv"), "--asymmetric", "--span", "1,4"},
 	} {
 		first := identified(append(args, "--write-config", file, "--force")...)
