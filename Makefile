@@ -6,8 +6,10 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo deve
 LDFLAGS := -ldflags "-X hilrig/cmd/report.version=$(VERSION)"
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 FUZZTIME ?= 20s
-# packages whose tests measure time: one after the other, nothing beside them
-TIMED   := ^hilrig/(hil|hil/(axis|daemon|device|models|ring|rt)|cmd/hil|cmd/daemon)$$
+# packages whose tests measure time: one after the other, nothing beside them; after them the daemons of cmd/hil
+TIMED   := ^hilrig/(hil/(daemon|device|ring|rt)|cmd/daemon)$$
+DAEMONS := ^TestDaemon
+TEST    := $(GO) test -json -vet=off -timeout 12m    # make lint has vetted all of it
 
 .PHONY: run build static test race lint fmt bench fuzz soak figures examples clean
 
@@ -22,12 +24,13 @@ static:                   ## programs without C libraries for clusters: docs/stu
 	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) build $(LDFLAGS) -o bin/hil-linux-arm64 ./cmd/hil
 
 test: build lint          ## everything a change must pass; asks for nothing but Go, counts and names what it skipped
-	@set -o pipefail; { $(GO) test -json -timeout 12m $$($(GO) list ./... | grep -vE '$(TIMED)'); a=$$?; \
-		$(GO) test -json -p 1 -timeout 12m $$($(GO) list ./... | grep -E '$(TIMED)') && exit $$a; } | $(GO) run ./cmd/testsum
+	@set -o pipefail; { bad=0; $(TEST) -skip '$(DAEMONS)' $$($(GO) list ./... | grep -vE '$(TIMED)') || bad=1; \
+		$(TEST) -p 1 $$($(GO) list ./... | grep -E '$(TIMED)') || bad=1; \
+		$(TEST) -run '$(DAEMONS)' ./cmd/hil -args -pairs || bad=1; exit $$bad; } | $(GO) run ./cmd/testsum
 
 race:                     ## the packages that share memory between goroutines, under the race detector
 	# without the tests of the whole daemon: under the detector its core takes too long for its own watchdogs
-	$(GO) test -p 1 -race -short -timeout 12m -skip 'TestDeath|TestDemo|TestBrokerFrozen|TestTripExitCode|TestPageMoves' ./hil/... ./cmd/... ./identify/... ./estimator/...
+	$(GO) test -p 1 -race -short -timeout 12m -skip 'TestDaemon(Death|Demo|BrokerFrozen|TripExitCode|PageMoves)' ./hil/... ./cmd/... ./identify/... ./estimator/...
 
 lint:                     ## formatting, vet, staticcheck
 	@out=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$out" ]; then echo "gofmt would change:"; echo "$$out"; exit 1; fi

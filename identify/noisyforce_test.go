@@ -14,7 +14,7 @@ import (
 // the holds of the force is decided, and what the model lacks is found all the same. A force without noise leads nothing astray.
 func TestNoisyForceInOpenLoop(t *testing.T) {
 	way := ways[slices.IndexFunc(ways, func(w way) bool { return w.name == "lm in open loop" })]
-	seeds := uint64(3)
+	seeds := uint64(1)
 	if soak {
 		seeds = 20
 	}
@@ -78,7 +78,7 @@ func TestNoisyForceInOpenLoop(t *testing.T) {
 // of delay changes by a tenth, is true all the same, or a doubt says that noise hides what the force does between its samples.
 func TestHeldForceReadByANoisySensor(t *testing.T) {
 	way := ways[slices.IndexFunc(ways, func(w way) bool { return w.name == "lugre, kalman" })]
-	seeds := []uint64{9000, 9002}
+	seeds := []uint64{9000}
 	if soak {
 		seeds = []uint64{9000, 9001, 9002, 9003, 9004, 9005, 9006, 9007}
 	}
@@ -129,9 +129,9 @@ func TestHeldForceReadByANoisySensor(t *testing.T) {
 // samples costs sigma1 a tenth. The noise does not decide for it.
 func TestNoisyForceOfABristle(t *testing.T) {
 	way := ways[slices.IndexFunc(ways, func(w way) bool { return w.name == "lugre, kalman" })]
-	seeds := []uint64{105, 205}
+	seeds := []uint64{105}
 	if soak {
-		seeds = append(seeds, 305, 405, 505, 605, 705, 805)
+		seeds = append(seeds, 205, 305, 405, 505, 605, 705, 805)
 	}
 	for _, seed := range seeds {
 		b := newBench(seed, 8)

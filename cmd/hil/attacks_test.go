@@ -12,7 +12,7 @@ import (
 	"hilrig/hil/rt"
 )
 
-// TestSoakBoardAttacks plays rarer faults than TestBoardFaults, with watches as wide as a file can reasonably make them, so that the
+// TestSoakBoardAttacks plays rarer faults than TestDaemonBoardFaults, with watches as wide as a file can reasonably make them, so that the
 // first to act is not the age of a sample, and without declared limits.
 func TestSoakBoardAttacks(t *testing.T) {
 	quant := func(step float64) func(*boardSample) {

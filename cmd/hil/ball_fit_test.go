@@ -46,6 +46,7 @@ func ballFiles(t *testing.T, run, fit *strings.Replacer) (fitFile, recording str
 
 // The example gives its friction back, in all ways of showing it.
 func TestBallExample(t *testing.T) {
+	t.Parallel()
 	fit, _ := ballFiles(t, nil, nil)
 	page := filepath.Join(t.TempDir(), "ball.html")
 	out, errs, code := execute(t, "identify", fit, "--json", "--report", page)
@@ -81,6 +82,7 @@ func TestBallExample(t *testing.T) {
 
 // A recording in which the ball slips is refused, and says that it slips.
 func TestBallThatSlips(t *testing.T) {
+	t.Parallel()
 	fit, _ := ballFiles(t, strings.NewReplacer("  spin: {linear: 4.0e-5}", "  spin: {linear: 4.0e-5}\n  slips: true\n  slide: 0.05"), nil)
 	out, errs, code := execute(t, "identify", fit)
 	if code != report.Quality || !strings.Contains(out, "verdict      rejected") || !strings.Contains(errs, "rejected: the contact slips") {
@@ -90,6 +92,7 @@ func TestBallThatSlips(t *testing.T) {
 
 // What cannot be used is named with the place to look at.
 func TestBadBalls(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name     string
 		run, fit *strings.Replacer
@@ -137,6 +140,7 @@ func TestBadBalls(t *testing.T) {
 
 // Poses of a tracker take the place of markers. The recording is that of a loop that writes each pose twice, with its age.
 func TestBallFromPoses(t *testing.T) {
+	t.Parallel()
 	fit, recording := ballFiles(t, nil, nil)
 	dir := filepath.Dir(fit)
 	motion := filepath.Join(dir, "motion.csv")

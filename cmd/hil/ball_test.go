@@ -37,7 +37,7 @@ func ballFile(t *testing.T, changes ...string) string {
 
 // The virtual motion-capture rig on a real pseudo-terminal and the daemon beside it: the poses arrive, the friction is that of the plant,
 // the recording has it, and a rig without an axis ends in READY.
-func TestBallRun(t *testing.T) {
+func TestDaemonBallRun(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		changes []string
@@ -116,7 +116,7 @@ func lengths(t *testing.T, run string) {
 }
 
 // What the rig records of itself: the energy falls, and every pose that a run on its port received is one that it sent, near the truth.
-func TestBallRigRecordsTheTruth(t *testing.T) {
+func TestDaemonBallRigRecordsTheTruth(t *testing.T) {
 	dir, link := t.TempDir(), filepath.Join(t.TempDir(), "tracker")
 	rig, stop := startRigDaemon(t, ballFile(t), "--link", link, "--record", dir, "--no-mqtt")
 	defer func() { stop() }()

@@ -44,7 +44,7 @@ func brushFile(t *testing.T, changes ...string) string {
 
 // The rig with brushes on a real pseudo-terminal, and the daemon with its own brush beside it: signals, health, a replay that
 // repeats every row whatever time the ticks took.
-func TestBrushRun(t *testing.T) {
+func TestDaemonBrushRun(t *testing.T) {
 	d := startRun(t, brushFile(t), "--record", t.TempDir())
 	d.awaitMode("run")
 	time.Sleep(2 * time.Second)
@@ -94,7 +94,7 @@ func meanWhile(t *testing.T, run, name, other string, limit float64) float64 {
 }
 
 // A share that is too small for the model: averaged contact, an event, a count, no trip.
-func TestBrushWithoutTime(t *testing.T) {
+func TestDaemonBrushWithoutTime(t *testing.T) {
 	d := startRun(t, brushFile(t, "share: 40 %", "share: 0.5 %"), "--record", t.TempDir())
 	d.awaitMode("run")
 	time.Sleep(time.Second)

@@ -262,6 +262,7 @@ engine: {kind: event-driven}`
 // What is written changes nothing of the motion: every number of an event-driven run is the same to the last bit with rows as close or as
 // far apart as may be.
 func TestRowsChangeNothingOfAnEventDrivenRun(t *testing.T) {
+	t.Parallel()
 	text := `system: scene
 scene:
   bodies:

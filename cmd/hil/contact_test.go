@@ -195,6 +195,7 @@ func TestBrushIsSimulatedBetweenEvents(t *testing.T) {
 // A motor with its brushes: the torque that the current makes is what the brushes take at steady speed, and the supply is
 // spent on resistance, contact and back-emf.
 func TestBrushMotorRunsUp(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	r := touch(t, "../../configs/brush-motor.yaml", "-o", filepath.Join(dir, "m.csv"), "--plot", filepath.Join(dir, "m.png"))
 	m := func(k string) float64 {
@@ -270,6 +271,7 @@ func TestBrushTooFastForTheStep(t *testing.T) {
 
 // The page of a run moves in a real browser, and shows the commutator under the face.
 func TestAnimationMoves(t *testing.T) {
+	t.Parallel()
 	path := peer.Program(t, "chromium", "chromium")
 	page := filepath.Join(t.TempDir(), "brush.html")
 	touch(t, "../../configs/brush.yaml", "--duration", "20ms", "--animate", page)

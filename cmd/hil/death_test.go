@@ -18,7 +18,8 @@ import (
 // Either process may be killed or stopped, before and after the board was unplugged and plugged in again: the rig loses its
 // energy, the cause is told, what was recorded stays readable. The bounds are what a crowded machine may take; make soak
 // repeats each twenty times and holds the core's to 100 ms.
-func TestDeath(t *testing.T) {
+func TestDaemonDeath(t *testing.T) {
+	inPairs(t)
 	for _, c := range []struct {
 		name   string
 		victim string // "core" or "supervisor"
@@ -35,6 +36,7 @@ func TestDeath(t *testing.T) {
 		{"supervisor killed after a replug", "supervisor", syscall.SIGKILL, time.Second, "supervisor lost"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			inPairs(t)
 			dir, file, rig, d := energise(t)
 			if strings.Contains(c.name, "replug") {
 				replug(t, rig, d)
@@ -141,7 +143,8 @@ func (d *daemonUnderTest) awaitLog(text string) {
 }
 
 // A core that dies while the board is away is started again and waits for the board; what it waits for is told.
-func TestDeathWhileUnplugged(t *testing.T) {
+func TestDaemonDeathWhileUnplugged(t *testing.T) {
+	inPairs(t)
 	_, _, rig, d := energise(t)
 	rig.unplug()
 	d.awaitLog("LINK_WAIT")
@@ -158,7 +161,8 @@ func TestDeathWhileUnplugged(t *testing.T) {
 }
 
 // A second daemon on a driven port is refused, root too, is told who has it, and leaves the first one alone.
-func TestSecondDaemon(t *testing.T) {
+func TestDaemonOnADrivenPort(t *testing.T) {
+	inPairs(t)
 	var file string
 	var d *daemonUnderTest
 	var out, errs string

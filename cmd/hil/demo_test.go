@@ -17,7 +17,8 @@ import (
 
 // The whole daemon as a newcomer starts it: virtual rig on a pseudo-terminal, core, broker, page, recording; then the
 // recording is replayed and exported.
-func TestDemo(t *testing.T) {
+func TestDaemonDemo(t *testing.T) {
+	inPairs(t)
 	dir := t.TempDir()
 	d := startRun(t, tolerant(t, virtualPort), "--record", dir)
 	d.awaitMode("run")
@@ -140,7 +141,8 @@ func countSamples(t *testing.T, d *daemonUnderTest, during time.Duration) int {
 }
 
 // A guard that trips ends the run with its own exit code, in one process or two, and the rig is safe.
-func TestTripExitCode(t *testing.T) {
+func TestDaemonTripExitCode(t *testing.T) {
+	inPairs(t)
 	for _, mode := range [][]string{nil, {"--single-process"}, {"--no-realtime"}} {
 		args := append([]string{tolerant(t, virtualPort), "--until-trip", "--record", t.TempDir()}, mode...)
 		d := startRun(t, args...)
@@ -163,7 +165,8 @@ func TestTripExitCode(t *testing.T) {
 }
 
 // A dry run reads and estimates, refuses to be armed, and never sends a byte.
-func TestDryRun(t *testing.T) {
+func TestDaemonDryRun(t *testing.T) {
+	inPairs(t)
 	rig := startWatchedRig(t)
 	d := startRun(t, tolerant(t, rig.port), "--dry-run", "--record", t.TempDir())
 	d.awaitMode("ready")
@@ -203,7 +206,8 @@ func TestDryRun(t *testing.T) {
 }
 
 // A real port is not driven unless --arm says so.
-func TestNotArmed(t *testing.T) {
+func TestDaemonNotArmed(t *testing.T) {
+	inPairs(t)
 	rig := startWatchedRig(t)
 	d := startRun(t, tolerant(t, rig.port), "--record", t.TempDir())
 	d.awaitMode("ready")

@@ -74,13 +74,14 @@ func TestVerbsAreInTheReadme(t *testing.T) {
 // The commands of the README work on a fresh clone: files are there, and records are either in the repository, made by make run, or
 // public, and then the file says where they are to be had.
 func TestReadmeCommandsAreReady(t *testing.T) {
+	t.Parallel()
 	readme, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	own, public := 0, 0
 	for _, m := range regexp.MustCompile(`(?m)^bin/hil (\w+) +(configs/\S+|runs)`).FindAllStringSubmatch(string(readme), -1) {
-		if m[2] == "runs" { // TestDemo identifies its own run
+		if m[2] == "runs" { // TestDaemonDemo identifies its own run
 			own++
 			continue
 		}

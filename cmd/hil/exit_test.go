@@ -14,6 +14,7 @@ import (
 
 // The exit codes and the sentences that go with them, as a script sees them.
 func TestExitCodes(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		path := filepath.Join(dir, name)
@@ -72,7 +73,8 @@ func TestExitCodes(t *testing.T) {
 
 // A run that was to drive the rig and did not, or lost its core, does not end with 0; one that went well does, and says what it
 // found.
-func TestExitCodesOfRuns(t *testing.T) {
+func TestDaemonExitCodesOfRuns(t *testing.T) {
+	inPairs(t)
 	never := demoFile(t, virtualPort, "range: ±20 A", "range: [10 A, 20 A]") // no current flows before the rig is armed
 	for _, c := range []struct {
 		name string
@@ -89,6 +91,7 @@ func TestExitCodesOfRuns(t *testing.T) {
 		{"core lost, interrupted", []string{tolerant(t, virtualPort)}, true, report.Trip, `the core was lost`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			inPairs(t)
 			d := startRun(t, append(c.args, "--record", t.TempDir())...)
 			if c.kill {
 				d.awaitMode("run")

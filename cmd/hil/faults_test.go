@@ -14,32 +14,40 @@ import (
 
 var tripText = regexp.MustCompile(`mode (?:run|hold|armed) → trip \((.*?)[;)]`)
 
-// TestBoardFaults plays faults against the built program, every second one in either protocol. It measures how long the drive stays
+// TestDaemonBoardFaults plays faults against the built program, every second one in either protocol. It measures how long the drive stays
 // energised after the fault, which cause is named, and how long the way back takes. `make soak` plays all of them in both protocols,
 // with and without declared limits; the table of docs/safety.md comes from there.
-func TestBoardFaults(t *testing.T) {
+func TestDaemonBoardFaults(t *testing.T) {
 	if testing.Short() {
 		t.Skip("drives a board for half a minute")
 	}
-	var table [][]string
-	for _, c := range []struct {
+	cases := []struct {
 		text, limits, always bool
-	}{{true, false, true}, {false, true, true}, {false, false, false}, {true, true, false}} {
-		if !c.always && !soak {
-			continue
-		}
-		name := map[bool]string{true: "text", false: "link"}[c.text] + map[bool]string{true: ", limits", false: ", no limits"}[c.limits]
-		t.Run(name, func(t *testing.T) {
-			for i, row := range playFaults(t, c.text, c.limits) {
+	}{{true, false, true}, {false, true, true}, {false, false, false}, {true, true, false}}
+	columns := make([][][]string, len(cases))
+	t.Cleanup(func() {
+		var table [][]string
+		for _, rows := range columns {
+			for i, row := range rows {
 				if len(table) == i {
 					table = append(table, row[:1])
 				}
 				table[i] = append(table[i], row[1])
 			}
+		}
+		for _, row := range table {
+			t.Logf("| %s |", strings.Join(row, " | "))
+		}
+	})
+	for i, c := range cases {
+		if !c.always && !soak {
+			continue
+		}
+		name := map[bool]string{true: "text", false: "link"}[c.text] + map[bool]string{true: ", limits", false: ", no limits"}[c.limits]
+		t.Run(name, func(t *testing.T) {
+			inPairs(t)
+			columns[i] = playFaults(t, c.text, c.limits)
 		})
-	}
-	for _, row := range table {
-		t.Logf("| %s |", strings.Join(row, " | "))
 	}
 }
 

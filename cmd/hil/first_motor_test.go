@@ -26,7 +26,7 @@ var fence = regexp.MustCompile("(?ms)^```(\\w+)(?: ([^\n]+))?\n(.*?)^```$")
 // "sh" are run to their end, those of a "second terminal" run on. Times are shorter than on the page, the fit ends before its Kalman filter, and the live one
 // is of least squares, which the daemon must refuse to hand to an observer; make soak keeps all that the page says, and the result has to be accepted and
 // taken back.
-func TestFirstMotor(t *testing.T) {
+func TestDaemonFirstMotor(t *testing.T) {
 	if testing.Short() {
 		t.Skip("drives a rig")
 	}

@@ -109,7 +109,7 @@ func TestIdentifyColumns(t *testing.T) {
 	}
 	for _, args := range [][]string{
 		{amps, "--columns", "position=q:m,force=i:A:2.5 N/A"},
-		{amps, "--columns", "position=q:m,force=i:A:2.5 N/A", "--law", "stribeck-tustin", "--last", "2s", "--seed", "3"},
+		{amps, "--columns", "position=q:m,force=i:A:2.5 N/A", "--law", "stribeck-tustin", "--last", "1s", "--seed", "3"},
 		{filepath.Join(dir, "comma.csv"), "--asymmetric", "--span", "1,4"},
 	} {
 		first := identified(append(args, "--write-config", file, "--force")...)
@@ -197,7 +197,7 @@ func TestWriteConfigOfRecording(t *testing.T) {
 	m := &motorTruth{R: 1.2, L: 0.6e-3, K: 0.042, J: 7e-5, Sigma0: 11, Sigma1: 0.02, Fv: 1.5e-4, Fc: 0.015, Fs: 0.021, Vs: 0.5}
 	run := m.record(t, truthRun{rate: 1000, clocked: true, seconds: 6})
 	file := filepath.Join(t.TempDir(), "axis.yaml")
-	for _, args := range [][]string{nil, {"--law", "lugre", "--last", "3s"}, {"--law", "coulomb", "--method", "regress,lm", "--span", "1,3"}} {
+	for _, args := range [][]string{nil, {"--law", "lugre", "--last", "2s"}, {"--law", "coulomb", "--method", "regress,lm", "--span", "1,3"}} {
 		var r [2]cmdidentify.Identification
 		for i, args := range [][]string{append([]string{"identify", run, "--json", "--write-config", file, "--force"}, args...), {"identify", file, "--json"}} {
 			out, errs, code := execute(t, args...)
@@ -269,7 +269,7 @@ func TestConfigApplyRecording(t *testing.T) {
 	run := m.record(t, truthRun{rate: 1000, clocked: true, seconds: 12})
 	dir := t.TempDir()
 	result, rig := filepath.Join(dir, "result.json"), filepath.Join(dir, "rig.yaml")
-	for _, args := range [][]string{{"identify", run, "--law", "lugre", "--last", "8s", "-o", result}, {"config", "apply", result, "-o", rig}, {"check", rig}} {
+	for _, args := range [][]string{{"identify", run, "--law", "lugre", "--last", "3s", "-o", result}, {"config", "apply", result, "-o", rig}, {"check", rig}} {
 		if out, errs, code := execute(t, args...); code != report.OK {
 			t.Fatalf("%v: code %d\n%s%s", args, code, out, errs)
 		}

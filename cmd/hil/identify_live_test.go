@@ -86,7 +86,7 @@ func (d *daemonUnderTest) model() (m struct {
 
 // A rig whose model of friction is 30 % off: fits beside the loop find the truth, say what they may not do, come into force by a command, and
 // go again. What they say is what hil identify says of the same rows when the run is over, and the run replays bit for bit.
-func TestIdentifyBesideTheLoop(t *testing.T) {
+func TestDaemonIdentifyBesideTheLoop(t *testing.T) {
 	d := startRun(t, modelOff(t), "--record", t.TempDir())
 	d.awaitMode("run")
 	for _, c := range []struct{ name, body, want string }{
@@ -216,7 +216,7 @@ func TestIdentifyBesideTheLoop(t *testing.T) {
 }
 
 // A rig at rest tells nothing of friction, and the status says why.
-func TestIdentifyBesideALoopAtRest(t *testing.T) {
+func TestDaemonIdentifyBesideALoopAtRest(t *testing.T) {
 	text := strings.Replace(string(configs.DemoYAML()), "kind: multisine", "kind: constant", 1)
 	a, b, _ := strings.Cut(text, "      tones:\n")
 	_, b, _ = strings.Cut(b, "      fade:")

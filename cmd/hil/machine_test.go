@@ -30,7 +30,7 @@ func tickCPUs(t *testing.T, core int) []int {
 
 // Two daemons tick on different processors; one that is killed leaves its processor to the next. Their ordinary threads stand
 // above ordinary work where that is allowed.
-func TestTwoDaemons(t *testing.T) {
+func TestDaemonsOnTwoProcessors(t *testing.T) {
 	if runtime.NumCPU() < 2 {
 		t.Skip("needs two processors")
 	}
@@ -64,7 +64,7 @@ func TestTwoDaemons(t *testing.T) {
 }
 
 // The threads that send to the devices stand on the processor of the tick: one elsewhere costs the tick an interrupt of another processor.
-func TestSendersOnTheTicksProcessor(t *testing.T) {
+func TestDaemonSendersOnTheTicksProcessor(t *testing.T) {
 	if runtime.NumCPU() < 2 {
 		t.Skip("needs two processors")
 	}
@@ -87,7 +87,7 @@ func TestSendersOnTheTicksProcessor(t *testing.T) {
 
 // No thread of the core wakes up much more often than the tick: the runtime's monitor, once roused again and again, woke
 // 18 000 times a second and filled a third of a processor at the tick's own priority.
-func TestCoreIsQuiet(t *testing.T) {
+func TestDaemonCoreIsQuiet(t *testing.T) {
 	d := startRun(t, tolerant(t, virtualPort), "--record", t.TempDir())
 	d.awaitMode("run")
 	wakeups := func() map[string]int {

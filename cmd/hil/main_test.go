@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -87,9 +88,23 @@ func (s *syncBuffer) String() string {
 	return s.b.String()
 }
 
+// pairs is how make test runs the tests named TestDaemon…: without any other, those with wide limits two at a time.
+var pairs = flag.Bool("pairs", false, "daemons with wide limits run beside each other")
+
+// inPairs lets a daemon run beside another one: its test has limits that a crowded machine does not trip over.
+func inPairs(t *testing.T) {
+	t.Helper()
+	if *pairs {
+		t.Parallel()
+	}
+}
+
 // startRun starts hil run with free ports and waits until its core ticks.
 func startRun(t *testing.T, args ...string) *daemonUnderTest {
 	t.Helper()
+	if name := t.Name(); !strings.HasPrefix(name, "TestDaemon") && !strings.HasPrefix(name, "TestSoak") {
+		t.Fatalf("%s starts a daemon: only the tests named TestDaemon… have the machine to themselves (Makefile)", name)
+	}
 	args = append([]string{"run", "--ready-line", "--web", "localhost:0", "--mqtt", "localhost:0"}, args...)
 	d := &daemonUnderTest{t: t, cmd: program(t, args...), errs: &syncBuffer{}, done: make(chan struct{})}
 	d.cmd.Stderr = d.errs

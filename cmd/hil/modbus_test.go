@@ -15,7 +15,7 @@ import (
 
 // The example of a bus runs as it stands, with limits that a crowded test machine does not trip over: the virtual slaves are asked, the axis
 // follows its reference, and the recording replays equal.
-func TestModbusExample(t *testing.T) {
+func TestDaemonModbusExample(t *testing.T) {
 	data, err := os.ReadFile("../../configs/modbus.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +57,7 @@ func TestModbusExample(t *testing.T) {
 }
 
 // A Modbus sensor stands beside the motor board: the board drives the axis, the sensor tells the temperature of the virtual winding.
-func TestModbusSensorBesideABoard(t *testing.T) {
+func TestDaemonModbusSensorBesideABoard(t *testing.T) {
 	data, err := os.ReadFile("../../configs/modbus-sensor.yaml")
 	if err != nil {
 		t.Fatal(err)

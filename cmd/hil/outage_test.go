@@ -21,7 +21,7 @@ import (
 // A broker that freezes, or a line that carries nothing but rubbish, must not be felt by the tick: all rows are recorded,
 // and what the telemetry lost is counted and published afterwards. The lateness of each phase is logged, not judged: the
 // machine is shared (make soak runs the phases of 30 s whose figures the documentation quotes).
-func TestBrokerFrozen(t *testing.T) {
+func TestDaemonBrokerFrozen(t *testing.T) {
 	path := peer.Program(t, "mosquitto", "mosquitto")
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -72,7 +72,7 @@ func TestBrokerFrozen(t *testing.T) {
 	p.report()
 }
 
-func TestLineFlooded(t *testing.T) {
+func TestDaemonLineFlooded(t *testing.T) {
 	d := startRun(t, tolerant(t, virtualPort), "--record", t.TempDir(), "--flood", "1e6")
 	p := phases{t: t, d: d}
 	p.during("flooded", nil)

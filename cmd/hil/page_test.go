@@ -17,10 +17,10 @@ import (
 var figures = flag.Bool("figures", false, "redraw the picture of the page in docs/img")
 
 // What a newcomer sees within a minute of starting the program: the page in a real browser, its curve moving.
-func TestPageMoves(t *testing.T) { drivePage(t, tolerant(t, virtualPort), 900, 0, "") }
+func TestDaemonPageMoves(t *testing.T) { drivePage(t, tolerant(t, virtualPort), 900, 0, "") }
 
 // The picture of the page in the README, after a minute of motion.
-func TestFigurePage(t *testing.T) {
+func TestDaemonFigurePage(t *testing.T) {
 	if !*figures {
 		t.Skip("draws only with -figures (make figures)")
 	}
@@ -28,7 +28,7 @@ func TestFigurePage(t *testing.T) {
 }
 
 // The picture of the page of a rig with brushes.
-func TestFigureBrushPage(t *testing.T) {
+func TestDaemonFigureBrushPage(t *testing.T) {
 	if !*figures {
 		t.Skip("draws only with -figures (make figures)")
 	}

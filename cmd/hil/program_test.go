@@ -16,6 +16,7 @@ import (
 
 // The built program, started by a path: its hints, its help and its errors can be copied.
 func TestStartedByAPath(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	bin := filepath.Join(dir, "hil")
 	if out, err := exec.Command("go", "build", "-o", bin, ".").CombinedOutput(); err != nil {
@@ -41,6 +42,7 @@ func TestStartedByAPath(t *testing.T) {
 
 // Ctrl-C on make run, in a terminal: the program ends with 130, as documented, and make reports no error. With another code it does.
 func TestMakeRunEndsQuietly(t *testing.T) {
+	t.Parallel()
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)

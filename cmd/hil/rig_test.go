@@ -61,7 +61,7 @@ func startRigDaemon(t *testing.T, args ...string) (r daemon.RigReady, stop func(
 
 // The virtual rig is the same daemon with the plant in place of the controller: its page and its recording hold the truth, and by the
 // time of the rows that truth stands beside what a run on its port estimated.
-func TestRigRecordsTheTruth(t *testing.T) {
+func TestDaemonRigRecordsTheTruth(t *testing.T) {
 	if testing.Short() {
 		t.Skip("drives a rig for some seconds")
 	}
@@ -129,7 +129,7 @@ func TestRigRecordsTheTruth(t *testing.T) {
 
 // What the script of a virtual rig does to its sensors the guard of a run sees: a lost angle is stale, and the current beside it is not; a stuck one is
 // named frozen, or shows as a tracking error.
-func TestScriptTripsARun(t *testing.T) {
+func TestDaemonScriptTripsARun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("drives a rig for some seconds")
 	}
@@ -149,7 +149,7 @@ func TestScriptTripsARun(t *testing.T) {
 }
 
 // A recording of a rig is not that of a controller.
-func TestReplayRefusesARig(t *testing.T) {
+func TestDaemonReplayRefusesARig(t *testing.T) {
 	rig, stop := startRigDaemon(t, "../../configs/motor.yaml", "--record", t.TempDir(), "--no-mqtt", "--no-web")
 	time.Sleep(300 * time.Millisecond)
 	stop()

@@ -9,7 +9,7 @@ import (
 )
 
 // A motor board and a tracker in one rig: what the file says of the virtual tracker (turned by 0.4 rad, late by 8 ms) is found while it runs.
-func TestMotorAndTracker(t *testing.T) {
+func TestDaemonMotorAndTracker(t *testing.T) {
 	d := startRun(t, "../../configs/motor-tracker.yaml", "--no-record")
 	d.awaitMode("run")
 	value := func(name string) float64 {

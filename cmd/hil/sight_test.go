@@ -9,6 +9,7 @@ import (
 
 // A file that switches off the watch over the position is refused before anything is opened, unless nothing is driven.
 func TestArmNeedsSight(t *testing.T) {
+	t.Parallel()
 	blind := func(port string) string { return demoFile(t, port, "stale: 50 ms", "stale: 0") }
 	for _, args := range [][]string{{"run", blind("/dev/none"), "--arm"}, {"run", blind(virtualPort)}} {
 		_, errs, code := execute(t, append(args, "--no-web", "--no-mqtt", "--no-record")...)

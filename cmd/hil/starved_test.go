@@ -21,7 +21,7 @@ import (
 )
 
 // A supervisor that does not run for a while and goes on says itself what its core did meanwhile, and for how long it had been silent.
-func TestStarvedSupervisorIsTold(t *testing.T) {
+func TestDaemonStarvedSupervisorIsTold(t *testing.T) {
 	said := regexp.MustCompile(`→ trip \(supervisor starved: ([0-9.]+) s, limit 1 s\)`)
 	for try := 1; ; try++ {
 		_, _, rig, d := energise(t, "beat: 3 s", "beat: 1 s")
@@ -84,7 +84,7 @@ func freeze(t *testing.T, pid int) (goOn func()) {
 }
 
 // A supervisor that a signal stops is lost at once: its core does not wait for loop.beat.
-func TestStoppedSupervisorIsTold(t *testing.T) {
+func TestDaemonStoppedSupervisorIsTold(t *testing.T) {
 	_, _, rig, d := energise(t)
 	t0 := rt.Now()
 	syscall.Kill(d.cmd.Process.Pid, syscall.SIGSTOP)

@@ -14,6 +14,7 @@ import (
 // A disk of its own, which is too small, is full in the middle of a study: every verb ends with 4 and names what it could not write; with room again the same
 // commands go on, to the same bytes. Where mounting is not permitted there is no such disk.
 func TestStudyOnFullDisk(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	disk := filepath.Join(dir, "disk")
 	if err := os.Mkdir(disk, 0o755); err != nil {

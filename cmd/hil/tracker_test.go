@@ -13,7 +13,7 @@ import (
 
 // The pendulum of the example file, watched by a tracker in place of its encoder: one that is asked and one that sends by itself. The
 // angle that arrives is that of the plant, which swings from 120° to both sides.
-func TestTrackersWatchAPendulum(t *testing.T) {
+func TestDaemonTrackersWatchAPendulum(t *testing.T) {
 	data, err := os.ReadFile("../../configs/pendulum-rig.yaml")
 	if err != nil {
 		t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 
 // Two boards with ports, clocks and rates of their own are one rig: configs/two-boards.yaml runs, its estimate follows the truth, each board is
 // counted under its name, the recording replays bit for bit, and a core that is killed leaves the drive safe.
-func TestTwoBoards(t *testing.T) {
+func TestDaemonTwoBoards(t *testing.T) {
 	data, err := os.ReadFile("../../configs/two-boards.yaml")
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -24,7 +25,23 @@ import (
 
 var shots = flag.String("shots", "", "folder for screenshots of the page in all its sizes; empty: none")
 
-// browser opens one headless Chromium, or skips.
+// chromium is one headless browser for all tests; to start one for each took a third of their time.
+var chromium struct {
+	once sync.Once
+	ctx  context.Context
+	err  error
+	stop []func()
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	for _, stop := range slices.Backward(chromium.stop) {
+		stop()
+	}
+	os.Exit(code)
+}
+
+// browser opens a window of its own in a headless Chromium, or skips.
 func browser(t *testing.T) context.Context {
 	t.Helper()
 	if testing.Short() {
@@ -40,15 +57,26 @@ func browser(t *testing.T) context.Context {
 	if path == "" {
 		t.Skip("no chromium on this machine; install it (apt install chromium) to test the page")
 	}
-	opts := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(t.TempDir()), chromedp.WindowSize(1440, 900),
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-background-networking", true))
-	actx, cancelA := chromedp.NewExecAllocator(context.Background(), opts...)
-	t.Cleanup(cancelA)
-	ctx, cancel := chromedp.NewContext(actx)
+	c := &chromium
+	c.once.Do(func() {
+		dir, err := os.MkdirTemp("", "dashboard")
+		if err != nil {
+			t.Fatal(err)
+		}
+		opts := append(chromedp.DefaultExecAllocatorOptions[:],
+			chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(dir), chromedp.WindowSize(1440, 900),
+			chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-background-networking", true))
+		actx, cancelA := chromedp.NewExecAllocator(context.Background(), opts...)
+		ctx, cancel := chromedp.NewContext(actx)
+		c.ctx, c.err, c.stop = ctx, chromedp.Do(ctx), []func(){func() { os.RemoveAll(dir) }, cancelA, cancel}
+	})
+	if c.err != nil {
+		t.Fatalf("start %s: %v", path, c.err)
+	}
+	ctx, cancel := chromedp.NewContext(c.ctx)
 	t.Cleanup(cancel)
 	if err := chromedp.Do(ctx); err != nil {
-		t.Fatalf("start %s: %v", path, err)
+		t.Fatal(err)
 	}
 	return ctx
 }
