@@ -432,6 +432,27 @@ func evaluate(p *fit.Problem) (*fit.Solution, error) {
 // foretold is how far the residual that the linear model foretells may be from the simulated one, as a share of it.
 const foretold = 0.02
 
+// varySome is vary on some of many records: by how much it moves the values that these alone would have, and what it leaves over.
+func (j *job) varySome(ctx context.Context, m *axis.Model, params []fit.Param, sol *fit.Solution) []Sensitivity {
+	p, err := m.Problem(params)
+	if err != nil {
+		return nil
+	}
+	own, err := fit.LM{Loss: lossOf(sol), Workers: j.plan.Workers, CostTol: 1e-6, Steps: []float64{1e-3}}.Fit(ctx, p, nil)
+	if err != nil || ctx.Err() != nil || m.Complete(params, own) != nil {
+		return nil
+	}
+	out := j.vary(ctx, m, own)
+	whole := numeric.RMS(sol.Residual) / numeric.RMS(own.Residual)
+	for i := range out {
+		out[i].RMS *= whole
+		for name := range out[i].Values {
+			out[i].Values[name] += sol.Params[fit.Index(sol.Params, name)].Value - own.Params[fit.Index(own.Params, name)].Value
+		}
+	}
+	return out
+}
+
 // vary tells what the fit would be with another hold of the force and with the lag free, or without it if it was. The linear
 // model of the solution foretells it; where a simulation there does not bear that out, the fit is repeated.
 func (j *job) vary(ctx context.Context, m *axis.Model, sol *fit.Solution) []Sensitivity {
@@ -441,6 +462,9 @@ func (j *job) vary(ctx context.Context, m *axis.Model, sol *fit.Solution) []Sens
 	lag := fit.Index(sol.Params, "lag")
 	if lag < 0 {
 		return nil
+	}
+	if some, own := m.Some(sol.Params); some != nil {
+		return j.varySome(ctx, some, own, sol)
 	}
 	l := fit.NewLinear(sol)
 	at := func(value float64) []fit.Param {

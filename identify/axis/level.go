@@ -17,11 +17,11 @@ import (
 // The level is therefore also tried at many values, and put into the middle of the flat.
 
 const (
-	levelLow, levelHigh = 0.6, 1.6 // of the level found, between which it is tried
+	levelLow, levelHigh = 0.6, 1.6 // of the level found, between which it is tried, but for less than sliding friction
 	levelTries          = 64       // values of it, and of many rows …
 	levelFew            = 24       // … so many
 	manyRows            = 20_000
-	levelRounds         = 3        // descents from better ones at most
+	levelRounds         = 6        // descents from better ones at most
 	levelEdge           = 1e-3     // of the level, to which the ends of the flat are found
 	levelChance         = 3.84     // by which twice the logarithm of the likelihood falls by chance in one of twenty cases
 	levelBetter         = 1 - 1e-3 // of the cost, from which a descent is worth it
@@ -43,12 +43,15 @@ func (m *Model) Level(ctx context.Context, params []fit.Param, sol *fit.Solution
 			return nil, err
 		}
 		at := fit.Index(p.Params, "Fs", "dFs")
-		if ev, ok := p.New().(fit.Stepped); !ok || !ev.Stepped() || at < 0 || ctx.Err() != nil {
+		if !m.stepped() || at < 0 || ctx.Err() != nil {
 			return sol, nil
 		}
 		q := &p.Params[at]
+		if q.Name == "Fs" {
+			q.Value = min(max(q.Value, coulombOf(params)), q.Hi) // less is the same
+		}
 		found := q.Value
-		l, err := m.breakaway(params, q, loss)
+		l, err := m.breakaway(p, params, q, loss)
 		if err != nil {
 			return nil, err
 		}
@@ -76,7 +79,7 @@ func (m *Model) Level(ctx context.Context, params []fit.Param, sol *fit.Solution
 		}
 		if out.Cost > sol.Cost*(1+levelChance/max(independent, 1)) {
 			for i := range p.Params {
-				p.Params[i].Value = params[fit.Index(params, p.Params[i].Name)].Value
+				p.Params[i].Value = l.start[i]
 			}
 			mid = found
 			if out, err = (fit.LM{Loss: loss}).At(p); err != nil {
@@ -85,33 +88,38 @@ func (m *Model) Level(ctx context.Context, params []fit.Param, sol *fit.Solution
 		}
 		out.Continue(sol)
 		out.Converged, out.Reason, out.Notes = sol.Converged, sol.Reason, sol.Notes
-		out.Spread = map[string]float64{p.Params[at].Name: anywhere(mid, lo, hi) + levelEdge*mid}
+		out.Spread = map[string]float64{p.Params[at].Name: anywhere(mid, lo, hi) + l.fine}
 		return out, nil
 	}
 }
 
+// stepped tells that the cost has steps: a held force sets a body free at a sample, and its acceleration jumps there.
+func (m *Model) stepped() bool {
+	return m.spec.Drive == Force && m.spec.Hold == Held && m.law != nil && jumps(m.law)
+}
+
 // breakaway is what is left over at other values of the break-away level, the other parameters moved to first order.
 type breakaway struct {
-	q      *fit.Param
 	found  float64
 	rms    float64 // where it was found
 	others *fit.Linear
 	names  []string // of the others, in the order of move
 	ev     fit.Evaluator
+	start  []float64 // values where it was found
 	theta  []float64
-	at     int // of the level in theta
+	at     int     // of the level in theta
+	lo, hi float64 // between which it is looked for
+	fine   float64 // to which ends are found
 	own    []float64
 	r, dy  []float64
 	move   []float64 // of the others at the last value asked for
 }
 
-func (m *Model) breakaway(params []fit.Param, q *fit.Param, loss fit.Loss) (*breakaway, error) {
-	p, err := m.Problem(params)
-	if err != nil {
-		return nil, err
-	}
+// breakaway is that of the problem p of params, whose level is q.
+func (m *Model) breakaway(p *fit.Problem, params []fit.Param, q *fit.Param, loss fit.Loss) (*breakaway, error) {
 	fixed := slices.Clone(params)
-	fixed[fit.Index(fixed, q.Name)].Fixed = true
+	i := fit.Index(fixed, q.Name)
+	fixed[i].Fixed, fixed[i].Value = true, q.Value
 	rest, err := m.Problem(fixed)
 	if err != nil {
 		return nil, err
@@ -120,8 +128,14 @@ func (m *Model) breakaway(params []fit.Param, q *fit.Param, loss fit.Loss) (*bre
 	if err != nil {
 		return nil, err
 	}
-	l := &breakaway{q: q, found: q.Value, rms: numeric.RMS(base.Residual), others: fit.NewLinear(base), ev: p.New(), theta: fit.Values(p.Params),
+	l := &breakaway{found: q.Value, rms: numeric.RMS(base.Residual), others: fit.NewLinear(base), ev: p.New(), start: fit.Values(p.Params), theta: fit.Values(p.Params),
 		at: fit.Index(p.Params, q.Name), own: make([]float64, p.Rows), r: make([]float64, p.Rows), dy: make([]float64, p.Rows)}
+	least, whole := coulombOf(params), q.Value
+	if q.Name == "dFs" { // what the level is above that
+		least, whole = 0, q.Value+coulombOf(params)
+	}
+	l.lo = max(q.Lo, least, q.Value-(1-levelLow)*whole)
+	l.hi, l.fine = max(l.lo, min(q.Hi, q.Value+(levelHigh-1)*whole)), levelEdge*whole
 	for _, i := range base.Searched() {
 		l.names = append(l.names, base.Params[i].Name)
 	}
@@ -159,10 +173,7 @@ func (l *breakaway) search() (best float64) {
 		tries = levelFew
 	}
 	for i := range tries {
-		x := l.found * levelLow * math.Pow(levelHigh/levelLow, float64(i)/float64(tries-1))
-		if x < l.q.Lo || x > l.q.Hi {
-			continue
-		}
+		x := l.lo + (l.hi-l.lo)*float64(i)/float64(tries-1)
 		if left := l.left(x); left < least {
 			best, least = x, left
 		}
@@ -172,18 +183,17 @@ func (l *breakaway) search() (best float64) {
 
 // flat is how far the level may be moved until more than the limit is left over.
 func (l *breakaway) flat(limit float64) (lo, hi float64) {
-	x := l.found
 	edge := func(end float64) float64 {
-		in, out := x, end
-		for step := levelEdge * x; step < math.Abs(end-x); step *= 2 {
-			next := x + math.Copysign(step, end-x)
+		in, out := l.found, end
+		for step := l.fine; step < math.Abs(end-l.found); step *= 2 {
+			next := l.found + math.Copysign(step, end-l.found)
 			if l.left(next) > limit {
 				out = next
 				break
 			}
 			in = next
 		}
-		for math.Abs(out-in) > levelEdge*x {
+		for math.Abs(out-in) > l.fine {
 			if mid := (in + out) / 2; l.left(mid) > limit {
 				out = mid
 			} else {
@@ -192,7 +202,20 @@ func (l *breakaway) flat(limit float64) (lo, hi float64) {
 		}
 		return in
 	}
-	return edge(max(l.q.Lo, levelLow*x)), edge(min(l.q.Hi, levelHigh*x))
+	return edge(l.lo), edge(l.hi)
+}
+
+// coulombOf is the Coulomb friction of params, the mean of both directions.
+func coulombOf(params []fit.Param) (f float64) {
+	if i := fit.Index(params, "Fc"); i >= 0 {
+		return params[i].Value
+	}
+	for _, name := range []string{"Fc+", "Fc-"} {
+		if i := fit.Index(params, name); i >= 0 {
+			f += params[i].Value / 2
+		}
+	}
+	return f
 }
 
 // anywhere is the standard deviation around x of what is anywhere between lo and hi.

@@ -25,7 +25,6 @@ type Model struct {
 	slides sliding  // under a force or in a controller: what is known before any simulation
 	parts  []int    // of a sampling interval of every piece; nil: found by the plan
 	led    *leading // along the record; nil: it runs free
-	steep  bool     // descents go by derivatives wherever there are some, though the cost has steps
 	span   float64  // of what is compared, the scale of the largest residual
 
 	smoothing func() int // samples of the moving averages of Inverse, found when first asked for

@@ -63,7 +63,7 @@ func (t *tangent) events(h, x, v float64, columns []int) {
 	for i := range t.parts {
 		switch p := &t.parts[i]; {
 		case p.Freed != 0 && p.Jumped:
-			t.jump(p, h, x, columns)
+			t.jump(p, x, columns)
 		case p.Freed != 0:
 			moved = t.release(p, x, columns) || moved
 		case p.V == 0 && p.End == 0: // fell back at once
@@ -167,8 +167,8 @@ func (t *tangent) release(p *friction.Part, x float64, columns []int) bool {
 	return true
 }
 
-// jump is where the load has passed the level between two steps of h (s).
-func (t *tangent) jump(p *friction.Part, h, x float64, columns []int) {
+// jump is where the load has passed the level between two samples.
+func (t *tangent) jump(p *friction.Part, x float64, columns []int) {
 	drop := t.stuck.LevelSlopes(friction.Input{N: t.b.mass.N, I: t.b.mass.I}, t.level)
 	u, ux, _ := t.b.loads.At(p.Tau, x, 0)
 	rise := p.Freed * (u - t.held)
@@ -176,6 +176,6 @@ func (t *tangent) jump(p *friction.Part, h, x float64, columns []int) {
 		return
 	}
 	for _, j := range columns {
-		t.sv[j] -= p.Freed * drop / t.b.mass.M * t.beyond(j, p.Freed, x, ux) * h / rise
+		t.sv[j] -= p.Freed * drop / t.b.mass.M * t.beyond(j, p.Freed, x, ux) * t.dt / rise
 	}
 }

@@ -145,7 +145,15 @@ func TestTangentOfReleaseBetweenSamples(t *testing.T) {
 		}
 		recs = append(recs, d)
 	}
-	m, err := New(Spec{Law: "static-coulomb-viscous", Rotary: true, Drive: Force, Initial: Rest}, recs)
+	for _, substeps := range []int{1, 3} {
+		releases(t, recs, substeps)
+	}
+}
+
+func releases(t *testing.T, recs []*record.Record, substeps int) {
+	t.Helper()
+	phases := len(recs)
+	m, err := New(Spec{Law: "static-coulomb-viscous", Rotary: true, Drive: Force, Initial: Rest, Substeps: substeps}, recs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,6 +193,6 @@ func TestTangentOfReleaseBetweenSamples(t *testing.T) {
 	}
 	want, got := stat.Mean(ends, nil), stat.Mean(own, nil)
 	if !(math.Abs(got-want) <= 0.02*math.Abs(want)) || want == 0 {
-		t.Errorf("mean displacement by the level %.5g rad/(N·m), by differences %.5g", got, want)
+		t.Errorf("%d steps: mean displacement by the level %.5g rad/(N·m), by differences %.5g", substeps, got, want)
 	}
 }

@@ -216,7 +216,6 @@ func (m *Model) near(ctx context.Context, q *plan, s Search, watch fit.Watch) *f
 	if some == nil {
 		return nil
 	}
-	some.steep = true
 	s.Simpler = nil
 	sol, err := some.Fit(ctx, params, s, watch)
 	if err != nil {

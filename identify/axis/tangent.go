@@ -35,6 +35,7 @@ type tangent struct {
 	level   []float64       // ∂L/∂θ of its break-away level
 	st      []float64       // ∂τ/∂θ of the beginning of a part
 	held    float64         // N, on the body at rest at the end of the step before; NaN: it moved
+	dt      float64         // s, between samples of the present piece
 	place   []*float64      // mass, the loads offset, k, sin, cos, fv and q, numbers of the laws
 	first   [2]int          // place of the first number of a law
 	moves   [][]move        // by every free parameter, of its places but those of the laws …
@@ -298,7 +299,7 @@ func (t *tangent) begin(i int, x, v float64) {
 	clear(t.sx)
 	clear(t.sv)
 	clear(t.sz)
-	t.held = math.NaN()
+	t.held, t.dt = math.NaN(), t.q.m.pieces[i].dt
 	for _, j := range t.live {
 		if t.courses != nil {
 			t.draw(i)
@@ -526,10 +527,4 @@ func (q *plan) solver(share float64) fit.Evaluator {
 		return t
 	}
 	return q.evaluator(share)
-}
-
-// Stepped tells that the cost has steps: a held force sets a body free at a sample, and where its acceleration jumps there, so does the
-// cost with every parameter that moves a release or an arrest from one interval to the next.
-func (t *tangent) Stepped() bool {
-	return t.stuck != nil && !t.q.m.steep && t.q.m.spec.Hold == Held && jumps(t.b.law)
 }

@@ -107,12 +107,7 @@ type tolerances struct{ cost, step, offset float64 }
 func (f *descent) stages(last bool) {
 	steps := f.m.Steps
 	if _, ok := f.slope.crew[0].ev.(Differentiable); ok {
-		if steps = steps[len(steps)-1:]; stepped(f.slope.crew[0].ev) {
-			steps = f.m.Steps
-			if len(steps) > 1 { // not from the end of another descent
-				steps = append([]float64{0}, steps...)
-			}
-		}
+		steps = steps[len(steps)-1:]
 	}
 	for i, step := range steps {
 		tol := tolerances{max(f.m.CostTol, 1e-4), 1e-4, max(f.m.OffsetTol, 0.3)}

@@ -1,7 +1,6 @@
 package fit
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -113,13 +112,11 @@ func (d *slope) residuals(theta, r []float64, limit float64) (ok bool) {
 	return d.crew[0].ev.Residuals(theta, r) != engine.NonFinite
 }
 
-// columns fills j at s, where the residuals are r, with relative displacements step; 0: with derivatives alone, if there are some. It is
-// false if ctx ended it.
+// columns fills j at s, where the residuals are r, with relative displacements step. It is false if ctx ended it.
 func (d *slope) columns(ctx context.Context, s, r []float64, step float64) bool {
-	if (step == 0 || !stepped(d.crew[0].ev)) && d.exact(s) {
+	if d.exact(s) {
 		return true
 	}
-	step = cmp.Or(step, 1e-3)
 	d.displacements(s, step)
 
 	d.hire(len(d.pool.hands))
@@ -164,7 +161,7 @@ func (d *slope) displacements(s []float64, step float64) {
 
 // coarse says that some displacements are still chosen without knowing the size of the column.
 func (d *slope) coarse() bool {
-	if _, ok := d.crew[0].ev.(Differentiable); ok && !stepped(d.crew[0].ev) {
+	if _, ok := d.crew[0].ev.(Differentiable); ok {
 		return false
 	}
 	for j, reach := range d.reach {

@@ -166,11 +166,7 @@ func (f *descent) solution(p *Problem) *Solution {
 	}
 
 	// derivatives at the estimate, with the last and smallest step; whoever interrupts still wants the errors
-	step := f.m.Steps[len(f.m.Steps)-1]
-	if stepped(d.crew[0].ev) {
-		step = 0
-	}
-	if !f.fresh || f.step != step || d.forward {
+	if step := f.m.Steps[len(f.m.Steps)-1]; !f.fresh || f.step != step || d.forward {
 		d.forward = false
 		if d.coarse() {
 			d.columns(context.Background(), f.s, f.r, step)

@@ -112,19 +112,6 @@ type Differentiable interface {
 	Columns(theta []float64) (j [][]float64, st engine.Status)
 }
 
-// Stepped is a Differentiable whose cost may have steps, which derivatives do not see. Where it has, a descent by derivatives is
-// followed by one by differences.
-type Stepped interface {
-	Differentiable
-	Stepped() bool
-}
-
-// stepped tells that the cost of an evaluator has steps.
-func stepped(e Evaluator) bool {
-	s, ok := e.(Stepped)
-	return ok && s.Stepped()
-}
-
 // Bounded is an Evaluator that can give up a member whose residuals are already too large.
 type Bounded interface {
 	// ResidualsWithin is Residuals. As soon as the sum of their squares exceeds limit it may stop and return false; residuals
