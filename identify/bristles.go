@@ -64,12 +64,12 @@ func (b bristleMethod) run(j *job, ctx context.Context) (*stage, error) {
 		return inverse(m, freedLoads(sol.Params))
 	}
 	if err == nil && sol.Less != nil {
-		st.pushed = func(pushes []func(row int) float64, size func(i int) float64, every int) [][]float64 {
+		st.pushed = func(pushes []func(row int) float64, size func(i int) float64, rows []int) [][]float64 {
 			out := make([][]float64, len(pushes))
 			for i, push := range pushes {
 				by := size(i)
 				e := sol.Less(slices.Concat(m.AtSamples(func(row int) float64 { return by * push(row) })...))
-				for k := 0; k < len(e); k += every {
+				for _, k := range rows {
 					out[i] = append(out[i], e[k]/by)
 				}
 			}

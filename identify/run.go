@@ -62,9 +62,9 @@ type stage struct {
 	warnings   []string
 }
 
-// pushing tells how rows 0, every, 2·every and so on of the residual move for every newton of each force, at the rows of inverse, that is
-// taken from the drive. It may be tried as large as its size (N). A result nil: not known.
-type pushing func(pushes []func(row int) float64, size func(i int) float64, every int) [][]float64
+// pushing tells how some rows of the residual move for every newton of each force, at the rows of inverse, that is taken from the drive. It
+// may be tried as large as its size (N). A result nil: not known.
+type pushing func(pushes []func(row int) float64, size func(i int) float64, rows []int) [][]float64
 
 // Run carries out the plan. When ctx ends it, the best so far comes back, marked as interrupted; the error is ctx's only if
 // there is nothing yet. Refusals of the data are *linear.Unidentifiable; other errors are about data (*record.Error),

@@ -187,9 +187,8 @@ func ledNote(noise float64, rotary bool) string {
 // underLess is the pushing of the stage of a solution. Where the model has no derivatives it is simulated under less force.
 func underLess(m *axis.Model, sol *fit.Solution) pushing {
 	at := valued(sol.Params, sol.Params)
-	return func(pushes []func(row int) float64, size func(i int) float64, every int) [][]float64 {
-		rows := (len(sol.Residual) + every - 1) / every
-		if out := m.Yields(at, pushes, every); len(out) > 0 && len(out[0]) == rows {
+	return func(pushes []func(row int) float64, size func(i int) float64, rows []int) [][]float64 {
+		if out := m.Yields(at, pushes, rows); len(out) > 0 {
 			return out
 		}
 		own, out := residuals(m, at), make([][]float64, len(pushes))
@@ -199,7 +198,7 @@ func underLess(m *axis.Model, sol *fit.Solution) pushing {
 			if len(own) != len(sol.Residual) || len(e) != len(own) {
 				continue
 			}
-			for k := 0; k < len(e); k += every {
+			for _, k := range rows {
 				out[i] = append(out[i], (e[k]-own[k])/by)
 			}
 		}

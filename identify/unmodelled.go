@@ -77,8 +77,11 @@ func (st *stage) onMotion(inverse *fit.Solution, suspects []fit.Suspect, few boo
 		kept = append(kept, sp)
 		pushes = append(pushes, sp.Columns...)
 	}
-	every := fit.Every(len(st.sol.Residual))
-	moved := st.pushed(pushes, func(i int) float64 { return pushShare * force / rms(pushes[i]) }, every)
+	rows, at := st.sol.Looked(), make([]int, len(st.sol.Residual))
+	for i, k := range rows {
+		at[k] = i
+	}
+	moved := st.pushed(pushes, func(i int) float64 { return pushShare * force / rms(pushes[i]) }, rows)
 	var out []fit.Suspect
 	for _, sp := range kept {
 		own := moved[:len(sp.Columns)]
@@ -88,7 +91,7 @@ func (st *stage) onMotion(inverse *fit.Solution, suspects []fit.Suspect, few boo
 		}
 		sp.Columns = nil
 		for _, e := range own {
-			sp.Columns = append(sp.Columns, func(k int) float64 { return e[k/every] })
+			sp.Columns = append(sp.Columns, func(k int) float64 { return e[at[k]] })
 		}
 		out = append(out, sp)
 	}

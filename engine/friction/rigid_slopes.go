@@ -21,8 +21,9 @@ type Rigid interface {
 	Switched
 
 	// SlidingSlopes writes the derivatives of the sliding friction at the speed in.V ≥ 0 with respect to the parameters in the
-	// order of Params, and returns that with respect to the speed (N·s/m).
-	SlidingSlopes(in Input, d []float64) (slope float64)
+	// order of Params, and returns that with respect to the speed (N·s/m). That of an exponent, delta, takes as long as all others:
+	// it is 0 where nobody asks.
+	SlidingSlopes(in Input, exponent bool, d []float64) (slope float64)
 	// LevelSlopes writes those of the break-away level, and returns by how much (N) it exceeds the friction of the slowest motion.
 	LevelSlopes(in Input, d []float64) (drop float64)
 	// Parts repeats what Move does and appends the parts of the step.
@@ -35,7 +36,7 @@ func (p *Coulomb) Parts(parts *[]Part, m float64, x []float64, in Input, load Lo
 }
 
 // SlidingSlopes are those of the level.
-func (p *Coulomb) SlidingSlopes(in Input, d []float64) (slope float64) {
+func (p *Coulomb) SlidingSlopes(in Input, exponent bool, d []float64) (slope float64) {
 	d[0], d[1], d[2] = 1, 0, 0
 	if p.Mu > 0 {
 		d[0] = 0
@@ -49,7 +50,9 @@ func (p *Coulomb) SlidingSlopes(in Input, d []float64) (slope float64) {
 }
 
 // LevelSlopes are the same.
-func (p *Coulomb) LevelSlopes(in Input, d []float64) (drop float64) { return p.SlidingSlopes(in, d) }
+func (p *Coulomb) LevelSlopes(in Input, d []float64) (drop float64) {
+	return p.SlidingSlopes(in, false, d)
+}
 
 // Parts of the step.
 func (p *StaticCoulombViscous) Parts(parts *[]Part, m float64, x []float64, in Input, load Load) {
@@ -58,17 +61,17 @@ func (p *StaticCoulombViscous) Parts(parts *[]Part, m float64, x []float64, in I
 }
 
 // SlidingSlopes of Fc + Fv·s^δ.
-func (p *StaticCoulombViscous) SlidingSlopes(in Input, d []float64) (slope float64) {
+func (p *StaticCoulombViscous) SlidingSlopes(in Input, exponent bool, d []float64) (slope float64) {
 	s := in.V
 	d[0], d[1], d[2], d[3] = 1, 0, s, 0
 	if p.Delta == 1 {
-		if s > 0 {
+		if exponent && s > 0 {
 			d[3] = p.Fv * s * math.Log(s)
 		}
 		return p.Fv
 	}
 	unit, slope := (&Viscous{Fv: 1, Delta: p.Delta}).power(s)
-	if d[2] = unit; s >= creep {
+	if d[2] = unit; exponent && s >= creep {
 		d[3] = p.Fv * unit * math.Log(s)
 	}
 	return p.Fv * slope
@@ -86,12 +89,12 @@ func (p *Stribeck) Parts(parts *[]Part, m float64, x []float64, in Input, load L
 }
 
 // SlidingSlopes of the curve: with q(r) the share of Fs − Fc that is left, ∂q/∂vs = −q'·r/vs.
-func (p *Stribeck) SlidingSlopes(in Input, d []float64) (slope float64) {
+func (p *Stribeck) SlidingSlopes(in Input, exponent bool, d []float64) (slope float64) {
 	share, by := p.share(in.V / p.Vs)
 	d[0], d[1], d[2], d[3] = 1-share, share, -(p.Fs-p.Fc)*by*in.V/(p.Vs*p.Vs), in.V
 	if p.Curve == BoPavelescu {
 		d[4] = 0
-		if share > 0 && share < 1 {
+		if exponent && share > 0 && share < 1 {
 			d[4] = (p.Fs - p.Fc) * share * math.Log(share) * math.Log(in.V/p.Vs)
 		}
 	}

@@ -167,6 +167,7 @@ func (e *evaluator) run(theta, r []float64, limit float64, t *tangent) (cost flo
 	}
 	if t != nil {
 		t.sensitivities()
+		t.kept = 0
 	}
 	row := 0
 	if !b.set() {
@@ -180,6 +181,10 @@ func (e *evaluator) run(theta, r []float64, limit float64, t *tangent) (cost flo
 		}
 	}
 	for i, p := range q.m.pieces {
+		if t != nil && t.leftOut(row, q.rowsOf(e.n[i])) {
+			row += q.rowsOf(e.n[i])
+			continue
+		}
 		x, v := b.initial(i)
 		b.start(x, v)
 		if t != nil {

@@ -21,7 +21,8 @@ const (
 	levelTries          = 64       // values of it, and of many rows …
 	levelFew            = 24       // … so many
 	manyRows            = 20_000
-	levelRounds         = 6        // descents from better ones at most
+	levelRounds         = 6        // descents from better ones at most, …
+	levelFewRounds      = 2        // … with many rows
 	levelEdge           = 1e-3     // of the level, to which the ends of the flat are found
 	levelChance         = 3.84     // by which twice the logarithm of the likelihood falls by chance in one of twenty cases
 	levelBetter         = 1 - 1e-3 // of the cost, from which a descent is worth it
@@ -46,6 +47,10 @@ func (m *Model) Level(ctx context.Context, params []fit.Param, sol *fit.Solution
 		if !m.stepped() || at < 0 || ctx.Err() != nil {
 			return sol, nil
 		}
+		rounds := levelRounds
+		if p.Rows > manyRows {
+			rounds = levelFewRounds
+		}
 		q := &p.Params[at]
 		if q.Name == "Fs" {
 			q.Value = min(max(q.Value, coulombOf(params)), q.Hi) // less is the same
@@ -55,7 +60,7 @@ func (m *Model) Level(ctx context.Context, params []fit.Param, sol *fit.Solution
 		if err != nil {
 			return nil, err
 		}
-		if best := l.search(); l.left(best) < levelBetter*l.rms && round < levelRounds {
+		if best := l.search(); l.left(best) < levelBetter*l.rms && round < rounds {
 			next := *p
 			next.Params = l.moved(p.Params, best)
 			next.Params[at].Value = best

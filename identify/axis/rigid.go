@@ -90,7 +90,7 @@ func (t *tangent) slide(p *friction.Part, x float64, columns []int, moved bool) 
 		dir, speed = -1, -w
 	}
 	d := t.slopes.Force
-	fall := t.stuck.SlidingSlopes(friction.Input{Dt: h, V: max(speed, 0), N: b.mass.N, I: b.mass.I}, d)
+	fall := t.stuck.SlidingSlopes(friction.Input{Dt: h, V: max(speed, 0), N: b.mass.N, I: b.mass.I}, t.exponent, d)
 	if speed < 0 {
 		fall = 0
 	}

@@ -28,31 +28,33 @@ import (
 // tangent is an evaluator that knows its derivatives.
 type tangent struct {
 	*evaluator
-	laws    [2]friction.Sloped // forward, backward; nil: a contact with a stick mode
-	slopes  friction.Slopes
-	stuck   friction.Rigid  // that contact
-	parts   []friction.Part // of a step of it
-	level   []float64       // ∂L/∂θ of its break-away level
-	st      []float64       // ∂τ/∂θ of the beginning of a part
-	held    float64         // N, on the body at rest at the end of the step before; NaN: it moved
-	dt      float64         // s, between samples of the present piece
-	place   []*float64      // mass, the loads offset, k, sin, cos, fv and q, numbers of the laws
-	first   [2]int          // place of the first number of a law
-	moves   [][]move        // by every free parameter, of its places but those of the laws …
-	bends   [2][][]move
-	sx, sv  []float64   // ∂x/∂θ, ∂v/∂θ
-	sz      []float64   // ∂z/∂θ
-	columns [][]float64 // ∂r/∂θ, of the rows that the parameter moves
-	from    []int       // first row of every column
-	every   int         // rows from one that a column keeps to the next
-	active  [][]int     // of every piece, the columns of what moves it, and behind them that of the command at the end of an interval
-	live    []int       // of the present piece, without that last one
-	lag     int         // the free parameter that is the lag; −1: none
-	early   [][]window  // of every piece, with a lag a little shorter …
-	later   [][]window  // … and a little longer
-	lighter leads       // gains of a mass a little smaller …
-	heavier leads       // … and a little larger
-	eps     float64     // s, by how much
+	laws     [2]friction.Sloped // forward, backward; nil: a contact with a stick mode
+	slopes   friction.Slopes
+	stuck    friction.Rigid  // that contact
+	exponent bool            // its exponent is searched
+	parts    []friction.Part // of a step of it
+	level    []float64       // ∂L/∂θ of its break-away level
+	st       []float64       // ∂τ/∂θ of the beginning of a part
+	held     float64         // N, on the body at rest at the end of the step before; NaN: it moved
+	dt       float64         // s, between samples of the present piece
+	place    []*float64      // mass, the loads offset, k, sin, cos, fv and q, numbers of the laws
+	first    [2]int          // place of the first number of a law
+	moves    [][]move        // by every free parameter, of its places but those of the laws …
+	bends    [2][][]move
+	sx, sv   []float64   // ∂x/∂θ, ∂v/∂θ
+	sz       []float64   // ∂z/∂θ
+	columns  [][]float64 // ∂r/∂θ, of the rows that the parameter moves
+	from     []int       // first row of every column
+	some     []int       // that the columns keep, rising; nil: all
+	kept     int         // how many of them are behind
+	active   [][]int     // of every piece, the columns of what moves it, and behind them that of the command at the end of an interval
+	live     []int       // of the present piece, without that last one
+	lag      int         // the free parameter that is the lag; −1: none
+	early    [][]window  // of every piece, with a lag a little shorter …
+	later    [][]window  // … and a little longer
+	lighter  leads       // gains of a mass a little smaller …
+	heavier  leads       // … and a little larger
+	eps      float64     // s, by how much
 
 	courses []func(row int) float64 // of the columns, what the force loses, N at the rows of Inverse; nil: the columns are of parameters
 	less    []float64               // at the samples of the present piece, the numbers of a sample beside each other
@@ -77,7 +79,7 @@ func (q *plan) tangent(share float64) *tangent {
 		return nil
 	}
 	e := q.evaluator(share)
-	t := &tangent{evaluator: e, lag: -1, every: 1}
+	t := &tangent{evaluator: e, lag: -1}
 	switch law := e.b.whole.(type) {
 	case *friction.TwoSided:
 		fore, back := law.Sides()
@@ -112,6 +114,7 @@ func (q *plan) tangent(share float64) *tangent {
 		if i == e.b.lag {
 			t.lag = j
 		}
+		t.exponent = t.exponent || q.params[i].Name == "delta"
 	}
 	t.share(n, q.states(share))
 	t.early, t.later = make([][]window, len(e.inputs)), make([][]window, len(e.inputs))
@@ -128,6 +131,11 @@ func (q *plan) tangent(share float64) *tangent {
 		t.shorter, t.more = make([][]taps, len(e.servos)), make([][]taps, len(e.servos))
 	}
 	return t
+}
+
+// leftOut tells that none of n rows from the given one on is kept.
+func (t *tangent) leftOut(row, n int) bool {
+	return t.some != nil && (t.kept == len(t.some) || t.some[t.kept] >= row+n)
 }
 
 // yieldRoom is the number of rows of Yields at a time.
@@ -149,9 +157,13 @@ func (t *tangent) share(n int, states []fit.Local) {
 		}
 	}
 	var all []int
+	length := t.rows
+	if t.some != nil {
+		length = len(t.some)
+	}
 	for j := range t.columns {
 		if t.columns[j] == nil {
-			t.columns[j], all = make([]float64, (t.rows+t.every-1)/t.every), append(all, j)
+			t.columns[j], all = make([]float64, length), append(all, j)
 		}
 	}
 	for i := range t.active {
@@ -189,11 +201,16 @@ func (t *tangent) keep(i, k, row int, d float64) {
 	case Command:
 		out = t.su0
 	}
-	kept := row%t.every == 0
+	at := row
+	if t.some != nil {
+		if at = -1; t.kept < len(t.some) && t.some[t.kept] == row {
+			at, t.kept = t.kept, t.kept+1
+		}
+	}
 	if t.q.m.led == nil {
 		for _, j := range t.live {
-			if kept {
-				t.columns[j][(row-t.from[j])/t.every] = out[j]
+			if at >= 0 {
+				t.columns[j][at-t.from[j]] = out[j]
 			}
 		}
 		return
@@ -212,16 +229,16 @@ func (t *tangent) keep(i, k, row int, d float64) {
 		}
 		t.sx[j] -= g.x*y + turn.x*mass
 		t.sv[j] -= g.v*y + turn.v*mass
-		if kept {
-			t.columns[j][(row-t.from[j])/t.every] = y*g.weight + turn.weight*mass
+		if at >= 0 {
+			t.columns[j][at-t.from[j]] = y*g.weight + turn.weight*mass
 		}
 	}
 }
 
-// Yields is by how much the residuals move, of rows 0, every, 2·every and so on, to first order, for every newton that is taken from
-// the force in a course of time given at the rows of a solution of Inverse, each up to the next sample; nil where derivatives are not to be
-// had.
-func (m *Model) Yields(params []fit.Param, courses []func(row int) float64, every int) [][]float64 {
+// Yields is by how much some rows of the residuals move, to first order, for every newton that is taken from the force in a course of time
+// given at the rows of a solution of Inverse, each up to the next sample; nil where derivatives are not to be had. Pieces without any of
+// these rows are left out.
+func (m *Model) Yields(params []fit.Param, courses []func(row int) float64, rows []int) [][]float64 {
 	params = slices.Clone(params)
 	for i := range params {
 		params[i].Fixed = true
@@ -234,9 +251,9 @@ func (m *Model) Yields(params []fit.Param, courses []func(row int) float64, ever
 	if t == nil {
 		return nil
 	}
-	t.every = every
+	t.some = rows
 	var out [][]float64
-	for some := range slices.Chunk(courses, max(32, yieldRoom*every/t.rows)) {
+	for some := range slices.Chunk(courses, max(32, yieldRoom/max(1, len(rows)))) {
 		n := len(some)
 		t.room(n)
 		t.courses = some

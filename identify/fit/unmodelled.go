@@ -14,7 +14,7 @@ type Suspect struct {
 	Kind    string                // drag, late force, drift …
 	What    string                // for people, after "the residual holds"
 	Advice  string                // the model or experiment that takes it
-	Columns []func(k int) float64 // at row k, a multiple of Every
+	Columns []func(k int) float64 // at row k, one of Looked
 
 	// Of is set where the column is that of parameter Free[Of] times a course of time between −1 and 1: the parameter
 	// itself changes, and by how much it does is what counts.
@@ -46,12 +46,32 @@ type Effect struct {
 // Limits of the search for structure.
 const (
 	unmodelledRows   = 4096 // that are looked at, evenly spaced
+	unmodelledPieces = 33   // of many, at least
 	unmodelledRounds = 6    // structures at most
 	unmodelledP      = 0.01 // by chance, over all suspects together
 )
 
-// Every is the distance of the rows at which Unmodelled looks, of n.
-func Every(n int) int { return (n + unmodelledRows - 1) / unmodelledRows }
+// Looked are the rows at which Unmodelled looks, evenly spaced; of many pieces those of some.
+func (s *Solution) Looked() (rows []int) {
+	n, stride := len(s.Residual), max(1, len(s.Pieces)/unmodelledPieces)
+	if stride == 1 {
+		for k, by := 0, (n+unmodelledRows-1)/unmodelledRows; k < n; k += by {
+			rows = append(rows, k)
+		}
+		return rows
+	}
+	by := (n/stride + unmodelledRows - 1) / unmodelledRows
+	for i := 0; i < len(s.Pieces); i += stride {
+		to := n
+		if i+1 < len(s.Pieces) {
+			to = s.Pieces[i+1]
+		}
+		for k := s.Pieces[i]; k < to; k += by {
+			rows = append(rows, k)
+		}
+	}
+	return rows
+}
 
 // Unmodelled looks for suspects in the residual: each is added to the model, to first order, and what that does is measured. A
 // suspect counts if what it explains is beyond chance at 1 % over all suspects, with a covariance that knows how residuals
@@ -72,11 +92,10 @@ func Unmodelled(s *Solution, suspects []Suspect, harm map[string]float64) (found
 	if p == 0 || n == 0 || len(suspects) == 0 {
 		return nil, nil
 	}
-	stride := Every(n)
 	turned := turning(s)
-	var all, away []int
-	for k := 0; k < n; k += stride {
-		if all = append(all, k); !turned[k] {
+	all, away := s.Looked(), []int(nil)
+	for _, k := range all {
+		if !turned[k] {
 			away = append(away, k)
 		}
 	}
