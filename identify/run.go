@@ -353,7 +353,14 @@ func (r *Result) resample(ctx context.Context, st *stage, seed uint64) error {
 	}
 	r.Bootstrap = &Resampling{Refits: b.Done, Block: b.Block, Failed: b.Failed, Seed: seed}
 	for i := range r.Parameters {
-		r.Parameters[i].Boot95 = b.CI95[r.Parameters[i].Name]
+		p := &r.Parameters[i]
+		p.Boot95 = b.CI95[p.Name]
+		switch open := 1.96 * st.sol.Spread[p.Name]; { // refits stay where the cost is the same
+		case math.IsInf(open, 1):
+			p.Boot95 = nil
+		case open > 0:
+			p.Boot95 = widened(widened(p.Boot95, open), -open)
+		}
 	}
 	return nil
 }

@@ -94,6 +94,9 @@ func (m *Model) Level(ctx context.Context, params []fit.Param, sol *fit.Solution
 		out.Continue(sol)
 		out.Converged, out.Reason, out.Notes = sol.Converged, sol.Reason, sol.Notes
 		out.Spread = map[string]float64{p.Params[at].Name: anywhere(mid, lo, hi) + l.fine}
+		if hi >= l.hi-l.fine || l.lo > l.least && lo <= l.lo+l.fine { // nobody knows how far
+			out.Spread[p.Params[at].Name] = math.Inf(1)
+		}
 		return out, nil
 	}
 }
@@ -114,6 +117,7 @@ type breakaway struct {
 	theta  []float64
 	at     int     // of the level in theta
 	lo, hi float64 // between which it is looked for
+	least  float64 // what it may be: sliding friction
 	fine   float64 // to which ends are found
 	own    []float64
 	r, dy  []float64
@@ -139,7 +143,8 @@ func (m *Model) breakaway(p *fit.Problem, params []fit.Param, q *fit.Param, loss
 	if q.Name == "dFs" { // what the level is above that
 		least, whole = 0, q.Value+coulombOf(params)
 	}
-	l.lo = max(q.Lo, least, q.Value-(1-levelLow)*whole)
+	l.least = max(q.Lo, least)
+	l.lo = max(l.least, q.Value-(1-levelLow)*whole)
 	l.hi, l.fine = max(l.lo, min(q.Hi, q.Value+(levelHigh-1)*whole)), levelEdge*whole
 	for _, i := range base.Searched() {
 		l.names = append(l.names, base.Params[i].Name)

@@ -53,7 +53,8 @@ const (
 
 // Looked are the rows at which Unmodelled looks, evenly spaced; of many pieces those of some.
 func (s *Solution) Looked() (rows []int) {
-	n, stride := len(s.Residual), max(1, len(s.Pieces)/unmodelledPieces)
+	n := len(s.Residual)
+	stride := max(1, min(len(s.Pieces)/unmodelledPieces, n/(2*unmodelledRows))) // of pieces
 	if stride == 1 {
 		for k, by := 0, (n+unmodelledRows-1)/unmodelledRows; k < n; k += by {
 			rows = append(rows, k)

@@ -210,3 +210,27 @@ func TestBlocksWidenIntervals(t *testing.T) {
 		t.Errorf("%d of 400 intervals are widened on noise alone", wide)
 	}
 }
+
+// Of many long pieces those of some are looked at, from first to last; of many short ones all.
+func TestLookedRows(t *testing.T) {
+	for _, c := range []struct{ pieces, each, from, to, seen int }{
+		{1, 3000, 3000, 3000, 1},
+		{100, 1200, 3500, 8300, 34},
+		{1000, 4, 4000, 4000, 1000},
+		{40, 10_000, 4000, 4200, 40},
+	} {
+		s := &Solution{Residual: make([]float64, c.pieces*c.each)}
+		for i := range c.pieces {
+			s.Pieces = append(s.Pieces, i*c.each)
+		}
+		rows, seen := s.Looked(), map[int]bool{}
+		for i, k := range rows {
+			if seen[k/c.each] = true; i > 0 && k <= rows[i-1] || k >= len(s.Residual) {
+				t.Fatalf("%d × %d: row %d behind %d", c.pieces, c.each, k, rows[i-1])
+			}
+		}
+		if len(rows) < c.from || len(rows) > c.to || len(seen) != c.seen {
+			t.Errorf("%d × %d: %d rows of %d pieces, want %d to %d of %d", c.pieces, c.each, len(rows), len(seen), c.from, c.to, c.seen)
+		}
+	}
+}
