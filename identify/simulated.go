@@ -278,7 +278,7 @@ func (j *job) lm(ctx context.Context) (*stage, error) {
 		default:
 			search.LM.CostTol = 1e-10
 		}
-		search.Simpler = func(ctx context.Context) []axis.Place { return j.simpler(ctx, p.Params, search) }
+		search.Simpler = func(ctx context.Context, some float64) []axis.Place { return j.simpler(ctx, p.Params, search, some) }
 		return m.Fit(ctx, params, search, j.watch)
 	})
 	if err != nil {
@@ -310,7 +310,8 @@ const barely = 1e-3
 func caseOf(s axis.Spec) string { return fmt.Sprint(s.Law, s.Asymmetric, s.Terms) }
 
 // simpler fits the models that the plan's holds as special cases. It gives where they end, in the free parameters of the plan's model.
-func (j *job) simpler(ctx context.Context, free []fit.Param, s axis.Search) (out []axis.Place) {
+func (j *job) simpler(ctx context.Context, free []fit.Param, s axis.Search, some float64) (out []axis.Place) {
+	s.Below = some
 	for _, spec := range j.plan.Model.Simpler() {
 		k := *j
 		k.plan.Model = spec
@@ -348,7 +349,7 @@ func (j *job) special(ctx context.Context, s axis.Search) *fit.Solution {
 		return nil
 	}
 	free, _ := fit.Free(params)
-	s.From, s.Simpler = nil, func(ctx context.Context) []axis.Place { return j.simpler(ctx, free, s) }
+	s.From, s.Simpler = nil, func(ctx context.Context, some float64) []axis.Place { return j.simpler(ctx, free, s, some) }
 	sol, err := m.Fit(ctx, params, s, nil)
 	if err != nil || m.Complete(params, sol) != nil {
 		return nil

@@ -8,6 +8,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"sync"
 	"text/template"
 	"time"
 	"unicode"
@@ -20,22 +21,24 @@ import (
 var templates embed.FS
 
 // texts are the templates of the files, with the functions that they call.
-var texts = template.Must(template.New("").Funcs(template.FuncMap{
-	"exact":   exact,
-	"num":     single,
-	"nums":    singles,
-	"minus":   func(x float64) float64 { return -x },
-	"over":    func(x, y float64) float64 { return x / y },
-	"upper":   strings.ToUpper,
-	"title":   func(s string) string { return strings.ToUpper(s[:1]) + s[1:] },
-	"quote":   strconv.Quote,
-	"unit":    func(s string) string { return strings.ReplaceAll(s, "·", ".") }, // as Modelica spells it
-	"comment": strings.NewReplacer("*/", "* /", "/*", "/ *").Replace,            // of C
-	"dashes":  apart,
-	"pick": func(f *file, name string) map[string]any {
-		return map[string]any{"sided": f.Contact.Sided(), "name": name, "up": strings.ToUpper(f.ID) + "_FRICTION"}
-	},
-}).ParseFS(templates, "templates/*.tmpl"))
+var texts = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").Funcs(template.FuncMap{
+		"exact":   exact,
+		"num":     single,
+		"nums":    singles,
+		"minus":   func(x float64) float64 { return -x },
+		"over":    func(x, y float64) float64 { return x / y },
+		"upper":   strings.ToUpper,
+		"title":   func(s string) string { return strings.ToUpper(s[:1]) + s[1:] },
+		"quote":   strconv.Quote,
+		"unit":    func(s string) string { return strings.ReplaceAll(s, "·", ".") }, // as Modelica spells it
+		"comment": strings.NewReplacer("*/", "* /", "/*", "/ *").Replace,            // of C
+		"dashes":  apart,
+		"pick": func(f *file, name string) map[string]any {
+			return map[string]any{"sided": f.Contact.Sided(), "name": name, "up": strings.ToUpper(f.ID) + "_FRICTION"}
+		},
+	}).ParseFS(templates, "templates/*.tmpl"))
+})
 
 // file is what a template is filled with.
 type file struct {
@@ -67,7 +70,7 @@ func Write(w io.Writer, to string, m Model) (lost []string, err error) {
 	if a.target == BAM {
 		err = f.bam(&b)
 	} else {
-		err = texts.ExecuteTemplate(&b, a.text, &f)
+		err = texts().ExecuteTemplate(&b, a.text, &f)
 	}
 	if big := (*rangeError)(nil); errors.As(err, &big) {
 		err = big // without the words of the template

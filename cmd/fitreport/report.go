@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"hilrig/cmd/report"
 	"hilrig/identify"
@@ -52,17 +53,19 @@ type Assumption struct {
 //go:embed report.html
 var text string
 
-var page = template.Must(template.New("report").Funcs(template.FuncMap{
-	"join": strings.Join, "figures": inlined, "parameters": parameters, "words": words, "records": recordsOf, "misfit": misfits,
-	"style": func() template.CSS { return report.PageStyle },
-	"num": func(format string, x *float64) template.HTML {
-		return number(x, func(v float64) string { return fmt.Sprintf(format, v) })
-	},
-	"val": func(format string, x float64) template.HTML {
-		return number(&x, func(v float64) string { return fmt.Sprintf(format, v) })
-	},
-	"share": func(m identify.Ranked, all []identify.Ranked) float64 { return bar(m, all) },
-}).Parse(text))
+var page = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("report").Funcs(template.FuncMap{
+		"join": strings.Join, "figures": inlined, "parameters": parameters, "words": words, "records": recordsOf, "misfit": misfits,
+		"style": func() template.CSS { return report.PageStyle },
+		"num": func(format string, x *float64) template.HTML {
+			return number(x, func(v float64) string { return fmt.Sprintf(format, v) })
+		},
+		"val": func(format string, x float64) template.HTML {
+			return number(&x, func(v float64) string { return fmt.Sprintf(format, v) })
+		},
+		"share": func(m identify.Ranked, all []identify.Ranked) float64 { return bar(m, all) },
+	}).Parse(text))
+})
 
 // Write writes the page.
 func Write(w io.Writer, p Page) error {
@@ -74,7 +77,7 @@ func Write(w io.Writer, p Page) error {
 		}
 		carried = template.JS(strings.ReplaceAll(b.String(), "<", `\u003c`)) // no end of the element inside it
 	}
-	return page.Execute(w, struct {
+	return page().Execute(w, struct {
 		Page
 		Carried template.JS
 	}{p, carried})

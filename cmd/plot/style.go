@@ -2,6 +2,7 @@ package plot
 
 import (
 	"image/color"
+	"sync"
 
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/font/liberation"
@@ -52,7 +53,7 @@ func shade(c color.Color, strength float64) color.Color {
 }
 
 // fonts come with the program, so a figure looks the same everywhere.
-var fonts = text.Plain{Fonts: font.NewCache(liberation.Collection())}
+var fonts = sync.OnceValue(func() text.Plain { return text.Plain{Fonts: font.NewCache(liberation.Collection())} })
 
 const boldWeight = 3 // WeightBold of golang.org/x/image/font
 
@@ -61,7 +62,7 @@ func lettering(points float64, c color.Color, bold bool, x text.XAlignment, y te
 	if bold {
 		f.Weight = boldWeight
 	}
-	return text.Style{Color: c, Font: f, XAlign: x, YAlign: y, Handler: fonts}
+	return text.Style{Color: c, Font: f, XAlign: x, YAlign: y, Handler: fonts()}
 }
 
 var (

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"sync"
 
 	"hilrig/cmd/plot"
 	"hilrig/cmd/report"
@@ -15,10 +16,12 @@ import (
 //go:embed page.html
 var pageText string
 
-var page = template.Must(template.New("study").Funcs(template.FuncMap{
-	"style": func() template.CSS { return report.PageStyle },
-	"num":   report.OrDash,
-}).Parse(pageText))
+var page = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("study").Funcs(template.FuncMap{
+		"style": func() template.CSS { return report.PageStyle },
+		"num":   report.OrDash,
+	}).Parse(pageText))
+})
 
 // pageFigure is a figure of the page.
 type pageFigure struct {
@@ -52,5 +55,5 @@ func (s *parameterStudy) writePage(w io.Writer, sum *Summary, missing int, figur
 			break
 		}
 	}
-	return page.Execute(w, data)
+	return page().Execute(w, data)
 }

@@ -66,6 +66,9 @@ func ParseUnit(s string) (Unit, error) {
 
 // foldUnit unites the code points that look alike, Ohm sign, Greek mu, dots and minus signs, and writes raised digits behind ^.
 func foldUnit(s string) string {
+	if !strings.ContainsFunc(s, func(c rune) bool { return c == '*' || c >= utf8.RuneSelf }) {
+		return s
+	}
 	s = raised.ReplaceAllStringFunc(s, func(power string) string {
 		return "^(" + strings.Map(func(c rune) rune {
 			if i := strings.IndexRune(superscripts, c); i >= 0 {
@@ -74,8 +77,10 @@ func foldUnit(s string) string {
 			return '-'
 		}, power) + ")"
 	})
-	return strings.NewReplacer("\u2126", "Ω", "\u03bc", "µ", "⋅", "·", "∙", "·", "×", "·", "*", "·", "−", "-", "\u00a0", " ", "\u202f", " ").Replace(s)
+	return alike.Replace(s)
 }
+
+var alike = strings.NewReplacer("\u2126", "Ω", "\u03bc", "µ", "⋅", "·", "∙", "·", "×", "·", "*", "·", "−", "-", "\u00a0", " ", "\u202f", " ")
 
 const superscripts = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 

@@ -3,6 +3,7 @@ package axis
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -24,9 +25,11 @@ type Search struct {
 	From    [][]float64 // starts, in the free parameters, besides the draws
 	LM      fit.LM      // its CostTol, where 0, is 1e-7: the last digits of a bristle are beyond what a record tells
 
-	// Simpler tells where the models end that are special cases of this one. It is asked where more than noise is left over; nil:
-	// never.
-	Simpler func(ctx context.Context) []Place
+	// Simpler tells where the models end that are special cases of this one. It is asked where more than noise is left over, with the cost
+	// of this model among some of many records, 0: there are few; nil: never.
+	Simpler func(ctx context.Context, some float64) []Place
+	// Below is a cost among some of many records from which on the fit of all is not worth it; 0: it always is.
+	Below float64
 }
 
 // Place is where a simpler model ends, in the free parameters of another.
@@ -126,7 +129,11 @@ func (m *Model) Fit(ctx context.Context, params []fit.Param, s Search, watch fit
 	var from [][]float64
 	var more func() [][]float64
 	near := m.near(ctx, q, s, watch)
+	some := 0.0
 	if near != nil {
+		if some = near.Cost; s.Below > 0 && some >= s.Below {
+			return nil, fmt.Errorf("more is left over among some of the records than %g", s.Below)
+		}
 		at := slices.Clone(p.Params)
 		for _, f := range near.Params {
 			at[fit.Index(at, f.Name)].Value = f.Value
@@ -176,7 +183,7 @@ func (m *Model) Fit(ctx context.Context, params []fit.Param, s Search, watch fit
 		return better
 	}
 	if s.Simpler != nil && sol.Cost > p.Cost(asNoise*noise) && ctx.Err() == nil {
-		for _, e := range s.Simpler(ctx) {
+		for _, e := range s.Simpler(ctx, some) {
 			for i, known := range [][]bool{e.Known, nil} {
 				if e.Cost < sol.Cost && ctx.Err() == nil {
 					around(e.Theta, known, s.Seed+500+uint64(i))
@@ -216,7 +223,7 @@ func (m *Model) near(ctx context.Context, q *plan, s Search, watch fit.Watch) *f
 	if some == nil {
 		return nil
 	}
-	s.Simpler = nil
+	s.Simpler, s.Below = nil, 0
 	sol, err := some.Fit(ctx, params, s, watch)
 	if err != nil {
 		return nil
