@@ -88,7 +88,7 @@ func (j *job) output(ctx context.Context, whole bool, q question, solve func(ctx
 		return nil, err
 	}
 	if whole && sol.Converged {
-		if sol, err = m.Level(ctx, params, sol, lossOf(sol), counting(sol), q.again); err != nil {
+		if sol, err = m.Level(ctx, params, sol, lossOf(sol), fit.WhitenessOf(sol.Residual, sol.Pieces).Effective, q.again); err != nil {
 			return nil, err
 		}
 	}
@@ -129,12 +129,6 @@ func (j *job) output(ctx context.Context, whole bool, q question, solve func(ctx
 		})
 	}
 	return st, nil
-}
-
-// counting is the number of rows that count, as neighbours repeat each other.
-func counting(sol *fit.Solution) float64 {
-	rho := math.Min(math.Max(fit.WhitenessOf(sol.Residual, sol.Pieces).Lag1, 0), 0.999)
-	return float64(len(sol.Residual)) * (1 - rho) / (1 + rho)
 }
 
 // adding is the autocorrelation of the residual, from row to row, from which it may be added up.
@@ -498,7 +492,7 @@ func (j *job) vary(ctx context.Context, m *axis.Model, sol *fit.Solution) []Sens
 			if math.IsInf(rms, 1) || rms > l.RMS(base) {
 				p.Params = valued(p.Params, sol.Params)
 			}
-			s, err := fit.LM{Loss: lossOf(sol), Workers: j.plan.Workers, CostTol: 1e-4, OffsetTol: 0.1, Steps: []float64{1e-3}}.Fit(ctx, p, nil)
+			s, err := fit.LM{Loss: lossOf(sol), Workers: j.plan.Workers, CostTol: 1e-6, Steps: []float64{1e-3}}.Fit(ctx, p, nil)
 			if err != nil || ctx.Err() != nil {
 				return
 			}

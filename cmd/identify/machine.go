@@ -2,14 +2,10 @@ package identify
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
-	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 	"text/tabwriter"
 
 	"hilrig/cmd/report"
@@ -30,27 +26,20 @@ func runMachine(ctx context.Context, path string, f Options, stdout, stderr io.W
 	if err != nil {
 		return err
 	}
-	bar := report.NewProgress(stderr)
-	defer bar.Done()
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	res, mach, found, theta, err := fitMachine(ctx, cfg, bar)
-	bar.Done()
-	switch {
-	case ctx.Err() != nil:
-		return report.ExitWith(report.Interrupted, errors.New("interrupted before there was a result"))
-	case err != nil:
-		f.display.none(stderr)
-		return f.refuse(ctx, path, err, stdout)
-	}
-	return f.give(&machineAnswer{
-		Identification: Identification{Name: cfg.Name, Config: path, Program: report.Version(), Command: report.CommandLine(), Result: res, Machine: mach},
-		machine:        cfg.Machine, records: cfg.Data.Files(), validation: cfg.Validate, requireFit: cfg.RequireFit,
-		identified: func() ([]byte, []string, error) { return cfg.Identified(found.Base, found.Model, theta) },
-		note:       "Parameters that the records do not tell are those of that file, or nearest to them.",
-		before:     func(w io.Writer) { printMachine(w, mach) }, after: func(w io.Writer) { printHandover(w, mach) },
-		page: "identify-machine.md",
-	}, stdout, stderr)
+	return f.answer(ctx, path, stdout, stderr, func(ctx context.Context, bar *report.Progress) (*machineAnswer, error) {
+		res, mach, found, theta, err := fitMachine(ctx, cfg, bar)
+		if err != nil {
+			return nil, err
+		}
+		return &machineAnswer{
+			Identification: Identification{Name: cfg.Name, Result: res, Machine: mach},
+			machine:        cfg.Machine, records: cfg.Data.Files(), validation: cfg.Validate, requireFit: cfg.RequireFit,
+			identified: func() ([]byte, []string, error) { return cfg.Identified(found.Base, found.Model, theta) },
+			note:       "Parameters that the records do not tell are those of that file, or nearest to them.",
+			before:     func(w io.Writer) { printMachine(w, mach) }, after: func(w io.Writer) { printHandover(w, mach) },
+			page: "identify-machine.md",
+		}, nil
+	})
 }
 
 // fitMachine is the fit of a file. theta are the parameters as they are written.

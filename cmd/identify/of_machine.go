@@ -1,10 +1,14 @@
 package identify
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 
 	"hilrig/cmd/report"
 	"hilrig/identify"
@@ -40,6 +44,25 @@ type machineAnswer struct {
 	before     func(io.Writer)                                   // printed before and after the result; nil: nothing
 	after      func(io.Writer)
 	page       string // of the documentation
+}
+
+// answer runs a fit of a machine, which can be interrupted, and writes what it found where it is wanted.
+func (f *Options) answer(ctx context.Context, path string, stdout, stderr io.Writer, fit func(ctx context.Context, bar *report.Progress) (*machineAnswer, error)) error {
+	bar := report.NewProgress(stderr)
+	defer bar.Done()
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	a, err := fit(ctx, bar)
+	bar.Done()
+	switch {
+	case ctx.Err() != nil:
+		return report.ExitWith(report.Interrupted, errors.New("interrupted before there was a result"))
+	case err != nil:
+		f.display.none(stderr)
+		return f.refuse(ctx, path, err, stdout)
+	}
+	a.Config, a.Program, a.Command = path, report.Version(), report.CommandLine()
+	return f.give(a, stdout, stderr)
 }
 
 // give writes an answer where it is wanted.

@@ -7,9 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 	"text/tabwriter"
 
 	"hilrig/cmd/report"
@@ -32,29 +30,22 @@ func runResponse(ctx context.Context, path string, f Options, stdout, stderr io.
 		return report.Refuse(stderr, err)
 	}
 	report.PrintWarnings(stderr, warnings)
-	bar := report.NewProgress(stderr)
-	defer bar.Done()
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	res, answer, found, err := fitResponse(ctx, cfg, f.workers, bar)
-	bar.Done()
-	switch {
-	case ctx.Err() != nil:
-		return report.ExitWith(report.Interrupted, errors.New("interrupted before there was a result"))
-	case err != nil:
-		f.display.none(stderr)
-		return f.refuse(ctx, path, err, stdout)
-	}
-	return f.give(&machineAnswer{
-		Identification: Identification{Name: cfg.Name, Config: path, Program: report.Version(), Command: report.CommandLine(), Result: res, Response: answer},
-		machine:        cfg.Machine, records: cfg.Data.Files(), validation: cfg.Validate, requireFit: cfg.RequireFit,
-		identified: func() ([]byte, []string, error) {
-			text, err := cfg.Identified(fit.Values(found.Solution.Params)[:len(cfg.Parameters)])
-			return text, nil, err
-		},
-		after: func(w io.Writer) { printOutputs(w, answer) },
-		page:  "identify-response.md",
-	}, stdout, stderr)
+	return f.answer(ctx, path, stdout, stderr, func(ctx context.Context, bar *report.Progress) (*machineAnswer, error) {
+		res, answer, found, err := fitResponse(ctx, cfg, f.workers, bar)
+		if err != nil {
+			return nil, err
+		}
+		return &machineAnswer{
+			Identification: Identification{Name: cfg.Name, Result: res, Response: answer},
+			machine:        cfg.Machine, records: cfg.Data.Files(), validation: cfg.Validate, requireFit: cfg.RequireFit,
+			identified: func() ([]byte, []string, error) {
+				text, err := cfg.Identified(fit.Values(found.Solution.Params)[:len(cfg.Parameters)])
+				return text, nil, err
+			},
+			after: func(w io.Writer) { printOutputs(w, answer) },
+			page:  "identify-response.md",
+		}, nil
+	})
 }
 
 // fitResponse is the fit of a file.

@@ -100,7 +100,7 @@ const looseRelative = 0.5
 //	robust: (JᵀJ)⁻¹·S·(JᵀJ)⁻¹,   S the long-run covariance of the scores J_k·e_k, see LongRun, with the leverage of its windows made up for [BM02].
 //
 // Intervals take the quantile of Student's distribution with
-// N−p degrees of freedom, or of the normal one if the noise level is known; the robust ones robustQuantile, with as many rows
+// N−p degrees of freedom, or of the normal one if the noise level is known; the robust ones RobustQuantile, with as many rows
 // as would carry the parameter as well if all were equal [BM02]. Rows that are no series in time (Dt = 0) have a robust
 // covariance without lags. Directions in which the columns of J, scaled to length one, vanish to 1e-12 have infinite errors,
 // and only the parameters in them.
@@ -139,7 +139,7 @@ func Assess(s *Solution) (*Assessment, error) {
 	for j, i := range s.Searched() {
 		robust := math.Inf(1)
 		if j < len(c.carry) {
-			robust = robustQuantile(float64(c.lags+1) / math.Min(c.carry[j], float64(n-p)))
+			robust = RobustQuantile(float64(c.lags+1) / math.Min(c.carry[j], float64(n-p)))
 		}
 		e := estimate(&s.Params[i], c.plain[j], c.robust[j], t, robust)
 		if j < len(c.between) && !IsState(e.Name) {

@@ -29,10 +29,10 @@ func LongRunOver(g [][]float64, pieces []int, least int) (s []float64, lags int)
 	return windows(g, nil, n, lags, pieces), lags
 }
 
-// robustQuantile is the 97.5 % quantile of an estimate over its standard error by LongRun, with b = (L+1)/N [KV05]: triangular
+// RobustQuantile is the 97.5 % quantile of an estimate over its standard error by LongRun, with b = (L+1)/N [KV05]: triangular
 // weights lose some of the correlation, and the rest is estimated from few windows. For L = 0 it is that of Student's
 // distribution with N degrees of freedom, to 2 % down to N = 4.
-func robustQuantile(b float64) float64 {
+func RobustQuantile(b float64) float64 {
 	b = math.Min(b, 1)
 	return 1.9600 + b*(2.9694+b*(0.4160-b*0.5324))
 }
@@ -42,7 +42,7 @@ func widening(lags, n int) float64 {
 	if lags == 0 {
 		return 1
 	}
-	return robustQuantile(float64(lags+1)/float64(n)) / 1.9600
+	return RobustQuantile(float64(lags+1)/float64(n)) / 1.9600
 }
 
 // bandwidth is the plug-in for the number of lags, between 1, or least, and a quarter of the longest piece.

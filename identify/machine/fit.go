@@ -312,7 +312,7 @@ func (r *Result) together(blocks []block) {
 	}
 	if r.Spec.Instruments == UseEstimate {
 		all, lags := fit.LongRunOver(sum, grid, instrumentPeriods*r.slowRows(r.IV.Bandwidth))
-		r.Long, r.quantile = make([]float64, p), longQuantile(float64(lags+1)/float64(n))
+		r.Long, r.quantile = make([]float64, p), fit.RobustQuantile(float64(lags+1)/float64(n)) // knows that the windows lose what the fit takes: no leverage besides
 		for j := range p {
 			r.Long[j] = math.Sqrt(math.Max(variance(j, all), 0)) / length[j]
 		}
@@ -352,13 +352,6 @@ func (r *Result) together(blocks []block) {
 // noise of the acceleration, most of it at frequencies of which the instruments have little: a window of one period lets a part of it through, with
 // which standard errors come out a fifth too large.
 const instrumentPeriods = 4
-
-// longQuantile is the 97.5 % quantile of an estimate over its standard error by windows of the share b of the rows [KV05]. It knows that the windows
-// lose what the fit takes, so that the leverage that fit.Assess makes up for does not count again.
-func longQuantile(b float64) float64 {
-	b = math.Min(b, 1)
-	return 1.9600 + b*(2.9694+b*(0.4160-b*0.5324))
-}
 
 // Spread puts into an assessment of the solution what the joints have together and what the recordings scatter: it knows rows, not that
 // each joint is no experiment of its own.
