@@ -12,8 +12,9 @@ import (
 )
 
 const (
-	servoLevel = 0.4  // N·m, break-away
-	servoNoise = 2e-4 // rad
+	servoLevel   = 0.4  // N·m, break-away
+	servoCoulomb = 0.25 // N·m
+	servoNoise   = 2e-4 // rad
 )
 
 // servoLog is a position servo with static and Coulomb friction, 6 s at 200 Hz, its voltage held for a sample; integrated in 40 steps of a
@@ -22,7 +23,7 @@ func servoLog(seed uint64) *record.Record {
 	const (
 		dt, sub        = 5e-3, 40
 		h              = dt / sub
-		inertia, fc    = 0.012, 0.25
+		inertia        = 0.012
 		gain, back, fv = 0.4, 1.2, 0.05
 	)
 	rng := rand.New(rand.NewPCG(seed, 11))
@@ -41,7 +42,7 @@ func servoLog(seed uint64) *record.Record {
 		d.Position = append(d.Position, x+servoNoise*rng.NormFloat64())
 		d.Force = append(d.Force, gain*volt)
 		for range sub {
-			free, most := v+h*(gain*(volt-back*v)-fv*v)/inertia, h*fc/inertia
+			free, most := v+h*(gain*(volt-back*v)-fv*v)/inertia, h*servoCoulomb/inertia
 			if v == 0 {
 				most = h * servoLevel / inertia
 			}
@@ -55,10 +56,10 @@ func servoLog(seed uint64) *record.Record {
 	return d
 }
 
-// leveled fits one log: the break-away level with its interval, and what is left over.
-func leveled(t *testing.T, recs ...*record.Record) (p fit.Param, ci [2]float64, rms float64) {
+// leveled fits one log: the break-away level, or what it is above sliding, with its interval, and what is left over.
+func leveled(t *testing.T, rec *record.Record, sides bool) (p fit.Param, ci [2]float64, rms float64) {
 	t.Helper()
-	m, err := New(Spec{Rotary: true, Law: "static-coulomb-viscous", Drive: Force}, recs)
+	m, err := New(Spec{Rotary: true, Law: "static-coulomb-viscous", Drive: Force, Asymmetric: sides}, []*record.Record{rec})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,29 +79,39 @@ func leveled(t *testing.T, recs ...*record.Record) (p fit.Param, ci [2]float64, 
 		t.Fatal(err)
 	}
 	for _, e := range a.Estimates {
-		if e.Name == "Fs" && e.Interval(a.Residual.White) != nil {
+		if (e.Name == "Fs" || e.Name == "dFs") && e.Interval(a.Residual.White) != nil {
 			ci = *e.Interval(a.Residual.White)
 		}
 	}
-	return sol.Params[fit.Index(sol.Params, "Fs")], ci, numeric.RMS(sol.Residual)
+	return sol.Params[fit.Index(sol.Params, "Fs", "dFs")], ci, numeric.RMS(sol.Residual)
 }
 
-// Under a held force the break-away level is found though the cost has steps over it. An interval holds what these leave open, or there is none.
+// Under a held force the break-away level is found though the cost has steps over it. An interval holds what these leave open, or there is
+// none: of 120 logs 107 of 108 intervals held it.
 func TestLevelUnderAHeldForce(t *testing.T) {
-	const logs = 12
-	held, wrong := 0, 0
-	for seed := range uint64(logs) {
-		p, ci, rms := leveled(t, servoLog(seed))
-		switch {
-		case ci == [2]float64{}:
-		case ci[0] <= servoLevel && servoLevel <= ci[1]:
-			held++
-		default:
-			wrong++
+	for _, c := range []struct {
+		sides bool
+		truth float64 // N·m
+		logs  int
+	}{{false, servoLevel, 12}, {true, servoLevel - servoCoulomb, 6}} {
+		from := uint64(0)
+		if soak {
+			from, c.logs = 100, 60
 		}
-		t.Logf("log %d: Fs %.5g N·m in %.5g, rms %.3g rad", seed, p.Value, ci, rms)
-	}
-	if held < 9 || wrong > 0 {
-		t.Errorf("of %d intervals %d hold the level, and %d do not", logs, held, wrong)
+		held, wrong := 0, 0
+		for seed := range uint64(c.logs) {
+			p, ci, rms := leveled(t, servoLog(from+seed), c.sides)
+			switch {
+			case ci == [2]float64{}:
+			case ci[0] <= c.truth && c.truth <= ci[1]:
+				held++
+			default:
+				wrong++
+			}
+			t.Logf("log %d: %s %.5g N·m in %.5g, rms %.3g rad", seed, p.Name, p.Value, ci, rms)
+		}
+		if most := max(1, c.logs/20); held < c.logs*3/4 || wrong > most {
+			t.Errorf("by direction %v: of %d intervals %d hold the level, and %d do not, at most %d may", c.sides, c.logs, held, wrong, most)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package axis
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -24,7 +25,7 @@ func TestTangents(t *testing.T) {
 		pulse[k] = 40
 	}
 	base := map[string]float64{"M": 95, "Fc": 20, "Fs": 24, "Fc+": 20, "Fc-": 22, "dFs": 4, "vs": 0.01, "sigma0": 1e6, "sigma1": 3000,
-		"sigma2": 200, "sigma2+": 170, "sigma2-": 240, "offset": -3}
+		"sigma2": 200, "Fv": 200, "Fv+": 170, "Fv-": 240, "sigma2+": 170, "sigma2-": 240, "offset": -3}
 	for _, c := range []struct {
 		name  string
 		spec  Spec
@@ -44,11 +45,13 @@ func TestTangents(t *testing.T) {
 		{"open loop", Spec{Terms: []string{"offset"}, Drive: Force, Output: Position, Initial: Free}, map[string]float64{"lag": 0.3e-3}, nil, false},
 		{"open loop, velocity", Spec{Asymmetric: true, Drive: Force, Output: Velocity, Substeps: 3}, map[string]float64{"lag": -0.7e-3}, nil, false},
 		{"open loop, spring and decay", Spec{Terms: []string{"stiffness"}, Drive: Force, Output: Position, Hold: Linear}, map[string]float64{"k": 300, "lag": 0.1e-3}, nil, false},
+		{"stick mode in a controller", Spec{Law: "stribeck-tustin", Terms: []string{"offset"}, Controller: servo}, map[string]float64{"lag": 0.23e-3}, nil, false},
+		{"stick mode by direction, late velocity", Spec{Law: "coulomb", Asymmetric: true, Terms: []string{"viscous"}, Controller: &late, Substeps: 2}, map[string]float64{"lag": -1.2e-3}, nil, false},
 		{"open loop, led by position", Spec{Terms: []string{"offset"}, Drive: Force, Output: Position, Initial: Free}, map[string]float64{"lag": 0.3e-3}, nil, true},
 		{"open loop, led by velocity", Spec{Asymmetric: true, Drive: Force, Output: Velocity, Hold: Linear}, map[string]float64{"lag": -0.7e-3}, nil, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			c.spec.Law, c.spec.Decimate = "lugre", 2
+			c.spec.Law, c.spec.Decimate = cmp.Or(c.spec.Law, "lugre"), 2
 			if c.spec.Controller != nil {
 				c.spec.Drive = Servo
 				if c.spec.Output != Position || c.spec.Initial != Free {
@@ -78,7 +81,7 @@ func TestTangents(t *testing.T) {
 			ps := l.Params()
 			for i := range ps {
 				q := &ps[i]
-				q.Fixed = q.Name == "vd" || q.Name == "N0"
+				q.Fixed = q.Name == "vd" || q.Name == "N0" || q.Name == "mu"
 				if x, ok := base[q.Name]; ok {
 					q.Value = x
 				}
