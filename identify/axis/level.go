@@ -2,6 +2,7 @@ package axis
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
@@ -26,6 +27,7 @@ const (
 	levelEdge           = 1e-3     // of the level, to which the ends of the flat are found
 	levelChance         = 3.84     // by which twice the logarithm of the likelihood falls by chance in one of twenty cases
 	levelBetter         = 1 - 1e-3 // of the cost, from which a descent is worth it
+	levelSaid           = 0.01     // of the level, from which what is left open is said
 )
 
 // Level looks for the break-away level of a solution, found from params, at other values too, descends again from better ones, and puts it
@@ -93,9 +95,13 @@ func (m *Model) Level(ctx context.Context, params []fit.Param, sol *fit.Solution
 		}
 		out.Continue(sol)
 		out.Converged, out.Reason, out.Notes = sol.Converged, sol.Reason, sol.Notes
-		out.Spread = map[string]float64{p.Params[at].Name: anywhere(mid, lo, hi) + l.fine}
+		name := p.Params[at].Name
+		out.Spread = map[string]float64{name: anywhere(mid, lo, hi) + l.fine}
 		if hi >= l.hi-l.fine || l.lo > l.least && lo <= l.lo+l.fine { // nobody knows how far
-			out.Spread[p.Params[at].Name] = math.Inf(1)
+			out.Spread[name] = math.Inf(1)
+		} else if hi-lo > levelSaid*mid {
+			out.Notes = append(slices.Clone(out.Notes), fmt.Sprintf("%s: a held %s sets the axis free at a sample, so anything from %.3g to %.3g %s explains the record as well, and the interval holds that; more releases, or slower ones, tell it finer",
+				name, m.names.force, lo, hi, m.names.unitF))
 		}
 		return out, nil
 	}
