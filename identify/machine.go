@@ -198,13 +198,9 @@ func (r *Result) findLacking(b *machine.Result) {
 // findSuspects looks for suspects in the residual. Intervals hold what they do.
 func (r *Result) findSuspects(s *fit.Solution, suspects []fit.Suspect, harm map[string]float64) {
 	r.tolerance = harm
-	r.Unmodelled, _ = fit.Unmodelled(s, suspects, harm)
-	for _, l := range r.Unmodelled {
-		for i := range r.Parameters {
-			if m, ok := l.Moves[r.Parameters[i].Name]; ok {
-				r.Parameters[i].moved(m, false)
-			}
-		}
+	found, _ := fit.Unmodelled(s, suspects, harm)
+	for _, l := range found {
+		r.lacks(l)
 	}
 }
 

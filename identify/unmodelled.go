@@ -41,11 +41,16 @@ func (r *Result) findUnmodelled(j *job, st *stage) {
 		if worst, ok := r.Param(l.Worst); l.Possible && (!ok || math.Abs(l.Moves[l.Worst]) < weakRelative*math.Abs(worst.Value)) {
 			continue
 		}
-		r.Unmodelled = append(r.Unmodelled, l)
-		for i := range r.Parameters {
-			if m, ok := l.Moves[r.Parameters[i].Name]; ok {
-				r.Parameters[i].moved(m, l.Possible)
-			}
+		r.lacks(l)
+	}
+}
+
+// lacks takes in something that the model lacks: intervals hold what it does.
+func (r *Result) lacks(l fit.Effect) {
+	r.Unmodelled = append(r.Unmodelled, l)
+	for i := range r.Parameters {
+		if m, ok := l.Moves[r.Parameters[i].Name]; ok {
+			r.Parameters[i].moved(m, l.Possible)
 		}
 	}
 }
