@@ -71,7 +71,7 @@ func TestDaemonReplugs(t *testing.T) {
 		t.Logf("%s: core %+v, supervisor %+v", what, core, supervisor)
 		return core, supervisor
 	}
-	again(5) // what is made once exists from here
+	again(20) // what is made once exists from here: memory of the runtime is touched for the first time for as long
 	core, sup := look("at the start")
 	again(cycles)
 	core1, sup1 := look(fmt.Sprintf("after %d replugs", cycles))
