@@ -84,9 +84,11 @@ type line struct {
 
 	// sending thread ↔ receiving thread
 	turn  atomic.Uint64 // the open turn, see openTurn; 0: none
-	good  atomic.Bool   // it was answered
+	end   atomic.Uint32 // how it ended: Unsent (not yet, or in nothing good), Confirmed or RefusedCommand
 	again atomic.Bool   // the far end is to be started again
 	heard atomic.Int64  // ns  when the newest byte came
+
+	replies commandReplies
 }
 
 // conn is an open port and what is known about it.
@@ -160,6 +162,13 @@ func (l *line) init(port protocol.PortSpec) {
 	l.inbox = ring.NewMailbox[arrival]()
 	l.outbox = ring.NewMailbox[outgoing]()
 	l.done = make(chan struct{})
+	l.replies.said, l.replies.num = make([]Confirmation, len(l.turns)), make([]uint64, len(l.turns))
+	for k := range l.turns {
+		if l.turns[k].Fill != nil && !l.mute {
+			l.replies.said[k] = Unsent
+		}
+	}
+	l.replies.publish()
 }
 
 // signals names what Poll fills and what Send takes.
@@ -254,7 +263,10 @@ func (l *line) Connected() bool { return l.board.connected.Load() != 0 }
 func (l *line) Reconnects() uint64 { return l.board.reconnects.Load() }
 
 // Stats fills s with the newest numbers. It may be called from any goroutine; it takes no lock and allocates nothing.
-func (l *line) Stats(s *Stats) { l.board.read(s, l.now()) }
+func (l *line) Stats(s *Stats) {
+	l.board.read(s, l.now())
+	s.Confirmation = l.replies.newest.Load()
+}
 
 // Pace is the host time of the newest frame and the number of frames so far. With a device clock it is the time at which
 // the frame would have arrived with the smallest delay, free of the noise of arrival. Any goroutine, no lock.
