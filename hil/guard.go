@@ -60,6 +60,7 @@ type MeasLimit struct {
 	Hot    float64 // of a temperature: above it the rig trips; 0: none
 	Status bool    // a device status word: anything but 0 is a fault of the device once the drive is on
 	Needed bool    // no drive is energised unless the age of this signal is watched
+	Once   bool    // the rig is not READY before it came once, whether its age is watched or not
 	Age    bool    // the age (s) that the newest sample of a device had when it arrived; behind the signals of the device
 }
 
@@ -137,6 +138,7 @@ type Guard struct {
 
 	sampled   []int64   // ns  time of the newest sample of each measured signal
 	seen      []bool    // … has it ever been seen
+	newest    []float64 // … its value: meas holds NaN instead once it is too old
 	healthy   float64   // s   time since everything watched was last sick
 	sick      float64   // s   time in HOLD with a sick sensor
 	byFault   bool      // HOLD was entered for a sick sensor
@@ -159,7 +161,7 @@ type budget struct {
 
 // NewGuard checks lengths once; the tick trusts them.
 func NewGuard(s GuardSpec) *Guard {
-	g := &Guard{s: s, why: reason{cause: CauseStart}, age: make([]int, len(s.Meas)), sampled: make([]int64, len(s.Meas)), seen: make([]bool, len(s.Meas)), last: make([]float64, len(s.Cmd)), held: make([]float64, len(s.Cmd)), budgets: make([]budget, len(s.Axes))}
+	g := &Guard{s: s, why: reason{cause: CauseStart}, age: make([]int, len(s.Meas)), sampled: make([]int64, len(s.Meas)), seen: make([]bool, len(s.Meas)), newest: make([]float64, len(s.Meas)), last: make([]float64, len(s.Cmd)), held: make([]float64, len(s.Cmd)), budgets: make([]budget, len(s.Axes))}
 	for i, at := len(s.Meas)-1, -1; i >= 0; i-- { // the age of a device stands behind its signals
 		if s.Meas[i].Age {
 			at = i
@@ -191,7 +193,7 @@ func (g *Guard) Decide(r *Row, meas []float64) {
 		g.move(onBegin, g.why)
 	}
 	sick, fault := g.sensors(r, meas)
-	if f := g.faults(r, meas); f.cause != CauseNone {
+	if f := g.faults(r); f.cause != CauseNone {
 		fault = f
 	}
 	if sick.cause == CauseNone {
@@ -286,7 +288,11 @@ func (g *Guard) sensors(r *Row, meas []float64) (sick, fault reason) {
 		}
 	}
 	for i := range g.s.Meas {
-		m, y := &g.s.Meas[i], meas[i]
+		m := &g.s.Meas[i]
+		if IsFresh(&r.Fresh, i) {
+			g.newest[i] = meas[i]
+		}
+		y := g.newest[i]
 		if IsFresh(&r.Fresh, i) && !IsFresh(&g.refused, i) {
 			late := 0.0 // s  age that a sample has when it comes
 			if at := g.age[i]; at >= 0 {
@@ -307,6 +313,10 @@ func (g *Guard) sensors(r *Row, meas []float64) (sick, fault reason) {
 		}
 		switch {
 		case !g.seen[i]:
+			if m.Once {
+				r.Flags |= FlagStale
+				worse(CauseStale, i, 0, 0)
+			}
 		case !numeric.Finite(y):
 			r.Flags |= FlagNonFinite
 			worse(CauseNonFinite, i, 0, 0)
@@ -339,7 +349,7 @@ func (g *Guard) outside(i int, y float64) bool {
 }
 
 // faults are the conditions that trip at once.
-func (g *Guard) faults(r *Row, meas []float64) reason {
+func (g *Guard) faults(r *Row) reason {
 	switch {
 	case r.Flags&FlagSupLost != 0:
 		if r.Value > g.s.Beat { // the loop puts the silence here
@@ -354,8 +364,8 @@ func (g *Guard) faults(r *Row, meas []float64) reason {
 	// the device's own status, once it has had time to notice that it is enabled
 	if g.mode.Energised() && g.energised > 0.1 {
 		for i := range g.s.Meas {
-			if g.s.Meas[i].Status && g.seen[i] && meas[i] != 0 {
-				return reason{CauseDevice, uint16(i + 1), numeric.OrZero(meas[i]), 0}
+			if g.s.Meas[i].Status && g.seen[i] && g.newest[i] != 0 {
+				return reason{CauseDevice, uint16(i + 1), numeric.OrZero(g.newest[i]), 0}
 			}
 		}
 	}

@@ -188,7 +188,7 @@ func (l *line) answered(word uint64, st wire.Status, arrived int64) {
 		l.board.tooLate.Add(1)
 	case st == wire.Good:
 		if l.frame.Fresh != 0 {
-			l.accept(l.turns[k].Group, arrived)
+			l.accept(arrived)
 		}
 		l.end.Store(uint32(Confirmed))
 	case st == wire.Refused:
