@@ -75,11 +75,13 @@ type hand2 struct {
 	params *Params
 	tuned  Tuned // prepares them
 	keep   *[]Row
+	before Before
 }
 
 func (h *hand2) Flags() Flags     { return h.flags }
 func (h *hand2) Silence() float64 { return 0.3 }
 func (h *hand2) Away() int        { return -1 }
+func (h *hand2) Before() Before   { return h.before }
 func (h *hand2) Order() (uint32, Request) {
 	q := h.req
 	h.req = ReqNone
