@@ -61,6 +61,7 @@ type MeasLimit struct {
 	Hot    float64 // of a temperature: above it the rig trips; 0: none
 	Status bool    // a device status word: anything but 0 is a fault of the device once the drive is on
 	Needed bool    // no drive is energised unless the age of this signal is watched
+	Once   bool    // the rig is not READY before it came once, whether its age is watched or not
 	Age    bool    // the age (s) that the newest sample of a device had when it arrived; behind the signals of the device
 }
 
@@ -138,6 +139,7 @@ type Guard struct {
 
 	sampled   []int64             // ns  time of the newest sample of each measured signal
 	seen      []bool              // … has it ever been seen
+	newest    []float64           // … its value: meas holds NaN instead once it is too old
 	believed  []int64             // ns  time of the newest sample of each measured signal that is a believable number
 	healthy   float64             // s   time since everything watched was last sick
 	blindness blindTime           // in HOLD with a sick sensor, of the last second
@@ -157,43 +159,6 @@ type Guard struct {
 	moved     func(Mode, trigger) // told every transition, by tests; nil: nobody asks
 }
 
-// Before is what the core before, or the run before, leaves to the next: what was latched stays latched, and a hot winding hot.
-type Before struct {
-	Mode         Mode // Trip or Estop; Init: nothing is latched
-	Cause        Cause
-	Where        uint16 // index of the signal in Row.X plus 1; 0: none
-	Value, Limit float64
-	Heat         [MaxAxes]float64 // used share of the i²t budget of each axis
-}
-
-// Latched tells whether a mode is only left by a reset.
-func (m Mode) Latched() bool { return m == Trip || m == Estop }
-
-// blindTime is the time without sight in the last part of the run, in slots of 1/32 of that part.
-type blindTime struct {
-	slots [33]int64 // ns
-	width int64     // ns  of a slot
-	at    int64     // number of the newest slot since the clock's zero
-}
-
-// newBlindTime looks back a second, or twice the tolerated time (ns) where that is longer.
-func newBlindTime(tolerated int64) blindTime { return blindTime{width: max(1e9, 2*tolerated) / 32} }
-
-// add counts a stretch (ns) that ends at t (ns), and gives the sum.
-func (b *blindTime) add(t, stretch int64) (sum int64) {
-	n := int64(len(b.slots))
-	now := t / b.width
-	for k := max(b.at+1, now-n+1); k <= now; k++ {
-		b.slots[k%n] = 0
-	}
-	b.at = now
-	b.slots[now%n] += stretch
-	for _, s := range b.slots {
-		sum += s
-	}
-	return sum
-}
-
 // budget is the i²t budget of an axis.
 type budget struct {
 	heat    float64 // used, 0…1
@@ -203,7 +168,7 @@ type budget struct {
 
 // NewGuard checks lengths once; the tick trusts them.
 func NewGuard(s GuardSpec) *Guard {
-	g := &Guard{s: s, why: reason{cause: CauseStart}, age: make([]int, len(s.Meas)), sampled: make([]int64, len(s.Meas)), believed: make([]int64, len(s.Meas)), seen: make([]bool, len(s.Meas)), blindness: newBlindTime(nanoseconds(s.HoldTime)), last: make([]float64, len(s.Cmd)), held: make([]float64, len(s.Cmd)), budgets: make([]budget, len(s.Axes))}
+	g := &Guard{s: s, why: reason{cause: CauseStart}, age: make([]int, len(s.Meas)), sampled: make([]int64, len(s.Meas)), newest: make([]float64, len(s.Meas)), believed: make([]int64, len(s.Meas)), seen: make([]bool, len(s.Meas)), blindness: newBlindTime(nanoseconds(s.HoldTime)), last: make([]float64, len(s.Cmd)), held: make([]float64, len(s.Cmd)), budgets: make([]budget, len(s.Axes))}
 	for i, at := len(s.Meas)-1, -1; i >= 0; i-- { // the age of a device stands behind its signals
 		if s.Meas[i].Age {
 			at = i
@@ -264,7 +229,7 @@ func (g *Guard) Decide(r *Row, meas []float64) {
 		g.begin(r)
 	}
 	sick, fault := g.sensors(r, meas)
-	if f := g.faults(r, meas); f.cause != CauseNone {
+	if f := g.faults(r); f.cause != CauseNone {
 		fault = f
 	}
 	if sick.cause == CauseNone {
@@ -375,7 +340,11 @@ func (g *Guard) sensors(r *Row, meas []float64) (sick, fault reason) {
 		}
 	}
 	for i := range g.s.Meas {
-		m, y := &g.s.Meas[i], meas[i]
+		m := &g.s.Meas[i]
+		if IsFresh(&r.Fresh, i) {
+			g.newest[i] = meas[i]
+		}
+		y := g.newest[i]
 		if IsFresh(&r.Fresh, i) && !IsFresh(&g.refused, i) {
 			late := 0.0 // s  age that a sample has when it comes
 			if at := g.age[i]; at >= 0 {
@@ -399,6 +368,10 @@ func (g *Guard) sensors(r *Row, meas []float64) (sick, fault reason) {
 		}
 		switch {
 		case !g.seen[i]:
+			if m.Once {
+				r.Flags |= FlagStale
+				worse(CauseStale, i, 0, 0)
+			}
 		case !numeric.Finite(y):
 			r.Flags |= FlagNonFinite
 			worse(CauseNonFinite, i, 0, 0)
@@ -431,7 +404,7 @@ func (g *Guard) outside(i int, y float64) bool {
 }
 
 // faults are the conditions that trip at once.
-func (g *Guard) faults(r *Row, meas []float64) reason {
+func (g *Guard) faults(r *Row) reason {
 	switch {
 	case r.Flags&FlagSupLost != 0:
 		if r.Value > g.s.Beat { // the loop puts the silence here
@@ -446,8 +419,8 @@ func (g *Guard) faults(r *Row, meas []float64) reason {
 	// the device's own status, once it has had time to notice that it is enabled
 	if g.mode.Energised() && g.energised > 0.1 {
 		for i := range g.s.Meas {
-			if g.s.Meas[i].Status && g.seen[i] && meas[i] != 0 {
-				return reason{CauseDevice, uint16(i + 1), numeric.OrZero(meas[i]), 0}
+			if g.s.Meas[i].Status && g.seen[i] && g.newest[i] != 0 {
+				return reason{CauseDevice, uint16(i + 1), numeric.OrZero(g.newest[i]), 0}
 			}
 		}
 	}

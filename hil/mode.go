@@ -1,6 +1,9 @@
 package hil
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Mode is the state of the guard: INIT → SELFTEST → READY → ARMED → RUN → HOLD | TRIP | ESTOP.
 type Mode uint8
@@ -162,7 +165,7 @@ func (r *Row) Why(s *Schema) string {
 	}
 	switch {
 	case r.Cause == CauseStale && r.Value == 0:
-		text += fmt.Sprintf(": no sample yet, limit %.4g s", r.Limit)
+		text = strings.Replace(text, r.Cause.String(), "waiting for", 1) + ": never sent"
 	case r.Value != 0 || r.Limit != 0:
 		text += fmt.Sprintf(": %.4g%s, limit %.4g%s", r.Value, unit, r.Limit, unit)
 	}
