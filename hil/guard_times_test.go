@@ -270,7 +270,7 @@ func TestGuardInstalmentsOverAStop(t *testing.T) {
 func TestGuardInstalments(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		rate int // Hz
+		rate int                              // Hz
 		come func(k int, random float64) bool // sample k arrives
 		bad  float64                          // share that is no number
 		want Mode
