@@ -85,6 +85,7 @@ type Command struct {
 	From    string             // "mqtt", "web", "local"
 	Set     map[string]float64 // for "set": parameter name → value in SI
 	Adopt   *Adopt             // for "adopt"
+	Confirm bool               // for "set" and "adopt": what the reply asked has been read
 
 	Identify *Identify // for "identify"
 	Accept   string    // for "accept": id of a result
@@ -118,6 +119,9 @@ func (c *Command) Misfit() string {
 			return fmt.Sprintf(`want {"id":"…",%s}`, f.want)
 		}
 	}
+	if c.Confirm && c.Name != "set" && c.Name != "adopt" {
+		return c.Name + ` takes no "confirm": set and adopt do`
+	}
 	return ""
 }
 
@@ -140,9 +144,10 @@ type Adopt struct {
 
 // Reply answers a command once the tick has taken or refused it.
 type Reply struct {
-	ID    string `json:"id"`
-	OK    bool   `json:"ok"`
-	Error string `json:"error,omitempty"`
+	ID      string `json:"id"`
+	OK      bool   `json:"ok"`
+	Error   string `json:"error,omitempty"`
+	Confirm bool   `json:"confirm,omitempty"` // the same command with "confirm": true is taken
 }
 
 // Commander carries a command to the tick and waits for what became of it.
