@@ -28,6 +28,7 @@ type shared struct {
 type order struct {
 	ID  uint32
 	Req uint32
+	Gen uint32 // of the parameter block that it is about; 0: of none
 }
 
 const (
@@ -49,8 +50,13 @@ type words struct {
 	Privs atomic.Uint32 // bits privFIFO, privLocked
 	Code  atomic.Uint32 // exit code the core wishes for, with coreFailed
 	NText atomic.Uint32 // length of Text, written before State
-	_     [4]byte
-	Text  [2048]byte // why the core failed, or what the host refused it
+
+	Prepared atomic.Uint32 // generation of the newest parameter block that the core has made ready, or found that it cannot
+	Void     atomic.Uint32 // blocks up to this generation were given up: the tick takes none of them any more
+	_        [4]byte
+	Heap     atomic.Uint64 // bytes of objects in the heap of the core, which is never collected
+
+	Text [2048]byte // why the core failed, or what the host refused it
 }
 
 // States of the core.

@@ -26,9 +26,10 @@ type Options struct {
 	UntilTrip     bool   // end the run at the first trip
 	Sinks         []Sink
 	Emit          func(hil.Event)
-	Kept          func(p hil.Params, from string, t int64) // a parameter block came into force, and who asked for it
-	Row           func(*hil.Row)                           // sees every row in the pump, must not block
-	Up            func(pid int, fifo bool)                 // a core has begun to tick; may be nil
+	Offered       func(p hil.Params, t int64)     // a parameter block goes to the tick; for the recording
+	InForce       func(p hil.Params, from string) // … is in force, and who asked for it
+	Row           func(*hil.Row)                  // sees every row in the pump, must not block
+	Up            func(pid int, fifo bool)        // a core has begun to tick; may be nil
 }
 
 // Supervisor starts the core, watches it, pumps its rows to the sinks, and brings the rig to rest when the core is lost.
@@ -64,9 +65,14 @@ var (
 func New(a *Assembly, info *hil.Info, o Options) *Supervisor {
 	s := &Supervisor{a: a, o: o, info: info, commands: newCommands(a), kept: device.NewKept()}
 	s.events = &rowEvents{emit: o.Emit, wall: info.Wall, schema: &a.Schema, levels: newLevelEvents(&a.Schema)}
-	s.commands.kept = func(p hil.Params, from string) {
-		if o.Kept != nil {
-			o.Kept(p, from, rt.Now())
+	s.commands.offered = func(p hil.Params) {
+		if o.Offered != nil {
+			o.Offered(p, rt.Now())
+		}
+	}
+	s.commands.inForce = func(p hil.Params, from string) {
+		if o.InForce != nil {
+			o.InForce(p, from)
 		}
 	}
 	s.commands.disconnect()
@@ -83,6 +89,12 @@ func (s *Supervisor) Link(i int) device.Stats {
 	s.linkMu.Lock()
 	defer s.linkMu.Unlock()
 	return s.links[i]
+}
+
+// CoreHeap is the size of the core's heap in bytes, which only grows: 0 while no core runs.
+func (s *Supervisor) CoreHeap() (bytes float64) {
+	s.commands.linked(func(c *coreLink) { bytes = float64(c.words.Heap.Load()) })
+	return bytes
 }
 
 // Mode is the mode of the newest row.
@@ -195,7 +207,7 @@ func (s *Supervisor) incarnation(ctx context.Context, arm bool) ending {
 	}
 	defer func() { h.busy.Wait(); h.free() }()
 	orders := h.sh.orders.Writer()
-	s.commands.connect(func(o order) bool { return orders.Push(&o) }, h.sh.params.Publish)
+	s.commands.connect(&coreLink{post: func(o order) bool { return orders.Push(&o) }, publish: h.sh.params.Publish, words: h.sh.words})
 	defer s.commands.disconnect()
 
 	cause, ended := s.pump(ctx, h, arm)
@@ -241,6 +253,7 @@ func (s *Supervisor) startCore() (*handle, error) {
 		return nil, err
 	}
 	sh.words.Beat.Store(rt.Now())
+	s.commands.handOn(sh.params.Publish)
 	conf, err := ring.CreateMemory("hil-config", len(s.o.Config))
 	if err != nil {
 		mem.Close()
@@ -281,6 +294,7 @@ func (s *Supervisor) startCore() (*handle, error) {
 // startHere runs the loop on a goroutine of this process.
 func (s *Supervisor) startHere(ctx context.Context) (*handle, error) {
 	sh := heapShared(s.a.Schema.Rate, s.epoch)
+	s.commands.handOn(sh.params.Publish)
 	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	b, err := newBody(own, s.a, sh, func(int, *device.Options) {})
 	if err != nil {
