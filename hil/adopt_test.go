@@ -2,6 +2,8 @@ package hil
 
 import (
 	"math"
+	"runtime"
+	"runtime/debug"
 	"testing"
 
 	"hilrig/engine/friction"
@@ -260,5 +262,107 @@ func BenchmarkAdopt(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		s.controller.Adopt(c)
+	}
+}
+
+// handOvers are models in turn: other numbers, another law, a direction, another motor, and that of the file.
+func handOvers(k int) *axis.Set {
+	set := weaker(0.9 + 0.01*float64(k%17))
+	switch k % 7 {
+	case 1:
+		set = axis.SetOf(elastoPlastic())
+	case 2:
+		set.Motor = map[string]float64{"J": 7e-5 * (1 + 0.01*float64(k%5)), "R": 1.2 + 0.01*float64(k%3)}
+	case 3:
+		set.Params["Fc"+friction.Backward] = 1.1 * set.Params["Fc"]
+	case 4:
+		set.Motor = map[string]float64{"K": 0.042 * (1 + 0.001*float64(k%4)), "L": 0.7e-3}
+	case 5:
+		return nil
+	}
+	return set
+}
+
+// everyCompensation are kinds with what they need.
+func everyCompensation() map[string]axis.CompSpec {
+	all := map[string]axis.CompSpec{"feedforward": compOf(axis.CompFeedForward), "static": compOf(axis.CompStatic), "observer": observer, "adaptive gain": compOf(axis.CompGain), "disturbance": compOf(axis.CompDisturbance)}
+	for name, c := range all {
+		c.Ramp, c.Adapt.Time, c.Adapt.Range, c.Bandwidth, c.Order = 0.03, 5, [2]float64{0.5, 2}, 30, 2
+		all[name] = c
+	}
+	return all
+}
+
+// A model that was made in the memory of another one drives bit for bit as one that was made anew, under every compensation.
+func TestHandOverInPlace(t *testing.T) {
+	for name, comp := range everyCompensation() {
+		var runs [2][]Row
+		for i := range runs {
+			b := newBench(t, benchOptions{seed: 3, comp: comp, ref: reference.Spec{Kind: "sine", Amplitude: 3, Frequency: 0.9}, fade: 0.1})
+			b.energise(t)
+			b.out.keep = &runs[i]
+			for k := range 24 {
+				if i == 1 { // nothing is there to be made anew in
+					b.controller.changes[0] = axis.NewChanges(&b.controller.s.Axes[0].Spec, b.controller.axes[0].Axis)
+				}
+				p := adoptable(t, b, uint32(k+1), handOvers(k))
+				if k%5 == 4 { // one that nobody ordered
+					if _, err := b.controller.Prepare(&p); err != nil {
+						t.Fatal(err)
+					}
+					b.controller.Discard()
+					p = adoptable(t, b, uint32(k+1), handOvers(k+1))
+				}
+				b.out.params = &p
+				for range 45 {
+					b.step()
+				}
+			}
+			if b.ctl.row.Gen != 24 || b.ctl.row.Mode != Run {
+				t.Fatalf("%s: generation %d, %v: %s", name, b.ctl.row.Gen, b.ctl.row.Mode, b.ctl.row.Why(&b.controller.schema))
+			}
+		}
+		for k := range runs[0] {
+			if !SameRow(&runs[0][k], &runs[1][k]) {
+				t.Fatalf("%s: row %d of generation %d:\nin place %+v\nanew     %+v", name, k, runs[0][k].Gen, runs[0][k], runs[1][k])
+			}
+		}
+	}
+}
+
+// 10 000 hand-overs in a process that never collects leave its memory as it is: a core is given a model every minute for a week.
+func TestHandOversKeepMemory(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	for name, comp := range everyCompensation() {
+		comp.Ramp = 0
+		b := newBench(t, benchOptions{seed: 1, comp: comp, ref: slowSine, fade: 0.2})
+		b.energise(t)
+		sets := make([]Params, 7*17)
+		for k := range sets {
+			sets[k] = adoptable(t, b, uint32(k+1), handOvers(k))
+		}
+		hand := func(n int) {
+			for k := range n {
+				c, err := b.controller.Prepare(&sets[k%len(sets)])
+				if err != nil {
+					t.Fatal(err)
+				}
+				b.controller.Adopt(c)
+			}
+		}
+		hand(len(sets))
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		n := 10000
+		if name != "feedforward" {
+			n = 200
+		}
+		hand(n)
+		runtime.ReadMemStats(&after)
+		each := float64(after.HeapAlloc-before.HeapAlloc) / float64(n)
+		t.Logf("%s: %.1f bytes and %.3f allocations a hand-over", name, each, float64(after.Mallocs-before.Mallocs)/float64(n))
+		if each > 100 {
+			t.Errorf("%s: %.0f bytes a hand-over stay", name, each)
+		}
 	}
 }
