@@ -18,7 +18,7 @@ import (
 )
 
 // shop is an axis with everything that can be measured of it, written apart from the engine: winding or loop of current, effort or speed, an
-// inertia, a Prandtl element that yields before it slides, and a load. It is integrated by the semi-implicit Euler method at 20 µs.
+// inertia, a Prandtl element that yields before it slides, and a load. It is integrated by the semi-implicit Euler method at 40 µs.
 type shop struct {
 	drive         plant.DriveKind
 	linear        bool
@@ -43,7 +43,7 @@ type shop struct {
 }
 
 func (p *shop) move(u, dt float64) {
-	const n = 50
+	const n = 25
 	h := dt / n
 	u *= p.turned
 	p.volts = 0
