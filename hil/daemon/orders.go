@@ -25,6 +25,7 @@ type commands struct {
 	latched bool                            // … and the next core is to begin with it
 	kept    func(p hil.Params, from string) // for the recorder and whoever asks
 	nextID  uint32
+	off     offNews
 	waiting map[uint32]waiter
 	params  hil.Params    // as last set
 	shown   atomic.Uint32 // generation of the newest row
@@ -121,6 +122,11 @@ func (d *commands) Do(ctx context.Context, c hil.Command) hil.Reply {
 		}
 		if gen > 0 && !d.inForce(wait, gen) {
 			return no("taken, but not in force yet: another change still fades in")
+		}
+		if c.From != "local" && (q == hil.ReqStop || q == hil.ReqEstop) {
+			if text := d.off.confirm(ctx, &r, &d.a.Schema); text != "" {
+				return hil.Reply{ID: c.ID, Taken: true, Error: "taken, but not in effect: " + text}
+			}
 		}
 		return hil.Reply{ID: c.ID, OK: true}
 	case <-wait.Done():
@@ -261,6 +267,7 @@ func (d *commands) disconnect() {
 // seen matches a row with the command it answers.
 func (d *commands) seen(r *hil.Row) {
 	d.shown.Store(r.Gen)
+	d.off.row(r)
 	if r.Cmd == 0 {
 		return
 	}
