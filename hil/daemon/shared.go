@@ -14,7 +14,7 @@ import (
 //
 //	rows    core → supervisor  every row, ≥ 1 s of them
 //	link    core → supervisor  newest counters of the devices
-//	orders  supervisor → core  requests, each answered in a row
+//	orders  supervisor → core  requests, each answered in a row; stop, hold and estop have words of their own
 //	params  supervisor → core  newest parameter block
 type shared struct {
 	words  *words
@@ -26,12 +26,13 @@ type shared struct {
 
 // order is one request on its way to the tick.
 type order struct {
-	ID  uint32
-	Req uint32
+	ID   uint32
+	Req  uint32
+	Slot uint32 // in orderWords
 }
 
 const (
-	magic     = 0x48_49_4c_52_49_47_00_02 // "HILRIG", layout 2
+	magic     = 0x48_49_4c_52_49_47_00_03 // "HILRIG", layout 3
 	orderRoom = 64
 )
 
@@ -50,7 +51,9 @@ type words struct {
 	Code  atomic.Uint32 // exit code the core wishes for, with coreFailed
 	NText atomic.Uint32 // length of Text, written before State
 	_     [4]byte
-	Text  [2048]byte // why the core failed, or what the host refused it
+	orderWords
+	Before hil.Before // what is handed on; written before the core starts
+	Text   [2048]byte // why the core failed, or what the host refused it
 }
 
 // States of the core.
