@@ -99,6 +99,7 @@ func NewController(s ControllerSpec) (*Controller, error) {
 	for i := range s.Axes {
 		spec, w := &s.Axes[i], &c.axes[i]
 		spec.Tick, spec.Stop, spec.Coupled = 1/s.Rate, spec.Limits.Stop, s.Mechanism.moves(i)
+		spec.MaxTurns = spec.Limits.MaxTurns
 		a, err := axis.New(spec.Spec)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", spec.Name, err)
@@ -154,6 +155,7 @@ func (c *Controller) watched() GuardSpec {
 		g.Axes = append(g.Axes, AxisGuard{AxisLimits: w.s.Limits, MaxResidual: w.Unexplained(), Measured: w.s.Measured,
 			Position: name(Estimated, RolePosition), Speed: name(Estimated, RoleVelocity), Error: name(Modelled, RoleError), Residual: name(Estimated, RoleFriction), Heat: name(Modelled, RoleHeat)})
 		if w.s.Command >= 0 {
+			g.Axes[i].Command = uint16(g.CmdAt + w.s.Command + 1)
 			g.Cmd = slices.Clone(g.Cmd)
 			g.Cmd[w.s.Command].Drives, g.Cmd[w.s.Command].Hold = true, axis.HoldOf(w.s.Drive)
 		}
@@ -352,6 +354,9 @@ func (c *Controller) Guard(r *Row, b *Blocks) {
 			sent = c.guard.last[w.s.Command]
 		}
 		w.Watch(k, doubtful, &w.in, sent, w.est.of(b.Est), w.model.of(b.Model), &c.states[i])
+		if at := w.s.Command; at >= 0 {
+			w.Saturation(k, b.Cmd[at], c.guard.s.Cmd[at].Lo, c.guard.s.Cmd[at].Hi, &c.states[i])
+		}
 	}
 	c.guard.Watch(r, c.states, b.Meas)
 	c.guard.Limit(r, b.Cmd)

@@ -95,6 +95,7 @@ const (
 	CauseBlocked             // the axis stands although its torque must move it
 	CauseFrozenCurrent       // the measured current stays the same number, though the voltage changes
 	CauseTravel              // the axis left its travel
+	CauseSaturated           // the command runs from limit to limit
 )
 
 // causes: the name, the unit of value and limit where it is not that of the signal, and what to look at.
@@ -125,6 +126,7 @@ var causes = [...]struct{ name, unit, hint string }{
 	CauseEstimate:      {"estimate", "× position_noise", "the position is missing or refused, or noisier or coarser than estimator.position_noise says"},
 	CauseFrozenCurrent: {"frozen current", "V", "the voltage changes by this much, the measured current not at all: sensor, wiring"},
 	CauseTravel:        {"travel", "", ""},
+	CauseSaturated:     {"command saturated", "1/s", "the command runs from one limit to the other so often: a gain of the controller is far too high, or a reading too noisy for it"},
 	CauseBlocked:       {"blocked shaft", "N·m", "the torque must move the axis, and it stands: shaft, position sensor, coupling; without a measured current also the drive"},
 }
 

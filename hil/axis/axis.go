@@ -37,8 +37,10 @@ type Spec struct {
 	Fade float64    // s  every start and every change of the reference blends over this time
 	Stop [2]float64 // rad  the reference stays within it; [0, 0]: no limit
 	PID  control.PID
-	Gain float64 // 1/s  of a velocity drive: speed per error
-	Comp CompSpec
+
+	MaxTurns float64 // 1/s  of a command from limit to limit; 0: not watched
+	Gain     float64 // 1/s  of a velocity drive: speed per error
+	Comp     CompSpec
 
 	Coupled bool // the wanted motion takes the torque that Load gives, not inertia times acceleration
 }
@@ -74,6 +76,8 @@ type Axis struct {
 	scale, injected  float64 // of the compensation, as wanted: share, and gain (1/s)
 	asked            float64 // N·m  effort of the tick before
 	held             bool    // … did not reach the shaft as asked
+	limited          int8    // … was cut at this limit of the controller: −1, 1; 0: it was not
+	saturated        saturation
 
 	age      float64 // s    of the newest position that was taken
 	residual float64 // N·m  slow mean of estimated minus modelled friction
@@ -141,6 +145,7 @@ func New(s Spec) (*Axis, error) {
 	a.now.motor = s.Motor
 	a.ref = motion{gen: s.Ref, fade: s.Fade}
 	a.pid = control.Loop{PID: s.PID}
+	a.saturated.most = s.MaxTurns
 	a.live = s.Live()
 	start := make([]float64, len(a.live))
 	for i := range a.live {
@@ -400,6 +405,7 @@ func (a *Axis) stop(ref *[3]float64, position float64) {
 // effort is what the controller asks for: feedback, inertia, friction.
 func (a *Axis) effort(k Tick, on bool, ref [3]float64, e, dt float64, x, y []float64) (st engine.Status) {
 	tau, fric := 0.0, 0.0
+	a.limited = 0
 	switch {
 	case !on:
 	case a.s.Of == OfEffort:
@@ -454,7 +460,7 @@ func (a *Axis) follow(p *path, back float64, m estimator.Motion, dt float64) (ta
 	tau += fric
 	tau += p.comp.shake(m, tau, dt)
 	if lim := a.s.PID.Limit; lim > 0 && math.Abs(tau) > lim {
-		tau, a.held = math.Copysign(lim, tau), true
+		tau, a.held, a.limited = math.Copysign(lim, tau), true, signOf(tau)
 	}
 	return tau, fric, st
 }

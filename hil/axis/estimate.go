@@ -80,6 +80,7 @@ const (
 	Frozen              // the position does not move, though the axis must
 	FrozenCurrent       // the current stays the same number, though the voltage changes
 	Blocked             // the axis stands although its effort must move it
+	Saturated           // the command runs from limit to limit, and the wanted motion does not need it
 )
 
 // Finding is a fault with what is told about it: the quantity, its value and its limit, both 0: nothing to tell.
