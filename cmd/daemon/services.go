@@ -16,6 +16,7 @@ import (
 
 	"hilrig/cmd/report"
 	"hilrig/configs"
+	"hilrig/engine/failure"
 	"hilrig/hil"
 	"hilrig/hil/axis"
 	"hilrig/hil/daemon"
@@ -167,6 +168,7 @@ func (d *services) openPage(ctx context.Context, ready *ReadyLine) error {
 	done := make(chan struct{})
 	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	go func() {
+		defer failure.Tell()
 		defer close(done)
 		if err := page.Run(own); err != nil {
 			d.log.Error("page: " + err.Error())
@@ -376,6 +378,7 @@ func (d *services) ledgerLoop(ctx context.Context) {
 
 // every does something once a period until ctx ends.
 func every(ctx context.Context, period time.Duration, do func()) {
+	defer failure.Tell()
 	t := time.NewTicker(period)
 	defer t.Stop()
 	for {

@@ -215,6 +215,9 @@ func Run(ctx context.Context, path string, f Options, stdout, stderr io.Writer) 
 	if err := said.result(res, f.out, nil); err != nil {
 		return err
 	}
+	if res.Panic != nil {
+		return res.Panic
+	}
 	if ctx.Err() != nil && res.Interrupted {
 		return report.ExitWith(report.Interrupted, errors.New("interrupted: these are the best values so far, not the optimum"))
 	}

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"hilrig/engine/failure"
 	"hilrig/hil"
 	"hilrig/hil/device"
 	"hilrig/hil/ring"
@@ -130,6 +131,7 @@ func (b *body) tick(epoch uint16) {
 // prepare makes parameter blocks ready beside the tick, one after the other: while one waits to be adopted the newest waits in the mailbox.
 // The core collects no garbage (rt.Settle), so what a block leaves stays: 6 kB.
 func (b *body) prepare(role hil.Tuned) {
+	defer failure.Tell()
 	var p hil.Params
 	var rest rt.Rest
 	for !b.stop.Load() {
@@ -147,6 +149,7 @@ func (b *body) prepare(role hil.Tuned) {
 // housekeeping looks for the supervisor's word to end, and publishes the counters of the devices ten times a second, beside the tick
 // and without allocating.
 func (b *body) housekeeping() {
+	defer failure.Tell()
 	var st [device.MaxDevices]device.Stats
 	var rest rt.Rest
 	for k := 0; !b.stop.Load(); k++ {
@@ -196,6 +199,10 @@ func Core(assemble func(config []byte) (*Assembly, error)) int {
 		sh.words.State.Store(coreFailed)
 		return code
 	}
+	failure.Handle(func(p *failure.Panic) { // the supervisor says it, and makes the rig safe
+		os.Exit(fail(1, errors.New(p.Report())))
+	})
+	defer failure.Tell()
 	config, err := readAll(os.NewFile(boot.Extra[0], "config"))
 	if err != nil {
 		return fail(1, fmt.Errorf("configuration from the supervisor: %w", err))
@@ -259,6 +266,7 @@ func Core(assemble func(config []byte) (*Assembly, error)) int {
 
 // watch ends the loop when the supervisor is lost (after a few ticks in TRIP that send safe values) or asks for the end.
 func (b *body) watch(life *rt.LifeLine, lost chan<- string) {
+	defer failure.Tell()
 	<-life.Ended()
 	if life.Lost() {
 		b.out.silence.Store(rt.Now() - b.sh.words.Beat.Load())

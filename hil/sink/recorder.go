@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"hilrig/engine/failure"
 	"hilrig/hil"
 	"hilrig/hil/rt"
 )
@@ -314,6 +315,7 @@ func (rec *Recorder) handOver() {
 
 // disk writes chunks in the order they were gathered. It syncs when it has caught up, at the latest after opt.Chunk.
 func (rec *Recorder) disk() {
+	defer failure.Tell()
 	defer close(rec.diskDone)
 	synced := time.Now()
 	for c := range rec.full {
