@@ -25,11 +25,15 @@ type Options struct {
 	SingleProcess bool   // the loop runs in this process: not real time
 	Arm           bool   // arm and run as soon as the rig is ready (the demo, --arm)
 	UntilTrip     bool   // end the run at the first trip
+	Reset         bool   // a person wants what the run before left latched to be reset
 	Sinks         []Sink
 	Emit          func(hil.Event)
-	Kept          func(p hil.Params, from string, t int64) // a parameter block came into force, and who asked for it
-	Row           func(*hil.Row)                           // sees every row in the pump, must not block
-	Up            func(pid int, fifo bool)                 // a core has begun to tick; may be nil
+	Before        hil.Before                      // what the run before left
+	Latched       func()                          // something latched or was reset, for the next run: see Left; must not block; may be nil
+	Offered       func(p hil.Params, t int64)     // a parameter block goes to the tick; for the recording
+	InForce       func(p hil.Params, from string) // … is in force, and who asked for it
+	Row           func(*hil.Row)                  // sees every row in the pump, must not block
+	Up            func(pid int, fifo bool)        // a core has begun to tick; may be nil
 }
 
 // Supervisor starts the core, watches it, pumps its rows to the sinks, and brings the rig to rest when the core is lost.
@@ -41,6 +45,7 @@ type Supervisor struct {
 	info     *hil.Info
 
 	fan  []*ring.Writer[hil.Row]
+	hand *handOver    // to the next core
 	kept *device.Kept // the core's ports, for safe frames when it is dead
 
 	epoch   uint16
@@ -63,15 +68,37 @@ var (
 
 // New prepares a supervisor; nothing runs yet.
 func New(a *Assembly, info *hil.Info, o Options) *Supervisor {
-	s := &Supervisor{a: a, o: o, info: info, commands: newCommands(a), kept: device.NewKept()}
+	s := &Supervisor{a: a, o: o, info: info, commands: newCommands(a), kept: device.NewKept(), hand: newHandOver(a, o.Before)}
 	s.events = &rowEvents{emit: o.Emit, wall: info.Wall, schema: &a.Schema, levels: newLevelEvents(&a.Schema)}
-	s.commands.kept = func(p hil.Params, from string) {
-		if o.Kept != nil {
-			o.Kept(p, from, rt.Now())
+	s.commands.offered = func(p hil.Params) {
+		if o.Offered != nil {
+			o.Offered(p, rt.Now())
 		}
 	}
+	s.commands.inForce = func(p hil.Params, from string) {
+		if o.InForce != nil {
+			o.InForce(p, from)
+		}
+	}
+	s.commands.latch = s.latchEstop
 	s.commands.disconnect()
 	return s
+}
+
+// Left is what the next run must know: what is latched, and the heat of the windings.
+func (s *Supervisor) Left() hil.Before { return s.hand.now() }
+
+// latchEstop keeps an emergency stop while no core runs: the next one begins in it.
+func (s *Supervisor) latchEstop() {
+	s.hand.estop()
+	s.event("error", "ESTOP", "emergency stop while no core runs: the next one begins in ESTOP")
+	s.tellLatched()
+}
+
+func (s *Supervisor) tellLatched() {
+	if s.o.Latched != nil {
+		s.o.Latched()
+	}
 }
 
 // Command is the way in for MQTT, the page and the command line.
@@ -84,6 +111,12 @@ func (s *Supervisor) Link(i int) device.Stats {
 	s.linkMu.Lock()
 	defer s.linkMu.Unlock()
 	return s.links[i]
+}
+
+// CoreHeap is the size of the core's heap in bytes, which only grows: 0 while no core runs.
+func (s *Supervisor) CoreHeap() (bytes float64) {
+	s.commands.linked(func(c *coreLink) { bytes = float64(c.words.Heap.Load()) })
+	return bytes
 }
 
 // Mode is the mode of the newest row.
@@ -197,8 +230,13 @@ func (s *Supervisor) incarnation(ctx context.Context, arm bool) ending {
 	}
 	defer func() { h.busy.Wait(); h.free() }()
 	orders := h.sh.orders.Writer()
-	s.commands.connect(func(o order) bool { return orders.Push(&o) }, h.sh.params.Publish)
-	defer s.commands.disconnect()
+	s.commands.connect(&coreLink{post: func(o order) bool { return orders.Push(&o) }, publish: h.sh.params.Publish, words: h.sh.words})
+	defer func() {
+		s.commands.disconnect()
+		if h.sh.words.pressed[0].Load() != 0 { // pressed, and the core is gone before it took it
+			s.latchEstop()
+		}
+	}()
 
 	cause, ended := s.pump(ctx, h, arm)
 	if ended {
@@ -243,6 +281,8 @@ func (s *Supervisor) startCore() (*handle, error) {
 		return nil, err
 	}
 	sh.words.Beat.Store(rt.Now())
+	sh.words.Before = s.hand.now()
+	s.commands.handOn(sh.params.Publish)
 	conf, err := ring.CreateMemory("hil-config", len(s.o.Config))
 	if err != nil {
 		mem.Close()
@@ -283,6 +323,8 @@ func (s *Supervisor) startCore() (*handle, error) {
 // startHere runs the loop on a goroutine of this process.
 func (s *Supervisor) startHere(ctx context.Context) (*handle, error) {
 	sh := heapShared(s.a.Schema.Rate, s.epoch)
+	sh.words.Before = s.hand.now()
+	s.commands.handOn(sh.params.Publish)
 	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	b, err := newBody(own, s.a, sh, func(int, *device.Options) {})
 	if err != nil {
@@ -331,6 +373,7 @@ func (s *Supervisor) pump(ctx context.Context, h *handle, arm bool) (cause strin
 		asked    bool
 		ready    bool
 		armStep  int
+		reset    bool
 		stall    = stallTime
 		started  = time.Now()
 	)
@@ -413,6 +456,10 @@ func (s *Supervisor) pump(ctx context.Context, h *handle, arm bool) (cause strin
 		}
 
 		// arm and run, one step at a time as the guard gets there
+		if s.o.Reset && !reset && s.epoch == 1 && s.Mode().Latched() && !asked {
+			reset = true
+			go s.commands.Do(ctx, hil.Command{Name: "reset", From: "local"})
+		}
 		if arm && !asked {
 			switch m := s.Mode(); {
 			case armStep == 0 && m == hil.Ready:
@@ -479,6 +526,9 @@ func (s *Supervisor) drain(rows *ring.Reader[hil.Row]) {
 	for rows.Pop(&r) {
 		s.events.row(&r)
 		s.commands.seen(&r)
+		if s.hand.row(&r) {
+			s.tellLatched()
+		}
 		s.lastMode.Store(uint32(r.Mode))
 		s.rows.Add(1)
 		if s.o.Row != nil {
