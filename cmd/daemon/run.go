@@ -170,7 +170,11 @@ func play(ctx context.Context, out io.Writer, screen *report.Redrawn, bus *event
 	d.sup.Store(sup)
 	keeping, stopKeeping := context.WithCancel(context.Background())
 	kept := make(chan struct{})
-	go func() { defer close(kept); latch.run(keeping, sup.Left) }()
+	go func() {
+		defer failure.Tell()
+		defer close(kept)
+		latch.run(keeping, sup.Left)
+	}()
 	if o.Ballast > 0 {
 		go ballast(ctx, o.Ballast)
 	}
@@ -209,7 +213,7 @@ func (d *services) outcome(err error, arm, interrupted bool) error {
 	case errors.Is(err, daemon.ErrDevice):
 		return report.ExitWith(report.Unavailable, err)
 	case errors.Is(err, daemon.ErrTrip):
-		return report.ExitWith(report.Trip, err)
+		return report.ExitWith(report.Trip, fmt.Errorf("%w\n     %s", err, report.AsStarted(d.afterTrip(sup.TripCause(), true))))
 	case err != nil:
 		return err
 	case sup.Lost():

@@ -128,6 +128,9 @@ func (s *Supervisor) Rows() uint64 { return s.rows.Load() }
 // Ran tells whether the rig was ever energised. To be asked when Run has returned, as Lost.
 func (s *Supervisor) Ran() bool { return s.events.ran }
 
+// TripCause is why the rig tripped last. To be asked when Run has returned.
+func (s *Supervisor) TripCause() hil.Cause { return s.events.cause }
+
 // Lost tells whether a core died, hung, or did not end when it was asked to.
 func (s *Supervisor) Lost() bool { return s.lost }
 
