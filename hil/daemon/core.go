@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"hilrig/engine/failure"
 	"hilrig/hil"
 	"hilrig/hil/device"
 	"hilrig/hil/ring"
@@ -30,7 +31,8 @@ type outside struct {
 	before hil.Before // what the core or the run before left
 
 	reconnects [device.MaxDevices]uint64 // seen by the tick before
-	away       int                       // place in X of the age of the device that is gone; −1: none is
+	away       int                       // place in X of the age of the device that is gone, or takes no commands; −1: none is
+	devices    int                       // how many there are
 	silence    atomic.Int64              // ns  of the supervisor when it was found missing
 	mode       atomic.Uint32             // the guard's mode after the last tick
 	ticks      atomic.Uint64
@@ -47,6 +49,19 @@ func (o *outside) Flags() hil.Flags {
 	}
 	if !ok {
 		f |= hil.FlagLinkDown
+	}
+	if ok {
+		for i := range o.devices {
+			switch said, _ := o.rig.Confirmation(i); said {
+			case device.RefusedCommand:
+				f |= hil.FlagCommandRefused
+			case device.UnansweredCommand:
+				f |= hil.FlagCommandLost
+			default:
+				continue
+			}
+			away = o.rig.AgeAt(i)
+		}
 	}
 	o.reconnects, o.away = n, away
 	return f
@@ -128,7 +143,7 @@ func newBody(ctx context.Context, a *Assembly, sh *shared, edit func(i int, o *d
 		return nil, err
 	}
 	b := &body{a: a, sh: sh, rig: rig, done: make(chan struct{})}
-	b.out = &outside{orders: sh.orders.Reader(), words: sh.words, rig: rig, before: sh.words.Before}
+	b.out = &outside{orders: sh.orders.Reader(), words: sh.words, rig: rig, before: sh.words.Before, devices: len(a.Ports)}
 	if a.DryRun {
 		b.out.steady |= hil.FlagDryRun
 	}
@@ -169,6 +184,7 @@ func (b *body) tick(epoch uint16) {
 // prepare makes parameter blocks ready beside the tick, one after the other. The core collects no garbage (rt.Settle): a block is made in place
 // of one that is in force no more, see axis.Prepared.
 func (b *body) prepare(role hil.Tuned) {
+	defer failure.Tell()
 	var p hil.Params
 	var rest rt.Rest
 	for !b.stop.Load() {
@@ -195,6 +211,7 @@ func (b *body) ready(role hil.Tuned, p *hil.Params) {
 // housekeeping looks for the supervisor's word to end, and publishes the counters of the devices ten times a second, beside the tick
 // and without allocating.
 func (b *body) housekeeping() {
+	defer failure.Tell()
 	var st [device.MaxDevices]device.Stats
 	var rest rt.Rest
 	heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}} // read without stopping anything
@@ -249,6 +266,10 @@ func Core(assemble func(config []byte) (*Assembly, error)) int {
 		sh.words.State.Store(coreFailed)
 		return code
 	}
+	failure.Handle(func(p *failure.Panic) { // the supervisor says it, and makes the rig safe
+		os.Exit(fail(1, errors.New(p.Report())))
+	})
+	defer failure.Tell()
 	config, err := readAll(os.NewFile(boot.Extra[0], "config"))
 	if err != nil {
 		return fail(1, fmt.Errorf("configuration from the supervisor: %w", err))
@@ -312,6 +333,7 @@ func Core(assemble func(config []byte) (*Assembly, error)) int {
 
 // watch ends the loop when the supervisor is lost (after a few ticks in TRIP that send safe values) or asks for the end.
 func (b *body) watch(life *rt.LifeLine, lost chan<- string) {
+	defer failure.Tell()
 	<-life.Ended()
 	if life.Lost() {
 		b.out.silence.Store(rt.Now() - b.sh.words.Beat.Load())

@@ -30,12 +30,16 @@ type rowEvents struct {
 	lateTold    int64      // ns  when late ticks were told last; 0: never
 	lateAt      int64      // ns  of the newest one
 	ran         bool       // the rig was energised
-	tripped     string     // why it tripped last
+	tripped     string     // why it tripped last …
+	cause       hil.Cause  // … of it
 	refused     uint64     // ticks with samples that were not taken …
 	refusedFrom int64      // ns  … since then
 	requests    []repeated // that were refused
 	holds       repeated   // for a sick sensor
 	holdTold    bool       // the newest one was told
+	notOff      bool       // a drive was not off in the newest row
+	offs        repeated   // of it
+	offTold     bool       // the newest of them was told
 }
 
 // repeated is something that is told at once, and then once a second, with the number of times, for as long as it goes on.
@@ -168,11 +172,21 @@ func (w *rowEvents) row(r *hil.Row) {
 		}
 	}
 	if r.Flags&hil.FlagLatched != 0 {
-		w.tripped = r.Why(w.schema)
+		w.tripped, w.cause = r.Why(w.schema), r.Cause
 		w.event(r, "error", "LATCHED", fmt.Sprintf("mode %s (%s): the core or the run before ended so. Find out why, then reset", r.Mode, w.tripped))
 		w.begun, w.mode = true, r.Mode
 	}
 	w.repeats(r)
+	if now := r.Flags&hil.FlagNotOff != 0; now != w.notOff {
+		w.notOff = now
+		if text := notOff(r, w.schema); now {
+			if w.offTold = w.offs.again(r.T, text); w.offTold {
+				w.event(r, "error", "NOT_OFF", fmt.Sprintf("mode %s: %s", r.Mode, text))
+			}
+		} else if w.offTold {
+			w.event(r, "info", "OFF", fmt.Sprintf("mode %s: nothing tells any more that a drive is not off", r.Mode))
+		}
+	}
 	if (!w.begun || r.Mode != w.mode) && !w.chatters(r) {
 		level := "info"
 		text := fmt.Sprintf("mode %s", r.Mode)
@@ -185,7 +199,7 @@ func (w *rowEvents) row(r *hil.Row) {
 		if r.Mode == hil.Trip || r.Mode == hil.Estop {
 			level = "error"
 			w.Trips++
-			w.tripped = r.Why(w.schema)
+			w.tripped, w.cause = r.Why(w.schema), r.Cause
 		} else if r.Mode == hil.Hold && r.Cause != hil.CauseCommand {
 			level = "warn"
 		}
@@ -230,6 +244,9 @@ func (w *rowEvents) repeats(r *hil.Row) {
 		if text := w.requests[i].due(r.T); text != "" {
 			w.event(r, "warn", "REFUSED", text)
 		}
+	}
+	if text := w.offs.due(r.T); text != "" {
+		w.event(r, "error", "NOT_OFF", text)
 	}
 	if text := w.holds.due(r.T); text != "" {
 		w.event(r, "warn", "CHATTER", "from RUN to HOLD and back, "+text+". The sensor is blind again and again: its wiring, its rate. More than guard.hold_time of it within a second trips")

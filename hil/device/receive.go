@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"time"
 
+	"hilrig/engine/failure"
 	"hilrig/hil/rt"
 	"hilrig/hil/wire"
 )
@@ -12,6 +13,7 @@ import (
 // receive is the receiving thread: read, stamp, decode, hand over; on loss of the port, open it anew. It never touches
 // the sending side, so a peer that does not read cannot stop it.
 func (l *line) receive(c *conn) {
+	defer failure.Tell()
 	runtime.LockOSThread() // and never unlock: the thread ends with the goroutine
 	defer l.wg.Done()
 	buf := make([]byte, 4096)
@@ -113,7 +115,7 @@ func (l *line) accept(arrived int64) {
 		l.board.reconnects.Add(l.clock.reboots - was)
 		l.board.clock(&l.clock)
 		// believe the line only for a frame that it describes
-		if h := l.clock.host(); l.clock.n > 0 && l.clock.raw == l.frame.Time && h <= stamp && stamp-h < 1e9 {
+		if h := l.clock.host(); l.clock.n > 0 && !l.clock.wild && l.clock.raw == l.frame.Time && h <= stamp && stamp-h < 1e9 {
 			stamp = h
 		}
 	}
@@ -132,6 +134,7 @@ func (l *line) accept(arrived int64) {
 		}
 	}
 	l.board.newest.Store(l.news.Stamp)
+	l.board.arrived.Store(l.news.N)
 	l.pace.publish(stamp, l.news.N)
 }
 
