@@ -326,6 +326,9 @@ func (d *services) link() map[string]float64 {
 
 // losses are what did not get through, for the health report.
 func (d *services) losses(add func(string, float64)) {
+	if d.bus.outlets != nil {
+		add("log_lines_lost", float64(d.bus.outlets.State().Lost))
+	}
 	if d.sup.Load() != nil {
 		add("rows_dropped", float64(d.sup.Load().LostRows()))
 	}

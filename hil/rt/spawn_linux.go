@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// StartCore starts a core that calls Boot. It is in a process group of its own, so that Ctrl-C reaches the supervisor
-// alone, and it learns of this process's end by a signal and by the end of a pipe.
+// StartCore starts a core that calls Boot. It is in a session of its own, so that Ctrl-C reaches the supervisor alone and that a core at
+// ordinary priority is scheduled as a group of its own, and it learns of this process's end by a signal and by the end of a pipe.
 //
 // Errors: an impossible spec, a program that cannot be started. What the core says about itself comes through the shared
 // memory, its end through Done.
@@ -43,7 +43,7 @@ func StartCore(s CoreSpec) (*Core, error) {
 	if s.Stderr != nil {
 		cmd.Stderr = s.Stderr
 	}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: unix.SIGUSR1}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: unix.SIGUSR1}
 	if s.user != nil {
 		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: *s.user, Gid: *s.user, NoSetGroups: true}
 	}
