@@ -257,9 +257,20 @@ func Core(assemble func(config []byte) (*Assembly, error)) int {
 	return 0
 }
 
+// termWait is how long the core, told to end by a signal, waits for its supervisor to stop the rig: whoever ends a group, a service or a
+// container tells all its processes.
+const termWait = 4e9 // ns
+
 // watch ends the loop when the supervisor is lost (after a few ticks in TRIP that send safe values) or asks for the end.
 func (b *body) watch(life *rt.LifeLine, lost chan<- string) {
 	<-life.Ended()
+	var rest rt.Rest
+	for until := rt.Now() + termWait; !life.Lost() && !b.stop.Load() && rt.Now() < until; rest.Due() {
+		rt.SleepUntil(rt.Now()+5e6, 0)
+	}
+	if b.stop.Load() {
+		return
+	}
 	if life.Lost() {
 		b.out.silence.Store(rt.Now() - b.sh.words.Beat.Load())
 		b.out.raise(hil.FlagSupLost)
