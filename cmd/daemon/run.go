@@ -131,6 +131,9 @@ func unlessInterrupted(err error, interrupted bool) error {
 	return err
 }
 
+// visitors is the share of one processor up to which this process works for those who ask from outside: page, broker.
+const visitors = 0.5
+
 // play runs an assembly with its sinks until ctx ends. Without services it did not come so far.
 func play(ctx context.Context, out io.Writer, screen *report.Redrawn, bus *eventBus, cfg *configs.Config, a *daemon.Assembly, hand Handover, ready ReadyLine, o RunOptions) (*services, error) {
 	config, err := cfg.Redacted().Marshal() // recorded and handed to the core, neither of which needs a password
@@ -140,7 +143,7 @@ func play(ctx context.Context, out io.Writer, screen *report.Redrawn, bus *event
 	info := hil.Info{Run: RunID(time.Now()), Version: report.Version(), ConfigHash: cfg.Hash(), Config: config, Schema: a.Schema, Start: time.Now(), Mono: rt.Now(), DryRun: o.DryRun}
 
 	log := bus.log
-	d := &services{cfg: cfg, info: &info, bus: bus, log: log, a: a, plant: hand.Plant}
+	d := &services{cfg: cfg, info: &info, bus: bus, log: log, a: a, plant: hand.Plant, share: rt.NewShare(visitors)}
 	for _, name := range a.Schema.Axes() {
 		d.live = append(d.live, sink.NewLiveRows(&a.Schema, name))
 	}

@@ -22,6 +22,7 @@ import (
 	"hilrig/hil/dashboard"
 	"hilrig/hil/device"
 	"hilrig/hil/ring"
+	"hilrig/hil/rt"
 	"hilrig/hil/sink"
 )
 
@@ -42,6 +43,7 @@ type services struct {
 	pub      *sink.Publisher
 	page     *dashboard.Server
 	ledger   *daemon.Ledger
+	share    *rt.Share // of one processor, for those who ask from outside
 	sinks    []daemon.Sink
 	fifo     atomic.Bool
 	mu       sync.Mutex
@@ -104,7 +106,7 @@ func (d *services) openMQTT(ctx context.Context, ready *ReadyLine) error {
 		Commander: d.command, Metrics: d.metrics, Emit: d.bus.emit, Log: d.log,
 	}
 	if m.Broker == "" {
-		b, err := sink.StartBroker(sink.BrokerOptions{Listen: m.Listen, Prefix: m.Prefix, Rig: d.cfg.Rig.Name, Operator: m.Operator, Log: d.log})
+		b, err := sink.StartBroker(sink.BrokerOptions{Listen: m.Listen, Prefix: m.Prefix, Rig: d.cfg.Rig.Name, Operator: m.Operator, Share: d.share, Log: d.log})
 		if err != nil {
 			return report.ExitWith(report.Unavailable, err)
 		}
@@ -136,7 +138,7 @@ func (d *services) openMQTT(ctx context.Context, ready *ReadyLine) error {
 // openPage starts the HTTP server.
 func (d *services) openPage(ctx context.Context, ready *ReadyLine) error {
 	opt := dashboard.Options{
-		Web: d.cfg.Web, Info: *d.info, Prefix: d.cfg.MQTT.Prefix, Command: d.command, Log: d.log,
+		Web: d.cfg.Web, Info: *d.info, Prefix: d.cfg.MQTT.Prefix, Command: d.command, Share: d.share, Log: d.log,
 		Params: d.params,
 		Health: func() []byte { h := d.metrics.Health(); return h.AppendJSON(nil) },
 	}
@@ -331,6 +333,7 @@ func (d *services) losses(add func(string, float64)) {
 	}
 	if d.sup.Load() != nil {
 		add("rows_dropped", float64(d.sup.Load().LostRows()))
+		add("supervisor_gap_max_ms", float64(d.sup.Load().Gap().Microseconds())/1e3)
 	}
 	if d.recorder != nil {
 		add("record_rows_lost", float64(d.recorder.Stats().Lost))

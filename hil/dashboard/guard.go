@@ -6,6 +6,8 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+
+	"hilrig/hil"
 )
 
 // guard stands before every request: it refuses hosts that are not ours and origins that are not this page, and sets the
@@ -30,8 +32,17 @@ func (s *Server) guard(next http.Handler) http.Handler {
 			http.Error(w, "refused: the request comes from another site", http.StatusForbidden)
 			return
 		}
+		if s.opt.Share != nil && !stops(r) {
+			s.opt.Share.Wait(r.Context())
+		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// stops tells whether a request is an order that makes the rig safer: it never waits.
+func stops(r *http.Request) bool {
+	q, _ := hil.ParseRequest(strings.TrimPrefix(r.URL.Path, "/api/cmd/"))
+	return r.Method == http.MethodPost && q.Safer()
 }
 
 // contentPolicy lets the page load its own files, open its own WebSocket and, if there is one, that of the broker.

@@ -33,6 +33,7 @@ import (
 	"time"
 
 	"hilrig/hil"
+	"hilrig/hil/rt"
 	"hilrig/hil/sink"
 )
 
@@ -68,7 +69,8 @@ type Options struct {
 
 	Axes []Axis // what is known of each axis beside its estimates
 
-	Log *slog.Logger // nil: slog.Default()
+	Share *rt.Share    // what requests but stops wait for; nil: nothing
+	Log   *slog.Logger // nil: slog.Default()
 }
 
 // Limits of the server. A page needs a handful of small requests; whatever is slower or larger than this is not a page.

@@ -60,12 +60,11 @@ func stage1(o order) error {
 	return fmt.Errorf("core: execute itself again: %w", err)
 }
 
-// bestOrdinary asks for what mostly needs no privilege: wake-ups on time, a short slice, a share of the session above others'. Threads inherit both. What the
+// bestOrdinary asks for what needs no privilege: wake-ups on time and a short slice. Threads inherit both. What the
 // kernel does not know it ignores; stage 2 looks at what became of it.
 func bestOrdinary() {
 	unix.Prctl(unix.PR_SET_TIMERSLACK, ordinarySlack, 0, 0, 0)
 	shortSlice(0)
-	preferSession()
 }
 
 // shortSlice asks for ordinarySlice on a thread of the ordinary class.

@@ -85,19 +85,14 @@ const preferred = -15
 
 // Prefer puts every thread of this process, and those that they start later, above other ordinary work, and so the scheduling
 // group of its session if it has one of its own: a supervisor that does not get to beat is a core that trips, and a rig that
-// starves stops sending. Without the privilege only a short time slice is had (Linux 6.12), with which a thread that wakes up is put
+// starves stops sending. A session that others share is left alone, since its group would lift all of them, over the kernel's
+// own workers too. Without the privilege only a short time slice is had (Linux 6.12), with which a thread that wakes up is put
 // before one that computes.
 func Prefer() {
 	eachThread(func(tid int) error {
 		unix.Setpriority(unix.PRIO_PROCESS, tid, preferred)
 		return shortSlice(tid)
 	})
-	preferSession()
-}
-
-// preferSession does so to the session that this process leads. One that others share is left alone, since its group would lift all of
-// them, over the kernel's own workers too.
-func preferSession() {
 	if sid, err := unix.Getsid(0); err == nil && sid == os.Getpid() {
 		os.WriteFile("/proc/self/autogroup", []byte(fmt.Sprint(preferred)), 0)
 	}
