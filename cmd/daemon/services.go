@@ -112,7 +112,7 @@ func (d *services) openMQTT(ctx context.Context, ready *ReadyLine) error {
 		}
 		d.broker = b
 		d.closers = append(d.closers, func() { b.Close() })
-		opt.Broker = b.URL()
+		opt.Broker, opt.Sole = b.URL(), true
 		opt.User, opt.Password = b.Login()
 		if m.Operator == "" {
 			d.log.Info("MQTT broker", "address", b.Addr(), "read", "user viewer, no password", "commands", "user operator, password "+b.Operator())

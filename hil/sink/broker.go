@@ -78,6 +78,7 @@ type mochi struct {
 	operator string
 	ws       *wsListener
 	share    *rt.Share
+	log      *slog.Logger
 	ctx      context.Context // ends with Close
 	end      context.CancelFunc
 
@@ -112,7 +113,7 @@ func StartBroker(o BrokerOptions) (Broker, error) {
 	caps.MaximumPacketSize = maxPacket
 	caps.MaximumSessionExpiryInterval = idleSession
 	b := &mochi{addr: ln.Addr(), rig: o.login, operator: o.Operator, ws: &wsListener{}, conns: make(map[*conn]struct{}), seated: make(map[string]int)}
-	b.share = o.Share
+	b.share, b.log = o.Share, o.Log
 	b.ctx, b.end = context.WithCancel(context.Background())
 	b.server = mqtt.New(&mqtt.Options{
 		Capabilities:           caps,
