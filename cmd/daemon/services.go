@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -42,6 +41,7 @@ type services struct {
 	broker   sink.Broker
 	pub      *sink.Publisher
 	page     *dashboard.Server
+	stream   atomic.Pointer[sink.Stream] // of the page; nil: there is no page
 	ledger   *daemon.Ledger
 	share    *rt.Share // of one processor, for those who ask from outside
 	sinks    []daemon.Sink
@@ -153,12 +153,17 @@ func (d *services) openPage(ctx context.Context, ready *ReadyLine) error {
 	for i := range d.cfg.Axes {
 		opt.Axes = append(opt.Axes, d.pageAxis(&d.cfg.Axes[i]))
 	}
-	switch {
-	case d.broker != nil:
+	if d.broker != nil {
 		opt.MQTT = d.broker.Handler()
-	case strings.HasPrefix(d.cfg.MQTT.Broker, "ws"):
-		opt.BrokerURL = d.cfg.MQTT.Broker
 	}
+	stream, err := sink.NewStream(sink.StreamOptions{Info: d.info, Batch: d.cfg.MQTT.Batch, Estimate: d.cfg.MQTT.Estimate, Health: opt.Health})
+	if err != nil {
+		return report.ExitWith(report.Invalid, err)
+	}
+	d.stream.Store(stream)
+	opt.Stream = stream
+	d.bus.subscribe(stream.Event)
+	d.sinks = append(d.sinks, func(ctx context.Context, rows *ring.Reader[hil.Row]) error { return stream.Run(ctx, rows) })
 	page, err := dashboard.New(opt)
 	if err != nil {
 		return report.ExitWith(report.Unavailable, err)
@@ -306,8 +311,16 @@ func (d *services) tell(p *hil.Params, from string) {
 	}
 	d.inForce.Store(&body)
 	d.block.Store(p)
+	d.publish(sink.KeptParams, body)
+}
+
+// publish sends a message on a topic that is kept, to the broker and to the pages.
+func (d *services) publish(topic sink.Kept, body []byte) {
 	if d.pub != nil {
-		d.pub.Tell(sink.KeptParams, body)
+		d.pub.Tell(topic, body)
+	}
+	if s := d.stream.Load(); s != nil {
+		s.Tell(topic.String(), body)
 	}
 }
 

@@ -45,15 +45,9 @@ func stops(r *http.Request) bool {
 	return r.Method == http.MethodPost && q.Safer()
 }
 
-// contentPolicy lets the page load its own files, open its own WebSocket and, if there is one, that of the broker.
-func contentPolicy(broker string) string {
-	connect := "'self'"
-	if u, err := url.Parse(broker); broker != "" && err == nil {
-		connect += " " + u.Scheme + "://" + u.Host
-	}
-	return "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; " +
-		"frame-ancestors 'none'; connect-src " + connect
-}
+// contentPolicy lets the page load its own files and open its own WebSocket.
+const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; " +
+	"frame-ancestors 'none'; connect-src 'self'"
 
 // policyFor adds the WebSocket of this very host: not every browser counts ws: as 'self'. ownHost has vouched for the name
 // by the time a browser reads the header; anything that is not a plain host:port is left out.

@@ -82,7 +82,9 @@ func TestPublisherTopics(t *testing.T) {
 	}
 
 	made := end()
-	seen.wait(t, "offline", func(m received) bool { return m.topic == "hil/bench/status" && strings.Contains(string(m.body), `"offline"`) })
+	seen.wait(t, "offline", func(m received) bool {
+		return m.topic == "hil/bench/status" && strings.Contains(string(m.body), `"offline"`)
+	})
 	checkSequence(t, seen, made)
 	if s := p.Stats(); s.Sent != made || s.Dropped+s.Unconfirmed+s.RingDropped+s.Gaps != 0 {
 		t.Errorf("%+v of %d rows", s, made)
@@ -206,7 +208,9 @@ func TestReconnection(t *testing.T) {
 	}
 	until(t, "the event", func() bool { return strings.HasSuffix(codes(), "BROKER_UP") })
 	made := end()
-	seen.wait(t, "offline", func(m received) bool { return m.topic == "hil/bench/status" && strings.Contains(string(m.body), `"offline"`) })
+	seen.wait(t, "offline", func(m received) bool {
+		return m.topic == "hil/bench/status" && strings.Contains(string(m.body), `"offline"`)
+	})
 	last := uint64(0)
 	for _, seq := range sequence(t, seen) {
 		if seq <= last {
@@ -245,7 +249,9 @@ func TestLastWill(t *testing.T) {
 		t.Fatal(err)
 	}
 	status := func(text string) func(received) bool {
-		return func(m received) bool { return m.topic == "hil/bench/status" && strings.Contains(string(m.body), `"state":"`+text+`"`) }
+		return func(m received) bool {
+			return m.topic == "hil/bench/status" && strings.Contains(string(m.body), `"state":"`+text+`"`)
+		}
 	}
 	seen.wait(t, "online", status("online"))
 	child.Process.Kill()
@@ -272,7 +278,9 @@ func TestEventsWaitForTheConnection(t *testing.T) {
 	for i := range 10 {
 		p.Event(hil.Event{Time: time.Now(), Level: "info", Code: "DURING", Text: fmt.Sprint(i)})
 	}
-	seen.wait(t, "the last will", func(m received) bool { return m.topic == "hil/bench/status" && strings.Contains(string(m.body), `"offline"`) })
+	seen.wait(t, "the last will", func(m received) bool {
+		return m.topic == "hil/bench/status" && strings.Contains(string(m.body), `"offline"`)
+	})
 	way.open(b.Addr())
 	seen.wait(t, "the last event", func(m received) bool { return strings.Contains(string(m.body), `"code":"DURING","text":"9"`) })
 	end()
