@@ -286,7 +286,7 @@ func (s *scaling) judge(least float64) Finding {
 
 // delays compares a balance with that under the command of some time before: mean squares of what is left over.
 type delays struct {
-	ring    [64]float64 // commands, spaced
+	ring    [1 + delaySteps*delayStep]float64 // commands, spaced
 	newest  int
 	filled  int
 	part    float64             // s  since the newest
