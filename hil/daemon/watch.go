@@ -23,6 +23,7 @@ type rowEvents struct {
 	late   burst
 	stat   steal
 	levels []levelEvents
+	feeds  []feedForwardEvents
 	Trips  uint64
 
 	minute      burst
@@ -153,6 +154,9 @@ func (w *rowEvents) row(r *hil.Row) {
 	w.samples(r)
 	for i := range w.levels {
 		w.levels[i].row(w, r)
+	}
+	for i := range w.feeds {
+		w.feeds[i].row(w, r)
 	}
 	if down := r.Flags&hil.FlagLinkDown != 0; down != w.link {
 		w.link = down
