@@ -8,7 +8,9 @@ type blindTime struct {
 }
 
 // newBlindTime looks back a second, or twice the tolerated time (ns) where that is longer.
-func newBlindTime(tolerated int64) blindTime { return blindTime{width: max(1e9, 2*tolerated) / int64(len(blindTime{}.slots))} }
+func newBlindTime(tolerated int64) blindTime {
+	return blindTime{width: max(1e9, 2*tolerated) / int64(len(blindTime{}.slots))}
+}
 
 // add counts a stretch (ns) that ends at t (ns), and gives the sum.
 func (b *blindTime) add(t, stretch int64) (sum int64) {
