@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"hilrig/configs"
+	"hilrig/engine/failure"
 	"hilrig/hil"
 	"hilrig/hil/axis"
 	"hilrig/hil/sink"
@@ -119,9 +120,8 @@ func (f *fitter) publish(i int, topic sink.Kept, v any) {
 	if string(body) == string(f.text[i]) {
 		return
 	}
-	if f.text[i] = body; f.d.pub != nil {
-		f.d.pub.Tell(topic, body)
-	}
+	f.text[i] = body
+	f.d.publish(topic, body)
 }
 
 // texts are status and result as JSON.
@@ -192,7 +192,10 @@ func (f *fitter) start(o hil.Identify) error {
 	every := j.every.Seconds()
 	f.status = identify.Status{State: "waiting", Axis: j.axis.Name, Way: j.way, Law: j.methods.Law(j.law), Window: &j.window, Every: &every}
 	f.tell()
-	f.wg.Go(func() { f.run(ctx, j) })
+	f.wg.Go(func() {
+		defer failure.Tell()
+		f.run(ctx, j)
+	})
 	return nil
 }
 
@@ -274,11 +277,7 @@ func (f *fitter) run(ctx context.Context, j *fitJob) {
 	}()
 	for {
 		begin := time.Now()
-		part, err := f.await(ctx, j)
-		var r *fitResult
-		if err == nil {
-			r, err = f.fit(ctx, j, part)
-		}
+		r, err := f.attempt(ctx, j)
 		if ctx.Err() != nil {
 			return
 		}
@@ -301,6 +300,16 @@ func (f *fitter) run(ctx context.Context, j *fitJob) {
 			return
 		}
 	}
+}
+
+// attempt waits for what is to be fitted, and fits it. A panic is a fit that failed.
+func (f *fitter) attempt(ctx context.Context, j *fitJob) (r *fitResult, err error) {
+	defer failure.Catch(&err)
+	part, err := f.await(ctx, j)
+	if err != nil {
+		return nil, err
+	}
+	return f.fit(ctx, j, part)
 }
 
 // say makes an event of what came out.

@@ -10,19 +10,20 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"hilrig/cmd/report"
 	"hilrig/configs"
+	"hilrig/engine/failure"
 	"hilrig/hil"
 	"hilrig/hil/axis"
 	"hilrig/hil/daemon"
 	"hilrig/hil/dashboard"
 	"hilrig/hil/device"
 	"hilrig/hil/ring"
+	"hilrig/hil/rt"
 	"hilrig/hil/sink"
 )
 
@@ -42,6 +43,8 @@ type services struct {
 	broker    sink.Broker
 	pub       *sink.Publisher
 	page      *dashboard.Server
+	stream    atomic.Pointer[sink.Stream] // of the page; nil: there is no page
+	share     *rt.Share                   // of one processor, for those who ask from outside
 	ledger    *daemon.Ledger
 	sinks     []daemon.Sink
 	fifo      atomic.Bool
@@ -107,13 +110,13 @@ func (d *services) openMQTT(ctx context.Context, ready *ReadyLine) error {
 		Commander: d.command, Metrics: d.metrics, Emit: d.bus.emit, Log: d.log,
 	}
 	if m.Broker == "" {
-		b, err := sink.StartBroker(sink.BrokerOptions{Listen: m.Listen, Prefix: m.Prefix, Rig: d.cfg.Rig.Name, Operator: m.Operator, Log: d.log})
+		b, err := sink.StartBroker(sink.BrokerOptions{Listen: m.Listen, Prefix: m.Prefix, Rig: d.cfg.Rig.Name, Operator: m.Operator, Share: d.share, Log: d.log})
 		if err != nil {
 			return report.ExitWith(report.Unavailable, err)
 		}
 		d.broker = b
 		d.closers = append(d.closers, func() { b.Close() })
-		opt.Broker = b.URL()
+		opt.Broker, opt.Sole = b.URL(), true
 		opt.User, opt.Password = b.Login()
 		if m.Operator == "" {
 			d.log.Info("MQTT broker", "address", b.Addr(), "read", "user viewer, no password", "commands", "user operator, password "+b.Operator())
@@ -139,7 +142,7 @@ func (d *services) openMQTT(ctx context.Context, ready *ReadyLine) error {
 // openPage starts the HTTP server.
 func (d *services) openPage(ctx context.Context, ready *ReadyLine) error {
 	opt := dashboard.Options{
-		Web: d.cfg.Web, Info: *d.info, Prefix: d.cfg.MQTT.Prefix, Command: d.command, Log: d.log,
+		Web: d.cfg.Web, Info: *d.info, Prefix: d.cfg.MQTT.Prefix, Command: d.command, Share: d.share, Log: d.log,
 		Params: d.params,
 		Health: func() []byte { h := d.metrics.Health(); return h.AppendJSON(nil) },
 	}
@@ -154,12 +157,17 @@ func (d *services) openPage(ctx context.Context, ready *ReadyLine) error {
 	for i := range d.cfg.Axes {
 		opt.Axes = append(opt.Axes, d.pageAxis(&d.cfg.Axes[i]))
 	}
-	switch {
-	case d.broker != nil:
+	if d.broker != nil {
 		opt.MQTT = d.broker.Handler()
-	case strings.HasPrefix(d.cfg.MQTT.Broker, "ws"):
-		opt.BrokerURL = d.cfg.MQTT.Broker
 	}
+	stream, err := sink.NewStream(sink.StreamOptions{Info: d.info, Batch: d.cfg.MQTT.Batch, Estimate: d.cfg.MQTT.Estimate, Health: opt.Health})
+	if err != nil {
+		return report.ExitWith(report.Invalid, err)
+	}
+	d.stream.Store(stream)
+	opt.Stream = stream
+	d.bus.subscribe(stream.Event)
+	d.sinks = append(d.sinks, func(ctx context.Context, rows *ring.Reader[hil.Row]) error { return stream.Run(ctx, rows) })
 	page, err := dashboard.New(opt)
 	if err != nil {
 		return report.ExitWith(report.Unavailable, err)
@@ -170,6 +178,7 @@ func (d *services) openPage(ctx context.Context, ready *ReadyLine) error {
 	done := make(chan struct{})
 	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	go func() {
+		defer failure.Tell()
 		defer close(done)
 		if err := page.Run(own); err != nil {
 			d.log.Error("page: " + err.Error())
@@ -201,11 +210,15 @@ func (d *services) row(r *hil.Row) {
 	case r.Flags&hil.FlagLinkDown != 0:
 		d.broken = interrupted{at, "the port was away"}
 	}
+	trips := (r.Mode == hil.Trip || r.Mode == hil.Estop) && r.Mode != d.newest.Mode && !d.plant
 	d.newest = *r
 	for _, l := range d.live {
 		l.See(r)
 	}
 	d.mu.Unlock()
+	if trips {
+		d.log.Info("what to do: " + report.AsStarted(d.afterTrip(r.Cause, false)))
+	}
 }
 
 // driven is the time of the newest row and for how long the drive has been on, s; on is −1 while it is off, and all of the run where nothing
@@ -325,8 +338,16 @@ func (d *services) tell(p *hil.Params, from string) {
 	}
 	d.inForce.Store(&body)
 	d.block.Store(p)
+	d.publish(sink.KeptParams, body)
+}
+
+// publish sends a message on a topic that is kept, to the broker and to the pages.
+func (d *services) publish(topic sink.Kept, body []byte) {
 	if d.pub != nil {
-		d.pub.Tell(sink.KeptParams, body)
+		d.pub.Tell(topic, body)
+	}
+	if s := d.stream.Load(); s != nil {
+		s.Tell(topic.String(), body)
 	}
 }
 
@@ -347,9 +368,13 @@ func (d *services) link() map[string]float64 {
 
 // losses are what did not get through, for the health report.
 func (d *services) losses(add func(string, float64)) {
+	if d.bus.outlets != nil {
+		add("log_lines_lost", float64(d.bus.outlets.State().Lost))
+	}
 	if d.sup.Load() != nil {
 		add("rows_dropped", float64(d.sup.Load().LostRows()))
 		add("core_heap_bytes", d.sup.Load().CoreHeap())
+		add("supervisor_gap_max_ms", float64(d.sup.Load().Gap().Microseconds())/1e3)
 	}
 	add("hand_overs", float64(d.handOvers.Load()))
 	if d.recorder != nil {
@@ -408,6 +433,7 @@ func (d *services) ledgerLoop(ctx context.Context) {
 
 // every does something once a period until ctx ends.
 func every(ctx context.Context, period time.Duration, do func()) {
+	defer failure.Tell()
 	t := time.NewTicker(period)
 	defer t.Stop()
 	for {
@@ -430,6 +456,18 @@ func (d *services) coreLog() string {
 		return ""
 	}
 	return path
+}
+
+// afterTrip says what to do after a trip, while the run goes on or after its end.
+func (d *services) afterTrip(cause hil.Cause, ended bool) string {
+	then := "reset (page, or cmd/reset), arm and run"
+	switch {
+	case ended && d.cfg.IsVirtual():
+		then = "start again"
+	case ended:
+		then = "start again with --reset"
+	}
+	return cause.Advice() + ". Then " + then + ". docs/safety.md explains the guard"
 }
 
 // finish writes what is said at the end of a run.
@@ -458,16 +496,12 @@ func (d *services) finish(summary string) {
 			d.log.Info(d.estimates(d.cfg.Axes[i].Name, live))
 		}
 	}
-	if d.recorder != nil {
+	if d.recorder != nil && d.recorder.Stats().Rows > 0 {
 		next := "hil identify "
-		if d.plant || len(d.cfg.Axes) == 0 {
+		if d.plant || len(d.cfg.Axes) == 0 || d.info.DryRun {
 			next = "hil export "
 		}
-		said := []any{"run", d.recorder.Dir(), "rows", d.recorder.Stats().Rows}
-		if d.recorder.Stats().Rows > 0 {
-			said = append(said, "next", report.AsStarted(next+d.recorder.Dir()+d.axisFlag()))
-		}
-		d.log.Info("recorded", said...)
+		d.log.Info("recorded", "run", d.recorder.Dir(), "rows", d.recorder.Stats().Rows, "next", report.AsStarted(next+d.recorder.Dir()+d.axisFlag()))
 	}
 }
 
@@ -505,6 +539,19 @@ func (d *services) estimates(axis string, live *sink.LiveEstimate) string {
 func (d *services) close() {
 	for i := len(d.closers) - 1; i >= 0; i-- {
 		d.closers[i]()
+	}
+	if d.ledger != nil && d.sup.Load() == nil { // nothing has run
+		if err := d.ledger.Close("", 0); err != nil {
+			d.log.Warn("ledger: " + err.Error())
+		}
+	}
+	if d.recorder == nil {
+		return
+	}
+	if st := d.recorder.Stats(); st.Rows == 0 && st.Lost == 0 {
+		if err := d.recorder.Discard(); err != nil {
+			d.log.Warn("a recording without a row could not be removed: " + err.Error())
+		}
 	}
 }
 
