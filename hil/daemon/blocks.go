@@ -37,10 +37,8 @@ type offeredBlock struct {
 	from string
 }
 
-const (
-	readyTime  = 2 * time.Second       // for the core to make a block ready
-	giveUpTime = 50 * time.Millisecond // for the row of a tick that took a block as it was given up
-)
+// readyTime is for the core to make a block ready.
+const readyTime = 2 * time.Second
 
 // block makes the block that a command asks for. question is not empty where somebody has to confirm it.
 func (d *commands) block(c *hil.Command) (p *hil.Params, question string, err error) {
@@ -169,7 +167,6 @@ func (d *commands) offer(ctx context.Context, p *hil.Params, from string) error 
 		case ready:
 			return nil
 		case ctx.Err() != nil || time.Now().After(end):
-			d.giveUp(p.Gen)
 			return fmt.Errorf("not taken, and will not be: the core did not make the change ready within %v", readyTime)
 		}
 	}
@@ -185,11 +182,6 @@ func (d *commands) linked(do func(*coreLink)) *coreLink {
 	return d.core
 }
 
-// giveUp tells the core that no block up to this generation may come into force any more.
-func (d *commands) giveUp(gen uint32) {
-	d.linked(func(c *coreLink) { c.words.Void.Store(gen) })
-}
-
 // shows takes the generation of a row: when it is that of the offered block, that is in force.
 func (d *commands) shows(gen uint32) {
 	if d.shown.Swap(gen) == gen {
@@ -203,7 +195,7 @@ func (d *commands) shows(gen uint32) {
 	d.params = p.Params
 	d.mu.Unlock()
 	d.taken.Store(p)
-	time.AfterFunc(2*giveUpTime, d.tell) // whoever waited for it tells it, unless nobody does any more
+	time.AfterFunc(2*rowTime, d.tell) // whoever waited for it tells it, unless nobody does any more
 }
 
 // tell says what came into force, once.
@@ -227,6 +219,11 @@ func (d *commands) connect(c *coreLink) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.core = c
+	if d.latched {
+		d.latched = false
+		d.nextID++
+		c.send(order{ID: d.nextID, Req: uint32(hil.ReqEstop)})
+	}
 }
 
 func (d *commands) disconnect() {

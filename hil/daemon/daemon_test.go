@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -50,9 +51,19 @@ type testCore struct {
 	gen    uint32 // in force
 	res    hil.Refusal
 	silent bool // answers nothing, and takes nothing
+	over   atomic.Bool
 }
 
-func (c *testCore) link() *coreLink {
+func (c *testCore) link(t *testing.T) *coreLink {
+	t.Cleanup(func() { c.over.Store(true) })
+	go func() { // what is pressed
+		for !c.over.Load() {
+			if id := c.words.pressed[1].Swap(0) + c.words.pressed[2].Swap(0) + c.words.pressed[0].Swap(0); id != 0 { // one at a time here
+				c.d.seen(&hil.Row{Cmd: id, Mode: hil.Ready})
+			}
+			time.Sleep(100 * time.Microsecond)
+		}
+	}()
 	return &coreLink{words: &c.words, publish: func(p *hil.Params) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -61,7 +72,7 @@ func (c *testCore) link() *coreLink {
 	}, post: func(o order) bool {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if c.silent {
+		if c.silent || !c.words.take(&o) {
 			return true
 		}
 		row := hil.Row{Cmd: o.ID, Req: uint8(o.Req), Mode: hil.Ready, Res: c.res}
@@ -84,7 +95,7 @@ func TestCommands(t *testing.T) {
 		t.Errorf("without a core: %+v", r)
 	}
 	core := &testCore{d: d}
-	d.connect(core.link())
+	d.connect(core.link(t))
 	do := func(what string, cmd hil.Command, ok bool, says string) hil.Reply {
 		t.Helper()
 		r := d.Do(context.Background(), cmd)
@@ -170,16 +181,18 @@ func TestCommands(t *testing.T) {
 		t.Errorf("a silent core: %+v", r)
 	}
 	cancel()
-	if gen := last().Gen; core.words.Void.Load() != gen {
-		t.Errorf("block %d was not given up: %d", gen, core.words.Void.Load())
+	for i := range core.words.waiting {
+		if core.words.waiting[i].Load() != 0 {
+			t.Error("the order may still come into force")
+		}
 	}
 	d.disconnect()
 	next := &testCore{d: d}
-	d.handOn(next.link().publish)
+	d.handOn(next.link(t).publish)
 	if len(next.got) != 1 || next.got[0] != inForce {
 		t.Errorf("a new core got %+v, want %+v", next.got, inForce)
 	}
-	d.connect(next.link())
+	d.connect(next.link(t))
 	do("after all that", hil.Command{Name: "set", Set: map[string]float64{"a": 0}}, true, "")
 	if p := next.got[1]; p.V[1] != 4 || p.Gen <= inForce.Gen+2 {
 		t.Errorf("b is %g, generation %d: what was refused came into force", p.V[1], p.Gen)
@@ -192,7 +205,7 @@ func TestTakenAtTheLastMoment(t *testing.T) {
 	core := &testCore{d: d, silent: true}
 	told := make(chan hil.Params, 1)
 	d.inForce = func(p hil.Params, from string) { told <- p }
-	d.connect(core.link())
+	d.connect(core.link(t))
 	wait, cancel := context.WithTimeout(context.Background(), 5*time.Millisecond)
 	defer cancel()
 	r := d.Do(wait, hil.Command{Name: "set", Set: map[string]float64{"b": 2}, Confirm: true, From: "web"})
@@ -213,7 +226,8 @@ func TestTakenAtTheLastMoment(t *testing.T) {
 // A core that takes an order and never answers is not waited for for ever.
 func TestDeskSilentCore(t *testing.T) {
 	d := newCommands(testAssembly())
-	d.connect((&testCore{d: d, silent: true}).link())
+	core := &testCore{d: d, silent: true}
+	d.connect(core.link(t))
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
 	defer cancel()
 	if r := d.Do(ctx, hil.Command{Name: "run"}); r.OK || !strings.Contains(r.Error, "did not answer") {
@@ -221,6 +235,11 @@ func TestDeskSilentCore(t *testing.T) {
 	}
 	if len(d.waiting) != 0 {
 		t.Errorf("%d commands still waited for", len(d.waiting))
+	}
+	for i := range core.words.waiting {
+		if core.words.waiting[i].Load() != 0 {
+			t.Error("the order may still come into force")
+		}
 	}
 }
 

@@ -15,8 +15,10 @@ type commands struct {
 	mu      sync.Mutex
 	a       *Assembly
 	core    *coreLink // nil: none runs
+	latch   func()    // keeps an emergency stop for the next core and the next run
+	latched bool      // … and the next core is to begin with it
 	nextID  uint32
-	waiting map[uint32]chan hil.Row
+	waiting map[uint32]waiter
 	blocks
 }
 
@@ -27,8 +29,29 @@ type coreLink struct {
 	words   *words
 }
 
+// send leads an order to the tick; false: too many wait.
+func (c *coreLink) send(o order) bool {
+	if c.words.press(o) {
+		return true
+	}
+	if !c.words.slot(&o) {
+		return false
+	}
+	if !c.post(o) {
+		c.words.withdraw(o.ID)
+		return false
+	}
+	return true
+}
+
+// waiter is somebody who waits for the row that answers an order.
+type waiter struct {
+	row chan hil.Row
+	req hil.Request
+}
+
 func newCommands(a *Assembly) *commands {
-	return &commands{a: a, waiting: map[uint32]chan hil.Row{}, blocks: blocks{params: a.Params, lastGen: a.Params.Gen}}
+	return &commands{a: a, waiting: map[uint32]waiter{}, blocks: blocks{params: a.Params, lastGen: a.Params.Gen}}
 }
 
 // replyTime bounds how long a command waits for its tick; the tick takes one order each period.
@@ -66,21 +89,30 @@ func (d *commands) Do(ctx context.Context, c hil.Command) hil.Reply {
 	d.mu.Lock()
 	d.nextID++
 	o.ID = d.nextID
-	d.waiting[o.ID] = answer
-	posted := d.core != nil && d.core.post(o)
+	d.waiting[o.ID] = waiter{answer, q}
+	core := d.core
+	posted := core != nil && core.send(o)
+	d.latched = d.latched || core == nil && q == hil.ReqEstop
 	d.mu.Unlock()
 	defer func() {
 		d.mu.Lock()
 		delete(d.waiting, o.ID)
 		d.mu.Unlock()
 	}()
-	if !posted {
+	switch {
+	case posted:
+	case core != nil:
+		return no("%d orders wait for the loop already: not taken", orderRoom)
+	case q == hil.ReqEstop && d.latch != nil:
+		d.latch()
+		return hil.Reply{ID: c.ID, OK: true} // the next core begins in ESTOP
+	default:
 		return no("the core is not running")
 	}
-	r, ok := d.await(ctx, answer, o.Gen)
+	r, missing := d.await(ctx, answer, &o)
 	switch {
-	case !ok:
-		return no("the loop did not answer within %v", replyTime)
+	case missing != "":
+		return no("%s", missing)
 	case r.Res != hil.Taken:
 		return no("%s", hil.RefusalText(r.Res, q, r.Mode))
 	}
@@ -88,25 +120,38 @@ func (d *commands) Do(ctx context.Context, c hil.Command) hil.Reply {
 	return hil.Reply{ID: c.ID, OK: true}
 }
 
-// await is the row that answers an order. A block that was not taken in time is given up, so that it never comes into force later.
-func (d *commands) await(ctx context.Context, answer <-chan hil.Row, gen uint32) (r hil.Row, ok bool) {
+// rowTime is how long the row of an order that the tick has taken is waited for.
+const rowTime = 100 * time.Millisecond
+
+// await is the row that answers an order; missing says what became of an order without one. One that takes energy out stays until the tick
+// has it; every other is withdrawn with its block, so that it never comes into force later.
+func (d *commands) await(ctx context.Context, answer <-chan hil.Row, o *order) (r hil.Row, missing string) {
 	wait, cancel := context.WithTimeout(ctx, replyTime)
 	defer cancel()
 	select {
 	case r := <-answer:
-		return r, true
+		return r, ""
 	case <-wait.Done():
 	}
-	if gen == 0 {
-		return r, false
+	switch {
+	case hil.Request(o.Req).Safer():
+		return r, fmt.Sprintf("the loop did not answer within %v; the order stays, and is carried out as soon as the loop can", replyTime)
+	case d.withdraw(o):
+		return r, fmt.Sprintf("the loop did not answer within %v; the order is withdrawn", replyTime)
 	}
-	d.giveUp(gen)
-	select { // taken in the last moment?
+	select { // taken in the last moment
 	case r := <-answer:
-		return r, true
-	case <-time.After(giveUpTime):
-		return r, false
+		return r, ""
+	case <-time.After(rowTime):
+		return r, "the loop took the order, and nothing came back"
 	}
+}
+
+// withdraw takes an order of the ring back, so that it never comes into force; false: the tick has it.
+func (d *commands) withdraw(o *order) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.core == nil || d.core.words.withdraw(o.ID) // those of a core that is gone are gone
 }
 
 // seen matches a row with the command it answers.
@@ -117,10 +162,12 @@ func (d *commands) seen(r *hil.Row) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if ch := d.waiting[r.Cmd]; ch != nil {
-		select {
-		case ch <- *r:
-		default:
+	for id, w := range d.waiting {
+		if id == r.Cmd || id < r.Cmd && w.req == hil.Request(r.Req) && w.req.Safer() { // pressed again before the tick took it
+			select {
+			case w.row <- *r:
+			default:
+			}
 		}
 	}
 }
