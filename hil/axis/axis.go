@@ -34,15 +34,15 @@ type Spec struct {
 	Mechanical estimator.MechanicalSpec // of the others
 	TopCommand float64                  // the largest command to either side, in its unit; 0: not known
 
-	Ref  reference.Generator
-	Of   ReferenceOf
-	Fade float64    // s  every start and every change of the reference blends over this time
-	Stop [2]float64 // rad  the reference stays within it; [0, 0]: no limit
-	PID  control.PID
-
-	MaxTurns float64 // 1/s  of a command from limit to limit; 0: not watched
-	Gain     float64 // 1/s  of a velocity drive: speed per error
-	Comp     CompSpec
+	Ref                reference.Generator
+	Of                 ReferenceOf
+	Fade               float64    // s  every start and every change of the reference blends over this time
+	Approach, MaxSpeed float64    // rad/s  speed of the way to the reference, 0: from the largest speed; and that, 0: not declared
+	Stop               [2]float64 // rad  the reference stays within it; [0, 0]: no limit
+	PID                control.PID
+	MaxTurns           float64 // 1/s  of a command from limit to limit; 0: not watched
+	Gain               float64 // 1/s  of a velocity drive: speed per error
+	Comp               CompSpec
 
 	Coupled bool // the wanted motion takes the torque that Load gives, not inertia times acceleration
 }
@@ -70,6 +70,7 @@ type Axis struct {
 	each             [2]float64         // N·m  effort of the old path and of the new one
 	want             [3]float64         // what is followed, and its derivatives
 	load             float64            // N·m  that the machine takes for it
+	feed             feedForward        // what that leaves to the feedback
 	model            *estimator.Contact // the law driven by the estimated motion: the open-loop model beside the rig; nil: no law
 	learns           estimator.Learning // the compensation, if it learns
 	gains            [nGains]float64    // as wanted
@@ -148,7 +149,7 @@ func New(s Spec) (*Axis, error) {
 		a.stall = newStall(s.Motor.J, s.Law, a.est.PositionNoise())
 	}
 	a.now.motor = s.Motor
-	a.ref = motion{gen: s.Ref, fade: s.Fade}
+	a.ref = motion{gen: s.Ref, fade: s.Fade, approach: s.approach()}
 	a.pid = control.Loop{PID: s.PID}
 	a.saturated.most = s.MaxTurns
 	a.live = s.Live()
@@ -243,7 +244,7 @@ func (a *Axis) arrange() {
 		if s.compensates() {
 			add(&l.comp, engine.Signal{Name: "comp.friction", Unit: "N"})
 			if s.Coupled {
-				add(&l.load, engine.Signal{Name: "comp.mechanism", Unit: "N"})
+				add(&l.load, engine.Signal{Name: "comp.mechanism", Unit: "N"}, engine.Signal{Name: "comp.left"})
 			}
 		}
 	}
@@ -302,7 +303,7 @@ func (a *Axis) Start(x []float64) {
 	if a.old.comp = nil; a.now.comp != nil {
 		a.now.comp.reset()
 	}
-	a.asked, a.held = 0, false
+	a.asked, a.held, a.feed = 0, false, feedForward{}
 }
 
 // Resume goes on with a motion that was paused; Pause lets the axis stand where it is.
@@ -419,6 +420,9 @@ func (a *Axis) effort(k Tick, on bool, ref [3]float64, e, dt float64, x, y []flo
 	case a.s.compensates():
 		v := x[estimator.XVel]
 		back := a.pid.Step(e, ref[1]-v, a.dt)
+		if a.s.Coupled {
+			a.feed.add(a.load, back, dt)
+		}
 		m := estimator.Motion{V: v, E: -e, Vd: ref[1], Ad: ref[2], U: a.asked, Held: a.held || k.Skip > 0 || a.stale() || a.Fades()}
 		a.held = false
 		tau, fric, st = a.follow(&a.now, back, m, dt)
@@ -444,6 +448,7 @@ func (a *Axis) effort(k Tick, on bool, ref [3]float64, e, dt float64, x, y []flo
 		if on {
 			y[a.at.load] = a.load
 		}
+		y[a.at.load+1] = a.feed.left(frozenFs * a.s.levels().Top())
 	}
 	if a.learns != nil {
 		a.learns.Thetas(y[a.at.learned:])

@@ -40,6 +40,7 @@ export class Commands {
       const reply = await r.json();
       if (reply.confirm && !body.confirm && confirm(`${reply.error.replace(/\. Not taken; .*$/s, '')}.\n\n${label[name]} all the same?`)) return this.send(name, { ...body, confirm: true });
       if (reply.ok) this.say('yes', `${label[name]}: taken`);
+      else if (reply.taken) this.say('no', `${label[name]}: ${reply.error}`);
       else this.say('no', `${label[name]} refused: ${reply.error}`);
       return reply;
     } catch (err) {
