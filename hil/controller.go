@@ -1,13 +1,11 @@
 package hil
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 
 	"hilrig/engine"
+	"hilrig/engine/plant"
 	"hilrig/estimator"
 	"hilrig/hil/axis"
 )
@@ -63,7 +61,7 @@ var roles = map[string]ChannelRole{
 	"rls.J": RoleParameter, "rls.M": RoleParameter, "rls.Fv": RoleParameter, "rls.Fc": RoleParameter, "rls.offset": RoleParameter,
 	"rls.J_se": RoleStdErr, "rls.M_se": RoleStdErr, "rls.Fv_se": RoleStdErr, "rls.Fc_se": RoleStdErr, "rls.offset_se": RoleStdErr, "rls.windows": RoleCount,
 	"ref.position": RolePosition, "ref.velocity": RoleVelocity, "ref.acceleration": RoleAcceleration, "ref.effort": RoleEffort,
-	"ctl.error": RoleError, "ctl.effort": RoleCommand, "comp.friction": RoleEffort, "comp.mechanism": RoleEffort, "model.friction": RoleFriction, "heat": RoleHeat,
+	"ctl.error": RoleError, "ctl.effort": RoleCommand, "comp.friction": RoleEffort, "comp.mechanism": RoleEffort, "comp.left": RoleLeft, "model.friction": RoleFriction, "heat": RoleHeat,
 }
 
 // ofAxis are these signals as channels of an axis.
@@ -86,8 +84,14 @@ type Controller struct {
 	beside *sideModels // models
 	live   []axis.Param
 	before Mode
+	cause  Cause // of it
 
-	prepared [MaxAxes]model // touched by Prepare alone
+	// touched by Prepare and Discard alone
+	changes     [MaxAxes]*axis.Changes
+	ready       [3]Change // in turn, as those of an axis
+	next        int
+	prepared    [MaxAxes]axis.Block // last …
+	preparedOld [MaxAxes]axis.Block // … and before that
 }
 
 // NewController checks the specification and builds a controller in its initial state.
@@ -97,11 +101,17 @@ func NewController(s ControllerSpec) (*Controller, error) {
 	for i := range s.Axes {
 		spec, w := &s.Axes[i], &c.axes[i]
 		spec.Tick, spec.Stop, spec.Coupled = 1/s.Rate, spec.Limits.Stop, s.Mechanism.moves(i)
+		spec.Approach, spec.MaxSpeed = spec.Limits.Approach, spec.Limits.MaxSpeed
+		for q, at := range spec.Measured {
+			spec.Channels[q] = at >= 0
+		}
+		spec.MaxTurns = spec.Limits.MaxTurns
 		a, err := axis.New(spec.Spec)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", spec.Name, err)
 		}
 		w.Axis, w.s = a, spec
+		c.changes[i] = axis.NewChanges(&spec.Spec, a)
 		for q, at := range spec.Measured {
 			if at >= 0 {
 				l := wire{to: w.in.Of(estimator.Quantity(q)), at: at, age: -1}
@@ -151,6 +161,13 @@ func (c *Controller) watched() GuardSpec {
 		g.Axes = append(g.Axes, AxisGuard{AxisLimits: w.s.Limits, MaxResidual: w.Unexplained(), Measured: w.s.Measured,
 			Position: name(Estimated, RolePosition), Speed: name(Estimated, RoleVelocity), Error: name(Modelled, RoleError), Residual: name(Estimated, RoleFriction), Heat: name(Modelled, RoleHeat)})
 		if w.s.Command >= 0 {
+			own := &g.Axes[i]
+			ends := slices.ContainsFunc(g.Cmd, func(c CmdLimit) bool { return c.Enable }) || g.Cmd[w.s.Command].Safe == 0 && w.s.Drive != plant.VelocityDrive
+			own.Driven, own.Off = true, w.s.Off(ends, w.s.Limits.MaxCurrent, w.s.Limits.RatedI)
+			if w.s.Drive == plant.VelocityDrive {
+				own.Idle = offIdle
+			}
+			g.Axes[i].Command = uint16(g.CmdAt + w.s.Command + 1)
 			g.Cmd = slices.Clone(g.Cmd)
 			g.Cmd[w.s.Command].Drives, g.Cmd[w.s.Command].Hold = true, axis.HoldOf(w.s.Drive)
 		}
@@ -171,48 +188,55 @@ func (c *Controller) Params() (p Params) {
 
 func (c *Controller) Schema() Schema { return c.schema }
 
-// Prepare makes a parameter block ready to be adopted. Models are built where they differ from those prepared last.
-func (c *Controller) Prepare(p *Params) (*Change, error) {
-	ch := &Change{Gen: p.Gen, v: p.V}
+// Check refuses a parameter block that the rig cannot run.
+func (c *Controller) Check(p *Params) error {
 	for i, l := range c.live {
 		if err := l.Check(p.V[i]); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	next := c.prepared
 	for i := range c.s.Axes {
-		a, text := &c.s.Axes[i], p.Sets[i].Bytes()
-		if bytes.Equal(text, c.prepared[i].text.Bytes()) {
+		if err := c.s.Axes[i].Check(p.Sets[i].Set()); err != nil {
+			return fmt.Errorf("%s: %w", c.s.Axes[i].Name, err)
+		}
+	}
+	return nil
+}
+
+// Prepare makes a parameter block ready to be adopted that Check has passed. Models are made where they differ from those prepared last, which are
+// in force when this change is adopted, or were discarded.
+func (c *Controller) Prepare(p *Params) (*Change, error) {
+	ch := &c.ready[c.next]
+	*ch = Change{Gen: p.Gen, v: p.V}
+	for i := range c.s.Axes {
+		if p.Sets[i] == c.prepared[i] {
 			continue
 		}
-		made := model{text: p.Sets[i]}
-		if len(text) > 0 {
-			made.set = new(axis.Set)
-			if err := json.Unmarshal(text, made.set); err != nil {
-				return nil, fmt.Errorf("%s: %w", a.Name, err)
-			}
-		}
 		var err error
-		if ch.axes[i], err = a.Prepare(made.set, !maps.Equal(motorOf(made.set), motorOf(c.prepared[i].set))); err != nil {
-			return nil, fmt.Errorf("%s: %w", a.Name, err)
+		if ch.axes[i], err = c.changes[i].Prepare(&p.Sets[i]); err != nil {
+			ch.axes[i] = nil
+			c.discard(ch)
+			return nil, fmt.Errorf("%s: %w", c.s.Axes[i].Name, err)
 		}
-		next[i] = made
 	}
-	c.prepared = next
+	c.preparedOld, c.prepared = c.prepared, p.Sets
+	c.next = (c.next + 1) % len(c.ready)
 	return ch, nil
 }
 
-// model is that of an axis as prepared last; without a set that of the file.
-type model struct {
-	text SetText
-	set  *axis.Set
+// Discard takes the block back that was prepared last: it is not adopted.
+func (c *Controller) Discard() {
+	c.next = (c.next + len(c.ready) - 1) % len(c.ready)
+	c.prepared = c.preparedOld
+	c.discard(&c.ready[c.next])
 }
 
-func motorOf(s *axis.Set) map[string]float64 {
-	if s == nil {
-		return nil
+func (c *Controller) discard(ch *Change) {
+	for i := range ch.axes {
+		if ch.axes[i] != nil {
+			c.changes[i].Discard()
+		}
 	}
-	return s.Motor
 }
 
 // Settled tells whether every change has faded in.
@@ -224,6 +248,9 @@ func (c *Controller) Settled() bool {
 	}
 	return true
 }
+
+// Inherit hands on what was latched before the first tick, and the heat of the windings.
+func (c *Controller) Inherit(b Before) { c.guard.Inherit(b) }
 
 // Adopt takes a new parameter block at the edge of a tick.
 func (c *Controller) Adopt(ch *Change) {
@@ -302,13 +329,15 @@ func (c *Controller) Compute(r *Row, b *Blocks) {
 	for i := range c.axes {
 		w := &c.axes[i]
 		x := w.est.of(b.Est)
-		if r.Mode != c.before {
+		if r.Mode != c.before || r.Cause != c.cause {
 			switch {
+			case r.Mode == c.before && r.Mode != Hold:
 			case r.Mode == Run && c.before != Hold:
 				w.Start(x)
 			case r.Mode == Run:
 				w.Resume(x)
-			case r.Mode == Hold && (r.Cause == CauseCommand || r.Cause == CauseLateTicks):
+			case r.Mode == Hold && asked(c.before, c.cause): // stands already
+			case asked(r.Mode, r.Cause):
 				w.Pause(x) // the HOLD for a sick sensor is short: the reference runs on, and so does the axis
 			}
 		}
@@ -329,8 +358,11 @@ func (c *Controller) Compute(r *Row, b *Blocks) {
 			r.Flags |= FlagEstimator
 		}
 	}
-	c.before = r.Mode
+	c.before, c.cause = r.Mode, r.Cause
 }
+
+// asked tells whether a HOLD was asked for: the axis stands still in it.
+func asked(m Mode, c Cause) bool { return m == Hold && (c == CauseCommand || c == CauseLateTicks) }
 
 // Guard has the last word on the commands.
 func (c *Controller) Guard(r *Row, b *Blocks) {
@@ -342,6 +374,9 @@ func (c *Controller) Guard(r *Row, b *Blocks) {
 			sent = c.guard.last[w.s.Command]
 		}
 		w.Watch(k, doubtful, &w.in, sent, w.est.of(b.Est), w.model.of(b.Model), &c.states[i])
+		if at := w.s.Command; at >= 0 {
+			w.Saturation(k, b.Cmd[at], c.guard.s.Cmd[at].Lo, c.guard.s.Cmd[at].Hi, &c.states[i])
+		}
 	}
 	c.guard.Watch(r, c.states, b.Meas)
 	c.guard.Limit(r, b.Cmd)

@@ -1,6 +1,9 @@
 package hil
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Mode is the state of the guard: INIT → SELFTEST → READY → ARMED → RUN → HOLD | TRIP | ESTOP.
 type Mode uint8
@@ -34,14 +37,13 @@ const (
 	ReqRun           // armed, hold → run
 	ReqHold          // run → hold
 	ReqStop          // armed, run, hold → ready; always accepted
-	ReqTrip          // any → trip (a stop with cause, from the supervisor or a test)
 	ReqEstop         // any → estop
-	ReqReset         // trip, estop → init, once the cause is gone
+	ReqReset         // trip, estop → selftest, once the cause is gone
 	ReqSet           // new parameter block; the mode stays
 	ReqAdopt         // the same, with the model of an axis
 )
 
-var requestNames = [...]string{"none", "arm", "run", "hold", "stop", "trip", "estop", "reset", "set", "adopt"}
+var requestNames = [...]string{"none", "arm", "run", "hold", "stop", "estop", "reset", "set", "adopt"}
 
 func (q Request) String() string {
 	if int(q) < len(requestNames) {
@@ -95,6 +97,14 @@ const (
 	CauseBlocked             // the axis stands although its torque must move it
 	CauseFrozenCurrent       // the measured current stays the same number, though the voltage changes
 	CauseTravel              // the axis left its travel
+	CauseNotOff              // the drive should be off and is not
+	CauseRefused             // a device does not take commands
+	CauseArmed               // armed for too long without a run
+	CauseFrozenReading       // a reading stays the same number, though what it is compared with changes
+	CauseDisagree            // a reading does not fit the command or another reading
+	CauseScale               // voltage, current and speed do not fit, whatever the signs
+	CauseDelay               // command and motion fit with a delay between them
+	CauseSaturated           // the command runs from limit to limit
 )
 
 // causes: the name, the unit of value and limit where it is not that of the signal, and what to look at.
@@ -119,13 +129,31 @@ var causes = [...]struct{ name, unit, hint string }{
 	CauseThermal:       {"i2t", "of the budget", ""},
 	CauseResidual:      {"model residual", "", "torque that the friction model does not explain: blocked shaft, collision, wrong model"},
 	CauseDiverged:      {"divergence", "", "the estimate is not finite or absurd"},
-	CauseDirection:     {"wrong direction", "V", "the axis runs against its command: check the signs of drive, encoder and current; without a measured current also a load that throws it back"},
-	CauseFrozen:        {"frozen position", "V", "the voltage shows motion, the position does not: sensor, coupling, drive"},
+	CauseDirection:     {"wrong direction", "command", "the axis runs against its command: check the signs of drive, encoder and current; without a measured current also a load that throws it back"},
+	CauseFrozen:        {"frozen position", "", "so far the axis must have gone, the position shows nothing of it: sensor, coupling; or the shaft is blocked, or the drive does nothing or acts late"},
 	CauseJump:          {"position jump", "", "the counter was reset, counts were lost or a coupling slipped"},
 	CauseEstimate:      {"estimate", "× position_noise", "the position is missing or refused, or noisier or coarser than estimator.position_noise says"},
 	CauseFrozenCurrent: {"frozen current", "V", "the voltage changes by this much, the measured current not at all: sensor, wiring"},
 	CauseTravel:        {"travel", "", ""},
+	CauseNotOff:        {"drive not off", "", "it should be off, and draws a current, applies a voltage, or keeps the axis moving: take the energy off at the rig, then look at its enable line and its watchdog"},
+	CauseRefused:       {"commands not taken", "s", "the device refuses them or does not answer: what the drive does is not known; take the energy off at the rig, then look at its registers, its mode, its address"},
+	CauseArmed:         {"armed too long", "s", ""},
+	CauseFrozenReading: {"frozen reading", "", "what it is compared with changes by this much, the reading not at all: sensor, wiring"},
+	CauseDisagree:      {"readings disagree", "", "the reading is off by this much from the command or from another reading: its offset, scale, sign, or the drive"},
+	CauseScale:         {"wrong scale", "command", "voltage, current and speed do not fit, whatever the signs: check the scale of encoder, current and drive, and R and K of the motor"},
+	CauseDelay:         {"delay", "s", "the motion fits a command that is so much older: check the delay of the drive, and the times of the samples"},
+	CauseSaturated:     {"command saturated", "1/s", "the command runs from one limit to the other so often: a gain of the controller is far too high, or a reading too noisy for it"},
 	CauseBlocked:       {"blocked shaft", "N·m", "the torque must move the axis, and it stands: shaft, position sensor, coupling; without a measured current also the drive"},
+}
+
+// CauseNamed is the cause with a name; CauseStart where there is none of it.
+func CauseNamed(name string) Cause {
+	for c := range causes {
+		if causes[c].name == name {
+			return Cause(c)
+		}
+	}
+	return CauseStart
 }
 
 func (c Cause) String() string {
@@ -146,12 +174,16 @@ func (r *Row) Why(s *Schema) string {
 	}
 	if all := s.Channels(); r.Where > 0 && int(r.Where) <= len(all) {
 		ch := all[r.Where-1]
-		if text += " " + ch.Name; r.Cause == CauseLink {
+		if text += " " + ch.Name; r.Cause == CauseLink || r.Cause == CauseRefused {
 			text = r.Cause.String() + " " + ch.Owner
 		}
 		switch {
 		case unit == "":
 			unit = ch.Unit
+		case unit == "command":
+			if unit = ""; s.Find(Commanded, ch.Axis, RoleCommand) >= 0 {
+				unit = all[s.Find(Commanded, ch.Axis, RoleCommand)].Unit
+			}
 		case unit == "N·m" && ch.Unit == "m":
 			unit = "N"
 		}
@@ -161,7 +193,7 @@ func (r *Row) Why(s *Schema) string {
 	}
 	switch {
 	case r.Cause == CauseStale && r.Value == 0:
-		text += fmt.Sprintf(": no sample yet, limit %.4g s", r.Limit)
+		text = strings.Replace(text, r.Cause.String(), "waiting for", 1) + ": never sent"
 	case r.Value != 0 || r.Limit != 0:
 		text += fmt.Sprintf(": %.4g%s, limit %.4g%s", r.Value, unit, r.Limit, unit)
 	}

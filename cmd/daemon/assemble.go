@@ -91,9 +91,16 @@ func Assemble(cfg *configs.Config, h Handover) (*daemon.Assembly, error) {
 			return c
 		},
 		NewRig: newRig,
-		Params: probe.Params(), Live: probe.Live(), Prepare: probe.Prepare,
+		Params: probe.Params(), Live: liveOf(probe, cfg), Check: probe.Check, Review: reviewOf(cfg, probe),
 		Period: int64(1e9/cfg.Loop.Rate + 0.5), Spin: int64(cfg.Loop.Spin * 1e9), DevicePaced: cfg.Pacer() >= 0,
 		Limit: int64(cfg.Loop.Overrun.Limit * 1e9), Beat: int64(cfg.Loop.Beat * 1e9), DryRun: h.DryRun, Locked: h.Locked, RealTime: h.RealTime, CPU: h.CPU, Free: h.Free,
+	}
+	for i := range cfg.Axes {
+		constant := 0.0
+		if g := &cfg.Axes[i].Guard; g.RatedI > 0 {
+			constant = g.Thermal
+		}
+		a.Thermal = append(a.Thermal, constant)
 	}
 	for i := range cfg.Devices {
 		port := daemon.Port{Name: cfg.Devices[i].Name, Path: h.Ports[i], Optional: !cfg.Devices[i].Required}
@@ -150,7 +157,7 @@ func ControllerSpec(cfg *configs.Config) (hil.ControllerSpec, error) {
 		spec.Meas = append(append(spec.Meas, measured...), ages...)
 		spec.Cmd = append(spec.Cmd, cfg.CommandedChannels(d)...)
 		for k, m := range d.Measure {
-			spec.Guard.Meas = append(spec.Guard.Meas, hil.MeasLimit{Stale: m.Stale, Lo: m.Range[0], Hi: m.Range[1], Status: k == d.StatusAt(), Hot: cfg.Hot(d, m), Needed: cfg.Needs(d, m)})
+			spec.Guard.Meas = append(spec.Guard.Meas, hil.MeasLimit{Stale: m.Stale, Lo: m.Range[0], Hi: m.Range[1], Status: k == d.StatusAt(), Hot: cfg.Hot(d, m), Needed: cfg.Needs(d, m), Once: d.Required && !m.Optional})
 		}
 		for range ages {
 			spec.Guard.Meas = append(spec.Guard.Meas, hil.MeasLimit{Age: true})
@@ -200,6 +207,10 @@ func ScaleToRate(cfg *configs.Config, rate float64) {
 func rigOptions(cfg *configs.Config, i int, h Handover) device.Options {
 	d := &cfg.Devices[i]
 	section, t := cfg.Protocol(d)
+	keep := make([]float64, len(d.Measure))
+	for k, m := range d.Measure {
+		keep[k] = m.Stale
+	}
 	return device.Options{Name: d.Name, Port: h.Ports[i], Baud: t.Baud, Protocol: section, DryRun: h.DryRun, Patient: !d.Required, TxCPU: -1,
-		Measure: t.Measure, Command: t.Command, Safe: t.Safe, Rate: t.Rate, Loop: t.Loop}
+		Measure: t.Measure, Keep: keep, Command: t.Command, Safe: t.Safe, Rate: t.Rate, Loop: t.Loop}
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"hilrig/configs"
+	"hilrig/engine/failure"
 	"hilrig/hil"
 	"hilrig/hil/axis"
 	"hilrig/hil/sink"
@@ -50,19 +51,19 @@ const (
 // `hil identify` on a part of the recording that is being written, so that what it says can be repeated when the run is over. What it finds
 // is published, and put in force only when somebody accepts it.
 type fitter struct {
-	d    *services
-	ctx  context.Context // of the run
-	dir  string          // of results
-	try  *hil.Controller // says which models the rig can run
-	wg   sync.WaitGroup
-	turn sync.Mutex // of commands: a rollback waits for the accept before it
-	mu   sync.Mutex
-	made int // results so far
+	d     *services
+	ctx   context.Context // of the run
+	dir   string          // of results
+	carry hil.Commander   // to the tick; nil: not there yet
+	wg    sync.WaitGroup
+	turn  sync.Mutex // of commands: a rollback waits for the accept before it
+	mu    sync.Mutex
+	made  int // results so far
 
 	stop   context.CancelFunc // ends what runs; nil: nothing does
 	status identify.Status
 	result *fitResult // the newest; nil: none yet
-	before *before    // what the last accepted result replaced; nil: nothing
+	before []before   // what accepted results replaced, the newest last
 	text   [2][]byte  // status and result as they were published last
 	told   identify.Status
 }
@@ -74,18 +75,14 @@ type fitResult struct {
 	Adopt    *hil.Adopt `json:"adopt"`    // what acceptance puts in force; null: nothing may
 	Left     []string   `json:"left_out"` // of the result, for which the law has no place
 	Accepted bool       `json:"accepted"`
+
+	found *identify.Result
+	part  [2]float64 // s after the first row of the run: from the check before the window to its end
 }
 
 // newFitter makes the fitter of a run; ctx is that of the run.
 func newFitter(ctx context.Context, d *services) (*fitter, error) {
 	f := &fitter{d: d, ctx: ctx, status: identify.Status{State: "idle"}}
-	spec, err := ControllerSpec(d.cfg)
-	if err == nil {
-		f.try, err = hil.NewController(spec)
-	}
-	if err != nil {
-		return nil, err
-	}
 	if d.recorder != nil {
 		f.dir = filepath.Join(d.recorder.Dir(), "identify")
 	}
@@ -154,7 +151,8 @@ func (f *fitter) command(ctx context.Context, c hil.Command) hil.Reply {
 		err = f.rollback(ctx, c)
 	}
 	if err != nil {
-		return hil.Reply{ID: c.ID, Error: err.Error()}
+		var question *questionError
+		return hil.Reply{ID: c.ID, Error: err.Error(), Confirm: errors.As(err, &question)}
 	}
 	return hil.Reply{ID: c.ID, OK: true}
 }
@@ -194,7 +192,10 @@ func (f *fitter) start(o hil.Identify) error {
 	every := j.every.Seconds()
 	f.status = identify.Status{State: "waiting", Axis: j.axis.Name, Way: j.way, Law: j.methods.Law(j.law), Window: &j.window, Every: &every}
 	f.tell()
-	f.wg.Go(func() { f.run(ctx, j) })
+	f.wg.Go(func() {
+		defer failure.Tell()
+		f.run(ctx, j)
+	})
 	return nil
 }
 
@@ -276,11 +277,7 @@ func (f *fitter) run(ctx context.Context, j *fitJob) {
 	}()
 	for {
 		begin := time.Now()
-		part, err := f.await(ctx, j)
-		var r *fitResult
-		if err == nil {
-			r, err = f.fit(ctx, j, part)
-		}
+		r, err := f.attempt(ctx, j)
 		if ctx.Err() != nil {
 			return
 		}
@@ -303,6 +300,16 @@ func (f *fitter) run(ctx context.Context, j *fitJob) {
 			return
 		}
 	}
+}
+
+// attempt waits for what is to be fitted, and fits it. A panic is a fit that failed.
+func (f *fitter) attempt(ctx context.Context, j *fitJob) (r *fitResult, err error) {
+	defer failure.Catch(&err)
+	part, err := f.await(ctx, j)
+	if err != nil {
+		return nil, err
+	}
+	return f.fit(ctx, j, part)
 }
 
 // say makes an event of what came out.
@@ -429,10 +436,10 @@ func (f *fitter) fit(ctx context.Context, j *fitJob, part [2]float64) (*fitResul
 		return nil, fmt.Errorf("keep the result: %w", err)
 	}
 	res := &fitResult{Published: identify.Published{Timestamp: identify.Stamp(time.Now()), ID: id, Rig: f.d.cfg.Rig.Name, Axis: j.axis.Name, Way: j.way, Summary: r.Summary(),
-		File: file, Command: strings.Join(said, " ")}}
+		File: file, Command: strings.Join(said, " ")}, found: &r.Result, part: [2]float64{part[0] - j.check(), part[1]}}
 	if c, err := r.Contact(); err == nil {
 		res.Model = &axis.Set{Law: c.Law, Params: c.Params}
 	}
-	f.judge(j.axis, &r.Result, res)
+	f.judge(j.axis, res)
 	return res, nil
 }

@@ -15,6 +15,7 @@ import (
 	"hilrig/cmd/report"
 	"hilrig/configs"
 	"hilrig/configs/schema"
+	"hilrig/engine/failure"
 	"hilrig/hil"
 	"hilrig/hil/daemon"
 	"hilrig/hil/rt"
@@ -41,7 +42,7 @@ func RunCore() int {
 // RunOptions are the flags of hil run.
 type RunOptions struct {
 	DryRun, Arm, Single, NoRT, UntilTrip, Quiet, Verbose, ReadyLine bool
-	NoMQTT, NoWeb, NoRecord                                         bool
+	NoMQTT, NoWeb, NoRecord, Reset                                  bool
 	Duration                                                        time.Duration
 	Rate, Record, Web, Mqtt, Summary, LogFormat                     string
 	Cpu, KeepOff, Parent                                            int
@@ -143,6 +144,14 @@ func play(ctx context.Context, out io.Writer, screen *report.Redrawn, bus *event
 	info := hil.Info{Run: RunID(time.Now()), Version: report.Version(), ConfigHash: cfg.Hash(), Config: config, Schema: a.Schema, Start: time.Now(), Mono: rt.Now(), DryRun: o.DryRun}
 
 	log := bus.log
+	// a panic beside the loop ends the run, the rig in its safe state
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	before := failure.Handle(func(p *failure.Panic) {
+		log.Error(fmt.Sprintf("internal error: %v; the run ends, in the safe state", p))
+		end(p)
+	})
+	defer failure.Handle(before)
 	d := &services{cfg: cfg, info: &info, bus: bus, log: log, a: a, plant: hand.Plant, share: rt.NewShare(visitors)}
 	for _, name := range a.Schema.Axes() {
 		d.live = append(d.live, sink.NewLiveRows(&a.Schema, name))
@@ -163,11 +172,22 @@ func play(ctx context.Context, out io.Writer, screen *report.Redrawn, bus *event
 	if o.DryRun {
 		d.channels = newChannels(&a.Schema)
 	}
-	sup := daemon.New(a, &info, daemon.Options{
+	latch := d.keepLatch(cfg.IsVirtual())
+	options := daemon.Options{
 		Config: packHandover(config, hand), Log: d.coreLog(), SingleProcess: o.Single, Arm: o.Arm, UntilTrip: o.UntilTrip,
-		Sinks: d.sinks, Emit: bus.emit, Kept: d.kept, Row: d.row, Up: func(pid int, fifo bool) { d.up(out, o.ReadyLine, ready, pid, fifo) },
-	})
+		Sinks: d.sinks, Emit: bus.emit, Offered: d.offered, InForce: d.inForceNow, Row: d.row, Up: func(pid int, fifo bool) { d.up(out, o.ReadyLine, ready, pid, fifo) },
+		Reset: o.Reset,
+	}
+	latch.options(&options)
+	sup := daemon.New(a, &info, options)
 	d.sup.Store(sup)
+	keeping, stopKeeping := context.WithCancel(context.Background())
+	kept := make(chan struct{})
+	go func() {
+		defer failure.Tell()
+		defer close(kept)
+		latch.run(keeping, sup.Left)
+	}()
 	if o.Ballast > 0 {
 		go ballast(ctx, o.Ballast)
 	}
@@ -184,21 +204,30 @@ func play(ctx context.Context, out io.Writer, screen *report.Redrawn, bus *event
 	}
 
 	err = sup.Run(ctx)
+	stopKeeping()
+	<-kept
 	if o.DryRun {
 		screen.Show(d.channels.table())
 	}
 	d.finish(o.Summary)
+	var slip *failure.Panic
+	if errors.As(context.Cause(ctx), &slip) {
+		err = slip
+	}
 	return d, err
 }
 
 // outcome is how a run ended that its supervisor ended with err; arm: it was to drive the rig.
 func (d *services) outcome(err error, arm, interrupted bool) error {
 	sup := d.sup.Load()
+	var slip *failure.Panic
 	switch {
+	case errors.As(err, &slip):
+		return slip
 	case errors.Is(err, daemon.ErrDevice):
 		return report.ExitWith(report.Unavailable, err)
 	case errors.Is(err, daemon.ErrTrip):
-		return report.ExitWith(report.Trip, err)
+		return report.ExitWith(report.Trip, fmt.Errorf("%w\n     %s", err, report.AsStarted(d.afterTrip(sup.TripCause(), true))))
 	case err != nil:
 		return err
 	case sup.Lost():

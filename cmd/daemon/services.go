@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +16,7 @@ import (
 
 	"hilrig/cmd/report"
 	"hilrig/configs"
+	"hilrig/engine/failure"
 	"hilrig/hil"
 	"hilrig/hil/axis"
 	"hilrig/hil/daemon"
@@ -36,26 +38,28 @@ type services struct {
 	plant bool                              // the rows are those of a virtual rig
 	sup   atomic.Pointer[daemon.Supervisor] // set a moment after the servers are up
 
-	metrics  *sink.Metrics
-	recorder *sink.Recorder
-	broker   sink.Broker
-	pub      *sink.Publisher
-	page     *dashboard.Server
-	stream   atomic.Pointer[sink.Stream] // of the page; nil: there is no page
-	ledger   *daemon.Ledger
-	share    *rt.Share // of one processor, for those who ask from outside
-	sinks    []daemon.Sink
-	fifo     atomic.Bool
-	mu       sync.Mutex
-	newest   hil.Row
-	live     []*sink.LiveRows       // the last estimates of each axis
-	inForce  atomic.Pointer[[]byte] // parameters, as the topic params has them
-	block    atomic.Pointer[hil.Params]
-	fitter   atomic.Pointer[fitter] // nil: not there yet, or a virtual rig
-	first    int64                  // ns  of the first row
-	onFrom   int64                  // ns  of the first row of those with the drive on; 0: it is off
-	channels *channels              // of a dry run; nil otherwise
-	closers  []func()
+	metrics   *sink.Metrics
+	recorder  *sink.Recorder
+	broker    sink.Broker
+	pub       *sink.Publisher
+	page      *dashboard.Server
+	stream    atomic.Pointer[sink.Stream] // of the page; nil: there is no page
+	ledger    *daemon.Ledger
+	share     *rt.Share // of one processor, for those who ask from outside
+	sinks     []daemon.Sink
+	fifo      atomic.Bool
+	mu        sync.Mutex
+	newest    hil.Row
+	live      []*sink.LiveRows       // the last estimates of each axis
+	inForce   atomic.Pointer[[]byte] // parameters, as the topic params has them
+	block     atomic.Pointer[hil.Params]
+	fitter    atomic.Pointer[fitter] // nil: not there yet, or a virtual rig
+	handOvers atomic.Uint64          // parameter blocks that came into force
+	broken    interrupted            // when the rig ceased to be known as the same
+	first     int64                  // ns  of the first row
+	onFrom    int64                  // ns  of the first row of those with the drive on; 0: it is off
+	channels  *channels              // of a dry run; nil otherwise
+	closers   []func()
 }
 
 // open starts everything but the core. What listens prints where.
@@ -174,6 +178,7 @@ func (d *services) openPage(ctx context.Context, ready *ReadyLine) error {
 	done := make(chan struct{})
 	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	go func() {
+		defer failure.Tell()
 		defer close(done)
 		if err := page.Run(own); err != nil {
 			d.log.Error("page: " + err.Error())
@@ -199,11 +204,21 @@ func (d *services) row(r *hil.Row) {
 	case d.onFrom == 0:
 		d.onFrom = r.T
 	}
+	switch at := float64(r.T-d.first) * 1e-9; {
+	case d.newest.Seq > 0 && r.Epoch != d.newest.Epoch:
+		d.broken = interrupted{at, "the core was started anew"}
+	case r.Flags&hil.FlagLinkDown != 0:
+		d.broken = interrupted{at, "the port was away"}
+	}
+	trips := (r.Mode == hil.Trip || r.Mode == hil.Estop) && r.Mode != d.newest.Mode && !d.plant
 	d.newest = *r
 	for _, l := range d.live {
 		l.See(r)
 	}
 	d.mu.Unlock()
+	if trips {
+		d.log.Info("what to do: " + report.AsStarted(d.afterTrip(r.Cause, false)))
+	}
 }
 
 // driven is the time of the newest row and for how long the drive has been on, s; on is −1 while it is off, and all of the run where nothing
@@ -219,6 +234,13 @@ func (d *services) driven() (now, on float64) {
 		return now, -1
 	}
 	return now, float64(d.newest.T-d.onFrom) * 1e-9
+}
+
+// recordNow is a part of the run, and what has become of the run since.
+func (d *services) recordNow(part [2]float64) record {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return record{from: part[0], to: part[1], now: float64(d.newest.T-d.first) * 1e-9, broken: d.broken}
 }
 
 // state is the newest row as the page polls it when there is no MQTT.
@@ -263,11 +285,16 @@ func (d *services) command(ctx context.Context, c hil.Command) hil.Reply {
 	return d.sup.Load().Command(ctx, c)
 }
 
-// kept records a parameter block that came into force, and tells it.
-func (d *services) kept(p hil.Params, from string, t int64) {
+// offered records a parameter block before the tick takes it: rows name its generation when it did.
+func (d *services) offered(p hil.Params, t int64) {
 	if d.recorder != nil {
 		d.recorder.Params(p, d.a.Names(), t)
 	}
+}
+
+// inForceNow counts and tells a parameter block that came into force.
+func (d *services) inForceNow(p hil.Params, from string) {
+	d.handOvers.Add(1)
 	d.tell(&p, from)
 }
 
@@ -347,7 +374,9 @@ func (d *services) losses(add func(string, float64)) {
 	if d.sup.Load() != nil {
 		add("rows_dropped", float64(d.sup.Load().LostRows()))
 		add("supervisor_gap_max_ms", float64(d.sup.Load().Gap().Microseconds())/1e3)
+		add("core_heap_bytes", d.sup.Load().CoreHeap())
 	}
+	add("hand_overs", float64(d.handOvers.Load()))
 	if d.recorder != nil {
 		add("record_rows_lost", float64(d.recorder.Stats().Lost))
 	}
@@ -364,12 +393,21 @@ func linkMap(st *device.Stats) map[string]float64 {
 		"connected": float64(st.Connected), "bytes": float64(st.Bytes), "frames": float64(st.Frames),
 		"bad": float64(st.Bad), "misfits": float64(st.Misfits), "resync_bytes": float64(st.Resync), "oversize": float64(st.Oversize),
 		"foreign": float64(st.Foreign), "gaps": float64(st.Gaps), "repeats": float64(st.Repeats), "restarts": float64(st.Restarts),
-		"nonfinite": float64(st.NonFinite), "reconnects": float64(st.Reconnects), "begun": float64(st.Begun), "age_us": float64(st.Age) / 1e3,
+		"nonfinite": float64(st.NonFinite), "reconnects": float64(st.Reconnects), "begun": float64(st.Begun), "age_us": known(st.Age) / 1e3,
 		"tx_frames": float64(st.TxFrames), "tx_bytes": float64(st.TxBytes), "tx_errors": float64(st.TxErrors), "tx_dropped": float64(st.TxDropped),
 		"timeouts": float64(st.Timeouts), "late_replies": float64(st.TooLate), "refusals": float64(st.Refusals),
-		"clock_drift_ppm": st.DriftPPM, "clock_offset_us": float64(st.Offset) / 1e3, "clock_residual_p99_us": float64(st.Residual) / 1e3,
-		"clock_jumps": float64(st.ClockJumps),
+		"commands_refused": float64(st.CommandsRefused), "commands_unanswered": float64(st.CommandsUnanswered),
+		"clock_drift_ppm": st.DriftPPM, "clock_offset_us": known(st.Offset) / 1e3, "clock_residual_p99_us": known(st.Residual) / 1e3,
+		"clock_jumps": float64(st.ClockJumps), "clock_rates": float64(st.ClockRates), "arrived": float64(st.Arrived),
 	}
+}
+
+// known is a duration in ns; 0 stands for what is not known yet.
+func known(ns int64) float64 {
+	if ns == 0 {
+		return math.NaN()
+	}
+	return float64(ns)
 }
 
 // up is told that a core ticks.
@@ -395,6 +433,7 @@ func (d *services) ledgerLoop(ctx context.Context) {
 
 // every does something once a period until ctx ends.
 func every(ctx context.Context, period time.Duration, do func()) {
+	defer failure.Tell()
 	t := time.NewTicker(period)
 	defer t.Stop()
 	for {
@@ -417,6 +456,18 @@ func (d *services) coreLog() string {
 		return ""
 	}
 	return path
+}
+
+// afterTrip says what to do after a trip, while the run goes on or after its end.
+func (d *services) afterTrip(cause hil.Cause, ended bool) string {
+	then := "reset (page, or cmd/reset), arm and run"
+	switch {
+	case ended && d.cfg.IsVirtual():
+		then = "start again"
+	case ended:
+		then = "start again with --reset"
+	}
+	return cause.Advice() + ". Then " + then + ". docs/safety.md explains the guard"
 }
 
 // finish writes what is said at the end of a run.
@@ -445,16 +496,12 @@ func (d *services) finish(summary string) {
 			d.log.Info(d.estimates(d.cfg.Axes[i].Name, live))
 		}
 	}
-	if d.recorder != nil {
+	if d.recorder != nil && d.recorder.Stats().Rows > 0 {
 		next := "hil identify "
-		if d.plant || len(d.cfg.Axes) == 0 {
+		if d.plant || len(d.cfg.Axes) == 0 || d.info.DryRun {
 			next = "hil export "
 		}
-		said := []any{"run", d.recorder.Dir(), "rows", d.recorder.Stats().Rows}
-		if d.recorder.Stats().Rows > 0 {
-			said = append(said, "next", report.AsStarted(next+d.recorder.Dir()+d.axisFlag()))
-		}
-		d.log.Info("recorded", said...)
+		d.log.Info("recorded", "run", d.recorder.Dir(), "rows", d.recorder.Stats().Rows, "next", report.AsStarted(next+d.recorder.Dir()+d.axisFlag()))
 	}
 }
 
@@ -492,6 +539,19 @@ func (d *services) estimates(axis string, live *sink.LiveEstimate) string {
 func (d *services) close() {
 	for i := len(d.closers) - 1; i >= 0; i-- {
 		d.closers[i]()
+	}
+	if d.ledger != nil && d.sup.Load() == nil { // nothing has run
+		if err := d.ledger.Close("", 0); err != nil {
+			d.log.Warn("ledger: " + err.Error())
+		}
+	}
+	if d.recorder == nil {
+		return
+	}
+	if st := d.recorder.Stats(); st.Rows == 0 && st.Lost == 0 {
+		if err := d.recorder.Discard(); err != nil {
+			d.log.Warn("a recording without a row could not be removed: " + err.Error())
+		}
 	}
 }
 

@@ -13,11 +13,24 @@ import (
 // hand adopts the law of the specification again, under way.
 func hand(t *testing.T, b *bed, s Spec) {
 	t.Helper()
-	c, err := s.Prepare(SetOf(s.Law), false)
+	b.Adopt(ready(t, b, s, SetOf(s.Law)), true)
+}
+
+// ready is a set that is ready to be adopted.
+func ready(t *testing.T, b *bed, s Spec, set *Set) *Change {
+	t.Helper()
+	var block Block
+	if err := block.Put(set); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Check(set); err != nil {
+		t.Fatal(err)
+	}
+	c, err := NewChanges(&s, b.Axis).Prepare(&block)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.Adopt(c, true)
+	return c
 }
 
 // Which numbers of the motor may change belongs to the drive; all are positive, but a drop may be none.
@@ -39,7 +52,7 @@ func TestEdited(t *testing.T) {
 		{plant.CurrentDrive, full, "K", 10, ""}, {plant.CurrentDrive, full, "J", 10, ""}, {plant.CurrentDrive, full, "R", 10, "there are J, K"}, {plant.EffortDrive, full, "brush_drop", 0, "there are J, K"},
 		{plant.EffortDrive, plant.Motor{J: 4}, "K", 10, "not known in the file"}, {plant.EffortDrive, plant.Motor{J: 4}, "J", 10, ""},
 	} {
-		m, err := edited(c.motor, c.drive, map[string]float64{c.name: c.v})
+		m, err := Edited(c.motor, c.drive, map[string]float64{c.name: c.v})
 		if (err == nil) != (c.fault == "") || err != nil && !strings.Contains(err.Error(), c.fault) {
 			t.Errorf("%v, %s = %g: %v, want %q", c.drive, c.name, c.v, err, c.fault)
 			continue
@@ -95,11 +108,7 @@ func TestAdopt(t *testing.T) {
 			twice := law.Scaled(2)
 			set := SetOf(&twice)
 			set.Motor = map[string]float64{"J": 9e-5}
-			change, err := s.Prepare(set, true)
-			if err != nil {
-				t.Fatal(err)
-			}
-			b.Adopt(change, c.on)
+			b.Adopt(ready(t, b, s, set), c.on)
 			n := 0
 			for ; b.Fades() && n < 100; n++ {
 				b.compute()
@@ -107,11 +116,11 @@ func TestAdopt(t *testing.T) {
 			if n != c.ticks {
 				t.Errorf("%v, energised %v, ramp %g s: fades for %d ticks, want %d", drive, c.on, c.ramp, n, c.ticks)
 			}
-			if math.Abs(b.Unexplained()-0.42) > 1e-12 || math.Abs(b.stall.friction-0.21) > 1e-12 || b.stall.j != 9e-5 || b.now.motor.J != 9e-5 || b.signs != nil && b.signs.motor.J != 9e-5 {
+			if math.Abs(b.Unexplained()-0.42) > 1e-12 || math.Abs(b.stall.friction-0.21) > 1e-12 || b.stall.j != 9e-5 || b.now.motor.J != 9e-5 || b.signs != nil && b.signs.s.Motor.J != 9e-5 {
 				t.Errorf("%v: residual limit %g N·m, twin %+v, motor %+v, signs %+v", drive, b.Unexplained(), b.stall.twin, b.now.motor, b.signs)
 			}
-			if (b.signs != nil) != (drive == plant.VoltageDrive) {
-				t.Errorf("%v: signs are compared: %v", drive, b.signs != nil)
+			if want := frozenFs*2*0.021 + unsureEffort*b.frozen.effort(s.TopCommand); math.Abs(b.frozen.hold-want) > 1e-12 || b.frozen.known.j != 9e-5 {
+				t.Errorf("%v: %+v, want a hold of %g N·m", drive, b.frozen, want)
 			}
 		}
 	}

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime/metrics"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
 
+	"hilrig/engine/failure"
 	"hilrig/hil"
 	"hilrig/hil/device"
 	"hilrig/hil/ring"
@@ -19,13 +21,18 @@ import (
 // outside is what reaches the core's tick beside samples: all of it atomic words, a ring and a mailbox.
 type outside struct {
 	orders *ring.Reader[order]
-	change atomic.Pointer[hil.Change] // a block that waits to be adopted
+	words  *words
+	turn   bool                       // the tick before took a stop or a hold: the ring is looked at first
+	change atomic.Pointer[hil.Change] // a block that waits for its order
+	wanted uint32                     // generation that the newest order is about
 	raised atomic.Uint32              // hil.Flags raised by the watchers
 	steady hil.Flags                  // dry run, unprivileged
 	rig    Rig
+	before hil.Before // what the core or the run before left
 
 	reconnects [device.MaxDevices]uint64 // seen by the tick before
-	away       int                       // place in X of the age of the device that is gone; −1: none is
+	away       int                       // place in X of the age of the device that is gone, or takes no commands; −1: none is
+	devices    int                       // how many there are
 	silence    atomic.Int64              // ns  of the supervisor when it was found missing
 	mode       atomic.Uint32             // the guard's mode after the last tick
 	ticks      atomic.Uint64
@@ -43,30 +50,72 @@ func (o *outside) Flags() hil.Flags {
 	if !ok {
 		f |= hil.FlagLinkDown
 	}
+	if ok {
+		for i := range o.devices {
+			switch said, _ := o.rig.Confirmation(i); said {
+			case device.RefusedCommand:
+				f |= hil.FlagCommandRefused
+			case device.UnansweredCommand:
+				f |= hil.FlagCommandLost
+			default:
+				continue
+			}
+			away = o.rig.AgeAt(i)
+		}
+	}
 	o.reconnects, o.away = n, away
 	return f
 }
 
 func (o *outside) Away() int { return o.away }
 
+func (o *outside) Before() hil.Before { return o.before }
+
 func (o *outside) Silence() float64 { return float64(o.silence.Load()) * 1e-9 }
 
+// Order is the emergency stop, if somebody pressed it, else a stop, a hold and an order of the ring by turns: a flood of neither keeps the
+// other waiting.
 func (o *outside) Order() (uint32, hil.Request) {
+	if o.turn {
+		o.turn = false
+		if o.words.pressed[0].Load() == 0 {
+			if id, q := o.next(); q != hil.ReqNone {
+				return id, q
+			}
+		}
+	}
+	if id, q := o.words.released(); q != hil.ReqNone {
+		o.turn = true
+		return id, q
+	}
+	return o.next()
+}
+
+// next is the oldest order of the ring that was not withdrawn.
+func (o *outside) next() (uint32, hil.Request) {
 	var q order
-	if !o.orders.Pop(&q) {
-		return 0, hil.ReqNone
+	for range orderRoom {
+		if !o.orders.Pop(&q) {
+			break
+		}
+		if !o.words.take(&q) {
+			continue
+		}
+		o.wanted = q.Gen
+		if hil.Request(q.Req) == hil.ReqArm {
+			o.rig.Flush() // what waited in the port since before arming would look like fresh samples
+		}
+		return q.ID, hil.Request(q.Req)
 	}
-	if hil.Request(q.Req) == hil.ReqArm {
-		o.rig.Flush() // what waited in the port since before arming would look like fresh samples
-	}
-	return q.ID, hil.Request(q.Req)
+	return 0, hil.ReqNone
 }
 
 func (o *outside) Change() *hil.Change {
-	if o.change.Load() == nil {
+	c := o.change.Load()
+	if c == nil || c.Gen != o.wanted || !o.change.CompareAndSwap(c, nil) {
 		return nil
 	}
-	return o.change.Swap(nil)
+	return c
 }
 
 func (o *outside) Seen(r *hil.Row) {
@@ -94,7 +143,7 @@ func newBody(ctx context.Context, a *Assembly, sh *shared, edit func(i int, o *d
 		return nil, err
 	}
 	b := &body{a: a, sh: sh, rig: rig, done: make(chan struct{})}
-	b.out = &outside{orders: sh.orders.Reader(), rig: rig}
+	b.out = &outside{orders: sh.orders.Reader(), words: sh.words, rig: rig, before: sh.words.Before, devices: len(a.Ports)}
 	if a.DryRun {
 		b.out.steady |= hil.FlagDryRun
 	}
@@ -120,6 +169,11 @@ func (b *body) tick(epoch uint16) {
 	role := b.a.NewRole()
 	loop := hil.NewLoop(clock, b.rig, b.out, role, epoch, b.sh.rows.Writer())
 	if t, ok := role.(hil.Tuned); ok {
+		var p hil.Params
+		if b.sh.params.Take(&p) { // what was in force before this core
+			b.ready(t, &p)
+			b.out.wanted = p.Gen
+		}
 		go b.prepare(t)
 	}
 	b.sh.words.State.Store(coreReady)
@@ -127,29 +181,45 @@ func (b *body) tick(epoch uint16) {
 	b.rig.Safe()
 }
 
-// prepare makes parameter blocks ready beside the tick, one after the other: while one waits to be adopted the newest waits in the mailbox.
-// The core collects no garbage (rt.Settle), so what a block leaves stays: 6 kB.
+// prepare makes parameter blocks ready beside the tick, one after the other. The core collects no garbage (rt.Settle): a block is made in place
+// of one that is in force no more, see axis.Prepared.
 func (b *body) prepare(role hil.Tuned) {
+	defer failure.Tell()
 	var p hil.Params
 	var rest rt.Rest
 	for !b.stop.Load() {
 		rest.Due()
-		if b.out.change.Load() == nil && b.sh.params.Take(&p) {
-			if c, err := role.Prepare(&p); err == nil { // what is refused was refused by the supervisor already
-				b.out.change.Store(c)
-			}
+		if b.sh.params.Take(&p) {
+			b.ready(role, &p)
 		} else {
 			rt.SleepUntil(rt.Now()+5e6, 0)
 		}
 	}
 }
 
+// ready prepares a block in place of one that still waits for its order: that one will not get it any more.
+func (b *body) ready(role hil.Tuned, p *hil.Params) {
+	if b.out.change.Swap(nil) != nil {
+		role.Discard()
+	}
+	if c, err := role.Prepare(p); err == nil { // what is refused was refused by the supervisor already
+		b.out.change.Store(c)
+	}
+	b.sh.words.Prepared.Store(p.Gen)
+}
+
 // housekeeping looks for the supervisor's word to end, and publishes the counters of the devices ten times a second, beside the tick
 // and without allocating.
 func (b *body) housekeeping() {
+	defer failure.Tell()
 	var st [device.MaxDevices]device.Stats
 	var rest rt.Rest
+	heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}} // read without stopping anything
 	for k := 0; !b.stop.Load(); k++ {
+		if k%200 == 0 {
+			metrics.Read(heap)
+			b.sh.words.Heap.Store(heap[0].Value.Uint64())
+		}
 		if k%20 == 0 {
 			b.rig.Stats(&st)
 			b.sh.link.Publish(&st)
@@ -196,6 +266,10 @@ func Core(assemble func(config []byte) (*Assembly, error)) int {
 		sh.words.State.Store(coreFailed)
 		return code
 	}
+	failure.Handle(func(p *failure.Panic) { // the supervisor says it, and makes the rig safe
+		os.Exit(fail(1, errors.New(p.Report())))
+	})
+	defer failure.Tell()
 	config, err := readAll(os.NewFile(boot.Extra[0], "config"))
 	if err != nil {
 		return fail(1, fmt.Errorf("configuration from the supervisor: %w", err))
@@ -264,6 +338,7 @@ const termWait = 4 * time.Second
 // watch ends the loop when the supervisor has ended, after a few ticks in TRIP that send safe values, or after a signal. A supervisor that
 // does not beat, or was stopped, may come back: the guard trips, and the loop goes on.
 func (b *body) watch(life *rt.LifeLine, lost chan<- string) {
+	defer failure.Tell()
 	var term <-chan time.Time
 	for {
 		switch {

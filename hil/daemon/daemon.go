@@ -26,6 +26,7 @@ type Rig interface {
 	Connected() (away int, ok bool)
 	Reconnects() [device.MaxDevices]uint64
 	AgeAt(i int) int
+	Confirmation(i int) (said device.Confirmation, since uint64)
 	Flush()
 	Safe()
 	Stats(*[device.MaxDevices]device.Stats)
@@ -42,11 +43,12 @@ type Port struct {
 // Assembly is one configured rig, built the same way by supervisor and core from the same configuration.
 type Assembly struct {
 	Schema  hil.Schema
-	NewRole func() hil.Role                                        // a fresh controller in its initial state
-	NewRig  func(edit func(i int, o *device.Options)) (Rig, error) // the devices, not started, with what the daemon adds to their options
-	Params  hil.Params                                             // the configured parameter block, generation 0
-	Live    []axis.Param                                           // what may be set while it runs, in the order of the block
-	Prepare func(*hil.Params) (*hil.Change, error)                 // refuses a block that the rig cannot run
+	NewRole func() hil.Role                                          // a fresh controller in its initial state
+	NewRig  func(edit func(i int, o *device.Options)) (Rig, error)   // the devices, not started, with what the daemon adds to their options
+	Params  hil.Params                                               // the configured parameter block, generation 0
+	Live    []axis.Param                                             // what may be set while it runs, in the order of the block
+	Check   func(*hil.Params) error                                  // refuses a block that the rig cannot run
+	Review  func(now, next *hil.Params) (doubts []string, err error) // … that hil check would refuse in the file, and what has to be confirmed
 
 	Period      int64 // ns
 	Spin        int64 // ns
@@ -58,9 +60,10 @@ type Assembly struct {
 	Limit       int64 // ns  a miss of the tick that trips; 0: none does
 	Beat        int64 // ns  silence of the supervisor that the core tolerates
 	DryRun      bool
-	Locked      bool   // arming is refused: a real port without --arm
-	Ports       []Port // in the order of the devices
-	RealTime    bool   // ask for FIFO and locked memory
+	Locked      bool      // arming is refused: a real port without --arm
+	Ports       []Port    // in the order of the devices
+	Thermal     []float64 // s  time constant of the i²t budget of each axis; 0: it has none
+	RealTime    bool      // ask for FIFO and locked memory
 }
 
 // Names are those of the live parameters.

@@ -14,7 +14,7 @@ import (
 //
 //	rows    core → supervisor  every row, ≥ 1 s of them
 //	link    core → supervisor  newest counters of the devices
-//	orders  supervisor → core  requests, each answered in a row
+//	orders  supervisor → core  requests, each answered in a row; stop, hold and estop have words of their own
 //	params  supervisor → core  newest parameter block
 type shared struct {
 	words  *words
@@ -26,12 +26,14 @@ type shared struct {
 
 // order is one request on its way to the tick.
 type order struct {
-	ID  uint32
-	Req uint32
+	ID   uint32
+	Req  uint32
+	Gen  uint32 // of the parameter block that it is about; 0: of none
+	Slot uint32 // in orderWords
 }
 
 const (
-	magic     = 0x48_49_4c_52_49_47_00_02 // "HILRIG", layout 2
+	magic     = 0x48_49_4c_52_49_47_00_03 // "HILRIG", layout 3
 	orderRoom = 64
 )
 
@@ -49,8 +51,13 @@ type words struct {
 	Privs atomic.Uint32 // bits privFIFO, privLocked
 	Code  atomic.Uint32 // exit code the core wishes for, with coreFailed
 	NText atomic.Uint32 // length of Text, written before State
-	_     [4]byte
-	Text  [2048]byte // why the core failed, or what the host refused it
+
+	Prepared atomic.Uint32 // generation of the newest parameter block that the core has made ready, or found that it cannot
+	Heap     atomic.Uint64 // bytes of objects in the heap of the core, which is never collected
+
+	orderWords
+	Before hil.Before // what is handed on; written before the core starts
+	Text   [2048]byte // why the core failed, or what the host refused it
 }
 
 // States of the core.

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"hilrig/engine/failure"
 	"hilrig/hil"
 	"hilrig/hil/device"
 	"hilrig/hil/ring"
@@ -24,11 +25,15 @@ type Options struct {
 	SingleProcess bool   // the loop runs in this process: not real time
 	Arm           bool   // arm and run as soon as the rig is ready (the demo, --arm)
 	UntilTrip     bool   // end the run at the first trip
+	Reset         bool   // a person wants what the run before left latched to be reset
 	Sinks         []Sink
 	Emit          func(hil.Event)
-	Kept          func(p hil.Params, from string, t int64) // a parameter block came into force, and who asked for it
-	Row           func(*hil.Row)                           // sees every row in the pump, must not block
-	Up            func(pid int, fifo bool)                 // a core has begun to tick; may be nil
+	Before        hil.Before                      // what the run before left
+	Latched       func()                          // something latched or was reset, for the next run: see Left; must not block; may be nil
+	Offered       func(p hil.Params, t int64)     // a parameter block goes to the tick; for the recording
+	InForce       func(p hil.Params, from string) // … is in force, and who asked for it
+	Row           func(*hil.Row)                  // sees every row in the pump, must not block
+	Up            func(pid int, fifo bool)        // a core has begun to tick; may be nil
 }
 
 // Supervisor starts the core, watches it, pumps its rows to the sinks, and brings the rig to rest when the core is lost.
@@ -40,6 +45,7 @@ type Supervisor struct {
 	info     *hil.Info
 
 	fan  []*ring.Writer[hil.Row]
+	hand *handOver    // to the next core
 	kept *device.Kept // the core's ports, for safe frames when it is dead
 
 	epoch   uint16
@@ -64,15 +70,37 @@ var (
 
 // New prepares a supervisor; nothing runs yet.
 func New(a *Assembly, info *hil.Info, o Options) *Supervisor {
-	s := &Supervisor{a: a, o: o, info: info, commands: newCommands(a), kept: device.NewKept()}
-	s.events = &rowEvents{emit: o.Emit, wall: info.Wall, schema: &a.Schema, levels: newLevelEvents(&a.Schema)}
-	s.commands.kept = func(p hil.Params, from string) {
-		if o.Kept != nil {
-			o.Kept(p, from, rt.Now())
+	s := &Supervisor{a: a, o: o, info: info, commands: newCommands(a), kept: device.NewKept(), hand: newHandOver(a, o.Before)}
+	s.events = &rowEvents{emit: o.Emit, wall: info.Wall, schema: &a.Schema, levels: newLevelEvents(&a.Schema), feeds: newFeedForwardEvents(&a.Schema)}
+	s.commands.offered = func(p hil.Params) {
+		if o.Offered != nil {
+			o.Offered(p, rt.Now())
 		}
 	}
+	s.commands.inForce = func(p hil.Params, from string) {
+		if o.InForce != nil {
+			o.InForce(p, from)
+		}
+	}
+	s.commands.latch = s.latchEstop
 	s.commands.disconnect()
 	return s
+}
+
+// Left is what the next run must know: what is latched, and the heat of the windings.
+func (s *Supervisor) Left() hil.Before { return s.hand.now() }
+
+// latchEstop keeps an emergency stop while no core runs: the next one begins in it.
+func (s *Supervisor) latchEstop() {
+	s.hand.estop()
+	s.event("error", "ESTOP", "emergency stop while no core runs: the next one begins in ESTOP")
+	s.tellLatched()
+}
+
+func (s *Supervisor) tellLatched() {
+	if s.o.Latched != nil {
+		s.o.Latched()
+	}
 }
 
 // Command is the way in for MQTT, the page and the command line.
@@ -87,6 +115,12 @@ func (s *Supervisor) Link(i int) device.Stats {
 	return s.links[i]
 }
 
+// CoreHeap is the size of the core's heap in bytes, which only grows: 0 while no core runs.
+func (s *Supervisor) CoreHeap() (bytes float64) {
+	s.commands.linked(func(c *coreLink) { bytes = float64(c.words.Heap.Load()) })
+	return bytes
+}
+
 // Mode is the mode of the newest row.
 func (s *Supervisor) Mode() hil.Mode { return hil.Mode(s.lastMode.Load()) }
 
@@ -95,6 +129,9 @@ func (s *Supervisor) Rows() uint64 { return s.rows.Load() }
 
 // Ran tells whether the rig was ever energised. To be asked when Run has returned, as Lost.
 func (s *Supervisor) Ran() bool { return s.events.ran }
+
+// TripCause is why the rig tripped last. To be asked when Run has returned.
+func (s *Supervisor) TripCause() hil.Cause { return s.events.cause }
 
 // Lost tells whether a core died, hung, or did not end when it was asked to.
 func (s *Supervisor) Lost() bool { return s.lost }
@@ -119,6 +156,7 @@ func (s *Supervisor) Run(ctx context.Context) error {
 		s.fan = append(s.fan, r.Writer())
 		wg.Add(1)
 		go func() {
+			defer failure.Tell()
 			defer wg.Done()
 			sinkErr[i] = sink(sinkCtx, r.Reader())
 		}()
@@ -204,8 +242,13 @@ func (s *Supervisor) incarnation(ctx context.Context, arm bool) ending {
 	}
 	defer func() { h.busy.Wait(); h.free() }()
 	orders := h.sh.orders.Writer()
-	s.commands.connect(func(o order) bool { return orders.Push(&o) }, h.sh.params.Publish)
-	defer s.commands.disconnect()
+	s.commands.connect(&coreLink{post: func(o order) bool { return orders.Push(&o) }, publish: h.sh.params.Publish, words: h.sh.words})
+	defer func() {
+		s.commands.disconnect()
+		if h.sh.words.pressed[0].Load() != 0 { // pressed, and the core is gone before it took it
+			s.latchEstop()
+		}
+	}()
 
 	cause, ended := s.pump(ctx, h, arm)
 	if ended {
@@ -250,6 +293,8 @@ func (s *Supervisor) startCore() (*handle, error) {
 		return nil, err
 	}
 	sh.words.Beat.Store(rt.Now())
+	sh.words.Before = s.hand.now()
+	s.commands.handOn(sh.params.Publish)
 	conf, err := ring.CreateMemory("hil-config", len(s.o.Config))
 	if err != nil {
 		mem.Close()
@@ -290,6 +335,8 @@ func (s *Supervisor) startCore() (*handle, error) {
 // startHere runs the loop on a goroutine of this process.
 func (s *Supervisor) startHere(ctx context.Context) (*handle, error) {
 	sh := heapShared(s.a.Schema.Rate, s.epoch)
+	sh.words.Before = s.hand.now()
+	s.commands.handOn(sh.params.Publish)
 	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	b, err := newBody(own, s.a, sh, func(int, *device.Options) {})
 	if err != nil {
@@ -301,6 +348,11 @@ func (s *Supervisor) startHere(ctx context.Context) (*handle, error) {
 	done := make(chan string, 1)
 	go b.housekeeping()
 	go func() {
+		defer func() {
+			if v := recover(); v != nil {
+				done <- "the loop failed: " + failure.Of(v).Report()
+			}
+		}()
 		b.tick(s.epoch)
 		b.rig.Close()
 		sh.words.State.Store(coreStopped)
@@ -346,6 +398,7 @@ func (s *Supervisor) pump(ctx context.Context, h *handle, arm bool) (cause strin
 		stall    time.Duration
 		ran      int64 // ns  that the core had had a processor when it stood still for stopTime …
 		ranAt    int64 // ns  … which was then; 0: it does not
+		reset    bool
 		started  = time.Now()
 	)
 	stop := func() {
@@ -357,6 +410,7 @@ func (s *Supervisor) pump(ctx context.Context, h *handle, arm bool) (cause strin
 			}
 			s.event("info", "STOP", text)
 			h.busy.Go(func() {
+				defer failure.Tell()
 				s.commands.Do(context.Background(), hil.Command{Name: "stop", From: "local"})
 				h.term()
 			})
@@ -437,6 +491,10 @@ func (s *Supervisor) pump(ctx context.Context, h *handle, arm bool) (cause strin
 		}
 
 		// arm and run, one step at a time as the guard gets there
+		if s.o.Reset && !reset && s.epoch == 1 && s.Mode().Latched() && !asked {
+			reset = true
+			go s.commands.Do(ctx, hil.Command{Name: "reset", From: "local"})
+		}
 		if arm && !asked {
 			switch m := s.Mode(); {
 			case armStep == 0 && m == hil.Ready:
@@ -503,6 +561,9 @@ func (s *Supervisor) drain(rows *ring.Reader[hil.Row]) {
 	for rows.Pop(&r) {
 		s.events.row(&r)
 		s.commands.seen(&r)
+		if s.hand.row(&r) {
+			s.tellLatched()
+		}
 		s.lastMode.Store(uint32(r.Mode))
 		s.rows.Add(1)
 		if s.o.Row != nil {
@@ -529,6 +590,7 @@ func (s *Supervisor) sendSafe() string {
 			said[i] = "no safe frame to " + p.Name + ": its port was not open"
 		default:
 			wg.Go(func() {
+				defer failure.Tell()
 				err := p.Safe.Write(func(b []byte) error { return s.kept.Write(i, b, 50*time.Millisecond) })
 				if said[i] = "safe frame sent three times to " + p.Name; err != nil {
 					said[i] = "safe frame could not be sent to " + p.Name + ": " + err.Error()

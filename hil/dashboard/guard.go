@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 
+	"hilrig/engine/failure"
 	"hilrig/hil"
 )
 
@@ -14,6 +15,15 @@ import (
 // headers that keep the page to itself.
 func (s *Server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			switch v := recover(); v {
+			case nil:
+			case http.ErrAbortHandler: // is how a handler gives up a connection
+				panic(v)
+			default:
+				failure.Pass(v)
+			}
+		}()
 		h := w.Header()
 		h.Set("Content-Security-Policy", s.policyFor(r))
 		h.Set("X-Content-Type-Options", "nosniff")

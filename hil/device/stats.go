@@ -37,14 +37,21 @@ type Stats struct {
 	Refusals uint64
 	Refusal  uint64 // of the newest: its reason + 256 · (1 + its turn)
 
+	// commands in such questions
+	CommandsRefused    uint64
+	CommandsUnanswered uint64 // no good reply in time, or a damaged one
+	Confirmation       uint64 // of the newest command: a Confirmation
+
 	Connected  uint64 // 1: the port is open
 	Reconnects uint64
 	Begun      uint64  // of these, those in which the device said that it began anew behind an open port, and was started again
 	Refused    uint64  // number of the system's error that the last try to open the port ended with; 0: it is open, or no such number
 	ClockJumps uint64  // the device's clock was not where it should be, and was mapped anew
+	ClockRates uint64  // it went over to another rate
+	Arrived    uint64  // frames and replies with a measurement
 	Age        int64   // ns  since the newest frame arrived; 0 before the first
 	Offset     int64   // ns  host minus device clock at the newest frame, the smallest delay included; 0: no device clock
-	DriftPPM   float64 // device clock against host clock, positive if it runs fast; 0 until known
+	DriftPPM   float64 // device clock against host clock, positive if it runs fast; NaN until known
 	Residual   int64   // ns  99th percentile of the delay beyond the smallest
 }
 
@@ -97,11 +104,15 @@ type board struct {
 	tooLate    atomic.Uint64
 	refusals   atomic.Uint64
 	refusal    atomic.Uint64
+	denied     atomic.Uint64 // commands
+	unanswered atomic.Uint64 // commands
 	connected  atomic.Uint64
 	reconnects atomic.Uint64
 	begun      atomic.Uint64
 	why        atomic.Uint64
 	jumps      atomic.Uint64
+	rates      atomic.Uint64
+	arrived    atomic.Uint64
 	newest     atomic.Int64 // ns  arrival of the newest frame
 	offset     atomic.Int64
 	drift      atomic.Uint64 // bits of a float64
@@ -132,6 +143,19 @@ func (b *board) refusedTurn(turn int, reason uint8) {
 	b.refusals.Add(1)
 }
 
+// command counts a command that was refused, or had no good reply, and returns what is known of it.
+func (b *board) command(end Confirmation) Confirmation {
+	switch end {
+	case Confirmed:
+	case RefusedCommand:
+		b.denied.Add(1)
+	default:
+		b.unanswered.Add(1)
+		end = UnansweredCommand
+	}
+	return end
+}
+
 // refused notes why the port could not be opened; nil: it is open.
 func (b *board) refused(err error) {
 	var why syscall.Errno
@@ -157,6 +181,7 @@ func (s *Stats) OpenRefused(port string) error {
 
 func (b *board) clock(c *clockFit) {
 	b.jumps.Store(c.jumps)
+	b.rates.Store(c.rates)
 	b.offset.Store(c.offset())
 	b.drift.Store(math.Float64bits(c.driftPPM()))
 	b.residual.Store(int64(c.p99))
@@ -172,8 +197,10 @@ func (b *board) read(s *Stats, now int64) {
 	}
 	s.TxFrames, s.TxBytes, s.TxErrors, s.TxDropped = b.txFrames.Load(), b.txBytes.Load(), b.txErrors.Load(), b.txDropped.Load()
 	s.Timeouts, s.Silent, s.TooLate, s.Refusals, s.Refusal = b.timeouts.Load(), b.silent.Load(), b.tooLate.Load(), b.refusals.Load(), b.refusal.Load()
+	s.CommandsRefused, s.CommandsUnanswered = b.denied.Load(), b.unanswered.Load()
 	s.Begun = b.begun.Load()
 	s.Connected, s.Reconnects, s.Refused, s.ClockJumps = b.connected.Load(), b.reconnects.Load(), b.why.Load(), b.jumps.Load()
+	s.ClockRates, s.Arrived = b.rates.Load(), b.arrived.Load()
 	s.Offset, s.DriftPPM, s.Residual = b.offset.Load(), math.Float64frombits(b.drift.Load()), b.residual.Load()
 	s.Age = 0
 	if t := b.newest.Load(); t != 0 {
