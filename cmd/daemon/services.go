@@ -107,6 +107,11 @@ func (d *services) openMQTT(ctx context.Context, ready *ReadyLine) error {
 	m := d.cfg.MQTT
 	opt := sink.PublisherOptions{
 		MQTT: m, Info: d.info,
+		Heard: func(topic string, body []byte) { // a fit that runs elsewhere
+			if s := d.stream.Load(); s != nil {
+				s.Tell(topic, body)
+			}
+		},
 		Commander: d.command, Metrics: d.metrics, Emit: d.bus.emit, Log: d.log,
 	}
 	if m.Broker == "" {
