@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"hilrig/engine"
+	"hilrig/engine/plant"
 	"hilrig/estimator"
 	"hilrig/hil/axis"
 )
@@ -60,7 +61,7 @@ var roles = map[string]ChannelRole{
 	"rls.J": RoleParameter, "rls.M": RoleParameter, "rls.Fv": RoleParameter, "rls.Fc": RoleParameter, "rls.offset": RoleParameter,
 	"rls.J_se": RoleStdErr, "rls.M_se": RoleStdErr, "rls.Fv_se": RoleStdErr, "rls.Fc_se": RoleStdErr, "rls.offset_se": RoleStdErr, "rls.windows": RoleCount,
 	"ref.position": RolePosition, "ref.velocity": RoleVelocity, "ref.acceleration": RoleAcceleration, "ref.effort": RoleEffort,
-	"ctl.error": RoleError, "ctl.effort": RoleCommand, "comp.friction": RoleEffort, "comp.mechanism": RoleEffort, "model.friction": RoleFriction, "heat": RoleHeat,
+	"ctl.error": RoleError, "ctl.effort": RoleCommand, "comp.friction": RoleEffort, "comp.mechanism": RoleEffort, "comp.left": RoleLeft, "model.friction": RoleFriction, "heat": RoleHeat,
 }
 
 // ofAxis are these signals as channels of an axis.
@@ -100,9 +101,11 @@ func NewController(s ControllerSpec) (*Controller, error) {
 	for i := range s.Axes {
 		spec, w := &s.Axes[i], &c.axes[i]
 		spec.Tick, spec.Stop, spec.Coupled = 1/s.Rate, spec.Limits.Stop, s.Mechanism.moves(i)
+		spec.Approach, spec.MaxSpeed = spec.Limits.Approach, spec.Limits.MaxSpeed
 		for q, at := range spec.Measured {
 			spec.Channels[q] = at >= 0
 		}
+		spec.MaxTurns = spec.Limits.MaxTurns
 		a, err := axis.New(spec.Spec)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", spec.Name, err)
@@ -158,6 +161,13 @@ func (c *Controller) watched() GuardSpec {
 		g.Axes = append(g.Axes, AxisGuard{AxisLimits: w.s.Limits, MaxResidual: w.Unexplained(), Measured: w.s.Measured,
 			Position: name(Estimated, RolePosition), Speed: name(Estimated, RoleVelocity), Error: name(Modelled, RoleError), Residual: name(Estimated, RoleFriction), Heat: name(Modelled, RoleHeat)})
 		if w.s.Command >= 0 {
+			own := &g.Axes[i]
+			ends := slices.ContainsFunc(g.Cmd, func(c CmdLimit) bool { return c.Enable }) || g.Cmd[w.s.Command].Safe == 0 && w.s.Drive != plant.VelocityDrive
+			own.Driven, own.Off = true, w.s.Off(ends, w.s.Limits.MaxCurrent, w.s.Limits.RatedI)
+			if w.s.Drive == plant.VelocityDrive {
+				own.Idle = offIdle
+			}
+			g.Axes[i].Command = uint16(g.CmdAt + w.s.Command + 1)
 			g.Cmd = slices.Clone(g.Cmd)
 			g.Cmd[w.s.Command].Drives, g.Cmd[w.s.Command].Hold = true, axis.HoldOf(w.s.Drive)
 		}
@@ -364,6 +374,9 @@ func (c *Controller) Guard(r *Row, b *Blocks) {
 			sent = c.guard.last[w.s.Command]
 		}
 		w.Watch(k, doubtful, &w.in, sent, w.est.of(b.Est), w.model.of(b.Model), &c.states[i])
+		if at := w.s.Command; at >= 0 {
+			w.Saturation(k, b.Cmd[at], c.guard.s.Cmd[at].Lo, c.guard.s.Cmd[at].Hi, &c.states[i])
+		}
 	}
 	c.guard.Watch(r, c.states, b.Meas)
 	c.guard.Limit(r, b.Cmd)

@@ -33,7 +33,11 @@ type AxisGuard struct {
 	AxisLimits
 	MaxResidual                            float64                   // N·m  slow mean of the effort that the model leaves unexplained; 0: none
 	Measured                               [estimator.Quantities]int // index in Meas, by estimator.Quantity; −1: not measured
+	Driven                                 bool                      // there is a drive …
+	Off                                    axis.OffLimits            // … and this is what the axis may show when it is off
+	Idle                                   float64                   // s  a velocity drive stops within this time; 0: it is none
 	Position, Speed, Error, Residual, Heat uint16                    // where these stand in Row.X, plus 1; 0: nowhere
+	Command                                uint16                    // … and its command
 }
 
 // GuardLimits is the section of what the guard does for the whole rig.
@@ -49,6 +53,8 @@ type AxisLimits struct {
 	MaxError   float64    `yaml:"max_error" unit:"rad" want:">=0 <=1e9" doc:"tracking error that trips; 0: no limit"`
 	Travel     [2]float64 `yaml:"travel,omitempty" unit:"rad" doc:"an estimated position outside it trips; [0, 0]: no limit"`
 	Stop       [2]float64 `yaml:"stop,omitempty" unit:"rad" doc:"the reference stays within it, and an effort or command without feedback pushes no further out; [0, 0]: no limit"`
+	Approach   float64    `yaml:"approach,omitempty" unit:"rad/s" want:">=0 <=1e9" doc:"a start, and a change of scale or offset, adds no more than this to the speed of the reference: fade takes longer where it must; 0: a tenth of max_speed, or of the speed that the largest command of a voltage or velocity drive can make"`
+	MaxTurns   float64    `yaml:"max_turns" unit:"1/s" want:">=0 <=1e5" doc:"a command that is at its limits for more than half of the time and runs from one to the other more often than this, beyond what the reference asks for, trips; 0: not watched"`
 	MaxCurrent float64    `yaml:"max_current" unit:"A" want:">=0 <=1e9" doc:"measured current that trips; 0: no limit"`
 	RatedI     float64    `yaml:"rated_current" unit:"A" want:">=0 <=1e9" doc:"continuous current of the i²t budget; 0: no budget"`
 	Thermal    float64    `yaml:"thermal_time" unit:"s" want:">=0.001 <=1e6" doc:"time constant of the i²t budget"`
@@ -143,26 +149,29 @@ type Guard struct {
 	why  reason
 	age  []int // of each measured signal: index of the age of its samples; −1: none
 
-	sampled   []int64             // ns  time of the newest sample of each measured signal
-	seen      []bool              // … has it ever been seen
-	newest    []float64           // … its value: meas holds NaN instead once it is too old
-	believed  []int64             // ns  time of the newest sample of each measured signal that is a believable number
-	healthy   float64             // s   time since everything watched was last sick
-	blindness blindTime           // in HOLD with a sick sensor, of the last second
-	sick      bool                // HOLD with a sick sensor in this tick
-	byFault   bool                // HOLD was entered for a sick sensor, and nobody has asked for it since
-	armed     float64             // s   time in ARMED
-	now       Cause               // what is wrong in this tick, CauseNone if nothing
-	motion    reason              // what Watch found wrong in the tick before
-	last      []float64           // commands of the tick before
-	budgets   []budget            // of each axis
-	held      []float64           // commands when HOLD began
-	misses    [2]uint64           // bits: was the tick late, newest first
-	energised float64             // s   time since RUN was entered from a de-energised mode
-	refused   Fresh               // new samples that count as none
-	before    Before              // what was handed on to the first tick
-	first     bool                // this is that tick
-	moved     func(Mode, trigger) // told every transition, by tests; nil: nobody asks
+	sampled    []int64             // ns  time of the newest sample of each measured signal
+	seen       []bool              // … has it ever been seen
+	newest     []float64           // … its value: meas holds NaN instead once it is too old
+	believed   []int64             // ns  time of the newest sample of each measured signal that is a believable number
+	healthy    float64             // s   time since everything watched was last sick
+	blindness  blindTime           // in HOLD with a sick sensor, of the last second
+	sick       bool                // HOLD with a sick sensor in this tick
+	byFault    bool                // HOLD was entered for a sick sensor, and nobody has asked for it since
+	armed      float64             // s   time in ARMED
+	now        Cause               // what is wrong in this tick, CauseNone if nothing
+	motion     reason              // what Watch found wrong in the tick before
+	last       []float64           // commands of the tick before
+	budgets    []budget            // of each axis
+	held       []float64           // commands when HOLD began
+	misses     [2]uint64           // bits: was the tick late, newest first
+	energised  float64             // s   time since RUN was entered from a de-energised mode
+	refused    Fresh               // new samples that count as none
+	before     Before              // what was handed on to the first tick
+	first      bool                // this is that tick
+	offs       []offWatch          // of each axis
+	denied     float64             // s  so long a device refuses commands
+	unanswered float64             // s  … or does not answer them
+	moved      func(Mode, trigger) // told every transition, by tests; nil: nobody asks
 }
 
 // budget is the i²t budget of an axis.
@@ -174,7 +183,7 @@ type budget struct {
 
 // NewGuard checks lengths once; the tick trusts them.
 func NewGuard(s GuardSpec) *Guard {
-	g := &Guard{s: s, why: reason{cause: CauseStart}, age: make([]int, len(s.Meas)), sampled: make([]int64, len(s.Meas)), newest: make([]float64, len(s.Meas)), believed: make([]int64, len(s.Meas)), seen: make([]bool, len(s.Meas)), blindness: newBlindTime(nanoseconds(s.HoldTime)), last: make([]float64, len(s.Cmd)), held: make([]float64, len(s.Cmd)), budgets: make([]budget, len(s.Axes))}
+	g := &Guard{s: s, why: reason{cause: CauseStart}, age: make([]int, len(s.Meas)), sampled: make([]int64, len(s.Meas)), newest: make([]float64, len(s.Meas)), believed: make([]int64, len(s.Meas)), seen: make([]bool, len(s.Meas)), blindness: newBlindTime(nanoseconds(s.HoldTime)), last: make([]float64, len(s.Cmd)), held: make([]float64, len(s.Cmd)), budgets: make([]budget, len(s.Axes)), offs: make([]offWatch, len(s.Axes))}
 	for i, at := len(s.Meas)-1, -1; i >= 0; i-- { // the age of a device stands behind its signals
 		if s.Meas[i].Age {
 			at = i
@@ -235,6 +244,14 @@ func (g *Guard) Decide(r *Row, meas []float64) {
 		g.begin(r)
 	}
 	sick, fault := g.sensors(r, meas)
+	if deaf := g.confirmed(r); deaf.cause != CauseNone {
+		if g.mode.Energised() {
+			fault = deaf
+		} else {
+			r.Flags |= FlagNotOff
+			sick = deaf
+		}
+	}
 	if f := g.faults(r); f.cause != CauseNone {
 		fault = f
 	}
@@ -501,7 +518,8 @@ func (g *Guard) request(r *Row) {
 
 // faultCauses are the causes of what an axis finds wrong with itself.
 var faultCauses = [...]Cause{axis.Fine: CauseNone, axis.Jump: CauseJump, axis.Noise: CauseEstimate, axis.Direction: CauseDirection, axis.Frozen: CauseFrozen,
-	axis.FrozenCurrent: CauseFrozenCurrent, axis.Blocked: CauseBlocked, axis.FrozenReading: CauseFrozenReading, axis.Disagree: CauseDisagree, axis.Scale: CauseScale, axis.Delay: CauseDelay}
+	axis.FrozenCurrent: CauseFrozenCurrent, axis.Blocked: CauseBlocked, axis.FrozenReading: CauseFrozenReading, axis.Disagree: CauseDisagree, axis.Scale: CauseScale, axis.Delay: CauseDelay,
+	axis.Saturated: CauseSaturated}
 
 // hinted are the causes that an axis leaves its limits for: a hint names what made it do so.
 var hinted = [...]Cause{CauseSpeed, CauseTravel, CauseError, CauseResidual, CauseCurrent, CauseBlocked}
@@ -511,7 +529,11 @@ func (a *AxisGuard) found(f axis.Finding) reason {
 	if f.Fault == axis.Fine {
 		return reason{}
 	}
-	return reason{faultCauses[f.Fault], uint16(a.Measured[f.Of] + 1), f.Value, f.Limit}
+	where := uint16(a.Measured[f.Of] + 1)
+	if f.Fault == axis.Saturated {
+		where = a.Command
+	}
+	return reason{faultCauses[f.Fault], where, f.Value, f.Limit}
 }
 
 // Watch looks at the motion of every axis in this tick. A violated bound trips an energised rig before the command leaves, and keeps
@@ -520,7 +542,12 @@ func (a *AxisGuard) found(f axis.Finding) reason {
 func (g *Guard) Watch(r *Row, states []axis.State, meas []float64) {
 	bad := reason{}
 	for i := range states {
-		if found := g.judge(r, &g.s.Axes[i], &states[i], meas); bad.cause == CauseNone {
+		found := g.judge(r, &g.s.Axes[i], &states[i], meas)
+		if on := g.notOff(r, i, &states[i], meas); on.cause != CauseNone {
+			r.Flags |= FlagNotOff
+			found = on
+		}
+		if bad.cause == CauseNone {
 			bad = found
 		}
 	}
@@ -570,6 +597,7 @@ func (g *Guard) judge(r *Row, a *AxisGuard, m *axis.State, meas []float64) reaso
 	}
 	switch {
 	case bad.cause == CauseNone:
+	case m.Found.Fault >= axis.FrozenReading: // a reading that is wrong says more than one that is missing
 	case g.mode == Hold && g.byFault:
 		return g.why // what made it blind is what made it leave its limits
 	case m.Hint.Fault != axis.Fine && slices.Contains(hinted[:], bad.cause):

@@ -97,11 +97,14 @@ const (
 	CauseBlocked             // the axis stands although its torque must move it
 	CauseFrozenCurrent       // the measured current stays the same number, though the voltage changes
 	CauseTravel              // the axis left its travel
+	CauseNotOff              // the drive should be off and is not
+	CauseRefused             // a device does not take commands
 	CauseArmed               // armed for too long without a run
 	CauseFrozenReading       // a reading stays the same number, though what it is compared with changes
 	CauseDisagree            // a reading does not fit the command or another reading
 	CauseScale               // voltage, current and speed do not fit, whatever the signs
 	CauseDelay               // command and motion fit with a delay between them
+	CauseSaturated           // the command runs from limit to limit
 )
 
 // causes: the name, the unit of value and limit where it is not that of the signal, and what to look at.
@@ -127,16 +130,19 @@ var causes = [...]struct{ name, unit, hint string }{
 	CauseResidual:      {"model residual", "", "torque that the friction model does not explain: blocked shaft, collision, wrong model"},
 	CauseDiverged:      {"divergence", "", "the estimate is not finite or absurd"},
 	CauseDirection:     {"wrong direction", "command", "the axis runs against its command: check the signs of drive, encoder and current; without a measured current also a load that throws it back"},
-	CauseFrozen:        {"frozen position", "", "so far the axis must have gone, the position shows nothing of it: sensor, coupling; or the shaft is blocked, or the drive does nothing"},
+	CauseFrozen:        {"frozen position", "", "so far the axis must have gone, the position shows nothing of it: sensor, coupling; or the shaft is blocked, or the drive does nothing or acts late"},
 	CauseJump:          {"position jump", "", "the counter was reset, counts were lost or a coupling slipped"},
 	CauseEstimate:      {"estimate", "× position_noise", "the position is missing or refused, or noisier or coarser than estimator.position_noise says"},
 	CauseFrozenCurrent: {"frozen current", "V", "the voltage changes by this much, the measured current not at all: sensor, wiring"},
 	CauseTravel:        {"travel", "", ""},
+	CauseNotOff:        {"drive not off", "", "it should be off, and draws a current, applies a voltage, or keeps the axis moving: take the energy off at the rig, then look at its enable line and its watchdog"},
+	CauseRefused:       {"commands not taken", "s", "the device refuses them or does not answer: what the drive does is not known; take the energy off at the rig, then look at its registers, its mode, its address"},
 	CauseArmed:         {"armed too long", "s", ""},
 	CauseFrozenReading: {"frozen reading", "", "what it is compared with changes by this much, the reading not at all: sensor, wiring"},
 	CauseDisagree:      {"readings disagree", "", "the reading is off by this much from the command or from another reading: its offset, scale, sign, or the drive"},
 	CauseScale:         {"wrong scale", "command", "voltage, current and speed do not fit, whatever the signs: check the scale of encoder, current and drive, and R and K of the motor"},
 	CauseDelay:         {"delay", "s", "the motion fits a command that is so much older: check the delay of the drive, and the times of the samples"},
+	CauseSaturated:     {"command saturated", "1/s", "the command runs from one limit to the other so often: a gain of the controller is far too high, or a reading too noisy for it"},
 	CauseBlocked:       {"blocked shaft", "N·m", "the torque must move the axis, and it stands: shaft, position sensor, coupling; without a measured current also the drive"},
 }
 
@@ -168,7 +174,7 @@ func (r *Row) Why(s *Schema) string {
 	}
 	if all := s.Channels(); r.Where > 0 && int(r.Where) <= len(all) {
 		ch := all[r.Where-1]
-		if text += " " + ch.Name; r.Cause == CauseLink {
+		if text += " " + ch.Name; r.Cause == CauseLink || r.Cause == CauseRefused {
 			text = r.Cause.String() + " " + ch.Owner
 		}
 		switch {

@@ -34,13 +34,15 @@ type Spec struct {
 	Mechanical estimator.MechanicalSpec // of the others
 	TopCommand float64                  // the largest command to either side, in its unit; 0: not known
 
-	Ref  reference.Generator
-	Of   ReferenceOf
-	Fade float64    // s  every start and every change of the reference blends over this time
-	Stop [2]float64 // rad  the reference stays within it; [0, 0]: no limit
-	PID  control.PID
-	Gain float64 // 1/s  of a velocity drive: speed per error
-	Comp CompSpec
+	Ref                reference.Generator
+	Of                 ReferenceOf
+	Fade               float64    // s  every start and every change of the reference blends over this time
+	Approach, MaxSpeed float64    // rad/s  speed of the way to the reference, 0: from the largest speed; and that, 0: not declared
+	Stop               [2]float64 // rad  the reference stays within it; [0, 0]: no limit
+	PID                control.PID
+	MaxTurns           float64 // 1/s  of a command from limit to limit; 0: not watched
+	Gain               float64 // 1/s  of a velocity drive: speed per error
+	Comp               CompSpec
 
 	Coupled bool // the wanted motion takes the torque that Load gives, not inertia times acceleration
 }
@@ -68,6 +70,7 @@ type Axis struct {
 	each             [2]float64         // N·m  effort of the old path and of the new one
 	want             [3]float64         // what is followed, and its derivatives
 	load             float64            // N·m  that the machine takes for it
+	feed             feedForward        // what that leaves to the feedback
 	model            *estimator.Contact // the law driven by the estimated motion: the open-loop model beside the rig; nil: no law
 	learns           estimator.Learning // the compensation, if it learns
 	gains            [nGains]float64    // as wanted
@@ -78,6 +81,8 @@ type Axis struct {
 	scale, injected  float64 // of the compensation, as wanted: share, and gain (1/s)
 	asked            float64 // N·m  effort of the tick before
 	held             bool    // … did not reach the shaft as asked
+	limited          int8    // … was cut at this limit of the controller: −1, 1; 0: it was not
+	saturated        saturation
 
 	age      float64 // s    of the newest position that was taken
 	residual float64 // N·m  slow mean of estimated minus modelled friction
@@ -144,8 +149,9 @@ func New(s Spec) (*Axis, error) {
 		a.stall = newStall(s.Motor.J, s.Law, a.est.PositionNoise())
 	}
 	a.now.motor = s.Motor
-	a.ref = motion{gen: s.Ref, fade: s.Fade}
+	a.ref = motion{gen: s.Ref, fade: s.Fade, approach: s.approach()}
 	a.pid = control.Loop{PID: s.PID}
+	a.saturated.most = s.MaxTurns
 	a.live = s.Live()
 	start := make([]float64, len(a.live))
 	for i := range a.live {
@@ -238,7 +244,7 @@ func (a *Axis) arrange() {
 		if s.compensates() {
 			add(&l.comp, engine.Signal{Name: "comp.friction", Unit: "N"})
 			if s.Coupled {
-				add(&l.load, engine.Signal{Name: "comp.mechanism", Unit: "N"})
+				add(&l.load, engine.Signal{Name: "comp.mechanism", Unit: "N"}, engine.Signal{Name: "comp.left"})
 			}
 		}
 	}
@@ -297,7 +303,7 @@ func (a *Axis) Start(x []float64) {
 	if a.old.comp = nil; a.now.comp != nil {
 		a.now.comp.reset()
 	}
-	a.asked, a.held = 0, false
+	a.asked, a.held, a.feed = 0, false, feedForward{}
 }
 
 // Resume goes on with a motion that was paused; Pause lets the axis stand where it is.
@@ -405,6 +411,7 @@ func (a *Axis) stop(ref *[3]float64, position float64) {
 // effort is what the controller asks for: feedback, inertia, friction.
 func (a *Axis) effort(k Tick, on bool, ref [3]float64, e, dt float64, x, y []float64) (st engine.Status) {
 	tau, fric := 0.0, 0.0
+	a.limited = 0
 	switch {
 	case !on:
 	case a.s.Of == OfEffort:
@@ -413,6 +420,9 @@ func (a *Axis) effort(k Tick, on bool, ref [3]float64, e, dt float64, x, y []flo
 	case a.s.compensates():
 		v := x[estimator.XVel]
 		back := a.pid.Step(e, ref[1]-v, a.dt)
+		if a.s.Coupled {
+			a.feed.add(a.load, back, dt)
+		}
 		m := estimator.Motion{V: v, E: -e, Vd: ref[1], Ad: ref[2], U: a.asked, Held: a.held || k.Skip > 0 || a.stale() || a.Fades()}
 		a.held = false
 		tau, fric, st = a.follow(&a.now, back, m, dt)
@@ -438,6 +448,7 @@ func (a *Axis) effort(k Tick, on bool, ref [3]float64, e, dt float64, x, y []flo
 		if on {
 			y[a.at.load] = a.load
 		}
+		y[a.at.load+1] = a.feed.left(frozenFs * a.s.levels().Top())
 	}
 	if a.learns != nil {
 		a.learns.Thetas(y[a.at.learned:])
@@ -459,7 +470,7 @@ func (a *Axis) follow(p *path, back float64, m estimator.Motion, dt float64) (ta
 	tau += fric
 	tau += p.comp.shake(m, tau, dt)
 	if lim := a.s.PID.Limit; lim > 0 && math.Abs(tau) > lim {
-		tau, a.held = math.Copysign(lim, tau), true
+		tau, a.held, a.limited = math.Copysign(lim, tau), true, signOf(tau)
 	}
 	return tau, fric, st
 }

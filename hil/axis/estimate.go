@@ -84,6 +84,7 @@ const (
 	Disagree            // a reading does not fit the command or another reading
 	Scale               // voltage, current and speed do not fit, whatever the signs
 	Delay               // command and motion fit with a delay between them
+	Saturated           // the command runs from limit to limit, and the wanted motion does not need it
 )
 
 // Finding is a fault with what is told about it: the quantity, its value and its limit, both 0: nothing to tell.
@@ -136,17 +137,23 @@ func (a *Axis) Watch(k Tick, doubtful bool, in *estimator.Inputs, sent float64, 
 		}
 	}
 	odd := a.readings.step(k, in, sent, a.frozen)
+	suspect := a.readings.suspect()
+	if m.Hint.Fault == Fine {
+		m.Hint = suspect
+	}
 	m.Measured = a.readings.speed()
 	times, quiet := a.est.Noise()
 	switch {
 	case jumped:
 		m.Found = Finding{Fault: Jump, Of: estimator.Position}
-	case !quiet && m.Hint.Fault == Frozen:
+	case !quiet && (m.Hint.Fault == Frozen || m.Hint.Fault >= FrozenReading):
 		m.Found = m.Hint
 	case !quiet:
 		m.Found = Finding{Noise, estimator.Position, times, estimator.MaxNoise}
 	case odd.Fault != Fine:
 		m.Found = odd
+	case bad.Fault != Fine && suspect.Fault != Fine && suspect.Of == estimator.Voltage: // the signs were judged by it
+		m.Found = suspect
 	case bad.Fault != Fine:
 		m.Found = bad
 	case dead.Fault != Fine:
