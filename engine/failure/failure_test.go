@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"hilrig/engine/failure"
 )
 
 func put(m map[string]int) { m["x"] = 1 }
