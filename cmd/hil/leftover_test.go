@@ -62,7 +62,7 @@ func TestDaemonDryRunIsNotIdentified(t *testing.T) {
 	inPairs(t)
 	dir := t.TempDir()
 	file := tolerant(t, virtualPort)
-	if _, errs, code := execute(t, "run", file, "--no-web", "--no-mqtt", "--record", dir, "--duration", "2s"); code != report.OK {
+	if _, errs, code := execute(t, "run", file, "--no-web", "--no-mqtt", "--record", dir, "--duration", "2s"); code != report.OK && code != report.Trip { // of a machine that is too busy
 		t.Fatalf("exit code %d: %s", code, errs)
 	}
 	driven := oneRun(t, dir)
