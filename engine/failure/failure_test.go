@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-
 )
 
 func put(m map[string]int) { m["x"] = 1 }
