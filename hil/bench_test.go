@@ -111,18 +111,19 @@ func (h *hand2) Seen(r *Row) {
 
 // benchOptions are what the tests change.
 type benchOptions struct {
-	seed   uint64
-	comp   axis.CompSpec
-	ref    reference.Spec
-	truth  func(*plant.AxisSpec) // what the plant is that the model does not know
-	law    friction.Model        // as the model knows it; nil: that of the demo
-	inner  int
-	every  int // the rig samples every so many ticks of the controller
-	fade   float64
-	limit  float64 // N·m  of the controller
-	blind  bool    // the controller has no current
-	turned bool    // the current comes before the position
-	models []ModelSpec
+	seed     uint64
+	comp     axis.CompSpec
+	ref      reference.Spec
+	truth    func(*plant.AxisSpec) // what the plant is that the model does not know
+	law      friction.Model        // as the model knows it; nil: that of the demo
+	inner    int
+	every    int // the rig samples every so many ticks of the controller
+	fade     float64
+	limit    float64 // N·m  of the controller
+	approach float64 // rad/s  0: a tenth of max_speed
+	blind    bool    // the controller has no current
+	turned   bool    // the current comes before the position
+	models   []ModelSpec
 }
 
 func demoLaw() *friction.LuGre {
@@ -196,7 +197,7 @@ func newBench(tb testing.TB, o benchOptions) *bench {
 			GuardLimits: GuardLimits{HoldTime: 0.1, SelfTest: 0.1}},
 	}
 	a := &spec.Axes[0]
-	a.Limits = AxisLimits{MaxSpeed: 300, MaxError: 2, MaxCurrent: 15, RatedI: 5, Thermal: 20}
+	a.Limits = AxisLimits{MaxSpeed: 300, MaxError: 2, MaxCurrent: 15, RatedI: 5, Thermal: 20, Approach: o.approach}
 	a.Ref, a.Fade, a.PID.Limit, a.Comp = gen, o.fade, o.limit, o.comp
 	if o.law != nil {
 		a.Law = o.law

@@ -1,14 +1,16 @@
 package hil
 
-// blindTime is the time without sight in the last part of the run, in slots of 1/32 of that part.
+// blindTime is the time without sight in the last part of the run, in slots of 1/32 of that part: what is just so old is forgotten.
 type blindTime struct {
-	slots [33]int64 // ns
+	slots [32]int64 // ns
 	width int64     // ns  of a slot
 	at    int64     // number of the newest slot since the clock's zero
 }
 
 // newBlindTime looks back a second, or twice the tolerated time (ns) where that is longer.
-func newBlindTime(tolerated int64) blindTime { return blindTime{width: max(1e9, 2*tolerated) / 32} }
+func newBlindTime(tolerated int64) blindTime {
+	return blindTime{width: max(1e9, 2*tolerated) / int64(len(blindTime{}.slots))}
+}
 
 // add counts a stretch (ns) that ends at t (ns), and gives the sum.
 func (b *blindTime) add(t, stretch int64) (sum int64) {

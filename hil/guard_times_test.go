@@ -178,11 +178,14 @@ func TestGuardTimes(t *testing.T) {
 	modes(2, Hold)
 	modes(0, Run)
 	modes(2, Hold)
+	modes(2, Trip)
+	again()
+	modes(2, Hold, Hold)
 	modes(0, Run)
 	modes(2, Trip)
 	again()
 	modes(2, Hold, Hold)
-	modes(0, Run, Run, Run, Run)
+	modes(0, Run, Run, Run)
 	modes(2, Hold, Hold, Trip)
 	// asked for while it waits for a sensor: taken, and it stays when the sensor is well
 	again()
@@ -284,6 +287,9 @@ func TestGuardInstalments(t *testing.T) {
 		{"70 % lost", 200, func(_ int, x float64) bool { return x > 0.7 }, 0, Trip, 5000},
 		{"50 % lost", 500, func(_ int, x float64) bool { return x > 0.5 }, 0, Run, 0},
 		{"10 % lost", 500, func(_ int, x float64) bool { return x > 0.1 }, 0, Run, 0},
+		{"60 ms lost every 500 ms", 500, func(k int, _ float64) bool { return k%250 >= 30 }, 0, Run, 0},
+		{"60 ms lost every 300 ms", 500, func(k int, _ float64) bool { return k%150 >= 30 }, 0, Trip, 1000},
+		{"16 ms lost every 100 ms", 500, func(k int, _ float64) bool { return k%50 >= 8 }, 0, Run, 0},
 		{"10 % lost, slower", 200, func(_ int, x float64) bool { return x > 0.1 }, 0, Run, 0},
 	} {
 		rng := rand.New(rand.NewPCG(1, 2))

@@ -206,3 +206,52 @@ func TestOffLimits(t *testing.T) {
 		}
 	}
 }
+
+// What is left of a current and a voltage when nature has had its share, for a winding of which nothing is known and one that is.
+func TestOffWatchMeans(t *testing.T) {
+	nan := math.NaN()
+	unknown, known := axis.OffLimits{Braking: math.Inf(1), Fast: 0.5}, axis.OffLimits{Braking: 0.02, BackEMF: 0.05, Fast: 0.5}
+	for _, c := range []struct {
+		l                       axis.OffLimits
+		speed, current, voltage float64
+		amps, volts             float64 // left after a second
+	}{
+		{unknown, 10, -4, nan, 0, 0}, {unknown, -10, 4, nan, 0, 0},
+		{unknown, 10, 4, nan, 4, 0}, {unknown, -10, -4, nan, -4, 0},
+		{unknown, 0.4, -4, nan, -4, 0}, {unknown, -0.4, 4, nan, 4, 0}, {unknown, 0, -4, nan, -4, 0},
+		{known, 100, -2, 5, 0, 0}, {known, 100, -3, 6, -1, 1}, {known, 100, 1, -1, 1, -1},
+		{known, -100, 2, -5, 0, 0}, {known, -100, 3, -6, 1, -1}, {known, 0, 0, 3, 0, 3}, {known, 100, nan, 6, 0, 1},
+	} {
+		w := offWatch{}
+		for range 1000 {
+			w.step(&c.l, c.speed, c.current, c.voltage, 1e-3)
+		}
+		if math.Abs(w.current-c.amps) > 1e-6 || math.Abs(w.voltage-c.volts) > 1e-6 || math.Abs(w.off-1) > 1e-9 {
+			t.Errorf("%g rad/s, %g A, %g V: %g A and %g V are left", c.speed, c.current, c.voltage, w.current, w.voltage)
+		}
+	}
+	// an axis that has all but stopped is at rest, whatever moves it then; one that has not goes on
+	for _, c := range []struct {
+		slowest float64
+		want    bool
+	}{{4.1, true}, {3.9, false}, {0, false}, {-1, false}} {
+		for _, side := range []float64{1, -1} {
+			w := offWatch{}
+			w.driven(40 * side)
+			l := axis.OffLimits{Fast: 0.5, Slows: 200}
+			for k := range 3000 {
+				v := 40 * side
+				if k < 50 {
+					v = c.slowest * side
+				}
+				w.step(&l, v, nan, nan, 1e-3)
+			}
+			if w.goesOn(&l, 40*side, 0) != c.want {
+				t.Errorf("down to %g rad/s of 40 and up again: goes on %v", c.slowest*side, !c.want)
+			}
+			if c.want && (w.goesOn(&l, 19*side, 0) || !w.goesOn(&l, 21*side, 0)) {
+				t.Error("half of the speed is the edge")
+			}
+		}
+	}
+}

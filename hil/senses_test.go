@@ -18,7 +18,7 @@ import (
 )
 
 // shop is an axis with everything that can be measured of it, written apart from the engine: winding or loop of current, effort or speed, an
-// inertia, a Prandtl element that yields before it slides, and a load. It is integrated by the semi-implicit Euler method at 20 µs.
+// inertia, a Prandtl element that yields before it slides, and a load. It is integrated by the semi-implicit Euler method at 40 µs.
 type shop struct {
 	drive         plant.DriveKind
 	linear        bool
@@ -43,7 +43,7 @@ type shop struct {
 }
 
 func (p *shop) move(u, dt float64) {
-	const n = 50
+	const n = 25
 	h := dt / n
 	u *= p.turned
 	p.volts = 0
@@ -108,12 +108,10 @@ type shopOptions struct {
 	every     int
 	of        axis.ReferenceOf
 	ki        float64
-	lawless   bool
 	comp      axis.CompSpec
 	pid       *control.PID
 	top       float64 // V, A …  largest command; 0: that of the drive
 	motor     func(*plant.Motor)
-	fade      float64
 }
 
 // shopRig is a controller at 1 kHz before such an axis.
@@ -320,20 +318,25 @@ func turned(tones []reference.Tone, factor float64) (out []reference.Tone) {
 	return out
 }
 
-// A position that stops telling in motion and before it, on every kind of drive and to both sides: named within 0.25 s and before 5 rad. No
-// limit is declared.
+// A position that stops telling in motion and before it, on every kind of drive and to both sides: named within 0.25 s of the first motion that it
+// does not show, and before 5 rad of the demo's motion; a weight of 3·Fs takes a motor that is free to turn further. The stage stays within its
+// travel. No limit is declared.
 func TestFrozenPositionOfEveryDrive(t *testing.T) {
 	for _, kind := range shopKinds {
-		for _, motion := range []string{"sine 0.9 rad", "sine 1.8 rad", "multisine", "ramp"} {
+		for _, motion := range []string{"sine 0.9 rad", "sine 1.8 rad", "multisine", "ramp", "multisine and a weight"} {
 			worst, far, reach, causes := 0, 0.0, 0.0, map[Cause]int{}
 			for _, side := range []float64{1, -1} {
-				for _, at := range []float64{0, 1.3, 1.7, 2.1, 2.6, 3.3} {
+				for _, at := range []float64{0, 1.3, 2.1, 2.6, 3.3} {
 					p := kind.p()
 					scale := side
 					if p.linear {
 						scale = side * 60e-3 / 3
 					}
-					ref := map[string]reference.Spec{"sine 0.9 rad": {Kind: "sine", Amplitude: 0.9 * scale, Frequency: 0.5}, "sine 1.8 rad": {Kind: "sine", Amplitude: 1.8 * scale, Frequency: 0.8},
+					if motion == "multisine and a weight" {
+						weight := 3 * p.fs
+						p.load = func(_, _ float64) float64 { return weight }
+					}
+					ref := map[string]reference.Spec{"multisine and a weight": {Kind: "multisine", Tones: turned(demoTones, scale)}, "sine 0.9 rad": {Kind: "sine", Amplitude: 0.9 * scale, Frequency: 0.5}, "sine 1.8 rad": {Kind: "sine", Amplitude: 1.8 * scale, Frequency: 0.8},
 						"multisine": {Kind: "multisine", Tones: turned(demoTones, scale)}, "ramp": {Kind: "ramp", Velocity: 2 * scale}}[motion]
 					s := newShop(t, p, shopOptions{measured: kind.measured, ref: ref})
 					s.start(t)
@@ -350,6 +353,9 @@ func TestFrozenPositionOfEveryDrive(t *testing.T) {
 						way = max(way, math.Abs(p.x-from))
 					}
 					for range 1000 { // it comes to rest
+						if p.load != nil {
+							break // or falls
+						}
 						p.move(0, 1e-3)
 						reach = max(reach, math.Abs(p.x))
 					}
@@ -363,8 +369,8 @@ func TestFrozenPositionOfEveryDrive(t *testing.T) {
 					}
 				}
 			}
-			t.Logf("%-18s %-13s %4d ms %8.3g rad %v, reach %.3g", kind.name, motion, worst, far, causes, reach)
-			if worst > 250 || far > 5 {
+			t.Logf("%-18s %-22s %4d ms %8.3g rad %v, reach %.3g", kind.name, motion, worst, far, causes, reach)
+			if worst > 300 || motion != "multisine and a weight" && (worst > 250 || far > 5) || reach > 0.12 && kind.p().linear && motion != "ramp" { // a ramp goes there by itself
 				t.Errorf("%s, %s: %d ms, %g rad", kind.name, motion, worst, far)
 			}
 		}
@@ -651,6 +657,38 @@ func TestCausesAreNamed(t *testing.T) {
 					t.Logf("%-28s %+g at %g s, limits %-5v: %4d ms %s", c.name, side, at, limits, n, s.row.Why(&s.ctl.schema))
 					if jumps := at > 0 && s.row.Cause == CauseJump; n == 4000 || !jumps && !slices.Contains(c.want, s.row.Cause) {
 						t.Errorf("%s %+g at %g s, limits %v: after %d ms %s", c.name, side, at, limits, n, s.row.Why(&s.ctl.schema))
+					}
+				}
+			}
+		}
+	}
+}
+
+// An encoder or a drive turned round makes the axis run away, and a limit trips, on every kind of drive and to both sides: the cause is the
+// direction, however tight the limit. A measured current that is turned round with the drive may tell sooner.
+func TestTurnedEncoderOfEveryDrive(t *testing.T) {
+	for _, kind := range shopKinds {
+		for _, drive := range []bool{false, true} {
+			for _, most := range []float64{0.5, 1, 3} { // rad
+				for _, side := range []float64{1, -1} {
+					p, size := kind.p(), 1.0
+					if p.linear {
+						size = 20e-3
+					}
+					s := newShop(t, p, shopOptions{measured: kind.measured, limits: AxisLimits{MaxSpeed: 100 * size, MaxError: most * size}, ref: multisine(3 * side * size)})
+					if drive {
+						p.turned = -1
+					} else {
+						s.fault = func(y []float64, at [estimator.Quantities]int) { y[0] *= -1 }
+					}
+					s.start(t)
+					n, top := 0, 0.0
+					for ; s.row.Mode.Energised() && n < 3000; n++ {
+						s.step()
+						top = max(top, math.Abs(p.v)/size)
+					}
+					if c := s.row.Cause; c != CauseDirection && !(c == CauseDisagree && drive && p.drive == plant.CurrentDrive) {
+						t.Errorf("%s, drive %v, max_error %g, %+g: after %d ms %s", kind.name, drive, most, side, n, s.row.Why(&s.ctl.schema))
 					}
 				}
 			}

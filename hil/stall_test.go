@@ -130,7 +130,7 @@ func TestNotBlocked(t *testing.T) {
 	} {
 		for _, current := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s, current %v", c.name, current), func(t *testing.T) {
-				s := newShaft(t, benchOptions{seed: 4, comp: axis.CompSpec{}, ref: c.ref, truth: c.truth, every: c.every, fade: 0.3, limit: c.limit}, current)
+				s := newShaft(t, benchOptions{seed: 4, comp: axis.CompSpec{}, ref: c.ref, truth: c.truth, every: c.every, fade: 0.3, limit: c.limit, approach: 1e3}, current)
 				s.controller.guard.s.Meas[0].Stale = 0.1
 				s.energise(t)
 				for ms := range 6000 {

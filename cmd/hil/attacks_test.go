@@ -28,7 +28,7 @@ func TestSoakBoardAttacks(t *testing.T) {
 		}
 	}
 	const rides = "runs on"
-	const signs = "wrong direction, frozen position, frozen current" // whichever the phase of the motion shows first
+	const signs = "wrong direction, frozen position, frozen current, readings disagree, wrong scale" // whichever the phase of the motion shows first
 	attacks := []struct {
 		name string
 		f    boardFault

@@ -87,7 +87,7 @@ func playFaults(t *testing.T, text, limits bool) (rows [][]string) {
 		{"clock 10 s ahead", boardFault{clock: 10 * time.Second}, rides},
 		{"clock 0.3 s back", boardFault{clock: -300 * time.Millisecond}, rides},
 		{"another frame table", boardFault{table: true}, off(blind, "stale sensor drive.motor.angle")},
-		{"shaft blocked", boardFault{blocked: true}, off(500*time.Millisecond, "blocked shaft", "tracking error")},
+		{"shaft blocked", boardFault{blocked: true}, off(500*time.Millisecond, "blocked shaft", "frozen position", "tracking error")},
 		{"encoder turned round", boardFault{turned: true}, off(time.Second, "wrong direction", "tracking error", "speed")},
 	} {
 		if !soak && (i%2 == 0) != text {

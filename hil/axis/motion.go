@@ -68,15 +68,14 @@ func (m *motion) step(dt float64) (pos, vel, acc float64) {
 	// quintic blend: position, velocity and acceleration are continuous
 	x, q := m.s/m.length, p-m.base
 	d := 30 * x * x * (1 - x) * (1 - x) / m.length
-	rate := 1.0
-	if fast := math.Abs(d * q); fast > most { // the reference has moved away since the start: time in the blend goes slower
-		rate = most / fast
-		m.s -= dt * (1 - rate)
+	dd := 60 * x * (1 - x) * (1 - 2*x) / (m.length * m.length)
+	if fast := math.Abs(d * q); fast > most { // the reference has moved away since the start: time in the blend goes slower, so that d·q stays
+		m.s -= dt * (1 - most/fast)
 		x = m.s / m.length
-		d *= rate
+		d *= most / fast
+		dd = -d * v / q
 	}
 	s := x * x * x * (10 + x*(-15+6*x))
-	dd := rate * rate * 60 * x * (1 - x) * (1 - 2*x) / (m.length * m.length)
 	return m.base + s*q, s*v + d*q, s*a + 2*d*v + dd*q
 }
 
