@@ -1,0 +1,322 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"time"
+)
+
+// boardCase is a fault, and how it is played.
+type boardCase struct {
+	name  string
+	needs []int                                      // channels that the rig must have
+	only  func(r *boardRig) bool                     // the rigs that can fail so; nil: all
+	when  string                                     // "": in motion; rest: from before RUN on; stop, estop: in motion, then that order
+	make  func(r *boardRig, sign float64) boardFault // fresh at every play: some remember
+	asked float64                                    // rest: of the reach, from where it stands to where it is wanted
+	long  time.Duration                              // watched so long if nothing trips; 0: 2 s
+}
+
+// hold repeats the first value of a channel that it meets.
+func hold(channels ...int) func(*boardSample) {
+	var kept *boardSample
+	return func(s *boardSample) {
+		if kept == nil {
+			first := *s
+			kept = &first
+		}
+		for _, c := range channels {
+			s.value[c] = kept.value[c]
+		}
+	}
+}
+
+// shape changes one channel by a function of its value.
+func shape(channel int, f func(float64) float64) func(*boardRig, float64) boardFault {
+	return func(*boardRig, float64) boardFault {
+		return boardFault{sample: func(s *boardSample) { s.value[channel] = f(s.value[channel]) }}
+	}
+}
+
+func times(a float64) func(float64) float64  { return func(x float64) float64 { return a * x } }
+func plus(a float64) func(float64) float64   { return func(x float64) float64 { return x + a } }
+func always(a float64) func(float64) float64 { return func(float64) float64 { return a } }
+func steps(a float64) func(float64) float64 {
+	return func(x float64) float64 { return math.Floor(x/a) * a }
+}
+func modulo(a float64) func(float64) float64 {
+	return func(x float64) float64 { return math.Mod(x+40, a) }
+}
+
+func holding(channels ...int) func(*boardRig, float64) boardFault {
+	return func(*boardRig, float64) boardFault { return boardFault{sample: hold(channels...)} }
+}
+
+func without(channel int, f func(*boardSample)) func(*boardRig, float64) boardFault {
+	return func(*boardRig, float64) boardFault {
+		return boardFault{sample: func(s *boardSample) {
+			s.absent[channel] = true
+			if f != nil {
+				f(s)
+			}
+		}}
+	}
+}
+
+// losing loses a share of the frames.
+func losing(share float64) func(*boardRig, float64) boardFault {
+	return func(*boardRig, float64) boardFault {
+		rng := rand.New(rand.NewPCG(3, 4))
+		return boardFault{lost: func(int) bool { return rng.Float64() < share }}
+	}
+}
+
+// one changes a single sample.
+func one(channel int, value float64) func(*boardRig, float64) boardFault {
+	return func(*boardRig, float64) boardFault {
+		done := false
+		return boardFault{sample: func(s *boardSample) {
+			if !done {
+				s.value[channel], done = value, true
+			}
+		}}
+	}
+}
+
+func fixed(f boardFault) func(*boardRig, float64) boardFault {
+	return func(*boardRig, float64) boardFault { return f }
+}
+
+func clock(f func(since time.Duration) time.Duration) func(*boardRig, float64) boardFault {
+	return fixed(boardFault{clock: f})
+}
+
+func onLink(r *boardRig) bool     { return r.wire == "link" }
+func noModbus(r *boardRig) bool   { return r.wire != "modbus" }
+func onModbus(r *boardRig) bool   { return r.wire == "modbus" }
+func still(r *boardRig) bool      { return r.still }
+func at200Hz(r *boardRig) bool    { return r.rate == 200 }
+func turning(r *boardRig) bool    { return !r.heavy && noModbus(r) }
+func oneVoltage(r *boardRig) bool { return r.drive == "voltage" }
+
+// boardCases are the faults of the table in docs/safety.md.
+func boardCases() []boardCase {
+	ms := func(n int) boardFault { return boardFault{delay: time.Duration(n) * time.Millisecond} }
+	nan := always(math.NaN())
+	return []boardCase{
+		// position
+		{name: "position frozen", make: holding(chPosition)},
+		{name: "position frozen from before RUN, 0.3 rad asked", when: "rest", asked: 0.1, only: still, make: holding(chPosition)},
+		{name: "position frozen from before RUN, 0.9 rad asked", when: "rest", asked: 0.3, make: holding(chPosition)},
+		{name: "position frozen from before RUN, 1.8 rad asked", when: "rest", asked: 0.6, make: holding(chPosition)},
+		{name: "position, current frozen from before RUN", needs: []int{chCurrent}, when: "rest", asked: 0.6, make: holding(chPosition, chCurrent)},
+		{name: "position, tacho frozen from before RUN", needs: []int{chSpeed}, when: "rest", asked: 0.6, make: holding(chPosition, chSpeed)},
+		{name: "position, tacho, current and torque frozen from before RUN", needs: []int{chSpeed, chTorque, chCurrent}, when: "rest", asked: 0.6, make: holding(chPosition, chSpeed, chTorque, chCurrent)},
+		{name: "position and current frozen", needs: []int{chCurrent}, make: holding(chPosition, chCurrent)},
+		{name: "position and tacho frozen", needs: []int{chSpeed}, make: holding(chPosition, chSpeed)},
+		{name: "position, tacho, current and torque frozen", needs: []int{chSpeed, chTorque, chCurrent}, make: holding(chPosition, chSpeed, chTorque, chCurrent)},
+		{name: "encoder turned round, from before RUN", when: "rest", asked: 0.3, make: shape(chPosition, times(-1))},
+		{name: "encoder turned round in motion", make: func(*boardRig, float64) boardFault { // and goes on where it was
+			var at float64
+			var begun bool
+			return boardFault{sample: func(s *boardSample) {
+				if !begun {
+					at, begun = s.value[chPosition], true
+				}
+				s.value[chPosition] = 2*at - s.value[chPosition]
+			}}
+		}},
+		{name: "position is NaN", make: shape(chPosition, nan)},
+		{name: "position is NaN in 10 % of the samples", make: func(*boardRig, float64) boardFault {
+			rng := rand.New(rand.NewPCG(5, 6))
+			return boardFault{sample: func(s *boardSample) {
+				if rng.Float64() < 0.1 {
+					s.value[chPosition] = math.NaN()
+				}
+			}}
+		}},
+		{name: "position left out", only: noModbus, make: without(chPosition, nil)},
+		{name: "position halved", make: shape(chPosition, times(0.5))},
+		{name: "position doubled", make: shape(chPosition, times(2))},
+		{name: "position in steps of 0.05 rad", only: turning, make: shape(chPosition, steps(0.05))},
+		{name: "position in steps of 0.5 rad", only: turning, make: shape(chPosition, steps(0.5))},
+		{name: "position wraps at 1 rad", only: turning, make: shape(chPosition, modulo(1))},
+		{name: "position wraps at 6.55 rad", only: turning, make: shape(chPosition, modulo(6.5536))},
+		{name: "position with noise of 20 mrad", only: turning, make: func(*boardRig, float64) boardFault {
+			rng := rand.New(rand.NewPCG(9, 9))
+			return boardFault{sample: func(s *boardSample) { s.value[chPosition] += 0.02 * rng.NormFloat64() }}
+		}},
+		{name: "one position wild", make: one(chPosition, 1e3)},
+		// current
+		{name: "current frozen", needs: []int{chCurrent}, make: holding(chCurrent)},
+		{name: "current zero", needs: []int{chCurrent}, make: shape(chCurrent, always(0))},
+		{name: "current zero from before RUN", needs: []int{chCurrent}, when: "rest", asked: 0.6, make: shape(chCurrent, always(0))},
+		{name: "current five times too large", needs: []int{chCurrent}, make: shape(chCurrent, times(5))},
+		{name: "current a fifth", needs: []int{chCurrent}, make: shape(chCurrent, times(0.2))},
+		{name: "current reversed", needs: []int{chCurrent}, make: shape(chCurrent, times(-1))},
+		{name: "current + 10 A", needs: []int{chCurrent}, make: shape(chCurrent, plus(10))},
+		{name: "current + 18 A", needs: []int{chCurrent}, make: shape(chCurrent, plus(18))},
+		{name: "current − 10 A", needs: []int{chCurrent}, make: shape(chCurrent, plus(-10))},
+		{name: "current is NaN", needs: []int{chCurrent}, make: shape(chCurrent, nan)},
+		{name: "current left out", needs: []int{chCurrent}, only: noModbus, make: without(chCurrent, nil)},
+		{name: "one current wild", needs: []int{chCurrent}, make: one(chCurrent, 1e6)},
+		// tacho
+		{name: "tacho frozen", needs: []int{chSpeed}, make: holding(chSpeed)},
+		{name: "tacho zero", needs: []int{chSpeed}, make: shape(chSpeed, always(0))},
+		{name: "tacho reversed", needs: []int{chSpeed}, make: shape(chSpeed, times(-1))},
+		{name: "tacho doubled", needs: []int{chSpeed}, make: shape(chSpeed, times(2))},
+		{name: "tacho halved", needs: []int{chSpeed}, make: shape(chSpeed, times(0.5))},
+		{name: "tacho is NaN", needs: []int{chSpeed}, make: shape(chSpeed, nan)},
+		{name: "tacho left out", needs: []int{chSpeed}, only: noModbus, make: without(chSpeed, nil)},
+		// torque
+		{name: "torque frozen", needs: []int{chTorque}, make: holding(chTorque)},
+		{name: "torque zero", needs: []int{chTorque}, make: shape(chTorque, always(0))},
+		{name: "torque reversed", needs: []int{chTorque}, make: shape(chTorque, times(-1))},
+		{name: "torque doubled", needs: []int{chTorque}, make: shape(chTorque, times(2))},
+		{name: "torque is NaN", needs: []int{chTorque}, make: shape(chTorque, nan)},
+		{name: "torque left out", needs: []int{chTorque}, only: noModbus, make: without(chTorque, nil)},
+		// status, applied
+		{name: "status says a fault", make: shape(chStatus, always(4))},
+		{name: "status left out, then a fault", only: noModbus, make: without(chStatus, func(s *boardSample) { s.value[chStatus] = 4 })},
+		{name: "applied left out", needs: []int{chApplied}, make: without(chApplied, nil)},
+		{name: "applied frozen", needs: []int{chApplied}, make: holding(chApplied)},
+		// the line
+		{name: "silence", make: fixed(boardFault{quiet: true})},
+		{name: "10 % of the frames lost", only: noModbus, make: losing(0.1)},
+		{name: "50 % of the frames lost", only: noModbus, make: losing(0.5)},
+		{name: "60 % of the frames lost", only: noModbus, make: losing(0.6), long: 5 * time.Second},
+		{name: "80 % of the frames lost", only: noModbus, make: losing(0.8), long: 5 * time.Second},
+		{name: "every 22nd frame at 200 Hz declared", only: at200Hz, long: 6 * time.Second, make: fixed(boardFault{lost: func(n int) bool { return n%22 != 0 }})},
+		{name: "16 ms lost every 100 ms", only: noModbus, make: func(r *boardRig, _ float64) boardFault {
+			every := int(r.rate / 10)
+			return boardFault{lost: func(n int) bool { return n%every < int(0.016*r.rate) }}
+		}},
+		{name: "the same frame again and again", only: noModbus, make: func(*boardRig, float64) boardFault {
+			var kept []byte
+			return boardFault{line: func(f []byte) []byte {
+				if kept == nil {
+					kept = bytes.Clone(f)
+				}
+				return kept
+			}}
+		}},
+		{name: "each frame three times", only: noModbus, make: fixed(boardFault{line: func(f []byte) []byte { return bytes.Repeat(f, 3) }})},
+		{name: "frames in the wrong order", only: noModbus, make: fixed(boardFault{swapped: true})},
+		{name: "random bytes", only: onLink, make: func(*boardRig, float64) boardFault {
+			rng := rand.New(rand.NewPCG(1, 1))
+			return boardFault{line: func(f []byte) []byte {
+				if rng.Float64() < 0.5 {
+					return f
+				}
+				noise := make([]byte, 1+rng.IntN(30))
+				for i := range noise {
+					noise[i] = byte(rng.Uint32())
+				}
+				return append(noise, f...)
+			}}
+		}},
+		{name: "echo", make: fixed(boardFault{echo: true}), only: onLink},
+		{name: "another frame table", only: noModbus, make: fixed(boardFault{otherTable: true})},
+		{name: "30 ms late once a second", only: noModbus, make: fixed(boardFault{burst: 30 * time.Millisecond})},
+		{name: "20 ms of delay", only: noModbus, make: fixed(ms(20))},
+		{name: "40 ms of delay", only: noModbus, make: fixed(ms(40))},
+		{name: "60 ms of delay", only: noModbus, make: fixed(ms(60))},
+		{name: "half the rate", only: noModbus, make: fixed(boardFault{pace: 0.5})},
+		{name: "twice the rate", only: noModbus, make: func(r *boardRig, _ float64) boardFault {
+			half := time.Duration(5e8 / r.rate)
+			n := 0
+			return boardFault{pace: 2, sample: func(s *boardSample) {}, line: func(f []byte) []byte { n++; _ = half; return f }}
+		}},
+		{name: "clock 10 s ahead", only: noModbus, make: clock(func(d time.Duration) time.Duration { return d + 10*time.Second })},
+		{name: "clock 0.3 s back", only: noModbus, make: clock(func(d time.Duration) time.Duration { return d - 300*time.Millisecond })},
+		{name: "clock stands still", only: noModbus, make: clock(func(time.Duration) time.Duration { return 0 })},
+		{name: "clock at half the rate", only: noModbus, make: clock(func(d time.Duration) time.Duration { return d / 2 })},
+		{name: "clock at twice the rate", only: noModbus, make: clock(func(d time.Duration) time.Duration { return 2 * d })},
+		{name: "clock 2 % fast for 5 s, then right", only: onLink, long: 12 * time.Second, make: clock(func(d time.Duration) time.Duration {
+			return d + min(d, 5*time.Second)/50
+		})},
+		{name: "unplugged", make: fixed(boardFault{unplugs: true})},
+		{name: "board begins anew", only: noModbus, make: fixed(boardFault{reboots: true})},
+		// plant and drive
+		{name: "shaft blocked", make: fixed(boardFault{plant: func(p *boardPlant) { p.blocked = true }})},
+		{name: "drive turned round in motion", make: fixed(boardFault{drive: func(u float64, on bool) (float64, bool) { return -u, on }})},
+		{name: "drive at its limit", make: func(r *boardRig, sign float64) boardFault {
+			return boardFault{drive: func(u float64, on bool) (float64, bool) { return sign * r.limit, on }}
+		}},
+		{name: "drive does nothing", make: fixed(boardFault{drive: func(u float64, on bool) (float64, bool) { return 0, on }})},
+		{name: "drive holds its command", make: func(*boardRig, float64) boardFault {
+			kept := math.NaN()
+			return boardFault{drive: func(u float64, on bool) (float64, bool) {
+				if math.IsNaN(kept) {
+					kept = u
+				}
+				return kept, on
+			}}
+		}},
+		{name: "drive of a tenth", make: fixed(boardFault{drive: func(u float64, on bool) (float64, bool) { return u / 10, on }})},
+		{name: "commands 30 ms late", make: fixed(boardFault{slow: 30 * time.Millisecond})},
+		{name: "commands 80 ms late", make: fixed(boardFault{slow: 80 * time.Millisecond})},
+		{name: "board reads no commands", make: fixed(boardFault{deaf: true}), long: 4 * time.Second},
+		// off is not off
+		{name: "drive goes on after STOP", when: "stop", make: goesOn},
+		{name: "drive goes on after ESTOP", when: "estop", make: goesOn},
+		{name: "8 A after STOP, at rest", when: "stop", needs: []int{chCurrent}, make: fixed(boardFault{sample: func(s *boardSample) { s.value[chCurrent] = 8 }})},
+		{name: "8 A after ESTOP, at rest", when: "estop", needs: []int{chCurrent}, make: fixed(boardFault{sample: func(s *boardSample) { s.value[chCurrent] = 8 }})},
+		{name: "status says a fault after STOP", when: "stop", make: shape(chStatus, always(4))},
+		{name: "writes refused, then STOP", when: "stop", only: onModbus, make: fixed(boardFault{refuses: true})},
+		{name: "writes refused, then ESTOP", when: "estop", only: onModbus, make: fixed(boardFault{refuses: true})},
+		{name: "writes refused in motion", only: onModbus, make: fixed(boardFault{refuses: true}), long: 4 * time.Second},
+	}
+}
+
+// goesOn is a drive that does not let go: half of what it was told last at least, whatever comes.
+func goesOn(r *boardRig, sign float64) boardFault {
+	u := sign * map[string]float64{"voltage": 2, "current": 0.6, "effort": 0.025, "velocity": 5}[r.drive]
+	if r.heavy {
+		u = sign * 1.2
+	}
+	return boardFault{drive: func(float64, bool) (float64, bool) { return u, true }}
+}
+
+// boardRigs are the tables on which the faults are played.
+func boardRigs() []boardRig {
+	slow := newBoardRig("current, 200 Hz", "current", "link", true, chCurrent)
+	slow.rate = 200
+	slowVoltage := newBoardRig("voltage, 200 Hz", "voltage", "link", false, chCurrent)
+	slowVoltage.rate = 200
+	multisine := newBoardRig("voltage, current measured, multisine", "voltage", "link", false, chCurrent)
+	multisine.reference = "{kind: multisine, tones: [{amplitude: 3, frequency: 0.4}, {amplitude: 0.6, frequency: 2.3}], fade: 0.3 s}"
+	atRest := func(drive string, channels ...int) boardRig {
+		r := newBoardRig(drive+", constant reference", drive, "link", true, channels...)
+		r.still, r.reference = true, "{kind: constant, offset: 0, fade: 0.3 s}"
+		return r
+	}
+	return []boardRig{
+		newBoardRig("voltage, current measured", "voltage", "link", false, chCurrent),
+		newBoardRig("voltage", "voltage", "link", false),
+		newBoardRig("current", "current", "link", true, chCurrent),
+		newBoardRig("effort", "effort", "link", true),
+		newBoardRig("velocity", "velocity", "link", true),
+		newBoardRig("voltage, all sensors", "voltage", "text", true, chCurrent, chSpeed, chTorque, chApplied),
+		newBoardRig("current, all sensors", "current", "text", true, chCurrent, chSpeed, chTorque),
+		newBoardRig("effort, all sensors", "effort", "link", true, chCurrent, chSpeed, chTorque),
+		newBoardRig("velocity, all sensors", "velocity", "link", true, chCurrent, chSpeed, chTorque),
+		stageRig("stage, current", "link", chCurrent),
+		newBoardRig("voltage, Modbus", "voltage", "modbus", true, chCurrent),
+		multisine, slow, slowVoltage,
+		atRest("voltage", chCurrent), atRest("current", chCurrent), atRest("effort"), atRest("velocity"),
+	}
+}
+
+func containsOne(text string, parts []string) bool {
+	for _, p := range parts {
+		if strings.Contains(text, p) {
+			return true
+		}
+	}
+	return false
+}
