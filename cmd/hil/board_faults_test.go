@@ -67,6 +67,17 @@ func without(channel int, f func(*boardSample)) func(*boardRig, float64) boardFa
 	}
 }
 
+// turned is an encoder that counts the other way from where it is.
+func turned(*boardRig, float64) boardFault {
+	at := math.NaN()
+	return boardFault{sample: func(s *boardSample) {
+		if math.IsNaN(at) {
+			at = s.value[chPosition]
+		}
+		s.value[chPosition] = 2*at - s.value[chPosition]
+	}}
+}
+
 // losing loses a share of the frames.
 func losing(share float64) func(*boardRig, float64) boardFault {
 	return func(*boardRig, float64) boardFault {
@@ -119,17 +130,8 @@ func boardCases() []boardCase {
 		{name: "position and current frozen", needs: []int{chCurrent}, make: holding(chPosition, chCurrent)},
 		{name: "position and tacho frozen", needs: []int{chSpeed}, make: holding(chPosition, chSpeed)},
 		{name: "position, tacho, current and torque frozen", needs: []int{chSpeed, chTorque, chCurrent}, make: holding(chPosition, chSpeed, chTorque, chCurrent)},
-		{name: "encoder turned round, from before RUN", when: "rest", asked: 0.3, make: shape(chPosition, times(-1))},
-		{name: "encoder turned round in motion", make: func(*boardRig, float64) boardFault { // and goes on where it was
-			var at float64
-			var begun bool
-			return boardFault{sample: func(s *boardSample) {
-				if !begun {
-					at, begun = s.value[chPosition], true
-				}
-				s.value[chPosition] = 2*at - s.value[chPosition]
-			}}
-		}},
+		{name: "encoder turned round, from before RUN", when: "rest", asked: 0.3, make: turned},
+		{name: "encoder turned round in motion", make: turned},
 		{name: "position is NaN", make: shape(chPosition, nan)},
 		{name: "position is NaN in 10 % of the samples", make: func(*boardRig, float64) boardFault {
 			rng := rand.New(rand.NewPCG(5, 6))

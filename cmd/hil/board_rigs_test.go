@@ -69,7 +69,7 @@ func newBoardRig(name, drive, wire string, limits bool, channels ...int) boardRi
 		r.limit, r.slew = 40, 2000
 	}
 	if wire == "modbus" {
-		r.rate, r.loop, r.limit, r.slew, r.reach, r.pace = 100, 50, 12, 500, 1.57, 2
+		r.rate, r.loop, r.limit, r.slew, r.reach, r.pace = 1000, 50, 12, 500, 1.57, 2
 	}
 	return r
 }

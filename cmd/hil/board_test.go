@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -16,7 +17,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 )
@@ -31,8 +31,9 @@ type board struct {
 	mu       sync.Mutex
 	plant    boardPlant
 	fault    boardFault
-	master   *os.File
-	slave    *os.File
+	master   int // descriptors; -1: unplugged
+	slave    int
+	unread   []byte
 	orders   []boardOrder
 	pending  []boardOrder // that the drive has not carried out yet
 	begin    time.Time
@@ -102,12 +103,13 @@ type boardFault struct {
 
 func startBoard(t *testing.T, r boardRig) *board {
 	t.Helper()
+	runtime.GOMAXPROCS(max(16, runtime.GOMAXPROCS(0))) // a thread that is away takes no board with it
 	b := &board{rig: r, path: filepath.Join(t.TempDir(), "board"), rng: rand.New(rand.NewPCG(7, uint64(len(r.name)))), plant: r.plant(),
 		begin: time.Now(), done: make(chan struct{})}
 	b.plug(t)
 	b.wg.Add(1)
 	go b.run()
-	t.Cleanup(func() { close(b.done); b.unplug(); b.wg.Wait() })
+	t.Cleanup(func() { close(b.done); b.wg.Wait(); b.unplug() })
 	return b
 }
 
@@ -116,50 +118,53 @@ func (b *board) now() time.Duration { return time.Since(b.begin) }
 // plug puts the board on a fresh pseudo-terminal behind the old name.
 func (b *board) plug(t *testing.T) {
 	t.Helper()
-	master, slave, err := pty.Open()
+	master, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := term.MakeRaw(int(slave.Fd())); err != nil {
+	number, err := unix.IoctlGetInt(master, unix.TIOCGPTN)
+	if err == nil {
+		err = unix.IoctlSetPointerInt(master, unix.TIOCSPTLCK, 0)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
-	os.Remove(b.path)
-	if err := os.Symlink(slave.Name(), b.path); err != nil {
+	name := fmt.Sprintf("/dev/pts/%d", number)
+	slave, err := unix.Open(name, unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	if err == nil {
+		_, err = term.MakeRaw(slave)
+	}
+	if err == nil {
+		os.Remove(b.path)
+		err = os.Symlink(name, b.path)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	b.mu.Lock()
-	b.master, b.slave, b.plant.on = master, slave, false
-	b.mu.Unlock()
-	b.wg.Add(1)
-	go b.listen(master)
+	defer b.mu.Unlock()
+	b.master, b.slave, b.plant.on, b.unread = master, slave, false, nil
 }
 
 func (b *board) unplug() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.master != nil {
-		b.master.Close()
-		b.slave.Close()
+	if b.master >= 0 {
+		unix.Close(b.master)
+		unix.Close(b.slave)
 		os.Remove(b.path)
 	}
-	b.master = nil
+	b.master = -1
 }
 
-// run moves the plant and sends what it measures, at the board's rate.
+// run reads what came, moves the plant and sends what it measures, at the board's rate, in a thread of its own: a starved board is a silent
+// one.
 func (b *board) run() {
 	defer b.wg.Done()
-	// a starved board is a silent one
 	runtime.LockOSThread()
 	unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_FIFO, Priority: 1}, 0)
 	period := time.Duration(float64(time.Second) / b.rig.rate)
-	frames, seq := 0, byte(0)
-	due := 0.0
-	var waiting, held []byte
-	type late struct {
-		at    time.Duration
-		frame []byte
-	}
-	var queue []late
+	var line boardLine
 	for next := b.now(); ; next += period {
 		select {
 		case <-b.done:
@@ -172,65 +177,108 @@ func (b *board) run() {
 		}
 		b.mu.Lock()
 		b.watch.late = max(b.watch.late, b.now()-next)
+		b.read()
 		b.move(period, next)
-		f, master := &b.fault, b.master
-		if f.reboots {
+		if f := &b.fault; f.reboots {
 			f.reboots, b.plant.on, b.zero, b.bootedAt = false, false, b.plant.position, next+300*time.Millisecond
 		}
-		if pace := f.pace; pace != 0 {
-			due += pace
-		} else {
-			due = 1
+		if b.rig.wire != "modbus" {
+			b.send(&line, next)
 		}
-		s := b.measure(next)
-		if f.sample != nil {
-			f.sample(&s)
-		}
-		delay, change, swapped, burst, other := f.delay, f.line, f.swapped, f.burst, f.otherTable
-		silent := f.quiet || next < b.bootedAt || master == nil
-		lost := f.lost
 		b.mu.Unlock()
-		for ; due >= 1; due-- {
-			if frames++; silent || b.rig.wire == "modbus" || lost != nil && lost(frames) {
-				continue
-			}
-			seq++
-			var frame []byte
-			if b.rig.wire == "text" {
-				frame = b.rig.line(&s, other)
-			} else {
-				frame = b.rig.frame(seq, &s, other)
-			}
-			if change != nil {
-				frame = change(frame)
-			}
-			switch {
-			case swapped && frames%2 == 1:
-				held = frame
-				continue
-			case swapped:
-				frame = append(frame, held...)
-			case burst > 0 && (next-b.begun())%time.Second < burst:
-				waiting = append(waiting, frame...)
-				continue
-			}
-			frame, waiting = append(waiting, frame...), nil
-			queue = append(queue, late{next + delay, frame})
-		}
-		for len(queue) > 0 && queue[0].at <= next {
-			if master != nil {
-				master.SetWriteDeadline(time.Now().Add(2 * time.Millisecond))
-				master.Write(queue[0].frame)
-			}
-			queue = queue[1:]
-		}
 	}
 }
 
-func (b *board) begun() time.Duration {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.watch.since
+// boardLine is what is on its way to the host.
+type boardLine struct {
+	frames        int
+	seq           byte
+	due           float64
+	swapped, held []byte
+	queue         []boardBytes
+}
+
+type boardBytes struct {
+	at    time.Duration
+	bytes []byte
+}
+
+// send measures, and puts on the line what is due.
+func (b *board) send(l *boardLine, now time.Duration) {
+	f := &b.fault
+	if l.due++; f.pace != 0 {
+		l.due += f.pace - 1
+	}
+	s := b.measure(now)
+	if f.sample != nil {
+		f.sample(&s)
+	}
+	for ; l.due >= 1; l.due-- {
+		if l.frames++; f.quiet || now < b.bootedAt || b.master < 0 || f.lost != nil && f.lost(l.frames) {
+			continue
+		}
+		l.seq++
+		frame := b.rig.frame(l.seq, &s, f.otherTable)
+		if b.rig.wire == "text" {
+			frame = b.rig.line(&s, f.otherTable)
+		}
+		if f.line != nil {
+			frame = f.line(frame)
+		}
+		switch {
+		case f.swapped && l.frames%2 == 1:
+			l.swapped = frame
+			continue
+		case f.swapped:
+			frame, l.swapped = append(bytes.Clone(frame), l.swapped...), nil
+		case f.burst > 0 && (now-b.watch.since)%time.Second < f.burst:
+			l.held = append(l.held, frame...)
+			continue
+		}
+		frame, l.held = append(l.held, frame...), nil
+		l.queue = append(l.queue, boardBytes{now + f.delay, frame})
+	}
+	for ; len(l.queue) > 0 && l.queue[0].at <= now; l.queue = l.queue[1:] {
+		b.write(l.queue[0].bytes)
+	}
+}
+
+func (b *board) write(p []byte) {
+	if b.master >= 0 {
+		unix.Write(b.master, p)
+	}
+}
+
+// read takes the commands that have come.
+func (b *board) read() {
+	if b.master < 0 || b.fault.deaf {
+		return
+	}
+	var in [4096]byte
+	n, _ := unix.Read(b.master, in[:])
+	if n <= 0 {
+		return
+	}
+	if b.fault.echo {
+		b.write(in[:n])
+	}
+	b.unread = append(b.unread, in[:n]...)
+	if b.rig.wire == "modbus" {
+		b.unread = b.serve(b.unread)
+		return
+	}
+	end := byte(0)
+	if b.rig.wire == "text" {
+		end = '\n'
+	}
+	for i := bytes.IndexByte(b.unread, end); i >= 0; i = bytes.IndexByte(b.unread, end) {
+		if b.rig.wire == "text" {
+			b.takeLine(strings.TrimRight(string(b.unread[:i]), "\r"))
+		} else {
+			b.takeFrame(b.unread[:i])
+		}
+		b.unread = b.unread[i+1:]
+	}
 }
 
 // move is one period of the plant, with what the drive makes of its orders.
@@ -284,54 +332,9 @@ func (b *board) measure(now time.Duration) (s boardSample) {
 
 // take notes an order; the plant carries it out at its next step.
 func (b *board) take(o boardOrder) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	o.at = b.now()
 	b.orders = append(b.orders, o)
 	b.pending = append(b.pending, o)
-}
-
-// listen takes commands until the pseudo-terminal is closed.
-func (b *board) listen(master *os.File) {
-	defer b.wg.Done()
-	in := make([]byte, 2048)
-	var rest []byte
-	for {
-		b.mu.Lock()
-		deaf, echo, gone := b.fault.deaf, b.fault.echo, b.master != master
-		b.mu.Unlock()
-		if gone {
-			return
-		}
-		if deaf {
-			time.Sleep(time.Millisecond)
-			continue
-		}
-		n, err := master.Read(in)
-		if n == 0 && err != nil {
-			time.Sleep(time.Millisecond) // closed, or nobody has the other side open
-			continue
-		}
-		if echo {
-			master.Write(in[:n])
-		}
-		rest = append(rest, in[:n]...)
-		switch b.rig.wire {
-		case "modbus":
-			rest = b.serve(master, rest)
-		case "text":
-			for i := strings.IndexByte(string(rest), '\n'); i >= 0; i = strings.IndexByte(string(rest), '\n') {
-				b.takeLine(strings.TrimRight(string(rest[:i]), "\r"))
-				rest = rest[i+1:]
-			}
-		default:
-			for i := strings.IndexByte(string(rest), 0); i >= 0; i = strings.IndexByte(string(rest), 0) {
-				b.takeFrame(rest[:i])
-				rest = rest[i+1:]
-			}
-		}
-		rest = append([]byte(nil), rest...)
-	}
 }
 
 // ---- text lines
@@ -396,8 +399,7 @@ func (r *boardRig) frame(seq byte, s *boardSample, other bool) []byte {
 
 func cobs(body []byte) []byte {
 	out := []byte{0}
-	for i, piece := range strings.Split(string(body), "\x00") {
-		_ = i
+	for _, piece := range strings.Split(string(body), "\x00") {
 		for len(piece) >= 254 {
 			out = append(append(out, 255), piece[:254]...)
 			piece = piece[254:]
@@ -449,7 +451,7 @@ func (b *board) takeFrame(stuffed []byte) {
 
 // serve answers the questions in rest, as slave 1, and returns what is left of it. Registers 0 to 19 are the channels as f32, high word
 // first, 20 to 22 take the command as f32 and the enable.
-func (b *board) serve(master *os.File, rest []byte) []byte {
+func (b *board) serve(rest []byte) []byte {
 	for len(rest) >= 8 {
 		n := 8
 		if rest[1] == 16 {
@@ -464,22 +466,18 @@ func (b *board) serve(master *os.File, rest []byte) []byte {
 			continue
 		}
 		rest = rest[n:]
-		b.answer(master, q)
+		b.answer(q)
 	}
 	return rest
 }
 
-func (b *board) answer(master *os.File, q []byte) {
-	b.mu.Lock()
+func (b *board) answer(q []byte) {
 	f := &b.fault
 	s := b.measure(b.now())
 	if f.sample != nil {
 		f.sample(&s)
 	}
-	b.watch.since += 0
-	silent, refuses := f.quiet, f.refuses
-	b.mu.Unlock()
-	if silent {
+	if f.quiet {
 		return
 	}
 	at := int(binary.BigEndian.Uint16(q[2:]))
@@ -494,7 +492,7 @@ func (b *board) answer(master *os.File, q []byte) {
 		n := int(binary.BigEndian.Uint16(q[4:]))
 		reply = append(append(reply, byte(2*n)), bank[2*at:2*(at+n)]...)
 	case 16:
-		if refuses {
+		if f.refuses {
 			reply = []byte{q[0], q[1] | 128, 4}
 			break
 		}
@@ -506,8 +504,7 @@ func (b *board) answer(master *os.File, q []byte) {
 	default:
 		reply = []byte{q[0], q[1] | 128, 1}
 	}
-	time.Sleep(500 * time.Microsecond)
-	master.Write(binary.LittleEndian.AppendUint16(reply, crcModbus(reply)))
+	b.write(binary.LittleEndian.AppendUint16(reply, crcModbus(reply)))
 }
 
 func crcModbus(p []byte) uint16 {
@@ -539,6 +536,7 @@ func (b *board) heal() boardWatch {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.fault = boardFault{}
+	b.pending = b.pending[max(0, len(b.pending)-1):] // the newest order counts
 	return b.watch
 }
 

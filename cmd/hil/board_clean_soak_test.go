@@ -1,0 +1,70 @@
+//go:build linux && soak
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// TestSoakCleanRuns drives every example rig and every healthy board beside busy programs: nothing trips. It prints what was said.
+func TestSoakCleanRuns(t *testing.T) {
+	const each, busy = 25 * time.Second, 20
+	for range busy {
+		c := exec.Command("sh", "-c", "while :; do :; done")
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Process.Kill(); c.Wait() })
+	}
+	var mu sync.Mutex
+	var rows []string
+	t.Cleanup(func() { slices.Sort(rows); t.Logf("\n%s", strings.Join(rows, "\n")) })
+	judge := func(t *testing.T, name string, d *daemonUnderTest, driven bool) {
+		time.Sleep(each)
+		said := d.errs.String()
+		mode := d.state()["mode"]
+		var codes []string
+		for _, m := range regexp.MustCompile(`code=([A-Z_]+)`).FindAllStringSubmatch(said, -1) {
+			if !slices.Contains([]string{"MODE", "CORE_UP", "STOP"}, m[1]) && !slices.Contains(codes, m[1]) {
+				codes = append(codes, m[1])
+			}
+		}
+		row := fmt.Sprintf("%-40s %v %d holds %v", name, mode, strings.Count(said, "→ hold"), codes)
+		if strings.Contains(said, "→ trip") || driven && mode != "run" {
+			t.Errorf("%s: %s", name, said)
+			row += " TRIPPED " + strings.Join(regexp.MustCompile(`→ trip.*`).FindAllString(said, -1), "; ")
+		}
+		mu.Lock()
+		rows = append(rows, row)
+		mu.Unlock()
+		d.stop()
+	}
+	files, _ := filepath.Glob("../../configs/*.yaml")
+	for _, f := range files {
+		if text, _ := os.ReadFile(f); strings.Contains(string(text), "port: virtual") {
+			t.Run(filepath.Base(f), func(t *testing.T) {
+				t.Parallel()
+				judge(t, filepath.Base(f), startRun(t, f, "--no-mqtt", "--no-record"), strings.Contains(string(text), "reference:"))
+			})
+		}
+	}
+	for _, r := range boardRigs() {
+		t.Run(r.name, func(t *testing.T) {
+			t.Parallel()
+			c := startColumn(t, r)
+			judge(t, r.name, c.d, true)
+			for _, bad := range c.b.violations() {
+				t.Error(bad)
+			}
+		})
+	}
+}
