@@ -103,8 +103,8 @@ func (r boardRig) file(t *testing.T, port string) string {
 			more += fmt.Sprintf(", scale: %g", 1.0)
 		}
 		kind := number
-		if c == chStatus && r.wire == "link" {
-			kind = "u8"
+		if c == chStatus && r.wire != "text" {
+			kind = map[string]string{"link": "u8", "modbus": "u16"}[r.wire]
 		}
 		unit := ""
 		if units[c] != "" {

@@ -11,9 +11,11 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -40,6 +42,10 @@ type board struct {
 	zero     float64       // where the encoder counts from
 	bootedAt time.Duration // of the board's clock
 	watch    boardWatch
+
+	// read without the lock: a reader that is kept away while it has the lock would keep the board away
+	enabled    atomic.Bool
+	at, moving atomic.Uint64
 
 	done chan struct{}
 	wg   sync.WaitGroup
@@ -103,7 +109,9 @@ type boardFault struct {
 
 func startBoard(t *testing.T, r boardRig) *board {
 	t.Helper()
-	runtime.GOMAXPROCS(max(16, runtime.GOMAXPROCS(0))) // a thread that is away takes no board with it
+	// a thread that is away takes no board with it, and garbage is seldom collected
+	runtime.GOMAXPROCS(max(16, runtime.GOMAXPROCS(0)))
+	debug.SetGCPercent(1000)
 	b := &board{rig: r, path: filepath.Join(t.TempDir(), "board"), rng: rand.New(rand.NewPCG(7, uint64(len(r.name)))), plant: r.plant(),
 		begin: time.Now(), done: make(chan struct{})}
 	b.plug(t)
@@ -311,6 +319,9 @@ func (b *board) move(period, now time.Duration) {
 		w.off = true
 	}
 	w.far = max(w.far, math.Abs(p.position))
+	b.enabled.Store(p.on)
+	b.at.Store(math.Float64bits(p.position))
+	b.moving.Store(math.Float64bits(p.velocity))
 }
 
 // measure is what the sensors say.
@@ -449,8 +460,8 @@ func (b *board) takeFrame(stuffed []byte) {
 
 // ---- Modbus
 
-// serve answers the questions in rest, as slave 1, and returns what is left of it. Registers 0 to 19 are the channels as f32, high word
-// first, 20 to 22 take the command as f32 and the enable.
+// serve answers the questions in rest, as slave 1, and returns what is left of it. Registers 0 to 9 are the channels as f32, high word
+// first, 10 is the status, 20 to 22 take the command as f32 and the enable.
 func (b *board) serve(rest []byte) []byte {
 	for len(rest) >= 8 {
 		n := 8
@@ -477,16 +488,17 @@ func (b *board) answer(q []byte) {
 	if f.sample != nil {
 		f.sample(&s)
 	}
-	if f.quiet {
-		return
-	}
 	at := int(binary.BigEndian.Uint16(q[2:]))
 	reply := []byte{q[0], q[1]}
 	switch q[1] {
 	case 3, 4:
 		var bank []byte
 		for c := range boardChannels {
-			bank = binary.BigEndian.AppendUint32(bank, math.Float32bits(float32(s.value[c])))
+			word := math.Float32bits(float32(s.value[c]))
+			if c == chStatus {
+				word = uint32(s.value[c]) << 16
+			}
+			bank = binary.BigEndian.AppendUint32(bank, word)
 		}
 		bank = append(bank, make([]byte, 64)...)
 		n := int(binary.BigEndian.Uint16(q[4:]))
@@ -504,7 +516,9 @@ func (b *board) answer(q []byte) {
 	default:
 		reply = []byte{q[0], q[1] | 128, 1}
 	}
-	b.write(binary.LittleEndian.AppendUint16(reply, crcModbus(reply)))
+	if !f.quiet {
+		b.write(binary.LittleEndian.AppendUint16(reply, crcModbus(reply)))
+	}
 }
 
 func crcModbus(p []byte) uint16 {
@@ -548,16 +562,12 @@ func (b *board) watched() boardWatch {
 
 // state is the place and the speed of the plant, and whether the drive was told to be on.
 func (b *board) state() (position, velocity float64, on bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.plant.position, b.plant.velocity, b.plant.on
+	return math.Float64frombits(b.at.Load()), math.Float64frombits(b.moving.Load()), b.enabled.Load()
 }
 
 // place turns the resting axis by hand.
 func (b *board) place(position float64) {
-	b.mu.Lock()
-	from := b.plant.position
-	b.mu.Unlock()
+	from, _, _ := b.state()
 	for k := range 100 {
 		b.mu.Lock()
 		b.plant.position, b.plant.velocity = from+(position-from)*float64(k+1)/100, 0
@@ -581,21 +591,23 @@ func (b *board) await(on bool, within time.Duration) bool {
 // a tick changes by two ticks; the clock of the sender tells how many there were.
 func (b *board) violations() (bad []string) {
 	b.mu.Lock()
-	defer b.mu.Unlock()
+	orders := b.orders
+	b.orders = nil
+	b.mu.Unlock()
 	limit, slew, tick := b.rig.limit*(1+1e-6), b.rig.slew, 1/b.rig.loop
-	for i, o := range b.orders {
+	for i, o := range orders {
 		if math.Abs(o.command) > limit || math.IsNaN(o.command) {
 			bad = append(bad, fmt.Sprintf("command %d: %v, limit %v", i, o.command, b.rig.limit))
 		}
 		if !o.on && o.command != 0 {
 			bad = append(bad, fmt.Sprintf("command %d: off at %v", i, o.command))
 		}
-		if i == 0 || !o.on || !b.orders[i-1].on || o.stamp == 0 {
+		if i == 0 || !o.on || !orders[i-1].on || o.stamp == 0 {
 			continue
 		}
-		ticks := math.Round(float64(o.stamp-b.orders[i-1].stamp) * 1e-6 / tick)
-		if change := math.Abs(o.command - b.orders[i-1].command); change > slew*tick*max(1, ticks)*(1+1e-6) {
-			bad = append(bad, fmt.Sprintf("command %d: %v after %v within %v ticks, slew %v", i, o.command, b.orders[i-1].command, ticks, slew))
+		ticks := math.Round(float64(o.stamp-orders[i-1].stamp) * 1e-6 / tick)
+		if change := math.Abs(o.command - orders[i-1].command); change > slew*tick*max(1, ticks)*(1+1e-6) {
+			bad = append(bad, fmt.Sprintf("command %d: %v after %v within %v ticks, slew %v", i, o.command, orders[i-1].command, ticks, slew))
 		}
 	}
 	return bad

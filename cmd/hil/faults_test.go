@@ -69,7 +69,7 @@ func startColumn(t *testing.T, r boardRig) *boardColumn {
 
 // reach orders what leads to the mode, from wherever the daemon is.
 func (c *boardColumn) reach(mode string, within time.Duration) bool {
-	for end := time.Now().Add(within); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
+	for end := time.Now().Add(within); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		is, _ := c.d.state()["mode"].(string)
 		switch {
 		case is == mode:
@@ -137,12 +137,12 @@ func (c *boardColumn) play(f *boardCase, sign float64) (o boardOutcome) {
 		c.energise(inMotion)
 	}
 	fault := f.make(&c.rig, sign)
-	said := len(d.errs.String())
+	said := d.errs.len()
 	switch f.when {
 	case "rest":
 		c.rest(-sign * c.rig.reach * f.asked)
 		c.reach("armed", 5*time.Second)
-		said = len(d.errs.String())
+		said = d.errs.len()
 		b.fail(fault)
 		time.Sleep(100 * time.Millisecond)
 		c.reach("armed", time.Second) // some are found before
@@ -158,7 +158,7 @@ func (c *boardColumn) play(f *boardCase, sign float64) (o boardOutcome) {
 				break
 			}
 		}
-		said = len(d.errs.String())
+		said = d.errs.len()
 		if fault.unplugs {
 			b.fail(fault)
 			b.unplug()
@@ -175,8 +175,8 @@ func (c *boardColumn) play(f *boardCase, sign float64) (o boardOutcome) {
 		c.order(f.when)
 		time.Sleep(watch)
 	} else {
-		for end := time.Now().Add(watch); time.Now().Before(end) && !tripText.MatchString(d.errs.String()[said:]); time.Sleep(2 * time.Millisecond) {
-			if fault.unplugs && d.state()["mode"] == "trip" {
+		for end := time.Now().Add(watch); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+			if _, _, on := b.state(); (!on || fault.unplugs) && tripText.MatchString(d.errs.from(said)) {
 				break
 			}
 		}
@@ -184,7 +184,7 @@ func (c *boardColumn) play(f *boardCase, sign float64) (o boardOutcome) {
 	}
 	w := b.heal()
 	o.boardWatch, o.starved = w, w.late > 10*time.Millisecond
-	o.said = d.errs.String()[said:]
+	o.said = d.errs.from(said)
 	if m := tripText.FindStringSubmatch(o.said); m != nil {
 		o.tripped, o.cause = true, m[1]
 	}
@@ -201,15 +201,12 @@ func (c *boardColumn) play(f *boardCase, sign float64) (o boardOutcome) {
 		b.plug(t)
 	}
 	// nothing comes back by itself
-	if o.tripped && mode != "run" && mode != "hold" && b.await(true, 200*time.Millisecond) {
+	if o.tripped && mode != "run" && mode != "hold" && b.await(false, time.Second) && b.await(true, 200*time.Millisecond) {
 		o.broken = "energised again by itself"
 	}
 	if bad := b.violations(); len(bad) > 0 {
 		o.broken += fmt.Sprintf(" %d commands beyond what the file allows, the first: %s", len(bad), bad[0])
 	}
-	b.mu.Lock()
-	b.orders = b.orders[:0]
-	b.mu.Unlock()
 	return o
 }
 
