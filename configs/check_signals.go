@@ -253,12 +253,19 @@ func (c *Config) checkMeasure(r *schema.Report, d *Device, p string, m Measure) 
 	}
 	if m.Stale > 0 && !r.Bad("loop.rate") && !r.Bad(d.path()+".rate") {
 		slow, what := 1/c.Loop.Rate, "loop"
-		if period := 1 / c.DeviceRate(d); period > slow {
+		if period := 1 / c.sentRate(d, m); period > slow {
 			slow, what = period, "device"
 		}
 		if m.Stale <= 2*slow {
 			r.Errorf(p+".stale", "%s.stale: %s s, want more than two periods of the %s, %s s", p, schema.Short(m.Stale), what, schema.Short(2*slow))
 		}
+	}
+	switch {
+	case !m.Optional:
+	case c.Needs(d, m):
+		r.Errorf(p+".optional", "%s.optional: %s is the position of a driven axis, a status, or what a limit rests on; it is not optional", p, m.Name)
+	case m.Stale > 0:
+		r.Errorf(p+".stale", "%s.stale: what is optional may never come, and is not watched; leave one of both out", p)
 	}
 	if c.Needs(d, m) && m.Stale == 0 {
 		r.Warnf(p+".stale", "%s.stale: %s is not watched; a cable that comes off would not hold the rig. hil run --arm refuses this file: leave stale out, or give it a time", p, m.Name)
@@ -280,16 +287,27 @@ func (c *Config) checkMeasure(r *schema.Report, d *Device, p string, m Measure) 
 	}
 }
 
-// staleOf is how old a sample with this use may be where the file does not say: five of its periods, at least 20 ms, for what moves
-// the axis, 5 s for what warms up, on a device that must be there or with a limit.
+// staleOf is how old a sample with this use may be where the file does not say: five of its periods, at least 20 ms, for what an axis
+// names, 0.1 s for a status, which a board may send more rarely; 5 s for what warms up, on a device that must be there or with a limit.
 func (c *Config) staleOf(d *Device, m Measure, u use) float64 {
-	switch {
-	case u.axis != nil && (u.role == hil.RolePosition || u.role == hil.RoleCurrent || u.role == hil.RoleEffort && u.axis.Drive.Kind != plant.VoltageDrive):
-		slow := max(1/c.Loop.Rate, 1/c.DeviceRate(d))
-		if !(slow < 10) { // a rate that is refused elsewhere
-			slow = 0
+	slow := max(1/c.Loop.Rate, 1/c.sentRate(d, m))
+	if !(slow < 10) { // a rate that is refused elsewhere
+		slow = 0
+	}
+	floor := 0.02 // s
+	if u.axis != nil && u.role != hil.RolePosition {
+		if p := c.measurement(u.axis.Position); p != nil { // who is patient with the position is so with what is read beside it
+			floor = max(floor, p.Stale)
 		}
-		return max(0.02, 5*slow)
+	}
+	moves := u.axis != nil && (u.role == hil.RolePosition || u.role == hil.RoleCurrent || u.role == hil.RoleEffort && u.axis.Drive.Kind != plant.VoltageDrive)
+	switch {
+	case m.Optional:
+		return 0
+	case moves || u.axis != nil && d.Required:
+		return max(floor, 5*slow)
+	case u.role == hil.RoleStatus && d.Required:
+		return max(0.1, 5*slow)
 	case u.role == hil.RoleTemperature && (d.Required || hot(m, u) != 0):
 		return warm
 	}
@@ -309,10 +327,22 @@ func hot(m Measure, u use) float64 {
 	return m.Max
 }
 
-// Needs tells whether a drive must not be energised without watching the age of m: the position, and what a limit rests on.
+// sentRate is how often (Hz) a device sends a measurement, or is asked for it.
+func (c *Config) sentRate(d *Device, m Measure) float64 {
+	if m.At != nil && m.At.Poll > 0 && d.Protocol.Kind().Registers {
+		return m.At.Poll
+	}
+	return c.DeviceRate(d)
+}
+
+// Needs tells whether a drive must not be energised without watching the age of m: the position, the status of its board, and what a
+// limit rests on.
 func (c *Config) Needs(d *Device, m Measure) bool {
 	u := c.use(d, m.Field, false)
-	if u.axis == nil {
+	switch {
+	case u.role == hil.RoleStatus:
+		return slices.ContainsFunc(d.Command, func(cmd Command) bool { return c.use(d, cmd.Field, true).axis != nil })
+	case u.axis == nil:
 		return hot(m, u) != 0
 	}
 	return u.axis.Drive.Kind != plant.NoDrive && (u.role == hil.RolePosition || u.role == hil.RoleCurrent && (u.axis.Guard.MaxCurrent > 0 || u.axis.Guard.RatedI > 0))

@@ -93,7 +93,12 @@ func TestCheck(t *testing.T) {
 		{"slew below a count", func(c *Config) { c.Devices[0].Command[0].Slew = 0.5 }, "would never move", ""},
 		{"coarse drive", func(c *Config) { c.Devices[0].Command[0].Scale = 1; c.Devices[0].Command[0].Slew = 0 }, "", "coarse steps"},
 		{"stale within two ticks", func(c *Config) { c.Devices[0].Measure[0].Stale = 2e-3 }, "want more than two periods of the loop", ""},
-		{"stale within two frames", func(c *Config) { c.Devices[0].Rate, c.Devices[0].Measure[1].Stale = 10, 0 }, "want more than two periods of the device", ""},
+		{"stale within two frames", func(c *Config) {
+			c.Devices[0].Rate = 10
+			for i := range 4 {
+				c.Devices[0].Measure[1+i].Stale = 0.5
+			}
+		}, "want more than two periods of the device", ""},
 		{"position not watched", func(c *Config) { c.Devices[0].Measure[0].Stale = 0 }, "", "a cable that comes off"},
 		{"limited current not watched", func(c *Config) { c.Devices[0].Measure[1].Stale = 0 }, "", "hil run --arm refuses this file"},
 		{"limit of what is no temperature", func(c *Config) { c.Devices[0].Measure[2].Max = 20 }, "devices.drive.measure[2].max: only a temperature", ""},

@@ -35,7 +35,7 @@ func Default() *Config {
 		Version: 2,
 		Loop: Loop{Rate: 1000, Clock: "wall", CPU: -1, Spin: 40e-6, Beat: 0.25,
 			Overrun: Overrun{Max: 10, Limit: 0.05}},
-		Guard:  hil.GuardLimits{HoldTime: 0.1, SelfTest: 0.5},
+		Guard:  hil.GuardLimits{HoldTime: 0.1, SelfTest: 0.5, Armed: 60},
 		MQTT:   sink.MQTT{Enabled: true, Prefix: "hil", Listen: "localhost:1883", State: 20, Batch: 0.04, Estimate: 1, Commands: "stop"},
 		Web:    dashboard.Web{Enabled: true, Listen: "localhost:8080"},
 		Record: sink.Record{Enabled: true, Dir: "runs", Chunk: 0.5},

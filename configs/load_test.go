@@ -118,9 +118,9 @@ func TestDemo(t *testing.T) {
 	want := []Measure{
 		{Field: wire.Field{Name: "motor.angle", Unit: "rad", Type: wire.I32, Scale: count}, Stale: 0.05},
 		{Field: wire.Field{Name: "motor.current", Unit: "A", Type: wire.I16, Scale: 0.001}, Range: [2]float64{-20, 20}, Stale: 0.05},
-		{Field: wire.Field{Name: "motor.voltage", Unit: "V", Type: wire.I16, Scale: 0.001}},
+		{Field: wire.Field{Name: "motor.voltage", Unit: "V", Type: wire.I16, Scale: 0.001}, Stale: 0.05},
 		{Field: wire.Field{Name: "motor.temperature", Unit: "degC", Type: wire.I16, Scale: 0.01}, Range: [2]float64{-40, 150}, Stale: 5},
-		{Field: wire.Field{Name: "status", Type: wire.U8, Scale: 1}},
+		{Field: wire.Field{Name: "status", Type: wire.U8, Scale: 1}, Stale: 0.1},
 	}
 	if d := cmp.Diff(want, c.Devices[0].Measure); d != "" {
 		t.Error(d)

@@ -35,7 +35,7 @@ func TestStaleDefault(t *testing.T) {
 	}{{"1 kHz", "0", 0.02}, {"2 kHz", "0", 0.02}, {"250 Hz", "0", 0.02}, {"200 Hz", "0", 0.025}, {"50 Hz", "0", 0.1}, {"1 kHz", "100 Hz", 0.05}, {"100 Hz", "1 kHz", 0.05}} {
 		cfg := sighted(t, "        "+watched, "", "    baud:", "    rate: "+c.device+"\n    baud:", rate, "  rate: "+c.loop+"\n  clock", "baud: 921600", "baud: 3000000",
 			"inner_rate: 20 kHz", "inner_rate: 100 kHz", "{amplitude: 0.6 rad, frequency: 2.3 Hz}", "{amplitude: 0.6 rad, frequency: 1 Hz}", "kd: 6 mN", "kd: 0.5 mN")
-		for i, want := range []float64{c.want, c.want, 0, 5, 0} {
+		for i, want := range []float64{c.want, c.want, c.want, 5, max(0.1, c.want)} {
 			if got := cfg.Devices[0].Measure[i].Stale; got != want {
 				t.Errorf("loop %s, device %s: %s is stale after %g s, want %g", c.loop, c.device, cfg.Devices[0].Measure[i].Name, got, want)
 			}

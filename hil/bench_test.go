@@ -75,11 +75,13 @@ type hand2 struct {
 	params *Params
 	tuned  Tuned // prepares them
 	keep   *[]Row
+	before Before
 }
 
 func (h *hand2) Flags() Flags     { return h.flags }
 func (h *hand2) Silence() float64 { return 0.3 }
 func (h *hand2) Away() int        { return -1 }
+func (h *hand2) Before() Before   { return h.before }
 func (h *hand2) Order() (uint32, Request) {
 	q := h.req
 	h.req = ReqNone
@@ -184,7 +186,7 @@ func newBench(tb testing.TB, o benchOptions) *bench {
 	b.plant = NewPlant(PlantSpec{Name: "rig", Rate: rate, Inner: o.inner, Machine: b.machine, State: b.machine.NewState(), Recv: Of("drive", commands...), Send: Of("drive", sensors...),
 		Truth: Of("plant", b.machine.Layout().Outputs...), Drives: []PlantDrive{{Command: 0, Enable: 1, Status: -1, Watchdog: 0.05}}})
 	spec := ControllerSpec{
-		Rig: "bench", Rate: rate, Meas: Of("drive", sensors...), Cmd: Of("drive", commands...), Models: o.models,
+		Rig: "bench", Owners: []Owner{{Name: "shaft", Kind: AxisOwner}}, Rate: rate, Meas: Of("drive", sensors...), Cmd: Of("drive", commands...), Models: o.models,
 		Axes: []AxisSpec{motorAxis(estimator.KalmanSpec{Motor: demoMotor(), Count: count, CurrentNoise: 0.02, TorqueWalk: 0.15, VoltageNoise: 0.05, TopSpeed: 300}, every)},
 		Guard: GuardSpec{Meas: limits,
 			Cmd:         []CmdLimit{{Lo: -24, Hi: 24, Slew: 20000}, {Hi: 1, Enable: true}},

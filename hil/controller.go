@@ -86,6 +86,7 @@ type Controller struct {
 	beside *sideModels // models
 	live   []axis.Param
 	before Mode
+	cause  Cause // of it
 
 	prepared [MaxAxes]model // touched by Prepare alone
 }
@@ -225,6 +226,9 @@ func (c *Controller) Settled() bool {
 	return true
 }
 
+// Inherit hands on what was latched before the first tick, and the heat of the windings.
+func (c *Controller) Inherit(b Before) { c.guard.Inherit(b) }
+
 // Adopt takes a new parameter block at the edge of a tick.
 func (c *Controller) Adopt(ch *Change) {
 	for i := range c.axes {
@@ -302,13 +306,15 @@ func (c *Controller) Compute(r *Row, b *Blocks) {
 	for i := range c.axes {
 		w := &c.axes[i]
 		x := w.est.of(b.Est)
-		if r.Mode != c.before {
+		if r.Mode != c.before || r.Cause != c.cause {
 			switch {
+			case r.Mode == c.before && r.Mode != Hold:
 			case r.Mode == Run && c.before != Hold:
 				w.Start(x)
 			case r.Mode == Run:
 				w.Resume(x)
-			case r.Mode == Hold && (r.Cause == CauseCommand || r.Cause == CauseLateTicks):
+			case r.Mode == Hold && asked(c.before, c.cause): // stands already
+			case asked(r.Mode, r.Cause):
 				w.Pause(x) // the HOLD for a sick sensor is short: the reference runs on, and so does the axis
 			}
 		}
@@ -329,8 +335,11 @@ func (c *Controller) Compute(r *Row, b *Blocks) {
 			r.Flags |= FlagEstimator
 		}
 	}
-	c.before = r.Mode
+	c.before, c.cause = r.Mode, r.Cause
 }
+
+// asked tells whether a HOLD was asked for: the axis stands still in it.
+func asked(m Mode, c Cause) bool { return m == Hold && (c == CauseCommand || c == CauseLateTicks) }
 
 // Guard has the last word on the commands.
 func (c *Controller) Guard(r *Row, b *Blocks) {

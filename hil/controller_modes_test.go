@@ -94,9 +94,12 @@ func TestHoldAndReference(t *testing.T) {
 	}
 
 	// a reset forgets what the filter believed, after a trip and after an emergency stop; nothing else does
-	for _, q := range []Request{ReqTrip, ReqEstop} {
-		b.out.req = q
+	for _, q := range []Request{ReqNone, ReqEstop} {
+		if b.out.req = q; q == ReqNone {
+			b.out.flags = FlagTripIn
+		}
 		b.step()
+		b.out.flags = 0
 		b.step()
 		if b.controller.states[0].Unsound {
 			t.Errorf("%v made the filter forget", q)

@@ -38,8 +38,9 @@ type AxisGuard struct {
 
 // GuardLimits is the section of what the guard does for the whole rig.
 type GuardLimits struct {
-	HoldTime float64 `yaml:"hold_time" unit:"s" want:">=0 <=10" doc:"HOLD for a stale or missing sensor becomes TRIP after this time; hil run --arm refuses more than 1 s"`
+	HoldTime float64 `yaml:"hold_time" unit:"s" want:">=0 <=10" doc:"HOLD for a sick sensor becomes TRIP when all its instalments of the last second are together longer than this; hil run --arm refuses more than 1 s"`
 	SelfTest float64 `yaml:"selftest_time" unit:"s" want:">=0 <=60" doc:"every watched sensor must be alive and in range for this long before READY"`
+	Armed    float64 `yaml:"armed_time" unit:"s" want:">=0 <=86400" doc:"ARMED becomes READY again after this time without run; 0: never"`
 }
 
 // AxisLimits is the section of what the guard watches of an axis.
@@ -60,6 +61,7 @@ type MeasLimit struct {
 	Hot    float64 // of a temperature: above it the rig trips; 0: none
 	Status bool    // a device status word: anything but 0 is a fault of the device once the drive is on
 	Needed bool    // no drive is energised unless the age of this signal is watched
+	Once   bool    // the rig is not READY before it came once, whether its age is watched or not
 	Age    bool    // the age (s) that the newest sample of a device had when it arrived; behind the signals of the device
 }
 
@@ -135,19 +137,26 @@ type Guard struct {
 	why  reason
 	age  []int // of each measured signal: index of the age of its samples; −1: none
 
-	sampled   []int64   // ns  time of the newest sample of each measured signal
-	seen      []bool    // … has it ever been seen
-	healthy   float64   // s   time since everything watched was last sick
-	sick      float64   // s   time in HOLD with a sick sensor
-	byFault   bool      // HOLD was entered for a sick sensor
-	now       Cause     // what is wrong in this tick, CauseNone if nothing
-	motion    reason    // what Watch found wrong in the tick before
-	last      []float64 // commands of the tick before
-	budgets   []budget  // of each axis
-	held      []float64 // commands when HOLD began
-	misses    [2]uint64 // bits: was the tick late, newest first
-	energised float64   // s   time since RUN was entered from a de-energised mode
-	refused   Fresh     // new samples that count as none
+	sampled   []int64             // ns  time of the newest sample of each measured signal
+	seen      []bool              // … has it ever been seen
+	newest    []float64           // … its value: meas holds NaN instead once it is too old
+	believed  []int64             // ns  time of the newest sample of each measured signal that is a believable number
+	healthy   float64             // s   time since everything watched was last sick
+	blindness blindTime           // in HOLD with a sick sensor, of the last second
+	sick      bool                // HOLD with a sick sensor in this tick
+	byFault   bool                // HOLD was entered for a sick sensor, and nobody has asked for it since
+	armed     float64             // s   time in ARMED
+	now       Cause               // what is wrong in this tick, CauseNone if nothing
+	motion    reason              // what Watch found wrong in the tick before
+	last      []float64           // commands of the tick before
+	budgets   []budget            // of each axis
+	held      []float64           // commands when HOLD began
+	misses    [2]uint64           // bits: was the tick late, newest first
+	energised float64             // s   time since RUN was entered from a de-energised mode
+	refused   Fresh               // new samples that count as none
+	before    Before              // what was handed on to the first tick
+	first     bool                // this is that tick
+	moved     func(Mode, trigger) // told every transition, by tests; nil: nobody asks
 }
 
 // budget is the i²t budget of an axis.
@@ -159,7 +168,7 @@ type budget struct {
 
 // NewGuard checks lengths once; the tick trusts them.
 func NewGuard(s GuardSpec) *Guard {
-	g := &Guard{s: s, why: reason{cause: CauseStart}, age: make([]int, len(s.Meas)), sampled: make([]int64, len(s.Meas)), seen: make([]bool, len(s.Meas)), last: make([]float64, len(s.Cmd)), held: make([]float64, len(s.Cmd)), budgets: make([]budget, len(s.Axes))}
+	g := &Guard{s: s, why: reason{cause: CauseStart}, age: make([]int, len(s.Meas)), sampled: make([]int64, len(s.Meas)), newest: make([]float64, len(s.Meas)), believed: make([]int64, len(s.Meas)), seen: make([]bool, len(s.Meas)), blindness: newBlindTime(nanoseconds(s.HoldTime)), last: make([]float64, len(s.Cmd)), held: make([]float64, len(s.Cmd)), budgets: make([]budget, len(s.Axes))}
 	for i, at := len(s.Meas)-1, -1; i >= 0; i-- { // the age of a device stands behind its signals
 		if s.Meas[i].Age {
 			at = i
@@ -178,6 +187,35 @@ func NewGuard(s GuardSpec) *Guard {
 	return g
 }
 
+// nanoseconds of a time in s.
+func nanoseconds(s float64) int64 { return int64(math.Round(s * 1e9)) }
+
+// Inherit hands on what was latched before the first tick.
+func (g *Guard) Inherit(b Before) {
+	g.before = b
+	for i := range g.budgets {
+		g.budgets[i].heat = b.Heat[i]
+		g.budgets[i].cooling = b.Heat[i] > 1 || b.Cause == CauseThermal && b.Heat[i] >= 0.5
+	}
+}
+
+// begin leaves INIT in the first tick, for the mode that was latched before if there is one.
+func (g *Guard) begin(r *Row) {
+	b := &g.before
+	g.first = true
+	switch b.Mode {
+	case Trip:
+		g.move(onTripBefore, reason{b.Cause, b.Where, b.Value, b.Limit})
+	case Estop:
+		g.move(onEstopBefore, reason{b.Cause, b.Where, b.Value, b.Limit})
+	default:
+		g.move(onBegin, g.why)
+	}
+	if b.Mode.Latched() {
+		r.Flags |= FlagLatched
+	}
+}
+
 // Mode is the present mode.
 func (g *Guard) Mode() Mode { return g.mode }
 
@@ -187,11 +225,11 @@ func (g *Guard) Heat(axis int) float64 { return g.budgets[axis].heat }
 // Decide settles the mode of this tick from the state of the sensors, the flags raised outside and the request in
 // r.Req. It writes mode, cause, result and flag bits.
 func (g *Guard) Decide(r *Row, meas []float64) {
-	if g.mode == Init {
-		g.move(onBegin, g.why)
+	if g.first = false; g.mode == Init {
+		g.begin(r)
 	}
 	sick, fault := g.sensors(r, meas)
-	if f := g.faults(r, meas); f.cause != CauseNone {
+	if f := g.faults(r); f.cause != CauseNone {
 		fault = f
 	}
 	if sick.cause == CauseNone {
@@ -206,20 +244,20 @@ func (g *Guard) Decide(r *Row, meas []float64) {
 	if fault.cause != CauseNone {
 		g.move(onFault, fault)
 	}
-	if sick.cause != CauseNone {
+	if g.sick = false; sick.cause != CauseNone {
 		g.healthy = 0
 		g.move(onSick, sick)
 		switch g.mode {
 		case SelfTest:
 			g.why = sick // what it waits for
 		case Hold:
-			if g.sick += g.elapsed(r); g.sick > g.s.HoldTime {
+			g.sick = true
+			if g.blindness.add(r.T, nanoseconds(g.elapsed(r))) > nanoseconds(g.s.HoldTime) {
 				g.move(onExpire, sick)
 			}
 		}
 	} else {
 		g.healthy += g.s.Dt
-		g.sick = 0
 		if g.mode == SelfTest && g.healthy >= g.s.SelfTest {
 			g.move(onHealthy, reason{})
 		}
@@ -233,6 +271,11 @@ func (g *Guard) Decide(r *Row, meas []float64) {
 		g.energised = 0
 	}
 	g.request(r)
+	if g.mode == Armed {
+		if g.armed += g.elapsed(r); g.s.Armed > 0 && g.armed > g.s.Armed {
+			g.move(onExpire, reason{CauseArmed, 0, g.armed, g.s.Armed})
+		}
+	}
 	g.tell(r)
 }
 
@@ -250,15 +293,26 @@ func (g *Guard) move(on trigger, why reason) bool {
 	if to == nowhere {
 		return false
 	}
+	if g.moved != nil {
+		g.moved(g.mode, on)
+	}
+	if to == Hold {
+		g.byFault = on == onSick
+	}
 	if to == g.mode {
+		if to == Hold { // asked for, in one that a sick sensor had begun
+			g.why = why
+		}
 		return true
 	}
 	if to == Hold {
-		g.byFault, g.sick = on == onSick, 0
 		copy(g.held, g.last)
 	}
-	if to == SelfTest {
+	switch to {
+	case SelfTest:
 		g.healthy = 0
+	case Armed:
+		g.armed = 0
 	}
 	g.mode, g.why = to, why
 	return true
@@ -286,7 +340,11 @@ func (g *Guard) sensors(r *Row, meas []float64) (sick, fault reason) {
 		}
 	}
 	for i := range g.s.Meas {
-		m, y := &g.s.Meas[i], meas[i]
+		m := &g.s.Meas[i]
+		if IsFresh(&r.Fresh, i) {
+			g.newest[i] = meas[i]
+		}
+		y := g.newest[i]
 		if IsFresh(&r.Fresh, i) && !IsFresh(&g.refused, i) {
 			late := 0.0 // s  age that a sample has when it comes
 			if at := g.age[i]; at >= 0 {
@@ -294,6 +352,9 @@ func (g *Guard) sensors(r *Row, meas []float64) (sick, fault reason) {
 			}
 			if estimator.Timed(late) { // a sample without a time is none
 				g.sampled[i], g.seen[i] = r.T-int64(max(0, late)*1e9), true
+				if numeric.Finite(y) && !g.outside(i, y) {
+					g.believed[i] = g.sampled[i]
+				}
 			}
 		}
 		age := float64(r.T-g.sampled[i]) * 1e-9
@@ -307,6 +368,10 @@ func (g *Guard) sensors(r *Row, meas []float64) (sick, fault reason) {
 		}
 		switch {
 		case !g.seen[i]:
+			if m.Once {
+				r.Flags |= FlagStale
+				worse(CauseStale, i, 0, 0)
+			}
 		case !numeric.Finite(y):
 			r.Flags |= FlagNonFinite
 			worse(CauseNonFinite, i, 0, 0)
@@ -339,7 +404,7 @@ func (g *Guard) outside(i int, y float64) bool {
 }
 
 // faults are the conditions that trip at once.
-func (g *Guard) faults(r *Row, meas []float64) reason {
+func (g *Guard) faults(r *Row) reason {
 	switch {
 	case r.Flags&FlagSupLost != 0:
 		if r.Value > g.s.Beat { // the loop puts the silence here
@@ -354,8 +419,8 @@ func (g *Guard) faults(r *Row, meas []float64) reason {
 	// the device's own status, once it has had time to notice that it is enabled
 	if g.mode.Energised() && g.energised > 0.1 {
 		for i := range g.s.Meas {
-			if g.s.Meas[i].Status && g.seen[i] && meas[i] != 0 {
-				return reason{CauseDevice, uint16(i + 1), numeric.OrZero(meas[i]), 0}
+			if g.s.Meas[i].Status && g.seen[i] && g.newest[i] != 0 {
+				return reason{CauseDevice, uint16(i + 1), numeric.OrZero(g.newest[i]), 0}
 			}
 		}
 	}
@@ -388,7 +453,7 @@ func (g *Guard) faults(r *Row, meas []float64) reason {
 }
 
 // requestTrigger maps a request to the table's trigger.
-var requestTrigger = [...]trigger{ReqArm: onArm, ReqRun: onRun, ReqHold: onHold, ReqStop: onStop, ReqTrip: onTrip, ReqEstop: onEstop, ReqReset: onReset}
+var requestTrigger = [...]trigger{ReqArm: onArm, ReqRun: onRun, ReqHold: onHold, ReqStop: onStop, ReqEstop: onEstop, ReqReset: onReset}
 
 // request takes or refuses what somebody asked for.
 func (g *Guard) request(r *Row) {
@@ -415,7 +480,7 @@ func (g *Guard) request(r *Row) {
 			}
 		}
 	}
-	if (q == ReqReset || q == ReqArm || q == ReqRun) && g.now != CauseNone {
+	if (q == ReqReset || q == ReqArm || q == ReqRun) && (g.now != CauseNone || g.first) {
 		r.Res = CauseRemains
 		return
 	}
@@ -508,6 +573,10 @@ func (g *Guard) warm(r *Row, i int, current float64) {
 	if a.RatedI <= 0 || a.Thermal <= 0 {
 		return
 	}
+	at := a.Measured[estimator.Current]
+	if g.first || !g.mode.Energised() && !g.recent(r, at) {
+		return // what was handed on stands in the first row; and an old number heats nothing: it is not known whether the winding cools
+	}
 	p := current / a.RatedI
 	share := b.share
 	if r.Skip > 0 {
@@ -523,6 +592,18 @@ func (g *Guard) warm(r *Row, i int, current float64) {
 	} else if b.heat < 0.5 {
 		b.cooling = false
 	}
+}
+
+// recent tells whether a measured signal has a believable sample that is not stale.
+func (g *Guard) recent(r *Row, i int) bool {
+	if i < 0 || !g.seen[i] || g.believed[i] == 0 {
+		return false
+	}
+	patience := g.s.Meas[i].Stale
+	if patience <= 0 {
+		patience = 0.1
+	}
+	return r.Flags&FlagLinkDown == 0 && float64(r.T-g.believed[i])*1e-9 <= patience
 }
 
 // Limit is the last word on the command, in place: safe values unless energised, then finite, range and slew.
@@ -544,7 +625,7 @@ func (g *Guard) Limit(r *Row, u []float64) {
 			}
 		case !on:
 			u[i] = c.Safe
-		case g.mode == Hold && g.sick > 0:
+		case g.mode == Hold && g.sick:
 			u[i] = g.blind(r, i)
 		default:
 			if u[i] < c.Lo || u[i] > c.Hi {

@@ -297,7 +297,7 @@ func TestWhy(t *testing.T) {
 		{Row{}, "none"},
 		{Row{Cause: CauseCommand}, "command"},
 		{Row{Cause: CauseStale, Where: 1, Value: 0.0214, Limit: 0.02}, "stale sensor drive.motor.angle: 0.0214 s, limit 0.02 s"},
-		{Row{Cause: CauseStale, Where: 1, Limit: 0.02}, "stale sensor drive.motor.angle: no sample yet, limit 0.02 s"},
+		{Row{Cause: CauseStale, Where: 1, Limit: 0.02}, "waiting for drive.motor.angle: never sent"},
 		{Row{Cause: CauseRange, Where: 2, Value: -21.5, Limit: -20}, "out of range drive.motor.current: -21.5 A, limit -20 A"},
 		{Row{Cause: CauseDevice, Where: 2, Value: 6}, "device fault drive.motor.current: 6 A, limit 0 A"},
 		{Row{Cause: CauseNonFinite, Where: 2}, "non-finite number drive.motor.current"},

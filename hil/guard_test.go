@@ -6,6 +6,7 @@ import (
 	"hilrig/estimator"
 	"hilrig/hil/axis"
 	"math"
+	"math/rand/v2"
 	"os"
 	"strings"
 	"testing"
@@ -121,7 +122,7 @@ func newRigged(t *testing.T, change func(*GuardSpec)) *rigged {
 func (g *rigged) tick(u0 float64, q Request) Refusal {
 	g.row.Seq++
 	g.row.T += 1e6
-	g.row.Flags &= FlagSupLost | FlagDryRun | FlagLinkDown | FlagLocked
+	g.row.Flags &= FlagSupLost | FlagDryRun | FlagLinkDown | FlagLocked | FlagTripIn
 	g.row.Fresh, g.row.Res, g.row.Req = Fresh{3}, 0, uint8(q)
 	if g.dead {
 		g.row.Fresh = Fresh{}
@@ -271,7 +272,7 @@ func TestGuardFaults(t *testing.T) {
 		{"overcurrent", func(g *rigged) { g.meas[1] = 16; g.tick(1, 0) }, Trip, CauseCurrent},
 		{"i2t", func(g *rigged) { g.meas[1] = 10; g.ticks(60, 1) }, Trip, CauseThermal},
 		{"supervisor lost", func(g *rigged) { g.row.Flags |= FlagSupLost; g.tick(1, 0) }, Trip, CauseSupervisor},
-		{"trip request", func(g *rigged) { g.tick(1, ReqTrip) }, Trip, CauseCommand},
+		{"end of the core", func(g *rigged) { g.row.Flags |= FlagTripIn; g.tick(1, 0) }, Trip, CauseCommand},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g := newRigged(t, nil)
@@ -383,7 +384,7 @@ func FuzzGuard(f *testing.F) {
 		g := newRigged(t, nil)
 		before := Init
 		for _, c := range script {
-			q := Request(c % 10)
+			q := Request(c % 9)
 			switch c / 10 % 6 {
 			case 1:
 				g.dead = !g.dead
@@ -417,5 +418,45 @@ func TestGuardAllocs(t *testing.T) {
 	g.running()
 	if n := testing.AllocsPerRun(1000, func() { g.tick(3, ReqNone) }); n != 0 {
 		t.Errorf("%g allocations a tick", n)
+	}
+}
+
+// Every transition of the table can be asked for: by requests, readings, and what is raised outside, nothing else.
+func TestTransitionsAreReached(t *testing.T) {
+	type step struct {
+		from Mode
+		on   trigger
+	}
+	fired := map[step]bool{}
+	for seed := range uint64(400) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		g := newRigged(t, func(s *GuardSpec) { s.Armed = 0.05 })
+		g.moved = func(from Mode, on trigger) { fired[step{from, on}] = true }
+		g.Inherit(Before{Mode: []Mode{Init, Init, Init, Init, Trip, Estop}[rng.IntN(6)]})
+		for range 400 {
+			switch rng.IntN(40) {
+			case 0:
+				g.dead = !g.dead
+			case 1:
+				g.meas[1] = 30 * (rng.Float64() - 0.5)
+			case 2:
+				g.row.Flags ^= []Flags{FlagSupLost, FlagTripIn}[rng.IntN(2)]
+			case 3, 4, 5:
+				g.dead, g.meas[1], g.row.Flags = false, 0, 0
+			}
+			q := ReqNone
+			if rng.IntN(4) == 0 {
+				q = []Request{ReqArm, ReqRun, ReqRun, ReqHold, ReqStop, ReqEstop, ReqReset, ReqReset}[rng.IntN(8)]
+			}
+			for range 1 + rng.IntN(30)*rng.IntN(2) {
+				g.tick(1, q)
+				q = ReqNone
+			}
+		}
+	}
+	for _, tr := range transitions {
+		if !fired[step{tr.from, tr.on}] {
+			t.Errorf("nobody can ask for %v on %q", tr.from, triggerNames[tr.on])
+		}
 	}
 }

@@ -2,6 +2,7 @@ package hil
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 )
 
@@ -165,19 +166,153 @@ func TestGuardTimes(t *testing.T) {
 			t.Errorf("%v in TRIP: %v, refusal %d", q, m, res)
 		}
 	}
-	// a sensor that heals begins the hold time anew, a commanded HOLD too
-	tick(0, ReqReset)
-	modes(0, SelfTest, SelfTest, SelfTest, Ready)
-	tick(0, ReqArm)
-	tick(0, ReqRun)
-	modes(2, Hold, Hold)
+	// hold time in instalments: its edge within a second is still good, more trips; after a second it is forgotten
+	again := func() {
+		t.Helper()
+		tick(0, ReqReset)
+		modes(0, SelfTest, SelfTest, SelfTest, Ready)
+		tick(0, ReqArm)
+		tick(0, ReqRun)
+	}
+	again()
+	modes(2, Hold)
 	modes(0, Run)
+	modes(2, Hold)
+	modes(0, Run)
+	modes(2, Trip)
+	again()
 	modes(2, Hold, Hold)
-	tick(0, ReqHold)
-	if r.Res != WrongMode { // healed in this very tick: RUN, and from there it is taken
-		modes(0, Hold, Hold, Hold, Hold)
-		modes(2, Hold, Hold)
-		modes(0, Hold)
-		modes(2, Hold, Hold, Trip)
+	modes(0, Run, Run, Run, Run)
+	modes(2, Hold, Hold, Trip)
+	// asked for while it waits for a sensor: taken, and it stays when the sensor is well
+	again()
+	modes(2, Hold)
+	if m, res := tick(2, ReqHold); m != Hold || res != Taken {
+		t.Errorf("hold in a blind HOLD: %v, refusal %d", m, res)
+	}
+	modes(0, Hold, Hold, Hold, Hold, Hold)
+	if m, res := tick(0, ReqHold); m != Hold || res != Taken {
+		t.Errorf("hold in HOLD: %v, refusal %d", m, res)
+	}
+	modes(2, Hold, Hold, Trip)
+	again()
+	if m, res := tick(2, ReqHold); m != Hold || res != Taken { // in the very tick in which the sensor falls sick
+		t.Errorf("hold beside a sick sensor: %v, refusal %d", m, res)
+	}
+	modes(0, Hold, Hold)
+	if m, _ := tick(0, ReqRun); m != Run {
+		t.Errorf("run out of it: %v", m)
+	}
+}
+
+// ARMED ends by itself, at its edge and not before; run within that time stays.
+func TestGuardArmedTime(t *testing.T) {
+	for _, c := range []struct {
+		limit float64
+		ticks int // in ARMED, the one in which it was asked for included
+	}{{0.5, 2}, {0.25, 1}, {0, 1000}} {
+		g := NewGuard(GuardSpec{Dt: 0.25, GuardLimits: GuardLimits{Armed: c.limit}, Cmd: []CmdLimit{{Drives: true, Lo: -1, Hi: 1}}})
+		var r Row
+		tick := func(q Request) Mode {
+			r.T, r.Req, r.Res, r.Flags = r.T+250e6, uint8(q), 0, 0
+			g.Decide(&r, nil)
+			return r.Mode
+		}
+		for tick(ReqNone) != Ready {
+		}
+		n := 0
+		for m := tick(ReqArm); m == Armed && n < 1000; n++ {
+			m = tick(ReqNone)
+		}
+		if n != c.ticks || c.limit > 0 && (r.Mode != Ready || r.Cause != CauseArmed || r.Value != c.limit+0.25 || r.Limit != c.limit) {
+			t.Errorf("limit %g s: %v (%v) after %d ticks, %g of %g s", c.limit, r.Mode, r.Cause, n, r.Value, r.Limit)
+		}
+		if c.limit > 0.3 {
+			tick(ReqArm)
+			if tick(ReqRun) != Run {
+				t.Fatalf("run in ARMED: %v, refusal %d", r.Mode, r.Res)
+			}
+			for range 100 {
+				tick(ReqNone)
+			}
+			if r.Mode != Run {
+				t.Errorf("run within the time: %v", r.Mode)
+			}
+		}
+	}
+}
+
+// A stop, arm and run between two instalments forgets nothing, and a skipped tick is time too.
+func TestGuardInstalmentsOverAStop(t *testing.T) {
+	for _, c := range []struct {
+		between int // ms
+		want    Mode
+	}{{800, Trip}, {1100, Hold}} {
+		g := newRigged(t, func(s *GuardSpec) { s.HoldTime = 0.1 })
+		g.running()
+		g.meas[0] = math.NaN()
+		g.ticks(90, 1)
+		g.meas[0] = 0
+		g.tick(0, ReqStop)
+		g.tick(0, ReqArm)
+		g.ticks(c.between, 0)
+		g.tick(0, ReqRun)
+		g.meas[0] = math.NaN()
+		g.ticks(11, 1)
+		if g.row.Mode != c.want {
+			t.Errorf("90 ms, %d ms of rest, 11 ms: %v, want %v", c.between, g.row.Mode, c.want)
+		}
+	}
+}
+
+// A board that delivers now and then, a sensor that says NaN now and then, frames that get lost: the time without sight adds up.
+// Declared: 100 ms of HOLD, and stale after five periods or 20 ms, whichever is longer.
+func TestGuardInstalments(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		rate int                              // Hz
+		come func(k int, random float64) bool // sample k arrives
+		bad  float64                          // share that is no number
+		want Mode
+		most int // ms until it trips
+	}{
+		{"every 22nd frame", 200, func(k int, _ float64) bool { return k%22 == 0 }, 0, Trip, 200},
+		{"every 8th frame", 200, func(k int, _ float64) bool { return k%8 == 0 }, 0, Trip, 400},
+		{"every 5th frame", 200, func(k int, _ float64) bool { return k%5 == 0 }, 0, Run, 0},
+		{"15 % NaN", 200, func(int, float64) bool { return true }, 0.15, Trip, 5000},
+		{"2 % NaN", 200, func(int, float64) bool { return true }, 0.02, Run, 0},
+		{"70 % lost", 200, func(_ int, x float64) bool { return x > 0.7 }, 0, Trip, 5000},
+		{"50 % lost", 500, func(_ int, x float64) bool { return x > 0.5 }, 0, Run, 0},
+		{"10 % lost", 500, func(_ int, x float64) bool { return x > 0.1 }, 0, Run, 0},
+		{"10 % lost, slower", 200, func(_ int, x float64) bool { return x > 0.1 }, 0, Run, 0},
+	} {
+		rng := rand.New(rand.NewPCG(1, 2))
+		g := newRigged(t, func(s *GuardSpec) {
+			stale := max(0.02, 5/float64(c.rate))
+			s.Meas[0].Stale, s.Meas[1].Stale, s.HoldTime = stale, stale, 0.1
+		})
+		g.running()
+		trip, holds := 0, 0
+		for ms := 1; ms <= 30000 && trip == 0; ms++ {
+			every := 1000 / c.rate
+			g.dead = ms%every != 0 || !c.come(ms/every, rng.Float64())
+			if !g.dead {
+				if g.meas[0] = 0; rng.Float64() < c.bad {
+					g.meas[0] = math.NaN()
+				}
+			}
+			before := g.row.Mode
+			g.tick(1, ReqNone)
+			if g.row.Mode == Hold && before == Run {
+				holds++
+			}
+			if g.row.Mode == Trip {
+				trip = ms
+			}
+		}
+		t.Logf("%s: %v after %d ms, held %d times", c.name, g.row.Mode, trip, holds)
+		if (g.row.Mode == Trip) != (c.want == Trip) || trip > c.most && c.want == Trip {
+			t.Errorf("%s: %v after %d ms, want %v within %d ms", c.name, g.row.Mode, trip, c.want, c.most)
+		}
 	}
 }

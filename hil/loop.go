@@ -14,6 +14,7 @@ type Loop struct {
 	taps  []*ring.Writer[Row]
 	after Follower // nil: nothing follows the command
 	tuned Tuned    // nil: it has no parameters
+	heir  Heir     // nil: it takes nothing over
 	watch Stopwatch
 
 	period int64 // ns
@@ -38,6 +39,11 @@ type Tuned interface {
 	Prepare(p *Params) (*Change, error)
 	Settled() bool // nothing still fades in: another change may come
 	Adopt(c *Change)
+}
+
+// Heir is a role that goes on from where the one before ended.
+type Heir interface {
+	Inherit(b Before) // before the first tick
 }
 
 // Follower is a role with work that the command need not wait for.
@@ -72,6 +78,7 @@ type Outside interface {
 	Flags() Flags                  // conditions raised elsewhere: link down, supervisor lost, dry run …
 	Silence() float64              // s  since the supervisor's last beat; asked for when FlagSupLost is up
 	Away() int                     // place in X of the age of the device that is gone, −1: not known; asked for when FlagLinkDown is up
+	Before() Before                // what the core or the run before left; asked for in the first tick
 	Order() (id uint32, q Request) // at most one order a tick; q is ReqNone when there is none
 	Change() *Change               // a newer parameter block, prepared, if there is one
 	Seen(r *Row)                   // the finished row, before it is published
@@ -89,6 +96,7 @@ func NewLoop(clock Clock, dev Device, out Outside, role Role, epoch uint16, taps
 	l.row.Epoch = epoch
 	l.paced, _ = clock.(interface{ DeviceLate() bool })
 	l.tuned, _ = role.(Tuned)
+	l.heir, _ = role.(Heir)
 	if f, ok := role.(Follower); ok && f.Follows() {
 		l.after = f
 	}
@@ -124,6 +132,9 @@ func (l *Loop) tick(t, late int64) {
 		r.Where = uint16(l.out.Away() + 1) // and names the device
 	}
 	r.Fresh = l.dev.Poll(t, b.Meas)
+	if r.Seq == 1 && l.heir != nil {
+		l.heir.Inherit(l.out.Before())
+	}
 
 	// adopt what came from outside, estimate, then settle what this tick may do
 	if l.tuned != nil && l.tuned.Settled() {

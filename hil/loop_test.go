@@ -60,6 +60,7 @@ type hand struct {
 func (h *hand) Flags() Flags     { return h.flags }
 func (h *hand) Silence() float64 { return 0 }
 func (h *hand) Away() int        { return -1 }
+func (h *hand) Before() Before   { return Before{} }
 func (h *hand) Order() (uint32, Request) {
 	if len(h.orders) == 0 {
 		return 0, ReqNone
@@ -135,6 +136,7 @@ type quiet struct{}
 func (*quiet) Flags() Flags             { return 0 }
 func (*quiet) Silence() float64         { return 0 }
 func (*quiet) Away() int                { return -1 }
+func (*quiet) Before() Before           { return Before{} }
 func (*quiet) Order() (uint32, Request) { return 0, ReqNone }
 func (*quiet) Change() *Change          { return nil }
 func (*quiet) Seen(*Row)                {}

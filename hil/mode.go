@@ -1,6 +1,9 @@
 package hil
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Mode is the state of the guard: INIT → SELFTEST → READY → ARMED → RUN → HOLD | TRIP | ESTOP.
 type Mode uint8
@@ -34,14 +37,13 @@ const (
 	ReqRun           // armed, hold → run
 	ReqHold          // run → hold
 	ReqStop          // armed, run, hold → ready; always accepted
-	ReqTrip          // any → trip (a stop with cause, from the supervisor or a test)
 	ReqEstop         // any → estop
-	ReqReset         // trip, estop → init, once the cause is gone
+	ReqReset         // trip, estop → selftest, once the cause is gone
 	ReqSet           // new parameter block; the mode stays
 	ReqAdopt         // the same, with the model of an axis
 )
 
-var requestNames = [...]string{"none", "arm", "run", "hold", "stop", "trip", "estop", "reset", "set", "adopt"}
+var requestNames = [...]string{"none", "arm", "run", "hold", "stop", "estop", "reset", "set", "adopt"}
 
 func (q Request) String() string {
 	if int(q) < len(requestNames) {
@@ -95,6 +97,7 @@ const (
 	CauseBlocked             // the axis stands although its torque must move it
 	CauseFrozenCurrent       // the measured current stays the same number, though the voltage changes
 	CauseTravel              // the axis left its travel
+	CauseArmed               // armed for too long without a run
 )
 
 // causes: the name, the unit of value and limit where it is not that of the signal, and what to look at.
@@ -125,6 +128,7 @@ var causes = [...]struct{ name, unit, hint string }{
 	CauseEstimate:      {"estimate", "× position_noise", "the position is missing or refused, or noisier or coarser than estimator.position_noise says"},
 	CauseFrozenCurrent: {"frozen current", "V", "the voltage changes by this much, the measured current not at all: sensor, wiring"},
 	CauseTravel:        {"travel", "", ""},
+	CauseArmed:         {"armed too long", "s", ""},
 	CauseBlocked:       {"blocked shaft", "N·m", "the torque must move the axis, and it stands: shaft, position sensor, coupling; without a measured current also the drive"},
 }
 
@@ -161,7 +165,7 @@ func (r *Row) Why(s *Schema) string {
 	}
 	switch {
 	case r.Cause == CauseStale && r.Value == 0:
-		text += fmt.Sprintf(": no sample yet, limit %.4g s", r.Limit)
+		text = strings.Replace(text, r.Cause.String(), "waiting for", 1) + ": never sent"
 	case r.Value != 0 || r.Limit != 0:
 		text += fmt.Sprintf(": %.4g%s, limit %.4g%s", r.Value, unit, r.Limit, unit)
 	}

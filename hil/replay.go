@@ -17,6 +17,7 @@ type Replay struct {
 	schema Schema
 	next   func(*Row) bool      // the next recorded row; false at the end
 	change func(uint32) *Change // the parameter block of a generation
+	heat   []int                // places in X of the heat of each axis; −1: none
 
 	rec   Row // the row being repeated
 	b     Blocks
@@ -32,6 +33,9 @@ type Replay struct {
 func NewReplay(schema Schema, next func(*Row) bool, change func(gen uint32) *Change) *Replay {
 	rp := &Replay{schema: schema, next: next, change: change}
 	rp.b.Meas, rp.b.Est, rp.b.Model, rp.b.Cmd = schema.Blocks(&rp.rec)
+	for _, name := range schema.Axes() {
+		rp.heat = append(rp.heat, schema.Find(Modelled, name, RoleHeat))
+	}
 	return rp
 }
 
@@ -85,6 +89,20 @@ func (rp *Replay) Away() int {
 		return int(rp.rec.Where) - 1
 	}
 	return -1
+}
+
+// Before is what the first row shows of it: nothing but what was handed on is in its heat, and a latched mode is that of its first tick.
+func (rp *Replay) Before() (b Before) {
+	r := &rp.rec
+	for i, at := range rp.heat {
+		if at >= 0 {
+			b.Heat[i] = r.X[at]
+		}
+	}
+	if r.Flags&FlagLatched != 0 {
+		b.Mode, b.Cause, b.Where, b.Value, b.Limit = r.Mode, r.Cause, r.Where, r.Value, r.Limit
+	}
+	return b
 }
 
 // Order repeats the request taken in this tick.

@@ -69,7 +69,7 @@ const (
 	FlagSupLost                        // the supervisor died or stopped beating
 	FlagDryRun                         // nothing is sent to the device
 	FlagUnprivileged                   // the core runs without real-time scheduling
-	FlagTripIn                         // somebody asked for a stop outside the command ring
+	FlagTripIn                         // the core ends while it drives
 	FlagLateModel                      // cause of the lateness: the tick before was busy for most of its period
 	FlagLateDevice                     // cause of the lateness: the device's frame came late (device-paced clock)
 	FlagLateHost                       // cause of the lateness: the host took the CPU away (steal), set by the supervisor
@@ -78,4 +78,5 @@ const (
 	FlagLocked                         // the command line does not allow arming
 	FlagRefused                        // a sample of position or current is not taken: out of range, without a time, or nothing an axis could do
 	FlagJump                           // the position jumped, and is taken anew
+	FlagLatched                        // first tick: the core, or the run, before ended in TRIP or ESTOP, and so this one begins
 )

@@ -95,8 +95,8 @@ var FitCommands = []string{"identify", "cancel", "accept", "rollback"}
 
 // Known tells whether there is a command of this name.
 func Known(name string) bool {
-	q, ok := ParseRequest(name)
-	return ok && q != ReqTrip || slices.Contains(FitCommands, name)
+	_, ok := ParseRequest(name)
+	return ok || slices.Contains(FitCommands, name)
 }
 
 // Misfit tells why the contents of a command do not belong to its name; "": they do.

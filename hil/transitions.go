@@ -7,23 +7,24 @@ package hil
 type trigger uint8
 
 const (
-	onBegin   trigger = iota // the loop runs
-	onHealthy                // every watched sensor alive and in range for the self-test time
-	onSick                   // a watched sensor is stale, out of range or not finite
-	onWell                   // … and healthy again
-	onExpire                 // HOLD for a sick sensor lasted too long
-	onFault                  // overrun, divergence, i²t, limit, supervisor lost: no waiting
+	onBegin       trigger = iota // the loop runs
+	onTripBefore                 // … and it had ended tripped
+	onEstopBefore                // … or in an emergency stop
+	onHealthy                    // every watched sensor alive and in range for the self-test time
+	onSick                       // a watched sensor is stale, out of range or not finite
+	onWell                       // … and healthy again
+	onExpire                     // HOLD for a sick sensor, or ARMED, lasted too long
+	onFault                      // overrun, divergence, i²t, limit, supervisor lost or ending: no waiting
 	onArm
 	onRun
 	onHold
 	onStop
-	onTrip
 	onEstop
 	onReset
 	nTriggers
 )
 
-var triggerNames = [nTriggers]string{"begin", "healthy", "sensor sick", "sensor well", "hold expired", "fault", "arm", "run", "hold", "stop", "trip", "estop", "reset"}
+var triggerNames = [nTriggers]string{"begin", "trip before", "estop before", "healthy", "sensor sick", "sensor well", "time is up", "fault", "arm", "run", "hold", "stop", "estop", "reset"}
 
 type transition struct {
 	from Mode
@@ -33,42 +34,39 @@ type transition struct {
 
 var transitions = []transition{
 	{Init, onBegin, SelfTest},
-	{Init, onEstop, Estop},
-	{Init, onTrip, Trip},
+	{Init, onTripBefore, Trip},
+	{Init, onEstopBefore, Estop},
 
 	{SelfTest, onHealthy, Ready},
 	{SelfTest, onFault, Trip},
 	{SelfTest, onStop, SelfTest},
-	{SelfTest, onTrip, Trip},
 	{SelfTest, onEstop, Estop},
 
 	{Ready, onArm, Armed},
 	{Ready, onSick, SelfTest},
 	{Ready, onFault, Trip},
 	{Ready, onStop, Ready},
-	{Ready, onTrip, Trip},
 	{Ready, onEstop, Estop},
 
 	{Armed, onRun, Run},
 	{Armed, onStop, Ready},
+	{Armed, onExpire, Ready},
 	{Armed, onSick, Trip},
 	{Armed, onFault, Trip},
-	{Armed, onTrip, Trip},
 	{Armed, onEstop, Estop},
 
 	{Run, onHold, Hold},
 	{Run, onSick, Hold},
 	{Run, onStop, Ready},
 	{Run, onFault, Trip},
-	{Run, onTrip, Trip},
 	{Run, onEstop, Estop},
 
 	{Hold, onRun, Run},
-	{Hold, onWell, Run}, // only out of a HOLD that a sick sensor caused
+	{Hold, onHold, Hold}, // one that a sick sensor caused is one that was asked for from now on
+	{Hold, onWell, Run},  // only out of a HOLD that a sick sensor caused
 	{Hold, onExpire, Trip},
 	{Hold, onStop, Ready},
 	{Hold, onFault, Trip},
-	{Hold, onTrip, Trip},
 	{Hold, onEstop, Estop},
 
 	{Trip, onReset, SelfTest}, // refused while the cause lasts

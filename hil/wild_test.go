@@ -161,6 +161,7 @@ func TestRangeEdgeOfBelief(t *testing.T) {
 		b, d := spoiledBench(t, 2)
 		d.spoil = func(y []float64) { y[c.signal] = c.y } // from the first sample on: no jump
 		b.step()
+		b.step() // the first tick shows the heat that was handed on
 		d.spoil = nil
 		if got := b.controller.axes[0].Outcome().Taken[c.signal]; got != c.want {
 			t.Errorf("signal %d, %g: taken %v", c.signal, c.y, got)
@@ -206,7 +207,7 @@ func TestResetForgets(t *testing.T) {
 	for range 500 {
 		b.step()
 	}
-	b.out.req = ReqTrip
+	b.out.req = ReqEstop
 	b.step()
 	b.out.req = ReqReset
 	b.step()

@@ -150,7 +150,7 @@ func ControllerSpec(cfg *configs.Config) (hil.ControllerSpec, error) {
 		spec.Meas = append(append(spec.Meas, measured...), ages...)
 		spec.Cmd = append(spec.Cmd, cfg.CommandedChannels(d)...)
 		for k, m := range d.Measure {
-			spec.Guard.Meas = append(spec.Guard.Meas, hil.MeasLimit{Stale: m.Stale, Lo: m.Range[0], Hi: m.Range[1], Status: k == d.StatusAt(), Hot: cfg.Hot(d, m), Needed: cfg.Needs(d, m)})
+			spec.Guard.Meas = append(spec.Guard.Meas, hil.MeasLimit{Stale: m.Stale, Lo: m.Range[0], Hi: m.Range[1], Status: k == d.StatusAt(), Hot: cfg.Hot(d, m), Needed: cfg.Needs(d, m), Once: d.Required && !m.Optional})
 		}
 		for range ages {
 			spec.Guard.Meas = append(spec.Guard.Meas, hil.MeasLimit{Age: true})
@@ -200,6 +200,10 @@ func ScaleToRate(cfg *configs.Config, rate float64) {
 func rigOptions(cfg *configs.Config, i int, h Handover) device.Options {
 	d := &cfg.Devices[i]
 	section, t := cfg.Protocol(d)
+	keep := make([]float64, len(d.Measure))
+	for k, m := range d.Measure {
+		keep[k] = m.Stale
+	}
 	return device.Options{Name: d.Name, Port: h.Ports[i], Baud: t.Baud, Protocol: section, DryRun: h.DryRun, Patient: !d.Required, TxCPU: -1,
-		Measure: t.Measure, Command: t.Command, Safe: t.Safe, Rate: t.Rate, Loop: t.Loop}
+		Measure: t.Measure, Keep: keep, Command: t.Command, Safe: t.Safe, Rate: t.Rate, Loop: t.Loop}
 }

@@ -292,6 +292,7 @@ type Nobody struct{}
 func (Nobody) Flags() hil.Flags             { return 0 }
 func (Nobody) Silence() float64             { return 0 }
 func (Nobody) Away() int                    { return -1 }
+func (Nobody) Before() hil.Before           { return hil.Before{} }
 func (Nobody) Order() (uint32, hil.Request) { return 0, hil.ReqNone }
 func (Nobody) Change() *hil.Change          { return nil }
 func (Nobody) Seen(*hil.Row)                {}

@@ -348,6 +348,7 @@ func linkMap(st *device.Stats) map[string]float64 {
 		"nonfinite": float64(st.NonFinite), "reconnects": float64(st.Reconnects), "begun": float64(st.Begun), "age_us": float64(st.Age) / 1e3,
 		"tx_frames": float64(st.TxFrames), "tx_bytes": float64(st.TxBytes), "tx_errors": float64(st.TxErrors), "tx_dropped": float64(st.TxDropped),
 		"timeouts": float64(st.Timeouts), "late_replies": float64(st.TooLate), "refusals": float64(st.Refusals),
+		"commands_refused": float64(st.CommandsRefused), "commands_unanswered": float64(st.CommandsUnanswered),
 		"clock_drift_ppm": st.DriftPPM, "clock_offset_us": float64(st.Offset) / 1e3, "clock_residual_p99_us": float64(st.Residual) / 1e3,
 		"clock_jumps": float64(st.ClockJumps),
 	}

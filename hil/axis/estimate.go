@@ -113,8 +113,8 @@ func (a *Axis) Watch(k Tick, doubtful bool, in *estimator.Inputs, sent float64, 
 	var bad Finding
 	jumped := a.est.Outcome().Jumped
 	if a.signs != nil {
-		if a.applied {
-			sent = in.Voltage.Value
+		if v := in.Voltage.Value; a.applied && numeric.Finite(v) { // else the device does not say
+			sent = v
 		}
 		bad, m.Hint = a.signs.step(k, a.came, doubtful || jumped, sent, a.taken)
 	}

@@ -23,6 +23,7 @@ type outside struct {
 	raised atomic.Uint32              // hil.Flags raised by the watchers
 	steady hil.Flags                  // dry run, unprivileged
 	rig    Rig
+	before hil.Before // what the core or the run before left
 
 	reconnects [device.MaxDevices]uint64 // seen by the tick before
 	away       int                       // place in X of the age of the device that is gone; −1: none is
@@ -48,6 +49,8 @@ func (o *outside) Flags() hil.Flags {
 }
 
 func (o *outside) Away() int { return o.away }
+
+func (o *outside) Before() hil.Before { return o.before }
 
 func (o *outside) Silence() float64 { return float64(o.silence.Load()) * 1e-9 }
 
@@ -94,7 +97,7 @@ func newBody(ctx context.Context, a *Assembly, sh *shared, edit func(i int, o *d
 		return nil, err
 	}
 	b := &body{a: a, sh: sh, rig: rig, done: make(chan struct{})}
-	b.out = &outside{orders: sh.orders.Reader(), rig: rig}
+	b.out = &outside{orders: sh.orders.Reader(), rig: rig, before: sh.words.Before}
 	if a.DryRun {
 		b.out.steady |= hil.FlagDryRun
 	}

@@ -43,14 +43,15 @@ type words struct {
 	Capacity uint32
 	_        uint32
 
-	Beat  atomic.Int64  // ns of rt.Now, the supervisor's last sign of life
-	Quit  atomic.Uint32 // 1: stop in the safe state and exit
-	State atomic.Uint32 // coreStarting … coreFailed
-	Privs atomic.Uint32 // bits privFIFO, privLocked
-	Code  atomic.Uint32 // exit code the core wishes for, with coreFailed
-	NText atomic.Uint32 // length of Text, written before State
-	_     [4]byte
-	Text  [2048]byte // why the core failed, or what the host refused it
+	Beat   atomic.Int64  // ns of rt.Now, the supervisor's last sign of life
+	Quit   atomic.Uint32 // 1: stop in the safe state and exit
+	State  atomic.Uint32 // coreStarting … coreFailed
+	Privs  atomic.Uint32 // bits privFIFO, privLocked
+	Code   atomic.Uint32 // exit code the core wishes for, with coreFailed
+	NText  atomic.Uint32 // length of Text, written before State
+	_      [4]byte
+	Before hil.Before // what is handed on; written before the core starts
+	Text   [2048]byte // why the core failed, or what the host refused it
 }
 
 // States of the core.

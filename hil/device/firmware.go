@@ -57,7 +57,7 @@ func NewFirmware(o FirmwareOptions) (*Firmware, error) {
 		}
 	}
 	f := &Firmware{addr: addr, paced: o.Pace, line: line{
-		name: "firmware", in: o.Recv, out: o.Send, groups: make([]protocol.Group, 1), dec: far.Decoder, enc: far.Encoder, kind: wire.Measurement, now: o.Now, txCPU: -1,
+		name: "firmware", in: o.Recv, out: o.Send, groups: []protocol.Group{{Fields: protocol.Fields(wire.All(len(o.Recv)))}}, dec: far.Decoder, enc: far.Encoder, kind: wire.Measurement, now: o.Now, txCPU: -1,
 		within: time.Millisecond, mute: len(o.Send) == 0, opens: far.Opens, late: o.Pace,
 	}}
 	f.anew = far.Restart

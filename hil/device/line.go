@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,6 +21,7 @@ import (
 type line struct {
 	name    string
 	in, out []wire.Field
+	keep    []int64          // ns  how old each received field may become, 0: by its own intervals; nil: all so
 	groups  []protocol.Group // of what is received
 	dec     wire.Decoder
 	enc     wire.Encoder
@@ -84,9 +86,11 @@ type line struct {
 
 	// sending thread ↔ receiving thread
 	turn  atomic.Uint64 // the open turn, see openTurn; 0: none
-	good  atomic.Bool   // it was answered
+	end   atomic.Uint32 // how it ended: Unsent (not yet, or in nothing good), Confirmed or RefusedCommand
 	again atomic.Bool   // the far end is to be started again
 	heard atomic.Int64  // ns  when the newest byte came
+
+	replies commandReplies
 }
 
 // conn is an open port and what is known about it.
@@ -97,17 +101,46 @@ type conn struct {
 
 // arrival is everything received so far, newest value per field.
 type arrival struct {
-	N     uint64                 // frames
-	Stamp int64                  // ns  arrival of the newest one
-	When  [wire.MaxFields]uint64 // number of the frame that brought field i; 0: none yet
-	V     [wire.MaxFields]float64
+	N     uint64 // frames
+	Stamp int64  // ns  arrival of the newest one
+	Field [wire.MaxFields]fieldArrival
 	Group [MaxGroups]groupArrival
 }
 
-// groupArrival is the newest frame of a group.
+// groupArrival is the newest frame of a group that brought any of its fields.
 type groupArrival struct {
 	N  uint64 // its number; 0: none yet
 	At int64  // ns  its arrival with the smallest delay, by the device's clock: free of the noise of arrival
+}
+
+// fieldArrival is the newest frame that brought a field.
+type fieldArrival struct {
+	groupArrival
+	V     float64
+	Keep  int64 // ns  older than this the value says nothing about now
+	usual int64 // ns  from frame to frame that brings it, the longest of the last few
+}
+
+// How long a field without a limit of its own stands for the present: so many of its usual intervals, within bounds; before there is one,
+// a while.
+const (
+	keepIntervals          = 10
+	keepShortest, keepMost = int64(1e9), int64(60e9) // ns
+	keepFirst              = int64(5e9)              // ns
+)
+
+// take takes a value from frame n that arrived at a time (ns); limit (ns) is how old it may become, 0: by its own intervals.
+func (f *fieldArrival) take(v float64, n uint64, at, limit int64) {
+	f.Keep = limit
+	if limit == 0 {
+		f.Keep = keepFirst
+		if f.N > 0 {
+			since := max(0, at-f.At)
+			f.usual = max(since, f.usual-(f.usual-since)/8)
+			f.Keep = min(max(keepShortest, keepIntervals*f.usual), keepMost)
+		}
+	}
+	f.V, f.N, f.At = v, n, at
 }
 
 // MaxGroups is how many groups of fields a device has at most.
@@ -134,9 +167,6 @@ func Ages(groups []protocol.Group) (ages []engine.Signal) {
 	return ages
 }
 
-// never stands for the age of a frame before the first one came.
-const never = 1e3 // s
-
 const defaultWithin = 20 * time.Millisecond
 
 // defaultBackoff is the time between two tries to open a port that went away; the last one repeats.
@@ -160,6 +190,13 @@ func (l *line) init(port protocol.PortSpec) {
 	l.inbox = ring.NewMailbox[arrival]()
 	l.outbox = ring.NewMailbox[outgoing]()
 	l.done = make(chan struct{})
+	l.replies.said, l.replies.num = make([]Confirmation, len(l.turns)), make([]uint64, len(l.turns))
+	for k := range l.turns {
+		if l.turns[k].Fill != nil && !l.mute {
+			l.replies.said[k] = Unsent
+		}
+	}
+	l.replies.publish()
 }
 
 // signals names what Poll fills and what Send takes.
@@ -172,8 +209,7 @@ func signals(fields []wire.Field) []engine.Signal {
 }
 
 // Signals are the received fields and the age of each group (s, age of its newest frame at the time that Poll is given, by the device's
-// clock where it has one; negative when it came after that, in a tick that woke late; 1000 before the first), and the sent
-// fields.
+// clock where it has one; negative when it came after that, in a tick that woke late), and the sent fields.
 func (l *line) Signals() (meas, cmd []engine.Signal) {
 	return append(signals(l.in), Ages(l.groups)...), signals(l.out)
 }
@@ -254,7 +290,10 @@ func (l *line) Connected() bool { return l.board.connected.Load() != 0 }
 func (l *line) Reconnects() uint64 { return l.board.reconnects.Load() }
 
 // Stats fills s with the newest numbers. It may be called from any goroutine; it takes no lock and allocates nothing.
-func (l *line) Stats(s *Stats) { l.board.read(s, l.now()) }
+func (l *line) Stats(s *Stats) {
+	l.board.read(s, l.now())
+	s.Confirmation = l.replies.newest.Load()
+}
 
 // Pace is the host time of the newest frame and the number of frames so far. With a device clock it is the time at which
 // the frame would have arrived with the smallest delay, free of the noise of arrival. Any goroutine, no lock.
@@ -276,25 +315,28 @@ func (l *line) Flush() {
 }
 
 // Poll copies the newest values into y, in the order of Signals, and returns a bit for every field that a frame brought
-// since the last Poll; the bit of an age is set if any frame of its group came. Fields that never came are 0.
+// since the last Poll; the bit of an age is set if any frame of its group came. NaN is what is not there: a field that never came, or came
+// so long ago that it says nothing about now, and the age of a group before its first frame.
 func (l *line) Poll(now int64, y []float64) (fresh uint64) {
 	n := len(l.in)
 	l.sampled = now
 	old := max(l.polled, l.fence.Load())
 	if l.inbox.Take(&l.got) {
-		for i := range n {
-			y[i] = l.got.V[i]
-			if l.got.When[i] > old {
-				fresh |= 1 << i
-			}
-		}
 		l.polled = l.got.N
 	} else {
-		copy(y[:n], l.got.V[:n])
+		old = max(old, l.got.N)
+	}
+	for i := range n {
+		f := &l.got.Field[i]
+		if y[i] = f.V; f.N > old {
+			fresh |= 1 << i
+		} else if f.N == 0 || now-f.At > f.Keep {
+			y[i] = math.NaN()
+		}
 	}
 	for k := range l.groups {
 		g := &l.got.Group[k]
-		y[n+k] = never
+		y[n+k] = math.NaN()
 		if g.N > old {
 			fresh |= 1 << (n + k)
 		}

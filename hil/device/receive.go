@@ -49,7 +49,7 @@ func (l *line) take(chunk []byte, stamp int64) {
 			closing = true
 		case l.streamer != nil:
 			if st == wire.Good && l.frame.Fresh != 0 && !l.repeated() {
-				l.accept(l.groupOf(l.frame.Fresh), arrived)
+				l.accept(arrived)
 			}
 			if turn != 0 && l.streamer.Ended() {
 				l.startAnswered(turn, st)
@@ -60,10 +60,10 @@ func (l *line) take(chunk []byte, stamp int64) {
 			closing = true
 		case st != wire.Good || l.repeated():
 		case l.answers == nil:
-			l.accept(0, arrived)
+			l.accept(arrived)
 		default:
 			if l.frame.Fresh != 0 {
-				l.accept(0, arrived)
+				l.accept(arrived)
 			}
 			l.answer(stamp)
 		}
@@ -102,25 +102,10 @@ func (l *line) repeated() bool {
 	return same || past
 }
 
-// groupOf is the group that brings the first of these fields.
-func (l *line) groupOf(fresh uint64) int {
-	for k := range l.groups {
-		if uint64(l.groups[k].Fields)&fresh != 0 {
-			return k
-		}
-	}
-	return 0
-}
-
-// accept merges the frame of a group that arrived at the given time. A frame may carry some of the fields only.
-func (l *line) accept(group int, arrived int64) {
+// accept merges the frame that arrived at the given time. It may carry some of the fields only: only they are new, and only their groups.
+func (l *line) accept(arrived int64) {
 	l.news.N++
 	l.news.Stamp = max(arrived, l.news.Stamp)
-	for i := range l.in {
-		if l.frame.Fresh>>i&1 != 0 {
-			l.news.V[i], l.news.When[i] = l.frame.V[i], l.news.N
-		}
-	}
 	stamp := l.news.Stamp
 	if l.clocked && l.frame.HasTime {
 		was := l.clock.reboots
@@ -132,7 +117,20 @@ func (l *line) accept(group int, arrived int64) {
 			stamp = h
 		}
 	}
-	l.news.Group[group] = groupArrival{l.news.N, stamp}
+	for i := range l.in {
+		if l.frame.Fresh>>i&1 != 0 {
+			limit := int64(0)
+			if l.keep != nil {
+				limit = l.keep[i]
+			}
+			l.news.Field[i].take(l.frame.V[i], l.news.N, stamp, limit)
+		}
+	}
+	for k := range l.groups {
+		if uint64(l.groups[k].Fields)&l.frame.Fresh != 0 {
+			l.news.Group[k] = groupArrival{l.news.N, stamp}
+		}
+	}
 	l.board.newest.Store(l.news.Stamp)
 	l.pace.publish(stamp, l.news.N)
 }

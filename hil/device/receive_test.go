@@ -23,7 +23,7 @@ func TestArrivalIsDatedBack(t *testing.T) {
 			t.Fatal("a new frame counts as a repeat")
 		}
 		arrived := begin + k*ms + late
-		r.accept(0, arrived)
+		r.accept(arrived)
 		return max(arrived, r.news.Stamp) - r.news.Group[0].At
 	}
 	// nothing is known of the clock yet

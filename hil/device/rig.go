@@ -16,6 +16,7 @@ type Options struct {
 	Baud     int              // 0: DefaultBaud, and no dating back and no pacing: the speed of the line is not known
 	Protocol protocol.Section // nil: the binary link
 	Measure  []wire.Field     // what the rig sends, in the order of the frame
+	Keep     []float64        // s  age beyond which each says nothing about now, 0: ten of its own intervals, 1 to 60 s; nil: all so
 	Command  []wire.Field     // what it takes
 	Safe     []float64        // its safe state, one value per command, in the command's unit
 	Rate     float64          // Hz  of what the rig sends or is asked for; used where it is asked
@@ -60,6 +61,9 @@ func NewRig(o Options) (*Rig, error) {
 	}
 	p, err := plan(o.Protocol, &t)
 	errs = append(errs, err)
+	if o.Keep != nil && len(o.Keep) != len(o.Measure) {
+		errs = append(errs, fmt.Errorf("%d ages for %d measurements", len(o.Keep), len(o.Measure)))
+	}
 	groups := 1
 	if err == nil {
 		groups = len(p.Groups)
@@ -87,6 +91,9 @@ func NewRig(o Options) (*Rig, error) {
 		opened: o.Opened, patient: o.Patient, backoff: o.Backoff, within: o.Within, mute: o.DryRun || len(o.Command) == 0, opens: p.Opens, txCPU: o.TxCPU, safe: p.Safe, clocked: true,
 		turns: p.Turns, silence: int64(p.Silence), device: func(now int64) int64 { return now },
 	}}
+	for _, s := range o.Keep {
+		r.keep = append(r.keep, int64(s*1e9))
+	}
 	r.expecter, _ = p.Decoder.(wire.TurnDecoder)
 	if p.Streams {
 		r.streamer = p.Decoder.(wire.StreamDecoder)

@@ -23,6 +23,7 @@ type Member interface {
 	Flush()
 	Safe()
 	Stats(s *Stats)
+	Confirmation() (said Confirmation, since uint64)
 }
 
 // MaxDevices is the number of devices of a rig.
@@ -155,6 +156,14 @@ func (s *Set) Reconnects() (n [MaxDevices]uint64) {
 		}
 	}
 	return n
+}
+
+// Confirmation is what the device i said to the newest command that was written to it, and how many Sends of the loop were made since the
+// newest one that is known to be in force: after an order it is in force once there are fewer than the ticks since the order. A safe
+// frame past the mailbox (Safe) is not counted. No lock; for the goroutine that calls Send.
+func (s *Set) Confirmation(i int) (said Confirmation, since uint64) {
+	said, since = s.parts[i].Member.Confirmation()
+	return said, since * uint64(max(1, s.parts[i].Every))
 }
 
 // AgeAt is the place of a member's age among the measured signals.

@@ -38,14 +38,15 @@ func (d *dummy) Poll(now int64, y []float64) uint64 {
 	}
 	return d.fresh
 }
-func (d *dummy) Send(u []float64)      { d.sent = append(d.sent, append([]float64(nil), u...)) }
-func (d *dummy) Close() error          { d.closed++; return d.failing }
-func (d *dummy) Pace() (int64, uint64) { return int64(d.base), 7 }
-func (d *dummy) Connected() bool       { return !d.away }
-func (d *dummy) Reconnects() uint64    { return d.reconnects }
-func (d *dummy) Flush()                {}
-func (d *dummy) Safe()                 { d.began = time.Now(); time.Sleep(d.slow) }
-func (d *dummy) Stats(s *Stats)        { s.Frames = uint64(d.base) }
+func (d *dummy) Send(u []float64)                     { d.sent = append(d.sent, append([]float64(nil), u...)) }
+func (d *dummy) Close() error                         { d.closed++; return d.failing }
+func (d *dummy) Pace() (int64, uint64)                { return int64(d.base), 7 }
+func (d *dummy) Connected() bool                      { return !d.away }
+func (d *dummy) Reconnects() uint64                   { return d.reconnects }
+func (d *dummy) Flush()                               {}
+func (d *dummy) Confirmation() (Confirmation, uint64) { return Confirmed, uint64(len(d.sent)) }
+func (d *dummy) Safe()                                { d.began = time.Now(); time.Sleep(d.slow) }
+func (d *dummy) Stats(s *Stats)                       { s.Frames = uint64(d.base) }
 
 func setOf(t *testing.T, paces int, parts ...Part) *Set {
 	t.Helper()

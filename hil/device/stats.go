@@ -37,6 +37,11 @@ type Stats struct {
 	Refusals uint64
 	Refusal  uint64 // of the newest: its reason + 256 · (1 + its turn)
 
+	// commands in such questions
+	CommandsRefused    uint64
+	CommandsUnanswered uint64 // no good reply in time, or a damaged one
+	Confirmation       uint64 // of the newest command: a Confirmation
+
 	Connected  uint64 // 1: the port is open
 	Reconnects uint64
 	Begun      uint64  // of these, those in which the device said that it began anew behind an open port, and was started again
@@ -97,6 +102,8 @@ type board struct {
 	tooLate    atomic.Uint64
 	refusals   atomic.Uint64
 	refusal    atomic.Uint64
+	denied     atomic.Uint64 // commands
+	unanswered atomic.Uint64 // commands
 	connected  atomic.Uint64
 	reconnects atomic.Uint64
 	begun      atomic.Uint64
@@ -130,6 +137,19 @@ func (b *board) timedOut(turn int) {
 func (b *board) refusedTurn(turn int, reason uint8) {
 	b.refusal.Store(uint64(turn+1)<<8 | uint64(reason))
 	b.refusals.Add(1)
+}
+
+// command counts a command that was refused, or had no good reply, and returns what is known of it.
+func (b *board) command(end Confirmation) Confirmation {
+	switch end {
+	case Confirmed:
+	case RefusedCommand:
+		b.denied.Add(1)
+	default:
+		b.unanswered.Add(1)
+		end = UnansweredCommand
+	}
+	return end
 }
 
 // refused notes why the port could not be opened; nil: it is open.
@@ -172,6 +192,7 @@ func (b *board) read(s *Stats, now int64) {
 	}
 	s.TxFrames, s.TxBytes, s.TxErrors, s.TxDropped = b.txFrames.Load(), b.txBytes.Load(), b.txErrors.Load(), b.txDropped.Load()
 	s.Timeouts, s.Silent, s.TooLate, s.Refusals, s.Refusal = b.timeouts.Load(), b.silent.Load(), b.tooLate.Load(), b.refusals.Load(), b.refusal.Load()
+	s.CommandsRefused, s.CommandsUnanswered = b.denied.Load(), b.unanswered.Load()
 	s.Begun = b.begun.Load()
 	s.Connected, s.Reconnects, s.Refused, s.ClockJumps = b.connected.Load(), b.reconnects.Load(), b.why.Load(), b.jumps.Load()
 	s.Offset, s.DriftPPM, s.Residual = b.offset.Load(), math.Float64frombits(b.drift.Load()), b.residual.Load()

@@ -53,6 +53,7 @@ func (l *line) ask() {
 			on = c
 			begun = l.now()
 			s.reset(begun)
+			l.replies.begin()
 		}
 		if l.again.Swap(false) || l.streamer != nil && s.idle() && l.now()-max(begun, l.board.newest.Load()) > longestSilence {
 			begun = max(l.now(), begun+longestSilence/2) // one that keeps on beginning anew is not hurried
@@ -85,7 +86,11 @@ func (l *line) ask() {
 		}
 		count++
 		if l.exchange(&m, c, k, buf, count*turnOne|uint64(k+1)) {
-			s.ended(k, begin, num, l.good.Load())
+			end := Confirmation(l.end.Load())
+			s.ended(k, begin, num, end != Unsent)
+			if t.Fill != nil {
+				l.replies.ended(k, num, l.board.command(end)) // m may hold a newer one by now
+			}
 		} else {
 			s.drop(num)
 		}
@@ -114,17 +119,17 @@ func (l *line) startAnswered(word uint64, st wire.Status) {
 		l.board.tooLate.Add(1)
 	case st == wire.Refused:
 		l.board.refusedTurn(turnOf(word), l.frame.Seq)
-		l.good.Store(true)
+		l.end.Store(uint32(RefusedCommand))
 	default:
-		l.good.Store(true)
+		l.end.Store(uint32(Confirmed))
 	}
 }
 
-// exchange asks one question and waits for its end; good then tells whether it was answered. It returns false where the question was
+// exchange asks one question and waits for its end; l.end then tells how it was answered. It returns false where the question was
 // not written because a safe frame came first.
 func (l *line) exchange(m *outgoing, c *conn, k int, question []byte, word uint64) bool {
 	t := &l.turns[k]
-	l.good.Store(false)
+	l.end.Store(uint32(Unsent))
 	l.turn.Store(word)
 	l.wmu.Lock()
 	until := l.now() + int64(float64(len(question))*l.perByte) + int64(t.Within) // from before the write, which the far end may answer before it returns
@@ -183,12 +188,12 @@ func (l *line) answered(word uint64, st wire.Status, arrived int64) {
 		l.board.tooLate.Add(1)
 	case st == wire.Good:
 		if l.frame.Fresh != 0 {
-			l.accept(l.turns[k].Group, arrived)
+			l.accept(arrived)
 		}
-		l.good.Store(true)
+		l.end.Store(uint32(Confirmed))
 	case st == wire.Refused:
 		l.board.refusedTurn(k, l.frame.Seq)
-		l.good.Store(true)
+		l.end.Store(uint32(RefusedCommand))
 	}
 }
 

@@ -279,7 +279,7 @@ func TestReplyCutAtEveryByte(t *testing.T) {
 		m.write(t, slices.Concat(reply[cut:], next))
 		want[i] = float64(65536*(1+i) + k)
 		until(t, "the next one is believed", func() bool { m.Poll(m.clock.now(), m.y); return m.y[i] == want[i] })
-		if m.y[1-i] != want[1-i] {
+		if old := m.y[1-i]; old != want[1-i] && old == old { // NaN: too old by now
 			t.Fatalf("cut at %d: a value of half a reply: %v, want %v", cut, m.y[:2], want)
 		}
 	}

@@ -114,6 +114,7 @@ func (b *bench) Send(u []float64) {
 func (b *bench) Flags() hil.Flags    { return 0 }
 func (b *bench) Silence() float64    { return 0 }
 func (b *bench) Away() int           { return -1 }
+func (b *bench) Before() hil.Before  { return hil.Before{} }
 func (b *bench) Change() *hil.Change { return nil }
 func (b *bench) Order() (uint32, hil.Request) {
 	q := b.req
