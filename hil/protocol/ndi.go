@@ -83,7 +83,7 @@ func (n *NDI) Plan(t *Table) (*Plan, error) {
 		reply = 2 + 70*len(n.Tools) + 9
 	}
 	ask := tracker.AppendNDI(nil, n.Reply.String(), "0801")
-	p.Groups = []Group{{Fields: Fields(wire.All(len(t.Measure))), Flow: Flow{Data: 32 * len(n.Tools), Bytes: reply, Rate: t.Rate}}}
+	p.Groups = partGroups(list, n.Tools, Flow{Data: 32, Bytes: reply / max(1, len(n.Tools)), Rate: t.Rate})
 	p.Turns = append(p.Turns, Turn{Name: n.Reply.String(), Group: 0, Ask: ask, AskLen: len(ask), Reply: reply, Delay: seconds(n.Delay),
 		Within: seconds(n.Timeout) + p.Port.Wire(reply), Quiet: seconds(n.Timeout), Period: seconds(1 / t.Rate)})
 	for i := range p.Turns {

@@ -251,16 +251,21 @@ func (e *poses) Append(dst []byte, h wire.Header, v []float64) ([]byte, bool) {
 func (e *poses) fill(h wire.Header, v []float64) {
 	e.frame.N = 0
 	for _, number := range e.parts {
-		s := e.frame.Add(number)
+		s, gone := e.frame.Add(number), tracker.Set(0)
 		if h.HasTime {
 			s.Put(tracker.Time, float64(h.Time)*1e-9)
 		}
 		s.Put(tracker.Count, e.count)
 		for k := range e.slots {
-			if o := &e.slots[k]; o.device == number && h.Fresh>>k&1 != 0 {
+			switch o := &e.slots[k]; {
+			case o.device != number:
+			case h.Fresh>>k&1 != 0:
 				s.Put(o.q, (v[k]-o.offset)/o.scale)
+			default:
+				gone |= tracker.Together(o.q)
 			}
 		}
+		s.Has &^= gone // what goes in one message with a reading that is not there
 		s.Complete()
 	}
 	e.count++
@@ -298,7 +303,12 @@ func streaming(t *Table, d tracker.Decoder, list []slot, parts []Part, bytes int
 	p := &Plan{Meas: t.Measure, Cmd: t.Command, Port: PortSpec{Baud: t.Baud}, Streams: true}
 	p.Decoder = newSamples(d, list)
 	p.Clocked = d.Wrap() > 0
-	each := Flow{Data: 4 * len(t.Measure) / max(1, len(parts)), Bytes: bytes, Rate: t.Rate}
+	p.Groups = partGroups(list, parts, Flow{Data: 4 * len(t.Measure) / max(1, len(parts)), Bytes: bytes, Rate: t.Rate})
+	return p
+}
+
+// partGroups are the fields of each part: one may be away while the others go on. each is what a part takes of the line.
+func partGroups(list []slot, parts []Part, each Flow) (groups []Group) {
 	for _, part := range parts {
 		g := Group{Name: part.Name, Flow: each}
 		for k := range list {
@@ -307,13 +317,13 @@ func streaming(t *Table, d tracker.Decoder, list []slot, parts []Part, bytes int
 			}
 		}
 		if g.Fields != 0 {
-			p.Groups = append(p.Groups, g)
+			groups = append(groups, g)
 		}
 	}
-	if len(p.Groups) <= 1 {
-		p.Groups = []Group{{Fields: Fields(wire.All(len(t.Measure))), Flow: each}}
+	if len(groups) <= 1 {
+		groups = []Group{{Fields: Fields(wire.All(len(list))), Flow: each}}
 	}
-	return p
+	return groups
 }
 
 // numbers are those of the parts, or of the one device.

@@ -193,6 +193,16 @@ var vectors = [...]struct {
 	n     int
 }{{QW, 4}, {Yaw, 3}, {X, 3}, {VX, 3}, {WX, 3}, {AX, 3}, {FreeX, 3}, {MagX, 3}, {FieldX, 3}, {DVX, 3}, {DQW, 4}, {DThetaX, 3}, {Latitude, 3}, {EarthX, 3}}
 
+// Together are the quantities that are sent with q.
+func Together(q Quantity) Set {
+	for _, v := range vectors {
+		if r := Run(v.first, v.n); r.Has(q) {
+			return r
+		}
+	}
+	return Of(q)
+}
+
 // Vec is three components that begin with q.
 func (s *Sample) Vec(q Quantity) r3.Vec { return r3.Vec{X: s.V[q], Y: s.V[q+1], Z: s.V[q+2]} }
 
