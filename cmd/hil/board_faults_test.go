@@ -297,7 +297,7 @@ func boardRigs() []boardRig {
 		r.still, r.reference = true, "{kind: constant, offset: 0, fade: 0.3 s}"
 		return r
 	}
-	return []boardRig{
+	rigs := []boardRig{
 		newBoardRig("voltage, current measured", "voltage", "link", false, chCurrent),
 		newBoardRig("voltage", "voltage", "link", false),
 		newBoardRig("current", "current", "link", true, chCurrent),
@@ -312,6 +312,10 @@ func boardRigs() []boardRig {
 		multisine, slow, slowVoltage,
 		atRest("voltage", chCurrent), atRest("current", chCurrent), atRest("effort"), atRest("velocity"),
 	}
+	for i, second := range []string{"encoder turned round in motion", "drive goes on after STOP", "current zero", "position is NaN in 10 % of the samples", "encoder turned round in motion"} {
+		rigs[i].always = []string{"position frozen", second}
+	}
+	return rigs
 }
 
 func containsOne(text string, parts []string) bool {

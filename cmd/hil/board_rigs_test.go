@@ -21,6 +21,7 @@ type boardRig struct {
 	loop      float64           // Hz
 	heavy     bool              // the stage
 	still     bool              // the reference is zero, and stays it
+	always    []string          // faults that the ordinary tests play on it
 	reference string            // left out: a sine
 	extra     map[string]string // texts of the file, replaced
 	count     float64           // rad or m
