@@ -153,7 +153,7 @@ func (r boardRig) file(t *testing.T, port string) string {
 	} else {
 		estimator = append(estimator, "acceleration_walk: 3000")
 	}
-	if r.has(chCurrent) {
+	if r.has(chCurrent) || r.drive == "voltage" {
 		estimator = append(estimator, "current_noise: 0.02")
 	}
 	if r.has(chSpeed) {
