@@ -266,12 +266,25 @@ func boardCases() []boardCase {
 		// off is not off
 		{name: "drive goes on after STOP", when: "stop", make: goesOn},
 		{name: "drive goes on after ESTOP", when: "estop", make: goesOn},
-		{name: "8 A after STOP, at rest", when: "stop", needs: []int{chCurrent}, make: fixed(boardFault{sample: func(s *boardSample) { s.value[chCurrent] = 8 }})},
-		{name: "8 A after ESTOP, at rest", when: "estop", needs: []int{chCurrent}, make: fixed(boardFault{sample: func(s *boardSample) { s.value[chCurrent] = 8 }})},
-		{name: "status says a fault after STOP", when: "stop", make: shape(chStatus, always(4))},
+		{name: "8 A after STOP, at rest", when: "stop", needs: []int{chCurrent}, make: whileOff(chCurrent, 8)},
+		{name: "8 A after ESTOP, at rest", when: "estop", needs: []int{chCurrent}, make: whileOff(chCurrent, 8)},
+		{name: "status says a fault after STOP", when: "stop", make: whileOff(chStatus, 4)},
 		{name: "writes refused, then STOP", when: "stop", only: onModbus, make: fixed(boardFault{refuses: true})},
 		{name: "writes refused, then ESTOP", when: "estop", only: onModbus, make: fixed(boardFault{refuses: true})},
 		{name: "writes refused in motion", only: onModbus, make: fixed(boardFault{refuses: true}), long: 4 * time.Second},
+	}
+}
+
+// whileOff changes a channel while the drive is off.
+func whileOff(channel int, value float64) func(*boardRig, float64) boardFault {
+	return func(_ *boardRig, sign float64) boardFault {
+		return boardFault{sample: func(s *boardSample) {
+			if !s.on && channel == chCurrent {
+				s.value[channel] = sign * value
+			} else if !s.on {
+				s.value[channel] = value
+			}
+		}}
 	}
 }
 

@@ -77,6 +77,7 @@ type boardSample struct {
 	clock  time.Duration
 	value  [len(boardChannels)]float64
 	absent [len(boardChannels)]bool
+	on     bool // the drive is told to be on
 }
 
 // the channels of a board in the order of the frame
@@ -327,7 +328,7 @@ func (b *board) move(period, now time.Duration) {
 // measure is what the sensors say.
 func (b *board) measure(now time.Duration) (s boardSample) {
 	p, noise := &b.plant, b.rig.noise
-	s.clock = now - b.bootedAt
+	s.clock, s.on = now-b.bootedAt, p.on
 	if f := b.fault.clock; f != nil {
 		s.clock += f(now-b.watch.since) - (now - b.watch.since)
 	}
