@@ -132,6 +132,16 @@ var causes = [...]struct{ name, unit, hint string }{
 	CauseBlocked:       {"blocked shaft", "N·m", "the torque must move the axis, and it stands: shaft, position sensor, coupling; without a measured current also the drive"},
 }
 
+// CauseNamed is the cause with a name; CauseStart where there is none of it.
+func CauseNamed(name string) Cause {
+	for c := range causes {
+		if causes[c].name == name {
+			return Cause(c)
+		}
+	}
+	return CauseStart
+}
+
 func (c Cause) String() string {
 	if int(c) < len(causes) {
 		return causes[c].name

@@ -95,6 +95,13 @@ func Assemble(cfg *configs.Config, h Handover) (*daemon.Assembly, error) {
 		Period: int64(1e9/cfg.Loop.Rate + 0.5), Spin: int64(cfg.Loop.Spin * 1e9), DevicePaced: cfg.Pacer() >= 0,
 		Beat: int64(cfg.Loop.Beat * 1e9), DryRun: h.DryRun, Locked: h.Locked, RealTime: h.RealTime, CPU: h.CPU, Free: h.Free,
 	}
+	for i := range cfg.Axes {
+		constant := 0.0
+		if g := &cfg.Axes[i].Guard; g.RatedI > 0 {
+			constant = g.Thermal
+		}
+		a.Thermal = append(a.Thermal, constant)
+	}
 	for i := range cfg.Devices {
 		port := daemon.Port{Name: cfg.Devices[i].Name, Path: h.Ports[i], Optional: !cfg.Devices[i].Required}
 		if !h.DryRun {

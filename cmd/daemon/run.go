@@ -41,7 +41,7 @@ func RunCore() int {
 // RunOptions are the flags of hil run.
 type RunOptions struct {
 	DryRun, Arm, Single, NoRT, UntilTrip, Quiet, Verbose, ReadyLine bool
-	NoMQTT, NoWeb, NoRecord                                         bool
+	NoMQTT, NoWeb, NoRecord, Reset                                  bool
 	Duration                                                        time.Duration
 	Rate, Record, Web, Mqtt, Summary, LogFormat                     string
 	Cpu, KeepOff                                                    int
@@ -150,11 +150,18 @@ func play(ctx context.Context, out io.Writer, screen *report.Redrawn, bus *event
 	if o.DryRun {
 		d.channels = newChannels(&a.Schema)
 	}
-	sup := daemon.New(a, &info, daemon.Options{
+	latch := d.keepLatch(cfg.IsVirtual())
+	options := daemon.Options{
 		Config: packHandover(config, hand), Log: d.coreLog(), SingleProcess: o.Single, Arm: o.Arm, UntilTrip: o.UntilTrip,
 		Sinks: d.sinks, Emit: bus.emit, Kept: d.kept, Row: d.row, Up: func(pid int, fifo bool) { d.up(out, o.ReadyLine, ready, pid, fifo) },
-	})
+		Reset: o.Reset,
+	}
+	latch.options(&options)
+	sup := daemon.New(a, &info, options)
 	d.sup.Store(sup)
+	keeping, stopKeeping := context.WithCancel(context.Background())
+	kept := make(chan struct{})
+	go func() { defer close(kept); latch.run(keeping, sup.Left) }()
 	if o.Ballast > 0 {
 		go ballast(ctx, o.Ballast)
 	}
@@ -170,6 +177,8 @@ func play(ctx context.Context, out io.Writer, screen *report.Redrawn, bus *event
 	}
 
 	err = sup.Run(ctx)
+	stopKeeping()
+	<-kept
 	if o.DryRun {
 		screen.Show(d.channels.table())
 	}

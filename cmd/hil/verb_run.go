@@ -31,6 +31,7 @@ the share of samples that repeat the one before, and which way it moved.`,
 	f.BoolVar(&o.Arm, "arm", false, "arm and run as soon as the self-test has passed (real ports; the virtual rig arms itself)")
 	f.DurationVar(&o.Duration, "duration", 0, "stop after this time")
 	f.BoolVar(&o.UntilTrip, "until-trip", false, "end the run at the first safety trip (exit code 5)")
+	f.BoolVar(&o.Reset, "reset", false, "reset what the run before left in TRIP or ESTOP, once its cause is gone")
 	f.StringVar(&o.Rate, "rate", "", "override loop.rate, e.g. \"2 kHz\"")
 	f.IntVar(&o.Cpu, "cpu", -2, "override loop.cpu")
 	f.StringVar(&o.Record, "record", "", "override record.dir")

@@ -19,6 +19,8 @@ import (
 // outside is what reaches the core's tick beside samples: all of it atomic words, a ring and a mailbox.
 type outside struct {
 	orders *ring.Reader[order]
+	words  *words
+	turn   bool                       // the tick before took a stop or a hold: the ring is looked at first
 	change atomic.Pointer[hil.Change] // a block that waits to be adopted
 	raised atomic.Uint32              // hil.Flags raised by the watchers
 	steady hil.Flags                  // dry run, unprivileged
@@ -54,15 +56,40 @@ func (o *outside) Before() hil.Before { return o.before }
 
 func (o *outside) Silence() float64 { return float64(o.silence.Load()) * 1e-9 }
 
+// Order is the emergency stop, if somebody pressed it, else a stop, a hold and an order of the ring by turns: a flood of neither keeps the
+// other waiting.
 func (o *outside) Order() (uint32, hil.Request) {
+	if o.turn {
+		o.turn = false
+		if o.words.pressed[0].Load() == 0 {
+			if id, q := o.next(); q != hil.ReqNone {
+				return id, q
+			}
+		}
+	}
+	if id, q := o.words.released(); q != hil.ReqNone {
+		o.turn = true
+		return id, q
+	}
+	return o.next()
+}
+
+// next is the oldest order of the ring that was not withdrawn.
+func (o *outside) next() (uint32, hil.Request) {
 	var q order
-	if !o.orders.Pop(&q) {
-		return 0, hil.ReqNone
+	for range orderRoom {
+		if !o.orders.Pop(&q) {
+			break
+		}
+		if !o.words.take(&q) {
+			continue
+		}
+		if hil.Request(q.Req) == hil.ReqArm {
+			o.rig.Flush() // what waited in the port since before arming would look like fresh samples
+		}
+		return q.ID, hil.Request(q.Req)
 	}
-	if hil.Request(q.Req) == hil.ReqArm {
-		o.rig.Flush() // what waited in the port since before arming would look like fresh samples
-	}
-	return q.ID, hil.Request(q.Req)
+	return 0, hil.ReqNone
 }
 
 func (o *outside) Change() *hil.Change {
@@ -97,7 +124,7 @@ func newBody(ctx context.Context, a *Assembly, sh *shared, edit func(i int, o *d
 		return nil, err
 	}
 	b := &body{a: a, sh: sh, rig: rig, done: make(chan struct{})}
-	b.out = &outside{orders: sh.orders.Reader(), rig: rig, before: sh.words.Before}
+	b.out = &outside{orders: sh.orders.Reader(), words: sh.words, rig: rig, before: sh.words.Before}
 	if a.DryRun {
 		b.out.steady |= hil.FlagDryRun
 	}

@@ -57,9 +57,10 @@ type Assembly struct {
 	Free        int   // processor that the core's other threads leave free
 	Beat        int64 // ns  silence of the supervisor that the core tolerates
 	DryRun      bool
-	Locked      bool   // arming is refused: a real port without --arm
-	Ports       []Port // in the order of the devices
-	RealTime    bool   // ask for FIFO and locked memory
+	Locked      bool      // arming is refused: a real port without --arm
+	Ports       []Port    // in the order of the devices
+	Thermal     []float64 // s  time constant of the i²t budget of each axis; 0: it has none
+	RealTime    bool      // ask for FIFO and locked memory
 }
 
 // Names are those of the live parameters.

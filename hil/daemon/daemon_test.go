@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -41,14 +42,15 @@ func TestDesk(t *testing.T) {
 
 	// a core that takes everything but arm, and the parameters it gets
 	var got []hil.Params
-	d.connect(func(o order) bool {
-		row := hil.Row{Gen: uint32(len(got)), Cmd: o.ID, Req: uint8(o.Req), Mode: hil.Ready}
-		if hil.Request(o.Req) == hil.ReqArm {
-			row.Res = hil.CauseRemains
+	var mu sync.Mutex
+	end := ticking(d, func(p *hil.Params) { mu.Lock(); got = append(got, *p); mu.Unlock() }, func(r *hil.Row) {
+		mu.Lock()
+		r.Gen = uint32(len(got))
+		mu.Unlock()
+		if r.Mode = hil.Ready; hil.Request(r.Req) == hil.ReqArm {
+			r.Res = hil.CauseRemains
 		}
-		go d.seen(&row)
-		return true
-	}, func(p *hil.Params) { got = append(got, *p) })
+	})
 
 	for _, c := range []struct {
 		cmd  hil.Command
@@ -102,8 +104,9 @@ func TestDesk(t *testing.T) {
 	}
 
 	// a new core gets the block again before anything else
+	end()
 	got = nil
-	d.connect(func(order) bool { return false }, func(p *hil.Params) { got = append(got, *p) })
+	d.connect(&coreLink{publish: func(p *hil.Params) { got = append(got, *p) }, words: new(words)})
 	if len(got) != 1 || got[0].Gen != 3 {
 		t.Errorf("a new core got %+v", got)
 	}
@@ -112,7 +115,8 @@ func TestDesk(t *testing.T) {
 // A core that takes an order and never answers is not waited for for ever.
 func TestDeskSilentCore(t *testing.T) {
 	d := newCommands(testAssembly())
-	d.connect(func(order) bool { return true }, func(*hil.Params) {})
+	w := new(words)
+	d.connect(&coreLink{post: func(order) bool { return true }, publish: func(*hil.Params) {}, words: w})
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
 	defer cancel()
 	if r := d.Do(ctx, hil.Command{Name: "run"}); r.OK || !strings.Contains(r.Error, "did not answer") {
@@ -120,6 +124,11 @@ func TestDeskSilentCore(t *testing.T) {
 	}
 	if len(d.waiting) != 0 {
 		t.Errorf("%d commands still waited for", len(d.waiting))
+	}
+	for i := range w.waiting {
+		if w.waiting[i].Load() != 0 {
+			t.Error("the order may still come into force")
+		}
 	}
 }
 

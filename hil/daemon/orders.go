@@ -20,17 +20,46 @@ import (
 type commands struct {
 	mu      sync.Mutex
 	a       *Assembly
-	post    func(order) bool                // onto the order ring; false: full or no core
-	publish func(*hil.Params)               // into the parameter mailbox
+	core    *coreLink                       // nil: none runs
+	latch   func()                          // keeps an emergency stop for the next core and the next run
+	latched bool                            // … and the next core is to begin with it
 	kept    func(p hil.Params, from string) // for the recorder and whoever asks
 	nextID  uint32
-	waiting map[uint32]chan hil.Row
+	waiting map[uint32]waiter
 	params  hil.Params    // as last set
 	shown   atomic.Uint32 // generation of the newest row
 }
 
+// coreLink leads to the core.
+type coreLink struct {
+	post    func(order) bool  // onto the order ring; false: full
+	publish func(*hil.Params) // into the parameter mailbox
+	words   *words
+}
+
+// send leads an order to the tick; false: too many wait.
+func (c *coreLink) send(o order) bool {
+	if c.words.press(o) {
+		return true
+	}
+	if !c.words.slot(&o) {
+		return false
+	}
+	if !c.post(o) {
+		c.words.withdraw(o.ID)
+		return false
+	}
+	return true
+}
+
+// waiter is somebody who waits for the row that answers an order.
+type waiter struct {
+	row chan hil.Row
+	req hil.Request
+}
+
 func newCommands(a *Assembly) *commands {
-	return &commands{a: a, waiting: map[uint32]chan hil.Row{}, params: a.Params}
+	return &commands{a: a, waiting: map[uint32]waiter{}, params: a.Params}
 }
 
 // replyTime bounds how long a command waits for its tick; the tick takes one order each period.
@@ -63,15 +92,24 @@ func (d *commands) Do(ctx context.Context, c hil.Command) hil.Reply {
 	d.mu.Lock()
 	d.nextID++
 	id := d.nextID
-	d.waiting[id] = answer
-	posted := d.post != nil && d.post(order{ID: id, Req: uint32(q)})
+	d.waiting[id] = waiter{answer, q}
+	core := d.core
+	posted := core != nil && core.send(order{ID: id, Req: uint32(q)})
+	d.latched = d.latched || core == nil && q == hil.ReqEstop
 	d.mu.Unlock()
 	defer func() {
 		d.mu.Lock()
 		delete(d.waiting, id)
 		d.mu.Unlock()
 	}()
-	if !posted {
+	switch {
+	case posted:
+	case core != nil:
+		return no("%d orders wait for the loop already: not taken", orderRoom)
+	case q == hil.ReqEstop && d.latch != nil:
+		d.latch()
+		return hil.Reply{ID: c.ID, OK: true} // the next core begins in ESTOP
+	default:
 		return no("the core is not running")
 	}
 	wait, cancel := context.WithTimeout(ctx, replyTime)
@@ -86,8 +124,32 @@ func (d *commands) Do(ctx context.Context, c hil.Command) hil.Reply {
 		}
 		return hil.Reply{ID: c.ID, OK: true}
 	case <-wait.Done():
-		return no("the loop did not answer within %v", replyTime)
 	}
+	switch {
+	case q.Safer():
+		return no("the loop did not answer within %v; the order stays, and is carried out as soon as the loop can", replyTime)
+	case d.withdraw(id):
+		return no("the loop did not answer within %v; the order is withdrawn", replyTime)
+	}
+	select { // taken in the last moment
+	case r := <-answer:
+		if r.Res != hil.Taken {
+			return no("%s", hil.RefusalText(r.Res, q, r.Mode))
+		}
+		return hil.Reply{ID: c.ID, OK: true}
+	case <-time.After(rowTime):
+		return no("the loop took the order, and nothing came back")
+	}
+}
+
+// rowTime is how long the row of an order that the tick has taken is waited for.
+const rowTime = 100 * time.Millisecond
+
+// withdraw takes an order of the ring back, so that it never comes into force; false: the tick has it.
+func (d *commands) withdraw(id uint32) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.core == nil || d.core.words.withdraw(id) // those of a core that is gone are gone
 }
 
 // set validates every value first, then hands the whole block over; gen is its generation.
@@ -157,7 +219,9 @@ func (d *commands) take(p hil.Params, from string) (gen uint32, err error) {
 	if d.kept != nil {
 		d.kept(p, from)
 	}
-	d.publish(&p)
+	if d.core != nil {
+		d.core.publish(&p)
+	}
 	return p.Gen, nil
 }
 
@@ -174,20 +238,24 @@ func (d *commands) inForce(ctx context.Context, gen uint32) bool {
 }
 
 // connect leads to a fresh core; the parameters are handed over again before anything else.
-func (d *commands) connect(post func(order) bool, publish func(*hil.Params)) {
+func (d *commands) connect(core *coreLink) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.post, d.publish = post, publish
+	d.core = core
+	if d.latched {
+		d.latched = false
+		d.nextID++
+		core.send(order{ID: d.nextID, Req: uint32(hil.ReqEstop)})
+	}
 	if d.params.Gen > 0 {
-		publish(&d.params)
+		core.publish(&d.params)
 	}
 }
 
 func (d *commands) disconnect() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.post = nil
-	d.publish = func(*hil.Params) {}
+	d.core = nil
 }
 
 // seen matches a row with the command it answers.
@@ -198,10 +266,12 @@ func (d *commands) seen(r *hil.Row) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if ch := d.waiting[r.Cmd]; ch != nil {
-		select {
-		case ch <- *r:
-		default:
+	for id, w := range d.waiting {
+		if id == r.Cmd || id < r.Cmd && w.req == hil.Request(r.Req) && w.req.Safer() { // pressed again before the tick took it
+			select {
+			case w.row <- *r:
+			default:
+			}
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 //
 //	rows    core → supervisor  every row, ≥ 1 s of them
 //	link    core → supervisor  newest counters of the devices
-//	orders  supervisor → core  requests, each answered in a row
+//	orders  supervisor → core  requests, each answered in a row; stop, hold and estop have words of their own
 //	params  supervisor → core  newest parameter block
 type shared struct {
 	words  *words
@@ -26,12 +26,13 @@ type shared struct {
 
 // order is one request on its way to the tick.
 type order struct {
-	ID  uint32
-	Req uint32
+	ID   uint32
+	Req  uint32
+	Slot uint32 // in orderWords
 }
 
 const (
-	magic     = 0x48_49_4c_52_49_47_00_02 // "HILRIG", layout 2
+	magic     = 0x48_49_4c_52_49_47_00_03 // "HILRIG", layout 3
 	orderRoom = 64
 )
 
@@ -43,13 +44,14 @@ type words struct {
 	Capacity uint32
 	_        uint32
 
-	Beat   atomic.Int64  // ns of rt.Now, the supervisor's last sign of life
-	Quit   atomic.Uint32 // 1: stop in the safe state and exit
-	State  atomic.Uint32 // coreStarting … coreFailed
-	Privs  atomic.Uint32 // bits privFIFO, privLocked
-	Code   atomic.Uint32 // exit code the core wishes for, with coreFailed
-	NText  atomic.Uint32 // length of Text, written before State
-	_      [4]byte
+	Beat  atomic.Int64  // ns of rt.Now, the supervisor's last sign of life
+	Quit  atomic.Uint32 // 1: stop in the safe state and exit
+	State atomic.Uint32 // coreStarting … coreFailed
+	Privs atomic.Uint32 // bits privFIFO, privLocked
+	Code  atomic.Uint32 // exit code the core wishes for, with coreFailed
+	NText atomic.Uint32 // length of Text, written before State
+	_     [4]byte
+	orderWords
 	Before hil.Before // what is handed on; written before the core starts
 	Text   [2048]byte // why the core failed, or what the host refused it
 }

@@ -24,8 +24,11 @@ type Options struct {
 	SingleProcess bool   // the loop runs in this process: not real time
 	Arm           bool   // arm and run as soon as the rig is ready (the demo, --arm)
 	UntilTrip     bool   // end the run at the first trip
+	Reset         bool   // a person wants what the run before left latched to be reset
 	Sinks         []Sink
 	Emit          func(hil.Event)
+	Before        hil.Before                               // what the run before left
+	Latched       func()                                   // something latched or was reset, for the next run: see Left; must not block; may be nil
 	Kept          func(p hil.Params, from string, t int64) // a parameter block came into force, and who asked for it
 	Row           func(*hil.Row)                           // sees every row in the pump, must not block
 	Up            func(pid int, fifo bool)                 // a core has begun to tick; may be nil
@@ -40,6 +43,7 @@ type Supervisor struct {
 	info     *hil.Info
 
 	fan  []*ring.Writer[hil.Row]
+	hand *handOver    // to the next core
 	kept *device.Kept // the core's ports, for safe frames when it is dead
 
 	epoch   uint16
@@ -62,15 +66,32 @@ var (
 
 // New prepares a supervisor; nothing runs yet.
 func New(a *Assembly, info *hil.Info, o Options) *Supervisor {
-	s := &Supervisor{a: a, o: o, info: info, commands: newCommands(a), kept: device.NewKept()}
+	s := &Supervisor{a: a, o: o, info: info, commands: newCommands(a), kept: device.NewKept(), hand: newHandOver(a, o.Before)}
 	s.events = &rowEvents{emit: o.Emit, wall: info.Wall, schema: &a.Schema, levels: newLevelEvents(&a.Schema)}
 	s.commands.kept = func(p hil.Params, from string) {
 		if o.Kept != nil {
 			o.Kept(p, from, rt.Now())
 		}
 	}
+	s.commands.latch = s.latchEstop
 	s.commands.disconnect()
 	return s
+}
+
+// Left is what the next run must know: what is latched, and the heat of the windings.
+func (s *Supervisor) Left() hil.Before { return s.hand.now() }
+
+// latchEstop keeps an emergency stop while no core runs: the next one begins in it.
+func (s *Supervisor) latchEstop() {
+	s.hand.estop()
+	s.event("error", "ESTOP", "emergency stop while no core runs: the next one begins in ESTOP")
+	s.tellLatched()
+}
+
+func (s *Supervisor) tellLatched() {
+	if s.o.Latched != nil {
+		s.o.Latched()
+	}
 }
 
 // Command is the way in for MQTT, the page and the command line.
@@ -195,8 +216,13 @@ func (s *Supervisor) incarnation(ctx context.Context, arm bool) ending {
 	}
 	defer func() { h.busy.Wait(); h.free() }()
 	orders := h.sh.orders.Writer()
-	s.commands.connect(func(o order) bool { return orders.Push(&o) }, h.sh.params.Publish)
-	defer s.commands.disconnect()
+	s.commands.connect(&coreLink{post: func(o order) bool { return orders.Push(&o) }, publish: h.sh.params.Publish, words: h.sh.words})
+	defer func() {
+		s.commands.disconnect()
+		if h.sh.words.pressed[0].Load() != 0 { // pressed, and the core is gone before it took it
+			s.latchEstop()
+		}
+	}()
 
 	cause, ended := s.pump(ctx, h, arm)
 	if ended {
@@ -241,6 +267,7 @@ func (s *Supervisor) startCore() (*handle, error) {
 		return nil, err
 	}
 	sh.words.Beat.Store(rt.Now())
+	sh.words.Before = s.hand.now()
 	conf, err := ring.CreateMemory("hil-config", len(s.o.Config))
 	if err != nil {
 		mem.Close()
@@ -281,6 +308,7 @@ func (s *Supervisor) startCore() (*handle, error) {
 // startHere runs the loop on a goroutine of this process.
 func (s *Supervisor) startHere(ctx context.Context) (*handle, error) {
 	sh := heapShared(s.a.Schema.Rate, s.epoch)
+	sh.words.Before = s.hand.now()
 	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	b, err := newBody(own, s.a, sh, func(int, *device.Options) {})
 	if err != nil {
@@ -324,6 +352,7 @@ func (s *Supervisor) pump(ctx context.Context, h *handle, arm bool) (cause strin
 		asked    bool
 		ready    bool
 		armStep  int
+		reset    bool
 		stall    = stallTime
 		started  = time.Now()
 	)
@@ -405,6 +434,10 @@ func (s *Supervisor) pump(ctx context.Context, h *handle, arm bool) (cause strin
 		}
 
 		// arm and run, one step at a time as the guard gets there
+		if s.o.Reset && !reset && s.epoch == 1 && s.Mode().Latched() && !asked {
+			reset = true
+			go s.commands.Do(ctx, hil.Command{Name: "reset", From: "local"})
+		}
 		if arm && !asked {
 			switch m := s.Mode(); {
 			case armStep == 0 && m == hil.Ready:
@@ -471,6 +504,9 @@ func (s *Supervisor) drain(rows *ring.Reader[hil.Row]) {
 	for rows.Pop(&r) {
 		s.events.row(&r)
 		s.commands.seen(&r)
+		if s.hand.row(&r) {
+			s.tellLatched()
+		}
 		s.lastMode.Store(uint32(r.Mode))
 		s.rows.Add(1)
 		if s.o.Row != nil {

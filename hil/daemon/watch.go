@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"hilrig/hil"
@@ -25,12 +26,46 @@ type rowEvents struct {
 	Trips  uint64
 
 	minute      burst
-	lateTold    int64  // ns  when late ticks were told last; 0: never
-	lateAt      int64  // ns  of the newest one
-	ran         bool   // the rig was energised
-	tripped     string // why it tripped last
-	refused     uint64 // ticks with samples that were not taken …
-	refusedFrom int64  // ns  … since then
+	lateTold    int64      // ns  when late ticks were told last; 0: never
+	lateAt      int64      // ns  of the newest one
+	ran         bool       // the rig was energised
+	tripped     string     // why it tripped last
+	refused     uint64     // ticks with samples that were not taken …
+	refusedFrom int64      // ns  … since then
+	requests    []repeated // that were refused
+	holds       repeated   // for a sick sensor
+	holdTold    bool       // the newest one was told
+}
+
+// repeated is something that is told at once, and then once a second, with the number of times, for as long as it goes on.
+type repeated struct {
+	req    hil.Request
+	res    hil.Refusal
+	text   string // of the newest
+	told   int64  // ns
+	before bool   // it was told before
+	n      uint64 // times since
+}
+
+// again counts one at t (ns); true: it is to be told now.
+func (p *repeated) again(t int64, text string) bool {
+	p.text = text
+	if p.before && t-p.told < 1e9 {
+		p.n++
+		return false
+	}
+	p.told, p.before = t, true
+	return true
+}
+
+// due is what is to be told of those that were not; "": nothing.
+func (p *repeated) due(t int64) string {
+	if p.n == 0 || t-p.told < 1e9 {
+		return ""
+	}
+	text := fmt.Sprintf("%d more times in %.1f s: %s", p.n, float64(t-p.told)/1e9, p.text)
+	p.told, p.n = t, 0
+	return text
 }
 
 // burst collects the late ticks of a stretch of time.
@@ -128,7 +163,13 @@ func (w *rowEvents) row(r *hil.Row) {
 			w.event(r, "info", "LINK_UP", w.gone+" is back")
 		}
 	}
-	if !w.begun || r.Mode != w.mode {
+	if r.Flags&hil.FlagLatched != 0 {
+		w.tripped = r.Why(w.schema)
+		w.event(r, "error", "LATCHED", fmt.Sprintf("mode %s (%s): the core or the run before ended so. Find out why, then reset", r.Mode, w.tripped))
+		w.begun, w.mode = true, r.Mode
+	}
+	w.repeats(r)
+	if (!w.begun || r.Mode != w.mode) && !w.chatters(r) {
 		level := "info"
 		text := fmt.Sprintf("mode %s", r.Mode)
 		if w.begun {
@@ -145,12 +186,49 @@ func (w *rowEvents) row(r *hil.Row) {
 			level = "warn"
 		}
 		w.event(r, level, "MODE", text)
-		w.begun, w.mode = true, r.Mode
 	}
+	w.begun, w.mode = true, r.Mode
 	w.ran = w.ran || r.Mode.Energised()
 	w.waits(r)
 	if r.Req != 0 && r.Res != hil.Taken {
-		w.event(r, "warn", "REFUSED", hil.RefusalText(r.Res, hil.Request(r.Req), r.Mode))
+		w.refusal(r)
+	}
+}
+
+// refusal tells of a request that was not taken.
+func (w *rowEvents) refusal(r *hil.Row) {
+	q := hil.Request(r.Req)
+	i := slices.IndexFunc(w.requests, func(p repeated) bool { return p.req == q && p.res == r.Res })
+	if i < 0 {
+		i = len(w.requests)
+		w.requests = append(w.requests, repeated{req: q, res: r.Res})
+	}
+	if p := &w.requests[i]; p.again(r.T, hil.RefusalText(r.Res, q, r.Mode)) {
+		w.event(r, "warn", "REFUSED", p.text)
+	}
+}
+
+// chatters keeps the way to HOLD for a sick sensor and back out of the events where it is gone more than once a second.
+func (w *rowEvents) chatters(r *hil.Row) bool {
+	switch {
+	case w.mode == hil.Run && r.Mode == hil.Hold && r.Cause != hil.CauseCommand && r.Cause != hil.CauseLateTicks:
+		w.holdTold = w.holds.again(r.T, r.Why(w.schema))
+		return !w.holdTold
+	case w.mode == hil.Hold && r.Mode == hil.Run && r.Cause == hil.CauseNone:
+		return !w.holdTold
+	}
+	return false
+}
+
+// repeats tells how often something happened that is told once a second.
+func (w *rowEvents) repeats(r *hil.Row) {
+	for i := range w.requests {
+		if text := w.requests[i].due(r.T); text != "" {
+			w.event(r, "warn", "REFUSED", text)
+		}
+	}
+	if text := w.holds.due(r.T); text != "" {
+		w.event(r, "warn", "CHATTER", "from RUN to HOLD and back, "+text+". The sensor is blind again and again: its wiring, its rate. More than guard.hold_time of it within a second trips")
 	}
 }
 

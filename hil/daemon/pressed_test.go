@@ -1,0 +1,239 @@
+package daemon
+
+import (
+	"context"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"hilrig/hil"
+)
+
+// ticking is a core that takes an order in each of its ticks, as the words of shared.go and pressed.go say it: it knows neither outside nor
+// guard. answer completes the row of an order. end ends it.
+func ticking(d *commands, publish func(*hil.Params), answer func(*hil.Row)) (end func()) {
+	sh := heapShared(1000, 1)
+	orders, posts := sh.orders.Reader(), sh.orders.Writer()
+	d.connect(&coreLink{post: func(o order) bool { return posts.Push(&o) }, publish: publish, words: sh.words})
+	var stop atomic.Bool
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for !stop.Load() {
+			time.Sleep(100 * time.Microsecond)
+			var row hil.Row
+			for k := range sh.words.pressed {
+				if id := sh.words.pressed[k].Swap(0); id != 0 && row.Cmd == 0 {
+					row.Cmd, row.Req = id, uint8([]hil.Request{hil.ReqEstop, hil.ReqStop, hil.ReqHold}[k])
+					break
+				}
+			}
+			var o order
+			for row.Cmd == 0 && orders.Pop(&o) {
+				if sh.words.waiting[o.Slot].CompareAndSwap(o.ID, 0) {
+					row.Cmd, row.Req = o.ID, uint8(o.Req)
+				}
+			}
+			answer(&row)
+			d.seen(&row)
+		}
+	}()
+	return func() { stop.Store(true); <-done }
+}
+
+// A tick at 50 Hz, a hold from everybody all the time, and a full ring: stop and estop are taken in the next tick or the one after, and orders
+// of the ring still get their turn.
+func TestFloodStopsNothing(t *testing.T) {
+	sh := heapShared(50, 1)
+	w := sh.orders.Writer()
+	link := &coreLink{post: func(o order) bool { return w.Push(&o) }, words: sh.words}
+	out := &outside{orders: sh.orders.Reader(), words: sh.words, rig: &setRig{}}
+	id := uint32(0)
+	send := func(q hil.Request) (uint32, bool) {
+		id++
+		return id, link.send(order{ID: id, Req: uint32(q)})
+	}
+	for range 10 * orderRoom {
+		send(hil.ReqRun)
+	}
+	if _, ok := send(hil.ReqRun); ok {
+		t.Fatal("the ring is not full")
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	runs := 0
+	for n := range 2000 {
+		for range rng.IntN(5) {
+			if _, ok := send(hil.ReqHold); !ok {
+				t.Fatal("hold refused")
+			}
+		}
+		send(hil.ReqRun)
+		want, ticks := hil.ReqNone, 0
+		var pressed uint32
+		if n%7 == 0 {
+			want, ticks = hil.ReqEstop, 1
+		} else if n%5 == 0 {
+			want, ticks = hil.ReqStop, 2
+		}
+		if want != hil.ReqNone {
+			var ok bool
+			if pressed, ok = send(want); !ok {
+				t.Fatalf("%v refused", want)
+			}
+		}
+		taken := want == hil.ReqNone
+		for range max(1, ticks) {
+			got, q := out.Order()
+			if q == hil.ReqRun {
+				runs++
+			}
+			taken = taken || q == want && got == pressed
+		}
+		if !taken {
+			t.Fatalf("%v not taken within %d ticks", want, ticks)
+		}
+	}
+	if runs < 500 {
+		t.Errorf("%d orders of the ring were taken in 2000 ticks", runs)
+	}
+	if n := testing.AllocsPerRun(1000, func() { sh.words.press(order{ID: 1, Req: uint32(hil.ReqHold)}); out.Order() }); n != 0 {
+		t.Errorf("%g allocations a tick", n)
+	}
+}
+
+// Everybody who pressed is answered by the one row, also where the tick took the press of another.
+func TestPressedTogether(t *testing.T) {
+	d := newCommands(testAssembly())
+	end := ticking(d, func(*hil.Params) {}, func(*hil.Row) { time.Sleep(5 * time.Millisecond) })
+	defer end()
+	var wg sync.WaitGroup
+	for k := range 300 {
+		wg.Go(func() {
+			name := []string{"hold", "stop", "estop"}[k%3]
+			if r := d.Do(context.Background(), hil.Command{Name: name}); !r.OK {
+				t.Errorf("%s: %+v", name, r)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// An order that was answered with a refusal never comes into force, whenever the loop wakes up; one of those that take energy out does, and
+// the answer says so.
+func TestRefusedStaysRefused(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		late  bool // may still be taken
+		says  string
+		after time.Duration
+	}{{"run", false, "withdrawn", 0}, {"arm", false, "withdrawn", 0}, {"reset", false, "withdrawn", 0}, {"stop", true, "the order stays", 0}, {"hold", true, "the order stays", 0}, {"estop", true, "the order stays", 0}} {
+		d := newCommands(testAssembly())
+		sh := heapShared(1000, 1)
+		w := sh.orders.Writer()
+		d.connect(&coreLink{post: func(o order) bool { return w.Push(&o) }, words: sh.words})
+		out := &outside{orders: sh.orders.Reader(), words: sh.words, rig: &setRig{}}
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Millisecond)
+		r := d.Do(ctx, hil.Command{Name: c.name})
+		cancel()
+		if r.OK || !strings.Contains(r.Error, c.says) {
+			t.Errorf("%s: %+v", c.name, r)
+		}
+		if _, q := out.Order(); (q != hil.ReqNone) != c.late {
+			t.Errorf("%s was answered with a refusal, and then the loop took %v", c.name, q)
+		}
+	}
+}
+
+// A tick that takes orders while their senders give up: what was refused was not taken, and what was taken is said to be, except that a row that
+// does not come back is told as such.
+func TestWithdrawnOrTaken(t *testing.T) {
+	d := newCommands(testAssembly())
+	var mu sync.Mutex
+	taken := map[uint32]bool{}
+	rng := rand.New(rand.NewPCG(3, 4))
+	end := ticking(d, func(*hil.Params) {}, func(r *hil.Row) {
+		mu.Lock()
+		taken[r.Cmd] = true
+		pause := time.Duration(rng.IntN(2)) * time.Millisecond
+		mu.Unlock()
+		time.Sleep(pause)
+	})
+	defer end()
+	ok, refused := 0, 0
+	for range 500 {
+		mu.Lock()
+		patience := time.Duration(rng.IntN(1500)) * time.Microsecond
+		mu.Unlock()
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		r := d.Do(ctx, hil.Command{Name: "run"})
+		cancel()
+		time.Sleep(time.Millisecond)
+		d.mu.Lock()
+		id := d.nextID
+		d.mu.Unlock()
+		mu.Lock()
+		if r.OK != taken[id] {
+			t.Errorf("order %d: %+v, taken %v", id, r, taken[id])
+		}
+		mu.Unlock()
+		if r.OK {
+			ok++
+		} else {
+			refused++
+		}
+	}
+	t.Logf("%d taken, %d withdrawn", ok, refused)
+	if ok == 0 || refused == 0 {
+		t.Error("nothing was tried")
+	}
+}
+
+// An emergency stop while no core runs: the next one begins with it, and nothing else does.
+func TestEstopWithoutACore(t *testing.T) {
+	d := newCommands(testAssembly())
+	latched := 0
+	d.latch = func() { latched++ }
+	d.disconnect()
+	for _, c := range []struct {
+		name string
+		ok   bool
+	}{{"stop", false}, {"hold", false}, {"run", false}, {"estop", true}} {
+		if r := d.Do(context.Background(), hil.Command{Name: c.name}); r.OK != c.ok {
+			t.Errorf("%s: %+v", c.name, r)
+		}
+	}
+	sh := heapShared(1000, 2)
+	d.connect(&coreLink{post: func(order) bool { return true }, words: sh.words})
+	out := &outside{orders: sh.orders.Reader(), words: sh.words, rig: &setRig{}}
+	if _, q := out.Order(); q != hil.ReqEstop || latched != 1 {
+		t.Errorf("the next core gets %v, latched %d times", q, latched)
+	}
+	if _, q := out.Order(); q != hil.ReqNone {
+		t.Errorf("and then %v", q)
+	}
+	d.disconnect()
+	sh = heapShared(1000, 3)
+	d.connect(&coreLink{post: func(order) bool { return true }, words: sh.words})
+	if id, _ := sh.words.released(); id != 0 {
+		t.Error("the core after that gets it again")
+	}
+}
+
+// The strongest press comes first.
+func TestPressedOrder(t *testing.T) {
+	w := heapShared(1000, 1).words
+	for k, q := range []hil.Request{hil.ReqHold, hil.ReqStop, hil.ReqEstop, hil.ReqStop} {
+		w.press(order{ID: uint32(k + 1), Req: uint32(q)})
+	}
+	for _, want := range []uint32{3, 4, 1, 0} {
+		if id, _ := w.released(); id != want {
+			t.Errorf("released %d, want %d", id, want)
+		}
+	}
+	if w.press(order{ID: 9, Req: uint32(hil.ReqRun)}) {
+		t.Error("run has a word of its own")
+	}
+}
