@@ -98,6 +98,9 @@ func NewController(s ControllerSpec) (*Controller, error) {
 	for i := range s.Axes {
 		spec, w := &s.Axes[i], &c.axes[i]
 		spec.Tick, spec.Stop, spec.Coupled = 1/s.Rate, spec.Limits.Stop, s.Mechanism.moves(i)
+		for q, at := range spec.Measured {
+			spec.Channels[q] = at >= 0
+		}
 		a, err := axis.New(spec.Spec)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", spec.Name, err)

@@ -64,8 +64,11 @@ func (p *body) move(u, dt float64) {
 		}
 	}
 	p.x, p.v, p.i = s[0], s[1], s[2]
-	if p.kind == plant.CurrentDrive {
+	switch p.kind {
+	case plant.CurrentDrive:
 		p.i = u
+	case plant.EffortDrive, plant.VelocityDrive:
+		p.i = p.effort / p.k
 	}
 }
 

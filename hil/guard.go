@@ -495,7 +495,10 @@ func (g *Guard) request(r *Row) {
 
 // faultCauses are the causes of what an axis finds wrong with itself.
 var faultCauses = [...]Cause{axis.Fine: CauseNone, axis.Jump: CauseJump, axis.Noise: CauseEstimate, axis.Direction: CauseDirection, axis.Frozen: CauseFrozen,
-	axis.FrozenCurrent: CauseFrozenCurrent, axis.Blocked: CauseBlocked}
+	axis.FrozenCurrent: CauseFrozenCurrent, axis.Blocked: CauseBlocked, axis.FrozenReading: CauseFrozenReading, axis.Disagree: CauseDisagree, axis.Scale: CauseScale, axis.Delay: CauseDelay}
+
+// hinted are the causes that an axis leaves its limits for: a hint names what made it do so.
+var hinted = [...]Cause{CauseSpeed, CauseTravel, CauseError, CauseResidual, CauseCurrent, CauseBlocked}
 
 // found is a finding as a reason.
 func (a *AxisGuard) found(f axis.Finding) reason {
@@ -546,6 +549,8 @@ func (g *Guard) judge(r *Row, a *AxisGuard, m *axis.State, meas []float64) reaso
 		bad = reason{CauseCurrent, uint16(at + 1), numeric.OrZero(current), a.MaxCurrent}
 	case above(m.Speed, a.MaxSpeed):
 		bad = reason{CauseSpeed, a.Speed, m.Speed, a.MaxSpeed}
+	case above(m.Measured, a.MaxSpeed):
+		bad = reason{CauseSpeed, uint16(a.Measured[estimator.Velocity] + 1), m.Measured, a.MaxSpeed}
 	case a.Travel[1] > a.Travel[0] && (m.Position < a.Travel[0] || m.Position > a.Travel[1]):
 		edge := a.Travel[1]
 		if m.Position < a.Travel[0] {
@@ -561,7 +566,7 @@ func (g *Guard) judge(r *Row, a *AxisGuard, m *axis.State, meas []float64) reaso
 	case bad.cause == CauseNone:
 	case g.mode == Hold && g.byFault:
 		return g.why // what made it blind is what made it leave its limits
-	case m.Hint.Fault == axis.Direction && bad.cause != CauseDiverged && bad.cause != CauseEstimate: // noise looks like either sign
+	case m.Hint.Fault != axis.Fine && slices.Contains(hinted[:], bad.cause):
 		return a.found(m.Hint)
 	}
 	return bad

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"hilrig/engine"
+	"hilrig/estimator"
 	"hilrig/hil/axis"
 )
 
@@ -246,12 +247,27 @@ func TestGuardDiverged(t *testing.T) {
 		if g.row.Cause != c.want {
 			t.Errorf("%+v: %v, want %v", c.m, g.row.Cause, c.want)
 		}
-		g = newRigged(t, nil)
+		for fault, want := range map[axis.Fault]Cause{axis.Frozen: CauseFrozen, axis.Scale: CauseScale, axis.Delay: CauseDelay, axis.Disagree: CauseDisagree} {
+			if c.want != CauseDirection {
+				want = c.want
+			}
+			g = newRigged(t, nil)
+			g.running()
+			g.row.Flags = 0
+			c.m.Hint.Fault = fault
+			if g.Watch(&g.row, []axis.State{c.m}, g.meas); g.row.Cause != want {
+				t.Errorf("%+v: %v, want %v", c.m, g.row.Cause, want)
+			}
+		}
+	}
+	// what an axis found is told, whatever it would be put down to
+	for fault, want := range map[axis.Fault]Cause{axis.Jump: CauseJump, axis.Noise: CauseEstimate, axis.Frozen: CauseFrozen, axis.FrozenReading: CauseFrozenReading, axis.Disagree: CauseDisagree} {
+		g := newRigged(t, nil)
 		g.running()
 		g.row.Flags = 0
-		c.m.Hint.Fault = axis.Frozen
-		if g.Watch(&g.row, []axis.State{c.m}, g.meas); g.row.Cause == CauseFrozen {
-			t.Errorf("%+v: %v", c.m, g.row.Cause)
+		g.Watch(&g.row, []axis.State{{Found: axis.Finding{Fault: fault, Of: estimator.Position, Value: 2, Limit: 1}, Hint: axis.Finding{Fault: axis.Direction, Value: 4, Limit: 3}}}, g.meas)
+		if g.row.Cause != want || g.row.Value != 2 {
+			t.Errorf("found %d beside a hint: %v, want %v", fault, g.row.Cause, want)
 		}
 	}
 	// signs are told before what follows from them
@@ -289,11 +305,19 @@ func TestRequestNames(t *testing.T) {
 
 // What the row says in words.
 func TestWhy(t *testing.T) {
-	s := &Schema{Meas: Of("drive", engine.Signal{Name: "motor.angle", Unit: "rad"}, engine.Signal{Name: "motor.current", Unit: "A"}), Est: Of("stage", engine.Signal{Name: "at", Unit: "m"})}
+	driven := Of("drive", engine.Signal{Name: "voltage", Unit: "V"})
+	driven[0].Axis, driven[0].Role = "shaft", RoleCommand
+	s := &Schema{Cmd: driven, Meas: Of("drive", engine.Signal{Name: "motor.angle", Unit: "rad"}, engine.Signal{Name: "motor.current", Unit: "A"}), Est: Of("stage", engine.Signal{Name: "at", Unit: "m"})}
+	s.Meas[0].Axis = "shaft"
 	for _, c := range []struct {
 		r    Row
 		want string
 	}{
+		{Row{Cause: CauseDirection, Where: 1, Value: 4, Limit: 3}, "wrong direction drive.motor.angle: 4 V, limit 3 V; " + causes[CauseDirection].hint},
+		{Row{Cause: CauseDirection, Where: 2, Value: 4, Limit: 3}, "wrong direction drive.motor.current: 4, limit 3; " + causes[CauseDirection].hint},
+		{Row{Cause: CauseDelay, Where: 1, Value: 0.08, Limit: 0.01}, "delay drive.motor.angle: 0.08 s, limit 0.01 s; " + causes[CauseDelay].hint},
+		{Row{Cause: CauseFrozen, Where: 1, Value: 0.2, Limit: 0.003}, "frozen position drive.motor.angle: 0.2 rad, limit 0.003 rad; " + causes[CauseFrozen].hint},
+		{Row{Cause: CauseDisagree, Where: 2, Value: 9, Limit: 3}, "readings disagree drive.motor.current: 9 A, limit 3 A; " + causes[CauseDisagree].hint},
 		{Row{}, "none"},
 		{Row{Cause: CauseCommand}, "command"},
 		{Row{Cause: CauseStale, Where: 1, Value: 0.0214, Limit: 0.02}, "stale sensor drive.motor.angle: 0.0214 s, limit 0.02 s"},

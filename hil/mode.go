@@ -98,6 +98,10 @@ const (
 	CauseFrozenCurrent       // the measured current stays the same number, though the voltage changes
 	CauseTravel              // the axis left its travel
 	CauseArmed               // armed for too long without a run
+	CauseFrozenReading       // a reading stays the same number, though what it is compared with changes
+	CauseDisagree            // a reading does not fit the command or another reading
+	CauseScale               // voltage, current and speed do not fit, whatever the signs
+	CauseDelay               // command and motion fit with a delay between them
 )
 
 // causes: the name, the unit of value and limit where it is not that of the signal, and what to look at.
@@ -122,13 +126,17 @@ var causes = [...]struct{ name, unit, hint string }{
 	CauseThermal:       {"i2t", "of the budget", ""},
 	CauseResidual:      {"model residual", "", "torque that the friction model does not explain: blocked shaft, collision, wrong model"},
 	CauseDiverged:      {"divergence", "", "the estimate is not finite or absurd"},
-	CauseDirection:     {"wrong direction", "V", "the axis runs against its command: check the signs of drive, encoder and current; without a measured current also a load that throws it back"},
-	CauseFrozen:        {"frozen position", "V", "the voltage shows motion, the position does not: sensor, coupling, drive"},
+	CauseDirection:     {"wrong direction", "command", "the axis runs against its command: check the signs of drive, encoder and current; without a measured current also a load that throws it back"},
+	CauseFrozen:        {"frozen position", "", "so far the axis must have gone, the position shows nothing of it: sensor, coupling; or the shaft is blocked, or the drive does nothing"},
 	CauseJump:          {"position jump", "", "the counter was reset, counts were lost or a coupling slipped"},
 	CauseEstimate:      {"estimate", "× position_noise", "the position is missing or refused, or noisier or coarser than estimator.position_noise says"},
 	CauseFrozenCurrent: {"frozen current", "V", "the voltage changes by this much, the measured current not at all: sensor, wiring"},
 	CauseTravel:        {"travel", "", ""},
 	CauseArmed:         {"armed too long", "s", ""},
+	CauseFrozenReading: {"frozen reading", "", "what it is compared with changes by this much, the reading not at all: sensor, wiring"},
+	CauseDisagree:      {"readings disagree", "", "the reading is off by this much from the command or from another reading: its offset, scale, sign, or the drive"},
+	CauseScale:         {"wrong scale", "command", "voltage, current and speed do not fit, whatever the signs: check the scale of encoder, current and drive, and R and K of the motor"},
+	CauseDelay:         {"delay", "s", "the motion fits a command that is so much older: check the delay of the drive, and the times of the samples"},
 	CauseBlocked:       {"blocked shaft", "N·m", "the torque must move the axis, and it stands: shaft, position sensor, coupling; without a measured current also the drive"},
 }
 
@@ -166,6 +174,10 @@ func (r *Row) Why(s *Schema) string {
 		switch {
 		case unit == "":
 			unit = ch.Unit
+		case unit == "command":
+			if unit = ""; s.Find(Commanded, ch.Axis, RoleCommand) >= 0 {
+				unit = all[s.Find(Commanded, ch.Axis, RoleCommand)].Unit
+			}
 		case unit == "N·m" && ch.Unit == "m":
 			unit = "N"
 		}

@@ -40,10 +40,9 @@ func (s shaft) hand(theta float64) {
 	s.law.Offset = (s.plant.x[plant.Theta] - theta) + 5e-3*s.plant.x[plant.Omega]
 }
 
-// A shaft that is blocked, at rest or in motion, while the controller asks for 7·Fs to either side, with and without a measured current:
-// found within a third of a second, with the torque that pushes and the limit of 5·Fs. The voltage holds up the back-emf of the wanted
-// speed v, so that the winding of a shaft that stands has K²·v/R more; the friction that it had in motion does not push. (The mean of the unexplained torque never gets
-// to its limit of 10·Fs.)
+// A shaft that is blocked, at rest or in motion, while the controller asks for 7·Fs to either side: found within a third of a second. With a
+// measured current it is called so, with the torque of the voltage and the limit of 2·Fs and 1 % of the largest torque. Without one it looks
+// like a position that tells nothing, and that cause names both. (The mean of the unexplained torque never gets to its limit of 10·Fs.)
 func TestBlockedShaft(t *testing.T) {
 	const fs = 0.021
 	for _, current := range []bool{true, false} {
@@ -52,12 +51,11 @@ func TestBlockedShaft(t *testing.T) {
 				name   string
 				ref    reference.Spec
 				moving bool
-				within int     // ms
-				push   float64 // N·m
+				within int // ms
 			}{
-				{"at rest", reference.Spec{Kind: "constant", Offset: 3 * side}, false, 800, 7 * fs},
-				{"in slow motion", reference.Spec{Kind: "ramp", Velocity: 4 * side}, true, 330, 7*fs - 0.015 + 0.042*0.042*4/1.2},
-				{"in fast motion", reference.Spec{Kind: "ramp", Velocity: 100 * side}, true, 330, 7*fs - 0.015 - 1.5e-4*100 + 0.042*0.042*100/1.2},
+				{"at rest", reference.Spec{Kind: "constant", Offset: 3 * side}, false, 330},
+				{"in slow motion", reference.Spec{Kind: "ramp", Velocity: 4 * side}, true, 100},
+				{"in fast motion", reference.Spec{Kind: "ramp", Velocity: 100 * side}, true, 100},
 			} {
 				t.Run(fmt.Sprintf("%s %+g, current %v", c.name, side, current), func(t *testing.T) {
 					s := newShaft(t, benchOptions{seed: 1, ref: c.ref, fade: 1, limit: 7 * fs}, current)
@@ -72,11 +70,15 @@ func TestBlockedShaft(t *testing.T) {
 					n := s.until(3000)
 					r := &s.ctl.row
 					t.Logf("%d ms: %s", n, r.Why(&s.controller.schema))
-					if r.Mode != Trip || r.Cause != CauseBlocked || n > c.within {
+					want, limit := CauseFrozen, 30*2*math.Pi/65536
+					if current {
+						want, limit = CauseBlocked, 2*fs+0.01*0.042/1.2*(24-0.6)
+					}
+					if r.Mode != Trip || r.Cause != want || n > c.within {
 						t.Fatalf("%v after %d ms: %s", r.Mode, n, r.Why(&s.controller.schema))
 					}
-					if math.Abs(r.Limit-5*fs) > 1e-9 || math.Abs(r.Value-c.push*side) > 0.1*c.push || r.Where != 1 {
-						t.Errorf("value %g, limit %g, signal %d; want about %g, %g, the position", r.Value, r.Limit, r.Where, c.push*side, 5*fs)
+					if math.Abs(r.Limit-limit) > 1e-9 || r.Value*side <= r.Limit || r.Where != 1 {
+						t.Errorf("value %g, limit %g, signal %d; want more than %g to the side %+g, the position", r.Value, r.Limit, r.Where, limit, side)
 					}
 				})
 			}
@@ -105,7 +107,7 @@ func TestNotBlocked(t *testing.T) {
 		act   act
 		limit float64 // N·m
 	}{
-		{"blocked, and pushed with 4·Fs", reference.Spec{Kind: "ramp", Velocity: 0.5}, nil, 1, func(s shaft, ms int) { s.block() }, 4 * fs},
+		{"blocked, and pushed with 1.9·Fs", reference.Spec{Kind: "ramp", Velocity: 0.5}, nil, 1, func(s shaft, ms int) { s.block() }, 1.9 * fs},
 		{"at rest under little torque", reference.Spec{Kind: "constant", Offset: 0.05}, nil, 1, nil, 0},
 		{"a weight of 7·Fs", slow, load(7), 1, nil, 0},
 		{"a weight of −7·Fs", slow, load(-7), 1, nil, 0},

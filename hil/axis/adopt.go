@@ -129,8 +129,8 @@ func (a *Axis) Adopt(c *Change, on bool) {
 	}
 	a.now = path{comp: c.comp, motor: c.motor}
 	a.s.Motor, a.s.Law, a.model, a.most = c.motor, c.law, c.model, c.most
-	if a.signs != nil {
-		a.signs.motor = c.motor
+	if a.frozen != nil {
+		a.frozen.know(c.twin)
 	}
 	if c.est != nil {
 		c.est.Inherit(a.est)

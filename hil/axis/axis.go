@@ -25,6 +25,8 @@ type Spec struct {
 	Tick   float64 // s  period of the loop
 	Every  float64 // s  from position to position; 0: one tick
 
+	Channels [estimator.Quantities]bool // what the rig measures of it, whether the filter uses it or not
+
 	Motor      plant.Motor              // as the model knows it; J includes the load. All but voltage drives: J and K (N·m/A) alone, 0 where not known
 	Law        friction.Model           // as the model knows it, its numbers constant from here on; nil: none is known
 	Sampling   estimator.AxisSpec       // how it is sampled
@@ -54,6 +56,8 @@ type Axis struct {
 	came             bool       // … a position in this tick
 	signs            *signs     // nil: nothing to compare
 	stall            *stall     // nil: no effort is known
+	frozen           *frozen    // nil: no command that must move it
+	readings         readings   // of all channels
 	current, applied bool       // are measured, and say something to the filter
 	stuck            Finding    // what it found in the newest sample
 	ref              motion
@@ -132,9 +136,10 @@ func New(s Spec) (*Axis, error) {
 	}
 	a.arrange()
 	a.current, a.applied = s.measured(estimator.Current), s.measured(estimator.Voltage)
-	if s.Drive == plant.VoltageDrive {
-		a.signs = newSigns(s)
+	if s.driven() {
+		a.signs, a.frozen = newSigns(&a.s), newFrozen(&a.s, a.est.PositionNoise())
 	}
+	a.readings = newReadings(&a.s)
 	if s.driven() && s.hasLaw() && a.at.friction >= 0 {
 		a.stall = newStall(s.Motor.J, s.Law, a.est.PositionNoise())
 	}

@@ -80,6 +80,10 @@ const (
 	Frozen              // the position does not move, though the axis must
 	FrozenCurrent       // the current stays the same number, though the voltage changes
 	Blocked             // the axis stands although its effort must move it
+	FrozenReading       // another reading stays the same number, though what it is compared with changes
+	Disagree            // a reading does not fit the command or another reading
+	Scale               // voltage, current and speed do not fit, whatever the signs
+	Delay               // command and motion fit with a delay between them
 )
 
 // Finding is a fault with what is told about it: the quantity, its value and its limit, both 0: nothing to tell.
@@ -96,36 +100,57 @@ type State struct {
 	Error    float64 // rad    tracking error
 	Residual float64 // N·m    slow mean of what the friction model leaves unexplained
 	Heating  float64 // A      the newest current that was believed
+	Measured float64 // rad/s  of the last three measured velocities the one nearest to zero
 	Diverged bool    // a number is none any more
 	Unsound  bool    // the estimate must not be acted on
 	Found    Finding // what is wrong
 	Hint     Finding // what it would be put down to if the axis left its limits
 }
 
-// Watch compares what voltage, current and position say about one another, and tells the state m: x and y are its blocks, sent the last
-// command (V), doubtful: a reading of the rig is missing or not believed.
+// Watch compares what the command and all readings say about one another, and tells the state m: x and y are its blocks, sent the last
+// command, doubtful: a reading of the rig is missing or not believed.
 func (a *Axis) Watch(k Tick, doubtful bool, in *estimator.Inputs, sent float64, x, y []float64, m *State) {
 	m.Position, m.Speed, m.Residual, m.Heating = x[estimator.XPos], x[estimator.XVel], a.residual, a.taken[1]
 	m.Diverged, m.Unsound = a.diverged, !a.est.Sound()
 	if a.at.err >= 0 {
 		m.Error = y[a.at.err]
 	}
-	var bad Finding
 	jumped := a.est.Outcome().Jumped
-	if a.signs != nil {
-		if v := in.Voltage.Value; a.applied && numeric.Finite(v) { // else the device does not say
-			sent = v
-		}
-		bad, m.Hint = a.signs.step(k, a.came, doubtful || jumped, sent, a.taken)
+	acts := sent // as the device says that it was
+	if a.applied && numeric.Finite(in.Voltage.Value) {
+		acts = in.Voltage.Value
 	}
+	var bad Finding
+	m.Hint = Finding{}
+	if a.signs != nil {
+		bad, m.Hint = a.signs.step(k, a.came, doubtful || jumped, acts, a.taken)
+	}
+	var dead Finding // position
+	if a.frozen != nil {
+		load, hint := 0.0, Finding{}
+		if a.at.friction >= 0 && a.at.fric >= 0 {
+			load = x[a.at.friction] - y[a.at.fric]
+		}
+		if dead, hint = a.frozen.step(k, &in.Position, sent, a.taken[1], load); hint.Fault != Fine {
+			m.Hint = hint
+		}
+	}
+	odd := a.readings.step(k, in, sent, a.frozen)
+	m.Measured = a.readings.speed()
 	times, quiet := a.est.Noise()
 	switch {
 	case jumped:
 		m.Found = Finding{Fault: Jump, Of: estimator.Position}
+	case !quiet && m.Hint.Fault == Frozen:
+		m.Found = m.Hint
 	case !quiet:
 		m.Found = Finding{Noise, estimator.Position, times, estimator.MaxNoise}
+	case odd.Fault != Fine:
+		m.Found = odd
 	case bad.Fault != Fine:
 		m.Found = bad
+	case dead.Fault != Fine:
+		m.Found = dead
 	default:
 		m.Found = a.stuck
 	}

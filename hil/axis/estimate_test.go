@@ -90,9 +90,9 @@ func TestDoubtBeginsTheSignsAnew(t *testing.T) {
 		s.Kalman.Motor = s.Motor
 		b, m := newBed(t, s), State{}
 		for k := 1; k < 300; k++ {
-			in := sampled(0, 1e-6*float64(k%2))
+			in := sampled(1.5e-4*float64(k%2), 1e-6*float64(k%2)) // it shakes: no frozen number
 			if k >= jump && jump > 0 {
-				in.Position.Value = 1000
+				in.Position.Value += 1000
 			}
 			b.Estimate(int64(k)*1e6, 0, in, b.x)
 			b.Watch(b.k, k == doubt, in, 8, b.x, b.y, &m)

@@ -7,13 +7,14 @@ import (
 	"hilrig/estimator"
 )
 
-// signs compares what voltage, current and position say about one another:
+// signs compares what command, current and position say about one another. Of a voltage drive:
 //
 //	u = R·i + drop + K·ω
 //
 // The balance is that of the winding alone: no load, gravity or hand on the shaft enters it. With the sign of drive, encoder or
 // current sensor turned round it is broken by twice a term, and kept once that sign is turned back: wrong direction. Where the
-// position hardly moves and the current leaves voltage over, the axis turns unseen, or the drive does nothing: frozen position.
+// position hardly moves and the current leaves voltage over, the axis turns unseen, or the drive does nothing: frozen position. A current
+// that takes more than voltage and motion together is that of a bad sensor. What is left of broken balances is a wrong scale.
 //
 // All three are means over the same short time, so that the delay of a sample and the inductance hardly count. Tolerated are half of
 // R·i and K·ω, twice the drop of the brushes and 5 % of the largest command: a hot winding or a poor data sheet is no wrong sign.
@@ -24,18 +25,23 @@ import (
 // Without a measured current the acceleration stands in for it, i = J·ω'/K, and five times the break-away torque is tolerated
 // beside the rest. With the sign of drive or encoder turned round, speed and acceleration both change sign. That tells a wrong sign
 // from a load: one that drives the axis back does not do so with the acceleration that belongs to the voltage.
+//
+// A current or an effort that is commanded is compared with the acceleration alone, a velocity with the speed. A load enters there, so
+// a broken balance is a hint only: it names the cause when the axis leaves its limits.
+//
+// A balance that is kept once the command is taken from 20 to 160 ms before shows a delay, and no wrong sign.
 type signs struct {
-	motor   plant.Motor
-	current bool // is measured
-	dt, tau float64
-	floor   float64 // V
+	s       *Spec
+	current bool // is measured, and the command is a voltage
+	tau     float64
+	floor   float64 // in the unit of the command, as all balances
 	fixed   float64 // V  a current that stays the same number bears no more change of the voltage
 
 	on        bool       // means are those of an energised axis
 	last      [2]float64 // rad, A  position and current taken last
-	sum, part float64    // V·s, s  voltage since then, and how long
-	u, i, w   float64    // V, A, rad/s  means
-	u2, w2    float64    // V, rad/s  means of the means, for the acceleration
+	sum, part float64    // of command times time since then, and how long
+	u, i, w   float64    // command, A, rad/s  means
+	u2, w2    float64    // command, rad/s  means of the means, for the acceleration
 	since     float64    // s  since energised
 	weight    float64    // of a sample in the means …
 	after     float64    // s  … that comes so long after another
@@ -43,6 +49,8 @@ type signs struct {
 
 	same   float64 // s  the current has been the same number for so long …
 	lo, hi float64 // V  … while u − K·ω went from here to there
+
+	late delays
 }
 
 // lasting is a verdict and how long it has been the same.
@@ -65,17 +73,32 @@ const (
 	sameFor  = 0.2   // s  a current may be the same number for so long; ten samples at least
 )
 
-func newSigns(s Spec) *signs {
-	n := &signs{motor: s.Motor, current: s.measured(estimator.Current), dt: s.Tick,
-		tau: max(10e-3, 5*s.Every), floor: 2*s.Motor.BrushDrop + 0.05*s.TopCommand, fixed: 2*s.Motor.BrushDrop + 0.02*s.TopCommand}
-	if !n.current && n.floor > 0 {
-		n.floor += stallFs * s.levels().Top() * s.Motor.R / s.Motor.K
+func newSigns(s *Spec) *signs {
+	n := &signs{s: s, current: s.Drive == plant.VoltageDrive && s.measured(estimator.Current), tau: max(10e-3, 5*s.Every), floor: 0.05 * s.TopCommand}
+	if s.Drive == plant.VoltageDrive {
+		n.floor, n.fixed = n.floor+2*s.Motor.BrushDrop, 2*s.Motor.BrushDrop+0.02*s.TopCommand
+	}
+	if per := n.perEffort(); !n.current && n.floor > 0 {
+		n.floor += stallFs * s.levels().Top() * per
 	}
 	return n
 }
 
+// perEffort is the command that an effort of 1 N·m takes of an axis that stands; 0 of a velocity drive.
+func (s *signs) perEffort() float64 {
+	switch m := &s.s.Motor; s.s.Drive {
+	case plant.VoltageDrive:
+		return m.R / m.K
+	case plant.CurrentDrive:
+		return 1 / m.K
+	case plant.EffortDrive:
+		return 1
+	}
+	return 0
+}
+
 // step takes position and current as the filter took them last, whether the position is new, whether to doubt what the rig reads, and the
-// voltage of the tick before as the device says it applied it, else as it was sent. Only samples count: while none comes there is nothing to compare, and the voltage is summed up. bad is
+// command of the tick before, a voltage as the device says it applied it, else as it was sent. Only samples count: while none comes there is nothing to compare, and the command is summed up. bad is
 // a balance that is broken beyond doubt; hint is one that is broken enough to be the cause when the axis leaves its limits.
 func (s *signs) step(k Tick, fresh, doubtful bool, u float64, taken [2]float64) (bad, hint Finding) {
 	if s.floor == 0 {
@@ -85,10 +108,10 @@ func (s *signs) step(k Tick, fresh, doubtful bool, u float64, taken [2]float64) 
 		s.on = false
 		return
 	}
-	dt := s.dt * (1 + float64(k.Skip))
+	dt := s.s.Tick * (1 + float64(k.Skip))
 	if any := u + taken[0] + taken[1]; !s.on || any-any != 0 || doubtful {
 		// begin anew behind a gap or a reading that is not believed
-		*s = signs{motor: s.motor, current: s.current, dt: s.dt, tau: s.tau, floor: s.floor, fixed: s.fixed}
+		*s = signs{s: s.s, current: s.current, tau: s.tau, floor: s.floor, fixed: s.fixed}
 		s.on, s.last, s.u, s.i, s.u2 = any-any == 0, taken, u, taken[1], u
 		return
 	}
@@ -108,7 +131,7 @@ func (s *signs) step(k Tick, fresh, doubtful bool, u float64, taken [2]float64) 
 	s.w += w * (omega - s.w)
 	s.u2 += w * (s.u - s.u2)
 	s.w2 += w * (s.w - s.w2)
-	left := s.u - s.motor.K*s.w
+	left := s.u - s.s.Motor.K*s.w
 	if s.same += dt; taken[1] != s.last[1] {
 		s.same = 0
 	}
@@ -120,35 +143,50 @@ func (s *signs) step(k Tick, fresh, doubtful bool, u float64, taken [2]float64) 
 	if s.since += dt; s.since < 3*s.tau {
 		return
 	}
-	mean, speed := s.i, s.w
-	if u = s.u; !s.current {
-		u, mean, speed = s.u2, s.motor.J/s.motor.K*(s.w-s.w2)/s.tau, s.w2
+	u, ri, emf := s.terms()
+	if dt <= 3*s.s.Every { // what happened in a gap is not known
+		s.late.add(u, ri, emf, dt, max(delaySpacing, s.s.Every))
 	}
-	ri := s.winding(mean)
-	s.bad.add(s.balance(u, ri, speed, 0.5, s.floor), dt)
-	s.hint.add(s.balance(u, ri, speed, 0.25, s.floor/8), dt)
+	s.bad.add(s.balance(u, ri, emf, 0.5, s.floor), dt)
+	s.hint.add(s.balance(u, ri, emf, 0.25, s.floor/8), dt)
 	return s.verdict()
+}
+
+// terms are the command, what of it drives current or acceleration, and what the speed takes.
+func (s *signs) terms() (u, ri, emf float64) {
+	m := &s.s.Motor
+	if s.current {
+		return s.u, s.winding(s.i), m.K * s.w
+	}
+	effort := m.J * (s.w - s.w2) / s.tau
+	switch s.s.Drive {
+	case plant.VoltageDrive:
+		return s.u2, s.winding(effort / m.K), m.K * s.w2
+	case plant.VelocityDrive:
+		return s.u2, s.w2, 0
+	}
+	return s.u2, s.perEffort() * effort, 0
 }
 
 // verdict is what has lasted long enough.
 func (s *signs) verdict() (bad, hint Finding) {
-	if s.bad.Fault != Fine && s.bad.time >= signsFor {
-		bad = s.bad.Finding
+	if s.bad.Fault != Fine && s.bad.time >= signsFor && s.s.Drive == plant.VoltageDrive {
+		bad = s.late.named(s.bad.Finding)
 	} else if s.current && s.same >= max(sameFor, s.tau) && s.hi-s.lo > s.fixed {
 		bad = Finding{FrozenCurrent, estimator.Current, s.hi - s.lo, s.fixed}
 	}
 	if s.hint.time >= hintFor {
-		hint = s.hint.Finding
+		hint = s.late.named(s.hint.Finding)
 	}
 	return bad, hint
 }
 
 // winding is the voltage (V) that drives the current i (A) through it and the brushes.
-func (s *signs) winding(i float64) float64 { return s.motor.R*i + s.motor.Drop(i) }
+func (s *signs) winding(i float64) float64 { return s.s.Motor.R*i + s.s.Motor.Drop(i) }
 
-// balance judges means of voltage (V), that of the winding (V), and speed (rad/s); tolerated are floor (V) and a share of the terms.
-func (s *signs) balance(u, ri, omega, share, floor float64) Finding {
-	emf := s.motor.K * omega
+// balance judges means of the command, of what drives current or acceleration, and of what the speed takes; tolerated are floor and a share
+// of the terms. A share of a quarter is that of hints: there the scale counts too.
+func (s *signs) balance(u, ri, emf, share, floor float64) Finding {
 	over := u - ri - emf // what is left over if all signs are right
 	limit := floor + share*(math.Abs(ri)+math.Abs(emf))
 	if !(math.Abs(over) > limit) {
@@ -158,12 +196,74 @@ func (s *signs) balance(u, ri, omega, share, floor float64) Finding {
 	if !s.current {
 		turned = math.Abs(over - 2*u) // an encoder turns speed and acceleration
 	}
+	m := &s.s.Motor
 	switch {
 	case turned < math.Abs(over)/3:
 		return Finding{Direction, estimator.Position, over, limit}
-	case !s.current: // a frozen position is one of a blocked shaft
-	case math.Abs(emf) < math.Abs(over)/10:
-		return Finding{Frozen, estimator.Position, over, limit}
+	case !s.current: // a load explains the rest, and frozen a position
+	case math.Abs(ri) > math.Abs(u)+math.Abs(emf)+limit:
+		return Finding{Disagree, estimator.Current, over / m.R, limit / m.R}
+	case math.Abs(emf) < math.Abs(over)/10 && over*u > 0 && math.Abs(over) < math.Abs(u)+limit: // the way that does not show
+		return Finding{Frozen, estimator.Position, signsFor * over / m.K, signsFor * limit / m.K}
+	case share < 0.5:
+		return Finding{Scale, estimator.Position, over, limit}
 	}
 	return Finding{}
+}
+
+// delays compares a balance with that under the command of some time before: mean squares of what is left over.
+type delays struct {
+	ring    [64]float64 // commands, spaced
+	newest  int
+	filled  int
+	part    float64             // s  since the newest
+	spacing float64             // s
+	each    [4]float64          // mean squares as it is, and with one sign turned round
+	before  [delaySteps]float64 // … and under the commands of 20, 40 … ms before
+}
+
+const (
+	delaySpacing = 2.5e-3 // s
+	delaySteps   = 8
+	delayStep    = 8   // spacings: 20 ms
+	delayMean    = 0.1 // s
+)
+
+// add takes the terms of a balance, dt (s) after those before.
+func (d *delays) add(u, ri, emf, dt, spacing float64) {
+	d.spacing = spacing
+	if d.part += dt; d.part >= spacing*(1-1e-9) || d.filled == 0 {
+		d.part = 0
+		d.newest = (d.newest + 1) % len(d.ring)
+		d.ring[d.newest], d.filled = u, min(d.filled+1, len(d.ring))
+	}
+	w := min(1, dt/delayMean)
+	square := func(mean *float64, left float64) { *mean += w * (left*left - *mean) }
+	for i, left := range [4]float64{u - ri - emf, u - ri + emf, u + ri + emf, u + ri - emf} {
+		square(&d.each[i], left)
+	}
+	for i := range d.before {
+		if at := (i + 1) * delayStep; at < d.filled {
+			square(&d.before[i], d.ring[(d.newest+len(d.ring)-at)%len(d.ring)]-ri-emf)
+		} else {
+			d.before[i] = math.Inf(1)
+		}
+	}
+}
+
+// named is a finding, or the delay that explains it better by far.
+func (d *delays) named(f Finding) Finding {
+	if f.Fault == Fine || d.spacing == 0 {
+		return f
+	}
+	best := 0
+	for i := range d.before {
+		if d.before[i] < d.before[best] {
+			best = i
+		}
+	}
+	if d.before[best] < 0.2*min(d.each[0], d.each[1], d.each[2], d.each[3]) {
+		return Finding{Delay, f.Of, float64(best+1) * delayStep * d.spacing, delayStep * d.spacing / 2}
+	}
+	return f
 }

@@ -10,7 +10,7 @@ import (
 
 // The balance by hand: R 2 Ω, K 0.5 V·s, tolerance 1 V and half of the terms; to both sides, at the edges.
 func TestSignsBalance(t *testing.T) {
-	s := &signs{motor: plant.Motor{R: 2, K: 0.5}, current: true}
+	s := &signs{s: &Spec{Motor: plant.Motor{R: 2, K: 0.5}}, current: true}
 	for _, c := range []struct {
 		u, i, omega float64
 		fault       Fault
@@ -33,19 +33,28 @@ func TestSignsBalance(t *testing.T) {
 		{20, 2, -13.7, Fine, 0, 0},                 // 22.85 over, 9.15 with the encoder turned: more than a third
 		{20, 2, -17.2, Direction, 24.6, 7.3},       // 7.4 with the encoder turned
 		{12, 2, -12, Direction, 14, 6},             // 14 over, 2 with the encoder turned
+		{4, 5.1, 0, Disagree, -6.2, 6.1},           // 10.2 V of current under 4 V
+		{4, 4.9, 0, Fine, 0, 0},                    // 5.8 V too much, tolerated 5.9
+		{-2, 12.5, -12, Disagree, -21, 16.5},       // motion does not explain it either: 25 V, 2 and 6
 	} {
 		for _, side := range []float64{1, -1} {
-			got := s.balance(side*c.u, s.winding(side*c.i), side*c.omega, 0.5, 1)
+			got := s.balance(side*c.u, s.winding(side*c.i), side*0.5*c.omega, 0.5, 1)
 			want := Finding{c.fault, estimator.Position, side * c.over, c.limit}
+			switch c.fault {
+			case Frozen: // the way in 20 ms
+				want.Value, want.Limit = want.Value*20e-3/0.5, want.Limit*20e-3/0.5
+			case Disagree: // the current
+				want.Of, want.Value, want.Limit = estimator.Current, want.Value/2, want.Limit/2
+			}
 			if got.Fault != want.Fault || got.Of != want.Of || math.Abs(got.Value-want.Value) > 1e-12 || math.Abs(got.Limit-want.Limit) > 1e-12 {
 				t.Errorf("u %g i %g ω %g: %+v, want %+v", side*c.u, side*c.i, side*c.omega, got, want)
 			}
 		}
 	}
 	// the drop of the brushes has the sign of the current
-	s.motor.BrushDrop, s.motor.DropScale = 1, 1e-6
+	s.s.Motor.BrushDrop, s.s.Motor.DropScale = 1, 1e-6
 	for _, side := range []float64{1, -1} {
-		if got := s.balance(side*5, s.winding(side*2), 0, 0, 1e-9); got.Fault != Fine {
+		if got := s.balance(side*5, s.winding(side*2), 0, 0.5, 1e-9); got.Fault != Fine {
 			t.Errorf("with the drop: %+v", got)
 		}
 	}
@@ -167,7 +176,7 @@ func TestSignsTiming(t *testing.T) {
 		{"more than an eighth of the tolerance", func(int) tick { return tick{meas: still, u: -0.126} }, 0, 35},
 		{"the axis runs backwards", func(k int) tick { return tick{meas: []float64{-8e-3 * float64(k), 2}, u: 8} }, 50, 35},
 	} {
-		if bad, hint := first(newSigns(spec()), c.at); bad != c.bad || hint != c.hint && c.hint >= 0 {
+		if bad, hint := first(newSigns(ptr(spec())), c.at); bad != c.bad || hint != c.hint && c.hint >= 0 {
 			t.Errorf("%s: found in tick %d, put down to it in %d; want %d and %d", c.name, bad, hint, c.bad, c.hint)
 		}
 	}
@@ -177,18 +186,18 @@ func TestSignsTiming(t *testing.T) {
 	}{{20, 0, 1}, {20, 0.3, 1.6}, {0, 0, 0}} {
 		sp := spec()
 		sp.TopCommand, sp.Motor.BrushDrop = c.top, c.drop
-		if s := newSigns(sp); math.Abs(s.floor-c.want) > 1e-12 {
+		if s := newSigns(&sp); math.Abs(s.floor-c.want) > 1e-12 {
 			t.Errorf("limit %g V, drop %g V: tolerance %g V, want %g", c.top, c.drop, s.floor, c.want)
 		}
 	}
 	sp := spec()
 	sp.Sampling.Groups[0].Of = sp.Sampling.Groups[0].Of[:1]
-	if bad, _ := first(newSigns(sp), func(int) tick { return steady }); bad != 0 {
+	if bad, _ := first(newSigns(&sp), func(int) tick { return steady }); bad != 0 {
 		t.Error("without a current there is nothing to compare")
 	}
 	sp = spec()
 	sp.TopCommand = 0
-	if bad, _ := first(newSigns(sp), func(int) tick { return steady }); bad != 0 {
+	if bad, _ := first(newSigns(&sp), func(int) tick { return steady }); bad != 0 {
 		t.Error("without a tolerance everything would be wrong")
 	}
 }
@@ -198,7 +207,7 @@ func TestSignsTiming(t *testing.T) {
 func TestFrozenCurrentIsTold(t *testing.T) {
 	for _, side := range []float64{1, -1} {
 		groups := []estimator.Group{{Every: 1e-3, Of: []estimator.Quantity{estimator.Position, estimator.Current}}}
-		s := newSigns(Spec{Tick: 1e-3, Every: 1e-3, TopCommand: 20, Motor: plant.Motor{R: 2, K: 0.5}, Sampling: estimator.AxisSpec{Groups: groups}})
+		s := newSigns(&Spec{Tick: 1e-3, Every: 1e-3, TopCommand: 20, Motor: plant.Motor{R: 2, K: 0.5}, Sampling: estimator.AxisSpec{Groups: groups}})
 		var found Finding
 		for k := range 2000 {
 			u := side * 8
@@ -221,20 +230,22 @@ func TestSignsTolerances(t *testing.T) {
 	spec := Spec{Tick: 1e-3, TopCommand: 20, Motor: plant.Motor{R: 2, K: 0.5, BrushDrop: 0.25}, Law: demoLaw()}
 	for every, want := range map[float64]float64{1e-3: 10e-3, 2e-3: 10e-3, 4e-3: 20e-3, 20e-3: 100e-3} {
 		spec.Every = every
-		if s := newSigns(spec); math.Abs(s.tau-want) > 1e-15 {
+		if s := newSigns(&spec); math.Abs(s.tau-want) > 1e-15 {
 			t.Errorf("a sample every %g s: means over %g s, want %g", every, s.tau, want)
 		}
 	}
-	blind, sees := newSigns(spec), spec
+	blind, sees := newSigns(&spec), spec
 	sees.Sampling.Groups = []estimator.Group{{Every: 1e-3, Of: []estimator.Quantity{estimator.Position, estimator.Current}}}
 	if got, want := blind.floor, 1.5+5*21e-3*2/0.5; math.Abs(got-want) > 1e-12 {
 		t.Errorf("without a current: tolerance %g V, want %g", got, want)
 	}
-	if got := newSigns(sees).floor; got != 1.5 {
+	if got := newSigns(&sees).floor; got != 1.5 {
 		t.Errorf("with a current: tolerance %g V, want 1.5", got)
 	}
 	spec.TopCommand, spec.Motor.BrushDrop = 0, 0
-	if got := newSigns(spec).floor; got != 0 {
+	if got := newSigns(&spec).floor; got != 0 {
 		t.Errorf("nothing is declared: tolerance %g V, want none", got)
 	}
 }
+
+func ptr[T any](x T) *T { return &x }

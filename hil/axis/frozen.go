@@ -1,0 +1,183 @@
+package axis
+
+import (
+	"math"
+
+	"hilrig/engine/numeric"
+	"hilrig/engine/plant"
+	"hilrig/estimator"
+)
+
+// frozen finds a position whose samples bring the same number although the drive must move the axis: a sensor or a coupling that tells
+// nothing any more, a shaft that is blocked, a drive that does nothing. It needs the command alone, so it serves every kind of drive.
+//
+// A twin of the axis is driven by the command while the number is the same, within one count. It stands below what a sound axis may
+// stand at:
+//
+//	J·v' = push − hold·sgn v,   hold = frozenFs·Fs and what is not known of the effort of a command
+//	v    = command − hold·sgn   of a velocity drive, hold = 2 % of the largest command
+//
+// The push is the effort beyond the declared offset, or beyond the load that the axis carried when it moved last, whichever is smaller; none
+// if they point to different sides. A weight that is held, a spring and a hand keep the axis in place against as much effort.
+//
+// The number is frozen once the twin has moved for 0.1 s and gone 30 counts, or for 30 ms and gone 1000; each time is five samples at least,
+// and the age of a sample comes to it.
+type frozen struct {
+	s      *Spec
+	known  twin
+	same   float64 // rad  numbers no further apart are the same
+	counts float64 // rad  in which a way is counted: a count, or what the noise of the position makes of it
+	hold   float64 // N·m; rad/s of a velocity drive
+
+	current bool // voltage and current of a winding are known
+
+	on      bool
+	at      float64 // rad  the number …
+	stood   float64 // s    … is the same for so long
+	load    float64 // N·m  mean of what opposed the motion beside friction, over the last loadMean of motion
+	motion  float64 // s    since energised
+	sum     float64 // of command times time …
+	pending float64 // s    … since the newest sample
+	v, way  float64 // rad/s, rad  of the twin
+	moving  float64 // s    it moves
+	unseen  float64 // V    mean of the voltage that the measured current leaves over …
+	unsure  float64 // V    … and of what may be wrong with that
+}
+
+const (
+	frozenFs     = 2     // break-away that an axis may need, in units of that of its law
+	patientTime  = 0.1   // s       longer than any delay between command and motion …
+	patientWay   = 30    // counts
+	quickTime    = 30e-3 // s       … and longer than those of a rig that is pushed so hard
+	quickWay     = 1000  // counts
+	leastSamples = 5     // of each time
+	unsureLaw    = 0.05  // of the largest effort: where no law is known
+	unsureEffort = 0.01  // of the largest effort: what a drive makes of a command of zero
+	shownMean    = 20e-3 // s
+)
+
+// newFrozen is nil where nothing tells what a command must do.
+func newFrozen(s *Spec, noise float64) *frozen {
+	f := &frozen{s: s, counts: noise * math.Sqrt(12), current: s.Drive == plant.VoltageDrive && s.measured(estimator.Current)}
+	f.same = f.counts
+	if c := max(s.Kalman.Count, s.Mechanical.Count); c > 0 {
+		f.same = min(c, f.counts)
+	}
+	t := twin{j: s.Motor.J}
+	if s.hasLaw() {
+		t = twinOf(s.Motor.J, s.Law)
+	}
+	f.know(t)
+	if !s.driven() || s.Drive != plant.VelocityDrive && !(t.j > 0) || !(f.hold > 0) {
+		return nil
+	}
+	return f
+}
+
+// know takes what is known of the axis.
+func (f *frozen) know(t twin) {
+	f.known = t
+	top := f.s.TopCommand
+	if f.s.Drive == plant.VelocityDrive {
+		f.hold = max(unsureEffort*top, patientWay*f.counts/patientTime)
+		return
+	}
+	f.hold = max(frozenFs*t.friction/stallFs, unsureLaw*f.effort(top))
+	if t.friction > 0 {
+		f.hold = frozenFs*t.friction/stallFs + unsureEffort*f.effort(top)
+	}
+}
+
+// effort (N·m) that a command has on an axis that stands.
+func (f *frozen) effort(command float64) float64 {
+	if m := &f.s.Motor; f.s.Drive == plant.VoltageDrive {
+		return m.K / m.R * math.Copysign(max(0, math.Abs(command)-m.BrushDrop), command)
+	}
+	return f.s.effort(command)
+}
+
+// step takes a tick: the sample of the position, the command of the tick before, the current (A) where it is measured, and the load (N·m) that the
+// estimate and the law tell beside friction. It is the verdict so far, and what it will be if the axis leaves its limits sooner.
+func (f *frozen) step(k Tick, p *estimator.Sample, command, current, load float64) (bad, hint Finding) {
+	if !k.On || !numeric.Finite(command) {
+		f.on, f.load, f.motion, f.sum, f.pending = false, 0, 0, 0, 0
+		return
+	}
+	dt := f.s.Tick * (1 + float64(k.Skip))
+	f.sum += dt * command
+	f.pending += dt
+	if f.current {
+		m := &f.s.Motor
+		w := -math.Expm1(-dt / shownMean)
+		f.unseen += w * (command - m.R*current - m.Drop(current) - f.unseen)
+		f.unsure += w * (m.BrushDrop/2 + unsureEffort*f.s.TopCommand + 0.25*m.R*math.Abs(current) - f.unsure)
+	}
+	if !p.Fresh || !numeric.Finite(p.Value) {
+		return
+	}
+	dt, command = f.pending, f.sum/f.pending
+	f.sum, f.pending = 0, 0
+	f.stood += dt
+	if !f.on || !(math.Abs(p.Value-f.at) <= f.same*(1+1e-9)) {
+		if f.on && numeric.Finite(load) {
+			f.motion += f.stood
+			f.load += (load - f.load) * max(-math.Expm1(-f.stood/loadMean), f.stood/f.motion)
+		}
+		f.on, f.at, f.stood, f.v, f.way, f.moving, f.unseen, f.unsure = true, p.Value, 0, 0, 0, 0, 0, 0
+		return
+	}
+	dt = min(dt, 3*f.s.Every) // what happened in a gap is not known
+	f.v = f.twin(command, dt)
+	v := f.v
+	if w := f.behindCurrent(); math.Abs(w) > math.Abs(v) {
+		v = w
+	}
+	if v == 0 || v*f.way < 0 {
+		f.way, f.moving = 0, 0
+	}
+	if v != 0 {
+		f.way += dt * v
+		f.moving += dt
+	}
+	found := Finding{Frozen, estimator.Position, f.way, patientWay * f.counts}
+	if f.standsStill(command) {
+		found = Finding{Blocked, estimator.Position, f.effort(command), f.hold}
+	}
+	least, age := leastSamples*f.s.Every, max(0, p.Age)
+	switch way := math.Abs(f.way); {
+	case way > patientWay*f.counts && f.moving >= max(patientTime, least)+age, way > quickWay*f.counts && f.moving >= max(quickTime, least)+age:
+		return found, found
+	case way > patientWay*f.counts && f.moving >= least:
+		return Finding{}, found
+	}
+	return Finding{}, Finding{}
+}
+
+// behindCurrent is the speed (rad/s) at least of a motor that takes less current than its voltage drives through a winding that stands.
+func (f *frozen) behindCurrent() float64 {
+	if !f.current {
+		return 0
+	}
+	return math.Copysign(max(0, math.Abs(f.unseen)-f.unsure)/f.s.Motor.K, f.unseen)
+}
+
+// standsStill tells a shaft that stands from a number that does: the current of a shaft that stands leaves no voltage over.
+func (f *frozen) standsStill(command float64) bool {
+	return f.current && math.Abs(f.unseen) < 0.05*math.Abs(command)+0.1*f.s.Motor.BrushDrop
+}
+
+// twin is the speed (rad/s) that it has after dt (s) of a command.
+func (f *frozen) twin(command, dt float64) float64 {
+	if f.s.Drive == plant.VelocityDrive {
+		return math.Copysign(max(0, math.Abs(command)-f.hold), command)
+	}
+	effort := f.effort(command)
+	push := effort - f.known.offset
+	if p := effort - f.load; p*push <= 0 {
+		push = 0
+	} else if math.Abs(p) < math.Abs(push) {
+		push = p
+	}
+	v := f.v + dt/f.known.j*push
+	return math.Copysign(max(0, math.Abs(v)-dt/f.known.j*f.hold), v)
+}

@@ -1,0 +1,235 @@
+package axis
+
+import (
+	"math"
+
+	"hilrig/engine/numeric"
+	"hilrig/engine/plant"
+	"hilrig/estimator"
+)
+
+// readings compares every channel of an axis with the command or with another channel. A comparison is an entry of a list: two means, what
+// one is of the other, and how far they may be apart. It finds a reading that is zero, reversed, or of another scale, and one that stays the
+// same number while the other changes. What the winding tells of voltage, current and speed is the affair of signs.
+type readings struct {
+	s   *Spec
+	tau float64 // s  of the means
+
+	on      bool
+	since   float64          // s  since energised
+	last    [numbers]float64 // newest number of each
+	came    [numbers]float64 // s  since then
+	same    [numbers]float64 // s  it has been the same in every sample …
+	samples [numbers]int     // … and in how many
+	mean    [numbers]float64 // of Position the speed (rad/s)
+	sum     float64          // of command times time …
+	pending float64          // s  … since the newest position
+	tacho   [3]float64       // rad/s  newest measured velocities
+	list    []comparison
+}
+
+// The numbers that are compared: the quantities, what is commanded, and the effort that voltage and speed leave the winding.
+const (
+	commanded = estimator.Quantities + iota
+	windingEffort
+	numbers
+)
+
+// comparison says that the number a is factor times the number b.
+type comparison struct {
+	a, b    estimator.Quantity
+	factor  float64 // 0: a changes with b, by how much is not known
+	floor   float64 // in the unit of a: so far they may be apart …
+	share   float64 // … and by this share of both
+	fixed   float64 // in the unit of a, or of b where there is no factor: no larger change of b leaves a the same number
+	limited bool    // a may be smaller than b
+
+	apart  float64 // s  they are
+	lo, hi float64 // of b while a is the same number
+}
+
+const (
+	apartFor      = 0.1  // s  two numbers must be apart for so long
+	sameSamples   = 10   // a number may be the same in so many samples, and for sameFor
+	unsureReading = 0.03 // of the largest command: offsets of sensors
+	sure          = 5    // standard deviations
+)
+
+// newReadings lists what can be compared.
+func newReadings(s *Spec) readings {
+	r := readings{s: s, tau: max(20e-3, 5*s.Every)}
+	m, top, e := &s.Motor, s.TopCommand, &s.Mechanical
+	count, velocityNoise, velocityShare, topSpeed := e.Count, e.VelocityNoise, e.VelocityShare, e.TopSpeed
+	effortNoise, currentNoise := e.EffortNoise, 0.0
+	switch k := &s.Kalman; {
+	case s.Drive == plant.VoltageDrive:
+		count, velocityNoise, velocityShare, topSpeed = k.Count, k.VelocityNoise, k.VelocityShare, k.TopSpeed
+		currentNoise = k.CurrentNoise
+		if topSpeed == 0 && m.K > 0 {
+			topSpeed = top / m.K
+		}
+	case m.K > 0:
+		currentNoise = effortNoise / m.K
+	}
+	add := func(c comparison) {
+		if s.Channels[c.a] && (c.b >= estimator.Quantities || s.Channels[c.b]) && (c.floor > 0 || c.factor == 0 && c.fixed > 0) {
+			r.list = append(r.list, c)
+		}
+	}
+	add(comparison{a: estimator.Velocity, b: estimator.Position, factor: 1, floor: sure*velocityNoise + 2*count/r.tau + unsureEffort*topSpeed, share: 0.25 + velocityShare,
+		fixed: sure*velocityNoise + 10*count/r.tau + 2*unsureEffort*topSpeed})
+	switch s.Drive {
+	case plant.VoltageDrive:
+		add(comparison{a: estimator.Voltage, b: commanded, factor: 1, floor: 0.05 * top, share: 0.25, fixed: 0.1 * top, limited: true})
+		add(comparison{a: estimator.Effort, b: windingEffort, factor: 1, floor: sure*effortNoise + (0.05*top+2*m.BrushDrop)*m.K/m.R, share: 0.5, fixed: sure*effortNoise + 0.1*top*m.K/m.R})
+	case plant.CurrentDrive:
+		add(comparison{a: estimator.Current, b: commanded, factor: 1, floor: unsureReading*top + sure*currentNoise, share: 0.25, fixed: unsureEffort*top + sure*currentNoise})
+		add(comparison{a: estimator.Effort, b: commanded, factor: m.K, floor: unsureReading*top*m.K + sure*effortNoise, share: 0.25, fixed: unsureEffort*top*m.K + sure*effortNoise})
+	case plant.EffortDrive:
+		add(comparison{a: estimator.Effort, b: commanded, factor: 1, floor: unsureReading*top + sure*effortNoise, share: 0.25, fixed: unsureEffort*top + sure*effortNoise})
+		c := comparison{a: estimator.Current, b: commanded, fixed: unsureEffort * top}
+		if m.K > 0 {
+			c.factor, c.floor, c.share, c.fixed = 1/m.K, unsureReading*top/m.K+sure*currentNoise, 0.25, unsureEffort*top/m.K+sure*currentNoise
+		}
+		add(c)
+	case plant.VelocityDrive:
+		add(comparison{a: estimator.Current, b: estimator.Position, fixed: 0.1 * top})
+		add(comparison{a: estimator.Effort, b: estimator.Position, fixed: 0.1 * top})
+		if m.K > 0 {
+			add(comparison{a: estimator.Effort, b: estimator.Current, factor: m.K, floor: sure*(effortNoise+m.K*currentNoise) + s.levels().Top(), share: 0.25, fixed: math.Inf(1)})
+		}
+	}
+	return r
+}
+
+// step takes a tick and tells the first comparison that has been broken for long enough; f knows how long the position is the same number.
+func (r *readings) step(k Tick, in *estimator.Inputs, command float64, f *frozen) Finding {
+	dt := r.s.Tick * (1 + float64(k.Skip))
+	for q := range estimator.Quantities {
+		r.came[q] += dt
+		p := in.Of(q)
+		if !r.s.Channels[q] || !p.Fresh || !numeric.Finite(p.Value) {
+			continue
+		}
+		if q == estimator.Velocity {
+			r.tacho = [3]float64{r.tacho[1], r.tacho[2], p.Value}
+		}
+		r.same[q], r.samples[q] = r.same[q]+r.came[q], r.samples[q]+1
+		if p.Value != r.last[q] || !r.on {
+			r.same[q], r.samples[q] = 0, 0
+		}
+		if r.came[q] = 0; q != estimator.Position {
+			r.last[q] = p.Value
+		}
+	}
+	if len(r.list) == 0 {
+		return Finding{}
+	}
+	if !k.On || !numeric.Finite(command) {
+		r.on = false
+		return Finding{}
+	}
+	p := &in.Position
+	if !r.on {
+		if r.came[estimator.Position] > 0 {
+			return Finding{}
+		}
+		r.begin(p.Value, command)
+		return Finding{}
+	}
+	r.sum += dt * command
+	r.pending += dt
+	if r.came[estimator.Position] > 0 {
+		return Finding{}
+	}
+	dt, command = r.pending, r.sum/r.pending
+	r.sum, r.pending = 0, 0
+	r.advance(p.Value, command, dt)
+	if r.since += dt; r.since < 3*r.tau || dt > 3*r.s.Every {
+		return Finding{}
+	}
+	for i := range r.list {
+		if found := r.judge(&r.list[i], dt, f); found.Fault != Fine {
+			return found
+		}
+	}
+	return Finding{}
+}
+
+// begin starts the means at what is.
+func (r *readings) begin(position, command float64) {
+	r.on, r.since, r.sum, r.pending = true, 0, 0, 0
+	r.last[estimator.Position], r.last[commanded] = position, command
+	r.mean = r.last
+	r.mean[estimator.Position], r.mean[windingEffort] = 0, 0
+	for i := range r.list {
+		r.list[i].apart = 0
+	}
+}
+
+// advance moves the means on by dt (s).
+func (r *readings) advance(position, command, dt float64) {
+	w := -math.Expm1(-dt / r.tau)
+	toward := func(q estimator.Quantity, x float64) { r.mean[q] += w * (x - r.mean[q]) }
+	toward(estimator.Position, (position-r.last[estimator.Position])/dt)
+	r.last[estimator.Position] = position
+	for q := estimator.Current; q < estimator.Quantities; q++ {
+		toward(q, r.last[q])
+	}
+	toward(commanded, command)
+	if m := &r.s.Motor; r.s.Drive == plant.VoltageDrive {
+		left := r.mean[commanded] - m.K*r.mean[estimator.Position]
+		r.mean[windingEffort] = m.K / m.R * math.Copysign(max(0, math.Abs(left)-m.BrushDrop), left)
+	}
+}
+
+// judge looks at one comparison after dt (s).
+func (r *readings) judge(c *comparison, dt float64, f *frozen) Finding {
+	if recent := max(apartFor, 5*r.s.Every); r.came[c.a] > recent || c.b < estimator.Quantities && r.came[c.b] > recent {
+		c.apart = 0
+		return Finding{}
+	}
+	x, y := r.mean[c.a], r.mean[c.b]
+	if c.factor != 0 {
+		y *= c.factor
+	}
+	if r.samples[c.a] == 0 {
+		c.lo, c.hi = y, y
+	}
+	c.lo, c.hi = min(c.lo, y), max(c.hi, y)
+	if r.same[c.a] >= sameFor && r.samples[c.a] >= sameSamples && c.hi-c.lo > c.fixed {
+		found := Finding{Fault: FrozenReading, Of: c.a}
+		if c.factor != 0 {
+			found.Value, found.Limit = c.hi-c.lo, c.fixed
+		}
+		return found
+	}
+	if c.factor == 0 {
+		return Finding{}
+	}
+	over, limit := x-y, c.floor+c.share*(math.Abs(x)+math.Abs(y))
+	if c.limited && x*y >= 0 && math.Abs(x) <= math.Abs(y) {
+		over = 0
+	}
+	if c.apart += dt; !(math.Abs(over) > limit) {
+		c.apart = 0
+	}
+	if c.apart < apartFor {
+		return Finding{}
+	}
+	if c.b == estimator.Position && f != nil && f.stood >= apartFor/2 && math.Abs(x)*f.stood > patientWay*f.counts { // the position is the one that does not tell
+		return Finding{Frozen, estimator.Position, x * f.stood, patientWay * f.counts}
+	}
+	return Finding{Disagree, c.a, over, limit}
+}
+
+// speed (rad/s) is of the last three measured velocities the one nearest to zero: a single wild one is none.
+func (r *readings) speed() (slowest float64) {
+	slowest = r.tacho[0]
+	for _, v := range r.tacho[1:] {
+		if math.Abs(v) < math.Abs(slowest) {
+			slowest = v
+		}
+	}
+	return slowest
+}
