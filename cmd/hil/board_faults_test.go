@@ -228,11 +228,7 @@ func boardCases() []boardCase {
 		{name: "40 ms of delay", only: noModbus, make: fixed(ms(40))},
 		{name: "60 ms of delay", only: noModbus, make: fixed(ms(60))},
 		{name: "half the rate", only: noModbus, make: fixed(boardFault{pace: 0.5})},
-		{name: "twice the rate", only: noModbus, make: func(r *boardRig, _ float64) boardFault {
-			half := time.Duration(5e8 / r.rate)
-			n := 0
-			return boardFault{pace: 2, sample: func(s *boardSample) {}, line: func(f []byte) []byte { n++; _ = half; return f }}
-		}},
+		{name: "twice the rate", only: noModbus, make: fixed(boardFault{pace: 2})},
 		{name: "clock 10 s ahead", only: noModbus, make: clock(func(d time.Duration) time.Duration { return d + 10*time.Second })},
 		{name: "clock 0.3 s back", only: noModbus, make: clock(func(d time.Duration) time.Duration { return d - 300*time.Millisecond })},
 		{name: "clock stands still", only: noModbus, make: clock(func(time.Duration) time.Duration { return 0 })},

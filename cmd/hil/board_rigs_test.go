@@ -21,6 +21,7 @@ type boardRig struct {
 	loop      float64           // Hz
 	heavy     bool              // the stage
 	still     bool              // the reference is zero, and stays it
+	odd       func(*boardPlant) // what is not as the file says
 	always    []string          // faults that the ordinary tests play on it
 	reference string            // left out: a sine
 	extra     map[string]string // texts of the file, replaced
@@ -33,6 +34,15 @@ type boardRig struct {
 }
 
 func (r boardRig) plant() boardPlant {
+	p := r.modelled()
+	if r.odd != nil {
+		r.odd(&p)
+	}
+	return p
+}
+
+// modelled is the plant as the file describes it.
+func (r boardRig) modelled() boardPlant {
 	switch {
 	case r.heavy:
 		return heavyStage(r.drive)
@@ -127,7 +137,7 @@ func (r boardRig) file(t *testing.T, port string) string {
 			fmt.Fprintf(&axis, "    %s: drive.%s\n", key, boardChannels[c])
 		}
 	}
-	p := r.plant()
+	p := r.modelled()
 	drive := "kind: " + r.drive + ", command: drive.command, enable: drive.enable"
 	if r.has(chApplied) {
 		drive += ", applied: drive.applied"

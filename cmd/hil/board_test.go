@@ -222,7 +222,13 @@ func (b *board) send(l *boardLine, now time.Duration) {
 	if f.sample != nil {
 		f.sample(&s)
 	}
+	between := time.Duration(0)
 	for ; l.due >= 1; l.due-- {
+		if between > 0 { // more than one sample in a period: the others were taken later in it
+			s.clock += between
+			s.value[chPosition] += b.plant.velocity * between.Seconds()
+		}
+		between = time.Duration(float64(time.Second) / b.rig.rate / max(1, f.pace))
 		if l.frames++; f.quiet || now < b.bootedAt || b.master < 0 || f.lost != nil && f.lost(l.frames) {
 			continue
 		}
