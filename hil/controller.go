@@ -98,6 +98,7 @@ func NewController(s ControllerSpec) (*Controller, error) {
 	for i := range s.Axes {
 		spec, w := &s.Axes[i], &c.axes[i]
 		spec.Tick, spec.Stop, spec.Coupled = 1/s.Rate, spec.Limits.Stop, s.Mechanism.moves(i)
+		spec.Approach, spec.MaxSpeed = spec.Limits.Approach, spec.Limits.MaxSpeed
 		for q, at := range spec.Measured {
 			spec.Channels[q] = at >= 0
 		}

@@ -49,6 +49,7 @@ type AxisLimits struct {
 	MaxError   float64    `yaml:"max_error" unit:"rad" want:">=0 <=1e9" doc:"tracking error that trips; 0: no limit"`
 	Travel     [2]float64 `yaml:"travel,omitempty" unit:"rad" doc:"an estimated position outside it trips; [0, 0]: no limit"`
 	Stop       [2]float64 `yaml:"stop,omitempty" unit:"rad" doc:"the reference stays within it, and an effort or command without feedback pushes no further out; [0, 0]: no limit"`
+	Approach   float64    `yaml:"approach,omitempty" unit:"rad/s" want:">=0 <=1e9" doc:"a start, and a change of scale or offset, adds no more than this to the speed of the reference: fade takes longer where it must; 0: a tenth of max_speed, or of the speed that the largest command of a voltage or velocity drive can make"`
 	MaxCurrent float64    `yaml:"max_current" unit:"A" want:">=0 <=1e9" doc:"measured current that trips; 0: no limit"`
 	RatedI     float64    `yaml:"rated_current" unit:"A" want:">=0 <=1e9" doc:"continuous current of the i²t budget; 0: no budget"`
 	Thermal    float64    `yaml:"thermal_time" unit:"s" want:">=0.001 <=1e6" doc:"time constant of the i²t budget"`

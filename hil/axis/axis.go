@@ -34,13 +34,14 @@ type Spec struct {
 	Mechanical estimator.MechanicalSpec // of the others
 	TopCommand float64                  // the largest command to either side, in its unit; 0: not known
 
-	Ref  reference.Generator
-	Of   ReferenceOf
-	Fade float64    // s  every start and every change of the reference blends over this time
-	Stop [2]float64 // rad  the reference stays within it; [0, 0]: no limit
-	PID  control.PID
-	Gain float64 // 1/s  of a velocity drive: speed per error
-	Comp CompSpec
+	Ref                reference.Generator
+	Of                 ReferenceOf
+	Fade               float64    // s  every start and every change of the reference blends over this time
+	Approach, MaxSpeed float64    // rad/s  speed of the way to the reference, 0: from the largest speed; and that, 0: not declared
+	Stop               [2]float64 // rad  the reference stays within it; [0, 0]: no limit
+	PID                control.PID
+	Gain               float64 // 1/s  of a velocity drive: speed per error
+	Comp               CompSpec
 
 	Coupled bool // the wanted motion takes the torque that Load gives, not inertia times acceleration
 }
@@ -144,7 +145,7 @@ func New(s Spec) (*Axis, error) {
 		a.stall = newStall(s.Motor.J, s.Law, a.est.PositionNoise())
 	}
 	a.now.motor = s.Motor
-	a.ref = motion{gen: s.Ref, fade: s.Fade}
+	a.ref = motion{gen: s.Ref, fade: s.Fade, approach: s.approach()}
 	a.pid = control.Loop{PID: s.PID}
 	a.live = s.Live()
 	start := make([]float64, len(a.live))

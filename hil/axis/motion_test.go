@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"hilrig/engine/plant"
 	"hilrig/engine/reference"
 )
 
@@ -126,5 +127,88 @@ func TestMotion(t *testing.T) {
 	m.start(p0, true)
 	if p, _, _ := m.step(1e-9); math.Abs(p-p0) > 1e-6 {
 		t.Errorf("resumed at %g, want %g", p, p0)
+	}
+}
+
+// The way to a reference that starts elsewhere is no faster than the limit, to either side, however short the fade, and arrives; so are changes of
+// offset and scale, and a reference that runs away from the axis meanwhile. Without a limit the fade alone decides.
+func TestApproach(t *testing.T) {
+	const dt = 1e-3
+	for _, c := range []struct {
+		name     string
+		spec     reference.Spec
+		fade     float64
+		from     float64                 // rad
+		change   func(m *motion)         // after 1 s
+		own      func(t float64) float64 // rad/s  speed of the reference itself
+		longest  float64                 // s  until it has arrived
+		unlimted float64                 // rad/s  top speed without the limit, at least
+	}{
+		{"40 rad away", reference.Spec{Kind: "constant", Offset: 40}, 1, 0, nil, nil, 40 * 15. / 8 / 5, 70},
+		{"40 rad below", reference.Spec{Kind: "constant", Offset: -40}, 1, 0, nil, nil, 40 * 15. / 8 / 5, 70},
+		{"axis elsewhere", reference.Spec{Kind: "constant"}, 0.1, -30, nil, nil, 30 * 15. / 8 / 5, 500},
+		{"no fade", reference.Spec{Kind: "constant", Offset: 10}, 0, 0, nil, nil, 10 * 15. / 8 / 5, 0},
+		{"near: the fade decides", reference.Spec{Kind: "constant", Offset: 1}, 1, 0, nil, nil, 1, 1.8},
+		{"sine", reference.Spec{Kind: "sine", Amplitude: 3, Frequency: 0.5}, 1, 20, nil, func(t float64) float64 { return 3 * math.Pi * math.Abs(math.Cos(math.Pi*t)) }, 12, 30},
+		{"runs away", reference.Spec{Kind: "ramp", Velocity: 20}, 2, 0, nil, func(float64) float64 { return 20 }, 30, 24},
+		{"offset", reference.Spec{Kind: "constant"}, 0.5, 0, func(m *motion) { m.wantOffset = -60 }, nil, 15, 200},
+		{"offset without a fade", reference.Spec{Kind: "constant"}, 0, 0, func(m *motion) { m.wantOffset = 60 }, nil, 15, 1000},
+		{"scale", reference.Spec{Kind: "constant", Offset: -6}, 0.5, -6, func(m *motion) { m.wantScale = 8 }, nil, 12, 100},
+		{"a little offset: the fade decides", reference.Spec{Kind: "constant"}, 0.5, 0, func(m *motion) { m.wantOffset = 0.5 }, nil, 4, 2},
+	} {
+		for _, limit := range []float64{5, 0} {
+			gen, err := reference.New(c.spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m := &motion{gen: gen, fade: c.fade, approach: limit, wantScale: 1}
+			m.start(c.from, false)
+			last, fastest, arrived := c.from, 0.0, 0.0
+			for k := 1; k < 40000; k++ {
+				if k == 1000 && c.change != nil {
+					c.change(m)
+				}
+				now := float64(k) * dt
+				p, v, _ := m.step(dt)
+				own := 0.0
+				if c.own != nil {
+					own = c.own(now)
+				}
+				speed := math.Abs(p-last) / dt
+				if limit > 0 && (speed > own+limit*1.02+0.05 || math.Abs(v) > own+limit*1.02+0.05) {
+					t.Fatalf("%s: %g rad/s (told %g) after %g s, the reference itself %g, limit %g", c.name, speed, v, now, own, limit)
+				}
+				if last, fastest = p, max(fastest, speed); m.s < m.length || math.Abs(m.offset.x-m.wantOffset)+math.Abs(m.scale.x-m.wantScale) > 1e-3 {
+					arrived = now
+				}
+			}
+			if limit > 0 && arrived > c.longest*1.02+0.01 {
+				t.Errorf("%s: arrived after %g s, want %g", c.name, arrived, c.longest)
+			}
+			if limit == 0 && fastest < c.unlimted {
+				t.Errorf("%s: the limit has nothing to do: %g rad/s without it", c.name, fastest)
+			}
+		}
+	}
+}
+
+// Where nothing is said the limit is a tenth of the largest speed, or of what the command can make; there is none for an effort or a command.
+func TestApproachDefault(t *testing.T) {
+	for _, c := range []struct {
+		s    Spec
+		want float64
+	}{
+		{Spec{MaxSpeed: 300}, 30},
+		{Spec{MaxSpeed: 300, Approach: 7}, 7},
+		{Spec{Drive: plant.VoltageDrive, TopCommand: 12, Motor: plant.Motor{K: 0.04}}, 30},
+		{Spec{Drive: plant.VelocityDrive, TopCommand: 50}, 5},
+		{Spec{Drive: plant.CurrentDrive, TopCommand: 50, Motor: plant.Motor{K: 0.04}}, 0},
+		{Spec{Drive: plant.CurrentDrive, MaxSpeed: 20}, 2},
+		{Spec{Of: OfEffort, MaxSpeed: 20, Approach: 3}, 0},
+		{Spec{Of: OfCommand, Drive: plant.VelocityDrive, TopCommand: 50}, 0},
+	} {
+		if got := c.s.approach(); math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("%+v: %g, want %g", c.s, got, c.want)
+		}
 	}
 }
