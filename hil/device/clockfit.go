@@ -14,10 +14,20 @@ import (
 // 200 ms; a block keeps only its lowest point, since no other can be on the hull's edge for long. Per frame that costs a
 // handful of operations, per block one pass over the hull.
 //
-// A point below the line pushes it down at once. A device clock that jumps (reset, set) shows as points far below the
-// line, or nothing but points far above it, for 20 ms. Then the fit begins anew and jumps counts; where the new clock has run no
-// longer than nothing was heard of the old one, the board itself began anew. Numbers are kept relative to the first frame in float64,
-// which resolves 1 ns for 100 days.
+// A point below the line pushes it down at once. What departs from the line is told apart by the stamps of the device and by time:
+//
+//   - The clock jumped (it was set, or the board began anew): the stamps did not go on in their usual stride, and then three frames lie
+//     far below the line, or all lie equally far above it for 20 ms. The fit begins anew and jumps counts; where the new clock has run no
+//     longer than nothing was heard of the old one, the board itself began anew.
+//   - The way to the host takes longer: the stamps went on in their stride, and the frames come late, all of them perhaps. That is age,
+//     and the line stays where it is. Late frames of a minute without one on time are a clock that was set all the same.
+//   - The way was longer while the line was made: the stamps went on in their stride, and frames lie below it. The line goes down there.
+//   - The clock runs at another rate: the lowest points of the last blocks lie on another straight line, to one side of the old one by a
+//     millisecond and more. What was before is forgotten, and rates counts.
+//
+// What cannot be told: a clock that is set by whole strides while as many frames are lost is a delay for a minute; a delay that grows as
+// evenly as that of a rate is one; stamps without a stride (their steps scatter by more than a sixteenth) jump with every delay of 20 ms.
+// Numbers are kept relative to the first frame in float64, which resolves 1 ns for 100 days.
 type clockFit struct {
 	wrap      int64 // ns  modulus of the device's clock; 0: none
 	seen      bool
@@ -30,7 +40,15 @@ type clockFit struct {
 	jumps     uint64
 	reboots   uint64
 	frozen    uint64 // frames whose clock stood still
-	low, high int    // suspicious frames in a row
+	stride    stride
+	stamp     int64   // ns  device time of the newest frame as it came, taken or not
+	odd       bool    // the stamps left their stride since the newest frame on the line
+	late      float64 // ns  host time since when every frame came late; 0: they come on time
+	lateN     int     // blocks of such frames
+	pushed    float64 // ns  by which the line was pushed down in this block
+	fell      bool    // … and in the block before by so much that its points are not those of one line
+	rates     uint64  // times that the clock went over to another rate
+	low, high int     // suspicious frames in a row
 	highSince float64
 	trusted   int64   // ns  host time of the newest frame before the suspicious ones
 	step      float64 // ns  how high the first of them lay
@@ -42,6 +60,10 @@ type clockFit struct {
 	first, n int
 	hull     [fitBlocks]uint16
 
+	recent  [fitRecent]point // lowest points of the newest blocks, on the line or not; a ring
+	nRecent int              // blocks since it was begun
+	noise   float64          // ns  by which the lowest points of neighbouring blocks scatter
+
 	hist     [4 * 64]uint32 // residuals, four bins per octave of ns
 	histN    uint32
 	histLast float64 // ns  when the histogram was last halved
@@ -52,20 +74,65 @@ type clockFit struct {
 type point struct{ x, r float64 }
 
 const (
-	fitBlocks  = 256
-	fitBlock   = 200e6  // ns of device time per block
-	fitSpan    = 2e9    // ns of window before the slope is believed
-	fitDrift   = 0.03   // largest believable drift, a bad RC oscillator
-	fitLow     = 2e6    // ns below the line that is a jump …
-	fitLowN    = 3      // … when so many frames in a row say so
-	fitHigh    = 5e6    // ns above the line that is a jump …
-	fitStep    = 20e6   // ns … when it lasts so long
-	fitStepN   = 5      // … and so many frames
-	fitBegin   = 20e6   // ns that a clock may be older than the silence in which its board began anew
-	fitStepIn  = 2e6    // ns … are so near the first of them
-	fitCreep   = 200e-6 // drift that may change between two frames
-	fitHistory = 5e9    // ns after which old residuals count half
+	fitBlocks   = 256
+	fitBlock    = 200e6  // ns of device time per block
+	fitSpan     = 2e9    // ns of window before the slope is believed
+	fitDrift    = 0.03   // largest believable drift, a bad RC oscillator
+	fitLow      = 2e6    // ns below the line that is a jump …
+	fitLowN     = 3      // … when so many frames in a row say so
+	fitHigh     = 5e6    // ns above the line that is a jump …
+	fitStep     = 20e6   // ns … when it lasts so long
+	fitStepN    = 5      // … and so many frames
+	fitBegin    = 20e6   // ns that a clock may be older than the silence in which its board began anew
+	fitStepIn   = 2e6    // ns … are so near the first of them
+	fitCreep    = 200e-6 // drift that may change between two frames
+	fitHistory  = 5e9    // ns after which old residuals count half
+	fitRecent   = 32     // blocks in which another rate shows
+	fitRate     = 1e6    // ns of departure from the line at which it does …
+	fitStraight = 0.2    // … with no point further from the new line than this share of it
+	fitNoise    = 8      // … and is so many times the usual scatter of blocks
+	fitNear     = 50e3   // ns  from the new line of a block that belongs to it, at least
+	fitLate     = 60e9   // ns of frames that all come late, after which they are on time
+	fitLateN    = 20     // … and so many blocks
 )
+
+// stride is the usual step of a device's stamps.
+type stride struct {
+	usual, scatter float64 // ns
+	n, misses      int     // steps that fit, and in a row those that did not
+}
+
+// periods is how many usual steps a step is; 0: it is no whole number of them, or there is no stride.
+func (s *stride) periods(step int64) (n int) {
+	x := float64(step)
+	if s.n < 8 || 4*s.scatter > s.usual/4 {
+		return 0
+	}
+	k := math.Round(x / s.usual)
+	if k < 1 || math.Abs(x-k*s.usual) > 4*s.scatter+1e-3*x+1e4 {
+		return 0
+	}
+	return int(min(k, 1e9))
+}
+
+// add learns from a step.
+func (s *stride) add(step int64) {
+	x := float64(step)
+	off := math.Abs(x - s.usual)
+	if s.n > 0 && off > s.usual/4 {
+		if s.misses++; s.misses >= 8 && x > 0 {
+			*s = stride{usual: x, n: 1}
+		}
+		return
+	}
+	if s.misses, s.n = 0, s.n+1; s.n == 1 {
+		s.usual = x
+		return
+	}
+	share := 1 / float64(min(s.n, 32))
+	s.usual += share * (x - s.usual)
+	s.scatter += share * (off - s.scatter)
+}
 
 // add takes the device time raw (ns modulo wrap) of a frame that arrived at h (ns).
 func (c *clockFit) add(raw, h int64) {
@@ -73,11 +140,14 @@ func (c *clockFit) add(raw, h int64) {
 		c.begin(raw, h)
 		return
 	}
-	// undo the wrap: the multiple that fits the time the host saw pass
-	step, passed := raw-c.raw, h-c.h
-	if c.wrap > 0 {
-		step += int64(math.Round(float64(passed-step)/float64(c.wrap))) * c.wrap
-	}
+	// undo the wrap
+	passed := h - c.h
+	step := c.unwrap(raw-c.raw, passed)
+	since := c.unwrap(raw-c.stamp, passed)
+	periods := c.stride.periods(since)
+	c.stride.add(since)
+	c.stamp = raw
+	c.odd = c.odd || periods == 0
 	if step == 0 {
 		c.frozen++
 		return
@@ -95,7 +165,11 @@ func (c *clockFit) add(raw, h int64) {
 	case !c.ready:
 		allowed = fitLow + fitDrift*float64(passed)
 	}
+	if e < -allowed && periods == 1 && !c.odd { // all frames before came late
+		c.a, c.pushed, e = c.a+e, c.pushed-e, 0
+	}
 	if e < -allowed {
+		c.odd = true
 		c.trusted = c.h
 		if c.low++; c.low >= fitLowN {
 			c.restart(raw, h, d)
@@ -110,7 +184,11 @@ func (c *clockFit) add(raw, h int64) {
 	// far above it, one like the other: the clock went back. What a stalled host kept back lies ever less high, and ends on time
 	switch now := float64(h); {
 	case e <= fitHigh:
-		c.high = 0
+		c.high, c.odd, c.late, c.lateN = 0, false, 0, 0
+	case !c.odd:
+		if c.late == 0 {
+			c.late = now
+		}
 	case c.high == 0 || e < c.step-fitStepIn || c.above == fitStepN:
 		c.step, c.high, c.above, c.highSince = e, 1, 0, now
 	case e < c.step+fitStepIn:
@@ -124,14 +202,39 @@ func (c *clockFit) add(raw, h int64) {
 	}
 
 	if e < 0 {
-		c.a += e
+		c.a, c.pushed = c.a+e, c.pushed-e
 		e = 0
 	}
 	c.residual(e)
 	switch {
 	case p.x >= c.curStart+fitBlock || p.x < c.curStart:
-		c.push(c.cur)
-		c.fit()
+		late := c.cur.r-c.b*c.cur.x-c.a > fitHigh
+		if c.recent[c.nRecent%fitRecent] = c.cur; !late {
+			c.push(c.cur)
+		}
+		c.nRecent++
+		c.scatter()
+		if late {
+			if c.lateN++; c.late != 0 && float64(h)-c.late > fitLate && c.lateN > fitLateN {
+				c.restart(raw, h, d)
+				return
+			}
+		}
+		fell := c.pushed > fitLow
+		switch {
+		case c.changed():
+			fell = false
+		case late:
+		case fell: // perhaps for more than this block
+		case c.fell && c.nRecent > 1: // all points but the last two came late
+			c.n, c.first = 0, 0
+			c.push(c.recent[(c.nRecent+fitRecent-2)%fitRecent])
+			c.push(c.cur)
+			c.touch(c.b)
+		default:
+			c.fit()
+		}
+		c.fell, c.pushed = fell, 0
 		c.a = min(c.a, p.r-c.b*p.x) // the window does not hold this frame yet
 		c.quantile(float64(h))
 		c.cur, c.curStart = p, p.x
@@ -141,7 +244,7 @@ func (c *clockFit) add(raw, h int64) {
 }
 
 func (c *clockFit) begin(raw, h int64) {
-	c.seen, c.raw, c.h, c.d, c.d0, c.h0 = true, raw, h, raw, raw, h
+	c.seen, c.raw, c.h, c.d, c.d0, c.h0, c.stamp = true, raw, h, raw, raw, h, raw
 	c.a, c.b, c.curStart, c.cur = 0, 0, 0, point{}
 }
 
@@ -153,12 +256,78 @@ func (c *clockFit) restart(raw, h, d int64) {
 	}
 	c.raw, c.h, c.d, c.d0, c.h0 = raw, h, d, d, h
 	c.a, c.low, c.high, c.n, c.ready = 0, 0, 0, 0, false
+	c.odd, c.late, c.lateN, c.nRecent, c.fell, c.pushed = false, 0, 0, 0, false, 0
 	c.cur, c.curStart = point{}, 0
 }
 
 // reset forgets everything: another device may be on the line.
 func (c *clockFit) reset() {
-	*c = clockFit{wrap: c.wrap, jumps: c.jumps, reboots: c.reboots, frozen: c.frozen}
+	*c = clockFit{wrap: c.wrap, jumps: c.jumps, reboots: c.reboots, frozen: c.frozen, rates: c.rates}
+}
+
+// unwrap adds the multiple of the wrap to a step of the device's clock that fits the time the host saw pass.
+func (c *clockFit) unwrap(step, passed int64) int64 {
+	if c.wrap > 0 {
+		step += int64(math.Round(float64(passed-step)/float64(c.wrap))) * c.wrap
+	}
+	return step
+}
+
+// scatter learns how far the lowest points of neighbouring blocks lie from a straight line; one that is far off counts for little.
+func (c *clockFit) scatter() {
+	if c.nRecent < 3 {
+		return
+	}
+	p, q, s := c.recent[(c.nRecent-3)%fitRecent], c.recent[(c.nRecent-2)%fitRecent], c.recent[(c.nRecent-1)%fitRecent]
+	off := math.Abs(cross(p, q, s) / (s.x - p.x))
+	c.noise += (min(off, max(3*c.noise, fitRate)) - c.noise) / float64(min(c.nRecent-2, 16))
+}
+
+// changed finds out whether the newest blocks lie on a line of another slope, and if so begins anew with them.
+func (c *clockFit) changed() bool {
+	for k := 4; k <= min(c.nRecent, fitRecent); k *= 2 {
+		at := func(i int) point { return c.recent[(c.nRecent-k+i)%fitRecent] }
+		span := at(k-1).x - at(0).x
+		// the slope through means of the first and the last quarter
+		var p, q point
+		for i := range k / 4 {
+			p.x, p.r, q.x, q.r = p.x+at(i).x, p.r+at(i).r, q.x+at(k-1-i).x, q.r+at(k-1-i).r
+		}
+		b := (q.r - p.r) / (q.x - p.x)
+		moved := math.Abs(b-c.b) * span
+		if !(moved > fitRate && moved > fitNoise*c.noise && math.Abs(b) < fitDrift) {
+			continue
+		}
+		lo, hi := math.Inf(1), math.Inf(-1)
+		for i := range k {
+			r := at(i).r - b*at(i).x
+			lo, hi = min(lo, r), max(hi, r)
+		}
+		if hi-lo > fitStraight*moved {
+			continue
+		}
+		// the oldest may be from before the change
+		from, end := k-1, at(k-1)
+		half := at(k / 2)
+		for b = (end.r - half.r) / (end.x - half.x); from > 0; from-- {
+			if p := at(from - 1); math.Abs(p.r-end.r-b*(p.x-end.x)) > max(3*c.noise, fitNear) {
+				break
+			}
+		}
+		if from >= k/2 {
+			continue
+		}
+		b = (end.r - at(from).r) / (end.x - at(from).x)
+		c.n, c.first = 0, 0
+		for i := from; i < k; i++ {
+			c.push(at(i))
+		}
+		c.touch(b)
+		c.rates++
+		c.ready, c.high, c.odd, c.late, c.lateN, c.nRecent = true, 0, false, 0, 0, 0
+		return true
+	}
+	return false
 }
 
 // host is the host time at which a frame of the newest device time would have arrived without any delay beyond the
