@@ -92,6 +92,9 @@ func stageRig(name, wire string, channels ...int) boardRig {
 	return r
 }
 
+// slug makes a name of what a rig is called: what one daemon keeps is no other's.
+var slug = strings.NewReplacer(", ", "-", " ", "-", "−", "minus-", "'", "", ".", "")
+
 // file writes the configuration.
 func (r boardRig) file(t *testing.T, port string) string {
 	t.Helper()
@@ -193,7 +196,7 @@ func (r boardRig) file(t *testing.T, port string) string {
 		reference = fmt.Sprintf("{kind: sine, amplitude: %g, frequency: %g, fade: 0.3 s}", r.reach, map[bool]float64{true: 0.2, false: 0.5}[r.wire == "modbus"])
 	}
 	text := fmt.Sprintf(`version: 2
-rig: {name: board, description: "%s"}
+rig: {name: %s, description: "%s"}
 loop: {rate: %g Hz, beat: 5 s, overrun: {limit: 5 s}}
 devices:
   drive:
@@ -214,9 +217,10 @@ axes:
     control: %s
     guard: %s
 guard: {selftest_time: 100 ms}
+record: {dir: %s}
 web: {commands: true}
-`, r.name, r.loop, port, map[bool]int{true: 115200, false: 921600}[r.wire == "modbus"], map[bool]float64{true: 50, false: r.rate}[r.wire == "modbus"], line, measure.String(),
-		units[chApplied], number, r.commandScale(), r.limit, r.slew, at(20), enable, at(22), kind, axis.String(), strings.Join(estimator, ", "), reference, control, guard)
+`, slug.Replace(r.name), r.name, r.loop, port, map[bool]int{true: 115200, false: 921600}[r.wire == "modbus"], map[bool]float64{true: 50, false: r.rate}[r.wire == "modbus"], line, measure.String(),
+		units[chApplied], number, r.commandScale(), r.limit, r.slew, at(20), enable, at(22), kind, axis.String(), strings.Join(estimator, ", "), reference, control, guard, t.TempDir())
 	for from, to := range r.extra {
 		if !strings.Contains(text, from) {
 			t.Fatalf("the file has no %q:\n%s", from, text)
