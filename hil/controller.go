@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"hilrig/engine"
+	"hilrig/engine/plant"
 	"hilrig/estimator"
 	"hilrig/hil/axis"
 )
@@ -156,6 +157,12 @@ func (c *Controller) watched() GuardSpec {
 		g.Axes = append(g.Axes, AxisGuard{AxisLimits: w.s.Limits, MaxResidual: w.Unexplained(), Measured: w.s.Measured,
 			Position: name(Estimated, RolePosition), Speed: name(Estimated, RoleVelocity), Error: name(Modelled, RoleError), Residual: name(Estimated, RoleFriction), Heat: name(Modelled, RoleHeat)})
 		if w.s.Command >= 0 {
+			own := &g.Axes[i]
+			ends := slices.ContainsFunc(g.Cmd, func(c CmdLimit) bool { return c.Enable }) || g.Cmd[w.s.Command].Safe == 0 && w.s.Drive != plant.VelocityDrive
+			own.Driven, own.Off = true, w.s.Off(ends, w.s.Limits.MaxCurrent, w.s.Limits.RatedI)
+			if w.s.Drive == plant.VelocityDrive {
+				own.Idle = offIdle
+			}
 			g.Cmd = slices.Clone(g.Cmd)
 			g.Cmd[w.s.Command].Drives, g.Cmd[w.s.Command].Hold = true, axis.HoldOf(w.s.Drive)
 		}

@@ -33,6 +33,9 @@ type AxisGuard struct {
 	AxisLimits
 	MaxResidual                            float64                   // N·m  slow mean of the effort that the model leaves unexplained; 0: none
 	Measured                               [estimator.Quantities]int // index in Meas, by estimator.Quantity; −1: not measured
+	Driven                                 bool                      // there is a drive …
+	Off                                    axis.OffLimits            // … and this is what the axis may show when it is off
+	Idle                                   float64                   // s  a velocity drive stops within this time; 0: it is none
 	Position, Speed, Error, Residual, Heat uint16                    // where these stand in Row.X, plus 1; 0: nowhere
 }
 
@@ -138,26 +141,29 @@ type Guard struct {
 	why  reason
 	age  []int // of each measured signal: index of the age of its samples; −1: none
 
-	sampled   []int64             // ns  time of the newest sample of each measured signal
-	seen      []bool              // … has it ever been seen
-	newest    []float64           // … its value: meas holds NaN instead once it is too old
-	believed  []int64             // ns  time of the newest sample of each measured signal that is a believable number
-	healthy   float64             // s   time since everything watched was last sick
-	blindness blindTime           // in HOLD with a sick sensor, of the last second
-	sick      bool                // HOLD with a sick sensor in this tick
-	byFault   bool                // HOLD was entered for a sick sensor, and nobody has asked for it since
-	armed     float64             // s   time in ARMED
-	now       Cause               // what is wrong in this tick, CauseNone if nothing
-	motion    reason              // what Watch found wrong in the tick before
-	last      []float64           // commands of the tick before
-	budgets   []budget            // of each axis
-	held      []float64           // commands when HOLD began
-	misses    [2]uint64           // bits: was the tick late, newest first
-	energised float64             // s   time since RUN was entered from a de-energised mode
-	refused   Fresh               // new samples that count as none
-	before    Before              // what was handed on to the first tick
-	first     bool                // this is that tick
-	moved     func(Mode, trigger) // told every transition, by tests; nil: nobody asks
+	sampled    []int64             // ns  time of the newest sample of each measured signal
+	seen       []bool              // … has it ever been seen
+	newest     []float64           // … its value: meas holds NaN instead once it is too old
+	believed   []int64             // ns  time of the newest sample of each measured signal that is a believable number
+	healthy    float64             // s   time since everything watched was last sick
+	blindness  blindTime           // in HOLD with a sick sensor, of the last second
+	sick       bool                // HOLD with a sick sensor in this tick
+	byFault    bool                // HOLD was entered for a sick sensor, and nobody has asked for it since
+	armed      float64             // s   time in ARMED
+	now        Cause               // what is wrong in this tick, CauseNone if nothing
+	motion     reason              // what Watch found wrong in the tick before
+	last       []float64           // commands of the tick before
+	budgets    []budget            // of each axis
+	held       []float64           // commands when HOLD began
+	misses     [2]uint64           // bits: was the tick late, newest first
+	energised  float64             // s   time since RUN was entered from a de-energised mode
+	refused    Fresh               // new samples that count as none
+	before     Before              // what was handed on to the first tick
+	first      bool                // this is that tick
+	offs       []offWatch          // of each axis
+	denied     float64             // s  so long a device refuses commands
+	unanswered float64             // s  … or does not answer them
+	moved      func(Mode, trigger) // told every transition, by tests; nil: nobody asks
 }
 
 // budget is the i²t budget of an axis.
@@ -169,7 +175,7 @@ type budget struct {
 
 // NewGuard checks lengths once; the tick trusts them.
 func NewGuard(s GuardSpec) *Guard {
-	g := &Guard{s: s, why: reason{cause: CauseStart}, age: make([]int, len(s.Meas)), sampled: make([]int64, len(s.Meas)), newest: make([]float64, len(s.Meas)), believed: make([]int64, len(s.Meas)), seen: make([]bool, len(s.Meas)), blindness: newBlindTime(nanoseconds(s.HoldTime)), last: make([]float64, len(s.Cmd)), held: make([]float64, len(s.Cmd)), budgets: make([]budget, len(s.Axes))}
+	g := &Guard{s: s, why: reason{cause: CauseStart}, age: make([]int, len(s.Meas)), sampled: make([]int64, len(s.Meas)), newest: make([]float64, len(s.Meas)), believed: make([]int64, len(s.Meas)), seen: make([]bool, len(s.Meas)), blindness: newBlindTime(nanoseconds(s.HoldTime)), last: make([]float64, len(s.Cmd)), held: make([]float64, len(s.Cmd)), budgets: make([]budget, len(s.Axes)), offs: make([]offWatch, len(s.Axes))}
 	for i, at := len(s.Meas)-1, -1; i >= 0; i-- { // the age of a device stands behind its signals
 		if s.Meas[i].Age {
 			at = i
@@ -230,6 +236,14 @@ func (g *Guard) Decide(r *Row, meas []float64) {
 		g.begin(r)
 	}
 	sick, fault := g.sensors(r, meas)
+	if deaf := g.confirmed(r); deaf.cause != CauseNone {
+		if g.mode.Energised() {
+			fault = deaf
+		} else {
+			r.Flags |= FlagNotOff
+			sick = deaf
+		}
+	}
 	if f := g.faults(r); f.cause != CauseNone {
 		fault = f
 	}
@@ -515,7 +529,12 @@ func (a *AxisGuard) found(f axis.Finding) reason {
 func (g *Guard) Watch(r *Row, states []axis.State, meas []float64) {
 	bad := reason{}
 	for i := range states {
-		if found := g.judge(r, &g.s.Axes[i], &states[i], meas); bad.cause == CauseNone {
+		found := g.judge(r, &g.s.Axes[i], &states[i], meas)
+		if on := g.notOff(r, i, &states[i], meas); on.cause != CauseNone {
+			r.Flags |= FlagNotOff
+			found = on
+		}
+		if bad.cause == CauseNone {
 			bad = found
 		}
 	}

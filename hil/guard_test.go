@@ -122,7 +122,7 @@ func newRigged(t *testing.T, change func(*GuardSpec)) *rigged {
 func (g *rigged) tick(u0 float64, q Request) Refusal {
 	g.row.Seq++
 	g.row.T += 1e6
-	g.row.Flags &= FlagSupLost | FlagDryRun | FlagLinkDown | FlagLocked | FlagTripIn
+	g.row.Flags &= FlagSupLost | FlagDryRun | FlagLinkDown | FlagLocked | FlagTripIn | FlagCommandRefused | FlagCommandLost
 	g.row.Fresh, g.row.Res, g.row.Req = Fresh{3}, 0, uint8(q)
 	if g.dead {
 		g.row.Fresh = Fresh{}

@@ -77,7 +77,7 @@ type Blocks struct {
 type Outside interface {
 	Flags() Flags                  // conditions raised elsewhere: link down, supervisor lost, dry run …
 	Silence() float64              // s  since the supervisor's last beat; asked for when FlagSupLost is up
-	Away() int                     // place in X of the age of the device that is gone, −1: not known; asked for when FlagLinkDown is up
+	Away() int                     // place in X of the age of the device that is gone, or takes no commands, −1: not known; asked for when FlagLinkDown, FlagCommandRefused or FlagCommandLost is up
 	Before() Before                // what the core or the run before left; asked for in the first tick
 	Order() (id uint32, q Request) // at most one order a tick; q is ReqNone when there is none
 	Change() *Change               // a newer parameter block, prepared, if there is one
@@ -128,7 +128,7 @@ func (l *Loop) tick(t, late int64) {
 		r.Value = l.out.Silence() // the guard tells a dead supervisor from a starved one by it
 	}
 	r.Where = 0
-	if r.Flags&FlagLinkDown != 0 {
+	if r.Flags&(FlagLinkDown|FlagCommandRefused|FlagCommandLost) != 0 {
 		r.Where = uint16(l.out.Away() + 1) // and names the device
 	}
 	r.Fresh = l.dev.Poll(t, b.Meas)

@@ -97,6 +97,8 @@ const (
 	CauseBlocked             // the axis stands although its torque must move it
 	CauseFrozenCurrent       // the measured current stays the same number, though the voltage changes
 	CauseTravel              // the axis left its travel
+	CauseNotOff              // the drive should be off and is not
+	CauseRefused             // a device does not take commands
 	CauseArmed               // armed for too long without a run
 	CauseFrozenReading       // a reading stays the same number, though what it is compared with changes
 	CauseDisagree            // a reading does not fit the command or another reading
@@ -132,6 +134,8 @@ var causes = [...]struct{ name, unit, hint string }{
 	CauseEstimate:      {"estimate", "× position_noise", "the position is missing or refused, or noisier or coarser than estimator.position_noise says"},
 	CauseFrozenCurrent: {"frozen current", "V", "the voltage changes by this much, the measured current not at all: sensor, wiring"},
 	CauseTravel:        {"travel", "", ""},
+	CauseNotOff:        {"drive not off", "", "it should be off, and draws a current, applies a voltage, or keeps the axis moving: take the energy off at the rig, then look at its enable line and its watchdog"},
+	CauseRefused:       {"commands not taken", "s", "the device refuses them or does not answer: what the drive does is not known; take the energy off at the rig, then look at its registers, its mode, its address"},
 	CauseArmed:         {"armed too long", "s", ""},
 	CauseFrozenReading: {"frozen reading", "", "what it is compared with changes by this much, the reading not at all: sensor, wiring"},
 	CauseDisagree:      {"readings disagree", "", "the reading is off by this much from the command or from another reading: its offset, scale, sign, or the drive"},
@@ -168,7 +172,7 @@ func (r *Row) Why(s *Schema) string {
 	}
 	if all := s.Channels(); r.Where > 0 && int(r.Where) <= len(all) {
 		ch := all[r.Where-1]
-		if text += " " + ch.Name; r.Cause == CauseLink {
+		if text += " " + ch.Name; r.Cause == CauseLink || r.Cause == CauseRefused {
 			text = r.Cause.String() + " " + ch.Owner
 		}
 		switch {

@@ -71,7 +71,7 @@ func (rp *Replay) Poll(now int64, y []float64) Fresh {
 }
 
 // outsideFlags are the bits that are raised outside the tick and are therefore inputs of a replay.
-const outsideFlags = FlagLinkDown | FlagSupLost | FlagDryRun | FlagUnprivileged | FlagTripIn | FlagLateHost | FlagLocked
+const outsideFlags = FlagLinkDown | FlagSupLost | FlagDryRun | FlagUnprivileged | FlagTripIn | FlagLateHost | FlagLocked | FlagCommandRefused | FlagCommandLost
 
 func (rp *Replay) Flags() Flags { return rp.rec.Flags & outsideFlags }
 
@@ -85,7 +85,7 @@ func (rp *Replay) Silence() float64 {
 
 // Away repeats the recorded device.
 func (rp *Replay) Away() int {
-	if rp.rec.Cause == CauseLink {
+	if rp.rec.Cause == CauseLink || rp.rec.Cause == CauseRefused {
 		return int(rp.rec.Where) - 1
 	}
 	return -1

@@ -115,20 +115,26 @@ func (g *glide) limited(want, w, dt, most float64) (x, dx, ddx float64) {
 // approachShare is the part of the top speed of an axis with which it goes to its reference, where nothing else is said.
 const approachShare = 0.1
 
-// approach is the limit of the speed (rad/s) of the way to the reference, from the largest speed; 0: there is none. Where none is
-// declared the speed stands for it that the command can make: its own of a velocity drive, that of the idling motor of a voltage drive.
+// approach is the limit of the speed (rad/s) of the way to the reference; 0: there is none.
 func (s *Spec) approach() float64 {
-	topSpeed := s.MaxSpeed
 	switch {
 	case s.Of != OfPosition:
 		return 0
 	case s.Approach > 0:
 		return s.Approach
-	case topSpeed > 0:
-	case s.Drive == plant.VelocityDrive:
-		topSpeed = s.TopCommand
-	case s.Drive == plant.VoltageDrive && s.Motor.K > 0:
-		topSpeed = s.TopCommand / s.Motor.K
 	}
-	return approachShare * topSpeed
+	return approachShare * s.topSpeed()
+}
+
+// topSpeed is the largest speed (rad/s) that is declared, or that the largest command can make; 0: not known.
+func (s *Spec) topSpeed() float64 {
+	switch {
+	case s.MaxSpeed > 0:
+		return s.MaxSpeed
+	case s.Drive == plant.VelocityDrive:
+		return s.TopCommand
+	case s.Drive == plant.VoltageDrive && s.Motor.K > 0:
+		return s.TopCommand / s.Motor.K
+	}
+	return 0
 }

@@ -28,7 +28,8 @@ type outside struct {
 	before hil.Before // what the core or the run before left
 
 	reconnects [device.MaxDevices]uint64 // seen by the tick before
-	away       int                       // place in X of the age of the device that is gone; −1: none is
+	away       int                       // place in X of the age of the device that is gone, or takes no commands; −1: none is
+	devices    int                       // how many there are
 	silence    atomic.Int64              // ns  of the supervisor when it was found missing
 	mode       atomic.Uint32             // the guard's mode after the last tick
 	ticks      atomic.Uint64
@@ -45,6 +46,19 @@ func (o *outside) Flags() hil.Flags {
 	}
 	if !ok {
 		f |= hil.FlagLinkDown
+	}
+	if ok {
+		for i := range o.devices {
+			switch said, _ := o.rig.Confirmation(i); said {
+			case device.RefusedCommand:
+				f |= hil.FlagCommandRefused
+			case device.UnansweredCommand:
+				f |= hil.FlagCommandLost
+			default:
+				continue
+			}
+			away = o.rig.AgeAt(i)
+		}
 	}
 	o.reconnects, o.away = n, away
 	return f
@@ -124,7 +138,7 @@ func newBody(ctx context.Context, a *Assembly, sh *shared, edit func(i int, o *d
 		return nil, err
 	}
 	b := &body{a: a, sh: sh, rig: rig, done: make(chan struct{})}
-	b.out = &outside{orders: sh.orders.Reader(), words: sh.words, rig: rig, before: sh.words.Before}
+	b.out = &outside{orders: sh.orders.Reader(), words: sh.words, rig: rig, before: sh.words.Before, devices: len(a.Ports)}
 	if a.DryRun {
 		b.out.steady |= hil.FlagDryRun
 	}

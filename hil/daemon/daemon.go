@@ -26,6 +26,7 @@ type Rig interface {
 	Connected() (away int, ok bool)
 	Reconnects() [device.MaxDevices]uint64
 	AgeAt(i int) int
+	Confirmation(i int) (said device.Confirmation, since uint64)
 	Flush()
 	Safe()
 	Stats(*[device.MaxDevices]device.Stats)
