@@ -78,6 +78,28 @@ func turned(*boardRig, float64) boardFault {
 	}}
 }
 
+// dithering is a position that stands, but for a count more or less.
+func dithering(r *boardRig, _ float64) boardFault {
+	still, rng := hold(chPosition), rand.New(rand.NewPCG(2, 8))
+	return boardFault{sample: func(s *boardSample) {
+		still(s)
+		s.value[chPosition] += float64(rng.IntN(3)-1) * r.count
+	}}
+}
+
+// slipping is a coupling that hands on a share of the motion.
+func slipping(share float64) func(*boardRig, float64) boardFault {
+	return func(r *boardRig, _ float64) boardFault {
+		at := math.NaN()
+		return boardFault{sample: func(s *boardSample) {
+			if math.IsNaN(at) {
+				at = s.value[chPosition]
+			}
+			s.value[chPosition] = math.Round((at+share*(s.value[chPosition]-at))/r.count) * r.count
+		}}
+	}
+}
+
 // losing loses a share of the frames.
 func losing(share float64) func(*boardRig, float64) boardFault {
 	return func(*boardRig, float64) boardFault {
@@ -127,6 +149,11 @@ func boardCases() []boardCase {
 		{name: "position, current frozen from before RUN", needs: []int{chCurrent}, when: "rest", asked: 0.6, make: holding(chPosition, chCurrent)},
 		{name: "position, tacho frozen from before RUN", needs: []int{chSpeed}, when: "rest", asked: 0.6, make: holding(chPosition, chSpeed)},
 		{name: "position, tacho, current and torque frozen from before RUN", needs: []int{chSpeed, chTorque, chCurrent}, when: "rest", asked: 0.6, make: holding(chPosition, chSpeed, chTorque, chCurrent)},
+		{name: "position frozen but for a count of noise", make: dithering},
+		{name: "position frozen but for noise, from before RUN, 0.9 rad asked", when: "rest", asked: 0.3, make: dithering},
+		{name: "position shows 5 % of the motion", make: slipping(0.05)},
+		{name: "position shows 5 % of the motion, from before RUN, 0.9 rad asked", when: "rest", asked: 0.3, make: slipping(0.05)},
+		{name: "position shows half of the motion", make: slipping(0.5)},
 		{name: "position and current frozen", needs: []int{chCurrent}, make: holding(chPosition, chCurrent)},
 		{name: "position and tacho frozen", needs: []int{chSpeed}, make: holding(chPosition, chSpeed)},
 		{name: "position, tacho, current and torque frozen", needs: []int{chSpeed, chTorque, chCurrent}, make: holding(chPosition, chSpeed, chTorque, chCurrent)},
