@@ -22,6 +22,7 @@ type boardPlant struct {
 	stribeck                                float64 // rad/s
 	blocked                                 bool    // something holds the axis
 	load                                    float64 // N·m
+	brake                                   bool    // it holds the axis while the drive is off
 
 	position, velocity, current, bristle, integral float64
 	command                                        float64
@@ -85,7 +86,7 @@ func (p *boardPlant) electric(h float64) {
 }
 
 func (p *boardPlant) mechanic(h float64) {
-	if p.blocked {
+	if p.blocked || p.brake && !p.on {
 		p.velocity = 0
 		return
 	}
