@@ -129,6 +129,8 @@ type Drive struct {
 type Reference struct {
 	Of axis.ReferenceOf `yaml:"of" doc:"position: followed by the controller; effort: the torque or force itself, without feedback; command: sent as it is, in the unit of the drive. The last two are for experiments: max_error does not count"`
 	reference.Spec
+
+	times *float64 // reference.scale of a rig that runs; nil: 1
 }
 
 // Estimator is the Kalman filter for position, velocity, current and friction torque, and the recursive least squares.

@@ -93,7 +93,15 @@ func NewAdaptiveGain(s AdaptSpec) (*AdaptiveGain, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &AdaptiveGain{s: s, obs: *obs, offset: s.Law.Levels().Offset, theta: 1}, nil
+	a := &AdaptiveGain{obs: *obs}
+	a.Renew(s)
+	return a, nil
+}
+
+// Renew begins anew, with a description of the same law whose numbers were changed where they are. It is not checked again.
+func (a *AdaptiveGain) Renew(s AdaptSpec) {
+	a.s, a.offset, a.theta = s, s.Law.Levels().Offset, 1
+	a.obs.Renew()
 }
 
 // Reset relaxes the contact. What was learned stays: a warm contact is still warm after a stop.

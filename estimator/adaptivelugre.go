@@ -46,7 +46,14 @@ func NewAdaptiveLuGre(s AdaptSpec, injection float64) (*AdaptiveLuGre, error) {
 	if !ok {
 		return nil, fmt.Errorf("adaptation: three parameters of lugre are learned, and the law is %s; take adaptive-gain for it", friction.NameOf(s.Law))
 	}
-	return &AdaptiveLuGre{s: s, law: law, k: min(1, injection), thetas: [3]float64{1, 1, 1}}, nil
+	a := &AdaptiveLuGre{law: law}
+	a.Renew(s, injection)
+	return a, nil
+}
+
+// Renew begins anew, with a description of the same law whose numbers were changed where they are. It is not checked again.
+func (a *AdaptiveLuGre) Renew(s AdaptSpec, injection float64) {
+	*a = AdaptiveLuGre{s: s, law: a.law, k: min(1, injection), thetas: [3]float64{1, 1, 1}}
 }
 
 // Injection is a weight k with which the observers add at most half of the controller's own stiffness and damping: from r to

@@ -121,9 +121,6 @@ func NewMechanical(m MechanicalSpec, s AxisSpec) (*Axis, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, g := range s.Groups {
-		m.Dt = max(m.Dt, g.Every)
-	}
 	a.input = Effort
 	if a.group[Effort] < 0 {
 		a.input = Current
@@ -131,16 +128,29 @@ func NewMechanical(m MechanicalSpec, s AxisSpec) (*Axis, error) {
 	if m.Inertia > 0 && a.group[a.input] < 0 && s.PerCommand == 0 {
 		return nil, errors.New("axis: an inertia, but no effort, no current and no command that is an effort: leave out the inertia")
 	}
+	m.Dt = a.slowest()
 	if a.kf, err = NewMechanicalKalman(m); err != nil {
 		return nil, err
 	}
-	// the noise of an effort is fresh with every sample of it, or every command
-	period := s.Tick
-	if g := a.group[a.input]; g >= 0 {
-		period = s.Groups[g].Every
-	}
-	a.kf.s.white = m.EffortNoise * m.EffortNoise * period
+	a.kf.s.white = a.white(&m)
 	return a, a.complete(plant.Motor{J: m.Inertia, K: a.effort(1)}, a.input)
+}
+
+// slowest is the period (s) of the slowest group.
+func (a *Axis) slowest() (dt float64) {
+	for _, g := range a.s.Groups {
+		dt = max(dt, g.Every)
+	}
+	return dt
+}
+
+// white is the strength of the noise of an effort: it is fresh with every sample of it, or every command.
+func (a *Axis) white(m *MechanicalSpec) float64 {
+	period := a.s.Tick
+	if g := a.group[a.input]; g >= 0 {
+		period = a.s.Groups[g].Every
+	}
+	return m.EffortNoise * m.EffortNoise * period
 }
 
 // complete finds samples that say nothing to the model, and builds the least squares for an inertia and a torque constant, which are
@@ -252,18 +262,3 @@ func (a *Axis) Primed() bool                       { return a.kf.Primed() }
 func (a *Axis) Sound() bool                        { return a.kf.Sound() }
 func (a *Axis) Noise() (times float64, sound bool) { return a.kf.Noise() }
 func (a *Axis) PositionNoise() float64             { return a.kf.PositionNoise() }
-
-// Inherit goes on with what another estimate of the same axis knows: the belief of its filter, the times of its samples and the commands that
-// are on their way. Least squares for the same constant go on too.
-func (a *Axis) Inherit(from *Axis) {
-	a.kf.belief, a.kf.timing = from.kf.belief, from.kf.timing
-	copy(a.times, from.times)
-	copy(a.past.ring, from.past.ring)
-	a.past.first, a.past.n = from.past.first, from.past.n
-	a.sent, a.driven, a.out, a.age, a.outcome = from.sent, from.driven, from.out, from.age, from.outcome
-	if a.rls != nil && from.rls != nil && a.lessons.motor.K == from.lessons.motor.K {
-		motor := a.lessons.motor
-		a.rls, a.lessons = from.rls, from.lessons
-		a.lessons.motor = motor
-	}
-}

@@ -90,8 +90,13 @@ func NewStaticFeedForward(s StaticSpec) (*StaticFeedForward, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &StaticFeedForward{s: s, offset: s.Law.Levels().Offset}, nil
+	f := &StaticFeedForward{s: s}
+	f.Renew()
+	return f, nil
 }
+
+// Renew looks again at a law whose numbers were changed where they are.
+func (f *StaticFeedForward) Renew() { f.offset = f.s.Law.Levels().Offset }
 
 // Reset does nothing: there is no state.
 func (f *StaticFeedForward) Reset() {}

@@ -32,6 +32,17 @@ func NewContact(law friction.Model) (*Contact, error) {
 	return c, nil
 }
 
+// Renew begins anew when the numbers of the law were changed where they are: as a new contact does, in the memory that there is.
+func (c *Contact) Renew() {
+	n := c.law.StateDim()
+	if cap(c.z) < n || cap(c.next) < n { // another number of elements
+		c.z, c.next = make([]float64, n), make([]float64, n)
+	}
+	c.z, c.next = c.z[:n], c.next[:n]
+	clear(c.z)
+	c.Reset()
+}
+
 // sound refuses a law that is not there or has numbers that make no sense.
 func sound(law friction.Model) error {
 	if law == nil {

@@ -44,8 +44,15 @@ func NewDisturbanceObserver(s DisturbanceSpec) (*DisturbanceObserver, error) {
 	if err != nil {
 		return nil, err
 	}
+	d := new(DisturbanceObserver)
+	d.Renew(s)
+	return d, nil
+}
+
+// Renew begins anew with another description, which is not checked.
+func (d *DisturbanceObserver) Renew(s DisturbanceSpec) {
 	corner := math.Sqrt(math.Pow(2, 1/float64(s.Order)) - 1) // −3 dB of n equal stages, in units of ω
-	return &DisturbanceObserver{s: s, omega: 2 * math.Pi * s.Bandwidth / corner}, nil
+	*d = DisturbanceObserver{s: s, omega: 2 * math.Pi * s.Bandwidth / corner}
 }
 
 // Reset forgets the disturbance and the speed.

@@ -70,7 +70,16 @@ func NewDither(s DitherSpec) (*Dither, error) {
 	if err = errors.Join(err, above0("dither: frequency", s.Frequency, "Hz")); err != nil {
 		return nil, err
 	}
-	return &Dither{s: s}, nil
+	d := new(Dither)
+	d.Renew(s)
+	return d, nil
+}
+
+// Renew begins anew with another description, which is not checked.
+func (d *Dither) Renew(s DitherSpec) {
+	if *d = (Dither{s: s}); s.Kind == DitherNone {
+		*d = Dither{}
+	}
 }
 
 // Reset starts anew.

@@ -109,15 +109,31 @@ const (
 
 // NewKalman checks the description and discretises the model.
 func NewKalman(s KalmanSpec) (*Kalman, error) {
+	if err := s.complete(); err != nil {
+		return nil, err
+	}
+	m := new(electrical)
+	m.set(&s)
+	return &Kalman{model: m, s: s.limits()}, nil
+}
+
+// complete fills in what follows from other numbers, and checks.
+func (s *KalmanSpec) complete() error {
+	s.fill()
+	return s.validate()
+}
+
+func (s *KalmanSpec) fill() {
 	if s.PositionNoise == 0 {
 		s.PositionNoise = s.Count / math.Sqrt(12)
-	}
-	if err := s.validate(); err != nil {
-		return nil, err
 	}
 	if s.TopSpeed == 0 {
 		s.TopSpeed = s.TopVoltage / s.Motor.K
 	}
+}
+
+// limits of the filter.
+func (s *KalmanSpec) limits() limits {
 	m := &s.Motor
 	l := limits{dt: s.Dt, position: s.PositionNoise, white: s.VoltageNoise * s.VoltageNoise * s.Dt, topSpeed: s.TopSpeed, share: s.VelocityShare, screened: s.TopVoltage > 0,
 		r: [nY]float64{s.PositionNoise * s.PositionNoise, s.CurrentNoise * s.CurrentNoise, s.VelocityNoise * s.VelocityNoise}}
@@ -128,7 +144,7 @@ func NewKalman(s KalmanSpec) (*Kalman, error) {
 		l.topCurrent = (s.TopVoltage+m.K*s.TopSpeed)/m.R + sure*s.CurrentNoise
 	}
 	l.prior = vector{XPos: s.PositionNoise, XVel: speed, XCur: current, XTorque: m.K * current}
-	return &Kalman{model: newElectrical(&s), s: l}, nil
+	return l
 }
 
 func (s *KalmanSpec) validate() error {

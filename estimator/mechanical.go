@@ -33,32 +33,50 @@ type mechanical struct {
 
 // NewMechanicalKalman checks the description.
 func NewMechanicalKalman(s MechanicalSpec) (*Kalman, error) {
-	if s.PositionNoise == 0 {
-		s.PositionNoise = s.Count / math.Sqrt(12)
-	}
+	s.fill()
 	err := errors.Join(above0("kalman: period", s.Dt, "s"), above0("kalman: position noise (or the size of a count)", s.PositionNoise, ""),
 		atLeast0("kalman: velocity noise", s.VelocityNoise, ""), atLeast0("kalman: share of velocity noise", s.VelocityShare, ""), atLeast0("kalman: inertia", s.Inertia, ""), above0("kalman: walk", s.Walk, ""),
 		atLeast0("kalman: effort noise", s.EffortNoise, ""), atLeast0("kalman: top effort", s.TopEffort, ""), atLeast0("kalman: top speed", s.TopSpeed, ""))
 	if err != nil {
 		return nil, err
 	}
-	m := &mechanical{state: 1, walk2: s.Walk * s.Walk, top: s.TopEffort, noise: s.EffortNoise}
+	m := new(mechanical)
+	m.set(&s)
+	return &Kalman{model: m, s: s.limits()}, nil
+}
+
+// fill puts in what follows from other numbers.
+func (s *MechanicalSpec) fill() {
+	if s.PositionNoise == 0 {
+		s.PositionNoise = s.Count / math.Sqrt(12)
+	}
+}
+
+// set takes the numbers of a description.
+func (m *mechanical) set(s *MechanicalSpec) {
+	*m = mechanical{state: 1, walk2: s.Walk * s.Walk, top: s.TopEffort, noise: s.EffortNoise}
+	if s.Inertia > 0 {
+		m.input, m.state = 1/s.Inertia, -1/s.Inertia
+	}
+}
+
+// limits of the filter.
+func (s *MechanicalSpec) limits() limits {
 	// any speed and acceleration that axes have, where no limit is known
 	speed, third := 1000.0, 1e5 // per s, per s²
 	if s.TopSpeed > 0 {
 		speed = s.TopSpeed
 	}
 	if s.Inertia > 0 {
-		m.input, m.state = 1/s.Inertia, -1/s.Inertia
 		third *= s.Inertia
 		if s.TopEffort > 0 {
 			third = s.TopEffort
 		}
 	}
-	return &Kalman{model: m, s: limits{dt: s.Dt, position: s.PositionNoise, white: s.EffortNoise * s.EffortNoise * s.Dt, topSpeed: s.TopSpeed, share: s.VelocityShare,
+	return limits{dt: s.Dt, position: s.PositionNoise, white: s.EffortNoise * s.EffortNoise * s.Dt, topSpeed: s.TopSpeed, share: s.VelocityShare,
 		screened: s.TopSpeed > 0 && (s.TopEffort > 0 || s.Inertia == 0),
 		r:        [nY]float64{0: s.PositionNoise * s.PositionNoise, 2: s.VelocityNoise * s.VelocityNoise},
-		prior:    vector{XPos: s.PositionNoise, XVel: speed, XTorque: third}}}, nil
+		prior:    vector{XPos: s.PositionNoise, XVel: speed, XTorque: third}}
 }
 
 func (m *mechanical) move(x *vector, dt, u, rise float64) {

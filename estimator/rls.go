@@ -138,6 +138,12 @@ func (r *RLS) Reset() {
 	r.Gap()
 }
 
+// Retune forgets everything and goes on with another torque constant (N·m/A).
+func (r *RLS) Retune(k float64) {
+	r.s.K = k
+	r.Reset()
+}
+
 // Gap tells that samples are missing: windows under way are dropped.
 func (r *RLS) Gap() {
 	r.run, r.sign, r.dOld, r.bow = 0, 0, 0, 0
@@ -200,7 +206,7 @@ func (r *RLS) Step(theta, velocity, current float64, fresh bool) (updated bool) 
 			a.sumI += r.wBow[a.at-1] * bow
 		}
 		if a.at++; a.at > r.n {
-			updated = r.take([rlsW]float64{a.sumJ, a.sumV, r.sign * r.one, r.one, a.sumI}) || updated
+			updated = r.take([rlsW]float64{a.sumJ, a.sumV, r.sign * r.one, r.one, r.s.K * a.sumI}) || updated
 			// the last sample of a window is the first of the next; its weights are zero there but for the current's
 			a.start(theta)
 			a.sumI = r.wI[0] * current

@@ -3,8 +3,6 @@ package estimator
 import (
 	"math"
 
-	"gonum.org/v1/gonum/mat"
-
 	"hilrig/engine/plant"
 )
 
@@ -36,13 +34,12 @@ type electrical struct {
 	steps [1 + fractions]transition // dt, dt/2, dt/4 …
 }
 
-// newElectrical discretises the model.
-func newElectrical(s *KalmanSpec) *electrical {
-	m := &electrical{motor: s.Motor, dt: s.Dt, top: s.Motor.K * s.TopVoltage / s.Motor.R}
+// set discretises the model, in place: a running filter changes its motor without garbage.
+func (m *electrical) set(s *KalmanSpec) {
+	m.motor, m.dt, m.top = s.Motor, s.Dt, s.Motor.K*s.TopVoltage/s.Motor.R
 	for j := range m.steps {
-		m.steps[j] = discretise(s, math.Ldexp(s.Dt, -j))
+		m.steps[j].set(s, math.Ldexp(s.Dt, -j))
 	}
-	return m
 }
 
 func (m *electrical) ahead(x *vector, dt, u float64) { m.predict(x, nil, dt, u, 0, 0) }
@@ -70,62 +67,50 @@ func (m *electrical) predict(x *vector, p *matrix, dt, u, _, white float64) {
 	x[XPos] += x[XVel] * (dt - float64(pieces)*m.dt/whole)
 }
 
-// discretise gives the transition of the model over dt, by the exponential of the augmented matrix [A B; 0 0].
-func discretise(s *KalmanSpec, dt float64) transition {
-	t := transition{dt: dt}
+// set makes the transition of the model over dt, by the exponential of the augmented matrix [A B; 0 0].
+func (t *transition) set(s *KalmanSpec, dt float64) {
 	m := &s.Motor
-	a := mat.NewDense(nX, nX, nil)
-	a.Set(XPos, XVel, 1)
-	a.Set(XVel, XCur, m.K/m.J)
-	a.Set(XVel, XTorque, -1/m.J)
-	a.Set(XCur, XVel, -m.K/m.L)
-	a.Set(XCur, XCur, -m.R/m.L)
-	aug := mat.NewDense(nX+1, nX+1, nil)
-	aug.Slice(0, nX, 0, nX).(*mat.Dense).Scale(dt, a)
-	aug.Set(XCur, nX, dt/m.L)
-	var e mat.Dense
-	e.Exp(aug)
-	q := walkNoise(a, s.TorqueWalk, dt)
+	var a, e square
+	a[XPos][XVel] = 1
+	a[XVel][XCur], a[XVel][XTorque] = m.K/m.J, -1/m.J
+	a[XCur][XVel], a[XCur][XCur] = -m.K/m.L, -m.R/m.L
+	a[XCur][nX] = 1 / m.L
+	e.exp(&a, dt)
+	q := walkNoise(&a, s.TorqueWalk, dt)
+	t.dt = dt
 	for i := range nX {
 		for j := range nX {
-			t.phi[i][j], t.q[i][j] = e.At(i, j), q.At(i, j)
+			t.phi[i][j], t.q[i][j] = e[i][j], q[i][j]
 		}
-		t.gam[i] = e.At(i, nX)
+		t.gam[i] = e[i][nX]
 	}
-	return t
 }
 
 // walkNoise is the covariance that the random walk of the torque builds up over dt, ∫ e^{As}·W·e^{Aᵀs} ds. A short piece by
 // three-point Gauss–Legendre, then doubled: Q(2h) = Q(h) + Φ(h)·Q(h)·Φ(h)ᵀ. Van Loan's block exponential [VL78] would
-// overflow for a winding much faster than the tick.
-func walkNoise(a *mat.Dense, walk, dt float64) *mat.Dense {
-	w := mat.NewDense(nX, nX, nil)
-	w.Set(XTorque, XTorque, walk*walk)
-	expm := func(h float64) *mat.Dense {
-		var ah, e mat.Dense
-		ah.Scale(h, a)
-		e.Exp(&ah)
-		return &e
+// overflow for a winding much faster than the tick. The input, the last row and column of a, is left out.
+func walkNoise(augmented *square, walk, dt float64) (q square) {
+	a := *augmented
+	for i := range a {
+		a[i][nX] = 0
 	}
-	congruent := func(f, m *mat.Dense) *mat.Dense {
-		var r mat.Dense
-		r.Product(f, m, f.T())
-		return &r
-	}
+	var w, part, e square
+	w[XTorque][XTorque] = walk * walk
 	pieces := 0
 	h := dt
-	for mat.Norm(a, 1)*h > 0.1 && pieces < 60 {
-		h, pieces = h/2, pieces+1
+	for norm := a.norm(); norm*h > 0.1 && pieces < 60; pieces++ {
+		h /= 2
 	}
-	q := mat.NewDense(nX, nX, nil)
 	root := math.Sqrt(0.6)
 	for _, g := range [3][2]float64{{0.5 * (1 - root), 5.0 / 18}, {0.5, 8.0 / 18}, {0.5 * (1 + root), 5.0 / 18}} {
-		part := congruent(expm(g[0]*h), w)
-		part.Scale(g[1]*h, part)
-		q.Add(q, part)
+		e.exp(&a, g[0]*h)
+		part.congruent(&e, &w)
+		q.add(&part, g[1]*h)
 	}
 	for range pieces {
-		q.Add(q, congruent(expm(h), q))
+		e.exp(&a, h)
+		part.congruent(&e, &q)
+		q.add(&part, 1)
 		h *= 2
 	}
 	return q

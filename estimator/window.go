@@ -12,7 +12,7 @@ type window struct {
 	theta0 float64 // rad    angle at the start
 	sumJ   float64 // rad/s  ∫φ''·θ
 	sumV   float64 // rad    −∫φ'·θ
-	sumI   float64 // N·m·s  K·∫φ·i
+	sumI   float64 // A·s    ∫φ·i
 }
 
 func (a *window) start(theta float64) { *a = window{theta0: theta} }
@@ -32,7 +32,6 @@ func HeldVoltage(m plant.Motor, dt, slope float64) (c, extra float64) {
 // tabulate prepares the weights of the samples and the correlation of overlapping windows.
 func (r *RLS) tabulate() {
 	n, h := r.n, r.s.Dt
-	k := r.s.K
 	om := math.Pi / (float64(n) * h)
 	phi := func(j float64) float64 {
 		if j < 0 || j > float64(n) {
@@ -47,8 +46,8 @@ func (r *RLS) tabulate() {
 		sin, cos := math.Sincos(om * h * float64(j))
 		r.wJ[j] = h * om * om * 4 * sin * sin * (3*cos*cos - sin*sin)
 		r.wV[j] = -h * om * 4 * sin * sin * sin * cos
-		r.wI[j], r.wBow[j] = h*k*(phi(float64(j)+0.5)+phi(float64(j)-0.5))/2, h*k*phi(float64(j)+0.5)
-		r.one += r.wI[j] / k
+		r.wI[j], r.wBow[j] = h*(phi(float64(j)+0.5)+phi(float64(j)-0.5))/2, h*phi(float64(j)+0.5)
+		r.one += r.wI[j]
 	}
 	// noise of the current is white: correlation of the windows is that of their weights
 	var self, cross float64

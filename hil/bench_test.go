@@ -85,6 +85,9 @@ func (h *hand2) Before() Before   { return h.before }
 func (h *hand2) Order() (uint32, Request) {
 	q := h.req
 	h.req = ReqNone
+	if q == ReqNone && h.params != nil {
+		q = ReqAdopt
+	}
 	if q != ReqNone {
 		return 1, q
 	}

@@ -1,10 +1,7 @@
 package hil
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 
 	"hilrig/engine"
@@ -89,7 +86,12 @@ type Controller struct {
 	before Mode
 	cause  Cause // of it
 
-	prepared [MaxAxes]model // touched by Prepare alone
+	// touched by Prepare and Discard alone
+	changes     [MaxAxes]*axis.Changes
+	ready       [3]Change // in turn, as those of an axis
+	next        int
+	prepared    [MaxAxes]axis.Block // last …
+	preparedOld [MaxAxes]axis.Block // … and before that
 }
 
 // NewController checks the specification and builds a controller in its initial state.
@@ -108,6 +110,7 @@ func NewController(s ControllerSpec) (*Controller, error) {
 			return nil, fmt.Errorf("%s: %w", spec.Name, err)
 		}
 		w.Axis, w.s = a, spec
+		c.changes[i] = axis.NewChanges(&spec.Spec, a)
 		for q, at := range spec.Measured {
 			if at >= 0 {
 				l := wire{to: w.in.Of(estimator.Quantity(q)), at: at, age: -1}
@@ -183,48 +186,55 @@ func (c *Controller) Params() (p Params) {
 
 func (c *Controller) Schema() Schema { return c.schema }
 
-// Prepare makes a parameter block ready to be adopted. Models are built where they differ from those prepared last.
-func (c *Controller) Prepare(p *Params) (*Change, error) {
-	ch := &Change{Gen: p.Gen, v: p.V}
+// Check refuses a parameter block that the rig cannot run.
+func (c *Controller) Check(p *Params) error {
 	for i, l := range c.live {
 		if err := l.Check(p.V[i]); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	next := c.prepared
 	for i := range c.s.Axes {
-		a, text := &c.s.Axes[i], p.Sets[i].Bytes()
-		if bytes.Equal(text, c.prepared[i].text.Bytes()) {
+		if err := c.s.Axes[i].Check(p.Sets[i].Set()); err != nil {
+			return fmt.Errorf("%s: %w", c.s.Axes[i].Name, err)
+		}
+	}
+	return nil
+}
+
+// Prepare makes a parameter block ready to be adopted that Check has passed. Models are made where they differ from those prepared last, which are
+// in force when this change is adopted, or were discarded.
+func (c *Controller) Prepare(p *Params) (*Change, error) {
+	ch := &c.ready[c.next]
+	*ch = Change{Gen: p.Gen, v: p.V}
+	for i := range c.s.Axes {
+		if p.Sets[i] == c.prepared[i] {
 			continue
 		}
-		made := model{text: p.Sets[i]}
-		if len(text) > 0 {
-			made.set = new(axis.Set)
-			if err := json.Unmarshal(text, made.set); err != nil {
-				return nil, fmt.Errorf("%s: %w", a.Name, err)
-			}
-		}
 		var err error
-		if ch.axes[i], err = a.Prepare(made.set, !maps.Equal(motorOf(made.set), motorOf(c.prepared[i].set))); err != nil {
-			return nil, fmt.Errorf("%s: %w", a.Name, err)
+		if ch.axes[i], err = c.changes[i].Prepare(&p.Sets[i]); err != nil {
+			ch.axes[i] = nil
+			c.discard(ch)
+			return nil, fmt.Errorf("%s: %w", c.s.Axes[i].Name, err)
 		}
-		next[i] = made
 	}
-	c.prepared = next
+	c.preparedOld, c.prepared = c.prepared, p.Sets
+	c.next = (c.next + 1) % len(c.ready)
 	return ch, nil
 }
 
-// model is that of an axis as prepared last; without a set that of the file.
-type model struct {
-	text SetText
-	set  *axis.Set
+// Discard takes the block back that was prepared last: it is not adopted.
+func (c *Controller) Discard() {
+	c.next = (c.next + len(c.ready) - 1) % len(c.ready)
+	c.prepared = c.preparedOld
+	c.discard(&c.ready[c.next])
 }
 
-func motorOf(s *axis.Set) map[string]float64 {
-	if s == nil {
-		return nil
+func (c *Controller) discard(ch *Change) {
+	for i := range ch.axes {
+		if ch.axes[i] != nil {
+			c.changes[i].Discard()
+		}
 	}
-	return s.Motor
 }
 
 // Settled tells whether every change has faded in.

@@ -103,6 +103,8 @@ const (
 	NotAllowed           // started without --arm
 	Unwatched            // a signal that must be watched is not
 	NoDrive              // there is nothing to energise
+	StillFades           // parameters: a change before it still fades in
+	NotPrepared          // parameters: the block of the order is not there
 )
 
 // RefusalText explains a refusal.
@@ -118,6 +120,10 @@ func RefusalText(r Refusal, q Request, m Mode) string {
 		return "this is a dry run: nothing is sent to the device; start with --arm to drive it"
 	case NotAllowed:
 		return "the daemon was started without --arm: it may not drive this rig"
+	case StillFades:
+		return "not taken, and will not be: a change before it still fades in (compensation.ramp). Send it again when that is over"
+	case NotPrepared:
+		return "not taken, and will not be: the loop has no such block of parameters. Send it again"
 	case NoDrive:
 		return "no axis of this rig has a drive: it measures and records as it is, there is nothing to arm"
 	case Unwatched:

@@ -33,10 +33,12 @@ type Role interface {
 	Guard(r *Row, b *Blocks)   // the last word on the command
 }
 
-// Tuned is a role with parameters that change while it runs. Prepare is pure: it may take its time and allocate, beside the tick, and
-// refuses what the role cannot run; blocks are prepared one after the other. Adopt puts one in force at the edge of a tick.
+// Tuned is a role with parameters that change while it runs. Prepare may take its time, beside the tick; blocks are prepared one after the
+// other, and each is adopted or discarded before the next. Check refuses what the role cannot run. Adopt puts a block in force at the edge of a tick.
 type Tuned interface {
+	Check(p *Params) error
 	Prepare(p *Params) (*Change, error)
+	Discard()      // the block that was prepared last is not adopted
 	Settled() bool // nothing still fades in: another change may come
 	Adopt(c *Change)
 }
@@ -80,7 +82,7 @@ type Outside interface {
 	Away() int                     // place in X of the age of the device that is gone, or takes no commands, −1: not known; asked for when FlagLinkDown, FlagCommandRefused or FlagCommandLost is up
 	Before() Before                // what the core or the run before left; asked for in the first tick
 	Order() (id uint32, q Request) // at most one order a tick; q is ReqNone when there is none
-	Change() *Change               // a newer parameter block, prepared, if there is one
+	Change() *Change               // the prepared parameter block that the newest order, or the first tick, is about; nil: there is none
 	Seen(r *Row)                   // the finished row, before it is published
 }
 
@@ -137,13 +139,8 @@ func (l *Loop) tick(t, late int64) {
 	}
 
 	// adopt what came from outside, estimate, then settle what this tick may do
-	if l.tuned != nil && l.tuned.Settled() {
-		if c := l.out.Change(); c != nil {
-			l.tuned.Adopt(c)
-			r.Gen = c.Gen
-		}
-	}
 	r.Cmd, r.Req = l.order()
+	l.adopt(r)
 	l.role.Decide(r, b)
 
 	// model, compensate
@@ -200,6 +197,25 @@ func (l *Loop) pace(r *Row, t, late int64) {
 func (l *Loop) order() (uint32, uint8) {
 	id, q := l.out.Order()
 	return id, uint8(q)
+}
+
+// adopt puts the parameter block in force that the order of this tick is about, or says why not: an order that is refused here never comes into
+// force later. The first tick of a core goes on with the block that was in force before it, without an order.
+func (l *Loop) adopt(r *Row) {
+	ordered := Request(r.Req) == ReqSet || Request(r.Req) == ReqAdopt
+	if l.tuned == nil || !ordered && r.Seq > 1 {
+		return
+	}
+	if !l.tuned.Settled() {
+		r.Res = StillFades
+		return
+	}
+	if c := l.out.Change(); c != nil {
+		l.tuned.Adopt(c)
+		r.Gen = c.Gen
+	} else if ordered {
+		r.Res = NotPrepared
+	}
 }
 
 // sat32 keeps a duration in ns within an int32: a VM pause of more than 2.1 s would wrap otherwise.

@@ -44,31 +44,13 @@ const MaxAxes = 4
 
 // Params is the block of live parameters. It travels whole, is prepared beside the tick and adopted at an edge of it, and rows show Gen.
 // The names of the numbers belong to the controller: see Live. Sets are the models that take the place of those of the file, by axis.
+// A block holds no pointer, so that it can lie in shared memory.
 type Params struct {
 	Gen  uint32
 	_    uint32
 	V    [MaxParams]float64
-	Sets [MaxAxes]SetText
+	Sets [MaxAxes]axis.Block
 }
-
-// SetText is a model as text, JSON of axis.Set; empty: that of the file. A block holds no pointer, so that it can lie in shared memory.
-type SetText struct {
-	n uint32
-	b [2044]byte
-}
-
-// Put keeps a text; false: it is too long.
-func (s *SetText) Put(text []byte) bool {
-	if len(text) > len(s.b) {
-		return false
-	}
-	*s = SetText{n: uint32(len(text))}
-	copy(s.b[:], text)
-	return true
-}
-
-// Bytes is the text.
-func (s *SetText) Bytes() []byte { return s.b[:min(int(s.n), len(s.b))] }
 
 // Change is a block that is ready to be adopted.
 type Change struct {
@@ -85,6 +67,7 @@ type Command struct {
 	From    string             // "mqtt", "web", "local"
 	Set     map[string]float64 // for "set": parameter name → value in SI
 	Adopt   *Adopt             // for "adopt"
+	Confirm bool               // for "set" and "adopt": what the reply asked has been read
 
 	Identify *Identify // for "identify"
 	Accept   string    // for "accept": id of a result
@@ -118,6 +101,9 @@ func (c *Command) Misfit() string {
 			return fmt.Sprintf(`want {"id":"…",%s}`, f.want)
 		}
 	}
+	if c.Confirm && c.Name != "set" && c.Name != "adopt" && c.Name != "accept" {
+		return c.Name + ` takes no "confirm": set, adopt and accept do`
+	}
 	return ""
 }
 
@@ -140,9 +126,10 @@ type Adopt struct {
 
 // Reply answers a command once the tick has taken or refused it.
 type Reply struct {
-	ID    string `json:"id"`
-	OK    bool   `json:"ok"`
-	Error string `json:"error,omitempty"`
+	ID      string `json:"id"`
+	OK      bool   `json:"ok"`
+	Error   string `json:"error,omitempty"`
+	Confirm bool   `json:"confirm,omitempty"` // the same command with "confirm": true is taken
 }
 
 // Commander carries a command to the tick and waits for what became of it.

@@ -50,19 +50,19 @@ const (
 // `hil identify` on a part of the recording that is being written, so that what it says can be repeated when the run is over. What it finds
 // is published, and put in force only when somebody accepts it.
 type fitter struct {
-	d    *services
-	ctx  context.Context // of the run
-	dir  string          // of results
-	try  *hil.Controller // says which models the rig can run
-	wg   sync.WaitGroup
-	turn sync.Mutex // of commands: a rollback waits for the accept before it
-	mu   sync.Mutex
-	made int // results so far
+	d     *services
+	ctx   context.Context // of the run
+	dir   string          // of results
+	carry hil.Commander   // to the tick; nil: not there yet
+	wg    sync.WaitGroup
+	turn  sync.Mutex // of commands: a rollback waits for the accept before it
+	mu    sync.Mutex
+	made  int // results so far
 
 	stop   context.CancelFunc // ends what runs; nil: nothing does
 	status identify.Status
 	result *fitResult // the newest; nil: none yet
-	before *before    // what the last accepted result replaced; nil: nothing
+	before []before   // what accepted results replaced, the newest last
 	text   [2][]byte  // status and result as they were published last
 	told   identify.Status
 }
@@ -74,18 +74,14 @@ type fitResult struct {
 	Adopt    *hil.Adopt `json:"adopt"`    // what acceptance puts in force; null: nothing may
 	Left     []string   `json:"left_out"` // of the result, for which the law has no place
 	Accepted bool       `json:"accepted"`
+
+	found *identify.Result
+	part  [2]float64 // s after the first row of the run: from the check before the window to its end
 }
 
 // newFitter makes the fitter of a run; ctx is that of the run.
 func newFitter(ctx context.Context, d *services) (*fitter, error) {
 	f := &fitter{d: d, ctx: ctx, status: identify.Status{State: "idle"}}
-	spec, err := ControllerSpec(d.cfg)
-	if err == nil {
-		f.try, err = hil.NewController(spec)
-	}
-	if err != nil {
-		return nil, err
-	}
 	if d.recorder != nil {
 		f.dir = filepath.Join(d.recorder.Dir(), "identify")
 	}
@@ -155,7 +151,8 @@ func (f *fitter) command(ctx context.Context, c hil.Command) hil.Reply {
 		err = f.rollback(ctx, c)
 	}
 	if err != nil {
-		return hil.Reply{ID: c.ID, Error: err.Error()}
+		var question *questionError
+		return hil.Reply{ID: c.ID, Error: err.Error(), Confirm: errors.As(err, &question)}
 	}
 	return hil.Reply{ID: c.ID, OK: true}
 }
@@ -430,10 +427,10 @@ func (f *fitter) fit(ctx context.Context, j *fitJob, part [2]float64) (*fitResul
 		return nil, fmt.Errorf("keep the result: %w", err)
 	}
 	res := &fitResult{Published: identify.Published{Timestamp: identify.Stamp(time.Now()), ID: id, Rig: f.d.cfg.Rig.Name, Axis: j.axis.Name, Way: j.way, Summary: r.Summary(),
-		File: file, Command: strings.Join(said, " ")}}
+		File: file, Command: strings.Join(said, " ")}, found: &r.Result, part: [2]float64{part[0] - j.check(), part[1]}}
 	if c, err := r.Contact(); err == nil {
 		res.Model = &axis.Set{Law: c.Law, Params: c.Params}
 	}
-	f.judge(j.axis, &r.Result, res)
+	f.judge(j.axis, res)
 	return res, nil
 }

@@ -1,13 +1,13 @@
 package daemon
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
+	"strings"
 
 	"hilrig/configs"
 	"hilrig/engine/friction"
@@ -18,61 +18,92 @@ import (
 
 // before is the model of an axis before one was accepted.
 type before struct {
-	axis string
-	hil.SetText
+	axis   string
+	block  axis.Block
+	result string // id of the result that took its place
 }
 
-// judge says whether a result may be put in force, and as what.
-func (f *fitter) judge(a *configs.Axis, r *identify.Result, res *fitResult) {
-	if !res.Acceptable {
-		return
+const (
+	mostBefore = 16       // accepted models that can be gone back from
+	resultAge  = 30 * 60. // s  from the end of a record after which its numbers are those of another day: an axis warms up, wears in and is oiled
+)
+
+// record is the part of the run that a result was found in, and what has become of the run since.
+type record struct {
+	from, to float64     // s  after the first row; from: with the check before the window
+	now      float64     // s  of the newest row
+	broken   interrupted // the newest
+}
+
+// interrupted is when rows of the run ceased to be of one rig that stands as it stood.
+type interrupted struct {
+	at   float64 // s  after the first row; with what "": never
+	what string
+}
+
+// refusals say why a result may not be handed over now; nil: it may. The rule, beside what identify says of a result as such
+// (identify.Result.Acceptable):
+//
+//   - no number that was searched cannot be told from zero where it must not be zero, or is what its bound made of it;
+//   - the record is not older than resultAge;
+//   - since it began the port was not away and the core not another one: behind a plug may be another rig, another zero, another sign.
+func refusals(r *identify.Result, rec record) (why []string) {
+	if err := r.Acceptable(); err != nil {
+		why = append(why, err.Error())
 	}
-	no := func(err error) { res.Acceptable, res.Refusal = false, err.Error() }
+	for i := range r.Parameters {
+		p := &r.Parameters[i]
+		switch {
+		case p.Fixed || p.State() || p.Worth == string(identify.Identified):
+		case p.CI != nil && p.CI[0] <= 0 && p.CI[1] >= 0:
+			why = append(why, fmt.Sprintf("%s cannot be told from zero (95 %% interval %.3g to %.3g %s)", p.Name, p.CI[0], p.CI[1], p.Unit))
+		case p.AtBound != "":
+			why = append(why, fmt.Sprintf("%s is on its %s bound: the bound has the last word, not the data", p.Name, p.AtBound))
+		}
+	}
+	if age := rec.now - rec.to; age > resultAge {
+		why = append(why, fmt.Sprintf("its record is %.0f min old, and %.0f min are the most: fit again", age/60, resultAge/60))
+	}
+	if b := rec.broken; b.what != "" && b.at >= rec.from {
+		why = append(why, fmt.Sprintf("%s at %.1f s of the run, after its record began (%.1f s): what is there now may be another rig; fit again", b.what, b.at, rec.from))
+	}
+	return why
+}
+
+// judge says whether a result may be put in force now, and as what.
+func (f *fitter) judge(a *configs.Axis, res *fitResult) {
+	res.Acceptable, res.Refusal, res.Adopt = false, "", nil
+	why := refusals(res.found, f.d.recordNow(res.part))
+	if len(why) == 0 {
+		set, left, err := f.model(a, res.found)
+		if res.Left = left; err == nil {
+			res.Acceptable, res.Adopt = true, &hil.Adopt{Axis: a.Name, Set: *set}
+			return
+		}
+		why = []string{err.Error()}
+	}
+	res.Refusal = strings.Join(why, "; ")
+}
+
+// model is what a result makes of the model in force, if the rig can run it; left is what the law has no place for.
+func (f *fitter) model(a *configs.Axis, r *identify.Result) (set *axis.Set, left []string, err error) {
 	c, err := r.Contact()
 	if err != nil {
-		no(err)
-		return
+		return nil, nil, err
 	}
-	defer func() { res.Left = c.Left }()
-	i := slices.Index(f.d.a.Schema.Axes(), a.Name)
 	p := *f.d.block.Load()
-	inForce, err := f.inForce(&p, i)
-	if err != nil {
-		no(err)
-		return
-	}
-	set, err := handover(a, inForce, c)
-	if err != nil {
-		no(err)
-		return
-	}
-	text, err := json.Marshal(set)
-	if err == nil && !p.Sets[i].Put(text) {
-		err = fmt.Errorf("%d bytes, too long for a model", len(text))
+	i := slices.Index(f.d.a.Schema.Axes(), a.Name)
+	set, err = handover(a, modelInForce(a, &p.Sets[i]), c)
+	if err == nil {
+		err = p.Sets[i].Put(set)
 	}
 	if err == nil {
-		_, err = f.try.Prepare(&p)
+		err = f.d.a.Check(&p)
 	}
-	if err != nil {
-		no(err)
-		return
-	}
-	res.Adopt = &hil.Adopt{Axis: a.Name, Set: *set}
+	return set, c.Left, err
 }
 
-// inForce is the model of axis i in a block of parameters; nil: it has none.
-func (f *fitter) inForce(p *hil.Params, i int) (*axis.Set, error) {
-	if text := p.Sets[i].Bytes(); len(text) > 0 {
-		set := new(axis.Set)
-		return set, json.Unmarshal(text, set)
-	}
-	if law := f.d.cfg.Axes[i].Friction.Model; law != nil {
-		return axis.SetOf(law), nil
-	}
-	return nil, nil
-}
-
-// accept puts the newest result in force.
+// accept puts the newest result in force. What it may be handed over to is judged now, not when it was found.
 func (f *fitter) accept(ctx context.Context, c hil.Command) error {
 	f.mu.Lock()
 	r := f.result
@@ -82,46 +113,70 @@ func (f *fitter) accept(ctx context.Context, c hil.Command) error {
 		return errors.New("there is no result yet")
 	case c.Accept != r.ID:
 		return fmt.Errorf("there is no result %q, or a newer one: the newest is %s", c.Accept, r.ID)
-	case !r.Acceptable:
-		return fmt.Errorf("%s may not be put in force: %s", r.ID, r.Refusal)
 	}
 	i := slices.Index(f.d.a.Schema.Axes(), r.Axis)
-	was := before{r.Axis, f.d.block.Load().Sets[i]}
-	if err := f.adopt(ctx, c, r.Adopt); err != nil {
+	now := *r
+	f.judge(&f.d.cfg.Axes[i], &now)
+	if !now.Acceptable {
+		f.replace(r, &now)
+		return fmt.Errorf("%s may not be put in force: %s", r.ID, now.Refusal)
+	}
+	was, next := before{r.Axis, f.d.block.Load().Sets[i], r.ID}, axis.Block{}
+	if err := next.Put(&now.Adopt.Set); err != nil {
 		return err
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.before = &was
-	accepted := *r
-	accepted.Accepted = true
-	if f.result == r {
-		f.result = &accepted
+	if next == was.block {
+		return fmt.Errorf("%s is in force already: nothing was changed, and rollback goes back to what was before it", r.ID)
 	}
-	f.tell()
+	if err := f.adopt(ctx, c, now.Adopt); err != nil {
+		return err
+	}
+	now.Accepted = true
+	f.mu.Lock()
+	f.before = append(f.before, was)
+	f.before = f.before[max(0, len(f.before)-mostBefore):]
+	f.mu.Unlock()
+	f.replace(r, &now)
 	return nil
 }
 
-// rollback puts in force again what the last accepted result replaced.
+// replace publishes another word on a result, unless there is a newer one.
+func (f *fitter) replace(old, by *fitResult) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.result == old {
+		f.result = by
+	}
+	f.tell()
+}
+
+// rollback puts in force again what the last accepted result replaced, and the next time what the one before that did.
 func (f *fitter) rollback(ctx context.Context, c hil.Command) error {
 	f.mu.Lock()
-	was := f.before
-	f.mu.Unlock()
-	if was == nil {
-		return errors.New("no result was accepted, so there is nothing to go back to")
+	n := len(f.before)
+	var was before
+	if n > 0 {
+		was = f.before[n-1]
 	}
-	o := &hil.Adopt{Axis: was.axis}
-	if text := was.Bytes(); len(text) > 0 {
-		if err := json.Unmarshal(text, &o.Set); err != nil {
+	f.mu.Unlock()
+	if n == 0 {
+		return errors.New("no result was accepted that is still in force, so there is nothing to go back to")
+	}
+	i := slices.Index(f.d.a.Schema.Axes(), was.axis)
+	if f.d.block.Load().Sets[i] != was.block { // else somebody has gone back by hand
+		o := &hil.Adopt{Axis: was.axis}
+		if set := was.block.Set(); set != nil {
+			o.Set = *set
+		}
+		c.Confirm = true // it was in force before
+		if err := f.adopt(ctx, c, o); err != nil {
 			return err
 		}
 	}
-	if err := f.adopt(ctx, c, o); err != nil {
-		return err
-	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.before = nil; f.result != nil {
+	f.before = f.before[:n-1]
+	if f.result != nil && f.result.ID == was.result {
 		r := *f.result
 		r.Accepted = false
 		f.result = &r
@@ -130,20 +185,75 @@ func (f *fitter) rollback(ctx context.Context, c hil.Command) error {
 	return nil
 }
 
+// questionError is a refusal that "confirm" lifts.
+type questionError struct{ text string }
+
+func (e *questionError) Error() string { return e.text }
+
 // adopt carries a model to the tick in the name of a command.
 func (f *fitter) adopt(ctx context.Context, c hil.Command, o *hil.Adopt) error {
-	sup := f.d.sup.Load()
-	if sup == nil {
-		return errors.New("the core is not running yet")
+	if f.carry == nil {
+		sup := f.d.sup.Load()
+		if sup == nil {
+			return errors.New("the core is not running yet")
+		}
+		f.carry = sup.Command
 	}
-	if r := sup.Command(ctx, hil.Command{Name: "adopt", ID: c.ID, Expires: c.Expires, From: c.From, Adopt: o}); !r.OK {
+	r := f.carry(ctx, hil.Command{Name: "adopt", ID: c.ID, Expires: c.Expires, From: c.From, Adopt: o, Confirm: c.Confirm})
+	switch {
+	case r.Confirm:
+		return &questionError{r.Error}
+	case !r.OK:
 		return errors.New(r.Error)
 	}
 	return nil
 }
 
-// farOff is by how much inertia and friction of a result may differ from those in force, either way: more is taken for a mistake.
+// farOff is by how much inertia and friction of a model may differ from those in force, either way: more is taken for a mistake.
 const farOff = 3
+
+// mostNumber is by how much any other number of a law or a motor may.
+const mostNumber = 10
+
+// farFrom says in what a model is too far from the one in force to be taken without a question.
+func farFrom(a *configs.Axis, inForce, set *axis.Set) (far []string, err error) {
+	old, err := friction.Build(inForce.Law, inForce.Params)
+	if err != nil {
+		return nil, err
+	}
+	law, err := friction.Build(set.Law, set.Params)
+	if err != nil {
+		return nil, err
+	}
+	near := func(what string, now, then, most float64) {
+		if ratio := math.Abs(now / then); then != 0 && !(ratio <= most && ratio >= 1/most) || now*then < 0 {
+			far = append(far, fmt.Sprintf("%s would be %.4g in place of %.4g, more than %g times apart", what, now, then, most))
+		}
+	}
+	is, was := law.Levels(), old.Levels()
+	near("Coulomb friction", is.Sliding.Max(), was.Sliding.Max(), farOff)
+	near("break-away friction", is.Rest.Max(), was.Rest.Max(), farOff)
+	now, then := a.MotorModel(), a.MotorModel()
+	if now, err = axis.Edited(now, a.Drive.Kind, set.Motor); err == nil {
+		then, err = axis.Edited(then, a.Drive.Kind, inForce.Motor)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: motor: %w", a.Name, err)
+	}
+	near("the inertia", now.J, then.J, farOff)
+	near("the torque constant", now.K, then.K, farOff)
+	near("the resistance", now.R, then.R, mostNumber)
+	near("the inductance", now.L, then.L, mostNumber)
+	if set.Law != inForce.Law {
+		return far, nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(set.Params)) {
+		if v, there := inForce.Params[name]; there && v != 0 && set.Params[name] != 0 && name != "offset" && !strings.HasPrefix(name, "F") {
+			near(name, set.Params[name], v, mostNumber)
+		}
+	}
+	return far, nil
+}
 
 // handover is the model that a result makes of the one in force. It is refused where the result is of another kind of axis, or too far from
 // what is in force.
@@ -158,28 +268,15 @@ func handover(a *configs.Axis, inForce *axis.Set, c *identify.Contact) (*axis.Se
 		c.KeepOffset(inForce.Params["offset"], why)
 	}
 	set := &axis.Set{Law: c.Law, Params: c.Params, Motor: maps.Clone(inForce.Motor)}
-	old, err := friction.Build(inForce.Law, inForce.Params)
-	if err != nil {
-		return nil, err
-	}
-	law, err := friction.Build(c.Law, c.Params)
-	if err != nil {
-		return nil, err
-	}
-	near := func(what string, now, then float64) error {
-		if ratio := now / then; then > 0 && !(ratio <= farOff && ratio >= 1./farOff) {
-			return fmt.Errorf("%s would be %.4g in place of %.4g: more than %d times apart is taken for a mistake; look at the result, and write it into the file with hil config apply if it is right", what, now, then, farOff)
-		}
-		return nil
-	}
-	is, was := law.Levels(), old.Levels()
-	err = cmp.Or(near("Coulomb friction", is.Sliding.Max(), was.Sliding.Max()), near("break-away friction", is.Rest.Max(), was.Rest.Max()))
-	if then := cmp.Or(inForce.Motor["J"], a.MotorModel().J); c.Inertia > 0 && then > 0 {
-		err = cmp.Or(err, near("the inertia", c.Inertia, then))
+	if c.Inertia > 0 && a.MotorModel().J > 0 {
 		if set.Motor == nil {
 			set.Motor = map[string]float64{}
 		}
 		set.Motor["J"] = c.Inertia
+	}
+	far, err := farFrom(a, inForce, set)
+	if err == nil && far != nil {
+		err = fmt.Errorf("%s: taken for a mistake; look at the result, and write it into the file with hil config apply if it is right", strings.Join(far, "; "))
 	}
 	return set, err
 }

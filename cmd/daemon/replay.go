@@ -113,9 +113,12 @@ func changeOf(role hil.Role, blocks []sink.ParamsAt, gen uint32) *hil.Change {
 	if i < 0 || !ok {
 		return nil
 	}
+	if tuned.Check(&blocks[i].Params) != nil {
+		return nil // the rows that follow will differ
+	}
 	c, err := tuned.Prepare(&blocks[i].Params)
 	if err != nil {
-		return nil // the rows that follow will differ
+		return nil
 	}
 	return c
 }

@@ -153,7 +153,7 @@ func play(ctx context.Context, out io.Writer, screen *report.Redrawn, bus *event
 	latch := d.keepLatch(cfg.IsVirtual())
 	options := daemon.Options{
 		Config: packHandover(config, hand), Log: d.coreLog(), SingleProcess: o.Single, Arm: o.Arm, UntilTrip: o.UntilTrip,
-		Sinks: d.sinks, Emit: bus.emit, Kept: d.kept, Row: d.row, Up: func(pid int, fifo bool) { d.up(out, o.ReadyLine, ready, pid, fifo) },
+		Sinks: d.sinks, Emit: bus.emit, Offered: d.offered, InForce: d.inForceNow, Row: d.row, Up: func(pid int, fifo bool) { d.up(out, o.ReadyLine, ready, pid, fifo) },
 		Reset: o.Reset,
 	}
 	latch.options(&options)

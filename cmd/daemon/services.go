@@ -36,24 +36,26 @@ type services struct {
 	plant bool                              // the rows are those of a virtual rig
 	sup   atomic.Pointer[daemon.Supervisor] // set a moment after the servers are up
 
-	metrics  *sink.Metrics
-	recorder *sink.Recorder
-	broker   sink.Broker
-	pub      *sink.Publisher
-	page     *dashboard.Server
-	ledger   *daemon.Ledger
-	sinks    []daemon.Sink
-	fifo     atomic.Bool
-	mu       sync.Mutex
-	newest   hil.Row
-	live     []*sink.LiveRows       // the last estimates of each axis
-	inForce  atomic.Pointer[[]byte] // parameters, as the topic params has them
-	block    atomic.Pointer[hil.Params]
-	fitter   atomic.Pointer[fitter] // nil: not there yet, or a virtual rig
-	first    int64                  // ns  of the first row
-	onFrom   int64                  // ns  of the first row of those with the drive on; 0: it is off
-	channels *channels              // of a dry run; nil otherwise
-	closers  []func()
+	metrics   *sink.Metrics
+	recorder  *sink.Recorder
+	broker    sink.Broker
+	pub       *sink.Publisher
+	page      *dashboard.Server
+	ledger    *daemon.Ledger
+	sinks     []daemon.Sink
+	fifo      atomic.Bool
+	mu        sync.Mutex
+	newest    hil.Row
+	live      []*sink.LiveRows       // the last estimates of each axis
+	inForce   atomic.Pointer[[]byte] // parameters, as the topic params has them
+	block     atomic.Pointer[hil.Params]
+	fitter    atomic.Pointer[fitter] // nil: not there yet, or a virtual rig
+	handOvers atomic.Uint64          // parameter blocks that came into force
+	broken    interrupted            // when the rig ceased to be known as the same
+	first     int64                  // ns  of the first row
+	onFrom    int64                  // ns  of the first row of those with the drive on; 0: it is off
+	channels  *channels              // of a dry run; nil otherwise
+	closers   []func()
 }
 
 // open starts everything but the core. What listens prints where.
@@ -192,6 +194,12 @@ func (d *services) row(r *hil.Row) {
 	case d.onFrom == 0:
 		d.onFrom = r.T
 	}
+	switch at := float64(r.T-d.first) * 1e-9; {
+	case d.newest.Seq > 0 && r.Epoch != d.newest.Epoch:
+		d.broken = interrupted{at, "the core was started anew"}
+	case r.Flags&hil.FlagLinkDown != 0:
+		d.broken = interrupted{at, "the port was away"}
+	}
 	d.newest = *r
 	for _, l := range d.live {
 		l.See(r)
@@ -212,6 +220,13 @@ func (d *services) driven() (now, on float64) {
 		return now, -1
 	}
 	return now, float64(d.newest.T-d.onFrom) * 1e-9
+}
+
+// recordNow is a part of the run, and what has become of the run since.
+func (d *services) recordNow(part [2]float64) record {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return record{from: part[0], to: part[1], now: float64(d.newest.T-d.first) * 1e-9, broken: d.broken}
 }
 
 // state is the newest row as the page polls it when there is no MQTT.
@@ -256,11 +271,16 @@ func (d *services) command(ctx context.Context, c hil.Command) hil.Reply {
 	return d.sup.Load().Command(ctx, c)
 }
 
-// kept records a parameter block that came into force, and tells it.
-func (d *services) kept(p hil.Params, from string, t int64) {
+// offered records a parameter block before the tick takes it: rows name its generation when it did.
+func (d *services) offered(p hil.Params, t int64) {
 	if d.recorder != nil {
 		d.recorder.Params(p, d.a.Names(), t)
 	}
+}
+
+// inForceNow counts and tells a parameter block that came into force.
+func (d *services) inForceNow(p hil.Params, from string) {
+	d.handOvers.Add(1)
 	d.tell(&p, from)
 }
 
@@ -328,7 +348,9 @@ func (d *services) link() map[string]float64 {
 func (d *services) losses(add func(string, float64)) {
 	if d.sup.Load() != nil {
 		add("rows_dropped", float64(d.sup.Load().LostRows()))
+		add("core_heap_bytes", d.sup.Load().CoreHeap())
 	}
+	add("hand_overs", float64(d.handOvers.Load()))
 	if d.recorder != nil {
 		add("record_rows_lost", float64(d.recorder.Stats().Lost))
 	}

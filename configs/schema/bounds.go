@@ -31,6 +31,19 @@ func bounds(tag string) []Bound {
 	return out
 }
 
+// Range is that of the want tag, infinite where it has no end.
+func (f *Field) Range() (lo, hi float64) {
+	lo, hi = math.Inf(-1), math.Inf(1)
+	for _, b := range f.Want {
+		if b.op[0] == '>' {
+			lo = max(lo, b.v)
+		} else {
+			hi = min(hi, b.v)
+		}
+	}
+	return lo, hi
+}
+
 func (b Bound) holds(x float64) bool {
 	switch b.op {
 	case ">":

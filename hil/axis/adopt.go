@@ -3,10 +3,6 @@ package axis
 import (
 	"errors"
 	"fmt"
-	"maps"
-	"math"
-	"slices"
-	"strings"
 
 	"hilrig/engine/friction"
 	"hilrig/engine/plant"
@@ -26,15 +22,26 @@ func SetOf(law friction.Model) *Set {
 	return &Set{Law: friction.NameOf(law), Params: friction.Values(law)}
 }
 
-// Change is a set that is ready to be adopted. What it holds belongs to the axis from then on.
+// Change is a model that is ready to be adopted. What it holds belongs to the axis from then on, until two more were adopted after it.
 type Change struct {
-	motor plant.Motor
-	law   friction.Model
-	comp  *compensator
-	model *estimator.Contact
-	twin  twin
-	most  float64         // N·m  residual that no friction explains
-	est   *estimator.Axis // nil: that in force
+	motor  plant.Motor
+	law    friction.Model
+	comp   *compensator
+	model  *estimator.Contact
+	twin   twin
+	most   float64 // N·m  residual that no friction explains
+	tuning estimator.Tuning
+
+	s    Spec                // that of the axis, with the motor
+	made map[uint64]*madeLaw // by Block.key
+}
+
+// madeLaw is a law with all that is made of it. Other numbers are filled in where they are.
+type madeLaw struct {
+	law      friction.Model
+	at, back []*float64 // its numbers, and those for v < 0; nil: those of the file
+	model    *estimator.Contact
+	comp     *compensator // nil: the axis is not compensated
 }
 
 // With is the specification with a set in place of law and motor.
@@ -46,63 +53,121 @@ func (s Spec) With(set *Set) (Spec, error) {
 	if s.Law, err = friction.Build(set.Law, set.Params); err != nil {
 		return s, err
 	}
-	if len(set.Motor) > 0 {
-		if s.Motor, err = edited(s.Motor, s.Drive, set.Motor); err != nil {
-			return s, fmt.Errorf("motor: %w", err)
-		}
+	if s.Motor, err = Edited(s.Motor, s.Drive, set.Motor); err != nil {
+		return s, fmt.Errorf("motor: %w", err)
 	}
-	s.Kalman.Motor = s.Motor
-	if s.Mechanical.Inertia > 0 {
-		s.Mechanical.Inertia = s.Motor.J
-	}
+	s.take(s.Motor)
 	return s, nil
 }
 
-// edited is a motor with other numbers.
-func edited(m plant.Motor, drive plant.DriveKind, values map[string]float64) (plant.Motor, error) {
-	at := map[string]*float64{"J": &m.J, "K": &m.K}
-	if drive == plant.VoltageDrive {
-		at["R"], at["L"], at["brush_drop"], at["drop_current"] = &m.R, &m.L, &m.BrushDrop, &m.DropScale
+// take tells a motor to the descriptions of the filter.
+func (s *Spec) take(m plant.Motor) {
+	s.Motor, s.Kalman.Motor = m, m
+	if s.Mechanical.Inertia > 0 {
+		s.Mechanical.Inertia = m.J
 	}
-	for name, v := range values {
-		known, drop := at[name], strings.HasPrefix(name, "brush") || strings.HasPrefix(name, "drop")
-		switch {
-		case known == nil:
-			return m, fmt.Errorf("no number %s; there are %s", name, strings.Join(slices.Sorted(maps.Keys(at)), ", "))
-		case !(v > 0) && !(drop && v == 0) || math.IsInf(v, 0):
-			return m, fmt.Errorf("%s: %g, want a positive number", name, v)
-		case *known == 0 && drive != plant.VoltageDrive:
-			return m, fmt.Errorf("%s is not known in the file, and nothing uses it", name)
-		}
-		*known = v
-	}
-	return m, nil
 }
 
-// Prepare builds what a set needs, or without one the model of the specification again; filter says that the numbers of the motor are not those in force, and the filter is built anew. It is
-// pure, may take its time, and refuses what the axis cannot run.
-func (s Spec) Prepare(set *Set, filter bool) (*Change, error) {
-	var err error
-	if set != nil {
-		if s, err = s.With(set); err != nil {
-			return nil, err
+// Check builds all that a set needs, and refuses what the axis cannot run. nil: the model of the file, which it runs.
+func (s Spec) Check(set *Set) error {
+	if set == nil {
+		return nil
+	}
+	s, err := s.With(set)
+	if err != nil {
+		return err
+	}
+	if s.compensates() {
+		if _, err := newCompensator(s.Comp, s.Law, s.Motor.J, s.PID); err != nil {
+			return fmt.Errorf("compensation: %w", err)
 		}
 	}
-	c := &Change{motor: s.Motor, law: s.Law, twin: twinOf(s.Motor.J, s.Law), most: unexplained * s.Law.Levels().Rest.Max()}
-	if s.compensates() {
-		if c.comp, err = newCompensator(s.Comp, s.Law, s.Motor.J, s.PID); err != nil {
+	if _, err := estimator.NewContact(s.Law); err != nil {
+		return err
+	}
+	if _, err := s.estimate(); err != nil {
+		return fmt.Errorf("estimator: %w", err)
+	}
+	return nil
+}
+
+// Changes makes the changes of an axis ready, one after the other, each in the memory of one that is in force no more: a core collects no
+// garbage, and one that is given a model every minute must not grow. Three places are enough: while one is made ready a second may be in force and a
+// third fade out. What is made of a law is kept by the kind of law, so memory is taken the first time alone.
+type Changes struct {
+	s     *Spec
+	axis  *Axis
+	place [3]Change
+	next  int
+}
+
+// NewChanges are those of an axis with its specification.
+func NewChanges(s *Spec, a *Axis) *Changes {
+	c := &Changes{s: s, axis: a}
+	for i := range c.place {
+		c.place[i].made = map[uint64]*madeLaw{}
+	}
+	return c
+}
+
+// Prepare makes the model of a block ready. It may take its time, beside the tick. The numbers are not checked, Check does; only what is
+// made the first time can be refused. The change before it has been adopted, or discarded.
+func (p *Changes) Prepare(b *Block) (*Change, error) {
+	c := &p.place[p.next]
+	c.s, c.motor = *p.s, p.s.Motor
+	b.edit(&c.motor)
+	c.s.take(c.motor)
+	m := c.made[b.key()]
+	if m == nil {
+		var err error
+		if m, err = c.make(b); err != nil {
+			return nil, err
+		}
+		c.made[b.key()] = m
+	} else {
+		b.fill(m.at, m.back)
+		m.model.Renew()
+		if m.comp != nil {
+			m.comp.renew(c.motor.J, c.s.PID)
+		}
+	}
+	c.law, c.model, c.comp = m.law, m.model, m.comp
+	c.twin, c.most = twinOf(c.motor.J, c.law), unexplained*c.law.Levels().Rest.Max()
+	if c.s.Drive == plant.VoltageDrive {
+		p.axis.est.TuneElectrical(&c.tuning, c.s.kalman())
+	} else {
+		p.axis.est.TuneMechanical(&c.tuning, c.s.mechanical(), c.s.Motor.K, c.s.effort(1))
+	}
+	p.next = (p.next + 1) % len(p.place)
+	return c, nil
+}
+
+// Discard takes the change back that was prepared last: it is not adopted.
+func (p *Changes) Discard() { p.next = (p.next + len(p.place) - 1) % len(p.place) }
+
+// make makes all that belongs to the law of a block, the first time.
+func (c *Change) make(b *Block) (m *madeLaw, err error) {
+	m = &madeLaw{law: c.s.Law}
+	if set := b.Set(); set != nil {
+		if m.law, err = friction.Build(set.Law, set.Params); err != nil {
+			return nil, err
+		}
+		if sided, ok := m.law.(interface {
+			Sides() (fore, back friction.Model)
+		}); ok {
+			fore, back := sided.Sides()
+			m.at, m.back = friction.Bind(fore), friction.Bind(back)
+		} else {
+			m.at = friction.Bind(m.law)
+		}
+	}
+	if c.s.compensates() {
+		if m.comp, err = newCompensator(c.s.Comp, m.law, c.motor.J, c.s.PID); err != nil {
 			return nil, fmt.Errorf("compensation: %w", err)
 		}
 	}
-	if c.model, err = estimator.NewContact(s.Law); err != nil {
-		return nil, err
-	}
-	if filter {
-		if c.est, err = s.estimate(); err != nil {
-			return nil, fmt.Errorf("estimator: %w", err)
-		}
-	}
-	return c, nil
+	m.model, err = estimator.NewContact(m.law)
+	return m, err
 }
 
 // path is what makes a command of the wanted motion: law, inertia and the inverse of the drive. A new one and the one before run side by
@@ -132,10 +197,7 @@ func (a *Axis) Adopt(c *Change, on bool) {
 	if a.frozen != nil {
 		a.frozen.know(c.twin)
 	}
-	if c.est != nil {
-		c.est.Inherit(a.est)
-		a.est = c.est
-	}
+	a.est.Adopt(&c.tuning)
 	if a.stall != nil {
 		*a.stall = stall{twin: c.twin, noise: a.stall.noise}
 	}

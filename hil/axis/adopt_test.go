@@ -13,11 +13,24 @@ import (
 // hand adopts the law of the specification again, under way.
 func hand(t *testing.T, b *bed, s Spec) {
 	t.Helper()
-	c, err := s.Prepare(SetOf(s.Law), false)
+	b.Adopt(ready(t, b, s, SetOf(s.Law)), true)
+}
+
+// ready is a set that is ready to be adopted.
+func ready(t *testing.T, b *bed, s Spec, set *Set) *Change {
+	t.Helper()
+	var block Block
+	if err := block.Put(set); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Check(set); err != nil {
+		t.Fatal(err)
+	}
+	c, err := NewChanges(&s, b.Axis).Prepare(&block)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.Adopt(c, true)
+	return c
 }
 
 // Which numbers of the motor may change belongs to the drive; all are positive, but a drop may be none.
@@ -39,7 +52,7 @@ func TestEdited(t *testing.T) {
 		{plant.CurrentDrive, full, "K", 10, ""}, {plant.CurrentDrive, full, "J", 10, ""}, {plant.CurrentDrive, full, "R", 10, "there are J, K"}, {plant.EffortDrive, full, "brush_drop", 0, "there are J, K"},
 		{plant.EffortDrive, plant.Motor{J: 4}, "K", 10, "not known in the file"}, {plant.EffortDrive, plant.Motor{J: 4}, "J", 10, ""},
 	} {
-		m, err := edited(c.motor, c.drive, map[string]float64{c.name: c.v})
+		m, err := Edited(c.motor, c.drive, map[string]float64{c.name: c.v})
 		if (err == nil) != (c.fault == "") || err != nil && !strings.Contains(err.Error(), c.fault) {
 			t.Errorf("%v, %s = %g: %v, want %q", c.drive, c.name, c.v, err, c.fault)
 			continue
@@ -95,11 +108,7 @@ func TestAdopt(t *testing.T) {
 			twice := law.Scaled(2)
 			set := SetOf(&twice)
 			set.Motor = map[string]float64{"J": 9e-5}
-			change, err := s.Prepare(set, true)
-			if err != nil {
-				t.Fatal(err)
-			}
-			b.Adopt(change, c.on)
+			b.Adopt(ready(t, b, s, set), c.on)
 			n := 0
 			for ; b.Fades() && n < 100; n++ {
 				b.compute()

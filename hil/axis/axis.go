@@ -175,14 +175,23 @@ func (s *Spec) estimate() (*estimator.Axis, error) {
 	o := s.Sampling
 	o.Tick, o.Linear = s.Tick, s.Linear
 	if s.Drive == plant.VoltageDrive {
-		k := s.Kalman
-		k.TopVoltage = s.TopCommand
-		return estimator.NewElectrical(k, o)
+		return estimator.NewElectrical(s.kalman(), o)
 	}
-	m := s.Mechanical
 	o.PerAmpere, o.PerCommand = s.Motor.K, s.effort(1)
+	return estimator.NewMechanical(s.mechanical(), o)
+}
+
+// kalman and mechanical describe the filter of a voltage drive, and of the others.
+func (s *Spec) kalman() estimator.KalmanSpec {
+	k := s.Kalman
+	k.TopVoltage = s.TopCommand
+	return k
+}
+
+func (s *Spec) mechanical() estimator.MechanicalSpec {
+	m := s.Mechanical
 	m.TopEffort = s.effort(s.TopCommand)
-	return estimator.NewMechanical(m, o)
+	return m
 }
 
 // arrange lays out the signals.

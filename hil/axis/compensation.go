@@ -31,6 +31,7 @@ type CompInfo struct {
 	Learns   []string // names of what it learns
 	Desired  bool     // driven by the desired motion, not by the estimated one
 	build    func(c *compensator, pid control.PID) (estimator.Compensation, error)
+	renew    func(c *compensator, pid control.PID) // begins c.law anew in place; nil: there is none
 }
 
 // Compensations are all kinds, by CompKind.
@@ -38,21 +39,27 @@ var Compensations = [...]CompInfo{
 	CompNone: {Name: "none", build: func(*compensator, control.PID) (estimator.Compensation, error) { return nil, nil }},
 	CompFeedForward: {Name: "feedforward", Desired: true, build: func(c *compensator, _ control.PID) (estimator.Compensation, error) {
 		return estimator.NewFeedForward(c.model)
-	}},
+	}, renew: func(c *compensator, _ control.PID) { c.law.(*estimator.FeedForward).Renew() }},
 	CompObserver: {Name: "observer", Settings: []string{"gain"}, build: func(c *compensator, _ control.PID) (estimator.Compensation, error) {
 		return estimator.NewObserver(estimator.ObserverSpec{Law: c.model, Gain: c.Gain})
+	}, renew: func(c *compensator, _ control.PID) {
+		o := c.law.(*estimator.Observer)
+		o.Renew()
+		o.SetGain(c.Gain)
 	}},
 	CompStatic: {Name: "feedforward-static", Settings: []string{"lead", "band"}, Desired: true, build: func(c *compensator, _ control.PID) (estimator.Compensation, error) {
 		return estimator.NewStaticFeedForward(estimator.StaticSpec{Law: c.model, Lead: c.Lead, Band: c.Band})
-	}},
+	}, renew: func(c *compensator, _ control.PID) { c.law.(*estimator.StaticFeedForward).Renew() }},
 	CompDisturbance: {Name: "disturbance-observer", Settings: []string{"bandwidth", "order", "dead_band"}, build: func(c *compensator, _ control.PID) (estimator.Compensation, error) {
-		return estimator.NewDisturbanceObserver(estimator.DisturbanceSpec{Inertia: c.j, Bandwidth: c.Bandwidth, Order: c.Order, DeadBand: c.DeadBand, Limit: c.most(0)})
-	}},
+		return estimator.NewDisturbanceObserver(c.disturbance())
+	}, renew: func(c *compensator, _ control.PID) { c.law.(*estimator.DisturbanceObserver).Renew(c.disturbance()) }},
 	CompGain: {Name: "adaptive-gain", Settings: []string{"adapt"}, Learns: []string{"comp.theta"}, build: func(c *compensator, pid control.PID) (estimator.Compensation, error) {
 		return estimator.NewAdaptiveGain(c.learning(pid))
-	}},
+	}, renew: func(c *compensator, pid control.PID) { c.law.(*estimator.AdaptiveGain).Renew(c.learning(pid)) }},
 	CompLuGre: {Name: "adaptive-lugre", Settings: []string{"adapt"}, Learns: []string{"comp.theta0", "comp.theta1", "comp.theta2"}, build: func(c *compensator, pid control.PID) (estimator.Compensation, error) {
 		return estimator.NewAdaptiveLuGre(c.learning(pid), c.injection(pid))
+	}, renew: func(c *compensator, pid control.PID) {
+		c.law.(*estimator.AdaptiveLuGre).Renew(c.learning(pid), c.injection(pid))
 	}},
 }
 
@@ -122,27 +129,59 @@ type compensator struct {
 }
 
 func newCompensator(s CompSpec, law friction.Model, j float64, pid control.PID) (*compensator, error) {
-	c := &compensator{CompSpec: s, model: law, j: j, wanted: s.Scale, rest: rest{share: 1}}
-	d := s.Dither
-	if law != nil {
-		c.level, c.top = law.Levels(), 1.2*friction.Ceiling(law)
-		if k := law.Stiffness().K; k > 0 {
-			c.gives, d.Spring = 2*c.level.Top()/k, c.level.Sliding.Max()/k
-		}
-	}
 	if int(s.Kind) >= len(Compensations) {
 		return nil, fmt.Errorf("compensation kind %d is unknown", s.Kind)
 	}
+	c := &compensator{CompSpec: s, model: law}
+	c.look(j)
 	var err error
 	if c.law, err = s.Kind.Info().build(c, pid); err != nil {
 		return nil, err
 	}
-	d.Inertia, d.Kp, d.Kd, d.Fc = j, pid.Kp, pid.Kd, c.level.Sliding.Max()
-	if d.Zone == 0 {
-		d.Zone = 4 * s.Resolution
-	}
-	c.dither, err = estimator.NewDither(d)
+	c.dither, err = estimator.NewDither(c.shaking(pid))
 	return c, err
+}
+
+// renew begins anew in place, as a new one would, when the numbers of the law were changed where they are: nothing is checked again.
+func (c *compensator) renew(j float64, pid control.PID) {
+	*c = compensator{CompSpec: c.CompSpec, model: c.model, law: c.law, dither: c.dither}
+	c.look(j)
+	if again := c.Kind.Info().renew; again != nil {
+		again(c, pid)
+	}
+	c.dither.Renew(c.shaking(pid))
+}
+
+// look takes what follows from the law and the inertia (kg·m²).
+func (c *compensator) look(j float64) {
+	c.j, c.wanted, c.rest = j, c.Scale, rest{share: 1}
+	if c.model == nil {
+		return
+	}
+	c.level, c.top = c.model.Levels(), 1.2*friction.Ceiling(c.model)
+	if k := c.model.Stiffness().K; k > 0 {
+		c.gives = 2 * c.level.Top() / k
+	}
+}
+
+// shaking is the dither with these gains.
+func (c *compensator) shaking(pid control.PID) estimator.DitherSpec {
+	d := c.Dither
+	d.Inertia, d.Kp, d.Kd, d.Fc = c.j, pid.Kp, pid.Kd, c.level.Sliding.Max()
+	if c.model != nil {
+		if k := c.model.Stiffness().K; k > 0 {
+			d.Spring = c.level.Sliding.Max() / k
+		}
+	}
+	if d.Zone == 0 {
+		d.Zone = 4 * c.Resolution
+	}
+	return d
+}
+
+// disturbance describes the observer of CompDisturbance.
+func (c *compensator) disturbance() estimator.DisturbanceSpec {
+	return estimator.DisturbanceSpec{Inertia: c.j, Bandwidth: c.Bandwidth, Order: c.Order, DeadBand: c.DeadBand, Limit: c.most(0)}
 }
 
 // learning is how the adaptive laws learn with these gains.

@@ -14,7 +14,9 @@ type Param struct {
 	Unit   string
 	Lo, Hi float64
 	Start  float64 // as configured
-	take   func(a *Axis, value float64)
+	// Additive: a change by a factor says nothing of it: an offset, a share
+	Additive bool
+	take     func(a *Axis, value float64)
 }
 
 // Check refuses a value that makes no sense.
@@ -28,7 +30,7 @@ func (p *Param) Check(v float64) error {
 // Live are the parameters that may change while it runs.
 func (s *Spec) Live() (out []Param) {
 	add := func(name, linear string, lo, hi, start float64, take func(*Axis, float64)) {
-		out = append(out, Param{name, s.unit(linear), lo, hi, start, take})
+		out = append(out, Param{Name: name, Unit: s.unit(linear), Lo: lo, Hi: hi, Start: start, take: take})
 	}
 	inf := math.Inf(1)
 	if s.compensates() {
@@ -44,6 +46,9 @@ func (s *Spec) Live() (out []Param) {
 	if s.driven() {
 		add("reference.scale", "", 0, 10, 1, func(a *Axis, v float64) { a.ref.wantScale = v })
 		add("reference.offset", s.Of.signals(s.Drive)[0].Unit, math.Inf(-1), inf, 0, func(a *Axis, v float64) { a.ref.wantOffset = v })
+	}
+	for i := range out {
+		out[i].Additive = out[i].Name == "compensation.scale" || out[i].Name == "reference.offset"
 	}
 	return out
 }

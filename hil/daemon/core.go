@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime/metrics"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -21,7 +22,8 @@ type outside struct {
 	orders *ring.Reader[order]
 	words  *words
 	turn   bool                       // the tick before took a stop or a hold: the ring is looked at first
-	change atomic.Pointer[hil.Change] // a block that waits to be adopted
+	change atomic.Pointer[hil.Change] // a block that waits for its order
+	wanted uint32                     // generation that the newest order is about
 	raised atomic.Uint32              // hil.Flags raised by the watchers
 	steady hil.Flags                  // dry run, unprivileged
 	rig    Rig
@@ -98,6 +100,7 @@ func (o *outside) next() (uint32, hil.Request) {
 		if !o.words.take(&q) {
 			continue
 		}
+		o.wanted = q.Gen
 		if hil.Request(q.Req) == hil.ReqArm {
 			o.rig.Flush() // what waited in the port since before arming would look like fresh samples
 		}
@@ -107,10 +110,11 @@ func (o *outside) next() (uint32, hil.Request) {
 }
 
 func (o *outside) Change() *hil.Change {
-	if o.change.Load() == nil {
+	c := o.change.Load()
+	if c == nil || c.Gen != o.wanted || !o.change.CompareAndSwap(c, nil) {
 		return nil
 	}
-	return o.change.Swap(nil)
+	return c
 }
 
 func (o *outside) Seen(r *hil.Row) {
@@ -164,6 +168,11 @@ func (b *body) tick(epoch uint16) {
 	role := b.a.NewRole()
 	loop := hil.NewLoop(clock, b.rig, b.out, role, epoch, b.sh.rows.Writer())
 	if t, ok := role.(hil.Tuned); ok {
+		var p hil.Params
+		if b.sh.params.Take(&p) { // what was in force before this core
+			b.ready(t, &p)
+			b.out.wanted = p.Gen
+		}
 		go b.prepare(t)
 	}
 	b.sh.words.State.Store(coreReady)
@@ -171,21 +180,30 @@ func (b *body) tick(epoch uint16) {
 	b.rig.Safe()
 }
 
-// prepare makes parameter blocks ready beside the tick, one after the other: while one waits to be adopted the newest waits in the mailbox.
-// The core collects no garbage (rt.Settle), so what a block leaves stays: 6 kB.
+// prepare makes parameter blocks ready beside the tick, one after the other. The core collects no garbage (rt.Settle): a block is made in place
+// of one that is in force no more, see axis.Prepared.
 func (b *body) prepare(role hil.Tuned) {
 	var p hil.Params
 	var rest rt.Rest
 	for !b.stop.Load() {
 		rest.Due()
-		if b.out.change.Load() == nil && b.sh.params.Take(&p) {
-			if c, err := role.Prepare(&p); err == nil { // what is refused was refused by the supervisor already
-				b.out.change.Store(c)
-			}
+		if b.sh.params.Take(&p) {
+			b.ready(role, &p)
 		} else {
 			rt.SleepUntil(rt.Now()+5e6, 0)
 		}
 	}
+}
+
+// ready prepares a block in place of one that still waits for its order: that one will not get it any more.
+func (b *body) ready(role hil.Tuned, p *hil.Params) {
+	if b.out.change.Swap(nil) != nil {
+		role.Discard()
+	}
+	if c, err := role.Prepare(p); err == nil { // what is refused was refused by the supervisor already
+		b.out.change.Store(c)
+	}
+	b.sh.words.Prepared.Store(p.Gen)
 }
 
 // housekeeping looks for the supervisor's word to end, and publishes the counters of the devices ten times a second, beside the tick
@@ -193,7 +211,12 @@ func (b *body) prepare(role hil.Tuned) {
 func (b *body) housekeeping() {
 	var st [device.MaxDevices]device.Stats
 	var rest rt.Rest
+	heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}} // read without stopping anything
 	for k := 0; !b.stop.Load(); k++ {
+		if k%200 == 0 {
+			metrics.Read(heap)
+			b.sh.words.Heap.Store(heap[0].Value.Uint64())
+		}
 		if k%20 == 0 {
 			b.rig.Stats(&st)
 			b.sh.link.Publish(&st)

@@ -43,11 +43,12 @@ type Port struct {
 // Assembly is one configured rig, built the same way by supervisor and core from the same configuration.
 type Assembly struct {
 	Schema  hil.Schema
-	NewRole func() hil.Role                                        // a fresh controller in its initial state
-	NewRig  func(edit func(i int, o *device.Options)) (Rig, error) // the devices, not started, with what the daemon adds to their options
-	Params  hil.Params                                             // the configured parameter block, generation 0
-	Live    []axis.Param                                           // what may be set while it runs, in the order of the block
-	Prepare func(*hil.Params) (*hil.Change, error)                 // refuses a block that the rig cannot run
+	NewRole func() hil.Role                                          // a fresh controller in its initial state
+	NewRig  func(edit func(i int, o *device.Options)) (Rig, error)   // the devices, not started, with what the daemon adds to their options
+	Params  hil.Params                                               // the configured parameter block, generation 0
+	Live    []axis.Param                                             // what may be set while it runs, in the order of the block
+	Check   func(*hil.Params) error                                  // refuses a block that the rig cannot run
+	Review  func(now, next *hil.Params) (doubts []string, err error) // … that hil check would refuse in the file, and what has to be confirmed
 
 	Period      int64 // ns
 	Spin        int64 // ns

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,36 +23,87 @@ import (
 func testAssembly() *Assembly {
 	return &Assembly{
 		Schema: hil.Schema{Rig: "test", Rate: 1000, Owners: []hil.Owner{{Name: "shaft", Kind: hil.AxisOwner}}},
-		Prepare: func(p *hil.Params) (*hil.Change, error) {
-			if strings.Contains(string(p.Sets[0].Bytes()), "gms") {
-				return nil, errors.New("not here")
+		Check: func(p *hil.Params) error {
+			if set := p.Sets[0].Set(); set != nil && set.Law == "viscous" {
+				return errors.New("not here")
 			}
-			return nil, nil
+			return nil
+		},
+		Review: func(now, next *hil.Params) (doubts []string, err error) {
+			if next.V[1] > 1000 {
+				return nil, errors.New("b is refused in the file")
+			}
+			if next.V[1] == 4.5 {
+				doubts = append(doubts, "b of 4.5 is odd")
+			}
+			return doubts, nil
 		},
 		Live: []axis.Param{{Name: "a", Hi: math.Inf(1)}, {Name: "b", Hi: math.Inf(1)}},
 	}
 }
 
+// testCore takes orders like a core: a block that is ready is taken by the order of its generation, unless res says otherwise.
+type testCore struct {
+	mu     sync.Mutex
+	d      *commands
+	words  words
+	got    []hil.Params
+	gen    uint32 // in force
+	res    hil.Refusal
+	silent bool // answers nothing, and takes nothing
+	over   atomic.Bool
+}
+
+func (c *testCore) link(t *testing.T) *coreLink {
+	t.Cleanup(func() { c.over.Store(true) })
+	go func() { // what is pressed
+		for !c.over.Load() {
+			if id := c.words.pressed[1].Swap(0) + c.words.pressed[2].Swap(0) + c.words.pressed[0].Swap(0); id != 0 { // one at a time here
+				c.d.seen(&hil.Row{Cmd: id, Mode: hil.Ready})
+			}
+			time.Sleep(100 * time.Microsecond)
+		}
+	}()
+	return &coreLink{words: &c.words, publish: func(p *hil.Params) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.got = append(c.got, *p)
+		c.words.Prepared.Store(p.Gen)
+	}, post: func(o order) bool {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.silent || !c.words.take(&o) {
+			return true
+		}
+		row := hil.Row{Cmd: o.ID, Req: uint8(o.Req), Mode: hil.Ready, Res: c.res}
+		if hil.Request(o.Req) == hil.ReqArm {
+			row.Res = hil.CauseRemains
+		}
+		if row.Res == hil.Taken && o.Gen > 0 {
+			c.gen = o.Gen
+		}
+		row.Gen = c.gen
+		go c.d.seen(&row)
+		return true
+	}}
+}
+
 // A command waits for the row that answers it; what cannot be carried out says why and changes nothing.
-func TestDesk(t *testing.T) {
+func TestCommands(t *testing.T) {
 	d := newCommands(testAssembly())
-	d.disconnect()
 	if r := d.Do(context.Background(), hil.Command{Name: "arm", ID: "1"}); r.OK || r.ID != "1" || r.Error != "the core is not running" {
 		t.Errorf("without a core: %+v", r)
 	}
-
-	// a core that takes everything but arm, and the parameters it gets
-	var got []hil.Params
-	var mu sync.Mutex
-	end := ticking(d, func(p *hil.Params) { mu.Lock(); got = append(got, *p); mu.Unlock() }, func(r *hil.Row) {
-		mu.Lock()
-		r.Gen = uint32(len(got))
-		mu.Unlock()
-		if r.Mode = hil.Ready; hil.Request(r.Req) == hil.ReqArm {
-			r.Res = hil.CauseRemains
+	core := &testCore{d: d}
+	d.connect(core.link(t))
+	do := func(what string, cmd hil.Command, ok bool, says string) hil.Reply {
+		t.Helper()
+		r := d.Do(context.Background(), cmd)
+		if r.OK != ok || !strings.Contains(r.Error, says) {
+			t.Errorf("%s: %+v, want ok %v, %q", what, r, ok, says)
 		}
-	})
-
+		return r
+	}
 	for _, c := range []struct {
 		cmd  hil.Command
 		ok   bool
@@ -68,19 +120,34 @@ func TestDesk(t *testing.T) {
 		{hil.Command{Name: "set"}, false, "names: a, b"},
 		{hil.Command{Name: "set", Set: map[string]float64{"a": 1, "c": 2}}, false, `unknown parameter "c"`},
 		{hil.Command{Name: "set", Set: map[string]float64{"a": -1}}, false, "want a number from 0"},
-		{hil.Command{Name: "set", Set: map[string]float64{"b": 4}}, true, ""},
+		{hil.Command{Name: "set", Set: map[string]float64{"b": math.NaN()}}, false, "want a number from 0"},
+		{hil.Command{Name: "set", Set: map[string]float64{"b": math.Inf(1)}}, false, "want a number from 0"},
+		{hil.Command{Name: "set", Set: map[string]float64{"b": 2000}, Confirm: true}, false, "refused in the file"},
+		{hil.Command{Name: "set", Set: map[string]float64{"b": 4}, Confirm: true}, true, ""},
 	} {
-		r := d.Do(context.Background(), c.cmd)
-		if r.OK != c.ok || !strings.Contains(r.Error, c.says) {
-			t.Errorf("%s %v: %+v, want ok %v, %q", c.cmd.Name, c.cmd.Set, r, c.ok, c.says)
-		}
+		do(fmt.Sprint(c.cmd.Name, c.cmd.Set), c.cmd, c.ok, c.says)
 	}
-	if len(got) != 1 || got[0].Gen != 1 || got[0].V[1] != 4 || got[0].V[0] != 0 {
-		t.Errorf("published blocks %+v, want one with b = 4", got)
+	if got := core.got; len(got) != 1 || core.gen != got[0].Gen || got[0].V[1] != 4 || got[0].V[0] != 0 {
+		t.Errorf("published blocks %+v, want one with b = 4, in force", got)
 	}
 
+	// by more than ten times, to zero and from it, and what the review doubts, wants to be confirmed
+	for _, c := range []struct {
+		to   float64
+		asks string // "": it is taken
+	}{{40, ""}, {4, ""}, {40.1, "10 times as much"}, {0.4, ""}, {4, ""}, {0.39, "10.3 times less"}, {0, "b would be 0"}, {4.5, "odd"}} {
+		r := d.Do(context.Background(), hil.Command{Name: "set", Set: map[string]float64{"b": c.to}})
+		if r.OK != (c.asks == "") || r.Confirm != (c.asks != "") || !strings.Contains(r.Error, c.asks) || c.asks != "" && !strings.Contains(r.Error, `"confirm": true`) {
+			t.Errorf("b to %g: %+v, want %q", c.to, r, c.asks)
+		}
+	}
+	do("a from zero", hil.Command{Name: "set", Set: map[string]float64{"a": 1e-9}}, false, "a would be 1e-09  in place of 0")
+	do("confirmed", hil.Command{Name: "set", Set: map[string]float64{"b": 400}, Confirm: true}, true, "")
+	do("zero, confirmed", hil.Command{Name: "set", Set: map[string]float64{"b": 0}, Confirm: true}, true, "")
+	do("from zero, confirmed", hil.Command{Name: "set", Set: map[string]float64{"b": 4}, Confirm: true}, true, "")
+
 	// a model is one whole set: it travels as it is, is refused as the rig refuses it, and taken back without a law
-	set := axis.Set{Law: "lugre", Params: map[string]float64{"Fc": 1}}
+	set := axis.Set{Law: "coulomb", Params: map[string]float64{"Fc": 1, "mu": 0, "N0": 0}}
 	for _, c := range []struct {
 		adopt *hil.Adopt
 		ok    bool
@@ -88,35 +155,79 @@ func TestDesk(t *testing.T) {
 	}{
 		{nil, false, "adopt needs"}, {&hil.Adopt{Axis: "arm", Set: set}, false, "unknown axis \"arm\"; there are shaft"},
 		{&hil.Adopt{Axis: "shaft", Set: axis.Set{Params: set.Params}}, false, "numbers without a law"},
-		{&hil.Adopt{Axis: "shaft", Set: axis.Set{Law: "gms"}}, false, "not here"},
+		{&hil.Adopt{Axis: "shaft", Set: axis.Set{Law: "coulomb", Params: map[string]float64{"Fc": 1}}}, false, "missing"},
+		{&hil.Adopt{Axis: "shaft", Set: axis.Set{Law: "viscous", Params: map[string]float64{"Fv": 1, "delta": 1}}}, false, "not here"},
 		{&hil.Adopt{Axis: "shaft", Set: set}, true, ""},
 	} {
-		r := d.Do(context.Background(), hil.Command{Name: "adopt", Adopt: c.adopt})
-		if r.OK != c.ok || !strings.Contains(r.Error, c.says) {
-			t.Errorf("adopt %+v: %+v, want ok %v, %q", c.adopt, r, c.ok, c.says)
-		}
+		do(fmt.Sprintf("adopt %+v", c.adopt), hil.Command{Name: "adopt", Adopt: c.adopt}, c.ok, c.says)
 	}
-	if n := len(got); n != 2 || string(got[1].Sets[0].Bytes()) != `{"law":"lugre","params":{"Fc":1}}` || got[1].V[1] != 4 {
-		t.Errorf("%d blocks, the last with %s", n, got[n-1].Sets[0].Bytes())
+	last := func() *hil.Params { return &core.got[len(core.got)-1] }
+	if s := last().Sets[0].Set(); s == nil || s.Law != "coulomb" || s.Params["Fc"] != 1 || last().V[1] != 4 {
+		t.Errorf("adopted %+v", s)
 	}
-	if r := d.Do(context.Background(), hil.Command{Name: "adopt", Adopt: &hil.Adopt{Axis: "shaft"}}); !r.OK || len(got[2].Sets[0].Bytes()) != 0 {
-		t.Errorf("back to the file: %+v, %s", r, got[2].Sets[0].Bytes())
+	do("back to the file", hil.Command{Name: "adopt", Adopt: &hil.Adopt{Axis: "shaft"}}, true, "")
+	if last().Sets[0].Given() {
+		t.Errorf("back to the file: %+v", last().Sets[0].Set())
 	}
 
-	// a new core gets the block again before anything else
-	end()
-	got = nil
-	d.connect(&coreLink{publish: func(p *hil.Params) { got = append(got, *p) }, words: new(words)})
-	if len(got) != 1 || got[0].Gen != 3 {
-		t.Errorf("a new core got %+v", got)
+	// what is refused is not in force, and does not come into force with the next change or the next core
+	inForce := *last()
+	core.res = hil.StillFades
+	do("while a change fades", hil.Command{Name: "set", Set: map[string]float64{"b": 5}}, false, "will not be")
+	core.res = hil.Taken
+	core.silent = true
+	wait, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+	if r := d.Do(wait, hil.Command{Name: "set", Set: map[string]float64{"b": 6}}); r.OK || !strings.Contains(r.Error, "did not answer") {
+		t.Errorf("a silent core: %+v", r)
+	}
+	cancel()
+	for i := range core.words.waiting {
+		if core.words.waiting[i].Load() != 0 {
+			t.Error("the order may still come into force")
+		}
+	}
+	d.disconnect()
+	next := &testCore{d: d}
+	d.handOn(next.link(t).publish)
+	if len(next.got) != 1 || next.got[0] != inForce {
+		t.Errorf("a new core got %+v, want %+v", next.got, inForce)
+	}
+	d.connect(next.link(t))
+	do("after all that", hil.Command{Name: "set", Set: map[string]float64{"a": 0}}, true, "")
+	if p := next.got[1]; p.V[1] != 4 || p.Gen <= inForce.Gen+2 {
+		t.Errorf("b is %g, generation %d: what was refused came into force", p.V[1], p.Gen)
+	}
+}
+
+// A block that the tick took in the moment in which it was given up is in force, and is said to be.
+func TestTakenAtTheLastMoment(t *testing.T) {
+	d := newCommands(testAssembly())
+	core := &testCore{d: d, silent: true}
+	told := make(chan hil.Params, 1)
+	d.inForce = func(p hil.Params, from string) { told <- p }
+	d.connect(core.link(t))
+	wait, cancel := context.WithTimeout(context.Background(), 5*time.Millisecond)
+	defer cancel()
+	r := d.Do(wait, hil.Command{Name: "set", Set: map[string]float64{"b": 2}, Confirm: true, From: "web"})
+	if r.OK || !strings.Contains(r.Error, "did not answer") {
+		t.Fatalf("%+v", r)
+	}
+	d.seen(&hil.Row{Gen: core.got[0].Gen})
+	select {
+	case p := <-told:
+		if d.params.V[1] != 2 || p.V[1] != 2 {
+			t.Errorf("in force %g, told %g", d.params.V[1], p.V[1])
+		}
+	case <-time.After(5 * time.Second):
+		t.Error("nobody was told")
 	}
 }
 
 // A core that takes an order and never answers is not waited for for ever.
 func TestDeskSilentCore(t *testing.T) {
 	d := newCommands(testAssembly())
-	w := new(words)
-	d.connect(&coreLink{post: func(order) bool { return true }, publish: func(*hil.Params) {}, words: w})
+	core := &testCore{d: d, silent: true}
+	d.connect(core.link(t))
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
 	defer cancel()
 	if r := d.Do(ctx, hil.Command{Name: "run"}); r.OK || !strings.Contains(r.Error, "did not answer") {
@@ -125,8 +236,8 @@ func TestDeskSilentCore(t *testing.T) {
 	if len(d.waiting) != 0 {
 		t.Errorf("%d commands still waited for", len(d.waiting))
 	}
-	for i := range w.waiting {
-		if w.waiting[i].Load() != 0 {
+	for i := range core.words.waiting {
+		if core.words.waiting[i].Load() != 0 {
 			t.Error("the order may still come into force")
 		}
 	}

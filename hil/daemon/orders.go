@@ -2,14 +2,8 @@ package daemon
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"slices"
-	"sort"
-	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"hilrig/hil"
@@ -20,14 +14,12 @@ import (
 type commands struct {
 	mu      sync.Mutex
 	a       *Assembly
-	core    *coreLink                       // nil: none runs
-	latch   func()                          // keeps an emergency stop for the next core and the next run
-	latched bool                            // … and the next core is to begin with it
-	kept    func(p hil.Params, from string) // for the recorder and whoever asks
+	core    *coreLink // nil: none runs
+	latch   func()    // keeps an emergency stop for the next core and the next run
+	latched bool      // … and the next core is to begin with it
 	nextID  uint32
 	waiting map[uint32]waiter
-	params  hil.Params    // as last set
-	shown   atomic.Uint32 // generation of the newest row
+	blocks
 }
 
 // coreLink leads to the core.
@@ -59,7 +51,7 @@ type waiter struct {
 }
 
 func newCommands(a *Assembly) *commands {
-	return &commands{a: a, waiting: map[uint32]waiter{}, params: a.Params}
+	return &commands{a: a, waiting: map[uint32]waiter{}, blocks: blocks{params: a.Params, lastGen: a.Params.Gen}}
 }
 
 // replyTime bounds how long a command waits for its tick; the tick takes one order each period.
@@ -77,29 +69,34 @@ func (d *commands) Do(ctx context.Context, c hil.Command) hil.Reply {
 	if !q.Safer() && !c.Expires.IsZero() && time.Now().After(c.Expires) {
 		return no("expired %.1f s ago", time.Since(c.Expires).Seconds())
 	}
-	var gen uint32 // of the block that this makes
-	var err error
-	switch q {
-	case hil.ReqSet:
-		gen, err = d.set(c.Set, c.From)
-	case hil.ReqAdopt:
-		gen, err = d.adopt(c.Adopt, c.From)
-	}
-	if err != nil {
-		return no("%v", err)
+	o := order{Req: uint32(q)}
+	if q == hil.ReqSet || q == hil.ReqAdopt {
+		d.changes.Lock()
+		defer d.changes.Unlock()
+		p, question, err := d.block(&c)
+		switch {
+		case err != nil:
+			return no("%v", err)
+		case question != "" && !c.Confirm:
+			return hil.Reply{ID: c.ID, Error: question, Confirm: true}
+		}
+		if err := d.offer(ctx, p, c.From); err != nil {
+			return no("%v", err)
+		}
+		o.Gen = p.Gen
 	}
 	answer := make(chan hil.Row, 1)
 	d.mu.Lock()
 	d.nextID++
-	id := d.nextID
-	d.waiting[id] = waiter{answer, q}
+	o.ID = d.nextID
+	d.waiting[o.ID] = waiter{answer, q}
 	core := d.core
-	posted := core != nil && core.send(order{ID: id, Req: uint32(q)})
+	posted := core != nil && core.send(o)
 	d.latched = d.latched || core == nil && q == hil.ReqEstop
 	d.mu.Unlock()
 	defer func() {
 		d.mu.Lock()
-		delete(d.waiting, id)
+		delete(d.waiting, o.ID)
 		d.mu.Unlock()
 	}()
 	switch {
@@ -112,155 +109,54 @@ func (d *commands) Do(ctx context.Context, c hil.Command) hil.Reply {
 	default:
 		return no("the core is not running")
 	}
-	wait, cancel := context.WithTimeout(ctx, replyTime)
-	defer cancel()
-	select {
-	case r := <-answer:
-		if r.Res != hil.Taken {
-			return no("%s", hil.RefusalText(r.Res, q, r.Mode))
-		}
-		if gen > 0 && !d.inForce(wait, gen) {
-			return no("taken, but not in force yet: another change still fades in")
-		}
-		return hil.Reply{ID: c.ID, OK: true}
-	case <-wait.Done():
-	}
+	r, missing := d.await(ctx, answer, &o)
 	switch {
-	case q.Safer():
-		return no("the loop did not answer within %v; the order stays, and is carried out as soon as the loop can", replyTime)
-	case d.withdraw(id):
-		return no("the loop did not answer within %v; the order is withdrawn", replyTime)
+	case missing != "":
+		return no("%s", missing)
+	case r.Res != hil.Taken:
+		return no("%s", hil.RefusalText(r.Res, q, r.Mode))
 	}
-	select { // taken in the last moment
-	case r := <-answer:
-		if r.Res != hil.Taken {
-			return no("%s", hil.RefusalText(r.Res, q, r.Mode))
-		}
-		return hil.Reply{ID: c.ID, OK: true}
-	case <-time.After(rowTime):
-		return no("the loop took the order, and nothing came back")
-	}
+	d.tell()
+	return hil.Reply{ID: c.ID, OK: true}
 }
 
 // rowTime is how long the row of an order that the tick has taken is waited for.
 const rowTime = 100 * time.Millisecond
 
+// await is the row that answers an order; missing says what became of an order without one. One that takes energy out stays until the tick
+// has it; every other is withdrawn with its block, so that it never comes into force later.
+func (d *commands) await(ctx context.Context, answer <-chan hil.Row, o *order) (r hil.Row, missing string) {
+	wait, cancel := context.WithTimeout(ctx, replyTime)
+	defer cancel()
+	select {
+	case r := <-answer:
+		return r, ""
+	case <-wait.Done():
+	}
+	switch {
+	case hil.Request(o.Req).Safer():
+		return r, fmt.Sprintf("the loop did not answer within %v; the order stays, and is carried out as soon as the loop can", replyTime)
+	case d.withdraw(o):
+		return r, fmt.Sprintf("the loop did not answer within %v; the order is withdrawn", replyTime)
+	}
+	select { // taken in the last moment
+	case r := <-answer:
+		return r, ""
+	case <-time.After(rowTime):
+		return r, "the loop took the order, and nothing came back"
+	}
+}
+
 // withdraw takes an order of the ring back, so that it never comes into force; false: the tick has it.
-func (d *commands) withdraw(id uint32) bool {
+func (d *commands) withdraw(o *order) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.core == nil || d.core.words.withdraw(id) // those of a core that is gone are gone
-}
-
-// set validates every value first, then hands the whole block over; gen is its generation.
-func (d *commands) set(values map[string]float64, from string) (gen uint32, err error) {
-	if len(values) == 0 {
-		return 0, fmt.Errorf("set needs {\"set\": {name: value}}; names: %s", strings.Join(d.a.Names(), ", "))
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	p := d.params
-	var bad []string
-	for name, v := range values {
-		i := slices.Index(d.a.Names(), name)
-		if i < 0 {
-			bad = append(bad, fmt.Sprintf("unknown parameter %q", name))
-			continue
-		}
-		if err := d.a.Live[i].Check(v); err != nil {
-			bad = append(bad, err.Error())
-			continue
-		}
-		p.V[i] = v
-	}
-	if len(bad) > 0 {
-		sort.Strings(bad)
-		return 0, fmt.Errorf("%s; names: %s", strings.Join(bad, "; "), strings.Join(d.a.Names(), ", "))
-	}
-	return d.take(p, from)
-}
-
-// adopt puts a model in the place of that of an axis, as one whole set.
-func (d *commands) adopt(o *hil.Adopt, from string) (gen uint32, err error) {
-	axes := d.a.Schema.Axes()
-	if o == nil {
-		return 0, fmt.Errorf("adopt needs {\"adopt\": {axis, law, params}}; axes: %s", strings.Join(axes, ", "))
-	}
-	i := slices.Index(axes, o.Axis)
-	if i < 0 {
-		return 0, fmt.Errorf("unknown axis %q; there are %s", o.Axis, strings.Join(axes, ", "))
-	}
-	var text []byte
-	if o.Law != "" {
-		if text, err = json.Marshal(o.Set); err != nil {
-			return 0, fmt.Errorf("adopt: %w", err)
-		}
-	} else if len(o.Params)+len(o.Motor) > 0 {
-		return 0, errors.New("adopt: numbers without a law; a model is one whole set. Without both it is that of the file again")
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	p := d.params
-	if !p.Sets[i].Put(text) {
-		return 0, fmt.Errorf("adopt: %d bytes, too long for a model", len(text))
-	}
-	return d.take(p, from)
-}
-
-// take hands a block over that the rig can run.
-func (d *commands) take(p hil.Params, from string) (gen uint32, err error) {
-	p.Gen++
-	if d.a.Prepare != nil {
-		if _, err := d.a.Prepare(&p); err != nil {
-			return 0, err
-		}
-	}
-	d.params = p
-	if d.kept != nil {
-		d.kept(p, from)
-	}
-	if d.core != nil {
-		d.core.publish(&p)
-	}
-	return p.Gen, nil
-}
-
-// inForce waits until rows show a generation, or a newer one.
-func (d *commands) inForce(ctx context.Context, gen uint32) bool {
-	for d.shown.Load() < gen {
-		select {
-		case <-ctx.Done():
-			return false
-		case <-time.After(time.Millisecond):
-		}
-	}
-	return true
-}
-
-// connect leads to a fresh core; the parameters are handed over again before anything else.
-func (d *commands) connect(core *coreLink) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.core = core
-	if d.latched {
-		d.latched = false
-		d.nextID++
-		core.send(order{ID: d.nextID, Req: uint32(hil.ReqEstop)})
-	}
-	if d.params.Gen > 0 {
-		core.publish(&d.params)
-	}
-}
-
-func (d *commands) disconnect() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.core = nil
+	return d.core == nil || d.core.words.withdraw(o.ID) // those of a core that is gone are gone
 }
 
 // seen matches a row with the command it answers.
 func (d *commands) seen(r *hil.Row) {
-	d.shown.Store(r.Gen)
+	d.shows(r.Gen)
 	if r.Cmd == 0 {
 		return
 	}

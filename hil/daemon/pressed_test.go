@@ -17,7 +17,7 @@ import (
 func ticking(d *commands, publish func(*hil.Params), answer func(*hil.Row)) (end func()) {
 	sh := heapShared(1000, 1)
 	orders, posts := sh.orders.Reader(), sh.orders.Writer()
-	d.connect(&coreLink{post: func(o order) bool { return posts.Push(&o) }, publish: publish, words: sh.words})
+	d.connect(&coreLink{post: func(o order) bool { return posts.Push(&o) }, publish: func(p *hil.Params) { publish(p); sh.words.Prepared.Store(p.Gen) }, words: sh.words})
 	var stop atomic.Bool
 	done := make(chan struct{})
 	go func() {

@@ -28,6 +28,7 @@ type shared struct {
 type order struct {
 	ID   uint32
 	Req  uint32
+	Gen  uint32 // of the parameter block that it is about; 0: of none
 	Slot uint32 // in orderWords
 }
 
@@ -50,7 +51,10 @@ type words struct {
 	Privs atomic.Uint32 // bits privFIFO, privLocked
 	Code  atomic.Uint32 // exit code the core wishes for, with coreFailed
 	NText atomic.Uint32 // length of Text, written before State
-	_     [4]byte
+
+	Prepared atomic.Uint32 // generation of the newest parameter block that the core has made ready, or found that it cannot
+	Heap     atomic.Uint64 // bytes of objects in the heap of the core, which is never collected
+
 	orderWords
 	Before hil.Before // what is handed on; written before the core starts
 	Text   [2048]byte // why the core failed, or what the host refused it

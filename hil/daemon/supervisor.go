@@ -27,11 +27,12 @@ type Options struct {
 	Reset         bool   // a person wants what the run before left latched to be reset
 	Sinks         []Sink
 	Emit          func(hil.Event)
-	Before        hil.Before                               // what the run before left
-	Latched       func()                                   // something latched or was reset, for the next run: see Left; must not block; may be nil
-	Kept          func(p hil.Params, from string, t int64) // a parameter block came into force, and who asked for it
-	Row           func(*hil.Row)                           // sees every row in the pump, must not block
-	Up            func(pid int, fifo bool)                 // a core has begun to tick; may be nil
+	Before        hil.Before                      // what the run before left
+	Latched       func()                          // something latched or was reset, for the next run: see Left; must not block; may be nil
+	Offered       func(p hil.Params, t int64)     // a parameter block goes to the tick; for the recording
+	InForce       func(p hil.Params, from string) // … is in force, and who asked for it
+	Row           func(*hil.Row)                  // sees every row in the pump, must not block
+	Up            func(pid int, fifo bool)        // a core has begun to tick; may be nil
 }
 
 // Supervisor starts the core, watches it, pumps its rows to the sinks, and brings the rig to rest when the core is lost.
@@ -68,9 +69,14 @@ var (
 func New(a *Assembly, info *hil.Info, o Options) *Supervisor {
 	s := &Supervisor{a: a, o: o, info: info, commands: newCommands(a), kept: device.NewKept(), hand: newHandOver(a, o.Before)}
 	s.events = &rowEvents{emit: o.Emit, wall: info.Wall, schema: &a.Schema, levels: newLevelEvents(&a.Schema)}
-	s.commands.kept = func(p hil.Params, from string) {
-		if o.Kept != nil {
-			o.Kept(p, from, rt.Now())
+	s.commands.offered = func(p hil.Params) {
+		if o.Offered != nil {
+			o.Offered(p, rt.Now())
+		}
+	}
+	s.commands.inForce = func(p hil.Params, from string) {
+		if o.InForce != nil {
+			o.InForce(p, from)
 		}
 	}
 	s.commands.latch = s.latchEstop
@@ -104,6 +110,12 @@ func (s *Supervisor) Link(i int) device.Stats {
 	s.linkMu.Lock()
 	defer s.linkMu.Unlock()
 	return s.links[i]
+}
+
+// CoreHeap is the size of the core's heap in bytes, which only grows: 0 while no core runs.
+func (s *Supervisor) CoreHeap() (bytes float64) {
+	s.commands.linked(func(c *coreLink) { bytes = float64(c.words.Heap.Load()) })
+	return bytes
 }
 
 // Mode is the mode of the newest row.
@@ -268,6 +280,7 @@ func (s *Supervisor) startCore() (*handle, error) {
 	}
 	sh.words.Beat.Store(rt.Now())
 	sh.words.Before = s.hand.now()
+	s.commands.handOn(sh.params.Publish)
 	conf, err := ring.CreateMemory("hil-config", len(s.o.Config))
 	if err != nil {
 		mem.Close()
@@ -309,6 +322,7 @@ func (s *Supervisor) startCore() (*handle, error) {
 func (s *Supervisor) startHere(ctx context.Context) (*handle, error) {
 	sh := heapShared(s.a.Schema.Rate, s.epoch)
 	sh.words.Before = s.hand.now()
+	s.commands.handOn(sh.params.Publish)
 	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	b, err := newBody(own, s.a, sh, func(int, *device.Options) {})
 	if err != nil {

@@ -10,19 +10,8 @@ import (
 	"net/http"
 	"strings"
 
-	"hilrig/engine/numeric"
 	"hilrig/hil"
 )
-
-// commandBody is what POST /api/cmd/<name> takes; all of it may be missing.
-type commandBody struct {
-	ID    string             `json:"id"`    // chosen by the sender, comes back in the reply
-	Set   map[string]float64 `json:"set"`   // for "set": parameter → value in SI
-	Adopt *hil.Adopt         `json:"adopt"` // for "adopt": the model of an axis
-
-	Identify *hil.Identify `json:"identify"` // for "identify": what is to be fitted
-	Accept   string        `json:"accept"`   // for "accept": id of a result
-}
 
 // postCommand carries one command to the tick and answers with hil.Reply:
 // 200 taken, 400 not understood, 403 not from here, 409 refused by the guard, 503 busy.
@@ -34,7 +23,7 @@ func (s *Server) postCommand(w http.ResponseWriter, r *http.Request) {
 		writeReply(w, status, hil.Reply{ID: body.ID, Error: fmt.Sprintf(format, args...)})
 	}
 
-	command := hil.Command{Name: name, ID: body.ID, From: "web", Set: body.Set, Adopt: body.Adopt, Identify: body.Identify, Accept: body.Accept}
+	command := hil.Command{Name: name, ID: body.ID, From: "web", Set: body.Set, Adopt: body.Adopt, Confirm: body.Confirm, Identify: body.Identify, Accept: body.Accept}
 
 	// may this sender ask for this?
 	switch {
@@ -107,25 +96,22 @@ func (s *Server) refusal(r *http.Request) string {
 }
 
 // readCommand decodes the body; an empty one is fine.
-func readCommand(w http.ResponseWriter, r *http.Request) (body commandBody, err error) {
-	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, commandBytes))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&body); err != nil && !errors.Is(err, io.EOF) {
-		return commandBody{}, fmt.Errorf(`body is not {"id": "…", "set": {"name": value}}: %w`, err)
+func readCommand(w http.ResponseWriter, r *http.Request) (body hil.Order, err error) {
+	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, commandBytes))
+	if err != nil {
+		return body, err
 	}
-	if d.More() {
-		return body, errors.New("more than one JSON value in the body")
+	if body, err = hil.DecodeOrder(data); err != nil && !errors.Is(err, io.EOF) {
+		return hil.Order{}, fmt.Errorf(`body is not {"id": "…", "set": {"name": value}}: %w`, err)
 	}
 	if len(body.ID) > 64 {
-		return commandBody{}, errors.New("id longer than 64 bytes")
+		return hil.Order{}, errors.New("id longer than 64 bytes")
 	}
 	if len(body.Set) > hil.MaxParams {
 		return body, fmt.Errorf("%d parameters, at most %d", len(body.Set), hil.MaxParams)
 	}
-	for name, v := range body.Set {
-		if !numeric.Finite(v) {
-			return body, fmt.Errorf("parameter %s is not finite", name)
-		}
+	if body.Expires != nil {
+		return body, errors.New("expires: for commands over MQTT; the page sends its own at once")
 	}
 	return body, nil
 }

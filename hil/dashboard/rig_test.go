@@ -388,7 +388,7 @@ func (r *rig) command(_ context.Context, c hil.Command) hil.Reply {
 		if r.refuse != "" {
 			return hil.Reply{ID: c.ID, Error: r.refuse}
 		}
-		r.inForce.Sets[0].Put([]byte(`{"law":"lugre","params":{"sigma0":11.2,"sigma1":0.02,"sigma2":1.1e-3,"Fc":0.0199,"Fs":0.0305,"vs":0.81,"vd":0,"offset":0,"N0":0},"motor":{"J":2.39e-4}}`))
+		r.inForce.Sets[0].Put(&axis.Set{Law: "lugre", Params: map[string]float64{"sigma0": 11.2, "sigma1": 0.02, "sigma2": 0.0011, "Fc": 0.0199, "Fs": 0.0305, "vs": 0.81, "vd": 0, "offset": 0, "N0": 0}, Motor: map[string]float64{"J": 2.39e-4}})
 	case "rollback":
 		r.inForce.Sets[0].Put(nil)
 	}

@@ -95,6 +95,10 @@ func TestCommandRights(t *testing.T) {
 		{"set", "set", here, hilHeader, true, `{"set":{"control.kp":0.5}}`, 200, true, `"ok":true`},
 		{"set nothing", "set", here, hilHeader, true, `{}`, 400, false, "want {"},
 		{"set too large", "set", here, hilHeader, true, `{"set":{"a":1e999}}`, 400, false, "body is not"},
+		{"set null", "set", here, hilHeader, true, `{"set":{"control.kp":null}}`, 400, false, "set.control.kp: null"},
+		{"set twice", "set", here, hilHeader, true, `{"set":{"control.kp":1,"control.kp":2}}`, 400, false, "set.control.kp: the key stands twice"},
+		{"set text", "set", here, hilHeader, true, `{"set":{"control.kp":"1"}}`, 400, false, "is no number"},
+		{"adopt null", "adopt", here, hilHeader, true, `{"adopt":{"axis":"shaft","law":"lugre","params":{"Fc":null}}}`, 400, false, "adopt.params.Fc: null"},
 		{"refused by the guard", "run", here, hilHeader, true, `{"id":"r"}`, 409, true, `"ok":false,"error":"run is not possible in ready"`},
 		{"a long body", "arm", here, hilHeader, true, `{"id":"` + strings.Repeat("x", 1<<20) + `"}`, 400, false, "too large"},
 	}

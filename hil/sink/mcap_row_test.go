@@ -12,6 +12,7 @@ import (
 
 	"hilrig/engine"
 	"hilrig/hil"
+	"hilrig/hil/axis"
 )
 
 // benchSchema has n signals, spread over the four blocks.
@@ -235,7 +236,7 @@ func TestParamsSurviveJSON(t *testing.T) {
 		}
 		for i := range p.Sets {
 			if r.IntN(2) == 0 {
-				p.Sets[i].Put(fmt.Appendf(nil, `{"law":"lugre","params":{"Fc":%g}}`, r.Float64()))
+				p.Sets[i].Put(&axis.Set{Law: "coulomb", Params: map[string]float64{"Fc": r.Float64(), "mu": 0, "N0": 0}, Motor: map[string]float64{"J": r.Float64()}})
 			}
 		}
 		names, at := all[:r.IntN(5)], r.Int64N(1e15)
@@ -253,7 +254,7 @@ func TestParamsSurviveJSON(t *testing.T) {
 			}
 		}
 		if back.Sets != p.Sets {
-			t.Fatalf("models: wrote %s, read %s", p.Sets[0].Bytes(), back.Sets[0].Bytes())
+			t.Fatalf("models: wrote %+v, read %+v", p.Sets[0].Set(), back.Sets[0].Set())
 		}
 		if back.Gen != p.Gen || back.T != at || len(names) > 0 && !reflect.DeepEqual(back.Names, names) {
 			t.Fatalf("wrote %v %v %v, read %+v", p.Gen, at, names, back)

@@ -124,17 +124,6 @@ func alwaysTaken(name string) bool {
 	return q.Safer()
 }
 
-// order is the payload of a command.
-type order struct {
-	ID      string             `json:"id"`
-	Expires *float64           `json:"expires"` // s since 1970; absent: never
-	Set     map[string]float64 `json:"set"`
-	Adopt   *hil.Adopt         `json:"adopt"`
-
-	Identify *hil.Identify `json:"identify"`
-	Accept   string        `json:"accept"`
-}
-
 // serve decides about one command and returns the answer.
 func (d *commands) serve(name string, retained bool, payload []byte) hil.Reply {
 	stop := alwaysTaken(name)
@@ -145,7 +134,7 @@ func (d *commands) serve(name string, retained bool, payload []byte) hil.Reply {
 	if !hil.Known(name) {
 		return fail("unknown command %q; known are arm, run, hold, stop, estop, reset, set, adopt, %s", name, strings.Join(hil.FitCommands, ", "))
 	}
-	c := hil.Command{Name: name, ID: o.ID, From: "mqtt", Set: o.Set, Adopt: o.Adopt, Identify: o.Identify, Accept: o.Accept}
+	c := hil.Command{Name: name, ID: o.ID, From: "mqtt", Set: o.Set, Adopt: o.Adopt, Confirm: o.Confirm, Identify: o.Identify, Accept: o.Accept}
 	switch {
 	case d.p.o.Commander == nil || d.p.o.Commands == "none":
 		return fail("commands over MQTT are switched off (mqtt.commands: none)")
@@ -232,22 +221,20 @@ func (d *commands) reply(name string, r hil.Reply) {
 
 // parseOrder reads a payload strictly, so that a misspelt "expires" does not become a command that never expires. A stop may
 // come without.
-func parseOrder(payload []byte, stop bool) (order, error) {
-	var o order
+func parseOrder(payload []byte, stop bool) (hil.Order, error) {
 	body := bytes.TrimSpace(payload)
 	if len(body) == 0 {
 		if stop {
-			return o, nil
+			return hil.Order{}, nil
 		}
-		return o, errors.New(`empty payload; want {"id":"…"}`)
+		return hil.Order{}, errors.New(`empty payload; want {"id":"…"}`)
 	}
 	if len(body) > maxCommand {
-		return o, fmt.Errorf("payload of %d bytes, at most %d are read", len(body), maxCommand)
+		return hil.Order{}, fmt.Errorf("payload of %d bytes, at most %d are read", len(body), maxCommand)
 	}
-	dec := json.NewDecoder(bytes.NewReader(body))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&o); err != nil {
-		o = order{ID: idOf(body)}
+	o, err := hil.DecodeOrder(body)
+	if err != nil {
+		o.ID = idOf(body)
 		var syntax *json.SyntaxError
 		switch {
 		case errors.As(err, &syntax):
@@ -256,9 +243,6 @@ func parseOrder(payload []byte, stop bool) (order, error) {
 			return o, errors.New(`JSON ends too early; want {"id":"…","expires":<s since 1970>,"set":{…}}`)
 		}
 		return o, fmt.Errorf(`%s; want {"id":"…","expires":<s since 1970>,"set":{…}}`, strings.TrimPrefix(err.Error(), "json: "))
-	}
-	if dec.More() {
-		return o, errors.New("something follows the JSON object")
 	}
 	if o.Expires != nil && math.Abs(*o.Expires) > 1e12 {
 		e := *o.Expires

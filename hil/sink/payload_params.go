@@ -34,12 +34,9 @@ func ParamsJSON(p *hil.Params, live []axis.Param, axes []string, models []*axis.
 	}
 	for i, name := range axes {
 		m := model{Source: "file"}
-		switch text := p.Sets[i].Bytes(); {
-		case len(text) > 0:
-			m.Source = "command"
-			if err := json.Unmarshal(text, &m.Set); err != nil {
-				return nil, err
-			}
+		switch set := p.Sets[i].Set(); {
+		case set != nil:
+			m.Source, m.Set = "command", *set
 		case models[i] == nil:
 			continue
 		default:

@@ -11,6 +11,7 @@ import (
 	"hilrig/engine"
 	"hilrig/engine/numeric"
 	"hilrig/hil"
+	"hilrig/hil/axis"
 )
 
 // infoName is the metadata record that describes the run.
@@ -165,18 +166,18 @@ func encodeEvent(e hil.Event, timestamp []byte) []byte {
 
 // paramsJSON is a parameter block on file. Entries of V without a name are kept as "#17" unless they are zero.
 type paramsJSON struct {
-	Timestamp json.Number                `json:"timestamp"`
-	T         json.Number                `json:"t"`
-	Gen       uint32                     `json:"gen"`
-	Names     []string                   `json:"names"`
-	Values    map[string]*float64        `json:"values"`
-	Models    map[string]json.RawMessage `json:"models,omitempty"` // adopted, by the number of the axis, from 0
-	Nonfinite map[string]string          `json:"nonfinite,omitempty"`
+	Timestamp json.Number          `json:"timestamp"`
+	T         json.Number          `json:"t"`
+	Gen       uint32               `json:"gen"`
+	Names     []string             `json:"names"`
+	Values    map[string]*float64  `json:"values"`
+	Models    map[string]*axis.Set `json:"models,omitempty"` // adopted, by the number of the axis, from 0
+	Nonfinite map[string]string    `json:"nonfinite,omitempty"`
 }
 
 func encodeParams(p hil.Params, names []string, t, wall int64) []byte {
 	j := paramsJSON{Timestamp: seconds(t + wall), T: seconds(t), Gen: p.Gen, Names: append([]string{}, names[:min(len(names), hil.MaxParams)]...),
-		Values: map[string]*float64{}, Models: map[string]json.RawMessage{}, Nonfinite: map[string]string{}}
+		Values: map[string]*float64{}, Models: map[string]*axis.Set{}, Nonfinite: map[string]string{}}
 	for i, x := range p.V {
 		name := "#" + strconv.Itoa(i)
 		if i < len(names) {
@@ -189,8 +190,8 @@ func encodeParams(p hil.Params, names []string, t, wall int64) []byte {
 		}
 	}
 	for i := range p.Sets { // models that took the place of those of the file
-		if text := p.Sets[i].Bytes(); len(text) > 0 {
-			j.Models[strconv.Itoa(i)] = text
+		if set := p.Sets[i].Set(); set != nil {
+			j.Models[strconv.Itoa(i)] = set
 		}
 	}
 	b, _ := json.Marshal(j) // finite numbers, texts and JSON: cannot fail
@@ -225,9 +226,13 @@ func decodeParams(data []byte) (p ParamsAt, err error) {
 			p.V[i] = math.NaN()
 		}
 	}
-	for key, text := range j.Models {
-		if i, err := strconv.Atoi(key); err != nil || i < 0 || i >= hil.MaxAxes || !p.Sets[i].Put(text) {
+	for key, set := range j.Models {
+		i, err := strconv.Atoi(key)
+		if err != nil || i < 0 || i >= hil.MaxAxes {
 			return p, fmt.Errorf("params: the model of axis %q has no place in the block", key)
+		}
+		if err := p.Sets[i].Put(set); err != nil {
+			return p, fmt.Errorf("params: the model of axis %q: %w", key, err)
 		}
 	}
 	return p, nil
