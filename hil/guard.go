@@ -590,6 +590,7 @@ func (g *Guard) judge(r *Row, a *AxisGuard, m *axis.State, meas []float64) reaso
 	}
 	switch {
 	case bad.cause == CauseNone:
+	case m.Found.Fault >= axis.FrozenReading: // a reading that is wrong says more than one that is missing
 	case g.mode == Hold && g.byFault:
 		return g.why // what made it blind is what made it leave its limits
 	case m.Hint.Fault != axis.Fine && slices.Contains(hinted[:], bad.cause):

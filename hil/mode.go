@@ -129,7 +129,7 @@ var causes = [...]struct{ name, unit, hint string }{
 	CauseResidual:      {"model residual", "", "torque that the friction model does not explain: blocked shaft, collision, wrong model"},
 	CauseDiverged:      {"divergence", "", "the estimate is not finite or absurd"},
 	CauseDirection:     {"wrong direction", "command", "the axis runs against its command: check the signs of drive, encoder and current; without a measured current also a load that throws it back"},
-	CauseFrozen:        {"frozen position", "", "so far the axis must have gone, the position shows nothing of it: sensor, coupling; or the shaft is blocked, or the drive does nothing"},
+	CauseFrozen:        {"frozen position", "", "so far the axis must have gone, the position shows nothing of it: sensor, coupling; or the shaft is blocked, or the drive does nothing or acts late"},
 	CauseJump:          {"position jump", "", "the counter was reset, counts were lost or a coupling slipped"},
 	CauseEstimate:      {"estimate", "× position_noise", "the position is missing or refused, or noisier or coarser than estimator.position_noise says"},
 	CauseFrozenCurrent: {"frozen current", "V", "the voltage changes by this much, the measured current not at all: sensor, wiring"},

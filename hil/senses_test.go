@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"hilrig/engine"
@@ -110,6 +111,9 @@ type shopOptions struct {
 	lawless   bool
 	comp      axis.CompSpec
 	pid       *control.PID
+	top       float64 // V, A …  largest command; 0: that of the drive
+	motor     func(*plant.Motor)
+	fade      float64
 }
 
 // shopRig is a controller at 1 kHz before such an axis.
@@ -199,7 +203,13 @@ func newShop(t testing.TB, p *shop, o shopOptions) *shopRig {
 	if p.linear && p.drive == plant.VoltageDrive {
 		limit = 48
 	}
+	if o.top > 0 {
+		limit = o.top
+	}
 	a.TopCommand = limit
+	if o.motor != nil {
+		o.motor(&motor)
+	}
 	group := []estimator.Quantity{estimator.Position}
 	s.at = [estimator.Quantities]int{-1, -1, -1, -1, -1}
 	spec := ControllerSpec{Rig: "shop", Rate: 1000, Mechanism: o.mechanism, Guard: GuardSpec{GuardLimits: GuardLimits{HoldTime: 0.1, SelfTest: 0.05}}}
@@ -222,11 +232,11 @@ func newShop(t testing.TB, p *shop, o shopOptions) *shopRig {
 		a.Kalman = estimator.KalmanSpec{Motor: motor, Count: p.count, CurrentNoise: p.noise[estimator.Current], TorqueWalk: walk, VoltageNoise: 0.05, TopSpeed: o.limits.MaxSpeed}
 		a.Kalman.VelocityNoise = p.noise[estimator.Velocity]
 	} else {
-		a.Motor = plant.Motor{J: p.j, K: p.k}
-		a.Mechanical = estimator.MechanicalSpec{Inertia: p.j, Count: p.count, Walk: walk, VelocityNoise: p.noise[estimator.Velocity], TopSpeed: o.limits.MaxSpeed}
+		a.Motor = plant.Motor{J: motor.J, K: motor.K}
+		a.Mechanical = estimator.MechanicalSpec{Inertia: motor.J, Count: p.count, Walk: walk, VelocityNoise: p.noise[estimator.Velocity], TopSpeed: o.limits.MaxSpeed}
 		switch p.drive {
 		case plant.CurrentDrive:
-			a.Mechanical.EffortNoise = p.k * p.noise[estimator.Current]
+			a.Mechanical.EffortNoise = motor.K * p.noise[estimator.Current]
 		case plant.EffortDrive:
 			a.Mechanical.EffortNoise = p.noise[estimator.Effort]
 		case plant.VelocityDrive:
@@ -484,4 +494,166 @@ func TestCleanRigsDoNotTrip(t *testing.T) {
 	t.Logf("%.0f s", sum)
 }
 
-var _ = fmt.Sprint
+// readingFault is what becomes of one reading.
+type readingFault struct {
+	of   estimator.Quantity
+	name string
+	make func(good, last float64) float64
+}
+
+func faultsOf(q estimator.Quantity, of string) []readingFault {
+	return []readingFault{
+		{q, of + " frozen", func(_, last float64) float64 { return last }},
+		{q, of + " zero", func(float64, float64) float64 { return 0 }},
+		{q, of + " reversed", func(good, _ float64) float64 { return -good }},
+		{q, of + " doubled", func(good, _ float64) float64 { return 2 * good }},
+		{q, of + " five times too large", func(good, _ float64) float64 { return 5 * good }},
+	}
+}
+
+// A reading beside the position that is frozen, zero, reversed, or of another scale, in motion to both sides: a trip that names it, on each kind
+// of drive where something else tells about it. What nothing tells about runs on, and stands in docs/safety.md.
+func TestReadingsAreCompared(t *testing.T) {
+	all := []estimator.Quantity{estimator.Current, estimator.Velocity, estimator.Effort, estimator.Voltage}
+	runsOn := map[string]bool{ // nothing tells about it; or not while currents are as small as those of the demo
+		"velocity current reversed": true, "velocity current doubled": true, "velocity current five times too large": true,
+		"velocity effort reversed": true, "velocity effort doubled": true, "velocity effort five times too large": true,
+		"voltage current doubled": true, "voltage effort doubled": true, "voltage voltage doubled": true,
+		"current current doubled": true, "current effort doubled": true, "effort current doubled": true, "effort effort doubled": true,
+	}
+	named := map[Cause]bool{CauseDisagree: true, CauseFrozenReading: true, CauseFrozenCurrent: true, CauseDirection: true}
+	for _, kind := range []struct {
+		name  string
+		drive plant.DriveKind
+	}{{"voltage", plant.VoltageDrive}, {"current", plant.CurrentDrive}, {"effort", plant.EffortDrive}, {"velocity", plant.VelocityDrive}} {
+		for _, q := range all {
+			if q == estimator.Voltage && kind.drive != plant.VoltageDrive {
+				continue
+			}
+			for _, f := range faultsOf(q, [...]string{"", "current", "velocity", "effort", "voltage"}[q]) {
+				line := ""
+				for _, linear := range []bool{false, true} {
+					worst, causes := 0, map[string]int{}
+					for _, side := range []float64{1, -1} {
+						for _, at := range []float64{1.5} {
+							p, size := rotaryShop(kind.drive), 3.0
+							if linear {
+								p, size = linearShop(kind.drive), 60e-3
+							}
+							measured := []estimator.Quantity{q}
+							if q == estimator.Effort && kind.drive == plant.VoltageDrive {
+								measured = append(measured, estimator.Current)
+							}
+							s := newShop(t, p, shopOptions{measured: measured, ref: multisine(side * size)})
+							s.start(t)
+							s.seconds(t, at)
+							last := s.row.X[s.at[q]]
+							s.fault = func(y []float64, at [estimator.Quantities]int) { y[at[q]] = f.make(y[at[q]], last) }
+							n := 0
+							for ; s.row.Mode.Energised() && n < 4000; n++ {
+								s.step()
+							}
+							if worst = max(worst, n); n == 4000 {
+								causes["runs on"]++
+							} else {
+								causes[s.row.Cause.String()]++
+							}
+							if on := runsOn[kind.name+" "+f.name]; n == 4000 && !on || n < 4000 && (!named[s.row.Cause] || s.row.Value == 0 && s.row.Cause != CauseFrozenReading) {
+								t.Errorf("%s, %s, linear %v: after %d ms %s", kind.name, f.name, linear, n, s.row.Why(&s.ctl.schema))
+							}
+							if c := s.row.Cause; n < 4000 && c != CauseDirection && int(s.row.Where) != s.at[q]+1 {
+								t.Errorf("%s, %s, linear %v: names signal %d: %s", kind.name, f.name, linear, s.row.Where, s.row.Why(&s.ctl.schema))
+							}
+						}
+					}
+					line += fmt.Sprintf(" | %4d ms %v", worst, causes)
+				}
+				t.Logf("%-10s %-32s%s", kind.name, f.name, line)
+			}
+		}
+	}
+}
+
+// A tacho beside an encoder that tells nothing: its speed is held against max_speed, one wild sample of it is not. Without a limit it tells that
+// the position is frozen.
+func TestMeasuredSpeedIsLimited(t *testing.T) {
+	for _, side := range []float64{1, -1} {
+		for _, limit := range []float64{0, 50} {
+			p := rotaryShop(plant.EffortDrive)
+			p.fs, p.fc = 1e-3, 1e-3
+			// the file believes in so much friction that nothing must move
+			s := newShop(t, p, shopOptions{measured: []estimator.Quantity{estimator.Velocity}, limits: AxisLimits{MaxSpeed: limit}, of: axis.OfEffort, law: func(l *friction.LuGre) { l.Fs, l.Fc = 0.5, 0.5 },
+				ref: reference.Spec{Kind: "constant", Offset: 0.02 * side}})
+			s.start(t)
+			s.fault = func(y []float64, at [estimator.Quantities]int) {
+				if y[0] = 0; s.n == 400 {
+					y[at[estimator.Velocity]] = -300 * side
+				}
+			}
+			top := 0.0
+			for n := 0; s.row.Mode.Energised() && n < 2000; n++ {
+				s.step()
+				top = max(top, math.Abs(p.v))
+			}
+			t.Logf("limit %g, %+g: %.0f rad/s, %s", limit, side, top, s.row.Why(&s.ctl.schema))
+			if s.row.Mode != Trip || top > 60 || s.row.Cause != CauseFrozen && s.row.Cause != CauseSpeed {
+				t.Errorf("limit %g, %+g: %v at %.0f rad/s: %s", limit, side, s.row.Mode, top, s.row.Why(&s.ctl.schema))
+			}
+		}
+	}
+}
+
+// tutorialShop is the rig of docs/first-motor.md with its virtual board.
+func tutorialShop(t *testing.T, side float64) *shopRig {
+	p := rotaryShop(plant.VoltageDrive)
+	p.drop = 0
+	return newShop(t, p, shopOptions{measured: []estimator.Quantity{estimator.Current}, top: 12, limits: AxisLimits{MaxSpeed: 50, MaxError: 1, MaxCurrent: 10}, ref: multisine(3 * side),
+		motor: func(m *plant.Motor) { m.J = 5e-5 }, law: func(l *friction.LuGre) { l.Sigma0, l.Sigma2, l.Fc, l.Fs, l.Vs, l.Vd = 10, 1e-4, 10e-3, 14e-3, 1, 0.3 }})
+}
+
+// What is wrong with the readings of the tutorial's rig is called by its name, from the start and in motion, to both sides.
+func TestCausesAreNamed(t *testing.T) {
+	type history struct{ x, i [400]float64 }
+	for _, c := range []struct {
+		name string
+		make func(y []float64, at [estimator.Quantities]int, h *history, k int)
+		want []Cause
+	}{
+		{"encoder turned round", func(y []float64, _ [estimator.Quantities]int, _ *history, _ int) { y[0] *= -1 }, []Cause{CauseDirection}},
+		{"encoder ten times too small", func(y []float64, _ [estimator.Quantities]int, _ *history, _ int) { y[0] *= 0.1 }, []Cause{CauseScale, CauseFrozen}},
+		{"encoder four times too large", func(y []float64, _ [estimator.Quantities]int, _ *history, _ int) { y[0] *= 4 }, []Cause{CauseScale}},
+		{"current +10 A", func(y []float64, at [estimator.Quantities]int, _ *history, _ int) { y[at[estimator.Current]] += 9.5 }, []Cause{CauseDisagree, CauseCurrent}},
+		{"current −10 A", func(y []float64, at [estimator.Quantities]int, _ *history, _ int) { y[at[estimator.Current]] -= 9.5 }, []Cause{CauseDisagree, CauseCurrent}},
+		{"current +18 A", func(y []float64, at [estimator.Quantities]int, _ *history, _ int) { y[at[estimator.Current]] += 18 }, []Cause{CauseDisagree, CauseCurrent}},
+		{"current −18 A", func(y []float64, at [estimator.Quantities]int, _ *history, _ int) { y[at[estimator.Current]] -= 18 }, []Cause{CauseDisagree, CauseCurrent}},
+		{"samples 80 ms late", func(y []float64, at [estimator.Quantities]int, h *history, k int) {
+			h.x[k%400], h.i[k%400] = y[0], y[at[estimator.Current]]
+			if k > 80 {
+				y[0], y[at[estimator.Current]] = h.x[(k-80)%400], h.i[(k-80)%400]
+			}
+		}, []Cause{CauseDelay}},
+	} {
+		for _, side := range []float64{1, -1} {
+			for _, at := range []float64{0, 1.4} {
+				for _, limits := range []bool{true, false} {
+					s := tutorialShop(t, side)
+					if !limits {
+						s.ctl.guard.s.Axes[0].AxisLimits = AxisLimits{}
+					}
+					h, k := new(history), 0
+					s.start(t)
+					s.seconds(t, at)
+					s.fault = func(y []float64, at [estimator.Quantities]int) { c.make(y, at, h, k); k++ }
+					n := 0
+					for ; s.row.Mode.Energised() && n < 4000; n++ {
+						s.step()
+					}
+					t.Logf("%-28s %+g at %g s, limits %-5v: %4d ms %s", c.name, side, at, limits, n, s.row.Why(&s.ctl.schema))
+					if jumps := at > 0 && s.row.Cause == CauseJump; n == 4000 || !jumps && !slices.Contains(c.want, s.row.Cause) {
+						t.Errorf("%s %+g at %g s, limits %v: after %d ms %s", c.name, side, at, limits, n, s.row.Why(&s.ctl.schema))
+					}
+				}
+			}
+		}
+	}
+}

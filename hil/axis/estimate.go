@@ -136,17 +136,23 @@ func (a *Axis) Watch(k Tick, doubtful bool, in *estimator.Inputs, sent float64, 
 		}
 	}
 	odd := a.readings.step(k, in, sent, a.frozen)
+	suspect := a.readings.suspect()
+	if m.Hint.Fault == Fine {
+		m.Hint = suspect
+	}
 	m.Measured = a.readings.speed()
 	times, quiet := a.est.Noise()
 	switch {
 	case jumped:
 		m.Found = Finding{Fault: Jump, Of: estimator.Position}
-	case !quiet && m.Hint.Fault == Frozen:
+	case !quiet && (m.Hint.Fault == Frozen || m.Hint.Fault >= FrozenReading):
 		m.Found = m.Hint
 	case !quiet:
 		m.Found = Finding{Noise, estimator.Position, times, estimator.MaxNoise}
 	case odd.Fault != Fine:
 		m.Found = odd
+	case bad.Fault != Fine && suspect.Fault != Fine && suspect.Of == estimator.Voltage: // the signs were judged by it
+		m.Found = suspect
 	case bad.Fault != Fine:
 		m.Found = bad
 	case dead.Fault != Fine:

@@ -40,7 +40,8 @@ type frozen struct {
 	pending float64 // s    … since the newest sample
 	v, way  float64 // rad/s, rad  of the twin
 	moving  float64 // s    it moves
-	unseen  float64 // V    mean of the voltage that the measured current leaves over …
+	volts   float64 // V    mean of the voltage …
+	unseen  float64 // V    … of what the measured current leaves of it …
 	unsure  float64 // V    … and of what may be wrong with that
 }
 
@@ -109,6 +110,7 @@ func (f *frozen) step(k Tick, p *estimator.Sample, command, current, load float6
 	if f.current {
 		m := &f.s.Motor
 		w := -math.Expm1(-dt / shownMean)
+		f.volts += w * (command - f.volts)
 		f.unseen += w * (command - m.R*current - m.Drop(current) - f.unseen)
 		f.unsure += w * (m.BrushDrop/2 + unsureEffort*f.s.TopCommand + 0.25*m.R*math.Abs(current) - f.unsure)
 	}
@@ -123,7 +125,8 @@ func (f *frozen) step(k Tick, p *estimator.Sample, command, current, load float6
 			f.motion += f.stood
 			f.load += (load - f.load) * max(-math.Expm1(-f.stood/loadMean), f.stood/f.motion)
 		}
-		f.on, f.at, f.stood, f.v, f.way, f.moving, f.unseen, f.unsure = true, p.Value, 0, 0, 0, 0, 0, 0
+		f.on, f.at, f.stood, f.v, f.way, f.moving = true, p.Value, 0, 0, 0, 0
+		f.volts, f.unseen, f.unsure = 0, 0, 0
 		return
 	}
 	dt = min(dt, 3*f.s.Every) // what happened in a gap is not known
@@ -155,7 +158,7 @@ func (f *frozen) step(k Tick, p *estimator.Sample, command, current, load float6
 
 // behindCurrent is the speed (rad/s) at least of a motor that takes less current than its voltage drives through a winding that stands.
 func (f *frozen) behindCurrent() float64 {
-	if !f.current {
+	if !f.current || f.unseen*f.volts <= 0 || math.Abs(f.unseen) > math.Abs(f.volts) { // more than all of the voltage is no motion
 		return 0
 	}
 	return math.Copysign(max(0, math.Abs(f.unseen)-f.unsure)/f.s.Motor.K, f.unseen)

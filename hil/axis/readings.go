@@ -16,7 +16,6 @@ type readings struct {
 	tau float64 // s  of the means
 
 	on      bool
-	since   float64          // s  since energised
 	last    [numbers]float64 // newest number of each
 	came    [numbers]float64 // s  since then
 	same    [numbers]float64 // s  it has been the same in every sample …
@@ -28,10 +27,10 @@ type readings struct {
 	list    []comparison
 }
 
-// The numbers that are compared: the quantities, what is commanded, and the effort that voltage and speed leave the winding.
+// The numbers that are compared: the quantities, what is commanded, and the current that voltage and speed leave the winding.
 const (
 	commanded = estimator.Quantities + iota
-	windingEffort
+	windingCurrent
 	numbers
 )
 
@@ -42,16 +41,19 @@ type comparison struct {
 	floor   float64 // in the unit of a: so far they may be apart …
 	share   float64 // … and by this share of both
 	fixed   float64 // in the unit of a, or of b where there is no factor: no larger change of b leaves a the same number
-	limited bool    // a may be smaller than b
+	limited bool    // a may be smaller than b, but not reversed
+	excess  bool    // a may be smaller than b in any way
 
-	apart  float64 // s  they are
+	apart  float64 // s  they are …
+	found  Finding // … by so much
 	lo, hi float64 // of b while a is the same number
 }
 
 const (
-	apartFor      = 0.1  // s  two numbers must be apart for so long
+	apartFor      = 0.1  // s  two numbers must be apart for so long: longer than the means need
 	sameSamples   = 10   // a number may be the same in so many samples, and for sameFor
 	unsureReading = 0.03 // of the largest command: offsets of sensors
+	unsureTacho   = 2e-3 // of the largest velocity: offset of a tacho
 	sure          = 5    // standard deviations
 )
 
@@ -76,12 +78,14 @@ func newReadings(s *Spec) readings {
 			r.list = append(r.list, c)
 		}
 	}
-	add(comparison{a: estimator.Velocity, b: estimator.Position, factor: 1, floor: sure*velocityNoise + 2*count/r.tau + unsureEffort*topSpeed, share: 0.25 + velocityShare,
-		fixed: sure*velocityNoise + 10*count/r.tau + 2*unsureEffort*topSpeed})
+	add(comparison{a: estimator.Velocity, b: estimator.Position, factor: 1, floor: sure*velocityNoise + 2*count/r.tau + unsureTacho*topSpeed, share: 0.25 + velocityShare,
+		fixed: sure*velocityNoise + 10*count/r.tau + 2*unsureTacho*topSpeed})
 	switch s.Drive {
 	case plant.VoltageDrive:
 		add(comparison{a: estimator.Voltage, b: commanded, factor: 1, floor: 0.05 * top, share: 0.25, fixed: 0.1 * top, limited: true})
-		add(comparison{a: estimator.Effort, b: windingEffort, factor: 1, floor: sure*effortNoise + (0.05*top+2*m.BrushDrop)*m.K/m.R, share: 0.5, fixed: sure*effortNoise + 0.1*top*m.K/m.R})
+		add(comparison{a: estimator.Effort, b: estimator.Current, factor: m.K, floor: sure*(effortNoise+m.K*currentNoise) + unsureEffort*top*m.K/m.R, share: 0.25, fixed: sure*(effortNoise+m.K*currentNoise) + unsureEffort*top*m.K/m.R})
+		add(comparison{a: estimator.Effort, b: windingCurrent, factor: m.K, floor: sure*effortNoise + (0.05*top+2*m.BrushDrop)*m.K/m.R, share: 0.5, fixed: sure*effortNoise + 0.1*top*m.K/m.R})
+		add(comparison{a: estimator.Current, b: windingCurrent, factor: 1, floor: sure*currentNoise + (0.05*top+2*m.BrushDrop)/m.R, share: 0.5, fixed: math.Inf(1), excess: true})
 	case plant.CurrentDrive:
 		add(comparison{a: estimator.Current, b: commanded, factor: 1, floor: unsureReading*top + sure*currentNoise, share: 0.25, fixed: unsureEffort*top + sure*currentNoise})
 		add(comparison{a: estimator.Effort, b: commanded, factor: m.K, floor: unsureReading*top*m.K + sure*effortNoise, share: 0.25, fixed: unsureEffort*top*m.K + sure*effortNoise})
@@ -100,6 +104,19 @@ func newReadings(s *Spec) readings {
 		}
 	}
 	return r
+}
+
+// suspect is the comparison that has been broken for a while: what is told when it makes the axis leave its limits.
+func (r *readings) suspect() (found Finding) {
+	for i := range r.list {
+		switch c := &r.list[i]; {
+		case r.stuck(c, max(signsFor, leastSamples*r.s.Every)):
+			return c.stuck()
+		case c.apart >= signsFor:
+			return c.found
+		}
+	}
+	return found
 }
 
 // step takes a tick and tells the first comparison that has been broken for long enough; f knows how long the position is the same number.
@@ -145,7 +162,7 @@ func (r *readings) step(k Tick, in *estimator.Inputs, command float64, f *frozen
 	dt, command = r.pending, r.sum/r.pending
 	r.sum, r.pending = 0, 0
 	r.advance(p.Value, command, dt)
-	if r.since += dt; r.since < 3*r.tau || dt > 3*r.s.Every {
+	if dt > 3*r.s.Every { // what happened in a gap is not known
 		return Finding{}
 	}
 	for i := range r.list {
@@ -158,10 +175,10 @@ func (r *readings) step(k Tick, in *estimator.Inputs, command float64, f *frozen
 
 // begin starts the means at what is.
 func (r *readings) begin(position, command float64) {
-	r.on, r.since, r.sum, r.pending = true, 0, 0, 0
+	r.on, r.sum, r.pending = true, 0, 0
 	r.last[estimator.Position], r.last[commanded] = position, command
 	r.mean = r.last
-	r.mean[estimator.Position], r.mean[windingEffort] = 0, 0
+	r.mean[estimator.Position], r.mean[windingCurrent] = 0, 0
 	for i := range r.list {
 		r.list[i].apart = 0
 	}
@@ -179,7 +196,7 @@ func (r *readings) advance(position, command, dt float64) {
 	toward(commanded, command)
 	if m := &r.s.Motor; r.s.Drive == plant.VoltageDrive {
 		left := r.mean[commanded] - m.K*r.mean[estimator.Position]
-		r.mean[windingEffort] = m.K / m.R * math.Copysign(max(0, math.Abs(left)-m.BrushDrop), left)
+		r.mean[windingCurrent] = 1 / m.R * math.Copysign(max(0, math.Abs(left)-m.BrushDrop), left)
 	}
 }
 
@@ -197,30 +214,41 @@ func (r *readings) judge(c *comparison, dt float64, f *frozen) Finding {
 		c.lo, c.hi = y, y
 	}
 	c.lo, c.hi = min(c.lo, y), max(c.hi, y)
-	if r.same[c.a] >= sameFor && r.samples[c.a] >= sameSamples && c.hi-c.lo > c.fixed {
-		found := Finding{Fault: FrozenReading, Of: c.a}
-		if c.factor != 0 {
-			found.Value, found.Limit = c.hi-c.lo, c.fixed
-		}
-		return found
+	if r.stuck(c, sameFor) {
+		return c.stuck()
 	}
 	if c.factor == 0 {
 		return Finding{}
 	}
 	over, limit := x-y, c.floor+c.share*(math.Abs(x)+math.Abs(y))
+	if c.excess && math.Abs(x) <= math.Abs(y)+limit {
+		over = 0
+	}
 	if c.limited && x*y >= 0 && math.Abs(x) <= math.Abs(y) {
 		over = 0
 	}
 	if c.apart += dt; !(math.Abs(over) > limit) {
 		c.apart = 0
 	}
-	if c.apart < apartFor {
+	if c.found = (Finding{Disagree, c.a, over, limit}); c.apart < apartFor {
 		return Finding{}
 	}
 	if c.b == estimator.Position && f != nil && f.stood >= apartFor/2 && math.Abs(x)*f.stood > patientWay*f.counts { // the position is the one that does not tell
 		return Finding{Frozen, estimator.Position, x * f.stood, patientWay * f.counts}
 	}
-	return Finding{Disagree, c.a, over, limit}
+	return c.found
+}
+
+// stuck tells whether a is the same number for so long (s) while b changes.
+func (r *readings) stuck(c *comparison, long float64) bool {
+	return r.same[c.a] >= long && r.samples[c.a] >= sameSamples && c.hi-c.lo > c.fixed
+}
+
+func (c *comparison) stuck() Finding {
+	if c.factor == 0 {
+		return Finding{Fault: FrozenReading, Of: c.a}
+	}
+	return Finding{FrozenReading, c.a, c.hi - c.lo, c.fixed}
 }
 
 // speed (rad/s) is of the last three measured velocities the one nearest to zero: a single wild one is none.

@@ -29,6 +29,9 @@ import (
 // A current or an effort that is commanded is compared with the acceleration alone, a velocity with the speed. A load enters there, so
 // a broken balance is a hint only: it names the cause when the axis leaves its limits.
 //
+// Small currents do not break a balance. Over a second of motion the voltage is regressed on what current and speed take of it: a
+// slope that is negative, or far from 1, is a current sensor or an encoder of another sign or scale.
+//
 // A balance that is kept once the command is taken from 20 to 160 ms before shows a delay, and no wrong sign.
 type signs struct {
 	s       *Spec
@@ -50,7 +53,9 @@ type signs struct {
 	same   float64 // s  the current has been the same number for so long …
 	lo, hi float64 // V  … while u − K·ω went from here to there
 
-	late delays
+	late  delays
+	scale scaling
+	slope lasting
 }
 
 // lasting is a verdict and how long it has been the same.
@@ -69,6 +74,7 @@ func (l *lasting) add(f Finding, dt float64) {
 
 const (
 	signsFor = 20e-3 // s  a balance must be broken for so long: longer than any transient of a drive
+	slopeFor = 0.3   // s  … and a slope
 	hintFor  = 5e-3  // s  … to name what a limit of the motion has found first
 	sameFor  = 0.2   // s  a current may be the same number for so long; ten samples at least
 )
@@ -145,7 +151,14 @@ func (s *signs) step(k Tick, fresh, doubtful bool, u float64, taken [2]float64) 
 	}
 	u, ri, emf := s.terms()
 	if dt <= 3*s.s.Every { // what happened in a gap is not known
-		s.late.add(u, ri, emf, dt, max(delaySpacing, s.s.Every))
+		s.late.add(u, ri, emf, dt, max(delaySpacing, s.s.Every), s.balance(u, ri, emf, 0.25, s.floor/8).Fault != Fine)
+		s.scale.add(u, ri, emf, dt)
+	}
+	if f := s.scale.judge(s.floor / 8); s.current {
+		if f.Fault == Disagree {
+			f.Value, f.Limit = f.Value/s.s.Motor.R, f.Limit/s.s.Motor.R
+		}
+		s.slope.add(f, dt)
 	}
 	s.bad.add(s.balance(u, ri, emf, 0.5, s.floor), dt)
 	s.hint.add(s.balance(u, ri, emf, 0.25, s.floor/8), dt)
@@ -170,13 +183,22 @@ func (s *signs) terms() (u, ri, emf float64) {
 
 // verdict is what has lasted long enough.
 func (s *signs) verdict() (bad, hint Finding) {
-	if s.bad.Fault != Fine && s.bad.time >= signsFor && s.s.Drive == plant.VoltageDrive {
-		bad = s.late.named(s.bad.Finding)
-	} else if s.current && s.same >= max(sameFor, s.tau) && s.hi-s.lo > s.fixed {
-		bad = Finding{FrozenCurrent, estimator.Current, s.hi - s.lo, s.fixed}
+	switch {
+	case s.bad.Fault != Fine && s.bad.time >= signsFor && s.s.Drive == plant.VoltageDrive:
+		bad = s.late.named(s.bad.Finding, s.current)
+	case s.slope.Fault != Fine && s.slope.time >= slopeFor:
+		bad = s.slope.Finding
+	case s.current && s.same >= max(sameFor, s.tau) && s.hi-s.lo > s.fixed:
+		return Finding{FrozenCurrent, estimator.Current, s.hi - s.lo, s.fixed}, hint
+	}
+	if bad.Fault != Fine && s.current && s.same >= max(signsFor, leastSamples*s.s.Every) { // whatever it looks like
+		if bad.Of == estimator.Current {
+			bad.Value, bad.Limit = bad.Value*s.s.Motor.R, bad.Limit*s.s.Motor.R
+		}
+		bad.Fault, bad.Of = FrozenCurrent, estimator.Current
 	}
 	if s.hint.time >= hintFor {
-		hint = s.late.named(s.hint.Finding)
+		hint = s.late.named(s.hint.Finding, s.current)
 	}
 	return bad, hint
 }
@@ -211,6 +233,56 @@ func (s *signs) balance(u, ri, emf, share, floor float64) Finding {
 	return Finding{}
 }
 
+// scaling regresses the voltage on what the measured current and the speed take of it, u = a·ri + b·emf, over scalingMean.
+type scaling struct {
+	seen                   float64 // s
+	uu, ur, ue, rr, re, ee float64 // V²  means of products
+}
+
+const (
+	scalingMean = 1.0 // s
+	leastSlope  = 0.4
+	mostSlope   = 2.5
+)
+
+// add takes a balance, dt (s) after the one before.
+func (s *scaling) add(u, ri, emf, dt float64) {
+	s.seen += dt
+	w := max(dt/s.seen, min(1, dt/scalingMean))
+	for _, m := range [6]struct {
+		mean *float64
+		x    float64
+	}{{&s.uu, u * u}, {&s.ur, u * ri}, {&s.ue, u * emf}, {&s.rr, ri * ri}, {&s.re, ri * emf}, {&s.ee, emf * emf}} {
+		*m.mean += w * (m.x - *m.mean)
+	}
+}
+
+// judge tells a slope that is negative, below 0.4 or above 2.5: where what it belongs to has least (V, rms) of its own, and a slope of 1 would
+// leave over more than twice what is left with that slope. The value is the voltage (V, rms) that makes the difference.
+func (s *scaling) judge(least float64) Finding {
+	det := s.rr*s.ee - s.re*s.re
+	if s.seen < scalingMean || !(det > 0) {
+		return Finding{}
+	}
+	a, b := (s.ur*s.ee-s.ue*s.re)/det, (s.ue*s.rr-s.ur*s.re)/det
+	limit := max(least, 2*math.Sqrt(max(0, s.uu-a*s.ur-b*s.ue)))
+	for _, c := range [2]struct {
+		slope, own float64 // V²  what the other does not explain
+		found      Finding
+	}{{a, det / s.ee, Finding{Fault: Disagree, Of: estimator.Current}}, {b, det / s.rr, Finding{Fault: Scale, Of: estimator.Position}}} {
+		wrong := math.Abs(1-c.slope) * math.Sqrt(c.own)
+		if c.slope >= leastSlope && c.slope <= mostSlope || !(c.own > least*least) || !(wrong > limit) {
+			continue
+		}
+		if c.found.Fault == Scale && c.slope < -leastSlope {
+			c.found.Fault = Direction
+		}
+		c.found.Value, c.found.Limit = wrong, limit
+		return c.found
+	}
+	return Finding{}
+}
+
 // delays compares a balance with that under the command of some time before: mean squares of what is left over.
 type delays struct {
 	ring    [64]float64 // commands, spaced
@@ -229,13 +301,16 @@ const (
 	delayMean    = 0.1 // s
 )
 
-// add takes the terms of a balance, dt (s) after those before.
-func (d *delays) add(u, ri, emf, dt, spacing float64) {
+// add takes the terms of a balance, dt (s) after those before. Only those of a broken one are compared.
+func (d *delays) add(u, ri, emf, dt, spacing float64, broken bool) {
 	d.spacing = spacing
 	if d.part += dt; d.part >= spacing*(1-1e-9) || d.filled == 0 {
-		d.part = 0
+		d.part = max(0, d.part-spacing)
 		d.newest = (d.newest + 1) % len(d.ring)
 		d.ring[d.newest], d.filled = u, min(d.filled+1, len(d.ring))
+	}
+	if !broken {
+		return
 	}
 	w := min(1, dt/delayMean)
 	square := func(mean *float64, left float64) { *mean += w * (left*left - *mean) }
@@ -246,13 +321,13 @@ func (d *delays) add(u, ri, emf, dt, spacing float64) {
 		if at := (i + 1) * delayStep; at < d.filled {
 			square(&d.before[i], d.ring[(d.newest+len(d.ring)-at)%len(d.ring)]-ri-emf)
 		} else {
-			d.before[i] = math.Inf(1)
+			d.before[i] = d.each[0] // not known yet
 		}
 	}
 }
 
-// named is a finding, or the delay that explains it better by far.
-func (d *delays) named(f Finding) Finding {
+// named is a finding, or the delay that explains it better by far; with a measured current a direction is one where turning a sign helps.
+func (d *delays) named(f Finding, current bool) Finding {
 	if f.Fault == Fine || d.spacing == 0 {
 		return f
 	}
@@ -262,8 +337,12 @@ func (d *delays) named(f Finding) Finding {
 			best = i
 		}
 	}
-	if d.before[best] < 0.2*min(d.each[0], d.each[1], d.each[2], d.each[3]) {
+	turned := min(d.each[1], d.each[2], d.each[3])
+	switch {
+	case d.before[best] < 0.2*min(d.each[0], turned):
 		return Finding{Delay, f.Of, float64(best+1) * delayStep * d.spacing, delayStep * d.spacing / 2}
+	case f.Fault == Direction && current && turned > d.each[0]/1.5:
+		f.Fault = Scale
 	}
 	return f
 }
