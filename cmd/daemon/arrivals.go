@@ -33,6 +33,10 @@ type arrivals struct {
 	answersTold time.Duration   // … which was then
 	begun       uint64          // times the device began anew, as told last …
 	begunTold   time.Duration   // … which was then
+
+	rates     uint64        // changes of the rate of its clock, as told last …
+	ratesTold time.Duration // … which was then
+	pace      pace
 }
 
 func (d *services) arrivalsLoop(ctx context.Context) {
@@ -40,7 +44,7 @@ func (d *services) arrivalsLoop(ctx context.Context) {
 	for i := range all {
 		all[i] = arrivals{cfg: d.cfg, dev: i, emit: d.bus.emit}
 		if p, err := d.cfg.Plan(&d.cfg.Devices[i]); err == nil {
-			all[i].turns = p.Turns
+			all[i].turns, all[i].pace = p.Turns, paceOf(p)
 		}
 	}
 	every(ctx, 100*time.Millisecond, func() {
@@ -52,6 +56,7 @@ func (d *services) arrivalsLoop(ctx context.Context) {
 			all[i].clock(now, at)
 			all[i].answers(now, at)
 			all[i].restarts(now, at)
+			all[i].paced(now, at)
 		}
 	})
 }
@@ -99,6 +104,13 @@ func (a *arrivals) clock(now device.Stats, at time.Duration) {
 		a.emit(hil.Event{Time: time.Now(), Level: "warn", Code: "CLOCK", Text: fmt.Sprintf("the clock of %s jumped, %s: it was set, the board started anew, or it runs at another rate than the file says. Ages of samples may be wrong until it is mapped again",
 			a.cfg.Devices[a.dev].Name, strings.Replace(count(now.ClockJumps-a.jumps, "time"), "1 time", "once", 1))})
 		a.jumps, a.jumpsTold = now.ClockJumps, at
+	}
+	if now.ClockRates <= a.rates || now.DriftPPM != now.DriftPPM {
+		a.rates = min(a.rates, now.ClockRates)
+	} else if a.ratesTold == 0 || at-a.ratesTold >= time.Minute {
+		a.emit(hil.Event{Time: time.Now(), Level: "warn", Code: "CLOCK", Text: fmt.Sprintf("the clock of %s went over to another rate, %s: it runs %+.0f ppm against this computer's now. Ages of samples were wrong for a second; a board whose crystal is good does so never",
+			a.cfg.Devices[a.dev].Name, strings.Replace(count(now.ClockRates-a.rates, "time"), "1 time", "once", 1), now.DriftPPM)})
+		a.rates, a.ratesTold = now.ClockRates, at
 	}
 }
 

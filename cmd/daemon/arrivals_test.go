@@ -55,7 +55,7 @@ func TestHealthCarriesTheLine(t *testing.T) {
 		}
 		changed := 0
 		for key, x := range linkMap(&st) {
-			if x != empty[key] {
+			if x != empty[key] && !(x != x && empty[key] != empty[key]) {
 				changed++
 			}
 		}
@@ -181,6 +181,60 @@ func TestRestartsAreTold(t *testing.T) {
 		a.restarts(device.Stats{Begun: c.begun}, c.at)
 		if got := strings.Join(told, "; "); !strings.Contains(got, c.want) || (c.want == "") != (got == "") {
 			t.Errorf("%d at %v: %q, want %q", c.begun, c.at, got, c.want)
+		}
+	}
+}
+
+// A board that sends at another rate than the file says is told after two windows of 2 s with both rates, and then once a minute; one that
+// is right within a quarter, or loses frames on the way, is not. So it is with replies.
+func TestRate(t *testing.T) {
+	link := configs.Demo()
+	plan, err := link.Plan(&link.Devices[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	turn := func(hz float64, once bool) protocol.Turn {
+		return protocol.Turn{Period: time.Duration(1e9 / hz), Once: once}
+	}
+	bus := &protocol.Plan{Turns: []protocol.Turn{turn(1, true), turn(50, false), turn(10, false)}}
+	for _, c := range []struct {
+		name           string
+		plan           *protocol.Plan
+		arrived, lost  float64 // 1/s
+		want           string
+		reconnectEvery int // s
+	}{
+		{"as it says", plan, 1000, 0, "", 0},
+		{"3/4 and a little", plan, 760, 0, "", 0},
+		{"half", plan, 500, 0, "drive sends 500 frames per second, the file says 1000.", 0},
+		{"twice", plan, 2000, 0, "drive sends 2000 frames per second, the file says 1000.", 0},
+		{"4/3 less a little", plan, 1320, 0, "", 0},
+		{"half of them damaged", plan, 500, 500, "", 0},
+		{"silent", plan, 0, 0, "", 0},
+		{"half, but it comes and goes", plan, 500, 0, "", 3},
+		{"replies", bus, 60, 0, "", 0},
+		{"half of the replies", bus, 30, 0, "drive gives 30 replies per second, the file asks for 60.", 0},
+	} {
+		var told []string
+		a := arrivals{cfg: link, emit: func(e hil.Event) { told = append(told, e.Code+" "+e.Text) }, pace: paceOf(c.plan)}
+		st := device.Stats{Connected: 1}
+		for k := range 1500 {
+			if c.reconnectEvery > 0 && k%(10*c.reconnectEvery) == 0 {
+				st.Reconnects++
+			}
+			st.Arrived, st.Bad = uint64(c.arrived*float64(k)/10), uint64(c.lost*float64(k)/10)
+			st.Frames = st.Arrived
+			a.paced(st, time.Duration(k)*100*time.Millisecond)
+			if k == 35 && len(told) > 0 {
+				t.Errorf("%s: told after %d ms", c.name, 100*k)
+			}
+		}
+		want := 0
+		if c.want != "" {
+			want = 3 // in two and a half minutes
+		}
+		if len(told) != want || want > 0 && !strings.HasPrefix(told[0], "RATE "+c.want) {
+			t.Errorf("%s: %q, want %q", c.name, told, c.want)
 		}
 	}
 }

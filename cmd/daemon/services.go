@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -367,13 +368,21 @@ func linkMap(st *device.Stats) map[string]float64 {
 		"connected": float64(st.Connected), "bytes": float64(st.Bytes), "frames": float64(st.Frames),
 		"bad": float64(st.Bad), "misfits": float64(st.Misfits), "resync_bytes": float64(st.Resync), "oversize": float64(st.Oversize),
 		"foreign": float64(st.Foreign), "gaps": float64(st.Gaps), "repeats": float64(st.Repeats), "restarts": float64(st.Restarts),
-		"nonfinite": float64(st.NonFinite), "reconnects": float64(st.Reconnects), "begun": float64(st.Begun), "age_us": float64(st.Age) / 1e3,
+		"nonfinite": float64(st.NonFinite), "reconnects": float64(st.Reconnects), "begun": float64(st.Begun), "age_us": known(st.Age) / 1e3,
 		"tx_frames": float64(st.TxFrames), "tx_bytes": float64(st.TxBytes), "tx_errors": float64(st.TxErrors), "tx_dropped": float64(st.TxDropped),
 		"timeouts": float64(st.Timeouts), "late_replies": float64(st.TooLate), "refusals": float64(st.Refusals),
 		"commands_refused": float64(st.CommandsRefused), "commands_unanswered": float64(st.CommandsUnanswered),
-		"clock_drift_ppm": st.DriftPPM, "clock_offset_us": float64(st.Offset) / 1e3, "clock_residual_p99_us": float64(st.Residual) / 1e3,
-		"clock_jumps": float64(st.ClockJumps),
+		"clock_drift_ppm": st.DriftPPM, "clock_offset_us": known(st.Offset) / 1e3, "clock_residual_p99_us": known(st.Residual) / 1e3,
+		"clock_jumps": float64(st.ClockJumps), "clock_rates": float64(st.ClockRates), "arrived": float64(st.Arrived),
 	}
+}
+
+// known is a duration in ns; 0 stands for what is not known yet.
+func known(ns int64) float64 {
+	if ns == 0 {
+		return math.NaN()
+	}
+	return float64(ns)
 }
 
 // up is told that a core ticks.

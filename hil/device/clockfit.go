@@ -48,6 +48,9 @@ type clockFit struct {
 	pushed    float64 // ns  by which the line was pushed down in this block
 	fell      bool    // … and in the block before by so much that its points are not those of one line
 	rates     uint64  // times that the clock went over to another rate
+	wild      bool    // it runs at a rate that no clock has: only arrivals count
+	curHost   float64 // ns  arrival of the first frame of the block that is filling
+	curAbove  float64 // ns  how high its lowest point lay when it came
 	low, high int     // suspicious frames in a row
 	highSince float64
 	trusted   int64   // ns  host time of the newest frame before the suspicious ones
@@ -75,7 +78,7 @@ type point struct{ x, r float64 }
 
 const (
 	fitBlocks   = 256
-	fitBlock    = 200e6  // ns of device time per block
+	fitBlock    = 200e6  // ns per block, by the host's clock
 	fitSpan     = 2e9    // ns of window before the slope is believed
 	fitDrift    = 0.03   // largest believable drift, a bad RC oscillator
 	fitLow      = 2e6    // ns below the line that is a jump …
@@ -88,7 +91,7 @@ const (
 	fitCreep    = 200e-6 // drift that may change between two frames
 	fitHistory  = 5e9    // ns after which old residuals count half
 	fitRecent   = 32     // blocks in which another rate shows
-	fitRate     = 1e6    // ns of departure from the line at which it does …
+	fitRate     = 2e6    // ns of departure from the line at which it does …
 	fitStraight = 0.2    // … with no point further from the new line than this share of it
 	fitNoise    = 8      // … and is so many times the usual scatter of blocks
 	fitNear     = 50e3   // ns  from the new line of a block that belongs to it, at least
@@ -105,7 +108,7 @@ type stride struct {
 // periods is how many usual steps a step is; 0: it is no whole number of them, or there is no stride.
 func (s *stride) periods(step int64) (n int) {
 	x := float64(step)
-	if s.n < 8 || 4*s.scatter > s.usual/4 {
+	if s.n < 4 || 4*s.scatter > s.usual/4 {
 		return 0
 	}
 	k := math.Round(x / s.usual)
@@ -155,6 +158,11 @@ func (c *clockFit) add(raw, h int64) {
 	d := c.d + step
 	p := point{x: float64(d - c.d0)}
 	p.r = float64(h-c.h0) - p.x
+	if c.wild {
+		c.raw, c.h, c.d = raw, h, d
+		c.tame(p)
+		return
+	}
 	e := p.r - c.b*p.x - c.a
 
 	// far below the line: impossible for this clock, so it is another one, or one wrong frame
@@ -207,8 +215,8 @@ func (c *clockFit) add(raw, h int64) {
 	}
 	c.residual(e)
 	switch {
-	case p.x >= c.curStart+fitBlock || p.x < c.curStart:
-		late := c.cur.r-c.b*c.cur.x-c.a > fitHigh
+	case c.full(p):
+		late := c.curAbove > fitHigh
 		if c.recent[c.nRecent%fitRecent] = c.cur; !late {
 			c.push(c.cur)
 		}
@@ -237,15 +245,16 @@ func (c *clockFit) add(raw, h int64) {
 		c.fell, c.pushed = fell, 0
 		c.a = min(c.a, p.r-c.b*p.x) // the window does not hold this frame yet
 		c.quantile(float64(h))
-		c.cur, c.curStart = p, p.x
+		c.open(p, e)
 	case p.r-c.b*p.x < c.cur.r-c.b*c.cur.x:
-		c.cur = p
+		c.cur, c.curAbove = p, e
 	}
 }
 
 func (c *clockFit) begin(raw, h int64) {
 	c.seen, c.raw, c.h, c.d, c.d0, c.h0, c.stamp = true, raw, h, raw, raw, h, raw
-	c.a, c.b, c.curStart, c.cur = 0, 0, 0, point{}
+	c.a, c.b = 0, 0
+	c.open(point{}, 0)
 }
 
 // restart begins anew at a jump. The drift belongs to the oscillator and stays as the first guess.
@@ -257,7 +266,8 @@ func (c *clockFit) restart(raw, h, d int64) {
 	c.raw, c.h, c.d, c.d0, c.h0 = raw, h, d, d, h
 	c.a, c.low, c.high, c.n, c.ready = 0, 0, 0, 0, false
 	c.odd, c.late, c.lateN, c.nRecent, c.fell, c.pushed = false, 0, 0, 0, false, 0
-	c.cur, c.curStart = point{}, 0
+	c.wild = false
+	c.open(point{}, 0)
 }
 
 // reset forgets everything: another device may be on the line.
@@ -283,6 +293,32 @@ func (c *clockFit) scatter() {
 	c.noise += (min(off, max(3*c.noise, fitRate)) - c.noise) / float64(min(c.nRecent-2, 16))
 }
 
+// open begins a block, and full tells whether it ends before a point: 200 ms after its first frame came. What a host that was away takes at once
+// is in one block.
+func (c *clockFit) open(p point, above float64) {
+	c.cur, c.curStart, c.curHost, c.curAbove = p, p.x, p.x+p.r, above
+}
+
+func (c *clockFit) full(p point) bool {
+	return p.x < c.curStart || p.x+p.r >= c.curHost+fitBlock
+}
+
+// tame takes a frame of a clock that runs at a rate that no clock has, until it has another.
+func (c *clockFit) tame(p point) {
+	if !c.full(p) {
+		if p.r-c.b*p.x < c.cur.r-c.b*c.cur.x {
+			c.cur = p
+		}
+		return
+	}
+	c.recent[c.nRecent%fitRecent] = c.cur
+	c.nRecent++
+	c.open(p, 0)
+	if c.changed() {
+		c.a = min(c.a, p.r-c.b*p.x)
+	}
+}
+
 // changed finds out whether the newest blocks lie on a line of another slope, and if so begins anew with them.
 func (c *clockFit) changed() bool {
 	for k := 4; k <= min(c.nRecent, fitRecent); k *= 2 {
@@ -293,9 +329,15 @@ func (c *clockFit) changed() bool {
 		for i := range k / 4 {
 			p.x, p.r, q.x, q.r = p.x+at(i).x, p.r+at(i).r, q.x+at(k-1-i).x, q.r+at(k-1-i).r
 		}
+		if !(q.x > p.x) {
+			continue
+		}
 		b := (q.r - p.r) / (q.x - p.x)
 		moved := math.Abs(b-c.b) * span
-		if !(moved > fitRate && moved > fitNoise*c.noise && math.Abs(b) < fitDrift) {
+		switch {
+		case c.wild && math.Abs(b) >= fitDrift, !c.wild && !(moved > max(fitRate, fitNoise*c.noise)):
+			continue
+		case !c.wild && b < c.b && c.curAbove > fitRate: // what came late comes less late
 			continue
 		}
 		lo, hi := math.Inf(1), math.Inf(-1)
@@ -303,14 +345,24 @@ func (c *clockFit) changed() bool {
 			r := at(i).r - b*at(i).x
 			lo, hi = min(lo, r), max(hi, r)
 		}
-		if hi-lo > fitStraight*moved {
+		if hi-lo > fitStraight*moved || c.wild && hi-lo > fitRate {
 			continue
 		}
 		// the oldest may be from before the change
 		from, end := k-1, at(k-1)
 		half := at(k / 2)
-		for b = (end.r - half.r) / (end.x - half.x); from > 0; from-- {
-			if p := at(from - 1); math.Abs(p.r-end.r-b*(p.x-end.x)) > max(3*c.noise, fitNear) {
+		b = (end.r - half.r) / (end.x - half.x)
+		if math.Abs(b) >= fitDrift {
+			c.b, c.wild, c.ready, c.nRecent = b, true, true, 0
+			c.rates++
+			return true
+		}
+		near := max(3*c.noise, fitNear)
+		if c.wild { // nothing was learned of the scatter
+			near = fitRate / 4
+		}
+		for ; from > 0; from-- {
+			if p := at(from - 1); math.Abs(p.r-end.r-b*(p.x-end.x)) > near {
 				break
 			}
 		}
@@ -324,7 +376,7 @@ func (c *clockFit) changed() bool {
 		}
 		c.touch(b)
 		c.rates++
-		c.ready, c.high, c.odd, c.late, c.lateN, c.nRecent = true, 0, false, 0, 0, 0
+		c.ready, c.wild, c.high, c.odd, c.late, c.lateN, c.nRecent = true, false, 0, false, 0, 0, 0
 		return true
 	}
 	return false
@@ -337,10 +389,10 @@ func (c *clockFit) host() int64 { return c.h0 + (c.d - c.d0) + int64(c.a+c.b*flo
 // offset is host minus device time at the newest frame, in ns.
 func (c *clockFit) offset() int64 { return c.host() - c.d }
 
-// driftPPM is how much faster than the host's the device's clock runs, in parts per million; 0 until it is known.
+// driftPPM is how much faster than the host's the device's clock runs, in parts per million; NaN until it is known.
 func (c *clockFit) driftPPM() float64 {
 	if !c.ready {
-		return 0
+		return math.NaN()
 	}
 	return (1/(1+c.b) - 1) * 1e6
 }

@@ -187,6 +187,7 @@ func (l *line) init(port protocol.PortSpec) {
 		l.perByte = float64(port.Bits()) * 1e9 / float64(port.Baud)
 	}
 	l.clock.wrap = l.dec.Wrap()
+	l.board.drift.Store(math.Float64bits(math.NaN()))
 	l.inbox = ring.NewMailbox[arrival]()
 	l.outbox = ring.NewMailbox[outgoing]()
 	l.done = make(chan struct{})

@@ -113,7 +113,7 @@ func (l *line) accept(arrived int64) {
 		l.board.reconnects.Add(l.clock.reboots - was)
 		l.board.clock(&l.clock)
 		// believe the line only for a frame that it describes
-		if h := l.clock.host(); l.clock.n > 0 && l.clock.raw == l.frame.Time && h <= stamp && stamp-h < 1e9 {
+		if h := l.clock.host(); l.clock.n > 0 && !l.clock.wild && l.clock.raw == l.frame.Time && h <= stamp && stamp-h < 1e9 {
 			stamp = h
 		}
 	}
@@ -132,6 +132,7 @@ func (l *line) accept(arrived int64) {
 		}
 	}
 	l.board.newest.Store(l.news.Stamp)
+	l.board.arrived.Store(l.news.N)
 	l.pace.publish(stamp, l.news.N)
 }
 

@@ -47,9 +47,11 @@ type Stats struct {
 	Begun      uint64  // of these, those in which the device said that it began anew behind an open port, and was started again
 	Refused    uint64  // number of the system's error that the last try to open the port ended with; 0: it is open, or no such number
 	ClockJumps uint64  // the device's clock was not where it should be, and was mapped anew
+	ClockRates uint64  // it went over to another rate
+	Arrived    uint64  // frames and replies with a measurement
 	Age        int64   // ns  since the newest frame arrived; 0 before the first
 	Offset     int64   // ns  host minus device clock at the newest frame, the smallest delay included; 0: no device clock
-	DriftPPM   float64 // device clock against host clock, positive if it runs fast; 0 until known
+	DriftPPM   float64 // device clock against host clock, positive if it runs fast; NaN until known
 	Residual   int64   // ns  99th percentile of the delay beyond the smallest
 }
 
@@ -109,6 +111,8 @@ type board struct {
 	begun      atomic.Uint64
 	why        atomic.Uint64
 	jumps      atomic.Uint64
+	rates      atomic.Uint64
+	arrived    atomic.Uint64
 	newest     atomic.Int64 // ns  arrival of the newest frame
 	offset     atomic.Int64
 	drift      atomic.Uint64 // bits of a float64
@@ -177,6 +181,7 @@ func (s *Stats) OpenRefused(port string) error {
 
 func (b *board) clock(c *clockFit) {
 	b.jumps.Store(c.jumps)
+	b.rates.Store(c.rates)
 	b.offset.Store(c.offset())
 	b.drift.Store(math.Float64bits(c.driftPPM()))
 	b.residual.Store(int64(c.p99))
@@ -195,6 +200,7 @@ func (b *board) read(s *Stats, now int64) {
 	s.CommandsRefused, s.CommandsUnanswered = b.denied.Load(), b.unanswered.Load()
 	s.Begun = b.begun.Load()
 	s.Connected, s.Reconnects, s.Refused, s.ClockJumps = b.connected.Load(), b.reconnects.Load(), b.why.Load(), b.jumps.Load()
+	s.ClockRates, s.Arrived = b.rates.Load(), b.arrived.Load()
 	s.Offset, s.DriftPPM, s.Residual = b.offset.Load(), math.Float64frombits(b.drift.Load()), b.residual.Load()
 	s.Age = 0
 	if t := b.newest.Load(); t != 0 {

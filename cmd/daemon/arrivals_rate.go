@@ -1,0 +1,81 @@
+package daemon
+
+import (
+	"fmt"
+	"time"
+
+	"hilrig/hil"
+	"hilrig/hil/device"
+	"hilrig/hil/protocol"
+)
+
+// pace compares how often a device sends, or answers, with what the file says.
+type pace struct {
+	declared float64 // 1/s  frames or replies with measurements; 0: none
+	asked    bool    // they are replies
+
+	begun device.Stats  // when the window began …
+	since time.Duration // … which began then
+	off   int           // windows in a row that differ, to one side or the other
+	told  time.Duration // when it was told last; 0: never
+}
+
+const (
+	paceWindow = 2 * time.Second
+	paceFrames = 20 // in a window, at least
+	paceOff    = 4.0 / 3
+)
+
+// paceOf is what a plan says of the frames.
+func paceOf(p *protocol.Plan) (out pace) {
+	out.asked = len(p.Turns) > 0 && !p.Streams
+	if out.asked {
+		for i := range p.Turns {
+			if t := &p.Turns[i]; !t.Once && t.Fill == nil {
+				out.declared += 1 / t.Period.Seconds()
+			}
+		}
+		return out
+	}
+	for _, g := range p.Groups {
+		out.declared += g.Rate
+	}
+	return out
+}
+
+// paced tells when a device sends at another rate than the file says, after two windows that say so, and then once a minute at most. What
+// was lost on the way was sent all the same.
+func (a *arrivals) paced(now device.Stats, at time.Duration) {
+	p := &a.pace
+	window := max(paceWindow, time.Duration(paceFrames/p.declared*1e9))
+	was := &p.begun
+	switch {
+	case !(p.declared > 0):
+		return
+	case now.Connected == 0 || was.Connected == 0 || now.Reconnects != was.Reconnects || now.Arrived < was.Arrived || at-p.since > 2*window+time.Second:
+		p.begun, p.since, p.off = now, at, 0
+		return
+	case at-p.since < window:
+		return
+	}
+	n := now.Arrived - was.Arrived
+	if !p.asked && n > 0 {
+		n += now.Lost() - was.Lost() + now.Repeats - was.Repeats
+	}
+	rate := float64(n) / (at - p.since).Seconds()
+	p.begun, p.since = now, at
+	if n == 0 || rate < p.declared*paceOff && rate > p.declared/paceOff { // none: told as such
+		p.off = 0
+		return
+	}
+	if p.off++; p.off < 2 || p.told != 0 && at-p.told < time.Minute {
+		return
+	}
+	p.told = at
+	name := a.cfg.Devices[a.dev].Name
+	text := fmt.Sprintf("%s sends %.4g frames per second, the file says %.4g. What is stale, the filter and the share of the line go by the file: set devices.%s.rate to what the board sends, or the board to what the file says", name, rate, p.declared, name)
+	if p.asked {
+		text = fmt.Sprintf("%s gives %.4g replies per second, the file asks for %.4g. What is stale and the filter go by the file: set devices.%s.rate to what the line and the slaves can do (hil check adds it up), or look for slaves that do not answer", name, rate, p.declared, name)
+	}
+	a.emit(hil.Event{Time: time.Now(), Level: "warn", Code: "RATE", Text: text})
+}
