@@ -61,7 +61,7 @@ var roles = map[string]ChannelRole{
 	"rls.J": RoleParameter, "rls.M": RoleParameter, "rls.Fv": RoleParameter, "rls.Fc": RoleParameter, "rls.offset": RoleParameter,
 	"rls.J_se": RoleStdErr, "rls.M_se": RoleStdErr, "rls.Fv_se": RoleStdErr, "rls.Fc_se": RoleStdErr, "rls.offset_se": RoleStdErr, "rls.windows": RoleCount,
 	"ref.position": RolePosition, "ref.velocity": RoleVelocity, "ref.acceleration": RoleAcceleration, "ref.effort": RoleEffort,
-	"ctl.error": RoleError, "ctl.effort": RoleCommand, "comp.friction": RoleEffort, "comp.mechanism": RoleEffort, "model.friction": RoleFriction, "heat": RoleHeat,
+	"ctl.error": RoleError, "ctl.effort": RoleCommand, "comp.friction": RoleEffort, "comp.mechanism": RoleEffort, "comp.left": RoleLeft, "model.friction": RoleFriction, "heat": RoleHeat,
 }
 
 // ofAxis are these signals as channels of an axis.

@@ -75,13 +75,14 @@ const (
 	RoleStdErr                          // … and its standard error, in the same order
 	RoleCount                           // windows that the parameters rest on
 	RoleBusy                            // s  that the last step of a model took; the range ends with its share of the period
+	RoleLeft                            // what a feed-forward leaves to the feedback, as a share of it
 	RoleLevel                           // how a model did its last step: 0 in full, higher is cheaper
 )
 
 // Words are the roles by number.
 func (ChannelRole) Words() []string {
 	return []string{"plain", "position", "velocity", "acceleration", "effort", "current", "voltage", "temperature", "status", "age", "error", "command",
-		"friction", "residual", "heat", "parameter", "stderr", "count", "busy", "level"}
+		"friction", "residual", "heat", "parameter", "stderr", "count", "busy", "left", "level"}
 }
 
 func (r ChannelRole) String() string { return r.Words()[r] }

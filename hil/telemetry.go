@@ -128,6 +128,7 @@ type Adopt struct {
 type Reply struct {
 	ID      string `json:"id"`
 	OK      bool   `json:"ok"`
+	Taken   bool   `json:"taken,omitempty"` // not ok, though the tick took it: a stop after which the drive is not off
 	Error   string `json:"error,omitempty"`
 	Confirm bool   `json:"confirm,omitempty"` // the same command with "confirm": true is taken
 }

@@ -69,6 +69,7 @@ type Axis struct {
 	each             [2]float64         // N·m  effort of the old path and of the new one
 	want             [3]float64         // what is followed, and its derivatives
 	load             float64            // N·m  that the machine takes for it
+	feed             feedForward        // what that leaves to the feedback
 	model            *estimator.Contact // the law driven by the estimated motion: the open-loop model beside the rig; nil: no law
 	learns           estimator.Learning // the compensation, if it learns
 	gains            [nGains]float64    // as wanted
@@ -239,7 +240,7 @@ func (a *Axis) arrange() {
 		if s.compensates() {
 			add(&l.comp, engine.Signal{Name: "comp.friction", Unit: "N"})
 			if s.Coupled {
-				add(&l.load, engine.Signal{Name: "comp.mechanism", Unit: "N"})
+				add(&l.load, engine.Signal{Name: "comp.mechanism", Unit: "N"}, engine.Signal{Name: "comp.left"})
 			}
 		}
 	}
@@ -298,7 +299,7 @@ func (a *Axis) Start(x []float64) {
 	if a.old.comp = nil; a.now.comp != nil {
 		a.now.comp.reset()
 	}
-	a.asked, a.held = 0, false
+	a.asked, a.held, a.feed = 0, false, feedForward{}
 }
 
 // Resume goes on with a motion that was paused; Pause lets the axis stand where it is.
@@ -414,6 +415,9 @@ func (a *Axis) effort(k Tick, on bool, ref [3]float64, e, dt float64, x, y []flo
 	case a.s.compensates():
 		v := x[estimator.XVel]
 		back := a.pid.Step(e, ref[1]-v, a.dt)
+		if a.s.Coupled {
+			a.feed.add(a.load, back, dt)
+		}
 		m := estimator.Motion{V: v, E: -e, Vd: ref[1], Ad: ref[2], U: a.asked, Held: a.held || k.Skip > 0 || a.stale() || a.Fades()}
 		a.held = false
 		tau, fric, st = a.follow(&a.now, back, m, dt)
@@ -439,6 +443,7 @@ func (a *Axis) effort(k Tick, on bool, ref [3]float64, e, dt float64, x, y []flo
 		if on {
 			y[a.at.load] = a.load
 		}
+		y[a.at.load+1] = a.feed.left(frozenFs * a.s.levels().Top())
 	}
 	if a.learns != nil {
 		a.learns.Thetas(y[a.at.learned:])

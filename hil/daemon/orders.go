@@ -18,6 +18,7 @@ type commands struct {
 	latch   func()    // keeps an emergency stop for the next core and the next run
 	latched bool      // … and the next core is to begin with it
 	nextID  uint32
+	off     offNews
 	waiting map[uint32]waiter
 	blocks
 }
@@ -117,6 +118,11 @@ func (d *commands) Do(ctx context.Context, c hil.Command) hil.Reply {
 		return no("%s", hil.RefusalText(r.Res, q, r.Mode))
 	}
 	d.tell()
+	if c.From != "local" && (q == hil.ReqStop || q == hil.ReqEstop) {
+		if text := d.off.confirm(ctx, &r, &d.a.Schema); text != "" {
+			return hil.Reply{ID: c.ID, Taken: true, Error: "taken, but not in effect: " + text}
+		}
+	}
 	return hil.Reply{ID: c.ID, OK: true}
 }
 
@@ -157,6 +163,7 @@ func (d *commands) withdraw(o *order) bool {
 // seen matches a row with the command it answers.
 func (d *commands) seen(r *hil.Row) {
 	d.shows(r.Gen)
+	d.off.row(r)
 	if r.Cmd == 0 {
 		return
 	}

@@ -23,6 +23,7 @@ type rowEvents struct {
 	late   burst
 	stat   steal
 	levels []levelEvents
+	feeds  []feedForwardEvents
 	Trips  uint64
 
 	minute      burst
@@ -35,6 +36,9 @@ type rowEvents struct {
 	requests    []repeated // that were refused
 	holds       repeated   // for a sick sensor
 	holdTold    bool       // the newest one was told
+	notOff      bool       // a drive was not off in the newest row
+	offs        repeated   // of it
+	offTold     bool       // the newest of them was told
 }
 
 // repeated is something that is told at once, and then once a second, with the number of times, for as long as it goes on.
@@ -151,6 +155,9 @@ func (w *rowEvents) row(r *hil.Row) {
 	for i := range w.levels {
 		w.levels[i].row(w, r)
 	}
+	for i := range w.feeds {
+		w.feeds[i].row(w, r)
+	}
 	if down := r.Flags&hil.FlagLinkDown != 0; down != w.link {
 		w.link = down
 		if down {
@@ -169,6 +176,16 @@ func (w *rowEvents) row(r *hil.Row) {
 		w.begun, w.mode = true, r.Mode
 	}
 	w.repeats(r)
+	if now := r.Flags&hil.FlagNotOff != 0; now != w.notOff {
+		w.notOff = now
+		if text := notOff(r, w.schema); now {
+			if w.offTold = w.offs.again(r.T, text); w.offTold {
+				w.event(r, "error", "NOT_OFF", fmt.Sprintf("mode %s: %s", r.Mode, text))
+			}
+		} else if w.offTold {
+			w.event(r, "info", "OFF", fmt.Sprintf("mode %s: nothing tells any more that a drive is not off", r.Mode))
+		}
+	}
 	if (!w.begun || r.Mode != w.mode) && !w.chatters(r) {
 		level := "info"
 		text := fmt.Sprintf("mode %s", r.Mode)
@@ -226,6 +243,9 @@ func (w *rowEvents) repeats(r *hil.Row) {
 		if text := w.requests[i].due(r.T); text != "" {
 			w.event(r, "warn", "REFUSED", text)
 		}
+	}
+	if text := w.offs.due(r.T); text != "" {
+		w.event(r, "error", "NOT_OFF", text)
 	}
 	if text := w.holds.due(r.T); text != "" {
 		w.event(r, "warn", "CHATTER", "from RUN to HOLD and back, "+text+". The sensor is blind again and again: its wiring, its rate. More than guard.hold_time of it within a second trips")

@@ -39,6 +39,7 @@ export class Commands {
       });
       const reply = await r.json();
       if (reply.ok) this.say('yes', `${label[name]}: taken`);
+      else if (reply.taken) this.say('no', `${label[name]}: ${reply.error}`);
       else this.say('no', `${label[name]} refused: ${reply.error}`);
       return reply;
     } catch (err) {
