@@ -657,3 +657,35 @@ func TestCausesAreNamed(t *testing.T) {
 		}
 	}
 }
+
+// An encoder or a drive turned round makes the axis run away, and a limit trips, on every kind of drive and to both sides: the cause is the
+// direction, however tight the limit. A measured current that is turned round with the drive may tell sooner.
+func TestTurnedEncoderOfEveryDrive(t *testing.T) {
+	for _, kind := range shopKinds {
+		for _, drive := range []bool{false, true} {
+			for _, most := range []float64{0.5, 1, 3} { // rad
+				for _, side := range []float64{1, -1} {
+					p, size := kind.p(), 1.0
+					if p.linear {
+						size = 20e-3
+					}
+					s := newShop(t, p, shopOptions{measured: kind.measured, limits: AxisLimits{MaxSpeed: 100 * size, MaxError: most * size}, ref: multisine(3 * side * size)})
+					if drive {
+						p.turned = -1
+					} else {
+						s.fault = func(y []float64, at [estimator.Quantities]int) { y[0] *= -1 }
+					}
+					s.start(t)
+					n, top := 0, 0.0
+					for ; s.row.Mode.Energised() && n < 3000; n++ {
+						s.step()
+						top = max(top, math.Abs(p.v)/size)
+					}
+					if c := s.row.Cause; c != CauseDirection && !(c == CauseDisagree && drive && p.drive == plant.CurrentDrive) {
+						t.Errorf("%s, drive %v, max_error %g, %+g: after %d ms %s", kind.name, drive, most, side, n, s.row.Why(&s.ctl.schema))
+					}
+				}
+			}
+		}
+	}
+}

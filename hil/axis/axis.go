@@ -56,6 +56,7 @@ type Axis struct {
 	taken            [2]float64 // position and current that the filter took last
 	came             bool       // … a position in this tick
 	signs            *signs     // nil: nothing to compare
+	pushes           *signs     // the measured current of a voltage drive against the motion; nil: none
 	stall            *stall     // nil: no effort is known
 	frozen           *frozen    // nil: no command that must move it
 	readings         readings   // of all channels
@@ -139,7 +140,10 @@ func New(s Spec) (*Axis, error) {
 	a.arrange()
 	a.current, a.applied = s.measured(estimator.Current), s.measured(estimator.Voltage)
 	if s.driven() {
-		a.signs, a.frozen = newSigns(&a.s), newFrozen(&a.s, a.est.PositionNoise())
+		if s.Drive == plant.VoltageDrive && s.measured(estimator.Current) {
+			a.pushes = newSigns(&a.s, plant.CurrentDrive, s.TopCommand/s.Motor.R)
+		}
+		a.signs, a.frozen = newSigns(&a.s, s.Drive, s.TopCommand), newFrozen(&a.s, a.est.PositionNoise())
 	}
 	a.readings = newReadings(&a.s)
 	if s.driven() && s.hasLaw() && a.at.friction >= 0 {

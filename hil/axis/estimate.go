@@ -125,6 +125,11 @@ func (a *Axis) Watch(k Tick, doubtful bool, in *estimator.Inputs, sent float64, 
 	if a.signs != nil {
 		bad, m.Hint = a.signs.step(k, a.came, doubtful || jumped, acts, a.taken)
 	}
+	if a.pushes != nil {
+		if _, hint := a.pushes.step(k, a.came, doubtful || jumped, a.taken[1], a.taken); m.Hint.Fault == Fine {
+			m.Hint = hint
+		}
+	}
 	var dead Finding // position
 	if a.frozen != nil {
 		load, hint := 0.0, Finding{}

@@ -26,8 +26,8 @@ import (
 // beside the rest. With the sign of drive or encoder turned round, speed and acceleration both change sign. That tells a wrong sign
 // from a load: one that drives the axis back does not do so with the acceleration that belongs to the voltage.
 //
-// A current or an effort that is commanded is compared with the acceleration alone, a velocity with the speed. A load enters there, so
-// a broken balance is a hint only: it names the cause when the axis leaves its limits.
+// A current or an effort that is commanded, and a current that is measured, are compared with the acceleration alone, a commanded velocity with the
+// speed. A load enters there, so a broken balance is a hint only: it names the cause when the axis leaves its limits.
 //
 // Small currents do not break a balance. Over a second of motion the voltage is regressed on what current and speed take of it: a
 // slope that is negative, or far from 1, is a current sensor or an encoder of another sign or scale.
@@ -35,7 +35,8 @@ import (
 // A balance that is kept once the command is taken from 20 to 160 ms before shows a delay, and no wrong sign.
 type signs struct {
 	s       *Spec
-	current bool // is measured, and the command is a voltage
+	drive   plant.DriveKind // what the command is
+	current bool            // is measured, and the command is a voltage
 	tau     float64
 	floor   float64 // in the unit of the command, as all balances
 	fixed   float64 // V  a current that stays the same number bears no more change of the voltage
@@ -79,10 +80,10 @@ const (
 	sameFor  = 0.2   // s  a current may be the same number for so long; ten samples at least
 )
 
-func newSigns(s *Spec) *signs {
-	n := &signs{s: s, current: s.Drive == plant.VoltageDrive && s.measured(estimator.Current), tau: max(10e-3, 5*s.Every), floor: 0.05 * s.TopCommand}
-	if s.Drive == plant.VoltageDrive {
-		n.floor, n.fixed = n.floor+2*s.Motor.BrushDrop, 2*s.Motor.BrushDrop+0.02*s.TopCommand
+func newSigns(s *Spec, drive plant.DriveKind, top float64) *signs {
+	n := &signs{s: s, drive: drive, current: drive == plant.VoltageDrive && s.measured(estimator.Current), tau: max(10e-3, 5*s.Every), floor: 0.05 * top}
+	if drive == plant.VoltageDrive {
+		n.floor, n.fixed = n.floor+2*s.Motor.BrushDrop, 2*s.Motor.BrushDrop+0.02*top
 	}
 	if per := n.perEffort(); !n.current && n.floor > 0 {
 		n.floor += stallFs * s.levels().Top() * per
@@ -92,7 +93,7 @@ func newSigns(s *Spec) *signs {
 
 // perEffort is the command that an effort of 1 N·m takes of an axis that stands; 0 of a velocity drive.
 func (s *signs) perEffort() float64 {
-	switch m := &s.s.Motor; s.s.Drive {
+	switch m := &s.s.Motor; s.drive {
 	case plant.VoltageDrive:
 		return m.R / m.K
 	case plant.CurrentDrive:
@@ -117,7 +118,7 @@ func (s *signs) step(k Tick, fresh, doubtful bool, u float64, taken [2]float64) 
 	dt := s.s.Tick * (1 + float64(k.Skip))
 	if any := u + taken[0] + taken[1]; !s.on || any-any != 0 || doubtful {
 		// begin anew behind a gap or a reading that is not believed
-		*s = signs{s: s.s, current: s.current, tau: s.tau, floor: s.floor, fixed: s.fixed}
+		*s = signs{s: s.s, drive: s.drive, current: s.current, tau: s.tau, floor: s.floor, fixed: s.fixed}
 		s.on, s.last, s.u, s.i, s.u2 = any-any == 0, taken, u, taken[1], u
 		return
 	}
@@ -172,7 +173,7 @@ func (s *signs) terms() (u, ri, emf float64) {
 		return s.u, s.winding(s.i), m.K * s.w
 	}
 	effort := m.J * (s.w - s.w2) / s.tau
-	switch s.s.Drive {
+	switch s.drive {
 	case plant.VoltageDrive:
 		return s.u2, s.winding(effort / m.K), m.K * s.w2
 	case plant.VelocityDrive:
@@ -184,7 +185,7 @@ func (s *signs) terms() (u, ri, emf float64) {
 // verdict is what has lasted long enough.
 func (s *signs) verdict() (bad, hint Finding) {
 	switch {
-	case s.bad.Fault != Fine && s.bad.time >= signsFor && s.s.Drive == plant.VoltageDrive:
+	case s.bad.Fault != Fine && s.bad.time >= signsFor && s.drive == plant.VoltageDrive:
 		bad = s.late.named(s.bad.Finding, s.current)
 	case s.slope.Fault != Fine && s.slope.time >= slopeFor:
 		bad = s.slope.Finding

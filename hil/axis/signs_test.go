@@ -176,7 +176,7 @@ func TestSignsTiming(t *testing.T) {
 		{"more than an eighth of the tolerance", func(int) tick { return tick{meas: still, u: -0.126} }, 0, 35},
 		{"the axis runs backwards", func(k int) tick { return tick{meas: []float64{-8e-3 * float64(k), 2}, u: 8} }, 50, 35},
 	} {
-		if bad, hint := first(newSigns(ptr(spec())), c.at); bad != c.bad || hint != c.hint && c.hint >= 0 {
+		if bad, hint := first(newSigns(ptr(spec()), plant.VoltageDrive, 20), c.at); bad != c.bad || hint != c.hint && c.hint >= 0 {
 			t.Errorf("%s: found in tick %d, put down to it in %d; want %d and %d", c.name, bad, hint, c.bad, c.hint)
 		}
 	}
@@ -186,18 +186,18 @@ func TestSignsTiming(t *testing.T) {
 	}{{20, 0, 1}, {20, 0.3, 1.6}, {0, 0, 0}} {
 		sp := spec()
 		sp.TopCommand, sp.Motor.BrushDrop = c.top, c.drop
-		if s := newSigns(&sp); math.Abs(s.floor-c.want) > 1e-12 {
+		if s := newSigns(&sp, plant.VoltageDrive, sp.TopCommand); math.Abs(s.floor-c.want) > 1e-12 {
 			t.Errorf("limit %g V, drop %g V: tolerance %g V, want %g", c.top, c.drop, s.floor, c.want)
 		}
 	}
 	sp := spec()
 	sp.Sampling.Groups[0].Of = sp.Sampling.Groups[0].Of[:1]
-	if bad, _ := first(newSigns(&sp), func(int) tick { return steady }); bad != 0 {
+	if bad, _ := first(newSigns(&sp, plant.VoltageDrive, sp.TopCommand), func(int) tick { return steady }); bad != 0 {
 		t.Error("without a current there is nothing to compare")
 	}
 	sp = spec()
 	sp.TopCommand = 0
-	if bad, _ := first(newSigns(&sp), func(int) tick { return steady }); bad != 0 {
+	if bad, _ := first(newSigns(&sp, plant.VoltageDrive, sp.TopCommand), func(int) tick { return steady }); bad != 0 {
 		t.Error("without a tolerance everything would be wrong")
 	}
 }
@@ -207,7 +207,7 @@ func TestSignsTiming(t *testing.T) {
 func TestFrozenCurrentIsTold(t *testing.T) {
 	for _, side := range []float64{1, -1} {
 		groups := []estimator.Group{{Every: 1e-3, Of: []estimator.Quantity{estimator.Position, estimator.Current}}}
-		s := newSigns(&Spec{Tick: 1e-3, Every: 1e-3, TopCommand: 20, Motor: plant.Motor{R: 2, K: 0.5}, Sampling: estimator.AxisSpec{Groups: groups}})
+		s := newSigns(&Spec{Tick: 1e-3, Every: 1e-3, TopCommand: 20, Motor: plant.Motor{R: 2, K: 0.5}, Sampling: estimator.AxisSpec{Groups: groups}}, plant.VoltageDrive, 20)
 		var found Finding
 		for k := range 2000 {
 			u := side * 8
@@ -230,20 +230,20 @@ func TestSignsTolerances(t *testing.T) {
 	spec := Spec{Tick: 1e-3, TopCommand: 20, Motor: plant.Motor{R: 2, K: 0.5, BrushDrop: 0.25}, Law: demoLaw()}
 	for every, want := range map[float64]float64{1e-3: 10e-3, 2e-3: 10e-3, 4e-3: 20e-3, 20e-3: 100e-3} {
 		spec.Every = every
-		if s := newSigns(&spec); math.Abs(s.tau-want) > 1e-15 {
+		if s := newSigns(&spec, plant.VoltageDrive, spec.TopCommand); math.Abs(s.tau-want) > 1e-15 {
 			t.Errorf("a sample every %g s: means over %g s, want %g", every, s.tau, want)
 		}
 	}
-	blind, sees := newSigns(&spec), spec
+	blind, sees := newSigns(&spec, plant.VoltageDrive, spec.TopCommand), spec
 	sees.Sampling.Groups = []estimator.Group{{Every: 1e-3, Of: []estimator.Quantity{estimator.Position, estimator.Current}}}
 	if got, want := blind.floor, 1.5+5*21e-3*2/0.5; math.Abs(got-want) > 1e-12 {
 		t.Errorf("without a current: tolerance %g V, want %g", got, want)
 	}
-	if got := newSigns(&sees).floor; got != 1.5 {
+	if got := newSigns(&sees, plant.VoltageDrive, sees.TopCommand).floor; got != 1.5 {
 		t.Errorf("with a current: tolerance %g V, want 1.5", got)
 	}
 	spec.TopCommand, spec.Motor.BrushDrop = 0, 0
-	if got := newSigns(&spec).floor; got != 0 {
+	if got := newSigns(&spec, plant.VoltageDrive, spec.TopCommand).floor; got != 0 {
 		t.Errorf("nothing is declared: tolerance %g V, want none", got)
 	}
 }
