@@ -348,6 +348,19 @@ func boardRigs() []boardRig {
 		multisine, slow, slowVoltage,
 		atRest("voltage", chCurrent), atRest("current", chCurrent), atRest("effort"), atRest("velocity"),
 	}
+	for i := range rigs {
+		r := &rigs[i]
+		switch {
+		case r.still:
+			r.plays = func(f *boardCase) bool { return f.when == "rest" }
+		case r.has(chSpeed):
+			r.plays = func(f *boardCase) bool { return f.needs != nil || strings.HasPrefix(f.name, "position frozen") }
+		case r.rate == 200, r.reference != "":
+			r.plays = func(f *boardCase) bool {
+				return strings.HasPrefix(f.name, "position frozen") || strings.Contains(f.name, "frame") || strings.Contains(f.name, "turned") || strings.Contains(f.name, "current")
+			}
+		}
+	}
 	for i, second := range []string{"encoder turned round in motion", "drive goes on after STOP", "current zero", "position is NaN in 10 % of the samples", "encoder turned round in motion"} {
 		rigs[i].always = []string{"position frozen", second}
 	}

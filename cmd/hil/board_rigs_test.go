@@ -14,18 +14,19 @@ import (
 type boardRig struct {
 	name      string
 	drive     string
-	wire      string            // link, text, modbus
-	channels  []int             // that are sent, in this order
-	limits    bool              // the file declares limits
-	rate      float64           // Hz, of the board
-	loop      float64           // Hz
-	heavy     bool              // the stage
-	still     bool              // the reference is zero, and stays it
-	odd       func(*boardPlant) // what is not as the file says
-	always    []string          // faults that the ordinary tests play on it
-	reference string            // left out: a sine
-	extra     map[string]string // texts of the file, replaced
-	count     float64           // rad or m
+	wire      string                  // link, text, modbus
+	channels  []int                   // that are sent, in this order
+	limits    bool                    // the file declares limits
+	rate      float64                 // Hz, of the board
+	loop      float64                 // Hz
+	heavy     bool                    // the stage
+	still     bool                    // the reference is zero, and stays it
+	plays     func(f *boardCase) bool // the faults of the long table that are played on it; nil: all
+	odd       func(*boardPlant)       // what is not as the file says
+	always    []string                // faults that the ordinary tests play on it
+	reference string                  // left out: a sine
+	extra     map[string]string       // texts of the file, replaced
+	count     float64                 // rad or m
 	noise     [len(boardChannels)]float64
 	limit     float64 // of the command
 	slew      float64
