@@ -12,13 +12,15 @@ import (
 
 // boardCase is a fault, and how it is played.
 type boardCase struct {
-	name  string
-	needs []int                                      // channels that the rig must have
-	only  func(r *boardRig) bool                     // the rigs that can fail so; nil: all
-	when  string                                     // "": in motion; rest: from before RUN on; stop, estop: in motion, then that order
-	make  func(r *boardRig, sign float64) boardFault // fresh at every play: some remember
-	asked float64                                    // rest: of the reach, from where it stands to where it is wanted
-	long  time.Duration                              // watched so long if nothing trips; 0: 2 s
+	name   string
+	needs  []int                                      // channels that the rig must have
+	only   func(r *boardRig) bool                     // the rigs that can fail so; nil: all
+	when   string                                     // "": in motion; rest: from before RUN on; stop, estop: in motion, then that order
+	make   func(r *boardRig, sign float64) boardFault // fresh at every play: some remember
+	asked  float64                                    // rest: of the reach, from where it stands to where it is wanted
+	long   time.Duration                              // watched so long if nothing trips; 0: 2 s
+	found  string                                     // causes of a trip, one of which is named; "runs on": none is needed; "*": any
+	within time.Duration                              // that the drive is energised; 0: 250 ms
 }
 
 // hold repeats the first value of a channel that it meets.
@@ -142,25 +144,25 @@ func boardCases() []boardCase {
 	nan := always(math.NaN())
 	return []boardCase{
 		// position
-		{name: "position frozen", make: holding(chPosition)},
-		{name: "position frozen from before RUN, 0.3 rad asked", when: "rest", asked: 0.1, only: still, make: holding(chPosition)},
-		{name: "position frozen from before RUN, 0.9 rad asked", when: "rest", asked: 0.3, make: holding(chPosition)},
-		{name: "position frozen from before RUN, 1.8 rad asked", when: "rest", asked: 0.6, make: holding(chPosition)},
-		{name: "position, current frozen from before RUN", needs: []int{chCurrent}, when: "rest", asked: 0.6, make: holding(chPosition, chCurrent)},
-		{name: "position, tacho frozen from before RUN", needs: []int{chSpeed}, when: "rest", asked: 0.6, make: holding(chPosition, chSpeed)},
-		{name: "position, tacho, current and torque frozen from before RUN", needs: []int{chSpeed, chTorque, chCurrent}, when: "rest", asked: 0.6, make: holding(chPosition, chSpeed, chTorque, chCurrent)},
-		{name: "position frozen but for a count of noise", make: dithering},
-		{name: "position frozen but for noise, from before RUN, 0.9 rad asked", when: "rest", asked: 0.3, make: dithering},
-		{name: "position shows 5 % of the motion", make: slipping(0.05)},
-		{name: "position shows 5 % of the motion, from before RUN, 0.9 rad asked", when: "rest", asked: 0.3, make: slipping(0.05)},
-		{name: "position shows half of the motion", make: slipping(0.5)},
-		{name: "position and current frozen", needs: []int{chCurrent}, make: holding(chPosition, chCurrent)},
-		{name: "position and tacho frozen", needs: []int{chSpeed}, make: holding(chPosition, chSpeed)},
-		{name: "position, tacho, current and torque frozen", needs: []int{chSpeed, chTorque, chCurrent}, make: holding(chPosition, chSpeed, chTorque, chCurrent)},
-		{name: "encoder turned round, from before RUN", when: "rest", asked: 0.3, make: turned},
-		{name: "encoder turned round in motion", make: turned},
-		{name: "position is NaN", make: shape(chPosition, nan)},
-		{name: "position is NaN in 10 % of the samples", make: func(*boardRig, float64) boardFault {
+		{name: "position frozen", found: "frozen position", make: holding(chPosition)},
+		{name: "position frozen from before RUN, 0.3 rad asked", found: "frozen position, runs on", when: "rest", asked: 0.1, only: still, make: holding(chPosition)},
+		{name: "position frozen from before RUN, 0.9 rad asked", found: "frozen position", when: "rest", asked: 0.3, make: holding(chPosition)},
+		{name: "position frozen from before RUN, 1.8 rad asked", found: "frozen position", within: 500 * time.Millisecond, when: "rest", asked: 0.6, make: holding(chPosition)},
+		{name: "position, current frozen from before RUN", found: "frozen position, frozen current, frozen reading, readings disagree", within: 500 * time.Millisecond, needs: []int{chCurrent}, when: "rest", asked: 0.6, make: holding(chPosition, chCurrent)},
+		{name: "position, tacho frozen from before RUN", found: "frozen position, frozen reading, readings disagree", within: 500 * time.Millisecond, needs: []int{chSpeed}, when: "rest", asked: 0.6, make: holding(chPosition, chSpeed)},
+		{name: "position, tacho, current and torque frozen from before RUN", found: "frozen position, frozen current, frozen reading, readings disagree", within: 500 * time.Millisecond, needs: []int{chSpeed, chTorque, chCurrent}, when: "rest", asked: 0.6, make: holding(chPosition, chSpeed, chTorque, chCurrent)},
+		{name: "position frozen but for a count of noise", found: "frozen position", make: dithering},
+		{name: "position frozen but for noise, from before RUN, 0.9 rad asked", found: "frozen position", when: "rest", asked: 0.3, make: dithering},
+		{name: "position shows 5 % of the motion", found: "frozen position, wrong scale, i2t, speed, travel, runs on", within: 2000 * time.Millisecond, make: slipping(0.05)},
+		{name: "position shows 5 % of the motion, from before RUN, 0.9 rad asked", found: "frozen position, wrong scale, i2t, speed, travel, runs on", within: 2000 * time.Millisecond, when: "rest", asked: 0.3, make: slipping(0.05)},
+		{name: "position shows half of the motion", found: "wrong scale, runs on", make: slipping(0.5)},
+		{name: "position and current frozen", found: "frozen position, frozen current, frozen reading, readings disagree", needs: []int{chCurrent}, make: holding(chPosition, chCurrent)},
+		{name: "position and tacho frozen", found: "frozen position", needs: []int{chSpeed}, make: holding(chPosition, chSpeed)},
+		{name: "position, tacho, current and torque frozen", found: "frozen position, frozen reading, frozen current", needs: []int{chSpeed, chTorque, chCurrent}, make: holding(chPosition, chSpeed, chTorque, chCurrent)},
+		{name: "encoder turned round, from before RUN", found: "wrong direction", within: 600 * time.Millisecond, when: "rest", asked: 0.3, make: turned},
+		{name: "encoder turned round in motion", found: "wrong direction", make: turned},
+		{name: "position is NaN", found: "non-finite number", make: shape(chPosition, nan)},
+		{name: "position is NaN in 10 % of the samples", found: "non-finite number", within: 1500 * time.Millisecond, make: func(*boardRig, float64) boardFault {
 			rng := rand.New(rand.NewPCG(5, 6))
 			return boardFault{sample: func(s *boardSample) {
 				if rng.Float64() < 0.1 {
@@ -168,63 +170,63 @@ func boardCases() []boardCase {
 				}
 			}}
 		}},
-		{name: "position left out", only: noModbus, make: without(chPosition, nil)},
-		{name: "position halved", make: shape(chPosition, times(0.5))},
-		{name: "position doubled", make: shape(chPosition, times(2))},
-		{name: "position in steps of 0.05 rad", only: turning, make: shape(chPosition, steps(0.05))},
-		{name: "position in steps of 0.5 rad", only: turning, make: shape(chPosition, steps(0.5))},
-		{name: "position wraps at 1 rad", only: turning, make: shape(chPosition, modulo(1))},
-		{name: "position wraps at 6.55 rad", only: turning, make: shape(chPosition, modulo(6.5536))},
-		{name: "position with noise of 20 mrad", only: turning, make: func(*boardRig, float64) boardFault {
+		{name: "position left out", found: "stale sensor", only: noModbus, make: without(chPosition, nil)},
+		{name: "position halved", found: "position jump, speed, wrong scale, runs on", make: shape(chPosition, times(0.5))},
+		{name: "position doubled", found: "position jump, speed, wrong scale, runs on", make: shape(chPosition, times(2))},
+		{name: "position in steps of 0.05 rad", found: "estimate, frozen position", only: turning, make: shape(chPosition, steps(0.05))},
+		{name: "position in steps of 0.5 rad", found: "estimate, frozen position, speed, position jump", only: turning, make: shape(chPosition, steps(0.5))},
+		{name: "position wraps at 1 rad", found: "position jump, speed", only: turning, make: shape(chPosition, modulo(1))},
+		{name: "position wraps at 6.55 rad", found: "position jump, speed", within: 1000 * time.Millisecond, only: turning, make: shape(chPosition, modulo(6.5536))},
+		{name: "position with noise of 20 mrad", found: "estimate, speed", only: turning, make: func(*boardRig, float64) boardFault {
 			rng := rand.New(rand.NewPCG(9, 9))
 			return boardFault{sample: func(s *boardSample) { s.value[chPosition] += 0.02 * rng.NormFloat64() }}
 		}},
-		{name: "one position wild", make: one(chPosition, 1e3)},
+		{name: "one position wild", found: "runs on", make: one(chPosition, 1e3)},
 		// current
-		{name: "current frozen", needs: []int{chCurrent}, make: holding(chCurrent)},
-		{name: "current zero", needs: []int{chCurrent}, make: shape(chCurrent, always(0))},
-		{name: "current zero from before RUN", needs: []int{chCurrent}, when: "rest", asked: 0.6, make: shape(chCurrent, always(0))},
-		{name: "current five times too large", needs: []int{chCurrent}, make: shape(chCurrent, times(5))},
-		{name: "current a fifth", needs: []int{chCurrent}, make: shape(chCurrent, times(0.2))},
-		{name: "current reversed", needs: []int{chCurrent}, make: shape(chCurrent, times(-1))},
-		{name: "current + 10 A", needs: []int{chCurrent}, make: shape(chCurrent, plus(10))},
-		{name: "current + 18 A", needs: []int{chCurrent}, make: shape(chCurrent, plus(18))},
-		{name: "current − 10 A", needs: []int{chCurrent}, make: shape(chCurrent, plus(-10))},
-		{name: "current is NaN", needs: []int{chCurrent}, make: shape(chCurrent, nan)},
-		{name: "current left out", needs: []int{chCurrent}, only: noModbus, make: without(chCurrent, nil)},
-		{name: "one current wild", needs: []int{chCurrent}, make: one(chCurrent, 1e6)},
+		{name: "current frozen", found: "frozen reading, frozen current, readings disagree", within: 1500 * time.Millisecond, needs: []int{chCurrent}, make: holding(chCurrent)},
+		{name: "current zero", found: "frozen reading, frozen current, readings disagree", within: 1500 * time.Millisecond, needs: []int{chCurrent}, make: shape(chCurrent, always(0))},
+		{name: "current zero from before RUN", found: "frozen reading, frozen current, readings disagree, frozen position", within: 1000 * time.Millisecond, needs: []int{chCurrent}, when: "rest", asked: 0.6, make: shape(chCurrent, always(0))},
+		{name: "current five times too large", found: "readings disagree, current, estimate, i2t, runs on", within: 2000 * time.Millisecond, needs: []int{chCurrent}, make: shape(chCurrent, times(5))},
+		{name: "current a fifth", found: "readings disagree, runs on", within: 2000 * time.Millisecond, needs: []int{chCurrent}, make: shape(chCurrent, times(0.2))},
+		{name: "current reversed", found: "readings disagree, runs on", within: 2000 * time.Millisecond, needs: []int{chCurrent}, make: shape(chCurrent, times(-1))},
+		{name: "current + 10 A", found: "readings disagree, estimate", needs: []int{chCurrent}, make: shape(chCurrent, plus(10))},
+		{name: "current + 18 A", found: "current, readings disagree", needs: []int{chCurrent}, make: shape(chCurrent, plus(18))},
+		{name: "current − 10 A", found: "readings disagree, estimate, current", needs: []int{chCurrent}, make: shape(chCurrent, plus(-10))},
+		{name: "current is NaN", found: "non-finite number", needs: []int{chCurrent}, make: shape(chCurrent, nan)},
+		{name: "current left out", found: "stale sensor", needs: []int{chCurrent}, only: noModbus, make: without(chCurrent, nil)},
+		{name: "one current wild", found: "out of range, readings disagree, runs on", needs: []int{chCurrent}, make: one(chCurrent, 1e6)},
 		// tacho
-		{name: "tacho frozen", needs: []int{chSpeed}, make: holding(chSpeed)},
-		{name: "tacho zero", needs: []int{chSpeed}, make: shape(chSpeed, always(0))},
-		{name: "tacho reversed", needs: []int{chSpeed}, make: shape(chSpeed, times(-1))},
-		{name: "tacho doubled", needs: []int{chSpeed}, make: shape(chSpeed, times(2))},
-		{name: "tacho halved", needs: []int{chSpeed}, make: shape(chSpeed, times(0.5))},
-		{name: "tacho is NaN", needs: []int{chSpeed}, make: shape(chSpeed, nan)},
-		{name: "tacho left out", needs: []int{chSpeed}, only: noModbus, make: without(chSpeed, nil)},
+		{name: "tacho frozen", found: "frozen reading, readings disagree, estimate, runs on", within: 2000 * time.Millisecond, needs: []int{chSpeed}, make: holding(chSpeed)},
+		{name: "tacho zero", found: "frozen reading, readings disagree, estimate, runs on", within: 2000 * time.Millisecond, needs: []int{chSpeed}, make: shape(chSpeed, always(0))},
+		{name: "tacho reversed", found: "readings disagree, estimate, wrong direction, speed, runs on", within: 2000 * time.Millisecond, needs: []int{chSpeed}, make: shape(chSpeed, times(-1))},
+		{name: "tacho doubled", found: "readings disagree, estimate, runs on", within: 2000 * time.Millisecond, needs: []int{chSpeed}, make: shape(chSpeed, times(2))},
+		{name: "tacho halved", found: "readings disagree, estimate, runs on", within: 2000 * time.Millisecond, needs: []int{chSpeed}, make: shape(chSpeed, times(0.5))},
+		{name: "tacho is NaN", found: "non-finite number", needs: []int{chSpeed}, make: shape(chSpeed, nan)},
+		{name: "tacho left out", found: "stale sensor", needs: []int{chSpeed}, only: noModbus, make: without(chSpeed, nil)},
 		// torque
-		{name: "torque frozen", needs: []int{chTorque}, make: holding(chTorque)},
-		{name: "torque zero", needs: []int{chTorque}, make: shape(chTorque, always(0))},
-		{name: "torque reversed", needs: []int{chTorque}, make: shape(chTorque, times(-1))},
-		{name: "torque doubled", needs: []int{chTorque}, make: shape(chTorque, times(2))},
-		{name: "torque is NaN", needs: []int{chTorque}, make: shape(chTorque, nan)},
-		{name: "torque left out", needs: []int{chTorque}, only: noModbus, make: without(chTorque, nil)},
+		{name: "torque frozen", found: "frozen reading, readings disagree, runs on", within: 2000 * time.Millisecond, needs: []int{chTorque}, make: holding(chTorque)},
+		{name: "torque zero", found: "frozen reading, readings disagree, runs on", within: 2000 * time.Millisecond, needs: []int{chTorque}, make: shape(chTorque, always(0))},
+		{name: "torque reversed", found: "readings disagree, runs on", within: 2000 * time.Millisecond, needs: []int{chTorque}, make: shape(chTorque, times(-1))},
+		{name: "torque doubled", found: "readings disagree, runs on", within: 2000 * time.Millisecond, needs: []int{chTorque}, make: shape(chTorque, times(2))},
+		{name: "torque is NaN", found: "non-finite number", needs: []int{chTorque}, make: shape(chTorque, nan)},
+		{name: "torque left out", found: "stale sensor", needs: []int{chTorque}, only: noModbus, make: without(chTorque, nil)},
 		// status, applied
-		{name: "status says a fault", make: shape(chStatus, always(4))},
-		{name: "status left out, then a fault", only: noModbus, make: without(chStatus, func(s *boardSample) { s.value[chStatus] = 4 })},
-		{name: "applied left out", needs: []int{chApplied}, make: without(chApplied, nil)},
-		{name: "applied frozen", needs: []int{chApplied}, make: holding(chApplied)},
+		{name: "status says a fault", found: "device fault", make: shape(chStatus, always(4))},
+		{name: "status left out, then a fault", found: "stale sensor, device fault", only: noModbus, make: without(chStatus, func(s *boardSample) { s.value[chStatus] = 4 })},
+		{name: "applied left out", found: "stale sensor", needs: []int{chApplied}, make: without(chApplied, nil)},
+		{name: "applied frozen", found: "frozen reading, readings disagree", within: 1500 * time.Millisecond, needs: []int{chApplied}, make: holding(chApplied)},
 		// the line
-		{name: "silence", make: fixed(boardFault{quiet: true})},
-		{name: "10 % of the frames lost", only: noModbus, make: losing(0.1)},
-		{name: "50 % of the frames lost", only: noModbus, make: losing(0.5)},
-		{name: "60 % of the frames lost", only: noModbus, make: losing(0.6), long: 5 * time.Second},
-		{name: "80 % of the frames lost", only: noModbus, make: losing(0.8), long: 5 * time.Second},
-		{name: "every 22nd frame at 200 Hz declared", only: at200Hz, long: 6 * time.Second, make: fixed(boardFault{lost: func(n int) bool { return n%22 != 0 }})},
-		{name: "16 ms lost every 100 ms", only: noModbus, make: func(r *boardRig, _ float64) boardFault {
+		{name: "silence", found: "stale sensor", make: fixed(boardFault{quiet: true})},
+		{name: "10 % of the frames lost", found: "runs on", only: noModbus, make: losing(0.1)},
+		{name: "50 % of the frames lost", found: "runs on", only: noModbus, make: losing(0.5)},
+		{name: "60 % of the frames lost", found: "runs on, stale sensor", within: 5000 * time.Millisecond, only: noModbus, make: losing(0.6), long: 5 * time.Second},
+		{name: "80 % of the frames lost", found: "stale sensor", within: 1200 * time.Millisecond, only: noModbus, make: losing(0.8), long: 5 * time.Second},
+		{name: "every 22nd frame at 200 Hz declared", found: "stale sensor", only: at200Hz, long: 6 * time.Second, make: fixed(boardFault{lost: func(n int) bool { return n%22 != 0 }})},
+		{name: "16 ms lost every 100 ms", found: "runs on", only: noModbus, make: func(r *boardRig, _ float64) boardFault {
 			every := int(r.rate / 10)
 			return boardFault{lost: func(n int) bool { return n%every < int(0.016*r.rate) }}
 		}},
-		{name: "the same frame again and again", only: noModbus, make: func(*boardRig, float64) boardFault {
+		{name: "the same frame again and again", found: "stale sensor", only: noModbus, make: func(*boardRig, float64) boardFault {
 			var kept []byte
 			return boardFault{line: func(f []byte) []byte {
 				if kept == nil {
@@ -233,9 +235,9 @@ func boardCases() []boardCase {
 				return kept
 			}}
 		}},
-		{name: "each frame three times", only: noModbus, make: fixed(boardFault{line: func(f []byte) []byte { return bytes.Repeat(f, 3) }})},
-		{name: "frames in the wrong order", only: noModbus, make: fixed(boardFault{swapped: true})},
-		{name: "random bytes", only: onLink, make: func(*boardRig, float64) boardFault {
+		{name: "each frame three times", found: "runs on", only: noModbus, make: fixed(boardFault{line: func(f []byte) []byte { return bytes.Repeat(f, 3) }})},
+		{name: "frames in the wrong order", found: "runs on", only: noModbus, make: fixed(boardFault{swapped: true})},
+		{name: "random bytes", found: "runs on", only: onLink, make: func(*boardRig, float64) boardFault {
 			rng := rand.New(rand.NewPCG(1, 1))
 			return boardFault{line: func(f []byte) []byte {
 				if rng.Float64() < 0.5 {
@@ -248,32 +250,32 @@ func boardCases() []boardCase {
 				return append(noise, f...)
 			}}
 		}},
-		{name: "echo", make: fixed(boardFault{echo: true}), only: onLink},
-		{name: "another frame table", only: noModbus, make: fixed(boardFault{otherTable: true})},
-		{name: "30 ms late once a second", only: noModbus, make: fixed(boardFault{burst: 30 * time.Millisecond})},
-		{name: "20 ms of delay", only: noModbus, make: fixed(ms(20))},
-		{name: "40 ms of delay", only: noModbus, make: fixed(ms(40))},
-		{name: "60 ms of delay", only: noModbus, make: fixed(ms(60))},
-		{name: "half the rate", only: noModbus, make: fixed(boardFault{pace: 0.5})},
-		{name: "twice the rate", only: noModbus, make: fixed(boardFault{pace: 2})},
-		{name: "clock 10 s ahead", only: noModbus, make: clock(func(d time.Duration) time.Duration { return d + 10*time.Second })},
-		{name: "clock 0.3 s back", only: noModbus, make: clock(func(d time.Duration) time.Duration { return d - 300*time.Millisecond })},
-		{name: "clock stands still", only: noModbus, make: clock(func(time.Duration) time.Duration { return 0 })},
-		{name: "clock at half the rate", only: noModbus, make: clock(func(d time.Duration) time.Duration { return d / 2 })},
-		{name: "clock at twice the rate", only: noModbus, make: clock(func(d time.Duration) time.Duration { return 2 * d })},
-		{name: "clock 2 % fast for 5 s, then right", only: onLink, long: 12 * time.Second, make: clock(func(d time.Duration) time.Duration {
+		{name: "echo", found: "runs on", make: fixed(boardFault{echo: true}), only: onLink},
+		{name: "another frame table", found: "stale sensor", only: noModbus, make: fixed(boardFault{otherTable: true})},
+		{name: "30 ms late once a second", found: "runs on", only: noModbus, make: fixed(boardFault{burst: 30 * time.Millisecond})},
+		{name: "20 ms of delay", found: "runs on, *", within: 2000 * time.Millisecond, only: noModbus, make: fixed(ms(20))},
+		{name: "40 ms of delay", found: "runs on, *", within: 2000 * time.Millisecond, only: noModbus, make: fixed(ms(40))},
+		{name: "60 ms of delay", found: "runs on, *", within: 2000 * time.Millisecond, only: noModbus, make: fixed(ms(60))},
+		{name: "half the rate", found: "runs on", only: noModbus, make: fixed(boardFault{pace: 0.5})},
+		{name: "twice the rate", found: "runs on", only: noModbus, make: fixed(boardFault{pace: 2})},
+		{name: "clock 10 s ahead", found: "runs on", only: noModbus, make: clock(func(d time.Duration) time.Duration { return d + 10*time.Second })},
+		{name: "clock 0.3 s back", found: "runs on", only: noModbus, make: clock(func(d time.Duration) time.Duration { return d - 300*time.Millisecond })},
+		{name: "clock stands still", found: "stale sensor", only: noModbus, make: clock(func(time.Duration) time.Duration { return 0 })},
+		{name: "clock at half the rate", found: "stale sensor, runs on", only: noModbus, make: clock(func(d time.Duration) time.Duration { return d / 2 })},
+		{name: "clock at twice the rate", found: "runs on", only: noModbus, make: clock(func(d time.Duration) time.Duration { return 2 * d })},
+		{name: "clock 2 % fast for 5 s, then right", found: "runs on", only: onLink, long: 12 * time.Second, make: clock(func(d time.Duration) time.Duration {
 			return d + min(d, 5*time.Second)/50
 		})},
-		{name: "unplugged", make: fixed(boardFault{unplugs: true})},
-		{name: "board begins anew", only: noModbus, make: fixed(boardFault{reboots: true})},
+		{name: "unplugged", found: "link down", make: fixed(boardFault{unplugs: true})},
+		{name: "board begins anew", found: "link down, stale sensor", within: 600 * time.Millisecond, only: noModbus, make: fixed(boardFault{reboots: true})},
 		// plant and drive
-		{name: "shaft blocked", make: fixed(boardFault{plant: func(p *boardPlant) { p.blocked = true }})},
-		{name: "drive turned round in motion", make: fixed(boardFault{drive: func(u float64, on bool) (float64, bool) { return -u, on }})},
-		{name: "drive at its limit", make: func(r *boardRig, sign float64) boardFault {
+		{name: "shaft blocked", found: "frozen position, blocked shaft", within: 600 * time.Millisecond, make: fixed(boardFault{plant: func(p *boardPlant) { p.blocked = true }})},
+		{name: "drive turned round in motion", found: "wrong direction", make: fixed(boardFault{drive: func(u float64, on bool) (float64, bool) { return -u, on }})},
+		{name: "drive at its limit", found: "wrong direction, speed, travel, frozen position, delay, *", within: 600 * time.Millisecond, make: func(r *boardRig, sign float64) boardFault {
 			return boardFault{drive: func(u float64, on bool) (float64, bool) { return sign * r.limit, on }}
 		}},
-		{name: "drive does nothing", make: fixed(boardFault{drive: func(u float64, on bool) (float64, bool) { return 0, on }})},
-		{name: "drive holds its command", make: func(*boardRig, float64) boardFault {
+		{name: "drive does nothing", found: "frozen position, blocked shaft", within: 600 * time.Millisecond, make: fixed(boardFault{drive: func(u float64, on bool) (float64, bool) { return 0, on }})},
+		{name: "drive holds its command", found: "*", within: 2000 * time.Millisecond, make: func(*boardRig, float64) boardFault {
 			kept := math.NaN()
 			return boardFault{drive: func(u float64, on bool) (float64, bool) {
 				if math.IsNaN(kept) {
@@ -282,10 +284,10 @@ func boardCases() []boardCase {
 				return kept, on
 			}}
 		}},
-		{name: "drive of a tenth", make: fixed(boardFault{drive: func(u float64, on bool) (float64, bool) { return u / 10, on }})},
-		{name: "commands 30 ms late", make: fixed(boardFault{slow: 30 * time.Millisecond})},
-		{name: "commands 80 ms late", make: fixed(boardFault{slow: 80 * time.Millisecond})},
-		{name: "board reads no commands", make: fixed(boardFault{deaf: true}), long: 4 * time.Second},
+		{name: "drive of a tenth", found: "*, runs on", within: 2000 * time.Millisecond, make: fixed(boardFault{drive: func(u float64, on bool) (float64, bool) { return u / 10, on }})},
+		{name: "commands 30 ms late", found: "*, runs on", within: 2000 * time.Millisecond, make: fixed(boardFault{slow: 30 * time.Millisecond})},
+		{name: "commands 80 ms late", found: "*, runs on", within: 2000 * time.Millisecond, make: fixed(boardFault{slow: 80 * time.Millisecond})},
+		{name: "board reads no commands", found: "*", within: 4500 * time.Millisecond, make: fixed(boardFault{deaf: true}), long: 4 * time.Second},
 		// off is not off
 		{name: "drive goes on after STOP", when: "stop", make: goesOn},
 		{name: "drive goes on after ESTOP", when: "estop", make: goesOn},

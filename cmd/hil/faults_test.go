@@ -307,7 +307,35 @@ func TestDaemonBoardFaults(t *testing.T) {
 	}
 }
 
-// judge tells what of an outcome should not be.
+// judge tells what of an outcome should not be. A test machine gets 150 ms, and 2 rad for each quarter of a second.
 func (o *boardOutcome) judge(f *boardCase, r *boardRig) string {
-	return o.broken
+	want := strings.Split(f.found, ", ")
+	rides := slices.Contains(want, "runs on")
+	within := max(f.within, 250*time.Millisecond) + 150*time.Millisecond
+	way := 5 + 8*within.Seconds() + 20*max(0, within-400*time.Millisecond).Seconds()
+	if r.heavy {
+		way = 0.1 + within.Seconds()
+	}
+	switch {
+	case o.broken != "":
+		return o.broken
+	case f.when == "stop", f.when == "estop":
+		return o.judgeOff(f, r)
+	case f.when == "rest" && o.energised == 0:
+		return "" // seen before it was driven
+	case !o.tripped && !rides:
+		return fmt.Sprintf("nothing finds it within %v, %.3g rad or m", o.energised, o.way)
+	case !o.tripped:
+		return ""
+	case !slices.Contains(want, "*") && !containsOne(o.cause, want):
+		return fmt.Sprintf("the cause named is %q, want one of %q", o.cause, want)
+	case !slices.Contains(want, "*") && f.long == 0 && (o.energised > within || o.way > way):
+		return fmt.Sprintf("energised for %v and %.3g rad or m, want %v and %.3g at most: %s", o.energised, o.way, within, way, o.cause)
+	}
+	return ""
+}
+
+// judgeOff is about what is said of a drive that is not off.
+func (o *boardOutcome) judgeOff(f *boardCase, r *boardRig) string {
+	return ""
 }
