@@ -233,7 +233,7 @@ func lastLines(text string, n int) string {
 }
 
 // playAll plays faults one after the other, in both directions, and hands on a line for each.
-func (c *boardColumn) playAll(i int, f boardCase, tell func(string)) {
+func (c *boardColumn) playAll(f boardCase, tell func(fault, rig string, o boardOutcome)) {
 	for _, sign := range []float64{1, -1} {
 		var o boardOutcome
 		for try := 1; ; try++ { // a board that starved says nothing
@@ -243,9 +243,8 @@ func (c *boardColumn) playAll(i int, f boardCase, tell func(string)) {
 				break
 			}
 		}
-		line := fmt.Sprintf("%02d %-58s | %-28s | %s | %s", i, f.name, c.rig.name, map[float64]string{1: "+", -1: "−"}[sign], o.String())
-		c.t.Logf("%s\n%s", line, o.said)
-		tell(line)
+		c.t.Logf("%s | %s | %s | %s\n%s", f.name, c.rig.name, map[float64]string{1: "+", -1: "−"}[sign], o.String(), o.said)
+		tell(f.name, c.rig.name, o)
 		if bad := o.judge(&f, &c.rig); bad != "" && !o.starved {
 			c.t.Errorf("%s, %s, %+g: %s", f.name, c.rig.name, sign, bad)
 		}
@@ -261,13 +260,13 @@ func TestDaemonBoardFaults(t *testing.T) {
 		t.Skip("drives boards for a quarter of a minute")
 	}
 	var mu sync.Mutex
-	var rows []string
-	tell := func(line string) {
+	outcomes := map[[2]string][]boardOutcome{} // by fault and rig
+	tell := func(fault, rig string, o boardOutcome) {
 		mu.Lock()
 		defer mu.Unlock()
-		rows = append(rows, line)
+		outcomes[[2]string{fault, rig}] = append(outcomes[[2]string{fault, rig}], o)
 	}
-	t.Cleanup(func() { slices.Sort(rows); t.Logf("\n%s", strings.Join(rows, "\n")) })
+	t.Cleanup(func() { t.Logf("\n%s", boardTables(outcomes)) })
 	if !soak { // one rig of each kind, beside each other
 		var wg sync.WaitGroup
 		for _, r := range boardRigs() {
@@ -278,9 +277,9 @@ func TestDaemonBoardFaults(t *testing.T) {
 			wg.Add(1)
 			go func() {
 				defer wg.Done()
-				for i, f := range boardCases() {
+				for _, f := range boardCases() {
 					if slices.Contains(r.always, f.name) {
-						c.playAll(i, f, tell)
+						c.playAll(f, tell)
 					}
 				}
 			}()
@@ -292,19 +291,81 @@ func TestDaemonBoardFaults(t *testing.T) {
 		t.Run(r.name, func(t *testing.T) {
 			t.Parallel()
 			c := startColumn(t, r)
-			for i, f := range boardCases() {
+			for _, f := range boardCases() {
 				if f.only != nil && !f.only(&r) || !r.has(f.needs...) || r.plays != nil && !r.plays(&f) {
 					continue
 				}
 				t.Run(f.name, func(t *testing.T) {
 					c.t = t
-					c.playAll(i, f, tell)
+					c.playAll(f, tell)
 				})
 			}
 			c.t = t
 			c.d.stop()
 		})
 	}
+}
+
+// boardTables are the tables of docs/safety.md: in each cell the longer of both directions.
+func boardTables(outcomes map[[2]string][]boardOutcome) string {
+	var text strings.Builder
+	groups := [][]string{}
+	for _, r := range boardRigs() {
+		switch n := len(groups); {
+		case n == 0 || r.has(chSpeed) != strings.Contains(groups[n-1][0], "all sensors"):
+			groups = append(groups, []string{r.name})
+		default:
+			groups[n-1] = append(groups[n-1], r.name)
+		}
+	}
+	for _, rigs := range groups {
+		fmt.Fprintf(&text, "| fault | %s |\n|---|%s\n", strings.Join(rigs, " | "), strings.Repeat("---|", len(rigs)))
+		for _, f := range boardCases() {
+			row, played := "| "+f.name, false
+			for _, rig := range rigs {
+				var worst *boardOutcome
+				for i, o := range outcomes[[2]string{f.name, rig}] {
+					if worst == nil || o.energised > worst.energised {
+						worst = &outcomes[[2]string{f.name, rig}][i]
+					}
+				}
+				switch {
+				case worst == nil:
+					row += " | "
+				case worst.starved:
+					row += " | not measured"
+				default:
+					row, played = row+" | "+worst.cell(rig, f.when), true
+				}
+			}
+			if played {
+				text.WriteString(row + " |\n")
+			}
+		}
+		text.WriteString("\n")
+	}
+	return text.String()
+}
+
+// cell is an outcome in a table.
+func (o *boardOutcome) cell(rig, when string) string {
+	name, _, _ := strings.Cut(o.cause, " drive")
+	name, _, _ = strings.Cut(name, " shaft")
+	way := fmt.Sprintf("%.2g rad", o.way)
+	if strings.Contains(rig, "stage") {
+		way = fmt.Sprintf("%.2g mm", o.way*1e3)
+	}
+	switch {
+	case when == "stop", when == "estop":
+		return strings.TrimSpace(name + " " + strings.Join(o.events, " "))
+	case !o.tripped && o.energised == 0:
+		return "is not driven"
+	case !o.tripped && o.way > 25 || !o.tripped && strings.Contains(rig, "stage") && o.way > 1:
+		return "not found: " + way + " in " + fmt.Sprintf("%.0f s", o.energised.Seconds())
+	case !o.tripped:
+		return strings.TrimSpace("runs on " + strings.Join(o.events, " "))
+	}
+	return fmt.Sprintf("%d ms, %s, %s", o.energised.Milliseconds(), way, name)
 }
 
 // judge tells what of an outcome should not be. A test machine gets 150 ms, and 2 rad for each quarter of a second.
