@@ -39,8 +39,11 @@ func (c *Config) Budget(d *Device) Budget {
 		b.plan = p
 		return b
 	}
-	b.Rx.Flow = p.Groups[0].Flow
-	for _, g := range p.Groups[1:] { // of a tracker that sends a frame for each of its parts
+	for i, g := range p.Groups { // several of a tracker that sends a frame for each of its parts; none of a device that measures nothing
+		if i == 0 {
+			b.Rx.Flow = g.Flow
+			continue
+		}
 		b.Rx.Data += g.Data
 		b.Rx.Bytes += g.Bytes
 	}
@@ -48,6 +51,9 @@ func (c *Config) Budget(d *Device) Budget {
 		b.Tx.Flow = p.Commands
 	}
 	for _, f := range []*Flow{&b.Rx, &b.Tx} {
+		if f.Rate == 0 {
+			continue
+		}
 		f.Wire = float64(f.Bytes) * 10 / float64(d.Baud)
 		f.Use = f.Wire * f.Rate
 		f.Fit = float64(d.Baud) / 10 / f.Rate
@@ -90,6 +96,9 @@ func (b Budget) String() string {
 		}
 		fmt.Fprintf(&s, "%s  %s%d bytes per frame (%d of them data), %s frames/s, %s%.3g %% of the line (%.3g bytes would fit)\n",
 			f.name, about, f.Bytes, f.Data, schema.Short(f.Rate), about, 100*f.Use, f.Fit)
+	}
+	if b.Rx.Bytes == 0 {
+		return s.String()
 	}
 	fmt.Fprintf(&s, "age            a sample is at most %.3g ms old when the tick reads it: %.3g ms on the line, up to %.3g ms between frames\n",
 		1e3*b.Age(), 1e3*b.Rx.Wire, 1e3/b.Rx.Rate)

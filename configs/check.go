@@ -117,8 +117,8 @@ func (c *Config) checkReference(r *schema.Report, a *Axis) {
 		return
 	}
 	frequency, speed := reference.Fastest(g)
-	if a.Reference.times != nil {
-		speed *= math.Abs(*a.Reference.times)
+	if a.Reference.Times != nil {
+		speed *= math.Abs(*a.Reference.Times)
 	}
 	if !r.Bad("loop.rate") && frequency > c.Loop.Rate/10 {
 		r.Errorf(at, "%s: %s Hz is more than a tenth of loop.rate; a tick would see steps", at, schema.Short(frequency))

@@ -130,7 +130,7 @@ type Reference struct {
 	Of axis.ReferenceOf `yaml:"of" doc:"position: followed by the controller; effort: the torque or force itself, without feedback; command: sent as it is, in the unit of the drive. The last two are for experiments: max_error does not count"`
 	reference.Spec
 
-	times *float64 // reference.scale of a rig that runs; nil: 1
+	Times *float64 `yaml:"-"` // of the motion: reference.scale of a rig that runs; nil: 1
 }
 
 // Estimator is the Kalman filter for position, velocity, current and friction torque, and the recursive least squares.

@@ -58,7 +58,7 @@ func (c *Config) With(run Running) (*Config, error) {
 			case ok:
 				reflect.ValueOf(a).Elem().FieldByIndex(index).SetFloat(v)
 			case key == "reference.scale":
-				a.Reference.times = &v
+				a.Reference.Times = &v
 			}
 		}
 		set := run.Models[a.Name]

@@ -105,6 +105,7 @@ func NewController(s ControllerSpec) (*Controller, error) {
 		for q, at := range spec.Measured {
 			spec.Channels[q] = at >= 0
 		}
+		spec.MaxTurns = spec.Limits.MaxTurns
 		a, err := axis.New(spec.Spec)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", spec.Name, err)
@@ -166,6 +167,7 @@ func (c *Controller) watched() GuardSpec {
 			if w.s.Drive == plant.VelocityDrive {
 				own.Idle = offIdle
 			}
+			g.Axes[i].Command = uint16(g.CmdAt + w.s.Command + 1)
 			g.Cmd = slices.Clone(g.Cmd)
 			g.Cmd[w.s.Command].Drives, g.Cmd[w.s.Command].Hold = true, axis.HoldOf(w.s.Drive)
 		}
@@ -372,6 +374,9 @@ func (c *Controller) Guard(r *Row, b *Blocks) {
 			sent = c.guard.last[w.s.Command]
 		}
 		w.Watch(k, doubtful, &w.in, sent, w.est.of(b.Est), w.model.of(b.Model), &c.states[i])
+		if at := w.s.Command; at >= 0 {
+			w.Saturation(k, b.Cmd[at], c.guard.s.Cmd[at].Lo, c.guard.s.Cmd[at].Hi, &c.states[i])
+		}
 	}
 	c.guard.Watch(r, c.states, b.Meas)
 	c.guard.Limit(r, b.Cmd)

@@ -37,6 +37,7 @@ type AxisGuard struct {
 	Off                                    axis.OffLimits            // … and this is what the axis may show when it is off
 	Idle                                   float64                   // s  a velocity drive stops within this time; 0: it is none
 	Position, Speed, Error, Residual, Heat uint16                    // where these stand in Row.X, plus 1; 0: nowhere
+	Command                                uint16                    // … and its command
 }
 
 // GuardLimits is the section of what the guard does for the whole rig.
@@ -53,6 +54,7 @@ type AxisLimits struct {
 	Travel     [2]float64 `yaml:"travel,omitempty" unit:"rad" doc:"an estimated position outside it trips; [0, 0]: no limit"`
 	Stop       [2]float64 `yaml:"stop,omitempty" unit:"rad" doc:"the reference stays within it, and an effort or command without feedback pushes no further out; [0, 0]: no limit"`
 	Approach   float64    `yaml:"approach,omitempty" unit:"rad/s" want:">=0 <=1e9" doc:"a start, and a change of scale or offset, adds no more than this to the speed of the reference: fade takes longer where it must; 0: a tenth of max_speed, or of the speed that the largest command of a voltage or velocity drive can make"`
+	MaxTurns   float64    `yaml:"max_turns" unit:"1/s" want:">=0 <=1e5" doc:"a command that is at its limits for more than half of the time and runs from one to the other more often than this, beyond what the reference asks for, trips; 0: not watched"`
 	MaxCurrent float64    `yaml:"max_current" unit:"A" want:">=0 <=1e9" doc:"measured current that trips; 0: no limit"`
 	RatedI     float64    `yaml:"rated_current" unit:"A" want:">=0 <=1e9" doc:"continuous current of the i²t budget; 0: no budget"`
 	Thermal    float64    `yaml:"thermal_time" unit:"s" want:">=0.001 <=1e6" doc:"time constant of the i²t budget"`
@@ -516,7 +518,8 @@ func (g *Guard) request(r *Row) {
 
 // faultCauses are the causes of what an axis finds wrong with itself.
 var faultCauses = [...]Cause{axis.Fine: CauseNone, axis.Jump: CauseJump, axis.Noise: CauseEstimate, axis.Direction: CauseDirection, axis.Frozen: CauseFrozen,
-	axis.FrozenCurrent: CauseFrozenCurrent, axis.Blocked: CauseBlocked, axis.FrozenReading: CauseFrozenReading, axis.Disagree: CauseDisagree, axis.Scale: CauseScale, axis.Delay: CauseDelay}
+	axis.FrozenCurrent: CauseFrozenCurrent, axis.Blocked: CauseBlocked, axis.FrozenReading: CauseFrozenReading, axis.Disagree: CauseDisagree, axis.Scale: CauseScale, axis.Delay: CauseDelay,
+	axis.Saturated: CauseSaturated}
 
 // hinted are the causes that an axis leaves its limits for: a hint names what made it do so.
 var hinted = [...]Cause{CauseSpeed, CauseTravel, CauseError, CauseResidual, CauseCurrent, CauseBlocked}
@@ -526,7 +529,11 @@ func (a *AxisGuard) found(f axis.Finding) reason {
 	if f.Fault == axis.Fine {
 		return reason{}
 	}
-	return reason{faultCauses[f.Fault], uint16(a.Measured[f.Of] + 1), f.Value, f.Limit}
+	where := uint16(a.Measured[f.Of] + 1)
+	if f.Fault == axis.Saturated {
+		where = a.Command
+	}
+	return reason{faultCauses[f.Fault], where, f.Value, f.Limit}
 }
 
 // Watch looks at the motion of every axis in this tick. A violated bound trips an energised rig before the command leaves, and keeps

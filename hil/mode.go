@@ -104,6 +104,7 @@ const (
 	CauseDisagree            // a reading does not fit the command or another reading
 	CauseScale               // voltage, current and speed do not fit, whatever the signs
 	CauseDelay               // command and motion fit with a delay between them
+	CauseSaturated           // the command runs from limit to limit
 )
 
 // causes: the name, the unit of value and limit where it is not that of the signal, and what to look at.
@@ -141,6 +142,7 @@ var causes = [...]struct{ name, unit, hint string }{
 	CauseDisagree:      {"readings disagree", "", "the reading is off by this much from the command or from another reading: its offset, scale, sign, or the drive"},
 	CauseScale:         {"wrong scale", "command", "voltage, current and speed do not fit, whatever the signs: check the scale of encoder, current and drive, and R and K of the motor"},
 	CauseDelay:         {"delay", "s", "the motion fits a command that is so much older: check the delay of the drive, and the times of the samples"},
+	CauseSaturated:     {"command saturated", "1/s", "the command runs from one limit to the other so often: a gain of the controller is far too high, or a reading too noisy for it"},
 	CauseBlocked:       {"blocked shaft", "N·m", "the torque must move the axis, and it stands: shaft, position sensor, coupling; without a measured current also the drive"},
 }
 

@@ -50,7 +50,7 @@ func (b bristleMethod) run(j *job, ctx context.Context) (*stage, error) {
 	if sol.Extra["hold"] == axis.Held.String() {
 		spec.Hold = axis.Held
 	}
-	m, err := axis.New(spec, recs)
+	m, err := axis.New(spec, bristle.Used(recs)) // its samples are those of the fit, one behind the other
 	st.inverse = func() *fit.Solution {
 		if err != nil {
 			return nil
@@ -69,6 +69,9 @@ func (b bristleMethod) run(j *job, ctx context.Context) (*stage, error) {
 			for i, push := range pushes {
 				by := size(i)
 				e := sol.Less(slices.Concat(m.AtSamples(func(row int) float64 { return by * push(row) })...))
+				if e == nil {
+					continue // the filter does not stay finite under it
+				}
 				for _, k := range rows {
 					out[i] = append(out[i], e[k]/by)
 				}

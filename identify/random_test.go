@@ -158,6 +158,12 @@ func attemptAny(p Plan, recs Records) (bad string) {
 	if ctx.Err() != nil {
 		return "no end after five minutes"
 	}
+	if slip := panicOf(err); slip != nil || err == nil && r.Panic != nil {
+		if slip == nil {
+			slip = r.Panic
+		}
+		return fmt.Sprintf("panic: %v\n%s", slip, slip.Stack)
+	}
 	if err != nil {
 		var data *record.Error
 		var param *fit.ParamError

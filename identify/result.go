@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"hilrig/engine/failure"
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
 )
@@ -52,6 +53,8 @@ type Result struct {
 	Warnings    []string         `json:"warnings"`
 	Interrupted bool             `json:"interrupted"` // ended before its time: the best so far
 	Compute     float64          `json:"compute_s"`   // s, from records in memory to this result
+
+	Panic *failure.Panic `json:"-"` // what ended the fit before its time; nil: nothing
 
 	doubts      []string           // of the method about itself
 	doubted     *fit.Solution      // found without what was reckoned from an assumption; nil: none was, or nothing was found

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"hilrig/engine/failure"
 	"hilrig/engine/numeric"
 	"hilrig/identify/axis"
 	"hilrig/identify/fit"
@@ -92,8 +93,12 @@ func Run(ctx context.Context, plan Plan, recs Records, keep Keeper, watch fit.Wa
 	for _, name := range plan.Methods {
 		method := j.begin(name, recs, driven)
 		watch.Say(fit.Progress{Method: string(name), Note: fmt.Sprintf("%d samples", samples(j.recs.Fit))})
-		st, err := method.run(j, ctx)
+		st, err := j.attempt(ctx, method)
 		if err != nil {
+			if slip := panicOf(err); slip != nil && j.last != nil {
+				r.Panic = slip
+				break
+			}
 			if ctx.Err() != nil && j.last != nil {
 				break
 			}
@@ -105,18 +110,54 @@ func Run(ctx context.Context, plan Plan, recs Records, keep Keeper, watch fit.Wa
 			break
 		}
 	}
-	if len(recs.Doubted) > 0 && len(r.Stages) == len(plan.Methods) && ctx.Err() == nil {
+	if len(recs.Doubted) > 0 && r.Panic == nil && len(r.Stages) == len(plan.Methods) && ctx.Err() == nil {
 		r.doubted = j.without(ctx, recs.Doubted)
 	}
 	r.Interrupted = ctx.Err() != nil && len(r.Stages) > 0 && (len(r.Stages) < len(plan.Methods) || !j.last.sol.Converged)
 	if j.last == nil {
 		return nil, ctx.Err()
 	}
-	if err := r.finish(whole, j, recs.Fit); err != nil {
+	if err := r.completed(whole, j, recs.Fit); err != nil {
 		return nil, refusal(j.last.method.Name, recs.Fit[0], err)
 	}
 	r.Compute = time.Since(begin).Seconds()
 	return r, nil
+}
+
+// attempt carries out a method. A panic in it is an error.
+func (j *job) attempt(ctx context.Context, method *MethodInfo) (st *stage, err error) {
+	defer failure.Catch(&err)
+	return method.run(j, ctx)
+}
+
+// panicOf is the panic that an error comes from; nil: from none.
+func panicOf(err error) (slip *failure.Panic) {
+	errors.As(err, &slip)
+	return slip
+}
+
+// completed is finish. After a panic there, or in a method before it, the result is what was found so far, for which nothing vouches.
+func (r *Result) completed(ctx context.Context, j *job, read []*record.Record) error {
+	err := func() (err error) {
+		defer failure.Catch(&err)
+		return r.finish(ctx, j, read)
+	}()
+	if slip := panicOf(err); slip != nil {
+		r.Panic, err = slip, nil
+	}
+	if r.Panic == nil || err != nil {
+		return err
+	}
+	if r.Parameters == nil {
+		r.solution = j.last.sol
+		for _, p := range j.last.sol.Params {
+			r.Parameters = append(r.Parameters, Parameter{Estimate: fit.Estimate{Name: p.Name, Unit: p.Unit, Value: p.Value}, Fixed: p.Fixed, Worth: "not judged"})
+		}
+	}
+	r.Method = cmp.Or(r.Method, j.last.title, j.last.method.Title)
+	r.Verdict = Rejected
+	r.Reasons = append([]string{fmt.Sprintf("the program failed (%v): the values are those of %s, and nothing vouches for them", r.Panic, j.last.method.Name)}, r.Reasons...)
+	return nil
 }
 
 // newJob has done nothing yet.
@@ -180,6 +221,9 @@ func (r Records) check() error {
 
 // refusal makes what a method cannot do with a record an error of the record. Errors that say already what they are about stay.
 func refusal(method Method, d *record.Record, err error) error {
+	if panicOf(err) != nil {
+		return err
+	}
 	var data *record.Error
 	var param *fit.ParamError
 	var spec *linear.SpecError

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hilrig/configs"
+	"hilrig/engine/failure"
 	"hilrig/hil"
 	"hilrig/hil/device"
 	"hilrig/hil/protocol"
@@ -40,6 +41,7 @@ type arrivals struct {
 }
 
 func (d *services) arrivalsLoop(ctx context.Context) {
+	defer failure.Tell()
 	all, begin := make([]arrivals, len(d.cfg.Devices)), time.Now()
 	for i := range all {
 		all[i] = arrivals{cfg: d.cfg, dev: i, emit: d.bus.emit}

@@ -12,6 +12,7 @@ import (
 
 	"hilrig/cmd/report"
 	"hilrig/engine"
+	"hilrig/engine/failure"
 	"hilrig/hil"
 )
 
@@ -128,6 +129,7 @@ func (c *channel) moved(unit string) string {
 
 // run shows the table after two seconds and then every five, every two on a terminal, until ctx ends.
 func (c *channels) run(ctx context.Context, screen *report.Redrawn) {
+	defer failure.Tell()
 	const every = 5 * time.Second
 	for wait := 2 * time.Second; ; {
 		select {

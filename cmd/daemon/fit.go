@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"hilrig/configs"
+	"hilrig/engine/failure"
 	"hilrig/hil"
 	"hilrig/hil/axis"
 	"hilrig/hil/sink"
@@ -192,7 +193,10 @@ func (f *fitter) start(o hil.Identify) error {
 	every := j.every.Seconds()
 	f.status = identify.Status{State: "waiting", Axis: j.axis.Name, Way: j.way, Law: j.methods.Law(j.law), Window: &j.window, Every: &every}
 	f.tell()
-	f.wg.Go(func() { f.run(ctx, j) })
+	f.wg.Go(func() {
+		defer failure.Tell()
+		f.run(ctx, j)
+	})
 	return nil
 }
 
@@ -274,11 +278,7 @@ func (f *fitter) run(ctx context.Context, j *fitJob) {
 	}()
 	for {
 		begin := time.Now()
-		part, err := f.await(ctx, j)
-		var r *fitResult
-		if err == nil {
-			r, err = f.fit(ctx, j, part)
-		}
+		r, err := f.attempt(ctx, j)
 		if ctx.Err() != nil {
 			return
 		}
@@ -301,6 +301,16 @@ func (f *fitter) run(ctx context.Context, j *fitJob) {
 			return
 		}
 	}
+}
+
+// attempt waits for what is to be fitted, and fits it. A panic is a fit that failed.
+func (f *fitter) attempt(ctx context.Context, j *fitJob) (r *fitResult, err error) {
+	defer failure.Catch(&err)
+	part, err := f.await(ctx, j)
+	if err != nil {
+		return nil, err
+	}
+	return f.fit(ctx, j, part)
 }
 
 // say makes an event of what came out.

@@ -15,6 +15,7 @@ import (
 
 	"hilrig/cmd/report"
 	"hilrig/configs"
+	"hilrig/engine/failure"
 )
 
 // rigChild is the virtual rig as a process of its own, started for a run and ended with it.
@@ -65,6 +66,7 @@ func startRig(ctx context.Context, cfg *configs.Config, flood float64, lost func
 	}
 	first := make(chan RigReady, 1)
 	go func() {
+		defer failure.Tell()
 		sc := bufio.NewScanner(out)
 		var ready RigReady
 		if sc.Scan() && json.Unmarshal(sc.Bytes(), &ready) == nil {

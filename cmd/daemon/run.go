@@ -15,6 +15,7 @@ import (
 	"hilrig/cmd/report"
 	"hilrig/configs"
 	"hilrig/configs/schema"
+	"hilrig/engine/failure"
 	"hilrig/hil"
 	"hilrig/hil/daemon"
 	"hilrig/hil/rt"
@@ -130,6 +131,14 @@ func play(ctx context.Context, out io.Writer, screen *report.Redrawn, bus *event
 	info := hil.Info{Run: RunID(time.Now()), Version: report.Version(), ConfigHash: cfg.Hash(), Config: config, Schema: a.Schema, Start: time.Now(), Mono: rt.Now(), DryRun: o.DryRun}
 
 	log := bus.log
+	// a panic beside the loop ends the run, the rig in its safe state
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	before := failure.Handle(func(p *failure.Panic) {
+		log.Error(fmt.Sprintf("internal error: %v; the run ends, in the safe state", p))
+		end(p)
+	})
+	defer failure.Handle(before)
 	d := &services{cfg: cfg, info: &info, bus: bus, log: log, a: a, plant: hand.Plant}
 	for _, name := range a.Schema.Axes() {
 		d.live = append(d.live, sink.NewLiveRows(&a.Schema, name))
@@ -161,7 +170,11 @@ func play(ctx context.Context, out io.Writer, screen *report.Redrawn, bus *event
 	d.sup.Store(sup)
 	keeping, stopKeeping := context.WithCancel(context.Background())
 	kept := make(chan struct{})
-	go func() { defer close(kept); latch.run(keeping, sup.Left) }()
+	go func() {
+		defer failure.Tell()
+		defer close(kept)
+		latch.run(keeping, sup.Left)
+	}()
 	if o.Ballast > 0 {
 		go ballast(ctx, o.Ballast)
 	}
@@ -183,17 +196,24 @@ func play(ctx context.Context, out io.Writer, screen *report.Redrawn, bus *event
 		screen.Show(d.channels.table())
 	}
 	d.finish(o.Summary)
+	var slip *failure.Panic
+	if errors.As(context.Cause(ctx), &slip) {
+		err = slip
+	}
 	return d, err
 }
 
 // outcome is how a run ended that its supervisor ended with err; arm: it was to drive the rig.
 func (d *services) outcome(err error, arm, interrupted bool) error {
 	sup := d.sup.Load()
+	var slip *failure.Panic
 	switch {
+	case errors.As(err, &slip):
+		return slip
 	case errors.Is(err, daemon.ErrDevice):
 		return report.ExitWith(report.Unavailable, err)
 	case errors.Is(err, daemon.ErrTrip):
-		return report.ExitWith(report.Trip, err)
+		return report.ExitWith(report.Trip, fmt.Errorf("%w\n     %s", err, report.AsStarted(d.afterTrip(sup.TripCause(), true))))
 	case err != nil:
 		return err
 	case sup.Lost():

@@ -17,6 +17,7 @@ import (
 
 	"hilrig/cmd/report"
 	"hilrig/configs"
+	"hilrig/engine/failure"
 	"hilrig/hil"
 	"hilrig/hil/axis"
 	"hilrig/hil/daemon"
@@ -170,6 +171,7 @@ func (d *services) openPage(ctx context.Context, ready *ReadyLine) error {
 	done := make(chan struct{})
 	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	go func() {
+		defer failure.Tell()
 		defer close(done)
 		if err := page.Run(own); err != nil {
 			d.log.Error("page: " + err.Error())
@@ -201,11 +203,15 @@ func (d *services) row(r *hil.Row) {
 	case r.Flags&hil.FlagLinkDown != 0:
 		d.broken = interrupted{at, "the port was away"}
 	}
+	trips := (r.Mode == hil.Trip || r.Mode == hil.Estop) && r.Mode != d.newest.Mode && !d.plant
 	d.newest = *r
 	for _, l := range d.live {
 		l.See(r)
 	}
 	d.mu.Unlock()
+	if trips {
+		d.log.Info("what to do: " + report.AsStarted(d.afterTrip(r.Cause, false)))
+	}
 }
 
 // driven is the time of the newest row and for how long the drive has been on, s; on is −1 while it is off, and all of the run where nothing
@@ -408,6 +414,7 @@ func (d *services) ledgerLoop(ctx context.Context) {
 
 // every does something once a period until ctx ends.
 func every(ctx context.Context, period time.Duration, do func()) {
+	defer failure.Tell()
 	t := time.NewTicker(period)
 	defer t.Stop()
 	for {
@@ -430,6 +437,18 @@ func (d *services) coreLog() string {
 		return ""
 	}
 	return path
+}
+
+// afterTrip says what to do after a trip, while the run goes on or after its end.
+func (d *services) afterTrip(cause hil.Cause, ended bool) string {
+	then := "reset (page, or cmd/reset), arm and run"
+	switch {
+	case ended && d.cfg.IsVirtual():
+		then = "start again"
+	case ended:
+		then = "start again with --reset"
+	}
+	return cause.Advice() + ". Then " + then + ". docs/safety.md explains the guard"
 }
 
 // finish writes what is said at the end of a run.
@@ -458,16 +477,12 @@ func (d *services) finish(summary string) {
 			d.log.Info(d.estimates(d.cfg.Axes[i].Name, live))
 		}
 	}
-	if d.recorder != nil {
+	if d.recorder != nil && d.recorder.Stats().Rows > 0 {
 		next := "hil identify "
-		if d.plant || len(d.cfg.Axes) == 0 {
+		if d.plant || len(d.cfg.Axes) == 0 || d.info.DryRun {
 			next = "hil export "
 		}
-		said := []any{"run", d.recorder.Dir(), "rows", d.recorder.Stats().Rows}
-		if d.recorder.Stats().Rows > 0 {
-			said = append(said, "next", report.AsStarted(next+d.recorder.Dir()+d.axisFlag()))
-		}
-		d.log.Info("recorded", said...)
+		d.log.Info("recorded", "run", d.recorder.Dir(), "rows", d.recorder.Stats().Rows, "next", report.AsStarted(next+d.recorder.Dir()+d.axisFlag()))
 	}
 }
 
@@ -505,6 +520,19 @@ func (d *services) estimates(axis string, live *sink.LiveEstimate) string {
 func (d *services) close() {
 	for i := len(d.closers) - 1; i >= 0; i-- {
 		d.closers[i]()
+	}
+	if d.ledger != nil && d.sup.Load() == nil { // nothing has run
+		if err := d.ledger.Close("", 0); err != nil {
+			d.log.Warn("ledger: " + err.Error())
+		}
+	}
+	if d.recorder == nil {
+		return
+	}
+	if st := d.recorder.Stats(); st.Rows == 0 && st.Lost == 0 {
+		if err := d.recorder.Discard(); err != nil {
+			d.log.Warn("a recording without a row could not be removed: " + err.Error())
+		}
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"hilrig/cmd/check"
 	"hilrig/cmd/daemon"
 	"hilrig/cmd/report"
+	"hilrig/engine/failure"
 )
 
 func main() {
@@ -26,10 +27,11 @@ func main() {
 
 // Main runs the program and returns its exit code; tests call it in place of main.
 func Main() int {
+	defer failure.Tell()
 	if len(os.Args) > 1 && os.Args[1] == daemon.CoreVerb {
 		return daemon.RunCore() // before anything else: the core re-executes itself with its scheduling class
 	}
-	return report.ExitPrint(os.Stderr, newRoot().Execute())
+	return report.ExitPrint(os.Stderr, report.Answer(newRoot().Execute))
 }
 
 func newRoot() *cobra.Command {

@@ -28,6 +28,7 @@ import (
 // The test binary is the program when the environment says so: the core re-executes it, the demo starts its rig with it.
 func TestMain(m *testing.M) {
 	if os.Getenv("HIL_TEST_MAIN") == "1" {
+		panicLater()
 		os.Exit(Main())
 	}
 	os.Exit(m.Run())

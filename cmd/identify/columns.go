@@ -244,6 +244,9 @@ func (p *tablePlan) complete() error {
 // kind tells by the first unit of motion and force which kind of axis it is, and whether the others go with it.
 func (p *tablePlan) kind() error {
 	i := slices.IndexFunc(motion, func(m struct{ key, linear, such string }) bool { return p.to[m.key].Name != "" })
+	if i < 0 {
+		return fmt.Errorf("method %s needs no position, velocity or force, which tell the kind of the axis: write a file, docs/identify.md", p.cfg.Method)
+	}
 	col := p.to[motion[i].key]
 	_, linear := col.Scale(motion[i].linear)
 	p.cfg.Axis = "rotary"

@@ -73,6 +73,9 @@ func Compare(ctx context.Context, paths []string, f Options, stdout, stderr io.W
 		if err != nil {
 			return &identify.Result{}, err
 		}
+		if res.Panic != nil {
+			return &identify.Result{}, res.Panic
+		}
 		return res, nil
 	}
 	var models []identify.Ranked

@@ -148,7 +148,7 @@ func Run(ctx context.Context, path string, f Options, stdout, stderr io.Writer) 
 	defer bar.Done()
 	cfg, recs, assumed, own, err := f.load(ctx, path, stderr, bar)
 	if err != nil {
-		return err
+		return afterTrip(path, err)
 	}
 	var kept identify.Keeper
 	keep, err := openKeeper(f.Resume, cfg, recs)
@@ -214,6 +214,9 @@ func Run(ctx context.Context, path string, f Options, stdout, stderr io.Writer) 
 	}
 	if err := said.result(res, f.out, nil); err != nil {
 		return err
+	}
+	if res.Panic != nil {
+		return res.Panic
 	}
 	if ctx.Err() != nil && res.Interrupted {
 		return report.ExitWith(report.Interrupted, errors.New("interrupted: these are the best values so far, not the optimum"))
@@ -422,6 +425,7 @@ func (f *Options) refuse(ctx context.Context, path string, err error, stdout io.
 	var s *linear.SpecError
 	var p *fit.ParamError
 	var d *record.Error
+	err = afterTrip(path, err)
 	switch {
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		return report.ExitWith(report.Interrupted, errors.New("interrupted before there was anything to keep"))

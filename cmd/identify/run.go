@@ -20,6 +20,7 @@ import (
 	"hilrig/engine/friction"
 	"hilrig/engine/plant"
 	"hilrig/estimator"
+	"hilrig/hil"
 	"hilrig/hil/sink"
 	"hilrig/identify"
 	"hilrig/identify/axis"
@@ -28,6 +29,7 @@ import (
 
 // recording is a run opened for identification: in the time of its samples, with the configuration it was made with.
 type recording struct {
+	trip    trip // in the rows that were read
 	run     *sink.Run
 	rig     *configs.Config
 	axis    *configs.Axis
@@ -55,9 +57,15 @@ func openRecording(path, of string, still bool, watch func(read, size int64, row
 	r := &recording{run: run, rig: rig, axis: axis, live: sink.NewLiveRows(&run.Info.Schema, axis.Name)}
 	dev := deviceOf(rig, axis)
 	r.samples = run.Samples(sink.SampleOptions{
-		Base: axis.Position, Delay: axis.Estimator.Delay, Every: 1 / rig.DeviceRate(dev), Clocked: rig.Clocked(dev), Still: still || run.Info.DryRun || !rig.Driven(), Row: r.live.See, Watch: watch,
+		Base: axis.Position, Delay: axis.Estimator.Delay, Every: 1 / rig.DeviceRate(dev), Clocked: rig.Clocked(dev), Still: still || run.Info.DryRun || !rig.Driven(), Row: r.see, Watch: watch,
 	})
 	return r, nil
+}
+
+// see takes in a row.
+func (r *recording) see(row *hil.Row) {
+	r.live.See(row)
+	r.trip.see(row)
 }
 
 // AxisOf is the axis with a name or a position; "": the only one.
@@ -138,6 +146,9 @@ func (r *recording) read(ctx context.Context, m record.Mapping) ([]*record.Recor
 	}
 	if cut, lost := r.run.Truncated(); cut {
 		recs[0].Warnings = append(recs[0].Warnings, lost)
+	}
+	if text := r.trip.text(r.run); text != "" {
+		recs[0].Warnings = append(recs[0].Warnings, text)
 	}
 	for _, p := range r.run.Problems() {
 		recs[0].Warnings = append(recs[0].Warnings, fmt.Sprint(p))

@@ -8,6 +8,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"hilrig/engine/failure"
 )
 
 // Exit codes are part of the interface: scripts and schedulers rely on them (docs/errors.md).
@@ -52,12 +54,22 @@ func ExitCode(err error) int {
 	return Internal
 }
 
+// Answer runs a command. A panic in it is an error that says so.
+func Answer(command func() error) (err error) {
+	defer failure.Catch(&err)
+	return command()
+}
+
 // ExitPrint says on w what ended a command, if anything did, and returns the exit code.
 func ExitPrint(w io.Writer, err error) int {
 	code := ExitCode(err)
 	var e *exitError
+	var slip *failure.Panic
 	switch {
 	case err == nil:
+	case errors.As(err, &slip):
+		code = Internal
+		fmt.Fprintf(w, "hil: %s\n", slip.Report())
 	case !errors.As(err, &e) && isUsage(err):
 		code = Usage
 		fmt.Fprintf(w, "hil: %s\nSee %s --help.\n", AsStarted(err.Error()), StartName)

@@ -21,6 +21,7 @@ import (
 	"hilrig/configs"
 	"hilrig/configs/schema"
 	"hilrig/engine/experiment"
+	"hilrig/engine/failure"
 	"hilrig/engine/friction"
 	"hilrig/engine/spelling"
 )
@@ -225,13 +226,14 @@ func draw(ctx context.Context, figures []namedFigure, formats []string) ([]resul
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i := range files {
-		group.Go(func() error {
+		group.Go(func() (err error) {
+			defer failure.Catch(&err)
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
 			fig, format := figures[i/len(formats)], formats[i%len(formats)]
 			var b bytes.Buffer
-			err := fig.Write(&b, format)
+			err = fig.Write(&b, format)
 			files[i] = resultFile{fig.name + "." + format, b.Bytes()}
 			return err
 		})

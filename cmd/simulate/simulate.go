@@ -19,6 +19,7 @@ import (
 	"hilrig/configs"
 	"hilrig/configs/schema"
 	"hilrig/engine/experiment"
+	"hilrig/engine/failure"
 	"hilrig/engine/friction"
 	"hilrig/engine/plant"
 )
@@ -293,6 +294,7 @@ func (s *simulation) simulate(ctx context.Context) error {
 	for i := range s.runs {
 		r := &s.runs[i]
 		group.Go(func() error {
+			defer failure.Catch(&r.err)
 			spec, watch := r.spec, s.watch
 			if spec.Plant == experiment.MotorAxis {
 				// a motor steps itself: its steps are shortened

@@ -3,12 +3,12 @@ package study
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"runtime"
-	"runtime/debug"
 	"strings"
 	"sync"
+
+	"hilrig/engine/failure"
 )
 
 // Work does one run: metrics, and a state if other tasks come after its own. It must depend on nothing but the run's number and the outcomes of the tasks
@@ -139,7 +139,7 @@ func attempt(ctx context.Context, run int, work Work) (o Outcome, ok bool) {
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			o.Metrics, o.State, o.Failed, ok = nil, nil, fmt.Sprintf("panic: %v%s", p, origin(debug.Stack())), true
+			o.Metrics, o.State, o.Failed, ok = nil, nil, "panic: "+failure.Of(p).Error(), true
 		}
 	}()
 	got, err := work(ctx, run)
@@ -154,21 +154,6 @@ func attempt(ctx context.Context, run int, work Work) (o Outcome, ok bool) {
 		o.Metrics, o.State = got.Metrics, got.State
 	}
 	return o, true
-}
-
-// origin is the line of the source that panicked: the frame above that of panic itself.
-func origin(stack []byte) string {
-	lines := strings.Split(string(stack), "\n")
-	for i, l := range lines {
-		if strings.HasPrefix(l, "panic(") && i+3 < len(lines) {
-			at, _, _ := strings.Cut(strings.TrimSpace(lines[i+3]), " +")
-			if cut := strings.LastIndex(at, "/"); cut >= 0 {
-				at = at[cut+1:]
-			}
-			return " at " + at
-		}
-	}
-	return ""
 }
 
 // oneLine keeps the first 500 bytes of a reason, on one line.

@@ -116,7 +116,7 @@ func TestOutcomesDoNotDependOnTheWorkers(t *testing.T) {
 	if err := json.Unmarshal([]byte(one), &all); err != nil {
 		t.Fatal(err)
 	}
-	if all[6].Failed != "seven of 6" || !strings.HasPrefix(all[10].Failed, "panic: eleven at run_test.go:") {
+	if all[6].Failed != "seven of 6" || !strings.HasPrefix(all[10].Failed, "panic: eleven at engine/study/run_test.go:") {
 		t.Errorf("%q, %q", all[6].Failed, all[10].Failed)
 	}
 	if !math.IsNaN(all[0].Metrics[1].Value) || all[0].Metrics[2].Text != "so" {

@@ -40,6 +40,7 @@ type Spec struct {
 	Approach, MaxSpeed float64    // rad/s  speed of the way to the reference, 0: from the largest speed; and that, 0: not declared
 	Stop               [2]float64 // rad  the reference stays within it; [0, 0]: no limit
 	PID                control.PID
+	MaxTurns           float64 // 1/s  of a command from limit to limit; 0: not watched
 	Gain               float64 // 1/s  of a velocity drive: speed per error
 	Comp               CompSpec
 
@@ -81,6 +82,8 @@ type Axis struct {
 	scale, injected  float64 // of the compensation, as wanted: share, and gain (1/s)
 	asked            float64 // N·m  effort of the tick before
 	held             bool    // … did not reach the shaft as asked
+	limited          int8    // … was cut at this limit of the controller: −1, 1; 0: it was not
+	saturated        saturation
 
 	age      float64 // s    of the newest position that was taken
 	residual float64 // N·m  slow mean of estimated minus modelled friction
@@ -152,6 +155,7 @@ func New(s Spec) (*Axis, error) {
 	a.now.motor = s.Motor
 	a.ref = motion{gen: s.Ref, fade: s.Fade, approach: s.approach()}
 	a.pid = control.Loop{PID: s.PID}
+	a.saturated.most = s.MaxTurns
 	a.live = s.Live()
 	start := make([]float64, len(a.live))
 	for i := range a.live {
@@ -411,6 +415,7 @@ func (a *Axis) stop(ref *[3]float64, position float64) {
 // effort is what the controller asks for: feedback, inertia, friction.
 func (a *Axis) effort(k Tick, on bool, ref [3]float64, e, dt float64, x, y []float64) (st engine.Status) {
 	tau, fric := 0.0, 0.0
+	a.limited = 0
 	switch {
 	case !on:
 	case a.s.Of == OfEffort:
@@ -469,7 +474,7 @@ func (a *Axis) follow(p *path, back float64, m estimator.Motion, dt float64) (ta
 	tau += fric
 	tau += p.comp.shake(m, tau, dt)
 	if lim := a.s.PID.Limit; lim > 0 && math.Abs(tau) > lim {
-		tau, a.held = math.Copysign(lim, tau), true
+		tau, a.held, a.limited = math.Copysign(lim, tau), true, signOf(tau)
 	}
 	return tau, fric, st
 }

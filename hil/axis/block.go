@@ -128,9 +128,6 @@ func (b *Block) edit(m *plant.Motor) {
 	}
 }
 
-// sameMotor tells whether two blocks change the motor of the file in the same way.
-func (b *Block) sameMotor(o *Block) bool { return b.motor == o.motor && b.values == o.values }
-
 // motorNames are the numbers of a motor that a set may name.
 func motorNames(voltage bool) (names []string) {
 	for _, n := range motorNumbers {

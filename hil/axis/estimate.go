@@ -84,6 +84,7 @@ const (
 	Disagree            // a reading does not fit the command or another reading
 	Scale               // voltage, current and speed do not fit, whatever the signs
 	Delay               // command and motion fit with a delay between them
+	Saturated           // the command runs from limit to limit, and the wanted motion does not need it
 )
 
 // Finding is a fault with what is told about it: the quantity, its value and its limit, both 0: nothing to tell.

@@ -68,7 +68,7 @@ func (d *commands) block(c *hil.Command) (p *hil.Params, question string, err er
 		doubts = append(doubts, more...)
 	}
 	if len(doubts) > 0 {
-		question = fmt.Sprintf(`%s: %s. Not taken; to take it send the same command with "confirm": true`, c.Name, strings.Join(doubts, "; "))
+		question = fmt.Sprintf(`%s: %s. Not taken; to take it send the same command with a new id and "confirm": true`, c.Name, strings.Join(doubts, "; "))
 	}
 	return &next, question, nil
 }

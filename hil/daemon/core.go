@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"hilrig/engine/failure"
 	"hilrig/hil"
 	"hilrig/hil/device"
 	"hilrig/hil/ring"
@@ -183,6 +184,7 @@ func (b *body) tick(epoch uint16) {
 // prepare makes parameter blocks ready beside the tick, one after the other. The core collects no garbage (rt.Settle): a block is made in place
 // of one that is in force no more, see axis.Prepared.
 func (b *body) prepare(role hil.Tuned) {
+	defer failure.Tell()
 	var p hil.Params
 	var rest rt.Rest
 	for !b.stop.Load() {
@@ -209,6 +211,7 @@ func (b *body) ready(role hil.Tuned, p *hil.Params) {
 // housekeeping looks for the supervisor's word to end, and publishes the counters of the devices ten times a second, beside the tick
 // and without allocating.
 func (b *body) housekeeping() {
+	defer failure.Tell()
 	var st [device.MaxDevices]device.Stats
 	var rest rt.Rest
 	heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}} // read without stopping anything
@@ -263,6 +266,10 @@ func Core(assemble func(config []byte) (*Assembly, error)) int {
 		sh.words.State.Store(coreFailed)
 		return code
 	}
+	failure.Handle(func(p *failure.Panic) { // the supervisor says it, and makes the rig safe
+		os.Exit(fail(1, errors.New(p.Report())))
+	})
+	defer failure.Tell()
 	config, err := readAll(os.NewFile(boot.Extra[0], "config"))
 	if err != nil {
 		return fail(1, fmt.Errorf("configuration from the supervisor: %w", err))
@@ -326,6 +333,7 @@ func Core(assemble func(config []byte) (*Assembly, error)) int {
 
 // watch ends the loop when the supervisor is lost (after a few ticks in TRIP that send safe values) or asks for the end.
 func (b *body) watch(life *rt.LifeLine, lost chan<- string) {
+	defer failure.Tell()
 	<-life.Ended()
 	if life.Lost() {
 		b.out.silence.Store(rt.Now() - b.sh.words.Beat.Load())

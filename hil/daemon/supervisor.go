@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"hilrig/engine/failure"
 	"hilrig/hil"
 	"hilrig/hil/device"
 	"hilrig/hil/ring"
@@ -127,6 +128,9 @@ func (s *Supervisor) Rows() uint64 { return s.rows.Load() }
 // Ran tells whether the rig was ever energised. To be asked when Run has returned, as Lost.
 func (s *Supervisor) Ran() bool { return s.events.ran }
 
+// TripCause is why the rig tripped last. To be asked when Run has returned.
+func (s *Supervisor) TripCause() hil.Cause { return s.events.cause }
+
 // Lost tells whether a core died, hung, or did not end when it was asked to.
 func (s *Supervisor) Lost() bool { return s.lost }
 
@@ -147,6 +151,7 @@ func (s *Supervisor) Run(ctx context.Context) error {
 		s.fan = append(s.fan, r.Writer())
 		wg.Add(1)
 		go func() {
+			defer failure.Tell()
 			defer wg.Done()
 			sinkErr[i] = sink(sinkCtx, r.Reader())
 		}()
@@ -334,6 +339,11 @@ func (s *Supervisor) startHere(ctx context.Context) (*handle, error) {
 	done := make(chan string, 1)
 	go b.housekeeping()
 	go func() {
+		defer func() {
+			if v := recover(); v != nil {
+				done <- "the loop failed: " + failure.Of(v).Report()
+			}
+		}()
 		b.tick(s.epoch)
 		b.rig.Close()
 		sh.words.State.Store(coreStopped)
@@ -379,6 +389,7 @@ func (s *Supervisor) pump(ctx context.Context, h *handle, arm bool) (cause strin
 			}
 			s.event("info", "STOP", text)
 			h.busy.Go(func() {
+				defer failure.Tell()
 				s.commands.Do(context.Background(), hil.Command{Name: "stop", From: "local"})
 				h.term()
 			})
@@ -547,6 +558,7 @@ func (s *Supervisor) sendSafe() string {
 			said[i] = "no safe frame to " + p.Name + ": its port was not open"
 		default:
 			wg.Go(func() {
+				defer failure.Tell()
 				err := p.Safe.Write(func(b []byte) error { return s.kept.Write(i, b, 50*time.Millisecond) })
 				if said[i] = "safe frame sent three times to " + p.Name; err != nil {
 					said[i] = "safe frame could not be sent to " + p.Name + ": " + err.Error()

@@ -30,7 +30,8 @@ type rowEvents struct {
 	lateTold    int64      // ns  when late ticks were told last; 0: never
 	lateAt      int64      // ns  of the newest one
 	ran         bool       // the rig was energised
-	tripped     string     // why it tripped last
+	tripped     string     // why it tripped last …
+	cause       hil.Cause  // … of it
 	refused     uint64     // ticks with samples that were not taken …
 	refusedFrom int64      // ns  … since then
 	requests    []repeated // that were refused
@@ -171,7 +172,7 @@ func (w *rowEvents) row(r *hil.Row) {
 		}
 	}
 	if r.Flags&hil.FlagLatched != 0 {
-		w.tripped = r.Why(w.schema)
+		w.tripped, w.cause = r.Why(w.schema), r.Cause
 		w.event(r, "error", "LATCHED", fmt.Sprintf("mode %s (%s): the core or the run before ended so. Find out why, then reset", r.Mode, w.tripped))
 		w.begun, w.mode = true, r.Mode
 	}
@@ -198,7 +199,7 @@ func (w *rowEvents) row(r *hil.Row) {
 		if r.Mode == hil.Trip || r.Mode == hil.Estop {
 			level = "error"
 			w.Trips++
-			w.tripped = r.Why(w.schema)
+			w.tripped, w.cause = r.Why(w.schema), r.Cause
 		} else if r.Mode == hil.Hold && r.Cause != hil.CauseCommand {
 			level = "warn"
 		}

@@ -6,12 +6,23 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+
+	"hilrig/engine/failure"
 )
 
 // guard stands before every request: it refuses hosts that are not ours and origins that are not this page, and sets the
 // headers that keep the page to itself.
 func (s *Server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			switch v := recover(); v {
+			case nil:
+			case http.ErrAbortHandler: // is how a handler gives up a connection
+				panic(v)
+			default:
+				failure.Pass(v)
+			}
+		}()
 		h := w.Header()
 		h.Set("Content-Security-Policy", s.policyFor(r))
 		h.Set("X-Content-Type-Options", "nosniff")

@@ -32,6 +32,7 @@ import (
 	"strings"
 	"time"
 
+	"hilrig/engine/failure"
 	"hilrig/hil"
 	"hilrig/hil/sink"
 )
@@ -165,7 +166,10 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 	ended := make(chan error, len(s.listeners))
 	for _, l := range s.listeners {
-		go func() { ended <- srv.Serve(l) }()
+		go func() {
+			defer failure.Tell()
+			ended <- srv.Serve(l)
+		}()
 	}
 
 	// serve until told to end, or until a listener fails

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 
+	"hilrig/engine/failure"
 	"hilrig/hil/rt"
 	"hilrig/hil/wire"
 )
@@ -29,6 +30,7 @@ func (l *line) Send(u []float64) {
 // transmit is the sending thread. It takes a command only when the line has carried the one before, so the newest is
 // never queued behind older ones in the kernel.
 func (l *line) transmit() {
+	defer failure.Tell()
 	defer l.wg.Done()
 	l.pin()
 	var (

@@ -1,6 +1,7 @@
 package device
 
 import (
+	"hilrig/engine/failure"
 	"hilrig/hil/rt"
 	"hilrig/hil/wire"
 )
@@ -25,6 +26,7 @@ const longestSleep = int64(100e6)
 
 // ask is the sending thread of such a line.
 func (l *line) ask() {
+	defer failure.Tell()
 	defer l.wg.Done()
 	l.pin()
 	var (

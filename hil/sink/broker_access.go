@@ -15,6 +15,7 @@ import (
 	mqtt "github.com/mochi-mqtt/server/v2"
 	"github.com/mochi-mqtt/server/v2/packets"
 
+	"hilrig/engine/failure"
 	"hilrig/hil"
 )
 
@@ -53,6 +54,7 @@ func (a *access) Provides(b byte) bool {
 
 // OnConnectAuthenticate lets viewers in with any password and the others with theirs, as long as there are seats.
 func (a *access) OnConnectAuthenticate(cl *mqtt.Client, pk packets.Packet) bool {
+	defer failure.Tell()
 	user := cmp.Or(string(pk.Connect.Username), userViewer)
 	if !a.known(user, pk.Connect.Password) {
 		return false
@@ -96,6 +98,7 @@ func (a *access) OnSessionEstablish(cl *mqtt.Client, pk packets.Packet) {
 
 // OnPublish passes on what may be published.
 func (a *access) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, error) {
+	defer failure.Tell()
 	user := string(cl.Properties.Username)
 	if cl.Net.Inline || user == userRig {
 		return pk, nil

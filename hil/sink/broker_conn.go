@@ -12,6 +12,8 @@ import (
 
 	"github.com/coder/websocket"
 	"github.com/mochi-mqtt/server/v2/listeners"
+
+	"hilrig/engine/failure"
 )
 
 const (
@@ -140,6 +142,7 @@ func (c *conn) signal() {
 
 // write sends what is queued until the connection is closed and the queue empty, or the client takes nothing any more.
 func (c *conn) write() {
+	defer failure.Tell()
 	defer c.b.writers.Done()
 	var out []byte
 	for range c.wake {

@@ -13,6 +13,7 @@ import (
 
 	paho "github.com/eclipse/paho.mqtt.golang"
 
+	"hilrig/engine/failure"
 	"hilrig/hil"
 )
 
@@ -205,6 +206,7 @@ func (p *Publisher) Run(ctx context.Context, rows RowSource) error {
 	}
 	stop, sent := make(chan struct{}), make(chan struct{})
 	go func() {
+		defer failure.Tell()
 		defer close(sent)
 		p.sender.run(stop)
 	}()

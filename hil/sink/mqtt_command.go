@@ -14,6 +14,7 @@ import (
 
 	paho "github.com/eclipse/paho.mqtt.golang"
 
+	"hilrig/engine/failure"
 	"hilrig/hil"
 )
 
@@ -61,8 +62,12 @@ func (d *commands) subscribe(c paho.Client) {
 		return
 	}
 	go func() {
+		defer failure.Tell()
 		defer d.wg.Done()
-		tok := c.Subscribe(d.p.root+"cmd/+", 1, func(_ paho.Client, m paho.Message) { d.arrived(m) })
+		tok := c.Subscribe(d.p.root+"cmd/+", 1, func(_ paho.Client, m paho.Message) {
+			defer failure.Tell()
+			d.arrived(m)
+		})
 		select {
 		case <-tok.Done():
 			if err := tok.Error(); err != nil && c.IsConnectionOpen() {
@@ -110,6 +115,7 @@ func (d *commands) arrived(m paho.Message) {
 		return
 	}
 	go func() {
+		defer failure.Tell()
 		defer d.wg.Done()
 		d.reply(name, d.serve(name, m.Retained(), m.Payload()))
 		if seated {

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	paho "github.com/eclipse/paho.mqtt.golang"
+
+	"hilrig/engine/failure"
 )
 
 // Every connection is a paho client of its own. Paho can restore a connection by itself, but then sends again what it has
@@ -108,6 +110,7 @@ func (p *Publisher) redial() {
 		return
 	}
 	go func() {
+		defer failure.Tell()
 		defer p.commands.wg.Done()
 		ctx := p.commands.ctx
 		for pause := redialFirst; ctx.Err() == nil; pause = min(2*pause, redialLast) {

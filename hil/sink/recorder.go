@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"hilrig/engine/failure"
 	"hilrig/hil"
 	"hilrig/hil/rt"
 )
@@ -113,7 +114,11 @@ func NewRecorder(dir string, info hil.Info, opt RecorderOptions) (*Recorder, err
 	if rec.codec, err = NewRowCodec(&info.Schema, rec.wall); err != nil {
 		return nil, fmt.Errorf("record: %w", err)
 	}
-	if rec.dir, err = makeRunDir(dir, info.Start, info.Schema.Rig); err != nil {
+	name := info.Schema.Rig
+	if info.DryRun {
+		name += dryRun
+	}
+	if rec.dir, err = makeRunDir(dir, info.Start, name); err != nil {
 		return nil, fmt.Errorf("record: %w. Choose another folder (record.dir or --record), make it writable, or switch recording off", err)
 	}
 	if err := writeNew(filepath.Join(rec.dir, runConfig), info.Config); err != nil {
@@ -140,6 +145,13 @@ func NewRecorder(dir string, info hil.Info, opt RecorderOptions) (*Recorder, err
 // Dir is the folder of the run, Path its run.mcap.
 func (rec *Recorder) Dir() string  { return rec.dir }
 func (rec *Recorder) Path() string { return rec.path }
+
+// Discard removes the folder of a recording that got no row: of a run that never began. It may hold nothing but a run's own files. To be called
+// when Run has returned or was never called.
+func (rec *Recorder) Discard() error {
+	rec.w.f.Close() // again, where Run was
+	return removeRun(rec.dir)
+}
 
 // Stats may be asked at any time from any goroutine.
 func (rec *Recorder) Stats() RecorderStats {
@@ -314,6 +326,7 @@ func (rec *Recorder) handOver() {
 
 // disk writes chunks in the order they were gathered. It syncs when it has caught up, at the latest after opt.Chunk.
 func (rec *Recorder) disk() {
+	defer failure.Tell()
 	defer close(rec.diskDone)
 	synced := time.Now()
 	for c := range rec.full {

@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -51,8 +52,8 @@ func OpenRun(path string) (*Run, error) {
 	return run, nil
 }
 
-// FindRun is the recording that a path names: a file *.mcap, a run's folder, or a folder with runs, of which it is the newest. ok
-// says that the path looks like one of these.
+// FindRun is the recording that a path names: a file *.mcap, a run's folder, or a folder with runs, of which it is the newest that is no dry
+// run, if there is one. ok says that the path looks like one of these.
 func FindRun(path string) (file string, ok bool) {
 	if st, err := os.Stat(path); err != nil || !st.IsDir() {
 		return path, strings.EqualFold(filepath.Ext(path), ".mcap")
@@ -62,6 +63,9 @@ func FindRun(path string) (file string, ok bool) {
 		return file, true
 	}
 	if runs, err := listRuns(path); err == nil && len(runs) > 0 {
+		if driven := slices.DeleteFunc(slices.Clone(runs), func(r runDir) bool { return dryName.MatchString(r.path) }); len(driven) > 0 {
+			runs = driven
+		}
 		return filepath.Join(runs[len(runs)-1].path, runFile), true
 	}
 	return file, false
@@ -211,6 +215,16 @@ func (it *RowIter) Next(row *hil.Row) bool {
 
 // Err is what ended the rows before their end; nil if nothing did.
 func (it *RowIter) Err() error { return it.err }
+
+// Begin is the time of the first row, ns of the loop's clock; 0: there is none.
+func (r *Run) Begin() (int64, error) {
+	var row hil.Row
+	it := r.Iter()
+	if !it.Next(&row) {
+		return 0, it.Err()
+	}
+	return row.T, nil
+}
 
 // ends are the times of the first row and of the newest on file, ns of the loop's clock; both 0: there is none.
 func (r *Run) ends() (first, last int64, err error) {

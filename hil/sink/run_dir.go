@@ -22,6 +22,9 @@ const (
 
 const runTime = "2006-01-02T15-04-05Z" // UTC; colons would not do on every file system
 
+// dryRun is behind the name of the rig where nothing was sent to it: there is nothing to identify in such a run.
+const dryRun = "_dry-run"
+
 // makeRunDir makes a new folder dir/<start>_<rig>, with "-2", "-3" … when it exists.
 func makeRunDir(dir string, start time.Time, rig string) (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -145,6 +148,8 @@ type runDir struct {
 	written time.Time
 	foreign bool // holds files that no recorder made
 }
+
+var dryName = regexp.MustCompile(dryRun + `(-\d+)?$`)
 
 var runName = regexp.MustCompile(`^(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ)_.*?(?:-(\d+))?$`)
 

@@ -35,10 +35,19 @@ const shortest, fragment = 200, 50
 // fewest is the least number of values of a position that shows motion.
 const fewest = 20
 
+// Used are the records that a fit rests on: of several, those that are long enough.
+func Used(recs []*record.Record) (used []*record.Record) {
+	for _, rec := range recs {
+		if len(recs) == 1 || len(rec.Position) >= fragment {
+			used = append(used, rec)
+		}
+	}
+	return used
+}
+
 // newData refuses records that cannot tell friction.
 func newData(recs []*record.Record, o *Options) (*data, error) {
 	d := &data{quantum: o.Quantum}
-	left := 0
 	for _, rec := range recs {
 		n := len(rec.Position)
 		switch {
@@ -54,15 +63,15 @@ func newData(recs []*record.Record, o *Options) (*data, error) {
 				return nil, rec.Fail(0, "Cut the record there.", "sample %d: position %g, force %g: want finite numbers", k, rec.Position[k], rec.Force[k])
 			}
 		}
-		if len(recs) > 1 && n < fragment {
-			left++
-			continue
-		}
+	}
+	used := Used(recs)
+	for _, rec := range used {
+		n := len(rec.Position)
 		d.spans = append(d.spans, span{len(d.y), len(d.y) + n, rec.Dt})
 		d.h = max(d.h, rec.Dt)
 		d.y, d.u = append(d.y, rec.Position...), append(d.u, rec.Force...)
 	}
-	if left > 0 {
+	if left := len(recs) - len(used); left > 0 {
 		d.notes = append(d.notes, fmt.Sprintf("%d pieces of less than %d samples were left out.", left, fragment))
 	}
 	rec := recs[0]

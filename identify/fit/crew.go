@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"hilrig/engine/failure"
 )
 
 // crew computes the costs of many members on several processors, each worker with an evaluator of its own. Members are
@@ -107,6 +109,7 @@ type pool struct {
 	n    int
 	next atomic.Int64
 	wg   sync.WaitGroup
+	slip atomic.Pointer[failure.Panic] // of a worker
 }
 
 // newPool has so many workers, for n pieces at most; 0: as many as there are processors.
@@ -118,6 +121,7 @@ func newPool(workers, n int, do func(worker, i int)) *pool {
 	for w := range max(1, min(workers, n)) {
 		p.hands = append(p.hands, func() {
 			defer p.wg.Done()
+			defer p.keep()
 			p.work(w)
 		})
 	}
@@ -133,8 +137,25 @@ func (p *pool) run(ctx context.Context, n int) {
 	for _, hand := range others {
 		go hand()
 	}
-	p.work(0)
+	p.own()
 	p.wg.Wait()
+	if slip := p.slip.Swap(nil); slip != nil { // to whoever asked, which no panic of another goroutine reaches
+		panic(slip)
+	}
+}
+
+// own is the share of the goroutine that asked, which waits for the others whatever happens.
+func (p *pool) own() {
+	defer p.keep()
+	p.work(0)
+}
+
+// keep keeps the first panic of a worker. No other piece begins.
+func (p *pool) keep() {
+	if v := recover(); v != nil {
+		p.slip.CompareAndSwap(nil, failure.Of(v))
+		p.next.Store(int64(p.n))
+	}
 }
 
 // Each calls f with 0 … n−1, on all processors.

@@ -58,7 +58,7 @@ func (r *regression) instruments() error {
 		}
 		x := make([][]float64, len(r.recs))
 		for _, i := range r.of {
-			if x[i], err = m.run(r.recs[i], delayed(r.recs[i].Force, r.lag/f.dt, r.held), s.band(1/f.dt)); err != nil {
+			if x[i], err = m.run(r.recs[i], delayed(r.recs[i].Force, r.lag/r.recs[i].Dt, r.held), s.band(1/f.dt)); err != nil {
 				return err
 			}
 		}
@@ -68,13 +68,15 @@ func (r *regression) instruments() error {
 		}
 		fit.Each(len(r.parts), func(i int) {
 			p := r.parts[i]
-			own := x[p.rec][p.from:p.to]
+			own, f := x[p.rec][p.from:p.to], f.sampled(r.recs[p.rec].Dt)
 			for j, col := range r.form.rows(f.of(f.smooth, own), p.places, f.of(f.quiet(), own).v, p.moving).w {
 				copy(z[j][p.row:], col)
 			}
 		})
 		if r.z = z; lagged {
-			r.freeLag(z, func(p part) []float64 { return r.form.force(f.of(f.quiet(), x[p.rec][p.from:p.to]), theta) })
+			r.freeLag(z, func(p part) []float64 {
+				return r.form.force(f.sampled(r.recs[p.rec].Dt).of(f.quiet(), x[p.rec][p.from:p.to]), theta)
+			})
 		}
 	}
 	return nil

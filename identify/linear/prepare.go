@@ -167,6 +167,14 @@ func (s Spec) design(dt float64, noisy bool) (*filters, error) {
 	return &filters{dt: dt, smooth: smooth, both: both, calm: calm, noisy: noisy, every: s.Decimate}, nil
 }
 
+// sampled are the same low-passes for a record of nearly the same rate: both sides of its equation pass them alike, and what is
+// derived from its samples has its own interval dt (s).
+func (f *filters) sampled(dt float64) *filters {
+	own := *f
+	own.dt = dt
+	return &own
+}
+
 // motion is the position behind a low-pass, with its derivatives. Velocities that are nothing but rounding of the position are zero, so
 // that an axis at rest has no sign of velocity.
 func (f *filters) motion(low filter.Lowpass, position []float64) (q, v, a []float64) {
@@ -252,10 +260,6 @@ func (s Spec) direct(recs []*record.Record, steady bool) (*form, error) {
 	return m, nil
 }
 
-// sameRate is the share by which sampling intervals of records may differ. A clock that trembles by a hundredth tells the
-// interval of a short piece no better; an inertia is off by twice as much.
-const sameRate = 1e-4
-
 // start checks that the records go together and begins a form with their filters.
 func (s Spec) start(recs []*record.Record, steady bool) (*form, error) {
 	if len(recs) == 0 {
@@ -263,9 +267,10 @@ func (s Spec) start(recs []*record.Record, steady bool) (*form, error) {
 	}
 	first := recs[0]
 	for _, d := range recs {
+		if err := d.CheckRate(first); err != nil {
+			return nil, err
+		}
 		switch {
-		case math.Abs(d.Dt-first.Dt) > sameRate*first.Dt:
-			return nil, d.Fail(0, "Resample them to one rate.", "sampled every %.6g s, the first record every %.6g s", d.Dt, first.Dt)
 		case len(d.Position) == 0:
 			return nil, d.Fail(0, "Name the column in data.columns.position.", "the position was not recorded, and the fit needs it")
 		case len(d.Position) != len(d.Force):
@@ -276,7 +281,9 @@ func (s Spec) start(recs []*record.Record, steady bool) (*form, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &form{f: f, track: func(low filter.Lowpass, rec, from, to int) track { return f.of(low, recs[rec].Position[from:to]) }}
+	m := &form{f: f, track: func(low filter.Lowpass, rec, from, to int) track {
+		return f.sampled(recs[rec].Dt).of(low, recs[rec].Position[from:to])
+	}}
 	for _, t := range s.Terms {
 		m.columns = append(m.columns, column{t, t.symbol(s.Rotary), s.unitOf(t)})
 	}
@@ -382,7 +389,7 @@ func (r *regression) push(lag float64, held bool) {
 
 // shifted is the recorded force of a part, later by the lag.
 func (r *regression) shifted(p part) []float64 {
-	return delayed(r.recs[p.rec].Force[p.from:p.to], r.lag/r.form.f.dt, r.held)
+	return delayed(r.recs[p.rec].Force[p.from:p.to], r.lag/r.recs[p.rec].Dt, r.held)
 }
 
 // right is a force at the rows, as the right-hand side has it.

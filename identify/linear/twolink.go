@@ -135,7 +135,7 @@ func (s Spec) twoJoints(recs []*record.Record, o JointOptions) (*form, error) {
 	}
 	m.track = func(low filter.Lowpass, rec, from, to int) track {
 		x1, x2 := angles(rec, from, to)
-		return m.f.ofJoint(low, rec%2, x1, x2, o)
+		return m.f.sampled(recs[rec].Dt).ofJoint(low, rec%2, x1, x2, o)
 	}
 	if o.Free {
 		m.sides = func(rec, from, to int, p places, way []float64, moving []bool) rows {

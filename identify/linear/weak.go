@@ -112,13 +112,15 @@ func (s Spec) weak(recs []*record.Record) (*form, error) {
 	}
 	m.sides = func(rec, from, to int, p places, way []float64, _ []bool) rows {
 		x := recs[rec].Position[from:to]
-		q, v, a := f.motion(f.smooth, x)
+		q, v, a := f.sampled(recs[rec].Dt).motion(f.smooth, x)
 		out := rows{w: make([][]float64, len(s.Terms)), v: over(win.d1, x, p)}
-		floats.Scale(-1, out.v)
+		faster := f.dt / recs[rec].Dt // than the samples of the window
+		floats.Scale(-faster, out.v)
 		for j, t := range s.Terms {
 			switch t {
 			case Inertia:
 				out.w[j] = over(win.d2, x, p)
+				floats.Scale(faster*faster, out.w[j])
 			case Viscous:
 				out.w[j] = out.v
 			case Stiffness, GravitySin, GravityCos:

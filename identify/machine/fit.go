@@ -128,9 +128,8 @@ func (s Spec) ready(m *multibody.Model, recs []Recording) (Spec, error) {
 		if err := r.check(m); err != nil {
 			return s, err
 		}
-		const sameRate = 1e-4 // as in package linear
-		if a, b := r[0].Dt, recs[0][0].Dt; math.Abs(a-b) > sameRate*b {
-			return s, r[0].Fail(0, "Resample them to one rate.", "sampled every %.6g s, the first record every %.6g s", a, b)
+		if err := r[0].CheckRate(recs[0][0]); err != nil {
+			return s, err
 		}
 	}
 	fs := 1 / recs[0][0].Dt
@@ -408,8 +407,8 @@ func (r *Result) Explain(recs []Recording, values []float64) (*fit.Solution, []J
 	if _, err := r.Spec.ready(r.Model, recs); err != nil {
 		return nil, nil, nil, err
 	}
-	if a, b := recs[0][0].Dt, r.Solution.Dt/float64(r.Spec.Decimate); math.Abs(a-b) > 1e-4*b {
-		return nil, nil, nil, recs[0][0].Fail(0, "Resample them to one rate.", "sampled every %.6g s, the records of the fit every %.6g s", a, b)
+	if err := recs[0][0].CheckRate(&record.Record{Dt: r.Solution.Dt / float64(r.Spec.Decimate)}); err != nil {
+		return nil, nil, nil, err
 	}
 	p, err := r.Base.prepare(r.Model, r.Spec, recs, r.rest)
 	if err != nil {

@@ -61,7 +61,7 @@ func (l *lack) look(joint int) bool {
 			continue
 		}
 		x := l.recs[b.rec][joint]
-		q, v, _ := l.f.motion(x.Position)
+		q, v, _ := l.f.sampled(x.Dt).motion(x.Position)
 		t := make([]float64, len(q))
 		for k := range t {
 			t[k] = x.Start + float64(k)*x.Dt
@@ -141,7 +141,7 @@ func (l *lack) drive(joint int) {
 // more is seen where all suspects are.
 func (l *lack) late(joint int) {
 	slope := func(rec int) []float64 {
-		return filter.Derivative(l.f.smooth.ZeroPhase(l.recs[rec][joint].Force), l.f.dt)
+		return filter.Derivative(l.f.smooth.ZeroPhase(l.recs[rec][joint].Force), l.recs[rec][joint].Dt)
 	}
 	var dd, de float64
 	for i := range l.r.sys.blocks {
@@ -207,7 +207,7 @@ func (l *lack) turns(joint int) {
 					}
 					side = now
 				}
-				since += math.Abs(v[k]) * l.f.dt
+				since += math.Abs(v[k]) * l.recs[rec][joint].Dt
 				x[k] = side * math.Exp(-since/length)
 			}
 			return x

@@ -76,6 +76,14 @@ func (f *filters) count(n int) int {
 	return max((n-2*f.skip+f.every-1)/f.every, 0)
 }
 
+// sampled are the same low-passes for a recording of nearly the same rate: both sides of its equation pass them alike, and what is
+// derived from its samples has its own interval dt (s).
+func (f *filters) sampled(dt float64) *filters {
+	own := *f
+	own.dt = dt
+	return &own
+}
+
 // motion is a position behind the low-pass with its derivatives. Velocities that are rounding of the position are zero.
 func (f *filters) motion(position []float64) (q, v, a []float64) {
 	q = f.smooth.ZeroPhase(position)
@@ -101,7 +109,7 @@ func (s Spec) restSpeed(m *multibody.Model, recs []Recording, f *filters) []floa
 		for _, r := range recs {
 			if f.count(r[i].Len()) > 0 {
 				x = append(x, r[i].Position)
-				_, v, _ := f.motion(r[i].Position)
+				_, v, _ := f.sampled(r[i].Dt).motion(r[i].Position)
 				top = math.Max(top, math.Abs(floats.Max(f.rows(v))))
 				top = math.Max(top, math.Abs(floats.Min(f.rows(v))))
 			}
@@ -173,7 +181,7 @@ func (b *Base) prepare(m *multibody.Model, s Spec, recs []Recording, limit []flo
 			bl.rec = list[k]
 			p.total[i] += len(bl.y)
 			if limit[i] > 0 && rough {
-				_, v, _ := f.motion(recs[list[k]][i].Position)
+				_, v, _ := f.sampled(recs[list[k]][i].Dt).motion(recs[list[k]][i].Position)
 				keep := f.kept(v, limit[i], int(blurShare/s.Cutoff/f.dt))
 				if moving := f.kept(v, limit[i], 0); float64(tally(keep)) < leastShare*float64(tally(moving)) {
 					keep = moving
@@ -234,7 +242,7 @@ func (b *Base) rows(m *multibody.Model, s Spec, f *filters, r Recording, given [
 	nv, n := m.NV(), r[0].Len()
 	q, v, a := make([][]float64, nv), make([][]float64, nv), make([][]float64, nv)
 	for i := range nv {
-		q[i], v[i], a[i] = f.motion(r[i].Position)
+		q[i], v[i], a[i] = f.sampled(r[i].Dt).motion(r[i].Position)
 	}
 	w := make([][]float64, nv*len(b.Pivot)) // joint by joint
 	off, jump := make([][]float64, nv), make([][]float64, nv)

@@ -70,6 +70,14 @@ func (t *converted) stretches(lo, hi int) ([][2]int, error) {
 	return append(out, [2]int{first, hi}), nil
 }
 
+// commonStep is the median interval between samples of the whole table, s.
+func (t *converted) commonStep() float64 {
+	if t.step == 0 {
+		t.step = medianStep(t.time)
+	}
+	return t.step
+}
+
 // medianStep is the median of the intervals between times, s.
 func medianStep(s []float64) float64 {
 	step := make([]float64, len(s)-1)
@@ -121,6 +129,9 @@ func (t *converted) regular(d *Record, lo, hi int) error {
 func (t *converted) resample(d *Record, lo, hi int) error {
 	m, s, c := t.m, t.time[lo:hi], &d.Clock
 	d.Dt = c.Median
+	if all := t.commonStep(); math.Abs(all-c.Median) <= sameRate*c.Median { // pieces of one recording are on one grid
+		d.Dt = all
+	}
 	if m.ResampleRate > 0 {
 		d.Dt = 1 / m.ResampleRate
 	}

@@ -102,7 +102,7 @@ func ReadHeader(path string) (h Head, err error) {
 	if len(h.First) > 0 && !anyNumber(h.First, false) && !anyNumber(h.First, true) {
 		return h, t.fail(t.headLine, "Is this a table of numbers?", "the row behind the names holds no number: %s", strings.Join(h.First, ", "))
 	}
-	h.Names, h.Units = t.Names, t.Units
+	h.Names, h.Units = t.Names, append(slices.Clip(t.Units), make([]string, len(t.Names)-len(t.Units))...) // a MAT file states none
 	return h, nil
 }
 

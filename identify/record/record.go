@@ -8,6 +8,7 @@ package record
 
 import (
 	"fmt"
+	"math"
 	"runtime/debug"
 	"strings"
 )
@@ -53,6 +54,26 @@ var channelNames = []string{"position", "velocity", "force", "reference", "distu
 func (d *Record) channels() []*[]float64 {
 	return []*[]float64{&d.Position, &d.Velocity, &d.Force, &d.Reference, &d.Disturbance, &d.Load, &d.Current, &d.ForceError, &d.Count}
 }
+
+// Clocks of one board differ from recording to recording, and those of two boards: RC oscillators by 1 to 2 %.
+const (
+	sameRate    = 0.02 // share by which the sampling intervals of records that are fitted together may differ …
+	sameRateErr = 4.0  // … and beyond that standard errors of both, of clocks that tremble
+	mostApart   = 0.1  // in all
+)
+
+// CheckRate refuses a record whose sampling interval is another one than that of first. Intervals that are nearly equal are
+// those of one experiment; each record keeps its own.
+func (d *Record) CheckRate(first *Record) error {
+	apart := math.Abs(d.Dt-first.Dt) / first.Dt
+	if apart <= math.Min(mostApart, sameRate+sameRateErr*math.Hypot(d.rateErr(), first.rateErr())) {
+		return nil
+	}
+	return d.Fail(0, "Resample them to one rate.", "sampled every %.6g s, the first record every %.6g s", d.Dt, first.Dt)
+}
+
+// rateErr is the standard error of the sampling interval, relative: intervals tremble one by one.
+func (d *Record) rateErr() float64 { return d.Clock.Jitter / math.Sqrt(float64(max(d.Len()-1, 1))) }
 
 // CheckLengths tells which channel is not as long as the others.
 func (d *Record) CheckLengths() error {

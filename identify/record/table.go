@@ -176,6 +176,7 @@ type converted struct {
 	labelOf []float64   // pieces of the rows; nil: there are none
 	time    []float64   // s; nil: there is none
 	x       [][]float64 // one for each of m.channels()
+	step    float64     // s, median of the intervals between rows; 0: not known yet
 }
 
 // convert brings the wanted columns to SI in their place; one that serves several channels is copied.

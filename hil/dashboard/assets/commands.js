@@ -1,7 +1,7 @@
 // The buttons. Stop, Hold and E-stop are always alive; the others when the mode allows them and the server takes them.
 
 const from = { arm: ['ready'], run: ['armed', 'hold'], hold: ['run'], reset: ['trip', 'estop'] };
-const label = { arm: 'Arm', run: 'Run', hold: 'Hold', stop: 'Stop', reset: 'Reset', estop: 'E-stop', set: 'Set',
+const label = { arm: 'Arm', run: 'Run', hold: 'Hold', stop: 'Stop', reset: 'Reset', estop: 'E-stop', set: 'Set', adopt: 'Adopt',
   identify: 'Identification', cancel: 'Cancel', accept: 'Accept', rollback: 'Roll back' };
 const needsRight = new Set(['arm', 'run', 'reset']);
 
@@ -27,7 +27,7 @@ export class Commands {
     }
   }
 
-  // send carries a command with what belongs to it, and gives the answer: { ok, error }.
+  // send carries a command with what belongs to it, and gives the answer: { ok, error }. What the daemon wants to be confirmed it asks the person.
   async send(name, body = {}) {
     const id = 'page-' + Math.random().toString(36).slice(2, 10);
     this.say('', `${label[name]} …`);
@@ -38,6 +38,7 @@ export class Commands {
         body: JSON.stringify({ id, ...body }), signal: AbortSignal.timeout(6000),
       });
       const reply = await r.json();
+      if (reply.confirm && !body.confirm && confirm(`${reply.error.replace(/\. Not taken; .*$/s, '')}.\n\n${label[name]} all the same?`)) return this.send(name, { ...body, confirm: true });
       if (reply.ok) this.say('yes', `${label[name]}: taken`);
       else if (reply.taken) this.say('no', `${label[name]}: ${reply.error}`);
       else this.say('no', `${label[name]} refused: ${reply.error}`);
