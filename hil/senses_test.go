@@ -18,7 +18,7 @@ import (
 )
 
 // shop is an axis with everything that can be measured of it, written apart from the engine: winding or loop of current, effort or speed, an
-// inertia, a Prandtl element that yields before it slides, and a load. It is integrated by the semi-implicit Euler method at 20 µs.
+// inertia, a Prandtl element that yields before it slides, and a load. It is integrated by the semi-implicit Euler method at 40 µs.
 type shop struct {
 	drive         plant.DriveKind
 	linear        bool
@@ -43,7 +43,7 @@ type shop struct {
 }
 
 func (p *shop) move(u, dt float64) {
-	const n = 50
+	const n = 25
 	h := dt / n
 	u *= p.turned
 	p.volts = 0
@@ -320,20 +320,25 @@ func turned(tones []reference.Tone, factor float64) (out []reference.Tone) {
 	return out
 }
 
-// A position that stops telling in motion and before it, on every kind of drive and to both sides: named within 0.25 s and before 5 rad. No
-// limit is declared.
+// A position that stops telling in motion and before it, on every kind of drive and to both sides: named within 0.25 s of the first motion that it
+// does not show, and before 5 rad of the demo's motion; a weight of 3·Fs takes a motor that is free to turn further. The stage stays within its
+// travel. No limit is declared.
 func TestFrozenPositionOfEveryDrive(t *testing.T) {
 	for _, kind := range shopKinds {
-		for _, motion := range []string{"sine 0.9 rad", "sine 1.8 rad", "multisine", "ramp"} {
+		for _, motion := range []string{"sine 0.9 rad", "sine 1.8 rad", "multisine", "ramp", "multisine and a weight"} {
 			worst, far, reach, causes := 0, 0.0, 0.0, map[Cause]int{}
 			for _, side := range []float64{1, -1} {
-				for _, at := range []float64{0, 1.3, 1.7, 2.1, 2.6, 3.3} {
+				for _, at := range []float64{0, 1.3, 2.1, 2.6, 3.3} {
 					p := kind.p()
 					scale := side
 					if p.linear {
 						scale = side * 60e-3 / 3
 					}
-					ref := map[string]reference.Spec{"sine 0.9 rad": {Kind: "sine", Amplitude: 0.9 * scale, Frequency: 0.5}, "sine 1.8 rad": {Kind: "sine", Amplitude: 1.8 * scale, Frequency: 0.8},
+					if motion == "multisine and a weight" {
+						weight := 3 * p.fs
+						p.load = func(_, _ float64) float64 { return weight }
+					}
+					ref := map[string]reference.Spec{"multisine and a weight": {Kind: "multisine", Tones: turned(demoTones, scale)}, "sine 0.9 rad": {Kind: "sine", Amplitude: 0.9 * scale, Frequency: 0.5}, "sine 1.8 rad": {Kind: "sine", Amplitude: 1.8 * scale, Frequency: 0.8},
 						"multisine": {Kind: "multisine", Tones: turned(demoTones, scale)}, "ramp": {Kind: "ramp", Velocity: 2 * scale}}[motion]
 					s := newShop(t, p, shopOptions{measured: kind.measured, ref: ref})
 					s.start(t)
@@ -350,6 +355,9 @@ func TestFrozenPositionOfEveryDrive(t *testing.T) {
 						way = max(way, math.Abs(p.x-from))
 					}
 					for range 1000 { // it comes to rest
+						if p.load != nil {
+							break // or falls
+						}
 						p.move(0, 1e-3)
 						reach = max(reach, math.Abs(p.x))
 					}
@@ -363,8 +371,8 @@ func TestFrozenPositionOfEveryDrive(t *testing.T) {
 					}
 				}
 			}
-			t.Logf("%-18s %-13s %4d ms %8.3g rad %v, reach %.3g", kind.name, motion, worst, far, causes, reach)
-			if worst > 250 || far > 5 {
+			t.Logf("%-18s %-22s %4d ms %8.3g rad %v, reach %.3g", kind.name, motion, worst, far, causes, reach)
+			if worst > 300 || motion != "multisine and a weight" && (worst > 250 || far > 5) || reach > 0.12 && kind.p().linear && motion != "ramp" { // a ramp goes there by itself
 				t.Errorf("%s, %s: %d ms, %g rad", kind.name, motion, worst, far)
 			}
 		}

@@ -34,7 +34,7 @@ func (e *feedForwardEvents) row(w *rowEvents, r *hil.Row) {
 		e.told = false
 	case !e.told && math.Abs(left) > muchLeft:
 		e.told = true
-		w.event(r, "warn", "FEEDFORWARD", fmt.Sprintf("%s: the feedback adds %+.2f times the effort that the mechanism feeds forward, limit ±%g (0: the mechanism is right, −2: its sign is wrong): check gravity, masses and directions of the section mechanism", e.axis, left, muchLeft))
+		w.event(r, "warn", "FEEDFORWARD", fmt.Sprintf("%s: the feedback adds %+.2f times the effort that the mechanism feeds forward, limit ±%g (0: the mechanism is right; below −1: a sign is wrong): check gravity, masses and directions of the section mechanism", e.axis, left, muchLeft))
 	case e.told && math.Abs(left) < littleLeft:
 		e.told = false
 		w.event(r, "info", "FEEDFORWARD", fmt.Sprintf("%s: the mechanism fits: the feedback adds %+.2f times what it feeds forward", e.axis, left))
