@@ -25,6 +25,11 @@ func (a *Axis) Step(t int64, skip uint32, in *Inputs, x []float64) (st engine.St
 
 	// from the newest sample to now
 	now := in.Position.Age // of one group, the device's own word
+	if a.outcome.Came {
+		a.newest = t - int64(now*1e9)
+	} else if own := float64(t-a.newest) * 1e-9; a.kf.Primed() && own > now+1e-6 {
+		now = own // frames of its device came that bring nothing of the axis
+	}
 	if len(a.times) > 1 {
 		now = a.past.age(t)
 	}

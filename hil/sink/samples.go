@@ -262,6 +262,8 @@ type gather struct {
 	own    [][]float64 // s   of a column of another frame: the times of its samples
 	period float64     // s   of the base
 	stale  int         // rows without a new sample
+	seen   hil.Fresh   // measured signals that came at least once
+	broken int         // samples in which something is no number
 }
 
 func (g *gather) row(r *hil.Row) {
@@ -286,7 +288,7 @@ func (g *gather) row(r *hil.Row) {
 		}
 	}
 	for j, c := range g.cols {
-		if at := t - g.s.opt.Delay; c.kind == 'o' && hil.IsFresh(&r.Fresh, c.at) {
+		if at := t - g.s.opt.Delay; c.kind == 'o' && hil.IsFresh(&r.Fresh, c.at) && numeric.Finite(r.X[c.at]) {
 			if at -= r.X[c.age]; len(g.own[j]) == 0 || at > g.own[j][len(g.own[j])-1] {
 				g.own[j], g.in[j] = append(g.own[j], at), append(g.in[j], r.X[c.at])
 			}
@@ -298,6 +300,7 @@ func (g *gather) row(r *hil.Row) {
 		g.s.opt.Row(r)
 	}
 
+	g.seen[0], g.seen[1] = g.seen[0]|r.Fresh[0], g.seen[1]|r.Fresh[1]
 	if r.Fresh[0]&g.need[0] != g.need[0] || r.Fresh[1]&g.need[1] != g.need[1] {
 		g.stale++
 		return
@@ -308,6 +311,12 @@ func (g *gather) row(r *hil.Row) {
 	}
 	if !(at > g.since-1e-9) || r.Mode.Energised() == g.s.opt.Still { // sampled before the drive was as it is now
 		return
+	}
+	for _, c := range g.cols {
+		if c.kind == 'm' && !numeric.Finite(r.X[c.at]) { // what the sensor says while it is broken is as good as lost
+			g.broken++
+			return
+		}
 	}
 	g.time = append(g.time, at)
 	for j, c := range g.cols {
@@ -421,6 +430,15 @@ func means(from, x, at []float64, period float64) []float64 {
 
 // nothing says why there is no sample.
 func (g *gather) nothing() error {
+	var never []string
+	for _, c := range g.cols {
+		if (c.kind == 'm' || c.kind == 'o') && !hil.IsFresh(&g.seen, c.at) {
+			never = append(never, c.name)
+		}
+	}
+	if never != nil && g.seen != (hil.Fresh{}) {
+		return fmt.Errorf("%w: the device never sent %s; leave it out of what is identified, or out of the file", errNoSamples, strings.Join(never, ", "))
+	}
 	switch {
 	case g.rows == 0 && g.s.to > 0:
 		return fmt.Errorf("%w: the recording holds no rows from %.6g to %.6g s", errNoSamples, g.s.from, g.s.to)
@@ -480,6 +498,9 @@ func (g *gather) onRaster() (out [][]float64, filled int, err error) {
 	}
 
 	note := func(format string, args ...any) { g.s.notes = append(g.s.notes, fmt.Sprintf(format, args...)) }
+	if g.broken > 0 {
+		note("%d samples in which a sensor gave no number are left out", g.broken)
+	}
 	if filled > 0 {
 		note("%d missing samples (%.2g %%), at most %d in a row, are filled in by a cubic", filled, 100*float64(filled)/float64(samples+filled), bridge)
 	}
