@@ -124,8 +124,10 @@ func (c *boardColumn) rest(place float64) {
 	c.order("stop")
 	c.b.await(false, time.Second)
 	time.Sleep(50 * time.Millisecond)
-	c.b.place(place)
-	time.Sleep(100 * time.Millisecond)
+	if x, _, _ := c.b.state(); place != 0 || math.Abs(x) > 2*c.rig.reach {
+		c.b.place(place)
+		time.Sleep(100 * time.Millisecond)
+	}
 }
 
 // play lets the board fail once.
@@ -374,7 +376,7 @@ func (o *boardOutcome) judge(f *boardCase, r *boardRig) string {
 	want := strings.Split(f.found, ", ")
 	rides := slices.Contains(want, "runs on")
 	within := max(f.within, 250*time.Millisecond) + 150*time.Millisecond
-	way := 5 + 8*within.Seconds() + 20*max(0, within-400*time.Millisecond).Seconds()
+	way := 6 + 10*within.Seconds() + 20*max(0, within-400*time.Millisecond).Seconds()
 	if r.heavy {
 		way = 0.1 + within.Seconds()
 	}
@@ -399,5 +401,12 @@ func (o *boardOutcome) judge(f *boardCase, r *boardRig) string {
 
 // judgeOff is about what is said of a drive that is not off.
 func (o *boardOutcome) judgeOff(f *boardCase, r *boardRig) string {
+	told := strings.Contains(o.said, "NOT_OFF") || strings.Contains(o.said, "device fault")
+	if f.when == "stop" && strings.HasSuffix(o.cause, "ready") && told {
+		return "the mode is READY while the drive is not off"
+	}
+	if r.has(chCurrent) && f.found != "runs on" && !told {
+		return "nothing is said of a drive that is not off"
+	}
 	return ""
 }
