@@ -315,7 +315,7 @@ func whileOff(channel int, value float64) func(*boardRig, float64) boardFault {
 
 // goesOn is a drive that does not let go: half of what it was told last at least, whatever comes.
 func goesOn(r *boardRig, sign float64) boardFault {
-	u := sign * map[string]float64{"voltage": 2, "current": 0.6, "effort": 0.025, "velocity": 5}[r.drive]
+	u := sign * map[string]float64{"voltage": 4, "current": 0.6, "effort": 0.025, "velocity": 5}[r.drive]
 	if r.heavy {
 		u = sign * 1.2
 	}

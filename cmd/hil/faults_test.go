@@ -353,7 +353,7 @@ func boardTables(outcomes map[[2]string][]boardOutcome) string {
 // cell is an outcome in a table.
 func (o *boardOutcome) cell(rig, when string) string {
 	name, _, _ := strings.Cut(o.cause, " drive")
-	name, _, _ = strings.Cut(name, " shaft")
+	name, _, _ = strings.Cut(name, " shaft.")
 	way := fmt.Sprintf("%.2g rad", o.way)
 	if strings.Contains(rig, "stage") {
 		way = fmt.Sprintf("%.2g mm", o.way*1e3)
