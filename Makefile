@@ -14,7 +14,7 @@ TEST    := $(GO) test -json -vet=off -timeout 12m    # make lint has vetted all 
 .PHONY: run build static test race lint fmt bench fuzz soak figures examples clean
 
 run: build                ## build and start the daemon with a virtual rig: http://localhost:8080
-	./$(BIN) run || [ $$? = 130 ]    # 130: stopped with Ctrl-C, in the safe state
+	@exec ./$(BIN) run --with-parent $$PPID $(ARGS)    # in place of the shell: whatever ends make ends it, in the safe state
 
 build:                    ## compile the program into bin/
 	$(GO) build $(LDFLAGS) -o $(BIN) ./cmd/hil
@@ -51,7 +51,7 @@ fuzz:                     ## every fuzz target for FUZZTIME each
 		echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 5x $$p; done; done
 
 soak: build               ## the long checks: starts at 10 kHz, frozen broker, latency against cyclictest, absurd files, fits over many records
-	$(GO) test -p 1 -tags soak -timeout 60m -count=1 -v -run 'Soak|StudyInterrupted|Demo|Broker|Flood|Freeze|Frozen|Replugs|Absurd|BoardFaults|FirstMotor' ./hil ./hil/rt ./hil/device ./hil/sink ./cmd/hil
+	$(GO) test -p 1 -tags soak -timeout 60m -count=1 -v -run 'Soak|StudyInterrupted|Demo|Broker|Flood|Freeze|Frozen|Replugs|Absurd|BoardFaults|FirstMotor|Ends|Outlives|Interrupted|StillCore' ./hil ./hil/rt ./hil/device ./hil/sink ./cmd/hil
 	@set -e; for f in FuzzLoad FuzzFiles FuzzSimulate; do $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime 3m -fuzzminimizetime 5x ./configs; done
 	$(GO) test -run '^$$' -fuzz '^FuzzParseUnit$$' -fuzztime 3m -fuzzminimizetime 5x ./configs/schema
 	$(GO) test -p 1 -tags soak -timeout 60m -count=1 ./identify/...    # coverage over many records, every start, rivals of SciPy

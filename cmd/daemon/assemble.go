@@ -93,7 +93,7 @@ func Assemble(cfg *configs.Config, h Handover) (*daemon.Assembly, error) {
 		NewRig: newRig,
 		Params: probe.Params(), Live: liveOf(probe, cfg), Check: probe.Check, Review: reviewOf(cfg, probe),
 		Period: int64(1e9/cfg.Loop.Rate + 0.5), Spin: int64(cfg.Loop.Spin * 1e9), DevicePaced: cfg.Pacer() >= 0,
-		Beat: int64(cfg.Loop.Beat * 1e9), DryRun: h.DryRun, Locked: h.Locked, RealTime: h.RealTime, CPU: h.CPU, Free: h.Free,
+		Limit: int64(cfg.Loop.Overrun.Limit * 1e9), Beat: int64(cfg.Loop.Beat * 1e9), DryRun: h.DryRun, Locked: h.Locked, RealTime: h.RealTime, CPU: h.CPU, Free: h.Free,
 	}
 	for i := range cfg.Axes {
 		constant := 0.0

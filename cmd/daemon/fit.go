@@ -120,9 +120,8 @@ func (f *fitter) publish(i int, topic sink.Kept, v any) {
 	if string(body) == string(f.text[i]) {
 		return
 	}
-	if f.text[i] = body; f.d.pub != nil {
-		f.d.pub.Tell(topic, body)
-	}
+	f.text[i] = body
+	f.d.publish(topic, body)
 }
 
 // texts are status and result as JSON.

@@ -2,6 +2,15 @@
 
 package daemon
 
-import "os/exec"
+import (
+	"os"
+	"os/exec"
+)
 
 func setOwnGroup(*exec.Cmd) {}
+
+func startedBy() int { return 0 }
+
+func keepWriting() {}
+
+func endMyself() { os.Exit(1) }

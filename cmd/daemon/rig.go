@@ -7,13 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"math/rand/v2"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"syscall"
 	"time"
 
 	"hilrig/cmd/report"
@@ -45,7 +46,8 @@ type RigOptions struct {
 
 // PlayRig plays the virtual rig of a file until ctx ends; without a file that of the demo.
 func PlayRig(parent context.Context, out io.Writer, file string, o RigOptions) error {
-	screen := report.NewRedrawn(out, os.Stderr)
+	screen, outlets := openScreen(&out)
+	defer outlets.Close(logWait)
 	log, err := report.NewLogger(screen, o.LogFormat, o.Verbose, o.Quiet)
 	if err != nil {
 		return err
@@ -64,8 +66,14 @@ func PlayRig(parent context.Context, out io.Writer, file string, o RigOptions) e
 	if o.Seeded {
 		cfg.Virtual.Seed = seed
 	}
-	ctx, _, stop := report.UntilInterrupt(parent)
-	defer stop()
+	if o.Life { // whoever tells all processes of a service or a group to end means the parent, which stops the rig last
+		signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	} else {
+		ctx, _, stop := report.UntilInterrupt(parent)
+		defer stop()
+		parent = ctx
+	}
+	ctx := parent
 	if o.Duration > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, o.Duration)
@@ -78,7 +86,7 @@ func PlayRig(parent context.Context, out io.Writer, file string, o RigOptions) e
 		go func() { io.Copy(io.Discard, os.Stdin); cancel() }()
 	}
 	if !o.Bare {
-		return daemonRig(ctx, out, screen, cfg, log, o)
+		return daemonRig(ctx, out, screen, cfg, &eventBus{log: log, outlets: outlets}, o)
 	}
 	runtime.GOMAXPROCS(8) // more than the threads in system calls, or the runtime's monitor never sleeps (rt.Rest)
 	return RunRig(ctx, out, cfg, o.Link, o.Flood, Nobody{})
@@ -86,7 +94,7 @@ func PlayRig(parent context.Context, out io.Writer, file string, o RigOptions) e
 
 // daemonRig plays a virtual rig with the sinks of a run: its rows, with the truth in them, are recorded, published and shown as those of
 // a rig called <rig>-plant. It ticks at ordinary priority, wherever there is room.
-func daemonRig(ctx context.Context, out io.Writer, screen *report.Redrawn, cfg *configs.Config, log *slog.Logger, o RigOptions) error {
+func daemonRig(ctx context.Context, out io.Writer, screen *report.Redrawn, cfg *configs.Config, bus *eventBus, o RigOptions) error {
 	if o.Flood > 0 {
 		return report.ExitWith(report.Usage, errors.New("--flood: for a rig that is --bare"))
 	}
@@ -120,7 +128,7 @@ func daemonRig(ctx context.Context, out io.Writer, screen *report.Redrawn, cfg *
 	}()
 	defer in.Close()
 	o.ReadyLine = true
-	_, err = play(ctx, in, screen, &eventBus{log: log}, cfg, a, hand, ReadyLine{Ready: true}, o.RunOptions)
+	_, err = play(ctx, in, screen, bus, cfg, a, hand, ReadyLine{Ready: true}, o.RunOptions)
 	if errors.Is(err, daemon.ErrDevice) {
 		return report.ExitWith(report.Unavailable, err)
 	}

@@ -3,12 +3,12 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"sync/atomic"
 	"time"
 
@@ -45,18 +45,20 @@ type RunOptions struct {
 	NoMQTT, NoWeb, NoRecord, Reset                                  bool
 	Duration                                                        time.Duration
 	Rate, Record, Web, Mqtt, Summary, LogFormat                     string
-	Cpu, KeepOff                                                    int
+	Cpu, KeepOff, Parent                                            int
 	Seed                                                            uint64
 	Flood, Ballast                                                  float64
 }
 
 // Run is the verb: configuration, rig, sinks, supervisor, and what to say at the end.
 func Run(parent context.Context, out io.Writer, file string, o RunOptions) error {
-	screen := report.NewRedrawn(out, os.Stderr)
+	screen, outlets := openScreen(&out)
+	defer outlets.Close(logWait)
 	log, err := report.NewLogger(screen, o.LogFormat, o.Verbose, o.Quiet)
 	if err != nil {
 		return err
 	}
+	starter := cmp.Or(o.Parent, startedBy())
 	cfg, err := runConfig(file, o, log)
 	if err != nil {
 		return err
@@ -71,6 +73,7 @@ func Run(parent context.Context, out io.Writer, file string, o RunOptions) error
 	}
 	ctx, wasInterrupted, stop := report.UntilInterrupt(parent)
 	defer stop()
+	watchParent(ctx, starter, log)
 	if o.Duration > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, o.Duration)
@@ -78,7 +81,7 @@ func Run(parent context.Context, out io.Writer, file string, o RunOptions) error
 	}
 
 	// the events go to the log at once and to the sinks as they come up
-	bus := &eventBus{log: log}
+	bus := &eventBus{log: log, outlets: outlets}
 
 	// the virtual rig first: it makes the port
 	hand := Handover{DryRun: o.DryRun, RealTime: !o.NoRT && !o.Single, Ports: Ports(cfg), Locked: !virtual && !o.Arm}
@@ -86,7 +89,7 @@ func Run(parent context.Context, out io.Writer, file string, o RunOptions) error
 	if virtual {
 		rig, err := startRig(ctx, cfg, o.Flood, func(text string) { bus.emit(hil.Event{Time: time.Now(), Level: "error", Code: "RIG_LOST", Text: text}) })
 		if err != nil {
-			return err
+			return unlessInterrupted(err, wasInterrupted())
 		}
 		defer rig.stop()
 		hand.Ports, ready.Rig = rig.ports, rig.pid
@@ -107,7 +110,6 @@ func Run(parent context.Context, out io.Writer, file string, o RunOptions) error
 				log.Warn(err.Error())
 			}
 		}
-		rt.OwnSession()
 		rt.Prefer()
 	}
 	a, err := Assemble(cfg, hand)
@@ -117,10 +119,21 @@ func Run(parent context.Context, out io.Writer, file string, o RunOptions) error
 	o.Arm = arm
 	d, err := play(ctx, out, screen, bus, cfg, a, hand, ready, o)
 	if d == nil {
-		return err
+		return unlessInterrupted(err, wasInterrupted())
 	}
 	return d.outcome(err, arm && !o.DryRun, wasInterrupted())
 }
+
+// unlessInterrupted is why a run could not be begun; a signal that came meanwhile is reason enough.
+func unlessInterrupted(err error, interrupted bool) error {
+	if interrupted {
+		return report.ExitWith(report.Interrupted, errors.New("stopped before the rig was touched"))
+	}
+	return err
+}
+
+// visitors is the share of one processor up to which this process works for those who ask from outside: page, broker.
+const visitors = 0.5
 
 // play runs an assembly with its sinks until ctx ends. Without services it did not come so far.
 func play(ctx context.Context, out io.Writer, screen *report.Redrawn, bus *eventBus, cfg *configs.Config, a *daemon.Assembly, hand Handover, ready ReadyLine, o RunOptions) (*services, error) {
@@ -139,7 +152,7 @@ func play(ctx context.Context, out io.Writer, screen *report.Redrawn, bus *event
 		end(p)
 	})
 	defer failure.Handle(before)
-	d := &services{cfg: cfg, info: &info, bus: bus, log: log, a: a, plant: hand.Plant}
+	d := &services{cfg: cfg, info: &info, bus: bus, log: log, a: a, plant: hand.Plant, share: rt.NewShare(visitors)}
 	for _, name := range a.Schema.Axes() {
 		d.live = append(d.live, sink.NewLiveRows(&a.Schema, name))
 	}
@@ -179,6 +192,7 @@ func play(ctx context.Context, out io.Writer, screen *report.Redrawn, bus *event
 		go ballast(ctx, o.Ballast)
 	}
 	go d.ledgerLoop(ctx)
+	go d.outletLoop(ctx)
 	if !hand.Plant { // a virtual rig waits for whoever opens its ports
 		go d.arrivalsLoop(ctx)
 	}
@@ -273,8 +287,9 @@ func runConfig(file string, o RunOptions, log *slog.Logger) (*configs.Config, er
 
 // eventBus logs every event and hands it to whoever has subscribed by then.
 type eventBus struct {
-	log  *slog.Logger
-	subs atomic.Pointer[[]func(hil.Event)]
+	log     *slog.Logger
+	outlets *report.Outlets // behind the log
+	subs    atomic.Pointer[[]func(hil.Event)]
 }
 
 func (b *eventBus) emit(e hil.Event) {

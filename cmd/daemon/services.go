@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -24,6 +23,7 @@ import (
 	"hilrig/hil/dashboard"
 	"hilrig/hil/device"
 	"hilrig/hil/ring"
+	"hilrig/hil/rt"
 	"hilrig/hil/sink"
 )
 
@@ -43,6 +43,8 @@ type services struct {
 	broker    sink.Broker
 	pub       *sink.Publisher
 	page      *dashboard.Server
+	stream    atomic.Pointer[sink.Stream] // of the page; nil: there is no page
+	share     *rt.Share                   // of one processor, for those who ask from outside
 	ledger    *daemon.Ledger
 	sinks     []daemon.Sink
 	fifo      atomic.Bool
@@ -108,13 +110,13 @@ func (d *services) openMQTT(ctx context.Context, ready *ReadyLine) error {
 		Commander: d.command, Metrics: d.metrics, Emit: d.bus.emit, Log: d.log,
 	}
 	if m.Broker == "" {
-		b, err := sink.StartBroker(sink.BrokerOptions{Listen: m.Listen, Prefix: m.Prefix, Rig: d.cfg.Rig.Name, Operator: m.Operator, Log: d.log})
+		b, err := sink.StartBroker(sink.BrokerOptions{Listen: m.Listen, Prefix: m.Prefix, Rig: d.cfg.Rig.Name, Operator: m.Operator, Share: d.share, Log: d.log})
 		if err != nil {
 			return report.ExitWith(report.Unavailable, err)
 		}
 		d.broker = b
 		d.closers = append(d.closers, func() { b.Close() })
-		opt.Broker = b.URL()
+		opt.Broker, opt.Sole = b.URL(), true
 		opt.User, opt.Password = b.Login()
 		if m.Operator == "" {
 			d.log.Info("MQTT broker", "address", b.Addr(), "read", "user viewer, no password", "commands", "user operator, password "+b.Operator())
@@ -140,7 +142,7 @@ func (d *services) openMQTT(ctx context.Context, ready *ReadyLine) error {
 // openPage starts the HTTP server.
 func (d *services) openPage(ctx context.Context, ready *ReadyLine) error {
 	opt := dashboard.Options{
-		Web: d.cfg.Web, Info: *d.info, Prefix: d.cfg.MQTT.Prefix, Command: d.command, Log: d.log,
+		Web: d.cfg.Web, Info: *d.info, Prefix: d.cfg.MQTT.Prefix, Command: d.command, Share: d.share, Log: d.log,
 		Params: d.params,
 		Health: func() []byte { h := d.metrics.Health(); return h.AppendJSON(nil) },
 	}
@@ -155,12 +157,17 @@ func (d *services) openPage(ctx context.Context, ready *ReadyLine) error {
 	for i := range d.cfg.Axes {
 		opt.Axes = append(opt.Axes, d.pageAxis(&d.cfg.Axes[i]))
 	}
-	switch {
-	case d.broker != nil:
+	if d.broker != nil {
 		opt.MQTT = d.broker.Handler()
-	case strings.HasPrefix(d.cfg.MQTT.Broker, "ws"):
-		opt.BrokerURL = d.cfg.MQTT.Broker
 	}
+	stream, err := sink.NewStream(sink.StreamOptions{Info: d.info, Batch: d.cfg.MQTT.Batch, Estimate: d.cfg.MQTT.Estimate, Health: opt.Health})
+	if err != nil {
+		return report.ExitWith(report.Invalid, err)
+	}
+	d.stream.Store(stream)
+	opt.Stream = stream
+	d.bus.subscribe(stream.Event)
+	d.sinks = append(d.sinks, func(ctx context.Context, rows *ring.Reader[hil.Row]) error { return stream.Run(ctx, rows) })
 	page, err := dashboard.New(opt)
 	if err != nil {
 		return report.ExitWith(report.Unavailable, err)
@@ -331,8 +338,16 @@ func (d *services) tell(p *hil.Params, from string) {
 	}
 	d.inForce.Store(&body)
 	d.block.Store(p)
+	d.publish(sink.KeptParams, body)
+}
+
+// publish sends a message on a topic that is kept, to the broker and to the pages.
+func (d *services) publish(topic sink.Kept, body []byte) {
 	if d.pub != nil {
-		d.pub.Tell(sink.KeptParams, body)
+		d.pub.Tell(topic, body)
+	}
+	if s := d.stream.Load(); s != nil {
+		s.Tell(topic.String(), body)
 	}
 }
 
@@ -353,9 +368,13 @@ func (d *services) link() map[string]float64 {
 
 // losses are what did not get through, for the health report.
 func (d *services) losses(add func(string, float64)) {
+	if d.bus.outlets != nil {
+		add("log_lines_lost", float64(d.bus.outlets.State().Lost))
+	}
 	if d.sup.Load() != nil {
 		add("rows_dropped", float64(d.sup.Load().LostRows()))
 		add("core_heap_bytes", d.sup.Load().CoreHeap())
+		add("supervisor_gap_max_ms", float64(d.sup.Load().Gap().Microseconds())/1e3)
 	}
 	add("hand_overs", float64(d.handOvers.Load()))
 	if d.recorder != nil {

@@ -51,6 +51,8 @@ the share of samples that repeat the one before, and which way it moved.`,
 	f.Float64Var(&o.Flood, "flood", 0, "virtual rig: random bytes per second on the line")
 	f.Float64Var(&o.Ballast, "ballast", 0, "bytes per second the supervisor allocates and drops")
 	f.IntVar(&o.KeepOff, "keep-off", -1, "processor that ordinary work leaves free, instead of the tick's")
+	f.IntVar(&o.Parent, "with-parent", 0, "end when this process, which started the program, has ended")
+	f.MarkHidden("with-parent")
 	f.MarkHidden("keep-off")
 	f.MarkHidden("flood")
 	f.MarkHidden("ballast")

@@ -72,9 +72,9 @@ func ExitPrint(w io.Writer, err error) int {
 		fmt.Fprintf(w, "hil: %s\n", slip.Report())
 	case !errors.As(err, &e) && isUsage(err):
 		code = Usage
-		fmt.Fprintf(w, "hil: %s\nSee %s --help.\n", AsStarted(err.Error()), StartName)
+		printWithin(w, "hil: %s\nSee %s --help.\n", AsStarted(err.Error()), StartName)
 	case e == nil || e.err != nil:
-		fmt.Fprintf(w, "hil: %s\n", AsStarted(err.Error()))
+		printWithin(w, "hil: %s\n", AsStarted(err.Error()))
 	}
 	return code
 }

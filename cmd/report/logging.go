@@ -2,6 +2,7 @@ package report
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -33,22 +34,41 @@ func NewLogger(out io.Writer, format string, verbose, quiet bool) (*slog.Logger,
 	return nil, ExitWith(Usage, fmt.Errorf("--log-format %q: want text or json", format))
 }
 
-// UntilInterrupt is a context that ends on the first Ctrl-C or SIGTERM; a second one ends the program at once. was tells
-// whether a signal came.
+// again is how soon after the first a further signal still means the same: whoever ends a process group often tells its members too.
+const again = time.Second
+
+// UntilInterrupt is a context that ends at the first Ctrl-C, SIGTERM, or hang-up of the terminal (which nohup switches off); one that comes
+// more than a second later ends the program at once. was tells whether a signal came; context.Cause says which.
 func UntilInterrupt(parent context.Context) (ctx context.Context, was func() bool, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	ch := make(chan os.Signal, 2)
-	signal.Notify(ch, os.Interrupt, syscall.SIGTERM)
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		signals = append(signals, syscall.SIGHUP)
+	}
+	signal.Notify(ch, signals...)
 	go func() {
-		n := 0
-		for range ch {
-			if n++; n > 1 {
+		var first time.Time
+		for s := range ch {
+			switch {
+			case first.IsZero():
+				first = time.Now()
+				cancel(interruption{s})
+			case time.Since(first) > again:
 				os.Exit(Interrupted)
 			}
-			cancel(errInterrupted)
 		}
 	}()
-	return ctx, func() bool { return context.Cause(ctx) == errInterrupted }, func() { signal.Stop(ch); close(ch); cancel(nil) }
+	return ctx, func() bool { return IsInterruption(context.Cause(ctx)) }, func() { signal.Stop(ch); close(ch); cancel(nil) }
 }
 
-var errInterrupted = fmt.Errorf("interrupted")
+// interruption is the cause of a context that a signal ended.
+type interruption struct{ signal os.Signal }
+
+func (i interruption) Error() string { return i.signal.String() }
+
+// IsInterruption tells whether a signal was the cause.
+func IsInterruption(cause error) bool {
+	var i interruption
+	return errors.As(cause, &i)
+}

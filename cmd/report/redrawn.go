@@ -31,6 +31,9 @@ func NewRedrawn(out, log io.Writer) *Redrawn {
 	}}
 }
 
+// Through writes through outlets from now on.
+func (d *Redrawn) Through(o *Outlets) { d.out, d.log = o.Out, o.Log }
+
 // Show replaces the text, which consists of whole lines; a line that does not fit is cut, for it would take two.
 func (d *Redrawn) Show(text string) {
 	d.mu.Lock()

@@ -331,16 +331,40 @@ func Core(assemble func(config []byte) (*Assembly, error)) int {
 	return 0
 }
 
-// watch ends the loop when the supervisor is lost (after a few ticks in TRIP that send safe values) or asks for the end.
+// termWait is how long the core, told to end by a signal, waits for its supervisor to stop the rig: whoever ends a group, a service or a
+// container tells all its processes.
+const termWait = 4 * time.Second
+
+// watch ends the loop when the supervisor has ended, after a few ticks in TRIP that send safe values, or after a signal. A supervisor that
+// does not beat, or was stopped, may come back: the guard trips, and the loop goes on.
 func (b *body) watch(life *rt.LifeLine, lost chan<- string) {
 	defer failure.Tell()
-	<-life.Ended()
-	if life.Lost() {
-		b.out.silence.Store(rt.Now() - b.sh.words.Beat.Load())
-		b.out.raise(hil.FlagSupLost)
-		lost <- life.Why()
+	var term <-chan time.Time
+	for {
+		switch {
+		case life.Lost():
+			if hil.Flags(b.out.raised.Load())&hil.FlagSupLost == 0 {
+				b.out.silence.Store(rt.Now() - b.sh.words.Beat.Load())
+				b.out.raise(hil.FlagSupLost)
+			}
+		default:
+			b.out.raised.And(^uint32(hil.FlagSupLost))
+		}
+		switch {
+		case life.Gone():
+			lost <- life.Why()
+			b.quit()
+			return
+		case life.Stop() && term == nil:
+			term = time.After(termWait)
+		}
+		select {
+		case <-life.News():
+		case <-term:
+			b.quit()
+			return
+		}
 	}
-	b.quit()
 }
 
 // quit ends the loop; a rig that is still energised trips first and gets a few safe commands.

@@ -57,6 +57,7 @@ type Assembly struct {
 	DevicePaced bool
 	CPU         int   // processor of the tick; −1: any
 	Free        int   // processor that the core's other threads leave free
+	Limit       int64 // ns  a miss of the tick that trips; 0: none does
 	Beat        int64 // ns  silence of the supervisor that the core tolerates
 	DryRun      bool
 	Locked      bool      // arming is refused: a real port without --arm

@@ -57,7 +57,9 @@ type Supervisor struct {
 	rows     atomic.Uint64 // rows pumped
 	lostRows atomic.Uint64 // rows the core could not push
 	deaths   []time.Time
-	lost     bool // a core ended without being asked to, or did not when asked
+	starved  bool         // the last core was no more than starved: no death
+	gap      atomic.Int64 // ns  longest time between two passes of the pump
+	lost     bool         // a core ended without being asked to, or did not when asked
 }
 
 // ErrTrip ends a run that ends tripped; ErrDevice one whose device could not be had.
@@ -134,6 +136,9 @@ func (s *Supervisor) TripCause() hil.Cause { return s.events.cause }
 // Lost tells whether a core died, hung, or did not end when it was asked to.
 func (s *Supervisor) Lost() bool { return s.lost }
 
+// Gap is the longest time between two passes of the pump: for so long the supervisor got no processor.
+func (s *Supervisor) Gap() time.Duration { return time.Duration(s.gap.Load()) }
+
 // LostRows counts the rows that found the ring full.
 func (s *Supervisor) LostRows() uint64 { return s.lostRows.Load() }
 
@@ -177,7 +182,10 @@ func (s *Supervisor) serve(ctx context.Context) error {
 			return nil
 		}
 		now := time.Now()
-		s.deaths = append(s.deaths, now)
+		if !s.starved {
+			s.deaths = append(s.deaths, now)
+		}
+		s.starved = false
 		recent := 0
 		for _, d := range s.deaths {
 			if now.Sub(d) < time.Minute {
@@ -188,7 +196,7 @@ func (s *Supervisor) serve(ctx context.Context) error {
 			s.event("error", "CORE_DOWN", "the core died three times within a minute; it stays down and the rig stays safe")
 			return fmt.Errorf("%w: the core died three times within a minute, last: %w", ErrTrip, end.err)
 		}
-		pause := backoff[min(recent-1, len(backoff)-1)]
+		pause := backoff[max(0, min(recent-1, len(backoff)-1))]
 		s.event("warn", "CORE_RESTART", fmt.Sprintf("starting the core again in %v; it comes up de-energised: arm and run by hand", pause))
 		select {
 		case <-time.After(pause):
@@ -207,8 +215,9 @@ type ending struct {
 // handle is a running core seen from outside: a process, or a goroutine in single-process mode.
 type handle struct {
 	sh   *shared
-	done <-chan string // closed or sent with the cause when the core is gone
-	held func() bool   // a signal has stopped the core
+	done <-chan string                 // closed or sent with the cause when the core is gone
+	held func() bool                   // a signal has stopped the core
+	ran  func() (ns int64, wants bool) // time that its tick had a processor, and whether it wants one
 	kill func()
 	term func() // orderly stop
 	free func()
@@ -320,7 +329,7 @@ func (s *Supervisor) startCore() (*handle, error) {
 		x := <-core.Done()
 		done <- x.String()
 	}()
-	return &handle{sh: sh, done: done, held: core.Stopped, kill: core.Kill, term: func() { sh.words.Quit.Store(1) }, free: func() { mem.Close() }, pid: core.PID}, nil
+	return &handle{sh: sh, done: done, held: core.Stopped, ran: core.Ran, kill: core.Kill, term: func() { sh.words.Quit.Store(1) }, free: func() { mem.Close() }, pid: core.PID}, nil
 }
 
 // startHere runs the loop on a goroutine of this process.
@@ -352,15 +361,25 @@ func (s *Supervisor) startHere(ctx context.Context) (*handle, error) {
 	return &handle{sh: sh, done: done, kill: b.quit, term: b.quit, free: cancel, pid: os.Getpid()}, nil
 }
 
-// stallTime is how long the row counter may stand still before the core counts as lost. Stalls of a shared host reach
-// 30 ms; the time in which the supervisor itself did not run does not count.
-// A core without real-time scheduling stands still for longer beside a single program that computes. One that a signal has stopped
-// says so to the kernel, and is not waited for.
+// A core whose row counter stands still for longer than stall is lost. A loop that was late by more than loop.overrun.limit trips by itself;
+// it gets stallMargin beyond that to do so. Stalls of a shared host reach 30 ms, and a core without real-time scheduling stands still for
+// longer beside a single program that computes. The time in which the supervisor itself did not run does not count. A core that a signal
+// has stopped says so to the kernel, and is not waited for.
 const (
 	stopTime          = 20 * time.Millisecond
-	stallTime         = 60 * time.Millisecond
-	stallTimeOrdinary = 200 * time.Millisecond
+	stallMargin       = 50 * time.Millisecond
+	stallTime         = 60 * time.Millisecond  // at least
+	stallTimeOrdinary = 200 * time.Millisecond // at least, without real-time scheduling
+	killWait          = 100 * time.Millisecond // for a killed core to be gone before the safe frames are sent
 )
+
+func (s *Supervisor) stall(fifo bool) time.Duration {
+	least := stallTime
+	if !fifo {
+		least = stallTimeOrdinary
+	}
+	return max(least, time.Duration(s.a.Limit)+stallMargin, 4*time.Duration(s.a.Period))
+}
 
 // pump moves rows from the core to the sinks every 2 ms, beats, and watches. ended is true when the core stopped because
 // it was asked to.
@@ -377,7 +396,9 @@ func (s *Supervisor) pump(ctx context.Context, h *handle, arm bool) (cause strin
 		ready    bool
 		armStep  int
 		reset    bool
-		stall    = stallTime
+		stall    time.Duration
+		ran      int64 // ns  that the core had had a processor when it stood still for stopTime …
+		ranAt    int64 // ns  … which was then; 0: it does not
 		started  = time.Now()
 	)
 	stop := func() {
@@ -416,6 +437,7 @@ func (s *Supervisor) pump(ctx context.Context, h *handle, arm bool) (cause strin
 		now := rt.Now()
 		gap := time.Duration(now - last)
 		last = now
+		s.gap.Store(max(s.gap.Load(), int64(gap)))
 		h.sh.words.Beat.Store(now)
 		s.kept.Look()
 		s.events.stat.look()
@@ -424,9 +446,7 @@ func (s *Supervisor) pump(ctx context.Context, h *handle, arm bool) (cause strin
 		switch state := h.sh.words.State.Load(); {
 		case state == coreReady && !ready:
 			ready = true
-			if h.sh.words.Privs.Load()&privFIFO == 0 {
-				stall = stallTimeOrdinary
-			}
+			stall = s.stall(h.sh.words.Privs.Load()&privFIFO != 0)
 			s.up(h)
 		case state == coreStarting && time.Since(started) > 10*time.Second:
 			h.kill()
@@ -438,17 +458,29 @@ func (s *Supervisor) pump(ctx context.Context, h *handle, arm bool) (cause strin
 
 		// the row counter is the core's heartbeat; count only time in which this process was awake
 		if n := rows.Offered(); n != counter {
-			counter, still = n, 0
+			counter, still, ranAt = n, 0, 0
 		} else if still += min(gap, 10*time.Millisecond); asked || s.o.SingleProcess {
 			// it may end in its own time
-		} else if held := still > stopTime && h.held(); held || still > max(stall, 4*time.Duration(s.a.Period)) {
-			h.kill()
-			<-h.done
-			why := ""
-			if held {
-				why = ": a signal had stopped it"
+		} else if still > stopTime {
+			if ranAt == 0 {
+				ranAt = now
+				ran, _ = h.ran()
 			}
-			return fmt.Sprintf("the core stood still for %v%s; killed", still.Round(time.Millisecond), why), false
+			if held := h.held(); held || still > stall {
+				why := ""
+				if held {
+					why = ": a signal had stopped it"
+				} else if has, wants := h.ran(); wants && has-ran < (now-ranAt)/20 {
+					s.starved = true
+					why = ": it got no processor"
+				}
+				h.kill()
+				select {
+				case <-h.done:
+				case <-time.After(killWait): // it hangs in the kernel; the rig cannot wait for that
+				}
+				return fmt.Sprintf("the core stood still for %v%s; killed", still.Round(time.Millisecond), why), false
+			}
 		}
 		var st [device.MaxDevices]device.Stats
 		if h.sh.link.Take(&st) {

@@ -12,8 +12,7 @@ import (
 	"time"
 )
 
-// The page and the two libraries it draws and listens with: uPlot 1.6.32 (MIT) and mqtt.js 5.16.0 (MIT), as published,
-// with their licence texts beside them.
+// The page and the library it draws with: uPlot 1.6.32 (MIT), as published, with its licence text beside it.
 //
 //go:embed assets
 var files embed.FS
@@ -30,7 +29,6 @@ var kinds = map[string]string{
 	".css":  "text/css; charset=utf-8",
 	".js":   "text/javascript; charset=utf-8",
 	".svg":  "image/svg+xml",
-	".md":   "text/plain; charset=utf-8",
 	"":      "text/plain; charset=utf-8", // LICENSE
 }
 

@@ -76,7 +76,7 @@ func table(t *testing.T, data []byte) (names, units []string, rows map[uint64]ma
 // hil export writes of the same rows.
 func TestHistoryAndExport(t *testing.T) {
 	ctx := browser(t)
-	r := newRig(t, true)
+	r := newRig(t)
 	r.with(func() { r.mode = hil.Run })
 	p := tab{t, ctx}
 	next := p.downloads()
@@ -179,7 +179,7 @@ func TestHistoryAndExport(t *testing.T) {
 // Without a recording the page says that there is no history, where somebody looks for it.
 func TestNoHistory(t *testing.T) {
 	ctx := browser(t)
-	r := newRig(t, true, withoutRecording)
+	r := newRig(t, withoutRecording)
 	p := tab{t, ctx}
 	p.do(chromedp.Navigate(r.url))
 	p.until("window.hil && hil.counters.frames > 5 && document.getElementById('held').textContent.includes('no history: recording is off')")

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"hilrig/engine/failure"
+	"hilrig/hil"
 )
 
 // guard stands before every request: it refuses hosts that are not ours and origins that are not this page, and sets the
@@ -41,19 +42,22 @@ func (s *Server) guard(next http.Handler) http.Handler {
 			http.Error(w, "refused: the request comes from another site", http.StatusForbidden)
 			return
 		}
+		if s.opt.Share != nil && !stops(r) {
+			s.opt.Share.Wait(r.Context())
+		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// contentPolicy lets the page load its own files, open its own WebSocket and, if there is one, that of the broker.
-func contentPolicy(broker string) string {
-	connect := "'self'"
-	if u, err := url.Parse(broker); broker != "" && err == nil {
-		connect += " " + u.Scheme + "://" + u.Host
-	}
-	return "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; " +
-		"frame-ancestors 'none'; connect-src " + connect
+// stops tells whether a request is an order that makes the rig safer: it never waits.
+func stops(r *http.Request) bool {
+	q, _ := hil.ParseRequest(strings.TrimPrefix(r.URL.Path, "/api/cmd/"))
+	return r.Method == http.MethodPost && q.Safer()
 }
+
+// contentPolicy lets the page load its own files and open its own WebSocket.
+const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; " +
+	"frame-ancestors 'none'; connect-src 'self'"
 
 // policyFor adds the WebSocket of this very host: not every browser counts ws: as 'self'. ownHost has vouched for the name
 // by the time a browser reads the header; anything that is not a plain host:port is left out.

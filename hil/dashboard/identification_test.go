@@ -34,19 +34,20 @@ func identResult(id string, fc float64, acceptable bool, refusal string) string 
 		fc, fc-2e-4, fc+2e-4, acceptable, refusal, id)
 }
 
-// The panel of the identification, by polling alone: what runs, how far it is, what came out beside what is in force, and what may be pressed.
+// The panel of the identification: what runs, how far it is, what came out beside what is in force, and what may be pressed.
 func TestIdentificationPanel(t *testing.T) {
 	ctx := browser(t)
-	r := newRig(t, false)
+	r := newRig(t)
 	r.with(func() { r.mode = hil.Run })
 	p := tab{t, ctx}
 	p.do(chromedp.Navigate(r.url))
-	p.until("window.hil && hil.counters.polls > 5")
+	p.until("window.hil && hil.counters.batches > 5")
 	if eval[bool](p, "document.getElementById('identification').checkVisibility()") {
 		t.Error("a panel of an identification that the daemon does not have")
 	}
 	tell := func(status, result string) {
-		r.with(func() { r.identify = fmt.Sprintf(`{"status":%s,"result":%s}`, status, result) })
+		r.stream.Tell(sink.FitStatusTopic, []byte(status))
+		r.stream.Tell(sink.FitResultTopic, []byte(result))
 	}
 	text := func(id string) string { return clean(p.text("ident-" + id)) }
 	able := func() string {
@@ -121,17 +122,17 @@ func TestIdentificationPanel(t *testing.T) {
 	shoot(p, "ident")
 }
 
-// Over MQTT, with commands: started with what was chosen, cancelled, refused in words, accepted, rolled back; the figure draws what is in force.
+// With commands: started with what was chosen, cancelled, refused in words, accepted, rolled back; the figure draws what is in force.
 func TestIdentificationCommands(t *testing.T) {
 	ctx := browser(t)
-	r := newRig(t, true)
+	r := newRig(t)
 	r.with(func() { r.mode = hil.Run })
 	p := tab{t, ctx}
 	p.do(chromedp.Navigate(r.url))
 	p.until("window.hil && hil.counters.batches > 5")
 	tell := func(status, result string) {
-		r.pub.Tell(sink.KeptFitStatus, []byte(status))
-		r.pub.Tell(sink.KeptFitResult, []byte(result))
+		r.stream.Tell(sink.FitStatusTopic, []byte(status))
+		r.stream.Tell(sink.FitResultTopic, []byte(result))
 	}
 	last := func() (c hil.Command) {
 		r.with(func() { c = r.commands[len(r.commands)-1] })

@@ -24,7 +24,6 @@ type infoJSON struct {
 	Channels   []sink.Channel `json:"channels"`
 	Axes       []Axis         `json:"axes"`
 	Laws       []lawJSON      `json:"laws"`
-	MQTT       *mqttJSON      `json:"mqtt"` // null: no broker a browser can reach; poll
 	History    historyJSON    `json:"history"`
 	Commands   commandsJSON   `json:"commands"`
 }
@@ -36,12 +35,6 @@ type Axis struct {
 	Truth      map[string]float64 `json:"truth,omitempty"` // of the virtual rig, the same names; nil for a real rig
 	Curve      [][2]float64       `json:"curve"`
 	TruthCurve [][2]float64       `json:"truth_curve,omitempty"`
-}
-
-type mqttJSON struct {
-	URL      string `json:"url,omitempty"` // "": /mqtt on this server
-	User     string `json:"user"`
-	Password string `json:"password,omitempty"`
 }
 
 // commandsJSON says what this very client may do.
@@ -64,12 +57,6 @@ func describe(opt *Options) infoJSON {
 	}
 	if out.History.Reason = noRecording; opt.History != nil {
 		out.History = historyJSON{Longest: opt.History.Longest(in.Schema.Rate)}
-	}
-	if opt.MQTT != nil || opt.BrokerURL != "" {
-		out.MQTT = &mqttJSON{User: opt.User, Password: opt.Password}
-		if opt.MQTT == nil {
-			out.MQTT.URL = opt.BrokerURL
-		}
 	}
 	return out
 }

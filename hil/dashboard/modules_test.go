@@ -23,7 +23,7 @@ func await[V any](p tab, js string) V {
 
 func TestModules(t *testing.T) {
 	ctx := browser(t)
-	r := newRig(t, false)
+	r := newRig(t)
 	p := tab{t, ctx}
 	p.do(chromedp.Navigate(r.url + "/icon.svg")) // any page of the server, but not the running one
 

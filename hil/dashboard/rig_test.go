@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -22,7 +23,7 @@ import (
 	"hilrig/hil/sink"
 )
 
-// A rig for the page: rows of a plausible motor at 1 kHz go through the real publisher and the real broker to the page.
+// A rig for the page: rows of a plausible motor at 1 kHz go through the real stream to the page.
 // Only the loop itself is played here; the daemon end to end is tested in cmd/hil.
 
 var (
@@ -39,12 +40,11 @@ var (
 type rig struct {
 	info    hil.Info
 	server  *dashboard.Server
-	pub     *sink.Publisher
+	stream  *sink.Stream
 	metrics *sink.Metrics
-	broker  sink.Broker
 	url     string
 	record  string      // the recording
-	refused atomic.Bool // nobody answers at /mqtt
+	refused atomic.Bool // nobody answers at /api/stream
 
 	mu       sync.Mutex
 	rows     []hil.Row // not yet taken by the publisher
@@ -60,7 +60,7 @@ type rig struct {
 	inForce  hil.Params
 	identify string               // {"status": …, "result": …}; "": none
 	refuse   string               // why the next accept is refused; empty: it is not
-	cut      []context.CancelFunc // end the WebSockets of /mqtt
+	cut      []context.CancelFunc // end the WebSockets of /api/stream
 }
 
 func schema() hil.Schema {
@@ -152,9 +152,8 @@ func withModels(s *hil.Schema) {
 	model("laws", 150e-6, engine.Signal{Name: "lugre", Unit: "N·m"}, engine.Signal{Name: "best"})
 }
 
-// newRig starts broker, publisher and page, and rows that flow until the test ends. reachable: browsers get to the broker. edit changes
-// what the rig has.
-func newRig(t *testing.T, reachable bool, edit ...func(*hil.Schema)) *rig {
+// newRig starts stream and page, and rows that flow until the test ends. edit changes what the rig has.
+func newRig(t *testing.T, edit ...func(*hil.Schema)) *rig {
 	t.Helper()
 	s := schema()
 	for _, e := range edit {
@@ -177,25 +176,20 @@ func newRig(t *testing.T, reachable bool, edit ...func(*hil.Schema)) *rig {
 			opt.Axes = append(opt.Axes, axes[o.Name])
 		}
 	}
-	b, err := sink.StartBroker(sink.BrokerOptions{Listen: "127.0.0.1:0", Prefix: "hil", Rig: s.Rig, Log: opt.Log})
+	health := opt.Health
+	stream, err := sink.NewStream(sink.StreamOptions{Info: &r.info, Health: health})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { b.Close() })
-	r.broker = b
-	if reachable {
-		opt.MQTT = r.breakable(b.Handler())
+	r.stream, opt.Stream = stream, stream
+	opt.State = func() (body []byte) {
+		r.with(func() {
+			if r.made > 0 {
+				body = fmt.Appendf(nil, `{"timestamp":%.6f,"seq":%d,"mode":"%s"}`, float64(r.info.Start.UnixMicro())/1e6+float64(r.made)*1e-3, r.made, r.mode)
+			}
+		})
+		return body
 	}
-	user, password := b.Login()
-	pub, err := sink.NewPublisher(sink.PublisherOptions{
-		Info: &r.info, MQTT: sink.MQTT{Prefix: "hil", Broker: b.URL(), User: user, Password: password, State: 20, Batch: 0.04, Estimate: 0.5,
-			Commands: "none"}, Metrics: r.metrics, Log: slog.New(slog.DiscardHandler),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.pub = pub
-	opt.State = pub.State
 	if s.Rig != notRecorded {
 		rec, err := sink.NewRecorder(t.TempDir(), r.info, sink.RecorderOptions{Chunk: 200 * time.Millisecond})
 		if err != nil {
@@ -213,18 +207,16 @@ func newRig(t *testing.T, reachable bool, edit ...func(*hil.Schema)) *rig {
 	if r.server, err = dashboard.New(opt); err != nil {
 		t.Fatal(err)
 	}
-	r.url = "http://" + r.server.Addr()
-	if err := pub.Connect(ctx); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(pub.Close)
-	running.Go(func() { pub.Run(ctx, r) })
+	site := r.server.Handler()
+	mux := http.NewServeMux()
+	mux.Handle("/", site)
+	mux.Handle("/api/stream", r.breakable(site))
+	web := httptest.NewServer(mux)
+	t.Cleanup(web.Close)
+	t.Cleanup(func() { r.server.Close() })
+	r.url = web.URL
+	running.Go(func() { stream.Run(ctx, r) })
 	running.Go(func() { r.spin(ctx) })
-	running.Go(func() {
-		if err := r.server.Run(ctx); err != nil {
-			t.Errorf("page: %v", err)
-		}
-	})
 	return r
 }
 
@@ -232,7 +224,7 @@ func newRig(t *testing.T, reachable bool, edit ...func(*hil.Schema)) *rig {
 func (r *rig) breakable(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		if r.refused.Load() {
-			http.Error(w, "no broker", http.StatusServiceUnavailable)
+			http.Error(w, "no stream", http.StatusServiceUnavailable)
 			return
 		}
 		ctx, cancel := context.WithCancel(q.Context())
@@ -404,7 +396,7 @@ func (r *rig) command(_ context.Context, c hil.Command) hil.Reply {
 		return hil.Reply{ID: c.ID, Error: fmt.Sprintf("%s is not possible in %s", c.Name, r.mode)}
 	}
 	if to != r.mode {
-		r.pub.Event(hil.Event{Time: time.Now(), Seq: r.made, Level: "info", Code: "MODE", Text: fmt.Sprintf("mode %s → %s (command)", r.mode, to)})
+		r.stream.Event(hil.Event{Time: time.Now(), Seq: r.made, Level: "info", Code: "MODE", Text: fmt.Sprintf("mode %s → %s (command)", r.mode, to)})
 	}
 	r.mode = to
 	return hil.Reply{ID: c.ID, OK: true}

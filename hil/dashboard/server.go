@@ -1,9 +1,9 @@
 // Package dashboard serves the page on which a laboratory watches its rig: live traces, the mode and its buttons, how late
 // the ticks were, the estimated parameters with their uncertainty, and the friction-velocity curve filling in.
 //
-// The page is plain HTML, CSS and JavaScript, embedded in the binary together with uPlot and mqtt.js; a browser needs
-// nothing but this server. Data reach it as MQTT over a WebSocket at /mqtt, the very topics every other client sees, so
-// there is no second telemetry path to keep right. Without a broker that a browser can reach, the page polls /api/state.
+// The page is plain HTML, CSS and JavaScript, embedded in the binary together with uPlot; a browser needs
+// nothing but this server. Data reach it over a WebSocket at /api/stream, under the names and with the payloads of the MQTT topics, whatever
+// broker there is, or none. What it missed, and what was before it was opened, it reads from the recording at /api/history.
 //
 // Commands go the other way over HTTP, POST /api/cmd/<name>, because the page's MQTT user may only read (docs/adr/0005).
 // Three rules guard them:
@@ -27,13 +27,13 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/url"
 	"os"
 	"strings"
 	"time"
 
 	"hilrig/engine/failure"
 	"hilrig/hil"
+	"hilrig/hil/rt"
 	"hilrig/hil/sink"
 )
 
@@ -50,11 +50,9 @@ type Options struct {
 	Hosts []string // further names under which browsers may address this server, beside localhost, IP addresses and this machine's name
 	Info  hil.Info // what runs: names and units of the signals, rate, version
 
-	Prefix    string       // first part of the topics; "" is "hil"
-	MQTT      http.Handler // MQTT over WebSocket from the embedded broker, mounted at /mqtt; nil: see BrokerURL
-	BrokerURL string       // ws:// or wss:// address of an external broker; "" and no MQTT: the page polls /api/state
-	User      string       // MQTT user of the page, who may only read; "" is "viewer"
-	Password  string       // its password; every reader of the page can see it
+	Prefix string       // first part of the topics; "" is "hil"
+	Stream *sink.Stream // what the page shows; nil: the newest state alone
+	MQTT   http.Handler // MQTT over WebSocket from the embedded broker, mounted at /mqtt for other programs; nil: none
 
 	Command hil.Commander // carries commands to the tick; nil: the page only shows
 
@@ -69,7 +67,8 @@ type Options struct {
 
 	Axes []Axis // what is known of each axis beside its estimates
 
-	Log *slog.Logger // nil: slog.Default()
+	Share *rt.Share    // what requests but stops wait for; nil: nothing
+	Log   *slog.Logger // nil: slog.Default()
 }
 
 // Limits of the server. A page needs a handful of small requests; whatever is slower or larger than this is not a page.
@@ -102,13 +101,9 @@ type Server struct {
 func New(opt Options) (*Server, error) {
 	opt.Listen = orElse(opt.Listen, "localhost:8080")
 	opt.Prefix = orElse(opt.Prefix, "hil")
-	opt.User = orElse(opt.User, "viewer")
 	s := &Server{opt: opt, log: opt.Log, busy: make(chan struct{}, 8)}
 	if s.log == nil {
 		s.log = slog.Default()
-	}
-	if err := checkBroker(opt.BrokerURL); err != nil {
-		return nil, err
 	}
 	var err error
 	if s.assets, err = loadAssets(); err != nil {
@@ -118,7 +113,7 @@ func New(opt Options) (*Server, error) {
 		return nil, err
 	}
 	s.hosts = ownNames(opt)
-	s.policy = contentPolicy(opt.BrokerURL)
+	s.policy = contentPolicy
 	s.info = describe(&s.opt)
 	return s, nil
 }
@@ -128,22 +123,6 @@ func orElse(s, otherwise string) string {
 		return otherwise
 	}
 	return s
-}
-
-// checkBroker refuses an address that no browser can dial.
-func checkBroker(broker string) error {
-	if broker == "" {
-		return nil
-	}
-	u, err := url.Parse(broker)
-	if err != nil {
-		return fmt.Errorf("dashboard: broker address %q: %w", broker, err)
-	}
-	if (u.Scheme != "ws" && u.Scheme != "wss") || u.Host == "" {
-		return fmt.Errorf("dashboard: broker address %q: a browser can only dial ws://host:port or wss://host:port; "+
-			"give the broker a WebSocket listener, or leave the address empty and the page polls", broker)
-	}
-	return nil
 }
 
 // Addr is the host:port to open in a browser on this machine.
@@ -206,6 +185,7 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /api/health", newest(s.opt.Health, "health"))
 	mux.HandleFunc("GET /api/params", newest(s.opt.Params, "parameters"))
 	mux.HandleFunc("GET /api/history", s.getHistory)
+	mux.HandleFunc("GET /api/stream", s.getStream)
 	mux.HandleFunc("GET /api/identify", newest(s.opt.Identify, "identification"))
 	mux.HandleFunc("GET /api/steady", s.getSteady)
 	mux.HandleFunc("POST /api/cmd/{name}", s.postCommand)

@@ -172,7 +172,7 @@ func TestStopPassesBusyCommands(t *testing.T) {
 }
 
 func TestInfo(t *testing.T) {
-	opt := dashboard.Options{Prefix: "lab", MQTT: http.NotFoundHandler(), Web: dashboard.Web{Commands: true}, Axes: []dashboard.Axis{{Name: "shaft", Model: map[string]float64{"Fc": 0.02}}},
+	opt := dashboard.Options{Prefix: "lab", Web: dashboard.Web{Commands: true}, Axes: []dashboard.Axis{{Name: "shaft", Model: map[string]float64{"Fc": 0.02}}},
 		Command: func(_ context.Context, c hil.Command) hil.Reply { return hil.Reply{OK: true} }}
 	s := serve(t, opt)
 	var in struct {
@@ -180,7 +180,6 @@ func TestInfo(t *testing.T) {
 		RateHz      float64 `json:"rate_hz"`
 		Channels    []sink.Channel
 		Axes        []dashboard.Axis
-		MQTT        struct{ URL, User string }
 		Commands    struct {
 			Stop, All bool
 			Reason    string
@@ -190,7 +189,7 @@ func TestInfo(t *testing.T) {
 	if err := json.Unmarshal(w.Body.Bytes(), &in); err != nil {
 		t.Fatal(err)
 	}
-	if in.Rig != "bench" || in.Topics != "lab/bench" || in.RateHz != 1000 || in.MQTT.User != "viewer" || in.MQTT.URL != "" || in.Axes[0].Model["Fc"] != 0.02 {
+	if in.Rig != "bench" || in.Topics != "lab/bench" || in.RateHz != 1000 || in.Axes[0].Model["Fc"] != 0.02 {
 		t.Errorf("info %s", w.Body)
 	}
 	sc := schema()
@@ -230,16 +229,16 @@ func TestNewest(t *testing.T) {
 
 // The page keeps to itself: security headers everywhere, nothing loaded from elsewhere, unchanged files not sent twice.
 func TestAssets(t *testing.T) {
-	s := serve(t, dashboard.Options{BrokerURL: "wss://broker.lab:9443/mqtt"})
+	s := serve(t, dashboard.Options{})
 	for path, kind := range map[string]string{"/": "text/html", "/main.js": "text/javascript", "/style.css": "text/css", "/icon.svg": "image/svg+xml",
-		"/vendor/uplot/uPlot.iife.min.js": "text/javascript", "/vendor/mqtt/mqtt.min.js": "text/javascript",
-		"/vendor/uplot/LICENSE": "text/plain", "/vendor/mqtt/LICENSE.md": "text/plain"} {
+		"/vendor/uplot/uPlot.iife.min.js": "text/javascript",
+		"/vendor/uplot/LICENSE":           "text/plain"} {
 		w := ask(s, "GET", path, there, nil, "")
 		if w.Code != 200 || !strings.HasPrefix(w.Header().Get("Content-Type"), kind) || w.Body.Len() == 0 {
 			t.Errorf("%s: %d %s, %d bytes", path, w.Code, w.Header().Get("Content-Type"), w.Body.Len())
 		}
 		csp := w.Header().Get("Content-Security-Policy")
-		if !strings.Contains(csp, "default-src 'none'") || !strings.HasSuffix(csp, "connect-src 'self' wss://broker.lab:9443 ws://localhost:8080 wss://localhost:8080") {
+		if !strings.Contains(csp, "default-src 'none'") || !strings.HasSuffix(csp, "connect-src 'self' ws://localhost:8080 wss://localhost:8080") {
 			t.Errorf("%s: policy %q", path, csp)
 		}
 		if again := ask(s, "GET", path, there, map[string]string{"If-None-Match": w.Header().Get("ETag")}, ""); again.Code != 304 {
@@ -298,11 +297,6 @@ func TestListen(t *testing.T) {
 	for addr, want := range map[string]string{"8080": "want host:port", "localhost:http": "want a number", "localhost:70000": "want a number", "203.0.113.1:8080": "listen on"} {
 		if _, err := dashboard.New(dashboard.Options{Web: dashboard.Web{Listen: addr}}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("listen %q: %v, want an error with %q", addr, err, want)
-		}
-	}
-	for _, broker := range []string{"tcp://localhost:1883", "ws://", "://"} {
-		if _, err := dashboard.New(dashboard.Options{Web: dashboard.Web{Listen: "127.0.0.1:0"}, BrokerURL: broker}); err == nil || !strings.Contains(err.Error(), "broker address") {
-			t.Errorf("broker %q: %v, want a refusal", broker, err)
 		}
 	}
 }

@@ -55,7 +55,7 @@ func (p tab) yRange(figure int) (lo, hi float64) {
 // The y axes zoom by dragging, by the wheel and by two fingers, each figure for itself, and go back by one button.
 func TestZoomUpAndDown(t *testing.T) {
 	ctx := browser(t)
-	r := newRig(t, true)
+	r := newRig(t)
 	r.with(func() { r.mode = hil.Run })
 	p := tab{t, ctx}
 	p.do(chromedp.Navigate(r.url))
@@ -138,7 +138,7 @@ func TestZoomUpAndDown(t *testing.T) {
 // The friction curve zooms as the traces do, along both of its axes.
 func TestCurveZooms(t *testing.T) {
 	ctx := browser(t)
-	r := newRig(t, true)
+	r := newRig(t)
 	r.with(func() { r.mode = hil.Run })
 	p := tab{t, ctx}
 	p.do(chromedp.Navigate(r.url))
@@ -175,7 +175,7 @@ func TestCurveZooms(t *testing.T) {
 // Two cursors stand in all figures; what a trace is at both, its difference, the time between them and its inverse are told.
 func TestCursors(t *testing.T) {
 	ctx := browser(t)
-	r := newRig(t, true)
+	r := newRig(t)
 	r.with(func() { r.mode = hil.Run })
 	p := tab{t, ctx}
 	p.do(chromedp.Navigate(r.url))
@@ -234,7 +234,7 @@ func TestCursors(t *testing.T) {
 // No button moves when the mode changes, when a warning comes or when numbers grow: in every mode, at every width.
 func TestButtonsStay(t *testing.T) {
 	ctx := browser(t)
-	r := newRig(t, true)
+	r := newRig(t)
 	p := tab{t, ctx}
 	p.do(chromedp.Navigate(r.url))
 	p.until("window.hil && hil.counters.batches > 5 && hil.counters.health > 1")
@@ -242,7 +242,7 @@ func TestButtonsStay(t *testing.T) {
 		const b = e.getBoundingClientRect(); return [e.id || e.dataset.param || e.className || e.textContent, b.x, b.y + scrollY, b.width, b.height].join(' '); }).join('\n')`
 	set := func(m hil.Mode, c hil.Cause) {
 		r.with(func() { r.mode, r.cause = m, c })
-		r.pub.Event(hil.Event{Time: time.Now(), Level: "info", Code: "MODE", Text: "a mode that takes some words to tell, so that it stands on two lines of a phone"})
+		r.stream.Event(hil.Event{Time: time.Now(), Level: "info", Code: "MODE", Text: "a mode that takes some words to tell, so that it stands on two lines of a phone"})
 		p.until(fmt.Sprintf("hil.mode() === %q", m))
 		if c != hil.CauseNone {
 			p.until("!document.getElementById('why').hidden")

@@ -52,3 +52,10 @@ func SleepUntil(t, spin int64) {
 	for Now() < t {
 	}
 }
+
+// processTime is the processor time of this process, ns.
+func processTime() int64 {
+	var t unix.Timespec
+	unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t)
+	return t.Nano()
+}

@@ -18,3 +18,6 @@ func SleepUntil(t, spin int64) {
 	for Now() < t {
 	}
 }
+
+// processTime is not known here: nothing is ever over its share.
+func processTime() int64 { return 0 }

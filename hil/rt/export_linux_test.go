@@ -16,7 +16,7 @@ func (l *LifeLine) Close() {
 	l.done.Wait()
 }
 
-// Stop asks for an orderly end (SIGTERM): the core's LifeLine reports StopRequested.
+// Stop asks for an orderly end (SIGTERM): the core's LifeLine reports Stop.
 func (c *Core) Stop() { c.cmd.Process.Signal(syscall.SIGTERM) }
 
 // Unpin undoes one PinThread of the same goroutine.
@@ -31,6 +31,3 @@ func Unpin() error {
 	runtime.UnlockOSThread()
 	return nil
 }
-
-// StopRequested tells whether an orderly stop was asked for (SIGTERM).
-func (l *LifeLine) StopRequested() bool { return l.stop.Load() }

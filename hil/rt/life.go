@@ -7,10 +7,9 @@ import (
 
 // LifeLine watches the supervisor on behalf of the core. The tick reads flags only.
 type LifeLine struct {
-	lost atomic.Uint32 // a loss; the first one stays
+	lost atomic.Uint32 // a loss; one that is final stays
 	stop atomic.Bool
-	news chan struct{} // closed at the first loss or request to stop
-	told sync.Once
+	news chan struct{} // something of this changed; room for one
 	quit chan struct{}
 	once sync.Once
 	done sync.WaitGroup
@@ -21,26 +20,46 @@ type loss = uint32
 
 const (
 	alive loss = iota
-	lossSignal
-	lossPipe
 	lossBeat
 	lossStop
+	lossSignal // from here on final
+	lossPipe
 )
 
-var lossText = [...]string{"", "its death signal came", "the life pipe ended", "its beat fell silent", "it was stopped"}
+var lossText = [...]string{"", "its beat fell silent", "it was stopped", "its death signal came", "the life pipe ended"}
 
-// Lost tells whether the supervisor is gone or hangs. It never turns false again.
+// Lost tells whether the supervisor is gone, hangs, does not get a processor or was stopped. Of the last three it may come back.
 func (l *LifeLine) Lost() bool { return l.lost.Load() != alive }
 
-// Why says how the loss was noticed first; empty while the supervisor lives.
+// Gone tells whether it has ended. That is final.
+func (l *LifeLine) Gone() bool { return l.lost.Load() >= lossSignal }
+
+// Why says how the loss was noticed; empty while the supervisor lives.
 func (l *LifeLine) Why() string { return lossText[l.lost.Load()] }
 
-// Ended is closed when the supervisor is lost or asks for an orderly stop.
-func (l *LifeLine) Ended() <-chan struct{} { return l.news }
+// Stop tells whether an orderly stop was asked for (SIGTERM).
+func (l *LifeLine) Stop() bool { return l.stop.Load() }
 
-func (l *LifeLine) lose(why loss) {
-	l.lost.CompareAndSwap(alive, why)
-	l.tell()
+// News says, for one reader, that Lost, Gone or Stop have changed.
+func (l *LifeLine) News() <-chan struct{} { return l.news }
+
+// see notes what is known of the supervisor now.
+func (l *LifeLine) see(now loss) {
+	for {
+		was := l.lost.Load()
+		if was == now || was >= lossSignal {
+			return
+		}
+		if l.lost.CompareAndSwap(was, now) {
+			l.tell()
+			return
+		}
+	}
 }
 
-func (l *LifeLine) tell() { l.told.Do(func() { close(l.news) }) }
+func (l *LifeLine) tell() {
+	select {
+	case l.news <- struct{}{}:
+	default:
+	}
+}

@@ -16,12 +16,13 @@ import (
 //
 // beat is a word in shared memory that the supervisor changes at least every silence/5; nil or silence 0: not watched.
 // Silence is the time in which this process was awake and saw no change, so that a host that stops both does not count.
+// A supervisor that beats again is alive again.
 // silence ≥ 200 ms is sensible: a supervisor with a busy heap was seen to sleep 60 ms.
 //
 // Call it once.
 func (h *Handover) WatchLife(beat *atomic.Int64, silence time.Duration) *LifeLine {
 	parent := watchProcess(os.Getppid())
-	l := &LifeLine{quit: make(chan struct{}), news: make(chan struct{})}
+	l := &LifeLine{quit: make(chan struct{}), news: make(chan struct{}, 1)}
 	l.done.Add(2)
 	go l.watchSignals(h)
 	go l.watchPipe(h.life, parent, beat, int64(silence))
@@ -38,7 +39,7 @@ func (l *LifeLine) watchSignals(h *Handover) {
 				l.stop.Store(true)
 				l.tell()
 			} else {
-				l.lose(lossSignal)
+				l.see(lossSignal)
 			}
 		case <-l.quit:
 			return
@@ -55,7 +56,7 @@ const (
 func (l *LifeLine) watchPipe(fd int, parent *process, beat *atomic.Int64, silence int64) {
 	defer l.done.Done()
 	defer unix.Close(fd)
-	defer parent.stat.Close()
+	defer parent.close()
 	fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
 	var seen, quiet int64
 	if beat != nil {
@@ -72,7 +73,7 @@ func (l *LifeLine) watchPipe(fd int, parent *process, beat *atomic.Int64, silenc
 		}
 		fds[0].Revents = 0
 		if n, err := unix.Poll(fds, look); err == nil && n > 0 && fds[0].Revents&(unix.POLLHUP|unix.POLLERR|unix.POLLNVAL) != 0 {
-			l.lose(lossPipe)
+			l.see(lossPipe)
 			<-l.quit
 			return
 		}
@@ -84,10 +85,11 @@ func (l *LifeLine) watchPipe(fd int, parent *process, beat *atomic.Int64, silenc
 		}
 		if b := beat.Load(); b != seen {
 			seen, quiet = b, 0
-		} else if quiet += awake; quiet > silence {
-			l.lose(lossBeat)
-		} else if quiet > stopAfter && parent.stopped() {
-			l.lose(lossStop)
+			l.see(alive)
+		} else if quiet += awake; quiet > stopAfter && parent.stopped() {
+			l.see(lossStop)
+		} else if quiet > silence {
+			l.see(lossBeat)
 		}
 	}
 }

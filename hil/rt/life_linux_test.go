@@ -195,7 +195,7 @@ func TestStoppedIsSeen(t *testing.T) {
 	}
 	defer func() { cmd.Process.Kill(); cmd.Wait() }()
 	p := watchProcess(cmd.Process.Pid)
-	defer p.stat.Close()
+	defer p.close()
 	time.Sleep(20 * time.Millisecond)
 	for _, c := range []struct {
 		signal unix.Signal

@@ -66,6 +66,10 @@ func (c *Core) Kill() { c.cmd.Process.Kill() } // the only error is that it is g
 // Stopped tells whether a signal (SIGSTOP) holds the core. To be asked by one goroutine; it allocates nothing.
 func (c *Core) Stopped() bool { return c.seen.stopped() }
 
+// Ran is how long the thread that ticks has had a processor, ns, and whether it waits for one or has it now: a core that stands still, wants
+// a processor and does not get it, is starved, not hung. As Stopped.
+func (c *Core) Ran() (ns int64, wants bool) { return c.seen.ran() }
+
 // Exit is how a core ended and what it used.
 type Exit struct {
 	PID    int

@@ -64,13 +64,14 @@ func StartCore(s CoreSpec) (*Core, error) {
 // ends that forked, even while the process lives on.
 func (c *Core) attend(started chan<- error) {
 	runtime.LockOSThread()
-	defer runtime.UnlockOSThread() // by then the core is gone
+	// not unlocked: a thread of this priority ends with its goroutine
 	at := time.Now()
 	// the core may use every processor, whatever KeepOff took from this process
 	var mine unix.CPUSet
 	if set, err := wholeSet(); err == nil && unix.SchedGetaffinity(0, &mine) == nil && unix.SchedSetaffinity(0, set) == nil {
 		defer unix.SchedSetaffinity(0, &mine)
 	}
+	unix.Setpriority(unix.PRIO_PROCESS, 0, preferred) // this thread's, which a core at ordinary priority inherits
 	if err := c.cmd.Start(); err != nil {
 		started <- err
 		return
@@ -82,7 +83,7 @@ func (c *Core) attend(started chan<- error) {
 	e := exitOf(c.cmd.ProcessState, err)
 	e.PID, e.Lived = c.PID, time.Since(at)
 	c.life.Close()
-	c.seen.stat.Close()
+	c.seen.close()
 	c.done <- e
 	close(c.done)
 }

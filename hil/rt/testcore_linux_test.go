@@ -86,7 +86,7 @@ func testCore(mode string) int {
 				w.Noticed.Store(Now())
 				return 5
 			}
-			if life.StopRequested() {
+			if life.Stop() {
 				return 0
 			}
 		}

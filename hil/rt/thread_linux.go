@@ -103,16 +103,6 @@ func Yielding() {
 	eachThread(func(tid int) error { return unix.Setpriority(unix.PRIO_PROCESS, tid, 19) })
 }
 
-// OwnSession gives this process a session of its own, and so a scheduling group, where nobody would notice: without a terminal
-// there is no Ctrl-C that had to reach it. The leader of a process group stays where it is.
-func OwnSession() {
-	if tty, err := unix.Open("/dev/tty", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0); err == nil {
-		unix.Close(tty)
-		return
-	}
-	unix.Setsid()
-}
-
 func cpuList(set *unix.CPUSet) (cpus []int) {
 	for i := range len(set) * 64 {
 		if set.IsSet(i) {

@@ -13,6 +13,3 @@ func Prefer() {}
 
 // Yielding needs Linux: nothing happens.
 func Yielding() {}
-
-// OwnSession needs Linux: nothing happens.
-func OwnSession() {}

@@ -2,6 +2,7 @@ package sink
 
 import (
 	"cmp"
+	"context"
 	"crypto/rand"
 	"encoding/base64"
 	"errors"
@@ -20,6 +21,8 @@ import (
 	mqtt "github.com/mochi-mqtt/server/v2"
 	"github.com/mochi-mqtt/server/v2/listeners"
 	"github.com/mochi-mqtt/server/v2/packets"
+
+	"hilrig/hil/rt"
 )
 
 // Broker is the embedded MQTT broker as the rest of the program sees it; what is behind it may be exchanged.
@@ -47,7 +50,8 @@ type BrokerOptions struct {
 	Listen   string // "localhost:1883"; when the port is taken the next free one within portRange is used
 	Prefix   string // of the topics, "hil"
 	Rig      string
-	Operator string // password of the user operator; empty: a fresh one
+	Operator string    // password of the user operator; empty: a fresh one
+	Share    *rt.Share // what connections of viewers wait for; nil: nothing
 	Log      *slog.Logger
 
 	login string // password of the user rig; empty: a fresh one
@@ -73,6 +77,10 @@ type mochi struct {
 	rig      string // password of the user rig, never leaves the process
 	operator string
 	ws       *wsListener
+	share    *rt.Share
+	log      *slog.Logger
+	ctx      context.Context // ends with Close
+	end      context.CancelFunc
 
 	mu      sync.Mutex
 	conns   map[*conn]struct{} // every open connection, also those that have not said CONNECT yet
@@ -105,6 +113,8 @@ func StartBroker(o BrokerOptions) (Broker, error) {
 	caps.MaximumPacketSize = maxPacket
 	caps.MaximumSessionExpiryInterval = idleSession
 	b := &mochi{addr: ln.Addr(), rig: o.login, operator: o.Operator, ws: &wsListener{}, conns: make(map[*conn]struct{}), seated: make(map[string]int)}
+	b.share, b.log = o.Share, o.Log
+	b.ctx, b.end = context.WithCancel(context.Background())
 	b.server = mqtt.New(&mqtt.Options{
 		Capabilities:           caps,
 		Logger:                 slog.New(&quietLog{out: o.Log.Handler()}),
@@ -122,6 +132,7 @@ func StartBroker(o BrokerOptions) (Broker, error) {
 		err = b.server.Serve()
 	}
 	if err != nil {
+		b.end()
 		ln.Close()
 		return nil, fmt.Errorf("mqtt: start the embedded broker on %s: %w", ln.Addr(), err)
 	}
@@ -185,6 +196,7 @@ func (b *mochi) Close() error {
 		return nil
 	}
 	b.done = true
+	b.end()
 	open := slices.Collect(maps.Keys(b.conns))
 	b.mu.Unlock()
 

@@ -52,24 +52,37 @@ func (a *access) Provides(b byte) bool {
 	return slices.Contains([]byte{mqtt.OnConnectAuthenticate, mqtt.OnACLCheck, mqtt.OnSessionEstablish, mqtt.OnPublish}, b)
 }
 
-// OnConnectAuthenticate lets viewers in with any password and the others with theirs, as long as there are seats.
+// rank orders the users: who has a client id loses it to the same user or one above.
+var rank = map[string]int{userViewer: 0, userOperator: 1, userRig: 2}
+
+// userOf is the user of a client; one without a name is a viewer.
+func userOf(cl *mqtt.Client) string { return cmp.Or(string(cl.Properties.Username), userViewer) }
+
+// OnConnectAuthenticate lets viewers in with any password and the others with theirs, as long as there are seats. A client id ends the
+// connection that has it: a viewer's must not end that of the operator or of the rig.
 func (a *access) OnConnectAuthenticate(cl *mqtt.Client, pk packets.Packet) bool {
 	defer failure.Tell()
 	user := cmp.Or(string(pk.Connect.Username), userViewer)
 	if !a.known(user, pk.Connect.Password) {
 		return false
 	}
-	if a.b.sit(cl.Net.Conn, user) {
-		return true
-	}
 	// the broker would say that the password is wrong
-	busy := packets.ErrServerBusy
-	if cl.Properties.ProtocolVersion < 5 {
-		busy = packets.ErrServerUnavailable
+	refuse := func(code packets.Code) bool {
+		_ = a.b.server.SendConnack(cl, code, false, nil)
+		cl.Stop(code)
+		return false
 	}
-	_ = a.b.server.SendConnack(cl, busy, false, nil)
-	cl.Stop(busy)
-	return false
+	if other, has := a.b.server.Clients.Get(cl.ID); has && rank[userOf(other)] > rank[user] {
+		a.refused.Add(1)
+		return refuse(packets.ErrClientIdentifierNotValid)
+	}
+	switch {
+	case a.b.sit(cl.Net.Conn, user):
+		return true
+	case cl.Properties.ProtocolVersion < 5:
+		return refuse(packets.ErrServerUnavailable)
+	}
+	return refuse(packets.ErrServerBusy)
 }
 
 func (a *access) known(user string, password []byte) bool {
@@ -89,10 +102,21 @@ func (a *access) known(user string, password []byte) bool {
 // OnACLCheck lets everybody read; what may be written is decided in OnPublish.
 func (a *access) OnACLCheck(*mqtt.Client, string, bool) bool { return true }
 
-// OnSessionEstablish takes the last will from those who may not publish: the broker sends wills unchecked.
+// OnSessionEstablish takes the last will from those who may not publish it: the broker sends wills unchecked. An operator may leave a stop,
+// and it is carried out as soon as the connection is lost: a delayed one is dropped by whoever connects with the same client id.
 func (a *access) OnSessionEstablish(cl *mqtt.Client, pk packets.Packet) {
-	if string(cl.Properties.Username) != userRig {
-		cl.Properties.Will = mqtt.Will{}
+	will, user := &cl.Properties.Will, userOf(cl)
+	name, command := strings.CutPrefix(will.TopicName, a.root+"cmd/")
+	switch {
+	case user == userRig || will.Flag == 0:
+	case user == userOperator && command && alwaysTaken(name):
+		will.WillDelayInterval = 0
+	default:
+		*will = mqtt.Will{}
+		a.refused.Add(1)
+		if user == userOperator {
+			a.b.log.Warn("mqtt broker: a last will of the operator was not taken: only stop, hold and estop are", "topic", string(pk.Connect.WillTopic))
+		}
 	}
 }
 

@@ -91,7 +91,17 @@ func (b *mochi) sit(nc net.Conn, user string) bool {
 
 func (c *conn) Read(p []byte) (int, error) {
 	c.read.Do(c.b.begun.Done)
+	if c.b.share != nil && c.patient() {
+		c.b.share.Wait(c.b.ctx)
+	}
 	return c.Conn.Read(p)
+}
+
+// patient tells whether a connection may be kept waiting: that of a viewer, or one that has not said whose it is.
+func (c *conn) patient() bool {
+	c.b.mu.Lock()
+	defer c.b.mu.Unlock()
+	return c.user != userRig && c.user != userOperator
 }
 
 // Write queues packets. The broker always hands over whole ones, so leaving one out keeps the stream intact.

@@ -308,14 +308,14 @@ func TestBrokerSeats(t *testing.T) {
 	}
 	fill := func(user, password string) (all []paho.Client) {
 		t.Helper()
-		for range seats[userOf(user)] {
+		for range seats[userNamed(user)] {
 			c, err := try(user, password)
 			if err != nil {
 				t.Fatalf("%q, connection %d: %v", user, len(all)+1, err)
 			}
 			all = append(all, c)
 		}
-		for _, name := range []string{user, userOf(user)} {
+		for _, name := range []string{user, userNamed(user)} {
 			if _, err := try(name, password); err == nil || !strings.Contains(err.Error(), "Unavailable") {
 				t.Fatalf("%q, one too many: %v", name, err)
 			}
@@ -355,8 +355,8 @@ func TestBrokerSeats(t *testing.T) {
 	}
 }
 
-// userOf is the user behind a name.
-func userOf(name string) string {
+// userNamed is the user behind a name.
+func userNamed(name string) string {
 	if name == "" {
 		return userViewer
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -123,6 +124,14 @@ func stretch(t, last float64) float64 {
 
 // refresh looks at what the file has got since, and gives the times of its first and last row, in s since 1970.
 func (h *History) refresh() (first, last float64, err error) {
+	if h.run != nil {
+		mine, err1 := h.run.f.Stat()
+		there, err2 := os.Stat(h.path)
+		if err1 != nil || err2 != nil || !os.SameFile(mine, there) { // deleted, or begun anew
+			h.run.Close()
+			h.run = nil
+		}
+	}
 	if h.run == nil {
 		if h.run, err = OpenRun(h.path); err != nil {
 			return 0, 0, fmt.Errorf("%w: %w", ErrNoHistory, err)

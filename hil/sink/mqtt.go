@@ -37,6 +37,7 @@ type MQTT struct {
 type PublisherOptions struct {
 	MQTT
 	Info *hil.Info
+	Sole bool // the broker is of this process: nobody else can have the name of the rig
 
 	Commander hil.Commander // takes the commands; nil: none are taken
 
@@ -79,7 +80,8 @@ type Publisher struct {
 	sender  sender
 	count   publishCounts
 
-	connected atomic.Bool // Connect succeeded
+	connected atomic.Bool                 // Connect succeeded
+	claimed   atomic.Pointer[paho.Client] // the connection that has the name of the rig; nil: none
 	closeOnce sync.Once
 }
 

@@ -6,10 +6,12 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
 	"os"
+	"strings"
 	"time"
 
 	paho "github.com/eclipse/paho.mqtt.golang"
@@ -82,11 +84,32 @@ func clientOptions(broker, id, user, password string, tls *tls.Config) *paho.Cli
 	return co
 }
 
-// dial makes one connection, with a last will.
+// dial makes one connection, with a last will, that has the name of the rig.
 func (p *Publisher) dial(ctx context.Context) (paho.Client, error) {
-	return connect(ctx, p.o.Broker, p.o.User, clientOptions(p.o.Broker, p.id, p.o.User, p.o.Password, p.tls).
-		SetWill(p.root+"status", statusDown, 1, true).SetConnectionLostHandler(p.changed))
+	c, err := connect(ctx, p.o.Broker, p.o.User, clientOptions(p.o.Broker, p.id, p.o.User, p.o.Password, p.tls).
+		SetBinaryWill(p.root+"status", p.status(statusDown), 1, true).SetConnectionLostHandler(p.changed))
+	if err != nil {
+		return nil, err
+	}
+	if p.o.Sole {
+		p.claimed.Store(&c)
+		return c, nil
+	}
+	p.claimed.Store(nil)
+	if err = p.claim(ctx, c); errors.Is(err, errUnchecked) && c.IsConnectionOpen() {
+		p.emit("error", "NAME_UNCHECKED", fmt.Sprintf("broker %s does not bring back what is published on %sprobe: whether another daemon has this name cannot be told, so no commands are taken over MQTT. Let the user of mqtt.user read and write %s#", redact(p.o.Broker), p.root, p.root))
+		return c, nil
+	}
+	if err != nil {
+		p.leave(c)
+		return nil, err
+	}
+	return c, nil
 }
+
+// leave ends a connection that did not get the name, in good order, so that the broker does not send its last will over the status of
+// the one who has it.
+func (p *Publisher) leave(c paho.Client) { c.Disconnect(goodbye) }
 
 // connect makes one connection. Its failure is a *ConnectError that says why.
 func connect(ctx context.Context, broker, user string, co *paho.ClientOptions) (paho.Client, error) {
@@ -112,11 +135,17 @@ func (p *Publisher) redial() {
 	go func() {
 		defer failure.Tell()
 		defer p.commands.wg.Done()
-		ctx := p.commands.ctx
+		ctx, told := p.commands.ctx, ""
 		for pause := redialFirst; ctx.Err() == nil; pause = min(2*pause, redialLast) {
-			if c, err := p.dial(ctx); err == nil {
+			c, err := p.dial(ctx)
+			if err == nil {
 				p.changed(c, nil)
 				return
+			}
+			var taken *NameTakenError
+			if errors.As(err, &taken) && told != taken.Other.key() {
+				told = taken.Other.key()
+				p.emit("error", "NAME_TAKEN", strings.TrimPrefix(err.Error(), "mqtt: ")+". Until then this one publishes nothing and takes no commands over MQTT")
 			}
 			select {
 			case <-time.After(pause):

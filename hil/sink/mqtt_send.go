@@ -137,8 +137,10 @@ func (s *sender) changed(c linkChange) {
 		return
 	}
 	s.client = c.client
-	p.commands.subscribe(c.client)
-	s.publish(s.topic.status, 1, true, []byte(statusUp))
+	if p.has(c.client) {
+		p.commands.subscribe(c.client)
+	}
+	s.publish(s.topic.status, 1, true, p.status(statusUp))
 	s.publish(s.topic.meta, 1, true, p.meta)
 	s.keep(true)
 	again := s.unsettled()
@@ -273,7 +275,7 @@ func (s *sender) finish() {
 		break
 	}
 	if s.flowing() {
-		s.client.Publish(s.topic.status, 1, true, []byte(statusDown)).WaitTimeout(max(time.Until(end), 100*time.Millisecond))
+		s.client.Publish(s.topic.status, 1, true, s.p.status(statusDown)).WaitTimeout(max(time.Until(end), 100*time.Millisecond))
 	}
 }
 

@@ -39,8 +39,10 @@ func TestPublisherTopics(t *testing.T) {
 	if c := meta.Channels[1]; c.Name != "drive.motor.current" || c.Unit != "A" || c.Block != "measured" || c.Owner != "drive" || c.Axis != "shaft" || c.Role != "current" || c.Min == nil || *c.Max != 20 {
 		t.Errorf("%+v", c)
 	}
-	if string(seen.wait(t, "status", onTopic("hil/bench/status")).body) != "online" {
-		t.Error("status is not online")
+	var status map[string]any
+	decode(t, seen.wait(t, "status", onTopic("hil/bench/status")).body, &status)
+	if status["state"] != "online" || status["run"] != "20261123T000000Z" || status["pid"] != float64(os.Getpid()) {
+		t.Errorf("status is %v", status)
 	}
 	var state, estimate, health, event map[string]any
 	decode(t, seen.wait(t, "state", onTopic("hil/bench/state")).body, &state)
@@ -80,7 +82,9 @@ func TestPublisherTopics(t *testing.T) {
 	}
 
 	made := end()
-	seen.wait(t, "offline", func(m received) bool { return m.topic == "hil/bench/status" && string(m.body) == "offline" })
+	seen.wait(t, "offline", func(m received) bool {
+		return m.topic == "hil/bench/status" && strings.Contains(string(m.body), `"offline"`)
+	})
 	checkSequence(t, seen, made)
 	if s := p.Stats(); s.Sent != made || s.Dropped+s.Unconfirmed+s.RingDropped+s.Gaps != 0 {
 		t.Errorf("%+v of %d rows", s, made)
@@ -204,7 +208,9 @@ func TestReconnection(t *testing.T) {
 	}
 	until(t, "the event", func() bool { return strings.HasSuffix(codes(), "BROKER_UP") })
 	made := end()
-	seen.wait(t, "offline", func(m received) bool { return m.topic == "hil/bench/status" && string(m.body) == "offline" })
+	seen.wait(t, "offline", func(m received) bool {
+		return m.topic == "hil/bench/status" && strings.Contains(string(m.body), `"offline"`)
+	})
 	last := uint64(0)
 	for _, seq := range sequence(t, seen) {
 		if seq <= last {
@@ -243,14 +249,16 @@ func TestLastWill(t *testing.T) {
 		t.Fatal(err)
 	}
 	status := func(text string) func(received) bool {
-		return func(m received) bool { return m.topic == "hil/bench/status" && string(m.body) == text }
+		return func(m received) bool {
+			return m.topic == "hil/bench/status" && strings.Contains(string(m.body), `"state":"`+text+`"`)
+		}
 	}
 	seen.wait(t, "online", status("online"))
 	child.Process.Kill()
 	child.Wait()
 	seen.wait(t, "the last will", status("offline"))
 	_, late := client(t, b.URL(), "", "")
-	if m := late.wait(t, "retained status", onTopic("hil/bench/status")); string(m.body) != "offline" || !m.retained {
+	if m := late.wait(t, "retained status", onTopic("hil/bench/status")); !status("offline")(m) || !m.retained {
 		t.Errorf("%s", m.body)
 	}
 }
@@ -270,7 +278,9 @@ func TestEventsWaitForTheConnection(t *testing.T) {
 	for i := range 10 {
 		p.Event(hil.Event{Time: time.Now(), Level: "info", Code: "DURING", Text: fmt.Sprint(i)})
 	}
-	seen.wait(t, "the last will", func(m received) bool { return m.topic == "hil/bench/status" && string(m.body) == "offline" })
+	seen.wait(t, "the last will", func(m received) bool {
+		return m.topic == "hil/bench/status" && strings.Contains(string(m.body), `"offline"`)
+	})
 	way.open(b.Addr())
 	seen.wait(t, "the last event", func(m received) bool { return strings.Contains(string(m.body), `"code":"DURING","text":"9"`) })
 	end()

@@ -49,7 +49,7 @@ type Meta struct {
 
 // topicContent says in one sentence what each topic carries.
 var topicContent = [...][2]string{
-	{"status", "text: online or offline; retained, last will"},
+	{"status", "object: state (online, offline), run, host, pid, id; retained, last will"},
 	{"meta", "this object; retained"},
 	{"state", "newest row, one flat object"},
 	{"samples", "array of objects, one per row, every row"},

@@ -56,6 +56,8 @@ const (
 	KeptFitResult
 )
 
+func (k Kept) String() string { return keptTopics[k] }
+
 var keptTopics = [...]string{KeptParams: "params", KeptFitStatus: FitStatusTopic, KeptFitResult: FitResultTopic}
 
 // Topics of an identification below the root of the rig.

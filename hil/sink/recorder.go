@@ -2,7 +2,9 @@ package sink
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -65,7 +67,11 @@ type Recorder struct {
 	opt  RecorderOptions
 	dir  string
 	path string
-	w    *mcapWriter
+	info hil.Info
+	w    *mcapWriter // of the disk goroutine, while that runs
+	file *os.File    // behind w
+
+	newest atomic.Pointer[note] // of the parameter blocks: a file that begins later needs it
 
 	codec *RowCodec
 	wall  int64 // ns  time since 1970 minus the loop's clock, at the start
@@ -108,7 +114,7 @@ func NewRecorder(dir string, info hil.Info, opt RecorderOptions) (*Recorder, err
 	if opt.Mono == nil {
 		opt.Mono = rt.Now
 	}
-	rec := &Recorder{opt: opt, wall: info.Start.UnixNano() - info.Mono, full: make(chan *mcapChunk, chunkSpare),
+	rec := &Recorder{opt: opt, info: info, wall: info.Start.UnixNano() - info.Mono, full: make(chan *mcapChunk, chunkSpare),
 		free: make(chan *mcapChunk, chunkSpare), notes: make(chan note, noteRoom), diskDone: make(chan struct{})}
 	var err error
 	if rec.codec, err = NewRowCodec(&info.Schema, rec.wall); err != nil {
@@ -121,25 +127,34 @@ func NewRecorder(dir string, info hil.Info, opt RecorderOptions) (*Recorder, err
 	if rec.dir, err = makeRunDir(dir, info.Start, name); err != nil {
 		return nil, fmt.Errorf("record: %w. Choose another folder (record.dir or --record), make it writable, or switch recording off", err)
 	}
-	if err := writeNew(filepath.Join(rec.dir, runConfig), info.Config); err != nil {
+	rec.path = filepath.Join(rec.dir, runFile)
+	if err := rec.create(); err != nil {
 		return nil, fmt.Errorf("record: %w", err)
 	}
-	rec.path = filepath.Join(rec.dir, runFile)
+	rec.bytes.Store(uint64(rec.w.off))
+	return rec, nil
+}
+
+// create makes the two files of the run, which must not exist yet.
+func (rec *Recorder) create() error {
+	if err := writeNew(filepath.Join(rec.dir, runConfig), rec.info.Config); err != nil {
+		return err
+	}
 	f, err := os.OpenFile(rec.path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
-		return nil, fmt.Errorf("record: %w", err)
+		return err
 	}
-	rec.w, err = newMCAPWriter(f, "hil "+info.Version, func(w *mcapWriter) { prologue(w, &info) })
+	w, err := newMCAPWriter(f, "hil "+rec.info.Version, func(w *mcapWriter) { prologue(w, &rec.info) })
 	if err == nil {
 		err = f.Sync()
 	}
 	if err != nil {
 		f.Close()
-		return nil, fmt.Errorf("record: write %s: %w", rec.path, bare(err))
+		return fmt.Errorf("write %s: %w", rec.path, bare(err))
 	}
 	syncDir(rec.dir)
-	rec.bytes.Store(uint64(rec.w.off))
-	return rec, nil
+	rec.w, rec.file = w, f
+	return nil
 }
 
 // Dir is the folder of the run, Path its run.mcap.
@@ -167,7 +182,9 @@ func (rec *Recorder) Event(e hil.Event) {
 // Params records the parameter block that came into force at t (ns, the loop's clock); names belong to the first
 // entries of p.V. Replay needs every generation, so each block the tick adopts goes here.
 func (rec *Recorder) Params(p hil.Params, names []string, t int64) {
-	rec.note(note{chParams, rec.stamp(t), encodeParams(p, names, t, rec.wall)})
+	n := note{chParams, rec.stamp(t), encodeParams(p, names, t, rec.wall)}
+	rec.newest.Store(&n)
+	rec.note(n)
 }
 
 func (rec *Recorder) note(n note) {
@@ -332,7 +349,10 @@ func (rec *Recorder) disk() {
 	for c := range rec.full {
 		n := c.counts[chRows]
 		if rec.failed.Load() == nil {
-			err := rec.w.writeChunk(c)
+			err := rec.present()
+			if err == nil {
+				err = rec.w.writeChunk(c)
+			}
 			if err == nil {
 				rec.rows.Add(n)
 				rec.chunks.Add(1)
@@ -351,6 +371,49 @@ func (rec *Recorder) disk() {
 		c.reset()
 		rec.free <- c
 	}
+}
+
+// present looks whether the file still has its name. One that was deleted or moved away would take rows that nobody finds: it is ended, and
+// a new one is begun in its place.
+func (rec *Recorder) present() error {
+	mine, err := rec.file.Stat()
+	if err != nil {
+		return err
+	}
+	there, err := os.Stat(rec.path)
+	switch {
+	case err == nil && os.SameFile(mine, there):
+		return nil
+	case err == nil:
+		return errors.New("another file has taken its place")
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	rec.w.finish() // one that was moved is whole then; of one that was deleted nothing is left to fail
+	gone := rec.rows.Swap(0)
+	rec.info.Note = "begun after the recording before it was deleted or moved: its rows do not start with the run"
+	os.Remove(filepath.Join(rec.dir, runConfig))
+	err = os.MkdirAll(rec.dir, 0o755)
+	if err == nil {
+		err = rec.create()
+	}
+	if err == nil {
+		if n := rec.newest.Load(); n != nil {
+			c := newChunk(nChannels)
+			c.open(n.channel, 0, n.time)
+			c.buf = append(c.buf, n.data...)
+			c.shut()
+			err = rec.w.writeChunk(c)
+		}
+	}
+	text := fmt.Sprintf("%s was deleted or moved under way, with %d rows in it. ", rec.path, gone)
+	if err != nil {
+		return fmt.Errorf("%sNo new one could be begun: %w", text, bare(err))
+	}
+	e := hil.Event{Time: time.Now(), Level: "error", Code: "RECORD_GONE", Text: text + "A new one is begun in its place; it cannot be replayed, since its rows do not start with the run"}
+	rec.Event(e)
+	rec.tell(e)
+	return nil
 }
 
 // fail stops writing for good; what is on file stays.

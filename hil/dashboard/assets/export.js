@@ -3,6 +3,8 @@ import { ink } from './paper.js';
 import { count } from './format.js';
 import { most } from './history.js';
 
+const longest = 600000; // rows of a file
+
 export class Export {
   constructor(info, traces, say) {
     this.info = info;
@@ -30,16 +32,20 @@ export class Export {
     const lines = [['timestamp', 'seq', ...names].map(quote).join(','), ['# s', '', ...names.map((n) => unit.get(n) ?? 'us')].map(quote).join(',')];
     const add = (stamp, seq, values) => lines.push([stamp.toFixed(6), seq, ...values.map((v) => (Number.isFinite(v) ? String(v) : 'NaN'))].join(','));
 
-    // what the page does not hold, from the recording; nothing is thinned in a file
-    const start = Math.max(source.base + from, history.oldest), own = source.base + source.first;
-    if (history.longest && own - start > 1.5 / this.info.rate_hz && start < source.base + to) {
-      const signals = names.filter((n) => unit.has(n)), end = Math.min(own - 0.5 / this.info.rate_hz, source.base + to);
-      const got = await history.read(start, end, signals, most);
-      if (got.thinned) throw new Error(`${count(got.rows)} rows of it are older than what this page holds, at most ${count(most)} can be fetched. Choose a shorter window, or use hil export --from --to`);
-      got.t.forEach((t, i) => { if (got.seq[i]) add(t, got.seq[i], names.map((n) => got.columns[n]?.[i] ?? NaN)); });
+    // from the recording, piece by piece and whole; what is not on file yet, and all of a run without a recording, is what the page holds
+    let until = -Infinity; // s since 1970, end of what was read
+    if (history.longest) {
+      const end = source.base + to, piece = Math.min(history.longest, (0.9 * most) / this.info.rate_hz), signals = names.filter((n) => unit.has(n));
+      for (let start = Math.max(source.base + from, history.oldest); start < end; start += piece) {
+        const got = await history.read(start, Math.min(start + piece, end), signals, most);
+        if (got.thinned) throw new Error(`more rows in ${piece.toFixed(1)} s than can be fetched; use hil export --from --to`);
+        got.t.forEach((t, i) => { if (got.seq[i] && t > until + 1e-7) { add(t, got.seq[i], names.map((n) => got.columns[n]?.[i] ?? NaN)); until = t; } });
+        if (lines.length > longest) throw new Error(`more than ${count(longest)} rows. Choose a shorter window, or use hil export --from --to`);
+        if (start + piece > got.last) break;
+      }
     }
     const seq = source.columns.get('seq'), columns = names.map((n) => source.columns.get(n));
-    for (let i = source.at(from); i < source.n && source.t[i] <= to; i++) {
+    for (let i = source.at(Math.max(from, until - source.base + 0.5 / this.info.rate_hz)); i < source.n && source.t[i] <= to; i++) {
       if (seq[i] >= 0) add(source.base + source.t[i], seq[i], columns.map((c) => (c ? c[i] : NaN))); // else the mark of a gap
     }
     if (lines.length === 2) throw new Error('no rows in this window');

@@ -1,53 +1,43 @@
-// The link to the daemon: MQTT over a WebSocket, and polling where there is no broker or it does not answer.
+// The link to the daemon: a WebSocket on which it sends what is new, and polling of the newest state while that is down or silent.
 
-const topics = ['status', 'meta', 'state', 'samples', 'estimate', 'health', 'event', 'identify/status', 'identify/result'];
 const patience = 2500; // ms of silence after which the page polls
-const utf8 = new TextDecoder();
+const pause = 1000; // ms between two attempts
 
-// open connects and calls on[topic](payload) for each message, on.link(state, words) when the connection changes.
-// States: wait, live, lost, poll.
-export function open(info, on) {
+// open connects and calls on[topic](payload) for each message, on.link(state, words) when the connection changes, on.again() when it came back.
+// States: wait, live, lost.
+export function open(on) {
+  const url = `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/api/stream`;
   let heard = performance.now(); // ms, last message
   let up = true; // until the first attempt has failed
-  const report = (state, words) => { up = state === 'live'; on.link(state, words); };
+  let tries = 0, been = false;
 
-  if (info.mqtt) {
-    const here = `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/mqtt`;
-    const url = info.mqtt.url || here;
-    const client = mqtt.connect(url, {
-      username: info.mqtt.user, password: info.mqtt.password || undefined,
-      clientId: 'page-' + Math.random().toString(36).slice(2, 12),
-      keepalive: 15, connectTimeout: 5000, reconnectPeriod: 1000, clean: true,
-      timerVariant: 'native', // the other kind starts a worker from a blob, which our security policy forbids
-    });
-    let tries = 0;
-    client.on('connect', () => {
+  const connect = () => {
+    const ws = new WebSocket(url);
+    ws.onopen = () => {
       tries = 0;
-      report('live', 'MQTT');
-      client.subscribe(topics.map((t) => `${info.topics}/${t}`), { qos: 0 }, (err, granted) => {
-        if (err || (granted || []).some((g) => g.qos >= 128)) report('lost', `the broker refused to let ${info.mqtt.user} read ${info.topics}`);
-      });
-    });
-    client.on('reconnect', () => { tries++; });
-    client.on('close', () => report('lost', `no broker at ${url}, trying again (${tries + 1})`));
-    client.on('error', (err) => report('lost', `broker at ${url}: ${err.message}`));
-    client.on('message', (topic, payload) => {
-      const name = topic.slice(info.topics.length + 1);
-      if (!on[name]) return;
+      up = true;
+      on.link('live', 'stream of the daemon');
+      if (been) on.again();
+      been = true;
+    };
+    ws.onmessage = ({ data }) => {
+      const cut = data.indexOf('\n'), name = data.slice(0, cut);
       heard = performance.now();
-      deliver(name, utf8.decode(payload), on);
-    });
-  } else {
-    report('poll', 'polling');
-  }
-
-  poll(info, on, () => !up || performance.now() - heard > patience);
+      if (on[name]) deliver(name, data.slice(cut + 1), on);
+    };
+    ws.onclose = () => {
+      up = false;
+      on.link('lost', `no stream from ${location.host}, trying again (${++tries})`);
+      setTimeout(connect, pause);
+    };
+  };
+  connect();
+  poll(on, () => !up || performance.now() - heard > patience);
 }
 
-// deliver decodes one payload; what is not JSON is counted and told once, never fatal.
+// deliver decodes one payload; what is not JSON is told once, never fatal.
 const toldOff = new Set();
 function deliver(name, text, on) {
-  if (name === 'status') { on.status(text.trim()); return; }
   let value;
   try {
     value = JSON.parse(text);
@@ -59,27 +49,17 @@ function deliver(name, text, on) {
   on[name](value);
 }
 
-// poll asks the server itself while MQTT is down or silent, every second; without a broker always, five times a second.
-async function poll(info, on, needed) {
-  const wait = (ms) => new Promise((done) => setTimeout(done, ms));
-  let health = 0;
+// poll asks for the newest state and health itself, every second while it is needed.
+async function poll(on, needed) {
   for (;;) {
-    await wait(info.mqtt ? 1000 : 200);
-    if (info.mqtt && !needed()) continue;
+    await new Promise((done) => setTimeout(done, pause));
+    if (!needed()) { on.server(true); continue; }
     try {
       const r = await fetch('/api/state', { signal: AbortSignal.timeout(3000) });
       if (r.ok) on.polled(await r.json());
       on.server(true);
-      if (++health % (info.mqtt ? 1 : 5) === 0) {
-        const h = await fetch('/api/health', { signal: AbortSignal.timeout(3000) });
-        if (h.ok) on.health(await h.json());
-        const i = await fetch('/api/identify', { signal: AbortSignal.timeout(3000) });
-        if (i.ok) {
-          const { status, result } = await i.json();
-          on['identify/status'](status);
-          on['identify/result'](result);
-        }
-      }
+      const h = await fetch('/api/health', { signal: AbortSignal.timeout(3000) });
+      if (h.ok) on.health(await h.json());
     } catch {
       on.server(false);
     }

@@ -1,4 +1,4 @@
-// The page of one rig: reads what runs from /api/info, listens over MQTT, hands every message to the part that shows it.
+// The page of one rig: reads what runs from /api/info, listens to the daemon's stream, hands every message to the part that shows it.
 import { open } from './link.js';
 import { Rows } from './rows.js';
 import { Traces } from './traces.js';
@@ -8,6 +8,7 @@ import { Estimates } from './estimates.js';
 import { Events } from './events.js';
 import { Commands } from './commands.js';
 import { Cards } from './cards.js';
+import { Refill } from './refill.js';
 import { Export } from './export.js';
 import { Identification } from './identification.js';
 import { Parameters } from './parameters.js';
@@ -35,8 +36,9 @@ async function start() {
   const identification = new Identification(info, commands, curve);
   new Parameters(info, commands, (models) => identification.forces(models));
   new Export(info, traces, (ok, text) => commands.say(ok, text));
-  const now = { mode: 'unknown', daemon: '', link: ['wait', 'connecting'], server: true, rowAt: performance.now(), samplesAt: info.mqtt ? performance.now() : -Infinity, heard: false, fresh: false };
+  const now = { mode: 'unknown', link: ['wait', 'connecting'], server: true, rowAt: performance.now(), heard: false, fresh: false };
   traces.others.push(curve);
+  const refill = new Refill(rows, traces.history, info.channels.map((c) => c.name), () => { now.fresh = true; });
   head(info);
 
   const setMode = (m) => {
@@ -50,9 +52,9 @@ async function start() {
     document.title = `${m} · ${info.rig}`;
     commands.mode(m);
   };
-  const take = (batch, sparse) => {
+  const take = (batch) => {
     const before = rows.received;
-    rows.push(batch, sparse);
+    rows.push(batch);
     if (rows.received === before) return; // the same rows again are no sign of life
     now.rowAt = performance.now();
     if (!now.heard) setTimeout(remember, 2000); // by then the recording has reached the first row of this page
@@ -66,11 +68,6 @@ async function start() {
       curve.add(await traces.history.motion(curve.names, rows.base + rows.first));
     } catch { /* the traces say why there is no history */ }
   };
-  const sparseState = (s) => {
-    setMode(s.mode);
-    if (performance.now() - now.samplesAt > patience) take([s], true); // no samples: draw what there is
-  };
-
   // an estimate that was made before the run began, and was retained, is none
   const estimate = (e) => {
     const own = e?.timestamp >= Date.parse(info.start) / 1000 ? e : {};
@@ -78,21 +75,19 @@ async function start() {
     curve.estimate(own);
   };
 
-  open(info, {
+  open({
     link: (state, words) => { now.link = [state, words]; },
     server: (answers) => { now.server = answers; },
     complaint: (text) => events.add({ timestamp: Date.now() / 1000, level: 'warn', code: 'PAGE', text }),
-    status: (s) => { if (s === 'online' && now.daemon === 'offline') renew(info); now.daemon = s; },
-    meta: (m) => {
-      if (m.start * 1000 > Date.parse(info.start) + 1) { // another run of the same rig
-        info.start = new Date(m.start * 1000).toISOString();
-        estimate(null);
-      }
-      if (m.config_hash && info.config_hash && m.config_hash !== info.config_hash) renew(info);
+    again: async () => {
+      const fresh = await renew(info);
+      if (fresh.start === info.start) return;
+      info.start = fresh.start; // another run of the same rig
+      estimate(null);
     },
-    state: (s) => { counters.states++; sparseState(s); },
-    polled: (s) => { counters.polls++; sparseState(s); estimate(s); },
-    samples: (b) => { if (!Array.isArray(b)) return; counters.batches++; now.samplesAt = performance.now(); take(b, false); },
+    state: (s) => { counters.states++; setMode(s.mode); },
+    polled: (s) => { counters.polls++; setMode(s.mode); estimate(s); },
+    samples: (b) => { if (!Array.isArray(b)) return; counters.batches++; take(b); refill.look(); },
     estimate: (e) => { counters.estimates++; estimate(e); },
     health: (h) => { counters.health++; lateness.update(h); if (Number.isFinite(h.rate_hz)) now.rate = h.rate_hz; now.cause = h.why || h.cause; vitals(); },
     'identify/status': (s) => identification.status(s),
@@ -103,7 +98,7 @@ async function start() {
   const vitals = () => {
     const [state, words] = now.link;
     $('link').dataset.state = state;
-    $('link').textContent = state === 'live' ? 'live' : state === 'poll' ? 'polling' : state === 'wait' ? 'connecting' : 'lost';
+    $('link').textContent = state === 'live' ? 'live' : state === 'wait' ? 'connecting' : 'lost';
     $('link').title = words;
     $('rate').textContent = now.rate === undefined ? '–' : `${eng(now.rate, 'Hz', 4)}`;
     $('why').hidden = !now.cause || now.cause.startsWith('none') || !['hold', 'trip', 'estop'].includes(now.mode);
@@ -117,7 +112,6 @@ async function start() {
     const silent = performance.now() - now.rowAt, [state, words] = now.link;
     let text = '';
     if (!now.server && state !== 'live') text = 'The daemon does not answer. The page tries again by itself.';
-    else if (now.daemon === 'offline') text = 'The daemon says it is offline; what you see is the last it sent.';
     else if (silent > patience) text = `No data for ${Math.floor(silent / 1000)} s.` + (state === 'lost' ? ` ${words}.` : '');
     else if (state === 'lost') text = `${words}. Showing the newest state by polling.`;
     if ($('banner').textContent !== text) $('banner').textContent = $('banner').title = text;
@@ -171,6 +165,7 @@ async function describe() {
 async function renew(info) {
   const fresh = await describe();
   if (JSON.stringify([fresh.rig, fresh.channels, fresh.config_hash, fresh.version]) !== JSON.stringify([info.rig, info.channels, info.config_hash, info.version])) location.reload();
+  return fresh;
 }
 
 function head(info) {

@@ -17,10 +17,10 @@ export class Rows {
   }
 
   forget() {
+    this.open = []; // gaps that may be filled: { from, to (s since 1970), missing (rows), at, first (ms) }
     this.n = 0;
     this.base = 0; // epoch s of t = 0
     this.seq = NaN;
-    this.sparse = false; // the newest row was picked out of the stream
     this.stride = 1; // sequence numbers from row to row
     this.period = 0; // s from row to row
     this.t = new Float64Array(this.size);
@@ -30,9 +30,8 @@ export class Rows {
   get last() { return this.n ? this.t[this.n - 1] : 0; } // s
   get first() { return this.n ? this.t[0] : 0; }
 
-  // push takes a batch, oldest row first. sparse: rows are picked out of the stream (state, polling), so jumps of the
-  // sequence are no loss.
-  push(batch, sparse = false) {
+  // push takes a batch, oldest row first.
+  push(batch) {
     this.learn(batch);
     for (const row of batch) {
       const stamp = row.timestamp;
@@ -41,10 +40,9 @@ export class Rows {
       if (!this.n) this.base = stamp;
       const t = stamp - this.base;
       if (this.n && t <= this.last) continue; // a repetition
-      if (this.n) this.breakAt(row.seq, t, sparse);
+      if (this.n) this.breakAt(row.seq, t);
       this.append(t, row);
       this.seq = row.seq;
-      this.sparse = sparse;
       this.received++;
     }
   }
@@ -62,15 +60,51 @@ export class Rows {
     if (isFinite(period)) this.period = this.period ? Math.min(period, 2 * this.period) : period;
   }
 
-  breakAt(seq, t, sparse) {
+  breakAt(seq, t) {
     const jump = seq - this.seq;
-    const missing = !sparse && !this.sparse && jump > 1.5 * this.stride ? Math.round(jump / this.stride) - 1 : 0;
-    const silence = t - this.last > (sparse || this.sparse ? 1.5 : this.period > 0 ? 3.5 * this.period : Infinity);
+    const missing = jump > 1.5 * this.stride ? Math.round(jump / this.stride) - 1 : 0;
+    const silence = t - this.last > (this.period > 0 ? 3.5 * this.period : Infinity);
     const restart = jump < 0; // a new incarnation of the loop counts from 1 again
     if (!missing && !silence && !restart) return;
     this.lost += missing;
     this.gaps++;
+    const at = performance.now();
+    if (missing || restart) this.open.push({ from: this.base + this.last, to: this.base + t, missing, at, first: at });
     this.append((this.last + t) / 2, {});
+  }
+
+  // fill puts rows into a gap up to a time: { t (s since 1970), seq, columns }. What is missing in the recording too stays open.
+  fill(gap, to, got) {
+    const from = gap.from - this.base, end = to - this.base, own = 0.25 * (this.period || 1e-3);
+    const put = [];
+    got.t.forEach((t, i) => { if (t - this.base > from + own && t - this.base < end - own) put.push(i); });
+    const found = put.filter((i) => got.seq[i]).length; // the others are gaps of the recording
+    // the mark of the gap, or what is left of it
+    let at = this.at(from + own);
+    const marked = at < this.n && !(this.columns.get('seq')?.[at] >= 0);
+    if (!marked || at + put.length >= this.limit) { this.open.shift(); return; } // dropped meanwhile
+    const whole = to >= gap.to && gap.missing > 0 && found === put.length && found >= gap.missing, shift = put.length - (whole ? 1 : 0);
+    while (this.n + shift > this.size) {
+      const before = this.n;
+      this.makeRoom();
+      at -= before - this.n;
+      if (at < 0) { this.open.shift(); return; }
+    }
+    for (const col of [this.t, ...this.columns.values()]) {
+      col.copyWithin(at + put.length + (whole ? 0 : 1), at + 1, this.n);
+    }
+    put.forEach((i, k) => { this.t[at + k] = got.t[i] - this.base; });
+    for (const [name, col] of this.columns) {
+      const source = name === 'seq' ? got.seq : got.columns[name];
+      put.forEach((i, k) => { col[at + k] = source?.[i] ?? NaN; });
+      if (!whole) col[at + put.length] = NaN;
+    }
+    this.n += shift;
+    this.lost -= Math.min(this.lost, found);
+    gap.missing = Math.max(0, gap.missing - found);
+    if (!whole) this.t[at + put.length] = ((put.length ? this.t[at + put.length - 1] : from) + gap.to - this.base) / 2;
+    if (whole) this.gaps--;
+    if (to >= gap.to) this.open.shift(); else gap.from = to;
   }
 
   append(t, row) {
