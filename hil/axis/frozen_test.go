@@ -1,0 +1,185 @@
+package axis
+
+import (
+	"math"
+	"testing"
+
+	"hilrig/engine/friction"
+	"hilrig/engine/plant"
+	"hilrig/estimator"
+)
+
+// frozenSpec is an axis of 1 kg·m² and 1 N·m of break-away, with a count of 1 mrad, by hand: an effort drive of 100 N·m, so that the hold is
+// 2 + 1 = 3 N·m.
+func frozenSpec() *Spec {
+	return &Spec{Drive: plant.EffortDrive, Tick: 1e-3, Every: 1e-3, TopCommand: 100, Motor: plant.Motor{J: 1}, Law: &friction.LuGre{Fc: 0.5, Fs: 1, Sigma0: 1e3, Vs: 1},
+		Mechanical: estimator.MechanicalSpec{Count: 1e-3}}
+}
+
+const countNoise = 1e-3 / 3.4641016151377544
+
+// trip is the time (s) after which a position that gives these numbers is frozen, and the finding; 0: never in 2 s.
+func trip(f *frozen, at func(t float64) (position, command, current, load float64)) (float64, Finding) {
+	for k := range 2000 {
+		t := 1e-3 * float64(k)
+		x, u, i, load := at(t)
+		if bad, _ := f.step(Tick{On: true}, &estimator.Sample{Value: x, Fresh: true}, u, i, load); bad.Fault != Fine {
+			return t, bad
+		}
+	}
+	return 0, Finding{}
+}
+
+// An effort beyond the hold trips in the time in which the twin goes 30 counts and 0.1 s, or 1000 counts and 30 ms; not below it, to neither side.
+func TestFrozenTimes(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		spec   func(*Spec)
+		effort float64 // N·m
+		want   float64 // s
+		way    float64 // rad  at least
+	}{
+		{"below the hold", nil, 2.99, 0, 0},
+		{"the hold itself", nil, 3, 0, 0},
+		{"1 N·m above: 30 mrad", nil, 4, math.Sqrt(2 * 30e-3), 30e-3},
+		{"10 N·m above: 0.1 s", nil, 13, 0.1, 30e-3},
+		{"90 N·m above: 0.1 s, 1000 counts would take 149 ms", nil, 93, 0.1, 30e-3},
+		{"2500 N·m above: 1000 counts", func(s *Spec) { s.TopCommand = 3000; s.Law.(*friction.LuGre).Fs = 0.5; s.Motor.J = 1 }, 2531, math.Sqrt(2 * 1 / 2500.0), 1},
+		{"10 000 N·m above: 30 ms", func(s *Spec) { s.TopCommand = 12000 }, 10122, 30e-3, 1},
+		{"the declared offset is no push", func(s *Spec) { s.Law.(*friction.LuGre).Offset = 10 }, 12.9, 0, 0},
+		{"beyond it", func(s *Spec) { s.Law.(*friction.LuGre).Offset = 10 }, 23, 0.1, 30e-3},
+		{"no law: 5 % of the largest effort", func(s *Spec) { s.Law = nil }, 4.9, 0, 0},
+		{"no law, above", func(s *Spec) { s.Law = nil }, 15, 0.1, 30e-3},
+		{"a sample in 50 ms: five of them", func(s *Spec) { s.Every = 50e-3 }, 13, 0.25, 30e-3},
+		{"a velocity of 1 %", func(s *Spec) { s.Drive = plant.VelocityDrive }, 1, 0, 0},
+		{"a velocity of 1 % and 0.5 rad/s: 0.1 s", func(s *Spec) { s.Drive = plant.VelocityDrive }, 1.5, 0.1, 30e-3},
+		{"a velocity of 1 % and 0.1 rad/s: 30 mrad", func(s *Spec) { s.Drive = plant.VelocityDrive }, 1.1, 0.3, 30e-3},
+		{"a velocity of 50 rad/s: 30 ms", func(s *Spec) { s.Drive = plant.VelocityDrive }, 51, 30e-3, 1},
+		{"a velocity without a largest one: 0.3 rad/s", func(s *Spec) { s.Drive, s.TopCommand = plant.VelocityDrive, 0 }, 0.29, 0, 0},
+		{"a voltage: 2 N·m, 0.98 of the largest, and the drop of 2 V", func(s *Spec) { // K/R 1 N·m/V
+			s.Drive, s.Motor.R, s.Motor.K, s.Motor.BrushDrop = plant.VoltageDrive, 1, 1, 2
+		}, 2 + 2 + 0.98 - 0.01, 0, 0},
+		{"a voltage beyond it", func(s *Spec) {
+			s.Drive, s.Motor.R, s.Motor.K, s.Motor.BrushDrop = plant.VoltageDrive, 1, 1, 2
+		}, 2 + 2 + 0.98 + 10, 0.1, 30e-3},
+		{"a current: K 2 N·m/A", func(s *Spec) { s.Drive, s.Motor.K = plant.CurrentDrive, 2 }, (2+2)/2 - 0.01, 0, 0},
+		{"a current beyond it", func(s *Spec) { s.Drive, s.Motor.K = plant.CurrentDrive, 2 }, (2 + 2 + 10) / 2, 0.1, 30e-3},
+	} {
+		for _, side := range []float64{1, -1} {
+			s := frozenSpec()
+			if c.spec != nil {
+				c.spec(s)
+			}
+			if l, ok := s.Law.(*friction.LuGre); ok {
+				l.Offset *= side
+			}
+			got, found := trip(newFrozen(s, countNoise), func(float64) (float64, float64, float64, float64) { return 0, side * c.effort, 0, 0 })
+			if math.Abs(got-c.want) > 3e-3 {
+				t.Errorf("%s, %+g: after %g s, want %g", c.name, side, got, c.want)
+			}
+			if c.want > 0 && (found.Fault != Frozen || found.Of != estimator.Position || found.Value*side < c.way || math.Abs(found.Limit-30e-3) > 1e-12 && math.Abs(found.Limit-1) > 1e-12) {
+				t.Errorf("%s, %+g: %+v", c.name, side, found)
+			}
+		}
+	}
+}
+
+// What begins it anew, what the load of the last motion takes off, and what a current tells.
+func TestFrozenNumber(t *testing.T) {
+	const push = 13
+	for _, c := range []struct {
+		name string
+		at   func(t float64) (x, u, i, load float64)
+		want float64 // s
+	}{
+		{"a count to and fro is the same number", func(t float64) (float64, float64, float64, float64) {
+			return 1e-3 * math.Round(0.5+0.5*math.Sin(300*t)), push, 0, 0
+		}, 0.1},
+		{"two counts are not", func(t float64) (float64, float64, float64, float64) {
+			return 2e-3 * math.Round(0.5+0.5*math.Sin(300*t)), push, 0, 0
+		}, 0},
+		{"a step of two counts after 80 ms", func(t float64) (float64, float64, float64, float64) {
+			return 2e-3 * math.Round(math.Min(1, t/0.16)), push, 0, 0
+		}, 0.18},
+		{"a load that was there in motion", func(t float64) (float64, float64, float64, float64) { return math.Min(t, 0.5), push, 0, push }, 0},
+		{"a smaller one", func(t float64) (float64, float64, float64, float64) { return math.Min(t, 0.5), push, 0, 3 }, 0.6},
+		{"a load the other way is no help", func(t float64) (float64, float64, float64, float64) { return math.Min(t, 0.5), push, 0, -3 }, 0.6},
+		{"a load beyond the effort: it pushes back", func(t float64) (float64, float64, float64, float64) { return math.Min(t, 0.5), push, 0, 40 }, 0},
+	} {
+		for _, side := range []float64{1, -1} {
+			got, _ := trip(newFrozen(frozenSpec(), countNoise), func(t float64) (float64, float64, float64, float64) {
+				x, u, i, load := c.at(t)
+				return side * x, side * u, side * i, side * load
+			})
+			if math.Abs(got-c.want) > 4e-3 {
+				t.Errorf("%s, %+g: after %g s, want %g", c.name, side, got, c.want)
+			}
+		}
+	}
+	// a number that is none, and an axis that is not driven, begin it anew
+	f := newFrozen(frozenSpec(), countNoise)
+	for k := range 300 {
+		on := k != 60
+		u := float64(push)
+		if k == 130 {
+			u = math.NaN()
+		}
+		if bad, _ := f.step(Tick{On: on}, &estimator.Sample{Fresh: true}, u, 0, 0); (bad.Fault != Fine) != (k > 230) {
+			t.Fatalf("tick %d: %+v", k, bad)
+		}
+	}
+	// nothing new is no number
+	f = newFrozen(frozenSpec(), countNoise)
+	for k := range 300 {
+		if bad, hint := f.step(Tick{On: true}, &estimator.Sample{Fresh: k == 0}, push, 0, 0); bad.Fault != Fine || hint.Fault != Fine {
+			t.Fatalf("tick %d without samples: %+v", k, bad)
+		}
+	}
+	// the age of a sample comes to the time
+	f = newFrozen(frozenSpec(), countNoise)
+	n := 0
+	for bad := (Finding{}); bad.Fault == Fine && n < 300; n++ {
+		bad, _ = f.step(Tick{On: true}, &estimator.Sample{Fresh: true, Age: 0.05}, push, 0, 0)
+	}
+	if n < 149 || n > 153 {
+		t.Errorf("with an age of 50 ms: %d ms", n)
+	}
+	// without a twin there is nothing
+	for _, change := range []func(*Spec){func(s *Spec) { s.Motor.J = 0 }, func(s *Spec) { s.Drive = plant.NoDrive }, func(s *Spec) { s.Law, s.TopCommand = nil, 0 }} {
+		s := frozenSpec()
+		if change(s); newFrozen(s, countNoise) != nil {
+			t.Error("a twin of nothing")
+		}
+	}
+}
+
+// A current that takes all the voltage belongs to a shaft that stands; one that leaves voltage over to one that turns, and that alone is enough.
+func TestFrozenBesideACurrent(t *testing.T) {
+	spec := func() *Spec {
+		s := frozenSpec()
+		s.Drive, s.TopCommand, s.Motor = plant.VoltageDrive, 100, plant.Motor{R: 1, K: 1, J: 1}
+		s.Sampling.Groups = []estimator.Group{{Every: 1e-3, Of: []estimator.Quantity{estimator.Position, estimator.Current}}}
+		return s
+	}
+	for _, c := range []struct {
+		name  string
+		u, i  float64
+		fault Fault
+		want  float64 // s
+	}{
+		{"it stands", 13, 13, Blocked, 0.1},
+		{"it turns", 13, 1, Frozen, 0.1},
+		{"less than the hold, and all in the current", 2.9, 2.9, Fine, 0},
+		{"less than the hold, and none in the current: 2.9 V less 1 V turn it", 2.9, 0, Frozen, 0.1},
+		{"more current than voltage", 2.9, 20, Fine, 0},
+		{"current against the voltage", 2.9, -20, Fine, 0},
+		{"0.9 V left of what may be wrong", 0.9, 0, Fine, 0},
+	} {
+		for _, side := range []float64{1, -1} {
+			got, found := trip(newFrozen(spec(), countNoise), func(float64) (float64, float64, float64, float64) { return 0, side * c.u, side * c.i, 0 })
+			if found.Fault != c.fault || math.Abs(got-c.want) > 25e-3 {
+				t.Errorf("%s, %+g: %+v after %g s, want %d after %g s", c.name, side, found, got, c.fault, c.want)
+			}
+		}
+	}
+}
