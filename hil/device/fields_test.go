@@ -328,3 +328,71 @@ func TestRegistersThatAreRefused(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 }
+
+// The bytes of a board at 200 Hz: a way that takes 40 ms longer makes samples 40 ms older, on and off again, and no clock jumps; a clock that is
+// set makes them no older. A board 2 % fast for 5 s and then right is as old as before within 1.5 s.
+func TestAgesOfBytes(t *testing.T) {
+	table := []wire.Field{{Name: "angle", Type: wire.I32, Scale: 1}, {Name: "current", Type: wire.I16, Scale: 1}, {Name: "status", Type: wire.U8, Scale: 1}}
+	for name, c := range map[string]struct {
+		fast, late, set func(t float64) float64
+		age             func(t float64) float64 // ns; NaN: whatever
+		jumps, rates    uint64
+	}{
+		"delay": {late: func(at float64) float64 {
+			if at > 8 && at < 12 {
+				return 40e6
+			}
+			return 0
+		}, age: func(at float64) float64 {
+			switch {
+			case at > 8.1 && at < 12:
+				return 40e6
+			case at < 8 || at > 12.1:
+				return 0
+			}
+			return none
+		}},
+		"set ahead": {set: func(at float64) float64 {
+			if at > 8 {
+				return 40.3e6
+			}
+			return 0
+		}, age: func(at float64) float64 {
+			if at > 8 && at < 8.1 {
+				return none
+			}
+			return 0
+		}, jumps: 1},
+		"fast, then right": {fast: func(at float64) float64 { return 0.02 * min(at, 5) * 1e9 }, age: func(at float64) float64 {
+			if at < 1.5 || at > 5 && at < 6.5 {
+				return none
+			}
+			return 0
+		}, rates: 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEars(t, Options{Measure: table})
+			add := func(f func(float64) float64, at float64) float64 {
+				if f == nil {
+					return 0
+				}
+				return f(at)
+			}
+			start := e.now
+			one := 1
+			for k := 1; k < 4000; k++ {
+				at := float64(k) * 5e-3
+				clock := 3e9 + at*1e9 + add(c.fast, at) + add(c.set, at)
+				e.now = max(e.now+1000, start+int64(at*1e9+add(c.late, at)))
+				angle := k
+				e.hear(linkFrame(k, int64(clock/1e3), [3]*int{&angle, &one, &one}))
+				if want := c.age(at); want == want && math.Abs(e.y[e.at["age"]]*1e9-want) > 0.5e6 {
+					t.Fatalf("at %g s a sample is %.2f ms old, want %.0f", at, e.y[e.at["age"]]*1e3, want/1e6)
+				}
+			}
+			if s := stats(e.Rig); s.ClockJumps != c.jumps || s.ClockRates != c.rates || s.Arrived != 3999 {
+				t.Errorf("%d jumps, %d rates, %d arrived", s.ClockJumps, s.ClockRates, s.Arrived)
+			}
+		})
+	}
+}
