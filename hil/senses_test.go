@@ -108,12 +108,10 @@ type shopOptions struct {
 	every     int
 	of        axis.ReferenceOf
 	ki        float64
-	lawless   bool
 	comp      axis.CompSpec
 	pid       *control.PID
 	top       float64 // V, A …  largest command; 0: that of the drive
 	motor     func(*plant.Motor)
-	fade      float64
 }
 
 // shopRig is a controller at 1 kHz before such an axis.

@@ -144,6 +144,15 @@ func TestFrozenNumber(t *testing.T) {
 	if n < 149 || n > 153 {
 		t.Errorf("with an age of 50 ms: %d ms", n)
 	}
+	// a position of 1 mrad with a noise of ten counts is the same within a count, and a way is counted in what the noise makes of it; a count that is
+	// larger than the noise explains is none
+	for _, c := range []struct{ count, noise, same, counts float64 }{{1e-3, 10 * countNoise, 1e-3, 10e-3}, {1, countNoise, 1e-3, 1e-3}, {0, countNoise, 1e-3, 1e-3}} {
+		s := frozenSpec()
+		s.Mechanical.Count = c.count
+		if f := newFrozen(s, c.noise); math.Abs(f.same-c.same) > 1e-12 || math.Abs(f.counts-c.counts) > 1e-12 {
+			t.Errorf("count %g, noise %g: the same within %g, counted in %g; want %g, %g", c.count, c.noise, f.same, f.counts, c.same, c.counts)
+		}
+	}
 	// without a twin there is nothing
 	for _, change := range []func(*Spec){func(s *Spec) { s.Motor.J = 0 }, func(s *Spec) { s.Drive = plant.NoDrive }, func(s *Spec) { s.Law, s.TopCommand = nil, 0 }} {
 		s := frozenSpec()

@@ -23,6 +23,8 @@ func compared(drive plant.DriveKind, measured ...estimator.Quantity) *Spec {
 
 // Each comparison by hand, beyond its floor and a quarter (or a half) of both for 0.1 s, on both sides and to both signs.
 func TestComparisons(t *testing.T) {
+	shared := compared(plant.EffortDrive, estimator.Velocity)
+	shared.Mechanical.VelocityShare = 0.1
 	type numbers struct{ command, current, velocity, effort, voltage, speed float64 }
 	for _, c := range []struct {
 		name     string
@@ -42,6 +44,9 @@ func TestComparisons(t *testing.T) {
 		{"effort of a current drive, 10 A are 5 N·m", compared(plant.CurrentDrive, estimator.Effort), numbers{command: 10, effort: -5}, estimator.Effort, -10, 5},
 		{"right", compared(plant.CurrentDrive, estimator.Effort), numbers{command: 10, effort: 5}, 0, 0, 0},
 		{"effort of an effort drive", compared(plant.EffortDrive, estimator.Effort), numbers{command: 10, effort: 40}, estimator.Effort, 30, 16.5},
+		{"effort of an effort drive, not too large", compared(plant.EffortDrive, estimator.Effort), numbers{command: 10, effort: 21}, 0, 0, 0},
+		{"tacho with a share of noise of 10 %", shared, numbers{speed: 3, velocity: 6.5}, 0, 0, 0},
+		{"… beyond it", shared, numbers{speed: 3, velocity: 8}, estimator.Velocity, 5, 4.45},
 		// floor 0.5 + 0.1 rad/s
 		{"tacho too large", compared(plant.EffortDrive, estimator.Velocity), numbers{speed: 3, velocity: 5.9}, estimator.Velocity, 2.9, 2.825},
 		{"tacho not too large", compared(plant.EffortDrive, estimator.Velocity), numbers{speed: 3, velocity: 5.7}, 0, 0, 0},
@@ -78,6 +83,32 @@ func TestComparisons(t *testing.T) {
 			}
 			if (found.Fault == Disagree) != (c.off != 0) || c.off != 0 && (found.Of != c.of || math.Abs(found.Value-side*c.off) > 0.05*math.Abs(c.off) || math.Abs(found.Limit-c.lim) > 0.15*c.lim || n < 100 || n > 220) {
 				t.Errorf("%s, %+g: %+v after %d ms, want %g, limit %g", c.name, side, found, n, side*c.off, c.lim)
+			}
+		}
+	}
+}
+
+// A reading that was right for a second and is off from then on; one that changes by little while the other swings is not frozen.
+func TestReadingsInTime(t *testing.T) {
+	for _, side := range []float64{1, -1} {
+		r, n := newReadings(compared(plant.CurrentDrive, estimator.Current)), 0
+		for found := (Finding{}); found.Fault == Fine && n < 3000; n++ {
+			u := side * 10
+			in := &estimator.Inputs{Position: estimator.Sample{Fresh: true}, Current: estimator.Sample{Value: u + 1e-6*float64(n%2), Fresh: true}}
+			if n >= 1000 {
+				in.Current.Value *= -1
+			}
+			found = r.step(Tick{On: true}, in, u, nil)
+		}
+		if n < 1100 || n > 1130 {
+			t.Errorf("%+g: turned round after 1 s, found after %d ms", side, n)
+		}
+		r = newReadings(compared(plant.CurrentDrive, estimator.Current))
+		for n := range 2000 {
+			u := side * 3 * math.Sin(0.01*float64(n)) // within the floor of 5 A
+			in := &estimator.Inputs{Position: estimator.Sample{Fresh: true}, Current: estimator.Sample{Value: 1e-3 * float64(n/50%2), Fresh: true}}
+			if found := r.step(Tick{On: true}, in, u, nil); found.Fault != Fine {
+				t.Fatalf("%+g: it changes every 50 ms: %+v", side, found)
 			}
 		}
 	}
