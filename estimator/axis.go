@@ -74,7 +74,7 @@ type Axis struct {
 	past       past
 
 	driven  bool
-	newest  int64 // ns  time of the newest sample, of a single group
+	newest  int64  // ns  time of the newest sample, of a single group
 	out     vector // state at the newest tick
 	age     float64
 	rls     *RLS

@@ -76,7 +76,13 @@ func (m *Brush) Signals() []engine.Signal { return brushSignals }
 // its signals as they were.
 func (m *Brush) Step(in *hil.ModelInput, y []float64) (engine.Status, uint8) {
 	a := &in.Axes[m.axis]
-	theta, omega, current := a.Position, a.Velocity, numeric.OrZero(a.Current)
+	theta, omega, current := a.Position, a.Velocity, a.Current
+	if !numeric.Finite(current) { // a current that is not there is not 0 A: nothing is known of the brush
+		for _, i := range [...]int{bTilt, bForce, bTorque, bDrop, bLoss, bSparking} {
+			y[i] = math.NaN()
+		}
+		return engine.OK, m.plan.level()
+	}
 	surface := m.b.Need(in.Dt, omega)
 	if !numeric.Finite(surface) || !numeric.Finite(theta) {
 		return engine.NonFinite, m.plan.level()

@@ -256,8 +256,12 @@ func TestBrushWithoutNumbers(t *testing.T) {
 		}
 	}
 	in.Axes[0] = hil.Motion{Position: 10, Velocity: 100, Current: math.NaN()}
+	if st, _ := m.Step(&in, y); st != engine.OK || !math.IsNaN(y[0]) || !math.IsNaN(y[3]) || !math.IsNaN(y[4]) || !math.IsNaN(y[6]) || y[5] != keep[5] {
+		t.Errorf("without a current nothing is known: status %v, signals %v", st, y)
+	}
+	in.Axes[0].Current = 1
 	if st, _ := m.Step(&in, y); st != engine.OK || math.IsNaN(y[3]) {
-		t.Errorf("without a current: status %v, signals %v", st, y)
+		t.Errorf("with a current again: status %v, signals %v", st, y)
 	}
 }
 
