@@ -130,13 +130,12 @@ func clock(f func(since time.Duration) time.Duration) func(*boardRig, float64) b
 	return fixed(boardFault{clock: f})
 }
 
-func onLink(r *boardRig) bool     { return r.wire == "link" }
-func noModbus(r *boardRig) bool   { return r.wire != "modbus" }
-func onModbus(r *boardRig) bool   { return r.wire == "modbus" }
-func still(r *boardRig) bool      { return r.still }
-func at200Hz(r *boardRig) bool    { return r.rate == 200 }
-func turning(r *boardRig) bool    { return !r.heavy && noModbus(r) }
-func oneVoltage(r *boardRig) bool { return r.drive == "voltage" }
+func onLink(r *boardRig) bool   { return r.wire == "link" }
+func noModbus(r *boardRig) bool { return r.wire != "modbus" }
+func onModbus(r *boardRig) bool { return r.wire == "modbus" }
+func still(r *boardRig) bool    { return r.still }
+func at200Hz(r *boardRig) bool  { return r.rate == 200 }
+func turning(r *boardRig) bool  { return !r.heavy && noModbus(r) }
 
 // boardCases are the faults of the table in docs/safety.md.
 func boardCases() []boardCase {

@@ -143,7 +143,7 @@ func (c *boardColumn) play(f *boardCase, sign float64) (o boardOutcome) {
 		c.energise(inMotion)
 	}
 	fault := f.make(&c.rig, sign)
-	said := d.errs.len()
+	var said int
 	switch f.when {
 	case "rest":
 		c.rest(-sign * c.rig.reach * f.asked)
