@@ -65,10 +65,10 @@ func TestSoakCleanRuns(t *testing.T) {
 		t.Run(r.name, func(t *testing.T) {
 			t.Parallel()
 			if r.wire != "modbus" { // the patience of the example files
-				r.extra = map[string]string{"{name: angle": "{stale: 50 ms, name: angle", "{name: current": "{stale: 50 ms, name: current",
+				r.extra = map[string]string{"- {name: angle": "- {stale: 50 ms, name: angle", "- {name: current": "- {stale: 50 ms, name: current",
 					"selftest_time: 100 ms": "selftest_time: 100 ms, hold_time: 200 ms"}
 				if !r.has(chCurrent) {
-					delete(r.extra, "{name: current")
+					delete(r.extra, "- {name: current")
 				}
 			}
 			c := startColumn(t, r)
