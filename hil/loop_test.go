@@ -46,6 +46,8 @@ func (p *passing) Decide(r *Row, b *Blocks)       { p.orders = append(p.orders, 
 func (*passing) Compute(r *Row, b *Blocks)        { b.Cmd[0] = 2 * b.Meas[0] }
 func (*passing) Guard(r *Row, b *Blocks)          {}
 func (*passing) Prepare(*Params) (*Change, error) { return nil, nil }
+func (*passing) Check(*Params) error              { return nil }
+func (*passing) Discard()                         {}
 func (*passing) Settled() bool                    { return true }
 func (*passing) Adopt(*Change)                    {}
 
@@ -86,7 +88,7 @@ func TestLoopRows(t *testing.T) {
 		t:    []int64{1 * ms, 2 * ms, 3 * ms, 7 * ms, 8 * ms, 9 * ms},
 		late: []int64{10, 20, 3500000, 30, 1200000, 1100000},
 	}
-	h := &hand{orders: []Request{ReqNone, ReqArm}, changes: []*Change{{Gen: 3}}}
+	h := &hand{orders: []Request{ReqNone, ReqArm, ReqSet}, changes: []*Change{{Gen: 3}, {Gen: 4}, {Gen: 5}}} // nobody orders the last one
 	taps := ring.New[Row](16)
 	role := &passing{}
 	NewLoop(s, s, h, role, 2, taps.Writer()).Run()
@@ -95,7 +97,7 @@ func TestLoopRows(t *testing.T) {
 		t.Fatalf("%d rows", len(h.rows))
 	}
 	for i, r := range h.rows {
-		if r.Seq != uint64(i+1) || r.T != s.t[i] || int64(r.Late) != s.late[i] || r.Busy != 5000 || r.Epoch != 2 || r.Gen != 3 {
+		if r.Seq != uint64(i+1) || r.T != s.t[i] || int64(r.Late) != s.late[i] || r.Busy != 5000 || r.Epoch != 2 || r.Gen != []uint32{3, 3, 4, 4, 4, 4}[i] {
 			t.Errorf("row %d: %+v", i, r)
 		}
 		if r.X[0] != float64(s.t[i]) || r.X[1] != 2*r.X[0] || s.sent[i] != r.X[1] {

@@ -49,7 +49,7 @@ func OfResponse(b *response.Result, units []string, info []record.Info, findings
 	r := &Result{
 		Method: "response of a machine, simulated and compared (output error)", Model: Subject{Law: "machine", Terms: []string{}}, Chain: Chain{"lm"},
 		Data: info[0], Findings: append([]record.Finding{}, findings...), Warnings: append([]string{}, b.Warnings...), Compute: b.Compute.Seconds(),
-		Steps: &Stepping{Scheme: "implicit midpoint", PerSample: b.Steps, Step: b.Step, Shift: b.Shift, Worst: b.Worst},
+		Steps: &Stepping{Scheme: "implicit midpoint", PerSample: b.Steps, Step: b.Step, Shift: b.Shift, Worst: b.Worst, key: "steps"},
 	}
 	if len(info) > 1 {
 		r.Records = info

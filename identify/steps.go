@@ -27,6 +27,7 @@ type Stepping struct {
 	Step      float64  `json:"step_s"`     // s, the longest
 	Shift     *float64 `json:"shift"`      // standard errors by which steps half as long would move a parameter; null: not known
 	Worst     string   `json:"worst"`      // that parameter
+	key       string   // of the file, that gives the number of steps
 }
 
 // question is what a method asks of a model, and how it is answered again from a place near the answer.
@@ -50,7 +51,7 @@ func (j *job) settle(ctx context.Context, m *axis.Model, params []fit.Param, sol
 		if err != nil {
 			return nil, nil, nil, err
 		}
-		st := &Stepping{Scheme: j.plan.Model.Scheme.String(), PerSample: parts, Step: step}
+		st := &Stepping{Scheme: j.plan.Model.Scheme.String(), PerSample: parts, Step: step, key: "model.substeps"}
 		if len(sol.Free) == 0 || len(sol.Jac) == 0 {
 			return m, sol, st, nil
 		}

@@ -76,7 +76,7 @@ func (r *Result) judge(suspicions []string) {
 	}
 
 	if st := r.Steps; st != nil && st.Shift != nil && *st.Shift > 1 {
-		say(Weak, "steps of the simulation half as long (%.3g s) would move %s by %.2g standard errors: the simulator has a part in the values; leave substeps out, or record faster", st.Step/2, st.Worst, *st.Shift)
+		say(Weak, "steps of the simulation half as long (%.3g s) would move %s by %.2g standard errors: the simulator has a part in the values; leave %s out, or record faster", st.Step/2, st.Worst, *st.Shift, st.key)
 	}
 
 	// do the rows say as much as they are many?

@@ -147,11 +147,10 @@ func play(ctx context.Context, out io.Writer, screen *report.Redrawn, bus *event
 	// a panic beside the loop ends the run, the rig in its safe state
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	before := failure.Handle(func(p *failure.Panic) {
+	defer failure.Handle(func(p *failure.Panic) {
 		log.Error(fmt.Sprintf("internal error: %v; the run ends, in the safe state", p))
 		end(p)
-	})
-	defer failure.Handle(before)
+	})()
 	d := &services{cfg: cfg, info: &info, bus: bus, log: log, a: a, plant: hand.Plant, share: rt.NewShare(visitors)}
 	for _, name := range a.Schema.Axes() {
 		d.live = append(d.live, sink.NewLiveRows(&a.Schema, name))

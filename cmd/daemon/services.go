@@ -44,8 +44,8 @@ type services struct {
 	pub       *sink.Publisher
 	page      *dashboard.Server
 	stream    atomic.Pointer[sink.Stream] // of the page; nil: there is no page
-	share     *rt.Share                   // of one processor, for those who ask from outside
 	ledger    *daemon.Ledger
+	share     *rt.Share // of one processor, for those who ask from outside
 	sinks     []daemon.Sink
 	fifo      atomic.Bool
 	mu        sync.Mutex
@@ -107,6 +107,11 @@ func (d *services) openMQTT(ctx context.Context, ready *ReadyLine) error {
 	m := d.cfg.MQTT
 	opt := sink.PublisherOptions{
 		MQTT: m, Info: d.info,
+		Heard: func(topic string, body []byte) { // a fit that runs elsewhere
+			if s := d.stream.Load(); s != nil {
+				s.Tell(topic, body)
+			}
+		},
 		Commander: d.command, Metrics: d.metrics, Emit: d.bus.emit, Log: d.log,
 	}
 	if m.Broker == "" {
@@ -373,8 +378,8 @@ func (d *services) losses(add func(string, float64)) {
 	}
 	if d.sup.Load() != nil {
 		add("rows_dropped", float64(d.sup.Load().LostRows()))
-		add("core_heap_bytes", d.sup.Load().CoreHeap())
 		add("supervisor_gap_max_ms", float64(d.sup.Load().Gap().Microseconds())/1e3)
+		add("core_heap_bytes", d.sup.Load().CoreHeap())
 	}
 	add("hand_overs", float64(d.handOvers.Load()))
 	if d.recorder != nil {

@@ -314,3 +314,29 @@ func TestDamagedFilesToTheirVerbs(t *testing.T) {
 		}
 	}
 }
+
+// A MAT file needs no identification file either; what it does not say, units, is asked for.
+func TestIdentifyMATWithoutAFile(t *testing.T) {
+	dir := t.TempDir()
+	files := anyFiles(t, dir)
+	for _, name := range []string{"v4.mat", "v5.mat"} {
+		if _, errs, code := execute(t, "identify", files[name]); code != report.Invalid || !strings.Contains(errs, "no unit of the position and the force is stated") {
+			t.Errorf("%s: exit code %d: %s", name, code, errs)
+		}
+		out, errs, _ := execute(t, "identify", files[name], "--columns", "time=t:s,position=x:m,force=F:N", "--json")
+		var r struct {
+			Parameters []struct {
+				Name  string
+				Value float64
+			}
+		}
+		if err := json.Unmarshal([]byte(out), &r); err != nil || len(r.Parameters) < 3 {
+			t.Fatalf("%s: %v\n%s%s", name, err, out, errs)
+		}
+		for i, want := range []float64{2, 3, 1} { // M, Fv, Fc
+			if got := r.Parameters[i]; math.Abs(got.Value-want) > 0.1*want {
+				t.Errorf("%s: %s = %g, want %g", name, got.Name, got.Value, want)
+			}
+		}
+	}
+}

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -61,7 +62,7 @@ func TestDaemonDryRunIsNotIdentified(t *testing.T) {
 	inPairs(t)
 	dir := t.TempDir()
 	file := tolerant(t, virtualPort)
-	if _, errs, code := execute(t, "run", file, "--no-web", "--no-mqtt", "--record", dir, "--duration", "2s"); code != report.OK {
+	if _, errs, code := execute(t, "run", file, "--no-web", "--no-mqtt", "--record", dir, "--duration", "2s"); code != report.OK && code != report.Trip { // of a machine that is too busy
 		t.Fatalf("exit code %d: %s", code, errs)
 	}
 	driven := oneRun(t, dir)
@@ -81,5 +82,24 @@ func TestDaemonDryRunIsNotIdentified(t *testing.T) {
 	}
 	if out, errs, code := execute(t, "import", dir); code != report.OK || !strings.Contains(out, "_dry-run") {
 		t.Errorf("import: exit code %d: %s%s", code, out, errs)
+	}
+}
+
+// After a trip the last line says where to look and how to go on, and so does who would identify what was recorded.
+func TestDaemonTripSaysWhatToDo(t *testing.T) {
+	inPairs(t)
+	dir := t.TempDir()
+	file := tolerant(t, virtualPort, "max_error: 50 rad", "max_error: 5 mrad")
+	_, errs, code := execute(t, "run", file, "--no-web", "--no-mqtt", "--record", dir, "--until-trip", "--duration", "20s")
+	lines := strings.Split(strings.TrimSpace(errs), "\n")
+	last := lines[len(lines)-1]
+	if code != report.Trip || !strings.Contains(lines[len(lines)-2], "hil: the safety guard tripped: tracking error shaft") || !strings.Contains(last, "are the gains too low") || !strings.Contains(last, "Then start again") || !strings.Contains(errs, "what to do: ") {
+		t.Errorf("exit code %d, %q", code, lines)
+	}
+	for _, args := range [][]string{{"--law", "lugre"}, {"--last", "1ms"}, nil} {
+		_, errs, code := execute(t, append([]string{"identify", dir}, args...)...)
+		if code != report.Invalid && code != report.Quality || !regexp.MustCompile(`^hil: the run tripped at \d[\d.]* s \(tracking error shaft.*limit 0.005 rad\): `).MatchString(errs) {
+			t.Errorf("identify %v: exit code %d: %s", args, code, errs)
+		}
 	}
 }

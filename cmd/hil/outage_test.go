@@ -22,32 +22,8 @@ import (
 // and what the telemetry lost is counted and published afterwards. The lateness of each phase is logged, not judged: the
 // machine is shared (make soak runs the phases of 30 s whose figures the documentation quotes).
 func TestDaemonBrokerFrozen(t *testing.T) {
-	path := peer.Program(t, "mosquitto", "mosquitto")
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := l.Addr().(*net.TCPAddr).Port
-	l.Close()
-	conf := filepath.Join(t.TempDir(), "mosquitto.conf")
-	if err := os.WriteFile(conf, []byte(fmt.Sprintf("listener %d 127.0.0.1\nallow_anonymous true\n", port)), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	broker := exec.Command(path, "-c", conf)
-	if err := broker.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { broker.Process.Signal(syscall.SIGCONT); broker.Process.Kill(); broker.Wait() })
-	for range 100 {
-		if c, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
-			c.Close()
-			break
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	file := tolerant(t, virtualPort)
-	text, _ := os.ReadFile(file)
-	os.WriteFile(file, []byte(strings.Replace(string(text), "  listen: localhost:1883", fmt.Sprintf("  broker: tcp://127.0.0.1:%d\n  listen: localhost:1883", port), 1)), 0o644)
+	broker, address := startMosquitto(t)
+	file := tolerant(t, virtualPort, "  listen: localhost:1883 ", "  broker: "+address+"\n  listen: localhost:1883 ")
 
 	d := startRun(t, file, "--record", t.TempDir())
 	d.awaitMode("run")
@@ -70,6 +46,36 @@ func TestDaemonBrokerFrozen(t *testing.T) {
 	}
 	d.stop()
 	p.report()
+}
+
+// startMosquitto is a broker of somebody else.
+func startMosquitto(t *testing.T) (broker *exec.Cmd, address string) {
+	t.Helper()
+	path := peer.Program(t, "mosquitto", "mosquitto")
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := l.Addr().String()
+	port := l.Addr().(*net.TCPAddr).Port
+	l.Close()
+	conf := filepath.Join(t.TempDir(), "mosquitto.conf")
+	if err := os.WriteFile(conf, []byte(fmt.Sprintf("listener %d 127.0.0.1\nallow_anonymous true\n", port)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	broker = exec.Command(path, "-c", conf)
+	if err := broker.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { broker.Process.Signal(syscall.SIGCONT); broker.Process.Kill(); broker.Wait() })
+	for range 100 {
+		if c, err := net.Dial("tcp", at); err == nil {
+			c.Close()
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return broker, "tcp://" + at
 }
 
 func TestDaemonLineFlooded(t *testing.T) {

@@ -92,6 +92,8 @@ func TestStudyByTasks(t *testing.T) {
 			{nil, []string{"PBS_ARRAY_INDEX=2"}, report.OK, "task 2 of 3: 10 runs, 10 done now"},
 			{nil, []string{"SGE_TASK_ID=undefined", "JOB_COMPLETION_INDEX=2"}, report.OK, "0 done now"},
 			{nil, []string{"SGE_TASK_ID=4"}, report.Usage, "task 3: the study has 3 tasks, 0 to 2"},
+			{nil, []string{"SGE_TASK_ID=0"}, report.Usage, "SGE_TASK_ID is 0, and its tasks are counted from 1"},
+			{nil, []string{"SLURM_ARRAY_TASK_ID=-1"}, report.Usage, "SLURM_ARRAY_TASK_ID is -1, and its tasks are counted from 0"},
 			{nil, []string{"SGE_TASK_ID=x"}, report.Usage, `SGE_TASK_ID is "x"`},
 			{nil, nil, report.Usage, "SLURM_ARRAY_TASK_ID, PBS_ARRAY_INDEX, SGE_TASK_ID, JOB_COMPLETION_INDEX are not set"},
 			{nil, []string{"SGE_TASK_ID=1"}, report.OK, "task 0 of 3: 25 runs, 25 done now"},

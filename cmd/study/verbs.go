@@ -152,6 +152,9 @@ func taskIndex(f Options, env func(string) string) (int, error) {
 		if err != nil {
 			return 0, fmt.Errorf("%s is %q, want the number of a task", s.name, text)
 		}
+		if n < s.first {
+			return 0, fmt.Errorf("%s is %d, and its tasks are counted from %d; submit them as %d to the number of tasks", s.name, n, s.first, s.first)
+		}
 		return n - s.first, nil
 	}
 	return 0, fmt.Errorf("which task? Give --index; %s are not set", strings.Join(names, ", "))

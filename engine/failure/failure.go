@@ -49,19 +49,11 @@ func Catch(err *error) {
 
 var handler atomic.Pointer[func(*Panic)]
 
-// Handle says who is told of a panic of a goroutine that nobody waits for, in place of the end of the program; nil: nobody. It returns
-// who was told before.
-func Handle(tell func(*Panic)) (before func(*Panic)) {
-	old := (*func(*Panic))(nil)
-	if tell == nil {
-		old = handler.Swap(nil)
-	} else {
-		old = handler.Swap(&tell)
-	}
-	if old == nil {
-		return nil
-	}
-	return *old
+// Handle says who is told of a panic of a goroutine that nobody waits for, in place of the end of the program, until the function that it
+// returns is called.
+func Handle(tell func(*Panic)) (restore func()) {
+	before := handler.Swap(&tell)
+	return func() { handler.Store(before) }
 }
 
 // Tell is deferred by a goroutine that nobody waits for. Where nobody is to be told, the program ends with a line and exit code 1.

@@ -182,7 +182,7 @@ func (b *body) tick(epoch uint16) {
 }
 
 // prepare makes parameter blocks ready beside the tick, one after the other. The core collects no garbage (rt.Settle): a block is made in place
-// of one that is in force no more, see axis.Prepared.
+// of one that is in force no more, see axis.Changes.
 func (b *body) prepare(role hil.Tuned) {
 	defer failure.Tell()
 	var p hil.Params

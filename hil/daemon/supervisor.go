@@ -395,10 +395,10 @@ func (s *Supervisor) pump(ctx context.Context, h *handle, arm bool) (cause strin
 		asked    bool
 		ready    bool
 		armStep  int
-		reset    bool
 		stall    time.Duration
 		ran      int64 // ns  that the core had had a processor when it stood still for stopTime …
 		ranAt    int64 // ns  … which was then; 0: it does not
+		reset    bool
 		started  = time.Now()
 	)
 	stop := func() {

@@ -12,7 +12,7 @@ import (
 // A handler that panics is told; one that gives up a connection is not.
 func TestPanicOfAHandlerIsTold(t *testing.T) {
 	var told []string
-	defer failure.Handle(failure.Handle(func(p *failure.Panic) { told = append(told, p.Error()) }))
+	defer failure.Handle(func(p *failure.Panic) { told = append(told, p.Error()) })()
 	s := &Server{}
 	get := func(h http.HandlerFunc) (passed any) {
 		defer func() { passed = recover() }()

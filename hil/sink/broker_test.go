@@ -409,3 +409,32 @@ func TestFitTopics(t *testing.T) {
 		}
 	}
 }
+
+// The daemon hears a fit that runs elsewhere, for its page; what it published itself it knows already.
+func TestFitElsewhereIsHeard(t *testing.T) {
+	b := testBroker(t)
+	heard := make(chan string, 16)
+	o := testOptions(b.URL())
+	o.User, o.Password = b.Login()
+	o.Sole = true
+	o.Heard = func(topic string, body []byte) { heard <- topic + " " + string(body) }
+	p, end := runPublisher(t, o)
+	defer end()
+	p.Tell(KeptFitStatus, []byte(`{"state":"idle"}`))
+	_, seen := client(t, b.URL(), "", "")
+	seen.wait(t, "our own", onTopic("hil/bench/identify/status"))
+	op, err := DialFitTopics(t.Context(), "tcp://operator:"+b.Operator()+"@"+strings.TrimPrefix(b.URL(), "tcp://"), "hil/bench")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer op.Close()
+	op.Status([]byte(`{"state":"running"}`))
+	select {
+	case got := <-heard:
+		if got != `identify/status {"state":"running"}` {
+			t.Errorf("heard %s", got)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("nothing was heard")
+	}
+}

@@ -110,7 +110,8 @@ func (p *Publisher) claim(ctx context.Context, c paho.Client) error {
 			case status:
 				suspect = suspect || !mine && from.State == statusUp
 			case probe + "/ack":
-				if !mine {
+				// one that asks itself has it only before those that are younger
+				if !mine && (from.State == statusUp || from.key() < me.key()) {
 					return &NameTakenError{p.o.Broker, p.root, from}
 				}
 			case probe:
@@ -143,11 +144,15 @@ func (p *Publisher) restore(c paho.Client, body []byte) {
 	}
 }
 
-// answer tells another run that this one has the name. It does not wait: paho delivers nothing meanwhile.
+// answer tells another run that this one has the name, or asks for it too. It does not wait: paho delivers nothing meanwhile.
 func (p *Publisher) answer(c paho.Client, question []byte) {
 	var from runStatus
-	if me := p.me(statusUp); json.Unmarshal(question, &from) == nil && from.Run != "" && from.key() != me.key() {
-		go c.Publish(p.root+"probe/ack", 1, false, p.status(statusUp))
+	state := "" // it asks itself
+	if p.has(c) {
+		state = statusUp
+	}
+	if me := p.me(state); json.Unmarshal(question, &from) == nil && from.Run != "" && from.key() != me.key() {
+		go c.Publish(p.root+"probe/ack", 1, false, p.status(state))
 	}
 }
 

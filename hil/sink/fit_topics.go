@@ -3,11 +3,15 @@ package sink
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	paho "github.com/eclipse/paho.mqtt.golang"
@@ -87,3 +91,36 @@ func (t *FitTopics) Result(body []byte) error {
 
 // Close lets the last packets leave, and disconnects.
 func (t *FitTopics) Close() { t.client.Disconnect(goodbye) }
+
+// ownBodies are the newest payloads that this process published, to tell them from those of others on the same topics.
+type ownBodies struct {
+	mu  sync.Mutex
+	of  [64][sha256.Size]byte
+	all int
+}
+
+func (o *ownBodies) add(body []byte) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.of[o.all%len(o.of)] = sha256.Sum256(body)
+	o.all++
+}
+
+func (o *ownBodies) has(body []byte) bool {
+	sum := sha256.Sum256(body)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.Contains(o.of[:], sum)
+}
+
+// hear passes on what a fit that runs elsewhere publishes on the topics of this rig. It does not wait.
+func (p *Publisher) hear(c paho.Client) {
+	if p.o.Heard == nil {
+		return
+	}
+	c.SubscribeMultiple(map[string]byte{p.root + FitStatusTopic: 1, p.root + FitResultTopic: 1}, func(_ paho.Client, m paho.Message) {
+		if body := m.Payload(); !m.Retained() && !p.own.has(body) && json.Valid(body) { // retained: of a run before
+			p.o.Heard(strings.TrimPrefix(m.Topic(), p.root), body)
+		}
+	})
+}

@@ -41,9 +41,10 @@ type PublisherOptions struct {
 
 	Commander hil.Commander // takes the commands; nil: none are taken
 
-	Metrics *Metrics        // published as health; nil: none
-	Each    func(*hil.Row)  // sees every row in the draining goroutine, must not block; may be nil
-	Emit    func(hil.Event) // gets the publisher's own events, which it then leaves to Emit to publish; nil: it publishes them itself
+	Heard   func(topic string, body []byte) // gets what others publish of an identification of this rig; may be nil
+	Metrics *Metrics                        // published as health; nil: none
+	Each    func(*hil.Row)                  // sees every row in the draining goroutine, must not block; may be nil
+	Emit    func(hil.Event)                 // gets the publisher's own events, which it then leaves to Emit to publish; nil: it publishes them itself
 	Log     *slog.Logger
 }
 
@@ -71,6 +72,7 @@ type Publisher struct {
 	news     chan struct{} // something kept is new; room for one
 	link     chan linkChange
 	commands commands
+	own      ownBodies // of what Heard gets from others
 
 	mu     sync.Mutex
 	newest hil.Row // newest row, for state and estimates

@@ -140,6 +140,7 @@ func (s *sender) changed(c linkChange) {
 	if p.has(c.client) {
 		p.commands.subscribe(c.client)
 	}
+	p.hear(c.client)
 	s.publish(s.topic.status, 1, true, p.status(statusUp))
 	s.publish(s.topic.meta, 1, true, p.meta)
 	s.keep(true)
@@ -244,6 +245,7 @@ func (s *sender) unsettled() []sentEvent {
 func (s *sender) keep(all bool) {
 	for i, name := range keptTopics {
 		if body := s.p.kept[i].Load(); body != nil && s.open() && (all || body != s.kept[i]) {
+			s.p.own.add(*body)
 			s.publish(s.p.root+name, 1, true, *body)
 			s.kept[i] = body
 		}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -42,8 +43,8 @@ func TestRecordingGone(t *testing.T) {
 				t.Fatal(err)
 			}
 			rec.Params(hil.Params{Gen: 4}, []string{"kp"}, 5)
-			gone := false
-			rows := &countedRows{n: 600, signals: 3, gate: func(at uint64) bool { return at < 300 || gone }}
+			var gone atomic.Bool
+			rows := &countedRows{n: 600, signals: 3, gate: func(at uint64) bool { return at < 300 || gone.Load() }}
 			ctx, end := context.WithCancel(context.Background())
 			done := make(chan error, 1)
 			step := make(chan struct{})
@@ -57,7 +58,7 @@ func TestRecordingGone(t *testing.T) {
 			if err := c.take(rec.Dir()); err != nil {
 				t.Fatal(err)
 			}
-			gone = true
+			gone.Store(true)
 			close(step)
 			time.Sleep(100 * time.Millisecond)
 			end()

@@ -135,7 +135,7 @@ func TestRecordAndRead(t *testing.T) {
 	if yaml, err := os.ReadFile(filepath.Join(dir, "run.yaml")); err != nil || string(yaml) != string(benchInfo(1).Config) {
 		t.Errorf("run.yaml: %q, %v", yaml, err)
 	}
-	if base := filepath.Base(dir); base != "2026-11-21T08-30-01Z_bench" {
+	if base := filepath.Base(dir); base != "2026-11-21T08-30-01Z_bench_dry-run" {
 		t.Errorf("folder %s", base)
 	}
 }
@@ -167,9 +167,9 @@ func TestBetween(t *testing.T) {
 // Nothing is written over: runs that start in the same second get folders of their own.
 func TestRunsNeverShareAFolder(t *testing.T) {
 	dir := t.TempDir()
-	for _, want := range []string{"2026-11-21T08-30-01Z_a-b-c", "2026-11-21T08-30-01Z_a-b-c-2", "2026-11-21T08-30-01Z_a-b-c-3"} {
+	for _, want := range []string{"2026-11-21T08-30-01Z_a-b-c_dry-run", "2026-11-21T08-30-01Z_a-b-c_dry-run-2", "2026-11-21T08-30-01Z_a-b-c_dry-run-3"} {
 		info := benchInfo(2)
-		info.Schema.Rig = "a/b c"
+		info.Schema.Rig, info.DryRun = "a/b c", false
 		rec, err := NewRecorder(dir, info, RecorderOptions{})
 		if err != nil {
 			t.Fatal(err)
@@ -335,3 +335,49 @@ func (s *cannedRows) Pop(r *hil.Row) bool {
 }
 
 func (s *cannedRows) Dropped() uint64 { return 0 }
+
+// The newest run of a folder is none of dry runs, unless there is no other; a recording without a row can be taken back.
+func TestFindRunPassesOverDryRuns(t *testing.T) {
+	dir := t.TempDir()
+	record := func(second int, dry bool) *Recorder {
+		info := benchInfo(2)
+		info.Start, info.DryRun = time.Date(2026, 11, 21, 8, 30, second, 0, time.UTC), dry
+		rec, err := NewRecorder(dir, info, RecorderOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rec
+	}
+	found := func(want *Recorder) {
+		t.Helper()
+		if file, ok := FindRun(dir); !ok || file != want.Path() {
+			t.Errorf("found %s, want %s", file, want.Path())
+		}
+	}
+	first := record(1, true)
+	found(first)
+	driven := record(2, false)
+	record(3, true)
+	record(3, true) // …_dry-run-2
+	found(driven)
+	if err := driven.Discard(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(driven.Dir()); !os.IsNotExist(err) {
+		t.Error("the folder is still there")
+	}
+	if file, ok := FindRun(dir); !ok || !strings.HasSuffix(filepath.Dir(file), "_dry-run-2") {
+		t.Errorf("found %s", file)
+	}
+	// what somebody else put there stays
+	kept := record(4, false)
+	if err := os.WriteFile(filepath.Join(kept.Dir(), "notes.txt"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := kept.Discard(); err == nil {
+		t.Error("a folder with a foreign file is gone")
+	}
+	if _, err := os.Stat(filepath.Join(kept.Dir(), "notes.txt")); err != nil {
+		t.Error(err)
+	}
+}
