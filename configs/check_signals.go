@@ -458,7 +458,7 @@ func (c *Config) checkCommand(r *schema.Report, d *Device, p string, m Command) 
 		if m.Safe != 0 {
 			r.Warnf(p+".safe", "%s.safe: %s %s keeps the drive energised in the safe state", p, schema.Short(m.Safe), m.Unit)
 		}
-		if m.Slew > 0 && !r.Bad("loop.rate") && m.Slew/c.Loop.Rate < math.Abs(m.Scale) && m.Type != wire.Text {
+		if m.Slew > 0 && !r.Bad("loop.rate") && m.Slew/c.Loop.Rate < math.Abs(m.Scale) && !slices.Contains([]wire.Type{wire.Text, wire.F32, wire.F64}, m.Type) { // which have no counts
 			r.Errorf(p+".slew", "%s.slew: %s %s/s is less than one count per tick; the drive would never move", p, schema.Short(m.Slew), m.Unit)
 		}
 	}

@@ -11,7 +11,18 @@ import (
 	"hilrig/estimator"
 	"hilrig/hil"
 	"hilrig/hil/axis"
+	"hilrig/hil/wire"
 )
+
+// positionCount is one count of a position, in its unit. The scale of a float or a text need not be one: of an angle in radians it is 1. What
+// it can be is bounded by the noise that is declared.
+func positionCount(m *configs.Measure, noise float64) float64 {
+	count := math.Abs(m.Scale)
+	if noise > 0 && (m.Type == wire.F32 || m.Type == wire.F64 || m.Type == wire.Text) {
+		count = min(count, math.Sqrt(12)*noise)
+	}
+	return count
+}
 
 // axisSpec is a configured axis among the signals of spec; every (s) is from sample to sample, of each measured signal.
 func axisSpec(cfg *configs.Config, a *configs.Axis, spec *hil.ControllerSpec, every []float64) (hil.AxisSpec, error) {
@@ -28,8 +39,8 @@ func axisSpec(cfg *configs.Config, a *configs.Axis, spec *hil.ControllerSpec, ev
 		return out, err
 	}
 	dev, at := cfg.Find(a.Position, false)
-	count := math.Abs(cfg.Devices[dev].Measure[at].Scale)
 	e, motor := &a.Estimator, a.MotorModel()
+	count := positionCount(&cfg.Devices[dev].Measure[at], e.PositionNoise)
 	out.Spec = axis.Spec{
 		Linear: a.Linear(), Drive: a.Drive.Kind, Every: every[out.Measured[estimator.Position]], Motor: motor, Law: a.Friction.Model,
 		Ref: gen, Of: a.Reference.Of, Fade: a.Reference.Fade, PID: a.Control.PID, Gain: a.Control.Gain, Comp: compSpec(cfg, a, count),

@@ -7,6 +7,7 @@ import (
 	"hilrig/configs"
 	"hilrig/estimator"
 	"hilrig/hil/axis"
+	"hilrig/hil/wire"
 )
 
 // Every kind of the configuration becomes a controller, and what the file leaves at zero follows from sensor and friction.
@@ -35,5 +36,22 @@ func TestCompensationOfTheConfiguration(t *testing.T) {
 	cfg.Axes[0].Compensation.Resolution, cfg.Axes[0].Compensation.Limit, cfg.Axes[0].Compensation.Slew = 1e-3, 0.01, 3
 	if s := compSpec(cfg, &cfg.Axes[0], 1e-4); s.Resolution != 1e-3 || s.Limit != 0.01 || s.Slew != 3 || s.Kind != axis.CompObserver {
 		t.Errorf("%+v", s)
+	}
+}
+
+// A scale of 1 is no count of an angle in radians that comes as a float.
+func TestPositionCount(t *testing.T) {
+	for _, c := range []struct {
+		kind               wire.Type
+		scale, noise, want float64
+	}{
+		{wire.F64, 1, 1e-4, 1e-4 * math.Sqrt(12)}, {wire.F32, -1, 1e-4, 1e-4 * math.Sqrt(12)}, {wire.Text, 1e-6, 1e-4, 1e-6},
+		{wire.F32, 1, 0, 1}, {wire.I32, 1e-2, 1e-4, 1e-2}, {wire.I32, -1e-5, 1e-4, 1e-5},
+	} {
+		m := configs.Demo().Devices[0].Measure[0]
+		m.Type, m.Scale = c.kind, c.scale
+		if got := positionCount(&m, c.noise); math.Abs(got-c.want) > 1e-15 {
+			t.Errorf("%+v: %g", c, got)
+		}
 	}
 }

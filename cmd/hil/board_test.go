@@ -3,436 +3,619 @@
 package main
 
 import (
+	"bytes"
+	"encoding/binary"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
+	"runtime"
+	"runtime/debug"
+	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
-	"hilrig/hil/device"
-	"hilrig/hil/rt"
-	"hilrig/hil/wire"
+	"golang.org/x/sys/unix"
+	"golang.org/x/term"
 )
 
-// board is a motor with its electronics on a pseudo-terminal, written apart from the program's own rig: a winding without inductance, a
-// shaft with Coulomb friction, 500 samples a second, and no watchdog of its own: what it is told stays in force. It can be made to
-// fail in many ways.
+// board is the electronics of a plant on a pseudo-terminal, written from docs/link.md and docs/protocols.md alone: nothing of the program
+// is imported here. It has no watchdog of its own: what it is told stays in force. It keeps every command that it receives.
 type board struct {
-	text bool
+	rig  boardRig
 	path string
+	rng  *rand.Rand // of the sampling goroutine
 
-	mu    sync.Mutex
-	f     boardFault
-	port  device.Port
-	on    bool  // the drive is enabled
-	at    int64 // ns of rt.Now when that changed last
-	volts float64
-	theta float64 // rad
-	omega float64 // rad/s
-	amps  float64
-	top   float64 // rad/s  fastest since it was set to 0
-	away  int64   // ns     longest time that the board itself was late since then
-	later []func(*board)
-	done  chan struct{}
-	wg    sync.WaitGroup
+	mu       sync.Mutex
+	plant    boardPlant
+	fault    boardFault
+	master   int // descriptors; -1: unplugged
+	slave    int
+	unread   []byte
+	orders   []boardOrder
+	pending  []boardOrder // that the drive has not carried out yet
+	begin    time.Time
+	zero     float64       // where the encoder counts from
+	bootedAt time.Duration // of the board's clock
+	watch    boardWatch
+
+	// read without the lock: a reader that is kept away while it has the lock would keep the board away
+	enabled    atomic.Bool
+	at, moving atomic.Uint64
+
+	done chan struct{}
+	wg   sync.WaitGroup
 }
 
-// boardFault is what is wrong with the board; the zero value is nothing.
-
-// boardFault is what is wrong with the board; the zero value is nothing.
-type boardFault struct {
-	silent, nanAngle, nanCurrent, stuckAngle, repeats, blocked, table bool
-	loss                                                              float64       // share of frames that get lost
-	burst, every                                                      time.Duration // so long nothing, so often
-	clock                                                             time.Duration // added to the board's clock
-	wildAngle, wildCurrent                                            float64       // instead of one sample
-	turned                                                            bool          // the encoder counts the other way
-
-	shape        func(s *boardSample)    // changes what is sent
-	swap, thrice bool                    // frames in pairs the wrong way round, each frame three times
-	kept         time.Duration           // … this long at the beginning of every `every`, and sent at once then
-	noise        float64                 // random bytes in front of so many frames
-	echo         bool                    // commands come back as they are
-	deaf         bool                    // does not read its port
-	drive        func(u float64) float64 // what the drive makes of its command (V)
-	slow         time.Duration           // … so much later
-	reboot       bool                    // once: drive off, clock and counter at 0, silent for 0.3 s
+// boardOrder is a command as it came.
+type boardOrder struct {
+	at      time.Duration // since the board began
+	kind    byte          // 2 command, 3 safe; 0: a line or a register does not tell
+	stamp   uint32        // µs, the sender's clock; 0: none
+	command float64
+	on      bool
 }
 
-// boardSample is what a board says.
+// boardWatch is what happened since it was set to its beginning.
+type boardWatch struct {
+	since     time.Duration
+	energised time.Duration
+	way       float64       // rad or m, gone while energised
+	far       float64       // rad or m, largest distance from zero
+	fast      float64       // rad/s or m/s
+	late      time.Duration // longest time that the board itself was late
+	off       bool          // it was de-energised at least once
+	offAt     time.Duration // since `since`, when that was the last time
+}
+
+// boardSample is what a board measures. What is missing is left out of the frame.
 type boardSample struct {
-	clock       int64   // ns
-	angle, amps float64 // rad, A
+	clock  time.Duration
+	value  [len(boardChannels)]float64
+	absent [len(boardChannels)]bool
+	on     bool // the drive is told to be on
 }
 
+// the channels of a board in the order of the frame
 const (
-	inMotion   = 400 * time.Millisecond // from RUN to the fault
-	boardRate  = 500
-	boardCount = 1e-4 // rad
+	chPosition = iota
+	chCurrent
+	chSpeed
+	chTorque
+	chApplied
+	chStatus
 )
 
-func startBoard(t *testing.T, text bool) *board {
+var boardChannels = [...]string{"angle", "current", "speed", "torque", "applied", "status"}
+
+// boardFault is what is wrong with a board; the zero value is nothing.
+type boardFault struct {
+	sample                                                   func(*boardSample)                       // changes what is measured
+	lost                                                     func(n int) bool                         // frame n does not leave
+	clock                                                    func(since time.Duration) time.Duration  // the board's clock, since the fault began
+	pace                                                     float64                                  // frames for each frame of a healthy board
+	delay                                                    time.Duration                            // of every frame on the line
+	line                                                     func(frame []byte) []byte                // what the line makes of a frame
+	swapped                                                  bool                                     // frames in pairs the wrong way round
+	burst                                                    time.Duration                            // held back so long in every second, and sent at once then
+	drive                                                    func(u float64, on bool) (float64, bool) // what the drive makes of its command
+	slow                                                     time.Duration                            // … so much later
+	plant                                                    func(p *boardPlant)                      // at every step
+	echo, deaf, refuses, otherTable, reboots, unplugs, quiet bool
+}
+
+func startBoard(t *testing.T, r boardRig) *board {
 	t.Helper()
-	b := &board{text: text, path: filepath.Join(t.TempDir(), "board"), done: make(chan struct{})}
+	// a thread that is away takes no board with it, and garbage is seldom collected
+	runtime.GOMAXPROCS(max(16, runtime.GOMAXPROCS(0)))
+	debug.SetGCPercent(1000)
+	b := &board{rig: r, path: filepath.Join(t.TempDir(), "board"), rng: rand.New(rand.NewPCG(7, uint64(len(r.name)))), plant: r.plant(),
+		begin: time.Now(), done: make(chan struct{})}
 	b.plug(t)
-	rt.Prefer() // a starved board is a silent one
 	b.wg.Add(1)
 	go b.run()
-	t.Cleanup(func() { close(b.done); b.unplug(); b.wg.Wait() })
+	t.Cleanup(func() { close(b.done); b.wg.Wait(); b.unplug() })
 	return b
 }
 
+func (b *board) now() time.Duration { return time.Since(b.begin) }
+
+// plug puts the board on a fresh pseudo-terminal behind the old name.
 func (b *board) plug(t *testing.T) {
 	t.Helper()
-	p, _, err := device.OpenPTY(b.path)
+	master, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	number, err := unix.IoctlGetInt(master, unix.TIOCGPTN)
+	if err == nil {
+		err = unix.IoctlSetPointerInt(master, unix.TIOCSPTLCK, 0)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := fmt.Sprintf("/dev/pts/%d", number)
+	slave, err := unix.Open(name, unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	if err == nil {
+		_, err = term.MakeRaw(slave)
+	}
+	if err == nil {
+		os.Remove(b.path)
+		err = os.Symlink(name, b.path)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	b.mu.Lock()
-	b.port, b.on = p, false
-	b.mu.Unlock()
-	b.wg.Add(1)
-	go b.listen(p)
+	defer b.mu.Unlock()
+	b.master, b.slave, b.plant.on, b.unread = master, slave, false, nil
 }
 
 func (b *board) unplug() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.port != nil {
-		b.port.Close()
+	if b.master >= 0 {
+		unix.Close(b.master)
+		unix.Close(b.slave)
+		os.Remove(b.path)
 	}
-	b.port = nil
+	b.master = -1
 }
 
-func (b *board) fail(f boardFault) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.f = f
-}
-
-func (b *board) energised() (on bool, at int64) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.on, b.at
-}
-
-// await waits for the drive to be on or off and tells when that happened; false: it did not.
-func (b *board) await(on bool, within time.Duration) (int64, bool) {
-	for end := time.Now().Add(within); ; time.Sleep(time.Millisecond) {
-		if is, at := b.energised(); is == on {
-			return at, true
-		} else if time.Now().After(end) {
-			return 0, false
-		}
-	}
-}
-
-// listen takes commands.
-func (b *board) listen(p device.Port) {
-	defer b.wg.Done()
-	fields := []wire.Field{{Name: "u", Unit: "V", Type: wire.F32, Scale: 1}, {Name: "e", Type: wire.U8, Scale: 1}}
-	var dec wire.Decoder
-	if b.text {
-		dec, _ = wire.NewLineDecoder(fields, wire.Format{}, wire.Command)
-	} else {
-		dec, _ = wire.NewLinkDecoder(fields, wire.Command, wire.Safe)
-	}
-	buf := make([]byte, 1024)
-	var f wire.Frame
-	for {
-		for deaf := true; deaf; {
-			b.mu.Lock()
-			deaf = b.f.deaf
-			b.mu.Unlock()
-			if deaf {
-				time.Sleep(time.Millisecond)
-			}
-			select {
-			case <-b.done:
-				return
-			default:
-			}
-		}
-		n, err := p.Read(buf)
-		if err != nil && n == 0 {
-			if _, gone := err.(interface{ Is(error) bool }); gone || strings.Contains(err.Error(), "closed") {
-				return
-			}
-			select {
-			case <-b.done:
-				return
-			case <-time.After(time.Millisecond): // nobody has the other side open
-			}
-			continue
-		}
-		b.mu.Lock()
-		echo := b.f.echo
-		b.mu.Unlock()
-		if echo {
-			p.Write(buf[:n], 5*time.Millisecond)
-		}
-		for rest := buf[:n]; ; {
-			k, st := dec.Next(rest, &f)
-			if rest = rest[k:]; st == wire.More {
-				break
-			}
-			if st == wire.Good && f.Fresh == 3 {
-				volts, on := f.V[0], f.V[1] == 1
-				b.mu.Lock()
-				if b.f.drive != nil {
-					volts = b.f.drive(volts)
-				}
-				if b.later = append(b.later, func(b *board) {
-					if b.volts = volts; on != b.on {
-						b.on, b.at = on, rt.Now()
-					}
-				}); b.f.slow == 0 {
-					for _, act := range b.later {
-						act(b)
-					}
-					b.later = b.later[:0]
-				} else if n := int(b.f.slow.Seconds() * boardRate); len(b.later) > n {
-					b.later[0](b)
-					b.later = b.later[1:]
-				}
-				b.mu.Unlock()
-			}
-		}
-	}
-}
-
-// run moves the motor and sends.
+// run reads what came, moves the plant and sends what it measures, at the board's rate, in a thread of its own: a starved board is a silent
+// one.
 func (b *board) run() {
 	defer b.wg.Done()
-	rng := rand.New(rand.NewPCG(1, 2))
-	begin := rt.Now()
-	seq := uint8(0)
-	var last, waiting []byte
-	held, zero := 0.0, 0.0 // rad  what the encoder said last, and where it counts from
-	for next := begin; ; next += 1e9 / boardRate {
+	runtime.LockOSThread()
+	unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_FIFO, Priority: 1}, 0)
+	period := time.Duration(float64(time.Second) / b.rig.rate)
+	var line boardLine
+	for next := b.now(); ; next += period {
 		select {
 		case <-b.done:
 			return
 		default:
 		}
-		rt.SleepUntil(next, 0)
+		for wait := next - b.now(); wait > 0; wait = next - b.now() {
+			ts := unix.NsecToTimespec(int64(wait))
+			unix.Nanosleep(&ts, nil)
+		}
 		b.mu.Lock()
-		b.move(1.0 / boardRate)
-		f, port := b.f, b.port
-		angle, amps := b.theta, b.amps
-		b.f.wildAngle, b.f.wildCurrent = 0, 0
-		b.top, b.away = max(b.top, math.Abs(b.omega)), max(b.away, rt.Now()-next)
-		if b.f.reboot {
-			b.f.reboot, b.on, b.at, zero, begin, waiting = false, false, rt.Now(), angle, next+300e6, nil
+		b.watch.late = max(b.watch.late, b.now()-next)
+		b.read()
+		b.move(period, next)
+		if f := &b.fault; f.reboots {
+			f.reboots, b.plant.on, b.zero, b.bootedAt = false, false, b.plant.position, next+300*time.Millisecond
+		}
+		if b.rig.wire != "modbus" {
+			b.send(&line, next)
 		}
 		b.mu.Unlock()
-		if angle -= zero; next < begin {
-			continue
-		}
-		if !f.stuckAngle {
-			held = angle
-		}
-		angle = held
-		now := rt.Now()
-		if port == nil || f.silent || rng.Float64() < f.loss || f.every > 0 && time.Duration(now-begin)%f.every < f.burst {
-			continue
-		}
-		if f.turned {
-			angle = -angle
-		}
-		if f.nanAngle {
-			angle = math.NaN()
-		}
-		if f.nanCurrent {
-			amps = math.NaN()
-		}
-		if f.wildAngle != 0 {
-			angle = f.wildAngle
-		}
-		if f.wildCurrent != 0 {
-			amps = f.wildCurrent
-		}
-		sample := boardSample{next - begin + int64(f.clock), angle, amps} // a board reads its clock when it samples
-		if f.shape != nil {
-			f.shape(&sample)
-		}
-		seq++
-		frame := b.frame(seq, sample.clock, sample.angle, sample.amps, f.table)
-		if f.repeats && last != nil {
-			frame = last
-		}
-		switch last = frame; {
-		case f.thrice:
-			frame = slices.Repeat(frame, 3)
-		case f.swap && seq%2 == 1, time.Duration(now-begin)%max(1, f.every) < f.kept:
-			waiting = append(waiting, frame...)
-			continue
-		case f.swap:
-			frame, waiting = append(slices.Clone(frame), waiting...), nil
-		case waiting != nil:
-			frame, waiting = append(waiting, frame...), nil
-		}
-		if rng.Float64() < f.noise {
-			for range 1 + rng.IntN(30) {
-				frame = slices.Insert(frame, 0, byte(rng.Uint32()))
-			}
-		}
-		port.Write(frame, 5*time.Millisecond)
 	}
 }
 
-// frame encodes one sample; other is the table of another firmware, with a number more.
-func (b *board) frame(seq uint8, clock int64, angle, amps float64, other bool) []byte {
-	counts := math.Round(angle / boardCount)
-	if b.text {
-		line := fmt.Sprintf("%d,%v,%.4f", uint32(clock/1000), counts, amps)
-		if other {
-			line += ",7"
-		}
-		return []byte(strings.ToLower(line) + "\n")
+// boardLine is what is on its way to the host.
+type boardLine struct {
+	frames        int
+	seq           byte
+	due           float64
+	swapped, held []byte
+	queue         []boardBytes
+}
+
+type boardBytes struct {
+	at    time.Duration
+	bytes []byte
+}
+
+// send measures, and puts on the line what is due.
+func (b *board) send(l *boardLine, now time.Duration) {
+	f := &b.fault
+	if l.due++; f.pace != 0 {
+		l.due += f.pace - 1
 	}
-	// floats as their bits, so that NaN gets out
-	fields := []wire.Field{{Name: "a", Type: wire.U32, Scale: 1}, {Name: "i", Type: wire.U32, Scale: 1}, {Name: "x", Type: wire.U8, Scale: 1}}
-	n := 2
+	s := b.measure(now)
+	if f.sample != nil {
+		f.sample(&s)
+	}
+	between := time.Duration(0)
+	for ; l.due >= 1; l.due-- {
+		if between > 0 { // more than one sample in a period: the others were taken later in it
+			s.clock += between
+			s.value[chPosition] += b.plant.velocity * between.Seconds()
+		}
+		between = time.Duration(float64(time.Second) / b.rig.rate / max(1, f.pace))
+		if l.frames++; f.quiet || now < b.bootedAt || b.master < 0 || f.lost != nil && f.lost(l.frames) {
+			continue
+		}
+		l.seq++
+		frame := b.rig.frame(l.seq, &s, f.otherTable)
+		if b.rig.wire == "text" {
+			frame = b.rig.line(&s, f.otherTable)
+		}
+		if f.line != nil {
+			frame = f.line(frame)
+		}
+		switch {
+		case f.swapped && l.frames%2 == 1:
+			l.swapped = frame
+			continue
+		case f.swapped:
+			frame, l.swapped = append(bytes.Clone(frame), l.swapped...), nil
+		case f.burst > 0 && (now-b.watch.since)%time.Second < f.burst:
+			l.held = append(l.held, frame...)
+			continue
+		}
+		frame, l.held = append(l.held, frame...), nil
+		l.queue = append(l.queue, boardBytes{now + f.delay, frame})
+	}
+	for ; len(l.queue) > 0 && l.queue[0].at <= now; l.queue = l.queue[1:] {
+		b.write(l.queue[0].bytes)
+	}
+}
+
+func (b *board) write(p []byte) {
+	if b.master >= 0 {
+		unix.Write(b.master, p)
+	}
+}
+
+// read takes the commands that have come.
+func (b *board) read() {
+	if b.master < 0 || b.fault.deaf {
+		return
+	}
+	var in [4096]byte
+	n, _ := unix.Read(b.master, in[:])
+	if n <= 0 {
+		return
+	}
+	if b.fault.echo {
+		b.write(in[:n])
+	}
+	b.unread = append(b.unread, in[:n]...)
+	if b.rig.wire == "modbus" {
+		b.unread = b.serve(b.unread)
+		return
+	}
+	end := byte(0)
+	if b.rig.wire == "text" {
+		end = '\n'
+	}
+	for i := bytes.IndexByte(b.unread, end); i >= 0; i = bytes.IndexByte(b.unread, end) {
+		if b.rig.wire == "text" {
+			b.takeLine(strings.TrimRight(string(b.unread[:i]), "\r"))
+		} else {
+			b.takeFrame(b.unread[:i])
+		}
+		b.unread = b.unread[i+1:]
+	}
+}
+
+// move is one period of the plant, with what the drive makes of its orders.
+func (b *board) move(period, now time.Duration) {
+	f, p, w := &b.fault, &b.plant, &b.watch
+	for len(b.pending) > 0 && now-b.pending[0].at >= f.slow {
+		o := b.pending[0]
+		b.pending = b.pending[1:]
+		p.command, p.on = o.command, o.on
+	}
+	kept, on := p.command, p.on
+	if f.drive != nil {
+		p.command, p.on = f.drive(p.command, p.on)
+	}
+	p.blocked = false
+	if f.plant != nil {
+		f.plant(p)
+	}
+	was, energised := p.position, p.on
+	p.step(period.Seconds())
+	if p.command, p.on = kept, on; energised {
+		w.energised += period
+		w.way += math.Abs(p.position - was)
+		w.fast = max(w.fast, math.Abs(p.velocity))
+		w.offAt = 0
+	} else {
+		if w.offAt == 0 {
+			w.offAt = now - w.since
+		}
+		w.off = true
+	}
+	w.far = max(w.far, math.Abs(p.position))
+	b.enabled.Store(p.on)
+	b.at.Store(math.Float64bits(p.position))
+	b.moving.Store(math.Float64bits(p.velocity))
+}
+
+// measure is what the sensors say.
+func (b *board) measure(now time.Duration) (s boardSample) {
+	p, noise := &b.plant, b.rig.noise
+	s.clock, s.on = now-b.bootedAt, p.on
+	if f := b.fault.clock; f != nil {
+		s.clock += f(now-b.watch.since) - (now - b.watch.since)
+	}
+	s.value[chPosition] = math.Round((p.position-b.zero)/b.rig.count) * b.rig.count
+	s.value[chCurrent] = math.Round((p.current+noise[chCurrent]*b.rng.NormFloat64())/1e-3) * 1e-3
+	s.value[chSpeed] = p.velocity + noise[chSpeed]*b.rng.NormFloat64()
+	s.value[chTorque] = p.constant*p.current + noise[chTorque]*b.rng.NormFloat64()
+	if p.on {
+		s.value[chApplied] = max(-p.supply, min(p.supply, p.command))
+	}
+	return s
+}
+
+// take notes an order; the plant carries it out at its next step.
+func (b *board) take(o boardOrder) {
+	o.at = b.now()
+	b.orders = append(b.orders, o)
+	b.pending = append(b.pending, o)
+}
+
+// ---- text lines
+
+func (r *boardRig) line(s *boardSample, other bool) []byte {
+	cells := []string{strconv.FormatUint(uint64(uint32(s.clock.Microseconds())), 10)}
+	for _, c := range r.channels {
+		cell := strconv.FormatFloat(s.value[c], 'g', 9, 64)
+		if s.absent[c] {
+			cell = ""
+		}
+		cells = append(cells, strings.ToLower(cell))
+	}
 	if other {
-		n = 3
+		cells = append(cells, "7")
 	}
-	enc, err := wire.NewLinkEncoder(fields[:n])
-	if err != nil {
-		panic(err)
-	}
-	raw := func(x float64) float64 { return float64(math.Float32bits(float32(x))) }
-	out, _ := enc.Append([]byte{0}, wire.Header{Kind: wire.Measurement, Seq: seq, Time: clock, HasTime: true, Fresh: wire.All(n)}, []float64{raw(counts), raw(amps), 7}[:n])
-	return out
+	return []byte(strings.Join(cells, ",") + ",\n") // one empty column at the end is ignored: the last one may be left out
 }
 
-// move is the physics: u = R·i + drop + K·ω, J·dω/dt = K·i − friction.
-func (b *board) move(dt float64) {
-	const r, k, j, drop, coulomb, viscous = 1.2, 0.042, 7e-5, 0.6, 0.015, 1.5e-4
-	const n = 40
-	for range n {
-		b.amps = 0
-		if over := b.volts - k*b.omega; b.on && math.Abs(over) > drop {
-			b.amps = (over - math.Copysign(drop, over)) / r
-		}
-		if b.f.blocked {
-			b.omega = 0
-			continue
-		}
-		torque := k * b.amps
-		h := dt / n
-		if b.omega == 0 && math.Abs(torque) <= coulomb {
-			continue
-		}
-		dir := b.omega
-		if dir == 0 {
-			dir = torque
-		}
-		was := b.omega
-		b.omega += h / j * (torque - math.Copysign(coulomb, dir) - viscous*b.omega)
-		if was*b.omega < 0 && math.Abs(torque) <= coulomb {
-			b.omega = 0
-		}
-		b.theta += h * b.omega
+func (b *board) takeLine(line string) {
+	cells := strings.Split(line, ",")
+	if len(cells) != 2 {
+		return
+	}
+	u, err := strconv.ParseFloat(cells[0], 64)
+	on, err2 := strconv.ParseFloat(cells[1], 64)
+	if err == nil && err2 == nil {
+		b.take(boardOrder{command: u * 1e-6, on: on == 1})
 	}
 }
 
-// file is a configuration for the board.
-func (b *board) file(t *testing.T, limits bool) string {
-	t.Helper()
-	kind, line := "f32", ""
-	if b.text {
-		kind, line = "text", "    protocol: line\n    line: {time: t, time_unit: 1 us, time_bits: 32}\n"
-	}
-	limited, current := "{}", ""
-	if limits {
-		limited = "{max_speed: 100 rad/s, max_error: 1 rad, max_current: 10 A, rated_current: 4 A, thermal_time: 2 s}"
-		current = ", range: ±20 A"
-	}
-	text := fmt.Sprintf(`version: 2
-rig: {name: board, description: a motor played by a test}
-loop: {rate: 500 Hz, beat: 5 s, overrun: {limit: 5 s}}
-devices:
-  drive:
-    port: %s
-    baud: 921600
-%s    measure:
-      - {name: motor.angle, unit: rad, type: %s, scale: %g}
-      - {name: motor.current, unit: A, type: %s%s}
-    command:
-      - {name: voltage, unit: V, type: %s, limit: ±24 V, slew: 20000 V/s, safe: 0 V}
-      - {name: enable, type: %s}
-axes:
-  shaft:
-    position: drive.motor.angle
-    current: drive.motor.current
-    drive: {kind: voltage, command: drive.voltage, enable: drive.enable}
-    motor: {R: 1.2, L: 6e-4, K: 0.042, brush_drop: 0.6 V, drop_current: 50 mA, J: 7e-5}
-    friction: {law: lugre, sigma0: 11, sigma1: 0.02, sigma2: 1.5e-4, Fc: 0.015, Fs: 0.021, vs: 0.5, vd: 0.3}
-    estimator: {position_noise: 0.1 mrad, current_noise: 20 mA, effort_walk: 0.1}
-    reference: {kind: sine, amplitude: 3 rad, frequency: 0.5 Hz, fade: 0.3 s}
-    control: {kind: pd, kp: 0.1, kd: 4 mN·m·s/rad, limit: 0.4}
-    guard: %s
-guard: {selftest_time: 100 ms}
-web: {commands: true}
-`, b.path, line, kind, boardCount, kind, current, kind, map[bool]string{true: "text", false: "u8"}[b.text], limited)
-	path := filepath.Join(t.TempDir(), "board.yaml")
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
+// ---- link frames
 
-func containsOne(text string, parts []string) bool {
-	for _, p := range parts {
-		if strings.Contains(text, p) {
-			return true
+// frame is a measurement: kind, sequence, µs, presence bits where something is left out, numbers, CRC; COBS between two zeros.
+func (r *boardRig) frame(seq byte, s *boardSample, other bool) []byte {
+	body := []byte{1, seq}
+	body = binary.LittleEndian.AppendUint32(body, uint32(s.clock.Microseconds()))
+	present := byte(0)
+	for i, c := range r.channels {
+		if !s.absent[c] {
+			present |= 1 << i
 		}
 	}
-	return false
+	if present != 1<<len(r.channels)-1 {
+		body[0] |= 128
+		body = append(body, present)
+	}
+	for _, c := range r.channels {
+		switch {
+		case s.absent[c]:
+		case c == chStatus:
+			body = append(body, byte(s.value[c]))
+		default:
+			body = binary.LittleEndian.AppendUint64(body, math.Float64bits(s.value[c]))
+		}
+	}
+	if other {
+		body = append(body, 7)
+	}
+	return cobs(binary.LittleEndian.AppendUint16(body, crcCCITT(body)))
 }
 
-// drive brings the daemon to RUN, whatever it is in.
-func (b *board) drive(t *testing.T, d *daemonUnderTest) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); {
-		d.drive(nil)
-		if _, ok := b.await(true, time.Second); ok {
-			time.Sleep(inMotion)
-			if d.state()["mode"] == "run" {
-				return
+func cobs(body []byte) []byte {
+	out := []byte{0}
+	for _, piece := range strings.Split(string(body), "\x00") {
+		for len(piece) >= 254 {
+			out = append(append(out, 255), piece[:254]...)
+			piece = piece[254:]
+		}
+		out = append(append(out, byte(len(piece)+1)), piece...)
+	}
+	return append(out, 0)
+}
+
+func uncobs(in []byte) (out []byte, ok bool) {
+	for len(in) > 0 {
+		n := int(in[0])
+		if n == 0 || n > len(in) {
+			return nil, false
+		}
+		out = append(out, in[1:n]...)
+		if in = in[n:]; n < 255 && len(in) > 0 {
+			out = append(out, 0)
+		}
+	}
+	return out, true
+}
+
+func crcCCITT(p []byte) uint16 {
+	r := uint16(0xFFFF)
+	for _, x := range p {
+		r ^= uint16(x) << 8
+		for range 8 {
+			if r&0x8000 != 0 {
+				r = r<<1 ^ 0x1021
+			} else {
+				r <<= 1
 			}
 		}
 	}
-	t.Fatalf("not driven again: %v\n%s", d.state(), d.errs)
+	return r
 }
 
-// replug pulls the cable and puts it back: the daemon trips at once, and a board that comes back de-energised stays so.
-func (b *board) replug(t *testing.T, d *daemonUnderTest) string {
-	b.drive(t, d)
-	said := len(d.errs.String())
-	t0 := time.Now()
-	b.unplug()
-	for d.state()["mode"] != "trip" && time.Since(t0) < 2*time.Second {
-		time.Sleep(2 * time.Millisecond)
+// takeFrame reads a command of a number of 8 bytes and a byte.
+func (b *board) takeFrame(stuffed []byte) {
+	p, ok := uncobs(stuffed)
+	if !ok || len(p) != 6+9+2 || crcCCITT(p[:15]) != binary.LittleEndian.Uint16(p[15:]) || p[0] != 2 && p[0] != 3 {
+		return
 	}
-	took := time.Since(t0)
-	time.Sleep(400 * time.Millisecond)
-	b.plug(t)
-	_, again := b.await(true, 2*time.Second)
-	m := tripText.FindStringSubmatch(d.errs.String()[said:])
-	if again || m == nil || took > 300*time.Millisecond || !containsOne(m[1], []string{"link down", "stale sensor"}) {
-		t.Errorf("unplugged: tripped after %v (%v); energised by the replug: %v", took, m, again)
-		return "failed"
+	b.take(boardOrder{kind: p[0], stamp: binary.LittleEndian.Uint32(p[2:]), command: math.Float64frombits(binary.LittleEndian.Uint64(p[6:])) * 1e-6, on: p[14] == 1})
+}
+
+// ---- Modbus
+
+// serve answers the questions in rest, as slave 1, and returns what is left of it. Registers 0 to 9 are the channels as f32, high word
+// first, 10 is the status, 20 to 22 take the command as f32 and the enable.
+func (b *board) serve(rest []byte) []byte {
+	for len(rest) >= 8 {
+		n := 8
+		if rest[1] == 16 {
+			n = 9 + int(rest[6])
+		}
+		if len(rest) < n {
+			return rest
+		}
+		q := rest[:n]
+		if crcModbus(q[:n-2]) != binary.LittleEndian.Uint16(q[n-2:]) {
+			rest = rest[1:]
+			continue
+		}
+		rest = rest[n:]
+		b.answer(q)
 	}
-	t1 := time.Now()
-	b.drive(t, d)
-	row := fmt.Sprintf("%d ms, %s, back after %.1f s", took.Milliseconds(), m[1], (time.Since(t1) - inMotion).Seconds())
-	t.Logf("%-32s %s", "unplugged", row)
-	return row
+	return rest
+}
+
+func (b *board) answer(q []byte) {
+	f := &b.fault
+	s := b.measure(b.now())
+	if f.sample != nil {
+		f.sample(&s)
+	}
+	at := int(binary.BigEndian.Uint16(q[2:]))
+	reply := []byte{q[0], q[1]}
+	switch q[1] {
+	case 3, 4:
+		var bank []byte
+		for c := range boardChannels {
+			word := math.Float32bits(float32(s.value[c]))
+			if c == chStatus {
+				word = uint32(s.value[c]) << 16
+			}
+			bank = binary.BigEndian.AppendUint32(bank, word)
+		}
+		bank = append(bank, make([]byte, 64)...)
+		n := int(binary.BigEndian.Uint16(q[4:]))
+		reply = append(append(reply, byte(2*n)), bank[2*at:2*(at+n)]...)
+	case 16:
+		if f.refuses {
+			reply = []byte{q[0], q[1] | 128, 4}
+			break
+		}
+		if at == 20 && len(q) >= 9+6 {
+			u := math.Float32frombits(binary.BigEndian.Uint32(q[7:]))
+			b.take(boardOrder{command: float64(u) * 1e-6, on: binary.BigEndian.Uint16(q[11:]) == 1})
+		}
+		reply = append(reply, q[2:6]...)
+	default:
+		reply = []byte{q[0], q[1] | 128, 1}
+	}
+	if !f.quiet {
+		b.write(binary.LittleEndian.AppendUint16(reply, crcModbus(reply)))
+	}
+}
+
+func crcModbus(p []byte) uint16 {
+	r := uint16(0xFFFF)
+	for _, x := range p {
+		r ^= uint16(x)
+		for range 8 {
+			if r&1 != 0 {
+				r = r>>1 ^ 0xA001
+			} else {
+				r >>= 1
+			}
+		}
+	}
+	return r
+}
+
+// ---- what the test does to a board
+
+// fail begins a fault, and the watch over what follows.
+func (b *board) fail(f boardFault) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.fault, b.watch = f, boardWatch{since: b.now(), far: math.Abs(b.plant.position)}
+}
+
+// heal ends the fault and says what happened since it began.
+func (b *board) heal() boardWatch {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.fault = boardFault{}
+	b.pending = b.pending[max(0, len(b.pending)-1):] // the newest order counts
+	return b.watch
+}
+
+func (b *board) watched() boardWatch {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.watch
+}
+
+// state is the place and the speed of the plant, and whether the drive was told to be on.
+func (b *board) state() (position, velocity float64, on bool) {
+	return math.Float64frombits(b.at.Load()), math.Float64frombits(b.moving.Load()), b.enabled.Load()
+}
+
+// place turns the resting axis by hand.
+func (b *board) place(position float64) {
+	from, _, _ := b.state()
+	for k := range 100 {
+		b.mu.Lock()
+		b.plant.position, b.plant.velocity = from+(position-from)*float64(k+1)/100, 0
+		b.mu.Unlock()
+		time.Sleep(3 * time.Millisecond)
+	}
+}
+
+// await waits for the drive to be told to be on or off.
+func (b *board) await(on bool, within time.Duration) bool {
+	for end := time.Now().Add(within); ; time.Sleep(time.Millisecond) {
+		if _, _, is := b.state(); is == on {
+			return true
+		} else if time.Now().After(end) {
+			return false
+		}
+	}
+}
+
+// violations are the commands beyond the limit and the slew of the file, and those of a drive that is off and not safe. A line that skipped
+// a tick changes by two ticks; the clock of the sender tells how many there were.
+func (b *board) violations() (bad []string) {
+	b.mu.Lock()
+	orders := b.orders
+	b.orders = nil
+	b.mu.Unlock()
+	limit, slew, tick := b.rig.limit*(1+1e-6), b.rig.slew, 1/b.rig.loop
+	for i, o := range orders {
+		if math.Abs(o.command) > limit || math.IsNaN(o.command) {
+			bad = append(bad, fmt.Sprintf("command %d: %v, limit %v", i, o.command, b.rig.limit))
+		}
+		if !o.on && o.command != 0 {
+			bad = append(bad, fmt.Sprintf("command %d: off at %v", i, o.command))
+		}
+		if i == 0 || !o.on || !orders[i-1].on || o.stamp == 0 {
+			continue
+		}
+		ticks := math.Round(float64(o.stamp-orders[i-1].stamp) * 1e-6 / tick)
+		if change := math.Abs(o.command - orders[i-1].command); change > slew*tick*max(1, ticks)*(1+1e-6) {
+			bad = append(bad, fmt.Sprintf("command %d: %v after %v within %v ticks, slew %v", i, o.command, orders[i-1].command, ticks, slew))
+		}
+	}
+	return bad
 }

@@ -89,6 +89,19 @@ func (s *syncBuffer) String() string {
 	return s.b.String()
 }
 
+// from is what was written behind the first n bytes.
+func (s *syncBuffer) from(n int) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return string(s.b.Bytes()[n:])
+}
+
+func (s *syncBuffer) len() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Len()
+}
+
 // pairs is how make test runs the tests named TestDaemon…: without any other, those with wide limits two at a time.
 var pairs = flag.Bool("pairs", false, "daemons with wide limits run beside each other")
 
