@@ -110,7 +110,7 @@ func (a *arrivals) clock(now device.Stats, at time.Duration) {
 	if now.ClockRates <= a.rates || now.DriftPPM != now.DriftPPM {
 		a.rates = min(a.rates, now.ClockRates)
 	} else if a.ratesTold == 0 || at-a.ratesTold >= time.Minute {
-		a.emit(hil.Event{Time: time.Now(), Level: "warn", Code: "CLOCK", Text: fmt.Sprintf("the clock of %s went over to another rate, %s: it runs %+.0f ppm against this computer's now. Ages of samples were wrong for a second; a board whose crystal is good does so never",
+		a.emit(hil.Event{Time: time.Now(), Level: "warn", Code: "CLOCK", Text: fmt.Sprintf("the clock of %s went over to another rate, %s: it runs %+.0f ppm against this computer's now. Until that was known its samples were dated by their arrival; a board whose crystal is good does so never",
 			a.cfg.Devices[a.dev].Name, strings.Replace(count(now.ClockRates-a.rates, "time"), "1 time", "once", 1), now.DriftPPM)})
 		a.rates, a.ratesTold = now.ClockRates, at
 	}

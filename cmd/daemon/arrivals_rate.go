@@ -16,12 +16,12 @@ type pace struct {
 
 	begun device.Stats  // when the window began …
 	since time.Duration // … which began then
-	off   int           // windows in a row that differ, to one side or the other
+	off   int           // windows in a row with more, or negative with less
 	told  time.Duration // when it was told last; 0: never
 }
 
 const (
-	paceWindow = 2 * time.Second
+	paceWindow = 600 * time.Millisecond
 	paceFrames = 20 // in a window, at least
 	paceOff    = 4.0 / 3
 )
@@ -64,11 +64,15 @@ func (a *arrivals) paced(now device.Stats, at time.Duration) {
 	}
 	rate := float64(n) / (at - p.since).Seconds()
 	p.begun, p.since = now, at
-	if n == 0 || rate < p.declared*paceOff && rate > p.declared/paceOff { // none: told as such
+	switch { // what a stalled host takes later is too little, and then too much
+	case n > 0 && rate >= p.declared*paceOff:
+		p.off = max(p.off, 0) + 1
+	case n > 0 && rate <= p.declared/paceOff:
+		p.off = min(p.off, 0) - 1
+	default: // none: told as such
 		p.off = 0
-		return
 	}
-	if p.off++; p.off < 2 || p.told != 0 && at-p.told < time.Minute {
+	if p.off > -2 && p.off < 2 || p.told != 0 && at-p.told < time.Minute {
 		return
 	}
 	p.told = at

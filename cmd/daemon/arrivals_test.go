@@ -185,7 +185,7 @@ func TestRestartsAreTold(t *testing.T) {
 	}
 }
 
-// A board that sends at another rate than the file says is told after two windows of 2 s with both rates, and then once a minute; one that
+// A board that sends at another rate than the file says is told within 2 s with both rates, not before a second,, and then once a minute; one that
 // is right within a quarter, or loses frames on the way, is not. So it is with replies.
 func TestRate(t *testing.T) {
 	link := configs.Demo()
@@ -211,7 +211,7 @@ func TestRate(t *testing.T) {
 		{"4/3 less a little", plan, 1320, 0, "", 0},
 		{"half of them damaged", plan, 500, 500, "", 0},
 		{"silent", plan, 0, 0, "", 0},
-		{"half, but it comes and goes", plan, 500, 0, "", 3},
+		{"half, but it comes and goes", plan, 500, 0, "", 1},
 		{"replies", bus, 60, 0, "", 0},
 		{"half of the replies", bus, 30, 0, "drive gives 30 replies per second, the file asks for 60.", 0},
 	} {
@@ -225,8 +225,8 @@ func TestRate(t *testing.T) {
 			st.Arrived, st.Bad = uint64(c.arrived*float64(k)/10), uint64(c.lost*float64(k)/10)
 			st.Frames = st.Arrived
 			a.paced(st, time.Duration(k)*100*time.Millisecond)
-			if k == 35 && len(told) > 0 {
-				t.Errorf("%s: told after %d ms", c.name, 100*k)
+			if k == 10 && len(told) > 0 || k == 20 && len(told) == 0 && c.want != "" {
+				t.Errorf("%s: told %d times within %d ms", c.name, len(told), 100*k)
 			}
 		}
 		want := 0
@@ -235,6 +235,52 @@ func TestRate(t *testing.T) {
 		}
 		if len(told) != want || want > 0 && !strings.HasPrefix(told[0], "RATE "+c.want) {
 			t.Errorf("%s: %q, want %q", c.name, told, c.want)
+		}
+	}
+}
+
+// A board that goes over to another rate while it runs is told within 2 s, wherever the windows stand. What a stalled host takes at once
+// later is no other rate.
+func TestRateChanges(t *testing.T) {
+	link := configs.Demo()
+	plan, err := link.Plan(&link.Devices[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	begin := func() *arrivals {
+		told = nil
+		return &arrivals{cfg: link, emit: func(e hil.Event) { told = append(told, e.Code) }, pace: paceOf(plan)}
+	}
+	for _, times := range []float64{0.5, 2} {
+		for from := 30; from < 42; from++ { // tenths of a second
+			a, sum := begin(), 0.0
+			for k := range from + 20 {
+				if a.paced(device.Stats{Connected: 1, Arrived: uint64(sum)}, time.Duration(k)*100*time.Millisecond); k < from && len(told) > 0 {
+					t.Fatalf("told after %d ms", 100*k)
+				}
+				if sum += 100; k >= from {
+					sum += 100 * (times - 1)
+				}
+			}
+			if len(told) != 1 {
+				t.Errorf("%g times the rate, from %d ms: told %d times", times, 100*from, len(told))
+			}
+		}
+	}
+	for stall := 1; stall <= 6; stall++ {
+		for from := 30; from < 42; from++ {
+			a := begin()
+			for k := range 100 {
+				arrived := 100 * k
+				if k >= from && k < from+stall {
+					arrived = 100 * from
+				}
+				a.paced(device.Stats{Connected: 1, Arrived: uint64(arrived)}, time.Duration(k)*100*time.Millisecond)
+			}
+			if len(told) != 0 {
+				t.Errorf("a host that stalls for %d ms: %q", 100*stall, told)
+			}
 		}
 	}
 }

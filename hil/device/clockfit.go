@@ -56,6 +56,7 @@ type clockFit struct {
 	trusted   int64   // ns  host time of the newest frame before the suspicious ones
 	step      float64 // ns  how high the first of them lay
 	above     int     // frames in a row that lie higher
+	creep     creep
 
 	cur      point // lowest point of the block that is filling
 	curStart float64
@@ -97,7 +98,43 @@ const (
 	fitNear     = 50e3   // ns  from the new line of a block that belongs to it, at least
 	fitLate     = 60e9   // ns of frames that all come late, after which they are on time
 	fitLateN    = 20     // … and so many blocks
+
+	fitCreepN     = 4     // frames of a piece, at least …
+	fitCreepSpan  = 20e6  // … and ns
+	fitCreepSpare = 1e6   // ns of jitter, or half a period, within which nothing is told
+	fitCreepStep  = 100e3 // ns by which the floor rises from piece to piece without a cause
 )
+
+// creep is by how much the clock has fallen behind the line since it was made. A clock that slows down is found out by its blocks only after
+// half a second and more, and until then its samples would look ever older, by 16 ms at 2 %. The lowest frames of every 20 ms tell it at
+// once: they rise, and no faster than clocks differ. What rises faster is a delay, and age.
+type creep struct {
+	by      float64 // ns  the samples are dated so much later than the line says
+	delayed float64 // ns  of the floor that is a delay
+	floor   float64 // ns  above the line, of the piece before
+	low     float64 // ns  … of the one that is filling
+	since   float64 // ns  host time when that began
+	begun   bool    // a piece came before
+	n       int     // frames
+}
+
+// add takes a frame that lies e (ns) above the line at the host time now. Within spare nothing is told from jitter.
+func (c *creep) add(now, e, spare float64) {
+	c.delayed, c.by = min(c.delayed, e), min(c.by, e)
+	if c.n++; c.n == 1 {
+		c.low, c.since = e, now
+		return
+	}
+	c.low = min(c.low, e)
+	if c.n < fitCreepN || now-c.since < fitCreepSpan {
+		return
+	}
+	if rise := c.low - c.floor; c.begun && rise > fitDrift*(now-c.since)+fitCreepStep {
+		c.delayed += rise
+	}
+	c.floor, c.begun, c.n = c.low, true, 0
+	c.by = max(0, c.floor-spare-c.delayed)
+}
 
 // stride is the usual step of a device's stamps.
 type stride struct {
@@ -213,7 +250,8 @@ func (c *clockFit) add(raw, h int64) {
 		c.a, c.pushed = c.a+e, c.pushed-e
 		e = 0
 	}
-	c.residual(e)
+	c.creep.add(float64(h), e, c.spare())
+	c.residual(e - c.creep.by)
 	switch {
 	case c.full(p):
 		late := c.curAbove > fitHigh
@@ -266,6 +304,7 @@ func (c *clockFit) restart(raw, h, d int64) {
 	c.raw, c.h, c.d, c.d0, c.h0 = raw, h, d, d, h
 	c.a, c.low, c.high, c.n, c.ready = 0, 0, 0, 0, false
 	c.odd, c.late, c.lateN, c.nRecent, c.fell, c.pushed = false, 0, 0, 0, false, 0
+	c.creep = creep{}
 	c.wild = false
 	c.open(point{}, 0)
 }
@@ -355,6 +394,7 @@ func (c *clockFit) changed() bool {
 		if math.Abs(b) >= fitDrift {
 			c.b, c.wild, c.ready, c.nRecent = b, true, true, 0
 			c.rates++
+			c.creep = creep{}
 			return true
 		}
 		near := max(3*c.noise, fitNear)
@@ -376,15 +416,26 @@ func (c *clockFit) changed() bool {
 		}
 		c.touch(b)
 		c.rates++
+		c.creep = creep{}
 		c.ready, c.wild, c.high, c.odd, c.late, c.lateN, c.nRecent = true, false, 0, false, 0, 0, 0
 		return true
 	}
 	return false
 }
 
+// spare is what the floor may rise by and be jitter still.
+func (c *clockFit) spare() float64 {
+	if c.stride.n < 4 {
+		return c.p99
+	}
+	return min(c.p99, max(c.stride.usual/2, fitCreepSpare))
+}
+
 // host is the host time at which a frame of the newest device time would have arrived without any delay beyond the
 // smallest. Never later than the arrival.
-func (c *clockFit) host() int64 { return c.h0 + (c.d - c.d0) + int64(c.a+c.b*float64(c.d-c.d0)) }
+func (c *clockFit) host() int64 {
+	return c.h0 + (c.d - c.d0) + int64(c.a+c.b*float64(c.d-c.d0)+c.creep.by)
+}
 
 // offset is host minus device time at the newest frame, in ns.
 func (c *clockFit) offset() int64 { return c.host() - c.d }

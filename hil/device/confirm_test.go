@@ -1,6 +1,7 @@
 package device
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -55,6 +56,24 @@ func TestConfirmation(t *testing.T) {
 	m.Send([]float64{4, 0})
 	both(take)
 	check("taken again", Confirmed, 0)
+	m.Send([]float64{4.5, 0})
+	both(func(q []byte) {
+		if q[0] == 1 && q[1] != 6 {
+			t.Fatalf("% x, want function 6", q)
+		}
+		if q[0] == 1 { // the slave has kept another value
+			m.write(t, crc(q[0], q[1], q[2], q[3], q[4], q[5]^1))
+		} else {
+			take(q)
+		}
+	})
+	check("another value", RefusedCommand, 1)
+	if s := m.stats(); !strings.Contains(s.Trouble(m.turns), "another value") {
+		t.Errorf("another value: %q", s.Trouble(m.turns))
+	}
+	m.Send([]float64{4, 0})
+	both(take)
+	check("taken after another value", Confirmed, 0)
 	m.Send([]float64{5, 0})
 	both(func(q []byte) {
 		if q[0] == 2 {
@@ -77,8 +96,8 @@ func TestConfirmation(t *testing.T) {
 	m.Send([]float64{7, 0})
 	both(take)
 	check("taken at last", Confirmed, 0)
-	if s := m.stats(); s.CommandsRefused != 3 || s.CommandsUnanswered != 3 {
-		t.Errorf("%d refused and %d unanswered, want 3 and 3", s.CommandsRefused, s.CommandsUnanswered)
+	if s := m.stats(); s.CommandsRefused != 4 || s.CommandsUnanswered != 3 {
+		t.Errorf("%d refused and %d unanswered, want 4 and 3", s.CommandsRefused, s.CommandsUnanswered)
 	}
 }
 

@@ -44,6 +44,7 @@ type line struct {
 	turns    []protocol.Turn    // questions; none: the far end speaks by itself
 	silence  int64              // ns  between two frames of a line whose ends take turns
 	expecter wire.TurnDecoder   // dec, where there are turns
+	echoes   wire.EchoDecoder   // dec, where a reply may repeat what was asked
 	answers  wire.Responder     // dec, at an end that speaks when it is asked
 	streamer wire.StreamDecoder // dec, where the far end is started by turns, or chooses what it sends
 
@@ -87,6 +88,7 @@ type line struct {
 	// sending thread ↔ receiving thread
 	turn  atomic.Uint64 // the open turn, see openTurn; 0: none
 	end   atomic.Uint32 // how it ended: Unsent (not yet, or in nothing good), Confirmed or RefusedCommand
+	asked atomic.Uint64 // beginning of its question
 	again atomic.Bool   // the far end is to be started again
 	heard atomic.Int64  // ns  when the newest byte came
 

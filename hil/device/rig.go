@@ -95,6 +95,7 @@ func NewRig(o Options) (*Rig, error) {
 		r.keep = append(r.keep, int64(s*1e9))
 	}
 	r.expecter, _ = p.Decoder.(wire.TurnDecoder)
+	r.echoes, _ = p.Decoder.(wire.EchoDecoder)
 	if p.Streams {
 		r.streamer = p.Decoder.(wire.StreamDecoder)
 	}

@@ -132,6 +132,7 @@ func (l *line) startAnswered(word uint64, st wire.Status) {
 func (l *line) exchange(m *outgoing, c *conn, k int, question []byte, word uint64) bool {
 	t := &l.turns[k]
 	l.end.Store(uint32(Unsent))
+	l.asked.Store(wire.QuestionHead(question))
 	l.turn.Store(word)
 	l.wmu.Lock()
 	until := l.now() + int64(float64(len(question))*l.perByte) + int64(t.Within) // from before the write, which the far end may answer before it returns
@@ -177,6 +178,9 @@ func (l *line) expect(stamp int64) (word uint64) {
 	word = l.turn.Load()
 	if word|turnLate != l.seen|turnLate {
 		l.expecter.Expect(turnOf(word))
+		if l.echoes != nil && word != 0 {
+			l.echoes.Asked(l.asked.Load())
+		}
 	}
 	l.seen = word
 	return word

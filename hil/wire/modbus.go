@@ -169,6 +169,19 @@ type TurnDecoder interface {
 	Expect(turn int)
 }
 
+// EchoDecoder is told what the open question wrote: a reply that should repeat it and does not says that something else was taken.
+type EchoDecoder interface {
+	// Asked comes behind Expect; question are the first eight bytes, the first one lowest.
+	Asked(question uint64)
+}
+
+// QuestionHead is the beginning of a question for Asked.
+func QuestionHead(question []byte) uint64 {
+	var b [8]byte
+	copy(b[:], question)
+	return binary.LittleEndian.Uint64(b[:])
+}
+
 // StreamDecoder decodes what comes by itself beside replies to questions.
 type StreamDecoder interface {
 	TurnDecoder
@@ -184,8 +197,10 @@ type ModbusDecoder struct {
 	echo     bool
 	c        Counters
 	misfit   Misfit
-	turn     int // −1: none
-	skip     int // bytes of our own question that are still to come back
+	turn     int    // −1: none
+	skip     int    // bytes of our own question that are still to come back
+	asked    uint64 // beginning of the open question
+	compares bool   // … which is known
 	n        int
 	part     [modbusFrame]byte
 }
@@ -202,10 +217,15 @@ func NewModbusDecoder(requests []ModbusRequest, echo bool) *ModbusDecoder {
 // Expect opens a question; see TurnDecoder.
 func (d *ModbusDecoder) Expect(turn int) {
 	d.c.Resync += uint64(d.n)
-	d.turn, d.n, d.skip = turn, 0, 0
+	d.turn, d.n, d.skip, d.compares = turn, 0, 0, false
 	if turn >= 0 && d.echo {
 		d.skip = d.requests[turn].AskLen()
 	}
+}
+
+// Asked makes a reply of function 6 with another value than was asked for a refusal; see EchoDecoder. Replies of function 16 name no values.
+func (d *ModbusDecoder) Asked(question uint64) {
+	d.asked, d.compares = question, d.turn >= 0 && d.requests[d.turn].Function == ModbusWriteOne
 }
 
 // Reset closes the question.
@@ -278,6 +298,9 @@ func (d *ModbusDecoder) whole(f *Frame) Status {
 		return Corrupt
 	case refused:
 		f.Header = Header{Kind: Measurement, Seq: p[2]}
+		return Refused
+	case d.compares && QuestionHead(p) != d.asked:
+		f.Header = Header{Kind: Measurement, Seq: modbusOtherValue}
 		return Refused
 	}
 	d.values(p, f)
