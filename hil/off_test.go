@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"hilrig/engine/plant"
+	"hilrig/estimator"
 	"hilrig/hil/axis"
 )
 
@@ -77,6 +78,7 @@ func TestOffIsConfirmed(t *testing.T) {
 		{"rests, and a hand speeds it up", 5, func(*looseMotor) {}, map[int]func(*looseMotor){500: func(m *looseMotor) { m.torque = 0.016 }}, 0},
 		{"8 A in a blocked shaft", 0, blocked(8), nil, 250},
 		{"-8 A in a blocked shaft", 0, blocked(-8), nil, 250},
+		{"5 A that die away", 0, blocked(5), map[int]func(*looseMotor){60: func(m *looseMotor) { *m = looseMotor{} }}, 0},
 		{"1.1 A", 0, blocked(1.1), nil, 400},
 		{"0.9 A", 0, blocked(0.9), nil, 0},
 		{"-0.9 A", 0, blocked(-0.9), nil, 0},
@@ -144,6 +146,38 @@ func TestOffIsConfirmed(t *testing.T) {
 				}
 				if g.row.Flags&FlagNotOff != 0 || order == ReqStop && g.row.Mode != Ready || order == ReqEstop && g.tick(1, ReqReset) != Taken {
 					t.Errorf("%s, %v: off again, and %v (%v)", c.name, order, g.row.Mode, g.row.Cause)
+				}
+			}
+		}
+	}
+}
+
+// An applied voltage beyond the back-emf is told a little above its limit, to either side, and not below it, whatever it was until 0.2 s after the stop.
+func TestOffByVoltage(t *testing.T) {
+	for _, side := range []float64{1, -1} {
+		for _, speed := range []float64{0, 50, -50} {
+			for _, share := range []float64{0.95, 1.05} {
+				g := newRigged(t, func(s *GuardSpec) {
+					s.Axes[0].AxisLimits, s.Axes[0].Driven = AxisLimits{}, true
+					s.Axes[0].Measured = [estimator.Quantities]int{0, -1, -1, -1, -1}
+					s.Axes[0].Measured[estimator.Voltage] = 1
+					s.Axes[0].Off = axis.OffLimits{Voltage: 1.2, BackEMF: 0.04}
+				})
+				g.running()
+				g.meas[0], g.meas[1] = speed, 9*side
+				g.tick(0, ReqStop)
+				g.ticks(190, 0)
+				g.meas[1] = 1.2 * share * side
+				if speed*side > 0 {
+					g.meas[1] += 0.04 * speed
+				}
+				g.ticks(5, 0)
+				if g.row.Flags&FlagNotOff != 0 {
+					t.Errorf("%+g V at %g rad/s: told before 0.2 s", g.meas[1], speed)
+				}
+				g.ticks(600, 0)
+				if told := g.row.Flags&FlagNotOff != 0; told != (share > 1) || told && (g.row.Where != 2 || g.row.Limit != 1.2 || g.row.Value*side <= 1.2) {
+					t.Errorf("%+g V at %g rad/s: told %v, %v %g of %g", g.meas[1], speed, told, g.row.Cause, g.row.Value, g.row.Limit)
 				}
 			}
 		}
@@ -273,6 +307,8 @@ func TestOffWatchMotion(t *testing.T) {
 		{"a drive of velocity goes on", 40, func(s float64) float64 { return 40 }, 0, false, 1, 1.25},
 		{"speeds up, nothing is known", 3, func(s float64) float64 { return 3 + 5*s }, 0, false, 0, 1.5},
 		{"5 to 20", 5, func(s float64) float64 { return 20 - 15*math.Exp(-s/0.048) }, slows, false, 0, 0.6},
+		{"slows down, then speeds up, nothing is known", 10, func(s float64) float64 { return 4 + 6*math.Exp(-s/0.05) + 7*min(1, max(0, s-1)) }, 0, false, 0, 2},
+		{"a little faster than at its slowest", 4, func(s float64) float64 { return 4 + min(2, s) }, 0, false, 0, 0},
 		{"swings", 5, func(s float64) float64 { return 5 + 10*math.Max(0, math.Sin(15*s)) - 20*max(0, s-1.5) }, 0, false, 0, 0},
 		{"a mechanism speeds it up", 5, func(s float64) float64 { return 5 + 5*s }, 0, true, 0, 0},
 	} {
@@ -295,6 +331,38 @@ func TestOffWatchMotion(t *testing.T) {
 			if (told > 0) != (c.told > 0) || told > c.told {
 				t.Errorf("%s, %+g: told after %g s, want %g", c.name, side, told, c.told)
 			}
+		}
+	}
+}
+
+// Out of sight nothing is judged, nor until 0.2 s after; where rest is not known, never.
+func TestOffWatchOutOfSight(t *testing.T) {
+	nan := math.NaN()
+	for _, side := range []float64{1, -1} {
+		l := axis.OffLimits{Moves: 0.5, Slows: 200, BackEMF: 0.05}
+		w := offWatch{}
+		w.driven(&l, 40*side, true)
+		step := func(n int, speed, volts float64, sight bool) (on bool) {
+			for range n {
+				w.step(&l, speed*side, nan, volts*side, sight, false, 1e-3)
+				_, now := w.goesOn(&l, 0)
+				on = on || now
+			}
+			return on
+		}
+		if step(500, 40, 1, true) || step(600, 40, 1, false) || step(195, 90, 1, true) {
+			t.Error("judged out of sight, or too soon after")
+		}
+		if !step(2000, 90, 1, true) {
+			t.Error("not told after it was in sight again")
+		}
+		step(1000, 0, -4.4, false) // it may turn back as fast as it went: 90 rad/s make 4.5 V
+		if w.voltage.x != 0 {
+			t.Errorf("%g V are left of what the motion may make", w.voltage.x)
+		}
+		l.Moves = 0
+		if w.driven(&l, 40*side, true); step(3000, 40, 1, true) {
+			t.Error("told, and rest is not known")
 		}
 	}
 }
