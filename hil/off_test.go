@@ -307,7 +307,7 @@ func TestOffWatchMotion(t *testing.T) {
 		{"a drive of velocity goes on", 40, func(s float64) float64 { return 40 }, 0, false, 1, 1.25},
 		{"speeds up, nothing is known", 3, func(s float64) float64 { return 3 + 5*s }, 0, false, 0, 1.5},
 		{"5 to 20", 5, func(s float64) float64 { return 20 - 15*math.Exp(-s/0.048) }, slows, false, 0, 0.6},
-		{"slows down, then speeds up, nothing is known", 10, func(s float64) float64 { return 4 + 6*math.Exp(-s/0.05) + 7*min(1, max(0, s-1)) }, 0, false, 0, 2},
+		{"slows down, then speeds up, nothing is known", 10, func(s float64) float64 { return 4 + 6*math.Exp(-s/0.2) + 5*min(1, max(0, s-1)) }, 0, false, 0, 2},
 		{"a little faster than at its slowest", 4, func(s float64) float64 { return 4 + min(2, s) }, 0, false, 0, 0},
 		{"swings", 5, func(s float64) float64 { return 5 + 10*math.Max(0, math.Sin(15*s)) - 20*max(0, s-1.5) }, 0, false, 0, 0},
 		{"a mechanism speeds it up", 5, func(s float64) float64 { return 5 + 5*s }, 0, true, 0, 0},
@@ -350,7 +350,7 @@ func TestOffWatchOutOfSight(t *testing.T) {
 			}
 			return on
 		}
-		if step(500, 40, 1, true) || step(600, 40, 1, false) || step(195, 90, 1, true) {
+		if step(700, 40, 1, true) || step(600, 40, 1, false) || step(195, 90, 1, true) {
 			t.Error("judged out of sight, or too soon after")
 		}
 		if !step(2000, 90, 1, true) {
