@@ -159,6 +159,26 @@ func TestClockModelRates(t *testing.T) {
 	}
 }
 
+// A clock that slows down a little is found by the longest look, 6.4 s; a large change in a second. (One that is a little faster pushes the line
+// down, frame by frame: there the map is right all the time.)
+func TestClockModelRateIsFoundInTime(t *testing.T) {
+	for _, hz := range boardRates {
+		for _, c := range []struct{ drift, within float64 }{{-4e-4, 7.5}, {0.02, 1.1}, {-0.02, 1.1}} {
+			b, f := newBoardClock(hz, 11), clockFit{wrap: 1000 << 32}
+			b.rate = func(at float64) float64 {
+				if at >= 20.05 {
+					return 1 + c.drift
+				}
+				return 1
+			}
+			b.follow(&f, 0, 20.05+c.within)
+			if got := f.driftPPM(); f.rates != 1 || !(math.Abs(got-c.drift*1e6) < 250) {
+				t.Errorf("%g Hz, %g: after %g s %d changes of the rate, drift %.0f ppm", hz, c.drift, c.within, f.rates, got)
+			}
+		}
+	}
+}
+
 // A clock that is set jumps once, to either side; the map is right again at once.
 func TestClockModelSet(t *testing.T) {
 	for _, hz := range boardRates {
