@@ -112,6 +112,8 @@ type shopOptions struct {
 	pid       *control.PID
 	top       float64 // V, A …  largest command; 0: that of the drive
 	motor     func(*plant.Motor)
+	tick      int // ms  of the loop; 0: 1
+	late      int // ticks that a reading and its current need to get here
 }
 
 // shopRig is a controller at 1 kHz before such an axis.
@@ -126,6 +128,9 @@ type shopRig struct {
 	u     [2]float64
 	every int
 	n     int
+	ms    int
+	late  [][]float64                                     // readings on their way
+	stand int                                             // ms  that the board stands still for
 	fault func(y []float64, at [estimator.Quantities]int) // what the board makes of its readings
 }
 
@@ -141,8 +146,14 @@ func (s *shopRig) Poll(now int64, y []float64) (fresh Fresh) {
 	if s.u[1] == 0 {
 		u, p.sum = 0, 0
 	}
-	p.move(u, 1e-3)
-	if s.n++; s.n%s.every != 0 {
+	for range s.ms {
+		if s.stand > 0 {
+			s.stand--
+			continue
+		}
+		p.move(u, 1e-3)
+	}
+	if s.n++; s.n%s.every != 0 || s.stand > 0 {
 		return Fresh{}
 	}
 	truth := [estimator.Quantities]float64{p.x, p.i, p.v, p.effort, p.volts}
@@ -159,6 +170,12 @@ func (s *shopRig) Poll(now int64, y []float64) (fresh Fresh) {
 	if s.fault != nil {
 		s.fault(y, s.at)
 	}
+	if n := len(s.late); n > 0 {
+		now := slices.Clone(y)
+		copy(y, s.late[n-1])
+		copy(s.late[1:], s.late[:n-1])
+		s.late[0] = now
+	}
 	return fresh
 }
 
@@ -171,13 +188,16 @@ func newShop(t testing.TB, p *shop, o shopOptions) *shopRig {
 	if o.every == 0 {
 		o.every = 1
 	}
-	s := &shopRig{clock: &VirtualClock{Period: 1e6}, out: &hand2{}, p: p, rng: rand.New(rand.NewPCG(p.seed, 77)), every: o.every}
+	if o.tick == 0 {
+		o.tick = 1
+	}
+	s := &shopRig{clock: &VirtualClock{Period: int64(o.tick) * 1e6}, out: &hand2{}, p: p, rng: rand.New(rand.NewPCG(p.seed, 77)), every: o.every, ms: o.tick, late: make([][]float64, o.late)}
 	unit, names := "rad", [estimator.Quantities]engine.Signal{{Name: "x"}, {Name: "i", Unit: "A"}, {Name: "v"}, {Name: "tau"}, {Name: "volts", Unit: "V"}}
 	if p.linear {
 		unit = "m"
 	}
 	names[estimator.Position].Unit, names[estimator.Velocity].Unit, names[estimator.Effort].Unit = unit, unit+"/s", map[bool]string{true: "N", false: "N·m"}[p.linear]
-	every := 1e-3 * float64(o.every)
+	every := 1e-3 * float64(o.every*o.tick)
 	law := &friction.LuGre{Sigma0: p.stiffness, Sigma1: 0.5 * math.Sqrt(p.stiffness*p.j), Sigma2: p.fv, Fc: p.fc, Fs: p.fs, Vs: p.vs, Vd: p.vs}
 	if o.law != nil {
 		o.law(law)
@@ -210,7 +230,7 @@ func newShop(t testing.TB, p *shop, o shopOptions) *shopRig {
 	}
 	group := []estimator.Quantity{estimator.Position}
 	s.at = [estimator.Quantities]int{-1, -1, -1, -1, -1}
-	spec := ControllerSpec{Rig: "shop", Rate: 1000, Mechanism: o.mechanism, Guard: GuardSpec{GuardLimits: GuardLimits{HoldTime: 0.1, SelfTest: 0.05}}}
+	spec := ControllerSpec{Rig: "shop", Rate: 1000 / float64(o.tick), Mechanism: o.mechanism, Guard: GuardSpec{GuardLimits: GuardLimits{HoldTime: 0.1, SelfTest: 0.05}}}
 	for _, q := range append([]estimator.Quantity{estimator.Position}, o.measured...) {
 		s.at[q] = len(spec.Meas)
 		c := Of("board", names[q])[0]
@@ -253,6 +273,9 @@ func newShop(t testing.TB, p *shop, o shopOptions) *shopRig {
 	spec.Cmd = command
 	spec.Guard.Cmd = []CmdLimit{{Lo: -limit, Hi: limit}, {Hi: 1, Enable: true}}
 	spec.Axes = []AxisSpec{a}
+	for k := range s.late {
+		s.late[k] = make([]float64, len(spec.Meas))
+	}
 	if s.ctl, err = NewController(spec); err != nil {
 		t.Fatal(err)
 	}
