@@ -349,7 +349,7 @@ func TestFrozenPositionOfEveryDrive(t *testing.T) {
 		for _, motion := range []string{"sine 0.9 rad", "sine 1.8 rad", "multisine", "ramp", "multisine and a weight"} {
 			worst, far, reach, causes := 0, 0.0, 0.0, map[Cause]int{}
 			for _, side := range []float64{1, -1} {
-				for _, at := range []float64{0, 1.3, 2.1, 2.6, 3.3} {
+				for _, at := range []float64{0, 2.1, 1.3, 2.6, 3.3}[:map[bool]int{true: 5, false: 2}[soak]] {
 					p := kind.p()
 					scale := side
 					if p.linear {
@@ -375,24 +375,25 @@ func TestFrozenPositionOfEveryDrive(t *testing.T) {
 						}
 						way = max(way, math.Abs(p.x-from))
 					}
-					for range 1000 { // it comes to rest
+					for range 300 { // it comes to rest
 						if p.load != nil {
 							break // or falls
 						}
 						p.move(0, 1e-3)
 						reach = max(reach, math.Abs(p.x))
 					}
-					if way /= math.Abs(scale); p.linear {
-						way = way * 60e-3 / 3 / 1 * 50 // rad of the demo's motion
-					}
-					worst, far = max(worst, n-moved), max(far, way)
+					worst, far = max(worst, n-moved), max(far, way/math.Abs(scale))
 					causes[s.row.Cause]++
 					if s.row.Cause != CauseFrozen && s.row.Cause != CauseBlocked {
 						t.Errorf("%s, %s, %+g, at %g s: after %d ms %s", kind.name, motion, side, at, n, s.row.Why(&s.ctl.schema))
 					}
 				}
 			}
-			t.Logf("%-18s %-22s %4d ms %8.3g rad %v, reach %.3g", kind.name, motion, worst, far, causes, reach)
+			shown := fmt.Sprintf("%.3g rad", far) // of the demo's motion
+			if kind.p().linear {
+				shown = fmt.Sprintf("%.3g mm", 20*far)
+			}
+			t.Logf("%-18s %-22s %4d ms %12s %v, reach %.3g", kind.name, motion, worst, shown, causes, reach)
 			if worst > 300 || motion != "multisine and a weight" && (worst > 250 || far > 5) || reach > 0.12 && kind.p().linear && motion != "ramp" { // a ramp goes there by itself
 				t.Errorf("%s, %s: %d ms, %g rad", kind.name, motion, worst, far)
 			}
@@ -466,10 +467,12 @@ func sineOf(amplitude, frequency float64) func(float64) reference.Spec {
 func TestCleanRigsDoNotTrip(t *testing.T) {
 	sum := 0.0
 	seed := uint64(0)
-	for _, c := range cleanCases {
+	for n, c := range cleanCases {
 		for _, kind := range shopKinds {
 			for _, all := range []bool{false, true} {
-				seed++
+				if seed++; !soak && (seed+uint64(n))%3 != 0 { // each kind with every third
+					continue
+				}
 				p := kind.p()
 				p.seed = seed
 				o := c.o
@@ -484,7 +487,7 @@ func TestCleanRigsDoNotTrip(t *testing.T) {
 					size = 60e-3
 				}
 				side := 1.0
-				if seed%3 == 0 {
+				if seed%4 < 2 {
 					side = -1
 				}
 				o.ref = c.ref(side * size)
