@@ -40,7 +40,7 @@ type Spec struct {
 	Approach, MaxSpeed float64    // rad/s  speed of the way to the reference, 0: from the largest speed; and that, 0: not declared
 	Stop               [2]float64 // rad  the reference stays within it; [0, 0]: no limit
 	PID                control.PID
-	MaxTurns           float64 // 1/s  of a command from limit to limit; 0: not watched
+	MaxLimitCycle      float64 // Hz  of a command from limit to limit and back; 0: not watched
 	Gain               float64 // 1/s  of a velocity drive: speed per error
 	Comp               CompSpec
 
@@ -157,7 +157,7 @@ func New(s Spec) (*Axis, error) {
 	a.now.motor = s.Motor
 	a.ref = motion{gen: s.Ref, fade: s.Fade, approach: s.approach()}
 	a.pid = control.Loop{PID: s.PID}
-	a.saturated.most = s.MaxTurns
+	a.saturated.most = s.MaxLimitCycle
 	a.live = s.Live()
 	start := make([]float64, len(a.live))
 	for i := range a.live {
