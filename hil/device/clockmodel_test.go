@@ -131,7 +131,7 @@ func TestClockModelRates(t *testing.T) {
 					if lo < -1e-3 || hi > 1e-3 {
 						t.Errorf("%s, %g to %g s: the map off by %.2g to %.2g ms", where, from, to, lo*1e3, hi*1e3)
 					}
-					if got := c.driftPPM(); math.Abs(got-want*1e6) > 100 {
+					if got := c.driftPPM(); !(math.Abs(got-want*1e6) < 100) {
 						t.Errorf("%s, at %g s: drift %.0f ppm, want %.0f", where, to, got, want*1e6)
 					}
 				}
@@ -246,7 +246,7 @@ func TestClockModelWild(t *testing.T) {
 				}
 				where := fmt.Sprintf("%g Hz, %g times as fast from %g s", hz, rate, begin)
 				told := c.jumps // going over to a faster rate looks like being set ahead at first
-				if got := c.driftPPM()*1e-6 + 1; !c.wild || c.rates > 2 || told > 3 || (begin == 0 || rate < 1.5) && told > 0 || math.Abs(got-rate) > 0.01*rate {
+				if got := c.driftPPM()*1e-6 + 1; !c.wild || c.rates > 2 || told > 3 || (begin == 0 || rate < 1.5) && told > 0 || !(math.Abs(got-rate) < 0.01*rate) {
 					t.Errorf("%s: wild %v, %d rates, %d jumps, %g times told", where, c.wild, c.rates, c.jumps, got)
 				}
 				b.follow(&c, 0, begin+12)
