@@ -56,7 +56,7 @@ func (a *Axis) SetDefaults() {
 	a.Control = Control{Kind: "pd"}
 	a.Compensation = axis.CompSpec{Scale: 0.9, Ramp: 1, Lead: 2e-3, Order: 1, Rest: 0.05, Adapt: axis.Adapt{Time: 5, Range: [2]float64{0.5, 2}}}
 	a.Guard.Thermal = 20
-	a.Guard.MaxTurns = 20
+	a.Guard.MaxLimitCycle = 10
 }
 
 // SetDefaults of a measurement: one unit per count.

@@ -105,7 +105,7 @@ func NewController(s ControllerSpec) (*Controller, error) {
 		for q, at := range spec.Measured {
 			spec.Channels[q] = at >= 0
 		}
-		spec.MaxTurns = spec.Limits.MaxTurns
+		spec.MaxLimitCycle = spec.Limits.MaxLimitCycle
 		a, err := axis.New(spec.Spec)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", spec.Name, err)
@@ -163,7 +163,10 @@ func (c *Controller) watched() GuardSpec {
 		if w.s.Command >= 0 {
 			own := &g.Axes[i]
 			ends := slices.ContainsFunc(g.Cmd, func(c CmdLimit) bool { return c.Enable }) || g.Cmd[w.s.Command].Safe == 0 && w.s.Drive != plant.VelocityDrive
-			own.Driven, own.Off = true, w.s.Off(ends, w.s.Limits.MaxCurrent, w.s.Limits.RatedI)
+			own.Driven, own.Off = true, w.s.Off(ends, w.Filter().PositionNoise(), w.s.Limits.MaxCurrent, w.s.Limits.RatedI)
+			for _, g := range w.s.Sampling.Groups {
+				own.Every = max(own.Every, g.Every)
+			}
 			if w.s.Drive == plant.VelocityDrive {
 				own.Idle = offIdle
 			}

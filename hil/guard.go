@@ -35,6 +35,7 @@ type AxisGuard struct {
 	Measured                               [estimator.Quantities]int // index in Meas, by estimator.Quantity; −1: not measured
 	Driven                                 bool                      // there is a drive …
 	Off                                    axis.OffLimits            // … and this is what the axis may show when it is off
+	Every                                  float64                   // s  between samples of its slowest reading
 	Idle                                   float64                   // s  a velocity drive stops within this time; 0: it is none
 	Position, Speed, Error, Residual, Heat uint16                    // where these stand in Row.X, plus 1; 0: nowhere
 	Command                                uint16                    // … and its command
@@ -49,15 +50,15 @@ type GuardLimits struct {
 
 // AxisLimits is the section of what the guard watches of an axis.
 type AxisLimits struct {
-	MaxSpeed   float64    `yaml:"max_speed" unit:"rad/s" want:">=0 <=1e9" doc:"estimated speed that trips; 0: no limit"`
-	MaxError   float64    `yaml:"max_error" unit:"rad" want:">=0 <=1e9" doc:"tracking error that trips; 0: no limit"`
-	Travel     [2]float64 `yaml:"travel,omitempty" unit:"rad" doc:"an estimated position outside it trips; [0, 0]: no limit"`
-	Stop       [2]float64 `yaml:"stop,omitempty" unit:"rad" doc:"the reference stays within it, and an effort or command without feedback pushes no further out; [0, 0]: no limit"`
-	Approach   float64    `yaml:"approach,omitempty" unit:"rad/s" want:">=0 <=1e9" doc:"a start, and a change of scale or offset, adds no more than this to the speed of the reference: fade takes longer where it must; 0: a tenth of max_speed, or of the speed that the largest command of a voltage or velocity drive can make"`
-	MaxTurns   float64    `yaml:"max_turns" unit:"1/s" want:">=0 <=1e5" doc:"a command that is at its limits for more than half of the time and runs from one to the other more often than this, beyond what the reference asks for, trips; 0: not watched"`
-	MaxCurrent float64    `yaml:"max_current" unit:"A" want:">=0 <=1e9" doc:"measured current that trips; 0: no limit"`
-	RatedI     float64    `yaml:"rated_current" unit:"A" want:">=0 <=1e9" doc:"continuous current of the i²t budget; 0: no budget"`
-	Thermal    float64    `yaml:"thermal_time" unit:"s" want:">=0.001 <=1e6" doc:"time constant of the i²t budget"`
+	MaxSpeed      float64    `yaml:"max_speed" unit:"rad/s" want:">=0 <=1e9" doc:"estimated speed that trips; 0: no limit"`
+	MaxError      float64    `yaml:"max_error" unit:"rad" want:">=0 <=1e9" doc:"tracking error that trips; 0: no limit"`
+	Travel        [2]float64 `yaml:"travel,omitempty" unit:"rad" doc:"an estimated position outside it trips; [0, 0]: no limit"`
+	Stop          [2]float64 `yaml:"stop,omitempty" unit:"rad" doc:"the reference stays within it, and an effort or command without feedback pushes no further out; [0, 0]: no limit"`
+	Approach      float64    `yaml:"approach,omitempty" unit:"rad/s" want:">=0 <=1e9" doc:"a start, and a change of scale or offset, adds no more than this to the speed of the reference: fade takes longer where it must; 0: a tenth of max_speed, or of the speed that the largest command of a voltage or velocity drive can make"`
+	MaxLimitCycle float64    `yaml:"max_limit_cycle" unit:"Hz" want:">=0 <=1e5" doc:"a command that is at its limits for more than half of the time and runs from one to the other and back more often than this, beyond what the reference asks for, trips; 0: not watched"`
+	MaxCurrent    float64    `yaml:"max_current" unit:"A" want:">=0 <=1e9" doc:"measured current that trips; 0: no limit"`
+	RatedI        float64    `yaml:"rated_current" unit:"A" want:">=0 <=1e9" doc:"continuous current of the i²t budget; 0: no budget"`
+	Thermal       float64    `yaml:"thermal_time" unit:"s" want:">=0.001 <=1e6" doc:"time constant of the i²t budget"`
 }
 
 // MeasLimit bounds one measured signal. Stale 0: its age is not watched. Lo ≥ Hi: any finite value will do.

@@ -135,14 +135,14 @@ var causes = [...]struct{ name, unit, hint string }{
 	CauseEstimate:      {"estimate", "× position_noise", "the position is missing or refused, or noisier or coarser than estimator.position_noise says"},
 	CauseFrozenCurrent: {"frozen current", "V", "the voltage changes by this much, the measured current not at all: sensor, wiring"},
 	CauseTravel:        {"travel", "", ""},
-	CauseNotOff:        {"drive not off", "", "it should be off, and draws a current, applies a voltage, or keeps the axis moving: take the energy off at the rig, then look at its enable line and its watchdog"},
+	CauseNotOff:        {"drive not off", "", "it should be off, and draws a current, applies a voltage, or the axis goes on moving: a drive that is on, or a load that pulls the axis. Take the energy off at the rig, then look at its enable line and its watchdog"},
 	CauseRefused:       {"commands not taken", "s", "the device refuses them or does not answer: what the drive does is not known; take the energy off at the rig, then look at its registers, its mode, its address"},
 	CauseArmed:         {"armed too long", "s", ""},
 	CauseFrozenReading: {"frozen reading", "", "what it is compared with changes by this much, the reading not at all: sensor, wiring"},
 	CauseDisagree:      {"readings disagree", "", "the reading is off by this much from the command or from another reading: its offset, scale, sign, or the drive"},
 	CauseScale:         {"wrong scale", "command", "voltage, current and speed do not fit, whatever the signs: check the scale of encoder, current and drive, and R and K of the motor"},
 	CauseDelay:         {"delay", "s", "the motion fits a command that is so much older: check the delay of the drive, and the times of the samples"},
-	CauseSaturated:     {"command saturated", "1/s", "the command runs from one limit to the other so often: a gain of the controller is far too high, or a reading too noisy for it"},
+	CauseSaturated:     {"command saturated", "Hz", "the command runs from one limit to the other and back so often: a gain of the controller is far too high, or a reading too noisy for it"},
 	CauseBlocked:       {"blocked shaft", "N·m", "the torque must move the axis, and it stands: shaft, position sensor, coupling; without a measured current also the drive"},
 }
 

@@ -9,57 +9,138 @@ import (
 
 // offWatch tells whether the drive of an axis is off that should be. A motor that coasts has no current; one whose winding is shorted has a
 // current against its motion; a hand or a load moves an axis that has come to rest. None of them is a drive that is on: that is a current
-// that drives or holds, a voltage beyond the back-emf, or an axis that goes on as it went while it was driven, though friction alone should have
-// stopped it long ago.
+// that drives or holds, a voltage beyond the back-emf, or an axis that goes on as it went while it was driven, or speeds up, though friction
+// alone should have stopped it long ago.
+//
+// Commands need time to leave, currents to die away, and after a time without sight (a stop of the machine, stale samples, many old ones at
+// once) the estimate needs time to settle. So each reading counts from offTime after the order, and after every gap anew.
 type offWatch struct {
-	off     float64 // s     since the drive was switched off
-	current float64 // A     mean beyond what braking makes
-	voltage float64 // V     mean beyond the back-emf
-	speed   float64 // rad/s when it was switched off; 0: it was not driven, or has come to rest since
+	seen    float64 // s     since the order, or since the position is in sight again
+	current offMean // A     beyond what braking makes
+	voltage offMean // V     beyond the back-emf
+	speed   offMean // rad/s
+	went    float64 // rad/s when its drive was switched off; 0: it was at rest, or has come to rest since
+	last    float64 // rad/s when the position was last in sight
+	began   int64   // ns    time of the order or of the gap: a sample from before tells nothing
+
+	from  float64 // rad/s at the beginning of a stretch in which friction must slow it down; 0: none has begun
+	since float64 // s     … and the time since
+	least float64 // rad/s the slowest since the first of them
+	up    float64 // s     so long it has been faster than that
 }
+
+// offMean is a mean over a short time of what is in sight.
+type offMean struct{ x, time float64 }
 
 const (
-	offTime = 0.2  // s  from the order to the verdict: a command has left, a current has died away
-	offMean = 0.05 // s
+	offTime = 0.2  // s  from the order, or from a gap, to the verdict
+	offMost = 0.05 // s  time of a mean, and the longest pause of the loop that is no gap
 	offStop = 3    // times as long as friction takes to stop it may the axis move on
 	offIdle = 1.0  // s  the same for a velocity drive whose friction is not known
+	offUp   = 0.3  // s  an axis that swings is faster for a moment
 )
 
-// beyond is the part of x outside 0 … natural.
-func beyond(x, natural float64) float64 {
-	lo, hi := min(0, natural), max(0, natural)
-	return x - min(hi, max(lo, x))
+// add takes a number of a tick of dt (s); NaN: there is none, and what was before it does not count.
+func (m *offMean) add(x, dt float64) {
+	if math.IsNaN(x) {
+		*m = offMean{}
+		return
+	}
+	m.time += dt
+	m.x -= (m.x - x) * -math.Expm1(-dt/offMost)
 }
+
+// above tells whether the mean is one, and beyond the limit.
+func (m *offMean) above(limit float64) bool { return m.time > offTime && math.Abs(m.x) > limit }
+
+// beyond is the part of x outside lo … hi.
+func beyond(x, lo, hi float64) float64 { return x - min(hi, max(lo, x)) }
 
 // driven keeps what the axis does while its drive is on.
-func (w *offWatch) driven(speed float64) { *w = offWatch{speed: speed} }
-
-// step looks at a tick of dt (s) with the drive off. current and voltage are NaN where there is none to believe.
-func (w *offWatch) step(l *axis.OffLimits, speed, current, voltage, dt float64) {
-	w.off += dt
-	share := -math.Expm1(-dt / offMean)
-	if !math.IsNaN(current) {
-		natural := -l.Braking * speed
-		if math.IsNaN(natural) || math.Abs(speed) < l.Fast && math.IsInf(l.Braking, 0) {
-			natural = 0
-		}
-		w.current += (beyond(current, natural) - w.current) * share
+func (w *offWatch) driven(l *axis.OffLimits, speed float64, sight bool) {
+	if !sight {
+		speed = w.last
 	}
-	if !math.IsNaN(voltage) {
-		w.voltage += (beyond(voltage, l.BackEMF*speed) - w.voltage) * share
-	}
-	if math.Abs(speed) < max(l.Fast, math.Abs(w.speed)/10) || speed*w.speed <= 0 {
-		w.speed = 0
+	if *w = (offWatch{last: speed}); l.Moves > 0 && math.Abs(speed) > l.Moves {
+		w.went = speed
 	}
 }
 
-// goesOn tells whether the axis moves on though it should have come to rest.
-func (w *offWatch) goesOn(l *axis.OffLimits, speed, idle float64) bool {
+// braking is what a winding may draw at a speed, as a range.
+func braking(l *axis.OffLimits, speed float64) (lo, hi float64) {
+	natural := -l.Braking * speed
+	if math.IsNaN(natural) || math.Abs(speed) < l.Fast && math.IsInf(l.Braking, 0) {
+		natural = 0
+	}
+	return min(0, natural), max(0, natural)
+}
+
+// step looks at a tick of dt (s) with the drive off. current and voltage are NaN where there is none to believe; sight: there is a
+// position; gap: the loop stood still before this tick.
+func (w *offWatch) step(l *axis.OffLimits, speed, current, voltage float64, sight, gap bool, dt float64) {
+	if gap { // the loop stood still: nothing from before counts, and this tick may see what is old
+		current, voltage, sight = math.NaN(), math.NaN(), false
+	}
+	if sight {
+		w.last = speed
+	}
+	lo, hi := braking(l, w.last)
+	emf := [2]float64{min(0, l.BackEMF*w.last), max(0, l.BackEMF*w.last)}
+	if !sight { // it may turn to either side, as fast as it did
+		lo, hi = min(lo, -hi), max(hi, -lo)
+		emf = [2]float64{min(emf[0], -emf[1]), max(emf[1], -emf[0])}
+	}
+	w.current.add(beyond(current, lo, hi), dt)
+	w.voltage.add(beyond(voltage, emf[0], emf[1]), dt)
+	if !sight {
+		w.speed, w.seen, w.from = offMean{}, 0, 0
+		return
+	}
+	w.seen += dt
+	w.speed.add(speed, dt)
+	w.slows(l, dt)
+}
+
+// slows follows the speed of an axis that friction slows down.
+func (w *offWatch) slows(l *axis.OffLimits, dt float64) {
+	if v := math.Abs(w.speed.x); w.went == 0 || w.seen < offTime {
+		return
+	} else if v < l.Moves || w.speed.x*w.went < 0 {
+		w.went, w.from = 0, 0 // it rests, or is thrown back: what moves it from now on need not be its drive
+	} else if w.from == 0 {
+		w.from, w.since, w.least, w.up = w.speed.x, 0, v, 0
+	} else {
+		w.since += dt
+		w.least = min(w.least, v)
+		if w.up += dt; v < w.fast(l) {
+			w.up = 0
+		}
+	}
+}
+
+// fast is the speed of an axis that speeds up.
+func (w *offWatch) fast(l *axis.OffLimits) float64 { return 1.5*w.least + 2*l.Moves }
+
+// goesOn tells whether the axis moves on though it should have come to rest, and the speed that it must not have.
+func (w *offWatch) goesOn(l *axis.OffLimits, idle float64) (limit float64, on bool) {
+	if w.from == 0 {
+		return 0, false
+	}
 	patience := idle
 	if l.Slows > 0 {
-		patience = offStop * math.Abs(w.speed) / l.Slows
+		patience = offStop * math.Abs(w.from) / l.Slows
 	}
-	return patience > 0 && l.Fast > 0 && math.Abs(w.speed) > 2*l.Fast && w.off > offTime+patience && math.Abs(speed) > math.Abs(w.speed)/2
+	v := math.Abs(w.speed.x)
+	switch {
+	case !l.Loaded && w.up > offUp:
+		return w.fast(l), true
+	case patience <= 0 || w.since <= max(offTime, patience):
+	case v > math.Abs(w.from)/2:
+		return math.Abs(w.from) / 2, true
+	default: // it slows down
+		w.from, w.since = w.speed.x, 0
+	}
+	return 0, false
 }
 
 // notOff is what tells that the drive of axis i is not off; the zero reason: nothing does.
@@ -68,29 +149,41 @@ func (g *Guard) notOff(r *Row, i int, m *axis.State, meas []float64) reason {
 	if !a.Driven || r.Flags&FlagDryRun != 0 { // somebody else may drive it
 		return reason{}
 	}
+	since := func(q estimator.Quantity) bool { // whatever the file bears: what is old need not be so any more
+		at := a.Measured[q]
+		return g.recent(r, at) && g.believed[at] > w.began && float64(r.T-g.believed[at])*1e-9 <= max(offMost, 3*a.Every)
+	}
+	l, gap := &a.Off, g.gap(r)
+	sound := !gap && !m.Unsound && !m.Diverged
 	if g.mode.Energised() {
-		w.driven(m.Speed)
+		w.driven(l, m.Speed, sound && g.recent(r, a.Measured[estimator.Position]))
+		w.began = r.T
 		return reason{}
 	}
+	if gap {
+		w.began = r.T
+	}
 	read := func(q estimator.Quantity, limit float64) float64 {
-		if at := a.Measured[q]; limit > 0 && g.recent(r, at) {
-			return g.newest[at]
+		if limit > 0 && since(q) {
+			return g.newest[a.Measured[q]]
 		}
 		return math.NaN()
 	}
-	l := &a.Off
-	w.step(l, m.Speed, read(estimator.Current, l.Current), read(estimator.Voltage, l.Voltage), g.elapsed(r))
+	w.step(l, m.Speed, read(estimator.Current, l.Current), read(estimator.Voltage, l.Voltage), sound && since(estimator.Position), gap, g.elapsed(r))
 	switch {
-	case w.off < offTime:
-	case l.Current > 0 && math.Abs(w.current) > l.Current:
-		return reason{CauseNotOff, uint16(a.Measured[estimator.Current] + 1), w.current, l.Current}
-	case l.Voltage > 0 && math.Abs(w.voltage) > l.Voltage:
-		return reason{CauseNotOff, uint16(a.Measured[estimator.Voltage] + 1), w.voltage, l.Voltage}
-	case w.goesOn(l, m.Speed, a.Idle):
-		return reason{CauseNotOff, a.Speed, m.Speed, math.Abs(w.speed) / 2}
+	case l.Current > 0 && w.current.above(l.Current):
+		return reason{CauseNotOff, uint16(a.Measured[estimator.Current] + 1), w.current.x, l.Current}
+	case l.Voltage > 0 && w.voltage.above(l.Voltage):
+		return reason{CauseNotOff, uint16(a.Measured[estimator.Voltage] + 1), w.voltage.x, l.Voltage}
+	}
+	if limit, on := w.goesOn(l, a.Idle); on {
+		return reason{CauseNotOff, a.Speed, w.speed.x, limit}
 	}
 	return reason{}
 }
+
+// gap tells whether the loop stood still before this tick.
+func (g *Guard) gap(r *Row) bool { return r.Skip > 0 && g.elapsed(r) > offMost }
 
 // Patience with a device that says no to commands, and with one that says nothing (s).
 const (
@@ -98,14 +191,18 @@ const (
 	unansweredTime = 0.5
 )
 
-// confirmed is what is wrong with what the devices say to commands.
+// confirmed is what is wrong with what the devices say to commands. After a stop of the machine that counts anew: what was not answered in it
+// could not be.
 func (g *Guard) confirmed(r *Row) reason {
+	if g.gap(r) {
+		g.denied, g.unanswered = 0, 0
+	}
 	count := func(sum *float64, flag Flags) bool {
 		if r.Flags&flag == 0 {
 			*sum = 0
 			return false
 		}
-		*sum += g.elapsed(r)
+		*sum += g.s.Dt // a tick that was left out saw nothing
 		return true
 	}
 	if count(&g.denied, FlagCommandRefused) && g.denied > refusedTime {

@@ -70,6 +70,11 @@ func TestOffIsConfirmed(t *testing.T) {
 		{"never driven, a weight", 0, func(m *looseMotor) { m.torque = 0.0151 }, nil, 0},
 		{"stays on", 40, func(m *looseMotor) { m.on, m.volts = true, looseK*40+looseF/looseK*looseR }, nil, 900},
 		{"stays on, the other way", -40, func(m *looseMotor) { m.on, m.volts = true, -looseK*40-looseF/looseK*looseR }, nil, 900},
+		{"goes on with little, from 5 to 18", 5, func(m *looseMotor) { m.on, m.volts = true, 1.2 }, nil, 900},
+		{"goes on with little, from -5 to -18", -5, func(m *looseMotor) { m.on, m.volts = true, -1.2 }, nil, 900},
+		{"goes on with little, from 60 to 18", 60, func(m *looseMotor) { m.on, m.volts = true, 1.2 }, nil, 1600},
+		{"goes on with little, from -60 to -18", -60, func(m *looseMotor) { m.on, m.volts = true, -1.2 }, nil, 1600},
+		{"rests, and a hand speeds it up", 5, func(*looseMotor) {}, map[int]func(*looseMotor){500: func(m *looseMotor) { m.torque = 0.016 }}, 0},
 		{"8 A in a blocked shaft", 0, blocked(8), nil, 250},
 		{"-8 A in a blocked shaft", 0, blocked(-8), nil, 250},
 		{"1.1 A", 0, blocked(1.1), nil, 400},
@@ -82,7 +87,7 @@ func TestOffIsConfirmed(t *testing.T) {
 			spec := axis.Spec{Drive: plant.VoltageDrive, TopCommand: 24, Motor: plant.Motor{R: looseR, K: looseK, J: looseJ}, Law: demoLaw()}
 			g := newRigged(t, func(s *GuardSpec) {
 				s.Axes[0].AxisLimits = AxisLimits{}
-				s.Axes[0].Driven, s.Axes[0].Off = true, spec.Off(true)
+				s.Axes[0].Driven, s.Axes[0].Off = true, spec.Off(true, 1e-4)
 				s.Meas[0].Lo, s.Meas[0].Hi = -1e6, 1e6
 			})
 			m := &looseMotor{}
@@ -190,18 +195,20 @@ func TestOffLimits(t *testing.T) {
 		name   string
 		s      axis.Spec
 		ends   bool
+		noise  float64
 		limits []float64
 		want   axis.OffLimits
 	}{
-		{"voltage", axis.Spec{Drive: plant.VoltageDrive, TopCommand: 12, Motor: m, Law: demoLaw()}, true, []float64{9}, axis.OffLimits{Current: 0.3, Voltage: 0.6, Braking: 0.025, BackEMF: 0.05, Slows: 150, Fast: 2.4}},
-		{"current", axis.Spec{Drive: plant.CurrentDrive, TopCommand: 10, Motor: m, MaxSpeed: 50}, true, []float64{9}, axis.OffLimits{Current: 0.5, Braking: math.Inf(1), Fast: 0.5}},
-		{"effort, a limit is known", axis.Spec{Drive: plant.EffortDrive, TopCommand: 10}, true, []float64{0, 8}, axis.OffLimits{Current: 0.4, Braking: math.Inf(1)}},
-		{"effort, nothing is known", axis.Spec{Drive: plant.EffortDrive, TopCommand: 10}, true, []float64{0, 0}, axis.OffLimits{Braking: math.Inf(1)}},
-		{"velocity without an enable line holds its place", axis.Spec{Drive: plant.VelocityDrive, TopCommand: 10}, false, []float64{8}, axis.OffLimits{Braking: math.Inf(1), Fast: 0.1}},
+		{"voltage", axis.Spec{Drive: plant.VoltageDrive, TopCommand: 12, Motor: m, Law: demoLaw()}, true, 1e-4, []float64{9}, axis.OffLimits{Current: 0.3, Voltage: 0.6, Braking: 0.025, BackEMF: 0.05, Slows: 150, Fast: 2.4, Moves: 0.24}},
+		{"current", axis.Spec{Drive: plant.CurrentDrive, TopCommand: 10, Motor: m, MaxSpeed: 50}, true, 1e-3, []float64{9}, axis.OffLimits{Current: 0.5, Braking: math.Inf(1), Fast: 0.5, Moves: 0.2}},
+		{"effort, a limit is known", axis.Spec{Drive: plant.EffortDrive, TopCommand: 10}, true, 1e-3, []float64{0, 8}, axis.OffLimits{Current: 0.4, Braking: math.Inf(1), Moves: 0.2}},
+		{"effort, nothing is known", axis.Spec{Drive: plant.EffortDrive, TopCommand: 10}, true, 0, []float64{0, 0}, axis.OffLimits{Braking: math.Inf(1)}},
+		{"a machine moves it", axis.Spec{Drive: plant.CurrentDrive, MaxSpeed: 50, Coupled: true}, true, 1e-4, nil, axis.OffLimits{Braking: math.Inf(1), Fast: 0.5, Moves: 1, Loaded: true}},
+		{"velocity without an enable line holds its place", axis.Spec{Drive: plant.VelocityDrive, TopCommand: 10}, false, 0, []float64{8}, axis.OffLimits{Braking: math.Inf(1), Fast: 0.1, Moves: 0.01}},
 	} {
-		got := c.s.Off(c.ends, c.limits...)
+		got := c.s.Off(c.ends, c.noise, c.limits...)
 		near := func(a, b float64) bool { return a == b || math.Abs(a-b) < 1e-9*math.Abs(b) }
-		if !near(got.Current, c.want.Current) || !near(got.Voltage, c.want.Voltage) || !near(got.Braking, c.want.Braking) || !near(got.BackEMF, c.want.BackEMF) || !near(got.Slows, c.want.Slows) || !near(got.Fast, c.want.Fast) {
+		if !near(got.Current, c.want.Current) || !near(got.Voltage, c.want.Voltage) || !near(got.Braking, c.want.Braking) || !near(got.BackEMF, c.want.BackEMF) || !near(got.Slows, c.want.Slows) || !near(got.Fast, c.want.Fast) || !near(got.Moves, c.want.Moves) || got.Loaded != c.want.Loaded {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
 		}
 	}
@@ -224,33 +231,69 @@ func TestOffWatchMeans(t *testing.T) {
 	} {
 		w := offWatch{}
 		for range 1000 {
-			w.step(&c.l, c.speed, c.current, c.voltage, 1e-3)
+			w.step(&c.l, c.speed, c.current, c.voltage, true, false, 1e-3)
 		}
-		if math.Abs(w.current-c.amps) > 1e-6 || math.Abs(w.voltage-c.volts) > 1e-6 || math.Abs(w.off-1) > 1e-9 {
-			t.Errorf("%g rad/s, %g A, %g V: %g A and %g V are left", c.speed, c.current, c.voltage, w.current, w.voltage)
+		if math.Abs(w.current.x-c.amps) > 1e-6 || math.Abs(w.voltage.x-c.volts) > 1e-6 || math.Abs(w.seen-1) > 1e-9 {
+			t.Errorf("%g rad/s, %g A, %g V: %g A and %g V are left", c.speed, c.current, c.voltage, w.current.x, w.voltage.x)
+		}
+		// out of sight it may turn to either side, as fast as it did
+		if l := c.l; !math.IsNaN(c.current) && !math.IsInf(l.Braking, 0) {
+			for range 1000 {
+				w.step(&l, 7e3, -math.Abs(c.current), math.NaN(), false, false, 1e-3)
+			}
+			if want := -max(0, math.Abs(c.current)-l.Braking*math.Abs(c.speed)); math.Abs(w.current.x-want) > 1e-6 {
+				t.Errorf("out of sight, %g rad/s, %g A: %g A are left, want %g", c.speed, -math.Abs(c.current), w.current.x, want)
+			}
 		}
 	}
-	// an axis that has all but stopped is at rest, whatever moves it then; one that has not goes on
+}
+
+// An axis goes on when it keeps more than half of its speed three times as long as friction takes to stop it, at any speed that is one, and whatever it
+// slowed down to before; or when it is faster than half as much again as it was at its slowest. One that rests is moved by something else.
+func TestOffWatchMotion(t *testing.T) {
+	const slows = 200.0
 	for _, c := range []struct {
-		slowest float64
-		want    bool
-	}{{4.1, true}, {3.9, false}, {0, false}, {-1, false}} {
+		name   string
+		went   float64
+		speed  func(s float64) float64
+		slows  float64
+		loaded bool
+		idle   float64
+		told   float64 // s  at the latest; 0: never
+	}{
+		{"keeps 40", 40, func(float64) float64 { return 40 }, slows, false, 0, 0.81},
+		{"keeps 1.1", 1.1, func(float64) float64 { return 1.1 }, slows, false, 0, 0.42},
+		{"keeps 0.4, which is rest", 0.4, func(float64) float64 { return 0.4 }, slows, false, 0, 0},
+		{"rests, a hand", 40, func(s float64) float64 { return 40 * math.Floor(min(1, s/0.3)) }, slows, false, 0, 0},
+		{"thrown back", 40, func(s float64) float64 { return 40 - 80*min(1, s/0.15) }, slows, false, 0, 0},
+		{"slows down to 15 and stays", 60, func(s float64) float64 { return 15 + 45*math.Exp(-s/0.1) }, slows, false, 0, 1.5},
+		{"a fifth of the friction", 40, func(s float64) float64 { return max(0, 40-slows/5*s) }, slows, false, 0, 0},
+		{"a fifth of the friction, slow", 3, func(s float64) float64 { return max(0, 3-slows/5*s) }, slows, false, 0, 0},
+		{"coasts, nothing is known", 40, func(s float64) float64 { return 40 * math.Exp(-s/20) }, 0, false, 0, 0},
+		{"a drive of velocity goes on", 40, func(s float64) float64 { return 40 }, 0, false, 1, 1.25},
+		{"speeds up, nothing is known", 3, func(s float64) float64 { return 3 + 5*s }, 0, false, 0, 1.5},
+		{"5 to 20", 5, func(s float64) float64 { return 20 - 15*math.Exp(-s/0.048) }, slows, false, 0, 0.6},
+		{"swings", 5, func(s float64) float64 { return 5 + 10*math.Max(0, math.Sin(15*s)) - 20*max(0, s-1.5) }, 0, false, 0, 0},
+		{"a mechanism speeds it up", 5, func(s float64) float64 { return 5 + 5*s }, 0, true, 0, 0},
+	} {
 		for _, side := range []float64{1, -1} {
+			l := axis.OffLimits{Moves: 0.5, Slows: c.slows, Loaded: c.loaded}
 			w := offWatch{}
-			w.driven(40 * side)
-			l := axis.OffLimits{Fast: 0.5, Slows: 200}
-			for k := range 3000 {
-				v := 40 * side
-				if k < 50 {
-					v = c.slowest * side
+			w.driven(&l, c.went*side, true)
+			told := 0.0
+			for k := 1; k <= 4000 && told == 0; k++ {
+				s := float64(k) * 1e-3
+				w.step(&l, c.speed(s)*side, math.NaN(), math.NaN(), true, false, 1e-3)
+				if limit, on := w.goesOn(&l, c.idle); on {
+					told = s
+					if !(math.Abs(w.speed.x) > limit && limit > 0) {
+						t.Errorf("%s: %g rad/s, limit %g", c.name, w.speed.x, limit)
+					}
 				}
-				w.step(&l, v, nan, nan, 1e-3)
 			}
-			if w.goesOn(&l, 40*side, 0) != c.want {
-				t.Errorf("down to %g rad/s of 40 and up again: goes on %v", c.slowest*side, !c.want)
-			}
-			if c.want && (w.goesOn(&l, 19*side, 0) || !w.goesOn(&l, 21*side, 0)) {
-				t.Error("half of the speed is the edge")
+			t.Logf("%s, %+g: %g s", c.name, side, told)
+			if (told > 0) != (c.told > 0) || told > c.told {
+				t.Errorf("%s, %+g: told after %g s, want %g", c.name, side, told, c.told)
 			}
 		}
 	}

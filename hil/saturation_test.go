@@ -15,7 +15,7 @@ func saturatedYard(t *testing.T, kind plant.DriveKind, ref reference.Spec, most 
 	t.Helper()
 	p := motorBody(kind)
 	a := bodySpec(t, "shaft", p, ref, axis.CompSpec{Ramp: 0.05}, false)
-	a.Limits = AxisLimits{MaxTurns: most}
+	a.Limits = AxisLimits{MaxLimitCycle: most}
 	switch kind {
 	case plant.EffortDrive:
 		a.PID.Limit = 0.4
@@ -55,7 +55,7 @@ func TestCommandSaturated(t *testing.T) {
 		{plant.EffortDrive, "shaft.control.kp", 1e6}, {plant.EffortDrive, "shaft.control.kd", 1e3},
 		{plant.VelocityDrive, "shaft.control.gain", 1e6},
 	} {
-		for _, most := range []float64{20, 0} {
+		for _, most := range []float64{10, 0} {
 			y := saturatedYard(t, c.kind, slow, most)
 			for range 500 {
 				y.step()
@@ -72,12 +72,12 @@ func TestCommandSaturated(t *testing.T) {
 				last = y.u[0]
 			}
 			why := y.row.Why(&y.ctl.schema)
-			t.Logf("%v, %s %g, max_turns %g: %d ticks, %d turns of the command: %s", c.kind, c.gain, c.v, most, ticks, turns, why)
+			t.Logf("%v, %s %g, max_limit_cycle %g: %d ticks, %d turns of the command: %s", c.kind, c.gain, c.v, most, ticks, turns, why)
 			switch tripped := y.row.Cause == CauseSaturated; {
 			case c.kind == plant.VelocityDrive && y.row.Mode == Trip && y.row.Cause == CauseEstimate: // 24 rad/s to and fro within a tick is no motion that the filter believes
 			case most == 0 && tripped:
 				t.Errorf("%v, %s %g: not watched, and tripped", c.kind, c.gain, c.v)
-			case most > 0 && (!tripped || ticks > 500 || y.row.Mode != Trip || !strings.Contains(why, "command saturated board.shaft.u") || y.row.Value <= 20 || y.row.Limit != 20):
+			case most > 0 && (!tripped || ticks > 500 || y.row.Mode != Trip || !strings.Contains(why, "command saturated board.shaft.u") || y.row.Value <= 10 || y.row.Limit != 10):
 				t.Errorf("%v, %s %g: %v after %d ticks: %s", c.kind, c.gain, c.v, y.row.Mode, ticks, why)
 			}
 		}
@@ -97,22 +97,22 @@ func TestCommandMaySaturate(t *testing.T) {
 			"nothing to do":     {Kind: "constant"},
 			"a gentle reversal": {Kind: "sine", Amplitude: 3, Frequency: 0.4},
 		} {
-			y := saturatedYard(t, kind, ref, 20)
+			y := saturatedYard(t, kind, ref, 10)
 			at, most := 0, 0.0
 			for k := range 1200 {
 				if y.step(); y.row.Mode == Run && math.Abs(y.u[0]) >= 23.9 {
 					at++
 				}
-				most = max(most, y.ctl.axes[0].Turns())
+				most = max(most, y.ctl.axes[0].LimitCycle())
 				if y.row.Cause == CauseSaturated {
 					t.Errorf("%v, %s: after %d ticks, %d of them at the limit: %s", kind, name, k, at, y.row.Why(&y.ctl.schema))
 					break
 				}
 			}
-			t.Logf("%v, %s: %d ticks at ±24, at most %.1f turns a second, %v", kind, name, at, most, y.row.Mode)
+			t.Logf("%v, %s: %d ticks at ±24, a limit cycle of %.1f Hz at most, %v", kind, name, at, most, y.row.Mode)
 		}
 		for _, sign := range []float64{1, -1} { // steps of the reference, twice a second
-			y := saturatedYard(t, kind, reference.Spec{Kind: "constant"}, 20)
+			y := saturatedYard(t, kind, reference.Spec{Kind: "constant"}, 10)
 			for k := range 1500 {
 				if k%250 == 0 {
 					y.set(t, uint32(k/250+1), "shaft.reference.offset", sign*float64(1-2*(k/250%2))*200)

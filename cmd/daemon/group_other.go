@@ -9,8 +9,6 @@ import (
 
 func setOwnGroup(*exec.Cmd) {}
 
-func startedBy() int { return 0 }
-
 func keepWriting() {}
 
 func endMyself() { os.Exit(1) }

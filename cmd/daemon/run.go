@@ -58,7 +58,7 @@ func Run(parent context.Context, out io.Writer, file string, o RunOptions) error
 	if err != nil {
 		return err
 	}
-	starter := cmp.Or(o.Parent, startedBy())
+	starter := cmp.Or(o.Parent, rt.StartedBy())
 	cfg, err := runConfig(file, o, log)
 	if err != nil {
 		return err
@@ -73,7 +73,7 @@ func Run(parent context.Context, out io.Writer, file string, o RunOptions) error
 	}
 	ctx, wasInterrupted, stop := report.UntilInterrupt(parent)
 	defer stop()
-	watchParent(ctx, starter, log)
+	watchStarter(ctx, starter, log)
 	if o.Duration > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, o.Duration)

@@ -107,3 +107,10 @@ func oddRigs() (rigs []boardRig) {
 	add("counts of 1 mrad, moved slowly", "velocity", slow, func(r *boardRig) { r.count = 0.001 })
 	return rigs
 }
+
+// watched is what happened since the newest fault began.
+func (b *board) watched() boardWatch {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.watch
+}

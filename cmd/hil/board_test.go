@@ -561,12 +561,6 @@ func (b *board) heal() boardWatch {
 	return b.watch
 }
 
-func (b *board) watched() boardWatch {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.watch
-}
-
 // state is the place and the speed of the plant, and whether the drive was told to be on.
 func (b *board) state() (position, velocity float64, on bool) {
 	return math.Float64frombits(b.at.Load()), math.Float64frombits(b.moving.Load()), b.enabled.Load()

@@ -40,7 +40,7 @@ type Spec struct {
 	Approach, MaxSpeed float64    // rad/s  speed of the way to the reference, 0: from the largest speed; and that, 0: not declared
 	Stop               [2]float64 // rad  the reference stays within it; [0, 0]: no limit
 	PID                control.PID
-	MaxTurns           float64 // 1/s  of a command from limit to limit; 0: not watched
+	MaxLimitCycle      float64 // Hz  of a command from limit to limit and back; 0: not watched
 	Gain               float64 // 1/s  of a velocity drive: speed per error
 	Comp               CompSpec
 
@@ -60,9 +60,11 @@ type Axis struct {
 	pushes           *signs     // the measured current of a voltage drive against the motion; nil: none
 	stall            *stall     // nil: no effort is known
 	frozen           *frozen    // nil: no command that must move it
-	readings         readings   // of all channels
-	current, applied bool       // are measured, and say something to the filter
-	stuck            Finding    // what it found in the newest sample
+	gap              gap
+	resting          bool     // behind a gap nothing counts
+	readings         readings // of all channels
+	current, applied bool     // are measured, and say something to the filter
+	stuck            Finding  // what it found in the newest sample
 	ref              motion
 	pid              control.Loop
 	now              path
@@ -155,7 +157,7 @@ func New(s Spec) (*Axis, error) {
 	a.now.motor = s.Motor
 	a.ref = motion{gen: s.Ref, fade: s.Fade, approach: s.approach()}
 	a.pid = control.Loop{PID: s.PID}
-	a.saturated.most = s.MaxTurns
+	a.saturated.most = s.MaxLimitCycle
 	a.live = s.Live()
 	start := make([]float64, len(a.live))
 	for i := range a.live {

@@ -13,16 +13,27 @@ type OffLimits struct {
 	Braking float64 // A·s/rad  current of a shorted winding per speed, against it; +Inf: not known
 	BackEMF float64 // V·s/rad
 	Slows   float64 // rad/s²  by friction alone; 0: not known
-	Fast    float64 // rad/s   speeds below it tell nothing; 0: none does
+	Fast    float64 // rad/s   below it a current against the motion is none
+	Moves   float64 // rad/s   below it the axis is at rest; 0: not known
+	Loaded  bool    // a mechanism may speed the axis up
 }
 
 // offShare is what may be left of the largest command, of what it makes, or of a limit, where the drive is off: offset and noise of a sensor.
 const offShare = 0.05
 
+// An axis is at rest below this share of its largest speed, and below this many standard deviations of the position in a second.
+const (
+	restShare = 1e-3
+	restNoise = 200 // 1/s  ten of them in 50 ms
+)
+
 // Off is what the axis may show when its drive is off. ends tells whether there is an enable line, or the safe command is 0 and makes no
-// effort: a velocity drive without such a line goes on holding its place. limits are those of a current (A), the first that is declared counts.
-func (s *Spec) Off(ends bool, limits ...float64) OffLimits {
-	o := OffLimits{Braking: math.Inf(1), Fast: 0.01 * s.topSpeed()}
+// effort: a velocity drive without such a line goes on holding its place. noise is that of the position (rad). limits are those of a current (A), the first that is declared counts.
+func (s *Spec) Off(ends bool, noise float64, limits ...float64) OffLimits {
+	o := OffLimits{Braking: math.Inf(1), Fast: 0.01 * s.topSpeed(), Loaded: s.Coupled}
+	if o.Moves = max(restShare*s.topSpeed(), restNoise*noise); s.Coupled {
+		o.Moves = max(o.Moves, 2*o.Fast)
+	}
 	if s.Motor.J > 0 && s.hasLaw() {
 		l := s.Law.Levels().Sliding
 		o.Slows = min(l.Forward, l.Backward) / s.Motor.J

@@ -2,7 +2,7 @@ package axis
 
 import "testing"
 
-// The two limits of the finding, each on both sides, for a command that begins at either limit: so much of the time at a limit, so many turns a second.
+// The two limits of the finding, each on both sides, for a command that begins at either limit: so much of the time at a limit, so many cycles a second.
 func TestSaturation(t *testing.T) {
 	for _, c := range []struct {
 		name       string
@@ -12,17 +12,17 @@ func TestSaturation(t *testing.T) {
 		off, found bool
 		of         ReferenceOf
 	}{
-		{name: "25 turns a second, always at a limit", ticks: 40, at: 40, most: 20, found: true},
-		{name: "16 turns", ticks: 60, at: 60, most: 20},
-		{name: "16 turns, and fewer are borne", ticks: 60, at: 60, most: 10, found: true},
-		{name: "at a limit for 0.4 of the time", ticks: 10, at: 4, most: 20},
-		{name: "… for 0.7 of it", ticks: 10, at: 7, most: 20, found: true},
-		{name: "as often as the reference", ticks: 20, at: 20, reference: 20, most: 20},
-		{name: "twice as often", ticks: 10, at: 10, reference: 20, most: 20},
-		{name: "four times", ticks: 5, at: 5, reference: 20, most: 20, found: true},
+		{name: "25 turns a second, always at a limit", ticks: 40, at: 40, most: 10, found: true},
+		{name: "16 turns", ticks: 60, at: 60, most: 10},
+		{name: "16 turns, and fewer are borne", ticks: 60, at: 60, most: 5, found: true},
+		{name: "at a limit for 0.4 of the time", ticks: 10, at: 4, most: 10},
+		{name: "… for 0.7 of it", ticks: 10, at: 7, most: 10, found: true},
+		{name: "as often as the reference", ticks: 20, at: 20, reference: 20, most: 10},
+		{name: "twice as often", ticks: 10, at: 10, reference: 20, most: 10},
+		{name: "four times", ticks: 5, at: 5, reference: 20, most: 10, found: true},
 		{name: "not watched", ticks: 10, at: 10, most: 0},
-		{name: "not energised", ticks: 10, at: 10, most: 20, off: true},
-		{name: "an effort without feedback", ticks: 10, at: 10, most: 20, of: OfEffort},
+		{name: "not energised", ticks: 10, at: 10, most: 10, off: true},
+		{name: "an effort without feedback", ticks: 10, at: 10, most: 10, of: OfEffort},
 	} {
 		for _, sign := range []float64{1, -1} {
 			a := &Axis{dt: 1e-3, s: Spec{Of: c.of}}
@@ -51,7 +51,7 @@ func TestSaturation(t *testing.T) {
 
 	// one limit alone is no cycle, whichever; the limit of the controller counts like that of the command
 	a := &Axis{dt: 1e-3}
-	a.saturated.most = 20
+	a.saturated.most = 10
 	for _, u := range []float64{7, -7} {
 		for k := range 2000 {
 			var m State
