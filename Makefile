@@ -14,7 +14,7 @@ TEST    := $(GO) test -json -vet=off -timeout 12m    # make lint has vetted all 
 .PHONY: run build static test race lint fmt bench fuzz soak figures examples clean
 
 run: build                ## build and start the daemon with a virtual rig: http://localhost:8080
-	@exec ./$(BIN) run --with-parent $$PPID $(ARGS)    # in place of the shell: whatever ends make ends it, in the safe state
+	./$(BIN) run --with-parent $$PPID $(ARGS) || [ $$? = 130 ]    # whatever ends make ends it; 130: stopped with Ctrl-C, in the safe state
 
 build:                    ## compile the program into bin/
 	$(GO) build $(LDFLAGS) -o $(BIN) ./cmd/hil

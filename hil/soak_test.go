@@ -9,6 +9,9 @@ import (
 	"hilrig/engine/reference"
 )
 
+// soak is set by `make soak`: the same tests, longer.
+const soak = true
+
 // Ten minutes of every rig of TestNoiselessRuns.
 func TestSoakNoiseless(t *testing.T) { noiseless(t, 600) }
 

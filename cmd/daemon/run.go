@@ -73,7 +73,7 @@ func Run(parent context.Context, out io.Writer, file string, o RunOptions) error
 	}
 	ctx, wasInterrupted, stop := report.UntilInterrupt(parent)
 	defer stop()
-	watchParent(ctx, starter, log)
+	watchStarter(ctx, starter, log)
 	if o.Duration > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, o.Duration)

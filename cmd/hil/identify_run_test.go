@@ -65,6 +65,7 @@ func (m *motorTruth) advance(u, span float64, x [4]float64) [4]float64 {
 type truthRun struct {
 	rate    float64             // Hz  of device and ticks
 	drift   float64             // of the device's clock against ours
+	tremble float64             // share of a period by which each differs, and so does their mean over some seconds
 	clocked bool                // frames carry the device's time
 	awake   func(tick int) bool // false: the tick was skipped
 	lost    func(k int) bool    // sample k never came
@@ -104,8 +105,11 @@ func (m *motorTruth) record(t *testing.T, c truthRun) string {
 	type sample struct{ at, arrived, angle, current float64 }
 	var sent []sample
 	x := [4]float64{}
-	for k := 0; float64(k)*period < c.seconds; k++ {
-		at := float64(k) * period
+	span := period
+	for k, at := 0, 0.0; at < c.seconds; k, at = k+1, at+span {
+		if c.tremble > 0 { // a delay in a loop, not a timer
+			span = period * (1 + c.tremble*(rng.NormFloat64()+math.Sin(at/2.7)))
+		}
 		arrived := at + 0.1e-3 + 0.05e-3*rng.ExpFloat64()
 		if k%200 == 150 { // the host looked away
 			arrived += 1.3 * period
@@ -118,7 +122,7 @@ func (m *motorTruth) record(t *testing.T, c truthRun) string {
 		}
 		r, dr := 3*math.Sin(2*math.Pi*0.4*at)+0.6*math.Sin(2*math.Pi*2.3*at), 3*2*math.Pi*0.4*math.Cos(2*math.Pi*0.4*at)+0.6*2*math.Pi*2.3*math.Cos(2*math.Pi*2.3*at)
 		torque := 0.25*(r-x[0]) + 6e-3*(dr-x[1]) + m.Fc*math.Tanh(dr/0.5)
-		x = m.advance(m.R*torque/m.K+m.K*x[1], period, x)
+		x = m.advance(m.R*torque/m.K+m.K*x[1], span, x)
 	}
 
 	rows, seen := []hil.Row{}, -1
@@ -209,6 +213,37 @@ func TestIdentifyRecordingFindsTheTruth(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A board without a hardware timer, whose period trembles and wanders by 0.1 to 1 %: each of 13 windows of its run, fitted as the daemon fits
+// the one that is being recorded, with the time before it as a check, is taken, and finds the truth.
+func TestIdentifyWindowsOfUnevenBoard(t *testing.T) {
+	t.Parallel()
+	m := &motorTruth{R: 1.2, L: 0.6e-3, K: 0.042, J: 7e-5, Sigma0: 11, Sigma1: 0.02, Fv: 1.5e-4, Fc: 0.015, Fs: 0.021, Vs: 0.5}
+	const windows, window, check = 13, 3.0, 3.0 // s
+	for _, c := range []truthRun{{tremble: 0.01}} {
+		c.rate, c.seconds, c.seed = 200, windows*window+check+0.5, 3
+		c.lost = func(k int) bool { return k%350 < 40 } // a window is several pieces
+		run, taken := m.record(t, c), 0
+		for k := range windows {
+			from := check + window*float64(k)
+			span := func(from, to float64) string { return fmt.Sprintf("%.4f,%.4f", from, to) }
+			out, errs, code := execute(t, "identify", run, "--axis", "shaft", "--method", "regress", "--span", span(from, from+window), "--validate", run,
+				"--validate-span", span(from-check, from), "--json")
+			var r cmdidentify.Identification
+			if err := json.Unmarshal([]byte(out), &r); err != nil || code != report.OK {
+				t.Errorf("%+v, window %d: code %d, %v: %s", c, k, code, err, errs)
+				continue
+			}
+			taken++
+			for name, want := range map[string]float64{"J": m.J, "Fc": m.Fc} {
+				if p, ok := r.Result.Param(name); !ok || math.Abs(p.Value-want) > 0.1*want {
+					t.Errorf("%+v, window %d: %s %.4g, truth %g", c, k, name, p.Value, want)
+				}
+			}
+		}
+		t.Logf("a period that trembles by %g, clock %v: %d of %d windows taken", c.tremble, c.clocked, taken, windows)
 	}
 }
 

@@ -60,9 +60,11 @@ type Axis struct {
 	pushes           *signs     // the measured current of a voltage drive against the motion; nil: none
 	stall            *stall     // nil: no effort is known
 	frozen           *frozen    // nil: no command that must move it
-	readings         readings   // of all channels
-	current, applied bool       // are measured, and say something to the filter
-	stuck            Finding    // what it found in the newest sample
+	gap              gap
+	resting          bool     // behind a gap nothing counts
+	readings         readings // of all channels
+	current, applied bool     // are measured, and say something to the filter
+	stuck            Finding  // what it found in the newest sample
 	ref              motion
 	pid              control.Loop
 	now              path

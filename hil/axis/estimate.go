@@ -18,8 +18,14 @@ func (a *Axis) Estimate(t int64, skip uint32, in *estimator.Inputs, x []float64)
 	if c := &in.Current; o.Taken[estimator.Current] || c.Fresh && !a.current && numeric.Finite(c.Value) { // it says nothing to the filter
 		a.taken[1] = in.Current.Value
 	}
+	a.resting = a.gap.step(a.dt*(1+float64(skip)), &in.Position, a.s.Every)
+	if a.resting {
+		a.stuck = Finding{}
+	}
 	if o.Came {
-		if a.stall != nil {
+		if a.stall != nil && a.resting {
+			a.stall.forget()
+		} else if a.stall != nil {
 			var s [4]float64
 			a.est.State(s[:])
 			a.stuck = a.stall.step(in.Driven, a.came, in.Position.Value, a.push(s[:], in), s[a.at.friction], o.Passed)
@@ -123,6 +129,8 @@ func (a *Axis) Watch(k Tick, doubtful bool, in *estimator.Inputs, sent float64, 
 	}
 	var bad Finding
 	m.Hint = Finding{}
+	drives := k.On
+	k.On = k.On && !a.resting // behind a gap all begin anew
 	if a.signs != nil {
 		bad, m.Hint = a.signs.step(k, a.came, doubtful || jumped, acts, a.taken)
 	}
@@ -137,7 +145,9 @@ func (a *Axis) Watch(k Tick, doubtful bool, in *estimator.Inputs, sent float64, 
 		if a.at.friction >= 0 && a.at.fric >= 0 {
 			load = x[a.at.friction] - y[a.at.fric]
 		}
-		if dead, hint = a.frozen.step(k, &in.Position, sent, a.taken[1], load); hint.Fault != Fine {
+		if drives && a.resting {
+			a.frozen.forget()
+		} else if dead, hint = a.frozen.step(k, &in.Position, sent, a.taken[1], load); hint.Fault != Fine {
 			m.Hint = hint
 		}
 	}

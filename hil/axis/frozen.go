@@ -97,6 +97,9 @@ func (f *frozen) effort(command float64) float64 {
 	return f.s.effort(command)
 }
 
+// forget begins anew, but for the load: the axis may carry it still.
+func (f *frozen) forget() { f.on, f.sum, f.pending = false, 0, 0 }
+
 // step takes a tick: the sample of the position, the command of the tick before, the current (A) where it is measured, and the load (N·m) that the
 // estimate and the law tell beside friction. It is the verdict so far, and what it will be if the axis leaves its limits sooner.
 func (f *frozen) step(k Tick, p *estimator.Sample, command, current, load float64) (bad, hint Finding) {

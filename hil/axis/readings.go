@@ -16,14 +16,14 @@ type readings struct {
 	tau float64 // s  of the means
 
 	on      bool
-	last    [numbers]float64 // newest number of each
-	came    [numbers]float64 // s  since then
-	same    [numbers]float64 // s  it has been the same in every sample …
-	samples [numbers]int     // … and in how many
-	mean    [numbers]float64 // of Position the speed (rad/s)
-	sum     float64          // of command times time …
-	pending float64          // s  … since the newest position
-	tacho   [3]float64       // rad/s  newest measured velocities
+	last    [numbers]float64    // newest number of each
+	came    [numbers]float64    // s  since then
+	same    [numbers]float64    // s  it has been the same in every sample …
+	samples [numbers]int        // … and in how many
+	mean    [numbers]float64    // of Position the speed (rad/s)
+	sum     float64             // of command times time …
+	pending float64             // s  … since the newest position
+	newest  [numbers][3]float64 // the last three of a quantity: a single wild one is none
 	list    []comparison
 }
 
@@ -43,8 +43,11 @@ type comparison struct {
 	fixed   float64 // in the unit of a, or of b where there is no factor: no larger change of b leaves a the same number
 	limited bool    // a may be smaller than b, but not reversed
 	excess  bool    // a may be smaller than b in any way
+	patient float64 // s  they must be apart for so long; 0: apartFor
+	follows bool    // a may be larger than b, and comes nearer to it only as fast as it can
 
 	apart  float64 // s  they are …
+	far    float64 // … by such a share of b when that began
 	found  Finding // … by so much
 	lo, hi float64 // of b while a is the same number
 }
@@ -53,6 +56,8 @@ const (
 	apartFor      = 0.1  // s  two numbers must be apart for so long: longer than the means need
 	sameSamples   = 10   // a number may be the same in so many samples, and for sameFor
 	unsureReading = 0.03 // of the largest command: offsets of sensors
+	nearer        = 0.05 // of what is commanded: what comes nearer by so much follows it
+	shownShare    = 0.1  // of the motion: what shows less shows none
 	unsureTacho   = 2e-3 // of the largest velocity: offset of a tacho
 	sure          = 5    // standard deviations
 )
@@ -97,6 +102,7 @@ func newReadings(s *Spec) readings {
 		}
 		add(c)
 	case plant.VelocityDrive:
+		add(comparison{a: estimator.Position, b: commanded, factor: 1, floor: 0.1*top + 10*count/r.tau, share: 1.0 / 3, fixed: math.Inf(1), patient: 0.2, follows: true})
 		add(comparison{a: estimator.Current, b: estimator.Position, fixed: 0.1 * top})
 		add(comparison{a: estimator.Effort, b: estimator.Position, fixed: 0.1 * top})
 		if m.K > 0 {
@@ -112,7 +118,7 @@ func (r *readings) suspect() (found Finding) {
 		switch c := &r.list[i]; {
 		case r.stuck(c, max(signsFor, leastSamples*r.s.Every)):
 			return c.stuck()
-		case c.apart >= signsFor:
+		case c.apart >= max(signsFor, c.patient/2):
 			return c.found
 		}
 	}
@@ -128,9 +134,7 @@ func (r *readings) step(k Tick, in *estimator.Inputs, command float64, f *frozen
 		if !r.s.Channels[q] || !p.Fresh || !numeric.Finite(p.Value) {
 			continue
 		}
-		if q == estimator.Velocity {
-			r.tacho = [3]float64{r.tacho[1], r.tacho[2], p.Value}
-		}
+		r.newest[q] = [3]float64{r.newest[q][1], r.newest[q][2], p.Value}
 		r.same[q], r.samples[q] = r.same[q]+r.came[q], r.samples[q]+1
 		if p.Value != r.last[q] || !r.on {
 			r.same[q], r.samples[q] = 0, 0
@@ -178,6 +182,9 @@ func (r *readings) begin(position, command float64) {
 	r.on, r.sum, r.pending = true, 0, 0
 	r.last[estimator.Position], r.last[commanded] = position, command
 	r.mean = r.last
+	for q := estimator.Current; q < estimator.Quantities; q++ {
+		r.newest[q] = [3]float64{r.last[q], r.last[q], r.last[q]}
+	}
 	r.mean[estimator.Position], r.mean[windingCurrent] = 0, 0
 	for i := range r.list {
 		r.list[i].apart = 0
@@ -191,7 +198,7 @@ func (r *readings) advance(position, command, dt float64) {
 	toward(estimator.Position, (position-r.last[estimator.Position])/dt)
 	r.last[estimator.Position] = position
 	for q := estimator.Current; q < estimator.Quantities; q++ {
-		toward(q, r.last[q])
+		toward(q, middle(r.newest[q]))
 	}
 	toward(commanded, command)
 	if m := &r.s.Motor; r.s.Drive == plant.VoltageDrive {
@@ -227,10 +234,25 @@ func (r *readings) judge(c *comparison, dt float64, f *frozen) Finding {
 	if c.limited && x*y >= 0 && math.Abs(x) <= math.Abs(y) {
 		over = 0
 	}
+	least := apartFor
+	if c.follows {
+		least = max(c.patient, 2*leastSamples*r.s.Every)
+		if x*y >= 0 && math.Abs(x) >= math.Abs(y) {
+			over = 0
+		}
+		if c.apart == 0 || math.Abs(over) < (c.far-nearer)*math.Abs(y) {
+			c.apart, c.far = 0, math.Abs(over/y)
+		}
+	}
 	if c.apart += dt; !(math.Abs(over) > limit) {
 		c.apart = 0
 	}
-	if c.found = (Finding{Disagree, c.a, over, limit}); c.apart < apartFor {
+	if c.found = (Finding{Disagree, c.a, over, limit}); c.a == estimator.Position { // a way tells more than a speed
+		if c.found.Value, c.found.Limit = over*c.apart, limit*c.apart; math.Abs(x) < shownShare*math.Abs(y) {
+			c.found = Finding{Frozen, c.a, y * c.apart, math.Abs(y) * shownShare * c.apart}
+		}
+	}
+	if c.apart < least {
 		return Finding{}
 	}
 	if c.b == estimator.Position && f != nil && f.stood >= apartFor/2 && math.Abs(x)*f.stood > patientWay*f.counts { // the position is the one that does not tell
@@ -251,10 +273,14 @@ func (c *comparison) stuck() Finding {
 	return Finding{FrozenReading, c.a, c.hi - c.lo, c.fixed}
 }
 
+// middle of three numbers.
+func middle(x [3]float64) float64 { return max(min(x[0], x[1]), min(max(x[0], x[1]), x[2])) }
+
 // speed (rad/s) is of the last three measured velocities the one nearest to zero: a single wild one is none.
 func (r *readings) speed() (slowest float64) {
-	slowest = r.tacho[0]
-	for _, v := range r.tacho[1:] {
+	tacho := &r.newest[estimator.Velocity]
+	slowest = tacho[0]
+	for _, v := range tacho[1:] {
 		if math.Abs(v) < math.Abs(slowest) {
 			slowest = v
 		}

@@ -72,7 +72,7 @@ func (a *Axis) Saturation(k Tick, wanted, lo, hi float64, m *State) {
 	case wanted <= lo:
 		side = -1
 	}
-	if f := a.saturated.step(k.On, side, a.want[2], a.passed(k)); f.Fault != Fine && m.Found.Fault == Fine {
+	if f := a.saturated.step(k.On && !a.resting, side, a.want[2], a.passed(k)); f.Fault != Fine && m.Found.Fault == Fine {
 		m.Found = f
 	}
 }

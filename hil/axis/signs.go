@@ -41,14 +41,15 @@ type signs struct {
 	floor   float64 // in the unit of the command, as all balances
 	fixed   float64 // V  a current that stays the same number bears no more change of the voltage
 
-	on        bool       // means are those of an energised axis
-	last      [2]float64 // rad, A  position and current taken last
-	sum, part float64    // of command times time since then, and how long
-	u, i, w   float64    // command, A, rad/s  means
-	u2, w2    float64    // command, rad/s  means of the means, for the acceleration
-	since     float64    // s  since energised
-	weight    float64    // of a sample in the means …
-	after     float64    // s  … that comes so long after another
+	on        bool                  // means are those of an energised axis
+	last      [2]float64            // rad, A  position and current taken last
+	sum, part float64               // of command times time since then, and how long
+	u, i, w   float64               // command, A, rad/s  means
+	u2, w2    float64               // command, rad/s  means of the means, for the acceleration
+	since     float64               // s  since energised
+	before    [delaySamples]float64 // u or u2 at the samples before
+	weight    float64               // of a sample in the means …
+	after     float64               // s  … that comes so long after another
 	bad, hint lasting
 
 	same   float64 // s  the current has been the same number for so long …
@@ -76,8 +77,11 @@ func (l *lasting) add(f Finding, dt float64) {
 const (
 	signsFor = 20e-3 // s  a balance must be broken for so long: longer than any transient of a drive
 	slopeFor = 0.3   // s  … and a slope
-	hintFor  = 5e-3  // s  … to name what a limit of the motion has found first
-	sameFor  = 0.2   // s  a current may be the same number for so long; ten samples at least
+
+	leastBroken  = 2    // samples with a broken balance, at least
+	delaySamples = 3    // so many samples a command may need to show
+	hintFor      = 5e-3 // s  … to name what a limit of the motion has found first
+	sameFor      = 0.2  // s  a current may be the same number for so long; ten samples at least
 )
 
 func newSigns(s *Spec, drive plant.DriveKind, top float64) *signs {
@@ -119,7 +123,7 @@ func (s *signs) step(k Tick, fresh, doubtful bool, u float64, taken [2]float64) 
 	if any := u + taken[0] + taken[1]; !s.on || any-any != 0 || doubtful {
 		// begin anew behind a gap or a reading that is not believed
 		*s = signs{s: s.s, drive: s.drive, current: s.current, tau: s.tau, floor: s.floor, fixed: s.fixed}
-		s.on, s.last, s.u, s.i, s.u2 = any-any == 0, taken, u, taken[1], u
+		s.on, s.last, s.u, s.i, s.u2, s.before = any-any == 0, taken, u, taken[1], u, [delaySamples]float64{u, u, u}
 		return
 	}
 	s.sum += dt * u
@@ -151,6 +155,7 @@ func (s *signs) step(k Tick, fresh, doubtful bool, u float64, taken [2]float64) 
 		return
 	}
 	u, ri, emf := s.terms()
+	meant := s.meant(u, ri+emf)
 	if dt <= 3*s.s.Every { // what happened in a gap is not known
 		s.late.add(u, ri, emf, dt, max(delaySpacing, s.s.Every), s.balance(u, ri, emf, 0.25, s.floor/8).Fault != Fine)
 		s.scale.add(u, ri, emf, dt)
@@ -161,9 +166,21 @@ func (s *signs) step(k Tick, fresh, doubtful bool, u float64, taken [2]float64) 
 		}
 		s.slope.add(f, dt)
 	}
-	s.bad.add(s.balance(u, ri, emf, 0.5, s.floor), dt)
+	s.bad.add(s.balance(meant, ri, emf, 0.5, s.floor), dt)
 	s.hint.add(s.balance(u, ri, emf, 0.25, s.floor/8), dt)
 	return s.verdict()
+}
+
+// meant is, of the means of the command now and at the samples before, and all between, the one that comes nearest to the rest of the balance: a
+// command may need so long to show in the samples.
+func (s *signs) meant(u, rest float64) float64 {
+	lo, hi := u, u
+	for _, b := range s.before {
+		lo, hi = min(lo, b), max(hi, b)
+	}
+	copy(s.before[1:], s.before[:])
+	s.before[0] = u
+	return min(max(rest, lo), hi)
 }
 
 // terms are the command, what of it drives current or acceleration, and what the speed takes.
@@ -185,7 +202,7 @@ func (s *signs) terms() (u, ri, emf float64) {
 // verdict is what has lasted long enough.
 func (s *signs) verdict() (bad, hint Finding) {
 	switch {
-	case s.bad.Fault != Fine && s.bad.time >= signsFor && s.drive == plant.VoltageDrive:
+	case s.bad.Fault != Fine && s.bad.time >= max(signsFor, leastBroken*s.s.Every) && s.drive == plant.VoltageDrive:
 		bad = s.late.named(s.bad.Finding, s.current)
 	case s.slope.Fault != Fine && s.slope.time >= slopeFor:
 		bad = s.slope.Finding

@@ -67,6 +67,9 @@ func twinOf(j float64, law friction.Model) twin {
 	return t
 }
 
+// forget begins anew, but for the load: the axis may carry it still.
+func (s *stall) forget() { s.on, s.pending = false, 0 }
+
 // step takes a sample: its position (rad), whether that is believed, torque of the motor and load (N·m) as estimated for its time, and
 // the time since the sample before (s). It is the verdict so far.
 func (s *stall) step(energised, taken bool, theta, torque, load, dt float64) Finding {

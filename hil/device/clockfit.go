@@ -424,17 +424,12 @@ func (c *clockFit) changed() bool {
 }
 
 // spare is what the floor may rise by and be jitter still.
-func (c *clockFit) spare() float64 {
-	if c.stride.n < 4 {
-		return c.p99
-	}
-	return min(c.p99, max(c.stride.usual/2, fitCreepSpare))
-}
+func (c *clockFit) spare() float64 { return min(c.p99, max(c.stride.usual/2, fitCreepSpare)) }
 
 // host is the host time at which a frame of the newest device time would have arrived without any delay beyond the
 // smallest. Never later than the arrival.
 func (c *clockFit) host() int64 {
-	return c.h0 + (c.d - c.d0) + int64(c.a+c.b*float64(c.d-c.d0)+c.creep.by)
+	return min(c.h, c.h0+(c.d-c.d0)+int64(c.a+c.b*float64(c.d-c.d0)+c.creep.by))
 }
 
 // offset is host minus device time at the newest frame, in ns.

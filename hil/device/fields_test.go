@@ -396,3 +396,139 @@ func TestAgesOfBytes(t *testing.T) {
 		})
 	}
 }
+
+// f32s are numbers of four bytes, low byte first.
+func f32s(dst []byte, v ...float32) []byte {
+	for _, x := range v {
+		dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(x))
+	}
+	return dst
+}
+
+// sum8 is the sum of bytes.
+func sum8(p []byte) (s byte) {
+	for _, b := range p {
+		s += b
+	}
+	return s
+}
+
+// vectorNavAngles is a binary message of group 1 with yaw, pitch and roll, or with the rates too.
+func vectorNavAngles(yaw float32, rates bool) []byte {
+	p := []byte{1, 1 << 3, 0}
+	if rates {
+		p[1] |= 1 << 5
+	}
+	if p = f32s(p, yaw, 0, 0); rates {
+		p = f32s(p, 0, 0, 0.5)
+	}
+	r := uint16(0) // CRC-16 XMODEM
+	for _, b := range p {
+		r ^= uint16(b) << 8
+		for range 8 {
+			if r&0x8000 != 0 {
+				r = r<<1 ^ 0x1021
+			} else {
+				r <<= 1
+			}
+		}
+	}
+	return append(append([]byte{0xFA}, p...), byte(r>>8), byte(r))
+}
+
+// witPacket is a packet of WitMotion.
+func witPacket(kind byte, v ...int16) []byte {
+	p := []byte{0x55, kind}
+	for _, x := range v {
+		p = binary.LittleEndian.AppendUint16(p, uint16(x))
+	}
+	return append(p, sum8(p))
+}
+
+// bnoReport is a report of a BNO08x with a yaw of 45°.
+func bnoReport(k int) []byte {
+	p := []byte{byte(k)}
+	for _, x := range []int16{4500, 0, 0, 0, 0, 1000} {
+		p = binary.LittleEndian.AppendUint16(p, uint16(x))
+	}
+	p = append(p, 0, 0, 0)
+	return append(append([]byte{0xAA, 0xAA}, p...), sum8(p))
+}
+
+// libertyRecord is a record of a station with its position x (cm).
+func libertyRecord(station byte, x float32) []byte {
+	return f32s([]byte{'L', 'Y', station, 'C', ' ', 0, 12, 0}, x, 0, 0)
+}
+
+// fastrakRecord is the same of a FASTRAK.
+func fastrakRecord(station byte, x float32) []byte {
+	return append(f32s([]byte{'0', '0' + station, ' '}, x, 0, 0), "\r\n"...)
+}
+
+// What a sensor was not set up to send, a station that is not plugged in and what a protocol does not have are not there, however many
+// frames come; what comes no more is gone after a while, and is there again when it comes again. Nothing of it is ever 0.
+func TestQuantitiesThatAreNotSent(t *testing.T) {
+	angles := []wire.Field{{Name: "yaw", Unit: "rad", Scale: 1}, {Name: "w.z", Unit: "rad/s", Scale: 1}, {Name: "pressure", Unit: "Pa", Scale: 1}, {Name: "temperature", Unit: "degC", Scale: 1}}
+	stations := []protocol.Part{{Name: "hand", Number: 1}, {Name: "foot", Number: 2}}
+	places := []wire.Field{{Name: "hand.x", Unit: "m", Scale: 1}, {Name: "foot.x", Unit: "m", Scale: 1}, {Name: "foot.y", Unit: "m", Scale: 1}}
+	for name, c := range map[string]struct {
+		proto        protocol.Section
+		table        []wire.Field
+		part, all    func(k int) []byte // what comes
+		there, rest  string             // what that brings, and what only all brings; "": nothing does
+		value, other float64
+		never        []string
+	}{
+		"vectornav": {&protocol.VectorNav{}, angles, func(int) []byte { return vectorNavAngles(45, false) }, func(int) []byte { return vectorNavAngles(45, true) },
+			"yaw", "w.z", math.Pi / 4, 0.5, []string{"pressure", "temperature"}},
+		"vectornav, text": {&protocol.VectorNav{}, angles, func(int) []byte {
+			text := "VNYPR,+045.000,+000.000,+000.000"
+			x := byte(0)
+			for _, b := range []byte(text) {
+				x ^= b
+			}
+			return fmt.Appendf(nil, "$%s*%02X\r\n", text, x)
+		}, nil, "yaw", "", math.Pi / 4, 0, []string{"w.z", "pressure", "temperature"}},
+		"witmotion": {&protocol.WitMotion{}, angles, func(int) []byte { return witPacket(0x53, 0, 0, 8192, 7) }, func(int) []byte {
+			return append(witPacket(0x52, 0, 0, 8192, 7), witPacket(0x53, 0, 0, 8192, 7)...)
+		}, "yaw", "w.z", math.Pi / 4, 500 * math.Pi / 180, []string{"pressure", "temperature"}},
+		"bno08x": {&protocol.BNO08x{}, angles, bnoReport, nil, "yaw", "", math.Pi / 4, 0, []string{"w.z", "pressure", "temperature"}},
+		"liberty": {&protocol.Liberty{Stations: stations, Items: []int{2}, Unit: protocol.Centimetres}, places, func(int) []byte { return libertyRecord(1, 25) },
+			func(int) []byte { return append(libertyRecord(2, -50), libertyRecord(1, 25)...) }, "hand.x", "foot.x", 0.25, -0.5, nil},
+		"fastrak": {&protocol.Fastrak{Stations: stations, Items: []int{2, 1}, Unit: protocol.Centimetres}, places, func(int) []byte { return fastrakRecord(1, 25) },
+			func(int) []byte { return append(fastrakRecord(2, -50), fastrakRecord(1, 25)...) }, "hand.x", "foot.x", 0.25, -0.5, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEars(t, Options{Protocol: c.proto, Measure: c.table})
+			k := 0
+			hear := func(what func(int) []byte, seconds float64) {
+				for range int(seconds * 100) {
+					k++
+					e.now += 10e6
+					e.hear(what(k))
+				}
+			}
+			never := c.never
+			hear(c.part, 0.5)
+			e.want("a part", c.there, c.value, true)
+			for _, q := range never {
+				e.want("a part", q, none, false)
+			}
+			if c.rest == "" {
+				return
+			}
+			e.want("a part", c.rest, none, false)
+			hear(c.all, 2)
+			e.want("all", c.there, c.value, true)
+			e.want("all", c.rest, c.other, true)
+			hear(c.part, 2)
+			e.want("a part again", c.there, c.value, true)
+			e.want("a part again", c.rest, none, false)
+			hear(c.all, 0.1)
+			e.want("all again", c.rest, c.other, true)
+			for _, q := range never {
+				e.want("all again", q, none, false)
+			}
+		})
+	}
+}

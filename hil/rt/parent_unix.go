@@ -29,3 +29,43 @@ func StartedBy() int {
 	}
 	return parent
 }
+
+// Process is another process that is watched. A number that is given again to a later process does not deceive it where the system has
+// descriptors of processes (Linux 5.3); a zombie has ended.
+type Process struct {
+	pid, fd int // fd −1: there is no descriptor, the process is asked for by its number
+	gone    bool
+}
+
+// WatchProcess watches the process with this number from now on. One that is not there any more has ended.
+func WatchProcess(pid int) *Process {
+	p := &Process{pid: pid, fd: -1}
+	switch fd, err := openProcess(pid); err {
+	case nil:
+		p.fd = fd
+	case unix.ESRCH:
+		p.gone = true
+	}
+	return p
+}
+
+// Ended tells whether it has ended.
+func (p *Process) Ended() bool {
+	switch {
+	case p.gone:
+	case p.fd >= 0:
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(p.fd), Events: unix.POLLIN}}, 0)
+		p.gone = err == nil && n > 0
+	default:
+		p.gone = unix.Kill(p.pid, 0) == unix.ESRCH
+	}
+	return p.gone
+}
+
+// Close gives the descriptor back.
+func (p *Process) Close() {
+	if p.fd >= 0 {
+		unix.Close(p.fd)
+		p.fd = -1
+	}
+}

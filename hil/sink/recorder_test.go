@@ -167,7 +167,7 @@ func TestBetween(t *testing.T) {
 // Nothing is written over: runs that start in the same second get folders of their own.
 func TestRunsNeverShareAFolder(t *testing.T) {
 	dir := t.TempDir()
-	for _, want := range []string{"2026-11-21T08-30-01Z_a-b-c_dry-run", "2026-11-21T08-30-01Z_a-b-c_dry-run-2", "2026-11-21T08-30-01Z_a-b-c_dry-run-3"} {
+	for _, want := range []string{"2026-11-21T08-30-01Z_a-b-c", "2026-11-21T08-30-01Z_a-b-c-2", "2026-11-21T08-30-01Z_a-b-c-3"} {
 		info := benchInfo(2)
 		info.Schema.Rig, info.DryRun = "a/b c", false
 		rec, err := NewRecorder(dir, info, RecorderOptions{})

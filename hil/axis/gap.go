@@ -1,0 +1,33 @@
+package axis
+
+import (
+	"hilrig/engine/numeric"
+	"hilrig/estimator"
+)
+
+// gap knows whether what has been seen of the axis since the last long gap is enough to judge by. Behind one nobody knows what command the drive
+// had meanwhile, whether its watchdog took the energy away, or what of the samples that come now is old: for a while nothing counts, and then
+// all checks begin anew.
+type gap struct {
+	unseen float64 // s  since the newest position
+	left   float64 // s  so long nothing counts
+}
+
+const (
+	gapTime    = 50e-3 // s  without a position, or of its age: longer than a late frame or a lost one …
+	gapSamples = 5     // … and so many samples
+	settleTime = 0.1   // s  behind it: what the drive, its watchdog and the queue of the port need
+)
+
+// step takes a tick, dt (s) after the one before, and tells whether nothing counts.
+func (g *gap) step(dt float64, p *estimator.Sample, every float64) bool {
+	long := max(gapTime, gapSamples*every)
+	g.left = max(0, g.left-dt)
+	if g.unseen += dt; p.Fresh && numeric.Finite(p.Value) {
+		if g.unseen > long*(1+1e-9) || p.Age > long {
+			g.left = max(settleTime, gapSamples*every)
+		}
+		g.unseen = 0
+	}
+	return g.left > 0 || g.unseen > long*(1+1e-9)
+}
