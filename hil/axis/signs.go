@@ -167,7 +167,9 @@ func (s *signs) step(k Tick, fresh, doubtful bool, u float64, taken [2]float64) 
 		s.slope.add(f, dt)
 	}
 	s.bad.add(s.balance(meant, ri, emf, 0.5, s.floor), dt)
-	s.hint.add(s.balance(u, ri, emf, 0.25, s.floor/8), dt)
+	if s.hint.add(s.balance(u, ri, emf, 0.25, s.floor/8), dt); dt > gapSamples*s.s.Every*(1+1e-9) {
+		s.hint.time = 0 // samples that come so rarely name no cause
+	}
 	return s.verdict()
 }
 
