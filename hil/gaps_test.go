@@ -138,7 +138,7 @@ func TestVelocityDriveShowsItsMotion(t *testing.T) {
 		share float64
 		want  Cause // of two that fit
 		or    Cause
-	}{{0, CauseFrozen, CauseFrozen}, {0.05, CauseFrozen, CauseFrozen}, {0.08, CauseFrozen, CauseDisagree}, {0.2, CauseDisagree, CauseDisagree}, {0.35, CauseDisagree, CauseDisagree}, {0.75, CauseNone, CauseNone}, {1, CauseNone, CauseNone}} {
+	}{{0, CauseFrozen, CauseFrozen}, {0.05, CauseFrozen, CauseFrozen}, {0.08, CauseFrozen, CauseDisagree}, {0.2, CauseDisagree, CauseDisagree}, {0.35, CauseDisagree, CauseDisagree}, {-1, CauseDirection, CauseDirection}, {-0.3, CauseDirection, CauseDirection}, {0.75, CauseNone, CauseNone}, {1, CauseNone, CauseNone}} {
 		for _, side := range []float64{1, -1} {
 			for _, linear := range []bool{false, true} {
 				p, size := rotaryShop(plant.VelocityDrive), side

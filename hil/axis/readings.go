@@ -250,6 +250,8 @@ func (r *readings) judge(c *comparison, dt float64, f *frozen) Finding {
 	if c.found = (Finding{Disagree, c.a, over, limit}); c.a == estimator.Position { // a way tells more than a speed
 		if c.found.Value, c.found.Limit = over*c.apart, limit*c.apart; math.Abs(x) < shownShare*math.Abs(y) {
 			c.found = Finding{Frozen, c.a, y * c.apart, math.Abs(y) * shownShare * c.apart}
+		} else if x*y < 0 {
+			c.found = Finding{Direction, c.a, over, limit}
 		}
 	}
 	if c.apart < least {
