@@ -390,6 +390,9 @@ func (c *clockFit) changed() bool {
 		// the oldest may be from before the change
 		from, end := k-1, at(k-1)
 		half := at(k / 2)
+		if !(end.x > half.x) { // stamps that do not rise are no clock
+			continue
+		}
 		b = (end.r - half.r) / (end.x - half.x)
 		if math.Abs(b) >= fitDrift {
 			c.b, c.wild, c.ready, c.nRecent = b, true, true, 0
@@ -406,7 +409,7 @@ func (c *clockFit) changed() bool {
 				break
 			}
 		}
-		if from >= k/2 {
+		if from >= k/2 || !(end.x > at(from).x) {
 			continue
 		}
 		b = (end.r - at(from).r) / (end.x - at(from).x)
