@@ -1,0 +1,41 @@
+package hil
+
+import (
+	"math"
+
+	"hilrig/estimator"
+)
+
+// budget is the i²t budget of an axis.
+type budget struct {
+	heat    float64 // used, 0…1
+	cooling bool    // it was used up, and must fall below one half before a reset
+	share   float64 // by which it moves in a tick
+}
+
+// warm keeps the i²t budget of an axis, a first-order image of the winding's temperature rise: 1 is the rise at rated current.
+func (g *Guard) warm(r *Row, i int, current float64) {
+	a, b := &g.s.Axes[i], &g.budgets[i]
+	if a.RatedI <= 0 || a.Thermal <= 0 {
+		return
+	}
+	at := a.Measured[estimator.Current]
+	if g.first || !g.mode.Energised() && !g.recent(r, at) {
+		return // what was handed on stands in the first row; and an old number heats nothing: it is not known whether the winding cools
+	}
+	p := current / a.RatedI
+	share := b.share
+	if r.Skip > 0 {
+		share = -math.Expm1(-g.elapsed(r) / a.Thermal)
+	}
+	b.heat += (p*p - b.heat) * share
+	if b.heat > 1 {
+		b.cooling = true
+		r.Flags |= FlagThermal
+		if g.mode.Energised() {
+			g.move(onFault, reason{CauseThermal, a.Heat, b.heat, 1})
+		}
+	} else if b.heat < 0.5 {
+		b.cooling = false
+	}
+}
