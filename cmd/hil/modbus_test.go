@@ -21,7 +21,7 @@ func TestDaemonModbusExample(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := strings.NewReplacer("at: {slave: 1, register: 0,", "stale: 500 ms, at: {slave: 1, register: 0,", "range: ±3 A", "range: ±3 A, stale: 500 ms",
-		"timeout: 50 ms", "timeout: 400 ms", "late: 100 ms", "late: 1 s", "watchdog: 200 ms", "watchdog: 1 s", "\nrecord:", "\nguard: {hold_time: 1 s}\n\nrecord:", "frequency: 0.1 Hz", "frequency: 0.3 Hz").Replace(string(data))
+		"timeout: 50 ms", "timeout: 400 ms", "late: 100 ms", "late: 1 s", "watchdog: 200 ms", "watchdog: 1 s", "hold_time: 200 ms", "hold_time: 1 s", "frequency: 0.1 Hz", "frequency: 0.3 Hz").Replace(string(data))
 	file := filepath.Join(t.TempDir(), "modbus.yaml")
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)

@@ -74,7 +74,6 @@ func TestDaemonPanicBesideTheLoop(t *testing.T) {
 
 // A panic in the core is said with its place; another core is started, and the rig stays off.
 func TestDaemonPanicInTheCore(t *testing.T) {
-	inPairs(t)
 	once := filepath.Join(t.TempDir(), "now")
 	t.Setenv("HIL_TEST_PANIC", daemon.CoreVerb)
 	t.Setenv("HIL_TEST_PANIC_ONCE", once)
