@@ -36,7 +36,6 @@ func panicLater() {
 
 // A panic beside the loop ends the run with the rig in its safe state, one line and exit code 1; the recording is whole.
 func TestDaemonPanicBesideTheLoop(t *testing.T) {
-	inPairs(t)
 	once := filepath.Join(t.TempDir(), "now")
 	t.Setenv("HIL_TEST_PANIC", "run")
 	t.Setenv("HIL_TEST_PANIC_ONCE", once)
