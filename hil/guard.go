@@ -25,29 +25,29 @@ type Guard struct {
 	why  reason
 	age  []int // of each measured signal: index of the age of its samples; −1: none
 
-	sampled    []int64             // ns  time of the newest sample of each measured signal
-	seen       []bool              // … has it ever been seen
-	newest     []float64           // … its value: meas holds NaN instead once it is too old
-	believed   []int64             // ns  time of the newest sample of each measured signal that is a believable number
-	healthy    float64             // s   time since everything watched was last sick
-	blindness  blindTime           // in HOLD with a sick sensor, of the last second
-	sick       bool                // HOLD with a sick sensor in this tick
-	byFault    bool                // HOLD was entered for a sick sensor, and nobody has asked for it since
-	armed      float64             // s   time in ARMED
-	now        Cause               // what is wrong in this tick, CauseNone if nothing
-	motion     reason              // what Watch found wrong in the tick before
-	last       []float64           // commands of the tick before
-	budgets    []budget            // of each axis
-	held       []float64           // commands when HOLD began
-	misses     [2]uint64           // bits: was the tick late, newest first
-	energised  float64             // s   time since RUN was entered from a de-energised mode
-	refused    Fresh               // new samples that count as none
-	before     Before              // what was handed on to the first tick
-	first      bool                // this is that tick
-	offs       []offWatch          // of each axis
-	denied     float64             // s  so long a device refuses commands
-	unanswered float64             // s  … or does not answer them
-	moved      func(Mode, trigger) // told every transition, by tests; nil: nobody asks
+	sampled   []int64             // ns  time of the newest sample of each measured signal
+	seen      []bool              // … has it ever been seen
+	newest    []float64           // … its value: meas holds NaN instead once it is too old
+	believed  []int64             // ns  time of the newest sample of each measured signal that is a believable number
+	healthy   float64             // s   time since everything watched was last sick
+	blindness blindTime           // in HOLD with a sick sensor, of the last second
+	sick      bool                // HOLD with a sick sensor in this tick
+	byFault   bool                // HOLD was entered for a sick sensor, and nobody has asked for it since
+	armed     float64             // s   time in ARMED
+	now       Cause               // what is wrong in this tick, CauseNone if nothing
+	motion    reason              // what Watch found wrong in the tick before
+	last      []float64           // commands of the tick before
+	budgets   []budget            // of each axis
+	held      []float64           // commands when HOLD began
+	misses    [2]uint64           // bits: was the tick late, newest first
+	energised float64             // s   time since RUN was entered from a de-energised mode
+	refused   Fresh               // new samples that count as none
+	before    Before              // what was handed on to the first tick
+	first     bool                // this is that tick
+	offs      []offWatch          // of each axis
+	notTaken  float64             // s  so long a device refuses commands or does not answer them …
+	refuses   bool                // … and has refused one since
+	moved     func(Mode, trigger) // told every transition, by tests; nil: nobody asks
 }
 
 // NewGuard checks lengths once; the tick trusts them.

@@ -191,25 +191,23 @@ const (
 	unansweredTime = 0.5
 )
 
-// confirmed is what is wrong with what the devices say to commands. After a stop of the machine that counts anew: what was not answered in it
+// confirmed is what is wrong with what the devices say to commands. One that refuses some and leaves others unanswered refuses. After a stop of the machine that counts anew: what was not answered in it
 // could not be.
 func (g *Guard) confirmed(r *Row) reason {
-	if g.gap(r) {
-		g.denied, g.unanswered = 0, 0
+	if r.Flags&(FlagCommandRefused|FlagCommandLost) == 0 || g.gap(r) {
+		g.notTaken, g.refuses = 0, false
 	}
-	count := func(sum *float64, flag Flags) bool {
-		if r.Flags&flag == 0 {
-			*sum = 0
-			return false
-		}
-		*sum += g.s.Dt // a tick that was left out saw nothing
-		return true
+	if r.Flags&(FlagCommandRefused|FlagCommandLost) == 0 {
+		return reason{}
 	}
-	if count(&g.denied, FlagCommandRefused) && g.denied > refusedTime {
-		return reason{CauseRefused, r.Where, g.denied, refusedTime}
+	g.notTaken += g.s.Dt // a tick that was left out saw nothing
+	g.refuses = g.refuses || r.Flags&FlagCommandRefused != 0
+	limit := unansweredTime
+	if g.refuses {
+		limit = refusedTime
 	}
-	if count(&g.unanswered, FlagCommandLost) && g.unanswered > unansweredTime {
-		return reason{CauseRefused, r.Where, g.unanswered, unansweredTime}
+	if g.notTaken > limit {
+		return reason{CauseRefused, r.Where, g.notTaken, limit}
 	}
 	return reason{}
 }

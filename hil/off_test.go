@@ -222,6 +222,22 @@ func TestCommandsNotTaken(t *testing.T) {
 	}
 }
 
+// A device that refuses some commands and leaves others unanswered is one that refuses: neither hides the other.
+func TestCommandsRefusedAndLostByTurns(t *testing.T) {
+	g := newRigged(t, nil)
+	g.running()
+	for k := range 210 {
+		g.row.Flags, g.row.Where = FlagCommandLost, 1
+		if k/7%2 == 0 {
+			g.row.Flags = FlagCommandRefused
+		}
+		g.ticks(1, 1)
+	}
+	if g.row.Mode != Trip || g.row.Cause != CauseRefused || g.row.Limit != refusedTime {
+		t.Fatalf("%v (%v), limit %g", g.row.Mode, g.row.Cause, g.row.Limit)
+	}
+}
+
 // What an axis may show follows from what is known of it.
 func TestOffLimits(t *testing.T) {
 	m := plant.Motor{R: 2, K: 0.05, J: 1e-4}

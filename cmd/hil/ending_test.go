@@ -118,7 +118,6 @@ func TestDaemonOutlivesItsStarter(t *testing.T) {
 // A log that nobody reads holds nothing up: orders are answered, rows recorded, the run ends. The log of a run whose reader comes back says
 // what is missing.
 func TestDaemonLogUnread(t *testing.T) {
-	inPairs(t)
 	dir, file, rig := endingRig(t)
 	r, w, err := os.Pipe()
 	if err != nil {
