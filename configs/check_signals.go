@@ -287,8 +287,20 @@ func (c *Config) checkMeasure(r *schema.Report, d *Device, p string, m Measure) 
 	}
 }
 
+// patience (s) is the longest that an axis has with its position whose drive or position is on a device: who waits so long for one waits for
+// the other.
+func (c *Config) patience(d *Device) (longest float64) {
+	for i := range c.Axes {
+		a := &c.Axes[i]
+		if p := c.measurement(a.Position); p != nil && (strings.HasPrefix(a.Position, d.Name+".") || strings.HasPrefix(a.Drive.Command, d.Name+".")) {
+			longest = max(longest, p.Stale)
+		}
+	}
+	return longest
+}
+
 // staleOf is how old a sample with this use may be where the file does not say: five of its periods, at least 20 ms, for what an axis
-// names, 0.1 s for a status, which a board may send more rarely; 5 s for what warms up, on a device that must be there or with a limit.
+// names, 0.1 s or the patience with the position for a status, which a board may send more rarely; 5 s for what warms up, on a device that must be there or with a limit.
 func (c *Config) staleOf(d *Device, m Measure, u use) float64 {
 	slow := max(1/c.Loop.Rate, 1/c.sentRate(d, m))
 	if !(slow < 10) { // a rate that is refused elsewhere
@@ -307,7 +319,7 @@ func (c *Config) staleOf(d *Device, m Measure, u use) float64 {
 	case moves || u.axis != nil && d.Required:
 		return max(floor, 5*slow)
 	case u.role == hil.RoleStatus && d.Required:
-		return max(0.1, 5*slow)
+		return max(c.patience(d), 0.1, 5*slow)
 	case u.role == hil.RoleTemperature && (d.Required || hot(m, u) != 0):
 		return warm
 	}

@@ -85,7 +85,7 @@ type Measure struct {
 	wire.Field
 	Range    [2]float64 `yaml:"range,omitempty" unit:"@unit" doc:"outside it the measurement is not believed; [0, 0]: no check"`
 	Max      float64    `yaml:"max,omitempty" unit:"@unit" auto:"upper edge of the range" doc:"of a temperature: above it the rig trips"`
-	Stale    float64    `yaml:"stale" unit:"s" want:">=0 <=60" auto:"five sample periods, at least 20 ms, for what an axis names; the same, at least 0.1 s, for the status; 5 s for a temperature of a required device or with a limit; else 0" doc:"age at which the guard holds, and beyond which the value is not there any more; 0: not watched, and the value is there for ten of its usual intervals, 1 to 60 s. hil run --arm refuses 0 and more than 0.5 s (or five sample periods) for the position, the status and what a limit needs"`
+	Stale    float64    `yaml:"stale" unit:"s" want:">=0 <=60" auto:"five sample periods, at least 20 ms, for what an axis names; the same, at least 0.1 s and that of the position, for the status; 5 s for a temperature of a required device or with a limit; else 0" doc:"age at which the guard holds, and beyond which the value is not there any more; 0: not watched, and the value is there for ten of its usual intervals, 1 to 60 s. hil run --arm refuses 0 and more than 0.5 s (or five sample periods) for the position, the status and what a limit needs"`
 	Optional bool       `yaml:"optional,omitempty" doc:"yes: the device may never send it. Else a rig is not READY before every measurement of its required devices came once"`
 }
 
