@@ -139,7 +139,7 @@ func TestDaemonLogUnread(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !rig.awaitOn(30 * time.Second) {
-		t.Fatal("the rig was never driven")
+		t.Fatalf("the rig was never driven: %v, %v", d.state(), d.health()["why"])
 	}
 	// 64 kB of a pipe, and more
 	for i := range 500 {
@@ -150,7 +150,7 @@ func TestDaemonLogUnread(t *testing.T) {
 	}
 	time.Sleep(3500 * time.Millisecond) // until it is told of
 	if on, _ := rig.energised(); !on {
-		t.Error("the rig is not driven any more")
+		t.Errorf("the rig is not driven any more: %v %v", d.state()["mode"], d.health()["why"])
 	}
 	t0 := rt.Now()
 	if r := d.command("estop", "{}"); !r.OK {
