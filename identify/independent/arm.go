@@ -240,3 +240,113 @@ func (l *Link) cloud(r *rand.Rand, share float64) {
 		}
 	}
 }
+
+// ArmRun is an arm in its controllers: the torque of each sample is held until the next.
+type ArmRun struct {
+	Dt    float64
+	N     int
+	Along Tours
+	Kp    []float64 // N·m/rad
+	Kd    []float64 // N·m·s/rad
+	Model *Arm      // whose torques along the tour are fed forward; nil: none
+	Drive func(joint int, command float64, v float64) float64
+	Late  float64 // s, by which the torque acts later than it is commanded, at most Dt
+}
+
+// Driven integrates the arm. U is what was commanded, Drive what the drives make of it; nil: just that. Friction turns round within a milliradian per second.
+func (a *Arm) Driven(run ArmRun) *ArmTrace {
+	n := len(a.Links)
+	t := newArmTrace(n, run.N, run.Dt)
+	q, v, _ := run.Along(0)
+	now, next := make([]float64, n), make([]float64, n)
+	for k := range run.N {
+		at := float64(k) * run.Dt
+		rq, rv, ra := run.Along(at)
+		copy(now, next)
+		feed := make([]float64, n)
+		if run.Model != nil {
+			feed = run.Model.Torques(rq, rv, ra)
+			for i, l := range run.Model.Links {
+				feed[i] += l.Fv*rv[i] + l.Fc*math.Tanh(rv[i]/0.02)
+			}
+		}
+		for i := range n {
+			t.U[i][k] = feed[i] + run.Kp[i]*(rq[i]-q[i]) + run.Kd[i]*(rv[i]-v[i])
+			if next[i] = t.U[i][k]; run.Drive != nil {
+				next[i] = run.Drive(i, t.U[i][k], v[i])
+			}
+			t.Q[i][k], t.V[i][k] = q[i], v[i]
+		}
+		if k == 0 {
+			copy(now, next)
+		}
+		q, v = a.advance(q, v, now, run.Late)
+		q, v = a.advance(q, v, next, run.Dt-run.Late)
+	}
+	return t
+}
+
+// advance integrates over span (s) under a torque, by the method of Runge and Kutta of order four.
+func (a *Arm) advance(q, v, torque []float64, span float64) ([]float64, []float64) {
+	if span <= 0 {
+		return q, v
+	}
+	steps := int(math.Ceil(span / 1.25e-4))
+	h := span / float64(steps)
+	add := func(x, d []float64, by float64) []float64 {
+		out := make([]float64, len(x))
+		for i := range x {
+			out[i] = x[i] + by*d[i]
+		}
+		return out
+	}
+	for range steps {
+		a1 := a.accelerations(q, v, torque)
+		v2 := add(v, a1, h/2)
+		a2 := a.accelerations(add(q, v, h/2), v2, torque)
+		v3 := add(v, a2, h/2)
+		a3 := a.accelerations(add(q, v2, h/2), v3, torque)
+		v4 := add(v, a3, h)
+		a4 := a.accelerations(add(q, v3, h), v4, torque)
+		nq, nv := make([]float64, len(q)), make([]float64, len(q))
+		for i := range q {
+			nq[i] = q[i] + h/6*(v[i]+2*v2[i]+2*v3[i]+v4[i])
+			nv[i] = v[i] + h/6*(a1[i]+2*a2[i]+2*a3[i]+a4[i])
+		}
+		q, v = nq, nv
+	}
+	return q, v
+}
+
+// accelerations under a torque, by the inertia matrix column by column and Gauss's elimination.
+func (a *Arm) accelerations(q, v, torque []float64) []float64 {
+	n := len(q)
+	zero, unit := make([]float64, n), make([]float64, n)
+	rest := (&Arm{Links: a.Links}) // no gravity: the torques of an acceleration alone
+	m := make([][]float64, n)
+	for j := range n {
+		unit[j] = 1
+		m[j] = rest.Torques(q, zero, unit) // symmetric: a column is a row
+		unit[j] = 0
+	}
+	x := a.Torques(q, v, zero)
+	for i, l := range a.Links {
+		x[i] = torque[i] - x[i] - l.Fv*v[i] - l.Fc*math.Tanh(v[i]/1e-3) - l.Offset
+	}
+	for i := range n {
+		for k := i + 1; k < n; k++ {
+			f := m[k][i] / m[i][i]
+			for j := i; j < n; j++ {
+				m[k][j] -= f * m[i][j]
+			}
+			x[k] -= f * x[i]
+		}
+	}
+	for i := n - 1; i >= 0; i-- {
+		for j := i + 1; j < n; j++ {
+			x[i] -= m[i][j] * x[j]
+		}
+		x[i] /= m[i][i]
+	}
+	return x
+}
