@@ -21,7 +21,8 @@ const (
 // Words for a parameter beside those of a verdict.
 const (
 	NotIdentifiable = "not identifiable" // the record does not tell it
-	KnownBefore     = "known"            // it was not searched
+	KnownBefore     = "known"            // it was not searched: the user says what it is
+	Assumed         = "assumed"          // it was not searched, and nobody measured it
 )
 
 // Result is a fit with all that is needed to judge it. It marshals to JSON without loss; what is infinite or does not exist
@@ -81,6 +82,7 @@ type Parameter struct {
 	Worth  string      `json:"judgement"`            // identified, weakly identified, rejected, or one of the words below
 
 	assumed         float64 // half of what an assumption moves the value by, either way
+	assumption      bool    // nobody gave it
 	shown, possible float64 // by how much the worst that the residual shows moves the value, and what it does not exclude
 }
 

@@ -27,6 +27,7 @@ type Suspect struct {
 	// Usual is set for what every axis has a little of, with a positive coefficient: what of it the residual does not exclude
 	// counts too.
 	Usual bool
+	Most  float64 // the largest coefficient that is believed; 0: any
 }
 
 // Effect is something that a fit left in its residual, or may have left there.
@@ -343,6 +344,9 @@ func (x *explained) search(s *Solution, whole *explained, all []int, suspects []
 	for i := range suspects {
 		if sp := &suspects[i]; sp.Usual && !used[i] {
 			if most, ok := x.most(of[i][0]); ok && most > 0 {
+				if sp.Most > 0 {
+					most = math.Min(most, sp.Most)
+				}
 				f := finding{b: []float64{most}, p: 1}
 				e := sp.left(s, f, whole.without(sp, f.b, all), harm, tries)
 				e.Possible = true
