@@ -308,6 +308,7 @@ func (r *Result) finish(ctx context.Context, j *job, read []*record.Record) erro
 	r.oneWay = (j.plan.Model.Drive == axis.Force || j.plan.Model.Drive == axis.Servo) && !st.method.OneWay && goesOneWay(st.sol.Velocity)
 	r.findUnmodelled(j, st)
 	r.findAssumed(j, st)
+	r.findKnownErrors(j, st)
 	if j.plan.Bootstrap > 0 && !r.Interrupted {
 		if st.resample == nil {
 			r.Warnings = append(r.Warnings, fmt.Sprintf("bootstrap: %s has none; the intervals are those of the Jacobian", st.method.Name))

@@ -56,7 +56,7 @@ func (r *Result) lacks(l fit.Effect) {
 	r.Unmodelled = append(r.Unmodelled, l)
 	for i := range r.Parameters {
 		if m, ok := l.Moves[r.Parameters[i].Name]; ok {
-			r.Parameters[i].moved(m, l.Possible)
+			r.Parameters[i].moved(m, l.Possible, l.Kind)
 		}
 	}
 }
