@@ -150,6 +150,17 @@ func (a *Axis) Watch(k Tick, doubtful bool, in *estimator.Inputs, sent float64, 
 		} else if dead, hint = a.frozen.step(k, &in.Position, sent, a.taken[1], load); hint.Fault != Fine {
 			m.Hint = hint
 		}
+		if a.momentum == nil {
+		} else if drives && a.resting {
+			a.momentum.forget()
+		} else if part, hint := a.momentum.step(k, a.came, &in.Position, acts, a.taken[1], load, a.carried()); hint.Fault != Fine {
+			if m.Hint.Fault == Fine {
+				m.Hint = hint
+			}
+			if dead.Fault == Fine {
+				dead = part
+			}
+		}
 	}
 	odd := a.readings.step(k, in, sent, a.frozen)
 	suspect := a.readings.suspect()

@@ -1,0 +1,220 @@
+package axis
+
+import (
+	"math"
+
+	"hilrig/engine/numeric"
+	"hilrig/estimator"
+)
+
+// momentum holds the change of speed that the position shows against the one that the effort makes at least: a coupling that slips, an encoder of a
+// wrong sign or of a scale far too small, a drive that does not do what it is told.
+//
+// While the effort leaves more than a sound axis may need, a twin speeds up:
+//
+//	J·d' = push − resist·sgn d,   resist = frozenFs·(Fs + viscous friction at the speed shown) and what is not known of the effort of a command
+//
+// Friction and load of a sound axis oppose the push by resist at most, so that its own speed changes by more than d from the moment when d left
+// zero to that when it is back: by d/n where its inertia is n times that of the file. A change of less than shownShare·d is that of no axis.
+// It is so however d came about, in motion as from rest, to both sides, and whatever the speed was.
+//
+// The push is the effort at the speed shown, less what the mechanism takes, beyond the declared offset or beyond the load that the axis carried
+// lately, whichever is smaller; none if they point to different sides. Only an axis that shows its motion tells a load.
+//
+// With a voltage and a measured current the speed itself is known, whatever the inertia: see backEMF.
+type momentum struct {
+	f   *frozen
+	tau float64 // s  of the means
+
+	on      bool
+	last    float64 // rad  newest position
+	load    float64 // N·m  mean of what opposed the motion beside friction and mechanism
+	moves   float64 // share of it that was seen in motion
+	seen    float64 // s    since energised
+	sum     float64 // of command times time …
+	pending float64 // s    … since the newest sample
+	settled float64 // s    since the means began
+	shown   float64 // rad/s  mean of the speed shown …
+	mean    float64 // rad/s  … and the mean of that
+	from    float64 // rad/s  speed when d left zero …
+	before  float64 // rad/s  … and what its mean would be had it stayed
+	d, must float64 // rad/s  change of speed of the twin, and its mean
+	emf     backEMF
+	newest  float64   // A  newest current …
+	same    float64   // s  … that has been the same number for so long
+	missing excursion // of the twin
+	unseen  excursion // of the back-emf
+}
+
+// excursion is a motion that the position shows too little of.
+type excursion struct {
+	time      float64 // s
+	way, seen float64 // rad  that it went at least beyond what the speed before makes; that was shown of it
+	from      float64 // rad  what the speed before makes
+}
+
+const (
+	motionShare = 0.3   // of the motion at least is shown: inertia, or K, may be so far from that of the file
+	partWay     = 100   // counts  that are missing
+	partTime    = 50e-3 // s  of a motion of quickWay: an elastic joint above 5 Hz shows its motion sooner
+)
+
+func newMomentum(f *frozen) *momentum {
+	return &momentum{f: f, tau: max(10e-3, 5*f.s.Every), emf: backEMF{m: &f.s.Motor, floor: f.s.Motor.BrushDrop + unsureEffort*f.s.TopCommand, share: 0.5}}
+}
+
+// forget begins anew, but for the load.
+func (m *momentum) forget() {
+	m.on, m.d, m.must, m.sum, m.pending = false, 0, 0, 0, 0
+	m.missing, m.unseen = excursion{}, excursion{}
+	m.emf.volts, m.emf.unseen, m.emf.unsure = 0, 0, 0
+}
+
+// step takes a tick as frozen does: taken tells whether the filter believes the sample; carried is what the mechanism takes (N·m).
+func (m *momentum) step(k Tick, taken bool, p *estimator.Sample, command, current, load, carried float64) (bad, hint Finding) {
+	f := m.f
+	if !k.On || !numeric.Finite(command) {
+		m.forget()
+		m.load, m.moves, m.seen = 0, 0, 0
+		return
+	}
+	dt := f.s.Tick * (1 + float64(k.Skip))
+	m.sum += dt * command
+	m.pending += dt
+	if m.same += dt; current != m.newest {
+		m.newest, m.same = current, 0
+	}
+	if f.current {
+		m.emf.add(command, current, dt)
+	}
+	if !taken {
+		return
+	}
+	dt, command = m.pending, m.sum/m.pending
+	m.sum, m.pending = 0, 0
+	if !m.on || dt > m.tau { // what happened in a gap is not known
+		m.forget()
+		m.on, m.last, m.settled = true, p.Value, 0
+		return
+	}
+	omega, w := (p.Value-m.last)/dt, -math.Expm1(-dt/m.tau)
+	if m.last = p.Value; m.settled == 0 {
+		m.shown, m.mean = omega, omega
+	}
+	m.shown += w * (omega - m.shown)
+	m.mean += w * (m.shown - m.mean)
+	if m.settled += dt; m.settled < 3*m.tau {
+		return
+	}
+	m.turn(command, carried, dt, w)
+	m.missing.add(m.must, m.shown-m.before, m.from, dt)
+	if f.current {
+		m.unseen.add(m.emf.speed(), m.shown, 0, dt)
+	}
+	if m.same >= max(signsFor, leastSamples*f.s.Every) { // a current that does not tell
+		m.unseen = excursion{}
+	}
+	begins := m.seen < loadMean
+	if m.seen += dt; (begins || m.missing.time == 0 && m.unseen.time == 0) && numeric.Finite(load) {
+		mean := loadMean
+		if begins { // what it carries at the start is not known
+			mean = loadMean / 5
+		}
+		mean = -math.Expm1(-dt / mean)
+		m.load += (load - carried - m.load) * mean
+		moves := 0.0
+		if math.Abs(m.shown) > patientWay*f.counts/patientTime {
+			moves = 1
+		}
+		m.moves += (moves - m.moves) * mean
+	}
+	if begins {
+		m.d, m.must, m.missing = 0, 0, excursion{}
+	}
+	age := max(0, p.Age)
+	if bad, hint = m.missing.judge(f, age); bad.Fault == Fine {
+		if b, h := m.unseen.judge(f, age); b.Fault != Fine || hint.Fault == Fine {
+			bad, hint = b, h
+		}
+	}
+	return bad, hint
+}
+
+// turn moves the twin on by dt (s) of a command; w is the share of a sample in its mean.
+func (m *momentum) turn(command, carried, dt, w float64) {
+	f := m.f
+	effort := f.effortAt(command, m.shown) - carried
+	push := effort - f.known.offset
+	if p := effort - m.load; p*push <= 0 {
+		push = 0
+	} else if math.Abs(p) < math.Abs(push) {
+		push = p
+	}
+	resist := f.hold * (2 - m.moves) // the load that an axis at rest carries is known within what holds it
+	if f.s.hasLaw() {
+		if v := f.s.Law.Viscous(m.shown); v*push > 0 {
+			resist += frozenFs * math.Abs(v)
+		}
+	}
+	if m.d == 0 {
+		m.from, m.before, m.must = 2*m.shown-m.mean, m.shown, 0 // the mean of a ramp lags by the time of the mean
+	}
+	m.before += w * (m.from - m.before)
+	side := m.d
+	if side == 0 {
+		side = push
+	}
+	d := m.d + dt/f.known.j*(push-math.Copysign(resist, side))
+	if d*side <= 0 {
+		d = 0
+	}
+	m.d = d
+	m.must += w * (d - m.must)
+	if d == 0 {
+		m.must = 0
+	}
+}
+
+// add takes dt (s) of a change of speed that there must be, of the one that is shown, and the speed before both.
+func (e *excursion) add(must, shown, before, dt float64) {
+	if must == 0 || must*e.way < 0 || shown*must >= motionShare*must*must {
+		*e = excursion{}
+		return
+	}
+	e.time += dt
+	e.way += dt * must
+	e.seen += dt * shown
+	e.from += dt * before
+}
+
+// judge tells what the excursion is, and what it will be if the axis leaves its limits sooner.
+func (e *excursion) judge(f *frozen, age float64) (bad, hint Finding) {
+	missing := math.Abs(e.way - e.seen)
+	if e.time == 0 || missing < partWay*f.counts {
+		return
+	}
+	hint = Finding{Disagree, estimator.Position, e.way - e.seen, (1 - motionShare) * math.Abs(e.way)}
+	from := e.from
+	if from*e.way < 0 { // it slows down: what is shown of the speed tells nothing
+		from = 0
+	}
+	switch part := (e.seen + from) / (e.way + from); {
+	case part < -motionShare:
+		hint.Fault = Direction
+	case f.current && math.Abs(part) >= shownShare:
+		hint.Fault = Scale
+	case math.Abs(part) < shownShare:
+		hint = Finding{Frozen, estimator.Position, e.way, partWay * f.counts}
+	}
+	quick, least := partTime, leastSamples*f.s.Every
+	if e.seen/e.way < shownShare {
+		quick = quickTime
+	}
+	switch {
+	case e.time >= max(patientTime, least)+age, missing > quickWay*f.counts && e.time >= max(quick, least)+age:
+		return hint, hint
+	case e.time >= least:
+		return Finding{}, hint
+	}
+	return Finding{}, Finding{}
+}
