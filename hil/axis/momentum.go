@@ -10,16 +10,15 @@ import (
 // momentum holds the change of speed that the position shows against the one that the effort makes at least: a coupling that slips, an encoder of a
 // wrong sign or of a scale far too small, a drive that does not do what it is told.
 //
-// While the effort leaves more than a sound axis may need, a twin speeds up:
+// A twin has the change of speed that is the smallest which effort, friction and load leave. To the one side
 //
-//	J·d' = push − resist·sgn d,   resist = frozenFs·(Fs + viscous friction at the speed shown) and what is not known of the effort of a command
+//	J·d' = push − resist while d > 0 or push > resist;   resist = frozenFs·(Fs + viscous friction at the speed shown) and what is not known of the
+//	effort of a command; twice the first where the load was seen at rest alone
 //
-// Friction and load of a sound axis oppose the push by resist at most, so that its own speed changes by more than d from the moment when d left
-// zero to that when it is back: by d/n where its inertia is n times that of the file. A change of less than shownShare·d is that of no axis.
-// It is so however d came about, in motion as from rest, to both sides, and whatever the speed was.
-//
-// The push is the effort at the speed shown, less what the mechanism takes, beyond the declared offset or beyond the load that the axis carried
-// lately, whichever is smaller; none if they point to different sides. Only an axis that shows its motion tells a load.
+// and to the other side the same. The push is the effort at the speed shown, less what the mechanism takes, beyond the declared offset or beyond the
+// load that the axis carried lately: whichever is worse. Friction and load of a sound axis take resist at most, so that the change of its
+// own speed, since d left zero, is d/n at least where its inertia is n times that of the file. Less than motionShare·d is that of no
+// axis. It is so however d came about, in motion as from rest, to both sides. Only an axis that shows its motion tells a load.
 //
 // With a voltage and a measured current the speed itself is known, whatever the inertia: see backEMF.
 type momentum struct {
@@ -144,33 +143,24 @@ func (m *momentum) step(k Tick, taken bool, p *estimator.Sample, command, curren
 func (m *momentum) turn(command, carried, dt, w float64) {
 	f := m.f
 	effort := f.effortAt(command, m.shown) - carried
-	push := effort - f.known.offset
-	if p := effort - m.load; p*push <= 0 {
-		push = 0
-	} else if math.Abs(p) < math.Abs(push) {
-		push = p
-	}
 	resist := f.hold * (2 - m.moves) // the load that an axis at rest carries is known within what holds it
+	lo := min(effort-f.known.offset, effort-m.load) - resist
+	hi := max(effort-f.known.offset, effort-m.load) + resist
 	if f.s.hasLaw() {
-		if v := f.s.Law.Viscous(m.shown); v*push > 0 {
-			resist += frozenFs * math.Abs(v)
-		}
+		v := frozenFs * f.s.Law.Viscous(m.shown)
+		lo, hi = lo-max(0, v), hi-min(0, v)
 	}
 	if m.d == 0 {
 		m.from, m.before, m.must = 2*m.shown-m.mean, m.shown, 0 // the mean of a ramp lags by the time of the mean
 	}
 	m.before += w * (m.from - m.before)
-	side := m.d
-	if side == 0 {
-		side = push
+	switch {
+	case m.d > 0 || m.d == 0 && lo > 0:
+		m.d = max(0, m.d+dt/f.known.j*lo)
+	case m.d < 0 || hi < 0:
+		m.d = min(0, m.d+dt/f.known.j*hi)
 	}
-	d := m.d + dt/f.known.j*(push-math.Copysign(resist, side))
-	if d*side <= 0 {
-		d = 0
-	}
-	m.d = d
-	m.must += w * (d - m.must)
-	if d == 0 {
+	if m.must += w * (m.d - m.must); m.d == 0 {
 		m.must = 0
 	}
 }
