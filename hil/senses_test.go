@@ -31,7 +31,12 @@ type shop struct {
 	top           float64 // N·m  that it gives
 	load          func(t, x float64) float64
 	blocked       bool
-	hot, heavy    float64 // factors of R and J that the controller does not know; 0: none
+	soft          float64 // N·m/rad  joint between motor and load; 0: rigid
+	share         float64 // of the inertia that is the motor's, where there is a joint
+	outside       bool    // the encoder sits on the load
+
+	x2, v2     float64 // of the load behind a joint
+	hot, heavy float64 // factors of R and J that the controller does not know; 0: none
 
 	count   float64 // rad
 	noise   [estimator.Quantities]float64
@@ -82,8 +87,16 @@ func (p *shop) move(u, dt float64) {
 		if p.load != nil {
 			f += p.load(p.t, p.x)
 		}
-		p.v += h / p.j * (p.effort - f)
-		p.x += h * p.v
+		if p.soft == 0 {
+			p.v += h / p.j * (p.effort - f)
+			p.x += h * p.v
+			continue
+		}
+		// friction and load are at the motor; the joint has a damping of a twentieth
+		joint := p.soft*(p.x-p.x2) + 0.1*math.Sqrt(p.soft*p.j*p.share*(1-p.share))*(p.v-p.v2)
+		p.v += h / (p.share * p.j) * (p.effort - f - joint)
+		p.v2 += h / ((1 - p.share) * p.j) * joint
+		p.x, p.x2 = p.x+h*p.v, p.x2+h*p.v2
 	}
 }
 
@@ -157,6 +170,9 @@ func (s *shopRig) Poll(now int64, y []float64) (fresh Fresh) {
 		return Fresh{}
 	}
 	truth := [estimator.Quantities]float64{p.x, p.i, p.v, p.effort, p.volts}
+	if p.outside {
+		truth[estimator.Position], truth[estimator.Velocity] = p.x2, p.v2
+	}
 	for q, at := range s.at {
 		if at < 0 {
 			continue
@@ -441,8 +457,38 @@ var cleanCases = []struct {
 	{"three times the inertia", multisine, func(p *shop) { p.heavy = 3 }, shopOptions{}},
 	{"half of it", multisine, func(p *shop) { p.heavy = 0.5 }, shopOptions{}},
 	{"drive of 20 Hz", sineOf(1, 0.5), func(p *shop) { p.lag = 8e-3 }, shopOptions{}},
+	{"half the inertia in the file", multisine, nil, shopOptions{motor: func(m *plant.Motor) { m.J /= 2 }}},
+	{"half the inertia in the file, fast sine", sineOf(3, 1.5), nil, shopOptions{motor: func(m *plant.Motor) { m.J /= 2 }}},
+	{"twice the inertia in the file", sineOf(3, 1.5), nil, shopOptions{motor: func(m *plant.Motor) { m.J *= 2 }}},
+	{"half the friction in the file", sineOf(1, 0.3), nil, shopOptions{law: halved}},
+	{"half the friction in the file, fast sine", sineOf(3, 1.5), nil, shopOptions{law: halved}},
+	{"half the friction in the file, dwell", sineOf(0.3, 0.1), nil, shopOptions{law: halved}},
+	{"half of both, multisine and a weight", multisine, func(p *shop) { w := 3 * p.fs; p.load = func(_, _ float64) float64 { return w } }, shopOptions{law: halved, motor: func(m *plant.Motor) { m.J /= 2 }}},
+	{"half of both, steps", func(size float64) reference.Spec {
+		return reference.Spec{Kind: "step", Amplitude: size / 3, Frequency: 1.7}
+	}, nil, shopOptions{law: halved, motor: func(m *plant.Motor) { m.J /= 2 }}},
+	{"half of both and a spring", sineOf(1, 0.7), func(p *shop) { k := p.spring(); p.load = func(_, x float64) float64 { return k * x } }, shopOptions{law: halved, motor: func(m *plant.Motor) { m.J /= 2 }}},
+	{"twice the friction in the file", multisine, nil, shopOptions{law: func(l *friction.LuGre) { l.Fs *= 2; l.Fc *= 2 }}},
+	{"pendulum that hangs", sineOf(1, 0.5), func(p *shop) { k := p.spring(); p.load = func(_, x float64) float64 { return 2 * k * math.Sin(x) } }, shopOptions{}},
+	{"pendulum that stands", sineOf(1, 0.5), func(p *shop) { k := p.spring(); p.load = func(_, x float64) float64 { return -2 * k * math.Sin(x) } }, shopOptions{}},
+	{"elastic joint of 8 Hz, half is the motor", multisine, func(p *shop) { p.joint(8, 0.5, false) }, shopOptions{}},
+	{"elastic joint of 8 Hz, encoder outside", sineOf(1, 0.5), func(p *shop) { p.joint(8, 0.5, true) }, shopOptions{pid: softened}},
+	{"elastic joint of 25 Hz, encoder outside", multisine, func(p *shop) { p.joint(25, 0.5, true) }, shopOptions{pid: softened}},
+	{"elastic joint of 25 Hz, half is the motor", sineOf(3, 1.5), func(p *shop) { p.joint(25, 0.5, false) }, shopOptions{}},
+	{"samples 15 ms late", sineOf(1, 0.5), nil, shopOptions{late: 15, pid: softened}},
 	{"samples at 200 Hz", multisine, nil, shopOptions{every: 5}},
 	{"samples at 50 Hz, small", sineOf(0.3, 0.3), nil, shopOptions{every: 20}},
+}
+
+// softened is a controller that a joint or a delay bears; of the stage it is a hundred thousand times as strong.
+var softened = &control.PID{Kp: 0.02, Kd: 1e-3, Limit: 0.4}
+
+func halved(l *friction.LuGre) { l.Fs, l.Fc, l.Sigma2 = l.Fs/2, l.Fc/2, l.Sigma2/2 }
+
+// joint has its resonance with the load alone at this frequency (Hz).
+func (p *shop) joint(frequency, share float64, outside bool) {
+	w := 2 * math.Pi * frequency
+	p.share, p.outside, p.soft = share, outside, w*w*p.j*share*(1-share)
 }
 
 // spring pulls with five times the break-away at the size of the motion.
@@ -494,6 +540,9 @@ func TestCleanRigsDoNotTrip(t *testing.T) {
 				o.ki *= map[bool]float64{true: 1e6, false: 1}[p.linear]
 				if p.drive == plant.VelocityDrive {
 					o.comp = axis.CompSpec{}
+				}
+				if o.pid != nil && p.linear {
+					o.pid = &control.PID{Kp: 20e3, Kd: 1.5e3, Limit: 300}
 				}
 				if o.every > 5 {
 					o.pid = &control.PID{Kp: 0.02, Kd: 1.5e-3, Limit: 0.4}

@@ -26,18 +26,18 @@ type momentum struct {
 	tau float64 // s  of the means
 
 	on      bool
-	last    float64 // rad  newest position
-	load    float64 // N·m  mean of what opposed the motion beside friction and mechanism
-	moves   float64 // share of it that was seen in motion
-	seen    float64 // s    since energised
-	sum     float64 // of command times time …
-	pending float64 // s    … since the newest sample
-	settled float64 // s    since the means began
-	shown   float64 // rad/s  mean of the speed shown …
-	mean    float64 // rad/s  … and the mean of that
-	from    float64 // rad/s  speed when d left zero …
-	before  float64 // rad/s  … and what its mean would be had it stayed
-	d, must float64 // rad/s  change of speed of the twin, and its mean
+	last    float64    // rad  newest position
+	load    [2]float64 // N·m  mean of what opposed the motion beside friction and mechanism, and the mean of that
+	moves   float64    // share of it that was seen in motion
+	seen    float64    // s    since energised
+	sum     float64    // of command times time …
+	pending float64    // s    … since the newest sample
+	settled float64    // s    since the means began
+	shown   float64    // rad/s  mean of the speed shown …
+	mean    float64    // rad/s  … and the mean of that
+	from    float64    // rad/s  speed when d left zero …
+	before  float64    // rad/s  … and what its mean would be had it stayed
+	d, must float64    // rad/s  change of speed of the twin, and its mean
 	emf     backEMF
 	newest  float64   // A  newest current …
 	same    float64   // s  … that has been the same number for so long
@@ -55,6 +55,7 @@ type excursion struct {
 const (
 	motionShare = 0.3   // of the motion at least is shown: inertia, or K, may be so far from that of the file
 	partWay     = 100   // counts  that are missing
+	lateLoad    = 50e-3 // s
 	partTime    = 50e-3 // s  of a motion of quickWay: an elastic joint above 5 Hz shows its motion sooner
 )
 
@@ -74,7 +75,7 @@ func (m *momentum) step(k Tick, taken bool, p *estimator.Sample, command, curren
 	f := m.f
 	if !k.On || !numeric.Finite(command) {
 		m.forget()
-		m.load, m.moves, m.seen = 0, 0, 0
+		m.load, m.moves, m.seen = [2]float64{}, 0, 0
 		return
 	}
 	dt := f.s.Tick * (1 + float64(k.Skip))
@@ -115,12 +116,13 @@ func (m *momentum) step(k Tick, taken bool, p *estimator.Sample, command, curren
 	}
 	begins := m.seen < loadMean
 	if m.seen += dt; (begins || m.missing.time == 0 && m.unseen.time == 0) && numeric.Finite(load) {
-		mean := loadMean
+		mean := lateLoad
 		if begins { // what it carries at the start is not known
-			mean = loadMean / 5
+			mean /= 5
 		}
 		mean = -math.Expm1(-dt / mean)
-		m.load += (load - carried - m.load) * mean
+		m.load[0] += (load - carried - m.load[0]) * mean
+		m.load[1] += (m.load[0] - m.load[1]) * mean
 		moves := 0.0
 		if math.Abs(m.shown) > patientWay*f.counts/patientTime {
 			moves = 1
@@ -144,8 +146,9 @@ func (m *momentum) turn(command, carried, dt, w float64) {
 	f := m.f
 	effort := f.effortAt(command, m.shown) - carried
 	resist := f.hold * (2 - m.moves) // the load that an axis at rest carries is known within what holds it
-	lo := min(effort-f.known.offset, effort-m.load) - resist
-	hi := max(effort-f.known.offset, effort-m.load) + resist
+	load := 2*m.load[0] - m.load[1]  // one that rises at a steady rate, as of a spring or a pendulum: the mean lags by the time of the mean
+	lo := min(effort-f.known.offset, effort-load) - resist
+	hi := max(effort-f.known.offset, effort-load) + resist
 	if f.s.hasLaw() {
 		v := frozenFs * f.s.Law.Viscous(m.shown)
 		lo, hi = lo-max(0, v), hi-min(0, v)
