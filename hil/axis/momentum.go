@@ -28,6 +28,7 @@ type momentum struct {
 	on      bool
 	last    float64    // rad  newest position
 	load    [2]float64 // N·m  mean of what opposed the motion beside friction and mechanism, and the mean of that
+	odd     float64    // s  the newest loads are far from it
 	moves   float64    // share of it that was seen in motion
 	seen    float64    // s    since energised
 	sum     float64    // of command times time …
@@ -55,7 +56,8 @@ type excursion struct {
 const (
 	motionShare = 0.3   // of the motion at least is shown: inertia, or K, may be so far from that of the file
 	partWay     = 100   // counts  that are missing
-	lateLoad    = 50e-3 // s
+	lateLoad    = 0.1 // s
+	oddTime     = 0.1   // s
 	partTime    = 50e-3 // s  of a motion of quickWay: an elastic joint above 5 Hz shows its motion sooner
 )
 
@@ -115,19 +117,9 @@ func (m *momentum) step(k Tick, taken bool, p *estimator.Sample, command, curren
 		m.unseen = excursion{}
 	}
 	begins := m.seen < loadMean
-	if m.seen += dt; (begins || m.missing.time == 0 && m.unseen.time == 0) && numeric.Finite(load) {
-		mean := lateLoad
-		if begins { // what it carries at the start is not known
-			mean /= 5
-		}
-		mean = -math.Expm1(-dt / mean)
-		m.load[0] += (load - carried - m.load[0]) * mean
-		m.load[1] += (m.load[0] - m.load[1]) * mean
-		moves := 0.0
-		if math.Abs(m.shown) > patientWay*f.counts/patientTime {
-			moves = 1
-		}
-		m.moves += (moves - m.moves) * mean
+	m.seen += dt
+	if (begins || m.missing.time == 0 && m.unseen.time == 0) && numeric.Finite(load) {
+		m.learn(load-carried, begins, dt)
 	}
 	if begins {
 		m.d, m.must, m.missing = 0, 0, excursion{}
@@ -139,6 +131,32 @@ func (m *momentum) step(k Tick, taken bool, p *estimator.Sample, command, curren
 		}
 	}
 	return bad, hint
+}
+
+// carries is the load (N·m) that is expected now: one that rises at a steady rate, as of a spring or a pendulum, is ahead of its mean by as much as
+// that is ahead of its own.
+func (m *momentum) carries() float64 { return 2*m.load[0] - m.load[1] }
+
+// learn takes a load (N·m). One that is far from what was expected is looked at for a while before it is believed: the position may show too little.
+func (m *momentum) learn(load float64, begins bool, dt float64) {
+	mean := lateLoad
+	if begins { // what it carries at the start is not known
+		mean /= 5
+	}
+	if m.odd += dt; math.Abs(load-m.carries()) <= m.f.hold {
+		m.odd = 0
+	}
+	if !begins && m.odd > 0 && m.odd < oddTime {
+		return
+	}
+	w := -math.Expm1(-dt / mean)
+	m.load[0] += (load - m.load[0]) * w
+	m.load[1] += (m.load[0] - m.load[1]) * w
+	moves := 0.0
+	if math.Abs(m.shown) > patientWay*m.f.counts/patientTime {
+		moves = 1
+	}
+	m.moves += (moves - m.moves) * w
 }
 
 // turn moves the twin on by dt (s) of a command; w is the share of a sample in its mean.
