@@ -712,7 +712,7 @@ func TestCausesAreNamed(t *testing.T) {
 			if k > 80 {
 				y[0], y[at[estimator.Current]] = h.x[(k-80)%400], h.i[(k-80)%400]
 			}
-		}, []Cause{CauseDelay}},
+		}, []Cause{CauseDelay, CauseFrozen}}, // "… or the drive does nothing or acts late"
 	} {
 		for _, side := range []float64{1, -1} {
 			for _, at := range []float64{0, 1.4} {

@@ -153,7 +153,7 @@ func (a *Axis) Watch(k Tick, doubtful bool, in *estimator.Inputs, sent float64, 
 		if a.momentum == nil {
 		} else if drives && a.resting {
 			a.momentum.forget()
-		} else if part, hint := a.momentum.step(k, a.came, &in.Position, acts, a.taken[1], load, a.carried()); hint.Fault != Fine {
+		} else if part, hint := a.momentum.step(k, a.came, doubtful, &in.Position, acts, a.taken[1], load, a.carried()); hint.Fault != Fine {
 			if m.Hint.Fault == Fine {
 				m.Hint = hint
 			}

@@ -72,8 +72,8 @@ func (m *momentum) forget() {
 	m.emf.volts, m.emf.unseen, m.emf.unsure = 0, 0, 0
 }
 
-// step takes a tick as frozen does: taken tells whether the filter believes the sample; carried is what the mechanism takes (N·m).
-func (m *momentum) step(k Tick, taken bool, p *estimator.Sample, command, current, load, carried float64) (bad, hint Finding) {
+// step takes a tick as frozen does: taken tells whether the filter believes the sample, doubtful whether another reading is not believed; carried is what the mechanism takes (N·m).
+func (m *momentum) step(k Tick, taken, doubtful bool, p *estimator.Sample, command, current, load, carried float64) (bad, hint Finding) {
 	f := m.f
 	if !k.On || !numeric.Finite(command) {
 		m.forget()
@@ -113,7 +113,7 @@ func (m *momentum) step(k Tick, taken bool, p *estimator.Sample, command, curren
 	if f.current {
 		m.unseen.add(m.emf.speed(), m.shown, 0, dt)
 	}
-	if m.same >= max(signsFor, leastSamples*f.s.Every) { // a current that does not tell
+	if doubtful || m.same >= max(signsFor, leastSamples*f.s.Every) { // a current that does not tell
 		m.unseen = excursion{}
 	}
 	begins := m.seen < loadMean
