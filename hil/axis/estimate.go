@@ -154,6 +154,9 @@ func (a *Axis) Watch(k Tick, doubtful bool, in *estimator.Inputs, sent float64, 
 		} else if drives && a.resting {
 			a.momentum.forget()
 		} else if part, hint := a.momentum.step(k, a.came, doubtful, &in.Position, acts, a.taken[1], load, a.carried()); hint.Fault != Fine {
+			if !a.signs.current { // a winding tells it by itself
+				part, hint = a.signs.late.orLate(part), a.signs.late.orLate(hint)
+			}
 			if m.Hint.Fault == Fine {
 				m.Hint = hint
 			}

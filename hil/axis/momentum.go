@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"hilrig/engine/numeric"
+	"hilrig/engine/plant"
 	"hilrig/estimator"
 )
 
@@ -22,8 +23,9 @@ import (
 //
 // With a voltage and a measured current the speed itself is known, whatever the inertia: see backEMF.
 type momentum struct {
-	f   *frozen
-	tau float64 // s  of the means
+	walk float64 // N·m  that a load changes by before it is known, by the file
+	f    *frozen
+	tau  float64 // s  of the means
 
 	on      bool
 	last    float64    // rad  newest position
@@ -56,13 +58,17 @@ type excursion struct {
 const (
 	motionShare = 0.3   // of the motion at least is shown: inertia, or K, may be so far from that of the file
 	partWay     = 100   // counts  that are missing
-	lateLoad    = 0.1 // s
+	lateLoad    = 0.1   // s
 	oddTime     = 0.1   // s
 	partTime    = 50e-3 // s  of a motion of quickWay: an elastic joint above 5 Hz shows its motion sooner
 )
 
 func newMomentum(f *frozen) *momentum {
-	return &momentum{f: f, tau: max(10e-3, 5*f.s.Every), emf: backEMF{m: &f.s.Motor, floor: f.s.Motor.BrushDrop + unsureEffort*f.s.TopCommand, share: 0.5}}
+	walk := f.s.Mechanical.Walk
+	if f.s.Drive == plant.VoltageDrive {
+		walk = f.s.Kalman.TorqueWalk
+	}
+	return &momentum{f: f, walk: walk * math.Sqrt(lateLoad), tau: max(10e-3, 5*f.s.Every), emf: backEMF{m: &f.s.Motor, floor: f.s.Motor.BrushDrop + unsureEffort*f.s.TopCommand, share: 0.5}}
 }
 
 // forget begins anew, but for the load.
@@ -163,8 +169,8 @@ func (m *momentum) learn(load float64, begins bool, dt float64) {
 func (m *momentum) turn(command, carried, dt, w float64) {
 	f := m.f
 	effort := f.effortAt(command, m.shown) - carried
-	resist := f.hold * (2 - m.moves) // the load that an axis at rest carries is known within what holds it
-	load := 2*m.load[0] - m.load[1]  // one that rises at a steady rate, as of a spring or a pendulum: the mean lags by the time of the mean
+	resist := max(m.walk, f.hold*(2-m.moves)) // the load that an axis at rest carries is known within what holds it
+	load := 2*m.load[0] - m.load[1]           // one that rises at a steady rate, as of a spring or a pendulum: the mean lags by the time of the mean
 	lo := min(effort-f.known.offset, effort-load) - resist
 	hi := max(effort-f.known.offset, effort-load) + resist
 	if f.s.hasLaw() {
