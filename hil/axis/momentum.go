@@ -35,6 +35,7 @@ type momentum struct {
 	seen    float64    // s    since energised
 	sum     float64    // of command times time …
 	pending float64    // s    … since the newest sample
+	age     float64    // s  of that
 	settled float64    // s    since the means began
 	shown   float64    // rad/s  mean of the speed shown …
 	mean    float64    // rad/s  … and the mean of that
@@ -59,6 +60,7 @@ const (
 	motionShare = 0.3   // of the motion at least is shown: inertia, or K, may be so far from that of the file
 	partWay     = 100   // counts  that are missing
 	lateLoad    = 0.1   // s
+	longSpan    = 3     // sampling periods
 	oddTime     = 0.1   // s
 	partTime    = 50e-3 // s  of a motion of quickWay: an elastic joint above 5 Hz shows its motion sooner
 )
@@ -100,12 +102,16 @@ func (m *momentum) step(k Tick, taken, doubtful bool, p *estimator.Sample, comma
 	}
 	dt, command = m.pending, m.sum/m.pending
 	m.sum, m.pending = 0, 0
-	if !m.on || dt > m.tau { // what happened in a gap is not known
+	age := max(0, p.Age)
+	span := dt + m.age - age
+	gap := !m.on || max(dt, span) > longSpan*f.s.Every*(1+1e-9)
+	if m.age = age; gap { // what happened in it is not known
 		m.forget()
 		m.on, m.last, m.settled = true, p.Value, 0
 		return
 	}
-	omega, w := (p.Value-m.last)/dt, -math.Expm1(-dt/m.tau)
+	span = max(span, f.s.Every/4)
+	omega, w := (p.Value-m.last)/span, -math.Expm1(-span/m.tau)
 	if m.last = p.Value; m.settled == 0 {
 		m.shown, m.mean = omega, omega
 	}
@@ -130,7 +136,6 @@ func (m *momentum) step(k Tick, taken, doubtful bool, p *estimator.Sample, comma
 	if begins {
 		m.d, m.must, m.missing = 0, 0, excursion{}
 	}
-	age := max(0, p.Age)
 	if bad, hint = m.missing.judge(f, age); bad.Fault == Fine {
 		if b, h := m.unseen.judge(f, age); b.Fault != Fine || hint.Fault == Fine {
 			bad, hint = b, h
