@@ -30,7 +30,7 @@ func TestPartOfTheMotion(t *testing.T) {
 							}
 							if motion == "multisine and a weight" {
 								weight := 3 * p.fs
-								p.load = func(_, _ float64) float64 { return weight }
+								p.load, p.brake = func(_, _ float64) float64 { return weight }, true
 							}
 							ref := map[string]reference.Spec{"multisine and a weight": {Kind: "multisine", Tones: turned(demoTones, scale)}, "sine 0.9 rad": {Kind: "sine", Amplitude: 0.9 * scale, Frequency: 0.5}, "sine 3 rad": {Kind: "sine", Amplitude: 3 * scale, Frequency: 0.5},
 								"multisine": {Kind: "multisine", Tones: turned(demoTones, scale)}, "ramp": {Kind: "ramp", Velocity: 2 * scale}}[motion]

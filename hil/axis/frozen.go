@@ -127,7 +127,7 @@ func (f *frozen) step(k Tick, p *estimator.Sample, command, current, load float6
 			f.load += (load - f.load) * max(-math.Expm1(-f.stood/loadMean), f.stood/f.motion)
 		}
 		f.on, f.at, f.stood, f.v, f.way, f.moving = true, p.Value, 0, 0, 0, 0
-		f.emf.volts, f.emf.unseen, f.emf.unsure = 0, 0, 0
+		f.emf.forget()
 		return
 	}
 	dt = min(dt, 3*f.s.Every) // what happened in a gap is not known
@@ -176,6 +176,8 @@ func (e *backEMF) add(voltage, current, dt float64) {
 	e.unseen += w * (voltage - e.m.R*current - e.m.Drop(current) - e.unseen)
 	e.unsure += w * (e.floor + e.share*e.m.R*math.Abs(current) - e.unsure)
 }
+
+func (e *backEMF) forget() { e.volts, e.unseen, e.unsure = 0, 0, 0 }
 
 // speed is that (rad/s) at least of a motor that takes less current than its voltage drives through a winding that stands; 0: none is told.
 func (e *backEMF) speed() float64 {
