@@ -253,7 +253,7 @@ func (e *excursion) judge(f *frozen, age float64) (bad, hint Finding) {
 	switch {
 	case e.time >= max(patientTime, least)+age, missing > quickWay*f.counts && e.time >= max(quick, least)+age:
 		return hint, hint
-	case e.time >= least:
+	case e.time >= leastBroken*f.s.Every:
 		return Finding{}, hint
 	}
 	return Finding{}, Finding{}

@@ -346,10 +346,11 @@ func (d *delays) add(u, ri, emf, dt, spacing float64, broken bool) {
 	}
 }
 
-// orLate is a finding, or the delay that leaves a tenth of what the command of now does, and less than any turned sign.
+// orLate is a finding, or the delay that leaves a tenth of what the command of now does, less than any turned sign, and less than the longest delay:
+// where that is the best, any command of long ago is.
 func (d *delays) orLate(f Finding) Finding {
 	best := d.best()
-	if f.Fault == Fine || d.spacing == 0 || !(d.before[best] < min(d.each[0]/10, d.each[1], d.each[2], d.each[3])) {
+	if f.Fault == Fine || d.spacing == 0 || best == delaySteps-1 || !(d.before[best] < min(d.each[0]/10, d.each[1], d.each[2], d.each[3])) {
 		return f
 	}
 	return Finding{Delay, f.Of, float64(best+1) * delayStep * d.spacing, delayStep * d.spacing / 2}
