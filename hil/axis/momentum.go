@@ -244,7 +244,7 @@ func (e *excursion) judge(f *frozen, age float64) (bad, hint Finding) {
 	case f.current && math.Abs(part) >= shownShare:
 		hint.Fault = Scale
 	case math.Abs(part) < shownShare:
-		hint = Finding{Frozen, estimator.Position, e.way, partWay * f.counts}
+		hint = Finding{Frozen, estimator.Position, e.way - e.seen, partWay * f.counts}
 	}
 	quick, least := partTime, leastSamples*f.s.Every
 	if e.seen/e.way < shownShare {
