@@ -128,7 +128,7 @@ func TestBrushRigAnswers(t *testing.T) {
 	out, in := io.Pipe()
 	ended := make(chan error, 1)
 	w := &watchedRig{}
-	go func() { ended <- daemon.RunRig(ctx, in, brushDemo(t), "", 0, w) }()
+	go func() { ended <- daemon.RunRig(ctx, in, brushDemo(t), daemon.RigPorts{}, 0, w) }()
 	defer func() { cancel(); <-ended }()
 	var ready daemon.RigReady
 	if err := json.NewDecoder(out).Decode(&ready); err != nil {

@@ -293,7 +293,7 @@ func (w *watchedRig) plug() {
 	ended := make(chan error, 1)
 	cfg := configs.Demo()
 	cfg.Virtual.Devices[0].Watchdog = 30 // s: what takes the energy away is the daemon, not the rig by itself
-	go func() { ended <- daemon.RunRig(ctx, in, cfg, w.port, 0, w) }()
+	go func() { ended <- daemon.RunRig(ctx, in, cfg, daemon.RigPorts{Link: w.port}, 0, w) }()
 	w.unplug = func() {
 		cancel()
 		if err := <-ended; err != nil {
