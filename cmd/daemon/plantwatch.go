@@ -16,7 +16,7 @@ import (
 type plantWatch struct {
 	hil.Outside
 	period   int64 // ns
-	realTime bool  // ns  it runs at rt.PlantPriority
+	realTime bool  // it runs at rt.PlantPriority
 
 	from, busy int64        // ns  begin of the present second, and how long the plant has computed in it
 	late       atomic.Int64 // ns  latest tick since the last report
@@ -25,8 +25,8 @@ type plantWatch struct {
 
 // RigNews is what a virtual rig says on stdout after RigReady, once a second at most.
 type RigNews struct {
-	Late    float64 `json:"late_s,omitempty"`  // s  longest time for which it got no processor
-	Lowered bool    `json:"lowered,omitempty"` // the plant cannot keep up with time: it goes on at ordinary priority
+	Late    int64 `json:"late_ms,omitempty"` // ms  longest time for which it got no processor
+	Lowered bool  `json:"lowered,omitempty"` // the plant cannot keep up with time: it goes on at ordinary priority
 }
 
 const (
@@ -65,7 +65,7 @@ func (w *plantWatch) tell(ctx context.Context, out *json.Encoder) (stop func()) 
 			late := w.late.Swap(0)
 			news := RigNews{Lowered: w.lowered.Swap(false)}
 			if late > int64(plantLate) {
-				news.Late = float64(late) * 1e-9
+				news.Late = late / 1e6
 			}
 			if news != (RigNews{}) {
 				out.Encode(news)
