@@ -14,145 +14,190 @@ func Suspects(s *Solution, rotary bool) []Suspect {
 	if s.Unit != "N" && s.Unit != "N·m" || len(s.Velocity) != len(s.Residual) || len(s.Measured) != len(s.Residual) || s.Dt <= 0 {
 		return nil
 	}
-	m := newMotion(s)
+	m := Motion{Rotary: rotary, V: s.Velocity, X: s.Position, Force: make([]float64, len(s.Residual)), Pieces: s.Pieces, Dt: s.Dt, RowTime: s.Dt}
+	for k, e := range s.Residual {
+		m.Force[k] = s.Measured[k] - e
+	}
+	p := len(s.Free)
+	for j, i := range s.Free {
+		m.Terms = append(m.Terms, MotionTerm{Free: j, Name: s.Params[i].Name, Offset: bare(s.Params[i].Name) == "offset", Column: func(k int) float64 { return s.Jac[k*p+j] }})
+	}
+	return m.Suspects()
+}
+
+// Motion is that of an axis, or of one joint of a machine, with the force that the model makes of it: what the suspects of friction and drives are made of.
+type Motion struct {
+	Joint    string // "": the axis
+	Rotary   bool
+	V, X     []float64 // X: nil if not known
+	Force    []float64 // of the model
+	Pieces   []int
+	Dt       float64 // s, between these samples
+	RowTime  float64 // s, between the rows of the fit
+	Terms    []MotionTerm
+	Constant bool // a constant force is known, or among the parameters of the model
+	Spring   bool // and so is a spring
+
+	a          []float64
+	top, span  float64   // quantile of the speed, range of X
+	since      []float64 // way since the last reversal; +Inf before the first
+	list       []Suspect
+	atTurns    bool // what is added lives where the motion turns
+	jumps      bool // it jumps there
+}
+
+// MotionTerm is a force of the model by one of its parameters, which may change over the record.
+type MotionTerm struct {
+	Free   int // its place among those of the solution
+	Name   string
+	Offset bool
+	Column func(k int) float64
+}
+
+// Suspects are what may be missing in the force of the motion, and what may be wrong with its drive. Columns are by sample of the motion.
+func (m *Motion) Suspects() []Suspect {
+	m.look()
 	if m.top == 0 {
 		return nil
 	}
 	m.speed()
-	m.place(s, rotary)
-	m.course(s)
+	m.place()
+	m.course()
 	m.lag()
 	m.drive()
 	m.atTurns = true
 	m.turn()
-	m.rows(s)
+	m.rows()
 	return m.list
 }
 
-// motion is what the rows of a solution know of the motion.
-type motion struct {
-	v, x, a   []float64 // x: nil if not known
-	force     []float64 // of the model
-	pieces    []int
-	dt        float64
-	top, span float64   // quantile of the speed, range of x
-	since     []float64 // way since the last reversal; +Inf before the first
-	list      []Suspect
-	atTurns   bool // what is added lives where the motion turns
-}
-
-func newMotion(s *Solution) *motion {
-	n := len(s.Residual)
-	m := &motion{v: s.Velocity, pieces: s.Pieces, dt: s.Dt, force: make([]float64, n), a: make([]float64, n), since: make([]float64, n)}
+// look finds what the suspects need of the motion.
+func (m *Motion) look() {
+	n := len(m.V)
+	m.since = make([]float64, n)
 	speed := make([]float64, n)
-	for k, e := range s.Residual {
-		m.force[k], speed[k] = s.Measured[k]-e, math.Abs(s.Velocity[k])
+	for k, v := range m.V {
+		speed[k] = math.Abs(v)
 	}
 	slices.Sort(speed)
 	m.top = speed[n*99/100]
-	if len(s.Position) == n {
-		m.x = s.Position
-		m.span = slices.Max(m.x) - slices.Min(m.x)
+	if len(m.X) != n {
+		m.X = nil
 	}
-	m.a = m.slope(m.v)
-	each(n, s.Pieces, func(from, to int) {
+	if m.X != nil {
+		m.span = slices.Max(m.X) - slices.Min(m.X)
+	}
+	m.a = m.slope(m.V)
+	for _, t := range m.Terms {
+		m.Constant = m.Constant || t.Offset
+	}
+	each(n, m.Pieces, func(from, to int) {
 		way, side := math.Inf(1), 0.0
 		for k := from; k < to; k++ {
-			if now := numeric.Sign(m.v[k]); now != 0 && now != side {
+			if now := numeric.Sign(m.V[k]); now != 0 && now != side {
 				if side != 0 {
 					way = 0
 				}
 				side = now
 			}
-			way += math.Abs(m.v[k]) * m.dt
+			way += math.Abs(m.V[k]) * m.Dt
 			m.since[k] = way
 		}
 	})
-	return m
 }
 
 // slope is the central difference of x within the pieces.
-func (m *motion) slope(x []float64) []float64 {
+func (m *Motion) slope(x []float64) []float64 {
 	var d []float64
-	each(len(x), m.pieces, func(from, to int) { d = append(d, numeric.Slope(x[from:to], 1, m.dt)...) })
+	each(len(x), m.Pieces, func(from, to int) { d = append(d, numeric.Slope(x[from:to], 1, m.Dt)...) })
 	return d
 }
 
-// piece is the number of the piece of row k.
-func (m *motion) piece(k int) int {
-	i, exact := slices.BinarySearch(m.pieces, k)
+// piece is the number of the piece of sample k.
+func (m *Motion) piece(k int) int {
+	i, exact := slices.BinarySearch(m.Pieces, k)
 	if exact {
 		i++
 	}
 	return i
 }
 
-func (m *motion) add(kind, what, advice string, columns ...func(k int) float64) *Suspect {
-	m.list = append(m.list, Suspect{Kind: kind, What: what, Advice: advice, Columns: columns, Turn: m.atTurns})
+func (m *Motion) add(kind, what, advice string, columns ...func(k int) float64) *Suspect {
+	if m.Joint != "" {
+		what += ", at joint " + m.Joint
+	}
+	m.list = append(m.list, Suspect{Kind: kind, What: what, Advice: advice, Columns: columns, Turn: m.atTurns, Rough: m.jumps})
 	return &m.list[len(m.list)-1]
 }
 
-// drift adds that free parameter j of the solution changes: the column is its own times a course between −1 and 1.
-func (m *motion) drift(s *Solution, j int, kind, what, advice string, column func(k int) float64) {
-	sp := m.add(kind, s.Params[s.Free[j]].Name+" "+what, advice, column)
-	sp.Of, sp.Drift = j, true
+// drift adds that a term of the model changes: the column is its own times a course between −1 and 1.
+func (m *Motion) drift(t *MotionTerm, kind, what, advice string, column func(k int) float64) {
+	m.jumps = true
+	sp := m.add(kind, t.Name+" "+what, advice, column)
+	m.jumps = false
+	sp.Of, sp.Drift = t.Free, true
 }
 
 // speed: friction that is not straight in the velocity.
-func (m *motion) speed() {
+func (m *Motion) speed() {
 	m.add("drag", "a force that grows with the square of the speed (drag)", "Fit a model with quadratic drag, or record slower motion.",
-		func(k int) float64 { return m.v[k] * math.Abs(m.v[k]) }).Usual = true
+		func(k int) float64 { return m.V[k] * math.Abs(m.V[k]) }).Usual = true
 	m.add("direction", "a viscous friction that differs between the directions", "Split friction by direction: --asymmetric.",
-		func(k int) float64 { return math.Abs(m.v[k]) })
+		func(k int) float64 { return math.Abs(m.V[k]) })
 	for _, share := range []float64{0.02, 0.05, 0.1, 0.2, 0.4} {
 		vs := share * m.top
+		m.jumps = true
 		m.add("Stribeck", fmt.Sprintf("a friction that differs below %.3g of the top speed (Stribeck dip, presliding)", share), "Fit a law with a Stribeck dip, or leave slow rows out with min_velocity.",
-			func(k int) float64 { return numeric.Sign(m.v[k]) * math.Exp(-m.v[k]*m.v[k]/(vs*vs)) })
+			func(k int) float64 { return numeric.Sign(m.V[k]) * math.Exp(-m.V[k]*m.V[k]/(vs*vs)) })
+		m.jumps = false
 	}
 }
 
 // place: forces that depend on the position.
-func (m *motion) place(sol *Solution, rotary bool) {
-	if m.x == nil || m.span == 0 {
+func (m *Motion) place() {
+	if m.X == nil || m.span == 0 {
 		return
 	}
-	mid := (slices.Max(m.x) + slices.Min(m.x)) / 2
-	if rotary && m.span > 0.3 {
+	mid := (slices.Max(m.X) + slices.Min(m.X)) / 2
+	if m.Rotary && m.Joint == "" && m.span > 0.3 {
 		m.add("gravity", "a force that follows the sine of the angle (gravity)", "Add gravity-sin and gravity-cos to the terms.",
-			func(k int) float64 { return math.Sin(m.x[k]) }, func(k int) float64 { return math.Cos(m.x[k]) })
+			func(k int) float64 { return math.Sin(m.X[k]) }, func(k int) float64 { return math.Cos(m.X[k]) })
 	}
-	m.add("stiffness", "a force that grows with the position (a spring, a cable, gravity on a curve)", "Add stiffness to the terms.",
-		func(k int) float64 { return m.x[k] - mid })
-	for j, i := range sol.Free {
-		if bare(sol.Params[i].Name) != "offset" { // a spring
-			m.drift(sol, j, "along the way", "that changes along the way", "Record a shorter way, or fit the parts of the way one by one.",
-				func(k int) float64 { return sol.Jac[k*len(sol.Free)+j] * 2 * (m.x[k] - mid) / m.span })
+	if !m.Spring {
+		m.add("stiffness", "a force that grows with the position (a spring, a cable, gravity on a curve)", "Add stiffness to the terms.",
+			func(k int) float64 { return m.X[k] - mid })
+	}
+	for i := range m.Terms {
+		if t := &m.Terms[i]; !t.Offset { // a spring
+			m.drift(t, "along the way", "that changes along the way", "Record a shorter way, or fit the parts of the way one by one.",
+				func(k int) float64 { return t.Column(k) * 2 * (m.X[k] - mid) / m.span })
 		}
 	}
 	for _, end := range []float64{-1, 1} {
 		m.add("stop", "a force near an end of the way (a stop, a cover)", "Record a motion that stays away from the ends.",
-			func(k int) float64 { return max(0, end*(m.x[k]-mid)-0.25*m.span) })
+			func(k int) float64 { return max(0, end*(m.X[k]-mid)-0.25*m.span) })
 	}
 
 	// periods: as short as the rows resolve at the usual speed, in steps that miss none
 	sum := 0.0
-	for _, v := range m.v {
-		sum += math.Abs(v) * m.dt / float64(len(m.v))
+	for _, v := range m.V {
+		sum += math.Abs(v) * m.RowTime / float64(len(m.V))
 	}
 	least := max(4*sum, m.span/100)
 	for cycles := 2.0; m.span/cycles > least; cycles += 0.5 {
 		w := 2 * math.Pi * cycles / m.span
 		m.add("cogging", fmt.Sprintf("a force that repeats every %.3g along the way (cogging, a screw, teeth)", m.span/cycles), "Average over whole periods, or record a compensated drive.",
-			func(k int) float64 { return math.Sin(w * m.x[k]) }, func(k int) float64 { return math.Cos(w * m.x[k]) })
+			func(k int) float64 { return math.Sin(w * m.X[k]) }, func(k int) float64 { return math.Cos(w * m.X[k]) })
 	}
 }
 
 // turn: what happens behind a reversal.
-func (m *motion) turn() {
+func (m *Motion) turn() {
+	m.jumps = true
 	turns, way := 0, 0.0
-	for k := 1; k < len(m.v); k++ {
-		way += math.Abs(m.v[k]) * m.dt
-		if m.v[k]*m.v[k-1] < 0 {
+	for k := 1; k < len(m.V); k++ {
+		way += math.Abs(m.V[k]) * m.Dt
+		if m.V[k]*m.V[k-1] < 0 {
 			turns++
 		}
 	}
@@ -163,21 +208,21 @@ func (m *motion) turn() {
 	for _, share := range []float64{0.02, 0.05, 0.1, 0.2, 0.4} {
 		vs := share * m.top
 		m.add("zero of velocity", "a friction that turns where the velocity is not zero", "The sensor of position drifts, or its gain differs between the directions: compare it with another sensor.",
-			func(k int) float64 { return math.Exp(-m.v[k] * m.v[k] / (vs * vs)) })
+			func(k int) float64 { return math.Exp(-m.V[k] * m.V[k] / (vs * vs)) })
 	}
 	for _, share := range []float64{0.003, 0.01, 0.03, 0.1} {
 		l := share * mean
 		soft := func(k int) float64 { return math.Exp(-m.since[k] / l) }
 		m.add("presliding", "a friction that builds up behind every reversal (presliding)", "Fit a law with a bristle, or leave slow rows out with min_velocity.",
-			func(k int) float64 { return numeric.Sign(m.v[k]) * soft(k) })
+			func(k int) float64 { return numeric.Sign(m.V[k]) * soft(k) })
 		m.add("backlash", "a mass that is missing behind every reversal (backlash)", "Remove the play, measure behind it, or leave out what follows a reversal.",
 			func(k int) float64 { return m.a[k] * soft(k) })
 	}
 }
 
-// course: parameters that change over the record.
-func (m *motion) course(s *Solution) {
-	n, p := len(m.v), len(s.Free)
+// course: terms of the model that change over the record.
+func (m *Motion) course() {
+	n := len(m.V)
 	at := func(k int) float64 { return float64(k) / float64(n) }
 	courses := []struct {
 		what string
@@ -188,29 +233,31 @@ func (m *motion) course(s *Solution) {
 		{"that jumps halfway", func(t float64) float64 { return numeric.Sign(t - 0.5) }},
 		{"that differs in the middle of the record", func(t float64) float64 { return numeric.Sign(1./6 - math.Abs(t-0.5)) }},
 	}
-	constant := false
-	for j, i := range s.Free {
-		constant = constant || bare(s.Params[i].Name) == "offset"
+	for i := range m.Terms {
+		t := &m.Terms[i]
 		for _, c := range courses {
-			m.drift(s, j, "drift", c.what, "Warm the axis up, record under constant conditions, or fit the parts of the record one by one.",
-				func(k int) float64 { return s.Jac[k*p+j] * c.f(at(k)) })
+			m.drift(t, "drift", c.what, "Warm the axis up, record under constant conditions, or fit the parts of the record one by one.",
+				func(k int) float64 { return t.Column(k) * c.f(at(k)) })
 		}
 	}
-	if !constant {
+	if !m.Constant {
 		m.add("constant force", "a constant force (weight, zero of the sensor)", "Add offset to the terms.", func(int) float64 { return 1 })
 		m.add("drift", "a force that drifts over the record", "Check the zero of the force, and record under constant conditions.", func(k int) float64 { return at(k) - 0.5 })
 	}
 }
 
 // lag: force and motion are not of one time.
-func (m *motion) lag() {
+func (m *Motion) lag() {
 	const what, advice = "a force that is not of the same time as the motion", "Let the lag be a parameter, or correct the times of the columns."
-	rate := m.slope(m.force)
+	m.jumps = true
+	defer func() { m.jumps = false }()
+	rate := m.slope(m.Force)
 	m.add("late force", what, advice, func(k int) float64 { return rate[k] })
+	step := max(1, int(math.Round(m.RowTime/m.Dt)))
 	for _, by := range []int{-30, -20, -13, -8, -5, -3, -2, -1, 1, 2, 3, 5, 8, 13, 20, 30} {
 		m.add("late force", what, advice, func(k int) float64 {
-			if i := k - by; i >= 0 && i < len(m.force) && m.piece(i) == m.piece(k) {
-				return m.force[i] - m.force[k]
+			if i := k - by*step; i >= 0 && i < len(m.Force) && m.piece(i) == m.piece(k) {
+				return m.Force[i] - m.Force[k]
 			}
 			return 0
 		})
@@ -218,47 +265,51 @@ func (m *motion) lag() {
 }
 
 // drive: a force that the drive did not give, or the sensor did not show.
-func (m *motion) drive() {
-	size := make([]float64, len(m.force))
-	for k, f := range m.force {
+func (m *Motion) drive() {
+	size := make([]float64, len(m.Force))
+	for k, f := range m.Force {
 		size[k] = math.Abs(f)
 	}
 	slices.Sort(size)
+	m.jumps = true
+	defer func() { m.jumps = false }()
+	m.add("efficiency", "a friction that grows with the load (the efficiency of a gear)", "Record with less load, or give the efficiency of the gear to the torque.",
+		func(k int) float64 { return math.Abs(m.Force[k]) * numeric.Sign(m.V[k]) })
 	const advice = "Record smaller forces, or measure the force behind the drive."
 	m.add("saturation", "a gain of the force that changes with its size (saturation, motor constant)", advice,
-		func(k int) float64 { return m.force[k] * math.Abs(m.force[k]) })
+		func(k int) float64 { return m.Force[k] * math.Abs(m.Force[k]) })
 	m.add("saturation", "a gain of the force that changes with its size (saturation, motor constant)", advice,
-		func(k int) float64 { return m.force[k] * m.force[k] * m.force[k] })
+		func(k int) float64 { return m.Force[k] * m.Force[k] * m.Force[k] })
 	m.add("saturation", "a gain of the force that changes with the speed (a limit of the voltage, eddy currents)", advice,
-		func(k int) float64 { return m.force[k] * math.Abs(m.v[k]) })
+		func(k int) float64 { return m.Force[k] * math.Abs(m.V[k]) })
 	m.add("gain by direction", "a gain of the force that differs between its directions", "Check zero and gain of the drive in both directions.",
-		func(k int) float64 { return math.Abs(m.force[k]) })
+		func(k int) float64 { return math.Abs(m.Force[k]) })
 	for _, q := range []float64{0.6, 0.8, 0.9, 0.95, 0.98} {
 		limit := size[int(q*float64(len(size)))]
 		m.add("saturation", "a force that is cut at its extremes (saturation)", advice,
-			func(k int) float64 { return m.force[k] - min(max(m.force[k], -limit), limit) })
+			func(k int) float64 { return m.Force[k] - min(max(m.Force[k], -limit), limit) })
 	}
 }
 
 // rows: the fit without some of the rows.
-func (m *motion) rows(s *Solution) {
-	p := len(s.Free)
+func (m *Motion) rows() {
+	p := len(m.Terms)
 	for _, share := range []float64{0.01, 0.03, 0.1} {
-		left := func(k int) bool { return math.Abs(m.v[k]) < share*m.top }
+		left := func(k int) bool { return math.Abs(m.V[k]) < share*m.top }
 		some := 0
-		for k := range m.v {
+		for k := range m.V {
 			if left(k) {
 				some++
 			}
 		}
-		if some <= 2*p || len(m.v)-some <= 10*p {
+		if per := m.RowTime / m.Dt; p == 0 || float64(some) <= 2*per*float64(p) || float64(len(m.V)-some) <= 10*per*float64(p) {
 			continue
 		}
 		var c []func(k int) float64
-		for j := range p {
+		for _, t := range m.Terms {
 			c = append(c, func(k int) float64 {
 				if left(k) {
-					return s.Jac[k*p+j]
+					return t.Column(k)
 				}
 				return 0
 			})

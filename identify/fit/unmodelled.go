@@ -21,7 +21,8 @@ type Suspect struct {
 	Of    int
 	Drift bool
 
-	Turn bool // it lives where the motion turns
+	Turn  bool // it lives where the motion turns
+	Rough bool // it jumps where the motion turns: columns of samples pass the low-passes of the force before they are rows
 
 	// Usual is set for what every axis has a little of, with a positive coefficient: what of it the residual does not exclude
 	// counts too.

@@ -39,6 +39,8 @@ type Result struct {
 
 	IV *Instruments // the estimate by instrumental variables; nil: it was not asked for
 
+	scatter []float64 // covariance of the scores of the free ones, columns orthonormal, with the joints together
+
 	sys     *system
 	rowTime float64     // s, between rows
 	rest    []float64   // rad/s or m/s, least speed by joint
@@ -311,6 +313,7 @@ func (r *Result) together(blocks []block) {
 	}
 	if r.Spec.Instruments == UseEstimate {
 		all, lags := fit.LongRunOver(sum, grid, instrumentPeriods*r.slowRows(r.IV.Bandwidth))
+		r.scatter = all
 		r.Long, r.quantile = make([]float64, p), fit.RobustQuantile(float64(lags+1)/float64(n)) // knows that the windows lose what the fit takes: no leverage besides
 		for j := range p {
 			r.Long[j] = math.Sqrt(math.Max(variance(j, all), 0)) / length[j]
@@ -318,6 +321,7 @@ func (r *Result) together(blocks []block) {
 	} else {
 		own, _ := fit.LongRun(apart, ends)
 		all, _ := fit.LongRun(sum, grid)
+		r.scatter = all
 		for j := range p {
 			if a, b := variance(j, own), variance(j, all); a > 0 && b > a {
 				out[j] = math.Sqrt(b / a)
