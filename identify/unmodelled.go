@@ -33,11 +33,11 @@ func (r *Result) findUnmodelled(j *job, st *stage) {
 		}
 	}
 	found, possible := fit.Unmodelled(s, suspects, r.tolerance)
-	if st.pushed == nil { // a force shows drag by itself
-		possible = nil
-	}
 	for _, l := range append(found, possible...) {
-		if worst, ok := r.Param(l.Worst); l.Possible && (!ok || math.Abs(l.Moves[l.Worst]) < weakRelative*math.Abs(worst.Value)) {
+		if l.Usual && st.pushed == nil { // a force shows it by itself
+			continue
+		}
+		if worst, ok := r.Param(l.Worst); l.Usual && (!ok || math.Abs(l.Moves[l.Worst]) < weakRelative*math.Abs(worst.Value)) {
 			continue
 		}
 		r.lacks(l)
@@ -50,6 +50,9 @@ func (r *Result) lacks(l fit.Effect) {
 	for i := range r.Parameters {
 		if m, ok := l.Moves[r.Parameters[i].Name]; ok {
 			r.Parameters[i].moved(m, l.Possible)
+			if l.Kind == fit.Filter { // near a resonance it is the other way round
+				r.Parameters[i].moved(-m, true)
+			}
 		}
 	}
 }
