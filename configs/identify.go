@@ -107,6 +107,7 @@ type IdentifyColumn struct {
 	// Optional says that a file may lack the column.
 	Optional bool    `yaml:"optional,omitempty" doc:"a file without this column is read without it"`
 	Delay    float64 `yaml:"delay,omitempty" unit:"s" doc:"by which the stamps of this column are later than those of the others: half a sampling interval for a mean over it, say"`
+	Step     float64 `yaml:"step,omitempty" want:">=0" doc:"in which the numbers of the file count; 0: what they show. Intervals hold what rounding may do to a force that rests on few levels"`
 	Add      string  `yaml:"add,omitempty" doc:"added after the gain, with unit, such as -180 deg for an angle counted from upright"`
 }
 

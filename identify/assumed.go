@@ -50,15 +50,13 @@ func (r *Result) findAssumed(j *job, st *stage) {
 		if moved == nil || floats.Norm(moved, 2) == 0 {
 			continue
 		}
-		for _, sign := range []float64{1, -1} {
-			if sign < 0 && p.Value == 0 {
-				continue
-			}
-			column := func(k int) float64 { return sign * moved[k] }
-			suspects = append(suspects, fit.Suspect{Kind: "assumed value", Usual: true, Most: 1, Columns: []func(int) float64{column},
-				What:   fmt.Sprintf("what another %s makes than %.4g %s, which was assumed", p.Name, p.Value, p.Unit),
-				Advice: fmt.Sprintf("Search it: parameters: {%s: {start: %.4g}}; or measure it, and give it.", p.Name, p.Value+step)})
+		bounds := [2]float64{-1, 1}
+		if p.Value == 0 {
+			bounds[0] = 0
 		}
+		suspects = append(suspects, fit.Suspect{Kind: "assumed value", Bounds: bounds, Columns: []func(int) float64{func(k int) float64 { return moved[k] }},
+			What:   fmt.Sprintf("what another %s makes than %.4g %s, which was assumed", p.Name, p.Value, p.Unit),
+			Advice: fmt.Sprintf("Search it: parameters: {%s: {start: %.4g}}; or measure it, and give it.", p.Name, p.Value+step)})
 	}
 	if suspects == nil {
 		return

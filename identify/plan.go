@@ -118,14 +118,25 @@ type Records struct {
 // driven are the records with one force: that of the drive and the known disturbance, if it is not in the command already, for methods that know no
 // other. Simulated models keep them apart, since a controller commands but one of them.
 func (r Records) driven() Records {
-	each := func(recs []*record.Record) []*record.Record {
+	out := r.each(func(recs []*record.Record) []*record.Record {
 		recs = slices.Clone(recs)
 		for i, d := range recs {
 			recs[i] = d.Driven()
 		}
 		return recs
+	})
+	out.Doubted, out.Doubt = nil, ""
+	return out
+}
+
+// each are all records as f makes them.
+func (r Records) each(f func([]*record.Record) []*record.Record) Records {
+	for _, recs := range []*[]*record.Record{&r.Fit, &r.Loop, &r.Second, &r.Validation, &r.SecondVal, &r.Doubted} {
+		if *recs != nil {
+			*recs = f(*recs)
+		}
 	}
-	return Records{Fit: each(r.Fit), Loop: each(r.Loop), Second: each(r.Second), Validation: each(r.Validation), SecondVal: each(r.SecondVal)}
+	return r
 }
 
 // Given is what is said about a parameter beforehand.

@@ -36,15 +36,15 @@ func (r *Result) findUnmodelled(j *job, st *stage) {
 		}
 	}
 	found, possible := fit.Unmodelled(s, suspects, r.tolerance)
-	if st.pushed == nil { // a force shows drag by itself
-		possible = nil
-	}
 	least := weakRelative
 	if !j.plan.Model.Drive.Recorded() { // nothing but the loss of energy tells of friction: one kind of it looks like another
 		least = systematic
 	}
 	for _, l := range append(found, possible...) {
-		if worst, ok := r.Param(l.Worst); l.Possible && (!ok || math.Abs(l.Moves[l.Worst]) < least*math.Abs(worst.Value)) {
+		if l.Usual && st.pushed == nil { // a force shows it by itself
+			continue
+		}
+		if worst, ok := r.Param(l.Worst); l.Usual && (!ok || math.Abs(l.Moves[l.Worst]) < least*math.Abs(worst.Value)) {
 			continue
 		}
 		r.lacks(l)
@@ -57,6 +57,9 @@ func (r *Result) lacks(l fit.Effect) {
 	for i := range r.Parameters {
 		if m, ok := l.Moves[r.Parameters[i].Name]; ok {
 			r.Parameters[i].moved(m, l.Possible, l.Kind)
+			if l.Kind == fit.Filter { // near a resonance it is the other way round
+				r.Parameters[i].moved(-m, true, l.Kind)
+			}
 		}
 	}
 }

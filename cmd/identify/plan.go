@@ -262,7 +262,7 @@ func columnOf(c configs.IdentifyColumn, si string) (record.Column, error) {
 	if err != nil {
 		return record.Column{}, fmt.Errorf("column %s: %w", c.Name, err)
 	}
-	return record.Column{Name: c.Name, Unit: c.Unit, Scale: scale, Shift: shift, Delay: c.Delay, Optional: c.Optional}, nil
+	return record.Column{Name: c.Name, Unit: c.Unit, Scale: scale, Shift: shift, Step: c.Step, Delay: c.Delay, Optional: c.Optional}, nil
 }
 
 // FromWhere says how to get a record that is not there.

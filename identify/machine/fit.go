@@ -72,6 +72,7 @@ func Fit(m *multibody.Model, s Spec, recs []Recording, coulomb []float64) (*Resu
 	if err != nil {
 		return nil, err
 	}
+	recs = withoutSpikes(recs)
 	r := &Result{Spec: s, Model: m, Base: NewBase(m, s, coulomb)}
 	r.Start = r.Base.Of(r.Base.Start())
 	f := s.filters(recs[0][0].Dt)
@@ -414,6 +415,7 @@ func (r *Result) Explain(recs []Recording, values []float64) (*fit.Solution, []J
 	if err := recs[0][0].CheckRate(&record.Record{Dt: r.Solution.Dt / float64(r.Spec.Decimate)}); err != nil {
 		return nil, nil, nil, err
 	}
+	recs = withoutSpikes(recs)
 	p, err := r.Base.prepare(r.Model, r.Spec, recs, r.rest)
 	if err != nil {
 		return nil, nil, nil, err
