@@ -211,7 +211,10 @@ var armKinds = []armKind{
 		return [][]*record.Record{first, b.record(b.led())}
 	}},
 	{name: "faster", clean: true, make: func(b *armBench) [][]*record.Record { b.top = 2.5; return [][]*record.Record{b.record(b.led())} }},
-	{name: "noisy torque", clean: true, make: func(b *armBench) [][]*record.Record { b.noise, b.colour = 0.05, 0; return [][]*record.Record{b.record(b.led())} }},
+	{name: "noisy torque", clean: true, make: func(b *armBench) [][]*record.Record {
+		b.noise, b.colour = 0.05, 0
+		return [][]*record.Record{b.record(b.led())}
+	}},
 	{name: "controlled at 500 Hz", make: one(func(b *armBench) *independent.ArmTrace { return b.driven(0, nil) })},
 	{name: "held, half a sample late", make: one(func(b *armBench) *independent.ArmTrace { b.dt, b.n = 4e-3, 5000; return b.driven(2e-3, nil) })},
 	{name: "held at 100 Hz", make: one(func(b *armBench) *independent.ArmTrace { b.dt, b.n = 1e-2, 3000; return b.driven(0, nil) })},
@@ -303,7 +306,9 @@ var armKinds = []armKind{
 	{name: "friction grows with position", make: more(func(b *armBench, tr *independent.ArmTrace, k int) float64 {
 		return 0.3 * b.fc() * tr.Q[b.wrong][k] * numeric.Sign(tr.V[b.wrong][k])
 	})},
-	{name: "cogging", make: more(func(b *armBench, tr *independent.ArmTrace, k int) float64 { return 0.5 * b.fc() * math.Sin(9*tr.Q[b.wrong][k]) })},
+	{name: "cogging", make: more(func(b *armBench, tr *independent.ArmTrace, k int) float64 {
+		return 0.5 * b.fc() * math.Sin(9*tr.Q[b.wrong][k])
+	})},
 	{name: "torque drifts", make: more(func(b *armBench, tr *independent.ArmTrace, k int) float64 { return b.fc() * float64(k) / float64(b.n) })},
 	{name: "constant falls with current", make: shown(func(_ *armBench, rms float64, _ *independent.ArmTrace) func(int, float64) float64 {
 		return func(_ int, u float64) float64 { return u * (1 + 0.1*u*u/(rms*rms)) }
@@ -314,7 +319,10 @@ var armKinds = []armKind{
 			d[b.wrong].Position[k] = x + 0.04*math.Sin(2*x)
 		}
 	})},
-	{name: "coarse encoder", make: func(b *armBench) [][]*record.Record { b.count = 2 * math.Pi / 1000; return [][]*record.Record{b.record(b.led())} }},
+	{name: "coarse encoder", make: func(b *armBench) [][]*record.Record {
+		b.count = 2 * math.Pi / 1000
+		return [][]*record.Record{b.record(b.led())}
+	}},
 	{name: "position 5 ms late", make: spoiled(func(b *armBench, d []*record.Record) {
 		x := d[b.wrong].Position
 		for k := len(x) - 1; k > 0; k-- {
@@ -422,7 +430,6 @@ func fitArm(m *multibody.Model, spec machine.Spec, recs [][]*record.Record) (*Re
 	return r, err
 }
 
-
 // armSuite runs seeds of every kind and counts.
 func armSuite(t *testing.T, joints, seeds int, only func(k armKind) bool) (wrong, single, trials, alarms, clean int) {
 	type job struct{ k, s int }
@@ -498,6 +505,6 @@ func armSuite(t *testing.T, joints, seeds int, only func(k armKind) bool) (wrong
 // No value of a machine is wrong with confidence.
 func TestSuiteOfMachines(t *testing.T) {
 	for joints := 1; joints <= 3; joints++ {
-		armSuite(t, joints, 2, nil)
+		armSuite(t, joints, 2, nil) // measured
 	}
 }

@@ -49,8 +49,17 @@ func (r *Result) findUnmodelled(j *job, st *stage) {
 func (r *Result) lacks(l fit.Effect) {
 	r.Unmodelled = append(r.Unmodelled, l)
 	for i := range r.Parameters {
-		if m, ok := l.Moves[r.Parameters[i].Name]; ok {
-			r.Parameters[i].moved(m, l.Possible)
+		p := &r.Parameters[i]
+		if m, ok := l.Moves[p.Name]; ok {
+			p.moved(m, l.Possible)
+		}
+		if or, ok := l.Range[p.Name]; ok { // what else explains as much, to either side
+			lo, hi := or[0], or[1]
+			if -lo > hi {
+				lo, hi = hi, lo
+			}
+			p.moved(hi, false)
+			p.moved(lo, true)
 		}
 	}
 }

@@ -37,13 +37,14 @@ type Motion struct {
 	Terms    []MotionTerm
 	Constant bool // a constant force is known, or among the parameters of the model
 	Spring   bool // and so is a spring
+	Lag      bool // and so is the lag of the force
 
-	a          []float64
-	top, span  float64   // quantile of the speed, range of X
-	since      []float64 // way since the last reversal; +Inf before the first
-	list       []Suspect
-	atTurns    bool // what is added lives where the motion turns
-	jumps      bool // it jumps there
+	a         []float64
+	top, span float64   // quantile of the speed, range of X
+	since     []float64 // way since the last reversal; +Inf before the first
+	list      []Suspect
+	atTurns   bool // what is added lives where the motion turns
+	jumps     bool // it jumps there
 }
 
 // MotionTerm is a force of the model by one of its parameters, which may change over the record.
@@ -63,7 +64,9 @@ func (m *Motion) Suspects() []Suspect {
 	m.speed()
 	m.place()
 	m.course()
-	m.lag()
+	if !m.Lag {
+		m.lag()
+	}
 	m.drive()
 	m.atTurns = true
 	m.turn()
@@ -126,7 +129,7 @@ func (m *Motion) add(kind, what, advice string, columns ...func(k int) float64) 
 	if m.Joint != "" {
 		what += ", at joint " + m.Joint
 	}
-	m.list = append(m.list, Suspect{Kind: kind, What: what, Advice: advice, Columns: columns, Turn: m.atTurns, Rough: m.jumps})
+	m.list = append(m.list, Suspect{Kind: kind, Joint: m.Joint, What: what, Advice: advice, Columns: columns, Turn: m.atTurns, Rough: m.jumps})
 	return &m.list[len(m.list)-1]
 }
 

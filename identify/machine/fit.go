@@ -95,6 +95,9 @@ func Fit(m *multibody.Model, s Spec, recs []Recording, coulomb []float64) (*Resu
 	if r.Refused, err = r.sys.solve(); err != nil {
 		return nil, err
 	}
+	if err := r.settleTiming(recs, &f, p); err != nil {
+		return nil, err
+	}
 	r.Values, r.Free = r.sys.theta, r.sys.free
 	if s.Instruments == UseCheck || s.Instruments == UseEstimate {
 		iv := (*system)(nil)
@@ -114,11 +117,30 @@ func Fit(m *multibody.Model, s Spec, recs []Recording, coulomb []float64) (*Resu
 	r.together(r.sys.blocks)
 	r.Share = r.shares()
 	r.Half = r.half(recs)
-	if r.Suspects, err = r.suspects(recs); err != nil {
-		return nil, err
-	}
+	r.Suspects = r.suspects(recs)
 	r.Compute = time.Since(began)
 	return r, nil
+}
+
+// settleTiming finds when torques act, and solves the system with that once more. The blocks get the torque of the model at all samples.
+func (r *Result) settleTiming(recs []Recording, f *filters, p *prepared) error {
+	t := &timing{lag: make([]float64, r.Model.NV()), told: make([]bool, r.Model.NV())}
+	if slices.Contains(r.Spec.Terms, Lag) {
+		if found := r.findTiming(recs, f); found != nil {
+			t = found
+		}
+	}
+	t.theta = r.sys.theta
+	r.Base = r.Base.timed(r.Model, t)
+	r.Start = r.Base.Of(r.Base.Start())
+	again, err := r.Base.prepare(r.Model, r.Spec, recs, r.rest)
+	if err != nil {
+		return err
+	}
+	p.blocks = again.blocks
+	r.sys = &system{base: r.Base, blocks: p.blocks, joints: r.Model.NV(), start: r.Start}
+	r.Refused, err = r.sys.solve()
+	return err
 }
 
 // ready is s with what the records say, checked.

@@ -127,6 +127,9 @@ func TestInstrumentsFollowReferences(t *testing.T) {
 	}
 	truth := s.truth(t)
 	for j, k := range r.Free {
+		if r.Base.Columns[r.Base.Pivot[k]].Term == Lag {
+			continue
+		}
 		if off := math.Abs(r.Values[k] - truth[k]); off > 0.02*math.Abs(truth[k]) && off*r.Share[j] > math.Abs(truth[k]) {
 			t.Errorf("%s = %g, true %g", r.Base.Name(k), r.Values[k], truth[k])
 		}

@@ -114,7 +114,7 @@ func (s *simulated) spec() Spec {
 	return spec
 }
 
-// truth are the base parameters of the machine as it is.
+// truth are the base parameters of the machine as it is, with lags of 0 behind them.
 func (s *simulated) truth(t testing.TB) []float64 {
 	b := NewBase(s.model(t, 0), s.spec(), s.fc)
 	theta := b.Start()
@@ -123,7 +123,7 @@ func (s *simulated) truth(t testing.TB) []float64 {
 			theta[k] = s.offset[b.Columns[k].Joint]
 		}
 	}
-	return b.Of(theta)
+	return append(b.Of(theta), make([]float64, len(s.bodies))...) // lags
 }
 
 // covered counts the intervals of a fit that hold the truth.
