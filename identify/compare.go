@@ -302,7 +302,7 @@ func (c *Comparison) say(validated bool) {
 			c.Supports = append(c.Supports, fmt.Sprintf("%s: leaves hardly more over than %s, or less with more parameters: no ground for a choice", m.Name, c.Models[0].Name))
 		}
 		if m.Result != nil && m.Verdict == Rejected && len(m.Result.Reasons) > 0 {
-			c.Supports = append(c.Supports, fmt.Sprintf("%s: rejected, %s", m.Name, m.Result.Reasons[0]))
+			c.Supports = append(c.Supports, fmt.Sprintf("%s: rejected, %s", m.Name, m.Result.Reasons[0].Text))
 		}
 		if m.VRMS != nil && m.RMS != nil && m.Result.Validation.Fit.Unit == m.Unit && *m.VRMS > 1.5**m.RMS {
 			c.Supports = append(c.Supports, fmt.Sprintf("%s leaves %.3g %s over on the validation records and %.3g on its own: it does not carry over", m.Name, *m.VRMS, m.Unit, *m.RMS))

@@ -61,7 +61,7 @@ func TestDifferCounts(t *testing.T) {
 func ranked(name string, params int, e, checked []float64) Ranked {
 	s := &fit.Solution{Residual: e, Measured: e, Unit: "N", Quantity: "force"}
 	a, _ := fit.Assess(s)
-	r := &Result{solution: s, Fit: a.Fit, Residual: a.Residual, Quantity: "force", Verdict: Identified, Chain: Chain{"lm"}}
+	r := &Result{evidence: evidence{solution: s}, Fit: a.Fit, Residual: a.Residual, Quantity: "force", Verdict: Identified, Chain: Chain{"lm"}}
 	r.Fit.Params = params
 	if checked != nil {
 		c := &fit.Solution{Residual: checked, Measured: checked, Unit: "N", Quantity: "force"}
@@ -205,7 +205,7 @@ func TestModelEndsNoWorseThanItsSpecialCases(t *testing.T) {
 		coulomb, static, bristle := fitted("coulomb", "viscous"), fitted("stribeck-bo-pavelescu"), fitted("lugre")
 		t.Logf("seed %d: %.4g, %.4g, %.4g %s", seed, coulomb.Fit.RMS, static.Fit.RMS, bristle.Fit.RMS, bristle.Fit.Unit)
 		for _, c := range [][2]*Result{{coulomb, static}, {coulomb, bristle}, {static, bristle}} {
-			if c[1].Fit.RMS > 1.001*c[0].Fit.RMS && !strings.Contains(strings.Join(c[1].Reasons, "\n"), "alone leaves") {
+			if c[1].Fit.RMS > 1.001*c[0].Fit.RMS && !strings.Contains(strings.Join(c[1].Because(), "\n"), "alone leaves") {
 				t.Errorf("%s leaves %.4g over, its special case %s %.4g: %v", c[1].Method, c[1].Fit.RMS, c[0].Method, c[0].Fit.RMS, c[1].Reasons)
 			}
 		}

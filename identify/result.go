@@ -18,14 +18,20 @@ const (
 	Rejected   Verdict = "rejected"          // the numbers contradict physics, explain little, or are not those of an optimum
 )
 
+// Words for a parameter beside those of a verdict.
+const (
+	NotIdentifiable = "not identifiable" // the record does not tell it
+	KnownBefore     = "known"            // it was not searched
+)
+
 // Result is a fit with all that is needed to judge it. It marshals to JSON without loss; what is infinite or does not exist
 // is null. docs/identify-result.md describes every field.
 type Result struct {
-	Method  string   `json:"method"` // for people
-	Model   Subject  `json:"model"`
-	Chain   Chain    `json:"methods"`
-	Verdict Verdict  `json:"verdict"`
-	Reasons []string `json:"reasons"` // for a verdict below identified
+	Method  string       `json:"method"` // for people
+	Model   Subject      `json:"model"`
+	Chain   Chain        `json:"methods"`
+	Verdict Verdict      `json:"verdict"`
+	Reasons []fit.Reason `json:"reasons"` // for a verdict below identified, those that reject first
 
 	Data     record.Info      `json:"data"`              // the first record
 	Records  []record.Info    `json:"records,omitempty"` // all of them, if there are several
@@ -56,16 +62,7 @@ type Result struct {
 
 	Panic *failure.Panic `json:"-"` // what ended the fit before its time; nil: nothing
 
-	doubts      []string           // of the method about itself
-	doubted     *fit.Solution      // found without what was reckoned from an assumption; nil: none was, or nothing was found
-	tolerance   map[string]float64 // by how much a parameter may move without harm
-	tops        []float64          // m/s or rad/s, speed of the record, or of both joints; 0: not known
-	offsetKnown bool               // the user says what the constant force is
-	oneWay      bool               // the rows of the fit move in one direction
-	solution    *fit.Solution
-	plain       *fit.Solution        // of a weighted fit, the same records in their own unit; nil: not known
-	checked     *fit.Solution        // of the validation, its residuals
-	along       func() *fit.Solution // the recorded force along the recorded motion, with the derivatives of all loads; nil: the solution is it
+	evidence
 }
 
 // Parameter is one parameter of the model. Of a known one only name, unit and value are there.
@@ -81,7 +78,7 @@ type Parameter struct {
 	Fixed  bool        `json:"fixed"`
 	Boot95 *[2]float64 `json:"ci95_bootstrap,omitempty"`
 	Biased *float64    `json:"systematic,omitempty"` // by how much structure in the residual moves the value; the interval holds it
-	Worth  string      `json:"judgement"`            // identified, weakly identified, not identifiable, known
+	Worth  string      `json:"judgement"`            // identified, weakly identified, rejected, or one of the words below
 
 	assumed         float64 // half of what an assumption moves the value by, either way
 	shown, possible float64 // by how much the worst that the residual shows moves the value, and what it does not exclude

@@ -112,9 +112,11 @@ func (j *job) output(ctx context.Context, whole bool, q question, solve func(ctx
 	if d := j.plan.Model.Drive; d == axis.Force || d == axis.Servo {
 		st.along = func() *fit.Solution { return inverse(m, freedLoads(sol.Params)) }
 	}
-	st.suspicions = axis.Suspicions(j.plan.Model, j.recs.Fit, sol)
+	for _, said := range axis.Suspicions(j.plan.Model, j.recs.Fit, sol) {
+		st.doubts = append(st.doubts, fit.Against(fit.OverFitted, "%s", said))
+	}
 	if d := steps.doubt(j.plan.Model.Substeps > 0); d != "" {
-		st.doubts = append(st.doubts, d)
+		st.doubts = append(st.doubts, fit.Doubt(fit.CoarseSteps, "%s", d))
 	}
 	if !whole { // gaps between segments are no residuals that could be drawn anew
 		return st, nil
@@ -279,7 +281,7 @@ func (j *job) lm(ctx context.Context) (*stage, error) {
 		return nil, err
 	}
 	if worse := j.worse(st.sol); worse != "" && !st.weighted {
-		st.doubts = append(st.doubts, worse)
+		st.doubts = append(st.doubts, fit.Doubt(fit.MethodDoubt, "%s", worse))
 	}
 	return st, nil
 }

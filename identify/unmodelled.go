@@ -1,7 +1,6 @@
 package identify
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -128,21 +127,30 @@ func (r *Result) harm(s *fit.Solution) map[string]float64 {
 }
 
 // judgeUnmodelled names what the model lacks and what that does to the values.
-func (r *Result) judgeUnmodelled(say func(Verdict, string, ...any)) {
+func (r *Result) judgeUnmodelled(say sayer) {
 	for _, l := range r.Unmodelled {
-		if p, ok := r.Param(l.Worst); ok && l.Possible {
-			r.Warnings = append(r.Warnings, fmt.Sprintf("%s: this motion does not exclude %s, with as much of which as it allows %s would be %.4g instead of %.4g %s; the intervals hold that. Record faster motion for narrower ones.",
-				l.Kind, l.What, p.Name, l.Values[p.Name], p.Value, strings.TrimSpace(p.Unit)))
-			continue
+		code := fit.CodeOf(l.Kind)
+		p, ok := r.Param(l.Worst)
+		switch {
+		case ok && l.Possible:
+			say(code, fit.Remark, []string{l.Worst}, "%s: this motion does not exclude %s, with as much of which as it allows %s would be %.4g instead of %.4g %s; the intervals hold that. Record faster motion for narrower ones.",
+				l.Kind, l.What, p.Name, l.Values[p.Name], p.Value, strings.TrimSpace(p.Unit))
+		case !ok && l.Share > worthSaying:
+			say(code, fit.Remark, nil, "%s: the residual holds %s, %.0f %% of its square; it moves no value by more than its interval. %s", l.Kind, l.What, l.Share, l.Advice)
+		case ok:
+			say(code, fit.Weaken, r.harmed(&l), "%s: the residual holds %s. With it in the model %s would be %.4g instead of %.4g %s. %s",
+				l.Kind, l.What, p.Name, l.Values[p.Name], p.Value, strings.TrimSpace(p.Unit), l.Advice)
 		}
-		if l.Worst == "" {
-			if l.Share > worthSaying {
-				r.Warnings = append(r.Warnings, fmt.Sprintf("%s: the residual holds %s, %.0f %% of its square; it moves no value by more than its interval. %s", l.Kind, l.What, l.Share, l.Advice))
-			}
-			continue
-		}
-		p, _ := r.Param(l.Worst)
-		say(Weak, "%s: the residual holds %s. With it in the model %s would be %.4g instead of %.4g %s. %s",
-			l.Kind, l.What, p.Name, l.Values[p.Name], p.Value, strings.TrimSpace(p.Unit), l.Advice)
 	}
+}
+
+// harmed are the parameters that an effect moves by more than they may.
+func (r *Result) harmed(l *fit.Effect) (names []string) {
+	for i := range r.Parameters {
+		p := &r.Parameters[i]
+		if h := r.tolerance[p.Name]; h > 0 && math.Abs(l.Moves[p.Name]) > h && !p.State() {
+			names = append(names, p.Name)
+		}
+	}
+	return names
 }

@@ -475,7 +475,7 @@ func refusal(u *linear.Unidentifiable) Refused {
 // gate turns a result that is not good enough into exit code 6. The numbers were printed before.
 func gate(r *identify.Result, want float64) error {
 	if r.Verdict == identify.Rejected && len(r.Reasons) > 0 {
-		return report.ExitWith(report.Quality, fmt.Errorf("rejected: %s", r.Reasons[0]))
+		return report.ExitWith(report.Quality, fmt.Errorf("rejected: %s", r.Reasons[0].Text))
 	}
 	if !(want > 0) {
 		return nil

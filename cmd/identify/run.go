@@ -24,6 +24,7 @@ import (
 	"hilrig/hil/sink"
 	"hilrig/identify"
 	"hilrig/identify/axis"
+	"hilrig/identify/fit"
 	"hilrig/identify/record"
 )
 
@@ -382,10 +383,7 @@ func (o *ownRun) hold(res *identify.Result) {
 	}
 	o.Live.Agrees = compared > 0 && differ == nil
 	if differ != nil {
-		res.Reasons = append(res.Reasons, "the live estimate of the run differs by more than both errors allow: "+strings.Join(differ, "; "))
-		if res.Verdict == identify.Identified {
-			res.Verdict = identify.Weak
-		}
+		res.Say(fit.LiveDiffers, fit.Weaken, nil, "the live estimate of the run differs by more than both errors allow: %s", strings.Join(differ, "; "))
 	}
 }
 

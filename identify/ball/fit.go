@@ -42,9 +42,9 @@ type Result struct {
 	Slip        Slip           `json:"slip"`
 	Refused     []Refusal      `json:"refused"` // parameters that the recording does not tell
 
-	Accepted bool     `json:"accepted"`
-	Reasons  []string `json:"reasons"`  // against it
-	Warnings []string `json:"warnings"` // what else a reader has to know
+	Accepted bool         `json:"accepted"`
+	Reasons  []fit.Reason `json:"reasons"`  // against it
+	Warnings []string     `json:"warnings"` // what else a reader has to know
 
 	Frames     int     `json:"frames"`
 	LeftOut    int     `json:"frames_left_out"` // fewer than three markers in view
@@ -134,7 +134,7 @@ func Fit(ctx context.Context, spec Spec, rec *Recording, watch fit.Watch) (*Resu
 	if err := checkRadius(ms, c.Body.Radius); err != nil {
 		return nil, err
 	}
-	r := &Result{Frames: len(rec.Times), LeftOut: p.missing, Odd: p.odd, Noise: p.sigma, Refused: []Refusal{}, Reasons: []string{}, Warnings: []string{}}
+	r := &Result{Frames: len(rec.Times), LeftOut: p.missing, Odd: p.odd, Noise: p.sigma, Refused: []Refusal{}, Reasons: []fit.Reason{}, Warnings: []string{}}
 	for i := range ms {
 		spin, roll := split(&ms[i].f, ms[i].w)
 		r.TopRoll = max(r.TopRoll, r3.Norm(roll))

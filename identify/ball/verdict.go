@@ -105,26 +105,28 @@ func (r *Result) Interval(name string) (err *float64, interval *[2]float64) {
 
 // judge says what speaks against the result.
 func (r *Result) judge(c Spec) {
-	against := func(format string, a ...any) { r.Reasons = append(r.Reasons, fmt.Sprintf(format, a...)) }
+	against := func(code fit.Code, format string, a ...any) {
+		r.Reasons = append(r.Reasons, fit.Against(code, format, a...))
+	}
 	warn := func(format string, a ...any) { r.Warnings = append(r.Warnings, fmt.Sprintf(format, a...)) }
 	s := &r.Slip
 	if s.Lasting > lasting {
-		against("the contact slips: its velocity stays above %.1f times its noise in frames that follow each other, up to %.3g m/s at %.3f s; friction of rolling cannot be told from such a motion", s.Lasting, s.TopSpeed, s.At)
+		against(fit.Slip, "the contact slips: its velocity stays above %.1f times its noise in frames that follow each other, up to %.3g m/s at %.3f s; friction of rolling cannot be told from such a motion", s.Lasting, s.TopSpeed, s.At)
 	}
 	if s.Residual > residual {
-		against("rolling does not explain the recording: the fit leaves %.2g m, %.1f times the noise of the markers, %.2g m: it slips, or a dimension of the ball is wrong", s.Residual*r.Noise, s.Residual, r.Noise)
+		against(fit.AboveNoise, "rolling does not explain the recording: the fit leaves %.2g m, %.1f times the noise of the markers, %.2g m: it slips, or a dimension of the ball is wrong", s.Residual*r.Noise, s.Residual, r.Noise)
 	}
 	if s.Assumed > 0 && s.Ratio > s.Assumed {
-		against("rolling asks for T/N = %.3f, sliding friction is sure up to %.3f: it may have slipped", s.Ratio, s.Assumed)
+		against(fit.Slip, "rolling asks for T/N = %.3f, sliding friction is sure up to %.3f: it may have slipped", s.Ratio, s.Assumed)
 	}
 	if s.Lifts {
-		against("rolling asks the plane to pull: the ball lifted off, or inertia and centre of mass are wrong")
+		against(fit.Lift, "rolling asks the plane to pull: the ball lifted off, or inertia and centre of mass are wrong")
 	}
 	if !r.Solution.Converged {
-		against("the fit did not converge: %s", r.Solution.Reason)
+		against(fit.Unfinished, "the fit did not converge: %s", r.Solution.Reason)
 	}
 	for _, p := range r.Body.Check() {
-		against("what was found is no body: %s", p.Error())
+		against(fit.NoBodies, "what was found is no body: %s", p.Error())
 	}
 
 	for i := range r.Parameters {

@@ -54,7 +54,7 @@ export class Identification {
     if (r?.record) fits.push(`from ${r.record.from_s?.toFixed(1)} to ${r.record.to_s?.toFixed(1)} s, ${count(r.record.rows)} rows`);
     $('fit').textContent = fits.join(' · ');
     const left = r?.left_out?.length ? [`the law has no place for ${r.left_out.join(', ')}`] : [];
-    $('reasons').replaceChildren(...[...(r?.reasons || []), ...left].map((text) => Object.assign(document.createElement('li'), { textContent: text })));
+    $('reasons').replaceChildren(...[...(r?.reasons || []).map((x) => x.text), ...left].map((text) => Object.assign(document.createElement('li'), { textContent: text })));
     $('refusal').textContent = r && !r.acceptable ? `cannot be accepted: ${r.refusal || 'the daemon does not say why'}` : '';
     $('repeat').hidden = !r?.command;
     $('command').textContent = r?.command || '';
