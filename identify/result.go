@@ -80,8 +80,9 @@ type Parameter struct {
 	Biased *float64    `json:"systematic,omitempty"` // by how much structure in the residual moves the value; the interval holds it
 	Worth  string      `json:"judgement"`            // identified, weakly identified, rejected, or one of the words below
 
-	assumed         float64 // half of what an assumption moves the value by, either way
-	shown, possible float64 // by how much the worst that the residual shows moves the value, and what it does not exclude
+	structure       float64    // by how much all that the residual shows moves the value together
+	assumed         float64    // half of what an assumption moves the value by, either way
+	shown, possible [2]float64 // by how much what the residual shows moves the value at most, down and up, and what it does not exclude
 }
 
 // Validation is the fit to records that were not used to find the parameters.
@@ -174,27 +175,25 @@ func (r *Result) Explained() *float64 {
 // residual and half of what an assumption about the record does to the value is added. nil: unbounded.
 func (r *Result) Interval(p *Parameter) *[2]float64 {
 	ci := r.random(p)
-	return widened(widened(widened(widened(ci, p.shown), p.possible), p.assumed), -p.assumed)
+	return widened(widened(widened(ci, p.shown), p.possible), [2]float64{-p.assumed, p.assumed})
 }
 
-// widened is an interval that holds a move of the value as well.
-func widened(ci *[2]float64, by float64) *[2]float64 {
+// widened is an interval that holds moves of the value down and up as well.
+func widened(ci *[2]float64, by [2]float64) *[2]float64 {
 	if ci == nil {
 		return nil
 	}
-	return &[2]float64{ci[0] + math.Min(by, 0), ci[1] + math.Max(by, 0)}
+	return &[2]float64{ci[0] + by[0], ci[1] + by[1]}
 }
 
 // moved takes in by how much something moves the value, which the residual shows or, possible, does not exclude: beside each
 // other, for an axis may have both.
 func (p *Parameter) moved(by float64, possible bool) {
-	worst := &p.shown
+	way := &p.shown
 	if possible {
-		worst = &p.possible
+		way = &p.possible
 	}
-	if math.Abs(by) > math.Abs(*worst) {
-		*worst = by
-	}
+	way[0], way[1] = math.Min(way[0], by), math.Max(way[1], by)
 	if p.Biased == nil || math.Abs(by) > math.Abs(*p.Biased) {
 		p.Biased = &by
 	}

@@ -376,7 +376,7 @@ func (b *armBench) attempt(k armKind) armOutcome {
 	}
 	o := armOutcome{verdict: r.Verdict}
 	if len(r.Reasons) > 0 {
-		o.reason = r.Reasons[0]
+		o.reason = r.Reasons[0].Text
 	}
 	for _, l := range r.Unmodelled {
 		if l.Worst != "" {

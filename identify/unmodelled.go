@@ -51,14 +51,14 @@ func (r *Result) lacks(l fit.Effect) {
 		p := &r.Parameters[i]
 		if m, ok := l.Moves[p.Name]; ok {
 			p.moved(m, l.Possible)
+			if !l.Possible {
+				p.structure += m
+				p.moved(p.structure, false)
+			}
 		}
 		if or, ok := l.Range[p.Name]; ok { // what else explains as much, to either side
-			lo, hi := or[0], or[1]
-			if -lo > hi {
-				lo, hi = hi, lo
-			}
-			p.moved(hi, false)
-			p.moved(lo, true)
+			p.moved(or[0], l.Possible)
+			p.moved(or[1], l.Possible)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"hilrig/engine/multibody"
 	"hilrig/engine/numeric"
 	"hilrig/identify/fit"
+	"hilrig/identify/linear"
 	"hilrig/identify/record"
 )
 
@@ -34,6 +35,7 @@ type Result struct {
 	Groups   int           // of so many
 	Share    []float64     // of the free ones: rms of its torques over that of all, weighted, %
 	Suspects []fit.Suspect // what the machine may lack, for the rows of Solution
+	OneWay   []int         // joints that move in one direction: their Coulomb friction and a constant torque are one number
 	Warnings []string
 	Compute  time.Duration
 
@@ -92,6 +94,9 @@ func Fit(m *multibody.Model, s Spec, recs []Recording, coulomb []float64) (*Resu
 	if err := r.driven(recs); err != nil {
 		return nil, err
 	}
+	if err := r.oneWay(); err != nil {
+		return nil, err
+	}
 	if r.Refused, err = r.sys.solve(); err != nil {
 		return nil, err
 	}
@@ -120,6 +125,32 @@ func Fit(m *multibody.Model, s Spec, recs []Recording, coulomb []float64) (*Resu
 	r.Suspects = r.suspects(recs)
 	r.Compute = time.Since(began)
 	return r, nil
+}
+
+// oneWay finds the joints that move in one direction where Coulomb friction and an offset are asked for; the only joint is refused, as an axis is.
+func (r *Result) oneWay() error {
+	if !slices.Contains(r.Spec.Terms, Coulomb) || !slices.Contains(r.Spec.Terms, Offset) {
+		return nil
+	}
+	for i := range r.Model.NV() {
+		fore, back := 0, 0
+		for _, b := range r.sys.blocks {
+			for _, v := range b.v {
+				if b.joint == i && v > 0 {
+					fore++
+				} else if b.joint == i && v < 0 {
+					back++
+				}
+			}
+		}
+		if few, all := min(fore, back), fore+back; linear.OneWay(few, all) {
+			if r.Model.NV() == 1 {
+				return linear.OneNumber(linear.Coulomb, few, all)
+			}
+			r.OneWay = append(r.OneWay, i)
+		}
+	}
+	return nil
 }
 
 // settleTiming finds when torques act, and solves the system with that once more. The blocks get the torque of the model at all samples.
