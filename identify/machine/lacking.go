@@ -25,6 +25,9 @@ func (r *Result) suspects(recs []Recording) []fit.Suspect {
 		l.joint(j)
 	}
 	l.geometry()
+	for i := range l.list { // columns pass the low-passes of the torque: they know what these make of a reversal
+		l.list[i].Turn = true
+	}
 	return l.list
 }
 
