@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/spatial/r3"
 
 	"hilrig/engine/multibody"
-	"hilrig/identify/filter"
 	"hilrig/identify/fit"
 )
 
@@ -62,17 +61,6 @@ func TestLacking(t *testing.T) {
 		}
 	}
 	rec := planar.noisy(planar.clean, 7, 1)
-	// friction that has to be wound up over 10 mrad behind a reversal
-	v := filter.Derivative(planar.clean[second].Position, planar.clean[second].Dt)
-	windup := make([]float64, len(v))
-	since := math.Inf(1)
-	for k := range v {
-		if k > 0 && v[k]*v[k-1] < 0 {
-			since = 0
-		}
-		since += math.Abs(v[k]) * planar.clean[second].Dt
-		windup[k] = -2 * planar.fc[second] * math.Copysign(math.Exp(-since/0.01), v[k])
-	}
 	for _, c := range []struct {
 		name, kind, says string
 		of               *simulated
@@ -81,7 +69,6 @@ func TestLacking(t *testing.T) {
 		{"gain 1.2", "gain", "gain says", planar, with(rec, second, func(_ int, x float64) float64 { return 1.2 * x }, 0)},
 		{"gain 0.8 of an arm in space", "gain", "a torque of upper that is larger or smaller than its gain says", spatial, with(spatial.noisy(spatial.clean, 7, 1), second, func(_ int, x float64) float64 { return 0.8 * x }, 0)},
 		{"zero of the first joint", "zero of position", "position of upper", planar, with(rec, 0, same, 0.1)},
-		{"presliding", "presliding", "lower", planar, with(rec, second, func(k int, x float64) float64 { return x + windup[k] }, 0)},
 		{"spring", "stiffness", "lower", planar, with(rec, second, func(k int, x float64) float64 { return x + 2*planar.clean[second].Position[k] }, 0)},
 	} {
 		kinds, what := c.of.lacks(t, c.rec)
@@ -91,9 +78,9 @@ func TestLacking(t *testing.T) {
 	}
 }
 
-// Friction of LuGre is wound up within a milliradian behind a reversal. One sine for each joint hardly tells inertia from gravity, and the inertia about the
-// first joint comes out 9 % too large: that is found, and with it in the model the inertia is nearer.
-func TestLackingOfLuGre(t *testing.T) {
+// Friction of LuGre is wound up within a milliradian behind a reversal. One sine for each joint hardly tells inertia from gravity, and with the rows beside the
+// reversals the inertia about the first joint comes out 9 to 17 % too large: these do not count.
+func TestLuGre(t *testing.T) {
 	link := func(name, parent string, place multibody.Pose, armature, mass, at, izz float64) multibody.Body {
 		return multibody.Body{Name: name, Parent: parent, Place: place, Joint: multibody.Joint{Kind: multibody.Revolute, Axis: r3.Vec{Z: 1}, Armature: armature},
 			Inertia: multibody.Inertia{Mass: mass, Com: r3.Vec{Y: -at}, I: matrixOf(0.01, 0, 0, 0.01, 0, izz)}}
@@ -110,15 +97,11 @@ func TestLackingOfLuGre(t *testing.T) {
 		t.Fatal(err)
 	}
 	const izz = 0.02 + 1.3*0.18*0.18 + 0.01 + 0.8*0.4*0.4
-	found, _ := fit.Unmodelled(r.Solution, r.Suspects, nil)
-	for _, l := range found {
-		if strings.Contains(l.What, "upper") && (l.Kind == "presliding" || l.Kind == "backlash" || l.Kind == "slow rows") {
-			if x := l.Values["upper.izz_R"]; math.Abs(x/izz-1) < 0.06 {
-				return
-			}
+	for k := range r.Base.Pivot {
+		if r.Base.Name(k) == "upper.izz_R" && math.Abs(r.Values[k]/izz-1) > 0.04 {
+			t.Errorf("%g kg·m², want %g", r.Values[k], izz)
 		}
 	}
-	t.Errorf("found %v", found)
 }
 
 // A torque that is stamped late or early, by whole samples and parts of them, is found as the lag of its joint.

@@ -32,9 +32,12 @@ const (
 	restErrs   = 4.0   // standard deviations of the velocity noise that rest may show
 	restCounts = 1.5   // counts of an encoder within a period of the cutoff
 	restShare  = 0.005 // of the top speed
-	blurShare  = 0.25  // of a period of the cutoff beside slow samples that does not count: the low-pass mixes them
-	leastShare = 0.3   // of the rows that move have to be left for that
+	blurKeeps  = 0.5   // of the rows that move are kept beside slow ones
 )
+
+// blurs are the periods of the cutoff beside slow samples that do not count: the low-pass mixes what friction does at rest into them, where it is not that of
+// sliding. Where reversals follow each other too closely for that, fewer do.
+var blurs = []float64{1, 0.5, 0.25}
 
 // filters are the low-passes at one sampling rate.
 type filters struct {
@@ -183,9 +186,13 @@ func (b *Base) prepare(m *multibody.Model, s Spec, recs []Recording, limit []flo
 			p.total[i] += len(bl.y)
 			if limit[i] > 0 && rough {
 				_, v, _ := f.sampled(recs[list[k]][i].Dt).motion(recs[list[k]][i].Position)
-				keep := f.kept(v, limit[i], int(blurShare/s.Cutoff/f.dt))
-				if moving := f.kept(v, limit[i], 0); float64(tally(keep)) < leastShare*float64(tally(moving)) {
-					keep = moving
+				moving := f.kept(v, limit[i], 0)
+				keep := moving
+				for _, periods := range blurs {
+					if far := f.kept(v, limit[i], int(periods/s.Cutoff/f.dt)); float64(tally(far)) >= blurKeeps*float64(tally(moving)) {
+						keep = far
+						break
+					}
 				}
 				bl.only(keep)
 			}
