@@ -61,9 +61,10 @@ type paramKeys struct {
 	Hi    *float64 `yaml:"max" unit:"#"`
 	Fixed *bool    `yaml:"fixed"`
 	Log   *bool    `yaml:"log"`
+	Taken *bool    `yaml:"assumed"`
 }
 
-// DecodeNode reads name: number, or name: {start, min, max, fixed, log}.
+// DecodeNode reads name: number, or name: {start, min, max, fixed, log, assumed}.
 func (ps *IdentifyParams) DecodeNode(w *schema.Walker, path string, e schema.Entry, _ schema.Field) {
 	m := w.Section(path, "names with numbers", e)
 	if m == nil {
@@ -95,7 +96,7 @@ func (ps *IdentifyParams) DecodeNode(w *schema.Walker, path string, e schema.Ent
 		} else {
 			continue
 		}
-		*ps = append(*ps, IdentifyParam{identify.Given{Name: k.Key, Start: p.Start, Lo: p.Lo, Hi: p.Hi, Fixed: p.Fixed, Log: p.Log}, key})
+		*ps = append(*ps, IdentifyParam{identify.Given{Name: k.Key, Start: p.Start, Lo: p.Lo, Hi: p.Hi, Fixed: p.Fixed, Log: p.Log, Assumed: p.Taken != nil && *p.Taken}, key})
 	}
 }
 
@@ -119,7 +120,7 @@ func (ps *IdentifyParams) EmitNode(e *schema.Emitter, indent int) {
 		for _, k := range []struct {
 			key string
 			at  *bool
-		}{{"fixed", p.Fixed}, {"log", p.Log}} {
+		}{{"fixed", p.Fixed}, {"log", p.Log}, {"assumed", assumed(p.Assumed)}} {
 			if k.at != nil {
 				parts = append(parts, fmt.Sprintf("%s: %t", k.key, *k.at))
 			}
@@ -128,11 +129,19 @@ func (ps *IdentifyParams) EmitNode(e *schema.Emitter, indent int) {
 	}
 }
 
+// assumed is a word that is left out where it does not hold.
+func assumed(is bool) *bool {
+	if !is {
+		return nil
+	}
+	return &is
+}
+
 // Shape describes parameters to editors.
 func (ps *IdentifyParams) Shape() *schema.Object {
 	number := schema.AnyOf(schema.Typed("number"), schema.Typed("string"))
 	props := new(schema.Object).Set("start", number).Set("min", number).Set("max", number).
-		Set("fixed", schema.Typed("boolean")).Set("log", schema.Typed("boolean"))
+		Set("fixed", schema.Typed("boolean")).Set("log", schema.Typed("boolean")).Set("assumed", schema.Typed("boolean"))
 	entry := schema.Typed("object").Set("properties", props).Set("additionalProperties", false)
 	return schema.Typed("object").Set("additionalProperties", schema.AnyOf(schema.Typed("number"), schema.Typed("string"), entry))
 }

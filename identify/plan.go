@@ -132,6 +132,7 @@ type Given struct {
 	Start, Lo, Hi *float64
 	Fixed, Log    *bool
 	Optional      bool // a model that has no such parameter is no error
+	Assumed       bool // it stays at its start, which nobody measured
 }
 
 // apply puts what is given over the parameters that a model has by itself. A start outside bounds that were not given
@@ -156,9 +157,9 @@ func apply(params []fit.Param, given []Given) error {
 			continue
 		}
 		p := &params[i]
-		p.Fixed = false
+		p.Fixed = g.Assumed
 		if g.Fixed != nil {
-			p.Fixed = *g.Fixed
+			p.Fixed = p.Fixed || *g.Fixed
 		}
 		if g.Lo != nil {
 			p.Lo = *g.Lo

@@ -21,7 +21,8 @@ const (
 // Words for a parameter beside those of a verdict.
 const (
 	NotIdentifiable = "not identifiable" // the record does not tell it
-	KnownBefore     = "known"            // it was not searched
+	KnownBefore     = "known"            // it was not searched: the user says what it is
+	Assumed         = "assumed"          // it was not searched, and nobody measured it
 )
 
 // Result is a fit with all that is needed to judge it. It marshals to JSON without loss; what is infinite or does not exist
@@ -83,6 +84,7 @@ type Parameter struct {
 	structure       float64    // by how much all that the residual shows moves the value together
 	assumed         float64    // half of what an assumption moves the value by, either way
 	shown, possible [2]float64 // by how much what the residual shows moves the value at most, down and up, and what it does not exclude
+	assumption      bool       // nobody gave it
 }
 
 // Validation is the fit to records that were not used to find the parameters.

@@ -23,10 +23,13 @@ func (r *Result) findUnmodelled(j *job, st *stage) {
 	}
 	s, suspects := st.sol, []fit.Suspect(nil)
 	if st.inverse == nil {
-		suspects = fit.Suspects(s, j.plan.Model.Rotary)
+		suspects = fit.Suspects(s, j.plan.Model.Rotary, true)
 	} else if inverse := st.inverse(); inverse != nil {
-		suspects = fit.Suspects(inverse, j.plan.Model.Rotary)
+		suspects = fit.Suspects(inverse, j.plan.Model.Rotary, j.plan.Model.Drive.Recorded())
 		if st.pushed != nil {
+			if !j.plan.Model.Drive.Recorded() {
+				suspects = fit.Likeliest(inverse, suspects)
+			}
 			suspects = st.onMotion(inverse, suspects, r.Residual.White || st.runs > 0 && st.runs < len(suspects))
 		} else { // smoothing bends the motion most where it turns
 			s, suspects = inverse, slices.DeleteFunc(suspects, func(p fit.Suspect) bool { return p.Turn })
@@ -36,8 +39,12 @@ func (r *Result) findUnmodelled(j *job, st *stage) {
 	if st.pushed == nil { // a force shows drag by itself
 		possible = nil
 	}
+	least := weakRelative
+	if !j.plan.Model.Drive.Recorded() { // nothing but the loss of energy tells of friction: one kind of it looks like another
+		least = systematic
+	}
 	for _, l := range append(found, possible...) {
-		if worst, ok := r.Param(l.Worst); l.Possible && (!ok || math.Abs(l.Moves[l.Worst]) < weakRelative*math.Abs(worst.Value)) {
+		if worst, ok := r.Param(l.Worst); l.Possible && (!ok || math.Abs(l.Moves[l.Worst]) < least*math.Abs(worst.Value)) {
 			continue
 		}
 		r.lacks(l)

@@ -109,6 +109,8 @@ func (r *Result) judgeParameters(say sayer) {
 		if p.Fixed {
 			if p.Worth = KnownBefore; refused {
 				p.Worth = NotIdentifiable
+			} else if p.assumption {
+				p.Worth = Assumed
 			}
 			continue
 		}

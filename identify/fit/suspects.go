@@ -10,12 +10,12 @@ import (
 )
 
 // Suspects are what models of friction lack as a rule, for a solution whose residual is a force and whose rows have velocity
-// and position; nil for others.
-func Suspects(s *Solution, rotary bool) []Suspect {
+// and position; nil for others. driven: a recorded force moves the axis.
+func Suspects(s *Solution, rotary, driven bool) []Suspect {
 	if s.Unit != "N" && s.Unit != "N·m" || len(s.Velocity) != len(s.Residual) || len(s.Measured) != len(s.Residual) || s.Dt <= 0 {
 		return nil
 	}
-	m := Motion{Rotary: rotary, V: s.Velocity, X: s.Position, Force: make([]float64, len(s.Residual)), Pieces: s.Pieces, Dt: s.Dt, RowTime: s.Dt}
+	m := Motion{Rotary: rotary, Free: !driven, V: s.Velocity, X: s.Position, Force: make([]float64, len(s.Residual)), Pieces: s.Pieces, Dt: s.Dt, RowTime: s.Dt}
 	for k, e := range s.Residual {
 		m.Force[k] = s.Measured[k] - e
 	}
@@ -31,6 +31,7 @@ func Suspects(s *Solution, rotary bool) []Suspect {
 type Motion struct {
 	Joint    string // "": the axis
 	Rotary   bool
+	Free     bool      // no recorded force moves it: none is late or too strong
 	V, X     []float64 // X: nil if not known
 	Force    []float64 // of the model
 	Pieces   []int
@@ -44,6 +45,7 @@ type Motion struct {
 	a         []float64
 	top, span float64   // quantile of the speed, range of X
 	since     []float64 // way since the last reversal; +Inf before the first
+	size      []float64 // of the columns of Terms
 	list      []Suspect
 	atTurns   bool // what is added lives where the motion turns
 	jumps     bool // it jumps there
@@ -67,10 +69,12 @@ func (m *Motion) Suspects() []Suspect {
 	m.speed()
 	m.place()
 	m.course()
-	if !m.Lag {
-		m.lag()
+	if !m.Free {
+		if !m.Lag {
+			m.lag()
+		}
+		m.drive()
 	}
-	m.drive()
 	m.atTurns = true
 	m.turn()
 	m.rows()
@@ -128,6 +132,32 @@ func (m *Motion) piece(k int) int {
 	return i
 }
 
+// made tells that a term of the model is a column already, but for its size.
+func (m *Motion) made(column func(k int) float64) bool {
+	if m.size == nil && len(m.Terms) > 0 {
+		for i := range m.Terms {
+			m.size = append(m.size, m.product(m.Terms[i].Column, m.Terms[i].Column))
+		}
+	}
+	own := m.product(column, column)
+	for i := range m.Terms {
+		if both := m.product(column, m.Terms[i].Column); both*both > asMade*own*m.size[i] {
+			return true
+		}
+	}
+	return false
+}
+
+// asMade is the square of the correlation from which two columns are one.
+const asMade = 0.9999
+
+func (m *Motion) product(a, b func(k int) float64) (sum float64) {
+	for k := range m.V {
+		sum += a(k) * b(k)
+	}
+	return sum
+}
+
 func (m *Motion) add(kind, what, advice string, columns ...func(k int) float64) *Suspect {
 	if m.Joint != "" {
 		what += ", at joint " + m.Joint
@@ -148,6 +178,15 @@ func (m *Motion) drift(t *MotionTerm, kind, what, advice string, column func(k i
 func (m *Motion) speed() {
 	m.add("drag", "a force that grows with the square of the speed (drag)", "Fit a model with quadratic drag, or record slower motion.",
 		func(k int) float64 { return m.V[k] * math.Abs(m.V[k]) }).Usual = true
+	viscous := func(k int) float64 { return m.V[k] }
+	dry := func(k int) float64 { return numeric.Sign(m.V[k]) }
+	if !m.made(viscous) {
+		m.add("viscous friction", "a friction that grows with the speed (viscous)", "Add viscous to the terms.", viscous).Usual = m.Free
+	}
+	if m.jumps = true; !m.made(dry) {
+		m.add("dry friction", "a friction that does not depend on the speed (Coulomb)", "Fit a law with Coulomb friction.", dry).Usual = m.Free
+	}
+	m.jumps = false
 	m.add("direction", "a viscous friction that differs between the directions", "Split friction by direction: --asymmetric.",
 		func(k int) float64 { return math.Abs(m.V[k]) })
 	for _, share := range []float64{0.02, 0.05, 0.1, 0.2, 0.4} {
@@ -173,6 +212,8 @@ func (m *Motion) place() {
 		m.add("stiffness", "a force that grows with the position (a spring, a cable, gravity on a curve)", "Add stiffness to the terms.",
 			func(k int) float64 { return m.X[k] - mid })
 	}
+	m.add("stiffening", "a force that grows with the cube of the way (a spring that stiffens, a pendulum taken for a spring)", "Add gravity-sin to the terms, or record a shorter way.",
+		func(k int) float64 { return (m.X[k] - mid) * (m.X[k] - mid) * (m.X[k] - mid) })
 	for i := range m.Terms {
 		if t := &m.Terms[i]; !t.Offset { // a spring
 			m.drift(t, "along the way", "that changes along the way", "Record a shorter way, or fit the parts of the way one by one.",

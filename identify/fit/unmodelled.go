@@ -28,6 +28,7 @@ type Suspect struct {
 	// Usual is set for what every axis has a little of, with a positive coefficient: what of it the residual does not exclude
 	// counts too.
 	Usual bool
+	Most  float64 // the largest coefficient that is believed; 0: any
 }
 
 // Effect is something that a fit left in its residual, or may have left there.
@@ -126,6 +127,36 @@ func Unmodelled(s *Solution, suspects []Suspect, harm map[string]float64) (found
 		found, possible, columns = append(found, left...), append(possible, may...), append(columns, more...)
 	}
 	return found, possible
+}
+
+// Likeliest keeps of every kind of suspect the one that explains most of the residual, and all that are usual: where it costs a run to know what
+// a suspect does to a motion, the force along that motion says which are worth it.
+func Likeliest(s *Solution, suspects []Suspect) (kept []Suspect) {
+	type of struct {
+		kind  string
+		drift int
+	}
+	rows := s.Looked()
+	x := s.explained(rows)
+	at, share := map[of]int{}, map[of]float64{}
+	for i := range suspects {
+		sp := &suspects[i]
+		key := of{sp.Kind, -1}
+		if sp.Drift {
+			key.drift = sp.Of
+		}
+		var columns [][]float64
+		for _, c := range sp.Columns {
+			columns = append(columns, x.taken(c, rows))
+		}
+		f, _ := x.try(columns)
+		if best, seen := at[key]; !seen {
+			at[key], share[key], kept = len(kept), f.share, append(kept, *sp)
+		} else if f.share > share[key] {
+			share[key], kept[best] = f.share, *sp
+		}
+	}
+	return kept
 }
 
 // turning marks the rows that filters mix with a reversal.
@@ -329,6 +360,9 @@ func (x *explained) search(s *Solution, whole *explained, all []int, suspects []
 	for i := range suspects {
 		if sp := &suspects[i]; sp.Usual && !used[i] {
 			if most, ok := x.most(of[i][0]); ok && most > 0 {
+				if sp.Most > 0 {
+					most = math.Min(most, sp.Most)
+				}
 				f := finding{b: []float64{most}, p: 1}
 				e := sp.left(s, f, whole.without(sp, f.b, all), harm, tries)
 				e.Possible = true
