@@ -200,7 +200,7 @@ func (r *Result) judgeRows(say sayer) {
 func (r *Result) judgeBodies(say sayer) {
 	switch b := r.bodies; {
 	case b == nil:
-	case b.possible && b.grown > 1.05:
+	case b.possible && b.unreal && b.grown > 1.05:
 		say(fit.NoBodies, fit.Weaken, nil, "no real bodies have these base parameters: the nearest ones that some have leave an rms %.2f times as large", b.grown)
 	case !b.possible:
 		say(fit.NoBodies, fit.Weaken, nil, "no real machine has the parameters that were found: %s", strings.Join(b.against, "; "))

@@ -85,11 +85,12 @@ type Parameter struct {
 	Combined *float64       `json:"combined_standard_uncertainty,omitempty"` // root of the sum of squares of the budget
 	Worth    string         `json:"judgement"`                               // identified, weakly identified, rejected, or one of the words below
 
-	assumed             float64 // half of what an assumption moves the value by, either way
-	assumption          bool    // nobody gave it
-	given               float64 // standard uncertainty that errors of known values make
-	shownBy, possibleBy string  // what moves it by shown, and by possible
-	shown, possible     float64 // by how much the worst that the residual shows moves the value, and what it does not exclude
+	assumed             float64    // half of what an assumption moves the value by, either way
+	assumption          bool       // nobody gave it
+	given               float64    // standard uncertainty that errors of known values make
+	structure           float64    // by how much all that the residual shows moves the value together
+	shown, possible     [2]float64 // by how much what the residual shows moves the value at most, down and up, and what it does not exclude
+	shownBy, possibleBy string     // what of it moves the value most
 }
 
 // Validation is the fit to records that were not used to find the parameters.
@@ -182,35 +183,39 @@ func (r *Result) Explained() *float64 {
 // residual and half of what an assumption about the record does to the value is added. nil: unbounded.
 func (r *Result) Interval(p *Parameter) *[2]float64 {
 	ci := r.random(p)
-	ci = widened(widened(widened(widened(ci, p.shown), p.possible), p.assumed), -p.assumed)
+	ci = widened(widened(widened(ci, p.shown), p.possible), [2]float64{-p.assumed, p.assumed})
 	if ci != nil && p.given > 0 { // by chance too: squares add up
 		return &[2]float64{p.Value - math.Hypot(p.Value-ci[0], normal95*p.given), p.Value + math.Hypot(ci[1]-p.Value, normal95*p.given)}
 	}
 	return ci
 }
 
-// widened is an interval that holds a move of the value as well.
-func widened(ci *[2]float64, by float64) *[2]float64 {
+// widened is an interval that holds moves of the value down and up as well.
+func widened(ci *[2]float64, by [2]float64) *[2]float64 {
 	if ci == nil {
 		return nil
 	}
-	return &[2]float64{ci[0] + math.Min(by, 0), ci[1] + math.Max(by, 0)}
+	return &[2]float64{ci[0] + by[0], ci[1] + by[1]}
 }
 
 // moved takes in by how much something moves the value, which the residual shows or, possible, does not exclude: beside each
 // other, for an axis may have both.
 func (p *Parameter) moved(by float64, possible bool, what string) {
-	worst, name := &p.shown, &p.shownBy
+	way, name := &p.shown, &p.shownBy
 	if possible {
-		worst, name = &p.possible, &p.possibleBy
+		way, name = &p.possible, &p.possibleBy
 	}
-	if math.Abs(by) > math.Abs(*worst) {
-		*worst, *name = by, what
+	if math.Abs(by) > most(*way) {
+		*name = what
 	}
+	way[0], way[1] = math.Min(way[0], by), math.Max(way[1], by)
 	if p.Biased == nil || math.Abs(by) > math.Abs(*p.Biased) {
 		p.Biased = &by
 	}
 }
+
+// most is the larger of two moves, down and up.
+func most(way [2]float64) float64 { return math.Max(-way[0], way[1]) }
 
 // random is the interval of chance alone.
 func (r *Result) random(p *Parameter) *[2]float64 {

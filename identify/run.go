@@ -423,7 +423,7 @@ func (r *Result) resample(ctx context.Context, st *stage, seed uint64) error {
 		case math.IsInf(open, 1):
 			p.Boot95 = nil
 		case open > 0:
-			p.Boot95 = widened(widened(p.Boot95, open), -open)
+			p.Boot95 = widened(p.Boot95, [2]float64{-open, open})
 		}
 	}
 	return nil

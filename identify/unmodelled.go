@@ -55,11 +55,20 @@ func (r *Result) findUnmodelled(j *job, st *stage) {
 func (r *Result) lacks(l fit.Effect) {
 	r.Unmodelled = append(r.Unmodelled, l)
 	for i := range r.Parameters {
-		if m, ok := l.Moves[r.Parameters[i].Name]; ok {
-			r.Parameters[i].moved(m, l.Possible, l.Kind)
-			if l.Kind == fit.Filter { // near a resonance it is the other way round
-				r.Parameters[i].moved(-m, true, l.Kind)
+		p := &r.Parameters[i]
+		if m, ok := l.Moves[p.Name]; ok {
+			p.moved(m, l.Possible, l.Kind)
+			if !l.Possible {
+				p.structure += m
+				p.moved(p.structure, false, l.Kind)
 			}
+			if l.Kind == fit.Filter { // near a resonance it is the other way round
+				p.moved(-m, true, l.Kind)
+			}
+		}
+		if or, ok := l.Range[p.Name]; ok { // what else explains as much, to either side
+			p.moved(or[0], l.Possible, l.Kind)
+			p.moved(or[1], l.Possible, l.Kind)
 		}
 	}
 }

@@ -50,6 +50,8 @@ func (r *Result) natureOf(p *Parameter) nature {
 		return positive
 	case viscous(p.Name) || term == machine.Viscous || term == machine.Stiffness:
 		return damping
+	case term == machine.Offset || term == machine.Lag || fit.MayBeZero(p.Name):
+		return anySign
 	case r.Model.Law == rolling && !ball.IsFriction(p.Name) && !ball.IsMoment(p.Name):
 		return anySign
 	}
@@ -206,7 +208,7 @@ func (r *Result) worth(p *Parameter, g *graded, say sayer) string {
 	if p.AtBound != "" && !fit.IsState(p.Name) {
 		weak(fit.AtBound, "%s is on its %s bound, %.4g %s: the bound has the last word, not the data; widen it or fix the parameter", p.Name, p.AtBound, p.Value, p.Unit)
 	}
-	if h := r.tolerance[p.Name]; out == string(Identified) && h > 0 && math.Abs(p.shown) > h && !fit.IsState(p.Name) {
+	if h := r.tolerance[p.Name]; out == string(Identified) && h > 0 && math.Max(-p.shown[0], p.shown[1]) > h && !fit.IsState(p.Name) {
 		return string(Weak) // moved by an alternative, or by what the model lacks: the reason says by which
 	}
 	return out

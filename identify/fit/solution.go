@@ -89,7 +89,7 @@ func (s *Solution) Searched() []int {
 // MayBeZero tells of parameters of which zero is as good a value as any: a constant force, a lag, the line from which an angle
 // counts. A number at the end tells the joint.
 func MayBeZero(name string) bool {
-	switch strings.TrimRight(name, "0123456789") {
+	switch strings.TrimRight(name[strings.LastIndexByte(name, '.')+1:], "0123456789") { // of a joint too, "elbow.lag"
 	case "offset", "lag", "mgc":
 		return true
 	}

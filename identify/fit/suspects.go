@@ -1,11 +1,12 @@
 package fit
 
 import (
-	"hilrig/engine/numeric"
-
 	"fmt"
 	"math"
 	"slices"
+	"strings"
+
+	"hilrig/engine/numeric"
 )
 
 // Suspects are what models of friction lack as a rule, for a solution whose residual is a force and whose rows have velocity
@@ -23,7 +24,8 @@ func Suspects(s *Solution, rotary, driven bool) []Suspect {
 		m.Delay, m.Delayed = s.Params[i].Value, slices.Contains(s.Free, i)
 	}
 	for j, i := range s.Free {
-		m.Terms = append(m.Terms, MotionTerm{Free: j, Name: s.Params[i].Name, Offset: bare(s.Params[i].Name) == "offset", Column: func(k int) float64 { return s.Jac[k*p+j] }})
+		name := bare(s.Params[i].Name)
+		m.Terms = append(m.Terms, MotionTerm{Free: j, Name: s.Params[i].Name, Value: s.Params[i].Value, Offset: name == "offset", Friction: strings.HasPrefix(name, "F"), Column: func(k int) float64 { return s.Jac[k*p+j] }})
 	}
 	return m.Suspects()
 }
@@ -42,6 +44,7 @@ type Motion struct {
 	Terms    []MotionTerm
 	Constant bool // a constant force is known, or among the parameters of the model
 	Spring   bool // and so is a spring
+	Lag      bool // and so is the lag of the force
 
 	Delay   float64 // s, by which the model takes the force to act later than it is stamped
 	Delayed bool    // which is among the parameters of the model
@@ -57,10 +60,11 @@ type Motion struct {
 
 // MotionTerm is a force of the model by one of its parameters, which may change over the record.
 type MotionTerm struct {
-	Free   int // its place among those of the solution
-	Name   string
-	Offset bool
-	Column func(k int) float64
+	Free             int // its place among those of the solution
+	Name             string
+	Value            float64
+	Offset, Friction bool
+	Column           func(k int) float64
 }
 
 // Suspects are what may be missing in the force of the motion, and what may be wrong with its drive. Columns are by sample of the motion.
@@ -73,7 +77,9 @@ func (m *Motion) Suspects() []Suspect {
 	m.place()
 	m.course()
 	if !m.Free {
-		m.lag()
+		if !m.Lag {
+			m.lag()
+		}
 		m.drive()
 	}
 	m.atTurns = true
@@ -163,7 +169,7 @@ func (m *Motion) add(kind, what, advice string, columns ...func(k int) float64) 
 	if m.Joint != "" {
 		what += ", at joint " + m.Joint
 	}
-	m.list = append(m.list, Suspect{Kind: kind, What: what, Advice: advice, Columns: columns, Turn: m.atTurns, Rough: m.jumps})
+	m.list = append(m.list, Suspect{Kind: kind, Joint: m.Joint, What: what, Advice: advice, Columns: columns, Turn: m.atTurns, Rough: m.jumps})
 	return &m.list[len(m.list)-1]
 }
 
@@ -390,7 +396,15 @@ func (m *Motion) drive() {
 	m.jumps = true
 	defer func() { m.jumps = false }()
 	m.add("efficiency", "a friction that grows with the load (the efficiency of a gear)", "Record with less load, or give the efficiency of the gear to the torque.",
-		func(k int) float64 { return math.Abs(m.Force[k]) * numeric.Sign(m.V[k]) })
+		func(k int) float64 {
+			load := m.Force[k] // without friction, which no gear carries
+			for i := range m.Terms {
+				if t := &m.Terms[i]; t.Friction {
+					load -= t.Value * t.Column(k)
+				}
+			}
+			return math.Abs(load) * numeric.Sign(m.V[k])
+		})
 	const advice = "Record smaller forces, or measure the force behind the drive."
 	m.add("saturation", "a gain of the force that changes with its size (saturation, motor constant)", advice,
 		func(k int) float64 { return m.Force[k] * math.Abs(m.Force[k]) })
@@ -398,8 +412,10 @@ func (m *Motion) drive() {
 		func(k int) float64 { return m.Force[k] * m.Force[k] * m.Force[k] })
 	m.add("saturation", "a gain of the force that changes with the speed (a limit of the voltage, eddy currents)", advice,
 		func(k int) float64 { return m.Force[k] * math.Abs(m.V[k]) })
-	m.add("gain by direction", "a gain of the force that differs between its directions", "Check zero and gain of the drive in both directions.",
-		func(k int) float64 { return math.Abs(m.Force[k]) })
+	for _, side := range []float64{1, -1} { // that of either direction may be the wrong one
+		m.add("gain by direction", "a gain of the force that differs between its directions", "Check zero and gain of the drive in both directions.",
+			func(k int) float64 { return max(0, side*m.Force[k]) })
+	}
 	for _, q := range []float64{0.6, 0.8, 0.9, 0.95, 0.98} {
 		limit := size[int(q*float64(len(size)))]
 		m.add("saturation", "a force that is cut at its extremes (saturation)", advice,
