@@ -492,19 +492,22 @@ func (t *tangent) step(h float64, c *servo) engine.Status {
 	if len(b.x) > 2 {
 		z = b.x[2]
 	}
-	r := b.mass.Step(h, b.x, &b.loads)
-	if r.Status == engine.NonFinite {
-		return r.Status
+	w, quick, status := t.evaluator.step(h)
+	if status == engine.NonFinite {
+		return status
 	}
-	w, twice, at := r.W, 2.0, 0.5*h
+	twice, at, side := 2.0, 0.5*h, 0
 	if scheme == friction.Implicit {
 		w, twice, at = b.x[1], 1, h
 	}
-	side := 0
 	if w < 0 {
 		side = 1
 	}
-	t.laws[side].TrialSlopes(scheme, z, friction.Input{Dt: h, V: w, N: b.mass.N, I: b.mass.I}, d)
+	if quick {
+		t.bristle.Slopes(d)
+	} else {
+		t.laws[side].TrialSlopes(scheme, z, friction.Input{Dt: h, V: w, N: b.mass.N, I: b.mass.I}, d)
+	}
 	l, xm := &b.loads, x+at*w
 	_, ux, uv := l.At(at, xm, w)
 	inertia := twice * b.mass.M / h
@@ -535,7 +538,7 @@ func (t *tangent) step(h float64, c *servo) engine.Status {
 		}
 		t.sz[j] = state + d.StateV*dw
 	}
-	return r.Status
+	return status
 }
 
 // solver is the evaluator of a problem: with derivatives where they are to be had.
