@@ -114,12 +114,13 @@ func (r *regression) searchLag() float64 {
 	sums := make([]products, len(r.parts))
 	fit.Each(len(r.parts), func(i int) {
 		t, s := r.parts[i], &sums[i]
-		at := r.form.side(r.recs[t.rec].Force[t.from:t.to], nil)
-		y := make([]float64, t.n)
+		y, force := make([]float64, t.n), r.recs[t.rec].Force[t.from:t.to]
+		all := make([]float64, (t.n-1)*t.every+grid) // from lagReach samples before the first row to as many behind the last
+		r.form.side(force, nil, places{t.first - lagReach, 1, len(all)}, func(k int, y float64) { all[k] = y })
 		for l := range grid {
 			for k := range y {
 				if y[k] = 0; r.kept[t.row+k] {
-					y[k] = at(t.first + k*t.every - l + lagReach)
+					y[k] = all[k*t.every-l+2*lagReach]
 				}
 			}
 			s.yy[l], s.wy[l] = floats.Dot(y, y), make([]float64, p)
@@ -172,9 +173,8 @@ func (r *regression) refineLag(from float64, held bool) (left float64, err error
 		if err != nil {
 			return 0, err
 		}
-		r.freeLag(r.w, func(p part) []float64 {
-			return r.form.force(r.form.track(r.form.f.quiet(), p.rec, p.from, p.to), theta)
-		})
+		r.freeLag(r.w)
+		r.z = append(r.z, r.turning(theta))
 		if theta, _, left, err = r.least(); err != nil {
 			return 0, err
 		}
@@ -189,8 +189,38 @@ func (r *regression) refineLag(from float64, held bool) (left float64, err error
 
 // freeLag makes the lag a parameter. Its column is the slope of the recorded force, with the noise of that; its instrument is
 // the slope of what the model makes of the motion, which knows nothing of that noise. The other columns have instruments z.
-func (r *regression) freeLag(z [][]float64, force func(p part) []float64) {
-	dt := r.form.f.dt
-	r.slope = r.right(func(p part) []float64 { return filter.Derivative(r.shifted(p), dt) })
-	r.z = append(slices.Clone(z), r.right(func(p part) []float64 { return filter.Derivative(force(p), dt) }))
+func (r *regression) freeLag(z [][]float64) {
+	r.slope, r.z = make([]float64, len(r.y)), slices.Clone(z)
+	r.shifted(func(p part, force []float64) { r.fill(r.slope, p, filter.Derivative(force, r.form.f.dt)) })
+}
+
+// turning is the slope at the rows of what the model with coefficients theta makes of the motion.
+func (r *regression) turning(theta []float64) []float64 {
+	if r.turns == nil {
+		r.turns = make([][]float64, len(r.columns))
+		for j, c := range r.columns {
+			if c.changes() {
+				r.turns[j] = make([]float64, len(r.y))
+			}
+		}
+		fit.Each(len(r.parts), func(i int) {
+			p := r.parts[i]
+			of := r.form.quiet(p.rec, p.from, p.to)
+			for j, c := range r.columns {
+				if !c.changes() {
+					continue
+				}
+				if x := of.column(c.term, of.v); x != nil {
+					r.fill(r.turns[j], p, r.before(p, filter.Derivative(x, r.form.f.dt)))
+				}
+			}
+		})
+	}
+	out := make([]float64, len(r.y))
+	for j, x := range r.turns {
+		if x != nil {
+			floats.AddScaled(out, theta[j], x)
+		}
+	}
+	return out
 }

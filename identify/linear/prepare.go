@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -24,10 +25,41 @@ type form struct {
 	joints  bool    // records of two joints take turns
 	free    bool    // nobody drives: the right-hand side is not a force
 
-	track func(low filter.Lowpass, rec, from, to int) track                    // of the samples from … to of a record
-	sides func(rec, from, to int, p places, way []float64, moving []bool) rows // way has the sign of the velocity
-	side  func(x []float64, moving []bool) func(at int) float64                // the force as the right-hand side has it, at a sample
-	share func(moving []bool, at int) float64                                  // of a row that is in motion
+	track  func(low filter.Lowpass, rec, from, to int) track                      // of the samples from … to of a record
+	sides  func(rec, from, to int, p places, quiet track, moving []bool) rows     // quiet has the direction of motion
+	before func(x []float64, moving []bool) []float64                             // what is done to a force before it is cut; nil: nothing
+	side   func(x []float64, moving []bool, p places, row func(k int, y float64)) // the force after that at the rows of a part
+	share  func(moving []bool, at int) float64                                    // of a row that is in motion
+
+	tracks map[trackKey]track // that are wanted again; nil: none
+	lock   sync.Mutex         // of tracks
+}
+
+// trackKey is what a track is kept by.
+type trackKey struct {
+	low           *filter.Lowpass
+	rec, from, to int
+}
+
+// quiet is the track that tells the direction of motion.
+func (m *form) quiet(rec, from, to int) track { return m.kept(m.f.quiet(), rec, from, to) }
+
+// kept is a track, from those that are kept if it is there.
+func (m *form) kept(low *filter.Lowpass, rec, from, to int) track {
+	key := trackKey{low, rec, from, to}
+	m.lock.Lock()
+	of, ok := m.tracks[key]
+	m.lock.Unlock()
+	if ok {
+		return of
+	}
+	of = m.track(*low, rec, from, to)
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	if m.tracks != nil {
+		m.tracks[key] = of
+	}
+	return of
 }
 
 // track is what moves behind a low-pass: its velocity, and the columns of the terms, for the direction in which way has its sign.
@@ -37,15 +69,17 @@ type track struct {
 	column func(t Term, way []float64) []float64
 }
 
-// way has the sign of the velocity and about its size.
-func (m *form) way(rec, from, to int) []float64 { return m.track(m.f.quiet(), rec, from, to).v }
+// changes tells whether a column is of a part of the force that changes while the direction does not.
+func (c column) changes() bool { return !c.term.rough() && c.term != Offset }
 
 // force is the part of the force that changes while the direction does not, by coefficients of the columns.
 func (m *form) force(of track, theta []float64) []float64 {
 	out := make([]float64, len(of.v))
 	for j, c := range m.columns {
-		if !c.term.rough() {
-			floats.AddScaled(out, theta[j], of.column(c.term, of.v))
+		if x := []float64(nil); c.changes() {
+			if x = of.column(c.term, of.v); x != nil {
+				floats.AddScaled(out, theta[j], x)
+			}
 		}
 	}
 	return out
@@ -107,6 +141,8 @@ type regression struct {
 	dt       float64        // s, between rows of the undisturbed grid
 	v, q     []float64      // velocity and position at the rows
 	after    filter.Lowpass // of the rows; nil: none
+	smoothed [][]float64    // by part, the recorded force before it is cut; nil: not made yet
+	turns    [][]float64    // by column, the slope at the rows of what changes while the direction does not; nil: not made yet
 	kept     []bool         // rows that are fitted …
 	slowest  [2]float64     // … of samples at least that fast, by joint
 	lag      float64        // s, by which the force acts later than its stamp
@@ -190,11 +226,11 @@ func (f *filters) motion(low filter.Lowpass, position []float64) (q, v, a []floa
 }
 
 // quiet is the low-pass for what noise of the position must not reach.
-func (f *filters) quiet() filter.Lowpass {
+func (f *filters) quiet() *filter.Lowpass {
 	if f.noisy {
-		return f.calm
+		return &f.calm
 	}
-	return f.smooth
+	return &f.smooth
 }
 
 // of is the track of an axis.
@@ -216,13 +252,18 @@ func (f *filters) side(x []float64, rough bool, moving []bool) []float64 {
 		} else {
 			x = slices.Clone(x)
 		}
-		for k, m := range moving {
-			if !m {
-				x[k] = 0
-			}
-		}
+		cut(x, moving)
 	}
 	return f.both.ZeroPhase(x)
+}
+
+// cut leaves of x what moves.
+func cut(x []float64, moving []bool) {
+	for k, m := range moving {
+		if !m {
+			x[k] = 0
+		}
+	}
 }
 
 // direct is the form by the procedure of [EMPS]:
@@ -242,9 +283,17 @@ func (s Spec) direct(recs []*record.Record, steady bool) (*form, error) {
 	near := max(1, int(0.4/(s.band(1/f.dt)*f.dt)))
 	m.skip = f.every * int(math.Ceil(s.Trim/f.dt/float64(f.every)))
 	m.reach = f.smooth.Settle() + f.both.Settle() + f.calm.Settle()
-	m.side = func(x []float64, moving []bool) func(at int) float64 {
-		y := f.side(x, true, moving)
-		return func(at int) float64 { return y[min(max(at, 0), len(y)-1)] }
+	m.before = func(x []float64, moving []bool) []float64 {
+		if moving == nil {
+			return x
+		}
+		return f.smooth.ZeroPhase(x)
+	}
+	m.side = func(x []float64, moving []bool, p places, row func(k int, y float64)) {
+		y := f.side(x, false, moving)
+		for k := range p.n {
+			row(k, y[min(max(p.first+k*p.every, 0), len(y)-1)])
+		}
 	}
 	m.whole = 0.5
 	m.share = func(moving []bool, at int) float64 {
@@ -254,8 +303,12 @@ func (s Spec) direct(recs []*record.Record, steady bool) (*form, error) {
 		}
 		return float64(n) / float64(all)
 	}
-	m.sides = func(rec, from, to int, p places, way []float64, moving []bool) rows {
-		return m.rows(m.track(f.smooth, rec, from, to), p, way, moving)
+	m.sides = func(rec, from, to int, p places, quiet track, moving []bool) rows {
+		of := quiet
+		if f.noisy {
+			of = m.kept(&f.smooth, rec, from, to)
+		}
+		return m.rows(of, p, quiet.v, moving)
 	}
 	return m, nil
 }
@@ -355,16 +408,16 @@ func (s Spec) assemble(recs []*record.Record, m *form, parts []part, cut, keep [
 	fit.Each(len(parts), func(i int) {
 		p := &r.parts[i]
 		joint := m.joint(p.rec)
-		way := m.way(p.rec, p.from, p.to)
-		p.moving = moving(way, cut[joint], m.f.blur)
-		got := m.sides(p.rec, p.from, p.to, p.places, way, p.moving)
+		quiet := m.quiet(p.rec, p.from, p.to)
+		p.moving = moving(quiet.v, cut[joint], m.f.blur)
+		got := m.sides(p.rec, p.from, p.to, p.places, quiet, p.moving)
 		for j, col := range got.w {
 			copy(r.w[j][p.row:], col)
 		}
 		copy(r.y[p.row:], got.y)
 		copy(r.v[p.row:], got.v)
 		copy(r.q[p.row:], p.of(recs[p.rec].Position[p.from:p.to]))
-		look := moving(way, keep[joint], m.f.blur)
+		look := moving(quiet.v, keep[joint], m.f.blur)
 		for k := range p.n {
 			r.kept[p.row+k] = look == nil || m.share(look, p.first+k*p.every) >= m.whole
 		}
@@ -384,24 +437,41 @@ func (r *regression) push(lag float64, held bool) {
 	if r.form.free {
 		return
 	}
-	r.y = r.right(func(p part) []float64 { return r.shifted(p) })
+	r.y = make([]float64, len(r.y))
+	r.shifted(func(p part, force []float64) { r.fill(r.y, p, force) })
 }
 
-// shifted is the recorded force of a part, later by the lag.
-func (r *regression) shifted(p part) []float64 {
-	return delayed(r.recs[p.rec].Force[p.from:p.to], r.lag/r.recs[p.rec].Dt, r.held)
+// shifted calls f with the recorded force of every part, later by the lag, as it is before it is cut. A low-pass and a lag may change places.
+func (r *regression) shifted(f func(p part, force []float64)) {
+	if r.smoothed == nil {
+		r.smoothed = make([][]float64, len(r.parts))
+	}
+	fit.Each(len(r.parts), func(i int) {
+		p := r.parts[i]
+		if r.smoothed[i] == nil {
+			r.smoothed[i] = r.before(p, r.recs[p.rec].Force[p.from:p.to])
+		}
+		f(p, delayed(r.smoothed[i], r.lag/r.recs[p.rec].Dt, r.held))
+	})
+}
+
+// before is a force of a part as it is before it is cut.
+func (r *regression) before(p part, force []float64) []float64 {
+	if r.form.before == nil {
+		return force
+	}
+	return r.form.before(force, p.moving)
+}
+
+// fill puts a force of a part, as it is before it is cut, into its rows of out.
+func (r *regression) fill(out []float64, p part, force []float64) {
+	r.form.side(force, p.moving, p.places, func(k int, y float64) { out[p.row+k] = y })
 }
 
 // right is a force at the rows, as the right-hand side has it.
 func (r *regression) right(force func(p part) []float64) []float64 {
 	out := make([]float64, len(r.y))
-	fit.Each(len(r.parts), func(i int) {
-		p := r.parts[i]
-		at := r.form.side(force(p), p.moving)
-		for k := range p.n {
-			out[p.row+k] = at(p.first + k*p.every)
-		}
-	})
+	fit.Each(len(r.parts), func(i int) { r.fill(out, r.parts[i], r.before(r.parts[i], force(r.parts[i]))) })
 	return out
 }
 
