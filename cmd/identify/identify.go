@@ -165,7 +165,7 @@ func Run(ctx context.Context, path string, f Options, stdout, stderr io.Writer) 
 
 	// of a long record nothing but numbers is in memory, which cost the collector nothing: let it run often
 	if slices.ContainsFunc(recs.Fit, func(d *record.Record) bool { return d.Len() > 1<<20 }) {
-		defer debug.SetGCPercent(debug.SetGCPercent(10))
+		defer debug.SetGCPercent(debug.SetGCPercent(20))
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()

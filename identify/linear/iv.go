@@ -51,7 +51,7 @@ func (r *regression) instruments() error {
 		}
 		lagged := r.slope != nil
 		if lagged {
-			r.push(r.lag+theta[len(r.w)], r.held)
+			r.pushSlope(r.lag+theta[len(r.w)], r.held)
 		}
 		m, err := s.model(theta)
 		if err != nil {

@@ -70,14 +70,14 @@ func delayed(x []float64, samples float64, averaged bool) []float64 {
 			h[i] += weights[j] * x / sum
 		}
 	}
+	back := h // from the oldest sample on
+	slices.Reverse(back[:])
 	// y_k = Σ h_i·x_{k − whole − (i − 11)}
 	out, shift, last := make([]float64, len(x)), int(whole)-delayTaps/2+1, len(x)-1
 	for k := range out {
 		s, at := 0.0, k-shift
 		if at-delayTaps+1 >= 0 && at <= last {
-			for i, c := range &h {
-				s += c * x[at-i]
-			}
+			s = floats.Dot(back[:], x[at-delayTaps+1:at+1])
 		} else {
 			for i, c := range &h {
 				s += c * x[min(max(at-i, 0), last)]
@@ -116,7 +116,7 @@ func (r *regression) searchLag() float64 {
 		t, s := r.parts[i], &sums[i]
 		y, force := make([]float64, t.n), r.recs[t.rec].Force[t.from:t.to]
 		all := make([]float64, (t.n-1)*t.every+grid) // from lagReach samples before the first row to as many behind the last
-		r.form.side(force, nil, places{t.first - lagReach, 1, len(all)}, func(k int, y float64) { all[k] = y })
+		r.form.side([][]float64{force}, nil, places{t.first - lagReach, 1, len(all)}, [][]float64{all})
 		for l := range grid {
 			for k := range y {
 				if y[k] = 0; r.kept[t.row+k] {
@@ -168,7 +168,7 @@ func (r *regression) searchLag() float64 {
 // refineLag makes the lag a parameter and takes it from where it is to the least sum of squares, which is left.
 func (r *regression) refineLag(from float64, held bool) (left float64, err error) {
 	for range 8 {
-		r.push(from, held)
+		r.pushSlope(from, held)
 		theta, err := r.theta()
 		if err != nil {
 			return 0, err
@@ -190,8 +190,7 @@ func (r *regression) refineLag(from float64, held bool) (left float64, err error
 // freeLag makes the lag a parameter. Its column is the slope of the recorded force, with the noise of that; its instrument is
 // the slope of what the model makes of the motion, which knows nothing of that noise. The other columns have instruments z.
 func (r *regression) freeLag(z [][]float64) {
-	r.slope, r.z = make([]float64, len(r.y)), slices.Clone(z)
-	r.shifted(func(p part, force []float64) { r.fill(r.slope, p, filter.Derivative(force, r.form.f.dt)) })
+	r.slope, r.z = r.rate, slices.Clone(z)
 }
 
 // turning is the slope at the rows of what the model with coefficients theta makes of the motion.
@@ -206,14 +205,16 @@ func (r *regression) turning(theta []float64) []float64 {
 		fit.Each(len(r.parts), func(i int) {
 			p := r.parts[i]
 			of := r.form.quiet(p.rec, p.from, p.to)
+			var xs, to [][]float64
 			for j, c := range r.columns {
 				if !c.changes() {
 					continue
 				}
 				if x := of.column(c.term, of.v); x != nil {
-					r.fill(r.turns[j], p, r.before(p, filter.Derivative(x, r.form.f.dt)))
+					xs, to = append(xs, r.before(p, filter.Derivative(x, r.form.f.dt))), append(to, r.turns[j])
 				}
 			}
+			r.fill(p, xs, to...)
 		})
 	}
 	out := make([]float64, len(r.y))

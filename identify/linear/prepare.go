@@ -25,11 +25,11 @@ type form struct {
 	joints  bool    // records of two joints take turns
 	free    bool    // nobody drives: the right-hand side is not a force
 
-	track  func(low filter.Lowpass, rec, from, to int) track                      // of the samples from … to of a record
-	sides  func(rec, from, to int, p places, quiet track, moving []bool) rows     // quiet has the direction of motion
-	before func(x []float64, moving []bool) []float64                             // what is done to a force before it is cut; nil: nothing
-	side   func(x []float64, moving []bool, p places, row func(k int, y float64)) // the force after that at the rows of a part
-	share  func(moving []bool, at int) float64                                    // of a row that is in motion
+	track  func(low filter.Lowpass, rec, from, to int) track                  // of the samples from … to of a record
+	sides  func(rec, from, to int, p places, quiet track, moving []bool) rows // quiet has the direction of motion
+	before func(x []float64, moving []bool) []float64                         // what is done to a force before it is cut; nil: nothing
+	side   func(xs [][]float64, moving []bool, p places, rows [][]float64)    // forces after that, at the rows of a part
+	share  func(moving []bool, at int) float64                                // of a row that is in motion
 
 	tracks map[trackKey]track // that are wanted again; nil: none
 	lock   sync.Mutex         // of tracks
@@ -88,15 +88,22 @@ func (m *form) force(of track, theta []float64) []float64 {
 // rows are the columns of a track, filtered and decimated.
 func (m *form) rows(of track, p places, way []float64, moving []bool) rows {
 	out := rows{w: make([][]float64, len(m.columns)), v: p.of(of.v)}
+	var xs, to [][]float64
 	for j, c := range m.columns {
-		switch x := of.column(c.term, way); {
-		case x == nil:
-		case c.term == Offset && moving == nil: // passes as it is
-			out.w[j] = x[:p.n]
-		default:
-			out.w[j] = m.f.row(x, c.term.rough(), p, moving)
+		x := of.column(c.term, way)
+		if x == nil {
+			continue
 		}
+		if out.w[j] = make([]float64, p.n); c.term == Offset && moving == nil { // passes as it is
+			copy(out.w[j], x)
+			continue
+		}
+		if moving != nil && c.term.rough() {
+			x = m.f.smooth.ZeroPhase(x)
+		}
+		xs, to = append(xs, x), append(to, out.w[j])
 	}
+	m.f.sides(xs, moving, p, to)
 	return out
 }
 
@@ -135,6 +142,7 @@ type regression struct {
 	w        [][]float64    // a slice per column
 	y        []float64      // N or N·m, with the force shifted by lag
 	slope    []float64      // dy/dt, where the lag is a parameter
+	rate     []float64      // dy/dt, of pushSlope
 	z        [][]float64    // instruments, a slice per column; nil: none
 	noise    []float64      // total: covariance of the columns' noise, mean over the rows, row-major; nil: columns are exact
 	noiseY   float64        // and the variance of that of y, in the same unit
@@ -239,31 +247,24 @@ func (f *filters) of(low filter.Lowpass, position []float64) track {
 	return track{v, func(t Term, way []float64) []float64 { return t.column(q, v, a, way) }}
 }
 
-// row is a side of the equation, filtered. Where some samples do not count they are cut out in between, after the low-pass of
-// the position, which those sides that do not come from it (rough) have not had.
-func (f *filters) row(x []float64, rough bool, p places, moving []bool) []float64 {
-	return p.of(f.side(x, rough, moving))
-}
-
-func (f *filters) side(x []float64, rough bool, moving []bool) []float64 {
-	if moving != nil {
-		if rough {
-			x = f.smooth.ZeroPhase(x)
-		} else {
-			x = slices.Clone(x)
-		}
-		cut(x, moving)
+// sides are parts of the equation at the rows, filtered. Where some samples do not count they are cut out before, and after the low-pass of
+// the position, which those parts that do not come from it have to have had. A row outside is that of the nearest sample.
+func (f *filters) sides(xs [][]float64, moving []bool, p places, rows [][]float64) {
+	if len(xs) == 0 {
+		return
 	}
-	return f.both.ZeroPhase(x)
-}
-
-// cut leaves of x what moves.
-func cut(x []float64, moving []bool) {
-	for k, m := range moving {
-		if !m {
-			x[k] = 0
+	f.both.ZeroPhaseEach(len(xs), len(xs[0]), func(i int, x []float64) {
+		copy(x, xs[i])
+		for k, m := range moving {
+			if !m {
+				x[k] = 0
+			}
 		}
-	}
+	}, func(i int, x []float64) {
+		for k := range p.n {
+			rows[i][k] = x[min(max(p.first+k*p.every, 0), len(x)-1)]
+		}
+	})
 }
 
 // direct is the form by the procedure of [EMPS]:
@@ -289,12 +290,7 @@ func (s Spec) direct(recs []*record.Record, steady bool) (*form, error) {
 		}
 		return f.smooth.ZeroPhase(x)
 	}
-	m.side = func(x []float64, moving []bool, p places, row func(k int, y float64)) {
-		y := f.side(x, false, moving)
-		for k := range p.n {
-			row(k, y[min(max(p.first+k*p.every, 0), len(y)-1)])
-		}
-	}
+	m.side = f.sides
 	m.whole = 0.5
 	m.share = func(moving []bool, at int) float64 {
 		n, all := 0, 0
@@ -438,7 +434,16 @@ func (r *regression) push(lag float64, held bool) {
 		return
 	}
 	r.y = make([]float64, len(r.y))
-	r.shifted(func(p part, force []float64) { r.fill(r.y, p, force) })
+	r.shifted(func(p part, force []float64) { r.fill(p, [][]float64{force}, r.y) })
+}
+
+// pushSlope is push with the slope of the right-hand side, which becomes the column of the lag by freeLag.
+func (r *regression) pushSlope(lag float64, held bool) {
+	r.lag, r.held, r.slope, r.z = lag, held, nil, nil
+	r.y, r.rate = make([]float64, len(r.y)), make([]float64, len(r.y))
+	r.shifted(func(p part, force []float64) {
+		r.fill(p, [][]float64{force, filter.Derivative(force, r.form.f.dt)}, r.y, r.rate)
+	})
 }
 
 // shifted calls f with the recorded force of every part, later by the lag, as it is before it is cut. A low-pass and a lag may change places.
@@ -463,15 +468,19 @@ func (r *regression) before(p part, force []float64) []float64 {
 	return r.form.before(force, p.moving)
 }
 
-// fill puts a force of a part, as it is before it is cut, into its rows of out.
-func (r *regression) fill(out []float64, p part, force []float64) {
-	r.form.side(force, p.moving, p.places, func(k int, y float64) { out[p.row+k] = y })
+// fill puts forces of a part, as they are before they are cut, into its rows of out.
+func (r *regression) fill(p part, forces [][]float64, out ...[]float64) {
+	rows := make([][]float64, len(out))
+	for i, x := range out {
+		rows[i] = x[p.row:][:p.n]
+	}
+	r.form.side(forces, p.moving, p.places, rows)
 }
 
 // right is a force at the rows, as the right-hand side has it.
 func (r *regression) right(force func(p part) []float64) []float64 {
 	out := make([]float64, len(r.y))
-	fit.Each(len(r.parts), func(i int) { r.fill(out, r.parts[i], r.before(r.parts[i], force(r.parts[i]))) })
+	fit.Each(len(r.parts), func(i int) { r.fill(r.parts[i], [][]float64{r.before(r.parts[i], force(r.parts[i]))}, out) })
 	return out
 }
 

@@ -141,7 +141,8 @@ func (s Spec) twoJoints(recs []*record.Record, o JointOptions) (*form, error) {
 		m.sides = func(rec, from, to int, p places, quiet track, moving []bool) rows {
 			of := m.kept(&m.f.smooth, rec, from, to)
 			out := m.rows(of, p, quiet.v, moving)
-			out.y = m.f.row(of.column("gravity-sin2", quiet.v), false, p, moving)
+			out.y = make([]float64, p.n)
+			m.f.sides([][]float64{of.column("gravity-sin2", quiet.v)}, moving, p, [][]float64{out.y})
 			floats.Scale(-1, out.y)
 			return out
 		}

@@ -94,10 +94,12 @@ func (s Spec) weak(recs []*record.Record) (*form, error) {
 	}
 	m.skip = max(int(math.Ceil(s.Trim/f.dt)), n/2) // the window fits
 	m.reach = f.smooth.Settle() + f.calm.Settle() + n/2
-	m.side = func(x []float64, _ []bool, p places, row func(k int, y float64)) {
-		for k := range p.n {
-			at := min(max(p.first+k*p.every-n/2, 0), len(x)-n-1)
-			row(k, floats.Dot(win.phi, x[at:at+n+1]))
+	m.side = func(xs [][]float64, _ []bool, p places, rows [][]float64) {
+		for i, x := range xs {
+			for k := range p.n {
+				at := min(max(p.first+k*p.every-n/2, 0), len(x)-n-1)
+				rows[i][k] = floats.Dot(win.phi, x[at:at+n+1])
+			}
 		}
 	}
 	m.whole = 0.99
