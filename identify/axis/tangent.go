@@ -45,6 +45,7 @@ type tangent struct {
 	sz       []float64   // ∂z/∂θ
 	columns  [][]float64 // ∂r/∂θ, of the rows that the parameter moves
 	from     []int       // first row of every column
+	at       []float64   // the free parameters at which the columns are; nil: not known
 	some     []int       // that the columns keep, rising; nil: all
 	kept     int         // how many of them are behind
 	active   [][]int     // of every piece, the columns of what moves it, and behind them that of the command at the end of an interval
@@ -177,10 +178,28 @@ func (t *tangent) share(n int, states []fit.Local) {
 
 // Columns simulates with the free parameters theta and returns the derivatives of the residuals.
 func (t *tangent) Columns(theta []float64) ([][]float64, engine.Status) {
+	if len(t.at) > 0 && slices.Equal(t.at, theta) {
+		return t.columns, engine.OK
+	}
+	t.at = t.at[:0]
 	if _, status := t.run(theta, nil, math.Inf(1), t); status == engine.NonFinite {
 		return nil, status
 	}
 	return t.columns, engine.OK
+}
+
+// ResidualsAhead is ResidualsWithin with the derivatives for Columns, which cost less along with the residuals.
+func (t *tangent) ResidualsAhead(theta, r []float64, limit float64) (engine.Status, bool) {
+	t.at = t.at[:0]
+	if t.servos != nil { // which repeat an interval for the derivatives
+		return t.ResidualsWithin(theta, r, limit)
+	}
+	cost, status := t.run(theta, r, limit, t)
+	whole := cost <= limit
+	if whole && status != engine.NonFinite {
+		t.at = append(t.at, theta...)
+	}
+	return status, whole
 }
 
 // lean finds the gains of masses around the present one.
