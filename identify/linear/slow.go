@@ -64,7 +64,7 @@ func (m *form) setBlur(s Spec, parts []part, limit [2]float64) {
 	samples := func(periods float64) int { return int(math.Ceil(periods / (s.Cutoff * m.f.dt))) }
 	fit.Each(len(parts), func(i int) {
 		p := parts[i]
-		way := m.way(p.rec, p.from, p.to)
+		way := m.quiet(p.rec, p.from, p.to).v
 		counts[i] = make([]int, len(blurs))
 		for b, periods := range blurs {
 			look := moving(way, limit[m.joint(p.rec)], samples(periods))
