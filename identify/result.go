@@ -80,8 +80,8 @@ type Parameter struct {
 	Biased *float64    `json:"systematic,omitempty"` // by how much structure in the residual moves the value; the interval holds it
 	Worth  string      `json:"judgement"`            // identified, weakly identified, rejected, or one of the words below
 
-	assumed         float64 // half of what an assumption moves the value by, either way
-	shown, possible float64 // by how much the worst that the residual shows moves the value, and what it does not exclude
+	assumed         [2]float64 // by which what was assumed moves the ends of the interval
+	shown, possible float64    // by how much the worst that the residual shows moves the value, and what it does not exclude
 }
 
 // Validation is the fit to records that were not used to find the parameters.
@@ -174,7 +174,7 @@ func (r *Result) Explained() *float64 {
 // residual and half of what an assumption about the record does to the value is added. nil: unbounded.
 func (r *Result) Interval(p *Parameter) *[2]float64 {
 	ci := r.random(p)
-	return widened(widened(widened(widened(ci, p.shown), p.possible), p.assumed), -p.assumed)
+	return widened(widened(widened(widened(ci, p.shown), p.possible), p.assumed[0]), p.assumed[1])
 }
 
 // widened is an interval that holds a move of the value as well.
