@@ -173,11 +173,11 @@ func (r *Result) judge(c Spec) {
 		e := &r.Parameters[i]
 		err, _ := r.Interval(e.Name)
 		isTerm := slices.ContainsFunc(terms, func(t term) bool { return t.name == e.Name })
-		if !isTerm || err != nil && *err <= looseErr*math.Abs(e.Value) {
+		if isTerm && err != nil && *err <= r.little[e.Name] {
+			r.Small = append(r.Small, e.Name)
 			continue
 		}
-		if err != nil && *err <= r.little[e.Name] {
-			r.Small = append(r.Small, e.Name)
+		if !isTerm || err != nil && *err <= looseErr*math.Abs(e.Value) {
 			continue
 		}
 		why := "the recording says nothing of it"
