@@ -85,7 +85,7 @@ type Parameter struct {
 	Combined *float64       `json:"combined_standard_uncertainty,omitempty"` // root of the sum of squares of the budget
 	Worth    string         `json:"judgement"`                               // identified, weakly identified, rejected, or one of the words below
 
-	assumed             float64    // half of what an assumption moves the value by, either way
+	assumed             [2]float64 // by which what was assumed moves the ends of the interval, down and up
 	assumption          bool       // nobody gave it
 	given               float64    // standard uncertainty that errors of known values make
 	structure           float64    // by how much all that the residual shows moves the value together
@@ -183,7 +183,7 @@ func (r *Result) Explained() *float64 {
 // residual and half of what an assumption about the record does to the value is added. nil: unbounded.
 func (r *Result) Interval(p *Parameter) *[2]float64 {
 	ci := r.random(p)
-	ci = widened(widened(widened(ci, p.shown), p.possible), [2]float64{-p.assumed, p.assumed})
+	ci = widened(widened(widened(ci, p.shown), p.possible), p.assumed)
 	if ci != nil && p.given > 0 { // by chance too: squares add up
 		return &[2]float64{p.Value - math.Hypot(p.Value-ci[0], normal95*p.given), p.Value + math.Hypot(ci[1]-p.Value, normal95*p.given)}
 	}
