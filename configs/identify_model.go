@@ -62,9 +62,10 @@ type paramKeys struct {
 	Fixed *bool    `yaml:"fixed"`
 	Log   *bool    `yaml:"log"`
 	Taken *bool    `yaml:"assumed"`
+	Err   *float64 `yaml:"error" unit:"#" want:">=0"`
 }
 
-// DecodeNode reads name: number, or name: {start, min, max, fixed, log, assumed}.
+// DecodeNode reads name: number, or name: {start, min, max, fixed, log, assumed, error}.
 func (ps *IdentifyParams) DecodeNode(w *schema.Walker, path string, e schema.Entry, _ schema.Field) {
 	m := w.Section(path, "names with numbers", e)
 	if m == nil {
@@ -96,7 +97,7 @@ func (ps *IdentifyParams) DecodeNode(w *schema.Walker, path string, e schema.Ent
 		} else {
 			continue
 		}
-		*ps = append(*ps, IdentifyParam{identify.Given{Name: k.Key, Start: p.Start, Lo: p.Lo, Hi: p.Hi, Fixed: p.Fixed, Log: p.Log, Assumed: p.Taken != nil && *p.Taken}, key})
+		*ps = append(*ps, IdentifyParam{identify.Given{Name: k.Key, Start: p.Start, Lo: p.Lo, Hi: p.Hi, Fixed: p.Fixed, Log: p.Log, Assumed: p.Taken != nil && *p.Taken, Err: p.Err}, key})
 	}
 }
 
@@ -112,7 +113,7 @@ func (ps *IdentifyParams) EmitNode(e *schema.Emitter, indent int) {
 		for _, k := range []struct {
 			key string
 			at  *float64
-		}{{"start", p.Start}, {"min", p.Lo}, {"max", p.Hi}} {
+		}{{"start", p.Start}, {"min", p.Lo}, {"max", p.Hi}, {"error", p.Err}} {
 			if k.at != nil {
 				parts = append(parts, k.key+": "+strconv.FormatFloat(*k.at, 'g', -1, 64))
 			}
@@ -141,7 +142,7 @@ func assumed(is bool) *bool {
 func (ps *IdentifyParams) Shape() *schema.Object {
 	number := schema.AnyOf(schema.Typed("number"), schema.Typed("string"))
 	props := new(schema.Object).Set("start", number).Set("min", number).Set("max", number).
-		Set("fixed", schema.Typed("boolean")).Set("log", schema.Typed("boolean")).Set("assumed", schema.Typed("boolean"))
+		Set("fixed", schema.Typed("boolean")).Set("log", schema.Typed("boolean")).Set("assumed", schema.Typed("boolean")).Set("error", number)
 	entry := schema.Typed("object").Set("properties", props).Set("additionalProperties", false)
 	return schema.Typed("object").Set("additionalProperties", schema.AnyOf(schema.Typed("number"), schema.Typed("string"), entry))
 }

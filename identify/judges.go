@@ -2,6 +2,7 @@ package identify
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -28,6 +29,7 @@ var judges = []struct {
 	{"does the model explain the records?", (*Result).judgeFit},
 	{"what does the method say of itself?", (*Result).judgeMethod},
 	{"what do the checks of the records say?", (*Result).judgeRecords},
+	{"what may rounding have done?", (*Result).judgeRounding},
 	{"is it an optimum, and of the equations?", (*Result).judgeEnd},
 	{"do the rows say as much as they are many?", (*Result).judgeRows},
 	{"does something else explain them as well?", (*Result).judgeAlternatives},
@@ -152,6 +154,22 @@ func (r *Result) judgeRecords(say sayer) {
 		if f.Severity == record.Fatal {
 			say(fit.RecordCheck, fit.Weaken, nil, "a check of the record fails: %s", f.Text)
 		}
+	}
+}
+
+// judgeRounding takes in by how much the gain of a force that rests on few levels may be wrong: intervals of what is in its unit hold that.
+func (r *Result) judgeRounding(say sayer) {
+	for _, f := range r.Findings {
+		if f.Kind != "rounding" {
+			continue
+		}
+		for i := range r.Parameters {
+			p := &r.Parameters[i]
+			if strings.Contains(p.Unit, "N") || strings.Contains(p.Unit, "kg") {
+				p.assumed = math.Hypot(p.assumed, f.Value*p.Value)
+			}
+		}
+		say(fit.Rounding, fit.Remark, nil, "%s. The intervals hold that. %s", f.Text, f.Advice)
 	}
 }
 

@@ -138,7 +138,7 @@ func OfMachine(b *machine.Result, info []record.Info, findings []record.Finding,
 	if iv := b.IV; iv != nil && b.Spec.Instruments == machine.UseCheck {
 		for j, apart := range iv.Apart { // where they differ beyond chance, intervals hold both values
 			if math.Abs(apart) > apartLikely {
-				r.Parameters[b.Free[j]].moved(iv.Values[j]-iv.Least[j], false)
+				r.Parameters[b.Free[j]].moved(iv.Values[j]-iv.Least[j], false, "instrumental variables")
 			}
 		}
 	}

@@ -36,15 +36,15 @@ func (r *Result) findUnmodelled(j *job, st *stage) {
 		}
 	}
 	found, possible := fit.Unmodelled(s, suspects, r.tolerance)
-	if st.pushed == nil { // a force shows drag by itself
-		possible = nil
-	}
 	least := weakRelative
 	if !j.plan.Model.Drive.Recorded() { // nothing but the loss of energy tells of friction: one kind of it looks like another
 		least = systematic
 	}
 	for _, l := range append(found, possible...) {
-		if worst, ok := r.Param(l.Worst); l.Possible && (!ok || math.Abs(l.Moves[l.Worst]) < least*math.Abs(worst.Value)) {
+		if l.Usual && st.pushed == nil { // a force shows it by itself
+			continue
+		}
+		if worst, ok := r.Param(l.Worst); l.Usual && (!ok || math.Abs(l.Moves[l.Worst]) < least*math.Abs(worst.Value)) {
 			continue
 		}
 		r.lacks(l)
@@ -57,15 +57,18 @@ func (r *Result) lacks(l fit.Effect) {
 	for i := range r.Parameters {
 		p := &r.Parameters[i]
 		if m, ok := l.Moves[p.Name]; ok {
-			p.moved(m, l.Possible)
+			p.moved(m, l.Possible, l.Kind)
 			if !l.Possible {
 				p.structure += m
-				p.moved(p.structure, false)
+				p.moved(p.structure, false, l.Kind)
+			}
+			if l.Kind == fit.Filter { // near a resonance it is the other way round
+				p.moved(-m, true, l.Kind)
 			}
 		}
 		if or, ok := l.Range[p.Name]; ok { // what else explains as much, to either side
-			p.moved(or[0], l.Possible)
-			p.moved(or[1], l.Possible)
+			p.moved(or[0], l.Possible, l.Kind)
+			p.moved(or[1], l.Possible, l.Kind)
 		}
 	}
 }

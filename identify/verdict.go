@@ -118,9 +118,12 @@ func (r *Result) judgeParameters(say sayer) {
 			p.Worth = NotIdentifiable
 			continue
 		}
+		p.From = r.origin(p)
+		p.Budget, p.Combined = r.budget(p)
 		p.Worth = r.worth(p, &g, say)
 	}
 	g.say(say)
+	r.Equalities = r.equalities()
 }
 
 // graded are parameters with the same shortcoming, which are named together where they are many.
@@ -261,7 +264,7 @@ func (r *Result) judgeAlternatives(say sayer) {
 			if s.Form && (fit.MayBeZero(name) || math.Abs(m) <= formsApart*h) {
 				continue
 			}
-			p.moved(m, false)
+			p.moved(m, false, s.What)
 			if m := math.Abs(m) / h; m > most {
 				worst, most = name, m
 			}

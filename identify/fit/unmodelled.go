@@ -26,9 +26,10 @@ type Suspect struct {
 	Rough bool // it jumps where the motion turns: columns of samples pass the low-passes of the force before they are rows
 
 	// Usual is set for what every axis has a little of, with a positive coefficient: what of it the residual does not exclude
-	// counts too.
-	Usual bool
-	Most  float64 // the largest coefficient that is believed; 0: any
+	// counts too. So does what lies between Bounds, which hold zero, where something else tells that it may be there.
+	Usual  bool
+	Bounds [2]float64
+	Named  func(b float64) string // What, if the coefficient is b; nil: What
 }
 
 // Effect is something that a fit left in its residual, or may have left there.
@@ -47,6 +48,7 @@ type Effect struct {
 	Range map[string][2]float64 `json:"-"`            // of the moves with any of them in the model
 
 	Possible bool `json:"possible,omitempty"` // it does not show: values and moves are those of as much of it as the residual does not exclude
+	Usual    bool `json:"-"`                  // every axis has a little of it
 }
 
 // Limits of the search for structure.
@@ -324,6 +326,12 @@ func (x *explained) search(s *Solution, whole *explained, all []int, suspects []
 		}
 	}
 	tries := float64(len(suspects))
+	first := make([]finding, len(suspects)) // as much as is possible before anything was found
+	for i := range suspects {
+		if !used[i] && suspects[i].Bounds != [2]float64{} {
+			first[i] = x.allowed(&suspects[i], of[i][0])
+		}
+	}
 	for range unmodelledRounds {
 		x.independent = x.count()
 		best, found := -1, finding{}
@@ -358,14 +366,14 @@ func (x *explained) search(s *Solution, whole *explained, all []int, suspects []
 		out = append(out, l)
 	}
 	for i := range suspects {
-		if sp := &suspects[i]; sp.Usual && !used[i] {
-			if most, ok := x.most(of[i][0]); ok && most > 0 {
-				if sp.Most > 0 {
-					most = math.Min(most, sp.Most)
-				}
-				f := finding{b: []float64{most}, p: 1}
+		if sp := &suspects[i]; (sp.Usual || sp.Bounds != [2]float64{}) && !used[i] {
+			f := x.allowed(sp, of[i][0])
+			if math.Abs(first[i].most()) > math.Abs(f.most()) {
+				f = first[i]
+			}
+			if f.most() != 0 {
 				e := sp.left(s, f, whole.without(sp, f.b, all), harm, tries)
-				e.Possible = true
+				e.Possible, e.Usual = true, sp.Usual
 				possible = append(possible, e)
 			}
 		}
@@ -389,6 +397,9 @@ func (x *explained) without(sp *Suspect, b []float64, rows []int) []float64 {
 // left says what a suspect does.
 func (sp *Suspect) left(s *Solution, f finding, move []float64, harm map[string]float64, tries float64) Effect {
 	l := Effect{Kind: sp.Kind, What: sp.What, Advice: sp.Advice, Share: 100 * f.share, PValue: math.Min(f.p*tries, 1), Values: map[string]float64{}, Moves: map[string]float64{}}
+	if sp.Named != nil && f.b[0] != 0 {
+		l.What = sp.Named(f.b[0])
+	}
 	worst := 1.0
 	for j, i := range s.Free {
 		m := move[j]
@@ -596,11 +607,39 @@ func (x *explained) errors(q [][]float64, first int, e []float64) (g [][]float64
 	return g, cov, lags
 }
 
-// most is the largest coefficient of a column that the residual does not exclude at 97.5 %; not ok: it cannot be told from the model.
-func (x *explained) most(c []float64) (b float64, ok bool) {
+// allowed is the largest coefficient of the column of a suspect that the residual does not exclude.
+func (x *explained) allowed(sp *Suspect, c []float64) finding {
+	least, most := sp.Bounds[0], sp.Bounds[1]
+	own, err, ok := x.coefficient(c)
+	switch {
+	case sp.Usual && ok:
+		most = own + distuv.UnitNormal.Quantile(0.975)*err
+	case ok: // else the model makes as much of it
+		least, most = math.Max(least, own-boundsApart*err), math.Min(most, own+boundsApart*err)
+	}
+	if most = math.Max(most, 0); -least > most {
+		return finding{b: []float64{least}, p: 1}
+	}
+	return finding{b: []float64{most}, p: 1}
+}
+
+// boundsApart are the standard errors from which on what Bounds allow is excluded: as alternatives are, by ten in twice the logarithm of the
+// likelihood.
+const boundsApart = 3.2
+
+// most is the coefficient; 0: there is none.
+func (f *finding) most() float64 {
+	if f.b == nil {
+		return 0
+	}
+	return f.b[0]
+}
+
+// coefficient is that of a column, with its standard error; not ok: it cannot be told from the model.
+func (x *explained) coefficient(c []float64) (b, err float64, ok bool) {
 	y := span{q: slices.Clip(x.q), first: len(x.q)}
 	if !y.add(c, 1e-3) {
-		return 0, false
+		return 0, 0, false
 	}
 	z := y.q[y.first]
 	e, own := slices.Clone(x.e), floats.Dot(z, x.e)
@@ -610,7 +649,7 @@ func (x *explained) most(c []float64) (b float64, ok bool) {
 	if x.cells != nil && x.clusters > len(y.q)+1 {
 		variance = math.Max(variance, x.clustered(g)[0])
 	}
-	return (own + distuv.UnitNormal.Quantile(0.975)*math.Sqrt(variance)) / y.r[0][0], true
+	return own / y.r[0][0], math.Sqrt(variance) / y.r[0][0], true
 }
 
 // wald is bᵀ·C⁻¹·b for the covariance C of b, row-major; ok is false if that has no inverse.

@@ -194,3 +194,14 @@ func (r *regression) freeLag(z [][]float64, force func(p part) []float64) {
 	r.slope = r.right(func(p part) []float64 { return filter.Derivative(r.shifted(p), dt) })
 	r.z = append(slices.Clone(z), r.right(func(p part) []float64 { return filter.Derivative(force(p), dt) }))
 }
+
+// bend is the second derivative of what the model makes of the motion, but for jumps, at the kept rows: what a low-pass does beside a delay.
+func (r *regression) bend(theta []float64) []float64 {
+	dt := r.form.f.dt
+	all := r.right(func(p part) []float64 {
+		return filter.Derivative(filter.Derivative(r.form.force(r.form.track(r.form.f.quiet(), p.rec, p.from, p.to), theta), dt), dt)
+	})
+	kept := make([]float64, 0, len(all))
+	r.runs(func(from, to int) { kept = append(kept, all[from:to]...) })
+	return kept
+}

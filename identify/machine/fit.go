@@ -74,8 +74,8 @@ func Fit(m *multibody.Model, s Spec, recs []Recording, coulomb []float64) (*Resu
 	if err != nil {
 		return nil, err
 	}
-	recs, wild := bridged(m, recs)
-	r := &Result{Spec: s, Model: m, Base: NewBase(m, s, coulomb), Warnings: wild}
+	recs = withoutSpikes(recs)
+	r := &Result{Spec: s, Model: m, Base: NewBase(m, s, coulomb)}
 	r.Start = r.Base.Of(r.Base.Start())
 	f := s.filters(recs[0][0].Dt)
 	r.rowTime = recs[0][0].Dt * float64(s.Decimate)
@@ -468,12 +468,11 @@ func (r *Result) Explain(recs []Recording, values []float64) (*fit.Solution, []J
 	if err := recs[0][0].CheckRate(&record.Record{Dt: r.Solution.Dt / float64(r.Spec.Decimate)}); err != nil {
 		return nil, nil, nil, err
 	}
-	recs, wild := bridged(r.Model, recs)
+	recs = withoutSpikes(recs)
 	p, err := r.Base.prepare(r.Model, r.Spec, recs, r.rest)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	p.left = append(p.left, wild...)
 	sys := *r.sys
 	sys.theta = values
 	s := sys.solution(p.blocks, nil, recs[0][0].Dt*float64(r.Spec.Decimate), 1/r.Spec.Cutoff)

@@ -140,6 +140,14 @@ func (s Spec) check(fs float64) error {
 // force.
 type Recording []*record.Record
 
+// withoutSpikes are the recordings with a curve in place of samples that no motion makes; checks of the records name these.
+func withoutSpikes(recs []Recording) (out []Recording) {
+	for _, r := range recs {
+		out = append(out, record.WithoutSpikes(r))
+	}
+	return out
+}
+
 // check tells whether the records go together and what the machine wants.
 func (r Recording) check(m *multibody.Model) error {
 	if len(r) != m.NV() {
