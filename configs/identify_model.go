@@ -61,9 +61,11 @@ type paramKeys struct {
 	Hi    *float64 `yaml:"max" unit:"#"`
 	Fixed *bool    `yaml:"fixed"`
 	Log   *bool    `yaml:"log"`
+	Taken *bool    `yaml:"assumed"`
+	Err   *float64 `yaml:"error" unit:"#" want:">=0"`
 }
 
-// DecodeNode reads name: number, or name: {start, min, max, fixed, log}.
+// DecodeNode reads name: number, or name: {start, min, max, fixed, log, assumed, error}.
 func (ps *IdentifyParams) DecodeNode(w *schema.Walker, path string, e schema.Entry, _ schema.Field) {
 	m := w.Section(path, "names with numbers", e)
 	if m == nil {
@@ -95,7 +97,7 @@ func (ps *IdentifyParams) DecodeNode(w *schema.Walker, path string, e schema.Ent
 		} else {
 			continue
 		}
-		*ps = append(*ps, IdentifyParam{identify.Given{Name: k.Key, Start: p.Start, Lo: p.Lo, Hi: p.Hi, Fixed: p.Fixed, Log: p.Log}, key})
+		*ps = append(*ps, IdentifyParam{identify.Given{Name: k.Key, Start: p.Start, Lo: p.Lo, Hi: p.Hi, Fixed: p.Fixed, Log: p.Log, Assumed: p.Taken != nil && *p.Taken, Err: p.Err}, key})
 	}
 }
 
@@ -111,7 +113,7 @@ func (ps *IdentifyParams) EmitNode(e *schema.Emitter, indent int) {
 		for _, k := range []struct {
 			key string
 			at  *float64
-		}{{"start", p.Start}, {"min", p.Lo}, {"max", p.Hi}} {
+		}{{"start", p.Start}, {"min", p.Lo}, {"max", p.Hi}, {"error", p.Err}} {
 			if k.at != nil {
 				parts = append(parts, k.key+": "+strconv.FormatFloat(*k.at, 'g', -1, 64))
 			}
@@ -119,7 +121,7 @@ func (ps *IdentifyParams) EmitNode(e *schema.Emitter, indent int) {
 		for _, k := range []struct {
 			key string
 			at  *bool
-		}{{"fixed", p.Fixed}, {"log", p.Log}} {
+		}{{"fixed", p.Fixed}, {"log", p.Log}, {"assumed", assumed(p.Assumed)}} {
 			if k.at != nil {
 				parts = append(parts, fmt.Sprintf("%s: %t", k.key, *k.at))
 			}
@@ -128,11 +130,19 @@ func (ps *IdentifyParams) EmitNode(e *schema.Emitter, indent int) {
 	}
 }
 
+// assumed is a word that is left out where it does not hold.
+func assumed(is bool) *bool {
+	if !is {
+		return nil
+	}
+	return &is
+}
+
 // Shape describes parameters to editors.
 func (ps *IdentifyParams) Shape() *schema.Object {
 	number := schema.AnyOf(schema.Typed("number"), schema.Typed("string"))
 	props := new(schema.Object).Set("start", number).Set("min", number).Set("max", number).
-		Set("fixed", schema.Typed("boolean")).Set("log", schema.Typed("boolean"))
+		Set("fixed", schema.Typed("boolean")).Set("log", schema.Typed("boolean")).Set("assumed", schema.Typed("boolean")).Set("error", number)
 	entry := schema.Typed("object").Set("properties", props).Set("additionalProperties", false)
 	return schema.Typed("object").Set("additionalProperties", schema.AnyOf(schema.Typed("number"), schema.Typed("string"), entry))
 }

@@ -41,7 +41,7 @@ func (b bristleMethod) run(j *job, ctx context.Context) (*stage, error) {
 			return []Sensitivity{{What: "simulation steps half as long", RMS: math.Sqrt(2 * sol.Cost / float64(len(sol.Residual))), Unit: sol.Unit, Values: sol.Halved}}
 		}
 	}
-	st.runs = sol.LessRuns
+	st.runs, st.changed = sol.LessRuns, sol.Changed
 	for _, said := range sol.Doubts {
 		st.doubts = append(st.doubts, fit.Doubt(fit.MethodDoubt, "%s", said))
 	}

@@ -119,6 +119,33 @@ func TestCompareRanks(t *testing.T) {
 	}
 }
 
+// A difference that is large, and that depends so much on itself that no test can call it more than chance, is no tie.
+func TestCompareWithoutPowerIsNoTie(t *testing.T) {
+	rng := rand.New(rand.NewPCG(15, 16))
+	base := noise(rng, 2000, 1, 0)
+	slow := make([]float64, len(base))
+	for k := range slow { // one swing over the whole record
+		slow[k] = base[k] + 24*math.Sin(2*math.Pi*float64(k)/4000)
+	}
+	for _, checked := range []bool{false, true} {
+		own, other := []float64(nil), []float64(nil)
+		if checked {
+			own, other = base, slow
+		}
+		c, err := Compare([]Ranked{ranked("coulomb", 2, slow, other), ranked("true", 5, base, own)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := c.Models[1]
+		if c.Models[0].Name != "true" || m.Tied || strings.Contains(c.Headline, "equally well") {
+			t.Errorf("validated %v: %s first, tied %v, p %v: %s %q", checked, c.Models[0].Name, m.Tied, *m.PValue, c.Headline, c.Supports)
+		}
+		if said := strings.Join(c.Supports, "\n"); m.Open && !strings.Contains(said, "has no power") {
+			t.Errorf("nothing about power in %q", said)
+		}
+	}
+}
+
 // Whether a bristle is needed is said against the best model without one, and not at all where none of those has friction
 // that depends on the speed near zero.
 func TestCompareSaysWhetherABristleIsNeeded(t *testing.T) {

@@ -46,6 +46,7 @@ type refused struct {
 // bodies tells whether real bodies have the parameters of a machine.
 type bodies struct {
 	possible bool     // some were found
+	unreal   bool     // further from what was found than chance explains
 	grown    float64  // rms with them over that without asking
 	against  []string // what speaks against it, where there are none
 }

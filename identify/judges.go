@@ -166,7 +166,7 @@ func (r *Result) judgeRounding(say sayer) {
 		for i := range r.Parameters {
 			p := &r.Parameters[i]
 			if strings.Contains(p.Unit, "N") || strings.Contains(p.Unit, "kg") {
-				p.assumed = math.Hypot(p.assumed, f.Value*p.Value)
+				p.rounded = math.Max(p.rounded, f.Value*math.Abs(p.Value))
 			}
 		}
 		say(fit.Rounding, fit.Remark, nil, "%s. The intervals hold that. %s", f.Text, f.Advice)
@@ -200,7 +200,7 @@ func (r *Result) judgeRows(say sayer) {
 func (r *Result) judgeBodies(say sayer) {
 	switch b := r.bodies; {
 	case b == nil:
-	case b.possible && b.grown > 1.05:
+	case b.possible && b.unreal && b.grown > 1.05:
 		say(fit.NoBodies, fit.Weaken, nil, "no real bodies have these base parameters: the nearest ones that some have leave an rms %.2f times as large", b.grown)
 	case !b.possible:
 		say(fit.NoBodies, fit.Weaken, nil, "no real machine has the parameters that were found: %s", strings.Join(b.against, "; "))

@@ -53,6 +53,8 @@ type Plan struct {
 	LagFree bool      // the effective lag of the force is a parameter
 	Given   []Given   // what is known of parameters
 
+	GainErr float64 // standard uncertainty of the gain of the force, as a share
+
 	Regress    linear.Spec
 	Form       linear.Form // "": direct
 	NoiseRatio float64     // total: position over force noise, m/N or rad/(N·m)
@@ -142,7 +144,9 @@ type Given struct {
 	Name          string
 	Start, Lo, Hi *float64
 	Fixed, Log    *bool
-	Optional      bool // a model that has no such parameter is no error
+	Optional      bool     // a model that has no such parameter is no error
+	Assumed       bool     // it stays at its start, which nobody measured
+	Err           *float64 // standard uncertainty of a value that is known; nil: it is exact
 }
 
 // apply puts what is given over the parameters that a model has by itself. A start outside bounds that were not given
@@ -167,9 +171,9 @@ func apply(params []fit.Param, given []Given) error {
 			continue
 		}
 		p := &params[i]
-		p.Fixed = false
+		p.Fixed = g.Assumed || g.Err != nil
 		if g.Fixed != nil {
-			p.Fixed = *g.Fixed
+			p.Fixed = p.Fixed || *g.Fixed
 		}
 		if g.Lo != nil {
 			p.Lo = *g.Lo

@@ -50,6 +50,7 @@ type stage struct {
 	inverse   func() *fit.Solution                               // the recorded force along the recorded motion; nil: the residual is that of a force
 	along     func() *fit.Solution                               // the same with the derivatives of all loads; nil: the residual is that of a force, or there is none
 	pushed    pushing                                            // nil: not known
+	changed   func(name string, value float64) []float64         // by how much the rows of the model move if a parameter that was not searched has another value; nil: not known
 	runs      int                                                // of pushed that may be spent; 0: any number
 	weighted  bool                                               // rows are no plain differences
 	steps     *Stepping                                          // of the simulation; nil: none was run
@@ -308,6 +309,8 @@ func (r *Result) finish(ctx context.Context, j *job, read []*record.Record) erro
 	}
 	r.oneWay = (j.plan.Model.Drive == axis.Force || j.plan.Model.Drive == axis.Servo) && !st.method.OneWay && goesOneWay(st.sol.Velocity)
 	r.findUnmodelled(j, st)
+	r.findAssumed(j, st)
+	r.findKnownErrors(j, st)
 	if j.plan.Bootstrap > 0 && !r.Interrupted {
 		if st.resample == nil {
 			r.Warnings = append(r.Warnings, fmt.Sprintf("bootstrap: %s has none; the intervals are those of the Jacobian", st.method.Name))
@@ -420,7 +423,7 @@ func (r *Result) resample(ctx context.Context, st *stage, seed uint64) error {
 		case math.IsInf(open, 1):
 			p.Boot95 = nil
 		case open > 0:
-			p.Boot95 = widened(widened(p.Boot95, open), -open)
+			p.Boot95 = widened(p.Boot95, [2]float64{-open, open})
 		}
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -20,7 +21,11 @@ func (j *job) model(recs []*record.Record) (*axis.Model, error) {
 	spec := j.plan.Model
 	spec.Known = map[string]float64{}
 	for _, g := range j.plan.Given {
-		if g.Fixed != nil && *g.Fixed && g.Start != nil {
+		lacks := g.Optional && isOffset(g.Name) && !slices.Contains(spec.Terms, "offset")
+		switch {
+		case g.known() && lacks:
+			spec.NoLoad = *g.Start == 0
+		case g.known():
 			spec.Known[g.Name] = *g.Start
 		}
 	}
@@ -103,9 +108,12 @@ func (j *job) output(ctx context.Context, whole bool, q question, solve func(ctx
 	st := &stage{sol: sol, start: params, settings: j.plan.settings(), steps: steps, weighted: followed}
 	st.explain = func(recs []*record.Record) (*fit.Solution, error) { return j.explain(m, sol.Params, recs) }
 	st.vary = func(ctx context.Context) []Sensitivity { return j.vary(ctx, m, sol) }
-	if d := j.plan.Model.Drive; d == axis.Force || d == axis.Servo && j.plan.Model.Output != axis.Command {
+	if whole {
+		st.changed = changedIn(m, sol)
+	}
+	if d := j.plan.Model.Drive; d != axis.Servo || j.plan.Model.Output != axis.Command {
 		st.inverse = func() *fit.Solution { return inverse(m, sol.Params) }
-		if d == axis.Force && whole {
+		if d != axis.Servo && whole {
 			st.pushed = underLess(m, sol)
 		}
 	}
@@ -199,6 +207,24 @@ func underLess(m *axis.Model, sol *fit.Solution) pushing {
 			}
 		}
 		return out
+	}
+}
+
+// changedIn is the changed of the stage of a solution.
+func changedIn(m *axis.Model, sol *fit.Solution) func(name string, value float64) []float64 {
+	own := sync.OnceValue(func() []float64 { return residuals(m, sol.Params) })
+	return func(name string, value float64) []float64 {
+		params := slices.Clone(sol.Params)
+		i := fit.Index(params, name)
+		if i < 0 || len(own()) != len(sol.Residual) {
+			return nil
+		}
+		params[i].Value = value
+		r := residuals(m, params)
+		if r != nil {
+			floats.Sub(r, own())
+		}
+		return r
 	}
 }
 

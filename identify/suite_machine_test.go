@@ -505,6 +505,6 @@ func armSuite(t *testing.T, joints, seeds int, only func(k armKind) bool) (wrong
 // No value of a machine is wrong with confidence.
 func TestSuiteOfMachines(t *testing.T) {
 	for joints := 1; joints <= 3; joints++ {
-		armSuite(t, joints, 2, nil)
+		armSuite(t, joints, 2, nil) // measured
 	}
 }

@@ -23,10 +23,13 @@ func (r *Result) findUnmodelled(j *job, st *stage) {
 	}
 	s, suspects := st.sol, []fit.Suspect(nil)
 	if st.inverse == nil {
-		suspects = fit.Suspects(s, j.plan.Model.Rotary)
+		suspects = fit.Suspects(s, j.plan.Model.Rotary, true)
 	} else if inverse := st.inverse(); inverse != nil {
-		suspects = fit.Suspects(inverse, j.plan.Model.Rotary)
+		suspects = fit.Suspects(inverse, j.plan.Model.Rotary, j.plan.Model.Drive.Recorded())
 		if st.pushed != nil {
+			if !j.plan.Model.Drive.Recorded() {
+				suspects = fit.Likeliest(inverse, suspects)
+			}
 			suspects = st.onMotion(inverse, suspects, r.Residual.White || st.runs > 0 && st.runs < len(suspects))
 		} else { // smoothing bends the motion most where it turns
 			s, suspects = inverse, slices.DeleteFunc(suspects, func(p fit.Suspect) bool { return p.Turn })
@@ -34,11 +37,15 @@ func (r *Result) findUnmodelled(j *job, st *stage) {
 	}
 	r.lowPassed(suspects)
 	found, possible := fit.Unmodelled(s, suspects, r.tolerance)
+	least := weakRelative
+	if !j.plan.Model.Drive.Recorded() { // nothing but the loss of energy tells of friction: one kind of it looks like another
+		least = systematic
+	}
 	for _, l := range append(found, possible...) {
 		if l.Usual && st.pushed == nil { // a force shows it by itself
 			continue
 		}
-		if worst, ok := r.Param(l.Worst); l.Usual && (!ok || math.Abs(l.Moves[l.Worst]) < weakRelative*math.Abs(worst.Value)) {
+		if worst, ok := r.Param(l.Worst); l.Usual && (!ok || math.Abs(l.Moves[l.Worst]) < least*math.Abs(worst.Value)) {
 			continue
 		}
 		r.lacks(l)
@@ -70,11 +77,20 @@ func (r *Result) lowPassed(suspects []fit.Suspect) {
 func (r *Result) lacks(l fit.Effect) {
 	r.Unmodelled = append(r.Unmodelled, l)
 	for i := range r.Parameters {
-		if m, ok := l.Moves[r.Parameters[i].Name]; ok {
-			r.Parameters[i].moved(m, l.Possible)
-			if l.Kind == fit.LowPass { // near a resonance it is the other way round
-				r.Parameters[i].moved(-m, true)
+		p := &r.Parameters[i]
+		if m, ok := l.Moves[p.Name]; ok {
+			p.moved(m, l.Possible, l.Kind)
+			if !l.Possible {
+				p.structure += m
+				p.moved(p.structure, false, l.Kind)
 			}
+			if l.Kind == fit.LowPass { // near a resonance it is the other way round
+				p.moved(-m, true, l.Kind)
+			}
+		}
+		if or, ok := l.Range[p.Name]; ok { // what else explains as much, to either side
+			p.moved(or[0], l.Possible, l.Kind)
+			p.moved(or[1], l.Possible, l.Kind)
 		}
 	}
 }

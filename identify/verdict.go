@@ -50,6 +50,8 @@ func (r *Result) natureOf(p *Parameter) nature {
 		return positive
 	case viscous(p.Name) || term == machine.Viscous || term == machine.Stiffness:
 		return damping
+	case term == machine.Offset || term == machine.Lag || fit.MayBeZero(p.Name):
+		return anySign
 	case r.Model.Law == rolling && !ball.IsFriction(p.Name) && !ball.IsMoment(p.Name):
 		return anySign
 	}
@@ -107,6 +109,8 @@ func (r *Result) judgeParameters(say sayer) {
 		if p.Fixed {
 			if p.Worth = KnownBefore; refused {
 				p.Worth = NotIdentifiable
+			} else if p.assumption {
+				p.Worth = Assumed
 			}
 			continue
 		}
@@ -114,9 +118,12 @@ func (r *Result) judgeParameters(say sayer) {
 			p.Worth = NotIdentifiable
 			continue
 		}
+		p.From = r.origin(p)
+		p.Budget, p.Combined = r.budget(p)
 		p.Worth = r.worth(p, &g, say)
 	}
 	g.say(say)
+	r.Equalities = r.equalities()
 }
 
 // graded are parameters with the same shortcoming, which are named together where they are many.
@@ -201,7 +208,7 @@ func (r *Result) worth(p *Parameter, g *graded, say sayer) string {
 	if p.AtBound != "" && !fit.IsState(p.Name) {
 		weak(fit.AtBound, "%s is on its %s bound, %.4g %s: the bound has the last word, not the data; widen it or fix the parameter", p.Name, p.AtBound, p.Value, p.Unit)
 	}
-	if h := r.tolerance[p.Name]; out == string(Identified) && h > 0 && math.Abs(p.shown) > h && !fit.IsState(p.Name) {
+	if h := r.tolerance[p.Name]; out == string(Identified) && h > 0 && math.Max(-p.shown[0], p.shown[1]) > h && !fit.IsState(p.Name) {
 		return string(Weak) // moved by an alternative, or by what the model lacks: the reason says by which
 	}
 	return out
@@ -257,7 +264,7 @@ func (r *Result) judgeAlternatives(say sayer) {
 			if s.Form && (fit.MayBeZero(name) || math.Abs(m) <= formsApart*h) {
 				continue
 			}
-			p.moved(m, false)
+			p.moved(m, false, s.What)
 			if m := math.Abs(m) / h; m > most {
 				worst, most = name, m
 			}

@@ -15,7 +15,7 @@ import (
 	"hilrig/cmd/report"
 )
 
-// The whole daemon as a newcomer starts it: virtual rig on a pseudo-terminal, core, broker, page, recording; then the
+// The whole daemon as a newcomer starts it: virtual rig, core, broker, page, recording; then the
 // recording is replayed and exported.
 func TestDaemonDemo(t *testing.T) {
 	inPairs(t)

@@ -52,7 +52,7 @@ func PlanOf(cfg *configs.Identify, workers int) identify.Plan {
 		Regress: termsOf(cfg), Form: cfg.Form, NoiseRatio: cfg.NoiseRatio,
 		Static: cfg.Static, Loop: cfg.Presliding, Joints: cfg.Joints, Steps: cfg.Steps, Bristle: cfg.Bristle, AEP: cfg.AEP, LM: cfg.LM,
 		Segments: cfg.Shooting, Bootstrap: cfg.Bootstrap, Seed: uint64(cfg.Seed), Workers: workers,
-		TimeLimit: time.Duration(cfg.TimeLimit * float64(time.Second)),
+		TimeLimit: time.Duration(cfg.TimeLimit * float64(time.Second)), GainErr: cfg.GainErr / 100,
 	}
 	p.Static.Whole = cfg.Data.Columns.Group != ""
 	p.Loop.NoiseX, p.Loop.NoiseU = cfg.Bristle.Noise, cfg.Bristle.ForceNoise

@@ -1,8 +1,10 @@
 package identify
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -93,6 +95,9 @@ func printIdentification(w io.Writer, r Identification, rotary bool) {
 		}
 		fmt.Fprintln(w)
 	}
+	for i, e := range r.Equalities {
+		fmt.Fprintf(w, "%-12s %s\n", map[int]string{0: "tests"}[i], e.Text)
+	}
 	if s := r.Steps; s != nil {
 		fmt.Fprintf(w, "simulated    %s, steps of %.3g s", s.Scheme, s.Step)
 		if s.Shift != nil && s.Worst != "" {
@@ -100,6 +105,7 @@ func printIdentification(w io.Writer, r Identification, rotary bool) {
 		}
 		fmt.Fprintln(w)
 	}
+	printBudget(w, r.Result)
 	simulated := 0
 	for _, s := range r.Stages {
 		simulated += s.Evaluations
@@ -138,7 +144,7 @@ func printParameters(w io.Writer, r *identify.Result) {
 			continue // what the model could have and has not
 		}
 		if p.Fixed {
-			fmt.Fprintf(t, "%s\t%.6g\tknown\t\t\t%s\t\n", p.Name, p.Value, p.Unit)
+			fmt.Fprintf(t, "%s\t%.6g\t%s\t\t\t%s\t\n", p.Name, p.Value, p.Worth, p.Unit)
 			continue
 		}
 		show := report.Digits(p.Value, p.StdErr, p.RobustErr)
@@ -197,6 +203,33 @@ func tookText(s float64) string {
 	return fmt.Sprintf("%.2f s", s)
 }
 
+// mostSources is how many parameters have their sources of uncertainty printed; those of more are in the JSON.
+const mostSources = 12
+
+// printBudget writes where the uncertainty of each parameter comes from, the largest source first.
+func printBudget(w io.Writer, r *identify.Result) {
+	lead := "uncertainty"
+	for i := range r.Parameters {
+		p := &r.Parameters[i]
+		if p.Fixed || p.State() || p.Combined == nil || !(*p.Combined > 0) {
+			continue
+		}
+		if i >= mostSources {
+			fmt.Fprintf(w, "%-13sof the others: in the JSON\n", lead)
+			return
+		}
+		sources := slices.SortedFunc(slices.Values(p.Budget), func(a, b identify.Contribution) int { return cmp.Compare(b.Standard, a.Standard) })
+		var parts []string
+		for _, c := range sources {
+			if share := 100 * c.Standard * c.Standard / (*p.Combined * *p.Combined); share >= 1 {
+				parts = append(parts, fmt.Sprintf("%.0f %% %s", share, c.Source))
+			}
+		}
+		fmt.Fprintf(w, "%-13s%-8s %.2g %s: %s\n", lead, p.Name, *p.Combined, p.Unit, strings.Join(parts, ", "))
+		lead = ""
+	}
+}
+
 // printCorrelation writes the lower half of the matrix, without the states of the motion.
 func printCorrelation(w io.Writer, r *identify.Result) {
 	names, at := r.Correlated()
@@ -236,6 +269,9 @@ func nextIdentify(path string, f Options, cfg *configs.Identify, recs identify.R
 	case coupled:
 		return identifyMechanism(path) + "      identifies the bodies that all axes move together"
 	case r.Verdict != identify.Identified:
+		if s := r.Next(); s != "" {
+			return s + " docs/identify.md, section Verdict, says what each reason asks for"
+		}
 		return "see docs/identify.md, section Verdict, for what each reason asks for"
 	case f.out != "" && isRun:
 		return "hil config apply " + f.out + " --rig rig.yaml -o identified.yaml      puts it into a rig file"

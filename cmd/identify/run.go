@@ -345,9 +345,8 @@ func PlanAxis(rig *configs.Config, ax *configs.Axis, o RunOptions) (*configs.Ide
 	if of := cfg.Method.Law(cfg.Model.Law); ax.Friction.Model != nil && of == friction.NameOf(ax.Friction.Model) {
 		for _, p := range ax.Friction.Model.Params() {
 			if taken := p; slices.Contains(ofRig, p.Name) && p.Value != 0 {
-				fixed := true
-				cfg.Parameters = append(cfg.Parameters, configs.IdentifyParam{Given: identify.Given{Name: p.Name, Start: &taken.Value, Fixed: &fixed}})
-				a.say(p.Name, "%g%s, that of the rig", p.Value, schema.Behind(unit(p.Unit)))
+				cfg.Parameters = append(cfg.Parameters, configs.IdentifyParam{Given: identify.Given{Name: p.Name, Start: &taken.Value, Assumed: true}})
+				a.say(p.Name, "%g%s, assumed: that of the rig", p.Value, schema.Behind(unit(p.Unit)))
 				a.because("parameters."+p.Name, "%sthat of the rig: a motion rarely tells it", strings.TrimLeft(schema.Behind(unit(p.Unit))+"; ", " ;"))
 			}
 		}

@@ -326,13 +326,14 @@ func (e *evaluator) pass(i, k int, c *servo, t *tangent) engine.Status {
 	b, p, in := e.b, e.q.m.pieces[i], e.inputs[i]
 	l, h, status := &b.loads, p.dt/float64(len(in)), engine.OK
 	for j := range in {
+		if p.far != nil {
+			l.dp = (p.far[k+1] - p.far[k]) / p.dt
+			l.p = p.far[k] + l.dp*float64(j)*h
+		}
 		switch {
 		case c != nil:
 			l.u, l.du = c.taps[j].at(c, h)
-		case p.far != nil:
-			l.dp = (p.far[k+1] - p.far[k]) / p.dt
-			l.p = p.far[k] + l.dp*float64(j)*h
-		case e.q.m.spec.Drive == Force:
+		case p.force != nil:
 			in[j].act(l, p.force, k, h)
 		}
 		var s engine.Status

@@ -53,6 +53,10 @@ type Solution struct {
 	Less     func(u []float64) []float64
 	LessRuns int
 
+	// Changed tells by how much the rows of the model move, in units of the residual, if a parameter that was not searched has another value; nil: not
+	// known.
+	Changed func(name string, value float64) []float64
+
 	// Spread is the standard deviation, by name, of a parameter that the data leave open between two values, as a cost with steps does:
 	// what is to be added to that of the derivatives. nil: of none.
 	Spread map[string]float64
@@ -85,7 +89,7 @@ func (s *Solution) Searched() []int {
 // MayBeZero tells of parameters of which zero is as good a value as any: a constant force, a lag, the line from which an angle
 // counts. A number at the end tells the joint.
 func MayBeZero(name string) bool {
-	switch strings.TrimRight(name, "0123456789") {
+	switch strings.TrimRight(name[strings.LastIndexByte(name, '.')+1:], "0123456789") { // of a joint too, "elbow.lag"
 	case "offset", "lag", "mgc":
 		return true
 	}

@@ -1,20 +1,21 @@
 package fit
 
 import (
-	"hilrig/engine/numeric"
-
 	"fmt"
 	"math"
 	"slices"
+	"strings"
+
+	"hilrig/engine/numeric"
 )
 
 // Suspects are what models of friction lack as a rule, for a solution whose residual is a force and whose rows have velocity
-// and position; nil for others.
-func Suspects(s *Solution, rotary bool) []Suspect {
+// and position; nil for others. driven: a recorded force moves the axis.
+func Suspects(s *Solution, rotary, driven bool) []Suspect {
 	if s.Unit != "N" && s.Unit != "N·m" || len(s.Velocity) != len(s.Residual) || len(s.Measured) != len(s.Residual) || s.Dt <= 0 {
 		return nil
 	}
-	m := Motion{Rotary: rotary, V: s.Velocity, X: s.Position, Force: make([]float64, len(s.Residual)), Pieces: s.Pieces, Dt: s.Dt, RowTime: s.Dt, Bend: s.Bend}
+	m := Motion{Rotary: rotary, Free: !driven, V: s.Velocity, X: s.Position, Force: make([]float64, len(s.Residual)), Pieces: s.Pieces, Dt: s.Dt, RowTime: s.Dt, Bend: s.Bend}
 	for k, e := range s.Residual {
 		m.Force[k] = s.Measured[k] - e
 	}
@@ -23,7 +24,8 @@ func Suspects(s *Solution, rotary bool) []Suspect {
 		m.Delay, m.Delayed = s.Params[i].Value, slices.Contains(s.Free, i)
 	}
 	for j, i := range s.Free {
-		m.Terms = append(m.Terms, MotionTerm{Free: j, Name: s.Params[i].Name, Offset: bare(s.Params[i].Name) == "offset", Column: func(k int) float64 { return s.Jac[k*p+j] }})
+		name := bare(s.Params[i].Name)
+		m.Terms = append(m.Terms, MotionTerm{Free: j, Name: s.Params[i].Name, Value: s.Params[i].Value, Offset: name == "offset", Friction: strings.HasPrefix(name, "F"), Column: func(k int) float64 { return s.Jac[k*p+j] }})
 	}
 	return m.Suspects()
 }
@@ -32,6 +34,7 @@ func Suspects(s *Solution, rotary bool) []Suspect {
 type Motion struct {
 	Joint    string // "": the axis
 	Rotary   bool
+	Free     bool      // no recorded force moves it: none is late or too strong
 	V, X     []float64 // X: nil if not known
 	Force    []float64 // of the model
 	Bend     []float64 // d²/dt² of it, but for jumps; nil: of Force as it is
@@ -41,6 +44,7 @@ type Motion struct {
 	Terms    []MotionTerm
 	Constant bool // a constant force is known, or among the parameters of the model
 	Spring   bool // and so is a spring
+	Lag      bool // and so is the lag of the force
 
 	Delay   float64 // s, by which the model takes the force to act later than it is stamped
 	Delayed bool    // which is among the parameters of the model
@@ -48,6 +52,7 @@ type Motion struct {
 	a         []float64
 	top, span float64   // quantile of the speed, range of X
 	since     []float64 // way since the last reversal; +Inf before the first
+	size      []float64 // of the columns of Terms
 	list      []Suspect
 	atTurns   bool // what is added lives where the motion turns
 	jumps     bool // it jumps there
@@ -55,10 +60,11 @@ type Motion struct {
 
 // MotionTerm is a force of the model by one of its parameters, which may change over the record.
 type MotionTerm struct {
-	Free   int // its place among those of the solution
-	Name   string
-	Offset bool
-	Column func(k int) float64
+	Free             int // its place among those of the solution
+	Name             string
+	Value            float64
+	Offset, Friction bool
+	Column           func(k int) float64
 }
 
 // Suspects are what may be missing in the force of the motion, and what may be wrong with its drive. Columns are by sample of the motion.
@@ -70,8 +76,12 @@ func (m *Motion) Suspects() []Suspect {
 	m.speed()
 	m.place()
 	m.course()
-	m.lag()
-	m.drive()
+	if !m.Free {
+		if !m.Lag {
+			m.lag()
+		}
+		m.drive()
+	}
 	m.atTurns = true
 	m.turn()
 	m.rows()
@@ -129,11 +139,37 @@ func (m *Motion) piece(k int) int {
 	return i
 }
 
+// made tells that a term of the model is a column already, but for its size.
+func (m *Motion) made(column func(k int) float64) bool {
+	if m.size == nil && len(m.Terms) > 0 {
+		for i := range m.Terms {
+			m.size = append(m.size, m.product(m.Terms[i].Column, m.Terms[i].Column))
+		}
+	}
+	own := m.product(column, column)
+	for i := range m.Terms {
+		if both := m.product(column, m.Terms[i].Column); both*both > asMade*own*m.size[i] {
+			return true
+		}
+	}
+	return false
+}
+
+// asMade is the square of the correlation from which two columns are one.
+const asMade = 0.9999
+
+func (m *Motion) product(a, b func(k int) float64) (sum float64) {
+	for k := range m.V {
+		sum += a(k) * b(k)
+	}
+	return sum
+}
+
 func (m *Motion) add(kind, what, advice string, columns ...func(k int) float64) *Suspect {
 	if m.Joint != "" {
 		what += ", at joint " + m.Joint
 	}
-	m.list = append(m.list, Suspect{Kind: kind, What: what, Advice: advice, Columns: columns, Turn: m.atTurns, Rough: m.jumps})
+	m.list = append(m.list, Suspect{Kind: kind, Joint: m.Joint, What: what, Advice: advice, Columns: columns, Turn: m.atTurns, Rough: m.jumps})
 	return &m.list[len(m.list)-1]
 }
 
@@ -149,6 +185,15 @@ func (m *Motion) drift(t *MotionTerm, kind, what, advice string, column func(k i
 func (m *Motion) speed() {
 	m.add("drag", "a force that grows with the square of the speed (drag)", "Fit a model with quadratic drag, or record slower motion.",
 		func(k int) float64 { return m.V[k] * math.Abs(m.V[k]) }).Usual = true
+	viscous := func(k int) float64 { return m.V[k] }
+	dry := func(k int) float64 { return numeric.Sign(m.V[k]) }
+	if !m.made(viscous) {
+		m.add("viscous friction", "a friction that grows with the speed (viscous)", "Add viscous to the terms.", viscous).Usual = m.Free
+	}
+	if m.jumps = true; !m.made(dry) {
+		m.add("dry friction", "a friction that does not depend on the speed (Coulomb)", "Fit a law with Coulomb friction.", dry).Usual = m.Free
+	}
+	m.jumps = false
 	m.add("direction", "a viscous friction that differs between the directions", "Split friction by direction: --asymmetric.",
 		func(k int) float64 { return math.Abs(m.V[k]) })
 	for _, share := range []float64{0.02, 0.05, 0.1, 0.2, 0.4} {
@@ -174,6 +219,8 @@ func (m *Motion) place() {
 		m.add("stiffness", "a force that grows with the position (a spring, a cable, gravity on a curve)", "Add stiffness to the terms.",
 			func(k int) float64 { return m.X[k] - mid })
 	}
+	m.add("stiffening", "a force that grows with the cube of the way (a spring that stiffens, a pendulum taken for a spring)", "Add gravity-sin to the terms, or record a shorter way.",
+		func(k int) float64 { return (m.X[k] - mid) * (m.X[k] - mid) * (m.X[k] - mid) })
 	for i := range m.Terms {
 		if t := &m.Terms[i]; !t.Offset { // a spring
 			m.drift(t, "along the way", "that changes along the way", "Record a shorter way, or fit the parts of the way one by one.",
@@ -349,7 +396,15 @@ func (m *Motion) drive() {
 	m.jumps = true
 	defer func() { m.jumps = false }()
 	m.add("efficiency", "a friction that grows with the load (the efficiency of a gear)", "Record with less load, or give the efficiency of the gear to the torque.",
-		func(k int) float64 { return math.Abs(m.Force[k]) * numeric.Sign(m.V[k]) })
+		func(k int) float64 {
+			load := m.Force[k] // without friction, which no gear carries
+			for i := range m.Terms {
+				if t := &m.Terms[i]; t.Friction {
+					load -= t.Value * t.Column(k)
+				}
+			}
+			return math.Abs(load) * numeric.Sign(m.V[k])
+		})
 	const advice = "Record smaller forces, or measure the force behind the drive."
 	m.add("saturation", "a gain of the force that changes with its size (saturation, motor constant)", advice,
 		func(k int) float64 { return m.Force[k] * math.Abs(m.Force[k]) })
@@ -357,8 +412,10 @@ func (m *Motion) drive() {
 		func(k int) float64 { return m.Force[k] * m.Force[k] * m.Force[k] })
 	m.add("saturation", "a gain of the force that changes with the speed (a limit of the voltage, eddy currents)", advice,
 		func(k int) float64 { return m.Force[k] * math.Abs(m.V[k]) })
-	m.add("gain by direction", "a gain of the force that differs between its directions", "Check zero and gain of the drive in both directions.",
-		func(k int) float64 { return math.Abs(m.Force[k]) })
+	for _, side := range []float64{1, -1} { // that of either direction may be the wrong one
+		m.add("gain by direction", "a gain of the force that differs between its directions", "Check zero and gain of the drive in both directions.",
+			func(k int) float64 { return max(0, side*m.Force[k]) })
+	}
 	for _, q := range []float64{0.6, 0.8, 0.9, 0.95, 0.98} {
 		limit := size[int(q*float64(len(size)))]
 		m.add("saturation", "a force that is cut at its extremes (saturation)", advice,

@@ -12,6 +12,7 @@ import (
 // Suspect is something that the model may lack: columns that a richer model would have, one row per residual.
 type Suspect struct {
 	Kind    string                // drag, late force, drift …
+	Joint   string                // of which joint; "": of the axis, or of the whole machine
 	What    string                // for people, after "the residual holds"
 	Advice  string                // the model or experiment that takes it
 	Columns []func(k int) float64 // at row k, one of Looked
@@ -43,6 +44,9 @@ type Effect struct {
 	Moves  map[string]float64 `json:"-"`             // by which each parameter moves
 	Worst  string             `json:"worst"`         // the parameter that moves most, measured by its tolerance
 
+	Or    []string              `json:"or,omitempty"` // what else explains as much: the residual does not tell which of them it is
+	Range map[string][2]float64 `json:"-"`            // of the moves with any of them in the model
+
 	Possible bool `json:"possible,omitempty"` // it does not show: values and moves are those of as much of it as the residual does not exclude
 	Usual    bool `json:"-"`                  // every axis has a little of it
 }
@@ -53,6 +57,8 @@ const (
 	unmodelledPieces = 33   // of many, at least
 	unmodelledRounds = 6    // structures at most
 	unmodelledP      = 0.01 // by chance, over all suspects together
+	sameShare        = 1e-3 // relative: shares that are one
+	notExcluded      = 10.0 // twice the logarithm of the likelihood by which a suspect explains less and may be it all the same
 )
 
 // Looked are the rows at which Unmodelled looks, evenly spaced; of many pieces those of some.
@@ -123,6 +129,36 @@ func Unmodelled(s *Solution, suspects []Suspect, harm map[string]float64) (found
 		found, possible, columns = append(found, left...), append(possible, may...), append(columns, more...)
 	}
 	return found, possible
+}
+
+// Likeliest keeps of every kind of suspect the one that explains most of the residual, and all that are usual: where it costs a run to know what
+// a suspect does to a motion, the force along that motion says which are worth it.
+func Likeliest(s *Solution, suspects []Suspect) (kept []Suspect) {
+	type of struct {
+		kind  string
+		drift int
+	}
+	rows := s.Looked()
+	x := s.explained(rows)
+	at, share := map[of]int{}, map[of]float64{}
+	for i := range suspects {
+		sp := &suspects[i]
+		key := of{sp.Kind, -1}
+		if sp.Drift {
+			key.drift = sp.Of
+		}
+		var columns [][]float64
+		for _, c := range sp.Columns {
+			columns = append(columns, x.taken(c, rows))
+		}
+		f, _ := x.try(columns)
+		if best, seen := at[key]; !seen {
+			at[key], share[key], kept = len(kept), f.share, append(kept, *sp)
+		} else if f.share > share[key] {
+			share[key], kept[best] = f.share, *sp
+		}
+	}
+	return kept
 }
 
 // turning marks the rows that filters mix with a reversal.
@@ -299,12 +335,16 @@ func (x *explained) search(s *Solution, whole *explained, all []int, suspects []
 	for range unmodelledRounds {
 		x.independent = x.count()
 		best, found := -1, finding{}
+		tried := make([]finding, len(suspects))
 		for i := range suspects {
 			if used[i] {
 				continue
 			}
 			f, ok := x.try(of[i])
-			if ok && f.p*tries < unmodelledP && f.share > found.share {
+			if !ok || f.p*tries >= unmodelledP {
+				continue
+			}
+			if tried[i] = f; f.share > (1+sameShare)*found.share {
 				best, found = i, f
 			}
 		}
@@ -312,12 +352,18 @@ func (x *explained) search(s *Solution, whole *explained, all []int, suspects []
 			break
 		}
 		sp := &suspects[best]
+		l := sp.left(s, found, whole.without(sp, found.b, all), harm, tries)
+		for i, f := range tried {
+			if f.b != nil && i != best && x.independent*math.Log((1-f.share)/(1-found.share)) < notExcluded {
+				l.or(suspects[i].left(s, f, whole.without(&suspects[i], f.b, all), harm, tries), harm)
+			}
+		}
 		for i := range suspects {
-			used[i] = used[i] || i == best || !sp.Drift && sp.Kind == suspects[i].Kind && sp.Kind != "cogging"
+			used[i] = used[i] || i == best || !sp.Drift && sp.Kind == suspects[i].Kind && sp.Joint == suspects[i].Joint && sp.Kind != "cogging"
 		}
 		x.extend(sp.Columns, rows)
 		columns = append(columns, sp.Columns...)
-		out = append(out, sp.left(s, found, whole.without(sp, found.b, all), harm, tries))
+		out = append(out, l)
 	}
 	for i := range suspects {
 		if sp := &suspects[i]; (sp.Usual || sp.Bounds != [2]float64{}) && !used[i] {
@@ -367,6 +413,26 @@ func (sp *Suspect) left(s *Solution, f finding, move []float64, harm map[string]
 		}
 	}
 	return l
+}
+
+// or takes in something else that explains as much as l.
+func (l *Effect) or(other Effect, harm map[string]float64) {
+	if l.Range == nil {
+		l.Range = map[string][2]float64{}
+		for name, m := range l.Moves {
+			l.Range[name] = [2]float64{math.Min(m, 0), math.Max(m, 0)}
+		}
+	}
+	if other.What != l.What && !slices.Contains(l.Or, other.What) {
+		l.Or = append(l.Or, other.What)
+	}
+	for name, m := range other.Moves {
+		r := l.Range[name]
+		l.Range[name] = [2]float64{math.Min(m, r[0]), math.Max(m, r[1])}
+	}
+	if l.Worst == "" { // it does harm, and what explains as much does not
+		l.Worst, l.Values = other.Worst, other.Values
+	}
 }
 
 // span is an orthonormal basis of columns that come one after the other.

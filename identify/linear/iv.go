@@ -58,7 +58,7 @@ func (r *regression) instruments() error {
 		}
 		x := make([][]float64, len(r.recs))
 		for _, i := range r.of {
-			if x[i], err = m.run(r.recs[i], delayed(r.recs[i].Force, r.lag/r.recs[i].Dt, r.held), s.band(1/f.dt)); err != nil {
+			if x[i], err = m.run(r.recs[i], Delayed(r.recs[i].Force, r.lag/r.recs[i].Dt, r.held), s.band(1/f.dt)); err != nil {
 				return err
 			}
 		}

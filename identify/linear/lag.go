@@ -41,10 +41,10 @@ const (
 	delayTaps = 24 // of the interpolation between samples
 )
 
-// delayed is x later by the given number of samples; averaged: the mean over a sample around that, of a force that is held until
+// Delayed is x later by the given number of samples; averaged: the mean over a sample around that, of a force that is held until
 // the next one. Between samples it is interpolated by a sine cardinal in a Kaiser window of 24 points, which is exact to 2e-5
 // up to 70 % of the band; beyond the ends x keeps its last value.
-func delayed(x []float64, samples float64, averaged bool) []float64 {
+func Delayed(x []float64, samples float64, averaged bool) []float64 {
 	if samples == 0 && !averaged {
 		return x
 	}

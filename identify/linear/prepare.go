@@ -389,7 +389,7 @@ func (r *regression) push(lag float64, held bool) {
 
 // shifted is the recorded force of a part, later by the lag.
 func (r *regression) shifted(p part) []float64 {
-	return delayed(r.recs[p.rec].Force[p.from:p.to], r.lag/r.recs[p.rec].Dt, r.held)
+	return Delayed(r.recs[p.rec].Force[p.from:p.to], r.lag/r.recs[p.rec].Dt, r.held)
 }
 
 // right is a force at the rows, as the right-hand side has it.
