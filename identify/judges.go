@@ -167,8 +167,7 @@ func (r *Result) judgeRounding(say sayer) {
 		for i := range r.Parameters {
 			p := &r.Parameters[i]
 			if strings.Contains(p.Unit, "N") || strings.Contains(p.Unit, "kg") {
-				by := math.Hypot(most(p.assumed), f.Value*p.Value)
-				p.assumed = [2]float64{math.Min(p.assumed[0], -by), math.Max(p.assumed[1], by)}
+				p.rounded = math.Max(p.rounded, f.Value*math.Abs(p.Value))
 			}
 		}
 		say(fit.Rounding, fit.Remark, nil, "%s. The intervals hold that. %s", f.Text, f.Advice)

@@ -86,6 +86,7 @@ type Parameter struct {
 	Worth    string         `json:"judgement"`                               // identified, weakly identified, rejected, or one of the words below
 
 	assumed             [2]float64 // by which what was assumed moves the ends of the interval, down and up
+	rounded             float64    // what rounding of the force moves the value by at most, either way
 	assumption          bool       // nobody gave it
 	given               float64    // standard uncertainty that errors of known values make
 	structure           float64    // by how much all that the residual shows moves the value together
@@ -183,7 +184,7 @@ func (r *Result) Explained() *float64 {
 // residual and half of what an assumption about the record does to the value is added. nil: unbounded.
 func (r *Result) Interval(p *Parameter) *[2]float64 {
 	ci := r.random(p)
-	ci = widened(widened(widened(ci, p.shown), p.possible), p.assumed)
+	ci = widened(widened(widened(ci, p.shown), p.possible), [2]float64{p.assumed[0] - p.rounded, p.assumed[1] + p.rounded})
 	if ci != nil && p.given > 0 { // by chance too: squares add up
 		return &[2]float64{p.Value - math.Hypot(p.Value-ci[0], normal95*p.given), p.Value + math.Hypot(ci[1]-p.Value, normal95*p.given)}
 	}
