@@ -113,6 +113,7 @@ type Sensitivity struct {
 	Worst  string             `json:"worst"`     // the parameter that moves most …
 	Moves  float64            `json:"moves_err"` // … in standard errors of the result
 	Form   bool               `json:"-"`         // another form of the same regression
+	half   map[string]float64 // half of the 95 % intervals that a form has itself
 	held   bool               // the intervals hold half of what it does
 	Off    float64            `json:"off_err"` // by how many of its standard errors the record is away from this; 0: not known
 }

@@ -263,6 +263,9 @@ func (r *Result) judgeAlternatives(say sayer) {
 				continue
 			}
 			m := x - p.Value
+			if s.Form { // what tells less of a parameter may differ by more
+				h = math.Max(h, s.half[name])
+			}
 			if s.Form && (fit.MayBeZero(name) || math.Abs(m) <= formsApart*h) {
 				continue
 			}

@@ -204,6 +204,19 @@ func (s Spec) settle(recs []*record.Record, m *form) (*regression, error) {
 		}
 		r = n
 	}
+	for first := rest.rowsKept(); found && !m.free; {
+		was, next := m.f.build, r.builtUp()
+		if next == was {
+			break
+		}
+		m.f.build, lag = next, r.lag
+		n, err := try(probe, r.slowest)
+		if err != nil || float64(n.rowsKept()) < leastShare*float64(first) {
+			m.f.build = was
+			break
+		}
+		r = n
+	}
 	lopsided := rest.lopsided(r)
 	if beyond, err := r.beyondFriction(probe); err != nil {
 		return nil, err

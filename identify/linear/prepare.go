@@ -148,6 +148,7 @@ type regression struct {
 	noiseY   float64        // and the variance of that of y, in the same unit
 	dt       float64        // s, between rows of the undisturbed grid
 	v, q     []float64      // velocity and position at the rows
+	since    []float64      // m or rad, way behind the last reversal at the rows
 	after    filter.Lowpass // of the rows; nil: none
 	smoothed [][]float64    // by part, the recorded force before it is cut; nil: not made yet
 	turns    [][]float64    // by column, the slope at the rows of what changes while the direction does not; nil: not made yet
@@ -183,6 +184,7 @@ const decimationEdge = 0.8
 type filters struct {
 	dt           float64        // s, of the samples
 	blur         int            // samples beside slow ones that do not count
+	build        [2]float64     // m or rad, way behind a reversal whose samples do not count, by joint
 	smooth, both filter.Lowpass // of the position; of both sides
 	calm         filter.Lowpass // of the position in half the band
 	noisy        bool           // the direction of motion is taken from that
@@ -400,12 +402,13 @@ func (s Spec) assemble(recs []*record.Record, m *form, parts []part, cut, keep [
 	for j := range r.w {
 		r.w[j] = make([]float64, total)
 	}
-	r.y, r.v, r.q, r.kept = make([]float64, total), make([]float64, total), make([]float64, total), make([]bool, total)
+	r.y, r.v, r.q, r.since, r.kept = make([]float64, total), make([]float64, total), make([]float64, total), make([]float64, total), make([]bool, total)
 	fit.Each(len(parts), func(i int) {
 		p := &r.parts[i]
 		joint := m.joint(p.rec)
 		quiet := m.quiet(p.rec, p.from, p.to)
-		p.moving = moving(quiet.v, cut[joint], m.f.blur)
+		since := sinceReversal(quiet.v, m.f.dt, p.from == 0)
+		p.moving = moving(quiet.v, cut[joint], m.f.blur, since, m.f.build[joint])
 		got := m.sides(p.rec, p.from, p.to, p.places, quiet, p.moving)
 		for j, col := range got.w {
 			copy(r.w[j][p.row:], col)
@@ -413,7 +416,8 @@ func (s Spec) assemble(recs []*record.Record, m *form, parts []part, cut, keep [
 		copy(r.y[p.row:], got.y)
 		copy(r.v[p.row:], got.v)
 		copy(r.q[p.row:], p.of(recs[p.rec].Position[p.from:p.to]))
-		look := moving(quiet.v, keep[joint], m.f.blur)
+		copy(r.since[p.row:], p.of(since))
+		look := moving(quiet.v, keep[joint], m.f.blur, since, m.f.build[joint])
 		for k := range p.n {
 			r.kept[p.row+k] = look == nil || m.share(look, p.first+k*p.every) >= m.whole
 		}
