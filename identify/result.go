@@ -70,7 +70,7 @@ type Result struct {
 // Parameter is one parameter of the model. Of a known one only name, unit and value are there.
 type Parameter struct {
 	fit.Estimate
-	Error    *float64       `json:"error"`                   // the standard error to go by, Result.Err; null: infinite, or known
+	Error    *float64       `json:"error"`                   // the standard error to go by, with what was assumed; null: infinite, or known
 	CI       *[2]float64    `json:"interval"`                // the 95 % interval to go by, Result.Interval; null: unbounded, or known
 	Term     string         `json:"term,omitempty"`          // regress: its column
 	Share    *float64       `json:"share_percent,omitempty"` // regress: rms of its part of the force relative to the whole
@@ -190,6 +190,17 @@ func (r *Result) Interval(p *Parameter) *[2]float64 {
 		return &[2]float64{p.Value - math.Hypot(p.Value-ci[0], normal95*p.given), p.Value + math.Hypot(ci[1]-p.Value, normal95*p.given)}
 	}
 	return ci
+}
+
+// combined is the standard error with what was assumed: as much larger than that of chance as the interval is.
+func (r *Result) combined(p *Parameter) *float64 {
+	se, ci := r.Err(p), r.random(p)
+	if se == nil || ci == nil || p.assumed == [2]float64{} || !(ci[1] > ci[0]) {
+		return se
+	}
+	half := (ci[1] - ci[0]) / 2
+	out := *se * (half + math.Max(p.assumed[1], -p.assumed[0])) / half
+	return &out
 }
 
 // widened is an interval that holds moves of the value down and up as well.

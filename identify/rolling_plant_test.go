@@ -70,7 +70,6 @@ type rollingBall struct {
 	center                r3.Vec     // m, of mass
 	tilt                  [2]float64 // rad
 	roll, spin            [4]float64 // N·m·s, N·m·s², N·m, m
-	slide                 float64    // coefficient; 0: it never slips
 	turn, w               r3.Vec     // rad, rad/s, at the start
 }
 

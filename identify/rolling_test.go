@@ -89,6 +89,20 @@ func rollingCases() (all []rollingCase) {
 		c.spec.Free = []string{"mu_roll", "roll_arm", "mu_spin", "height"}
 	})
 	doubtful := []Verdict{Identified, Weak, Rejected}
+	off := func(c *rollingCase) {
+		for k, m := range rollingMarkers {
+			c.spec.Markers = append(c.spec.Markers, r3.Add(m, r3.Vec{X: 2e-4 * float64(k%3-1), Y: -2e-4 * float64(k%2), Z: 1e-4 * float64(k-2)}))
+		}
+		c.spec.Noise = 1e-4
+	}
+	add("markers off within their uncertainty", func(c *rollingCase) {
+		off(c)
+		c.spec.Uncertain, c.verdict, c.said = doubted, []Verdict{Weak}, "moved within their uncertainty"
+	})
+	add("markers off that are said to be exact", func(c *rollingCase) {
+		off(c)
+		c.verdict, c.said = []Verdict{Rejected}, "rolling does not explain"
+	})
 	for _, part := range []float64{0.01, 0.02, 0.04} {
 		add(fmt.Sprintf("dry friction of %g %% not searched", 100*part), func(c *rollingCase) {
 			c.ball.roll[2], c.verdict = part*2.5e-4*2.5, doubtful // beside mu_roll at 2.5 rad/s
@@ -172,7 +186,8 @@ func (c *rollingCase) look(t testing.TB, seconds float64, seed uint64) (r *Resul
 // soak looks at all, with many seeds.
 func TestRolling(t *testing.T) {
 	t.Parallel()
-	short := []string{"clean", "labels exchanged in three frames", "a marker astray", "no friction against spinning", "dry friction of 0.0005 N·m, to rest", "dry friction of 4 % not searched", "Ixx times 1.01", "Izz times 0.99"}
+	short := []string{"clean", "labels exchanged in three frames", "a marker astray", "no friction against spinning", "dry friction of 0.0005 N·m, to rest", "dry friction of 4 % not searched", "Ixx times 1.01", "Izz times 0.99",
+		"markers off within their uncertainty", "markers off that are said to be exact"}
 	for _, c := range rollingCases() {
 		if slices.Contains(short, c.name) {
 			t.Run(c.name, func(t *testing.T) {

@@ -116,7 +116,7 @@ func (r *Result) judgeParameters(say sayer) {
 			}
 			continue
 		}
-		if p.Error, p.CI = r.Err(p), r.Interval(p); refused {
+		if p.Error, p.CI = r.combined(p), r.Interval(p); refused {
 			p.Worth = NotIdentifiable
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -62,8 +63,16 @@ func TestBallExample(t *testing.T) {
 	}
 	for name, want := range map[string]float64{"mu_roll": 2.5e-4, "mu_spin": 4e-5, "height": 0.012} {
 		p, ok := r.Param(name)
-		if !ok || p.Error == nil || math.Abs(p.Value-want) > 4**p.Error || *p.Error > 0.003*want {
+		if !ok || p.StdErr == nil || math.Abs(p.Value-want) > 4**p.StdErr || *p.StdErr > 0.003*want {
 			t.Errorf("%s = %+v, want %g", name, p, want)
+		}
+		if p.CI == nil || p.CI[0] > want || p.CI[1] < want || !(*p.Error > *p.StdErr) {
+			t.Errorf("%s: interval %v and error %g do not hold what was assumed", name, p.CI, *p.Error)
+		}
+	}
+	for _, a := range r.Ball.Assumed {
+		if a.Name == "mass" && (math.Abs(a.Uncertainty/5.4e-5-1) > 1e-9 || math.Abs(a.Moves["mu_roll"]) < 1e-9) {
+			t.Errorf("the mass is assumed: %+v", a)
 		}
 	}
 	if r.Ball == nil || len(r.Ball.Levels) != 5 || r.Ball.Moduli.Linear == 0 || r.Ball.Slip.Slips {
@@ -77,6 +86,35 @@ func TestBallExample(t *testing.T) {
 		if code != report.OK || !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
+	}
+}
+
+// Labels that are exchanged in two frames are named as the file names them, and change nothing.
+func TestBallWithExchangedLabels(t *testing.T) {
+	t.Parallel()
+	fit, recording := ballFiles(t, nil, nil)
+	text, err := os.ReadFile(recording)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(string(text), "\n")
+	head := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, "m1") })
+	names := strings.Split(strings.TrimSpace(lines[head]), ",")
+	one := slices.IndexFunc(names, func(n string) bool { return strings.HasPrefix(n, "m1") })
+	four := slices.IndexFunc(names, func(n string) bool { return strings.HasPrefix(n, "m4") })
+	for _, frame := range []int{150, 500} {
+		row := strings.Split(strings.TrimSpace(lines[head+1+frame]), ",")
+		for k := range 3 {
+			row[one+k], row[four+k] = row[four+k], row[one+k]
+		}
+		lines[head+1+frame] = strings.Join(row, ",") + "\n"
+	}
+	if err := os.WriteFile(recording, []byte(strings.Join(lines, "")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out, errs, code := execute(t, "identify", fit)
+	if want := "m1, m4 have each other's labels in frame 150"; code != report.OK || !strings.Contains(out, "verdict      identified") || !strings.Contains(errs, want) {
+		t.Errorf("exit code %d, want 0 and %q: %s%s", code, want, out, errs)
 	}
 }
 

@@ -68,10 +68,12 @@ type Result struct {
 	Body     ball.Params   `json:"body"`  // with what was found
 	Small    []string      `json:"small"` // coefficients of friction that are known to be next to nothing
 
-	start  ball.State
-	begin  float64            // s  of start
-	white  bool               // the residuals are
-	little map[string]float64 // the standard error of each coefficient of friction below which it is known well, whatever its value
+	start    ball.State
+	begin    float64            // s  of start
+	white    bool               // the residuals are
+	beyond   float64            // what is left over, relative to that of the fit, where assumed numbers move as far as is known of them; 0: not known
+	farthest string             // the assumed number that moves most of its uncertainty, if that is more than all of it
+	little   map[string]float64 // the standard error of each coefficient of friction below which it is known well, whatever its value
 }
 
 // Refusal is a parameter whose value is not to be used, and why.
@@ -313,10 +315,10 @@ func (r *Result) shootMarkers(ctx context.Context, c Spec, s *shooting, base set
 	if !slips && (err != nil || s.rms(p) > poorFit*p.sigma) {
 		watch.Say(fit.Progress{Method: "shooting", Phase: "markers, from several starts", Note: "one start leaves far more than the noise"})
 		multi := &shooting{rec: s.rec, poses: p, base: base.clone(), free: s.free, segments: pieces(s.rec, p, &c, base.height), stride: multiStride}
-		if many, err2 := multi.fit(ctx, c, p, watch, mostSteps, true); err2 == nil {
+		if many, err2 := multi.fit(ctx, c, p, watch, mostSteps/2, true); err2 == nil {
 			multi.adopt(many)
 			again := &shooting{rec: s.rec, poses: p, base: multi.base, free: s.free, segments: []segment{{0, len(s.rec.Times), multi.segments[0].start}}}
-			if other, err2 := again.fit(ctx, c, p, watch, mostSteps, true); err2 == nil && (err != nil || other.Cost < draft.Cost) {
+			if other, err2 := again.fit(ctx, c, p, watch, mostSteps/2, true); err2 == nil && (err != nil || other.Cost < draft.Cost) {
 				again.adopt(other)
 				other.Count(many)
 				s, draft, err = again, other, nil

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/spatial/r3"
 
 	"hilrig/engine/plant/ball"
+	"hilrig/identify/fit"
 )
 
 func mustFit(t testing.TB, s Spec, rec *Recording) *Result {
@@ -157,6 +158,40 @@ func TestForceRatioIsJudged(t *testing.T) {
 	}{{0.10, false}, {0.20, true}} {
 		if r := mustFit(t, Spec{Slide: c.slide}, rec); r.Accepted != c.accepted {
 			t.Errorf("slide %g, needed %.3f: accepted %v %v", c.slide, r.Slip.Ratio, r.Accepted, r.Reasons)
+		}
+	}
+}
+
+// A motion that rolling does not explain is given up after about as many simulations as a clean one takes, whether it slips or a dimension
+// is wrong, and the fit says where it is meanwhile.
+func TestNoIsSoon(t *testing.T) {
+	free := []string{"mu_roll", "mu_spin", "height"}
+	wrong := guess()
+	for k := range wrong.Inertia {
+		wrong.Inertia[k] *= 1.2
+	}
+	slips, _ := slipping(t, 3)
+	work := func(body ball.Params, m track) (simulations int, accepted bool) {
+		said := map[string]bool{}
+		r, err := Fit(context.Background(), Spec{Body: body, Markers: fiveMarkers, Free: free}, recorded(m, 1e-4, 1), func(p fit.Progress) { said[p.Phase] = true })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !said["vertical in the body"] || !said["markers"] {
+			t.Errorf("said %v", said)
+		}
+		return r.Iterations, r.Accepted
+	}
+	yes, accepted := work(guess(), scipy(t, "spun", 2))
+	if !accepted {
+		t.Error("a clean motion is refused")
+	}
+	for name, c := range map[string]struct {
+		body ball.Params
+		m    track
+	}{"slip": {guess(), slips}, "inertia": {wrong, scipy(t, "spun", 2)}} {
+		if no, accepted := work(c.body, c.m); accepted || no > 3*yes {
+			t.Errorf("%s: accepted %v after %d steps, a clean motion takes %d", name, accepted, no, yes)
 		}
 	}
 }

@@ -191,6 +191,15 @@ func (r *Result) assume(list []fixed, columns [][]float64, s *shooting, sol *fit
 		r.Warnings = append(r.Warnings, "what the uncertainty of assumed numbers does is not known: the recording does not tell the parameters apart")
 		return
 	}
+	left := slices.Clone(sol.Residual)
+	far := 1.0
+	for k, v := range theta {
+		floats.AddScaled(left, -v, x[k])
+		if k >= p && math.Abs(v) > far {
+			far, r.farthest = math.Abs(v), r.Assumed[k-p].Name
+		}
+	}
+	r.beyond = norm(left) / norm(sol.Residual)
 	for j, i := range sol.Free {
 		r.Doubts[sol.Params[i].Name] = Doubt{theta[j], math.Sqrt(max(0, cov[j]-own[j]))}
 	}

@@ -67,7 +67,6 @@ func (s *Slip) judge(b *ball.Params, ms []motion, sol *fit.Solution, sigma, slid
 	if dof := len(sol.Residual) - len(sol.Free); dof > 0 {
 		s.Residual = norm(sol.Residual) * math.Sqrt(float64(len(sol.Residual))/float64(dof)) / sigma
 	}
-	s.Slips = s.Lasting > lasting || s.Residual > residual
 }
 
 // assess forms errors, intervals and correlations of the parameters, the first own of the free ones.
@@ -138,6 +137,11 @@ func (r *Result) littles(ms []motion) map[string]float64 {
 	return out
 }
 
+// withinUncertainty tells whether numbers of the file, as far as they are known, take away what is left above the noise.
+func (r *Result) withinUncertainty() bool {
+	return r.beyond > 0 && r.Slip.Residual*r.beyond <= residual
+}
+
 // judge says what speaks against the result.
 func (r *Result) judge(c Spec) {
 	against := func(code fit.Code, format string, a ...any) {
@@ -148,7 +152,16 @@ func (r *Result) judge(c Spec) {
 	if s.Lasting > lasting {
 		against(fit.Slip, "the contact slips: its velocity stays above %.1f times its noise in frames that follow each other, up to %.3g m/s at %.3f s; friction of rolling cannot be told from such a motion", s.Lasting, s.TopSpeed, s.At)
 	}
-	if s.Residual > residual {
+	s.Slips = s.Lasting > lasting || s.Residual > residual && !r.withinUncertainty()
+	switch {
+	case s.Residual <= residual:
+	case r.withinUncertainty():
+		text := fmt.Sprintf("the fit leaves %.2g m, %.1f times the noise of the markers, %.2g m; numbers of the file, moved within their uncertainty, would take that away", s.Residual*r.Noise, s.Residual, r.Noise)
+		if r.farthest != "" {
+			text += ", above all " + r.farthest
+		}
+		r.Reasons = append(r.Reasons, fit.Doubt(fit.AboveNoise, "%s: search them too, or measure them better", text))
+	default:
 		against(fit.AboveNoise, "rolling does not explain the recording: the fit leaves %.2g m, %.1f times the noise of the markers, %.2g m: it slips, or a dimension of the ball is wrong", s.Residual*r.Noise, s.Residual, r.Noise)
 	}
 	if s.Assumed > 0 && s.Ratio > s.Assumed {
@@ -211,5 +224,5 @@ func (r *Result) judge(c Spec) {
 	if c.Uncertain.Mass == 0 {
 		warn("inertia and friction are told over the mass alone: a mass that is wrong by 1 %% makes mu_roll wrong by 1 %%")
 	}
-	r.Accepted = len(r.Reasons) == 0
+	r.Accepted = !slices.ContainsFunc(r.Reasons, func(x fit.Reason) bool { return x.Level == fit.Reject })
 }
