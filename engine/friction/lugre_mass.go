@@ -30,11 +30,11 @@ type LuGreMass struct {
 	evals         int     // so far
 
 	// of the evaluation with which the last step was taken
-	W                       float64 // m/s, with the last correction
-	w, z, e, r, g, dg       float64
-	s, y, p1, rest, bend    float64
-	s1, ds1, rate, miss     float64
-	forceV, stateV, damping float64
+	W                    float64 // m/s, with the last correction
+	w, z, e, r, g, dg    float64
+	s, y, p1, rest, bend float64
+	s1, ds1, rate, miss  float64
+	forceV, stateV       float64
 }
 
 // Bristle is the mass as a LuGreMass; nil: it is on another law, or in another scheme.

@@ -118,3 +118,29 @@ json.dump(out, sys.stdout)`)
 		}
 	}
 }
+
+// Records that are filtered together come out as each alone.
+func TestZeroPhaseEach(t *testing.T) {
+	for _, f := range []Lowpass{Butterworth(3, 40, 1000), Chebyshev(8, 0.05, 40, 1000)} {
+		for count := 1; count <= 5; count++ {
+			xs := make([][]float64, count)
+			for i := range xs {
+				for k := range 300 {
+					xs[i] = append(xs[i], math.Sin(0.1*float64(k*(i+1)))+float64(i))
+				}
+			}
+			seen := 0
+			f.ZeroPhaseEach(count, 300, func(i int, x []float64) { copy(x, xs[i]) }, func(i int, x []float64) {
+				seen++
+				for k, want := range f.ZeroPhase(xs[i]) {
+					if math.Abs(x[k]-want) > 1e-12 {
+						t.Fatalf("record %d of %d, sample %d: %g, alone %g", i, count, k, x[k], want)
+					}
+				}
+			})
+			if seen != count {
+				t.Errorf("%d of %d records", seen, count)
+			}
+		}
+	}
+}
