@@ -113,27 +113,11 @@ func Find(recs []Record, own *Samples, c Steps, d Drive, lag Lag) *Result {
 	if s.rows() < leastRows {
 		return nil
 	}
-	found := s.candidates()
+	found := s.judged(s.candidates(), lag)
 	if len(found) == 0 {
 		return nil
 	}
-	best := found[0]
-	for i := range found {
-		t := &found[i]
-		t.bows = s.correct(t)
-		if lag == nil {
-			continue
-		}
-		if late, err, ok := lag(s.points(t.bows)); ok {
-			t.cost += late * late / (err * err)
-
-		}
-	}
-	for _, t := range found {
-		if t.cost < best.cost || best.bows == nil {
-			best = t
-		}
-	}
+	best := slices.MinFunc(found, cheaper)
 	far, most := best, 0.0
 	for _, t := range found {
 		if d := apart(t.bows, best.bows); t.cost < best.cost+unsure && d > most {
@@ -158,6 +142,46 @@ func Find(recs []Record, own *Samples, c Steps, d Drive, lag Lag) *Result {
 		r.Doubt = math.Sqrt(off / all)
 	}
 	return r
+}
+
+// judged are the candidates that explain the samples, with what the motion says of them. The best phase is refined.
+func (s *search) judged(found []trial, lag Lag) (likely []trial) {
+	if len(found) == 0 {
+		return nil
+	}
+	lowest, speed := slices.MinFunc(found, func(a, b trial) int { return cmp.Compare(a.left, b.left) }).left, 2*s.speedError()
+	var rest []trial
+	for _, t := range found {
+		if t.left <= nearly*lowest+speed {
+			s.move(&t, lag)
+			likely = append(likely, t)
+		} else if t.left <= barely*lowest {
+			rest = append(rest, t)
+		}
+	}
+	best := slices.MinFunc(likely, cheaper)
+	if best.late > unlikely { // the model is too coarse to tell: the motion decides alone
+		for _, t := range rest {
+			s.move(&t, lag)
+			likely = append(likely, t)
+		}
+		for i := range likely {
+			likely[i].cost = likely[i].late * likely[i].late
+		}
+		best = slices.MinFunc(likely, cheaper)
+	}
+	for step := 0.5 / phases; best.way == OnceASample && lag != nil && step > 0.1/phases; step /= 2 {
+		for _, p := range []float64{best.phase - step, best.phase + step} {
+			if d := best.delay + (p-best.phase)*s.all[0].Dt; p >= 0 && p < 1 && d >= s.least() {
+				t := s.try(timing{way: OnceASample, delay: d, phase: p, tau: best.tau})
+				t.cost = best.cost - best.late*best.late // as likely by its samples
+				s.move(&t, lag)
+				likely = append(likely, t)
+			}
+		}
+		best = slices.MinFunc(likely, cheaper)
+	}
+	return likely
 }
 
 // move adds to a trial how well the motion answers its points at once.
