@@ -32,7 +32,7 @@ type Identify struct {
 	Validate    string              `yaml:"validate,omitempty" doc:"a second record with the same columns, explained by the parameters but not used to find them"`
 	Method      identify.Chain      `yaml:"method" doc:"what is done, in order; the last one gives the result"`
 	Model       IdentifyModel       `yaml:"model" doc:"what is simulated, for aep, lm and multishoot; the law also for static, lugre and kalman"`
-	Parameters  IdentifyParams      `yaml:"parameters" doc:"by name: a number is known and stays, {start, min, max, fixed, log} is searched"`
+	Parameters  IdentifyParams      `yaml:"parameters" doc:"by name: a number is known and stays, {start, min, max, fixed, log} is searched, {start, assumed: true} stays, and intervals hold its doubt; {start, error} is known with that standard uncertainty"`
 	Terms       []linear.Term       `yaml:"terms" doc:"regress: what is fitted"`
 	Form        linear.Form         `yaml:"form" doc:"regress: differences of the filtered position; weak: integrals against test functions; instrumental: with simulated regressors; total: noise on both sides"`
 	NoiseRatio  float64             `yaml:"noise_ratio" want:">=0" doc:"regress with form total: standard deviation of the position noise, m or rad, over that of the force, N or N·m"`
@@ -51,6 +51,7 @@ type Identify struct {
 	Bootstrap   int                 `yaml:"bootstrap" want:">=0 <=10000" doc:"refits to resampled residuals; 0: none"`
 	Seed        int                 `yaml:"seed" want:">=0" doc:"of everything random"`
 	TimeLimit   float64             `yaml:"time_limit" unit:"s" want:">=0" doc:"best so far after this; 0: none"`
+	GainErr     float64             `yaml:"gain_error" unit:"%" want:">=0 <=100" doc:"standard uncertainty of the gain of the force; intervals of what is in proportion to the force hold it"`
 	RequireFit  float64             `yaml:"require_fit" unit:"%" want:">=0 <=100" doc:"a fit below this is a missed quality gate; 0: no gate"`
 	Compare     []Variant           `yaml:"compare,omitempty" doc:"hil compare: models that are fitted side by side"`
 }
@@ -107,6 +108,7 @@ type IdentifyColumn struct {
 	// Optional says that a file may lack the column.
 	Optional bool    `yaml:"optional,omitempty" doc:"a file without this column is read without it"`
 	Delay    float64 `yaml:"delay,omitempty" unit:"s" doc:"by which the stamps of this column are later than those of the others: half a sampling interval for a mean over it, say"`
+	Step     float64 `yaml:"step,omitempty" want:">=0" doc:"in which the numbers of the file count; 0: what they show. Intervals hold what rounding may do to a force that rests on few levels"`
 	Add      string  `yaml:"add,omitempty" doc:"added after the gain, with unit, such as -180 deg for an angle counted from upright"`
 }
 

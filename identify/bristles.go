@@ -41,7 +41,10 @@ func (b bristleMethod) run(j *job, ctx context.Context) (*stage, error) {
 			return []Sensitivity{{What: "simulation steps half as long", RMS: math.Sqrt(2 * sol.Cost / float64(len(sol.Residual))), Unit: sol.Unit, Values: sol.Halved}}
 		}
 	}
-	st.doubts, st.runs = sol.Doubts, sol.LessRuns
+	st.runs, st.changed = sol.LessRuns, sol.Changed
+	for _, said := range sol.Doubts {
+		st.doubts = append(st.doubts, fit.Doubt(fit.MethodDoubt, "%s", said))
+	}
 	if b.small {
 		return st, nil
 	}
@@ -80,9 +83,11 @@ func (b bristleMethod) run(j *job, ctx context.Context) (*stage, error) {
 		}
 	}
 	// here they are no more than doubts: the filter weighs the motion finer than they do
-	st.doubts = append(axis.Suspicions(axis.Spec{Rotary: spec.Rotary, Law: "lugre", Drive: axis.Force, Hold: axis.Linear}, recs, sol), st.doubts...)
 	if b.smoothed && len(sol.Free) > 0 {
-		st.doubts = slices.Insert(st.doubts, 0, "lugre smooths the motion, and smoothing rounds the reversals: its values are a start, its intervals are too narrow, most for Fc, Fs, vs and sigma2; let kalman follow")
+		st.doubts = append(st.doubts, fit.Doubt(fit.MethodDoubt, "lugre smooths the motion, and smoothing rounds the reversals: its values are a start, its intervals are too narrow, most for Fc, Fs, vs and sigma2; let kalman follow"))
+	}
+	for _, said := range axis.Suspicions(axis.Spec{Rotary: spec.Rotary, Law: "lugre", Drive: axis.Force, Hold: axis.Linear}, recs, sol) {
+		st.doubts = append(st.doubts, fit.Doubt(fit.OverFitted, "%s", said))
 	}
 	return st, nil
 }

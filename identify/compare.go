@@ -31,6 +31,7 @@ type Ranked struct {
 	// Against the best: is the difference more than chance? See Differ.
 	PValue *float64 `json:"p_against_best"`
 	Tied   bool     `json:"tied_with_best"`
+	Open   bool     `json:"undecided"` // it leaves far more over than the best, and the test has not the power to call that more than chance
 
 	Unit   string  `json:"unit"`
 	Result *Result `json:"result,omitempty"`
@@ -48,6 +49,9 @@ type Comparison struct {
 // evenMisfit is the ratio of two misfits up to which models are called equally good. A difference may be beyond chance and yet
 // mean nothing: no law of friction is true to a hundredth, and on the next day the axis is another.
 const evenMisfit = 1.01
+
+// farMisfit is the ratio of two misfits from which a test that finds no difference beyond chance has not the power to: that is no tie.
+const farMisfit = 1.2
 
 // Compare ranks results of models of the same records: by what they leave over on the validation records if every model
 // has them, else by AICc with the number of effective rows. A model whose squared residuals do not differ from those of the
@@ -87,7 +91,13 @@ func Compare(models []Ranked) (*Comparison, error) {
 		}
 		return *x
 	}
-	slices.SortStableFunc(c.Models, func(a, b Ranked) int { return cmp.Compare(key(&a), key(&b)) })
+	left := func(m *Ranked) float64 { // where no criterion ranks
+		if m.Result == nil || m.RMS == nil || !math.IsInf(key(m), 1) {
+			return 0
+		}
+		return *m.RMS
+	}
+	slices.SortStableFunc(c.Models, func(a, b Ranked) int { return cmp.Or(cmp.Compare(key(&a), key(&b)), cmp.Compare(left(&a), left(&b))) })
 	c.By = "AICc on the fitted records, with effective rows: no second record was given"
 	if validated {
 		c.By = "residual on the validation records"
@@ -103,8 +113,8 @@ func Compare(models []Ranked) (*Comparison, error) {
 		if p, ok := Differ(a, b); ok {
 			// one that ranks lower for its parameters alone is not worse either; without a criterion there is no rank
 			best := &c.Models[0]
-			m.PValue, m.Tied = &p, p > 0.05 || misfit <= evenMisfit*least
-			m.Tied = m.Tied || !validated && (m.DAICc == nil || best.DAICc == nil)
+			chance := p > 0.05 || !validated && (m.DAICc == nil || best.DAICc == nil)
+			m.PValue, m.Tied, m.Open = &p, misfit <= evenMisfit*least || chance && misfit < farMisfit*least, chance && misfit >= farMisfit*least
 		}
 	}
 	c.say(validated)
@@ -279,6 +289,8 @@ func (c *Comparison) say(validated bool) {
 		return
 	case len(group) == 1 && untested:
 		c.Headline = fmt.Sprintf("%s leaves least over on %s; whether that is more than chance cannot be said: the residuals are not those of the same rows, or not at hand", group[0].Name, on)
+	case len(group) == 1 && slices.ContainsFunc(c.Models, func(m Ranked) bool { return m.Open }):
+		c.Headline = fmt.Sprintf("%s leaves least over on %s, by far; the rows count as too few to call that more than chance", group[0].Name, on)
 	case len(group) == 1:
 		c.Headline = fmt.Sprintf("%s explains %s best, beyond chance", group[0].Name, on)
 	default:
@@ -294,6 +306,10 @@ func (c *Comparison) say(validated bool) {
 		switch {
 		case m.Result == nil:
 			c.Supports = append(c.Supports, fmt.Sprintf("%s: %s", m.Name, m.Err))
+		case m.Open:
+			_, least := c.Models[0].Result.rows(validated)
+			_, misfit := m.Result.rows(validated)
+			c.Supports = append(c.Supports, fmt.Sprintf("%s: leaves %.3g times as much over as %s; the residual depends so much on itself that the test has no power (p = %.2g): record longer, or other motions", m.Name, misfit/least, c.Models[0].Name, *m.PValue))
 		case !validated && m.DAICc == nil:
 			c.Supports = append(c.Supports, fmt.Sprintf("%s: the rows count as too few for its %d parameters, so that no criterion ranks it", m.Name, m.Params))
 		case i > 0 && m.Tied && *m.PValue > 0.05:
@@ -302,7 +318,7 @@ func (c *Comparison) say(validated bool) {
 			c.Supports = append(c.Supports, fmt.Sprintf("%s: leaves hardly more over than %s, or less with more parameters: no ground for a choice", m.Name, c.Models[0].Name))
 		}
 		if m.Result != nil && m.Verdict == Rejected && len(m.Result.Reasons) > 0 {
-			c.Supports = append(c.Supports, fmt.Sprintf("%s: rejected, %s", m.Name, m.Result.Reasons[0]))
+			c.Supports = append(c.Supports, fmt.Sprintf("%s: rejected, %s", m.Name, m.Result.Reasons[0].Text))
 		}
 		if m.VRMS != nil && m.RMS != nil && m.Result.Validation.Fit.Unit == m.Unit && *m.VRMS > 1.5**m.RMS {
 			c.Supports = append(c.Supports, fmt.Sprintf("%s leaves %.3g %s over on the validation records and %.3g on its own: it does not carry over", m.Name, *m.VRMS, m.Unit, *m.RMS))
@@ -351,6 +367,9 @@ func (c *Comparison) bristle(validated bool) string {
 	switch {
 	case !ok:
 		return fmt.Sprintf("whether a bristle is needed cannot be said: %s and %s do not explain the same rows", with.Name, without.Name)
+	case p > 0.05 && b >= farMisfit*a && !worse:
+		return fmt.Sprintf("whether a bristle is needed is not certain: %s leaves %.4g %s over, the best model without one, %s, %.4g %s, and the test has not the power to call that more than chance (p = %.2g)",
+			with.Name, a, with.Unit, without.Name, b, without.Unit, p)
 	case p > 0.05 || b <= evenMisfit*a || worse:
 		return fmt.Sprintf("no bristle is needed: %s leaves %.4g %s over, %s %.4g %s with one", without.Name, b, without.Unit, with.Name, a, with.Unit)
 	}

@@ -161,14 +161,14 @@ func (r *Result) Acceptable() error {
 	case r.Interrupted:
 		return errors.New("the fit was interrupted: these are no numbers of an optimum")
 	case r.Verdict == Rejected:
-		return fmt.Errorf("the result is rejected: %s", strings.Join(r.Reasons[:min(1, len(r.Reasons))], ""))
+		return fmt.Errorf("the result is rejected: %s", strings.Join(r.Because()[:min(1, len(r.Reasons))], ""))
 	}
 	for i := range r.Parameters {
 		p := &r.Parameters[i]
 		if p.Fixed || p.State() {
 			continue
 		}
-		if p.CI == nil || p.Worth == "not identifiable" {
+		if p.CI == nil || p.Worth == NotIdentifiable {
 			return fmt.Errorf("%s cannot be told from this record (%s)", p.Name, p.Worth)
 		}
 	}

@@ -100,7 +100,9 @@ func TestAcceptable(t *testing.T) {
 	}{
 		{"good", func(*Result) {}, ""},
 		{"weak", func(r *Result) { r.Verdict, r.Parameters[0].Worth = Weak, string(Weak) }, ""},
-		{"rejected", func(r *Result) { r.Verdict, r.Reasons = Rejected, []string{"M is negative"} }, "M is negative"},
+		{"rejected", func(r *Result) {
+			r.Verdict, r.Reasons = Rejected, []fit.Reason{fit.Against(fit.Negative, "M is negative")}
+		}, "M is negative"},
 		{"rejected without a reason", func(r *Result) { r.Verdict = Rejected }, "rejected"},
 		{"interrupted", func(r *Result) { r.Interrupted = true }, "interrupted"},
 		{"unbounded", func(r *Result) { r.Parameters[0].CI = nil }, "cannot be told"},

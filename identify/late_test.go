@@ -19,7 +19,7 @@ func TestLateForceIsMeasuredOrNamed(t *testing.T) {
 			o := attempt(kind{}, tr)
 			p, ok := o.result.Param("lag")
 			found := ok && math.Abs(p.Value-0.5e-3+1e-3*float64(by)) < 0.05e-3 // a held force acts half a sample after its stamp
-			said := strings.Contains(strings.Join(o.result.Reasons, " "), "the force fits best")
+			said := strings.Contains(strings.Join(o.result.Because(), " "), "the force fits best")
 			if max(by, -by) < 19 && (!found || o.verdict != Identified || o.wrong != nil) || max(by, -by) >= 19 && (!said || o.verdict == Identified) {
 				t.Errorf("%d samples, seed %d: lag %+v, %s %v: %v", by, seed, p, o.verdict, o.wrong, o.result.Reasons)
 			}

@@ -88,11 +88,11 @@ type MachineChecks struct {
 	Findings []record.Finding
 }
 
+// toldApart is the motion that tells base parameters apart.
+const toldApart = "record a motion that tells them apart: several speeds and accelerations of all joints, wide angles"
+
 // apartLikely are the standard errors of the difference between instruments and least squares, from which on intervals hold the values of both.
 const apartLikely = 2
-
-// notKnown is the standard error relative to the value beyond which a value is not known, where its torque is no small part of all.
-const notKnown = 0.5
 
 // OfMachine is the result of a machine in the form of all results. theta is the set of all parameters that goes into the file, in the order of
 // Base.Columns. v has no records where there is no validation.
@@ -138,7 +138,7 @@ func OfMachine(b *machine.Result, info []record.Info, findings []record.Finding,
 	if iv := b.IV; iv != nil && b.Spec.Instruments == machine.UseCheck {
 		for j, apart := range iv.Apart { // where they differ beyond chance, intervals hold both values
 			if math.Abs(apart) > apartLikely {
-				r.Parameters[b.Free[j]].moved(iv.Values[j]-iv.Least[j], false)
+				r.Parameters[b.Free[j]].moved(iv.Values[j]-iv.Least[j], false, "instrumental variables")
 			}
 		}
 	}
@@ -149,20 +149,32 @@ func OfMachine(b *machine.Result, info []record.Info, findings []record.Finding,
 	r.Stages = []Stage{last}
 
 	essential := b.Essential(errs)
-	out = &Machine{Essential: len(essential.Free), Grown: essential.Grown, Moved: 1, Unseen: []string{}, Impossible: []string{}}
+	out = &Machine{Grown: essential.Grown, Moved: 1, Unseen: []string{}, Impossible: []string{}}
 	theta = b.Base.Full(b.Model, essential.Values)
 	out.Impossible = append(out.Impossible, b.Base.Impossible(b.Model, theta)...)
+	unreal := false
 	if len(out.Impossible) > 0 && slices.Contains(b.Spec.Terms, machine.Inertia) {
-		theta, out.Moved = b.Possible(theta)
+		found := theta
+		theta, out.Moved = b.Possible(found)
+		unreal = b.Unreal(found, theta)
 	}
 	out.Possible = len(b.Base.Impossible(b.Model, theta)) == 0
 	written := b.Base.Of(theta)
-	for i := range b.Base.Pivot {
+	for i, k := range b.Base.Pivot {
+		if b.Base.Columns[k].Term == machine.Lag { // no parameter of bodies
+			continue
+		}
 		out.Base = append(out.Base, MachineBase{Name: b.Base.Name(i), Sum: b.Base.Text(i), Shares: b.Base.Shares(i), Start: b.Start[i],
 			Essential: slices.Contains(essential.Free, i), Written: written[i]})
+		if slices.Contains(essential.Free, i) {
+			out.Essential++
+		}
 	}
 	for k := range b.Base.Columns {
 		c := &b.Base.Columns[k]
+		if c.Term == machine.Lag {
+			continue
+		}
 		out.Parameters = append(out.Parameters, MachineParameter{c.Name, c.Unit, c.Value, theta[k]})
 	}
 	for _, k := range b.Base.Unseen {
@@ -178,7 +190,24 @@ func OfMachine(b *machine.Result, info []record.Info, findings []record.Finding,
 		}
 	}
 	out.Instruments = instrumentsOf(b)
-	r.judgeMachine(b, out)
+	r.instruments, r.bodies = out.Instruments, &bodies{out.Possible, unreal, out.Moved, out.Impossible}
+	for _, u := range b.Refused {
+		r.refused = append(r.refused, refused{fit.Indistinct{Names: u.Names, Weights: u.Weights, Why: u.Text, Advice: toldApart},
+			fmt.Sprintf("%s cannot be identified and is left at %.4g, the value of the machine file: %s. Record a motion that tells it, or leave its term out", u.Name, u.Kept, u.Text)})
+		r.Indistinct = append(r.Indistinct, r.refused[len(r.refused)-1].Indistinct)
+	}
+	for _, i := range b.OneWay {
+		text := fmt.Sprintf("joint %s moves in one direction, where its Coulomb friction and a constant torque are one number. Record both directions, or leave offset out of the terms", out.Joints[i].Name)
+		for k, at := range b.Base.Pivot {
+			if c := &b.Base.Columns[at]; c.Joint == i && (c.Term == machine.Coulomb || c.Term == machine.Offset) {
+				r.refused = append(r.refused, refused{fit.Indistinct{Names: []string{b.Base.Name(k)}}, text})
+			}
+		}
+	}
+	for i, j := range out.Joints {
+		r.channels = append(r.channels, channel{name: "joint " + j.Name, unit: j.Unit, percent: &out.Joints[i].Percent, validation: j.Valid, rms: j.RMS, passive: j.Passive, parts: b.Joints[i].Largest})
+	}
+	r.judge()
 	return r, out, theta, nil
 }
 
@@ -239,120 +268,28 @@ func (r *Result) validateMachine(b *machine.Result, out *Machine, v MachineCheck
 	return nil
 }
 
-// judgeMachine is judge for a machine, with the limits of all fits.
-func (r *Result) judgeMachine(b *machine.Result, out *Machine) {
-	r.Verdict, r.Reasons = Identified, []string{}
-	rejections := 0
-	say := func(v Verdict, format string, args ...any) {
-		if v == Rejected || r.Verdict == Identified {
-			r.Verdict = v
-		}
-		reason := fmt.Sprintf(format, args...)
-		if v != Rejected {
-			r.Reasons = append(r.Reasons, reason)
-			return
-		}
-		r.Reasons = slices.Insert(r.Reasons, rejections, reason)
-		rejections++
-	}
-	for i, j := range out.Joints {
-		switch {
-		case j.Percent < poorFit && !j.Passive && b.Joints[i].Largest > partsAbove*j.RMS:
-			say(Rejected, "joint %s: fit %.1f %%: its torque is small beside its parts (%.3g %s), which cancel. If no drive acts on it, say passive: true in place of its torque", j.Name, j.Percent, b.Joints[i].Largest, j.Unit)
-		case j.Percent < poorFit && j.Passive:
-			say(Rejected, "joint %s: without a drive the parts of its torque should cancel, and %.0f %% of the largest is left: does something act on it?", j.Name, 100-j.Percent)
-		case j.Percent < poorFit:
-			say(Rejected, "joint %s: fit %.1f %%, below %.0f %%: this machine does not describe its torque", j.Name, j.Percent, poorFit)
-		case j.Percent < goodFit:
-			say(Weak, "joint %s: fit %.1f %%, below %.0f %%: something is missing in the model", j.Name, j.Percent, goodFit)
-		}
-		if j.Valid == nil {
-			continue
-		}
-		switch {
-		case *j.Valid < poorFit && j.Percent >= poorFit:
-			say(Rejected, "joint %s: fit %.1f %% on the validation record", j.Name, *j.Valid)
-		case j.Percent-*j.Valid > validLoss:
-			say(Weak, "joint %s: the validation record is explained %.1f points worse", j.Name, j.Percent-*j.Valid)
-		}
-	}
-	for _, f := range r.Findings {
-		if f.Severity == record.Fatal {
-			say(Weak, "a check of the record fails: %s", f.Text)
-		}
-	}
-	if n := r.Residual.Effective; n < float64(r.Fit.Params) {
-		say(Weak, "do not trust these intervals: the residual hardly changes from row to row, so that the %d rows count as about %.2g independent ones, and there are %d parameters", r.Fit.Rows, n, r.Fit.Params)
-	}
-	for _, u := range b.Refused {
-		say(Weak, "%s cannot be identified and is left at %.4g, the value of the machine file: %s. Record a motion that tells it, or leave its term out", u.Name, u.Kept, u.Text)
-		r.Indistinct = append(r.Indistinct, fit.Indistinct{Names: u.Names, Weights: u.Weights, Why: u.Text, Advice: "record a motion that tells them apart: several speeds and accelerations of all joints, wide angles"})
-	}
-	var unknown, loose []string
-	for i := range r.Parameters {
-		p := &r.Parameters[i]
-		if p.Fixed {
-			p.Worth = "not identifiable" // refused
-			continue
-		}
-		p.Error, p.CI = r.Err(p), r.Interval(p)
-		p.Worth = machineWorth(p)
-		switch p.Worth {
-		case "not identifiable":
-			unknown = append(unknown, p.Name)
-		case string(Weak):
-			loose = append(loose, fmt.Sprintf("%s (±%.0f %%)", p.Name, 100**p.Error/math.Abs(p.Value)))
-		}
-		if ci := r.random(p); ci != nil && ci[1] < 0 && driven(p) { // by chance alone: a wrong sign is also something that the residual shows
-			switch t := machine.Term(p.Term); {
-			case t == machine.Coulomb || t == machine.Armature:
-				say(Rejected, "%s is negative (%.4g %s): is the sign of torque or position of this joint wrong?", p.Name, p.Value, p.Unit)
-				p.Worth = string(Rejected)
-			default:
-				say(Weak, "%s is negative beyond doubt (%.4g, 95 %% interval %.3g to %.3g %s): friction that falls with speed is no viscous one; look for what the model lacks", p.Name, p.Value, ci[0], ci[1], p.Unit)
-				p.Worth = string(Weak)
-			}
-		}
-	}
-	if unknown != nil {
-		say(Weak, "the record does not tell %s: standard errors above %.0f %%, which matter. They are left at the values of the machine file where their intervals hold these and the fit does not suffer", list(unknown), 100*notKnown)
-	}
-	if loose != nil {
-		say(Weak, "known to more than %.0f %% only: %s", 100*weakRelative, list(loose))
-	}
-	r.judgeHalfCutoff(say)
-	r.judgeUnmodelled(say)
-	r.judgeInstruments(b, out, say)
-	switch {
-	case out.Possible && out.Moved > 1.05:
-		say(Weak, "no real bodies have these base parameters: the nearest ones that some have leave an rms %.2f times as large", out.Moved)
-	case !out.Possible:
-		say(Weak, "no real machine has the parameters that were found: %s", strings.Join(out.Impossible, "; "))
-	}
-}
-
-// partsAbove is how many times what is left over the largest part of a torque has to be for the torque to be next to nothing.
-const partsAbove = 10
-
 // judgeInstruments says where least squares and instrumental variables disagree.
-func (r *Result) judgeInstruments(b *machine.Result, out *Machine, say func(Verdict, string, ...any)) {
-	iv := out.Instruments
+func (r *Result) judgeInstruments(say sayer) {
+	iv := r.instruments
 	switch {
 	case iv == nil:
 		return
 	case iv.Missing != "":
-		r.Warnings = append(r.Warnings, "least squares is not compared with instrumental variables: "+iv.Missing)
+		say(fit.Instruments, fit.Remark, nil, "least squares is not compared with instrumental variables: %s", iv.Missing)
 		return
 	}
-	var small, large []string
-	for j, p := range iv.Parameters {
+	var small, large, names []string
+	for _, p := range iv.Parameters {
 		if !p.Biased {
 			continue
 		}
-		unit := b.Base.Columns[b.Base.Pivot[b.Free[j]]].Unit
-		text := fmt.Sprintf("%s (%.4g and %.4g %s)", p.Name, p.Least, p.Value, unit)
-		if change := math.Abs(p.Value - p.Least); change > cutoffDrift*math.Abs(p.Value) && change*b.Share[j] > weakShare*math.Abs(p.Value) {
-			large = append(large, text)
+		own, ok := r.Param(p.Name)
+		if !ok || own.Share == nil {
+			continue
+		}
+		text := fmt.Sprintf("%s (%.4g and %.4g %s)", p.Name, p.Least, p.Value, own.Unit)
+		if change := math.Abs(p.Value - p.Least); change > cutoffDrift*math.Abs(p.Value) && change**own.Share > weakShare*math.Abs(p.Value) {
+			large, names = append(large, text), append(names, p.Name)
 		} else {
 			small = append(small, text)
 		}
@@ -360,41 +297,12 @@ func (r *Result) judgeInstruments(b *machine.Result, out *Machine, say func(Verd
 	const what = "least squares and instrumental variables disagree on %s: noise of the position draws least squares away"
 	switch {
 	case iv.Use == machine.UseEstimate && large != nil:
-		r.Warnings = append(r.Warnings, fmt.Sprintf(what+". The values are those of the instruments", list(large)))
+		say(fit.Instruments, fit.Remark, names, what+". The values are those of the instruments", list(large))
 	case large != nil:
-		say(Weak, what+". Take instruments.use: estimate, or a lower filter.cutoff", list(large))
+		say(fit.Instruments, fit.Weaken, names, what+". Take instruments.use: estimate, or a lower filter.cutoff", list(large))
 	case small != nil:
-		r.Warnings = append(r.Warnings, fmt.Sprintf(what+", by little", list(small)))
+		say(fit.Instruments, fit.Remark, nil, what+", by little", list(small))
 	}
-}
-
-// driven tells of parameters that are positive on every machine.
-func driven(p *Parameter) bool {
-	switch machine.Term(p.Term) {
-	case machine.Coulomb, machine.Viscous, machine.Armature, machine.Stiffness:
-		return true
-	}
-	return false
-}
-
-// machineWorth judges a base parameter: by its relative error, or by the part of the torques that its error makes, which is small for
-// one that is known to be small.
-func machineWorth(p *Parameter) string {
-	if p.Error == nil {
-		return "not identifiable"
-	}
-	relative := *p.Error / math.Abs(p.Value)
-	uncertain := *p.Share * relative // %; a value of zero has none
-	if p.Value == 0 {
-		return "not identifiable"
-	}
-	switch {
-	case relative <= weakRelative || uncertain <= weakShare:
-		return string(Identified)
-	case relative <= notKnown:
-		return string(Weak)
-	}
-	return "not identifiable"
 }
 
 // list writes names, the first of many.

@@ -56,7 +56,7 @@ func TestNoisyForceInOpenLoop(t *testing.T) {
 			if o.verdict == Identified {
 				identified++
 			} else {
-				t.Logf("seed %d, %+v: %s %s", seed, c, o.verdict, strings.Join(o.result.Reasons, "; "))
+				t.Logf("seed %d, %+v: %s %s", seed, c, o.verdict, strings.Join(o.result.Because(), "; "))
 			}
 			for i := range o.result.Parameters {
 				p := &o.result.Parameters[i]
@@ -104,7 +104,7 @@ func TestHeldForceReadByANoisySensor(t *testing.T) {
 				}
 				of++
 				if taken := o.result.Stages[len(o.result.Stages)-1].Extra["hold"] == "held"; taken != held {
-					if o.verdict == Identified || !slices.ContainsFunc(o.result.Reasons, func(s string) bool { return strings.Contains(s, "between its samples") }) {
+					if o.verdict == Identified || !slices.ContainsFunc(o.result.Because(), func(s string) bool { return strings.Contains(s, "between its samples") }) {
 						t.Errorf("seed %d, noise %g, held %v: taken for the other without a doubt: %s %q", seed, noise, held, o.verdict, o.result.Reasons)
 					}
 					continue

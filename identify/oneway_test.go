@@ -49,13 +49,13 @@ func TestOneDirectionLeavesCoulombOpen(t *testing.T) {
 			return r
 		}
 		r := judge(nil, nil)
-		if p, _ := r.Param("Fc"); r.Verdict == Identified || p.Worth == string(Identified) || !strings.Contains(strings.Join(r.Reasons, "\n"), "one direction") {
+		if p, _ := r.Param("Fc"); r.Verdict == Identified || p.Worth == string(Identified) || !strings.Contains(strings.Join(r.Because(), "\n"), "one direction") {
 			t.Errorf("%s: %s, Fc %s, %q; want nothing identified", c.name, r.Verdict, p.Worth, r.Reasons)
 		}
 		known, yes := load, true
 		r = judge([]Given{{Name: "offset", Start: &known, Fixed: &yes}}, []string{"offset"})
 		p, _ := r.Param("Fc")
-		if strings.Contains(strings.Join(r.Reasons, "\n"), "one direction") || math.Abs(p.Value-fc) > c.close*fc {
+		if strings.Contains(strings.Join(r.Because(), "\n"), "one direction") || math.Abs(p.Value-fc) > c.close*fc {
 			t.Errorf("%s with the load known: Fc %.4g, want %.4g; %q", c.name, p.Value, fc, r.Reasons)
 		}
 	}
@@ -81,7 +81,7 @@ func TestFrictionThatDrivesIsRejected(t *testing.T) {
 		if r.Verdict != c.want {
 			t.Errorf("Fc %g, Fv %g: %s %q, want %s", c.fc, c.fv, r.Verdict, r.Reasons, c.want)
 		}
-		if named := strings.Contains(strings.Join(r.Reasons, "\n"), "Fv is negative beyond doubt"); named != (c.fv < -3*0.01) {
+		if named := strings.Contains(strings.Join(r.Because(), "\n"), "Fv is negative beyond doubt"); named != (c.fv < -3*0.01) {
 			t.Errorf("Fc %g, Fv %g ± 0.01: named %v, %q", c.fc, c.fv, named, r.Reasons)
 		}
 	}

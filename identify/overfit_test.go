@@ -41,7 +41,7 @@ func TestOverfittedBristleIsRejected(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		accused := strings.Contains(strings.Join(r.Reasons, "\n"), "over-fitted bristle: the bristle mode has hardly any damping")
+		accused := strings.Contains(strings.Join(r.Because(), "\n"), "over-fitted bristle: the bristle mode has hardly any damping")
 		t.Logf("%s: %s, %.4g %s rms, %q", c.name, r.Verdict, r.Fit.RMS, r.Fit.Unit, r.Reasons)
 		if accused != c.want || c.want != (r.Verdict == Rejected) {
 			t.Errorf("%s: %s, %q", c.name, r.Verdict, r.Reasons)

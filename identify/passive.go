@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"hilrig/engine/numeric"
+	"hilrig/identify/fit"
 	"hilrig/identify/linear"
 	"hilrig/identify/record"
 )
@@ -79,19 +80,18 @@ func (r *Result) errOf(slope []float64) float64 {
 	return math.Sqrt(math.Max(sum, 0))
 }
 
-// judgePassivity rejects friction that drives an axis beyond doubt at a speed of the record. tops are the highest speeds: of the
-// axis, or of each of two joints.
-func (r *Result) judgePassivity(tops []float64, say func(Verdict, string, ...any)) {
-	for i, top := range tops {
+// judgePassivity rejects friction that drives an axis beyond doubt at a speed of the record.
+func (r *Result) judgePassivity(say sayer) {
+	for i, top := range r.tops {
 		joint, axis := "", "the axis"
-		if len(tops) > 1 {
+		if len(r.tops) > 1 {
 			joint = strconv.Itoa(i + 1)
 			axis = "joint " + joint
 		}
 		for _, share := range []float64{0.02, 0.05, 0.1, 0.2, 0.5, 1} {
 			v := share * top
 			if f, se, ok := r.frictionAt(joint, v); ok && f+beyondDoubt*se < 0 {
-				say(Rejected, "friction would drive %s: %.4g at a speed of %.4g, which the record holds. Is the sign of force or position wrong, or does something else drive it?", axis, f, v)
+				say(fit.DrivingFriction, fit.Reject, nil, "friction would drive %s: %.4g at a speed of %.4g, which the record holds. Is the sign of force or position wrong, or does something else drive it?", axis, f, v)
 				break
 			}
 		}
@@ -114,21 +114,21 @@ func topSpeed(recs []*record.Record) float64 {
 
 // judgeDirection takes Coulomb friction out of what is identified where all motion goes one way: it and a constant force are
 // one number then, unless the user says what the constant force is.
-func (r *Result) judgeDirection(offsetKnown bool, say func(Verdict, string, ...any)) {
+func (r *Result) judgeDirection(say sayer) {
 	oneWay := slices.ContainsFunc(r.Findings, func(f record.Finding) bool { return f.Kind == "one-direction" && f.Severity != record.Note })
-	if offsetKnown || !oneWay && !r.oneWay {
+	if r.offsetKnown || !oneWay && !r.oneWay {
 		return
 	}
 	var names []string
 	for i := range r.Parameters {
 		p := &r.Parameters[i]
 		if !p.Fixed && slices.Contains([]string{"Fc", "Fs", "alpha0", "Fs_inf", "offset"}, strings.TrimRight(p.Name, "+-")) {
-			p.Worth = "not identifiable"
+			p.Worth = NotIdentifiable
 			names = append(names, p.Name)
 		}
 	}
 	if names != nil {
-		say(Weak, "%s: all motion is in one direction, where friction and an unknown constant force (weight, zero of the sensor) are one number. Record both directions, or give the constant force: parameters: {offset: 0}", strings.Join(names, ", "))
+		say(fit.OneDirection, fit.Weaken, names, "%s: all motion is in one direction, where friction and an unknown constant force (weight, zero of the sensor) are one number. Record both directions, or give the constant force: parameters: {offset: 0}", strings.Join(names, ", "))
 	}
 }
 
@@ -154,7 +154,9 @@ func (j *job) offsetKnown() bool {
 }
 
 // known tells whether the user gives the value.
-func (g *Given) known() bool { return g.Fixed != nil && *g.Fixed && g.Start != nil }
+func (g *Given) known() bool {
+	return (g.Fixed != nil && *g.Fixed || g.Err != nil) && g.Start != nil && !g.Assumed
+}
 
 // knowOffset takes a constant force that the user gives out of the records of methods whose model has none: what is left is
 // the force that moves the axis. A model that is simulated needs the term for it, unless it is zero.

@@ -174,7 +174,7 @@ func TestPanicKeepsWhatWasFound(t *testing.T) {
 			t.Fatalf("%s: %v", c.name, err)
 		}
 		last := r.Stages[len(r.Stages)-1]
-		if r.Panic == nil || r.Verdict != Rejected || !strings.Contains(r.Reasons[0], "the program failed") || !strings.Contains(r.Reasons[0], ".go:") || last.Method != c.found {
+		if r.Panic == nil || r.Verdict != Rejected || !strings.Contains(r.Reasons[0].Text, "the program failed") || !strings.Contains(r.Reasons[0].Text, ".go:") || last.Method != c.found {
 			t.Errorf("%s: %v, %s %q, %s", c.name, r.Panic, r.Verdict, r.Reasons, last.Method)
 		}
 		for _, p := range r.Parameters {

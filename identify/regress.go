@@ -24,7 +24,7 @@ func (j *job) regressLinear(ctx context.Context) (*stage, error) {
 	}[form]
 	st.explain = func(recs []*record.Record) (*fit.Solution, error) { return r.Explain(recs...) }
 	if r.OneWay && !j.offsetKnown() {
-		st.doubts = append(st.doubts, "what moves fast enough to be fitted goes in one direction, where friction and an unknown constant force (weight, zero of the sensor) are one number. Record both directions, or give the constant force: parameters: {offset: 0}")
+		st.doubts = append(st.doubts, fit.Doubt(fit.OneDirection, "what moves fast enough to be fitted goes in one direction, where friction and an unknown constant force (weight, zero of the sensor) are one number. Record both directions, or give the constant force: parameters: {offset: 0}"))
 	}
 	long := samples(j.recs.Fit) > comparedForms
 	if long {
@@ -44,7 +44,10 @@ func (j *job) regressLinear(ctx context.Context) (*stage, error) {
 
 // linearStage is the stage of a regression.
 func linearStage(r *linear.Result) *stage {
-	st := &stage{sol: r.Solution(), settings: r.Spec, half: r.HalfCutoff, warnings: r.Warnings, doubts: r.Doubts}
+	st := &stage{sol: r.Solution(), settings: r.Spec, half: r.HalfCutoff, warnings: r.Warnings}
+	for _, d := range r.Doubts {
+		st.doubts = append(st.doubts, fit.Doubt(fit.MethodDoubt, "%s", d))
+	}
 	for _, e := range r.Estimates {
 		st.share, st.terms = append(st.share, e.Share), append(st.terms, string(e.Term))
 	}
@@ -71,9 +74,9 @@ func (j *job) otherForm(form linear.Form) []Sensitivity {
 
 // varied is a fit that took something else for granted.
 func varied(r *linear.Result, what string) Sensitivity {
-	s := Sensitivity{What: what, RMS: r.Fit.RMS, Unit: r.Solution().Unit, Values: map[string]float64{}}
+	s := Sensitivity{What: what, RMS: r.Fit.RMS, Unit: r.Solution().Unit, Values: map[string]float64{}, half: map[string]float64{}}
 	for _, e := range r.Estimates {
-		s.Values[e.Symbol] = e.Value
+		s.Values[e.Symbol], s.half[e.Symbol] = e.Value, (e.RobustCI95[1]-e.RobustCI95[0])/2
 	}
 	return s
 }

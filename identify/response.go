@@ -2,7 +2,6 @@ package identify
 
 import (
 	"fmt"
-	"slices"
 
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
@@ -81,69 +80,13 @@ func OfResponse(b *response.Result, units []string, info []record.Info, findings
 			out.Outputs[j].Valid = &v.Outputs[j].Percent
 		}
 	}
-	r.judge(out.suspicions())
-	r.weaken(out.doubts())
-	if lacks := out.lacks(); lacks != nil {
-		r.weaken(lacks)
-		for i := range r.Parameters {
-			if p := &r.Parameters[i]; p.Worth == string(Identified) {
-				p.Worth = string(Weak)
-			}
+	for j, o := range out.Outputs {
+		c := channel{name: "output " + o.Name, unit: o.Unit, percent: &out.Outputs[j].Percent, validation: o.Valid, rms: o.RMS, noise: &out.Outputs[j].Record}
+		if left := 1 - o.Percent/100; left > 0 {
+			c.spread = o.RMS / left
 		}
+		r.channels = append(r.channels, c)
 	}
+	r.judge()
 	return r, out, nil
-}
-
-// suspicions are reasons to reject.
-func (o *Response) suspicions() (list []string) {
-	for _, j := range o.Outputs {
-		switch {
-		case j.Percent < poorFit:
-			list = append(list, fmt.Sprintf("output %s: fit %.1f %%, below %.0f %%: this machine does not describe it", j.Name, j.Percent, poorFit))
-		case j.Valid != nil && *j.Valid < poorFit:
-			list = append(list, fmt.Sprintf("output %s: fit %.1f %% on the validation record", j.Name, *j.Valid))
-		}
-	}
-	return list
-}
-
-const (
-	timesNoise = 5    // what is left over may be this many times the noise of the record: noise that depends on its neighbours hides in part
-	leastLeft  = 1e-4 // of the spread of an output: less is rounding, and steps of the simulation
-)
-
-// lacks are outputs of which the machine leaves more than noise. Errors of that kind move parameters, and no interval knows by how much.
-func (o *Response) lacks() (list []string) {
-	for _, j := range o.Outputs {
-		if j.RMS > timesNoise*j.Record && j.Percent < 100*(1-leastLeft) {
-			list = append(list, fmt.Sprintf("output %s: what is left over, %.3g %s, is more than the noise of the record, about %.2g %s: the machine lacks something, or a number of it that is not searched is wrong; intervals hold no more of that than other reasons name",
-				j.Name, j.RMS, j.Unit, j.Record, j.Unit))
-		}
-	}
-	return list
-}
-
-// doubts are reasons for a weaker verdict.
-func (o *Response) doubts() (list []string) {
-	for _, j := range o.Outputs {
-		switch {
-		case j.Percent >= poorFit && j.Percent < goodFit:
-			list = append(list, fmt.Sprintf("output %s: fit %.1f %%, below %.0f %%: something is missing in the machine, or it is mostly noise", j.Name, j.Percent, goodFit))
-		case j.Valid != nil && *j.Valid >= poorFit && j.Percent-*j.Valid > validLoss:
-			list = append(list, fmt.Sprintf("output %s: the validation record is explained %.1f points worse", j.Name, j.Percent-*j.Valid))
-		}
-	}
-	return list
-}
-
-// weaken adds doubts to a verdict.
-func (r *Result) weaken(doubts []string) {
-	if len(doubts) > 0 && r.Verdict == Identified {
-		r.Verdict = Weak
-	}
-	for _, d := range doubts {
-		if !slices.Contains(r.Reasons, d) {
-			r.Reasons = append(r.Reasons, d)
-		}
-	}
 }

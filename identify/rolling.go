@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"hilrig/identify/ball"
 	"hilrig/identify/fit"
@@ -19,15 +18,24 @@ type Ball struct {
 	Refused []ball.Refusal `json:"refused"` // parameters that the recording does not tell
 	Frames  int            `json:"frames"`
 	LeftOut int            `json:"frames_left_out"` // fewer than three markers in view
-	Odd     int            `json:"frames_odd"`      // markers swapped or moved
-	Noise   float64        `json:"noise_m"`         // of a coordinate of a marker
-	TopRoll float64        `json:"roll_max"`        // rad/s
-	SpinRMS float64        `json:"spin_rms"`        // rad/s
+	Odd     int            `json:"frames_odd"`      // markers that do not fit the body: left out
+
+	Assumed   []ball.Assumption `json:"assumed"`   // numbers of the file that the result rests on
+	Exchanges []ball.Exchange   `json:"exchanged"` // labels that were put right
+	Strays    []ball.Stray      `json:"strayed"`   // markers that were left out in a frame
+
+	Noise   float64 `json:"noise_m"`  // of a coordinate of a marker
+	TopRoll float64 `json:"roll_max"` // rad/s
+	SpinRMS float64 `json:"spin_rms"` // rad/s
 }
+
+// rolling is what stands for the law of a ball.
+const rolling = "rolling"
 
 // BallOf is that of a result.
 func BallOf(b *ball.Result) *Ball {
-	return &Ball{b.Levels, b.Moduli, b.Slip, b.Refused, b.Frames, b.LeftOut, b.Odd, b.Noise, b.TopRoll, b.SpinRMS}
+	return &Ball{Levels: b.Levels, Moduli: b.Moduli, Slip: b.Slip, Refused: b.Refused, Frames: b.Frames, LeftOut: b.LeftOut, Odd: b.Odd, Assumed: b.Assumed,
+		Exchanges: b.Exchanges, Strays: b.Strays, Noise: b.Noise, TopRoll: b.TopRoll, SpinRMS: b.SpinRMS}
 }
 
 // Rolling is the result of a ball in the form of all results: its levels are the stages, its reasons against rolling reject it.
@@ -38,41 +46,17 @@ func Rolling(b *ball.Result, info record.Info, findings []record.Finding) (*Resu
 		return nil, err
 	}
 	r := &Result{
-		Method: "a ball that rolls, compared with the markers on it", Model: Subject{Law: "rolling", Terms: []string{}}, Chain: Chain{}, Verdict: Identified, Reasons: slices.Clone(b.Reasons),
+		Method: "a ball that rolls, compared with the markers on it", Model: Subject{Law: rolling, Terms: []string{}}, Chain: Chain{},
 		Data: info, Findings: append([]record.Finding{}, findings...), Warnings: append([]string{}, b.Warnings...), Compute: b.Compute,
 	}
 	r.take(b.Solution, a, nil)
-	r.Indistinct = []fit.Indistinct{} // the warnings have them
-	if !b.Accepted {
-		r.Verdict = Rejected
-	}
-	weak := func(format string, args ...any) {
-		if r.Verdict == Identified {
-			r.Verdict = Weak
-		}
-		r.Reasons = append(r.Reasons, fmt.Sprintf(format, args...))
-	}
+	r.Indistinct, r.doubts, r.small = []fit.Indistinct{}, b.Reasons, b.Small // the warnings have what is not told apart
 	for _, f := range b.Refused {
-		weak("%s is not to be used: %s", f.Name, f.Why)
+		r.refused = append(r.refused, refused{fit.Indistinct{Names: []string{f.Name}, Why: f.Why}, fmt.Sprintf("%s is not to be used: %s", f.Name, f.Why)})
 	}
 	for i := range r.Parameters {
-		p := &r.Parameters[i]
-		if p.Worth = string(Identified); p.State() {
-			p.Error, p.CI = r.Err(p), r.Interval(p)
-			continue
-		}
-		p.BetweenErr, p.BetweenCI95 = nil, nil // markers are no repetitions: all share one motion
-		p.Error, p.CI = b.Interval(p.Name)
-		above := strings.HasPrefix(p.Name, "I") && p.Name[1] == p.Name[2] || ball.IsFriction(p.Name) // never zero by nature
-		switch {
-		case slices.ContainsFunc(b.Refused, func(f ball.Refusal) bool { return f.Name == p.Name }) || p.Error == nil:
-			p.Worth = "not identifiable"
-		case above && *p.Error > weakRelative*math.Abs(p.Value):
-			p.Worth = string(Weak)
-			weak("%s is known to ±%.0f %% only", p.Name, 100**p.Error/math.Abs(p.Value))
-		}
-		if p.AtBound != "" {
-			weak("%s is on its %s bound, %.4g %s: the bound has the last word, not the data", p.Name, p.AtBound, p.Value, p.Unit)
+		if p := &r.Parameters[i]; !p.State() {
+			p.BetweenErr, p.BetweenCI95 = nil, nil // markers are no repetitions: all share one motion
 		}
 	}
 	for i := range b.Levels {
@@ -91,5 +75,21 @@ func Rolling(b *ball.Result, info record.Info, findings []record.Finding) (*Resu
 		}
 		r.Stages = append(r.Stages, s)
 	}
+	r.findSuspects(b.Solution, b.Suspects, r.harm(b.Solution))
+	for i := range r.Parameters {
+		p := &r.Parameters[i]
+		if ci, d := r.random(p), b.Doubts[p.Name]; ci != nil {
+			// the interval holds what the numbers as they are given say, and what the recording makes of them
+			half := (ci[1] - ci[0]) / 2
+			whole := math.Hypot(half, normal95*d.Spread)
+			p.assumed = [2]float64{min(0, d.Shift) - whole + half, max(0, d.Shift) + whole - half}
+		}
+	}
+	for i := range b.Assumed {
+		if g := b.Assumed[i].Group(); !slices.Contains(r.given, g) {
+			r.given = append(r.given, g)
+		}
+	}
+	r.judge()
 	return r, nil
 }

@@ -45,22 +45,22 @@ type stage struct {
 	start    []fit.Param
 	settings any
 
-	explain    func(recs []*record.Record) (*fit.Solution, error) // the same parameters on other records; nil: cannot
-	vary       func(ctx context.Context) []Sensitivity            // what else could have been taken for granted; nil: nothing
-	inverse    func() *fit.Solution                               // the recorded force along the recorded motion; nil: the residual is that of a force
-	along      func() *fit.Solution                               // the same with the derivatives of all loads; nil: the residual is that of a force, or there is none
-	pushed     pushing                                            // nil: not known
-	runs       int                                                // of pushed that may be spent; 0: any number
-	weighted   bool                                               // rows are no plain differences
-	steps      *Stepping                                          // of the simulation; nil: none was run
-	resample   func(ctx context.Context) (*fit.Resampled, error)  // nil: cannot
-	suspicions []string                                           // that reject
-	doubts     []string                                           // that weaken
-	survivors  [][]float64                                        // of an evolution, for the descent that follows
-	half       []float64                                          // regress
-	share      []float64                                          //
-	terms      []string                                           //
-	warnings   []string
+	explain   func(recs []*record.Record) (*fit.Solution, error) // the same parameters on other records; nil: cannot
+	vary      func(ctx context.Context) []Sensitivity            // what else could have been taken for granted; nil: nothing
+	inverse   func() *fit.Solution                               // the recorded force along the recorded motion; nil: the residual is that of a force
+	along     func() *fit.Solution                               // the same with the derivatives of all loads; nil: the residual is that of a force, or there is none
+	pushed    pushing                                            // nil: not known
+	changed   func(name string, value float64) []float64         // by how much the rows of the model move if a parameter that was not searched has another value; nil: not known
+	runs      int                                                // of pushed that may be spent; 0: any number
+	weighted  bool                                               // rows are no plain differences
+	steps     *Stepping                                          // of the simulation; nil: none was run
+	resample  func(ctx context.Context) (*fit.Resampled, error)  // nil: cannot
+	doubts    []fit.Reason                                       // of the method about itself
+	survivors [][]float64                                        // of an evolution, for the descent that follows
+	half      []float64                                          // regress
+	share     []float64                                          //
+	terms     []string                                           //
+	warnings  []string
 }
 
 // pushing tells how some rows of the residual move for every newton of each force, at the rows of inverse, that is taken from the drive. It
@@ -87,6 +87,8 @@ func Run(ctx context.Context, plan Plan, recs Records, keep Keeper, watch fit.Wa
 		ctx, cancel = context.WithTimeout(ctx, plan.TimeLimit)
 		defer cancel()
 	}
+	read := recs.Fit
+	recs = recs.each(record.WithoutSpikes)
 	j := newJob(plan, recs, keep, watch)
 	driven := recs.driven()
 	r := &Result{Chain: plan.Methods, Findings: []record.Finding{}, Warnings: []string{}}
@@ -117,7 +119,7 @@ func Run(ctx context.Context, plan Plan, recs Records, keep Keeper, watch fit.Wa
 	if j.last == nil {
 		return nil, ctx.Err()
 	}
-	if err := r.completed(whole, j, recs.Fit); err != nil {
+	if err := r.completed(whole, j, read); err != nil {
 		return nil, refusal(j.last.method.Name, recs.Fit[0], err)
 	}
 	r.Compute = time.Since(begin).Seconds()
@@ -155,8 +157,10 @@ func (r *Result) completed(ctx context.Context, j *job, read []*record.Record) e
 		}
 	}
 	r.Method = cmp.Or(r.Method, j.last.title, j.last.method.Title)
-	r.Verdict = Rejected
-	r.Reasons = append([]string{fmt.Sprintf("the program failed (%v): the values are those of %s, and nothing vouches for them", r.Panic, j.last.method.Name)}, r.Reasons...)
+	was := r.Reasons
+	r.Verdict, r.Reasons = Rejected, nil
+	r.Say(fit.Failed, fit.Reject, nil, "the program failed (%v): the values are those of %s, and nothing vouches for them", r.Panic, j.last.method.Name)
+	r.Reasons = append(r.Reasons, was...)
 	return nil
 }
 
@@ -305,6 +309,8 @@ func (r *Result) finish(ctx context.Context, j *job, read []*record.Record) erro
 	}
 	r.oneWay = (j.plan.Model.Drive == axis.Force || j.plan.Model.Drive == axis.Servo) && !st.method.OneWay && goesOneWay(st.sol.Velocity)
 	r.findUnmodelled(j, st)
+	r.findAssumed(j, st)
+	r.findKnownErrors(j, st)
 	if j.plan.Bootstrap > 0 && !r.Interrupted {
 		if st.resample == nil {
 			r.Warnings = append(r.Warnings, fmt.Sprintf("bootstrap: %s has none; the intervals are those of the Jacobian", st.method.Name))
@@ -314,11 +320,25 @@ func (r *Result) finish(ctx context.Context, j *job, read []*record.Record) erro
 	}
 	mean, _ := st.sol.Extra["innovation"].(float64) // of e²/S of a filter, 1 within the limit if its noise levels are right
 	if limit, ok := st.sol.Extra["innovation_limit"].(float64); ok && math.Abs(mean-1) > limit {
-		r.doubts = append(r.doubts, fmt.Sprintf("the prediction errors do not scatter as the filter expects (mean of e²/S %.3f, want 1 ± %.3f): a noise level that was given, or the model, is wrong, and the intervals with it", mean, limit))
+		r.doubts = append(r.doubts, fit.Doubt(fit.Innovation, "the prediction errors do not scatter as the filter expects (mean of e²/S %.3f, want 1 ± %.3f): a noise level that was given, or the model, is wrong, and the intervals with it", mean, limit))
 	}
 	r.doubts = append(r.doubts, st.doubts...)
-	r.judge(st.suspicions)
+	r.channels = []channel{r.explains(st)}
+	r.judge()
 	return nil
+}
+
+// explains is what a fit of an axis explains. Only what was simulated and is no more than recorded numbers has their noise.
+func (r *Result) explains(st *stage) channel {
+	c := channel{unit: r.Fit.Unit, percent: r.Explained(), rms: r.Fit.RMS}
+	if v := r.Validation; v != nil {
+		c.validation = v.Fit.Percent
+	}
+	if s := st.sol; st.method.Simulates && !r.Weighted && len(s.Measured) > 0 {
+		noise := noiseOf(s.Measured, s.Pieces)
+		c.noise, c.spread = &noise, slices.Max(s.Measured)-slices.Min(s.Measured)
+	}
+	return c
 }
 
 // known is what the checks of the data may rest on.
@@ -361,7 +381,8 @@ func (r *Result) hold(doubt string) {
 		p := &r.Parameters[i]
 		if k := fit.Index(r.doubted.Params, p.Name); k >= 0 && !p.Fixed && !p.State() {
 			s.Values[p.Name] = r.doubted.Params[k].Value
-			p.assumed = math.Abs(r.doubted.Params[k].Value-p.Value) / 2
+			half := math.Abs(r.doubted.Params[k].Value-p.Value) / 2
+			p.assumed = [2]float64{-half, half}
 		}
 	}
 	r.Sensitivity = append(r.Sensitivity, s)
@@ -403,7 +424,7 @@ func (r *Result) resample(ctx context.Context, st *stage, seed uint64) error {
 		case math.IsInf(open, 1):
 			p.Boot95 = nil
 		case open > 0:
-			p.Boot95 = widened(widened(p.Boot95, open), -open)
+			p.Boot95 = widened(p.Boot95, [2]float64{-open, open})
 		}
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -20,7 +21,11 @@ func (j *job) model(recs []*record.Record) (*axis.Model, error) {
 	spec := j.plan.Model
 	spec.Known = map[string]float64{}
 	for _, g := range j.plan.Given {
-		if g.Fixed != nil && *g.Fixed && g.Start != nil {
+		lacks := g.Optional && isOffset(g.Name) && !slices.Contains(spec.Terms, "offset")
+		switch {
+		case g.known() && lacks:
+			spec.NoLoad = *g.Start == 0
+		case g.known():
 			spec.Known[g.Name] = *g.Start
 		}
 	}
@@ -103,18 +108,23 @@ func (j *job) output(ctx context.Context, whole bool, q question, solve func(ctx
 	st := &stage{sol: sol, start: params, settings: j.plan.settings(), steps: steps, weighted: followed}
 	st.explain = func(recs []*record.Record) (*fit.Solution, error) { return j.explain(m, sol.Params, recs) }
 	st.vary = func(ctx context.Context) []Sensitivity { return j.vary(ctx, m, sol) }
-	if d := j.plan.Model.Drive; d == axis.Force || d == axis.Servo && j.plan.Model.Output != axis.Command {
+	if whole {
+		st.changed = changedIn(m, sol)
+	}
+	if d := j.plan.Model.Drive; d != axis.Servo || j.plan.Model.Output != axis.Command {
 		st.inverse = func() *fit.Solution { return inverse(m, sol.Params) }
-		if d == axis.Force && whole {
+		if d != axis.Servo && whole {
 			st.pushed = underLess(m, sol)
 		}
 	}
 	if d := j.plan.Model.Drive; d == axis.Force || d == axis.Servo {
 		st.along = func() *fit.Solution { return inverse(m, freedLoads(sol.Params)) }
 	}
-	st.suspicions = axis.Suspicions(j.plan.Model, j.recs.Fit, sol)
+	for _, said := range axis.Suspicions(j.plan.Model, j.recs.Fit, sol) {
+		st.doubts = append(st.doubts, fit.Against(fit.OverFitted, "%s", said))
+	}
 	if d := steps.doubt(j.plan.Model.Substeps > 0); d != "" {
-		st.doubts = append(st.doubts, d)
+		st.doubts = append(st.doubts, fit.Doubt(fit.CoarseSteps, "%s", d))
 	}
 	if !whole { // gaps between segments are no residuals that could be drawn anew
 		return st, nil
@@ -200,6 +210,24 @@ func underLess(m *axis.Model, sol *fit.Solution) pushing {
 	}
 }
 
+// changedIn is the changed of the stage of a solution.
+func changedIn(m *axis.Model, sol *fit.Solution) func(name string, value float64) []float64 {
+	own := sync.OnceValue(func() []float64 { return residuals(m, sol.Params) })
+	return func(name string, value float64) []float64 {
+		params := slices.Clone(sol.Params)
+		i := fit.Index(params, name)
+		if i < 0 || len(own()) != len(sol.Residual) {
+			return nil
+		}
+		params[i].Value = value
+		r := residuals(m, params)
+		if r != nil {
+			floats.Sub(r, own())
+		}
+		return r
+	}
+}
+
 // residuals are those of a model, model less measurement; nil: it cannot be simulated there.
 func residuals(m *axis.Model, params []fit.Param) []float64 {
 	p, err := m.Problem(params)
@@ -207,6 +235,20 @@ func residuals(m *axis.Model, params []fit.Param) []float64 {
 		return nil
 	}
 	return p.Residuals()
+}
+
+// residualsAt are those of a model at its own solution, which knows them if its rows are the same and not weighted.
+func residualsAt(m *axis.Model, sol *fit.Solution) []float64 {
+	p, err := m.Problem(sol.Params)
+	switch {
+	case err != nil:
+		return nil
+	case p.Rows != len(sol.Residual) || lossOf(sol).Kind != fit.Squares:
+		return p.Residuals()
+	}
+	out := slices.Clone(sol.Residual)
+	floats.Scale(-1, out)
+	return out
 }
 
 // inverse is what the parameters leave over of the recorded force; nil: nothing can be said.
@@ -279,7 +321,7 @@ func (j *job) lm(ctx context.Context) (*stage, error) {
 		return nil, err
 	}
 	if worse := j.worse(st.sol); worse != "" && !st.weighted {
-		st.doubts = append(st.doubts, worse)
+		st.doubts = append(st.doubts, fit.Doubt(fit.MethodDoubt, "%s", worse))
 	}
 	return st, nil
 }
@@ -467,7 +509,7 @@ func (j *job) vary(ctx context.Context, m *axis.Model, sol *fit.Solution) []Sens
 		return params
 	}
 	now := sol.Params[lag].Value
-	base := residuals(m, sol.Params)
+	base := residualsAt(m, sol)
 	if len(base) != len(sol.Residual) { // nil, or gaps between segments stand behind the rows
 		return nil
 	}

@@ -36,7 +36,7 @@ func attempt(k kind, t trial) outcome {
 	}
 	o := outcome{verdict: r.Verdict, result: r}
 	if len(r.Reasons) > 0 {
-		o.reason = r.Reasons[0]
+		o.reason = r.Reasons[0].Text
 	}
 	for i := range r.Parameters {
 		p := &r.Parameters[i]

@@ -11,7 +11,7 @@ type Summary struct {
 	Law        string           `json:"law"`
 	Methods    Chain            `json:"methods"`
 	Verdict    Verdict          `json:"verdict"`
-	Reasons    []string         `json:"reasons"`
+	Reasons    []fit.Reason     `json:"reasons"`
 	Parameters []SummaryParam   `json:"parameters"`
 	Fit        *float64         `json:"fit_percent"`        // null: there is none
 	Validation *float64         `json:"validation_percent"` // of a record that was not fitted; null: none was looked at
@@ -43,7 +43,7 @@ type SummaryRecord struct {
 
 // Summary is the result in short.
 func (r *Result) Summary() Summary {
-	s := Summary{Law: r.Model.Law, Methods: r.Chain, Verdict: r.Verdict, Reasons: append([]string{}, r.Reasons...), Parameters: []SummaryParam{},
+	s := Summary{Law: r.Model.Law, Methods: r.Chain, Verdict: r.Verdict, Reasons: append([]fit.Reason{}, r.Reasons...), Parameters: []SummaryParam{},
 		Fit: r.Explained(), Indistinct: r.Indistinct, Compute: r.Compute}
 	for i := range r.Parameters {
 		p := &r.Parameters[i]

@@ -1,7 +1,6 @@
 package identify
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -24,24 +23,53 @@ func (r *Result) findUnmodelled(j *job, st *stage) {
 	}
 	s, suspects := st.sol, []fit.Suspect(nil)
 	if st.inverse == nil {
-		suspects = fit.Suspects(s, j.plan.Model.Rotary)
+		suspects = fit.Suspects(s, j.plan.Model.Rotary, true)
 	} else if inverse := st.inverse(); inverse != nil {
-		suspects = fit.Suspects(inverse, j.plan.Model.Rotary)
+		suspects = fit.Suspects(inverse, j.plan.Model.Rotary, j.plan.Model.Drive.Recorded())
 		if st.pushed != nil {
+			if !j.plan.Model.Drive.Recorded() {
+				suspects = fit.Likeliest(inverse, suspects)
+			}
 			suspects = st.onMotion(inverse, suspects, r.Residual.White || st.runs > 0 && st.runs < len(suspects))
 		} else { // smoothing bends the motion most where it turns
 			s, suspects = inverse, slices.DeleteFunc(suspects, func(p fit.Suspect) bool { return p.Turn })
 		}
 	}
+	r.lowPassed(suspects)
 	found, possible := fit.Unmodelled(s, suspects, r.tolerance)
-	if st.pushed == nil { // a force shows drag by itself
-		possible = nil
+	least := weakRelative
+	if !j.plan.Model.Drive.Recorded() { // nothing but the loss of energy tells of friction: one kind of it looks like another
+		least = systematic
 	}
 	for _, l := range append(found, possible...) {
-		if worst, ok := r.Param(l.Worst); l.Possible && (!ok || math.Abs(l.Moves[l.Worst]) < weakRelative*math.Abs(worst.Value)) {
+		if l.Usual && st.pushed == nil { // a force shows it by itself
+			continue
+		}
+		if worst, ok := r.Param(l.Worst); l.Usual && (!ok || math.Abs(l.Moves[l.Worst]) < least*math.Abs(worst.Value)) {
 			continue
 		}
 		r.lacks(l)
+	}
+}
+
+// lowPassed allows what a low-pass of one channel does, whose corner the noise of the record shows: up to (1/ω)², that of one that does not
+// delay. Where both have one, the larger stands for the difference.
+func (r *Result) lowPassed(suspects []fit.Suspect) {
+	for _, f := range r.Findings {
+		if f.Kind != "filtered" || !(f.Value > 0) {
+			continue
+		}
+		b := math.Pow(2*math.Pi*f.Value, -2)
+		for i := range suspects {
+			s := &suspects[i]
+			switch {
+			case s.Kind != fit.LowPass:
+			case f.Channel == "force":
+				s.Bounds[1] = math.Max(s.Bounds[1], b)
+			case f.Channel == "position":
+				s.Bounds[0] = math.Min(s.Bounds[0], -b)
+			}
+		}
 	}
 }
 
@@ -49,8 +77,20 @@ func (r *Result) findUnmodelled(j *job, st *stage) {
 func (r *Result) lacks(l fit.Effect) {
 	r.Unmodelled = append(r.Unmodelled, l)
 	for i := range r.Parameters {
-		if m, ok := l.Moves[r.Parameters[i].Name]; ok {
-			r.Parameters[i].moved(m, l.Possible)
+		p := &r.Parameters[i]
+		if m, ok := l.Moves[p.Name]; ok {
+			p.moved(m, l.Possible, l.Kind)
+			if !l.Possible {
+				p.structure += m
+				p.moved(p.structure, false, l.Kind)
+			}
+			if l.Kind == fit.LowPass { // near a resonance it is the other way round
+				p.moved(-m, true, l.Kind)
+			}
+		}
+		if or, ok := l.Range[p.Name]; ok { // what else explains as much, to either side
+			p.moved(or[0], l.Possible, l.Kind)
+			p.moved(or[1], l.Possible, l.Kind)
 		}
 	}
 }
@@ -119,21 +159,30 @@ func (r *Result) harm(s *fit.Solution) map[string]float64 {
 }
 
 // judgeUnmodelled names what the model lacks and what that does to the values.
-func (r *Result) judgeUnmodelled(say func(Verdict, string, ...any)) {
+func (r *Result) judgeUnmodelled(say sayer) {
 	for _, l := range r.Unmodelled {
-		if p, ok := r.Param(l.Worst); ok && l.Possible {
-			r.Warnings = append(r.Warnings, fmt.Sprintf("%s: this motion does not exclude %s, with as much of which as it allows %s would be %.4g instead of %.4g %s; the intervals hold that. Record faster motion for narrower ones.",
-				l.Kind, l.What, p.Name, l.Values[p.Name], p.Value, strings.TrimSpace(p.Unit)))
-			continue
+		code := fit.CodeOf(l.Kind)
+		p, ok := r.Param(l.Worst)
+		switch {
+		case ok && l.Possible:
+			say(code, fit.Remark, []string{l.Worst}, "%s: this motion does not exclude %s, with as much of which as it allows %s would be %.4g instead of %.4g %s; the intervals hold that. Record faster motion for narrower ones.",
+				l.Kind, l.What, p.Name, l.Values[p.Name], p.Value, strings.TrimSpace(p.Unit))
+		case !ok && l.Share > worthSaying:
+			say(code, fit.Remark, nil, "%s: the residual holds %s, %.0f %% of its square; it moves no value by more than its interval. %s", l.Kind, l.What, l.Share, l.Advice)
+		case ok:
+			say(code, fit.Weaken, r.harmed(&l), "%s: the residual holds %s. With it in the model %s would be %.4g instead of %.4g %s. %s",
+				l.Kind, l.What, p.Name, l.Values[p.Name], p.Value, strings.TrimSpace(p.Unit), l.Advice)
 		}
-		if l.Worst == "" {
-			if l.Share > worthSaying {
-				r.Warnings = append(r.Warnings, fmt.Sprintf("%s: the residual holds %s, %.0f %% of its square; it moves no value by more than its interval. %s", l.Kind, l.What, l.Share, l.Advice))
-			}
-			continue
-		}
-		p, _ := r.Param(l.Worst)
-		say(Weak, "%s: the residual holds %s. With it in the model %s would be %.4g instead of %.4g %s. %s",
-			l.Kind, l.What, p.Name, l.Values[p.Name], p.Value, strings.TrimSpace(p.Unit), l.Advice)
 	}
+}
+
+// harmed are the parameters that an effect moves by more than they may.
+func (r *Result) harmed(l *fit.Effect) (names []string) {
+	for i := range r.Parameters {
+		p := &r.Parameters[i]
+		if h := r.tolerance[p.Name]; h > 0 && math.Abs(l.Moves[p.Name]) > h && !p.State() {
+			names = append(names, p.Name)
+		}
+	}
+	return names
 }

@@ -8,8 +8,9 @@ import (
 	"unicode"
 
 	"hilrig/engine/numeric"
+	"hilrig/identify/ball"
 	"hilrig/identify/fit"
-	"hilrig/identify/record"
+	"hilrig/identify/machine"
 )
 
 // Where a verdict falls. The limits are conventions, not laws; docs/identify.md explains them.
@@ -26,112 +27,70 @@ const (
 	asGood       = 1.005 // times the residual: no alternative below this is excluded, since no model is exact
 )
 
-// passive are parameters whose negative value contradicts physics.
-var passive = map[string]bool{"M": true, "J": true, "J1": true, "J2": true, "Fc": true, "Fc1": true, "Fc2": true, "Fs": true, "sigma0": true, "kt": true, "vs": true}
+// notKnown is the standard error relative to the value beyond which a value is not known, unless what it makes is little.
+const notKnown = 0.5
 
-// judge turns the numbers into a verdict with reasons; each reason says what it rests on.
-func (r *Result) judge(suspicions []string) {
-	r.Verdict, r.Reasons = Identified, []string{}
-	rejections := 0 // they come first: the first reason is one for the verdict
-	say := func(v Verdict, format string, args ...any) {
-		if v == Rejected || r.Verdict == Identified {
-			r.Verdict = v
-		}
-		reason := fmt.Sprintf(format, args...)
-		if v != Rejected {
-			r.Reasons = append(r.Reasons, reason)
-			return
-		}
-		r.Reasons = slices.Insert(r.Reasons, rejections, reason)
-		rejections++
-	}
+// nature is what the sign of a parameter says.
+type nature uint8
 
-	// does the model explain the data at all?
-	if f := r.Explained(); f != nil {
-		switch {
-		case *f < poorFit:
-			say(Rejected, "fit %.1f %%, below %.0f %%: this model does not describe these data", *f, poorFit)
-		case *f < goodFit:
-			say(Weak, "fit %.1f %%, below %.0f %%: something is missing in the model", *f, goodFit)
-		}
-	}
-	for _, s := range suspicions {
-		say(Rejected, "%s", s)
-	}
-	for _, f := range r.Findings {
-		if f.Severity == record.Fatal {
-			say(Weak, "a check of the record fails: %s", f.Text)
-		}
-	}
-	for _, s := range r.doubts {
-		say(Weak, "%s", s)
-	}
-	switch last := r.Stages[len(r.Stages)-1]; {
-	case r.Interrupted:
-		say(Weak, "interrupted: the best so far, not the optimum")
-	case !last.Converged && !FindMethod(last.Method).Estimate:
-		say(Weak, "%s ended before it converged: %s", last.Method, last.Reason)
-	case !last.Converged:
-		say(Weak, "evolution finds the neighbourhood of an optimum, not the optimum: let lm follow")
-	}
+const (
+	ordinary nature = iota // zero is one value of many, and too little to be told
+	positive               // below zero it contradicts physics
+	damping                // below zero it drives, but something else may hold it up
+	anySign                // zero and both signs are answers
+)
 
-	if st := r.Steps; st != nil && st.Shift != nil && *st.Shift > 1 {
-		say(Weak, "steps of the simulation half as long (%.3g s) would move %s by %.2g standard errors: the simulator has a part in the values; leave %s out, or record faster", st.Step/2, st.Worst, *st.Shift, st.key)
-	}
+// contradicts are the names of parameters whose negative value contradicts physics.
+var contradicts = []string{"M", "J", "J1", "J2", "Fc", "Fc1", "Fc2", "Fs", "sigma0", "kt", "vs"}
 
-	// do the rows say as much as they are many?
-	if n := r.Residual.Effective; r.Fit.Params > 0 && n < float64(r.Fit.Params) {
-		say(Weak, "do not trust these intervals: the residual hardly changes from row to row, so that the %d rows count as about %.2g independent ones, and there are %d parameters", r.Fit.Rows, n, r.Fit.Params)
+// natureOf is that of a parameter.
+func (r *Result) natureOf(p *Parameter) nature {
+	switch term := machine.Term(p.Term); {
+	case slices.Contains(contradicts, p.Name) || term == machine.Coulomb || term == machine.Armature:
+		return positive
+	case viscous(p.Name) || term == machine.Viscous || term == machine.Stiffness:
+		return damping
+	case term == machine.Offset || term == machine.Lag || fit.MayBeZero(p.Name):
+		return anySign
+	case r.Model.Law == rolling && ball.IsFriction(p.Name):
+		return damping
+	case r.Model.Law == rolling && !ball.IsMoment(p.Name):
+		return anySign
 	}
+	return ordinary
+}
 
-	// is every parameter known? Not before the intervals hold what the alternatives do to the values
-	r.judgeAlternatives(say)
-	for i := range r.Parameters {
-		p := &r.Parameters[i]
-		if p.Fixed {
-			p.Worth = "known"
-			continue
-		}
-		p.Worth, p.Error, p.CI = r.worth(p, say), r.Err(p), r.Interval(p)
-	}
-	r.judgeStates(say)
+// judgeIndistinct asks whether the record tells parameters apart.
+func (r *Result) judgeIndistinct(say sayer) {
 	for _, in := range r.Indistinct {
 		names := strings.Join(in.Names, ", ")
 		asked := slices.ContainsFunc(in.Names, func(n string) bool { _, ok := r.Param(n); return ok && !fit.IsState(n) })
-		if in.Remark || !asked { // a remark, or about what was not looked for
-			r.Warnings = append(r.Warnings, fmt.Sprintf("%s: %s. %s", names, in.Why, sentence(in.Advice)))
+		switch {
+		case in.Remark || !asked: // a remark, or about what was not looked for
+			say(fit.Indistinguished, fit.Remark, in.Names, "%s: %s. %s", names, in.Why, sentence(in.Advice))
 			continue
-		}
-		if len(in.Names) > 1 && in.RelErr != nil && *in.RelErr <= weakRelative {
-			// they lean on each other, and are known all the same
-			r.Warnings = append(r.Warnings, fmt.Sprintf("%s are strongly correlated, though each is known to %.2g %%: %s", names, 100**in.RelErr, in.Why))
+		case len(in.Names) > 1 && in.RelErr != nil && *in.RelErr <= weakRelative: // they lean on each other, and are known all the same
+			say(fit.Indistinguished, fit.Remark, in.Names, "%s are strongly correlated, though each is known to %.2g %%: %s", names, 100**in.RelErr, in.Why)
 			continue
+		case len(in.Names) > 1:
+			say(fit.Indistinguished, fit.Weaken, in.Names, "%s cannot be told apart: %s. %s", names, in.Why, sentence(in.Advice))
+		default:
+			say(fit.NotTold, fit.Weaken, in.Names, "%s: %s. %s", names, in.Why, sentence(in.Advice))
 		}
-		if len(in.Names) > 1 {
-			names += " cannot be told apart"
-		}
-		say(Weak, "%s: %s. %s", names, in.Why, sentence(in.Advice))
 		for _, n := range in.Names {
 			if p, ok := r.Param(n); ok && len(in.Names) == 1 {
-				p.Worth = "not identifiable"
+				p.Worth = NotIdentifiable
 			} else if ok && p.Worth == string(Identified) {
 				p.Worth = string(Weak)
 			}
 		}
 	}
-	r.judgeHalfCutoff(say)
-	r.judgeUnmodelled(say)
-	r.judgePassivity(r.tops, say)
-	r.judgeDirection(r.offsetKnown, say)
+}
 
-	// does it carry over?
-	if v, own := r.Validation, r.Explained(); v != nil && v.Fit.Percent != nil && own != nil {
-		switch loss := *own - *v.Fit.Percent; {
-		case *v.Fit.Percent < poorFit:
-			say(Rejected, "fit %.1f %% on the validation record", *v.Fit.Percent)
-		case loss > validLoss:
-			say(Weak, "the validation record is explained %.1f points worse", loss)
-		}
+// judgeRefused names what a fit does not give.
+func (r *Result) judgeRefused(say sayer) {
+	for _, u := range r.refused {
+		say(fit.NotTold, fit.Weaken, u.Names, "%s", u.text)
 	}
 }
 
@@ -143,46 +102,115 @@ func sentence(s string) string {
 	return s
 }
 
+// judgeParameters asks of every parameter whether it is known, and whether a contact or body can have it.
+func (r *Result) judgeParameters(say sayer) {
+	var g graded
+	for i := range r.Parameters {
+		p := &r.Parameters[i]
+		refused := slices.ContainsFunc(r.refused, func(u refused) bool { return slices.Contains(u.Names, p.Name) && (p.Fixed || len(u.Names) == 1) })
+		if p.Fixed {
+			if p.Worth = KnownBefore; refused {
+				p.Worth = NotIdentifiable
+			} else if p.assumption {
+				p.Worth = Assumed
+			}
+			continue
+		}
+		if p.Error, p.CI = r.Err(p), r.Interval(p); refused {
+			p.Worth = NotIdentifiable
+			continue
+		}
+		p.From = r.origin(p)
+		p.Budget, p.Combined = r.budget(p)
+		p.Worth = r.worth(p, &g, say)
+	}
+	g.say(say)
+	r.Equalities = r.equalities()
+}
+
+// graded are parameters with the same shortcoming, which are named together where they are many.
+type graded struct{ zero, loose, unknown []grade }
+
+type grade struct{ name, text string }
+
+// fewNames is how many parameters with the same shortcoming get a reason each.
+const fewNames = 3
+
+func (g *graded) say(say sayer) {
+	for _, c := range []struct {
+		of         []grade
+		code       fit.Code
+		each, many string
+	}{
+		{g.unknown, fit.NotTold, "%s", "the record does not tell %s"},
+		{g.zero, fit.NearZero, "%s", "these cannot be told from zero: %s"},
+		{g.loose, fit.Loose, "%s", "known to more than a tenth of their values only: %s"},
+	} {
+		var names, texts []string
+		for _, p := range c.of {
+			names, texts = append(names, p.name), append(texts, p.text)
+		}
+		if len(names) > fewNames {
+			say(c.code, fit.Weaken, names, c.many, list(names))
+			continue
+		}
+		for i := range names {
+			say(c.code, fit.Weaken, names[i:i+1], c.each, texts[i])
+		}
+	}
+}
+
 // worth judges one parameter.
-func (r *Result) worth(p *Parameter, say func(Verdict, string, ...any)) string {
+func (r *Result) worth(p *Parameter, g *graded, say sayer) string {
 	se := r.Err(p)
 	if se == nil && fit.IsState(p.Name) {
 		return string(Weak) // where a record begins: nothing to know about the axis
 	}
 	if se == nil {
-		say(Weak, "%s: the data do not say how well it is known", p.Name)
-		return "not identifiable"
+		g.unknown = append(g.unknown, grade{p.Name, p.Name + ": the data do not say how well it is known"})
+		return NotIdentifiable
 	}
 	ci := widened(r.random(p), p.shown)
 	zero := ci != nil && ci[0] <= 0 && ci[1] >= 0
 	minor := p.Share != nil && *p.Share**se <= weakShare*math.Abs(p.Value) // a small parameter that is known to be small
 	out := string(Identified)
-	weak := func(format string, args ...any) {
-		say(Weak, format, args...)
+	weak := func(code fit.Code, format string, args ...any) {
+		say(code, fit.Weaken, []string{p.Name}, format, args...)
 		out = string(Weak)
 	}
+	kind := r.natureOf(p)
 	switch {
-	case p.Value < 0 && !zero && passive[p.Name]:
-		say(Rejected, "%s is negative (%.4g %s): is the sign of force or position wrong?", p.Name, p.Value, p.Unit)
+	case p.Value < 0 && !zero && kind == positive:
+		if p.Share != nil && *p.Share <= weakShare { // of no weight: what is wrong elsewhere shows in it
+			weak(fit.Negative, "%s is negative (%.4g %s), and makes no more than %.2g %% of the force", p.Name, p.Value, p.Unit, *p.Share)
+			return out
+		}
+		say(fit.Negative, fit.Reject, []string{p.Name}, "%s is negative (%.4g %s): is the sign of force or position wrong?", p.Name, p.Value, p.Unit)
 		return string(Rejected)
-	case viscous(p.Name) && p.Value+beyondDoubt**se < 0 && ci != nil && ci[1] < 0:
-		weak("%s is negative beyond doubt (%.4g, 95 %% interval %.3g to %.3g %s): friction that falls with speed is no viscous one. Look for a force that the model lacks (gravity, a Stribeck dip, a late or saturated force), or for a wrong sign",
+	case kind == damping && p.Value+beyondDoubt**se < 0 && ci != nil && ci[1] < 0:
+		weak(fit.NegativeViscous, "%s is negative beyond doubt (%.4g, 95 %% interval %.3g to %.3g %s): friction that falls with speed is no viscous one. Look for a force that the model lacks (gravity, a Stribeck dip, a late or saturated force), or for a wrong sign",
 			p.Name, p.Value, ci[0], ci[1], p.Unit)
 	case minor && zero && (p.Name == "M" || strings.TrimRight(p.Name, "12") == "J" && p.Name != "J12"): // no axis is without inertia
-		weak("%s cannot be told from zero (95 %% interval %.3g to %.3g %s): the motion hardly accelerates in the rows that are used", p.Name, ci[0], ci[1], p.Unit)
+		weak(fit.NearZero, "%s cannot be told from zero (95 %% interval %.3g to %.3g %s): the motion hardly accelerates in the rows that are used", p.Name, ci[0], ci[1], p.Unit)
 	case minor:
 	case fit.IsState(p.Name): // where a record begins: nothing to know about the axis
-	case zero && !fit.MayBeZero(p.Name):
-		weak("%s cannot be told from zero (95 %% interval %.3g to %.3g %s)", p.Name, ci[0], ci[1], p.Unit)
-	case zero: // that is an answer
-	case fit.MayBeZero(p.Name): // and so is one that is near it
+	case fit.MayBeZero(p.Name) || kind == anySign || slices.Contains(r.small, p.Name): // zero is an answer, and so is what is near it
+	case zero:
+		g.zero = append(g.zero, grade{p.Name, fmt.Sprintf("%s cannot be told from zero (95 %% interval %.3g to %.3g %s)", p.Name, ci[0], ci[1], p.Unit)})
+		if out = string(Weak); *se > notKnown*math.Abs(p.Value) {
+			return NotIdentifiable
+		}
+	case *se > notKnown*math.Abs(p.Value):
+		g.unknown = append(g.unknown, grade{p.Name, fmt.Sprintf("%s is known to ±%.0f %% only", p.Name, 100**se/math.Abs(p.Value))})
+		return NotIdentifiable
 	case *se > weakRelative*math.Abs(p.Value):
-		weak("%s is known to ±%.0f %% only", p.Name, 100**se/math.Abs(p.Value))
+		g.loose = append(g.loose, grade{p.Name, fmt.Sprintf("%s is known to ±%.0f %% only", p.Name, 100**se/math.Abs(p.Value))})
+		out = string(Weak)
 	}
-	if p.AtBound != "" && !fit.IsState(p.Name) {
-		weak("%s is on its %s bound, %.4g %s: the bound has the last word, not the data; widen it or fix the parameter", p.Name, p.AtBound, p.Value, p.Unit)
+	if p.AtBound != "" && !fit.IsState(p.Name) && !slices.Contains(r.small, p.Name) {
+		weak(fit.AtBound, "%s is on its %s bound, %.4g %s: the bound has the last word, not the data; widen it or fix the parameter", p.Name, p.AtBound, p.Value, p.Unit)
 	}
-	if h := r.tolerance[p.Name]; out == string(Identified) && h > 0 && math.Abs(p.shown) > h && !fit.IsState(p.Name) {
+	if h := r.tolerance[p.Name]; out == string(Identified) && h > 0 && math.Max(-p.shown[0], p.shown[1]) > h && !fit.IsState(p.Name) {
 		return string(Weak) // moved by an alternative, or by what the model lacks: the reason says by which
 	}
 	return out
@@ -194,7 +222,7 @@ func viscous(name string) bool {
 }
 
 // judgeStates says once which states are on their bounds.
-func (r *Result) judgeStates(say func(Verdict, string, ...any)) {
+func (r *Result) judgeStates(say sayer) {
 	var held []string
 	for _, p := range r.Parameters {
 		if fit.IsState(p.Name) && p.AtBound != "" && !p.Fixed {
@@ -203,9 +231,9 @@ func (r *Result) judgeStates(say func(Verdict, string, ...any)) {
 	}
 	switch {
 	case len(held) > 6:
-		say(Weak, "%d states such as %s are on their bounds: the motion does not begin where the record says, or the model bends it elsewhere", len(held), held[0])
+		say(fit.AtBound, fit.Weaken, held, "%d states such as %s are on their bounds: the motion does not begin where the record says, or the model bends it elsewhere", len(held), held[0])
 	case held != nil:
-		say(Weak, "%s on the bound: the motion does not begin where the record says, or the model bends it elsewhere; give wider bounds, or begin the record later", strings.Join(held, ", "))
+		say(fit.AtBound, fit.Weaken, held, "%s on the bound: the motion does not begin where the record says, or the model bends it elsewhere; give wider bounds, or begin the record later", strings.Join(held, ", "))
 	}
 }
 
@@ -215,7 +243,7 @@ func (p *Parameter) State() bool { return fit.IsState(p.Name) }
 // judgeAlternatives looks at the fits that took something else for granted. One that explains the record as well is as true as
 // the result: a parameter that moves with it beyond its interval is not known. Two forms of the regression weigh one motion
 // differently; where the model holds, they differ by chance alone [H78].
-func (r *Result) judgeAlternatives(say func(Verdict, string, ...any)) {
+func (r *Result) judgeAlternatives(say sayer) {
 	for _, s := range r.Sensitivity {
 		limit := asGood
 		if n := r.Residual.Effective; n > 1 {
@@ -235,26 +263,29 @@ func (r *Result) judgeAlternatives(say func(Verdict, string, ...any)) {
 				continue
 			}
 			m := x - p.Value
+			if s.Form { // what tells less of a parameter may differ by more
+				h = math.Max(h, s.half[name])
+			}
 			if s.Form && (fit.MayBeZero(name) || math.Abs(m) <= formsApart*h) {
 				continue
 			}
-			p.moved(m, false)
+			p.moved(m, false, s.What)
 			if m := math.Abs(m) / h; m > most {
 				worst, most = name, m
 			}
 		}
 		if p, ok := r.Param(worst); ok && s.Form {
-			say(Weak, "%s is %.4g %s instead of %.4g in %s, which weighs the same motion otherwise: the model lacks something in a part of the motion (slow rows, reversals). Leave slow rows out with min_velocity, or fit a law with a bristle",
+			say(fit.Forms, fit.Weaken, []string{worst}, "%s is %.4g %s instead of %.4g in %s, which weighs the same motion otherwise: the model lacks something in a part of the motion (slow rows, reversals). Leave slow rows out with min_velocity, or fit a law with a bristle",
 				worst, s.Values[worst], p.Unit, p.Value, s.What)
 		} else if ok {
-			say(Weak, "%s is %.4g %s instead of %.4g with %s, which explains the record as well (%.4g instead of %.4g %s rms): its interval does not hold that",
+			say(fit.Alternative, fit.Weaken, []string{worst}, "%s is %.4g %s instead of %.4g with %s, which explains the record as well (%.4g instead of %.4g %s rms): its interval does not hold that",
 				worst, s.Values[worst], p.Unit, p.Value, s.What, s.RMS, r.Fit.RMS, s.Unit)
 		}
 	}
 }
 
 // judgeHalfCutoff looks at the fit that was repeated with half the band.
-func (r *Result) judgeHalfCutoff(say func(Verdict, string, ...any)) {
+func (r *Result) judgeHalfCutoff(say sayer) {
 	var names []string
 	worst, moves := "", 0.0
 	for j, half := range r.HalfCutoff {
@@ -275,27 +306,48 @@ func (r *Result) judgeHalfCutoff(say func(Verdict, string, ...any)) {
 		if len(names) > 1 {
 			verb = "depend"
 		}
-		say(Weak, "%s %s on the filter, %s: noise of the position or a lag of the force if the cutoff is high, lost motion if it is low; choose it where the values settle",
+		say(fit.FilterSets, fit.Weaken, names, "%s %s on the filter, %s: noise of the position or a lag of the force if the cutoff is high, lost motion if it is low; choose it where the values settle",
 			strings.Join(names, ", "), verb, worst)
 	}
 }
 
-// Headline is the verdict in one sentence.
+// Headline is the verdict in one sentence: how well each parameter is known, and which the record does not tell.
 func (r *Result) Headline() string {
-	var names []string
-	for _, p := range r.Parameters {
-		if !p.Fixed && !fit.IsState(p.Name) {
-			names = append(names, p.Name)
+	var told, not []string
+	for i := range r.Parameters {
+		p := &r.Parameters[i]
+		switch {
+		case p.Fixed && p.Worth != NotIdentifiable || fit.IsState(p.Name):
+		case p.Worth == NotIdentifiable || p.CI == nil:
+			not = append(not, p.Name)
+		default:
+			told = append(told, p.known())
 		}
 	}
-	s := fmt.Sprintf("%s: %s", r.Verdict, strings.Join(names, ", "))
+	var parts []string
+	if told != nil {
+		parts = append(parts, list(told))
+	}
+	if not != nil {
+		parts = append(parts, list(not)+" not told")
+	}
+	s := fmt.Sprintf("%s: %s", r.Verdict, strings.Join(parts, "; "))
 	if f := r.Explained(); f != nil {
-		s += fmt.Sprintf(", fit %.1f %%", *f)
+		s += fmt.Sprintf("; fit %.1f %%", *f)
 		if r.Validation != nil && r.Validation.Fit.Percent != nil {
 			s += fmt.Sprintf(" (validation %.1f %%)", *r.Validation.Fit.Percent)
 		}
 	}
 	return s
+}
+
+// known tells how well a parameter is known: by half of its interval, relative to the value where that is no matter of chance.
+func (p *Parameter) known() string {
+	half := math.Max(p.CI[1]-p.Value, p.Value-p.CI[0])
+	if fit.MayBeZero(p.Name) || half >= math.Abs(p.Value) {
+		return strings.TrimSpace(fmt.Sprintf("%s ± %.2g %s", p.Name, half, p.Unit))
+	}
+	return fmt.Sprintf("%s to %.2g %%", p.Name, 100*half/math.Abs(p.Value))
 }
 
 // take fills the result from an assessed solution.

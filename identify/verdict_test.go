@@ -50,7 +50,7 @@ func regressed(t *testing.T, s linear.Spec, fitted, validation *record.Record) *
 
 func expect(t *testing.T, name string, r *Result, want Verdict, because string) {
 	t.Helper()
-	if r.Verdict != want || !strings.Contains(strings.Join(r.Reasons, "\n"), because) {
+	if r.Verdict != want || !strings.Contains(strings.Join(r.Because(), "\n"), because) {
 		t.Errorf("%s: %s %q, want %s because …%s…", name, r.Headline(), r.Reasons, want, because)
 	}
 }

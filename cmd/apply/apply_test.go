@@ -200,7 +200,9 @@ func TestApplyRefuses(t *testing.T) {
 		code int
 		more func(*Options)
 	}{
-		{"rejected", with(func(r *identify.Identification) { r.Verdict, r.Reasons = fits.Rejected, []string{"nothing fits"} }), demo, "rejected: nothing fits", report.Quality, nil},
+		{"rejected", with(func(r *identify.Identification) {
+			r.Verdict, r.Reasons = fits.Rejected, []fit.Reason{fit.Against(fit.PoorFit, "nothing fits")}
+		}), demo, "rejected: nothing fits", report.Quality, nil},
 		{"not identifiable", with(func(r *identify.Identification) { r.Parameters[4].Worth = "not identifiable" }), demo, "Fc cannot be told from this record", report.Quality, nil},
 		{"interrupted", with(func(r *identify.Identification) { r.Interrupted = true }), demo, "interrupted", report.Quality, nil},
 		{"half a law", made("lugre", par{"J", 7e-5, 1e-7}, par{"Fc", 0.015, 1e-5}), demo, "a law is one whole set of numbers", report.Invalid, nil},

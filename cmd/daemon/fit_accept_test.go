@@ -67,7 +67,7 @@ func TestRefusals(t *testing.T) {
 		{"good", foundResult(1), good, nil},
 		{"rejected", func() *identify.Result {
 			r := foundResult(1)
-			r.Verdict, r.Reasons = identify.Rejected, []string{"poor fit"}
+			r.Verdict, r.Reasons = identify.Rejected, []fit.Reason{fit.Against(fit.PoorFit, "poor fit")}
 			return r
 		}(), good, []string{"rejected: poor fit"}},
 		{"not to be told from zero", withParam(foundResult(1), "vs", weak(-0.1, 1, string(identify.Weak))), good, []string{"vs cannot be told from zero"}},

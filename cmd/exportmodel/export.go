@@ -94,7 +94,7 @@ func modelOf(r *identify.Identification, path string, written time.Time) (m Mode
 		return m, fmt.Errorf("%s: %w", path, err)
 	}
 	m = Model{Name: cmp.Or(r.Name, "axis"), Law: law, Inertia: c.Inertia, Rotary: c.Rotary}
-	m.Source = Source{Result: path, Written: written, Program: r.Program, Method: r.Method, Verdict: string(r.Verdict), Reasons: r.Reasons,
+	m.Source = Source{Result: path, Written: written, Program: r.Program, Method: r.Method, Verdict: string(r.Verdict), Reasons: r.Because(),
 		Refused: r.Acceptable(), Records: r.Records}
 	if r.Records == nil {
 		m.Source.Records = []record.Info{r.Data}

@@ -20,7 +20,7 @@ import (
 // stored is a file with a result: parameters by name and unit, each with an error of 1 % and its interval.
 func stored(t *testing.T, subject fits.Subject, verdict fits.Verdict, params ...fit.Estimate) string {
 	t.Helper()
-	r := identify.Identification{Name: "slide", Program: "v1", Result: &fits.Result{Method: "output error", Verdict: verdict, Reasons: []string{"the record is short"},
+	r := identify.Identification{Name: "slide", Program: "v1", Result: &fits.Result{Method: "output error", Verdict: verdict, Reasons: []fit.Reason{fit.Doubt(fit.FewRows, "the record is short")},
 		Data: record.Info{File: "a.csv", SHA256: "0123abcd", Samples: 10, Duration: 1}, Model: subject, Stages: []fits.Stage{{Method: "lm"}}}}
 	for _, p := range params {
 		e := 0.01 * math.Abs(p.Value)

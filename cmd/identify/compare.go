@@ -220,8 +220,11 @@ func printComparison(w io.Writer, c *identify.Comparison) {
 	fmt.Fprintln(t, "rank\tmodel\tparameters\trms\tfit %\tΔAICc\tvalidation rms\tfit %\tp\tverdict")
 	for _, m := range c.Models {
 		rank := fmt.Sprint(m.Rank)
-		if m.Tied {
+		switch {
+		case m.Tied:
 			rank = "="
+		case m.Open:
+			rank += "?"
 		}
 		if m.Result == nil {
 			fmt.Fprintf(t, "–\t%s\t\t\t\t\t\t\t\tno result\n", m.Name)

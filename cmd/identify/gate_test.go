@@ -40,7 +40,9 @@ func TestFitGate(t *testing.T) {
 		{"weighted, explains much", result(&low, weighted(93)), 90, ""},
 		{"weighted, explains little", result(&high, weighted(40)), 90, "40.00 %"},
 		{"validation too low", result(&high, func(r *identify.Result) { r.Validation = &identify.Validation{Fit: fit.Quality{Percent: &low}} }), 90, "-3.00 %"},
-		{"rejected", result(&high, func(r *identify.Result) { r.Verdict, r.Reasons = identify.Rejected, []string{"M is negative"} }), 0, "rejected: M is negative"},
+		{"rejected", result(&high, func(r *identify.Result) {
+			r.Verdict, r.Reasons = identify.Rejected, []fit.Reason{fit.Against(fit.Negative, "M is negative")}
+		}), 0, "rejected: M is negative"},
 	} {
 		err := gate(c.r, c.want)
 		if c.err == "" && err != nil || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {

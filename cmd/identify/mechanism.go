@@ -1,7 +1,6 @@
 package identify
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"hilrig/engine/numeric"
 	"hilrig/hil/sink"
 	"hilrig/identify"
+	"hilrig/identify/fit"
 	"hilrig/identify/machine"
 	"hilrig/identify/record"
 )
@@ -95,9 +95,8 @@ func (o *ownRun) sayCoupled(res *identify.Result, path string) {
 	if o == nil || o.coupled == nil {
 		return
 	}
-	res.Verdict = identify.Rejected
-	res.Reasons = append([]string{fmt.Sprintf("the axis is coupled: by the mechanism of the rig its torque depends on the motion of %s too, so that it has no inertia of its own. Identify the bodies of all axes together: %s",
-		strings.Join(o.coupled, ", "), report.AsStarted(identifyMechanism(path)))}, res.Reasons...)
+	res.Say(fit.Coupled, fit.Reject, nil, "the axis is coupled: by the mechanism of the rig its torque depends on the motion of %s too, so that it has no inertia of its own. Identify the bodies of all axes together: %s",
+		strings.Join(o.coupled, ", "), report.AsStarted(identifyMechanism(path)))
 }
 
 // identifyMechanism is the command for a recording.

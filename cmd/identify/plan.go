@@ -52,7 +52,7 @@ func PlanOf(cfg *configs.Identify, workers int) identify.Plan {
 		Regress: termsOf(cfg), Form: cfg.Form, NoiseRatio: cfg.NoiseRatio,
 		Static: cfg.Static, Loop: cfg.Presliding, Joints: cfg.Joints, Steps: cfg.Steps, Bristle: cfg.Bristle, AEP: cfg.AEP, LM: cfg.LM,
 		Segments: cfg.Shooting, Bootstrap: cfg.Bootstrap, Seed: uint64(cfg.Seed), Workers: workers,
-		TimeLimit: time.Duration(cfg.TimeLimit * float64(time.Second)),
+		TimeLimit: time.Duration(cfg.TimeLimit * float64(time.Second)), GainErr: cfg.GainErr / 100,
 	}
 	p.Static.Whole = cfg.Data.Columns.Group != ""
 	p.Loop.NoiseX, p.Loop.NoiseU = cfg.Bristle.Noise, cfg.Bristle.ForceNoise
@@ -234,7 +234,7 @@ func columnOf(c configs.IdentifyColumn, si string) (record.Column, error) {
 	if err != nil {
 		return record.Column{}, fmt.Errorf("column %s: %w", c.Name, err)
 	}
-	return record.Column{Name: c.Name, Unit: c.Unit, Scale: scale, Shift: shift, Delay: c.Delay, Optional: c.Optional}, nil
+	return record.Column{Name: c.Name, Unit: c.Unit, Scale: scale, Shift: shift, Step: c.Step, Delay: c.Delay, Optional: c.Optional}, nil
 }
 
 // FromWhere says how to get a record that is not there.

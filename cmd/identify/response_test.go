@@ -161,7 +161,7 @@ starts: 0
 			if r.Verdict != c.verdict || (c.verdict == identify.Rejected) != (report.ExitCode(err) == report.Quality) {
 				t.Errorf("%s (%v): %v", r.Verdict, r.Reasons, err)
 			}
-			if !strings.Contains(strings.Join(r.Reasons, "\n"), c.reason) {
+			if !strings.Contains(strings.Join(r.Because(), "\n"), c.reason) {
 				t.Errorf("reasons %v say nothing of %s", r.Reasons, c.reason)
 			}
 		})
@@ -172,7 +172,7 @@ starts: 0
 // what was put in.
 func TestResponseWithAWrongGain(t *testing.T) {
 	r, err := responseOf(t, changed(t, driveFile, "column: {name: u, unit: V}", `column: {name: u, unit: V, gain: "1.03"}`, "validate: [data/drive-2.csv.gz]", "starts: 0"), Options{})
-	if err != nil || r.Verdict != identify.Weak || !strings.Contains(strings.Join(r.Reasons, "\n"), "another gain of machine.motors.motor.voltage") {
+	if err != nil || r.Verdict != identify.Weak || !strings.Contains(strings.Join(r.Because(), "\n"), "another gain of machine.motors.motor.voltage") {
 		t.Errorf("%s %v: %v", r.Verdict, r.Reasons, err)
 	}
 	for name, want := range driveTruth {

@@ -24,6 +24,7 @@ import (
 	"hilrig/identify"
 	"hilrig/identify/axis"
 	"hilrig/identify/bristle"
+	"hilrig/identify/fit"
 	"hilrig/identify/record"
 )
 
@@ -360,9 +361,8 @@ func PlanAxis(rig *configs.Config, ax *configs.Axis, o RunOptions) (*configs.Ide
 	if of := cfg.Method.Law(cfg.Model.Law); ax.Friction.Model != nil && of == friction.NameOf(ax.Friction.Model) {
 		for _, p := range ax.Friction.Model.Params() {
 			if taken := p; slices.Contains(ofRig, p.Name) && p.Value != 0 {
-				fixed := true
-				cfg.Parameters = append(cfg.Parameters, configs.IdentifyParam{Given: identify.Given{Name: p.Name, Start: &taken.Value, Fixed: &fixed}})
-				a.say(p.Name, "%g%s, that of the rig", p.Value, schema.Behind(unit(p.Unit)))
+				cfg.Parameters = append(cfg.Parameters, configs.IdentifyParam{Given: identify.Given{Name: p.Name, Start: &taken.Value, Assumed: true}})
+				a.say(p.Name, "%g%s, assumed: that of the rig", p.Value, schema.Behind(unit(p.Unit)))
 				a.because("parameters."+p.Name, "%sthat of the rig: a motion rarely tells it", strings.TrimLeft(schema.Behind(unit(p.Unit))+"; ", " ;"))
 			}
 		}
@@ -398,10 +398,7 @@ func (o *ownRun) hold(res *identify.Result) {
 	}
 	o.Live.Agrees = compared > 0 && differ == nil
 	if differ != nil {
-		res.Reasons = append(res.Reasons, "the live estimate of the run differs by more than both errors allow: "+strings.Join(differ, "; "))
-		if res.Verdict == identify.Identified {
-			res.Verdict = identify.Weak
-		}
+		res.Say(fit.LiveDiffers, fit.Weaken, nil, "the live estimate of the run differs by more than both errors allow: %s", strings.Join(differ, "; "))
 	}
 }
 

@@ -54,7 +54,7 @@ func resultMetrics(r *fits.Result) []study.Metric {
 	}
 	out = append(out, study.Metric{Name: fitVerdict, Text: string(r.Verdict), Value: math.NaN()})
 	if r.Verdict != fits.Identified && len(r.Reasons) > 0 {
-		out = append(out, study.Metric{Name: fitReason, Text: strings.Join(strings.Fields(r.Reasons[0]), " "), Value: math.NaN()})
+		out = append(out, study.Metric{Name: fitReason, Text: strings.Join(strings.Fields(r.Reasons[0].Text), " "), Value: math.NaN()})
 	}
 	return out
 }

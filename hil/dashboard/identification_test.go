@@ -22,7 +22,7 @@ const (
 
 // identResult is a result with an id.
 func identResult(id string, fc float64, acceptable bool, refusal string) string {
-	return fmt.Sprintf(`{"timestamp":1795221020.1,"axis":"shaft","way":"lugre","law":"lugre","verdict":"usable","reasons":["the residual is white within its band","the top speed is 14 rad/s"],
+	return fmt.Sprintf(`{"timestamp":1795221020.1,"axis":"shaft","way":"lugre","law":"lugre","verdict":"usable","reasons":[{"code":"loose","level":"weak","parameters":["Fs"],"text":"the residual is white within its band"},{"code":"loose","level":"weak","parameters":[],"text":"the top speed is 14 rad/s"}],
 		"parameters":[{"name":"Fc","unit":"N·m","value":%[1]g,"se":1e-4,"ci95":[%[2]g,%[3]g],"judgement":"well determined"},
 		{"name":"Fs","unit":"N·m","value":0.0305,"se":4e-4,"ci95":[0.0297,0.0313],"judgement":"well determined"},
 		{"name":"sigma0","unit":"N·m/rad","value":11.2,"se":null,"ci95":null,"judgement":"not determined"},
@@ -57,8 +57,8 @@ func TestIdentificationPanel(t *testing.T) {
 	// nothing ran yet: no numbers
 	tell(identIdle, "null")
 	p.until("document.getElementById('identification').checkVisibility()")
-	for _, id := range []string{"progress", "verdict", "what"} {
-		if got := text(id); got != "–" {
+	for id, want := range map[string]string{"progress": "", "verdict": "", "what": "no fit yet"} {
+		if got := text(id); got != want {
 			t.Errorf("before anything ran %s is %q", id, got)
 		}
 	}

@@ -43,6 +43,10 @@ func (m *Model) Indistinct(params []fit.Param) ([]fit.Indistinct, error) {
 				alike = append(alike, name)
 			}
 		}
+		given := m.spec.NoLoad || slices.ContainsFunc(all, func(p fit.Param) bool { return p.Name == "offset" && p.Fixed })
+		if given {
+			alike = nil
+		}
 		if m.spec.Rotary && len(alike) == 1 || !m.spec.Rotary && len(alike) == 1 && alike[0] == "offset" {
 			out = append(out, fit.Indistinct{Names: alike, Why: "the axis moves in one direction only: a constant load, such as that of a slope, acts like Coulomb friction, and their sum is all that is known",
 				Advice: "record the motion in both directions, or measure the slope to better than the friction"})

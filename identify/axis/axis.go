@@ -36,6 +36,9 @@ func (Drive) Words() []string { return []string{"force", "spring", "coast", "ser
 
 func (d Drive) String() string { return d.Words()[d] }
 
+// Recorded tells that a force was recorded that drives the axis.
+func (d Drive) Recorded() bool { return d == Force || d == Servo }
+
 // Output says what is compared with the record.
 type Output uint8
 
@@ -98,6 +101,8 @@ type Spec struct {
 	// Known are parameters whose values are known beforehand. They are fixed at these, and guesses and bounds of the others
 	// rest on them: with a spring that draws the mass, every force is guessed in proportion to kd.
 	Known map[string]float64 `yaml:"-"`
+
+	NoLoad bool `yaml:"-"` // it is known that no constant force acts
 }
 
 // Controller is a cascade: u = gain·clamp(kv·(kp·(reference − position) − velocity)), its velocity a difference of the

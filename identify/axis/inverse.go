@@ -14,6 +14,7 @@ import (
 //
 //	e = u − M·a − F(v, z) − loads
 //
+// Where no force was recorded, u = 0, and what is explained is −M·a.
 // Nothing is simulated but the state of the contact, so that an error of the force stays where it is instead of being
 // integrated along the record. Both sides are smoothed alike, by two moving averages that are as long as the acceleration needs
 // to stand out of the noise of the position. nil without an error: the records hold no position, or the
@@ -53,7 +54,7 @@ func (m *Model) Inverse(params []fit.Param) (*fit.Solution, error) {
 	}
 	for _, d := range drags {
 		s.Pieces = append(s.Pieces, len(s.Measured))
-		s.Measured, s.Velocity, s.Position = append(s.Measured, d.u...), append(s.Velocity, d.v...), append(s.Position, d.x...)
+		s.Measured, s.Velocity, s.Position = append(s.Measured, d.explained(b)...), append(s.Velocity, d.v...), append(s.Position, d.x...)
 	}
 	if !numeric.AllFinite(base...) || !numeric.AllFinite(s.Measured...) {
 		return nil, nil
@@ -111,7 +112,13 @@ func (m *Model) between(p *piece) (first, last int) {
 // Pushed is the model under less force: less N at the rows of a solution of Inverse, each up to the next sample.
 func (m *Model) Pushed(less func(row int) float64) *Model {
 	x := m.AtSamples(less)
-	return m.under(func(i int, p *piece) []float64 { return floats.SubTo(x[i], p.force, x[i]) })
+	return m.under(func(i int, p *piece) []float64 {
+		if p.force == nil { // nothing drives it but a spring
+			floats.Scale(-1, x[i])
+			return x[i]
+		}
+		return floats.SubTo(x[i], p.force, x[i])
+	})
 }
 
 // under is the model under another force.
@@ -180,6 +187,14 @@ func newDrag(p *piece, w int) *drag {
 	}
 	d.u = make([]float64, len(d.v))
 	return d
+}
+
+// explained is the force that friction and loads have to explain: that of the drive, or, where there is none, that of the inertia.
+func (d *drag) explained(b *body) []float64 {
+	if d.p.force != nil {
+		return d.u
+	}
+	return floats.ScaleTo(make([]float64, len(d.a)), -b.mass.M, d.a)
 }
 
 // draggable tells whether a piece is long enough to be smoothed, and has a position.

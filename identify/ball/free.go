@@ -12,3 +12,8 @@ func CheckFree(names []string) error {
 func IsFriction(name string) bool {
 	return slices.ContainsFunc(terms, func(t term) bool { return t.name == name })
 }
+
+// IsMoment tells whether a parameter is a principal moment of inertia, which no body is without.
+func IsMoment(name string) bool {
+	return slices.Contains([]string{"Ixx", "Iyy", "Izz"}, name)
+}

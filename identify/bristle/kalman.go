@@ -298,6 +298,7 @@ func (k *tracker) fit(ctx context.Context, t theta) (*fit.Solution, error) {
 		k.widen(s, &t, shareErr)
 		k.undecided(chosen, all, s)
 	}
+	s.Changed = k.changed(t)
 	s.Less, s.LessRuns, s.Halved, s.Doubts = k.less(t), k.most()/2/max(1, k.f.mover.work), halved, k.doubts
 	maps.Copy(s.Extra, map[string]any{"hold": chosen.hold.signal().String(), "hold_likelihood": gain, "substep_shift": shift})
 	resolved(k.m, k.d, &t, s)
@@ -402,6 +403,33 @@ func (k *tracker) less(t theta) func(u []float64) []float64 {
 		r := run(u)
 		if r != nil {
 			floats.SubTo(r, own(), r)
+		}
+		return r
+	}
+}
+
+// changed tells by how much what is predicted moves, in units of the residual, with another value of a parameter.
+func (k *tracker) changed(t theta) func(name string, value float64) []float64 {
+	run := func(t theta) []float64 {
+		f, r := k.f.clone(), make([]float64, len(k.r))
+		f.work = new(atomic.Int64)
+		if _, ok := f.run(&t, r); !ok {
+			return nil
+		}
+		return r
+	}
+	own := sync.OnceValue(func() []float64 { return run(t) })
+	return func(name string, value float64) []float64 {
+		i := slices.IndexFunc(k.m.params, func(p fit.Param) bool { return p.Name == name })
+		at := slices.Index(k.m.at[:], i)
+		if i < 0 || at < 0 || own() == nil {
+			return nil
+		}
+		other := t
+		other[at] = value
+		r := run(other)
+		if r != nil {
+			floats.Sub(r, own())
 		}
 		return r
 	}

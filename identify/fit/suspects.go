@@ -1,158 +1,257 @@
 package fit
 
 import (
-	"hilrig/engine/numeric"
-
 	"fmt"
 	"math"
 	"slices"
+	"strings"
+
+	"hilrig/engine/numeric"
 )
 
 // Suspects are what models of friction lack as a rule, for a solution whose residual is a force and whose rows have velocity
-// and position; nil for others.
-func Suspects(s *Solution, rotary bool) []Suspect {
+// and position; nil for others. driven: a recorded force moves the axis.
+func Suspects(s *Solution, rotary, driven bool) []Suspect {
 	if s.Unit != "N" && s.Unit != "N·m" || len(s.Velocity) != len(s.Residual) || len(s.Measured) != len(s.Residual) || s.Dt <= 0 {
 		return nil
 	}
-	m := newMotion(s)
+	m := Motion{Rotary: rotary, Free: !driven, V: s.Velocity, X: s.Position, Force: make([]float64, len(s.Residual)), Pieces: s.Pieces, Dt: s.Dt, RowTime: s.Dt, Bend: s.Bend}
+	for k, e := range s.Residual {
+		m.Force[k] = s.Measured[k] - e
+	}
+	p := len(s.Free)
+	if i := Index(s.Params, "lag"); i >= 0 {
+		m.Delay, m.Delayed = s.Params[i].Value, slices.Contains(s.Free, i)
+	}
+	for j, i := range s.Free {
+		name := bare(s.Params[i].Name)
+		m.Terms = append(m.Terms, MotionTerm{Free: j, Name: s.Params[i].Name, Value: s.Params[i].Value, Offset: name == "offset", Friction: strings.HasPrefix(name, "F"), Column: func(k int) float64 { return s.Jac[k*p+j] }})
+	}
+	return m.Suspects()
+}
+
+// Motion is that of an axis, or of one joint of a machine, with the force that the model makes of it: what the suspects of friction and drives are made of.
+type Motion struct {
+	Joint    string // "": the axis
+	Rotary   bool
+	Free     bool      // no recorded force moves it: none is late or too strong
+	V, X     []float64 // X: nil if not known
+	Force    []float64 // of the model
+	Bend     []float64 // d²/dt² of it, but for jumps; nil: of Force as it is
+	Pieces   []int
+	Dt       float64 // s, between these samples
+	RowTime  float64 // s, between the rows of the fit
+	Terms    []MotionTerm
+	Constant bool // a constant force is known, or among the parameters of the model
+	Spring   bool // and so is a spring
+	Lag      bool // and so is the lag of the force
+
+	Delay   float64 // s, by which the model takes the force to act later than it is stamped
+	Delayed bool    // which is among the parameters of the model
+
+	a         []float64
+	top, span float64   // quantile of the speed, range of X
+	since     []float64 // way since the last reversal; +Inf before the first
+	size      []float64 // of the columns of Terms
+	list      []Suspect
+	atTurns   bool // what is added lives where the motion turns
+	jumps     bool // it jumps there
+}
+
+// MotionTerm is a force of the model by one of its parameters, which may change over the record.
+type MotionTerm struct {
+	Free             int // its place among those of the solution
+	Name             string
+	Value            float64
+	Offset, Friction bool
+	Column           func(k int) float64
+}
+
+// Suspects are what may be missing in the force of the motion, and what may be wrong with its drive. Columns are by sample of the motion.
+func (m *Motion) Suspects() []Suspect {
+	m.look()
 	if m.top == 0 {
 		return nil
 	}
 	m.speed()
-	m.place(s, rotary)
-	m.course(s)
-	m.lag()
-	m.drive()
+	m.place()
+	m.course()
+	if !m.Free {
+		if !m.Lag {
+			m.lag()
+		}
+		m.drive()
+	}
 	m.atTurns = true
 	m.turn()
-	m.rows(s)
+	m.rows()
 	return m.list
 }
 
-// motion is what the rows of a solution know of the motion.
-type motion struct {
-	v, x, a   []float64 // x: nil if not known
-	force     []float64 // of the model
-	pieces    []int
-	dt        float64
-	top, span float64   // quantile of the speed, range of x
-	since     []float64 // way since the last reversal; +Inf before the first
-	list      []Suspect
-	atTurns   bool // what is added lives where the motion turns
-}
-
-func newMotion(s *Solution) *motion {
-	n := len(s.Residual)
-	m := &motion{v: s.Velocity, pieces: s.Pieces, dt: s.Dt, force: make([]float64, n), a: make([]float64, n), since: make([]float64, n)}
+// look finds what the suspects need of the motion.
+func (m *Motion) look() {
+	n := len(m.V)
+	m.since = make([]float64, n)
 	speed := make([]float64, n)
-	for k, e := range s.Residual {
-		m.force[k], speed[k] = s.Measured[k]-e, math.Abs(s.Velocity[k])
+	for k, v := range m.V {
+		speed[k] = math.Abs(v)
 	}
 	slices.Sort(speed)
 	m.top = speed[n*99/100]
-	if len(s.Position) == n {
-		m.x = s.Position
-		m.span = slices.Max(m.x) - slices.Min(m.x)
+	if len(m.X) != n {
+		m.X = nil
 	}
-	m.a = m.slope(m.v)
-	each(n, s.Pieces, func(from, to int) {
+	if m.X != nil {
+		m.span = slices.Max(m.X) - slices.Min(m.X)
+	}
+	m.a = m.slope(m.V)
+	for _, t := range m.Terms {
+		m.Constant = m.Constant || t.Offset
+	}
+	each(n, m.Pieces, func(from, to int) {
 		way, side := math.Inf(1), 0.0
 		for k := from; k < to; k++ {
-			if now := numeric.Sign(m.v[k]); now != 0 && now != side {
+			if now := numeric.Sign(m.V[k]); now != 0 && now != side {
 				if side != 0 {
 					way = 0
 				}
 				side = now
 			}
-			way += math.Abs(m.v[k]) * m.dt
+			way += math.Abs(m.V[k]) * m.Dt
 			m.since[k] = way
 		}
 	})
-	return m
 }
 
 // slope is the central difference of x within the pieces.
-func (m *motion) slope(x []float64) []float64 {
+func (m *Motion) slope(x []float64) []float64 {
 	var d []float64
-	each(len(x), m.pieces, func(from, to int) { d = append(d, numeric.Slope(x[from:to], 1, m.dt)...) })
+	each(len(x), m.Pieces, func(from, to int) { d = append(d, numeric.Slope(x[from:to], 1, m.Dt)...) })
 	return d
 }
 
-// piece is the number of the piece of row k.
-func (m *motion) piece(k int) int {
-	i, exact := slices.BinarySearch(m.pieces, k)
+// piece is the number of the piece of sample k.
+func (m *Motion) piece(k int) int {
+	i, exact := slices.BinarySearch(m.Pieces, k)
 	if exact {
 		i++
 	}
 	return i
 }
 
-func (m *motion) add(kind, what, advice string, columns ...func(k int) float64) *Suspect {
-	m.list = append(m.list, Suspect{Kind: kind, What: what, Advice: advice, Columns: columns, Turn: m.atTurns})
+// made tells that a term of the model is a column already, but for its size.
+func (m *Motion) made(column func(k int) float64) bool {
+	if m.size == nil && len(m.Terms) > 0 {
+		for i := range m.Terms {
+			m.size = append(m.size, m.product(m.Terms[i].Column, m.Terms[i].Column))
+		}
+	}
+	own := m.product(column, column)
+	for i := range m.Terms {
+		if both := m.product(column, m.Terms[i].Column); both*both > asMade*own*m.size[i] {
+			return true
+		}
+	}
+	return false
+}
+
+// asMade is the square of the correlation from which two columns are one.
+const asMade = 0.9999
+
+func (m *Motion) product(a, b func(k int) float64) (sum float64) {
+	for k := range m.V {
+		sum += a(k) * b(k)
+	}
+	return sum
+}
+
+func (m *Motion) add(kind, what, advice string, columns ...func(k int) float64) *Suspect {
+	if m.Joint != "" {
+		what += ", at joint " + m.Joint
+	}
+	m.list = append(m.list, Suspect{Kind: kind, Joint: m.Joint, What: what, Advice: advice, Columns: columns, Turn: m.atTurns, Rough: m.jumps})
 	return &m.list[len(m.list)-1]
 }
 
-// drift adds that free parameter j of the solution changes: the column is its own times a course between −1 and 1.
-func (m *motion) drift(s *Solution, j int, kind, what, advice string, column func(k int) float64) {
-	sp := m.add(kind, s.Params[s.Free[j]].Name+" "+what, advice, column)
-	sp.Of, sp.Drift = j, true
+// drift adds that a term of the model changes: the column is its own times a course between −1 and 1.
+func (m *Motion) drift(t *MotionTerm, kind, what, advice string, column func(k int) float64) {
+	m.jumps = true
+	sp := m.add(kind, t.Name+" "+what, advice, column)
+	m.jumps = false
+	sp.Of, sp.Drift = t.Free, true
 }
 
 // speed: friction that is not straight in the velocity.
-func (m *motion) speed() {
+func (m *Motion) speed() {
 	m.add("drag", "a force that grows with the square of the speed (drag)", "Fit a model with quadratic drag, or record slower motion.",
-		func(k int) float64 { return m.v[k] * math.Abs(m.v[k]) }).Usual = true
+		func(k int) float64 { return m.V[k] * math.Abs(m.V[k]) }).Usual = true
+	viscous := func(k int) float64 { return m.V[k] }
+	dry := func(k int) float64 { return numeric.Sign(m.V[k]) }
+	if !m.made(viscous) {
+		m.add("viscous friction", "a friction that grows with the speed (viscous)", "Add viscous to the terms.", viscous).Usual = m.Free
+	}
+	if m.jumps = true; !m.made(dry) {
+		m.add("dry friction", "a friction that does not depend on the speed (Coulomb)", "Fit a law with Coulomb friction.", dry).Usual = m.Free
+	}
+	m.jumps = false
 	m.add("direction", "a viscous friction that differs between the directions", "Split friction by direction: --asymmetric.",
-		func(k int) float64 { return math.Abs(m.v[k]) })
+		func(k int) float64 { return math.Abs(m.V[k]) })
 	for _, share := range []float64{0.02, 0.05, 0.1, 0.2, 0.4} {
 		vs := share * m.top
+		m.jumps = true
 		m.add("Stribeck", fmt.Sprintf("a friction that differs below %.3g of the top speed (Stribeck dip, presliding)", share), "Fit a law with a Stribeck dip, or leave slow rows out with min_velocity.",
-			func(k int) float64 { return numeric.Sign(m.v[k]) * math.Exp(-m.v[k]*m.v[k]/(vs*vs)) })
+			func(k int) float64 { return numeric.Sign(m.V[k]) * math.Exp(-m.V[k]*m.V[k]/(vs*vs)) })
+		m.jumps = false
 	}
 }
 
 // place: forces that depend on the position.
-func (m *motion) place(sol *Solution, rotary bool) {
-	if m.x == nil || m.span == 0 {
+func (m *Motion) place() {
+	if m.X == nil || m.span == 0 {
 		return
 	}
-	mid := (slices.Max(m.x) + slices.Min(m.x)) / 2
-	if rotary && m.span > 0.3 {
+	mid := (slices.Max(m.X) + slices.Min(m.X)) / 2
+	if m.Rotary && m.Joint == "" && m.span > 0.3 {
 		m.add("gravity", "a force that follows the sine of the angle (gravity)", "Add gravity-sin and gravity-cos to the terms.",
-			func(k int) float64 { return math.Sin(m.x[k]) }, func(k int) float64 { return math.Cos(m.x[k]) })
+			func(k int) float64 { return math.Sin(m.X[k]) }, func(k int) float64 { return math.Cos(m.X[k]) })
 	}
-	m.add("stiffness", "a force that grows with the position (a spring, a cable, gravity on a curve)", "Add stiffness to the terms.",
-		func(k int) float64 { return m.x[k] - mid })
-	for j, i := range sol.Free {
-		if bare(sol.Params[i].Name) != "offset" { // a spring
-			m.drift(sol, j, "along the way", "that changes along the way", "Record a shorter way, or fit the parts of the way one by one.",
-				func(k int) float64 { return sol.Jac[k*len(sol.Free)+j] * 2 * (m.x[k] - mid) / m.span })
+	if !m.Spring {
+		m.add("stiffness", "a force that grows with the position (a spring, a cable, gravity on a curve)", "Add stiffness to the terms.",
+			func(k int) float64 { return m.X[k] - mid })
+	}
+	m.add("stiffening", "a force that grows with the cube of the way (a spring that stiffens, a pendulum taken for a spring)", "Add gravity-sin to the terms, or record a shorter way.",
+		func(k int) float64 { return (m.X[k] - mid) * (m.X[k] - mid) * (m.X[k] - mid) })
+	for i := range m.Terms {
+		if t := &m.Terms[i]; !t.Offset { // a spring
+			m.drift(t, "along the way", "that changes along the way", "Record a shorter way, or fit the parts of the way one by one.",
+				func(k int) float64 { return t.Column(k) * 2 * (m.X[k] - mid) / m.span })
 		}
 	}
 	for _, end := range []float64{-1, 1} {
 		m.add("stop", "a force near an end of the way (a stop, a cover)", "Record a motion that stays away from the ends.",
-			func(k int) float64 { return max(0, end*(m.x[k]-mid)-0.25*m.span) })
+			func(k int) float64 { return max(0, end*(m.X[k]-mid)-0.25*m.span) })
 	}
 
 	// periods: as short as the rows resolve at the usual speed, in steps that miss none
 	sum := 0.0
-	for _, v := range m.v {
-		sum += math.Abs(v) * m.dt / float64(len(m.v))
+	for _, v := range m.V {
+		sum += math.Abs(v) * m.RowTime / float64(len(m.V))
 	}
 	least := max(4*sum, m.span/100)
 	for cycles := 2.0; m.span/cycles > least; cycles += 0.5 {
 		w := 2 * math.Pi * cycles / m.span
 		m.add("cogging", fmt.Sprintf("a force that repeats every %.3g along the way (cogging, a screw, teeth)", m.span/cycles), "Average over whole periods, or record a compensated drive.",
-			func(k int) float64 { return math.Sin(w * m.x[k]) }, func(k int) float64 { return math.Cos(w * m.x[k]) })
+			func(k int) float64 { return math.Sin(w * m.X[k]) }, func(k int) float64 { return math.Cos(w * m.X[k]) })
 	}
 }
 
 // turn: what happens behind a reversal.
-func (m *motion) turn() {
+func (m *Motion) turn() {
+	m.jumps = true
 	turns, way := 0, 0.0
-	for k := 1; k < len(m.v); k++ {
-		way += math.Abs(m.v[k]) * m.dt
-		if m.v[k]*m.v[k-1] < 0 {
+	for k := 1; k < len(m.V); k++ {
+		way += math.Abs(m.V[k]) * m.Dt
+		if m.V[k]*m.V[k-1] < 0 {
 			turns++
 		}
 	}
@@ -163,21 +262,21 @@ func (m *motion) turn() {
 	for _, share := range []float64{0.02, 0.05, 0.1, 0.2, 0.4} {
 		vs := share * m.top
 		m.add("zero of velocity", "a friction that turns where the velocity is not zero", "The sensor of position drifts, or its gain differs between the directions: compare it with another sensor.",
-			func(k int) float64 { return math.Exp(-m.v[k] * m.v[k] / (vs * vs)) })
+			func(k int) float64 { return math.Exp(-m.V[k] * m.V[k] / (vs * vs)) })
 	}
 	for _, share := range []float64{0.003, 0.01, 0.03, 0.1} {
 		l := share * mean
 		soft := func(k int) float64 { return math.Exp(-m.since[k] / l) }
 		m.add("presliding", "a friction that builds up behind every reversal (presliding)", "Fit a law with a bristle, or leave slow rows out with min_velocity.",
-			func(k int) float64 { return numeric.Sign(m.v[k]) * soft(k) })
+			func(k int) float64 { return numeric.Sign(m.V[k]) * soft(k) })
 		m.add("backlash", "a mass that is missing behind every reversal (backlash)", "Remove the play, measure behind it, or leave out what follows a reversal.",
 			func(k int) float64 { return m.a[k] * soft(k) })
 	}
 }
 
-// course: parameters that change over the record.
-func (m *motion) course(s *Solution) {
-	n, p := len(m.v), len(s.Free)
+// course: terms of the model that change over the record.
+func (m *Motion) course() {
+	n := len(m.V)
 	at := func(k int) float64 { return float64(k) / float64(n) }
 	courses := []struct {
 		what string
@@ -188,77 +287,161 @@ func (m *motion) course(s *Solution) {
 		{"that jumps halfway", func(t float64) float64 { return numeric.Sign(t - 0.5) }},
 		{"that differs in the middle of the record", func(t float64) float64 { return numeric.Sign(1./6 - math.Abs(t-0.5)) }},
 	}
-	constant := false
-	for j, i := range s.Free {
-		constant = constant || bare(s.Params[i].Name) == "offset"
+	for i := range m.Terms {
+		t := &m.Terms[i]
 		for _, c := range courses {
-			m.drift(s, j, "drift", c.what, "Warm the axis up, record under constant conditions, or fit the parts of the record one by one.",
-				func(k int) float64 { return s.Jac[k*p+j] * c.f(at(k)) })
+			m.drift(t, "drift", c.what, "Warm the axis up, record under constant conditions, or fit the parts of the record one by one.",
+				func(k int) float64 { return t.Column(k) * c.f(at(k)) })
 		}
 	}
-	if !constant {
+	if !m.Constant {
 		m.add("constant force", "a constant force (weight, zero of the sensor)", "Add offset to the terms.", func(int) float64 { return 1 })
 		m.add("drift", "a force that drifts over the record", "Check the zero of the force, and record under constant conditions.", func(k int) float64 { return at(k) - 0.5 })
 	}
 }
 
-// lag: force and motion are not of one time.
-func (m *motion) lag() {
+// lag: force and motion are not of one time, or one of them passed a filter or a shaft that the other did not.
+func (m *Motion) lag() {
 	const what, advice = "a force that is not of the same time as the motion", "Let the lag be a parameter, or correct the times of the columns."
-	rate := m.slope(m.force)
-	m.add("late force", what, advice, func(k int) float64 { return rate[k] })
+	m.jumps = true
+	defer func() { m.jumps = false }()
+	if rate := m.slope(m.Force); !m.Delayed {
+		m.add("late force", what, advice, func(k int) float64 { return rate[k] })
+	}
+	m.filter()
+	step := max(1, int(math.Round(m.RowTime/m.Dt)))
 	for _, by := range []int{-30, -20, -13, -8, -5, -3, -2, -1, 1, 2, 3, 5, 8, 13, 20, 30} {
 		m.add("late force", what, advice, func(k int) float64 {
-			if i := k - by; i >= 0 && i < len(m.force) && m.piece(i) == m.piece(k) {
-				return m.force[i] - m.force[k]
+			if i := k - by*step; i >= 0 && i < len(m.Force) && m.piece(i) == m.piece(k) {
+				return m.Force[i] - m.Force[k]
 			}
 			return 0
 		})
 	}
 }
 
+// filter adds what a low-pass or a shaft does beside a delay. To second order in what is slow against them, with s = d/dt,
+//
+//	delay λ                 e^−λs      = 1 − λs + λ²s²/2
+//	first order, T          1/(1 + Ts) = 1 − Ts + T²s²          = e^−Ts·(1 + T²s²/2)
+//	mean over the time L    …          = 1 − Ls/2 + L²s²/6      = e^−Ls/2·(1 + L²s²/24)
+//	sensor behind a shaft   force = (1 + s²·m/(M·ω²))·F, with m the mass before the shaft, M the whole one and ω its resonance
+//
+// so that d²F/dt² tells them from a delay. Its coefficient is above zero where the recorded force is the smoother one, below where the motion
+// is. What a lag λ that was found may be in truth, a filter of first order or less, is possible as long as the record does not exclude it.
+func (m *Motion) filter() {
+	bend := m.Bend
+	if bend == nil {
+		bend = m.bend(m.Force)
+	}
+	sp := m.add(LowPass, "a low-pass, or an elastic shaft, between force and motion", "Record both without a filter, or behind the same one, and the motion where the force acts.",
+		func(k int) float64 { return bend[k] })
+	sp.Named = filterName
+	if limit := phaseOnly * m.Delay * m.Delay / 2; m.Delay < 0 {
+		sp.Bounds[1] = limit
+	} else {
+		sp.Bounds[0] = -limit
+	}
+}
+
+// LowPass is the kind of what is left of a low-pass or a shaft beside a delay.
+const LowPass = "low-pass"
+
+// phaseOnly is T² over λ², of a filter of first order whose phase was taken for a delay λ: (ωT/atan ωT)² up to ωT = 1/2.
+const phaseOnly = 1.2
+
+// filterName says what a coefficient b (s²) of d²F/dt² may be.
+func filterName(b float64) string {
+	first, mean, resonance := 1e3*math.Sqrt(2*math.Abs(b)), 1e3*math.Sqrt(24*math.Abs(b)), math.Sqrt(0.25/math.Abs(b))/(2*math.Pi)
+	if b > 0 {
+		return fmt.Sprintf("a recorded force that is smoother than the one that moves: as behind a filter of first order of %.2g ms, as a mean over %.2g ms, or as with the sensor of position behind a shaft that resonates near %.2g Hz", first, mean, resonance)
+	}
+	return fmt.Sprintf("a motion that is smoother than the recorded force makes it: as with a position behind a filter of first order of %.2g ms, a mean of it over %.2g ms, a drive that follows the recorded command so slowly, or a load behind a shaft that resonates near %.2g Hz", first, mean, resonance)
+}
+
+// bend is the second derivative of x, to 3 % up to a fifth of the sampling rate; 0 next to a gap, where rows were left out, and at the ends of
+// pieces.
+func (m *Motion) bend(x []float64) []float64 {
+	out := make([]float64, len(x))
+	each(len(x), m.Pieces, func(from, to int) {
+		whole := from // first sample since the last gap
+		for k := from; k < to; k++ {
+			if k > from && m.gap(k) {
+				whole = k
+			}
+			if k-4 >= whole {
+				out[k-2] = (16*(x[k-3]+x[k-1]) - 30*x[k-2] - x[k-4] - x[k]) / (12 * m.Dt * m.Dt)
+			}
+		}
+	})
+	return out
+}
+
+// gap tells whether rows are missing between k−1 and k: the way is not that of the velocity.
+func (m *Motion) gap(k int) bool {
+	if m.X == nil {
+		return false
+	}
+	run := (m.V[k] + m.V[k-1]) / 2 * m.Dt
+	return math.Abs(m.X[k]-m.X[k-1]-run) > 0.5*math.Abs(run)+0.01*m.top*m.Dt
+}
+
 // drive: a force that the drive did not give, or the sensor did not show.
-func (m *motion) drive() {
-	size := make([]float64, len(m.force))
-	for k, f := range m.force {
+func (m *Motion) drive() {
+	size := make([]float64, len(m.Force))
+	for k, f := range m.Force {
 		size[k] = math.Abs(f)
 	}
 	slices.Sort(size)
+	m.jumps = true
+	defer func() { m.jumps = false }()
+	m.add("efficiency", "a friction that grows with the load (the efficiency of a gear)", "Record with less load, or give the efficiency of the gear to the torque.",
+		func(k int) float64 {
+			load := m.Force[k] // without friction, which no gear carries
+			for i := range m.Terms {
+				if t := &m.Terms[i]; t.Friction {
+					load -= t.Value * t.Column(k)
+				}
+			}
+			return math.Abs(load) * numeric.Sign(m.V[k])
+		})
 	const advice = "Record smaller forces, or measure the force behind the drive."
 	m.add("saturation", "a gain of the force that changes with its size (saturation, motor constant)", advice,
-		func(k int) float64 { return m.force[k] * math.Abs(m.force[k]) })
+		func(k int) float64 { return m.Force[k] * math.Abs(m.Force[k]) })
 	m.add("saturation", "a gain of the force that changes with its size (saturation, motor constant)", advice,
-		func(k int) float64 { return m.force[k] * m.force[k] * m.force[k] })
+		func(k int) float64 { return m.Force[k] * m.Force[k] * m.Force[k] })
 	m.add("saturation", "a gain of the force that changes with the speed (a limit of the voltage, eddy currents)", advice,
-		func(k int) float64 { return m.force[k] * math.Abs(m.v[k]) })
-	m.add("gain by direction", "a gain of the force that differs between its directions", "Check zero and gain of the drive in both directions.",
-		func(k int) float64 { return math.Abs(m.force[k]) })
+		func(k int) float64 { return m.Force[k] * math.Abs(m.V[k]) })
+	for _, side := range []float64{1, -1} { // that of either direction may be the wrong one
+		m.add("gain by direction", "a gain of the force that differs between its directions", "Check zero and gain of the drive in both directions.",
+			func(k int) float64 { return max(0, side*m.Force[k]) })
+	}
 	for _, q := range []float64{0.6, 0.8, 0.9, 0.95, 0.98} {
 		limit := size[int(q*float64(len(size)))]
 		m.add("saturation", "a force that is cut at its extremes (saturation)", advice,
-			func(k int) float64 { return m.force[k] - min(max(m.force[k], -limit), limit) })
+			func(k int) float64 { return m.Force[k] - min(max(m.Force[k], -limit), limit) })
 	}
 }
 
 // rows: the fit without some of the rows.
-func (m *motion) rows(s *Solution) {
-	p := len(s.Free)
+func (m *Motion) rows() {
+	p := len(m.Terms)
 	for _, share := range []float64{0.01, 0.03, 0.1} {
-		left := func(k int) bool { return math.Abs(m.v[k]) < share*m.top }
+		left := func(k int) bool { return math.Abs(m.V[k]) < share*m.top }
 		some := 0
-		for k := range m.v {
+		for k := range m.V {
 			if left(k) {
 				some++
 			}
 		}
-		if some <= 2*p || len(m.v)-some <= 10*p {
+		if per := m.RowTime / m.Dt; p == 0 || float64(some) <= 2*per*float64(p) || float64(len(m.V)-some) <= 10*per*float64(p) {
 			continue
 		}
 		var c []func(k int) float64
-		for j := range p {
+		for _, t := range m.Terms {
 			c = append(c, func(k int) float64 {
 				if left(k) {
-					return s.Jac[k*p+j]
+					return t.Column(k)
 				}
 				return 0
 			})

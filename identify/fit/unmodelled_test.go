@@ -72,7 +72,7 @@ func TestUnmodelledForcesAreNamed(t *testing.T) {
 		}
 		for seed := range uint64(4) {
 			s := axisRows(seed, 0.6*float64(seed%2), c.extra)
-			found, _ := Unmodelled(s, Suspects(s, false), tenth)
+			found, _ := Unmodelled(s, Suspects(s, false, true), tenth)
 			if len(found) == 0 || found[0].Kind != c.kind {
 				t.Errorf("%s, seed %d: %+v", c.kind, seed, found)
 			}
@@ -83,7 +83,7 @@ func TestUnmodelledForcesAreNamed(t *testing.T) {
 // The values that come with a finding are those of the richer model.
 func TestUnmodelledMovesAreThoseOfTheRicherModel(t *testing.T) {
 	s := axisRows(3, 0, func(_, _, v, _ float64) float64 { return 6 * v * math.Abs(v) })
-	found, _ := Unmodelled(s, Suspects(s, false), tenth)
+	found, _ := Unmodelled(s, Suspects(s, false, true), tenth)
 	for _, l := range found {
 		if l.Kind != "drag" {
 			continue
@@ -106,7 +106,7 @@ func TestUnmodelledMovesAreThoseOfTheRicherModel(t *testing.T) {
 func TestDragThatIsNotExcluded(t *testing.T) {
 	for seed := range uint64(6) {
 		s := axisRows(seed, 0, nil)
-		found, possible := Unmodelled(s, Suspects(s, false), tenth)
+		found, possible := Unmodelled(s, Suspects(s, false, true), tenth)
 		if len(found) != 0 || len(possible) != 1 || possible[0].Kind != "drag" || !possible[0].Possible {
 			t.Fatalf("seed %d: found %+v, possible %+v", seed, found, possible)
 		}
@@ -172,7 +172,7 @@ func TestNoiseIsNoStructure(t *testing.T) {
 		n := 0
 		for seed := range uint64(100) {
 			s := axisRows(seed, rho, nil)
-			found, _ := Unmodelled(s, Suspects(s, false), nil)
+			found, _ := Unmodelled(s, Suspects(s, false, true), nil)
 			for _, l := range found {
 				t.Log(seed, rho, l.Kind, l.What, l.Share, l.PValue)
 				n++

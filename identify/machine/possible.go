@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"hilrig/engine/multibody"
 )
@@ -14,288 +15,407 @@ import (
 //	J = [ ½·tr(I)·1 − I   m·c ]
 //	    [ (m·c)ᵀ          m   ]        I about the origin of its axes
 //
-// which holds for any J = L·Lᵀ with L triangular and its diagonal an exponential [RW22]: the parameters of L are free of bounds.
+// The nearest real bodies are the minimum of a convex function over convex cones: the squares of what the torques say, over positive definite J and
+// positive armatures and friction. It is found by the barrier method [BV04] ch. 11,
+//
+//	q(θ) + γ·Σ (tr(P⁻¹·J) − log det J)        γ → 0
+//
+// where the last term, up to a constant the divergence from the body P of the machine file [LWP20], keeps J definite and holds what the torques do not
+// tell. Newton steps are taken by S in J = L·(1 + S)·Lᵀ with L the Cholesky factor of J [RW22]: the Hessian of the barrier is one at every J, so a body
+// that is nearly flat is no narrow valley. An armature x is a cone of one number, x·(1 + s).
 
-// possibleSteps are more than a search takes by far.
-const possibleSteps = 100
+const (
+	barrierFall   = 0.1  // of γ from one round to the next
+	barrierShare  = 1e-5 // of the squares of all rows: the optimum is left at most that far away
+	barrierRounds = 40
+	newtonSteps   = 50   // of a round: more than it takes by far
+	thinBody      = 1e-2 // eigenvalues of the pseudo-inertia of the file, by the size of the body, are lifted to this share
+)
 
-// tie is the weight of the sizes beside what the rows tell: a parameter that moves by its own size counts a tenth of a standard deviation.
-const tie = 0.1
-
-// Possible is the set of parameters of real bodies, with armatures above zero, nearest to theta: by what the rows tell of the base
-// parameters, in standard deviations, and by the sizes of the parameters where they tell nothing. grown is the weighted rms of the
-// rows over that with theta. Bodies without mass in the file stay so, and friction stays as it is.
+// Possible is the set of parameters of real bodies, with armatures and friction above zero, whose base parameters are nearest to those of theta, by what
+// the rows tell of them. Of the sets that are as near it is the one nearest to the file. grown is the weighted rms of the rows over that with theta.
 func (r *Result) Possible(theta []float64) (possible []float64, grown float64) {
 	b := r.Base
-	n, p := len(b.Columns), len(b.Pivot)
-	size := b.sizes(r.Model)
-	// rows of the search: tri·B·(θ − θ_full) and tie·(θ − θ_full)/size
-	tb := mat.NewDense(p, n, nil)
-	tb.Mul(mat.NewDense(p, p, r.sys.tri), mat.NewDense(p, n, b.B))
-	c := newCone(b, r.Model, theta, size)
-	cost := func(z []float64) (float64, []float64) {
-		x := c.theta(z)
-		floats.Sub(x, theta)
-		e := make([]float64, p+n)
-		for i := range p {
-			e[i] = floats.Dot(tb.RawRowView(i), x)
-		}
-		for k := range n {
-			if size[k] > 0 {
-				e[p+k] = tie * x[k] / size[k]
-			}
-		}
-		return floats.Dot(e, e), e
+	p, n := len(b.Pivot), len(b.Columns)
+	rows := mat.NewDense(p, n, nil)
+	rows.Mul(mat.NewDense(p, p, r.sys.tri), mat.NewDense(p, n, b.B))
+	was := r.sys.sumSquares(b.Of(theta))
+	s := newRealBodies(b, r.Model, rows, theta)
+	s.descend(barrierShare * was)
+	possible = s.theta()
+	if grown = 1; was > 0 {
+		grown = math.Sqrt(r.sys.sumSquares(b.Of(possible)) / was)
 	}
-	// from what was found, lifted to real bodies, or from the file, whichever leads further down
-	z, best := c.descend(c.z, cost, tb, size)
-	if other, less := c.descend(newCone(b, r.Model, b.Start(), size).z, cost, tb, size); less < best {
-		z = other
-	}
-	out := c.theta(z)
-	was, now := r.sys.sumSquares(b.Of(theta)), r.sys.sumSquares(b.Of(out))
-	if was > 0 {
-		grown = math.Sqrt(now / was)
-	} else {
-		grown = 1
-	}
-	return out, grown
+	return possible, grown
 }
 
-// descend is the search of Levenberg and Marquardt from z: tb are the derivatives of the first rows of the cost by the parameters, tie
-// over size those of the others.
-func (c *cone) descend(z []float64, cost func(z []float64) (float64, []float64), tb *mat.Dense, size []float64) ([]float64, float64) {
-	p, n := tb.Dims()
-	best, e := cost(z)
-	if len(z) == 0 { // no body has mass, no joint an armature of its own
-		return z, best
+// unreal is the probability below which chance does not put base parameters as far from those of real bodies.
+const unreal = 0.01
+
+// Unreal tells whether the base parameters of possible, which Possible made of theta, are further from those of theta than chance puts those that were found
+// from the true ones: by what the rows tell of them, where the squares of the scores add up to a sum of chi squares [S46], and what was left out of theta.
+func (r *Result) Unreal(theta, possible []float64) bool {
+	b, p := r.Base, len(r.Free)
+	mean, square := 0.0, 0.0
+	for i := range p {
+		for j := range p {
+			square += r.scatter[i*p+j] * r.scatter[i*p+j]
+		}
+		mean += r.scatter[i*p+i]
 	}
-	mu := 1e-3
-	for range possibleSteps {
-		jac := c.jacobian(z) // n × len(z)
-		a := mat.NewDense(p+n, len(z), nil)
-		a.Slice(0, p, 0, len(z)).(*mat.Dense).Mul(tb, jac)
-		for k := range n {
-			for j := range z {
-				if size[k] > 0 {
-					a.Set(p+k, j, tie*jac.At(k, j)/size[k])
-				}
-			}
-		}
-		var h mat.SymDense
-		h.SymOuterK(1, a.T())
-		g := mat.NewVecDense(len(z), nil)
-		g.MulVec(a.T(), mat.NewVecDense(len(e), e))
-		next, better := z, false
-		for !better && mu < 1e12 {
-			damped := mat.NewSymDense(len(z), nil)
-			damped.CopySym(&h)
-			for j := range z {
-				damped.SetSym(j, j, h.At(j, j)*(1+mu)+1e-12)
-			}
-			var chol mat.Cholesky
-			var step mat.VecDense
-			if chol.Factorize(damped) && chol.SolveVecTo(&step, g) == nil {
-				try := make([]float64, len(z))
-				for j := range try {
-					if try[j] = z[j] - step.AtVec(j); c.logarithm(j) { // by a factor of 20 at most
-						try[j] = z[j] - math.Max(-3, math.Min(3, step.AtVec(j)))
-					}
-				}
-				if now, et := cost(try); now < best {
-					better = now < best*(1-1e-9)
-					next, best, e = try, now, et
-					mu /= 5
-					break
-				}
-			}
-			mu *= 4
-		}
-		z = next
-		if !better {
-			break
-		}
+	if !(square > 0) {
+		return false
 	}
-	return z, best
+	dof := mean * mean / square
+	chance := square / mean * distuv.ChiSquared{K: dof}.Quantile(1-unreal)
+	target := b.Of(theta)
+	left := math.Max(r.sys.sumSquares(target)-r.sys.sumSquares(r.Values), 0)
+	return r.sys.distance(b.Of(possible), target) > math.Sqrt(chance)+math.Sqrt(left)
 }
 
-// cone maps free numbers to parameters of real bodies.
-type cone struct {
-	at    [][]int // columns of the inertia of each body; nil: none, or no mass
-	rest  []int   // columns of armatures, a logarithm each
-	fixed []float64
-	z     []float64 // where the search begins
+// realBodies are a set of parameters on its way to the minimum.
+type realBodies struct {
+	rows   *mat.Dense // of q = ½·‖rows·(θ − target)‖²
+	target []float64
+	body   []realBody
+	number []realNumber
 }
 
-func newCone(b *Base, m *multibody.Model, theta, size []float64) *cone {
-	c := &cone{fixed: theta}
-	used := make([]bool, len(theta))
+// realBody is a pseudo-inertia J = L·Lᵀ.
+type realBody struct {
+	at  []int // columns of the ten inertial parameters
+	l   *mat.Dense
+	inv *mat.Dense // P⁻¹, of the file
+}
+
+// realNumber is an armature or a friction, above zero, or an offset or lag, which may be any number and is held near its start.
+type realNumber struct {
+	at          int
+	x, of       float64 // its value, and that of the file or the size of a usual one
+	open        bool
+	start, size float64
+}
+
+func newRealBodies(b *Base, m *multibody.Model, rows *mat.Dense, target []float64) *realBodies {
+	s := &realBodies{rows: rows, target: target}
+	size := b.sizes(m)
+	file := b.Start()
+	used := make([]bool, len(target))
 	for j := 1; j <= m.Bodies(); j++ {
 		var at []int
-		any := m.InertiaOf(j).Mass > 0 // the same for every start
 		for k := range b.Columns {
 			if q := &b.Columns[k]; q.Inertial >= 0 && bodyOf(m, q.Joint) == j {
 				at = append(at, k)
 				used[k] = true
 			}
 		}
-		if at == nil || !any {
-			continue
+		if at != nil {
+			s.body = append(s.body, newRealBody(at, file, size))
 		}
-		c.at = append(c.at, at)
-		c.z = append(c.z, startOf(at, theta, size)...)
 	}
 	for k := range b.Columns {
-		if used[k] || size[k] == 0 {
+		c := &b.Columns[k]
+		if used[k] {
 			continue
 		}
-		if b.Columns[k].Term == Armature {
-			c.rest = append(c.rest, k)
-			c.z = append(c.z, math.Log(math.Max(theta[k], 1e-3*size[k])))
+		x := realNumber{at: k, open: c.Term == Offset || c.Term == Lag, size: size[k]}
+		switch {
+		case x.open:
+			x.x, x.start = target[k], target[k]
+		case c.Term == Armature:
+			x.of = math.Max(file[k], rotorSize*size[b.inertiaOf(c.Joint, k)])
+		default: // the record tells friction, or it stays as it is
+			x.of = math.Max(math.Abs(target[k]), 1e-6)
 		}
+		if !x.open {
+			x.x = x.of
+		}
+		s.number = append(s.number, x)
 	}
-	return c
+	return s
 }
 
-// startOf is the triangle of the pseudo-inertia of a body, with its eigenvalues lifted above zero, each axis by its size.
-func startOf(at []int, theta, size []float64) []float64 {
-	m := math.Max(theta[at[0]], 1e-3*size[at[0]])
-	l := size[at[1]] / size[at[0]]
-	tr := (theta[at[4]] + theta[at[7]] + theta[at[9]]) / 2
-	j := mat.NewSymDense(4, nil)
-	diag := [3]int{4, 7, 9}
-	off := [3][3]int{{0, 5, 6}, {5, 0, 8}, {6, 8, 0}}
-	for r := range 3 {
-		j.SetSym(r, r, (tr-theta[at[diag[r]]])/(l*l))
-		for q := range r {
-			j.SetSym(r, q, -theta[at[off[r][q]]]/(l*l))
+// inertiaOf is the column of a moment of inertia of the body of a joint; k where there is none.
+func (b *Base) inertiaOf(joint, k int) int {
+	for i := range b.Columns {
+		if c := &b.Columns[i]; c.Joint == joint && c.Inertial == multibody.InertialParams-1 {
+			return i
 		}
-		j.SetSym(r, 3, theta[at[1+r]]/l)
 	}
-	j.SetSym(3, 3, m)
+	return k
+}
+
+// newRealBody begins at the body of the file, one that is as large as others where the file has none.
+func newRealBody(at []int, file, size []float64) realBody {
+	mass, l := size[at[0]], size[at[1]]/size[at[0]]
+	unit := mat.NewSymDense(4, nil) // of the body, divided by its mass and its size
+	var p [multibody.InertialParams]float64
+	for i, k := range at {
+		p[i] = file[k]
+	}
+	if p[0] > 0 {
+		j := pseudoInertia(&p)
+		for r := range 4 {
+			for q := range r + 1 {
+				unit.SetSym(r, q, j[r][q]/mass/scaleOf(r, l)/scaleOf(q, l))
+			}
+		}
+	} else {
+		for r, x := range []float64{1. / 3, 1. / 3, 1. / 3, 1} {
+			unit.SetSym(r, r, x)
+		}
+	}
 	var eig mat.EigenSym
-	if !eig.Factorize(j, true) {
-		return make([]float64, 10)
+	var v, lifted mat.Dense
+	if eig.Factorize(unit, true) {
+		eig.VectorsTo(&v)
+		d := mat.NewDiagDense(4, nil)
+		for i, x := range eig.Values(nil) {
+			d.SetDiag(i, math.Max(x, thinBody))
+		}
+		lifted.Product(&v, d, v.T())
+	} else {
+		lifted.CloneFrom(mat.NewDiagDense(4, []float64{1. / 3, 1. / 3, 1. / 3, 1}))
 	}
-	values := eig.Values(nil)
-	least := 1e-4 * math.Max(values[3], m)
-	var v mat.Dense
-	eig.VectorsTo(&v)
-	lifted := mat.NewSymDense(4, nil)
+	j := mat.NewSymDense(4, nil)
 	for r := range 4 {
 		for q := range r + 1 {
-			sum := 0.0
-			for k := range 4 {
-				sum += v.At(r, k) * math.Max(values[k], least) * v.At(q, k)
-			}
-			s := 1.0 // back to metres
-			if r < 3 {
-				s *= l
-			}
-			if q < 3 {
-				s *= l
-			}
-			lifted.SetSym(r, q, sum*s)
+			j.SetSym(r, q, mass*lifted.At(r, q)*scaleOf(r, l)*scaleOf(q, l))
 		}
 	}
+	out := realBody{at: at}
 	var chol mat.Cholesky
-	chol.Factorize(lifted)
+	chol.Factorize(j)
+	var inv mat.SymDense
+	if chol.InverseTo(&inv) == nil {
+		out.inv = mat.DenseCopyOf(&inv)
+	}
 	var tri mat.TriDense
 	chol.LTo(&tri)
-	var z []float64
-	for r := range 4 {
-		for q := range r + 1 {
-			if x := tri.At(r, q); r == q {
-				z = append(z, math.Log(x))
-			} else {
-				z = append(z, x)
-			}
+	out.l = mat.DenseCopyOf(&tri)
+	return out
+}
+
+// scaleOf is the length that row r of a pseudo-inertia has.
+func scaleOf(r int, l float64) float64 {
+	if r < 3 {
+		return l
+	}
+	return 1
+}
+
+// pseudoInertia is J of ten parameters, and inertial are the parameters of a symmetric J.
+func pseudoInertia(p *[multibody.InertialParams]float64) [4][4]float64 {
+	h := (p[4] + p[7] + p[9]) / 2
+	return [4][4]float64{{h - p[4], -p[5], -p[6], p[1]}, {-p[5], h - p[7], -p[8], p[2]}, {-p[6], -p[8], h - p[9], p[3]}, {p[1], p[2], p[3], p[0]}}
+}
+
+func inertial(j mat.Matrix) [multibody.InertialParams]float64 {
+	x, y, z := j.At(0, 0), j.At(1, 1), j.At(2, 2)
+	return [...]float64{j.At(3, 3), j.At(0, 3), j.At(1, 3), j.At(2, 3), y + z, -j.At(0, 1), -j.At(0, 2), x + z, -j.At(1, 2), x + y}
+}
+
+// theta are the parameters.
+func (s *realBodies) theta() []float64 {
+	out := make([]float64, len(s.target))
+	for i := range s.body {
+		b := &s.body[i]
+		var j mat.Dense
+		j.Mul(b.l, b.l.T())
+		for k, x := range inertial(&j) {
+			out[b.at[k]] = x
 		}
 	}
-	return z
-}
-
-// logarithm tells whether number j is one.
-func (c *cone) logarithm(j int) bool {
-	if j < 10*len(c.at) {
-		r := j % 10
-		return r == 0 || r == 2 || r == 5 || r == 9 // the diagonal of a triangle, row by row
+	for _, x := range s.number {
+		out[x.at] = x.x
 	}
-	return true
+	return out
 }
 
-// triangle is L of ten numbers.
-func triangle(z []float64) (l [4][4]float64) {
+// parts are q, the barrier, and by how much q may be above its minimum for every unit of γ.
+func (s *realBodies) parts() (q, barrier, gap float64) {
+	x := s.theta()
+	floats.Sub(x, s.target)
+	p, _ := s.rows.Dims()
+	for i := range p {
+		e := floats.Dot(s.rows.RawRowView(i), x)
+		q += e * e / 2
+	}
+	for i := range s.body {
+		b := &s.body[i]
+		var j, t mat.Dense
+		j.Mul(b.l, b.l.T())
+		t.Mul(b.inv, &j)
+		barrier += mat.Trace(&t)
+		gap += 4 + mat.Trace(&t)
+		for r := range 4 {
+			barrier -= 2 * math.Log(b.l.At(r, r))
+		}
+	}
+	for _, x := range s.number {
+		if x.open {
+			d := (x.x - x.start) / x.size
+			barrier += d * d / 2
+			continue
+		}
+		barrier += x.x/x.of - math.Log(x.x)
+		gap += 1 + x.x/x.of
+	}
+	return q, barrier, gap
+}
+
+// descend goes to within enough (of 2·q) of the minimum.
+func (s *realBodies) descend(enough float64) {
+	q, _, gap := s.parts()
+	if enough == 0 {
+		enough = 1e-9 * q
+	}
+	gamma := math.Max(q/gap, enough/gap)
+	for range barrierRounds {
+		for range newtonSteps {
+			if s.step(gamma) < 1e-3 {
+				break
+			}
+		}
+		if _, _, gap = s.parts(); 2*gamma*gap <= enough {
+			return
+		}
+		gamma *= barrierFall
+	}
+}
+
+// basis are the ten symmetric matrices of length one in which S is counted.
+var basis = func() (out [multibody.InertialParams]*mat.Dense) {
 	k := 0
 	for r := range 4 {
 		for q := range r + 1 {
-			if l[r][q] = z[k]; r == q {
-				l[r][q] = math.Exp(z[k])
+			e := mat.NewDense(4, 4, nil)
+			if r == q {
+				e.Set(r, r, 1)
+			} else {
+				e.Set(r, q, math.Sqrt2/2)
+				e.Set(q, r, math.Sqrt2/2)
 			}
+			out[k] = e
 			k++
 		}
 	}
-	return l
-}
+	return out
+}()
 
-// inertial are the ten parameters of the symmetric matrix Σ L_i·K_j, a linear map of J.
-func inertial(j *[4][4]float64) [multibody.InertialParams]float64 {
-	tr := j[0][0] + j[1][1] + j[2][2]
-	return [...]float64{j[3][3], j[0][3], j[1][3], j[2][3], tr - j[0][0], -j[0][1], -j[0][2], tr - j[1][1], -j[1][2], tr - j[2][2]}
-}
-
-// outer is A·Bᵀ + B·Aᵀ, halved.
-func outer(a, b *[4][4]float64) (j [4][4]float64) {
-	for r := range 4 {
-		for q := range 4 {
-			for k := range 4 {
-				j[r][q] += (a[r][k]*b[q][k] + b[r][k]*a[q][k]) / 2
+// step is a step of Newton with a search along it. It returns the Newton decrement squared, in units of the barrier: 0 where there is no way down.
+func (s *realBodies) step(gamma float64) float64 {
+	p, n := s.rows.Dims()
+	free := len(basis)*len(s.body) + len(s.number)
+	move := mat.NewDense(n, free, nil) // of θ by S and s
+	slope := make([]float64, free)     // of the barrier; its second derivatives are one
+	for i := range s.body {
+		b := &s.body[i]
+		var g mat.Dense
+		g.Product(b.l.T(), b.inv, b.l)
+		for k, e := range basis {
+			var j mat.Dense
+			j.Product(b.l, e, b.l.T())
+			at := len(basis)*i + k
+			for c, x := range inertial(&j) {
+				move.Set(b.at[c], at, x)
+			}
+			for r := range 4 {
+				slope[at] += mat.Dot(g.RowView(r), e.RowView(r)) - e.At(r, r)
 			}
 		}
 	}
-	return j
-}
-
-// theta are the parameters of z.
-func (c *cone) theta(z []float64) []float64 {
-	out := append([]float64(nil), c.fixed...)
-	for i, at := range c.at {
-		l := triangle(z[10*i : 10*i+10])
-		j := outer(&l, &l)
-		p := inertial(&j)
-		for k, col := range at {
-			out[col] = p[k]
+	for i, x := range s.number {
+		at := len(basis)*len(s.body) + i
+		if x.open {
+			move.Set(x.at, at, x.size)
+			slope[at] = (x.x - x.start) / x.size
+			continue
+		}
+		move.Set(x.at, at, x.x)
+		slope[at] = x.x/x.of - 1
+	}
+	// least squares: rows of q, and √γ·(s + slope)
+	a, y := mat.NewDense(p+free, free, nil), mat.NewDense(p+free, 1, nil)
+	a.Slice(0, p, 0, free).(*mat.Dense).Mul(s.rows, move)
+	off := s.theta()
+	floats.Sub(off, s.target)
+	down := make([]float64, free) // gradient of all
+	for i := range p {
+		e := floats.Dot(s.rows.RawRowView(i), off)
+		y.Set(i, 0, -e)
+		floats.AddScaled(down, e, a.RawRowView(i))
+	}
+	root := math.Sqrt(gamma)
+	for k := range free {
+		a.Set(p+k, k, root)
+		y.Set(p+k, 0, -root*slope[k])
+		down[k] += gamma * slope[k]
+	}
+	var qr mat.QR
+	qr.Factorize(a)
+	var step mat.Dense
+	if qr.SolveTo(&step, false, y) != nil {
+		return 0
+	}
+	d := step.RawMatrix().Data
+	fall := floats.Dot(down, d)
+	if !(fall < 0) {
+		return 0
+	}
+	q, barrier, _ := s.parts()
+	now := q + gamma*barrier
+	for t := 1.0; t > 1e-9; t /= 2 {
+		try, ok := s.moved(t, d)
+		if !ok {
+			continue
+		}
+		if q, barrier, _ := try.parts(); q+gamma*barrier <= now+1e-4*t*fall {
+			*s = *try
+			return -fall / gamma
 		}
 	}
-	for i, k := range c.rest {
-		out[k] = math.Exp(z[10*len(c.at)+i])
-	}
-	return out
+	return 0
 }
 
-// jacobian is that of theta.
-func (c *cone) jacobian(z []float64) *mat.Dense {
-	out := mat.NewDense(len(c.fixed), len(z), nil)
-	for i, at := range c.at {
-		l := triangle(z[10*i : 10*i+10])
-		k := 0
+// moved is the set after t·d; false: it is no real one.
+func (s *realBodies) moved(t float64, d []float64) (*realBodies, bool) {
+	out := *s
+	out.body, out.number = append([]realBody(nil), s.body...), append([]realNumber(nil), s.number...)
+	for i := range out.body {
+		b := &out.body[i]
+		one := mat.NewSymDense(4, nil)
 		for r := range 4 {
-			for q := range r + 1 {
-				var d [4][4]float64
-				if d[r][q] = 1; r == q {
-					d[r][q] = l[r][q]
+			one.SetSym(r, r, 1)
+		}
+		for k, e := range basis {
+			x := t * d[len(basis)*i+k]
+			for r := range 4 {
+				for q := range r + 1 {
+					one.SetSym(r, q, one.At(r, q)+x*e.At(r, q))
 				}
-				j := outer(&l, &d)
-				p := inertial(&j)
-				for n, col := range at {
-					out.Set(col, 10*i+k, 2*p[n])
-				}
-				k++
 			}
 		}
+		var chol mat.Cholesky
+		if !chol.Factorize(one) {
+			return nil, false
+		}
+		var tri mat.TriDense
+		chol.LTo(&tri)
+		l := new(mat.Dense)
+		l.Mul(b.l, &tri)
+		b.l = l
 	}
-	for i, k := range c.rest {
-		out.Set(k, 10*len(c.at)+i, math.Exp(z[10*len(c.at)+i]))
+	for i := range out.number {
+		x := &out.number[i]
+		by := t * d[len(basis)*len(s.body)+i]
+		if x.open {
+			x.x += by * x.size
+			continue
+		}
+		if x.x *= 1 + by; !(x.x > 0) {
+			return nil, false
+		}
 	}
-	return out
+	return &out, true
 }

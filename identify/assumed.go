@@ -1,0 +1,140 @@
+package identify
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/floats"
+
+	"hilrig/identify/axis"
+	"hilrig/identify/fit"
+)
+
+// Parameters that were not searched are known, if the user says so, or assumed: values of the rig file, of a law, of the program. What is
+// assumed may be wrong. If the record shows that, the reason says so, as of anything that the model lacks; if it does not exclude it,
+// intervals hold what half of the value more or less would do.
+
+// assumedDoubt is by how much of its value a number may be wrong that nobody measured.
+const assumedDoubt = 0.5
+
+// assumed are the parameters of a solution that nobody gave.
+func (j *job) assumed(s *fit.Solution) (list []*fit.Param) {
+	for i := range s.Params {
+		p := &s.Params[i]
+		given := slices.ContainsFunc(j.plan.Given, func(g Given) bool { return g.Name == p.Name && g.known() })
+		if p.Fixed && !given && !fit.IsState(p.Name) && !fit.MayBeZero(p.Name) {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// findAssumed looks for what other values of assumed parameters would do.
+func (r *Result) findAssumed(j *job, st *stage) {
+	var suspects []fit.Suspect
+	for _, p := range j.assumed(st.sol) {
+		own, ok := r.Param(p.Name)
+		if !ok {
+			continue
+		}
+		step := assumedDoubt * math.Abs(p.Value)
+		if own.assumption = true; step == 0 {
+			step = r.fadesAt(p.Name)
+		}
+		if r.Interrupted || st.changed == nil || !(step > 0) {
+			continue
+		}
+		moved := st.changed(p.Name, p.Value+step)
+		if moved == nil || floats.Norm(moved, 2) == 0 {
+			continue
+		}
+		bounds := [2]float64{-1, 1}
+		if p.Value == 0 {
+			bounds[0] = 0
+		}
+		suspects = append(suspects, fit.Suspect{Kind: "assumed value", Bounds: bounds, Columns: []func(int) float64{func(k int) float64 { return moved[k] }},
+			What:   fmt.Sprintf("what another %s makes than %.4g %s, which was assumed", p.Name, p.Value, p.Unit),
+			Advice: fmt.Sprintf("Search it: parameters: {%s: {start: %.4g}}; or measure it, and give it.", p.Name, p.Value+step)})
+	}
+	if suspects == nil {
+		return
+	}
+	found, possible := fit.Unmodelled(st.sol, suspects, r.tolerance)
+	for _, l := range found {
+		r.lacks(l)
+	}
+	for _, l := range append(found, possible...) { // either way: to first order the way is known, not where it ends
+		for i := range r.Parameters {
+			p := &r.Parameters[i]
+			by := math.Abs(l.Moves[p.Name])
+			p.assumed = [2]float64{math.Min(p.assumed[0], -by), math.Max(p.assumed[1], by)}
+		}
+	}
+}
+
+// fadesAt is the value beside zero of a parameter that is zero where something is left out: the speed at which the damping of a bristle fades.
+func (r *Result) fadesAt(name string) float64 {
+	if vs, ok := r.Param("vs"); ok && name == "vd" {
+		return 10 * vs.Value
+	}
+	return 0
+}
+
+// findKnownErrors tells what errors of known values make: of parameters that were given with one, and of the gain of the force, in proportion to
+// which all forces and inertias are found.
+func (r *Result) findKnownErrors(j *job, st *stage) {
+	square := make([]float64, len(r.Parameters))
+	scaled := func(share float64) { // all that is in proportion to the force
+		for i := range r.Parameters {
+			if p := &r.Parameters[i]; !p.Fixed && inForce(p.Unit) {
+				square[i] += math.Pow(share*p.Value, 2)
+			}
+		}
+	}
+	for _, g := range j.plan.Given {
+		k := fit.Index(st.sol.Params, g.Name)
+		if g.Err == nil || k < 0 || st.changed == nil {
+			if g.Err != nil {
+				r.Warnings = append(r.Warnings, fmt.Sprintf("the error of %s is not in the intervals: %s does not tell what another value would do", g.Name, st.method.Name))
+			}
+			continue
+		}
+		if j.sets(g.Name) {
+			scaled(*g.Err / st.sol.Params[k].Value)
+			continue
+		}
+		moved := st.changed(g.Name, st.sol.Params[k].Value+littleError**g.Err)
+		if moved == nil {
+			continue
+		}
+		l := fit.NewLinear(st.sol)
+		for i, by := range l.Move(moved) {
+			square[st.sol.Searched()[i]] += math.Pow(by/littleError, 2)
+		}
+	}
+	if j.plan.GainErr > 0 {
+		scaled(j.plan.GainErr)
+	}
+	for i := range r.Parameters {
+		r.Parameters[i].given = math.Sqrt(square[i])
+	}
+}
+
+// sets tells that a known parameter sets the scale of all forces, because none was recorded: the inertia of free motion, the spring that draws.
+func (j *job) sets(name string) bool {
+	switch j.plan.Model.Drive {
+	case axis.Coast:
+		return name == "M" || name == "J"
+	case axis.Spring:
+		return name == "kd"
+	}
+	return false
+}
+
+// littleError is the share of an error by which its effect is found: a frequency that is off by much is a motion of another phase.
+const littleError = 1e-3
+
+// inForce tells that a unit is that of a force or torque over something of the motion, so that the number is in proportion to the recorded force.
+func inForce(unit string) bool { return strings.HasPrefix(unit, "N") || strings.HasPrefix(unit, "kg") }

@@ -1,0 +1,55 @@
+package identify
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"hilrig/identify/fit"
+)
+
+// What a fit leaves over is compared with the noise of the record, unless it is next to nothing of what was recorded, or the noise is not known.
+func TestResidualAboveNoise(t *testing.T) {
+	some, little, less, none := 1e-3, 2.8e-5, 2.2e-4, 0.0
+	for _, c := range []struct {
+		name string
+		of   channel
+		want Verdict
+	}{
+		{"noise", channel{rms: 1.1e-3, noise: &some, spread: 0.1}, Identified},
+		{"noise that depends on its neighbours", channel{rms: 4e-3, noise: &some, spread: 0.4}, Identified},
+		{"a gear that is wrong", channel{rms: 0.129, noise: &little, spread: 1.5}, Weak},
+		{"play", channel{rms: 0.0104, noise: &less, spread: 15}, Weak},
+		{"rounding of a record without noise", channel{rms: 1e-7, noise: &none, spread: 0.01}, Identified},
+		{"a record without noise", channel{rms: 1e-5, noise: &none, spread: 0.01}, Weak},
+		{"noise that is not known", channel{rms: 1, spread: 1}, Identified},
+	} {
+		r := judged(func(r *Result) { r.channels = []channel{c.of} })
+		p, _ := r.Param("M")
+		if r.Verdict != c.want || p.Worth != string(c.want) || c.want == Weak && r.Reasons[0].Code != fit.AboveNoise {
+			t.Errorf("%s: %s, M %s: %q", c.name, r.Verdict, p.Worth, r.Reasons)
+		}
+	}
+}
+
+// Every code of a reason stands in the documentation of the result.
+func TestCodesAreDocumented(t *testing.T) {
+	source, err := os.ReadFile("fit/reason.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile("../docs/identify-result.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	codes := regexp.MustCompile(`Code += "([a-z-]+)"`).FindAllSubmatch(source, -1)
+	if len(codes) < 20 {
+		t.Fatalf("%d codes in fit/reason.go", len(codes))
+	}
+	for _, c := range codes {
+		if !strings.Contains(string(page), "| `"+string(c[1])+"` |") {
+			t.Errorf("docs/identify-result.md says nothing of %s", c[1])
+		}
+	}
+}

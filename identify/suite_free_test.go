@@ -1,0 +1,161 @@
+package identify
+
+import (
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"hilrig/identify/axis"
+	"hilrig/identify/independent"
+	"hilrig/identify/record"
+)
+
+// Free motion: an axis that runs down or swings out, with a known inertia of 1, seen by a position sensor alone.
+
+// freeKind is a kind of record of free motion.
+type freeKind struct {
+	name  string
+	clean bool // the model is that of the record
+	law   string
+	terms []string
+	make  func(b *freeBench)
+}
+
+// freeBench is an axis before it is let go.
+type freeBench struct {
+	rng   *rand.Rand
+	axis  independent.Axis
+	run   independent.Run
+	from  float64 // s of the record that are left out at its beginning
+	truth map[string]float64
+}
+
+// swing is a pendulum, or a mass on a spring that stiffens by cubic·x³.
+func (b *freeBench) swing(sine bool, cubic float64) {
+	k := 20 + 40*b.rng.Float64()
+	b.truth["mgs"], b.truth["k"] = k, k
+	b.run.X0, b.run.N = 0.2+0.2*b.rng.Float64(), 6000
+	if !sine {
+		b.run.X0 *= 0.1
+	}
+	b.axis.Load = func(_, x, _ float64) float64 {
+		if sine {
+			return k * math.Sin(x)
+		}
+		return k*x + k*cubic*x*x*x
+	}
+}
+
+// drag adds a force with the square of the speed, a share of the viscous one at v.
+func (b *freeBench) drag(share, v float64) {
+	own, c := b.axis.Load, share*b.axis.Friction.Sigma2/v
+	b.axis.Load = func(t, x, v float64) float64 {
+		f := c * v * math.Abs(v)
+		if own != nil {
+			f += own(t, x, v)
+		}
+		return f
+	}
+}
+
+var freeKinds = []freeKind{
+	{"run-down", true, "coulomb", []string{"viscous"}, func(b *freeBench) {}},
+	{"run-down, viscous alone", true, "", []string{"viscous"}, func(b *freeBench) { b.axis.Friction.Fc = 0 }},
+	{"run-down, dry friction missing", false, "", []string{"viscous"}, func(b *freeBench) { b.axis.Friction.Fc *= 0.3 }},
+	{"run-down, a little dry friction missing", false, "", []string{"viscous"}, func(b *freeBench) { b.axis.Friction.Fc *= 0.02 }},
+	{"run-down, drag missing", false, "coulomb", []string{"viscous"}, func(b *freeBench) { b.drag(0.5, 10) }},
+	{"run-down, dip missing", false, "coulomb", []string{"viscous"}, func(b *freeBench) { b.axis.Friction.Fs, b.axis.Friction.Vs = 1.6*b.axis.Friction.Fc, 4 }},
+	{"run-down, viscous missing", false, "coulomb", nil, func(b *freeBench) {}},
+	{"pendulum", true, "", []string{"viscous", "gravity-sin"}, func(b *freeBench) { b.swing(true, 0); b.axis.Friction = independent.Friction{Sigma2: 0.03} }},
+	{"pendulum, dry friction", true, "coulomb", []string{"viscous", "gravity-sin"}, func(b *freeBench) { b.swing(true, 0); b.axis.Friction = independent.Friction{Fc: 0.02, Sigma2: 0.03} }},
+	{"pendulum, dry friction missing", false, "", []string{"viscous", "gravity-sin"}, func(b *freeBench) { b.swing(true, 0); b.axis.Friction = independent.Friction{Fc: 0.02, Sigma2: 0.03} }},
+	{"pendulum, drag missing", false, "", []string{"viscous", "gravity-sin"}, func(b *freeBench) {
+		b.swing(true, 0)
+		b.axis.Friction = independent.Friction{Sigma2: 0.03}
+		b.drag(1, 1)
+	}},
+	{"pendulum taken for a spring", false, "", []string{"viscous", "stiffness"}, func(b *freeBench) { b.swing(true, 0); b.axis.Friction = independent.Friction{Sigma2: 0.05} }},
+	{"spring", true, "", []string{"viscous", "stiffness"}, func(b *freeBench) { b.swing(false, 0); b.axis.Friction = independent.Friction{Sigma2: 0.05} }},
+	{"spring that stiffens", false, "", []string{"viscous", "stiffness"}, func(b *freeBench) { b.swing(false, 40); b.axis.Friction = independent.Friction{Sigma2: 0.05} }},
+	{"a span of a decay with drag", false, "", []string{"viscous", "gravity-sin"}, func(b *freeBench) {
+		b.swing(true, 0)
+		b.axis.Friction = independent.Friction{Sigma2: 0.03}
+		b.drag(1, 1)
+		b.from, b.run.N = 8*b.rng.Float64(), 3400
+	}},
+	{"a span of a decay with dry friction", false, "", []string{"viscous", "gravity-sin"}, func(b *freeBench) {
+		b.swing(true, 0)
+		b.axis.Friction = independent.Friction{Fc: 0.01, Sigma2: 0.03}
+		b.from, b.run.N = 8*b.rng.Float64(), 3400
+	}},
+}
+
+// trial makes the record and its fit.
+func (k *freeKind) trial(seed uint64) trial {
+	rng := rand.New(rand.NewPCG(seed, 20261128))
+	b := &freeBench{rng: rng, truth: map[string]float64{}}
+	b.axis.M = 1
+	b.axis.Friction = independent.Friction{Fc: 2 * (0.5 + rng.Float64()), Sigma2: 0.2 * (0.5 + rng.Float64())}
+	b.run = independent.Run{Dt: 5e-3, N: 2000, V0: 25 + 20*rng.Float64(), Force: func(float64) float64 { return 0 }}
+	if slices.Contains(k.terms, "gravity-sin") || slices.Contains(k.terms, "stiffness") {
+		b.run.V0 = 0
+	}
+	k.make(b)
+	b.truth["Fc"], b.truth["Fv"] = b.axis.Friction.Fc, b.axis.Friction.Sigma2
+	sensors := independent.Sensors{Position: 1e-3, Velocity: -1, Seed: seed}
+	if slices.Contains(k.terms, "stiffness") {
+		sensors.Position = 1e-4
+	}
+	d := b.axis.Simulate(b.run).Record(sensors, nil)
+	d.Force = nil
+	if from := int(b.from / d.Dt); from > 0 {
+		d.Position = d.Position[from:]
+	}
+	one, yes := 1.0, true
+	given := []Given{{Name: "J", Start: &one, Fixed: &yes}}
+	if b.run.V0 != 0 { // it runs down on a level shaft
+		zero := 0.0
+		given = append(given, Given{Name: "offset", Start: &zero, Fixed: &yes})
+	} else {
+		start, lo, hi := 0.8*b.truth["k"], 5., 200.
+		given = append(given, Given{Name: map[bool]string{true: "mgs", false: "k"}[slices.Contains(k.terms, "gravity-sin")], Start: &start, Lo: &lo, Hi: &hi})
+	}
+	return trial{recs: []*record.Record{d}, truth: b.truth, plan: Plan{Methods: Chain{"lm"}, Seed: seed, Given: given,
+		Model: axis.Spec{Rotary: true, Law: k.law, Terms: k.terms, Drive: axis.Coast, Output: axis.Position, Initial: axis.Free}}}
+}
+
+// No value of free motion is wrong with confidence, and clean motion is identified.
+func TestFreeMotion(t *testing.T) {
+	seeds := 1
+	if soak {
+		seeds = 5
+	}
+	wrong, alarms, clean := 0, 0, 0
+	for _, k := range freeKinds {
+		ident, why := 0, map[string]bool{}
+		for s := range seeds {
+			o := attempt(kind{}, k.trial(uint64(s+1)))
+			wrong += len(o.wrong)
+			if o.wrong != nil {
+				t.Errorf("%s, seed %d: wrong with confidence: %v", k.name, s+1, o.wrong)
+			}
+			if k.clean {
+				clean++
+			}
+			if o.verdict == Identified {
+				ident++
+			} else {
+				why[short(o.reason)] = true
+				if k.clean {
+					alarms++
+				}
+			}
+		}
+		t.Logf("%-40s identified %d of %d %v", k.name, ident, seeds, slices.Collect(maps.Keys(why)))
+	}
+	if float64(alarms) > 0.05*float64(clean) {
+		t.Errorf("%d of %d clean records are not identified", alarms, clean)
+	}
+}
