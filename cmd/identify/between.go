@@ -10,11 +10,15 @@ import (
 	"os"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"hilrig/cmd/report"
 	"hilrig/configs"
 	"hilrig/engine/plant"
 	"hilrig/hil/sink"
+	"hilrig/identify"
 	"hilrig/identify/axis"
+	"hilrig/identify/bristle"
 	"hilrig/identify/intersample"
 	"hilrig/identify/linear"
 	"hilrig/identify/record"
@@ -25,6 +29,7 @@ type forced struct {
 	recs    []*record.Record
 	doubted []*record.Record // the same with another answer to that: intervals hold half of what it does; nil: no other is likely
 	doubt   string           // what doubted are
+	found   bool             // the commands tell what the force did between the samples
 	between string           // what was found of it, for people; "": nothing was looked for
 }
 
@@ -41,7 +46,7 @@ func readForced(ctx context.Context, path string, cfg *configs.Identify, d *conf
 			return f, err
 		}
 		defer r.run.Close()
-		return r.forced(ctx, m, d)
+		return r.forced(ctx, m, d, asHeld(cfg))
 	}
 	if _, missing := os.Stat(path); errors.Is(missing, fs.ErrNotExist) && d.Source != "" {
 		return f, &record.Error{File: path, Msg: "is not there", Hint: FromWhere(cfg, d)}
@@ -52,8 +57,18 @@ func readForced(ctx context.Context, path string, cfg *configs.Identify, d *conf
 	return taken(d, m, func(m record.Mapping) ([]*record.Record, error) { return record.Read(path, m) })
 }
 
-// forced reads the columns of m from a recording.
-func (r *recording) forced(ctx context.Context, m record.Mapping, d *configs.IdentifyData) (f forced, err error) {
+// asHeld tells that the methods take the force between samples for held: they want its means there, and others points of a smooth force.
+func asHeld(cfg *configs.Identify) bool {
+	return simulates(cfg.Method) && cfg.Model.Hold == axis.Held || filters(cfg.Method) && cfg.Bristle.Hold == bristle.Held
+}
+
+// filters tells that a chain has a method that finds bristles by smoothing or filtering the motion.
+func filters(chain identify.Chain) bool {
+	return slices.Contains(chain, "lugre") || slices.Contains(chain, "kalman")
+}
+
+// forced reads the columns of m from a recording; held: with the means of forces between samples where they are found.
+func (r *recording) forced(ctx context.Context, m record.Mapping, d *configs.IdentifyData, held bool) (f forced, err error) {
 	read := func(m record.Mapping) ([]*record.Record, error) { return r.read(ctx, m) }
 	if d.Command == "" || m.Force.Name == "" {
 		return taken(d, m, read)
@@ -67,9 +82,12 @@ func (r *recording) forced(ctx context.Context, m record.Mapping, d *configs.Ide
 		for i, rec := range f.recs {
 			other := *rec
 			rec.Force, other.Force = found.Points[i], found.Other[i]
-			f.doubted[i] = &other
+			if f.doubted[i] = &other; held {
+				floats.AddTo(other.Force, floats.SubTo(other.Force, other.Force, rec.Force), found.Means[i])
+				rec.Force = found.Means[i]
+			}
 		}
-		f.between = said(found, d)
+		f.found, f.between = true, said(found, d)
 		return f, nil
 	}
 	if !same { // sampled oftener than the position, and averaged

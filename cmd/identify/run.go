@@ -23,6 +23,7 @@ import (
 	"hilrig/hil/sink"
 	"hilrig/identify"
 	"hilrig/identify/axis"
+	"hilrig/identify/bristle"
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
 )
@@ -245,9 +246,12 @@ func PlanRun(ctx context.Context, path string, o RunOptions, bar *report.Progres
 		return nil, nil, nil, err
 	}
 	r.samples.Keep(cfg.Data.Command)
-	f, err := r.forced(ctx, m, &cfg.Data)
+	f, err := r.forced(ctx, m, &cfg.Data, asHeld(cfg))
 	if err != nil {
 		return nil, nil, nil, err
+	}
+	if !f.found && asHeld(cfg) {
+		cfg.Model.Hold, cfg.Bristle.Hold = axis.Linear, bristle.Auto
 	}
 	recs := f.recs
 	own := &ownRun{assumptions: assumed, coupled: coupledTo(r.rig, r.axis), doubt: f.doubt, doubted: f.doubted, between: f.between}
@@ -344,7 +348,15 @@ func PlanAxis(rig *configs.Config, ax *configs.Axis, o RunOptions) (*configs.Ide
 		if a.law(cfg, law); simulates(cfg.Method) {
 			cfg.Model.Hold = axis.Linear
 			a.because("model.hold", "a current runs from sample to sample")
+			if cfg.Data.Command != "" {
+				cfg.Model.Hold = axis.Held
+				a.because("model.hold", "the mean force between samples, by the commands")
+			}
 		}
+	}
+	if filters(cfg.Method) && cfg.Data.Command != "" {
+		cfg.Bristle.Hold = bristle.Held
+		a.because("noise.hold", "the mean force between samples, by the commands")
 	}
 	if of := cfg.Method.Law(cfg.Model.Law); ax.Friction.Model != nil && of == friction.NameOf(ax.Friction.Model) {
 		for _, p := range ax.Friction.Model.Params() {

@@ -71,12 +71,13 @@ type timing struct {
 // Result is how the force runs between its samples.
 type Result struct {
 	Way    Way
-	Delay  float64 // s
-	Phase  float64 // of the period, OnceASample
-	Tau    float64 // s
-	Gain   float64 // b
-	Doubt  float64 // share of the correction that may be wrong
-	Points [][]float64
+	Delay  float64     // s
+	Phase  float64     // of the period, OnceASample
+	Tau    float64     // s
+	Gain   float64     // b
+	Doubt  float64     // share of the correction that may be wrong
+	Points [][]float64 // by record
+	Means  [][]float64 // over the intervals behind the samples
 	Other  [][]float64 // the points with twice that share of the correction less
 }
 
@@ -96,6 +97,8 @@ const (
 	finest    = 1. / 64 // of the step of a search, where it ends
 	phases    = 20      // that are tried
 	nearly    = 1.2     // of the least mean square of the changes that is left over: a timing that leaves less is possible, for the model has its errors too
+	barely    = 3       // and of it where none of these is answered at once
+	unlikely  = 3       // standard errors of the lag
 	unsure    = 4       // of −2·ln of both likelihoods: the doubt holds a timing that is worse by less; two standard errors
 )
 
@@ -110,27 +113,11 @@ func Find(recs []Record, own *Samples, c Steps, d Drive, lag Lag) *Result {
 	if s.rows() < leastRows {
 		return nil
 	}
-	found := s.candidates()
+	found := s.judged(s.candidates(), lag)
 	if len(found) == 0 {
 		return nil
 	}
-	best := found[0]
-	for i := range found {
-		t := &found[i]
-		t.bows = s.correct(t)
-		if lag == nil {
-			continue
-		}
-		if late, err, ok := lag(s.points(t.bows)); ok {
-			t.cost += late * late / (err * err)
-
-		}
-	}
-	for _, t := range found {
-		if t.cost < best.cost || best.bows == nil {
-			best = t
-		}
-	}
+	best := slices.MinFunc(found, cheaper)
 	far, most := best, 0.0
 	for _, t := range found {
 		if d := apart(t.bows, best.bows); t.cost < best.cost+unsure && d > most {
@@ -142,6 +129,7 @@ func Find(recs []Record, own *Samples, c Steps, d Drive, lag Lag) *Result {
 		return nil
 	}
 	r := &Result{Way: best.way, Delay: best.delay, Phase: best.phase, Tau: best.tau, Gain: best.gain, Points: s.points(best.bows), Other: s.points(best.bows)}
+	r.Means = s.means(best)
 	var off, all float64
 	for i, bows := range best.bows {
 		for k, bow := range bows {
@@ -156,6 +144,46 @@ func Find(recs []Record, own *Samples, c Steps, d Drive, lag Lag) *Result {
 	return r
 }
 
+// judged are the candidates that explain the samples, with what the motion says of them. The best phase is refined.
+func (s *search) judged(found []trial, lag Lag) (likely []trial) {
+	if len(found) == 0 {
+		return nil
+	}
+	lowest, speed := slices.MinFunc(found, func(a, b trial) int { return cmp.Compare(a.left, b.left) }).left, 2*s.speedError()
+	var rest []trial
+	for _, t := range found {
+		if t.left <= nearly*lowest+speed {
+			s.move(&t, lag)
+			likely = append(likely, t)
+		} else if t.left <= barely*lowest {
+			rest = append(rest, t)
+		}
+	}
+	best := slices.MinFunc(likely, cheaper)
+	if best.late > unlikely { // the model is too coarse to tell: the motion decides alone
+		for _, t := range rest {
+			s.move(&t, lag)
+			likely = append(likely, t)
+		}
+		for i := range likely {
+			likely[i].cost = likely[i].late * likely[i].late
+		}
+		best = slices.MinFunc(likely, cheaper)
+	}
+	for step := 0.5 / phases; best.way == OnceASample && lag != nil && step > 0.1/phases; step /= 2 {
+		for _, p := range []float64{best.phase - step, best.phase + step} {
+			if d := best.delay + (p-best.phase)*s.all[0].Dt; p >= 0 && p < 1 && d >= s.least() {
+				t := s.try(timing{way: OnceASample, delay: d, phase: p, tau: best.tau})
+				t.cost = best.cost - best.late*best.late // as likely by its samples
+				s.move(&t, lag)
+				likely = append(likely, t)
+			}
+		}
+		best = slices.MinFunc(likely, cheaper)
+	}
+	return likely
+}
+
 // move adds to a trial how well the motion answers its points at once.
 func (s *search) move(t *trial, lag Lag) {
 	t.bows = s.correct(t)
@@ -163,9 +191,13 @@ func (s *search) move(t *trial, lag Lag) {
 		return
 	}
 	if late, err, ok := lag(s.points(t.bows)); ok {
-		t.cost += late * late / (err * err)
+		t.late = math.Abs(late) / err
+		t.cost += t.late * t.late
 	}
 }
+
+// cheaper orders trials by their cost.
+func cheaper(a, b trial) int { return cmp.Compare(a.cost, b.cost) }
 
 // least is the smallest delay: a command cannot act before it is sent, but a stamp may be off by a tick.
 func (s *search) least() float64 { return -1.1 * math.Max(s.d.Tick, s.d.Early) }
@@ -196,6 +228,7 @@ type trial struct {
 	gain  float64     // b
 	share float64     // of the changes of the force, rms, that the model leaves over
 	left  float64     // their mean square
+	late  float64     // by which the motion answers late or early, in standard errors
 	bows  [][]float64 // b·(p − y) of all records
 }
 
@@ -303,8 +336,36 @@ func (s *search) candidates() (out []trial) {
 			out = append(out, s.refined(b, step, least))
 		}
 	}
-	lowest := slices.MinFunc(out, func(a, b trial) int { return cmp.Compare(a.cost, b.cost) }).left
-	return slices.DeleteFunc(out, func(t trial) bool { return !(t.left <= nearly*lowest) })
+	// what errors of the speed may do counts for none of them
+	lowest, speed := slices.MinFunc(out, cheaper).left, 2*s.speedError()
+	for i := range out {
+		t := &out[i]
+		t.cost += float64(s.rows()) * math.Log(math.Max(lowest, t.left-speed)/t.left)
+	}
+	return slices.DeleteFunc(out, func(t trial) bool { return math.IsInf(t.cost, 0) || math.IsNaN(t.cost) })
+}
+
+// speedError is what the error of the speeds at the samples may be in the changes of the force, mean square: as much as two formulas for them differ by.
+func (s *search) speedError() (sum float64) {
+	w, n := s.d.Winding, 0
+	if w == nil {
+		return 0
+	}
+	for i := range s.recs {
+		r := &s.recs[i]
+		last := 0.0
+		for k, v := range rates(r.Position, r.Dt) {
+			d := v
+			if k > 1 && k < len(r.Position)-2 {
+				d = w.K * w.K / w.R * (v - (r.Position[k+1]-r.Position[k-1])/(2*r.Dt))
+				sum, n = sum+(d-last)*(d-last), n+1
+			} else {
+				d = 0
+			}
+			last = d
+		}
+	}
+	return sum / float64(max(n, 1))
 }
 
 // taus are the times in which a force may follow that are tried first.
@@ -357,6 +418,20 @@ func (s *search) correct(t *trial) (out [][]float64) {
 			bows[k] *= t.gain
 		}
 		out = append(out, bows)
+	}
+	return out
+}
+
+// means are those of the forces over the intervals behind the samples: of the straight lines between these, with what the model has more.
+func (s *search) means(t trial) (out [][]float64) {
+	for i := range s.all {
+		r := &s.all[i]
+		y := s.model(r, t.timing)
+		m := slices.Clone(r.Force)
+		for k := range len(m) - 1 {
+			m[k] = (r.Force[k]+r.Force[k+1])/2 + t.gain*(y.fall[k]+y.rise[k]-(s.taken(r, y, k)+s.taken(r, y, k+1))/2)
+		}
+		out = append(out, m)
 	}
 	return out
 }

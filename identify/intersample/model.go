@@ -97,7 +97,7 @@ func (s *search) taken(r *Record, y *run, k int) float64 {
 	t := r.Start + float64(k)*r.Dt
 	j := sort.SearchFloat64s(y.time, t)
 	if j == 0 || j == len(y.time) {
-		return y.hat(k)
+		return y.hat(max(k, 1))
 	}
 	return y.own[j-1] + (y.own[j]-y.own[j-1])*(t-y.time[j-1])/(y.time[j]-y.time[j-1])
 }
