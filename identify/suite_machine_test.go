@@ -593,7 +593,7 @@ func TestMachineOfOneJointIsAnAxis(t *testing.T) {
 				}
 			}
 			if own.Verdict != other.Verdict {
-				t.Logf("%s, seed %d: machine %s %v, axis %s %v", k.name, seed, own.Verdict, own.Because(), other.Verdict, other.Because())
+				t.Errorf("%s, seed %d: machine %s %v, axis %s %v", k.name, seed, own.Verdict, own.Because(), other.Verdict, other.Because())
 			}
 		}
 	}
