@@ -63,8 +63,9 @@ type IdentifyData struct {
 	Last    float64         `yaml:"last,omitempty" unit:"s" want:">=0" doc:"only this time of the record, up to its last sample; 0: all"`
 	Rows    [2]float64      `yaml:"rows" doc:"only these rows of numbers, [first, last], counted from 1; last 0: the end"`
 	Steady  bool            `yaml:"steady" doc:"a table of steady friction: every row is a level of constant speed with its velocity, mean force and deviation; there is no time"`
-	Winding *Winding        `yaml:"winding,omitempty" doc:"of the motor whose current is the force, where its voltage is held from sample to sample: the current is not straight between them then. Intervals hold half of what this does"`
-	Doubt   float64         `yaml:"delay_doubt,omitempty" unit:"s" want:">=0" doc:"by how much the delay of the force may be wrong either way: intervals hold what that does"`
+	Command string          `yaml:"command,omitempty" doc:"of a recording: the command of the drive. What was sent between two samples tells what the force did there; with winding it is the voltage on that"`
+	Winding *Winding        `yaml:"winding,omitempty" doc:"of the motor whose current is the force, where its voltage is held from command to command, or, without command, from sample to sample: the current is not straight between samples then. Without command, intervals hold half of what this does"`
+	Doubt   float64         `yaml:"delay_doubt,omitempty" unit:"s" want:">=0" doc:"by how much the delay of the force may be wrong either way: intervals hold what that does. With command, where that tells nothing: the force is taken so much earlier, and as much is in doubt"`
 }
 
 // Winding is that of a motor on a held voltage.
@@ -302,7 +303,7 @@ func (c *Identify) checkSteady(r *schema.Report, at string, d *IdentifyData) {
 	for _, key := range []struct {
 		name  string
 		given bool
-	}{{"columns.time", d.Columns.Time.Name != ""}, {"rate", d.Rate != 0}, {"span", d.Span != [2]float64{}}, {"last", d.Last != 0}, {"winding", d.Winding != nil}, {"delay_doubt", d.Doubt != 0}, {"resample", d.Resample != 0}, {"split_gaps", d.SplitGaps}} {
+	}{{"columns.time", d.Columns.Time.Name != ""}, {"rate", d.Rate != 0}, {"span", d.Span != [2]float64{}}, {"last", d.Last != 0}, {"command", d.Command != ""}, {"winding", d.Winding != nil}, {"delay_doubt", d.Doubt != 0}, {"resample", d.Resample != 0}, {"split_gaps", d.SplitGaps}} {
 		if key.given {
 			r.Errorf(at+"."+key.name, "%s.%s: a table of steady friction has no time; leave it out, or take out %s.steady", at, key.name, at)
 		}

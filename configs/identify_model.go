@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -233,7 +234,12 @@ func (p *IdentifyParam) Text(unit string) string {
 		return schema.Short(*x)
 	}
 	unit = schema.Behind(unit)
-	if p.Fixed != nil && *p.Fixed {
+	switch {
+	case p.Assumed:
+		return fmt.Sprintf("%s = %s%s, assumed", p.Name, num(p.Start, "?"), unit)
+	case p.Err != nil:
+		return fmt.Sprintf("%s = %s ± %s%s, known", p.Name, num(p.Start, "?"), schema.Short(*p.Err), unit)
+	case p.Fixed != nil && *p.Fixed:
 		return fmt.Sprintf("%s = %s%s, known", p.Name, num(p.Start, "?"), unit)
 	}
 	text := p.Name + " searched"
@@ -322,6 +328,10 @@ func (c *Identify) checkParam(r *schema.Report, p IdentifyParam) {
 		r.Errorf(p.path, "%s: no model of this file has a parameter %s (%s)", p.path, p.Name, spelling.Hint(p.Name, names, "known here: "+strings.Join(names, ", ")))
 		return
 	}
+	if need := c.lacks(p.Name); need != "" {
+		r.Errorf(p.path, "%s: the model of this file has no %s: %s, or leave the parameter out", p.path, p.Name, need)
+		return
+	}
 	get := func(x *float64, none float64) float64 {
 		if x == nil {
 			return none
@@ -329,8 +339,12 @@ func (c *Identify) checkParam(r *schema.Report, p IdentifyParam) {
 		return *x
 	}
 	lo, hi := get(p.Lo, math.Inf(-1)), get(p.Hi, math.Inf(1))
-	fixed := p.Fixed != nil && *p.Fixed
+	fixed := p.Fixed != nil && *p.Fixed || p.Assumed || p.Err != nil
 	switch {
+	case p.Assumed && p.Err != nil:
+		r.Errorf(p.path, "%s: assumed, and known with an error: leave one of them out", p.path)
+	case p.Err != nil && (p.Lo != nil || p.Hi != nil):
+		r.Errorf(p.path, "%s: known with an error, and searched between bounds: leave one of them out", p.path)
 	case lo >= hi:
 		r.Errorf(p.path, "%s: min %g is not below max %g %s", p.path, lo, hi, unit)
 	case p.Start != nil && !fixed && (*p.Start < lo || *p.Start > hi):
@@ -340,6 +354,24 @@ func (c *Identify) checkParam(r *schema.Report, p IdentifyParam) {
 	case fixed && p.Start == nil:
 		r.Errorf(p.path, "%s: fixed, but at what? Give start, or the number alone", p.path)
 	}
+}
+
+// loadOf are the terms of a simulated model by the parameter that each brings.
+var loadOf = map[string]string{"mgs": "gravity-sin", "mgc": "gravity-cos", "k": "stiffness"}
+
+// lacks says what a parameter needs that the model of the file, simulated by all of its methods, has not; "": nothing.
+func (c *Identify) lacks(name string) string {
+	all := !c.Method.Any(func(m *identify.MethodInfo) bool { return !m.Simulates })
+	term, load := loadOf[name]
+	switch {
+	case !all || len(c.Compare) > 0:
+		return ""
+	case load && !slices.Contains(c.Model.Terms, term):
+		return "add " + term + " to model.terms"
+	case name == "kd" && c.Model.Drive != axis.Spring:
+		return "it belongs to drive: spring"
+	}
+	return ""
 }
 
 // ControllerGains are the velocity gain (N·s/m or N·m·s/rad) and the limit (N or N·m; 0: none) of the controller, with the

@@ -68,7 +68,8 @@ func (r *Result) findAssumed(j *job, st *stage) {
 	for _, l := range append(found, possible...) { // either way: to first order the way is known, not where it ends
 		for i := range r.Parameters {
 			p := &r.Parameters[i]
-			p.assumed = math.Max(p.assumed, math.Abs(l.Moves[p.Name]))
+			by := math.Abs(l.Moves[p.Name])
+			p.assumed = [2]float64{math.Min(p.assumed[0], -by), math.Max(p.assumed[1], by)}
 		}
 	}
 }

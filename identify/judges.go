@@ -45,6 +45,7 @@ var judges = []struct {
 	{"does noise of the position draw them away?", (*Result).judgeInstruments},
 	{"has a real body these numbers?", (*Result).judgeBodies},
 	{"does it carry over?", (*Result).judgeValidation},
+	{"what was given, and not found?", (*Result).judgeAssumed},
 }
 
 // judge asks all judges.
@@ -166,7 +167,7 @@ func (r *Result) judgeRounding(say sayer) {
 		for i := range r.Parameters {
 			p := &r.Parameters[i]
 			if strings.Contains(p.Unit, "N") || strings.Contains(p.Unit, "kg") {
-				p.assumed = math.Hypot(p.assumed, f.Value*p.Value)
+				p.rounded = math.Max(p.rounded, f.Value*math.Abs(p.Value))
 			}
 		}
 		say(fit.Rounding, fit.Remark, nil, "%s. The intervals hold that. %s", f.Text, f.Advice)
@@ -205,4 +206,20 @@ func (r *Result) judgeBodies(say sayer) {
 	case !b.possible:
 		say(fit.NoBodies, fit.Weaken, nil, "no real machine has the parameters that were found: %s", strings.Join(b.against, "; "))
 	}
+}
+
+// judgeAssumed says which numbers the result rests on that were given, and what their uncertainty does to the intervals.
+func (r *Result) judgeAssumed(say sayer) {
+	var names, moves []string
+	for i := range r.Parameters {
+		p := &r.Parameters[i]
+		if ci := r.random(p); ci != nil && p.CI != nil && p.assumed != [2]float64{} && !p.State() {
+			names = append(names, p.Name)
+			moves = append(moves, fmt.Sprintf("%s to ±%.2g instead of ±%.2g %s", p.Name, (p.CI[1]-p.CI[0])/2, (ci[1]-ci[0])/2, p.Unit))
+		}
+	}
+	if r.given == nil || names == nil {
+		return
+	}
+	say(fit.Assumed, fit.Remark, names, "assumed, as the file gives it: %s. The intervals hold that: %s. Say in the file how well these numbers are known, under uncertainty", list(r.given), list(moves))
 }

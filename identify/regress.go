@@ -74,9 +74,9 @@ func (j *job) otherForm(form linear.Form) []Sensitivity {
 
 // varied is a fit that took something else for granted.
 func varied(r *linear.Result, what string) Sensitivity {
-	s := Sensitivity{What: what, RMS: r.Fit.RMS, Unit: r.Solution().Unit, Values: map[string]float64{}}
+	s := Sensitivity{What: what, RMS: r.Fit.RMS, Unit: r.Solution().Unit, Values: map[string]float64{}, half: map[string]float64{}}
 	for _, e := range r.Estimates {
-		s.Values[e.Symbol] = e.Value
+		s.Values[e.Symbol], s.half[e.Symbol] = e.Value, (e.RobustCI95[1]-e.RobustCI95[0])/2
 	}
 	return s
 }

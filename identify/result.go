@@ -85,7 +85,8 @@ type Parameter struct {
 	Combined *float64       `json:"combined_standard_uncertainty,omitempty"` // root of the sum of squares of the budget
 	Worth    string         `json:"judgement"`                               // identified, weakly identified, rejected, or one of the words below
 
-	assumed             float64    // half of what an assumption moves the value by, either way
+	assumed             [2]float64 // by which what was assumed moves the ends of the interval, down and up
+	rounded             float64    // what rounding of the force moves the value by at most, either way
 	assumption          bool       // nobody gave it
 	given               float64    // standard uncertainty that errors of known values make
 	structure           float64    // by how much all that the residual shows moves the value together
@@ -112,6 +113,7 @@ type Sensitivity struct {
 	Worst  string             `json:"worst"`     // the parameter that moves most …
 	Moves  float64            `json:"moves_err"` // … in standard errors of the result
 	Form   bool               `json:"-"`         // another form of the same regression
+	half   map[string]float64 // half of the 95 % intervals that a form has itself
 	held   bool               // the intervals hold half of what it does
 	Off    float64            `json:"off_err"` // by how many of its standard errors the record is away from this; 0: not known
 }
@@ -183,7 +185,7 @@ func (r *Result) Explained() *float64 {
 // residual and half of what an assumption about the record does to the value is added. nil: unbounded.
 func (r *Result) Interval(p *Parameter) *[2]float64 {
 	ci := r.random(p)
-	ci = widened(widened(widened(ci, p.shown), p.possible), [2]float64{-p.assumed, p.assumed})
+	ci = widened(widened(widened(ci, p.shown), p.possible), [2]float64{p.assumed[0] - p.rounded, p.assumed[1] + p.rounded})
 	if ci != nil && p.given > 0 { // by chance too: squares add up
 		return &[2]float64{p.Value - math.Hypot(p.Value-ci[0], normal95*p.given), p.Value + math.Hypot(ci[1]-p.Value, normal95*p.given)}
 	}

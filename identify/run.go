@@ -381,7 +381,8 @@ func (r *Result) hold(doubt string) {
 		p := &r.Parameters[i]
 		if k := fit.Index(r.doubted.Params, p.Name); k >= 0 && !p.Fixed && !p.State() {
 			s.Values[p.Name] = r.doubted.Params[k].Value
-			p.assumed = math.Abs(r.doubted.Params[k].Value-p.Value) / 2
+			half := math.Abs(r.doubted.Params[k].Value-p.Value) / 2
+			p.assumed = [2]float64{-half, half}
 		}
 	}
 	r.Sensitivity = append(r.Sensitivity, s)

@@ -183,6 +183,12 @@ var filteredKinds = []kind{
 			}
 		})
 	}},
+	{name: "both behind 50 ms, slow", make: func(b *bench) trial {
+		b.sines(0.02, 0.4)
+		return b.record(func(_ *independent.Trace, d *record.Record) {
+			d.Force, d.Position = behind(d.Force, b.dt, 50e-3), behind(d.Position, b.dt, 50e-3)
+		})
+	}},
 	{name: "both behind 10 ms in the servo", make: plain(func(b *bench, _ *independent.Trace, d *record.Record) {
 		d.Force, d.Position = behind(d.Force, b.dt, 10e-3), behind(d.Position, b.dt, 10e-3)
 	})},

@@ -36,6 +36,7 @@ func (r *Result) findUnmodelled(j *job, st *stage) {
 			s, suspects = inverse, slices.DeleteFunc(suspects, func(p fit.Suspect) bool { return p.Turn })
 		}
 	}
+	r.lowPassed(suspects)
 	found, possible := fit.Unmodelled(s, suspects, r.tolerance)
 	least := weakRelative
 	if !j.plan.Model.Drive.Recorded() { // nothing but the loss of energy tells of friction: one kind of it looks like another
@@ -52,6 +53,27 @@ func (r *Result) findUnmodelled(j *job, st *stage) {
 	}
 }
 
+// lowPassed allows what a low-pass of one channel does, whose corner the noise of the record shows: up to (1/ω)², that of one that does not
+// delay. Where both have one, the larger stands for the difference.
+func (r *Result) lowPassed(suspects []fit.Suspect) {
+	for _, f := range r.Findings {
+		if f.Kind != "filtered" || !(f.Value > 0) {
+			continue
+		}
+		b := math.Pow(2*math.Pi*f.Value, -2)
+		for i := range suspects {
+			s := &suspects[i]
+			switch {
+			case s.Kind != fit.LowPass:
+			case f.Channel == "force":
+				s.Bounds[1] = math.Max(s.Bounds[1], b)
+			case f.Channel == "position":
+				s.Bounds[0] = math.Min(s.Bounds[0], -b)
+			}
+		}
+	}
+}
+
 // lacks takes in something that the model lacks: intervals hold what it does.
 func (r *Result) lacks(l fit.Effect) {
 	r.Unmodelled = append(r.Unmodelled, l)
@@ -63,7 +85,7 @@ func (r *Result) lacks(l fit.Effect) {
 				p.structure += m
 				p.moved(p.structure, false, l.Kind)
 			}
-			if l.Kind == fit.Filter { // near a resonance it is the other way round
+			if l.Kind == fit.LowPass { // near a resonance it is the other way round
 				p.moved(-m, true, l.Kind)
 			}
 		}

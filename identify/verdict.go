@@ -52,7 +52,9 @@ func (r *Result) natureOf(p *Parameter) nature {
 		return damping
 	case term == machine.Offset || term == machine.Lag || fit.MayBeZero(p.Name):
 		return anySign
-	case r.Model.Law == rolling && !ball.IsFriction(p.Name) && !ball.IsMoment(p.Name):
+	case r.Model.Law == rolling && ball.IsFriction(p.Name):
+		return damping
+	case r.Model.Law == rolling && !ball.IsMoment(p.Name):
 		return anySign
 	}
 	return ordinary
@@ -192,7 +194,7 @@ func (r *Result) worth(p *Parameter, g *graded, say sayer) string {
 		weak(fit.NearZero, "%s cannot be told from zero (95 %% interval %.3g to %.3g %s): the motion hardly accelerates in the rows that are used", p.Name, ci[0], ci[1], p.Unit)
 	case minor:
 	case fit.IsState(p.Name): // where a record begins: nothing to know about the axis
-	case fit.MayBeZero(p.Name) || kind == anySign: // zero is an answer, and so is what is near it
+	case fit.MayBeZero(p.Name) || kind == anySign || slices.Contains(r.small, p.Name): // zero is an answer, and so is what is near it
 	case zero:
 		g.zero = append(g.zero, grade{p.Name, fmt.Sprintf("%s cannot be told from zero (95 %% interval %.3g to %.3g %s)", p.Name, ci[0], ci[1], p.Unit)})
 		if out = string(Weak); *se > notKnown*math.Abs(p.Value) {
@@ -205,7 +207,7 @@ func (r *Result) worth(p *Parameter, g *graded, say sayer) string {
 		g.loose = append(g.loose, grade{p.Name, fmt.Sprintf("%s is known to ±%.0f %% only", p.Name, 100**se/math.Abs(p.Value))})
 		out = string(Weak)
 	}
-	if p.AtBound != "" && !fit.IsState(p.Name) {
+	if p.AtBound != "" && !fit.IsState(p.Name) && !slices.Contains(r.small, p.Name) {
 		weak(fit.AtBound, "%s is on its %s bound, %.4g %s: the bound has the last word, not the data; widen it or fix the parameter", p.Name, p.AtBound, p.Value, p.Unit)
 	}
 	if h := r.tolerance[p.Name]; out == string(Identified) && h > 0 && math.Max(-p.shown[0], p.shown[1]) > h && !fit.IsState(p.Name) {
@@ -261,6 +263,9 @@ func (r *Result) judgeAlternatives(say sayer) {
 				continue
 			}
 			m := x - p.Value
+			if s.Form { // what tells less of a parameter may differ by more
+				h = math.Max(h, s.half[name])
+			}
 			if s.Form && (fit.MayBeZero(name) || math.Abs(m) <= formsApart*h) {
 				continue
 			}

@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"hilrig/cmd/report"
 	"hilrig/configs"
+	"hilrig/engine/numeric"
 	"hilrig/hil/sink"
 	"hilrig/identify"
 	"hilrig/identify/fit"
@@ -258,8 +260,8 @@ const mostTried = 2e6
 func nextIdentify(path string, f Options, cfg *configs.Identify, recs identify.Records, r *identify.Result, coupled bool) string {
 	again := report.CommandLine()
 	if s, ok := r.Settings.(linear.Spec); ok && len(recs.Fit) == 1 && recs.Fit[0].Len() <= mostTried && cfg.Method[len(cfg.Method)-1] == "regress" && cfg.Form == linear.Direct {
-		if split, ok := s.Asymmetric(); ok && !f.Asymmetric {
-			if a, err := linear.InverseDynamics(recs.Fit[0], split); err == nil && a.Fit.RMS < 0.95*r.Fit.RMS && r.Fit.Relative != nil && a.Fit.Relative != nil {
+		if split, ok := s.Asymmetric(); ok && !f.Asymmetric && worthSplitting(r.Solution()) {
+			if a, err := linear.InverseDynamics(recs.Fit[0], split); err == nil && a.Fit.RMS < splitGain*r.Fit.RMS && r.Fit.Relative != nil && a.Fit.Relative != nil {
 				return fmt.Sprintf("%s --asymmetric      friction depends on the direction: relative force error %.2f %% instead of %.2f %%", again, *a.Fit.Relative, *r.Fit.Relative)
 			}
 		}
@@ -283,6 +285,27 @@ func nextIdentify(path string, f Options, cfg *configs.Identify, recs identify.R
 		return again + " --validate " + other + "      a second record tells what the parameters are worth"
 	}
 	return again + " -o result.json      keeps the result with its provenance"
+}
+
+// splitGain is how much smaller the residual becomes if friction by direction is worth a word; its first order is allowed a little less.
+const splitGain, splitGuess = 0.95, 0.97
+
+// worthSplitting tells that friction by direction may make the residual of a regression so much smaller: to first order it adds a constant and the
+// speed to the columns.
+func worthSplitting(s *fit.Solution) bool {
+	if s == nil || len(s.Jac) == 0 || len(s.Velocity) != len(s.Residual) {
+		return true
+	}
+	n := len(s.Jac) / len(s.Residual)
+	f, row := numeric.NewFactor(n+2), make([]float64, n+2)
+	all := 0.0
+	for k, e := range s.Residual {
+		copy(row, s.Jac[k*n:][:n])
+		row[n], row[n+1] = 1, math.Abs(s.Velocity[k])
+		f.Add(row, e)
+		all += e * e
+	}
+	return f.SumSquares() < splitGuess*splitGuess*all
 }
 
 // equation writes the linear model with the symbols of its parameters.

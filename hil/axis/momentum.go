@@ -241,8 +241,10 @@ func (e *excursion) judge(f *frozen, age float64) (bad, hint Finding) {
 	switch part := (e.seen + from) / (e.way + from); {
 	case part < -motionShare:
 		hint.Fault = Direction
+		hint.Value, hint.Limit = f.asCommand(hint.Value, e.time), f.asCommand(hint.Limit, e.time)
 	case f.current && math.Abs(part) >= shownShare:
 		hint.Fault = Scale
+		hint.Value, hint.Limit = f.asCommand(hint.Value, e.time), f.asCommand(hint.Limit, e.time)
 	case math.Abs(part) < shownShare:
 		hint = Finding{Frozen, estimator.Position, e.way - e.seen, partWay * f.counts}
 	}
@@ -257,4 +259,15 @@ func (e *excursion) judge(f *frozen, age float64) (bad, hint Finding) {
 		return Finding{}, hint
 	}
 	return Finding{}, Finding{}
+}
+
+// asCommand is the command that belongs to a way (rad) that is missing after a time (s): the back-emf of its speed, or the effort that takes it.
+func (f *frozen) asCommand(way, time float64) float64 {
+	switch m := &f.s.Motor; f.s.Drive {
+	case plant.VoltageDrive:
+		return m.K * way / time
+	case plant.CurrentDrive:
+		return m.J * way / (time * time) / m.K
+	}
+	return f.s.Motor.J * way / (time * time)
 }

@@ -50,6 +50,7 @@ const (
 	Lift            Code = "lift"             // the ball would have to be held down
 	Coupled         Code = "coupled"          // other axes move this one
 	LiveDiffers     Code = "live-differs"     // the live estimate of the run is another
+	Assumed         Code = "assumed"          // numbers that were given, not found, widen the intervals
 	Failed          Code = "program-failed"   // an error of the program
 )
 

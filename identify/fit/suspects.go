@@ -338,7 +338,7 @@ func (m *Motion) filter() {
 	if bend == nil {
 		bend = m.bend(m.Force)
 	}
-	sp := m.add(Filter, "a low-pass, or an elastic shaft, between force and motion", "Record both without a filter, or behind the same one, and the motion where the force acts.",
+	sp := m.add(LowPass, "a low-pass, or an elastic shaft, between force and motion", "Record both without a filter, or behind the same one, and the motion where the force acts.",
 		func(k int) float64 { return bend[k] })
 	sp.Named = filterName
 	if limit := phaseOnly * m.Delay * m.Delay / 2; m.Delay < 0 {
@@ -348,8 +348,8 @@ func (m *Motion) filter() {
 	}
 }
 
-// Filter is the kind of what is left of a low-pass or a shaft beside a delay.
-const Filter = "filter"
+// LowPass is the kind of what is left of a low-pass or a shaft beside a delay.
+const LowPass = "low-pass"
 
 // phaseOnly is T² over λ², of a filter of first order whose phase was taken for a delay λ: (ωT/atan ωT)² up to ωT = 1/2.
 const phaseOnly = 1.2

@@ -30,3 +30,16 @@ func TestCoverageSoak(t *testing.T) {
 		}
 	}
 }
+
+// So too where friction builds up behind reversals.
+func TestBuiltUpCoverageSoak(t *testing.T) {
+	for _, form := range []Form{Direct, Instrumental} {
+		for _, length := range []float64{0, 2e-5, 5e-5, 1e-4} {
+			share, all := smallCoverage(t, form, 60, length)
+			t.Logf("%s, bristles of %g m: %.1f %%: %.3v", form, length, 100*all, share)
+			if all < 0.92 || share["M"] < 0.88 {
+				t.Errorf("%s, bristles of %g m: %.1f %% of the intervals hold the truth: %.3v", form, length, 100*all, share)
+			}
+		}
+	}
+}

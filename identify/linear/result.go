@@ -28,6 +28,7 @@ type Result struct {
 	lag     float64 // s
 	held    bool
 	blur    int
+	build   [2]float64
 	noisy   bool
 	slowest [2]float64 // of rows, by joint
 }
@@ -96,7 +97,7 @@ func (r *Result) take(reg *regression, sol *solution) (err error) {
 	reg.w, reg.z, reg.slope, rows.w, rows.z = nil, nil, nil, nil, nil
 	record.Release(len(rows.y)) // before the judgement takes as much
 	r.Estimates, r.Fit, err = rows.estimates(r.sol, size)
-	r.lag, r.held, r.blur, r.noisy = reg.lag, reg.held, reg.form.f.blur, reg.form.f.noisy
+	r.lag, r.held, r.blur, r.build, r.noisy = reg.lag, reg.held, reg.form.f.blur, reg.form.f.build, reg.form.f.noisy
 	if lag := r.estimate("lag"); lag != nil {
 		r.lag = lag.Value
 	}
@@ -113,7 +114,7 @@ func (r *Result) Explain(recs ...*record.Record) (*fit.Solution, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.f.blur, m.f.noisy = r.blur, r.noisy
+	m.f.blur, m.f.build, m.f.noisy = r.blur, r.build, r.noisy
 	reg, err := r.Spec.assemble(recs, m, parts, r.slowest, r.slowest)
 	if err != nil {
 		return nil, err

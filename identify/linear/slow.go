@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/floats"
 
 	"hilrig/engine/numeric"
 	"hilrig/identify/filter"
@@ -31,10 +34,33 @@ const (
 	slowMost   = 0.5   // of the top speed, above which no motion is slow
 	restMisses = 2.0   // friction levels that the model misses by at rest and more than friction can
 	minorShare = 0.02  // of the rows in one direction, below which there is none
+	softErrs   = 3.0   // standard errors from which on friction is less, or more, behind reversals …
+	softShare  = 0.01  // … if that is also more than this of the friction: less is what the low-pass makes of a reversal
 )
 
-// moving tells which samples count: those at least as fast as limit and no nearer than blur to a slower one. nil: all.
-func moving(way []float64, limit float64, blur int) []bool {
+// sinceReversal is the way (m or rad) behind the last reversal, at every sample; fresh: the record begins here, and what was before is not
+// known.
+func sinceReversal(way []float64, dt float64, fresh bool) []float64 {
+	out, since, before := make([]float64, len(way)), math.Inf(1), 0.0
+	if fresh {
+		since = 0
+	}
+	for k, v := range way {
+		if v*before < 0 {
+			since = 0
+		}
+		if v != 0 {
+			before = v
+		}
+		since += math.Abs(v) * dt
+		out[k] = since
+	}
+	return out
+}
+
+// moving tells which samples count: those at least as fast as limit and no nearer than blur to a slower one, and farther behind a reversal
+// than build. nil: all.
+func moving(way []float64, limit float64, blur int, since []float64, build float64) []bool {
 	if limit == 0 {
 		return nil
 	}
@@ -47,7 +73,7 @@ func moving(way []float64, limit float64, blur int) []bool {
 			}
 			last = k
 		}
-		out[k] = k-last > blur
+		out[k] = k-last > blur && since[k] > build
 	}
 	return out
 }
@@ -64,10 +90,11 @@ func (m *form) setBlur(s Spec, parts []part, limit [2]float64) {
 	samples := func(periods float64) int { return int(math.Ceil(periods / (s.Cutoff * m.f.dt))) }
 	fit.Each(len(parts), func(i int) {
 		p := parts[i]
-		way := m.way(p.rec, p.from, p.to)
+		way := m.quiet(p.rec, p.from, p.to).v
+		since := sinceReversal(way, m.f.dt, p.from == 0)
 		counts[i] = make([]int, len(blurs))
 		for b, periods := range blurs {
-			look := moving(way, limit[m.joint(p.rec)], samples(periods))
+			look := moving(way, limit[m.joint(p.rec)], samples(periods), since, m.f.build[m.joint(p.rec)])
 			for k := range p.n {
 				counts[i][b] += indicator(look == nil || m.share(look, p.first+k*p.every) >= m.whole)
 			}
@@ -215,6 +242,143 @@ func (r *regression) slowLimit(joint int, e []float64) float64 {
 	return 0
 }
 
+// builtUp is the way behind reversals (m or rad) along which friction builds up, for every joint; 0: it jumps. A bristle gives way over a
+// length, however fast the axis is by then: what is missing of friction is of one sign behind every reversal and decays with the way. The
+// mean over many reversals tells that long before the square does. An octave more than shows is left out: what decays over the octave that
+// shows nothing any more is gone behind it.
+func (r *regression) builtUp() (build [2]float64) {
+	build = r.form.f.build
+	e, friction := r.beyondDrag()
+	if e == nil || r.drawn() > softShare {
+		return build
+	}
+	for joint := range build {
+		build[joint] = math.Max(build[joint], r.builtUpOf(joint, e, softShare*friction[joint]))
+	}
+	return build
+}
+
+// beyondDrag is what the model leaves over with a drag in it: where motion is periodic, what grows with the square of the speed looks like
+// something that belongs to the way behind reversals. friction is that of every joint. nil: not known.
+func (r *regression) beyondDrag() (e []float64, friction [2]float64) {
+	w, named := r.regressor()
+	columns := slices.Clone(w)
+	for joint := range 1 + indicator(r.form.joints) {
+		drag := make([]float64, len(r.y))
+		r.each(joint, func(k int) { drag[k] = r.v[k] * math.Abs(r.v[k]) })
+		columns = append(columns, drag)
+	}
+	theta := make([]float64, len(columns))
+	if r.factor(columns).Solve(theta) != nil {
+		return nil, friction
+	}
+	e = slices.Clone(r.y)
+	for j, c := range columns {
+		floats.AddScaled(e, -theta[j], c)
+		if j < len(named) && named[j].term.rough() {
+			joint := indicator(strings.HasSuffix(named[j].name, "2"))
+			friction[joint] = math.Max(friction[joint], math.Abs(theta[j]))
+		}
+	}
+	return e, friction
+}
+
+// drawn is the share by which noise of the position draws the inertia towards zero: what is missing of the acceleration, which has the sign
+// of the velocity behind every reversal, looks like friction that builds up.
+func (r *regression) drawn() float64 {
+	at := slices.IndexFunc(r.columns, func(c column) bool { return c.term == Inertia })
+	if at < 0 {
+		return 0
+	}
+	var x [][]float64
+	for _, d := range r.recs {
+		x = append(x, d.Position)
+	}
+	noise, square, n := numeric.Noise(x...), 0.0, 0.0
+	for k, keep := range r.kept {
+		if keep {
+			square, n = square+r.w[at][k]*r.w[at][k], n+1
+		}
+	}
+	return r.form.f.noise()[2][2] * noise * noise * n / square
+}
+
+// octaves are looked at, from the longest way between reversals down.
+const octaves = 12
+
+// builtUpOf is builtUp of a joint, for a residual e of which no more than least is little.
+func (r *regression) builtUpOf(joint int, e []float64, least float64) float64 {
+	var ways []float64
+	r.each(joint, func(k int) {
+		if !math.IsInf(r.since[k], 1) {
+			ways = append(ways, r.since[k])
+		}
+	})
+	if len(ways) < 2*slowRows {
+		return 0
+	}
+	top := numeric.QuantileInPlace(ways, 0.9)
+	var of [octaves]softness
+	reversal, before, last := 0, 0.0, -1
+	r.each(joint, func(k int) {
+		if r.since[k] < before || k > last+1 && r.v[k]*r.v[max(last, 0)] < 0 {
+			reversal++
+		}
+		before, last = r.since[k], k
+		if i := int(math.Floor(math.Log2(top / r.since[k]))); i >= 0 && i < octaves && r.v[k] != 0 {
+			of[i].add(reversal, numeric.Sign(r.v[k])*e[k])
+		}
+	})
+	build, near := 0.0, 0.0             // near: what is missing in the octave nearer to the reversal
+	for i := octaves - 1; i >= 2; i-- { // the longest quarter of the way is what the others are compared with
+		mean, err, ok := of[i].mean()
+		switch {
+		case !ok:
+			continue
+		case mean*near < 0 || near != 0 && math.Abs(mean) > math.Abs(near) || near == 0 && math.Abs(mean) < math.Max(softErrs*err, least):
+			return build
+		case math.Abs(mean) > math.Max(softErrs*err, least):
+			build = 2 * math.Ldexp(top, -i)
+		}
+		near = mean
+	}
+	return build
+}
+
+// softness is what is missing of friction in an octave of the way behind reversals. Rows behind one reversal are one draw.
+type softness struct {
+	n, sum, at, own, rows float64 // reversals that are done, …
+	square, cross, count  float64
+	reversal              int
+}
+
+func (s *softness) add(reversal int, miss float64) {
+	if reversal != s.reversal {
+		s.close()
+		s.reversal = reversal
+	}
+	s.own, s.rows = s.own+miss, s.rows+1
+}
+
+// close ends a reversal.
+func (s *softness) close() {
+	if s.rows == 0 {
+		return
+	}
+	s.n, s.sum, s.count = s.n+1, s.sum+s.own, s.count+s.rows
+	s.square, s.cross, s.at = s.square+s.own*s.own, s.cross+s.own*s.rows, s.at+s.rows*s.rows
+	s.own, s.rows = 0, 0
+}
+
+// mean is the mean over the rows with its standard error between reversals; not ok: they are too few.
+func (s *softness) mean() (mean, err float64, ok bool) {
+	if s.close(); s.n < slowRows {
+		return 0, 0, false
+	}
+	mean = s.sum / s.count
+	return mean, math.Sqrt(math.Max(0, s.square-2*mean*s.cross+mean*mean*s.at)*s.n/(s.n-1)) / s.count, true
+}
+
 // lopsided looks at the rows that r holds and the final regression leaves out for their misfit. What friction does in slow motion
 // changes sign with the direction; a misfit that does not tells that the velocity is not zero where the axis turns.
 func (r *regression) lopsided(final *regression) string {
@@ -331,5 +495,9 @@ func (r *regression) slowNote(units string) string {
 	if r.form.joints {
 		limit += fmt.Sprintf(" and %.3g", r.slowest[1])
 	}
-	return fmt.Sprintf("%.0f %% of the rows are slower than %s %s and left out: friction is not that of sliding there, or the direction of motion is not known", 100*float64(n)/float64(len(r.kept)), limit, units)
+	behind := ""
+	if b := r.form.f.build; b[0] > 0 || b[1] > 0 {
+		behind = fmt.Sprintf(", or less than %.2g %s behind a reversal, where friction still builds up,", math.Max(b[0], b[1]), strings.TrimSuffix(units, "/s"))
+	}
+	return fmt.Sprintf("%.0f %% of the rows are slower than %s %s%s and left out: friction is not that of sliding there, or the direction of motion is not known", 100*float64(n)/float64(len(r.kept)), limit, units, behind)
 }

@@ -33,6 +33,8 @@ func (c *checker) signals() {
 		c.outliers(s)
 		c.counts(s)
 		c.rounding(s)
+		c.band(s)
+		c.bits(s)
 		if lo := slices.Min(s.x); s.name == "load" && lo < 0 {
 			c.say("load-sign", Warning, s.name, lo, s.unit, "Count the normal load positive where it presses; take off the zero of the sensor.", "load falls to %.4g N: a contact cannot pull", lo)
 		}
