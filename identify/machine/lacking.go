@@ -86,7 +86,7 @@ func (l *lack) joint(joint int) {
 }
 
 // ofDrive are the kinds of suspects that a joint without a drive does not have.
-var ofDrive = map[string]bool{"late force": true, fit.Filter: true, "saturation": true, "gain by direction": true, "efficiency": true}
+var ofDrive = map[string]bool{"late force": true, fit.LowPass: true, "saturation": true, "gain by direction": true, "efficiency": true}
 
 // friction is the column of friction or of an offset at a speed.
 func (c *Column) friction(v float64) float64 {
