@@ -97,6 +97,11 @@ func halved(m *axis.Model, at []fit.Param, sol *fit.Solution, q question) (shift
 		if err != nil {
 			return 0, "", err
 		}
+		if i == 0 && p.Rows == len(sol.Residual) && lossOf(sol).Kind == fit.Squares { // those of the solution
+			y[i] = slices.Clone(sol.Residual)
+			floats.Scale(-1, y[i])
+			continue
+		}
 		p.Params = valued(p.Params, sol.Params)
 		if y[i] = p.Residuals(); y[i] == nil {
 			return math.Inf(1), "", nil

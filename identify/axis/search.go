@@ -61,8 +61,16 @@ func (m *Model) starts(q *plan, n, draws int, seed uint64) (out [][]float64, mor
 	out = [][]float64{base}
 	if contact {
 		pair := min(n, 2)
-		out = m.draws(q, free, base, 0, pair, draws, seed)
-		more = func() [][]float64 { return m.draws(q, free, base, pair, n, draws, seed) }
+		from := pair // the groups behind the pair
+		var dip map[string]float64
+		if m.spec.Output == Velocity { // a position adds up what sliding is off by, and the contact would have to make up for it
+			dip = m.dip()
+		}
+		if dip != nil {
+			from = 0 // and those of the pair once more, without it
+		}
+		out = m.draws(q, free, base, dip, 0, pair, draws, seed)
+		more = func() [][]float64 { return m.draws(q, free, base, nil, from, n, draws, seed) }
 	}
 	if i := fit.Index(free, "Fs"); i >= 0 && m.law != nil && jumps(m.law) { // what does not jump is a valley of its own
 		out = append(out, slices.Clone(base))
@@ -75,8 +83,8 @@ func (m *Model) starts(q *plan, n, draws int, seed uint64) (out [][]float64, mor
 }
 
 // draws are the best of the groups first … last − 1 of draws, in the order of their costs. One step in a sample is enough to compare them, where
-// the law bears it.
-func (m *Model) draws(q *plan, free []fit.Param, base []float64, first, last, draws int, seed uint64) [][]float64 {
+// the law bears it. Every other draw has sliding friction as dip says; nil: none.
+func (m *Model) draws(q *plan, free []fit.Param, base []float64, dip map[string]float64, first, last, draws int, seed uint64) [][]float64 {
 	if m.spec.Substeps == 0 {
 		coarse := *q
 		coarse.parts = slices.Repeat([]int{1}, len(q.parts))
@@ -95,6 +103,9 @@ func (m *Model) draws(q *plan, free []fit.Param, base []float64, first, last, dr
 				if x, ok := m.drawn(&free[j], rng.Float64(), &stiff); ok && i+d > 0 {
 					theta[j] = min(max(x, free[j].Lo), free[j].Hi)
 				}
+			}
+			if d%2 == 1 {
+				slidingBy(dip, free, theta)
 			}
 			if cost, _ := e.run(theta, nil, least, nil); cost < least {
 				best, least = theta, cost
@@ -165,7 +176,7 @@ func (m *Model) Fit(ctx context.Context, params []fit.Param, s Search, watch fit
 		for i := range known {
 			contact[i].Fixed = known[i]
 		}
-		drawn := m.draws(q, contact, at, 0, groups, 20, seed)
+		drawn := m.draws(q, contact, at, nil, 0, groups, 20, seed)
 		drawn = slices.DeleteFunc(drawn, func(x []float64) bool { return slices.Equal(x, at) })
 		multi.From, multi.More = append([][]float64{at}, drawn...), nil
 		again, err := multi.Fit(ctx, p, watch)

@@ -70,8 +70,7 @@ func (f *descent) open(p *Problem, phase string) error {
 	f.fresh, f.offset = false, -1
 
 	at.from(f.theta, f.s)
-	st := f.slope.crew[0].ev.Residuals(f.theta, f.r)
-	f.slope.simulated++
+	st := f.slope.first(f.theta, f.r)
 	if f.cost = f.m.Loss.Cost(f.r); st == engine.NonFinite || math.IsInf(f.cost, 1) {
 		return startError(p, f.theta, st)
 	}

@@ -116,6 +116,16 @@ func (d *slope) residuals(theta, r []float64, limit float64, ahead bool) (ok boo
 	return d.crew[0].ev.Residuals(theta, r) != engine.NonFinite
 }
 
+// first simulates the member from which a descent begins, where derivatives are wanted next.
+func (d *slope) first(theta, r []float64) engine.Status {
+	d.simulated++
+	if f, can := d.crew[0].ev.(Foresighted); can {
+		st, _ := f.ResidualsAhead(theta, r, math.Inf(1))
+		return st
+	}
+	return d.crew[0].ev.Residuals(theta, r)
+}
+
 // columns fills j at s, where the residuals are r, with relative displacements step. It is false if ctx ended it.
 func (d *slope) columns(ctx context.Context, s, r []float64, step float64) bool {
 	if d.exact(s) {
