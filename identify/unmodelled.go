@@ -1,6 +1,7 @@
 package identify
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -170,9 +171,21 @@ func (r *Result) judgeUnmodelled(say sayer) {
 		case !ok && l.Share > worthSaying:
 			say(code, fit.Remark, nil, "%s: the residual holds %s, %.0f %% of its square; it moves no value by more than its interval. %s", l.Kind, l.What, l.Share, l.Advice)
 		case ok:
-			say(code, fit.Weaken, r.harmed(&l), "%s: the residual holds %s. With it in the model %s would be %.4g instead of %.4g %s. %s",
-				l.Kind, l.What, p.Name, l.Values[p.Name], p.Value, strings.TrimSpace(p.Unit), l.Advice)
+			say(code, fit.Weaken, r.harmed(&l), "%s: the residual holds %s%s. With it in the model %s would be %.4g instead of %.4g %s. %s",
+				l.Kind, l.What, otherwise(l.Or), p.Name, l.Values[p.Name], p.Value, strings.TrimSpace(p.Unit), l.Advice)
 		}
+	}
+}
+
+// otherwise names what explains as much.
+func otherwise(or []string) string {
+	switch n := len(or); {
+	case n == 0:
+		return ""
+	case n == 1:
+		return " (or " + or[0] + ", which explains as much)"
+	default:
+		return fmt.Sprintf(" (or %s, or one of %d more, which explain as much)", or[0], n-1)
 	}
 }
 

@@ -44,7 +44,7 @@ type Motion struct {
 	Terms    []MotionTerm
 	Constant bool // a constant force is known, or among the parameters of the model
 	Spring   bool // and so is a spring
-	Lag      bool // and so is the lag of the force
+	Lag      bool // and so is the lag of the force, found in all rows
 
 	Delay   float64 // s, by which the model takes the force to act later than it is stamped
 	Delayed bool    // which is among the parameters of the model
@@ -77,7 +77,11 @@ func (m *Motion) Suspects() []Suspect {
 	m.place()
 	m.course()
 	if !m.Free {
-		if !m.Lag {
+		if m.Lag { // what is left beside it
+			m.jumps = true
+			m.filter()
+			m.jumps = false
+		} else {
 			m.lag()
 		}
 		m.drive()

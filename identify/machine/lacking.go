@@ -61,6 +61,9 @@ func (l *lack) joint(joint int) {
 	if blocks == nil || slices.Max(m.X) == slices.Min(m.X) {
 		return
 	}
+	if k := r.Base.lagOf(joint); k >= 0 {
+		m.Delay, m.Delayed = r.Values[k], true
+	}
 	for j, k := range r.Free {
 		c := &r.Base.Columns[r.Base.Pivot[k]]
 		if c.Joint != joint || c.Term != Viscous && c.Term != Coulomb && c.Term != Offset {
@@ -83,7 +86,7 @@ func (l *lack) joint(joint int) {
 }
 
 // ofDrive are the kinds of suspects that a joint without a drive does not have.
-var ofDrive = map[string]bool{"late force": true, "saturation": true, "gain by direction": true, "efficiency": true}
+var ofDrive = map[string]bool{"late force": true, fit.LowPass: true, "saturation": true, "gain by direction": true, "efficiency": true}
 
 // friction is the column of friction or of an offset at a speed.
 func (c *Column) friction(v float64) float64 {
@@ -195,6 +198,22 @@ func (l *lack) geometry() {
 		}
 		zeros[j] = l.differences(grid, r.torquesAt(r.Model, phi, moved), was, displacement)
 	})
+	if r.Model.NV() > 1 { // the torque of a joint has a lag; what the other joints feel of its motion has one too
+		late := make([][]float64, r.Model.NV())
+		fit.Each(len(late), func(j int) {
+			before := slices.Clone(grid)
+			for k := range before {
+				g := &before[k]
+				g.q, g.v, g.a = slices.Clone(g.q), slices.Clone(g.v), slices.Clone(g.a)
+				g.q[j], g.v[j], g.a[j] = g.before[j][0], g.before[j][1], g.before[j][2]
+			}
+			late[j] = l.differences(grid, r.torquesAt(r.Model, phi, before), was, l.f.dt)
+		})
+		for j, c := range late {
+			l.list = append(l.list, fit.Suspect{Kind: "late position", Joint: JointName(r.Model, j), What: "what a position of " + JointName(r.Model, j) + " that is late, filtered or early would make",
+				Advice: "Correct the times of this column, or record the positions of all joints behind the same filter.", Columns: columnsOf([][]float64{c})})
+		}
+	}
 	for j, c := range zeros {
 		l.list = append(l.list, fit.Suspect{Kind: "zero of position", Joint: JointName(r.Model, j), What: "what a position of " + JointName(r.Model, j) + " that is counted from elsewhere would make",
 			Advice: "Compare zero and sign of this position with the machine file.", Columns: columnsOf([][]float64{c})})
@@ -215,6 +234,7 @@ func (l *lack) geometry() {
 type gridRow struct {
 	rec, at int
 	q, v, a []float64
+	before  [][3]float64 // q, v, a of each joint a sample before
 }
 
 // lookedAt are the times of the rows at which structure is looked for.
@@ -241,10 +261,12 @@ func (l *lack) lookedAt() (out []gridRow) {
 					q[i], v[i], a[i] = l.f.sampled(d[i].Dt).motion(d[i].Position)
 				}
 			}
-			row := gridRow{rec, at, make([]float64, nv), make([]float64, nv), make([]float64, nv)}
+			row := gridRow{rec, at, make([]float64, nv), make([]float64, nv), make([]float64, nv), make([][3]float64, nv)}
 			k := l.f.skip + at*l.f.every
 			for i := range nv {
 				row.q[i], row.v[i], row.a[i] = q[i][k], v[i][k], a[i][k]
+				b := max(k-1, 0)
+				row.before[i] = [3]float64{q[i][b], v[i][b], a[i][b]}
 			}
 			out = append(out, row)
 		}

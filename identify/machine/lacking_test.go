@@ -107,7 +107,7 @@ func TestLuGre(t *testing.T) {
 // A torque that is stamped late or early, by whole samples and parts of them, is found as the lag of its joint.
 func TestLag(t *testing.T) {
 	planar := simulatedArms(t)[0]
-	for _, samples := range []int{-3, -1, 0, 2} {
+	for _, samples := range []int{-18, -3, -1, 0, 2, 17} {
 		rec := planar.noisy(planar.clean, 7, 1)
 		force := slices.Clone(rec[1].Force)
 		for k := range force {

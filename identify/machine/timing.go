@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 
 	"hilrig/engine"
 	"hilrig/engine/multibody"
@@ -20,13 +19,13 @@ import (
 //
 //	y(t − λ₀) + λ₀·y′ = W·θ + λ·y′
 //
-// so it is one more column, y′ what the model makes of the slope of the torque. It is searched over whole samples first, then by Gauss and Newton, once
+// so it is one more column, y′ what the model makes of the slope of the torque. It is found by Gauss and Newton, once
 // for torques that are straight between their samples and once for torques that are held, and the better one stays. Where the record does not tell the
 // lag of a joint, to a sample or from zero, it is taken for zero: that it is small is known better.
 
 const (
-	lagReach  = 20   // samples to either side that are searched
-	lagRounds = 8    // of Gauss and Newton
+	lagRounds = 12   // of Gauss and Newton
+	lagStep   = 0.1  // of a period of the cutoff, at most: the signals behind the low-pass are straight for so long
 	lagEnough = 1e-2 // samples; what is left is linear
 )
 
@@ -102,9 +101,6 @@ func (r *Result) findTiming(recs []Recording, f *filters) *timing {
 	best := &timing{lag: make([]float64, nv), told: make([]bool, nv)}
 	for i := range nv {
 		best.told[i] = !r.Spec.Passive[i]
-		if best.told[i] {
-			best.lag[i] = s.coarse(i)
-		}
 	}
 	for { // without those that the record does not tell
 		straight, held := *best, *best
@@ -140,84 +136,6 @@ type lagSearch struct {
 	r    *Result
 	recs []Recording
 	f    *filters
-}
-
-// coarse is the lag of a joint (s) with the least sum of squares over whole samples, the other joints as they are stamped.
-func (s *lagSearch) coarse(joint int) float64 {
-	sys := s.r.sys
-	p := len(sys.base.Pivot)
-	const grid = 2*lagReach + 1
-	var yy [grid]float64
-	wy := make([][]float64, grid) // Wᵀ·y, weighted
-	for l := range wy {
-		wy[l] = make([]float64, p)
-	}
-	for i := range sys.blocks {
-		b := &sys.blocks[i]
-		if len(b.y) == 0 {
-			continue
-		}
-		scale := 1 / (sys.sigma[b.joint] * sys.sigma[b.joint])
-		add := func(l int, y []float64) {
-			yy[l] += scale * floats.Dot(y, y)
-			for k, w := range b.w {
-				if w != nil {
-					wy[l][k] += scale * floats.Dot(w, y)
-				}
-			}
-		}
-		if b.joint != joint {
-			for l := range grid {
-				add(l, b.y)
-			}
-			continue
-		}
-		x := s.f.smooth.ZeroPhase(s.recs[b.rec][joint].Force)
-		if s.f.both != nil {
-			x = s.f.both.ZeroPhase(x)
-		}
-		y := make([]float64, len(b.y))
-		for l := range grid {
-			for row, at := range b.at {
-				k := s.f.skip + at*s.f.every - (l - lagReach)
-				y[row] = x[min(max(k, 0), len(x)-1)]
-				if b.given != nil {
-					y[row] -= b.given[row]
-				}
-			}
-			add(l, y)
-		}
-	}
-	best, least := lagReach, math.Inf(1)
-	for l := range grid {
-		if cost := yy[l] - sys.explains(wy[l]); cost < least {
-			best, least = l, cost
-		}
-	}
-	return float64(best-lagReach) * s.f.dt
-}
-
-// explains is the sum of squares that the free columns explain of a right-hand side with the products wy.
-func (s *system) explains(wy []float64) (sum float64) {
-	x, length := s.picked(s.free)
-	n := len(s.free)
-	if n == 0 {
-		return 0
-	}
-	var qr mat.QR
-	var tri mat.Dense
-	qr.Factorize(x)
-	qr.RTo(&tri)
-	c := make([]float64, n)
-	for j, k := range s.free {
-		c[j] = wy[k] / length[j]
-		for i := range j {
-			c[j] -= tri.At(i, j) * c[i]
-		}
-		c[j] /= tri.At(j, j)
-		sum += c[j] * c[j]
-	}
-	return sum
 }
 
 // refine takes the lags to the least sum of squares, which is left, and gives the system there; nil: it cannot be solved.
@@ -258,16 +176,17 @@ func (s *lagSearch) refine(t *timing) (*system, float64) {
 			return nil, 0
 		}
 		sys.theta = theta
-		most := 0.0
+		largest := 0.0
 		for i, told := range t.told {
 			if told {
 				step := theta[base.lagOf(i)] - t.lag[i]
-				step = math.Max(-2*s.f.dt, math.Min(2*s.f.dt, step))
+				most := lagStep / s.r.Spec.Cutoff
+				step = math.Max(-most, math.Min(most, step))
 				t.lag[i] += step
-				most = math.Max(most, math.Abs(step))
+				largest = math.Max(largest, math.Abs(step))
 			}
 		}
-		if most < lagEnough*s.f.dt {
+		if largest < lagEnough*s.f.dt {
 			break
 		}
 	}
