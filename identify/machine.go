@@ -227,9 +227,11 @@ func (r *Result) findLacking(b *machine.Result) {
 // findSuspects looks for suspects in the residual. Intervals hold what they do.
 func (r *Result) findSuspects(s *fit.Solution, suspects []fit.Suspect, harm map[string]float64) {
 	r.tolerance = harm
-	found, _ := fit.Unmodelled(s, suspects, harm)
-	for _, l := range found {
-		r.lacks(l)
+	found, possible := fit.Unmodelled(s, suspects, harm)
+	for _, l := range append(found, possible...) {
+		if !l.Usual {
+			r.lacks(l)
+		}
 	}
 }
 

@@ -77,6 +77,7 @@ func (m *Motion) Suspects() []Suspect {
 	m.place()
 	m.course()
 	if !m.Free {
+		m.filter()
 		if !m.Lag {
 			m.lag()
 		}
@@ -308,7 +309,6 @@ func (m *Motion) lag() {
 	if rate := m.slope(m.Force); !m.Delayed {
 		m.add("late force", what, advice, func(k int) float64 { return rate[k] })
 	}
-	m.filter()
 	step := max(1, int(math.Round(m.RowTime/m.Dt)))
 	for _, by := range []int{-30, -20, -13, -8, -5, -3, -2, -1, 1, 2, 3, 5, 8, 13, 20, 30} {
 		m.add("late force", what, advice, func(k int) float64 {
@@ -336,7 +336,7 @@ func (m *Motion) filter() {
 	}
 	sp := m.add(LowPass, "a low-pass, or an elastic shaft, between force and motion", "Record both without a filter, or behind the same one, and the motion where the force acts.",
 		func(k int) float64 { return bend[k] })
-	sp.Named = filterName
+	sp.Named, sp.Rough = filterName, m.Bend == nil
 	if limit := phaseOnly * m.Delay * m.Delay / 2; m.Delay < 0 {
 		sp.Bounds[1] = limit
 	} else {

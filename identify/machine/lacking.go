@@ -46,6 +46,9 @@ func (l *lack) joint(joint int) {
 	r := l.r
 	m := fit.Motion{Joint: JointName(r.Model, joint), Rotary: !r.prismatic(joint), Dt: l.f.dt, RowTime: r.rowTime,
 		Constant: true, Lag: r.Base.lagOf(joint) >= 0, Spring: slices.Contains(r.Spec.Terms, Stiffness)} // weight is in the inertial parameters
+	if k := r.Base.lagOf(joint); k >= 0 {
+		m.Delay = r.Values[k]
+	}
 	var blocks []int
 	for i := range r.sys.blocks {
 		b := &r.sys.blocks[i]
@@ -83,7 +86,7 @@ func (l *lack) joint(joint int) {
 }
 
 // ofDrive are the kinds of suspects that a joint without a drive does not have.
-var ofDrive = map[string]bool{"late force": true, "saturation": true, "gain by direction": true, "efficiency": true}
+var ofDrive = map[string]bool{"late force": true, fit.LowPass: true, "saturation": true, "gain by direction": true, "efficiency": true}
 
 // friction is the column of friction or of an offset at a speed.
 func (c *Column) friction(v float64) float64 {
