@@ -21,7 +21,7 @@ func Suspects(s *Solution, rotary, driven bool) []Suspect {
 	}
 	p := len(s.Free)
 	if i := Index(s.Params, "lag"); i >= 0 {
-		m.Delay, m.Delayed = s.Params[i].Value, slices.Contains(s.Free, i)
+		m.Delay, m.Lag = s.Params[i].Value, slices.Contains(s.Free, i)
 	}
 	for j, i := range s.Free {
 		name := bare(s.Params[i].Name)
@@ -42,12 +42,10 @@ type Motion struct {
 	Dt       float64 // s, between these samples
 	RowTime  float64 // s, between the rows of the fit
 	Terms    []MotionTerm
-	Constant bool // a constant force is known, or among the parameters of the model
-	Spring   bool // and so is a spring
-	Lag      bool // and so is the lag of the force, found in all rows
-
-	Delay   float64 // s, by which the model takes the force to act later than it is stamped
-	Delayed bool    // which is among the parameters of the model
+	Constant bool    // a constant force is known, or among the parameters of the model
+	Spring   bool    // and so is a spring
+	Lag      bool    // and so is the lag of the force
+	Delay    float64 // s, by which the model takes the force to act later than it is stamped
 
 	a         []float64
 	top, span float64   // quantile of the speed, range of X
@@ -77,11 +75,8 @@ func (m *Motion) Suspects() []Suspect {
 	m.place()
 	m.course()
 	if !m.Free {
-		if m.Lag { // what is left beside it
-			m.jumps = true
-			m.filter()
-			m.jumps = false
-		} else {
+		m.filter()
+		if !m.Lag {
 			m.lag()
 		}
 		m.drive()
@@ -309,10 +304,8 @@ func (m *Motion) lag() {
 	const what, advice = "a force that is not of the same time as the motion", "Let the lag be a parameter, or correct the times of the columns."
 	m.jumps = true
 	defer func() { m.jumps = false }()
-	if rate := m.slope(m.Force); !m.Delayed {
-		m.add("late force", what, advice, func(k int) float64 { return rate[k] })
-	}
-	m.filter()
+	rate := m.slope(m.Force)
+	m.add("late force", what, advice, func(k int) float64 { return rate[k] })
 	step := max(1, int(math.Round(m.RowTime/m.Dt)))
 	for _, by := range []int{-30, -20, -13, -8, -5, -3, -2, -1, 1, 2, 3, 5, 8, 13, 20, 30} {
 		m.add("late force", what, advice, func(k int) float64 {
@@ -340,7 +333,7 @@ func (m *Motion) filter() {
 	}
 	sp := m.add(LowPass, "a low-pass, or an elastic shaft, between force and motion", "Record both without a filter, or behind the same one, and the motion where the force acts.",
 		func(k int) float64 { return bend[k] })
-	sp.Named = filterName
+	sp.Named, sp.Rough = filterName, m.Bend == nil
 	if limit := phaseOnly * m.Delay * m.Delay / 2; m.Delay < 0 {
 		sp.Bounds[1] = limit
 	} else {

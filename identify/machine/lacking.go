@@ -46,6 +46,9 @@ func (l *lack) joint(joint int) {
 	r := l.r
 	m := fit.Motion{Joint: JointName(r.Model, joint), Rotary: !r.prismatic(joint), Dt: l.f.dt, RowTime: r.rowTime,
 		Constant: true, Lag: r.Base.lagOf(joint) >= 0, Spring: slices.Contains(r.Spec.Terms, Stiffness)} // weight is in the inertial parameters
+	if k := r.Base.lagOf(joint); k >= 0 {
+		m.Delay = r.Values[k]
+	}
 	var blocks []int
 	for i := range r.sys.blocks {
 		b := &r.sys.blocks[i]
@@ -60,9 +63,6 @@ func (l *lack) joint(joint int) {
 	}
 	if blocks == nil || slices.Max(m.X) == slices.Min(m.X) {
 		return
-	}
-	if k := r.Base.lagOf(joint); k >= 0 {
-		m.Delay, m.Delayed = r.Values[k], true
 	}
 	for j, k := range r.Free {
 		c := &r.Base.Columns[r.Base.Pivot[k]]
