@@ -104,7 +104,7 @@ func FromTable(t *Table, m Mapping) ([]*Record, error) {
 			"nothing is left: %s", dropped[0])
 	}
 	distinct(out)
-	out[0].Warnings = append(t.doubtfulUnits(&m), append(dropped, out[0].Warnings...)...)
+	out[0].Warnings = append(t.doubtfulUnits(&m), append(Brief(dropped), out[0].Warnings...)...)
 	return out, nil
 }
 
