@@ -44,7 +44,7 @@ bench:                    ## benchmarks, then the tables of docs/identify-speed.
 	$(GO) test -run '^$$' -bench . -benchmem ./engine/... ./estimator/... ./hil/... ./identify/...
 	$(GO) test ./engine/population -count=1 -run TestCostTable -v -args -costs
 	$(GO) test ./identify/axis -count=1 -run TestSpeedTable -v -timeout 30m -args -rival
-	$(GO) test ./identify -count=1 -run TestEverydaySpeed -v -timeout 30m -args -rival
+	$(GO) test ./identify -count=1 -run 'EverydaySpeed|RegressSpeed' -v -timeout 30m -args -rival
 
 fuzz:                     ## every fuzz target for FUZZTIME each
 	@set -e; for p in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz' || true); do \

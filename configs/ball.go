@@ -50,18 +50,19 @@ type BallCameras struct {
 
 // BallFit describes how rolling friction is found from a recording of markers on a ball. Numbers follow the rules of Config.
 type BallFit struct {
-	Version     int          `yaml:"version" doc:"format of this file, 1"`
-	Name        string       `yaml:"name" doc:"name of the fit"`
-	Description string       `yaml:"description,omitempty" doc:"one line for people"`
-	Data        BallData     `yaml:"data" doc:"the recording"`
-	Ball        plant.Params `yaml:"ball" doc:"what is known of ball, plane and friction; free numbers start here. slide is a coefficient of sliding friction that is sure: a motion that asks for more is refused"`
-	Markers     []BallMarker `yaml:"markers" doc:"where the markers sit on the ball; those of the recording that are not named are not used"`
-	Free        []string     `yaml:"free" doc:"what is searched: coefficients of friction (mu_roll, mu_roll2, roll_moment, roll_arm, mu_spin, mu_spin2, spin_moment, spin_arm), inertia (Ixx … Iyz), centre of mass (cx, cy, cz), fall of the plane (tilt_x, tilt_y), its height and lean in the frame of the cameras (height, lean_x, lean_y), markers: all their offsets"`
-	Height      float64      `yaml:"height" unit:"m" doc:"of the plane in the frame of the cameras; free and 0: from the recording"`
-	Lean        [2]float64   `yaml:"lean" unit:"rad" doc:"of the plane's normal in the frame of the cameras, about its x and y"`
-	Noise       float64      `yaml:"noise" unit:"m" want:">=0" doc:"of a coordinate of a marker; 0: from the distances of the markers"`
-	Smoothing   BallSmooth   `yaml:"smoothing" doc:"of the levels that take derivatives"`
-	Robust      bool         `yaml:"robust" doc:"residuals beyond three times the noise pull like their size (Huber); no: plain least squares"`
+	Version     int             `yaml:"version" doc:"format of this file, 1"`
+	Name        string          `yaml:"name" doc:"name of the fit"`
+	Description string          `yaml:"description,omitempty" doc:"one line for people"`
+	Data        BallData        `yaml:"data" doc:"the recording"`
+	Ball        plant.Params    `yaml:"ball" doc:"what is known of ball, plane and friction; free numbers start here. slide is a coefficient of sliding friction that is sure: a motion that asks for more is refused"`
+	Markers     []BallMarker    `yaml:"markers" doc:"where the markers sit on the ball; those of the recording that are not named are not used"`
+	Free        []string        `yaml:"free" doc:"what is searched: coefficients of friction (mu_roll, mu_roll2, roll_moment, roll_arm, mu_spin, mu_spin2, spin_moment, spin_arm), inertia (Ixx … Iyz), centre of mass (cx, cy, cz), fall of the plane (tilt_x, tilt_y), its height and lean in the frame of the cameras (height, lean_x, lean_y), markers: all their offsets"`
+	Height      float64         `yaml:"height" unit:"m" doc:"of the plane in the frame of the cameras; free and 0: from the recording"`
+	Lean        [2]float64      `yaml:"lean" unit:"rad" doc:"of the plane's normal in the frame of the cameras, about its x and y"`
+	Noise       float64         `yaml:"noise" unit:"m" want:">=0" doc:"of a coordinate of a marker; 0: from the distances of the markers"`
+	Uncertainty BallUncertainty `yaml:"uncertainty" doc:"standard uncertainty of what is given and not searched. The intervals hold what it does; 0: exact"`
+	Smoothing   BallSmooth      `yaml:"smoothing" doc:"of the levels that take derivatives"`
+	Robust      bool            `yaml:"robust" doc:"residuals beyond three times the noise pull like their size (Huber); no: plain least squares"`
 }
 
 // BallData is the recording of a fit.
@@ -73,6 +74,19 @@ type BallData struct {
 	Rate   float64    `yaml:"rate" unit:"Hz" want:">=0" doc:"frames per second, whatever the file says; 0: as it says"`
 	Span   [2]float64 `yaml:"span" unit:"s" doc:"from and to, counted from the first frame; [0, 0]: all"`
 }
+
+// BallUncertainty is how well the numbers of a file are known.
+type BallUncertainty struct {
+	Radius  float64 `yaml:"radius" want:">=0 <=0.5" doc:"of the radius, as a share of it"`
+	Mass    float64 `yaml:"mass" want:">=0 <=0.5" doc:"of the mass, as a share of it"`
+	Inertia float64 `yaml:"inertia" want:">=0 <=0.5" doc:"of each moment of inertia, as a share of it"`
+	Center  float64 `yaml:"center_of_mass" want:">=0 <=0.5" doc:"of each coordinate of the centre of mass, as a share of the radius"`
+	Markers float64 `yaml:"markers" want:">=0 <=0.5" doc:"of each coordinate of the place of a marker on the ball, as a share of the radius"`
+	Gravity float64 `yaml:"gravity" want:">=0 <=0.5" doc:"of gravity, as a share of it"`
+}
+
+// usualUncertainty is that of numbers of which the file does not say how well they are known.
+var usualUncertainty = BallUncertainty{Radius: 0.01, Mass: 0.01, Inertia: 0.01, Center: 0.01, Markers: 0.01, Gravity: 0.001}
 
 // BallSmooth is a local polynomial.
 type BallSmooth struct {
@@ -90,7 +104,7 @@ func DefaultBallRun() *BallRun {
 
 // DefaultBallFit is what a file to identify a ball starts from.
 func DefaultBallFit() *BallFit {
-	return &BallFit{Version: 1, Ball: defaultBall(), Free: []string{"mu_roll", "height"}, Robust: true}
+	return &BallFit{Version: 1, Ball: defaultBall(), Free: []string{"mu_roll", "height"}, Robust: true, Uncertainty: usualUncertainty}
 }
 
 // LoadBallRun reads and checks a file to simulate a ball. The error is *Errors and holds every problem.
@@ -224,9 +238,14 @@ func (c *BallFit) Spec() ball.Spec {
 	if c.Data.Body != "" {
 		points = c.BodyPoints()
 	}
+	var names []string
+	for i := range c.Markers {
+		names = append(names, c.Markers[i].Name)
+	}
 	return ball.Spec{
-		Body: known, Markers: points, Free: c.Free, Height: c.Height, Lean: c.Lean, Noise: c.Noise, Slide: c.Ball.Slide,
+		Body: known, Markers: points, Names: names, Free: c.Free, Height: c.Height, Lean: c.Lean, Noise: c.Noise, Slide: c.Ball.Slide,
 		Half: c.Smoothing.Half, Order: c.Smoothing.Order, Squares: !c.Robust,
+		Uncertain: ball.Uncertainty(c.Uncertainty),
 	}
 }
 

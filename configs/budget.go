@@ -77,6 +77,20 @@ func (c *Config) FastestRate() float64 {
 // frame period later.
 func (b Budget) Age() float64 { return b.Rx.Wire + 1/b.Rx.Rate }
 
+// Wire is the time that a sample spends on the line, s, which its age does not hold: a frame is dated by its last byte. most is the longest
+// that it may be late besides, by a device that is asked: when it looks is not known.
+func (b Budget) Wire() (known, most float64) {
+	if b.plan == nil {
+		return b.Rx.Wire, b.Rx.Wire
+	}
+	for i := range b.plan.Turns {
+		if t := &b.plan.Turns[i]; t.Group >= 0 && !t.Once {
+			most = max(most, t.Takes(b.plan).Seconds())
+		}
+	}
+	return 0, most
+}
+
 // String is the budget for people: a line for each direction and one for the age, or one for each question and their sum.
 func (b Budget) String() string {
 	var s strings.Builder

@@ -127,6 +127,9 @@ func (c *Config) checkDrive(r *schema.Report, a *Axis) {
 	if a.Velocity != "" && e.VelocityNoise == 0 && e.VelocityShare == 0 {
 		missing("estimator.velocity_noise", fmt.Sprintf("in %s, as a velocity is measured", a.Unit("rad/s")))
 	}
+	if e.RLS.Enabled && e.RLS.MinVel == 0 {
+		missing("estimator.rls.min_velocity", fmt.Sprintf("in %s, the speed from which on friction rises straight with it: three times vs of the law", a.Unit("rad/s")))
+	}
 	if rls := p + ".estimator.rls"; e.RLS.Enabled && !voltage && (a.Inertia == 0 || a.Effort == "" && a.Current == "") && !r.Bad(rls) {
 		r.Errorf(rls+".enabled", "%s.enabled: least squares need an inertia to begin with, and a measured effort or current in the frame of the position", rls)
 	}

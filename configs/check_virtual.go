@@ -119,8 +119,12 @@ func (c *Config) checkTruth(r *schema.Report, a *VirtualAxis) {
 		r.Errorf(p+".motor", "%s.motor is missing: the drive is a voltage, and no axis of the file has that name", p)
 	case voltage:
 		c.checkMotor(r, p+".motor", *a.Motor)
-	case a.Inertia+a.LoadJ == 0 && c.Virtual.Plant.Kind != armPlant && c.Virtual.Plant.Kind != machinePlant && !r.Bad(p):
-		r.Errorf(p+".inertia", "%s.inertia is missing: what moves", p)
+	case a.Inertia+a.LoadJ == 0 && c.Virtual.Plant.Kind != machinePlant && !r.Bad(p):
+		what := "what moves"
+		if c.Virtual.Plant.Kind == armPlant {
+			what = "of the motor behind the gear, beside that of the links"
+		}
+		r.Errorf(p+".inertia", "%s.inertia is missing: %s", p, what)
 	}
 	if a.Drive.Kind.is(plant.CurrentDrive) && a.K == 0 {
 		r.Errorf(p+".K", "%s.K is missing: the effort per current", p)

@@ -32,7 +32,7 @@ type Identify struct {
 	Validate    string              `yaml:"validate,omitempty" doc:"a second record with the same columns, explained by the parameters but not used to find them"`
 	Method      identify.Chain      `yaml:"method" doc:"what is done, in order; the last one gives the result"`
 	Model       IdentifyModel       `yaml:"model" doc:"what is simulated, for aep, lm and multishoot; the law also for static, lugre and kalman"`
-	Parameters  IdentifyParams      `yaml:"parameters" doc:"by name: a number is known and stays, {start, min, max, fixed, log} is searched, {start, assumed: true} stays, and intervals hold its doubt"`
+	Parameters  IdentifyParams      `yaml:"parameters" doc:"by name: a number is known and stays, {start, min, max, fixed, log} is searched, {start, assumed: true} stays, and intervals hold its doubt; {start, error} is known with that standard uncertainty"`
 	Terms       []linear.Term       `yaml:"terms" doc:"regress: what is fitted"`
 	Form        linear.Form         `yaml:"form" doc:"regress: differences of the filtered position; weak: integrals against test functions; instrumental: with simulated regressors; total: noise on both sides"`
 	NoiseRatio  float64             `yaml:"noise_ratio" want:">=0" doc:"regress with form total: standard deviation of the position noise, m or rad, over that of the force, N or N·m"`
@@ -51,6 +51,7 @@ type Identify struct {
 	Bootstrap   int                 `yaml:"bootstrap" want:">=0 <=10000" doc:"refits to resampled residuals; 0: none"`
 	Seed        int                 `yaml:"seed" want:">=0" doc:"of everything random"`
 	TimeLimit   float64             `yaml:"time_limit" unit:"s" want:">=0" doc:"best so far after this; 0: none"`
+	GainErr     float64             `yaml:"gain_error" unit:"%" want:">=0 <=100" doc:"standard uncertainty of the gain of the force; intervals of what is in proportion to the force hold it"`
 	RequireFit  float64             `yaml:"require_fit" unit:"%" want:">=0 <=100" doc:"a fit below this is a missed quality gate; 0: no gate"`
 	Compare     []Variant           `yaml:"compare,omitempty" doc:"hil compare: models that are fitted side by side"`
 }
@@ -62,8 +63,9 @@ type IdentifyData struct {
 	Last    float64         `yaml:"last,omitempty" unit:"s" want:">=0" doc:"only this time of the record, up to its last sample; 0: all"`
 	Rows    [2]float64      `yaml:"rows" doc:"only these rows of numbers, [first, last], counted from 1; last 0: the end"`
 	Steady  bool            `yaml:"steady" doc:"a table of steady friction: every row is a level of constant speed with its velocity, mean force and deviation; there is no time"`
-	Winding *Winding        `yaml:"winding,omitempty" doc:"of the motor whose current is the force, where its voltage is held from sample to sample: the current is not straight between them then. Intervals hold half of what this does"`
-	Doubt   float64         `yaml:"delay_doubt,omitempty" unit:"s" want:">=0" doc:"by how much the delay of the force may be wrong either way: intervals hold what that does"`
+	Command string          `yaml:"command,omitempty" doc:"of a recording: the command of the drive. What was sent between two samples tells what the force did there; with winding it is the voltage on that"`
+	Winding *Winding        `yaml:"winding,omitempty" doc:"of the motor whose current is the force, where its voltage is held from command to command, or, without command, from sample to sample: the current is not straight between samples then. Without command, intervals hold half of what this does"`
+	Doubt   float64         `yaml:"delay_doubt,omitempty" unit:"s" want:">=0" doc:"by how much the delay of the force may be wrong either way: intervals hold what that does. With command, where that tells nothing: the force is taken so much earlier, and as much is in doubt"`
 }
 
 // Winding is that of a motor on a held voltage.
@@ -106,6 +108,7 @@ type IdentifyColumn struct {
 	// Optional says that a file may lack the column.
 	Optional bool    `yaml:"optional,omitempty" doc:"a file without this column is read without it"`
 	Delay    float64 `yaml:"delay,omitempty" unit:"s" doc:"by which the stamps of this column are later than those of the others: half a sampling interval for a mean over it, say"`
+	Step     float64 `yaml:"step,omitempty" want:">=0" doc:"in which the numbers of the file count; 0: what they show. Intervals hold what rounding may do to a force that rests on few levels"`
 	Add      string  `yaml:"add,omitempty" doc:"added after the gain, with unit, such as -180 deg for an angle counted from upright"`
 }
 
@@ -300,7 +303,7 @@ func (c *Identify) checkSteady(r *schema.Report, at string, d *IdentifyData) {
 	for _, key := range []struct {
 		name  string
 		given bool
-	}{{"columns.time", d.Columns.Time.Name != ""}, {"rate", d.Rate != 0}, {"span", d.Span != [2]float64{}}, {"last", d.Last != 0}, {"winding", d.Winding != nil}, {"delay_doubt", d.Doubt != 0}, {"resample", d.Resample != 0}, {"split_gaps", d.SplitGaps}} {
+	}{{"columns.time", d.Columns.Time.Name != ""}, {"rate", d.Rate != 0}, {"span", d.Span != [2]float64{}}, {"last", d.Last != 0}, {"command", d.Command != ""}, {"winding", d.Winding != nil}, {"delay_doubt", d.Doubt != 0}, {"resample", d.Resample != 0}, {"split_gaps", d.SplitGaps}} {
 		if key.given {
 			r.Errorf(at+"."+key.name, "%s.%s: a table of steady friction has no time; leave it out, or take out %s.steady", at, key.name, at)
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -62,9 +63,10 @@ type paramKeys struct {
 	Fixed *bool    `yaml:"fixed"`
 	Log   *bool    `yaml:"log"`
 	Taken *bool    `yaml:"assumed"`
+	Err   *float64 `yaml:"error" unit:"#" want:">=0"`
 }
 
-// DecodeNode reads name: number, or name: {start, min, max, fixed, log, assumed}.
+// DecodeNode reads name: number, or name: {start, min, max, fixed, log, assumed, error}.
 func (ps *IdentifyParams) DecodeNode(w *schema.Walker, path string, e schema.Entry, _ schema.Field) {
 	m := w.Section(path, "names with numbers", e)
 	if m == nil {
@@ -96,7 +98,7 @@ func (ps *IdentifyParams) DecodeNode(w *schema.Walker, path string, e schema.Ent
 		} else {
 			continue
 		}
-		*ps = append(*ps, IdentifyParam{identify.Given{Name: k.Key, Start: p.Start, Lo: p.Lo, Hi: p.Hi, Fixed: p.Fixed, Log: p.Log, Assumed: p.Taken != nil && *p.Taken}, key})
+		*ps = append(*ps, IdentifyParam{identify.Given{Name: k.Key, Start: p.Start, Lo: p.Lo, Hi: p.Hi, Fixed: p.Fixed, Log: p.Log, Assumed: p.Taken != nil && *p.Taken, Err: p.Err}, key})
 	}
 }
 
@@ -112,7 +114,7 @@ func (ps *IdentifyParams) EmitNode(e *schema.Emitter, indent int) {
 		for _, k := range []struct {
 			key string
 			at  *float64
-		}{{"start", p.Start}, {"min", p.Lo}, {"max", p.Hi}} {
+		}{{"start", p.Start}, {"min", p.Lo}, {"max", p.Hi}, {"error", p.Err}} {
 			if k.at != nil {
 				parts = append(parts, k.key+": "+strconv.FormatFloat(*k.at, 'g', -1, 64))
 			}
@@ -141,7 +143,7 @@ func assumed(is bool) *bool {
 func (ps *IdentifyParams) Shape() *schema.Object {
 	number := schema.AnyOf(schema.Typed("number"), schema.Typed("string"))
 	props := new(schema.Object).Set("start", number).Set("min", number).Set("max", number).
-		Set("fixed", schema.Typed("boolean")).Set("log", schema.Typed("boolean")).Set("assumed", schema.Typed("boolean"))
+		Set("fixed", schema.Typed("boolean")).Set("log", schema.Typed("boolean")).Set("assumed", schema.Typed("boolean")).Set("error", number)
 	entry := schema.Typed("object").Set("properties", props).Set("additionalProperties", false)
 	return schema.Typed("object").Set("additionalProperties", schema.AnyOf(schema.Typed("number"), schema.Typed("string"), entry))
 }
@@ -232,7 +234,12 @@ func (p *IdentifyParam) Text(unit string) string {
 		return schema.Short(*x)
 	}
 	unit = schema.Behind(unit)
-	if p.Fixed != nil && *p.Fixed {
+	switch {
+	case p.Assumed:
+		return fmt.Sprintf("%s = %s%s, assumed", p.Name, num(p.Start, "?"), unit)
+	case p.Err != nil:
+		return fmt.Sprintf("%s = %s ± %s%s, known", p.Name, num(p.Start, "?"), schema.Short(*p.Err), unit)
+	case p.Fixed != nil && *p.Fixed:
 		return fmt.Sprintf("%s = %s%s, known", p.Name, num(p.Start, "?"), unit)
 	}
 	text := p.Name + " searched"
@@ -321,6 +328,10 @@ func (c *Identify) checkParam(r *schema.Report, p IdentifyParam) {
 		r.Errorf(p.path, "%s: no model of this file has a parameter %s (%s)", p.path, p.Name, spelling.Hint(p.Name, names, "known here: "+strings.Join(names, ", ")))
 		return
 	}
+	if need := c.lacks(p.Name); need != "" {
+		r.Errorf(p.path, "%s: the model of this file has no %s: %s, or leave the parameter out", p.path, p.Name, need)
+		return
+	}
 	get := func(x *float64, none float64) float64 {
 		if x == nil {
 			return none
@@ -328,8 +339,12 @@ func (c *Identify) checkParam(r *schema.Report, p IdentifyParam) {
 		return *x
 	}
 	lo, hi := get(p.Lo, math.Inf(-1)), get(p.Hi, math.Inf(1))
-	fixed := p.Fixed != nil && *p.Fixed
+	fixed := p.Fixed != nil && *p.Fixed || p.Assumed || p.Err != nil
 	switch {
+	case p.Assumed && p.Err != nil:
+		r.Errorf(p.path, "%s: assumed, and known with an error: leave one of them out", p.path)
+	case p.Err != nil && (p.Lo != nil || p.Hi != nil):
+		r.Errorf(p.path, "%s: known with an error, and searched between bounds: leave one of them out", p.path)
 	case lo >= hi:
 		r.Errorf(p.path, "%s: min %g is not below max %g %s", p.path, lo, hi, unit)
 	case p.Start != nil && !fixed && (*p.Start < lo || *p.Start > hi):
@@ -339,6 +354,24 @@ func (c *Identify) checkParam(r *schema.Report, p IdentifyParam) {
 	case fixed && p.Start == nil:
 		r.Errorf(p.path, "%s: fixed, but at what? Give start, or the number alone", p.path)
 	}
+}
+
+// loadOf are the terms of a simulated model by the parameter that each brings.
+var loadOf = map[string]string{"mgs": "gravity-sin", "mgc": "gravity-cos", "k": "stiffness"}
+
+// lacks says what a parameter needs that the model of the file, simulated by all of its methods, has not; "": nothing.
+func (c *Identify) lacks(name string) string {
+	all := !c.Method.Any(func(m *identify.MethodInfo) bool { return !m.Simulates })
+	term, load := loadOf[name]
+	switch {
+	case !all || len(c.Compare) > 0:
+		return ""
+	case load && !slices.Contains(c.Model.Terms, term):
+		return "add " + term + " to model.terms"
+	case name == "kd" && c.Model.Drive != axis.Spring:
+		return "it belongs to drive: spring"
+	}
+	return ""
 }
 
 // ControllerGains are the velocity gain (N·s/m or N·m·s/rad) and the limit (N or N·m; 0: none) of the controller, with the

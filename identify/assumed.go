@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/floats"
 
+	"hilrig/identify/axis"
 	"hilrig/identify/fit"
 )
 
@@ -48,15 +50,13 @@ func (r *Result) findAssumed(j *job, st *stage) {
 		if moved == nil || floats.Norm(moved, 2) == 0 {
 			continue
 		}
-		for _, sign := range []float64{1, -1} {
-			if sign < 0 && p.Value == 0 {
-				continue
-			}
-			column := func(k int) float64 { return sign * moved[k] }
-			suspects = append(suspects, fit.Suspect{Kind: "assumed value", Usual: true, Most: 1, Columns: []func(int) float64{column},
-				What:   fmt.Sprintf("what another %s makes than %.4g %s, which was assumed", p.Name, p.Value, p.Unit),
-				Advice: fmt.Sprintf("Search it: parameters: {%s: {start: %.4g}}; or measure it, and give it.", p.Name, p.Value+step)})
+		bounds := [2]float64{-1, 1}
+		if p.Value == 0 {
+			bounds[0] = 0
 		}
+		suspects = append(suspects, fit.Suspect{Kind: "assumed value", Bounds: bounds, Columns: []func(int) float64{func(k int) float64 { return moved[k] }},
+			What:   fmt.Sprintf("what another %s makes than %.4g %s, which was assumed", p.Name, p.Value, p.Unit),
+			Advice: fmt.Sprintf("Search it: parameters: {%s: {start: %.4g}}; or measure it, and give it.", p.Name, p.Value+step)})
 	}
 	if suspects == nil {
 		return
@@ -68,7 +68,8 @@ func (r *Result) findAssumed(j *job, st *stage) {
 	for _, l := range append(found, possible...) { // either way: to first order the way is known, not where it ends
 		for i := range r.Parameters {
 			p := &r.Parameters[i]
-			p.assumed = math.Max(p.assumed, math.Abs(l.Moves[p.Name]))
+			by := math.Abs(l.Moves[p.Name])
+			p.assumed = [2]float64{math.Min(p.assumed[0], -by), math.Max(p.assumed[1], by)}
 		}
 	}
 }
@@ -80,3 +81,60 @@ func (r *Result) fadesAt(name string) float64 {
 	}
 	return 0
 }
+
+// findKnownErrors tells what errors of known values make: of parameters that were given with one, and of the gain of the force, in proportion to
+// which all forces and inertias are found.
+func (r *Result) findKnownErrors(j *job, st *stage) {
+	square := make([]float64, len(r.Parameters))
+	scaled := func(share float64) { // all that is in proportion to the force
+		for i := range r.Parameters {
+			if p := &r.Parameters[i]; !p.Fixed && inForce(p.Unit) {
+				square[i] += math.Pow(share*p.Value, 2)
+			}
+		}
+	}
+	for _, g := range j.plan.Given {
+		k := fit.Index(st.sol.Params, g.Name)
+		if g.Err == nil || k < 0 || st.changed == nil {
+			if g.Err != nil {
+				r.Warnings = append(r.Warnings, fmt.Sprintf("the error of %s is not in the intervals: %s does not tell what another value would do", g.Name, st.method.Name))
+			}
+			continue
+		}
+		if j.sets(g.Name) {
+			scaled(*g.Err / st.sol.Params[k].Value)
+			continue
+		}
+		moved := st.changed(g.Name, st.sol.Params[k].Value+littleError**g.Err)
+		if moved == nil {
+			continue
+		}
+		l := fit.NewLinear(st.sol)
+		for i, by := range l.Move(moved) {
+			square[st.sol.Searched()[i]] += math.Pow(by/littleError, 2)
+		}
+	}
+	if j.plan.GainErr > 0 {
+		scaled(j.plan.GainErr)
+	}
+	for i := range r.Parameters {
+		r.Parameters[i].given = math.Sqrt(square[i])
+	}
+}
+
+// sets tells that a known parameter sets the scale of all forces, because none was recorded: the inertia of free motion, the spring that draws.
+func (j *job) sets(name string) bool {
+	switch j.plan.Model.Drive {
+	case axis.Coast:
+		return name == "M" || name == "J"
+	case axis.Spring:
+		return name == "kd"
+	}
+	return false
+}
+
+// littleError is the share of an error by which its effect is found: a frequency that is off by much is a motion of another phase.
+const littleError = 1e-3
+
+// inForce tells that a unit is that of a force or torque over something of the motion, so that the number is in proportion to the recorded force.
+func inForce(unit string) bool { return strings.HasPrefix(unit, "N") || strings.HasPrefix(unit, "kg") }

@@ -19,6 +19,8 @@ type evidence struct {
 	tops        []float64          // m/s or rad/s, speed of the record, or of both joints; 0: not known
 	offsetKnown bool               // the user says what the constant force is
 	oneWay      bool               // the rows of the fit move in one direction
+	given       []string           // numbers that the result rests on and that were not found, with their uncertainty
+	small       []string           // parameters of which zero is an answer: beside the others they are next to nothing
 
 	instruments *MachineInstruments // beside least squares; nil: there are none
 	bodies      *bodies             // that have the parameters; nil: not asked
@@ -46,6 +48,7 @@ type refused struct {
 // bodies tells whether real bodies have the parameters of a machine.
 type bodies struct {
 	possible bool     // some were found
+	unreal   bool     // further from what was found than chance explains
 	grown    float64  // rms with them over that without asking
 	against  []string // what speaks against it, where there are none
 }

@@ -29,6 +29,7 @@ var judges = []struct {
 	{"does the model explain the records?", (*Result).judgeFit},
 	{"what does the method say of itself?", (*Result).judgeMethod},
 	{"what do the checks of the records say?", (*Result).judgeRecords},
+	{"what may rounding have done?", (*Result).judgeRounding},
 	{"is it an optimum, and of the equations?", (*Result).judgeEnd},
 	{"do the rows say as much as they are many?", (*Result).judgeRows},
 	{"does something else explain them as well?", (*Result).judgeAlternatives},
@@ -45,6 +46,7 @@ var judges = []struct {
 	{"does noise of the position draw them away?", (*Result).judgeInstruments},
 	{"has a real body these numbers?", (*Result).judgeBodies},
 	{"does it carry over?", (*Result).judgeValidation},
+	{"what was given, and not found?", (*Result).judgeAssumed},
 }
 
 // judge asks all judges.
@@ -181,6 +183,22 @@ func (r *Result) judgeRecords(say sayer) {
 	}
 }
 
+// judgeRounding takes in by how much the gain of a force that rests on few levels may be wrong: intervals of what is in its unit hold that.
+func (r *Result) judgeRounding(say sayer) {
+	for _, f := range r.Findings {
+		if f.Kind != "rounding" {
+			continue
+		}
+		for i := range r.Parameters {
+			p := &r.Parameters[i]
+			if strings.Contains(p.Unit, "N") || strings.Contains(p.Unit, "kg") {
+				p.rounded = math.Max(p.rounded, f.Value*math.Abs(p.Value))
+			}
+		}
+		say(fit.Rounding, fit.Remark, nil, "%s. The intervals hold that. %s", f.Text, f.Advice)
+	}
+}
+
 // judgeEnd asks whether the last method came to an optimum, and whether the steps of a simulation have a part in it.
 func (r *Result) judgeEnd(say sayer) {
 	switch last := r.Stages[len(r.Stages)-1]; {
@@ -208,9 +226,25 @@ func (r *Result) judgeRows(say sayer) {
 func (r *Result) judgeBodies(say sayer) {
 	switch b := r.bodies; {
 	case b == nil:
-	case b.possible && b.grown > 1.05:
+	case b.possible && b.unreal && b.grown > 1.05:
 		say(fit.NoBodies, fit.Weaken, nil, "no real bodies have these base parameters: the nearest ones that some have leave an rms %.2f times as large", b.grown)
 	case !b.possible:
 		say(fit.NoBodies, fit.Weaken, nil, "no real machine has the parameters that were found: %s", strings.Join(b.against, "; "))
 	}
+}
+
+// judgeAssumed says which numbers the result rests on that were given, and what their uncertainty does to the intervals.
+func (r *Result) judgeAssumed(say sayer) {
+	var names, moves []string
+	for i := range r.Parameters {
+		p := &r.Parameters[i]
+		if ci := r.random(p); ci != nil && p.CI != nil && p.assumed != [2]float64{} && !p.State() {
+			names = append(names, p.Name)
+			moves = append(moves, fmt.Sprintf("%s to ±%.2g instead of ±%.2g %s", p.Name, (p.CI[1]-p.CI[0])/2, (ci[1]-ci[0])/2, p.Unit))
+		}
+	}
+	if r.given == nil || names == nil {
+		return
+	}
+	say(fit.Assumed, fit.Remark, names, "assumed, as the file gives it: %s. The intervals hold that: %s. Say in the file how well these numbers are known, under uncertainty", list(r.given), list(moves))
 }

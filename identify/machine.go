@@ -138,7 +138,7 @@ func OfMachine(b *machine.Result, info []record.Info, findings []record.Finding,
 	if iv := b.IV; iv != nil && b.Spec.Instruments == machine.UseCheck {
 		for j, apart := range iv.Apart { // where they differ beyond chance, intervals hold both values
 			if math.Abs(apart) > apartLikely {
-				r.Parameters[b.Free[j]].moved(iv.Values[j]-iv.Least[j], false)
+				r.Parameters[b.Free[j]].moved(iv.Values[j]-iv.Least[j], false, "instrumental variables")
 			}
 		}
 	}
@@ -149,20 +149,32 @@ func OfMachine(b *machine.Result, info []record.Info, findings []record.Finding,
 	r.Stages = []Stage{last}
 
 	essential := b.Essential(errs)
-	out = &Machine{Essential: len(essential.Free), Grown: essential.Grown, Moved: 1, Unseen: []string{}, Impossible: []string{}}
+	out = &Machine{Grown: essential.Grown, Moved: 1, Unseen: []string{}, Impossible: []string{}}
 	theta = b.Base.Full(b.Model, essential.Values)
 	out.Impossible = append(out.Impossible, b.Base.Impossible(b.Model, theta)...)
+	unreal := false
 	if len(out.Impossible) > 0 && slices.Contains(b.Spec.Terms, machine.Inertia) {
-		theta, out.Moved = b.Possible(theta)
+		found := theta
+		theta, out.Moved = b.Possible(found)
+		unreal = b.Unreal(found, theta)
 	}
 	out.Possible = len(b.Base.Impossible(b.Model, theta)) == 0
 	written := b.Base.Of(theta)
-	for i := range b.Base.Pivot {
+	for i, k := range b.Base.Pivot {
+		if b.Base.Columns[k].Term == machine.Lag { // no parameter of bodies
+			continue
+		}
 		out.Base = append(out.Base, MachineBase{Name: b.Base.Name(i), Sum: b.Base.Text(i), Shares: b.Base.Shares(i), Start: b.Start[i],
 			Essential: slices.Contains(essential.Free, i), Written: written[i]})
+		if slices.Contains(essential.Free, i) {
+			out.Essential++
+		}
 	}
 	for k := range b.Base.Columns {
 		c := &b.Base.Columns[k]
+		if c.Term == machine.Lag {
+			continue
+		}
 		out.Parameters = append(out.Parameters, MachineParameter{c.Name, c.Unit, c.Value, theta[k]})
 	}
 	for _, k := range b.Base.Unseen {
@@ -178,11 +190,19 @@ func OfMachine(b *machine.Result, info []record.Info, findings []record.Finding,
 		}
 	}
 	out.Instruments = instrumentsOf(b)
-	r.instruments, r.bodies = out.Instruments, &bodies{out.Possible, out.Moved, out.Impossible}
+	r.instruments, r.bodies = out.Instruments, &bodies{out.Possible, unreal, out.Moved, out.Impossible}
 	for _, u := range b.Refused {
 		r.refused = append(r.refused, refused{fit.Indistinct{Names: u.Names, Weights: u.Weights, Why: u.Text, Advice: toldApart},
 			fmt.Sprintf("%s cannot be identified and is left at %.4g, the value of the machine file: %s. Record a motion that tells it, or leave its term out", u.Name, u.Kept, u.Text)})
 		r.Indistinct = append(r.Indistinct, r.refused[len(r.refused)-1].Indistinct)
+	}
+	for _, i := range b.OneWay {
+		text := fmt.Sprintf("joint %s moves in one direction, where its Coulomb friction and a constant torque are one number. Record both directions, or leave offset out of the terms", out.Joints[i].Name)
+		for k, at := range b.Base.Pivot {
+			if c := &b.Base.Columns[at]; c.Joint == i && (c.Term == machine.Coulomb || c.Term == machine.Offset) {
+				r.refused = append(r.refused, refused{fit.Indistinct{Names: []string{b.Base.Name(k)}}, text})
+			}
+		}
 	}
 	for i, j := range out.Joints {
 		r.channels = append(r.channels, channel{name: "joint " + j.Name, unit: j.Unit, percent: &out.Joints[i].Percent, validation: j.Valid, rms: j.RMS, passive: j.Passive, parts: b.Joints[i].Largest})

@@ -154,7 +154,9 @@ func (j *job) offsetKnown() bool {
 }
 
 // known tells whether the user gives the value.
-func (g *Given) known() bool { return g.Fixed != nil && *g.Fixed && g.Start != nil && !g.Assumed }
+func (g *Given) known() bool {
+	return (g.Fixed != nil && *g.Fixed || g.Err != nil) && g.Start != nil && !g.Assumed
+}
 
 // knowOffset takes a constant force that the user gives out of the records of methods whose model has none: what is left is
 // the force that moves the axis. A model that is simulated needs the term for it, unless it is zero.

@@ -53,6 +53,8 @@ type Plan struct {
 	LagFree bool      // the effective lag of the force is a parameter
 	Given   []Given   // what is known of parameters
 
+	GainErr float64 // standard uncertainty of the gain of the force, as a share
+
 	Regress    linear.Spec
 	Form       linear.Form // "": direct
 	NoiseRatio float64     // total: position over force noise, m/N or rad/(N·m)
@@ -116,14 +118,25 @@ type Records struct {
 // driven are the records with one force: that of the drive and the known disturbance, if it is not in the command already, for methods that know no
 // other. Simulated models keep them apart, since a controller commands but one of them.
 func (r Records) driven() Records {
-	each := func(recs []*record.Record) []*record.Record {
+	out := r.each(func(recs []*record.Record) []*record.Record {
 		recs = slices.Clone(recs)
 		for i, d := range recs {
 			recs[i] = d.Driven()
 		}
 		return recs
+	})
+	out.Doubted, out.Doubt = nil, ""
+	return out
+}
+
+// each are all records as f makes them.
+func (r Records) each(f func([]*record.Record) []*record.Record) Records {
+	for _, recs := range []*[]*record.Record{&r.Fit, &r.Loop, &r.Second, &r.Validation, &r.SecondVal, &r.Doubted} {
+		if *recs != nil {
+			*recs = f(*recs)
+		}
 	}
-	return Records{Fit: each(r.Fit), Loop: each(r.Loop), Second: each(r.Second), Validation: each(r.Validation), SecondVal: each(r.SecondVal)}
+	return r
 }
 
 // Given is what is said about a parameter beforehand.
@@ -131,8 +144,9 @@ type Given struct {
 	Name          string
 	Start, Lo, Hi *float64
 	Fixed, Log    *bool
-	Optional      bool // a model that has no such parameter is no error
-	Assumed       bool // it stays at its start, which nobody measured
+	Optional      bool     // a model that has no such parameter is no error
+	Assumed       bool     // it stays at its start, which nobody measured
+	Err           *float64 // standard uncertainty of a value that is known; nil: it is exact
 }
 
 // apply puts what is given over the parameters that a model has by itself. A start outside bounds that were not given
@@ -157,7 +171,7 @@ func apply(params []fit.Param, given []Given) error {
 			continue
 		}
 		p := &params[i]
-		p.Fixed = g.Assumed
+		p.Fixed = g.Assumed || g.Err != nil
 		if g.Fixed != nil {
 			p.Fixed = p.Fixed || *g.Fixed
 		}

@@ -54,6 +54,7 @@ type Result struct {
 	Sensitivity []Sensitivity    `json:"sensitivity,omitempty"`    // to what was taken for granted
 	Unmodelled  []fit.Effect     `json:"unmodelled,omitempty"`     // what the model lacks, as the residual shows it
 	Steps       *Stepping        `json:"steps,omitempty"`          // of the simulation
+	Equalities  []Equality       `json:"equalities,omitempty"`     // tests of parameters that are one in a simpler model
 	Bootstrap   *Resampling      `json:"bootstrap,omitempty"`      //
 	HalfCutoff  []float64        `json:"values_at_half_cutoff,omitempty"`
 	Stages      []Stage          `json:"stages"`
@@ -69,21 +70,28 @@ type Result struct {
 // Parameter is one parameter of the model. Of a known one only name, unit and value are there.
 type Parameter struct {
 	fit.Estimate
-	Error  *float64    `json:"error"`                   // the standard error to go by, Result.Err; null: infinite, or known
-	CI     *[2]float64 `json:"interval"`                // the 95 % interval to go by, Result.Interval; null: unbounded, or known
-	Term   string      `json:"term,omitempty"`          // regress: its column
-	Share  *float64    `json:"share_percent,omitempty"` // regress: rms of its part of the force relative to the whole
-	Start  *float64    `json:"start,omitempty"`
-	Min    *float64    `json:"min,omitempty"`
-	Max    *float64    `json:"max,omitempty"`
-	Fixed  bool        `json:"fixed"`
-	Boot95 *[2]float64 `json:"ci95_bootstrap,omitempty"`
-	Biased *float64    `json:"systematic,omitempty"` // by how much structure in the residual moves the value; the interval holds it
-	Worth  string      `json:"judgement"`            // identified, weakly identified, rejected, or one of the words below
+	Error    *float64       `json:"error"`                   // the standard error to go by, Result.Err; null: infinite, or known
+	CI       *[2]float64    `json:"interval"`                // the 95 % interval to go by, Result.Interval; null: unbounded, or known
+	Term     string         `json:"term,omitempty"`          // regress: its column
+	Share    *float64       `json:"share_percent,omitempty"` // regress: rms of its part of the force relative to the whole
+	Start    *float64       `json:"start,omitempty"`
+	Min      *float64       `json:"min,omitempty"`
+	Max      *float64       `json:"max,omitempty"`
+	Fixed    bool           `json:"fixed"`
+	Boot95   *[2]float64    `json:"ci95_bootstrap,omitempty"`
+	Biased   *float64       `json:"systematic,omitempty"`                    // by how much structure in the residual moves the value; the interval holds it
+	From     string         `json:"interval_from,omitempty"`                 // where the interval comes from, in words
+	Budget   []Contribution `json:"budget,omitempty"`                        // what makes the value uncertain, by source
+	Combined *float64       `json:"combined_standard_uncertainty,omitempty"` // root of the sum of squares of the budget
+	Worth    string         `json:"judgement"`                               // identified, weakly identified, rejected, or one of the words below
 
-	assumed         float64 // half of what an assumption moves the value by, either way
-	assumption      bool    // nobody gave it
-	shown, possible float64 // by how much the worst that the residual shows moves the value, and what it does not exclude
+	assumed             [2]float64 // by which what was assumed moves the ends of the interval, down and up
+	rounded             float64    // what rounding of the force moves the value by at most, either way
+	assumption          bool       // nobody gave it
+	given               float64    // standard uncertainty that errors of known values make
+	structure           float64    // by how much all that the residual shows moves the value together
+	shown, possible     [2]float64 // by how much what the residual shows moves the value at most, down and up, and what it does not exclude
+	shownBy, possibleBy string     // what of it moves the value most
 }
 
 // Validation is the fit to records that were not used to find the parameters.
@@ -177,31 +185,39 @@ func (r *Result) Explained() *float64 {
 // residual and half of what an assumption about the record does to the value is added. nil: unbounded.
 func (r *Result) Interval(p *Parameter) *[2]float64 {
 	ci := r.random(p)
-	return widened(widened(widened(widened(ci, p.shown), p.possible), p.assumed), -p.assumed)
+	ci = widened(widened(widened(ci, p.shown), p.possible), [2]float64{p.assumed[0] - p.rounded, p.assumed[1] + p.rounded})
+	if ci != nil && p.given > 0 { // by chance too: squares add up
+		return &[2]float64{p.Value - math.Hypot(p.Value-ci[0], normal95*p.given), p.Value + math.Hypot(ci[1]-p.Value, normal95*p.given)}
+	}
+	return ci
 }
 
-// widened is an interval that holds a move of the value as well.
-func widened(ci *[2]float64, by float64) *[2]float64 {
+// widened is an interval that holds moves of the value down and up as well.
+func widened(ci *[2]float64, by [2]float64) *[2]float64 {
 	if ci == nil {
 		return nil
 	}
-	return &[2]float64{ci[0] + math.Min(by, 0), ci[1] + math.Max(by, 0)}
+	return &[2]float64{ci[0] + by[0], ci[1] + by[1]}
 }
 
 // moved takes in by how much something moves the value, which the residual shows or, possible, does not exclude: beside each
 // other, for an axis may have both.
-func (p *Parameter) moved(by float64, possible bool) {
-	worst := &p.shown
+func (p *Parameter) moved(by float64, possible bool, what string) {
+	way, name := &p.shown, &p.shownBy
 	if possible {
-		worst = &p.possible
+		way, name = &p.possible, &p.possibleBy
 	}
-	if math.Abs(by) > math.Abs(*worst) {
-		*worst = by
+	if math.Abs(by) > most(*way) {
+		*name = what
 	}
+	way[0], way[1] = math.Min(way[0], by), math.Max(way[1], by)
 	if p.Biased == nil || math.Abs(by) > math.Abs(*p.Biased) {
 		p.Biased = &by
 	}
 }
+
+// most is the larger of two moves, down and up.
+func most(way [2]float64) float64 { return math.Max(-way[0], way[1]) }
 
 // random is the interval of chance alone.
 func (r *Result) random(p *Parameter) *[2]float64 {

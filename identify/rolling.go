@@ -2,6 +2,8 @@ package identify
 
 import (
 	"fmt"
+	"math"
+	"slices"
 
 	"hilrig/identify/ball"
 	"hilrig/identify/fit"
@@ -16,10 +18,15 @@ type Ball struct {
 	Refused []ball.Refusal `json:"refused"` // parameters that the recording does not tell
 	Frames  int            `json:"frames"`
 	LeftOut int            `json:"frames_left_out"` // fewer than three markers in view
-	Odd     int            `json:"frames_odd"`      // markers swapped or moved
-	Noise   float64        `json:"noise_m"`         // of a coordinate of a marker
-	TopRoll float64        `json:"roll_max"`        // rad/s
-	SpinRMS float64        `json:"spin_rms"`        // rad/s
+	Odd     int            `json:"frames_odd"`      // markers that do not fit the body: left out
+
+	Assumed   []ball.Assumption `json:"assumed"`   // numbers of the file that the result rests on
+	Exchanges []ball.Exchange   `json:"exchanged"` // labels that were put right
+	Strays    []ball.Stray      `json:"strayed"`   // markers that were left out in a frame
+
+	Noise   float64 `json:"noise_m"`  // of a coordinate of a marker
+	TopRoll float64 `json:"roll_max"` // rad/s
+	SpinRMS float64 `json:"spin_rms"` // rad/s
 }
 
 // rolling is what stands for the law of a ball.
@@ -27,7 +34,8 @@ const rolling = "rolling"
 
 // BallOf is that of a result.
 func BallOf(b *ball.Result) *Ball {
-	return &Ball{b.Levels, b.Moduli, b.Slip, b.Refused, b.Frames, b.LeftOut, b.Odd, b.Noise, b.TopRoll, b.SpinRMS}
+	return &Ball{Levels: b.Levels, Moduli: b.Moduli, Slip: b.Slip, Refused: b.Refused, Frames: b.Frames, LeftOut: b.LeftOut, Odd: b.Odd, Assumed: b.Assumed,
+		Exchanges: b.Exchanges, Strays: b.Strays, Noise: b.Noise, TopRoll: b.TopRoll, SpinRMS: b.SpinRMS}
 }
 
 // Rolling is the result of a ball in the form of all results: its levels are the stages, its reasons against rolling reject it.
@@ -42,7 +50,7 @@ func Rolling(b *ball.Result, info record.Info, findings []record.Finding) (*Resu
 		Data: info, Findings: append([]record.Finding{}, findings...), Warnings: append([]string{}, b.Warnings...), Compute: b.Compute,
 	}
 	r.take(b.Solution, a, nil)
-	r.Indistinct, r.doubts = []fit.Indistinct{}, b.Reasons // the warnings have what is not told apart
+	r.Indistinct, r.doubts, r.small = []fit.Indistinct{}, b.Reasons, b.Small // the warnings have what is not told apart
 	for _, f := range b.Refused {
 		r.refused = append(r.refused, refused{fit.Indistinct{Names: []string{f.Name}, Why: f.Why}, fmt.Sprintf("%s is not to be used: %s", f.Name, f.Why)})
 	}
@@ -66,6 +74,21 @@ func Rolling(b *ball.Result, info record.Info, findings []record.Finding) (*Resu
 			s.Iterations, s.Evaluations, s.Trace, s.Compute = sol.Iterations, sol.Evaluations, sol.Trace, sol.Compute.Seconds()
 		}
 		r.Stages = append(r.Stages, s)
+	}
+	r.findSuspects(b.Solution, b.Suspects, r.harm(b.Solution))
+	for i := range r.Parameters {
+		p := &r.Parameters[i]
+		if ci, d := r.random(p), b.Doubts[p.Name]; ci != nil {
+			// the interval holds what the numbers as they are given say, and what the recording makes of them
+			half := (ci[1] - ci[0]) / 2
+			whole := math.Hypot(half, normal95*d.Spread)
+			p.assumed = [2]float64{min(0, d.Shift) - whole + half, max(0, d.Shift) + whole - half}
+		}
+	}
+	for i := range b.Assumed {
+		if g := b.Assumed[i].Group(); !slices.Contains(r.given, g) {
+			r.given = append(r.given, g)
+		}
 	}
 	r.judge()
 	return r, nil

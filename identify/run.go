@@ -87,6 +87,8 @@ func Run(ctx context.Context, plan Plan, recs Records, keep Keeper, watch fit.Wa
 		ctx, cancel = context.WithTimeout(ctx, plan.TimeLimit)
 		defer cancel()
 	}
+	read := recs.Fit
+	recs = recs.each(record.WithoutSpikes)
 	j := newJob(plan, recs, keep, watch)
 	driven := recs.driven()
 	r := &Result{Chain: plan.Methods, Findings: []record.Finding{}, Warnings: []string{}}
@@ -117,7 +119,7 @@ func Run(ctx context.Context, plan Plan, recs Records, keep Keeper, watch fit.Wa
 	if j.last == nil {
 		return nil, ctx.Err()
 	}
-	if err := r.completed(whole, j, recs.Fit); err != nil {
+	if err := r.completed(whole, j, read); err != nil {
 		return nil, refusal(j.last.method.Name, recs.Fit[0], err)
 	}
 	r.Compute = time.Since(begin).Seconds()
@@ -308,6 +310,7 @@ func (r *Result) finish(ctx context.Context, j *job, read []*record.Record) erro
 	r.oneWay = (j.plan.Model.Drive == axis.Force || j.plan.Model.Drive == axis.Servo) && !st.method.OneWay && goesOneWay(st.sol.Velocity)
 	r.findUnmodelled(j, st)
 	r.findAssumed(j, st)
+	r.findKnownErrors(j, st)
 	if j.plan.Bootstrap > 0 && !r.Interrupted {
 		if st.resample == nil {
 			r.Warnings = append(r.Warnings, fmt.Sprintf("bootstrap: %s has none; the intervals are those of the Jacobian", st.method.Name))
@@ -379,7 +382,8 @@ func (r *Result) hold(doubt string) {
 		p := &r.Parameters[i]
 		if k := fit.Index(r.doubted.Params, p.Name); k >= 0 && !p.Fixed && !p.State() {
 			s.Values[p.Name] = r.doubted.Params[k].Value
-			p.assumed = math.Abs(r.doubted.Params[k].Value-p.Value) / 2
+			half := math.Abs(r.doubted.Params[k].Value-p.Value) / 2
+			p.assumed = [2]float64{-half, half}
 		}
 	}
 	r.Sensitivity = append(r.Sensitivity, s)
@@ -421,7 +425,7 @@ func (r *Result) resample(ctx context.Context, st *stage, seed uint64) error {
 		case math.IsInf(open, 1):
 			p.Boot95 = nil
 		case open > 0:
-			p.Boot95 = widened(widened(p.Boot95, open), -open)
+			p.Boot95 = widened(p.Boot95, [2]float64{-open, open})
 		}
 	}
 	return nil

@@ -235,6 +235,20 @@ func residuals(m *axis.Model, params []fit.Param) []float64 {
 	return p.Residuals()
 }
 
+// residualsAt are those of a model at its own solution, which knows them if its rows are the same and not weighted.
+func residualsAt(m *axis.Model, sol *fit.Solution) []float64 {
+	p, err := m.Problem(sol.Params)
+	switch {
+	case err != nil:
+		return nil
+	case p.Rows != len(sol.Residual) || lossOf(sol).Kind != fit.Squares:
+		return p.Residuals()
+	}
+	out := slices.Clone(sol.Residual)
+	floats.Scale(-1, out)
+	return out
+}
+
 // inverse is what the parameters leave over of the recorded force; nil: nothing can be said.
 func inverse(m *axis.Model, params []fit.Param) *fit.Solution {
 	own := m.Params()
@@ -493,7 +507,7 @@ func (j *job) vary(ctx context.Context, m *axis.Model, sol *fit.Solution) []Sens
 		return params
 	}
 	now := sol.Params[lag].Value
-	base := residuals(m, sol.Params)
+	base := residualsAt(m, sol)
 	if len(base) != len(sol.Residual) { // nil, or gaps between segments stand behind the rows
 		return nil
 	}

@@ -3,12 +3,17 @@
 package identify
 
 import (
+	"bufio"
 	"encoding/json"
 	"flag"
 	"fmt"
 	"math"
+	"math/rand/v2"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -19,6 +24,7 @@ import (
 	"hilrig/identify/axis"
 	"hilrig/identify/fit"
 	"hilrig/identify/independent"
+	"hilrig/identify/linear"
 	"hilrig/identify/record"
 )
 
@@ -69,7 +75,7 @@ func simulationError(t *testing.T, n int) float64 {
 }
 
 // TestEverydaySpeed prints what the everyday fit costs with all that hil identify does, and what least_squares of SciPy costs
-// on the same record with steps of the same accuracy, in turn:
+// on the same record with two steps in a sample, in turn:
 //
 //	go test ./identify -run EverydaySpeed -v -args -rival
 func TestEverydaySpeed(t *testing.T) {
@@ -102,7 +108,7 @@ func TestEverydaySpeed(t *testing.T) {
 			off = simulationError(t, parts)
 			t.Logf("error of our steps %.3g m/s, %d in a sample", off, parts)
 		}
-		task := map[string]any{"error": off}
+		task := map[string]any{"error": off, "parts": 2} // enough: at the truth the rest is the noise
 		var lo, hi, made, one []float64
 		for i, name := range names {
 			p, _ := r.Param(name)
@@ -157,4 +163,66 @@ func TestEverydaySpeed(t *testing.T) {
 	}) {
 		fmt.Printf("%-45s %6.0f ms\n", k, 1e3*numeric.Median(of[k]))
 	}
+}
+
+// TestRegressSpeed prints what a regression of a long CSV file costs with reading and all that hil identify does, and what numpy takes
+// for reading, filtering and solving, in turn. Numbers with all their digits, as a program writes them, and with the digits of an instrument:
+//
+//	go test ./identify -run RegressSpeed -v -args -rival
+func TestRegressSpeed(t *testing.T) {
+	if !*rival {
+		t.Skip("a measurement: asked for with -rival")
+	}
+	python := peer.Python(t, "numpy", "scipy.signal")
+	for _, c := range []struct{ digits, format string }{{"all digits", "%.3f,%.17g,%.17g\n"}, {"9 and 6 decimals", "%.3f,%.9f,%.6f\n"}} {
+		path := longServo(t, 2_000_000, c.format)
+		var own, numpy, ratio []float64
+		for range 5 {
+			begin := used()
+			recs, err := record.Read(path, record.Mapping{Time: record.Column{Name: "t", Unit: "s"}, Position: record.Column{Name: "x", Unit: "m"}, Force: record.Column{Name: "f", Unit: "N"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := Run(t.Context(), Plan{Methods: Chain{"regress"}, Regress: linear.DefaultSpec()}, Records{Fit: recs}, nil, nil); err != nil {
+				t.Fatal(err)
+			}
+			own = append(own, used()-begin)
+			cmd := exec.Command(python, "linear/testdata/regress.py", path)
+			cmd.Env = append(cmd.Environ(), "OPENBLAS_NUM_THREADS=1")
+			text, err := cmd.Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			took, err := strconv.ParseFloat(strings.TrimSpace(string(text)), 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			numpy, ratio = append(numpy, took), append(ratio, own[len(own)-1]/took)
+		}
+		fmt.Printf("%-20s %.2f s, numpy %.2f s, ratio %.2f\n", c.digits, numeric.Median(own), numeric.Median(numpy), numeric.Median(ratio))
+	}
+}
+
+// longServo writes rows of time, position and force of 12 kg on Coulomb and viscous friction at 1 kHz, and gives the path.
+func longServo(t *testing.T, rows int, format string) string {
+	path := filepath.Join(t.TempDir(), "long.csv")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	w, rng := bufio.NewWriter(f), rand.New(rand.NewPCG(1, 1))
+	fmt.Fprintln(w, "t,x,f")
+	for k := range rows {
+		s, x, v, a := float64(k)*1e-3, 0.0, 0.0, 0.0
+		for i, part := range [][2]float64{{0.1, 0.7}, {0.05, 1.9}, {0.01, 5.3}} {
+			sin, cos := math.Sincos(part[1]*s + float64(i))
+			x, v, a = x+part[0]*sin, v+part[0]*part[1]*cos, a-part[0]*part[1]*part[1]*sin
+		}
+		fmt.Fprintf(w, format, s, x+1e-6*rng.NormFloat64(), 12*a+3*v+math.Copysign(4, v)+0.5+0.05*rng.NormFloat64())
+	}
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }

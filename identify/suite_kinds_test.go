@@ -191,8 +191,8 @@ func peak(x []float64) float64 {
 	return m
 }
 
-// kinds of records.
-var kinds = []kind{
+// axisKinds are records of a servo axis at 1 kHz.
+var axisKinds = []kind{
 	{name: "sines", clean: true, make: plain(nil)},
 	{name: "faster sines", clean: true, make: func(b *bench) trial { b.sines(0.03, 0.9); return b.record(nil) }},
 	{name: "moves to and fro", clean: true, make: func(b *bench) trial { b.moves(0); return b.record(nil) }},

@@ -23,5 +23,18 @@ func TestWholeSuite(t *testing.T) {
 	}
 }
 
+// The whole suite of machines, with the numbers for docs/identify-machine.md.
+func TestWholeSuiteOfMachines(t *testing.T) {
+	for joints := 1; joints <= 4; joints++ {
+		wrong, _, trials, alarms, clean := armSuite(t, joints, 5, nil)
+		if float64(wrong) > 0.01*float64(trials) {
+			t.Errorf("%d joints: %d of %d results are wrong under the verdict identified", joints, wrong, trials)
+		}
+		if float64(alarms) > 0.05*float64(clean) {
+			t.Errorf("%d joints: %d of %d clean records are not identified", joints, alarms, clean)
+		}
+	}
+}
+
 // Three thousand random runs.
 func TestManyRandomRunsEndWell(t *testing.T) { randomRuns(t, 1000, 3000) }

@@ -35,19 +35,41 @@ func (r *Result) findUnmodelled(j *job, st *stage) {
 			s, suspects = inverse, slices.DeleteFunc(suspects, func(p fit.Suspect) bool { return p.Turn })
 		}
 	}
+	r.lowPassed(suspects)
 	found, possible := fit.Unmodelled(s, suspects, r.tolerance)
-	if st.pushed == nil { // a force shows drag by itself
-		possible = nil
-	}
 	least := weakRelative
 	if !j.plan.Model.Drive.Recorded() { // nothing but the loss of energy tells of friction: one kind of it looks like another
 		least = systematic
 	}
 	for _, l := range append(found, possible...) {
-		if worst, ok := r.Param(l.Worst); l.Possible && (!ok || math.Abs(l.Moves[l.Worst]) < least*math.Abs(worst.Value)) {
+		if l.Usual && st.pushed == nil { // a force shows it by itself
+			continue
+		}
+		if worst, ok := r.Param(l.Worst); l.Usual && (!ok || math.Abs(l.Moves[l.Worst]) < least*math.Abs(worst.Value)) {
 			continue
 		}
 		r.lacks(l)
+	}
+}
+
+// lowPassed allows what a low-pass of one channel does, whose corner the noise of the record shows: up to (1/ω)², that of one that does not
+// delay. Where both have one, the larger stands for the difference.
+func (r *Result) lowPassed(suspects []fit.Suspect) {
+	for _, f := range r.Findings {
+		if f.Kind != "filtered" || !(f.Value > 0) {
+			continue
+		}
+		b := math.Pow(2*math.Pi*f.Value, -2)
+		for i := range suspects {
+			s := &suspects[i]
+			switch {
+			case s.Kind != fit.LowPass:
+			case f.Channel == "force":
+				s.Bounds[1] = math.Max(s.Bounds[1], b)
+			case f.Channel == "position":
+				s.Bounds[0] = math.Min(s.Bounds[0], -b)
+			}
+		}
 	}
 }
 
@@ -55,8 +77,20 @@ func (r *Result) findUnmodelled(j *job, st *stage) {
 func (r *Result) lacks(l fit.Effect) {
 	r.Unmodelled = append(r.Unmodelled, l)
 	for i := range r.Parameters {
-		if m, ok := l.Moves[r.Parameters[i].Name]; ok {
-			r.Parameters[i].moved(m, l.Possible)
+		p := &r.Parameters[i]
+		if m, ok := l.Moves[p.Name]; ok {
+			p.moved(m, l.Possible, l.Kind)
+			if !l.Possible {
+				p.structure += m
+				p.moved(p.structure, false, l.Kind)
+			}
+			if l.Kind == fit.LowPass { // near a resonance it is the other way round
+				p.moved(-m, true, l.Kind)
+			}
+		}
+		if or, ok := l.Range[p.Name]; ok { // what else explains as much, to either side
+			p.moved(or[0], l.Possible, l.Kind)
+			p.moved(or[1], l.Possible, l.Kind)
 		}
 	}
 }

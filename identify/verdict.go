@@ -50,7 +50,11 @@ func (r *Result) natureOf(p *Parameter) nature {
 		return positive
 	case viscous(p.Name) || term == machine.Viscous || term == machine.Stiffness:
 		return damping
-	case r.Model.Law == rolling && !ball.IsFriction(p.Name) && !ball.IsMoment(p.Name):
+	case term == machine.Offset || term == machine.Lag || fit.MayBeZero(p.Name):
+		return anySign
+	case r.Model.Law == rolling && ball.IsFriction(p.Name):
+		return damping
+	case r.Model.Law == rolling && !ball.IsMoment(p.Name):
 		return anySign
 	}
 	return ordinary
@@ -116,9 +120,12 @@ func (r *Result) judgeParameters(say sayer) {
 			p.Worth = NotIdentifiable
 			continue
 		}
+		p.From = r.origin(p)
+		p.Budget, p.Combined = r.budget(p)
 		p.Worth = r.worth(p, &g, say)
 	}
 	g.say(say)
+	r.Equalities = r.equalities()
 }
 
 // graded are parameters with the same shortcoming, which are named together where they are many.
@@ -187,7 +194,7 @@ func (r *Result) worth(p *Parameter, g *graded, say sayer) string {
 		weak(fit.NearZero, "%s cannot be told from zero (95 %% interval %.3g to %.3g %s): the motion hardly accelerates in the rows that are used", p.Name, ci[0], ci[1], p.Unit)
 	case minor:
 	case fit.IsState(p.Name): // where a record begins: nothing to know about the axis
-	case fit.MayBeZero(p.Name) || kind == anySign: // zero is an answer, and so is what is near it
+	case fit.MayBeZero(p.Name) || kind == anySign || slices.Contains(r.small, p.Name): // zero is an answer, and so is what is near it
 	case zero:
 		g.zero = append(g.zero, grade{p.Name, fmt.Sprintf("%s cannot be told from zero (95 %% interval %.3g to %.3g %s)", p.Name, ci[0], ci[1], p.Unit)})
 		if out = string(Weak); *se > notKnown*math.Abs(p.Value) {
@@ -200,10 +207,10 @@ func (r *Result) worth(p *Parameter, g *graded, say sayer) string {
 		g.loose = append(g.loose, grade{p.Name, fmt.Sprintf("%s is known to ±%.0f %% only", p.Name, 100**se/math.Abs(p.Value))})
 		out = string(Weak)
 	}
-	if p.AtBound != "" && !fit.IsState(p.Name) {
+	if p.AtBound != "" && !fit.IsState(p.Name) && !slices.Contains(r.small, p.Name) {
 		weak(fit.AtBound, "%s is on its %s bound, %.4g %s: the bound has the last word, not the data; widen it or fix the parameter", p.Name, p.AtBound, p.Value, p.Unit)
 	}
-	if h := r.tolerance[p.Name]; out == string(Identified) && h > 0 && math.Abs(p.shown) > h && !fit.IsState(p.Name) {
+	if h := r.tolerance[p.Name]; out == string(Identified) && h > 0 && math.Max(-p.shown[0], p.shown[1]) > h && !fit.IsState(p.Name) {
 		return string(Weak) // moved by an alternative, or by what the model lacks: the reason says by which
 	}
 	return out
@@ -262,7 +269,7 @@ func (r *Result) judgeAlternatives(say sayer) {
 			if s.Form && (fit.MayBeZero(name) || math.Abs(m) <= formsApart*h) {
 				continue
 			}
-			p.moved(m, false)
+			p.moved(m, false, s.What)
 			if m := math.Abs(m) / h; m > most {
 				worst, most = name, m
 			}

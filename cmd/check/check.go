@@ -118,8 +118,8 @@ func printChecked(out, errOut io.Writer, name string, warnings []schema.Problem,
 // checkRig reports on a rig file.
 func checkRig(out, errOut io.Writer, name string) bool {
 	cfg, warnings, err := configs.Check(name)
-	if err == nil { // what hil run would find when it builds the controller
-		if _, err = daemon.Assemble(cfg, daemon.Handover{}); err != nil {
+	if err == nil { // what hil run would find when it builds controller and virtual rig
+		if err = daemon.Buildable(cfg); err != nil {
 			err = fmt.Errorf("%s: %w", name, err)
 		}
 	}

@@ -58,7 +58,7 @@ func (d *services) arrivalsLoop(ctx context.Context) {
 			all[i].clock(now, at)
 			all[i].answers(now, at)
 			all[i].restarts(now, at)
-			all[i].paced(now, at)
+			all[i].paced(now, time.Duration(now.At)) // a starved supervisor sees old numbers, and then many at once
 		}
 	})
 }

@@ -116,6 +116,16 @@ func Assemble(cfg *configs.Config, h Handover) (*daemon.Assembly, error) {
 	return a, nil
 }
 
+// Buildable builds what a run of a configuration consists of, the virtual rig too, and opens nothing.
+func Buildable(cfg *configs.Config) error {
+	h := Handover{Ports: Ports(cfg), CPU: -1, Free: -1}
+	_, err := Assemble(cfg, h)
+	if err == nil && cfg.Virtual != nil {
+		_, err = AssembleRig(cfg, h)
+	}
+	return err
+}
+
 // Ports are the ports of the file, in the order of its devices.
 func Ports(cfg *configs.Config) (ports []string) {
 	for _, d := range cfg.Devices {

@@ -56,6 +56,9 @@ func axisSpec(cfg *configs.Config, a *configs.Axis, spec *hil.ControllerSpec, ev
 	if out.Drive == plant.VoltageDrive {
 		out.Kalman = estimator.KalmanSpec{Motor: motor, Count: count, PositionNoise: e.PositionNoise, CurrentNoise: e.CurrentNoise, VelocityNoise: e.VelocityNoise,
 			VelocityShare: e.VelocityShare, TorqueWalk: e.EffortWalk, VoltageNoise: e.VoltageNoise, TopSpeed: a.Guard.MaxSpeed}
+		if a.Current == "" {
+			out.Kalman.CurrentNoise = 1 // A  any number: no current comes
+		}
 	} else {
 		out.Mechanical = estimator.MechanicalSpec{Inertia: a.Inertia, Count: count, PositionNoise: e.PositionNoise, VelocityNoise: e.VelocityNoise, VelocityShare: e.VelocityShare,
 			EffortNoise: e.EffortNoise, Walk: e.EffortWalk, TopSpeed: a.Guard.MaxSpeed}

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"math"
 	"slices"
 
 	"hilrig/configs"
@@ -43,7 +44,22 @@ func modelSpec(cfg *configs.Config, m *configs.Model, measured []hil.Channel) hi
 func sensorSpec(cfg *configs.Config, b *configs.RigSensor, axis int, measured []hil.Channel) *models.SensorSpec {
 	at := slices.IndexFunc(measured, func(c hil.Channel) bool { return c.Name == b.Reading })
 	age := slices.IndexFunc(measured, func(c hil.Channel) bool { return c.Name == measured[at].Age })
-	return &models.SensorSpec{Axis: axis, SensorKeys: b.SensorKeys, Reading: at, Age: age, Dt: 1 / cfg.Loop.Rate, Unit: measured[at].Unit}
+	s := &models.SensorSpec{Axis: axis, SensorKeys: b.SensorKeys, Reading: at, Age: age, Dt: 1 / cfg.Loop.Rate, Unit: measured[at].Unit}
+	for i, name := range []string{b.Reading, cfg.Axes[axis].Position} {
+		at := slices.IndexFunc(cfg.Devices, func(d configs.Device) bool {
+			return slices.ContainsFunc(cfg.MeasuredChannels(&d), func(c hil.Channel) bool { return c.Name == name })
+		})
+		if at < 0 {
+			continue
+		}
+		known, most := cfg.Budget(&cfg.Devices[at]).Wire()
+		if i == 1 {
+			known = -known // the position is late by that itself
+		}
+		s.Wire += known
+		s.WireErr = math.Hypot(s.WireErr, most/math.Sqrt(12)) // anywhere between nothing and all of it
+	}
+	return s
 }
 
 // ballSpec finds the signals of a ball among the measured channels.

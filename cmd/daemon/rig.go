@@ -40,6 +40,7 @@ type RigReady struct {
 type RigOptions struct {
 	RunOptions // those of a run that a rig has too
 	Link       string
+	Sockets    string // folder: the ports are sockets there, instead of pseudo-terminals
 	Seeded     bool
 	Bare, Life bool
 }
@@ -48,6 +49,14 @@ type RigOptions struct {
 func PlayRig(parent context.Context, out io.Writer, file string, o RigOptions) error {
 	screen, outlets := openScreen(&out)
 	defer outlets.Close(logWait)
+	realTime := false
+	if o.Bare && !o.NoRT {
+		refused, err := rt.Raise(rt.PlantPriority) // first: it begins this program anew
+		if err != nil {
+			return err
+		}
+		realTime = refused == ""
+	}
 	log, err := report.NewLogger(screen, o.LogFormat, o.Verbose, o.Quiet)
 	if err != nil {
 		return err
@@ -88,8 +97,14 @@ func PlayRig(parent context.Context, out io.Writer, file string, o RigOptions) e
 	if !o.Bare {
 		return daemonRig(ctx, out, screen, cfg, &eventBus{log: log, outlets: outlets}, o)
 	}
-	runtime.GOMAXPROCS(8) // more than the threads in system calls, or the runtime's monitor never sleeps (rt.Rest)
-	return RunRig(ctx, out, cfg, o.Link, o.Flood, Nobody{})
+	if rt.Settle(); !realTime { // else it has begun so
+		runtime.GOMAXPROCS(8)           // more than the threads in system calls, or the runtime's monitor never sleeps (rt.Rest)
+		debug.SetMemoryLimit(256 << 20) // the loop allocates nothing; should anything else, collect at 256 MiB
+		rt.Prefer()                     // a starved rig is a rig that stopped sending
+	}
+	w := &plantWatch{Outside: Nobody{}, period: int64(1e9 / cfg.FastestRate()), realTime: realTime}
+	defer w.tell(ctx, json.NewEncoder(out))()
+	return RunRig(ctx, out, cfg, RigPorts{Link: o.Link, Sockets: o.Sockets}, o.Flood, w)
 }
 
 // daemonRig plays a virtual rig with the sinks of a run: its rows, with the truth in them, are recorded, published and shown as those of
@@ -151,7 +166,7 @@ func AssembleRig(cfg *configs.Config, h Handover) (*daemon.Assembly, error) {
 			return hil.NewPlant(*s)
 		},
 		NewRig: func(func(int, *device.Options)) (daemon.Rig, error) {
-			_, far, err := farEnds(cfg, h.Ports)
+			_, far, err := farEnds(cfg, func(i int, o *device.FirmwareOptions) { o.Link = h.Ports[i] })
 			return far, err
 		},
 		Period: int64(1e9/spec.Rate + 0.5), CPU: h.CPU, Free: h.Free, Beat: int64(cfg.Loop.Beat * 1e9),
@@ -162,15 +177,25 @@ func AssembleRig(cfg *configs.Config, h Handover) (*daemon.Assembly, error) {
 	return a, nil
 }
 
-// RunRig runs the loop in the plant role, without sinks, until ctx ends; outside sees its rows. The link names the first port.
-func RunRig(ctx context.Context, out io.Writer, cfg *configs.Config, link string, flood float64, outside hil.Outside) error {
+// RigPorts says what the ports of a virtual rig are.
+type RigPorts struct {
+	Link    string // a link to the first pseudo-terminal; "": none
+	Sockets string // folder of Unix sockets in place of pseudo-terminals, named for their devices; "": none
+}
+
+// RunRig runs the loop in the plant role, without sinks, until ctx ends; outside sees its rows.
+func RunRig(ctx context.Context, out io.Writer, cfg *configs.Config, at RigPorts, flood float64, outside hil.Outside) error {
 	spec, err := rigSpec(cfg)
 	if err != nil {
 		return err
 	}
-	links := make([]string, len(cfg.Devices))
-	links[0] = link
-	boards, far, err := farEnds(cfg, links)
+	boards, far, err := farEnds(cfg, func(i int, o *device.FirmwareOptions) {
+		if at.Sockets != "" {
+			o.Socket = filepath.Join(at.Sockets, cfg.Devices[i].Name)
+		} else if i == 0 {
+			o.Link = at.Link
+		}
+	})
 	if err != nil {
 		return err
 	}
@@ -190,14 +215,10 @@ func RunRig(ctx context.Context, out io.Writer, cfg *configs.Config, link string
 		go floodLine(ctx, boards[0], flood, cfg.Virtual.Seed)
 	}
 
-	rt.Prefer() // a starved rig is a rig that stopped sending
-
-	// ordinary priority, absolute sleep, no spin, nothing to collect
+	// absolute sleep, no spin, nothing to collect
 	period := int64(1e9/spec.Rate + 0.5)
 	clock := hil.NewWallClock(period, 0, rt.Now()+10e6, hil.Missed{}, func() bool { return ctx.Err() != nil })
 	loop := hil.NewLoop(clock, far, outside, role, 1)
-	debug.SetGCPercent(-1)
-	debug.SetMemoryLimit(256 << 20) // the loop allocates nothing; should anything else, collect at 256 MiB
 	loop.Run()
 	return nil
 }
@@ -249,9 +270,9 @@ func rigSpec(cfg *configs.Config) (*hil.PlantSpec, error) {
 	return spec, nil
 }
 
-// farEnds are the boards of a virtual rig on pseudo-terminals under these links ("": none), not yet started: the far ends of its devices.
-// Those that are slower than the plant send more rarely.
-func farEnds(cfg *configs.Config, links []string) ([]*device.Firmware, *device.Set, error) {
+// farEnds are the boards of a virtual rig, not yet started: the far ends of its devices; place names the port of each. Those that are slower
+// than the plant send more rarely.
+func farEnds(cfg *configs.Config, place func(i int, o *device.FirmwareOptions)) ([]*device.Firmware, *device.Set, error) {
 	var parts []device.Part
 	var boards []*device.Firmware
 	fail := func(code int, err error) ([]*device.Firmware, *device.Set, error) {
@@ -264,9 +285,9 @@ func farEnds(cfg *configs.Config, links []string) ([]*device.Firmware, *device.S
 		dev := &cfg.Devices[i]
 		own := cfg.Firmware(dev)
 		section, t := cfg.Protocol(dev)
-		fw, err := device.NewFirmware(device.FirmwareOptions{
-			Link: links[i], Baud: t.Baud, Pace: own.Pacing, DriftPPM: own.ClockPPM, Protocol: section, Recv: t.Command, Send: t.Measure,
-		})
+		o := device.FirmwareOptions{Baud: t.Baud, Pace: own.Pacing, DriftPPM: own.ClockPPM, Protocol: section, Recv: t.Command, Send: t.Measure}
+		place(i, &o)
+		fw, err := device.NewFirmware(o)
 		if err != nil {
 			return fail(report.Unavailable, err)
 		}

@@ -77,7 +77,7 @@ func scriptOnTheLine(t *testing.T, cfg *configs.Config) int {
 	out, in := io.Pipe()
 	seen := &seenRows{}
 	ended := make(chan error, 1)
-	go func() { ended <- RunRig(ctx, in, cfg, "", 0, seen) }()
+	go func() { ended <- RunRig(ctx, in, cfg, RigPorts{}, 0, seen) }()
 	var ready RigReady
 	if err := json.NewDecoder(out).Decode(&ready); err != nil {
 		t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 	"hilrig/cmd/report"
 	"hilrig/configs"
 	"hilrig/engine/failure"
+	"hilrig/hil"
 )
 
 // rigChild is the virtual rig as a process of its own, started for a run and ended with it.
@@ -29,8 +30,8 @@ type rigChild struct {
 	ends  atomic.Bool
 }
 
-// startRig starts `hil rig` with the run's configuration and waits for its ports. lost is called if it ends by itself.
-func startRig(ctx context.Context, cfg *configs.Config, flood float64, lost func(string)) (*rigChild, error) {
+// startRig starts `hil rig` with the run's configuration and waits for its ports. What becomes of it is told as events.
+func startRig(ctx context.Context, cfg *configs.Config, o RunOptions, emit func(hil.Event)) (*rigChild, error) {
 	exe, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -48,7 +49,7 @@ func startRig(ctx context.Context, cfg *configs.Config, flood float64, lost func
 		return nil, err
 	}
 	r := &rigChild{dir: dir, done: make(chan struct{})}
-	r.cmd = exec.Command(exe, "rig", file, "--bare", "--with-parent", "--flood", fmt.Sprint(flood))
+	r.cmd = exec.Command(exe, "rig", file, "--bare", "--with-parent", "--sockets", dir, "--flood", fmt.Sprint(o.Flood), fmt.Sprintf("--no-rt=%v", o.NoRT || o.Single))
 	setOwnGroup(r.cmd) // Ctrl-C is for the daemon, which stops the rig last
 	var errs strings.Builder
 	r.cmd.Stderr = &errs
@@ -72,11 +73,25 @@ func startRig(ctx context.Context, cfg *configs.Config, flood float64, lost func
 		if sc.Scan() && json.Unmarshal(sc.Bytes(), &ready) == nil {
 			first <- ready
 		}
-		io.Copy(io.Discard, out)
+		tell := func(level, code, text string) {
+			emit(hil.Event{Time: time.Now(), Level: level, Code: code, Text: text})
+		}
+		for sc.Scan() {
+			var news RigNews
+			if json.Unmarshal(sc.Bytes(), &news) != nil || r.ends.Load() {
+				continue
+			}
+			if news.Late > 0 {
+				tell("warn", "RIG_LATE", fmt.Sprintf("the virtual rig got no processor for %d ms and stood still: what its sensors lack then is this computer's doing. Stop other programs, or give hil real-time scheduling (docs/realtime.md)", news.Late))
+			}
+			if news.Lowered {
+				tell("warn", "RIG_SLOW", "the plant takes more processor time than there is: it goes on at ordinary priority, behind its time. Lower virtual.inner_rate or the rates of the devices")
+			}
+		}
 		err := r.cmd.Wait()
 		close(r.done)
 		if !r.ends.Load() {
-			lost(fmt.Sprintf("the virtual rig ended (%v) %s", err, strings.TrimSpace(errs.String())))
+			tell("error", "RIG_LOST", fmt.Sprintf("the virtual rig ended (%v) %s", err, strings.TrimSpace(errs.String())))
 		}
 	}()
 	select {

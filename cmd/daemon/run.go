@@ -87,7 +87,7 @@ func Run(parent context.Context, out io.Writer, file string, o RunOptions) error
 	hand := Handover{DryRun: o.DryRun, RealTime: !o.NoRT && !o.Single, Ports: Ports(cfg), Locked: !virtual && !o.Arm}
 	ready := ReadyLine{Ready: true}
 	if virtual {
-		rig, err := startRig(ctx, cfg, o.Flood, func(text string) { bus.emit(hil.Event{Time: time.Now(), Level: "error", Code: "RIG_LOST", Text: text}) })
+		rig, err := startRig(ctx, cfg, o, bus.emit)
 		if err != nil {
 			return unlessInterrupted(err, wasInterrupted())
 		}

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"hilrig/cmd/plot"
+	"hilrig/engine"
 	"hilrig/engine/numeric"
 	"hilrig/identify"
 	"hilrig/identify/fit"
@@ -44,6 +45,7 @@ func Figures(r *identify.Result) (all []Figure, missing []string) {
 	} else {
 		fitFigures(r, add, lack)
 		residualFigures(r, add)
+		residualOver(r, add)
 		frictionFigures(r, add, lack)
 	}
 	correlationFigure(r, &all, lack)
@@ -270,6 +272,36 @@ func residualFigures(r *identify.Result, add adder) {
 		}
 		add(c.name, fmt.Sprintf("Correlation of the residual with %s. At positive lags the residual follows. It %s.", c.of, words),
 			correlogram(fit.CrossCorrelation(e, c.u, c.cross.Lags, s.Pieces), -c.cross.Lags, c.cross.Band, "with "+c.of))
+	}
+}
+
+// mostPoints is the number of rows that a scatter shows.
+const mostPoints = 3000
+
+// residualOver draws the residual over position, speed and force: what the model lacks has a shape there.
+func residualOver(r *identify.Result, add adder) {
+	s := r.Solution()
+	n := len(s.Residual)
+	rotary := r.Model.Rotary
+	var panels []plot.Panel
+	var names []string
+	for _, c := range []struct {
+		name, unit string
+		x          []float64
+	}{{"position", engine.UnitOn(rotary, "m"), s.Position}, {"velocity", engine.UnitOn(rotary, "m/s"), s.Velocity}, {"input", engine.UnitOn(rotary, "N"), s.Input}} {
+		if len(c.x) != n || n == 0 || slices.Max(c.x) == slices.Min(c.x) {
+			continue
+		}
+		var x, y []float64
+		for k, by := 0, max(1, n/mostPoints); k < n; k += by {
+			x, y = append(x, c.x[k]), append(y, s.Residual[k])
+		}
+		panels = append(panels, plot.Panel{X: plot.Axis{Name: c.name, Unit: c.unit}, Y: plot.Axis{Name: "residual", Unit: s.Unit},
+			Series: []plot.Series{{Label: "residual", X: x, Y: y, Style: plot.Points}}})
+		names = append(names, c.name)
+	}
+	if panels != nil {
+		add("residual-over", fmt.Sprintf("The residual over %s. A model that lacks nothing leaves a band of the same width everywhere.", strings.Join(names, ", ")), panels...)
 	}
 }
 

@@ -93,8 +93,8 @@ func write(t *testing.T, p Page) string {
 // A fit of each kind has the figures that it can have, and says why others are not there; texts of files are safe in the page.
 func TestFiguresOfEachKind(t *testing.T) {
 	for i, want := range [][]string{
-		{"fit", "reversal", "validation", "residual", "autocorrelation", "cross-input", "cross-velocity", "friction", "presliding", "correlation", "convergence"},
-		{"fit", "reversal", "validation", "residual", "autocorrelation", "cross-input", "cross-velocity", "friction", "correlation", "convergence"},
+		{"fit", "reversal", "validation", "residual", "autocorrelation", "cross-input", "cross-velocity", "residual-over", "friction", "presliding", "correlation", "convergence"},
+		{"fit", "reversal", "validation", "residual", "autocorrelation", "cross-input", "cross-velocity", "residual-over", "friction", "correlation", "convergence"},
 	} {
 		all, missing := Figures(fits()[i].Result)
 		var names []string

@@ -35,7 +35,7 @@ func ballFile(t *testing.T, changes ...string) string {
 	return file
 }
 
-// The virtual motion-capture rig on a real pseudo-terminal and the daemon beside it: the poses arrive, the friction is that of the plant,
+// The virtual motion-capture rig and the daemon beside it: the poses arrive, the friction is that of the plant,
 // the recording has it, and a rig without an axis ends in READY.
 func TestDaemonBallRun(t *testing.T) {
 	for _, c := range []struct {

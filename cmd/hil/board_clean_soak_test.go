@@ -17,7 +17,7 @@ import (
 
 // TestSoakCleanRuns drives every example rig and every healthy board beside busy programs: nothing trips. It prints what was said.
 func TestSoakCleanRuns(t *testing.T) {
-	const each, wanted = 12 * time.Second, 20 // of the load; ten minutes in all
+	const example, each, wanted = 45 * time.Second, 12 * time.Second, 20 // of the load; more than ten minutes of examples
 	var load float64
 	if text, err := os.ReadFile("/proc/loadavg"); err == nil {
 		fmt.Sscan(string(text), &load)
@@ -32,8 +32,8 @@ func TestSoakCleanRuns(t *testing.T) {
 	var mu sync.Mutex
 	var rows []string
 	t.Cleanup(func() { slices.Sort(rows); t.Logf("\n%s", strings.Join(rows, "\n")) })
-	judge := func(t *testing.T, name string, d *daemonUnderTest, driven bool) {
-		time.Sleep(each)
+	judge := func(t *testing.T, name string, d *daemonUnderTest, driven bool, long time.Duration) {
+		time.Sleep(long)
 		said := d.errs.String()
 		mode := d.state()["mode"]
 		var codes []string
@@ -57,7 +57,7 @@ func TestSoakCleanRuns(t *testing.T) {
 		if text, _ := os.ReadFile(f); strings.Contains(string(text), "port: virtual") {
 			t.Run(filepath.Base(f), func(t *testing.T) {
 				t.Parallel()
-				judge(t, filepath.Base(f), startRun(t, f, "--no-mqtt", "--no-record"), strings.Contains(string(text), "reference:"))
+				judge(t, filepath.Base(f), startRun(t, f, "--no-mqtt", "--no-record"), strings.Contains(string(text), "reference:"), example)
 			})
 		}
 	}
@@ -72,7 +72,7 @@ func TestSoakCleanRuns(t *testing.T) {
 				}
 			}
 			c := startColumn(t, r)
-			judge(t, r.name, c.d, true)
+			judge(t, r.name, c.d, true, each)
 			if w := c.b.watched(); w.late > 10*time.Millisecond {
 				t.Logf("%s: the board was late by %v", r.name, w.late)
 			}

@@ -28,7 +28,7 @@ func brushFile(t *testing.T, changes ...string) string {
 	}
 	text := string(data)
 	changes = append([]string{"stale: 50 ms", "stale: 500 ms", "hold_time: 200 ms", "hold_time: 1 s", "watchdog: 200 ms", "watchdog: 1 s", "limit: 100 ms", "limit: 2 s",
-		"beat: 250 ms", "beat: 3 s", "max_error: 10 rad", "max_error: 500 rad", "max_speed: 450 rad/s", "max_speed: 5000 rad/s", "max_current: 25 A", "max_current: 0 A"}, changes...)
+		"beat: 1 s", "beat: 3 s", "max_error: 10 rad", "max_error: 500 rad", "max_speed: 450 rad/s", "max_speed: 5000 rad/s", "max_current: 25 A", "max_current: 0 A"}, changes...)
 	for i := 0; i < len(changes); i += 2 {
 		if !strings.Contains(text, changes[i]) {
 			t.Fatalf("the example has no %q", changes[i])
@@ -42,7 +42,7 @@ func brushFile(t *testing.T, changes ...string) string {
 	return file
 }
 
-// The rig with brushes on a real pseudo-terminal, and the daemon with its own brush beside it: signals, health, a replay that
+// The rig with brushes and the daemon with its own brush beside it: signals, health, a replay that
 // repeats every row whatever time the ticks took.
 func TestDaemonBrushRun(t *testing.T) {
 	d := startRun(t, brushFile(t), "--record", t.TempDir())
@@ -128,7 +128,7 @@ func TestBrushRigAnswers(t *testing.T) {
 	out, in := io.Pipe()
 	ended := make(chan error, 1)
 	w := &watchedRig{}
-	go func() { ended <- daemon.RunRig(ctx, in, brushDemo(t), "", 0, w) }()
+	go func() { ended <- daemon.RunRig(ctx, in, brushDemo(t), daemon.RigPorts{}, 0, w) }()
 	defer func() { cancel(); <-ended }()
 	var ready daemon.RigReady
 	if err := json.NewDecoder(out).Decode(&ready); err != nil {

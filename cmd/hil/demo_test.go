@@ -13,15 +13,35 @@ import (
 
 	"hilrig/cmd/daemon"
 	"hilrig/cmd/report"
+	"hilrig/hil/rt"
 )
 
-// The whole daemon as a newcomer starts it: virtual rig on a pseudo-terminal, core, broker, page, recording; then the
+// inRealTime looks at the scheduling of a virtual rig: where the core runs in real time the rig does so too, every thread one below it.
+func inRealTime(t *testing.T, d *daemonUnderTest) {
+	t.Helper()
+	core, err := rt.Threads(d.ready.Core)
+	rig, err2 := rt.Threads(d.ready.Rig)
+	if err != nil || err2 != nil || len(core) == 0 || len(rig) == 0 {
+		t.Fatalf("%d threads of the core, %d of the rig: %v, %v", len(core), len(rig), err, err2)
+	}
+	if core[0].Policy != "FIFO" {
+		return
+	}
+	for _, th := range rig {
+		if th.Policy != "FIFO" || th.Priority != core[0].Priority-1 {
+			t.Errorf("a thread of the virtual rig: %+v", th)
+		}
+	}
+}
+
+// The whole daemon as a newcomer starts it: virtual rig, core, broker, page, recording; then the
 // recording is replayed and exported.
 func TestDaemonDemo(t *testing.T) {
 	inPairs(t)
 	dir := t.TempDir()
 	d := startRun(t, tolerant(t, virtualPort), "--record", dir)
 	d.awaitMode("run")
+	inRealTime(t, d)
 
 	// every sample, in order, by a foreign client
 	want := 3 * time.Second

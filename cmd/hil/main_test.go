@@ -227,7 +227,7 @@ func tolerant(t *testing.T, port string, changes ...string) string {
 	t.Helper()
 	return demoFile(t, port, append([]string{
 		"stale: 50 ms", "stale: 500 ms", "hold_time: 200 ms", "hold_time: 1 s", "watchdog: 200 ms", "watchdog: 1 s",
-		"limit: 100 ms", "limit: 2 s", "beat: 250 ms", "beat: 3 s", "max_error: 10 rad", "max_error: 50 rad", "max_speed: 300 rad/s", "max_speed: 5000 rad/s"}, changes...)...)
+		"limit: 100 ms", "limit: 2 s", "beat: 1 s", "beat: 3 s", "max_error: 10 rad", "max_error: 50 rad", "max_speed: 300 rad/s", "max_speed: 5000 rad/s"}, changes...)...)
 }
 
 // demoFile writes the demo's configuration with the port and further texts replaced.
@@ -293,7 +293,7 @@ func (w *watchedRig) plug() {
 	ended := make(chan error, 1)
 	cfg := configs.Demo()
 	cfg.Virtual.Devices[0].Watchdog = 30 // s: what takes the energy away is the daemon, not the rig by itself
-	go func() { ended <- daemon.RunRig(ctx, in, cfg, w.port, 0, w) }()
+	go func() { ended <- daemon.RunRig(ctx, in, cfg, daemon.RigPorts{Link: w.port}, 0, w) }()
 	w.unplug = func() {
 		cancel()
 		if err := <-ended; err != nil {

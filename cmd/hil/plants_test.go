@@ -23,7 +23,7 @@ func patient(t *testing.T, name string) string {
 		t.Fatal(err)
 	}
 	text := strings.NewReplacer("stale: 50 ms", "stale: 500 ms", "stale: 100 ms", "stale: 500 ms", "hold_time: 200 ms", "hold_time: 1 s", "watchdog: 200 ms", "watchdog: 1 s",
-		"overrun: {limit: 100 ms}", "overrun: {limit: 2 s}\n  beat: 3 s").Replace(string(data))
+		"overrun: {limit: 100 ms}\n  beat: 1 s", "overrun: {limit: 2 s}\n  beat: 3 s").Replace(string(data))
 	file := filepath.Join(t.TempDir(), name+".yaml")
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)

@@ -135,7 +135,7 @@ func TestDaemonScriptTripsARun(t *testing.T) {
 	}
 	for fault, want := range map[string][]string{"lost": {"stale sensor drive.motor.angle"}, "stuck": {"frozen position", "tracking error", "blocked shaft"}} {
 		t.Run(fault, func(t *testing.T) {
-			file := demoFile(t, virtualPort, "hold_time: 200 ms", "hold_time: 300 ms", "beat: 250 ms", "beat: 3 s",
+			file := demoFile(t, virtualPort, "hold_time: 200 ms", "hold_time: 300 ms", "beat: 1 s", "beat: 3 s",
 				"  # script:                   # what happens while it runs\n", "  script: [{at: 3 s, sensor: drive.motor.angle, fault: "+fault+"}]\n")
 			d := startRun(t, file, "--no-mqtt", "--no-record")
 			d.awaitMode("run")

@@ -153,7 +153,7 @@ func TestGuardOfTheFile(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", spec.Meas[i].Name, got, w)
 		}
 	}
-	if g, a := spec.Guard, spec.Axes[0].Limits; g.Beat != 0.25 || g.HoldTime != 0.2 || a.MaxSpeed != 300 || a.MaxError != 10 || a.MaxCurrent != 15 || a.RatedI != 5 || a.Thermal != 20 {
+	if g, a := spec.Guard, spec.Axes[0].Limits; g.Beat != 1 || g.HoldTime != 0.2 || a.MaxSpeed != 300 || a.MaxError != 10 || a.MaxCurrent != 15 || a.RatedI != 5 || a.Thermal != 20 {
 		t.Errorf("%+v, %+v", g, a)
 	}
 }

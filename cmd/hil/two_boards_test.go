@@ -20,7 +20,7 @@ func TestDaemonTwoBoards(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := strings.NewReplacer("stale: 50 ms", "stale: 500 ms", "stale: 100 ms", "stale: 500 ms", "hold_time: 200 ms", "hold_time: 1 s", "watchdog: 200 ms", "watchdog: 1 s",
-		"overrun: {limit: 100 ms}", "overrun: {limit: 2 s}\n  beat: 3 s").Replace(string(data))
+		"overrun: {limit: 100 ms}\n  beat: 1 s", "overrun: {limit: 2 s}\n  beat: 3 s").Replace(string(data))
 	file, runs := filepath.Join(t.TempDir(), "two.yaml"), t.TempDir()
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)

@@ -41,7 +41,10 @@ published under the topics of <rig>-plant, and shown on a page, both on free por
 	f.BoolVarP(&o.Verbose, "verbose", "v", false, "more log lines")
 	f.BoolVarP(&o.Quiet, "quiet", "q", false, "errors only")
 	f.Float64Var(&o.Flood, "flood", 0, "with --bare: also send this many random bytes per second (a broken line)")
+	f.BoolVar(&o.NoRT, "no-rt", false, "do not ask for real-time scheduling")
 	f.BoolVar(&o.Life, "with-parent", false, "end when standard input ends")
+	f.StringVar(&o.Sockets, "sockets", "", "with --bare: folder for Unix sockets in place of pseudo-terminals")
 	f.MarkHidden("with-parent")
+	f.MarkHidden("sockets")
 	return c
 }

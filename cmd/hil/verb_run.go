@@ -11,7 +11,7 @@ func newRunCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run [FILE]",
 		Short: "The daemon: run beside a rig; without a file, beside a virtual one",
-		Long: `Without FILE a virtual rig is started on a pseudo-terminal and driven: the page is at http://localhost:8080.
+		Long: `Without FILE a virtual rig is started and driven: the page is at http://localhost:8080.
 
 With FILE the rig described there is opened. A real port is never driven unless --arm is given; look first with --dry-run,
 which reads and estimates but never writes a byte to the device. Every few seconds it shows each channel (on a terminal in place): value, rate, age, noise,

@@ -164,9 +164,14 @@ func Run(ctx context.Context, path string, f Options, stdout, stderr io.Writer) 
 	}
 
 	// of a long record nothing but numbers is in memory, which cost the collector nothing: let it run often
+	// of a short one the heap is small, and would be collected over and over
+	percent := 400
 	if slices.ContainsFunc(recs.Fit, func(d *record.Record) bool { return d.Len() > 1<<20 }) {
-		defer debug.SetGCPercent(debug.SetGCPercent(10))
+		percent = 20
+	} else if slices.ContainsFunc(recs.Fit, func(d *record.Record) bool { return d.Len() > 1<<17 }) {
+		percent = 100
 	}
+	defer debug.SetGCPercent(debug.SetGCPercent(percent))
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	rig, axis := originOf(cfg)

@@ -52,7 +52,7 @@ func PlanOf(cfg *configs.Identify, workers int) identify.Plan {
 		Regress: termsOf(cfg), Form: cfg.Form, NoiseRatio: cfg.NoiseRatio,
 		Static: cfg.Static, Loop: cfg.Presliding, Joints: cfg.Joints, Steps: cfg.Steps, Bristle: cfg.Bristle, AEP: cfg.AEP, LM: cfg.LM,
 		Segments: cfg.Shooting, Bootstrap: cfg.Bootstrap, Seed: uint64(cfg.Seed), Workers: workers,
-		TimeLimit: time.Duration(cfg.TimeLimit * float64(time.Second)),
+		TimeLimit: time.Duration(cfg.TimeLimit * float64(time.Second)), GainErr: cfg.GainErr / 100,
 	}
 	p.Static.Whole = cfg.Data.Columns.Group != ""
 	p.Loop.NoiseX, p.Loop.NoiseU = cfg.Bristle.Noise, cfg.Bristle.ForceNoise
@@ -68,26 +68,23 @@ func PlanOf(cfg *configs.Identify, workers int) identify.Plan {
 func readRecords(ctx context.Context, cfg *configs.Identify, bar *report.Progress) (identify.Records, error) {
 	var out identify.Records
 	for _, file := range append([]string{cfg.Data.File}, cfg.Data.More...) {
-		recs, err := readRecord(ctx, file, cfg, &cfg.Data, bar)
+		f, err := readForced(ctx, file, cfg, &cfg.Data, bar)
 		if err != nil {
 			return out, err
 		}
-		out.Fit = append(out.Fit, recs...)
+		out.Fit = append(out.Fit, f.recs...)
+		if f.doubt != "" {
+			out.Doubt = f.doubt
+		}
+		if out.Doubted = append(out.Doubted, f.doubted...); f.doubted == nil {
+			out.Doubted = append(out.Doubted, f.recs...)
+		}
 		if out.Second, err = secondJoint(ctx, file, cfg, &cfg.Data, out.Second, bar); err != nil {
 			return out, err
 		}
 	}
-	if doubt, delay := doubtOf(&cfg.Data); doubt != "" {
-		plain := cfg.Data
-		plain.Winding, plain.Columns.Force.Delay = nil, delay
-		out.Doubt = doubt
-		for _, file := range append([]string{cfg.Data.File}, cfg.Data.More...) {
-			recs, err := readRecord(ctx, file, cfg, &plain, bar)
-			if err != nil {
-				return out, err
-			}
-			out.Doubted = append(out.Doubted, recs...)
-		}
+	if out.Doubt == "" {
+		out.Doubted = nil
 	}
 	if cfg.Loop != nil {
 		recs, err := readRecord(ctx, cfg.Loop.File, cfg, cfg.Loop, bar)
@@ -108,18 +105,6 @@ func readRecords(ctx context.Context, cfg *configs.Identify, bar *report.Progres
 		}
 	}
 	return out, nil
-}
-
-// doubtOf is what a record takes for granted of its force between samples, "" for nothing, and the delay (s) with which the doubt of
-// it is tried, without Data.Winding. Intervals hold half of what that does.
-func doubtOf(d *configs.IdentifyData) (what string, delay float64) {
-	switch {
-	case d.Winding != nil:
-		return "without the winding between held voltages", d.Columns.Force.Delay
-	case d.Doubt != 0:
-		return "with the delay of the force less by twice its doubt", d.Columns.Force.Delay - 2*d.Doubt
-	}
-	return "", 0
 }
 
 // secondJoint adds the second joint of a file, if it has one.
@@ -149,23 +134,10 @@ func wholeOf(d *configs.IdentifyData) *configs.IdentifyData {
 	return &whole
 }
 
-// readRecord reads one file with the columns of a data section: text, a MAT file, or a recording of this program.
+// readRecord is readForced without doubts.
 func readRecord(ctx context.Context, path string, cfg *configs.Identify, d *configs.IdentifyData, bar *report.Progress) ([]*record.Record, error) {
-	m, err := mappingOf(cfg, d)
-	if err != nil {
-		return nil, err
-	}
-	m.Watch = bar.Reading(path)
-	var recs []*record.Record
-	if _, ok := sink.FindRun(path); ok {
-		recs, err = readRecording(ctx, path, m, cfg.Model.Drive == axis.Coast)
-	} else if _, missing := os.Stat(path); errors.Is(missing, fs.ErrNotExist) && d.Source != "" {
-		return nil, &record.Error{File: path, Msg: "is not there", Hint: FromWhere(cfg, d)}
-	} else {
-		recs, err = record.Read(path, m)
-	}
-	meanCurrent(recs, d.Winding)
-	return recs, err
+	f, err := readForced(ctx, path, cfg, d, bar)
+	return f.recs, err
 }
 
 // CheckRecords looks at the heads of the records of a file that are there: whether the columns are, in these units, with numbers and an even time below
@@ -199,7 +171,7 @@ func checkRecord(path string, cfg *configs.Identify, d *configs.IdentifyData) (s
 		return "", err
 	}
 	if _, ok := sink.FindRun(path); ok {
-		r, err := openColumns(path, m, cfg.Model.Drive == axis.Coast)
+		r, err := openColumns(path, m, d.Command, cfg.Model.Drive == axis.Coast)
 		if err != nil {
 			return "", err
 		}
@@ -262,7 +234,7 @@ func columnOf(c configs.IdentifyColumn, si string) (record.Column, error) {
 	if err != nil {
 		return record.Column{}, fmt.Errorf("column %s: %w", c.Name, err)
 	}
-	return record.Column{Name: c.Name, Unit: c.Unit, Scale: scale, Shift: shift, Delay: c.Delay, Optional: c.Optional}, nil
+	return record.Column{Name: c.Name, Unit: c.Unit, Scale: scale, Shift: shift, Step: c.Step, Delay: c.Delay, Optional: c.Optional}, nil
 }
 
 // FromWhere says how to get a record that is not there.

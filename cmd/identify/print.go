@@ -1,13 +1,17 @@
 package identify
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"math"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"hilrig/cmd/report"
 	"hilrig/configs"
+	"hilrig/engine/numeric"
 	"hilrig/hil/sink"
 	"hilrig/identify"
 	"hilrig/identify/fit"
@@ -93,6 +97,9 @@ func printIdentification(w io.Writer, r Identification, rotary bool) {
 		}
 		fmt.Fprintln(w)
 	}
+	for i, e := range r.Equalities {
+		fmt.Fprintf(w, "%-12s %s\n", map[int]string{0: "tests"}[i], e.Text)
+	}
 	if s := r.Steps; s != nil {
 		fmt.Fprintf(w, "simulated    %s, steps of %.3g s", s.Scheme, s.Step)
 		if s.Shift != nil && s.Worst != "" {
@@ -100,6 +107,7 @@ func printIdentification(w io.Writer, r Identification, rotary bool) {
 		}
 		fmt.Fprintln(w)
 	}
+	printBudget(w, r.Result)
 	simulated := 0
 	for _, s := range r.Stages {
 		simulated += s.Evaluations
@@ -138,7 +146,7 @@ func printParameters(w io.Writer, r *identify.Result) {
 			continue // what the model could have and has not
 		}
 		if p.Fixed {
-			fmt.Fprintf(t, "%s\t%.6g\tknown\t\t\t%s\t\n", p.Name, p.Value, p.Unit)
+			fmt.Fprintf(t, "%s\t%.6g\t%s\t\t\t%s\t\n", p.Name, p.Value, p.Worth, p.Unit)
 			continue
 		}
 		show := report.Digits(p.Value, p.StdErr, p.RobustErr)
@@ -197,6 +205,33 @@ func tookText(s float64) string {
 	return fmt.Sprintf("%.2f s", s)
 }
 
+// mostSources is how many parameters have their sources of uncertainty printed; those of more are in the JSON.
+const mostSources = 12
+
+// printBudget writes where the uncertainty of each parameter comes from, the largest source first.
+func printBudget(w io.Writer, r *identify.Result) {
+	lead := "uncertainty"
+	for i := range r.Parameters {
+		p := &r.Parameters[i]
+		if p.Fixed || p.State() || p.Combined == nil || !(*p.Combined > 0) {
+			continue
+		}
+		if i >= mostSources {
+			fmt.Fprintf(w, "%-13sof the others: in the JSON\n", lead)
+			return
+		}
+		sources := slices.SortedFunc(slices.Values(p.Budget), func(a, b identify.Contribution) int { return cmp.Compare(b.Standard, a.Standard) })
+		var parts []string
+		for _, c := range sources {
+			if share := 100 * c.Standard * c.Standard / (*p.Combined * *p.Combined); share >= 1 {
+				parts = append(parts, fmt.Sprintf("%.0f %% %s", share, c.Source))
+			}
+		}
+		fmt.Fprintf(w, "%-13s%-8s %.2g %s: %s\n", lead, p.Name, *p.Combined, p.Unit, strings.Join(parts, ", "))
+		lead = ""
+	}
+}
+
 // printCorrelation writes the lower half of the matrix, without the states of the motion.
 func printCorrelation(w io.Writer, r *identify.Result) {
 	names, at := r.Correlated()
@@ -225,8 +260,8 @@ const mostTried = 2e6
 func nextIdentify(path string, f Options, cfg *configs.Identify, recs identify.Records, r *identify.Result, coupled bool) string {
 	again := report.CommandLine()
 	if s, ok := r.Settings.(linear.Spec); ok && len(recs.Fit) == 1 && recs.Fit[0].Len() <= mostTried && cfg.Method[len(cfg.Method)-1] == "regress" && cfg.Form == linear.Direct {
-		if split, ok := s.Asymmetric(); ok && !f.Asymmetric {
-			if a, err := linear.InverseDynamics(recs.Fit[0], split); err == nil && a.Fit.RMS < 0.95*r.Fit.RMS && r.Fit.Relative != nil && a.Fit.Relative != nil {
+		if split, ok := s.Asymmetric(); ok && !f.Asymmetric && worthSplitting(r.Solution()) {
+			if a, err := linear.InverseDynamics(recs.Fit[0], split); err == nil && a.Fit.RMS < splitGain*r.Fit.RMS && r.Fit.Relative != nil && a.Fit.Relative != nil {
 				return fmt.Sprintf("%s --asymmetric      friction depends on the direction: relative force error %.2f %% instead of %.2f %%", again, *a.Fit.Relative, *r.Fit.Relative)
 			}
 		}
@@ -236,6 +271,9 @@ func nextIdentify(path string, f Options, cfg *configs.Identify, recs identify.R
 	case coupled:
 		return identifyMechanism(path) + "      identifies the bodies that all axes move together"
 	case r.Verdict != identify.Identified:
+		if s := r.Next(); s != "" {
+			return s + " docs/identify.md, section Verdict, says what each reason asks for"
+		}
 		return "see docs/identify.md, section Verdict, for what each reason asks for"
 	case f.out != "" && isRun:
 		return "hil config apply " + f.out + " --rig rig.yaml -o identified.yaml      puts it into a rig file"
@@ -247,6 +285,27 @@ func nextIdentify(path string, f Options, cfg *configs.Identify, recs identify.R
 		return again + " --validate " + other + "      a second record tells what the parameters are worth"
 	}
 	return again + " -o result.json      keeps the result with its provenance"
+}
+
+// splitGain is how much smaller the residual becomes if friction by direction is worth a word; its first order is allowed a little less.
+const splitGain, splitGuess = 0.95, 0.97
+
+// worthSplitting tells that friction by direction may make the residual of a regression so much smaller: to first order it adds a constant and the
+// speed to the columns.
+func worthSplitting(s *fit.Solution) bool {
+	if s == nil || len(s.Jac) == 0 || len(s.Velocity) != len(s.Residual) {
+		return true
+	}
+	n := len(s.Jac) / len(s.Residual)
+	f, row := numeric.NewFactor(n+2), make([]float64, n+2)
+	all := 0.0
+	for k, e := range s.Residual {
+		copy(row, s.Jac[k*n:][:n])
+		row[n], row[n+1] = 1, math.Abs(s.Velocity[k])
+		f.Add(row, e)
+		all += e * e
+	}
+	return f.SumSquares() < splitGuess*splitGuess*all
 }
 
 // equation writes the linear model with the symbols of its parameters.

@@ -19,7 +19,6 @@ import (
 	"hilrig/configs/schema"
 	"hilrig/engine/friction"
 	"hilrig/engine/plant"
-	"hilrig/estimator"
 	"hilrig/hil"
 	"hilrig/hil/sink"
 	"hilrig/identify"
@@ -40,7 +39,8 @@ type recording struct {
 
 // openRecording opens a run for one of its axes, by its name or that of its position; "": the only one. watch is told how far it is read.
 // Samples are those while the drive was on, or, where still says so or nothing drives the axis, while it was off.
-func openRecording(path, of string, still bool, watch func(read, size int64, rows int)) (*recording, error) {
+// The steps of command are kept ("": none).
+func openRecording(path, of, command string, still bool, watch func(read, size int64, rows int)) (*recording, error) {
 	run, err := sink.OpenRun(path)
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func openRecording(path, of string, still bool, watch func(read, size int64, row
 	r := &recording{run: run, rig: rig, axis: axis, live: sink.NewLiveRows(&run.Info.Schema, axis.Name)}
 	dev := deviceOf(rig, axis)
 	r.samples = run.Samples(sink.SampleOptions{
-		Base: axis.Position, Delay: axis.Estimator.Delay, Every: 1 / rig.DeviceRate(dev), Clocked: rig.Clocked(dev), Still: still || run.Info.DryRun || !rig.Driven(), Row: r.see, Watch: watch,
+		Base: axis.Position, Delay: axis.Estimator.Delay, Every: 1 / rig.DeviceRate(dev), Clocked: rig.Clocked(dev), Still: still || run.Info.DryRun || !rig.Driven(), Command: command, Row: r.see, Watch: watch,
 	})
 	return r, nil
 }
@@ -100,7 +100,7 @@ func originOf(cfg *configs.Identify) (rig, axis string) {
 	if _, ok := sink.FindRun(cfg.Data.File); !ok {
 		return "", ""
 	}
-	r, err := openRecording(cfg.Data.File, cfg.Data.Columns.Position.Name, false, nil)
+	r, err := openRecording(cfg.Data.File, cfg.Data.Columns.Position.Name, "", false, nil)
 	if err != nil {
 		return "", ""
 	}
@@ -158,16 +158,16 @@ func (r *recording) read(ctx context.Context, m record.Mapping) ([]*record.Recor
 }
 
 // openColumns opens a recording for the columns of m.
-func openColumns(path string, m record.Mapping, still bool) (*recording, error) {
+func openColumns(path string, m record.Mapping, command string, still bool) (*recording, error) {
 	if !slices.Contains([]string{"", "timestamp", "t", sink.SampleTime}, m.Time.Name) {
 		return nil, &record.Error{File: path, Msg: fmt.Sprintf("data.columns.time: %s: a recording is read in the time of its samples", m.Time.Name), Hint: "Leave data.columns.time out."}
 	}
-	return openRecording(path, m.Position.Name, still, m.Watch)
+	return openRecording(path, m.Position.Name, command, still, m.Watch)
 }
 
 // readRecording reads the columns of m from a recording of this program, where it lies.
 func readRecording(ctx context.Context, path string, m record.Mapping, still bool) ([]*record.Record, error) {
-	r, err := openColumns(path, m, still)
+	r, err := openColumns(path, m, "", still)
 	if err != nil {
 		return nil, err
 	}
@@ -204,7 +204,16 @@ type ownRun struct {
 	coupled []string         // axes that move this one
 	doubt   string           // what was taken for granted of the force between samples; "": nothing was
 	doubted []*record.Record // the records without it
+	between string           // what was found of it, for people
 }
+
+// Records are those of the fit with the doubts about them.
+func (o *ownRun) Records(fit []*record.Record) identify.Records {
+	return identify.Records{Fit: fit, Doubted: o.doubted, Doubt: o.doubt}
+}
+
+// Between is what was found of the force between samples; "": nothing was looked for.
+func (o *ownRun) Between() string { return o.between }
 
 // jointLimit is the distance within which two estimates of four parameters agree, in joint standard errors: all four are within it
 // in 95 of 100 cases, 1 − (1 − 0.95)/4 two-sided.
@@ -221,7 +230,7 @@ type RunOptions struct {
 
 // PlanRun makes of a recording what an identification file says, and reads it.
 func PlanRun(ctx context.Context, path string, o RunOptions, bar *report.Progress) (*configs.Identify, []*record.Record, *ownRun, error) {
-	r, err := openRecording(path, o.Axis, false, bar.Reading(path))
+	r, err := openRecording(path, o.Axis, "", false, bar.Reading(path))
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -235,19 +244,16 @@ func PlanRun(ctx context.Context, path string, o RunOptions, bar *report.Progres
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	recs, err := r.read(ctx, m)
+	r.samples.Keep(cfg.Data.Command)
+	f, err := r.forced(ctx, m, &cfg.Data)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	own := &ownRun{assumptions: assumed, coupled: coupledTo(r.rig, r.axis)}
-	if doubt, delay := doubtOf(&cfg.Data); doubt != "" {
-		plain := m
-		plain.Force.Delay, own.doubt = delay, doubt
-		if own.doubted, err = r.read(ctx, plain); err != nil {
-			return nil, nil, nil, err
-		}
+	recs := f.recs
+	own := &ownRun{assumptions: assumed, coupled: coupledTo(r.rig, r.axis), doubt: f.doubt, doubted: f.doubted, between: f.between}
+	if f.between != "" {
+		own.say("between", "%s", f.between)
 	}
-	meanCurrent(recs, cfg.Data.Winding)
 	if own.Live = r.live.Estimate(); own.Live == nil {
 		own.NoLive = "the recursive estimate of the run " + sink.NoLive
 		if !r.axis.Estimator.RLS.Enabled {
@@ -289,27 +295,25 @@ func PlanAxis(rig *configs.Config, ax *configs.Axis, o RunOptions) (*configs.Ide
 		a.say("torque", "%s · %s (K of the motor)", columns.Force.Gain, current)
 		a.because("data.columns.force", "the measured current")
 		a.because("data.columns.force.gain", "K of the motor in the rig")
-		k, _ := rig.Find(current, false)
-		switch together := rig.EveryTick(dev) && dev == &rig.Devices[k]; {
-		case together && ax.Drive.Kind == plant.CurrentDrive:
-			// a slow drive's current runs straight from sample to sample, a fast one's is there right after a sample and held
-			columns.Force.Delay, cfg.Data.Doubt = every/4, every/4
-			a.say("current", "of a drive told at every sample: a quarter of a sample earlier, as much in doubt")
-			a.because("data.columns.force.delay", "s; a quarter of a sample, between a current that runs straight and one that is held from right after a sample")
-			a.because("data.delay_doubt", "s; either may be")
-		case together && ax.Motor != nil:
+		if ax.Drive.Kind == plant.VoltageDrive && ax.Motor != nil {
 			cfg.Data.Winding = &configs.Winding{R: motor.R, L: motor.L, K: motor.K}
 			if motor.BrushDrop > 0 {
 				cfg.Data.Winding.BrushDrop, cfg.Data.Winding.DropScale = motor.BrushDrop, motor.DropScale
 			}
-			c, extra := estimator.HeldVoltage(motor, every, 0)
-			a.say("winding", "R, L and brush drop of the motor between held voltages: current %.2f samples earlier, inertia + %.3g kg·m²", c-0.5, extra)
-			a.because("data.winding", "the motor of the rig; its voltage is held from sample to sample")
+			a.because("data.winding", "the motor of the rig; its voltage is held from command to command")
 		}
 	} else {
 		columns.Force = configs.IdentifyColumn{Name: ax.Effort, Unit: unit("N·m")}
 		a.say("torque", "%s, taken for that of the drive", ax.Effort)
 		a.because("data.columns.force", "the measured one, taken for that of the drive")
+	}
+	if ax.Drive.Command != "" && ax.Drive.Kind.Forces() {
+		cfg.Data.Command = ax.Drive.Command
+		a.because("data.command", "that of the drive of the axis")
+	}
+	if cfg.Data.Winding == nil && ax.Drive.Kind != plant.NoDrive {
+		cfg.Data.Doubt = every / 4
+		a.because("data.delay_doubt", "s; where the commands tell nothing: a force may run straight from sample to sample, or be held from right after one")
 	}
 	clock := "the time of arrival: the device sends none"
 	if rig.Clocked(dev) {

@@ -140,13 +140,27 @@ func joinSI(a, b term, op string) (text string, composite bool) {
 		return b.SI, b.composite
 	}
 	left, right := a.SI, b.SI
-	if strings.Contains(left, "/") && op == "·" {
+	if divides(left) && op == "·" {
 		left = a.bracketed()
 	}
-	if op == "/" || strings.Contains(right, "/") {
+	if op == "/" || divides(right) {
 		right = b.bracketed()
 	}
 	return left + op + right, true
+}
+
+// divides tells whether a text has a division outside of brackets.
+func divides(text string) bool {
+	depth := 0
+	return strings.ContainsFunc(text, func(c rune) bool {
+		switch c {
+		case '(':
+			depth++
+		case ')':
+			depth--
+		}
+		return c == '/' && depth == 0
+	})
 }
 
 // power reads a factor and its exponent.

@@ -146,6 +146,13 @@ func TestUnitProperties(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	for text, want := range map[string]string{"rpm·Nm": "(rad/s)·N·m", "Nm·rpm·s": "N·m·(rad/s)·s"} {
+		if u, err := ParseUnit(text); err != nil || u.SI != want {
+			t.Errorf("%s: %q, want %q; %v", text, u.SI, want, err)
+		} else if v, err := ParseUnit(u.SI); err != nil || v.SI != u.SI {
+			t.Errorf("%s: %q became %q; %v", text, u.SI, v.SI, err)
+		}
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.SampledFrom(names)
 		power := rapid.SampledFrom([]string{"", "", "²", "³", "^-1", "^0.5"})

@@ -69,6 +69,9 @@ func expNeg(a float64) float64 {
 	return scale + scale*p
 }
 
+// ExpNeg is e^{−a} for a ≥ 0 within one unit in the last place, in half the time of math.Exp. A negative a takes the longer way.
+func ExpNeg(a float64) float64 { return expNeg(a) }
+
 // decay returns e^{−a} and 1 − e^{−a} for a ≥ 0, both within a few units in the last place, also where one of them is tiny
 // (for a → 0 the second is a − a²/2 + …, not 0). Special cases as for expNeg.
 func decay(a float64) (left, gone float64) {

@@ -3,6 +3,7 @@ package multibody
 import (
 	"fmt"
 
+	"gonum.org/v1/gonum/num/quat"
 	"gonum.org/v1/gonum/spatial/r3"
 
 	"hilrig/engine/rotation"
@@ -101,6 +102,18 @@ func (m *Model) Parent(j int) int { return m.body[j].parent }
 
 // InertiaOf is the inertia of body j with what is fixed to it, in its axes.
 func (m *Model) InertiaOf(j int) Inertia { return m.body[j].inertia }
+
+// Displaced is a copy of a machine of rigid bodies in which joint j stands elsewhere: moved by (m) and turned by phi (rad), in the axes of its parent.
+// Regressor, RNEA and CRBA hold for it.
+func (m *Model) Displaced(j int, by, phi r3.Vec) *Model {
+	out := *m
+	out.plane = nil // made of the old places
+	out.body = append([]body(nil), m.body...)
+	b := &out.body[j]
+	b.place = Pose{P: r3.Add(b.place.P, by), R: quat.Mul(rotation.Exp(phi), b.place.turn())}
+	b.compile()
+	return &out
+}
 
 // Frame is the index of a frame by its name: a frame of the specification, a body, a body fixed to another, or "ground".
 func (m *Model) Frame(name string) (int, error) {

@@ -22,6 +22,13 @@ const (
 // in ten thousand. A noiseless ramp or parabola has equal distances too, but its third differences are zero, those of a
 // count are not.
 func EncoderStep(pieces ...[]float64) float64 {
+	return steps.get(pieces, func() float64 { return encoderStep(pieces) })
+}
+
+// What EncoderStep and Noise have answered.
+var steps, noises answers
+
+func encoderStep(pieces [][]float64) float64 {
 	gaps := levelGaps(pieces)
 	n := len(gaps)
 	if n < 3 {
@@ -173,6 +180,10 @@ func counts(q float64, pieces [][]float64) bool {
 // them, does not count. A quantised signal has at least the noise of its step, step/√12: while it rests on a count for many
 // samples most differences are zero and say nothing. Values that a slower sensor holds for some samples count once each.
 func Noise(pieces ...[]float64) float64 {
+	return noises.get(pieces, func() float64 { return noiseOf(pieces) })
+}
+
+func noiseOf(pieces [][]float64) float64 {
 	step := EncoderStep(pieces...)
 	d := stretches(pieces)
 	if step == 0 {

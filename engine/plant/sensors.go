@@ -145,7 +145,9 @@ func (n *Sensors) Read(y, readings []float64) {
 		case Shifted:
 			v += s.by
 		case Delayed:
-			v = n.past[n.ago(s.by)*width+k]
+			if n.room > 0 { // else nothing is ever late
+				v = n.past[n.ago(s.by)*width+k]
+			}
 		}
 		s.held = round(v, r.Count)
 		readings[k] = s.held

@@ -197,6 +197,9 @@ func (a *Axis) Adopt(c *Change, on bool) {
 	if a.frozen != nil {
 		a.frozen.know(c.twin)
 	}
+	if a.momentum != nil {
+		a.momentum.forget()
+	}
 	a.est.Adopt(&c.tuning)
 	if a.stall != nil {
 		*a.stall = stall{twin: c.twin, noise: a.stall.noise}

@@ -60,6 +60,7 @@ type Axis struct {
 	pushes           *signs     // the measured current of a voltage drive against the motion; nil: none
 	stall            *stall     // nil: no effort is known
 	frozen           *frozen    // nil: no command that must move it
+	momentum         *momentum  // nil: no inertia is known
 	gap              gap
 	resting          bool     // behind a gap nothing counts
 	readings         readings // of all channels
@@ -149,6 +150,9 @@ func New(s Spec) (*Axis, error) {
 			a.pushes = newSigns(&a.s, plant.CurrentDrive, s.TopCommand/s.Motor.R)
 		}
 		a.signs, a.frozen = newSigns(&a.s, s.Drive, s.TopCommand), newFrozen(&a.s, a.est.PositionNoise())
+		if a.frozen != nil && s.Drive != plant.VelocityDrive {
+			a.momentum = newMomentum(a.frozen)
+		}
 	}
 	a.readings = newReadings(&a.s)
 	if s.driven() && s.hasLaw() && a.at.friction >= 0 {

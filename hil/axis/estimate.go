@@ -1,6 +1,8 @@
 package axis
 
 import (
+	"math"
+
 	"hilrig/engine"
 	"hilrig/engine/numeric"
 	"hilrig/estimator"
@@ -114,6 +116,14 @@ type State struct {
 	Hint     Finding // what it would be put down to if the axis left its limits
 }
 
+// smaller is of two voltages the one that does less: a drive may apply less than it is told, and what it tells may be wrong.
+func smaller(sent, applied float64) float64 {
+	if sent*applied <= 0 {
+		return 0
+	}
+	return math.Copysign(min(math.Abs(sent), math.Abs(applied)), sent)
+}
+
 // Watch compares what the command and all readings say about one another, and tells the state m: x and y are its blocks, sent the last
 // command, doubtful: a reading of the rig is missing or not believed.
 func (a *Axis) Watch(k Tick, doubtful bool, in *estimator.Inputs, sent float64, x, y []float64, m *State) {
@@ -149,6 +159,20 @@ func (a *Axis) Watch(k Tick, doubtful bool, in *estimator.Inputs, sent float64, 
 			a.frozen.forget()
 		} else if dead, hint = a.frozen.step(k, &in.Position, sent, a.taken[1], load); hint.Fault != Fine {
 			m.Hint = hint
+		}
+		if a.momentum == nil {
+		} else if drives && a.resting {
+			a.momentum.forget()
+		} else if part, hint := a.momentum.step(k, a.came, doubtful, &in.Position, smaller(sent, acts), a.taken[1], load, a.carried()); hint.Fault != Fine {
+			if !a.signs.current { // a winding tells it by itself
+				part, hint = a.signs.late.orLate(part), a.signs.late.orLate(hint)
+			}
+			if m.Hint.Fault == Fine {
+				m.Hint = hint
+			}
+			if dead.Fault == Fine {
+				dead = part
+			}
 		}
 	}
 	odd := a.readings.step(k, in, sent, a.frozen)

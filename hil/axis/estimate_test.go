@@ -89,6 +89,7 @@ func TestDoubtBeginsTheSignsAnew(t *testing.T) {
 		s.Motor = plant.Motor{R: 2, L: 1e-3, K: 0.5, J: 7e-5}
 		s.Kalman.Motor = s.Motor
 		b, m := newBed(t, s), State{}
+		b.momentum = nil // it is sooner
 		for k := 1; k < 300; k++ {
 			in := sampled(1.5e-4*float64(k%2), 1e-6*float64(k%2)) // it shakes: no frozen number
 			if k >= jump && jump > 0 {

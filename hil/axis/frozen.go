@@ -40,9 +40,7 @@ type frozen struct {
 	pending float64 // s    … since the newest sample
 	v, way  float64 // rad/s, rad  of the twin
 	moving  float64 // s    it moves
-	volts   float64 // V    mean of the voltage …
-	unseen  float64 // V    … of what the measured current leaves of it …
-	unsure  float64 // V    … and of what may be wrong with that
+	emf     backEMF // while the number is the same
 }
 
 const (
@@ -59,7 +57,7 @@ const (
 
 // newFrozen is nil where nothing tells what a command must do.
 func newFrozen(s *Spec, noise float64) *frozen {
-	f := &frozen{s: s, counts: noise * math.Sqrt(12), current: s.Drive == plant.VoltageDrive && s.measured(estimator.Current)}
+	f := &frozen{s: s, emf: backEMF{m: &s.Motor, floor: s.Motor.BrushDrop/2 + unsureEffort*s.TopCommand, share: 0.25}, counts: noise * math.Sqrt(12), current: s.Drive == plant.VoltageDrive && s.measured(estimator.Current)}
 	f.same = f.counts
 	if c := max(s.Kalman.Count, s.Mechanical.Count); c > 0 {
 		f.same = min(c, f.counts)
@@ -90,9 +88,13 @@ func (f *frozen) know(t twin) {
 }
 
 // effort (N·m) that a command has on an axis that stands.
-func (f *frozen) effort(command float64) float64 {
+func (f *frozen) effort(command float64) float64 { return f.effortAt(command, 0) }
+
+// effortAt is that at a speed (rad/s).
+func (f *frozen) effortAt(command, speed float64) float64 {
 	if m := &f.s.Motor; f.s.Drive == plant.VoltageDrive {
-		return m.K / m.R * math.Copysign(max(0, math.Abs(command)-m.BrushDrop), command)
+		left := command - m.K*speed
+		return m.K / m.R * math.Copysign(max(0, math.Abs(left)-m.BrushDrop), left)
 	}
 	return f.s.effort(command)
 }
@@ -111,11 +113,7 @@ func (f *frozen) step(k Tick, p *estimator.Sample, command, current, load float6
 	f.sum += dt * command
 	f.pending += dt
 	if f.current {
-		m := &f.s.Motor
-		w := -math.Expm1(-dt / shownMean)
-		f.volts += w * (command - f.volts)
-		f.unseen += w * (command - m.R*current - m.Drop(current) - f.unseen)
-		f.unsure += w * (m.BrushDrop/2 + unsureEffort*f.s.TopCommand + 0.25*m.R*math.Abs(current) - f.unsure)
+		f.emf.add(command, current, dt)
 	}
 	if !p.Fresh || !numeric.Finite(p.Value) {
 		return
@@ -129,14 +127,16 @@ func (f *frozen) step(k Tick, p *estimator.Sample, command, current, load float6
 			f.load += (load - f.load) * max(-math.Expm1(-f.stood/loadMean), f.stood/f.motion)
 		}
 		f.on, f.at, f.stood, f.v, f.way, f.moving = true, p.Value, 0, 0, 0, 0
-		f.volts, f.unseen, f.unsure = 0, 0, 0
+		f.emf.forget()
 		return
 	}
 	dt = min(dt, 3*f.s.Every) // what happened in a gap is not known
 	f.v = f.twin(command, dt)
 	v := f.v
-	if w := f.behindCurrent(); math.Abs(w) > math.Abs(v) {
-		v = w
+	if f.current {
+		if w := f.emf.speed(); math.Abs(w) > math.Abs(v) {
+			v = w
+		}
 	}
 	if v == 0 || v*f.way < 0 {
 		f.way, f.moving = 0, 0
@@ -159,17 +159,37 @@ func (f *frozen) step(k Tick, p *estimator.Sample, command, current, load float6
 	return Finding{}, Finding{}
 }
 
-// behindCurrent is the speed (rad/s) at least of a motor that takes less current than its voltage drives through a winding that stands.
-func (f *frozen) behindCurrent() float64 {
-	if !f.current || f.unseen*f.volts <= 0 || math.Abs(f.unseen) > math.Abs(f.volts) { // more than all of the voltage is no motion
+// backEMF tells from voltage and current of a winding how fast its motor turns at least.
+type backEMF struct {
+	m      *plant.Motor
+	floor  float64 // V  that may be wrong, and the share of R·i
+	share  float64
+	volts  float64 // V  mean of the voltage …
+	unseen float64 // V  … of what the measured current leaves of it …
+	unsure float64 // V  … and of what may be wrong with that
+}
+
+// add takes dt (s) of a voltage and a current (A).
+func (e *backEMF) add(voltage, current, dt float64) {
+	w := -math.Expm1(-dt / shownMean)
+	e.volts += w * (voltage - e.volts)
+	e.unseen += w * (voltage - e.m.R*current - e.m.Drop(current) - e.unseen)
+	e.unsure += w * (e.floor + e.share*e.m.R*math.Abs(current) - e.unsure)
+}
+
+func (e *backEMF) forget() { e.volts, e.unseen, e.unsure = 0, 0, 0 }
+
+// speed is that (rad/s) at least of a motor that takes less current than its voltage drives through a winding that stands; 0: none is told.
+func (e *backEMF) speed() float64 {
+	if e.unseen*e.volts <= 0 || math.Abs(e.unseen) > math.Abs(e.volts) { // more than all of the voltage is no motion
 		return 0
 	}
-	return math.Copysign(max(0, math.Abs(f.unseen)-f.unsure)/f.s.Motor.K, f.unseen)
+	return math.Copysign(max(0, math.Abs(e.unseen)-e.unsure)/e.m.K, e.unseen)
 }
 
 // standsStill tells a shaft that stands from a number that does: the current of a shaft that stands leaves no voltage over.
 func (f *frozen) standsStill(command float64) bool {
-	return f.current && math.Abs(f.unseen) < 0.05*math.Abs(command)+0.1*f.s.Motor.BrushDrop
+	return f.current && math.Abs(f.emf.unseen) < 0.05*math.Abs(command)+0.1*f.s.Motor.BrushDrop
 }
 
 // twin is the speed (rad/s) that it has after dt (s) of a command.

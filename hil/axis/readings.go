@@ -44,7 +44,8 @@ type comparison struct {
 	limited bool    // a may be smaller than b, but not reversed
 	excess  bool    // a may be smaller than b in any way
 	patient float64 // s  they must be apart for so long; 0: apartFor
-	follows bool    // a may be larger than b, and comes nearer to it only as fast as it can
+	follows bool    // a may be larger than b, and comes nearer to it only as fast as it can …
+	against bool    // … and only what is against b counts, where both are above the floor
 
 	apart  float64 // s  they are …
 	far    float64 // … by such a share of b when that began
@@ -56,7 +57,7 @@ const (
 	apartFor      = 0.1  // s  two numbers must be apart for so long: longer than the means need
 	sameSamples   = 10   // a number may be the same in so many samples, and for sameFor
 	unsureReading = 0.03 // of the largest command: offsets of sensors
-	nearer        = 0.05 // of what is commanded: what comes nearer by so much follows it
+	nearer        = 0.25 // 1/s  of what is commanded: what comes nearer so fast follows it
 	shownShare    = 0.1  // of the motion: what shows less shows none
 	unsureTacho   = 2e-3 // of the largest velocity: offset of a tacho
 	sure          = 5    // standard deviations
@@ -103,6 +104,8 @@ func newReadings(s *Spec) readings {
 		add(c)
 	case plant.VelocityDrive:
 		add(comparison{a: estimator.Position, b: commanded, factor: 1, floor: 0.1*top + 10*count/r.tau, share: 1.0 / 3, fixed: math.Inf(1), patient: 0.2, follows: true})
+		add(comparison{a: estimator.Position, b: commanded, factor: 1, floor: unsureReading*top + 10*count/r.tau, share: 0.6, fixed: math.Inf(1), patient: 0.2, follows: true}) // a quarter of it
+		add(comparison{a: estimator.Position, b: commanded, factor: 1, floor: unsureEffort*top + 10*count/r.tau, fixed: math.Inf(1), patient: apartFor, follows: true, against: true})
 		add(comparison{a: estimator.Current, b: estimator.Position, fixed: 0.1 * top})
 		add(comparison{a: estimator.Effort, b: estimator.Position, fixed: 0.1 * top})
 		if m.K > 0 {
@@ -237,10 +240,15 @@ func (r *readings) judge(c *comparison, dt float64, f *frozen) Finding {
 	least := apartFor
 	if c.follows {
 		least = max(c.patient, 2*leastSamples*r.s.Every)
-		if x*y >= 0 && math.Abs(x) >= math.Abs(y) {
+		if x*y >= 0 && (math.Abs(x) >= math.Abs(y) || c.against) {
 			over = 0
 		}
-		if c.apart == 0 || math.Abs(over) < (c.far-nearer)*math.Abs(y) {
+		if c.against {
+			if limit = c.floor; min(math.Abs(x), math.Abs(y)) <= c.floor {
+				over = 0
+			}
+		}
+		if c.apart == 0 || math.Abs(over) < (c.far-nearer*c.patient)*math.Abs(y) {
 			c.apart, c.far = 0, math.Abs(over/y)
 		}
 	}

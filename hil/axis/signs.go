@@ -346,17 +346,32 @@ func (d *delays) add(u, ri, emf, dt, spacing float64, broken bool) {
 	}
 }
 
-// named is a finding, or the delay that explains it better by far; with a measured current a direction is one where turning a sign helps.
-func (d *delays) named(f Finding, current bool) Finding {
-	if f.Fault == Fine || d.spacing == 0 {
+// orLate is a finding, or the delay that leaves a tenth of what the command of now does, less than any turned sign, and less than the longest delay:
+// where that is the best, any command of long ago is.
+func (d *delays) orLate(f Finding) Finding {
+	best := d.best()
+	if f.Fault == Fine || d.spacing == 0 || best == delaySteps-1 || !(d.before[best] < min(d.each[0]/10, d.each[1], d.each[2], d.each[3])) {
 		return f
 	}
-	best := 0
+	return Finding{Delay, f.Of, float64(best+1) * delayStep * d.spacing, delayStep * d.spacing / 2}
+}
+
+// best is the place of the delay that leaves the least.
+func (d *delays) best() (best int) {
 	for i := range d.before {
 		if d.before[i] < d.before[best] {
 			best = i
 		}
 	}
+	return best
+}
+
+// named is a finding, or the delay that explains it better by far; with a measured current a direction is one where turning a sign helps.
+func (d *delays) named(f Finding, current bool) Finding {
+	if f.Fault == Fine || d.spacing == 0 {
+		return f
+	}
+	best := d.best()
 	turned := min(d.each[1], d.each[2], d.each[3])
 	switch {
 	case d.before[best] < 0.2*min(d.each[0], turned):

@@ -6,7 +6,7 @@
 // when either is lost the rig is put into its safe state by the one that remains, and by its own firmware when neither
 // does. Nothing re-arms by itself.
 //
-// Read core.go for what happens beside the tick, supervisor.go for everything around it.
+// Read core.go for what happens beside the tick, supervisor.go for everything around it, start.go and pump.go for a core as it sees it.
 package daemon
 
 import (

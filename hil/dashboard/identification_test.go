@@ -57,8 +57,8 @@ func TestIdentificationPanel(t *testing.T) {
 	// nothing ran yet: no numbers
 	tell(identIdle, "null")
 	p.until("document.getElementById('identification').checkVisibility()")
-	for _, id := range []string{"progress", "verdict", "what"} {
-		if got := text(id); got != "–" {
+	for id, want := range map[string]string{"progress": "", "verdict": "", "what": "no fit yet"} {
+		if got := text(id); got != want {
 			t.Errorf("before anything ran %s is %q", id, got)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 // FirmwareOptions describe the far end of the line.
 type FirmwareOptions struct {
 	Link     string // symbolic link to the port; "" none
+	Socket   string // path of a Unix socket instead of a pseudo-terminal
 	Baud     int
 	Pace     bool             // bytes take 10/Baud each: a frame is complete when its last bit would be, and none starts before
 	Protocol protocol.Section // nil: the binary link
@@ -29,7 +30,7 @@ type FirmwareOptions struct {
 // with its own clock, and drops samples that come faster than the line carries. The loop uses it as its device in the
 // plant role, so Signals gives the commands and age as measured, and the measurements as commands.
 //
-// It keeps one port for good: when the host closes the pseudo-terminal, age grows until it is opened again.
+// It keeps one port for good: when the host closes its side, age grows until it is opened again.
 type Firmware struct {
 	line
 	addr  string
@@ -52,7 +53,12 @@ func NewFirmware(o FirmwareOptions) (*Firmware, error) {
 	port, addr := o.Port, ""
 	if port == nil {
 		var err error
-		if port, addr, err = OpenPTY(o.Link); err != nil {
+		if addr = o.Socket; addr != "" {
+			port, err = OpenSocket(addr)
+		} else {
+			port, addr, err = OpenPTY(o.Link)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("firmware: %w", err)
 		}
 	}
@@ -82,7 +88,7 @@ func NewFirmware(o FirmwareOptions) (*Firmware, error) {
 	return f, nil
 }
 
-// Name is the name under which the host opens the line: the link, or that of the pseudo-terminal; "" with a given port.
+// Name is the name under which the host opens the line: the link, that of the pseudo-terminal, or the socket; "" with a given port.
 func (f *Firmware) Name() string { return f.addr }
 
 // Clock is the device's clock at the host's time now, in ns, not yet wrapped.

@@ -7,8 +7,11 @@ const selectLimit = 1024 - 32
 
 // openPort opens the port twice: once non-blocking, for writing with a deadline, for the lock, and to be handed over; once
 // through the library, which sets the line and takes exclusive use. Both see the same line. A port that is not there fails at
-// the first, which leaves nothing behind.
+// the first, which leaves nothing behind. The port of a virtual rig may be a socket, which has nothing to be set.
 func openPort(name string, spec protocol.PortSpec) (Port, error) {
+	if isSocket(name) {
+		return dialSocket(name)
+	}
 	out, err := openTTY(name)
 	if err != nil {
 		return nil, err

@@ -42,6 +42,7 @@ type Stats struct {
 	CommandsUnanswered uint64 // no good reply in time, or a damaged one
 	Confirmation       uint64 // of the newest command: a Confirmation
 
+	At         int64  // ns  when this was so: whoever reads it may have been kept waiting
 	Connected  uint64 // 1: the port is open
 	Reconnects uint64
 	Begun      uint64  // of these, those in which the device said that it began anew behind an open port, and was started again
@@ -198,7 +199,7 @@ func (b *board) read(s *Stats, now int64) {
 	s.TxFrames, s.TxBytes, s.TxErrors, s.TxDropped = b.txFrames.Load(), b.txBytes.Load(), b.txErrors.Load(), b.txDropped.Load()
 	s.Timeouts, s.Silent, s.TooLate, s.Refusals, s.Refusal = b.timeouts.Load(), b.silent.Load(), b.tooLate.Load(), b.refusals.Load(), b.refusal.Load()
 	s.CommandsRefused, s.CommandsUnanswered = b.denied.Load(), b.unanswered.Load()
-	s.Begun = b.begun.Load()
+	s.At, s.Begun = now, b.begun.Load()
 	s.Connected, s.Reconnects, s.Refused, s.ClockJumps = b.connected.Load(), b.reconnects.Load(), b.why.Load(), b.jumps.Load()
 	s.ClockRates, s.Arrived = b.rates.Load(), b.arrived.Load()
 	s.Offset, s.DriftPPM, s.Residual = b.offset.Load(), math.Float64frombits(b.drift.Load()), b.residual.Load()

@@ -16,6 +16,8 @@ type SensorSpec struct {
 	// places in the measured block
 	Reading int
 	Age     int     // of the samples of that device (s); −1: a sample is as old as its tick
+	Wire    float64 // s  that the reading spends on its line, less that of the position: no age holds it
+	WireErr float64 // s  standard uncertainty of the time from either sensor to its line, which no device states
 	Dt      float64 // s  of the loop
 	Unit    string  // of the reading and of the axis
 }
@@ -91,13 +93,14 @@ func (m *Sensor) Step(in *hil.ModelInput, y []float64) (engine.Status, uint8) {
 	axis := &in.Axes[m.s.Axis]
 	m.align.Motion(now, axis.Position, axis.Velocity)
 	if hil.IsFresh(&in.Fresh, m.s.Reading) {
+		now -= m.s.Wire
 		if m.s.Age >= 0 {
 			now -= in.Meas[m.s.Age]
 		}
 		m.align.Sample(now, in.Meas[m.s.Reading])
 	}
 	r, n := m.align.Result(), m.align.Counts()
-	y[sOffset], y[sOffsetSe], y[sShift], y[sShiftSe], y[sGain], y[sGainSe] = r.Offset, r.OffsetSE, r.Shift, r.ShiftSE, r.Gain, r.GainSE
+	y[sOffset], y[sOffsetSe], y[sShift], y[sShiftSe], y[sGain], y[sGainSe] = r.Offset, r.OffsetSE, r.Shift, math.Hypot(r.ShiftSE, m.s.WireErr), r.Gain, r.GainSE
 	y[sNoise], y[sDifference], y[sLeft], y[sRestarts] = r.Noise, r.Difference, float64(n.Late+n.Outside), float64(n.Restart)
 	return engine.OK, 0
 }

@@ -7,9 +7,10 @@ import (
 	"hilrig/hil"
 )
 
-// Readings that are 30 ms old when they come, and 12 ms later than their device says: the time comes from the age, the shift from the model.
+// Readings that are 30 ms old when they come, were 0.3 ms on the line, and are 12 ms later than their device says: the time comes from age and
+// line, the shift from the model. Its error holds that no device says when it looked.
 func TestSensorTakesTheAge(t *testing.T) {
-	m, err := NewSensor(&SensorSpec{SensorKeys: SensorKeys{Memory: 60, Depth: 0.5}, Reading: 0, Age: 1, Dt: 1e-3, Unit: "rad"})
+	m, err := NewSensor(&SensorSpec{SensorKeys: SensorKeys{Memory: 60, Depth: 0.5}, Reading: 0, Age: 1, Dt: 1e-3, Unit: "rad", Wire: 3e-4, WireErr: 1e-4})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +25,7 @@ func TestSensorTakesTheAge(t *testing.T) {
 		axes[0].Position, axes[0].Velocity = angle(now), speed(now)
 		in.Fresh = hil.Fresh{}
 		if k%5 == 0 {
-			meas[0], meas[1] = 0.25-1.5*angle(now-0.030-0.012), 0.030
+			meas[0], meas[1] = 0.25-1.5*angle(now-0.030-0.012-3e-4), 0.030 // 0.3 ms on the line
 			hil.SetFresh(&in.Fresh, 0)
 		}
 		m.Step(&in, y)
@@ -40,7 +41,7 @@ func TestSensorTakesTheAge(t *testing.T) {
 	for _, c := range []struct {
 		at         int
 		want, most float64
-	}{{sOffset, 0.25, 1e-4}, {sShift, 0.012, 2e-5}, {sGain, -1.5, 1e-4}, {sRestarts, 0, 0}} {
+	}{{sOffset, 0.25, 1e-4}, {sShift, 0.012, 2e-5}, {sShiftSe, 1e-4, 1e-5}, {sGain, -1.5, 1e-4}, {sRestarts, 0, 0}} {
 		if math.Abs(y[c.at]-c.want) > c.most {
 			t.Errorf("%s = %g, want %g", m.Signals()[c.at].Name, y[c.at], c.want)
 		}

@@ -16,6 +16,7 @@ const (
 
 const (
 	defaultPriority = 50                     // that of threaded interrupts; the kernel's own watchdog and migration threads are above
+	PlantPriority   = defaultPriority - 1    // of a virtual rig: a real one needs no processor of this computer, so nothing but a tick comes before it
 	defaultRTTime   = 500 * time.Millisecond // long against any stall of a host, short against a hang
 	coreProcs       = 8                      // GOMAXPROCS: a returning system call then always finds a processor of the runtime
 )
@@ -57,6 +58,11 @@ var dropped = []string{"GOGC", "GOMAXPROCS", "GOMEMLIMIT", "GODEBUG", "GOTRACEBA
 
 // coreEnv is the environment of a core: the given one without what would disturb it, then more, then ours.
 func coreEnv(env, more []string, o order) []string {
+	return append(quietEnv(env, more), orderEnv+"="+o.String())
+}
+
+// quietEnv is an environment in which the Go runtime collects no garbage and keeps its monitor asleep (Rest).
+func quietEnv(env, more []string) []string {
 	kept := make([]string, 0, len(env)+len(more)+3)
 	for _, list := range [][]string{env, more} {
 	next:
@@ -69,7 +75,7 @@ func coreEnv(env, more []string, o order) []string {
 			kept = append(kept, kv)
 		}
 	}
-	return append(kept, "GOGC=off", fmt.Sprintf("GOMAXPROCS=%d", coreProcs), orderEnv+"="+o.String())
+	return append(kept, "GOGC=off", fmt.Sprintf("GOMAXPROCS=%d", coreProcs))
 }
 
 // Handover is what a core has in its hands once it is up.

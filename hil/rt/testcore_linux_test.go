@@ -16,7 +16,7 @@ import (
 	"hilrig/hil/ring"
 )
 
-// This test binary runs itself as a core (modeEnv tick or life) and as a supervisor that can be killed.
+// This test binary runs itself as a core (modeEnv tick or life), as a supervisor that can be killed, and as a process that is raised.
 const (
 	modeEnv = "RT_TEST_MODE"
 	rateEnv = "RT_TEST_RATE" // Hz
@@ -60,6 +60,8 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	case "supervisor":
 		os.Exit(testSupervisor())
+	case "raise":
+		os.Exit(testRaise())
 	default:
 		os.Exit(testCore(mode))
 	}

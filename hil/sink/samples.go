@@ -41,6 +41,9 @@ type Samples struct {
 	from, to float64 // s  after the first row; to 0: to the end
 	notes    []string
 	steps    map[string]float64 // by column
+
+	sent [2][]float64            // times (s after the first row) and values of the command of the options
+	own  map[string][2][]float64 // times and values of signals of another frame than the base, as sampled
 }
 
 // SampleOptions say what the recording does not say by itself. The zero value suits a device that samples once a tick.
@@ -50,6 +53,7 @@ type SampleOptions struct {
 	Every   float64 // s  from sample to sample; 0: one tick
 	Clocked bool    // ages come from the device's own clock
 	Still   bool    // samples while the drive was off, instead of those while it was on
+	Command string  // whose steps are kept for Sent; "": none
 
 	Row   func(r *hil.Row)                 // is shown every row, during the call; nil: nobody
 	Watch func(read, size int64, rows int) // is told now and then how many bytes and rows were read; nil: nobody
@@ -89,6 +93,16 @@ func (s *Samples) Notes() []string { return s.notes }
 
 // Step is the step of a quantised column of the last call of Columns, if samples were filled in: among those it does not show. 0: none.
 func (s *Samples) Step(name string) float64 { return s.steps[name] }
+
+// Keep chooses the command whose steps are kept, in place of that of the options; "": none.
+func (s *Samples) Keep(command string) { s.opt.Command = command }
+
+// Sent are the steps of the command of the options in the part that the last call of Columns read: when each was sent (s after the first row of the
+// run), and what it was until the next.
+func (s *Samples) Sent() (time, value []float64) { return s.sent[0], s.sent[1] }
+
+// Own are the samples of a signal of another frame than the base, in the last call of Columns, at their own times; nil: it was sampled with the base.
+func (s *Samples) Own(name string) (time, value []float64) { return s.own[name][0], s.own[name][1] }
 
 // taken is one column that is asked for.
 type taken struct {
@@ -171,9 +185,12 @@ func (s *Samples) Columns(ctx context.Context, names []string) ([][]float64, err
 	if err != nil {
 		return nil, err
 	}
-	s.notes = nil
-	g := gather{s: s, cols: cols, in: make([][]float64, len(cols)), own: make([][]float64, len(cols))}
+	s.notes, s.sent, s.own = nil, [2][]float64{}, map[string][2][]float64{}
+	g := gather{command: -1, s: s, cols: cols, in: make([][]float64, len(cols)), own: make([][]float64, len(cols))}
 	sch := &s.run.Info.Schema
+	if s.opt.Command != "" {
+		g.command = sch.Index(s.opt.Command)
+	}
 	age, base := "", ""
 	if i := sch.Index(s.opt.Base); i >= 0 && i < len(sch.Meas) && slices.Contains(names, s.opt.Base) {
 		age, base = sch.Meas[i].Age, s.opt.Base
@@ -220,6 +237,7 @@ func (s *Samples) Columns(ctx context.Context, names []string) ([][]float64, err
 	}
 	for j, c := range cols {
 		if c.kind == 'o' {
+			s.own[c.name] = [2][]float64{g.own[j], g.in[j]}
 			g.within(j)
 		}
 	}
@@ -248,6 +266,8 @@ type gather struct {
 	cols []taken
 	need hil.Fresh // bits of a sample
 	age  int       // in X; −1: none
+	// of the command whose steps are kept, in X; −1: none
+	command int
 
 	rows  int       // all so far
 	last  hil.Row   // of them
@@ -276,6 +296,9 @@ func (g *gather) row(r *hil.Row) {
 			g.in[j] = append(g.in[j], r.X[c.at])
 			ticks = true
 		}
+	}
+	if g.command >= 0 {
+		g.sent(t+float64(r.Late)*1e-9+float64(r.Busy)*1e-9, numeric.OrZero(r.X[g.command]))
 	}
 	if ticks {
 		g.tick = append(g.tick, t)
@@ -326,6 +349,14 @@ func (g *gather) row(r *hil.Row) {
 		case 'r':
 			g.in[j] = append(g.in[j], rowFields[c.at].number(r))
 		}
+	}
+}
+
+// sent takes in the command of a row, sent at t (s), where it is another one.
+func (g *gather) sent(t, value float64) {
+	to := &g.s.sent
+	if n := len(to[1]); n == 0 || to[1][n-1] != value {
+		to[0], to[1] = append(to[0], t), append(to[1], value)
 	}
 }
 

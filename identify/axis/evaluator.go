@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"hilrig/engine"
+	"hilrig/engine/friction"
 	"hilrig/identify/fit"
 )
 
@@ -128,6 +129,8 @@ type evaluator struct {
 	lag    float64    // s, of inputs; NaN: none yet
 	servos []*servo   // of every piece; nil: no controller
 	leads  leads      // of the present mass, where the simulation is led back
+
+	bristle *friction.LuGreMass // takes most steps; nil: the mass takes them all
 }
 
 func (q *plan) evaluator(share float64) *evaluator {
@@ -136,6 +139,9 @@ func (q *plan) evaluator(share float64) *evaluator {
 		panic("axis: " + err.Error()) // the plan has made one before
 	}
 	e := &evaluator{q: q, b: b, lag: math.NaN(), inputs: make([][]window, len(q.m.pieces))}
+	if !b.loads.turns {
+		e.bristle = b.mass.Bristle()
+	}
 	for _, p := range q.m.pieces {
 		n := q.samples(p, share)
 		e.n, e.rows = append(e.n, n), e.rows+q.rowsOf(n)
@@ -189,6 +195,9 @@ func (e *evaluator) run(theta, r []float64, limit float64, t *tangent) (cost flo
 		b.start(x, v)
 		if t != nil {
 			t.begin(i, x, v)
+		}
+		if e.bristle != nil {
+			e.bristle.Begin(p.dt / float64(len(e.inputs[i])))
 		}
 		if e.servos != nil {
 			e.servos[i].begin(start{x, v, p.a0})
@@ -341,13 +350,29 @@ func (e *evaluator) pass(i, k int, c *servo, t *tangent) engine.Status {
 			t.push(i, k, j, c)
 			s = t.step(h, c)
 		} else {
-			s = b.mass.Step(h, b.x, l).Status
+			_, _, s = e.step(h)
 		}
 		if status = max(status, s); s == engine.NonFinite {
 			return s
 		}
 	}
 	return status
+}
+
+// step moves the body by h (s) at the mean velocity w (m/s); quick: bristle took the step.
+func (e *evaluator) step(h float64) (w float64, quick bool, status engine.Status) {
+	b, l := e.b, &e.b.loads
+	if e.bristle == nil || l.q != 0 {
+		r := b.mass.Step(h, b.x, l)
+		return r.W, false, r.Status
+	}
+	if e.bristle.Step(b.x, l.u+0.5*h*l.du+l.kd*(l.p+0.5*h*l.dp)-l.offset, l.kd+l.k, l.fv) {
+		return e.bristle.W, true, engine.OK
+	}
+	v := b.x[1]
+	r := b.mass.Step(h, b.x, l)
+	e.bristle.Skip(v, r.W)
+	return r.W, false, r.Status
 }
 
 // fail fills the rows from row on with the largest residual and returns the cost.

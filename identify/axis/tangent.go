@@ -45,6 +45,8 @@ type tangent struct {
 	sz       []float64   // ∂z/∂θ
 	columns  [][]float64 // ∂r/∂θ, of the rows that the parameter moves
 	from     []int       // first row of every column
+	length   []int       // and how many it has
+	at       []float64   // the free parameters at which the columns are; nil: not known
 	some     []int       // that the columns keep, rising; nil: all
 	kept     int         // how many of them are behind
 	active   [][]int     // of every piece, the columns of what moves it, and behind them that of the command at the end of an interval
@@ -148,22 +150,24 @@ func (t *tangent) room(n int) {
 	}
 }
 
-// share makes n columns, those of states of a piece as long as its rows, and tells which of them a piece moves.
+// share divides the rows among n columns, those of states of a piece as long as its rows, and tells which of them a piece moves.
 func (t *tangent) share(n int, states []fit.Local) {
 	t.columns, t.from, t.active = make([][]float64, n), make([]int, n), make([][]int, len(t.inputs))
-	for _, l := range states {
-		for _, j := range l.Params {
-			t.columns[j], t.from[j] = make([]float64, l.To-l.From), l.From
-		}
-	}
-	var all []int
 	length := t.rows
 	if t.some != nil {
 		length = len(t.some)
 	}
-	for j := range t.columns {
-		if t.columns[j] == nil {
-			t.columns[j], all = make([]float64, length), append(all, j)
+	t.length = slices.Repeat([]int{length}, n)
+	own := make([]bool, n)
+	for _, l := range states {
+		for _, j := range l.Params {
+			t.length[j], t.from[j], own[j] = l.To-l.From, l.From, true
+		}
+	}
+	var all []int
+	for j := range n {
+		if !own[j] {
+			all = append(all, j)
 		}
 	}
 	for i := range t.active {
@@ -175,12 +179,41 @@ func (t *tangent) share(n int, states []fit.Local) {
 	}
 }
 
+// ready makes the columns, which a simulation without derivatives does not need.
+func (t *tangent) ready() {
+	for j, n := range t.length {
+		if t.columns[j] == nil {
+			t.columns[j] = make([]float64, n)
+		}
+	}
+}
+
 // Columns simulates with the free parameters theta and returns the derivatives of the residuals.
 func (t *tangent) Columns(theta []float64) ([][]float64, engine.Status) {
+	if len(t.at) > 0 && slices.Equal(t.at, theta) {
+		return t.columns, engine.OK
+	}
+	t.at = t.at[:0]
+	t.ready()
 	if _, status := t.run(theta, nil, math.Inf(1), t); status == engine.NonFinite {
 		return nil, status
 	}
 	return t.columns, engine.OK
+}
+
+// ResidualsAhead is ResidualsWithin with the derivatives for Columns, which cost less along with the residuals.
+func (t *tangent) ResidualsAhead(theta, r []float64, limit float64) (engine.Status, bool) {
+	t.at = t.at[:0]
+	if t.servos != nil { // which repeat an interval for the derivatives
+		return t.ResidualsWithin(theta, r, limit)
+	}
+	t.ready()
+	cost, status := t.run(theta, r, limit, t)
+	whole := cost <= limit
+	if whole && status != engine.NonFinite {
+		t.at = append(t.at, theta...)
+	}
+	return status, whole
 }
 
 // lean finds the gains of masses around the present one.
@@ -492,19 +525,22 @@ func (t *tangent) step(h float64, c *servo) engine.Status {
 	if len(b.x) > 2 {
 		z = b.x[2]
 	}
-	r := b.mass.Step(h, b.x, &b.loads)
-	if r.Status == engine.NonFinite {
-		return r.Status
+	w, quick, status := t.evaluator.step(h)
+	if status == engine.NonFinite {
+		return status
 	}
-	w, twice, at := r.W, 2.0, 0.5*h
+	twice, at, side := 2.0, 0.5*h, 0
 	if scheme == friction.Implicit {
 		w, twice, at = b.x[1], 1, h
 	}
-	side := 0
 	if w < 0 {
 		side = 1
 	}
-	t.laws[side].TrialSlopes(scheme, z, friction.Input{Dt: h, V: w, N: b.mass.N, I: b.mass.I}, d)
+	if quick {
+		t.bristle.Slopes(d)
+	} else {
+		t.laws[side].TrialSlopes(scheme, z, friction.Input{Dt: h, V: w, N: b.mass.N, I: b.mass.I}, d)
+	}
 	l, xm := &b.loads, x+at*w
 	_, ux, uv := l.At(at, xm, w)
 	inertia := twice * b.mass.M / h
@@ -514,9 +550,16 @@ func (t *tangent) step(h float64, c *servo) engine.Status {
 	if l.turns {
 		by[3], by[4] = math.Sincos(xm)
 	}
-	bends := t.bends[side]
+	bends, keeps := t.bends[side], 1.0 // of the velocity before: none for Implicit
+	if scheme == friction.Implicit {
+		keeps = 0
+	}
+	n := len(t.sx)
+	sx, sv, sz, du := t.sx[:n], t.sv[:n], t.sz[:n], t.du[:n]
+	forceZ, stateZ, stateV := d.ForceZ, d.StateZ, d.StateV
 	for _, j := range columns {
-		rhs, state := inertia*t.sv[j]+ux*t.sx[j]+t.du[j]-d.ForceZ*t.sz[j], d.StateZ*t.sz[j]
+		x, v, z := sx[j], sv[j], sz[j]
+		rhs, state := inertia*v+ux*x+du[j]-forceZ*z, stateZ*z
 		if j < len(bends) {
 			for _, m := range bends[j] {
 				rhs -= d.Force[m.place] * m.by
@@ -527,15 +570,9 @@ func (t *tangent) step(h float64, c *servo) engine.Status {
 			}
 		}
 		dw := rhs * over
-		t.sx[j] += h * dw
-		if scheme == friction.Implicit {
-			t.sv[j] = dw
-		} else {
-			t.sv[j] = 2*dw - t.sv[j]
-		}
-		t.sz[j] = state + d.StateV*dw
+		sx[j], sv[j], sz[j] = x+h*dw, twice*dw-keeps*v, state+stateV*dw
 	}
-	return r.Status
+	return status
 }
 
 // solver is the evaluator of a problem: with derivatives where they are to be had.

@@ -19,16 +19,18 @@ import (
 
 // Spec says what is known of ball and markers and what is to be found.
 type Spec struct {
-	Body    ball.Params // what is known of it; free numbers start here
-	Markers []r3.Vec    // m    from the geometric centre, in axes of the body
-	Free    []string    // of Names; nil: mu_roll and height
-	Height  float64     // m    of the plane in the frame of the cameras
-	Lean    [2]float64  // rad  of the plane's normal in the frame of the cameras, about its x and y
-	Noise   float64     // m    of a coordinate of a marker; 0: from the distances of the markers
-	Slide   float64     //      coefficient of sliding friction that ball and plane are sure to have; 0: not known
-	Half    float64     // s    half of the window of the smoothing; 0: 0.05 s
-	Order   int         //      of its polynomial; 0: 3
-	Squares bool        //      plain least squares; else residuals beyond 3 times the noise pull like their size (Huber)
+	Body      ball.Params // what is known of it; free numbers start here
+	Markers   []r3.Vec    // m    from the geometric centre, in axes of the body
+	Names     []string    //      of the markers, for people; nil: by number
+	Free      []string    // of Names; nil: mu_roll and height
+	Height    float64     // m    of the plane in the frame of the cameras
+	Lean      [2]float64  // rad  of the plane's normal in the frame of the cameras, about its x and y
+	Noise     float64     // m    of a coordinate of a marker; 0: from the distances of the markers
+	Slide     float64     //      coefficient of sliding friction that ball and plane are sure to have; 0: not known
+	Half      float64     // s    half of the window of the smoothing; 0: 0.05 s
+	Order     int         //      of its polynomial; 0: 3
+	Uncertain Uncertainty // of what is given and not searched
+	Squares   bool        //      plain least squares; else residuals beyond 3 times the noise pull like their size (Huber)
 }
 
 // Result is what all levels say, and whether to believe it.
@@ -48,18 +50,28 @@ type Result struct {
 
 	Frames     int     `json:"frames"`
 	LeftOut    int     `json:"frames_left_out"` // fewer than three markers in view
-	Odd        int     `json:"frames_odd"`      // markers swapped or moved
+	Odd        int     `json:"frames_odd"`      // markers that do not fit the body: the frame was left out
 	Noise      float64 `json:"noise"`           // m  of a coordinate of a marker
 	TopRoll    float64 `json:"top_roll"`        // rad/s
 	SpinRMS    float64 `json:"spin_rms"`        // rad/s
 	Compute    float64 `json:"compute_s"`       // s
 	Iterations int     `json:"iterations"`
 
+	Assumed  []Assumption     `json:"assumed"` // numbers of the file that the result rests on
+	Doubts   map[string]Doubt `json:"-"`       // by parameter: what they do
+	Suspects []fit.Suspect    `json:"-"`       // what the model may lack, for fit.Unmodelled
+
+	Exchanges []Exchange `json:"exchanged"` // labels that were put right
+	Strays    []Stray    `json:"strayed"`   // markers that were left out
+
 	Solution *fit.Solution `json:"-"`
-	Body     ball.Params   `json:"body"` // with what was found
-	start    ball.State
-	begin    float64 // s  of start
-	white    bool    // the residuals are
+	Body     ball.Params   `json:"body"`  // with what was found
+	Small    []string      `json:"small"` // coefficients of friction that are known to be next to nothing
+
+	start  ball.State
+	begin  float64            // s  of start
+	white  bool               // the residuals are
+	little map[string]float64 // the standard error of each coefficient of friction below which it is known well, whatever its value
 }
 
 // Refusal is a parameter whose value is not to be used, and why.
@@ -73,7 +85,10 @@ const (
 	multiStride  = 4    // frames between those that it compares
 	poorFit      = 3.0  // times the noise: root mean square of a first fit that is tried again from several starts
 	huberScale   = 3.0  // times the noise
+	nearNoise    = 2.0  // times the noise: root mean square of a first fit that is carried to its optimum
 	offsetTol    = 1e-3 // standard errors, about, from the optimum
+	draftOffset  = 0.1  // likewise, of a fit that another one goes on from
+	draftTol     = 1e-3 // relative decrease of the cost that ends such a fit
 	shownTo      = 5.0  // rad/s  up to which [KKK17] found its law
 	looseErr     = 0.5  // standard error over the value of a coefficient that is refused
 	disagreement = 0.1  // relative, of a level, that is told
@@ -134,7 +149,8 @@ func Fit(ctx context.Context, spec Spec, rec *Recording, watch fit.Watch) (*Resu
 	if err := checkRadius(ms, c.Body.Radius); err != nil {
 		return nil, err
 	}
-	r := &Result{Frames: len(rec.Times), LeftOut: p.missing, Odd: p.odd, Noise: p.sigma, Refused: []Refusal{}, Reasons: []fit.Reason{}, Warnings: []string{}}
+	r := &Result{Frames: len(rec.Times), LeftOut: p.missing, Odd: p.odd, Noise: p.sigma, Assumed: []Assumption{}, Exchanges: append([]Exchange{}, p.exchanges...), Strays: append([]Stray{}, p.strays...), Refused: []Refusal{}, Reasons: []fit.Reason{}, Warnings: []string{}}
+	r.name(c.Names, len(c.Markers))
 	for i := range ms {
 		spin, roll := split(&ms[i].f, ms[i].w)
 		r.TopRoll = max(r.TopRoll, r3.Norm(roll))
@@ -150,10 +166,12 @@ func Fit(ctx context.Context, spec Spec, rec *Recording, watch fit.Watch) (*Resu
 	if err != nil {
 		return nil, err
 	}
-	if err := r.shoot(ctx, c, base, free, rec, p, watch); err != nil {
+	r.Slip = contactOf(c.Body.Radius, ms)
+	if err := r.shoot(ctx, c, base, free, p.seen, p, watch); err != nil {
 		return nil, err
 	}
-	r.Slip = slipOf(&r.Body, ms, r.Solution, p.sigma, c)
+	r.little = r.littles(ms)
+	r.Slip.judge(&r.Body, ms, r.Solution, p.sigma, c.Slide)
 	r.judge(c)
 	r.Compute = time.Since(begin).Seconds()
 	return r, nil
@@ -238,9 +256,13 @@ func (r *Result) shoot(ctx context.Context, c Spec, base setup, free []parameter
 			friction = append(friction, q)
 		}
 	}
+	watch.Say(fit.Progress{Method: "shooting", Phase: "vertical in the body"})
 	gamma := &shooting{rec: rec, poses: p, base: base.clone(), free: friction, segments: slices.Clone(whole), gamma: true}
 	problem, lm := gamma.problem()
-	lm.Loss, lm.OffsetTol = c.loss(p.turn), offsetTol
+	lm.Loss, lm.OffsetTol, lm.MaxIterations = c.loss(p.turn), offsetTol, mostSteps
+	if r.Slip.Lasting > lasting {
+		lm.MaxIterations = fewSteps
+	}
 	sol, err := lm.Fit(ctx, problem, watch)
 	if err != nil {
 		r.Warnings = append(r.Warnings, "shooting on γ: "+err.Error())
@@ -257,26 +279,62 @@ func (r *Result) shoot(ctx context.Context, c Spec, base setup, free []parameter
 		start.Q, start.W = gamma.segments[0].start.Q, gamma.segments[0].start.W
 		s.segments[0].start = start
 	}
-	sol, err = s.fit(ctx, c, p, watch, false)
-	if err != nil || norm(sol.Residual) > poorFit*p.sigma {
-		// from several starts
-		multi := &shooting{rec: rec, poses: p, base: base.clone(), free: free, segments: pieces(rec, p, &c, base.height), stride: multiStride}
-		if draft, err2 := multi.fit(ctx, c, p, watch, true); err2 == nil {
-			multi.adopt(draft)
-			again := &shooting{rec: rec, poses: p, base: multi.base, free: free, segments: []segment{{0, len(rec.Times), multi.segments[0].start}}}
-			if other, err2 := again.fit(ctx, c, p, watch, false); err2 == nil && (err != nil || other.Cost < sol.Cost) {
-				other.Count(draft)
-				s, sol, err = again, other, nil
-			}
-		}
-	}
+	s, sol, err = r.shootMarkers(ctx, c, s, base, p, watch)
 	if err != nil {
 		return fmt.Errorf("shooting on the markers: %w", err)
 	}
 	s.adopt(sol)
 	r.Body, r.start, r.begin, r.Solution, r.Iterations = s.base.body, s.segments[0].start, rec.Times[0], sol, sol.Iterations
 	r.level("markers", sol, "")
+	r.lacking(&c, s, sol)
 	return r.assess(sol, len(free))
+}
+
+// Steps of a descent. A motion that the model has needs four to eight; one that slips gets no more, since no parameter explains it.
+const (
+	mostSteps = 12
+	fewSteps  = 4
+	lastSteps = 30 // of one that comes near the noise
+)
+
+// shootMarkers descends from the start of s. What is left far above the noise is tried again from starts of its own every pieceLength, unless
+// the contact slips. Where the fit comes near the noise it is carried to the optimum; else a few more steps are enough to say no.
+func (r *Result) shootMarkers(ctx context.Context, c Spec, s *shooting, base setup, p *poses, watch fit.Watch) (*shooting, *fit.Solution, error) {
+	slips := r.Slip.Lasting > lasting
+	steps := mostSteps
+	if slips {
+		steps = fewSteps
+	}
+	watch.Say(fit.Progress{Method: "shooting", Phase: "markers"})
+	draft, err := s.fit(ctx, c, p, watch, steps, true)
+	if err == nil {
+		s.adopt(draft)
+	}
+	if !slips && (err != nil || s.rms(p) > poorFit*p.sigma) {
+		watch.Say(fit.Progress{Method: "shooting", Phase: "markers, from several starts", Note: "one start leaves far more than the noise"})
+		multi := &shooting{rec: s.rec, poses: p, base: base.clone(), free: s.free, segments: pieces(s.rec, p, &c, base.height), stride: multiStride}
+		if many, err2 := multi.fit(ctx, c, p, watch, mostSteps, true); err2 == nil {
+			multi.adopt(many)
+			again := &shooting{rec: s.rec, poses: p, base: multi.base, free: s.free, segments: []segment{{0, len(s.rec.Times), multi.segments[0].start}}}
+			if other, err2 := again.fit(ctx, c, p, watch, mostSteps, true); err2 == nil && (err != nil || other.Cost < draft.Cost) {
+				again.adopt(other)
+				other.Count(many)
+				s, draft, err = again, other, nil
+			}
+		}
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if steps = fewSteps; !slips && s.rms(p) < nearNoise*p.sigma {
+		steps = lastSteps
+	}
+	sol, err := s.fit(ctx, c, p, watch, steps, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	sol.Count(draft)
+	return s, sol, nil
 }
 
 func (c *Spec) loss(sigma float64) fit.Loss {
@@ -286,14 +344,27 @@ func (c *Spec) loss(sigma float64) fit.Loss {
 	return fit.Loss{Kind: fit.Huber, Scale: huberScale * sigma}
 }
 
-// fit descends. A draft is for its values only.
-func (s *shooting) fit(ctx context.Context, c Spec, p *poses, watch fit.Watch, draft bool) (*fit.Solution, error) {
+// fit descends in so many steps at most. A draft is for its values only.
+func (s *shooting) fit(ctx context.Context, c Spec, p *poses, watch fit.Watch, steps int, draft bool) (*fit.Solution, error) {
 	problem, lm := s.problem()
-	lm.Loss, lm.OffsetTol = c.loss(p.sigma), offsetTol
+	lm.Loss, lm.OffsetTol, lm.MaxIterations = c.loss(p.sigma), offsetTol, steps
 	if lm.Draft = draft; draft {
-		lm.MaxIterations, lm.CostTol = 20, 1e-6
+		lm.CostTol, lm.OffsetTol = draftTol, draftOffset
 	}
 	return lm.Fit(ctx, problem, watch)
+}
+
+// rms is the root mean square of what is left over at the base and the starts, each row as it is.
+func (s *shooting) rms(p *poses) float64 {
+	ps, _ := s.params()
+	left := make([]float64, s.rows)
+	s.evaluator().Residuals(fit.Values(ps), left)
+	for k, v := range left { // as the loss counts them
+		if limit := huberScale * p.sigma; math.Abs(v) > limit {
+			left[k] = math.Sqrt(limit * math.Abs(v))
+		}
+	}
+	return norm(left)
 }
 
 // pieces are segments of pieceLength with starts of their own.

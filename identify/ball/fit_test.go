@@ -95,8 +95,7 @@ func TestRefusesSpin(t *testing.T) {
 	}
 }
 
-// Markers that drop out and change places in one frame of twenty: frames are left out and told, and the loss keeps the rest of them
-// from pulling.
+// Markers that drop out and change places in one frame of twenty: what is exchanged is named and put right, and the recording passes.
 func TestSwapsAndDropouts(t *testing.T) {
 	rec := recorded(scipy(t, "tilted", 4), 1e-4, 4)
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -117,8 +116,13 @@ func TestSwapsAndDropouts(t *testing.T) {
 	}
 	r := mustFit(t, Spec{}, rec)
 	within(t, r, "mu_roll", trueRoll, 0.003)
-	if r.Odd < swaps-3 || r.Odd > swaps+3 || r.LeftOut < 30 {
-		t.Errorf("%d odd frames of %d with swaps, %d left out", r.Odd, swaps, r.LeftOut)
+	for _, e := range r.Exchanges {
+		if e.Names != "marker 1, marker 4" {
+			t.Errorf("frame %d: %s", e.Frame, e.Names)
+		}
+	}
+	if n := len(r.Exchanges) + r.Odd; n < swaps-3 || n > swaps || r.LeftOut < 30 || !r.Accepted {
+		t.Errorf("%d exchanges and %d odd frames of %d with swaps, %d left out, %v", len(r.Exchanges), r.Odd, swaps, r.LeftOut, r.Reasons)
 	}
 }
 

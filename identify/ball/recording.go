@@ -77,6 +77,10 @@ type poses struct {
 	place   float64       // m  noise of a coordinate of the centre
 	missing int           // frames with fewer than three markers in view
 	odd     int           // frames whose markers do not fit the body
+
+	seen      *Recording // with labels put right; what does not fit the body is not visible
+	exchanges []Exchange
+	strays    []Stray
 }
 
 // What a set of markers must not be.
@@ -96,7 +100,6 @@ func posesOf(r *Recording, markers []r3.Vec, radius float64) (*poses, error) {
 	body, world := make([]r3.Vec, 0, len(markers)), make([]r3.Vec, 0, len(markers))
 	var mirrored int
 	var turn, place, spread float64
-	last := rotation.Identity
 	for k := range n {
 		body, world = body[:0], world[:0]
 		for j, at := range r.Points[k] {
@@ -109,6 +112,7 @@ func posesOf(r *Recording, markers []r3.Vec, radius float64) (*poses, error) {
 		switch {
 		case errors.Is(err, rotation.ErrMirrored):
 			mirrored++
+			rms[k] = math.Inf(1)
 			continue
 		case err != nil:
 			p.missing++
@@ -117,10 +121,9 @@ func posesOf(r *Recording, markers []r3.Vec, radius float64) (*poses, error) {
 		if f.Rms > 1e-3*radius && f.Mirror < f.Rms/10 {
 			mirrored++
 		}
-		last = rotation.Near(f.R, last)
-		p.q[k], p.center[k] = last, f.P
+		p.q[k], p.center[k] = f.R, f.P
 		dof := float64(3*f.Count - 6)
-		rms[k] = f.Rms * math.Sqrt(float64(f.Count)/dof)
+		rms[k] = perCoordinate(&f)
 		seen = append(seen, rms[k]/math.Pow(1-2/(9*dof), 1.5)) // by the median of χ² [WH31]
 		if inv, ok := f.Inertia.InverseSPD(); ok {
 			turn += (inv[0][0] + inv[1][1] + inv[2][2]) / 3
@@ -139,10 +142,12 @@ func posesOf(r *Recording, markers []r3.Vec, radius float64) (*poses, error) {
 	if p.sigma > rigid*radius {
 		return nil, fmt.Errorf("markers: their distances miss those of the body by %.3g m, the radius is %.3g m: the offsets belong to other markers, or units differ (lengths are metres)", p.sigma, radius)
 	}
+	p.putRight(r, markers, rms)
+	last := rotation.Identity
 	for k := range n {
-		if rms[k] > oddFrame*p.sigma {
-			p.q[k], p.center[k] = quat.NaN(), r3.Vec{X: math.NaN(), Y: math.NaN(), Z: math.NaN()}
-			p.odd++
+		if p.known(k) {
+			p.q[k] = rotation.Near(p.q[k], last)
+			last = p.q[k]
 		}
 	}
 	if float64(p.odd) > oddShare*float64(n) {

@@ -76,6 +76,9 @@ func projection(p *ball.Params, free []term, ms []motion) (Level, error) {
 		phi := make([]r3.Vec, len(free))
 		for i := range ms {
 			s := &ms[i]
+			if !s.directed(p, free) {
+				continue
+			}
 			moment, force := m.Inverse(&s.f, s.w, s.dw)
 			moment = r3.Sub(moment, knownMoment(p, free, &s.f, s.w, force.Z))
 			for k := range free {

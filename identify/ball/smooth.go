@@ -23,6 +23,26 @@ type motion struct {
 	we, ve r3.Vec // their standard errors, of ω in body axes
 }
 
+// slowest is how many standard errors a speed must be above zero: below, its direction is noise, and so is that of dry friction, which may
+// hold the ball with any moment up to its own.
+const slowest = 5.0
+
+// directed tells whether the motion has the direction that dry friction among the terms needs.
+func (m *motion) directed(p *ball.Params, free []term) bool {
+	roll, spin := p.Roll.Moment+p.Roll.Arm > 0, p.Spin.Moment+p.Spin.Arm > 0
+	for i := range free {
+		switch free[i].name {
+		case "roll_moment", "roll_arm":
+			roll = true
+		case "spin_moment", "spin_arm":
+			spin = true
+		}
+	}
+	noise := slowest * math.Sqrt(r3.Norm2(m.we)/3)
+	turn, wh := split(&m.f, m.w)
+	return !(roll && r3.Norm(wh) < noise) && !(spin && math.Abs(turn) < noise)
+}
+
 // smooth fits local polynomials to the poses. Frames at the ends and in gaps that leave less than half a window on a side are left out.
 func smooth(p *poses, half float64, order int) ([]motion, error) {
 	turn := rotation.Polynomial{Half: half, Order: order, Noise: p.turn}

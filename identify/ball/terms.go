@@ -3,6 +3,7 @@ package ball
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/spatial/r3"
 
@@ -27,6 +28,9 @@ var terms = []term{
 	{"spin_moment", "N·m", func(p *ball.Params) *float64 { return &p.Spin.Moment }, spinning(func(s, _ float64) float64 { return 1 / s })},
 	{"spin_arm", "m", func(p *ball.Params) *float64 { return &p.Spin.Arm }, spinning(func(s, n float64) float64 { return n / s })},
 }
+
+// spins tells whether it is of friction against spinning.
+func (t *term) spins() bool { return strings.Contains(t.name, "spin") }
 
 func rolling(per func(h, n float64) float64) func(*ball.Frame, r3.Vec, float64) r3.Vec {
 	return func(f *ball.Frame, w r3.Vec, normal float64) r3.Vec {

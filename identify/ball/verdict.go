@@ -30,16 +30,14 @@ const (
 	residual      = 1.2 // root mean square of the fit over the noise of the markers, known to 1 % from 4 s at 200 Hz
 )
 
-// slipOf looks for slip.
-func slipOf(b *ball.Params, ms []motion, sol *fit.Solution, sigma float64, c Spec) (s Slip) {
-	s.Assumed = c.Slide
-	m := b.Unchecked()
+// contactOf is what the smoothed motion says of the contact: v − R·ω×γ.
+func contactOf(radius float64, ms []motion) (s Slip) {
 	var last [lastingFrames]float64 // of the frames before, over their noise
 	for i := range ms {
 		a := &ms[i]
-		ux := a.v.X - b.Radius*r3.Dot(a.f.B, a.w)
-		uy := a.v.Y + b.Radius*r3.Dot(a.f.A, a.w)
-		noise := math.Sqrt(r3.Norm2(a.ve)/3 + b.Radius*b.Radius*r3.Norm2(a.we)/3)
+		ux := a.v.X - radius*r3.Dot(a.f.B, a.w)
+		uy := a.v.Y + radius*r3.Dot(a.f.A, a.w)
+		noise := math.Sqrt(r3.Norm2(a.ve)/3 + radius*radius*r3.Norm2(a.we)/3)
 		u := math.Hypot(ux, uy)
 		s.Contact += u * u / (2 * noise * noise) / float64(len(ms))
 		last[i%lastingFrames] = u / noise
@@ -51,6 +49,13 @@ func slipOf(b *ball.Params, ms []motion, sol *fit.Solution, sigma float64, c Spe
 		}
 	}
 	s.Contact = math.Sqrt(s.Contact)
+	return s
+}
+
+// judge adds what the fit says: the force that rolling asks for, and what is left over.
+func (s *Slip) judge(b *ball.Params, ms []motion, sol *fit.Solution, sigma, slide float64) {
+	s.Assumed = slide
+	m := b.Unchecked()
 	for i := range ms {
 		_, force := m.Inverse(&ms[i].f, ms[i].w, m.Rolling(&ms[i].f, ms[i].w))
 		if force.Z <= 0 {
@@ -63,7 +68,6 @@ func slipOf(b *ball.Params, ms []motion, sol *fit.Solution, sigma float64, c Spe
 		s.Residual = norm(sol.Residual) * math.Sqrt(float64(len(sol.Residual))/float64(dof)) / sigma
 	}
 	s.Slips = s.Lasting > lasting || s.Residual > residual
-	return s
 }
 
 // assess forms errors, intervals and correlations of the parameters, the first own of the free ones.
@@ -103,6 +107,37 @@ func (r *Result) Interval(name string) (err *float64, interval *[2]float64) {
 	return nil, nil
 }
 
+// littleShare is the share of all friction, or of the friction that would stop the ball within the recording, below which a coefficient is
+// next to nothing.
+const littleShare = 0.01
+
+// littles are how large each coefficient of friction may be while what it does at the speed of the recording is next to nothing beside
+// all friction against rolling. Spinning is taken at the speed of rolling: else a ball that did not spin would tell its friction against it.
+func (r *Result) littles(ms []motion) map[string]float64 {
+	b := &r.Body
+	speed := 0.0
+	for i := range ms {
+		_, roll := split(&ms[i].f, ms[i].w)
+		speed += r3.Norm2(roll) / float64(len(ms))
+	}
+	if speed = math.Sqrt(speed); speed == 0 {
+		return nil
+	}
+	of := map[string]float64{"N·m·s": speed, "N·m·s²": speed * speed, "N·m": 1, "m": b.Mass * b.Gravity}
+	all := 0.0
+	for i := range terms {
+		if t := &terms[i]; !t.spins() {
+			all += math.Abs(*t.field(b)) * of[t.unit]
+		}
+	}
+	stops := (b.Mass*b.Radius*b.Radius + (b.Inertia[0]+b.Inertia[1]+b.Inertia[2])/3) * speed / (ms[len(ms)-1].t - ms[0].t)
+	out := map[string]float64{}
+	for i := range terms {
+		out[terms[i].name] = littleShare * max(all, stops) / of[terms[i].unit]
+	}
+	return out
+}
+
 // judge says what speaks against the result.
 func (r *Result) judge(c Spec) {
 	against := func(code fit.Code, format string, a ...any) {
@@ -125,7 +160,12 @@ func (r *Result) judge(c Spec) {
 	if !r.Solution.Converged {
 		against(fit.Unfinished, "the fit did not converge: %s", r.Solution.Reason)
 	}
-	for _, p := range r.Body.Check() {
+	body := r.Body // friction a little below zero is judged by its error, not by its sign
+	for i := range terms {
+		v := terms[i].field(&body)
+		*v = max(0, *v)
+	}
+	for _, p := range body.Check() {
 		against(fit.NoBodies, "what was found is no body: %s", p.Error())
 	}
 
@@ -133,6 +173,10 @@ func (r *Result) judge(c Spec) {
 		e := &r.Parameters[i]
 		err, _ := r.Interval(e.Name)
 		isTerm := slices.ContainsFunc(terms, func(t term) bool { return t.name == e.Name })
+		if isTerm && err != nil && *err <= r.little[e.Name] {
+			r.Small = append(r.Small, e.Name)
+			continue
+		}
 		if !isTerm || err != nil && *err <= looseErr*math.Abs(e.Value) {
 			continue
 		}
@@ -140,7 +184,7 @@ func (r *Result) judge(c Spec) {
 		if err != nil {
 			why = fmt.Sprintf("its standard error, %.2g %s, is more than half of its value, %.2g %s", *err, e.Unit, e.Value, e.Unit)
 		}
-		if slices.Contains([]string{"mu_spin", "mu_spin2", "spin_moment", "spin_arm"}, e.Name) {
+		if (&term{name: e.Name}).spins() {
 			why += fmt.Sprintf("; the ball turned about the vertical with %.2g rad/s only: start it with a spin", r.SpinRMS)
 		}
 		r.Refused = append(r.Refused, Refusal{e.Name, why})
@@ -148,8 +192,12 @@ func (r *Result) judge(c Spec) {
 	if r.TopRoll > shownTo {
 		warn("extrapolated: the ball rolls with up to %.1f rad/s, the viscous law was shown up to %g rad/s [KKK17]", r.TopRoll, shownTo)
 	}
-	if r.Odd > 0 || r.LeftOut > 0 {
-		warn("%d of %d frames show fewer than three markers, in %d the markers do not fit the body: they were left out of the smoothing", r.LeftOut, r.Frames, r.Odd)
+	r.Warnings = append(r.Warnings, r.labels()...)
+	if r.LeftOut > 0 {
+		warn("%d of %d frames show fewer than three markers: they were left out of the smoothing", r.LeftOut, r.Frames)
+	}
+	if r.Odd > 0 {
+		warn("in %d of %d frames the markers do not fit the body: they were left out", r.Odd, r.Frames)
 	}
 	last := &r.Levels[len(r.Levels)-1]
 	for _, l := range r.Levels[:len(r.Levels)-1] {
@@ -160,6 +208,8 @@ func (r *Result) judge(c Spec) {
 			}
 		}
 	}
-	warn("inertia and friction are told over the mass alone: a mass that is wrong by 1 %% makes mu_roll wrong by 1 %%")
+	if c.Uncertain.Mass == 0 {
+		warn("inertia and friction are told over the mass alone: a mass that is wrong by 1 %% makes mu_roll wrong by 1 %%")
+	}
 	r.Accepted = len(r.Reasons) == 0
 }

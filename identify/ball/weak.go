@@ -27,6 +27,9 @@ func energy(p *ball.Params, free []term, ms []motion) (Level, error) {
 				power[k] = r3.Dot(free[k].phi(&s.f, s.w, force.Z), s.w)
 			}
 			power[len(free)] = -r3.Dot(knownMoment(p, free, &s.f, s.w, force.Z), s.w)
+			if !s.directed(p, free) { // at rest nothing works
+				clear(power)
+			}
 			if i > 0 {
 				h := (s.t - ms[i-1].t) / 2
 				for k := range power {
@@ -63,7 +66,7 @@ func weak(p *ball.Params, free []term, ms []motion, half float64) (Level, error)
 		}
 		for t0 := ms[0].t + half; t0+half <= ms[len(ms)-1].t; t0 += half {
 			s := sums{phi: make([]r3.Vec, len(free))}
-			count := 0
+			count, directed := 0, true
 			for i := range ms {
 				a := &ms[i]
 				tau := (a.t - t0) / half
@@ -71,6 +74,7 @@ func weak(p *ball.Params, free []term, ms []motion, half float64) (Level, error)
 					continue
 				}
 				count++
+				directed = directed && a.directed(p, free)
 				dt := (ms[min(i+1, len(ms)-1)].t - ms[max(i-1, 0)].t) / 2
 				b := 1 - tau*tau
 				psi, dpsi := b*b*dt, -4*tau*b/half*dt
@@ -85,7 +89,7 @@ func weak(p *ball.Params, free []term, ms []motion, half float64) (Level, error)
 					s.phi[k] = r3.Add(s.phi[k], r3.Scale(psi, free[k].phi(&a.f, a.w, force.Z)))
 				}
 			}
-			if count < 5 {
+			if count < 5 || !directed {
 				continue
 			}
 			for _, axis := range [3]func(r3.Vec) float64{func(v r3.Vec) float64 { return v.X }, func(v r3.Vec) float64 { return v.Y }, func(v r3.Vec) float64 { return v.Z }} {

@@ -104,6 +104,7 @@ func (f *filter) piece(t *theta, p span, us, r []float64) (logS float64, ok bool
 	if f.m.small {
 		pzz = 0
 	}
+	product := 1.0
 	ahead := 0.0 // change of velocity in the sub-step before, a guess for the next
 	for k := p.from; ; k++ {
 		// correct
@@ -122,10 +123,12 @@ func (f *filter) piece(t *theta, p span, us, r []float64) (logS float64, ok bool
 		pxz *= left
 		r[k] = e * math.Sqrt(over)
 		f.s[k] = sk
-		logS += math.Log(sk)
+		if product *= sk; !(product > 1e-250 && product < 1e250) { // one logarithm for many
+			logS, product = logS+math.Log(product/sk)+math.Log(sk), 1
+		}
 		good := sk > 0 && math.Abs(e) < 1e6*math.Sqrt(sk)
 		if good && k+1 == p.to {
-			return logS, true
+			return logS + math.Log(product), true
 		}
 
 		// predict

@@ -6,6 +6,8 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack/lapack64"
+
+	"hilrig/engine/friction"
 )
 
 // motion is the smoothed position of all pieces with its derivatives by central differences, and the force that belongs to it.
@@ -71,14 +73,14 @@ func (m *motion) bristleForce(t *theta, zeta, rate []float64) {
 			if k > p.from {
 				dx := m.x[k] - m.x[k-1]
 				r := dx * vs1h
-				g := fc + df*math.Exp(-r*r)
+				g := fc + df*friction.ExpNeg(r*r)
 				z += (math.Copysign(g, dx) - z) * -math.Expm1(-s0*math.Abs(dx)/g)
 			}
 			v := m.v[k]
 			r := v * vs1
-			g := fc + df*math.Exp(-r*r)
+			g := fc + df*friction.ExpNeg(r*r)
 			zeta[k] = z
-			rate[k] = (v - math.Abs(v)*z/g) * math.Exp(-vd1*vd1*v*v)
+			rate[k] = (v - math.Abs(v)*z/g) * friction.ExpNeg(vd1*vd1*v*v)
 		}
 	}
 }

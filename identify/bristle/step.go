@@ -1,6 +1,10 @@
 package bristle
 
-import "math"
+import (
+	"math"
+
+	"hilrig/engine/friction"
+)
 
 // mover advances mass and bristles by a fixed step with the mean-force midpoint rule of the engine [theory §4.3 C]: with the
 // mean velocity w of the step of
@@ -48,7 +52,7 @@ type part struct {
 //	φ1 = (1 − e^{−a})/a,   mean of dz/dt = (|w|/g)·φ1·D,   F̄ = ζ + D·(1 − φ1) + …,   D = g·sgn w − ζ.
 func (m *mover) at(w, z float64, p *part) {
 	r := w * m.vs1
-	bell := m.df * math.Exp(-r*r)
+	bell := m.df * friction.ExpNeg(r*r)
 	g, dg := m.fc+bell, -2*r*m.vs1*bell
 	s := math.Copysign(1, w)
 	over := 1 / g
@@ -63,7 +67,7 @@ func (m *mover) at(w, z float64, p *part) {
 	s1, ds1 := m.s1, 0.0
 	if m.vd1 > 0 {
 		q := w * m.vd1
-		s1 *= math.Exp(-q * q)
+		s1 *= friction.ExpNeg(q * q)
 		ds1 = -2 * q * m.vd1 * s1
 	}
 	p.f = z + miss*rest + s1*rate + m.s2*w + m.fg
@@ -82,7 +86,7 @@ func phi(a float64) (p1, rest, slope float64) {
 		slope = (1.0/2 - a*(1.0/3)) + q*((1.0/8-a*(1.0/30))+q*(1.0/144))
 		return 1 - rest, rest, slope
 	}
-	e := math.Exp(-a)
+	e := friction.ExpNeg(a)
 	p1 = (1 - e) / a
 	return p1, 1 - p1, (p1 - e) / a
 }

@@ -4,6 +4,8 @@ package filter
 
 import (
 	"math"
+	"slices"
+	"sync"
 )
 
 // biquad is a second-order section with a0 = 1:
@@ -74,13 +76,86 @@ func (f Lowpass) ZeroPhase(x []float64) []float64 {
 	n, pad := len(x), f.Padding()
 	ext := make([]float64, n+2*pad)
 	copy(ext[pad:], x)
-	for k := 1; k <= pad; k++ {
-		ext[pad-k] = 2*x[0] - x[k]
-		ext[pad+n-1+k] = 2*x[n-1] - x[n-1-k]
-	}
-	f.run(ext, 0, 1)
-	f.run(ext, len(ext)-1, -1)
+	f.passes([][]float64{ext})
 	return ext[pad : pad+n : pad+n]
+}
+
+// rooms are those of records that are no longer needed.
+var rooms sync.Pool
+
+// room is for a record of n samples, extended.
+func (f Lowpass) room(n int) *[]float64 {
+	ext, _ := rooms.Get().(*[]float64)
+	if ext == nil {
+		ext = new([]float64)
+	}
+	*ext = slices.Grow((*ext)[:0], n+2*f.Padding())[:n+2*f.Padding()]
+	return ext
+}
+
+// ZeroPhaseEach is ZeroPhase for several records of n samples: set writes one, use has it filtered until it returns.
+func (f Lowpass) ZeroPhaseEach(count, n int, set, use func(i int, x []float64)) {
+	const together = 2 // their sums do not wait for each other
+	pad := f.Padding()
+	var own [together]*[]float64
+	var ext [together][]float64
+	for from := 0; from < count; from += together {
+		some := ext[:min(together, count-from)]
+		for i := range some {
+			own[i] = f.room(n)
+			some[i] = *own[i]
+			set(from+i, some[i][pad:pad+n])
+		}
+		f.passes(some)
+		for i := range some {
+			use(from+i, some[i][pad:pad+n])
+			rooms.Put(own[i])
+		}
+	}
+}
+
+// passes extends one or two records and filters them both ways.
+func (f Lowpass) passes(ext [][]float64) {
+	pad := f.Padding()
+	for _, x := range ext {
+		last := len(x) - 1 - pad
+		for k := 1; k <= pad; k++ {
+			x[pad-k] = 2*x[pad] - x[pad+k]
+			x[last+k] = 2*x[last] - x[last-k]
+		}
+	}
+	if last := len(ext[0]) - 1; len(ext) == 2 {
+		f.runPair(ext[0], ext[1], 0, 1)
+		f.runPair(ext[0], ext[1], last, -1)
+	} else {
+		f.run(ext[0], 0, 1)
+		f.run(ext[0], last, -1)
+	}
+}
+
+// runPair is run on two records of one length.
+func (f Lowpass) runPair(x, x2 []float64, start, dir int) {
+	x2 = x2[:len(x)]
+	for ; len(f) > 0; f = f[min(2, len(f)):] {
+		s, t := f[0], biquad{b0: 1}
+		if len(f) > 1 {
+			t = f[1]
+		}
+		z1, z2 := (1-s.b0)*x[start], (s.b2-s.a2)*x[start]
+		u1, u2 := (1-t.b0)*x[start], (t.b2-t.a2)*x[start]
+		p1, p2 := (1-s.b0)*x2[start], (s.b2-s.a2)*x2[start]
+		q1, q2 := (1-t.b0)*x2[start], (t.b2-t.a2)*x2[start]
+		for i := start; uint(i) < uint(len(x)); i += dir {
+			v, v2 := x[i], x2[i]
+			y, y2 := s.b0*v+z1, s.b0*v2+p1
+			z1, p1 = s.b1*v-s.a1*y+z2, s.b1*v2-s.a1*y2+p2
+			z2, p2 = s.b2*v-s.a2*y, s.b2*v2-s.a2*y2
+			w, w2 := t.b0*y+u1, t.b0*y2+q1
+			u1, q1 = t.b1*y-t.a1*w+u2, t.b1*y2-t.a1*w2+q2
+			u2, q2 = t.b2*y-t.a2*w, t.b2*y2-t.a2*w2
+			x[i], x2[i] = w, w2
+		}
+	}
 }
 
 // run filters x in place, from index start in the direction dir, starting in the steady state of the first sample. Two

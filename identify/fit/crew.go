@@ -42,8 +42,7 @@ func newCrew(p *Problem, workers, n int) *crew {
 		h := &c.hands[i]
 		h.ev = p.New()
 		if b, ok := h.ev.(Batcher); ok {
-			// full batches, but no smaller number of them than there are workers
-			c.batch = max(1, min(b.Width(), (n+len(c.hands)-1)/len(c.hands)))
+			c.batch = max(1, min(b.Width(), n)) // full ones: a few members take nearly as long as a batch
 		} else {
 			h.r = make([]float64, p.Rows)
 		}

@@ -41,6 +41,7 @@ type descent struct {
 	offset       float64   // relative; −1: not known
 	step         float64   // of the differences now
 	fresh        bool      // the columns belong to s
+	refused      bool      // the first trial of the last step
 	converged    bool
 	reason       string
 	iterations   int
@@ -231,7 +232,8 @@ func (f *descent) improve() (g gain) {
 			continue
 		}
 		at.theta(f.sTrial, f.trial)
-		if !f.slope.residuals(f.trial, f.rTrial, f.limit()) {
+		more := !f.m.Draft || expected > f.m.CostTol*f.cost // steps, or derivatives at the end
+		if !f.slope.residuals(f.trial, f.rTrial, f.limit(), more && !f.refused && tries == 1) {
 			continue
 		}
 		cost := f.m.Loss.Cost(f.rTrial)
@@ -239,6 +241,7 @@ func (f *descent) improve() (g gain) {
 			continue
 		}
 
+		f.refused = g.refused > 0
 		g.ok, g.decrease = true, max(f.cost-cost, expected)/f.cost
 		if f.cost-cost > 0.1*expected {
 			f.lambda = max(f.lambda/5, 1e-15)
@@ -286,7 +289,7 @@ func (f *descent) halve() {
 		f.sTrial[j] = (f.s[j] + f.sTrial[j]) / 2
 	}
 	at.theta(f.sTrial, f.trial)
-	if !f.slope.residuals(f.trial, f.rTrial, f.limit()) {
+	if !f.slope.residuals(f.trial, f.rTrial, f.limit(), false) {
 		return
 	}
 	if cost := f.m.Loss.Cost(f.rTrial); cost < f.cost {

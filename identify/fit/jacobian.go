@@ -102,9 +102,13 @@ func (h *hand) room(n int, p *Problem) {
 }
 
 // residuals simulates one member of which only a sum of squares up to limit is of interest; ok is false if there are none
-// to look at. They may be infinite or no numbers: no loss is finite then.
-func (d *slope) residuals(theta, r []float64, limit float64) (ok bool) {
+// to look at. They may be infinite or no numbers: no loss is finite then. ahead: derivatives will be wanted there.
+func (d *slope) residuals(theta, r []float64, limit float64, ahead bool) (ok bool) {
 	d.simulated++
+	if f, can := d.crew[0].ev.(Foresighted); can && ahead {
+		st, whole := f.ResidualsAhead(theta, r, limit)
+		return whole && st != engine.NonFinite
+	}
 	if b, bounded := d.crew[0].ev.(Bounded); bounded && limit < math.Inf(1) {
 		st, whole := b.ResidualsWithin(theta, r, limit)
 		return whole && st != engine.NonFinite

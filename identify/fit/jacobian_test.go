@@ -77,7 +77,7 @@ func TestDifferencesAreOfSecondOrder(t *testing.T) {
 			d := newSlope(p, at, c.forward, 1)
 			s, r := make([]float64, 3), make([]float64, p.Rows)
 			at.from(c.x, s)
-			d.residuals(c.x, r, math.Inf(1))
+			d.residuals(c.x, r, math.Inf(1), false)
 			d.columns(context.Background(), s, r, h)
 			got := make([]float64, 3*p.Rows)
 			for j := range 3 {

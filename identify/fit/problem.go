@@ -119,6 +119,13 @@ type Bounded interface {
 	ResidualsWithin(theta, r []float64, limit float64) (st engine.Status, whole bool)
 }
 
+// Foresighted is a Differentiable that may find the derivatives along with the residuals, for less than both apart.
+type Foresighted interface {
+	// ResidualsAhead is ResidualsWithin. If the residuals are whole, Columns of the same theta are as good as there, until the evaluator finds
+	// derivatives at another.
+	ResidualsAhead(theta, r []float64, limit float64) (st engine.Status, whole bool)
+}
+
 // Check tells every problem of the parameters: bounds, start, names.
 func Check(params []Param) error {
 	var bad ParamError

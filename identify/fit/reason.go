@@ -25,6 +25,7 @@ const (
 	AboveNoise      Code = "above-noise"      // what is left over is many times the noise of what was recorded
 	Validation      Code = "validation"       // records that were not fitted are explained worse
 	RecordCheck     Code = "record-check"     // a check of the record fails
+	Rounding        Code = "rounding"         // the force rests on few levels, which are rounded
 	Unfinished      Code = "unfinished"       // the method was interrupted, or ended before it converged
 	MethodDoubt     Code = "method-doubt"     // the method says so of itself
 	CoarseSteps     Code = "coarse-steps"     // the steps of the simulation have a part in the values
@@ -49,6 +50,7 @@ const (
 	Lift            Code = "lift"             // the ball would have to be held down
 	Coupled         Code = "coupled"          // other axes move this one
 	LiveDiffers     Code = "live-differs"     // the live estimate of the run is another
+	Assumed         Code = "assumed"          // numbers that were given, not found, widen the intervals
 	Failed          Code = "program-failed"   // an error of the program
 )
 

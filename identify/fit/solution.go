@@ -31,8 +31,9 @@ type Solution struct {
 
 	// Input, Velocity and Position at the rows, for tests of what residuals depend on; nil if there are none.
 	Input, Velocity, Position []float64
-	Blur                      float64 // s, over which filters mix the rows
-	Lags                      int     // least bandwidth of the robust covariance, rows; 0: what the scores ask for
+	Bend                      []float64 // of a force: d²/dt² of the model's, but for jumps, as the rows have it; nil: the rows are as they were recorded
+	Blur                      float64   // s, over which filters mix the rows
+	Lags                      int       // least bandwidth of the robust covariance, rows; 0: what the scores ask for
 
 	Loops []Loop // of methods that explain force over displacement, as they were recorded; nil: of others
 
@@ -88,7 +89,7 @@ func (s *Solution) Searched() []int {
 // MayBeZero tells of parameters of which zero is as good a value as any: a constant force, a lag, the line from which an angle
 // counts. A number at the end tells the joint.
 func MayBeZero(name string) bool {
-	switch strings.TrimRight(name, "0123456789") {
+	switch strings.TrimRight(name[strings.LastIndexByte(name, '.')+1:], "0123456789") { // of a joint too, "elbow.lag"
 	case "offset", "lag", "mgc":
 		return true
 	}

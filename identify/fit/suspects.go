@@ -1,11 +1,12 @@
 package fit
 
 import (
-	"hilrig/engine/numeric"
-
 	"fmt"
 	"math"
 	"slices"
+	"strings"
+
+	"hilrig/engine/numeric"
 )
 
 // Suspects are what models of friction lack as a rule, for a solution whose residual is a force and whose rows have velocity
@@ -14,13 +15,17 @@ func Suspects(s *Solution, rotary, driven bool) []Suspect {
 	if s.Unit != "N" && s.Unit != "N·m" || len(s.Velocity) != len(s.Residual) || len(s.Measured) != len(s.Residual) || s.Dt <= 0 {
 		return nil
 	}
-	m := Motion{Rotary: rotary, Free: !driven, V: s.Velocity, X: s.Position, Force: make([]float64, len(s.Residual)), Pieces: s.Pieces, Dt: s.Dt, RowTime: s.Dt}
+	m := Motion{Rotary: rotary, Free: !driven, V: s.Velocity, X: s.Position, Force: make([]float64, len(s.Residual)), Pieces: s.Pieces, Dt: s.Dt, RowTime: s.Dt, Bend: s.Bend}
 	for k, e := range s.Residual {
 		m.Force[k] = s.Measured[k] - e
 	}
 	p := len(s.Free)
+	if i := Index(s.Params, "lag"); i >= 0 {
+		m.Delay, m.Delayed = s.Params[i].Value, slices.Contains(s.Free, i)
+	}
 	for j, i := range s.Free {
-		m.Terms = append(m.Terms, MotionTerm{Free: j, Name: s.Params[i].Name, Offset: bare(s.Params[i].Name) == "offset", Column: func(k int) float64 { return s.Jac[k*p+j] }})
+		name := bare(s.Params[i].Name)
+		m.Terms = append(m.Terms, MotionTerm{Free: j, Name: s.Params[i].Name, Value: s.Params[i].Value, Offset: name == "offset", Friction: strings.HasPrefix(name, "F"), Column: func(k int) float64 { return s.Jac[k*p+j] }})
 	}
 	return m.Suspects()
 }
@@ -32,12 +37,17 @@ type Motion struct {
 	Free     bool      // no recorded force moves it: none is late or too strong
 	V, X     []float64 // X: nil if not known
 	Force    []float64 // of the model
+	Bend     []float64 // d²/dt² of it, but for jumps; nil: of Force as it is
 	Pieces   []int
 	Dt       float64 // s, between these samples
 	RowTime  float64 // s, between the rows of the fit
 	Terms    []MotionTerm
 	Constant bool // a constant force is known, or among the parameters of the model
 	Spring   bool // and so is a spring
+	Lag      bool // and so is the lag of the force
+
+	Delay   float64 // s, by which the model takes the force to act later than it is stamped
+	Delayed bool    // which is among the parameters of the model
 
 	a         []float64
 	top, span float64   // quantile of the speed, range of X
@@ -50,10 +60,11 @@ type Motion struct {
 
 // MotionTerm is a force of the model by one of its parameters, which may change over the record.
 type MotionTerm struct {
-	Free   int // its place among those of the solution
-	Name   string
-	Offset bool
-	Column func(k int) float64
+	Free             int // its place among those of the solution
+	Name             string
+	Value            float64
+	Offset, Friction bool
+	Column           func(k int) float64
 }
 
 // Suspects are what may be missing in the force of the motion, and what may be wrong with its drive. Columns are by sample of the motion.
@@ -66,7 +77,9 @@ func (m *Motion) Suspects() []Suspect {
 	m.place()
 	m.course()
 	if !m.Free {
-		m.lag()
+		if !m.Lag {
+			m.lag()
+		}
 		m.drive()
 	}
 	m.atTurns = true
@@ -156,7 +169,7 @@ func (m *Motion) add(kind, what, advice string, columns ...func(k int) float64) 
 	if m.Joint != "" {
 		what += ", at joint " + m.Joint
 	}
-	m.list = append(m.list, Suspect{Kind: kind, What: what, Advice: advice, Columns: columns, Turn: m.atTurns, Rough: m.jumps})
+	m.list = append(m.list, Suspect{Kind: kind, Joint: m.Joint, What: what, Advice: advice, Columns: columns, Turn: m.atTurns, Rough: m.jumps})
 	return &m.list[len(m.list)-1]
 }
 
@@ -287,13 +300,15 @@ func (m *Motion) course() {
 	}
 }
 
-// lag: force and motion are not of one time.
+// lag: force and motion are not of one time, or one of them passed a filter or a shaft that the other did not.
 func (m *Motion) lag() {
 	const what, advice = "a force that is not of the same time as the motion", "Let the lag be a parameter, or correct the times of the columns."
 	m.jumps = true
 	defer func() { m.jumps = false }()
-	rate := m.slope(m.Force)
-	m.add("late force", what, advice, func(k int) float64 { return rate[k] })
+	if rate := m.slope(m.Force); !m.Delayed {
+		m.add("late force", what, advice, func(k int) float64 { return rate[k] })
+	}
+	m.filter()
 	step := max(1, int(math.Round(m.RowTime/m.Dt)))
 	for _, by := range []int{-30, -20, -13, -8, -5, -3, -2, -1, 1, 2, 3, 5, 8, 13, 20, 30} {
 		m.add("late force", what, advice, func(k int) float64 {
@@ -303,6 +318,72 @@ func (m *Motion) lag() {
 			return 0
 		})
 	}
+}
+
+// filter adds what a low-pass or a shaft does beside a delay. To second order in what is slow against them, with s = d/dt,
+//
+//	delay λ                 e^−λs      = 1 − λs + λ²s²/2
+//	first order, T          1/(1 + Ts) = 1 − Ts + T²s²          = e^−Ts·(1 + T²s²/2)
+//	mean over the time L    …          = 1 − Ls/2 + L²s²/6      = e^−Ls/2·(1 + L²s²/24)
+//	sensor behind a shaft   force = (1 + s²·m/(M·ω²))·F, with m the mass before the shaft, M the whole one and ω its resonance
+//
+// so that d²F/dt² tells them from a delay. Its coefficient is above zero where the recorded force is the smoother one, below where the motion
+// is. What a lag λ that was found may be in truth, a filter of first order or less, is possible as long as the record does not exclude it.
+func (m *Motion) filter() {
+	bend := m.Bend
+	if bend == nil {
+		bend = m.bend(m.Force)
+	}
+	sp := m.add(LowPass, "a low-pass, or an elastic shaft, between force and motion", "Record both without a filter, or behind the same one, and the motion where the force acts.",
+		func(k int) float64 { return bend[k] })
+	sp.Named = filterName
+	if limit := phaseOnly * m.Delay * m.Delay / 2; m.Delay < 0 {
+		sp.Bounds[1] = limit
+	} else {
+		sp.Bounds[0] = -limit
+	}
+}
+
+// LowPass is the kind of what is left of a low-pass or a shaft beside a delay.
+const LowPass = "low-pass"
+
+// phaseOnly is T² over λ², of a filter of first order whose phase was taken for a delay λ: (ωT/atan ωT)² up to ωT = 1/2.
+const phaseOnly = 1.2
+
+// filterName says what a coefficient b (s²) of d²F/dt² may be.
+func filterName(b float64) string {
+	first, mean, resonance := 1e3*math.Sqrt(2*math.Abs(b)), 1e3*math.Sqrt(24*math.Abs(b)), math.Sqrt(0.25/math.Abs(b))/(2*math.Pi)
+	if b > 0 {
+		return fmt.Sprintf("a recorded force that is smoother than the one that moves: as behind a filter of first order of %.2g ms, as a mean over %.2g ms, or as with the sensor of position behind a shaft that resonates near %.2g Hz", first, mean, resonance)
+	}
+	return fmt.Sprintf("a motion that is smoother than the recorded force makes it: as with a position behind a filter of first order of %.2g ms, a mean of it over %.2g ms, a drive that follows the recorded command so slowly, or a load behind a shaft that resonates near %.2g Hz", first, mean, resonance)
+}
+
+// bend is the second derivative of x, to 3 % up to a fifth of the sampling rate; 0 next to a gap, where rows were left out, and at the ends of
+// pieces.
+func (m *Motion) bend(x []float64) []float64 {
+	out := make([]float64, len(x))
+	each(len(x), m.Pieces, func(from, to int) {
+		whole := from // first sample since the last gap
+		for k := from; k < to; k++ {
+			if k > from && m.gap(k) {
+				whole = k
+			}
+			if k-4 >= whole {
+				out[k-2] = (16*(x[k-3]+x[k-1]) - 30*x[k-2] - x[k-4] - x[k]) / (12 * m.Dt * m.Dt)
+			}
+		}
+	})
+	return out
+}
+
+// gap tells whether rows are missing between k−1 and k: the way is not that of the velocity.
+func (m *Motion) gap(k int) bool {
+	if m.X == nil {
+		return false
+	}
+	run := (m.V[k] + m.V[k-1]) / 2 * m.Dt
+	return math.Abs(m.X[k]-m.X[k-1]-run) > 0.5*math.Abs(run)+0.01*m.top*m.Dt
 }
 
 // drive: a force that the drive did not give, or the sensor did not show.
@@ -315,7 +396,15 @@ func (m *Motion) drive() {
 	m.jumps = true
 	defer func() { m.jumps = false }()
 	m.add("efficiency", "a friction that grows with the load (the efficiency of a gear)", "Record with less load, or give the efficiency of the gear to the torque.",
-		func(k int) float64 { return math.Abs(m.Force[k]) * numeric.Sign(m.V[k]) })
+		func(k int) float64 {
+			load := m.Force[k] // without friction, which no gear carries
+			for i := range m.Terms {
+				if t := &m.Terms[i]; t.Friction {
+					load -= t.Value * t.Column(k)
+				}
+			}
+			return math.Abs(load) * numeric.Sign(m.V[k])
+		})
 	const advice = "Record smaller forces, or measure the force behind the drive."
 	m.add("saturation", "a gain of the force that changes with its size (saturation, motor constant)", advice,
 		func(k int) float64 { return m.Force[k] * math.Abs(m.Force[k]) })
@@ -323,8 +412,10 @@ func (m *Motion) drive() {
 		func(k int) float64 { return m.Force[k] * m.Force[k] * m.Force[k] })
 	m.add("saturation", "a gain of the force that changes with the speed (a limit of the voltage, eddy currents)", advice,
 		func(k int) float64 { return m.Force[k] * math.Abs(m.V[k]) })
-	m.add("gain by direction", "a gain of the force that differs between its directions", "Check zero and gain of the drive in both directions.",
-		func(k int) float64 { return math.Abs(m.Force[k]) })
+	for _, side := range []float64{1, -1} { // that of either direction may be the wrong one
+		m.add("gain by direction", "a gain of the force that differs between its directions", "Check zero and gain of the drive in both directions.",
+			func(k int) float64 { return max(0, side*m.Force[k]) })
+	}
 	for _, q := range []float64{0.6, 0.8, 0.9, 0.95, 0.98} {
 		limit := size[int(q*float64(len(size)))]
 		m.add("saturation", "a force that is cut at its extremes (saturation)", advice,

@@ -12,6 +12,7 @@ import (
 // Suspect is something that the model may lack: columns that a richer model would have, one row per residual.
 type Suspect struct {
 	Kind    string                // drag, late force, drift …
+	Joint   string                // of which joint; "": of the axis, or of the whole machine
 	What    string                // for people, after "the residual holds"
 	Advice  string                // the model or experiment that takes it
 	Columns []func(k int) float64 // at row k, one of Looked
@@ -25,9 +26,10 @@ type Suspect struct {
 	Rough bool // it jumps where the motion turns: columns of samples pass the low-passes of the force before they are rows
 
 	// Usual is set for what every axis has a little of, with a positive coefficient: what of it the residual does not exclude
-	// counts too.
-	Usual bool
-	Most  float64 // the largest coefficient that is believed; 0: any
+	// counts too. So does what lies between Bounds, which hold zero, where something else tells that it may be there.
+	Usual  bool
+	Bounds [2]float64
+	Named  func(b float64) string // What, if the coefficient is b; nil: What
 }
 
 // Effect is something that a fit left in its residual, or may have left there.
@@ -42,7 +44,11 @@ type Effect struct {
 	Moves  map[string]float64 `json:"-"`             // by which each parameter moves
 	Worst  string             `json:"worst"`         // the parameter that moves most, measured by its tolerance
 
+	Or    []string              `json:"or,omitempty"` // what else explains as much: the residual does not tell which of them it is
+	Range map[string][2]float64 `json:"-"`            // of the moves with any of them in the model
+
 	Possible bool `json:"possible,omitempty"` // it does not show: values and moves are those of as much of it as the residual does not exclude
+	Usual    bool `json:"-"`                  // every axis has a little of it
 }
 
 // Limits of the search for structure.
@@ -51,6 +57,8 @@ const (
 	unmodelledPieces = 33   // of many, at least
 	unmodelledRounds = 6    // structures at most
 	unmodelledP      = 0.01 // by chance, over all suspects together
+	sameShare        = 1e-3 // relative: shares that are one
+	notExcluded      = 10.0 // twice the logarithm of the likelihood by which a suspect explains less and may be it all the same
 )
 
 // Looked are the rows at which Unmodelled looks, evenly spaced; of many pieces those of some.
@@ -318,15 +326,25 @@ func (x *explained) search(s *Solution, whole *explained, all []int, suspects []
 		}
 	}
 	tries := float64(len(suspects))
+	first := make([]finding, len(suspects)) // as much as is possible before anything was found
+	for i := range suspects {
+		if !used[i] && suspects[i].Bounds != [2]float64{} {
+			first[i] = x.allowed(&suspects[i], of[i][0])
+		}
+	}
 	for range unmodelledRounds {
 		x.independent = x.count()
 		best, found := -1, finding{}
+		tried := make([]finding, len(suspects))
 		for i := range suspects {
 			if used[i] {
 				continue
 			}
 			f, ok := x.try(of[i])
-			if ok && f.p*tries < unmodelledP && f.share > found.share {
+			if !ok || f.p*tries >= unmodelledP {
+				continue
+			}
+			if tried[i] = f; f.share > (1+sameShare)*found.share {
 				best, found = i, f
 			}
 		}
@@ -334,22 +352,28 @@ func (x *explained) search(s *Solution, whole *explained, all []int, suspects []
 			break
 		}
 		sp := &suspects[best]
+		l := sp.left(s, found, whole.without(sp, found.b, all), harm, tries)
+		for i, f := range tried {
+			if f.b != nil && i != best && x.independent*math.Log((1-f.share)/(1-found.share)) < notExcluded {
+				l.or(suspects[i].left(s, f, whole.without(&suspects[i], f.b, all), harm, tries), harm)
+			}
+		}
 		for i := range suspects {
-			used[i] = used[i] || i == best || !sp.Drift && sp.Kind == suspects[i].Kind && sp.Kind != "cogging"
+			used[i] = used[i] || i == best || !sp.Drift && sp.Kind == suspects[i].Kind && sp.Joint == suspects[i].Joint && sp.Kind != "cogging"
 		}
 		x.extend(sp.Columns, rows)
 		columns = append(columns, sp.Columns...)
-		out = append(out, sp.left(s, found, whole.without(sp, found.b, all), harm, tries))
+		out = append(out, l)
 	}
 	for i := range suspects {
-		if sp := &suspects[i]; sp.Usual && !used[i] {
-			if most, ok := x.most(of[i][0]); ok && most > 0 {
-				if sp.Most > 0 {
-					most = math.Min(most, sp.Most)
-				}
-				f := finding{b: []float64{most}, p: 1}
+		if sp := &suspects[i]; (sp.Usual || sp.Bounds != [2]float64{}) && !used[i] {
+			f := x.allowed(sp, of[i][0])
+			if math.Abs(first[i].most()) > math.Abs(f.most()) {
+				f = first[i]
+			}
+			if f.most() != 0 {
 				e := sp.left(s, f, whole.without(sp, f.b, all), harm, tries)
-				e.Possible = true
+				e.Possible, e.Usual = true, sp.Usual
 				possible = append(possible, e)
 			}
 		}
@@ -373,6 +397,9 @@ func (x *explained) without(sp *Suspect, b []float64, rows []int) []float64 {
 // left says what a suspect does.
 func (sp *Suspect) left(s *Solution, f finding, move []float64, harm map[string]float64, tries float64) Effect {
 	l := Effect{Kind: sp.Kind, What: sp.What, Advice: sp.Advice, Share: 100 * f.share, PValue: math.Min(f.p*tries, 1), Values: map[string]float64{}, Moves: map[string]float64{}}
+	if sp.Named != nil && f.b[0] != 0 {
+		l.What = sp.Named(f.b[0])
+	}
 	worst := 1.0
 	for j, i := range s.Free {
 		m := move[j]
@@ -386,6 +413,26 @@ func (sp *Suspect) left(s *Solution, f finding, move []float64, harm map[string]
 		}
 	}
 	return l
+}
+
+// or takes in something else that explains as much as l.
+func (l *Effect) or(other Effect, harm map[string]float64) {
+	if l.Range == nil {
+		l.Range = map[string][2]float64{}
+		for name, m := range l.Moves {
+			l.Range[name] = [2]float64{math.Min(m, 0), math.Max(m, 0)}
+		}
+	}
+	if other.What != l.What && !slices.Contains(l.Or, other.What) {
+		l.Or = append(l.Or, other.What)
+	}
+	for name, m := range other.Moves {
+		r := l.Range[name]
+		l.Range[name] = [2]float64{math.Min(m, r[0]), math.Max(m, r[1])}
+	}
+	if l.Worst == "" { // it does harm, and what explains as much does not
+		l.Worst, l.Values = other.Worst, other.Values
+	}
 }
 
 // span is an orthonormal basis of columns that come one after the other.
@@ -560,11 +607,39 @@ func (x *explained) errors(q [][]float64, first int, e []float64) (g [][]float64
 	return g, cov, lags
 }
 
-// most is the largest coefficient of a column that the residual does not exclude at 97.5 %; not ok: it cannot be told from the model.
-func (x *explained) most(c []float64) (b float64, ok bool) {
+// allowed is the largest coefficient of the column of a suspect that the residual does not exclude.
+func (x *explained) allowed(sp *Suspect, c []float64) finding {
+	least, most := sp.Bounds[0], sp.Bounds[1]
+	own, err, ok := x.coefficient(c)
+	switch {
+	case sp.Usual && ok:
+		most = own + distuv.UnitNormal.Quantile(0.975)*err
+	case ok: // else the model makes as much of it
+		least, most = math.Max(least, own-boundsApart*err), math.Min(most, own+boundsApart*err)
+	}
+	if most = math.Max(most, 0); -least > most {
+		return finding{b: []float64{least}, p: 1}
+	}
+	return finding{b: []float64{most}, p: 1}
+}
+
+// boundsApart are the standard errors from which on what Bounds allow is excluded: as alternatives are, by ten in twice the logarithm of the
+// likelihood.
+const boundsApart = 3.2
+
+// most is the coefficient; 0: there is none.
+func (f *finding) most() float64 {
+	if f.b == nil {
+		return 0
+	}
+	return f.b[0]
+}
+
+// coefficient is that of a column, with its standard error; not ok: it cannot be told from the model.
+func (x *explained) coefficient(c []float64) (b, err float64, ok bool) {
 	y := span{q: slices.Clip(x.q), first: len(x.q)}
 	if !y.add(c, 1e-3) {
-		return 0, false
+		return 0, 0, false
 	}
 	z := y.q[y.first]
 	e, own := slices.Clone(x.e), floats.Dot(z, x.e)
@@ -574,7 +649,7 @@ func (x *explained) most(c []float64) (b float64, ok bool) {
 	if x.cells != nil && x.clusters > len(y.q)+1 {
 		variance = math.Max(variance, x.clustered(g)[0])
 	}
-	return (own + distuv.UnitNormal.Quantile(0.975)*math.Sqrt(variance)) / y.r[0][0], true
+	return own / y.r[0][0], math.Sqrt(variance) / y.r[0][0], true
 }
 
 // wald is bᵀ·C⁻¹·b for the covariance C of b, row-major; ok is false if that has no inverse.

@@ -253,7 +253,7 @@ type ArmRun struct {
 	Late  float64 // s, by which the torque acts later than it is commanded, at most Dt
 }
 
-// Driven integrates the arm. U is what was commanded, Drive what the drives make of it; nil: just that. Friction turns round within a milliradian per second.
+// Driven integrates the arm. U is what was commanded, Drive what the drives make of it; nil: just that. Friction turns round within 5 mrad/s.
 func (a *Arm) Driven(run ArmRun) *ArmTrace {
 	n := len(a.Links)
 	t := newArmTrace(n, run.N, run.Dt)
@@ -291,7 +291,7 @@ func (a *Arm) advance(q, v, torque []float64, span float64) ([]float64, []float6
 	if span <= 0 {
 		return q, v
 	}
-	steps := int(math.Ceil(span / 1.25e-4))
+	steps := int(math.Ceil(span / 6e-5))
 	h := span / float64(steps)
 	add := func(x, d []float64, by float64) []float64 {
 		out := make([]float64, len(x))
@@ -331,7 +331,7 @@ func (a *Arm) accelerations(q, v, torque []float64) []float64 {
 	}
 	x := a.Torques(q, v, zero)
 	for i, l := range a.Links {
-		x[i] = torque[i] - x[i] - l.Fv*v[i] - l.Fc*math.Tanh(v[i]/1e-3) - l.Offset
+		x[i] = torque[i] - x[i] - l.Fv*v[i] - l.Fc*math.Tanh(v[i]/5e-3) - l.Offset
 	}
 	for i := range n {
 		for k := i + 1; k < n; k++ {

@@ -134,7 +134,7 @@ func (s Spec) solved(recs []*record.Record, by Form, o Options, of maker) (*regr
 }
 
 // probeSamples are enough to decide by what is slow and how late the force is.
-const probeSamples = 1 << 20
+const probeSamples = 1 << 19
 
 // settle decides which samples count and what the lag is, and gives the regression with them.
 func (s Spec) settle(recs []*record.Record, m *form) (*regression, error) {
@@ -153,6 +153,8 @@ func (s Spec) settle(recs []*record.Record, m *form) (*regression, error) {
 		}
 	}
 
+	m.tracks = map[trackKey]track{}
+	defer func() { m.tracks = nil }()
 	least := math.Max(s.MinVelocity, 0)
 	limit := [2]float64{least, least}
 	found := s.MinVelocity == FromRecord && s.turns()
@@ -225,6 +227,7 @@ func (s Spec) settle(recs []*record.Record, m *form) (*regression, error) {
 		}
 	}
 	if len(probe) < len(parts) {
+		m.tracks = nil // each is wanted a moment later, or never
 		lag = r.lag
 		if r, err = try(parts, r.slowest); err != nil {
 			return nil, err
@@ -264,6 +267,7 @@ func (s Spec) wantsLag() bool { return s.Lag == LagFree || s.Lag == LagAuto }
 // findLag makes the lag a parameter if it is wanted and the record tells it. What the force does between its samples is as in
 // known, or as it fits better.
 func (r *regression) findLag(from float64, known *regression) error {
+	defer func() { r.smoothed, r.turns = nil, nil }()
 	if !r.spec.wantsLag() || r.form.free {
 		r.push(0, false)
 		return nil

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"hilrig/identify/filter"
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
 
@@ -50,7 +51,7 @@ func (r *regression) instruments() error {
 		}
 		lagged := r.slope != nil
 		if lagged {
-			r.push(r.lag+theta[len(r.w)], r.held)
+			r.pushSlope(r.lag+theta[len(r.w)], r.held)
 		}
 		m, err := s.model(theta)
 		if err != nil {
@@ -58,7 +59,7 @@ func (r *regression) instruments() error {
 		}
 		x := make([][]float64, len(r.recs))
 		for _, i := range r.of {
-			if x[i], err = m.run(r.recs[i], delayed(r.recs[i].Force, r.lag/r.recs[i].Dt, r.held), s.band(1/f.dt)); err != nil {
+			if x[i], err = m.run(r.recs[i], Delayed(r.recs[i].Force, r.lag/r.recs[i].Dt, r.held), s.band(1/f.dt)); err != nil {
 				return err
 			}
 		}
@@ -69,14 +70,16 @@ func (r *regression) instruments() error {
 		fit.Each(len(r.parts), func(i int) {
 			p := r.parts[i]
 			own, f := x[p.rec][p.from:p.to], f.sampled(r.recs[p.rec].Dt)
-			for j, col := range r.form.rows(f.of(f.smooth, own), p.places, f.of(f.quiet(), own).v, p.moving).w {
+			for j, col := range r.form.rows(f.of(f.smooth, own), p.places, f.of(*f.quiet(), own).v, p.moving).w {
 				copy(z[j][p.row:], col)
 			}
 		})
 		if r.z = z; lagged {
-			r.freeLag(z, func(p part) []float64 {
-				return r.form.force(f.sampled(r.recs[p.rec].Dt).of(f.quiet(), x[p.rec][p.from:p.to]), theta)
-			})
+			r.freeLag(z)
+			r.z = append(r.z, r.right(func(p part) []float64 {
+				of := f.sampled(r.recs[p.rec].Dt).of(*f.quiet(), x[p.rec][p.from:p.to])
+				return filter.Derivative(r.form.force(of, theta), f.dt)
+			}))
 		}
 	}
 	return nil

@@ -41,10 +41,10 @@ const (
 	delayTaps = 24 // of the interpolation between samples
 )
 
-// delayed is x later by the given number of samples; averaged: the mean over a sample around that, of a force that is held until
+// Delayed is x later by the given number of samples; averaged: the mean over a sample around that, of a force that is held until
 // the next one. Between samples it is interpolated by a sine cardinal in a Kaiser window of 24 points, which is exact to 2e-5
 // up to 70 % of the band; beyond the ends x keeps its last value.
-func delayed(x []float64, samples float64, averaged bool) []float64 {
+func Delayed(x []float64, samples float64, averaged bool) []float64 {
 	if samples == 0 && !averaged {
 		return x
 	}
@@ -70,14 +70,14 @@ func delayed(x []float64, samples float64, averaged bool) []float64 {
 			h[i] += weights[j] * x / sum
 		}
 	}
+	back := h // from the oldest sample on
+	slices.Reverse(back[:])
 	// y_k = Σ h_i·x_{k − whole − (i − 11)}
 	out, shift, last := make([]float64, len(x)), int(whole)-delayTaps/2+1, len(x)-1
 	for k := range out {
 		s, at := 0.0, k-shift
 		if at-delayTaps+1 >= 0 && at <= last {
-			for i, c := range &h {
-				s += c * x[at-i]
-			}
+			s = floats.Dot(back[:], x[at-delayTaps+1:at+1])
 		} else {
 			for i, c := range &h {
 				s += c * x[min(max(at-i, 0), last)]
@@ -114,12 +114,13 @@ func (r *regression) searchLag() float64 {
 	sums := make([]products, len(r.parts))
 	fit.Each(len(r.parts), func(i int) {
 		t, s := r.parts[i], &sums[i]
-		at := r.form.side(r.recs[t.rec].Force[t.from:t.to], nil)
-		y := make([]float64, t.n)
+		y, force := make([]float64, t.n), r.recs[t.rec].Force[t.from:t.to]
+		all := make([]float64, (t.n-1)*t.every+grid) // from lagReach samples before the first row to as many behind the last
+		r.form.side([][]float64{force}, nil, places{t.first - lagReach, 1, len(all)}, [][]float64{all})
 		for l := range grid {
 			for k := range y {
 				if y[k] = 0; r.kept[t.row+k] {
-					y[k] = at(t.first + k*t.every - l + lagReach)
+					y[k] = all[k*t.every-l+2*lagReach]
 				}
 			}
 			s.yy[l], s.wy[l] = floats.Dot(y, y), make([]float64, p)
@@ -167,14 +168,13 @@ func (r *regression) searchLag() float64 {
 // refineLag makes the lag a parameter and takes it from where it is to the least sum of squares, which is left.
 func (r *regression) refineLag(from float64, held bool) (left float64, err error) {
 	for range 8 {
-		r.push(from, held)
+		r.pushSlope(from, held)
 		theta, err := r.theta()
 		if err != nil {
 			return 0, err
 		}
-		r.freeLag(r.w, func(p part) []float64 {
-			return r.form.force(r.form.track(r.form.f.quiet(), p.rec, p.from, p.to), theta)
-		})
+		r.freeLag(r.w)
+		r.z = append(r.z, r.turning(theta))
 		if theta, _, left, err = r.least(); err != nil {
 			return 0, err
 		}
@@ -189,8 +189,50 @@ func (r *regression) refineLag(from float64, held bool) (left float64, err error
 
 // freeLag makes the lag a parameter. Its column is the slope of the recorded force, with the noise of that; its instrument is
 // the slope of what the model makes of the motion, which knows nothing of that noise. The other columns have instruments z.
-func (r *regression) freeLag(z [][]float64, force func(p part) []float64) {
+func (r *regression) freeLag(z [][]float64) {
+	r.slope, r.z = r.rate, slices.Clone(z)
+}
+
+// turning is the slope at the rows of what the model with coefficients theta makes of the motion.
+func (r *regression) turning(theta []float64) []float64 {
+	if r.turns == nil {
+		r.turns = make([][]float64, len(r.columns))
+		for j, c := range r.columns {
+			if c.changes() {
+				r.turns[j] = make([]float64, len(r.y))
+			}
+		}
+		fit.Each(len(r.parts), func(i int) {
+			p := r.parts[i]
+			of := r.form.quiet(p.rec, p.from, p.to)
+			var xs, to [][]float64
+			for j, c := range r.columns {
+				if !c.changes() {
+					continue
+				}
+				if x := of.column(c.term, of.v); x != nil {
+					xs, to = append(xs, r.before(p, filter.Derivative(x, r.form.f.dt))), append(to, r.turns[j])
+				}
+			}
+			r.fill(p, xs, to...)
+		})
+	}
+	out := make([]float64, len(r.y))
+	for j, x := range r.turns {
+		if x != nil {
+			floats.AddScaled(out, theta[j], x)
+		}
+	}
+	return out
+}
+
+// bend is the second derivative of what the model makes of the motion, but for jumps, at the kept rows: what a low-pass does beside a delay.
+func (r *regression) bend(theta []float64) []float64 {
 	dt := r.form.f.dt
-	r.slope = r.right(func(p part) []float64 { return filter.Derivative(r.shifted(p), dt) })
-	r.z = append(slices.Clone(z), r.right(func(p part) []float64 { return filter.Derivative(force(p), dt) }))
+	all := r.right(func(p part) []float64 {
+		return filter.Derivative(filter.Derivative(r.form.force(r.form.quiet(p.rec, p.from, p.to), theta), dt), dt)
+	})
+	kept := make([]float64, 0, len(all))
+	r.runs(func(from, to int) { kept = append(kept, all[from:to]...) })
+	return kept
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -24,10 +25,41 @@ type form struct {
 	joints  bool    // records of two joints take turns
 	free    bool    // nobody drives: the right-hand side is not a force
 
-	track func(low filter.Lowpass, rec, from, to int) track                    // of the samples from … to of a record
-	sides func(rec, from, to int, p places, way []float64, moving []bool) rows // way has the sign of the velocity
-	side  func(x []float64, moving []bool) func(at int) float64                // the force as the right-hand side has it, at a sample
-	share func(moving []bool, at int) float64                                  // of a row that is in motion
+	track  func(low filter.Lowpass, rec, from, to int) track                  // of the samples from … to of a record
+	sides  func(rec, from, to int, p places, quiet track, moving []bool) rows // quiet has the direction of motion
+	before func(x []float64, moving []bool) []float64                         // what is done to a force before it is cut; nil: nothing
+	side   func(xs [][]float64, moving []bool, p places, rows [][]float64)    // forces after that, at the rows of a part
+	share  func(moving []bool, at int) float64                                // of a row that is in motion
+
+	tracks map[trackKey]track // that are wanted again; nil: none
+	lock   sync.Mutex         // of tracks
+}
+
+// trackKey is what a track is kept by.
+type trackKey struct {
+	low           *filter.Lowpass
+	rec, from, to int
+}
+
+// quiet is the track that tells the direction of motion.
+func (m *form) quiet(rec, from, to int) track { return m.kept(m.f.quiet(), rec, from, to) }
+
+// kept is a track, from those that are kept if it is there.
+func (m *form) kept(low *filter.Lowpass, rec, from, to int) track {
+	key := trackKey{low, rec, from, to}
+	m.lock.Lock()
+	of, ok := m.tracks[key]
+	m.lock.Unlock()
+	if ok {
+		return of
+	}
+	of = m.track(*low, rec, from, to)
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	if m.tracks != nil {
+		m.tracks[key] = of
+	}
+	return of
 }
 
 // track is what moves behind a low-pass: its velocity, and the columns of the terms, for the direction in which way has its sign.
@@ -37,15 +69,17 @@ type track struct {
 	column func(t Term, way []float64) []float64
 }
 
-// way has the sign of the velocity and about its size.
-func (m *form) way(rec, from, to int) []float64 { return m.track(m.f.quiet(), rec, from, to).v }
+// changes tells whether a column is of a part of the force that changes while the direction does not.
+func (c column) changes() bool { return !c.term.rough() && c.term != Offset }
 
 // force is the part of the force that changes while the direction does not, by coefficients of the columns.
 func (m *form) force(of track, theta []float64) []float64 {
 	out := make([]float64, len(of.v))
 	for j, c := range m.columns {
-		if !c.term.rough() {
-			floats.AddScaled(out, theta[j], of.column(c.term, of.v))
+		if x := []float64(nil); c.changes() {
+			if x = of.column(c.term, of.v); x != nil {
+				floats.AddScaled(out, theta[j], x)
+			}
 		}
 	}
 	return out
@@ -54,15 +88,22 @@ func (m *form) force(of track, theta []float64) []float64 {
 // rows are the columns of a track, filtered and decimated.
 func (m *form) rows(of track, p places, way []float64, moving []bool) rows {
 	out := rows{w: make([][]float64, len(m.columns)), v: p.of(of.v)}
+	var xs, to [][]float64
 	for j, c := range m.columns {
-		switch x := of.column(c.term, way); {
-		case x == nil:
-		case c.term == Offset && moving == nil: // passes as it is
-			out.w[j] = x[:p.n]
-		default:
-			out.w[j] = m.f.row(x, c.term.rough(), p, moving)
+		x := of.column(c.term, way)
+		if x == nil {
+			continue
 		}
+		if out.w[j] = make([]float64, p.n); c.term == Offset && moving == nil { // passes as it is
+			copy(out.w[j], x)
+			continue
+		}
+		if moving != nil && c.term.rough() {
+			x = m.f.smooth.ZeroPhase(x)
+		}
+		xs, to = append(xs, x), append(to, out.w[j])
 	}
+	m.f.sides(xs, moving, p, to)
 	return out
 }
 
@@ -101,6 +142,7 @@ type regression struct {
 	w        [][]float64    // a slice per column
 	y        []float64      // N or N·m, with the force shifted by lag
 	slope    []float64      // dy/dt, where the lag is a parameter
+	rate     []float64      // dy/dt, of pushSlope
 	z        [][]float64    // instruments, a slice per column; nil: none
 	noise    []float64      // total: covariance of the columns' noise, mean over the rows, row-major; nil: columns are exact
 	noiseY   float64        // and the variance of that of y, in the same unit
@@ -108,6 +150,8 @@ type regression struct {
 	v, q     []float64      // velocity and position at the rows
 	since    []float64      // m or rad, way behind the last reversal at the rows
 	after    filter.Lowpass // of the rows; nil: none
+	smoothed [][]float64    // by part, the recorded force before it is cut; nil: not made yet
+	turns    [][]float64    // by column, the slope at the rows of what changes while the direction does not; nil: not made yet
 	kept     []bool         // rows that are fitted …
 	slowest  [2]float64     // … of samples at least that fast, by joint
 	lag      float64        // s, by which the force acts later than its stamp
@@ -192,11 +236,11 @@ func (f *filters) motion(low filter.Lowpass, position []float64) (q, v, a []floa
 }
 
 // quiet is the low-pass for what noise of the position must not reach.
-func (f *filters) quiet() filter.Lowpass {
+func (f *filters) quiet() *filter.Lowpass {
 	if f.noisy {
-		return f.calm
+		return &f.calm
 	}
-	return f.smooth
+	return &f.smooth
 }
 
 // of is the track of an axis.
@@ -205,26 +249,24 @@ func (f *filters) of(low filter.Lowpass, position []float64) track {
 	return track{v, func(t Term, way []float64) []float64 { return t.column(q, v, a, way) }}
 }
 
-// row is a side of the equation, filtered. Where some samples do not count they are cut out in between, after the low-pass of
-// the position, which those sides that do not come from it (rough) have not had.
-func (f *filters) row(x []float64, rough bool, p places, moving []bool) []float64 {
-	return p.of(f.side(x, rough, moving))
-}
-
-func (f *filters) side(x []float64, rough bool, moving []bool) []float64 {
-	if moving != nil {
-		if rough {
-			x = f.smooth.ZeroPhase(x)
-		} else {
-			x = slices.Clone(x)
-		}
+// sides are parts of the equation at the rows, filtered. Where some samples do not count they are cut out before, and after the low-pass of
+// the position, which those parts that do not come from it have to have had. A row outside is that of the nearest sample.
+func (f *filters) sides(xs [][]float64, moving []bool, p places, rows [][]float64) {
+	if len(xs) == 0 {
+		return
+	}
+	f.both.ZeroPhaseEach(len(xs), len(xs[0]), func(i int, x []float64) {
+		copy(x, xs[i])
 		for k, m := range moving {
 			if !m {
 				x[k] = 0
 			}
 		}
-	}
-	return f.both.ZeroPhase(x)
+	}, func(i int, x []float64) {
+		for k := range p.n {
+			rows[i][k] = x[min(max(p.first+k*p.every, 0), len(x)-1)]
+		}
+	})
 }
 
 // direct is the form by the procedure of [EMPS]:
@@ -244,10 +286,13 @@ func (s Spec) direct(recs []*record.Record, steady bool) (*form, error) {
 	near := max(1, int(0.4/(s.band(1/f.dt)*f.dt)))
 	m.skip = f.every * int(math.Ceil(s.Trim/f.dt/float64(f.every)))
 	m.reach = f.smooth.Settle() + f.both.Settle() + f.calm.Settle()
-	m.side = func(x []float64, moving []bool) func(at int) float64 {
-		y := f.side(x, true, moving)
-		return func(at int) float64 { return y[min(max(at, 0), len(y)-1)] }
+	m.before = func(x []float64, moving []bool) []float64 {
+		if moving == nil {
+			return x
+		}
+		return f.smooth.ZeroPhase(x)
 	}
+	m.side = f.sides
 	m.whole = 0.5
 	m.share = func(moving []bool, at int) float64 {
 		n, all := 0, 0
@@ -256,8 +301,12 @@ func (s Spec) direct(recs []*record.Record, steady bool) (*form, error) {
 		}
 		return float64(n) / float64(all)
 	}
-	m.sides = func(rec, from, to int, p places, way []float64, moving []bool) rows {
-		return m.rows(m.track(f.smooth, rec, from, to), p, way, moving)
+	m.sides = func(rec, from, to int, p places, quiet track, moving []bool) rows {
+		of := quiet
+		if f.noisy {
+			of = m.kept(&f.smooth, rec, from, to)
+		}
+		return m.rows(of, p, quiet.v, moving)
 	}
 	return m, nil
 }
@@ -357,10 +406,10 @@ func (s Spec) assemble(recs []*record.Record, m *form, parts []part, cut, keep [
 	fit.Each(len(parts), func(i int) {
 		p := &r.parts[i]
 		joint := m.joint(p.rec)
-		way := m.way(p.rec, p.from, p.to)
-		since := sinceReversal(way, m.f.dt, p.from == 0)
-		p.moving = moving(way, cut[joint], m.f.blur, since, m.f.build[joint])
-		got := m.sides(p.rec, p.from, p.to, p.places, way, p.moving)
+		quiet := m.quiet(p.rec, p.from, p.to)
+		since := sinceReversal(quiet.v, m.f.dt, p.from == 0)
+		p.moving = moving(quiet.v, cut[joint], m.f.blur, since, m.f.build[joint])
+		got := m.sides(p.rec, p.from, p.to, p.places, quiet, p.moving)
 		for j, col := range got.w {
 			copy(r.w[j][p.row:], col)
 		}
@@ -368,7 +417,7 @@ func (s Spec) assemble(recs []*record.Record, m *form, parts []part, cut, keep [
 		copy(r.v[p.row:], got.v)
 		copy(r.q[p.row:], p.of(recs[p.rec].Position[p.from:p.to]))
 		copy(r.since[p.row:], p.of(since))
-		look := moving(way, keep[joint], m.f.blur, since, m.f.build[joint])
+		look := moving(quiet.v, keep[joint], m.f.blur, since, m.f.build[joint])
 		for k := range p.n {
 			r.kept[p.row+k] = look == nil || m.share(look, p.first+k*p.every) >= m.whole
 		}
@@ -388,24 +437,54 @@ func (r *regression) push(lag float64, held bool) {
 	if r.form.free {
 		return
 	}
-	r.y = r.right(func(p part) []float64 { return r.shifted(p) })
+	r.y = make([]float64, len(r.y))
+	r.shifted(func(p part, force []float64) { r.fill(p, [][]float64{force}, r.y) })
 }
 
-// shifted is the recorded force of a part, later by the lag.
-func (r *regression) shifted(p part) []float64 {
-	return delayed(r.recs[p.rec].Force[p.from:p.to], r.lag/r.recs[p.rec].Dt, r.held)
+// pushSlope is push with the slope of the right-hand side, which becomes the column of the lag by freeLag.
+func (r *regression) pushSlope(lag float64, held bool) {
+	r.lag, r.held, r.slope, r.z = lag, held, nil, nil
+	r.y, r.rate = make([]float64, len(r.y)), make([]float64, len(r.y))
+	r.shifted(func(p part, force []float64) {
+		r.fill(p, [][]float64{force, filter.Derivative(force, r.form.f.dt)}, r.y, r.rate)
+	})
+}
+
+// shifted calls f with the recorded force of every part, later by the lag, as it is before it is cut. A low-pass and a lag may change places.
+func (r *regression) shifted(f func(p part, force []float64)) {
+	if r.smoothed == nil {
+		r.smoothed = make([][]float64, len(r.parts))
+	}
+	fit.Each(len(r.parts), func(i int) {
+		p := r.parts[i]
+		if r.smoothed[i] == nil {
+			r.smoothed[i] = r.before(p, r.recs[p.rec].Force[p.from:p.to])
+		}
+		f(p, Delayed(r.smoothed[i], r.lag/r.recs[p.rec].Dt, r.held))
+	})
+}
+
+// before is a force of a part as it is before it is cut.
+func (r *regression) before(p part, force []float64) []float64 {
+	if r.form.before == nil {
+		return force
+	}
+	return r.form.before(force, p.moving)
+}
+
+// fill puts forces of a part, as they are before they are cut, into its rows of out.
+func (r *regression) fill(p part, forces [][]float64, out ...[]float64) {
+	rows := make([][]float64, len(out))
+	for i, x := range out {
+		rows[i] = x[p.row:][:p.n]
+	}
+	r.form.side(forces, p.moving, p.places, rows)
 }
 
 // right is a force at the rows, as the right-hand side has it.
 func (r *regression) right(force func(p part) []float64) []float64 {
 	out := make([]float64, len(r.y))
-	fit.Each(len(r.parts), func(i int) {
-		p := r.parts[i]
-		at := r.form.side(force(p), p.moving)
-		for k := range p.n {
-			out[p.row+k] = at(p.first + k*p.every)
-		}
-	})
+	fit.Each(len(r.parts), func(i int) { r.fill(r.parts[i], [][]float64{r.before(r.parts[i], force(r.parts[i]))}, out) })
 	return out
 }
 

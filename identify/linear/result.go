@@ -91,6 +91,9 @@ func (r *Result) take(reg *regression, sol *solution) (err error) {
 	for j, col := range rows.w {
 		size[j] = floats.Norm(col, 2)
 	}
+	if !reg.form.free && !reg.form.joints {
+		r.sol.Bend = reg.bend(sol.theta[:len(reg.columns)])
+	}
 	reg.w, reg.z, reg.slope, rows.w, rows.z = nil, nil, nil, nil, nil
 	record.Release(len(rows.y)) // before the judgement takes as much
 	r.Estimates, r.Fit, err = rows.estimates(r.sol, size)

@@ -90,7 +90,7 @@ func (m *form) setBlur(s Spec, parts []part, limit [2]float64) {
 	samples := func(periods float64) int { return int(math.Ceil(periods / (s.Cutoff * m.f.dt))) }
 	fit.Each(len(parts), func(i int) {
 		p := parts[i]
-		way := m.way(p.rec, p.from, p.to)
+		way := m.quiet(p.rec, p.from, p.to).v
 		since := sinceReversal(way, m.f.dt, p.from == 0)
 		counts[i] = make([]int, len(blurs))
 		for b, periods := range blurs {
@@ -477,7 +477,20 @@ func (r *regression) oneWay(joint int) (few, all int, yes bool) {
 		}
 	})
 	few, all = min(n[0], n[1]), n[0]+n[1]
-	return few, all, all > 0 && (few < slowRows || float64(few) < minorShare*float64(all))
+	return few, all, OneWay(few, all)
+}
+
+// OneWay tells that of all rows so few in the other direction are as good as none.
+func OneWay(few, all int) bool {
+	return all > 0 && (few < slowRows || float64(few) < minorShare*float64(all))
+}
+
+// OneNumber refuses Coulomb friction together with a constant force, where few of all rows are in the other direction.
+func OneNumber(coulomb Term, few, all int) error {
+	terms := []Term{coulomb, Offset}
+	return &Unidentifiable{Condition: math.Inf(1), Limit: MaxCondition, Combinations: []Combination{{
+		Terms: terms, Weights: []float64{1, -1}, Residue: 2 * math.Sqrt(float64(few)/float64(all)), Advice: advice(terms),
+	}}}
 }
 
 // oneNumber refuses Coulomb friction together with a constant force where next to all motion is in one direction: they are one
@@ -494,10 +507,7 @@ func (r *regression) oneNumber() error {
 		case !r.spec.has(Offset):
 			r.single = true
 		default:
-			terms := []Term{r.spec.Terms[coulomb], Offset}
-			return &Unidentifiable{Condition: math.Inf(1), Limit: MaxCondition, Combinations: []Combination{{
-				Terms: terms, Weights: []float64{1, -1}, Residue: 2 * math.Sqrt(float64(few)/float64(all)), Advice: advice(terms),
-			}}}
+			return OneNumber(r.spec.Terms[coulomb], few, all)
 		}
 	}
 	return nil

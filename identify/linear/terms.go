@@ -86,8 +86,24 @@ func (t Term) symbol(rotary bool) string {
 
 func (s Spec) unitOf(t Term) string { return s.unit(cmp.Or(properties[t].unit, "N")) }
 
-// column evaluates the term along a motion that goes in the direction in which dir has its sign.
+// column evaluates the term along a motion that goes in the direction in which dir has its sign. It may be one of these, and is not to be written to.
 func (t Term) column(q, v, a, dir []float64) []float64 {
+	switch t {
+	case Inertia:
+		return a
+	case Viscous:
+		return v
+	case Stiffness:
+		return q
+	case Coulomb:
+		c := make([]float64, len(dir))
+		for k, d := range dir {
+			if d != 0 {
+				c[k] = math.Copysign(1, d)
+			}
+		}
+		return c
+	}
 	c, value := make([]float64, len(q)), properties[t].value
 	for k := range c {
 		c[k] = value(q[k], v[k], a[k], numeric.Sign(dir[k]))

@@ -138,10 +138,11 @@ func (s Spec) twoJoints(recs []*record.Record, o JointOptions) (*form, error) {
 		return m.f.sampled(recs[rec].Dt).ofJoint(low, rec%2, x1, x2, o)
 	}
 	if o.Free {
-		m.sides = func(rec, from, to int, p places, way []float64, moving []bool) rows {
-			of := m.track(m.f.smooth, rec, from, to)
-			out := m.rows(of, p, way, moving)
-			out.y = m.f.row(of.column("gravity-sin2", way), false, p, moving)
+		m.sides = func(rec, from, to int, p places, quiet track, moving []bool) rows {
+			of := m.kept(&m.f.smooth, rec, from, to)
+			out := m.rows(of, p, quiet.v, moving)
+			out.y = make([]float64, p.n)
+			m.f.sides([][]float64{of.column("gravity-sin2", quiet.v)}, moving, p, [][]float64{out.y})
 			floats.Scale(-1, out.y)
 			return out
 		}

@@ -94,10 +94,12 @@ func (s Spec) weak(recs []*record.Record) (*form, error) {
 	}
 	m.skip = max(int(math.Ceil(s.Trim/f.dt)), n/2) // the window fits
 	m.reach = f.smooth.Settle() + f.calm.Settle() + n/2
-	m.side = func(x []float64, _ []bool) func(at int) float64 {
-		return func(at int) float64 {
-			at = min(max(at-n/2, 0), len(x)-n-1)
-			return floats.Dot(win.phi, x[at:at+n+1])
+	m.side = func(xs [][]float64, _ []bool, p places, rows [][]float64) {
+		for i, x := range xs {
+			for k := range p.n {
+				at := min(max(p.first+k*p.every-n/2, 0), len(x)-n-1)
+				rows[i][k] = floats.Dot(win.phi, x[at:at+n+1])
+			}
 		}
 	}
 	m.whole = 0.99
@@ -110,9 +112,12 @@ func (s Spec) weak(recs []*record.Record) (*form, error) {
 		}
 		return sum
 	}
-	m.sides = func(rec, from, to int, p places, way []float64, _ []bool) rows {
-		x := recs[rec].Position[from:to]
-		q, v, a := f.sampled(recs[rec].Dt).motion(f.smooth, x)
+	m.sides = func(rec, from, to int, p places, quiet track, _ []bool) rows {
+		x, way := recs[rec].Position[from:to], quiet.v
+		q, v, a := x, way, way // of which signs and the constant know nothing
+		if s.has(ViscousPlus) || s.has(ViscousMinus) {
+			q, v, a = f.sampled(recs[rec].Dt).motion(f.smooth, x)
+		}
 		out := rows{w: make([][]float64, len(s.Terms)), v: over(win.d1, x, p)}
 		faster := f.dt / recs[rec].Dt // than the samples of the window
 		floats.Scale(-faster, out.v)

@@ -18,7 +18,8 @@ type Base struct {
 	B       []float64
 	Unseen  []int // columns that no torque feels
 
-	known []Column // what the file says and nobody asks for
+	known  []Column // what the file says and nobody asks for
+	timing *timing  // of the torques; nil: as they are stamped
 }
 
 // Share is a part of a base parameter.

@@ -12,6 +12,7 @@ import (
 	"hilrig/engine/multibody"
 	"hilrig/engine/numeric"
 	"hilrig/identify/fit"
+	"hilrig/identify/linear"
 	"hilrig/identify/record"
 )
 
@@ -34,6 +35,7 @@ type Result struct {
 	Groups   int           // of so many
 	Share    []float64     // of the free ones: rms of its torques over that of all, weighted, %
 	Suspects []fit.Suspect // what the machine may lack, for the rows of Solution
+	OneWay   []int         // joints that move in one direction: their Coulomb friction and a constant torque are one number
 	Warnings []string
 	Compute  time.Duration
 
@@ -72,6 +74,7 @@ func Fit(m *multibody.Model, s Spec, recs []Recording, coulomb []float64) (*Resu
 	if err != nil {
 		return nil, err
 	}
+	recs = withoutSpikes(recs)
 	r := &Result{Spec: s, Model: m, Base: NewBase(m, s, coulomb)}
 	r.Start = r.Base.Of(r.Base.Start())
 	f := s.filters(recs[0][0].Dt)
@@ -92,7 +95,13 @@ func Fit(m *multibody.Model, s Spec, recs []Recording, coulomb []float64) (*Resu
 	if err := r.driven(recs); err != nil {
 		return nil, err
 	}
+	if err := r.oneWay(); err != nil {
+		return nil, err
+	}
 	if r.Refused, err = r.sys.solve(); err != nil {
+		return nil, err
+	}
+	if err := r.settleTiming(recs, &f, p); err != nil {
 		return nil, err
 	}
 	r.Values, r.Free = r.sys.theta, r.sys.free
@@ -114,11 +123,56 @@ func Fit(m *multibody.Model, s Spec, recs []Recording, coulomb []float64) (*Resu
 	r.together(r.sys.blocks)
 	r.Share = r.shares()
 	r.Half = r.half(recs)
-	if r.Suspects, err = r.suspects(recs); err != nil {
-		return nil, err
-	}
+	r.Suspects = r.suspects(recs)
 	r.Compute = time.Since(began)
 	return r, nil
+}
+
+// oneWay finds the joints that move in one direction where Coulomb friction and an offset are asked for; the only joint is refused, as an axis is.
+func (r *Result) oneWay() error {
+	if !slices.Contains(r.Spec.Terms, Coulomb) || !slices.Contains(r.Spec.Terms, Offset) {
+		return nil
+	}
+	for i := range r.Model.NV() {
+		fore, back := 0, 0
+		for _, b := range r.sys.blocks {
+			for _, v := range b.v {
+				if b.joint == i && v > 0 {
+					fore++
+				} else if b.joint == i && v < 0 {
+					back++
+				}
+			}
+		}
+		if few, all := min(fore, back), fore+back; linear.OneWay(few, all) {
+			if r.Model.NV() == 1 {
+				return linear.OneNumber(linear.Coulomb, few, all)
+			}
+			r.OneWay = append(r.OneWay, i)
+		}
+	}
+	return nil
+}
+
+// settleTiming finds when torques act, and solves the system with that once more. The blocks get the torque of the model at all samples.
+func (r *Result) settleTiming(recs []Recording, f *filters, p *prepared) error {
+	t := &timing{lag: make([]float64, r.Model.NV()), told: make([]bool, r.Model.NV())}
+	if slices.Contains(r.Spec.Terms, Lag) {
+		if found := r.findTiming(recs, f); found != nil {
+			t = found
+		}
+	}
+	t.theta = r.sys.theta
+	r.Base = r.Base.timed(r.Model, t)
+	r.Start = r.Base.Of(r.Base.Start())
+	again, err := r.Base.prepare(r.Model, r.Spec, recs, r.rest)
+	if err != nil {
+		return err
+	}
+	p.blocks = again.blocks
+	r.sys = &system{base: r.Base, blocks: p.blocks, joints: r.Model.NV(), start: r.Start}
+	r.Refused, err = r.sys.solve()
+	return err
 }
 
 // ready is s with what the records say, checked.
@@ -414,6 +468,7 @@ func (r *Result) Explain(recs []Recording, values []float64) (*fit.Solution, []J
 	if err := recs[0][0].CheckRate(&record.Record{Dt: r.Solution.Dt / float64(r.Spec.Decimate)}); err != nil {
 		return nil, nil, nil, err
 	}
+	recs = withoutSpikes(recs)
 	p, err := r.Base.prepare(r.Model, r.Spec, recs, r.rest)
 	if err != nil {
 		return nil, nil, nil, err

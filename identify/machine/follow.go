@@ -45,13 +45,14 @@ func (r *Result) follow(recs []Recording, theta []float64, bandwidth float64) (m
 // dynamics are the torques of a set of base parameters, and of what is known beside them.
 type dynamics struct {
 	m       *multibody.Model
+	timing  *timing
 	smooth  []float64    // by column of the regressor
 	viscous [][2]float64 // by joint, of each direction, N·m·s/rad
 	coulomb [][2]float64 // N·m
 }
 
 func (r *Result) dynamics(theta []float64) *dynamics {
-	d := &dynamics{m: r.Model, smooth: make([]float64, multibody.BodyParams*r.Model.Bodies()), viscous: make([][2]float64, r.Model.NV()), coulomb: make([][2]float64, r.Model.NV())}
+	d := &dynamics{m: r.Model, timing: r.Base.timing, smooth: make([]float64, multibody.BodyParams*r.Model.Bodies()), viscous: make([][2]float64, r.Model.NV()), coulomb: make([][2]float64, r.Model.NV())}
 	add := func(c *Column, x float64) {
 		for side, sense := range []int{1, -1} {
 			switch {
@@ -67,6 +68,9 @@ func (r *Result) dynamics(theta []float64) *dynamics {
 		}
 	}
 	for k, col := range r.Base.Pivot {
+		if r.Base.Columns[col].Term == Lag {
+			continue
+		}
 		add(&r.Base.Columns[col], theta[k])
 	}
 	for k := range r.Base.known {
@@ -91,7 +95,7 @@ func (d *dynamics) follow(rec Recording, slow, far []float64, bandwidth float64,
 			source = x.Reference
 		}
 		to[i] = low.ZeroPhase(source)
-		rate[i], tau[i] = filter.Derivative(to[i], dt), low.ZeroPhase(x.Force)
+		rate[i], tau[i] = filter.Derivative(to[i], dt), low.ZeroPhase(d.timing.shifted(i, x))
 		top := 0.0
 		for _, v := range rate[i] {
 			top = math.Max(top, math.Abs(v))

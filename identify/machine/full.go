@@ -131,7 +131,7 @@ func (b *Base) Impossible(m *multibody.Model, theta []float64) (out []string) {
 	}
 	for k := range b.Columns {
 		c := &b.Columns[k]
-		if c.Inertial < 0 && c.Term != Offset && theta[k] < 0 {
+		if c.Inertial < 0 && c.Term != Offset && c.Term != Lag && theta[k] < 0 {
 			out = append(out, c.Name+" is negative")
 		}
 	}

@@ -1,36 +1,34 @@
 package machine
 
 import (
-	"fmt"
 	"math"
 	"slices"
+	"sort"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/spatial/r3"
 
-	"hilrig/engine/numeric"
-	"hilrig/identify/filter"
+	"hilrig/engine/multibody"
 	"hilrig/identify/fit"
 )
 
-// suspects are what a machine may lack, and what may be wrong with its records, joint by joint, for fit.Unmodelled. Inertia shows in the torques of
-// several joints: a gain or a zero that is wrong at one of them makes these disagree.
-func (r *Result) suspects(recs []Recording) ([]fit.Suspect, error) {
+// suspects are what a machine may lack, and what may be wrong with its records, for fit.Unmodelled: of every joint what any axis may lack (fit.Motion), and
+// what only a machine shows. Inertia is felt by several joints, so a gain, a zero or a length that is wrong at one of them makes these disagree.
+func (r *Result) suspects(recs []Recording) []fit.Suspect {
 	l := &lack{r: r, recs: recs, f: r.Spec.filters(recs[0][0].Dt)}
 	for i := range r.sys.blocks {
 		l.from = append(l.from, l.rows)
 		l.rows += len(r.sys.blocks[i].y)
 	}
 	for j := range r.Model.NV() {
-		if l.look(j) {
-			l.drive(j)
-			l.motion(j)
-			l.turns(j)
-			if err := l.zero(j); err != nil {
-				return nil, err
-			}
-		}
+		l.gain(j)
+		l.joint(j)
 	}
-	return l.list, nil
+	l.geometry()
+	for i := range l.list { // columns pass the low-passes of the torque: they know what these make of a reversal
+		l.list[i].Turn = true
+	}
+	return l.list
 }
 
 // lack are the suspects under way.
@@ -41,211 +39,271 @@ type lack struct {
 	rows int   // of the solution
 	from []int // first row of each block
 	list []fit.Suspect
-
-	// of the joint that is looked at, by recording
-	time, position, velocity [][]float64
-	mid, top, last           float64 // of its position, its speed, the time
-	way                      float64 // between two reversals
 }
 
-// look takes in the motion of a joint; false: it has no rows.
-func (l *lack) look(joint int) bool {
-	n := len(l.recs)
-	l.time, l.position, l.velocity = make([][]float64, n), make([][]float64, n), make([][]float64, n)
-	lo, hi := math.Inf(1), math.Inf(-1)
-	l.top, l.last, l.way = 0, 0, 0
-	turns := 1
-	for i := range l.r.sys.blocks {
-		b := &l.r.sys.blocks[i]
-		if b.joint != joint || len(b.y) == 0 {
+// joint adds what any axis may lack.
+func (l *lack) joint(joint int) {
+	r := l.r
+	m := fit.Motion{Joint: JointName(r.Model, joint), Rotary: !r.prismatic(joint), Dt: l.f.dt, RowTime: r.rowTime,
+		Constant: true, Lag: r.Base.lagOf(joint) >= 0, Spring: slices.Contains(r.Spec.Terms, Stiffness)} // weight is in the inertial parameters
+	var blocks []int
+	for i := range r.sys.blocks {
+		b := &r.sys.blocks[i]
+		if b.joint != joint || len(b.y) == 0 || b.model == nil {
 			continue
 		}
-		x := l.recs[b.rec][joint]
-		q, v, _ := l.f.sampled(x.Dt).motion(x.Position)
-		t := make([]float64, len(q))
-		for k := range t {
-			t[k] = x.Start + float64(k)*x.Dt
-			l.way += math.Abs(v[k]) * x.Dt
-			if k > 0 && v[k]*v[k-1] < 0 {
-				turns++
-			}
-		}
-		l.time[b.rec], l.position[b.rec], l.velocity[b.rec] = t, q, v
-		lo, hi = math.Min(lo, slices.Min(b.q)), math.Max(hi, slices.Max(b.q))
-		l.top = math.Max(l.top, math.Max(slices.Max(b.v), -slices.Min(b.v)))
-		l.last = math.Max(l.last, t[len(t)-1])
+		blocks = append(blocks, i)
+		d := l.recs[b.rec][joint]
+		q, v, _ := l.f.sampled(d.Dt).motion(d.Position)
+		m.Pieces = append(m.Pieces, len(m.V))
+		m.X, m.V, m.Force = append(m.X, q...), append(m.V, v...), append(m.Force, b.model...)
 	}
-	l.mid, l.way = (lo+hi)/2, l.way/float64(turns)
-	return hi > lo
-}
-
-// add takes a torque of one joint, by recording at all samples. rough: it passes the low-pass as the signs of velocity do.
-func (l *lack) add(joint int, rough bool, kind, what, advice string, torque func(rec int) []float64) {
-	c := make([]float64, l.rows)
-	for i := range l.r.sys.blocks {
-		b := &l.r.sys.blocks[i]
-		if b.joint != joint || len(b.y) == 0 {
-			continue
-		}
-		x := torque(b.rec)
-		if rough {
-			x = l.f.smooth.ZeroPhase(x)
-		}
-		x = l.f.side(x)
-		for k, at := range b.at {
-			c[l.from[i]+k] = x[at] / l.r.sys.sigma[joint]
-		}
-	}
-	l.take(kind, what, advice, c)
-}
-
-// take adds a column.
-func (l *lack) take(kind, what, advice string, c []float64) {
-	l.list = append(l.list, fit.Suspect{Kind: kind, What: what, Advice: advice, Columns: []func(int) float64{func(k int) float64 { return c[k] }}})
-}
-
-// of is a torque as a function of position and velocity.
-func (l *lack) of(f func(q, v float64) float64) func(rec int) []float64 {
-	return func(rec int) []float64 {
-		x := make([]float64, len(l.position[rec]))
-		for k, q := range l.position[rec] {
-			x[k] = f(q, l.velocity[rec][k])
-		}
-		return x
-	}
-}
-
-// drive: a torque that the drive did not give, or not at that time.
-func (l *lack) drive(joint int) {
-	if l.r.Spec.Passive[joint] {
+	if blocks == nil || slices.Max(m.X) == slices.Min(m.X) {
 		return
 	}
-	name := JointName(l.r.Model, joint)
-	l.late(joint)
-	if slices.Index(l.r.Spec.Passive, false) == joint && !slices.Contains(l.r.Spec.Passive[joint+1:], false) {
+	for j, k := range r.Free {
+		c := &r.Base.Columns[r.Base.Pivot[k]]
+		if c.Joint != joint || c.Term != Viscous && c.Term != Coulomb && c.Term != Offset {
+			continue
+		}
+		m.Terms = append(m.Terms, fit.MotionTerm{Free: j, Name: r.Base.Name(k), Value: r.Values[k], Offset: c.Term == Offset, Friction: c.Term != Offset, Column: func(at int) float64 { return c.friction(m.V[at]) }})
+	}
+	for _, sp := range m.Suspects() {
+		if r.Spec.Passive[joint] && ofDrive[sp.Kind] {
+			continue
+		}
+		var columns []func(k int) float64
+		for _, c := range sp.Columns {
+			rows := l.atRows(blocks, m.Pieces, c, sp.Rough)
+			columns = append(columns, func(k int) float64 { return rows[k] })
+		}
+		sp.Columns = columns
+		l.list = append(l.list, sp)
+	}
+}
+
+// ofDrive are the kinds of suspects that a joint without a drive does not have.
+var ofDrive = map[string]bool{"late force": true, "saturation": true, "gain by direction": true, "efficiency": true}
+
+// friction is the column of friction or of an offset at a speed.
+func (c *Column) friction(v float64) float64 {
+	switch {
+	case c.Sense != 0 && float64(c.Sense)*v <= 0:
+		return 0
+	case c.Term == Viscous:
+		return v
+	case c.Term == Offset:
+		return 1
+	case v == 0:
+		return 0
+	}
+	return math.Copysign(1, v)
+}
+
+// atRows is a column of all samples of a joint at the rows of the solution. What jumps passes the low-passes of the torque; pieces are where the samples of
+// each block begin.
+func (l *lack) atRows(blocks, pieces []int, c func(k int) float64, rough bool) []float64 {
+	out := make([]float64, l.rows)
+	for p, i := range blocks {
+		b := &l.r.sys.blocks[i]
+		row := out[l.from[i] : l.from[i]+len(b.y)]
+		scale := 1 / l.r.sys.sigma[b.joint]
+		if !rough {
+			for k, at := range b.at {
+				row[k] = scale * c(pieces[p]+l.f.skip+at*l.f.every)
+			}
+			continue
+		}
+		x := make([]float64, len(b.model))
+		for k := range x {
+			x[k] = scale * c(pieces[p]+k)
+		}
+		for k, y := range b.taken(l.f.side(l.f.smooth.ZeroPhase(x))) {
+			row[k] = y
+		}
+	}
+	return out
+}
+
+// gain: a torque that the drive did not give.
+func (l *lack) gain(joint int) {
+	passive := l.r.Spec.Passive
+	if passive[joint] || slices.Index(passive, false) == joint && !slices.Contains(passive[joint+1:], false) {
 		return // the gain of the only drive scales all parameters alike
 	}
 	c := make([]float64, l.rows)
 	for i := range l.r.sys.blocks { // what the model makes of it: the measured torque holds the residual
 		b := &l.r.sys.blocks[i]
 		for k, theta := range l.r.Values {
-			if w := b.column(k); b.joint == joint && w != nil {
+			if w := b.column(k); b.joint == joint && w != nil && l.r.Base.Columns[l.r.Base.Pivot[k]].Term != Lag {
 				floats.AddScaled(c[l.from[i]:l.from[i]+len(b.y)], theta/l.r.sys.sigma[joint], w)
 			}
 		}
 	}
-	l.take("gain", "a torque of "+name+" that is larger or smaller than its gain says", "Check the gain of this torque: its unit, the constant of the motor, the ratio of the gear.", c)
+	l.list = append(l.list, fit.Suspect{Kind: "gain", What: "a torque of " + JointName(l.r.Model, joint) + " that is larger or smaller than its gain says",
+		Advice: "Check the gain of this torque: its unit, the constant of the motor, the ratio of the gear.", Columns: columnsOf([][]float64{c})})
 }
 
-// late: y(t − λ) = w·θ, to first order in λ. Friction that builds up behind a reversal looks like a torque that is early: which of them explains
-// more is seen where all suspects are.
-func (l *lack) late(joint int) {
-	slope := func(rec int) []float64 {
-		return filter.Derivative(l.f.smooth.ZeroPhase(l.recs[rec][joint].Force), l.recs[rec][joint].Dt)
+func columnsOf(cs [][]float64) (out []func(k int) float64) {
+	for _, c := range cs {
+		out = append(out, func(k int) float64 { return c[k] })
 	}
-	var dd, de float64
-	for i := range l.r.sys.blocks {
-		b := &l.r.sys.blocks[i]
-		if b.joint != joint || len(b.y) == 0 {
-			continue
-		}
-		d, e := l.f.side(slope(b.rec)), b.residual(l.r.Values)
-		for row, at := range b.at {
-			dd, de = dd+d[at]*d[at], de+d[at]*e[row]
-		}
-	}
-	if dd == 0 {
+	return out
+}
+
+// displacement of a joint (m, rad) for derivatives.
+const displacement = 1e-4
+
+// geometry: joints that stand elsewhere than the machine file says. A turn about its own axis is another zero of its position, one of the first joint is another
+// direction of gravity.
+func (l *lack) geometry() {
+	r := l.r
+	phi := r.inertialParams()
+	if phi == nil {
 		return
 	}
-	lag, how := 1e3*de/dd, "later"
-	if lag < 0 {
-		how = "earlier"
+	grid := l.lookedAt()
+	was := r.torquesAt(r.Model, phi, grid)
+	type variant struct {
+		joint, body int
+		kind        string
+		by, phi     r3.Vec
 	}
-	l.add(joint, false, "late torque", fmt.Sprintf("a torque of %s that acts about %.2g ms %s than its stamp", JointName(l.r.Model, joint), math.Abs(lag), how),
-		fmt.Sprintf("If that is known to be so, say it by torque.delay: %.2g ms.", -lag), slope)
-}
-
-// motion: torques that depend on position, velocity or time.
-func (l *lack) motion(joint int) {
-	name := JointName(l.r.Model, joint)
-	if !slices.Contains(l.r.Spec.Terms, Stiffness) {
-		l.add(joint, false, "spring", "a torque of "+name+" that grows with its position (a spring, a cable)", "Add stiffness to the terms.", l.of(func(q, _ float64) float64 { return q - l.mid }))
-	}
-	l.add(joint, false, "drag", "a torque of "+name+" that grows with the square of its speed", "Record slower motion.", l.of(func(_, v float64) float64 { return v * math.Abs(v) }))
-	if !l.r.Spec.ByDirection {
-		l.add(joint, true, "direction", "a friction of "+name+" that differs between its directions", "Ask for it: by_direction: true, and terms without offset.", l.of(func(_, v float64) float64 { return math.Abs(v) }))
-	}
-	l.add(joint, false, "drift", "a torque of "+name+" that drifts over the record", "Warm the machine up, or check the zero of this torque.", func(rec int) []float64 {
-		x := slices.Clone(l.time[rec])
-		floats.AddConst(-l.last/2, x)
-		return x
-	})
-	if !slices.Contains(l.r.Spec.Terms, Offset) {
-		l.add(joint, false, "constant torque", "a constant torque of "+name, "Add offset to the terms.", l.of(func(_, _ float64) float64 { return 1 }))
-	}
-}
-
-// turns: friction that is another at low speeds, or behind a reversal.
-func (l *lack) turns(joint int) {
-	name := JointName(l.r.Model, joint)
-	const advice = "Leave slow rows out with min_velocity, or record faster motion."
-	for _, share := range []float64{0.05, 0.1, 0.2, 0.4} {
-		vs := share * l.top
-		l.add(joint, true, "Stribeck", fmt.Sprintf("a friction of %s that differs below %.3g of its top speed", name, share), advice,
-			l.of(func(_, v float64) float64 { return numeric.Sign(v) * math.Exp(-v*v/(vs*vs)) }))
-	}
-	for _, share := range []float64{0.001, 0.003, 0.01, 0.03, 0.1} {
-		length := share * l.way
-		l.add(joint, true, "presliding", "a friction of "+name+" that builds up behind every reversal", advice, func(rec int) []float64 {
-			v := l.velocity[rec]
-			x := make([]float64, len(v))
-			since, side := math.Inf(1), 0.0
-			for k := range v {
-				if now := numeric.Sign(v[k]); now != 0 && now != side {
-					if side != 0 {
-						since = 0
-					}
-					side = now
-				}
-				since += math.Abs(v[k]) * l.recs[rec][joint].Dt
-				x[k] = side * math.Exp(-since/length)
+	axes := []r3.Vec{{X: 1}, {Y: 1}, {Z: 1}}
+	var all []variant
+	for j := range r.Model.NV() {
+		body := bodyOf(r.Model, j)
+		for _, e := range axes {
+			if r.Model.Parent(body) > 0 {
+				all = append(all, variant{j, body, "length", r3.Scale(displacement, e), r3.Vec{}})
 			}
-			return x
-		})
-		// beside all others where the motion is fast, for a torque that is late looks like it there; and by itself where it turns, where most of it is
-		alone := l.list[len(l.list)-1]
-		alone.Turn = true
-		l.list = append(l.list, alone)
+			all = append(all, variant{j, body, "alignment", r3.Vec{}, r3.Scale(displacement, e)})
+		}
+	}
+	columns := make([][]float64, len(all))
+	fit.Each(len(all), func(i int) {
+		v := &all[i]
+		now := r.torquesAt(r.Model.Displaced(v.body, v.by, v.phi), phi, grid)
+		columns[i] = l.differences(grid, now, was, displacement)
+	})
+	zeros := make([][]float64, r.Model.NV())
+	fit.Each(len(zeros), func(j int) {
+		moved := slices.Clone(grid)
+		for k := range moved {
+			moved[k].q = slices.Clone(grid[k].q)
+			moved[k].q[j] += displacement
+		}
+		zeros[j] = l.differences(grid, r.torquesAt(r.Model, phi, moved), was, displacement)
+	})
+	for j, c := range zeros {
+		l.list = append(l.list, fit.Suspect{Kind: "zero of position", Joint: JointName(r.Model, j), What: "what a position of " + JointName(r.Model, j) + " that is counted from elsewhere would make",
+			Advice: "Compare zero and sign of this position with the machine file.", Columns: columnsOf([][]float64{c})})
+	}
+	for i, v := range all {
+		name := JointName(r.Model, v.joint)
+		sp := fit.Suspect{Kind: v.kind, Joint: name, What: "what a joint " + name + " that stands elsewhere than the machine file says would make",
+			Advice: "Compare the place of this joint, the length of the link before it, with the machine file.", Columns: columnsOf(columns[i : i+1])}
+		if v.kind == "alignment" {
+			sp.What = "what a joint " + name + " that is turned against the machine file would make"
+			sp.Advice = "Compare the axes of this joint with the machine file; of the first one, the direction of gravity."
+		}
+		l.list = append(l.list, sp)
 	}
 }
 
-// shift is a position error (rad, m) for derivatives.
-const shift = 1e-3
+// gridRow is the motion of all joints at one time of the rows.
+type gridRow struct {
+	rec, at int
+	q, v, a []float64
+}
 
-// zero: a position that is counted from elsewhere than the machine file says changes the torques of all joints.
-func (l *lack) zero(joint int) error {
-	moved := make([]Recording, len(l.recs))
-	for i, rec := range l.recs {
-		moved[i] = slices.Clone(rec)
-		x := *rec[joint]
-		x.Position = slices.Clone(x.Position)
-		floats.AddConst(shift, x.Position)
-		moved[i][joint] = &x
-	}
-	p, err := l.r.Base.prepare(l.r.Model, l.r.Spec, moved, l.r.rest)
-	if err != nil {
-		return err
-	}
-	c := make([]float64, l.rows)
-	for i := range l.r.sys.blocks {
-		b, m := &l.r.sys.blocks[i], &p.blocks[i]
-		if len(m.y) != len(b.y) {
-			return nil // a row at the limit of rest
+// lookedAt are the times of the rows at which structure is looked for.
+func (l *lack) lookedAt() (out []gridRow) {
+	need := map[[2]int]bool{}
+	for _, k := range l.r.Solution.Looked() {
+		i := sort.SearchInts(l.from, k+1) - 1
+		for len(l.r.sys.blocks[i].y) == 0 {
+			i--
 		}
-		e := m.residual(l.r.Values)
-		floats.Sub(e, b.residual(l.r.Values))
-		floats.AddScaled(c[l.from[i]:l.from[i]+len(e)], 1/(shift*l.r.sys.sigma[b.joint]), e)
+		b := &l.r.sys.blocks[i]
+		need[[2]int{b.rec, b.at[k-l.from[i]]}] = true
 	}
-	l.take("zero of position", "what a position of "+JointName(l.r.Model, joint)+" that is counted from elsewhere would make", "Compare zero and sign of this position with the machine file.", c)
-	return nil
+	nv := l.r.Model.NV()
+	for rec, d := range l.recs {
+		var q, v, a [][]float64
+		for n, at := 0, 0; at < l.f.count(d[0].Len()); at++ {
+			if !need[[2]int{rec, at}] {
+				continue
+			}
+			if n++; n == 1 {
+				q, v, a = make([][]float64, nv), make([][]float64, nv), make([][]float64, nv)
+				for i := range nv {
+					q[i], v[i], a[i] = l.f.sampled(d[i].Dt).motion(d[i].Position)
+				}
+			}
+			row := gridRow{rec, at, make([]float64, nv), make([]float64, nv), make([]float64, nv)}
+			k := l.f.skip + at*l.f.every
+			for i := range nv {
+				row.q[i], row.v[i], row.a[i] = q[i][k], v[i][k], a[i][k]
+			}
+			out = append(out, row)
+		}
+	}
+	return out
+}
+
+// differences are a column by the torques of all joints, now and as they were; rows that are not looked at are 0.
+func (l *lack) differences(grid []gridRow, now, was [][]float64, by float64) []float64 {
+	place := map[[2]int]int{}
+	for i, g := range grid {
+		place[[2]int{g.rec, g.at}] = i
+	}
+	out := make([]float64, l.rows)
+	for i := range l.r.sys.blocks {
+		b := &l.r.sys.blocks[i]
+		for k, at := range b.at {
+			if g, there := place[[2]int{b.rec, at}]; there {
+				out[l.from[i]+k] = (now[g][b.joint] - was[g][b.joint]) / by / l.r.sys.sigma[b.joint]
+			}
+		}
+	}
+	return out
+}
+
+// inertialParams are the parameters of the bodies nearest to those of the file, in the columns of the regressor; nil: none is fitted or known.
+func (r *Result) inertialParams() []float64 {
+	phi := make([]float64, multibody.BodyParams*r.Model.Bodies())
+	theta := r.Base.Full(r.Model, r.Values)
+	any := false
+	for k := range r.Base.Columns {
+		if c := &r.Base.Columns[k]; c.Inertial >= 0 {
+			phi[c.regressor] += theta[k]
+			any = true
+		}
+	}
+	for _, c := range r.Base.known {
+		if c.Term == Inertia {
+			phi[c.regressor] += c.Value
+			any = true
+		}
+	}
+	if !any {
+		return nil
+	}
+	return phi
+}
+
+// torquesAt are the torques of bodies with the parameters phi, by row and joint.
+func (r *Result) torquesAt(m *multibody.Model, phi []float64, rows []gridRow) [][]float64 {
+	d, nv := m.NewData(), m.NV()
+	y := make([]float64, nv*len(phi))
+	out := make([][]float64, len(rows))
+	for k, g := range rows {
+		multibody.Regressor(m, d, g.q, g.v, g.a, y)
+		out[k] = make([]float64, nv)
+		for i := range nv {
+			out[k][i] = floats.Dot(y[i*len(phi):(i+1)*len(phi)], phi)
+		}
+	}
+	return out
 }

@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/spatial/r3"
 
 	"hilrig/engine/multibody"
-	"hilrig/identify/filter"
 	"hilrig/identify/fit"
 )
 
@@ -32,7 +31,7 @@ func (s *simulated) lacks(t *testing.T, rec Recording) (kinds, what []string) {
 	}
 	found, _ := fit.Unmodelled(r.Solution, r.Suspects, harm)
 	for _, l := range found {
-		kinds, what = append(kinds, l.Kind), append(what, l.What)
+		kinds, what = append(kinds, l.Kind), append(what, strings.Join(append([]string{l.What}, l.Or...), ", or "))
 	}
 	return kinds, what
 }
@@ -62,43 +61,26 @@ func TestLacking(t *testing.T) {
 		}
 	}
 	rec := planar.noisy(planar.clean, 7, 1)
-	// friction that has to be wound up over 10 mrad behind a reversal
-	v := filter.Derivative(planar.clean[second].Position, planar.clean[second].Dt)
-	windup := make([]float64, len(v))
-	since := math.Inf(1)
-	for k := range v {
-		if k > 0 && v[k]*v[k-1] < 0 {
-			since = 0
-		}
-		since += math.Abs(v[k]) * planar.clean[second].Dt
-		windup[k] = -2 * planar.fc[second] * math.Copysign(math.Exp(-since/0.01), v[k])
-	}
-	late := func(k int, x float64) float64 { return rec[second].Force[max(k-2, 0)] } // 10 ms
 	for _, c := range []struct {
 		name, kind, says string
 		of               *simulated
 		rec              Recording
 	}{
-		{"gain 1.2", "gain", "lower", planar, with(rec, second, func(_ int, x float64) float64 { return 1.2 * x }, 0)},
-		{"gain 0.8 of an arm in space", "gain", "upper", spatial, with(spatial.noisy(spatial.clean, 7, 1), second, func(_ int, x float64) float64 { return 0.8 * x }, 0)},
-		{"zero of the first joint", "zero of position", "upper", planar, with(rec, 0, same, 0.1)},
-		{"late torque", "late torque", "earlier than its stamp", planar, with(rec, second, late, 0)}, // the parameters take a part of it
-		{"presliding", "presliding", "lower", planar, with(rec, second, func(k int, x float64) float64 { return x + windup[k] }, 0)},
-		{"spring", "spring", "lower", planar, with(rec, second, func(k int, x float64) float64 { return x + 2*planar.clean[second].Position[k] }, 0)},
+		{"gain 1.2", "gain", "gain says", planar, with(rec, second, func(_ int, x float64) float64 { return 1.2 * x }, 0)},
+		{"gain 0.8 of an arm in space", "gain", "a torque of upper that is larger or smaller than its gain says", spatial, with(spatial.noisy(spatial.clean, 7, 1), second, func(_ int, x float64) float64 { return 0.8 * x }, 0)},
+		{"zero of the first joint", "zero of position", "position of upper", planar, with(rec, 0, same, 0.1)},
+		{"spring", "stiffness", "lower", planar, with(rec, second, func(k int, x float64) float64 { return x + 2*planar.clean[second].Position[k] }, 0)},
 	} {
 		kinds, what := c.of.lacks(t, c.rec)
-		if len(kinds) == 0 || kinds[0] != c.kind || !strings.Contains(what[0], c.says) {
-			t.Errorf("%s: found %q", c.name, what)
-		}
-		if c.kind == "presliding" && slices.Contains(kinds, "late torque") {
-			t.Errorf("%s: taken for a late torque: %q", c.name, what)
+		if len(kinds) == 0 || !strings.Contains(what[0], c.says) {
+			t.Errorf("%s: found %q, want a %s", c.name, what, c.kind)
 		}
 	}
 }
 
-// Friction of LuGre is wound up within a milliradian behind a reversal. One sine for each joint hardly tells inertia from gravity, and the inertia about the
-// first joint comes out 9 % too large: that is found, and with it in the model the inertia is nearer.
-func TestLackingOfLuGre(t *testing.T) {
+// Friction of LuGre is wound up within a milliradian behind a reversal. One sine for each joint hardly tells inertia from gravity, and with the rows beside the
+// reversals the inertia about the first joint comes out 9 to 17 % too large: these do not count.
+func TestLuGre(t *testing.T) {
 	link := func(name, parent string, place multibody.Pose, armature, mass, at, izz float64) multibody.Body {
 		return multibody.Body{Name: name, Parent: parent, Place: place, Joint: multibody.Joint{Kind: multibody.Revolute, Axis: r3.Vec{Z: 1}, Armature: armature},
 			Inertia: multibody.Inertia{Mass: mass, Com: r3.Vec{Y: -at}, I: matrixOf(0.01, 0, 0, 0.01, 0, izz)}}
@@ -115,14 +97,33 @@ func TestLackingOfLuGre(t *testing.T) {
 		t.Fatal(err)
 	}
 	const izz = 0.02 + 1.3*0.18*0.18 + 0.01 + 0.8*0.4*0.4
-	found, _ := fit.Unmodelled(r.Solution, r.Suspects, nil)
-	for _, l := range found {
-		if l.Kind == "presliding" && strings.Contains(l.What, "upper") {
-			if x := l.Values["upper.izz_R"]; math.Abs(x/izz-1) > 0.06 {
-				t.Errorf("with it %g kg·m², want %g", x, izz)
-			}
-			return
+	for k := range r.Base.Pivot {
+		if r.Base.Name(k) == "upper.izz_R" && math.Abs(r.Values[k]/izz-1) > 0.04 {
+			t.Errorf("%g kg·m², want %g", r.Values[k], izz)
 		}
 	}
-	t.Errorf("found %v", found)
+}
+
+// A torque that is stamped late or early, by whole samples and parts of them, is found as the lag of its joint.
+func TestLag(t *testing.T) {
+	planar := simulatedArms(t)[0]
+	for _, samples := range []int{-3, -1, 0, 2} {
+		rec := planar.noisy(planar.clean, 7, 1)
+		force := slices.Clone(rec[1].Force)
+		for k := range force {
+			rec[1].Force[k] = force[min(max(k-samples, 0), len(force)-1)]
+		}
+		r, err := Fit(planar.model(t, 0.2), planar.spec(), []Recording{rec}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := r.Base.lagOf(1)
+		if at < 0 {
+			t.Errorf("%d samples late: no lag", samples)
+			continue
+		}
+		if got, want := r.Values[at], -float64(samples)*rec[1].Dt; math.Abs(got-want) > 1e-3 {
+			t.Errorf("stamped %d samples late: lag %.4f s, want %.4f", samples, got, want)
+		}
+	}
 }

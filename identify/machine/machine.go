@@ -27,9 +27,11 @@
 // Noise of the position that survives the low-pass draws the estimates towards zero, for least squares takes the columns as exact;
 // Instruments do not. Suspects are what the machine may lack, and what may be wrong with the records of one joint.
 //
+// The lag of each torque is a parameter where the record tells it, as for an axis: timing.
+//
 // # Assumptions
 //
-// Sampling is even, and the joints are sampled together. The torque is what the gain says. Friction is that of sliding.
+// Sampling is even, and the joints are sampled together. The torque is what the gain says, later by its lag. Friction is that of sliding.
 //
 // Quantities are SI; references resolve in docs/references.md.
 package machine
@@ -55,10 +57,11 @@ const (
 	Coulomb   Term = "coulomb"   // friction against the sense of motion
 	Offset    Term = "offset"    // a constant torque, an error of its measurement
 	Stiffness Term = "stiffness" // of a spring at the joint
+	Lag       Term = "lag"       // by which the torque acts later than its stamp, where the record tells it
 )
 
 // Terms are all of them.
-var Terms = []Term{Inertia, Armature, Viscous, Coulomb, Offset, Stiffness}
+var Terms = []Term{Inertia, Armature, Viscous, Coulomb, Offset, Stiffness, Lag}
 
 // Words are the terms.
 func (Term) Words() []string {
@@ -89,7 +92,7 @@ type Spec struct {
 
 // DefaultSpec has all terms but the springs.
 func DefaultSpec() Spec {
-	return Spec{Terms: []Term{Inertia, Armature, Viscous, Coulomb, Offset}, Order: 4, Trim: FromRecord, Instruments: UseCheck}
+	return Spec{Terms: []Term{Inertia, Armature, Viscous, Coulomb, Offset, Lag}, Order: 4, Trim: FromRecord, Instruments: UseCheck}
 }
 
 // at is s with what it leaves to the record, for n joints sampled at fs (Hz).
@@ -136,6 +139,14 @@ func (s Spec) check(fs float64) error {
 // Recording is one piece of a record: a Record for each velocity of the machine in its order, on one grid of time, with position and
 // force.
 type Recording []*record.Record
+
+// withoutSpikes are the recordings with a curve in place of samples that no motion makes; checks of the records name these.
+func withoutSpikes(recs []Recording) (out []Recording) {
+	for _, r := range recs {
+		out = append(out, record.WithoutSpikes(r))
+	}
+	return out
+}
 
 // check tells whether the records go together and what the machine wants.
 func (r Recording) check(m *multibody.Model) error {

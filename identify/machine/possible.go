@@ -88,7 +88,7 @@ type realBody struct {
 	inv *mat.Dense // P⁻¹, of the file
 }
 
-// realNumber is an armature or a friction, above zero, or an offset, which may be any number and is held near its start.
+// realNumber is an armature or a friction, above zero, or an offset or lag, which may be any number and is held near its start.
 type realNumber struct {
 	at          int
 	x, of       float64 // its value, and that of the file or the size of a usual one
@@ -118,7 +118,7 @@ func newRealBodies(b *Base, m *multibody.Model, rows *mat.Dense, target []float6
 		if used[k] {
 			continue
 		}
-		x := realNumber{at: k, open: c.Term == Offset, size: size[k]}
+		x := realNumber{at: k, open: c.Term == Offset || c.Term == Lag, size: size[k]}
 		switch {
 		case x.open:
 			x.x, x.start = target[k], target[k]

@@ -3,7 +3,6 @@ package machine
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -21,6 +20,8 @@ type block struct {
 	w          [][]float64 // a slice per base parameter; nil: the joint does not feel it
 	j          [][]float64 // of the Jacobian, where that is another than w
 	at         []int       // place of each row on the grid of the recording
+	given      []float64   // what is known of the torque, at the rows; nil: nothing
+	model      []float64   // torque of the model at all samples of the recording; nil: not asked for
 }
 
 // decimationEdge is the edge of the decimation filter, as a share of half the new sampling rate; that of package linear.
@@ -31,9 +32,12 @@ const (
 	restErrs   = 4.0   // standard deviations of the velocity noise that rest may show
 	restCounts = 1.5   // counts of an encoder within a period of the cutoff
 	restShare  = 0.005 // of the top speed
-	blurShare  = 0.25  // of a period of the cutoff beside slow samples that does not count: the low-pass mixes them
-	leastShare = 0.3   // of the rows that move have to be left for that
+	blurKeeps  = 0.5   // of the rows that move are kept beside slow ones
 )
+
+// blurs are the periods of the cutoff beside slow samples that do not count: the low-pass mixes what friction does at rest into them, where it is not that of
+// sliding. Where reversals follow each other too closely for that, fewer do.
+var blurs = []float64{1, 0.5, 0.25}
 
 // filters are the low-passes at one sampling rate.
 type filters struct {
@@ -182,9 +186,13 @@ func (b *Base) prepare(m *multibody.Model, s Spec, recs []Recording, limit []flo
 			p.total[i] += len(bl.y)
 			if limit[i] > 0 && rough {
 				_, v, _ := f.sampled(recs[list[k]][i].Dt).motion(recs[list[k]][i].Position)
-				keep := f.kept(v, limit[i], int(blurShare/s.Cutoff/f.dt))
-				if moving := f.kept(v, limit[i], 0); float64(tally(keep)) < leastShare*float64(tally(moving)) {
-					keep = moving
+				moving := f.kept(v, limit[i], 0)
+				keep := moving
+				for _, periods := range blurs {
+					if far := f.kept(v, limit[i], int(periods/s.Cutoff/f.dt)); float64(tally(far)) >= blurKeeps*float64(tally(moving)) {
+						keep = far
+						break
+					}
 				}
 				bl.only(keep)
 			}
@@ -224,7 +232,7 @@ func (b *block) only(keep []bool) {
 		}
 		return out
 	}
-	b.y, b.q, b.v = pick(b.y), pick(b.q), pick(b.v)
+	b.y, b.q, b.v, b.given = pick(b.y), pick(b.q), pick(b.v), pick(b.given)
 	for k := range b.w {
 		b.w[k] = pick(b.w[k])
 	}
@@ -261,6 +269,9 @@ func (b *Base) rows(m *multibody.Model, s Spec, f *filters, r Recording, given [
 		for i := range nv {
 			row := y[i*wide : i*wide+wide]
 			for k, c := range b.Pivot {
+				if b.Columns[c].Term == Lag {
+					continue
+				}
 				x := b.Columns[c].value(i, row, vk[i])
 				to := &w[i*len(b.Pivot)+k]
 				if x != 0 && *to == nil {
@@ -281,11 +292,7 @@ func (b *Base) rows(m *multibody.Model, s Spec, f *filters, r Recording, given [
 	}
 	out := make([]block, nv)
 	for i := range out {
-		force := slices.Clone(r[i].Force)
-		floats.Sub(force, jump[i])
-		force = f.smooth.ZeroPhase(force)
-		floats.Sub(force, off[i])
-		bl := block{joint: i, y: f.side(force), q: f.rows(q[i]), v: f.rows(v[i]), w: make([][]float64, len(b.Pivot))}
+		bl := block{joint: i, y: f.side(f.smooth.ZeroPhase(b.timing.shifted(i, r[i]))), q: f.rows(q[i]), v: f.rows(v[i]), w: make([][]float64, len(b.Pivot))}
 		for k, c := range b.Pivot {
 			x := w[i*len(b.Pivot)+k]
 			if x == nil {
@@ -296,6 +303,13 @@ func (b *Base) rows(m *multibody.Model, s Spec, f *filters, r Recording, given [
 			}
 			bl.w[k] = f.side(x)
 		}
+		if len(given) > 0 {
+			x := f.smooth.ZeroPhase(jump[i])
+			floats.Add(x, off[i])
+			bl.given = f.side(x)
+			floats.Sub(bl.y, bl.given)
+		}
+		b.timing.lagged(b, f, &bl, w[i*len(b.Pivot):(i+1)*len(b.Pivot)])
 		for k := range bl.y {
 			bl.at = append(bl.at, k)
 		}

@@ -68,6 +68,7 @@ func Check(pieces []*Record, o CheckOptions) []Finding {
 			continue
 		}
 		c.clock()
+		c.rate()
 		c.signals()
 		c.pulses()
 		parts := windows(d)

@@ -11,14 +11,30 @@ import (
 
 // signals judges every channel by itself.
 func (c *checker) signals() {
+	spikes := c.d.spikes()
 	for _, s := range c.channels() {
 		if c.constant(s) {
 			continue
 		}
 		c.saturated(s)
 		c.held(s)
+		for _, p := range spikes {
+			if p.Channel == s.name {
+				how := "are off the curve through their neighbours, as no motion is,"
+				if !slices.ContainsFunc(p.At, func(k int) bool { return s.x[k] != 0 }) {
+					how = "drop to zero"
+				}
+				c.say("outliers", Warning, s.name, float64(len(p.At)), "samples", "Look at them: a counter, a converter or a link makes them.",
+					"%d samples of %s %s by up to %.3g %s, first at %.6g s: they are left out",
+					len(p.At), s.name, how, p.Largest, s.unit, c.d.Start+float64(p.At[0])*c.d.Dt)
+				s.x = p.mended
+			}
+		}
 		c.outliers(s)
 		c.counts(s)
+		c.rounding(s)
+		c.band(s)
+		c.bits(s)
 		if lo := slices.Min(s.x); s.name == "load" && lo < 0 {
 			c.say("load-sign", Warning, s.name, lo, s.unit, "Count the normal load positive where it presses; take off the zero of the sensor.", "load falls to %.4g N: a contact cannot pull", lo)
 		}

@@ -10,6 +10,7 @@ type Column struct {
 	Unit  string  // of the numbers as they stand in the file; checked against the file's own unit, if it states one
 	Scale float64 // SI unit per unit, 0 for 1; for the force with the gain of the drive
 	Shift float64 // SI
+	Step  float64 // in which the numbers count, in their unit; 0: as they show it
 	Delay float64 // s, by which the stamps of this column come after those of the others: a value stamped t was true at t − Delay
 
 	Optional bool // a file without this column is read without the channel

@@ -38,6 +38,9 @@ type Record struct {
 	// PositionStep is the step of the encoder, m or rad, where samples are interpolated and do not show it any more; 0: they do, or there is none.
 	PositionStep float64
 
+	// ForceStep is the step of the recorded force, N or N·m, where that is known; 0: what the record shows.
+	ForceStep float64
+
 	Clock    Clock    // how regular the recorded times were
 	Warnings []string // what was odd but could be used
 }

@@ -103,6 +103,9 @@ func FromTable(t *Table, m Mapping) ([]*Record, error) {
 		return nil, t.fail(0, "Choose another span of time, or allow longer gaps: a stretch between two needs "+strconv.Itoa(minFragment)+" samples.",
 			"nothing is left: %s", dropped[0])
 	}
+	for _, d := range out {
+		d.ForceStep = c.force
+	}
 	distinct(out)
 	out[0].Warnings = append(t.doubtfulUnits(&m), append(Brief(dropped), out[0].Warnings...)...)
 	return out, nil
@@ -177,6 +180,7 @@ type converted struct {
 	time    []float64   // s; nil: there is none
 	x       [][]float64 // one for each of m.channels()
 	step    float64     // s, median of the intervals between rows; 0: not known yet
+	force   float64     // N or N·m, step of the force; 0: not known
 }
 
 // convert brings the wanted columns to SI in their place; one that serves several channels is copied.
@@ -203,9 +207,22 @@ func (t *Table) convert(m *Mapping, at map[string]int) *converted {
 		c.time = take(m.Time)
 	}
 	for _, ch := range m.channels() {
+		if channelNames[ch.place] == "force" {
+			c.force = stepOf(ch.Column, t.Columns[at[ch.Name]])
+		}
 		c.x = append(c.x, take(ch.Column))
 	}
 	return c
+}
+
+// stepOf is the step of a column in SI: what is said of it, or that of whole numbers that a gain makes SI. 0: not known.
+func stepOf(c Column, x []float64) float64 {
+	scale := math.Abs(cmp.Or(c.Scale, 1))
+	whole := func(v float64) bool { return v == math.Trunc(v) || math.IsNaN(v) }
+	if c.Step > 0 || scale == 1 || slices.ContainsFunc(x, func(v float64) bool { return !whole(v) }) {
+		return c.Step * scale
+	}
+	return scale
 }
 
 // missing says which columns there are instead.

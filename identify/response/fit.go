@@ -64,11 +64,12 @@ func Fit(ctx context.Context, spec Spec, recs []Recording, watch fit.Watch) (*Re
 	if err := spec.check(recs); err != nil {
 		return nil, err
 	}
+	recs, mended := spec.withoutSpikes(recs)
 	p, err := newProblem(&spec, recs)
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{spec: &spec}
+	r := &Result{spec: &spec, Warnings: mended}
 	sol, err := p.begin(ctx, watch)
 	if err != nil {
 		return nil, err
@@ -321,6 +322,7 @@ func (r *Result) Explain(ctx context.Context, recs []Recording) (*fit.Solution, 
 	if err := spec.check(recs); err != nil {
 		return nil, nil, err
 	}
+	recs, _ = spec.withoutSpikes(recs)
 	p, err := newProblem(&spec, recs)
 	if err != nil {
 		return nil, nil, err

@@ -13,6 +13,7 @@ package response
 import (
 	"errors"
 	"fmt"
+	"hilrig/identify/record"
 	"math"
 	"slices"
 
@@ -69,6 +70,23 @@ type Recording struct {
 func (r *Recording) Len() int { return len(r.Outputs[0]) }
 
 const fewestSamples = 10
+
+// withoutSpikes are the recordings with a curve in place of samples of an output that no motion makes, and what was left out.
+func (s *Spec) withoutSpikes(recs []Recording) (out []Recording, left []string) {
+	for i, r := range recs {
+		r.Outputs = slices.Clone(r.Outputs)
+		for j, x := range r.Outputs {
+			mended, at := record.Despike(x)
+			if at == nil {
+				continue
+			}
+			r.Outputs[j] = mended
+			left = append(left, fmt.Sprintf("%d samples of %s in recording %d are off the curve through their neighbours, as no motion is, first at %.6g s from its beginning: they are left out", len(at), s.Outputs[j].Name, i+1, float64(at[0])*r.Dt))
+		}
+		out = append(out, r)
+	}
+	return out, left
+}
 
 // check tells what makes recordings none for a spec.
 func (s *Spec) check(recs []Recording) error {

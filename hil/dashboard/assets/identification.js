@@ -38,9 +38,9 @@ export class Identification {
     $('state').dataset.state = s.state;
     const running = runs(s), part = s.of > 0 ? s.step / s.of : NaN;
     $('bar').style.width = `${100 * Math.min(1, Math.max(0, part)) || 0}%`;
-    $('what').textContent = s.way ? [s.axis, s.way, s.law].filter(Boolean).join(' · ') : '–';
+    $('what').textContent = s.way ? [s.axis, s.way, s.law].filter(Boolean).join(' · ') : 'no fit yet';
     $('progress').textContent = running || s.state === 'done'
-      ? [s.method, s.phase, s.of > 0 ? `${count(s.step)} of ${count(s.of)}` : '', Number.isFinite(s.best) ? `best ${eng(s.best, s.unit, 4)}` : ''].filter(Boolean).join(' · ') || '–' : '–';
+      ? [s.method, s.phase, s.of > 0 ? `${count(s.step)} of ${count(s.of)}` : '', Number.isFinite(s.best) ? `best ${eng(s.best, s.unit, 4)}` : ''].filter(Boolean).join(' · ') || '–' : '';
     $('reason').textContent = s.reason || '';
     this.buttons();
   }
@@ -48,7 +48,7 @@ export class Identification {
   // found takes the topic identify/result; null: there is none yet.
   found(r) {
     this.result = r;
-    $('verdict').textContent = r ? [r.verdict, r.axis, r.law, r.way, r.accepted ? 'accepted' : ''].filter(Boolean).join(' · ') : '–';
+    $('verdict').textContent = r ? [r.verdict, r.axis, r.law, r.way, r.accepted ? 'accepted' : ''].filter(Boolean).join(' · ') : '';
     $('verdict').dataset.acceptable = r ? String(r.acceptable) : '';
     const fits = r ? [['fit', r.fit_percent], ['validation', r.validation_percent]].filter(([, x]) => Number.isFinite(x)).map(([what, x]) => `${what} ${x.toFixed(1)}\u202f%`) : [];
     if (r?.record) fits.push(`from ${r.record.from_s?.toFixed(1)} to ${r.record.to_s?.toFixed(1)} s, ${count(r.record.rows)} rows`);

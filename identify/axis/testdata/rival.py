@@ -8,10 +8,10 @@ populations, finer a scheme of second order in a number of parts of a sample. Re
     {"evolve": members, "generations", "seed", "target"}    differential evolution with the random first generation included,
                                                             ended early only at a cost at or below target
     {"descend": [theta, ...]}                               least_squares, method trf, from every start
-    {"finer": [theta, ...], "error", "lo", "hi", "truth"}
-                                                            the same on the kernel of second order, in as many parts of a sample as
-                                                            leave an error of at most that (m/s, rms) at the truth; theta begins
-                                                            with the mass. Also "error" and "parts" in the result
+    {"finer": [theta, ...], "error", "lo", "hi", "truth", "parts"}
+                                                            the same on the kernel of second order, in so many parts of a sample, or
+                                                            0: in as many as leave an error of at most that (m/s, rms) at the truth;
+                                                            theta begins with the mass. Also "error" and "parts" in the result
 
 searches the logarithms of the six parameters and writes {"evolved": [...], "descended": [...]} to stdout, an entry per task with
 seconds, cpu (s of processor), cost (sum of squares; of descents a list, and cpu too), simulations, theta. Compiling does not
@@ -110,8 +110,8 @@ def main():
         def off(parts):
             return float(np.sqrt(np.mean((moved(truth, parts) - fine) ** 2)))
 
-        fine, parts = moved(truth, 512), 1
-        while off(parts) > task["error"]:
+        fine, parts = moved(truth, 512), task.get("parts", 0) or 1
+        while not task.get("parts", 0) and off(parts) > task["error"]:
             parts += 1
 
         def left(log):

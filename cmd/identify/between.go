@@ -1,0 +1,186 @@
+package identify
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"slices"
+
+	"hilrig/cmd/report"
+	"hilrig/configs"
+	"hilrig/engine/plant"
+	"hilrig/hil/sink"
+	"hilrig/identify/axis"
+	"hilrig/identify/intersample"
+	"hilrig/identify/linear"
+	"hilrig/identify/record"
+)
+
+// forced are records whose forces stand for what the drive did between the samples too.
+type forced struct {
+	recs    []*record.Record
+	doubted []*record.Record // the same with another answer to that: intervals hold half of what it does; nil: no other is likely
+	doubt   string           // what doubted are
+	between string           // what was found of it, for people; "": nothing was looked for
+}
+
+// readForced reads one file with the columns of a data section: text, a MAT file, or a recording of this program.
+func readForced(ctx context.Context, path string, cfg *configs.Identify, d *configs.IdentifyData, bar *report.Progress) (f forced, err error) {
+	m, err := mappingOf(cfg, d)
+	if err != nil {
+		return f, err
+	}
+	m.Watch = bar.Reading(path)
+	if _, ok := sink.FindRun(path); ok {
+		r, err := openColumns(path, m, d.Command, cfg.Model.Drive == axis.Coast)
+		if err != nil {
+			return f, err
+		}
+		defer r.run.Close()
+		return r.forced(ctx, m, d)
+	}
+	if _, missing := os.Stat(path); errors.Is(missing, fs.ErrNotExist) && d.Source != "" {
+		return f, &record.Error{File: path, Msg: "is not there", Hint: FromWhere(cfg, d)}
+	}
+	if d.Command != "" {
+		return f, &record.Error{File: path, Msg: "data.command: only a recording of this program holds what was sent between samples", Hint: "Leave data.command out."}
+	}
+	return taken(d, m, func(m record.Mapping) ([]*record.Record, error) { return record.Read(path, m) })
+}
+
+// forced reads the columns of m from a recording.
+func (r *recording) forced(ctx context.Context, m record.Mapping, d *configs.IdentifyData) (f forced, err error) {
+	read := func(m record.Mapping) ([]*record.Record, error) { return r.read(ctx, m) }
+	if d.Command == "" || m.Force.Name == "" {
+		return taken(d, m, read)
+	}
+	if f.recs, err = read(m); err != nil {
+		return f, err
+	}
+	found, same := r.between(f.recs, m, d)
+	if found != nil {
+		f.doubted, f.doubt = slices.Clone(f.recs), "with the commands between samples explaining less"
+		for i, rec := range f.recs {
+			other := *rec
+			rec.Force, other.Force = found.Points[i], found.Other[i]
+			f.doubted[i] = &other
+		}
+		f.between = said(found, d)
+		return f, nil
+	}
+	if !same { // sampled oftener than the position, and averaged
+		return f, nil
+	}
+	plain := m
+	if plain.Force.Delay += d.Doubt; d.Winding == nil && d.Doubt > 0 {
+		f.between = fmt.Sprintf("the commands do not tell what the force does between samples: it is taken %.3g ms earlier, as much in doubt", 1e3*d.Doubt)
+	}
+	between := f.between
+	f, err = taken(d, plain, read)
+	f.between = between
+	return f, err
+}
+
+// between is what the commands of a recording tell of the force between its samples; nil: nothing. same: samples of the force are no closer than
+// those of the position.
+func (r *recording) between(recs []*record.Record, m record.Mapping, d *configs.IdentifyData) (found *intersample.Result, same bool) {
+	drive := intersample.Drive{Tick: 1 / r.rig.Loop.Rate, Noise: math.Abs(cmp.Or(m.Force.Scale, 1)) * r.axis.Estimator.CurrentNoise}
+	if m.Force.Name != r.axis.Current {
+		drive.Noise = 0
+	}
+	if w := d.Winding; w != nil {
+		drive.Winding = &plant.Motor{R: w.R, L: w.L, K: w.K, BrushDrop: w.BrushDrop, DropScale: w.DropScale}
+	}
+	if r.rig.IsVirtual() { // its plant lets a command act from the sample before
+		drive.Early = 1 / r.rig.DeviceRate(deviceOf(r.rig, r.axis))
+	}
+	var pieces []intersample.Record
+	for _, rec := range recs {
+		if len(rec.Force) != len(rec.Position) || !(rec.Dt > 0) {
+			return nil, true
+		}
+		pieces = append(pieces, intersample.Record{Start: rec.Start, Dt: rec.Dt, Position: rec.Position, Force: rec.Force})
+	}
+	var own *intersample.Samples
+	if t, x := r.samples.Own(m.Force.Name); len(t) > 1 {
+		if period := (t[len(t)-1] - t[0]) / float64(len(t)-1); period < recs[0].Dt/1.5 {
+			return nil, false
+		}
+		own = &intersample.Samples{Value: make([]float64, len(t)), Time: make([]float64, len(t))}
+		for k, v := range x {
+			own.Time[k], own.Value[k] = t[k]-m.Force.Delay, cmp.Or(m.Force.Scale, 1)*v+m.Force.Shift
+		}
+	}
+	time, value := r.samples.Sent()
+	lag := func(points [][]float64) (float64, float64, bool) { return r.lag(recs, points) }
+	if own != nil {
+		lag = nil // of another clock
+	}
+	return intersample.Find(pieces, own, intersample.Steps{Time: time, Value: value}, drive, lag), true
+}
+
+// lag is the time by which the motion of records answers late to forces at these points, by least squares with inertia, Coulomb and viscous friction.
+func (r *recording) lag(recs []*record.Record, points [][]float64) (late, err float64, ok bool) {
+	const enough = 60.0 // s of the records that are looked at
+	var some []*record.Record
+	for i, left := 0, enough; i < len(recs) && left > 0; i++ {
+		d := *recs[i]
+		n := min(d.Len(), int(left/d.Dt)+1)
+		left -= float64(n) * d.Dt
+		some = append(some, &record.Record{Dt: d.Dt, Position: d.Position[:n], Force: points[i][:n]})
+	}
+	spec := linear.DefaultSpec()
+	spec.Rotary, spec.Lag, spec.Trim = r.axis.Kind == "rotary", linear.LagFree, max(0.05, 25*recs[0].Dt)
+	of := func(form linear.Form) (lag, err float64) {
+		fit, bad := linear.Fit(some, spec, form, linear.Options{})
+		if bad != nil {
+			return 0, 0
+		}
+		for _, e := range fit.Estimates {
+			if e.Symbol == "lag" {
+				return e.Value, e.RobustErr
+			}
+		}
+		return 0, 0
+	}
+	late, err = of(linear.Weak)
+	other, otherErr := of(linear.Direct) // friction that is none of these terms moves each in its own way
+	return late, math.Hypot(err, other-late), err > 0 && otherErr > 0
+}
+
+// said tells people what was found.
+func said(r *intersample.Result, d *configs.IdentifyData) string {
+	text := fmt.Sprintf("the torque follows %s, %s, %.2g ms after they were sent", d.Command, r.Way, 1e3*r.Delay)
+	if d.Winding != nil {
+		text += ", through the winding"
+	} else if r.Tau > 0 {
+		text += fmt.Sprintf(", within %.2g ms", 1e3*r.Tau)
+	}
+	return text + fmt.Sprintf("; %.0f %% of what this changes is in doubt", 100*r.Doubt)
+}
+
+// taken reads records whose force between samples is only assumed.
+func taken(d *configs.IdentifyData, m record.Mapping, read func(record.Mapping) ([]*record.Record, error)) (f forced, err error) {
+	if f.recs, err = read(m); err != nil {
+		return f, err
+	}
+	switch other := m; {
+	case d.Winding != nil:
+		f.doubt = "without the winding between held voltages"
+		for _, rec := range f.recs {
+			plain := *rec
+			plain.Force = slices.Clone(rec.Force)
+			f.doubted = append(f.doubted, &plain)
+		}
+		meanCurrent(f.recs, d.Winding)
+	case d.Doubt != 0:
+		f.doubt = "with the delay of the force less by twice its doubt"
+		other.Force.Delay -= 2 * d.Doubt
+		f.doubted, err = read(other)
+	}
+	return f, err
+}

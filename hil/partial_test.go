@@ -1,0 +1,84 @@
+package hil
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"hilrig/engine/plant"
+	"hilrig/engine/reference"
+	"hilrig/estimator"
+)
+
+// A coupling that slips, or an encoder of another scale or sign, shows a part of the motion. On every kind of drive and to both sides: a turned one is
+// found within 0.26 s and 5 rad of the demo's motion, 5 and 10 % of a motion that goes on within half a second, a current or not. What is
+// shown from rest on, or of a slow motion, is often explained by twice the friction, or by a load: docs/safety.md says so.
+func TestPartOfTheMotion(t *testing.T) {
+	for _, share := range []float64{-1, 0.05, 0.1, 0.2, 0.5}[:map[bool]int{true: 5, false: 4}[soak]] {
+		for _, kind := range shopKinds {
+			line := ""
+			for _, motion := range []string{"sine 0.9 rad", "sine 3 rad", "multisine", "ramp"} {
+				for _, rest := range []bool{true, false} {
+					moments := []float64{1.1, 1.3, 1.7, 2.1}
+					if !soak {
+						moments = moments[1:2]
+					}
+					if rest {
+						moments = []float64{0}
+					}
+					if !soak && (motion == "ramp" || rest && share > 0) {
+						continue
+					}
+					worst, far, on, causes := 0, 0.0, 0, map[string]int{}
+					for _, side := range []float64{1, -1} {
+						for _, at := range moments {
+							n, way, cause := playPart(t, kind.p(), kind.measured, motion, share, side, at)
+							worst, far = max(worst, n), max(far, way)
+							if causes[cause]++; cause == "runs on" {
+								on++
+							}
+						}
+					}
+					line += fmt.Sprintf(" | %4d %5.3g %v", worst, far, causes)
+					tight := kind.p().drive != plant.VelocityDrive && !rest
+					switch {
+					case share < 0 && (on > 0 || worst > 260 || far > 5),
+						share > 0 && share < 0.15 && tight && motion == "sine 3 rad" && (on > 0 || worst > 110 || far > 2),
+						share == 0.05 && tight && motion == "multisine" && (on > 0 || worst > 500 || far > 10),
+						share > 0 && share < 0.15 && !rest && motion == "multisine" && on > 0:
+						t.Errorf("%g of the motion, %s, %s, from rest %v: %d ms, %.3g rad, %v", share, kind.name, motion, rest, worst, far, causes)
+					}
+				}
+			}
+			t.Logf("%4g %-18s%s", share, kind.name, line)
+		}
+	}
+}
+
+// playPart is the time (ms) from the motion that is not shown to the trip, the way (rad of the demo), and the cause.
+func playPart(t *testing.T, p *shop, measured []estimator.Quantity, motion string, share, side, at float64) (ms int, far float64, cause string) {
+	scale := side
+	if p.linear {
+		scale = side * 20e-3
+	}
+	ref := map[string]reference.Spec{"sine 0.9 rad": {Kind: "sine", Amplitude: 0.9 * scale, Frequency: 0.5}, "sine 3 rad": {Kind: "sine", Amplitude: 3 * scale, Frequency: 0.5},
+		"multisine": {Kind: "multisine", Tones: turned(demoTones, scale)}, "ramp": {Kind: "ramp", Velocity: 2 * scale}}[motion]
+	s := newShop(t, p, shopOptions{measured: measured, ref: ref})
+	s.start(t)
+	s.seconds(t, at)
+	from := p.x
+	s.fault = func(y []float64, at [estimator.Quantities]int) {
+		y[0] = p.count * math.Round((from+share*(p.x-from))/p.count)
+	}
+	n, moved := 0, 0
+	for ; s.row.Mode.Energised() && n < 2000; n++ {
+		if s.step(); math.Abs(p.x-from) < 20*p.count {
+			moved = n + 1
+		}
+		far = max(far, math.Abs(p.x-from)/math.Abs(scale))
+	}
+	if cause = s.row.Cause.String(); s.row.Mode.Energised() {
+		cause = "runs on"
+	}
+	return n - moved, far, cause
+}

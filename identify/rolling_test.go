@@ -1,0 +1,208 @@
+package identify
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/spatial/r3"
+
+	"hilrig/identify/ball"
+	"hilrig/identify/fit"
+)
+
+// doubted is what a file says of how well its numbers are known, if it says nothing.
+var doubted = ball.Uncertainty{Radius: 0.01, Mass: 0.01, Inertia: 0.01, Center: 0.01, Markers: 0.01, Gravity: 0.001}
+
+// rollingCase is a recording and what is said of it.
+type rollingCase struct {
+	name    string
+	ball    rollingBall
+	spec    ball.Spec // Body empty: that of the ball
+	edit    func(rec *ball.Recording, rng *rand.Rand)
+	truth   map[string]float64
+	verdict []Verdict // that may be
+	code    fit.Code  // that a reason or a warning has; "": any
+	said    string    // in reasons or warnings
+}
+
+var clean = []Verdict{Identified}
+
+// truthOf are the coefficients of a ball that may be searched.
+func truthOf(b *rollingBall) map[string]float64 {
+	return map[string]float64{
+		"mu_roll": b.roll[0], "mu_roll2": b.roll[1], "roll_moment": b.roll[2], "roll_arm": b.roll[3],
+		"mu_spin": b.spin[0], "mu_spin2": b.spin[1], "spin_moment": b.spin[2], "spin_arm": b.spin[3], "height": planeHeight,
+	}
+}
+
+// swap exchanges labels in frames that are drawn.
+func swap(frames int, labels ...int) func(rec *ball.Recording, rng *rand.Rand) {
+	return func(rec *ball.Recording, rng *rand.Rand) {
+		for range frames {
+			p := rec.Points[20+rng.IntN(len(rec.Points)-40)]
+			first := p[labels[0]]
+			for i := range labels[1:] {
+				p[labels[i]] = p[labels[i+1]]
+			}
+			p[labels[len(labels)-1]] = first
+		}
+	}
+}
+
+// rollingCases are made of paperBall.
+func rollingCases() (all []rollingCase) {
+	usual := []string{"mu_roll", "mu_spin", "height"}
+	add := func(name string, change func(c *rollingCase)) {
+		c := rollingCase{name: name, ball: paperBall(), spec: ball.Spec{Free: usual}, verdict: clean}
+		change(&c)
+		if c.truth == nil {
+			c.truth = truthOf(&c.ball)
+		}
+		all = append(all, c)
+	}
+	add("clean", func(c *rollingCase) {})
+	add("labels exchanged in three frames", func(c *rollingCase) { c.edit, c.said = swap(3, 0, 3), "put right" })
+	add("three labels exchanged", func(c *rollingCase) { c.edit, c.said = swap(2, 0, 2, 4), "put right" })
+	add("a marker astray", func(c *rollingCase) {
+		c.edit = func(rec *ball.Recording, rng *rand.Rand) {
+			for range 5 {
+				p := &rec.Points[20+rng.IntN(len(rec.Points)-40)][1]
+				p.X += 0.02
+			}
+		}
+		c.said = "left out there"
+	})
+	add("no friction against spinning", func(c *rollingCase) { c.ball.spin = [4]float64{} })
+	add("no dry friction", func(c *rollingCase) { c.spec.Free = []string{"mu_roll", "roll_moment", "mu_spin", "height"} })
+	for k, m := range []float64{3e-4, 5e-4, 8e-4} {
+		add(fmt.Sprintf("dry friction of %g N·m, to rest", m), func(c *rollingCase) {
+			c.ball.roll, c.ball.w = [4]float64{1e-4, 0, m, 0}, r3.Vec{X: 0.5 * float64(k), Y: float64(k), Z: 1}
+			c.spec.Free = []string{"mu_roll", "roll_moment", "mu_spin", "height"}
+		})
+	}
+	add("an arm, to rest", func(c *rollingCase) {
+		c.ball.roll, c.ball.w = [4]float64{1e-4, 0, 0, 9e-4}, r3.Vec{X: 0.5, Y: 1, Z: 1}
+		c.spec.Free = []string{"mu_roll", "roll_arm", "mu_spin", "height"}
+	})
+	doubtful := []Verdict{Identified, Weak, Rejected}
+	for _, part := range []float64{0.01, 0.02, 0.04} {
+		add(fmt.Sprintf("dry friction of %g %% not searched", 100*part), func(c *rollingCase) {
+			c.ball.roll[2], c.verdict = part*2.5e-4*2.5, doubtful // beside mu_roll at 2.5 rad/s
+			c.truth = map[string]float64{"mu_spin": 5e-5, "height": planeHeight}
+		})
+	}
+	add("friction with the square of the speed not searched", func(c *rollingCase) {
+		c.ball.roll[1], c.verdict = 1e-5, doubtful
+		c.truth = map[string]float64{"mu_spin": 5e-5, "height": planeHeight}
+	})
+	add("a plane that falls", func(c *rollingCase) { c.ball.tilt, c.verdict = [2]float64{0.001, -0.0005}, doubtful })
+	for k, axes := range []string{"xx", "yy", "zz"} {
+		for _, off := range []float64{0.99, 1.01} {
+			add(fmt.Sprintf("I%s times %g", axes, off), func(c *rollingCase) {
+				c.spec.Body, c.spec.Uncertain = c.ball.given(), doubted
+				c.spec.Body.Inertia[k] *= off
+				c.verdict, c.code = doubtful, fit.Assumed
+			})
+		}
+	}
+	for _, off := range []float64{0.99, 1.01} {
+		add(fmt.Sprintf("mass times %g", off), func(c *rollingCase) {
+			c.spec.Body, c.spec.Uncertain = c.ball.given(), doubted
+			c.spec.Body.Mass *= off
+			c.verdict, c.code = doubtful, fit.Assumed
+		})
+		add(fmt.Sprintf("all of the inertia times %g", off), func(c *rollingCase) {
+			c.spec.Body, c.spec.Uncertain = c.ball.given(), doubted
+			for k := range 3 {
+				c.spec.Body.Inertia[k] *= off
+			}
+			c.verdict, c.code = doubtful, fit.Assumed
+		})
+		add(fmt.Sprintf("centre of mass times %g", off), func(c *rollingCase) {
+			c.spec.Body, c.spec.Uncertain = c.ball.given(), doubted
+			c.spec.Body.Center[2] *= off
+			c.verdict, c.code = doubtful, fit.Assumed
+		})
+		add(fmt.Sprintf("radius times %g", off), func(c *rollingCase) {
+			c.spec.Body, c.spec.Uncertain = c.ball.given(), doubted
+			c.spec.Body.Radius *= off
+			c.verdict, c.code = doubtful, fit.Assumed
+		})
+	}
+	return all
+}
+
+// look fits a case and judges it. confident is set where a value is wrong without a word: outside its interval by more than chance, and not
+// doubted.
+func (c *rollingCase) look(t testing.TB, seconds float64, seed uint64) (r *Result, wrong []string, held, of int) {
+	t.Helper()
+	rec := c.ball.recorded(seconds, 1e-4, seed)
+	if c.edit != nil {
+		c.edit(rec, rand.New(rand.NewPCG(seed, 5)))
+	}
+	spec := c.spec
+	if spec.Body.Radius == 0 {
+		spec.Body = c.ball.given()
+	}
+	r, _ = fitRolling(t, spec, rec)
+	for i := range r.Parameters {
+		p := &r.Parameters[i]
+		want, ok := c.truth[p.Name]
+		if !ok || p.Fixed || p.CI == nil {
+			continue
+		}
+		of++
+		if p.CI[0] <= want && want <= p.CI[1] {
+			held++
+			continue
+		}
+		beyond := math.Max(p.CI[0]-want, want-p.CI[1])
+		if r.Verdict == Identified && p.Worth == string(Identified) && beyond > 0.5*(p.CI[1]-p.CI[0])/2 { // three standard errors
+			wrong = append(wrong, fmt.Sprintf("%s = %.5g, interval %.5g … %.5g, truth %.5g", p.Name, p.Value, p.CI[0], p.CI[1], want))
+		}
+	}
+	return r, wrong, held, of
+}
+
+// Recordings of a ball that was integrated apart, clean and with what recordings have: values, verdicts and what is said. A few of them; the
+// soak looks at all, with many seeds.
+func TestRolling(t *testing.T) {
+	t.Parallel()
+	short := []string{"clean", "labels exchanged in three frames", "a marker astray", "no friction against spinning", "dry friction of 0.0005 N·m, to rest", "dry friction of 4 % not searched", "Ixx times 1.01", "Izz times 0.99"}
+	for _, c := range rollingCases() {
+		if slices.Contains(short, c.name) {
+			t.Run(c.name, func(t *testing.T) {
+				r, wrong, _, _ := c.look(t, 2.5, 3)
+				c.check(t, r, wrong)
+			})
+		}
+	}
+}
+
+func (c *rollingCase) check(t *testing.T, r *Result, wrong []string) {
+	t.Helper()
+	for _, w := range wrong {
+		t.Error(w)
+	}
+	said := strings.Join(append(r.Because(), r.Warnings...), "\n")
+	if !slices.Contains(c.verdict, r.Verdict) || !strings.Contains(said, c.said) {
+		t.Errorf("%s, want one of %v and %q: %s", r.Verdict, c.verdict, c.said, said)
+	}
+	if c.code == fit.Assumed && !strings.Contains(said, "assumed, as the file gives it") {
+		t.Errorf("nothing is said of what was assumed: %s", said)
+	}
+}
+
+// Friction that is not searched is named: the verdict falls, and the interval of what is searched holds what it would be with it.
+func TestRollingNamesWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	c := rollingCases()[slices.IndexFunc(rollingCases(), func(c rollingCase) bool { return c.name == "dry friction of 4 % not searched" })]
+	r, _, _, _ := c.look(t, 2.5, 1)
+	if len(r.Unmodelled) == 0 || !strings.Contains(r.Unmodelled[0].Kind, "rolling friction") {
+		t.Errorf("found %+v", r.Unmodelled)
+	}
+}
