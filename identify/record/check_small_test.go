@@ -43,14 +43,14 @@ func TestVelocityThatFollowsAsAWhole(t *testing.T) {
 			x, other := 0.0, 0.0
 			for k := range 6000 {
 				s := float64(k) * d.Dt
-				v := 0.02*math.Sin(2*math.Pi*s/55) + 0.002
+				v := 0.02 * math.Cos(2*math.Pi*s/240)
 				w := 0.02*math.Cos(2*math.Pi*s/13) + 0.002*math.Sin(s)
 				x, other = x+v*d.Dt, other+w*d.Dt
 				if !same {
 					v = w
 				}
 				d.Position = append(d.Position, x)
-				d.Velocity = append(d.Velocity, v+0.1*math.Sin(2*math.Pi*s/2.3+float64(seed))+1e-5*r.NormFloat64())
+				d.Velocity = append(d.Velocity, v+0.23*math.Sin(2*math.Pi*s/2.048+float64(seed))+1e-5*r.NormFloat64())
 				d.Force = append(d.Force, math.Sin(s))
 			}
 			found := ""
