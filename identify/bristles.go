@@ -87,7 +87,8 @@ func (b bristleMethod) run(j *job, ctx context.Context) (*stage, error) {
 		st.doubts = append(st.doubts, fit.Doubt(fit.MethodDoubt, "lugre smooths the motion, and smoothing rounds the reversals: its values are a start, its intervals are too narrow, most for Fc, Fs, vs and sigma2; let kalman follow"))
 	}
 	for _, said := range axis.Suspicions(axis.Spec{Rotary: spec.Rotary, Law: "lugre", Drive: axis.Force, Hold: axis.Linear}, recs, sol) {
-		st.doubts = append(st.doubts, fit.Doubt(fit.OverFitted, "%s", said))
+		said.Level = fit.Weaken
+		st.doubts = append(st.doubts, said)
 	}
 	return st, nil
 }

@@ -35,6 +35,7 @@ var judges = []struct {
 	{"does something else explain them as well?", (*Result).judgeAlternatives},
 	{"what was left as it was?", (*Result).judgeRefused},
 	{"is every parameter known?", (*Result).judgeParameters},
+	{"is it a contact that the record shows?", (*Result).judgeContact},
 	{"do records begin where the model says?", (*Result).judgeStates},
 	{"can they be told apart?", (*Result).judgeIndistinct},
 	{"does the filter set them?", (*Result).judgeHalfCutoff},
@@ -145,8 +146,32 @@ func (r *Result) judgeNoise(say sayer) {
 // judgeMethod takes in what a method says of itself.
 func (r *Result) judgeMethod(say sayer) {
 	for _, d := range r.doubts {
-		say(d.Code, d.Level, d.Params, "%s", d.Text)
+		if !aboutContact(d) {
+			say(d.Code, d.Level, d.Params, "%s", d.Text)
+		}
 	}
+}
+
+// aboutContact tells whether a doubt is that a record cannot show some parameters of a contact.
+func aboutContact(d fit.Reason) bool { return d.Code == fit.OverFitted && len(d.Params) > 0 }
+
+// judgeContact takes in what a record can hardly show of a contact, where it does not tell it all the same: rules of what is plausible yield
+// to intervals that hold all that moves a value.
+func (r *Result) judgeContact(say sayer) {
+	for _, d := range r.doubts {
+		if aboutContact(d) && slices.ContainsFunc(d.Params, func(name string) bool { return !r.tells(name) }) {
+			say(d.Code, d.Level, d.Params, "%s", d.Text)
+		}
+	}
+}
+
+// tells whether the interval of a parameter is within a tenth of its value, and the rows are enough to believe it.
+func (r *Result) tells(name string) bool {
+	p, ok := r.Param(name)
+	if !ok || p.Fixed || p.CI == nil || p.Worth != string(Identified) || r.Residual.Effective < float64(r.Fit.Params) {
+		return false
+	}
+	return math.Max(p.CI[1]-p.Value, p.Value-p.CI[0]) <= weakRelative*math.Abs(p.Value)
 }
 
 // judgeRecords takes in the checks of the records that failed.

@@ -40,6 +40,7 @@ type MethodInfo struct {
 	Steady      bool // looks at the friction at held velocities, whose constant force is known beforehand
 	OneWay      bool // its experiment goes one way
 	Coupled     bool // two joints act on each other
+	Small       bool // its motion is small on purpose: the contact does not slide
 	Loop        bool // ties a presliding loop, a second record, to the first
 	Tabled      bool // takes a table of steady friction in place of samples in time
 	Coefficient bool // takes a coefficient of friction in place of a force
@@ -62,9 +63,9 @@ var Methods = []MethodInfo{
 		Settings: append([]string{"joints"}, regressing...), Columns: jointColumns, Coupled: true},
 	{Name: "static", Sided: true, Title: "static friction map", run: (*job).static,
 		Settings: []string{"static", "model.law", "parameters"}, Columns: steadyColumns, Finds: oneOf(curve.Laws...), Steady: true, Tabled: true},
-	{Name: "presliding", Title: "presliding loop", run: (*job).presliding,
+	{Name: "presliding", Title: "presliding loop", run: (*job).presliding, Small: true,
 		Settings: []string{"presliding", "noise", "parameters"}, Columns: motionColumns, Finds: oneOf("lugre")},
-	{Name: "presliding-linear", Title: "small motion, prediction error of a Kalman filter", run: bristleMethod{fit: bristle.Presliding, small: true}.run,
+	{Name: "presliding-linear", Title: "small motion, prediction error of a Kalman filter", run: bristleMethod{fit: bristle.Presliding, small: true}.run, Small: true,
 		Settings: []string{"noise", "parameters"}, Columns: motionColumns, Finds: oneOf("lugre")},
 	{Name: "joint", Sided: true, Title: "static map and presliding loop together", run: (*job).joint,
 		Settings: []string{"static", "presliding", "loop", "noise", "model.law", "parameters"}, Columns: steadyColumns, Finds: oneOf("lugre"), Steady: true, Tabled: true, Loop: true},

@@ -344,6 +344,7 @@ func (r *Result) explains(st *stage) channel {
 // known is what the checks of the data may rest on.
 func (j *job) known() record.CheckOptions {
 	o := record.CheckOptions{Rotary: j.plan.Model.Rotary, Coupled: j.plan.Model.Drive == axis.Spring || j.plan.Methods.Any(func(m *MethodInfo) bool { return m.Coupled })}
+	o.Small = FindMethod(j.plan.Methods[len(j.plan.Methods)-1]).Small
 	o.Static = j.plan.Methods.Any(func(m *MethodInfo) bool { return m.Steady })
 	fs, okF := j.found["Fs"]
 	s0, okS := j.found["sigma0"]

@@ -120,9 +120,7 @@ func (j *job) output(ctx context.Context, whole bool, q question, solve func(ctx
 	if d := j.plan.Model.Drive; d == axis.Force || d == axis.Servo {
 		st.along = func() *fit.Solution { return inverse(m, freedLoads(sol.Params)) }
 	}
-	for _, said := range axis.Suspicions(j.plan.Model, j.recs.Fit, sol) {
-		st.doubts = append(st.doubts, fit.Against(fit.OverFitted, "%s", said))
-	}
+	st.doubts = append(st.doubts, axis.Suspicions(j.plan.Model, j.recs.Fit, sol)...)
 	if d := steps.doubt(j.plan.Model.Substeps > 0); d != "" {
 		st.doubts = append(st.doubts, fit.Doubt(fit.CoarseSteps, "%s", d))
 	}

@@ -56,7 +56,7 @@ func TestOpenLoopBristleIsSuspect(t *testing.T) {
 	if rmsOf(s) > 1.6e-3 || m < 3 {
 		t.Errorf("open loop: position %.2f mm, its force in closed loop %.1f N: the trap is not what it was", 1e3*rmsOf(s), m)
 	}
-	said := strings.Join(Suspicions(openSpec("lugre", true), recs, s), "\n")
+	said := joined(Suspicions(openSpec("lugre", true), recs, s))
 	if !strings.HasPrefix(said, "over-fitted bristle:") {
 		t.Errorf("not called over-fitted: %s", said)
 	}
@@ -68,7 +68,7 @@ func TestOpenLoopBristleIsSuspect(t *testing.T) {
 
 	good := solve(t, judge, free, Search{Starts: 2})
 	if said := Suspicions(servoSpec("lugre", true), recs, good); len(said) > 0 {
-		t.Errorf("closed loop: %s", strings.Join(said, "\n"))
+		t.Errorf("closed loop: %s", joined(said))
 	}
 	if m := leftBy(t, judge, good.Params); math.Abs(m/rmsOf(good)-1) > 1e-9 {
 		t.Errorf("explained to %.4f N, fitted to %.4f N", m, rmsOf(good))
@@ -134,7 +134,7 @@ func TestSuspicions(t *testing.T) {
 		{map[string]float64{"sigma1": 2e5}, "acts as viscous friction"},
 		{map[string]float64{"sigma2": -200}, "would drive the axis"},
 	} {
-		if said := strings.Join(Suspicions(spec, []*record.Record{d}, with(c.change)), "\n"); !strings.Contains(said, c.want) {
+		if said := joined(Suspicions(spec, []*record.Record{d}, with(c.change))); !strings.Contains(said, c.want) {
 			t.Errorf("%v: nothing about %q in %q", c.change, c.want, said)
 		}
 	}
@@ -198,4 +198,13 @@ func TestValidationRanksLaws(t *testing.T) {
 			t.Errorf("%s: %.2g N with the law that made the record, %.2g N with Coulomb friction", name, rms["lugre"], rms["coulomb"])
 		}
 	}
+}
+
+// joined are the texts of reasons.
+func joined(reasons []fit.Reason) string {
+	var texts []string
+	for _, r := range reasons {
+		texts = append(texts, r.Text)
+	}
+	return strings.Join(texts, "\n")
 }

@@ -34,14 +34,25 @@ const overfitted = "over-fitted bristle: "
 // levels that the model has are spoken of, and only what the records hold is looked at: without a position nothing is said of
 // speeds and deflections, without a force nothing of the dip.
 //
+// What a record cannot show is named with the parameter that it cannot show: a record that tells it all the same has the last word.
+//
 // The contradiction is found without simulating the mass: the bristle of the model is dragged along the recorded motion, and
 // what it takes is compared with u − M·a of the records where the axis slides in the dip. An open loop fit, free to trade
 // the dip for drift of the position, fails this.
-func Suspicions(spec Spec, pieces []*record.Record, s *fit.Solution) []string {
+func Suspicions(spec Spec, pieces []*record.Record, s *fit.Solution) []fit.Reason {
 	n := numbersOf(s.Params)
-	var out []string
+	var out []fit.Reason
 	about := ""
-	say := func(format string, args ...any) { out = append(out, about+fmt.Sprintf(format, args...)) }
+	unless := func(told string) func(format string, args ...any) { // the record tells this parameter
+		return func(format string, args ...any) {
+			x := fit.Against(fit.OverFitted, "%s", about+fmt.Sprintf(format, args...))
+			if told != "" {
+				x.Params = []string{told}
+			}
+			out = append(out, x)
+		}
+	}
+	say := unless("")
 	u := namesOf(spec.Rotary)
 	pieces = slices.DeleteFunc(slices.Clone(pieces), func(d *record.Record) bool { // those whose position is not there or does not change
 		return len(d.Position) <= 2*smooth || !(d.Dt > 0) || span(d.Position) == 0
@@ -73,9 +84,9 @@ func Suspicions(spec Spec, pieces []*record.Record, s *fit.Solution) []string {
 	switch dt := pieces[0].Dt; {
 	case !n.dips:
 	case n.vs > mostVs*vmax:
-		say("Stribeck velocity %.3g %s, but the axis moves at %.3g %s at most: dip and viscous friction cannot be told apart", n.vs, u.unitV, vmax, u.unitV)
+		unless("vs")("Stribeck velocity %.3g %s, but the axis moves at %.3g %s at most: dip and viscous friction cannot be told apart", n.vs, u.unitV, vmax, u.unitV)
 	case n.vs < step/(20*dt):
-		say("Stribeck velocity %.3g %s is below what the steps of the position can show", n.vs, u.unitV)
+		unless("vs")("Stribeck velocity %.3g %s is below what the steps of the position can show", n.vs, u.unitV)
 	}
 	// deflections
 	fs := 0.0
@@ -84,17 +95,17 @@ func Suspicions(spec Spec, pieces []*record.Record, s *fit.Solution) []string {
 	}
 	switch bend := fs / n.sigma0; {
 	case bend < 2*step:
-		say("the bristle gives way after %.2g %s, within two steps of the position of %.2g %s: sigma0 and sigma1 stand for a contact that is rigid here", bend, u.unitX, step, u.unitX)
+		unless("sigma0")("the bristle gives way after %.2g %s, within two steps of the position of %.2g %s: there is no bristle in this record, sigma0 and sigma1 stand for a contact that is rigid here. Take a dry law, such as --law stribeck or coulomb", bend, u.unitX, step, u.unitX)
 	case bend > mostBend*travel:
-		say("the bristle bends %.2g %s before it gives way, %.0f %% of the travel: that is a spring, not a contact", bend, u.unitX, 100*bend/travel)
+		unless("sigma0")("the bristle bends %.2g %s before it gives way, %.0f %% of the travel: that is a spring, not a contact", bend, u.unitX, 100*bend/travel)
 	}
 	if f0 := math.Sqrt(n.sigma0/n.m) / (2 * math.Pi); f0 > 0.5/pieces[0].Dt {
-		say("the bristle mode is at %.3g Hz, above half the sampling rate: the record cannot show it", f0)
+		unless("sigma0")("the bristle mode is at %.3g Hz, above half the sampling rate: the record cannot show it", f0)
 	}
 	switch zeta := n.sigma1 / (2 * math.Sqrt(n.sigma0*n.m)); {
 	case !n.damps:
 	case zeta < leastZeta:
-		say("the bristle mode has hardly any damping, %.2g of critical: the data say nothing of sigma1", zeta)
+		unless("sigma1")("the bristle mode has hardly any damping, %.2g of critical: the data say nothing of sigma1", zeta)
 	case zeta > mostZeta:
 		say("the bristle damping is %.2g of critical: sigma1 acts as viscous friction at reversals", zeta)
 	}

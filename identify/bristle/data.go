@@ -220,3 +220,21 @@ func (f *smoothed) slides(rec *record.Record, m *model) error {
 	}
 	return nil
 }
+
+// belongs is the share of the squared force that the smoothed motion explains where force and motion belong together.
+const belongs = 0.9
+
+// dry tells that the motion goes with the force, so that it is the bristle that the filter cannot follow; nil: it does not go with it.
+func (f *smoothed) dry(rec *record.Record, d *data, m *model) error {
+	mean, square := 0.0, 0.0
+	for _, u := range d.u {
+		mean, square = mean+u/float64(len(d.u)), square+u*u/float64(len(d.u))
+	}
+	if share := 1 - f.variance()/(square-mean*mean); !m.small && m.isFree[sigma0] && share > belongs {
+		bend := math.Max(f.theta[coulomb], f.theta[breakout]) / f.theta[sigma0]
+		return rec.Fail(0, "Take a dry law, such as --law stribeck or coulomb; or record with a finer sensor of position.",
+			"no bristle in this record: the motion explains %.1f %% of the force, but the filter finds no bristle that gives way (the smoothed motion points to %.2g %s, and the position is known to %.2g %s)",
+			100*share, bend, m.unit[0], math.Max(d.quantum, d.noise), m.unit[0])
+	}
+	return nil
+}

@@ -72,6 +72,9 @@ func (m *model) track(ctx context.Context, recs []*record.Record, o Options, wat
 	s, err := newTracker(d, m, &o, start, watch).fit(ctx, start.theta)
 	var bad *fit.ParamError
 	if err != nil && !errors.As(err, &bad) && ctx.Err() == nil {
+		if said := start.dry(recs[0], d, m); said != nil {
+			return nil, said
+		}
 		return nil, recs[0].Fail(0, "Do force and motion belong together: the same times, the right columns, units and signs?",
 			"the filter cannot follow this motion from where the smoothed one points to (%s %.3g, Fc %.3g, sigma0 %.3g)", m.name(inertia), start.theta[inertia], start.theta[coulomb], start.theta[sigma0])
 	}

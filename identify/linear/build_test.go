@@ -1,6 +1,7 @@
 package linear
 
 import (
+	"math"
 	"testing"
 
 	"hilrig/identify/independent"
@@ -41,6 +42,26 @@ func TestFrictionThatBuildsUp(t *testing.T) {
 		}
 		if left := r.build[0]; (left > 0) != (length > 0) || left > 15*length {
 			t.Errorf("bristles of %g m: %.2g m behind a reversal are left out", length, left)
+		}
+	}
+}
+
+// Rounding of the position makes more noise of a fast swing than of a slow one. In a chirp the fast swings are the slow motion: that its rows
+// are noisier is no reason to leave them out.
+func TestNoisierRowsStay(t *testing.T) {
+	a := independent.Axis{M: 0.002, Friction: independent.Friction{Fc: 0.04, Sigma2: 0.0054}}
+	for seed := range uint64(2) {
+		chirp := func(t float64) float64 { // 0.2 to 8 Hz
+			return 0.3 * math.Sin(2*math.Pi*(0.2*t+0.39*t*t)+4*float64(seed)) * min(1, t/0.2)
+		}
+		tr := a.Simulate(independent.Run{Dt: 1e-3, N: 10000, Force: chirp, Between: independent.Held})
+		rec := tr.Record(independent.Sensors{Count: 2 * math.Pi / 4096, Velocity: -1, Force: 0.001 * float64(seed), Seed: 4 * seed}, nil)
+		r, err := InverseDynamics(rec, DefaultSpec())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Fit.Rows < 600 { // of 980; 225 if the square of what is left over decides alone
+			t.Errorf("phase %d: %d rows are fitted", seed, r.Fit.Rows)
 		}
 	}
 }

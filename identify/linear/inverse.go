@@ -105,7 +105,7 @@ func fitted(recs []*record.Record, s Spec, by Form, o Options, of maker) (*Resul
 			}
 		}
 	}
-	r.Warnings = append(r.Warnings, reg.left...)
+	r.Warnings = append(r.Warnings, record.Brief(reg.left)...)
 	if w := reg.slowNote(s.unit("m/s")); w != "" && s.MinVelocity == FromRecord {
 		r.Warnings = append(r.Warnings, w)
 	}

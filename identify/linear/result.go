@@ -128,7 +128,7 @@ func (r *Result) Explain(recs ...*record.Record) (*fit.Solution, error) {
 		theta[j] = r.Estimates[j].Value
 	}
 	out := reg.only(false).solution(theta)
-	out.Notes = append(out.Notes, left...)
+	out.Notes = append(out.Notes, record.Brief(left)...)
 	return out, nil
 }
 

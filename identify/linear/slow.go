@@ -235,11 +235,39 @@ func (r *regression) slowLimit(joint int, e []float64) float64 {
 				sum, n = sum+square[k], n+1
 			}
 		}
-		if n >= slowRows && hi <= most && sum > slowWorse*fast*float64(n) {
+		if n >= slowRows && hi <= most && sum > slowWorse*fast*float64(n) && r.misses(joint, e, hi/2, hi) {
 			return hi
 		}
 	}
 	return 0
+}
+
+// misses tells whether a residual e between two speeds is more than noise, which differs with the speed as well: rounding of the position does with
+// the frequency of the motion. What the model misses is alike whenever the axis passes there forward or backward, faster or slower.
+func (r *regression) misses(joint int, e []float64, from, to float64) bool {
+	var of [4]miss
+	pass, last := 0, 0
+	r.each(joint, func(k int) {
+		v := math.Abs(r.v[k])
+		if v < from || v >= to {
+			return
+		}
+		if k != last+1 {
+			pass++
+		}
+		last = k
+		faster := math.Abs(r.v[min(k+1, len(r.v)-1)]) > math.Abs(r.v[max(k-1, 0)])
+		of[2*indicator(r.v[k] < 0)+indicator(faster)].add(pass, e[k])
+	})
+	few := true
+	for i := range of {
+		mean, err, ok := of[i].mean()
+		if ok && math.Abs(mean) > softErrs*err {
+			return true
+		}
+		few = few && !ok
+	}
+	return few
 }
 
 // builtUp is the way behind reversals (m or rad) along which friction builds up, for every joint; 0: it jumps. A bristle gives way over a
@@ -318,7 +346,7 @@ func (r *regression) builtUpOf(joint int, e []float64, least float64) float64 {
 		return 0
 	}
 	top := numeric.QuantileInPlace(ways, 0.9)
-	var of [octaves]softness
+	var of [octaves]miss
 	reversal, before, last := 0, 0.0, -1
 	r.each(joint, func(k int) {
 		if r.since[k] < before || k > last+1 && r.v[k]*r.v[max(last, 0)] < 0 {
@@ -345,23 +373,23 @@ func (r *regression) builtUpOf(joint int, e []float64, least float64) float64 {
 	return build
 }
 
-// softness is what is missing of friction in an octave of the way behind reversals. Rows behind one reversal are one draw.
-type softness struct {
-	n, sum, at, own, rows float64 // reversals that are done, …
+// miss is what a model misses in a part of the motion. Rows of one pass are one draw.
+type miss struct {
+	n, sum, at, own, rows float64 // n: passes that are done
 	square, cross, count  float64
-	reversal              int
+	pass                  int
 }
 
-func (s *softness) add(reversal int, miss float64) {
-	if reversal != s.reversal {
+func (s *miss) add(pass int, miss float64) {
+	if pass != s.pass {
 		s.close()
-		s.reversal = reversal
+		s.pass = pass
 	}
 	s.own, s.rows = s.own+miss, s.rows+1
 }
 
-// close ends a reversal.
-func (s *softness) close() {
+// close ends a pass.
+func (s *miss) close() {
 	if s.rows == 0 {
 		return
 	}
@@ -370,8 +398,8 @@ func (s *softness) close() {
 	s.own, s.rows = 0, 0
 }
 
-// mean is the mean over the rows with its standard error between reversals; not ok: they are too few.
-func (s *softness) mean() (mean, err float64, ok bool) {
+// mean is the mean over the rows with its standard error between passes; not ok: they are too few.
+func (s *miss) mean() (mean, err float64, ok bool) {
 	if s.close(); s.n < slowRows {
 		return 0, 0, false
 	}

@@ -38,6 +38,7 @@ type CheckOptions struct {
 	Rotary     bool
 	Presliding float64 // m or rad, FS/σ0: the motion before sliding, for laws with bristles
 	Static     bool    // plateaus of constant speed: neither acceleration nor reversals within a piece are asked for
+	Small      bool    // presliding is looked for: the motion is small on purpose
 	Coupled    bool    // something besides the recorded force moves the axis: another joint, a spring, a hand
 }
 

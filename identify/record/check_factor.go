@@ -84,6 +84,10 @@ func (c *checker) judge(kind, channel, subject string, r relation, advice string
 	c.say(kind, severity, channel, r.scale, "", advice, "%s is %.4g times what it should be%s", subject, r.scale, why)
 }
 
+// followed is the share of the way, squared, that the integral of a velocity explains where the two are of one axis, however noisy or late the
+// velocity is within short windows. Sums of noise come that near to each other in one record of a hundred.
+const followed = 0.95
+
 // velocity compares a measured velocity with the slope of the position, both as increments of position over windows.
 func (c *checker) velocity(m *motion) {
 	if m == nil || m.x == nil || m.slope {
@@ -104,6 +108,9 @@ func (c *checker) velocity(m *motion) {
 		if r := relate(dx, dv); len(dx) >= 20 && r.r2 > best.r2 {
 			best = r
 		}
+	}
+	if whole := relate(m.x, area); best.r2 < 0.9 && n >= 20 && whole.r2 > followed {
+		best = whole
 	}
 	u := c.o.unit("m")
 	switch span := slices.Max(m.x) - slices.Min(m.x); {
@@ -199,7 +206,7 @@ func (c *checker) factors(m *motion) {
 		if c.o.Rotary && turns(ref) > 0 {
 			ref = unwrap(ref)
 		}
-		if r := relate(ref, m.x); r.r2 > 0.9 && (r.scale < 0 || r.lo > 1.5 || r.hi < 1/1.5) {
+		if r := relate(ref, m.x); !c.o.Small && r.r2 > 0.9 && (r.scale < 0 || r.lo > 1.5 || r.hi < 1/1.5) {
 			c.judge("reference-scale", "reference", "position, against the reference it follows,", r, "Check unit and sign of both columns.")
 		}
 	}

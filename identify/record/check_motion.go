@@ -83,7 +83,11 @@ func (c *checker) quantum(m *motion) {
 	u := c.o.unit("m")
 	span := slices.Max(m.x) - slices.Min(m.x)
 	if steps := span / m.q; steps < 100 {
-		c.say("resolution", Warning, "position", m.q, u, "Use a finer sensor or a larger motion.", "position counts in steps of %.3g %s: the whole motion is %.0f of them", m.q, u, steps)
+		advice := "Use a finer sensor or a larger motion."
+		if c.o.Small {
+			advice = "Use a finer sensor."
+		}
+		c.say("resolution", Warning, "position", m.q, u, advice, "position counts in steps of %.3g %s: the whole motion is %.0f of them", m.q, u, steps)
 		return
 	}
 	if c.o.Presliding > 0 {
@@ -144,7 +148,14 @@ func (c *checker) excitation(all []*motion) {
 	moving := forward + backward
 	c.say("motion", Note, "", top, u, "", "%d reversals, up to %.3g %s forward and %.3g backward, at rest %.0f %% of the time", reversals, up, u, down, 100*float64(resting)/float64(samples))
 	if moving < 20 {
-		c.say("excitation", Fatal, "", float64(moving), "samples", "Move further, or record with a finer sensor.", "only %d samples move faster than noise, %.3g %s", moving, floor, u)
+		advice := "Move further, or record with a finer sensor."
+		if c.o.Small {
+			advice = "Record with a finer sensor, or with more force below break-away."
+		}
+		c.say("excitation", Fatal, "", float64(moving), "samples", advice, "only %d samples move faster than noise, %.3g %s", moving, floor, u)
+		return
+	}
+	if c.o.Small { // it rests at its turns, and whether it goes both ways or at one speed is nothing to presliding
 		return
 	}
 	// a mass that a spring draws sticks most of the time and moves one way: that is the experiment

@@ -11,6 +11,17 @@ import (
 // minFragment is the least number of samples of a stretch between two gaps; shorter ones are left out.
 const minFragment = 20
 
+// listed is how many pieces that are left out get a line each.
+const listed = 3
+
+// Brief is a list of pieces that are left out, in one line where it is long.
+func Brief(left []string) []string {
+	if len(left) <= listed {
+		return left
+	}
+	return []string{fmt.Sprintf("%s; and so are %d more pieces", left[0], len(left)-1)}
+}
+
 // piece turns the rows lo … hi, which belong together, into records: one, or several where gaps are cut out. lost says what
 // was left out.
 func (t *converted) piece(lo, hi int) (out []*Record, lost []string, err error) {

@@ -107,7 +107,7 @@ func FromTable(t *Table, m Mapping) ([]*Record, error) {
 		d.ForceStep = c.force
 	}
 	distinct(out)
-	out[0].Warnings = append(t.doubtfulUnits(&m), append(dropped, out[0].Warnings...)...)
+	out[0].Warnings = append(t.doubtfulUnits(&m), append(Brief(dropped), out[0].Warnings...)...)
 	return out, nil
 }
 
