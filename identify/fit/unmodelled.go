@@ -131,36 +131,6 @@ func Unmodelled(s *Solution, suspects []Suspect, harm map[string]float64) (found
 	return found, possible
 }
 
-// Likeliest keeps of every kind of suspect the one that explains most of the residual, and all that are usual: where it costs a run to know what
-// a suspect does to a motion, the force along that motion says which are worth it.
-func Likeliest(s *Solution, suspects []Suspect) (kept []Suspect) {
-	type of struct {
-		kind  string
-		drift int
-	}
-	rows := s.Looked()
-	x := s.explained(rows)
-	at, share := map[of]int{}, map[of]float64{}
-	for i := range suspects {
-		sp := &suspects[i]
-		key := of{sp.Kind, -1}
-		if sp.Drift {
-			key.drift = sp.Of
-		}
-		var columns [][]float64
-		for _, c := range sp.Columns {
-			columns = append(columns, x.taken(c, rows))
-		}
-		f, _ := x.try(columns)
-		if best, seen := at[key]; !seen {
-			at[key], share[key], kept = len(kept), f.share, append(kept, *sp)
-		} else if f.share > share[key] {
-			share[key], kept[best] = f.share, *sp
-		}
-	}
-	return kept
-}
-
 // turning marks the rows that filters mix with a reversal.
 func turning(s *Solution) []bool {
 	n := len(s.Residual)
@@ -433,58 +403,6 @@ func (l *Effect) or(other Effect, harm map[string]float64) {
 	if l.Worst == "" { // it does harm, and what explains as much does not
 		l.Worst, l.Values = other.Worst, other.Values
 	}
-}
-
-// span is an orthonormal basis of columns that come one after the other.
-type span struct {
-	q     [][]float64
-	r     [][]float64 // column kept[j], but for what the first ones hold of it, is Σ_i r[j][i]·q[first+i]
-	kept  []int       // columns that are not sums of those before
-	count int         // columns so far
-	first int         // of q, which stood before them
-}
-
-// split is c without its part in the basis, that part, and the length of what remains.
-func (s *span) split(c []float64) (z, part []float64, size float64) {
-	z, part = slices.Clone(c), make([]float64, len(s.q))
-	before := floats.Norm(c, 2)
-	for {
-		for i, q := range s.q {
-			a := floats.Dot(q, z)
-			part[i] += a
-			floats.AddScaled(z, -a, q)
-		}
-		size = floats.Norm(z, 2)
-		if size > 0.5*before || !(size > 1e-12*before) { // twice is enough
-			return z, part, size
-		}
-		before = size
-	}
-}
-
-// add takes a column in, if more than the share least of it is not in the basis.
-func (s *span) add(c []float64, least float64) bool {
-	z, part, size := s.split(c)
-	s.count++
-	if !(size > least*floats.Norm(c, 2)) || math.IsInf(size, 0) {
-		return false
-	}
-	floats.Scale(1/size, z)
-	s.q, s.r, s.kept = append(s.q, z), append(s.r, append(part[s.first:], size)), append(s.kept, s.count-1)
-	return true
-}
-
-// solve are the coefficients of the columns, those that are sums of others 0, of a vector by its products b with their basis.
-func (s *span) solve(b []float64) []float64 {
-	theta := make([]float64, s.count)
-	for i := len(s.r) - 1; i >= 0; i-- {
-		v := b[i]
-		for l := i + 1; l < len(s.r); l++ {
-			v -= s.r[l][i] * theta[s.kept[l]]
-		}
-		theta[s.kept[i]] = v / s.r[i][i]
-	}
-	return theta
 }
 
 // explained is what the model, and the suspects that were accepted, explain.
