@@ -176,7 +176,7 @@ func checkComments(t *testing.T, file string, args []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	given := "data parameters columns time position force file name unit gain last span law asymmetric model terms seed" // sections, and what the flags and the record say
+	given := "data parameters noise columns time position force file name unit gain last span law asymmetric model terms seed" // sections, and what the flags and the record say
 	if slices.Contains(args, "--method") {
 		given += " method"
 	}

@@ -251,7 +251,10 @@ func PlanRun(ctx context.Context, path string, o RunOptions, bar *report.Progres
 		return nil, nil, nil, err
 	}
 	if !f.found && asHeld(cfg) {
-		cfg.Model.Hold, cfg.Bristle.Hold = axis.Linear, bristle.Auto
+		if simulates(cfg.Method) {
+			cfg.Model.Hold = axis.Linear
+		}
+		cfg.Bristle.Hold = bristle.Auto
 	}
 	recs := f.recs
 	own := &ownRun{assumptions: assumed, coupled: coupledTo(r.rig, r.axis), doubt: f.doubt, doubted: f.doubted, between: f.between}
