@@ -41,6 +41,8 @@ type momentum struct {
 	on      bool
 	last    float64 // rad    newest position …
 	age     float64 // s      … and its age
+	stay    float64 // rad    within a count of which it has been …
+	still   float64 // s      … for so long
 	settled float64 // s      since the means began
 	shown   float64 // rad/s  mean of the speed …
 	mean    float64 // rad/s  … and the mean of that
@@ -66,12 +68,14 @@ type excursion struct {
 }
 
 const (
-	motionShare = 0.3   // of the motion at least is shown: inertia, or K, may be so far from that of the file
-	partWay     = 100   // counts  that are missing
-	partTime    = 50e-3 // s  of a motion of quickWay: an elastic joint above 5 Hz shows its motion sooner
-	lateLoad    = 0.1   // s  of the means of the load
-	oddTime     = 0.1   // s  a load that jumped is not believed for so long
-	longSpan    = 3     // sampling periods
+	motionShare = 0.3 // of the motion at least is shown: inertia, or K, may be so far from that of the file
+
+	unsureVoltage = 0.05  // of the largest: brushes that the file does not know
+	partWay       = 100   // counts  that are missing
+	partTime      = 50e-3 // s  of a motion of quickWay: an elastic joint above 5 Hz shows its motion sooner
+	lateLoad      = 0.1   // s  of the means of the load
+	oddTime       = 0.1   // s  a load that jumped is not believed for so long
+	longSpan      = 3     // sampling periods
 )
 
 func newMomentum(f *frozen) *momentum {
@@ -80,7 +84,7 @@ func newMomentum(f *frozen) *momentum {
 		walk = s.Kalman.TorqueWalk
 	}
 	return &momentum{f: f, walk: walk * math.Sqrt(lateLoad), tau: max(10e-3, 5*s.Every),
-		emf: backEMF{m: &s.Motor, floor: s.Motor.BrushDrop + unsureEffort*s.TopCommand, share: 0.5}}
+		emf: backEMF{m: &s.Motor, floor: 2*s.Motor.BrushDrop + unsureVoltage*s.TopCommand, share: 0.5}}
 }
 
 // forget begins anew, but for the load.
@@ -114,12 +118,18 @@ func (m *momentum) step(k Tick, taken, doubtful bool, p *estimator.Sample, comma
 	}
 	dt, command = m.pending, m.sum/m.pending
 	m.sum, m.pending = 0, 0
+	if m.still += dt; !m.on || math.Abs(p.Value-m.stay) > f.counts {
+		m.stay, m.still = p.Value, 0
+	}
 	w := m.show(p, dt)
 	if m.settled < 3*m.tau {
 		return
 	}
 	m.turn(command, carried, dt, w)
 	m.missing.add(m.must, m.shown-m.before, m.from, dt)
+	if m.still >= leastSamples*f.s.Every { // a number that stays the same is that of frozen and of stall
+		m.missing, m.unseen = excursion{}, excursion{}
+	}
 	if m.unseen.add(m.emf.speed(), m.shown, 0, dt); doubtful || m.same >= max(signsFor, leastSamples*f.s.Every) {
 		m.unseen = excursion{} // a current that does not tell
 	}

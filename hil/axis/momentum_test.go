@@ -43,8 +43,8 @@ func TestMomentumShares(t *testing.T) {
 		from, to       float64 // s    0: none
 		fault          Fault
 	}{
-		{"nothing", nil, 0, 1, 23, 0.09, 0.13, Frozen},
-		{"a twentieth", nil, 0.05, 1, 23, 0.09, 0.14, Frozen},
+		{"nothing: that is for frozen", nil, 0, 1, 23, 0, 0, Fine},
+		{"a twentieth, once it leaves a count", nil, 0.05, 1, 23, 0.09, 0.3, Frozen},
 		{"a tenth less of what the twin has", nil, 0.19, 1, 23, 0.09, 0.2, Disagree}, // 0.19·23 = 4.4 of 17
 		{"more than 0.3 of it", nil, 0.28, 1, 23, 0, 0, Fine},
 		{"all", nil, 1, 1, 23, 0, 0, Fine},
@@ -52,13 +52,13 @@ func TestMomentumShares(t *testing.T) {
 		{"six times the inertia", nil, 1, 6, 23, 0.09, 0.2, Disagree},
 		{"a third of it", nil, 1, 1. / 3, 23, 0, 0, Fine},
 		{"turned round", nil, -1, 1, 23, 0.09, 0.12, Direction},
-		{"a twentieth turned round", nil, -0.05, 1, 23, 0.09, 0.14, Frozen},
+		{"a twentieth turned round", nil, -0.05, 1, 23, 0.09, 0.3, Frozen},
 		{"turned round below the hold", nil, -1, 1, 2.9, 0, 0, Fine},
 		{"a current", func(s *Spec) { s.Drive, s.Motor.K = plant.CurrentDrive, 2; s.TopCommand = 50 }, -1, 1, 23, 0.09, 0.12, Direction},
 		{"turned round far above: 30 ms", func(s *Spec) { s.TopCommand = 4000 }, -1, 1, 3500, 0.029, 0.045, Direction},
 		{"a fifth far above: 50 ms", func(s *Spec) { s.TopCommand = 4000 }, 0.2, 1, 3500, 0.049, 0.065, Disagree},
 		{"the load walks by 15 N·m, by the file", func(s *Spec) { s.Mechanical.Walk = 15 / math.Sqrt(0.1) }, 0, 1, 14.9, 0, 0, Fine},
-		{"and it is pushed by more", func(s *Spec) { s.Mechanical.Walk = 15 / math.Sqrt(0.1) }, 0, 1, 40, 0.09, 0.13, Frozen},
+		{"and it is pushed by more", func(s *Spec) { s.Mechanical.Walk = 15 / math.Sqrt(0.1) }, 0.05, 1, 40, 0.09, 0.3, Frozen},
 	} {
 		for _, side := range []float64{1, -1} {
 			s := frozenSpec()
@@ -96,7 +96,7 @@ func TestMomentumLoads(t *testing.T) {
 				l = 50
 			}
 			return l, l, l
-		}, true},
+		}, false}, // it stands: that is for frozen and stall
 		{"one of 5 N·m", func(t float64) (float64, float64, float64) {
 			l := 0.0
 			if t > 0.1 {
@@ -144,7 +144,7 @@ func TestMomentumLoads(t *testing.T) {
 	}
 }
 
-// A voltage that the current leaves over is speed, whatever the inertia: 0.3 of it at least is shown. A current that is the same number, a reading that is
+// A voltage that the current leaves over is speed, whatever the inertia: 0.3 of it at least is shown; a number that stays the same is left to frozen. A current that is the same number, a reading that is
 // doubted, and no current at all tell nothing.
 func TestMomentumBesideACurrent(t *testing.T) {
 	for _, c := range []struct {
@@ -153,7 +153,7 @@ func TestMomentumBesideACurrent(t *testing.T) {
 		still   bool    // the current is one number
 		doubted bool
 		trip    bool
-	}{{"nothing", 0, false, false, true}, {"a fifth", 0.2, false, false, true}, {"0.4", 0.4, false, false, false}, {"turned", -1, false, false, true},
+	}{{"nothing", 0, false, false, false}, {"an eighth", 0.12, false, false, true}, {"0.4", 0.4, false, false, false}, {"turned", -1, false, false, true},
 		{"nothing, one number", 0, true, false, false}, {"nothing, in doubt", 0, false, true, false}} {
 		for _, side := range []float64{1, -1} {
 			s := frozenSpec()
