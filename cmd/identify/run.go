@@ -19,6 +19,7 @@ import (
 	"hilrig/configs/schema"
 	"hilrig/engine/friction"
 	"hilrig/engine/plant"
+	"hilrig/estimator"
 	"hilrig/hil"
 	"hilrig/hil/sink"
 	"hilrig/identify"
@@ -296,29 +297,42 @@ func PlanAxis(rig *configs.Config, ax *configs.Axis, o RunOptions) (*configs.Ide
 	columns.Position = configs.IdentifyColumn{Name: ax.Position, Unit: unit("rad")}
 	a.say("position", "%s", ax.Position)
 	a.because("data.columns.position", "that of the axis")
-	every := 1 / rig.DeviceRate(dev)
+	every, together := 1/rig.DeviceRate(dev), false // current and position are sampled in every tick, by one device
 	if current != "" {
 		columns.Force = configs.IdentifyColumn{Name: current, Unit: "A", Gain: fmt.Sprintf("%g %s", motor.K, unit("N·m/A"))}
 		a.say("torque", "%s · %s (K of the motor)", columns.Force.Gain, current)
 		a.because("data.columns.force", "the measured current")
 		a.because("data.columns.force.gain", "K of the motor in the rig")
-		if ax.Drive.Kind == plant.VoltageDrive && ax.Motor != nil {
+		k, _ := rig.Find(current, false)
+		switch together = rig.EveryTick(dev) && dev == &rig.Devices[k]; {
+		case together && ax.Drive.Kind == plant.CurrentDrive:
+			// a slow drive's current runs straight from sample to sample, a fast one's is there right after a sample and held
+			columns.Force.Delay, cfg.Data.Doubt = every/4, every/4
+			a.say("current", "of a drive told at every sample: a quarter of a sample earlier, as much in doubt")
+			a.because("data.columns.force.delay", "s; a quarter of a sample, between a current that runs straight and one that is held from right after a sample")
+			a.because("data.delay_doubt", "s; either may be")
+		case ax.Motor != nil && (together || ax.Drive.Kind == plant.VoltageDrive):
 			cfg.Data.Winding = &configs.Winding{R: motor.R, L: motor.L, K: motor.K}
 			if motor.BrushDrop > 0 {
 				cfg.Data.Winding.BrushDrop, cfg.Data.Winding.DropScale = motor.BrushDrop, motor.DropScale
 			}
 			a.because("data.winding", "the motor of the rig; its voltage is held from command to command")
+			if together {
+				c, extra := estimator.HeldVoltage(motor, every, 0)
+				a.say("winding", "R, L and brush drop of the motor between held voltages: current %.2f samples earlier, inertia + %.3g kg·m²", c-0.5, extra)
+				a.because("data.winding", "the motor of the rig; its voltage is held from sample to sample")
+			}
 		}
 	} else {
 		columns.Force = configs.IdentifyColumn{Name: ax.Effort, Unit: unit("N·m")}
 		a.say("torque", "%s, taken for that of the drive", ax.Effort)
 		a.because("data.columns.force", "the measured one, taken for that of the drive")
 	}
-	if ax.Drive.Command != "" && ax.Drive.Kind.Forces() {
+	if !together && ax.Drive.Command != "" && ax.Drive.Kind.Forces() { // else each command lasts from sample to sample
 		cfg.Data.Command = ax.Drive.Command
 		a.because("data.command", "that of the drive of the axis")
 	}
-	if cfg.Data.Winding == nil && ax.Drive.Kind != plant.NoDrive {
+	if cfg.Data.Winding == nil && cfg.Data.Doubt == 0 && ax.Drive.Kind != plant.NoDrive {
 		cfg.Data.Doubt = every / 4
 		a.because("data.delay_doubt", "s; where the commands tell nothing: a force may run straight from sample to sample, or be held from right after one")
 	}
