@@ -114,8 +114,6 @@ func pieceCuts(t *testing.T, every int) {
 // Into whatever pieces a good record is cut, every method gives a result, or refuses in words.
 func TestPiecesOfAnySize(t *testing.T) { pieceCuts(t, 48) }
 
-func TestSoakPiecesOfAnySize(t *testing.T) { pieceCuts(t, 1) }
-
 // Pieces that a bristle fit leaves out are left out of what is looked for in its residual: the answer is that of the fit without them.
 func TestShortPieceBesideAFit(t *testing.T) {
 	whole := slidingRecord(1500)
