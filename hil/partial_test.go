@@ -40,7 +40,7 @@ func TestPartOfTheMotion(t *testing.T) {
 						}
 					}
 					line += fmt.Sprintf(" | %4d %5.3g %v", worst, far, causes)
-					tight := kind.p().drive != plant.VelocityDrive && !rest
+					tight := kind.p().drive != plant.VelocityDrive && kind.p().drive != plant.VoltageDrive && !rest // of a voltage brushes may take more
 					switch {
 					case share < 0 && (on > 0 || worst > 260 || far > 5),
 						share > 0 && share < 0.15 && tight && motion == "sine 3 rad" && (on > 0 || worst > 110 || far > 2),

@@ -26,9 +26,10 @@ import (
 //
 // With a voltage and a measured current the speed itself is known, whatever the inertia: see backEMF.
 type momentum struct {
-	f    *frozen
-	tau  float64 // s    of the means of the speed
-	walk float64 // N·m  that a load changes by before it is known
+	f      *frozen
+	tau    float64 // s    of the means of the speed
+	walk   float64 // N·m  that a load changes by before it is known
+	unsure float64 // N·m  what brushes that the file does not know take of the effort of a voltage
 
 	// the effort since the newest sample
 	sum     float64 // of command times time …
@@ -71,6 +72,7 @@ const (
 	motionShare = 0.3 // of the motion at least is shown: inertia, or K, may be so far from that of the file
 
 	unsureVoltage = 0.05  // of the largest: brushes that the file does not know
+	unsureBrushes = 0.03  // … and of the largest effort
 	partWay       = 100   // counts  that are missing
 	partTime      = 50e-3 // s  of a motion of quickWay: an elastic joint above 5 Hz shows its motion sooner
 	lateLoad      = 0.1   // s  of the means of the load
@@ -83,7 +85,11 @@ func newMomentum(f *frozen) *momentum {
 	if s.Drive == plant.VoltageDrive {
 		walk = s.Kalman.TorqueWalk
 	}
-	return &momentum{f: f, walk: walk * math.Sqrt(lateLoad), tau: max(10e-3, 5*s.Every),
+	unsure := 0.0
+	if s.Drive == plant.VoltageDrive && !f.current {
+		unsure = (unsureBrushes - unsureEffort) * f.effort(s.TopCommand)
+	}
+	return &momentum{f: f, unsure: unsure, walk: walk * math.Sqrt(lateLoad), tau: max(10e-3, 5*s.Every),
 		emf: backEMF{m: &s.Motor, floor: 2*s.Motor.BrushDrop + unsureVoltage*s.TopCommand, share: 0.5}}
 }
 
@@ -201,8 +207,12 @@ func (m *momentum) learn(load, dt float64) {
 // turn moves the twin on by dt (s) of a command; w is the share of a sample in its mean.
 func (m *momentum) turn(command, carried, dt, w float64) {
 	f := m.f
-	effort := f.effortAt(command, m.shown) - carried
-	resist := max(m.walk, f.hold*(2-m.moved))
+	effort := f.effortAt(command, m.shown)
+	if f.current { // what brushes take shows in it
+		effort = smaller(effort, f.s.Motor.K*m.current)
+	}
+	effort -= carried
+	resist := max(m.walk, f.hold*(2-m.moved)) + m.unsure
 	load := m.carries()
 	lo := min(effort-f.known.offset, effort-load) - resist
 	hi := max(effort-f.known.offset, effort-load) + resist
