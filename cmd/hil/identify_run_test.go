@@ -428,7 +428,7 @@ func TestDaemonIdentifyOwnRun(t *testing.T) {
 				// how well it is known depends on the samples that the host lost
 				most := 0.1 * want
 				if missing > 0.01 {
-					most = 0.2 * want
+					most = 0.3 * want
 				}
 				if missing > 0.02 {
 					most = 0.5 * want
