@@ -105,7 +105,7 @@ func (r *recording) forced(ctx context.Context, m record.Mapping, d *configs.Ide
 
 // between is what the commands of a recording tell of the force between its samples; nil: nothing. same: samples of the force are no closer than
 // those of the position.
-func (r *recording) between(recs []*record.Record, m record.Mapping, d *configs.IdentifyData) (found *intersample.Result, same bool) {
+func (r *recording) between(recs []*record.Record, m record.Mapping, d *configs.IdentifyData) (found *intersample.Course, same bool) {
 	drive := intersample.Drive{Tick: 1 / r.rig.Loop.Rate, Noise: math.Abs(cmp.Or(m.Force.Scale, 1)) * r.axis.Estimator.CurrentNoise}
 	if m.Force.Name != r.axis.Current {
 		drive.Noise = 0
@@ -171,7 +171,7 @@ func (r *recording) lag(recs []*record.Record, points [][]float64) (late, err fl
 }
 
 // said tells people what was found.
-func said(r *intersample.Result, d *configs.IdentifyData) string {
+func said(r *intersample.Course, d *configs.IdentifyData) string {
 	text := fmt.Sprintf("the torque follows %s, %s, %.2g ms after they were sent", d.Command, r.Way, 1e3*r.Delay)
 	if d.Winding != nil {
 		text += ", through the winding"

@@ -68,8 +68,8 @@ type timing struct {
 	tau   float64 // s  without a winding: in which the force follows
 }
 
-// Result is how the force runs between its samples.
-type Result struct {
+// Course is how the force runs between its samples.
+type Course struct {
 	Way    Way
 	Delay  float64     // s
 	Phase  float64     // of the period, OnceASample
@@ -104,7 +104,7 @@ const (
 
 // Find is what the commands tell of the force between its samples; nil: nothing. own is nil where the force is sampled with the position; lag nil:
 // nothing tells it.
-func Find(recs []Record, own *Samples, c Steps, d Drive, lag Lag) *Result {
+func Find(recs []Record, own *Samples, c Steps, d Drive, lag Lag) *Course {
 	if len(c.Time) < 2 || len(recs) == 0 {
 		return nil
 	}
@@ -128,7 +128,7 @@ func Find(recs []Record, own *Samples, c Steps, d Drive, lag Lag) *Result {
 	if share > explains {
 		return nil
 	}
-	r := &Result{Way: best.way, Delay: best.delay, Phase: best.phase, Tau: best.tau, Gain: best.gain, Points: s.points(best.bows), Other: s.points(best.bows)}
+	r := &Course{Way: best.way, Delay: best.delay, Phase: best.phase, Tau: best.tau, Gain: best.gain, Points: s.points(best.bows), Other: s.points(best.bows)}
 	r.Means = s.means(best)
 	var off, all float64
 	for i, bows := range best.bows {
