@@ -326,6 +326,7 @@ func (r *Result) finish(ctx context.Context, j *job, read []*record.Record) erro
 	}
 	r.doubts = append(r.doubts, st.doubts...)
 	r.channels = []channel{r.explains(st)}
+	r.takePriors(j.plan.Given)
 	r.judge()
 	return nil
 }
