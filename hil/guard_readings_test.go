@@ -136,6 +136,11 @@ func TestGuardAge(t *testing.T) {
 	if sick, _ := aged.sensors(&r, []float64{1, 0.001, 1, 0.006}); sick.cause != CauseStale || sick.where != 3 {
 		t.Errorf("a sample that is 6 ms old: %+v", sick)
 	}
+	// the age may stand first
+	first := NewGuard(GuardSpec{Dt: 1e-3, Meas: []MeasLimit{{Age: true}, {Stale: 5e-3}}, Ages: []int{-1, 0}})
+	if sick, _ := first.sensors(&r, []float64{0.006, 1}); sick.cause != CauseStale || sick.where != 2 {
+		t.Errorf("a sample that is 6 ms old by the first number: %+v", sick)
+	}
 	// a sample of no believable time is none, on both sides
 	for _, c := range []struct {
 		age  float64
