@@ -375,6 +375,16 @@ func TestGuardBlindHold(t *testing.T) {
 			t.Errorf("signal %d, limit %g", g.row.Where, g.row.Limit)
 		}
 	}
+	// what a wrong reading tells is told all the same: it says more than one that is missing
+	for fault, want := range map[axis.Fault]Cause{axis.Blocked: CauseStale, axis.Frozen: CauseStale, axis.FrozenReading: CauseFrozenReading, axis.Disagree: CauseDisagree, axis.Scale: CauseScale} {
+		g := newRigged(t, nil)
+		g.running()
+		g.dead = true
+		g.ticks(7, 0)
+		g.off.Found = axis.Finding{Fault: fault, Of: estimator.Current, Value: 2, Limit: 1}
+		g.tick(0, 0)
+		g.want(Trip, want)
+	}
 }
 
 // An estimate that is not sound keeps a rig from READY and from being armed; one that runs is watched by its limits.
