@@ -14,6 +14,7 @@ import (
 func TestGuardLimits(t *testing.T) {
 	spec := func(s *GuardSpec) {
 		s.Axes[0].MaxError, s.Axes[0].MaxResidual, s.Axes[0].RatedI, s.Meas[0].Hot, s.Meas[0].Lo, s.Meas[0].Hi = 2, 0.3, 0, 0, 0, 0
+		s.Axes[0].Measured[estimator.Velocity] = 0 // a tacho
 	}
 	for _, c := range []struct {
 		cause Cause
@@ -22,6 +23,7 @@ func TestGuardLimits(t *testing.T) {
 		set   func(g *rigged, x float64)
 	}{
 		{CauseSpeed, 50, 0, func(g *rigged, x float64) { g.off.Speed = x }},
+		{CauseSpeed, 50, 1, func(g *rigged, x float64) { g.off.Measured = x }},
 		{CauseError, 2, 0, func(g *rigged, x float64) { g.off.Error = x }},
 		{CauseResidual, 0.3, 0, func(g *rigged, x float64) { g.off.Residual = x }},
 		{CauseCurrent, 15, 2, func(g *rigged, x float64) { g.meas[1] = x }},

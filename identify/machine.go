@@ -125,7 +125,7 @@ func OfMachine(b *machine.Result, info []record.Info, findings []record.Finding,
 	for j, k := range b.Free {
 		p := &r.Parameters[k]
 		c := &b.Base.Columns[b.Base.Pivot[k]]
-		p.Term, p.Share, p.Start = string(c.Term), &b.Share[j], &b.Start[k]
+		p.Term, p.Share, p.Start, p.given = string(c.Term), &b.Share[j], &b.Start[k], b.Given[j]
 		errs[j] = math.Inf(1)
 		if ci := r.Interval(p); ci != nil {
 			errs[j] = (ci[1] - ci[0]) / 4
@@ -134,6 +134,7 @@ func OfMachine(b *machine.Result, info []record.Info, findings []record.Finding,
 			r.HalfCutoff[k] = b.Half[j]
 		}
 	}
+	r.given = b.Spec.Uncertain.Texts(b.Model.NV())
 	r.findLacking(b)
 	if iv := b.IV; iv != nil && b.Spec.Instruments == machine.UseCheck {
 		for j, apart := range iv.Apart { // where they differ beyond chance, intervals hold both values

@@ -35,6 +35,7 @@ type Result struct {
 	Groups   int           // of so many
 	Share    []float64     // of the free ones: rms of its torques over that of all, weighted, %
 	Suspects []fit.Suspect // what the machine may lack, for the rows of Solution
+	Given    []float64     // standard uncertainty of the free ones by that of gains, lengths, axes and zeros
 	OneWay   []int         // joints that move in one direction: their Coulomb friction and a constant torque are one number
 	Warnings []string
 	Compute  time.Duration
@@ -46,6 +47,7 @@ type Result struct {
 	sys     *system
 	rowTime float64     // s, between rows
 	rest    []float64   // rad/s or m/s, least speed by joint
+	blur    int         // place among blurs
 	motions []Recording // the simulated motions of the last round of IV
 }
 
@@ -79,11 +81,17 @@ func Fit(m *multibody.Model, s Spec, recs []Recording, coulomb []float64) (*Resu
 	r.Start = r.Base.Of(r.Base.Start())
 	f := s.filters(recs[0][0].Dt)
 	r.rowTime = recs[0][0].Dt * float64(s.Decimate)
-	r.rest = s.restSpeed(m, recs, &f)
-	p, err := r.Base.prepare(m, s, recs, r.rest)
+	r.rest, s.calm = s.restSpeed(m, recs, &f)
+	r.Spec = s
+	r.blur = findBlur
+	if slices.Contains(s.calm, true) { // the direction is not known beside reversals: what is left out there says nothing
+		r.blur = 0
+	}
+	p, err := r.Base.prepare(m, s, recs, r.rest, r.blur)
 	if err != nil {
 		return nil, err
 	}
+	r.blur = p.blur
 	r.Warnings = append(r.Warnings, p.left...)
 	if runsIn(recs, s) {
 		r.Warnings = append(r.Warnings, "the recordings are short beside the time in which the low-pass runs in at their ends: inertia and weight come out 1 to 2 % low, more where the motion hardly tells them apart. Record without gaps, or raise filter.cutoff")
@@ -165,7 +173,7 @@ func (r *Result) settleTiming(recs []Recording, f *filters, p *prepared) error {
 	t.theta = r.sys.theta
 	r.Base = r.Base.timed(r.Model, t)
 	r.Start = r.Base.Of(r.Base.Start())
-	again, err := r.Base.prepare(r.Model, r.Spec, recs, r.rest)
+	again, err := r.Base.prepare(r.Model, r.Spec, recs, r.rest, r.blur)
 	if err != nil {
 		return err
 	}
@@ -437,7 +445,7 @@ func (r *Result) Spread(a *fit.Assessment) {
 func (r *Result) half(recs []Recording) []float64 {
 	s := r.Spec
 	s.Cutoff /= 2
-	p, err := r.Base.prepare(r.Model, s, recs, r.rest)
+	p, err := r.Base.prepare(r.Model, s, recs, r.rest, r.blur)
 	if err != nil {
 		return nil
 	}
@@ -469,7 +477,7 @@ func (r *Result) Explain(recs []Recording, values []float64) (*fit.Solution, []J
 		return nil, nil, nil, err
 	}
 	recs = withoutSpikes(recs)
-	p, err := r.Base.prepare(r.Model, r.Spec, recs, r.rest)
+	p, err := r.Base.prepare(r.Model, r.Spec, recs, r.rest, r.blur)
 	if err != nil {
 		return nil, nil, nil, err
 	}
