@@ -51,7 +51,7 @@ func TestVelocityIsShown(t *testing.T) {
 			if found.Fault != c.fault || c.fault != Fine && (found.Of != estimator.Position || n < c.ms || n > c.ms+130) {
 				t.Errorf("commanded %g, shown %g, %g a count: %+v after %d ms, want fault %d after %d", side*c.commanded, side*c.shown, c.count, found, n, c.fault, c.ms)
 			}
-			if c.fault == Frozen && math.Abs(found.Value-side*c.commanded*0.2) > 0.02*c.commanded || c.fault == Direction && math.Abs(found.Value+side*(c.commanded-c.shown)) > 0.3*c.commanded {
+			if c.fault == Frozen && (math.Abs(found.Value-side*c.commanded*0.2) > 0.02*c.commanded || math.Abs(found.Limit-0.02*c.commanded) > 0.002*c.commanded) || c.fault == Direction && math.Abs(found.Value+side*(c.commanded-c.shown)) > 0.3*c.commanded {
 				t.Errorf("commanded %g, shown %g: told %+v", side*c.commanded, side*c.shown, found)
 			}
 		}
@@ -163,6 +163,60 @@ func TestFrozenBesideAnother(t *testing.T) {
 				t.Errorf("%s, %g of it: %+v after %d ms", c.name, share, found, n)
 			}
 		}
+	}
+	// what is told: the swing, wherever it lies, and what it may be; nothing where the two have no scale in common. Ten samples are enough
+	for _, c := range []struct {
+		drive        plant.DriveKind
+		swing, limit float64
+	}{{plant.CurrentDrive, 8, 3}, {plant.VelocityDrive, 0, 0}} {
+		for _, side := range []float64{1, -1} {
+			x, s := 0.0, compared(c.drive, estimator.Current)
+			n, found := compare(s, 1000, func(k int, in *estimator.Inputs) (Tick, float64) {
+				u := side * 12 // 20 in the second half of 80 ms
+				if k/40%2 == 1 {
+					u = side * 20
+				}
+				x += 1e-3 * u
+				in.Position = estimator.Sample{Value: x, Fresh: true}
+				in.Current = estimator.Sample{Value: side * 16, Fresh: k%25 == 0}
+				return Tick{On: true}, u
+			})
+			if found.Fault != FrozenReading || n < 251 || n > 255 || math.Abs(found.Value-c.swing) > 0.2*c.swing || math.Abs(found.Limit-c.limit) > 1e-9 {
+				t.Errorf("drive %v, %+g: %+v after %d ms", c.drive, side, found, n)
+			}
+		}
+	}
+}
+
+// A position that stands while a tacho turns is the one that does not tell: after 50 ms, where the tacho has gone 30 counts in that time.
+func TestTachoBesideAPositionThatStands(t *testing.T) {
+	for _, c := range []struct {
+		speed, stood, counts float64
+		want                 Fault
+	}{{3, 0.05, 2e-3, Frozen}, {3, 0.049, 2e-3, Disagree}, {1.3, 0.05, 2e-3, Frozen}, {1.1, 0.05, 2e-3, Disagree}, {1.1, 0.06, 2e-3, Frozen}} {
+		for _, side := range []float64{1, -1} {
+			r, found := newReadings(compared(plant.EffortDrive, estimator.Velocity)), Finding{}
+			for k := 0; k < 400 && found.Fault == Fine; k++ {
+				in := &estimator.Inputs{Position: estimator.Sample{Fresh: true}, Velocity: fresh(k, side*c.speed)}
+				found = r.step(Tick{On: true}, in, 0, &frozen{stood: c.stood, counts: c.counts})
+			}
+			want := estimator.Position
+			if c.want == Disagree {
+				want = estimator.Velocity
+			}
+			if found.Fault != c.want || found.Of != want || found.Value*side <= 0 || found.Limit <= 0 {
+				t.Errorf("%+g rad/s, it stood for %g s: %+v", side*c.speed, c.stood, found)
+			}
+		}
+	}
+	// a comparison with anything else says nothing of the position
+	r, found := newReadings(compared(plant.EffortDrive, estimator.Current)), Finding{}
+	for k := 0; k < 400 && found.Fault == Fine; k++ {
+		in := &estimator.Inputs{Position: estimator.Sample{Fresh: true}, Current: fresh(k, 80)}
+		found = r.step(Tick{On: true}, in, 10, &frozen{stood: 9, counts: 1e-3})
+	}
+	if found.Fault != Disagree || found.Of != estimator.Current {
+		t.Errorf("a current beside a position that stands: %+v", found)
 	}
 }
 
