@@ -40,6 +40,10 @@ type Result struct {
 	Warnings []string
 	Compute  time.Duration
 
+	Axis  *linear.Result // of the only joint, fitted as an axis; nil: by the regression of several joints
+	Asked linear.Spec    // for that
+	Read  []Recording    // its records as they were read
+
 	IV *Instruments // the estimate by instrumental variables; nil: it was not asked for
 
 	scatter []float64 // covariance of the scores of the free ones, columns orthonormal, with the joints together
@@ -72,12 +76,17 @@ func Fit(m *multibody.Model, s Spec, recs []Recording, coulomb []float64) (*Resu
 	if err := Check(m); err != nil {
 		return nil, err
 	}
+	asked := s
 	s, err := s.ready(m, recs)
 	if err != nil {
 		return nil, err
 	}
-	recs = withoutSpikes(recs)
 	r := &Result{Spec: s, Model: m, Base: NewBase(m, s, coulomb)}
+	if done, err := r.fitAlone(asked, recs); done || err != nil {
+		r.Compute = time.Since(began)
+		return r, err
+	}
+	recs = withoutSpikes(recs)
 	r.Start = r.Base.Of(r.Base.Start())
 	f := s.filters(recs[0][0].Dt)
 	r.rowTime = recs[0][0].Dt * float64(s.Decimate)

@@ -33,8 +33,7 @@ const (
 	restErrs   = 4.0   // standard deviations of the velocity noise that rest may show
 	restCounts = 1.5   // counts of an encoder within a period of the cutoff
 	restShare  = 0.005 // of the top speed
-	noisyShare = 0.006 // of the top speed, beyond which rest is too fast to be told by the band of the fit …
-	calmShare  = 0.5   // … and is told, with the direction of motion, by this share of it: noise turns signs of velocity, and falls with the 1.5th power of the band
+	calmShare  = 0.5   // of the band tells the direction of motion where noise turns signs of velocity: it falls with the 1.5th power of the band
 )
 
 // filters are the low-passes at one sampling rate.
@@ -127,16 +126,16 @@ func (s Spec) restSpeed(m *multibody.Model, recs []Recording, f *filters) (limit
 			}
 		}
 		noise, step := numeric.Noise(x...), numeric.EncoderStep(x...)
-		rest := func(low filter.Lowpass, band float64) float64 {
+		rest := func(low filter.Lowpass) float64 {
 			gain := math.Sqrt(filter.Mean(func(w float64) float64 {
 				g := low.Gain(w) * filter.Slope(w) / f.dt
 				return g * g
 			}))
-			return max(restErrs*gain*noise, restCounts*band*step, restShare*top)
+			return max(restErrs*gain*noise, restCounts*s.Cutoff*step, restShare*top)
 		}
-		own := rest(f.smooth, s.Cutoff)
-		if calm[i] = own > noisyShare*top; calm[i] {
-			own = rest(f.calm, calmShare*s.Cutoff)
+		own := rest(f.smooth)
+		if calm[i] = own > restShare*top; calm[i] {
+			own = rest(f.calm)
 		}
 		if limit[i] = s.MinVelocity[i]; limit[i] == FromRecord {
 			limit[i] = own
