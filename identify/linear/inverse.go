@@ -89,7 +89,7 @@ func fitted(recs []*record.Record, s Spec, by Form, o Options, of maker) (*Resul
 	if err := once(); err != nil {
 		return nil, err
 	}
-	if lag := r.estimate("lag"); lag != nil && s.Lag == LagAuto && lag.RobustErr > reg.form.f.dt && lag.RobustCI95[0] < 0 && lag.RobustCI95[1] > 0 {
+	if lag := r.estimate(s.nameOf(lagTerm)); lag != nil && s.Lag == LagAuto && lag.RobustErr > reg.form.f.dt && lag.RobustCI95[0] < 0 && lag.RobustCI95[1] > 0 {
 		// the record does not tell it: that it is small is known better
 		s.Lag, r.Spec = LagFixed, s
 		note := fmt.Sprintf("the record tells the lag of the force to ± %.2g s only; it is taken for zero", lag.RobustErr)
@@ -109,6 +109,7 @@ func fitted(recs []*record.Record, s Spec, by Form, o Options, of maker) (*Resul
 	if w := reg.slowNote(s.unit("m/s")); w != "" && s.MinVelocity == FromRecord {
 		r.Warnings = append(r.Warnings, w)
 	}
+	r.Slow = len(reg.kept) - reg.rowsKept()
 	r.Doubts, r.OneWay = append(r.Doubts, reg.doubts...), reg.single
 	r.Compute = time.Since(start).Seconds()
 	return r, nil
