@@ -126,7 +126,7 @@ func DefaultIdentify() *Identify {
 		Axis:    "linear",
 		Data:    IdentifyData{Records: defaultRecords()},
 		Method:  identify.Chain{"regress"},
-		Model:   IdentifyModel{Spec: axis.Spec{Terms: []string{}, Decimate: 1}, Lag: linear.LagAuto},
+		Model:   IdentifyModel{Spec: axis.Spec{Terms: []string{}, Decimate: 1, Hold: axis.Either}, Lag: linear.LagAuto},
 		Terms:   linear.DefaultSpec().Terms,
 		Between: linear.BetweenAuto,
 		Form:    linear.Direct,
