@@ -13,19 +13,20 @@ import (
 
 // MachineFit describes how the parameters of a machine are found from recorded positions and torques of its joints. Numbers follow the rules of Config.
 type MachineFit struct {
-	Version     int              `yaml:"version" doc:"format of this file, 1"`
-	Name        string           `yaml:"name" doc:"name of the fit"`
-	Description string           `yaml:"description,omitempty" doc:"one line for people"`
-	Machine     string           `yaml:"machine" doc:"file of the machine, relative to this file: a tree of revolute and prismatic joints. Its masses, inertias and friction are where the fit starts, and stay where the records say nothing"`
-	Data        MachineFitData   `yaml:"data" doc:"the records that are fitted"`
-	Validate    []string         `yaml:"validate,omitempty" doc:"records with the same columns, explained by the parameters but not used to find them"`
-	Terms       []machine.Term   `yaml:"terms" doc:"what is fitted, of every joint"`
-	ByDirection bool             `yaml:"by_direction" doc:"friction of its own for each direction; wants terms without offset"`
-	Filter      MachineFitFilter `yaml:"filter" doc:"the zero-phase Butterworth low-pass of positions, torques and signs of velocity"`
-	Instruments MachineFitIV     `yaml:"instruments" doc:"instrumental variables: positions of a simulation in place of noisy ones"`
-	Decimate    int              `yaml:"decimate" want:">=0 <=10000" doc:"every n-th sample is a row, after a zero-phase filter of both sides; 0: four rows in a period of the cutoff"`
-	Trim        *float64         `yaml:"trim,omitempty" unit:"s" want:">=0" doc:"left out at each end of a record; without it two periods of the cutoff"`
-	RequireFit  float64          `yaml:"require_fit" unit:"%" want:">=0 <=100" doc:"a fit below this is a missed quality gate; 0: no gate"`
+	Version     int               `yaml:"version" doc:"format of this file, 1"`
+	Name        string            `yaml:"name" doc:"name of the fit"`
+	Description string            `yaml:"description,omitempty" doc:"one line for people"`
+	Machine     string            `yaml:"machine" doc:"file of the machine, relative to this file: a tree of revolute and prismatic joints. Its masses, inertias and friction are where the fit starts, and stay where the records say nothing"`
+	Data        MachineFitData    `yaml:"data" doc:"the records that are fitted"`
+	Validate    []string          `yaml:"validate,omitempty" doc:"records with the same columns, explained by the parameters but not used to find them"`
+	Terms       []machine.Term    `yaml:"terms" doc:"what is fitted, of every joint"`
+	ByDirection bool              `yaml:"by_direction" doc:"friction of its own for each direction; wants terms without offset"`
+	Filter      MachineFitFilter  `yaml:"filter" doc:"the zero-phase Butterworth low-pass of positions, torques and signs of velocity"`
+	Instruments MachineFitIV      `yaml:"instruments" doc:"instrumental variables: positions of a simulation in place of noisy ones"`
+	Uncertainty machine.Uncertain `yaml:"uncertainty" doc:"standard uncertainty of what the files give and the records do not tell for sure. The intervals hold what it does; 0: taken for exact"`
+	Decimate    int               `yaml:"decimate" want:">=0 <=10000" doc:"every n-th sample is a row, after a zero-phase filter of both sides; 0: four rows in a period of the cutoff"`
+	Trim        *float64          `yaml:"trim,omitempty" unit:"s" want:">=0" doc:"left out at each end of a record; without it two periods of the cutoff"`
+	RequireFit  float64           `yaml:"require_fit" unit:"%" want:">=0 <=100" doc:"a fit below this is a missed quality gate; 0: no gate"`
 
 	run *MachineRun
 }
@@ -245,7 +246,7 @@ func (c *MachineFit) Section(joint string, whole bool) *Identify {
 // Spec is what the fit asks of package identify/machine.
 func (c *MachineFit) Spec(m *multibody.Model) machine.Spec {
 	s := machine.Spec{Terms: c.Terms, ByDirection: c.ByDirection, Order: c.Filter.Order, Cutoff: c.Filter.Cutoff, RawSigns: !c.Filter.Signs, Decimate: c.Decimate, Trim: machine.FromRecord,
-		Instruments: c.Instruments.Use, Bandwidth: c.Instruments.Bandwidth}
+		Instruments: c.Instruments.Use, Bandwidth: c.Instruments.Bandwidth, Uncertain: c.Uncertainty}
 	if c.Trim != nil {
 		s.Trim = *c.Trim
 	}

@@ -129,7 +129,7 @@ func (r *Result) findKnownErrors(j *job, st *stage) {
 		scaled(j.plan.GainErr)
 	}
 	for i := range r.Parameters {
-		r.Parameters[i].given = math.Sqrt(square[i])
+		r.Parameters[i].given = math.Hypot(math.Sqrt(square[i]), j.plan.Unsure[r.Parameters[i].Name])
 	}
 }
 

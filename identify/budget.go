@@ -108,20 +108,21 @@ type Equality struct {
 // equalities tests the pairs that are one parameter in a simpler model: both directions, break-away and sliding friction.
 func (r *Result) equalities() (list []Equality) {
 	test := func(a, b string) {
-		p, okA := r.Param(a)
-		q, okB := r.Param(b)
+		p, okA := r.axisParam(a)
+		q, okB := r.axisParam(b)
 		if !okA || !okB || p.Fixed || q.Fixed {
 			return
 		}
 		slope := make([]float64, len(r.Parameters))
 		for i := range r.Parameters {
-			switch r.Parameters[i].Name {
+			switch r.axisName(r.Parameters[i].Name) {
 			case a:
 				slope[i] = 1
 			case b:
 				slope[i] = -1
 			}
 		}
+		a, b = p.Name, q.Name
 		e := Equality{A: a, B: b, Difference: p.Value - q.Value, Unit: p.Unit}
 		e.Text = fmt.Sprintf("%s and %s: whether they differ is not told", a, b)
 		if se := r.errOf(slope); se > 0 && !math.IsInf(se, 0) {

@@ -11,6 +11,7 @@ type evidence struct {
 	along    func() *fit.Solution // the recorded force along the recorded motion, with the derivatives of all loads; nil: the solution is it
 	doubted  *fit.Solution        // found without what was reckoned from an assumption; nil: none was, or nothing was found
 
+	joint    bool         // the parameters are those of the only joint of a machine, by its names
 	channels []channel    // what was explained
 	refused  []refused    // that the fit does not give
 	doubts   []fit.Reason // of the method about itself
@@ -25,6 +26,14 @@ type evidence struct {
 
 	instruments *MachineInstruments // beside least squares; nil: there are none
 	bodies      *bodies             // that have the parameters; nil: not asked
+}
+
+// axisName is the name of a parameter as that of an axis.
+func (r *Result) axisName(name string) string {
+	if r.joint {
+		return fit.AxisName(name)
+	}
+	return name
 }
 
 // channel is one series that a fit explains: that of an axis, the torque of a joint, an output.

@@ -241,13 +241,16 @@ func (r *Result) judgeAssumed(say sayer) {
 	var names, moves []string
 	for i := range r.Parameters {
 		p := &r.Parameters[i]
-		if ci := r.random(p); ci != nil && p.CI != nil && p.assumed != [2]float64{} && !p.State() {
+		if ci := r.random(p); ci != nil && p.CI != nil && (p.assumed != [2]float64{} || p.given > 0) && !p.State() {
 			names = append(names, p.Name)
 			moves = append(moves, fmt.Sprintf("%s to ±%.2g instead of ±%.2g %s", p.Name, (p.CI[1]-p.CI[0])/2, (ci[1]-ci[0])/2, p.Unit))
 		}
 	}
-	if r.given == nil || names == nil {
-		return
+	switch {
+	case r.given == nil:
+	case names == nil:
+		say(fit.Assumed, fit.Remark, nil, "assumed, as the file gives it: %s. The intervals do not hold errors of these numbers. Say in the file how well they are known, under uncertainty", list(r.given))
+	default:
+		say(fit.Assumed, fit.Remark, names, "assumed, as the file gives it: %s. The intervals hold that: %s. Say in the file how well these numbers are known, under uncertainty", list(r.given), list(moves))
 	}
-	say(fit.Assumed, fit.Remark, names, "assumed, as the file gives it: %s. The intervals hold that: %s. Say in the file how well these numbers are known, under uncertainty", list(r.given), list(moves))
 }

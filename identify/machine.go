@@ -2,11 +2,13 @@ package identify
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
+	"hilrig/identify/axis"
 	"hilrig/identify/fit"
 	"hilrig/identify/machine"
 	"hilrig/identify/record"
@@ -97,57 +99,21 @@ const apartLikely = 2
 // OfMachine is the result of a machine in the form of all results. theta is the set of all parameters that goes into the file, in the order of
 // Base.Columns. v has no records where there is no validation.
 func OfMachine(b *machine.Result, info []record.Info, findings []record.Finding, v MachineChecks) (r *Result, out *Machine, theta []float64, err error) {
-	a, err := fit.Assess(b.Solution)
+	if b.Axis != nil {
+		r, err = ofOnlyJoint(b, v)
+	} else {
+		r, err = ofJoints(b, info, findings)
+	}
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	b.Spread(a)
-	r = &Result{
-		Method: "inverse dynamics of a machine by weighted linear least squares", Model: Subject{Law: "machine", Terms: []string{}}, Chain: Chain{},
-		Data: info[0], Findings: append([]record.Finding{}, findings...), Settings: b.Spec, Warnings: append([]string{}, b.Warnings...), Compute: b.Compute.Seconds(),
-	}
-	if b.Spec.Instruments == machine.UseEstimate {
-		r.Method = "inverse dynamics of a machine by instrumental variables"
-	}
-	for _, t := range b.Spec.Terms {
-		r.Model.Terms = append(r.Model.Terms, string(t))
-	}
-	if len(info) > 1 {
-		r.Records = info
-	}
-	r.take(b.Solution, a, nil)
-	r.Indistinct = []fit.Indistinct{}
 	errs := make([]float64, len(b.Free))
-	r.HalfCutoff = make([]float64, len(r.Parameters))
-	for i := range r.Parameters {
-		r.HalfCutoff[i] = r.Parameters[i].Value
-	}
 	for j, k := range b.Free {
-		p := &r.Parameters[k]
-		c := &b.Base.Columns[b.Base.Pivot[k]]
-		p.Term, p.Share, p.Start = string(c.Term), &b.Share[j], &b.Start[k]
 		errs[j] = math.Inf(1)
-		if ci := r.Interval(p); ci != nil {
+		if ci := r.Interval(&r.Parameters[k]); ci != nil {
 			errs[j] = (ci[1] - ci[0]) / 4
 		}
-		if b.Half != nil {
-			r.HalfCutoff[k] = b.Half[j]
-		}
 	}
-	r.findLacking(b)
-	if iv := b.IV; iv != nil && b.Spec.Instruments == machine.UseCheck {
-		for j, apart := range iv.Apart { // where they differ beyond chance, intervals hold both values
-			if math.Abs(apart) > apartLikely {
-				r.Parameters[b.Free[j]].moved(iv.Values[j]-iv.Least[j], false, "instrumental variables")
-			}
-		}
-	}
-	last := Stage{Method: "regress", Converged: true, Reason: b.Solution.Reason, Objective: b.Solution.Objective, Cost: b.Solution.Cost, RMS: r.Fit.RMS, Iterations: 1, Values: map[string]float64{}, Compute: r.Compute}
-	for _, p := range r.Parameters {
-		last.Values[p.Name] = p.Value
-	}
-	r.Stages = []Stage{last}
-
 	essential := b.Essential(errs)
 	out = &Machine{Grown: essential.Grown, Moved: 1, Unseen: []string{}, Impossible: []string{}}
 	theta = b.Base.Full(b.Model, essential.Values)
@@ -184,13 +150,22 @@ func OfMachine(b *machine.Result, info []record.Info, findings []record.Finding,
 	for i, j := range b.Joints {
 		out.Joints = append(out.Joints, MachineJoint{Name: j.Name, Unit: j.Unit, Passive: j.Passive, Percent: j.Percent, R2: j.R2, RMS: j.RMS, Rows: j.Rows, Slow: j.Slow, Least: j.Least, Written: own[i].Percent})
 	}
+	r.bodies = &bodies{out.Possible, unreal, out.Moved, out.Impossible}
+	if b.Axis != nil { // judged as an axis: of one joint, no real body has what has the wrong sign
+		if r.Validation != nil && r.Validation.Fit.Percent != nil {
+			percent := *r.Validation.Fit.Percent
+			r2 := 1 - (1-percent/100)*(1-percent/100)
+			out.Joints[0].Valid, out.Joints[0].ValidR2 = &percent, &r2
+		}
+		return r, out, theta, nil
+	}
 	if len(v.Records) > 0 {
 		if err := r.validateMachine(b, out, v); err != nil {
 			return nil, nil, nil, fmt.Errorf("validation: %w", err)
 		}
 	}
 	out.Instruments = instrumentsOf(b)
-	r.instruments, r.bodies = out.Instruments, &bodies{out.Possible, unreal, out.Moved, out.Impossible}
+	r.instruments = out.Instruments
 	for _, u := range b.Refused {
 		r.refused = append(r.refused, refused{fit.Indistinct{Names: u.Names, Weights: u.Weights, Why: u.Text, Advice: toldApart},
 			fmt.Sprintf("%s cannot be identified and is left at %.4g, the value of the machine file: %s. Record a motion that tells it, or leave its term out", u.Name, u.Kept, u.Text)})
@@ -209,6 +184,94 @@ func OfMachine(b *machine.Result, info []record.Info, findings []record.Finding,
 	}
 	r.judge()
 	return r, out, theta, nil
+}
+
+// ofJoints is the result of a machine of several joints, but for what is judged.
+func ofJoints(b *machine.Result, info []record.Info, findings []record.Finding) (*Result, error) {
+	a, err := fit.Assess(b.Solution)
+	if err != nil {
+		return nil, err
+	}
+	b.Spread(a)
+	r := &Result{
+		Method: "inverse dynamics of a machine by weighted linear least squares", Model: Subject{Law: "machine", Terms: []string{}}, Chain: Chain{},
+		Data: info[0], Findings: append([]record.Finding{}, findings...), Settings: b.Spec, Warnings: append([]string{}, b.Warnings...), Compute: b.Compute.Seconds(),
+	}
+	if b.Spec.Instruments == machine.UseEstimate {
+		r.Method = "inverse dynamics of a machine by instrumental variables"
+	}
+	for _, t := range b.Spec.Terms {
+		r.Model.Terms = append(r.Model.Terms, string(t))
+	}
+	if len(info) > 1 {
+		r.Records = info
+	}
+	r.take(b.Solution, a, nil)
+	r.Indistinct = []fit.Indistinct{}
+	r.HalfCutoff = make([]float64, len(r.Parameters))
+	for i := range r.Parameters {
+		r.HalfCutoff[i] = r.Parameters[i].Value
+	}
+	for j, k := range b.Free {
+		p := &r.Parameters[k]
+		c := &b.Base.Columns[b.Base.Pivot[k]]
+		p.Term, p.Share, p.Start, p.given = string(c.Term), &b.Share[j], &b.Start[k], b.Given[j]
+		if b.Half != nil {
+			r.HalfCutoff[k] = b.Half[j]
+		}
+	}
+	r.given = b.Spec.Uncertain.Texts(b.Model.NV())
+	r.findLacking(b)
+	if iv := b.IV; iv != nil && b.Spec.Instruments == machine.UseCheck {
+		for j, apart := range iv.Apart { // where they differ beyond chance, intervals hold both values
+			if math.Abs(apart) > apartLikely {
+				r.Parameters[b.Free[j]].moved(iv.Values[j]-iv.Least[j], false, "instrumental variables")
+			}
+		}
+	}
+	last := Stage{Method: "regress", Converged: true, Reason: b.Solution.Reason, Objective: b.Solution.Objective, Cost: b.Solution.Cost, RMS: r.Fit.RMS, Iterations: 1, Values: map[string]float64{}, Compute: r.Compute}
+	for _, p := range r.Parameters {
+		last.Values[p.Name] = p.Value
+	}
+	r.Stages = []Stage{last}
+	return r, nil
+}
+
+// ofOnlyJoint is the result of a machine of one joint, judged as an axis.
+func ofOnlyJoint(b *machine.Result, v MachineChecks) (*Result, error) {
+	plan := Plan{Methods: Chain{regress}, Regress: b.Asked, Model: axis.Spec{Rotary: b.Asked.Rotary}, GainErr: b.Spec.Uncertain.Gain / 100, Unsure: b.Unsure()}
+	var recs Records
+	for _, d := range b.Read {
+		recs.Fit = append(recs.Fit, d[0])
+	}
+	for _, d := range v.Records {
+		recs.Validation = append(recs.Validation, d[0])
+	}
+	read := recs.Fit
+	recs = recs.each(record.WithoutSpikes)
+	j := newJob(plan, recs, nil, nil)
+	method := j.begin(regress, recs, recs.driven())
+	j.end(method, j.stageOf(b.Axis))
+	r := &Result{Chain: plan.Methods, Findings: []record.Finding{}, Warnings: append([]string{}, b.Warnings...), Stages: []Stage{j.last.stage()}}
+	r.joint, r.given = true, b.Spec.Uncertain.Texts(1)
+	for _, p := range b.Solution.Params {
+		if p.Zero {
+			r.small = append(r.small, p.Name)
+		}
+	}
+	if err := r.finish(context.Background(), j, read); err != nil {
+		return nil, err
+	}
+	r.Method, r.Model, r.Settings = "inverse dynamics of a machine of one joint, as of an axis, by linear least squares", Subject{Law: "machine", Terms: []string{}}, b.Axis.Spec
+	for _, t := range b.Spec.Terms {
+		r.Model.Terms = append(r.Model.Terms, string(t))
+	}
+	for _, k := range b.Free {
+		p := &r.Parameters[k]
+		p.Term, p.Start = string(b.Base.Columns[b.Base.Pivot[k]].Term), &b.Start[k]
+	}
+	r.Compute = b.Compute.Seconds()
+	return r, nil
 }
 
 // findLacking looks for what the machine lacks in the residual. A parameter may move by its interval, by a little of its value, or by what

@@ -28,7 +28,7 @@ func (r *Result) frictionAt(joint string, v float64) (force, err float64, ok boo
 	// add takes in the first of the parameters that exists, and tells whether there is one
 	add := func(weight float64, names ...string) bool {
 		for _, n := range names {
-			if i := slices.IndexFunc(r.Parameters, func(p Parameter) bool { return p.Name == n+joint }); i >= 0 {
+			if i := slices.IndexFunc(r.Parameters, func(p Parameter) bool { return r.axisName(p.Name) == n+joint }); i >= 0 {
 				force += r.Parameters[i].Value * weight
 				slope[i] += weight
 				return true
@@ -122,7 +122,7 @@ func (r *Result) judgeDirection(say sayer) {
 	var names []string
 	for i := range r.Parameters {
 		p := &r.Parameters[i]
-		if !p.Fixed && slices.Contains([]string{"Fc", "Fs", "alpha0", "Fs_inf", "offset"}, strings.TrimRight(p.Name, "+-")) {
+		if !p.Fixed && slices.Contains([]string{"Fc", "Fs", "alpha0", "Fs_inf", "offset"}, strings.TrimRight(r.axisName(p.Name), "+-")) {
 			p.Worth = NotIdentifiable
 			names = append(names, p.Name)
 		}

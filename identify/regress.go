@@ -18,6 +18,13 @@ func (j *job) regressLinear(ctx context.Context) (*stage, error) {
 	if err != nil {
 		return nil, err
 	}
+	return j.stageOf(r), nil
+}
+
+// stageOf is the stage of a regression of one axis.
+func (j *job) stageOf(r *linear.Result) *stage {
+	form := cmp.Or(j.plan.Form, linear.Direct)
+	o := linear.Options{NoiseRatio: j.plan.NoiseRatio}
 	st := linearStage(r)
 	st.title = map[linear.Form]string{
 		linear.Weak: "weak form, linear least squares", linear.Instrumental: "inverse dynamics, instrumental variables", linear.Total: "inverse dynamics, total least squares",
@@ -49,7 +56,7 @@ func (j *job) regressLinear(ctx context.Context) (*stage, error) {
 		}
 		return out
 	}
-	return st, nil
+	return st
 }
 
 // linearStage is the stage of a regression.

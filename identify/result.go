@@ -157,6 +157,16 @@ func (r *Result) Param(name string) (*Parameter, bool) {
 	return &r.Parameters[i], true
 }
 
+// axisParam finds a parameter by its name on an axis.
+func (r *Result) axisParam(name string) (*Parameter, bool) {
+	for i := range r.Parameters {
+		if r.axisName(r.Parameters[i].Name) == name {
+			return &r.Parameters[i], true
+		}
+	}
+	return nil, false
+}
+
 // Correlated are the parameters that were searched, without the states of the motion, and where each stands in Correlation.
 func (r *Result) Correlated() (names []string, at []int) {
 	free := 0

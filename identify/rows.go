@@ -58,7 +58,7 @@ func (r *Result) FrictionRows() *FrictionRows {
 		out.Position = s.Position
 	}
 	for i, p := range s.Params {
-		if !slices.Contains(loads, p.Name) {
+		if !slices.Contains(loads, r.axisName(p.Name)) {
 			continue
 		}
 		j := slices.Index(s.Free, i)

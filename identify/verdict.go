@@ -45,12 +45,13 @@ var contradicts = []string{"M", "J", "J1", "J2", "Fc", "Fc1", "Fc2", "Fs", "sigm
 
 // natureOf is that of a parameter.
 func (r *Result) natureOf(p *Parameter) nature {
+	name := r.axisName(p.Name)
 	switch term := machine.Term(p.Term); {
-	case slices.Contains(contradicts, p.Name) || term == machine.Coulomb || term == machine.Armature:
+	case slices.Contains(contradicts, name) || term == machine.Coulomb || term == machine.Armature:
 		return positive
-	case viscous(p.Name) || term == machine.Viscous || term == machine.Stiffness:
+	case viscous(name) || term == machine.Viscous || term == machine.Stiffness:
 		return damping
-	case term == machine.Offset || term == machine.Lag || fit.MayBeZero(p.Name):
+	case term == machine.Offset || term == machine.Lag || fit.MayBeZero(name):
 		return anySign
 	case r.Model.Law == rolling && ball.IsFriction(p.Name):
 		return damping
@@ -199,7 +200,7 @@ func (r *Result) worth(p *Parameter, g *graded, say sayer) string {
 		say(code, fit.Weaken, []string{p.Name}, format, args...)
 		out = string(Weak)
 	}
-	kind := r.natureOf(p)
+	kind, name := r.natureOf(p), r.axisName(p.Name)
 	switch {
 	case p.Value < 0 && !zero && kind == positive:
 		if p.Share != nil && *p.Share <= weakShare { // of no weight: what is wrong elsewhere shows in it
@@ -211,7 +212,7 @@ func (r *Result) worth(p *Parameter, g *graded, say sayer) string {
 	case kind == damping && p.Value+beyondDoubt**se < 0 && ci[1] < 0:
 		weak(fit.NegativeViscous, "%s is negative beyond doubt (%.4g, 95 %% interval %.3g to %.3g %s): friction that falls with speed is no viscous one. Look for a force that the model lacks (gravity, a Stribeck dip, a late or saturated force), or for a wrong sign",
 			p.Name, p.Value, ci[0], ci[1], p.Unit)
-	case minor && zero && (p.Name == "M" || strings.TrimRight(p.Name, "12") == "J" && p.Name != "J12"): // no axis is without inertia
+	case minor && zero && (name == "M" || strings.TrimRight(name, "12") == "J" && name != "J12"): // no axis is without inertia
 		weak(fit.NearZero, "%s cannot be told from zero (95 %% interval %.3g to %.3g %s): the motion hardly accelerates in the rows that are used", p.Name, ci[0], ci[1], p.Unit)
 	case fit.IsState(p.Name): // where a record begins: nothing to know about the axis
 	case fit.MayBeZero(p.Name) || kind == anySign || slices.Contains(r.small, p.Name): // zero is an answer, and so is what is near it

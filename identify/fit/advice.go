@@ -95,9 +95,24 @@ func advice(group []string) string {
 // alias are names under which the same thing goes in other parametrisations.
 var alias = map[string]string{"dFs": "Fs", "dFs_inf": "Fs", "Fs_inf": "Fs", "zeta": "sigma1"}
 
+// ofAxis are the names that parameters of a body have on an axis.
+var ofAxis = map[string]string{"izz": "J", "izz_R": "J", "armature": "J", "mass": "M", "mass_R": "M", "mcx": "mgs", "mcx_R": "mgs", "mcy": "mgc", "mcy_R": "mgc", "stiffness": "k"}
+
+// AxisName is the name of a parameter of the only joint of a machine as that of an axis: J of elbow.izz_R, Fc+ of elbow.Fc+.
+func AxisName(name string) string {
+	_, own, ofJoint := strings.Cut(name, ".")
+	if !ofJoint {
+		return name
+	}
+	if a, ok := ofAxis[own]; ok {
+		return a
+	}
+	return own
+}
+
 // bare is a name without direction, piece and parametrisation: Fc of Fc+, x0 of x0[2], Fs of dFs.
 func bare(name string) string {
-	name, _, _ = strings.Cut(name, "[")
+	name, _, _ = strings.Cut(AxisName(name), "[")
 	name = strings.TrimRight(name, "+-")
 	if a, ok := alias[name]; ok {
 		return a

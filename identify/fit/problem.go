@@ -27,6 +27,7 @@ import (
 type Param struct {
 	engine.Param      // name, unit, doc, value, bounds, fixed
 	Log          bool // searched in its logarithm; Lo must be > 0
+	Zero         bool // zero is as good a value as any, though its name does not say so: see MayBeZero
 }
 
 // Problem is what a solver works on. Its parameters are all free: what is fixed is the business of the evaluator.

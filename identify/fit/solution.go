@@ -108,7 +108,7 @@ func IsState(name string) bool {
 // as all that was measured.
 func (s *Solution) Size(j int) float64 {
 	q := &s.Params[s.Free[j]]
-	if !MayBeZero(q.Name) {
+	if !q.Zero && !MayBeZero(q.Name) {
 		return math.Abs(q.Value)
 	}
 	all, own := 0.0, 0.0

@@ -20,7 +20,7 @@ func Suspects(s *Solution, rotary, driven bool) []Suspect {
 		m.Force[k] = s.Measured[k] - e
 	}
 	p := len(s.Free)
-	if i := Index(s.Params, "lag"); i >= 0 {
+	if i := slices.IndexFunc(s.Params, func(p Param) bool { return AxisName(p.Name) == "lag" }); i >= 0 {
 		m.Delay, m.Lag = s.Params[i].Value, slices.Contains(s.Free, i)
 	}
 	for j, i := range s.Free {

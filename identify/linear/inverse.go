@@ -89,7 +89,7 @@ func fitted(recs []*record.Record, s Spec, by Form, o Options, of maker) (*Resul
 	if err := once(); err != nil {
 		return nil, err
 	}
-	if lag := r.estimate("lag"); lag != nil && s.Lag == LagAuto && lag.RobustErr > reg.form.f.dt && lag.RobustCI95[0] < 0 && lag.RobustCI95[1] > 0 {
+	if lag := r.estimate(s.nameOf(lagTerm)); lag != nil && s.Lag == LagAuto && lag.RobustErr > reg.form.f.dt && lag.RobustCI95[0] < 0 && lag.RobustCI95[1] > 0 {
 		// the record does not tell it: that it is small is known better
 		s.Lag, r.Spec = LagFixed, s
 		note := fmt.Sprintf("the record tells the lag of the force to ± %.2g s only; it is taken for zero", lag.RobustErr)
@@ -109,6 +109,7 @@ func fitted(recs []*record.Record, s Spec, by Form, o Options, of maker) (*Resul
 	if w := reg.slowNote(s.unit("m/s")); w != "" && s.MinVelocity == FromRecord {
 		r.Warnings = append(r.Warnings, w)
 	}
+	r.Slow = len(reg.kept) - reg.rowsKept()
 	r.Doubts, r.OneWay = append(r.Doubts, reg.doubts...), reg.single
 	r.Compute = time.Since(start).Seconds()
 	return r, nil
@@ -264,16 +265,21 @@ func (r *regression) enough(found bool) error {
 
 func (s Spec) wantsLag() bool { return s.Lag == LagFree || s.Lag == LagAuto }
 
-// findLag makes the lag a parameter if it is wanted and the record tells it. What the force does between its samples is as in
-// known, or as it fits better.
+// findLag makes the lag a parameter if it is wanted and the record tells it. What the force does between its samples is as the specification says,
+// as in known, or as it fits better.
 func (r *regression) findLag(from float64, known *regression) error {
 	defer func() { r.smoothed, r.turns = nil, nil }()
+	hold := r.spec.Between == BetweenHold
 	if !r.spec.wantsLag() || r.form.free {
-		r.push(0, false)
+		r.push(0, hold)
 		return nil
 	}
-	held, err := r.refineLag(from, known == nil || known.held)
-	if err == nil && known == nil {
+	given := r.spec.Between == BetweenHold || r.spec.Between == BetweenLine
+	if !given && known != nil {
+		given, hold = true, known.held
+	}
+	held, err := r.refineLag(from, hold || !given)
+	if err == nil && !given {
 		straight := 0.0
 		if straight, err = r.refineLag(from, false); err == nil && held < straight {
 			_, err = r.refineLag(r.lag, true)
@@ -283,7 +289,7 @@ func (r *regression) findLag(from float64, known *regression) error {
 		err = r.examine()
 	}
 	if err != nil && r.spec.Lag == LagAuto {
-		r.push(0, false)
+		r.push(0, hold)
 		return nil
 	}
 	return err

@@ -70,14 +70,14 @@ func (r *regression) instruments() error {
 		fit.Each(len(r.parts), func(i int) {
 			p := r.parts[i]
 			own, f := x[p.rec][p.from:p.to], f.sampled(r.recs[p.rec].Dt)
-			for j, col := range r.form.rows(f.of(f.smooth, own), p.places, f.of(*f.quiet(), own).v, p.moving).w {
+			for j, col := range r.form.rows(f.of(&s, f.smooth, own), p.places, f.of(&s, *f.quiet(), own).v, p.moving).w {
 				copy(z[j][p.row:], col)
 			}
 		})
 		if r.z = z; lagged {
 			r.freeLag(z)
 			r.z = append(r.z, r.right(func(p part) []float64 {
-				of := f.sampled(r.recs[p.rec].Dt).of(*f.quiet(), x[p.rec][p.from:p.to])
+				of := f.sampled(r.recs[p.rec].Dt).of(&s, *f.quiet(), x[p.rec][p.from:p.to])
 				return filter.Derivative(r.form.force(of, theta), f.dt)
 			}))
 		}

@@ -245,9 +245,9 @@ func (f *filters) quiet() *filter.Lowpass {
 }
 
 // of is the track of an axis.
-func (f *filters) of(low filter.Lowpass, position []float64) track {
+func (f *filters) of(s *Spec, low filter.Lowpass, position []float64) track {
 	q, v, a := f.motion(low, position)
-	return track{v, func(t Term, way []float64) []float64 { return t.column(q, v, a, way) }}
+	return track{v, func(t Term, way []float64) []float64 { return s.column(t, q, v, a, way) }}
 }
 
 // sides are parts of the equation at the rows, filtered. Where some samples do not count they are cut out before, and after the low-pass of
@@ -339,10 +339,10 @@ func (s Spec) start(recs []*record.Record, steady bool) (*form, error) {
 		return nil, err
 	}
 	m := &form{f: f, track: func(low filter.Lowpass, rec, from, to int) track {
-		return f.sampled(recs[rec].Dt).of(low, recs[rec].Position[from:to])
+		return f.sampled(recs[rec].Dt).of(&s, low, recs[rec].Position[from:to])
 	}}
 	for _, t := range s.Terms {
-		m.columns = append(m.columns, column{t, t.symbol(s.Rotary), s.unitOf(t)})
+		m.columns = append(m.columns, column{t, s.nameOf(t), s.unitOf(t)})
 	}
 	return m, nil
 }
@@ -499,7 +499,7 @@ func (r *regression) regressor() ([][]float64, []column) {
 	if r.slope == nil {
 		return r.w, r.columns
 	}
-	return append(slices.Clip(r.w), r.slope), append(slices.Clip(r.columns), column{lagTerm, "lag", "s"})
+	return append(slices.Clip(r.w), r.slope), append(slices.Clip(r.columns), column{lagTerm, r.spec.nameOf(lagTerm), "s"})
 }
 
 // mapped is what f makes of every column of the regressor and of the instruments, once where both have it.

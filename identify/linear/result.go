@@ -21,6 +21,7 @@ type Result struct {
 	Warnings   []string    `json:"warnings"`
 	Doubts     []string    `json:"doubts,omitempty"` // what speaks against the numbers
 	OneWay     bool        `json:"one_way"`          // all motion that was fitted is in one direction, and no term is a constant force
+	Slow       int         `json:"rows_slow"`        // rows that were left out
 	Compute    float64     `json:"compute_s"`        // s, from data in memory to this result
 
 	sol        *fit.Solution
@@ -54,8 +55,11 @@ func (r *Result) estimate(name string) *Estimate {
 	return &r.Estimates[i]
 }
 
+// Lag is the time by which the force acts later than its stamp, s.
+func (r *Result) Lag() float64 { return r.lag }
+
 // Lagged tells whether the lag of the force is a parameter.
-func (r *Result) Lagged() bool { return r.estimate("lag") != nil }
+func (r *Result) Lagged() bool { return r.estimate(r.Spec.nameOf(lagTerm)) != nil }
 
 // Solution is the fit in the form that every method shares: its rows are those of the regression.
 func (r *Result) Solution() *fit.Solution {
@@ -100,7 +104,7 @@ func (r *Result) take(reg *regression, sol *solution) (err error) {
 	record.Release(len(rows.y)) // before the judgement takes as much
 	r.Estimates, r.Fit, err = rows.estimates(r.sol, size)
 	r.lag, r.held, r.blur, r.build, r.noisy = reg.lag, reg.held, reg.form.f.blur, reg.form.f.build, reg.form.f.noisy
-	if lag := r.estimate("lag"); lag != nil {
+	if lag := r.estimate(r.Spec.nameOf(lagTerm)); lag != nil {
 		r.lag = lag.Value
 	}
 	return err
@@ -150,7 +154,7 @@ func (reg *regression) solution(theta []float64) *fit.Solution {
 		}
 		s.Params = append(s.Params, fit.Param{Param: engine.Param{
 			Name: c.name, Unit: c.unit, Value: value, Lo: math.Inf(-1), Hi: math.Inf(1),
-		}})
+		}, Zero: c.term == GravityCos})
 	}
 	s.Cost += floats.Dot(s.Residual, s.Residual) / 2
 	if reg.form.joints {

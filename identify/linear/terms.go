@@ -84,7 +84,7 @@ func (t Term) symbol(rotary bool) string {
 	return properties[t].symbol
 }
 
-func (s Spec) unitOf(t Term) string { return s.unit(cmp.Or(properties[t].unit, "N")) }
+func (s *Spec) ordinaryUnit(t Term) string { return s.unit(cmp.Or(properties[t].unit, "N")) }
 
 // column evaluates the term along a motion that goes in the direction in which dir has its sign. It may be one of these, and is not to be written to.
 func (t Term) column(q, v, a, dir []float64) []float64 {
@@ -126,12 +126,14 @@ type Spec struct {
 	Trim        float64 `json:"trim_s"`           // s, left out at each end of the record, where filters and differences are one-sided; FromRecord: ten periods of the corner
 	MinVelocity float64 `json:"min_velocity"`     // m/s or rad/s, slower rows are left out of the regression; 0: none; FromRecord
 	Lag         LagMode `json:"lag"`              // of the force
+	Between     Between `json:"between"`          // what the force does between two samples
+	Joint       *Joint  `json:"-"`                // of a machine; nil: an axis by itself
 }
 
 // DefaultSpec is the published procedure [EMPS] (inertia, viscous, Coulomb and offset, at 1 kHz a fourth-order low-pass at 100 Hz
 // and every tenth sample) without slow rows and with the lag of the force as a parameter.
 func DefaultSpec() Spec {
-	return Spec{Terms: []Term{Inertia, Viscous, Coulomb, Offset}, Order: 4, Trim: FromRecord, MinVelocity: FromRecord, Lag: LagAuto}
+	return Spec{Terms: []Term{Inertia, Viscous, Coulomb, Offset}, Order: 4, Trim: FromRecord, MinVelocity: FromRecord, Lag: LagAuto, Between: BetweenAuto}
 }
 
 // At is s with what it leaves to the record, for one sampled at fs (Hz).
@@ -195,7 +197,7 @@ func (s Spec) check(fs float64) error {
 			add("terms[%d]: %q is unknown%s, want some of %s", i, t, hint, strings.Join(t.Words(), ", "))
 		case slices.Contains(s.Terms[:i], t):
 			add("terms[%d]: %s is listed twice", i, t)
-		case p.unit == "" && !s.Rotary:
+		case p.unit == "" && !s.Rotary && s.Joint == nil:
 			add("terms[%d]: %s needs a rotary axis", i, t)
 		}
 	}

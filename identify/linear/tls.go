@@ -61,7 +61,7 @@ func (r *regression) spread(ratio float64) {
 	d := make([][3]float64, p)
 	for k, v := range r.v {
 		for j, t := range r.spec.Terms {
-			if of := properties[t].slope; of != nil {
+			if of := r.spec.slope(t); of != nil {
 				d[j] = of(r.q[k], numeric.Sign(v))
 			}
 		}

@@ -148,6 +148,11 @@ func (s Spec) weak(recs []*record.Record) (*form, error) {
 		faster := f.dt / recs[rec].Dt // than the samples of the window
 		floats.Scale(-faster, out.v)
 		for j, t := range s.Terms {
+			if c, own := s.inertial(t); own {
+				out.w[j] = over(win.phi, s.column(t, x, v, make([]float64, len(x)), way), p)
+				floats.AddScaled(out.w[j], c.Mass*faster*faster, over(win.d2, x, p))
+				continue
+			}
 			switch t {
 			case Inertia:
 				out.w[j] = over(win.d2, x, p)

@@ -6,6 +6,7 @@ import (
 
 	"hilrig/engine"
 	"hilrig/engine/multibody"
+	"hilrig/engine/numeric"
 )
 
 // Column is a column of the regressor with the parameter that belongs to it.
@@ -116,11 +117,14 @@ func known(m *multibody.Model, s Spec, coulomb []float64) (list []Column) {
 	return list
 }
 
-// value is the element of the column in the row of velocity i, from the row of the regressor.
-func (c *Column) value(i int, row []float64, v float64) float64 {
+// value is the element of the column in the row of velocity i, from the row of the regressor. The joint moves in the direction in which way has its sign.
+func (c *Column) value(i int, row []float64, way float64) float64 {
 	x := c.scale * row[c.regressor]
-	if c.Sense != 0 && (i != c.Joint || float64(c.Sense)*v <= 0) {
+	switch {
+	case c.Sense != 0 && (i != c.Joint || float64(c.Sense)*way <= 0):
 		return 0
+	case c.Term == Coulomb && i == c.Joint:
+		return numeric.Sign(way)
 	}
 	return x
 }

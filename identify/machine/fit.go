@@ -35,9 +35,14 @@ type Result struct {
 	Groups   int           // of so many
 	Share    []float64     // of the free ones: rms of its torques over that of all, weighted, %
 	Suspects []fit.Suspect // what the machine may lack, for the rows of Solution
+	Given    []float64     // standard uncertainty of the free ones by that of gains, lengths, axes and zeros
 	OneWay   []int         // joints that move in one direction: their Coulomb friction and a constant torque are one number
 	Warnings []string
 	Compute  time.Duration
+
+	Axis  *linear.Result // of the only joint, fitted as an axis; nil: by the regression of several joints
+	Asked linear.Spec    // for that
+	Read  []Recording    // its records as they were read
 
 	IV *Instruments // the estimate by instrumental variables; nil: it was not asked for
 
@@ -46,6 +51,7 @@ type Result struct {
 	sys     *system
 	rowTime float64     // s, between rows
 	rest    []float64   // rad/s or m/s, least speed by joint
+	blur    int         // place among blurs
 	motions []Recording // the simulated motions of the last round of IV
 }
 
@@ -70,20 +76,31 @@ func Fit(m *multibody.Model, s Spec, recs []Recording, coulomb []float64) (*Resu
 	if err := Check(m); err != nil {
 		return nil, err
 	}
+	asked := s
 	s, err := s.ready(m, recs)
 	if err != nil {
 		return nil, err
 	}
-	recs = withoutSpikes(recs)
 	r := &Result{Spec: s, Model: m, Base: NewBase(m, s, coulomb)}
+	if done, err := r.fitAlone(asked, recs); done || err != nil {
+		r.Compute = time.Since(began)
+		return r, err
+	}
+	recs = withoutSpikes(recs)
 	r.Start = r.Base.Of(r.Base.Start())
 	f := s.filters(recs[0][0].Dt)
 	r.rowTime = recs[0][0].Dt * float64(s.Decimate)
-	r.rest = s.restSpeed(m, recs, &f)
-	p, err := r.Base.prepare(m, s, recs, r.rest)
+	r.rest, s.calm = s.restSpeed(m, recs, &f)
+	r.Spec = s
+	r.blur = findBlur
+	if slices.Contains(s.calm, true) { // the direction is not known beside reversals: what is left out there says nothing
+		r.blur = 0
+	}
+	p, err := r.Base.prepare(m, s, recs, r.rest, r.blur)
 	if err != nil {
 		return nil, err
 	}
+	r.blur = p.blur
 	r.Warnings = append(r.Warnings, p.left...)
 	if runsIn(recs, s) {
 		r.Warnings = append(r.Warnings, "the recordings are short beside the time in which the low-pass runs in at their ends: inertia and weight come out 1 to 2 % low, more where the motion hardly tells them apart. Record without gaps, or raise filter.cutoff")
@@ -165,7 +182,7 @@ func (r *Result) settleTiming(recs []Recording, f *filters, p *prepared) error {
 	t.theta = r.sys.theta
 	r.Base = r.Base.timed(r.Model, t)
 	r.Start = r.Base.Of(r.Base.Start())
-	again, err := r.Base.prepare(r.Model, r.Spec, recs, r.rest)
+	again, err := r.Base.prepare(r.Model, r.Spec, recs, r.rest, r.blur)
 	if err != nil {
 		return err
 	}
@@ -437,7 +454,7 @@ func (r *Result) Spread(a *fit.Assessment) {
 func (r *Result) half(recs []Recording) []float64 {
 	s := r.Spec
 	s.Cutoff /= 2
-	p, err := r.Base.prepare(r.Model, s, recs, r.rest)
+	p, err := r.Base.prepare(r.Model, s, recs, r.rest, r.blur)
 	if err != nil {
 		return nil
 	}
@@ -469,7 +486,7 @@ func (r *Result) Explain(recs []Recording, values []float64) (*fit.Solution, []J
 		return nil, nil, nil, err
 	}
 	recs = withoutSpikes(recs)
-	p, err := r.Base.prepare(r.Model, r.Spec, recs, r.rest)
+	p, err := r.Base.prepare(r.Model, r.Spec, recs, r.rest, r.blur)
 	if err != nil {
 		return nil, nil, nil, err
 	}

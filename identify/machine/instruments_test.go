@@ -82,7 +82,7 @@ func instrumentCoverage(t *testing.T, s *simulated, seeds int) (iv, ls, wide flo
 func TestInstrumentsHold(t *testing.T) {
 	s := simulatedArms(t)[0]
 	iv, ls, wide := instrumentCoverage(t, s, 10)
-	if iv < 0.9 || ls > 0.85 || wide > 1.3 {
+	if iv < 0.9 || ls > 0.8 || wide > 1.3 {
 		t.Errorf("%.1f %% of the intervals of instruments hold the truth, and %.1f %% of least squares; those of instruments are %.2f times the scatter", 100*iv, 100*ls, wide)
 	}
 }
@@ -127,10 +127,11 @@ func TestInstrumentsFollowReferences(t *testing.T) {
 	}
 	truth := s.truth(t)
 	for j, k := range r.Free {
-		if r.Base.Columns[r.Base.Pivot[k]].Term == Lag {
-			continue
+		size := math.Abs(truth[k])
+		if size == 0 { // a lag: by the torques that it makes
+			size = math.Abs(r.Values[k])
 		}
-		if off := math.Abs(r.Values[k] - truth[k]); off > 0.02*math.Abs(truth[k]) && off*r.Share[j] > 2*math.Abs(truth[k]) {
+		if off := math.Abs(r.Values[k] - truth[k]); off > 0.02*size && off*r.Share[j] > size {
 			t.Errorf("%s = %g, true %g", r.Base.Name(k), r.Values[k], truth[k])
 		}
 	}

@@ -25,6 +25,7 @@ func (r *Result) suspects(recs []Recording) []fit.Suspect {
 		l.joint(j)
 	}
 	l.geometry()
+	r.Given = l.uncertain()
 	for i := range l.list { // columns pass the low-passes of the torque: they know what these make of a reversal
 		l.list[i].Turn = true
 	}
@@ -39,6 +40,9 @@ type lack struct {
 	rows int   // of the solution
 	from []int // first row of each block
 	list []fit.Suspect
+
+	given []givenColumn // what errors of given numbers make
+	near  []bool        // rows at which these are known
 }
 
 // joint adds what any axis may lack.
@@ -131,8 +135,8 @@ func (l *lack) atRows(blocks, pieces []int, c func(k int) float64, rough bool) [
 // gain: a torque that the drive did not give.
 func (l *lack) gain(joint int) {
 	passive := l.r.Spec.Passive
-	if passive[joint] || slices.Index(passive, false) == joint && !slices.Contains(passive[joint+1:], false) {
-		return // the gain of the only drive scales all parameters alike
+	if passive[joint] {
+		return
 	}
 	c := make([]float64, l.rows)
 	for i := range l.r.sys.blocks { // what the model makes of it: the measured torque holds the residual
@@ -142,6 +146,10 @@ func (l *lack) gain(joint int) {
 				floats.AddScaled(c[l.from[i]:l.from[i]+len(b.y)], theta/l.r.sys.sigma[joint], w)
 			}
 		}
+	}
+	l.given = append(l.given, givenColumn{l.r.Spec.Uncertain.Gain / 100, c})
+	if slices.Index(passive, false) == joint && !slices.Contains(passive[joint+1:], false) {
+		return // the gain of the only drive scales all parameters alike
 	}
 	l.list = append(l.list, fit.Suspect{Kind: "gain", What: "a torque of " + JointName(l.r.Model, joint) + " that is larger or smaller than its gain says",
 		Advice: "Check the gain of this torque: its unit, the constant of the motor, the ratio of the gear.", Columns: columnsOf([][]float64{c})})
@@ -214,12 +222,20 @@ func (l *lack) geometry() {
 				Advice: "Correct the times of this column, or record the positions of all joints behind the same filter.", Columns: columnsOf([][]float64{c})})
 		}
 	}
+	l.near = l.known(grid)
 	for j, c := range zeros {
+		l.given = append(l.given, givenColumn{l.r.Spec.Uncertain.Zero, c})
 		l.list = append(l.list, fit.Suspect{Kind: "zero of position", Joint: JointName(r.Model, j), What: "what a position of " + JointName(r.Model, j) + " that is counted from elsewhere would make",
 			Advice: "Compare zero and sign of this position with the machine file.", Columns: columnsOf([][]float64{c})})
 	}
 	for i, v := range all {
 		name := JointName(r.Model, v.joint)
+		switch {
+		case v.kind == "length":
+			l.given = append(l.given, givenColumn{r.Spec.Uncertain.Length, columns[i]})
+		case v.phi.Z == 0: // about its own axis it is the zero of its position
+			l.given = append(l.given, givenColumn{r.Spec.Uncertain.Axis, columns[i]})
+		}
 		sp := fit.Suspect{Kind: v.kind, Joint: name, What: "what a joint " + name + " that stands elsewhere than the machine file says would make",
 			Advice: "Compare the place of this joint, the length of the link before it, with the machine file.", Columns: columnsOf(columns[i : i+1])}
 		if v.kind == "alignment" {

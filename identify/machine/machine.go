@@ -88,6 +88,9 @@ type Spec struct {
 	Passive     []bool    `json:"passive"`          // by joint: no drive acts on it, its torque is zero; shorter: the others are driven
 	Instruments Use       `json:"instruments"`
 	Bandwidth   float64   `json:"instruments_bandwidth_hz"` // Hz, of what instruments take from the record; 0: a quarter of the cutoff
+	Uncertain   Uncertain `json:"uncertainty"`
+
+	calm []bool // by joint: the direction of motion is taken from half the band
 }
 
 // DefaultSpec has all terms but the springs.

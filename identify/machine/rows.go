@@ -22,6 +22,7 @@ type block struct {
 	at         []int       // place of each row on the grid of the recording
 	given      []float64   // what is known of the torque, at the rows; nil: nothing
 	model      []float64   // torque of the model at all samples of the recording; nil: not asked for
+	speed      []float64   // at all samples of the recording, until it is known which rows count
 }
 
 // decimationEdge is the edge of the decimation filter, as a share of half the new sampling rate; that of package linear.
@@ -32,23 +33,20 @@ const (
 	restErrs   = 4.0   // standard deviations of the velocity noise that rest may show
 	restCounts = 1.5   // counts of an encoder within a period of the cutoff
 	restShare  = 0.005 // of the top speed
-	blurKeeps  = 0.5   // of the rows that move are kept beside slow ones
+	calmShare  = 0.5   // of the band tells the direction of motion where noise turns signs of velocity: it falls with the 1.5th power of the band
 )
-
-// blurs are the periods of the cutoff beside slow samples that do not count: the low-pass mixes what friction does at rest into them, where it is not that of
-// sliding. Where reversals follow each other too closely for that, fewer do.
-var blurs = []float64{1, 0.5, 0.25}
 
 // filters are the low-passes at one sampling rate.
 type filters struct {
 	dt           float64
 	smooth, both filter.Lowpass
+	calm         filter.Lowpass // of half the band
 	every, skip  int
 }
 
 func (s Spec) filters(dt float64) filters {
 	fs := 1 / dt
-	f := filters{dt: dt, smooth: filter.Butterworth(s.Order, s.Cutoff, fs), every: s.Decimate}
+	f := filters{dt: dt, smooth: filter.Butterworth(s.Order, s.Cutoff, fs), calm: filter.Butterworth(s.Order, calmShare*s.Cutoff, fs), every: s.Decimate}
 	if s.Decimate > 1 {
 		f.both = filter.Chebyshev(8, 0.05, decimationEdge*fs/2/float64(s.Decimate), fs)
 	}
@@ -90,7 +88,19 @@ func (f *filters) sampled(dt float64) *filters {
 
 // motion is a position behind the low-pass with its derivatives. Velocities that are rounding of the position are zero.
 func (f *filters) motion(position []float64) (q, v, a []float64) {
-	q = f.smooth.ZeroPhase(position)
+	return f.motionBehind(f.smooth, position)
+}
+
+// way is the velocity that tells the direction of motion; calm: in half the band.
+func (f *filters) way(position, v []float64, calm bool) []float64 {
+	if calm {
+		_, v, _ = f.motionBehind(f.calm, position)
+	}
+	return v
+}
+
+func (f *filters) motionBehind(low filter.Lowpass, position []float64) (q, v, a []float64) {
+	q = low.ZeroPhase(position)
 	v = filter.Derivative(q, f.dt)
 	rounding := 16 * 0x1p-52 * floats.Norm(q, math.Inf(1)) / f.dt
 	for k := range v {
@@ -101,13 +111,10 @@ func (f *filters) motion(position []float64) (q, v, a []float64) {
 	return q, v, filter.Derivative(v, f.dt)
 }
 
-// restSpeed is, by joint, the speed that the position cannot tell from rest.
-func (s Spec) restSpeed(m *multibody.Model, recs []Recording, f *filters) []float64 {
-	limit := make([]float64, m.NV())
+// restSpeed is, by joint, the speed that the position cannot tell from rest, and whether the direction of motion is taken from half the band.
+func (s Spec) restSpeed(m *multibody.Model, recs []Recording, f *filters) (limit []float64, calm []bool) {
+	limit, calm = make([]float64, m.NV()), make([]bool, m.NV())
 	for i := range limit {
-		if limit[i] = s.MinVelocity[i]; limit[i] != FromRecord {
-			continue
-		}
 		var x [][]float64
 		top := 0.0
 		for _, r := range recs {
@@ -118,38 +125,23 @@ func (s Spec) restSpeed(m *multibody.Model, recs []Recording, f *filters) []floa
 				top = math.Max(top, math.Abs(floats.Min(f.rows(v))))
 			}
 		}
-		gain := math.Sqrt(filter.Mean(func(w float64) float64 {
-			g := f.smooth.Gain(w) * filter.Slope(w) / f.dt
-			return g * g
-		}))
-		limit[i] = max(restErrs*gain*numeric.Noise(x...), restCounts*s.Cutoff*numeric.EncoderStep(x...), restShare*top)
-	}
-	return limit
-}
-
-// kept tells which rows count for a joint: those that are at least as fast as limit, and no nearer than blur (samples) to slower ones.
-func (f *filters) kept(v []float64, limit float64, blur int) []bool {
-	slow := make([]int, len(v)+1) // before a sample
-	for k, x := range v {
-		slow[k+1] = slow[k]
-		if math.Abs(x) < limit {
-			slow[k+1]++
+		noise, step := numeric.Noise(x...), numeric.EncoderStep(x...)
+		rest := func(low filter.Lowpass) float64 {
+			gain := math.Sqrt(filter.Mean(func(w float64) float64 {
+				g := low.Gain(w) * filter.Slope(w) / f.dt
+				return g * g
+			}))
+			return max(restErrs*gain*noise, restCounts*s.Cutoff*step, restShare*top)
+		}
+		own := rest(f.smooth)
+		if calm[i] = own > restShare*top; calm[i] {
+			own = rest(f.calm)
+		}
+		if limit[i] = s.MinVelocity[i]; limit[i] == FromRecord {
+			limit[i] = own
 		}
 	}
-	var out []bool
-	for k := f.skip; k < len(v)-f.skip; k += f.every {
-		out = append(out, slow[min(k+blur+1, len(v))] == slow[max(k-blur, 0)])
-	}
-	return out
-}
-
-func tally(kept []bool) (n int) {
-	for _, k := range kept {
-		if k {
-			n++
-		}
-	}
-	return n
+	return limit, calm
 }
 
 // prepared are the rows of recordings.
@@ -158,13 +150,14 @@ type prepared struct {
 	left   []string // recordings that were left out, and why
 	slow   []int    // rows that were left out, by joint
 	total  []int    // of so many
+	blur   int      // place among blurs
 }
 
 // prepare makes the rows of all recordings. limit is the least speed of each joint; where no column depends on the direction of motion,
-// rows at rest count too.
-func (b *Base) prepare(m *multibody.Model, s Spec, recs []Recording, limit []float64) (*prepared, error) {
+// rows at rest count too. blur is the place among blurs of the rows beside slow ones that do not count, or findBlur.
+func (b *Base) prepare(m *multibody.Model, s Spec, recs []Recording, limit []float64, blur int) (*prepared, error) {
 	f := s.filters(recs[0][0].Dt)
-	p := &prepared{slow: make([]int, m.NV()), total: make([]int, m.NV())}
+	p := &prepared{slow: make([]int, m.NV()), total: make([]int, m.NV()), blur: blur}
 	rough := false
 	for _, c := range b.Pivot {
 		rough = rough || b.Columns[c].rough()
@@ -179,25 +172,28 @@ func (b *Base) prepare(m *multibody.Model, s Spec, recs []Recording, limit []flo
 	}
 	per := make([][]block, len(list))
 	fit.Each(len(list), func(k int) { per[k] = b.rows(m, s, &f, recs[list[k]], b.known) })
+	var keep [][][]bool
 	for k := range per {
 		for i := range per[k] {
 			bl := &per[k][i]
 			bl.rec = list[k]
 			p.total[i] += len(bl.y)
+			var own [][]bool
 			if limit[i] > 0 && rough {
-				_, v, _ := f.sampled(recs[list[k]][i].Dt).motion(recs[list[k]][i].Position)
-				moving := f.kept(v, limit[i], 0)
-				keep := moving
-				for _, periods := range blurs {
-					if far := f.kept(v, limit[i], int(periods/s.Cutoff/f.dt)); float64(tally(far)) >= blurKeeps*float64(tally(moving)) {
-						keep = far
-						break
-					}
-				}
-				bl.only(keep)
+				own = f.beside(bl.speed, limit[i], s.Cutoff)
 			}
+			bl.speed = nil
+			keep = append(keep, own)
 		}
 		p.blocks = append(p.blocks, per[k]...)
+	}
+	if p.blur == findBlur {
+		p.blur = b.chooseBlur(m, p.blocks, keep)
+	}
+	for k := range p.blocks {
+		if keep[k] != nil {
+			p.blocks[k].only(keep[k][p.blur])
+		}
 	}
 	for i := range p.slow {
 		n := 0
@@ -248,9 +244,10 @@ func (b *block) only(keep []bool) {
 // rows are those of a recording, a block for each joint; what is known is taken off the torque.
 func (b *Base) rows(m *multibody.Model, s Spec, f *filters, r Recording, given []Column) []block {
 	nv, n := m.NV(), r[0].Len()
-	q, v, a := make([][]float64, nv), make([][]float64, nv), make([][]float64, nv)
+	q, v, a, way := make([][]float64, nv), make([][]float64, nv), make([][]float64, nv), make([][]float64, nv)
 	for i := range nv {
 		q[i], v[i], a[i] = f.sampled(r[i].Dt).motion(r[i].Position)
+		way[i] = f.sampled(r[i].Dt).way(r[i].Position, v[i], s.calm[i])
 	}
 	w := make([][]float64, nv*len(b.Pivot)) // joint by joint
 	off, jump := make([][]float64, nv), make([][]float64, nv)
@@ -272,7 +269,7 @@ func (b *Base) rows(m *multibody.Model, s Spec, f *filters, r Recording, given [
 				if b.Columns[c].Term == Lag {
 					continue
 				}
-				x := b.Columns[c].value(i, row, vk[i])
+				x := b.Columns[c].value(i, row, way[i][t])
 				to := &w[i*len(b.Pivot)+k]
 				if x != 0 && *to == nil {
 					*to = make([]float64, n)
@@ -286,13 +283,13 @@ func (b *Base) rows(m *multibody.Model, s Spec, f *filters, r Recording, given [
 				if given[k].rough() {
 					to = jump[i]
 				}
-				to[t] += given[k].Value * given[k].value(i, row, vk[i])
+				to[t] += given[k].Value * given[k].value(i, row, way[i][t])
 			}
 		}
 	}
 	out := make([]block, nv)
 	for i := range out {
-		bl := block{joint: i, y: f.side(f.smooth.ZeroPhase(b.timing.shifted(i, r[i]))), q: f.rows(q[i]), v: f.rows(v[i]), w: make([][]float64, len(b.Pivot))}
+		bl := block{joint: i, speed: way[i], y: f.side(f.smooth.ZeroPhase(b.timing.shifted(i, r[i]))), q: f.rows(q[i]), v: f.rows(v[i]), w: make([][]float64, len(b.Pivot))}
 		for k, c := range b.Pivot {
 			x := w[i*len(b.Pivot)+k]
 			if x == nil {

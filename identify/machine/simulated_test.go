@@ -159,7 +159,7 @@ func TestSimulatedArms(t *testing.T) {
 		for i, k := range r.Free {
 			off := math.Abs(r.Values[k]-truth[k]) / math.Max(math.Abs(truth[k]), 0.01)
 			t.Logf("%s: %-70s %9.5f, true %9.5f, of the torques %.1f %%", s.name, r.Base.Text(k), r.Values[k], truth[k], r.Share[i])
-			if off > 0.02 && off*r.Share[i] > 0.2 {
+			if off > 0.02 && off*r.Share[i] > 0.1 {
 				t.Errorf("%s: %s = %.6g, true %.6g", s.name, r.Base.Name(k), r.Values[k], truth[k])
 			}
 		}

@@ -26,6 +26,7 @@ import (
 const (
 	lagRounds = 12   // of Gauss and Newton
 	lagStep   = 0.1  // of a period of the cutoff, at most: the signals behind the low-pass are straight for so long
+	slopeStep = 0.02 // of a period of the cutoff: slopes of the torque are made anew from there on
 	lagEnough = 1e-2 // samples; what is left is linear
 )
 
@@ -150,8 +151,14 @@ func (s *lagSearch) refine(t *timing) (*system, float64) {
 	for k := p; k < len(base.Pivot); k++ {
 		sys.free = append(sys.free, k)
 	}
-	slopes := make([][]float64, len(sys.blocks))
+	slopes, from := make([][]float64, len(sys.blocks)), slices.Clone(t.lag) // and the lags for which they are
 	for range lagRounds {
+		for i, lag := range t.lag {
+			if math.Abs(lag-from[i]) > slopeStep/s.r.Spec.Cutoff {
+				slopes, from = make([][]float64, len(sys.blocks)), slices.Clone(t.lag)
+				break
+			}
+		}
 		sys.blocks = slices.Clone(s.r.sys.blocks)
 		fit.Each(len(sys.blocks), func(i int) {
 			b := &sys.blocks[i]

@@ -46,7 +46,7 @@ func TestWildSamples(t *testing.T) {
 		}
 		se := want.sys.errors(want.Free)
 		for j, k := range want.Free {
-			if off := math.Abs(got.Values[k]-want.Values[k]) / se[j]; off > 0.7 {
+			if off := math.Abs(got.Values[k]-want.Values[k]) / se[j]; off > 0.3 {
 				t.Errorf("seed %d: %s moves by %.2g standard errors, %d warnings", seed, want.Base.Name(k), off, len(got.Warnings))
 			}
 		}

@@ -129,7 +129,33 @@ func Despike(x []float64) (mended []float64, at []int) {
 		}
 	}
 	slices.Sort(at)
-	return mended, slices.Compact(at)
+	at = slices.Compact(at)
+	bridgeRuns(mended, at)
+	return mended, at
+}
+
+// bridgeRuns puts one curve in place of all samples at that are next to each other: the first look found one of them beside another that was as far off.
+func bridgeRuns(x []float64, at []int) {
+	for i := 0; i < len(at); {
+		to := i + 1
+		for to < len(at) && at[to] == at[to-1]+1 {
+			to++
+		}
+		from, length := at[i], to-i
+		i = to
+		if length < 2 || length > spikeLength {
+			continue
+		}
+		for _, g := range curvesAround[length-1] {
+			if from < g.side || from+length+g.side > len(x) {
+				continue
+			}
+			for k := range length { // no sample of the run is a neighbour
+				x[from+k] = g.at(x, from, k)
+			}
+			break
+		}
+	}
 }
 
 // runOff finds the shortest run of samples at k or next to it that is clearly off the curve through its neighbours, and that curve. to = from: none.

@@ -1,0 +1,106 @@
+package machine
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Uncertain is the standard uncertainty of what a file gives and no record of torques tells for sure [JCGM 100, 4.3]: each of these numbers is
+// wrong by chance of its own. 0: taken for exact.
+type Uncertain struct {
+	Gain   float64 `yaml:"gain" unit:"%" want:">=0 <=50" json:"gain_percent" doc:"of the gain of each torque"`
+	Length float64 `yaml:"length" unit:"m" want:">=0" json:"length_m" doc:"of each coordinate of the place of a joint on the body before it"`
+	Axis   float64 `yaml:"axis" unit:"rad" want:">=0 <=1" json:"axis_rad" doc:"of the axis of a joint, about each of two lines across it; of the first one it is the direction of gravity"`
+	Zero   float64 `yaml:"zero" unit:"rad|m" want:">=0" json:"zero" doc:"of the zero of each position"`
+}
+
+// Texts say what was given and how well it is known, for people.
+func (u *Uncertain) Texts(joints int) (list []string) {
+	add := func(what string, x float64, unit string) {
+		if x > 0 {
+			what += fmt.Sprintf(" ±%.2g %s", x, unit)
+		}
+		list = append(list, what)
+	}
+	add("gains of the torques", u.Gain, "%")
+	if joints > 1 {
+		add("lengths", u.Length, "m")
+	}
+	add("axes of the joints", u.Axis, "rad")
+	add("zeros of the positions", u.Zero, "rad or m")
+	return list
+}
+
+// givenColumn is what an error of a number of the file makes of the torques, for every unit of it.
+type givenColumn struct {
+	uncertainty float64
+	column      []float64
+}
+
+// known tells at which rows the columns of lengths, axes and zeros are: those of the times of grid.
+func (l *lack) known(grid []gridRow) []bool {
+	place := map[[2]int]bool{}
+	for _, g := range grid {
+		place[[2]int{g.rec, g.at}] = true
+	}
+	out := make([]bool, l.rows)
+	for i := range l.r.sys.blocks {
+		b := &l.r.sys.blocks[i]
+		for k, at := range b.at {
+			out[l.from[i]+k] = place[[2]int{b.rec, at}]
+		}
+	}
+	return out
+}
+
+// uncertain are the standard uncertainties of the free parameters by all that was given: least squares takes of each column as much as the
+// parameters explain of it.
+func (l *lack) uncertain() []float64 {
+	p := len(l.r.Free)
+	out := make([]float64, p)
+	var used []givenColumn
+	for _, g := range l.given {
+		if g.uncertainty > 0 {
+			used = append(used, g)
+		}
+	}
+	var rows []int
+	for k := range l.rows {
+		if l.near == nil || l.near[k] {
+			rows = append(rows, k)
+		}
+	}
+	if used == nil || p == 0 || len(rows) < p {
+		return out
+	}
+	x, y := mat.NewDense(len(rows), p, nil), mat.NewDense(len(rows), len(used), nil)
+	scale := make([]float64, p)
+	for j := range scale {
+		for _, k := range rows {
+			scale[j] = math.Hypot(scale[j], l.r.Solution.Jac[k*p+j])
+		}
+		if scale[j] == 0 {
+			scale[j] = 1
+		}
+	}
+	for i, k := range rows {
+		for j := range p {
+			x.Set(i, j, l.r.Solution.Jac[k*p+j]/scale[j])
+		}
+		for j, g := range used {
+			y.Set(i, j, g.uncertainty*g.column[k])
+		}
+	}
+	var qr mat.QR
+	var moves mat.Dense
+	qr.Factorize(x)
+	if qr.SolveTo(&moves, false, y) != nil {
+		return out
+	}
+	for j := range out {
+		out[j] = mat.Norm(moves.RowView(j), 2) / scale[j]
+	}
+	return out
+}
