@@ -13,18 +13,22 @@ import (
 // regressLinear is least squares on position and force.
 func (j *job) regressLinear(ctx context.Context) (*stage, error) {
 	form := cmp.Or(j.plan.Form, linear.Direct)
-	o := linear.Options{NoiseRatio: j.plan.NoiseRatio, Unattenuated: true}
-	r, err := linear.Fit(j.recs.Fit, j.plan.Regress, form, o)
+	r, err := linear.Fit(j.recs.Fit, j.plan.Regress, form, j.options())
 	if err != nil {
 		return nil, err
 	}
 	return j.stageOf(r), nil
 }
 
+// options are those of a regression of the plan.
+func (j *job) options() linear.Options {
+	return linear.Options{NoiseRatio: j.plan.NoiseRatio, Unattenuated: true}
+}
+
 // stageOf is the stage of a regression of one axis.
 func (j *job) stageOf(r *linear.Result) *stage {
 	form := cmp.Or(j.plan.Form, linear.Direct)
-	o := linear.Options{NoiseRatio: j.plan.NoiseRatio}
+	o := j.options()
 	st := linearStage(r)
 	st.title = map[linear.Form]string{
 		linear.Weak: "weak form, linear least squares", linear.Instrumental: "inverse dynamics, instrumental variables", linear.Total: "inverse dynamics, total least squares",

@@ -49,7 +49,7 @@ func (s *Solution) count() int {
 	return n
 }
 
-// takeApart takes the column-scaled Jacobian apart, X = Q·R and R = U·Σ·Vᵀ, and gives a matrix B with (XᵀX)⁺ = B·Bᵀ: R⁻¹, or V·Σ⁻¹
+// takeApart takes the column-scaled Jacobian apart, X = Q·R and R = U·Σ·Vᵀ, and gives a matrix B with (XᵀX)⁺ = B·Bᵀ: V·Σ⁻¹·Vᵀ, or V·Σ⁻¹
 // without the directions that vanish; as many columns as do not. It is empty where all do.
 func (s *Solution) takeApart() (c *covariance, m *marginal, b *mat.Dense, err error) {
 	m = s.marginal(nil)
@@ -79,10 +79,12 @@ func (s *Solution) takeApart() (c *covariance, m *marginal, b *mat.Dense, err er
 		unscaled.Apply(func(_, j int, v float64) float64 { return v * length[j] }, unscaled)
 		c.condition = mat.Cond(unscaled, 2)
 	}
-	if c.rank > 0 && (c.rank < p || b.Inverse(r) != nil) {
-		b.Reset()
+	if c.rank > 0 {
 		b.CloneFrom(c.v.Slice(0, p, 0, c.rank))
 		b.Apply(func(_, i int, v float64) float64 { return v / c.singular[i] }, b)
+		if c.rank == p { // turned back, so that it does not depend on the order of the columns
+			b.Mul(mat.DenseCopyOf(b), c.v.T())
+		}
 	}
 	return c, m, b, nil
 }

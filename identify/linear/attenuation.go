@@ -70,7 +70,7 @@ func (r *regression) columnNoise() []float64 {
 				continue
 			}
 			for j, t := range r.spec.Terms {
-				if of := properties[t].slope; of != nil {
+				if of := r.spec.slope(t); of != nil {
 					d[j] = of(r.q[k], numeric.Sign(r.v[k]))
 				}
 			}

@@ -93,7 +93,7 @@ func (r *Result) fitAlone(asked Spec, recs []Recording) (bool, error) {
 	for _, d := range withoutSpikes(recs) {
 		flat = append(flat, d[0])
 	}
-	found, err := linear.Fit(flat, *spec, linear.Direct, linear.Options{})
+	found, err := linear.Fit(flat, *spec, linear.Direct, linear.Options{Unattenuated: true})
 	var unknown *linear.Unidentifiable
 	if errors.As(err, &unknown) { // one direction is refused there too; what else is not told stays as it is in the file, and is named
 		return false, nil
