@@ -13,7 +13,7 @@ import (
 // regressLinear is least squares on position and force.
 func (j *job) regressLinear(ctx context.Context) (*stage, error) {
 	form := cmp.Or(j.plan.Form, linear.Direct)
-	o := linear.Options{NoiseRatio: j.plan.NoiseRatio}
+	o := linear.Options{NoiseRatio: j.plan.NoiseRatio, Unattenuated: true}
 	r, err := linear.Fit(j.recs.Fit, j.plan.Regress, form, o)
 	if err != nil {
 		return nil, err
@@ -30,6 +30,16 @@ func (j *job) stageOf(r *linear.Result) *stage {
 		linear.Weak: "weak form, linear least squares", linear.Instrumental: "inverse dynamics, instrumental variables", linear.Total: "inverse dynamics, total least squares",
 	}[form]
 	st.explain = func(recs []*record.Record) (*fit.Solution, error) { return r.Explain(recs...) }
+	st.noisier = func(seed uint64) *fit.Solution {
+		s, err := r.Noisier(j.recs.Fit, form, o, seed)
+		if err != nil {
+			return nil
+		}
+		return s
+	}
+	if r.NoiseShare() < leastNoiseShare {
+		st.noisier = nil
+	}
 	if r.OneWay && !j.offsetKnown() {
 		st.doubts = append(st.doubts, fit.Doubt(fit.OneDirection, "what moves fast enough to be fitted goes in one direction, where friction and an unknown constant force (weight, zero of the sensor) are one number. Record both directions, or give the constant force: parameters: {offset: 0}"))
 	}
@@ -61,6 +71,9 @@ func linearStage(r *linear.Result) *stage {
 	return st
 }
 
+// leastNoiseShare is the share of what a regression leaves over from which on noise of the position, which is in its columns too, is looked at.
+const leastNoiseShare = 1e-3
+
 // comparedForms is the number of samples up to which two forms are compared: it takes as long as the fit itself.
 const comparedForms = 2e6
 
@@ -70,7 +83,7 @@ func (j *job) otherForm(form linear.Form) []Sensitivity {
 	if other == "" {
 		return nil
 	}
-	r, err := linear.Fit(j.recs.Fit, j.plan.Regress, other, linear.Options{})
+	r, err := linear.Fit(j.recs.Fit, j.plan.Regress, other, linear.Options{Unattenuated: true})
 	if err != nil {
 		return nil
 	}

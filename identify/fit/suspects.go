@@ -333,7 +333,7 @@ func (m *Motion) filter() {
 	}
 	sp := m.add(LowPass, "a low-pass, or an elastic shaft, between force and motion", "Record both without a filter, or behind the same one, and the motion where the force acts.",
 		func(k int) float64 { return bend[k] })
-	sp.Named, sp.Rough = filterName, m.Bend == nil
+	sp.Named, sp.Rough, sp.Alone, sp.Open = filterName, m.Bend == nil, true, phaseOnly-1
 	if limit := phaseOnly * m.Delay * m.Delay / 2; m.Delay < 0 {
 		sp.Bounds[1] = limit
 	} else {

@@ -30,6 +30,7 @@ type form struct {
 	before func(x []float64, moving []bool) []float64                         // what is done to a force before it is cut; nil: nothing
 	side   func(xs [][]float64, moving []bool, p places, rows [][]float64)    // forces after that, at the rows of a part
 	share  func(moving []bool, at int) float64                                // of a row that is in motion
+	noise  func(after filter.Lowpass) [3][3]float64                           // covariance of position, velocity and acceleration in the rows behind a low-pass, for white noise of the position of one; nil: not known
 
 	tracks map[trackKey]track // that are wanted again; nil: none
 	lock   sync.Mutex         // of tracks
@@ -293,6 +294,11 @@ func (s Spec) direct(recs []*record.Record, steady bool) (*form, error) {
 		return f.smooth.ZeroPhase(x)
 	}
 	m.side = f.sides
+	m.noise = func(after filter.Lowpass) [3][3]float64 {
+		own := *f
+		own.after = after
+		return own.noise()
+	}
 	m.whole = 0.5
 	m.share = func(moving []bool, at int) float64 {
 		n, all := 0, 0

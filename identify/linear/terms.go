@@ -242,7 +242,8 @@ func (Form) Words() []string { return words(Forms) }
 
 // Options are the settings of the forms other than direct.
 type Options struct {
-	NoiseRatio float64 // total: standard deviation of the position noise over that of the force, m/N or rad/(N·m)
+	NoiseRatio   float64 // total: standard deviation of the position noise over that of the force, m/N or rad/(N·m)
+	Unattenuated bool    // direct, weak: noise that the position shows is taken out of the products of the columns
 }
 
 // options checks the settings of a form.
