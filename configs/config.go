@@ -149,7 +149,7 @@ type Estimator struct {
 
 // RLS is the recursive least squares for inertia, viscous, Coulomb and offset torque.
 type RLS struct {
-	Enabled bool    `yaml:"enabled" doc:"estimate while running; wants position and current at the rate of the loop (from slower samples the inertia comes out biased)"`
+	Enabled bool    `yaml:"enabled" doc:"estimate while running; wants position and current in one frame; slower samples than the loop give wider errors"`
 	Memory  float64 `yaml:"memory" unit:"s" want:">=0 <=1e6" doc:"exponential forgetting: weight 1/e after this time; 0: no forgetting"`
 	Window  float64 `yaml:"window" unit:"s" want:">0 <=60" doc:"length of the test functions of the weak form"`
 	MinVel  float64 `yaml:"min_velocity" unit:"rad/s" want:">=0 <=1e6" doc:"windows that go below this speed are left out (Stribeck and presliding)"`

@@ -35,6 +35,7 @@ type Identify struct {
 	Parameters  IdentifyParams      `yaml:"parameters" doc:"by name: a number is known and stays, {start, min, max, fixed, log} is searched, {start, assumed: true} stays, and intervals hold its doubt; {start, error} is known with that standard uncertainty"`
 	Terms       []linear.Term       `yaml:"terms" doc:"regress: what is fitted"`
 	Form        linear.Form         `yaml:"form" doc:"regress: differences of the filtered position; weak: integrals against test functions; instrumental: with simulated regressors; total: noise on both sides"`
+	Between     linear.Between      `yaml:"between" doc:"regress, two-joint: what the force does between two samples. auto: as it explains the record better; hold: it stays as it is, as the command of a computer; line: it changes evenly, as what was measured with filters"`
 	NoiseRatio  float64             `yaml:"noise_ratio" want:">=0" doc:"regress with form total: standard deviation of the position noise, m or rad, over that of the force, N or N·m"`
 	Filter      IdentifyFilter      `yaml:"filter" doc:"regress: the zero-phase Butterworth low-pass of the position"`
 	Decimate    int                 `yaml:"decimate" want:">=0 <=1000" doc:"regress: every n-th sample is kept, after a zero-phase filter of both sides; 1: all, 0: one every 10 ms"`
@@ -125,8 +126,9 @@ func DefaultIdentify() *Identify {
 		Axis:    "linear",
 		Data:    IdentifyData{Records: defaultRecords()},
 		Method:  identify.Chain{"regress"},
-		Model:   IdentifyModel{Spec: axis.Spec{Terms: []string{}, Decimate: 1}, Lag: linear.LagAuto},
+		Model:   IdentifyModel{Spec: axis.Spec{Terms: []string{}, Decimate: 1, Hold: axis.Either}, Lag: linear.LagAuto},
 		Terms:   linear.DefaultSpec().Terms,
+		Between: linear.BetweenAuto,
 		Form:    linear.Direct,
 		Filter:  IdentifyFilter{Order: 4},
 		AEP:     fit.AEP{Members: 30, Generations: 100, Islands: 1, Migrate: 10, Beta1: 0.1, Beta2: 0.05, Survivors: 3},

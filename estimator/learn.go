@@ -76,12 +76,29 @@ func (a *Axis) bridge(e *event, y [2]float64, m int) float64 {
 		return first + w*(last-first) + path[k][j] - path[0][j] - w*(path[m][j]-path[0][j])
 	}
 	for k := 1; k <= m; k++ {
-		a.rls.Bow(Bow(l.motor, path[k-1][:], path[k][:], period))
+		a.rls.Bow(Bow(l.motor, path[k-1][:], path[k][:], period), a.asked(e, from-period*float64(k-1), from-period*float64(k), m))
 		if k < m {
 			a.rls.Step(at(k, XPos, l.y[0], y[0]), path[k][XVel], at(k, XCur, l.y[1], y[1]), true)
 		}
 	}
 	return path[m][XCur]
+}
+
+// asked is the current (A) that the voltage made by itself, from one time to a later one, both in s ago, m sampling periods before e; NaN: an effort is
+// what it is.
+func (a *Axis) asked(e *event, from, to float64, m int) float64 {
+	r := a.lessons.motor.R
+	switch {
+	case !a.electrical:
+		return math.NaN()
+	case e.measured && m == 1 && a.driven:
+		return e.u / r
+	case !a.driven:
+		return e.emf / r
+	}
+	sum := 0.0
+	a.sent.between(from, to, a.every, func(dt, u float64) { sum += u * dt })
+	return sum / (from - to) / r
 }
 
 // line is at k of m on the way from one value to another.

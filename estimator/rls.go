@@ -17,6 +17,7 @@ type RLSSpec struct {
 	MinVel float64 // rad/s  windows that go below this speed are left out; at least three times the Stribeck velocity
 	Memory float64 // s      of accepted motion after which a window weighs 1/e; 0: no forgetting
 	Count  float64 // rad    one encoder count; only used to recognise lost samples
+	Lag    float64 // s      standard deviation of the time by which commands may be taken later, or earlier, than the bow has it; 0: they are taken then
 	Cond   float64 // largest condition number with which the estimate still moves; 0: 40
 	Start  [4]float64
 }
@@ -31,8 +32,10 @@ const (
 )
 
 const (
-	rlsW   = rlsN + 1 // parameters and the right-hand side
+	rlsLag = rlsN     // column of the lag, where it is one
+	rlsW   = rlsN + 1 // parameters and the lag; the right-hand side stands behind them
 	rlsIll = 1e9      // condition number beyond which the equations so far do not tell the parameters apart
+	rlsPin = 1e6      // of the lag: weight that makes it zero
 )
 
 // RLS estimates J, Fv, Fc and an offset of the torque balance
@@ -50,6 +53,14 @@ const (
 // samples are lost it steps many times. The weights above are those of a straight line; what a model of the winding says of the mean
 // current beyond that line comes in by Bow. Left out, it costs the inertia of the demonstration motor 0.5 %, several standard errors
 // after a minute.
+//
+// When a drive takes its commands is not known where it samples more rarely than they come. A command y (in units of the current) that is taken at
+// another time than the bow has it makes a torque that is K·λ·dy/dt larger, λ at most half a sampling period. With y straight between its values,
+//
+//	∫φ·y(t − λ) = S₀ + λ·S₁ + λ²/2·S₂,   S₁ = ∫φ'·y,  S₂ = ∫φ''·y,
+//
+// so λ is one more unknown, linear around the last one (Gauss and Newton). It is known to be near zero: that is one more equation, by the
+// variance of the residual against Lag². Where the motion does not tell λ, the errors of the others hold what it may be.
 //
 // White residuals. Windows overlap by half, which uses nearly all of the record: sin⁴ and cos⁴ sum to almost a constant.
 // Neighbouring windows then share a correlation ρ ≈ 0.043 of the noise, and windows further apart none. The
@@ -75,24 +86,30 @@ type RLS struct {
 
 	// test function at sample j = 0…n: weights of the angle for J and Fv, of the current, of a constant
 	wJ, wV, wI []float64
-	wBow       []float64 // … of the bow of the current behind it
-	one        float64   // s  ∫φ
+	wBow       []float64    // … of the bow of the current behind it
+	wLag       [2][]float64 // φ' and φ'' there
+	one        float64      // s  ∫φ
 
 	// windows under way: the second starts n/2 samples after the first
 	acc    [2]window
 	run    int // samples since the run began
 	last   float64
 	sign   float64
-	bow    float64       // A  since the sample before
-	rowOld [rlsW]float64 // whitened row before
-	dOld   float64       // its Cholesky diagonal; 0: none
+	bow    float64           // A  since the sample before
+	push   float64           // A  what commands asked for since then; NaN: what there was
+	before float64           // A  current of the sample before
+	rowOld [rlsW + 1]float64 // whitened row before
+	dOld   float64           // its Cholesky diagonal; 0: none
 
-	// information and trial of its next update, sums of weights and squared weights
+	// information and trial of its next update, that with what is known of the lag, sums of weights and squared weights
 	info     *numeric.Factor
 	next     *numeric.Factor
+	whole    *numeric.Factor
 	w1, w2   float64
-	theta    [rlsN]float64
-	se       [rlsN]float64
+	s2       float64 // variance of the residual; 0: not known
+	unknowns int     // parameters, and the lag where it is one
+	theta    [rlsW]float64
+	se       [rlsW]float64
 	cond     float64
 	windows  uint64
 	idle     int // samples since the last accepted window
@@ -104,6 +121,7 @@ func NewRLS(s RLSSpec) (*RLS, error) {
 	errs := []error{
 		above0("rls: sample period", s.Dt, "s"), above0("rls: torque constant", s.K, "N·m/A"), above0("rls: window", s.Window, "s"),
 		above0("rls: smallest speed", s.MinVel, "rad/s"), atLeast0("rls: memory", s.Memory, "s"), atLeast0("rls: count", s.Count, "rad"),
+		atLeast0("rls: lag", s.Lag, "s"),
 	}
 	if s.Cond == 0 {
 		s.Cond = 40
@@ -118,7 +136,11 @@ func NewRLS(s RLSSpec) (*RLS, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	r := &RLS{s: s, n: n, lambda: 1, info: numeric.NewFactorBlock(rlsN, 1), next: numeric.NewFactorBlock(rlsN, 1)}
+	r := &RLS{s: s, n: n, lambda: 1, unknowns: rlsN}
+	if s.Lag > 0 {
+		r.unknowns = rlsW
+	}
+	r.info, r.next, r.whole = numeric.NewFactorBlock(r.unknowns, 1), numeric.NewFactorBlock(r.unknowns, 1), numeric.NewFactorBlock(r.unknowns, 1)
 	if s.Memory > 0 {
 		r.lambda = math.Exp(-0.5 * float64(n) * s.Dt / s.Memory)
 	}
@@ -130,9 +152,12 @@ func NewRLS(s RLSSpec) (*RLS, error) {
 // Reset forgets everything; Values are those of the start.
 func (r *RLS) Reset() {
 	r.info.Reset()
-	r.w1, r.w2 = 0, 0
-	r.theta = r.s.Start
-	r.se = [rlsN]float64{math.Inf(1), math.Inf(1), math.Inf(1), math.Inf(1)}
+	r.w1, r.w2, r.s2 = 0, 0, 0
+	r.theta = [rlsW]float64{}
+	copy(r.theta[:], r.s.Start[:])
+	for i := range r.se {
+		r.se[i] = math.Inf(1)
+	}
 	r.cond = math.Inf(1)
 	r.windows, r.idle, r.accepted = 0, 0, false
 	r.Gap()
@@ -146,13 +171,13 @@ func (r *RLS) Retune(k float64) {
 
 // Gap tells that samples are missing: windows under way are dropped.
 func (r *RLS) Gap() {
-	r.run, r.sign, r.dOld, r.bow = 0, 0, 0, 0
+	r.run, r.sign, r.dOld, r.bow, r.push = 0, 0, 0, 0, math.NaN()
 	r.acc[0].at, r.acc[1].at = -1, -1
 }
 
 // Bow tells by how much (A) the mean of the current since the last sample is above the straight line to the next one, before Step takes
-// that. Without it the current runs straight.
-func (r *RLS) Bow(current float64) { r.bow = numeric.OrZero(current) }
+// that, and how large a current (A) the commands meanwhile ask for: it counts by its changes only. Without it the current runs straight, and asks for itself.
+func (r *RLS) Bow(current, asked float64) { r.bow, r.push = numeric.OrZero(current), asked }
 
 // Bow is by how much the mean current (A) lies above the straight line between two states [θ ω i T] that a motor model went through in
 // dt (s): K·∫i = J·Δω + T·dt, whatever the voltage did.
@@ -182,8 +207,11 @@ func (r *RLS) Step(theta, velocity, current float64, fresh bool) (updated bool) 
 		r.Gap()
 	}
 	r.sign, r.last = sign, theta
-	bow := r.bow
-	r.bow = 0
+	between := interval{bow: r.bow, push: r.push}
+	if math.IsNaN(between.push) {
+		between.push = (r.before+current)/2 + r.bow
+	}
+	r.bow, r.push, r.before = 0, math.NaN(), current
 
 	// the second window of a run starts half a window later; from then on both restart where they end
 	if r.run == 0 {
@@ -201,23 +229,38 @@ func (r *RLS) Step(theta, velocity, current float64, fresh bool) (updated bool) 
 		d := theta - a.theta0
 		a.sumJ += r.wJ[a.at] * d
 		a.sumV += r.wV[a.at] * d
-		a.sumI += r.wI[a.at] * current
-		if a.at > 0 {
-			a.sumI += r.wBow[a.at-1] * bow
-		}
+		r.add(a, current, between)
 		if a.at++; a.at > r.n {
-			updated = r.take([rlsW]float64{a.sumJ, a.sumV, r.sign * r.one, r.one, r.s.K * a.sumI}) || updated
+			// K·(S₀ + λ·S₁ + λ²/2·S₂) around the last λ
+			k, lag := r.s.K, r.theta[rlsLag]
+			row := [rlsW + 1]float64{a.sumJ, a.sumV, r.sign * r.one, r.one, -k * (a.sumLag[0] + lag*a.sumLag[1]), k * (a.sumI - lag*lag/2*a.sumLag[1])}
+			updated = r.take(row) || updated
 			// the last sample of a window is the first of the next; its weights are zero there but for the current's
 			a.start(theta)
-			a.sumI = r.wI[0] * current
+			r.add(a, current, interval{})
 			a.at = 1
 		}
 	}
 	return updated
 }
 
+// interval is what was between two samples, both in A: by how much the mean current was above the straight line, and what commands made of it.
+type interval struct{ bow, push float64 }
+
+// add takes a current into the integrals of a window, and what was since the sample before.
+func (r *RLS) add(a *window, current float64, since interval) {
+	a.sumI += r.wI[a.at] * current
+	if a.at == 0 {
+		return
+	}
+	a.sumI += r.wBow[a.at-1] * since.bow
+	for i := range a.sumLag {
+		a.sumLag[i] += r.wLag[i][a.at-1] * since.push
+	}
+}
+
 // take whitens the row of a finished window and adds it to the information.
-func (r *RLS) take(row [rlsW]float64) bool {
+func (r *RLS) take(row [rlsW + 1]float64) bool {
 	// whiten against the window before, if that belongs to the same run
 	d := 1.0
 	if r.dOld > 0 {
@@ -232,12 +275,22 @@ func (r *RLS) take(row [rlsW]float64) bool {
 	// trial update with forgetting
 	r.next.Set(r.info)
 	r.next.Scale(math.Sqrt(r.lambda))
-	r.next.Add(row[:rlsN], row[rlsN])
+	r.next.Add(row[:r.unknowns], row[rlsW])
 	w1, w2 := r.lambda*r.w1+1, r.lambda*r.lambda*r.w2+1
+	whole := r.next
+	if r.unknowns > rlsN { // the lag is near zero
+		known := [rlsW]float64{rlsLag: rlsPin * math.Abs(row[rlsLag])}
+		if r.s2 > 0 {
+			known[rlsLag] = math.Sqrt(r.s2*w2/w1) / r.s.Lag
+		}
+		whole = r.whole
+		whole.Set(r.next)
+		whole.Add(known[:], 0)
+	}
 
 	// is the information still good, or at least getting better?
-	var se [rlsN]float64
-	cond := r.next.Errors(se[:])
+	var se [rlsW]float64
+	cond := whole.Errors(se[:r.unknowns])
 	if cond > rlsIll {
 		cond = math.Inf(1)
 	}
@@ -247,7 +300,7 @@ func (r *RLS) take(row [rlsW]float64) bool {
 	r.info, r.next = r.next, r.info
 	r.w1, r.w2, r.cond = w1, w2, cond
 	r.windows++
-	if !(cond <= r.s.Cond) || r.info.Solve(r.theta[:]) != nil {
+	if !(cond <= r.s.Cond) || whole.Solve(r.theta[:r.unknowns]) != nil {
 		return false
 	}
 	r.idle, r.accepted = 0, true
@@ -255,21 +308,25 @@ func (r *RLS) take(row [rlsW]float64) bool {
 	// residual variance on the degrees of freedom that weighting leaves: E[ρ²] = σ²·(Σw − p·Σw²/Σw)
 	ratio := r.w2 / r.w1
 	s2 := math.Inf(1)
-	if dof := r.w1 - rlsN*ratio; dof > 0.5 {
-		s2 = r.info.SumSquares() / dof
+	if dof := r.w1 - float64(r.unknowns)*ratio; dof > 0.5 {
+		s2 = whole.SumSquares() / dof
+		r.s2 = s2
 	}
 	// covariance of a weighted estimate: σ²·A⁻¹·(Σw²φφᵀ)·A⁻¹ ≈ σ²·A⁻¹·Σw²/Σw
-	for i := range r.se {
+	for i := range r.unknowns {
 		r.se[i] = se[i] * math.Sqrt(s2*ratio)
 	}
 	return true
 }
 
 // Values writes J, Fv, Fc and the offset. Before the motion was rich enough they are Start.
-func (r *RLS) Values(dst []float64) { copy(dst, r.theta[:]) }
+func (r *RLS) Values(dst []float64) { copy(dst, r.theta[:rlsN]) }
 
 // StdErrs writes the standard errors of Values; +Inf before the motion was rich enough.
-func (r *RLS) StdErrs(dst []float64) { copy(dst, r.se[:]) }
+func (r *RLS) StdErrs(dst []float64) { copy(dst, r.se[:rlsN]) }
+
+// Lag is the time (s) by which commands are taken later than the bow has it, and its standard error; 0 and +Inf where it is no unknown.
+func (r *RLS) Lag() (lag, se float64) { return r.theta[rlsLag], r.se[rlsLag] }
 
 // Windows counts the equations taken.
 func (r *RLS) Windows() uint64 { return r.windows }

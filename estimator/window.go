@@ -8,11 +8,12 @@ import (
 
 // window is one test function under way: its three integrals so far.
 type window struct {
-	at     int     // next sample, 0…n; −1: not started
-	theta0 float64 // rad    angle at the start
-	sumJ   float64 // rad/s  ∫φ''·θ
-	sumV   float64 // rad    −∫φ'·θ
-	sumI   float64 // A·s    ∫φ·i
+	at     int        // next sample, 0…n; −1: not started
+	theta0 float64    // rad    angle at the start
+	sumJ   float64    // rad/s  ∫φ''·θ
+	sumV   float64    // rad    −∫φ'·θ
+	sumI   float64    // A·s    ∫φ·i
+	sumLag [2]float64 // A, A/s  ∫φ'·y, ∫φ''·y
 }
 
 func (a *window) start(theta float64) { *a = window{theta0: theta} }
@@ -40,14 +41,30 @@ func (r *RLS) tabulate() {
 		s := math.Sin(om * h * j)
 		return s * s * s * s
 	}
-	r.wJ, r.wV, r.wI, r.wBow = make([]float64, n+1), make([]float64, n+1), make([]float64, n+1), make([]float64, n+1)
+	rise := func(j float64) float64 { // φ'
+		if j < 0 || j > float64(n) {
+			return 0
+		}
+		sin, cos := math.Sincos(om * h * j)
+		return om * 4 * sin * sin * sin * cos
+	}
+	bend := func(j float64) float64 { // φ''
+		if j < 0 || j > float64(n) {
+			return 0
+		}
+		sin, cos := math.Sincos(om * h * j)
+		return om * om * 4 * sin * sin * (3*cos*cos - sin*sin)
+	}
+	for _, w := range []*[]float64{&r.wJ, &r.wV, &r.wI, &r.wBow, &r.wLag[0], &r.wLag[1]} {
+		*w = make([]float64, n+1)
+	}
 	r.one = 0
-	for j := range n + 1 {
-		sin, cos := math.Sincos(om * h * float64(j))
-		r.wJ[j] = h * om * om * 4 * sin * sin * (3*cos*cos - sin*sin)
-		r.wV[j] = -h * om * 4 * sin * sin * sin * cos
-		r.wI[j], r.wBow[j] = h*(phi(float64(j)+0.5)+phi(float64(j)-0.5))/2, h*phi(float64(j)+0.5)
-		r.one += r.wI[j]
+	for i := range n + 1 {
+		j := float64(i)
+		r.wJ[i], r.wV[i] = h*bend(j), -h*rise(j)
+		r.wI[i], r.wBow[i] = h*(phi(j+0.5)+phi(j-0.5))/2, h*phi(j+0.5)
+		r.wLag[0][i], r.wLag[1][i] = phi(j+1)-phi(j), rise(j+1)-rise(j) // its means over the interval, times h
+		r.one += r.wI[i]
 	}
 	// noise of the current is white: correlation of the windows is that of their weights
 	var self, cross float64

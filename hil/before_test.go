@@ -97,6 +97,65 @@ func TestNoHeatFromAnOldCurrent(t *testing.T) {
 	}
 }
 
+// With the drive off a winding cools as its current tells. A current that is not believed, or came too long ago, tells nothing: the heat stays.
+func TestWindingCoolsByABelievedCurrent(t *testing.T) {
+	nan := math.NaN()
+	for _, c := range []struct {
+		amps   float64 // read with the drive off
+		counts bool
+	}{{0, true}, {20, true}, {-20, true}, {20.01, false}, {-20.01, false}, {nan, false}, {math.Inf(1), false}, {math.Inf(-1), false}} { // believed up to 20 A
+		g := newRigged(t, func(s *GuardSpec) { s.Axes[0].MaxCurrent = 0 })
+		g.Inherit(Before{Heat: [MaxAxes]float64{0.4}})
+		g.ticks(25, 0)
+		g.meas[1] = c.amps
+		g.ticks(8, 0) // the last good one is stale after 5 ms
+		before := g.Heat(0)
+		g.ticks(10, 0)
+		if counts := g.Heat(0) != before; counts != c.counts {
+			t.Errorf("%g A: heat from %g to %g", c.amps, before, g.Heat(0))
+		}
+	}
+	// a current whose age nobody limits counts for 0.1 s, one of a file for as long as that says
+	for stale, ms := range map[float64]int{0: 100, -1: 100, 0.005: 5} {
+		g := newRigged(t, func(s *GuardSpec) { s.Meas[1].Stale = stale })
+		g.Inherit(Before{Heat: [MaxAxes]float64{0.4}})
+		g.ticks(25, 0)
+		g.dead = true
+		n := 0
+		for before := 1.0; g.Heat(0) < before && n < 1000; n++ {
+			before = g.Heat(0)
+			g.tick(0, ReqNone)
+		}
+		if n-1 != ms {
+			t.Errorf("limit %g s: it cools for %d ms, want %d", stale, n-1, ms)
+		}
+	}
+}
+
+// A winding that was used up stays so until it is below one half, at that edge and at the one of its budget.
+func TestHotWindingIsInherited(t *testing.T) {
+	for _, c := range []struct {
+		before Before
+		want   Refusal
+	}{
+		{Before{Mode: Trip, Cause: CauseThermal, Heat: [MaxAxes]float64{0.5}}, CauseRemains},
+		{Before{Mode: Trip, Cause: CauseThermal, Heat: [MaxAxes]float64{math.Nextafter(0.5, 0)}}, Taken},
+		{Before{Mode: Trip, Cause: CauseSpeed, Heat: [MaxAxes]float64{1}}, Taken},
+		{Before{Mode: Trip, Cause: CauseSpeed, Heat: [MaxAxes]float64{math.Nextafter(1, 2)}}, CauseRemains},
+	} {
+		g := newRigged(t, nil)
+		g.Inherit(c.before)
+		g.dead = true // nothing is known of the current: the heat stays
+		for k := range g.s.Meas {
+			g.s.Meas[k].Stale = 0
+		}
+		g.ticks(10, 0)
+		if res := g.tick(0, ReqReset); res != c.want {
+			t.Errorf("%+v: reset: refusal %d, want %d", c.before, res, c.want)
+		}
+	}
+}
+
 // HOLD pressed while a sensor is sick: the axis stands when it is well again, and a run goes on.
 func TestHoldAskedForWhileBlind(t *testing.T) {
 	b := newBench(t, benchOptions{seed: 4, comp: observer, ref: slowSine, fade: 0.5})

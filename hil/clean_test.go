@@ -12,13 +12,15 @@ import (
 	"hilrig/hil/axis"
 )
 
-// cleanCases are what a sound rig may go through. Each is played on every kind of drive.
-var cleanCases = []struct {
+type cleanCase struct {
 	name string
 	ref  func(size float64) reference.Spec
 	p    func(p *shop)
 	o    shopOptions
-}{
+}
+
+// cleanCases are what a sound rig may go through. Each is played on every kind of drive.
+var cleanCases = []cleanCase{
 	{"multisine", multisine, nil, shopOptions{}},
 	{"multisine, compensated", multisine, nil, shopOptions{comp: axis.CompSpec{Kind: axis.CompObserver, Inertia: true}}},
 	{"multisine, feed-forward", multisine, nil, shopOptions{comp: axis.CompSpec{Kind: axis.CompFeedForward, Inertia: true}}},
@@ -50,6 +52,12 @@ var cleanCases = []struct {
 	{"hot winding", multisine, func(p *shop) { p.r *= 1.5 }, shopOptions{}},
 	{"hot winding, dwell", sineOf(0.3, 0.1), func(p *shop) { p.hot = 1.5 }, shopOptions{ki: 1}},
 	{"three times the inertia", multisine, func(p *shop) { p.heavy = 3 }, shopOptions{}},
+	{"ten times the inertia", multisine, func(p *shop) { p.heavy = 10 }, shopOptions{}},
+	{"ten times the inertia, fast sine", sineOf(3, 1.5), func(p *shop) { p.heavy = 10 }, shopOptions{}},
+	{"ten times the inertia, steps", func(size float64) reference.Spec {
+		return reference.Spec{Kind: "step", Amplitude: size / 3, Frequency: 0.7}
+	}, func(p *shop) { p.heavy = 10 }, shopOptions{}},
+	{"a tenth of the inertia in the file, and a weight", sineOf(1, 0.7), func(p *shop) { w := 3 * p.fs; p.load = func(_, _ float64) float64 { return w } }, shopOptions{motor: func(m *plant.Motor) { m.J /= 10 }}},
 	{"half of it", multisine, func(p *shop) { p.heavy = 0.5 }, shopOptions{}},
 	{"drive of 20 Hz", sineOf(1, 0.5), func(p *shop) { p.lag = 8e-3 }, shopOptions{}},
 	{"half the inertia in the file", multisine, nil, shopOptions{motor: func(m *plant.Motor) { m.J /= 2 }}},
@@ -114,58 +122,66 @@ func TestCleanRigsDoNotTrip(t *testing.T) {
 				if seed++; !soak && (seed+uint64(n))%3 != 0 { // each kind with every third
 					continue
 				}
-				p := kind.p()
-				p.seed = seed
-				o := c.o
-				if o.measured = kind.measured; all {
-					o.measured = []estimator.Quantity{estimator.Current, estimator.Velocity, estimator.Effort, estimator.Voltage}
-					if p.drive != plant.VoltageDrive {
-						o.measured = o.measured[:3]
-					}
+				sides := []float64{1, -1}
+				if !soak {
+					sides = sides[seed%4/2:][:1]
 				}
-				size := 3.0
-				if p.linear {
-					size = 60e-3
-				}
-				side := 1.0
-				if seed%4 < 2 {
-					side = -1
-				}
-				o.ref = c.ref(side * size)
-				o.ki *= map[bool]float64{true: 1e6, false: 1}[p.linear]
-				if p.drive == plant.VelocityDrive {
-					o.comp = axis.CompSpec{}
-				}
-				if o.pid != nil && p.linear {
-					o.pid = &control.PID{Kp: 10e3, Kd: 700, Limit: 300}
-				}
-				if o.every > 5 {
-					o.pid = &control.PID{Kp: 0.02, Kd: 1.5e-3, Limit: 0.4}
-					if p.linear {
-						o.pid = &control.PID{Kp: 10e3, Kd: 1.5e3, Limit: 300}
-					}
-				}
-				if c.p != nil {
-					c.p(p)
-				}
-				s := newShop(t, p, o)
-				if p.hot > 0 {
-					p.r *= p.hot
-				}
-				if p.heavy > 0 {
-					p.j *= p.heavy
-				}
-				s.start(t)
-				for k := range 1200 {
-					if sum += 1e-3; s.row.Mode.Energised() {
-						s.step()
-					} else {
-						t.Errorf("%s, %s, everything measured %v: after %d ms %v: %s", c.name, kind.name, all, k, s.row.Mode, s.row.Why(&s.ctl.schema))
-						break
+				for _, side := range sides {
+					p := kind.p()
+					p.seed = seed
+					s := cleanShop(t, p, &c, kind.measured, all, side)
+					s.start(t)
+					for k := range 1200 {
+						if sum += 1e-3; s.row.Mode.Energised() {
+							s.step()
+						} else {
+							t.Errorf("%s, %s, everything measured %v, %+g: after %d ms %v: %s", c.name, kind.name, all, side, k, s.row.Mode, s.row.Why(&s.ctl.schema))
+							break
+						}
 					}
 				}
 			}
 		}
 	}
 	t.Logf("%.0f s", sum)
+}
+
+// cleanShop is the rig of a case, to one side.
+func cleanShop(t *testing.T, p *shop, c *cleanCase, measured []estimator.Quantity, all bool, side float64) *shopRig {
+	o := c.o
+	if o.measured = measured; all {
+		o.measured = []estimator.Quantity{estimator.Current, estimator.Velocity, estimator.Effort, estimator.Voltage}
+		if p.drive != plant.VoltageDrive {
+			o.measured = o.measured[:3]
+		}
+	}
+	size := 3.0
+	if p.linear {
+		size = 60e-3
+		o.ki *= 1e6
+	}
+	o.ref = c.ref(side * size)
+	if p.drive == plant.VelocityDrive {
+		o.comp = axis.CompSpec{}
+	}
+	if o.pid != nil && p.linear {
+		o.pid = &control.PID{Kp: 10e3, Kd: 700, Limit: 300}
+	}
+	if o.every > 5 {
+		o.pid = &control.PID{Kp: 0.02, Kd: 1.5e-3, Limit: 0.4}
+		if p.linear {
+			o.pid = &control.PID{Kp: 10e3, Kd: 1.5e3, Limit: 300}
+		}
+	}
+	if c.p != nil {
+		c.p(p)
+	}
+	s := newShop(t, p, o)
+	if p.hot > 0 {
+		p.r *= p.hot
+	}
+	if p.heavy > 0 {
+		p.j *= p.heavy
+	}
+	return s
 }

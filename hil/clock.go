@@ -42,9 +42,6 @@ func (c *WallClock) Now() int64 { return rt.Now() }
 // at most catchUp periods before that.
 func afterMiss(t, late, period int64, catchUp int) int64 {
 	k := late / period // whole periods missed
-	if k <= 0 {
-		return t + period
-	}
 	return t + (1+max(0, k-int64(catchUp)))*period
 }
 

@@ -387,7 +387,7 @@ func (g *Guard) request(r *Row) {
 
 // recent tells whether a measured signal has a believable sample that is not stale.
 func (g *Guard) recent(r *Row, i int) bool {
-	if i < 0 || !g.seen[i] || g.believed[i] == 0 {
+	if i < 0 || g.believed[i] == 0 {
 		return false
 	}
 	patience := g.s.Meas[i].Stale

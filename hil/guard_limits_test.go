@@ -14,6 +14,7 @@ import (
 func TestGuardLimits(t *testing.T) {
 	spec := func(s *GuardSpec) {
 		s.Axes[0].MaxError, s.Axes[0].MaxResidual, s.Axes[0].RatedI, s.Meas[0].Hot, s.Meas[0].Lo, s.Meas[0].Hi = 2, 0.3, 0, 0, 0, 0
+		s.Axes[0].Measured[estimator.Velocity] = 0 // a tacho
 	}
 	for _, c := range []struct {
 		cause Cause
@@ -22,6 +23,7 @@ func TestGuardLimits(t *testing.T) {
 		set   func(g *rigged, x float64)
 	}{
 		{CauseSpeed, 50, 0, func(g *rigged, x float64) { g.off.Speed = x }},
+		{CauseSpeed, 50, 1, func(g *rigged, x float64) { g.off.Measured = x }},
 		{CauseError, 2, 0, func(g *rigged, x float64) { g.off.Error = x }},
 		{CauseResidual, 0.3, 0, func(g *rigged, x float64) { g.off.Residual = x }},
 		{CauseCurrent, 15, 2, func(g *rigged, x float64) { g.meas[1] = x }},
@@ -337,9 +339,30 @@ func TestWhy(t *testing.T) {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
-	// every cause has a name of its own
+	for i, ch := range s.Channels() { // the last is named like the others
+		r := Row{Cause: CauseRange, Where: uint16(i + 1)}
+		if why := r.Why(s); why != "out of range "+ch.Name {
+			t.Errorf("signal %d: %q", i+1, why)
+		}
+	}
+	if r := (Row{Cause: CauseRange, Where: uint16(len(s.Channels()) + 1)}); r.Why(s) != "out of range" {
+		t.Errorf("a signal that is not there: %q", r.Why(s))
+	}
+	alone := &Schema{Cmd: driven} // a command comes first where nothing is measured
+	if r := (Row{Cause: CauseScale, Where: 1, Value: 4, Limit: 3}); r.Why(alone) != "wrong scale "+driven[0].Name+": 4 V, limit 3 V; "+causes[CauseScale].hint {
+		t.Errorf("%q", r.Why(alone))
+	}
+	// every cause has a name of its own, by which it is found
+	for name, want := range map[string]Cause{"": CauseStart, "none": CauseNone, "unknown": CauseStart, "Speed": CauseStart} {
+		if got := CauseNamed(name); got != want {
+			t.Errorf("%q is cause %d, want %d", name, got, want)
+		}
+	}
 	seen := map[string]bool{}
 	for c := range causes {
+		if got := CauseNamed(Cause(c).String()); got != Cause(c) {
+			t.Errorf("%q is found as cause %d, want %d", Cause(c), got, c)
+		}
 		if name := Cause(c).String(); name == "" || name == "unknown" || seen[name] {
 			t.Errorf("cause %d is called %q", c, name)
 		} else {

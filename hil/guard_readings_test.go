@@ -136,6 +136,11 @@ func TestGuardAge(t *testing.T) {
 	if sick, _ := aged.sensors(&r, []float64{1, 0.001, 1, 0.006}); sick.cause != CauseStale || sick.where != 3 {
 		t.Errorf("a sample that is 6 ms old: %+v", sick)
 	}
+	// the age may stand first
+	first := NewGuard(GuardSpec{Dt: 1e-3, Meas: []MeasLimit{{Age: true}, {Stale: 5e-3}}, Ages: []int{-1, 0}})
+	if sick, _ := first.sensors(&r, []float64{0.006, 1}); sick.cause != CauseStale || sick.where != 2 {
+		t.Errorf("a sample that is 6 ms old by the first number: %+v", sick)
+	}
 	// a sample of no believable time is none, on both sides
 	for _, c := range []struct {
 		age  float64
@@ -369,6 +374,16 @@ func TestGuardBlindHold(t *testing.T) {
 		if g.row.Where != 1 || g.row.Limit != 0.005 {
 			t.Errorf("signal %d, limit %g", g.row.Where, g.row.Limit)
 		}
+	}
+	// what a wrong reading tells is told all the same: it says more than one that is missing
+	for fault, want := range map[axis.Fault]Cause{axis.Blocked: CauseStale, axis.Frozen: CauseStale, axis.FrozenReading: CauseFrozenReading, axis.Disagree: CauseDisagree, axis.Scale: CauseScale} {
+		g := newRigged(t, nil)
+		g.running()
+		g.dead = true
+		g.ticks(7, 0)
+		g.off.Found = axis.Finding{Fault: fault, Of: estimator.Current, Value: 2, Limit: 1}
+		g.tick(0, 0)
+		g.want(Trip, want)
 	}
 }
 

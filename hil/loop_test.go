@@ -7,6 +7,7 @@ import (
 
 	"hilrig/engine"
 	"hilrig/hil/ring"
+	"hilrig/hil/rt"
 )
 
 // scripted is a clock that replays a list of (deadline, lateness) and a device that echoes.
@@ -150,7 +151,7 @@ func (*deaf) Send([]float64) {}
 // Deadlines after a miss: skipped, or repeated up to a number.
 func TestAfterMiss(t *testing.T) {
 	for _, c := range []struct{ late, catch, want int64 }{
-		{0, 0, 1000}, {999, 0, 1000}, {1000, 0, 2000}, {3500, 0, 4000}, {3500, 5, 1000}, {3500, 2, 2000}, {7000, 3, 5000},
+		{-5000, 0, 1000}, {-1, 3, 1000}, {0, 0, 1000}, {999, 0, 1000}, {1000, 0, 2000}, {3500, 0, 4000}, {3500, 5, 1000}, {3500, 2, 2000}, {7000, 3, 5000},
 	} {
 		if got := afterMiss(0, c.late, 1000, int(c.catch)); got != c.want {
 			t.Errorf("late %d, catch up %d: next deadline %d, want %d", c.late, c.catch, got, c.want)
@@ -179,5 +180,79 @@ func TestDeviceClockLocks(t *testing.T) {
 	}
 	if worst > 15000 {
 		t.Errorf("deadlines wander by %.0f ns about the wanted lag", worst)
+	}
+}
+
+// A wall clock keeps its raster and tells how late it is; whoever asks it to stop gets no deadline.
+func TestWallClock(t *testing.T) {
+	const period = 200_000
+	for _, asked := range []bool{false, true} {
+		n := 0
+		stop := func() bool { n++; return n > 5 }
+		if !asked {
+			stop = nil
+		}
+		begun := rt.Now()
+		first := begun + 1_000_000
+		plain, device := NewWallClock(period, 0, first, Missed{}, stop), NewDeviceClock(period, 0, first, 0, Missed{}, silent{}, stop)
+		for name, wait := range map[string]func() (int64, int64, bool){"wall": plain.Wait, "device": device.Wait} {
+			n = 0
+			want := first
+			for k := range 5 {
+				at, late, ok := wait()
+				if now := rt.Now(); !ok || k == 0 && at != want || (at-first)%period != 0 || at < want || late < 0 || at+late < at || at+late > now {
+					t.Fatalf("%s clock, deadline %d: %d ns after the first, %d late, %v", name, k, at-first, late, ok)
+				}
+				want = at + period
+			}
+			if at, late, ok := wait(); asked && (ok || at != 0 || late != 0) || !asked && !ok {
+				t.Errorf("%s clock, asked to stop %v: %d, %d, %v", name, asked, at, late, ok)
+			}
+		}
+		if now := plain.Now(); now < begun || now > begun+60e9 {
+			t.Errorf("the clock says %d, begun at %d", now, begun)
+		}
+	}
+}
+
+// silent is a device that sends nothing.
+type silent struct{}
+
+func (silent) Pace() (int64, uint64) { return 12345, 0 }
+
+// A device is followed up to 5 % of the period, to both sides; without a new frame the raster stays as it is.
+func TestDeviceClockLimits(t *testing.T) {
+	const period, lag = 1_000_000, 300_000
+	for _, c := range []struct {
+		rate  float64 // of the device's period
+		locks bool
+	}{{0.96, true}, {1.04, true}, {0.93, false}, {1.07, false}} {
+		d := NewDeviceClock(period, 0, 0, lag, Missed{}, nil, nil)
+		worst, at := 0.0, int64(0)
+		for k := range 6000 {
+			at, d.next = d.next, d.next+period
+			n := math.Floor(float64(at) / (period * c.rate))
+			d.follow(at, int64(n*period*c.rate), uint64(n)+7)
+			if step := float64(d.next - at); step < 0.95*period-1 || step > 1.05*period+1 {
+				t.Fatalf("period ×%g: a step of %g", c.rate, step)
+			}
+			if e := float64(at) - n*period*c.rate - lag; k > 4000 {
+				worst = max(worst, min(math.Abs(e), math.Abs(math.Abs(e)-period*c.rate)))
+			}
+		}
+		if locks := worst < 0.05*period; locks != c.locks {
+			t.Errorf("period ×%g: deadlines up to %.0f ns from the wanted lag", c.rate, worst)
+		}
+	}
+	for _, frames := range []struct{ before, after uint64 }{{5, 5}, {5, 0}} { // none comes; the count begins at 0 again
+		d := NewDeviceClock(period, 0, 0, lag, Missed{}, nil, nil)
+		d.follow(0, 0, frames.before)
+		for k := range 5 {
+			at := d.next
+			d.follow(at, at-lag/2, frames.after)
+			if d.next-at != period || d.DeviceLate() != (frames.after == frames.before || k > 0) {
+				t.Errorf("%d frames after %d: a step of %d, late %v", frames.after, frames.before, d.next-at, d.DeviceLate())
+			}
+		}
 	}
 }

@@ -125,7 +125,7 @@ func TestNotBlocked(t *testing.T) {
 		}, 0, 0},
 		{"hard steps", steps, nil, 1, nil, 0, 0},
 		{"hard steps, samples at 100 Hz", steps, nil, 10, nil, 0, 0},
-		{"hard steps, three times the inertia", steps, inertia(3), 1, nil, 0, 0}, // more is a part of the motion
+		{"hard steps, ten times the inertia", steps, inertia(10), 1, nil, 0, 0},
 		// a step of 0.1 rad to 1.2 rad gives this axis ten times the acceleration that the file says for some ticks: the estimate is off, with any fade; steps beyond that
 		// end at the limit of the controller
 		{"hard steps, a tenth of the inertia", steps, inertia(0.1), 1, nil, 0, 1e3},

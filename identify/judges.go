@@ -171,7 +171,7 @@ func (r *Result) tells(name string) bool {
 	if !ok || p.Fixed || p.CI == nil || p.Worth != string(Identified) || r.Residual.Effective < float64(r.Fit.Params) {
 		return false
 	}
-	return math.Max(p.CI[1]-p.Value, p.Value-p.CI[0]) <= weakRelative*math.Abs(p.Value)
+	return p.half() <= weakRelative*math.Abs(p.Value)
 }
 
 // judgeRecords takes in the checks of the records that failed.
@@ -183,15 +183,17 @@ func (r *Result) judgeRecords(say sayer) {
 	}
 }
 
+// rounding is the kind of finding that a channel rests on few levels; its value is by how much the gain may be wrong.
+const rounding = "rounding"
+
 // judgeRounding takes in by how much the gain of a force that rests on few levels may be wrong: intervals of what is in its unit hold that.
 func (r *Result) judgeRounding(say sayer) {
 	for _, f := range r.Findings {
-		if f.Kind != "rounding" {
+		if f.Kind != rounding {
 			continue
 		}
 		for i := range r.Parameters {
-			p := &r.Parameters[i]
-			if strings.Contains(p.Unit, "N") || strings.Contains(p.Unit, "kg") {
+			if p := &r.Parameters[i]; f.Channel == "force" && inForce(p.Unit) {
 				p.rounded = math.Max(p.rounded, f.Value*math.Abs(p.Value))
 			}
 		}

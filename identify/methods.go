@@ -51,7 +51,7 @@ type MethodInfo struct {
 }
 
 var (
-	regressing = []string{"terms", "filter", "decimate", "trim", "min_velocity"}
+	regressing = []string{"between", "terms", "filter", "decimate", "trim", "min_velocity"}
 	simulating = []string{"parameters", "model.law", "model.terms", "model.drive", "model.output", "model.initial", "model.controller", "model.hold", "model.scheme", "model.substeps", "model.decimate"}
 )
 

@@ -2,6 +2,7 @@ package identify
 
 import (
 	"fmt"
+	"math"
 
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
@@ -34,6 +35,25 @@ type ResponseChecks struct {
 	Outputs  []response.Explained
 }
 
+// roundedInputs tells what the gains of inputs that rest on few levels may do to the values.
+func (r *Result) roundedInputs(sol *fit.Solution, b *response.Result) {
+	l := fit.NewLinear(sol)
+	for i, name := range b.Inputs() {
+		gain := 0.0
+		for _, f := range r.Findings {
+			if f.Kind == rounding && f.Channel == name {
+				gain = math.Max(gain, f.Value)
+			}
+		}
+		if gain == 0 || i >= len(b.Gains) || b.Gains[i] == nil {
+			continue
+		}
+		for k, by := range l.Move(b.Gains[i]) {
+			r.Parameters[sol.Searched()[k]].rounded += gain * math.Abs(by)
+		}
+	}
+}
+
 // OfResponse is the result of a machine that was fitted to its response, in the form of all results. units are those of the outputs; v is nil where there is
 // no validation.
 func OfResponse(b *response.Result, units []string, info []record.Info, findings []record.Finding, v *ResponseChecks, start []fit.Param) (*Result, *Response, error) {
@@ -56,6 +76,7 @@ func OfResponse(b *response.Result, units []string, info []record.Info, findings
 	r.take(sol, a, start)
 	r.Indistinct = append([]fit.Indistinct{}, a.Indistinct...)
 	r.findSuspects(sol, b.Suspects, r.harm(sol))
+	r.roundedInputs(sol, b)
 	last := Stage{Method: "lm", Converged: sol.Converged, Reason: sol.Reason, Objective: sol.Objective, Cost: sol.Cost, RMS: r.Fit.RMS, Unit: sol.Unit,
 		Iterations: sol.Iterations, Evaluations: sol.Evaluations, Trace: sol.Trace, Compute: sol.Compute.Seconds(), Values: map[string]float64{}, Notes: sol.Notes}
 	for _, p := range r.Parameters {

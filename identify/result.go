@@ -193,9 +193,14 @@ func (r *Result) Explained() *float64 {
 
 // Interval is the 95 % interval to go by: by resampling if that was done, else that of the estimate; what structure in the
 // residual and half of what an assumption about the record does to the value is added. nil: unbounded.
-func (r *Result) Interval(p *Parameter) *[2]float64 {
-	ci := r.random(p)
-	ci = widened(widened(widened(ci, p.shown), p.possible), [2]float64{p.assumed[0] - p.rounded, p.assumed[1] + p.rounded})
+func (r *Result) Interval(p *Parameter) *[2]float64 { return r.interval(p, true) }
+
+// interval is that, with or without what the motion does not exclude.
+func (r *Result) interval(p *Parameter, possible bool) *[2]float64 {
+	ci := widened(widened(r.random(p), p.shown), [2]float64{p.assumed[0] - p.rounded, p.assumed[1] + p.rounded})
+	if possible {
+		ci = widened(ci, p.possible)
+	}
 	if ci != nil && p.given > 0 { // by chance too: squares add up
 		return &[2]float64{p.Value - math.Hypot(p.Value-ci[0], normal95*p.given), p.Value + math.Hypot(ci[1]-p.Value, normal95*p.given)}
 	}

@@ -28,6 +28,8 @@ type job struct {
 	keep  Keeper // checkpoints of long methods
 	doubt string // what was reckoned from an assumption
 
+	holdOpen bool // what the force does between its samples is as the record answers to it
+
 	simple map[string]*fit.Solution // of special cases of the model; nil: without
 }
 
@@ -167,6 +169,9 @@ func (r *Result) completed(ctx context.Context, j *job, read []*record.Record) e
 // newJob has done nothing yet.
 func newJob(plan Plan, recs Records, keep Keeper, watch fit.Watch) *job {
 	j := &job{plan: plan, recs: recs, watch: watch, found: found{}, keep: keep, doubt: recs.Doubt, simple: map[string]*fit.Solution{}}
+	if plan.Model.Hold == axis.Either {
+		j.holdOpen, j.plan.Model.Hold = true, axis.Held
+	}
 	j.plan.Loop.Rotary, j.plan.Steps.Rotary = plan.Model.Rotary, plan.Model.Rotary
 	return j
 }

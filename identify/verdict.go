@@ -17,8 +17,11 @@ import (
 const (
 	goodFit      = 80.0  // %, below: weakly identified
 	poorFit      = 50.0  // %, below: rejected, the model misses half of what moves
-	weakRelative = 0.10  // standard error relative to the value …
-	weakShare    = 1.0   // %, … if that uncertainty is also more than this of the force, where that is known
+	looseWidth   = 0.20  // half of the interval relative to the value: about a standard error of a tenth …
+	minorWidth   = 2.0   // %, … if that half is also more than this of the force, where that is known
+	unknownWidth = 1.0   // half of the interval relative to the value beyond which the value is not told
+	weakRelative = 0.10  // standard error relative to the value
+	weakShare    = 1.0   // % of the force
 	validLoss    = 10.0  // percentage points of fit lost on the second record
 	cutoffDrift  = 0.10  // relative change at half the cutoff, if it is also more than 3 standard errors
 	excluded     = 10.0  // twice the logarithm of the likelihood by which an alternative is excluded by the record
@@ -26,9 +29,6 @@ const (
 	beyondDoubt  = 3.0   // standard errors
 	asGood       = 1.005 // times the residual: no alternative below this is excluded, since no model is exact
 )
-
-// notKnown is the standard error relative to the value beyond which a value is not known, unless what it makes is little.
-const notKnown = 0.5
 
 // nature is what the sign of a parameter says.
 type nature uint8
@@ -145,7 +145,7 @@ func (g *graded) say(say sayer) {
 	}{
 		{g.unknown, fit.NotTold, "%s", "the record does not tell %s"},
 		{g.zero, fit.NearZero, "%s", "these cannot be told from zero: %s"},
-		{g.loose, fit.Loose, "%s", "known to more than a tenth of their values only: %s"},
+		{g.loose, fit.Loose, "%s", "known to more than a fifth of their values only: %s"},
 	} {
 		var names, texts []string
 		for _, p := range c.of {
@@ -161,19 +161,34 @@ func (g *graded) say(say sayer) {
 	}
 }
 
-// worth judges one parameter.
+// wide takes in a parameter whose interval is wide. What a motion does not exclude is in the word of a parameter and no reason: certain is
+// the interval without it.
+func (g *graded) wide(p *Parameter, certain *[2]float64) {
+	half, size := math.Max(certain[1]-p.Value, p.Value-certain[0]), math.Abs(p.Value)
+	only := fmt.Sprintf("%s is known to ±%.0f %% only", p.Name, 100*half/size)
+	switch {
+	case certain[0] <= 0 && certain[1] >= 0:
+		g.zero = append(g.zero, grade{p.Name, fmt.Sprintf("%s cannot be told from zero (95 %% interval %.3g to %.3g %s)", p.Name, certain[0], certain[1], p.Unit)})
+	case half > unknownWidth*size:
+		g.unknown = append(g.unknown, grade{p.Name, only})
+	case half > looseWidth*size:
+		g.loose = append(g.loose, grade{p.Name, only})
+	}
+}
+
+// worth judges one parameter by the interval that is printed, whatever it comes from.
 func (r *Result) worth(p *Parameter, g *graded, say sayer) string {
-	se := r.Err(p)
-	if se == nil && fit.IsState(p.Name) {
+	se, ci := r.Err(p), p.CI
+	if (se == nil || ci == nil) && fit.IsState(p.Name) {
 		return string(Weak) // where a record begins: nothing to know about the axis
 	}
-	if se == nil {
+	if se == nil || ci == nil {
 		g.unknown = append(g.unknown, grade{p.Name, p.Name + ": the data do not say how well it is known"})
 		return NotIdentifiable
 	}
-	ci := widened(r.random(p), p.shown)
-	zero := ci != nil && ci[0] <= 0 && ci[1] >= 0
-	minor := p.Share != nil && *p.Share**se <= weakShare*math.Abs(p.Value) // a small parameter that is known to be small
+	half, size := p.half(), math.Abs(p.Value)
+	zero := ci[0] <= 0 && ci[1] >= 0
+	minor := p.Share != nil && *p.Share*half <= minorWidth*size // a small parameter that is known to be small
 	out := string(Identified)
 	weak := func(code fit.Code, format string, args ...any) {
 		say(code, fit.Weaken, []string{p.Name}, format, args...)
@@ -188,25 +203,26 @@ func (r *Result) worth(p *Parameter, g *graded, say sayer) string {
 		}
 		say(fit.Negative, fit.Reject, []string{p.Name}, "%s is negative (%.4g %s): is the sign of force or position wrong?", p.Name, p.Value, p.Unit)
 		return string(Rejected)
-	case kind == damping && p.Value+beyondDoubt**se < 0 && ci != nil && ci[1] < 0:
+	case kind == damping && p.Value+beyondDoubt**se < 0 && ci[1] < 0:
 		weak(fit.NegativeViscous, "%s is negative beyond doubt (%.4g, 95 %% interval %.3g to %.3g %s): friction that falls with speed is no viscous one. Look for a force that the model lacks (gravity, a Stribeck dip, a late or saturated force), or for a wrong sign",
 			p.Name, p.Value, ci[0], ci[1], p.Unit)
 	case minor && zero && (name == "M" || strings.TrimRight(name, "12") == "J" && name != "J12"): // no axis is without inertia
 		weak(fit.NearZero, "%s cannot be told from zero (95 %% interval %.3g to %.3g %s): the motion hardly accelerates in the rows that are used", p.Name, ci[0], ci[1], p.Unit)
-	case minor:
 	case fit.IsState(p.Name): // where a record begins: nothing to know about the axis
 	case fit.MayBeZero(p.Name) || kind == anySign || slices.Contains(r.small, p.Name): // zero is an answer, and so is what is near it
-	case zero:
-		g.zero = append(g.zero, grade{p.Name, fmt.Sprintf("%s cannot be told from zero (95 %% interval %.3g to %.3g %s)", p.Name, ci[0], ci[1], p.Unit)})
-		if out = string(Weak); *se > notKnown*math.Abs(p.Value) {
+		if half > looseWidth*r.scale(p) {
+			g.loose = append(g.loose, grade{p.Name, fmt.Sprintf("%s is known to ±%.2g %s only", p.Name, half, p.Unit)})
+			out = string(Weak)
+		}
+	case minor:
+		if half > looseWidth*size { // the value is open, what it makes is not
+			out = string(Weak)
+		}
+	case half > looseWidth*size:
+		g.wide(p, r.interval(p, false))
+		if out = string(Weak); half > unknownWidth*size {
 			return NotIdentifiable
 		}
-	case *se > notKnown*math.Abs(p.Value):
-		g.unknown = append(g.unknown, grade{p.Name, fmt.Sprintf("%s is known to ±%.0f %% only", p.Name, 100**se/math.Abs(p.Value))})
-		return NotIdentifiable
-	case *se > weakRelative*math.Abs(p.Value):
-		g.loose = append(g.loose, grade{p.Name, fmt.Sprintf("%s is known to ±%.0f %% only", p.Name, 100**se/math.Abs(p.Value))})
-		out = string(Weak)
 	}
 	if p.AtBound != "" && !fit.IsState(p.Name) && !slices.Contains(r.small, p.Name) {
 		weak(fit.AtBound, "%s is on its %s bound, %.4g %s: the bound has the last word, not the data; widen it or fix the parameter", p.Name, p.AtBound, p.Value, p.Unit)
@@ -215,6 +231,18 @@ func (r *Result) worth(p *Parameter, g *graded, say sayer) string {
 		return string(Weak) // moved by an alternative, or by what the model lacks: the reason says by which
 	}
 	return out
+}
+
+// scale is the value with which a parameter, of which zero is an answer, would make all that was measured; +Inf: not known.
+func (r *Result) scale(p *Parameter) float64 {
+	if r.solution != nil && fit.MayBeZero(p.Name) {
+		for j, i := range r.solution.Free {
+			if r.solution.Params[i].Name == p.Name {
+				return r.solution.Size(j)
+			}
+		}
+	}
+	return math.Inf(1)
 }
 
 // viscous tells whether a parameter is a coefficient of viscous friction, of one joint or direction or of all.
@@ -344,12 +372,15 @@ func (r *Result) Headline() string {
 
 // known tells how well a parameter is known: by half of its interval, relative to the value where that is no matter of chance.
 func (p *Parameter) known() string {
-	half := math.Max(p.CI[1]-p.Value, p.Value-p.CI[0])
+	half := p.half()
 	if fit.MayBeZero(p.Name) || half >= math.Abs(p.Value) {
 		return strings.TrimSpace(fmt.Sprintf("%s ± %.2g %s", p.Name, half, p.Unit))
 	}
 	return fmt.Sprintf("%s to %.2g %%", p.Name, 100*half/math.Abs(p.Value))
 }
+
+// half is that of the interval, to the wider side.
+func (p *Parameter) half() float64 { return math.Max(p.CI[1]-p.Value, p.Value-p.CI[0]) }
 
 // take fills the result from an assessed solution.
 func (r *Result) take(s *fit.Solution, a *fit.Assessment, start []fit.Param) {

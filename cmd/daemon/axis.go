@@ -72,9 +72,15 @@ func axisSpec(cfg *configs.Config, a *configs.Axis, spec *hil.ControllerSpec, ev
 	out.Sampling.Groups = groups(&out, told, spec.Ages, every)
 	if r := e.RLS; r.Enabled && (slices.Contains(told, estimator.Current) || slices.Contains(told, estimator.Effort)) {
 		out.Sampling.RLS = &estimator.RLSSpec{Dt: out.Every, K: motor.K, Window: r.Window, MinVel: r.MinVel, Memory: r.Memory, Count: count}
+		if tick := 1 / cfg.Loop.Rate; out.Every > rarely*tick { // it may take a command as it comes, or the newest at any phase of its sampling period
+			out.Sampling.RLS.Lag = out.Every / math.Sqrt(12)
+		}
 	}
 	return out, nil
 }
+
+// rarely is the number of ticks from sample to sample beyond which it is not known when a device takes commands.
+const rarely = 1.5
 
 // told are the measured quantities that say something to the filter of an axis.
 func told(a *configs.Axis) []estimator.Quantity {

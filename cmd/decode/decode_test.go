@@ -182,6 +182,21 @@ func TestModbus(t *testing.T) {
 	if !strings.Contains(said, "bytes 19 to 19: 55") {
 		t.Error(said)
 	}
+	for _, c := range []struct {
+		reply []byte
+		other bool
+	}{{crc(17, 6, 0, 1, 0, 3), false}, {crc(17, 6, 0, 1, 0, 4), true}, {crc(17, 6, 0, 2, 0, 3), true}} {
+		lines, _, err = run(t, string(append(crc(17, 6, 0, 1, 0, 3), c.reply...)), Options{protocol: "modbus", form: "binary"})
+		if err != nil || len(lines) != 2 || lines[1]["frame"] != "reply" || (lines[1]["reason"] != nil) != c.other || lines[0]["reason"] != nil {
+			t.Errorf("%x: %v %v", c.reply, lines, err)
+		}
+	}
+	for count, other := range map[byte]bool{2: false, 1: true} {
+		lines, _, err = run(t, string(append(crc(17, 16, 0, 1, 0, 2, 4, 0, 10, 1, 2), crc(17, 16, 0, 1, 0, count)...)), Options{protocol: "modbus", form: "binary"})
+		if err != nil || len(lines) != 2 || lines[1]["frame"] != "reply" || (lines[1]["reason"] != nil) != other {
+			t.Errorf("%d registers taken of 2: %v %v", count, lines, err)
+		}
+	}
 }
 
 func TestLine(t *testing.T) {

@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 
@@ -45,6 +46,9 @@ func (s *modbusSource) decode(b []byte, w *writer) string {
 			}
 			if question && p[1] == wire.ModbusWriteMany {
 				w.registers(p[7 : n-2])
+			}
+			if !question && asked != nil && !bytes.Equal(p[2:6], asked[2:6]) { // the specification demands that both are the same
+				w.text("reason", wire.ModbusReason(wire.ModbusOtherValue))
 			}
 		default:
 			w.registers(p[3 : n-2])

@@ -59,7 +59,7 @@ func readForced(ctx context.Context, path string, cfg *configs.Identify, d *conf
 
 // asHeld tells that the methods take the force between samples for held: they want its means there, and others points of a smooth force.
 func asHeld(cfg *configs.Identify) bool {
-	return simulates(cfg.Method) && cfg.Model.Hold == axis.Held || filters(cfg.Method) && cfg.Bristle.Hold == bristle.Held
+	return simulates(cfg.Method) && cfg.Model.Hold != axis.Linear || filters(cfg.Method) && cfg.Bristle.Hold == bristle.Held
 }
 
 // filters tells that a chain has a method that finds bristles by smoothing or filtering the motion.
@@ -152,7 +152,7 @@ func (r *recording) lag(recs []*record.Record, points [][]float64) (late, err fl
 		some = append(some, &record.Record{Dt: d.Dt, Position: d.Position[:n], Force: points[i][:n]})
 	}
 	spec := linear.DefaultSpec()
-	spec.Rotary, spec.Lag, spec.Trim = r.axis.Kind == "rotary", linear.LagFree, max(0.05, 25*recs[0].Dt)
+	spec.Rotary, spec.Lag, spec.Between, spec.Trim = r.axis.Kind == "rotary", linear.LagFree, linear.BetweenLine, max(0.05, 25*recs[0].Dt)
 	of := func(form linear.Form) (lag, err float64) {
 		fit, bad := linear.Fit(some, spec, form, linear.Options{})
 		if bad != nil {

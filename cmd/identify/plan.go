@@ -28,7 +28,7 @@ import (
 func termsOf(cfg *configs.Identify) linear.Spec {
 	s := linear.Spec{
 		Rotary: cfg.Axis == "rotary", Terms: cfg.Terms, Order: cfg.Filter.Order, Cutoff: cfg.Filter.Cutoff,
-		Decimate: cfg.Decimate, Trim: linear.FromRecord, MinVelocity: linear.FromRecord, Lag: cfg.Model.Lag,
+		Decimate: cfg.Decimate, Trim: linear.FromRecord, MinVelocity: linear.FromRecord, Lag: cfg.Model.Lag, Between: cfg.Between,
 	}
 	if cfg.Trim != nil {
 		s.Trim = *cfg.Trim

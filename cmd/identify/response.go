@@ -97,7 +97,11 @@ func readResponses(ctx context.Context, cfg *configs.ResponseFit, files []string
 			for k, p := range pieces {
 				columns[k] = append(columns[k], p)
 			}
-			if i < len(cfg.Inputs) || col.Unit != "rad" && col.Unit != "m" {
+			if i < len(cfg.Inputs) {
+				out.findings = append(out.findings, record.CheckInput(pieces, col.Of, col.Unit)...)
+				continue
+			}
+			if col.Unit != "rad" && col.Unit != "m" {
 				continue
 			}
 			for _, f := range record.Check(pieces, record.CheckOptions{Rotary: col.Unit == "rad", Coupled: true}) {

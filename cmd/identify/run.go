@@ -26,6 +26,7 @@ import (
 	"hilrig/identify/axis"
 	"hilrig/identify/bristle"
 	"hilrig/identify/fit"
+	"hilrig/identify/linear"
 	"hilrig/identify/record"
 )
 
@@ -256,6 +257,13 @@ func PlanRun(ctx context.Context, path string, o RunOptions, bar *report.Progres
 			cfg.Model.Hold = axis.Linear
 		}
 		cfg.Bristle.Hold = bristle.Auto
+	}
+	if f.found && slices.Contains(cfg.Method, "regress") {
+		cfg.Between = linear.BetweenLine
+		if asHeld(cfg) {
+			cfg.Between = linear.BetweenHold
+		}
+		assumed.because("between", "the torque between samples is known by the commands")
 	}
 	recs := f.recs
 	own := &ownRun{assumptions: assumed, coupled: coupledTo(r.rig, r.axis), doubt: f.doubt, doubted: f.doubted, between: f.between}

@@ -9,7 +9,8 @@ const quickRel = 3e-12
 // LuGreMass takes the steps of Midpoint of a mass on LuGre friction under a load that is linear in position and velocity, as a fit takes
 // them by the million. It solves the same equation as Mass does, to the same tolerance, with fewer evaluations:
 //
-//   - Newton's method starts where the accelerations of the two steps before and the change of the load since lead.
+//   - Newton's method starts where the steps before lead: the change of the load moves the velocity by itself, at the slope of the step before,
+//     and what else changed goes on as a straight line. A load that is held over several steps jumps, and the rest does not.
 //   - One evaluation is enough where the curvature says so: behind a Newton step d the velocity is off by at most bound·d²/slope. Force and
 //     deflection follow with their derivatives. Where that bound is too large, the second derivatives at the place take part in the step.
 //
@@ -19,15 +20,16 @@ type LuGreMass struct {
 	mass *Mass
 	law  *LuGre
 
-	h, inertia    float64 // s, kg/s
-	overVs, hs    float64 // s/m, N·s/m: h·σ0
-	dip, low      float64 // N: Fs − Fc, and what g never falls below
-	k             float64 // factor of all forces by the normal load
-	bound         float64 // half the largest |∂²F/∂w²| of force and bristle
-	creep         float64 // m/s, added to the velocity that the tolerance is relative to
-	u, slope      float64 // N, kg/s: of the step before; slope 0: there is none
-	gained, older float64 // m/s, w − v of the step before and of that before it
-	evals         int     // so far
+	h, inertia   float64 // s, kg/s
+	overVs, hs   float64 // s/m, N·s/m: h·σ0
+	dip, low     float64 // N: Fs − Fc, and what g never falls below
+	k            float64 // factor of all forces by the normal load
+	bound        float64 // half the largest |∂²F/∂w²| of force and bristle
+	creep        float64 // m/s, added to the velocity that the tolerance is relative to
+	u, slope     float64 // N, kg/s: of the step before; slope 0: there is none
+	gained       float64 // m/s, w − v of the step before
+	drift, older float64 // m/s, change of that from step to step without what the load did, of the step before and of that before it
+	evals        int     // so far
 
 	// of the evaluation with which the last step was taken
 	W                    float64 // m/s, with the last correction
@@ -51,7 +53,7 @@ func (m *LuGreMass) Begin(h float64) {
 	m.h, m.inertia, m.overVs, m.hs = h, 2*m.mass.M/h, 1/p.Vs, h*p.Sigma0
 	m.dip, m.low, m.k = p.Fs-p.Fc, min(p.Fs, p.Fc), 1
 	m.creep = 1e-3 * p.Vs
-	m.slope, m.gained, m.older = 0, 0, 0
+	m.slope, m.gained, m.drift, m.older = 0, 0, 0, 0
 	// With κ = hσ0, y = |w|/g, a = κy, R = 1 − φ1(a), E = 1 − e^{−a} and the missing force D = g·sgn w − ζ,
 	//
 	//	F̄ = ζ + D·R + (σ1/κ)·D·E + σ2·w,   z⁺ = z + D·E/σ0,   |D| ≤ 2·max g,  R, E ≤ 1,  R' ≤ ½,  |R″| ≤ ⅓ by a,
@@ -79,11 +81,11 @@ func (m *LuGreMass) Step(x []float64, u, kx, kv float64) bool {
 		m.k = p.load(m.mass.N)
 	}
 	drag := kv + 0.5*h*kx
-	ahead := 2*m.gained - m.older
+	w, pushed := v+m.gained, 0.0 // m/s, by the change of the load
 	if m.slope > 0 {
-		ahead += (u - m.u) / m.slope
+		pushed = (u - m.u) / m.slope
+		w += pushed + 2*m.drift - m.older
 	}
-	w := v + ahead
 	held := u - kx*x0 - p.Offset + m.inertia*v // what does not depend on w
 	zeta := p.Sigma0 * z
 	for range 4 {
@@ -155,7 +157,10 @@ func (m *LuGreMass) Step(x []float64, u, kx, kv float64) bool {
 		m.s1, m.ds1, m.rate, m.miss = s1, ds1, rate, miss
 		m.forceV, m.stateV = df, h*drate
 		m.W = next
-		m.older, m.gained = m.gained, next-v
+		if m.slope > 0 {
+			m.older, m.drift = m.drift, next-v-m.gained-pushed
+		}
+		m.gained = next - v
 		m.u, m.slope = u, slope
 		x[0] = x0 + h*next
 		x[1] = 2*next - v
@@ -166,7 +171,7 @@ func (m *LuGreMass) Step(x []float64, u, kx, kv float64) bool {
 }
 
 // Skip says that Mass took a step, from velocity v at the mean velocity w (m/s): the next one starts from there.
-func (m *LuGreMass) Skip(v, w float64) { m.slope, m.gained, m.older = 0, w-v, w-v }
+func (m *LuGreMass) Skip(v, w float64) { m.slope, m.gained, m.drift, m.older = 0, w-v, 0, 0 }
 
 // Slopes are those of the last step, as TrialSlopes gives them, without another evaluation.
 func (m *LuGreMass) Slopes(d *Slopes) {

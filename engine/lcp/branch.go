@@ -9,7 +9,6 @@ import (
 
 const (
 	branchSize = 100  // unknowns up to which branching is tried
-	branchFar  = 1e6  // size of unknowns (scaled) beyond which no solution is looked for
 	branchGap  = 1e-9 // of what is missing (scaled) that may be rounding
 )
 
@@ -116,7 +115,7 @@ func (s *Solver) furthest() int {
 }
 
 // program minimises what is missing for a point of the part by the simplex method, with Bland's rule after a while, and tells whether
-// the part is proved to be empty, at least of unknowns that are not huge. It is not ok when that cannot be told.
+// the part is empty, by a proof that holds for M and q as given. It is not ok when that cannot be told.
 func (s *Solver) program() (ok, empty bool) {
 	n, b := s.n, &s.br
 	st := 2*n + 1
@@ -127,7 +126,7 @@ func (s *Solver) program() (ok, empty bool) {
 		clear(row)
 		from, si := s.m[i*n:i*n+n], s.s[i]
 		for j, v := range from {
-			row[j] = -v * si * s.s[j]
+			row[j] = -v * si * s.c[j]
 		}
 		row[2*n] = q
 		b.other[i], b.other[n+i] = n+i, 2*n+i
@@ -138,14 +137,13 @@ func (s *Solver) program() (ok, empty bool) {
 					row[j] = -row[j]
 				}
 			}
-			row[n+i] = math.Copysign(1, q)
+			row[n+i] = math.Copysign(1, q+0) // −0 is not below zero
 			b.basic[i], b.other[n+i] = 2*n+i, i
 			for j, v := range row {
 				sum[j] += v
 			}
 		}
 	}
-	worst := 0.0 // of what was too small to enter
 	for pivots := range 20*n + 50 {
 		if s.spend(2 * n * n) {
 			return false, false
@@ -153,23 +151,20 @@ func (s *Solver) program() (ok, empty bool) {
 		if sum[2*n] <= 0 {
 			return true, false
 		}
-		c, small := -1, worst
+		c := -1
 		for j, k := range b.other[:2*n] {
 			if k >= 2*n || k < n && b.want[k] == zeroW || k >= n && b.want[k-n] == zeroZ {
 				continue
 			}
-			if sum[j] <= pivotTol {
-				small = max(small, sum[j])
-				continue
-			}
 			switch {
+			case sum[j] <= pivotTol:
 			case c < 0, pivots < 4*n && sum[j] > sum[c], pivots >= 4*n && k < b.other[c]:
 				c = j
 			}
 		}
 		if c < 0 {
 			missing := sum[2*n]
-			empty := missing > max(branchGap, branchFar*small) || s.empty()
+			empty := s.empty()
 			return empty || missing <= branchGap, empty
 		}
 		r, least := -1, math.Inf(1)
@@ -186,7 +181,7 @@ func (s *Solver) program() (ok, empty bool) {
 			}
 		}
 		if r < 0 {
-			worst, sum[c] = max(worst, sum[c]), 0
+			sum[c] = 0
 			continue
 		}
 		sweep(b.t[:(n+1)*st], st, r, c)
@@ -222,7 +217,7 @@ func sweep(t []float64, st, r, c int) {
 //
 //	Σ y_i·w_i − Σ (M̃ᵀy)_j·z_j = yᵀq̃ > 0,   y_i ≤ 0 and (M̃ᵀy)_j ≥ 0 where w_i and z_j are not demanded to be zero
 //
-// so −y is what certified asks for.
+// so −y is what certified asks for. Where the sweeps have rounded too much of it, it is found afresh from the basis.
 func (s *Solver) empty() bool {
 	n, b := s.n, &s.br
 	u := s.rhs[:n]
@@ -232,5 +227,65 @@ func (s *Solver) empty() bool {
 			u[k] = -b.t[n*(2*n+1)+j]
 		}
 	}
-	return s.certified(u)
+	return s.certified(u) || s.dual(u) && s.certified(u)
+}
+
+// Rows of a basis of the program.
+const (
+	between = iota // w_i and what is missing are both zero
+	hasW           // w_i is basic, so y_i = 0
+	lacks          // what is missing is basic, so y_i is its sign
+)
+
+// dual writes −y of the basis to u: (M̃ᵀy)_j = 0 for the z_j in it, from M as given, with one step of refinement.
+func (s *Solver) dual(u []float64) bool {
+	n, row := s.n, s.colour[:s.n]
+	clear(row)
+	clear(u)
+	rows, columns := s.set[:0], s.full[:0]
+	for _, k := range s.br.basic[:n] {
+		switch {
+		case k < n:
+			row[k] = hasW
+		case k < 2*n:
+			columns = append(columns, k-n)
+		default:
+			row[k-2*n] = lacks
+			u[k-2*n] = -math.Copysign(1, s.q[k-2*n]+0)
+		}
+	}
+	for i, of := range row {
+		if of == between {
+			rows = append(rows, i)
+		}
+	}
+	k := len(rows)
+	if len(columns) != k {
+		return false
+	}
+	s.lu.Resize(k)
+	for r, j := range columns {
+		for c, i := range rows {
+			s.lu.A[r*k+c] = s.m[i*n+j] * s.s[i] * s.c[j]
+		}
+	}
+	if !s.lu.Factor() {
+		return false
+	}
+	left := s.some[:k]
+	for range 2 {
+		for r, j := range columns {
+			left[r] = 0
+			for i, v := range u {
+				if v != 0 {
+					left[r] -= s.m[i*n+j] * s.s[i] * s.c[j] * v
+				}
+			}
+		}
+		s.lu.Solve(left)
+		for c, i := range rows {
+			u[i] += left[c]
+		}
+	}
+	return true
 }

@@ -21,6 +21,9 @@ func (s *Solver) chain(z []float64) (res Result) {
 	ended := func(st Status, k int, by Method) bool {
 		res.Pivots += k
 		s.share()
+		if st == Solved && !s.bestSharp {
+			s.sharpen(z)
+		}
 		if st == Solved || st == RayInfeasible {
 			res.Status, res.Residual, res.Method = st, s.best, by
 			return true
@@ -31,6 +34,7 @@ func (s *Solver) chain(z []float64) (res Result) {
 	s.left, s.spare = math.Inf(1), math.Inf(1)
 	clear(s.br.want[:n])
 	s.scale()
+	equal := s.crooked() && s.equilibrate()
 	first, k := s.lemke(limit, z)
 	if ended(first, k, Lemke) {
 		return res
@@ -46,6 +50,12 @@ func (s *Solver) chain(z []float64) (res Result) {
 	// games have their own start
 	if st, k := s.lemkeHowson(limit, z); ended(st, k, LemkeHowson) {
 		return res
+	}
+	// the same path in other units, which those of the problem may hide from it
+	if !equal && s.equilibrate() {
+		if st, k := s.lemke(limit, z); ended(st, k, Lemke) {
+			return res
+		}
 	}
 	// no w ≥ 0 at all, or one of all complementary parts
 	s.left, s.spare = s.left+s.spare, 0

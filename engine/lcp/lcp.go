@@ -4,8 +4,8 @@
 //
 // the form that unilateral contact with Coulomb friction, impacts and quadratic programs take. M may be any square matrix.
 //
-// Solve scales M symmetrically by powers of two (scale.go) and follows Lemke's path with lexicographic ties (lemke.go). Where that path does not end at a solution, two more methods follow: Lemke–Howson for bimatrix games (bimatrix.go), and linear
-// programs (branch.go). The first of these shows whether there is any z ≥ 0 with w ≥ 0, the others go through all parts of the problem, up to
+// Solve scales M symmetrically by powers of two (scale.go) and follows Lemke's path with lexicographic ties (lemke.go). Where that path does not end at a solution, more follow: Lemke–Howson for bimatrix games (bimatrix.go), Lemke's path with rows and
+// columns scaled each for itself, and linear programs (branch.go). The first of these shows whether there is any z ≥ 0 with w ≥ 0, the others go through all parts of the problem, up to
 // 100 unknowns. What any of them finds is a set of unknowns that may be positive, nothing more: z follows from M and q as
 // given, and it is called solved after its residual has been computed from M and q as given (residual.go). "Infeasible" likewise
 // takes a certificate that holds for M and q as given.
@@ -81,28 +81,30 @@ type Solver struct {
 	m   []float64 // M as given
 	q   []float64 // q as given
 
-	s     []float64 // scales: M̃ = S·M·S, q̃ = S·q/sigma
+	s, c  []float64 // scales of rows and of columns: M̃ = R·M·C, q̃ = R·q/sigma
 	sigma float64
 
-	basis  basis
-	d      []float64 // less the covering vector, d > 0: numbers between 1 and 2, all different, so that ties are rare and Murty's examples short
-	full   []int     // unknowns that are not zero
-	some   []float64 // the same
-	in     []bool    // unknowns that may be positive
-	out    []bool    // rows of which w leaves a basis that is built up
-	set    []int     // the same as a list
-	lu     engine.LU
-	colour []int // side of each unknown in a game
-	rhs    []float64
-	x, y   []float64 // candidates for z
-	br     brancher
-	best   float64 // residual of the best candidate
-	exact  bool    // see residual
-	left   float64 // of Work, for the link at hand
-	spare  float64 // for those behind it
-	cut    bool    // a link has used up its share
-	cert   []float64
-	proof  bool
+	basis     basis
+	d         []float64 // less the covering vector, d > 0: numbers between 1 and 2, all different, so that ties are rare and Murty's examples short
+	full      []int     // unknowns that are not zero
+	some      []float64 // the same
+	in        []bool    // unknowns that may be positive
+	out       []bool    // rows of which w leaves a basis that is built up
+	set       []int     // the same as a list
+	lu        engine.LU
+	colour    []int // side of each unknown in a game
+	rhs       []float64
+	x, y      []float64 // candidates for z
+	br        brancher
+	best      float64 // residual of the best candidate
+	exact     bool    // see residual
+	sharp     bool    // see residual
+	bestSharp bool    // of the best candidate: exact and sharp
+	left      float64 // of Work, for the link at hand
+	spare     float64 // for those behind it
+	cut       bool    // a link has used up its share
+	cert      []float64
+	proof     bool
 }
 
 // NewSolver makes room for problems with up to n unknowns.
@@ -116,7 +118,7 @@ func NewSolver(n int) *Solver {
 		d[i] = -1 - golden(i)
 	}
 	return &Solver{
-		max: n, left: math.Inf(1), s: f(n), d: d, full: make([]int, n+1), some: f(n + 1), in: make([]bool, n),
+		max: n, left: math.Inf(1), s: f(n), c: f(n), d: d, full: make([]int, n+1), some: f(n + 1), in: make([]bool, n),
 		set: make([]int, n), lu: engine.NewLU(n), colour: make([]int, n), rhs: f(n), x: f(n), y: f(n), br: newBrancher(n), out: make([]bool, n), cert: f(n), basis: newBasis(n),
 	}
 }

@@ -70,7 +70,7 @@ func (s *Solver) column(k int, x []float64) {
 		clear(x)
 		x[k] = 1
 	case k < 2*n:
-		m, f := s.m[k-n:], -s.s[k-n]
+		m, f := s.m[k-n:], -s.c[k-n]
 		for i, sc := range s.s[:n] {
 			x[i] = f * sc * m[i*n]
 		}

@@ -300,8 +300,13 @@ func (a *Axis) Heat() int { return a.at.heat }
 // Filter is the estimate behind it.
 func (a *Axis) Filter() *estimator.Axis { return a.est }
 
-// Reset forgets the estimate.
-func (a *Axis) Reset() { a.est.Reset() }
+// Reset forgets the estimate, and the inertia that the motion told.
+func (a *Axis) Reset() {
+	a.est.Reset()
+	if a.momentum != nil {
+		a.momentum.heaviest = math.Inf(1)
+	}
+}
 
 // Start begins the motion where the axis is, x as estimated.
 func (a *Axis) Start(x []float64) {

@@ -28,6 +28,7 @@ type frozen struct {
 	same   float64 // rad  numbers no further apart are the same
 	counts float64 // rad  in which a way is counted: a count, or what the noise of the position makes of it
 	hold   float64 // N·m; rad/s of a velocity drive
+	rest   float64 // N·m  of it the friction
 
 	current bool // voltage and current of a winding are known
 
@@ -81,9 +82,10 @@ func (f *frozen) know(t twin) {
 		f.hold = max(unsureEffort*top, patientWay*f.counts/patientTime)
 		return
 	}
-	f.hold = max(frozenFs*t.friction/stallFs, unsureLaw*f.effort(top))
-	if t.friction > 0 {
-		f.hold = frozenFs*t.friction/stallFs + unsureEffort*f.effort(top)
+	f.rest = unsureLaw * f.effort(top)
+	if f.hold = f.rest; t.friction > 0 {
+		f.rest = frozenFs * t.friction / stallFs
+		f.hold = f.rest + unsureEffort*f.effort(top)
 	}
 }
 

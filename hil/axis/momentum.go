@@ -18,11 +18,19 @@ import (
 //
 // and to the other side the same. The push is the effort at the speed shown, less what the mechanism takes, beyond the declared offset or beyond the
 // load that the axis carried lately: whichever makes less of d. Friction and load of a sound axis take resist at most, so its own change of
-// speed since d left zero is d/n at least, where its inertia is n times that of the file. A change of less than motionShare·d is that of
-// no axis. It is so however d came about, in motion as from rest.
+// speed since d left zero is d/n at least, where its inertia is n times that of the file. It is so however d came about, in motion as from rest.
+//
+// The inertia of the file may be a guess: n is unknownInertia at most until the motion tells a smaller one. Whatever the friction and the load, the
+// acceleration a that is shown keeps
+//
+//	−resist ≤ J·n·a − push ≤ resist
+//
+// all three as the same means, so an axis that changes its speed fast is no heavy one. A change of less than d/n, of motionShare·d at most, is that of no
+// axis: a coupling that slips in motion takes speed away faster than a heavy axis loses it, and then gains it more slowly than a light one. What was told
+// stays known until a reset: the load of an axis may be another one then.
 //
 // The load is what the estimate finds beside the friction of the law. Only an axis that shows its motion tells it. What it was at rest is known within
-// what holds the axis, so resist is twice as much then. It is never less than what the load walks, by the file, while its mean is formed.
+// what holds the axis, so resist has frozenFs·Fs more then. It is never less than what the load walks, by the file, while its mean is formed.
 //
 // With a voltage and a measured current the speed itself is known, whatever the inertia: see backEMF.
 type momentum struct {
@@ -45,7 +53,8 @@ type momentum struct {
 	stay    float64 // rad    within a count of which it has been …
 	still   float64 // s      … for so long
 	settled float64 // s      since the means began
-	shown   float64 // rad/s  mean of the speed …
+	omega   float64 // rad/s  newest speed …
+	shown   float64 // rad/s  … its mean …
 	mean    float64 // rad/s  … and the mean of that
 
 	// the load
@@ -54,6 +63,10 @@ type momentum struct {
 	odd   float64    // s    the newest loads are far from it
 	seen  float64    // s    since energised
 
+	// the inertia
+	heaviest float64  // kg·m²  that the motion leaves, until a reset; +Inf: it has told nothing yet
+	scales   [2]scale // … over a short time and a longer one
+
 	// the twin
 	from, before float64   // rad/s  speed when d left zero, and what its mean would be had it stayed
 	d, must      float64   // rad/s  change of speed, and its mean
@@ -61,15 +74,24 @@ type momentum struct {
 	unseen       excursion // of the back-emf
 }
 
+// scale weighs the axis: it holds the acceleration shown against what there is to make it, as means of means over the same time.
+type scale struct {
+	tau          float64    // s
+	omega, slow  float64    // rad/s  mean of the speed, and the mean of that
+	net, slowNet [2]float64 // N·m    of the smallest and of the largest effort that friction and load leave
+}
+
 // excursion is a motion that the position shows too little of.
 type excursion struct {
 	time      float64 // s
 	way, seen float64 // rad  that it went at least beyond what the speed before makes; that was shown of it
 	from      float64 // rad  what the speed before makes
+	share     float64 // of the way that must be seen
 }
 
 const (
-	motionShare = 0.3 // of the motion at least is shown: inertia, or K, may be so far from that of the file
+	motionShare    = 0.3 // of the motion at least is shown: inertia, or K, may be so far from that of the file
+	unknownInertia = 10  // times that of the file: of an axis that has not shown a smaller one
 
 	unsureVoltage = 0.05  // of the largest: brushes that the file does not know
 	unsureBrushes = 0.03  // … and of the largest effort
@@ -89,13 +111,17 @@ func newMomentum(f *frozen) *momentum {
 	if s.Drive == plant.VoltageDrive && !f.current {
 		unsure = (unsureBrushes - unsureEffort) * f.effort(s.TopCommand)
 	}
-	return &momentum{f: f, unsure: unsure, walk: walk * math.Sqrt(lateLoad), tau: max(10e-3, 5*s.Every),
+	tau := max(10e-3, 5*s.Every)
+	return &momentum{f: f, unsure: unsure, heaviest: math.Inf(1), scales: [2]scale{{tau: tau}, {tau: 3 * tau}}, walk: walk * math.Sqrt(lateLoad), tau: tau,
 		emf: backEMF{m: &s.Motor, floor: 2*s.Motor.BrushDrop + unsureVoltage*s.TopCommand, share: 0.5}}
 }
 
 // forget begins anew, but for the load.
 func (m *momentum) forget() {
 	m.on, m.sum, m.pending, m.settled, m.d, m.must = false, 0, 0, 0, 0, 0
+	for i := range m.scales {
+		m.scales[i] = scale{tau: m.scales[i].tau}
+	}
 	m.missing, m.unseen = excursion{}, excursion{}
 	m.emf.forget()
 }
@@ -127,16 +153,23 @@ func (m *momentum) step(k Tick, taken, doubtful bool, p *estimator.Sample, comma
 	if m.still += dt; !m.on || math.Abs(p.Value-m.stay) > f.counts {
 		m.stay, m.still = p.Value, 0
 	}
-	w := m.show(p, dt)
+	span := m.show(p, dt)
+	if span == 0 {
+		return
+	}
+	net := m.left(command, carried)
+	for i := range m.scales {
+		m.heaviest = min(m.heaviest, max(0, m.scales[i].weigh(m.omega, net, f.counts, f.s.Every, span)))
+	}
 	if m.settled < 3*m.tau {
 		return
 	}
-	m.turn(command, carried, dt, w)
-	m.missing.add(m.must, m.shown-m.before, m.from, dt)
+	m.turn(net, dt, -math.Expm1(-span/m.tau))
+	m.missing.add(m.must, m.shown-m.before, m.from, dt, min(motionShare, f.known.j/min(m.heaviest, unknownInertia*f.known.j)))
 	if m.still >= leastSamples*f.s.Every { // a number that stays the same is that of frozen and of stall
 		m.missing, m.unseen = excursion{}, excursion{}
 	}
-	if m.unseen.add(m.emf.speed(), m.shown, 0, dt); doubtful || m.same >= max(signsFor, leastSamples*f.s.Every) {
+	if m.unseen.add(m.emf.speed(), m.shown, 0, dt, motionShare); doubtful || m.same >= max(signsFor, leastSamples*f.s.Every) {
 		m.unseen = excursion{} // a current that does not tell
 	}
 	if m.seen += dt; m.seen <= loadMean { // what it carries is not known yet
@@ -153,12 +186,12 @@ func (m *momentum) step(k Tick, taken, doubtful bool, p *estimator.Sample, comma
 	return bad, hint
 }
 
-// show takes a position, dt (s) after the one before, and gives the share that it has in the means. Behind a gap all begins anew: what happened
-// in it is not known.
-func (m *momentum) show(p *estimator.Sample, dt float64) (w float64) {
+// show takes a position, dt (s) after the one before, and gives the time between the samples (s). Behind a gap all begins anew: what happened
+// in it is not known, and the time is 0.
+func (m *momentum) show(p *estimator.Sample, dt float64) (span float64) {
 	every := m.f.s.Every
 	age := max(0, p.Age)
-	span := dt + m.age - age // between the samples: they do not come as evenly as they are taken
+	span = dt + m.age - age // between the samples: they do not come as evenly as they are taken
 	gap := !m.on || max(dt, span) > longSpan*every*(1+1e-9)
 	if m.age = age; gap {
 		m.forget()
@@ -166,15 +199,18 @@ func (m *momentum) show(p *estimator.Sample, dt float64) (w float64) {
 		return 0
 	}
 	span = max(span, every/4)
-	omega := (p.Value - m.last) / span
+	m.omega = (p.Value - m.last) / span
 	if m.last = p.Value; m.settled == 0 {
-		m.shown, m.mean = omega, omega
+		m.shown, m.mean = m.omega, m.omega
+		for i := range m.scales {
+			m.scales[i].omega, m.scales[i].slow = m.omega, m.omega
+		}
 	}
 	m.settled += dt
-	w = -math.Expm1(-span / m.tau)
-	m.shown += w * (omega - m.shown)
+	w := -math.Expm1(-span / m.tau)
+	m.shown += w * (m.omega - m.shown)
 	m.mean += w * (m.shown - m.mean)
-	return w
+	return span
 }
 
 // carries is the load (N·m) that is expected now: one that rises at a steady rate, as of a spring or a pendulum, is ahead of its mean by as much as
@@ -192,6 +228,8 @@ func (m *momentum) learn(load, dt float64) {
 		m.odd = 0
 	}
 	if !begins && m.odd > 0 && m.odd < oddTime {
+		rises := m.moved * (m.load[0] - m.load[1]) * dt / lateLoad
+		m.load[0], m.load[1] = m.load[0]+rises, m.load[1]+rises // it goes on as it did in motion
 		return
 	}
 	w := -math.Expm1(-dt / mean)
@@ -204,15 +242,15 @@ func (m *momentum) learn(load, dt float64) {
 	m.moved += (moves - m.moved) * w
 }
 
-// turn moves the twin on by dt (s) of a command; w is the share of a sample in its mean.
-func (m *momentum) turn(command, carried, dt, w float64) {
+// left is the smallest and the largest effort (N·m) of a command that friction and load leave to accelerate a sound axis.
+func (m *momentum) left(command, carried float64) (net [2]float64) {
 	f := m.f
 	effort := f.effortAt(command, m.shown)
 	if f.current { // what brushes take shows in it
 		effort = smaller(effort, f.s.Motor.K*m.current)
 	}
 	effort -= carried
-	resist := max(m.walk, f.hold*(2-m.moved)) + m.unsure
+	resist := max(m.walk, f.hold+f.rest*(1-m.moved)) + m.unsure
 	load := m.carries()
 	lo := min(effort-f.known.offset, effort-load) - resist
 	hi := max(effort-f.known.offset, effort-load) + resist
@@ -220,6 +258,32 @@ func (m *momentum) turn(command, carried, dt, w float64) {
 		v := frozenFs * f.s.Law.Viscous(m.shown)
 		lo, hi = lo-max(0, v), hi-min(0, v)
 	}
+	return [2]float64{lo, hi}
+}
+
+// weigh takes dt (s) of a speed (rad/s) and of the efforts that are left to accelerate a sound axis, and gives the largest inertia that keeps them,
+// +Inf where nothing tells. A count, and a sample that is off by half a period, make no acceleration.
+func (s *scale) weigh(omega float64, net [2]float64, counts, every, dt float64) float64 {
+	w := -math.Expm1(-dt / s.tau)
+	s.omega += w * (omega - s.omega)
+	s.slow += w * (s.omega - s.slow)
+	for i, x := range net {
+		s.net[i] += w * (x - s.net[i])
+		s.slowNet[i] += w * (s.net[i] - s.slowNet[i])
+	}
+	a, unsure := (s.omega-s.slow)/s.tau, (2*counts+math.Abs(s.omega)*every/2)/(s.tau*s.tau)
+	switch {
+	case a > unsure:
+		return s.slowNet[1] / (a - unsure)
+	case a < -unsure:
+		return s.slowNet[0] / (a + unsure)
+	}
+	return math.Inf(1)
+}
+
+// turn moves the twin on by dt (s) of the efforts that are left; w is the share of a sample in its mean.
+func (m *momentum) turn(net [2]float64, dt, w float64) {
+	f, lo, hi := m.f, net[0], net[1]
 	if m.d == 0 {
 		m.from, m.before, m.must = 2*m.shown-m.mean, m.shown, 0 // the mean of a ramp lags by the time of the mean
 	}
@@ -235,12 +299,13 @@ func (m *momentum) turn(command, carried, dt, w float64) {
 	}
 }
 
-// add takes dt (s) of a change of speed that there must be, of the one that is shown, and the speed before both.
-func (e *excursion) add(must, shown, before, dt float64) {
-	if must == 0 || must*e.way < 0 || shown*must >= motionShare*must*must {
+// add takes dt (s) of a change of speed that there must be, of the one that is shown, the speed before both, and the share that must be shown.
+func (e *excursion) add(must, shown, before, dt, share float64) {
+	if must == 0 || must*e.way < 0 || shown*must >= share*must*must {
 		*e = excursion{}
 		return
 	}
+	e.share = share
 	e.time += dt
 	e.way += dt * must
 	e.seen += dt * shown
@@ -253,7 +318,7 @@ func (e *excursion) judge(f *frozen, age float64) (bad, hint Finding) {
 	if e.time == 0 || missing < partWay*f.counts {
 		return
 	}
-	hint = Finding{Disagree, estimator.Position, e.way - e.seen, (1 - motionShare) * math.Abs(e.way)}
+	hint = Finding{Disagree, estimator.Position, e.way - e.seen, (1 - e.share) * math.Abs(e.way)}
 	from := e.from
 	if from*e.way < 0 { // it slows down: what is shown of the speed tells nothing
 		from = 0

@@ -189,8 +189,9 @@ func (r *readings) begin(position, command float64) {
 		r.newest[q] = [3]float64{r.last[q], r.last[q], r.last[q]}
 	}
 	r.mean[estimator.Position], r.mean[windingCurrent] = 0, 0
-	for i := range r.list {
-		r.list[i].apart = 0
+	for i := range r.list { // what swung before swings no reading of now
+		c := &r.list[i]
+		c.apart, c.lo, c.hi = 0, math.Inf(1), math.Inf(-1)
 	}
 }
 

@@ -203,24 +203,34 @@ func (s *signs) terms() (u, ri, emf float64) {
 
 // verdict is what has lasted long enough.
 func (s *signs) verdict() (bad, hint Finding) {
+	broken := s.bad.Finding
 	switch {
 	case s.bad.Fault != Fine && s.bad.time >= max(signsFor, leastBroken*s.s.Every) && s.drive == plant.VoltageDrive:
-		bad = s.late.named(s.bad.Finding, s.current)
+		bad = s.late.named(broken, s.current)
 	case s.slope.Fault != Fine && s.slope.time >= slopeFor:
-		bad = s.slope.Finding
+		bad, broken = s.slope.Finding, s.slope.Finding
 	case s.current && s.same >= max(sameFor, s.tau) && s.hi-s.lo > s.fixed:
 		return Finding{FrozenCurrent, estimator.Current, s.hi - s.lo, s.fixed}, hint
 	}
 	if bad.Fault != Fine && s.current && s.same >= max(signsFor, leastSamples*s.s.Every) { // whatever it looks like
-		if bad.Of == estimator.Current {
-			bad.Value, bad.Limit = bad.Value*s.s.Motor.R, bad.Limit*s.s.Motor.R
-		}
-		bad.Fault, bad.Of = FrozenCurrent, estimator.Current
+		volts := s.volts(broken)
+		bad = Finding{FrozenCurrent, estimator.Current, broken.Value * volts, broken.Limit * volts}
 	}
 	if s.hint.time >= hintFor {
 		hint = s.late.named(s.hint.Finding, s.current)
 	}
 	return bad, hint
+}
+
+// volts are those of the unit in which a broken balance is told.
+func (s *signs) volts(f Finding) float64 {
+	switch {
+	case f.Of == estimator.Current:
+		return s.s.Motor.R
+	case f.Fault == Frozen:
+		return s.s.Motor.K / signsFor
+	}
+	return 1
 }
 
 // winding is the voltage (V) that drives the current i (A) through it and the brushes.

@@ -35,6 +35,7 @@ func TestSignsBalance(t *testing.T) {
 		{12, 2, -12, Direction, 14, 6},             // 14 over, 2 with the encoder turned
 		{4, 5.1, 0, Disagree, -6.2, 6.1},           // 10.2 V of current under 4 V
 		{4, 4.9, 0, Fine, 0, 0},                    // 5.8 V too much, tolerated 5.9
+		{1.9, -2, 0, Fine, 0, 0},                   // 5.9 V over are more than all of the voltage and the tolerance of 3 V: no way
 		{-2, 12.5, -12, Disagree, -21, 16.5},       // motion does not explain it either: 25 V, 2 and 6
 	} {
 		for _, side := range []float64{1, -1} {

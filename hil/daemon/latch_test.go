@@ -121,6 +121,70 @@ func TestLatchWritesNews(t *testing.T) {
 	}
 }
 
+// A mode alone, or a cause alone, is news, in the file and for the supervisor; the last signal of a file is found like the others, and a heat that is
+// the first of them.
+func TestLatchTellsModeAndCause(t *testing.T) {
+	dir, a := filepath.Join(t.TempDir(), "runs"), latchAssembly()
+	l, _, _ := OpenLatch(dir, "rig", a)
+	h := newHandOver(a, hil.Before{})
+	last := uint16(len(a.Schema.Channels()))
+	for _, b := range []hil.Before{
+		{Mode: hil.Trip, Cause: hil.CauseSpeed, Where: last, Value: 2, Limit: 1},
+		{Mode: hil.Trip, Cause: hil.CauseError, Where: last, Value: 2, Limit: 1},
+		{Mode: hil.Estop, Cause: hil.CauseError, Where: last, Value: 2, Limit: 1},
+		{Mode: hil.Trip, Cause: hil.CauseError, Where: 1, Value: 2, Limit: 1},
+	} {
+		row := hil.Row{Mode: b.Mode, Cause: b.Cause, Where: b.Where, Value: b.Value, Limit: b.Limit}
+		if !h.row(&row) || h.row(&row) {
+			t.Errorf("%v, %v: news, and once", b.Mode, b.Cause)
+		}
+		if err := l.Keep(b); err != nil {
+			t.Fatal(err)
+		}
+		if _, got, text := OpenLatch(dir, "rig", a); got != b || !strings.Contains(text, a.Schema.Channels()[b.Where-1].Name) {
+			t.Errorf("read back %+v (%s), want %+v", got, text, b)
+		}
+	}
+	if err := l.Keep(hil.Before{Mode: hil.Trip, Cause: hil.CauseSpeed, Where: last + 1}); err != nil {
+		t.Fatal(err)
+	}
+	if _, got, _ := OpenLatch(dir, "rig", a); got.Where != 0 {
+		t.Errorf("a signal that is not there: %+v", got)
+	}
+
+	a.Schema.Est = nil // the heat is the first
+	h = newHandOver(a, hil.Before{})
+	row := hil.Row{Mode: hil.Run}
+	if row.X[0] = 0.7; h.row(&row) {
+		t.Error("a heat alone is no news for the supervisor")
+	}
+	if b := h.now(); math.Abs(b.Heat[0]-0.7) > 1e-2 {
+		t.Errorf("heat %g", b.Heat[0])
+	}
+}
+
+// A file that cannot take the place of the old one leaves nothing behind.
+func TestLatchLeavesNoRubbish(t *testing.T) {
+	dir := t.TempDir()
+	l, _, _ := OpenLatch(dir, "rig", latchAssembly())
+	if err := os.MkdirAll(filepath.Join(l.path, "in the way"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	trip := hil.Before{Mode: hil.Trip, Cause: hil.CauseSpeed}
+	if l.Keep(trip) == nil {
+		t.Error("a folder was replaced by a file")
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 1 {
+		t.Errorf("%d files are left", len(left))
+	}
+	if os.RemoveAll(l.path); l.Keep(trip) != nil { // what was not written is news still
+		t.Error("it is not written when the way is free")
+	}
+	if _, b, _ := OpenLatch(dir, "rig", latchAssembly()); b.Mode != hil.Trip || b.Cause != hil.CauseSpeed {
+		t.Errorf("then %+v", b)
+	}
+}
+
 // The next core gets what the rows of the one before it showed last.
 func TestHandOverToTheNextCore(t *testing.T) {
 	h := newHandOver(latchAssembly(), hil.Before{Mode: hil.Estop, Cause: hil.CauseEstop})

@@ -237,3 +237,29 @@ func TestPressedOrder(t *testing.T) {
 		t.Error("run has a word of its own")
 	}
 }
+
+// Orders of the ring have a slot each: the next one is refused until one of them is taken or withdrawn, and each once only.
+func TestSlotsOfTheRing(t *testing.T) {
+	w := heapShared(1000, 1).words
+	var kept []order
+	for k := range orderRoom {
+		o := order{ID: uint32(k + 1), Req: uint32(hil.ReqRun)}
+		if !w.slot(&o) {
+			t.Fatalf("order %d of %d has no slot", k+1, orderRoom)
+		}
+		kept = append(kept, o)
+	}
+	next := order{ID: 1000}
+	if w.slot(&next) {
+		t.Fatal("one more than there are slots has one")
+	}
+	if !w.take(&kept[3]) || w.take(&kept[3]) || w.withdraw(kept[3].ID) {
+		t.Error("an order is taken once, and not withdrawn after that")
+	}
+	if !w.slot(&next) || next.Slot != kept[3].Slot || w.take(&kept[3]) {
+		t.Errorf("the slot of the one that was taken: %d, want %d", next.Slot, kept[3].Slot)
+	}
+	if !w.withdraw(next.ID) || w.withdraw(next.ID) || w.take(&next) {
+		t.Error("an order is withdrawn once, and not taken after that")
+	}
+}

@@ -300,7 +300,7 @@ func (d *ModbusDecoder) whole(f *Frame) Status {
 		f.Header = Header{Kind: Measurement, Seq: p[2]}
 		return Refused
 	case d.compares && QuestionHead(p) != d.asked:
-		f.Header = Header{Kind: Measurement, Seq: modbusOtherValue}
+		f.Header = Header{Kind: Measurement, Seq: ModbusOtherValue}
 		return Refused
 	}
 	d.values(p, f)

@@ -7,7 +7,7 @@ import (
 
 // Reasons with which a slave refuses.
 const (
-	modbusOtherValue      = 0 // none of the standard: the reply to function 6 has another value than was asked for
+	ModbusOtherValue      = 0 // none of the standard: the reply to function 6 has another value than was asked for
 	modbusIllegalFunction = 1
 	modbusIllegalRegister = 2
 	modbusIllegalValue    = 3
@@ -17,7 +17,7 @@ const (
 // ModbusReason says what the reason of a refusal means.
 func ModbusReason(code uint8) string {
 	switch code {
-	case modbusOtherValue:
+	case ModbusOtherValue:
 		return "another value: the slave's reply has not the value that was written, so it took another one"
 	case modbusIllegalFunction:
 		return "illegal function: the slave does not know it"

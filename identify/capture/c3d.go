@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"strings"
@@ -50,12 +51,15 @@ func (c *Capture) readC3D(data []byte, o Options) error {
 		return err
 	}
 	f.clock()
-	if err := f.readPoints(length); err != nil {
+	names := f.labels("POINT", f.points, "point")
+	computed := f.quantities(names)
+	if err := f.readPoints(length, names, computed); err != nil {
 		return err
 	}
 	if err := f.readAnalog(); err != nil {
 		return err
 	}
+	f.readQuantities(names, computed)
 	f.events()
 	return nil
 }
@@ -80,9 +84,6 @@ func (f *c3dFile) layout(o Options) error {
 	if f.perFrame > 0 {
 		f.channels = word(3) / f.perFrame
 	}
-	if used := f.count("ANALOG", "USED", f.channels); used != f.channels {
-		f.say("header", record.Warning, "", float64(f.channels), "channels", "", "the header says %d analog channels, ANALOG:USED %d; the frames are laid out by the header", f.channels, used)
-	}
 	f.scale = f.number("POINT", "SCALE", f.proc.f32(f.data[12:]))
 	if header := f.proc.f32(f.data[12:]); header != f.scale && usable(header) && header != 0 {
 		if header < 0 != (f.scale < 0) {
@@ -105,7 +106,7 @@ func (f *c3dFile) layout(o Options) error {
 // extent finds how many frames there are and where.
 func (f *c3dFile) extent(points, first, last, block int) error {
 	f.first = first
-	frames := f.count("POINT", "FRAMES", max(last-first+1, 0))
+	frames := f.count("POINT", "FRAMES", int(uint16(last-first+1)))
 	if long := f.number("POINT", "LONG_FRAMES", 0); frames >= 65535 || frames == 0 {
 		start, end := f.long("TRIAL", "ACTUAL_START_FIELD"), f.long("TRIAL", "ACTUAL_END_FIELD")
 		switch {
@@ -125,6 +126,8 @@ func (f *c3dFile) extent(points, first, last, block int) error {
 		}
 	}
 	f.start = c3dBlock * (block - 1)
+	f.chooseChannels(frames)
+	frames = f.beyondCounters(frames)
 	if f.frameSize() == 0 || frames == 0 {
 		f.frames = 0
 		return f.fail(0, "Was the recording closed properly when it was written?", "no frame in it: %d points, %d analog channels, %d frames", f.points, f.channels, frames)
@@ -148,8 +151,64 @@ func (f *c3dFile) extent(points, first, last, block int) error {
 	if frames > there {
 		return f.fail(0, "Copy it again from where it was recorded.", "cut short: %d frames by the header, there are %d", frames, there)
 	}
-	f.frames = frames
+	if f.frames = frames; there > frames && f.behind(frames) >= c3dBlock {
+		f.say("header", record.Warning, "", float64(there-frames), "frames", "Is the recording longer in the program that made it? Then export it again.",
+			"behind the %d frames that are counted there is room for %d more; they are not read", frames, there-frames)
+	}
 	return nil
+}
+
+// behind is the number of bytes behind so many frames; below 0 they are not there.
+func (f *c3dFile) behind(frames int) int { return len(f.data) - f.start - frames*f.frameSize() }
+
+// ends tells that the file ends with the last of so many frames, or with the block that it is in.
+func (f *c3dFile) ends(frames int) bool {
+	left := f.behind(frames)
+	return left >= 0 && left < c3dBlock
+}
+
+// chooseChannels decides between the analog channels of the header and those of ANALOG:USED, where these differ: those count with which the frames
+// end where the file does, else those of the header.
+func (f *c3dFile) chooseChannels(frames int) {
+	header, perFrame, used := f.channels, f.perFrame, f.count("ANALOG", "USED", f.channels)
+	if used == header {
+		return
+	}
+	counts := "header"
+	if !f.ends(frames) {
+		if f.channels = used; f.perFrame == 0 {
+			f.perFrame = max(1, int(math.Round(f.number("ANALOG", "RATE", f.Rate)/f.Rate)))
+		}
+		counts = "parameter"
+		if !f.ends(frames) {
+			f.channels, f.perFrame, counts = header, perFrame, "header"
+		}
+	}
+	f.say("header", record.Warning, "", float64(header), "channels", "",
+		"the header says %d analog channels, ANALOG:USED %d; the frames are laid out by the %s", header, used, counts)
+}
+
+// beyondCounters is the number of frames where a counter of 16 bits was too small for it: it began again at 0, or stayed at its largest. The frames end where
+// the file does.
+func (f *c3dFile) beyondCounters(frames int) int {
+	const turn = 1 << 16
+	if f.frameSize() == 0 || f.start < c3dBlock || f.behind(frames) < c3dBlock {
+		return frames
+	}
+	there := (len(f.data) - f.start) / f.frameSize()
+	n := frames + (there-frames)/turn*turn
+	if frames == turn-1 && !f.ends(n) {
+		zero := func(k int) bool { // as what fills the last block
+			return !bytes.ContainsFunc(f.data[f.start+k*f.frameSize():][:f.frameSize()], func(r rune) bool { return r != 0 })
+		}
+		for n = there; n > frames && f.ends(n-1) && zero(n-1); n-- {
+		}
+	}
+	if n == frames || !f.ends(n) {
+		return frames
+	}
+	f.say("header", record.Warning, "", float64(frames), "frames", "", "the counters of the file say %d frames, which is all that 16 bits hold of %d; so many there are", frames, n)
+	return n
 }
 
 // clock numbers and dates the frames.
@@ -160,15 +219,16 @@ func (f *c3dFile) clock() {
 	}
 }
 
-// readPoints reads the paths of the markers.
-func (f *c3dFile) readPoints(length float64) error {
-	names := f.labels("POINT", f.points, "point")
+// readPoints reads the paths of the markers, which points that are something else are not.
+func (f *c3dFile) readPoints(length float64, names []string, other map[int]string) error {
 	step, invalid, unscaled, zeros, computed := f.frameSize(), 0, f.scale, 0, 0
 	if f.floats {
 		unscaled = 1
 	}
-	f.Markers = make([]Marker, f.points)
-	for i := range f.Markers {
+	for i := range f.points {
+		if _, is := other[i]; is {
+			continue
+		}
 		m := Marker{Name: names[i], Path: make([]r3.Vec, f.frames), Visible: make([]bool, f.frames)}
 		for k := range f.frames {
 			x, residual := f.point(f.data[f.start+k*step:], i)
@@ -190,7 +250,7 @@ func (f *c3dFile) readPoints(length float64) error {
 				m.Path[k] = nowhere
 			}
 		}
-		f.Markers[i] = m
+		f.Markers = append(f.Markers, m)
 	}
 	if invalid > 0 {
 		f.say("not-finite", record.Warning, "", float64(invalid), "points", "", "%d points are no usable numbers and are taken as not seen", invalid)
@@ -293,18 +353,34 @@ func (f *c3dFile) readAnalog() error {
 	return nil
 }
 
-// events reads the group EVENT: minutes and seconds since the first frame.
+// events reads the group EVENT: minutes and seconds since frame 1 of the trial, of which the file may hold a later part. Where no event would lie in the
+// file then, and all do otherwise, they count from its first frame.
 func (f *c3dFile) events() {
 	times := f.params["EVENT:TIMES"]
 	names, contexts := f.texts("EVENT", "LABELS"), f.texts("EVENT", "CONTEXTS")
 	n := min(f.count("EVENT", "USED", 0), times.len()/2)
+	from, end := float64(max(f.first-1, 0))/f.Rate, float64(f.frames)/f.Rate
+	within, without := 0, 0 // of the file, counted from frame 1 and from the first frame of the file
 	for i := range n {
 		t := 60*times.value(2*i, false) + times.value(2*i+1, false)
 		if !usable(t) {
 			continue
 		}
+		if t >= from && t <= from+end {
+			within++
+		}
+		if t >= 0 && t <= end {
+			without++
+		}
 		name := strings.TrimSpace(cell(contexts, i) + " " + cell(names, i))
-		f.Events = append(f.Events, Event{Name: name, Time: t})
+		f.Events = append(f.Events, Event{Name: name, Time: t - from})
+	}
+	if from > 0 && within == 0 && without == len(f.Events) && without > 0 {
+		f.say("events", record.Warning, "", float64(without), "events", "",
+			"the events are counted from the first frame of the file: counted from the start of the trial, %.6g s before it, none would lie in it", from)
+		for i := range f.Events {
+			f.Events[i].Time += from
+		}
 	}
 }
 

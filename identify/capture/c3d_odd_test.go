@@ -94,3 +94,67 @@ func TestC3DOddPoints(t *testing.T) {
 		t.Errorf("%v", counts)
 	}
 }
+
+// Where the header and ANALOG:USED differ, those channels count with which the frames fill the file.
+func TestC3DChannelsThatDivideTheData(t *testing.T) {
+	head, used, both := rolling(40), rolling(40), rolling(40)
+	head.HeadChannels, used.UsedChannels, both.HeadChannels, both.UsedChannels = 5, 7, 5, 7
+	for i, data := range writeC3D(t, head, used) {
+		c := decode(t, data)
+		if len(c.Analog) != 2 || !said(c, "header") || c.Analog[0].Samples[5] != 5 || math.Abs(c.Markers[0].Path[39].Y+0.02) > 1e-4 {
+			t.Errorf("case %d: %d channels, %+v", i, len(c.Analog), c.Findings)
+		}
+	}
+	if c, err := Decode("both wrong", writeC3D(t, both)[0], Options{}); err == nil && !said(c, "header") {
+		t.Error("both are wrong, and nothing is said")
+	}
+}
+
+// More bytes than the counted frames take are told, unless they fill the last block.
+func TestC3DRoomBehindTheFrames(t *testing.T) {
+	data := writeC3D(t, rolling(40))[0]
+	if c := decode(t, append(bytes.Clone(data), make([]byte, 600)...)); len(c.Time) != 40 || !said(c, "header") {
+		t.Errorf("%d frames, %+v", len(c.Time), c.Findings)
+	}
+}
+
+// Points that a model computed are channels with a unit, and no markers.
+func TestC3DQuantities(t *testing.T) {
+	s := rolling(10)
+	s.Real = true
+	s.Quantities = map[string][]string{"ANGLES": {"side"}, "POWERS": {"front"}}
+	s.QuantityUnits = map[string]string{"POWER_UNITS": "kW"}
+	c := decode(t, writeC3D(t, s)[0])
+	if len(c.Markers) != 1 || c.Markers[0].Name != "top" || len(c.Analog) != 2+6 || !said(c, "quantities") {
+		t.Fatalf("%d markers, %d channels, %+v", len(c.Markers), len(c.Analog), c.Findings)
+	}
+	for j, want := range []struct {
+		name, unit string
+		point, of  int
+	}{{"side.x", "deg", 1, 0}, {"side.y", "deg", 1, 1}, {"side.z", "deg", 1, 2}, {"front.x", "kW", 2, 0}, {"front.y", "kW", 2, 1}, {"front.z", "kW", 2, 2}} {
+		a := c.Analog[2+j]
+		if a.Name != want.name || a.Unit != want.unit || a.Rate != 200 || len(a.Samples) != 10 {
+			t.Errorf("%+v", a)
+		}
+		for k, x := range a.Samples {
+			p := s.Points[k][want.point]
+			if p == nil != math.IsNaN(x) || p != nil && math.Abs(x-p[want.of]) > 1e-4 {
+				t.Errorf("%s in frame %d: %g, want %v", a.Name, k, x, p)
+			}
+		}
+	}
+}
+
+// Events count from frame 1 of the trial, of which the file holds frames 101 to 140 at 200 Hz; those that could only count from its first frame do.
+func TestC3DEventsOfALaterPart(t *testing.T) {
+	trial, file := rolling(40), rolling(40)
+	trial.First, file.First = 101, 101
+	trial.Events = [][3]any{{0, 0.55, "strike"}, {0, 0.4, "before"}}
+	file.Events = [][3]any{{0, 0.05, "strike"}}
+	for i, data := range writeC3D(t, trial, file) {
+		c := decode(t, data)
+		if math.Abs(c.Events[0].Time-0.05) > 1e-6 || said(c, "events") != (i == 1) {
+			t.Errorf("case %d: %+v, %+v", i, c.Events, c.Findings)
+		}
+	}
+}

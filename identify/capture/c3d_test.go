@@ -32,6 +32,11 @@ type c3dSpec struct {
 	Events    [][3]any        `json:"events,omitempty"`
 	ParamsAt  int             `json:"params_at"`
 	Repeat    int             `json:"repeat"`
+
+	HeadChannels  int                 `json:"head_channels,omitempty"`
+	UsedChannels  int                 `json:"used_channels,omitempty"`
+	Quantities    map[string][]string `json:"quantities,omitempty"`
+	QuantityUnits map[string]string   `json:"quantity_units,omitempty"`
 }
 
 // writeC3D writes files with Python.
@@ -161,7 +166,8 @@ func TestC3DLongRecordings(t *testing.T) {
 		how   string
 		n     int
 		first int
-	}{{"float", 65536, 1}, {"long", 65536, 1}, {"trial", 65600, 300}, {"int", 65535, 1}, {"trial", 20, 70000}}
+	}{{"float", 65536, 1}, {"long", 65536, 1}, {"trial", 65600, 300}, {"int", 65535, 1}, {"trial", 20, 70000},
+		{"wrapped", 70000, 1}, {"wrapped", 65536, 1}, {"wrapped", 140000, 1}, {"wrapped", 62000, 5000}, {"int", 70000, 1}}
 	var specs []c3dSpec
 	for _, c := range cases {
 		specs = append(specs, c3dSpec{Processor: "intel", Scale: 0.1, Rate: 1000, Units: "m", Names: []string{"p"}, First: c.first, Frames: c.how, ParamsAt: 2,

@@ -70,18 +70,24 @@ func (c *Capture) readMotive(data []byte, o Options) error {
 
 // columnsMotive finds markers and bodies among the columns.
 func (c *Capture) columnsMotive(p *columns, heads map[string][]string, what, axis []string, rotations string) error {
-	type thing struct{ kind, name, what string }
+	type thing struct { // things of one name have an ID each, or their axes come again
+		kind, name, id, what string
+		again                int
+	}
 	places := map[thing]map[string]int{}
 	var order []thing
 	for j := 2; j < len(axis); j++ {
-		t := thing{cell(heads["Type"], j), cell(heads["Name"], j), cell(what, j)}
+		t := thing{kind: cell(heads["Type"], j), name: cell(heads["Name"], j), id: cell(heads["ID"], j), what: cell(what, j)}
+		for has := true; has; {
+			if _, has = places[t][axis[j]]; has {
+				t.again++
+			}
+		}
 		if places[t] == nil {
 			places[t] = map[string]int{}
 			order = append(order, t)
 		}
-		if _, twice := places[t][axis[j]]; !twice {
-			places[t][axis[j]] = j
-		}
+		places[t][axis[j]] = j
 	}
 	column := func(t thing, axis string) int {
 		if j, ok := places[t][axis]; ok {
@@ -90,7 +96,11 @@ func (c *Capture) columnsMotive(p *columns, heads map[string][]string, what, axi
 		return -1
 	}
 	vector := func(t thing) [3]int { return [3]int{column(t, "X"), column(t, "Y"), column(t, "Z")} }
-	names := map[string]bool{}
+	measured := map[string]bool{} // names of markers as they were seen
+	for _, t := range order {
+		measured[t.name] = measured[t.name] || t.kind == "Marker" && t.what == "Position"
+	}
+	beside := func(t thing, what string) thing { t.what = what; return t }
 	left := 0
 	for _, t := range order {
 		at := vector(t)
@@ -99,14 +109,13 @@ func (c *Capture) columnsMotive(p *columns, heads map[string][]string, what, axi
 			return c.fail(0, "Export it again.", "%s %s has no X, Y and Z", t.kind, t.name)
 		case t.what == "Position" && strings.HasSuffix(t.kind, "Marker"):
 			name := t.name
-			if t.kind != "Marker" && (names[name] || places[thing{"Marker", name, "Position"}] != nil) {
+			if t.kind != "Marker" && measured[name] {
 				name += " (solved)" // where the rigid body puts it, beside where it was seen
 			}
-			names[name] = true
 			p.points = append(p.points, pointColumns{name, at})
 		case t.what == "Rotation":
 			b := bodyColumns{name: t.name, position: nowhereColumns, rotation: [4]int{at[0], at[1], at[2], column(t, "W")}}
-			if pos := vector(thing{t.kind, t.name, "Position"}); !slices.Contains(pos[:], -1) {
+			if pos := vector(beside(t, "Position")); !slices.Contains(pos[:], -1) {
 				b.position = pos
 			}
 			if slices.Contains(at[:], -1) {
@@ -120,7 +129,7 @@ func (c *Capture) columnsMotive(p *columns, heads map[string][]string, what, axi
 				c.say("euler", record.Warning, t.name, 0, "", "Export rotations as quaternions.", "angles are read about the axes of the body in the order %s", rotations)
 			}
 			p.bodies = append(p.bodies, b)
-		case t.what == "Position" && places[thing{t.kind, t.name, "Rotation"}] == nil:
+		case t.what == "Position" && places[beside(t, "Rotation")] == nil:
 			return c.fail(0, "Export rotations, too, or markers.", "%s %s has a position and no rotation", t.kind, t.name)
 		case t.what != "Position":
 			left++

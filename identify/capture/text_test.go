@@ -45,6 +45,27 @@ func TestTRC(t *testing.T) {
 	}
 }
 
+// Blanks in place of tabs, in all lines or in those of numbers alone; markers that have numbers and no name.
+func TestTRCOfCarelessWriters(t *testing.T) {
+	full := strings.NewReplacer("\tNaN\tNaN\tNaN", "\t1\t2\t3", "\t\t\t\t4", "\t7\t8\t9\t4", "\t1\t2\t\t0\t0\t0", "\t1\t2\t3\t4\t5\t6", "Top\t\t\t\t\t\tFront", "Top\t\t\tSide\t\t\tFront").Replace(trc)
+	lines := strings.SplitAfter(full, "\n")
+	blanks := strings.ReplaceAll(full, "\t", "  ")
+	numbers := strings.Join(lines[:6], "") + strings.ReplaceAll(strings.Join(lines[6:], ""), "\t", " ")
+	for name, text := range map[string]string{"tabs": full, "blanks": blanks, "numbers by blanks": numbers} {
+		c := decode(t, []byte(text))
+		if len(c.Markers) != 3 || len(c.Time) != 4 || c.Markers[1].Name != "Side" || r3.Norm(r3.Sub(c.Markers[1].Path[1], r3.Vec{X: 7e-3, Y: 8e-3, Z: 9e-3})) > 1e-12 || c.Rate != 60 {
+			t.Errorf("%s: %+v", name, c.Markers)
+		}
+	}
+	for declared, named := range map[string]string{"3": "Top\t\t\tSide", "2": "Top\t\t\tSide", "1": "Top"} {
+		text := strings.NewReplacer("4\t3\tmm", "4\t"+declared+"\tmm", "Top\t\t\tSide\t\t\tFront", named).Replace(full)
+		c := decode(t, []byte(text))
+		if len(c.Markers) != 3 || c.Markers[2].Name != "marker 3" || c.Markers[2].Path[0].Z != 6e-3 || !said(c, "marker-count") {
+			t.Errorf("%s declared: %+v %+v", declared, c.Markers, c.Findings)
+		}
+	}
+}
+
 func TestTRCBadFiles(t *testing.T) {
 	for name, c := range map[string]struct{ old, new, want string }{
 		"cut":          {"1\t2\t\t0\t0\t0\n", "1\t2", "test:10: 7 cells, the header has 11 columns"},
@@ -87,6 +108,32 @@ Frame,Time (Seconds),X,Y,Z,W,X,Y,Z,,X,Y,Z,X,Y,Z
 1,0.004167,,,,,,,,,1,2,3,,,
 2,0.008333,0.5,0.5,0.5,0.5,0.1,0.2,0.3,0.0001,1,2,3,1.2,2,3
 `
+
+// Formats that are not read are named, with what to do.
+func TestFormatsThatAreNotRead(t *testing.T) {
+	for text, want := range map[string]string{
+		"NO_OF_FRAMES\t3\nNO_OF_CAMERAS\t8\nMARKER_NAMES\ta\n1\t2\t3\n":                            "Qualisys",
+		"walk\nversion=1\nnRows=2\nnColumns=2\ninDegrees=yes\nendheader\ntime\tknee\n0\t1\n1\t2\n": "OpenSim",
+		"\xff\xfet\x00,\x00": "UTF-16",
+	} {
+		if _, err := Decode("test", []byte(text), Options{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.20q: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// Columns of one name are things of their own, by their ID or because their axes come again.
+func TestMotiveOfOneName(t *testing.T) {
+	for name, id := range map[string]string{"IDs": ",ID,7,7,7,8,8,8,9,9,9\n", "one ID": ",ID,7,7,7,7,7,7,7,7,7\n", "no ID": ""} {
+		c := decode(t, []byte("Format Version,1.23,Take Name,roll 1,Capture Frame Rate,240,Export Frame Rate,240,Rotation Type,Quaternion,Length Units,Meters,Coordinate Space,Global\n\n"+
+			",Type,Marker,Marker,Marker,Marker,Marker,Marker,Marker,Marker,Marker\n,Name,m,m,m,m,m,m,n,n,n\n"+id+
+			",,Position,Position,Position,Position,Position,Position,Position,Position,Position\nFrame,Time (Seconds),X,Y,Z,X,Y,Z,X,Y,Z\n"+
+			"0,0,1,2,3,4,5,6,7,8,9\n1,0.004167,1,2,3,4,5,6,7,8,9\n"))
+		if len(c.Markers) != 3 || c.Markers[1].Path[0] != (r3.Vec{X: 4, Y: 5, Z: 6}) || c.Markers[0].Name == c.Markers[1].Name || c.Markers[2].Name != "n" || !said(c, "same-name") {
+			t.Errorf("%s: %+v %+v", name, c.Markers, c.Findings)
+		}
+	}
+}
 
 func TestMotive(t *testing.T) {
 	c := decode(t, []byte(motive))

@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"slices"
@@ -11,10 +12,10 @@ import (
 )
 
 // readTRC reads a TRC file: a line with PathFileType, a line of keys and one of their values, a line with the names of the markers, a
-// line with X1 Y1 Z1 X2 …, and a line a frame: number, time (s), three coordinates a marker, separated by tabs.
+// line with X1 Y1 Z1 X2 …, and a line a frame: number, time (s), three coordinates a marker, separated by tabs; by blanks where a line has no tab.
 func (c *Capture) readTRC(data []byte, o Options) error {
 	c.Format = TRC
-	r := newRows(data)
+	r := newRows(tabbed(data))
 	r.semi = false // tabs are the rule here, and commas in numbers are not
 	var head [4][]string
 	for i := range head {
@@ -42,7 +43,7 @@ func (c *Capture) readTRC(data []byte, o Options) error {
 	if err != nil {
 		return err
 	}
-	if err := c.headTRC(r, len(names), value("NumMarkers")); err != nil {
+	if names, err = c.headTRC(r, names, value("NumMarkers")); err != nil {
 		return err
 	}
 	p := newColumns()
@@ -97,30 +98,58 @@ func (c *Capture) namesTRC(cells []string, line int) ([]string, error) {
 	return names, nil
 }
 
-// headTRC reads the line X1 Y1 Z1 … in front of the numbers. Where NumMarkers and the names differ, the first line of numbers decides.
-func (c *Capture) headTRC(r *rows, named int, declared string) error {
+// tabbed puts tabs where a writer has put blanks: in lines that have neither tab nor comma, behind the first one.
+func tabbed(data []byte) []byte {
+	head, body, _ := bytes.Cut(data, []byte{'\n'})
+	out := append(bytes.Clone(head), '\n')
+	for line := range bytes.Lines(body) {
+		if !bytes.ContainsAny(line, "\t,") {
+			line = append(bytes.Join(bytes.Fields(line), []byte{'\t'}), '\n')
+		}
+		out = append(out, line...)
+	}
+	return out
+}
+
+// headTRC reads the line X1 Y1 Z1 … in front of the numbers, and gives the names of all markers that have numbers. The first line of numbers decides:
+// a marker that is not named gets its number, one that is named and has none is an error.
+func (c *Capture) headTRC(r *rows, names []string, declared string) ([]string, error) {
 	cells, err := c.next(r)
 	if err == io.EOF {
-		return nil // no frame: said by Decode
+		return names, nil // no frame: said by Decode
 	} else if err != nil {
-		return err
+		return nil, err
 	}
 	if words := filled(cells); !strings.HasPrefix(strings.ToUpper(words[0]), "X") {
-		return c.fail(r.line, "Export it again.", "want a line with X1, Y1, Z1 …, found %.40q", words[0])
+		return nil, c.fail(r.line, "Export it again.", "want a line with X1, Y1, Z1 …, found %.40q", words[0])
 	}
-	line := r.line
+	line, axes := r.line, len(filled(cells))
 	if cells, err = c.next(r); err == io.EOF {
-		return nil
+		return names, nil
 	} else if err != nil {
-		return err
+		return nil, err
 	}
 	r.unread(clone(cells))
-	if n, err := strconv.Atoi(declared); err != nil || n == named {
-		return nil
+	named := len(names)
+	numbers := max(0, len(cells)-2) // those in front of empty cells behind the last
+	for numbers > 0 && cells[1+numbers] == "" {
+		numbers--
 	}
-	if len(cells) < 2+3*named || !blank(cells[2+3*named:]) {
-		return c.fail(line-1, "Correct the header: it decides which column belongs to which marker.", "NumMarkers says %s, %d markers are named, and the first frame has %d numbers", declared, named, len(cells)-2)
+	markers := (numbers + 2) / 3
+	if axes%3 == 0 && len(cells) >= 2+axes { // the last marker may be hidden in the first frame
+		markers = max(markers, axes/3)
 	}
-	c.say("marker-count", record.Warning, "", float64(named), "markers", "", "NumMarkers says %s, %d markers are named, and so many have numbers", declared, named)
-	return nil
+	n, err := strconv.Atoi(declared)
+	switch {
+	case named > markers && err == nil && n != named:
+		return nil, c.fail(line-1, "Correct the header: it decides which column belongs to which marker.", "NumMarkers says %s, %d markers are named, and the first frame has %d numbers", declared, named, len(cells)-2)
+	case markers > named:
+		for i := named; i < markers; i++ {
+			names = append(names, fmt.Sprintf("marker %d", i+1))
+		}
+		c.say("marker-count", record.Warning, "", float64(named), "markers", "", "%d markers are named, %d have numbers: those without a name are numbered", named, markers)
+	case err == nil && n != named:
+		c.say("marker-count", record.Warning, "", float64(named), "markers", "", "NumMarkers says %s, %d markers are named, and so many have numbers", declared, named)
+	}
+	return names, nil
 }

@@ -35,7 +35,7 @@ const (
 	FilterSets      Code = "filter"           // values depend on the filter
 	Instruments     Code = "instruments"      // least squares and instrumental variables differ
 	NotTold         Code = "not-told"         // the record does not tell this value
-	Loose           Code = "loose"            // known to more than a tenth of its value only
+	Loose           Code = "loose"            // half of the interval is more than a fifth of the value
 	NearZero        Code = "near-zero"        // cannot be told from zero
 	Negative        Code = "negative"         // below zero, where that contradicts physics
 	NegativeViscous Code = "negative-viscous" // viscous friction below zero

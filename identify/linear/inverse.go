@@ -286,16 +286,21 @@ func (r *regression) enough(found bool) error {
 
 func (s Spec) wantsLag() bool { return s.Lag == LagFree || s.Lag == LagAuto }
 
-// findLag makes the lag a parameter if it is wanted and the record tells it. What the force does between its samples is as in
-// known, or as it fits better.
+// findLag makes the lag a parameter if it is wanted and the record tells it. What the force does between its samples is as the specification says,
+// as in known, or as it fits better.
 func (r *regression) findLag(from float64, known *regression) error {
 	defer func() { r.smoothed, r.turns = nil, nil }()
+	hold := r.spec.Between == BetweenHold
 	if !r.spec.wantsLag() || r.form.free {
-		r.push(0, false)
+		r.push(0, hold)
 		return nil
 	}
-	held, err := r.refineLag(from, known == nil || known.held)
-	if err == nil && known == nil {
+	given := r.spec.Between == BetweenHold || r.spec.Between == BetweenLine
+	if !given && known != nil {
+		given, hold = true, known.held
+	}
+	held, err := r.refineLag(from, hold || !given)
+	if err == nil && !given {
 		straight := 0.0
 		if straight, err = r.refineLag(from, false); err == nil && held < straight {
 			_, err = r.refineLag(r.lag, true)
@@ -305,7 +310,7 @@ func (r *regression) findLag(from float64, known *regression) error {
 		err = r.examine()
 	}
 	if err != nil && r.spec.Lag == LagAuto {
-		r.push(0, false)
+		r.push(0, hold)
 		return nil
 	}
 	return err

@@ -33,6 +33,18 @@ const (
 // Words are the ways.
 func (LagMode) Words() []string { return words([]LagMode{LagAuto, LagFixed, LagFree}) }
 
+// Between says what the force of a record does between two samples.
+type Between string
+
+const (
+	BetweenAuto Between = "auto" // what explains the record better; the zero value too
+	BetweenHold Between = "hold" // it stays as it is, as the command of a computer
+	BetweenLine Between = "line" // it changes evenly, as what was measured behind a filter
+)
+
+// Words are the ways.
+func (Between) Words() []string { return words([]Between{BetweenAuto, BetweenHold, BetweenLine}) }
+
 // lagTerm is the column of the lag.
 const lagTerm Term = "lag"
 

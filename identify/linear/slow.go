@@ -35,6 +35,8 @@ const (
 	restMisses = 2.0   // friction levels that the model misses by at rest and more than friction can
 	minorShare = 0.02  // of the rows in one direction, below which there is none
 	softErrs   = 3.0   // standard errors from which on friction is less, or more, behind reversals …
+	goesOnErrs = 1.0   // … and from which on what shows nearer to the reversal goes on …
+	softLeft   = 0.002 // of the friction may be missing in the rows that stay
 	softShare  = 0.01  // … if that is also more than this of the friction: less is what the low-pass makes of a reversal
 )
 
@@ -276,21 +278,42 @@ func (r *regression) misses(joint int, e []float64, from, to float64) bool {
 // shows nothing any more is gone behind it.
 func (r *regression) builtUp() (build [2]float64) {
 	build = r.form.f.build
-	e, friction := r.beyondDrag()
+	columns, e, friction := r.beyondDrag()
 	if e == nil || r.drawn() > softShare {
 		return build
 	}
 	for joint := range build {
-		build[joint] = math.Max(build[joint], r.builtUpOf(joint, e, softShare*friction[joint]))
+		if seen := r.builtUpOf(joint, e, softShare*friction[joint]); seen > build[joint] {
+			build[joint] = math.Max(seen, r.builtUpAlong(joint, columns, friction[joint], seen))
+		}
 	}
 	return build
 }
 
-// beyondDrag is what the model leaves over with a drag in it: where motion is periodic, what grows with the square of the speed looks like
+// builtUpAlong is the way behind reversals beyond which no more than softLeft of the friction is missing, if what is missing decays
+// exponentially over the length that explains most beside the columns of the model. Those take their part of it: what they leave over alone looks
+// shorter than it is. seen is the way that shows.
+func (r *regression) builtUpAlong(joint int, columns [][]float64, friction, seen float64) (way float64) {
+	missing := make([]float64, len(r.y))
+	theta := make([]float64, len(columns)+1)
+	least := math.Inf(1)
+	for length := seen / 32; length <= seen; length *= math.Sqrt2 {
+		r.each(joint, func(k int) { missing[k] = numeric.Sign(r.v[k]) * math.Exp(-r.since[k]/length) })
+		f := r.factor(append(columns[:len(columns):len(columns)], missing))
+		if f.Solve(theta) != nil || f.SumSquares() >= least {
+			continue
+		}
+		least = f.SumSquares()
+		way = length * math.Log(math.Max(1, math.Abs(theta[len(columns)])/(softLeft*friction)))
+	}
+	return way
+}
+
+// beyondDrag is what the model leaves over with a drag in it, and its columns: where motion is periodic, what grows with the square of the speed looks like
 // something that belongs to the way behind reversals. friction is that of every joint. nil: not known.
-func (r *regression) beyondDrag() (e []float64, friction [2]float64) {
+func (r *regression) beyondDrag() (columns [][]float64, e []float64, friction [2]float64) {
 	w, named := r.regressor()
-	columns := slices.Clone(w)
+	columns = slices.Clone(w)
 	for joint := range 1 + indicator(r.form.joints) {
 		drag := make([]float64, len(r.y))
 		r.each(joint, func(k int) { drag[k] = r.v[k] * math.Abs(r.v[k]) })
@@ -298,7 +321,7 @@ func (r *regression) beyondDrag() (e []float64, friction [2]float64) {
 	}
 	theta := make([]float64, len(columns))
 	if r.factor(columns).Solve(theta) != nil {
-		return nil, friction
+		return nil, nil, friction
 	}
 	e = slices.Clone(r.y)
 	for j, c := range columns {
@@ -308,7 +331,7 @@ func (r *regression) beyondDrag() (e []float64, friction [2]float64) {
 			friction[joint] = math.Max(friction[joint], math.Abs(theta[j]))
 		}
 	}
-	return e, friction
+	return columns, e, friction
 }
 
 // drawn is the share by which noise of the position draws the inertia towards zero: what is missing of the acceleration, which has the sign
@@ -357,18 +380,17 @@ func (r *regression) builtUpOf(joint int, e []float64, least float64) float64 {
 			of[i].add(reversal, numeric.Sign(r.v[k])*e[k])
 		}
 	})
-	build, near := 0.0, 0.0             // near: what is missing in the octave nearer to the reversal
+	build, near := 0.0, 0.0 // near: what is missing in the octave nearer to the reversal
+	shows := softErrs
 	for i := octaves - 1; i >= 2; i-- { // the longest quarter of the way is what the others are compared with
 		mean, err, ok := of[i].mean()
 		switch {
 		case !ok:
 			continue
-		case mean*near < 0 || near != 0 && math.Abs(mean) > math.Abs(near) || near == 0 && math.Abs(mean) < math.Max(softErrs*err, least):
+		case mean*near < 0 || near != 0 && math.Abs(mean) > math.Abs(near) || math.Abs(mean) < math.Max(shows*err, least):
 			return build
-		case math.Abs(mean) > math.Max(softErrs*err, least):
-			build = 2 * math.Ldexp(top, -i)
 		}
-		near = mean
+		build, near, shows = 2*math.Ldexp(top, -i), mean, goesOnErrs
 	}
 	return build
 }

@@ -126,6 +126,7 @@ type Spec struct {
 	Trim        float64 `json:"trim_s"`           // s, left out at each end of the record, where filters and differences are one-sided; FromRecord: ten periods of the corner
 	MinVelocity float64 `json:"min_velocity"`     // m/s or rad/s, slower rows are left out of the regression; 0: none; FromRecord
 	Lag         LagMode `json:"lag"`              // of the force
+	Between     Between `json:"between"`          // what the force does between two samples
 	Joint       *Joint  `json:"-"`                // of a machine; nil: an axis by itself
 
 	open bool // the cutoff may be lowered
@@ -134,7 +135,7 @@ type Spec struct {
 // DefaultSpec is the published procedure [EMPS] (inertia, viscous, Coulomb and offset, at 1 kHz a fourth-order low-pass at 100 Hz
 // and every tenth sample) without slow rows and with the lag of the force as a parameter.
 func DefaultSpec() Spec {
-	return Spec{Terms: []Term{Inertia, Viscous, Coulomb, Offset}, Order: 4, Trim: FromRecord, MinVelocity: FromRecord, Lag: LagAuto}
+	return Spec{Terms: []Term{Inertia, Viscous, Coulomb, Offset}, Order: 4, Trim: FromRecord, MinVelocity: FromRecord, Lag: LagAuto, Between: BetweenAuto}
 }
 
 // At is s with what it leaves to the record, for one sampled at fs (Hz).

@@ -19,6 +19,7 @@ const (
 	bandLeast   = 8    // stretches, below which nothing is said
 	floorSlope  = -1.0 // of power over frequency, in decades: flatter is a floor
 	bandWidest  = 0.12 // of the sampling rate, above which a corner is no matter
+	nearFloor   = 1.0  // decades of power above the noise of rounding, from which on a spectrum bends towards it
 	motionSlope = -3.2 // steeper is a motion, unless there is a plateau above it
 )
 
@@ -76,6 +77,10 @@ func cornerOf(x []float64) (corner float64, plateau bool) {
 		size = max(size, math.Abs(v))
 	}
 	rounding := math.Log10(64 * bandStretch * math.Pow(0x1p-53*size, 2))
+	// what is rounded to steps is so behind any filter: near that floor the noise does not fall on
+	if step := numeric.EncoderStep(x); step > 0 && level[last]-math.Log10(step*step/12*bandStretch*0.375*math.Ln2) < nearFloor {
+		return 0, false
+	}
 	top := last
 	for top > 2 && level[top] < rounding {
 		top--

@@ -260,7 +260,7 @@ func (c *checker) dynamics(all []*motion) {
 	}
 	if sound := c.signs(b); sound && !c.o.Static {
 		c.inertia(b)
-		c.pace(b, longestStep(all))
+		c.pace(b, rows, longestStep(all))
 		c.clipped(rows)
 	}
 }

@@ -3,6 +3,8 @@ package record
 import (
 	"math"
 	"slices"
+
+	"hilrig/engine/numeric"
 )
 
 // A force that rests on levels, as a drive that is told whole per mille of its rated torque makes it, is rounded by the same amount as long as
@@ -66,18 +68,23 @@ func stepOfLevels(sizes []float64) float64 {
 	return step
 }
 
-// rounding reports a force that rests on few levels, and by how much its gain may be wrong: all levels rounded the same way, by half a step.
+// rounding reports a force that rests on few levels.
 func (c *checker) rounding(s signal) {
-	if s.name != "force" {
+	if s.name == "force" {
+		c.restingLevels(s.name, s.unit, s.x, c.d.ForceStep, s.q())
+	}
+}
+
+// restingLevels reports a series that rests on few levels, and by how much its gain may be wrong: all levels rounded the same way, by half a step.
+// given and seen are the step as the file says it and as the values show it, 0: not.
+func (c *checker) restingLevels(name, unit string, x []float64, given, seen float64) {
+	rests, all, resting := levelsOf(x, seen)
+	if float64(resting) < restingShare*float64(len(x)) || len(rests) > fewLevels {
 		return
 	}
-	rests, all, resting := levelsOf(s.x, s.q())
-	if float64(resting) < restingShare*float64(len(s.x)) || len(rests) > fewLevels {
-		return
-	}
-	step, known := c.d.ForceStep, true
+	step, known := given, true
 	if step == 0 {
-		if step = s.q(); step == 0 && len(all) <= 4*fewLevels {
+		if step = seen; step == 0 && len(all) <= 4*fewLevels {
 			step, known = stepOfLevels(all), false
 		}
 	}
@@ -93,6 +100,15 @@ func (c *checker) rounding(s signal) {
 	if !known {
 		what = "its step is not known, and at most"
 	}
-	c.say("rounding", Note, s.name, gain, "", "Give the step of this column, a finer force, or one that passes over many levels.",
-		"the force rests on %d levels, and %s %.4g %s: if they are rounded, its gain is wrong by up to %.2g %%", len(rests), what, step, s.unit, 100*gain)
+	c.say("rounding", Note, name, gain, "", "Give the step of this column, a finer one, or one that passes over many levels.",
+		"the %s rests on %d levels, and %s %.4g %s: if they are rounded, its gain is wrong by up to %.2g %%", name, len(rests), what, step, unit, 100*gain)
+}
+
+// CheckInput looks at what drives a machine, whatever it is: the positions of the pieces hold it.
+func CheckInput(pieces []*Record, name, unit string) []Finding {
+	c := checker{}
+	for _, c.d = range pieces {
+		c.restingLevels(name, unit, c.d.Position, 0, numeric.EncoderStep(c.d.Position))
+	}
+	return merge(c.out, len(pieces))
 }

@@ -24,6 +24,7 @@ type Result struct {
 	Starts   int           // descents
 	Reached  int           // of them that ended at the best
 	Suspects []fit.Suspect // what may be wrong with machine and records, for the rows of Solution
+	Gains    [][]float64   // by input, by how much the rows of the model rise with its gain, relative; nil: not known, or the input is zero
 	Warnings []string
 	Compute  time.Duration
 
@@ -100,7 +101,7 @@ func Fit(ctx context.Context, spec Spec, recs []Recording, watch fit.Watch) (*Re
 	}
 	r.Solution, r.Steps, r.Outputs = sol, p.steps, p.explained(sol)
 	if ctx.Err() == nil {
-		r.Suspects = p.suspects(fit.Values(sol.Params))
+		r.Suspects, r.Gains = p.suspects(fit.Values(sol.Params))
 	}
 	if r.Starts > 1 && r.Reached == 1 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("one of %d descents from different values came to this place, the others ended at larger errors: narrow the ranges, or let more begin (starts)", r.Starts))

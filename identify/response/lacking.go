@@ -11,10 +11,10 @@ import (
 
 // suspects are what may be wrong with the machine and the records, for fit.Unmodelled: numbers of the machine that are not searched, gains and zeros
 // of inputs and outputs, outputs that are late. Each is what a little of it does to the simulated outputs.
-func (p *problem) suspects(theta []float64) (list []fit.Suspect) {
+func (p *problem) suspects(theta []float64) (list []fit.Suspect, gains [][]float64) {
 	base := make([]float64, p.rows)
 	if h := (&hand{p: p}); !h.simulate(theta, 0, len(p.recs), base, false) {
-		return nil
+		return nil, nil
 	}
 	add := func(kind, what, advice string, c []float64) {
 		list = append(list, fit.Suspect{Kind: kind, What: what, Advice: advice, Columns: []func(int) float64{func(k int) float64 { return c[k] }}})
@@ -43,6 +43,7 @@ func (p *problem) suspects(theta []float64) (list []fit.Suspect) {
 			add("number of the machine", fmt.Sprintf("what %s makes that is not %s", o.Path, o.Text), "Search it too, or mend it in the file of the machine.", c)
 		}
 	}
+	gains = make([][]float64, len(p.spec.Inputs))
 	for i, name := range p.spec.Inputs {
 		size := 0.0
 		for r := range p.recs {
@@ -66,6 +67,9 @@ func (p *problem) suspects(theta []float64) (list []fit.Suspect) {
 				}
 			}
 			if c := differing(q, difference); c != nil {
+				if s.kind == "gain" {
+					gains[i] = c
+				}
 				add(s.kind+" of an input", fmt.Sprintf("what %s of %s makes", s.what, name), "Check this column.", c)
 			}
 		}
@@ -85,5 +89,5 @@ func (p *problem) suspects(theta []float64) (list []fit.Suspect) {
 		add("zero of an output", "what another zero of "+o.Name+" makes", "Check this column.", zero)
 		add("late output", "what "+o.Name+" makes that is late, or early", "Give delay of this column.", late)
 	}
-	return list
+	return list, gains
 }

@@ -45,6 +45,9 @@ type Spec struct {
 	Workers int                                     // 0: as many as there are processors
 }
 
+// Inputs are the names of the inputs.
+func (r *Result) Inputs() []string { return r.spec.Inputs }
+
 // Output is a number of the machine, named as machine.Watch does.
 type Output struct {
 	Name  string

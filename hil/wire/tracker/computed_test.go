@@ -26,8 +26,8 @@ var computed = []published{
 		hex:   "303220000020410000a0c10000f0410000b442000034c2000034430d0a",
 		wants: []want{{X, 10, 0.0254, 1e-9}, {Y, -20, 0.0254, 1e-9}, {Z, 30, 0.0254, 1e-9}, {Yaw, 90, deg, 1e-9}, {Pitch, -45, deg, 1e-9}, {Roll, 180, deg, 1e-9}, {Status, ' ', 1, 0}}},
 	{kind: "fastrak", source: "[Pol02] items 2,11,0", name: "FASTRAK", device: 1,
-		hex:   "3031410000803f00000040000040400000003f0000003f000000bf0000003f20",
-		wants: []want{{X, 1, 0.0254, 1e-9}, {QW, 0.5, 1, 0}, {QY, -0.5, 1, 0}, {Status, 'A', 1, 0}}},
+		hex:   "3031200000803f00000040000040400000003f0000003f000000bf0000003f20",
+		wants: []want{{X, 1, 0.0254, 1e-9}, {QW, 0.5, 1, 0}, {QY, -0.5, 1, 0}, {Status, ' ', 1, 0}}},
 	{kind: "polhemus", source: "[Pol12] PATRIOT, items 2,7", name: "PATRIOT", device: 2,
 		hex:   "5041024320001c000000803f00000040000040400000003f0000003f000000bf0000003f",
 		wants: []want{{X, 1, 0.0254, 1e-9}, {Z, 3, 0.0254, 1e-9}, {QW, 0.5, 1, 0}, {QY, -0.5, 1, 0}, {QZ, 0.5, 1, 0}}},
@@ -255,6 +255,33 @@ func TestMostTools(t *testing.T) {
 		f := new(Frame)
 		if ok := NewNDI().bx(append(data, 0, 0), f); ok != (n == MaxDevices) || ok && f.N != n {
 			t.Errorf("%d tools: %v, %d samples", n, ok, f.N)
+		}
+	}
+}
+
+// A record that its device calls wrong has a status and a count, and no pose; four zeros are no attitude.
+func TestNoPose(t *testing.T) {
+	for name, c := range map[string]struct {
+		kind, hex string
+		device    int
+		has, not  Set
+	}{
+		"FASTRAK with a flag":         {"fastrak", "3031410000803f00000040000040400000003f0000003f000000bf0000003f20", 1, Of(Status), pose},
+		"PATRIOT with a flag":         {"polhemus", "5041024361001c000000803f00000040000040400000003f0000003f000000bf0000003f", 2, Of(Status), pose},
+		"PATRIOT without one":         {"polhemus", "5041024300001c000000803f00000040000040400000003f0000003f000000bf0000003f", 2, Run(X, 3) | Run(QW, 4), 0},
+		"PATRIOT without an attitude": {"polhemus", "5041024320001c000000803f000000400000404000000000000000000000008000000000", 2, Run(X, 3), Run(QW, 4)},
+	} {
+		d, f := kind(t, c.kind).New(), new(Frame)
+		b, err := hex.DecodeString(c.hex)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, st := d.Next(b, f); st != wire.Good || n != len(b) {
+			t.Errorf("%s: %v after %d bytes", name, st, n)
+			continue
+		}
+		if s := f.Find(c.device); s == nil || s.Has&c.has != c.has || s.Has&c.not != 0 {
+			t.Errorf("%s: %+v", name, s)
 		}
 	}
 }

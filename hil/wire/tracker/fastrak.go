@@ -131,6 +131,7 @@ func (d *Fastrak) Next(buf []byte, f *Frame) (n int, st wire.Status) {
 		length = inch
 	}
 	s.polhemus(d.found, b[fastrakHead:], length)
+	s.flagged(b[2])
 	d.c.Frames++
 	return n, wire.Good
 }

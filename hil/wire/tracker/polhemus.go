@@ -131,11 +131,22 @@ func (d *Polhemus) Next(buf []byte, f *Frame) (n int, st wire.Status) {
 		d.c.Bad++
 		return n, wire.Corrupt
 	}
+	s.flagged(b[4])
 	if s.Has.Has(Count) {
 		return n, d.number[b[2]].step(&d.c, uint64(s.V[Count]), math.MaxUint32)
 	}
 	d.c.Frames++
 	return n, wire.Good
+}
+
+// pose is where a station is and how it is turned.
+var pose = Run(X, 3) | Run(Yaw, 3) | Run(QW, 4)
+
+// flagged takes the pose of a sample away if the error indicator of its record is set: the station, or the way to it, was at fault.
+func (s *Sample) flagged(indicator byte) {
+	if indicator != ' ' && indicator != 0 {
+		s.Has &^= pose
+	}
 }
 
 // polNames are those of the systems by the first letter of a record and the lowest bit of the second: Y is 0x59, U 0x55, A 0x41.

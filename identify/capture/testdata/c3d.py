@@ -2,8 +2,9 @@
 
 Input, JSON: a list of files, each {processor: intel|dec|sgi, real: bool, scale, rate, units, names, points: [frame][point] of
 [x, y, z] or null, analog: [frame][sample][channel] of raw counts, samples, ascale, aoffset, gen_scale, unsigned, first,
-frames: int|float|long|trial (how the number of frames is stored), events: [[minutes, seconds, name]], params_at: block,
-repeat: how often the frames come again}.
+frames: int|float|long|trial|wrapped (how the number of frames is stored), events: [[minutes, seconds, name]], params_at: block,
+repeat: how often the frames come again, head_channels, used_channels: analog channels that the header and ANALOG:USED name,
+quantities: {list of POINT: [names]}, quantity_units: {parameter of POINT: unit}}.
 Output, JSON: a list of files in base64.
 """
 import base64, json, struct, sys
@@ -57,7 +58,7 @@ def write(f):
     p += param(1, "USED", 2, [], word(npoint), True)
     p += param(1, "SCALE", 4, [], real(scale))
     p += param(1, "RATE", 4, [], real(f["rate"]))
-    p += param(1, "FRAMES", 4, [], real(n)) if how == "float" else param(1, "FRAMES", 2, [], word(min(n, 65535)))
+    p += param(1, "FRAMES", 4, [], real(n)) if how == "float" else param(1, "FRAMES", 2, [], word(n if how == "wrapped" else min(n, 65535)))
     if how == "long":
         p += param(1, "LONG_FRAMES", 4, [], real(n))
     if how == "trial":
@@ -69,8 +70,12 @@ def write(f):
     p += letters(1, "LABELS", f["names"][:255])
     if npoint > 255:
         p += letters(1, "LABELS2", f["names"][255:])
+    for name, texts in (f.get("quantities") or {}).items():
+        p += letters(1, name, texts)
+    for name, text in (f.get("quantity_units") or {}).items():
+        p += param(1, name, -1, [len(text)], text.encode())
     if nanalog:
-        p += param(2, "USED", 2, [], word(nanalog))
+        p += param(2, "USED", 2, [], word(f.get("used_channels") or nanalog))
         p += param(2, "RATE", 4, [], real(f["rate"] * samples))
         p += param(2, "GEN_SCALE", 4, [], real(f["gen_scale"]))
         p += param(2, "SCALE", 4, [nanalog], b"".join(map(real, f["ascale"])))
@@ -89,7 +94,7 @@ def write(f):
     data_at = at + blocks
     params = bytes([1, 0x50, blocks, KEYS[f["processor"]]]) + p + bytes(2)
 
-    head = bytes([at, 0x50]) + word(npoint) + word(nanalog * samples) + word(first) + word(min(first + n - 1, 65535)) + word(10)
+    head = bytes([at, 0x50]) + word(npoint) + word((f.get("head_channels") or nanalog) * samples) + word(first) + word(first + n - 1 if how == "wrapped" else min(first + n - 1, 65535)) + word(10)
     head += real(scale) + word(data_at) + word(samples) + real(f["rate"])
 
     out = head.ljust(512, b"\0").ljust(512 * (at - 1), b"\xff") + params.ljust(512 * blocks, b"\0")

@@ -1,0 +1,232 @@
+package main
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"hilrig/cmd/daemon"
+	"hilrig/configs"
+	"hilrig/configs/schema"
+	"hilrig/engine"
+	"hilrig/engine/plant"
+	"hilrig/hil"
+	"hilrig/hil/protocol"
+	"hilrig/hil/sink"
+	"hilrig/hil/wire"
+)
+
+// slowBoard is a device that samples more rarely than the loop ticks, with its motor behind it. It is the clock, the device and the outside of a
+// loop: a run of seconds takes no time.
+type slowBoard struct {
+	motor   motorTruth
+	drive   plant.DriveKind // voltage, current or effort
+	lag     float64         // s   in which current or torque of such a drive follow, first order
+	rate    float64         // Hz  of its samples
+	takes   float64         // s   from the sending of a command to its action; once: of the period of a sample, when it takes the newest
+	once    bool            // it takes one command a sample
+	way     float64         // s   from a sample to its arrival …
+	tremble float64         // s   … and up to so much more
+	clocked bool            // frames carry the time of the sample
+	late    float64         // s   what the file says of the way
+
+	rng             *rand.Rand
+	x               [4]float64
+	now, next, take float64 // s
+	u, newest       float64
+	sent            [][2]float64 // commands on their way: when they act, and what
+	frames          [][3]float64 // angle, current, when it was taken
+	arrives         []float64
+	y               [3]float64 // the newest frame that arrived
+	arrived         float64
+	fields, age     int
+	ticks, end      int
+	rows            []hil.Row
+}
+
+func (b *slowBoard) Wait() (t, late int64, ok bool) {
+	b.ticks++
+	return int64(b.ticks) * 1e6, 20e3, b.ticks < b.end
+}
+func (b *slowBoard) Now() int64                      { return int64(b.ticks)*1e6 + 60e3 }
+func (b *slowBoard) Signals() (m, c []engine.Signal) { return nil, nil }
+func (b *slowBoard) Start(context.Context) error     { return nil }
+func (b *slowBoard) Close() error                    { return nil }
+func (b *slowBoard) Flags() hil.Flags                { return 0 }
+func (b *slowBoard) Silence() float64                { return 0 }
+func (b *slowBoard) Away() int                       { return -1 }
+func (b *slowBoard) Before() hil.Before              { return hil.Before{} }
+func (b *slowBoard) Change() *hil.Change             { return nil }
+func (b *slowBoard) Seen(r *hil.Row)                 { b.rows = append(b.rows, *r) }
+func (b *slowBoard) Order() (id uint32, q hil.Request) {
+	switch b.ticks {
+	case 1500:
+		return 1, hil.ReqArm
+	case 1600:
+		return 2, hil.ReqRun
+	}
+	return 0, hil.ReqNone
+}
+
+func (b *slowBoard) Send(u []float64) {
+	b.newest = u[0]
+	if !b.once {
+		b.sent = append(b.sent, [2]float64{float64(b.Now())*1e-9 + b.takes, u[0]})
+	}
+}
+
+func (b *slowBoard) Poll(now int64, y []float64) (fresh hil.Fresh) {
+	const count = 2 * math.Pi / 65536
+	for end := float64(now) * 1e-9; b.now < end; {
+		stop := min(end, b.next, b.take)
+		if len(b.sent) > 0 {
+			stop = min(stop, max(b.sent[0][0], b.now))
+		}
+		if stop > b.now {
+			b.x = b.advance(stop - b.now)
+		}
+		b.now = stop
+		if len(b.sent) > 0 && b.sent[0][0] <= b.now {
+			b.u, b.sent = b.sent[0][1], b.sent[1:]
+		}
+		if b.now >= b.next {
+			noise, step := 0.02, 1e-3 // A
+			if b.drive == plant.EffortDrive {
+				noise, step = 0.02*b.motor.K, 1e-5 // N·m
+			}
+			b.frames = append(b.frames, [3]float64{math.Round(b.x[0]/count) * count, math.Round((b.x[2]+noise*b.rng.NormFloat64())/step) * step, b.now})
+			b.arrives = append(b.arrives, b.now+b.way+b.tremble*b.rng.Float64())
+			b.next, b.take = b.now+(1+1e-4)/b.rate, math.Inf(1)
+			if b.once {
+				b.take = b.now + b.takes/b.rate
+			}
+		}
+		if b.now >= b.take {
+			b.u, b.take = b.newest, math.Inf(1)
+		}
+	}
+	for len(b.frames) > 0 && b.arrives[0] <= float64(now)*1e-9 {
+		b.y, b.arrived = b.frames[0], b.arrives[0]
+		b.frames, b.arrives, fresh = b.frames[1:], b.arrives[1:], hil.Fresh{1<<b.fields - 1 | 1<<b.age}
+	}
+	y[0], y[1], y[b.age] = b.y[0], b.y[1], float64(now)*1e-9-b.arrived
+	if b.clocked {
+		y[b.age] = float64(now)*1e-9 - b.y[2]
+	}
+	return fresh
+}
+
+// advance is the state (angle, speed, current or torque, bristle) after a time in which the command is held: RK4 in steps of at most 50 µs.
+func (b *slowBoard) advance(span float64) [4]float64 {
+	if b.drive == plant.VoltageDrive {
+		return b.motor.advance(b.u, span, b.x)
+	}
+	m := b.motor
+	if b.drive == plant.EffortDrive {
+		m.K = 1
+	}
+	flow := func(x [4]float64) [4]float64 {
+		d := m.flow(0, x)
+		d[2] = (b.u - x[2]) / b.lag
+		return d
+	}
+	add := func(a, k [4]float64, h float64) [4]float64 {
+		for i := range a {
+			a[i] += h * k[i]
+		}
+		return a
+	}
+	x, n := b.x, math.Ceil(span/50e-6)
+	h := span / n
+	for range int(n) {
+		k1 := flow(x)
+		k2 := flow(add(x, k1, h/2))
+		k3 := flow(add(x, k2, h/2))
+		k4 := flow(add(x, k3, h))
+		for i := range x {
+			x[i] += h / 6 * (k1[i] + 2*k2[i] + 2*k3[i] + k4[i])
+		}
+	}
+	return x
+}
+
+// setDrive tells the rig of the drive.
+func (b *slowBoard) setDrive(cfg *configs.Config) {
+	dev, ax := &cfg.Devices[0], &cfg.Axes[0]
+	if b.drive == plant.VoltageDrive {
+		return
+	}
+	c := &dev.Command[0]
+	ax.Drive.Kind, ax.Inertia = b.drive, ax.Motor.J
+	ax.Motor = nil
+	if b.drive == plant.CurrentDrive {
+		c.Unit, c.Limit, c.Slew, ax.Drive.K = "A", [2]float64{-10, 10}, 5000, b.motor.K
+		return
+	}
+	cfg.Virtual.Sensors = nil
+	c.Unit, c.Scale, c.Limit, c.Slew = "N·m", 2e-5, [2]float64{-0.4, 0.4}, 200
+	m := &dev.Measure[1]
+	m.Unit, m.Scale, m.Range = "N·m", 2e-5, [2]float64{-0.6, 0.6}
+	ax.Effort, ax.Current, ax.Estimator.EffortNoise = ax.Current, "", 0.02*b.motor.K
+	ax.Guard.MaxCurrent, ax.Guard.RatedI = 0, 0
+}
+
+// record is a run of the demo's controller with this board, and what the live least squares knew at its end: J and its standard error.
+func (b *slowBoard) record(t *testing.T, seconds float64, seed uint64) (dir string, live [2]float64) {
+	t.Helper()
+	cfg := configs.Demo()
+	dev, ax := &cfg.Devices[0], &cfg.Axes[0]
+	dev.Rate, dev.Status = b.rate, ""
+	dev.Measure, ax.Drive.Applied = dev.Measure[:2], ""
+	for i := range dev.Measure {
+		dev.Measure[i].Stale = 0.5
+	}
+	if !b.clocked {
+		dev.Protocol = protocol.LineChoice
+		for i := range dev.Measure {
+			dev.Measure[i].Type = wire.Text
+		}
+		for i := range dev.Command {
+			dev.Command[i].Type = wire.Text
+		}
+	}
+	ax.Motor.R, ax.Motor.L, ax.Motor.K, ax.Motor.BrushDrop, ax.Motor.DropScale = b.motor.R, b.motor.L, b.motor.K, 0, 0
+	b.setDrive(cfg)
+	ax.Estimator.Delay = b.late
+	if b.rate < 400 {
+		ax.Control.Kp, ax.Control.Kd = 0.03, 1.5e-3
+	}
+	cfg.Guard.HoldTime = 1
+	a, err := daemon.Assemble(cfg, daemon.Handover{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := schema.Marshal(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.rng = rand.New(rand.NewPCG(seed, 19))
+	b.next, b.take, b.end = b.rng.Float64()/b.rate, math.Inf(1), int(seconds*1e3)
+	b.fields, b.age = 2, a.Schema.Index("drive.age")
+	hil.NewLoop(b, b, b, a.NewRole(), 1).Run()
+	rec, err := sink.NewRecorder(t.TempDir(), hil.Info{Version: "test", Config: config, Schema: a.Schema, Start: time.Date(2026, 11, 28, 8, 0, 0, 0, time.UTC)}, sink.RecorderOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended, end := context.WithCancel(context.Background())
+	end()
+	if err := rec.Run(ended, &givenRows{b.rows}); err != nil {
+		t.Fatal(err)
+	}
+	if last := b.rows[len(b.rows)-1]; last.Mode != hil.Run {
+		t.Fatalf("%g Hz: the run ended in %v, %v", b.rate, last.Mode, last.Why(&a.Schema))
+	}
+	last := &b.rows[len(b.rows)-1]
+	if j := a.Schema.Index("shaft.rls.J"); j >= 0 {
+		live = [2]float64{last.X[j], last.X[a.Schema.Index("shaft.rls.J_se")]}
+	}
+	b.rows = nil
+	return rec.Dir(), live
+}

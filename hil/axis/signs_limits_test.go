@@ -1,0 +1,224 @@
+package axis
+
+import (
+	"math"
+	"testing"
+
+	"hilrig/engine/friction"
+	"hilrig/engine/plant"
+	"hilrig/estimator"
+)
+
+// withCurrent is a motor of 2 Ω and 0.5 V·s at 20 V whose position and current are sampled in every tick of 1 ms.
+func withCurrent() *Spec {
+	groups := []estimator.Group{{Every: 1e-3, Of: []estimator.Quantity{estimator.Position, estimator.Current}}}
+	return &Spec{Tick: 1e-3, Every: 1e-3, TopCommand: 20, Motor: plant.Motor{R: 2, K: 0.5}, Sampling: estimator.AxisSpec{Groups: groups}}
+}
+
+// Without a measured current the acceleration stands in for it, of every drive: a mass that swings, its effort by hand. Encoder or drive the other way
+// round breaks the balance, to both sides; that of a voltage is beyond doubt, the others are hints.
+func TestSignsByAcceleration(t *testing.T) {
+	const j = 0.01 // kg·m²
+	for _, c := range []struct {
+		drive   plant.DriveKind
+		command func(speed, acceleration float64) float64
+	}{
+		{plant.VoltageDrive, func(v, a float64) float64 { return 2*j*a/0.5 + 0.5*v }},
+		{plant.CurrentDrive, func(_, a float64) float64 { return j * a / 0.5 }},
+		{plant.EffortDrive, func(_, a float64) float64 { return j * a }},
+		{plant.VelocityDrive, func(v, _ float64) float64 { return v }},
+	} {
+		for _, phase := range []float64{0, 1, 2, 3, 4, 5} {
+			for _, turned := range []float64{1, -1} {
+				s := newSigns(&Spec{Tick: 1e-3, Every: 1e-3, TopCommand: 20, Motor: plant.Motor{R: 2, K: 0.5, J: j}, Law: &friction.LuGre{Fc: 1e-3, Fs: 1e-3, Sigma0: 1e3}}, c.drive, 5)
+				var bad, hint Finding
+				for k := range 1000 {
+					x := 10*1e-3*float64(k) + phase
+					b, h := s.step(Tick{On: true}, true, false, c.command(20*math.Cos(x-10*0.5e-3), -200*math.Sin(x-10*0.5e-3)), [2]float64{turned * 2 * math.Sin(x), 0})
+					if b.Fault != Fine {
+						bad = b
+					}
+					if h.Fault != Fine && k > 100 { // an axis that is energised in motion needs so long for its means
+						hint = h
+					}
+				}
+				wantBad, wantHint := Fine, Fine
+				if turned < 0 {
+					wantHint = Direction
+					if c.drive == plant.VoltageDrive {
+						wantBad = Direction
+					}
+				}
+				if bad.Fault != wantBad || hint.Fault != wantHint {
+					t.Errorf("drive %v, phase %g, turned %+g: %+v, hint %+v", c.drive, phase, turned, bad, hint)
+				}
+			}
+		}
+	}
+}
+
+// What is summed up for slopes and delays: samples up to three periods apart, and for delays those whose balance is broken as one of a hint is,
+// by an eighth of the tolerance of 1 V and a quarter of the terms.
+func TestSignsSumsUp(t *testing.T) {
+	for every, want := range map[int]bool{1: true, 3: true, 4: false} {
+		s := newSigns(withCurrent(), plant.VoltageDrive, 20)
+		for k := range 600 {
+			s.step(Tick{On: true}, k%every == 0, false, 8, [2]float64{0, 4 + 1e-3*float64(k%2)})
+		}
+		if got := s.scale.seen > 0.5; got != want {
+			t.Errorf("a sample every %d ms: slopes of %g s", every, s.scale.seen)
+		}
+	}
+	for _, c := range []struct {
+		u, i   float64 // V, A at rest
+		broken bool
+	}{{0.124, 0, false}, {0.126, 0, true}, {0.07, 0, false}, {10.2, 4, true}, {10, 4, false}} { // 0.125 + 8/4 V
+		for _, side := range []float64{1, -1} {
+			s, hint := newSigns(withCurrent(), plant.VoltageDrive, 20), Finding{}
+			for k := range 300 {
+				i := c.i + 1e-6*float64(k%2)
+				_, hint = s.step(Tick{On: true}, true, false, side*c.u, [2]float64{0, side * i})
+			}
+			if broken := s.late.each[0] > 0; broken != c.broken || (hint.Fault != Fine) != c.broken {
+				t.Errorf("%+g V, %g A: for delays %v, hint %+v", side*c.u, c.i, broken, hint)
+			}
+		}
+	}
+}
+
+// A reversed current that is an eighth of the tolerance, rms, is told by its slope in A, and a smaller one is not; an encoder of another scale in V.
+func TestSlopesAreTold(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		amps         float64 // of the winding, amplitude
+		sensor, gear float64 // what current and position read
+		fault        Fault
+		of           estimator.Quantity
+		value        float64
+	}{
+		{"0.07 A reversed: 0.1 V", 0.07, -1, 1, Fine, 0, 0},
+		{"0.11 A reversed: 0.156 V", 0.11, -1, 1, Disagree, estimator.Current, 2 * 0.11 / math.Sqrt2},
+		{"a scale of three", 2, 1, 3, Scale, estimator.Position, 2. / 3 * 12 / math.Sqrt2}, // a slope of 1/3 of what 12 V are taken for
+		{"right", 2, 1, 1, Fine, 0, 0},
+	} {
+		for _, side := range []float64{1, -1} {
+			s, found := newSigns(withCurrent(), plant.VoltageDrive, 20), Finding{}
+			s.floor = 1
+			for k := 0; k < 4000 && found.Fault == Fine; k++ {
+				x := 1e-3 * float64(k)
+				i, speed := c.amps*math.Sin(5*x), 8*math.Cos(7*x)
+				s.bad, s.hint = lasting{}, lasting{} // slopes alone
+				found, _ = s.step(Tick{On: true}, true, false, side*(2*i+0.5*speed), [2]float64{side * c.gear * 8 / 7 * math.Sin(7*x), side * (c.sensor*i + 1e-9*float64(k%2))})
+			}
+			if found.Fault != c.fault || c.fault != Fine && (found.Of != c.of || math.Abs(found.Value-c.value) > 0.25*c.value || found.Limit > found.Value) {
+				t.Errorf("%s, %+g: %+v, want %g", c.name, side, found, c.value)
+			}
+		}
+	}
+	// two motions that go together in part: 0.6 of the one is in the other
+	for _, c := range []struct {
+		a, b  float64
+		fault Fault
+	}{{1, 1, Fine}, {0.3, 1, Disagree}, {1, 0.3, Scale}, {0.5, 1, Fine}, {1, 2, Fine}, {1, 2.8, Scale}, {1, -0.6, Direction}} {
+		s := scaling{}
+		for k := range 4000 {
+			x := 2 * math.Pi * 1e-3 * float64(k)
+			ri := math.Sin(5 * x)
+			emf := 0.6*ri + 0.8*math.Sin(7*x)
+			s.add(c.a*ri+c.b*emf, ri, emf, 1e-3)
+		}
+		if f := s.judge(0.05); f.Fault != c.fault {
+			t.Errorf("slopes of %g and %g that go together: %+v", c.a, c.b, f)
+		}
+	}
+}
+
+// A current that stays one number breaks a balance as a bad sign does. Whatever that looks like, it is told in V: what is left over, and what may be.
+func TestFrozenCurrentInVolts(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		i, sound     float64 // A, and the speed at which they are right
+		u, speed     float64 // V, rad/s  later
+		value, limit float64 // V
+	}{
+		{"no motion that shows: 8 V, 0 A", 0, 0, 8, 0, 8, 1},
+		{"more current than voltage: 5.1 A under 2 V", 5.1, 0, 2, 0, -8.2, 6.1},
+		{"turned: 12 V, 3 A and −12 rad/s", 3, 12, 12, -12, 12, 7},
+	} {
+		for _, side := range []float64{1, -1} {
+			s, found, x := newSigns(withCurrent(), plant.VoltageDrive, 20), Finding{}, 0.0
+			n := 0
+			for ; n < 600 && found.Fault == Fine; n++ {
+				u, speed, i := 2*c.i+0.5*c.sound, c.sound, c.i
+				if n >= 230 {
+					u, speed = c.u, c.speed
+				}
+				if n < 200 { // it is alive
+					i += 1e-6 * float64(n%2)
+				}
+				x += 1e-3 * speed
+				found, _ = s.step(Tick{On: true}, true, false, side*u, [2]float64{side * x, side * i})
+			}
+			if found.Fault != FrozenCurrent || found.Of != estimator.Current || n < 250 || n > 300 || math.Abs(found.Value-side*c.value) > 0.25*math.Abs(c.value) || math.Abs(found.Limit-c.limit) > 0.25*c.limit {
+				t.Errorf("%s, %+g: %+v after %d ms, want %g V of %g V", c.name, side, found, n, side*c.value, c.limit)
+			}
+		}
+	}
+}
+
+// A finding of the momentum is a delay where the command of 20 to 140 ms before leaves a tenth of what that of now leaves, and less than a sign turned
+// round; else it stays what it is. What found nothing finds no delay.
+func TestLateOrNot(t *testing.T) {
+	f := Finding{Disagree, estimator.Position, 5, 3}
+	run := func(late int, ri, emf, rest float64) *delays {
+		var d delays
+		for k := range 3000 {
+			u := func(k int) float64 {
+				x := 2 * math.Pi * 1e-3 * float64(k)
+				return 3*math.Sin(2.3*x) + 2*math.Sin(3.7*x)
+			}
+			other := rest * math.Sin(2*math.Pi*1e-3*9.1*float64(k))
+			d.add(u(k), ri*u(k-late)+other, emf*u(k-late), 1e-3, delaySpacing, true)
+		}
+		return &d
+	}
+	for _, c := range []struct {
+		name string
+		d    *delays
+		want Fault
+		time float64 // s
+	}{
+		{"60 ms", run(60, 0.4, 0.6, 0), Delay, 0.06},
+		{"140 ms", run(140, 0.4, 0.6, 0), Delay, 0.14},
+		{"160 ms: any time may be", run(160, 0.4, 0.6, 0), Disagree, 0},
+		{"300 ms", run(300, 0.4, 0.6, 0), Disagree, 0},
+		{"nothing came", &delays{}, Disagree, 0},
+		{"turned round", run(0, -0.4, 0.6, 0), Disagree, 0},
+		{"60 ms, and turned round", run(60, -0.4, -0.6, 0), Disagree, 0},
+	} {
+		got := c.d.orLate(f)
+		if got.Fault != c.want || c.want == Disagree && got != f || c.want == Delay && (math.Abs(got.Value-c.time) > 1e-9 || got.Of != f.Of || got.Limit != 10e-3) {
+			t.Errorf("%s: %+v", c.name, got)
+		}
+		if got := c.d.orLate(Finding{}); got != (Finding{}) {
+			t.Errorf("%s: nothing was found, and %+v is made of it", c.name, got)
+		}
+		if got := c.d.named(Finding{}, true); got != (Finding{}) {
+			t.Errorf("%s: nothing was found, and it is named %+v", c.name, got)
+		}
+	}
+	// the tenth, by hand: what the delay leaves as a share of what the command of now leaves
+	for share, want := range map[float64]Fault{0.09: Delay, 0.06: Delay, 0.11: Disagree} {
+		d := delays{spacing: delaySpacing, each: [4]float64{1, 1, 1, 1}, before: [delaySteps]float64{1, 1, share, 1, 1, 1, 1, 1}}
+		if got := d.orLate(f); got.Fault != want {
+			t.Errorf("%g is left: %+v", share, got)
+		}
+		for turned := 1; turned < 4; turned++ {
+			d.each = [4]float64{1, 1, 1, 1}
+			d.each[turned] = share
+			if got := d.orLate(f); got.Fault != Disagree {
+				t.Errorf("%g is left, and no more with sign %d turned: %+v", share, turned, got)
+			}
+		}
+	}
+}

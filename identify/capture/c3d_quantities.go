@@ -1,0 +1,81 @@
+package capture
+
+import (
+	"fmt"
+	"math"
+
+	"hilrig/identify/record"
+)
+
+// c3dQuantities are the lists of the group POINT that name points which are no places: a model computed them, and their three numbers are
+// angles, forces, moments, powers or anything else. usual is the unit where the file names none.
+var c3dQuantities = []struct{ list, units, usual string }{
+	{"ANGLES", "ANGLE_UNITS", "deg"},
+	{"FORCES", "FORCE_UNITS", "N"},
+	{"MOMENTS", "MOMENT_UNITS", "Nmm"},
+	{"POWERS", "POWER_UNITS", "W"},
+	{"SCALARS", "SCALAR_UNITS", ""},
+}
+
+// quantities are the units of the points that are no markers, by the number of the point.
+func (f *c3dFile) quantities(names []string) map[int]string {
+	units := map[string]string{}
+	for _, q := range c3dQuantities {
+		unit := f.text("POINT", q.units)
+		if unit == "" {
+			unit = q.usual
+		}
+		for i := 1; ; i++ {
+			list := q.list
+			if i > 1 { // a list holds 255 at most
+				list = fmt.Sprintf("%s%d", q.list, i)
+			}
+			more := f.texts("POINT", list)
+			if more == nil {
+				break
+			}
+			for _, name := range more {
+				units[name] = unit
+			}
+		}
+	}
+	out := map[int]string{}
+	for i, name := range names {
+		if unit, is := units[name]; is && name != "" {
+			out[i] = unit
+		}
+	}
+	return out
+}
+
+// readQuantities reads the points that are no markers as three channels each, sampled with the frames.
+func (f *c3dFile) readQuantities(names []string, units map[int]string) {
+	if len(units) == 0 {
+		return
+	}
+	scale := f.scale
+	if f.floats {
+		scale = 1
+	}
+	step := f.frameSize()
+	for i, name := range names {
+		unit, is := units[i]
+		if !is {
+			continue
+		}
+		var samples [3][]float64
+		for k := range f.frames {
+			x, residual := f.point(f.data[f.start+k*step:], i)
+			for j, v := range [3]float64{x.X, x.Y, x.Z} {
+				if v *= scale; residual < 0 || !usable(v) {
+					v = math.NaN()
+				}
+				samples[j] = append(samples[j], v)
+			}
+		}
+		for j, letter := range []string{"x", "y", "z"} {
+			f.Analog = append(f.Analog, Channel{Name: name + "." + letter, Unit: unit, Rate: f.Rate, Samples: samples[j]})
+		}
+	}
+	f.say("quantities", record.Note, "", float64(len(units)), "points", "", "%d points are angles, forces, moments, powers or other numbers of a model by the file; they are channels, not markers", len(units))
+}
