@@ -351,6 +351,8 @@ func (c *Identify) checkParam(r *schema.Report, p IdentifyParam) {
 		r.Errorf(p.path, "%s: known with an error, and searched between bounds: leave one of them out", p.path)
 	case p.Prior != nil && fixed:
 		r.Errorf(p.path, "%s: a prior is of a parameter that is searched, and this one is not: leave one of them out, or give error in place of prior", p.path)
+	case p.Prior != nil && !(*p.Prior > 0):
+		r.Errorf(p.path, "%s: prior %g, want a standard uncertainty above zero; a value that is exact is given as a number alone", p.path, *p.Prior)
 	case p.Prior != nil && p.Start == nil:
 		r.Errorf(p.path, "%s: a prior, but of what value? Give start", p.path)
 	case lo >= hi:

@@ -1,0 +1,114 @@
+package fit
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// Noisier is a solution with as much noise again, and its suspects.
+type Noisier struct {
+	Solution *Solution
+	Suspects []Suspect
+
+	accepted []int // of the suspects
+}
+
+// noisy is what the model of a Noisier explains, on some of its rows.
+type noisy struct {
+	*explained
+	from *Noisier
+	rows []int
+	at   []int // by suspect, its place among those of the Noisier; −1: it is not there
+}
+
+// begin explains the rows of a noisier solution, with what was accepted before.
+func (n *Noisier) begin(turn bool, suspects []Suspect) *noisy {
+	all, away := n.Solution.rowsAway()
+	out := &noisy{from: n, rows: away, at: make([]int, len(suspects))}
+	if turn {
+		out.rows = all
+	}
+	out.explained = n.Solution.explained(out.rows)
+	for i, same := 0, map[string]int{}; i < len(suspects); i++ { // of those with one name the first is the first
+		key := suspects[i].Kind + suspects[i].What
+		count, skip := same[key], 0
+		same[key]++
+		out.at[i] = slices.IndexFunc(n.Suspects, func(o Suspect) bool {
+			if o.Kind+o.What != key || len(o.Columns) != len(suspects[i].Columns) {
+				return false
+			}
+			skip++
+			return skip > count
+		})
+	}
+	for _, i := range n.accepted {
+		out.extend(n.Suspects[i].Columns, out.rows)
+	}
+	return out
+}
+
+// scores are the products of the columns of a suspect, but for what the model makes of them, with what is left over, per row; nil: it is not there,
+// or the model makes a part of it. square is that of the first column alone.
+func (n *noisy) scores(i int) (s []float64, square float64) {
+	if i < 0 || n.at[i] < 0 {
+		return nil, 0
+	}
+	y := span{q: slices.Clip(n.q), first: len(n.q)}
+	for _, c := range n.from.Suspects[n.at[i]].Columns {
+		if !y.add(n.taken(c, n.rows), 1e-3) {
+			return nil, 0
+		}
+	}
+	s = y.products(n.e)
+	floats.Scale(1/float64(len(n.e)), s)
+	return s, y.r[0][0] * y.r[0][0] / float64(len(n.e))
+}
+
+// accept adds a suspect for good.
+func (n *noisy) accept(i int) {
+	if n.at[i] >= 0 {
+		n.from.accepted = append(n.from.accepted, n.at[i])
+		n.extend(n.from.Suspects[n.at[i]].Columns, n.rows)
+	}
+}
+
+// unbiased are the products b of the basis of a suspect i with what is left over without what noise of the columns makes of them, and the
+// covariance of that. Noise as large again makes as much again of the scores. nil: no noise, or not known. grown is by how much a single coefficient is
+// too small, because noise makes its column longer too.
+func (x *explained) unbiased(i int, y *span, b []float64) (without, cov []float64, grown float64) {
+	m := len(b)
+	var each [][]float64
+	for _, r := range x.noisier {
+		if s, square := r.scores(i); len(s) == m {
+			floats.Scale(float64(len(x.e)), s)
+			each = append(each, y.within(s))
+			grown += square * float64(len(x.e)) / (y.r[0][0] * y.r[0][0])
+		}
+	}
+	if len(each) == 0 {
+		return nil, nil, 1
+	}
+	n := float64(len(each))
+	mean := make([]float64, m)
+	for _, s := range each {
+		floats.AddScaled(mean, 1/n, s)
+	}
+	without, cov = make([]float64, m), make([]float64, m*m)
+	for j := range b {
+		without[j] = 2*b[j] - mean[j]
+		for l := range b {
+			for _, s := range each {
+				cov[j*m+l] += (s[j] - mean[j]) * (s[l] - mean[l]) / math.Max(n-1, 1) / n
+			}
+		}
+	}
+	if grown /= n; m > 1 {
+		grown = 1
+	}
+	return without, cov, 1 / (1 - math.Min(math.Max(grown-1, 0), mostGrown))
+}
+
+// mostGrown is the largest share of a column that is taken for noise.
+const mostGrown = 0.5
