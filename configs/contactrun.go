@@ -185,8 +185,11 @@ func (c *ContactRun) Check(r *schema.Report) {
 	if n := c.Duration / c.Rows(); n > maxRows && !r.Bad("duration") && !r.Bad("outputs") && !r.Bad("engine") {
 		r.Errorf("outputs.every", "outputs.every: %.3g rows in %g s, at most %d are kept", n, c.Duration, maxRows)
 	}
-	if o := c.Outputs.Every; o > c.Duration && !r.Bad("duration") {
+	switch o := c.Outputs.Every; {
+	case o > c.Duration && !r.Bad("duration"):
 		r.Errorf("outputs.every", "outputs.every: %g s is longer than the run", o)
+	case o > 0 && e.Kind == "fixed-step" && math.Abs(o-c.Rows()) > 1e-6*e.Step && !r.Bad("engine"):
+		r.Errorf("outputs.every", "outputs.every: %s s is no whole number of steps of %s s (engine.step)", schema.Short(o), schema.Short(e.Step))
 	}
 }
 

@@ -106,6 +106,7 @@ func TestContactRunBadInput(t *testing.T) {
 		"no system":        {"system: brush", "", "system is missing"},
 		"other section":    {"system: brush", "system: scene", "the system is scene"},
 		"theta":            {"step: 20 us", "step: 20 us, theta: 0.3", "engine.theta: 0.3, want 0.5 to 1"},
+		"between steps":    {"duration: 1 s", "duration: 1 s\noutputs: {every: 1.00005 ms}", "no whole number of steps"},
 		"too many rows":    {"duration: 1 s", "duration: 100 s\noutputs: {every: 20 us}", "5e+06 rows in 100 s"},
 		"discards all":     {"discard: 0.2 s", "discard: 1 s", "nothing would be left"},
 		"needs the events": {"step: 20 us", "step: 20 us, impact: sequential", "event-driven"},

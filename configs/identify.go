@@ -32,7 +32,7 @@ type Identify struct {
 	Validate    string              `yaml:"validate,omitempty" doc:"a second record with the same columns, explained by the parameters but not used to find them"`
 	Method      identify.Chain      `yaml:"method" doc:"what is done, in order; the last one gives the result"`
 	Model       IdentifyModel       `yaml:"model" doc:"what is simulated, for aep, lm and multishoot; the law also for static, lugre and kalman"`
-	Parameters  IdentifyParams      `yaml:"parameters" doc:"by name: a number is known and stays, {start, min, max, fixed, log} is searched, {start, assumed: true} stays, and intervals hold its doubt; {start, error} is known with that standard uncertainty"`
+	Parameters  IdentifyParams      `yaml:"parameters" doc:"by name: a number is known and stays, {start, min, max, fixed, log} is searched, {start, assumed: true} stays, and intervals hold its doubt; {start, error} is known with that standard uncertainty, {start, prior} is searched, and was known before the record with that"`
 	Terms       []linear.Term       `yaml:"terms" doc:"regress: what is fitted"`
 	Form        linear.Form         `yaml:"form" doc:"regress: differences of the filtered position; weak: integrals against test functions; instrumental: with simulated regressors; total: noise on both sides"`
 	Between     linear.Between      `yaml:"between" doc:"regress, two-joint: what the force does between two samples. auto: as it explains the record better; hold: it stays as it is, as the command of a computer; line: it changes evenly, as what was measured with filters"`
@@ -116,7 +116,7 @@ type IdentifyColumn struct {
 // IdentifyFilter is a low-pass.
 type IdentifyFilter struct {
 	Order  int     `yaml:"order" want:">=1 <=12"`
-	Cutoff float64 `yaml:"cutoff" unit:"Hz" want:">=0" doc:"−3 dB of one pass, −6 dB of both; 0: 100 Hz, or a fifth of a lower sampling rate"`
+	Cutoff float64 `yaml:"cutoff" unit:"Hz" want:">=0" doc:"−3 dB of one pass, −6 dB of both; 0: 100 Hz, or a fifth of a lower sampling rate; by halves lower where noise of the position would draw the inertia"`
 }
 
 // DefaultIdentify is what an identification file starts from: the procedure published with the EMPS record.
@@ -126,7 +126,7 @@ func DefaultIdentify() *Identify {
 		Axis:    "linear",
 		Data:    IdentifyData{Records: defaultRecords()},
 		Method:  identify.Chain{"regress"},
-		Model:   IdentifyModel{Spec: axis.Spec{Terms: []string{}, Decimate: 1}, Lag: linear.LagAuto},
+		Model:   IdentifyModel{Spec: axis.Spec{Terms: []string{}, Decimate: 1, Hold: axis.Either}, Lag: linear.LagAuto},
 		Terms:   linear.DefaultSpec().Terms,
 		Between: linear.BetweenAuto,
 		Form:    linear.Direct,

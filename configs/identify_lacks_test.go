@@ -25,6 +25,10 @@ parameters: {PARAM}
 		{"lm", "viscous", "force", "J: {start: 1, error: 0.1, max: 2}", "searched between bounds"},
 		{"lm", "viscous", "force", "J: {start: 1, error: 0.1, assumed: true}", "leave one of them out"},
 		{"lm", "viscous", "force", "Fc: {assumed: true}", "fixed, but at what"},
+		{"lm", "viscous", "force", "J: {start: 1, prior: 0.1, max: 2}", ""},
+		{"lm", "viscous", "force", "J: {start: 1, prior: 0.1, fixed: true}", "give error in place of prior"},
+		{"lm", "viscous", "force", "J: {prior: 0.1}", "of what value"},
+		{"lm", "viscous", "force", "J: {start: 1, prior: 0}", "prior"},
 	} {
 		text := strings.NewReplacer("METHOD", c.method, "TERMS", c.terms, "DRIVE", c.drive, "PARAM", c.param).Replace(file)
 		if c.method == "lm" {

@@ -64,9 +64,10 @@ type paramKeys struct {
 	Log   *bool    `yaml:"log"`
 	Taken *bool    `yaml:"assumed"`
 	Err   *float64 `yaml:"error" unit:"#" want:">=0"`
+	Prior *float64 `yaml:"prior" unit:"#" want:">0"`
 }
 
-// DecodeNode reads name: number, or name: {start, min, max, fixed, log, assumed, error}.
+// DecodeNode reads name: number, or name: {start, min, max, fixed, log, assumed, error, prior}.
 func (ps *IdentifyParams) DecodeNode(w *schema.Walker, path string, e schema.Entry, _ schema.Field) {
 	m := w.Section(path, "names with numbers", e)
 	if m == nil {
@@ -98,7 +99,7 @@ func (ps *IdentifyParams) DecodeNode(w *schema.Walker, path string, e schema.Ent
 		} else {
 			continue
 		}
-		*ps = append(*ps, IdentifyParam{identify.Given{Name: k.Key, Start: p.Start, Lo: p.Lo, Hi: p.Hi, Fixed: p.Fixed, Log: p.Log, Assumed: p.Taken != nil && *p.Taken, Err: p.Err}, key})
+		*ps = append(*ps, IdentifyParam{identify.Given{Name: k.Key, Start: p.Start, Lo: p.Lo, Hi: p.Hi, Fixed: p.Fixed, Log: p.Log, Assumed: p.Taken != nil && *p.Taken, Err: p.Err, Prior: p.Prior}, key})
 	}
 }
 
@@ -114,7 +115,7 @@ func (ps *IdentifyParams) EmitNode(e *schema.Emitter, indent int) {
 		for _, k := range []struct {
 			key string
 			at  *float64
-		}{{"start", p.Start}, {"min", p.Lo}, {"max", p.Hi}, {"error", p.Err}} {
+		}{{"start", p.Start}, {"min", p.Lo}, {"max", p.Hi}, {"error", p.Err}, {"prior", p.Prior}} {
 			if k.at != nil {
 				parts = append(parts, k.key+": "+strconv.FormatFloat(*k.at, 'g', -1, 64))
 			}
@@ -143,7 +144,7 @@ func assumed(is bool) *bool {
 func (ps *IdentifyParams) Shape() *schema.Object {
 	number := schema.AnyOf(schema.Typed("number"), schema.Typed("string"))
 	props := new(schema.Object).Set("start", number).Set("min", number).Set("max", number).
-		Set("fixed", schema.Typed("boolean")).Set("log", schema.Typed("boolean")).Set("assumed", schema.Typed("boolean")).Set("error", number)
+		Set("fixed", schema.Typed("boolean")).Set("log", schema.Typed("boolean")).Set("assumed", schema.Typed("boolean")).Set("error", number).Set("prior", number)
 	entry := schema.Typed("object").Set("properties", props).Set("additionalProperties", false)
 	return schema.Typed("object").Set("additionalProperties", schema.AnyOf(schema.Typed("number"), schema.Typed("string"), entry))
 }
@@ -243,7 +244,10 @@ func (p *IdentifyParam) Text(unit string) string {
 		return fmt.Sprintf("%s = %s%s, known", p.Name, num(p.Start, "?"), unit)
 	}
 	text := p.Name + " searched"
-	if p.Start != nil {
+	switch {
+	case p.Prior != nil:
+		text += fmt.Sprintf(", %s ± %s%s before the record", num(p.Start, "?"), schema.Short(*p.Prior), unit)
+	case p.Start != nil:
 		text += " from " + schema.Short(*p.Start) + unit
 	}
 	if p.Lo != nil || p.Hi != nil {
@@ -345,6 +349,10 @@ func (c *Identify) checkParam(r *schema.Report, p IdentifyParam) {
 		r.Errorf(p.path, "%s: assumed, and known with an error: leave one of them out", p.path)
 	case p.Err != nil && (p.Lo != nil || p.Hi != nil):
 		r.Errorf(p.path, "%s: known with an error, and searched between bounds: leave one of them out", p.path)
+	case p.Prior != nil && fixed:
+		r.Errorf(p.path, "%s: a prior is of a parameter that is searched, and this one is not: leave one of them out, or give error in place of prior", p.path)
+	case p.Prior != nil && p.Start == nil:
+		r.Errorf(p.path, "%s: a prior, but of what value? Give start", p.path)
 	case lo >= hi:
 		r.Errorf(p.path, "%s: min %g is not below max %g %s", p.path, lo, hi, unit)
 	case p.Start != nil && !fixed && (*p.Start < lo || *p.Start > hi):

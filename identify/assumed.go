@@ -74,6 +74,17 @@ func (r *Result) findAssumed(j *job, st *stage) {
 	}
 }
 
+// findRounded takes in what rounding of a force, which depends on the force and is no noise, does to the values.
+func (r *Result) findRounded(s *fit.Solution) {
+	if s.Rounded == nil || len(s.Free) == 0 {
+		return
+	}
+	for k, by := range fit.NewLinear(s).Move(s.Rounded) {
+		p := &r.Parameters[s.Searched()[k]]
+		p.rounded = math.Max(p.rounded, math.Abs(by))
+	}
+}
+
 // fadesAt is the value beside zero of a parameter that is zero where something is left out: the speed at which the damping of a bristle fades.
 func (r *Result) fadesAt(name string) float64 {
 	if vs, ok := r.Param("vs"); ok && name == "vd" {

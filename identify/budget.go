@@ -60,6 +60,7 @@ func (r *Result) budget(p *Parameter) (list []Contribution, combined *float64) {
 	add("assumed values", "B", uniform*most(p.assumed))
 	add("rounding of the force", "B", uniform*p.rounded)
 	add("known values that were given with an error", "B", p.given)
+	add("prior", "B", p.prior)
 	if st := r.Steps; st != nil && st.Worst == p.Name && st.Shift != nil {
 		add("steps of the simulation", "B", *st.Shift*own)
 	}
@@ -85,7 +86,7 @@ func (r *Result) origin(p *Parameter) string {
 	for _, w := range []struct {
 		by   float64
 		what string
-	}{{most(p.shown), p.shownBy}, {most(p.possible), p.possibleBy + ", which the motion does not exclude"}, {most(p.assumed), "what was assumed"}, {p.rounded, "the rounding of the force"}, {p.given, "errors of what is known"}} {
+	}{{most(p.shown), p.shownBy}, {most(p.possible), p.possibleBy + ", which the motion does not exclude"}, {most(p.assumed), "what was assumed"}, {p.rounded, "the rounding of the force"}, {p.given, "errors of what is known"}, {p.prior, "the uncertainty of a prior"}} {
 		if w.by != 0 {
 			parts = append(parts, "widened by "+w.what)
 		}

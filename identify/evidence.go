@@ -16,12 +16,13 @@ type evidence struct {
 	refused  []refused    // that the fit does not give
 	doubts   []fit.Reason // of the method about itself
 
-	tolerance   map[string]float64 // by how much a parameter may move without harm
-	tops        []float64          // m/s or rad/s, speed of the record, or of both joints; 0: not known
-	offsetKnown bool               // the user says what the constant force is
-	oneWay      bool               // the rows of the fit move in one direction
-	given       []string           // numbers that the result rests on and that were not found, with their uncertainty
-	small       []string           // parameters of which zero is an answer: beside the others they are next to nothing
+	tolerance    map[string]float64 // by how much a parameter may move without harm
+	tops         []float64          // m/s or rad/s, speed of the record, or of both joints; 0: not known
+	offsetKnown  bool               // the user says what the constant force is
+	oneWay       bool               // the rows of the fit move in one direction
+	contradicted []priorDoubt       // priors
+	given        []string           // numbers that the result rests on and that were not found, with their uncertainty
+	small        []string           // parameters of which zero is an answer: beside the others they are next to nothing
 
 	instruments *MachineInstruments // beside least squares; nil: there are none
 	bodies      *bodies             // that have the parameters; nil: not asked

@@ -47,6 +47,7 @@ var judges = []struct {
 	{"has a real body these numbers?", (*Result).judgeBodies},
 	{"does it carry over?", (*Result).judgeValidation},
 	{"what was given, and not found?", (*Result).judgeAssumed},
+	{"what was known before?", (*Result).judgePriors},
 }
 
 // judge asks all judges.

@@ -148,6 +148,7 @@ type Given struct {
 	Optional      bool     // a model that has no such parameter is no error
 	Assumed       bool     // it stays at its start, which nobody measured
 	Err           *float64 // standard uncertainty of a value that is known; nil: it is exact
+	Prior         *float64 // of a value that is searched: standard uncertainty of the start, from before the record; nil: nothing is known of it
 }
 
 // apply puts what is given over the parameters that a model has by itself. A start outside bounds that were not given

@@ -13,8 +13,12 @@ import (
 // regressLinear is least squares on position and force.
 func (j *job) regressLinear(ctx context.Context) (*stage, error) {
 	form := cmp.Or(j.plan.Form, linear.Direct)
-	o := linear.Options{NoiseRatio: j.plan.NoiseRatio}
-	r, err := linear.Fit(j.recs.Fit, j.plan.Regress, form, o)
+	o := linear.Options{NoiseRatio: j.plan.NoiseRatio, Unattenuated: true}
+	spec := j.plan.Regress
+	if spec.Cutoff == 0 {
+		spec.Cutoff = linear.FromRecord
+	}
+	r, err := linear.Fit(j.recs.Fit, spec, form, o)
 	if err != nil {
 		return nil, err
 	}
@@ -26,10 +30,22 @@ func (j *job) stageOf(r *linear.Result) *stage {
 	form := cmp.Or(j.plan.Form, linear.Direct)
 	o := linear.Options{NoiseRatio: j.plan.NoiseRatio}
 	st := linearStage(r)
+	as := j.plan.Regress // in the band of the fit
+	as.Cutoff, as.Decimate, as.Trim = r.Spec.Cutoff, r.Spec.Decimate, r.Spec.Trim
 	st.title = map[linear.Form]string{
 		linear.Weak: "weak form, linear least squares", linear.Instrumental: "inverse dynamics, instrumental variables", linear.Total: "inverse dynamics, total least squares",
 	}[form]
 	st.explain = func(recs []*record.Record) (*fit.Solution, error) { return r.Explain(recs...) }
+	st.noisier = func(seed uint64) *fit.Solution {
+		s, err := r.Noisier(j.recs.Fit, form, o, seed)
+		if err != nil {
+			return nil
+		}
+		return s
+	}
+	if r.NoiseShare() < leastNoiseShare {
+		st.noisier = nil
+	}
 	if r.OneWay && !j.offsetKnown() {
 		st.doubts = append(st.doubts, fit.Doubt(fit.OneDirection, "what moves fast enough to be fitted goes in one direction, where friction and an unknown constant force (weight, zero of the sensor) are one number. Record both directions, or give the constant force: parameters: {offset: 0}"))
 	}
@@ -39,10 +55,10 @@ func (j *job) stageOf(r *linear.Result) *stage {
 	}
 	st.vary = func(context.Context) (out []Sensitivity) {
 		if !r.Lagged() {
-			out = j.shifted(form, o)
+			out = j.shifted(as, form, o)
 		}
 		if !long {
-			out = append(out, j.otherForm(form)...)
+			out = append(out, j.otherForm(as, form)...)
 		}
 		return out
 	}
@@ -61,16 +77,19 @@ func linearStage(r *linear.Result) *stage {
 	return st
 }
 
+// leastNoiseShare is the share of what a regression leaves over from which on noise of the position, which is in its columns too, is looked at.
+const leastNoiseShare = 1e-3
+
 // comparedForms is the number of samples up to which two forms are compared: it takes as long as the fit itself.
 const comparedForms = 2e6
 
 // otherForm repeats a fit of rows in the weak form and the other way round: both weigh the same motion, each in its own way.
-func (j *job) otherForm(form linear.Form) []Sensitivity {
+func (j *job) otherForm(spec linear.Spec, form linear.Form) []Sensitivity {
 	other := map[linear.Form]linear.Form{linear.Direct: linear.Weak, linear.Weak: linear.Direct}[form]
 	if other == "" {
 		return nil
 	}
-	r, err := linear.Fit(j.recs.Fit, j.plan.Regress, other, linear.Options{})
+	r, err := linear.Fit(j.recs.Fit, spec, other, linear.Options{Unattenuated: true})
 	if err != nil {
 		return nil
 	}
@@ -89,7 +108,7 @@ func varied(r *linear.Result, what string) Sensitivity {
 }
 
 // shifted repeats the fit with the force half a sample earlier and later: what an effective lag would do.
-func (j *job) shifted(form linear.Form, o linear.Options) []Sensitivity {
+func (j *job) shifted(spec linear.Spec, form linear.Form, o linear.Options) []Sensitivity {
 	var out []Sensitivity
 	for _, c := range []struct {
 		what string
@@ -104,7 +123,7 @@ func (j *job) shifted(form linear.Form, o linear.Options) []Sensitivity {
 			}
 			moved = append(moved, &d)
 		}
-		if r, err := linear.Fit(moved, j.plan.Regress, form, o); err == nil {
+		if r, err := linear.Fit(moved, spec, form, o); err == nil {
 			out = append(out, varied(r, c.what))
 		}
 	}

@@ -23,6 +23,7 @@ const (
 	NotIdentifiable = "not identifiable" // the record does not tell it
 	KnownBefore     = "known"            // it was not searched: the user says what it is
 	Assumed         = "assumed"          // it was not searched, and nobody measured it
+	PriorAlone      = "prior"            // its prior says it, and the record hardly adds to that
 )
 
 // Result is a fit with all that is needed to judge it. It marshals to JSON without loss; what is infinite or does not exist
@@ -89,6 +90,9 @@ type Parameter struct {
 	rounded             float64    // what rounding of the force moves the value by at most, either way
 	assumption          bool       // nobody gave it
 	given               float64    // standard uncertainty that errors of known values make
+	prior               float64    // and that of priors
+	pulled              float64    // by which priors moved the value from that of the record
+	weight              float64    // of its own prior beside the record, 0 to 1
 	structure           float64    // by how much all that the residual shows moves the value together
 	shown, possible     [2]float64 // by how much what the residual shows moves the value at most, down and up, and what it does not exclude
 	shownBy, possibleBy string     // what of it moves the value most
@@ -201,8 +205,8 @@ func (r *Result) interval(p *Parameter, possible bool) *[2]float64 {
 	if possible {
 		ci = widened(ci, p.possible)
 	}
-	if ci != nil && p.given > 0 { // by chance too: squares add up
-		return &[2]float64{p.Value - math.Hypot(p.Value-ci[0], normal95*p.given), p.Value + math.Hypot(ci[1]-p.Value, normal95*p.given)}
+	if other := math.Hypot(p.given, p.prior); ci != nil && other > 0 { // by chance too: squares add up
+		return &[2]float64{p.Value - math.Hypot(p.Value-ci[0], normal95*other), p.Value + math.Hypot(ci[1]-p.Value, normal95*other)}
 	}
 	return ci
 }
@@ -210,6 +214,10 @@ func (r *Result) interval(p *Parameter, possible bool) *[2]float64 {
 // combined is the standard error with what was assumed: as much larger than that of chance as the interval is.
 func (r *Result) combined(p *Parameter) *float64 {
 	se, ci := r.Err(p), r.random(p)
+	if se != nil && p.prior > 0 {
+		all := math.Hypot(*se, p.prior)
+		se = &all
+	}
 	if se == nil || ci == nil || p.assumed == [2]float64{} || !(ci[1] > ci[0]) {
 		return se
 	}

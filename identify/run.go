@@ -28,6 +28,8 @@ type job struct {
 	keep  Keeper // checkpoints of long methods
 	doubt string // what was reckoned from an assumption
 
+	holdOpen bool // what the force does between its samples is as the record answers to it
+
 	simple map[string]*fit.Solution // of special cases of the model; nil: without
 }
 
@@ -49,6 +51,7 @@ type stage struct {
 	vary      func(ctx context.Context) []Sensitivity            // what else could have been taken for granted; nil: nothing
 	inverse   func() *fit.Solution                               // the recorded force along the recorded motion; nil: the residual is that of a force
 	along     func() *fit.Solution                               // the same with the derivatives of all loads; nil: the residual is that of a force, or there is none
+	noisier   func(seed uint64) *fit.Solution                    // the rows with as much noise of the position again; nil: it is not in the columns, or too little to matter
 	pushed    pushing                                            // nil: not known
 	changed   func(name string, value float64) []float64         // by how much the rows of the model move if a parameter that was not searched has another value; nil: not known
 	runs      int                                                // of pushed that may be spent; 0: any number
@@ -167,6 +170,9 @@ func (r *Result) completed(ctx context.Context, j *job, read []*record.Record) e
 // newJob has done nothing yet.
 func newJob(plan Plan, recs Records, keep Keeper, watch fit.Watch) *job {
 	j := &job{plan: plan, recs: recs, watch: watch, found: found{}, keep: keep, doubt: recs.Doubt, simple: map[string]*fit.Solution{}}
+	if plan.Model.Hold == axis.Either {
+		j.holdOpen, j.plan.Model.Hold = true, axis.Held
+	}
 	j.plan.Loop.Rotary, j.plan.Steps.Rotary = plan.Model.Rotary, plan.Model.Rotary
 	return j
 }
@@ -309,6 +315,7 @@ func (r *Result) finish(ctx context.Context, j *job, read []*record.Record) erro
 	}
 	r.oneWay = (j.plan.Model.Drive == axis.Force || j.plan.Model.Drive == axis.Servo) && !st.method.OneWay && goesOneWay(st.sol.Velocity)
 	r.findUnmodelled(j, st)
+	r.findRounded(st.sol)
 	r.findAssumed(j, st)
 	r.findKnownErrors(j, st)
 	if j.plan.Bootstrap > 0 && !r.Interrupted {
@@ -324,6 +331,7 @@ func (r *Result) finish(ctx context.Context, j *job, read []*record.Record) erro
 	}
 	r.doubts = append(r.doubts, st.doubts...)
 	r.channels = []channel{r.explains(st)}
+	r.takePriors(j.plan.Given)
 	r.judge()
 	return nil
 }

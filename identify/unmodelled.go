@@ -38,6 +38,11 @@ func (r *Result) findUnmodelled(j *job, st *stage) {
 	}
 	r.lowPassed(suspects)
 	found, possible := fit.Unmodelled(s, suspects, r.tolerance)
+	if found != nil || doHarm(possible) {
+		if noisier := st.again(j.plan.Model.Rotary, samples(j.recs.Fit)); noisier != nil {
+			found, possible = fit.Unmodelled(s, suspects, r.tolerance, noisier...)
+		}
+	}
 	least := weakRelative
 	if !j.plan.Model.Drive.Recorded() { // nothing but the loss of energy tells of friction: one kind of it looks like another
 		least = systematic
@@ -52,6 +57,30 @@ func (r *Result) findUnmodelled(j *job, st *stage) {
 		r.lacks(l)
 	}
 }
+
+// doHarm tells whether an effect moves a parameter by more than it may.
+func doHarm(effects []fit.Effect) bool {
+	return slices.ContainsFunc(effects, func(l fit.Effect) bool { return l.Worst != "" })
+}
+
+// again are solutions with as much noise of the position again: one of a long record, else some, whose mean tells.
+func (st *stage) again(rotary bool, samples int) (list []fit.Noisier) {
+	if st.noisier == nil {
+		return nil
+	}
+	for seed := range uint64(min(max(mostSamplesAgain/samples, 1), mostAgain)) {
+		if s := st.noisier(seed); s != nil {
+			list = append(list, fit.Noisier{Solution: s, Suspects: fit.Suspects(s, rotary, true)})
+		}
+	}
+	return list
+}
+
+// Draws of noise.
+const (
+	mostAgain        = 6
+	mostSamplesAgain = 200_000 // of all draws together, but for the first one
+)
 
 // lowPassed allows what a low-pass of one channel does, whose corner the noise of the record shows: up to (1/ω)², that of one that does not
 // delay. Where both have one, the larger stands for the difference.
@@ -80,12 +109,12 @@ func (r *Result) lacks(l fit.Effect) {
 	for i := range r.Parameters {
 		p := &r.Parameters[i]
 		if m, ok := l.Moves[p.Name]; ok {
-			p.moved(m, l.Possible, l.Kind)
+			p.moved(m*(1+l.Open), l.Possible, l.Kind)
 			if !l.Possible {
 				p.structure += m
 				p.moved(p.structure, false, l.Kind)
 			}
-			if l.Kind == fit.LowPass { // near a resonance it is the other way round
+			if l.Kind == fit.LowPass || l.Kind == "late force" && l.Possible { // near a resonance it is the other way round; a lag has either sign
 				p.moved(-m, true, l.Kind)
 			}
 		}

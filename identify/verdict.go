@@ -64,6 +64,9 @@ func (r *Result) natureOf(p *Parameter) nature {
 // judgeIndistinct asks whether the record tells parameters apart.
 func (r *Result) judgeIndistinct(say sayer) {
 	for _, in := range r.Indistinct {
+		if len(in.Names) == 1 && slices.ContainsFunc(r.Parameters, func(p Parameter) bool { return p.Name == in.Names[0] && p.weight >= priorAlone }) {
+			continue // its prior says it
+		}
 		names := strings.Join(in.Names, ", ")
 		asked := slices.ContainsFunc(in.Names, func(n string) bool { _, ok := r.Param(n); return ok && !fit.IsState(n) })
 		switch {
@@ -186,6 +189,9 @@ func (r *Result) worth(p *Parameter, g *graded, say sayer) string {
 		g.unknown = append(g.unknown, grade{p.Name, p.Name + ": the data do not say how well it is known"})
 		return NotIdentifiable
 	}
+	if p.weight >= priorAlone {
+		return PriorAlone
+	}
 	half, size := p.half(), math.Abs(p.Value)
 	zero := ci[0] <= 0 && ci[1] >= 0
 	minor := p.Share != nil && *p.Share*half <= minorWidth*size // a small parameter that is known to be small
@@ -291,7 +297,7 @@ func (r *Result) judgeAlternatives(say sayer) {
 			if !ok || p.Fixed || fit.IsState(name) || !(h > 0) {
 				continue
 			}
-			m := x - p.Value
+			m := (1 - p.weight) * (x - p.Value + p.pulled)
 			if s.Form { // what tells less of a parameter may differ by more
 				h = math.Max(h, s.half[name])
 			}

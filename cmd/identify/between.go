@@ -59,7 +59,7 @@ func readForced(ctx context.Context, path string, cfg *configs.Identify, d *conf
 
 // asHeld tells that the methods take the force between samples for held: they want its means there, and others points of a smooth force.
 func asHeld(cfg *configs.Identify) bool {
-	return simulates(cfg.Method) && cfg.Model.Hold == axis.Held || filters(cfg.Method) && cfg.Bristle.Hold == bristle.Held
+	return simulates(cfg.Method) && cfg.Model.Hold != axis.Linear || filters(cfg.Method) && cfg.Bristle.Hold == bristle.Held
 }
 
 // filters tells that a chain has a method that finds bristles by smoothing or filtering the motion.

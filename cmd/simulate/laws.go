@@ -22,7 +22,8 @@ import (
 type lawJSON struct {
 	Name       string           `json:"name"`
 	Title      string           `json:"title"`
-	Equations  string           `json:"equations,omitempty"`
+	Equations  string           `json:"equations,omitempty"` // their numbers in the source
+	Text       string           `json:"text"`                // equations and departures from the source, for people
 	Source     string           `json:"source"`
 	Input      string           `json:"input"` // velocity or force
 	Parameters []paramJSON      `json:"parameters"`
@@ -71,7 +72,7 @@ type phenomenonJSON struct {
 
 func describeLaw(info friction.Info) lawJSON {
 	law := info.New()
-	d := lawJSON{Name: info.Name, Title: info.Title, Equations: info.Equations, Source: info.Source, Input: "velocity", States: []signalJSON{},
+	d := lawJSON{Name: info.Name, Title: info.Title, Equations: info.Equations, Text: info.Text(), Source: info.Source, Input: "velocity", States: []signalJSON{},
 		Identify: identify.MethodsFor(info.Name)}
 	if info.Force {
 		d.Input = "force"
@@ -152,6 +153,7 @@ func printLaw(ctx context.Context, w io.Writer, info friction.Info, asJSON bool)
 		return report.EncodeJSON(w, d)
 	}
 	fmt.Fprintf(w, "%s: %s, %s, [%s], input: %s\n%s\n\n", d.Name, d.Title, d.Equations, d.Source, d.Input, strings.TrimSpace(sources))
+	fmt.Fprintf(w, "%s\n\n", d.Text)
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, "PARAMETER\tDEFAULT\tUNIT\tON A ROTARY AXIS\tRANGE\t")
 	for _, p := range d.Parameters {

@@ -176,7 +176,7 @@ compared with a criterion (below the table).
 	b.WriteString(`
 ## Inputs, states and parameters
 
-Table 6.6 of [MOGI] for every law. The output is the friction force; the parameters stand below. *Identified by* names the methods
+Table 6.6 of [MOGI] for every law. The output is the friction force; equations, departures from the source and parameters stand below. *Identified by* names the methods
 of [hil identify](identify.md) that find its parameters out of a record.
 
 | law | name | equations | source | input | states | identified by |
@@ -192,7 +192,7 @@ of [hil identify](identify.md) that find its parameters out of a record.
 	}
 	for _, info := range laws {
 		d := describeLaw(info)
-		fmt.Fprintf(&b, "\n### %s\n\n| parameter | unit | default | range | |\n|---|---|---|---|---|\n", d.Name)
+		fmt.Fprintf(&b, "\n### %s\n\n```\n%s\n```\n\n| parameter | unit | default | range | |\n|---|---|---|---|---|\n", d.Name, d.Text)
 		for _, p := range d.Parameters {
 			fmt.Fprintf(&b, "| `%s` | %s | %g | %g … %g | %s |\n", p.Name, p.Unit, p.Default, p.Min, p.Max, p.Doc)
 		}

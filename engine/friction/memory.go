@@ -18,8 +18,8 @@ import (
 // is the curve at the delayed speed as well: right after an arrest it is what sliding friction was, then it rises to
 // Fs within τL.
 //
-// The history is a delay line in absolute time (see delay.go) with straight lines between its knots, of second order in the
-// step.
+// Before the beginning the contact was at rest; the source leaves that open. The history is a delay line in absolute time (see delay.go) with straight
+// lines between its knots, of second order in the step.
 type Memory struct {
 	Fc   float64 // N      Coulomb friction
 	Fs   float64 // N      break-away friction, total
@@ -28,25 +28,20 @@ type Memory struct {
 	TauL float64 // s      delay
 }
 
-// StateDim is the time since the beginning, negative before it, and the delay line.
+// StateDim is the time since the beginning, and the delay line.
 func (p *Memory) StateDim() int { return 1 + delayDim }
 
-// Reset is a contact without history: it takes the velocity with which it begins for what was before [theory §1].
+// Reset is rest for ever, as of every law; a motion that begins with a velocity jumps from it.
 func (p *Memory) Reset(z []float64) {
-	z[0] = memoryNew
+	z[0] = 0
 	delayReset(z[1:])
 }
 
-// memoryNew is the time of a contact that has not begun.
-const memoryNew = -1 // s
-
-// begin starts the history with the velocity v (m/s).
+// begin makes a velocity v (m/s) at the very beginning a jump from the history.
 func (p *Memory) begin(z []float64, v float64) {
-	if z[0] < 0 {
-		z[0] = 0
-		delayStart(z[1:], 0, v)
+	if delayFor(z[1:], p.TauL); z[0] == 0 {
+		delayPush(z[1:], 0, v)
 	}
-	delayFor(z[1:], p.TauL)
 }
 
 // ResetSliding is a body that has always been sliding at v (m/s).

@@ -76,10 +76,11 @@ type Hold uint8
 const (
 	Held   Hold = iota // it keeps its value to the next one
 	Linear             // it runs straight to the next one
+	Either             // as a fit finds it, which begins with Held; a model takes it for that
 )
 
 // Words are the holds by number.
-func (Hold) Words() []string { return []string{"held", "linear"} }
+func (Hold) Words() []string { return []string{"held", "linear", "auto"} }
 
 func (h Hold) String() string { return h.Words()[h] }
 
@@ -93,7 +94,7 @@ type Spec struct {
 	Output     Output          `yaml:"output" doc:"what is compared with the record; a servo compares its command"`
 	Initial    Initial         `yaml:"initial" doc:"state at the beginning of a record; free: position and velocity are parameters"`
 	Controller *Controller     `yaml:"-"` // for Servo
-	Hold       Hold            `yaml:"hold" doc:"the force between its samples"`
+	Hold       Hold            `yaml:"hold" doc:"the force between its samples: held, straight (linear), or auto: the one of the two that the record answers to"`
 	Scheme     friction.Scheme `yaml:"scheme" enum:"midpoint,implicit" doc:"how the law is coupled to the mass"`
 	Substeps   int             `yaml:"substeps" want:">=0 <=10000" doc:"steps in a sampling interval; 0: as many as the record needs"`
 	Decimate   int             `yaml:"decimate" want:">=1 <=1000" doc:"every n-th sample is compared; all are simulated"` // 0: 1

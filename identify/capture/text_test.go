@@ -109,6 +109,19 @@ Frame,Time (Seconds),X,Y,Z,W,X,Y,Z,,X,Y,Z,X,Y,Z
 2,0.008333,0.5,0.5,0.5,0.5,0.1,0.2,0.3,0.0001,1,2,3,1.2,2,3
 `
 
+// Formats that are not read are named, with what to do.
+func TestFormatsThatAreNotRead(t *testing.T) {
+	for text, want := range map[string]string{
+		"NO_OF_FRAMES\t3\nNO_OF_CAMERAS\t8\nMARKER_NAMES\ta\n1\t2\t3\n":                            "Qualisys",
+		"walk\nversion=1\nnRows=2\nnColumns=2\ninDegrees=yes\nendheader\ntime\tknee\n0\t1\n1\t2\n": "OpenSim",
+		"\xff\xfet\x00,\x00": "UTF-16",
+	} {
+		if _, err := Decode("test", []byte(text), Options{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.20q: %v, want %s", text, err, want)
+		}
+	}
+}
+
 // Columns of one name are things of their own, by their ID or because their axes come again.
 func TestMotiveOfOneName(t *testing.T) {
 	for name, id := range map[string]string{"IDs": ",ID,7,7,7,8,8,8,9,9,9\n", "one ID": ",ID,7,7,7,7,7,7,7,7,7\n", "no ID": ""} {

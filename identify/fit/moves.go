@@ -130,6 +130,23 @@ func (l *Linear) RMS(r []float64) float64 {
 	return math.Sqrt(sum / float64(max(1, len(r))))
 }
 
+// Told is Best with a standard error by what it leaves over, whose rows may depend on each other: that of a fit in which dy is one more column.
+func (l *Linear) Told(dy, move []float64) (best, err float64) {
+	best, _ = l.Best(dy, move)
+	a := l.after(dy, move)
+	left, size := make([]float64, len(a)), 0.0
+	for k, e := range l.s.Residual {
+		d := e - a[k]
+		left[k] = e - best*d
+		size += d * d
+	}
+	if size == 0 {
+		return 0, math.Inf(1)
+	}
+	rows := math.Max(1, WhitenessOf(left, l.s.Pieces).Effective)
+	return best, numeric.RMS(left) / math.Sqrt(size) * math.Sqrt(float64(len(left))/rows)
+}
+
 // Best is the number by which dy, with the move of the parameters that answers it, lowers the sum of squares most, and its
 // classical standard error.
 func (l *Linear) Best(dy, move []float64) (best, err float64) {

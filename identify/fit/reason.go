@@ -21,37 +21,39 @@ type Code string
 
 // Codes of reasons. docs/identify-result.md lists them.
 const (
-	PoorFit         Code = "poor-fit"         // the model leaves too much over
-	AboveNoise      Code = "above-noise"      // what is left over is many times the noise of what was recorded
-	Validation      Code = "validation"       // records that were not fitted are explained worse
-	RecordCheck     Code = "record-check"     // a check of the record fails
-	Rounding        Code = "rounding"         // the force rests on few levels, which are rounded
-	Unfinished      Code = "unfinished"       // the method was interrupted, or ended before it converged
-	MethodDoubt     Code = "method-doubt"     // the method says so of itself
-	CoarseSteps     Code = "coarse-steps"     // the steps of the simulation have a part in the values
-	FewRows         Code = "few-rows"         // rows depend on each other so much that they count as fewer than the parameters
-	Alternative     Code = "alternative"      // something else explains the record as well, with other values
-	Forms           Code = "two-forms"        // direct and weak form differ
-	FilterSets      Code = "filter"           // values depend on the filter
-	Instruments     Code = "instruments"      // least squares and instrumental variables differ
-	NotTold         Code = "not-told"         // the record does not tell this value
-	Loose           Code = "loose"            // half of the interval is more than a fifth of the value
-	NearZero        Code = "near-zero"        // cannot be told from zero
-	Negative        Code = "negative"         // below zero, where that contradicts physics
-	NegativeViscous Code = "negative-viscous" // viscous friction below zero
-	AtBound         Code = "at-bound"         // the bound has the last word
-	Indistinguished Code = "not-told-apart"   // parameters that the record does not tell apart
-	DrivingFriction Code = "driving-friction" // friction would drive the axis
-	OneDirection    Code = "one-direction"    // friction and a constant force are one number
-	OverFitted      Code = "over-fitted"      // a bristle that no contact has
-	Innovation      Code = "innovation"       // the errors of prediction are not those that the filter expects
-	NoBodies        Code = "no-bodies"        // no real body has the parameters
-	Slip            Code = "slip"             // the contact slips
-	Lift            Code = "lift"             // the ball would have to be held down
-	Coupled         Code = "coupled"          // other axes move this one
-	LiveDiffers     Code = "live-differs"     // the live estimate of the run is another
-	Assumed         Code = "assumed"          // numbers that were given, not found, widen the intervals
-	Failed          Code = "program-failed"   // an error of the program
+	PoorFit           Code = "poor-fit"           // the model leaves too much over
+	AboveNoise        Code = "above-noise"        // what is left over is many times the noise of what was recorded
+	Validation        Code = "validation"         // records that were not fitted are explained worse
+	RecordCheck       Code = "record-check"       // a check of the record fails
+	Rounding          Code = "rounding"           // the force rests on few levels, which are rounded
+	Unfinished        Code = "unfinished"         // the method was interrupted, or ended before it converged
+	MethodDoubt       Code = "method-doubt"       // the method says so of itself
+	CoarseSteps       Code = "coarse-steps"       // the steps of the simulation have a part in the values
+	FewRows           Code = "few-rows"           // rows depend on each other so much that they count as fewer than the parameters
+	Alternative       Code = "alternative"        // something else explains the record as well, with other values
+	Forms             Code = "two-forms"          // direct and weak form differ
+	FilterSets        Code = "filter"             // values depend on the filter
+	Instruments       Code = "instruments"        // least squares and instrumental variables differ
+	NotTold           Code = "not-told"           // the record does not tell this value
+	Loose             Code = "loose"              // half of the interval is more than a fifth of the value
+	NearZero          Code = "near-zero"          // cannot be told from zero
+	Negative          Code = "negative"           // below zero, where that contradicts physics
+	NegativeViscous   Code = "negative-viscous"   // viscous friction below zero
+	AtBound           Code = "at-bound"           // the bound has the last word
+	Indistinguished   Code = "not-told-apart"     // parameters that the record does not tell apart
+	DrivingFriction   Code = "driving-friction"   // friction would drive the axis
+	OneDirection      Code = "one-direction"      // friction and a constant force are one number
+	OverFitted        Code = "over-fitted"        // a bristle that no contact has
+	Innovation        Code = "innovation"         // the errors of prediction are not those that the filter expects
+	NoBodies          Code = "no-bodies"          // no real body has the parameters
+	Slip              Code = "slip"               // the contact slips
+	Lift              Code = "lift"               // the ball would have to be held down
+	Coupled           Code = "coupled"            // other axes move this one
+	LiveDiffers       Code = "live-differs"       // the live estimate of the run is another
+	Assumed           Code = "assumed"            // numbers that were given, not found, widen the intervals
+	Prior             Code = "prior"              // a value rests on what was known before the record
+	PriorContradicted Code = "prior-contradicted" // the record and what was known before are far apart
+	Failed            Code = "program-failed"     // an error of the program
 )
 
 // CodeOf is the code of something that a residual holds.

@@ -46,6 +46,30 @@ func (s *span) add(c []float64, least float64) bool {
 	return true
 }
 
+// products are those of the columns that were kept, but for what the first ones hold of them, with e.
+func (s *span) products(e []float64) []float64 {
+	out := make([]float64, len(s.r))
+	for j, r := range s.r {
+		for i, v := range r {
+			out[j] += v * floats.Dot(s.q[s.first+i], e)
+		}
+	}
+	return out
+}
+
+// within are the products of the basis with a vector, by those of the columns.
+func (s *span) within(products []float64) []float64 {
+	b := make([]float64, len(s.r))
+	for j, r := range s.r {
+		v := products[j]
+		for i := range j {
+			v -= r[i] * b[i]
+		}
+		b[j] = v / r[j]
+	}
+	return b
+}
+
 // solve are the coefficients of the columns, those that are sums of others 0, of a vector by its products b with their basis.
 func (s *span) solve(b []float64) []float64 {
 	theta := make([]float64, s.count)

@@ -30,6 +30,8 @@ type Suspect struct {
 	Usual  bool
 	Bounds [2]float64
 	Named  func(b float64) string // What, if the coefficient is b; nil: What
+	Alone  bool                   // it is possible where it is beyond chance by itself, though not as one of all suspects
+	Open   float64                // share by which what it does is uncertain beside chance
 }
 
 // Effect is something that a fit left in its residual, or may have left there.
@@ -42,6 +44,7 @@ type Effect struct {
 	PValue float64            `json:"p"`             // probability of as much without any such structure, of the best of all suspects
 	Values map[string]float64 `json:"values"`        // the parameters with it in the model; where one drifts, its extreme
 	Moves  map[string]float64 `json:"-"`             // by which each parameter moves
+	Open   float64            `json:"-"`             // share of the moves by which they are uncertain at 95 %, since the size of the effect is
 	Worst  string             `json:"worst"`         // the parameter that moves most, measured by its tolerance
 
 	Or    []string              `json:"or,omitempty"` // what else explains as much: the residual does not tell which of them it is
@@ -98,21 +101,15 @@ func (s *Solution) Looked() (rows []int) {
 //
 // harm is by how much each parameter may move without harm; Worst is set for structures that do more. possible are those that are
 // usual, do not show, and are as large as the residual allows.
-func Unmodelled(s *Solution, suspects []Suspect, harm map[string]float64) (found, possible []Effect) {
+//
+// Where the columns of model and suspects carry noise, noisier are the same with as much noise again: by as much as coefficients differ there, on
+// average, the noise itself makes them, and that is taken off [CS94].
+func Unmodelled(s *Solution, suspects []Suspect, harm map[string]float64, noisier ...Noisier) (found, possible []Effect) {
 	n, p := len(s.Residual), len(s.Free)
 	if p == 0 || n == 0 || len(suspects) == 0 {
 		return nil, nil
 	}
-	turned := turning(s)
-	all, away := s.Looked(), []int(nil)
-	for _, k := range all {
-		if !turned[k] {
-			away = append(away, k)
-		}
-	}
-	if 2*len(away) < len(all) {
-		away = all
-	}
+	all, away := s.rowsAway()
 	whole := s.explained(all)
 	var columns []func(k int) float64
 	for _, turn := range []bool{false, true} {
@@ -125,10 +122,134 @@ func Unmodelled(s *Solution, suspects []Suspect, harm map[string]float64) (found
 			break
 		}
 		x.extend(columns, rows)
+		for i := range noisier {
+			x.noisier = append(x.noisier, noisier[i].begin(turn, suspects))
+		}
 		left, may, more := x.search(s, whole, all, suspects, turn, rows, harm)
 		found, possible, columns = append(found, left...), append(possible, may...), append(columns, more...)
 	}
 	return found, possible
+}
+
+// Noisier is a solution with as much noise again, and its suspects.
+type Noisier struct {
+	Solution *Solution
+	Suspects []Suspect
+
+	accepted []int // of the suspects
+}
+
+// noisy is what the model of a Noisier explains, on some of its rows.
+type noisy struct {
+	*explained
+	from *Noisier
+	rows []int
+	at   []int // by suspect, its place among those of the Noisier; −1: it is not there
+}
+
+// begin explains the rows of a noisier solution, with what was accepted before.
+func (n *Noisier) begin(turn bool, suspects []Suspect) *noisy {
+	all, away := n.Solution.rowsAway()
+	out := &noisy{from: n, rows: away, at: make([]int, len(suspects))}
+	if turn {
+		out.rows = all
+	}
+	out.explained = n.Solution.explained(out.rows)
+	for i, same := 0, map[string]int{}; i < len(suspects); i++ { // of those with one name the first is the first
+		key := suspects[i].Kind + suspects[i].What
+		count, skip := same[key], 0
+		same[key]++
+		out.at[i] = slices.IndexFunc(n.Suspects, func(o Suspect) bool {
+			if o.Kind+o.What != key || len(o.Columns) != len(suspects[i].Columns) {
+				return false
+			}
+			skip++
+			return skip > count
+		})
+	}
+	for _, i := range n.accepted {
+		out.extend(n.Suspects[i].Columns, out.rows)
+	}
+	return out
+}
+
+// scores are the products of the columns of a suspect, but for what the model makes of them, with what is left over, per row; nil: it is not there,
+// or the model makes a part of it. square is that of the first column alone.
+func (n *noisy) scores(i int) (s []float64, square float64) {
+	if i < 0 || n.at[i] < 0 {
+		return nil, 0
+	}
+	y := span{q: slices.Clip(n.q), first: len(n.q)}
+	for _, c := range n.from.Suspects[n.at[i]].Columns {
+		if !y.add(n.taken(c, n.rows), 1e-3) {
+			return nil, 0
+		}
+	}
+	s = y.products(n.e)
+	floats.Scale(1/float64(len(n.e)), s)
+	return s, y.r[0][0] * y.r[0][0] / float64(len(n.e))
+}
+
+// accept adds a suspect for good.
+func (n *noisy) accept(i int) {
+	if n.at[i] >= 0 {
+		n.from.accepted = append(n.from.accepted, n.at[i])
+		n.extend(n.from.Suspects[n.at[i]].Columns, n.rows)
+	}
+}
+
+// unbiased are the products b of the basis of a suspect i with what is left over without what noise of the columns makes of them, and the
+// covariance of that. Noise as large again makes as much again of the scores. nil: no noise, or not known. grown is by how much a single coefficient is
+// too small, because noise makes its column longer too.
+func (x *explained) unbiased(i int, y *span, b []float64) (without, cov []float64, grown float64) {
+	m := len(b)
+	var each [][]float64
+	for _, r := range x.noisier {
+		if s, square := r.scores(i); len(s) == m {
+			floats.Scale(float64(len(x.e)), s)
+			each = append(each, y.within(s))
+			grown += square * float64(len(x.e)) / (y.r[0][0] * y.r[0][0])
+		}
+	}
+	if len(each) == 0 {
+		return nil, nil, 1
+	}
+	n := float64(len(each))
+	mean := make([]float64, m)
+	for _, s := range each {
+		floats.AddScaled(mean, 1/n, s)
+	}
+	without, cov = make([]float64, m), make([]float64, m*m)
+	for j := range b {
+		without[j] = 2*b[j] - mean[j]
+		for l := range b {
+			for _, s := range each {
+				cov[j*m+l] += (s[j] - mean[j]) * (s[l] - mean[l]) / math.Max(n-1, 1) / n
+			}
+		}
+	}
+	if grown /= n; m > 1 {
+		grown = 1
+	}
+	return without, cov, 1 / (1 - math.Min(math.Max(grown-1, 0), mostGrown))
+}
+
+// mostGrown is the largest share of a column that is taken for noise.
+const mostGrown = 0.5
+
+// rowsAway are the rows that are looked at, and those of them that no filter mixes with a reversal.
+func (s *Solution) rowsAway() (all, away []int) {
+	turned := turning(s)
+	all = s.Looked()
+	for _, k := range all {
+		if !turned[k] {
+			away = append(away, k)
+		}
+	}
+	if 2*len(away) < len(all) {
+		away = all
+	}
+	return all, away
 }
 
 // turning marks the rows that filters mix with a reversal.
@@ -272,6 +393,18 @@ func (x *explained) clustered(g [][]float64) []float64 {
 	return s
 }
 
+// both is the covariance of the sum of the scores g that depend on their neighbours in time, by cov, and on those of their cell [CGM11]: the sum of
+// both, less that of independent rows, which each of them has.
+func (x *explained) both(g [][]float64, cov []float64) []float64 {
+	s := x.clustered(g)
+	for i, a := range g {
+		for j, b := range g {
+			s[i*len(g)+j] += cov[i*len(g)+j] - floats.Dot(a, b)
+		}
+	}
+	return s
+}
+
 // extend adds what was found before.
 func (x *explained) extend(columns []func(k int) float64, rows []int) {
 	for _, column := range columns {
@@ -299,7 +432,7 @@ func (x *explained) search(s *Solution, whole *explained, all []int, suspects []
 	first := make([]finding, len(suspects)) // as much as is possible before anything was found
 	for i := range suspects {
 		if !used[i] && suspects[i].Bounds != [2]float64{} {
-			first[i] = x.allowed(&suspects[i], of[i][0])
+			first[i] = x.allowed(i, &suspects[i], of[i][0])
 		}
 	}
 	for range unmodelledRounds {
@@ -310,21 +443,27 @@ func (x *explained) search(s *Solution, whole *explained, all []int, suspects []
 			if used[i] {
 				continue
 			}
-			f, ok := x.try(of[i])
+			f, ok := x.try(i, of[i])
 			if !ok || f.p*tries >= unmodelledP {
 				continue
 			}
-			if tried[i] = f; f.share > (1+sameShare)*found.share {
+			if tried[i] = f; f.gain > found.gain {
 				best, found = i, f
 			}
 		}
 		if best < 0 {
 			break
 		}
+		likeliest := found.gain
+		for i, f := range tried { // of those that are as likely, what explains most
+			if f.b != nil && likeliest-f.gain < notExcluded && f.share > (1+sameShare)*found.share {
+				best, found = i, f
+			}
+		}
 		sp := &suspects[best]
 		l := sp.left(s, found, whole.without(sp, found.b, all), harm, tries)
 		for i, f := range tried {
-			if f.b != nil && i != best && x.independent*math.Log((1-f.share)/(1-found.share)) < notExcluded {
+			if f.b != nil && i != best && likeliest-f.gain < notExcluded {
 				l.or(suspects[i].left(s, f, whole.without(&suspects[i], f.b, all), harm, tries), harm)
 			}
 		}
@@ -332,12 +471,18 @@ func (x *explained) search(s *Solution, whole *explained, all []int, suspects []
 			used[i] = used[i] || i == best || !sp.Drift && sp.Kind == suspects[i].Kind && sp.Joint == suspects[i].Joint && sp.Kind != "cogging"
 		}
 		x.extend(sp.Columns, rows)
+		for _, r := range x.noisier {
+			r.accept(best)
+		}
 		columns = append(columns, sp.Columns...)
 		out = append(out, l)
 	}
 	for i := range suspects {
-		if sp := &suspects[i]; (sp.Usual || sp.Bounds != [2]float64{}) && !used[i] {
-			f := x.allowed(sp, of[i][0])
+		if sp := &suspects[i]; (sp.Usual || sp.Alone || sp.Bounds != [2]float64{}) && !used[i] {
+			f := x.allowed(i, sp, of[i][0])
+			if shown, ok := x.try(i, of[i]); sp.Alone && ok && shown.p < unmodelledP && math.Abs(shown.most()) > math.Abs(f.most()) {
+				f = shown
+			}
 			if math.Abs(first[i].most()) > math.Abs(f.most()) {
 				f = first[i]
 			}
@@ -367,6 +512,9 @@ func (x *explained) without(sp *Suspect, b []float64, rows []int) []float64 {
 // left says what a suspect does.
 func (sp *Suspect) left(s *Solution, f finding, move []float64, harm map[string]float64, tries float64) Effect {
 	l := Effect{Kind: sp.Kind, What: sp.What, Advice: sp.Advice, Share: 100 * f.share, PValue: math.Min(f.p*tries, 1), Values: map[string]float64{}, Moves: map[string]float64{}}
+	if f.beyond > 0 {
+		l.Open = sp.Open + distuv.UnitNormal.Quantile(0.975)/math.Sqrt(f.beyond)
+	}
 	if sp.Named != nil && f.b[0] != 0 {
 		l.What = sp.Named(f.b[0])
 	}
@@ -414,6 +562,8 @@ type explained struct {
 	pieces []int
 	series bool
 
+	noisier []*noisy // with as much noise again; nil: noise of the columns does not matter
+
 	cells    []int // of the motion, by row; nil: not known
 	clusters int   // how many
 
@@ -435,13 +585,15 @@ func (x *explained) count() float64 {
 
 // finding is what columns do that are added to the model.
 type finding struct {
-	share float64   // of the squared residual
-	p     float64   // of one suspect
-	b     []float64 // coefficients of the columns, those that are sums of others 0
+	share  float64   // of the squared residual
+	gain   float64   // twice the logarithm of the likelihood, with errors that depend on their neighbours
+	p      float64   // of one suspect
+	beyond float64   // squared size of the coefficients in their standard errors; 0: not known
+	b      []float64 // coefficients of the columns, those that are sums of others 0
 }
 
-// try adds columns to the model and measures what they explain.
-func (x *explained) try(columns [][]float64) (f finding, ok bool) {
+// try adds columns, those of suspect i, to the model and measures what they explain.
+func (x *explained) try(i int, columns [][]float64) (f finding, ok bool) {
 	first := len(x.q)
 	y := span{q: slices.Clip(x.q), first: first}
 	for _, c := range columns {
@@ -464,10 +616,8 @@ func (x *explained) try(columns [][]float64) (f finding, ok bool) {
 		return f, false
 	}
 	f.share = 1 - after/before
-	if f.share < 4/float64(n) { // less than chance gives to one in twenty; errors that know neighbours change little of that
-		return f, false
-	}
 
+	f.b = y.solve(b)
 	g, cov, lags := x.errors(y.q, first, e)
 	beyond, ok := wald(b, cov)
 	if !ok {
@@ -484,19 +634,29 @@ func (x *explained) try(columns [][]float64) (f finding, ok bool) {
 		dof = math.Min(dof, 1/fourth/math.Max(1, float64(lags+1)/1.5))
 	}
 	if x.cells != nil && x.clusters > first+2*m {
-		other, ok := wald(b, x.clustered(g))
+		other, ok := wald(b, x.both(g, cov))
 		if ok && other < beyond {
 			beyond, dof = other, math.Min(dof, float64(x.clusters-first-m))
+		}
+	}
+	if m == len(columns) && x.noisier != nil {
+		if without, more, grown := x.unbiased(i, &y, b); without != nil {
+			floats.Add(more, cov)
+			if other, ok := wald(without, more); ok && other < beyond {
+				beyond, f.share, f.b = other, math.Min(f.share, floats.Dot(without, without)/before), y.solve(without)
+			}
+			floats.Scale(grown, f.b)
 		}
 	}
 	f.p = distuv.F{D1: float64(m), D2: math.Max(dof, 1)}.Survival(beyond / float64(m))
 	// Where most of the residual goes, few rows are left to tell that by. Then the other way round: how often would a residual
 	// of as many independent rows as before lie as much in this direction? Either test may tell then
-	if rows := x.independent - float64(first+m); rows >= 1 && f.share > 0.5 {
-		f.p = 2 * math.Min(f.p, distuv.F{D1: float64(m), D2: rows}.Survival(f.share/(1-f.share)*rows/float64(m)))
+	if few := x.independent - float64(first+m); few >= 1 && f.share > 0.5 {
+		f.p = 2 * math.Min(f.p, distuv.F{D1: float64(m), D2: few}.Survival(f.share/(1-f.share)*few/float64(m)))
 	}
 
-	f.b = y.solve(b)
+	rows := math.Max(x.independent, 1)
+	f.beyond, f.gain = beyond, rows*math.Log1p(beyond/rows)
 	return f, true
 }
 
@@ -526,9 +686,9 @@ func (x *explained) errors(q [][]float64, first int, e []float64) (g [][]float64
 }
 
 // allowed is the largest coefficient of the column of a suspect that the residual does not exclude.
-func (x *explained) allowed(sp *Suspect, c []float64) finding {
+func (x *explained) allowed(i int, sp *Suspect, c []float64) finding {
 	least, most := sp.Bounds[0], sp.Bounds[1]
-	own, err, ok := x.coefficient(c)
+	own, err, ok := x.coefficient(i, c)
 	switch {
 	case sp.Usual && ok:
 		most = own + distuv.UnitNormal.Quantile(0.975)*err
@@ -554,7 +714,7 @@ func (f *finding) most() float64 {
 }
 
 // coefficient is that of a column, with its standard error; not ok: it cannot be told from the model.
-func (x *explained) coefficient(c []float64) (b, err float64, ok bool) {
+func (x *explained) coefficient(i int, c []float64) (b, err float64, ok bool) {
 	y := span{q: slices.Clip(x.q), first: len(x.q)}
 	if !y.add(c, 1e-3) {
 		return 0, 0, false
@@ -565,7 +725,10 @@ func (x *explained) coefficient(c []float64) (b, err float64, ok bool) {
 	g, cov, _ := x.errors(y.q, y.first, e)
 	variance := cov[0]
 	if x.cells != nil && x.clusters > len(y.q)+1 {
-		variance = math.Max(variance, x.clustered(g)[0])
+		variance = math.Max(variance, x.both(g, cov)[0])
+	}
+	if without, more, grown := x.unbiased(i, &y, []float64{own}); without != nil {
+		own, variance = grown*without[0], grown*grown*(variance+more[0])
 	}
 	return own / y.r[0][0], math.Sqrt(variance) / y.r[0][0], true
 }

@@ -35,6 +35,7 @@
 package linear
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -71,6 +72,7 @@ type maker func(Spec, []*record.Record) (*form, error)
 // fitted prepares rows, decides which of them count and by how much the force is late, and solves.
 func fitted(recs []*record.Record, s Spec, by Form, o Options, of maker) (*Result, error) {
 	start := time.Now()
+	asked := s
 	if len(recs) > 0 {
 		s = s.At(1 / recs[0].Dt)
 	}
@@ -79,7 +81,16 @@ func fitted(recs []*record.Record, s Spec, by Form, o Options, of maker) (*Resul
 	once := func() error {
 		var sol *solution
 		var err error
-		if reg, sol, err = s.solved(recs, by, o, of); err != nil {
+		for {
+			s.open = asked.Cutoff == FromRecord && by == Direct && s.Cutoff >= 2*narrowest
+			if reg, sol, err = s.solved(recs, by, o, of); !errors.Is(err, errDrawn) {
+				break
+			}
+			s.Cutoff, s.Decimate, s.Trim = s.Cutoff/2, asked.Decimate, asked.Trim
+			s = s.At(1 / recs[0].Dt)
+			r.Spec = s
+		}
+		if err != nil {
 			return err
 		}
 		r.HalfCutoff = reg.half(by, o, sol.theta)
@@ -92,11 +103,12 @@ func fitted(recs []*record.Record, s Spec, by Form, o Options, of maker) (*Resul
 	if lag := r.estimate(s.nameOf(lagTerm)); lag != nil && s.Lag == LagAuto && lag.RobustErr > reg.form.f.dt && lag.RobustCI95[0] < 0 && lag.RobustCI95[1] > 0 {
 		// the record does not tell it: that it is small is known better
 		s.Lag, r.Spec = LagFixed, s
+		within := math.Max(-lag.RobustCI95[0], lag.RobustCI95[1])
 		note := fmt.Sprintf("the record tells the lag of the force to ± %.2g s only; it is taken for zero", lag.RobustErr)
 		if err := once(); err != nil {
 			return nil, err
 		}
-		r.sol.Notes = append(r.sol.Notes, note)
+		r.sol.Notes, r.sol.LagWithin = append(r.sol.Notes, note), within
 	}
 	for _, d := range recs {
 		for _, w := range d.Warnings {
@@ -171,6 +183,9 @@ func (s Spec) settle(recs []*record.Record, m *form) (*regression, error) {
 		if err == nil {
 			err = r.enough(found)
 		}
+		if err == nil && s.open {
+			err = r.notDrawn()
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -191,6 +206,12 @@ func (s Spec) settle(recs []*record.Record, m *form) (*regression, error) {
 	r, err := try(probe, limit)
 	if err != nil {
 		return nil, err
+	}
+	if s.open && !s.wantsLag() {
+		if err := r.notDrawn(); err != nil {
+			return nil, err
+		}
+		r.push(0, false)
 	}
 	rest := r // with all that is faster than rest
 	for first := r.rowsKept(); found; {

@@ -30,6 +30,7 @@ type form struct {
 	before func(x []float64, moving []bool) []float64                         // what is done to a force before it is cut; nil: nothing
 	side   func(xs [][]float64, moving []bool, p places, rows [][]float64)    // forces after that, at the rows of a part
 	share  func(moving []bool, at int) float64                                // of a row that is in motion
+	noise  func(after filter.Lowpass) [3][3]float64                           // covariance of position, velocity and acceleration in the rows behind a low-pass, for white noise of the position of one; nil: not known
 
 	tracks map[trackKey]track // that are wanted again; nil: none
 	lock   sync.Mutex         // of tracks
@@ -226,7 +227,7 @@ func (f *filters) sampled(dt float64) *filters {
 func (f *filters) motion(low filter.Lowpass, position []float64) (q, v, a []float64) {
 	q = low.ZeroPhase(position)
 	v = filter.Derivative(q, f.dt)
-	rounding := 16 * 0x1p-52 * floats.Norm(q, math.Inf(1)) / f.dt
+	rounding := 16 * 0x1p-52 * numeric.Largest(q) / f.dt
 	for k := range v {
 		if math.Abs(v[k]) < rounding {
 			v[k] = 0
@@ -293,6 +294,11 @@ func (s Spec) direct(recs []*record.Record, steady bool) (*form, error) {
 		return f.smooth.ZeroPhase(x)
 	}
 	m.side = f.sides
+	m.noise = func(after filter.Lowpass) [3][3]float64 {
+		own := *f
+		own.after = after
+		return own.noise()
+	}
 	m.whole = 0.5
 	m.share = func(moving []bool, at int) float64 {
 		n, all := 0, 0

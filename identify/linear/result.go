@@ -24,14 +24,15 @@ type Result struct {
 	Slow       int         `json:"rows_slow"`        // rows that were left out
 	Compute    float64     `json:"compute_s"`        // s, from data in memory to this result
 
-	sol     *fit.Solution
-	of      maker
-	lag     float64 // s
-	held    bool
-	blur    int
-	build   [2]float64
-	noisy   bool
-	slowest [2]float64 // of rows, by joint
+	sol        *fit.Solution
+	of         maker
+	lag        float64 // s
+	held       bool
+	blur       int
+	build      [2]float64
+	noisy      bool
+	noiseShare float64    // of what is left over that noise of the position makes; 0: not known
+	slowest    [2]float64 // of rows, by joint
 }
 
 // Estimate is one parameter; its errors are those of fit.Assess, the robust ones or those between pieces.
@@ -74,7 +75,7 @@ func (r *Result) take(reg *regression, sol *solution) (err error) {
 		rows = reg.only(false)
 	}
 	p := len(rows.columns)
-	r.slowest = reg.slowest
+	r.slowest, r.noiseShare = reg.slowest, sol.noise
 	if r.Spec.MinVelocity == FromRecord {
 		r.Spec.MinVelocity = math.Max(reg.slowest[0], reg.slowest[1])
 	}
@@ -97,6 +98,7 @@ func (r *Result) take(reg *regression, sol *solution) (err error) {
 	}
 	if !reg.form.free && !reg.form.joints {
 		r.sol.Bend = reg.bend(sol.theta[:len(reg.columns)])
+		r.sol.Rounded = reg.rounded(sol.theta[:len(reg.columns)])
 	}
 	reg.w, reg.z, reg.slope, rows.w, rows.z = nil, nil, nil, nil, nil
 	record.Release(len(rows.y)) // before the judgement takes as much

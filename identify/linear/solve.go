@@ -160,6 +160,8 @@ type solution struct {
 	theta []float64
 	turn  []float64   // X = Z·turn, row-major, Z the instruments or else W; nil: X = Z
 	rows  *regression // that were fitted; nil: those that are kept
+	drawn []float64   // by which noise of the position had drawn theta, and which was taken out; nil: nothing
+	noise float64     // share of what is left over that noise of the position makes; 0: not known
 }
 
 // MaxCondition is where a fit is refused: beyond it the digits of a parameter are made of noise. It bounds
@@ -176,7 +178,10 @@ func (r *regression) solve(by Form, o Options) (*solution, error) {
 	}
 	var err error
 	if by != Total && !r.form.free {
-		s.theta, s.turn, _, err = r.least()
+		var left float64
+		if s.theta, s.turn, left, err = r.least(); err == nil && by != Instrumental && o.Unattenuated {
+			r.unattenuated(s, left)
+		}
 		return s, err
 	}
 	if s.rows = r.only(true); r.form.free {

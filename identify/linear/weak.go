@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"hilrig/identify/filter"
 	"hilrig/identify/record"
 
 	"gonum.org/v1/gonum/floats"
@@ -70,6 +71,30 @@ func bump(n int, h float64) window {
 	return w
 }
 
+// noise is the covariance of what the window makes of position, velocity and acceleration, for white noise of the position of one, behind
+// a low-pass of the rows, of which there is one every so many samples. A low-pass of the rows takes the same share of all, about that of the acceleration.
+func (w window) noise(every int, after filter.Lowpass) (c [3][3]float64) {
+	kept := 1.0
+	if after != nil {
+		all, left := 0.0, 0.0
+		const steps = 512
+		for i := range steps {
+			omega := math.Pi * (float64(i) + 0.5) / steps / float64(every) // up to what the rows resolve
+			re, im := 0.0, 0.0
+			for k, x := range w.d2 {
+				re, im = re+x*math.Cos(omega*float64(k)), im+x*math.Sin(omega*float64(k))
+			}
+			g := after.Gain(omega * float64(every))
+			all, left = all+re*re+im*im, left+(re*re+im*im)*g*g
+		}
+		kept = left / all
+	}
+	c[0][0], c[1][1], c[2][2] = kept*floats.Dot(w.phi, w.phi), kept*floats.Dot(w.d1, w.d1), kept*floats.Dot(w.d2, w.d2)
+	c[0][2] = kept * floats.Dot(w.phi, w.d2)
+	c[2][0] = c[0][2]
+	return c
+}
+
 // weak is the form with windows, one every Decimate samples.
 func (s Spec) weak(recs []*record.Record) (*form, error) {
 	m, err := s.start(recs, true)
@@ -102,6 +127,7 @@ func (s Spec) weak(recs []*record.Record) (*form, error) {
 			}
 		}
 	}
+	m.noise = func(after filter.Lowpass) [3][3]float64 { return win.noise(f.every, after) }
 	m.whole = 0.99
 	m.share = func(moving []bool, at int) float64 {
 		sum := 0.0

@@ -28,7 +28,8 @@ type Result struct {
 	Warnings []string
 	Compute  time.Duration
 
-	spec *Spec
+	spec   *Spec
+	pulses bool // spikes of inputs were left out
 }
 
 // Explained is how well an output is explained.
@@ -61,11 +62,34 @@ const (
 
 // Fit finds the parameters. The error says what of spec or recordings cannot be used, or that the machine cannot be simulated where the search begins.
 func Fit(ctx context.Context, spec Spec, recs []Recording, watch fit.Watch) (*Result, error) {
-	begin := time.Now()
 	if err := spec.check(recs); err != nil {
 		return nil, err
 	}
 	recs, mended := spec.withoutSpikes(recs)
+	r, err := spec.fit(ctx, recs, mended, watch)
+	if err != nil || ctx.Err() != nil {
+		return r, err
+	}
+	if clean, left := spec.withoutPulses(recs); left != nil { // a spike of the column, or a pulse that acted: the outputs tell
+		if other, err := spec.fit(ctx, clean, append(mended, left...), watch); err == nil && other.deviance() < r.deviance() {
+			other.pulses = true
+			return other, nil
+		}
+	}
+	return r, nil
+}
+
+// deviance is twice the logarithm of the likelihood of the outputs, with a noise of its own for each, but for a constant and its sign.
+func (r *Result) deviance() (sum float64) {
+	for _, o := range r.Outputs {
+		sum += 2 * float64(len(r.Solution.Residual)/len(r.Outputs)) * math.Log(math.Max(o.RMS, math.SmallestNonzeroFloat64))
+	}
+	return sum
+}
+
+// fit finds the parameters from recordings as they are; mended says what was left out of them.
+func (spec Spec) fit(ctx context.Context, recs []Recording, mended []string, watch fit.Watch) (*Result, error) {
+	begin := time.Now()
 	p, err := newProblem(&spec, recs)
 	if err != nil {
 		return nil, err
@@ -323,7 +347,9 @@ func (r *Result) Explain(ctx context.Context, recs []Recording) (*fit.Solution, 
 	if err := spec.check(recs); err != nil {
 		return nil, nil, err
 	}
-	recs, _ = spec.withoutSpikes(recs)
+	if recs, _ = spec.withoutSpikes(recs); r.pulses {
+		recs, _ = spec.withoutPulses(recs)
+	}
 	p, err := newProblem(&spec, recs)
 	if err != nil {
 		return nil, nil, err

@@ -91,6 +91,23 @@ func (s *Spec) withoutSpikes(recs []Recording) (out []Recording, left []string) 
 	return out, left
 }
 
+// withoutPulses are the recordings with a curve in place of single samples of an input that are off, and what was left out; nil: there are none.
+func (s *Spec) withoutPulses(recs []Recording) (out []Recording, left []string) {
+	for i, r := range recs {
+		r.Inputs = slices.Clone(r.Inputs)
+		for j, x := range r.Inputs {
+			mended, at := record.Despike(x)
+			if at == nil {
+				continue
+			}
+			r.Inputs[j] = mended
+			left = append(left, fmt.Sprintf("%d samples of %s in recording %d are off the curve through their neighbours, and the outputs know nothing of them, first at %.6g s from its beginning: they are left out", len(at), s.Inputs[j], i+1, float64(at[0])*r.Dt))
+		}
+		out = append(out, r)
+	}
+	return out, left
+}
+
 // check tells what makes recordings none for a spec.
 func (s *Spec) check(recs []Recording) error {
 	if len(s.Outputs) == 0 || len(recs) == 0 {
