@@ -69,8 +69,8 @@ func bothWays(t *testing.T, b *armBench, recs [][]*record.Record, more ...linear
 		t.Fatal(err)
 	}
 	plan := Plan{Methods: Chain{"regress"}, Regress: linear.DefaultSpec(), Model: axis.Spec{Rotary: true}, Seed: 1}
-	plan.Regress.Rotary = true
-	plan.Regress.Terms = append(more, plan.Regress.Terms...) // in the order of the machine: errors for rows that depend on each other know it
+	plan.Regress.Rotary, plan.Regress.Cutoff = true, linear.FromRecord // as the command asks for
+	plan.Regress.Terms = append(more, plan.Regress.Terms...)           // in the order of the machine: errors for rows that depend on each other know it
 	var flat []*record.Record
 	for _, d := range recs {
 		flat = append(flat, d[0])

@@ -14,11 +14,7 @@ import (
 func (j *job) regressLinear(ctx context.Context) (*stage, error) {
 	form := cmp.Or(j.plan.Form, linear.Direct)
 	o := linear.Options{NoiseRatio: j.plan.NoiseRatio}
-	spec := j.plan.Regress
-	if spec.Cutoff == 0 {
-		spec.Cutoff = linear.FromRecord
-	}
-	r, err := linear.Fit(j.recs.Fit, spec, form, o)
+	r, err := linear.Fit(j.recs.Fit, j.plan.Regress, form, o)
 	if err != nil {
 		return nil, err
 	}

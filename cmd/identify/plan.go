@@ -30,6 +30,9 @@ func termsOf(cfg *configs.Identify) linear.Spec {
 		Rotary: cfg.Axis == "rotary", Terms: cfg.Terms, Order: cfg.Filter.Order, Cutoff: cfg.Filter.Cutoff,
 		Decimate: cfg.Decimate, Trim: linear.FromRecord, MinVelocity: linear.FromRecord, Lag: cfg.Model.Lag, Between: cfg.Between,
 	}
+	if s.Cutoff == 0 {
+		s.Cutoff = linear.FromRecord
+	}
 	if cfg.Trim != nil {
 		s.Trim = *cfg.Trim
 	}
