@@ -116,7 +116,7 @@ type IdentifyColumn struct {
 // IdentifyFilter is a low-pass.
 type IdentifyFilter struct {
 	Order  int     `yaml:"order" want:">=1 <=12"`
-	Cutoff float64 `yaml:"cutoff" unit:"Hz" want:">=0" doc:"−3 dB of one pass, −6 dB of both; 0: 100 Hz, or a fifth of a lower sampling rate; by halves lower where noise of the position would draw the inertia"`
+	Cutoff float64 `yaml:"cutoff" unit:"Hz" want:">=0" doc:"−3 dB of one pass, −6 dB of both; 0: 100 Hz, or a fifth of a lower sampling rate"`
 }
 
 // DefaultIdentify is what an identification file starts from: the procedure published with the EMPS record.

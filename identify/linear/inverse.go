@@ -35,7 +35,6 @@
 package linear
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -72,7 +71,6 @@ type maker func(Spec, []*record.Record) (*form, error)
 // fitted prepares rows, decides which of them count and by how much the force is late, and solves.
 func fitted(recs []*record.Record, s Spec, by Form, o Options, of maker) (*Result, error) {
 	start := time.Now()
-	asked := s
 	if len(recs) > 0 {
 		s = s.At(1 / recs[0].Dt)
 	}
@@ -81,16 +79,7 @@ func fitted(recs []*record.Record, s Spec, by Form, o Options, of maker) (*Resul
 	once := func() error {
 		var sol *solution
 		var err error
-		for {
-			s.open = asked.Cutoff == FromRecord && by == Direct && s.Cutoff >= 2*narrowest
-			if reg, sol, err = s.solved(recs, by, o, of); !errors.Is(err, errDrawn) {
-				break
-			}
-			s.Cutoff, s.Decimate, s.Trim = s.Cutoff/2, asked.Decimate, asked.Trim
-			s = s.At(1 / recs[0].Dt)
-			r.Spec = s
-		}
-		if err != nil {
+		if reg, sol, err = s.solved(recs, by, o, of); err != nil {
 			return err
 		}
 		r.HalfCutoff = reg.half(by, o, sol.theta)
@@ -183,9 +172,6 @@ func (s Spec) settle(recs []*record.Record, m *form) (*regression, error) {
 		if err == nil {
 			err = r.enough(found)
 		}
-		if err == nil && s.open {
-			err = r.notDrawn()
-		}
 		if err != nil {
 			return nil, err
 		}
@@ -206,12 +192,6 @@ func (s Spec) settle(recs []*record.Record, m *form) (*regression, error) {
 	r, err := try(probe, limit)
 	if err != nil {
 		return nil, err
-	}
-	if s.open && !s.wantsLag() {
-		if err := r.notDrawn(); err != nil {
-			return nil, err
-		}
-		r.push(0, false)
 	}
 	rest := r // with all that is faster than rest
 	for first := r.rowsKept(); found; {

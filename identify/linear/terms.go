@@ -121,15 +121,13 @@ type Spec struct {
 	Rotary      bool    `json:"rotary"`           // rad and N·m instead of m and N
 	Terms       []Term  `json:"terms"`            // the columns, in the order of the result
 	Order       int     `json:"filter_order"`     // of the position low-pass
-	Cutoff      float64 `json:"filter_cutoff_hz"` // Hz, its corner; 0: 100 Hz, or a fifth of a lower sampling rate; FromRecord: lower than that where noise of the position asks for it
+	Cutoff      float64 `json:"filter_cutoff_hz"` // Hz, its corner; 0: 100 Hz, or a fifth of a lower sampling rate
 	Decimate    int     `json:"decimate"`         // every n-th sample is kept, after a zero-phase filter of both sides; 1: all, 0: a row every 10 ms
 	Trim        float64 `json:"trim_s"`           // s, left out at each end of the record, where filters and differences are one-sided; FromRecord: ten periods of the corner
 	MinVelocity float64 `json:"min_velocity"`     // m/s or rad/s, slower rows are left out of the regression; 0: none; FromRecord
 	Lag         LagMode `json:"lag"`              // of the force
 	Between     Between `json:"between"`          // what the force does between two samples
 	Joint       *Joint  `json:"-"`                // of a machine; nil: an axis by itself
-
-	open bool // the cutoff may be lowered
 }
 
 // DefaultSpec is the published procedure [EMPS] (inertia, viscous, Coulomb and offset, at 1 kHz a fourth-order low-pass at 100 Hz
@@ -140,7 +138,7 @@ func DefaultSpec() Spec {
 
 // At is s with what it leaves to the record, for one sampled at fs (Hz).
 func (s Spec) At(fs float64) Spec {
-	if s.Cutoff == 0 || s.Cutoff == FromRecord {
+	if s.Cutoff == 0 {
 		s.Cutoff = math.Min(100, fs/5)
 	}
 	s.Decimate = cmp.Or(s.Decimate, max(1, int(math.Round(fs/100)), int(fs/(4*s.Cutoff)+1e-9)))

@@ -25,9 +25,6 @@ func (r *Result) axisSpec(s Spec) *linear.Spec {
 	}
 	out := &linear.Spec{Rotary: !r.prismatic(0), Order: s.Order, Cutoff: s.Cutoff, Decimate: s.Decimate, Trim: s.Trim, MinVelocity: FromRecord, Lag: linear.LagFixed,
 		Joint: &linear.Joint{Names: map[linear.Term]string{"lag": JointName(r.Model, 0) + ".lag"}, Units: map[linear.Term]string{}, Inertial: map[linear.Term]linear.Inertial{}}}
-	if s.Cutoff == 0 {
-		out.Cutoff = linear.FromRecord
-	}
 	if len(s.MinVelocity) > 0 {
 		out.MinVelocity = s.MinVelocity[0]
 	}
