@@ -24,8 +24,8 @@ type MachineFit struct {
 	Filter      MachineFitFilter  `yaml:"filter" doc:"the zero-phase Butterworth low-pass of positions, torques and signs of velocity"`
 	Instruments MachineFitIV      `yaml:"instruments" doc:"instrumental variables: positions of a simulation in place of noisy ones"`
 	Uncertainty machine.Uncertain `yaml:"uncertainty" doc:"standard uncertainty of what the files give and the records do not tell for sure. The intervals hold what it does; 0: taken for exact"`
-	Decimate    int               `yaml:"decimate" want:">=0 <=10000" doc:"every n-th sample is a row, after a zero-phase filter of both sides; 0: four rows in a period of the cutoff"`
-	Trim        *float64          `yaml:"trim,omitempty" unit:"s" want:">=0" doc:"left out at each end of a record; without it two periods of the cutoff"`
+	Decimate    int               `yaml:"decimate" want:">=0 <=10000" doc:"every n-th sample is a row, after a zero-phase filter of both sides; 0: four rows in a period of the cutoff; of one joint as for an axis"`
+	Trim        *float64          `yaml:"trim,omitempty" unit:"s" want:">=0" doc:"left out at each end of a record; without it two periods of the cutoff; of one joint as for an axis"`
 	RequireFit  float64           `yaml:"require_fit" unit:"%" want:">=0 <=100" doc:"a fit below this is a missed quality gate; 0: no gate"`
 
 	run *MachineRun
@@ -51,7 +51,7 @@ type MachineFitJoint struct {
 // MachineFitFilter is a low-pass.
 type MachineFitFilter struct {
 	Order  int     `yaml:"order" want:">=1 <=12" doc:"of one pass"`
-	Cutoff float64 `yaml:"cutoff" unit:"Hz" want:">=0" doc:"−3 dB of one pass, −6 dB of both; 0: 10 Hz, or a fifth of a lower sampling rate"`
+	Cutoff float64 `yaml:"cutoff" unit:"Hz" want:">=0" doc:"−3 dB of one pass, −6 dB of both; 0: 10 Hz, or a fifth of a lower sampling rate; of a machine of one joint as for an axis"`
 	Signs  bool    `yaml:"signs" doc:"the signs of velocity pass it too, as the friction in the torque does; false: as in much that is published, and Coulomb friction comes out smaller"`
 }
 

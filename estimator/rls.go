@@ -277,25 +277,20 @@ func (r *RLS) take(row [rlsW + 1]float64) bool {
 	r.next.Scale(math.Sqrt(r.lambda))
 	r.next.Add(row[:r.unknowns], row[rlsW])
 	w1, w2 := r.lambda*r.w1+1, r.lambda*r.lambda*r.w2+1
-	whole := r.next
-	if r.unknowns > rlsN { // the lag is near zero
-		known := [rlsW]float64{rlsLag: rlsPin * math.Abs(row[rlsLag])}
-		if r.s2 > 0 {
-			known[rlsLag] = math.Sqrt(r.s2*w2/w1) / r.s.Lag
-		}
-		whole = r.whole
-		whole.Set(r.next)
-		whole.Add(known[:], 0)
-	}
 
 	// is the information still good, or at least getting better?
 	var se [rlsW]float64
+	whole := r.withLag(rlsPin * math.Abs(row[rlsLag])) // the lag is no matter of excitation: what the motion does not tell of it is known beforehand
 	cond := whole.Errors(se[:r.unknowns])
 	if cond > rlsIll {
 		cond = math.Inf(1)
 	}
 	if !(cond <= r.s.Cond || cond < r.cond || math.IsInf(r.cond, 1)) {
 		return false
+	}
+	if r.unknowns > rlsN && r.s2 > 0 {
+		whole = r.withLag(math.Sqrt(r.s2*w2/w1) / r.s.Lag)
+		whole.Errors(se[:r.unknowns])
 	}
 	r.info, r.next = r.next, r.info
 	r.w1, r.w2, r.cond = w1, w2, cond
@@ -317,6 +312,17 @@ func (r *RLS) take(row [rlsW + 1]float64) bool {
 		r.se[i] = se[i] * math.Sqrt(s2*ratio)
 	}
 	return true
+}
+
+// withLag is the information of the trial with a lag that is near zero, by so much.
+func (r *RLS) withLag(weight float64) *numeric.Factor {
+	if r.unknowns == rlsN {
+		return r.next
+	}
+	known := [rlsW]float64{rlsLag: weight}
+	r.whole.Set(r.next)
+	r.whole.Add(known[:], 0)
+	return r.whole
 }
 
 // Values writes J, Fv, Fc and the offset. Before the motion was rich enough they are Start.

@@ -5,7 +5,9 @@ import (
 	"slices"
 	"testing"
 
+	"hilrig/engine/control"
 	"hilrig/engine/plant"
+	"hilrig/estimator"
 )
 
 // Commands that reach a drive of currents or efforts 30 to 80 ms late make a stiff controller swing: found within 0.25 s and 3 rad, before it reaches
@@ -43,5 +45,56 @@ func TestLateCommands(t *testing.T) {
 	}
 	if named < 8 {
 		t.Errorf("the delay is named %d times of 12", named)
+	}
+}
+
+// Readings that all come so many ms late, below what makes them stale, and tell no age: a rig runs with them, or is told that it is the delay. So it is where
+// the voltage is told that the drive applied, as late as the rest, and where the loop swings so fast that the inductance of the winding takes part of the voltage.
+func TestConstantDelay(t *testing.T) {
+	ran, named := 0, 0
+	for _, kind := range []struct {
+		drive    plant.DriveKind
+		measured []estimator.Quantity
+		inertias []float64 // of the file's
+	}{
+		{plant.VoltageDrive, []estimator.Quantity{estimator.Current, estimator.Voltage}, []float64{0.45, 0.6, 1}},
+		{plant.VoltageDrive, []estimator.Quantity{estimator.Current}, []float64{0.6, 1}},
+		{plant.VoltageDrive, []estimator.Quantity{estimator.Voltage}, []float64{0.6, 1}},
+		{plant.VoltageDrive, nil, []float64{0.6, 1}},
+		{plant.CurrentDrive, []estimator.Quantity{estimator.Current}, []float64{0.6, 1}},
+		{plant.EffortDrive, nil, []float64{0.6, 1}},
+		{plant.VelocityDrive, nil, []float64{0.6, 1}},
+	} {
+		for _, inertia := range kind.inertias {
+			for _, late := range []int{8, 14, 17, 19} {
+				for _, side := range []float64{1, -1} {
+					p := rotaryShop(kind.drive) // a motor of 24 V and 0.3 N·m/A on a linkage
+					p.j, p.fc, p.fs, p.vs, p.fv, p.stiffness = 5e-3, 50e-3, 70e-3, 0.2, 2e-3, 60
+					p.r, p.l, p.k, p.drop, p.top, p.kp, p.ki = 2, 5e-3, 0.3, 0, 3, 0.5, 10
+					top := map[plant.DriveKind]float64{plant.VoltageDrive: 24, plant.CurrentDrive: 10, plant.EffortDrive: 3, plant.VelocityDrive: 40}[kind.drive]
+					s := newShop(t, p, shopOptions{measured: kind.measured, top: top, late: late, limits: AxisLimits{MaxSpeed: 60, MaxError: 3},
+						pid: &control.PID{Kp: 5, Ki: 10, Kd: 0.25, Limit: 3}, ref: sineOf(2.5, 0.35)(3 * side)})
+					s.ctl.guard.s.Meas[0].Stale = 0.05
+					p.j *= inertia
+					s.start(t)
+					n := 0
+					for ; s.row.Mode.Energised() && n < 3000; n++ {
+						s.step()
+					}
+					switch {
+					case n == 3000:
+						ran++
+					case s.row.Cause == CauseDelay:
+						named++
+					default:
+						t.Errorf("%v, measured %v, J×%g, %d ms late, %+g: after %d ms %s", kind.drive, kind.measured, inertia, late, side, n, s.row.Why(&s.ctl.schema))
+					}
+				}
+			}
+		}
+	}
+	t.Logf("%d run, %d name the delay", ran, named)
+	if ran < 80 || named == 0 {
+		t.Errorf("%d run, %d name the delay", ran, named)
 	}
 }

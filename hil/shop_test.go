@@ -121,6 +121,7 @@ type shopOptions struct {
 	every     int
 	of        axis.ReferenceOf
 	ki        float64
+	fade      float64 // s  0: 1
 	comp      axis.CompSpec
 	pid       *control.PID
 	top       float64 // V, A …  largest command; 0: that of the drive
@@ -217,6 +218,9 @@ func newShop(t testing.TB, p *shop, o shopOptions) *shopRig {
 	if o.tick == 0 {
 		o.tick = 1
 	}
+	if o.fade == 0 {
+		o.fade = 1
+	}
 	s := &shopRig{clock: &VirtualClock{Period: int64(o.tick) * 1e6}, out: &hand2{}, p: p, rng: rand.New(rand.NewPCG(p.seed, 77)), every: o.every, ms: o.tick, late: make([][]float64, o.late)}
 	unit, names := "rad", [estimator.Quantities]engine.Signal{{Name: "x"}, {Name: "i", Unit: "A"}, {Name: "v"}, {Name: "tau"}, {Name: "volts", Unit: "V"}}
 	if p.linear {
@@ -229,7 +233,7 @@ func newShop(t testing.TB, p *shop, o shopOptions) *shopRig {
 		o.law(law)
 	}
 	motor := plant.Motor{R: p.r, L: p.l, K: p.k, BrushDrop: p.drop, DropScale: 0.05, J: p.j}
-	a := AxisSpec{Name: "shaft", Command: 0, Limits: o.limits, Spec: axis.Spec{Linear: p.linear, Drive: p.drive, Every: every, Law: law, Ref: gen, Of: o.of, Fade: 1,
+	a := AxisSpec{Name: "shaft", Command: 0, Limits: o.limits, Spec: axis.Spec{Linear: p.linear, Drive: p.drive, Every: every, Law: law, Ref: gen, Of: o.of, Fade: o.fade,
 		PID: control.PID{Kp: 0.25, Kd: 6e-3, Ki: o.ki, Limit: 0.4}, Gain: 8, Comp: o.comp}}
 	if a.Comp.Kind != axis.CompNone {
 		a.Comp.Scale, a.Comp.Ramp, a.Comp.Slew, a.Comp.Resolution = 0.9, 1, 200*p.fs*1.2, p.count

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"hilrig/identify/axis"
@@ -69,7 +70,7 @@ func bothWays(t *testing.T, b *armBench, recs [][]*record.Record, more ...linear
 	}
 	plan := Plan{Methods: Chain{"regress"}, Regress: linear.DefaultSpec(), Model: axis.Spec{Rotary: true}, Seed: 1}
 	plan.Regress.Rotary = true
-	plan.Regress.Terms = append(plan.Regress.Terms, more...)
+	plan.Regress.Terms = append(more, plan.Regress.Terms...) // in the order of the machine: errors for rows that depend on each other know it
 	var flat []*record.Record
 	for _, d := range recs {
 		flat = append(flat, d[0])
@@ -157,13 +158,50 @@ func TestPendulumIsAnAxis(t *testing.T) {
 	b := newArmBench(93, 1)
 	b.top, b.n = 3, 6000
 	b.arm.Gravity = independent.Vec{0, -9.81, 0} // the axis lies: sin and cos of the angle
-	for _, k := range []string{"led", "efficiency 0.9"} {
+	for _, k := range []string{"led", "gain 1.1 the other way"} {
 		recs := armKinds[slices.IndexFunc(armKinds, func(a armKind) bool { return a.name == k })].make(b)
-		own, other, err, err2 := bothWays(t, b, recs, linear.GravitySin, linear.GravityCos)
+		own, other, err, err2 := bothWays(t, b, recs, linear.GravityCos, linear.GravitySin)
 		if err != nil || err2 != nil {
 			t.Fatal(err, err2)
 		}
 		sameAs(t, "pendulum, "+k, own, other, map[string]string{"l1.izz_R": "J", "l1.Fv": "Fv", "l1.Fc": "Fc", "l1.offset": "offset", "l1.lag": "lag", "l1.mcx": "mgc", "l1.mcy": "mgs"},
 			map[string]float64{"l1.mcx": 9.81, "l1.mcy": -9.81})
+	}
+}
+
+// A gain that is wrong at the only drive scales all parameters: without an uncertainty the result says that its intervals do not hold that; with one they are
+// wider by as much as squares add up to.
+func TestUncertainGain(t *testing.T) {
+	for _, gain := range []float64{0, 20} {
+		b := newArmBench(95, 1)
+		b.top, b.n = 3, 4000
+		recs := gainOf(1.2, 1.2)(b)
+		truth, err := b.truth()
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := b.model(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.spec.Uncertain.Gain = gain
+		r, err := fitArm(m, b.spec, recs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		says := map[float64]string{0: "The intervals do not hold errors of these numbers", 20: "gains of the torques ±20 %"}[gain]
+		if !slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, says) }) {
+			t.Errorf("gain ±%g %%: no %q in %q", gain, says, r.Warnings)
+		}
+		for _, name := range []string{"l1.Fv", "l1.Fc"} {
+			p, _ := r.Param(name)
+			if held := p.CI[0] <= truth[name] && truth[name] <= p.CI[1]; held != (gain > 0) {
+				t.Errorf("gain ±%g %%: %s is %.4g (%.4g to %.4g), true %.4g", gain, name, p.Value, p.CI[0], p.CI[1], truth[name])
+			}
+			ci := r.random(p)
+			if half, want := (p.CI[1]-p.CI[0])/2, math.Hypot((ci[1]-ci[0])/2+most(p.shown)+most(p.possible), normal95*gain/100*p.Value); gain > 0 && math.Abs(half-want) > 0.1*want {
+				t.Errorf("%s: ±%.4g, want ±%.4g", name, half, want)
+			}
+		}
 	}
 }

@@ -30,6 +30,8 @@ func (j *job) stageOf(r *linear.Result) *stage {
 	form := cmp.Or(j.plan.Form, linear.Direct)
 	o := j.options()
 	st := linearStage(r)
+	as := j.plan.Regress // in the band of the fit
+	as.Cutoff, as.Decimate, as.Trim = r.Spec.Cutoff, r.Spec.Decimate, r.Spec.Trim
 	st.title = map[linear.Form]string{
 		linear.Weak: "weak form, linear least squares", linear.Instrumental: "inverse dynamics, instrumental variables", linear.Total: "inverse dynamics, total least squares",
 	}[form]
@@ -53,10 +55,10 @@ func (j *job) stageOf(r *linear.Result) *stage {
 	}
 	st.vary = func(context.Context) (out []Sensitivity) {
 		if !r.Lagged() {
-			out = j.shifted(form, o)
+			out = j.shifted(as, form, o)
 		}
 		if !long {
-			out = append(out, j.otherForm(form)...)
+			out = append(out, j.otherForm(as, form)...)
 		}
 		return out
 	}
@@ -82,12 +84,12 @@ const leastNoiseShare = 1e-3
 const comparedForms = 2e6
 
 // otherForm repeats a fit of rows in the weak form and the other way round: both weigh the same motion, each in its own way.
-func (j *job) otherForm(form linear.Form) []Sensitivity {
+func (j *job) otherForm(spec linear.Spec, form linear.Form) []Sensitivity {
 	other := map[linear.Form]linear.Form{linear.Direct: linear.Weak, linear.Weak: linear.Direct}[form]
 	if other == "" {
 		return nil
 	}
-	r, err := linear.Fit(j.recs.Fit, j.plan.Regress, other, linear.Options{Unattenuated: true})
+	r, err := linear.Fit(j.recs.Fit, spec, other, linear.Options{Unattenuated: true})
 	if err != nil {
 		return nil
 	}
@@ -106,7 +108,7 @@ func varied(r *linear.Result, what string) Sensitivity {
 }
 
 // shifted repeats the fit with the force half a sample earlier and later: what an effective lag would do.
-func (j *job) shifted(form linear.Form, o linear.Options) []Sensitivity {
+func (j *job) shifted(spec linear.Spec, form linear.Form, o linear.Options) []Sensitivity {
 	var out []Sensitivity
 	for _, c := range []struct {
 		what string
@@ -121,7 +123,7 @@ func (j *job) shifted(form linear.Form, o linear.Options) []Sensitivity {
 			}
 			moved = append(moved, &d)
 		}
-		if r, err := linear.Fit(moved, j.plan.Regress, form, o); err == nil {
+		if r, err := linear.Fit(moved, spec, form, o); err == nil {
 			out = append(out, varied(r, c.what))
 		}
 	}

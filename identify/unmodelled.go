@@ -114,7 +114,7 @@ func (r *Result) lacks(l fit.Effect) {
 				p.structure += m
 				p.moved(p.structure, false, l.Kind)
 			}
-			if l.Kind == fit.LowPass { // near a resonance it is the other way round
+			if l.Kind == fit.LowPass || l.Kind == "late force" && l.Possible { // near a resonance it is the other way round; a lag has either sign
 				p.moved(-m, true, l.Kind)
 			}
 		}

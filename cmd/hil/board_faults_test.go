@@ -146,7 +146,7 @@ func boardCases() []boardCase {
 		{name: "position frozen", found: "frozen position", make: holding(chPosition)},
 		{name: "position frozen from before RUN, 0.3 rad asked", found: "frozen position, runs on", when: "rest", asked: 0.1, only: still, make: holding(chPosition)},
 		{name: "position frozen from before RUN, 0.9 rad asked", found: "frozen position", when: "rest", asked: 0.3, make: holding(chPosition)},
-		{name: "position frozen from before RUN, 1.8 rad asked", found: "frozen position", within: 500 * time.Millisecond, when: "rest", asked: 0.6, make: holding(chPosition)},
+		{name: "position frozen from before RUN, 1.8 rad asked", found: "frozen position", when: "rest", asked: 0.6, make: holding(chPosition)},
 		{name: "position, current frozen from before RUN", found: "frozen position, frozen current, frozen reading, readings disagree", within: 500 * time.Millisecond, needs: []int{chCurrent}, when: "rest", asked: 0.6, make: holding(chPosition, chCurrent)},
 		{name: "position, tacho frozen from before RUN", found: "frozen position, frozen reading, readings disagree", within: 500 * time.Millisecond, needs: []int{chSpeed}, when: "rest", asked: 0.6, make: holding(chPosition, chSpeed)},
 		{name: "position, tacho, current and torque frozen from before RUN", found: "frozen position, frozen current, frozen reading, readings disagree", within: 500 * time.Millisecond, needs: []int{chSpeed, chTorque, chCurrent}, when: "rest", asked: 0.6, make: holding(chPosition, chSpeed, chTorque, chCurrent)},

@@ -67,6 +67,7 @@ type boardWatch struct {
 	fast      float64       // rad/s or m/s
 	late      time.Duration // longest time that the board itself was late
 	off       bool          // it was de-energised at least once
+	pushed    bool          // the drive can move the axis; what was before that does not count
 	offAt     time.Duration // since `since`, when that was the last time
 }
 
@@ -313,7 +314,9 @@ func (b *board) move(period, now time.Duration) {
 	was, energised := p.position, p.on
 	p.step(period.Seconds())
 	if p.command, p.on = kept, on; energised {
-		w.energised += period
+		if w.pushed = w.pushed || math.Abs(p.constant*p.current) > p.static; w.pushed {
+			w.energised += period
+		}
 		w.way += math.Abs(p.position - was)
 		w.fast = max(w.fast, math.Abs(p.velocity))
 		w.offAt = 0
@@ -359,7 +362,7 @@ func (b *board) take(o boardOrder) {
 func (b *board) fail(f boardFault) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.fault, b.watch = f, boardWatch{since: b.now(), far: math.Abs(b.plant.position)}
+	b.fault, b.watch = f, boardWatch{since: b.now(), far: math.Abs(b.plant.position), pushed: b.plant.on}
 }
 
 // heal ends the fault and says what happened since it began.

@@ -34,7 +34,7 @@ func encoderStep(pieces [][]float64) float64 {
 	if n < 3 {
 		return 0
 	}
-	slices.Sort(gaps)
+	Sort(gaps)
 	few := gaps // the smallest, and some of the others
 	if small := 1500; n > 2*small {
 		few = slices.Clone(gaps[:small])
@@ -66,7 +66,7 @@ func levelGaps(pieces [][]float64) []float64 {
 		if len(level) < 2 {
 			continue
 		}
-		slices.Sort(level)
+		Sort(level)
 		tiny := roundingOf(level)
 		from := level[0]
 		for _, v := range level[1:] {

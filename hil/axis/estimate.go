@@ -142,10 +142,10 @@ func (a *Axis) Watch(k Tick, doubtful bool, in *estimator.Inputs, sent float64, 
 	drives := k.On
 	k.On = k.On && !a.resting // behind a gap all begin anew
 	if a.signs != nil {
-		bad, m.Hint = a.signs.step(k, a.came, doubtful || jumped, acts, a.taken)
+		bad, m.Hint = a.signs.step(k, a.came, doubtful || jumped, acts, sent, a.taken)
 	}
 	if a.pushes != nil {
-		if _, hint := a.pushes.step(k, a.came, doubtful || jumped, a.taken[1], a.taken); m.Hint.Fault == Fine {
+		if _, hint := a.pushes.step(k, a.came, doubtful || jumped, a.taken[1], a.taken[1], a.taken); m.Hint.Fault == Fine {
 			m.Hint = hint
 		}
 	}

@@ -247,6 +247,11 @@ func TestComparisonsBeginAnew(t *testing.T) {
 			in.Current.Fresh = k%50 == 0
 			*u = 40
 		}, 0, 0},
+		{"right from the first sample, and sent every 99 ms", func(k int, in *estimator.Inputs, _ *Tick, u *float64) {
+			in.Current = fresh(k/99, 90)
+			in.Current.Fresh = k%99 == 0
+			*u = 90
+		}, 0, 0},
 		{"wrong, and sent every 90 ms", func(k int, in *estimator.Inputs, _ *Tick, _ *float64) { in.Current.Fresh = k%90 == 0 }, 100, 400},
 		{"the current ends, then the command is another", func(k int, in *estimator.Inputs, _ *Tick, u *float64) {
 			in.Current = fresh(k, 40)

@@ -9,14 +9,14 @@ import (
 
 // signs compares what command, current and position say about one another. Of a voltage drive:
 //
-//	u = R·i + drop + K·ω
+//	u = R·i + L·di/dt + drop + K·ω
 //
 // The balance is that of the winding alone: no load, gravity or hand on the shaft enters it. With the sign of drive, encoder or
 // current sensor turned round it is broken by twice a term, and kept once that sign is turned back: wrong direction. Where the
 // position hardly moves and the current leaves voltage over, the axis turns unseen, or the drive does nothing: frozen position. A current
 // that takes more than voltage and motion together is that of a bad sensor. What is left of broken balances is a wrong scale.
 //
-// All three are means over the same short time, so that the delay of a sample and the inductance hardly count. Tolerated are half of
+// All are means over the same short time, so that the delay of a sample hardly counts. Tolerated are half of
 // R·i and K·ω, twice the drop of the brushes and 5 % of the largest command: a hot winding or a poor data sheet is no wrong sign.
 //
 // A current that is the same number in every sample while u − K·ω changes by more than twice the drop and 2 % of the largest command is
@@ -32,7 +32,8 @@ import (
 // Small currents do not break a balance. Over a second of motion the voltage is regressed on what current and speed take of it: a
 // slope that is negative, or far from 1, is a current sensor or an encoder of another sign or scale.
 //
-// A balance that is kept once the command is taken from 20 to 160 ms before shows a delay, and no wrong sign.
+// A balance that is kept once the command is taken from 20 to 160 ms before shows a delay, and no wrong sign. There the command counts as it was sent: a
+// voltage that the device tells may come as late as all that it tells.
 type signs struct {
 	s       *Spec
 	drive   plant.DriveKind // what the command is
@@ -44,13 +45,17 @@ type signs struct {
 	on        bool                  // means are those of an energised axis
 	last      [2]float64            // rad, A  position and current taken last
 	sum, part float64               // of command times time since then, and how long
+	sentSum   float64               // … of the command as it was sent
 	u, i, w   float64               // command, A, rad/s  means
+	di        float64               // A/s  change of the mean current
 	u2, w2    float64               // command, rad/s  means of the means, for the acceleration
+	c, c2     float64               // command as it was sent, mean and mean of the mean
 	since     float64               // s  since energised
 	before    [delaySamples]float64 // u or u2 at the samples before
 	weight    float64               // of a sample in the means …
 	after     float64               // s  … that comes so long after another
 	bad, hint lasting
+	older     lasting // the balance of the command as it was sent
 
 	same   float64 // s  the current has been the same number for so long …
 	lo, hi float64 // V  … while u − K·ω went from here to there
@@ -109,9 +114,9 @@ func (s *signs) perEffort() float64 {
 }
 
 // step takes position and current as the filter took them last, whether the position is new, whether to doubt what the rig reads, and the
-// command of the tick before, a voltage as the device says it applied it, else as it was sent. Only samples count: while none comes there is nothing to compare, and the command is summed up. bad is
-// a balance that is broken beyond doubt; hint is one that is broken enough to be the cause when the axis leaves its limits.
-func (s *signs) step(k Tick, fresh, doubtful bool, u float64, taken [2]float64) (bad, hint Finding) {
+// command of the tick before, as it acts (a voltage as the device says it applied it) and as it was sent. Only samples count: while none comes there is nothing to compare,
+// and the command is summed up. bad is a balance that is broken beyond doubt; hint is one that is broken enough to be the cause when the axis leaves its limits.
+func (s *signs) step(k Tick, fresh, doubtful bool, u, sent float64, taken [2]float64) (bad, hint Finding) {
 	if s.floor == 0 {
 		return
 	}
@@ -120,27 +125,33 @@ func (s *signs) step(k Tick, fresh, doubtful bool, u float64, taken [2]float64) 
 		return
 	}
 	dt := s.s.Tick * (1 + float64(k.Skip))
-	if any := u + taken[0] + taken[1]; !s.on || any-any != 0 || doubtful {
+	if any := u + sent + taken[0] + taken[1]; !s.on || any-any != 0 || doubtful {
 		// begin anew behind a gap or a reading that is not believed
 		*s = signs{s: s.s, drive: s.drive, current: s.current, tau: s.tau, floor: s.floor, fixed: s.fixed}
 		s.on, s.last, s.u, s.i, s.u2, s.before = any-any == 0, taken, u, taken[1], u, [delaySamples]float64{u, u, u}
+		s.c, s.c2 = sent, sent
 		return
 	}
 	s.sum += dt * u
+	s.sentSum += dt * sent
 	s.part += dt
 	if !fresh {
 		return s.verdict()
 	}
-	dt, u = s.part, s.sum/s.part
+	dt, u, sent = s.part, s.sum/s.part, s.sentSum/s.part
 	omega := (taken[0] - s.last[0]) / dt
 	if dt != s.after {
 		s.after, s.weight = dt, -math.Expm1(-dt/s.tau)
 	}
 	w := s.weight
 	s.u += w * (u - s.u)
-	s.i += w * (0.5*(taken[1]+s.last[1]) - s.i)
+	s.di = w * (0.5*(taken[1]+s.last[1]) - s.i)
+	s.i += s.di
+	s.di /= dt
 	s.w += w * (omega - s.w)
 	s.u2 += w * (s.u - s.u2)
+	s.c += w * (sent - s.c)
+	s.c2 += w * (s.c - s.c2)
 	s.w2 += w * (s.w - s.w2)
 	left := s.u - s.s.Motor.K*s.w
 	if s.same += dt; taken[1] != s.last[1] {
@@ -150,14 +161,19 @@ func (s *signs) step(k Tick, fresh, doubtful bool, u float64, taken [2]float64) 
 		s.same, s.lo, s.hi = 0, left, left
 	}
 	s.lo, s.hi = min(s.lo, left), max(s.hi, left)
-	s.last, s.sum, s.part = taken, 0, 0
+	s.last, s.sum, s.sentSum, s.part = taken, 0, 0, 0
 	if s.since += dt; s.since < 3*s.tau {
 		return
 	}
 	u, ri, emf := s.terms()
 	meant := s.meant(u, ri+emf)
 	if dt <= 3*s.s.Every { // what happened in a gap is not known
-		s.late.add(u, ri, emf, dt, max(delaySpacing, s.s.Every), s.balance(u, ri, emf, 0.25, s.floor/8).Fault != Fine)
+		sent = s.c2
+		if s.current {
+			sent = s.c
+		}
+		s.older.add(s.balance(sent, ri, emf, 0.25, s.floor/8), dt)
+		s.late.add(sent, ri, emf, dt, max(delaySpacing, s.s.Every), s.older.Fault != Fine)
 		s.scale.add(u, ri, emf, dt)
 	}
 	if f := s.scale.judge(s.floor / 8); s.current {
@@ -189,7 +205,7 @@ func (s *signs) meant(u, rest float64) float64 {
 func (s *signs) terms() (u, ri, emf float64) {
 	m := &s.s.Motor
 	if s.current {
-		return s.u, s.winding(s.i), m.K * s.w
+		return s.u, s.winding(s.i) + m.L*s.di, m.K * s.w
 	}
 	effort := m.J * (s.w - s.w2) / s.tau
 	switch s.drive {
@@ -218,6 +234,10 @@ func (s *signs) verdict() (bad, hint Finding) {
 	}
 	if s.hint.time >= hintFor {
 		hint = s.late.named(s.hint.Finding, s.current)
+	} else if s.older.time >= hintFor { // the voltage that is told is as old as all that is told
+		if hint = s.late.orLate(s.older.Finding); hint.Fault != Delay {
+			hint = Finding{}
+		}
 	}
 	return bad, hint
 }

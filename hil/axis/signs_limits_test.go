@@ -34,7 +34,8 @@ func TestSignsByAcceleration(t *testing.T) {
 				var bad, hint Finding
 				for k := range 1000 {
 					x := 10*1e-3*float64(k) + phase
-					b, h := s.step(Tick{On: true}, true, false, c.command(20*math.Cos(x-10*0.5e-3), -200*math.Sin(x-10*0.5e-3)), [2]float64{turned * 2 * math.Sin(x), 0})
+					u := c.command(20*math.Cos(x-10*0.5e-3), -200*math.Sin(x-10*0.5e-3))
+					b, h := s.step(Tick{On: true}, true, false, u, u, [2]float64{turned * 2 * math.Sin(x), 0})
 					if b.Fault != Fine {
 						bad = b
 					}
@@ -63,7 +64,7 @@ func TestSignsSumsUp(t *testing.T) {
 	for every, want := range map[int]bool{1: true, 3: true, 4: false} {
 		s := newSigns(withCurrent(), plant.VoltageDrive, 20)
 		for k := range 600 {
-			s.step(Tick{On: true}, k%every == 0, false, 8, [2]float64{0, 4 + 1e-3*float64(k%2)})
+			s.step(Tick{On: true}, k%every == 0, false, 8, 8, [2]float64{0, 4 + 1e-3*float64(k%2)})
 		}
 		if got := s.scale.seen > 0.5; got != want {
 			t.Errorf("a sample every %d ms: slopes of %g s", every, s.scale.seen)
@@ -77,7 +78,7 @@ func TestSignsSumsUp(t *testing.T) {
 			s, hint := newSigns(withCurrent(), plant.VoltageDrive, 20), Finding{}
 			for k := range 300 {
 				i := c.i + 1e-6*float64(k%2)
-				_, hint = s.step(Tick{On: true}, true, false, side*c.u, [2]float64{0, side * i})
+				_, hint = s.step(Tick{On: true}, true, false, side*c.u, side*c.u, [2]float64{0, side * i})
 			}
 			if broken := s.late.each[0] > 0; broken != c.broken || (hint.Fault != Fine) != c.broken {
 				t.Errorf("%+g V, %g A: for delays %v, hint %+v", side*c.u, c.i, broken, hint)
@@ -108,7 +109,8 @@ func TestSlopesAreTold(t *testing.T) {
 				x := 1e-3 * float64(k)
 				i, speed := c.amps*math.Sin(5*x), 8*math.Cos(7*x)
 				s.bad, s.hint = lasting{}, lasting{} // slopes alone
-				found, _ = s.step(Tick{On: true}, true, false, side*(2*i+0.5*speed), [2]float64{side * c.gear * 8 / 7 * math.Sin(7*x), side * (c.sensor*i + 1e-9*float64(k%2))})
+				u := side * (2*i + 0.5*speed)
+				found, _ = s.step(Tick{On: true}, true, false, u, u, [2]float64{side * c.gear * 8 / 7 * math.Sin(7*x), side * (c.sensor*i + 1e-9*float64(k%2))})
 			}
 			if found.Fault != c.fault || c.fault != Fine && (found.Of != c.of || math.Abs(found.Value-c.value) > 0.25*c.value || found.Limit > found.Value) {
 				t.Errorf("%s, %+g: %+v, want %g", c.name, side, found, c.value)
@@ -157,7 +159,7 @@ func TestFrozenCurrentInVolts(t *testing.T) {
 					i += 1e-6 * float64(n%2)
 				}
 				x += 1e-3 * speed
-				found, _ = s.step(Tick{On: true}, true, false, side*u, [2]float64{side * x, side * i})
+				found, _ = s.step(Tick{On: true}, true, false, side*u, side*u, [2]float64{side * x, side * i})
 			}
 			if found.Fault != FrozenCurrent || found.Of != estimator.Current || n < 250 || n > 300 || math.Abs(found.Value-side*c.value) > 0.25*math.Abs(c.value) || math.Abs(found.Limit-c.limit) > 0.25*c.limit {
 				t.Errorf("%s, %+g: %+v after %d ms, want %g V of %g V", c.name, side, found, n, side*c.value, c.limit)

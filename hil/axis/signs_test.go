@@ -79,7 +79,7 @@ func TestSignsTiming(t *testing.T) {
 	first := func(s *signs, at func(k int) tick) (bad, hint int) {
 		for k := 1; k <= 300; k++ {
 			c := at(k)
-			b, h := s.step(Tick{On: !c.off, Skip: c.skip}, !c.old, c.doubtful, c.u, [2]float64(c.meas))
+			b, h := s.step(Tick{On: !c.off, Skip: c.skip}, !c.old, c.doubtful, c.u, c.u, [2]float64(c.meas))
 			if b.Fault != Fine && bad == 0 {
 				bad = k
 			}
@@ -215,7 +215,7 @@ func TestFrozenCurrentIsTold(t *testing.T) {
 			if k/300%2 == 1 { // long enough for a mean over 10 ms to get there
 				u = side * 9
 			}
-			if bad, _ := s.step(Tick{On: true}, true, false, u, [2]float64{0, side * 4.25}); bad.Fault != Fine {
+			if bad, _ := s.step(Tick{On: true}, true, false, u, u, [2]float64{0, side * 4.25}); bad.Fault != Fine {
 				found = bad
 			}
 		}

@@ -73,7 +73,7 @@ func TestDelays(t *testing.T) {
 		ri, emf float64 // shares of the voltage
 		current bool
 		want    Fault
-	}{{0.4, -0.6, true, Direction}, {-0.4, 0.6, true, Direction}, {-0.4, -0.6, true, Direction}, {0.4, 0.1, true, Scale}, {0.4, 0.1, false, Direction}} {
+	}{{0.4, -0.6, true, Direction}, {-0.4, 0.6, true, Direction}, {-0.4, -0.6, true, Direction}, {0.9, -0.1, true, Direction}, {-0.1, 0.9, true, Direction}, {-0.2, -0.8, true, Direction}, {0.4, 0.1, true, Scale}, {0.4, 0.1, false, Direction}} {
 		var d delays
 		for k := range 600 {
 			u := 3 * math.Sin(0.05*float64(k))

@@ -186,9 +186,8 @@ func (m *Model) Fit(ctx context.Context, params []fit.Param, s Search, watch fit
 		again.Count(sol)
 		better = again.Cost < sol.Cost*(1-1e-3)
 		if again.Cost <= sol.Cost {
-			if len(again.Trace) > 0 && again.Trace[0] == sol.Cost { // it went on from there
-				again.Trace = append(sol.Trace, again.Trace[1:]...)
-			}
+			lower := slices.DeleteFunc(again.Trace, func(cost float64) bool { return cost >= sol.Cost })
+			again.Trace = append(sol.Trace, lower...) // of the best so far, wherever it went on from
 			sol = again
 		}
 		return better

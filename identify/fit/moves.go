@@ -132,7 +132,7 @@ func (l *Linear) RMS(r []float64) float64 {
 
 // Told is Best with a standard error by what it leaves over, whose rows may depend on each other: that of a fit in which dy is one more column.
 func (l *Linear) Told(dy, move []float64) (best, err float64) {
-	best, err = l.Best(dy, move)
+	best, _ = l.Best(dy, move)
 	a := l.after(dy, move)
 	left, size := make([]float64, len(a)), 0.0
 	for k, e := range l.s.Residual {

@@ -15,7 +15,7 @@ func Suspects(s *Solution, rotary, driven bool) []Suspect {
 	if s.Unit != "N" && s.Unit != "N·m" || len(s.Velocity) != len(s.Residual) || len(s.Measured) != len(s.Residual) || s.Dt <= 0 {
 		return nil
 	}
-	m := Motion{Rotary: rotary, Free: !driven, V: s.Velocity, X: s.Position, Force: make([]float64, len(s.Residual)), Pieces: s.Pieces, Dt: s.Dt, RowTime: s.Dt, Bend: s.Bend}
+	m := Motion{Rotary: rotary, Free: !driven, V: s.Velocity, X: s.Position, Force: make([]float64, len(s.Residual)), Pieces: s.Pieces, Dt: s.Dt, RowTime: s.Dt, Bend: s.Bend, LagWithin: s.LagWithin}
 	for k, e := range s.Residual {
 		m.Force[k] = s.Measured[k] - e
 	}
@@ -25,27 +25,28 @@ func Suspects(s *Solution, rotary, driven bool) []Suspect {
 	}
 	for j, i := range s.Free {
 		name := bare(s.Params[i].Name)
-		m.Terms = append(m.Terms, MotionTerm{Free: j, Name: s.Params[i].Name, Value: s.Params[i].Value, Offset: name == "offset", Friction: strings.HasPrefix(name, "F"), Column: func(k int) float64 { return s.Jac[k*p+j] }})
+		m.Terms = append(m.Terms, MotionTerm{Free: j, Name: s.Params[i].Name, Value: s.Params[i].Value, Offset: name == "offset", Friction: strings.HasPrefix(name, "F"), Inertia: name == "J", Viscous: name == "Fv", Column: func(k int) float64 { return s.Jac[k*p+j] }})
 	}
 	return m.Suspects()
 }
 
 // Motion is that of an axis, or of one joint of a machine, with the force that the model makes of it: what the suspects of friction and drives are made of.
 type Motion struct {
-	Joint    string // "": the axis
-	Rotary   bool
-	Free     bool      // no recorded force moves it: none is late or too strong
-	V, X     []float64 // X: nil if not known
-	Force    []float64 // of the model
-	Bend     []float64 // d²/dt² of it, but for jumps; nil: of Force as it is
-	Pieces   []int
-	Dt       float64 // s, between these samples
-	RowTime  float64 // s, between the rows of the fit
-	Terms    []MotionTerm
-	Constant bool    // a constant force is known, or among the parameters of the model
-	Spring   bool    // and so is a spring
-	Lag      bool    // and so is the lag of the force
-	Delay    float64 // s, by which the model takes the force to act later than it is stamped
+	Joint     string // "": the axis
+	Rotary    bool
+	Free      bool      // no recorded force moves it: none is late or too strong
+	V, X      []float64 // X: nil if not known
+	Force     []float64 // of the model
+	Bend      []float64 // d²/dt² of it, but for jumps; nil: of Force as it is
+	Pieces    []int
+	Dt        float64 // s, between these samples
+	RowTime   float64 // s, between the rows of the fit
+	Terms     []MotionTerm
+	Constant  bool    // a constant force is known, or among the parameters of the model
+	Spring    bool    // and so is a spring
+	Lag       bool    // and so is the lag of the force
+	LagWithin float64 // s, it is as much as this either way; 0: not known
+	Delay     float64 // s, by which the model takes the force to act later than it is stamped
 
 	a         []float64
 	top, span float64   // quantile of the speed, range of X
@@ -62,6 +63,7 @@ type MotionTerm struct {
 	Name             string
 	Value            float64
 	Offset, Friction bool
+	Inertia, Viscous bool
 	Column           func(k int) float64
 }
 
@@ -214,6 +216,7 @@ func (m *Motion) place() {
 		m.add("gravity", "a force that follows the sine of the angle (gravity)", "Add gravity-sin and gravity-cos to the terms.",
 			func(k int) float64 { return math.Sin(m.X[k]) }, func(k int) float64 { return math.Cos(m.X[k]) })
 	}
+	m.eccentric()
 	if !m.Spring {
 		m.add("stiffness", "a force that grows with the position (a spring, a cable, gravity on a curve)", "Add stiffness to the terms.",
 			func(k int) float64 { return m.X[k] - mid })
@@ -241,6 +244,40 @@ func (m *Motion) place() {
 		w := 2 * math.Pi * cycles / m.span
 		m.add("cogging", fmt.Sprintf("a force that repeats every %.3g along the way (cogging, a screw, teeth)", m.span/cycles), "Average over whole periods, or record a compensated drive.",
 			func(k int) float64 { return math.Sin(w * m.X[k]) }, func(k int) float64 { return math.Cos(w * m.X[k]) })
+	}
+}
+
+// Eccentric is the kind of a position that counts turns unevenly, and what it and its advice are for people.
+const (
+	Eccentric       = "eccentric encoder"
+	EccentricWhat   = "what a position makes that counts parts of a turn longer and shorter (an encoder off its centre or aslant)"
+	EccentricAdvice = "Centre the encoder, or correct its counts by a table over one turn."
+)
+
+// EccentricTurns are the periods in a turn: of an encoder off its centre, and of one aslant.
+var EccentricTurns = []float64{1, 2}
+
+// eccentric: a position q + ε·sin(n·q), with the velocity and acceleration that go with it.
+func (m *Motion) eccentric() {
+	inertia, viscous := 0.0, 0.0
+	for _, t := range m.Terms {
+		if t.Inertia {
+			inertia += t.Value
+		}
+		if t.Viscous {
+			viscous += t.Value
+		}
+	}
+	if !m.Rotary || m.Joint != "" || inertia == 0 && viscous == 0 {
+		return
+	}
+	for _, n := range EccentricTurns {
+		bent := func(slope, curve float64, k int) float64 {
+			return (inertia*m.a[k]+viscous*m.V[k])*slope + inertia*curve*m.V[k]*m.V[k]
+		}
+		m.add(Eccentric, EccentricWhat, EccentricAdvice,
+			func(k int) float64 { s, c := math.Sincos(n * m.X[k]); return bent(n*c, -n*n*s, k) },
+			func(k int) float64 { s, c := math.Sincos(n * m.X[k]); return bent(-n*s, -n*n*c, k) })
 	}
 }
 
@@ -305,12 +342,14 @@ func (m *Motion) lag() {
 	m.jumps = true
 	defer func() { m.jumps = false }()
 	rate := m.slope(m.Force)
-	m.add("late force", what, advice, func(k int) float64 { return rate[k] })
+	slope := m.add("late force", what, advice, func(k int) float64 { return rate[k] })
+	slope.Bounds = [2]float64{-m.LagWithin, m.LagWithin}
 	step := max(1, int(math.Round(m.RowTime/m.Dt)))
-	for _, by := range []int{-30, -20, -13, -8, -5, -3, -2, -1, 1, 2, 3, 5, 8, 13, 20, 30} {
+	// noise of the position is in the acceleration, and so in the force of the model and in the residual at one time: a column must not hold the force there
+	for _, by := range []int{1, 2, 3, 5, 8, 13, 20, 30} {
 		m.add("late force", what, advice, func(k int) float64 {
-			if i := k - by*step; i >= 0 && i < len(m.Force) && m.piece(i) == m.piece(k) {
-				return m.Force[i] - m.Force[k]
+			if i, j := k-by*step, k+by*step; min(i, j) >= 0 && max(i, j) < len(m.Force) && m.piece(i) == m.piece(j) {
+				return (m.Force[i] - m.Force[j]) / 2
 			}
 			return 0
 		})

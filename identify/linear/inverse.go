@@ -92,11 +92,12 @@ func fitted(recs []*record.Record, s Spec, by Form, o Options, of maker) (*Resul
 	if lag := r.estimate(s.nameOf(lagTerm)); lag != nil && s.Lag == LagAuto && lag.RobustErr > reg.form.f.dt && lag.RobustCI95[0] < 0 && lag.RobustCI95[1] > 0 {
 		// the record does not tell it: that it is small is known better
 		s.Lag, r.Spec = LagFixed, s
+		within := math.Max(-lag.RobustCI95[0], lag.RobustCI95[1])
 		note := fmt.Sprintf("the record tells the lag of the force to ± %.2g s only; it is taken for zero", lag.RobustErr)
 		if err := once(); err != nil {
 			return nil, err
 		}
-		r.sol.Notes = append(r.sol.Notes, note)
+		r.sol.Notes, r.sol.LagWithin = append(r.sol.Notes, note), within
 	}
 	for _, d := range recs {
 		for _, w := range d.Warnings {

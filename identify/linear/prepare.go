@@ -227,7 +227,7 @@ func (f *filters) sampled(dt float64) *filters {
 func (f *filters) motion(low filter.Lowpass, position []float64) (q, v, a []float64) {
 	q = low.ZeroPhase(position)
 	v = filter.Derivative(q, f.dt)
-	rounding := 16 * 0x1p-52 * floats.Norm(q, math.Inf(1)) / f.dt
+	rounding := 16 * 0x1p-52 * numeric.Largest(q) / f.dt
 	for k := range v {
 		if math.Abs(v[k]) < rounding {
 			v[k] = 0

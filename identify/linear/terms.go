@@ -138,8 +138,10 @@ func DefaultSpec() Spec {
 
 // At is s with what it leaves to the record, for one sampled at fs (Hz).
 func (s Spec) At(fs float64) Spec {
-	s.Cutoff = cmp.Or(s.Cutoff, math.Min(100, fs/5))
-	s.Decimate = cmp.Or(s.Decimate, max(1, int(math.Round(fs/100))))
+	if s.Cutoff == 0 {
+		s.Cutoff = math.Min(100, fs/5)
+	}
+	s.Decimate = cmp.Or(s.Decimate, max(1, int(math.Round(fs/100)), int(fs/(4*s.Cutoff)+1e-9)))
 	if s.Trim == FromRecord {
 		s.Trim = 10 / s.Cutoff
 	}

@@ -9,6 +9,7 @@ import (
 
 	"hilrig/engine/multibody"
 	"hilrig/engine/numeric"
+	"hilrig/identify/fit"
 	"hilrig/identify/linear"
 	"hilrig/identify/record"
 )
@@ -176,4 +177,20 @@ func (r *Result) Unsure() map[string]float64 {
 		out[r.Base.Name(k)] = r.Given[j]
 	}
 	return out
+}
+
+// explainAlone is Explain of the only joint.
+func (r *Result) explainAlone(recs []Recording) (*fit.Solution, []Joint, []string, error) {
+	var flat []*record.Record
+	for _, d := range withoutSpikes(recs) {
+		flat = append(flat, d[0])
+	}
+	s, err := r.Axis.Explain(flat...)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	j := r.Joints[0]
+	j.Rows, j.RMS, j.Percent, j.Slow = len(s.Residual), numeric.RMS(s.Residual), fit.Percent(s.Measured, s.Residual), 0
+	j.R2 = 1 - (1-j.Percent/100)*(1-j.Percent/100)
+	return s, []Joint{j}, s.Notes, nil
 }

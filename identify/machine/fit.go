@@ -482,6 +482,9 @@ func (r *Result) Explain(recs []Recording, values []float64) (*fit.Solution, []J
 	if _, err := r.Spec.ready(r.Model, recs); err != nil {
 		return nil, nil, nil, err
 	}
+	if r.Axis != nil {
+		return r.explainAlone(recs)
+	}
 	if err := recs[0][0].CheckRate(&record.Record{Dt: r.Solution.Dt / float64(r.Spec.Decimate)}); err != nil {
 		return nil, nil, nil, err
 	}

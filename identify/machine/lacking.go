@@ -50,6 +50,9 @@ func (l *lack) joint(joint int) {
 	r := l.r
 	m := fit.Motion{Joint: JointName(r.Model, joint), Rotary: !r.prismatic(joint), Dt: l.f.dt, RowTime: r.rowTime,
 		Constant: true, Lag: r.Base.lagOf(joint) >= 0, Spring: slices.Contains(r.Spec.Terms, Stiffness)} // weight is in the inertial parameters
+	if within := r.Base.timing.within; within != nil {
+		m.LagWithin = within[joint]
+	}
 	if k := r.Base.lagOf(joint); k >= 0 {
 		m.Delay = r.Values[k]
 	}
@@ -223,6 +226,7 @@ func (l *lack) geometry() {
 		}
 	}
 	l.near = l.known(grid)
+	l.eccentric(grid, phi, was)
 	for j, c := range zeros {
 		l.given = append(l.given, givenColumn{l.r.Spec.Uncertain.Zero, c})
 		l.list = append(l.list, fit.Suspect{Kind: "zero of position", Joint: JointName(r.Model, j), What: "what a position of " + JointName(r.Model, j) + " that is counted from elsewhere would make",
@@ -243,6 +247,52 @@ func (l *lack) geometry() {
 			sp.Advice = "Compare the axes of this joint with the machine file; of the first one, the direction of gravity."
 		}
 		l.list = append(l.list, sp)
+	}
+}
+
+// eccentric: a joint whose position is q + ε·sin(n·q), with the velocity and acceleration that go with it, which its own viscous friction feels too.
+func (l *lack) eccentric(grid []gridRow, phi []float64, was [][]float64) {
+	r := l.r
+	type variant struct {
+		joint    int
+		n, phase float64
+	}
+	var all []variant
+	for j := range r.Model.NV() {
+		for _, n := range fit.EccentricTurns {
+			if !r.prismatic(j) {
+				all = append(all, variant{j, n, 0}, variant{j, n, math.Pi / 2})
+			}
+		}
+	}
+	columns := make([][]float64, len(all))
+	fit.Each(len(all), func(i int) {
+		v := all[i]
+		viscous := 0.0
+		for j, k := range r.Free {
+			if c := &r.Base.Columns[r.Base.Pivot[k]]; c.Joint == v.joint && c.Term == Viscous && c.Sense == 0 {
+				viscous += r.Values[r.Free[j]]
+			}
+		}
+		bent := slices.Clone(grid)
+		for k := range bent {
+			g := &bent[k]
+			g.q, g.v, g.a = slices.Clone(g.q), slices.Clone(g.v), slices.Clone(g.a)
+			sin, cos := math.Sincos(v.n*g.q[v.joint] + v.phase)
+			x, a := g.v[v.joint], g.a[v.joint]
+			g.q[v.joint] += displacement * sin
+			g.v[v.joint] += displacement * v.n * cos * x
+			g.a[v.joint] += displacement * (v.n*cos*a - v.n*v.n*sin*x*x)
+		}
+		now := r.torquesAt(r.Model, phi, bent)
+		for k := range now {
+			now[k][v.joint] += viscous * (bent[k].v[v.joint] - grid[k].v[v.joint])
+		}
+		columns[i] = l.differences(grid, now, was, displacement)
+	})
+	for i := 0; i+1 < len(all); i += 2 {
+		name := JointName(r.Model, all[i].joint)
+		l.list = append(l.list, fit.Suspect{Kind: fit.Eccentric, Joint: name, What: fit.EccentricWhat + ", at joint " + name, Advice: fit.EccentricAdvice, Columns: columnsOf(columns[i : i+2])})
 	}
 }
 

@@ -36,6 +36,8 @@ type timing struct {
 	told  []bool    // it is a parameter
 	held  bool      // torques keep their values until the next sample
 	theta []float64 // base parameters, for the torque of the model
+
+	within []float64 // s, by joint: the lag is as much as this either way, and was taken for zero; 0: it is a parameter, or not known
 }
 
 // shifted is the torque of a joint as it acts.
@@ -103,6 +105,7 @@ func (r *Result) findTiming(recs []Recording, f *filters) *timing {
 	for i := range nv {
 		best.told[i] = !r.Spec.Passive[i]
 	}
+	within := make([]float64, nv)
 	for { // without those that the record does not tell
 		straight, held := *best, *best
 		held.held = true
@@ -117,15 +120,15 @@ func (r *Result) findTiming(recs []Recording, f *filters) *timing {
 			best = &straight
 		}
 		vague := s.vague(sys, best)
-		if vague == nil {
+		if len(vague) == 0 {
 			break
 		}
-		best = &timing{lag: slices.Clone(best.lag), told: slices.Clone(best.told)}
-		for _, i := range vague {
-			best.told[i], best.lag[i] = false, 0
+		best = &timing{lag: slices.Clone(best.lag), told: slices.Clone(best.told), within: within}
+		for i, most := range vague {
+			best.told[i], best.lag[i], within[i] = false, 0, most
 		}
 		if !slices.Contains(best.told, true) {
-			return nil
+			return &timing{lag: best.lag, told: best.told, within: within}
 		}
 	}
 	best.theta = nil
@@ -209,8 +212,9 @@ func (b *block) taken(all []float64) []float64 {
 	return out
 }
 
-// vague are the joints whose lags the record does not tell.
-func (s *lagSearch) vague(sys *system, t *timing) (joints []int) {
+// vague are the joints whose lags the record does not tell, with the most that they may be.
+func (s *lagSearch) vague(sys *system, t *timing) map[int]float64 {
+	joints := map[int]float64{}
 	a, err := fit.Assess(sys.solution(sys.blocks, sys.free, s.r.rowTime, 1/s.r.Spec.Cutoff))
 	if err != nil {
 		return nil
@@ -222,7 +226,9 @@ func (s *lagSearch) vague(sys *system, t *timing) (joints []int) {
 		}
 		ci, se := a.Estimates[j].Interval(false), a.Estimates[j].Err(false)
 		if ci == nil || se == nil || *se > s.f.dt && ci[0] < 0 && ci[1] > 0 {
-			joints = append(joints, c.Joint)
+			if joints[c.Joint] = 0; ci != nil {
+				joints[c.Joint] = math.Max(-ci[0], ci[1])
+			}
 		}
 	}
 	return joints

@@ -53,7 +53,7 @@ func Check(pieces []*Record, o CheckOptions) []Finding {
 	c := checker{o: o, moves: map[string]bool{}}
 	for _, c.d = range pieces {
 		for _, s := range c.channels() {
-			c.moves[s.name] = c.moves[s.name] || slices.Max(s.x) > slices.Min(s.x)
+			c.moves[s.name] = c.moves[s.name] || numeric.Span(s.x) > 0
 		}
 	}
 	var all []*motion

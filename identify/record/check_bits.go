@@ -2,7 +2,8 @@ package record
 
 import (
 	"math"
-	"slices"
+
+	"hilrig/engine/numeric"
 )
 
 // A line of a counter that is stuck takes every other block of 2ᵏ values out of all that the position passes, and puts what was there 2ᵏ
@@ -21,8 +22,8 @@ func (c *checker) bits(s signal) {
 	if s.name != "position" || step == 0 {
 		return
 	}
-	lo := slices.Min(s.x)
-	span := (slices.Max(s.x) - lo) / step
+	lo, hi := numeric.Range(s.x)
+	span := (hi - lo) / step
 	for k := bitsLeast; k <= bitsMost && span > float64(bitsBlocks)*math.Exp2(float64(k+1)); k++ {
 		period := 1 << (k + 1)
 		seen, all := make([]int, period), 0

@@ -3,7 +3,6 @@ package record
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
@@ -113,7 +112,7 @@ func (c *checker) velocity(m *motion) {
 		best = whole
 	}
 	u := c.o.unit("m")
-	switch span := slices.Max(m.x) - slices.Min(m.x); {
+	switch span := numeric.Span(m.x); {
 	case best.r2 < 0.5 && span > 50*m.noise && m.top > 4*m.rest:
 		c.say("velocity-scale", Fatal, "velocity", best.r2, "", "Are these columns of the same axis?",
 			"velocity does not follow from position: its integral explains %.0f %% of the way", 100*best.r2)
@@ -230,7 +229,7 @@ func (d *Record) commanded() (share, se float64, ok bool) {
 	if len(d.Disturbance) != n || len(d.Reference) != n || len(d.Position) != n || n < 500 {
 		return 0, 0, false
 	}
-	lo, hi := slices.Min(d.Force), slices.Max(d.Force)
+	lo, hi := numeric.Range(d.Force)
 	cols := make([][]float64, lags+4)
 	var y []float64
 	stride := max(1, n/50000)

@@ -65,7 +65,7 @@ func (c *checker) regressors(m *motion) *balanceRows {
 	add("offset", func(int) float64 { return 1 })
 	switch {
 	case m.x == nil || c.o.Static:
-	case c.o.Rotary && slices.Max(m.x)-slices.Min(m.x) > 1:
+	case c.o.Rotary && numeric.Span(m.x) > 1:
 		add("gs", func(k int) float64 { return math.Sin(m.x[k]) })
 		add("gc", func(k int) float64 { return math.Cos(m.x[k]) })
 	default:
@@ -181,7 +181,7 @@ func jackknife(cols [][]float64, y []float64, of func(coef []float64, rest float
 func (r *balanceRows) regress() *balance {
 	y, v := r.force, r.v
 	n := len(y)
-	if n <= 2*len(r.names) || slices.Max(y) == slices.Min(y) {
+	if n <= 2*len(r.names) || numeric.Span(y) == 0 {
 		return nil
 	}
 	b := &balance{}

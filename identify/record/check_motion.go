@@ -24,7 +24,7 @@ type motion struct {
 func (c *checker) newMotion() *motion {
 	d := c.d
 	m := &motion{d: d}
-	if len(d.Position) > 0 && slices.Max(d.Position) > slices.Min(d.Position) {
+	if len(d.Position) > 0 && numeric.Span(d.Position) > 0 {
 		m.x = d.Position
 		if c.o.Rotary && turns(m.x) > 0 {
 			m.x = unwrap(m.x)
@@ -33,7 +33,7 @@ func (c *checker) newMotion() *motion {
 	}
 	vn := 0.0
 	switch {
-	case len(d.Velocity) > 0 && slices.Max(d.Velocity) > slices.Min(d.Velocity):
+	case len(d.Velocity) > 0 && numeric.Span(d.Velocity) > 0:
 		m.v = d.Velocity
 		vn = max(numeric.EncoderStep(m.v), numeric.Noise(m.v))
 	case len(d.Velocity) > 0 && m.x == nil && d.Velocity[0] != 0:
@@ -81,7 +81,7 @@ func (c *checker) quantum(m *motion) {
 		return
 	}
 	u := c.o.unit("m")
-	span := slices.Max(m.x) - slices.Min(m.x)
+	span := numeric.Span(m.x)
 	if steps := span / m.q; steps < 100 {
 		advice := "Use a finer sensor or a larger motion."
 		if c.o.Small {

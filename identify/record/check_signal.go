@@ -43,7 +43,8 @@ func (c *checker) signals() {
 
 // constant reports a channel that never changes.
 func (c *checker) constant(s signal) bool {
-	lo, hi := slices.Min(s.x)+0, slices.Max(s.x) // +0 makes −0 plain
+	lo, hi := numeric.Range(s.x)
+	lo += 0 // makes −0 plain
 	if hi > lo {
 		return false
 	}
@@ -64,7 +65,7 @@ func (c *checker) saturated(s signal) {
 	if s.name != "force" && s.name != "current" {
 		return
 	}
-	lo, hi := slices.Min(s.x), slices.Max(s.x)
+	lo, hi := numeric.Range(s.x)
 	rest := map[float64]int{}
 	run := 1
 	for k := 1; k <= len(s.x); k++ {
@@ -106,7 +107,7 @@ func (c *checker) saturated(s signal) {
 // a single step up or down, on average, and that many are no sign of a slow clock.
 func (c *checker) held(s signal) {
 	q := s.q()
-	lo, hi := slices.Min(s.x), slices.Max(s.x)
+	lo, hi := numeric.Range(s.x)
 	large := 3 * q
 	if q == 0 {
 		large = 1e-9 * (hi - lo)
@@ -150,7 +151,7 @@ func (c *checker) outliers(s signal) {
 		return
 	}
 	q := s.q()
-	span := slices.Max(s.x) - slices.Min(s.x)
+	span := numeric.Span(s.x)
 
 	// distance from the median of five, against what is usual for this signal
 	far := func(k int) float64 {
@@ -236,7 +237,7 @@ func (c *checker) counts(s signal) {
 	if s.name != "position" && s.name != "reference" {
 		return
 	}
-	span := slices.Max(s.x) - slices.Min(s.x)
+	span := numeric.Span(s.x)
 	whole := span >= 20 && !slices.ContainsFunc(s.x, func(x float64) bool { return x != math.Trunc(x) })
 	if whole {
 		c.say("counts", Warning, s.name, span, s.unit, "Counts of an encoder? Give the gain of the column, the length or angle of one count.",

@@ -17,6 +17,7 @@ const (
 	shows        = 10.0 // standard errors, from which an inertia does
 	slowMotion   = 0.01 // Hz  rms acceleration over 2π·rms speed, below, if the inertia is a good part of the force
 	goodPart     = 0.1  // of the force, rms
+	fastMotion   = 100  // Hz  … above; below, a position in another unit does the same
 	hardest      = 1e5  // m/s²  10 000 g: no drive accelerates an axis so
 	arm          = 0.01 // m  … at this radius, of what turns
 )
@@ -62,7 +63,7 @@ func (c *checker) pace(b *balance, rows *balanceRows, dt float64) {
 	case pace < slowMotion && mass*acceleration > goodPart*numeric.RMS(rows.force):
 		c.say("time-unit", Fatal, "time", pace, "Hz", timeAdvice, "the motion swings at about %.2g Hz, and still its inertia, %.3g %s, is %.0f %% of the force: are the times ms or µs that are "+
 			"taken for s? With ms it would be %.3g %s", pace, mass, unit, 100*mass*acceleration/numeric.RMS(rows.force), mass*1e-6, unit)
-	case acceleration > most:
+	case pace > fastMotion && acceleration > most:
 		c.say("time-unit", Fatal, "time", acceleration, c.o.unit("m/s²"), timeAdvice, "accelerations of %.2g %s, which no drive makes: are the times s that are taken for ms or µs? "+
 			"The inertia, %.3g %s, would be %.3g %s", acceleration, c.o.unit("m/s²"), mass, unit, mass*1e6, unit)
 	}

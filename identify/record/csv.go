@@ -208,7 +208,7 @@ func (r *textReader) join() {
 	for i, j := range r.wanted {
 		r.t.Columns[j] = slices.Concat(r.grown[i]...)
 		r.grown[i] = nil
-		Release(r.t.lines.rows)
+		giveBack(r.t.lines.rows)
 	}
 }
 

@@ -9,6 +9,7 @@ package record
 import (
 	"fmt"
 	"math"
+	"runtime"
 	"runtime/debug"
 	"strings"
 )
@@ -88,10 +89,20 @@ func (d *Record) CheckLengths() error {
 	return nil
 }
 
-// Release gives the memory of columns that are no longer used back to the system, where they have so many rows that it counts:
-// before as much is taken again.
+// longColumns is the number of rows from which on the memory of columns counts.
+const longColumns = 1 << 17
+
+// Release collects the memory of columns that are no longer used, where they have so many rows that it counts, before as much is taken
+// again. It stays with the program, which would have to ask the system for it anew.
 func Release(rows int) {
-	if rows > 1<<17 {
+	if rows > longColumns {
+		runtime.GC()
+	}
+}
+
+// giveBack gives it back to the system.
+func giveBack(rows int) {
+	if rows > longColumns {
 		debug.FreeOSMemory()
 	}
 }
