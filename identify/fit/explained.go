@@ -1,0 +1,200 @@
+package fit
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// explained is what the model, and the suspects that were accepted, explain.
+type explained struct {
+	span
+	e      []float64 // what is left over
+	local  []basis   // of local parameters, on these rows
+	drawn  []float64 // by how much these draw each row to themselves
+	pieces []int
+	series bool
+
+	noisier []*noisy // with as much noise again; nil: noise of the columns does not matter
+
+	cells    []int // of the motion, by row; nil: not known
+	clusters int   // how many
+
+	independent float64 // rows that carry as much about a mean of e as all of them
+}
+
+// count is the number of independent rows: the variance of e over that of its mean, times the rows there would be.
+func (x *explained) count() float64 {
+	n := len(x.e)
+	if !x.series || n == 0 {
+		return float64(n)
+	}
+	long, _ := LongRun([][]float64{x.e}, x.pieces)
+	if long[0] <= 0 {
+		return float64(n)
+	}
+	return float64(n) * math.Min(1, floats.Dot(x.e, x.e)/long[0])
+}
+
+// finding is what columns do that are added to the model.
+type finding struct {
+	share  float64   // of the squared residual
+	gain   float64   // twice the logarithm of the likelihood, with errors that depend on their neighbours
+	p      float64   // of one suspect
+	beyond float64   // squared size of the coefficients in their standard errors; 0: not known
+	b      []float64 // coefficients of the columns, those that are sums of others 0
+}
+
+// try adds columns, those of suspect i, to the model and measures what they explain.
+func (x *explained) try(i int, columns [][]float64) (f finding, ok bool) {
+	first := len(x.q)
+	y := span{q: slices.Clip(x.q), first: first}
+	for _, c := range columns {
+		y.add(c, 1e-3)
+	}
+	m := len(y.kept)
+	n := len(x.e)
+	if m == 0 || n <= 2*(x.columns()+m) {
+		return f, false
+	}
+	e := slices.Clone(x.e)
+	b := make([]float64, m)
+	for i := range b {
+		q := y.q[first+i]
+		b[i] = floats.Dot(q, x.e)
+		floats.AddScaled(e, -b[i], q)
+	}
+	before, after := floats.Dot(x.e, x.e), floats.Dot(e, e)
+	if before == 0 {
+		return f, false
+	}
+	f.share = 1 - after/before
+
+	f.b = y.solve(b)
+	g, cov, lags := x.errors(y.q, first, e)
+	beyond, ok := wald(b, cov)
+	if !ok {
+		return f, false
+	}
+
+	// the covariance is itself estimated, from as many rows as carry the columns [BM02], fewer if they depend on each other
+	dof := float64(n - first - m)
+	for _, q := range y.q[first:] {
+		fourth := 0.0
+		for _, v := range q {
+			fourth += v * v * v * v
+		}
+		dof = math.Min(dof, 1/fourth/math.Max(1, float64(lags+1)/1.5))
+	}
+	if x.cells != nil && x.clusters > first+2*m {
+		other, ok := wald(b, x.both(g, cov))
+		if ok && other < beyond {
+			beyond, dof = other, math.Min(dof, float64(x.clusters-first-m))
+		}
+	}
+	if m == len(columns) && x.noisier != nil {
+		if without, more, grown := x.unbiased(i, &y, b); without != nil {
+			floats.Add(more, cov)
+			if other, ok := wald(without, more); ok && other < beyond {
+				beyond, f.share, f.b = other, math.Min(f.share, floats.Dot(without, without)/before), y.solve(without)
+			}
+			floats.Scale(grown, f.b)
+		}
+	}
+	f.p = distuv.F{D1: float64(m), D2: math.Max(dof, 1)}.Survival(beyond / float64(m))
+	// Where most of the residual goes, few rows are left to tell that by. Then the other way round: how often would a residual
+	// of as many independent rows as before lie as much in this direction? Either test may tell then
+	if few := x.independent - float64(first+m); few >= 1 && f.share > 0.5 {
+		f.p = 2 * math.Min(f.p, distuv.F{D1: float64(m), D2: few}.Survival(f.share/(1-f.share)*few/float64(m)))
+	}
+
+	rows := math.Max(x.independent, 1)
+	f.beyond, f.gain = beyond, rows*math.Log1p(beyond/rows)
+	return f, true
+}
+
+// errors is the covariance of the coefficients of the columns of q from first on, which leave e over: that of the sum of the scores
+// g, with residuals as they would be had their row not been fitted, over so many lags.
+func (x *explained) errors(q [][]float64, first int, e []float64) (g [][]float64, cov []float64, lags int) {
+	free := slices.Clone(e)
+	for k := range free {
+		h := x.drawn[k]
+		for _, c := range q {
+			h += c[k] * c[k]
+		}
+		free[k] /= math.Max(1-h, 0.1)
+	}
+	g = make([][]float64, len(q)-first)
+	for i := range g {
+		g[i] = floats.MulTo(make([]float64, len(e)), q[first+i], free)
+	}
+	if x.series {
+		cov, lags = LongRun(g, x.pieces)
+	} else {
+		cov = windows(g, nil, len(e), 0, nil)
+	}
+	w := widening(lags, len(e))
+	floats.Scale(w*w, cov)
+	return g, cov, lags
+}
+
+// allowed is the largest coefficient of the column of a suspect that the residual does not exclude.
+func (x *explained) allowed(i int, sp *Suspect, c []float64) finding {
+	least, most := sp.Bounds[0], sp.Bounds[1]
+	own, err, ok := x.coefficient(i, c)
+	switch {
+	case sp.Usual && ok:
+		most = own + distuv.UnitNormal.Quantile(0.975)*err
+	case ok: // else the model makes as much of it
+		least, most = math.Max(least, own-boundsApart*err), math.Min(most, own+boundsApart*err)
+	}
+	if most = math.Max(most, 0); -least > most {
+		return finding{b: []float64{least}, p: 1}
+	}
+	return finding{b: []float64{most}, p: 1}
+}
+
+// boundsApart are the standard errors from which on what Bounds allow is excluded: as alternatives are, by ten in twice the logarithm of the
+// likelihood.
+const boundsApart = 3.2
+
+// most is the coefficient; 0: there is none.
+func (f *finding) most() float64 {
+	if f.b == nil {
+		return 0
+	}
+	return f.b[0]
+}
+
+// coefficient is that of a column, with its standard error; not ok: it cannot be told from the model.
+func (x *explained) coefficient(i int, c []float64) (b, err float64, ok bool) {
+	y := span{q: slices.Clip(x.q), first: len(x.q)}
+	if !y.add(c, 1e-3) {
+		return 0, 0, false
+	}
+	z := y.q[y.first]
+	e, own := slices.Clone(x.e), floats.Dot(z, x.e)
+	floats.AddScaled(e, -own, z)
+	g, cov, _ := x.errors(y.q, y.first, e)
+	variance := cov[0]
+	if x.cells != nil && x.clusters > len(y.q)+1 {
+		variance = math.Max(variance, x.both(g, cov)[0])
+	}
+	if without, more, grown := x.unbiased(i, &y, []float64{own}); without != nil {
+		own, variance = grown*without[0], grown*grown*(variance+more[0])
+	}
+	return own / y.r[0][0], math.Sqrt(variance) / y.r[0][0], true
+}
+
+// wald is bᵀ·C⁻¹·b for the covariance C of b, row-major; ok is false if that has no inverse.
+func wald(b, c []float64) (size float64, ok bool) {
+	var chol mat.Cholesky
+	v, x := mat.NewVecDense(len(b), b), mat.NewVecDense(len(b), nil)
+	if !chol.Factorize(mat.NewSymDense(len(b), c)) || chol.SolveVecTo(x, v) != nil {
+		return 0, false
+	}
+	return mat.Dot(v, x), true
+}
