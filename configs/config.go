@@ -155,7 +155,8 @@ type RLS struct {
 	MinVel  float64 `yaml:"min_velocity" unit:"rad/s" want:">=0 <=1e6" doc:"windows that go below this speed are left out (Stribeck and presliding)"`
 }
 
-// Control is the position controller; its output is a torque or force, which the drive makes a command of, or the command of a velocity drive.
+// Control is the position controller; its output is a torque or force, which the drive makes a command of, or the command of a velocity
+// drive.
 type Control struct {
 	Kind string  `yaml:"kind" enum:"pd,pid" doc:"pd ignores ki"`
 	Gain float64 `yaml:"gain,omitempty" unit:"1/s" want:">=0 <=1e6" doc:"velocity drive: velocity per position error, beside that of the reference; it takes the place of the other gains"`

@@ -160,7 +160,8 @@ func ReadIdentify(name string, text []byte) (*Identify, error) {
 	return c, err
 }
 
-// Marshal writes a file for a folder: what differs from the defaults, and what has a comment, by its path. The paths of records start at the folder.
+// Marshal writes a file for a folder: what differs from the defaults, and what has a comment, by its path. The paths of records start at
+// the folder.
 func (c *Identify) Marshal(folder string, comments map[string]string) ([]byte, error) {
 	d := *c
 	d.Data.More = slices.Clone(c.Data.More)

@@ -11,7 +11,8 @@ import (
 	"hilrig/identify/machine"
 )
 
-// MachineFit describes how the parameters of a machine are found from recorded positions and torques of its joints. Numbers follow the rules of Config.
+// MachineFit describes how the parameters of a machine are found from recorded positions and torques of its joints. Numbers follow the
+// rules of Config.
 type MachineFit struct {
 	Version     int               `yaml:"version" doc:"format of this file, 1"`
 	Name        string            `yaml:"name" doc:"name of the fit"`
@@ -74,7 +75,8 @@ func NewMachineFit(name string, m Machine) *MachineFit {
 	return c
 }
 
-// LoadMachineFit reads and checks a file to identify a machine, and the file of its machine. Paths come back joined to the folder of the file.
+// LoadMachineFit reads and checks a file to identify a machine, and the file of its machine. Paths come back joined to the folder of the
+// file.
 func LoadMachineFit(path string) (*MachineFit, []schema.Problem, error) {
 	return fromFile(path, MachineFitBytes)
 }

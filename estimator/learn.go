@@ -84,8 +84,8 @@ func (a *Axis) bridge(e *event, y [2]float64, m int) float64 {
 	return path[m][XCur]
 }
 
-// asked is the current (A) that the voltage made by itself, from one time to a later one, both in s ago, m sampling periods before e; NaN: an effort is
-// what it is.
+// asked is the current (A) that the voltage made by itself, from one time to a later one, both in s ago, m sampling periods before e;
+// NaN: an effort is what it is.
 func (a *Axis) asked(e *event, from, to float64, m int) float64 {
 	r := a.lessons.motor.R
 	switch {

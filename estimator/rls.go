@@ -54,8 +54,9 @@ const (
 // current beyond that line comes in by Bow. Left out, it costs the inertia of the demonstration motor 0.5 %, several standard errors
 // after a minute.
 //
-// When a drive takes its commands is not known where it samples more rarely than they come. A command y (in units of the current) that is taken at
-// another time than the bow has it makes a torque that is K·λ·dy/dt larger, λ at most half a sampling period. With y straight between its values,
+// When a drive takes its commands is not known where it samples more rarely than they come. A command y (in units of the current) that is
+// taken at another time than the bow has it makes a torque that is K·λ·dy/dt larger, λ at most half a sampling period. With y
+// straight between its values,
 //
 //	∫φ·y(t − λ) = S₀ + λ·S₁ + λ²/2·S₂,   S₁ = ∫φ'·y,  S₂ = ∫φ''·y,
 //
@@ -176,7 +177,8 @@ func (r *RLS) Gap() {
 }
 
 // Bow tells by how much (A) the mean of the current since the last sample is above the straight line to the next one, before Step takes
-// that, and how large a current (A) the commands meanwhile ask for: it counts by its changes only. Without it the current runs straight, and asks for itself.
+// that, and how large a current (A) the commands meanwhile ask for: it counts by its changes only. Without it the current runs straight,
+// and asks for itself.
 func (r *RLS) Bow(current, asked float64) { r.bow, r.push = numeric.OrZero(current), asked }
 
 // Bow is by how much the mean current (A) lies above the straight line between two states [θ ω i T] that a motor model went through in
@@ -244,7 +246,8 @@ func (r *RLS) Step(theta, velocity, current float64, fresh bool) (updated bool) 
 	return updated
 }
 
-// interval is what was between two samples, both in A: by how much the mean current was above the straight line, and what commands made of it.
+// interval is what was between two samples, both in A: by how much the mean current was above the straight line, and what commands made
+// of it.
 type interval struct{ bow, push float64 }
 
 // add takes a current into the integrals of a window, and what was since the sample before.

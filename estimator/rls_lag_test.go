@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// A drive without inductance that samples five times more rarely than commands come, and takes the newest one at some phase of its sampling period; or
-// all of them, as they come. It is integrated here, in steps of 20 µs. The bow is that of commands that are taken as they come.
+// A drive without inductance that samples five times more rarely than commands come, and takes the newest one at some phase of its
+// sampling period; or all of them, as they come. It is integrated here, in steps of 20 µs. The bow is that of commands that are taken as
+// they come.
 func takesAt(t *testing.T, lag, phase float64, seed uint64) (j, se, late, lateErr float64) {
 	t.Helper()
 	const (
@@ -50,8 +51,8 @@ func takesAt(t *testing.T, lag, phase float64, seed uint64) (j, se, late, lateEr
 	return v[PInertia] / inertia, errs[PInertia] / inertia, late, lateErr
 }
 
-// The inertia lies in its interval whenever the drive takes its commands, where that is an unknown. Where it is not, commands taken once a sample make it
-// wrong, to either side.
+// The inertia lies in its interval whenever the drive takes its commands, where that is an unknown. Where it is not, commands taken once
+// a sample make it wrong, to either side.
 func TestTimeOfCommandsIsFound(t *testing.T) {
 	for _, c := range []struct {
 		phase float64 // < 0: as they come

@@ -67,8 +67,8 @@ func TestLatchedStart(t *testing.T) {
 	}
 }
 
-// While the port is away the last current heats nothing; back again the budget goes on from where it was. A driven rig goes on with the last
-// current until it trips.
+// While the port is away the last current heats nothing; back again the budget goes on from where it was. A driven rig goes on with the
+// last current until it trips.
 func TestNoHeatFromAnOldCurrent(t *testing.T) {
 	g := newRigged(t, func(s *GuardSpec) { s.HoldTime = 0.05 })
 	g.running()
@@ -97,7 +97,8 @@ func TestNoHeatFromAnOldCurrent(t *testing.T) {
 	}
 }
 
-// With the drive off a winding cools as its current tells. A current that is not believed, or came too long ago, tells nothing: the heat stays.
+// With the drive off a winding cools as its current tells. A current that is not believed, or came too long ago, tells nothing: the heat
+// stays.
 func TestWindingCoolsByABelievedCurrent(t *testing.T) {
 	nan := math.NaN()
 	for _, c := range []struct {

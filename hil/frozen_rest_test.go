@@ -11,9 +11,10 @@ import (
 	"hilrig/estimator"
 )
 
-// A position that tells nothing from before RUN, where the axis rests away from its reference, on every kind of drive and to both sides: from the first moment at
-// which the drive can move the axis it is found within 0.25 s, and the axis goes less than 1.6 rad of the demo's. The reference goes on away from the axis, or comes back to it: the
-// effort then may be above the break-away for a while and below it again before it is above twice of it.
+// A position that tells nothing from before RUN, where the axis rests away from its reference, on every kind of drive and to both sides:
+// from the first moment at which the drive can move the axis it is found within 0.25 s, and the axis goes less than 1.6 rad of the
+// demo's. The reference goes on away from the axis, or comes back to it: the effort then may be above the break-away for a while and
+// below it again before it is above twice of it.
 func TestFrozenPositionFromRest(t *testing.T) {
 	for _, kind := range shopKinds {
 		for _, asked := range []float64{0.3, 0.6, 0.9, 1.2, 1.5, 1.8} { // rad, of a sine of 3 rad
@@ -32,8 +33,8 @@ func TestFrozenPositionFromRest(t *testing.T) {
 	}
 }
 
-// playRest is the time (ms) from the first moment at which the drive can move the axis to the trip, that from RUN on, the way (rad of the demo), and the cause; an axis that nothing
-// finds goes on for 3 s. The reference goes away from the axis, or comes back to it (−1).
+// playRest is the time (ms) from the first moment at which the drive can move the axis to the trip, that from RUN on, the way (rad of the
+// demo), and the cause; an axis that nothing finds goes on for 3 s. The reference goes away from the axis, or comes back to it (−1).
 func playRest(t *testing.T, p *shop, measured []estimator.Quantity, asked, side, away float64) (ms, total int, far float64, cause Cause) {
 	size := 1.0
 	o := shopOptions{measured: measured, tick: 2, limits: AxisLimits{MaxSpeed: 100, MaxError: 10}, pid: &control.PID{Kp: 0.1, Kd: 0.004, Limit: 0.4}}

@@ -10,8 +10,8 @@ import (
 	"hilrig/estimator"
 )
 
-// Commands that reach a drive of currents or efforts 30 to 80 ms late make a stiff controller swing: found within 0.25 s and 3 rad, before it reaches
-// its limits. From where the swing fits them, the cause is the delay.
+// Commands that reach a drive of currents or efforts 30 to 80 ms late make a stiff controller swing: found within 0.25 s and 3 rad,
+// before it reaches its limits. From where the swing fits them, the cause is the delay.
 func TestLateCommands(t *testing.T) {
 	named := 0
 	for _, drive := range []plant.DriveKind{plant.CurrentDrive, plant.EffortDrive} {
@@ -48,8 +48,9 @@ func TestLateCommands(t *testing.T) {
 	}
 }
 
-// Readings that all come so many ms late, below what makes them stale, and tell no age: a rig runs with them, or is told that it is the delay. So it is where
-// the voltage is told that the drive applied, as late as the rest, and where the loop swings so fast that the inductance of the winding takes part of the voltage.
+// Readings that all come so many ms late, below what makes them stale, and tell no age: a rig runs with them, or is told that it is the
+// delay. So it is where the voltage is told that the drive applied, as late as the rest, and where the loop swings so fast that the
+// inductance of the winding takes part of the voltage.
 func TestConstantDelay(t *testing.T) {
 	ran, named := 0, 0
 	for _, kind := range []struct {

@@ -6,8 +6,8 @@ import (
 	"hilrig/hil/axis"
 )
 
-// offRig is a guard at 1 kHz after a STOP, with one axis that measures a current (1 A is too much of it) and a position. What the estimate says
-// of its motion is set by hand.
+// offRig is a guard at 1 kHz after a STOP, with one axis that measures a current (1 A is too much of it) and a position. What the
+// estimate says of its motion is set by hand.
 func offRig(t *testing.T, change func(*GuardSpec)) *rigged {
 	return newRigged(t, func(s *GuardSpec) {
 		s.Meas[0].Stale, s.Meas[1].Stale = 10, 10 // a patient file

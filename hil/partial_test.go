@@ -10,9 +10,10 @@ import (
 	"hilrig/estimator"
 )
 
-// A coupling that slips, or an encoder of another scale or sign, shows a part of the motion. On every kind of drive and to both sides: a turned one is
-// found within 0.26 s and 5 rad of the demo's motion, 5 and 10 % of a motion that goes on within half a second, a current or not. What is
-// shown from rest on, or of a slow motion, is often explained by twice the friction, or by a load: docs/safety.md says so.
+// A coupling that slips, or an encoder of another scale or sign, shows a part of the motion. On every kind of drive and to both sides: a
+// turned one is found within 0.26 s and 5 rad of the demo's motion, 5 and 10 % of a motion that goes on within half a second, a current
+// or not. What is shown from rest on, or of a slow motion, is often explained by twice the friction, or by a load: docs/safety.md says
+// so.
 func TestPartOfTheMotion(t *testing.T) {
 	for _, share := range []float64{-1, 0.05, 0.1, 0.2, 0.5}[:map[bool]int{true: 5, false: 4}[soak]] {
 		for _, kind := range shopKinds {

@@ -14,9 +14,9 @@ import (
 	"hilrig/hil/axis"
 )
 
-// A position that stops telling in motion and before it, on every kind of drive and to both sides: named within 0.25 s of the first motion that it
-// does not show, and before 5 rad of the demo's motion. A weight of 3·Fs that the brake lets go falls further: nobody knows of it, and at first nothing drives. The stage stays within its
-// travel. No limit is declared.
+// A position that stops telling in motion and before it, on every kind of drive and to both sides: named within 0.25 s of the first
+// motion that it does not show, and before 5 rad of the demo's motion. A weight of 3·Fs that the brake lets go falls further: nobody
+// knows of it, and at first nothing drives. The stage stays within its travel. No limit is declared.
 func TestFrozenPositionOfEveryDrive(t *testing.T) {
 	for _, kind := range shopKinds {
 		for _, motion := range []string{"sine 0.9 rad", "sine 1.8 rad", "multisine", "ramp", "multisine and a weight", "the weight, from rest"} {
@@ -93,8 +93,8 @@ func faultsOf(q estimator.Quantity, of string) []readingFault {
 	}
 }
 
-// A reading beside the position that is frozen, zero, reversed, or of another scale, in motion to both sides: a trip that names it, on each kind
-// of drive where something else tells about it. What nothing tells about runs on, and stands in docs/safety.md.
+// A reading beside the position that is frozen, zero, reversed, or of another scale, in motion to both sides: a trip that names it, on
+// each kind of drive where something else tells about it. What nothing tells about runs on, and stands in docs/safety.md.
 func TestReadingsAreCompared(t *testing.T) {
 	all := []estimator.Quantity{estimator.Current, estimator.Velocity, estimator.Effort, estimator.Voltage}
 	runsOn := map[string]bool{ // nothing tells about it; or not while currents are as small as those of the demo
@@ -156,8 +156,8 @@ func TestReadingsAreCompared(t *testing.T) {
 	}
 }
 
-// A tacho beside an encoder that tells nothing: its speed is held against max_speed, one wild sample of it is not. Without a limit it tells that
-// the position is frozen.
+// A tacho beside an encoder that tells nothing: its speed is held against max_speed, one wild sample of it is not. Without a limit it
+// tells that the position is frozen.
 func TestMeasuredSpeedIsLimited(t *testing.T) {
 	for _, side := range []float64{1, -1} {
 		for _, limit := range []float64{0, 50} {

@@ -16,8 +16,8 @@ import (
 	"hilrig/hil/axis"
 )
 
-// shop is an axis with everything that can be measured of it, written apart from the engine: winding or loop of current, effort or speed, an
-// inertia, a Prandtl element that yields before it slides, and a load. It is integrated by the semi-implicit Euler method at 40 µs.
+// shop is an axis with everything that can be measured of it, written apart from the engine: winding or loop of current, effort or speed,
+// an inertia, a Prandtl element that yields before it slides, and a load. It is integrated by the semi-implicit Euler method at 40 µs.
 type shop struct {
 	drive         plant.DriveKind
 	linear        bool

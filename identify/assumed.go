@@ -85,7 +85,8 @@ func (r *Result) findRounded(s *fit.Solution) {
 	}
 }
 
-// fadesAt is the value beside zero of a parameter that is zero where something is left out: the speed at which the damping of a bristle fades.
+// fadesAt is the value beside zero of a parameter that is zero where something is left out: the speed at which the damping of a bristle
+// fades.
 func (r *Result) fadesAt(name string) float64 {
 	if vs, ok := r.Param("vs"); ok && name == "vd" {
 		return 10 * vs.Value
@@ -93,8 +94,8 @@ func (r *Result) fadesAt(name string) float64 {
 	return 0
 }
 
-// findKnownErrors tells what errors of known values make: of parameters that were given with one, and of the gain of the force, in proportion to
-// which all forces and inertias are found.
+// findKnownErrors tells what errors of known values make: of parameters that were given with one, and of the gain of the force, in
+// proportion to which all forces and inertias are found.
 func (r *Result) findKnownErrors(j *job, st *stage) {
 	square := make([]float64, len(r.Parameters))
 	scaled := func(share float64) { // all that is in proportion to the force
@@ -133,7 +134,8 @@ func (r *Result) findKnownErrors(j *job, st *stage) {
 	}
 }
 
-// sets tells that a known parameter sets the scale of all forces, because none was recorded: the inertia of free motion, the spring that draws.
+// sets tells that a known parameter sets the scale of all forces, because none was recorded: the inertia of free motion, the spring that
+// draws.
 func (j *job) sets(name string) bool {
 	switch j.plan.Model.Drive {
 	case axis.Coast:
@@ -147,5 +149,6 @@ func (j *job) sets(name string) bool {
 // littleError is the share of an error by which its effect is found: a frequency that is off by much is a motion of another phase.
 const littleError = 1e-3
 
-// inForce tells that a unit is that of a force or torque over something of the motion, so that the number is in proportion to the recorded force.
+// inForce tells that a unit is that of a force or torque over something of the motion, so that the number is in proportion to the
+// recorded force.
 func inForce(unit string) bool { return strings.HasPrefix(unit, "N") || strings.HasPrefix(unit, "kg") }

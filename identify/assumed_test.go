@@ -7,7 +7,8 @@ import (
 	"hilrig/identify/fit"
 )
 
-// A value that nobody measured is no known one: where it is wrong, intervals hold the truth or the reason names it, and the table calls it assumed.
+// A value that nobody measured is no known one: where it is wrong, intervals hold the truth or the reason names it, and the table calls
+// it assumed.
 func TestAssumedValues(t *testing.T) {
 	seeds := uint64(1)
 	if soak {

@@ -21,8 +21,8 @@ type Contribution struct {
 // uniform is the standard deviation of what lies anywhere within ±1 [GUM, 4.3.7].
 var uniform = 1 / math.Sqrt(3)
 
-// budget lists what makes a parameter uncertain, and the sum of squares. What moves a value one way, or either way, counts as anywhere within
-// that.
+// budget lists what makes a parameter uncertain, and the sum of squares. What moves a value one way, or either way, counts as anywhere
+// within that.
 func (r *Result) budget(p *Parameter) (list []Contribution, combined *float64) {
 	square := 0.0
 	add := func(source, kind string, u float64) {

@@ -8,8 +8,8 @@ import (
 	"hilrig/identify/record"
 )
 
-// An error of the gain of the force is in every value that is found in proportion to it, and in no other: with the noise next to nothing the interval
-// is ±1.96 times that share, and the budget has it by name.
+// An error of the gain of the force is in every value that is found in proportion to it, and in no other: with the noise next to nothing
+// the interval is ±1.96 times that share, and the budget has it by name.
 func TestGainErrorIsInTheIntervals(t *testing.T) {
 	const share = 0.02
 	d := swing(t, slide, 1, 0)

@@ -9,8 +9,8 @@ import (
 	"hilrig/identify/independent"
 )
 
-// coarseChirp is a motor under a chirp of the torque, from a fifth of a hertz to the given frequency (Hz), on an encoder of so many counts a turn.
-// Nothing is wrong with the record.
+// coarseChirp is a motor under a chirp of the torque, from a fifth of a hertz to the given frequency (Hz), on an encoder of so many
+// counts a turn. Nothing is wrong with the record.
 func coarseChirp(seed uint64, counts int, top float64) trial {
 	r := rand.New(rand.NewPCG(seed, uint64(counts)))
 	b := newBench(seed, 10)
@@ -28,8 +28,8 @@ func coarseChirp(seed uint64, counts int, top float64) trial {
 	return b.trial(tr.Record(b.sensors, nil))
 }
 
-// Chirps on coarse encoders are clean records: rounding of the position is known noise, which neither draws the inertia nor looks like something that
-// the model lacks.
+// Chirps on coarse encoders are clean records: rounding of the position is known noise, which neither draws the inertia nor looks like
+// something that the model lacks.
 func TestCoarseChirps(t *testing.T) {
 	seeds, all, tops := uint64(1), []int{2048, 4096}, []float64{4, 15}
 	if soak {

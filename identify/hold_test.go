@@ -21,8 +21,8 @@ func heldOrStraight(seed uint64, rate float64, held bool, noise float64) (*recor
 	return a.Simulate(run).Record(independent.Sensors{Count: 5e-7, Velocity: -1, Force: noise, Seed: seed}, nil), a
 }
 
-// Whether a force is held or straight between its samples is taken from the record: by every method that simulates, and by regress. Values hold then,
-// which the other way would have moved by more than their errors.
+// Whether a force is held or straight between its samples is taken from the record: by every method that simulates, and by regress.
+// Values hold then, which the other way would have moved by more than their errors.
 func TestHoldIsTakenFromTheRecord(t *testing.T) {
 	methods := []Chain{{"regress"}, {"lm"}}
 	rates, seeds := []float64{200, 1000}, 2

@@ -20,8 +20,8 @@ const (
 	partsAbove = 10   // times what is left over, from which the parts of a sum make what is explained next to nothing
 )
 
-// judges look at a result one after the other, whatever was fitted; one that has nothing to look at says nothing. Those above the parameters
-// move intervals, which are judged then.
+// judges look at a result one after the other, whatever was fitted; one that has nothing to look at says nothing. Those above the
+// parameters move intervals, which are judged then.
 var judges = []struct {
 	asks string
 	look func(r *Result, say sayer)
@@ -156,8 +156,8 @@ func (r *Result) judgeMethod(say sayer) {
 // aboutContact tells whether a doubt is that a record cannot show some parameters of a contact.
 func aboutContact(d fit.Reason) bool { return d.Code == fit.OverFitted && len(d.Params) > 0 }
 
-// judgeContact takes in what a record can hardly show of a contact, where it does not tell it all the same: rules of what is plausible yield
-// to intervals that hold all that moves a value.
+// judgeContact takes in what a record can hardly show of a contact, where it does not tell it all the same: rules of what is plausible
+// yield to intervals that hold all that moves a value.
 func (r *Result) judgeContact(say sayer) {
 	for _, d := range r.doubts {
 		if aboutContact(d) && slices.ContainsFunc(d.Params, func(name string) bool { return !r.tells(name) }) {

@@ -9,7 +9,8 @@ import (
 	"hilrig/identify/fit"
 )
 
-// What a fit leaves over is compared with the noise of the record, unless it is next to nothing of what was recorded, or the noise is not known.
+// What a fit leaves over is compared with the noise of the record, unless it is next to nothing of what was recorded, or the noise is not
+// known.
 func TestResidualAboveNoise(t *testing.T) {
 	some, little, less, none := 1e-3, 2.8e-5, 2.2e-4, 0.0
 	for _, c := range []struct {

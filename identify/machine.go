@@ -93,11 +93,12 @@ type MachineChecks struct {
 // toldApart is the motion that tells base parameters apart.
 const toldApart = "record a motion that tells them apart: several speeds and accelerations of all joints, wide angles"
 
-// apartLikely are the standard errors of the difference between instruments and least squares, from which on intervals hold the values of both.
+// apartLikely are the standard errors of the difference between instruments and least squares, from which on intervals hold the values of
+// both.
 const apartLikely = 2
 
-// OfMachine is the result of a machine in the form of all results. theta is the set of all parameters that goes into the file, in the order of
-// Base.Columns. v has no records where there is no validation.
+// OfMachine is the result of a machine in the form of all results. theta is the set of all parameters that goes into the file, in the
+// order of Base.Columns. v has no records where there is no validation.
 func OfMachine(b *machine.Result, info []record.Info, findings []record.Finding, v MachineChecks) (r *Result, out *Machine, theta []float64, err error) {
 	if b.Axis != nil {
 		r, err = ofOnlyJoint(b, v)

@@ -80,8 +80,8 @@ func bothWays(t *testing.T, b *armBench, recs [][]*record.Record, more ...linear
 	return own, other, err, err2
 }
 
-// sameAs compares a machine with an axis: values to a thousandth of the standard error, verdict, and the codes and parameters of all reasons. by are the
-// names of the axis, scale is what one of its unit is of the machine.
+// sameAs compares a machine with an axis: values to a thousandth of the standard error, verdict, and the codes and parameters of all
+// reasons. by are the names of the axis, scale is what one of its unit is of the machine.
 func sameAs(t *testing.T, what string, own, other *Result, by map[string]string, scale map[string]float64) {
 	t.Helper()
 	reasons := func(r *Result) (out []string) {
@@ -169,8 +169,8 @@ func TestPendulumIsAnAxis(t *testing.T) {
 	}
 }
 
-// A gain that is wrong at the only drive scales all parameters: without an uncertainty the result says that its intervals do not hold that; with one they are
-// wider by as much as squares add up to.
+// A gain that is wrong at the only drive scales all parameters: without an uncertainty the result says that its intervals do not hold
+// that; with one they are wider by as much as squares add up to.
 func TestUncertainGain(t *testing.T) {
 	for _, gain := range []float64{0, 20} {
 		b := newArmBench(95, 1)

@@ -17,8 +17,8 @@ import (
 	"hilrig/identify/record"
 )
 
-// pieceSizes are lengths about which something ends: 2 samples have a slope, 8 are simulated, 20 are kept between two gaps, 50 are fitted by a
-// bristle, 200 are a record of their own.
+// pieceSizes are lengths about which something ends: 2 samples have a slope, 8 are simulated, 20 are kept between two gaps, 50 are fitted
+// by a bristle, 200 are a record of their own.
 var pieceSizes = []int{1, 2, 3, 5, 7, 8, 19, 20, 21, 49, 50, 51, 199, 200}
 
 // cutPieces are the ways in which a record of n samples falls into pieces, as pairs of rows.

@@ -116,8 +116,8 @@ type Records struct {
 	Doubt   string           // what Doubted are: "without the winding"
 }
 
-// driven are the records with one force: that of the drive and the known disturbance, if it is not in the command already, for methods that know no
-// other. Simulated models keep them apart, since a controller commands but one of them.
+// driven are the records with one force: that of the drive and the known disturbance, if it is not in the command already, for methods
+// that know no other. Simulated models keep them apart, since a controller commands but one of them.
 func (r Records) driven() Records {
 	out := r.each(func(recs []*record.Record) []*record.Record {
 		recs = slices.Clone(recs)

@@ -7,13 +7,13 @@ import (
 	"hilrig/identify/fit"
 )
 
-// A prior says what was known of a parameter before the record: a value with its standard uncertainty. It counts as one more observation. With θ and
-// C what the record says, h the parameter and μ ± u the prior,
+// A prior says what was known of a parameter before the record: a value with its standard uncertainty. It counts as one more observation.
+// With θ and C what the record says, h the parameter and μ ± u the prior,
 //
 //	K = C·h/(hᵀCh + u²),   θ ← θ + K·(μ − hᵀθ),   C ← C − K·hᵀC,
 //
-// which is least squares with that observation among the rows, exactly where the model is linear [GCSDVR, 14.8]. What else makes a value uncertain shrinks as
-// the chance of the record does; the uncertainty of the record is that of its whole interval.
+// which is least squares with that observation among the rows, exactly where the model is linear [GCSDVR, 14.8]. What else makes a value
+// uncertain shrinks as the chance of the record does; the uncertainty of the record is that of its whole interval.
 
 // priorAlone is the weight from which on the prior gives a value and the record does not.
 const priorAlone = 0.9
@@ -94,7 +94,8 @@ func (r *Result) freeRows() (rows []int) {
 	return rows
 }
 
-// decorrelate makes the correlations those after a prior of the parameter in row at, with its gain and its uncertainty in standard errors of the record.
+// decorrelate makes the correlations those after a prior of the parameter in row at, with its gain and its uncertainty in standard errors
+// of the record.
 func (r *Result) decorrelate(rows []int, at int, gain, u float64) {
 	if at < 0 {
 		return

@@ -11,7 +11,8 @@ import (
 	"hilrig/identify/record"
 )
 
-// A prior is one more observation: values, errors and correlation are those of Bayesian linear regression in closed form, from the rows themselves.
+// A prior is one more observation: values, errors and correlation are those of Bayesian linear regression in closed form, from the rows
+// themselves.
 func TestPriorIsAnObservation(t *testing.T) {
 	recs := Records{Fit: []*record.Record{wagon(t, 1e-4)}}
 	plain := fitted(t, func(*Plan) {}, recs)
@@ -74,8 +75,8 @@ func TestPriorIsAnObservation(t *testing.T) {
 	}
 }
 
-// A prior far from the record is contradicted, to either side; one that is much narrower than the record gives the value, and the word says so. So it is by
-// every method.
+// A prior far from the record is contradicted, to either side; one that is much narrower than the record gives the value, and the word
+// says so. So it is by every method.
 func TestPriorsAgainstTheRecord(t *testing.T) {
 	for _, methods := range []Chain{{"regress"}, {"lm"}, {"aep", "lm"}} {
 		recs := Records{Fit: []*record.Record{wagon(t, 1e-5)}}

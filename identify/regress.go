@@ -77,7 +77,8 @@ func linearStage(r *linear.Result) *stage {
 	return st
 }
 
-// leastNoiseShare is the share of what a regression leaves over from which on noise of the position, which is in its columns too, is looked at.
+// leastNoiseShare is the share of what a regression leaves over from which on noise of the position, which is in its columns too, is
+// looked at.
 const leastNoiseShare = 1e-3
 
 // comparedForms is the number of samples up to which two forms are compared: it takes as long as the fit itself.

@@ -54,8 +54,8 @@ func (r *Result) roundedInputs(sol *fit.Solution, b *response.Result) {
 	}
 }
 
-// OfResponse is the result of a machine that was fitted to its response, in the form of all results. units are those of the outputs; v is nil where there is
-// no validation.
+// OfResponse is the result of a machine that was fitted to its response, in the form of all results. units are those of the outputs; v is
+// nil where there is no validation.
 func OfResponse(b *response.Result, units []string, info []record.Info, findings []record.Finding, v *ResponseChecks, start []fit.Param) (*Result, *Response, error) {
 	a, err := fit.Assess(b.Solution)
 	if err != nil {

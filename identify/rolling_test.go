@@ -182,8 +182,8 @@ func (c *rollingCase) look(t testing.TB, seconds float64, seed uint64) (r *Resul
 	return r, wrong, held, of
 }
 
-// Recordings of a ball that was integrated apart, clean and with what recordings have: values, verdicts and what is said. A few of them; the
-// soak looks at all, with many seeds.
+// Recordings of a ball that was integrated apart, clean and with what recordings have: values, verdicts and what is said. A few of them;
+// the soak looks at all, with many seeds.
 func TestRolling(t *testing.T) {
 	t.Parallel()
 	short := []string{"clean", "labels exchanged in three frames", "a marker astray", "no friction against spinning", "dry friction of 0.0005 N·m, to rest", "dry friction of 4 % not searched", "Ixx times 1.01", "Izz times 0.99",

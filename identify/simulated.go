@@ -52,8 +52,8 @@ func (j *job) start() (*axis.Model, []fit.Param, error) {
 	return m, params, err
 }
 
-// lead is the model as a question takes it: led back along the record, where the question asks for it and noise of the recorded force (N) would take the
-// simulation off.
+// lead is the model as a question takes it: led back along the record, where the question asks for it and noise of the recorded force (N)
+// would take the simulation off.
 func lead(m *axis.Model, params []fit.Param, q question) (led *axis.Model, noise float64, followed bool) {
 	if !q.lead {
 		return m, 0, false

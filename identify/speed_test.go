@@ -166,7 +166,8 @@ func TestEverydaySpeed(t *testing.T) {
 }
 
 // TestRegressSpeed prints what a regression of a long CSV file costs with reading and all that hil identify does, and what numpy takes
-// for reading, filtering and solving, in turn. Numbers with all their digits, as a program writes them, and with the digits of an instrument:
+// for reading, filtering and solving, in turn. Numbers with all their digits, as a program writes them, and with the digits of an
+// instrument:
 //
 //	go test ./identify -run RegressSpeed -v -args -rival
 func TestRegressSpeed(t *testing.T) {

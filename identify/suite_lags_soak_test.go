@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// The table of records that passed filters, are rounded, or hold wrong samples: what is off, in halves of its interval, under which verdict.
-// KIND and WAY choose some of it.
+// The table of records that passed filters, are rounded, or hold wrong samples: what is off, in halves of its interval, under which
+// verdict. KIND and WAY choose some of it.
 func TestTableOfLags(t *testing.T) {
 	for _, w := range append([]way{everyday}, ways...) {
 		if f := os.Getenv("WAY"); w.name != f && (f != "" || w.name != "regress") {

@@ -44,8 +44,8 @@ func (b *bench) count(x []float64) {
 	}
 }
 
-// drivetrain is a motor, whose drive has a lag of first order (s), and a load behind a shaft of the given resonance (Hz; 0: rigid), damped by
-// a twentieth of critical. friction is at the load. The encoder is at the load or at the motor.
+// drivetrain is a motor, whose drive has a lag of first order (s), and a load behind a shaft of the given resonance (Hz; 0: rigid),
+// damped by a twentieth of critical. friction is at the load. The encoder is at the load or at the motor.
 type drivetrain struct {
 	lag       float64
 	resonance float64

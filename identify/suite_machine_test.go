@@ -19,8 +19,8 @@ import (
 	"hilrig/identify/record"
 )
 
-// The suite of machines: arms of random real bodies, led along smooth tours or held by controllers, by a recursion of Newton and Euler and an integrator
-// of their own (identify/independent). Each kind has one thing wrong at one joint, or nothing.
+// The suite of machines: arms of random real bodies, led along smooth tours or held by controllers, by a recursion of Newton and Euler
+// and an integrator of their own (identify/independent). Each kind has one thing wrong at one joint, or nothing.
 
 // armBench is an arm before it is recorded.
 type armBench struct {

@@ -82,8 +82,8 @@ const (
 	mostSamplesAgain = 200_000 // of all draws together, but for the first one
 )
 
-// lowPassed allows what a low-pass of one channel does, whose corner the noise of the record shows: up to (1/ω)², that of one that does not
-// delay. Where both have one, the larger stands for the difference.
+// lowPassed allows what a low-pass of one channel does, whose corner the noise of the record shows: up to (1/ω)², that of one that does
+// not delay. Where both have one, the larger stands for the difference.
 func (r *Result) lowPassed(suspects []fit.Suspect) {
 	for _, f := range r.Findings {
 		if f.Kind != "filtered" || !(f.Value > 0) {

@@ -76,7 +76,8 @@ func TestWordsOfAMeasuredAxis(t *testing.T) {
 	}
 }
 
-// A force of one level to either side, whose step nobody knows, may be off by half: the intervals hold that, and no value is called identified.
+// A force of one level to either side, whose step nobody knows, may be off by half: the intervals hold that, and no value is called
+// identified.
 func TestOneLevelOfForce(t *testing.T) {
 	for _, w := range []struct {
 		methods Chain

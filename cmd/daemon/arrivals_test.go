@@ -185,8 +185,8 @@ func TestRestartsAreTold(t *testing.T) {
 	}
 }
 
-// A board that sends at another rate than the file says is told within 2 s with both rates, not before a second,, and then once a minute; one that
-// is right within a quarter, or loses frames on the way, is not. So it is with replies.
+// A board that sends at another rate than the file says is told within 2 s with both rates, not before a second,, and then once a minute;
+// one that is right within a quarter, or loses frames on the way, is not. So it is with replies.
 func TestRate(t *testing.T) {
 	link := configs.Demo()
 	plan, err := link.Plan(&link.Devices[0])

@@ -14,8 +14,8 @@ import (
 	"hilrig/hil/wire"
 )
 
-// positionCount is one count of a position, in its unit. The scale of a float or a text need not be one: of an angle in radians it is 1. What
-// it can be is bounded by the noise that is declared.
+// positionCount is one count of a position, in its unit. The scale of a float or a text need not be one: of an angle in radians it is 1.
+// What it can be is bounded by the noise that is declared.
 func positionCount(m *configs.Measure, noise float64) float64 {
 	count := math.Abs(m.Scale)
 	if noise > 0 && (m.Type == wire.F32 || m.Type == wire.F64 || m.Type == wire.Text) {

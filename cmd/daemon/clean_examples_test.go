@@ -85,7 +85,8 @@ func (o *orders) Order() (uint32, hil.Request) {
 	return 1, q
 }
 
-// Every example that has a virtual rig, in virtual time: a minute of it with HIL_LONG set, or four seconds in which nothing trips, nothing holds.
+// Every example that has a virtual rig, in virtual time: a minute of it with HIL_LONG set, or four seconds in which nothing trips,
+// nothing holds.
 func TestExamplesDoNotTrip(t *testing.T) {
 	seconds := 4
 	if os.Getenv("HIL_LONG") != "" {

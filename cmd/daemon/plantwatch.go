@@ -11,8 +11,8 @@ import (
 	"hilrig/hil/rt"
 )
 
-// plantWatch looks at the ticks of a virtual rig: a plant that gets no processor is no sick sensor, and one that cannot keep up with time must
-// not keep a processor from everything else.
+// plantWatch looks at the ticks of a virtual rig: a plant that gets no processor is no sick sensor, and one that cannot keep up with time
+// must not keep a processor from everything else.
 type plantWatch struct {
 	hil.Outside
 	period   int64 // ns

@@ -270,8 +270,8 @@ func rigSpec(cfg *configs.Config) (*hil.PlantSpec, error) {
 	return spec, nil
 }
 
-// farEnds are the boards of a virtual rig, not yet started: the far ends of its devices; place names the port of each. Those that are slower
-// than the plant send more rarely.
+// farEnds are the boards of a virtual rig, not yet started: the far ends of its devices; place names the port of each. Those that are
+// slower than the plant send more rarely.
 func farEnds(cfg *configs.Config, place func(i int, o *device.FirmwareOptions)) ([]*device.Firmware, *device.Set, error) {
 	var parts []device.Part
 	var boards []*device.Firmware

@@ -9,8 +9,9 @@ import (
 	"hilrig/hil/wire"
 )
 
-// modbusSource decodes what was heard on a bus of Modbus RTU slaves: questions and replies. The reply of a slave does not say which registers
-// it brings; with a table it is taken for the reply to the question heard before it, else for that of the only question it fits.
+// modbusSource decodes what was heard on a bus of Modbus RTU slaves: questions and replies. The reply of a slave does not say which
+// registers it brings; with a table it is taken for the reply to the question heard before it, else for that of the only question it
+// fits.
 type modbusSource struct{ plan *protocol.Plan }
 
 func (s *modbusSource) decode(b []byte, w *writer) string {

@@ -216,8 +216,8 @@ func TestIdentifyRecordingFindsTheTruth(t *testing.T) {
 	}
 }
 
-// A board without a hardware timer, whose period trembles and wanders by 0.1 to 1 %: each of 13 windows of its run, fitted as the daemon fits
-// the one that is being recorded, with the time before it as a check, is taken, and finds the truth.
+// A board without a hardware timer, whose period trembles and wanders by 0.1 to 1 %: each of 13 windows of its run, fitted as the daemon
+// fits the one that is being recorded, with the time before it as a check, is taken, and finds the truth.
 func TestIdentifyWindowsOfUnevenBoard(t *testing.T) {
 	t.Parallel()
 	m := &motorTruth{R: 1.2, L: 0.6e-3, K: 0.042, J: 7e-5, Sigma0: 11, Sigma1: 0.02, Fv: 1.5e-4, Fc: 0.015, Fs: 0.021, Vs: 0.5}

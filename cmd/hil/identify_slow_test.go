@@ -33,8 +33,8 @@ func (h *hits) sound() bool {
 	return h.of >= 20 && h.in*20 >= h.of*18 || h.of < 20 && h.worst <= 3
 }
 
-// Devices that are slower than the loop, on every drive, whose drives take every command or one a sample: the inertia lies in its interval, whatever
-// finds it, offline and live.
+// Devices that are slower than the loop, on every drive, whose drives take every command or one a sample: the inertia lies in its
+// interval, whatever finds it, offline and live.
 func TestIdentifySlowDevices(t *testing.T) {
 	t.Parallel()
 	motor := motorTruth{R: 1.2, L: 0.6e-3, K: 0.042, J: 7e-5, Sigma0: 11, Sigma1: 0.02, Fv: 1.5e-4, Fc: 0.015, Fs: 0.021, Vs: 0.5}

@@ -98,8 +98,9 @@ func TestDaemonStageExample(t *testing.T) {
 	t.Logf("found %v", got)
 }
 
-// Both joints of configs/two-link.yaml follow their references, on boards of their own, and their loads differ from the friction of the model by
-// what gravity and the other joint do to them. With the equations of the arm fed forward they follow at least three times closer.
+// Both joints of configs/two-link.yaml follow their references, on boards of their own, and their loads differ from the friction of the
+// model by what gravity and the other joint do to them. With the equations of the arm fed forward they follow at least three times
+// closer.
 func TestDaemonTwoLinkExample(t *testing.T) {
 	if testing.Short() {
 		t.Skip("drives two rigs for six seconds")

@@ -127,8 +127,8 @@ func TestDaemonRigRecordsTheTruth(t *testing.T) {
 	}
 }
 
-// What the script of a virtual rig does to its sensors the guard of a run sees: a lost angle is stale, and the current beside it is not; a stuck one is
-// named frozen, or shows as a tracking error.
+// What the script of a virtual rig does to its sensors the guard of a run sees: a lost angle is stale, and the current beside it is not;
+// a stuck one is named frozen, or shows as a tracking error.
 func TestDaemonScriptTripsARun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("drives a rig for some seconds")

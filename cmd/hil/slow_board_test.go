@@ -18,8 +18,8 @@ import (
 	"hilrig/hil/wire"
 )
 
-// slowBoard is a device that samples more rarely than the loop ticks, with its motor behind it. It is the clock, the device and the outside of a
-// loop: a run of seconds takes no time.
+// slowBoard is a device that samples more rarely than the loop ticks, with its motor behind it. It is the clock, the device and the
+// outside of a loop: a run of seconds takes no time.
 type slowBoard struct {
 	motor   motorTruth
 	drive   plant.DriveKind // voltage, current or effort
@@ -118,7 +118,8 @@ func (b *slowBoard) Poll(now int64, y []float64) (fresh hil.Fresh) {
 	return fresh
 }
 
-// advance is the state (angle, speed, current or torque, bristle) after a time in which the command is held: RK4 in steps of at most 50 µs.
+// advance is the state (angle, speed, current or torque, bristle) after a time in which the command is held: RK4 in steps of at most 50
+// µs.
 func (b *slowBoard) advance(span float64) [4]float64 {
 	if b.drive == plant.VoltageDrive {
 		return b.motor.advance(b.u, span, b.x)

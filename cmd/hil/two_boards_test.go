@@ -12,8 +12,8 @@ import (
 	"hilrig/cmd/report"
 )
 
-// Two boards with ports, clocks and rates of their own are one rig: configs/two-boards.yaml runs, its estimate follows the truth, each board is
-// counted under its name, the recording replays bit for bit, and a core that is killed leaves the drive safe.
+// Two boards with ports, clocks and rates of their own are one rig: configs/two-boards.yaml runs, its estimate follows the truth, each
+// board is counted under its name, the recording replays bit for bit, and a core that is killed leaves the drive safe.
 func TestDaemonTwoBoards(t *testing.T) {
 	data, err := os.ReadFile("../../configs/two-boards.yaml")
 	if err != nil {

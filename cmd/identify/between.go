@@ -103,8 +103,8 @@ func (r *recording) forced(ctx context.Context, m record.Mapping, d *configs.Ide
 	return f, err
 }
 
-// between is what the commands of a recording tell of the force between its samples; nil: nothing. same: samples of the force are no closer than
-// those of the position.
+// between is what the commands of a recording tell of the force between its samples; nil: nothing. same: samples of the force are no
+// closer than those of the position.
 func (r *recording) between(recs []*record.Record, m record.Mapping, d *configs.IdentifyData) (found *intersample.Course, same bool) {
 	drive := intersample.Drive{Tick: 1 / r.rig.Loop.Rate, Noise: math.Abs(cmp.Or(m.Force.Scale, 1)) * r.axis.Estimator.CurrentNoise}
 	if m.Force.Name != r.axis.Current {
@@ -141,7 +141,8 @@ func (r *recording) between(recs []*record.Record, m record.Mapping, d *configs.
 	return intersample.Find(pieces, own, intersample.Steps{Time: time, Value: value}, drive, lag), true
 }
 
-// lag is the time by which the motion of records answers late to forces at these points, by least squares with inertia, Coulomb and viscous friction.
+// lag is the time by which the motion of records answers late to forces at these points, by least squares with inertia, Coulomb and
+// viscous friction.
 func (r *recording) lag(recs []*record.Record, points [][]float64) (late, err float64, ok bool) {
 	const enough = 60.0 // s of the records that are looked at
 	var some []*record.Record

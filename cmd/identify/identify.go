@@ -229,7 +229,8 @@ func Run(ctx context.Context, path string, f Options, stdout, stderr io.Writer) 
 	return gate(res, cfg.RequireFit)
 }
 
-// load reads what is to be fitted: what a file names, columns that are named by flags or by themselves, or a recording, which says everything itself.
+// load reads what is to be fitted: what a file names, columns that are named by flags or by themselves, or a recording, which says
+// everything itself.
 func (f *Options) load(ctx context.Context, path string, stderr io.Writer, bar *report.Progress) (cfg *configs.Identify, recs identify.Records, assumed assumptions, own *ownRun, err error) {
 	fail := func(code int, err error) (*configs.Identify, identify.Records, assumptions, *ownRun, error) {
 		return nil, recs, assumed, nil, report.ExitWith(code, err)

@@ -51,8 +51,8 @@ func planMechanism(path string) (*configs.MachineFit, error) {
 	return cfg, nil
 }
 
-// coupledTo are the axes that the torque of an axis depends on, by the mechanism of the rig: their inertia matrix joins them, or the position of
-// one changes the inertia or weight that the other feels.
+// coupledTo are the axes that the torque of an axis depends on, by the mechanism of the rig: their inertia matrix joins them, or the
+// position of one changes the inertia or weight that the other feels.
 func coupledTo(rig *configs.Config, axis *configs.Axis) (names []string) {
 	if rig.Mechanism == nil {
 		return nil

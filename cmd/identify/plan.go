@@ -140,8 +140,8 @@ func readRecord(ctx context.Context, path string, cfg *configs.Identify, d *conf
 	return f.recs, err
 }
 
-// CheckRecords looks at the heads of the records of a file that are there: whether the columns are, in these units, with numbers and an even time below
-// them. It says what was looked at, by path. A recording of this program tells its columns without being read.
+// CheckRecords looks at the heads of the records of a file that are there: whether the columns are, in these units, with numbers and an
+// even time below them. It says what was looked at, by path. A recording of this program tells its columns without being read.
 func CheckRecords(cfg *configs.Identify) (said map[string]string, err error) {
 	said = map[string]string{}
 	look := func(path string, d *configs.IdentifyData) {

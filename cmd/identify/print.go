@@ -290,8 +290,8 @@ func nextIdentify(path string, f Options, cfg *configs.Identify, recs identify.R
 // splitGain is how much smaller the residual becomes if friction by direction is worth a word; its first order is allowed a little less.
 const splitGain, splitGuess = 0.95, 0.97
 
-// worthSplitting tells that friction by direction may make the residual of a regression so much smaller: to first order it adds a constant and the
-// speed to the columns.
+// worthSplitting tells that friction by direction may make the residual of a regression so much smaller: to first order it adds a
+// constant and the speed to the columns.
 func worthSplitting(s *fit.Solution) bool {
 	if s == nil || len(s.Jac) == 0 || len(s.Velocity) != len(s.Residual) {
 		return true

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// spun is a motor that turns its rotor, integrated here by Runge and Kutta: R 2 Ω, L 2 mH, K 0.05 N·m/A, J 1e-4 kg·m², damping 2e-4 N·m·s. What it is
-// given changes every 50 ms; what is recorded of that is told by seen. edit may spoil the columns u, i, q.
+// spun is a motor that turns its rotor, integrated here by Runge and Kutta: R 2 Ω, L 2 mH, K 0.05 N·m/A, J 1e-4 kg·m², damping 2e-4
+// N·m·s. What it is given changes every 50 ms; what is recorded of that is told by seen. edit may spoil the columns u, i, q.
 func spun(t *testing.T, level func(k int) float64, seen func(u float64) float64, edit func(columns [3][]float64)) (file string) {
 	t.Helper()
 	const R, L, K, J, b, rows, dt, sub = 2, 2e-3, 0.05, 1e-4, 2e-4, 1000, 1e-3, 20

@@ -168,8 +168,8 @@ starts: 0
 	}
 }
 
-// A wrong gain of the voltage scales motor, shaft and load alike: nothing but the smallest noise is left over. It is named, and the intervals hold
-// what was put in.
+// A wrong gain of the voltage scales motor, shaft and load alike: nothing but the smallest noise is left over. It is named, and the
+// intervals hold what was put in.
 func TestResponseWithAWrongGain(t *testing.T) {
 	r, err := responseOf(t, changed(t, driveFile, "column: {name: u, unit: V}", `column: {name: u, unit: V, gain: "1.03"}`, "validate: [data/drive-2.csv.gz]", "starts: 0"), Options{})
 	if err != nil || r.Verdict != identify.Weak || !strings.Contains(strings.Join(r.Because(), "\n"), "another gain of machine.motors.motor.voltage") {

@@ -279,8 +279,8 @@ func PlanRun(ctx context.Context, path string, o RunOptions, bar *report.Progres
 	return cfg, recs, own, nil
 }
 
-// PlanAxis is the identification file of an axis of a rig, whose samples are called as in a recording: columns, motor constant, law, methods,
-// band. What was taken for granted comes with it.
+// PlanAxis is the identification file of an axis of a rig, whose samples are called as in a recording: columns, motor constant, law,
+// methods, band. What was taken for granted comes with it.
 func PlanAxis(rig *configs.Config, ax *configs.Axis, o RunOptions) (*configs.Identify, assumptions, error) {
 	var a assumptions
 	dev := deviceOf(rig, ax)

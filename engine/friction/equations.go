@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// equations.txt holds the comment of the type of every law, under a line with its name: equations, what the source says, and where the program departs
-// from it. It is written from the code by go test ./engine/friction -run TestEquationsText -update.
+// equations.txt holds the comment of the type of every law, under a line with its name: equations, what the source says, and where the
+// program departs from it. It is written from the code by go test ./engine/friction -run TestEquationsText -update.
 //
 //go:embed equations.txt
 var equationsText string

@@ -2,8 +2,8 @@ package friction
 
 import "math"
 
-// quickRel is the tolerance of the velocity of a step of LuGreMass. Derivatives by differences of simulations want it far below that of Mass, whose last
-// evaluation is usually far better than its tolerance too.
+// quickRel is the tolerance of the velocity of a step of LuGreMass. Derivatives by differences of simulations want it far below that of
+// Mass, whose last evaluation is usually far better than its tolerance too.
 const quickRel = 3e-12
 
 // LuGreMass takes the steps of Midpoint of a mass on LuGre friction under a load that is linear in position and velocity, as a fit takes
@@ -73,8 +73,8 @@ func (m *LuGreMass) Begin(h float64) {
 	m.bound = 0.5 * bend
 }
 
-// Step advances x = [position m, velocity m/s, deflection m] by h under the load u − kx·x − kv·v, u (N) being its mean over the step. False: x is as it
-// was, and Mass has to take the step.
+// Step advances x = [position m, velocity m/s, deflection m] by h under the load u − kx·x − kv·v, u (N) being its mean over the
+// step. False: x is as it was, and Mass has to take the step.
 func (m *LuGreMass) Step(x []float64, u, kx, kv float64) bool {
 	p, h, x0, v, z := m.law, m.h, x[0], x[1], x[2]
 	if p.N0 > 0 {

@@ -18,8 +18,8 @@ import (
 // is the curve at the delayed speed as well: right after an arrest it is what sliding friction was, then it rises to
 // Fs within τL.
 //
-// Before the beginning the contact was at rest; the source leaves that open. The history is a delay line in absolute time (see delay.go) with straight
-// lines between its knots, of second order in the step.
+// Before the beginning the contact was at rest; the source leaves that open. The history is a delay line in absolute time (see delay.go)
+// with straight lines between its knots, of second order in the step.
 type Memory struct {
 	Fc   float64 // N      Coulomb friction
 	Fs   float64 // N      break-away friction, total

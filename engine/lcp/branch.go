@@ -13,9 +13,9 @@ const (
 )
 
 // brancher looks for a solution in all parts of the problem: for each pair one may demand z_i = 0 or w_i = 0. A part is a linear
-// program, w − M̃·z = q̃ with z, w ≥ 0 and the demands made so far. When it has no solution nothing in it can solve the problem; when
-// it has one in which each pair has a zero, that solves it; otherwise the pair furthest from a zero splits the part in two.
-// With nothing left to split, there is no solution.
+// program, w − M̃·z = q̃ with z, w ≥ 0 and the demands made so far. When it has no solution nothing in it can solve the problem;
+// when it has one in which each pair has a zero, that solves it; otherwise the pair furthest from a zero splits the part in two. With
+// nothing left to split, there is no solution.
 type brancher struct {
 	t     []float64 // x_B + T·x_N = b of the program, n+1 rows of 2n+1: the last is the sum of what is missing
 	basic []int     // w_i = i, z_i = n+i, what is missing in row i = 2n+i

@@ -4,11 +4,12 @@
 //
 // the form that unilateral contact with Coulomb friction, impacts and quadratic programs take. M may be any square matrix.
 //
-// Solve scales M symmetrically by powers of two (scale.go) and follows Lemke's path with lexicographic ties (lemke.go). Where that path does not end at a solution, more follow: Lemke–Howson for bimatrix games (bimatrix.go), Lemke's path with rows and
-// columns scaled each for itself, and linear programs (branch.go). The first of these shows whether there is any z ≥ 0 with w ≥ 0, the others go through all parts of the problem, up to
-// 100 unknowns. What any of them finds is a set of unknowns that may be positive, nothing more: z follows from M and q as
-// given, and it is called solved after its residual has been computed from M and q as given (residual.go). "Infeasible" likewise
-// takes a certificate that holds for M and q as given.
+// Solve scales M symmetrically by powers of two (scale.go) and follows Lemke's path with lexicographic ties (lemke.go). Where that path
+// does not end at a solution, more follow: Lemke–Howson for bimatrix games (bimatrix.go), Lemke's path with rows and columns scaled
+// each for itself, and linear programs (branch.go). The first of these shows whether there is any z ≥ 0 with w ≥ 0, the others go
+// through all parts of the problem, up to 100 unknowns. What any of them finds is a set of unknowns that may be positive, nothing more: z
+// follows from M and q as given, and it is called solved after its residual has been computed from M and q as given (residual.go).
+// "Infeasible" likewise takes a certificate that holds for M and q as given.
 //
 // Everything is dense and in double precision. The keys in brackets resolve in docs/references.md.
 package lcp
@@ -72,8 +73,8 @@ type Result struct {
 
 // Solver holds the workspace of problems with up to a given number of unknowns. One goroutine at a time may use it.
 type Solver struct {
-	// Work bounds what is done in all behind Lemke's first path, in multiplications of two numbers, about: 10⁹ of them are a second or less. 0:
-	// 10⁹ + 4n³. A link of the chain may use half of what the ones before it have left.
+	// Work bounds what is done in all behind Lemke's first path, in multiplications of two numbers, about: 10⁹ of them are a second or
+	// less. 0: 10⁹ + 4n³. A link of the chain may use half of what the ones before it have left.
 	Work float64
 
 	max int
@@ -145,7 +146,8 @@ func (s *Solver) Solve(m, q, z []float64) Result {
 }
 
 // Certificate returns u of the last Solve when that ended with RayInfeasible, otherwise nil: u ≥ 0, Mᵀu ≤ 0 and qᵀu < 0,
-// with which no z ≥ 0 can have w = M·z + q ≥ 0, because 0 ≤ uᵀw = (Mᵀu)ᵀz + qᵀu < 0. The slice is valid until the next Solve.
+// with which no z ≥ 0 can have w = M·z + q ≥ 0, because 0 ≤ uᵀw = (Mᵀu)ᵀz + qᵀu < 0. The slice is valid until the next
+// Solve.
 func (s *Solver) Certificate() []float64 {
 	if !s.proof {
 		return nil

@@ -300,8 +300,8 @@ func (s *Solver) arrived(z []float64) bool {
 	return s.accept(z, x)
 }
 
-// ray looks at the direction (z̄, z̄0) of the ray along which unknown in grows. With M copositive plus, z̄ᵀM = −(M·z̄)ᵀ ≤ 0 and qᵀz̄ < 0
-// [CPS09] 4.4: z̄ proves that the problem is infeasible. Whether it does is checked, whatever M is.
+// ray looks at the direction (z̄, z̄0) of the ray along which unknown in grows. With M copositive plus, z̄ᵀM = −(M·z̄)ᵀ ≤ 0
+// and qᵀz̄ < 0 [CPS09] 4.4: z̄ proves that the problem is infeasible. Whether it does is checked, whatever M is.
 func (s *Solver) ray(in int) Status {
 	n, u, t := s.n, s.rhs[:s.n], &s.basis
 	for i := range n {

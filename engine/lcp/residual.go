@@ -19,8 +19,8 @@ const (
 //
 // with r_i = w_i where z_i > 0, min(w_i, 0) where z_i = 0. The first has the unit of the problem and would call everything
 // small a solution of a problem of small numbers; the second is relative to the numbers of each row, σ/s_i being what
-// scaling makes of the largest q. NaN and negative z give +Inf. s.exact tells whether w = 0 where z > 0 to what rounding leaves of the row, and
-// s.sharp whether w ≥ 0 elsewhere to that too.
+// scaling makes of the largest q. NaN and negative z give +Inf. s.exact tells whether w = 0 where z > 0 to what rounding leaves of the
+// row, and s.sharp whether w ≥ 0 elsewhere to that too.
 func (s *Solver) residual(z []float64) float64 {
 	n, nat, back, big := s.n, 0.0, 0.0, 0.0
 	k := 0
@@ -107,8 +107,9 @@ func (s *Solver) offer(z, y []float64) {
 }
 
 // sharpen goes on from a solution of which a row is below zero by more than its own numbers leave to rounding: beside numbers of the whole
-// problem that is nothing, and yet the unknown that belongs to it may be zero by mistake. Such an unknown may be positive, one that comes out
-// negative becomes zero, the first of them at a time [CPS09] 4.2; of a P-matrix that ends at the solution. What was found stays where it does not.
+// problem that is nothing, and yet the unknown that belongs to it may be zero by mistake. Such an unknown may be positive, one that comes
+// out negative becomes zero, the first of them at a time [CPS09] 4.2; of a P-matrix that ends at the solution. What was found stays where
+// it does not.
 func (s *Solver) sharpen(z []float64) {
 	n := s.n
 	for i := range n {

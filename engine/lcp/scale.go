@@ -69,7 +69,8 @@ func (s *Solver) crooked() bool {
 // equilibrations are the sweeps of equilibrate: the logarithms of the largest numbers halve in each.
 const equilibrations = 12
 
-// equilibrate finds R and C, each for itself, such that the largest number of every row and column of M̃ = R·M·C is near 1 [R01], and σ = |R·q|∞:
+// equilibrate finds R and C, each for itself, such that the largest number of every row and column of M̃ = R·M·C is near 1 [R01], and
+// σ = |R·q|∞:
 //
 //	z = σ·C·z̃,   w = σ·R⁻¹·w̃,   w̃ = M̃·z̃ + q̃,   q̃ = R·q/σ
 //

@@ -49,8 +49,8 @@ func pMatrix(r *rand.Rand, n int) []float64 {
 	return m
 }
 
-// A P-matrix has one solution for every q [CPS09] 3.3.7, in whatever units its rows and unknowns are. It is found, and never is it said that there
-// is none.
+// A P-matrix has one solution for every q [CPS09] 3.3.7, in whatever units its rows and unknowns are. It is found, and never is it said
+// that there is none.
 func TestScaledPMatrices(t *testing.T) {
 	r := source(11)
 	failed := 0

@@ -103,8 +103,8 @@ func (m *Model) Parent(j int) int { return m.body[j].parent }
 // InertiaOf is the inertia of body j with what is fixed to it, in its axes.
 func (m *Model) InertiaOf(j int) Inertia { return m.body[j].inertia }
 
-// Displaced is a copy of a machine of rigid bodies in which joint j stands elsewhere: moved by (m) and turned by phi (rad), in the axes of its parent.
-// Regressor, RNEA and CRBA hold for it.
+// Displaced is a copy of a machine of rigid bodies in which joint j stands elsewhere: moved by (m) and turned by phi (rad), in the axes
+// of its parent. Regressor, RNEA and CRBA hold for it.
 func (m *Model) Displaced(j int, by, phi r3.Vec) *Model {
 	out := *m
 	out.plane = nil // made of the old places

@@ -6,7 +6,8 @@ import (
 	"sync"
 )
 
-// digit is the number of bits by which Sort sorts at a time, and fewToSort the number of values from which on that is faster than comparing.
+// digit is the number of bits by which Sort sorts at a time, and fewToSort the number of values from which on that is faster than
+// comparing.
 const (
 	digit     = 11
 	fewToSort = 2000
@@ -15,8 +16,8 @@ const (
 // sortRoom is as much room as the longest that was sorted.
 var sortRoom = sync.Pool{New: func() any { return new([]float64) }}
 
-// Sort sorts x, in which there are no NaNs: by the digits of the bits of the numbers, the lowest first, in a time that grows with the number
-// of values alone.
+// Sort sorts x, in which there are no NaNs: by the digits of the bits of the numbers, the lowest first, in a time that grows with the
+// number of values alone.
 func Sort(x []float64) {
 	if len(x) < fewToSort {
 		slices.Sort(x)

@@ -92,8 +92,8 @@ func (s Spec) Check(set *Set) error {
 }
 
 // Changes makes the changes of an axis ready, one after the other, each in the memory of one that is in force no more: a core collects no
-// garbage, and one that is given a model every minute must not grow. Three places are enough: while one is made ready a second may be in force and a
-// third fade out. What is made of a law is kept by the kind of law, so memory is taken the first time alone.
+// garbage, and one that is given a model every minute must not grow. Three places are enough: while one is made ready a second may be in
+// force and a third fade out. What is made of a law is kept by the kind of law, so memory is taken the first time alone.
 type Changes struct {
 	s     *Spec
 	axis  *Axis

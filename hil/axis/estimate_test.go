@@ -15,7 +15,8 @@ func sampled(position, current float64) *estimator.Inputs {
 	return &estimator.Inputs{Position: estimator.Sample{Value: position, Fresh: true}, Current: estimator.Sample{Value: current, Fresh: true}, Driven: true}
 }
 
-// The heat of the motor counts the newest current that was believed: one beyond twice 24 V/1.2 Ω never, one that the filter does not need at once.
+// The heat of the motor counts the newest current that was believed: one beyond twice 24 V/1.2 Ω never, one that the filter does not
+// need at once.
 func TestHeatingCurrent(t *testing.T) {
 	needed := motorSpec(t, reference.Spec{Kind: "constant"})
 	other := motorSpec(t, reference.Spec{Kind: "constant"})
@@ -113,8 +114,8 @@ func TestDoubtBeginsTheSignsAnew(t *testing.T) {
 	}
 }
 
-// With the largest command the filter of a drive of efforts or currents knows the largest effort: a position that the axis cannot have reached is
-// refused. Where it is not known, nothing is.
+// With the largest command the filter of a drive of efforts or currents knows the largest effort: a position that the axis cannot have
+// reached is refused. Where it is not known, nothing is.
 func TestLargestEffortScreens(t *testing.T) {
 	for _, c := range []struct {
 		drive plant.DriveKind

@@ -17,11 +17,11 @@ import (
 //	J·v' = push − hold·sgn v,   hold = frozenFs·Fs and what is not known of the effort of a command
 //	v    = command − hold·sgn   of a velocity drive, hold = 2 % of the largest command
 //
-// The push is the effort beyond the declared offset, or beyond the load that the axis carried when it moved last, whichever is smaller; none
-// if they point to different sides. A weight that is held, a spring and a hand keep the axis in place against as much effort.
+// The push is the effort beyond the declared offset, or beyond the load that the axis carried when it moved last, whichever is smaller;
+// none if they point to different sides. A weight that is held, a spring and a hand keep the axis in place against as much effort.
 //
-// The number is frozen once the twin has moved for 0.1 s and gone 30 counts, or for 30 ms and gone 1000; each time is five samples at least,
-// and the age of a sample comes to it.
+// The number is frozen once the twin has moved for 0.1 s and gone 30 counts, or for 30 ms and gone 1000; each time is five samples at
+// least, and the age of a sample comes to it.
 type frozen struct {
 	s      *Spec
 	known  twin
@@ -104,8 +104,9 @@ func (f *frozen) effortAt(command, speed float64) float64 {
 // forget begins anew, but for the load: the axis may carry it still.
 func (f *frozen) forget() { f.on, f.sum, f.pending = false, 0, 0 }
 
-// step takes a tick: the sample of the position, the command of the tick before, the current (A) where it is measured, and the load (N·m) that the
-// estimate and the law tell beside friction. It is the verdict so far, and what it will be if the axis leaves its limits sooner.
+// step takes a tick: the sample of the position, the command of the tick before, the current (A) where it is measured, and the load
+// (N·m) that the estimate and the law tell beside friction. It is the verdict so far, and what it will be if the axis leaves its limits
+// sooner.
 func (f *frozen) step(k Tick, p *estimator.Sample, command, current, load float64) (bad, hint Finding) {
 	if !k.On || !numeric.Finite(command) {
 		f.on, f.load, f.motion, f.sum, f.pending = false, 0, 0, 0, 0

@@ -57,8 +57,8 @@ func TestBackEMF(t *testing.T) {
 	}
 }
 
-// Where the number has been the same for a while, the time begins anew behind a STOP of the estimate, a gap counts as three samples, and a twin that
-// comes to rest has gone no way. Ticks that are left out count.
+// Where the number has been the same for a while, the time begins anew behind a STOP of the estimate, a gap counts as three samples, and
+// a twin that comes to rest has gone no way. Ticks that are left out count.
 func TestFrozenBeginsAnew(t *testing.T) {
 	for _, c := range []struct {
 		name     string
@@ -100,7 +100,8 @@ func TestFrozenBeginsAnew(t *testing.T) {
 	}
 }
 
-// The load that an axis carried when it moved last is no push, to either side; what is estimated of one that has not moved, or is no number, is none.
+// The load that an axis carried when it moved last is no push, to either side; what is estimated of one that has not moved, or is no
+// number, is none.
 func TestFrozenBesideALoad(t *testing.T) {
 	for _, c := range []struct {
 		name         string

@@ -8,29 +8,31 @@ import (
 	"hilrig/estimator"
 )
 
-// momentum holds the change of speed that the position shows against the one that the effort makes at least. It finds a coupling that slips, an
-// encoder of a wrong sign or of a scale far too small, and a drive that does not do what it is told.
+// momentum holds the change of speed that the position shows against the one that the effort makes at least. It finds a coupling that
+// slips, an encoder of a wrong sign or of a scale far too small, and a drive that does not do what it is told.
 //
 // A twin has the smallest change of speed that effort, friction and load leave. To the one side
 //
 //	J·d' = push − resist   while d > 0, or push > resist
 //	resist = frozenFs·(Fs + viscous friction at the speed shown), and what is not known of the effort of a command
 //
-// and to the other side the same. The push is the effort at the speed shown, less what the mechanism takes, beyond the declared offset or beyond the
-// load that the axis carried lately: whichever makes less of d. Friction and load of a sound axis take resist at most, so its own change of
-// speed since d left zero is d/n at least, where its inertia is n times that of the file. It is so however d came about, in motion as from rest.
+// and to the other side the same. The push is the effort at the speed shown, less what the mechanism takes, beyond the declared offset or
+// beyond the load that the axis carried lately: whichever makes less of d. Friction and load of a sound axis take resist at most, so its
+// own change of speed since d left zero is d/n at least, where its inertia is n times that of the file. It is so however d came about, in
+// motion as from rest.
 //
-// The inertia of the file may be a guess: n is unknownInertia at most until the motion tells a smaller one. Whatever the friction and the load, the
-// acceleration a that is shown keeps
+// The inertia of the file may be a guess: n is unknownInertia at most until the motion tells a smaller one. Whatever the friction and the
+// load, the acceleration a that is shown keeps
 //
 //	−resist ≤ J·n·a − push ≤ resist
 //
-// all three as the same means, so an axis that changes its speed fast is no heavy one. A change of less than d/n, of motionShare·d at most, is that of no
-// axis: a coupling that slips in motion takes speed away faster than a heavy axis loses it, and then gains it more slowly than a light one. What was told
-// stays known until a reset: the load of an axis may be another one then.
+// all three as the same means, so an axis that changes its speed fast is no heavy one. A change of less than d/n, of motionShare·d at
+// most, is that of no axis: a coupling that slips in motion takes speed away faster than a heavy axis loses it, and then gains it more
+// slowly than a light one. What was told stays known until a reset: the load of an axis may be another one then.
 //
-// The load is what the estimate finds beside the friction of the law. Only an axis that shows its motion tells it. What it was at rest is known within
-// what holds the axis, so resist has frozenFs·Fs more then. It is never less than what the load walks, by the file, while its mean is formed.
+// The load is what the estimate finds beside the friction of the law. Only an axis that shows its motion tells it. What it was at rest is
+// known within what holds the axis, so resist has frozenFs·Fs more then. It is never less than what the load walks, by the file, while
+// its mean is formed.
 //
 // With a voltage and a measured current the speed itself is known, whatever the inertia: see backEMF.
 type momentum struct {
@@ -126,9 +128,9 @@ func (m *momentum) forget() {
 	m.emf.forget()
 }
 
-// step takes a tick: whether the filter believes the sample p, whether another reading is not believed, the command of the tick before, the current
-// (A) where it is measured, the load that the estimate tells beside the law, and what of it the mechanism takes (N·m). It is the verdict so
-// far, and what it will be if the axis leaves its limits sooner.
+// step takes a tick: whether the filter believes the sample p, whether another reading is not believed, the command of the tick before,
+// the current (A) where it is measured, the load that the estimate tells beside the law, and what of it the mechanism takes (N·m). It is
+// the verdict so far, and what it will be if the axis leaves its limits sooner.
 func (m *momentum) step(k Tick, taken, doubtful bool, p *estimator.Sample, command, current, load, carried float64) (bad, hint Finding) {
 	f := m.f
 	if !k.On || !numeric.Finite(command) {
@@ -186,8 +188,8 @@ func (m *momentum) step(k Tick, taken, doubtful bool, p *estimator.Sample, comma
 	return bad, hint
 }
 
-// show takes a position, dt (s) after the one before, and gives the time between the samples (s). Behind a gap all begins anew: what happened
-// in it is not known, and the time is 0.
+// show takes a position, dt (s) after the one before, and gives the time between the samples (s). Behind a gap all begins anew: what
+// happened in it is not known, and the time is 0.
 func (m *momentum) show(p *estimator.Sample, dt float64) (span float64) {
 	every := m.f.s.Every
 	age := max(0, p.Age)
@@ -213,12 +215,12 @@ func (m *momentum) show(p *estimator.Sample, dt float64) (span float64) {
 	return span
 }
 
-// carries is the load (N·m) that is expected now: one that rises at a steady rate, as of a spring or a pendulum, is ahead of its mean by as much as
-// that is ahead of its own.
+// carries is the load (N·m) that is expected now: one that rises at a steady rate, as of a spring or a pendulum, is ahead of its mean by
+// as much as that is ahead of its own.
 func (m *momentum) carries() float64 { return 2*m.load[0] - m.load[1] }
 
-// learn takes a load (N·m) of dt (s). One that is far from what was expected is looked at for a while before it is believed: the position may show
-// too little.
+// learn takes a load (N·m) of dt (s). One that is far from what was expected is looked at for a while before it is believed: the
+// position may show too little.
 func (m *momentum) learn(load, dt float64) {
 	mean, begins := lateLoad, m.seen <= loadMean
 	if begins {
@@ -261,8 +263,8 @@ func (m *momentum) left(command, carried float64) (net [2]float64) {
 	return [2]float64{lo, hi}
 }
 
-// weigh takes dt (s) of a speed (rad/s) and of the efforts that are left to accelerate a sound axis, and gives the largest inertia that keeps them,
-// +Inf where nothing tells. A count, and a sample that is off by half a period, make no acceleration.
+// weigh takes dt (s) of a speed (rad/s) and of the efforts that are left to accelerate a sound axis, and gives the largest inertia that
+// keeps them, +Inf where nothing tells. A count, and a sample that is off by half a period, make no acceleration.
 func (s *scale) weigh(omega float64, net [2]float64, counts, every, dt float64) float64 {
 	w := -math.Expm1(-dt / s.tau)
 	s.omega += w * (omega - s.omega)
@@ -299,7 +301,8 @@ func (m *momentum) turn(net [2]float64, dt, w float64) {
 	}
 }
 
-// add takes dt (s) of a change of speed that there must be, of the one that is shown, the speed before both, and the share that must be shown.
+// add takes dt (s) of a change of speed that there must be, of the one that is shown, the speed before both, and the share that must be
+// shown.
 func (e *excursion) add(must, shown, before, dt, share float64) {
 	if must == 0 || must*e.way < 0 || shown*must >= share*must*must {
 		*e = excursion{}
@@ -346,7 +349,8 @@ func (e *excursion) judge(f *frozen, age float64) (bad, hint Finding) {
 	return Finding{}, Finding{}
 }
 
-// asCommand is the command that belongs to a way (rad) that is missing after a time (s): the back-emf of its speed, or the effort that takes it.
+// asCommand is the command that belongs to a way (rad) that is missing after a time (s): the back-emf of its speed, or the effort that
+// takes it.
 func (f *frozen) asCommand(way, time float64) float64 {
 	switch m := &f.s.Motor; f.s.Drive {
 	case plant.VoltageDrive:

@@ -8,7 +8,8 @@ import (
 	"hilrig/estimator"
 )
 
-// missed is what momentum finds in a course of 1 kg·m² whose every number is given as a function of time (s), and when; 0: nothing in 1.2 s.
+// missed is what momentum finds in a course of 1 kg·m² whose every number is given as a function of time (s), and when; 0: nothing in
+// 1.2 s.
 func missed(s *Spec, at func(t float64) (position, effort, load, carried float64)) (float64, Finding) {
 	m := newMomentum(newFrozen(s, countNoise))
 	for k := range 1200 {
@@ -21,9 +22,9 @@ func missed(s *Spec, at func(t float64) (position, effort, load, carried float64
 	return 0, Finding{}
 }
 
-// An axis moves at 10 rad/s and carries 40 N·m: what a mechanism takes, or a load that the estimate found. The effort that carries it is no push, and
-// 23 N·m more are one that must show, to either side, whichever way it carries. 23 N·m less are one beside a mechanism; a load that is no mechanism's may
-// as well be a brake, which gives way.
+// An axis moves at 10 rad/s and carries 40 N·m: what a mechanism takes, or a load that the estimate found. The effort that carries it is
+// no push, and 23 N·m more are one that must show, to either side, whichever way it carries. 23 N·m less are one beside a mechanism; a
+// load that is no mechanism's may as well be a brake, which gives way.
 func TestMomentumBesideALoad(t *testing.T) {
 	for _, speed := range []float64{10, -10} {
 		for _, weight := range []float64{40, -40} {
@@ -48,7 +49,8 @@ func TestMomentumBesideALoad(t *testing.T) {
 	}
 }
 
-// 4.5 N·m lie between the hold of 3 N·m and that and the friction of 2 N·m: they must show on an axis that was seen in motion, 0.3 rad/s and more, and need not on another.
+// 4.5 N·m lie between the hold of 3 N·m and that and the friction of 2 N·m: they must show on an axis that was seen in motion, 0.3
+// rad/s and more, and need not on another.
 func TestMomentumKnowsALoadInMotion(t *testing.T) {
 	for _, speed := range []float64{0.28, 0.33, 10} {
 		for _, side := range []float64{1, -1} {
@@ -68,7 +70,8 @@ func TestMomentumKnowsALoadInMotion(t *testing.T) {
 	}
 }
 
-// A tenth of the change of speed must show, for the inertia may be ten times that of the file, of an axis that gets faster and of one that is braked.
+// A tenth of the change of speed must show, for the inertia may be ten times that of the file, of an axis that gets faster and of one
+// that is braked.
 func TestMomentumInMotion(t *testing.T) {
 	for _, speed := range []float64{30, -30} {
 		for _, push := range []float64{23, -23} {
@@ -117,8 +120,8 @@ func TestMomentumIsSymmetric(t *testing.T) {
 	}
 }
 
-// What is told begins anew behind a STOP, a command that is no number and a gap; ticks that are left out count; nothing is learned of a load from a motion that is
-// missing, nor from one that is no number.
+// What is told begins anew behind a STOP, a command that is no number and a gap; ticks that are left out count; nothing is learned of a
+// load from a motion that is missing, nor from one that is no number.
 func TestMomentumInTime(t *testing.T) {
 	for _, c := range []struct {
 		name     string
@@ -180,7 +183,8 @@ func TestMomentumInTime(t *testing.T) {
 	}
 }
 
-// The means and what an axis of each kind may take, by hand; speeds from samples of any age; a load is learned fast at first, and not for 0.1 s where it jumps.
+// The means and what an axis of each kind may take, by hand; speeds from samples of any age; a load is learned fast at first, and not for
+// 0.1 s where it jumps.
 func TestMomentumNumbers(t *testing.T) {
 	for every, want := range map[float64]float64{1e-3: 10e-3, 2e-3: 10e-3, 4e-3: 20e-3} {
 		s := frozenSpec()

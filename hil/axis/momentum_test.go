@@ -9,9 +9,9 @@ import (
 	"hilrig/estimator"
 )
 
-// inertia is a body of m·1 kg·m² under the efforts of frozenSpec, moved by hand: v' = (effort − taken)/m from 0.8 s on, at rest before. It shows a
-// share of the motion from then on. It may have shown all of it before, that of the file's inertia pushed to and fro with 60 N·m. The time of the trip after 0.8 s (s), and
-// what was found; 0: none in 1 s.
+// inertia is a body of m·1 kg·m² under the efforts of frozenSpec, moved by hand: v' = (effort − taken)/m from 0.8 s on, at rest
+// before. It shows a share of the motion from then on. It may have shown all of it before, that of the file's inertia pushed to and fro
+// with 60 N·m. The time of the trip after 0.8 s (s), and what was found; 0: none in 1 s.
 func shownPart(s *Spec, share, m float64, before bool, at func(t float64) (effort, taken, load float64)) (float64, Finding) {
 	p := newMomentum(newFrozen(s, countNoise))
 	x, v, shown := 0.0, 0.0, 0.0
@@ -40,9 +40,9 @@ func shownPart(s *Spec, share, m float64, before bool, at func(t float64) (effor
 	return 0, Finding{}
 }
 
-// The effort of 23 N·m leaves 18 beyond the hold of 3 N·m and the friction of 2 N·m within which the load at rest is known, and 20 once it moves.
-// An axis that shows a tenth of that is sound, to both sides: its inertia may be ten times that of the file. So is one of a third of the inertia. An axis that has
-// shown its inertia before must show 0.3.
+// The effort of 23 N·m leaves 18 beyond the hold of 3 N·m and the friction of 2 N·m within which the load at rest is known, and 20
+// once it moves. An axis that shows a tenth of that is sound, to both sides: its inertia may be ten times that of the file. So is one of
+// a third of the inertia. An axis that has shown its inertia before must show 0.3.
 func TestMomentumShares(t *testing.T) {
 	for _, c := range []struct {
 		name           string
@@ -94,8 +94,8 @@ func TestMomentumShares(t *testing.T) {
 	}
 }
 
-// What a sound axis carries is no missing motion: one that rises at a steady rate, a viscous friction of twice the file's at any speed; one that jumps and holds
-// the axis is.
+// What a sound axis carries is no missing motion: one that rises at a steady rate, a viscous friction of twice the file's at any speed;
+// one that jumps and holds the axis is.
 func TestMomentumLoads(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -160,8 +160,8 @@ func TestMomentumLoads(t *testing.T) {
 	}
 }
 
-// A voltage that the current leaves over is speed, whatever the inertia: 0.3 of it at least is shown; a number that stays the same is left to frozen. A current that is the same number, a reading that is
-// doubted, and no current at all tell nothing.
+// A voltage that the current leaves over is speed, whatever the inertia: 0.3 of it at least is shown; a number that stays the same is
+// left to frozen. A current that is the same number, a reading that is doubted, and no current at all tell nothing.
 func TestMomentumBesideACurrent(t *testing.T) {
 	for _, c := range []struct {
 		name    string

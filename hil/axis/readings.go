@@ -9,8 +9,8 @@ import (
 )
 
 // readings compares every channel of an axis with the command or with another channel. A comparison is an entry of a list: two means, what
-// one is of the other, and how far they may be apart. It finds a reading that is zero, reversed, or of another scale, and one that stays the
-// same number while the other changes. What the winding tells of voltage, current and speed is the affair of signs.
+// one is of the other, and how far they may be apart. It finds a reading that is zero, reversed, or of another scale, and one that stays
+// the same number while the other changes. What the winding tells of voltage, current and speed is the affair of signs.
 type readings struct {
 	s   *Spec
 	tau float64 // s  of the means

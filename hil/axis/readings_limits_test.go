@@ -220,8 +220,8 @@ func TestTachoBesideAPositionThatStands(t *testing.T) {
 	}
 }
 
-// The time of a broken comparison: begun anew behind a STOP, a command that is no number, and a gap; a tick left out is time too; nothing is
-// judged by a reading that does not come any more.
+// The time of a broken comparison: begun anew behind a STOP, a command that is no number, and a gap; a tick left out is time too; nothing
+// is judged by a reading that does not come any more.
 func TestComparisonsBeginAnew(t *testing.T) {
 	wrong := func(k int, in *estimator.Inputs) { // 10 A are commanded
 		in.Position, in.Current = estimator.Sample{Fresh: true}, fresh(k, 40)

@@ -26,14 +26,14 @@ import (
 // beside the rest. With the sign of drive or encoder turned round, speed and acceleration both change sign. That tells a wrong sign
 // from a load: one that drives the axis back does not do so with the acceleration that belongs to the voltage.
 //
-// A current or an effort that is commanded, and a current that is measured, are compared with the acceleration alone, a commanded velocity with the
-// speed. A load enters there, so a broken balance is a hint only: it names the cause when the axis leaves its limits.
+// A current or an effort that is commanded, and a current that is measured, are compared with the acceleration alone, a commanded
+// velocity with the speed. A load enters there, so a broken balance is a hint only: it names the cause when the axis leaves its limits.
 //
 // Small currents do not break a balance. Over a second of motion the voltage is regressed on what current and speed take of it: a
 // slope that is negative, or far from 1, is a current sensor or an encoder of another sign or scale.
 //
-// A balance that is kept once the command is taken from 20 to 160 ms before shows a delay, and no wrong sign. There the command counts as it was sent: a
-// voltage that the device tells may come as late as all that it tells.
+// A balance that is kept once the command is taken from 20 to 160 ms before shows a delay, and no wrong sign. There the command counts as
+// it was sent: a voltage that the device tells may come as late as all that it tells.
 type signs struct {
 	s       *Spec
 	drive   plant.DriveKind // what the command is
@@ -114,8 +114,9 @@ func (s *signs) perEffort() float64 {
 }
 
 // step takes position and current as the filter took them last, whether the position is new, whether to doubt what the rig reads, and the
-// command of the tick before, as it acts (a voltage as the device says it applied it) and as it was sent. Only samples count: while none comes there is nothing to compare,
-// and the command is summed up. bad is a balance that is broken beyond doubt; hint is one that is broken enough to be the cause when the axis leaves its limits.
+// command of the tick before, as it acts (a voltage as the device says it applied it) and as it was sent. Only samples count: while none
+// comes there is nothing to compare, and the command is summed up. bad is a balance that is broken beyond doubt; hint is one that is
+// broken enough to be the cause when the axis leaves its limits.
 func (s *signs) step(k Tick, fresh, doubtful bool, u, sent float64, taken [2]float64) (bad, hint Finding) {
 	if s.floor == 0 {
 		return
@@ -189,8 +190,8 @@ func (s *signs) step(k Tick, fresh, doubtful bool, u, sent float64, taken [2]flo
 	return s.verdict()
 }
 
-// meant is, of the means of the command now and at the samples before, and all between, the one that comes nearest to the rest of the balance: a
-// command may need so long to show in the samples.
+// meant is, of the means of the command now and at the samples before, and all between, the one that comes nearest to the rest of the
+// balance: a command may need so long to show in the samples.
 func (s *signs) meant(u, rest float64) float64 {
 	lo, hi := u, u
 	for _, b := range s.before {
@@ -307,8 +308,8 @@ func (s *scaling) add(u, ri, emf, dt float64) {
 	}
 }
 
-// judge tells a slope that is negative, below 0.4 or above 2.5: where what it belongs to has least (V, rms) of its own, and a slope of 1 would
-// leave over more than twice what is left with that slope. The value is the voltage (V, rms) that makes the difference.
+// judge tells a slope that is negative, below 0.4 or above 2.5: where what it belongs to has least (V, rms) of its own, and a slope of 1
+// would leave over more than twice what is left with that slope. The value is the voltage (V, rms) that makes the difference.
 func (s *scaling) judge(least float64) Finding {
 	det := s.rr*s.ee - s.re*s.re
 	if s.seen < scalingMean || !(det > 0) {
@@ -376,8 +377,8 @@ func (d *delays) add(u, ri, emf, dt, spacing float64, broken bool) {
 	}
 }
 
-// orLate is a finding, or the delay that leaves a tenth of what the command of now does, less than any turned sign, and less than the longest delay:
-// where that is the best, any command of long ago is.
+// orLate is a finding, or the delay that leaves a tenth of what the command of now does, less than any turned sign, and less than the
+// longest delay: where that is the best, any command of long ago is.
 func (d *delays) orLate(f Finding) Finding {
 	best := d.best()
 	if f.Fault == Fine || d.spacing == 0 || best == delaySteps-1 || !(d.before[best] < min(d.each[0]/10, d.each[1], d.each[2], d.each[3])) {

@@ -15,8 +15,8 @@ func withCurrent() *Spec {
 	return &Spec{Tick: 1e-3, Every: 1e-3, TopCommand: 20, Motor: plant.Motor{R: 2, K: 0.5}, Sampling: estimator.AxisSpec{Groups: groups}}
 }
 
-// Without a measured current the acceleration stands in for it, of every drive: a mass that swings, its effort by hand. Encoder or drive the other way
-// round breaks the balance, to both sides; that of a voltage is beyond doubt, the others are hints.
+// Without a measured current the acceleration stands in for it, of every drive: a mass that swings, its effort by hand. Encoder or drive
+// the other way round breaks the balance, to both sides; that of a voltage is beyond doubt, the others are hints.
 func TestSignsByAcceleration(t *testing.T) {
 	const j = 0.01 // kg·m²
 	for _, c := range []struct {
@@ -58,8 +58,8 @@ func TestSignsByAcceleration(t *testing.T) {
 	}
 }
 
-// What is summed up for slopes and delays: samples up to three periods apart, and for delays those whose balance is broken as one of a hint is,
-// by an eighth of the tolerance of 1 V and a quarter of the terms.
+// What is summed up for slopes and delays: samples up to three periods apart, and for delays those whose balance is broken as one of a
+// hint is, by an eighth of the tolerance of 1 V and a quarter of the terms.
 func TestSignsSumsUp(t *testing.T) {
 	for every, want := range map[int]bool{1: true, 3: true, 4: false} {
 		s := newSigns(withCurrent(), plant.VoltageDrive, 20)
@@ -87,7 +87,8 @@ func TestSignsSumsUp(t *testing.T) {
 	}
 }
 
-// A reversed current that is an eighth of the tolerance, rms, is told by its slope in A, and a smaller one is not; an encoder of another scale in V.
+// A reversed current that is an eighth of the tolerance, rms, is told by its slope in A, and a smaller one is not; an encoder of another
+// scale in V.
 func TestSlopesAreTold(t *testing.T) {
 	for _, c := range []struct {
 		name         string
@@ -135,7 +136,8 @@ func TestSlopesAreTold(t *testing.T) {
 	}
 }
 
-// A current that stays one number breaks a balance as a bad sign does. Whatever that looks like, it is told in V: what is left over, and what may be.
+// A current that stays one number breaks a balance as a bad sign does. Whatever that looks like, it is told in V: what is left over, and
+// what may be.
 func TestFrozenCurrentInVolts(t *testing.T) {
 	for _, c := range []struct {
 		name         string
@@ -168,8 +170,8 @@ func TestFrozenCurrentInVolts(t *testing.T) {
 	}
 }
 
-// A finding of the momentum is a delay where the command of 20 to 140 ms before leaves a tenth of what that of now leaves, and less than a sign turned
-// round; else it stays what it is. What found nothing finds no delay.
+// A finding of the momentum is a delay where the command of 20 to 140 ms before leaves a tenth of what that of now leaves, and less than
+// a sign turned round; else it stays what it is. What found nothing finds no delay.
 func TestLateOrNot(t *testing.T) {
 	f := Finding{Disagree, estimator.Position, 5, 3}
 	run := func(late int, ri, emf, rest float64) *delays {

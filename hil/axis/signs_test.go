@@ -203,8 +203,8 @@ func TestSignsTiming(t *testing.T) {
 	}
 }
 
-// A current that stays the same number is told with the range of the voltage that it left over, and with what it may be: twice the drop and 2 %
-// of the largest command. The range does not begin at zero.
+// A current that stays the same number is told with the range of the voltage that it left over, and with what it may be: twice the drop
+// and 2 % of the largest command. The range does not begin at zero.
 func TestFrozenCurrentIsTold(t *testing.T) {
 	for _, side := range []float64{1, -1} {
 		groups := []estimator.Group{{Every: 1e-3, Of: []estimator.Quantity{estimator.Position, estimator.Current}}}
@@ -225,8 +225,8 @@ func TestFrozenCurrentIsTold(t *testing.T) {
 	}
 }
 
-// The means are over five samples and 10 ms at least. Without a measured current five times break-away, as a voltage, is tolerated beside the
-// rest; without a limit of the drive and a drop there is no tolerance, and nothing is judged.
+// The means are over five samples and 10 ms at least. Without a measured current five times break-away, as a voltage, is tolerated beside
+// the rest; without a limit of the drive and a drop there is no tolerance, and nothing is judged.
 func TestSignsTolerances(t *testing.T) {
 	spec := Spec{Tick: 1e-3, TopCommand: 20, Motor: plant.Motor{R: 2, K: 0.5, BrushDrop: 0.25}, Law: demoLaw()}
 	for every, want := range map[float64]float64{1e-3: 10e-3, 2e-3: 10e-3, 4e-3: 20e-3, 20e-3: 100e-3} {

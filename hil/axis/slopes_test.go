@@ -50,7 +50,8 @@ func TestSlopes(t *testing.T) {
 	}
 }
 
-// A balance that is kept under the command of 20 to 160 ms before is a delay; a sign that no turning mends is a scale, where a current is measured.
+// A balance that is kept under the command of 20 to 160 ms before is a delay; a sign that no turning mends is a scale, where a current is
+// measured.
 func TestDelays(t *testing.T) {
 	for late := range 180 {
 		var d delays
@@ -86,7 +87,8 @@ func TestDelays(t *testing.T) {
 	}
 }
 
-// What is left is the slope of the feedback on what is given, over 2 s at least, and only where it is more than the least; in the mean over 5 s.
+// What is left is the slope of the feedback on what is given, over 2 s at least, and only where it is more than the least; in the mean
+// over 5 s.
 func TestFeedForwardLeft(t *testing.T) {
 	for _, c := range []struct {
 		slope, amplitude, least, seconds, want float64

@@ -121,8 +121,8 @@ func TestLatchWritesNews(t *testing.T) {
 	}
 }
 
-// A mode alone, or a cause alone, is news, in the file and for the supervisor; the last signal of a file is found like the others, and a heat that is
-// the first of them.
+// A mode alone, or a cause alone, is news, in the file and for the supervisor; the last signal of a file is found like the others, and a
+// heat that is the first of them.
 func TestLatchTellsModeAndCause(t *testing.T) {
 	dir, a := filepath.Join(t.TempDir(), "runs"), latchAssembly()
 	l, _, _ := OpenLatch(dir, "rig", a)

@@ -44,8 +44,8 @@ func ticking(d *commands, publish func(*hil.Params), answer func(*hil.Row)) (end
 	return func() { stop.Store(true); <-done }
 }
 
-// A tick at 50 Hz, a hold from everybody all the time, and a full ring: stop and estop are taken in the next tick or the one after, and orders
-// of the ring still get their turn.
+// A tick at 50 Hz, a hold from everybody all the time, and a full ring: stop and estop are taken in the next tick or the one after, and
+// orders of the ring still get their turn.
 func TestFloodStopsNothing(t *testing.T) {
 	sh := heapShared(50, 1)
 	w := sh.orders.Writer()
@@ -147,8 +147,8 @@ func TestRefusedStaysRefused(t *testing.T) {
 	}
 }
 
-// A tick that takes orders while their senders give up: what was refused was not taken, and what was taken is said to be, except that a row that
-// does not come back is told as such.
+// A tick that takes orders while their senders give up: what was refused was not taken, and what was taken is said to be, except that a
+// row that does not come back is told as such.
 func TestWithdrawnOrTaken(t *testing.T) {
 	d := newCommands(testAssembly())
 	var mu sync.Mutex

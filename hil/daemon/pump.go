@@ -12,10 +12,10 @@ import (
 	"hilrig/hil/rt"
 )
 
-// A core whose row counter stands still for longer than stall is lost. A loop that was late by more than loop.overrun.limit trips by itself;
-// it gets stallMargin beyond that to do so. Stalls of a shared host reach 30 ms, and a core without real-time scheduling stands still for
-// longer beside a single program that computes. The time in which the supervisor itself did not run does not count. A core that a signal
-// has stopped says so to the kernel, and is not waited for.
+// A core whose row counter stands still for longer than stall is lost. A loop that was late by more than loop.overrun.limit trips by
+// itself; it gets stallMargin beyond that to do so. Stalls of a shared host reach 30 ms, and a core without real-time scheduling stands
+// still for longer beside a single program that computes. The time in which the supervisor itself did not run does not count. A core that
+// a signal has stopped says so to the kernel, and is not waited for.
 const (
 	stopTime          = 20 * time.Millisecond
 	stallMargin       = 50 * time.Millisecond

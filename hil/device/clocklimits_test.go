@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// The stride by hand: known from four steps on, lost where they scatter by a sixteenth, kept within a quarter, another one after eight others in a row.
+// The stride by hand: known from four steps on, lost where they scatter by a sixteenth, kept within a quarter, another one after eight
+// others in a row.
 func TestStride(t *testing.T) {
 	var s stride
 	for n := range 6 {
@@ -53,8 +54,8 @@ func TestStride(t *testing.T) {
 	}
 }
 
-// A clock that falls behind by 1 % is followed piece by piece, of 20 ms and four frames at least; a delay that comes at once is none of it, and one that
-// goes again gives back what was taken.
+// A clock that falls behind by 1 % is followed piece by piece, of 20 ms and four frames at least; a delay that comes at once is none of
+// it, and one that goes again gives back what was taken.
 func TestCreep(t *testing.T) {
 	for _, every := range []float64{1e6, 10e6} { // ns
 		piece := max(20e6, 3*every)
@@ -106,8 +107,8 @@ func TestClockFitSlides(t *testing.T) {
 	}
 }
 
-// Frames that come late, and ever less late, are no clock that runs faster, though their points lie on a straight line, as long as they are 2 ms late. What is
-// told apart no longer then is off by no more than that.
+// Frames that come late, and ever less late, are no clock that runs faster, though their points lie on a straight line, as long as they
+// are 2 ms late. What is told apart no longer then is off by no more than that.
 func TestClockFitLessLate(t *testing.T) {
 	for _, late := range []float64{15e-3, 40e-3} { // s
 		for seed := range uint64(5) {

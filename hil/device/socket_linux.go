@@ -11,16 +11,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// socketPort is the far end of a line that is a Unix socket: it takes the newest who opens it, as a pseudo-terminal's master takes any. Bytes
-// pass a pseudo-terminal, or a serial port, by a worker of the kernel at ordinary priority, which programs that compute keep from the processor
-// for a second; those of a socket are there when they are written.
+// socketPort is the far end of a line that is a Unix socket: it takes the newest who opens it, as a pseudo-terminal's master takes any.
+// Bytes pass a pseudo-terminal, or a serial port, by a worker of the kernel at ordinary priority, which programs that compute keep from
+// the processor for a second; those of a socket are there when they are written.
 type socketPort struct {
 	listener *rawPort
 	peer     atomic.Pointer[rawPort] // nil: nobody has it open
 	path     string
 }
 
-// OpenSocket listens at path, where the other side can be opened like a serial port. While nobody has it open, Read times out and Write drops.
+// OpenSocket listens at path, where the other side can be opened like a serial port. While nobody has it open, Read times out and Write
+// drops.
 func OpenSocket(path string) (Port, error) {
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
 	if err != nil {

@@ -14,9 +14,9 @@ import (
 // raisedEnv tells the second incarnation of a raised process what became of the first one's request: the errno, 0: granted.
 const raisedEnv = "HIL_RT_RAISED"
 
-// Raise puts this whole process at a real-time priority, as Boot does with a core and for its reasons: it sets the class on one thread and executes
-// the program again, with the collector of garbage off. It returns in the second incarnation; refused is why the host did not grant it, empty
-// if it did. Call it before anything is opened.
+// Raise puts this whole process at a real-time priority, as Boot does with a core and for its reasons: it sets the class on one thread
+// and executes the program again, with the collector of garbage off. It returns in the second incarnation; refused is why the host did
+// not grant it, empty if it did. Call it before anything is opened.
 func Raise(priority int) (refused string, err error) {
 	runtime.LockOSThread() // the class is that of a thread, which execution makes the only one
 	defer runtime.UnlockOSThread()

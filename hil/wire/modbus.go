@@ -223,7 +223,8 @@ func (d *ModbusDecoder) Expect(turn int) {
 	}
 }
 
-// Asked makes a reply of function 6 with another value than was asked for a refusal; see EchoDecoder. Replies of function 16 name no values.
+// Asked makes a reply of function 6 with another value than was asked for a refusal; see EchoDecoder. Replies of function 16 name no
+// values.
 func (d *ModbusDecoder) Asked(question uint64) {
 	d.asked, d.compares = question, d.turn >= 0 && d.requests[d.turn].Function == ModbusWriteOne
 }
@@ -335,8 +336,8 @@ func (d *ModbusDecoder) values(p []byte, f *Frame) {
 	}
 }
 
-// modbusTab[k][b] is the remainder of byte b followed by k zero bytes for the CRC-16 of Modbus: polynomial x¹⁶+x¹⁵+x²+1, bits reflected
-// (0xA001), start 0xFFFF. Its check value over "123456789" is 0x4B37.
+// modbusTab[k][b] is the remainder of byte b followed by k zero bytes for the CRC-16 of Modbus: polynomial x¹⁶+x¹⁵+x²+1, bits
+// reflected (0xA001), start 0xFFFF. Its check value over "123456789" is 0x4B37.
 var modbusTab = func() (t [8][256]uint16) {
 	for b := range 256 {
 		r := uint16(b)

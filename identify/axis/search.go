@@ -82,8 +82,8 @@ func (m *Model) starts(q *plan, n, draws int, seed uint64) (out [][]float64, mor
 	return out, more
 }
 
-// draws are the best of the groups first … last − 1 of draws, in the order of their costs. One step in a sample is enough to compare them, where
-// the law bears it. Every other draw has sliding friction as dip says; nil: none.
+// draws are the best of the groups first … last − 1 of draws, in the order of their costs. One step in a sample is enough to compare
+// them, where the law bears it. Every other draw has sliding friction as dip says; nil: none.
 func (m *Model) draws(q *plan, free []fit.Param, base []float64, dip map[string]float64, first, last, draws int, seed uint64) [][]float64 {
 	if m.spec.Substeps == 0 {
 		coarse := *q

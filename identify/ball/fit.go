@@ -299,8 +299,8 @@ const (
 	lastSteps = 30 // of one that comes near the noise
 )
 
-// shootMarkers descends from the start of s. What is left far above the noise is tried again from starts of its own every pieceLength, unless
-// the contact slips. Where the fit comes near the noise it is carried to the optimum; else a few more steps are enough to say no.
+// shootMarkers descends from the start of s. What is left far above the noise is tried again from starts of its own every pieceLength,
+// unless the contact slips. Where the fit comes near the noise it is carried to the optimum; else a few more steps are enough to say no.
 func (r *Result) shootMarkers(ctx context.Context, c Spec, s *shooting, base setup, p *poses, watch fit.Watch) (*shooting, *fit.Solution, error) {
 	slips := r.Slip.Lasting > lasting
 	steps := mostSteps

@@ -33,8 +33,8 @@ func perCoordinate(f *rotation.Fit) float64 {
 	return f.Rms * math.Sqrt(float64(f.Count)/float64(3*f.Count-6))
 }
 
-// putRight looks at the frames whose markers do not fit the body: labels that are plainly exchanged are put right, one marker that is plainly
-// elsewhere is left out, and of the others nothing is used. rms is that of a coordinate, by frame.
+// putRight looks at the frames whose markers do not fit the body: labels that are plainly exchanged are put right, one marker that is
+// plainly elsewhere is left out, and of the others nothing is used. rms is that of a coordinate, by frame.
 func (p *poses) putRight(r *Recording, markers []r3.Vec, rms []float64) {
 	p.seen = &Recording{Times: r.Times, Points: slices.Clone(r.Points), Visible: slices.Clone(r.Visible)}
 	for k := range rms {

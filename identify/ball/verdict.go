@@ -111,7 +111,8 @@ func (r *Result) Interval(name string) (err *float64, interval *[2]float64) {
 const littleShare = 0.01
 
 // littles are how large each coefficient of friction may be while what it does at the speed of the recording is next to nothing beside
-// all friction against rolling. Spinning is taken at the speed of rolling: else a ball that did not spin would tell its friction against it.
+// all friction against rolling. Spinning is taken at the speed of rolling: else a ball that did not spin would tell its friction against
+// it.
 func (r *Result) littles(ms []motion) map[string]float64 {
 	b := &r.Body
 	speed := 0.0

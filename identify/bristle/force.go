@@ -63,8 +63,8 @@ func (m *motion) at(x []float64) []float64 {
 	return out
 }
 
-// bristleForce runs the bristles along the motion and writes ζ and the regressor of σ1, (v − |v|·ζ/g(v))·exp(−(v/vd)²), at every sample.
-// Between samples the exact step for constant velocity is taken, ζ⁺ = s·g + (ζ − s·g)·e^{−a} [theory §4.2].
+// bristleForce runs the bristles along the motion and writes ζ and the regressor of σ1, (v − |v|·ζ/g(v))·exp(−(v/vd)²), at
+// every sample. Between samples the exact step for constant velocity is taken, ζ⁺ = s·g + (ζ − s·g)·e^{−a} [theory §4.2].
 func (m *motion) bristleForce(t *theta, zeta, rate []float64) {
 	s0, fc, df, vs1, vd1 := t[sigma0], t[coulomb], t[breakout]-t[coulomb], 1/t[stribeck], t.fade()
 	for _, p := range m.spans {

@@ -42,9 +42,9 @@ type tracker struct {
 // Its rows are prediction errors of the position in units of their standard deviation, so Known is true. Extra holds
 // "force_noise" and "position_noise" (rms), "force_noise_sensor", the share of the variance of the former that is an error of
 // the force sensor and does not act on the mass, "substeps" and "substep_shift", by how many standard errors half the sub-step
-// would move the parameters, "deviance", −2·ln L, "innovation", the mean of e²/S, and "innovation_limit", by how much it may differ from 1, "hold",
-// what the force does between samples, and "hold_likelihood", −2·ln L of every choice less that of this one with its sign
-// turned.
+// would move the parameters, "deviance", −2·ln L, "innovation", the mean of e²/S, and "innovation_limit", by how much it may differ
+// from 1, "hold", what the force does between samples, and "hold_likelihood", −2·ln L of every choice less that of this one with its
+// sign turned.
 func Kalman(ctx context.Context, recs []*record.Record, params []fit.Param, o Options, watch fit.Watch) (*fit.Solution, error) {
 	m, err := newModel(params)
 	if err != nil {

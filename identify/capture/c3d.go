@@ -167,8 +167,8 @@ func (f *c3dFile) ends(frames int) bool {
 	return left >= 0 && left < c3dBlock
 }
 
-// chooseChannels decides between the analog channels of the header and those of ANALOG:USED, where these differ: those count with which the frames
-// end where the file does, else those of the header.
+// chooseChannels decides between the analog channels of the header and those of ANALOG:USED, where these differ: those count with which
+// the frames end where the file does, else those of the header.
 func (f *c3dFile) chooseChannels(frames int) {
 	header, perFrame, used := f.channels, f.perFrame, f.count("ANALOG", "USED", f.channels)
 	if used == header {
@@ -188,8 +188,8 @@ func (f *c3dFile) chooseChannels(frames int) {
 		"the header says %d analog channels, ANALOG:USED %d; the frames are laid out by the %s", header, used, counts)
 }
 
-// beyondCounters is the number of frames where a counter of 16 bits was too small for it: it began again at 0, or stayed at its largest. The frames end where
-// the file does.
+// beyondCounters is the number of frames where a counter of 16 bits was too small for it: it began again at 0, or stayed at its largest.
+// The frames end where the file does.
 func (f *c3dFile) beyondCounters(frames int) int {
 	const turn = 1 << 16
 	if f.frameSize() == 0 || f.start < c3dBlock || f.behind(frames) < c3dBlock {
@@ -353,8 +353,8 @@ func (f *c3dFile) readAnalog() error {
 	return nil
 }
 
-// events reads the group EVENT: minutes and seconds since frame 1 of the trial, of which the file may hold a later part. Where no event would lie in the
-// file then, and all do otherwise, they count from its first frame.
+// events reads the group EVENT: minutes and seconds since frame 1 of the trial, of which the file may hold a later part. Where no event
+// would lie in the file then, and all do otherwise, they count from its first frame.
 func (f *c3dFile) events() {
 	times := f.params["EVENT:TIMES"]
 	names, contexts := f.texts("EVENT", "LABELS"), f.texts("EVENT", "CONTEXTS")

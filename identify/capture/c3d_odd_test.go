@@ -145,7 +145,8 @@ func TestC3DQuantities(t *testing.T) {
 	}
 }
 
-// Events count from frame 1 of the trial, of which the file holds frames 101 to 140 at 200 Hz; those that could only count from its first frame do.
+// Events count from frame 1 of the trial, of which the file holds frames 101 to 140 at 200 Hz; those that could only count from its first
+// frame do.
 func TestC3DEventsOfALaterPart(t *testing.T) {
 	trial, file := rolling(40), rolling(40)
 	trial.First, file.First = 101, 101

@@ -12,7 +12,8 @@ import (
 )
 
 // readTRC reads a TRC file: a line with PathFileType, a line of keys and one of their values, a line with the names of the markers, a
-// line with X1 Y1 Z1 X2 …, and a line a frame: number, time (s), three coordinates a marker, separated by tabs; by blanks where a line has no tab.
+// line with X1 Y1 Z1 X2 …, and a line a frame: number, time (s), three coordinates a marker, separated by tabs; by blanks where a line
+// has no tab.
 func (c *Capture) readTRC(data []byte, o Options) error {
 	c.Format = TRC
 	r := newRows(tabbed(data))
@@ -111,8 +112,8 @@ func tabbed(data []byte) []byte {
 	return out
 }
 
-// headTRC reads the line X1 Y1 Z1 … in front of the numbers, and gives the names of all markers that have numbers. The first line of numbers decides:
-// a marker that is not named gets its number, one that is named and has none is an error.
+// headTRC reads the line X1 Y1 Z1 … in front of the numbers, and gives the names of all markers that have numbers. The first line of
+// numbers decides: a marker that is not named gets its number, one that is named and has none is an error.
 func (c *Capture) headTRC(r *rows, names []string, declared string) ([]string, error) {
 	cells, err := c.next(r)
 	if err == io.EOF {

@@ -49,8 +49,8 @@ func (s *Solution) count() int {
 	return n
 }
 
-// takeApart takes the column-scaled Jacobian apart, X = Q·R and R = U·Σ·Vᵀ, and gives a matrix B with (XᵀX)⁺ = B·Bᵀ: V·Σ⁻¹·Vᵀ, or V·Σ⁻¹
-// without the directions that vanish; as many columns as do not. It is empty where all do.
+// takeApart takes the column-scaled Jacobian apart, X = Q·R and R = U·Σ·Vᵀ, and gives a matrix B with (XᵀX)⁺ = B·Bᵀ:
+// V·Σ⁻¹·Vᵀ, or V·Σ⁻¹ without the directions that vanish; as many columns as do not. It is empty where all do.
 func (s *Solution) takeApart() (c *covariance, m *marginal, b *mat.Dense, err error) {
 	m = s.marginal(nil)
 	x, length := m.x, m.length
@@ -168,7 +168,8 @@ func (s *Solution) Marginal(own int) {
 	s.Free, s.Params = s.Free[:keep], s.Params[:own]
 }
 
-// errors computes both kinds of standard errors from the root b of (XᵀX)⁺, and gives the long-run covariance of its scores. x is used up.
+// errors computes both kinds of standard errors from the root b of (XᵀX)⁺, and gives the long-run covariance of its scores. x is used
+// up.
 func (c *covariance) errors(s *Solution, x [][]float64, b *mat.Dense) []float64 {
 	n, p := len(s.Residual), len(x)
 	_, rank := b.Dims()

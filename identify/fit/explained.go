@@ -157,8 +157,8 @@ func (x *explained) allowed(i int, sp *Suspect, c []float64) finding {
 	return finding{b: []float64{most}, p: 1}
 }
 
-// boundsApart are the standard errors from which on what Bounds allow is excluded: as alternatives are, by ten in twice the logarithm of the
-// likelihood.
+// boundsApart are the standard errors from which on what Bounds allow is excluded: as alternatives are, by ten in twice the logarithm of
+// the likelihood.
 const boundsApart = 3.2
 
 // most is the coefficient; 0: there is none.

@@ -1,7 +1,7 @@
 package fit
 
-// Likeliest keeps of every kind of suspect the one that explains most of the residual, and all that are usual: where it costs a run to know what
-// a suspect does to a motion, the force along that motion says which are worth it.
+// Likeliest keeps of every kind of suspect the one that explains most of the residual, and all that are usual: where it costs a run to
+// know what a suspect does to a motion, the force along that motion says which are worth it.
 func Likeliest(s *Solution, suspects []Suspect) (kept []Suspect) {
 	type of struct {
 		kind  string

@@ -50,8 +50,8 @@ func (l *Linear) columns() (x [][]float64) {
 // Err are the classical standard errors of the parameters in Solution.Free, in their units; 0 for those on a bound.
 func (l *Linear) Err() []float64 { return l.err }
 
-// Move is by how much the parameters of Solution.Searched would move, in their units, to first order, if the rows of the model rose by dy, in
-// the unit of the rows without weights:
+// Move is by how much the parameters of Solution.Searched would move, in their units, to first order, if the rows of the model rose by
+// dy, in the unit of the rows without weights:
 //
 //	Δθ = −J⁺·dy.
 //
@@ -130,7 +130,8 @@ func (l *Linear) RMS(r []float64) float64 {
 	return math.Sqrt(sum / float64(max(1, len(r))))
 }
 
-// Told is Best with a standard error by what it leaves over, whose rows may depend on each other: that of a fit in which dy is one more column.
+// Told is Best with a standard error by what it leaves over, whose rows may depend on each other: that of a fit in which dy is one more
+// column.
 func (l *Linear) Told(dy, move []float64) (best, err float64) {
 	best, _ = l.Best(dy, move)
 	a := l.after(dy, move)

@@ -49,8 +49,8 @@ func (n *Noisier) begin(turn bool, suspects []Suspect) *noisy {
 	return out
 }
 
-// scores are the products of the columns of a suspect, but for what the model makes of them, with what is left over, per row; nil: it is not there,
-// or the model makes a part of it. square is that of the first column alone.
+// scores are the products of the columns of a suspect, but for what the model makes of them, with what is left over, per row; nil: it is
+// not there, or the model makes a part of it. square is that of the first column alone.
 func (n *noisy) scores(i int) (s []float64, square float64) {
 	if i < 0 || n.at[i] < 0 {
 		return nil, 0
@@ -75,8 +75,8 @@ func (n *noisy) accept(i int) {
 }
 
 // unbiased are the products b of the basis of a suspect i with what is left over without what noise of the columns makes of them, and the
-// covariance of that. Noise as large again makes as much again of the scores. nil: no noise, or not known. grown is by how much a single coefficient is
-// too small, because noise makes its column longer too.
+// covariance of that. Noise as large again makes as much again of the scores. nil: no noise, or not known. grown is by how much a single
+// coefficient is too small, because noise makes its column longer too.
 func (x *explained) unbiased(i int, y *span, b []float64) (without, cov []float64, grown float64) {
 	m := len(b)
 	var each [][]float64

@@ -55,8 +55,8 @@ type Solution struct {
 	Less     func(u []float64) []float64
 	LessRuns int
 
-	// Changed tells by how much the rows of the model move, in units of the residual, if a parameter that was not searched has another value; nil: not
-	// known.
+	// Changed tells by how much the rows of the model move, in units of the residual, if a parameter that was not searched has another
+	// value; nil: not known.
 	Changed func(name string, value float64) []float64
 
 	// Spread is the standard deviation, by name, of a parameter that the data leave open between two values, as a cost with steps does:

@@ -30,7 +30,8 @@ func Suspects(s *Solution, rotary, driven bool) []Suspect {
 	return m.Suspects()
 }
 
-// Motion is that of an axis, or of one joint of a machine, with the force that the model makes of it: what the suspects of friction and drives are made of.
+// Motion is that of an axis, or of one joint of a machine, with the force that the model makes of it: what the suspects of friction and
+// drives are made of.
 type Motion struct {
 	Joint     string // "": the axis
 	Rotary    bool
@@ -345,7 +346,8 @@ func (m *Motion) lag() {
 	slope := m.add("late force", what, advice, func(k int) float64 { return rate[k] })
 	slope.Bounds = [2]float64{-m.LagWithin, m.LagWithin}
 	step := max(1, int(math.Round(m.RowTime/m.Dt)))
-	// noise of the position is in the acceleration, and so in the force of the model and in the residual at one time: a column must not hold the force there
+	// noise of the position is in the acceleration, and so in the force of the model and in the residual at one time: a column must not hold
+	// the force there
 	for _, by := range []int{1, 2, 3, 5, 8, 13, 20, 30} {
 		m.add("late force", what, advice, func(k int) float64 {
 			if i, j := k-by*step, k+by*step; min(i, j) >= 0 && max(i, j) < len(m.Force) && m.piece(i) == m.piece(j) {
@@ -363,8 +365,9 @@ func (m *Motion) lag() {
 //	mean over the time L    …          = 1 − Ls/2 + L²s²/6      = e^−Ls/2·(1 + L²s²/24)
 //	sensor behind a shaft   force = (1 + s²·m/(M·ω²))·F, with m the mass before the shaft, M the whole one and ω its resonance
 //
-// so that d²F/dt² tells them from a delay. Its coefficient is above zero where the recorded force is the smoother one, below where the motion
-// is. What a lag λ that was found may be in truth, a filter of first order or less, is possible as long as the record does not exclude it.
+// so that d²F/dt² tells them from a delay. Its coefficient is above zero where the recorded force is the smoother one, below where the
+// motion is. What a lag λ that was found may be in truth, a filter of first order or less, is possible as long as the record does not
+// exclude it.
 func (m *Motion) filter() {
 	bend := m.Bend
 	if bend == nil {
@@ -395,8 +398,8 @@ func filterName(b float64) string {
 	return fmt.Sprintf("a motion that is smoother than the recorded force makes it: as with a position behind a filter of first order of %.2g ms, a mean of it over %.2g ms, a drive that follows the recorded command so slowly, or a load behind a shaft that resonates near %.2g Hz", first, mean, resonance)
 }
 
-// bend is the second derivative of x, to 3 % up to a fifth of the sampling rate; 0 next to a gap, where rows were left out, and at the ends of
-// pieces.
+// bend is the second derivative of x, to 3 % up to a fifth of the sampling rate; 0 next to a gap, where rows were left out, and at the
+// ends of pieces.
 func (m *Motion) bend(x []float64) []float64 {
 	out := make([]float64, len(x))
 	each(len(x), m.Pieces, func(from, to int) {

@@ -101,8 +101,8 @@ func (s *Solution) Looked() (rows []int) {
 // harm is by how much each parameter may move without harm; Worst is set for structures that do more. possible are those that are
 // usual, do not show, and are as large as the residual allows.
 //
-// Where the columns of model and suspects carry noise, noisier are the same with as much noise again: by as much as coefficients differ there, on
-// average, the noise itself makes them, and that is taken off [CS94].
+// Where the columns of model and suspects carry noise, noisier are the same with as much noise again: by as much as coefficients differ
+// there, on average, the noise itself makes them, and that is taken off [CS94].
 func Unmodelled(s *Solution, suspects []Suspect, harm map[string]float64, noisier ...Noisier) (found, possible []Effect) {
 	n, p := len(s.Residual), len(s.Free)
 	if p == 0 || n == 0 || len(suspects) == 0 {
@@ -286,8 +286,8 @@ func (x *explained) clustered(g [][]float64) []float64 {
 	return s
 }
 
-// both is the covariance of the sum of the scores g that depend on their neighbours in time, by cov, and on those of their cell [CGM11]: the sum of
-// both, less that of independent rows, which each of them has.
+// both is the covariance of the sum of the scores g that depend on their neighbours in time, by cov, and on those of their cell [CGM11]:
+// the sum of both, less that of independent rows, which each of them has.
 func (x *explained) both(g [][]float64, cov []float64) []float64 {
 	s := x.clustered(g)
 	for i, a := range g {

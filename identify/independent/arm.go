@@ -253,7 +253,8 @@ type ArmRun struct {
 	Late  float64 // s, by which the torque acts later than it is commanded, at most Dt
 }
 
-// Driven integrates the arm. U is what was commanded, Drive what the drives make of it; nil: just that. Friction turns round within 5 mrad/s.
+// Driven integrates the arm. U is what was commanded, Drive what the drives make of it; nil: just that. Friction turns round within 5
+// mrad/s.
 func (a *Arm) Driven(run ArmRun) *ArmTrace {
 	n := len(a.Links)
 	t := newArmTrace(n, run.N, run.Dt)

@@ -11,14 +11,14 @@
 //
 //	T_k = ∫ y(t)·Λ((t − t_k)/h) dt/h,   p_k = T_k − (T_{k+1} − 2·T_k + T_{k−1})/12,   Λ the hat of width ±1
 //
-// T has the slow part of y times sinc² ≈ 1 − (ωh)²/12, which the second difference gives back. So the sensor says how large the force is, and
-// the model what lies between the samples only: an error of the model counts by its share of p − y.
+// T has the slow part of y times sinc² ≈ 1 − (ωh)²/12, which the second difference gives back. So the sensor says how large the
+// force is, and the model what lies between the samples only: an error of the model counts by its share of p − y.
 //
-// The model is the winding of a motor, L·di/dt = u − R·i − drop(i) − K·ω, ω from the recorded positions, or a force that follows its command
-// within a time τ. When a device takes a command is not recorded. Two ways are tried: as it comes, after a delay; or once a sample, at a phase of
-// the sampling period. The samples tell which command acted at a sample, so the delay for every phase, and b and τ: how they change is explained
-// best. They hardly tell the phase where the winding is fast. But force and position of a frame are of one time: with the right phase, the motion
-// answers the points at once, neither earlier nor later. What answers as well is the doubt.
+// The model is the winding of a motor, L·di/dt = u − R·i − drop(i) − K·ω, ω from the recorded positions, or a force that
+// follows its command within a time τ. When a device takes a command is not recorded. Two ways are tried: as it comes, after a delay; or
+// once a sample, at a phase of the sampling period. The samples tell which command acted at a sample, so the delay for every phase, and b
+// and τ: how they change is explained best. They hardly tell the phase where the winding is fast. But force and position of a frame are
+// of one time: with the right phase, the motion answers the points at once, neither earlier nor later. What answers as well is the doubt.
 package intersample
 
 import (
@@ -85,8 +85,8 @@ type Course struct {
 // straight lines between them then.
 type Samples struct{ Time, Value []float64 }
 
-// Lag tells by how much the motion answers earlier (< 0) or later than forces at the points of the records say (s), and the standard error of that; ok is
-// false where the records do not tell it.
+// Lag tells by how much the motion answers earlier (< 0) or later than forces at the points of the records say (s), and the standard
+// error of that; ok is false where the records do not tell it.
 type Lag func(points [][]float64) (lag, err float64, ok bool)
 
 const (
@@ -102,8 +102,8 @@ const (
 	unsure    = 4       // of −2·ln of both likelihoods: the doubt holds a timing that is worse by less; two standard errors
 )
 
-// Find is what the commands tell of the force between its samples; nil: nothing. own is nil where the force is sampled with the position; lag nil:
-// nothing tells it.
+// Find is what the commands tell of the force between its samples; nil: nothing. own is nil where the force is sampled with the position;
+// lag nil: nothing tells it.
 func Find(recs []Record, own *Samples, c Steps, d Drive, lag Lag) *Course {
 	if len(c.Time) < 2 || len(recs) == 0 {
 		return nil
@@ -304,8 +304,8 @@ func (s *search) try(t timing) trial {
 	return out
 }
 
-// candidates are the timings that explain the samples about as well as the best one: at most one of commands that are taken as they come, and one
-// for each phase of those that are taken once a sample.
+// candidates are the timings that explain the samples about as well as the best one: at most one of commands that are taken as they come,
+// and one for each phase of those that are taken once a sample.
 func (s *search) candidates() (out []trial) {
 	h, tick := s.recs[0].Dt, s.d.Tick
 	step := math.Max(tick/2, h/16)
@@ -345,7 +345,8 @@ func (s *search) candidates() (out []trial) {
 	return slices.DeleteFunc(out, func(t trial) bool { return math.IsInf(t.cost, 0) || math.IsNaN(t.cost) })
 }
 
-// speedError is what the error of the speeds at the samples may be in the changes of the force, mean square: as much as two formulas for them differ by.
+// speedError is what the error of the speeds at the samples may be in the changes of the force, mean square: as much as two formulas for
+// them differ by.
 func (s *search) speedError() (sum float64) {
 	w, n := s.d.Winding, 0
 	if w == nil {

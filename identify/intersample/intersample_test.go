@@ -22,8 +22,8 @@ const (
 	encoder                 = 2 * math.Pi / 65536
 )
 
-// play gives the recording, the commands, and the points of the smooth signal at its samples: the torque under the hat of each, less the second
-// difference. sent is when commands were sent.
+// play gives the recording, the commands, and the points of the smooth signal at its samples: the torque under the hat of each, less the
+// second difference. sent is when commands were sent.
 func (s shaft) play() (r Record, c Steps, want []float64) {
 	rng := rand.New(rand.NewPCG(3, 5))
 	n, every, tick := int(seconds/fine), int(math.Round(s.h/fine)), int(math.Round(1e-3/fine))
@@ -74,8 +74,8 @@ func inertiaOff(r *Record, e []float64) float64 {
 	return num / den / inertia
 }
 
-// The points are those of the torque between the samples, whenever the drive takes its commands; the samples as they are miss the inertia by up to
-// a tenth. The timing is found, or what it may be is in doubt.
+// The points are those of the torque between the samples, whenever the drive takes its commands; the samples as they are miss the inertia
+// by up to a tenth. The timing is found, or what it may be is in doubt.
 func TestPoints(t *testing.T) {
 	motor := &plant.Motor{R: ohm, L: henry, K: kt}
 	for _, s := range []shaft{

@@ -129,8 +129,8 @@ type winding struct {
 	brushes plant.Motor
 }
 
-// step is the current after h seconds of a constant voltage, while the speed goes evenly from a to b, its integral, and that of the current times the
-// time, with the drop of the brushes linear around i.
+// step is the current after h seconds of a constant voltage, while the speed goes evenly from a to b, its integral, and that of the
+// current times the time, with the drop of the brushes linear around i.
 func (w *winding) step(i, u, a, b, h float64) (to, sum, moment float64) {
 	r, e := w.r, u
 	if b := &w.brushes; b.BrushDrop > 0 {

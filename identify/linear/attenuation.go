@@ -13,23 +13,25 @@ import (
 	"hilrig/identify/record"
 )
 
-// Noise of the position draws least squares towards zero: with W = W₀ + N, where the N of a row has the covariance σ²·C, the products of the
-// columns are those of the motion and n·σ²·C. What is known of the noise is taken out [FU87],
+// Noise of the position draws least squares towards zero: with W = W₀ + N, where the N of a row has the covariance σ²·C, the
+// products of the columns are those of the motion and n·σ²·C. What is known of the noise is taken out [FU87],
 //
 //	(ZᵀW − n·σ²·C)·θ = Zᵀy,
 //
-// with Z the instruments, or W itself. σ is what the position shows from sample to sample, at least that of its step, step/√12; C follows from
-// the filters. Noise that a filter before the record took away does not reach the rows: they leave over at least the noise that the columns
-// carry times θ, so that σ²·θᵀCθ is at most what is left over.
+// with Z the instruments, or W itself. σ is what the position shows from sample to sample, at least that of its step, step/√12; C
+// follows from the filters. Noise that a filter before the record took away does not reach the rows: they leave over at least the noise
+// that the columns carry times θ, so that σ²·θᵀCθ is at most what is left over.
 //
 // Assumed: noise of the position is white, and the recorded force knows nothing of it. A controller that answers to it makes that
-// untrue by kp·kv/(M·ω²) for the inertia, with ω the upper end of the band. Signs of velocity count as exact, and so does the instrument of the
-// lag, the slope of the force that the model makes: with that force Σθ·N its products with the columns times θ are of x·dx/dt, zero on average.
+// untrue by kp·kv/(M·ω²) for the inertia, with ω the upper end of the band. Signs of velocity count as exact, and so does the
+// instrument of the lag, the slope of the force that the model makes: with that force Σθ·N its products with the columns times θ are
+// of x·dx/dt, zero on average.
 
 // leastAttenuation is the share of its standard error by which a parameter has to be drawn for the noise to be looked at.
 const leastAttenuation = 0.02
 
-// mostNoise is the largest share of a direction of the columns that may be noise: beyond it what is left of the motion rests on how well the noise is known.
+// mostNoise is the largest share of a direction of the columns that may be noise: beyond it what is left of the motion rests on how well
+// the noise is known.
 const mostNoise = 0.2
 
 // noiseShare is the largest share that noise has in a direction of the columns.

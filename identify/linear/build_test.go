@@ -46,8 +46,8 @@ func TestFrictionThatBuildsUp(t *testing.T) {
 	}
 }
 
-// Rounding of the position makes more noise of a fast swing than of a slow one. In a chirp the fast swings are the slow motion: that its rows
-// are noisier is no reason to leave them out.
+// Rounding of the position makes more noise of a fast swing than of a slow one. In a chirp the fast swings are the slow motion: that its
+// rows are noisier is no reason to leave them out.
 func TestNoisierRowsStay(t *testing.T) {
 	a := independent.Axis{M: 0.002, Friction: independent.Friction{Fc: 0.04, Sigma2: 0.0054}}
 	for seed := range uint64(2) {

@@ -266,8 +266,8 @@ func (r *regression) enough(found bool) error {
 
 func (s Spec) wantsLag() bool { return s.Lag == LagFree || s.Lag == LagAuto }
 
-// findLag makes the lag a parameter if it is wanted and the record tells it. What the force does between its samples is as the specification says,
-// as in known, or as it fits better.
+// findLag makes the lag a parameter if it is wanted and the record tells it. What the force does between its samples is as the
+// specification says, as in known, or as it fits better.
 func (r *regression) findLag(from float64, known *regression) error {
 	defer func() { r.smoothed, r.turns = nil, nil }()
 	hold := r.spec.Between == BetweenHold

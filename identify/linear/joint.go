@@ -4,8 +4,8 @@ import (
 	"math"
 )
 
-// Joint is an axis that is the only joint of a machine: the same regression with the parameters of its body. Names and units are those of the machine,
-// and the columns of inertia and weight are those of the inertial parameters.
+// Joint is an axis that is the only joint of a machine: the same regression with the parameters of its body. Names and units are those of
+// the machine, and the columns of inertia and weight are those of the inertial parameters.
 type Joint struct {
 	Names    map[Term]string
 	Units    map[Term]string
@@ -34,7 +34,8 @@ func (s *Spec) inertial(t Term) (c Inertial, ok bool) {
 	return c, ok
 }
 
-// column evaluates the term along a motion that goes in the direction in which dir has its sign. It may be one of these, and is not to be written to.
+// column evaluates the term along a motion that goes in the direction in which dir has its sign. It may be one of these, and is not to be
+// written to.
 func (s *Spec) column(t Term, q, v, a, dir []float64) []float64 {
 	c, own := s.inertial(t)
 	if !own {

@@ -17,8 +17,8 @@ import (
 //	y(t − λ) = W(t)·θ
 //
 // which is linear in θ for every λ. First the sum of squares is searched over whole samples, up to lagReach to either side:
-// with R the factor of W it is |y_λ|² − |R⁻ᵀ·Wᵀ·y_λ|². Then λ is a parameter as the others, by Gauss and Newton with the column
-// dy/dt, and its error is in the covariance. The slope of the recorded force is mostly noise; the slope of what the model makes of
+// with R the factor of W it is |y_λ|² − |R⁻ᵀ·Wᵀ·y_λ|². Then λ is a parameter as the others, by Gauss and Newton with the
+// column dy/dt, and its error is in the covariance. The slope of the recorded force is mostly noise; the slope of what the model makes of
 // the motion is its instrument, see freeLag.
 
 // LagMode says what is done about the lag of the force.
@@ -238,7 +238,8 @@ func (r *regression) turning(theta []float64) []float64 {
 	return out
 }
 
-// bend is the second derivative of what the model makes of the motion, but for jumps, at the kept rows: what a low-pass does beside a delay.
+// bend is the second derivative of what the model makes of the motion, but for jumps, at the kept rows: what a low-pass does beside a
+// delay.
 func (r *regression) bend(theta []float64) []float64 {
 	dt := r.form.f.dt
 	all := r.right(func(p part) []float64 {

@@ -456,7 +456,8 @@ func (r *regression) pushSlope(lag float64, held bool) {
 	})
 }
 
-// shifted calls f with the recorded force of every part, later by the lag, as it is before it is cut. A low-pass and a lag may change places.
+// shifted calls f with the recorded force of every part, later by the lag, as it is before it is cut. A low-pass and a lag may change
+// places.
 func (r *regression) shifted(f func(p part, force []float64)) {
 	if r.smoothed == nil {
 		r.smoothed = make([][]float64, len(r.parts))

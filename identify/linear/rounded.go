@@ -8,11 +8,11 @@ import (
 	"hilrig/engine/numeric"
 )
 
-// A force that is rounded to whole steps is off by up to half a step, and not by chance: the same force is off by the same amount each time. What the
-// motion says of the force tells by how much.
+// A force that is rounded to whole steps is off by up to half a step, and not by chance: the same force is off by the same amount each
+// time. What the motion says of the force tells by how much.
 
-// rounded is by how much rounding moves the recorded force at the kept rows, for the force that the model makes with theta; nil: the force has no
-// step that shows.
+// rounded is by how much rounding moves the recorded force at the kept rows, for the force that the model makes with theta; nil: the
+// force has no step that shows.
 func (r *regression) rounded(theta []float64) []float64 {
 	steps, any := make([]float64, len(r.recs)), false
 	for _, i := range r.of {

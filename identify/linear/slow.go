@@ -244,8 +244,9 @@ func (r *regression) slowLimit(joint int, e []float64) float64 {
 	return 0
 }
 
-// misses tells whether a residual e between two speeds is more than noise, which differs with the speed as well: rounding of the position does with
-// the frequency of the motion. What the model misses is alike whenever the axis passes there forward or backward, faster or slower.
+// misses tells whether a residual e between two speeds is more than noise, which differs with the speed as well: rounding of the position
+// does with the frequency of the motion. What the model misses is alike whenever the axis passes there forward or backward, faster or
+// slower.
 func (r *regression) misses(joint int, e []float64, from, to float64) bool {
 	var of [4]miss
 	pass, last := 0, 0
@@ -291,8 +292,8 @@ func (r *regression) builtUp() (build [2]float64) {
 }
 
 // builtUpAlong is the way behind reversals beyond which no more than softLeft of the friction is missing, if what is missing decays
-// exponentially over the length that explains most beside the columns of the model. Those take their part of it: what they leave over alone looks
-// shorter than it is. seen is the way that shows.
+// exponentially over the length that explains most beside the columns of the model. Those take their part of it: what they leave over
+// alone looks shorter than it is. seen is the way that shows.
 func (r *regression) builtUpAlong(joint int, columns [][]float64, friction, seen float64) (way float64) {
 	missing := make([]float64, len(r.y))
 	theta := make([]float64, len(columns)+1)
@@ -309,8 +310,8 @@ func (r *regression) builtUpAlong(joint int, columns [][]float64, friction, seen
 	return way
 }
 
-// beyondDrag is what the model leaves over with a drag in it, and its columns: where motion is periodic, what grows with the square of the speed looks like
-// something that belongs to the way behind reversals. friction is that of every joint. nil: not known.
+// beyondDrag is what the model leaves over with a drag in it, and its columns: where motion is periodic, what grows with the square of
+// the speed looks like something that belongs to the way behind reversals. friction is that of every joint. nil: not known.
 func (r *regression) beyondDrag() (columns [][]float64, e []float64, friction [2]float64) {
 	w, named := r.regressor()
 	columns = slices.Clone(w)

@@ -36,8 +36,8 @@ func unexcited(t Term) string {
 	return "The axis does not move as this term needs: is it the right column? Record more motion, or remove the term."
 }
 
-// checkRank takes the triangular factor rs of the column-scaled regressor apart by singular values. Every right singular vector whose value is below largest/MaxCondition is a combination of columns that vanishes;
-// its large entries name the terms concerned.
+// checkRank takes the triangular factor rs of the column-scaled regressor apart by singular values. Every right singular vector whose
+// value is below largest/MaxCondition is a combination of columns that vanishes; its large entries name the terms concerned.
 func checkRank(columns []column, rs *mat.Dense, length []float64) error {
 	var svd mat.SVD
 	if !svd.Factorize(rs, mat.SVDThin) {
@@ -195,7 +195,8 @@ func (r *regression) solve(by Form, o Options) (*solution, error) {
 // least solves the kept rows by least squares or, where there are instruments, by those, and gives the sum of squares that is left.
 //
 // With [Z W y] = Q·R, the part of the columns that the p instruments explain is in the first p rows of R: with T and c what stands
-// there of W and y, and S what stands there of Z, T·θ = c and Z·(ZᵀZ)⁻¹·Zᵀ·W = Z·S⁻¹·T. No column is needed twice, or as a whole.
+// there of W and y, and S what stands there of Z, T·θ = c and Z·(ZᵀZ)⁻¹·Zᵀ·W = Z·S⁻¹·T. No column is needed twice, or as
+// a whole.
 func (r *regression) least() (theta, turn []float64, left float64, err error) {
 	w, _ := r.regressor()
 	p := len(w)

@@ -86,7 +86,8 @@ func (t Term) symbol(rotary bool) string {
 
 func (s *Spec) ordinaryUnit(t Term) string { return s.unit(cmp.Or(properties[t].unit, "N")) }
 
-// column evaluates the term along a motion that goes in the direction in which dir has its sign. It may be one of these, and is not to be written to.
+// column evaluates the term along a motion that goes in the direction in which dir has its sign. It may be one of these, and is not to be
+// written to.
 func (t Term) column(q, v, a, dir []float64) []float64 {
 	switch t {
 	case Inertia:

@@ -25,8 +25,8 @@ import (
 // the variance that the residual has and the one expected comes out on the way and is not needed.
 //
 // With ŵ_k = w_k + e_k·Σw·θ/(σy² + θᵀΣwθ), the columns nearest to the measured ones that fit exactly, the estimate solves
-// Σ ŵ_k·e_k = 0, and a change of the rows moves it by B⁻¹·Σ ŵ_k·δ_k with B = WᵀW − N·λ·Σw, λ = Σe²/(N·(σy² + θᵀΣwθ)):
-// this is where standard errors come from.
+// Σ ŵ_k·e_k = 0, and a change of the rows moves it by B⁻¹·Σ ŵ_k·δ_k with B = WᵀW − N·λ·Σw, λ = Σe²/(N·(σy² +
+// θᵀΣwθ)): this is where standard errors come from.
 
 // noise is the covariance of position, velocity and acceleration after the filters, for white noise of the position with
 // variance one.
@@ -163,7 +163,8 @@ var noAnswer = &record.Error{
 	Hint: "Check noise_ratio, lower the filter cutoff, or use form instrumental.",
 }
 
-// moved forms the influence X of the rows on θ: X = Ŵ·(ŴᵀŴ)⁻¹·B, so that (XᵀX)⁻¹·Xᵀ = B⁻¹·Ŵᵀ. From then on Ŵ are the instruments.
+// moved forms the influence X of the rows on θ: X = Ŵ·(ŴᵀŴ)⁻¹·B, so that (XᵀX)⁻¹·Xᵀ = B⁻¹·Ŵᵀ. From then on Ŵ
+// are the instruments.
 func (r *regression) moved(s *solution) error {
 	n, p := len(r.y), len(r.w)
 	e := r.misfit(s.theta)

@@ -72,7 +72,8 @@ func bump(n int, h float64) window {
 }
 
 // noise is the covariance of what the window makes of position, velocity and acceleration, for white noise of the position of one, behind
-// a low-pass of the rows, of which there is one every so many samples. A low-pass of the rows takes the same share of all, about that of the acceleration.
+// a low-pass of the rows, of which there is one every so many samples. A low-pass of the rows takes the same share of all, about that of
+// the acceleration.
 func (w window) noise(every int, after filter.Lowpass) (c [3][3]float64) {
 	kept := 1.0
 	if after != nil {

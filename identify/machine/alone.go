@@ -14,8 +14,8 @@ import (
 	"hilrig/identify/record"
 )
 
-// A machine of one joint is an axis. It is fitted by the regression of axes, with its base parameters as columns: inertia and weight of its body in place
-// of inertia and gravity of an axis. Settings that are left open are those of an axis too.
+// A machine of one joint is an axis. It is fitted by the regression of axes, with its base parameters as columns: inertia and weight of
+// its body in place of inertia and gravity of an axis. Settings that are left open are those of an axis too.
 
 // axisSpec is what the regression of an axis is asked for; nil: the machine has more joints, or wants what an axis has not.
 func (r *Result) axisSpec(s Spec) *linear.Spec {

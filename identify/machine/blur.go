@@ -12,9 +12,9 @@ import (
 	"hilrig/identify/linear"
 )
 
-// Rows beside slow motion. The low-pass mixes what friction does at rest into them, where it is not that of sliding. But a reversal is also where the
-// angle is at its end and the acceleration large: what weight and a constant torque have apart is told there. So rows beside slow ones are left out over
-// as many periods of the cutoff as leave every parameter half of what the rows that move say of it.
+// Rows beside slow motion. The low-pass mixes what friction does at rest into them, where it is not that of sliding. But a reversal is
+// also where the angle is at its end and the acceleration large: what weight and a constant torque have apart is told there. So rows
+// beside slow ones are left out over as many periods of the cutoff as leave every parameter half of what the rows that move say of it.
 
 // blurs are the periods of the cutoff beside slow samples, tried in turn.
 var blurs = []float64{1, 0.5, 0.25, 0}
@@ -97,8 +97,8 @@ func (b *Base) chooseBlur(m *multibody.Model, blocks []block, keep [][][]bool) i
 	return len(blurs) - 1
 }
 
-// information is that of the rows about each base parameter but lags: one over its variance, with the others unknown. What the rows do not tell, to the
-// condition from which on it is refused, is as if it were known so well.
+// information is that of the rows about each base parameter but lags: one over its variance, with the others unknown. What the rows do
+// not tell, to the condition from which on it is refused, is as if it were known so well.
 func (b *Base) information(blocks []block, keep [][][]bool, weight []float64, at int) []float64 {
 	var which []int
 	for k, c := range b.Pivot {

@@ -117,7 +117,8 @@ func known(m *multibody.Model, s Spec, coulomb []float64) (list []Column) {
 	return list
 }
 
-// value is the element of the column in the row of velocity i, from the row of the regressor. The joint moves in the direction in which way has its sign.
+// value is the element of the column in the row of velocity i, from the row of the regressor. The joint moves in the direction in which
+// way has its sign.
 func (c *Column) value(i int, row []float64, way float64) float64 {
 	x := c.scale * row[c.regressor]
 	switch {

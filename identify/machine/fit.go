@@ -145,7 +145,8 @@ func Fit(m *multibody.Model, s Spec, recs []Recording, coulomb []float64) (*Resu
 	return r, nil
 }
 
-// oneWay finds the joints that move in one direction where Coulomb friction and an offset are asked for; the only joint is refused, as an axis is.
+// oneWay finds the joints that move in one direction where Coulomb friction and an offset are asked for; the only joint is refused, as an
+// axis is.
 func (r *Result) oneWay() error {
 	if !slices.Contains(r.Spec.Terms, Coulomb) || !slices.Contains(r.Spec.Terms, Offset) {
 		return nil
@@ -210,8 +211,8 @@ func (s Spec) ready(m *multibody.Model, recs []Recording) (Spec, error) {
 	return s, s.check(fs)
 }
 
-// The low-pass takes a position to go on in another way than its torque at the ends of a record. What that does has faded after runInPeriods of the
-// cutoff; it shows where that leaves less than runInShare of the samples behind the trim.
+// The low-pass takes a position to go on in another way than its torque at the ends of a record. What that does has faded after
+// runInPeriods of the cutoff; it shows where that leaves less than runInShare of the samples behind the trim.
 const (
 	runInPeriods = 3
 	runInShare   = 0.75
@@ -422,9 +423,9 @@ func (r *Result) together(blocks []block) {
 	}
 }
 
-// instrumentPeriods of the bandwidth of the instruments are in a window over which the scores of instruments are added up. The residual holds the
-// noise of the acceleration, most of it at frequencies of which the instruments have little: a window of one period lets a part of it through, with
-// which standard errors come out a fifth too large.
+// instrumentPeriods of the bandwidth of the instruments are in a window over which the scores of instruments are added up. The residual
+// holds the noise of the acceleration, most of it at frequencies of which the instruments have little: a window of one period lets a part
+// of it through, with which standard errors come out a fifth too large.
 const instrumentPeriods = 4
 
 // Spread puts into an assessment of the solution what the joints have together and what the recordings scatter: it knows rows, not that

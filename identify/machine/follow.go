@@ -25,7 +25,8 @@ var ErrRunsAway = errors.New("the machine with these estimates does not follow t
 //	q″ = M⁻¹·(τ − c − friction) + ω²·(r − q) + 2·ω·(r′ − q′),   ω = 2π·bandwidth
 //
 // with τ the recorded torque and r what the controllers were told, where every record has it, or the recorded position; both behind a
-// zero-phase low-pass at the bandwidth, so that nothing of the record's noise beyond it enters. The simulated positions come back as recordings.
+// zero-phase low-pass at the bandwidth, so that nothing of the record's noise beyond it enters. The simulated positions come back as
+// recordings.
 func (r *Result) follow(recs []Recording, theta []float64, bandwidth float64) (motions []Recording, reference bool, err error) {
 	reference = true
 	far := make([]float64, r.Model.NV())
@@ -168,8 +169,8 @@ func (s *simulation) torques(v, a, out []float64) {
 	}
 }
 
-// step moves the state by h (s): implicit in friction and in what draws it to the record, explicit in the rest. It is false where the inertia
-// matrix is not positive definite.
+// step moves the state by h (s): implicit in friction and in what draws it to the record, explicit in the rest. It is false where the
+// inertia matrix is not positive definite.
 func (s *simulation) step(h float64, to, rate, tau []float64) bool {
 	nv := len(s.q)
 	s.torques(s.zero, s.zero, s.rest)

@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Uncertain is the standard uncertainty of what a file gives and no record of torques tells for sure [JCGM 100, 4.3]: each of these numbers is
-// wrong by chance of its own. 0: taken for exact.
+// Uncertain is the standard uncertainty of what a file gives and no record of torques tells for sure [JCGM 100, 4.3]: each of these
+// numbers is wrong by chance of its own. 0: taken for exact.
 type Uncertain struct {
 	Gain   float64 `yaml:"gain" unit:"%" want:">=0 <=50" json:"gain_percent" doc:"of the gain of each torque"`
 	Length float64 `yaml:"length" unit:"m" want:">=0" json:"length_m" doc:"of each coordinate of the place of a joint on the body before it"`

@@ -31,8 +31,8 @@ func (s *simulated) white(clean Recording, seed uint64, position float64) (out R
 // noisyPosition is a deviation (rad) that draws least squares visibly away at 8 Hz: a hundredth of a degree is 0.17 mrad.
 const noisyPosition = 2e-3
 
-// instrumentCoverage fits seeds by both, and gives the shares of 95 % intervals that hold the truth, and how wide those of instruments are beside
-// ±1.96 times the scatter of the values.
+// instrumentCoverage fits seeds by both, and gives the shares of 95 % intervals that hold the truth, and how wide those of instruments
+// are beside ±1.96 times the scatter of the values.
 func instrumentCoverage(t *testing.T, s *simulated, seeds int) (iv, ls, wide float64) {
 	truth := s.truth(t)
 	m := s.model(t, 0.2)

@@ -12,8 +12,9 @@ import (
 	"hilrig/identify/fit"
 )
 
-// suspects are what a machine may lack, and what may be wrong with its records, for fit.Unmodelled: of every joint what any axis may lack (fit.Motion), and
-// what only a machine shows. Inertia is felt by several joints, so a gain, a zero or a length that is wrong at one of them makes these disagree.
+// suspects are what a machine may lack, and what may be wrong with its records, for fit.Unmodelled: of every joint what any axis may lack
+// (fit.Motion), and what only a machine shows. Inertia is felt by several joints, so a gain, a zero or a length that is wrong at one of
+// them makes these disagree.
 func (r *Result) suspects(recs []Recording) []fit.Suspect {
 	l := &lack{r: r, recs: recs, f: r.Spec.filters(recs[0][0].Dt)}
 	for i := range r.sys.blocks {
@@ -110,8 +111,8 @@ func (c *Column) friction(v float64) float64 {
 	return math.Copysign(1, v)
 }
 
-// atRows is a column of all samples of a joint at the rows of the solution. What jumps passes the low-passes of the torque; pieces are where the samples of
-// each block begin.
+// atRows is a column of all samples of a joint at the rows of the solution. What jumps passes the low-passes of the torque; pieces are
+// where the samples of each block begin.
 func (l *lack) atRows(blocks, pieces []int, c func(k int) float64, rough bool) []float64 {
 	out := make([]float64, l.rows)
 	for p, i := range blocks {
@@ -168,8 +169,8 @@ func columnsOf(cs [][]float64) (out []func(k int) float64) {
 // displacement of a joint (m, rad) for derivatives.
 const displacement = 1e-4
 
-// geometry: joints that stand elsewhere than the machine file says. A turn about its own axis is another zero of its position, one of the first joint is another
-// direction of gravity.
+// geometry: joints that stand elsewhere than the machine file says. A turn about its own axis is another zero of its position, one of the
+// first joint is another direction of gravity.
 func (l *lack) geometry() {
 	r := l.r
 	phi := r.inertialParams()
@@ -250,7 +251,8 @@ func (l *lack) geometry() {
 	}
 }
 
-// eccentric: a joint whose position is q + ε·sin(n·q), with the velocity and acceleration that go with it, which its own viscous friction feels too.
+// eccentric: a joint whose position is q + ε·sin(n·q), with the velocity and acceleration that go with it, which its own viscous
+// friction feels too.
 func (l *lack) eccentric(grid []gridRow, phi []float64, was [][]float64) {
 	r := l.r
 	type variant struct {
@@ -358,7 +360,8 @@ func (l *lack) differences(grid []gridRow, now, was [][]float64, by float64) []f
 	return out
 }
 
-// inertialParams are the parameters of the bodies nearest to those of the file, in the columns of the regressor; nil: none is fitted or known.
+// inertialParams are the parameters of the bodies nearest to those of the file, in the columns of the regressor; nil: none is fitted or
+// known.
 func (r *Result) inertialParams() []float64 {
 	phi := make([]float64, multibody.BodyParams*r.Model.Bodies())
 	theta := r.Base.Full(r.Model, r.Values)

@@ -78,8 +78,8 @@ func TestLacking(t *testing.T) {
 	}
 }
 
-// Friction of LuGre is wound up within a milliradian behind a reversal. One sine for each joint hardly tells inertia from gravity, and with the rows beside the
-// reversals the inertia about the first joint comes out 9 to 17 % too large: these do not count.
+// Friction of LuGre is wound up within a milliradian behind a reversal. One sine for each joint hardly tells inertia from gravity, and
+// with the rows beside the reversals the inertia about the first joint comes out 9 to 17 % too large: these do not count.
 func TestLuGre(t *testing.T) {
 	link := func(name, parent string, place multibody.Pose, armature, mass, at, izz float64) multibody.Body {
 		return multibody.Body{Name: name, Parent: parent, Place: place, Joint: multibody.Joint{Kind: multibody.Revolute, Axis: r3.Vec{Z: 1}, Armature: armature},

@@ -15,14 +15,14 @@ import (
 //	J = [ ½·tr(I)·1 − I   m·c ]
 //	    [ (m·c)ᵀ          m   ]        I about the origin of its axes
 //
-// The nearest real bodies are the minimum of a convex function over convex cones: the squares of what the torques say, over positive definite J and
-// positive armatures and friction. It is found by the barrier method [BV04] ch. 11,
+// The nearest real bodies are the minimum of a convex function over convex cones: the squares of what the torques say, over positive
+// definite J and positive armatures and friction. It is found by the barrier method [BV04] ch. 11,
 //
 //	q(θ) + γ·Σ (tr(P⁻¹·J) − log det J)        γ → 0
 //
-// where the last term, up to a constant the divergence from the body P of the machine file [LWP20], keeps J definite and holds what the torques do not
-// tell. Newton steps are taken by S in J = L·(1 + S)·Lᵀ with L the Cholesky factor of J [RW22]: the Hessian of the barrier is one at every J, so a body
-// that is nearly flat is no narrow valley. An armature x is a cone of one number, x·(1 + s).
+// where the last term, up to a constant the divergence from the body P of the machine file [LWP20], keeps J definite and holds what the
+// torques do not tell. Newton steps are taken by S in J = L·(1 + S)·Lᵀ with L the Cholesky factor of J [RW22]: the Hessian of the
+// barrier is one at every J, so a body that is nearly flat is no narrow valley. An armature x is a cone of one number, x·(1 + s).
 
 const (
 	barrierFall   = 0.1  // of γ from one round to the next
@@ -32,8 +32,9 @@ const (
 	thinBody      = 1e-2 // eigenvalues of the pseudo-inertia of the file, by the size of the body, are lifted to this share
 )
 
-// Possible is the set of parameters of real bodies, with armatures and friction above zero, whose base parameters are nearest to those of theta, by what
-// the rows tell of them. Of the sets that are as near it is the one nearest to the file. grown is the weighted rms of the rows over that with theta.
+// Possible is the set of parameters of real bodies, with armatures and friction above zero, whose base parameters are nearest to those of
+// theta, by what the rows tell of them. Of the sets that are as near it is the one nearest to the file. grown is the weighted rms of the
+// rows over that with theta.
 func (r *Result) Possible(theta []float64) (possible []float64, grown float64) {
 	b := r.Base
 	p, n := len(b.Pivot), len(b.Columns)
@@ -52,8 +53,9 @@ func (r *Result) Possible(theta []float64) (possible []float64, grown float64) {
 // unreal is the probability below which chance does not put base parameters as far from those of real bodies.
 const unreal = 0.01
 
-// Unreal tells whether the base parameters of possible, which Possible made of theta, are further from those of theta than chance puts those that were found
-// from the true ones: by what the rows tell of them, where the squares of the scores add up to a sum of chi squares [S46], and what was left out of theta.
+// Unreal tells whether the base parameters of possible, which Possible made of theta, are further from those of theta than chance puts
+// those that were found from the true ones: by what the rows tell of them, where the squares of the scores add up to a sum of chi squares
+// [S46], and what was left out of theta.
 func (r *Result) Unreal(theta, possible []float64) bool {
 	b, p := r.Base, len(r.Free)
 	mean, square := 0.0, 0.0
@@ -303,7 +305,8 @@ var basis = func() (out [multibody.InertialParams]*mat.Dense) {
 	return out
 }()
 
-// step is a step of Newton with a search along it. It returns the Newton decrement squared, in units of the barrier: 0 where there is no way down.
+// step is a step of Newton with a search along it. It returns the Newton decrement squared, in units of the barrier: 0 where there is no
+// way down.
 func (s *realBodies) step(gamma float64) float64 {
 	p, n := s.rows.Dims()
 	free := len(basis)*len(s.body) + len(s.number)

@@ -93,8 +93,9 @@ func sensorsOf(tr *independent.ArmTrace, seed uint64, noise float64) independent
 	return s
 }
 
-// Records of real bodies: the nearest real ones are found. That they are the nearest is certified by the dual problem, which knows nothing of the way there:
-// with g the gradient of q at the result, no set of real bodies has a smaller q than q − g·θ, but for what g falls short of the dual cone.
+// Records of real bodies: the nearest real ones are found. That they are the nearest is certified by the dual problem, which knows
+// nothing of the way there: with g the gradient of q at the result, no set of real bodies has a smaller q than q − g·θ, but for what
+// g falls short of the dual cone.
 func TestPossibleOfRandomArms(t *testing.T) {
 	for joints := 2; joints <= 6; joints++ {
 		seed := uint64(joints)

@@ -111,7 +111,8 @@ func (f *filters) motionBehind(low filter.Lowpass, position []float64) (q, v, a 
 	return q, v, filter.Derivative(v, f.dt)
 }
 
-// restSpeed is, by joint, the speed that the position cannot tell from rest, and whether the direction of motion is taken from half the band.
+// restSpeed is, by joint, the speed that the position cannot tell from rest, and whether the direction of motion is taken from half the
+// band.
 func (s Spec) restSpeed(m *multibody.Model, recs []Recording, f *filters) (limit []float64, calm []bool) {
 	limit, calm = make([]float64, m.NV()), make([]bool, m.NV())
 	for i := range limit {

@@ -14,14 +14,14 @@ import (
 	"hilrig/identify/record"
 )
 
-// Torques are seldom those of their stamps: a command is held until the next one, drives and filters take their time. The lag λ of a joint is the time by
-// which its torque acts later than it is stamped [linear, lag.go]; to first order about λ₀
+// Torques are seldom those of their stamps: a command is held until the next one, drives and filters take their time. The lag λ of a
+// joint is the time by which its torque acts later than it is stamped [linear, lag.go]; to first order about λ₀
 //
 //	y(t − λ₀) + λ₀·y′ = W·θ + λ·y′
 //
 // so it is one more column, y′ what the model makes of the slope of the torque. It is found by Gauss and Newton, once
-// for torques that are straight between their samples and once for torques that are held, and the better one stays. Where the record does not tell the
-// lag of a joint, to a sample or from zero, it is taken for zero: that it is small is known better.
+// for torques that are straight between their samples and once for torques that are held, and the better one stays. Where the record does
+// not tell the lag of a joint, to a sample or from zero, it is taken for zero: that it is small is known better.
 
 const (
 	lagRounds = 12   // of Gauss and Newton

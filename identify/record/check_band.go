@@ -9,9 +9,9 @@ import (
 	"hilrig/engine/numeric"
 )
 
-// What a sensor adds has no favourite frequency: its noise, and what a converter rounds off, reach up to half the sampling rate. A channel whose
-// noise falls and does not come to a floor passed a low-pass. The spectrum is the median of those of many stretches, which jumps and what
-// happens now and then do not reach, of the fourth difference, in which little is left of the motion.
+// What a sensor adds has no favourite frequency: its noise, and what a converter rounds off, reach up to half the sampling rate. A
+// channel whose noise falls and does not come to a floor passed a low-pass. The spectrum is the median of those of many stretches, which
+// jumps and what happens now and then do not reach, of the fourth difference, in which little is left of the motion.
 
 const (
 	bandStretch = 512  // samples of a stretch
@@ -52,8 +52,8 @@ func noiseSpectrum(x []float64) []float64 {
 	return out
 }
 
-// cornerOf is the frequency, as a share of the sampling rate, above which the noise of a series falls. plateau: the noise below is flat, and so the
-// corner is known; else it is lower. 0: the noise does not fall, or what falls is no noise.
+// cornerOf is the frequency, as a share of the sampling rate, above which the noise of a series falls. plateau: the noise below is flat,
+// and so the corner is known; else it is lower. 0: the noise does not fall, or what falls is no noise.
 func cornerOf(x []float64) (corner float64, plateau bool) {
 	power := noiseSpectrum(x)
 	if power == nil {

@@ -6,8 +6,8 @@ import (
 	"hilrig/engine/numeric"
 )
 
-// A line of a counter that is stuck takes every other block of 2ᵏ values out of all that the position passes, and puts what was there 2ᵏ
-// away. That shows whatever the counter begins at.
+// A line of a counter that is stuck takes every other block of 2ᵏ values out of all that the position passes, and puts what was there
+// 2ᵏ away. That shows whatever the counter begins at.
 
 const (
 	bitsLeast  = 2    // k of the smallest block: below, the lines are those of a coarser counter

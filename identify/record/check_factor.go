@@ -83,8 +83,8 @@ func (c *checker) judge(kind, channel, subject string, r relation, advice string
 	c.say(kind, severity, channel, r.scale, "", advice, "%s is %.4g times what it should be%s", subject, r.scale, why)
 }
 
-// followed is the share of the way, squared, that the integral of a velocity explains where the two are of one axis, however noisy or late the
-// velocity is within short windows. Sums of noise come that near to each other in one record of a hundred.
+// followed is the share of the way, squared, that the integral of a velocity explains where the two are of one axis, however noisy or
+// late the velocity is within short windows. Sums of noise come that near to each other in one record of a hundred.
 const followed = 0.95
 
 // velocity compares a measured velocity with the slope of the position, both as increments of position over windows.

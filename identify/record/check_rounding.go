@@ -7,9 +7,9 @@ import (
 	"hilrig/engine/numeric"
 )
 
-// A force that rests on levels, as a drive that is told whole per mille of its rated torque makes it, is rounded by the same amount as long as
-// it rests there: what is cut off does not average out, and on few levels it is a wrong gain. A force that passes from level to level is
-// rounded up as often as down.
+// A force that rests on levels, as a drive that is told whole per mille of its rated torque makes it, is rounded by the same amount as
+// long as it rests there: what is cut off does not average out, and on few levels it is a wrong gain. A force that passes from level to
+// level is rounded up as often as down.
 
 const (
 	restingRun    = 5     // samples of one value between two jumps of more than a step that are a rest
@@ -20,8 +20,8 @@ const (
 	leastRounding = 0.001 // gain error that is worth a word
 )
 
-// levelsOf are the sizes of the values that a series rests on, from jump to jump, with the number of samples at each; known: the step of the
-// series, 0 if it is not known. all are the sizes of all its values.
+// levelsOf are the sizes of the values that a series rests on, from jump to jump, with the number of samples at each; known: the step of
+// the series, 0 if it is not known. all are the sizes of all its values.
 func levelsOf(x []float64, step float64) (rests map[float64]int, all []float64, resting int) {
 	rests = map[float64]int{}
 	sizes := map[float64]bool{}
@@ -75,8 +75,8 @@ func (c *checker) rounding(s signal) {
 	}
 }
 
-// restingLevels reports a series that rests on few levels, and by how much its gain may be wrong: all levels rounded the same way, by half a step.
-// given and seen are the step as the file says it and as the values show it, 0: not.
+// restingLevels reports a series that rests on few levels, and by how much its gain may be wrong: all levels rounded the same way, by
+// half a step. given and seen are the step as the file says it and as the values show it, 0: not.
 func (c *checker) restingLevels(name, unit string, x []float64, given, seen float64) {
 	rests, all, resting := levelsOf(x, seen)
 	if float64(resting) < restingShare*float64(len(x)) || len(rests) > fewLevels {

@@ -34,7 +34,8 @@ func TestSmallMotionOnPurpose(t *testing.T) {
 	}
 }
 
-// A velocity with a ripple that hides it within every window, and follows over the whole record, is of the same axis; one of another axis is not.
+// A velocity with a ripple that hides it within every window, and follows over the whole record, is of the same axis; one of another axis
+// is not.
 func TestVelocityThatFollowsAsAWhole(t *testing.T) {
 	for seed := range uint64(4) {
 		for _, same := range []bool{true, false} {

@@ -7,9 +7,9 @@ import (
 	"hilrig/engine/numeric"
 )
 
-// A column of time in another unit than it is taken for fits as well as the right one: speeds shrink or grow by the factor, and inertia by its square.
-// What gives it away is what no axis does: a rate at which nobody records a motion; an inertia that takes part in the force of a motion whose swings take
-// minutes; accelerations that no drive makes.
+// A column of time in another unit than it is taken for fits as well as the right one: speeds shrink or grow by the factor, and inertia
+// by its square. What gives it away is what no axis does: a rate at which nobody records a motion; an inertia that takes part in the
+// force of a motion whose swings take minutes; accelerations that no drive makes.
 const (
 	doubtfulRate = 0.1  // Hz  below, whatever moves
 	possibleRate = 1e7  // Hz  above, nobody samples the motion of an axis

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// sledge is a mass of 3 kg on dry and viscous friction under two sines of force, integrated here at 1/20 of a sample, whose times are read scale times
-// too long.
+// sledge is a mass of 3 kg on dry and viscous friction under two sines of force, integrated here at 1/20 of a sample, whose times are
+// read scale times too long.
 func sledge(dt, scale float64) *Record {
 	const mass, fv, fc = 3.0, 2.0, 1.5
 	d := &Record{Dt: dt * scale}

@@ -36,7 +36,8 @@ type Record struct {
 	ForceError []float64 // N or N·m, standard error of the mean force; nil: not known
 	Count      []float64 // samples in the mean; nil: not known
 
-	// PositionStep is the step of the encoder, m or rad, where samples are interpolated and do not show it any more; 0: they do, or there is none.
+	// PositionStep is the step of the encoder, m or rad, where samples are interpolated and do not show it any more; 0: they do, or there is
+	// none.
 	PositionStep float64
 
 	// ForceStep is the step of the recorded force, N or N·m, where that is known; 0: what the record shows.

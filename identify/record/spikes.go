@@ -9,9 +9,9 @@ import (
 	"hilrig/engine/numeric"
 )
 
-// A spike is a sample, or two or three, off the curve through their neighbours on both sides by much more than these are: no motion makes that, for
-// a mass cannot leave its way and be back on it at once. Counters, converters and radio links make them. A few are left out before anything is
-// fitted: the curve stands in their place, and a check names them.
+// A spike is a sample, or two or three, off the curve through their neighbours on both sides by much more than these are: no motion makes
+// that, for a mass cannot leave its way and be back on it at once. Counters, converters and radio links make them. A few are left out
+// before anything is fitted: the curve stands in their place, and a check names them.
 
 const (
 	spikeFence  = 4.0  // times what 95 of 100 samples are off the curve through their neighbours, from which on one is looked at
@@ -82,8 +82,8 @@ func (d *Record) spikes() (out []despiked) {
 	return out
 }
 
-// Despike is a series with curves through the neighbours in place of its spikes, and where these are; the series itself and nil where there are
-// none, or too many to be spikes.
+// Despike is a series with curves through the neighbours in place of its spikes, and where these are; the series itself and nil where
+// there are none, or too many to be spikes.
 func Despike(x []float64) (mended []float64, at []int) {
 	n := len(x)
 	if n < 50 {
@@ -134,7 +134,8 @@ func Despike(x []float64) (mended []float64, at []int) {
 	return mended, at
 }
 
-// bridgeRuns puts one curve in place of all samples at that are next to each other: the first look found one of them beside another that was as far off.
+// bridgeRuns puts one curve in place of all samples at that are next to each other: the first look found one of them beside another that
+// was as far off.
 func bridgeRuns(x []float64, at []int) {
 	for i := 0; i < len(at); {
 		to := i + 1
@@ -158,7 +159,8 @@ func bridgeRuns(x []float64, at []int) {
 	}
 }
 
-// runOff finds the shortest run of samples at k or next to it that is clearly off the curve through its neighbours, and that curve. to = from: none.
+// runOff finds the shortest run of samples at k or next to it that is clearly off the curve through its neighbours, and that curve. to =
+// from: none.
 func runOff(x []float64, k int, fence float64) (from, to int, curve []float64) {
 	for length := 1; length <= spikeLength; length++ {
 		for from := k - length + 1; from <= k+1; from++ {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// moved is a mass under a held force with Coulomb friction, rounded within 0.1 mm/s, by Euler's method in steps of a hundredth of the sample:
-// position, velocity and force at 1 kHz.
+// moved is a mass under a held force with Coulomb friction, rounded within 0.1 mm/s, by Euler's method in steps of a hundredth of the
+// sample: position, velocity and force at 1 kHz.
 func moved(seed uint64, n int, force func(k int) float64) (x, v, u []float64) {
 	const dt, steps = 1e-3, 100
 	r := rand.New(rand.NewPCG(seed, 1))

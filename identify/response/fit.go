@@ -41,8 +41,8 @@ type Explained struct {
 	Record  float64 // noise that the record shows from sample to sample; what was given, where that is more
 }
 
-// horizons are the shares of the recordings that are fitted in turn, before the whole: a motion that runs away from the recorded one, or is out of phase with it, still
-// tells at its beginning which way to go.
+// horizons are the shares of the recordings that are fitted in turn, before the whole: a motion that runs away from the recorded one, or
+// is out of phase with it, still tells at its beginning which way to go.
 var horizons = []float64{0.04, 0.1, 0.25, 0.5}
 
 const (
@@ -60,7 +60,8 @@ const (
 	fewIterations = 30   // of a descent that may be one of several
 )
 
-// Fit finds the parameters. The error says what of spec or recordings cannot be used, or that the machine cannot be simulated where the search begins.
+// Fit finds the parameters. The error says what of spec or recordings cannot be used, or that the machine cannot be simulated where the
+// search begins.
 func Fit(ctx context.Context, spec Spec, recs []Recording, watch fit.Watch) (*Result, error) {
 	if err := spec.check(recs); err != nil {
 		return nil, err
@@ -221,7 +222,8 @@ func (p *problem) lm() fit.LM {
 	return fit.LM{Scale: scale, OffsetTol: offsetTol, Workers: p.spec.Workers}
 }
 
-// begin descends from the start and from drawn values of the machine's parameters, with the beginnings held where the recordings show them, and then with all.
+// begin descends from the start and from drawn values of the machine's parameters, with the beginnings held where the recordings show
+// them, and then with all.
 func (p *problem) begin(ctx context.Context, watch fit.Watch) (*fit.Solution, error) {
 	if p.solver().Residuals() == nil && (len(p.spec.Params) == 0 || p.spec.Starts == 0) {
 		return nil, p.unbuilt()

@@ -9,8 +9,8 @@ import (
 	"hilrig/identify/fit"
 )
 
-// suspects are what may be wrong with the machine and the records, for fit.Unmodelled: numbers of the machine that are not searched, gains and zeros
-// of inputs and outputs, outputs that are late. Each is what a little of it does to the simulated outputs.
+// suspects are what may be wrong with the machine and the records, for fit.Unmodelled: numbers of the machine that are not searched,
+// gains and zeros of inputs and outputs, outputs that are late. Each is what a little of it does to the simulated outputs.
 func (p *problem) suspects(theta []float64) (list []fit.Suspect, gains [][]float64) {
 	base := make([]float64, p.rows)
 	if h := (&hand{p: p}); !h.simulate(theta, 0, len(p.recs), base, false) {

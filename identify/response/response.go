@@ -1,11 +1,11 @@
-// Package response finds any parameters of a machine from how the machine answers to what was done to it: output error [L99]. The machine of
-// engine/machine is simulated with its fixed step under the recorded inputs, and the parameters are those for which the numbers that were measured
-// come out nearest,
+// Package response finds any parameters of a machine from how the machine answers to what was done to it: output error [L99]. The machine
+// of engine/machine is simulated with its fixed step under the recorded inputs, and the parameters are those for which the numbers that
+// were measured come out nearest,
 //
 //	min over θ   Σ_j Σ_k ((y_j(t_k; θ) − ŷ_j(t_k))/s_j)²
 //
-// with s_j the noise of output j: what is given, or the rms that the fit leaves of that output, found by repetition, which is maximum likelihood where the noises of
-// the outputs are independent and normal. Where a recording begins may be searched with the parameters.
+// with s_j the noise of output j: what is given, or the rms that the fit leaves of that output, found by repetition, which is maximum
+// likelihood where the noises of the outputs are independent and normal. Where a recording begins may be searched with the parameters.
 //
 // Steps of the simulation are made so short that halving them moves no parameter by more than a third of its standard error.
 package response
@@ -91,7 +91,8 @@ func (s *Spec) withoutSpikes(recs []Recording) (out []Recording, left []string) 
 	return out, left
 }
 
-// withoutPulses are the recordings with a curve in place of single samples of an input that are off, and what was left out; nil: there are none.
+// withoutPulses are the recordings with a curve in place of single samples of an input that are off, and what was left out; nil: there
+// are none.
 func (s *Spec) withoutPulses(recs []Recording) (out []Recording, left []string) {
 	for i, r := range recs {
 		r.Inputs = slices.Clone(r.Inputs)
@@ -153,7 +154,8 @@ func spread(recs []Recording, j int) float64 {
 	return math.Sqrt(sum / float64(n))
 }
 
-// beginning is where a recording begins, by the outputs that measure it: position and speed of joint k of Begin. Where one is not measured it is that of start.
+// beginning is where a recording begins, by the outputs that measure it: position and speed of joint k of Begin. Where one is not
+// measured it is that of start.
 func (s *Spec) beginning(rec *Recording, joint string, start [2]float64) [2]float64 {
 	at := func(name string) []float64 {
 		i := slices.IndexFunc(s.Outputs, func(o Output) bool { return o.Name == name })

@@ -11,8 +11,8 @@ import (
 	"hilrig/engine"
 )
 
-// Any ball under any friction, through slip, rolling and rest: every step converges, and none gives energy but what the speed faint is worth
-// when something breaks away or comes to rest. Balls that would leave the plane are left aside from there on.
+// Any ball under any friction, through slip, rolling and rest: every step converges, and none gives energy but what the speed faint is
+// worth when something breaks away or comes to rest. Balls that would leave the plane are left aside from there on.
 func TestNoStepGivesEnergy(t *testing.T) {
 	rest, lifted := 0, 0
 	rapid.Check(t, func(r *rapid.T) {
@@ -72,8 +72,8 @@ func TestIce(t *testing.T) {
 	}
 }
 
-// A small ball that rolls fast breaks away where the force is hardly more than friction can hold: its slip stays so slow that the direction of
-// friction follows it within 0.1 µs. The step of 5 ms takes as many parts as that asks for, and none gives energy.
+// A small ball that rolls fast breaks away where the force is hardly more than friction can hold: its slip stays so slow that the
+// direction of friction follows it within 0.1 µs. The step of 5 ms takes as many parts as that asks for, and none gives energy.
 func TestHardlySlipping(t *testing.T) {
 	m := model(t, Params{
 		Radius: 0.010687807731288312, Mass: 0.4011152897920071, InertiaAbout: AboutCenter, Gravity: 9.81, Tilt: [2]float64{0.03778687476278719, 0},

@@ -47,7 +47,8 @@ func TestNDIStates(t *testing.T) {
 	}
 }
 
-// Recordings of an MTi-G-710 in five settings, with the values that the tests of einride/xsens-go (testdata/N/output.golden) expect of them.
+// Recordings of an MTi-G-710 in five settings, with the values that the tests of einride/xsens-go (testdata/N/output.golden) expect of
+// them.
 func TestXsensRecorded(t *testing.T) {
 	for _, c := range []struct {
 		file  string
@@ -101,8 +102,8 @@ func TestXsensMatrix(t *testing.T) {
 	}
 }
 
-// A message with the long form of the length, put together here: 0xFA 0xFF 0x36 0xFF, two bytes of length, 90 times the item 0x0810 with 36.8125
-// as float32, the checksum.
+// A message with the long form of the length, put together here: 0xFA 0xFF 0x36 0xFF, two bytes of length, 90 times the item 0x0810 with
+// 36.8125 as float32, the checksum.
 func TestXsensExtended(t *testing.T) {
 	item, _ := hex.DecodeString("08100442134000")
 	b := []byte{0xFA, 0xFF, 0x36, 0xFF, 0, 0}
@@ -164,8 +165,8 @@ func xsensFrames(t testing.TB) (out [][]byte) {
 	return out
 }
 
-// Angles and quaternion are each other's inverse, in the order yaw, pitch, roll: scipy.spatial.transform.Rotation.from_euler("ZYX", [40, −25, 110],
-// degrees=True).as_quat() is (x y z w) as below.
+// Angles and quaternion are each other's inverse, in the order yaw, pitch, roll: scipy.spatial.transform.Rotation.from_euler("ZYX", [40,
+// −25, 110], degrees=True).as_quat() is (x y z w) as below.
 func TestAngles(t *testing.T) {
 	q := FromAngles(40*deg, -25*deg, 110*deg)
 	for i, d := range []float64{q.Real - 0.4655703061714797, q.Imag - 0.7939649312273412, q.Jmag - 0.1568676116694766, q.Kmag - 0.35812920908754753} {

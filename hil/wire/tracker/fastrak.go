@@ -35,7 +35,8 @@ func (i FastrakItem) Bytes() int {
 	return 0
 }
 
-// Lists of items that are tried where none is given: the shorter first. The first of 29 bytes is what the device sends when it is switched on.
+// Lists of items that are tried where none is given: the shorter first. The first of 29 bytes is what the device sends when it is
+// switched on.
 var fastrakLists = [][]Item{
 	{ItemPosition, ItemEnd}, {ItemQuaternion, ItemEnd}, {ItemPosition, ItemAngles, ItemSpace}, {ItemPosition, ItemAngles, ItemEnd},
 	{ItemPosition, ItemQuaternion, ItemSpace}, {ItemPosition, ItemQuaternion, ItemEnd},
