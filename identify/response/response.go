@@ -77,16 +77,10 @@ const fewestSamples = 10
 // withoutSpikes are the recordings with a curve in place of samples of an output that no motion makes, and what was left out.
 func (s *Spec) withoutSpikes(recs []Recording) (out []Recording, left []string) {
 	for i, r := range recs {
-		r.Outputs = slices.Clone(r.Outputs)
-		for j, x := range r.Outputs {
-			mended, at := record.Despike(x)
-			if at == nil {
-				continue
-			}
-			r.Outputs[j] = mended
-			left = append(left, fmt.Sprintf("%d samples of %s in recording %d are off the curve through their neighbours, as no motion is, first at %.6g s from its beginning: they are left out", len(at), s.Outputs[j].Name, i+1, float64(at[0])*r.Dt))
-		}
-		out = append(out, r)
+		var said []string
+		name := func(j int) string { return s.Outputs[j].Name }
+		r.Outputs, said = r.despiked(r.Outputs, i, name, "as no motion is")
+		out, left = append(out, r), append(left, said...)
 	}
 	return out, left
 }
@@ -95,16 +89,25 @@ func (s *Spec) withoutSpikes(recs []Recording) (out []Recording, left []string) 
 // are none.
 func (s *Spec) withoutPulses(recs []Recording) (out []Recording, left []string) {
 	for i, r := range recs {
-		r.Inputs = slices.Clone(r.Inputs)
-		for j, x := range r.Inputs {
-			mended, at := record.Despike(x)
-			if at == nil {
-				continue
-			}
-			r.Inputs[j] = mended
-			left = append(left, fmt.Sprintf("%d samples of %s in recording %d are off the curve through their neighbours, and the outputs know nothing of them, first at %.6g s from its beginning: they are left out", len(at), s.Inputs[j], i+1, float64(at[0])*r.Dt))
+		var said []string
+		name := func(j int) string { return s.Inputs[j] }
+		r.Inputs, said = r.despiked(r.Inputs, i, name, "and the outputs know nothing of them")
+		out, left = append(out, r), append(left, said...)
+	}
+	return out, left
+}
+
+// despiked are series of recording i with a curve in place of samples that are off, and what was left out and why.
+func (r *Recording) despiked(x [][]float64, i int, name func(j int) string, why string) (out [][]float64, left []string) {
+	out = slices.Clone(x)
+	for j := range out {
+		mended, at := record.Despike(out[j])
+		if at == nil {
+			continue
 		}
-		out = append(out, r)
+		out[j] = mended
+		left = append(left, fmt.Sprintf("%d samples of %s in recording %d are off the curve through their neighbours, %s, first at %.6g s from its beginning: they are left out",
+			len(at), name(j), i+1, why, float64(at[0])*r.Dt))
 	}
 	return out, left
 }
