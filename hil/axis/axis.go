@@ -32,6 +32,7 @@ type Spec struct {
 	Sampling   estimator.AxisSpec       // how it is sampled
 	Kalman     estimator.KalmanSpec     // of a voltage drive
 	Mechanical estimator.MechanicalSpec // of the others
+	MaxInertia float64                  // kg·m²  that it may truly have; 0: not declared
 	TopCommand float64                  // the largest command to either side, in its unit; 0: not known
 
 	Ref                reference.Generator

@@ -21,8 +21,8 @@ import (
 // own change of speed since d left zero is d/n at least, where its inertia is n times that of the file. It is so however d came about, in
 // motion as from rest.
 //
-// The inertia of the file may be a guess: n is unknownInertia at most until the motion tells a smaller one. Whatever the friction and the
-// load, the acceleration a that is shown keeps
+// The inertia of the file may be a guess: n is unknownInertia at most, or what the file declares, until the motion tells a smaller one.
+// Whatever the friction and the load, the acceleration a that is shown keeps
 //
 //	−resist ≤ J·n·a − push ≤ resist
 //
@@ -33,6 +33,9 @@ import (
 // The load is what the estimate finds beside the friction of the law. Only an axis that shows its motion tells it. What it was at rest is
 // known within what holds the axis, so resist has frozenFs·Fs more then. It is never less than what the load walks, by the file, while
 // its mean is formed.
+//
+// A position that counts the wrong way looks like a load of twice the effort. So no load is learned from an axis that speeds up against
+// its effort while both grow, and the first moments do not excuse it: see opposed.
 //
 // With a voltage and a measured current the speed itself is known, whatever the inertia: see backEMF.
 type momentum struct {
@@ -60,10 +63,11 @@ type momentum struct {
 	mean    float64 // rad/s  … and the mean of that
 
 	// the load
-	load  [2]float64 // N·m  its mean, and the mean of that
-	moved float64    // share of it that was seen in motion
-	odd   float64    // s    the newest loads are far from it
-	seen  float64    // s    since energised
+	load   [2]float64 // N·m  its mean, and the mean of that
+	moved  float64    // share of it that was seen in motion
+	odd    float64    // s    the newest loads are far from it
+	seen   float64    // s    since energised
+	agreed float64    // s    in which effort and acceleration changed together
 
 	// the inertia
 	heaviest float64  // kg·m²  that the motion leaves, until a reset; +Inf: it has told nothing yet
@@ -81,6 +85,8 @@ type scale struct {
 	tau          float64    // s
 	omega, slow  float64    // rad/s  mean of the speed, and the mean of that
 	net, slowNet [2]float64 // N·m    of the smallest and of the largest effort that friction and load leave
+
+	effort, slowEffort float64 // N·m
 }
 
 // excursion is a motion that the position shows too little of.
@@ -135,7 +141,7 @@ func (m *momentum) step(k Tick, taken, doubtful bool, p *estimator.Sample, comma
 	f := m.f
 	if !k.On || !numeric.Finite(command) {
 		m.forget()
-		m.load, m.moved, m.odd, m.seen = [2]float64{}, 0, 0, 0
+		m.load, m.moved, m.odd, m.seen, m.agreed = [2]float64{}, 0, 0, 0, 0
 		return
 	}
 	dt := f.s.Tick * (1 + float64(k.Skip))
@@ -159,25 +165,29 @@ func (m *momentum) step(k Tick, taken, doubtful bool, p *estimator.Sample, comma
 	if span == 0 {
 		return
 	}
-	net := m.left(command, carried)
+	effort, net := m.left(command, carried)
 	for i := range m.scales {
-		m.heaviest = min(m.heaviest, max(0, m.scales[i].weigh(m.omega, net, f.counts, f.s.Every, span)))
+		s := &m.scales[i]
+		s.add(m.omega, effort, net, span)
+		m.heaviest = min(m.heaviest, max(0, s.weigh(f.counts, f.s.Every)))
 	}
 	if m.settled < 3*m.tau {
 		return
 	}
 	m.turn(net, dt, -math.Expm1(-span/m.tau))
-	m.missing.add(m.must, m.shown-m.before, m.from, dt, min(motionShare, f.known.j/min(m.heaviest, unknownInertia*f.known.j)))
+	m.missing.add(m.must, m.shown-m.before, m.from, dt, min(motionShare, f.known.j/min(m.heaviest, m.possible())))
 	if m.still >= leastSamples*f.s.Every { // a number that stays the same is that of frozen and of stall
 		m.missing, m.unseen = excursion{}, excursion{}
 	}
 	if m.unseen.add(m.emf.speed(), m.shown, 0, dt, motionShare); doubtful || m.same >= max(signsFor, leastSamples*f.s.Every) {
 		m.unseen = excursion{} // a current that does not tell
 	}
-	if m.seen += dt; m.seen <= loadMean { // what it carries is not known yet
+	m.seen += dt
+	turned := m.opposed(dt)
+	if m.seen <= loadMean && !turned { // what it carries is not known yet
 		m.d, m.must, m.missing = 0, 0, excursion{}
 	}
-	if m.missing.time == 0 && m.unseen.time == 0 && numeric.Finite(load) {
+	if m.missing.time == 0 && m.unseen.time == 0 && !turned && numeric.Finite(load) {
 		m.learn(load-carried, dt)
 	}
 	if bad, hint = m.missing.judge(f, m.age); bad.Fault == Fine {
@@ -215,6 +225,14 @@ func (m *momentum) show(p *estimator.Sample, dt float64) (span float64) {
 	return span
 }
 
+// possible is the largest inertia (kg·m²) that the axis may have: as declared, or unknownInertia times that of the file.
+func (m *momentum) possible() float64 {
+	if declared := m.f.s.MaxInertia; declared > 0 {
+		return declared
+	}
+	return unknownInertia * m.f.known.j
+}
+
 // carries is the load (N·m) that is expected now: one that rises at a steady rate, as of a spring or a pendulum, is ahead of its mean by
 // as much as that is ahead of its own.
 func (m *momentum) carries() float64 { return 2*m.load[0] - m.load[1] }
@@ -244,10 +262,27 @@ func (m *momentum) learn(load, dt float64) {
 	m.moved += (moves - m.moved) * w
 }
 
-// left is the smallest and the largest effort (N·m) of a command that friction and load leave to accelerate a sound axis.
-func (m *momentum) left(command, carried float64) (net [2]float64) {
+// opposed tells whether effort and acceleration change against each other, about as much as they do where the position is counted the
+// wrong way, while the axis speeds up against its effort. Beside a load that stays, however large it is, they change together. Once they
+// have done so for a while, the sign is known, and what is opposed is a spring.
+func (m *momentum) opposed(dt float64) bool {
+	now, before := &m.scales[0], &m.scales[1]
+	effort := now.slowEffort - before.slowEffort
+	takes := m.f.known.j * (now.acceleration() - before.acceleration())
+	if math.Abs(effort) < unsureEffort*m.f.effort(m.f.s.TopCommand) ||
+		math.Abs(takes) < math.Abs(effort)*m.f.known.j/m.possible() || math.Abs(takes) > math.Abs(effort)/motionShare {
+		return false
+	}
+	if effort*takes > 0 {
+		m.agreed += dt
+	}
+	return effort*takes < 0 && m.agreed < signsFor && now.slowEffort*m.shown < 0 && now.acceleration()*m.shown > 0
+}
+
+// left is the effort (N·m) of a command, and the smallest and the largest of it that friction and load leave to accelerate a sound axis.
+func (m *momentum) left(command, carried float64) (effort float64, net [2]float64) {
 	f := m.f
-	effort := f.effortAt(command, m.shown)
+	effort = f.effortAt(command, m.shown)
 	if f.current { // what brushes take shows in it
 		effort = smaller(effort, f.s.Motor.K*m.current)
 	}
@@ -260,20 +295,29 @@ func (m *momentum) left(command, carried float64) (net [2]float64) {
 		v := frozenFs * f.s.Law.Viscous(m.shown)
 		lo, hi = lo-max(0, v), hi-min(0, v)
 	}
-	return [2]float64{lo, hi}
+	return effort, [2]float64{lo, hi}
 }
 
-// weigh takes dt (s) of a speed (rad/s) and of the efforts that are left to accelerate a sound axis, and gives the largest inertia that
-// keeps them, +Inf where nothing tells. A count, and a sample that is off by half a period, make no acceleration.
-func (s *scale) weigh(omega float64, net [2]float64, counts, every, dt float64) float64 {
+// acceleration (rad/s²) that is shown.
+func (s *scale) acceleration() float64 { return (s.omega - s.slow) / s.tau }
+
+// add takes dt (s) of a speed (rad/s), of an effort, and of what of it is left to accelerate a sound axis (N·m).
+func (s *scale) add(omega, effort float64, net [2]float64, dt float64) {
 	w := -math.Expm1(-dt / s.tau)
 	s.omega += w * (omega - s.omega)
 	s.slow += w * (s.omega - s.slow)
+	s.effort += w * (effort - s.effort)
+	s.slowEffort += w * (s.effort - s.slowEffort)
 	for i, x := range net {
 		s.net[i] += w * (x - s.net[i])
 		s.slowNet[i] += w * (s.net[i] - s.slowNet[i])
 	}
-	a, unsure := (s.omega-s.slow)/s.tau, (2*counts+math.Abs(s.omega)*every/2)/(s.tau*s.tau)
+}
+
+// weigh is the largest inertia that keeps the balance, +Inf where nothing tells. A count, and a sample that is off by half a period, make
+// no acceleration.
+func (s *scale) weigh(counts, every float64) float64 {
+	a, unsure := s.acceleration(), (2*counts+math.Abs(s.omega)*every/2)/(s.tau*s.tau)
 	switch {
 	case a > unsure:
 		return s.slowNet[1] / (a - unsure)
