@@ -151,9 +151,10 @@ func (a *Axis) Watch(k Tick, doubtful bool, in *estimator.Inputs, sent float64, 
 	}
 	var dead Finding // position
 	if a.frozen != nil {
-		load, hint := 0.0, Finding{}
+		load, opposes, hint := 0.0, 0.0, Finding{}
 		if a.at.friction >= 0 && a.at.fric >= 0 {
-			load = x[a.at.friction] - y[a.at.fric]
+			opposes = x[a.at.friction]
+			load = opposes - y[a.at.fric]
 		}
 		if drives && a.resting {
 			a.frozen.forget()
@@ -172,6 +173,17 @@ func (a *Axis) Watch(k Tick, doubtful bool, in *estimator.Inputs, sent float64, 
 			}
 			if dead.Fault == Fine {
 				dead = part
+			}
+		}
+		if a.runaway == nil || a.momentum == nil {
+		} else if drives && a.resting {
+			a.runaway.forget()
+		} else if lost, hint := a.runaway.step(k, a.came, &in.Position, smaller(sent, acts), a.taken[1], a.momentum.emf.speed(), opposes, a.carried()); hint.Fault != Fine {
+			if m.Hint.Fault == Fine {
+				m.Hint = hint
+			}
+			if dead.Fault == Fine {
+				dead = lost
 			}
 		}
 	}
