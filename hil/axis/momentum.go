@@ -34,8 +34,8 @@ import (
 // known within what holds the axis, so resist has frozenFs·Fs more then. It is never less than what the load walks, by the file, while
 // its mean is formed.
 //
-// A position that counts the wrong way looks like a load of twice the effort. So no load is learned from an axis that speeds up against
-// its effort while both grow, and the first moments do not excuse it: see opposed.
+// A position that counts the wrong way looks like a load of twice the effort. So no load is learned while it may be that, and the first
+// moments do not excuse it: see runaway.
 //
 // With a voltage and a measured current the speed itself is known, whatever the inertia: see backEMF.
 type momentum struct {
@@ -67,7 +67,7 @@ type momentum struct {
 	moved  float64    // share of it that was seen in motion
 	odd    float64    // s    the newest loads are far from it
 	seen   float64    // s    since energised
-	agreed float64    // s    in which effort and acceleration changed together
+	turned bool       // it may be that of a wrong sign: see runaway
 
 	// the inertia
 	heaviest float64  // kg·m²  that the motion leaves, until a reset; +Inf: it has told nothing yet
@@ -85,8 +85,6 @@ type scale struct {
 	tau          float64    // s
 	omega, slow  float64    // rad/s  mean of the speed, and the mean of that
 	net, slowNet [2]float64 // N·m    of the smallest and of the largest effort that friction and load leave
-
-	effort, slowEffort float64 // N·m
 }
 
 // excursion is a motion that the position shows too little of.
@@ -141,7 +139,7 @@ func (m *momentum) step(k Tick, taken, doubtful bool, p *estimator.Sample, comma
 	f := m.f
 	if !k.On || !numeric.Finite(command) {
 		m.forget()
-		m.load, m.moved, m.odd, m.seen, m.agreed = [2]float64{}, 0, 0, 0, 0
+		m.load, m.moved, m.odd, m.seen = [2]float64{}, 0, 0, 0
 		return
 	}
 	dt := f.s.Tick * (1 + float64(k.Skip))
@@ -165,10 +163,10 @@ func (m *momentum) step(k Tick, taken, doubtful bool, p *estimator.Sample, comma
 	if span == 0 {
 		return
 	}
-	effort, net := m.left(command, carried)
+	net := m.left(command, carried)
 	for i := range m.scales {
 		s := &m.scales[i]
-		s.add(m.omega, effort, net, span)
+		s.add(m.omega, net, span)
 		m.heaviest = min(m.heaviest, max(0, s.weigh(f.counts, f.s.Every)))
 	}
 	if m.settled < 3*m.tau {
@@ -183,11 +181,10 @@ func (m *momentum) step(k Tick, taken, doubtful bool, p *estimator.Sample, comma
 		m.unseen = excursion{} // a current that does not tell
 	}
 	m.seen += dt
-	turned := m.opposed(dt)
-	if m.seen <= loadMean && !turned { // what it carries is not known yet
+	if m.seen <= loadMean && !m.turned { // what it carries is not known yet
 		m.d, m.must, m.missing = 0, 0, excursion{}
 	}
-	if m.missing.time == 0 && m.unseen.time == 0 && !turned && numeric.Finite(load) {
+	if m.missing.time == 0 && m.unseen.time == 0 && !m.turned && numeric.Finite(load) {
 		m.learn(load-carried, dt)
 	}
 	if bad, hint = m.missing.judge(f, m.age); bad.Fault == Fine {
@@ -262,27 +259,10 @@ func (m *momentum) learn(load, dt float64) {
 	m.moved += (moves - m.moved) * w
 }
 
-// opposed tells whether effort and acceleration change against each other, about as much as they do where the position is counted the
-// wrong way, while the axis speeds up against its effort. Beside a load that stays, however large it is, they change together. Once they
-// have done so for a while, the sign is known, and what is opposed is a spring.
-func (m *momentum) opposed(dt float64) bool {
-	now, before := &m.scales[0], &m.scales[1]
-	effort := now.slowEffort - before.slowEffort
-	takes := m.f.known.j * (now.acceleration() - before.acceleration())
-	if math.Abs(effort) < unsureEffort*m.f.effort(m.f.s.TopCommand) ||
-		math.Abs(takes) < math.Abs(effort)*m.f.known.j/m.possible() || math.Abs(takes) > math.Abs(effort)/motionShare {
-		return false
-	}
-	if effort*takes > 0 {
-		m.agreed += dt
-	}
-	return effort*takes < 0 && m.agreed < signsFor && now.slowEffort*m.shown < 0 && now.acceleration()*m.shown > 0
-}
-
-// left is the effort (N·m) of a command, and the smallest and the largest of it that friction and load leave to accelerate a sound axis.
-func (m *momentum) left(command, carried float64) (effort float64, net [2]float64) {
+// left is the smallest and the largest effort (N·m) of a command that friction and load leave to accelerate a sound axis.
+func (m *momentum) left(command, carried float64) (net [2]float64) {
 	f := m.f
-	effort = f.effortAt(command, m.shown)
+	effort := f.effortAt(command, m.shown)
 	if f.current { // what brushes take shows in it
 		effort = smaller(effort, f.s.Motor.K*m.current)
 	}
@@ -295,19 +275,17 @@ func (m *momentum) left(command, carried float64) (effort float64, net [2]float6
 		v := frozenFs * f.s.Law.Viscous(m.shown)
 		lo, hi = lo-max(0, v), hi-min(0, v)
 	}
-	return effort, [2]float64{lo, hi}
+	return [2]float64{lo, hi}
 }
 
 // acceleration (rad/s²) that is shown.
 func (s *scale) acceleration() float64 { return (s.omega - s.slow) / s.tau }
 
-// add takes dt (s) of a speed (rad/s), of an effort, and of what of it is left to accelerate a sound axis (N·m).
-func (s *scale) add(omega, effort float64, net [2]float64, dt float64) {
+// add takes dt (s) of a speed (rad/s), and of the efforts that are left to accelerate a sound axis (N·m).
+func (s *scale) add(omega float64, net [2]float64, dt float64) {
 	w := -math.Expm1(-dt / s.tau)
 	s.omega += w * (omega - s.omega)
 	s.slow += w * (s.omega - s.slow)
-	s.effort += w * (effort - s.effort)
-	s.slowEffort += w * (s.effort - s.slowEffort)
 	for i, x := range net {
 		s.net[i] += w * (x - s.net[i])
 		s.slowNet[i] += w * (s.net[i] - s.slowNet[i])
