@@ -32,6 +32,7 @@ type runaway struct {
 	topEffort       float64 // N·m     largest of both since then
 	topAgainst      float64 // N·m
 	time, way       float64 // s, rad  it has lasted
+	grown           bool    // it lasts, and the effort has grown by Fs since the motion against it began
 }
 
 const (
@@ -80,12 +81,12 @@ func (r *runaway) step(k Tick, taken bool, p *estimator.Sample, command, current
 	}
 	r.topEffort, r.topAgainst = max(r.topEffort, u), max(r.topAgainst, a)
 	if told*r.speed > 0 || a < motionShare/3*u || a < nearPeak*r.topAgainst || u < nearPeak*r.topEffort {
-		r.time, r.way = 0, 0
+		r.time, r.way, r.grown = 0, 0, false
 		return
 	}
 	r.time += dt
 	r.way -= moved * side
-	if r.time < patientTime/2 || u < f.hold || u < r.begun+f.rest/frozenFs || r.way < partWay*f.counts {
+	if r.grown = u >= r.begun+f.rest/frozenFs; !r.grown || u < f.hold || r.time < patientTime/2 || r.way < partWay*f.counts {
 		return
 	}
 	hint = Finding{Direction, estimator.Position, f.asCommand(side*r.way, r.time), f.asCommand(partWay*f.counts, r.time)}
