@@ -412,6 +412,13 @@ func (d *delays) step() int { return max(1, int(math.Round(delayStep*delaySpacin
 // command they belong to.
 func (d *delays) enough() bool { return d.samples >= leastSamples && d.own > d.each[0]/10 }
 
+// leaves is the share of what the command of now leaves that a delay may leave: of 0.2 at most. The delays are compared 20 ms apart, so that
+// of half a step beside another leaves (half a step/delay)² of it; one that is longer and leaves as much is none.
+func (d *delays) leaves(best int) float64 {
+	apart := 0.5 / float64(best+1)
+	return min(0.2, 0.05+1.5*apart*apart)
+}
+
 // best is the place of the delay that leaves the least.
 func (d *delays) best() (best int) {
 	for i := range d.before {
@@ -430,7 +437,7 @@ func (d *delays) named(f Finding, current bool) Finding {
 	best := d.best()
 	turned := min(d.each[1], d.each[2], d.each[3])
 	switch {
-	case d.enough() && d.before[best] < 0.2*min(d.each[0], turned):
+	case d.enough() && d.before[best] < d.leaves(best)*min(d.each[0], turned):
 		return Finding{Delay, f.Of, float64((best+1)*d.step()) * d.spacing, float64(d.step()) * d.spacing / 2}
 	case f.Fault == Direction && current && turned > d.each[0]/1.5:
 		f.Fault = Scale
