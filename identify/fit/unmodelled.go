@@ -60,6 +60,7 @@ const (
 	unmodelledRounds = 6    // structures at most
 	unmodelledP      = 0.01 // by chance, over all suspects together
 	sameShare        = 1e-3 // relative: shares that are one
+	sameGain         = 1e-6 // the same of gains: of two that differ by rounding the first is taken, whatever the order of the parameters
 	notExcluded      = 10.0 // twice the logarithm of the likelihood by which a suspect explains less and may be it all the same
 )
 
@@ -346,7 +347,7 @@ func (x *explained) search(s *Solution, whole *explained, all []int, suspects []
 			if !ok || f.p*tries >= unmodelledP {
 				continue
 			}
-			if tried[i] = f; f.gain > found.gain {
+			if tried[i] = f; f.gain > (1+sameGain)*found.gain {
 				best, found = i, f
 			}
 		}
