@@ -27,6 +27,7 @@ type Suspect struct {
 	// Usual is set for what every axis has a little of, with a positive coefficient: what of it the residual does not exclude
 	// counts too. So does what lies between Bounds, which hold zero, where something else tells that it may be there.
 	Usual  bool
+	Most   float64 // of what is usual: the largest coefficient that it can have; 0: any
 	Bounds [2]float64
 	Named  func(b float64) string // What, if the coefficient is b; nil: What
 	Alone  bool                   // it is possible where it is beyond chance by itself, though not as one of all suspects
