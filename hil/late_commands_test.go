@@ -100,9 +100,9 @@ func TestConstantDelay(t *testing.T) {
 	}
 }
 
-// Commands 80 ms late, a sine of 3 rad and 0.5 Hz, 500 samples a second: as long as the effort stays below what friction may take (2·Fs and 1 % of the
-// largest), a command of before moves the axis as well as that of now, and nothing can tell. From the first moment above it, or sooner, the loop
-// that swings is found within 0.1 s, on every drive of efforts, both ways, from four moments of the motion.
+// Commands 80 ms late, a sine of 3 rad and 0.5 Hz, 500 samples a second: as long as the effort stays below what friction may take (2·Fs
+// and 1 % of the largest), a command of before moves the axis as well as that of now, and nothing can tell. From the first moment above
+// it, or sooner, the loop that swings is found within 0.1 s, on every drive of efforts, both ways, from four moments of the motion.
 func TestLateCommandsFromWhereTheyShow(t *testing.T) {
 	for _, kind := range shopKinds[:4] {
 		for _, side := range []float64{1, -1} {

@@ -123,7 +123,8 @@ func printUnwatched(out io.Writer, a *hil.AxisSpec) {
 		turn = "m"
 	}
 	if time, way, speed := a.Unwatched(); time > 0 {
-		fmt.Fprintf(out, "unwatched      %s: a position that shows nothing is told after %.0f ms or later; at full effort the axis goes %.3g %s and gets to %.3g %s/s meanwhile\n",
+		fmt.Fprintf(out, "unwatched      %s: a position that shows nothing is told after %.0f ms or later; "+
+			"at full effort the axis goes %.3g %s and gets to %.3g %s/s meanwhile\n",
 			a.Name, 1e3*time, way, turn, speed, turn)
 	}
 }

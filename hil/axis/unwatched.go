@@ -6,9 +6,9 @@ import (
 	"hilrig/engine/plant"
 )
 
-// Unwatched is how long (s) a position that tells nothing stays unnoticed at least where the drive does all it can, how far (rad) the axis goes
-// meanwhile, and how fast (rad/s) it gets. It is the shorter time of frozen where the way is long enough for it, else the longer one: five samples of
-// each at least, and the age of one at its end. Friction and load are left out. 0: not known.
+// Unwatched is how long (s) a position that tells nothing stays unnoticed at least where the drive does all it can, how far (rad) the axis
+// goes meanwhile, and how fast (rad/s) it gets. It is the shorter time of frozen where the way is long enough for it, else the longer one:
+// five samples of each at least, and the age of one at its end. Friction and load are left out. 0: not known.
 func (s *Spec) Unwatched() (time, way, speed float64) {
 	every := s.Every
 	if every == 0 {
@@ -26,7 +26,8 @@ func (s *Spec) Unwatched() (time, way, speed float64) {
 	return time, way, speed
 }
 
-// fullEffort is how far (rad) the axis goes from rest in a time (s) under the largest command or effort, and how fast (rad/s) it is then; 0: not known.
+// fullEffort is how far (rad) the axis goes from rest in a time (s) under the largest command or effort, and how fast (rad/s) it is then;
+// 0: not known.
 func (s *Spec) fullEffort(time float64) (way, speed float64) {
 	top, effort := math.Inf(1), math.Abs(s.effort(s.TopCommand))
 	switch m := &s.Motor; {
