@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"hilrig/identify/axis"
+	"hilrig/identify/fit"
 	"hilrig/identify/linear"
 	"hilrig/identify/record"
 )
@@ -516,6 +517,11 @@ func TestCoverageOfMethods(t *testing.T) {
 		// 95 % less three standard errors of about 12 intervals that are independent
 		if share, _ := meanOf(n.shares[0]); n.refused > 0 || share < 0.76 {
 			t.Errorf("%s: %.0f %% of the intervals hold, %d refused", name, 100*share, n.refused)
+		}
+		for why := range n.why { // the bounds are the program's own
+			if strings.HasPrefix(why, string(fit.AtBound)) || strings.HasPrefix(why, string(fit.AboveNoise)) {
+				t.Errorf("%s: %s", name, why)
+			}
 		}
 	}
 }
