@@ -46,6 +46,7 @@ func (m *Model) resolve(d *Data) {
 	}
 	copy(d.QDD, d.y)
 	m.restSolve(d, d.QDD)
+	d.crossing.share(d)
 }
 
 // response writes to a the acceleration that a unit of torque i adds.
@@ -78,7 +79,7 @@ func (m *Model) conclude(d *Data) Status {
 	if finiteStatus(d.QDD) != OK {
 		return NonFinite
 	}
-	if m.loops.n > 0 && d.Rank < d.FullRank {
+	if m.loops.n > 0 && (d.Rank < d.FullRank || d.crossing.Active()) {
 		return Singular
 	}
 	return OK
@@ -93,7 +94,9 @@ func (m *Model) prepare(d *Data, q, v []float64) Status {
 	if st := Factor(m, d); st != OK {
 		return st
 	}
+	d.crossing.prepare(d)
 	m.constrain(d, q, v, true)
+	d.crossing.replace(d, q, v)
 	return OK
 }
 
@@ -132,8 +135,10 @@ func (m *Model) delassus(d *Data) {
 			d.gram.a[r*k+s] = x
 		}
 	}
+	d.gram.most = d.FullRank
 	d.gram.factor()
 	d.Rank = d.gram.rank
+	d.crossing.split(d)
 }
 
 // addMultipliers adds W·λ to y = L⁻ᵀ·torques.
