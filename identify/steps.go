@@ -44,10 +44,7 @@ type question struct {
 // settle makes the steps of the simulation so short that halving them moves no parameter too far. What that takes is foretold
 // from the Jacobian of the solution, and the fit goes on from it with steps as short as that. Steps that were given stay.
 func (j *job) settle(ctx context.Context, m *axis.Model, params []fit.Param, sol *fit.Solution, q question) (*axis.Model, *fit.Solution, *Stepping, error) {
-	order, most := 2.0, max(mostParts, mostSteps/max(1, samples(j.recs.Fit)))
-	if j.plan.Model.Scheme == friction.Implicit {
-		order = 1
-	}
+	order, most := j.order(), max(mostParts, mostSteps/max(1, samples(j.recs.Fit)))
 	for {
 		at := valued(params, sol.Params)
 		parts, step, err := m.Parts(at)
@@ -86,6 +83,14 @@ func (j *job) settle(ctx context.Context, m *axis.Model, params []fit.Param, sol
 		next.Continue(sol)
 		m, sol = finer, next
 	}
+}
+
+// order is the power of the step with which the error of the simulation shrinks.
+func (j *job) order() float64 {
+	if j.plan.Model.Scheme == friction.Implicit {
+		return 1
+	}
+	return 2
 }
 
 // halved is how far steps half as long would move a parameter, in its standard errors, to first order.

@@ -260,9 +260,9 @@ func (r *Result) worth(p *Parameter, g *graded, say sayer) string {
 
 // scale is the value with which a parameter, of which zero is an answer, would make all that was measured; +Inf: not known.
 func (r *Result) scale(p *Parameter) float64 {
-	if r.solution != nil && fit.MayBeZero(p.Name) {
+	if r.solution != nil {
 		for j, i := range r.solution.Free {
-			if r.solution.Params[i].Name == p.Name {
+			if q := &r.solution.Params[i]; q.Name == p.Name && (q.Zero || fit.MayBeZero(q.Name)) {
 				return r.solution.Size(j)
 			}
 		}

@@ -342,7 +342,7 @@ func TestStepLostNearFlatPosition(t *testing.T) {
 			case lost < 0 && st != engine.OK:
 				lost = k
 				copy(kept, x)
-			case lost >= 0 && (st != engine.NotConverged || s.Last != multibody.NotConverged || !slices.Equal(x, kept)):
+			case lost >= 0 && (st != engine.Lost || s.Last != multibody.NotConverged || !slices.Equal(x, kept)):
 				t.Fatalf("%g m: lost in step %d, in step %d %v", off, lost, k, st)
 			}
 		}

@@ -27,7 +27,7 @@ func (s *Stepper) stride(t, h float64, x []float64) engine.Status {
 	m := s.M
 	if s.lost {
 		s.Last = multibody.NotConverged
-		return engine.NotConverged
+		return engine.Lost
 	}
 	s.who = ""
 	if !(h > 0) || !numeric.AllFinite(x...) || !numeric.AllFinite(s.push...) {
@@ -95,8 +95,9 @@ func (s *Stepper) stride(t, h float64, x []float64) engine.Status {
 		s.gone = 0
 		return s.stride(t, h, x)
 	case len(s.o.Led) == 0 && (end.Undecided || !met && s.crossing.Near(h)):
+		s.fail(multibody.NotConverged)
 		s.lost = true
-		return s.fail(multibody.NotConverged)
+		return engine.Lost
 	case p != multibody.OK:
 		return s.fail(p)
 	}

@@ -37,7 +37,7 @@ type trackerCase struct {
 func trackerCases() []trackerCase {
 	s := func(k protocol.Choice) protocol.Section { return k.Kind().Section(&protocol.Sections{}) }
 	ndi := s(protocol.NDIChoice).(*protocol.NDI)
-	ndi.Tools, ndi.Delay = []protocol.Part{{Name: "B", Number: 10}, {Name: "C", Number: 11}}, 0
+	ndi.Tools, ndi.Delay = []protocol.Tool{{Name: "B", Number: 10}, {Name: "C", Number: 11}}, 0
 	tx := *ndi
 	tx.Reply = protocol.ReplyTX
 	two := s(protocol.PolhemusChoice).(*protocol.Liberty)

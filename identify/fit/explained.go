@@ -18,6 +18,10 @@ type explained struct {
 	pieces []int
 	series bool
 
+	from      *Solution
+	rows      []int
+	functions []func(k int) float64 // the columns of the model and of what was accepted, at any row
+
 	noisier []*noisy // with as much noise again; nil: noise of the columns does not matter
 
 	cells    []int // of the motion, by row; nil: not known

@@ -47,6 +47,7 @@ type Solution struct {
 	Reason      string // why the method ended, for people
 	Iterations  int
 	Evaluations int // simulations
+	Steps       int // of the integrator in a descent, where the evaluator counts them
 	Compute     time.Duration
 	Trace       []float64 // cost of the best so far, at the start and after every iteration; nil: not kept
 

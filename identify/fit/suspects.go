@@ -227,7 +227,7 @@ func (m *Motion) place() {
 	m.eccentric()
 	if !m.Spring {
 		m.add("stiffness", "a force that grows with the position (a spring, a cable, gravity on a curve)", "Add stiffness to the terms.",
-			func(k int) float64 { return m.X[k] - mid })
+			func(k int) float64 { return m.X[k] }) // relaxed at zero, as the term is: a constant force moves with it
 	}
 	m.add("stiffening", "a force that grows with the cube of the way (a spring that stiffens, a pendulum taken for a spring)", "Add gravity-sin to the terms, or record a shorter way.",
 		func(k int) float64 { return (m.X[k] - mid) * (m.X[k] - mid) * (m.X[k] - mid) })
