@@ -57,6 +57,7 @@ type Machine struct {
 	cuts     []int // axes
 	bearings []*drivetrain.Bearing
 	loads    []*loaded
+	solver   loadSolver
 	frozen   bool      // loads stay as they are
 	slippery bool      // friction that sticks is left out
 	stuck    []int     // scratch of hold
@@ -349,25 +350,8 @@ func (m *Machine) Flow(t float64, x, dx []float64) multibody.Status {
 	}
 	loss += m.springLoss()
 	// the forces of joints depend on their friction, which depends on them
-	for round := 1; ; round++ {
-		if st := m.act(t, q, v, z, dz); st != multibody.OK && st != multibody.Singular {
-			return st
-		}
-		if len(m.loads) == 0 || m.frozen {
-			break
-		}
-		for _, k := range m.cuts {
-			m.Model.RubCut(m.Data, m.axes[k].cut, -m.force[k])
-		}
-		multibody.Loads(m.Model, m.Data, v)
-		change := m.press()
-		if change <= pressRel {
-			break
-		}
-		if round == mostPresses {
-			m.fault = "friction of joints grows with the loads that it makes, without a limit: the machine is jammed"
-			return multibody.NonFinite
-		}
+	if st := m.carry(t, q, v, z, dz); st != multibody.OK && st != multibody.Singular {
+		return st
 	}
 	if st := m.rated(func() multibody.Status { return m.act(t, q, v, z, dz) }); st != multibody.OK && st != multibody.Singular {
 		return st
@@ -388,11 +372,6 @@ func (m *Machine) Flow(t float64, x, dx []float64) multibody.Status {
 	m.pull(v, dz)
 	return st
 }
-
-const (
-	mostPresses = 200
-	pressRel    = 1e-13 // of a load
-)
 
 // act finds QDD and Lambda under all that acts on the machine, with the loads of joints as they are known, after Dynamics.
 func (m *Machine) act(t float64, q, v, z, dz []float64) multibody.Status {
