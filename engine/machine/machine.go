@@ -284,11 +284,14 @@ func (m *Machine) Assemble(t float64, x []float64, how multibody.Assembly) (mult
 	return multibody.Assemble(m.Model, m.Data, q, v, how)
 }
 
-// Settle moves the positions of a state to a static equilibrium under the efforts and parts at the time t (s), all velocities zero, and
+// Settle moves a state to a static equilibrium under the efforts and parts at the time t (s): positions, currents and voltages of capacitors, all velocities zero. It
 // tells whether it is unstable. Where friction can hold the machine as it is, that is one; otherwise it is that without friction that sticks.
 func (m *Machine) Settle(t float64, x []float64) (unstable bool, err error) {
 	q, v, _ := m.cut(x)
 	clear(v)
+	if err := m.steady(t, x); err != nil {
+		return false, err
+	}
 	at, dx := append([]float64(nil), x...), make([]float64, len(x))
 	if len(m.dry) > 0 {
 		if st := m.begin(t, x, dx); st != multibody.OK && st != multibody.Singular {
@@ -305,13 +308,20 @@ func (m *Machine) Settle(t float64, x []float64) (unstable bool, err error) {
 	if st := m.Flow(t, x, dx); st != multibody.OK && st != multibody.Singular {
 		return false, errors.New(m.named(st))
 	}
-	return multibody.EquilibriumUnder(m.Model, m.Data, q, func(q, tau []float64) multibody.Status {
+	unstable, err = multibody.EquilibriumUnder(m.Model, m.Data, q, func(q, tau []float64) multibody.Status {
 		to, _, _ := m.cut(at)
 		copy(to, q)
+		if m.steady(t, at) != nil {
+			return multibody.NotConverged
+		}
 		st := m.Flow(t, at, dx)
 		copy(tau, m.tau)
 		return st
 	})
+	if err != nil {
+		return unstable, err
+	}
+	return unstable, m.steady(t, x)
 }
 
 // drive sets the prescribed motions for the time t.
