@@ -31,15 +31,16 @@ type slowBoard struct {
 	tremble float64         // s   … and up to so much more
 	clocked bool            // frames carry the time of the sample
 	late    float64         // s   what the file says of the way
+	applied bool            // frames carry the voltage that acts when the sample is taken
 
 	rng             *rand.Rand
 	x               [4]float64
 	now, next, take float64 // s
 	u, newest       float64
 	sent            [][2]float64 // commands on their way: when they act, and what
-	frames          [][3]float64 // angle, current, when it was taken
+	frames          [][4]float64 // angle, current, when it was taken, command in force
 	arrives         []float64
-	y               [3]float64 // the newest frame that arrived
+	y               [4]float64 // the newest frame that arrived
 	arrived         float64
 	fields, age     int
 	ticks, end      int
@@ -96,7 +97,7 @@ func (b *slowBoard) Poll(now int64, y []float64) (fresh hil.Fresh) {
 			if b.drive == plant.EffortDrive {
 				noise, step = 0.02*b.motor.K, 1e-5 // N·m
 			}
-			b.frames = append(b.frames, [3]float64{math.Round(b.x[0]/count) * count, math.Round((b.x[2]+noise*b.rng.NormFloat64())/step) * step, b.now})
+			b.frames = append(b.frames, [4]float64{math.Round(b.x[0]/count) * count, math.Round((b.x[2]+noise*b.rng.NormFloat64())/step) * step, b.now, b.u})
 			b.arrives = append(b.arrives, b.now+b.way+b.tremble*b.rng.Float64())
 			b.next, b.take = b.now+(1+1e-4)/b.rate, math.Inf(1)
 			if b.once {
@@ -112,6 +113,9 @@ func (b *slowBoard) Poll(now int64, y []float64) (fresh hil.Fresh) {
 		b.frames, b.arrives, fresh = b.frames[1:], b.arrives[1:], hil.Fresh{1<<b.fields - 1 | 1<<b.age}
 	}
 	y[0], y[1], y[b.age] = b.y[0], b.y[1], float64(now)*1e-9-b.arrived
+	if b.applied {
+		y[2] = b.y[3]
+	}
 	if b.clocked {
 		y[b.age] = float64(now)*1e-9 - b.y[2]
 	}
@@ -180,7 +184,13 @@ func (b *slowBoard) record(t *testing.T, seconds float64, seed uint64) (dir stri
 	cfg := configs.Demo()
 	dev, ax := &cfg.Devices[0], &cfg.Axes[0]
 	dev.Rate, dev.Status = b.rate, ""
-	dev.Measure, ax.Drive.Applied = dev.Measure[:2], ""
+	b.fields = 2
+	if b.applied {
+		b.fields = 3
+	} else {
+		ax.Drive.Applied = ""
+	}
+	dev.Measure = dev.Measure[:b.fields]
 	for i := range dev.Measure {
 		dev.Measure[i].Stale = 0.5
 	}
@@ -210,7 +220,7 @@ func (b *slowBoard) record(t *testing.T, seconds float64, seed uint64) (dir stri
 	}
 	b.rng = rand.New(rand.NewPCG(seed, 19))
 	b.next, b.take, b.end = b.rng.Float64()/b.rate, math.Inf(1), int(seconds*1e3)
-	b.fields, b.age = 2, a.Schema.Index("drive.age")
+	b.age = a.Schema.Index("drive.age")
 	hil.NewLoop(b, b, b, a.NewRole(), 1).Run()
 	rec, err := sink.NewRecorder(t.TempDir(), hil.Info{Version: "test", Config: config, Schema: a.Schema, Start: time.Date(2026, 11, 28, 8, 0, 0, 0, time.UTC)}, sink.RecorderOptions{})
 	if err != nil {

@@ -18,6 +18,10 @@ type explained struct {
 	pieces []int
 	series bool
 
+	from      *Solution
+	rows      []int
+	functions []func(k int) float64 // the columns of the model and of what was accepted, at any row
+
 	noisier []*noisy // with as much noise again; nil: noise of the columns does not matter
 
 	cells    []int // of the motion, by row; nil: not known
@@ -147,7 +151,9 @@ func (x *explained) allowed(i int, sp *Suspect, c []float64) finding {
 	own, err, ok := x.coefficient(i, c)
 	switch {
 	case sp.Usual && ok:
-		most = own + distuv.UnitNormal.Quantile(0.975)*err
+		if most = own + distuv.UnitNormal.Quantile(0.975)*err; sp.Most > 0 {
+			most = math.Min(most, sp.Most)
+		}
 	case ok: // else the model makes as much of it
 		least, most = math.Max(least, own-boundsApart*err), math.Min(most, own+boundsApart*err)
 	}

@@ -27,6 +27,7 @@ type Suspect struct {
 	// Usual is set for what every axis has a little of, with a positive coefficient: what of it the residual does not exclude
 	// counts too. So does what lies between Bounds, which hold zero, where something else tells that it may be there.
 	Usual  bool
+	Most   float64 // of what is usual: the largest coefficient that it can have; 0: any
 	Bounds [2]float64
 	Named  func(b float64) string // What, if the coefficient is b; nil: What
 	Alone  bool                   // it is possible where it is beyond chance by itself, though not as one of all suspects
@@ -60,6 +61,7 @@ const (
 	unmodelledRounds = 6    // structures at most
 	unmodelledP      = 0.01 // by chance, over all suspects together
 	sameShare        = 1e-3 // relative: shares that are one
+	sameGain         = 1e-6 // the same of gains: of two that differ by rounding the first is taken, whatever the order of the parameters
 	notExcluded      = 10.0 // twice the logarithm of the likelihood by which a suspect explains less and may be it all the same
 )
 
@@ -180,12 +182,14 @@ func taken(c func(k int) float64, rows []int) []float64 {
 // explained is the model on some of the rows.
 func (s *Solution) explained(rows []int) *explained {
 	p := len(s.Free)
-	x := &explained{e: taken(func(k int) float64 { return s.Residual[k] }, rows), series: s.Dt > 0}
+	x := &explained{e: taken(func(k int) float64 { return s.Residual[k] }, rows), series: s.Dt > 0, from: s, rows: rows}
 	x.pieces = PiecesOf(rows, s.Pieces)
 	x.known(s, rows)
 	x.free(x.e)
 	for j := range p {
-		x.add(x.taken(func(k int) float64 { return s.Jac[k*p+j] }, rows), 1e-6)
+		column := func(k int) float64 { return s.Jac[k*p+j] }
+		x.add(x.taken(column, rows), 1e-6)
+		x.functions = append(x.functions, column)
 	}
 	for _, q := range x.q { // what these rows alone would have said
 		floats.AddScaled(x.e, -floats.Dot(q, x.e), q)
@@ -301,6 +305,7 @@ func (x *explained) both(g [][]float64, cov []float64) []float64 {
 // extend adds what was found before.
 func (x *explained) extend(columns []func(k int) float64, rows []int) {
 	for _, column := range columns {
+		x.functions = append(x.functions, column)
 		if x.add(x.taken(column, rows), 1e-3) {
 			z := x.q[len(x.q)-1]
 			floats.AddScaled(x.e, -floats.Dot(z, x.e), z)
@@ -337,10 +342,13 @@ func (x *explained) search(s *Solution, whole *explained, all []int, suspects []
 				continue
 			}
 			f, ok := x.try(i, of[i])
+			if ok {
+				f = x.foretold(&suspects[i], f)
+			}
 			if !ok || f.p*tries >= unmodelledP {
 				continue
 			}
-			if tried[i] = f; f.gain > found.gain {
+			if tried[i] = f; f.gain > (1+sameGain)*found.gain {
 				best, found = i, f
 			}
 		}
@@ -373,8 +381,10 @@ func (x *explained) search(s *Solution, whole *explained, all []int, suspects []
 	for i := range suspects {
 		if sp := &suspects[i]; (sp.Usual || sp.Alone || sp.Bounds != [2]float64{}) && !used[i] {
 			f := x.allowed(i, sp, of[i][0])
-			if shown, ok := x.try(i, of[i]); sp.Alone && ok && shown.p < unmodelledP && math.Abs(shown.most()) > math.Abs(f.most()) {
-				f = shown
+			if shown, ok := x.try(i, of[i]); sp.Alone && ok {
+				if shown = x.foretold(sp, shown); shown.p < unmodelledP && math.Abs(shown.most()) > math.Abs(f.most()) {
+					f = shown
+				}
 			}
 			if math.Abs(first[i].most()) > math.Abs(f.most()) {
 				f = first[i]

@@ -21,29 +21,64 @@ const (
 	bandWidest  = 0.12 // of the sampling rate, above which a corner is no matter
 	nearFloor   = 1.0  // decades of power above the noise of rounding, from which on a spectrum bends towards it
 	motionSlope = -3.2 // steeper is a motion, unless there is a plateau above it
+	movesAt     = 3.0  // times the coherence of white noise, from which on a position follows a force
 )
+
+// eachStretch calls f with the spectra of the fourth differences of some series of one length in stretches from all over them; false: they
+// are too short.
+func eachStretch(series [][]float64, f func(spectra [][]complex128)) bool {
+	n := len(series[0]) - 4
+	count := min(bandMost, 2*n/bandStretch-1)
+	if count < bandLeast {
+		return false
+	}
+	fft := fourier.NewFFT(bandStretch)
+	part, spectra := make([]float64, bandStretch), make([][]complex128, len(series))
+	for i := range count {
+		from := int(float64(i) * float64(n-bandStretch) / float64(max(count-1, 1)))
+		for s, x := range series {
+			for k := range part {
+				y := x[from+k : from+k+5]
+				window := 0.5 - 0.5*math.Cos(2*math.Pi*(float64(k)+0.5)/bandStretch)
+				part[k] = window * (y[0] - 4*y[1] + 6*y[2] - 4*y[3] + y[4])
+			}
+			spectra[s] = fft.Coefficients(spectra[s], part)
+		}
+		f(spectra)
+	}
+	return true
+}
+
+// moves tells whether a position follows a force in the octave above a corner, a share of the sampling rate: what of a force moves the axis
+// is no noise of its sensor. The coherence of white noise is one over the number of stretches, and stretches overlap by half.
+func moves(position, force []float64, corner float64) bool {
+	from, to := int(corner*bandStretch), min(int(2*corner*bandStretch), bandStretch/2)
+	both, x, f, count := make([]complex128, to), make([]float64, to), make([]float64, to), 0.0
+	power := func(c complex128) float64 { return real(c)*real(c) + imag(c)*imag(c) }
+	eachStretch([][]float64{position, force}, func(of [][]complex128) {
+		count++
+		for j := from; j < to; j++ {
+			both[j] += of[0][j] * cmplx.Conj(of[1][j])
+			x[j], f[j] = x[j]+power(of[0][j]), f[j]+power(of[1][j])
+		}
+	})
+	coherence := 0.0
+	for j := from; j < to; j++ {
+		coherence += power(both[j]) / math.Max(x[j]*f[j], math.SmallestNonzeroFloat64) / float64(to-from)
+	}
+	return coherence > movesAt*2/count
+}
 
 // noiseSpectrum is the median power of a series over the frequencies i/bandStretch of the sampling rate; nil: it is too short.
 func noiseSpectrum(x []float64) []float64 {
-	n := len(x) - 4
-	count := min(bandMost, 2*n/bandStretch-1)
-	if count < bandLeast {
-		return nil
-	}
-	fft := fourier.NewFFT(bandStretch)
 	power := make([][]float64, bandStretch/2)
-	part := make([]float64, bandStretch)
-	for i := range count {
-		from := int(float64(i) * float64(n-bandStretch) / float64(max(count-1, 1)))
-		for k := range part {
-			y := x[from+k : from+k+5]
-			window := 0.5 - 0.5*math.Cos(2*math.Pi*(float64(k)+0.5)/bandStretch)
-			part[k] = window * (y[0] - 4*y[1] + 6*y[2] - 4*y[3] + y[4])
-		}
-		for j, c := range fft.Coefficients(nil, part)[:bandStretch/2] {
+	if !eachStretch([][]float64{x}, func(spectra [][]complex128) {
+		for j, c := range spectra[0][:bandStretch/2] {
 			a := cmplx.Abs(c)
 			power[j] = append(power[j], a*a)
 		}
+	}) {
+		return nil
 	}
 	out := make([]float64, bandStretch/2)
 	for j := 1; j < len(out); j++ {
@@ -112,6 +147,9 @@ func (c *checker) band(s signal) {
 	}
 	corner, plateau := cornerOf(s.x)
 	if corner == 0 || corner > bandWidest || s.name == "force" && !plateau { // jumps of a force fall alike
+		return
+	}
+	if s.name == "force" && len(c.d.Position) == len(s.x) && moves(c.d.Position, s.x, corner) {
 		return
 	}
 	corner /= c.d.Dt
