@@ -143,6 +143,14 @@ func (c *Config) checkGuard(r *schema.Report, a *Axis) {
 	if !c.IsVirtual() && g.MaxSpeed == 0 && g.MaxError == 0 && a.Drive.Kind == plant.VoltageDrive {
 		r.Warnf(at, "%s: neither max_speed nor max_error is set; a runaway axis would be stopped by the current limit at best", at)
 	}
+	switch j := a.MotorModel().J; {
+	case g.MaxInertia > 0 && !a.Drive.Kind.Forces():
+		r.Errorf(at+".max_inertia", "%s.max_inertia: nothing uses it with drive.kind %s: leave it out", at, a.Drive.Kind)
+	case g.MaxInertia > 0 && g.MaxInertia < j:
+		r.Errorf(at+".max_inertia", "%s.max_inertia: %s %s is below the inertia that the file gives, %s %[3]s; want the largest that the axis may truly have", at, schema.Short(g.MaxInertia), a.Unit("kg·m²"), schema.Short(j))
+	case g.MaxInertia == 0 && j > 0 && a.Drive.Kind.Forces() && !c.IsVirtual():
+		r.Warnf(at, "%s: max_inertia is not set, so the true inertia may be ten times that of the file: a position that shows a part of the motion only, as of a coupling that slips, is found late or never. Give the largest inertia that the axis may truly have, such as twice that of the file", at)
+	}
 	for _, l := range []struct {
 		key    string
 		limits [2]float64

@@ -3,12 +3,14 @@ package configs
 import (
 	_ "embed"
 	"fmt"
+	"os"
 
 	"hilrig/configs/schema"
 	"hilrig/engine/reference"
 	"hilrig/hil"
 	"hilrig/hil/axis"
 	"hilrig/hil/dashboard"
+	"hilrig/hil/protocol"
 	"hilrig/hil/sink"
 	"hilrig/hil/wire"
 )
@@ -68,7 +70,7 @@ func (c *Command) SetDefaults() { c.Scale = 1 }
 // complete fills what follows from other keys, and joins relative paths to the folder of the file.
 func (c *Config) complete(r *schema.Report, dir string) {
 	for i := range c.Devices {
-		c.completeDevice(r, &c.Devices[i])
+		c.completeDevice(r, &c.Devices[i], dir)
 	}
 	paths := []*string{&c.MQTT.CA}
 	for i := range c.Axes {
@@ -79,9 +81,28 @@ func (c *Config) complete(r *schema.Report, dir string) {
 	c.completeVirtual(r, dir)
 }
 
+// readDefinitions reads the definition files of the wireless tools of a tracker.
+func readDefinitions(r *schema.Report, d *Device, dir string) {
+	for i := range d.NDI.Tools {
+		t := &d.NDI.Tools[i]
+		if joinPaths(dir, &t.ROM); t.ROM == "" {
+			continue
+		}
+		data, err := os.ReadFile(t.ROM)
+		if err != nil {
+			path := fmt.Sprintf("%s.ndi.tools[%d].rom", d.path(), i)
+			r.Errorf(path, "%s: %v: want the definition file of the tool (.rom) that its maker or NDI's program wrote", path, err)
+		}
+		t.Definition = data
+	}
+}
+
 // completeDevice gives columns of text their type, measurements their watch, and the enable line its limits.
-func (c *Config) completeDevice(r *schema.Report, d *Device) {
+func (c *Config) completeDevice(r *schema.Report, d *Device, dir string) {
 	d.section() // with its defaults, where the file has none
+	if d.NDI != nil && d.Protocol == protocol.NDIChoice {
+		readDefinitions(r, d, dir)
+	}
 	text := d.Protocol.Kind().Text
 	for i := range d.Measure {
 		m := &d.Measure[i]

@@ -327,6 +327,7 @@ func (m *Machine) checkEnds(r *schema.Report) {
 			r.Errorf(at, "%s: there is no %s %q%s", at, what, name, spelling.DidYouMean(name, list))
 		}
 	}
+	m.checkClamps(r)
 	for i := range m.Frames {
 		f := &m.Frames[i]
 		known("machine.frames."+f.Name+".body", "body", f.Body, ground)

@@ -3,7 +3,9 @@ package configs
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/spatial/r3"
 
@@ -89,4 +91,48 @@ func (b *MachineBody) checkFlexible(r *schema.Report, at string) {
 			}
 		}
 	}
+}
+
+// checkClamps wants that nothing stands on the clamp of an elastic body, where it would not bend it, when one of its places is meant.
+func (m *Machine) checkClamps(r *schema.Report) {
+	look := func(at, name string) {
+		for i := range m.Bodies {
+			b := &m.Bodies[i]
+			if b.Flexible == nil || b.Name != name || r.Bad(at) {
+				continue
+			}
+			r.Errorf(at, "%s: %s is the clamp of an elastic body, and what stands there does not bend it: take %s; what belongs to the clamp stands on %s",
+				at, name, strings.Join(b.nodes(), " or "), b.clamp())
+		}
+	}
+	for i := range m.Bodies {
+		look("machine.bodies."+m.Bodies[i].Name+".parent", m.Bodies[i].Parent)
+	}
+	for i := range m.Frames {
+		look("machine.frames."+m.Frames[i].Name+".body", m.Frames[i].Body)
+	}
+	for i := range m.Loops {
+		look("machine.loops."+m.Loops[i].Name+".a", m.Loops[i].A)
+		look("machine.loops."+m.Loops[i].Name+".b", m.Loops[i].B)
+	}
+	for i := range m.Springs {
+		look("machine.springs."+m.Springs[i].Name+".a", m.Springs[i].A)
+		look("machine.springs."+m.Springs[i].Name+".b", m.Springs[i].B)
+	}
+}
+
+// clamp says what the clamp of an elastic body moves with.
+func (b *MachineBody) clamp() string {
+	if b.Joint.Kind == "fixed" {
+		return cmp.Or(b.Parent, groundName)
+	}
+	return "a body of its own, to which the elastic one is fixed"
+}
+
+// Bent is by how much of its length the tip of an elastic body is deflected, by the deflections of its modes (m).
+func (b *MachineBody) Bent(modes ...float64) (share float64) {
+	for _, x := range modes {
+		share += x
+	}
+	return math.Abs(share) / b.Flexible.Length
 }

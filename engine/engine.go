@@ -47,6 +47,7 @@ const (
 	NotConverged        // an iteration hit its cap; the result is the best so far
 	NonFinite           // an input or a result was not a finite number; the state was left or reset
 	Limited             // a result was clamped to its bound
+	Lost                // where it goes on is not decided: the state was left, and stays until it begins anew
 )
 
 func (s Status) String() string {
@@ -59,6 +60,8 @@ func (s Status) String() string {
 		return "non-finite"
 	case Limited:
 		return "limited"
+	case Lost:
+		return "lost"
 	}
 	return "unknown status"
 }

@@ -101,7 +101,7 @@ func NewController(s ControllerSpec) (*Controller, error) {
 	for i := range s.Axes {
 		spec, w := &s.Axes[i], &c.axes[i]
 		spec.Tick, spec.Stop, spec.Coupled = 1/s.Rate, spec.Limits.Stop, s.Mechanism.moves(i)
-		spec.Approach, spec.MaxSpeed = spec.Limits.Approach, spec.Limits.MaxSpeed
+		spec.Approach, spec.MaxSpeed, spec.MaxInertia = spec.Limits.Approach, spec.Limits.MaxSpeed, spec.Limits.MaxInertia
 		for q, at := range spec.Measured {
 			spec.Channels[q] = at >= 0
 		}
@@ -361,7 +361,6 @@ func (c *Controller) Compute(r *Row, b *Blocks) {
 			r.Flags |= FlagEstimator
 		}
 	}
-	c.before, c.cause = r.Mode, r.Cause
 }
 
 // asked tells whether a HOLD was asked for: the axis stands still in it.
@@ -383,6 +382,7 @@ func (c *Controller) Guard(r *Row, b *Blocks) {
 	}
 	c.guard.Watch(r, c.states, b.Meas)
 	c.guard.Limit(r, b.Cmd)
+	c.before, c.cause = r.Mode, r.Cause // a trip of this tick too: the reset may follow in the next
 	for i := range c.axes {
 		w := &c.axes[i]
 		if r.Flags&(FlagClamped|FlagSlewed) != 0 {

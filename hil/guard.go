@@ -29,6 +29,7 @@ type Guard struct {
 	seen      []bool              // … has it ever been seen
 	newest    []float64           // … its value: meas holds NaN instead once it is too old
 	believed  []int64             // ns  time of the newest sample of each measured signal that is a believable number
+	inRange   []int64             // ns  … of the newest number in its range, whether the filter takes it or not
 	healthy   float64             // s   time since everything watched was last sick
 	blindness blindTime           // in HOLD with a sick sensor, of the last second
 	sick      bool                // HOLD with a sick sensor in this tick
@@ -52,7 +53,10 @@ type Guard struct {
 
 // NewGuard checks lengths once; the tick trusts them.
 func NewGuard(s GuardSpec) *Guard {
-	g := &Guard{s: s, why: reason{cause: CauseStart}, age: make([]int, len(s.Meas)), sampled: make([]int64, len(s.Meas)), newest: make([]float64, len(s.Meas)), believed: make([]int64, len(s.Meas)), seen: make([]bool, len(s.Meas)), blindness: newBlindTime(nanoseconds(s.HoldTime)), last: make([]float64, len(s.Cmd)), held: make([]float64, len(s.Cmd)), budgets: make([]budget, len(s.Axes)), offs: make([]offWatch, len(s.Axes))}
+	g := &Guard{s: s, why: reason{cause: CauseStart}, age: make([]int, len(s.Meas)), sampled: make([]int64, len(s.Meas)),
+		newest: make([]float64, len(s.Meas)), believed: make([]int64, len(s.Meas)), inRange: make([]int64, len(s.Meas)),
+		seen: make([]bool, len(s.Meas)), blindness: newBlindTime(nanoseconds(s.HoldTime)), last: make([]float64, len(s.Cmd)),
+		held: make([]float64, len(s.Cmd)), budgets: make([]budget, len(s.Axes)), offs: make([]offWatch, len(s.Axes))}
 	for i, at := len(s.Meas)-1, -1; i >= 0; i-- { // the age of a device stands behind its signals
 		if s.Meas[i].Age {
 			at = i
@@ -237,15 +241,19 @@ func (g *Guard) sensors(r *Row, meas []float64) (sick, fault reason) {
 			g.newest[i] = meas[i]
 		}
 		y := g.newest[i]
-		if IsFresh(&r.Fresh, i) && !IsFresh(&g.refused, i) {
+		if IsFresh(&r.Fresh, i) {
 			late := 0.0 // s  age that a sample has when it comes
 			if at := g.age[i]; at >= 0 {
 				late = meas[at]
 			}
-			if estimator.Timed(late) { // a sample without a time is none
-				g.sampled[i], g.seen[i] = r.T-int64(max(0, late)*1e9), true
-				if numeric.Finite(y) && !g.outside(i, y) {
-					g.believed[i] = g.sampled[i]
+			at, believable := r.T-int64(max(0, late)*1e9), numeric.Finite(y) && !g.outside(i, y)
+			timed := estimator.Timed(late) // a sample without a time is none
+			if timed && believable {
+				g.inRange[i] = at
+			}
+			if timed && !IsFresh(&g.refused, i) {
+				if g.sampled[i], g.seen[i] = at, true; believable {
+					g.believed[i] = at
 				}
 			}
 		}

@@ -50,6 +50,7 @@ type AxisLimits struct {
 	Travel        [2]float64 `yaml:"travel,omitempty" unit:"rad" doc:"an estimated position outside it trips; [0, 0]: no limit"`
 	Stop          [2]float64 `yaml:"stop,omitempty" unit:"rad" doc:"the reference stays within it, and an effort or command without feedback pushes no further out; [0, 0]: no limit"`
 	Approach      float64    `yaml:"approach,omitempty" unit:"rad/s" want:">=0 <=1e9" doc:"a start, and a change of scale or offset, adds no more than this to the speed of the reference: fade takes longer where it must; 0: a tenth of max_speed, or of the speed that the largest command of a voltage or velocity drive can make"`
+	MaxInertia    float64    `yaml:"max_inertia,omitempty" unit:"kg·m²|N·m·s²/rad" want:">=0 <=1e6" doc:"the true inertia of all that moves is no larger: a position must show the motion of such an axis. Left out: ten times that of the file, and a position that shows a part of the motion is found late or never"`
 	MaxLimitCycle float64    `yaml:"max_limit_cycle" unit:"Hz" want:">=0 <=1e5" doc:"a command that is at its limits for more than half of the time and runs from one to the other and back more often than this, beyond what the reference asks for, trips; 0: not watched"`
 	MaxCurrent    float64    `yaml:"max_current" unit:"A" want:">=0 <=1e9" doc:"measured current that trips; 0: no limit"`
 	RatedI        float64    `yaml:"rated_current" unit:"A" want:">=0 <=1e9" doc:"continuous current of the i²t budget; 0: no budget"`

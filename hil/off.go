@@ -149,9 +149,9 @@ func (g *Guard) notOff(r *Row, i int, m *axis.State, meas []float64) reason {
 	if !a.Driven || r.Flags&FlagDryRun != 0 { // somebody else may drive it
 		return reason{}
 	}
-	since := func(q estimator.Quantity) bool { // whatever the file bears: what is old need not be so any more
+	since := func(times []int64, q estimator.Quantity) bool { // whatever the file bears: what is old need not be so any more
 		at := a.Measured[q]
-		return g.recent(r, at) && g.believed[at] > w.began && float64(r.T-g.believed[at])*1e-9 <= max(offMost, 3*a.Every)
+		return at >= 0 && r.Flags&FlagLinkDown == 0 && times[at] > w.began && float64(r.T-times[at])*1e-9 <= max(offMost, 3*a.Every)
 	}
 	l, gap := &a.Off, g.gap(r)
 	sound := !gap && !m.Unsound && !m.Diverged
@@ -164,12 +164,13 @@ func (g *Guard) notOff(r *Row, i int, m *axis.State, meas []float64) reason {
 		w.began = r.T
 	}
 	read := func(q estimator.Quantity, limit float64) float64 {
-		if limit > 0 && since(q) {
+		if limit > 0 && since(g.inRange, q) { // a filter that refuses a current says that it is none of its model
 			return g.newest[a.Measured[q]]
 		}
 		return math.NaN()
 	}
-	w.step(l, m.Speed, read(estimator.Current, l.Current), read(estimator.Voltage, l.Voltage), sound && since(estimator.Position), gap, g.elapsed(r))
+	sight := sound && g.recent(r, a.Measured[estimator.Position]) && since(g.believed, estimator.Position)
+	w.step(l, m.Speed, read(estimator.Current, l.Current), read(estimator.Voltage, l.Voltage), sight, gap, g.elapsed(r))
 	switch {
 	case l.Current > 0 && w.current.above(l.Current):
 		return reason{CauseNotOff, uint16(a.Measured[estimator.Current] + 1), w.current.x, l.Current}

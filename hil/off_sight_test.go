@@ -1,6 +1,7 @@
 package hil
 
 import (
+	"math"
 	"testing"
 
 	"hilrig/hil/axis"
@@ -51,6 +52,24 @@ func TestOffByAnOldCurrent(t *testing.T) {
 			}
 			if told && (g.row.Where != 2 || g.row.Cause != CauseNotOff) {
 				t.Errorf("%g A: %v of signal %d", amps, g.row.Cause, g.row.Where)
+			}
+		}
+	}
+}
+
+// A current that the filter of the axis refuses, as no current of its winding, tells that a drive is on all the same; one out of its range
+// does not.
+func TestOffByARefusedCurrent(t *testing.T) {
+	for _, amps := range []float64{8, -8, 21, -21} {
+		for _, order := range []Request{ReqStop, ReqEstop} {
+			g := offRig(t, nil)
+			g.running()
+			g.ticks(50, 1)
+			g.tick(0, order)
+			g.meas[1] = amps
+			told := g.toldOff(400, func(int) { g.refused = Fresh{2} })
+			if want := math.Abs(amps) < 20; told != want || told && (g.row.Where != 2 || g.row.Cause != CauseNotOff) && order == ReqStop {
+				t.Errorf("%g A after %v: told %v, %v of signal %d", amps, order, told, g.row.Cause, g.row.Where)
 			}
 		}
 	}

@@ -16,6 +16,7 @@ type Plant struct {
 	u      []float64 // command and enable of each drive
 	drives []driveState
 	schema Schema
+	lost   bool   // the machine: it stays so
 	ticks  uint64 // of the plant's time, skipped ones included
 }
 
@@ -60,6 +61,7 @@ type PlantDrive struct {
 const (
 	StatusWatchdog = 1 // no command came in time
 	StatusDisabled = 2 // the enable line is low
+	StatusLost     = 4 // the machine of the plant is lost: see engine.Lost
 )
 
 // NewPlant prepares the role.
@@ -105,6 +107,7 @@ func (p *Plant) Compute(r *Row, b *Blocks) {
 	for range p.s.Inner * (1 + int(min(r.Skip, most))) {
 		if st := p.s.Machine.Step(p.dt, p.x, p.u, p.y); st != engine.OK {
 			r.Flags |= FlagEstimator
+			p.lost = st == engine.Lost
 		}
 	}
 	copy(b.Model, p.y)
@@ -124,6 +127,9 @@ func (p *Plant) Guard(r *Row, b *Blocks) {
 			continue
 		}
 		st := int(b.Cmd[at])
+		if p.lost {
+			st |= StatusLost
+		}
 		if !d.alive {
 			st |= StatusWatchdog
 		}

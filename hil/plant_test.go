@@ -14,6 +14,7 @@ type twoDrives struct {
 	u     [4]float64
 	steps float64
 	at    float64
+	st    engine.Status
 }
 
 func (m *twoDrives) Layout() engine.Layout       { return engine.Layout{} }
@@ -23,7 +24,7 @@ func (m *twoDrives) Step(_ float64, _, u, y []float64) engine.Status {
 	copy(m.u[:], u)
 	m.steps++
 	y[0], y[1] = u[0], u[2]
-	return engine.OK
+	return m.st
 }
 
 // Two drives on two boards: each has its own watchdog, enable line and status word, and one that is silent does not switch off the
@@ -82,6 +83,17 @@ func TestPlantOfTwoDrives(t *testing.T) {
 	tick(0, 1, 1, 1)
 	if m.steps != 36+3+15 || math.Abs(m.at-0.18) > 1e-12 || m.u != [4]float64{} {
 		t.Errorf("after a gap %g steps, script at %g s, told %v", m.steps, m.at, m.u)
+	}
+	// a machine that is lost is a fault of every board, as long as it is; one whose step was not met goes on
+	for _, c := range []struct {
+		st     engine.Status
+		status float64
+	}{{engine.NotConverged, 0}, {engine.Lost, 4}, {engine.OK, 0}} {
+		m.st, r.Skip, r.Flags = c.st, 0, 0
+		tick(7, 1, 1, 1)
+		if b.Cmd[2] != c.status || b.Cmd[3] != c.status || r.Flags&FlagEstimator != 0 != (c.st != engine.OK) {
+			t.Errorf("%v: status %v, flags %v", c.st, b.Cmd[2:4], r.Flags)
+		}
 	}
 	if names := Signals(s.Channels()); !slices.Equal(names[:3], Signals(recv)) || s.Len() != 9 {
 		t.Errorf("schema %v", names)

@@ -83,6 +83,9 @@ func (r *Result) origin(p *Parameter) string {
 	default:
 		parts = append(parts, "robust, rows depend on each other")
 	}
+	if s := r.reach(p); s != "" {
+		parts = append(parts, s)
+	}
 	for _, w := range []struct {
 		by   float64
 		what string
@@ -92,6 +95,24 @@ func (r *Result) origin(p *Parameter) string {
 		}
 	}
 	return strings.Join(parts, "; ")
+}
+
+// reach says why the interval of chance alone does not reach two standard errors either way; "": it does.
+func (r *Result) reach(p *Parameter) string {
+	se, ci := r.Err(p), r.random(p)
+	if se == nil || ci == nil || !(*se > 0) {
+		return ""
+	}
+	down, up := (p.Value-ci[0]) / *se, (ci[1]-p.Value) / *se
+	switch wide := (down + up) / 2; {
+	case p.Boot95 != nil && (math.Abs(wide-normal95) > 0.1*normal95 || math.Abs(up-down) > 0.1*wide):
+		return fmt.Sprintf("from %.2g standard errors below to %.2g above", down, up)
+	case math.Abs(up-down) > 0.1*wide:
+		return fmt.Sprintf("even in the logarithm: from %.2g standard errors below to %.2g above", down, up)
+	case wide > 1.1*normal95:
+		return fmt.Sprintf("%.2g standard errors either way: few of the rows are independent", wide)
+	}
+	return ""
 }
 
 // Equality is a test whether two parameters, which are the same in a simpler model, differ by more than chance.

@@ -45,6 +45,7 @@ type channel struct {
 	rms        float64  // of what is left over
 	noise      *float64 // of the record from sample to sample; nil: not known
 	spread     float64  // of what was recorded; 0: not known
+	uneven     bool     // what is left over of a motion that dies away changes along the record, as no noise does
 	passive    bool     // nothing drives it: parts of a sum that is zero
 	parts      float64  // rms of the largest part of a sum that nearly cancels; 0: it does not
 }

@@ -21,7 +21,7 @@ func (j *job) likelierHold(ctx context.Context, m *axis.Model, params []fit.Para
 	if j.plan.Model.Hold == axis.Linear {
 		hold = axis.Held
 	}
-	share, err := j.towards(m, sol, hold)
+	share, err := j.towards(m, params, sol, hold, q)
 	if !(share > 0.5) {
 		return m, sol, false
 	}
@@ -40,7 +40,7 @@ func (j *job) likelierHold(ctx context.Context, m *axis.Model, params []fit.Para
 		other, next, followed = j.follow(ctx, other, params, next, q)
 	}
 	if !(share*share > excluded*err*err) {
-		if share, err = j.towards(other, next, j.plan.Model.Hold); !(share < 0.5 && (1-share)*(1-share) > excluded*err*err) {
+		if share, err = j.towards(other, params, next, j.plan.Model.Hold, q); !(share < 0.5 && (1-share)*(1-share) > excluded*err*err) {
 			return m, sol, false
 		}
 		share = 1 - share
@@ -52,14 +52,17 @@ func (j *job) likelierHold(ctx context.Context, m *axis.Model, params []fit.Para
 }
 
 // towards is the share of the way from the hold of a solution to another one at which the motion is, and its standard error.
-func (j *job) towards(m *axis.Model, sol *fit.Solution, hold axis.Hold) (share, err float64) {
-	base := residualsAt(m, sol)
+func (j *job) towards(m *axis.Model, params []fit.Param, sol *fit.Solution, hold axis.Hold, q question) (share, err float64) {
+	base, other := residualsAt(m, sol), func() []float64 { return residuals(m.Hold(hold), sol.Params) }
+	if len(base) != len(sol.Residual) { // its rows are those of segments, with their states
+		base, other = q.residuals(m, params, sol), func() []float64 { return q.residuals(m.Hold(hold), params, sol) }
+	}
 	if len(base) != len(sol.Residual) {
 		return 0, math.Inf(1)
 	}
 	y := j.aside(m, sol, base, hold)
 	if y == nil { // nothing leads the simulation back, so noise of the force does not matter
-		if y = residuals(m.Hold(hold), sol.Params); len(y) != len(base) {
+		if y = other(); len(y) != len(base) {
 			return 0, math.Inf(1)
 		}
 		floats.Sub(y, base)
@@ -82,4 +85,14 @@ func (j *job) aside(m *axis.Model, sol *fit.Solution, base []float64, hold axis.
 	}
 	floats.Sub(y, base)
 	return y
+}
+
+// residuals are those of the problem of the question at a solution of it; nil: it cannot be simulated there.
+func (q question) residuals(m *axis.Model, params []fit.Param, sol *fit.Solution) []float64 {
+	p, err := q.problem(m, params)
+	if err != nil {
+		return nil
+	}
+	p.Params = valued(p.Params, sol.Params)
+	return p.Residuals()
 }

@@ -15,9 +15,10 @@ type sayer func(code fit.Code, level fit.Level, params []string, format string, 
 
 // Where the noise of a record says that something is missing.
 const (
-	timesNoise = 5    // what is left over may be this many times the noise of the record: noise that depends on its neighbours hides in part
-	leastLeft  = 1e-4 // of the spread of what was recorded: less is rounding, and steps of the simulation
-	partsAbove = 10   // times what is left over, from which the parts of a sum make what is explained next to nothing
+	timesNoise  = 5          // what is left over may be this many times the noise of the record: noise that depends on its neighbours hides in part
+	timesUneven = math.Sqrt2 // likewise of a motion that dies away, where what is left over changes along it: as much again as the noise
+	leastLeft   = 1e-4       // of the spread of what was recorded: less is rounding, and steps of the simulation
+	partsAbove  = 10         // times what is left over, from which the parts of a sum make what is explained next to nothing
 )
 
 // judges look at a result one after the other, whatever was fitted; one that has nothing to look at says nothing. Those above the
@@ -26,6 +27,7 @@ var judges = []struct {
 	asks string
 	look func(r *Result, say sayer)
 }{
+	{"do the records hold what the model describes?", (*Result).judgeAbsent},
 	{"does the model explain the records?", (*Result).judgeFit},
 	{"what does the method say of itself?", (*Result).judgeMethod},
 	{"what do the checks of the records say?", (*Result).judgeRecords},
@@ -55,6 +57,11 @@ func (r *Result) judge() {
 	r.Verdict, r.Reasons = Identified, []fit.Reason{}
 	for _, j := range judges {
 		j.look(r, r.Say)
+	}
+	for i := range r.Parameters { // a model that does not describe the records identifies nothing
+		if p := &r.Parameters[i]; r.Verdict == Rejected && p.Worth == string(Identified) {
+			p.Worth = string(Weak)
+		}
 	}
 }
 
@@ -131,11 +138,18 @@ func (r *Result) judgeValidation(say sayer) {
 func (r *Result) judgeNoise(say sayer) {
 	for i := range r.channels {
 		c := &r.channels[i]
-		if c.noise == nil || c.rms <= timesNoise**c.noise || c.rms <= leastLeft*c.spread {
+		if c.noise == nil || c.rms <= leastLeft*c.spread {
 			continue
 		}
-		say(fit.AboveNoise, fit.Weaken, nil, "%swhat is left over, %.3g %s, is more than the noise of the record, about %.2g %s: the model lacks something, or a number that is not searched is wrong; intervals hold no more of that than other reasons name",
-			c.label(), c.rms, c.unit, *c.noise, c.unit)
+		also := ""
+		if c.rms <= timesNoise**c.noise {
+			if !c.uneven || c.rms <= timesUneven**c.noise {
+				continue
+			}
+			also = ", and changes along the record, as noise does not"
+		}
+		say(fit.AboveNoise, fit.Weaken, nil, "%swhat is left over, %.3g %s, is more than the noise of the record, about %.2g %s%s: the model lacks something, or a number that is not searched is wrong; intervals hold no more of that than other reasons name",
+			c.label(), c.rms, c.unit, *c.noise, c.unit, also)
 		for k := range r.Parameters {
 			if p := &r.Parameters[k]; p.Worth == string(Identified) {
 				p.Worth = string(Weak)
@@ -147,20 +161,29 @@ func (r *Result) judgeNoise(say sayer) {
 // judgeMethod takes in what a method says of itself.
 func (r *Result) judgeMethod(say sayer) {
 	for _, d := range r.doubts {
-		if !aboutContact(d) {
+		if d.Code != fit.OverFitted {
 			say(d.Code, d.Level, d.Params, "%s", d.Text)
 		}
 	}
 }
 
-// aboutContact tells whether a doubt is that a record cannot show some parameters of a contact.
-func aboutContact(d fit.Reason) bool { return d.Code == fit.OverFitted && len(d.Params) > 0 }
+// contactNames are parameters of a contact with a bristle.
+var contactNames = []string{"sigma0", "sigma1", "sigma2", "Fc", "Fs", "dFs", "vs", "vd"}
 
-// judgeContact takes in what a record can hardly show of a contact, where it does not tell it all the same: rules of what is plausible
-// yield to intervals that hold all that moves a value.
+// judgeContact takes in what no contact is, and what a record can hardly show of one where it does not tell it all the same: rules of what
+// is plausible yield to intervals that hold all that moves a value. The levels of what is no contact are not those of friction.
 func (r *Result) judgeContact(say sayer) {
 	for _, d := range r.doubts {
-		if aboutContact(d) && slices.ContainsFunc(d.Params, func(name string) bool { return !r.tells(name) }) {
+		switch {
+		case d.Code != fit.OverFitted:
+		case len(d.Params) == 0:
+			say(d.Code, d.Level, d.Params, "%s", d.Text)
+			for i := range r.Parameters {
+				if p := &r.Parameters[i]; p.Worth == string(Identified) && slices.Contains(contactNames, strings.TrimRight(r.axisName(p.Name), "+-")) {
+					p.Worth = string(Weak)
+				}
+			}
+		case slices.ContainsFunc(d.Params, func(name string) bool { return !r.absent(name) && !r.tells(name) }):
 			say(d.Code, d.Level, d.Params, "%s", d.Text)
 		}
 	}

@@ -20,6 +20,9 @@ func TestResidualAboveNoise(t *testing.T) {
 	}{
 		{"noise", channel{rms: 1.1e-3, noise: &some, spread: 0.1}, Identified},
 		{"noise that depends on its neighbours", channel{rms: 4e-3, noise: &some, spread: 0.4}, Identified},
+		{"noise and a third that changes along the record", channel{rms: 1.3e-3, noise: &some, spread: 0.1, uneven: true}, Identified},
+		{"as much again as noise that changes along the record", channel{rms: 1.5e-3, noise: &some, spread: 0.1, uneven: true}, Weak},
+		{"rounding that changes along the record", channel{rms: 1.5e-3, noise: &some, spread: 20, uneven: true}, Identified},
 		{"a gear that is wrong", channel{rms: 0.129, noise: &little, spread: 1.5}, Weak},
 		{"play", channel{rms: 0.0104, noise: &less, spread: 15}, Weak},
 		{"rounding of a record without noise", channel{rms: 1e-7, noise: &none, spread: 0.01}, Identified},

@@ -70,7 +70,7 @@ func bothWays(t *testing.T, b *armBench, recs [][]*record.Record, more ...linear
 	}
 	plan := Plan{Methods: Chain{"regress"}, Regress: linear.DefaultSpec(), Model: axis.Spec{Rotary: true}, Seed: 1}
 	plan.Regress.Rotary = true
-	plan.Regress.Terms = append(more, plan.Regress.Terms...) // in the order of the machine: errors for rows that depend on each other know it
+	plan.Regress.Terms = append(plan.Regress.Terms, more...) // in another order than the machine has them
 	var flat []*record.Record
 	for _, d := range recs {
 		flat = append(flat, d[0])
@@ -158,7 +158,7 @@ func TestPendulumIsAnAxis(t *testing.T) {
 	b := newArmBench(93, 1)
 	b.top, b.n = 3, 6000
 	b.arm.Gravity = independent.Vec{0, -9.81, 0} // the axis lies: sin and cos of the angle
-	for _, k := range []string{"led", "gain 1.1 the other way"} {
+	for _, k := range []string{"led", "gain 1.1 the other way", "torque sensor clips", "drag", "cogging", "torque drifts"} {
 		recs := armKinds[slices.IndexFunc(armKinds, func(a armKind) bool { return a.name == k })].make(b)
 		own, other, err, err2 := bothWays(t, b, recs, linear.GravityCos, linear.GravitySin)
 		if err != nil || err2 != nil {

@@ -331,10 +331,14 @@ func (r *Result) finish(ctx context.Context, j *job, read []*record.Record) erro
 	}
 	r.doubts = append(r.doubts, st.doubts...)
 	r.channels = []channel{r.explains(st)}
+	r.channels[0].uneven = j.plan.Model.Drive == axis.Coast && fit.Uneven(st.sol) < unevenP
 	r.takePriors(j.plan.Given)
 	r.judge()
 	return nil
 }
+
+// unevenP is the probability by chance below which what is left over changes along a record.
+const unevenP = 1e-3
 
 // explains is what a fit of an axis explains. Only what was simulated and is no more than recorded numbers has their noise.
 func (r *Result) explains(st *stage) channel {

@@ -285,7 +285,7 @@ func (j *job) lm(ctx context.Context) (*stage, error) {
 			return evaluate(p)
 		}
 		loss := j.loss(p)
-		near = fit.LM{Loss: loss, Workers: j.plan.Workers, CostTol: 1e-7, Steps: []float64{1e-3}}
+		near = fit.LM{Loss: loss, Workers: j.plan.Workers, CostTol: 1e-7, Steps: []float64{1e-3}, Damping: nearDamping}
 		descent := fit.LM{Loss: loss, Horizons: j.plan.LM.Horizon, Workers: j.plan.Workers}
 		var survivors [][]float64
 		if j.last != nil {
@@ -465,6 +465,9 @@ func evaluate(p *fit.Problem) (*fit.Solution, error) {
 	return s, nil
 }
 
+// nearDamping is that of a descent that begins near its end.
+const nearDamping = 1e-6
+
 // foretold is how far the residual that the linear model foretells may be from the simulated one, as a share of it.
 const foretold = 0.02
 
@@ -474,7 +477,7 @@ func (j *job) varySome(ctx context.Context, m *axis.Model, params []fit.Param, s
 	if err != nil {
 		return nil
 	}
-	own, err := fit.LM{Loss: lossOf(sol), Workers: j.plan.Workers, CostTol: 1e-6, Steps: []float64{1e-3}}.Fit(ctx, p, nil)
+	own, err := fit.LM{Loss: lossOf(sol), Workers: j.plan.Workers, CostTol: 1e-6, Steps: []float64{1e-3}, Damping: nearDamping}.Fit(ctx, p, nil)
 	if err != nil || ctx.Err() != nil || m.Complete(params, own) != nil {
 		return nil
 	}
@@ -527,6 +530,10 @@ func (j *job) vary(ctx context.Context, m *axis.Model, sol *fit.Solution) []Sens
 			rms = l.RMS(r)
 		}
 		if math.Abs(rms-left) > foretold*left {
+			// what leaves more over is known less well, and steps may be as much longer
+			if coarser, err := m.Coarser(params, math.Pow(math.Max(left/l.RMS(base), 1), 1/j.order())); err == nil {
+				m = coarser
+			}
 			p, err := m.Problem(params)
 			if err != nil || len(p.Params) == 0 || ctx.Err() != nil {
 				return
@@ -534,7 +541,7 @@ func (j *job) vary(ctx context.Context, m *axis.Model, sol *fit.Solution) []Sens
 			if math.IsInf(rms, 1) || rms > l.RMS(base) {
 				p.Params = valued(p.Params, sol.Params)
 			}
-			s, err := fit.LM{Loss: lossOf(sol), Workers: j.plan.Workers, CostTol: 1e-6, Steps: []float64{1e-3}}.Fit(ctx, p, nil)
+			s, err := fit.LM{Loss: lossOf(sol), Workers: j.plan.Workers, CostTol: 1e-6, Steps: []float64{1e-3}, Damping: nearDamping}.Fit(ctx, p, nil)
 			if err != nil || ctx.Err() != nil {
 				return
 			}

@@ -17,8 +17,11 @@ import (
 // the data would set the value [theory §9.1].
 const tooFar = 1. / 3
 
-// mostParts is into how many parts a sampling interval is divided at most.
-const mostParts = 64
+// Into how many parts a sampling interval is divided at most: into more where all steps together are few.
+const (
+	mostParts = 64
+	mostSteps = 1_000_000
+)
 
 // Stepping is how finely a motion was simulated, and what that is worth.
 type Stepping struct {
@@ -41,10 +44,7 @@ type question struct {
 // settle makes the steps of the simulation so short that halving them moves no parameter too far. What that takes is foretold
 // from the Jacobian of the solution, and the fit goes on from it with steps as short as that. Steps that were given stay.
 func (j *job) settle(ctx context.Context, m *axis.Model, params []fit.Param, sol *fit.Solution, q question) (*axis.Model, *fit.Solution, *Stepping, error) {
-	order := 2.0
-	if j.plan.Model.Scheme == friction.Implicit {
-		order = 1
-	}
+	order, most := j.order(), max(mostParts, mostSteps/max(1, samples(j.recs.Fit)))
 	for {
 		at := valued(params, sol.Params)
 		parts, step, err := m.Parts(at)
@@ -62,8 +62,8 @@ func (j *job) settle(ctx context.Context, m *axis.Model, params []fit.Param, sol
 		if st.Worst = worst; !math.IsInf(shift, 0) {
 			st.Shift = &shift
 		}
-		times := int(min(mostParts, math.Ceil(math.Pow(1.2*shift/tooFar, 1/order))))
-		times = min(max(times, 2), mostParts/parts)
+		times := int(min(float64(most), math.Ceil(math.Pow(1.2*shift/tooFar, 1/order))))
+		times = min(max(times, 2), most/parts)
 		if shift <= tooFar || j.plan.Model.Substeps > 0 || times < 2 || ctx.Err() != nil {
 			return m, sol, st, nil
 		}
@@ -83,6 +83,14 @@ func (j *job) settle(ctx context.Context, m *axis.Model, params []fit.Param, sol
 		next.Continue(sol)
 		m, sol = finer, next
 	}
+}
+
+// order is the power of the step with which the error of the simulation shrinks.
+func (j *job) order() float64 {
+	if j.plan.Model.Scheme == friction.Implicit {
+		return 1
+	}
+	return 2
 }
 
 // halved is how far steps half as long would move a parameter, in its standard errors, to first order.

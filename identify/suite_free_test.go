@@ -29,6 +29,7 @@ type freeBench struct {
 	axis  independent.Axis
 	run   independent.Run
 	from  float64 // s of the record that are left out at its beginning
+	noise float64 // rad, of the position
 	truth map[string]float64
 }
 
@@ -79,6 +80,23 @@ var freeKinds = []freeKind{
 	{"pendulum taken for a spring", false, "", []string{"viscous", "stiffness"}, func(b *freeBench) { b.swing(true, 0); b.axis.Friction = independent.Friction{Sigma2: 0.05} }},
 	{"spring", true, "", []string{"viscous", "stiffness"}, func(b *freeBench) { b.swing(false, 0); b.axis.Friction = independent.Friction{Sigma2: 0.05} }},
 	{"spring that stiffens", false, "", []string{"viscous", "stiffness"}, func(b *freeBench) { b.swing(false, 40); b.axis.Friction = independent.Friction{Sigma2: 0.05} }},
+	{"pendulum, little noise", true, "coulomb", []string{"viscous", "gravity-sin"}, func(b *freeBench) {
+		b.swing(true, 0)
+		b.axis.Friction = independent.Friction{Fc: 0.02, Sigma2: 0.03}
+		b.noise, b.run.N = 4e-5, 4000
+	}},
+	{"pendulum, slow samples", true, "", []string{"viscous", "gravity-sin"}, func(b *freeBench) {
+		b.swing(true, 0)
+		b.axis.Friction = independent.Friction{Sigma2: 0.03}
+		b.run.Dt, b.run.N = 1./30, 900
+	}},
+	{"pendulum, dip missing", false, "coulomb", []string{"viscous", "gravity-sin"}, func(b *freeBench) {
+		b.swing(true, 0)
+		top := b.run.X0 * math.Sqrt(b.truth["mgs"])
+		fc := (0.003 + 0.002*b.rng.Float64()) * b.truth["mgs"] * b.run.X0
+		b.axis.Friction = independent.Friction{Fc: fc, Fs: 1.7 * fc, Vs: 0.15 * top, Sigma2: 0.05}
+		b.run.N = 9000
+	}},
 	{"a span of a decay with drag", false, "", []string{"viscous", "gravity-sin"}, func(b *freeBench) {
 		b.swing(true, 0)
 		b.axis.Friction = independent.Friction{Sigma2: 0.03}
@@ -95,7 +113,7 @@ var freeKinds = []freeKind{
 // trial makes the record and its fit.
 func (k *freeKind) trial(seed uint64) trial {
 	rng := rand.New(rand.NewPCG(seed, 20261128))
-	b := &freeBench{rng: rng, truth: map[string]float64{}}
+	b := &freeBench{rng: rng, noise: 1e-3, truth: map[string]float64{}}
 	b.axis.M = 1
 	b.axis.Friction = independent.Friction{Fc: 2 * (0.5 + rng.Float64()), Sigma2: 0.2 * (0.5 + rng.Float64())}
 	b.run = independent.Run{Dt: 5e-3, N: 2000, V0: 25 + 20*rng.Float64(), Force: func(float64) float64 { return 0 }}
@@ -104,7 +122,7 @@ func (k *freeKind) trial(seed uint64) trial {
 	}
 	k.make(b)
 	b.truth["Fc"], b.truth["Fv"] = b.axis.Friction.Fc, b.axis.Friction.Sigma2
-	sensors := independent.Sensors{Position: 1e-3, Velocity: -1, Seed: seed}
+	sensors := independent.Sensors{Position: b.noise, Velocity: -1, Seed: seed}
 	if slices.Contains(k.terms, "stiffness") {
 		sensors.Position = 1e-4
 	}

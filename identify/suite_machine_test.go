@@ -339,6 +339,59 @@ var armKinds = []armKind{
 			x[k] = y
 		}
 	})},
+	{name: "load grows by a third half-way", make: one(func(b *armBench) *independent.ArmTrace {
+		tr, empty := b.led(), *b.arm
+		loaded := empty
+		loaded.Links = slices.Clone(empty.Links)
+		last := &loaded.Links[len(loaded.Links)-1]
+		last.Mass *= 1.33
+		for i := range last.I {
+			for j := range last.I[i] {
+				last.I[i][j] *= 1.33
+			}
+		}
+		after := loaded.Led(b.tour(), b.dt, b.n)
+		for j := range tr.U {
+			copy(tr.U[j][b.n/2:], after.U[j][b.n/2:])
+		}
+		return tr
+	})},
+	{name: "torque on the link 1 ms late", make: func(b *armBench) [][]*record.Record {
+		for i := range b.arm.Links {
+			b.arm.Links[i].Rotor = 0
+		}
+		return lateBy(1e-3)(b)
+	}},
+	{name: "torque on the link", clean: true, make: func(b *armBench) [][]*record.Record {
+		for i := range b.arm.Links {
+			b.arm.Links[i].Rotor = 0
+		}
+		return [][]*record.Record{b.record(b.led())}
+	}},
+	{name: "wrong sign of position", make: spoiled(func(b *armBench, d []*record.Record) {
+		for k := range d[b.wrong].Position {
+			d[b.wrong].Position[k] *= -1
+		}
+	})},
+	{name: "file without weight", unsure: machine.Uncertain{Axis: 1}, make: func(b *armBench) [][]*record.Record {
+		file := *b.arm
+		d := b.record(b.led())
+		file.Gravity = independent.Vec{}
+		b.arm = &file
+		return [][]*record.Record{d}
+	}},
+	{name: "narrow Stribeck dip", make: more(func(b *armBench, tr *independent.ArmTrace, k int) float64 {
+		v := tr.V[b.wrong][k]
+		return 0.4 * b.fc() * numeric.Sign(v) * math.Exp(-v*v/0.0016)
+	})},
+	{name: "white noise of positions", make: spoiled(func(b *armBench, d []*record.Record) {
+		b.spec.Instruments = machine.UseCheck // the default
+		for i := range d {
+			for k := range d[i].Position {
+				d[i].Position[k] += 5e-4 * b.rng.NormFloat64()
+			}
+		}
+	})},
 	{name: "wrong sign of torque", make: gainOf(-1, -1)},
 	{name: "gravity turned by 3 degrees", make: func(b *armBench) [][]*record.Record {
 		g := b.arm.Gravity

@@ -145,7 +145,7 @@ func (st *stage) onMotion(inverse *fit.Solution, suspects []fit.Suspect, few boo
 	var pushes []func(k int) float64
 	for _, sp := range suspects {
 		kind := [2]any{sp.Kind, sp.Of}
-		if few && (seen[kind] || len(sp.Columns) > 2) {
+		if few && !sp.Usual && (seen[kind] || len(sp.Columns) > 2) {
 			continue
 		}
 		seen[kind] = true
@@ -180,7 +180,7 @@ func (r *Result) harm(s *fit.Solution) map[string]float64 {
 	for j, i := range s.Free {
 		q := &r.Parameters[i]
 		h := math.Inf(1)
-		if ci := r.random(q); ci != nil {
+		if ci := r.random(q); ci != nil && !r.absent(q.Name) {
 			h = (ci[1] - ci[0]) / 2
 		}
 		out[q.Name] = math.Max(h, systematic*s.Size(j))

@@ -61,6 +61,20 @@ func (r *Result) natureOf(p *Parameter) nature {
 	return ordinary
 }
 
+// absent tells whether a parameter describes what the record does not hold at all.
+func (r *Result) absent(name string) bool {
+	return slices.ContainsFunc(r.Indistinct, func(in fit.Indistinct) bool { return in.Absent && slices.Contains(in.Names, name) })
+}
+
+// judgeAbsent says what the record does not hold at all.
+func (r *Result) judgeAbsent(say sayer) {
+	for _, in := range r.Indistinct {
+		if in.Absent {
+			say(fit.OverFitted, fit.Weaken, in.Names, "%s. %s", in.Why, in.Advice)
+		}
+	}
+}
+
 // judgeIndistinct asks whether the record tells parameters apart.
 func (r *Result) judgeIndistinct(say sayer) {
 	for _, in := range r.Indistinct {
@@ -70,6 +84,8 @@ func (r *Result) judgeIndistinct(say sayer) {
 		names := strings.Join(in.Names, ", ")
 		asked := slices.ContainsFunc(in.Names, func(n string) bool { _, ok := r.Param(n); return ok && !fit.IsState(n) })
 		switch {
+		case slices.ContainsFunc(in.Names, r.absent): // said already
+			continue
 		case in.Remark || !asked: // a remark, or about what was not looked for
 			say(fit.Indistinguished, fit.Remark, in.Names, "%s: %s. %s", names, in.Why, sentence(in.Advice))
 			continue
@@ -182,6 +198,9 @@ func (g *graded) wide(p *Parameter, certain *[2]float64) {
 // worth judges one parameter by the interval that is printed, whatever it comes from.
 func (r *Result) worth(p *Parameter, g *graded, say sayer) string {
 	se, ci := r.Err(p), p.CI
+	if r.absent(p.Name) {
+		return NotIdentifiable
+	}
 	if (se == nil || ci == nil) && fit.IsState(p.Name) {
 		return string(Weak) // where a record begins: nothing to know about the axis
 	}
@@ -241,9 +260,9 @@ func (r *Result) worth(p *Parameter, g *graded, say sayer) string {
 
 // scale is the value with which a parameter, of which zero is an answer, would make all that was measured; +Inf: not known.
 func (r *Result) scale(p *Parameter) float64 {
-	if r.solution != nil && fit.MayBeZero(p.Name) {
+	if r.solution != nil {
 		for j, i := range r.solution.Free {
-			if r.solution.Params[i].Name == p.Name {
+			if q := &r.solution.Params[i]; q.Name == p.Name && (q.Zero || fit.MayBeZero(q.Name)) {
 				return r.solution.Size(j)
 			}
 		}

@@ -62,3 +62,16 @@ func TestStudyOutlivesNodeSoak(t *testing.T) {
 		c.killSteps("n2")
 	})
 }
+
+// A controller that takes few jobs gets the tasks as others end, and no more than so many run at a time.
+func TestStudyInWindowsSoak(t *testing.T) {
+	startSlurm(t, "MaxJobCount=7", "MinJobAge=2")
+	file, d := studyFile(t, "1 s"), filepath.Join(t.TempDir(), "windows")
+	if _, errs, code := execute(t, "study", "plan", file, "--out", d, "--chunk", "4"); code != report.OK {
+		t.Fatal(errs)
+	}
+	out, errs, code := execute(t, "study", "run", d, "--executor", "slurm", "--poll", "1s")
+	if code != report.OK || !strings.Contains(out, "15 of 15 tasks are done: 60 of 60 runs") || !strings.Contains(errs, "tasks wait here") || !strings.Contains(errs, "MaxJobCount") {
+		t.Errorf("exit %d\n%s%s", code, out, errs)
+	}
+}

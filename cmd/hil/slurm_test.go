@@ -65,8 +65,23 @@ NodeName=n2 NodeHostname=HOST NodeAddr=127.0.0.1 Port=PORT2 CPUs=1 RealMemory=50
 PartitionName=all Nodes=n1,n2 Default=YES MaxTime=INFINITE State=UP
 `
 
-// startSlurm starts a cluster and points the programs of this test to it.
-func startSlurm(t *testing.T) *slurmCluster {
+// configured is slurmConf with lines in place of those of the same key.
+func configured(more []string) string {
+	text := slurmConf
+	for _, line := range more {
+		key, _, _ := strings.Cut(line, "=")
+		if at := strings.Index(text, "\n"+key+"="); at >= 0 {
+			end := at + 1 + strings.IndexByte(text[at+1:], '\n')
+			text = text[:at+1] + line + text[end:]
+		} else {
+			text += line + "\n"
+		}
+	}
+	return text
+}
+
+// startSlurm starts a cluster, with more lines in its configuration that win over those above, and points the programs of this test to it.
+func startSlurm(t *testing.T, more ...string) *slurmCluster {
 	t.Helper()
 	t.Setenv("PATH", os.Getenv("PATH")+":/usr/sbin")
 	for _, name := range []string{"slurmctld", "slurmd", "sbatch", "squeue", "sinfo"} {
@@ -102,7 +117,7 @@ func startSlurm(t *testing.T) *slurmCluster {
 	}
 	key := make([]byte, 128)
 	rand.Read(key)
-	for name, data := range map[string][]byte{"slurm.conf": []byte(strings.NewReplacer(words...).Replace(slurmConf)), "munge.key": key} {
+	for name, data := range map[string][]byte{"slurm.conf": []byte(strings.NewReplacer(words...).Replace(configured(more))), "munge.key": key} {
 		if err := os.WriteFile(filepath.Join(c.dir, name), data, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -299,5 +314,60 @@ func TestStudyOnSlurm(t *testing.T) {
 	out, errs, code = execute(t, "study", "run", bad, "--executor", "slurm", "--sbatch=--partition=none")
 	if code != report.Unavailable || !strings.Contains(errs, "invalid partition") {
 		t.Errorf("exit %d\n%s%s", code, out, errs)
+	}
+}
+
+// Tasks that are cancelled stay so, and tasks that fail are not tried again: the command says which, and what their logs say.
+func TestStudyEndsOnSlurm(t *testing.T) {
+	c := startSlurm(t)
+	dir := t.TempDir()
+	for _, end := range []struct {
+		name, duration, option string
+		do                     func(file string)
+		says                   []string
+	}{
+		{"cancelled", "2000 s", "--sbatch=--comment=none", func(string) {
+			c.await("a task that runs", func() bool { return len(c.steps("n1"))+len(c.steps("n2")) > 2 })
+			if out, err := exec.Command("scancel", "--me").CombinedOutput(); err != nil {
+				t.Fatalf("%v %s", err, out)
+			}
+		}, []string{"the tasks 0-3 were cancelled"}},
+		{"failed", "4 s", "--sbatch=--begin=now+3", func(file string) { // the study changes before its tasks begin
+			c.await("tasks in the queue", func() bool { out, _ := exec.Command("squeue", "-h").Output(); return len(out) > 0 })
+			text, err := os.ReadFile(file)
+			if err == nil {
+				err = os.WriteFile(file, append(text, "# \n"...), 0o644)
+			}
+			if err == nil {
+				err = os.WriteFile(file, []byte(strings.Replace(string(text), "seed: ", "seed: 1", 1)), 0o644)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}, []string{"the tasks 0-3 have left the queue without a result (failed)", "since it was planned"}},
+	} {
+		file, d := studyFile(t, end.duration), filepath.Join(dir, end.name)
+		if _, errs, code := execute(t, "study", "plan", file, "--out", d, "--chunk", "15"); code != report.OK {
+			t.Fatal(errs)
+		}
+		p := program(t, "study", "run", d, "--executor", "slurm", "--poll", "1s", end.option)
+		var out syncBuffer
+		p.Stdout, p.Stderr = &out, &out
+		if err := p.Start(); err != nil {
+			t.Fatal(err)
+		}
+		end.do(file)
+		_ = p.Wait()
+		if code := p.ProcessState.ExitCode(); code != report.Unavailable {
+			t.Errorf("%s: exit %d\n%s", end.name, code, out.String())
+		}
+		for _, want := range end.says {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("%s: no %q in\n%s", end.name, want, out.String())
+			}
+		}
+		if left, _ := exec.Command("squeue", "-h", "--array", "-t", "PD,R").Output(); len(left) > 0 {
+			t.Errorf("%s: still in the queue: %s", end.name, left)
+		}
 	}
 }

@@ -46,6 +46,7 @@ func printIdentification(w io.Writer, r Identification, rotary bool) {
 	}
 	fmt.Fprintln(w)
 	printParameters(w, r.Result)
+	printOrigins(w, r.Result)
 
 	fmt.Fprintf(w, "\nverdict      %s\n", r.Headline())
 	for _, reason := range r.Reasons {
@@ -174,6 +175,32 @@ func printParameters(w io.Writer, r *identify.Result) {
 	t.Flush()
 	if states > shownStates {
 		fmt.Fprintf(w, "   and %d more states of the motion, in the JSON\n", states-shownStates)
+	}
+}
+
+// printOrigins says where the intervals come from: for those that are wider than their standard errors say, why.
+func printOrigins(w io.Writer, r *identify.Result) {
+	var origins []string
+	names := map[string][]string{}
+	for i := range r.Parameters {
+		p := &r.Parameters[i]
+		if p.From == "" || p.State() {
+			continue
+		}
+		if names[p.From] == nil {
+			origins = append(origins, p.From)
+		}
+		names[p.From] = append(names[p.From], p.Name)
+	}
+	for i, from := range origins {
+		of := strings.Join(names[from], ", ")
+		if len(names[from]) > mostSources {
+			of = fmt.Sprintf("%d parameters", len(names[from]))
+		}
+		if i == 0 {
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintf(w, "%-12s %s: %s\n", map[int]string{0: "intervals"}[i], of, from)
 	}
 }
 

@@ -19,7 +19,7 @@ type Options struct {
 	Wait                time.Duration // task: for those before it
 	Partial, Report     bool          // collect
 	Executor            string
-	Slurm               []string // further options of sbatch
+	Slurm               SlurmOptions
 	Changed             func(name string) bool
 }
 
@@ -40,7 +40,9 @@ func (f *Options) Flags(fl *pflag.FlagSet, names ...string) {
 	all.IntVar(&f.Index, "index", 0, "number of the task, from 0")
 	all.DurationVar(&f.Wait, "wait", 0, "islands: wait so long for the tasks of the round before, such as 10m")
 	all.StringVar(&f.Executor, "executor", "local", "local or slurm")
-	all.StringArrayVar(&f.Slurm, "sbatch", nil, "slurm: an option of sbatch, such as --sbatch=--partition=long; may be repeated")
+	all.IntVar(&f.Slurm.AtOnce, "max-running", 0, "slurm: so many tasks run at a time at most; 0: any number")
+	all.DurationVar(&f.Slurm.Poll, "poll", 10*time.Second, "slurm: look for results at least so often")
+	all.StringArrayVar(&f.Slurm.Sbatch, "sbatch", nil, "slurm: an option of sbatch, such as --sbatch=--partition=long; may be repeated")
 	for _, name := range names {
 		fl.AddFlag(all.Lookup(name))
 	}
@@ -55,6 +57,10 @@ func (f *Options) check() error {
 		return fmt.Errorf("--runs %d, want at least 1", f.Runs)
 	case f.Chunk < 0:
 		return fmt.Errorf("--chunk %d, want at least 1, or 0 for a sensible number", f.Chunk)
+	case f.Slurm.AtOnce < 0:
+		return fmt.Errorf("--max-running %d, want at least 1, or 0 for any number", f.Slurm.AtOnce)
+	case f.Changed("poll") && f.Slurm.Poll < filesEvery:
+		return fmt.Errorf("--poll %v, want %v at least", f.Slurm.Poll, filesEvery)
 	case f.Seed < 0:
 		return fmt.Errorf("--seed %d, want 0 or more", f.Seed)
 	case f.Format != "csv" && f.Format != "parquet":
@@ -109,7 +115,7 @@ var Steps = []Verb{{
 	Short: "Fix the tasks of a study in a folder, to be done here or elsewhere",
 	Flags: []string{"runs", "seed", "out", "chunk", "resume"}, Do: Plan,
 	Long: `Writes manifest.json into the folder of results: the program by version, digest and architecture, digests of all that the results
-depend on, and the runs cut into tasks, with their seeds. One run is tried to see how long a task takes: tasks have about 30 s of work, but
+depend on, and the runs cut into tasks, with their seeds. One run is tried to see how long a task takes: tasks have about three minutes of work, but
 there are at least 16 and at most 1000. What is in the folder stays; --resume=false begins again and removes it.`,
 	Example: "  hil study plan brush-length --out /shared/me/brush",
 }, {
@@ -127,9 +133,10 @@ Exit codes: 0 done, runs that fail are recorded; 2 no such task; 3 the program, 
 }, {
 	Use:   "run DIR",
 	Short: "All tasks of a planned study, on this machine or by Slurm",
-	Flags: []string{"executor", "workers", "sbatch"}, Do: RunTasks,
+	Flags: []string{"executor", "workers", "sbatch", "max-running", "poll"}, Do: RunTasks,
 	Long: `Does the tasks of a planned study that are not finished. With --executor slurm they are submitted as arrays, one processor each, and followed until
-all are done; Ctrl-C ends the following, not the tasks, and the same command follows again. What their tasks say is in slurm/ in the folder.`,
+all are done; Ctrl-C ends the following, not the tasks, and the same command follows again. What their tasks say is in slurm/ in the folder. Tasks that
+a machine lost are submitted again; tasks that were cancelled, or ran into a limit, are not, and the command ends with the reason.`,
 	Example: "  hil study run /shared/me/brush --executor slurm --sbatch=--partition=long --sbatch=--time=60",
 }, {
 	Use:   "status DIR",

@@ -215,7 +215,7 @@ func (s *parameterStudy) manifest(each int) (*study.Manifest, error) {
 // Tasks are few enough for one array of Slurm, as it is set up unless told otherwise, and long enough not to be lost in what starting one takes.
 const (
 	mostTasks  = 1000
-	taskLength = 30 * time.Second
+	taskLength = 3 * time.Minute
 	trialTime  = 2 * time.Second // for one run, to see how long it takes
 )
 

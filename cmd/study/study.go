@@ -87,6 +87,9 @@ func (s *parameterStudy) resume(f Options) error {
 // local does what is missing on this machine.
 func (s *parameterStudy) local(ctx context.Context, interrupted func() bool, workers int, again string, stderr io.Writer) (sitting, error) {
 	began := time.Now()
+	if workers > 0 { // a fit of many starts has workers of its own
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(min(workers, runtime.GOMAXPROCS(0))))
+	}
 	p, err := s.folder.Look()
 	if err != nil {
 		return sitting{}, s.refusal(err)

@@ -163,6 +163,7 @@ func taskIndex(f Options, env func(string) string) (int, error) {
 // Task is hil study task: one task of a planned study, on whatever machine this is.
 func Task(ctx context.Context, interrupted func() bool, dir string, f Options, stdout, stderr io.Writer) error {
 	defer debug.SetGCPercent(debug.SetGCPercent(800)) // a small heap is collected often, a process of a short task over and over
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))   // what a scheduler gives a task, for fits of many starts too
 	k, err := taskIndex(f, os.Getenv)
 	if err != nil {
 		return report.ExitWith(report.Usage, fmt.Errorf("study task: %w", err))

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/spatial/r3"
+
 	"hilrig/engine/circuit/drivetrain"
 	"hilrig/engine/friction"
 )
@@ -46,6 +48,7 @@ type loaded struct {
 	axis, body int // body of a joint of the tree
 	lever      float64
 	force      float64 // N
+	pressed    r3.Vec  // N  of which force is the size; world axes
 	scale      float64 // of the law
 	bearing    *drivetrain.Bearing
 }
@@ -81,24 +84,8 @@ func (m *Machine) rub(list []Friction) error {
 		}
 		m.bearings = append(m.bearings, b)
 	}
+	m.roomOfLoads()
 	return errors.Join(errs...)
-}
-
-// press finds the forces that the joints with loaded friction carry, after Loads, and returns by how much their laws changed, by their size.
-func (m *Machine) press() (change float64) {
-	for _, l := range m.loads {
-		if a := &m.axes[l.axis]; a.cut < 0 {
-			l.force = m.Model.NormalLoad(m.Data, l.body)
-		} else {
-			l.force = m.Model.CutLoad(m.Data, a.cut)
-		}
-		was := l.scale
-		l.set(l.lever * l.force)
-		if big := max(was, l.scale); big > 0 {
-			change = max(change, math.Abs(l.scale-was)/big)
-		}
-	}
-	return change
 }
 
 // set is the factor of the law.

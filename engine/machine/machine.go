@@ -57,6 +57,7 @@ type Machine struct {
 	cuts     []int // axes
 	bearings []*drivetrain.Bearing
 	loads    []*loaded
+	solver   loadSolver
 	frozen   bool      // loads stay as they are
 	slippery bool      // friction that sticks is left out
 	stuck    []int     // scratch of hold
@@ -283,11 +284,14 @@ func (m *Machine) Assemble(t float64, x []float64, how multibody.Assembly) (mult
 	return multibody.Assemble(m.Model, m.Data, q, v, how)
 }
 
-// Settle moves the positions of a state to a static equilibrium under the efforts and parts at the time t (s), all velocities zero, and
+// Settle moves a state to a static equilibrium under the efforts and parts at the time t (s): positions, currents and voltages of capacitors, all velocities zero. It
 // tells whether it is unstable. Where friction can hold the machine as it is, that is one; otherwise it is that without friction that sticks.
 func (m *Machine) Settle(t float64, x []float64) (unstable bool, err error) {
 	q, v, _ := m.cut(x)
 	clear(v)
+	if err := m.steady(t, x); err != nil {
+		return false, err
+	}
 	at, dx := append([]float64(nil), x...), make([]float64, len(x))
 	if len(m.dry) > 0 {
 		if st := m.begin(t, x, dx); st != multibody.OK && st != multibody.Singular {
@@ -304,13 +308,20 @@ func (m *Machine) Settle(t float64, x []float64) (unstable bool, err error) {
 	if st := m.Flow(t, x, dx); st != multibody.OK && st != multibody.Singular {
 		return false, errors.New(m.named(st))
 	}
-	return multibody.EquilibriumUnder(m.Model, m.Data, q, func(q, tau []float64) multibody.Status {
+	unstable, err = multibody.EquilibriumUnder(m.Model, m.Data, q, func(q, tau []float64) multibody.Status {
 		to, _, _ := m.cut(at)
 		copy(to, q)
+		if m.steady(t, at) != nil {
+			return multibody.NotConverged
+		}
 		st := m.Flow(t, at, dx)
 		copy(tau, m.tau)
 		return st
 	})
+	if err != nil {
+		return unstable, err
+	}
+	return unstable, m.steady(t, x)
 }
 
 // drive sets the prescribed motions for the time t.
@@ -349,25 +360,8 @@ func (m *Machine) Flow(t float64, x, dx []float64) multibody.Status {
 	}
 	loss += m.springLoss()
 	// the forces of joints depend on their friction, which depends on them
-	for round := 1; ; round++ {
-		if st := m.act(t, q, v, z, dz); st != multibody.OK && st != multibody.Singular {
-			return st
-		}
-		if len(m.loads) == 0 || m.frozen {
-			break
-		}
-		for _, k := range m.cuts {
-			m.Model.RubCut(m.Data, m.axes[k].cut, -m.force[k])
-		}
-		multibody.Loads(m.Model, m.Data, v)
-		change := m.press()
-		if change <= pressRel {
-			break
-		}
-		if round == mostPresses {
-			m.fault = "friction of joints grows with the loads that it makes, without a limit: the machine is jammed"
-			return multibody.NonFinite
-		}
+	if st := m.carry(t, q, v, z, dz); st != multibody.OK && st != multibody.Singular {
+		return st
 	}
 	if st := m.rated(func() multibody.Status { return m.act(t, q, v, z, dz) }); st != multibody.OK && st != multibody.Singular {
 		return st
@@ -388,11 +382,6 @@ func (m *Machine) Flow(t float64, x, dx []float64) multibody.Status {
 	m.pull(v, dz)
 	return st
 }
-
-const (
-	mostPresses = 200
-	pressRel    = 1e-13 // of a load
-)
 
 // act finds QDD and Lambda under all that acts on the machine, with the loads of joints as they are known, after Dynamics.
 func (m *Machine) act(t float64, q, v, z, dz []float64) multibody.Status {

@@ -25,12 +25,17 @@ const (
 // stride is a Step without samples inside.
 func (s *Stepper) stride(t, h float64, x []float64) engine.Status {
 	m := s.M
+	if s.lost {
+		s.Last = multibody.NotConverged
+		return engine.Lost
+	}
 	s.who = ""
 	if !(h > 0) || !numeric.AllFinite(x...) || !numeric.AllFinite(s.push...) {
 		s.Last = multibody.NonFinite
 		return engine.NonFinite
 	}
 	q, v, z := m.cut(x)
+	s.crossing.Begin(m.Data, h)
 	for k := range s.led {
 		s.led[k].was = s.led[k].now
 	}
@@ -82,9 +87,21 @@ func (s *Stepper) stride(t, h float64, x []float64) engine.Status {
 		l := &s.led[k]
 		m.Data.Drive(k, l.now)
 	}
-	if p := multibody.Project(m.Model, m.Data, s.q1, s.v1); p != multibody.OK {
+	continued := s.crossing.Active()
+	p, end := s.crossing.End(m.Data, s.q1, s.v1, h)
+	switch {
+	case end.Missed: // once more without: it knows nothing then
+		s.crossing.Miss()
+		s.gone = 0
+		return s.stride(t, h, x)
+	case len(s.o.Led) == 0 && (end.Undecided || !met && s.crossing.Near(h)):
+		s.fail(multibody.NotConverged)
+		s.lost = true
+		return engine.Lost
+	case p != multibody.OK:
 		return s.fail(p)
 	}
+	met = met && !(end.Undecided && continued) // who leads joints may lead them back
 	if s.Last = st; !numeric.AllFinite(s.v1...) || !numeric.AllFinite(s.q1...) {
 		return s.fail(multibody.NonFinite)
 	}
@@ -127,6 +144,10 @@ func (s *Stepper) fail(st multibody.Status) engine.Status {
 
 // Why says what the last step has met, in words.
 func (s *Stepper) Why() string {
+	if s.lost {
+		return "a singular position of the loops: how the machine goes on from there is not decided by the equations of the step; it stays. " +
+			"Take a shorter step, or lengths that keep it away from there"
+	}
 	if s.who != "" {
 		return s.who
 	}

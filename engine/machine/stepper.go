@@ -44,6 +44,9 @@ type Stepper struct {
 	movers  []moving
 	who     string // had no solution in the last step
 
+	crossing *multibody.Crossing // over singular positions
+	lost     bool                // in one: it stays so until Begin or Resume
+
 	p       []direction
 	of      []int // place in p by axis; −1: none
 	spatial bool  // rows or loads want the bodies
@@ -313,6 +316,7 @@ func (s *Stepper) room() {
 	s.z1, s.push, s.col, s.tau, s.slope, s.tried = f(len(m.states)), f(len(s.pushed)), f(p*n), f(na), f(na*na), f(na)
 	s.tp, s.sp, s.hat, s.d, s.at, s.vp, s.ap, s.c, s.lu = f(p), f(p*p), f(p), f(p*p), f(p), f(p), f(p), f(p*p), engine.NewLU(p)
 	s.powers = make([]circuit.Power, len(m.Parts))
+	s.crossing = multibody.NewCrossing(m.Model, m.Data)
 	s.samples, s.keep, s.goal, s.origin = m.sampling(), f(m.Size()), make([]multibody.Motion, len(s.led)), make([]multibody.Motion, len(s.led))
 }
 
@@ -327,7 +331,8 @@ func (s *Stepper) Push(k int, torque float64) { s.push[k] = torque }
 
 // Begin makes x consistent with the constraints at the time t (s), with the motions that were told, and forgets what came before.
 func (s *Stepper) Begin(t float64, x []float64, how multibody.Assembly) (multibody.Assembled, error) {
-	s.gone = 0
+	s.gone, s.lost = 0, false
+	s.crossing.Clear()
 	s.motions(t)
 	q, v, _ := s.M.cut(x)
 	for k := range s.led {
@@ -367,7 +372,8 @@ func (s *Stepper) Resume(t float64, x []float64) {
 	for k, p := range m.Parts {
 		p.Reset(m.own(k, z))
 	}
-	s.gone = 0
+	s.gone, s.lost = 0, false
+	s.crossing.Clear()
 	s.motions(t)
 	s.start(t, x)
 }

@@ -145,6 +145,7 @@ func (s *assembler) least(b []float64) []float64 {
 			d.gram.a[r*k+t] = x
 		}
 	}
+	d.gram.most = k
 	d.gram.factor()
 	lambda := make([]float64, k)
 	for r := range lambda {

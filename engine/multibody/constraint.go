@@ -22,8 +22,10 @@ type LoopData struct {
 	// Project keeps the equations without changing the motion.
 	Alpha, Beta float64
 
-	drive []Motion
-	rate  []float64 // nc     explicit part of dg/dt
+	drive    []Motion
+	rate     []float64 // nc     explicit part of dg/dt
+	crossing *Crossing // nil: none
+
 	w     []float64 // nc×nv  rows L⁻ᵀ·Jacᵀ
 	right []float64 // nc
 	y     []float64 // nv

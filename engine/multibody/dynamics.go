@@ -46,6 +46,7 @@ func (m *Model) resolve(d *Data) {
 	}
 	copy(d.QDD, d.y)
 	m.restSolve(d, d.QDD)
+	d.crossing.share(d)
 }
 
 // response writes to a the acceleration that a unit of torque i adds.
@@ -78,7 +79,7 @@ func (m *Model) conclude(d *Data) Status {
 	if finiteStatus(d.QDD) != OK {
 		return NonFinite
 	}
-	if m.loops.n > 0 && d.Rank < d.FullRank {
+	if m.loops.n > 0 && (d.Rank < d.FullRank || d.crossing.Active()) {
 		return Singular
 	}
 	return OK
@@ -93,7 +94,9 @@ func (m *Model) prepare(d *Data, q, v []float64) Status {
 	if st := Factor(m, d); st != OK {
 		return st
 	}
+	d.crossing.prepare(d)
 	m.constrain(d, q, v, true)
+	d.crossing.replace(d, q, v)
 	return OK
 }
 
@@ -132,8 +135,10 @@ func (m *Model) delassus(d *Data) {
 			d.gram.a[r*k+s] = x
 		}
 	}
+	d.gram.most = d.FullRank
 	d.gram.factor()
 	d.Rank = d.gram.rank
+	d.crossing.split(d)
 }
 
 // addMultipliers adds W·λ to y = L⁻ᵀ·torques.
@@ -207,14 +212,29 @@ func (d *Data) Load(j int) Wrench { return d.body[j].force }
 
 // NormalLoad is the force (N) that presses the surfaces of the joint of body j on each other, after Loads: what is carried across the
 // directions in which it moves. Of revolute joints it is the whole force on the bearing.
-func (m *Model) NormalLoad(d *Data, j int) float64 {
+func (m *Model) NormalLoad(d *Data, j int) float64 { return math.Sqrt(r3.Norm2(m.NormalForce(d, j))) }
+
+// NormalForce is that force, world axes.
+func (m *Model) NormalForce(d *Data, j int) r3.Vec {
 	b, f := &m.body[j], d.body[j].force.F
 	switch b.kind {
 	case Prismatic:
 		a := d.column[b.iv].lin
 		f = r3.Sub(f, r3.Scale(r3.Dot(f, a), a))
 	case Free:
-		return 0
+		return r3.Vec{}
 	}
-	return math.Sqrt(r3.Norm2(f))
+	return f
+}
+
+// LargestLoad is the largest force (N) that a joint of the tree or a cut carries, after Loads: rounding of all of them is a part of it.
+func (m *Model) LargestLoad(d *Data) (size float64) {
+	for j := 1; j < len(m.body); j++ {
+		size = math.Max(size, r3.Norm2(d.body[j].force.F))
+	}
+	for k := range m.loops.cuts {
+		_, f := m.CutForce(d, k)
+		size = math.Max(size, r3.Norm2(f))
+	}
+	return math.Sqrt(size)
 }

@@ -292,6 +292,7 @@ func (p *plane) lift(d *Data) {
 // Jac, Bias; of bodies nothing.
 func Terms(m *Model, d *Data, q, v []float64) {
 	m.check("Terms", q, v, nil)
+	d.crossing.prepare(d)
 	if p := m.plane; p != nil && p.closed {
 		p.stand(d, q)
 		p.drift(m, d, v)
@@ -301,6 +302,7 @@ func Terms(m *Model, d *Data, q, v []float64) {
 		m.assess(d, q, v)
 		m.constrain(d, q, v, true)
 	}
+	d.crossing.replace(d, q, v)
 	m.losses(q, v, d.Tau, +1)
 	n := m.nv
 	for i := range n {

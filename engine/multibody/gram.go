@@ -6,6 +6,7 @@ import "math"
 // a diagonal of 1 for the largest row of each group [GVL13] 4.2.8, 5.5: where rank is missing, x is the solution of least squares and least norm.
 type gram struct {
 	n, rank int
+	most    int       // independent rows at most: what is left of others is the error of a position
 	least   float64   // pivot that was taken, of 1
 	a       []float64 // n×n; the lower factor afterwards, rows in the order of perm
 	scale   []float64 // of row and column
@@ -25,7 +26,7 @@ const nothing = 1e-22
 
 func newGram(group []int) gram {
 	n := len(group)
-	return gram{n: n, group: group, a: make([]float64, n*n), scale: make([]float64, n), perm: make([]int, n), c: make([]float64, n*n), t: make([]float64, n), u: make([]float64, n)}
+	return gram{n: n, most: n, group: group, a: make([]float64, n*n), scale: make([]float64, n), perm: make([]int, n), c: make([]float64, n*n), t: make([]float64, n), u: make([]float64, n)}
 }
 
 // factor takes the lower triangle of a.
@@ -59,7 +60,7 @@ func (g *gram) factor() {
 				p = i
 			}
 		}
-		if !(a[p*n+p] > rankLimit) {
+		if k == g.most || !(a[p*n+p] > rankLimit) {
 			g.rank = k
 			break
 		}

@@ -17,35 +17,11 @@ func Project(m *Model, d *Data, q, v []float64) Status {
 	if m.loops.n == 0 {
 		return OK
 	}
-	flat := m.plane
-	if flat != nil && !flat.closed {
-		flat = nil
-	}
 	left := math.Inf(1)
 	factored := false
 	for k := 0; ; k++ {
-		if flat != nil {
-			flat.stand(d, q)
-		} else {
-			Positions(m, d, q)
-		}
-		if k == 0 {
-			if flat != nil {
-				flat.composite(d, m.nv)
-			} else {
-				for j := 1; j < len(m.body); j++ {
-					m.weigh(d, j, q, nil)
-				}
-				m.composite(d)
-			}
-			if st := Factor(m, d); st != OK {
-				return st
-			}
-		}
-		if flat != nil {
-			flat.close(m, d, q, v, false)
-		} else {
-			m.constrain(d, q, v, false)
+		if st := m.closing(d, q, v, k == 0); st != OK {
+			return st
 		}
 		if !factored {
 			m.delassus(d)
@@ -84,7 +60,7 @@ func Project(m *Model, d *Data, q, v []float64) Status {
 			break
 		}
 	}
-	if flat != nil {
+	if flat := m.plane; flat != nil && flat.closed {
 		flat.lift(d)
 	}
 	switch {
@@ -93,6 +69,42 @@ func Project(m *Model, d *Data, q, v []float64) Status {
 	case left > unmet:
 		return NotConverged
 	}
+	return OK
+}
+
+// closing finds the constraints at q, and with inertia H and its factor.
+func (m *Model) closing(d *Data, q, v []float64, inertia bool) Status {
+	flat := m.plane
+	if flat != nil && !flat.closed {
+		flat = nil
+	}
+	if flat != nil {
+		flat.stand(d, q)
+	} else {
+		Positions(m, d, q)
+	}
+	switch {
+	case !inertia:
+	case flat != nil:
+		flat.composite(d, m.nv)
+	default:
+		for j := 1; j < len(m.body); j++ {
+			m.weigh(d, j, q, nil)
+		}
+		m.composite(d)
+	}
+	if inertia {
+		if st := Factor(m, d); st != OK {
+			return st
+		}
+	}
+	d.crossing.prepare(d)
+	if flat != nil {
+		flat.close(m, d, q, v, false)
+	} else {
+		m.constrain(d, q, v, false)
+	}
+	d.crossing.replace(d, q, v)
 	return OK
 }
 

@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -63,6 +64,27 @@ func (f *Folder) Read(task int) ([]Outcome, error) {
 		return bad("is damaged")
 	}
 	return list, nil
+}
+
+// Finished tells by one reading of the folder which tasks have a file, whole or damaged, and how many names there are.
+func (f *Folder) Finished() (done []bool, names int, err error) {
+	dir, err := os.Open(filepath.Join(f.dir, TaskFolder))
+	if err != nil {
+		return nil, 0, err
+	}
+	defer dir.Close()
+	list, err := dir.Readdirnames(-1)
+	if err != nil {
+		return nil, 0, err
+	}
+	done = make([]bool, len(f.Manifest.Tasks))
+	for _, name := range list {
+		number, ended := strings.CutSuffix(name, ".jsonl")
+		if k, err := strconv.Atoi(number); ended && err == nil && k >= 0 && k < len(done) {
+			done[k] = true
+		}
+	}
+	return done, len(list), nil
 }
 
 // cutLastLine takes the last line off; ok is false where the text does not end with one.

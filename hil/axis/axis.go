@@ -32,6 +32,7 @@ type Spec struct {
 	Sampling   estimator.AxisSpec       // how it is sampled
 	Kalman     estimator.KalmanSpec     // of a voltage drive
 	Mechanical estimator.MechanicalSpec // of the others
+	MaxInertia float64                  // kg·m²  that it may truly have; 0: not declared
 	TopCommand float64                  // the largest command to either side, in its unit; 0: not known
 
 	Ref                reference.Generator
@@ -61,6 +62,7 @@ type Axis struct {
 	stall            *stall     // nil: no effort is known
 	frozen           *frozen    // nil: no command that must move it
 	momentum         *momentum  // nil: no inertia is known
+	runaway          *runaway   // nil: no inertia is known
 	gap              gap
 	resting          bool     // behind a gap nothing counts
 	readings         readings // of all channels
@@ -151,7 +153,7 @@ func New(s Spec) (*Axis, error) {
 		}
 		a.signs, a.frozen = newSigns(&a.s, s.Drive, s.TopCommand), newFrozen(&a.s, a.est.PositionNoise())
 		if a.frozen != nil && s.Drive != plant.VelocityDrive {
-			a.momentum = newMomentum(a.frozen)
+			a.momentum, a.runaway = newMomentum(a.frozen), &runaway{f: a.frozen}
 		}
 	}
 	a.readings = newReadings(&a.s)

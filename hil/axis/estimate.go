@@ -151,28 +151,38 @@ func (a *Axis) Watch(k Tick, doubtful bool, in *estimator.Inputs, sent float64, 
 	}
 	var dead Finding // position
 	if a.frozen != nil {
-		load, hint := 0.0, Finding{}
+		load, opposes, hint := 0.0, 0.0, Finding{}
 		if a.at.friction >= 0 && a.at.fric >= 0 {
-			load = x[a.at.friction] - y[a.at.fric]
+			opposes = x[a.at.friction]
+			load = opposes - y[a.at.fric]
 		}
 		if drives && a.resting {
 			a.frozen.forget()
 		} else if dead, hint = a.frozen.step(k, &in.Position, sent, a.taken[1], load); hint.Fault != Fine {
 			m.Hint = hint
 		}
-		if a.momentum == nil {
-		} else if drives && a.resting {
+		first := func(to *Finding, found Finding) {
+			if to.Fault == Fine {
+				*to = found
+			}
+		}
+		switch {
+		case a.momentum == nil:
+		case drives && a.resting:
+			a.runaway.forget()
 			a.momentum.forget()
-		} else if part, hint := a.momentum.step(k, a.came, doubtful, &in.Position, smaller(sent, acts), a.taken[1], load, a.carried()); hint.Fault != Fine {
+		default:
+			command := smaller(sent, acts)
+			lost, early := a.runaway.step(k, a.came, &in.Position, command, a.taken[1], a.momentum.emf.speed(), opposes, a.carried())
+			a.momentum.turned = a.runaway.grown
+			part, hint := a.momentum.step(k, a.came, doubtful, &in.Position, command, a.taken[1], load, a.carried())
 			if !a.signs.current { // a winding tells it by itself
 				part, hint = a.signs.late.orLate(part), a.signs.late.orLate(hint)
 			}
-			if m.Hint.Fault == Fine {
-				m.Hint = hint
-			}
-			if dead.Fault == Fine {
-				dead = part
-			}
+			first(&m.Hint, hint)
+			first(&m.Hint, early)
+			first(&dead, part)
+			first(&dead, lost)
 		}
 	}
 	odd := a.readings.step(k, in, sent, a.frozen)

@@ -43,14 +43,15 @@ func TestBackEMF(t *testing.T) {
 			}
 		}
 	}
-	// a shaft that stands leaves no voltage over: 5 % of the command and a tenth of the drop
+	// a shaft that stands leaves no voltage over: 5 % of the command and a tenth of the drop; one that must have turned at 2.2 rad/s
+	// leaves more
 	f.current = true
 	for _, c := range []struct {
-		left   float64
-		stands bool
-	}{{1.09, true}, {1.11, false}, {1.19, false}, {2, false}} {
+		left, speed float64
+		stands      bool
+	}{{1.09, 9, true}, {1.11, 9, false}, {1.19, 9, false}, {2, 9, false}, {0, 2.21, true}, {0, 2.19, false}, {0, 0, false}} {
 		for _, side := range []float64{1, -1} {
-			if f.emf.unseen = side * c.left; f.standsStill(side*20) != c.stands {
+			if f.emf.unseen, f.v = side*c.left, side*c.speed; f.standsStill(side*20) != c.stands {
 				t.Errorf("%g V of %g V are left: stands %v", side*c.left, side*20, !c.stands)
 			}
 		}

@@ -21,8 +21,8 @@ import (
 // own change of speed since d left zero is d/n at least, where its inertia is n times that of the file. It is so however d came about, in
 // motion as from rest.
 //
-// The inertia of the file may be a guess: n is unknownInertia at most until the motion tells a smaller one. Whatever the friction and the
-// load, the acceleration a that is shown keeps
+// The inertia of the file may be a guess: n is unknownInertia at most, or what the file declares, until the motion tells a smaller one.
+// Whatever the friction and the load, the acceleration a that is shown keeps
 //
 //	−resist ≤ J·n·a − push ≤ resist
 //
@@ -33,6 +33,9 @@ import (
 // The load is what the estimate finds beside the friction of the law. Only an axis that shows its motion tells it. What it was at rest is
 // known within what holds the axis, so resist has frozenFs·Fs more then. It is never less than what the load walks, by the file, while
 // its mean is formed.
+//
+// A position that counts the wrong way looks like a load of twice the effort. So no load is learned while it may be that, and the first
+// moments do not excuse it: see runaway.
 //
 // With a voltage and a measured current the speed itself is known, whatever the inertia: see backEMF.
 type momentum struct {
@@ -60,10 +63,11 @@ type momentum struct {
 	mean    float64 // rad/s  … and the mean of that
 
 	// the load
-	load  [2]float64 // N·m  its mean, and the mean of that
-	moved float64    // share of it that was seen in motion
-	odd   float64    // s    the newest loads are far from it
-	seen  float64    // s    since energised
+	load   [2]float64 // N·m  its mean, and the mean of that
+	moved  float64    // share of it that was seen in motion
+	odd    float64    // s    the newest loads are far from it
+	seen   float64    // s    since energised
+	turned bool       // it may be that of a wrong sign: see runaway
 
 	// the inertia
 	heaviest float64  // kg·m²  that the motion leaves, until a reset; +Inf: it has told nothing yet
@@ -161,23 +165,26 @@ func (m *momentum) step(k Tick, taken, doubtful bool, p *estimator.Sample, comma
 	}
 	net := m.left(command, carried)
 	for i := range m.scales {
-		m.heaviest = min(m.heaviest, max(0, m.scales[i].weigh(m.omega, net, f.counts, f.s.Every, span)))
+		s := &m.scales[i]
+		s.add(m.omega, net, span)
+		m.heaviest = min(m.heaviest, max(0, s.weigh(f.counts, f.s.Every)))
 	}
 	if m.settled < 3*m.tau {
 		return
 	}
 	m.turn(net, dt, -math.Expm1(-span/m.tau))
-	m.missing.add(m.must, m.shown-m.before, m.from, dt, min(motionShare, f.known.j/min(m.heaviest, unknownInertia*f.known.j)))
+	m.missing.add(m.must, m.shown-m.before, m.from, dt, min(motionShare, f.known.j/min(m.heaviest, m.possible())))
 	if m.still >= leastSamples*f.s.Every { // a number that stays the same is that of frozen and of stall
 		m.missing, m.unseen = excursion{}, excursion{}
 	}
 	if m.unseen.add(m.emf.speed(), m.shown, 0, dt, motionShare); doubtful || m.same >= max(signsFor, leastSamples*f.s.Every) {
 		m.unseen = excursion{} // a current that does not tell
 	}
-	if m.seen += dt; m.seen <= loadMean { // what it carries is not known yet
+	m.seen += dt
+	if m.seen <= loadMean && !m.turned { // what it carries is not known yet
 		m.d, m.must, m.missing = 0, 0, excursion{}
 	}
-	if m.missing.time == 0 && m.unseen.time == 0 && numeric.Finite(load) {
+	if m.missing.time == 0 && m.unseen.time == 0 && !m.turned && numeric.Finite(load) {
 		m.learn(load-carried, dt)
 	}
 	if bad, hint = m.missing.judge(f, m.age); bad.Fault == Fine {
@@ -213,6 +220,14 @@ func (m *momentum) show(p *estimator.Sample, dt float64) (span float64) {
 	m.shown += w * (m.omega - m.shown)
 	m.mean += w * (m.shown - m.mean)
 	return span
+}
+
+// possible is the largest inertia (kg·m²) that the axis may have: as declared, or unknownInertia times that of the file.
+func (m *momentum) possible() float64 {
+	if declared := m.f.s.MaxInertia; declared > 0 {
+		return declared
+	}
+	return unknownInertia * m.f.known.j
 }
 
 // carries is the load (N·m) that is expected now: one that rises at a steady rate, as of a spring or a pendulum, is ahead of its mean by
@@ -263,9 +278,11 @@ func (m *momentum) left(command, carried float64) (net [2]float64) {
 	return [2]float64{lo, hi}
 }
 
-// weigh takes dt (s) of a speed (rad/s) and of the efforts that are left to accelerate a sound axis, and gives the largest inertia that
-// keeps them, +Inf where nothing tells. A count, and a sample that is off by half a period, make no acceleration.
-func (s *scale) weigh(omega float64, net [2]float64, counts, every, dt float64) float64 {
+// acceleration (rad/s²) that is shown.
+func (s *scale) acceleration() float64 { return (s.omega - s.slow) / s.tau }
+
+// add takes dt (s) of a speed (rad/s), and of the efforts that are left to accelerate a sound axis (N·m).
+func (s *scale) add(omega float64, net [2]float64, dt float64) {
 	w := -math.Expm1(-dt / s.tau)
 	s.omega += w * (omega - s.omega)
 	s.slow += w * (s.omega - s.slow)
@@ -273,7 +290,12 @@ func (s *scale) weigh(omega float64, net [2]float64, counts, every, dt float64) 
 		s.net[i] += w * (x - s.net[i])
 		s.slowNet[i] += w * (s.net[i] - s.slowNet[i])
 	}
-	a, unsure := (s.omega-s.slow)/s.tau, (2*counts+math.Abs(s.omega)*every/2)/(s.tau*s.tau)
+}
+
+// weigh is the largest inertia that keeps the balance, +Inf where nothing tells. A count, and a sample that is off by half a period, make
+// no acceleration.
+func (s *scale) weigh(counts, every float64) float64 {
+	a, unsure := s.acceleration(), (2*counts+math.Abs(s.omega)*every/2)/(s.tau*s.tau)
 	switch {
 	case a > unsure:
 		return s.slowNet[1] / (a - unsure)

@@ -240,7 +240,9 @@ func (r *readings) judge(c *comparison, dt float64, f *frozen) Finding {
 	}
 	least := apartFor
 	if c.follows {
-		least = max(c.patient, 2*leastSamples*r.s.Every)
+		if least = max(c.patient, 2*leastSamples*r.s.Every); c.against { // a way back is no slow way there
+			least = max(c.patient, leastSamples*r.s.Every)
+		}
 		if x*y >= 0 && (math.Abs(x) >= math.Abs(y) || c.against) {
 			over = 0
 		}

@@ -55,6 +55,7 @@ type signs struct {
 	weight    float64               // of a sample in the means …
 	after     float64               // s  … that comes so long after another
 	bad, hint lasting
+	moves     bool    // the position shows a motion, however slow
 	older     lasting // the balance of the command as it was sent
 
 	same   float64 // s  the current has been the same number for so long …
@@ -77,6 +78,15 @@ func (l *lasting) add(f Finding, dt float64) {
 	}
 	l.Finding = f
 	l.time += dt
+}
+
+// samples are how many must be broken alike, at least: a mean of the current that changes its sign passes by what a position that tells
+// nothing leaves over.
+func (l *lasting) samples() float64 {
+	if l.Fault == Frozen || l.Fault == Scale {
+		return leastSamples
+	}
+	return leastBroken
 }
 
 const (
@@ -166,6 +176,7 @@ func (s *signs) step(k Tick, fresh, doubtful bool, u, sent float64, taken [2]flo
 	if s.since += dt; s.since < 3*s.tau {
 		return
 	}
+	s.moves = math.Abs(s.w) > patientWay/patientTime*max(s.s.Kalman.Count, s.s.Mechanical.Count)
 	u, ri, emf := s.terms()
 	meant := s.meant(u, ri+emf)
 	if dt <= 3*s.s.Every { // what happened in a gap is not known
@@ -222,7 +233,7 @@ func (s *signs) terms() (u, ri, emf float64) {
 func (s *signs) verdict() (bad, hint Finding) {
 	broken := s.bad.Finding
 	switch {
-	case s.bad.Fault != Fine && s.bad.time >= max(signsFor, leastBroken*s.s.Every) && s.drive == plant.VoltageDrive:
+	case s.bad.Fault != Fine && s.bad.time >= max(signsFor, s.bad.samples()*s.s.Every) && s.drive == plant.VoltageDrive:
 		bad = s.late.named(broken, s.current)
 	case s.slope.Fault != Fine && s.slope.time >= slopeFor:
 		bad, broken = s.slope.Finding, s.slope.Finding
@@ -277,6 +288,9 @@ func (s *signs) balance(u, ri, emf, share, floor float64) Finding {
 	case math.Abs(ri) > math.Abs(u)+math.Abs(emf)+limit:
 		return Finding{Disagree, estimator.Current, over / m.R, limit / m.R}
 	case math.Abs(emf) < math.Abs(over)/10 && over*u > 0 && math.Abs(over) < math.Abs(u)+limit: // the way that does not show
+		if s.moves { // it is no position that stands: the current, or the drive, may as well be another one
+			return Finding{Scale, estimator.Position, over, limit}
+		}
 		return Finding{Frozen, estimator.Position, signsFor * over / m.K, signsFor * limit / m.K}
 	case share < 0.5:
 		return Finding{Scale, estimator.Position, over, limit}
@@ -341,6 +355,8 @@ type delays struct {
 	filled  int
 	part    float64             // s  since the newest
 	spacing float64             // s
+	own     float64             // mean square of what current and speed take
+	samples int                 // broken ones, up to leastSamples
 	each    [4]float64          // mean squares as it is, and with one sign turned round
 	before  [delaySteps]float64 // … and under the commands of 20, 40 … ms before
 }
@@ -348,7 +364,7 @@ type delays struct {
 const (
 	delaySpacing = 2.5e-3 // s
 	delaySteps   = 8
-	delayStep    = 8   // spacings: 20 ms
+	delayStep    = 8   // spacings: 20 ms; fewer where samples are further apart
 	delayMean    = 0.1 // s
 )
 
@@ -365,11 +381,13 @@ func (d *delays) add(u, ri, emf, dt, spacing float64, broken bool) {
 	}
 	w := min(1, dt/delayMean)
 	square := func(mean *float64, left float64) { *mean += w * (left*left - *mean) }
+	square(&d.own, ri+emf)
+	d.samples = min(d.samples+1, leastSamples)
 	for i, left := range [4]float64{u - ri - emf, u - ri + emf, u + ri + emf, u + ri - emf} {
 		square(&d.each[i], left)
 	}
 	for i := range d.before {
-		if at := (i + 1) * delayStep; at < d.filled {
+		if at := (i + 1) * d.step(); at < d.filled {
 			square(&d.before[i], d.ring[(d.newest+len(d.ring)-at)%len(d.ring)]-ri-emf)
 		} else {
 			d.before[i] = d.each[0] // not known yet
@@ -381,10 +399,25 @@ func (d *delays) add(u, ri, emf, dt, spacing float64, broken bool) {
 // longest delay: where that is the best, any command of long ago is.
 func (d *delays) orLate(f Finding) Finding {
 	best := d.best()
-	if f.Fault == Fine || d.spacing == 0 || best == delaySteps-1 || !(d.before[best] < min(d.each[0]/10, d.each[1], d.each[2], d.each[3])) {
+	least := min(d.each[0]/10, d.each[1], d.each[2], d.each[3])
+	if f.Fault == Fine || d.spacing == 0 || best == delaySteps-1 || !d.enough() || !(d.before[best] < least) {
 		return f
 	}
-	return Finding{Delay, f.Of, float64(best+1) * delayStep * d.spacing, delayStep * d.spacing / 2}
+	return Finding{Delay, f.Of, float64((best+1)*d.step()) * d.spacing, float64(d.step()) * d.spacing / 2}
+}
+
+// step is what lies between two delays, in spacings.
+func (d *delays) step() int { return max(1, int(math.Round(delayStep*delaySpacing/d.spacing))) }
+
+// enough tells whether a delay may be told at all: from enough samples, and where current and speed take something, so that it matters
+// which command they belong to.
+func (d *delays) enough() bool { return d.samples >= leastSamples && d.own > d.each[0]/10 }
+
+// leaves is the share of what the command of now leaves that a delay may leave: of 0.2 at most. The delays are compared 20 ms apart, so
+// that of half a step beside another leaves (half a step/delay)² of it; one that is longer and leaves as much is none.
+func (d *delays) leaves(best int) float64 {
+	apart := 0.5 / float64(best+1)
+	return min(0.2, 0.05+1.5*apart*apart)
 }
 
 // best is the place of the delay that leaves the least.
@@ -405,8 +438,8 @@ func (d *delays) named(f Finding, current bool) Finding {
 	best := d.best()
 	turned := min(d.each[1], d.each[2], d.each[3])
 	switch {
-	case d.before[best] < 0.2*min(d.each[0], turned):
-		return Finding{Delay, f.Of, float64(best+1) * delayStep * d.spacing, delayStep * d.spacing / 2}
+	case d.enough() && d.before[best] < d.leaves(best)*min(d.each[0], turned):
+		return Finding{Delay, f.Of, float64((best+1)*d.step()) * d.spacing, float64(d.step()) * d.spacing / 2}
 	case f.Fault == Direction && current && turned > d.each[0]/1.5:
 		f.Fault = Scale
 	}

@@ -213,7 +213,7 @@ func TestLateOrNot(t *testing.T) {
 	}
 	// the tenth, by hand: what the delay leaves as a share of what the command of now leaves
 	for share, want := range map[float64]Fault{0.09: Delay, 0.06: Delay, 0.11: Disagree} {
-		d := delays{spacing: delaySpacing, each: [4]float64{1, 1, 1, 1}, before: [delaySteps]float64{1, 1, share, 1, 1, 1, 1, 1}}
+		d := delays{spacing: delaySpacing, samples: leastSamples, own: 1, each: [4]float64{1, 1, 1, 1}, before: [delaySteps]float64{1, 1, share, 1, 1, 1, 1, 1}}
 		if got := d.orLate(f); got.Fault != want {
 			t.Errorf("%g is left: %+v", share, got)
 		}
@@ -222,6 +222,17 @@ func TestLateOrNot(t *testing.T) {
 			d.each[turned] = share
 			if got := d.orLate(f); got.Fault != Disagree {
 				t.Errorf("%g is left, and no more with sign %d turned: %+v", share, turned, got)
+			}
+		}
+		// of four samples, or where current and speed take next to nothing, no delay is told
+		for _, few := range []delays{{samples: leastSamples - 1, own: 1}, {samples: leastSamples, own: 0.09}, {samples: leastSamples, own: 0.11}} {
+			few.spacing, few.each, few.before = delaySpacing, [4]float64{1, 1, 1, 1}, d.before
+			want := want
+			if few.own < 0.1 || few.samples < leastSamples {
+				want = Disagree
+			}
+			if got := few.orLate(f); got.Fault != want {
+				t.Errorf("%g is left of %d samples, %g of its own: %+v", share, few.samples, few.own, got)
 			}
 		}
 	}

@@ -230,7 +230,7 @@ func ndiReply(text string) []byte {
 // A tool that was refused at the start is in no reply, and one that vanishes is in no later one: neither is 0, nor does the other tool
 // keep it young. A tool that is disabled, or out of sight, is told of: it is no number.
 func TestToolsThatAreAway(t *testing.T) {
-	n := &protocol.NDI{Tools: []protocol.Part{{Name: "B", Number: 10}, {Name: "C", Number: 11}}, Reply: protocol.ReplyTX, Timeout: 1}
+	n := &protocol.NDI{Tools: []protocol.Tool{{Name: "B", Number: 10}, {Name: "C", Number: 11}}, Reply: protocol.ReplyTX, Timeout: 1}
 	e := newEars(t, Options{Protocol: n, Measure: []wire.Field{{Name: "B.x", Unit: "m", Scale: 1}, {Name: "C.x", Unit: "m", Scale: 1}, {Name: "C.missing", Scale: 1}}})
 	frame := 0
 	tool := func(handle, x string) string {

@@ -85,6 +85,9 @@ func (s *schedule) next(now int64, num uint64, commands bool) (turn int, at int6
 	return turn, at
 }
 
+// over notes that a turn that comes once has nothing more to ask.
+func (s *schedule) over(k int) { s.state[k].done = true }
+
 // ended notes that a turn asked at a time was answered, or not. A question without an answer stays due while it may be repeated.
 func (s *schedule) ended(k int, asked int64, num uint64, answered bool) {
 	t, st := &s.turns[k], &s.state[k]
@@ -96,6 +99,8 @@ func (s *schedule) ended(k int, asked int64, num uint64, answered bool) {
 	}
 	st.tries = 0
 	switch {
+	case answered && t.Make != nil:
+		st.silent, st.due = 0, asked // what it told may make another question
 	case answered:
 		st.silent, st.done = 0, true
 		st.due += period

@@ -37,7 +37,7 @@ type trackerCase struct {
 func trackerCases() []trackerCase {
 	s := func(k protocol.Choice) protocol.Section { return k.Kind().Section(&protocol.Sections{}) }
 	ndi := s(protocol.NDIChoice).(*protocol.NDI)
-	ndi.Tools, ndi.Delay = []protocol.Part{{Name: "B", Number: 10}, {Name: "C", Number: 11}}, 0
+	ndi.Tools, ndi.Delay = []protocol.Tool{{Name: "B", Number: 10}, {Name: "C", Number: 11}}, 0
 	tx := *ndi
 	tx.Reply = protocol.ReplyTX
 	two := s(protocol.PolhemusChoice).(*protocol.Liberty)
@@ -198,10 +198,13 @@ func TestTrackersAtOneKilohertz(t *testing.T) {
 				next += 1e6
 				rt.SleepUntil(next, 0)
 				far.Send(c.pose(1000 + step))
-				for { // a machine that is busy: the far end must have sent before it is handed the next
+				for end := time.Now().Add(10 * time.Second); ; { // a machine that is busy: the far end must have sent before it is handed the next
 					far.Stats(&f1)
 					if f1.TxFrames >= f0.TxFrames+uint64(step)+1 {
 						break
+					}
+					if time.Now().After(end) {
+						t.Fatalf("pose %d of %d does not leave the far end within 10 s: it sent %d before, and now %d\nfar end %+v\nrig %+v", step, frames, f0.TxFrames, f1.TxFrames, f1, stats(rig))
 					}
 					time.Sleep(20 * time.Microsecond)
 				}

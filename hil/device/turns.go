@@ -79,7 +79,12 @@ func (l *line) ask() {
 		}
 		t, ok := &l.turns[k], true
 		begin := l.now()
-		if t.Fill == nil {
+		if t.Make != nil {
+			if buf = t.Make(buf[:0]); len(buf) == 0 {
+				s.over(k)
+				continue
+			}
+		} else if t.Fill == nil {
 			buf = append(buf[:0], t.Ask...)
 		} else if buf, ok = t.Fill(buf[:0], m.V[:len(l.out)]); !ok {
 			l.board.txErrors.Add(1)

@@ -54,6 +54,8 @@ const (
 	MachineUnmet     // the equations of a step were not met; the result is the best so far
 	MachineNonFinite // a motion of an axis is no finite number; it waits where it was
 	MachinePlaced    // it is on its way to where the axes are
+	_                // of a chain
+	MachineUndecided // a singular position from which more than one motion is possible: it waits there until a drive is switched on
 )
 
 // Machine is a machine of bodies, loops, motors and a drive train beside the rig. Joints that follow the motion of an axis are led along it, and
@@ -182,10 +184,15 @@ func (m *Machine) Step(in *hil.ModelInput, y []float64) (engine.Status, uint8) {
 	for _, k := range m.free {
 		on = on || in.Axes[m.s.Joints[k].Axis].Energised
 	}
-	if on && !m.on || in.Skip > stepsMost {
+	switched := on && !m.on
+	if switched || in.Skip > stepsMost {
 		m.begun = false
 	}
 	m.on = on
+	if !m.begun && m.status == MachineUndecided && !switched {
+		y[0] = MachineUndecided
+		return engine.Lost, 0
+	}
 	if !m.begun {
 		m.approach(in)
 		y[0] = float64(m.status)
@@ -194,7 +201,7 @@ func (m *Machine) Step(in *hil.ModelInput, y []float64) (engine.Status, uint8) {
 	h := in.Dt * float64(1+in.Skip)
 	before := m.step.Energies
 	st := m.tick(in, h)
-	if y[0] = float64(m.status); m.status == MachineLost {
+	if y[0] = float64(m.status); m.status == MachineLost || m.status == MachineUndecided {
 		return st, 0
 	}
 	m.show(in, h, before, y[1:])
@@ -217,6 +224,9 @@ func (m *Machine) tick(in *hil.ModelInput, h float64) engine.Status {
 	st := m.step.Step(m.t, h, m.x)
 	last := m.step.Last
 	switch {
+	case st == engine.Lost:
+		m.begun, m.status = false, MachineUndecided
+		return st
 	case st == engine.NonFinite || last == multibody.NotConverged:
 		m.begun, m.status = false, MachineLost
 		return engine.NotConverged

@@ -182,6 +182,7 @@ type Turn struct {
 	Group int // that the reply brings; −1: none
 	Ask   []byte
 	Fill  func(dst []byte, u []float64) ([]byte, bool) // instead of Ask in a turn that commands; pure. false: a value is not finite
+	Make  func(dst []byte) []byte                      // instead of Ask in a turn that comes once: from what the replies before it told. It is asked again until it has nothing to ask
 
 	AskLen, Reply int           // bytes of both frames
 	Delay         time.Duration // that the device needs before it answers, with what the adapter adds

@@ -58,7 +58,7 @@ func TestKinds(t *testing.T) {
 			list := &Sections{}
 			s := k.Section(list)
 			if k.Name == "ndi" {
-				list.NDI.Tools = []Part{{Name: "B", Number: 10}}
+				list.NDI.Tools = []Tool{{Name: "B", Number: 10}}
 			}
 			if bad := s.Check(); len(bad) > 0 {
 				t.Errorf("the defaults: %v", bad)

@@ -105,6 +105,7 @@ type samples struct {
 	ends   func(turn int, f *tracker.Frame) end // what a frame means for the open turn; nil: there are no turns
 	ended  bool                                 // the frame that Next found last did
 	newest map[int]float64                      // of a polled tracker: the number of the newest sample of a device; nil: the tracker sends by itself
+	part   func(device int) int                 // the number of the part that is a device; nil: they are the same
 }
 
 func newSamples(d tracker.Decoder, list []slot) *samples {
@@ -136,8 +137,14 @@ func (d *samples) Misfit() *wire.Misfit {
 // Wrap is that of the clock in ns.
 func (d *samples) Wrap() int64 { return int64(math.Round(d.Decoder.Wrap() * 1e9)) }
 
-// Expect opens a question; see wire.TurnDecoder. A tracker that sends by itself is not interrupted by it.
-func (d *samples) Expect(turn int) { d.turn = turn }
+// Expect opens a question; see wire.TurnDecoder. A tracker that sends by itself is not interrupted by it. Of one that is asked, what is
+// damaged from here on is another reply than the one that was damaged before.
+func (d *samples) Expect(turn int) {
+	d.turn = turn
+	if d.newest != nil && turn >= 0 {
+		d.Decoder.NewRun()
+	}
+}
 
 // Reset closes the question.
 func (d *samples) Reset() {
@@ -194,6 +201,9 @@ func (d *samples) Next(buf []byte, f *wire.Frame) (n int, st wire.Status) {
 func (d *samples) fill(f *wire.Frame) {
 	for i := range d.frame.N {
 		s := &d.frame.S[i]
+		if d.part != nil {
+			s.Device = d.part(s.Device)
+		}
 		if d.newest != nil && s.Has.Has(tracker.Count) {
 			if last, seen := d.newest[s.Device]; seen && last == s.V[tracker.Count] {
 				s.Has = 0 // asked again before the device had another

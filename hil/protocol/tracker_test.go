@@ -40,12 +40,18 @@ func testTracker(t *testing.T, k *Kind, p *Plan) {
 	}
 	for i := range p.Turns {
 		turn := &p.Turns[i]
-		if len(turn.Ask) != turn.AskLen || turn.Name == "" {
+		ask := turn.Ask
+		if turn.Make != nil {
+			if ask = turn.Make(nil); len(ask) == 0 {
+				continue
+			}
+		}
+		if len(ask) != turn.AskLen || turn.Name == "" {
 			t.Errorf("turn %d: %+v", i, turn)
 		}
 		var reply []byte
-		for j := range turn.Ask {
-			if _, st := far.Decoder.Next(turn.Ask[j:j+1], f); st == wire.Good {
+		for j := range ask {
+			if _, st := far.Decoder.Next(ask[j:j+1], f); st == wire.Good {
 				reply = far.Decoder.(wire.Responder).Answer(nil, []float64{0.25})
 			}
 		}
@@ -95,7 +101,7 @@ func testTracker(t *testing.T, k *Kind, p *Plan) {
 
 // A tool that is not seen says so in all its fields; the other does not.
 func TestMissingTool(t *testing.T) {
-	n := NDI{Tools: []Part{{"B", 10}, {"C", 11}}, Timeout: 1}
+	n := NDI{Tools: []Tool{{Name: "B", Number: 10}, {Name: "C", Number: 11}}, Timeout: 1}
 	fields := []wire.Field{{Name: "B.x", Unit: "m", Scale: 1}, {Name: "B.missing", Scale: 1}, {Name: "C.x", Unit: "m", Scale: 1}, {Name: "C.missing", Scale: 1}}
 	p, err := n.Plan(&Table{Measure: fields, Rate: 60, Loop: 1000})
 	if err != nil {
@@ -138,7 +144,7 @@ func TestMissingTool(t *testing.T) {
 // question; 10 bits each at 115200 baud, 2 ms until the system answers.
 func TestNDITimes(t *testing.T) {
 	for reply, bytes := range map[NDIReply]int{ReplyTX: 151, ReplyBX: 95} {
-		n := NDI{Tools: []Part{{"B", 1}, {"C", 2}}, Reply: reply, Delay: 2e-3, Timeout: 0.2}
+		n := NDI{Tools: []Tool{{Name: "B", Number: 1}, {Name: "C", Number: 2}}, Reply: reply, Delay: 2e-3, Timeout: 0.2}
 		p, err := n.Plan(&Table{Measure: []wire.Field{{Name: "C.x", Unit: "m", Scale: 1}, {Name: "B.x", Unit: "m", Scale: 1}}, Baud: 115200, Rate: 50, Loop: 1000})
 		if err != nil {
 			t.Fatal(err)
@@ -168,7 +174,7 @@ func TestTrackersAllocateNothing(t *testing.T) {
 		list := &Sections{}
 		s := k.Section(list)
 		if k.Name == "ndi" {
-			list.NDI.Tools = []Part{{Name: "B", Number: 10}}
+			list.NDI.Tools = []Tool{{Name: "B", Number: 10}}
 		}
 		p, err := s.Plan(table(k))
 		if err != nil {
@@ -208,7 +214,7 @@ func TestTrackersAllocateNothing(t *testing.T) {
 
 // What a file asks for is told with its place.
 func TestTrackerSlips(t *testing.T) {
-	part := []Part{{"B", 10}}
+	part := []Tool{{Name: "B", Number: 10}}
 	for _, c := range []struct {
 		section Section
 		measure wire.Field
@@ -220,6 +226,7 @@ func TestTrackerSlips(t *testing.T) {
 		{&NDI{Tools: part}, wire.Field{Name: "D.x", Unit: "m", Scale: 1}, nil, "measure[0].name", `"D" is no part of the tracker`},
 		{&NDI{Tools: part}, wire.Field{Name: "B.x", Unit: "rad", Scale: 1}, nil, "measure[0].unit", "is a quantity in m"},
 		{&NDI{}, wire.Field{Name: "x", Unit: "m", Scale: 1}, nil, "ndi.tools", "missing"},
+		{&NDI{Tools: []Tool{{Name: "B", ROM: "b.rom", Definition: make([]byte, 1025)}}}, wire.Field{Name: "B.x", Unit: "m", Scale: 1}, nil, "ndi.tools[0].rom", "1025 bytes"},
 		{&NDI{Tools: part, Reset: true}, wire.Field{Name: "B.x", Unit: "m", Scale: 1}, nil, "ndi.reset", "9600 baud"},
 		{&Xsens{}, wire.Field{Name: "w.x", Unit: "rad/s", Scale: 1}, []wire.Field{{Name: "u"}}, "command[0]", "takes no commands"},
 	} {
@@ -233,7 +240,8 @@ func TestTrackerSlips(t *testing.T) {
 		s    Section
 		path string
 	}{
-		{&NDI{Tools: []Part{{"B", 1}, {"B", 2}}}, "tools[1].name"}, {&NDI{Tools: []Part{{"B", 1}, {"C", 1}}}, "tools[1].number"}, {&NDI{Tools: []Part{{"B.C", 1}}}, "tools[0].name"},
+		{&NDI{Tools: []Tool{{Name: "B", Number: 1}, {Name: "B", Number: 2}}}, "tools[1].name"}, {&NDI{Tools: []Tool{{Name: "B", Number: 1}, {Name: "C", Number: 1}}}, "tools[1].number"}, {&NDI{Tools: []Tool{{Name: "B.C", Number: 1}}}, "tools[0].name"},
+		{&NDI{Tools: []Tool{{Name: "B"}}}, "tools[0].number"}, {&NDI{Tools: []Tool{{Name: "B", Number: 1, ROM: "b.rom"}}}, "tools[0].number"}, {&NDI{Tools: []Tool{{Name: "B", Number: 1, Serial: "12"}}}, "tools[0].serial"},
 		{&Liberty{Items: []int{2, 12}}, "items[1]"}, {&Fastrak{Items: []int{18}}, "items[0]"}, {&Liberty{}, "items"},
 	} {
 		if bad := c.s.Check(); len(bad) != 1 || bad[0].Path != c.path {

@@ -129,6 +129,7 @@ type evaluator struct {
 	lag    float64    // s, of inputs; NaN: none yet
 	servos []*servo   // of every piece; nil: no controller
 	leads  leads      // of the present mass, where the simulation is led back
+	steps  int        // so far
 
 	bristle *friction.LuGreMass // takes most steps; nil: the mass takes them all
 }
@@ -151,6 +152,9 @@ func (q *plan) evaluator(share float64) *evaluator {
 	}
 	return e
 }
+
+// Steps are those of all simulations so far.
+func (e *evaluator) Steps() int { return e.steps }
 
 // Residuals simulates with the free parameters theta.
 func (e *evaluator) Residuals(theta, r []float64) engine.Status {
@@ -266,6 +270,7 @@ func (e *evaluator) leg(i, from, to int, r []float64, row int, cost, limit float
 		if k == to {
 			return row, cost, status
 		}
+		e.steps += len(e.inputs[i])
 		s := e.interval(i, k, c, t)
 		if status = max(status, s); s == engine.NonFinite {
 			return row, cost, s

@@ -223,6 +223,20 @@ func (m *Model) Finer(params []fit.Param, n int) (*Model, error) {
 	return &finer, nil
 }
 
+// Coarser is the model with as few parts of every sampling interval as one for n of those that it has at the values of params.
+func (m *Model) Coarser(params []fit.Param, n float64) (*Model, error) {
+	q, err := m.planOf(params)
+	if err != nil {
+		return nil, err
+	}
+	coarser := *m
+	coarser.parts = slices.Clone(q.parts)
+	for i, parts := range coarser.parts {
+		coarser.parts[i] = max(1, int(math.Ceil(float64(parts)/math.Max(n, 1))))
+	}
+	return &coarser, nil
+}
+
 // Hold is the model under a force that does h between its samples.
 func (m *Model) Hold(h Hold) *Model {
 	other := *m

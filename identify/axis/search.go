@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"hilrig/engine/friction"
 	"hilrig/engine/numeric"
 	"hilrig/identify/fit"
@@ -163,6 +165,9 @@ func (m *Model) Fit(ctx context.Context, params []fit.Param, s Search, watch fit
 		floor = 0 // as many as were asked for
 	}
 	multi := fit.MultiStart{LM: s.LM, Seed: s.Seed, Workers: s.Workers, From: append(from, s.From...), More: more, Floor: floor}
+	if floor > 0 && s.LM.Loss.Kind == fit.Squares {
+		multi.Explained = func(end []fit.Param) bool { return m.explained(valuesOf(params, end), asNoise*noise) }
+	}
 	if multi.LM.CostTol == 0 {
 		multi.LM.CostTol = 1e-7
 	}
@@ -192,7 +197,8 @@ func (m *Model) Fit(ctx context.Context, params []fit.Param, s Search, watch fit
 		}
 		return better
 	}
-	if s.Simpler != nil && sol.Cost > p.Cost(asNoise*noise) && ctx.Err() == nil {
+	explained := func() bool { return sol.Extra["explained"] == true }
+	if s.Simpler != nil && sol.Cost > p.Cost(asNoise*noise) && !explained() && ctx.Err() == nil {
 		for _, e := range s.Simpler(ctx, some) {
 			for i, known := range [][]bool{e.Known, nil} {
 				if e.Cost < sol.Cost && ctx.Err() == nil {
@@ -207,7 +213,9 @@ func (m *Model) Fit(ctx context.Context, params []fit.Param, s Search, watch fit
 			sol.Extra[key] = near.Extra[key]
 		}
 	}
-	doubtful := func() bool { return sol.Extra["reached"] == 1 || sol.Cost > p.Cost(aboveNoise*noise) }
+	doubtful := func() bool {
+		return !explained() && (sol.Extra["reached"] == 1 || sol.Cost > p.Cost(aboveNoise*noise))
+	}
 	for round := uint64(1); round < rounds && groups > 1 && doubtful() && ctx.Err() == nil; round++ {
 		if !around(fit.Values(sol.Params), nil, s.Seed+1000*round) {
 			break
@@ -215,6 +223,53 @@ func (m *Model) Fit(ctx context.Context, params []fit.Param, s Search, watch fit
 	}
 	sol.Notes = append(sol.Notes, scattered(sol)...)
 	return sol, nil
+}
+
+// explained tells that the params leave white noise of this size: as they are, or, where the parts of the sampling intervals are to blame
+// for what is more, in parts of an eighth, with the parameters moved to first order.
+func (m *Model) explained(params []fit.Param, noise float64) bool {
+	p, err := m.Problem(params)
+	if err != nil {
+		return false
+	}
+	sol, err := fit.LM{}.At(p)
+	if err != nil {
+		return false
+	}
+	white := func(e []float64) bool {
+		return numeric.RMS(e) <= noise && fit.WhitenessOf(e, sol.Pieces).White
+	}
+	if white(sol.Residual) {
+		return true
+	}
+	finer, err := m.Finer(params, finerParts)
+	if err != nil {
+		return false
+	}
+	if p, err = finer.Problem(params); err != nil {
+		return false
+	}
+	y := p.Residuals()
+	if len(y) != len(sol.Residual) {
+		return false
+	}
+	floats.Add(y, sol.Residual)
+	l := fit.NewLinear(sol)
+	return white(l.After(y, l.Move(y)))
+}
+
+// finerParts is by how much shorter the steps are that tell what longer ones are to blame for.
+const finerParts = 8
+
+// valuesOf are the params with the values of those found.
+func valuesOf(params, found []fit.Param) []fit.Param {
+	params = slices.Clone(params)
+	for i := range params {
+		if k := fit.Index(found, params[i].Name); k >= 0 && !params[i].Fixed {
+			params[i].Value = found[k].Value
+		}
+	}
+	return params
 }
 
 // From how many records on a search begins with some of them, and the share of these.

@@ -95,7 +95,7 @@ func Suspicions(spec Spec, pieces []*record.Record, s *fit.Solution) []fit.Reaso
 	}
 	switch bend := fs / n.sigma0; {
 	case bend < 2*step:
-		unless("sigma0")("the bristle gives way after %.2g %s, within two steps of the position of %.2g %s: there is no bristle in this record, sigma0 and sigma1 stand for a contact that is rigid here. Take a dry law, such as --law stribeck or coulomb", bend, u.unitX, step, u.unitX)
+		unless("sigma0")("the bristle gives way after %.2g %s, within two steps of the position of %.2g %s: there is no bristle in this record, sigma0 and sigma1 stand for a contact that is rigid here. Take a dry law, such as --law stribeck-bo-pavelescu or coulomb", bend, u.unitX, step, u.unitX)
 	case bend > mostBend*travel:
 		unless("sigma0")("the bristle bends %.2g %s before it gives way, %.0f %% of the travel: that is a spring, not a contact", bend, u.unitX, 100*bend/travel)
 	}

@@ -183,22 +183,34 @@ func turns(y []float64, by float64) (n int) {
 // have for the stiffness and damping of the bristles to be seen.
 const fineness = 3
 
-// resolved refuses σ0 and σ1 where the encoder does not resolve presliding.
+// Where there is no bristle.
+const (
+	noBristle  = "no bristle in this record"
+	takeDryLaw = "Take a dry law, such as --law stribeck-bo-pavelescu or coulomb; or record with a finer sensor of position"
+)
+
+// resolved refuses σ0 and σ1 where the encoder does not resolve presliding. Where the contact breaks away within a single count of it, there
+// is no bristle to be seen at all.
 func resolved(m *model, d *data, t *theta, s *fit.Solution) {
-	if !m.isFree[sigma0] && !m.isFree[sigma1] {
-		return
-	}
 	count := math.Max(d.quantum, math.Sqrt(12)*d.noise)
-	reach := t[breakout] / t[sigma0]
-	if reach >= fineness*count {
+	reach := math.Max(t[coulomb], t[breakout]) / t[sigma0]
+	if !m.isFree[sigma0] && !m.isFree[sigma1] || reach >= fineness*count {
 		return
 	}
-	why := fmt.Sprintf("presliding is not represented: the contact breaks away after about %.2g %s, the position is known to %.2g %s", reach, m.unit[0], count, m.unit[0])
+	var names []string
 	for _, i := range []int{sigma0, sigma1} {
 		if m.isFree[i] {
-			s.Refused = append(s.Refused, fit.Indistinct{Names: []string{m.name(i)}, Why: why,
-				Advice: fmt.Sprintf("use a sensor with a count below %.2g %s, or fix the parameter: levels and inertia need it only roughly", reach/10, m.unit[0])})
+			names = append(names, m.name(i))
 		}
+	}
+	apart := fmt.Sprintf("the contact breaks away after about %.2g %s, the position is known to %.2g %s", reach, m.unit[0], count, m.unit[0])
+	if m.isFree[sigma0] && reach < count {
+		s.Refused = append(s.Refused, fit.Indistinct{Names: names, Absent: true, Why: noBristle + ": " + apart, Advice: takeDryLaw})
+		return
+	}
+	for _, name := range names {
+		s.Refused = append(s.Refused, fit.Indistinct{Names: []string{name}, Why: "presliding is not represented: " + apart,
+			Advice: fmt.Sprintf("use a sensor with a count below %.2g %s, or fix the parameter: levels and inertia need it only roughly", reach/10, m.unit[0])})
 	}
 }
 
@@ -232,8 +244,8 @@ func (f *smoothed) dry(rec *record.Record, d *data, m *model) error {
 	}
 	if share := 1 - f.variance()/(square-mean*mean); !m.small && m.isFree[sigma0] && share > belongs {
 		bend := math.Max(f.theta[coulomb], f.theta[breakout]) / f.theta[sigma0]
-		return rec.Fail(0, "Take a dry law, such as --law stribeck or coulomb; or record with a finer sensor of position.",
-			"no bristle in this record: the motion explains %.1f %% of the force, but the filter finds no bristle that gives way (the smoothed motion points to %.2g %s, and the position is known to %.2g %s)",
+		return rec.Fail(0, takeDryLaw+".",
+			noBristle+": the motion explains %.1f %% of the force, but the filter finds no bristle that gives way (the smoothed motion points to %.2g %s, and the position is known to %.2g %s)",
 			100*share, bend, m.unit[0], math.Max(d.quantum, d.noise), m.unit[0])
 	}
 	return nil

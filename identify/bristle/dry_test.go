@@ -2,9 +2,11 @@ package bristle
 
 import (
 	"context"
+	"math"
 	"strings"
 	"testing"
 
+	"hilrig/identify/fit"
 	"hilrig/identify/independent"
 	"hilrig/identify/record"
 )
@@ -31,5 +33,35 @@ func TestDryAxisHasNoBristle(t *testing.T) {
 	}
 	if refused == 0 {
 		t.Error("no dry record is refused: the test shows nothing")
+	}
+}
+
+// A contact that breaks away within one count of the position is no bristle of the record; within three its stiffness and damping are not
+// told; beyond, nothing is said. The same by the noise of the position, √12 of which make a count.
+func TestBristleWithinACount(t *testing.T) {
+	m, err := newModel(Params(false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range []*data{{quantum: 1e-5}, {noise: 1e-5 / math.Sqrt(12)}} {
+		for _, c := range []struct {
+			reach float64
+			want  string // "": nothing
+		}{{0.9e-5, "no bristle in this record"}, {1.1e-5, "presliding is not represented"}, {2.9e-5, "presliding is not represented"}, {3.1e-5, ""}} {
+			for _, higher := range []int{coulomb, breakout} { // a break-away level below sliding friction bends the bristle less
+				at := theta{sigma0: 1e6}
+				at[coulomb], at[breakout] = 0.05*c.reach*1e6, 0.05*c.reach*1e6
+				at[higher] = c.reach * 1e6
+				s := &fit.Solution{}
+				resolved(m, d, &at, s)
+				said, absent := "", false
+				for _, in := range s.Refused {
+					said, absent = said+in.Why, in.Absent
+				}
+				if (said == "") != (c.want == "") || !strings.Contains(said, c.want) || absent != (c.reach < 1e-5) {
+					t.Errorf("count %g, breaks away after %g: %q, absent %v, want %q", max(d.quantum, d.noise), c.reach, said, absent, c.want)
+				}
+			}
+		}
 	}
 }

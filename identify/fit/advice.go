@@ -95,8 +95,9 @@ func advice(group []string) string {
 // alias are names under which the same thing goes in other parametrisations.
 var alias = map[string]string{"dFs": "Fs", "dFs_inf": "Fs", "Fs_inf": "Fs", "zeta": "sigma1"}
 
-// ofAxis are the names that parameters of a body have on an axis.
-var ofAxis = map[string]string{"izz": "J", "izz_R": "J", "armature": "J", "mass": "M", "mass_R": "M", "mcx": "mgs", "mcx_R": "mgs", "mcy": "mgc", "mcy_R": "mgc", "stiffness": "k"}
+// ofAxis are the names that parameters of a body have on an axis. Which part of the weight is zero by choice of the line from which an angle
+// counts, that of mgc, no name tells: Param.Zero does.
+var ofAxis = map[string]string{"izz": "J", "izz_R": "J", "armature": "J", "mass": "M", "mass_R": "M", "mcx": "mgs", "mcx_R": "mgs", "mcy": "mgs", "mcy_R": "mgs", "stiffness": "k"}
 
 // AxisName is the name of a parameter of the only joint of a machine as that of an axis: J of elbow.izz_R, Fc+ of elbow.Fc+.
 func AxisName(name string) string {

@@ -48,6 +48,7 @@ type Estimate struct {
 	RobustLogCI95 *[2]float64 `json:"ci95_robust_log,omitempty"`
 
 	Relative *float64 `json:"relative_err"`       // the larger of the two standard errors over |value|
+	Degrees  float64  `json:"-"`                  // of freedom of RobustErr: windows are few
 	Loose    bool     `json:"loose"`              // Relative is above a half, or infinite
 	AtBound  string   `json:"at_bound,omitempty"` // "lower", "upper": the bound, not the data, has the last word
 }
@@ -137,11 +138,13 @@ func Assess(s *Solution) (*Assessment, error) {
 		t = distuv.UnitNormal.Quantile(0.975)
 	}
 	for j, i := range s.Searched() {
-		robust := math.Inf(1)
+		robust, rows := math.Inf(1), 1.0
 		if j < len(c.carry) {
-			robust = RobustQuantile(float64(c.lags+1) / math.Min(c.carry[j], float64(n-p)))
+			rows = math.Min(c.carry[j], float64(n-p))
+			robust = RobustQuantile(float64(c.lags+1) / rows)
 		}
 		e := estimate(&s.Params[i], c.plain[j], c.robust[j], t, robust)
+		e.Degrees = degrees(c.lags, rows)
 		if j < len(c.between) && !IsState(e.Name) {
 			e.spread(c.between[j], distuv.StudentsT{Sigma: 1, Nu: float64(c.groups - 1)}.Quantile(0.975))
 		}

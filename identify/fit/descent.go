@@ -93,10 +93,10 @@ func (f *descent) grow(p *Problem) error {
 		if err := f.open(short, fmt.Sprintf("horizon %.0f %%", 100*share)); err != nil {
 			return err
 		}
-		f.lambda = firstLambda
+		f.lambda = f.m.Damping
 		f.stages(false)
 	}
-	f.lambda = firstLambda
+	f.lambda = f.m.Damping
 	return nil
 }
 
@@ -124,7 +124,7 @@ func (f *descent) stages(last bool) {
 }
 
 func (f *descent) spent() bool {
-	return f.m.MaxEvaluations > 0 && f.simulated+f.slope.simulated >= f.m.MaxEvaluations
+	return f.m.MaxEvaluations > 0 && f.simulated+f.slope.simulated >= f.m.MaxEvaluations || f.m.MaxSteps > 0 && f.slope.steps() >= f.m.MaxSteps
 }
 
 // descend takes steps until one of the ends is reached.

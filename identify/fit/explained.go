@@ -151,7 +151,9 @@ func (x *explained) allowed(i int, sp *Suspect, c []float64) finding {
 	own, err, ok := x.coefficient(i, c)
 	switch {
 	case sp.Usual && ok:
-		most = own + distuv.UnitNormal.Quantile(0.975)*err
+		if most = own + distuv.UnitNormal.Quantile(0.975)*err; sp.Most > 0 {
+			most = math.Min(most, sp.Most)
+		}
 	case ok: // else the model makes as much of it
 		least, most = math.Max(least, own-boundsApart*err), math.Min(most, own+boundsApart*err)
 	}

@@ -1,10 +1,12 @@
 package fit
 
 import (
-	"hilrig/engine/numeric"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"hilrig/engine/numeric"
 )
 
 // LongRun is the covariance of the sum of the scores g_k, one slice for each of their components [NW87]:
@@ -19,14 +21,99 @@ import (
 //	S = 1/(L+1)·Σ_t B_t·B_tᵀ,   B_t = Σ_{i=t−L..t} g_i
 //
 // which takes N·p² products whatever the bandwidth, and shows that S has no negative direction.
-func LongRun(g [][]float64, pieces []int) (s []float64, lags int) { return LongRunOver(g, pieces, 0) }
-
-// LongRunOver is LongRun with windows of at least least rows. Scores whose neighbours cancel, as those of a second difference of white noise do, look
-// nearly independent from row to row, and only windows longer than their ups and downs show how little they add up to.
-func LongRunOver(g [][]float64, pieces []int, least int) (s []float64, lags int) {
+func LongRun(g [][]float64, pieces []int) (s []float64, lags int) {
 	n := len(g[0])
-	lags = bandwidth(g, n, pieces, least)
+	lags = bandwidth(g, n, pieces, 0)
 	return windows(g, nil, n, lags, pieces), lags
+}
+
+// slowTerms are the cosines that LongRunSlow takes at most, of all pieces together.
+const slowTerms = 60
+
+// Drawing are the orthonormal columns by which a fit draws the scores to itself, row by row, and the places of the rows among the scores;
+// rows of several channels may have one place.
+type Drawing struct {
+	At   []int
+	Rows [][]float64
+}
+
+// LongRunSlow is the covariance of the sum of the scores g_k by what they have slower than one period of so many rows [LLSW18]:
+//
+//	S = N/ν·Σ_j Λ_j·Λ_jᵀ,   Λ_j = √(2/N)·Σ_k cos(πj(k+½)/N)·g_k,   j = 1..ν ≤ 2N/period
+//
+// and an estimate over its standard error has the distribution of Student with ν degrees of freedom. Scores whose neighbours cancel, as
+// those of a second difference of white noise do, are large where they are quick. Windows let a part of that through, cosines do not.
+// Pieces have cosines of their own; what their means differ by counts too.
+//
+// Of the covariance of Λ_j the fit leaves I − N·A_j², A_j = √(2/N)·Σ_k cos(…)·q_k·q_kᵀ, and (I − N·A_j²)^(−½)·Λ_j makes
+// up for that [BM02].
+func LongRunSlow(g [][]float64, by Drawing, pieces []int, period int) (s []float64, dof int) {
+	p, n := len(g), len(g[0])
+	s = make([]float64, p*p)
+	of, wave := make([]float64, p), make([]float64, n)
+	term := func() {
+		for i, x := range g {
+			of[i] = floats.Dot(wave, x)
+		}
+		b := by.madeUp(wave, of)
+		for i, x := range b {
+			for j, y := range b {
+				s[i*p+j] += x * y
+			}
+		}
+		dof++
+	}
+	count := max(1, len(pieces))
+	each(n, pieces, func(from, to int) {
+		rows := float64(to - from)
+		for j := range 1 + max(1, min(2*(to-from)/period, slowTerms/count)) {
+			if j == 0 && count == 1 { // the scores add up to zero
+				continue
+			}
+			size := math.Sqrt(2 / rows)
+			if j == 0 {
+				size = math.Sqrt(1 / rows)
+			}
+			clear(wave)
+			for k := from; k < to; k++ {
+				wave[k] = size * math.Cos(math.Pi*float64(j)*(float64(k-from)+0.5)/rows)
+			}
+			term()
+		}
+	})
+	if count > 1 { // so do those of all pieces together
+		dof--
+	}
+	floats.Scale(float64(n)/float64(dof), s)
+	return s, dof
+}
+
+// mostDrawn is the share of its variance that a cosine may have lost to the fit and is made up for; in a direction that the fit takes whole
+// there is nothing left.
+const mostDrawn = 0.75
+
+// madeUp is the sum of scores under a wave, with what the fit took of it.
+func (d *Drawing) madeUp(wave, sum []float64) []float64 {
+	p := len(sum)
+	a := mat.NewSymDense(p, nil)
+	for r, q := range d.Rows {
+		if c := wave[d.At[r]]; c != 0 {
+			a.SymRankOne(a, c, mat.NewVecDense(p, q))
+		}
+	}
+	var eigen mat.EigenSym
+	if d.Rows == nil || !eigen.Factorize(a, true) {
+		return sum
+	}
+	var v mat.Dense
+	var turned, out mat.VecDense
+	eigen.VectorsTo(&v)
+	turned.MulVec(v.T(), mat.NewVecDense(p, sum))
+	for i, x := range eigen.Values(nil) {
+		turned.SetVec(i, turned.AtVec(i)/math.Sqrt(1-math.Min(float64(len(wave))*x*x, mostDrawn)))
+	}
+	out.MulVec(&v, &turned)
+	return out.RawVector().Data
 }
 
 // RobustQuantile is the 97.5 % quantile of an estimate over its standard error by LongRun, with b = (L+1)/N [KV05]: triangular
@@ -35,6 +122,12 @@ func LongRunOver(g [][]float64, pieces []int, least int) (s []float64, lags int)
 func RobustQuantile(b float64) float64 {
 	b = math.Min(b, 1)
 	return 1.9600 + b*(2.9694+b*(0.4160-b*0.5324))
+}
+
+// degrees are the degrees of freedom of the variance from L lags of N equal rows: N²/Σ_ij w_ij² with triangular weights w.
+func degrees(lags int, rows float64) float64 {
+	wide := float64(lags + 1)
+	return math.Max(3*wide*rows/(2*wide*wide+1), 1)
 }
 
 // widening is by how much an interval from LongRun has to be wider than one from a covariance that is known.

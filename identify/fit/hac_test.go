@@ -4,28 +4,68 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Second differences of white noise over two rows: neighbours do not depend on each other, and sums of m rows, m even, have a variance of 8 whatever m is.
-// Windows of m rows see 8/m of each row, where the plug-in sees that neighbours are independent and takes 6.
+// Second differences of white noise over two rows: neighbours do not depend on each other, and sums of any rows have a variance of 8, of
+// what is beyond their ends. Cosines see that, at their ends twice as much; the plug-in sees that neighbours are independent and takes 6
+// of each row.
 func TestLongRunOfCancellingScores(t *testing.T) {
-	const n = 20000
-	rng := rand.New(rand.NewPCG(1, 2))
-	w := make([]float64, n+4)
-	for k := range w {
-		w[k] = rng.NormFloat64()
-	}
-	g := make([]float64, n)
-	for k := range g {
-		g[k] = w[k+4] - 2*w[k+2] + w[k]
-	}
-	for _, m := range []int{16, 32, 64} {
-		s, lags := LongRunOver([][]float64{g}, nil, m-1)
-		if want := 8. * n / float64(m); lags != m-1 || math.Abs(s[0]-want) > 0.1*want {
-			t.Errorf("windows of %d rows: %g with %d lags, want %g", m, s[0], lags, want)
+	const n, draws = 20000, 40
+	var g []float64
+	for _, period := range []int{1000, 4000} {
+		mean := 0.0
+		for seed := range uint64(draws) {
+			rng := rand.New(rand.NewPCG(seed, 2))
+			w := make([]float64, n+4)
+			for k := range w {
+				w[k] = rng.NormFloat64()
+			}
+			g = make([]float64, n)
+			for k := range g {
+				g[k] = w[k+4] - 2*w[k+2] + w[k]
+			}
+			s, dof := LongRunSlow([][]float64{g}, Drawing{}, nil, period)
+			if dof != 2*n/period {
+				t.Fatalf("%d cosines for periods of %d rows", dof, period)
+			}
+			mean += s[0] / draws
+		}
+		if mean < 8 || mean > 32 {
+			t.Errorf("periods of %d rows: %g, want about 16", period, mean)
 		}
 	}
 	if s, lags := LongRun([][]float64{g}, nil); lags > 3 || s[0] < 2*n {
 		t.Errorf("plug-in: %g with %d lags", s[0], lags)
+	}
+}
+
+// Sums of scores that follow their neighbours, over their standard errors, have the tails that are said, of one piece and of three.
+func TestLongRunSlowHolds(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	const n, draws = 600, 2000
+	for _, pieces := range [][]int{nil, {0, 150, 400}} {
+		held := 0
+		for range draws {
+			g := make([]float64, n)
+			x, sum := 0.0, 0.0
+			for k := range g {
+				x = 0.5*x + rng.NormFloat64()
+				g[k] = 1 + x
+				sum += x
+			}
+			mean := 1 + sum/n
+			for k := range g { // what least squares leaves
+				g[k] -= mean
+			}
+			s, dof := LongRunSlow([][]float64{g}, Drawing{}, pieces, 60)
+			if math.Abs(sum) <= math.Sqrt(s[0])*(distuv.StudentsT{Sigma: 1, Nu: float64(dof)}).Quantile(0.975) {
+				held++
+			}
+		}
+		if share := float64(held) / draws; share < 0.93 || share > 0.965 {
+			t.Errorf("pieces %v: %.1f %% of the sums are within their intervals", pieces, 100*share)
+		}
 	}
 }

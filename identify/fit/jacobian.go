@@ -78,6 +78,16 @@ func newSlope(p *Problem, at *coordinates, forward bool, workers int) *slope {
 	return d
 }
 
+// steps are those of the integrator in all simulations on this problem, where the evaluators count them.
+func (d *slope) steps() (n int) {
+	for _, h := range d.crew {
+		if c, ok := h.ev.(Counting); ok {
+			n += c.Steps()
+		}
+	}
+	return n
+}
+
 // per is the number of members of a difference.
 func (d *slope) per() int {
 	if d.forward {

@@ -12,6 +12,10 @@ func Likeliest(s *Solution, suspects []Suspect) (kept []Suspect) {
 	at, share := map[of]int{}, map[of]float64{}
 	for i := range suspects {
 		sp := &suspects[i]
+		if sp.Usual {
+			kept = append(kept, *sp)
+			continue
+		}
 		key := of{sp.Kind, -1}
 		if sp.Drift {
 			key.drift = sp.Of

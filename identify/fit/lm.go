@@ -28,6 +28,7 @@ import (
 type LM struct {
 	MaxIterations  int     // steps in each stage; 0: 100
 	MaxEvaluations int     // simulations; 0: no limit
+	MaxSteps       int     // of the integrator, where the evaluator counts them; 0: no limit
 	CostTol        float64 // relative decrease of the cost that ends it; 0: 1e-10
 	OffsetTol      float64 // the distance to the optimum in standard errors, about; 0: 1e-4
 
@@ -48,6 +49,10 @@ type LM struct {
 	Horizons []float64
 
 	Workers int // for differences; 0: as many as there are processors
+
+	// Damping is λ at the beginning, small for a start that is near the optimum: λ bends steps along what the parameters hardly
+	// tell apart, and has to become small against the squares of the singular values before such a direction is searched. 0: 1e-2
+	Damping float64
 
 	Draft bool // only the values are wanted, nothing to judge them
 }
@@ -71,7 +76,7 @@ func (m LM) Fit(ctx context.Context, p *Problem, watch Watch) (*Solution, error)
 		return nil, err
 	}
 	// shorter records first
-	f := &descent{m: m, ctx: ctx, watch: watch, theta: Values(p.Params), lambda: firstLambda}
+	f := &descent{m: m, ctx: ctx, watch: watch, theta: Values(p.Params), lambda: m.Damping}
 	var notes []string
 	if len(m.Horizons) > 0 && p.Horizon == nil {
 		notes = append(notes, "the records of this problem cannot be shortened: the growing horizon was left out")
@@ -116,7 +121,7 @@ const (
 
 func (m LM) withDefaults() LM {
 	m.CostTol, m.OffsetTol = cmp.Or(m.CostTol, 1e-10), cmp.Or(m.OffsetTol, 1e-4)
-	m.MaxIterations = cmp.Or(m.MaxIterations, 100)
+	m.MaxIterations, m.Damping = cmp.Or(m.MaxIterations, 100), cmp.Or(m.Damping, firstLambda)
 	if m.Steps == nil {
 		m.Steps = []float64{1e-2, 1e-3}
 	}
@@ -161,7 +166,7 @@ func (f *descent) solution(p *Problem) *Solution {
 	}
 	s.Extra["on_bound"] = bound
 
-	if s.Evaluations = f.simulated + d.simulated; f.m.Draft {
+	if s.Evaluations, s.Steps = f.simulated+d.simulated, d.steps(); f.m.Draft {
 		return s
 	}
 

@@ -89,8 +89,8 @@ func (l *Linear) Move(dy []float64) []float64 {
 	return move
 }
 
-// after is what is left of the residual, weighted, when the rows of the model rise by dy and the parameters move.
-func (l *Linear) after(dy, move []float64) []float64 {
+// After is what is left of the residual, weighted, when the rows of the model rise by dy and the parameters move.
+func (l *Linear) After(dy, move []float64) []float64 {
 	e, p := slices.Clone(l.s.Residual), len(l.s.Free)
 	for k, v := range dy {
 		e[k] -= l.weight(k) * v
@@ -117,7 +117,7 @@ func (l *Linear) weight(k int) float64 {
 
 // Left is the rms of the weighted residual when the rows of the model rise by dy and the parameters move.
 func (l *Linear) Left(dy, move []float64) float64 {
-	return numeric.RMS(l.after(dy, move))
+	return numeric.RMS(l.After(dy, move))
 }
 
 // RMS is the rms of the residuals r (model − measured), with the weights of the solution.
@@ -134,7 +134,7 @@ func (l *Linear) RMS(r []float64) float64 {
 // column.
 func (l *Linear) Told(dy, move []float64) (best, err float64) {
 	best, _ = l.Best(dy, move)
-	a := l.after(dy, move)
+	a := l.After(dy, move)
 	left, size := make([]float64, len(a)), 0.0
 	for k, e := range l.s.Residual {
 		d := e - a[k]
@@ -151,7 +151,7 @@ func (l *Linear) Told(dy, move []float64) (best, err float64) {
 // Best is the number by which dy, with the move of the parameters that answers it, lowers the sum of squares most, and its
 // classical standard error.
 func (l *Linear) Best(dy, move []float64) (best, err float64) {
-	a, b := l.after(dy, move), 0.0
+	a, b := l.After(dy, move), 0.0
 	size := 0.0
 	for k, e := range l.s.Residual {
 		d := e - a[k] // what the two take off the residual

@@ -35,6 +35,10 @@ type MultiStart struct {
 	// or below it, there is nothing left to find, and the others are spared. 0: all descend.
 	Floor float64
 
+	// Explained tells that a place leaves nothing but noise. Where one of the first two descents ends at such a place, and the other
+	// one leaves more, no place is much lower than that: the others are spared too. nil: not known of any place.
+	Explained func(end []Param) bool
+
 	Seed    uint64
 	Workers int // descents at the same time; 0: as many as there are processors
 }
@@ -53,9 +57,15 @@ type Start struct {
 // sameEnd is the relative difference in rms below which two descents count as having arrived at the same place.
 const sameEnd = 0.003
 
+// sameCost is the ratio of costs beyond which one of two places explains less than the other.
+const sameCost = (1 + sameEnd) * (1 + sameEnd)
+
+// confirming is how many times the work of a descent to a place that leaves nothing but noise the next one may take.
+const confirming = 2
+
 // Fit returns the solution of lowest cost. Its Evaluations and Iterations are those of all starts together. Extra has besides
-// those of LM "starts" ([]Start, the drawn ones in the order of their costs, then From), "reached" (how many came within 0.3 % of the lowest rms)
-// and "simulated_draws". Starts that fail are told in Notes; an error is returned if all do.
+// those of LM "starts" ([]Start, the drawn ones in the order of their costs, then From), "reached" (how many came within 0.3 % of the lowest rms),
+// "explained" (the lowest leaves nothing but noise, and no other place was as low) and "simulated_draws". Starts that fail are told in Notes; an error is returned if all do.
 //
 // Results do not depend on Workers: every group has a random stream of its own.
 func (m MultiStart) Fit(ctx context.Context, p *Problem, watch Watch) (*Solution, error) {
@@ -122,15 +132,31 @@ func (m MultiStart) Fit(ctx context.Context, p *Problem, watch Watch) (*Solution
 		}).run(context.WithoutCancel(ctx), last-first)
 	}
 	pair := min(2, len(froms))
-	descend(0, pair)
-	if !m.together(ends[:pair]) {
+	explained := false
+	if m.Explained == nil || pair < 2 {
+		descend(0, pair)
+	} else {
+		descend(0, 1)
+		first := ends[0]
+		if explained = first != nil && ctx.Err() == nil && m.Explained(first.Params); explained {
+			lm.MaxEvaluations, lm.MaxSteps = confirming*first.Evaluations, confirming*first.Steps // where another place is as good, that is found in about as many
+		}
+		descend(1, 2)
+		lm.MaxEvaluations, lm.MaxSteps = m.LM.MaxEvaluations, m.LM.MaxSteps
+		if second := ends[1]; explained {
+			explained = second == nil || second.Cost > first.Cost*sameCost
+		} else if first != nil && second != nil && first.Cost > second.Cost*sameCost && ctx.Err() == nil {
+			explained = m.Explained(second.Params)
+		}
+	}
+	if !explained && !m.together(ends[:pair]) {
 		if m.More != nil && ctx.Err() == nil {
 			more := m.More()
 			froms, ends, errs = append(froms, more...), append(ends, make([]*Solution, len(more))...), append(errs, make([]error, len(more))...)
 		}
 		descend(pair, len(froms))
 	}
-	s, err := m.lowest(p, froms, ends, errs)
+	s, err := m.lowest(p, froms, ends, errs, explained)
 	if err != nil {
 		return nil, err
 	}
@@ -224,8 +250,8 @@ func (m MultiStart) best(ctx context.Context, p *Problem, froms [][]float64, wor
 	}
 }
 
-// lowest joins what the descents found.
-func (m MultiStart) lowest(p *Problem, froms [][]float64, ends []*Solution, errs []error) (*Solution, error) {
+// lowest joins what the descents found. explained: the lowest leaves nothing but noise.
+func (m MultiStart) lowest(p *Problem, froms [][]float64, ends []*Solution, errs []error, explained bool) (*Solution, error) {
 	var best *Solution
 	starts := make([]Start, 0, len(ends))
 	evaluations, iterations, failed := 0, 0, 0
@@ -266,7 +292,8 @@ func (m MultiStart) lowest(p *Problem, froms [][]float64, ends []*Solution, errs
 	if failed > 0 {
 		s.Notes = append(s.Notes, fmt.Sprintf("%d of %d starts could not be simulated", failed, len(ends)))
 	}
-	if reached == 1 && len(starts) > 1 {
+	s.Extra["explained"] = explained
+	if reached == 1 && len(starts) > 1 && !explained {
 		s.Notes = append(s.Notes, fmt.Sprintf("only one of %d starts reached the lowest cost: there may be a lower one still, more starts would tell", len(starts)))
 	}
 	return s, nil

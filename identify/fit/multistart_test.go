@@ -232,3 +232,60 @@ func TestInterruptedKeepsTheBestSoFar(t *testing.T) {
 		t.Errorf("interrupted at once: %v, %+v", err, s)
 	}
 }
+
+// counted counts its simulations as steps of an integrator, each as many as the frequency says.
+type counted struct {
+	Evaluator
+	steps int
+}
+
+func (c *counted) Residuals(theta, r []float64) engine.Status {
+	c.steps += int(theta[2])
+	return c.Evaluator.Residuals(theta, r)
+}
+
+func (c *counted) Steps() int { return c.steps }
+
+// Where one of two descents leaves nothing but noise and the other one more, no others are asked for, and the one that comes second has no
+// more work than the first one twice over. Without that knowledge all descend.
+func TestExplainedEndsTheSearch(t *testing.T) {
+	good, trap := []float64{1.8, 0.012, 40.1, 0.4}, []float64{1, 0.03, 80, 0}
+	for _, c := range []struct {
+		name  string
+		from  [][]float64
+		knows bool
+		want  int // descents
+	}{
+		{"the first one explains", [][]float64{good, trap}, true, 2},
+		{"the second one explains", [][]float64{trap, good}, true, 2},
+		{"nobody knows", [][]float64{good, trap}, false, 3},
+		{"none explains", [][]float64{trap, trap}, true, 3},
+	} {
+		p := toneProblem(500, 0.01)
+		inner := p.New
+		p.New = func() Evaluator { return &counted{Evaluator: inner()} }
+		m := MultiStart{From: c.from, Workers: 1, More: func() [][]float64 { return [][]float64{trap} }}
+		if c.knows {
+			m.Explained = func(end []Param) bool { return math.Abs(end[2].Value-40) < 0.1 }
+		}
+		s, err := m.Fit(context.Background(), p, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		starts := s.Extra["starts"].([]Start)
+		explained := c.knows && c.want == 2
+		if len(starts) != c.want || s.Extra["explained"] != explained || (len(s.Notes) > 0) != (!explained && s.Extra["reached"] == 1) {
+			t.Errorf("%s: %d descents, %v, notes %q", c.name, len(starts), s.Extra, s.Notes)
+		}
+		if !explained {
+			continue
+		}
+		if math.Abs(s.Params[2].Value-40) > 0.01 {
+			t.Errorf("%s: %v", c.name, s.Params)
+		}
+		// its simulations take twice the steps, so that as many are enough
+		if first, second := starts[0].Evaluations, starts[1].Evaluations; c.name == "the first one explains" && second > first+20 {
+			t.Errorf("%s: %d simulations to confirm %d", c.name, second, first)
+		}
+	}
+}

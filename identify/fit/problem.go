@@ -127,6 +127,12 @@ type Foresighted interface {
 	ResidualsAhead(theta, r []float64, limit float64) (st engine.Status, whole bool)
 }
 
+// Counting is an Evaluator that counts its work: a simulation may take many times as long at one place as at another.
+type Counting interface {
+	// Steps are those of the integrator in all simulations so far.
+	Steps() int
+}
+
 // Check tells every problem of the parameters: bounds, start, names.
 func Check(params []Param) error {
 	var bad ParamError

@@ -47,6 +47,7 @@ type Solution struct {
 	Reason      string // why the method ended, for people
 	Iterations  int
 	Evaluations int // simulations
+	Steps       int // of the integrator in a descent, where the evaluator counts them
 	Compute     time.Duration
 	Trace       []float64 // cost of the best so far, at the start and after every iteration; nil: not kept
 
@@ -155,6 +156,7 @@ type Indistinct struct {
 	Why     string    `json:"why"`
 	Advice  string    `json:"advice"`           // which experiment would tell, or what to fix
 	Remark  bool      `json:"remark,omitempty"` // good to know, no doubt about the values: they hold for what was given
+	Absent  bool      `json:"absent,omitempty"` // the record does not hold what they describe: nothing else is said of them
 
 	// RelErr is the largest standard error of the named parameters relative to their sizes (Solution.Size), each for itself: a
 	// pair may be tightly correlated and yet known well. nil: infinite, or not known.

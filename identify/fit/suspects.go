@@ -142,7 +142,10 @@ func (m *Motion) piece(k int) int {
 }
 
 // made tells that a term of the model is a column already, but for its size.
-func (m *Motion) made(column func(k int) float64) bool {
+func (m *Motion) made(column func(k int) float64) bool { return m.madeOf(column) != nil }
+
+// madeOf is the term that is a column already; nil: none is.
+func (m *Motion) madeOf(column func(k int) float64) *MotionTerm {
 	if m.size == nil && len(m.Terms) > 0 {
 		for i := range m.Terms {
 			m.size = append(m.size, m.product(m.Terms[i].Column, m.Terms[i].Column))
@@ -151,10 +154,10 @@ func (m *Motion) made(column func(k int) float64) bool {
 	own := m.product(column, column)
 	for i := range m.Terms {
 		if both := m.product(column, m.Terms[i].Column); both*both > asMade*own*m.size[i] {
-			return true
+			return &m.Terms[i]
 		}
 	}
-	return false
+	return nil
 }
 
 // asMade is the square of the correlation from which two columns are one.
@@ -193,7 +196,9 @@ func (m *Motion) speed() {
 	if !m.made(viscous) {
 		m.add("viscous friction", "a friction that grows with the speed (viscous)", "Add viscous to the terms.", viscous).Usual = m.Free
 	}
-	if m.jumps = true; !m.made(dry) {
+	m.jumps = true
+	level := m.madeOf(dry)
+	if level == nil {
 		m.add("dry friction", "a friction that does not depend on the speed (Coulomb)", "Fit a law with Coulomb friction.", dry).Usual = m.Free
 	}
 	m.jumps = false
@@ -202,9 +207,11 @@ func (m *Motion) speed() {
 	for _, share := range []float64{0.02, 0.05, 0.1, 0.2, 0.4} {
 		vs := share * m.top
 		m.jumps = true
-		m.add("Stribeck", fmt.Sprintf("a friction that differs below %.3g of the top speed (Stribeck dip, presliding)", share), "Fit a law with a Stribeck dip, or leave slow rows out with min_velocity.",
+		sp := m.add("Stribeck", fmt.Sprintf("a friction that differs below %.3g of the top speed (Stribeck dip, presliding)", share), "Fit a law with a Stribeck dip, or leave slow rows out with min_velocity.",
 			func(k int) float64 { return numeric.Sign(m.V[k]) * math.Exp(-m.V[k]*m.V[k]/(vs*vs)) })
-		m.jumps = false
+		if m.jumps = false; m.Free && level != nil {
+			sp.Usual, sp.Most = true, math.Abs(level.Value)
+		}
 	}
 }
 
@@ -221,7 +228,7 @@ func (m *Motion) place() {
 	m.eccentric()
 	if !m.Spring {
 		m.add("stiffness", "a force that grows with the position (a spring, a cable, gravity on a curve)", "Add stiffness to the terms.",
-			func(k int) float64 { return m.X[k] - mid })
+			func(k int) float64 { return m.X[k] }) // relaxed at zero, as the term is: a constant force moves with it
 	}
 	m.add("stiffening", "a force that grows with the cube of the way (a spring that stiffens, a pendulum taken for a spring)", "Add gravity-sin to the terms, or record a shorter way.",
 		func(k int) float64 { return (m.X[k] - mid) * (m.X[k] - mid) * (m.X[k] - mid) })

@@ -27,6 +27,7 @@ type Suspect struct {
 	// Usual is set for what every axis has a little of, with a positive coefficient: what of it the residual does not exclude
 	// counts too. So does what lies between Bounds, which hold zero, where something else tells that it may be there.
 	Usual  bool
+	Most   float64 // of what is usual: the largest coefficient that it can have; 0: any
 	Bounds [2]float64
 	Named  func(b float64) string // What, if the coefficient is b; nil: What
 	Alone  bool                   // it is possible where it is beyond chance by itself, though not as one of all suspects
@@ -60,6 +61,7 @@ const (
 	unmodelledRounds = 6    // structures at most
 	unmodelledP      = 0.01 // by chance, over all suspects together
 	sameShare        = 1e-3 // relative: shares that are one
+	sameGain         = 1e-6 // the same of gains: of two that differ by rounding the first is taken, whatever the order of the parameters
 	notExcluded      = 10.0 // twice the logarithm of the likelihood by which a suspect explains less and may be it all the same
 )
 
@@ -346,7 +348,7 @@ func (x *explained) search(s *Solution, whole *explained, all []int, suspects []
 			if !ok || f.p*tries >= unmodelledP {
 				continue
 			}
-			if tried[i] = f; f.gain > found.gain {
+			if tried[i] = f; f.gain > (1+sameGain)*found.gain {
 				best, found = i, f
 			}
 		}

@@ -28,8 +28,8 @@ type Result struct {
 	Solution *fit.Solution
 	Half     []float64 // of the free ones, with half the cutoff; nil: not known
 	Joints   []Joint
-	Widened  []float64     // by how much the standard errors of the free ones grow as residuals of joints go together; 1: not at all
-	Long     []float64     // standard errors of the free ones by windows of instrumentPeriods; nil: least squares
+	Widened  []float64     // by how much the standard errors of the free ones change as residuals of joints go together; 1: not at all
+	Long     []float64     // standard errors of the free ones by what is slow of the scores; nil: least squares
 	quantile float64       // 97.5 % of an estimate over these
 	Between  []float64     // standard errors of the free ones with the recordings as the sample; nil: fewer than three
 	Groups   int           // of so many
@@ -326,7 +326,7 @@ func (r *Result) shares() []float64 {
 // fewGroups are the recordings from which on their scatter is looked at, as in package fit.
 const fewGroups = 3
 
-// together finds by how much standard errors grow as the residuals of the joints at one time go together: that by the scores of all
+// together finds by how much standard errors change as the residuals of the joints at one time go together: that by the scores of all
 // joints added up at each time over that of each joint by itself, both by fit.LongRun; and the standard errors by the sums of the scores
 // of each recording, for what the model lacks differs from one to the next.
 func (r *Result) together(blocks []block) {
@@ -352,6 +352,7 @@ func (r *Result) together(blocks []block) {
 	var ends []int
 	place := gridOf(blocks)
 	grid, n, sum := place.ends, place.n, place.zeros(p)
+	var by fit.Drawing
 	for i := range blocks {
 		b := &blocks[i]
 		if len(b.y) == 0 {
@@ -361,17 +362,18 @@ func (r *Result) together(blocks []block) {
 		e := b.residual(r.Values)
 		scale := 1 / r.sys.sigma[b.joint]
 		for row := range e {
-			for j := range p { // scores of X·R⁻¹
-				g := 0.0
+			q := make([]float64, p) // row of X·R⁻¹
+			for j := range p {
 				for l := range j + 1 {
 					if w := b.column(r.Free[l]); w != nil {
-						g += inv.At(l, j) * w[row] / length[l]
+						q[j] += scale * inv.At(l, j) * w[row] / length[l]
 					}
 				}
-				g *= scale * scale * e[row]
+				g := q[j] * scale * e[row]
 				apart[j] = append(apart[j], g)
 				sum[j][place.row(b, row)] += g
 			}
+			by.At, by.Rows = append(by.At, place.row(b, row)), append(by.Rows, q)
 		}
 	}
 	// variance of the estimate of parameter j, for columns of length one
@@ -384,9 +386,9 @@ func (r *Result) together(blocks []block) {
 		return v
 	}
 	if r.Spec.Instruments == UseEstimate {
-		all, lags := fit.LongRunOver(sum, grid, instrumentPeriods*r.slowRows(r.IV.Bandwidth))
+		all, dof := fit.LongRunSlow(sum, by, grid, slowPeriods*r.slowRows(r.IV.Bandwidth))
 		r.scatter = all
-		r.Long, r.quantile = make([]float64, p), fit.RobustQuantile(float64(lags+1)/float64(n)) // knows that the windows lose what the fit takes: no leverage besides
+		r.Long, r.quantile = make([]float64, p), distuv.StudentsT{Sigma: 1, Nu: float64(dof)}.Quantile(0.975)
 		for j := range p {
 			r.Long[j] = math.Sqrt(math.Max(variance(j, all), 0)) / length[j]
 		}
@@ -395,7 +397,7 @@ func (r *Result) together(blocks []block) {
 		all, _ := fit.LongRun(sum, grid)
 		r.scatter = all
 		for j := range p {
-			if a, b := variance(j, own), variance(j, all); a > 0 && b > a {
+			if a, b := variance(j, own), variance(j, all); a > 0 && b > 0 { // to either side: by chance alone the larger of both is too large
 				out[j] = math.Sqrt(b / a)
 			}
 		}
@@ -423,10 +425,9 @@ func (r *Result) together(blocks []block) {
 	}
 }
 
-// instrumentPeriods of the bandwidth of the instruments are in a window over which the scores of instruments are added up. The residual
-// holds the noise of the acceleration, most of it at frequencies of which the instruments have little: a window of one period lets a part
-// of it through, with which standard errors come out a fifth too large.
-const instrumentPeriods = 4
+// slowPeriods of the bandwidth of the instruments are the shortest period of the scores that tells their sum: the residual holds the noise
+// of the acceleration, and most of it is quicker.
+const slowPeriods = 4
 
 // Spread puts into an assessment of the solution what the joints have together and what the recordings scatter: it knows rows, not that
 // each joint is no experiment of its own.
@@ -439,8 +440,8 @@ func (r *Result) Spread(a *fit.Assessment) {
 		if e.RobustErr == nil || e.RobustCI95 == nil {
 			continue
 		}
-		half := r.Widened[j] * (e.RobustCI95[1] - e.RobustCI95[0]) / 2
 		se := r.Widened[j] * *e.RobustErr
+		half := se * distuv.StudentsT{Sigma: 1, Nu: e.Degrees}.Quantile(0.975) // leverage is made up for: only that windows are few is left
 		if r.Long != nil {
 			se, half = r.Long[j], r.quantile*r.Long[j]
 		}

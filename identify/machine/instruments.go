@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"hilrig/identify/fit"
 )
@@ -40,7 +41,8 @@ type Instruments struct {
 	Weakest   float64   `json:"weakest"`           // smallest canonical correlation of W and Z: 1 where they span the same
 	Values    []float64 `json:"values"`            // of the free base parameters
 	Least     []float64 `json:"least_squares"`     // of the same ones
-	Apart     []float64 `json:"apart"`             // their difference over its standard error, by Durbin, Wu and Hausman [HAU78]
+	Apart     []float64 `json:"apart"`             // their difference, in standard errors of a normal law, by Durbin, Wu, Hausman [HAU78]
+	Smaller   float64   `json:"smaller"`           // the same of the torque of least squares: noise makes it smaller
 	Biased    []int     `json:"biased"`            // places in Values where least squares is off beyond doubt, and by as much as its own standard error
 }
 
@@ -48,7 +50,8 @@ const (
 	mostRounds   = 20
 	settled      = 0.05 // rms standard errors of white noise, which the last round may move the estimate
 	weakestShare = 0.3  // canonical correlation below which instruments say too little
-	apartSurely  = 3.3  // standard errors of the difference: one in a thousand without bias
+	apartSurely  = 3.3  // standard errors of the difference: one in a thousand without bias …
+	apartWith    = 2.0  // … and of one of the parameters where all together are biased
 	bandShare    = 0.25 // of the cutoff, what the simulation takes from the record: noise of the acceleration is 4⁵ times less there
 )
 
@@ -266,12 +269,18 @@ func (r *Result) compareInstruments(out *Instruments, iv *system) {
 	}
 	g := gridOf(iv.blocks)
 	diff, own := g.zeros(p), g.zeros(p)
+	smaller := make([]float64, p) // what of the torque that a unit of each parameter is in
 	for i := range iv.blocks {
 		bl := &iv.blocks[i]
 		scale := 1 / (iv.sigma[bl.joint] * iv.sigma[bl.joint])
-		e := bl.residual(iv.theta)
+		e, made := bl.residual(iv.theta), bl.made(iv.theta)
 		for row := range e {
 			at := g.row(bl, row)
+			for j, k := range r.Free {
+				if w := bl.w[k]; w != nil {
+					smaller[j] += w[row] * scale * made[row]
+				}
+			}
 			for l, k := range r.Free {
 				x, z := 0.0, 0.0
 				if w := bl.w[k]; w != nil {
@@ -290,17 +299,47 @@ func (r *Result) compareInstruments(out *Instruments, iv *system) {
 	for j := range diff { // where least squares is off, its scores have a mean
 		floats.AddConst(-floats.Sum(diff[j])/float64(len(diff[j])), diff[j])
 	}
-	cov, _ := fit.LongRunOver(diff, g.ends, r.slowRows(out.Bandwidth))
+	cov, dof := fit.LongRunSlow(diff, fit.Drawing{}, g.ends, slowPeriods*r.slowRows(out.Bandwidth))
 	least, _ := fit.LongRun(own, g.ends)
+	student := distuv.StudentsT{Sigma: 1, Nu: float64(dof)}
+	apart := func(d, variance float64) float64 { // as rare as this many standard errors that are known
+		if !(variance > 0) {
+			return 0
+		}
+		chance := math.Max(student.CDF(-math.Abs(d)/math.Sqrt(variance)), math.SmallestNonzeroFloat64)
+		return math.Copysign(distuv.UnitNormal.Quantile(chance), d)
+	}
+	lost, variance := 0.0, 0.0
 	for j := range p {
 		d := out.Values[j] - out.Least[j]
-		if se := math.Sqrt(cov[j*p+j]); se > 0 {
-			out.Apart[j] = d / se
+		out.Apart[j] = apart(d, cov[j*p+j])
+		lost += smaller[j] * d
+		for k := range p {
+			variance += smaller[j] * cov[j*p+k] * smaller[k]
 		}
-		if math.Abs(out.Apart[j]) > apartSurely && math.Abs(d) > math.Sqrt(least[j*p+j]) {
+	}
+	// noise makes what least squares finds smaller: where all parameters together are, each of them needs less to be said of it
+	out.Smaller = apart(lost, variance)
+	limit := apartSurely
+	if out.Smaller > apartSurely {
+		limit = apartWith
+	}
+	for j := range p {
+		if d := out.Values[j] - out.Least[j]; math.Abs(out.Apart[j]) > limit && math.Abs(d) > math.Sqrt(least[j*p+j]) {
 			out.Biased = append(out.Biased, j)
 		}
 	}
+}
+
+// made is the torque of a block by the parameters theta.
+func (b *block) made(theta []float64) []float64 {
+	out := make([]float64, len(b.y))
+	for k, x := range theta {
+		if w := b.w[k]; w != nil {
+			floats.AddScaled(out, x, w)
+		}
+	}
+	return out
 }
 
 // slowRows are the rows in a period of the bandwidth of the instruments (Hz). The residual holds noise of the acceleration, which cancels over this

@@ -17,7 +17,67 @@ func AppendNDI(dst []byte, word, parameters string) []byte {
 
 // appendNDIReply closes the text that begins at dst[at].
 func appendNDIReply(dst []byte, at int) []byte {
-	return fmt.Appendf(dst, "%04X\r", wire.CRC16Reflected(0, dst[at:]))
+	return append(appendHexadecimal(dst, int(wire.CRC16Reflected(0, dst[at:])), 4), '\r')
+}
+
+// AppendNDIHandle writes one command whose first parameter is a port handle, such as PENA with 0A and D.
+func AppendNDIHandle(dst []byte, word string, handle int, more string) []byte {
+	at := len(dst)
+	dst = append(append(dst, word...), ':')
+	return appendNDIReply(append(appendHexadecimal(dst, handle, 2), more...), at)
+}
+
+// AppendPVWR writes the command that takes bytes of the definition file of a wireless tool, from a place in it on.
+func AppendPVWR(dst []byte, handle, place int, bytes []byte) []byte {
+	at := len(dst)
+	dst = appendHexadecimal(append(dst, "PVWR:"...), handle, 2)
+	dst = appendHexadecimal(dst, place, 4)
+	for _, b := range bytes {
+		dst = appendHexadecimal(dst, int(b), 2)
+	}
+	return appendNDIReply(dst, at)
+}
+
+// appendHexadecimal writes the last n digits of v.
+func appendHexadecimal(dst []byte, v, n int) []byte {
+	for n--; n >= 0; n-- {
+		dst = append(dst, "0123456789ABCDEF"[v>>(4*n)&15])
+	}
+	return dst
+}
+
+// ndiText is a reply that is none of the known ones, without its CRC and CR.
+func ndiText(f *Frame) []byte {
+	if f.Role != Answer || f.Name != "text" {
+		return nil
+	}
+	return f.Raw[:len(f.Raw)-5]
+}
+
+// NDIHandle reads the reply to PHRQ: the port handle.
+func NDIHandle(f *Frame) (handle int, ok bool) {
+	t := ndiText(f)
+	if len(t) != 2 {
+		return 0, false
+	}
+	h, ok := hexadecimal(t)
+	return int(h), ok && h > 0
+}
+
+// NDISerialLength is the number of characters of a serial number.
+const NDISerialLength = 8
+
+// NDISerial reads the reply to PHINF with option 0001: type of the tool 8, manufacturer 12, revision 3, serial number 8, status of the port 2.
+// The serial number of a port where no tool is is empty.
+func NDISerial(f *Frame) (serial []byte, ok bool) {
+	t := ndiText(f)
+	if string(t) == "UNOCCUPIED" {
+		return nil, true
+	}
+	if len(t) != 8+12+3+NDISerialLength+2 {
+		return nil, false
+	}
+	return t[8+12+3:][:NDISerialLength], true
 }
 
 // NDIBaud is the digit of a speed in the first parameter of COMM; ok is false where there is none. COMM also takes data bits (0: 8),

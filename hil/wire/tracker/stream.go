@@ -76,6 +76,9 @@ func (s *stream) Reset() {
 	s.ended, s.before = false, 0
 }
 
+// NewRun ends a run of bytes that were left out; see Decoder.
+func (s *stream) NewRun() { s.out, s.blamed = false, false }
+
 // End tells that no more bytes come.
 func (s *stream) End() { s.ended = true }
 

@@ -306,6 +306,8 @@ type Decoder interface {
 	End()
 	// Reset forgets a half-received frame: the next bytes may begin anywhere. Counters stay.
 	Reset()
+	// NewRun ends a run of bytes that were left out: a frame that is refused from here on is counted though the one before was.
+	NewRun()
 	Counters() *wire.Counters
 	// Resyncs counts how often bytes had to be left out.
 	Resyncs() uint64

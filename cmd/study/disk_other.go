@@ -1,0 +1,7 @@
+//go:build !linux
+
+package study
+
+import "io"
+
+func warnLocalDisk(string, io.Writer) {}

@@ -1,0 +1,97 @@
+package axis
+
+import (
+	"math"
+
+	"hilrig/engine/numeric"
+	"hilrig/estimator"
+)
+
+// runaway finds an axis that goes faster and faster against its effort while the effort grows: an encoder or a drive of the wrong sign, at
+// rates of sampling too where the means of signs and of momentum are long. The load of such an axis seems to be twice its effort at any
+// moment, so the load that momentum expects grows with it, and explains it.
+//
+// What a load does is different:
+//
+//	J·a = effort − load   a weight, a brake that lets go, an end stop: the more effort, the less acceleration against it
+//	J·a = −effort         a wrong sign: both grow together
+//	J·a = effort − k·x    a spring: both grow together on the way out only, where the motion is not against the effort
+//
+// So the effort must have grown by Fs since the motion against it began, and be above what friction takes (frozenFs·Fs); acceleration and
+// effort must both be within nearPeak of the largest that they had. The inertia of the file may be a guess: a tenth of the effort is
+// enough of an acceleration. A drive that is thrown back by a growing load does the same; it has lost its axis, too.
+type runaway struct {
+	f *frozen
+
+	sum, pending    float64 // of command times time since the newest position, and how long
+	on              bool    // there is a newest position
+	last            float64 // rad     … it
+	begun           float64 // N·m     effort when the motion against it began
+	speed           float64 // rad/s   means of the speed …
+	effort, against float64 // N·m     … of the effort, and of the acceleration against it, times the inertia
+	topEffort       float64 // N·m     largest of both since then
+	topAgainst      float64 // N·m
+	time, way       float64 // s, rad  it has lasted
+	grown           bool    // it lasts, and the effort has grown by Fs since the motion against it began
+}
+
+const (
+	nearPeak    = 0.9   // of the largest
+	runawayMean = 10e-3 // s  of effort and acceleration
+)
+
+func (r *runaway) forget() { *r = runaway{f: r.f} }
+
+// step takes a tick: whether the filter believes the sample p, the command of the tick before, the current (A) where it is measured, the
+// speed (rad/s) that voltage and current tell, 0: none, what opposes the effort (N·m), as it is estimated, and what of it the mechanism
+// takes. It is the verdict so far, and what it will be if the axis leaves its limits sooner.
+func (r *runaway) step(k Tick, taken bool, p *estimator.Sample, command, current, told, opposes, carried float64) (bad, hint Finding) {
+	f := r.f
+	if !k.On || !numeric.Finite(command+current+opposes+carried) {
+		r.forget()
+		return
+	}
+	dt := f.s.Tick * (1 + float64(k.Skip))
+	r.sum += dt * command
+	r.pending += dt
+	if !taken {
+		return
+	}
+	dt, command = r.pending, r.sum/r.pending
+	if !r.on || dt > longSpan*f.s.Every*(1+1e-9) { // what happened in a gap is not known
+		r.forget()
+		r.on, r.last = true, p.Value
+		return
+	}
+	effort := f.effortAt(command, r.speed)
+	if f.current {
+		effort = smaller(effort, f.s.Motor.K*current)
+	}
+	effort, opposes = effort-carried, opposes-carried
+	moved := p.Value - r.last
+	r.last, r.sum, r.pending = p.Value, 0, 0
+	w := -math.Expm1(-dt / runawayMean)
+	r.effort += w * (effort - r.effort)
+	r.speed += w * (moved/dt - r.speed)
+	side := math.Copysign(1, r.effort)
+	r.against += w * (opposes - effort - r.against)
+	u, a := math.Abs(r.effort), r.against*side
+	if -r.speed*side < patientWay*f.counts/patientTime || u < r.begun { // it does not move against the effort
+		r.begun, r.topEffort, r.topAgainst, r.time, r.way = u, u, max(0, a), 0, 0
+	}
+	r.topEffort, r.topAgainst = max(r.topEffort, u), max(r.topAgainst, a)
+	if told*r.speed > 0 || a < motionShare/3*u || a < nearPeak*r.topAgainst || u < nearPeak*r.topEffort {
+		r.time, r.way, r.grown = 0, 0, false
+		return
+	}
+	r.time += dt
+	r.way -= moved * side
+	if r.grown = u >= r.begun+f.rest/frozenFs; !r.grown || u < f.hold || r.time < patientTime/2 || r.way < partWay*f.counts {
+		return
+	}
+	hint = Finding{Direction, estimator.Position, f.asCommand(side*r.way, r.time), f.asCommand(partWay*f.counts, r.time)}
+	if r.time >= max(patientTime, leastSamples*f.s.Every)+max(0, p.Age) {
+		bad = hint
+	}
+	return bad, hint
+}
