@@ -329,27 +329,7 @@ func (s *Stepper) acting(t, h float64, q, v, z []float64) (ok, met bool) {
 			return false, false
 		}
 		// (1 − h/2·C·S)·ŵ = v + h/2·(a0 + C·(τ − S·w)),   D = (1 − h/2·C·S)⁻¹·h/2·C
-		a := s.lu.A
-		for k := range p {
-			x := s.vp[k] + h/2*s.ap[k]
-			c := s.c[k*p : k*p+p]
-			for l := range p {
-				f := s.tp[l]
-				for j := range p {
-					f -= s.sp[l*p+j] * s.at[j]
-				}
-				x += h / 2 * c[l] * f
-			}
-			s.hat[k] = x
-			for j := range p {
-				sum := 0.0
-				for l := range p {
-					sum += c[l] * s.sp[l*p+j]
-				}
-				a[k*p+j] = -h / 2 * sum
-			}
-			a[k*p+k]++
-		}
+		s.implicit(h)
 		if !s.lu.Factor() {
 			return false, false
 		}
@@ -399,6 +379,43 @@ func (s *Stepper) acting(t, h float64, q, v, z []float64) (ok, met bool) {
 			s.at[l] += share * (s.hat[l] - s.at[l])
 		}
 		last = change
+	}
+}
+
+// implicit writes 1 − h/2·C·S and what the speeds without the forces of movers come from. S is mostly diagonal: of each of its rows the part is taken that is not zero.
+func (s *Stepper) implicit(h float64) {
+	p, a := len(s.p), s.lu.A
+	for l := range p {
+		row := s.sp[l*p : l*p+p]
+		first, end := 0, p
+		for end > 0 && row[end-1] == 0 {
+			end--
+		}
+		for first < end && row[first] == 0 {
+			first++
+		}
+		s.filled[l] = [2]int{first, end}
+		f := s.tp[l]
+		for j := first; j < end; j++ {
+			f -= row[j] * s.at[j]
+		}
+		s.fixed[l] = f
+	}
+	for k := range p {
+		x := s.vp[k] + h/2*s.ap[k]
+		c, to := s.c[k*p:k*p+p], a[k*p:k*p+p]
+		clear(to)
+		for l, f := range s.fixed {
+			x += h / 2 * c[l] * f
+			for j := s.filled[l][0]; j < s.filled[l][1]; j++ {
+				to[j] += c[l] * s.sp[l*p+j]
+			}
+		}
+		s.hat[k] = x
+		for j := range to {
+			to[j] *= -h / 2
+		}
+		to[k]++
 	}
 }
 

@@ -60,6 +60,8 @@ type Stepper struct {
 	tau, slope, tried []float64
 	// p
 	tp, sp, hat, d, at, vp, ap []float64
+	fixed                      []float64 // forces that do not depend on the speeds
+	filled                     [][2]int  // of each row of sp: first and behind the last that is not zero
 	c                          []float64 // p×p  accelerations along P by the forces along P
 	lu                         engine.LU
 	powers                     []circuit.Power
@@ -315,6 +317,7 @@ func (s *Stepper) room() {
 	s.w, s.before, s.a, s.past, s.a0, s.wide, s.v1, s.base, s.all, s.q1, s.qm = f(n), f(n), f(n), f(n), f(n), f(n), f(n), f(n), f(n), f(nq), f(nq)
 	s.z1, s.push, s.col, s.tau, s.slope, s.tried = f(len(m.states)), f(len(s.pushed)), f(p*n), f(na), f(na*na), f(na)
 	s.tp, s.sp, s.hat, s.d, s.at, s.vp, s.ap, s.c, s.lu = f(p), f(p*p), f(p), f(p*p), f(p), f(p), f(p), f(p*p), engine.NewLU(p)
+	s.fixed, s.filled = f(p), make([][2]int, p)
 	s.powers = make([]circuit.Power, len(m.Parts))
 	s.crossing = multibody.NewCrossing(m.Model, m.Data)
 	s.samples, s.keep, s.goal, s.origin = m.sampling(), f(m.Size()), make([]multibody.Motion, len(s.led)), make([]multibody.Motion, len(s.led))

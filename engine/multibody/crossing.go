@@ -56,6 +56,7 @@ const (
 	crossingSteps  = 3    // a singular position is near if it is fewer steps away
 	crossingAngle  = 1e-3 // rad  or, for slow motion, by this angle: below it the error of a position, 1e-12/angle, turns a row too far
 	crossingApart  = 4e-4 // rad  angles of the points differ by so much at least
+	crossingFar    = 0.5  // rad  beyond it no points are kept
 	crossingLimit  = 0.25 // rad  angle below which an equation may be one of W
 	crossingMiss   = 1e-3 // share of the way that a continuation may miss
 	crossingKick   = 2e-3 // share of the speeds by which they may be changed behind it
@@ -118,11 +119,13 @@ func (c *Crossing) End(d *Data, q, v []float64, h float64) (Status, Continued) {
 	if m.loops.n == 0 {
 		return OK, Continued{}
 	}
-	copy(c.before, v)
+	near := c.Near(h)
+	if near {
+		copy(c.before, v)
+	}
 	st := Project(m, d, q, v)
 	switch {
 	case !c.active:
-		near := c.Near(h)
 		if st == OK {
 			near = near && c.kicked(v, crossingFold)
 			c.note(d, q, v, h)
@@ -187,6 +190,10 @@ func (c *Crossing) note(d *Data, q, v []float64, h float64) {
 	}
 	if before != unknownAngle && c.rate < 0 && c.angle > -crossingSteps*h*c.rate {
 		c.doubt = false
+	}
+	if c.angle > crossingFar {
+		c.known = 0
+		return
 	}
 	switch {
 	case c.known > 1 && c.past[c.known-2].angle-c.angle < crossingApart:
