@@ -58,11 +58,6 @@ func (r *Result) judge() {
 	for _, j := range judges {
 		j.look(r, r.Say)
 	}
-	for i := range r.Parameters { // a model that does not describe the records identifies nothing
-		if p := &r.Parameters[i]; r.Verdict == Rejected && p.Worth == string(Identified) {
-			p.Worth = string(Weak)
-		}
-	}
 }
 
 // Say adds a reason to the verdict. Those that reject come first; a remark is a warning, and one that was said before is not said again.
