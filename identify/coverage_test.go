@@ -144,7 +144,9 @@ func (r *ride) record(a *mover, rng *rand.Rand) *record.Record {
 func tones(rng *rand.Rand, size, f float64, count int) func(t float64) float64 {
 	var amp, freq, phase []float64
 	for i := range count {
-		amp, freq, phase = append(amp, size/float64(i+1)), append(freq, f*math.Pow(2.37, float64(i))*(0.95+0.1*rng.Float64())), append(phase, 2*math.Pi*rng.Float64())
+		amp = append(amp, size/float64(i+1))
+		freq = append(freq, f*math.Pow(2.37, float64(i))*(0.95+0.1*rng.Float64()))
+		phase = append(phase, 2*math.Pi*rng.Float64())
 	}
 	return func(t float64) (s float64) {
 		for i := range amp {
@@ -181,7 +183,9 @@ func (a *mover) soft(length float64, rng *rand.Rand) *mover {
 var experiments = map[string]func(rng *rand.Rand) (*mover, *ride){
 	"servo, sines, coarse encoder": func(rng *rand.Rand) (*mover, *ride) {
 		a := drawMover(rng)
-		return a, &ride{seconds: 8, dt: 1e-3, reference: eased(tones(rng, 0.06, 0.5, 3)), kp: 30 + 20*rng.Float64(), kv: a.m * (120 + 80*rng.Float64()), count: 1e-5, frce: 0.03 * a.m}
+		r := &ride{seconds: 8, dt: 1e-3, reference: eased(tones(rng, 0.06, 0.5, 3)), count: 1e-5, frce: 0.03 * a.m}
+		r.kp, r.kv = 30+20*rng.Float64(), a.m*(120+80*rng.Float64())
+		return a, r
 	},
 	"servo, moves with pauses": func(rng *rand.Rand) (*mover, *ride) {
 		a := drawMover(rng)
@@ -242,7 +246,9 @@ var experiments = map[string]func(rng *rand.Rand) (*mover, *ride){
 	"contact, servo": func(rng *rand.Rand) (*mover, *ride) {
 		a := drawMover(rng).soft(2e-5+3e-5*rng.Float64(), rng)
 		a.fs, a.vs = a.fc*(1.2+0.3*rng.Float64()), 0.01+0.01*rng.Float64()
-		return a, &ride{seconds: 4, dt: 1e-3, reference: eased(tones(rng, 0.006, 0.6, 3)), kp: 40, kv: a.m * 150, count: 5e-7, frce: 0.02 * a.m}
+		r := &ride{seconds: 4, dt: 1e-3, reference: eased(tones(rng, 0.006, 0.6, 3)), count: 5e-7, frce: 0.02 * a.m}
+		r.kp, r.kv = 40, a.m*150
+		return a, r
 	},
 	"contact whose damping fades, force": func(rng *rand.Rand) (*mover, *ride) {
 		a := drawMover(rng).soft(2e-5+3e-5*rng.Float64(), rng)
@@ -252,7 +258,9 @@ var experiments = map[string]func(rng *rand.Rand) (*mover, *ride){
 	},
 	"servo, short and noisy": func(rng *rand.Rand) (*mover, *ride) {
 		a := drawMover(rng)
-		return a, &ride{seconds: 3, dt: 1e-3, reference: eased(tones(rng, 0.06, 0.5, 3)), kp: 30 + 20*rng.Float64(), kv: a.m * (120 + 80*rng.Float64()), count: 1e-5, frce: 0.5 * a.m}
+		r := &ride{seconds: 3, dt: 1e-3, reference: eased(tones(rng, 0.06, 0.5, 3)), count: 1e-5, frce: 0.5 * a.m}
+		r.kp, r.kv = 30+20*rng.Float64(), a.m*(120+80*rng.Float64())
+		return a, r
 	},
 	"micro, below break-away": func(rng *rand.Rand) (*mover, *ride) {
 		a := drawMover(rng).soft(1e-4, rng)
@@ -268,7 +276,9 @@ func presliding(length float64) func(rng *rand.Rand) (*mover, *ride) {
 		if along := length * (0.7 + 0.6*rng.Float64()); along > 0 {
 			a.soft(along, rng)
 		}
-		return a, &ride{seconds: 8, dt: 1e-3, reference: eased(tones(rng, 0.004, 0.9, 3)), kp: 40, kv: a.m * 150, count: 5e-7, frce: 0.02 * a.m}
+		r := &ride{seconds: 8, dt: 1e-3, reference: eased(tones(rng, 0.004, 0.9, 3)), count: 5e-7, frce: 0.02 * a.m}
+		r.kp, r.kv = 40, a.m*150
+		return a, r
 	}
 }
 
@@ -285,7 +295,8 @@ func (c *coverageCase) String() string { return c.method + " on " + c.record }
 // planned is the plan of the command: regress, or methods with a law.
 func planned(law string, methods ...Method) func(*mover, *ride, *rand.Rand) Plan {
 	return func(a *mover, r *ride, _ *rand.Rand) Plan {
-		p := Plan{Methods: methods, Regress: linear.DefaultSpec(), Seed: 1, Workers: 1, Segments: 10, Model: axis.Spec{Law: law, Decimate: 1, Hold: axis.Either, Terms: []string{"offset"}}}
+		p := Plan{Methods: methods, Regress: linear.DefaultSpec(), Seed: 1, Workers: 1, Segments: 10}
+		p.Model = axis.Spec{Law: law, Decimate: 1, Hold: axis.Either, Terms: []string{"offset"}}
 		if law == "coulomb" {
 			p.Model.Terms = append(p.Model.Terms, "viscous")
 		}
@@ -517,7 +528,9 @@ func TestSlowRowsAreLeftOutAsFarAsCanBe(t *testing.T) {
 
 // Few records of some methods: the short form of TestCoverageOfMethodsSoak.
 func TestCoverageOfMethods(t *testing.T) {
-	for _, name := range []string{"regress, direct on servo, sines, coarse encoder", "regress, prior of M 0.5 % on servo, short and noisy", "regress, lm on force, chirp held", "lm, coast on run-down"} {
+	for _, name := range []string{
+		"regress, direct on servo, sines, coarse encoder", "regress, prior of M 0.5 % on servo, short and noisy", "regress, lm on force, chirp held", "lm, coast on run-down",
+	} {
 		i := slices.IndexFunc(coverageCases, func(c coverageCase) bool { return c.String() == name })
 		n := covering(t, &coverageCases[i], 6)
 		// 95 % less three standard errors of about 12 intervals that are independent
