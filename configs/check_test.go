@@ -8,6 +8,7 @@ import (
 
 	"hilrig/configs/schema"
 	"hilrig/engine/friction"
+
 	"hilrig/engine/reference"
 	"hilrig/hil"
 	"hilrig/hil/wire"
@@ -138,6 +139,9 @@ func TestCheck(t *testing.T) {
 		{"file not there", func(c *Config) { c.Axes[0].Reference.Spec = reference.Spec{Kind: "file", File: "testdata/none.csv"} }, "no such file", ""},
 		{"i²t above the trip", func(c *Config) { c.Axes[0].Guard.RatedI = 16 }, "the budget would never be used", ""},
 		{"current guard without current", func(c *Config) { c.Axes[0].Current, c.Axes[0].Guard.RatedI = "", 0 }, "axes.shaft.guard.max_current: needs a measured current, axes.shaft.current", ""},
+		{"inertia above the largest", func(c *Config) { c.Axes[0].Guard.MaxInertia = 6.9e-5 }, "max_inertia: 6.9e-05 kg·m² is below the inertia that the file gives, 7e-05", ""},
+		{"inertia of the largest", func(c *Config) { c.Axes[0].Guard.MaxInertia = 7e-5 }, "", ""},
+		{"inertia that nobody knows", func(c *Config) { c.Virtual, c.Devices[0].Port, c.Axes[0].Guard.MaxInertia = nil, "/dev/ttyUSB7", 0 }, "", "ten times that of the file"},
 		{"RLS window", func(c *Config) { c.Axes[0].Estimator.RLS.Window = 5e-3 }, "want at least ten ticks", ""},
 		{"RLS memory", func(c *Config) { c.Axes[0].Estimator.RLS.Memory = 0.5 }, "want at least five windows", ""},
 		{"RLS in the Stribeck range", func(c *Config) { c.Axes[0].Estimator.RLS.MinVel = 0.1 }, "", "is below the Stribeck velocity, 0.5 rad/s"},

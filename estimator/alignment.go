@@ -33,6 +33,10 @@ type Alignment struct {
 	now  int
 	held int
 
+	pending      []pendingSample // ring of samples of a time that the motion has not reached, the oldest at first
+	firstPending int
+	pendingCount int
+
 	lin    float64 // s  the time about which the equation is linear
 	info   *numeric.Factor
 	w1, w2 float64 // sums of weights and their squares
@@ -60,6 +64,8 @@ type AlignmentCounts struct {
 }
 
 type instant struct{ t, position, velocity float64 }
+
+type pendingSample struct{ t, y float64 }
 
 // Aligned is what is known.
 type Aligned struct {
@@ -90,7 +96,7 @@ func NewAlignment(s AlignmentSpec) (*Alignment, error) {
 	if n > 1<<20 {
 		return nil, fmt.Errorf("alignment: %g s of motion every %g s are %d samples, at most %d", s.Depth, s.Dt, n, 1<<20)
 	}
-	a := &Alignment{s: s, past: make([]instant, n), info: numeric.NewFactorBlock(3, 1)}
+	a := &Alignment{s: s, past: make([]instant, n), pending: make([]pendingSample, n), info: numeric.NewFactorBlock(3, 1)}
 	a.restart()
 	return a, nil
 }
@@ -105,13 +111,27 @@ func (a *Alignment) restart() {
 // Motion takes position and velocity at time t (s), which grows.
 func (a *Alignment) Motion(t, position, velocity float64) {
 	if !numeric.Finite(position + velocity) {
-		a.held = 0 // what came before belongs to another motion
+		a.counts.Late += a.pendingCount
+		a.held, a.pendingCount = 0, 0 // what came before belongs to another motion
 		return
 	}
 	a.now = (a.now + 1) % len(a.past)
 	a.past[a.now] = instant{t, position, velocity}
 	a.held = min(a.held+1, len(a.past))
+	a.catchUp()
 }
+
+// catchUp compares the samples whose time the motion has reached.
+func (a *Alignment) catchUp() {
+	for a.pendingCount > 0 && !a.ahead(a.pending[a.firstPending].t) {
+		r := a.pending[a.firstPending]
+		a.firstPending, a.pendingCount = (a.firstPending+1)%len(a.pending), a.pendingCount-1
+		a.compare(r.t, r.y)
+	}
+}
+
+// ahead tells whether the motion that a sample of time t is compared with is not there yet.
+func (a *Alignment) ahead(t float64) bool { return t-a.lin > a.past[a.now].t+a.s.Dt }
 
 // at is the motion at time t, between two moments that are kept (cubic), or up to one period after the newest.
 func (a *Alignment) at(t float64) (m instant, ok bool) {
@@ -142,8 +162,23 @@ func between(p, q instant, t float64) instant {
 	return instant{t, p.position + x*(h*p.velocity+x*(b+x*c)), p.velocity + x*(2*b+3*x*c)/h}
 }
 
-// Sample takes a reading of the second sensor at time t (s), its stated age taken off, and reports whether it entered.
+// Sample takes a reading of the second sensor at time t (s), its stated age taken off, and reports whether it entered, or will: that of a
+// sensor that is early waits for its motion.
 func (a *Alignment) Sample(t, y float64) bool {
+	if a.held < 2 || !a.ahead(t) {
+		return a.compare(t, y)
+	}
+	if a.pendingCount == len(a.pending) || t-a.lin > a.past[a.now].t+a.s.Depth || !numeric.Finite(y) {
+		a.counts.Late++
+		return false
+	}
+	a.pending[(a.firstPending+a.pendingCount)%len(a.pending)] = pendingSample{t, y}
+	a.pendingCount++
+	return true
+}
+
+// compare takes in a reading whose motion is there.
+func (a *Alignment) compare(t, y float64) bool {
 	m, ok := a.at(t - a.lin)
 	if !ok || !numeric.Finite(y) {
 		a.counts.Late++

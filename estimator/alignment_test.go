@@ -54,6 +54,8 @@ func TestAlignmentFindsTheTruth(t *testing.T) {
 	}{
 		{"late", seen{offset: 0.7, shift: 0.012, gain: 1}, 0},
 		{"early", seen{offset: -0.2, shift: -0.004, age: 0.01, gain: 1}, 0},
+		{"early, and its device says no age", seen{offset: -0.2, shift: -0.004, gain: 1}, 0},
+		{"very early", seen{offset: 0.1, shift: -0.11, gain: -1}, 0},
 		{"very late", seen{offset: 0.1, shift: 0.11, gain: 1}, 0},
 		{"other unit, other direction", seen{offset: 40, shift: 0.005, age: 0.01, gain: -57.3}, 0},
 		{"heading", seen{offset: 2.9, shift: 0.02, gain: 1, wrap: 2 * math.Pi}, 2 * math.Pi},

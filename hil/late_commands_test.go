@@ -99,3 +99,36 @@ func TestConstantDelay(t *testing.T) {
 		t.Errorf("%d run, %d name the delay", ran, named)
 	}
 }
+
+// Commands 80 ms late, a sine of 3 rad and 0.5 Hz, 500 samples a second: as long as the effort stays below what friction may take (2·Fs
+// and 1 % of the largest), a command of before moves the axis as well as that of now, and nothing can tell. From the first moment above
+// it, or sooner, the loop that swings is found within 0.1 s, on every drive of efforts, both ways, from four moments of the motion.
+func TestLateCommandsFromWhereTheyShow(t *testing.T) {
+	for _, kind := range shopKinds[:4] {
+		for _, side := range []float64{1, -1} {
+			for _, moment := range []int{240, 300, 450, 560} { // ticks
+				p := kind.p()
+				s := newShop(t, p, shopOptions{measured: kind.measured, tick: 2, fade: 0.3, limits: AxisLimits{MaxSpeed: 100, MaxError: 10},
+					pid: &control.PID{Kp: 0.1, Kd: 0.004, Limit: 0.4}, ref: sineOf(3, 0.5)(3 * side)})
+				s.start(t)
+				for range moment {
+					s.step()
+				}
+				s.lateCommands = slices.Repeat([]float64{s.u[0]}, 40)
+				n, shows := 0, -1
+				for ; s.row.Mode.Energised() && n < 1000; n += 2 {
+					if s.step(); shows < 0 && math.Abs(p.effort) > 2.2*p.fs {
+						shows = n
+					}
+				}
+				if shows < 0 {
+					shows = n
+				}
+				t.Logf("%-17s %+g, tick %d: shows after %d ms, found after %d ms: %s", kind.name, side, moment, shows, n, s.row.Cause)
+				if n-shows > 100 || n > 550 {
+					t.Errorf("%s, %+g, tick %d: shows after %d ms, after %d ms %s", kind.name, side, moment, shows, n, s.row.Why(&s.ctl.schema))
+				}
+			}
+		}
+	}
+}

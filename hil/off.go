@@ -169,7 +169,8 @@ func (g *Guard) notOff(r *Row, i int, m *axis.State, meas []float64) reason {
 		}
 		return math.NaN()
 	}
-	w.step(l, m.Speed, read(estimator.Current, l.Current), read(estimator.Voltage, l.Voltage), sound && g.recent(r, a.Measured[estimator.Position]) && since(g.believed, estimator.Position), gap, g.elapsed(r))
+	sight := sound && g.recent(r, a.Measured[estimator.Position]) && since(g.believed, estimator.Position)
+	w.step(l, m.Speed, read(estimator.Current, l.Current), read(estimator.Voltage, l.Voltage), sight, gap, g.elapsed(r))
 	switch {
 	case l.Current > 0 && w.current.above(l.Current):
 		return reason{CauseNotOff, uint16(a.Measured[estimator.Current] + 1), w.current.x, l.Current}

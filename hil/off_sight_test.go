@@ -57,7 +57,8 @@ func TestOffByAnOldCurrent(t *testing.T) {
 	}
 }
 
-// A current that the filter of the axis refuses, as no current of its winding, tells that a drive is on all the same; one out of its range does not.
+// A current that the filter of the axis refuses, as no current of its winding, tells that a drive is on all the same; one out of its range
+// does not.
 func TestOffByARefusedCurrent(t *testing.T) {
 	for _, amps := range []float64{8, -8, 21, -21} {
 		for _, order := range []Request{ReqStop, ReqEstop} {

@@ -53,9 +53,9 @@ func slowFaults() []slowFault {
 	}
 }
 
-// The voltage that K·ω takes is small beside a geared motor: 0.05 of 5 V. What such a line can tell it tells, and no other cause: a drive or a
-// current of the wrong sign is no delay, a frozen number no shaft that is known to stand, a position that moves no frozen one. Both signs, four moments
-// of the motion each; a shaft that is held near the turn of the reference is pushed on by less than 2·Fs for a while.
+// The voltage that K·ω takes is small beside a geared motor: 0.05 of 5 V. What such a line can tell it tells, and no other cause: a drive
+// or a current of the wrong sign is no delay, a frozen number no shaft that is known to stand, a position that moves no frozen one. Both
+// signs, four moments of the motion each; a shaft that is held near the turn of the reference is pushed on by less than 2·Fs for a while.
 func TestCausesOnASlowLine(t *testing.T) {
 	kind := shopKinds[0]
 	for _, f := range slowFaults() {

@@ -13,13 +13,14 @@ import (
 
 // slowShop is a geared motor that a line of 50 samples a second can lead.
 func slowShop(kind plant.DriveKind) *shop {
-	return &shop{drive: kind, j: 3.2e-3, fc: 9e-3, fs: 12e-3, vs: 0.3, fv: 2e-4, stiffness: 4, r: 3.4, l: 2.1e-3, k: 0.025, lag: 1e-3, kp: 0.16, ki: 2.4, top: 0.125,
+	return &shop{drive: kind, j: 3.2e-3, fc: 9e-3, fs: 12e-3, vs: 0.3, fv: 2e-4, stiffness: 4,
+		r: 3.4, l: 2.1e-3, k: 0.025, lag: 1e-3, kp: 0.16, ki: 2.4, top: 0.125,
 		count: 1e-4, noise: [estimator.Quantities]float64{estimator.Current: 0.02}, current: true, turned: 1}
 }
 
-// An encoder turned round beside a line of 50 samples a second, from rest and in motion, fast or nearly at rest, on every kind of drive, to both
-// sides, whether a command acts in its tick or in the next one: found within 0.25 s and 2 rad of the first moment at which the drive can move
-// the axis. Where the axis starts beyond its reference, the effort stays between Fs and 2·Fs longer.
+// An encoder turned round beside a line of 50 samples a second, from rest and in motion, fast or nearly at rest, on every kind of drive,
+// to both sides, whether a command acts in its tick or in the next one: found within 0.25 s and 2 rad of the first moment at which the
+// drive can move the axis. Where the axis starts beyond its reference, the effort stays between Fs and 2·Fs longer.
 func TestTurnedEncoderOnASlowLine(t *testing.T) {
 	for _, kind := range shopKinds[:5] {
 		for _, late := range []int{0, 1} {
@@ -27,11 +28,10 @@ func TestTurnedEncoderOnASlowLine(t *testing.T) {
 				line := ""
 				for _, side := range []float64{1, -1} {
 					for _, moment := range []int{75, 125} { // ticks: behind the turn of the reference, and at speed
-						if n, all, far, cause := playTurned(t, kind.p().drive, kind.measured, late, when, side, moment); true {
-							line += fmt.Sprintf(" | %3d of %3d ms %5.2g %s", n, all, far, cause)
-							if cause != CauseDirection || n > 250+map[string]int{"rest beyond": 130}[when] || far > 2 {
-								t.Errorf("%s, %d ticks late, %s, %+g, tick %d: after %d ms and %.3g rad %s", kind.name, late, when, side, moment, n, far, cause)
-							}
+						n, all, far, cause := playTurned(t, kind.p().drive, kind.measured, late, when, side, moment)
+						line += fmt.Sprintf(" | %3d of %3d ms %5.2g %s", n, all, far, cause)
+						if cause != CauseDirection || n > 250+map[string]int{"rest beyond": 130}[when] || far > 2 {
+							t.Errorf("%s, %d ticks late, %s, %+g, tick %d: after %d ms and %.3g rad %s", kind.name, late, when, side, moment, n, far, cause)
 						}
 						if when != "motion" {
 							break
@@ -45,7 +45,8 @@ func TestTurnedEncoderOnASlowLine(t *testing.T) {
 }
 
 // playTurned is the time (ms) in which the drive could move the axis until the trip, that from the fault on, the way (rad), and the cause.
-func playTurned(t *testing.T, drive plant.DriveKind, measured []estimator.Quantity, late int, when string, side float64, moment int) (ms, total int, far float64, cause Cause) {
+func playTurned(t *testing.T, drive plant.DriveKind, measured []estimator.Quantity, late int, when string, side float64,
+	moment int) (ms, total int, far float64, cause Cause) {
 	p := slowShop(drive)
 	top := map[plant.DriveKind]float64{plant.VoltageDrive: 12, plant.CurrentDrive: 4, plant.EffortDrive: 0.1, plant.VelocityDrive: 10}[drive]
 	o := shopOptions{measured: measured, tick: 20, top: top, fade: 0.3, limits: AxisLimits{MaxSpeed: 100, MaxError: 10},
@@ -84,8 +85,8 @@ func playTurned(t *testing.T, drive plant.DriveKind, measured []estimator.Quanti
 	return total - max(0, moves), total, far, s.row.Cause
 }
 
-// A brake that lets go of a weight of 3 or 6·Fs when the drive comes on throws the axis back until the drive has caught it, with an inertia of
-// up to eight times that of the file: no wrong sign. Of 50 to 1000 samples a second, both ways of weight and reference.
+// A brake that lets go of a weight of 3 or 6·Fs when the drive comes on throws the axis back until the drive has caught it, with an
+// inertia of up to eight times that of the file: no wrong sign. Of 50 to 1000 samples a second, both ways of weight and reference.
 func TestBrakeIsNoWrongSign(t *testing.T) {
 	played := 0
 	for _, rate := range []int{50, 200, 1000} {
@@ -94,7 +95,8 @@ func TestBrakeIsNoWrongSign(t *testing.T) {
 				for _, side := range []float64{1, -1} {
 					for _, heavy := range []float64{1, 3, 8} {
 						p := slowShop(kind.p().drive)
-						o := shopOptions{measured: kind.measured, tick: 1000 / rate, fade: 0.3, pid: &control.PID{Kp: 0.03, Kd: 0.02, Limit: 0.15}, ref: reference.Spec{Kind: "sine", Amplitude: 1.57 * side, Frequency: 0.2},
+						o := shopOptions{measured: kind.measured, tick: 1000 / rate, fade: 0.3,
+							pid: &control.PID{Kp: 0.03, Kd: 0.02, Limit: 0.15}, ref: reference.Spec{Kind: "sine", Amplitude: 1.57 * side, Frequency: 0.2},
 							top: map[plant.DriveKind]float64{plant.VoltageDrive: 24, plant.CurrentDrive: 6, plant.EffortDrive: 0.15}[p.drive]}
 						if played++; played%2 == 1 && rate > 50 {
 							p, o.pid, o.top = kind.p(), &control.PID{Kp: 0.1, Kd: 0.004, Limit: 0.4}, 0
@@ -116,7 +118,8 @@ func TestBrakeIsNoWrongSign(t *testing.T) {
 	}
 }
 
-// A spring that the drive moves at 0.4 to 0.9 of its natural frequency: effort and acceleration are opposed at any moment, and nothing is wrong.
+// A spring that the drive moves at 0.4 to 0.9 of its natural frequency: effort and acceleration are opposed at any moment, and nothing is
+// wrong.
 func TestSpringIsNoWrongSign(t *testing.T) {
 	for _, rate := range []int{50, 200} {
 		for _, kind := range shopKinds[:4] {
@@ -130,10 +133,12 @@ func TestSpringIsNoWrongSign(t *testing.T) {
 						w := 2 * math.Pi * 0.7
 						k := p.j * w * w
 						p.load = func(_, x float64) float64 { return k * x }
-						o := shopOptions{measured: kind.measured, tick: 1000 / rate, fade: 1, pid: &control.PID{Kp: 0.06, Kd: 0.02, Limit: 0.3}, ref: reference.Spec{Kind: "sine", Amplitude: 3 * side, Frequency: 0.7 * ratio},
+						o := shopOptions{measured: kind.measured, tick: 1000 / rate, fade: 1,
+							pid: &control.PID{Kp: 0.06, Kd: 0.02, Limit: 0.3}, ref: reference.Spec{Kind: "sine", Amplitude: 3 * side, Frequency: 0.7 * ratio},
 							top: map[plant.DriveKind]float64{plant.VoltageDrive: 45, plant.CurrentDrive: 12, plant.EffortDrive: 0.3}[p.drive]}
 						if shape == "multisine" {
-							o.ref = reference.Spec{Kind: "multisine", Tones: []reference.Tone{{Amplitude: 2 * side, Frequency: 0.7 * ratio}, {Amplitude: 0.7, Frequency: 1.5 * ratio}}}
+							o.ref = reference.Spec{Kind: "multisine", Tones: []reference.Tone{
+								{Amplitude: 2 * side, Frequency: 0.7 * ratio}, {Amplitude: 0.7, Frequency: 1.5 * ratio}}}
 						}
 						s := newShop(t, p, o)
 						s.start(t)

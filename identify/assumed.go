@@ -8,8 +8,10 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"hilrig/engine/numeric"
 	"hilrig/identify/axis"
 	"hilrig/identify/fit"
+	"hilrig/identify/record"
 )
 
 // Parameters that were not searched are known, if the user says so, or assumed: values of the rig file, of a law, of the program. What is
@@ -74,15 +76,69 @@ func (r *Result) findAssumed(j *job, st *stage) {
 	}
 }
 
-// findRounded takes in what rounding of a force, which depends on the force and is no noise, does to the values.
-func (r *Result) findRounded(s *fit.Solution) {
-	if s.Rounded == nil || len(s.Free) == 0 {
+// findRounded takes in what rounding of a force, which depends on the force and is no noise, does to the values: along the rows of a
+// regression, or through the motion that follows from the force.
+func (r *Result) findRounded(j *job, st *stage) {
+	s, by := st.sol, st.sol.Rounded
+	if by == nil {
+		s, by = st.rounded(forceStep(j.recs.Fit))
+	}
+	if by == nil || len(s.Free) == 0 {
 		return
 	}
-	for k, by := range fit.NewLinear(s).Move(s.Rounded) {
-		p := &r.Parameters[s.Searched()[k]]
-		p.rounded = math.Max(p.rounded, math.Abs(by))
+	l := fit.NewLinear(s)
+	for k, by := range l.Move(by) {
+		if p, ok := r.Param(s.Params[s.Searched()[k]].Name); ok {
+			p.rounded = math.Max(p.rounded, math.Abs(by))
+		}
 	}
+}
+
+// forceStep is the step of the force of records, N or N·m; 0: it has none that matters.
+func forceStep(recs []*record.Record) (step float64) {
+	for _, d := range recs {
+		own := d.ForceStep
+		if own == 0 {
+			own = numeric.EncoderStep(d.Force)
+		}
+		if own > finestStep*numeric.RMS(d.Force) {
+			step = math.Max(step, own)
+		}
+	}
+	return step
+}
+
+// finestStep is the step of a force, in its rms, below which rounding is noise: it passes over hundreds of steps.
+const finestStep = 2e-3
+
+// rounded is what a stage that explains a motion makes of a force that is rounded to steps, with the solution whose rows it moves. The force
+// before it was rounded is what the model makes of the motion. Where nothing tells what a force does to the motion, it is taken for the force
+// that the model leaves over along it. nil: there is no step, or it is not known.
+func (st *stage) rounded(step float64) (s *fit.Solution, by []float64) {
+	if step == 0 || st.inverse == nil {
+		return nil, nil
+	}
+	inverse := st.inverse()
+	if inverse == nil {
+		return nil, nil
+	}
+	for k, f := range inverse.Measured {
+		f -= inverse.Residual[k]
+		by = append(by, step*math.Round(f/step)-f)
+	}
+	if st.pushed == nil {
+		return inverse, by
+	}
+	rows := make([]int, len(st.sol.Residual))
+	for k := range rows {
+		rows[k] = k
+	}
+	size := pushShare * numeric.RMS(inverse.Measured) / numeric.RMS(by)
+	moved := st.pushed([]func(k int) float64{func(k int) float64 { return by[k] }}, func(int) float64 { return size }, rows)
+	if len(moved) != 1 || len(moved[0]) != len(rows) {
+		return inverse, by
+	}
+	return st.sol, moved[0]
 }
 
 // fadesAt is the value beside zero of a parameter that is zero where something is left out: the speed at which the damping of a bristle

@@ -278,6 +278,12 @@ func (c *Comparison) say(validated bool) {
 			group = append(group, m)
 		}
 	}
+	var open []string
+	for _, m := range c.Models {
+		if m.Open {
+			open = append(open, m.Name)
+		}
+	}
 	untested := slices.ContainsFunc(c.Models[1:], func(m Ranked) bool { return m.Result != nil && m.PValue == nil })
 	on := "the fitted records"
 	if validated {
@@ -289,8 +295,8 @@ func (c *Comparison) say(validated bool) {
 		return
 	case len(group) == 1 && untested:
 		c.Headline = fmt.Sprintf("%s leaves least over on %s; whether that is more than chance cannot be said: the residuals are not those of the same rows, or not at hand", group[0].Name, on)
-	case len(group) == 1 && slices.ContainsFunc(c.Models, func(m Ranked) bool { return m.Open }):
-		c.Headline = fmt.Sprintf("%s leaves least over on %s, by far; the rows count as too few to call that more than chance", group[0].Name, on)
+	case len(group) == 1 && open != nil:
+		c.Headline = fmt.Sprintf("%s leaves least over on %s; %s far more, though the rows count as too few to call that more than chance", group[0].Name, on, leave(open))
 	case len(group) == 1:
 		c.Headline = fmt.Sprintf("%s explains %s best, beyond chance", group[0].Name, on)
 	default:
@@ -334,6 +340,14 @@ func (c *Comparison) say(validated bool) {
 	if !validated {
 		c.Supports = append(c.Supports, "a second record, --validate, would tell which of the models carries over")
 	}
+}
+
+// leave is the beginning of what models leave over.
+func leave(names []string) string {
+	if len(names) == 1 {
+		return names[0] + " leaves"
+	}
+	return list(names) + " leave"
 }
 
 // bristle says whether the records need one: the best model with a bristle is held against the best without, which may have a

@@ -140,6 +140,9 @@ func TestCompareWithoutPowerIsNoTie(t *testing.T) {
 		if c.Models[0].Name != "true" || m.Tied || strings.Contains(c.Headline, "equally well") {
 			t.Errorf("validated %v: %s first, tied %v, p %v: %s %q", checked, c.Models[0].Name, m.Tied, *m.PValue, c.Headline, c.Supports)
 		}
+		if m.Open && !strings.Contains(c.Headline, "coulomb leaves far more, though the rows count as too few") {
+			t.Error(c.Headline)
+		}
 		if said := strings.Join(c.Supports, "\n"); m.Open && !strings.Contains(said, "has no power") {
 			t.Errorf("nothing about power in %q", said)
 		}

@@ -10,7 +10,10 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/stat"
+
 	"hilrig/identify/axis"
+	"hilrig/identify/fit"
 	"hilrig/identify/linear"
 	"hilrig/identify/record"
 )
@@ -214,6 +217,7 @@ var experiments = map[string]func(rng *rand.Rand) (*mover, *ride){
 		u := func(t float64) float64 { return k * math.Sin(2*math.Pi*(0.4*t+0.35*t*t)+p) }
 		return a, &ride{seconds: 6, dt: 1e-3, force: grown(u), held: true, count: 5e-6, frce: 0.02 * a.m}
 	},
+	"servo, small motion":      presliding(0),
 	"servo, presliding 20 µm":  presliding(2e-5),
 	"servo, presliding 50 µm":  presliding(5e-5),
 	"servo, presliding 100 µm": presliding(1e-4),
@@ -260,7 +264,10 @@ var experiments = map[string]func(rng *rand.Rand) (*mover, *ride){
 // presliding is motion of a few millimetres in a servo over bristles that yield along about the length given (m).
 func presliding(length float64) func(rng *rand.Rand) (*mover, *ride) {
 	return func(rng *rand.Rand) (*mover, *ride) {
-		a := drawMover(rng).soft(length*(0.7+0.6*rng.Float64()), rng)
+		a := drawMover(rng)
+		if along := length * (0.7 + 0.6*rng.Float64()); along > 0 {
+			a.soft(along, rng)
+		}
 		return a, &ride{seconds: 8, dt: 1e-3, reference: eased(tones(rng, 0.004, 0.9, 3)), kp: 40, kv: a.m * 150, count: 5e-7, frce: 0.02 * a.m}
 	}
 }
@@ -268,7 +275,8 @@ func presliding(length float64) func(rng *rand.Rand) (*mover, *ride) {
 // coverageCase is a method on a kind of record.
 type coverageCase struct {
 	method, record string
-	draws          int // of the long test
+	draws          int  // of the long test
+	given          bool // values of the file are off by their stated error, which is no matter of chance
 	plan           func(a *mover, r *ride, rng *rand.Rand) Plan
 }
 
@@ -350,32 +358,37 @@ func fadingOf(a *mover) float64 { return a.vd }
 // coverageCases are the methods that find parameters of an axis.
 var coverageCases = func() (list []coverageCase) {
 	for _, kind := range []string{"servo, sines, coarse encoder", "servo, moves with pauses", "force, sines", "force, sines, noisy sensor", "force, chirp held",
-		"servo, presliding 20 µm", "servo, presliding 50 µm", "servo, presliding 100 µm"} {
+		"servo, small motion", "servo, presliding 20 µm", "servo, presliding 50 µm", "servo, presliding 100 µm"} {
 		for _, form := range []linear.Form{linear.Direct, linear.Weak, linear.Instrumental} {
-			list = append(list, coverageCase{"regress, " + string(form), kind, 100, withForm(form)})
+			list = append(list, coverageCase{"regress, " + string(form), kind, 100, false, withForm(form)})
 		}
 	}
 	for _, kind := range []string{"force, sines", "force, sines, noisy sensor", "force, chirp held"} {
-		list = append(list, coverageCase{"regress, lm", kind, 100, planned("coulomb", "regress", "lm")})
-		list = append(list, coverageCase{"regress, multishoot", kind, 100, planned("coulomb", "regress", "multishoot")})
+		list = append(list, coverageCase{"regress, lm", kind, 100, false, planned("coulomb", "regress", "lm")})
+		list = append(list, coverageCase{"regress, multishoot", kind, 100, false, planned("coulomb", "regress", "multishoot")})
 	}
-	list = append(list, coverageCase{"regress, lm in the servo", "servo, sines, coarse encoder", 100, inServo("coulomb")})
-	list = append(list, coverageCase{"lm, coast", "run-down", 100, coasting})
+	list = append(list, coverageCase{"regress, lm in the servo", "servo, sines, coarse encoder", 100, false, inServo("coulomb")})
+	list = append(list, coverageCase{"lm, coast", "run-down", 100, false, coasting})
 	for _, kind := range []string{"contact, force", "contact, servo"} {
-		list = append(list, coverageCase{"lugre", kind, 60, planned("lugre", "lugre")})
-		list = append(list, coverageCase{"lugre, kalman", kind, 60, planned("lugre", "lugre", "kalman")})
+		list = append(list, coverageCase{"lugre", kind, 60, false, planned("lugre", "lugre")})
+		list = append(list, coverageCase{"lugre, kalman", kind, 60, false, planned("lugre", "lugre", "kalman")})
 	}
-	list = append(list, coverageCase{"lugre, lm", "contact, force without noise", 60, planned("lugre", "lugre", "lm")})
-	list = append(list, coverageCase{"lugre, lm", "contact, force", 60, planned("lugre", "lugre", "lm")})
+	list = append(list, coverageCase{"lugre, lm", "contact, force without noise", 60, false, planned("lugre", "lugre", "lm")})
+	list = append(list, coverageCase{"lugre, lm", "contact, force", 60, false, planned("lugre", "lugre", "lm")})
 	plain := planned("", regress)
-	list = append(list, coverageCase{"regress, gain of the force ± 2 %", "servo, sines, coarse encoder", 100, drawnGain(plain, 0.02)})
-	list = append(list, coverageCase{"regress, prior of M 3 %", "servo, short and noisy", 100, priorOf(plain, "M", 0.03, massOf)})
-	list = append(list, coverageCase{"regress, prior of M 0.5 %", "servo, short and noisy", 100, priorOf(plain, "M", 0.005, massOf)})
-	list = append(list, coverageCase{"lm, coast, M ± 3 %", "run-down", 100, givenOf(coasting, "M", 0.03, massOf)})
+	list = append(list, coverageCase{"regress, gain of the force ± 2 %", "servo, sines, coarse encoder", 100, true, drawnGain(plain, 0.02)})
+	list = append(list, coverageCase{"regress, prior of M 3 %", "servo, short and noisy", 100, false, priorOf(plain, "M", 0.03, massOf)})
+	list = append(list, coverageCase{"regress, prior of M 0.5 %", "servo, short and noisy", 100, false, priorOf(plain, "M", 0.005, massOf)})
+	list = append(list, coverageCase{"lm, coast, M ± 3 %", "run-down", 100, true, givenOf(coasting, "M", 0.03, massOf)})
 	kalman := planned("lugre", "lugre", "kalman")
-	list = append(list, coverageCase{"lugre, kalman, vd ± 20 %", "contact whose damping fades, force", 60, givenOf(kalman, "vd", 0.2, fadingOf)})
-	list = append(list, coverageCase{"lugre, kalman, vd assumed", "contact whose damping fades, force", 60, assumedOf(kalman, "vd", fadingOf)})
-	list = append(list, coverageCase{"presliding-linear", "micro, below break-away", 100, planned("lugre", "presliding-linear")})
+	list = append(list, coverageCase{"lugre, kalman, vd ± 20 %", "contact whose damping fades, force", 60, true, givenOf(kalman, "vd", 0.2, fadingOf)})
+	list = append(list, coverageCase{"lugre, kalman, vd assumed", "contact whose damping fades, force", 60, true, assumedOf(kalman, "vd", fadingOf)})
+	list = append(list, coverageCase{"presliding-linear", "micro, below break-away", 100, false, changedPlan(planned("lugre", "presliding-linear"), func(p *Plan, a *mover, _ *ride, _ *rand.Rand) {
+		known := true
+		for name, v := range map[string]float64{"sigma2": a.fv, "Fc": a.fc, "Fs": a.fc, "vs": 0.01} { // a small motion does not tell them
+			p.Given = append(p.Given, Given{Name: name, Start: &v, Fixed: &known})
+		}
+	})})
 	return list
 }()
 
@@ -387,6 +400,7 @@ type coverageCount struct {
 	refused           int
 	compute           float64 // s
 	why               map[string]int
+	shares            [2][]float64 // of the intervals of every record that hold: printed, of chance alone
 }
 
 // truths are the parameters of a mover by name.
@@ -399,7 +413,7 @@ func (a *mover) truths(dt float64, held bool) map[string]float64 {
 }
 
 // draw counts one record.
-func (n *coverageCount) draw(c *coverageCase, seed uint64) error {
+func (n *coverageCount) draw(c *coverageCase, seed uint64) {
 	rng := rand.New(rand.NewPCG(seed, 20261128))
 	a, r := experiments[c.record](rng)
 	truth := a.truths(r.dt, r.held || r.reference != nil)
@@ -411,13 +425,15 @@ func (n *coverageCount) draw(c *coverageCase, seed uint64) error {
 	if err != nil {
 		n.refused++
 		n.why[short(err.Error())]++
-		return nil
+		return
 	}
 	n.verdicts[res.Verdict]++
 	n.compute += res.Compute
 	for _, w := range res.Reasons {
 		n.why[string(w.Code)+" "+strings.Join(w.Params, " ")]++
 	}
+	var held [2]float64
+	of := 0.0
 	for i := range res.Parameters {
 		p := &res.Parameters[i]
 		want, known := truth[p.Name]
@@ -425,12 +441,15 @@ func (n *coverageCount) draw(c *coverageCase, seed uint64) error {
 			continue
 		}
 		n.all[p.Name]++
+		of++
 		holds := func(ci *[2]float64) bool { return ci == nil || ci[0] <= want && want <= ci[1] }
 		if holds(p.CI) {
 			n.held[p.Name]++
+			held[0]++
 		}
 		if holds(res.random(p)) {
 			n.chance[p.Name]++
+			held[1]++
 		}
 		if se := res.Err(p); se != nil && *se > 0 {
 			e := (p.Value - want) / *se
@@ -438,31 +457,29 @@ func (n *coverageCount) draw(c *coverageCase, seed uint64) error {
 			n.square[p.Name] += e * e
 		}
 	}
-	return nil
+	if of > 0 {
+		n.shares[0], n.shares[1] = append(n.shares[0], held[0]/of), append(n.shares[1], held[1]/of)
+	}
+}
+
+// meanOf is a mean over records with its standard error. Intervals of one record depend on each other, so the records are the sample.
+func meanOf(shares []float64) (mean, err float64) {
+	mean, dev := stat.MeanStdDev(shares, nil)
+	return mean, dev / math.Sqrt(float64(len(shares)))
 }
 
 // covering draws records of a case.
 func covering(t *testing.T, c *coverageCase, draws int) *coverageCount {
 	n := &coverageCount{held: map[string]int{}, chance: map[string]int{}, all: map[string]int{}, off: map[string]float64{}, square: map[string]float64{}, verdicts: map[Verdict]int{}, why: map[string]int{}}
 	for seed := range draws {
-		if err := n.draw(c, uint64(seed)); err != nil {
-			t.Fatal(err)
-		}
+		n.draw(c, uint64(seed))
 	}
-	held, all := n.pooled(n.held)
-	chance, _ := n.pooled(n.chance)
-	share := float64(held) / float64(all)
-	t.Logf("%-60s %5.1f ± %.1f %% (of chance alone %.1f %%), %v, %d refused, %.2f s each", c, 100*share, 100*math.Sqrt(0.05*0.95/float64(all)), 100*float64(chance)/float64(all), n.verdicts, n.refused, n.compute/float64(draws))
+	printed, err := meanOf(n.shares[0])
+	chance, own := meanOf(n.shares[1])
+	t.Logf("%-60s printed %5.1f ± %.1f %%, of chance alone %5.1f ± %.1f %%, %d draws, %v, %d refused, %.2f s each", c, 100*printed, 100*err, 100*chance, 100*own, draws, n.verdicts, n.refused, n.compute/float64(draws))
 	t.Log(n.byParameter())
 	t.Log(n.why)
 	return n
-}
-
-func (n *coverageCount) pooled(of map[string]int) (held, all int) {
-	for name, k := range n.all {
-		held, all = held+of[name], all+k
-	}
-	return held, all
 }
 
 // byParameter is a line with the coverage, the mean error and its scatter in standard errors.
@@ -479,4 +496,38 @@ func (n *coverageCount) byParameter() string {
 		out += fmt.Sprintf("  %s %.0f/%.0f (%+.1f ± %.2f)", name, 100*float64(n.held[name])/k, 100*float64(n.chance[name])/k, mean, math.Sqrt(math.Max(0, n.square[name]/k-mean*mean)))
 	}
 	return out
+}
+
+// Where all the motion that sliding friction does not explain would be too much to leave out, and nothing is seen to build up behind
+// reversals, as much of the slowest of it is left out as can be. Nothing was, and M was five standard errors off.
+func TestSlowRowsAreLeftOutAsFarAsCanBe(t *testing.T) {
+	for _, form := range []linear.Form{linear.Direct, linear.Instrumental} {
+		rng := rand.New(rand.NewPCG(3, 20261128))
+		a, r := experiments["servo, presliding 50 µm"](rng)
+		res, err := Run(t.Context(), withForm(form)(a, r, rng), Records{Fit: []*record.Record{r.record(a, rng)}}, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, _ := res.Param("M")
+		if off := math.Abs(p.Value-a.m) / *res.Err(p); off > 3 || res.Fit.Rows > 300 {
+			t.Errorf("%s: M %.5g of %.5g, %.1f standard errors off, with %d rows", form, p.Value, a.m, off, res.Fit.Rows)
+		}
+	}
+}
+
+// Few records of some methods: the short form of TestCoverageOfMethodsSoak.
+func TestCoverageOfMethods(t *testing.T) {
+	for _, name := range []string{"regress, direct on servo, sines, coarse encoder", "regress, prior of M 0.5 % on servo, short and noisy", "regress, lm on force, chirp held", "lm, coast on run-down"} {
+		i := slices.IndexFunc(coverageCases, func(c coverageCase) bool { return c.String() == name })
+		n := covering(t, &coverageCases[i], 6)
+		// 95 % less three standard errors of about 12 intervals that are independent
+		if share, _ := meanOf(n.shares[0]); n.refused > 0 || share < 0.76 {
+			t.Errorf("%s: %.0f %% of the intervals hold, %d refused", name, 100*share, n.refused)
+		}
+		for why := range n.why { // the bounds are the program's own
+			if strings.HasPrefix(why, string(fit.AtBound)) || strings.HasPrefix(why, string(fit.AboveNoise)) {
+				t.Errorf("%s: %s", name, why)
+			}
+		}
+	}
 }

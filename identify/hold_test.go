@@ -24,13 +24,16 @@ func heldOrStraight(seed uint64, rate float64, held bool, noise float64) (*recor
 // Whether a force is held or straight between its samples is taken from the record: by every method that simulates, and by regress.
 // Values hold then, which the other way would have moved by more than their errors.
 func TestHoldIsTakenFromTheRecord(t *testing.T) {
-	methods := []Chain{{"regress"}, {"lm"}}
+	methods := []Chain{{"regress"}, {"lm"}, {"multishoot"}}
 	rates, seeds := []float64{200, 1000}, 2
 	if soak {
-		methods, rates, seeds = append(methods, Chain{"aep", "lm"}, Chain{"multishoot"}), append(rates, 100, 2000), 10
+		methods, rates, seeds = append(methods, Chain{"aep", "lm"}), append(rates, 100, 2000), 10
 	}
 	for _, methods := range methods {
 		for _, rate := range rates {
+			if !soak && methods[0] == "multishoot" && rate > rates[0] {
+				continue // it has many states
+			}
 			for _, held := range []bool{false, true} {
 				in, of := 0, 0
 				for seed := range uint64(seeds) {

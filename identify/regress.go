@@ -111,6 +111,7 @@ func varied(r *linear.Result, what string) Sensitivity {
 // shifted repeats the fit with the force half a sample earlier and later: what an effective lag would do.
 func (j *job) shifted(spec linear.Spec, form linear.Form, o linear.Options) []Sensitivity {
 	var out []Sensitivity
+	spec.Lag = linear.LagFixed // the record does not tell it: else it would make up for the half sample
 	for _, c := range []struct {
 		what string
 		by   int

@@ -385,6 +385,7 @@ var armKinds = []armKind{
 		return 0.4 * b.fc() * numeric.Sign(v) * math.Exp(-v*v/0.0016)
 	})},
 	{name: "white noise of positions", make: spoiled(func(b *armBench, d []*record.Record) {
+		b.spec.Instruments = machine.UseCheck // the default
 		for i := range d {
 			for k := range d[i].Position {
 				d[i].Position[k] += 5e-4 * b.rng.NormFloat64()

@@ -296,7 +296,7 @@ func (p *Parameter) State() bool { return fit.IsState(p.Name) }
 
 // judgeAlternatives looks at the fits that took something else for granted. One that explains the record as well is as true as
 // the result: a parameter that moves with it beyond its interval is not known. Two forms of the regression weigh one motion
-// differently; where the model holds, they differ by chance alone [H78].
+// differently; where the model holds, they differ by chance alone [H78]. Where they differ by more, intervals hold both.
 func (r *Result) judgeAlternatives(say sayer) {
 	for _, s := range r.Sensitivity {
 		limit := asGood
@@ -318,6 +318,9 @@ func (r *Result) judgeAlternatives(say sayer) {
 			}
 			m := (1 - p.weight) * (x - p.Value + p.pulled)
 			if s.Form { // what tells less of a parameter may differ by more
+				if ci := r.random(p); ci != nil && math.Abs(m) > math.Hypot((ci[1]-ci[0])/2, s.half[name]) && !fit.MayBeZero(name) {
+					p.moved(m, false, s.What)
+				}
 				h = math.Max(h, s.half[name])
 			}
 			if s.Form && (fit.MayBeZero(name) || math.Abs(m) <= formsApart*h) {

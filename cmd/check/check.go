@@ -11,6 +11,7 @@ import (
 	"hilrig/cmd/report"
 	"hilrig/configs"
 	"hilrig/configs/schema"
+	"hilrig/hil"
 )
 
 // File reports on one file and tells whether it can be used.
@@ -115,6 +116,19 @@ func printChecked(out, errOut io.Writer, name string, warnings []schema.Problem,
 	return err == nil
 }
 
+// printUnwatched says what the drive of an axis can do before the guard can tell that its position shows nothing.
+func printUnwatched(out io.Writer, a *hil.AxisSpec) {
+	turn := "rad"
+	if a.Linear {
+		turn = "m"
+	}
+	if time, way, speed := a.Unwatched(); time > 0 {
+		fmt.Fprintf(out, "unwatched      %s: a position that shows nothing is told after %.0f ms or later; "+
+			"at full effort the axis goes %.3g %s and gets to %.3g %s/s meanwhile\n",
+			a.Name, 1e3*time, way, turn, speed, turn)
+	}
+}
+
 // checkRig reports on a rig file.
 func checkRig(out, errOut io.Writer, name string) bool {
 	cfg, warnings, err := configs.Check(name)
@@ -135,6 +149,11 @@ func checkRig(out, errOut io.Writer, name string) bool {
 	for i := range cfg.Devices {
 		d := &cfg.Devices[i]
 		fmt.Fprintf(out, "device         %s, %s protocol on %s at %d baud\n%s", d.Name, d.Protocol, d.Port, d.Baud, cfg.Budget(d))
+	}
+	if spec, err := daemon.ControllerSpec(cfg); err == nil {
+		for i := range spec.Axes {
+			printUnwatched(out, &spec.Axes[i])
+		}
 	}
 	for _, w := range warnings {
 		fmt.Fprintf(out, "warning: %v\n", w)

@@ -220,7 +220,7 @@ axes:
 guard: {selftest_time: 100 ms}
 record: {dir: "%s"}
 web: {commands: true}
-`, slug.Replace(r.name), r.name, r.loop, port, map[bool]int{true: 115200, false: 921600}[r.wire == "modbus"], map[bool]float64{true: 50, false: r.rate}[r.wire == "modbus"], line, measure.String(),
+`, slug.Replace(r.name), r.name, r.loop, port, map[bool]int{true: 115200, false: 921600}[r.wire == "modbus"], map[bool]float64{true: r.loop, false: r.rate}[r.wire == "modbus"], line, measure.String(),
 		units[chApplied], number, r.commandScale(), r.limit, r.slew, at(20), enable, at(22), kind, axis.String(), strings.Join(estimator, ", "), reference, control, guard, t.TempDir())
 	for from, to := range r.extra {
 		if !strings.Contains(text, from) {

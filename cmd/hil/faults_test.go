@@ -149,7 +149,7 @@ func (c *boardColumn) play(f *boardCase, sign float64) (o boardOutcome) {
 		c.rest(-sign * c.rig.reach * f.asked)
 		c.reach("armed", 5*time.Second)
 		said = d.errs.len()
-		b.fail(fault)
+		b.fail(fault, f.push)
 		time.Sleep(100 * time.Millisecond)
 		c.reach("armed", time.Second) // some are found before
 		c.order("run")
@@ -166,10 +166,10 @@ func (c *boardColumn) play(f *boardCase, sign float64) (o boardOutcome) {
 		}
 		said = d.errs.len()
 		if fault.unplugs {
-			b.fail(fault)
+			b.fail(fault, f.push)
 			b.unplug()
 		} else {
-			b.fail(fault)
+			b.fail(fault, f.push)
 		}
 	}
 	watch := f.long
@@ -338,7 +338,7 @@ func boardTables(outcomes map[[2]string][]boardOutcome) string {
 				case worst.starved:
 					row += " | not measured"
 				default:
-					row, played = row+" | "+worst.cell(rig, f.when), true
+					row, played = row+" | "+worst.cell(rigNamed(rig), f.when), true
 				}
 			}
 			if played {
@@ -350,12 +350,17 @@ func boardTables(outcomes map[[2]string][]boardOutcome) string {
 	return text.String()
 }
 
-// cell is an outcome in a table.
-func (o *boardOutcome) cell(rig, when string) string {
+func rigNamed(name string) boardRig {
+	rigs := boardRigs()
+	return rigs[slices.IndexFunc(rigs, func(r boardRig) bool { return r.name == name })]
+}
+
+// cell is an outcome in a table. A fault is not found where the axis goes further than its reference does.
+func (o *boardOutcome) cell(r boardRig, when string) string {
 	name, _, _ := strings.Cut(o.cause, " drive")
 	name, _, _ = strings.Cut(name, " shaft.")
 	way := fmt.Sprintf("%.2g rad", o.way)
-	if strings.Contains(rig, "stage") {
+	if r.heavy {
 		way = fmt.Sprintf("%.2g mm", o.way*1e3)
 	}
 	switch {
@@ -363,7 +368,7 @@ func (o *boardOutcome) cell(rig, when string) string {
 		return strings.TrimSpace(name + " " + strings.Join(o.events, " "))
 	case !o.tripped && o.energised == 0:
 		return "is not driven"
-	case !o.tripped && o.way > 25 || !o.tripped && strings.Contains(rig, "stage") && o.way > 1:
+	case !o.tripped && o.way > 1.2*r.pace*o.energised.Seconds():
 		return "not found: " + way + " in " + fmt.Sprintf("%.0f s", o.energised.Seconds())
 	case !o.tripped:
 		return strings.TrimSpace("runs on " + strings.Join(o.events, " "))
@@ -374,6 +379,9 @@ func (o *boardOutcome) cell(rig, when string) string {
 // judge tells what of an outcome should not be. A test machine gets 150 ms, and 2 rad for each quarter of a second.
 func (o *boardOutcome) judge(f *boardCase, r *boardRig) string {
 	want := strings.Split(f.found, ", ")
+	if f.beside != "" && r.has(chCurrent) {
+		want = append(want, strings.Split(f.beside, ", ")...)
+	}
 	rides := slices.Contains(want, "runs on")
 	within := max(f.within, 250*time.Millisecond) + 150*time.Millisecond
 	way := 6 + 10*within.Seconds() + 20*max(0, within-400*time.Millisecond).Seconds()

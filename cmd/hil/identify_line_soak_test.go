@@ -22,7 +22,7 @@ func TestSoakIdentifyLines(t *testing.T) {
 		r.extra = map[string]string{"timeout: 20 ms, late: 20 ms": "timeout: 400 ms, late: 400 ms", "selftest_time: 100 ms": "selftest_time: 100 ms, hold_time: 1 s",
 			"estimator: {": "estimator: {rls: {enabled: true, memory: 120 s, window: 1 s, min_velocity: 0.9}, "}
 		for _, c := range r.channels { // the patience of a busy machine
-			r.extra["- {name: "+boardChannels[c]] = "- {stale: 1 s, name: " + boardChannels[c]
+			r.extra["- {name: "+boardChannels[c]] = "- {stale: 500 ms, name: " + boardChannels[c]
 		}
 		return r
 	}

@@ -24,7 +24,7 @@ func TestDaemonRefusedWrites(t *testing.T) {
 	if !c.energise(0) {
 		t.Fatalf("never driven: %v", c.d.state())
 	}
-	c.b.fail(boardFault{refuses: true})
+	c.b.fail(boardFault{refuses: true}, 0)
 	for _, order := range []string{"stop", "estop"} {
 		reply := c.d.command(order, `{"id":"`+uniqueID()+`"}`)
 		if reply.OK || !strings.Contains(reply.Error, "taken, but not in effect") {

@@ -190,8 +190,8 @@ func (e *backEMF) speed() float64 {
 	return math.Copysign(max(0, math.Abs(e.unseen)-e.unsure)/e.m.K, e.unseen)
 }
 
-// standsStill tells a shaft that stands from a number that does: the current of a shaft that stands leaves no voltage over, and the motion that
-// the command makes would leave one that can be seen.
+// standsStill tells a shaft that stands from a number that does: the current of a shaft that stands leaves no voltage over, and the motion
+// that the command makes would leave one that can be seen.
 func (f *frozen) standsStill(command float64) bool {
 	unsure := 0.05*math.Abs(command) + 0.1*f.s.Motor.BrushDrop
 	return f.current && math.Abs(f.emf.unseen) < unsure && f.s.Motor.K*math.Abs(f.v) > unsure

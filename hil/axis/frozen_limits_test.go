@@ -43,7 +43,8 @@ func TestBackEMF(t *testing.T) {
 			}
 		}
 	}
-	// a shaft that stands leaves no voltage over: 5 % of the command and a tenth of the drop; one that must have turned at 2.2 rad/s leaves more
+	// a shaft that stands leaves no voltage over: 5 % of the command and a tenth of the drop; one that must have turned at 2.2 rad/s
+	// leaves more
 	f.current = true
 	for _, c := range []struct {
 		left, speed float64

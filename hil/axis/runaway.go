@@ -7,9 +7,9 @@ import (
 	"hilrig/estimator"
 )
 
-// runaway finds an axis that goes faster and faster against its effort while the effort grows: an encoder or a drive of the wrong sign, at rates of
-// sampling too where the means of signs and of momentum are long. The load of such an axis seems to be twice its effort at any moment, so
-// the load that momentum expects grows with it, and explains it.
+// runaway finds an axis that goes faster and faster against its effort while the effort grows: an encoder or a drive of the wrong sign, at
+// rates of sampling too where the means of signs and of momentum are long. The load of such an axis seems to be twice its effort at any
+// moment, so the load that momentum expects grows with it, and explains it.
 //
 // What a load does is different:
 //
@@ -17,9 +17,9 @@ import (
 //	J·a = −effort         a wrong sign: both grow together
 //	J·a = effort − k·x    a spring: both grow together on the way out only, where the motion is not against the effort
 //
-// So the effort must have grown by Fs since the motion against it began, and be above what friction takes (frozenFs·Fs); acceleration and effort
-// must both be within nearPeak of the largest that they had. The inertia of the file may be a guess: a tenth of the effort is enough
-// of an acceleration. A drive that is thrown back by a growing load does the same; it has lost its axis, too.
+// So the effort must have grown by Fs since the motion against it began, and be above what friction takes (frozenFs·Fs); acceleration and
+// effort must both be within nearPeak of the largest that they had. The inertia of the file may be a guess: a tenth of the effort is
+// enough of an acceleration. A drive that is thrown back by a growing load does the same; it has lost its axis, too.
 type runaway struct {
 	f *frozen
 
@@ -42,9 +42,9 @@ const (
 
 func (r *runaway) forget() { *r = runaway{f: r.f} }
 
-// step takes a tick: whether the filter believes the sample p, the command of the tick before, the current (A) where it is measured, the speed
-// (rad/s) that voltage and current tell, 0: none, what opposes the effort (N·m), as it is estimated, and what of it the mechanism takes. It is the
-// verdict so far, and what it will be if the axis leaves its limits sooner.
+// step takes a tick: whether the filter believes the sample p, the command of the tick before, the current (A) where it is measured, the
+// speed (rad/s) that voltage and current tell, 0: none, what opposes the effort (N·m), as it is estimated, and what of it the mechanism
+// takes. It is the verdict so far, and what it will be if the axis leaves its limits sooner.
 func (r *runaway) step(k Tick, taken bool, p *estimator.Sample, command, current, told, opposes, carried float64) (bad, hint Finding) {
 	f := r.f
 	if !k.On || !numeric.Finite(command+current+opposes+carried) {

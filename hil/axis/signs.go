@@ -80,8 +80,8 @@ func (l *lasting) add(f Finding, dt float64) {
 	l.time += dt
 }
 
-// samples are how many must be broken alike, at least: a mean of the current that changes its sign passes by what a position that tells nothing
-// leaves over.
+// samples are how many must be broken alike, at least: a mean of the current that changes its sign passes by what a position that tells
+// nothing leaves over.
 func (l *lasting) samples() float64 {
 	if l.Fault == Frozen || l.Fault == Scale {
 		return leastSamples
@@ -399,7 +399,8 @@ func (d *delays) add(u, ri, emf, dt, spacing float64, broken bool) {
 // longest delay: where that is the best, any command of long ago is.
 func (d *delays) orLate(f Finding) Finding {
 	best := d.best()
-	if f.Fault == Fine || d.spacing == 0 || best == delaySteps-1 || !d.enough() || !(d.before[best] < min(d.each[0]/10, d.each[1], d.each[2], d.each[3])) {
+	least := min(d.each[0]/10, d.each[1], d.each[2], d.each[3])
+	if f.Fault == Fine || d.spacing == 0 || best == delaySteps-1 || !d.enough() || !(d.before[best] < least) {
 		return f
 	}
 	return Finding{Delay, f.Of, float64((best+1)*d.step()) * d.spacing, float64(d.step()) * d.spacing / 2}
@@ -408,12 +409,12 @@ func (d *delays) orLate(f Finding) Finding {
 // step is what lies between two delays, in spacings.
 func (d *delays) step() int { return max(1, int(math.Round(delayStep*delaySpacing/d.spacing))) }
 
-// enough tells whether a delay may be told at all: from enough samples, and where current and speed take something, so that it matters which
-// command they belong to.
+// enough tells whether a delay may be told at all: from enough samples, and where current and speed take something, so that it matters
+// which command they belong to.
 func (d *delays) enough() bool { return d.samples >= leastSamples && d.own > d.each[0]/10 }
 
-// leaves is the share of what the command of now leaves that a delay may leave: of 0.2 at most. The delays are compared 20 ms apart, so that
-// of half a step beside another leaves (half a step/delay)² of it; one that is longer and leaves as much is none.
+// leaves is the share of what the command of now leaves that a delay may leave: of 0.2 at most. The delays are compared 20 ms apart, so
+// that of half a step beside another leaves (half a step/delay)² of it; one that is longer and leaves as much is none.
 func (d *delays) leaves(best int) float64 {
 	apart := 0.5 / float64(best+1)
 	return min(0.2, 0.05+1.5*apart*apart)

@@ -60,7 +60,7 @@ func (m *Model) roughly() rough {
 		r.f = numeric.QuantileInPlace(f, 0.995)
 		m.roughContact(&r)
 	default:
-		r.f = r.a
+		r.f = r.a * m.coasting()
 	}
 	for _, q := range []*float64{&r.v, &r.a, &r.f} {
 		if !(*q > 0) {
@@ -69,6 +69,14 @@ func (m *Model) roughly() rough {
 	}
 	m.regress(&r)
 	return r
+}
+
+// coasting is the inertia (kg) of an axis that coasts, to which all forces are in proportion: 1 where it is not known.
+func (m *Model) coasting() float64 {
+	if inertia := m.spec.Known[m.names.inertia]; inertia > 0 {
+		return inertia
+	}
+	return 1
 }
 
 // roughSpring is the spring of the drive where its force was recorded, else 1: then forces count in units of it.
@@ -117,10 +125,10 @@ func (m *Model) roughContact(r *rough) {
 //
 //	u = M·a + Fv·v + Fc·sgn v + offset + k·x + mgs·sin x + mgc·cos x,
 //
-// with M known, 1, on an axis that coasts. Only where the axis moves: at rest friction is whatever holds it. A value that
+// with M known on an axis that coasts. Only where the axis moves: at rest friction is whatever holds it. A value that
 // is none (an inertia below zero) gives way to a share of the size of the forces.
 func (m *Model) regress(r *rough) {
-	coast := m.spec.Drive == Coast
+	coast, inertia := m.spec.Drive == Coast, m.coasting()
 	if inertia, ok := m.spec.Known[m.names.inertia]; ok && inertia > 0 {
 		defer func() { r.m = inertia }()
 	}
@@ -161,7 +169,7 @@ func (m *Model) regress(r *rough) {
 			var u float64
 			switch {
 			case coast:
-				u = -a
+				u = -a * inertia
 			case p.far != nil:
 				u = r.kd * (p.far[k] - x)
 			case p.force != nil:

@@ -89,8 +89,12 @@ const (
 	huberScale   = 3.0  // times the noise
 	nearNoise    = 2.0  // times the noise: root mean square of a first fit that is carried to its optimum
 	offsetTol    = 1e-3 // standard errors, about, from the optimum
+	costTol      = 1e-7 // relative decrease of the cost that ends a fit: of 10 000 rows, a few hundredths of a standard error
+	loweredTol   = 1e-5 // likewise, of one that leaves more than the noise
+	startTol     = 5e-2 // likewise, of one with many starts, whose first one is wanted
+	nearDamping  = 1e-6 // of a fit that goes on from another one
 	draftOffset  = 0.1  // likewise, of a fit that another one goes on from
-	draftTol     = 1e-3 // relative decrease of the cost that ends such a fit
+	draftTol     = 1e-2 // relative decrease of the cost that ends such a fit
 	shownTo      = 5.0  // rad/s  up to which [KKK17] found its law
 	looseErr     = 0.5  // standard error over the value of a coefficient that is refused
 	disagreement = 0.1  // relative, of a level, that is told
@@ -260,12 +264,17 @@ func (r *Result) shoot(ctx context.Context, c Spec, base setup, free []parameter
 	}
 	watch.Say(fit.Progress{Method: "shooting", Phase: "vertical in the body"})
 	gamma := &shooting{rec: rec, poses: p, base: base.clone(), free: friction, segments: slices.Clone(whole), gamma: true}
-	problem, lm := gamma.problem()
-	lm.Loss, lm.OffsetTol, lm.MaxIterations = c.loss(p.turn), offsetTol, mostSteps
-	if r.Slip.Lasting > lasting {
-		lm.MaxIterations = fewSteps
+	sol, err := gamma.fit(ctx, c, p.turn, watch, fewSteps, true)
+	if err == nil {
+		gamma.adopt(sol)
+		if r.Slip.Lasting <= lasting && gamma.leaves(sol) < residual*p.turn {
+			sol, err = gamma.fit(ctx, c, p.turn, watch, mostSteps, false)
+		} else { // rolling does not explain it, as far as one goes
+			problem, lm := gamma.problem()
+			lm.Loss = c.loss(p.turn)
+			sol, err = lm.At(problem)
+		}
 	}
-	sol, err := lm.Fit(ctx, problem, watch)
 	if err != nil {
 		r.Warnings = append(r.Warnings, "shooting on γ: "+err.Error())
 	} else {
@@ -274,12 +283,17 @@ func (r *Result) shoot(ctx context.Context, c Spec, base setup, free []parameter
 
 	// markers
 	s := &shooting{rec: rec, poses: p, base: base.clone(), free: free, segments: slices.Clone(whole)}
-	if sol != nil && sol.Converged {
+	if sol != nil {
 		gamma.adopt(sol)
 		start := s.segments[0].start
-		s.base.body.Roll, s.base.body.Spin = gamma.base.body.Roll, gamma.base.body.Spin
 		start.Q, start.W = gamma.segments[0].start.Q, gamma.segments[0].start.W
-		s.segments[0].start = start
+		other := &shooting{rec: rec, poses: p, base: base.clone(), free: free, segments: []segment{{0, len(rec.Times), start}}}
+		other.base.body.Roll, other.base.body.Spin = gamma.base.body.Roll, gamma.base.body.Spin
+		s.prepare()
+		other.prepare()
+		if other.rms(p.sigma) < s.rms(p.sigma) {
+			s = other
+		}
 	}
 	s, sol, err = r.shootMarkers(ctx, c, s, base, p, watch)
 	if err != nil {
@@ -296,6 +310,7 @@ func (r *Result) shoot(ctx context.Context, c Spec, base setup, free []parameter
 const (
 	mostSteps = 12
 	fewSteps  = 4
+	farSteps  = 2  // of one that stays far above it
 	lastSteps = 30 // of one that comes near the noise
 )
 
@@ -308,17 +323,18 @@ func (r *Result) shootMarkers(ctx context.Context, c Spec, s *shooting, base set
 		steps = fewSteps
 	}
 	watch.Say(fit.Progress{Method: "shooting", Phase: "markers"})
-	draft, err := s.fit(ctx, c, p, watch, steps, true)
+	draft, err := s.fit(ctx, c, p.sigma, watch, steps, true)
 	if err == nil {
 		s.adopt(draft)
 	}
-	if !slips && (err != nil || s.rms(p) > poorFit*p.sigma) {
+	if !slips && (err != nil || s.rms(p.sigma) > poorFit*p.sigma) {
 		watch.Say(fit.Progress{Method: "shooting", Phase: "markers, from several starts", Note: "one start leaves far more than the noise"})
 		multi := &shooting{rec: s.rec, poses: p, base: base.clone(), free: s.free, segments: pieces(s.rec, p, &c, base.height), stride: multiStride}
-		if many, err2 := multi.fit(ctx, c, p, watch, mostSteps/2, true); err2 == nil {
+		// where starts of their own leave more than the noise too, one start for all leaves more still
+		if many, err2 := multi.fit(ctx, c, p.sigma, watch, mostSteps/2, true); err2 == nil && multi.leaves(many) < nearNoise*p.sigma {
 			multi.adopt(many)
 			again := &shooting{rec: s.rec, poses: p, base: multi.base, free: s.free, segments: []segment{{0, len(s.rec.Times), multi.segments[0].start}}}
-			if other, err2 := again.fit(ctx, c, p, watch, mostSteps/2, true); err2 == nil && (err != nil || other.Cost < draft.Cost) {
+			if other, err2 := again.fit(ctx, c, p.sigma, watch, mostSteps/2, true); err2 == nil && (err != nil || other.Cost < draft.Cost) {
 				again.adopt(other)
 				other.Count(many)
 				s, draft, err = again, other, nil
@@ -328,10 +344,10 @@ func (r *Result) shootMarkers(ctx context.Context, c Spec, s *shooting, base set
 	if err != nil {
 		return nil, nil, err
 	}
-	if steps = fewSteps; !slips && s.rms(p) < nearNoise*p.sigma {
+	if steps = farSteps; !slips && s.rms(p.sigma) < nearNoise*p.sigma {
 		steps = lastSteps
 	}
-	sol, err := s.fit(ctx, c, p, watch, steps, false)
+	sol, err := s.fit(ctx, c, p.sigma, watch, steps, false)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -346,27 +362,40 @@ func (c *Spec) loss(sigma float64) fit.Loss {
 	return fit.Loss{Kind: fit.Huber, Scale: huberScale * sigma}
 }
 
-// fit descends in so many steps at most. A draft is for its values only.
-func (s *shooting) fit(ctx context.Context, c Spec, p *poses, watch fit.Watch, steps int, draft bool) (*fit.Solution, error) {
+// fit descends in so many steps at most, where rows have this noise. A draft is for its values only.
+func (s *shooting) fit(ctx context.Context, c Spec, noise float64, watch fit.Watch, steps int, draft bool) (*fit.Solution, error) {
 	problem, lm := s.problem()
-	lm.Loss, lm.OffsetTol, lm.MaxIterations = c.loss(p.sigma), offsetTol, steps
-	if lm.Draft = draft; draft {
+	lm.Loss, lm.OffsetTol, lm.MaxIterations, lm.Draft = c.loss(noise), offsetTol, steps, draft
+	switch {
+	case draft && len(s.segments) > 1: // for its start
+		lm.CostTol, lm.OffsetTol = startTol, draftOffset
+	case draft:
 		lm.CostTol, lm.OffsetTol = draftTol, draftOffset
+	default:
+		lm.CostTol, lm.Damping = costTol, nearDamping
+		if s.rms(noise) > residual*noise { // no optimum explains it
+			lm.CostTol = loweredTol
+		}
 	}
 	return lm.Fit(ctx, problem, watch)
 }
 
-// rms is the root mean square of what is left over at the base and the starts, each row as it is.
-func (s *shooting) rms(p *poses) float64 {
+// rms is the root mean square of what is left over at the base and the starts, where rows have this noise.
+func (s *shooting) rms(noise float64) float64 {
 	ps, _ := s.params()
 	left := make([]float64, s.rows)
 	s.evaluator().Residuals(fit.Values(ps), left)
 	for k, v := range left { // as the loss counts them
-		if limit := huberScale * p.sigma; math.Abs(v) > limit {
+		if limit := huberScale * noise; math.Abs(v) > limit {
 			left[k] = math.Sqrt(limit * math.Abs(v))
 		}
 	}
 	return norm(left)
+}
+
+// leaves is the rms that belongs to the cost of a solution.
+func (s *shooting) leaves(sol *fit.Solution) float64 {
+	return math.Sqrt(2 * sol.Cost / float64(max(1, s.rows)))
 }
 
 // pieces are segments of pieceLength with starts of their own.

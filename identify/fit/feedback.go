@@ -16,6 +16,9 @@ import (
 // fedBackAt is what the squared difference of the two coefficients over its variance passes once in twenty times by chance.
 const fedBackAt = 3.84
 
+// pastP is the probability by chance, below which the past knows something of what is left over.
+const pastP = 0.05
+
 // pastReach is how far filters of the rows reach to either side, in the Blur of a solution: what is left beyond is a hundredth.
 const pastReach = 2
 
@@ -47,9 +50,9 @@ func (x *explained) foretold(sp *Suspect, f finding) finding {
 			floats.AddScaled(told[i], floats.Dot(q, columns[i]), q)
 		}
 	}
-	plain, plainErrors, ok := lastOf(columns, columns, e)
-	other, otherErrors, ok2 := lastOf(told, columns, e)
-	if !ok || !ok2 {
+	plain, _, plainErrors, ok := lastOf(columns, columns, e)
+	other, left, otherErrors, ok2 := lastOf(told, columns, e)
+	if !ok || !ok2 || !x.unknown(past.q, left, len(past.q)-len(functions)) {
 		return f
 	}
 	apart := slices.Clone(otherErrors)
@@ -67,23 +70,39 @@ func (x *explained) foretold(sp *Suspect, f finding) finding {
 	return f
 }
 
-// lastOf is the coefficient of the last column with instruments, and its error by row: they add up to that of the coefficient.
-func lastOf(instruments, columns [][]float64, e []float64) (b float64, errors []float64, ok bool) {
+// unknown tells whether the past knows nothing of what is left over with it as instruments (a test of the restrictions beyond those that are needed): else the model lacks something more, and
+// the difference of two coefficients tells of that.
+func (x *explained) unknown(past [][]float64, left []float64, more int) bool {
+	if more < 1 {
+		return true
+	}
+	size := 0.0
+	for _, q := range past {
+		a := floats.Dot(q, left)
+		size += a * a
+	}
+	rows := math.Max(1, x.independent) * float64(len(left)) / float64(len(x.e))
+	return distuv.ChiSquared{K: float64(more)}.Survival(rows*size/floats.Dot(left, left)) > pastP
+}
+
+// lastOf is the coefficient of the last column with instruments, what is left over then, and the error of the coefficient by row: they add
+// up to it.
+func lastOf(instruments, columns [][]float64, e []float64) (b float64, left, errors []float64, ok bool) {
 	z := span{}
 	for _, c := range instruments {
 		if !z.add(c, 1e-4) {
-			return 0, nil, false
+			return 0, nil, nil, false
 		}
 	}
 	theta := z.solve(z.within(productsOf(instruments, e)))
-	left := slices.Clone(e)
+	left = slices.Clone(e)
 	for j, c := range columns {
 		floats.AddScaled(left, -theta[j], c)
 	}
 	last := len(columns) - 1
-	errors = floats.MulTo(left, left, z.q[last])
+	errors = floats.MulTo(slices.Clone(left), left, z.q[last])
 	floats.Scale(1/z.r[last][last], errors)
-	return theta[last], errors, true
+	return theta[last], left, errors, true
 }
 
 func productsOf(columns [][]float64, e []float64) (out []float64) {

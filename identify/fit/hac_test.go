@@ -8,8 +8,9 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Second differences of white noise over two rows: neighbours do not depend on each other, and sums of any rows have a variance of 8, of what
-// is beyond their ends. Cosines see that, at their ends twice as much; the plug-in sees that neighbours are independent and takes 6 of each row.
+// Second differences of white noise over two rows: neighbours do not depend on each other, and sums of any rows have a variance of 8, of
+// what is beyond their ends. Cosines see that, at their ends twice as much; the plug-in sees that neighbours are independent and takes 6
+// of each row.
 func TestLongRunOfCancellingScores(t *testing.T) {
 	const n, draws = 20000, 40
 	var g []float64

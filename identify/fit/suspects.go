@@ -188,8 +188,9 @@ func (m *Motion) drift(t *MotionTerm, kind, what, advice string, column func(k i
 
 // speed: friction that is not straight in the velocity.
 func (m *Motion) speed() {
-	m.add("drag", "a force that grows with the square of the speed (drag)", "Fit a model with quadratic drag, or record slower motion.",
-		func(k int) float64 { return m.V[k] * math.Abs(m.V[k]) }).Usual = true
+	drag := m.add("drag", "a force that grows with the square of the speed (drag)", "Fit a model with quadratic drag, or record slower motion.",
+		func(k int) float64 { return m.V[k] * math.Abs(m.V[k]) })
+	drag.Usual, drag.Alone = true, true
 	viscous := func(k int) float64 { return m.V[k] }
 	dry := func(k int) float64 { return numeric.Sign(m.V[k]) }
 	if !m.made(viscous) {

@@ -380,10 +380,10 @@ func (x *explained) search(s *Solution, whole *explained, all []int, suspects []
 	}
 	for i := range suspects {
 		if sp := &suspects[i]; (sp.Usual || sp.Alone || sp.Bounds != [2]float64{}) && !used[i] {
-			f := x.allowed(i, sp, of[i][0])
+			f, usual := x.allowed(i, sp, of[i][0]), sp.Usual
 			if shown, ok := x.try(i, of[i]); sp.Alone && ok {
-				if shown = x.foretold(sp, shown); shown.p < unmodelledP && math.Abs(shown.most()) > math.Abs(f.most()) {
-					f = shown
+				if shown = x.foretold(sp, shown); shown.p < unmodelledP && (usual || math.Abs(shown.most()) > math.Abs(f.most())) {
+					f, usual = shown, false
 				}
 			}
 			if math.Abs(first[i].most()) > math.Abs(f.most()) {
@@ -391,7 +391,7 @@ func (x *explained) search(s *Solution, whole *explained, all []int, suspects []
 			}
 			if f.most() != 0 {
 				e := sp.left(s, f, whole.without(sp, f.b, all), harm, tries)
-				e.Possible, e.Usual = true, sp.Usual
+				e.Possible, e.Usual = true, usual
 				possible = append(possible, e)
 			}
 		}

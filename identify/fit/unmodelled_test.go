@@ -101,6 +101,23 @@ func TestUnmodelledMovesAreThoseOfTheRicherModel(t *testing.T) {
 	t.Fatal("no drag found")
 }
 
+// A spring is relaxed at zero, as the term that takes it is: on a motion that is elsewhere the constant force is that beside it.
+func TestSpringIsRelaxedAtZero(t *testing.T) {
+	for _, at := range []float64{-2, 2} {
+		s := axisRows(5, 0, func(_, x, _, _ float64) float64 { return 10*(x+at) + 1 })
+		for k := range s.Position {
+			s.Position[k] += at
+		}
+		found, _ := Unmodelled(s, Suspects(s, false, true), tenth)
+		if len(found) == 0 || found[0].Kind != "stiffness" {
+			t.Fatalf("at %g m: %+v", at, found)
+		}
+		if offset := lineFit(s, s.Measured)[3] + found[0].Moves["offset"]; math.Abs(offset-1) > 1 || found[0].Worst != "offset" {
+			t.Errorf("at %g m: a constant force of %.3g N with the spring in the model, true 1; worst %s", at, offset, found[0].Worst)
+		}
+	}
+}
+
 // Where no drag shows, the values are those with as much of it in the model as its own 95 % interval allows: the fit with drag, by
 // normal equations, gives that.
 func TestDragThatIsNotExcluded(t *testing.T) {

@@ -194,30 +194,44 @@ func (s Spec) settle(recs []*record.Record, m *form) (*regression, error) {
 		return nil, err
 	}
 	rest := r // with all that is faster than rest
-	for first := r.rowsKept(); found; {
-		next, err := r.slower()
-		if err != nil || next == r.slowest {
-			break
+	fewest := leastShare * float64(r.rowsKept())
+	few := func(n *regression, err error) bool { return err != nil || float64(n.rowsKept()) < fewest }
+	leaveSlow := func(partly bool) (all bool) {
+		for {
+			next, err := r.slower()
+			if err != nil || next == r.slowest {
+				return true
+			}
+			lag = r.lag
+			n, err := try(probe, next)
+			for partly && few(n, err) {
+				if next = between(r.slowest, next); next == r.slowest {
+					return false
+				}
+				n, err = try(probe, next)
+			}
+			if few(n, err) {
+				return false
+			}
+			r = n
 		}
-		lag = r.lag
-		n, err := try(probe, next)
-		if err != nil || float64(n.rowsKept()) < leastShare*float64(first) {
-			break
-		}
-		r = n
 	}
-	for first := rest.rowsKept(); found && !m.free; {
+	all := !found || leaveSlow(false)
+	for found && !m.free {
 		was, next := m.f.build, r.builtUp()
 		if next == was {
 			break
 		}
 		m.f.build, lag = next, r.lag
 		n, err := try(probe, r.slowest)
-		if err != nil || float64(n.rowsKept()) < leastShare*float64(first) {
+		if few(n, err) {
 			m.f.build = was
 			break
 		}
 		r = n
+	}
+	if !all && m.f.build == [2]float64{} { // neither all that is slow nor what follows reversals
+		leaveSlow(true)
 	}
 	lopsided := rest.lopsided(r)
 	if beyond, err := r.beyondFriction(probe); err != nil {
@@ -247,6 +261,17 @@ func (s Spec) settle(recs []*record.Record, m *form) (*regression, error) {
 		r.doubts = append(r.doubts, fmt.Sprintf("the force fits best %.0f samples or more %s than its stamp: look at how its time stamps are made", far, how))
 	}
 	return r, nil
+}
+
+// between are limits an octave slower than next, but none below slowest: where leaving out all that is worse would leave too little, as much
+// of the slowest of it is left out as can be.
+func between(slowest, next [2]float64) [2]float64 {
+	for joint := range next {
+		if next[joint] /= 2; next[joint] < 1.01*slowest[joint] {
+			next[joint] = slowest[joint]
+		}
+	}
+	return next
 }
 
 // enough tells what makes the kept rows useless.

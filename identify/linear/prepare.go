@@ -357,9 +357,9 @@ func (m *form) count(n int) int {
 
 // stretches cuts the records into parts. Pieces too short for the filters are left out, which is said.
 func (s Spec) stretches(recs []*record.Record, m *form) (parts []part, left []string, err error) {
-	total, samples := 0, 0
+	total, samples, length := 0, 0, 0.0
 	for i, d := range recs {
-		samples += d.Len()
+		samples, length = samples+d.Len(), length+float64(d.Len())*d.Dt
 		n := m.count(d.Len())
 		if n < 2 {
 			left = append(left, fmt.Sprintf("%s is left out: %d samples are too few for the filters and the trimming of %.3g s at each end", named(d), d.Len(), s.Trim))
@@ -381,7 +381,7 @@ func (s Spec) stretches(recs []*record.Record, m *form) (parts []part, left []st
 		}
 	}
 	if want := 10 * len(m.columns); total < want {
-		return nil, nil, recs[0].Fail(0, "Record longer, sample faster, or lower decimate or trim.",
+		return nil, nil, recs[0].Fail(0, fmt.Sprintf("Record longer, sample faster, or lower decimate or trim. If more than %.3g s were recorded, the times are in another unit: say which.", length),
 			"%d samples leave %d rows after decimation by %d and trimming %.3g s at each end, want at least %d", samples, total, s.Decimate, s.Trim, want)
 	}
 	return parts, left, nil

@@ -28,7 +28,7 @@ type Result struct {
 	Solution *fit.Solution
 	Half     []float64 // of the free ones, with half the cutoff; nil: not known
 	Joints   []Joint
-	Widened  []float64     // by how much the standard errors of the free ones grow as residuals of joints go together; 1: not at all
+	Widened  []float64     // by how much the standard errors of the free ones change as residuals of joints go together; 1: not at all
 	Long     []float64     // standard errors of the free ones by what is slow of the scores; nil: least squares
 	quantile float64       // 97.5 % of an estimate over these
 	Between  []float64     // standard errors of the free ones with the recordings as the sample; nil: fewer than three
@@ -326,7 +326,7 @@ func (r *Result) shares() []float64 {
 // fewGroups are the recordings from which on their scatter is looked at, as in package fit.
 const fewGroups = 3
 
-// together finds by how much standard errors grow as the residuals of the joints at one time go together: that by the scores of all
+// together finds by how much standard errors change as the residuals of the joints at one time go together: that by the scores of all
 // joints added up at each time over that of each joint by itself, both by fit.LongRun; and the standard errors by the sums of the scores
 // of each recording, for what the model lacks differs from one to the next.
 func (r *Result) together(blocks []block) {
@@ -397,7 +397,7 @@ func (r *Result) together(blocks []block) {
 		all, _ := fit.LongRun(sum, grid)
 		r.scatter = all
 		for j := range p {
-			if a, b := variance(j, own), variance(j, all); a > 0 && b > a {
+			if a, b := variance(j, own), variance(j, all); a > 0 && b > 0 { // to either side: by chance alone the larger of both is too large
 				out[j] = math.Sqrt(b / a)
 			}
 		}

@@ -41,8 +41,8 @@ type Instruments struct {
 	Weakest   float64   `json:"weakest"`           // smallest canonical correlation of W and Z: 1 where they span the same
 	Values    []float64 `json:"values"`            // of the free base parameters
 	Least     []float64 `json:"least_squares"`     // of the same ones
-	Apart     []float64 `json:"apart"`             // their difference, in standard errors of a normal distribution, by Durbin, Wu and Hausman [HAU78]
-	Smaller   float64   `json:"smaller"`           // the same of the torque that least squares makes, as far as it is that of the instruments: noise makes it smaller
+	Apart     []float64 `json:"apart"`             // their difference, in standard errors of a normal law, by Durbin, Wu, Hausman [HAU78]
+	Smaller   float64   `json:"smaller"`           // the same of the torque of least squares: noise makes it smaller
 	Biased    []int     `json:"biased"`            // places in Values where least squares is off beyond doubt, and by as much as its own standard error
 }
 
@@ -306,7 +306,8 @@ func (r *Result) compareInstruments(out *Instruments, iv *system) {
 		if !(variance > 0) {
 			return 0
 		}
-		return math.Copysign(distuv.UnitNormal.Quantile(math.Max(student.CDF(-math.Abs(d)/math.Sqrt(variance)), math.SmallestNonzeroFloat64)), d)
+		chance := math.Max(student.CDF(-math.Abs(d)/math.Sqrt(variance)), math.SmallestNonzeroFloat64)
+		return math.Copysign(distuv.UnitNormal.Quantile(chance), d)
 	}
 	lost, variance := 0.0, 0.0
 	for j := range p {

@@ -87,6 +87,36 @@ func TestInstrumentsHold(t *testing.T) {
 	}
 }
 
+// Noise makes all that least squares finds smaller: together that shows on records on which no single parameter shows it, and not on records
+// without noise.
+func TestNoiseMakesLeastSquaresSmaller(t *testing.T) {
+	s := simulatedArms(t)[0]
+	spec := s.spec()
+	spec.Instruments = UseCheck
+	check := func(rec Recording) *Instruments {
+		r, err := Fit(s.model(t, 0.2), spec, []Recording{rec}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.IV
+	}
+	if iv := check(s.noisy(s.clean, 3, 1)); math.Abs(iv.Smaller) > apartSurely || len(iv.Biased) > 0 {
+		t.Errorf("without noise: smaller by %.2g standard errors, biased %v", iv.Smaller, iv.Biased)
+	}
+	open := cleanRecord(t, "open-1", 2)
+	for _, seed := range []uint64{10, 13} {
+		iv := check(s.white(open, seed, noisyPosition))
+		for _, a := range iv.Apart {
+			if math.Abs(a) > apartSurely {
+				t.Errorf("seed %d: a parameter shows it alone, by %.2g standard errors", seed, a)
+			}
+		}
+		if iv.Smaller < apartSurely || len(iv.Biased) == 0 {
+			t.Errorf("seed %d: smaller by %.2g standard errors, biased %v", seed, iv.Smaller, iv.Biased)
+		}
+	}
+}
+
 // A record whose noise is that of encoders gives both the same values.
 func TestInstrumentsAgreeWithoutNoise(t *testing.T) {
 	s := simulatedArms(t)[0]

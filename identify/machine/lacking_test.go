@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/spatial/r3"
 
 	"hilrig/engine/multibody"
+	"hilrig/identify/filter"
 	"hilrig/identify/fit"
 )
 
@@ -61,6 +62,16 @@ func TestLacking(t *testing.T) {
 		}
 	}
 	rec := planar.noisy(planar.clean, 7, 1)
+	// friction that has to be wound up over 10 mrad behind a reversal
+	v := filter.Derivative(planar.clean[second].Position, planar.clean[second].Dt)
+	windup, since := make([]float64, len(v)), math.Inf(1)
+	for k := range v {
+		if k > 0 && v[k]*v[k-1] < 0 {
+			since = 0
+		}
+		since += math.Abs(v[k]) * planar.clean[second].Dt
+		windup[k] = -2 * planar.fc[second] * math.Copysign(math.Exp(-since/0.01), v[k])
+	}
 	for _, c := range []struct {
 		name, kind, says string
 		of               *simulated
@@ -69,11 +80,16 @@ func TestLacking(t *testing.T) {
 		{"gain 1.2", "gain", "gain says", planar, with(rec, second, func(_ int, x float64) float64 { return 1.2 * x }, 0)},
 		{"gain 0.8 of an arm in space", "gain", "a torque of upper that is larger or smaller than its gain says", spatial, with(spatial.noisy(spatial.clean, 7, 1), second, func(_ int, x float64) float64 { return 0.8 * x }, 0)},
 		{"zero of the first joint", "zero of position", "position of upper", planar, with(rec, 0, same, 0.1)},
+		{"presliding", "presliding", "lower", planar, with(rec, second, func(k int, x float64) float64 { return x + windup[k] }, 0)},
 		{"spring", "stiffness", "lower", planar, with(rec, second, func(k int, x float64) float64 { return x + 2*planar.clean[second].Position[k] }, 0)},
 	} {
 		kinds, what := c.of.lacks(t, c.rec)
-		if len(kinds) == 0 || !strings.Contains(what[0], c.says) {
+		// a zero of position looks like a joint that stands elsewhere: both are named
+		if len(kinds) == 0 || kinds[0] != c.kind && c.kind != "zero of position" || !strings.Contains(what[0], c.says) {
 			t.Errorf("%s: found %q, want a %s", c.name, what, c.kind)
+		}
+		if c.kind == "presliding" && slices.Contains(kinds, "late torque") {
+			t.Errorf("%s: taken for a late torque: %q", c.name, what)
 		}
 	}
 }

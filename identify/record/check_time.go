@@ -18,6 +18,7 @@ const (
 	slowMotion   = 0.01 // Hz  rms acceleration over 2π·rms speed, below, if the inertia is a good part of the force
 	goodPart     = 0.1  // of the force, rms
 	fastMotion   = 100  // Hz  … above; below, a position in another unit does the same
+	briskMotion  = 60   // Hz  … above, which is 1 Hz in minutes: possible, and worth a question
 	hardest      = 1e5  // m/s²  10 000 g: no drive accelerates an axis so
 	arm          = 0.01 // m  … at this radius, of what turns
 )
@@ -34,7 +35,7 @@ func (c *checker) rate() {
 	}
 }
 
-const timeAdvice = "Give the unit of the column of time, s, ms or us. If it is right, fix a number that you know and see whether the rest agrees: the inertia, " +
+const timeAdvice = "Give the unit of the column of time: s, ms, us or min. If it is right, fix a number that you know and see whether the rest agrees: the inertia, " +
 	"or R and K of the motor; with a wrong unit of time the inertia is wrong by the square of the factor."
 
 // pace doubts the unit of time by the inertia that the balance of the forces shows, and by how the rows of that move.
@@ -66,6 +67,9 @@ func (c *checker) pace(b *balance, rows *balanceRows, dt float64) {
 	case pace > fastMotion && acceleration > most:
 		c.say("time-unit", Fatal, "time", acceleration, c.o.unit("m/s²"), timeAdvice, "accelerations of %.2g %s, which no drive makes: are the times s that are taken for ms or µs? "+
 			"The inertia, %.3g %s, would be %.3g %s", acceleration, c.o.unit("m/s²"), mass, unit, mass*1e6, unit)
+	case pace > briskMotion:
+		c.say("time-unit", Warning, "time", pace, "Hz", timeAdvice, "the motion swings at about %.3g Hz, sampled at %.3g Hz: are the times minutes that are taken for s? "+
+			"The inertia, %.3g %s, would be %.3g %s", pace, 1/dt, mass, unit, mass*3600, unit)
 	}
 }
 

@@ -72,6 +72,14 @@ func TestTimeUnit(t *testing.T) {
 			t.Errorf("rotor, times %g: %+v", scale, found)
 		}
 	}
+	// minutes are possible for a small motor: no more than a question
+	for _, scale := range []float64{1. / 60, 1} {
+		found := Check([]*Record{rotor(scale)}, CheckOptions{Rotary: true})
+		asked := slices.ContainsFunc(found, func(f Finding) bool { return f.Kind == "time-unit" && f.Severity == Warning })
+		if asked != (scale != 1) {
+			t.Errorf("rotor, times %g: %+v", scale, found)
+		}
+	}
 	// levels of constant speed may be taken as slowly as one likes, and so may a creep that shows no inertia
 	if found := Check([]*Record{sledge(1e-3, 1e3)}, CheckOptions{Static: true}); slices.ContainsFunc(found, func(f Finding) bool { return f.Kind == "time-unit" }) {
 		t.Errorf("plateaus: %+v", found)
