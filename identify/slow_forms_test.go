@@ -17,7 +17,7 @@ func TestSlowRecordOfSmoothForce(t *testing.T) {
 		for seed := range seeds {
 			b := newBench(900+seed, 10)
 			b.dt, b.n = 1/rate, int(25*rate)
-			o := attempt(kind{}, tones(b, seed))
+			o := attempt(kind{}, sixTones(b, seed))
 			if o.result == nil {
 				t.Errorf("%g Hz, seed %d: %s", rate, seed, o.reason)
 				continue
