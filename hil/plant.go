@@ -105,10 +105,11 @@ func (p *Plant) Compute(r *Row, b *Blocks) {
 	p.ticks += 1 + uint64(r.Skip)
 	p.s.Machine.Play(float64(p.ticks)/p.s.Rate, p.x)
 	for range p.s.Inner * (1 + int(min(r.Skip, most))) {
-		if st := p.s.Machine.Step(p.dt, p.x, p.u, p.y); st != engine.OK {
+		st := p.s.Machine.Step(p.dt, p.x, p.u, p.y)
+		if st != engine.OK {
 			r.Flags |= FlagEstimator
-			p.lost = st == engine.Lost
 		}
+		p.lost = st == engine.Lost
 	}
 	copy(b.Model, p.y)
 }

@@ -195,8 +195,12 @@ func TestNoIsSoon(t *testing.T) {
 		body ball.Params
 		m    track
 	}{
-		"slip": {guess(), slips}, "inertia": {scaled(1.2, 1, 0), scipy(t, "spun", 2)}, "inertia too small": {scaled(0.7, 1, 0), scipy(t, "spun", 2)},
-		"radius": {scaled(1, 1.03, 0), scipy(t, "spun", 2)}, "radius too small": {scaled(1, 0.97, 0), scipy(t, "spun", 2)}, "centre of mass": {scaled(1, 1, 0.003), scipy(t, "spun", 2)},
+		"slip":              {guess(), slips},
+		"inertia":           {scaled(1.2, 1, 0), scipy(t, "spun", 2)},
+		"inertia too small": {scaled(0.7, 1, 0), scipy(t, "spun", 2)},
+		"radius":            {scaled(1, 1.03, 0), scipy(t, "spun", 2)},
+		"radius too small":  {scaled(1, 0.97, 0), scipy(t, "spun", 2)},
+		"centre of mass":    {scaled(1, 1, 0.003), scipy(t, "spun", 2)},
 	} {
 		if no, accepted := work(c.body, c.m); accepted || no > 3*yes {
 			t.Errorf("%s: accepted %v after %d steps, a clean motion takes %d", name, accepted, no, yes)

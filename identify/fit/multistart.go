@@ -64,8 +64,8 @@ const sameCost = (1 + sameEnd) * (1 + sameEnd)
 const confirming = 2
 
 // Fit returns the solution of lowest cost. Its Evaluations and Iterations are those of all starts together. Extra has besides
-// those of LM "starts" ([]Start, the drawn ones in the order of their costs, then From), "reached" (how many came within 0.3 % of the lowest rms),
-// "explained" (the lowest leaves nothing but noise, and no other place was as low) and "simulated_draws". Starts that fail are told in Notes; an error is returned if all do.
+// those of LM "starts" ([]Start, the drawn ones in the order of their costs, then From), "reached" (how many came within
+// 0.3 % of the lowest rms), "explained" (the lowest leaves nothing but noise, and no other place was as low) and "simulated_draws". Starts that fail are told in Notes; an error is returned if all do.
 //
 // Results do not depend on Workers: every group has a random stream of its own.
 func (m MultiStart) Fit(ctx context.Context, p *Problem, watch Watch) (*Solution, error) {
@@ -139,7 +139,8 @@ func (m MultiStart) Fit(ctx context.Context, p *Problem, watch Watch) (*Solution
 		descend(0, 1)
 		first := ends[0]
 		if explained = first != nil && ctx.Err() == nil && m.Explained(first.Params); explained {
-			lm.MaxEvaluations, lm.MaxSteps = confirming*first.Evaluations, confirming*first.Steps // where another place is as good, that is found in about as many
+			// where another place is as good, that is found in about as many
+			lm.MaxEvaluations, lm.MaxSteps = confirming*first.Evaluations, confirming*first.Steps
 		}
 		descend(1, 2)
 		lm.MaxEvaluations, lm.MaxSteps = m.LM.MaxEvaluations, m.LM.MaxSteps
