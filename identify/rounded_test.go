@@ -9,8 +9,8 @@ import (
 	"hilrig/identify/independent"
 )
 
-// driveOfTones is a motor under six of them, without a controller.
-func driveOfTones(b *bench, seed uint64) trial {
+// sixTones is a motor under six of them, without a controller.
+func sixTones(b *bench, seed uint64) trial {
 	r := rand.New(rand.NewPCG(seed, 77))
 	j := 1e-4 * (1 + r.Float64())
 	b.rotary, b.axis.M = true, j
@@ -40,7 +40,7 @@ func TestRoundedForceOfSimulation(t *testing.T) {
 		held, of := 0, 0
 		for seed := range seeds {
 			b := newBench(500+seed, 10)
-			tr := driveOfTones(b, seed)
+			tr := sixTones(b, seed)
 			round(tr.recs[0].Force, peak(tr.recs[0].Force)/11)
 			way.plan(b, &tr.plan)
 			tr.plan.Methods = Chain{"regress", name}
