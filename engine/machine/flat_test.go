@@ -374,7 +374,7 @@ func TestFlatAllocations(t *testing.T) {
 	c := parallelograms(2, 1, 1)
 	s, x := c.stepper(t, StepOptions{Audited: true})
 	k := 0
-	if n := testing.AllocsPerRun(1, func() {
+	if n := testing.AllocsPerRun(3, func() {
 		for range 900 {
 			if st := s.Step(float64(k)*1e-3, 1e-3, x); st != engine.OK {
 				t.Fatal(st, s.Why())
