@@ -173,7 +173,8 @@ func (a *Axis) Watch(k Tick, doubtful bool, in *estimator.Inputs, sent float64, 
 			a.momentum.forget()
 		default:
 			command := smaller(sent, acts)
-			lost, early := a.runaway.step(k, a.came, &in.Position, command, a.taken[1], a.momentum.emf.speed(), opposes, a.carried())
+			full := a.limited != 0 || math.Abs(sent) >= nearPeak*a.s.TopCommand
+			lost, early := a.runaway.step(k, a.came, full, &in.Position, command, a.taken[1], a.momentum.emf.speed(), opposes, a.carried())
 			a.momentum.turned = a.runaway.grown
 			part, hint := a.momentum.step(k, a.came, doubtful, &in.Position, command, a.taken[1], load, a.carried())
 			if !a.signs.current { // a winding tells it by itself
