@@ -108,7 +108,8 @@ func (r *runaway) step(k Tick, taken, full bool, p *estimator.Sample, command, c
 	if !grows {
 		least *= 2
 	}
-	if r.grown = grows || r.full >= least/2; !r.grown || u < f.hold || r.time < patientTime/2 || r.way < partWay*f.counts {
+	r.grown = grows || r.full >= least/2
+	if !r.grown || u < f.hold || r.time < max(hintFor, leastBroken*f.s.Every) || r.way < partWay*f.counts {
 		return
 	}
 	hint = Finding{Direction, estimator.Position, f.asCommand(side*r.way, r.time), f.asCommand(partWay*f.counts, r.time)}
