@@ -85,6 +85,23 @@ func playTurned(t *testing.T, drive plant.DriveKind, measured []estimator.Quanti
 	return total - max(0, moves), total, far, s.row.Cause
 }
 
+// The same at any moment of the motion: where the reference turns and the filter refuses what comes, where the effort is at its limit
+// already and cannot grow, and where the axis is slow. The axis goes no further than 2 rad.
+func TestEncoderTurnsAtAnyMoment(t *testing.T) {
+	for _, kind := range shopKinds[:5] {
+		worst, most := 0.0, 0
+		for moment := 6; moment < 256; moment += 5 {
+			side, late := float64(1-2*(moment%2)), moment/10%2
+			n, _, far, cause := playTurned(t, kind.p().drive, kind.measured, late, "motion", side, moment)
+			worst, most = max(worst, far), max(most, n)
+			if cause != CauseDirection || far > 2 {
+				t.Errorf("%s, %d ticks late, %+g, tick %d: after %d ms and %.3g rad %s", kind.name, late, side, moment, n, far, cause)
+			}
+		}
+		t.Logf("%-18s %4d ms %5.2g rad", kind.name, most, worst)
+	}
+}
+
 // A brake that lets go of a weight of 3 or 6·Fs when the drive comes on throws the axis back until the drive has caught it, with an
 // inertia of up to eight times that of the file: no wrong sign. Of 50 to 1000 samples a second, both ways of weight and reference.
 func TestBrakeIsNoWrongSign(t *testing.T) {

@@ -189,6 +189,9 @@ func (r boardRig) file(t *testing.T, port string) string {
 	if r.has(chCurrent) {
 		guard += ", max_current: 15, rated_current: 5, thermal_time: 2"
 	}
+	if r.drive != "velocity" && !r.has(chSpeed) { // as a user would; the rigs with all sensors, and those without limits, leave it out
+		guard += fmt.Sprintf(", max_inertia: %g", 2*p.mass)
+	}
 	if guard += "}"; !r.limits {
 		guard = "{}"
 	}

@@ -64,6 +64,7 @@ type Axis struct {
 	momentum         *momentum  // nil: no inertia is known
 	runaway          *runaway   // nil: no inertia is known
 	gap              gap
+	ray              ray
 	resting          bool     // behind a gap nothing counts
 	readings         readings // of all channels
 	current, applied bool     // are measured, and say something to the filter

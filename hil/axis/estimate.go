@@ -14,6 +14,7 @@ func (a *Axis) Estimate(t int64, skip uint32, in *estimator.Inputs, x []float64)
 	o := a.est.Outcome()
 	a.age = a.est.Age()
 	a.came = o.Taken[estimator.Position]
+	a.ray.step(a.dt*(1+float64(skip)), a.came, o.Jumped, &in.Position, a.taken[0], x[estimator.XVel])
 	if a.came {
 		a.taken[0] = in.Position.Value
 	}
@@ -173,7 +174,8 @@ func (a *Axis) Watch(k Tick, doubtful bool, in *estimator.Inputs, sent float64, 
 			a.momentum.forget()
 		default:
 			command := smaller(sent, acts)
-			lost, early := a.runaway.step(k, a.came, &in.Position, command, a.taken[1], a.momentum.emf.speed(), opposes, a.carried())
+			full := a.limited != 0 || math.Abs(sent) >= nearPeak*a.s.TopCommand
+			lost, early := a.runaway.step(k, a.came, full, &in.Position, command, a.taken[1], a.momentum.emf.speed(), opposes, a.carried())
 			a.momentum.turned = a.runaway.grown
 			part, hint := a.momentum.step(k, a.came, doubtful, &in.Position, command, a.taken[1], load, a.carried())
 			if !a.signs.current { // a winding tells it by itself
@@ -194,7 +196,9 @@ func (a *Axis) Watch(k Tick, doubtful bool, in *estimator.Inputs, sent float64, 
 	times, quiet := a.est.Noise()
 	switch {
 	case jumped:
-		m.Found = Finding{Fault: Jump, Of: estimator.Position}
+		if m.Found = (Finding{Fault: Jump, Of: estimator.Position}); a.ray.turned {
+			m.Found.Fault = Direction
+		}
 	case !quiet && (m.Hint.Fault == Frozen || m.Hint.Fault >= FrozenReading):
 		m.Found = m.Hint
 	case !quiet:

@@ -19,33 +19,41 @@ import (
 //
 // So the effort must have grown by Fs since the motion against it began, and be above what friction takes (frozenFs·Fs); acceleration and
 // effort must both be within nearPeak of the largest that they had. The inertia of the file may be a guess: a tenth of the effort is
-// enough of an acceleration. A drive that is thrown back by a growing load does the same; it has lost its axis, too.
+// enough of an acceleration. A drive that is thrown back by a growing load does the same; it has lost its axis, too. So has one that gives
+// all that it can while the axis goes faster and faster against it, for twice the time: there the effort cannot grow.
+//
+// A position that the filter refuses is no gap: an axis that runs away is what it refuses. The next one that it takes tells the way.
 type runaway struct {
 	f *frozen
 
 	sum, pending    float64 // of command times time since the newest position, and how long
+	unseen          float64 // s    since a position came, believed or not
+	gap             bool    // … it was long
 	on              bool    // there is a newest position
 	last            float64 // rad     … it
 	begun           float64 // N·m     effort when the motion against it began
 	speed           float64 // rad/s   means of the speed …
 	effort, against float64 // N·m     … of the effort, and of the acceleration against it, times the inertia
 	topEffort       float64 // N·m     largest of both since then
-	topAgainst      float64 // N·m
+	topAgainst      float64 // N·m     … of what lasted for peakTime
+	least, since    float64 // N·m, s  smallest acceleration against the effort of so long
 	time, way       float64 // s, rad  it has lasted
-	grown           bool    // it lasts, and the effort has grown by Fs since the motion against it began
+	full            float64 // s       … at the largest effort
+	grown           bool    // it lasts, and the effort has grown by Fs since the motion against it began, or cannot grow
 }
 
 const (
 	nearPeak    = 0.9   // of the largest
 	runawayMean = 10e-3 // s  of effort and acceleration
+	peakTime    = 20e-3 // s  and two samples: what is shorter is the moment at which a sign turns, or a wild sample
 )
 
 func (r *runaway) forget() { *r = runaway{f: r.f} }
 
 // step takes a tick: whether the filter believes the sample p, the command of the tick before, the current (A) where it is measured, the
-// speed (rad/s) that voltage and current tell, 0: none, what opposes the effort (N·m), as it is estimated, and what of it the mechanism
-// takes. It is the verdict so far, and what it will be if the axis leaves its limits sooner.
-func (r *runaway) step(k Tick, taken bool, p *estimator.Sample, command, current, told, opposes, carried float64) (bad, hint Finding) {
+// speed (rad/s) that voltage and current tell, 0: none, what opposes the effort (N·m), as it is estimated, what of it the mechanism takes,
+// and whether the command is the largest there is. It is the verdict so far, and what it will be if the axis leaves its limits sooner.
+func (r *runaway) step(k Tick, taken, full bool, p *estimator.Sample, command, current, told, opposes, carried float64) (bad, hint Finding) {
 	f := r.f
 	if !k.On || !numeric.Finite(command+current+opposes+carried) {
 		r.forget()
@@ -54,11 +62,15 @@ func (r *runaway) step(k Tick, taken bool, p *estimator.Sample, command, current
 	dt := f.s.Tick * (1 + float64(k.Skip))
 	r.sum += dt * command
 	r.pending += dt
+	if r.unseen += dt; p.Fresh && numeric.Finite(p.Value) {
+		r.gap = r.gap || r.unseen > longSpan*f.s.Every*(1+1e-9)
+		r.unseen = 0
+	}
 	if !taken {
 		return
 	}
 	dt, command = r.pending, r.sum/r.pending
-	if !r.on || dt > longSpan*f.s.Every*(1+1e-9) { // what happened in a gap is not known
+	if !r.on || r.gap { // what happened in a gap is not known
 		r.forget()
 		r.on, r.last = true, p.Value
 		return
@@ -77,20 +89,31 @@ func (r *runaway) step(k Tick, taken bool, p *estimator.Sample, command, current
 	r.against += w * (opposes - effort - r.against)
 	u, a := math.Abs(r.effort), r.against*side
 	if -r.speed*side < patientWay*f.counts/patientTime || u < r.begun { // it does not move against the effort
-		r.begun, r.topEffort, r.topAgainst, r.time, r.way = u, u, max(0, a), 0, 0
+		r.begun, r.topEffort, r.topAgainst, r.least, r.since, r.time, r.way = u, u, 0, a, 0, 0, 0
 	}
-	r.topEffort, r.topAgainst = max(r.topEffort, u), max(r.topAgainst, a)
+	r.topEffort, r.least = max(r.topEffort, u), min(r.least, a)
+	if r.since += min(dt, f.s.Every); r.since >= max(peakTime, 2*f.s.Every)*(1-1e-9) {
+		r.topAgainst, r.least, r.since = max(r.topAgainst, r.least), a, 0
+	}
 	if told*r.speed > 0 || a < motionShare/3*u || a < nearPeak*r.topAgainst || u < nearPeak*r.topEffort {
-		r.time, r.way, r.grown = 0, 0, false
+		r.time, r.way, r.full, r.grown = 0, 0, 0, false
 		return
 	}
 	r.time += dt
 	r.way -= moved * side
-	if r.grown = u >= r.begun+f.rest/frozenFs; !r.grown || u < f.hold || r.time < patientTime/2 || r.way < partWay*f.counts {
+	if r.full += dt; !full {
+		r.full = 0
+	}
+	least, grows := max(patientTime, leastSamples*f.s.Every), u >= r.begun+f.rest/frozenFs
+	if !grows {
+		least *= 2
+	}
+	r.grown = grows || r.full >= least/2
+	if !r.grown || u < f.hold || r.time < max(hintFor, leastBroken*f.s.Every) || r.way < partWay*f.counts {
 		return
 	}
 	hint = Finding{Direction, estimator.Position, f.asCommand(side*r.way, r.time), f.asCommand(partWay*f.counts, r.time)}
-	if r.time >= max(patientTime, leastSamples*f.s.Every)+max(0, p.Age) {
+	if r.time >= least+max(0, p.Age) && (grows || r.full >= least) {
 		bad = hint
 	}
 	return bad, hint

@@ -9,7 +9,9 @@ import (
 
 // An axis of 1 kg·m² and 1 N·m of break-away moves against its effort with the acceleration that is given, beside a mechanism that takes what
 // is given. It runs away where the effort is above 3 N·m (twice the break-away and 1 % of 100 N·m), has grown by 1 N·m since the motion
-// began, and has an acceleration of a tenth against it, both near their largest for 0.1 s. To both sides, on drives of efforts and currents.
+// began, and has an acceleration of a tenth against it, both near their largest for 0.1 s. One that cannot grow
+// is enough after 0.2 s. Four samples in a row that are refused are no gap; four that do not come are one. To both sides, on drives of
+// efforts and currents.
 func TestRunaway(t *testing.T) {
 	constant := func(x float64) func(float64) float64 { return func(float64) float64 { return x } }
 	grows := func(from, to float64) func(float64) float64 { // within 0.3 s, beginning 50 ms after the motion
@@ -19,21 +21,26 @@ func TestRunaway(t *testing.T) {
 		name            string
 		effort, against func(t float64) float64 // N·m, rad/s²  while it moves, from 0.1 s on
 		carried         float64                 // N·m
+		line            string
 		found           bool
 	}{
-		{"effort that stays", constant(5), constant(5), 0, false},
-		{"it grows by 0.9", grows(4, 4.9), constant(5), 0, false},
-		{"it grows by 1.2", grows(4, 5.2), constant(5), 0, true},
-		{"it grows, and is small", grows(0.5, 2.8), constant(5), 0, false},
-		{"it grows above 3 N·m", grows(0.5, 3.3), constant(5), 0, true},
-		{"an acceleration of 0.05", grows(40, 80), constant(3), 0, false},
-		{"an acceleration of 0.15", grows(40, 80), constant(12), 0, true},
-		{"an acceleration that falls", grows(4, 8), func(t float64) float64 { return 50 - 80*t }, 0, false},
-		{"an effort that falls", func(t float64) float64 { return 4 + min(4, 80*max(0, t-0.05)) - min(1.5, 50*max(0, t-0.11)) }, constant(5), 0, false},
-		{"an effort that falls, and grows again", func(t float64) float64 { return 5 - min(1.5, 30*max(0, t-0.05)) + min(1.5, 6*max(0, t-0.1)) }, constant(5), 0, true},
-		{"a mechanism", grows(12, 16), constant(5), 10, true},
-		{"a mechanism that takes nearly all", grows(12, 14.5), constant(5), 12, false},
-		{"with the effort", grows(4, 8), constant(-5), 0, false},
+		{"effort that stays", constant(5), constant(5), 0, "", false},
+		{"it grows by 0.9", grows(4, 4.9), constant(5), 0, "", false},
+		{"it grows by 1.2", grows(4, 5.2), constant(5), 0, "", true},
+		{"it grows, and is small", grows(0.5, 2.8), constant(5), 0, "", false},
+		{"it grows above 3 N·m", grows(0.5, 3.3), constant(5), 0, "", true},
+		{"an acceleration of 0.05", grows(40, 80), constant(3), 0, "", false},
+		{"an acceleration of 0.15", grows(40, 80), constant(12), 0, "", true},
+		{"an acceleration that falls", grows(4, 8), func(t float64) float64 { return 50 - 80*t }, 0, "", false},
+		{"an effort that falls", func(t float64) float64 { return 4 + min(4, 80*max(0, t-0.05)) - min(1.5, 50*max(0, t-0.11)) }, constant(5), 0, "", false},
+		{"an effort that falls, and grows again", func(t float64) float64 { return 5 - min(1.5, 30*max(0, t-0.05)) + min(1.5, 6*max(0, t-0.1)) }, constant(5), 0, "", true},
+		{"a mechanism", grows(12, 16), constant(5), 10, "", true},
+		{"a mechanism that takes nearly all", grows(12, 14.5), constant(5), 12, "", false},
+		{"with the effort", grows(4, 8), constant(-5), 0, "", false},
+		{"effort that stays, the largest", constant(20), constant(20), 0, "full", true},
+		{"effort that stays, the largest, an acceleration that falls", constant(5), func(t float64) float64 { return 5 - 5*t }, 0, "full", false},
+		{"it grows, refused", grows(4, 8), constant(5), 0, "refused", true},
+		{"it grows, lost", grows(4, 8), constant(5), 0, "lost", false},
 	} {
 		for _, drive := range []plant.DriveKind{plant.EffortDrive, plant.CurrentDrive} {
 			for _, side := range []float64{1, -1} {
@@ -52,7 +59,9 @@ func TestRunaway(t *testing.T) {
 					v += 1e-3 * side * a
 					x += 1e-3 * v
 					command := side * u / map[plant.DriveKind]float64{plant.EffortDrive: 1, plant.CurrentDrive: 0.5}[drive]
-					bad, hint := r.step(Tick{On: true}, true, &estimator.Sample{Value: x, Fresh: true}, command, 0, 0, side*(u-a), side*c.carried)
+					comes := c.line != "refused" && c.line != "lost" || k%5 == 0
+					sample := estimator.Sample{Value: x, Fresh: comes || c.line == "refused"}
+					bad, hint := r.step(Tick{On: true}, comes, c.line == "full", &sample, command, 0, 0, side*(u-a), side*c.carried)
 					if hint.Fault != Fine && hinted == 0 {
 						hinted = now
 					}
@@ -61,6 +70,9 @@ func TestRunaway(t *testing.T) {
 							t.Errorf("%s, drive %v, %+g: %+v", c.name, drive, side, bad)
 						}
 					}
+				}
+				if c.line == "full" && at > 0 && at < 0.2 {
+					t.Errorf("%s, drive %v, %+g: found after %g s", c.name, drive, side, at)
 				}
 				if at > 0 != c.found || c.found && (hinted == 0 || hinted > at || at < 0.1) {
 					t.Errorf("%s, drive %v, %+g: found %v after %g s, a hint after %g s", c.name, drive, side, at > 0, at, hinted)

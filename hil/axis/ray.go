@@ -1,0 +1,40 @@
+package axis
+
+import (
+	"math"
+
+	"hilrig/engine/numeric"
+	"hilrig/estimator"
+)
+
+// ray looks at the positions that the filter refuses until it takes them for a new one. A counter that was reset goes on as before, from
+// elsewhere. An encoder that turns its sign in motion goes on from where it was, as fast the other way: that is no jump.
+type ray struct {
+	speed  float64 // rad/s  when a position was taken last
+	since  float64 // s      … that was so long ago
+	odd    int     // refused since then
+	first  float64 // rad    the first of them, from the last one that was taken, and its time (s)
+	at     float64
+	turned bool // the position taken now is the end of one that turned
+}
+
+// step takes a tick, dt (s) after the one before: whether its position was taken, whether as a new one, the one taken before, and the
+// estimated speed.
+func (r *ray) step(dt float64, taken, jumped bool, p *estimator.Sample, last, speed float64) {
+	r.since += dt
+	r.turned = false
+	switch {
+	case taken:
+		if jumped && r.odd > 1 {
+			back := func(way, time float64) bool { // by half to one and a half of the speed before
+				return math.Abs(way+r.speed*time) < math.Abs(r.speed*time)/2
+			}
+			r.turned = back(r.first, r.at) && back(p.Value-last-r.first, r.since-r.at)
+		}
+		r.speed, r.since, r.odd = speed, 0, 0
+	case p.Fresh && numeric.Finite(p.Value):
+		if r.odd++; r.odd == 1 {
+			r.first, r.at = p.Value-last, r.since
+		}
+	}
+}
