@@ -34,8 +34,8 @@ func elasticArm(t *testing.T, changes ...string) *MachineRun {
 // wholeEffort is the effort of the example as its file has it.
 const wholeEffort = "effort: {kind: levels, levels: [{value: 0.6 N·m, hold: 400 ms}, {value: -0.6 N·m, hold: 400 ms}, {value: 0 N·m, hold: 2 s}]}"
 
-// Small motions of the example are those of testdata/elastic_arm.py, where no frame turns and no mode is chosen: with three modes but for what they
-// leave out, with twelve to five digits.
+// Small motions of the example are those of testdata/elastic_arm.py, where no frame turns and no mode is chosen: with three modes but for
+// what they leave out, with twelve to five digits.
 func TestElasticArm(t *testing.T) {
 	table := [][3]float64{ // s, rad, m
 		{0.05, 1.880074944e-05, -9.797231909e-08}, {0.10, 2.648294510e-05, 8.901951821e-06}, {0.20, 7.060128295e-05, 4.219858801e-05},
@@ -80,7 +80,8 @@ func TestElasticArm(t *testing.T) {
 	}
 }
 
-// An arm that is clamped sags under its own weight and that of its load as beams do: ρ·A·g·L⁴/(8·EI) + m·g·L³/(3·EI), either way.
+// An arm that is clamped sags under its own weight and that of its load as beams do: ρ·A·g·L⁴/(8·EI) + m·g·L³/(3·EI), either
+// way.
 func TestElasticArmSags(t *testing.T) {
 	for _, k := range []struct{ bends, gravity string }{{"y", "[0, -9.81, 0]"}, {"y", "[0, 9.81, 0]"}, {"z", "[0, 0, -9.81]"}, {"z", "[0, 0, 9.81]"}} {
 		c := elasticArm(t, "gravity: [0, 0, 0]", "gravity: "+k.gravity, "modes: 3", "modes: 16\n        bends: "+k.bends, "load:\n", "load:\n",

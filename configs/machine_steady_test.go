@@ -59,7 +59,8 @@ func TestEquilibriumOfMagnet(t *testing.T) {
 	}
 }
 
-// A capacitor beside a motor is charged to the voltage of the motor; an inductor without resistance on a source has no current that stays, and that is said.
+// A capacitor beside a motor is charged to the voltage of the motor; an inductor without resistance on a source has no current that
+// stays, and that is said.
 func TestEquilibriumOfCircuit(t *testing.T) {
 	text := `{version: 1, duration: 1 s, start: {equilibrium: true}, machine: {bodies: {arm: {joint: {kind: revolute, stiffness: 2}, inertia_z: 0.1, mass: 1}},
   motors: {drive: {joint: arm, K: 0.3, R: 1.5, L: 1 mH, nodes: [n, ground]}},

@@ -206,8 +206,8 @@ func (c *Controller) Check(p *Params) error {
 	return nil
 }
 
-// Prepare makes a parameter block ready to be adopted that Check has passed. Models are made where they differ from those prepared last, which are
-// in force when this change is adopted, or were discarded.
+// Prepare makes a parameter block ready to be adopted that Check has passed. Models are made where they differ from those prepared last,
+// which are in force when this change is adopted, or were discarded.
 func (c *Controller) Prepare(p *Params) (*Change, error) {
 	ch := &c.ready[c.next]
 	*ch = Change{Gen: p.Gen, v: p.V}

@@ -9,8 +9,8 @@ import (
 
 // offWatch tells whether the drive of an axis is off that should be. A motor that coasts has no current; one whose winding is shorted has a
 // current against its motion; a hand or a load moves an axis that has come to rest. None of them is a drive that is on: that is a current
-// that drives or holds, a voltage beyond the back-emf, or an axis that goes on as it went while it was driven, or speeds up, though friction
-// alone should have stopped it long ago.
+// that drives or holds, a voltage beyond the back-emf, or an axis that goes on as it went while it was driven, or speeds up, though
+// friction alone should have stopped it long ago.
 //
 // Commands need time to leave, currents to die away, and after a time without sight (a stop of the machine, stale samples, many old ones at
 // once) the estimate needs time to settle. So each reading counts from offTime after the order, and after every gap anew.
@@ -192,8 +192,8 @@ const (
 	unansweredTime = 0.5
 )
 
-// confirmed is what is wrong with what the devices say to commands. One that refuses some and leaves others unanswered refuses. After a stop of the machine that counts anew: what was not answered in it
-// could not be.
+// confirmed is what is wrong with what the devices say to commands. One that refuses some and leaves others unanswered refuses. After a
+// stop of the machine that counts anew: what was not answered in it could not be.
 func (g *Guard) confirmed(r *Row) reason {
 	if r.Flags&(FlagCommandRefused|FlagCommandLost) == 0 || g.gap(r) {
 		g.notTaken, g.refuses = 0, false

@@ -111,9 +111,9 @@ func forceStep(recs []*record.Record) (step float64) {
 // finestStep is the step of a force, in its rms, below which rounding is noise: it passes over hundreds of steps.
 const finestStep = 2e-3
 
-// rounded is what a stage that explains a motion makes of a force that is rounded to steps, with the solution whose rows it moves. The force
-// before it was rounded is what the model makes of the motion. Where nothing tells what a force does to the motion, it is taken for the force
-// that the model leaves over along it. nil: there is no step, or it is not known.
+// rounded is what a stage that explains a motion makes of a force that is rounded to steps, with the solution whose rows it moves. The
+// force before it was rounded is what the model makes of the motion. Where nothing tells what a force does to the motion, it is taken for
+// the force that the model leaves over along it. nil: there is no step, or it is not known.
 func (st *stage) rounded(step float64) (s *fit.Solution, by []float64) {
 	if step == 0 || st.inverse == nil {
 		return nil, nil

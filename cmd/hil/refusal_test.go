@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A slave that refuses every write: a stop and an emergency stop are not answered with ok, the event says so, and the rig is not READY while it
-// refuses. When it takes them again a stop is one.
+// A slave that refuses every write: a stop and an emergency stop are not answered with ok, the event says so, and the rig is not READY
+// while it refuses. When it takes them again a stop is one.
 func TestDaemonRefusedWrites(t *testing.T) {
 	t.Parallel()
 	var rig boardRig

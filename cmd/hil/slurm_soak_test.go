@@ -12,7 +12,8 @@ import (
 	engine "hilrig/engine/study"
 )
 
-// crash follows a study by Slurm, does something to the cluster when a few tasks are done, and compares the results with those of one worker.
+// crash follows a study by Slurm, does something to the cluster when a few tasks are done, and compares the results with those of one
+// worker.
 func crash(t *testing.T, during func(c *slurmCluster)) {
 	c := startSlurm(t)
 	file, dir := studyFile(t, "200 s"), t.TempDir()

@@ -235,8 +235,8 @@ func (c *slurmCluster) stop() {
 	c.killSteps("n2")
 }
 
-// The study by Slurm: the bytes are those of one worker here. A program that follows is interrupted and started again, and another array is not
-// submitted for what is in the queue.
+// The study by Slurm: the bytes are those of one worker here. A program that follows is interrupted and started again, and another array
+// is not submitted for what is in the queue.
 func TestStudyOnSlurm(t *testing.T) {
 	c := startSlurm(t)
 	file, dir := studyFile(t, "4 s"), t.TempDir()

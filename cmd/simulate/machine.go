@@ -223,8 +223,8 @@ func (s *machineRun) doubts() error {
 	return nil
 }
 
-// smallBending is the share of its length by which the tip of an elastic body may be deflected: what the equations leave out, that it comes nearer to the clamp, is 0.6 of
-// the square of it.
+// smallBending is the share of its length by which the tip of an elastic body may be deflected: what the equations leave out, that it
+// comes nearer to the clamp, is 0.6 of the square of it.
 const smallBending = 0.1
 
 // bends warns of elastic bodies that bend by more than small deformations.

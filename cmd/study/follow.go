@@ -17,8 +17,8 @@ import (
 	"hilrig/engine/study"
 )
 
-// Following tasks in the queue must cost the file system and the controller next to nothing, however many tasks there are: files are counted by
-// their names in one reading of the folder, and read once, at the end.
+// Following tasks in the queue must cost the file system and the controller next to nothing, however many tasks there are: files are
+// counted by their names in one reading of the folder, and read once, at the end.
 const (
 	filesEvery   = 500 * time.Millisecond // at first; longer while nothing comes
 	queueEvery   = 3 * time.Second        // at the shortest
@@ -81,8 +81,8 @@ func (s *parameterStudy) slurm(ctx context.Context, interrupted func() bool, o S
 	return nil
 }
 
-// timeLimit is the option of sbatch for the time that a task may take, ten times what a trial of the first run says, where nobody chose one. None, where
-// the trial does not end soon.
+// timeLimit is the option of sbatch for the time that a task may take, ten times what a trial of the first run says, where nobody chose
+// one. None, where the trial does not end soon.
 func (s *parameterStudy) timeLimit(ctx context.Context, tasks []int, chosen []string, stderr io.Writer) []string {
 	if slices.ContainsFunc(chosen, func(o string) bool { return strings.HasPrefix(o, "--time=") || strings.HasPrefix(o, "-t") }) || s.islands() {
 		return nil

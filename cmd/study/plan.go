@@ -143,8 +143,8 @@ func (s *parameterStudy) fromStudy(path string) string {
 	return rel
 }
 
-// manifest says what the outcomes depend on, and cuts the runs into tasks of so many each; 0: as suits one machine. Comments, names and what is reported do not
-// count.
+// manifest says what the outcomes depend on, and cuts the runs into tasks of so many each; 0: as suits one machine. Comments, names and
+// what is reported do not count.
 func (s *parameterStudy) manifest(each int) (*study.Manifest, error) {
 	program, err := thisProgram()
 	if err != nil {
@@ -212,7 +212,8 @@ func (s *parameterStudy) manifest(each int) (*study.Manifest, error) {
 	return m, nil
 }
 
-// Tasks are few enough for one array of Slurm, as it is set up unless told otherwise, and long enough not to be lost in what starting one takes.
+// Tasks are few enough for one array of Slurm, as it is set up unless told otherwise, and long enough not to be lost in what starting one
+// takes.
 const (
 	mostTasks  = 1000
 	taskLength = 3 * time.Minute
@@ -222,8 +223,8 @@ const (
 // fewest is the least number of runs a task can have.
 func fewest(runs int) int { return (runs + mostTasks - 1) / mostTasks }
 
-// sensible is the number of runs that make a task of sensible length, by trying the first run, and how long that took. It may end the study: a
-// result that was asked for and that the run does not give is known now.
+// sensible is the number of runs that make a task of sensible length, by trying the first run, and how long that took. It may end the
+// study: a result that was asked for and that the run does not give is known now.
 func (s *parameterStudy) sensible(ctx context.Context) (each int, one time.Duration, err error) {
 	inner, cancel := context.WithTimeout(ctx, trialTime)
 	defer cancel()
@@ -247,8 +248,8 @@ func (s *parameterStudy) sensible(ctx context.Context) (each int, one time.Durat
 	return max(min(each, most), fewest(runs)), one, nil
 }
 
-// open finds the folder of the study, or begins it with tasks of so many runs; 0: as suits one machine. What is there and of another plan is refused; a folder that
-// lacks nothing may have been made by another program, which is said.
+// open finds the folder of the study, or begins it with tasks of so many runs; 0: as suits one machine. What is there and of another plan
+// is refused; a folder that lacks nothing may have been made by another program, which is said.
 func (s *parameterStudy) open(each int, stderr io.Writer) error {
 	m, err := s.manifest(each)
 	if err != nil {

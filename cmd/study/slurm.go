@@ -23,8 +23,8 @@ const arraySize = 1000
 // waitFor is how long a task by Slurm waits for those before it: these are over, but files of another node may come late.
 const waitFor = 2 * time.Minute
 
-// queue is a study in the queue of Slurm, in blocks of tasks that follow one another, an array each. Its jobs are known by their name, which has the digest of
-// the manifest: so another program, on another machine, finds them too.
+// queue is a study in the queue of Slurm, in blocks of tasks that follow one another, an array each. Its jobs are known by their name,
+// which has the digest of the manifest: so another program, on another machine, finds them too.
 type queue struct {
 	folder *study.Folder
 	dir    string // absolute
@@ -107,9 +107,9 @@ func tooLong(err error) bool {
 	return strings.Contains(err.Error(), "Invalid job array specification")
 }
 
-// submit puts tasks into the queue, an array for every block, each after the arrays with tasks that it begins from. jobs are the numbers of the arrays in
-// the queue, by block; new ones are added. After any end of those: if one has failed, its own end says so, and the next ones say what they miss. left are
-// the tasks that Slurm does not take now, with the reason.
+// submit puts tasks into the queue, an array for every block, each after the arrays with tasks that it begins from. jobs are the numbers
+// of the arrays in the queue, by block; new ones are added. After any end of those: if one has failed, its own end says so, and the next
+// ones say what they miss. left are the tasks that Slurm does not take now, with the reason.
 func (q *queue) submit(ctx context.Context, open []int, jobs map[int][]string) (left []int, why string, err error) {
 	if err := os.MkdirAll(q.logs(), 0o755); err != nil {
 		return nil, "", err
@@ -182,7 +182,8 @@ func (q *queue) array(ctx context.Context, b int, tasks []int, jobs map[int][]st
 	return nil
 }
 
-// waiting are the tasks in the queue with the numbers of their arrays by block, how many of them run, and why the last of the others does not.
+// waiting are the tasks in the queue with the numbers of their arrays by block, how many of them run, and why the last of the others does
+// not.
 func (q *queue) waiting(ctx context.Context) (tasks map[int]bool, jobs map[int][]string, running int, why string, err error) {
 	tasks, jobs = map[int]bool{}, map[int][]string{}
 	err = q.list(ctx, func(b, task int, job, state, reason string) {
@@ -222,7 +223,8 @@ func (q *queue) ends(ctx context.Context) (state map[int]string, err error) {
 	return state, err
 }
 
-// list tells of every task that squeue lists: its block, the number of its array, its state, and why it waits. −1 stands for tasks that it does not name.
+// list tells of every task that squeue lists: its block, the number of its array, its state, and why it waits. −1 stands for tasks that
+// it does not name.
 func (q *queue) list(ctx context.Context, see func(b, task int, job, state, reason string), options ...string) error {
 	var names []string
 	of := map[string]int{}

@@ -23,8 +23,8 @@ import (
 	fits "hilrig/identify"
 )
 
-// Run does a study that comes with the program, or that of a file: it plans it unless that was done, does what is missing on this machine, and
-// collects. interrupted tells whether ctx ended by Ctrl-C.
+// Run does a study that comes with the program, or that of a file: it plans it unless that was done, does what is missing on this
+// machine, and collects. interrupted tells whether ctx ended by Ctrl-C.
 func Run(ctx context.Context, interrupted func() bool, name string, f Options, stdout, stderr io.Writer) error {
 	if err := f.check(); err != nil {
 		return report.ExitWith(report.Usage, fmt.Errorf("study: %w", err))

@@ -76,7 +76,8 @@ func Plan(ctx context.Context, interrupted func() bool, name string, f Options, 
 	return nil
 }
 
-// openPlanned finds a study by its folder. strict refuses what has changed since it was planned; otherwise another program may have done the runs.
+// openPlanned finds a study by its folder. strict refuses what has changed since it was planned; otherwise another program may have done
+// the runs.
 func openPlanned(verb, dir string, strict bool, stderr io.Writer) (*parameterStudy, error) {
 	bad := func(err error) error {
 		return report.ExitWith(report.Invalid, fmt.Errorf("study %s: %w", verb, err))

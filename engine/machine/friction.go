@@ -13,9 +13,10 @@ import (
 
 // Friction is a law on a joint with one coordinate, of the tree or one that closes a loop.
 //
-// A law with a stick mode and no memory (Sticks) sticks: while the joint does so, friction is the torque that keeps its acceleration zero; beyond the
-// break-away level it slips, and friction is that of the steady curve in the direction of slip. Run locates the instants of arrest and release,
-// and begins anew there. With a Speed the steady curve has a smoothed sign instead, see drivetrain.Bearing; laws of bristles are taken as they are.
+// A law with a stick mode and no memory (Sticks) sticks: while the joint does so, friction is the torque that keeps its acceleration
+// zero; beyond the break-away level it slips, and friction is that of the steady curve in the direction of slip. Run locates the instants
+// of arrest and release, and begins anew there. With a Speed the steady curve has a smoothed sign instead, see drivetrain.Bearing; laws
+// of bristles are taken as they are.
 //
 // With a Lever the law is taken times Lever·N, N (N) being the force that the joint carries across its motion: of a revolute one the whole
 // force on its bearing. So a law whose level is the coefficient µ makes µ·N of a prismatic joint with Lever 1, and µ·r·N of a

@@ -9,13 +9,14 @@ import (
 	"hilrig/engine/multibody"
 )
 
-// The friction of a joint with a Lever is s·(its law) with s = Lever·N, and the forces of all joints are linear in all s, but for the kink
-// where a force N passes through zero:
+// The friction of a joint with a Lever is s·(its law) with s = Lever·N, and the forces of all joints are linear in all s, but for the
+// kink where a force N passes through zero:
 //
 //	s_k = Lever_k·|f_k + Σ_l A_kl·s_l|.
 //
-// Repetition finds s where friction changes the loads by less than itself, which is nearly always. Where it does not, f and A are measured, by one evaluation
-// for each joint, and Newton's method goes along the solution from a machine without friction to the one with all of it.
+// Repetition finds s where friction changes the loads by less than itself, which is nearly always. Where it does not, f and A are
+// measured, by one evaluation for each joint, and Newton's method goes along the solution from a machine without friction to the one with
+// all of it.
 
 const (
 	repetitions = 40    // of the loads, before their dependence is measured
@@ -76,7 +77,8 @@ func (m *Machine) carry(t float64, q, v, z, dz []float64) multibody.Status {
 	}
 }
 
-// press finds the forces that the joints with loaded friction carry, after Loads, and returns by how much their friction changed, by the largest force in a joint.
+// press finds the forces that the joints with loaded friction carry, after Loads, and returns by how much their friction changed, by the
+// largest force in a joint.
 func (m *Machine) press() (change float64) {
 	size := m.Model.LargestLoad(m.Data)
 	for _, l := range m.loads {

@@ -284,8 +284,9 @@ func (m *Machine) Assemble(t float64, x []float64, how multibody.Assembly) (mult
 	return multibody.Assemble(m.Model, m.Data, q, v, how)
 }
 
-// Settle moves a state to a static equilibrium under the efforts and parts at the time t (s): positions, currents and voltages of capacitors, all velocities zero. It
-// tells whether it is unstable. Where friction can hold the machine as it is, that is one; otherwise it is that without friction that sticks.
+// Settle moves a state to a static equilibrium under the efforts and parts at the time t (s): positions, currents and voltages of
+// capacitors, all velocities zero. It tells whether it is unstable. Where friction can hold the machine as it is, that is one; otherwise
+// it is that without friction that sticks.
 func (m *Machine) Settle(t float64, x []float64) (unstable bool, err error) {
 	q, v, _ := m.cut(x)
 	clear(v)

@@ -67,9 +67,9 @@ func (m *Machine) show(y []float64) (n int) {
 	return n
 }
 
-// Step moves x from t by h, both in s, and allocates nothing. Controllers sample at their instants: the step is cut there, unless there are Movers, whose
-// owner cuts it with Cut. Where something is NonFinite, or the loops cannot be closed, which is NotConverged with Last the same, x stays
-// as it was. Lost stays until Begin or Resume. Why says what is wrong.
+// Step moves x from t by h, both in s, and allocates nothing. Controllers sample at their instants: the step is cut there, unless there
+// are Movers, whose owner cuts it with Cut. Where something is NonFinite, or the loops cannot be closed, which is NotConverged with Last
+// the same, x stays as it was. Lost stays until Begin or Resume. Why says what is wrong.
 func (s *Stepper) Step(t, h float64, x []float64) engine.Status {
 	if !s.samples || !(h > 0) {
 		return s.stride(t, h, x)

@@ -15,8 +15,8 @@ import (
 	"hilrig/engine/rotation"
 )
 
-// ownSlider is a slider-crank in a plane by Newton and Euler: crank about the origin, rod, slider along x at y = offset. Its crank has a damper and a torque, its slider
-// friction µ·|N|.
+// ownSlider is a slider-crank in a plane by Newton and Euler: crank about the origin, rod, slider along x at y = offset. Its crank has a
+// damper and a torque, its slider friction µ·|N|.
 type ownSlider struct {
 	r, l, offset        float64 // m
 	m1, m2, m3          float64 // kg
@@ -26,7 +26,8 @@ type ownSlider struct {
 	g                   float64 // m/s² along −y
 }
 
-// slope are θ″ and the multipliers by the 8 equations of three bodies, for a friction that is known, until |N| is that of the friction: bisection in N.
+// slope are θ″ and the multipliers by the 8 equations of three bodies, for a friction that is known, until |N| is that of the
+// friction: bisection in N.
 func (s *ownSlider) slope(theta, w float64) float64 {
 	// kinematics of the rod: sin φ = (r·sin θ − offset)/l, its tip at the slider
 	st, ct := math.Sincos(theta)
@@ -134,8 +135,8 @@ func (s *ownSlider) place(x []float64, theta, w float64) {
 	copy(x, []float64{theta, -phi - theta, s.r*ct + s.l*math.Cos(phi), w, -dphi - w, -s.r*st*w - s.l*math.Sin(phi)*dphi})
 }
 
-// A slider-crank whose slider rubs under its load, which passes through zero and changes its side at every turn, moves as the equations of Newton and Euler say,
-// with a tolerance and with fixed steps.
+// A slider-crank whose slider rubs under its load, which passes through zero and changes its side at every turn, moves as the equations
+// of Newton and Euler say, with a tolerance and with fixed steps.
 func TestSliderCrankUnderLoad(t *testing.T) {
 	rng := rand.New(rand.NewPCG(34, 4))
 	in := func(lo, hi float64) float64 { return lo + (hi-lo)*rng.Float64() }
@@ -187,7 +188,8 @@ func TestSliderCrankUnderLoad(t *testing.T) {
 	}
 }
 
-// Where friction changes the load by more than itself, repetition leads away; the solution that goes on from no friction is taken where there is one.
+// Where friction changes the load by more than itself, repetition leads away; the solution that goes on from no friction is taken where
+// there is one.
 func TestLoadsByMeasurement(t *testing.T) {
 	s := ownSlider{r: 0.1, l: 0.105, m1: 0.5, m2: 0.3, m3: 0.5, c1: 0.05, c2: 0.05, i1: 1e-4, i2: 3e-4, mu: 4, g: 9.81}
 	met, jammed := 0, 0

@@ -13,9 +13,9 @@ import (
 // ErrSteady is a circuit without currents and voltages that stay while the machine rests.
 var ErrSteady = errors.New("the circuit has no steady state")
 
-// steady moves currents of windings and voltages of capacitors in the state x, whose speeds are zero, to where they stay: Newton's method for
-// dz/dt = 0 with a slope of differences. What rests wherever it is, as the charge of a capacitor that nothing discharges, stays as it was. Temperatures and controllers
-// stay too.
+// steady moves currents of windings and voltages of capacitors in the state x, whose speeds are zero, to where they stay: Newton's method
+// for dz/dt = 0 with a slope of differences. What rests wherever it is, as the charge of a capacitor that nothing discharges, stays as it
+// was. Temperatures and controllers stay too.
 func (m *Machine) steady(t float64, x []float64) error {
 	q, v, z := m.cut(x)
 	m.look(q, v)

@@ -169,8 +169,8 @@ func (s *Stepper) outside(t float64) {
 	}
 }
 
-// from are the speeds of the movers at the beginning of the step. A loop that rested rests: its direction turns, so that the velocities of the
-// end tell its speed to the error of the step only.
+// from are the speeds of the movers at the beginning of the step. A loop that rested rests: its direction turns, so that the velocities
+// of the end tell its speed to the error of the step only.
 func (s *Stepper) from(q, v []float64) {
 	m := s.M
 	if len(m.cuts) > 0 {
@@ -245,7 +245,8 @@ func (s *Stepper) means(t, h float64, q, v, z []float64) (st multibody.Status, m
 	}
 }
 
-// evaluate takes the equations of motion in the middle of the step at the speeds w: accelerations a0 without the forces along P, and what a unit of each does.
+// evaluate takes the equations of motion in the middle of the step at the speeds w: accelerations a0 without the forces along P, and what
+// a unit of each does.
 func (s *Stepper) evaluate(h float64, q, v []float64) (st multibody.Status) {
 	m := s.M
 	model, data := m.Model, m.Data
@@ -316,8 +317,8 @@ func (s *Stepper) press() {
 	m.press()
 }
 
-// acting finds the forces tp along P with the equations of motion as they stand: Newton's method for the parts, in each turn of which the movers
-// meet. It begins at the speeds at.
+// acting finds the forces tp along P with the equations of motion as they stand: Newton's method for the parts, in each turn of which the
+// movers meet. It begins at the speeds at.
 func (s *Stepper) acting(t, h float64, q, v, z []float64) (ok, met bool) {
 	p := len(s.p)
 	if p == 0 {
@@ -382,7 +383,8 @@ func (s *Stepper) acting(t, h float64, q, v, z []float64) (ok, met bool) {
 	}
 }
 
-// implicit writes 1 − h/2·C·S and what the speeds without the forces of movers come from. S is mostly diagonal: of each of its rows the part is taken that is not zero.
+// implicit writes 1 − h/2·C·S and what the speeds without the forces of movers come from. S is mostly diagonal: of each of its rows
+// the part is taken that is not zero.
 func (s *Stepper) implicit(h float64) {
 	p, a := len(s.p), s.lu.A
 	for l := range p {
@@ -480,7 +482,8 @@ type affine interface {
 	Shift(w, dw, zn []float64) (circuit.Power, bool)
 }
 
-// settle takes the states of the parts at the end of the step to the speeds w, which the last trial missed by what the equations of motion changed since.
+// settle takes the states of the parts at the end of the step to the speeds w, which the last trial missed by what the equations of
+// motion changed since.
 func (s *Stepper) settle(t, h float64, z []float64) bool {
 	m := s.M
 	dw, moved := m.force, 0.0

@@ -25,10 +25,10 @@ type StepOptions struct {
 //
 //	w = v + h·a/2,   H(q+hw/2)·a + h(q+hw/2, w) = τ̄(w) + Jacᵀ·λ,   Jac·a = −bias,   q⁺ = q + hw,   v⁺ = v + h·a,
 //
-// which is the implicit midpoint rule: order 2. q⁺ and v⁺ are then brought to the constraints by the shortest way. The forces of parts, of
-// dampers, springs and movers are implicit. They act along few directions P: velocities, joints that close loops, springs between frames. The
-// accelerations along P follow linearly from the forces along P with the loops closed, so what is solved again and again is as small as P. The forces
-// of motion, and the loads of joints that act on their friction, are met by repetition.
+// which is the implicit midpoint rule: order 2. q⁺ and v⁺ are then brought to the constraints by the shortest way. The forces of
+// parts, of dampers, springs and movers are implicit. They act along few directions P: velocities, joints that close loops, springs
+// between frames. The accelerations along P follow linearly from the forces along P with the loops closed, so what is solved again and
+// again is as small as P. The forces of motion, and the loads of joints that act on their friction, are met by repetition.
 //
 // x is the state of a Machine. It belongs to one goroutine.
 type Stepper struct {
@@ -349,8 +349,8 @@ func (s *Stepper) Begin(t float64, x []float64, how multibody.Assembly) (multibo
 	return done, err
 }
 
-// Place moves x to where the joints are led, the others by the shortest way, and its speeds to what they then are. It allocates nothing. x stays where the loops
-// cannot be closed there.
+// Place moves x to where the joints are led, the others by the shortest way, and its speeds to what they then are. It allocates nothing.
+// x stays where the loops cannot be closed there.
 func (s *Stepper) Place(x []float64) multibody.Status {
 	q, v, _ := s.M.cut(x)
 	copy(s.q1, q)

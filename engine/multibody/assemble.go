@@ -46,9 +46,9 @@ func (a Assembled) String() string {
 	return s
 }
 
-// Assemble makes q, v consistent with the constraints by the shortest way of the coordinates (rad, m) that are not held, and finds out which
-// equations are redundant: they say what others say already, here and nearby, and their multipliers are not determined one by one. Drives
-// must be set for the initial time. It sets FullRank of d. The error, an ErrAssembly, names the equations that stay open; q, v are
+// Assemble makes q, v consistent with the constraints by the shortest way of the coordinates (rad, m) that are not held, and finds out
+// which equations are redundant: they say what others say already, here and nearby, and their multipliers are not determined one by one.
+// Drives must be set for the initial time. It sets FullRank of d. The error, an ErrAssembly, names the equations that stay open; q, v are
 // then unchanged.
 func Assemble(m *Model, d *Data, q, v []float64, how Assembly) (a Assembled, err error) {
 	m.check("Assemble", q, v, nil)

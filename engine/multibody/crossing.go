@@ -10,8 +10,9 @@ import "math"
 //	J_W = C·J_S + Φ·r(σ),   r of constant length and orthogonal to J_S by H⁻¹,
 //
 // where only Φ passes through zero. So near the position J_W is replaced by r, continued by a cubic in the way σ through four positions
-// that were passed before: r·v = 0, r·dv/dt = −r′·v·dσ/dt. S stays as it is. By what the continuation misses the equations is left open there
-// and closed behind it; where it is more than a share of the way, as where the links only nearly become flat, it was no such position.
+// that were passed before: r·v = 0, r·dv/dt = −r′·v·dσ/dt. S stays as it is. By what the continuation misses the equations is
+// left open there and closed behind it; where it is more than a share of the way, as where the links only nearly become flat, it was no
+// such position.
 type Crossing struct {
 	Passed int // singular positions that were gone over
 
@@ -112,8 +113,8 @@ func (c *Crossing) Begin(d *Data, h float64) {
 	}
 }
 
-// End is Project, at the end of a step of h (s). It is Undecided where the way back to the constraints says nothing of where the machine goes on, and Missed
-// where the continuation has missed them: the step has to be taken again, without it. q and v are of no use then.
+// End is Project, at the end of a step of h (s). It is Undecided where the way back to the constraints says nothing of where the machine
+// goes on, and Missed where the continuation has missed them: the step has to be taken again, without it. q and v are of no use then.
 func (c *Crossing) End(d *Data, q, v []float64, h float64) (Status, Continued) {
 	m := c.m
 	if m.loops.n == 0 {

@@ -174,8 +174,8 @@ func (m *Model) CutForce(d *Data, k int) (moment, force r3.Vec) {
 }
 
 // Loads finds the wrench that each joint of the tree carries, from the parent to body j about the origin of j, world axes; Load and
-// NormalLoad read them. It follows Dynamics, whose QDD and Lambda it takes, at the same q, v; external wrenches must be as they were. What relations do to the bodies
-// is not known and left out.
+// NormalLoad read them. It follows Dynamics, whose QDD and Lambda it takes, at the same q, v; external wrenches must be as they were.
+// What relations do to the bodies is not known and left out.
 func Loads(m *Model, d *Data, v []float64) {
 	m.accelerate(d, d.QDD)
 	loaded := d.loaded

@@ -3,7 +3,8 @@ package multibody
 import "math"
 
 // gram solves A·x = b for a symmetric positive semidefinite A of any rank, by Cholesky's factors with complete pivoting of A scaled to
-// a diagonal of 1 for the largest row of each group [GVL13] 4.2.8, 5.5: where rank is missing, x is the solution of least squares and least norm.
+// a diagonal of 1 for the largest row of each group [GVL13] 4.2.8, 5.5: where rank is missing, x is the solution of least squares and
+// least norm.
 type gram struct {
 	n, rank int
 	most    int       // independent rows at most: what is left of others is the error of a position

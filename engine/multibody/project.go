@@ -10,8 +10,9 @@ const (
 )
 
 // Project moves q, v the least way, measured by the kinetic energy, to where the constraints hold: Newton's method for g(q) = 0, then
-// v − H⁻¹Jacᵀ(Jac·H⁻¹·Jacᵀ)⁻¹·dg/dt [E98]. The drives must be set for the time of q. In singular positions the step of least norm is
-// taken. The status is OK, or NotConverged, NotPositive, NonFinite with q, v as far as they came. Valid afterwards: Positions, G, GRate.
+// v − H⁻¹Jacᵀ(Jac·H⁻¹·Jacᵀ)⁻¹·dg/dt [E98]. The drives must be set for the time of q. In singular positions the step of
+// least norm is taken. The status is OK, or NotConverged, NotPositive, NonFinite with q, v as far as they came. Valid afterwards:
+// Positions, G, GRate.
 func Project(m *Model, d *Data, q, v []float64) Status {
 	m.check("Project", q, v, nil)
 	if m.loops.n == 0 {

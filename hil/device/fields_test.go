@@ -329,8 +329,8 @@ func TestRegistersThatAreRefused(t *testing.T) {
 	}
 }
 
-// The bytes of a board at 200 Hz: a way that takes 40 ms longer makes samples 40 ms older, on and off again, and no clock jumps; a clock that is
-// set makes them no older. A board 2 % fast for 5 s and then right is as old as before within 1.5 s.
+// The bytes of a board at 200 Hz: a way that takes 40 ms longer makes samples 40 ms older, on and off again, and no clock jumps; a clock
+// that is set makes them no older. A board 2 % fast for 5 s and then right is as old as before within 1.5 s.
 func TestAgesOfBytes(t *testing.T) {
 	table := []wire.Field{{Name: "angle", Type: wire.I32, Scale: 1}, {Name: "current", Type: wire.I16, Scale: 1}, {Name: "status", Type: wire.U8, Scale: 1}}
 	for name, c := range map[string]struct {

@@ -58,12 +58,12 @@ const (
 	MachineUndecided // a singular position from which more than one motion is possible: it waits there until a drive is switched on
 )
 
-// Machine is a machine of bodies, loops, motors and a drive train beside the rig. Joints that follow the motion of an axis are led along it, and
-// the torque that this takes and the forces of the loops are shown (inverse dynamics of what hangs on them). Joints that follow an effort are pushed by it, and the machine
-// moves by itself; what its position differs from that of the axis is shown.
+// Machine is a machine of bodies, loops, motors and a drive train beside the rig. Joints that follow the motion of an axis are led along
+// it, and the torque that this takes and the forces of the loops are shown (inverse dynamics of what hangs on them). Joints that follow
+// an effort are pushed by it, and the machine moves by itself; what its position differs from that of the axis is shown.
 //
-// It begins where the axes are, and begins anew there when their drives are switched on. The way from its start goes in small parts, so that loops stay in the
-// branch in which the file has them.
+// It begins where the axes are, and begins anew there when their drives are switched on. The way from its start goes in small parts, so
+// that loops stay in the branch in which the file has them.
 type Machine struct {
 	s       MachineSpec
 	step    *machine.Stepper

@@ -140,8 +140,8 @@ func TestMissingTool(t *testing.T) {
 	}
 }
 
-// The line of a Polaris with two tools, added up by hand: TX has 2 + 2·70 + 4 + 5 characters, BX 6 + 1 + 2·42 + 2 + 2 bytes, both after 12 of the
-// question; 10 bits each at 115200 baud, 2 ms until the system answers.
+// The line of a Polaris with two tools, added up by hand: TX has 2 + 2·70 + 4 + 5 characters, BX 6 + 1 + 2·42 + 2 + 2 bytes, both after
+// 12 of the question; 10 bits each at 115200 baud, 2 ms until the system answers.
 func TestNDITimes(t *testing.T) {
 	for reply, bytes := range map[NDIReply]int{ReplyTX: 151, ReplyBX: 95} {
 		n := NDI{Tools: []Tool{{Name: "B", Number: 1}, {Name: "C", Number: 2}}, Reply: reply, Delay: 2e-3, Timeout: 0.2}

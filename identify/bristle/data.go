@@ -189,8 +189,8 @@ const (
 	takeDryLaw = "Take a dry law, such as --law stribeck-bo-pavelescu or coulomb; or record with a finer sensor of position"
 )
 
-// resolved refuses σ0 and σ1 where the encoder does not resolve presliding. Where the contact breaks away within a single count of it, there
-// is no bristle to be seen at all.
+// resolved refuses σ0 and σ1 where the encoder does not resolve presliding. Where the contact breaks away within a single count of it,
+// there is no bristle to be seen at all.
 func resolved(m *model, d *data, t *theta, s *fit.Solution) {
 	count := math.Max(d.quantum, math.Sqrt(12)*d.noise)
 	reach := math.Max(t[coulomb], t[breakout]) / t[sigma0]

@@ -342,8 +342,8 @@ func (b *block) made(theta []float64) []float64 {
 	return out
 }
 
-// slowRows are the rows in a period of the bandwidth of the instruments (Hz). The residual holds noise of the acceleration, which cancels over this
-// time as the instruments see it.
+// slowRows are the rows in a period of the bandwidth of the instruments (Hz). The residual holds noise of the acceleration, which cancels
+// over this time as the instruments see it.
 func (r *Result) slowRows(bandwidth float64) int {
 	return int(math.Ceil(1 / (bandwidth * r.rowTime)))
 }

@@ -87,8 +87,8 @@ func TestInstrumentsHold(t *testing.T) {
 	}
 }
 
-// Noise makes all that least squares finds smaller: together that shows on records on which no single parameter shows it, and not on records
-// without noise.
+// Noise makes all that least squares finds smaller: together that shows on records on which no single parameter shows it, and not on
+// records without noise.
 func TestNoiseMakesLeastSquaresSmaller(t *testing.T) {
 	s := simulatedArms(t)[0]
 	spec := s.spec()

@@ -15,7 +15,8 @@ import (
 	"hilrig/engine/rotation"
 )
 
-// parallelogram is the plant of one of three rods of 1 m and 1 kg, without gravity, whose left post is an axis; its coupler is longer by off (m).
+// parallelogram is the plant of one of three rods of 1 m and 1 kg, without gravity, whose left post is an axis; its coupler is longer by
+// off (m).
 func parallelogram(t testing.TB, off float64) *Plant {
 	t.Helper()
 	rod := func(name, parent string, at float64) multibody.Body {

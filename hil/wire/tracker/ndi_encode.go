@@ -67,8 +67,8 @@ func NDIHandle(f *Frame) (handle int, ok bool) {
 // NDISerialLength is the number of characters of a serial number.
 const NDISerialLength = 8
 
-// NDISerial reads the reply to PHINF with option 0001: type of the tool 8, manufacturer 12, revision 3, serial number 8, status of the port 2.
-// The serial number of a port where no tool is is empty.
+// NDISerial reads the reply to PHINF with option 0001: type of the tool 8, manufacturer 12, revision 3, serial number 8, status of the
+// port 2. The serial number of a port where no tool is is empty.
 func NDISerial(f *Frame) (serial []byte, ok bool) {
 	t := ndiText(f)
 	if string(t) == "UNOCCUPIED" {
