@@ -57,6 +57,9 @@ func (j *job) stageOf(r *linear.Result) *stage {
 		if !r.Lagged() {
 			out = j.shifted(as, form, o)
 		}
+		if what, values, rms := r.Between(); values != nil {
+			out = append(out, Sensitivity{What: what, RMS: rms, Unit: r.Solution().Unit, Values: values})
+		}
 		if !long {
 			out = append(out, j.otherForm(as, form)...)
 		}

@@ -9,8 +9,8 @@ import (
 	"hilrig/identify/independent"
 )
 
-// sixTones is a motor under six of them, without a controller.
-func sixTones(b *bench, seed uint64) trial {
+// sixTones is a motor under six of them, without a controller. between is what the force does between its samples.
+func sixTones(b *bench, seed uint64, between independent.Between) trial {
 	r := rand.New(rand.NewPCG(seed, 77))
 	j := 1e-4 * (1 + r.Float64())
 	b.rotary, b.axis.M = true, j
@@ -26,7 +26,7 @@ func sixTones(b *bench, seed uint64) trial {
 		return f
 	}
 	b.sensors = independent.Sensors{Count: 2 * math.Pi / 16384, Velocity: -1, Force: 0.5 * j, Seed: seed}
-	return b.trial(b.axis.Simulate(independent.Run{Dt: b.dt, N: b.n, Force: force, Between: independent.Exact}).Record(b.sensors, nil))
+	return b.trial(b.axis.Simulate(independent.Run{Dt: b.dt, N: b.n, Force: force, Between: between}).Record(b.sensors, nil))
 }
 
 // A force in whole steps is off by the same amount each time: intervals hold that, whatever explains the motion.
@@ -40,7 +40,7 @@ func TestRoundedForceOfSimulation(t *testing.T) {
 		held, of := 0, 0
 		for seed := range seeds {
 			b := newBench(500+seed, 10)
-			tr := sixTones(b, seed)
+			tr := sixTones(b, seed, independent.Exact)
 			round(tr.recs[0].Force, peak(tr.recs[0].Force)/11)
 			way.plan(b, &tr.plan)
 			tr.plan.Methods = Chain{"regress", name}

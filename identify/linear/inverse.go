@@ -82,7 +82,7 @@ func fitted(recs []*record.Record, s Spec, by Form, o Options, of maker) (*Resul
 		if reg, sol, err = s.solved(recs, by, o, of); err != nil {
 			return err
 		}
-		r.HalfCutoff = reg.half(by, o, sol.theta)
+		r.HalfCutoff, r.other = reg.half(by, o, sol.theta), reg.other
 		record.Release(len(reg.y))
 		return r.take(reg, sol)
 	}
@@ -189,49 +189,68 @@ func (s Spec) settle(recs []*record.Record, m *form) (*regression, error) {
 		}
 		return r, err
 	}
-	r, err := try(probe, limit)
-	if err != nil {
-		return nil, err
-	}
-	rest := r // with all that is faster than rest
-	fewest := leastShare * float64(r.rowsKept())
-	few := func(n *regression, err error) bool { return err != nil || float64(n.rowsKept()) < fewest }
-	leaveSlow := func(partly bool) (all bool) {
-		for {
-			next, err := r.slower()
-			if err != nil || next == r.slowest {
-				return true
-			}
-			lag = r.lag
-			n, err := try(probe, next)
-			for partly && few(n, err) {
-				if next = between(r.slowest, next); next == r.slowest {
+	choose := func() (r, rest *regression, err error) { // rest: with all that is faster than rest
+		if r, err = try(probe, limit); err != nil {
+			return nil, nil, err
+		}
+		rest = r
+		fewest := leastShare * float64(r.rowsKept())
+		few := func(n *regression, err error) bool { return err != nil || float64(n.rowsKept()) < fewest }
+		leaveSlow := func(partly bool) (all bool) {
+			for {
+				next, err := r.slower()
+				if err != nil || next == r.slowest {
+					return true
+				}
+				lag = r.lag
+				n, err := try(probe, next)
+				for partly && few(n, err) {
+					if next = between(r.slowest, next); next == r.slowest {
+						return false
+					}
+					n, err = try(probe, next)
+				}
+				if few(n, err) {
 					return false
 				}
-				n, err = try(probe, next)
+				r = n
 			}
+		}
+		all := !found || leaveSlow(false)
+		for found && !m.free {
+			was, next := m.f.build, r.builtUp()
+			if next == was {
+				break
+			}
+			m.f.build, lag = next, r.lag
+			n, err := try(probe, r.slowest)
 			if few(n, err) {
-				return false
+				m.f.build = was
+				break
 			}
 			r = n
 		}
-	}
-	all := !found || leaveSlow(false)
-	for found && !m.free {
-		was, next := m.f.build, r.builtUp()
-		if next == was {
-			break
+		if !all && m.f.build == [2]float64{} { // neither all that is slow nor what follows reversals
+			leaveSlow(true)
 		}
-		m.f.build, lag = next, r.lag
-		n, err := try(probe, r.slowest)
-		if few(n, err) {
-			m.f.build = was
-			break
-		}
-		r = n
+		return r, rest, nil
 	}
-	if !all && m.f.build == [2]float64{} { // neither all that is slow nor what follows reversals
-		leaveSlow(true)
+	r, rest, err := choose()
+	if err != nil {
+		return nil, err
+	}
+	if r != rest && s.wantsLag() && s.betweenOpen() { // rows that were left out since have had a say in what the force does between its samples
+		was := r.held
+		known, lag = nil, r.lag
+		if r, err = try(probe, r.slowest); err != nil {
+			return nil, err
+		}
+		if r.held != was {
+			m.f.build, lag = [2]float64{}, r.lag
+			if r, rest, err = choose(); err != nil {
+				return nil, err
+			}
+		}
 	}
 	lopsided := rest.lopsided(r)
 	if beyond, err := r.beyondFriction(probe); err != nil {
@@ -242,6 +261,7 @@ func (s Spec) settle(recs []*record.Record, m *form) (*regression, error) {
 			return nil, err
 		}
 	}
+	other := r.theOther()
 	if len(probe) < len(parts) {
 		m.tracks = nil // each is wanted a moment later, or never
 		lag = r.lag
@@ -249,7 +269,7 @@ func (s Spec) settle(recs []*record.Record, m *form) (*regression, error) {
 			return nil, err
 		}
 	}
-	r.left = left
+	r.left, r.other = left, other
 	if lopsided != "" {
 		r.doubts = append(r.doubts, lopsided)
 	}
@@ -291,6 +311,9 @@ func (r *regression) enough(found bool) error {
 
 func (s Spec) wantsLag() bool { return s.Lag == LagFree || s.Lag == LagAuto }
 
+// betweenOpen tells that the record decides what the force does between its samples.
+func (s Spec) betweenOpen() bool { return s.Between != BetweenHold && s.Between != BetweenLine }
+
 // findLag makes the lag a parameter if it is wanted and the record tells it. What the force does between its samples is as the
 // specification says, as in known, or as it fits better.
 func (r *regression) findLag(from float64, known *regression) error {
@@ -300,15 +323,15 @@ func (r *regression) findLag(from float64, known *regression) error {
 		r.push(0, hold)
 		return nil
 	}
-	given := r.spec.Between == BetweenHold || r.spec.Between == BetweenLine
+	given := !r.spec.betweenOpen()
 	if !given && known != nil {
 		given, hold = true, known.held
 	}
-	held, err := r.refineLag(from, hold || !given)
+	_, held, err := r.refineLag(from, hold || !given)
 	if err == nil && !given {
 		straight := 0.0
-		if straight, err = r.refineLag(from, false); err == nil && held < straight {
-			_, err = r.refineLag(r.lag, true)
+		if _, straight, err = r.refineLag(from, false); err == nil && held < straight {
+			_, _, err = r.refineLag(r.lag, true)
 		}
 	}
 	if err == nil {
@@ -319,6 +342,32 @@ func (r *regression) findLag(from float64, known *regression) error {
 		return nil
 	}
 	return err
+}
+
+// otherwise is what the rows make of the parameters where the force does the other thing between its samples.
+type otherwise struct {
+	held  bool
+	moves []float64 // of the parameters, the lag the last
+	worse float64   // sum of squares over that of the regression
+}
+
+// theOther repeats a regression whose lag is a parameter with the force doing the other thing between its samples. nil: that has no answer.
+func (r *regression) theOther() *otherwise {
+	if r.slope == nil || !r.spec.betweenOpen() {
+		return nil
+	}
+	theta, _, left, err := r.least()
+	if err != nil {
+		return nil
+	}
+	theta[len(r.w)] += r.lag
+	other := *r
+	moves, otherLeft, err := other.refineLag(r.lag, !r.held)
+	if err != nil {
+		return nil
+	}
+	floats.Sub(moves, theta)
+	return &otherwise{held: other.held, moves: moves, worse: otherLeft / left}
 }
 
 // half is the solution with the rows once more through a low-pass at half the band. Noise of the position biases the

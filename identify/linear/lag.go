@@ -177,26 +177,27 @@ func (r *regression) searchLag() float64 {
 	return (float64(best-lagReach) + off) * r.form.f.dt
 }
 
-// refineLag makes the lag a parameter and takes it from where it is to the least sum of squares, which is left.
-func (r *regression) refineLag(from float64, held bool) (left float64, err error) {
+// refineLag makes the lag a parameter and takes it from where it is to the least sum of squares, which is left. theta has the lag
+// last.
+func (r *regression) refineLag(from float64, held bool) (theta []float64, left float64, err error) {
 	for range 8 {
 		r.pushSlope(from, held)
-		theta, err := r.theta()
-		if err != nil {
-			return 0, err
+		if theta, err = r.theta(); err != nil {
+			return nil, 0, err
 		}
 		r.freeLag(r.w)
 		r.z = append(r.z, r.turning(theta))
 		if theta, _, left, err = r.least(); err != nil {
-			return 0, err
+			return nil, 0, err
 		}
 		step := theta[len(r.w)]
+		theta[len(r.w)] += r.lag
 		from = r.lag + math.Max(-1, math.Min(1, step/r.form.f.dt))*r.form.f.dt
 		if !(math.Abs(step) > 1e-3*r.form.f.dt) { // what is left is linear
 			break
 		}
 	}
-	return left, nil
+	return theta, left, nil
 }
 
 // freeLag makes the lag a parameter. Its column is the slope of the recorded force, with the noise of that; its instrument is

@@ -157,6 +157,7 @@ type regression struct {
 	slowest  [2]float64     // … of samples at least that fast, by joint
 	lag      float64        // s, by which the force acts later than its stamp
 	held     bool           // it keeps its value until the next one
+	other    *otherwise     // with the other of the two; nil: not looked at
 	pieces   []int          // first row of every piece
 	of       []int          // place of its record
 	unit     string         // of y …

@@ -28,6 +28,7 @@ type Result struct {
 	of         maker
 	lag        float64 // s
 	held       bool
+	other      *otherwise // what the force does between its samples, taken the other way; nil: it was not open
 	blur       int
 	build      [2]float64
 	noisy      bool
@@ -53,6 +54,23 @@ func (r *Result) estimate(name string) *Estimate {
 		return nil
 	}
 	return &r.Estimates[i]
+}
+
+// Between is what the values are where the force does the other thing between its samples, which is what, and the rms that leaves over. nil:
+// that was not open.
+func (r *Result) Between() (what string, values map[string]float64, rms float64) {
+	o := r.other
+	if o == nil || len(o.moves) != len(r.Estimates) {
+		return "", nil, 0
+	}
+	if what = "the force on a straight line between its samples"; o.held {
+		what = "the force held from sample to sample"
+	}
+	values = map[string]float64{}
+	for i, e := range r.Estimates {
+		values[e.Symbol] = e.Value + o.moves[i]
+	}
+	return what, values, r.Fit.RMS * math.Sqrt(o.worse)
 }
 
 // Lag is the time by which the force acts later than its stamp, s.
