@@ -296,7 +296,7 @@ func (p *Parameter) State() bool { return fit.IsState(p.Name) }
 
 // judgeAlternatives looks at the fits that took something else for granted. One that explains the record as well is as true as
 // the result: a parameter that moves with it beyond its interval is not known. Two forms of the regression weigh one motion
-// differently; where the model holds, they differ by chance alone [H78]. Where they differ by more, intervals hold both.
+// differently; where the model holds, they differ by chance alone [HAU78]. Where they differ by more, intervals hold both.
 func (r *Result) judgeAlternatives(say sayer) {
 	for _, s := range r.Sensitivity {
 		limit := asGood

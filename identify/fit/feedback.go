@@ -11,7 +11,7 @@ import (
 // A controller answers to noise of its sensors, and so the motion holds noise that the residual held a little before: least squares takes
 // that for something that the model lacks. What was long before the noise knows nothing of it. So the columns are foretold from
 // what they all were before, as far back as the filters of the rows reach, and the coefficient of a suspect is found with these as
-// instruments [H78]. Where both ways differ by more than chance, the instruments are right.
+// instruments [HAU78]. Where both ways differ by more than chance, the instruments are right.
 
 // fedBackAt is what the squared difference of the two coefficients over its variance passes once in twenty times by chance.
 const fedBackAt = 3.84
@@ -70,8 +70,8 @@ func (x *explained) foretold(sp *Suspect, f finding) finding {
 	return f
 }
 
-// unknown tells whether the past knows nothing of what is left over with it as instruments (a test of the restrictions beyond those that are needed): else the model lacks something more, and
-// the difference of two coefficients tells of that.
+// unknown tells whether the past knows nothing of what is left over with it as instruments (a test of the restrictions beyond those that
+// are needed): else the model lacks something more, and the difference of two coefficients tells of that.
 func (x *explained) unknown(past [][]float64, left []float64, more int) bool {
 	if more < 1 {
 		return true
