@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -27,7 +26,6 @@ import (
 // the recording is closed, and no process is left.
 func TestDaemonEndsWithItsStarter(t *testing.T) {
 	inPairs(t)
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) // what is started may be hung up, though these tests run below nohup
 	for _, c := range []struct {
 		name   string
 		always bool                         // not only in make soak

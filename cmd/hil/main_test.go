@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -31,6 +32,7 @@ func TestMain(m *testing.M) {
 		panicLater()
 		os.Exit(Main())
 	}
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) // what is started may be hung up, though these tests run below nohup
 	os.Exit(m.Run())
 }
 
