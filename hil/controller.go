@@ -101,6 +101,7 @@ func NewController(s ControllerSpec) (*Controller, error) {
 	for i := range s.Axes {
 		spec, w := &s.Axes[i], &c.axes[i]
 		spec.Tick, spec.Stop, spec.Coupled = 1/s.Rate, spec.Limits.Stop, s.Mechanism.moves(i)
+		spec.Beside = len(s.Axes) > 1 && !spec.Coupled
 		spec.Approach, spec.MaxSpeed, spec.MaxInertia = spec.Limits.Approach, spec.Limits.MaxSpeed, spec.Limits.MaxInertia
 		for q, at := range spec.Measured {
 			spec.Channels[q] = at >= 0

@@ -46,6 +46,7 @@ type Spec struct {
 	Comp               CompSpec
 
 	Coupled bool // the wanted motion takes the torque that Load gives, not inertia times acceleration
+	Beside  bool // another axis of the rig may throw it, and no mechanism says how
 }
 
 // Axis estimates and controls. None of its methods allocates but New.

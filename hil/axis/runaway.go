@@ -22,6 +22,8 @@ import (
 // enough of an acceleration. A drive that is thrown back by a growing load does the same; it has lost its axis, too. So has one that gives
 // all that it can while the axis goes faster and faster against it, for twice the time: there the effort cannot grow.
 //
+// Beside another axis that may throw it, as the links of an arm without a mechanism do each other, nothing is told here.
+//
 // A position that the filter refuses is no gap: an axis that runs away is what it refuses. The next one that it takes tells the way.
 type runaway struct {
 	f *frozen
@@ -55,7 +57,7 @@ func (r *runaway) forget() { *r = runaway{f: r.f} }
 // and whether the command is the largest there is. It is the verdict so far, and what it will be if the axis leaves its limits sooner.
 func (r *runaway) step(k Tick, taken, full bool, p *estimator.Sample, command, current, told, opposes, carried float64) (bad, hint Finding) {
 	f := r.f
-	if !k.On || !numeric.Finite(command+current+opposes+carried) {
+	if !k.On || f.s.Beside || !numeric.Finite(command+current+opposes+carried) {
 		r.forget()
 		return
 	}
