@@ -261,7 +261,7 @@ func (c *Crossing) visit(d *Data, p *crossingPoint) bool {
 			return false
 		}
 		m.delassus(d)
-		if k == 2 || len(m.loops.drives)+len(m.loops.relations) > 0 { // those are known for now only
+		if k == 2 || len(m.loops.drives)+len(m.loops.relations) > 0 { // what is prescribed is known at this time alone
 			return true
 		}
 		for r, g := range d.G {

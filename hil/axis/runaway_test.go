@@ -1,6 +1,7 @@
 package axis
 
 import (
+	"strings"
 	"testing"
 
 	"hilrig/engine/plant"
@@ -41,6 +42,8 @@ func TestRunaway(t *testing.T) {
 		{"effort that stays, the largest, an acceleration that falls", constant(5), func(t float64) float64 { return 5 - 5*t }, 0, "full", false},
 		{"it grows, refused", grows(4, 8), constant(5), 0, "refused", true},
 		{"it grows, lost", grows(4, 8), constant(5), 0, "lost", false},
+		{"it grows, another axis may throw it", grows(4, 8), constant(5), 0, "beside", false},
+		{"the largest, another axis may throw it", constant(20), constant(20), 0, "full, beside", false},
 	} {
 		for _, drive := range []plant.DriveKind{plant.EffortDrive, plant.CurrentDrive} {
 			for _, side := range []float64{1, -1} {
@@ -48,6 +51,7 @@ func TestRunaway(t *testing.T) {
 				if s.Drive = drive; drive == plant.CurrentDrive {
 					s.Motor.K, s.TopCommand = 0.5, 200
 				}
+				s.Beside = strings.HasSuffix(c.line, "beside")
 				r := runaway{f: newFrozen(s, countNoise)}
 				v, x, at, hinted := 0.0, 0.0, 0.0, 0.0
 				for k := 0; k < 700 && at == 0; k++ {
@@ -61,7 +65,7 @@ func TestRunaway(t *testing.T) {
 					command := side * u / map[plant.DriveKind]float64{plant.EffortDrive: 1, plant.CurrentDrive: 0.5}[drive]
 					comes := c.line != "refused" && c.line != "lost" || k%5 == 0
 					sample := estimator.Sample{Value: x, Fresh: comes || c.line == "refused"}
-					bad, hint := r.step(Tick{On: true}, comes, c.line == "full", &sample, command, 0, 0, side*(u-a), side*c.carried)
+					bad, hint := r.step(Tick{On: true}, comes, strings.HasPrefix(c.line, "full"), &sample, command, 0, 0, side*(u-a), side*c.carried)
 					if hint.Fault != Fine && hinted == 0 {
 						hinted = now
 					}

@@ -582,17 +582,6 @@ func (r *regression) only(apart bool) *regression {
 	return &out
 }
 
-// named is how a record is called in a message.
-func named(d *record.Record) string {
-	switch {
-	case d.Piece != "":
-		return "piece " + d.Piece
-	case d.File != "":
-		return d.File
-	}
-	return "a record"
-}
-
 func indicator(yes bool) int {
 	if yes {
 		return 1
