@@ -345,7 +345,7 @@ A file with the key system runs bodies that touch, stick, slide, separate and co
 bodies, a toy. --animate writes a page that shows them moving, --events the list of impacts, slips and stops. Such files are explained in docs/contact.md.
 
 A file with the key machine runs bodies on joints, with loops, gears, motors and friction: -o writes positions, currents, forces and
-energies. Such files are explained in docs/machine.md.
+energies, --step goes through it in the fixed steps of a loop and compares. Such files are explained in docs/machine.md.
 
 A file with the key ball rolls a ball in front of cameras: -o writes the recording of its markers, which hil import and hil
 identify read, --motion what is true. Such files are explained in docs/rolling-friction.md.

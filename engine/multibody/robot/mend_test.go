@@ -97,6 +97,8 @@ func TestJointsWithoutInertia(t *testing.T) {
 		"a leader":           {link("base", 0, 0) + link("knob", 0, 0) + joint("revolute", "base", "knob", "0 1 0", "") + link("arm", 2, 0.5, 0.01, 0, 0, 0.02, 0, 0.02) + joint("revolute", "base", "arm", "0 0 1", `<mimic joint="j_knob"/>`), 1, "coupling j_arm_mimic", ""},
 		"a damped follower":  {arm + link("tip", 0, 0) + joint("revolute", "arm", "tip", "0 1 0", `<mimic joint="j_arm"/><dynamics damping="1"/>`), 0, "", "moves nothing"},
 		"nothing has a mass": {link("base", 0, 0) + link("arm", 0, 0) + joint("revolute", "base", "arm", "0 0 1", ""), 0, "", `no joint moves anything that has inertia, neither that of "arm"`},
+		"fixed mimics":       {arm + link("tip", 1, 0.1, 0.1, 0, 0, 0.1, 0, 0.1) + joint("fixed", "arm", "tip", "0 1 0", `<mimic joint="j_arm"/>`), 1, "", ""},
+		"on the world":       {link("arm", 2, 0.5, 0.01, 0, 0, 0.02, 0, 0.02) + joint("revolute", "world", "arm", "0 0 1", ""), 1, "", ""},
 		"no bodies":          {"", 0, "", "no bodies"},
 	} {
 		r, err := Read(strings.NewReader("<robot>" + c.text + "</robot>"))
