@@ -66,6 +66,9 @@ func RunMachine(ctx context.Context, path string, f Options, stdout, stderr io.W
 		return report.ExitWith(report.Invalid, fmt.Errorf("simulate: %s: %w", path, err))
 	}
 	var stopped *machine.Failure
+	if f.Modes {
+		return s.runModes(ctx, f, stdout, stderr)
+	}
 	run := s.run
 	if step > 0 {
 		run = s.runSteps

@@ -288,13 +288,13 @@ func (m *Machine) Assemble(t float64, x []float64, how multibody.Assembly) (mult
 // capacitors, all velocities zero. It tells whether it is unstable. Where friction can hold the machine as it is, that is one; otherwise
 // it is that without friction that sticks.
 func (m *Machine) Settle(t float64, x []float64) (unstable bool, err error) {
-	q, v, _ := m.cut(x)
+	_, v, _ := m.cut(x)
 	clear(v)
 	if err := m.steady(t, x); err != nil {
 		return false, err
 	}
-	at, dx := append([]float64(nil), x...), make([]float64, len(x))
 	if len(m.dry) > 0 {
+		dx := make([]float64, len(x))
 		if st := m.begin(t, x, dx); st != multibody.OK && st != multibody.Singular {
 			return false, errors.New(m.named(st))
 		}
@@ -306,6 +306,17 @@ func (m *Machine) Settle(t float64, x []float64) (unstable bool, err error) {
 		m.slippery = true
 		defer func() { m.slippery = false }()
 	}
+	return m.settle(t, x)
+}
+
+// settle is Settle with the friction that sticks as it is set.
+func (m *Machine) settle(t float64, x []float64) (unstable bool, err error) {
+	q, v, _ := m.cut(x)
+	clear(v)
+	if err := m.steady(t, x); err != nil {
+		return false, err
+	}
+	at, dx := append([]float64(nil), x...), make([]float64, len(x))
 	if st := m.Flow(t, x, dx); st != multibody.OK && st != multibody.Singular {
 		return false, errors.New(m.named(st))
 	}
