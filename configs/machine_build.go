@@ -108,6 +108,12 @@ func (c *MachineRun) spec() machine.Spec {
 		s.Springs = append(s.Springs, multibody.Spring{Name: k.Name, A: end(k.A, k.Name+"//a", k.AtA, [3]float64{}), B: end(k.B, k.Name+"//b", k.AtB, [3]float64{}),
 			Stiffness: k.Stiffness, Damping: k.Damping, Length: k.Length})
 	}
+	for i := range m.Forces {
+		k := &m.Forces[i]
+		f := machine.Force{Name: k.Name, Frame: end(k.On, k.Name+"///on", k.At, [3]float64{}), Along: vector(k.Along), World: k.Axes == "world"}
+		f.Force, f.Torque = k.Force.Generator(), k.Torque.Generator()
+		s.Forces = append(s.Forces, f)
+	}
 	for i := range m.Couplings {
 		k := &m.Couplings[i]
 		out := multibody.Coupling{Name: k.Name, Offset: k.Offset}

@@ -178,11 +178,12 @@ func (s *machineRun) missing() (joule, relative float64) {
 		joule += e.In - e.Loss - e.Stored
 		size = max(size, e.Size())
 	}
-	// the potential energy has rounding of its own
+	// the potential energy is a sum with rounding of its own, 1e-15 of each term
+	rounding := 1e-9 * float64(1+s.model.Model.NV())
 	for _, c := range s.columns {
 		if c.name == "potential" {
 			for _, x := range c.x {
-				size = max(size, 1e-9*math.Abs(x))
+				size = max(size, rounding*math.Abs(x))
 			}
 		}
 	}

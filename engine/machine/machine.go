@@ -31,6 +31,7 @@ type Spec struct {
 	multibody.Spec
 	Motions  []reference.Generator // of Drives, in their order
 	Efforts  []Effort
+	Forces   []Force
 	Friction []Friction
 	Rows     []Row
 	// Parts makes the drive train and the circuit; axis tells the number of a joint with one coordinate, axes how many there are.
@@ -50,6 +51,9 @@ type Machine struct {
 	Parts    []drivetrain.Part
 	axes     []axis
 	efforts  []effort
+	forces   []force
+	thrust   []float64 // nv  what the forces are along the velocities
+	jacobian []float64 // 6×nv
 	motions  []motion
 	damped   []damped // velocities
 	springs  []spring // those with a damper
@@ -158,6 +162,7 @@ func New(s Spec) (*Machine, error) {
 		}
 		m.efforts = append(m.efforts, effort{k, e.By})
 	}
+	errs = append(errs, m.aim(s.Forces)...)
 	if len(errs) == 0 {
 		errs = append(errs, m.rub(s.Friction))
 	}
@@ -212,7 +217,7 @@ func New(s Spec) (*Machine, error) {
 // Lines of the audit beside those of the parts.
 const (
 	jointsLine    = "joints"  // their damping, that of springs between frames and of flexible bodies
-	effortsLine   = "efforts" // torques and forces from outside
+	effortsLine   = "efforts" // torques and forces from outside, on joints and bodies
 	motionsLine   = "motions" // what prescribed motions take
 	mechanicsLine = "bodies"  // inertia, gravity, springs of joints, bending
 )
@@ -354,6 +359,7 @@ func (m *Machine) Flow(t float64, x, dx []float64) multibody.Status {
 	m.tie(t, x)
 	m.fault = ""
 	clear(m.tau)
+	m.apply(t, q)
 	st := multibody.Dynamics(m.Model, m.Data, q, v, m.tau)
 	if st != multibody.OK && st != multibody.Singular {
 		return st
@@ -422,6 +428,7 @@ func (m *Machine) act(t float64, q, v, z, dz []float64) multibody.Status {
 		m.force[e.axis] += f
 		in += f * m.v[e.axis]
 	}
+	in += m.thrusting()
 	m.powers[line+len(m.dry)+1] = circuit.Power{In: in, Out: in}
 	clear(m.tau)
 	for k := range m.axes {
