@@ -58,6 +58,14 @@ func (m *Model) response(d *Data, i int, a []float64) {
 
 // answer replaces torques by the accelerations that they add.
 func (m *Model) answer(d *Data, a []float64) {
+	switch d.by {
+	case byTree:
+		m.yield(d, a)
+		return
+	case byPlane:
+		m.plane.yield(d, a)
+		return
+	}
 	n := m.nv
 	m.halfSolve(d, a)
 	if m.loops.n > 0 {
@@ -88,10 +96,7 @@ func (m *Model) conclude(d *Data) Status {
 // prepare finds velocities, bias torques (Tau), H, its factor, and the constraints.
 func (m *Model) prepare(d *Data, q, v []float64) Status {
 	m.assess(d, q, v)
-	for i, x := range d.implicit {
-		d.H[i*m.nv+i] += x
-	}
-	if st := Factor(m, d); st != OK {
+	if st := m.factor(d); st != OK {
 		return st
 	}
 	d.crossing.prepare(d)

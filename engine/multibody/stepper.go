@@ -270,9 +270,11 @@ func (s *Stepper) elastic(h float64, q, v, u []float64) {
 func (s *Stepper) half(h float64, q, v, z, u, qm, vm []float64) Status {
 	m, d := s.m, s.d
 	s.elastic(h, q, v, u)
-	d.implicit, d.Springless = s.implicit, len(m.springs) > 0
+	copy(d.Implicit, s.implicit)
+	d.Springless = len(m.springs) > 0
 	st := m.prepare(d, qm, vm)
-	d.implicit, d.Springless = nil, false
+	clear(d.Implicit)
+	d.Springless = false
 	if st != OK {
 		return st
 	}
