@@ -5,7 +5,9 @@ import "math"
 const (
 	guessOrders = 4    // differences that a guess takes at most
 	guessEvery  = 16   // steps after which the contraction is measured again
-	guessSlack  = 10   // times the contraction that was measured last is reckoned with
+	guessSlack  = 10   // times a contraction that was measured in another step is reckoned with
+	guessOwn    = 4    // times one of the same step
+	guessKeeps  = 0.8  // share of a contraction that the next one has at least: what the errors shrink by depends on their direction
 	guessLeast  = 1e-4 // of a contraction: below it rounding is measured
 )
 
@@ -14,7 +16,7 @@ type guess struct {
 	steps       int // that it goes by
 	order       int // points of the polynomial
 	differences [guessOrders][]float64
-	// contraction is by how much the second evaluation of a step changed the speeds, as a share of the first; measured so many steps ago.
+	// contraction is by how much an evaluation changes the speeds, as a share of the one before; measured so many steps ago.
 	contraction float64
 	measured    int
 }
@@ -66,13 +68,20 @@ func (g *guess) learn(a []float64) {
 	}
 }
 
-// watch takes by how much the first two evaluations of a step changed the speeds.
-func (g *guess) watch(first, second float64) {
-	g.contraction, g.measured = max(guessLeast, second/first), 0
+// watch takes by how much an evaluation and the one before it changed the speeds.
+func (g *guess) watch(before, change float64) {
+	share := max(guessLeast, change/before)
+	if g.contraction < math.Inf(1) {
+		share = max(share, guessKeeps*g.contraction)
+	}
+	g.contraction, g.measured = share, 0
 }
 
-// near tells whether a step whose first evaluation changed the speeds by change is within tolerance of where the next one would lead.
-func (g *guess) near(change, tolerance float64) bool {
+// near tells whether a step whose evaluations, so many of them, changed the speeds last by change is within tolerance of where the next one would lead.
+func (g *guess) near(evaluations int, change, tolerance float64) bool {
+	if evaluations > 1 {
+		return guessOwn*g.contraction*change <= tolerance
+	}
 	if g.measured++; g.measured >= guessEvery {
 		return false
 	}

@@ -245,12 +245,10 @@ func (s *Stepper) means(t, h float64, q, v, z []float64) (st multibody.Status, m
 		if len(m.loads) > 0 {
 			tol *= meetLoads
 		}
-		if round == 2 {
+		if round > 1 {
 			s.guess.watch(last, change)
 		}
-		switch {
-		case round >= first && !(change > tol), first == 1 && round > 1 && change < 0.1*last && change*change <= tol*last,
-			first == 1 && round == 1 && s.square*s.square <= tol*size && s.guess.near(change, tol):
+		if round >= first && (!(change > tol) || first == 1 && s.square*s.square <= tol*size && s.guess.near(round, change, tol)) {
 			return st, calm
 		}
 		if round == mostRounds {
