@@ -19,6 +19,9 @@ type guess struct {
 	// contraction is by how much an evaluation changes the speeds, as a share of the one before; measured so many steps ago.
 	contraction float64
 	measured    int
+	// stiff: a spring between frames is so stiff that the speeds may turn round in every step. A guess may be on the far side of it then,
+	// where the equations of the step have another solution: a step begins at the position that is known.
+	stiff bool
 }
 
 func newGuess(n int) (g guess) {
@@ -30,10 +33,14 @@ func newGuess(n int) (g guess) {
 }
 
 // clear forgets what came before.
-func (g *guess) clear() { g.steps, g.order, g.contraction = 0, 0, math.Inf(1) }
+func (g *guess) clear() { g.steps, g.order, g.contraction, g.stiff = 0, 0, math.Inf(1), false }
 
 // means writes the means of the speeds over a step of h (s) from v.
 func (g *guess) means(h float64, v, w []float64) {
+	if g.stiff {
+		clear(w)
+		return
+	}
 	copy(w, v)
 	for _, d := range g.differences[:g.order] {
 		for i, x := range d {

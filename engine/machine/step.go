@@ -301,6 +301,11 @@ func (s *Stepper) evaluate(h float64, q, v []float64) (st multibody.Status) {
 			p.x -= h / 2 * s.at[k] // so that the middle of the speeds w is met
 		}
 	}
+	s.guess.stiff = false
+	for k := range s.elastic {
+		e := &s.elastic[k]
+		s.guess.stiff = s.guess.stiff || h/2*(h/2*e.k+e.c)*s.c[e.at*len(s.p)+e.at] > 1
+	}
 	return st
 }
 
@@ -493,6 +498,9 @@ type affine interface {
 // motion changed since.
 func (s *Stepper) settle(t, h float64, z []float64) bool {
 	m := s.M
+	if len(m.Parts) == 0 {
+		return true
+	}
 	dw, moved := m.force, 0.0
 	for k := range m.axes {
 		w := m.axes[k].along(s.w)

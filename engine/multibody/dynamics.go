@@ -49,13 +49,6 @@ func (m *Model) resolve(d *Data) {
 	d.crossing.share(d)
 }
 
-// response writes to a the acceleration that a unit of torque i adds.
-func (m *Model) response(d *Data, i int, a []float64) {
-	clear(a)
-	a[i] = 1
-	m.answer(d, a)
-}
-
 // answer replaces torques by the accelerations that they add.
 func (m *Model) answer(d *Data, a []float64) {
 	switch d.by {
