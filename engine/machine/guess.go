@@ -11,7 +11,8 @@ const (
 	guessLeast  = 1e-4 // of a contraction: below it rounding is measured
 )
 
-// guess is where the accelerations of the steps before lead to: on the polynomial through the last of them that would have led to the last one best.
+// guess is where the accelerations of the steps before lead to: on the polynomial through the last of them that would have led to the
+// last one best.
 type guess struct {
 	steps       int // that it goes by
 	order       int // points of the polynomial
@@ -84,7 +85,8 @@ func (g *guess) watch(before, change float64) {
 	g.contraction, g.measured = share, 0
 }
 
-// near tells whether a step whose evaluations, so many of them, changed the speeds last by change is within tolerance of where the next one would lead.
+// near tells whether a step whose evaluations, so many of them, changed the speeds last by change is within tolerance of where the next
+// one would lead.
 func (g *guess) near(evaluations int, change, tolerance float64) bool {
 	if evaluations > 1 {
 		return guessOwn*g.contraction*change <= tolerance

@@ -163,7 +163,8 @@ func (s *Stepper) outside(t float64) {
 	}
 }
 
-// yield adds what dampers and springs do at the velocities v to the torques that do not depend on the accelerations, and says how they yield to
+// yield adds what dampers and springs do at the velocities v to the torques that do not depend on the accelerations, and says how they
+// yield to
 // these.
 func (s *Stepper) yield(h float64, q, v []float64) {
 	copy(s.all, s.base)

@@ -27,8 +27,10 @@ type StepOptions struct {
 //
 // which is the implicit midpoint rule: order 2. q⁺ and v⁺ are then brought to the constraints by the shortest way. The forces of
 // parts, of dampers, springs and movers are implicit. Dampers and springs of joints and of bending are linear in the acceleration of
-// their velocity alone: h/2·c + h²/4·k is added to its inertia, and a tree is solved joint by joint, without H. What is left acts along few
-// directions P: velocities, joints that close loops, springs between frames. The accelerations along P follow linearly from the forces along
+// their velocity alone: h/2·c + h²/4·k is added to its inertia, and a tree is solved joint by joint, without H. What is left acts along
+// few
+// directions P: velocities, joints that close loops, springs between frames. The accelerations along P follow linearly from the forces
+// along
 // P with the loops closed, so what is solved again and again is as small as P. The forces of motion, and the loads of joints that act on
 // their friction, are met by repetition.
 //
@@ -109,7 +111,8 @@ func (p *direction) push(f float64, tau []float64) {
 	}
 }
 
-// elastic is damper and spring of a joint or of a mode of bending, at the velocity at and the position q, or between frames, at a place in p.
+// elastic is damper and spring of a joint or of a mode of bending, at the velocity at and the position q, or between frames, at a place
+// in p.
 type elastic struct {
 	at, q   int
 	c, k, x float64 // N·m·s/rad, N·m/rad, rad
@@ -310,7 +313,10 @@ func (s *Stepper) room() {
 	n, nq, na := m.Model.NV(), m.Model.NQ(), len(m.axes)
 	f := func(n int) []float64 { return make([]float64, n) }
 	p := len(s.p)
-	s.w, s.before, s.a, s.a0, s.wide, s.v1, s.base, s.all, s.total, s.q1, s.qm = f(n), f(n), f(n), f(n), f(n), f(n), f(n), f(n), f(n), f(nq), f(nq)
+	for _, x := range []*[]float64{&s.w, &s.before, &s.a, &s.a0, &s.wide, &s.v1, &s.base, &s.all, &s.total} {
+		*x = f(n)
+	}
+	s.q1, s.qm = f(nq), f(nq)
 	s.z1, s.push, s.col, s.tau, s.slope, s.tried = f(len(m.states)), f(len(s.pushed)), f(p*n), f(na), f(na*na), f(na)
 	s.tp, s.sp, s.hat, s.d, s.at, s.vp, s.ap, s.c, s.lu = f(p), f(p*p), f(p), f(p*p), f(p), f(p), f(p), f(p*p), engine.NewLU(p)
 	s.fixed, s.filled = f(p), make([][2]int, p)

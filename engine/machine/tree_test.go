@@ -90,14 +90,18 @@ func sprung() Spec {
 	return s
 }
 
-// A tree with implicit dampers and springs goes where the equations of motion go, by order 2, and its energies close by the same order: in a plane
+// A tree with implicit dampers and springs goes where the equations of motion go, by order 2, and its energies close by the same order:
+// in a plane
 // and in space, alone, with friction that has a slope, and behind a shaft that bends.
 func TestStepOfTree(t *testing.T) {
 	const end = 0.4
 	plane := chain(4, 0.05, inPlane...)
 	plane.Bodies[2].Joint.Stiffness = 20
 	rubbed := sprung()
-	rubbed.Friction = []Friction{{Joint: "a", Law: &friction.Coulomb{Fc: 0.2}, Speed: 0.3}, {Joint: "c", Law: &friction.Coulomb{Fc: 0.1}, Speed: 0.3}}
+	rubbed.Friction = []Friction{
+		{Joint: "a", Law: &friction.Coulomb{Fc: 0.2}, Speed: 0.3},
+		{Joint: "c", Law: &friction.Coulomb{Fc: 0.1}, Speed: 0.3},
+	}
 	bound := sprung()
 	bound.Parts = func(axis func(string) (int, error), axes int) ([]drivetrain.Part, error) {
 		return []drivetrain.Part{&drivetrain.Shaft{Label: "shaft", Twist: drivetrain.Twist{A: 0, B: 2}, K: 5, C: 0.02}}, nil
@@ -177,7 +181,8 @@ func TestStiffJointIsMidpoint(t *testing.T) {
 	}
 }
 
-// Every step of a tree meets the equations of the implicit middle, solved anew here by repetition with all of H, whatever pushes it: smooth motion, for
+// Every step of a tree meets the equations of the implicit middle, solved anew here by repetition with all of H, whatever pushes it:
+// smooth motion, for
 // which one evaluation is mostly enough, torques that jump in every step, and blows between.
 func TestStepOfTreeMeetsItsEquations(t *testing.T) {
 	const h, steps = 1e-3, 1500

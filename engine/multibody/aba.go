@@ -127,7 +127,8 @@ func (m *Model) aba(d *Data, q, v []float64) Status {
 	return finiteStatus(d.QDD)
 }
 
-// expand writes the accelerations to a from the ground to the ends, that of the ground being lin (m/s²); moving: with what the speeds add.
+// expand writes the accelerations to a from the ground to the ends, that of the ground being lin (m/s²); moving: with what the speeds
+// add.
 func (m *Model) expand(d *Data, a []float64, lin r3.Vec, moving bool) {
 	for j := 1; j < len(m.body); j++ {
 		b, s := &m.body[j], &d.body[j]

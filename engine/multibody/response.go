@@ -11,7 +11,8 @@ const (
 	byPlane                     // the same with three numbers for six
 )
 
-// Accelerate finds QDD and Lambda as Dynamics does, by the shortest way: a tree without constraints is eliminated joint by joint, O(n) as ABA;
+// Accelerate finds QDD and Lambda as Dynamics does, by the shortest way: a tree without constraints is eliminated joint by joint, O(n)
+// as ABA;
 // with constraints by Terms and the Delassus matrix, for which H is factored once. Valid afterwards: QDD, Lambda, Rank, Residual, with
 // constraints what Terms says, and all of Velocities if Bodies are wanted.
 func Accelerate(m *Model, d *Data, q, v, tau []float64) Status {

@@ -9,7 +9,8 @@ import (
 	"gonum.org/v1/gonum/spatial/r3"
 )
 
-// dense is what Accelerate, Again and Answer are to give for a tree, from the inertia matrix alone: H with the implicit terms, by elimination of
+// dense is what Accelerate, Again and Answer are to give for a tree, from the inertia matrix alone: H with the implicit terms, by
+// elimination of
 // Gauss with pivots, and the torques of RNEA at rest.
 type dense struct {
 	n    int
@@ -82,7 +83,8 @@ func levelSpec(r *rand.Rand, n int) Spec {
 	return s
 }
 
-// The recursion with implicit terms in its pivots is the solution with all of H: of any tree, in a plane or not, with bodies that bend and with springs
+// The recursion with implicit terms in its pivots is the solution with all of H: of any tree, in a plane or not, with bodies that bend
+// and with springs
 // that are left out, and so is what it goes on with under other torques.
 func TestRecursionIsDense(t *testing.T) {
 	r := rand.New(rand.NewPCG(34, 10))

@@ -66,8 +66,14 @@ func mechanics(s Spec) machine.Spec { return machine.Spec{Spec: s} }
 // The error of a step falls with its square, in a tree, in a loop, and with springs between bodies, against the offline integrator.
 func TestStepOrder(t *testing.T) {
 	sprung := Chain(3, r3.Vec{Z: 1})
-	sprung.Frames = []Frame{{Name: "tip", Body: sprung.Bodies[2].Name, Pose: At(1, 0, 0)}, {Name: "hook", Pose: At(1.5, -2, 0)}, {Name: "mid", Body: sprung.Bodies[0].Name, Pose: At(0.5, 0.1, 0)}}
-	sprung.Springs = []Spring{{Name: "a", A: "hook", B: "tip", Stiffness: 40, Damping: 1, Length: 0.7}, {Name: "b", A: "mid", B: "tip", Stiffness: 30, Length: 1}}
+	sprung.Frames = []Frame{
+		{Name: "tip", Body: sprung.Bodies[2].Name, Pose: At(1, 0, 0)}, {Name: "hook", Pose: At(1.5, -2, 0)},
+		{Name: "mid", Body: sprung.Bodies[0].Name, Pose: At(0.5, 0.1, 0)},
+	}
+	sprung.Springs = []Spring{
+		{Name: "a", A: "hook", B: "tip", Stiffness: 40, Damping: 1, Length: 0.7},
+		{Name: "b", A: "mid", B: "tip", Stiffness: 30, Length: 1},
+	}
 	for _, c := range []struct {
 		name   string
 		spec   Spec
@@ -79,7 +85,9 @@ func TestStepOrder(t *testing.T) {
 			return []float64{1, 0, 0, 0, 0.1, 0}, []float64{1, 0.5, -2, 1, 0}
 		}, "hinge", 0.1},
 		{"loop", CrankRocker(CutPoint), func(m *Model, d *Data) (q, v []float64) { return CrankStart(t, m, d) }, "crank", 0.2},
-		{"springs", sprung, func(m *Model, d *Data) (q, v []float64) { return []float64{0.2, 0.3, -0.5}, []float64{1, 0, -1} }, sprung.Bodies[0].Name, 0},
+		{"springs", sprung, func(m *Model, d *Data) (q, v []float64) {
+			return []float64{0.2, 0.3, -0.5}, []float64{1, 0, -1}
+		}, sprung.Bodies[0].Name, 0},
 	} {
 		m, d := build(t, c.spec)
 		q, v := c.start(m, d)
@@ -113,7 +121,8 @@ func TestStepOrder(t *testing.T) {
 
 // A spring between frames along the axis of a slide moves it as the spring of the joint does, however stiff.
 func TestSpringOfFramesIsSpringOfJoint(t *testing.T) {
-	for k, rel := range map[float64]float64{100: 1e-7, 1e8: 1e-7, 1e10: 1e-7, 1e14: 1e-6} { // 10 rad/s and more than the step can follow; 1e14·1e-16 is 1e-2 N
+	// 10 rad/s and more than the step can follow; 1e14·1e-16 is 1e-2 N
+	for k, rel := range map[float64]float64{100: 1e-7, 1e8: 1e-7, 1e10: 1e-7, 1e14: 1e-6} {
 		slide := Body{Name: "slide", Joint: Joint{Kind: Prismatic, Axis: r3.Vec{X: 1}}, Inertia: Inertia{Mass: 1}}
 		between := Spec{Bodies: []Body{slide}, Springs: []Spring{{Name: "s", A: "ground", B: "slide", Stiffness: k, Damping: 0.3, Length: 0.5}}}
 		slide.Joint.Stiffness, slide.Joint.Rest, slide.Joint.Damping = k, 0.5, 0.3
@@ -237,7 +246,9 @@ func TestSpringAndFrictionInLoop(t *testing.T) {
 func TestSpringLoadsFriction(t *testing.T) {
 	const mu, press = 0.4, 50.0
 	for _, pull := range []float64{20, 40} { // µ·(9.81·1 + 50) = 23.9
-		spec := mechanics(Spec{Gravity: r3.Vec{Z: -9.81}, Bodies: []Body{{Name: "block", Joint: Joint{Kind: Prismatic, Axis: r3.Vec{X: 1}}, Inertia: Inertia{Mass: 1}}},
+		spec := mechanics(Spec{Gravity: r3.Vec{Z: -9.81}, Bodies: []Body{
+			{Name: "block", Joint: Joint{Kind: Prismatic, Axis: r3.Vec{X: 1}}, Inertia: Inertia{Mass: 1}},
+		},
 			Frames:  []Frame{{Name: "below", Pose: At(0, 0, -1e6)}},
 			Springs: []Spring{{Name: "s", A: "below", B: "block", Stiffness: 1, Length: 1e6 - press}}})
 		spec.Friction = []machine.Friction{{Joint: "block", Law: &friction.Coulomb{Fc: mu}, Lever: 1}}
@@ -248,7 +259,8 @@ func TestSpringLoadsFriction(t *testing.T) {
 	}
 }
 
-// slowed runs the crank-rocker from 15 rad/s of its crank with a law in each joint, and returns the speed of the crank (rad/s) and the loss
+// slowed runs the crank-rocker from 15 rad/s of its crank with a law in each joint, and returns the speed of the crank (rad/s) and the
+// loss
 // (J) after 0.3 s; the energy has to fall by the loss.
 func slowed(t *testing.T, where string, kind CutKind, law func() friction.Model, lever, h float64) (speed, lost float64) {
 	t.Helper()
@@ -322,7 +334,9 @@ func TestFrictionOfCuts(t *testing.T) {
 func TestFrictionOfPrismaticCut(t *testing.T) {
 	const mu, alpha = 0.3, 0.6
 	ramp := Pose{}.Turned(r3.Vec{Y: alpha}).Turned(r3.Vec{Y: math.Pi / 2}) // z down the ramp
-	spec := mechanics(Spec{Gravity: r3.Vec{Z: -9.81}, Bodies: []Body{{Name: "block", Joint: Joint{Kind: Free}, Inertia: Inertia{Mass: 3, I: Rod(1).I.Add(0.1, [3][3]float64{{1}, {0, 1}, {0, 0, 1}})}}},
+	spec := mechanics(Spec{Gravity: r3.Vec{Z: -9.81}, Bodies: []Body{
+		{Name: "block", Joint: Joint{Kind: Free}, Inertia: Inertia{Mass: 3, I: Rod(1).I.Add(0.1, [3][3]float64{{1}, {0, 1}, {0, 0, 1}})}},
+	},
 		Frames: []Frame{{Name: "ramp", Pose: ramp}, {Name: "foot", Body: "block", Pose: ramp}},
 		Cuts:   []Cut{{Name: "slide", Kind: CutPrismatic, A: "ramp", B: "foot"}}})
 	spec.Friction = []machine.Friction{{Joint: "slide", Law: &friction.Coulomb{Fc: mu}, Lever: 1}}
