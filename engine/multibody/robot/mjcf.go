@@ -483,8 +483,9 @@ func (m *mjcfReader) equality(e *element) {
 			return p, ok
 		}
 		loop := func(kind multibody.CutKind, a, b place) {
-			s.Frames = append(s.Frames, multibody.Frame{Name: name + "_a", Body: a.body, Pose: a.pose}, multibody.Frame{Name: name + "_b", Body: b.body, Pose: b.pose})
-			s.Cuts = append(s.Cuts, multibody.Cut{Name: name, Kind: kind, A: name + "_a", B: name + "_b"})
+			cut := multibody.Cut{Name: name, Kind: kind, A: m.unique(name+"_a", "end"), B: m.unique(name+"_b", "end")}
+			s.Frames = append(s.Frames, multibody.Frame{Name: cut.A, Body: a.body, Pose: a.pose}, multibody.Frame{Name: cut.B, Body: b.body, Pose: b.pose})
+			s.Cuts = append(s.Cuts, cut)
 		}
 		switch k.name {
 		case "connect", "weld":
