@@ -77,7 +77,7 @@ func (c *testCore) link(t *testing.T) *coreLink {
 		}
 		row := hil.Row{Cmd: o.ID, Req: uint8(o.Req), Mode: hil.Ready, Res: c.res}
 		if hil.Request(o.Req) == hil.ReqArm {
-			row.Res = hil.CauseRemains
+			row.Res = hil.StillWrong(hil.CauseStale)
 		}
 		if row.Res == hil.Taken && o.Gen > 0 {
 			c.gen = o.Gen

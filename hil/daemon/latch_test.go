@@ -222,7 +222,7 @@ func TestRepeatsAreThrottled(t *testing.T) {
 			row.Req, row.Res = uint8(hil.ReqArm), hil.WrongMode
 		}
 		if k%7 == 0 {
-			row.Req, row.Res = uint8(hil.ReqReset), hil.CauseRemains
+			row.Req, row.Res = uint8(hil.ReqReset), hil.StillWrong(hil.CauseStale)
 		}
 		if k%20 < 10 && k > 2000 {
 			row.Mode, row.Cause = hil.Hold, hil.CauseStale
