@@ -95,15 +95,15 @@ func (OverrunPolicy) Words() []string { return []string{"skip", "catch-up", "hol
 type Refusal = uint8
 
 const (
-	Taken        Refusal = iota
-	WrongMode            // the table has no such transition from here
-	TooEarly             // nothing was looked at yet: the first tick
-	DryRunOnly           // nothing may be armed in a dry run
-	NotAllowed           // started without --arm
-	Unwatched            // a signal that must be watched is not
-	NoDrive              // there is nothing to energise
-	StillFades           // parameters: a change before it still fades in
-	NotPrepared          // parameters: the block of the order is not there
+	Taken       Refusal = iota
+	WrongMode           // the table has no such transition from here
+	TooEarly            // nothing was looked at yet: the first tick
+	DryRunOnly          // nothing may be armed in a dry run
+	NotAllowed          // started without --arm
+	Unwatched           // a signal that must be watched is not
+	NoDrive             // there is nothing to energise
+	StillFades          // parameters: a change before it still fades in
+	NotPrepared         // parameters: the block of the order is not there
 
 	stillWrong Refusal = 0x80 // and above: this plus the cause that is there now
 )

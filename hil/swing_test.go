@@ -62,6 +62,9 @@ func TestSwingingLoop(t *testing.T) {
 				}
 			}
 			t.Logf("%-18s %d ms late: %4d ms since it shows, way %.3g %v", kind.name, late, worst, far, causes)
+			if ran := causes[CauseCommand]; late > 10 && (causes[CauseDelay]+ran < 2 || late < 60 && causes[CauseDelay]+ran < 6) {
+				t.Errorf("%s, %d ms late: the delay is named %d times of 6", kind.name, late, causes[CauseDelay])
+			}
 			within := 250
 			if kind.p().drive == plant.VoltageDrive {
 				within = 300

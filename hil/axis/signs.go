@@ -247,7 +247,7 @@ func (s *signs) verdict() (bad, hint Finding) {
 	case swung.Fault != Fine:
 		bad, broken = swung, swung
 	case s.bad.Fault != Fine && s.bad.time >= max(signsFor, s.bad.samples()*s.s.Every) && s.drive == plant.VoltageDrive:
-		bad = s.late.named(broken, s.current)
+		bad = s.named(broken)
 	case s.slope.Fault != Fine && s.slope.time >= slopeFor:
 		bad, broken = s.slope.Finding, s.slope.Finding
 	case s.current && s.same >= max(sameFor, s.tau) && s.hi-s.lo > s.fixed:
@@ -258,13 +258,21 @@ func (s *signs) verdict() (bad, hint Finding) {
 		bad = Finding{FrozenCurrent, estimator.Current, broken.Value * volts, broken.Limit * volts}
 	}
 	if s.hint.time >= hintFor {
-		hint = s.late.named(s.hint.Finding, s.current)
+		hint = s.named(s.hint.Finding)
 	} else if s.older.time >= hintFor { // the voltage that is told is as old as all that is told
 		if hint = s.late.orLate(s.older.Finding); hint.Fault != Delay {
 			hint = Finding{}
 		}
 	}
 	return bad, hint
+}
+
+// named is a broken balance, or the delay that explains it.
+func (s *signs) named(f Finding) Finding {
+	if f.Fault == Direction && !s.current && s.swing.against() {
+		return f
+	}
+	return s.late.named(f, s.current)
 }
 
 // volts are those of the unit in which a broken balance is told.

@@ -25,7 +25,9 @@ type swing struct {
 	motion, square float64                 // means of the motion and of its square …
 	command, power [1 + swingSteps]float64 // … of the command of so many steps before, and of its square …
 	product        [1 + swingSteps]float64 // … and of both
-	best           int                     // step with the largest correlation
+	best           int                     // step with the largest correlation …
+	top            float64                 // … and that
+	fits           bool                    // a command of before fits, and that of now does not
 	time           float64                 // s  it swings so
 }
 
@@ -54,8 +56,8 @@ func (w *swing) add(u, motion, dt, spacing, least float64) {
 	toward := func(mean *float64, x float64) { *mean += share * (x - *mean) }
 	toward(&w.motion, motion)
 	toward(&w.square, motion*motion)
-	top, rises, step := math.Inf(-1), true, w.step()
-	w.best = 0
+	rises, step := true, w.step()
+	w.best, w.top = 0, math.Inf(-1)
 	for i := range w.command {
 		at := i * step
 		if at >= w.filled {
@@ -65,17 +67,39 @@ func (w *swing) add(u, motion, dt, spacing, least float64) {
 		toward(&w.command[i], c)
 		toward(&w.power[i], c*c)
 		toward(&w.product[i], c*motion)
-		if r := w.correlation(i); rises && r > top {
-			top, w.best = r, i
+		if !rises { // behind the first maximum
+			continue
+		}
+		if r := w.correlation(i); r > w.top {
+			w.top, w.best = r, i
 		} else {
-			rises = false // behind the first maximum
+			rises = false
 		}
 	}
-	now := w.correlation(0)
-	swings := w.power[0]-w.command[0]*w.command[0] > least*least && math.Abs(now) < swingOff && top > swingFits
-	if w.time += dt; !swings || w.seen < 2*swingMean {
+	w.fits = math.Abs(w.correlation(0)) < swingOff && w.top > swingFits
+	if w.time += dt; !w.fits || !(w.power[0]-w.command[0]*w.command[0] > least*least) || w.seen < 2*swingMean {
 		w.time = 0
 	}
+}
+
+// named is a finding, or the delay that explains it.
+func (w *swing) named(f Finding, every float64) Finding {
+	if f.Fault == Fine || f.Of != estimator.Position || !w.fits || w.late() < w.least(every) {
+		return f
+	}
+	return Finding{Delay, estimator.Position, w.late(), leastLate / 2}
+}
+
+// against tells that the motion goes against the command of now more surely than it follows one of before: a wrong sign, and no delay.
+func (w *swing) against() bool {
+	now := w.correlation(0)
+	return w.spacing > 0 && now < -swingOff && w.top < -now
+}
+
+// late is the delay (s) that fits best, least the smallest that is told where samples come every so many s.
+func (w *swing) late() float64 { return float64(w.best*w.step()) * w.spacing }
+func (w *swing) least(every float64) float64 {
+	return max(leastLate, (delaySamples+1)*every) * (1 - 1e-9)
 }
 
 // correlation of the motion with the command of i steps before.
@@ -89,9 +113,8 @@ func (w *swing) correlation(i int) float64 {
 
 // judge tells a swing that lasts, of samples every so many s.
 func (w *swing) judge(every float64) Finding {
-	late := float64(w.best*w.step()) * w.spacing
-	if w.time < max(swingMean/2, leastSamples*every) || late < max(leastLate, (delaySamples+1)*every)*(1-1e-9) {
+	if w.time < max(swingMean/2, leastSamples*every) || w.late() < w.least(every) {
 		return Finding{}
 	}
-	return Finding{Delay, estimator.Position, late, leastLate / 2}
+	return Finding{Delay, estimator.Position, w.late(), leastLate / 2}
 }
