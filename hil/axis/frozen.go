@@ -42,6 +42,7 @@ type frozen struct {
 	v, way  float64 // rad/s, rad  of the twin
 	moving  float64 // s    it moves
 	emf     backEMF // while the number is the same
+	hint    Finding // of the newest position: see runaway
 }
 
 const (
@@ -102,14 +103,15 @@ func (f *frozen) effortAt(command, speed float64) float64 {
 }
 
 // forget begins anew, but for the load: the axis may carry it still.
-func (f *frozen) forget() { f.on, f.sum, f.pending = false, 0, 0 }
+func (f *frozen) forget() { f.on, f.sum, f.pending, f.hint = false, 0, 0, Finding{} }
 
 // step takes a tick: the sample of the position, the command of the tick before, the current (A) where it is measured, and the load
 // (N·m) that the estimate and the law tell beside friction. It is the verdict so far, and what it will be if the axis leaves its limits
 // sooner.
 func (f *frozen) step(k Tick, p *estimator.Sample, command, current, load float64) (bad, hint Finding) {
 	if !k.On || !numeric.Finite(command) {
-		f.on, f.load, f.motion, f.sum, f.pending = false, 0, 0, 0, 0
+		f.load, f.motion = 0, 0
+		f.forget()
 		return
 	}
 	dt := f.s.Tick * (1 + float64(k.Skip))
@@ -119,10 +121,10 @@ func (f *frozen) step(k Tick, p *estimator.Sample, command, current, load float6
 		f.emf.add(command, current, dt)
 	}
 	if !p.Fresh || !numeric.Finite(p.Value) {
-		return
+		return Finding{}, f.hint
 	}
 	dt, command = f.pending, f.sum/f.pending
-	f.sum, f.pending = 0, 0
+	f.sum, f.pending, f.hint = 0, 0, Finding{}
 	f.stood += dt
 	if !f.on || !(math.Abs(p.Value-f.at) <= f.same*(1+1e-9)) {
 		if f.on && numeric.Finite(load) {
@@ -155,11 +157,11 @@ func (f *frozen) step(k Tick, p *estimator.Sample, command, current, load float6
 	least, age := leastSamples*f.s.Every, max(0, p.Age)
 	switch way := math.Abs(f.way); {
 	case way > patientWay*f.counts && f.moving >= max(patientTime, least)+age, way > quickWay*f.counts && f.moving >= max(quickTime, least)+age:
-		return found, found
+		bad, f.hint = found, found
 	case way > patientWay*f.counts && f.moving >= least:
-		return Finding{}, found
+		f.hint = found
 	}
-	return Finding{}, Finding{}
+	return bad, f.hint
 }
 
 // backEMF tells from voltage and current of a winding how fast its motor turns at least.

@@ -78,6 +78,7 @@ type momentum struct {
 	d, must      float64   // rad/s  change of speed, and its mean
 	missing      excursion // of the twin
 	unseen       excursion // of the back-emf
+	hint         Finding   // of the newest position: see runaway
 }
 
 // scale weighs the axis: it holds the acceleration shown against what there is to make it, as means of means over the same time.
@@ -128,7 +129,7 @@ func (m *momentum) forget() {
 	for i := range m.scales {
 		m.scales[i] = scale{tau: m.scales[i].tau}
 	}
-	m.missing, m.unseen = excursion{}, excursion{}
+	m.missing, m.unseen, m.hint = excursion{}, excursion{}, Finding{}
 	m.emf.forget()
 }
 
@@ -152,8 +153,9 @@ func (m *momentum) step(k Tick, taken, doubtful bool, p *estimator.Sample, comma
 		m.emf.add(command, current, dt)
 	}
 	if !taken {
-		return
+		return Finding{}, m.hint
 	}
+	m.hint = Finding{}
 	dt, command = m.pending, m.sum/m.pending
 	m.sum, m.pending = 0, 0
 	if m.still += dt; !m.on || math.Abs(p.Value-m.stay) > f.counts {
@@ -192,6 +194,7 @@ func (m *momentum) step(k Tick, taken, doubtful bool, p *estimator.Sample, comma
 			bad, hint = b, h
 		}
 	}
+	m.hint = hint
 	return bad, hint
 }
 

@@ -41,6 +41,7 @@ type runaway struct {
 	least, since    float64 // N·m, s  smallest acceleration against the effort of so long
 	time, way       float64 // s, rad  it has lasted
 	full            float64 // s       … at the largest effort
+	hint            Finding // of the newest position: what an axis is that leaves its limits before the next one
 	grown           bool    // it lasts, and the effort has grown by Fs since the motion against it began, or cannot grow
 }
 
@@ -71,8 +72,9 @@ func (r *runaway) step(k Tick, taken, full bool, p *estimator.Sample, command, r
 		r.unseen = 0
 	}
 	if !taken {
-		return
+		return Finding{}, r.hint
 	}
+	r.hint = Finding{}
 	dt, command = r.pending, r.sum/r.pending
 	if !r.on || r.gap { // what happened in a gap is not known
 		r.forget()
@@ -117,6 +119,7 @@ func (r *runaway) step(k Tick, taken, full bool, p *estimator.Sample, command, r
 		return
 	}
 	hint = Finding{Direction, estimator.Position, f.asCommand(side*r.way, r.time), f.asCommand(partWay*f.counts, r.time)}
+	r.hint = hint
 	if r.time >= least+max(0, p.Age) && (grows || r.full >= least) {
 		bad = hint
 	}

@@ -269,7 +269,7 @@ func (s *signs) verdict() (bad, hint Finding) {
 
 // named is a broken balance, or the delay that explains it.
 func (s *signs) named(f Finding) Finding {
-	if f.Fault == Direction && !s.current && s.swing.against() {
+	if f.Fault == Direction && s.swing.against() {
 		return f
 	}
 	return s.late.named(f, s.current)
