@@ -156,6 +156,9 @@ func (a *Axis) Watch(k Tick, doubtful bool, in *estimator.Inputs, sent float64, 
 	if a.signs != nil {
 		bad, m.Hint = a.signs.step(k, a.came, doubtful || jumped, acts, sent, a.taken)
 	}
+	if a.frozen != nil {
+		a.frozen.over = a.signs.over()
+	}
 	if a.pushes != nil {
 		if _, hint := a.pushes.step(k, a.came, doubtful || jumped, a.taken[1], a.taken[1], a.taken); m.Hint.Fault == Fine {
 			m.Hint = hint

@@ -275,6 +275,15 @@ func (s *signs) named(f Finding) Finding {
 	return s.late.named(f, s.current)
 }
 
+// over is what the balance of a winding leaves over (V), NaN: not known.
+func (s *signs) over() float64 {
+	if !s.current || !s.on || s.since < 3*s.tau {
+		return math.NaN()
+	}
+	u, ri, emf := s.terms()
+	return u - ri - emf
+}
+
 // volts are those of the unit in which a broken balance is told.
 func (s *signs) volts(f Finding) float64 {
 	switch {
