@@ -46,6 +46,7 @@ type Alignment struct {
 	known  bool
 
 	residual   float64 // of the newest sample
+	bend, bent float64 // what the straight line misses alignBend periods away at the newest sample; weighted sum of its squares
 	ss, sw     float64 // weighted squares of residuals and their weights
 	sLag       float64 // … products of neighbours
 	last       float64 // residual before
@@ -81,6 +82,8 @@ const (
 	alignCond    = 30   // of the scaled equations, above which they do not tell the three apart
 	alignGain    = 0.02 // largest standard error of the gain, of itself, with which anything is said
 	alignSamples = 50   // before anything is said or left out
+	alignBend    = 10   // periods of the loop away from lin where the straight line is compared with the motion
+	alignBias    = 0.5  // standard errors that the bend of the motion may move a value, above which none is said
 )
 
 // NewAlignment checks the description.
@@ -104,7 +107,7 @@ func NewAlignment(s AlignmentSpec) (*Alignment, error) {
 // restart forgets the sums, not the motion nor the time about which they are linear.
 func (a *Alignment) restart() {
 	a.info.Reset()
-	a.w1, a.w2, a.ss, a.sw, a.sLag, a.last, a.inARow = 0, 0, 0, 0, 0, 0, 0
+	a.w1, a.w2, a.bent, a.ss, a.sw, a.sLag, a.last, a.inARow = 0, 0, 0, 0, 0, 0, 0, 0
 	a.known, a.cond = false, math.Inf(1)
 }
 
@@ -185,6 +188,11 @@ func (a *Alignment) compare(t, y float64) bool {
 		return false
 	}
 	a.row = [3]float64{1, m.position, -m.velocity}
+	a.bend = 0
+	away := alignBend * a.s.Dt
+	if p, ok := a.at(t - a.lin - away); ok {
+		a.bend = p.position - (m.position - away*m.velocity)
+	}
 	e := y - m.position
 	if a.known {
 		e = y - a.predict()
@@ -232,6 +240,7 @@ func (a *Alignment) take(t, y, e float64) {
 	a.info.Scale(math.Sqrt(w))
 	a.info.Add(a.row[:], y)
 	a.w1, a.w2 = w*a.w1+1, w*w*a.w2+1
+	a.bent = w*a.bent + a.bend*a.bend
 	if a.known {
 		a.ss, a.sw, a.sLag = w*a.ss+e*e, w*a.sw+1, w*a.sLag+e*a.last
 		a.last = e
@@ -245,8 +254,8 @@ func (a *Alignment) take(t, y, e float64) {
 		return
 	}
 	a.known = true
-	// beyond two periods the straight line is too coarse
-	if d := a.theta[2] / a.theta[1]; math.Abs(d) > 2*a.s.Dt && math.Abs(d) > 4*a.se[2]*a.noise()/math.Abs(a.theta[1]) {
+	d, noise := a.theta[2]/a.theta[1], a.noise()
+	if certain(a.theta[1], a.se[1]*noise) && certain(a.theta[2], a.se[2]*noise) && a.bias(d, noise) > alignBias/2 {
 		a.lin = max(-a.s.Depth, min(a.lin+d, a.s.Depth))
 		a.restart()
 	}
@@ -259,6 +268,16 @@ func (a *Alignment) noise() float64 {
 		return math.Inf(1)
 	}
 	return math.Sqrt(a.info.SumSquares() / free)
+}
+
+// certain tells whether a value is not zero by chance.
+func certain(value, se float64) bool { return math.Abs(value) > 4*se }
+
+// bias bounds how many standard errors a value is off because the equation is straight about a time that is d (s) from the shift: what is missed
+// grows with d², and at worst lies along the value.
+func (a *Alignment) bias(d, noise float64) float64 {
+	x := d / (alignBend * a.s.Dt)
+	return math.Abs(a.theta[1]) * x * x * math.Sqrt(a.bent) / noise
 }
 
 // Result is what is known now. The standard errors reckon with residuals that depend on their neighbour.
@@ -277,7 +296,9 @@ func (a *Alignment) Result() Aligned {
 		}
 	}
 	g := a.theta[1]
-	if scale*a.se[1] > alignGain*math.Abs(g) { // what moves is the noise of the first sensor
+	d, dSE := a.theta[2]/g, scale*a.se[2]/math.Abs(g)
+	// a wide gain: what moves is the noise of the first sensor
+	if scale*a.se[1] > alignGain*math.Abs(g) || a.bias(math.Abs(d)+2*dSE, noise) > alignBias {
 		r.Known = false
 		return r
 	}
@@ -287,7 +308,7 @@ func (a *Alignment) Result() Aligned {
 		r.Offset -= p * math.Round(r.Offset/p)
 	}
 	r.Gain, r.GainSE = g, scale*a.se[1]
-	r.Shift, r.ShiftSE = a.lin+a.theta[2]/g, scale*a.se[2]/math.Abs(g)
+	r.Shift, r.ShiftSE = a.lin+d, dSE
 	return r
 }
 

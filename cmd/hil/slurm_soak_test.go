@@ -3,12 +3,16 @@
 package main
 
 import (
+	"bytes"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"hilrig/cmd/report"
+	"hilrig/engine/peer"
 	engine "hilrig/engine/study"
 )
 
@@ -74,5 +78,55 @@ func TestStudyInWindowsSoak(t *testing.T) {
 	out, errs, code := execute(t, "study", "run", d, "--executor", "slurm", "--poll", "1s")
 	if code != report.OK || !strings.Contains(out, "15 of 15 tasks are done: 60 of 60 runs") || !strings.Contains(errs, "tasks wait here") || !strings.Contains(errs, "MaxJobCount") {
 		t.Errorf("exit %d\n%s%s", code, out, errs)
+	}
+}
+
+// Ten thousand tasks: what the program that follows them asks of the shared folder stays below five calls a second, as strace counts them, and
+// tasks that are cancelled on the way stay so.
+func TestStudyOfManyTasksSoak(t *testing.T) {
+	peer.Program(t, "strace", "strace")
+	startSlurm(t, "MaxArraySize=20001", "MaxJobCount=20000", "MinJobAge=20",
+		"SchedulerParameters=sched_interval=1,bf_interval=30,default_queue_depth=50,defer,sched_min_interval=200000")
+	file := studyFile(t, "10 ms", "runs: 60", "runs: 10000", "values: [midpoint, implicit]", "values: [midpoint]")
+	dir := t.TempDir()
+	d, calls := filepath.Join(dir, "many"), filepath.Join(dir, "calls")
+	if _, errs, code := execute(t, "study", "plan", file, "--out", d, "--chunk", "1"); code != report.OK {
+		t.Fatal(errs)
+	}
+	p := program(t, "study", "run", d, "--executor", "slurm")
+	follow := exec.Command("strace", append([]string{"-f", "-qq", "-y", "-e", "trace=%file,getdents64,read,pread64", "-o", calls, p.Path}, p.Args[1:]...)...)
+	follow.Env = p.Env
+	var out syncBuffer
+	follow.Stdout, follow.Stderr = &out, &out
+	began := time.Now()
+	if err := follow.Start(); err != nil {
+		t.Fatal(err)
+	}
+	finished := func() int {
+		list, _ := os.ReadDir(filepath.Join(d, engine.TaskFolder))
+		return len(list)
+	}
+	for finished() < 300 && time.Since(began) < 10*time.Minute {
+		time.Sleep(10 * time.Second)
+	}
+	while := time.Since(began)
+	text, err := os.ReadFile(calls)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := bytes.Count(text, []byte(d))
+	t.Logf("%d tasks after %.0f s, %d calls to the shared folder: %.2f a second", finished(), while.Seconds(), n, float64(n)/while.Seconds())
+	if float64(n) > 5*while.Seconds() || finished() < 300 {
+		t.Errorf("%d calls in %.0f s, want at most 5 a second", n, while.Seconds())
+	}
+	if said, err := exec.Command("scancel", "--me").CombinedOutput(); err != nil {
+		t.Fatalf("%v %s", err, said)
+	}
+	_ = follow.Wait()
+	if code := follow.ProcessState.ExitCode(); code != report.Unavailable || !strings.Contains(out.String(), "were cancelled") {
+		t.Errorf("exit %d\n%s", code, out.String())
+	}
+	if left, _ := exec.Command("squeue", "-h", "--array", "-t", "PD,R").Output(); len(left) > 0 {
+		t.Errorf("still in the queue: %.200s", left)
 	}
 }

@@ -20,12 +20,13 @@ import (
 // Following tasks in the queue must cost the file system and the controller next to nothing, however many tasks there are: files are
 // counted by their names in one reading of the folder, and read once, at the end.
 const (
-	filesEvery   = 500 * time.Millisecond // at first; longer while nothing comes
-	queueEvery   = 3 * time.Second        // at the shortest
-	filesByTime  = 1000                   // names that are read in a second on the average, at most
-	goneFor      = 3                      // questions in which a task is not in the queue, until it is taken for gone: its file may be on its way
-	doneFor      = 20                     // … if Slurm says that it completed
-	submitsAgain = 3                      // times that a task is submitted again
+	filesEvery   = time.Second     // at first; longer while nothing comes
+	queueEvery   = 3 * time.Second // at the shortest
+	callsByTime  = 4               // calls to the file system in a second, at most
+	namesByCall  = 150             // names that a call reads, at least
+	goneFor      = 3               // questions in which a task is not in the queue, until it is taken for gone: its file may be on its way
+	doneFor      = 20              // … if Slurm says that it completed
+	submitsAgain = 3               // times that a task is submitted again
 )
 
 // SlurmOptions are how tasks are submitted and followed.
@@ -151,7 +152,7 @@ func (f *follower) follow(ctx context.Context, longest time.Duration) error {
 		if pause = min(pause*3/2, longest); len(f.open) < before {
 			pause = filesEvery
 		}
-		pause = max(pause, time.Duration(names)*time.Second/filesByTime)
+		pause = max(pause, time.Duration(3+names/namesByCall)*time.Second/callsByTime)
 		if time.Since(asked) >= queueEvery {
 			asked = time.Now()
 			if err := f.ask(ctx); err != nil {

@@ -28,10 +28,18 @@ type Progress struct {
 	State
 }
 
-// Look reads the files of all tasks, to the last byte.
+// Look reads the files of all tasks that have one, to the last byte.
 func (f *Folder) Look() (p Progress, err error) {
 	p.Of = f.Manifest.Runs
+	done, _, err := f.Finished()
+	if err != nil {
+		return p, err
+	}
 	for task := range f.Manifest.Tasks {
+		if !done[task] {
+			p.Open = append(p.Open, task)
+			continue
+		}
 		list, err := f.Read(task)
 		var foreign *Foreign
 		switch {
@@ -60,8 +68,16 @@ func (p *Progress) count(list []Outcome) {
 // Outcomes are those of all finished tasks, in the order of the runs: the same for any number of workers, sittings and programs. missing
 // are the runs whose tasks are not finished; their outcomes say so.
 func (f *Folder) Outcomes() (all []Outcome, missing int, err error) {
+	done, _, err := f.Finished()
+	if err != nil {
+		return nil, 0, err
+	}
 	for task, span := range f.Manifest.Tasks {
-		list, err := f.Read(task)
+		var list []Outcome
+		err := error(fs.ErrNotExist)
+		if done[task] {
+			list, err = f.Read(task)
+		}
 		var foreign *Foreign
 		switch {
 		case err == nil:

@@ -68,7 +68,11 @@ func (f *Folder) Read(task int) ([]Outcome, error) {
 
 // Finished tells by one reading of the folder which tasks have a file, whole or damaged, and how many names there are.
 func (f *Folder) Finished() (done []bool, names int, err error) {
+	done = make([]bool, len(f.Manifest.Tasks))
 	dir, err := os.Open(filepath.Join(f.dir, TaskFolder))
+	if errors.Is(err, fs.ErrNotExist) {
+		return done, 0, nil
+	}
 	if err != nil {
 		return nil, 0, err
 	}
@@ -77,7 +81,6 @@ func (f *Folder) Finished() (done []bool, names int, err error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	done = make([]bool, len(f.Manifest.Tasks))
 	for _, name := range list {
 		number, ended := strings.CutSuffix(name, ".jsonl")
 		if k, err := strconv.Atoi(number); ended && err == nil && k >= 0 && k < len(done) {
