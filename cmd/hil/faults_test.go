@@ -124,7 +124,7 @@ func (c *boardColumn) rest(place float64) {
 	c.order("stop")
 	c.b.await(false, time.Second)
 	time.Sleep(50 * time.Millisecond)
-	if x, _, _ := c.b.state(); place != 0 || math.Abs(x) > 2*c.rig.reach {
+	if x, _, _ := c.b.state(); place != 0 || math.Abs(x) > 1.4*c.rig.reach { // the travel of the stage ends at 1.5
 		c.b.place(place)
 		time.Sleep(100 * time.Millisecond)
 	}

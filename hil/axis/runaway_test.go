@@ -1,6 +1,7 @@
 package axis
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -65,7 +66,7 @@ func TestRunaway(t *testing.T) {
 					command := side * u / map[plant.DriveKind]float64{plant.EffortDrive: 1, plant.CurrentDrive: 0.5}[drive]
 					comes := c.line != "refused" && c.line != "lost" || k%5 == 0
 					sample := estimator.Sample{Value: x, Fresh: comes || c.line == "refused"}
-					bad, hint := r.step(Tick{On: true}, comes, strings.HasPrefix(c.line, "full"), &sample, command, 0, 0, side*(u-a), side*c.carried)
+					bad, hint := r.step(Tick{On: true}, comes, strings.HasPrefix(c.line, "full"), &sample, command, math.NaN(), 0, side*(u-a), side*c.carried)
 					if hint.Fault != Fine && hinted == 0 {
 						hinted = now
 					}
