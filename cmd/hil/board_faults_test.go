@@ -190,6 +190,7 @@ func boardCases() []boardCase {
 		{name: "current frozen", found: "frozen reading, frozen current, readings disagree", within: 1500 * time.Millisecond, needs: []int{chCurrent}, make: holding(chCurrent)},
 		// where the axis stands at its turn, a winding that takes too little current for its voltage is one that turns unseen
 		{name: "current zero", beside: "frozen position", found: "frozen reading, frozen current, readings disagree", within: 1500 * time.Millisecond, needs: []int{chCurrent}, make: shape(chCurrent, always(0))},
+		// the slow line takes ten samples, 0.2 s, to tell a number that stays; the geared motor's voltage changes by little while it gains speed
 		{name: "current zero from before RUN", found: "frozen reading, frozen current, readings disagree, frozen position", slow: 600 * time.Millisecond, needs: []int{chCurrent}, when: "rest", asked: 0.6, make: shape(chCurrent, always(0))},
 		{name: "current five times too large", found: "readings disagree, current, estimate, i2t, runs on", within: 2000 * time.Millisecond, needs: []int{chCurrent}, make: shape(chCurrent, times(5))},
 		{name: "current a fifth", beside: "frozen position, wrong scale", found: "readings disagree, runs on", within: 2000 * time.Millisecond, needs: []int{chCurrent}, make: shape(chCurrent, times(0.2))},
