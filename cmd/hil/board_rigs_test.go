@@ -67,6 +67,9 @@ func (r boardRig) has(channels ...int) bool {
 	return true
 }
 
+// slow tells a line of 50 samples a second, which leads the geared motor.
+func (r boardRig) slow() bool { return r.wire == "modbus" }
+
 func newBoardRig(name, drive, wire string, limits bool, channels ...int) boardRig {
 	r := boardRig{name: name, drive: drive, wire: wire, limits: limits, channels: append([]int{chPosition}, append(channels, chStatus)...),
 		rate: 500, loop: 500, count: 1e-4, noise: [...]float64{0, 0.02, 0.05, 1e-3, 0, 0}, reach: 3, pace: 9.4}
