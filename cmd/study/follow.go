@@ -106,7 +106,8 @@ func (s *parameterStudy) timeLimit(ctx context.Context, tasks []int, chosen []st
 		return nil
 	}
 	minutes := int(math.Ceil(1 + float64(runs)*longest.Minutes()))
-	fmt.Fprintf(stderr, "%s: tasks of %d runs are submitted with --time=%d, in minutes; --sbatch=--time=… for another limit\n", why, runs, minutes)
+	const text = "%s: tasks of %d runs are submitted with --time=%d, in minutes; --sbatch=--time=… for another limit\n"
+	fmt.Fprintf(stderr, text, why, runs, minutes)
 	return []string{fmt.Sprintf("--time=%d", minutes)}
 }
 

@@ -179,7 +179,8 @@ func Unread(head []byte) (what, hint string) {
 	case bytes.HasPrefix(head, []byte("NO_OF_FRAMES")):
 		return "is a TSV of Qualisys Track Manager, which is not read", "Export it as C3D."
 	case bytes.Contains(head, []byte("\nendheader")) || bytes.Contains(head, []byte("\ninDegrees=")):
-		return "is a .mot or .sto of OpenSim, which is not read", "Remove the lines up to endheader: what is left is a table with a line of names."
+		const rest = "Remove the lines up to endheader: what is left is a table with a line of names."
+		return "is a .mot or .sto of OpenSim, which is not read", rest
 	}
 	return "", ""
 }
