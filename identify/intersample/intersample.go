@@ -170,10 +170,15 @@ func (s *search) judged(found []trial, lag Lag) (likely []trial) {
 		}
 		best = slices.MinFunc(likely, cheaper)
 	}
-	for step := 0.5 / phases; best.way == OnceASample && lag != nil && step > 0.1/phases; step /= 2 {
-		for _, p := range []float64{best.phase - step, best.phase + step} {
-			if d := best.delay + (p-best.phase)*s.all[0].Dt; p >= 0 && p < 1 && d >= s.least() {
-				t := s.try(timing{way: OnceASample, delay: d, phase: p, tau: best.tau})
+	phased := best.way == OnceASample || s.all[0].Dt <= 1.5*s.d.Tick
+	for step := 0.5 / phases; phased && lag != nil && step > 0.1/phases; step /= 2 {
+		for _, by := range []float64{-step, step} {
+			to := best.timing
+			if to.delay += by * s.all[0].Dt; to.way == OnceASample {
+				to.phase += by
+			}
+			if to.phase >= 0 && to.phase < 1 && to.delay >= s.least() {
+				t := s.try(to)
 				t.cost = best.cost - best.late*best.late // as likely by its samples
 				s.move(&t, lag)
 				likely = append(likely, t)
@@ -305,7 +310,7 @@ func (s *search) try(t timing) trial {
 }
 
 // candidates are the timings that explain the samples about as well as the best one: at most one of commands that are taken as they come,
-// and one for each phase of those that are taken once a sample.
+// and one for each phase of those that are taken, or sent, once a sample.
 func (s *search) candidates() (out []trial) {
 	h, tick := s.recs[0].Dt, s.d.Tick
 	step := math.Max(tick/2, h/16)
@@ -316,7 +321,8 @@ func (s *search) candidates() (out []trial) {
 			s.better(&best, timing{delay: d, tau: tau})
 		}
 	}
-	out = append(out, s.refined(best, step, least))
+	best = s.refined(best, step, least)
+	out = append(out, best)
 	if h > 1.5*tick {
 		best = trial{cost: math.Inf(1)}
 		for _, tau := range s.taus(h) {
@@ -334,6 +340,12 @@ func (s *search) candidates() (out []trial) {
 				}
 			}
 			out = append(out, s.refined(b, step, least))
+		}
+	} else { // a command a sample: one that acts earlier or later between the same two samples explains them as well
+		for d := best.delay - h; d <= best.delay+h; d += h / phases {
+			if d >= least {
+				out = append(out, s.try(timing{delay: d, tau: best.tau}))
+			}
 		}
 	}
 	// what errors of the speed may do counts for none of them
