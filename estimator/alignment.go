@@ -28,10 +28,10 @@ type AlignmentSpec struct {
 // about a time s that follows the estimate; when it moves, the sums begin anew. Without motion the three cannot be told apart, and none is
 // given.
 type Alignment struct {
-	s    AlignmentSpec
-	past []instant // ring; the newest is at now
-	now  int
-	held int
+	s            AlignmentSpec
+	motion       []instant // ring; the newest is at newestMotion
+	newestMotion int
+	motionCount  int
 
 	pending      []pendingSample // ring of samples of a time that the motion has not reached, the oldest at first
 	firstPending int
@@ -43,24 +43,25 @@ type Alignment struct {
 	theta  [3]float64
 	se     [3]float64
 	cond   float64
-	known  bool
+	solved bool
 
-	residual   float64 // of the newest sample
-	ss, sw     float64 // weighted squares of residuals and their weights
-	sLag       float64 // … products of neighbours
-	last       float64 // residual before
-	row        [3]float64
-	inARow     int
-	lastSample float64 // s
+	residual          float64 // of the newest sample
+	bend, bendSquares float64 // what the straight line misses alignBend periods away at the newest sample; weighted sum of its squares
+	ss, sw            float64 // weighted squares of residuals and their weights
+	sLag              float64 // … products of neighbours
+	lastResidual      float64 // before it
+	row               [3]float64
+	inARow            int
+	lastSample        float64 // s
 
 	counts AlignmentCounts
 }
 
 // AlignmentCounts are samples that did not enter.
 type AlignmentCounts struct {
-	Late    int // older than the motion that is kept, or of the future
-	Outside int // more than six times the noise away
-	Restart int // the sums began anew, since 25 samples in a row were outside: the sensor or its mount moved
+	LateSamples    int // older than the motion that is kept, or of the future
+	OutlierSamples int // more than six times the noise away
+	Restart        int // the sums began anew, since 25 samples in a row were outside: the sensor or its mount moved
 }
 
 type instant struct{ t, position, velocity float64 }
@@ -74,13 +75,15 @@ type Aligned struct {
 	Gain, GainSE     float64
 	Noise            float64 // standard deviation of what remains, in the unit of y
 	Difference       float64 // the newest of what remains; before anything is known the reading less the position
-	Known            bool    // else offset, shift and gain are NaN
+	Valid            bool    // else offset, shift and gain are NaN
 }
 
 const (
 	alignCond    = 30   // of the scaled equations, above which they do not tell the three apart
 	alignGain    = 0.02 // largest standard error of the gain, of itself, with which anything is said
 	alignSamples = 50   // before anything is said or left out
+	alignBend    = 10   // periods of the loop away from lin where the straight line is compared with the motion
+	alignBias    = 0.5  // standard errors that the bend of the motion may move a value, above which none is said
 )
 
 // NewAlignment checks the description.
@@ -96,7 +99,7 @@ func NewAlignment(s AlignmentSpec) (*Alignment, error) {
 	if n > 1<<20 {
 		return nil, fmt.Errorf("alignment: %g s of motion every %g s are %d samples, at most %d", s.Depth, s.Dt, n, 1<<20)
 	}
-	a := &Alignment{s: s, past: make([]instant, n), pending: make([]pendingSample, n), info: numeric.NewFactorBlock(3, 1)}
+	a := &Alignment{s: s, motion: make([]instant, n), pending: make([]pendingSample, n), info: numeric.NewFactorBlock(3, 1)}
 	a.restart()
 	return a, nil
 }
@@ -104,56 +107,56 @@ func NewAlignment(s AlignmentSpec) (*Alignment, error) {
 // restart forgets the sums, not the motion nor the time about which they are linear.
 func (a *Alignment) restart() {
 	a.info.Reset()
-	a.w1, a.w2, a.ss, a.sw, a.sLag, a.last, a.inARow = 0, 0, 0, 0, 0, 0, 0
-	a.known, a.cond = false, math.Inf(1)
+	a.w1, a.w2, a.bendSquares, a.ss, a.sw, a.sLag, a.lastResidual, a.inARow = 0, 0, 0, 0, 0, 0, 0, 0
+	a.solved, a.cond = false, math.Inf(1)
 }
 
 // Motion takes position and velocity at time t (s), which grows.
 func (a *Alignment) Motion(t, position, velocity float64) {
 	if !numeric.Finite(position + velocity) {
-		a.counts.Late += a.pendingCount
-		a.held, a.pendingCount = 0, 0 // what came before belongs to another motion
+		a.counts.LateSamples += a.pendingCount
+		a.motionCount, a.pendingCount = 0, 0 // what came before belongs to another motion
 		return
 	}
-	a.now = (a.now + 1) % len(a.past)
-	a.past[a.now] = instant{t, position, velocity}
-	a.held = min(a.held+1, len(a.past))
+	a.newestMotion = (a.newestMotion + 1) % len(a.motion)
+	a.motion[a.newestMotion] = instant{t, position, velocity}
+	a.motionCount = min(a.motionCount+1, len(a.motion))
 	a.catchUp()
 }
 
 // catchUp compares the samples whose time the motion has reached.
 func (a *Alignment) catchUp() {
-	for a.pendingCount > 0 && !a.ahead(a.pending[a.firstPending].t) {
+	for a.pendingCount > 0 && !a.beyondMotion(a.pending[a.firstPending].t) {
 		r := a.pending[a.firstPending]
 		a.firstPending, a.pendingCount = (a.firstPending+1)%len(a.pending), a.pendingCount-1
 		a.compare(r.t, r.y)
 	}
 }
 
-// ahead tells whether the motion that a sample of time t is compared with is not there yet.
-func (a *Alignment) ahead(t float64) bool { return t-a.lin > a.past[a.now].t+a.s.Dt }
+// beyondMotion tells whether the motion that a sample of time t is compared with is not there yet.
+func (a *Alignment) beyondMotion(t float64) bool { return t-a.lin > a.motion[a.newestMotion].t+a.s.Dt }
 
 // at is the motion at time t, between two moments that are kept (cubic), or up to one period after the newest.
 func (a *Alignment) at(t float64) (m instant, ok bool) {
-	if a.held < 2 {
+	if a.motionCount < 2 {
 		return m, false
 	}
-	after := a.past[a.now]
+	after := a.motion[a.newestMotion]
 	if ahead := t - after.t; ahead > 0 {
 		return instant{t, after.position + after.velocity*ahead, after.velocity}, ahead <= a.s.Dt
 	}
-	for k := 1; k < a.held; k++ {
-		before := a.past[(a.now-k+len(a.past))%len(a.past)]
+	for k := 1; k < a.motionCount; k++ {
+		before := a.motion[(a.newestMotion-k+len(a.motion))%len(a.motion)]
 		if before.t <= t {
-			return between(before, after, t), true
+			return interpolate(before, after, t), true
 		}
 		after = before
 	}
 	return m, false
 }
 
-// between is the cubic through two moments and their velocities.
-func between(p, q instant, t float64) instant {
+// interpolate is the cubic through two moments and their velocities.
+func interpolate(p, q instant, t float64) instant {
 	h := q.t - p.t
 	x := (t - p.t) / h
 	d := q.position - p.position
@@ -165,11 +168,11 @@ func between(p, q instant, t float64) instant {
 // Sample takes a reading of the second sensor at time t (s), its stated age taken off, and reports whether it entered, or will: that of a
 // sensor that is early waits for its motion.
 func (a *Alignment) Sample(t, y float64) bool {
-	if a.held < 2 || !a.ahead(t) {
+	if a.motionCount < 2 || !a.beyondMotion(t) {
 		return a.compare(t, y)
 	}
-	if a.pendingCount == len(a.pending) || t-a.lin > a.past[a.now].t+a.s.Depth || !numeric.Finite(y) {
-		a.counts.Late++
+	if a.pendingCount == len(a.pending) || t-a.lin > a.motion[a.newestMotion].t+a.s.Depth || !numeric.Finite(y) {
+		a.counts.LateSamples++
 		return false
 	}
 	a.pending[(a.firstPending+a.pendingCount)%len(a.pending)] = pendingSample{t, y}
@@ -181,12 +184,17 @@ func (a *Alignment) Sample(t, y float64) bool {
 func (a *Alignment) compare(t, y float64) bool {
 	m, ok := a.at(t - a.lin)
 	if !ok || !numeric.Finite(y) {
-		a.counts.Late++
+		a.counts.LateSamples++
 		return false
 	}
 	a.row = [3]float64{1, m.position, -m.velocity}
+	a.bend = 0
+	away := alignBend * a.s.Dt
+	if p, ok := a.at(t - a.lin - away); ok {
+		a.bend = p.position - (m.position - away*m.velocity)
+	}
 	e := y - m.position
-	if a.known {
+	if a.solved {
 		e = y - a.predict()
 	}
 	if p := a.s.Period; p > 0 && a.w1 > 0 {
@@ -196,9 +204,9 @@ func (a *Alignment) compare(t, y float64) bool {
 		e, y = e-turns*p, y-turns*p
 	}
 	a.residual = e
-	if a.known && a.w1 > 0 {
+	if a.solved && a.w1 > 0 {
 		if noise := a.noise(); math.Abs(e) > 6*noise {
-			a.counts.Outside++
+			a.counts.OutlierSamples++
 			if a.inARow++; a.inARow >= 25 {
 				a.counts.Restart++
 				a.restart()
@@ -207,7 +215,7 @@ func (a *Alignment) compare(t, y float64) bool {
 		}
 		a.inARow = 0
 	}
-	a.take(t, y, e)
+	a.addSample(t, y, e)
 	return true
 }
 
@@ -217,13 +225,13 @@ func (a *Alignment) predict() float64 {
 
 // residualBefore is about what the next residual is near to.
 func (a *Alignment) residualBefore() float64 {
-	if a.known {
+	if a.solved {
 		return 0
 	}
 	return a.residual
 }
 
-func (a *Alignment) take(t, y, e float64) {
+func (a *Alignment) addSample(t, y, e float64) {
 	w := 1.0
 	if a.s.Memory > 0 && a.w1 > 0 {
 		w = math.Exp(-math.Max(t-a.lastSample, 0) / a.s.Memory)
@@ -232,21 +240,22 @@ func (a *Alignment) take(t, y, e float64) {
 	a.info.Scale(math.Sqrt(w))
 	a.info.Add(a.row[:], y)
 	a.w1, a.w2 = w*a.w1+1, w*w*a.w2+1
-	if a.known {
-		a.ss, a.sw, a.sLag = w*a.ss+e*e, w*a.sw+1, w*a.sLag+e*a.last
-		a.last = e
+	a.bendSquares = w*a.bendSquares + a.bend*a.bend
+	if a.solved {
+		a.ss, a.sw, a.sLag = w*a.ss+e*e, w*a.sw+1, w*a.sLag+e*a.lastResidual
+		a.lastResidual = e
 	}
 	if a.info.Rows() < alignSamples {
 		return
 	}
 	a.cond = a.info.Errors(a.se[:])
 	if !(a.cond <= alignCond) || a.info.Solve(a.theta[:]) != nil {
-		a.known = false
+		a.solved = false
 		return
 	}
-	a.known = true
-	// beyond two periods the straight line is too coarse
-	if d := a.theta[2] / a.theta[1]; math.Abs(d) > 2*a.s.Dt && math.Abs(d) > 4*a.se[2]*a.noise()/math.Abs(a.theta[1]) {
+	a.solved = true
+	d, noise := a.theta[2]/a.theta[1], a.noise()
+	if certain(a.theta[1], a.se[1]*noise) && certain(a.theta[2], a.se[2]*noise) && a.bias(d, noise) > alignBias/2 {
 		a.lin = max(-a.s.Depth, min(a.lin+d, a.s.Depth))
 		a.restart()
 	}
@@ -261,11 +270,23 @@ func (a *Alignment) noise() float64 {
 	return math.Sqrt(a.info.SumSquares() / free)
 }
 
+// certain tells whether a value is not zero by chance.
+func certain(value, se float64) bool { return math.Abs(value) > 4*se }
+
+// bias bounds how many standard errors a value is off because the equation is straight about a time that is d (s) from the shift: what is
+// missed grows with d², and at worst lies along the value.
+func (a *Alignment) bias(d, noise float64) float64 {
+	x := d / (alignBend * a.s.Dt)
+	return math.Abs(a.theta[1]) * x * x * math.Sqrt(a.bendSquares) / noise
+}
+
 // Result is what is known now. The standard errors reckon with residuals that depend on their neighbour.
 func (a *Alignment) Result() Aligned {
 	nan := math.NaN()
-	r := Aligned{Offset: nan, OffsetSE: nan, Shift: nan, ShiftSE: nan, Gain: nan, GainSE: nan, Noise: nan, Difference: a.residual, Known: a.known}
-	if !a.known {
+	r := Aligned{
+		Offset: nan, OffsetSE: nan, Shift: nan, ShiftSE: nan, Gain: nan, GainSE: nan, Noise: nan, Difference: a.residual, Valid: a.solved,
+	}
+	if !a.solved {
 		return r
 	}
 	noise := a.noise()
@@ -277,8 +298,10 @@ func (a *Alignment) Result() Aligned {
 		}
 	}
 	g := a.theta[1]
-	if scale*a.se[1] > alignGain*math.Abs(g) { // what moves is the noise of the first sensor
-		r.Known = false
+	d, dSE := a.theta[2]/g, scale*a.se[2]/math.Abs(g)
+	// a wide gain: what moves is the noise of the first sensor
+	if scale*a.se[1] > alignGain*math.Abs(g) || a.bias(math.Abs(d)+2*dSE, noise) > alignBias {
+		r.Valid = false
 		return r
 	}
 	r.Noise = noise
@@ -287,7 +310,7 @@ func (a *Alignment) Result() Aligned {
 		r.Offset -= p * math.Round(r.Offset/p)
 	}
 	r.Gain, r.GainSE = g, scale*a.se[1]
-	r.Shift, r.ShiftSE = a.lin+a.theta[2]/g, scale*a.se[2]/math.Abs(g)
+	r.Shift, r.ShiftSE = a.lin+d, dSE
 	return r
 }
 

@@ -18,7 +18,8 @@ func TestDaemonMotorAndTracker(t *testing.T) {
 		}
 		return math.NaN()
 	}
-	for end := time.Now().Add(30 * time.Second); !(value("offset_se") < 3e-4); time.Sleep(50 * time.Millisecond) {
+	known := func() bool { return value("offset_se") < 3e-4 && value("shift_se") < 3e-4 && value("gain_se") < 4e-4 }
+	for end := time.Now().Add(30 * time.Second); !known(); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("nothing is known: %v", d.state())
 		}

@@ -172,7 +172,7 @@ func TestStudySurvivesBeingKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("kills a program several times")
 	}
-	file, dir := studyFile(t, "8 s"), t.TempDir()
+	file, dir := studyFile(t, "24 s"), t.TempDir()
 	whole, cut := filepath.Join(dir, "whole"), filepath.Join(dir, "cut")
 	if _, stderr, code := execute(t, "study", file, "--out", whole); code != report.OK {
 		t.Fatal(stderr)
@@ -186,7 +186,7 @@ func TestStudySurvivesBeingKilled(t *testing.T) {
 		}
 		return n
 	}
-	for kill, at := range []int{8, 25, 40} {
+	for kill, at := range []int{8, 20, 30} {
 		c := program(t, "study", file, "--out", cut, "--workers", "2")
 		var errs syncBuffer
 		c.Stderr = &errs

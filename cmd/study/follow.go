@@ -20,12 +20,13 @@ import (
 // Following tasks in the queue must cost the file system and the controller next to nothing, however many tasks there are: files are
 // counted by their names in one reading of the folder, and read once, at the end.
 const (
-	filesEvery   = 500 * time.Millisecond // at first; longer while nothing comes
-	queueEvery   = 3 * time.Second        // at the shortest
-	filesByTime  = 1000                   // names that are read in a second on the average, at most
-	goneFor      = 3                      // questions in which a task is not in the queue, until it is taken for gone: its file may be on its way
-	doneFor      = 20                     // … if Slurm says that it completed
-	submitsAgain = 3                      // times that a task is submitted again
+	filesEvery   = time.Second     // at first; longer while nothing comes
+	queueEvery   = 3 * time.Second // at the shortest
+	callsByTime  = 4               // calls to the file system in a second, at most
+	namesByCall  = 150             // names that a call reads, at least
+	goneFor      = 3               // questions in which a task is not in the queue, until it is taken for gone: its file may be on its way
+	doneFor      = 20              // … if Slurm says that it completed
+	submitsAgain = 3               // times that a task is submitted again
 )
 
 // SlurmOptions are how tasks are submitted and followed.
@@ -48,12 +49,12 @@ func (s *parameterStudy) slurm(ctx context.Context, interrupted func() bool, o S
 		}
 		return report.ExitWith(report.Unavailable, fmt.Errorf("study run: %w; the same command goes on: %s", err, again))
 	}
-	p, err := s.folder.Look()
+	p, err := s.folder.Progress()
 	if err != nil {
 		return fail(err)
 	}
 	s.warnDamaged(p, stderr)
-	if len(p.Open) == 0 {
+	if len(p.OpenTasks) == 0 {
 		return nil
 	}
 	queued, jobs, _, _, err := q.waiting(ctx)
@@ -63,7 +64,7 @@ func (s *parameterStudy) slurm(ctx context.Context, interrupted func() bool, o S
 	if err != nil {
 		return fail(err)
 	}
-	missing := slices.DeleteFunc(slices.Clone(p.Open), func(k int) bool { return queued[k] })
+	missing := slices.DeleteFunc(slices.Clone(p.OpenTasks), func(k int) bool { return queued[k] })
 	if len(queued) > 0 {
 		fmt.Fprintf(stderr, "%d tasks are in the queue already\n", len(queued))
 	}
@@ -71,7 +72,10 @@ func (s *parameterStudy) slurm(ctx context.Context, interrupted func() bool, o S
 		q.extra = append(s.timeLimit(ctx, missing, o.Sbatch, stderr), q.extra...)
 		warnLocalDisk(dir, stderr)
 	}
-	f := &follower{s: s, q: q, stderr: stderr, damaged: p.Damaged, open: p.Open, st: p.State, missed: map[int]int{}, again: map[int]int{}, ended: map[int]string{}}
+	f := &follower{
+		s: s, q: q, stderr: stderr, damaged: p.Damaged, openTasks: p.OpenTasks, st: p.State,
+		missed: map[int]int{}, resubmissions: map[int]int{}, endStates: map[int]string{},
+	}
 	if err := f.submit(ctx, missing, jobs); err != nil {
 		return fail(err)
 	}
@@ -102,28 +106,28 @@ func (s *parameterStudy) timeLimit(ctx context.Context, tasks []int, chosen []st
 
 // follower waits for tasks in the queue.
 type follower struct {
-	s       *parameterStudy
-	q       *queue
-	stderr  io.Writer
-	damaged []int // at the start: their files are there, and do not count until they are written anew
-	open    []int
-	st      study.State
-	note    string
+	s         *parameterStudy
+	q         *queue
+	stderr    io.Writer
+	damaged   []int // at the start: their files are there, and do not count until they are written anew
+	openTasks []int
+	st        study.State
+	note      string
 
-	left   []int          // tasks that Slurm did not take yet
-	why    string         // … for this reason
-	since  int            // tasks that were in the queue then
-	missed map[int]int    // questions in which an open task was not in the queue
-	again  map[int]int    // times that it was submitted again
-	ended  map[int]string // how tasks ended that are not submitted again
+	unsubmitted   []int          // tasks that Slurm did not take yet
+	refusal       string         // … for this reason
+	refusalQueue  int            // tasks that were in the queue then
+	missed        map[int]int    // questions in which an open task was not in the queue
+	resubmissions map[int]int    // times that it was submitted again
+	endStates     map[int]string // how tasks ended that are not submitted again
 }
 
 // submit hands tasks to the queue, and notes what it does not take.
 func (f *follower) submit(ctx context.Context, tasks []int, jobs map[int][]string) (err error) {
-	was := f.why
-	f.left, f.why, err = f.q.submit(ctx, tasks, jobs)
-	if len(f.left) > 0 && f.why != was {
-		fmt.Fprintf(f.stderr, "%d tasks wait here, and are submitted as others end: %s\n", len(f.left), f.why)
+	was := f.refusal
+	f.unsubmitted, f.refusal, err = f.q.submit(ctx, tasks, jobs)
+	if len(f.unsubmitted) > 0 && f.refusal != was {
+		fmt.Fprintf(f.stderr, "%d tasks wait here, and are submitted as others end: %s\n", len(f.unsubmitted), f.refusal)
 	}
 	return err
 }
@@ -140,18 +144,18 @@ func (f *follower) follow(ctx context.Context, longest time.Duration) error {
 			return ctx.Err()
 		case <-time.After(pause):
 		}
-		before := len(f.open)
+		before := len(f.openTasks)
 		names, err := f.count()
 		if err != nil {
 			return err
 		}
-		if len(f.open) == 0 {
+		if len(f.openTasks) == 0 {
 			return nil
 		}
-		if pause = min(pause*3/2, longest); len(f.open) < before {
+		if pause = min(pause*3/2, longest); len(f.openTasks) < before {
 			pause = filesEvery
 		}
-		pause = max(pause, time.Duration(names)*time.Second/filesByTime)
+		pause = max(pause, time.Duration(3+names/namesByCall)*time.Second/callsByTime)
 		if time.Since(asked) >= queueEvery {
 			asked = time.Now()
 			if err := f.ask(ctx); err != nil {
@@ -176,10 +180,10 @@ func (f *follower) count() (names int, err error) {
 			done[k] = err == nil
 		}
 	}
-	f.open = slices.DeleteFunc(f.open, func(k int) bool {
+	f.openTasks = slices.DeleteFunc(f.openTasks, func(k int) bool {
 		if done[k] {
 			n := f.s.folder.Manifest.Tasks[k].Runs
-			f.st.Done, f.st.Now = f.st.Done+n, f.st.Now+n
+			f.st.DoneRuns, f.st.NewRuns = f.st.DoneRuns+n, f.st.NewRuns+n
 		}
 		return done[k]
 	})
@@ -197,14 +201,14 @@ func (f *follower) ask(ctx context.Context) error {
 	if running == 0 && why != "" && why != "None" {
 		f.note += " (" + why + ")"
 	}
-	if len(f.left) > 0 {
-		f.note += fmt.Sprintf(", %d here (%s)", len(f.left), f.why)
-		if f.since = max(f.since, len(queued)); len(queued) <= f.since/2 {
-			f.since, f.q.size = 0, max(f.since-len(queued), 1)
-			return f.submit(ctx, f.left, jobs)
+	if len(f.unsubmitted) > 0 {
+		f.note += fmt.Sprintf(", %d here (%s)", len(f.unsubmitted), f.refusal)
+		if f.refusalQueue = max(f.refusalQueue, len(queued)); len(queued) <= f.refusalQueue/2 {
+			f.refusalQueue, f.q.size = 0, max(f.refusalQueue-len(queued), 1)
+			return f.submit(ctx, f.unsubmitted, jobs)
 		}
 	}
-	gone := f.gone(queued)
+	gone := f.vanished(queued)
 	if len(gone) == 0 {
 		return nil
 	}
@@ -215,35 +219,35 @@ func (f *follower) ask(ctx context.Context) error {
 	var once []int
 	for _, k := range gone {
 		switch s := state[k]; {
-		case (s == "NODE_FAIL" || s == "PREEMPTED" || s == "BOOT_FAIL") && f.again[k] < submitsAgain:
+		case (s == "NODE_FAIL" || s == "PREEMPTED" || s == "BOOT_FAIL") && f.resubmissions[k] < submitsAgain:
 			once = append(once, k)
-			f.again[k]++
+			f.resubmissions[k]++
 			delete(f.missed, k)
 		case s == "COMPLETED" && f.missed[k] < doneFor: // a file may come late through the network
 		default:
-			f.ended[k] = s
+			f.endStates[k] = s
 		}
 	}
 	if len(once) > 0 {
 		fmt.Fprintf(f.stderr, "the tasks %s have left the queue without a result and are submitted once more: %s\n", ranges(once), strings.ToLower(state[once[0]]))
-		return f.submit(ctx, slices.Sorted(slices.Values(append(once, f.left...))), jobs)
+		return f.submit(ctx, slices.Sorted(slices.Values(append(once, f.unsubmitted...))), jobs)
 	}
-	if len(f.ended) >= len(f.open) {
+	if len(f.endStates) >= len(f.openTasks) {
 		return f.endings()
 	}
 	return nil
 }
 
-// gone are the open tasks that have been out of the queue for a while, and whose end is not known yet.
-func (f *follower) gone(queued map[int]bool) (list []int) {
+// vanished are the open tasks that have been out of the queue for a while, and whose end is not known yet.
+func (f *follower) vanished(queued map[int]bool) (list []int) {
 	here := map[int]bool{}
-	for _, k := range f.left {
+	for _, k := range f.unsubmitted {
 		here[k] = true
 	}
-	for _, k := range f.open {
-		if _, known := f.ended[k]; queued[k] || here[k] {
+	for _, k := range f.openTasks {
+		if _, known := f.endStates[k]; queued[k] || here[k] {
 			delete(f.missed, k)
-			delete(f.ended, k)
+			delete(f.endStates, k)
 		} else if f.missed[k]++; f.missed[k] >= goneFor && !known {
 			list = append(list, k)
 		}
@@ -267,8 +271,8 @@ var endWords = map[string]string{
 // endings says how the open tasks ended, by the state that Slurm gave them.
 func (f *follower) endings() error {
 	by := map[string][]int{}
-	for _, k := range f.open {
-		by[f.ended[k]] = append(by[f.ended[k]], k)
+	for _, k := range f.openTasks {
+		by[f.endStates[k]] = append(by[f.endStates[k]], k)
 	}
 	var parts []string
 	for _, s := range slices.Sorted(maps.Keys(by)) {

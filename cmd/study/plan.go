@@ -22,15 +22,15 @@ import (
 
 // parameterStudy is a study of a file and its results.
 type parameterStudy struct {
-	name     string // as the user names it
-	cfg      *configs.Study
-	changes  []study.Change // flags over the file
-	plan     *study.Plan
-	seeds    []int64 // by run; nil: runs have none
-	dir      string
-	folder   *study.Folder
-	anew     bool // what was in the folder was of a study, and is removed
-	outcomes []study.Outcome
+	name          string // as the user names it
+	cfg           *configs.Study
+	changes       []study.Change // flags over the file
+	plan          *study.Plan
+	seeds         []int64 // by run; nil: runs have none
+	dir           string
+	folder        *study.Folder
+	replacesStudy bool // what was in the folder was of a study, and is removed
+	outcomes      []study.Outcome
 }
 
 // load reads a study that comes with the program, or that of a file, with flags over it.
@@ -155,7 +155,7 @@ func (s *parameterStudy) manifest(each int) (*study.Manifest, error) {
 		About: fmt.Sprintf("%s, %s of %d, seed %d", s.cfg.Name, s.cfg.Design.Kind, s.plan.Points(), s.cfg.Design.Seed),
 	}
 	if each == 0 {
-		m.Tasks = study.Taper(m.Runs, fewest(m.Runs), s.seeds)
+		m.Tasks = study.Taper(m.Runs, minTaskRuns(m.Runs), s.seeds)
 	} else {
 		m.Tasks = study.Cut(m.Runs, each, s.seeds)
 	}
@@ -215,13 +215,13 @@ func (s *parameterStudy) manifest(each int) (*study.Manifest, error) {
 // Tasks are few enough for one array of Slurm, as it is set up unless told otherwise, and long enough not to be lost in what starting one
 // takes.
 const (
-	mostTasks  = 1000
+	maxTasks   = 1000
 	taskLength = 3 * time.Minute
 	trialTime  = 2 * time.Second // for one run, to see how long it takes
 )
 
-// fewest is the least number of runs a task can have.
-func fewest(runs int) int { return (runs + mostTasks - 1) / mostTasks }
+// minTaskRuns is the least number of runs a task can have.
+func minTaskRuns(runs int) int { return (runs + maxTasks - 1) / maxTasks }
 
 // sensible is the number of runs that make a task of sensible length, by trying the first run, and how long that took. It may end the
 // study: a result that was asked for and that the run does not give is known now.
@@ -245,7 +245,7 @@ func (s *parameterStudy) sensible(ctx context.Context) (each int, one time.Durat
 		each = 1 // longer than tried
 	}
 	most := max((runs+15)/16, 1) // all processors have something to do
-	return max(min(each, most), fewest(runs)), one, nil
+	return max(min(each, most), minTaskRuns(runs)), one, nil
 }
 
 // open finds the folder of the study, or begins it with tasks of so many runs; 0: as suits one machine. What is there and of another plan
@@ -298,12 +298,12 @@ func (s *parameterStudy) unchanged(now *study.Manifest, stderr io.Writer) error 
 		}
 		return nil
 	}
-	p, err := s.folder.Look()
+	p, err := s.folder.Progress()
 	switch {
 	case err != nil:
 		return err
-	case len(p.Open) > 0:
-		return &study.Foreign{Path: path, Why: fmt.Sprintf("%s. %d of %d tasks are still to be done", program, len(p.Open), len(s.folder.Manifest.Tasks))}
+	case len(p.OpenTasks) > 0:
+		return &study.Foreign{Path: path, Why: fmt.Sprintf("%s. %d of %d tasks are still to be done", program, len(p.OpenTasks), len(s.folder.Manifest.Tasks))}
 	}
 	fmt.Fprintf(stderr, "warning: %s: %s; all runs are from then\n", path, program)
 	return nil
@@ -311,7 +311,7 @@ func (s *parameterStudy) unchanged(now *study.Manifest, stderr io.Writer) error 
 
 // begin writes the manifest of a new folder.
 func (s *parameterStudy) begin(m *study.Manifest) error {
-	for _, name := range slices.DeleteFunc([]string{"results.csv", "results.parquet", "summary.json"}, func(string) bool { return s.anew }) {
+	for _, name := range slices.DeleteFunc([]string{"results.csv", "results.parquet", "summary.json"}, func(string) bool { return s.replacesStudy }) {
 		if _, err := os.Lstat(filepath.Join(s.dir, name)); err == nil {
 			return report.ExitWith(report.Usage, fmt.Errorf("study: %s is there without a %s: it is not of this study; name another folder with --out", filepath.Join(s.dir, name), study.ManifestName))
 		}
@@ -332,6 +332,6 @@ func (s *parameterStudy) discard() error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	s.anew = err == nil
+	s.replacesStudy = err == nil
 	return s.refusal(err)
 }

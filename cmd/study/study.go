@@ -45,7 +45,7 @@ func Run(ctx context.Context, interrupted func() bool, name string, f Options, s
 	if err := s.open(0, stderr); err != nil {
 		return err
 	}
-	again := s.again(f)
+	again := s.resumeCommand(f)
 	sit, err := s.local(ctx, interrupted, f.Workers, again, stderr)
 	if err != nil {
 		return err
@@ -90,29 +90,29 @@ func (s *parameterStudy) local(ctx context.Context, interrupted func() bool, wor
 	if workers > 0 { // a fit of many starts has workers of its own
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(min(workers, runtime.GOMAXPROCS(0))))
 	}
-	p, err := s.folder.Look()
+	p, err := s.folder.Progress()
 	if err != nil {
 		return sitting{}, s.refusal(err)
 	}
 	s.warnDamaged(p, stderr)
-	if p.Done > 0 && p.Done < p.Of {
-		fmt.Fprintf(stderr, "going on with %s: %d of %d runs are in finished tasks\n", s.dir, p.Done, p.Of)
+	if p.DoneRuns > 0 && p.DoneRuns < p.TotalRuns {
+		fmt.Fprintf(stderr, "going on with %s: %d of %d runs are in finished tasks\n", s.dir, p.DoneRuns, p.TotalRuns)
 	}
 	// the collector runs when so much garbage is there, not every 4 MB; memory that nobody touches takes none
 	ballast := make([]byte, 64<<20)
 	defer runtime.KeepAlive(ballast)
-	done, now := p.Done, 0
-	err = s.run(ctx, p, workers, stderr, func(st study.State) { done, now = st.Done, st.Now })
+	done, now := p.DoneRuns, 0
+	err = s.run(ctx, p, workers, stderr, func(st study.State) { done, now = st.DoneRuns, st.NewRuns })
 	var misnamed *misnamedError
 	switch {
 	case errors.As(err, &misnamed):
 		return sitting{}, report.ExitWith(report.Invalid, err)
 	case err != nil && interrupted():
-		return sitting{}, report.ExitWith(report.Interrupted, fmt.Errorf("study: interrupted with %d of %d runs done; the same command goes on from there: %s", done, p.Of, again))
+		return sitting{}, report.ExitWith(report.Interrupted, fmt.Errorf("study: interrupted with %d of %d runs done; the same command goes on from there: %s", done, p.TotalRuns, again))
 	case err != nil:
-		return sitting{}, report.ExitWith(report.Unavailable, fmt.Errorf("study: %w; %d of %d runs are done, and when that is mended the same command goes on: %s", err, done, p.Of, again))
+		return sitting{}, report.ExitWith(report.Unavailable, fmt.Errorf("study: %w; %d of %d runs are done, and when that is mended the same command goes on: %s", err, done, p.TotalRuns, again))
 	}
-	return sitting{Folder: s.dir, WallTime: time.Since(began).Seconds(), Workers: cmp.Or(workers, runtime.GOMAXPROCS(0)), Resumed: p.Of - now}, nil
+	return sitting{Folder: s.dir, WallTime: time.Since(began).Seconds(), Workers: cmp.Or(workers, runtime.GOMAXPROCS(0)), Resumed: p.TotalRuns - now}, nil
 }
 
 func (s *parameterStudy) warnDamaged(p study.Progress, stderr io.Writer) {
@@ -161,8 +161,8 @@ func (s *parameterStudy) collect(ctx context.Context, interrupted func() bool, f
 	return nil
 }
 
-// again is the command that goes on with the study.
-func (s *parameterStudy) again(f Options) string {
+// resumeCommand is the command that goes on with the study.
+func (s *parameterStudy) resumeCommand(f Options) string {
 	cmd := report.StartName + " study " + report.ShellWord(s.name)
 	if f.Runs > 0 {
 		cmd += fmt.Sprintf(" --runs %d", f.Runs)
@@ -250,10 +250,10 @@ func (s *parameterStudy) run(ctx context.Context, p study.Progress, workers int,
 // stageOf is a state as the progress bar shows it.
 func stageOf(st study.State) report.Stage {
 	phase := "run"
-	if st.Failed > 0 {
-		phase = fmt.Sprintf("%d failed, run", st.Failed)
+	if st.FailedRuns > 0 {
+		phase = fmt.Sprintf("%d failed, run", st.FailedRuns)
 	}
-	return report.Stage{Method: "study", Phase: phase, Step: st.Done, Of: st.Of, Simulated: st.Now}
+	return report.Stage{Method: "study", Phase: phase, Step: st.DoneRuns, Of: st.TotalRuns, Simulated: st.NewRuns}
 }
 
 // knows tells whether everything that was asked for is among the results.

@@ -131,10 +131,10 @@ func isFile(path string) bool {
 	return err == nil && !st.IsDir()
 }
 
-// schedulers are the variables in which they say which task of an array this is, and what the first one is called.
+// schedulers are the variables in which they say which task of an array this is, and what its first task is called.
 var schedulers = []struct {
-	name  string
-	first int
+	name      string
+	firstTask int
 }{{"SLURM_ARRAY_TASK_ID", 0}, {"PBS_ARRAY_INDEX", 0}, {"SGE_TASK_ID", 1}, {"JOB_COMPLETION_INDEX", 0}}
 
 // taskIndex is the flag, or what the first scheduler says that says something.
@@ -153,10 +153,10 @@ func taskIndex(f Options, env func(string) string) (int, error) {
 		if err != nil {
 			return 0, fmt.Errorf("%s is %q, want the number of a task", s.name, text)
 		}
-		if n < s.first {
-			return 0, fmt.Errorf("%s is %d, and its tasks are counted from %d; submit them as %d to the number of tasks", s.name, n, s.first, s.first)
+		if n < s.firstTask {
+			return 0, fmt.Errorf("%s is %d, and its tasks are counted from %d; submit them as %d to the number of tasks", s.name, n, s.firstTask, s.firstTask)
 		}
-		return n - s.first, nil
+		return n - s.firstTask, nil
 	}
 	return 0, fmt.Errorf("which task? Give --index; %s are not set", strings.Join(names, ", "))
 }
@@ -180,9 +180,9 @@ func Task(ctx context.Context, interrupted func() bool, dir string, f Options, s
 	if err := s.await(ctx, k, f.Wait); err != nil && !interrupted() {
 		return err
 	}
-	p := study.Progress{Open: []int{k}}
+	p := study.Progress{OpenTasks: []int{k}}
 	done, now := 0, 0
-	switch err := s.folder.Run(ctx, p, 1, s.work, func(st study.State) { done, now = st.Done, st.Now }); {
+	switch err := s.folder.Run(ctx, p, 1, s.work, func(st study.State) { done, now = st.DoneRuns, st.NewRuns }); {
 	case err != nil && interrupted():
 		return report.ExitWith(report.Interrupted, fmt.Errorf("study task: interrupted in task %d with %d of its %d runs done; the same command goes on from there", k, done, s.folder.Manifest.Tasks[k].Runs))
 	case err != nil:
@@ -210,12 +210,12 @@ func failures(list []study.Outcome) (n int) {
 func (s *parameterStudy) await(ctx context.Context, task int, most time.Duration) error {
 	var early *study.Early
 	for began := time.Now(); ; {
-		err := s.folder.Ready(task)
+		err := s.folder.CheckOrder(task)
 		if _, open := s.folder.Read(task); open == nil || !errors.As(err, &early) {
 			return nil
 		}
 		if time.Since(began) >= most {
-			return report.ExitWith(report.Unavailable, fmt.Errorf("study task: task %d begins from the tasks %s, which are not done; nothing was done. Do these first, or give them time with --wait", task, ranges(early.Open)))
+			return report.ExitWith(report.Unavailable, fmt.Errorf("study task: task %d begins from the tasks %s, which are not done; nothing was done. Do these first, or give them time with --wait", task, ranges(early.OpenTasks)))
 		}
 		select {
 		case <-ctx.Done():
@@ -248,12 +248,12 @@ func RunTasks(ctx context.Context, interrupted func() bool, dir string, f Option
 	if err != nil {
 		return err
 	}
-	p, err := s.folder.Look()
+	p, err := s.folder.Progress()
 	if err != nil {
 		return s.refusal(err)
 	}
-	if len(p.Open) > 0 { // damaged since they were done
-		return report.ExitWith(report.Unavailable, fmt.Errorf("study run: %s: %s; not done are the tasks %s. The same command does them again: %s", dir, progressText(p, len(s.folder.Manifest.Tasks)), ranges(p.Open), again))
+	if len(p.OpenTasks) > 0 { // damaged since they were done
+		return report.ExitWith(report.Unavailable, fmt.Errorf("study run: %s: %s; not done are the tasks %s. The same command does them again: %s", dir, progressText(p, len(s.folder.Manifest.Tasks)), ranges(p.OpenTasks), again))
 	}
 	fmt.Fprintf(stdout, "%s: %s\n", dir, progressText(p, len(s.folder.Manifest.Tasks)))
 	fmt.Fprintf(stdout, "next: %s\n", next("collect", dir))
@@ -267,7 +267,8 @@ func next(verb, dir string) string {
 
 // progressText is "58 of 60 tasks are done: 1392 of 1400 runs, 3 failed".
 func progressText(p study.Progress, tasks int) string {
-	text := fmt.Sprintf("%d of %d tasks are done: %d of %d runs, %d failed", tasks-len(p.Open), tasks, p.Done, p.Of, p.Failed)
+	text := fmt.Sprintf("%d of %d tasks are done: %d of %d runs, %d failed",
+		tasks-len(p.OpenTasks), tasks, p.DoneRuns, p.TotalRuns, p.FailedRuns)
 	if n := len(p.Damaged); n > 0 {
 		text += fmt.Sprintf("; %d files of tasks cannot be read, these tasks are to be done again", n)
 	}
@@ -276,16 +277,16 @@ func progressText(p study.Progress, tasks int) string {
 
 // statusJSON is what hil study status --json prints.
 type statusJSON struct {
-	Folder  string        `json:"folder"`
-	About   string        `json:"about"`
-	Program study.Program `json:"program"`
-	Runs    int           `json:"runs"`
-	Done    int           `json:"done"`
-	Failed  int           `json:"failed"`
-	Tasks   int           `json:"tasks"`
-	Open    []int         `json:"open"`    // tasks
-	Begun   []int         `json:"begun"`   // open ones of which a part is there
-	Damaged []int         `json:"damaged"` // open ones whose file cannot be read
+	Folder      string        `json:"folder"`
+	Description string        `json:"about"`
+	Program     study.Program `json:"program"`
+	Runs        int           `json:"runs"`
+	DoneRuns    int           `json:"done"`
+	FailedRuns  int           `json:"failed"`
+	Tasks       int           `json:"tasks"`
+	OpenTasks   []int         `json:"open"`    // tasks
+	BegunTasks  []int         `json:"begun"`   // open ones of which a part is there
+	Damaged     []int         `json:"damaged"` // open ones whose file cannot be read
 }
 
 // Status is hil study status: how far a planned study is.
@@ -294,26 +295,29 @@ func Status(_ context.Context, _ func() bool, dir string, f Options, stdout, _ i
 	if err != nil {
 		return report.ExitWith(report.Invalid, fmt.Errorf("study status: %s: no planned study there: %w", dir, err))
 	}
-	p, err := folder.Look()
+	p, err := folder.Progress()
 	if err != nil {
 		return report.ExitWith(report.Unavailable, fmt.Errorf("study status: %w", err))
 	}
 	m := folder.Manifest
-	st := statusJSON{dir, m.About, m.Program, m.Runs, p.Done, p.Failed, len(m.Tasks), append([]int{}, p.Open...), []int{}, append([]int{}, p.Damaged...)}
-	for _, k := range p.Open {
-		if folder.Begun(k) {
-			st.Begun = append(st.Begun, k)
+	st := statusJSON{
+		dir, m.About, m.Program, m.Runs, p.DoneRuns, p.FailedRuns, len(m.Tasks),
+		append([]int{}, p.OpenTasks...), []int{}, append([]int{}, p.Damaged...),
+	}
+	for _, k := range p.OpenTasks {
+		if folder.HasPart(k) {
+			st.BegunTasks = append(st.BegunTasks, k)
 		}
 	}
 	if f.Json {
 		return report.EncodeJSON(stdout, st)
 	}
 	fmt.Fprintf(stdout, "%s: %s, hil %s on %s\n%s\n", dir, m.About, m.Program.Version, m.Program.Arch, progressText(p, len(m.Tasks)))
-	if len(p.Open) == 0 {
+	if len(p.OpenTasks) == 0 {
 		fmt.Fprintf(stdout, "next: %s\n", next("collect", dir))
 		return nil
 	}
-	fmt.Fprintf(stdout, "begun: %s\nnot finished: %s\nnext: %s\n", ranges(st.Begun), ranges(p.Open), next("run", dir))
+	fmt.Fprintf(stdout, "begun: %s\nnot finished: %s\nnext: %s\n", ranges(st.BegunTasks), ranges(p.OpenTasks), next("run", dir))
 	return nil
 }
 
@@ -345,15 +349,15 @@ func Collect(ctx context.Context, interrupted func() bool, dir string, f Options
 	if err != nil {
 		return err
 	}
-	p, err := s.folder.Look()
+	p, err := s.folder.Progress()
 	if err != nil {
 		return s.refusal(err)
 	}
-	if len(p.Open) > 0 && !f.Partial {
-		return report.ExitWith(report.Invalid, fmt.Errorf("study collect: %s: %s; missing are the tasks %s. %s does them; --partial collects what there is", dir, progressText(p, len(s.folder.Manifest.Tasks)), ranges(p.Open), next("run", dir)))
+	if len(p.OpenTasks) > 0 && !f.Partial {
+		return report.ExitWith(report.Invalid, fmt.Errorf("study collect: %s: %s; missing are the tasks %s. %s does them; --partial collects what there is", dir, progressText(p, len(s.folder.Manifest.Tasks)), ranges(p.OpenTasks), next("run", dir)))
 	}
-	if p.Done == 0 {
+	if p.DoneRuns == 0 {
 		return report.ExitWith(report.Invalid, fmt.Errorf("study collect: %s: no task is done yet", dir))
 	}
-	return s.collect(ctx, interrupted, f, sitting{Folder: dir, Resumed: p.Done}, next("collect", dir), stdout)
+	return s.collect(ctx, interrupted, f, sitting{Folder: dir, Resumed: p.DoneRuns}, next("collect", dir), stdout)
 }

@@ -52,7 +52,7 @@ func TestRoundsGiveTheSameBytes(t *testing.T) {
 	if got := f.Manifest.Rounds(); !slices.Equal(got, []int{0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4, 5, 5, 5, 6}) {
 		t.Errorf("rounds %v", got)
 	}
-	p, err := f.Look()
+	p, err := f.Progress()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,13 +74,13 @@ func TestRoundsGiveTheSameBytes(t *testing.T) {
 	}
 	g, work := inRounds(t)
 	rng, refused := rand.New(rand.NewPCG(4, 4)), 0
-	for len(p0(t, g).Open) > 0 {
+	for len(p0(t, g).OpenTasks) > 0 {
 		k := rng.IntN(len(g.Manifest.Tasks))
 		var early *Early
 		switch err := g.Do(t.Context(), k, work, nil); {
 		case errors.As(err, &early):
 			refused++
-			if early.Task != k || len(early.Open) == 0 || len(g.parts(k)) > 0 {
+			if early.Task != k || len(early.OpenTasks) == 0 || len(g.parts(k)) > 0 {
 				t.Errorf("%v", err)
 			}
 		case err != nil:
@@ -94,7 +94,7 @@ func TestRoundsGiveTheSameBytes(t *testing.T) {
 
 func p0(t *testing.T, f *Folder) Progress {
 	t.Helper()
-	p, err := f.Look()
+	p, err := f.Progress()
 	if err != nil {
 		t.Fatal(err)
 	}

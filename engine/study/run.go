@@ -17,21 +17,29 @@ type Work func(ctx context.Context, run int) (Outcome, error)
 
 // State is how far a study is.
 type State struct {
-	Done, Failed, Of int // runs; Done counts the failed ones and those of earlier sittings
-	Now              int // runs done in this sitting
+	DoneRuns, FailedRuns, TotalRuns int // runs; DoneRuns counts the failed ones and those of earlier sittings
+	NewRuns                         int // runs done in this sitting
 }
 
 // Progress is how far the tasks of a folder are.
 type Progress struct {
-	Open    []int // tasks that are not finished, or whose file is damaged
-	Damaged []int // those among them whose file is damaged
+	OpenTasks []int // tasks that are not finished, or whose file is damaged
+	Damaged   []int // those among them whose file is damaged
 	State
 }
 
-// Look reads the files of all tasks, to the last byte.
-func (f *Folder) Look() (p Progress, err error) {
-	p.Of = f.Manifest.Runs
+// Progress reads the files of all tasks that have one, to the last byte.
+func (f *Folder) Progress() (p Progress, err error) {
+	p.TotalRuns = f.Manifest.Runs
+	done, err := f.tasksWithFile()
+	if err != nil {
+		return p, err
+	}
 	for task := range f.Manifest.Tasks {
+		if !done[task] {
+			p.OpenTasks = append(p.OpenTasks, task)
+			continue
+		}
 		list, err := f.Read(task)
 		var foreign *Foreign
 		switch {
@@ -39,7 +47,7 @@ func (f *Folder) Look() (p Progress, err error) {
 			p.Damaged = append(p.Damaged, task)
 			fallthrough
 		case errors.Is(err, fs.ErrNotExist):
-			p.Open = append(p.Open, task)
+			p.OpenTasks = append(p.OpenTasks, task)
 		case err != nil:
 			return p, err
 		}
@@ -49,10 +57,10 @@ func (f *Folder) Look() (p Progress, err error) {
 }
 
 func (p *Progress) count(list []Outcome) {
-	p.Done += len(list)
+	p.DoneRuns += len(list)
 	for i := range list {
 		if list[i].Failed != "" {
-			p.Failed++
+			p.FailedRuns++
 		}
 	}
 }
@@ -60,8 +68,16 @@ func (p *Progress) count(list []Outcome) {
 // Outcomes are those of all finished tasks, in the order of the runs: the same for any number of workers, sittings and programs. missing
 // are the runs whose tasks are not finished; their outcomes say so.
 func (f *Folder) Outcomes() (all []Outcome, missing int, err error) {
+	done, err := f.tasksWithFile()
+	if err != nil {
+		return nil, 0, err
+	}
 	for task, span := range f.Manifest.Tasks {
-		list, err := f.Read(task)
+		var list []Outcome
+		err := error(fs.ErrNotExist)
+		if done[task] {
+			list, err = f.Read(task)
+		}
 		var foreign *Foreign
 		switch {
 		case err == nil:
@@ -99,19 +115,19 @@ func (f *Folder) Run(ctx context.Context, p Progress, workers int, work Work, wa
 	see := func(o Outcome, fresh bool) {
 		mu.Lock()
 		defer mu.Unlock()
-		s.Done++
+		s.DoneRuns++
 		if fresh {
-			s.Now++
+			s.NewRuns++
 		}
 		if o.Failed != "" {
-			s.Failed++
+			s.FailedRuns++
 		}
 		watch(s)
 	}
-	q := newQueue(f.Manifest, p.Open)
+	q := newQueue(f.Manifest, p.OpenTasks)
 	defer context.AfterFunc(ctx, q.end)()
 	var wg sync.WaitGroup
-	for range min(workers, len(p.Open)) {
+	for range min(workers, len(p.OpenTasks)) {
 		wg.Go(func() {
 			for {
 				k, ok := q.next()

@@ -60,7 +60,7 @@ func opened(t *testing.T, dir string) *Folder {
 // runs does what is open in a folder and gives all outcomes as text.
 func runs(ctx context.Context, t *testing.T, f *Folder, workers int, watch func(State)) (string, error) {
 	t.Helper()
-	p, err := f.Look()
+	p, err := f.Progress()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestOutcomesDoNotDependOnTheWorkers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if last.Done != 200 || last.Now != 200 || last.Failed != 18+28-2 { // 76 and 153 would fail both ways
+	if last.DoneRuns != 200 || last.NewRuns != 200 || last.FailedRuns != 18+28-2 { // 76 and 153 would fail both ways
 		t.Errorf("%+v", last)
 	}
 	for _, w := range []int{2, 8, 300} {
@@ -137,7 +137,7 @@ func TestStudyGoesOnWhereItStopped(t *testing.T) {
 	for _, more := range []int{1, 5, 13, 2, 50, 31} {
 		ctx, cancel := context.WithCancel(t.Context())
 		_, err := runs(ctx, t, opened(t, f.dir), 3, func(s State) {
-			if s.Now == more {
+			if s.NewRuns == more {
 				cancel()
 			}
 		})
@@ -147,7 +147,7 @@ func TestStudyGoesOnWhereItStopped(t *testing.T) {
 		done += more
 	}
 	fresh := 0
-	got, err := runs(t.Context(), t, opened(t, f.dir), 3, func(s State) { fresh = s.Now })
+	got, err := runs(t.Context(), t, opened(t, f.dir), 3, func(s State) { fresh = s.NewRuns })
 	if err != nil || got != want || bytesOf(t, f) != bytesOf(t, whole) {
 		t.Errorf("after interruptions: %v", err)
 	}
@@ -179,7 +179,7 @@ func TestDamagedTasks(t *testing.T) {
 		if err := os.WriteFile(path, spoilt, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if p, err := f.Look(); err != nil || len(p.Open) != 1 || len(p.Damaged) != 1 || p.Open[0] != 3 {
+		if p, err := f.Progress(); err != nil || len(p.OpenTasks) != 1 || len(p.Damaged) != 1 || p.OpenTasks[0] != 3 {
 			t.Errorf("%s: %+v, %v", name, p, err)
 		}
 		if _, missing, err := f.Outcomes(); missing != 7 || err != nil {
@@ -200,7 +200,7 @@ func TestDamagedTasks(t *testing.T) {
 			t.Fatal(err)
 		}
 		fresh := 0
-		got, err := runs(t.Context(), t, f, 1, func(s State) { fresh = s.Now })
+		got, err := runs(t.Context(), t, f, 1, func(s State) { fresh = s.NewRuns })
 		if err != nil || got != want || bytesOf(t, f) != clean {
 			t.Errorf("part of %d bytes: %v", cut, err)
 		}
@@ -281,7 +281,7 @@ func TestManifestsThatAreRefused(t *testing.T) {
 	if err := os.WriteFile(path, []byte(strings.Replace(string(good), "test", "more", 1)), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if p, err := opened(t, dir).Look(); err != nil || len(p.Open) != 29 || len(p.Damaged) != 1 {
+	if p, err := opened(t, dir).Progress(); err != nil || len(p.OpenTasks) != 29 || len(p.Damaged) != 1 {
 		t.Errorf("%+v, %v", p, err)
 	}
 	if err := Discard(dir); err != nil {
@@ -325,7 +325,7 @@ func TestFolderThatTakesNoMore(t *testing.T) {
 		t.Fatal(err)
 	}
 	var started atomic.Int64
-	p, err := f.Look()
+	p, err := f.Progress()
 	if err != nil {
 		t.Fatal(err)
 	}

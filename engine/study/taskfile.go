@@ -30,8 +30,8 @@ type taskHead struct {
 }
 
 type taskEnd struct {
-	Failed int    `json:"failed_runs"`
-	SHA256 string `json:"sha256"`
+	FailedRuns int    `json:"failed_runs"`
+	SHA256     string `json:"sha256"`
 }
 
 const taskFormat = 1
@@ -87,6 +87,14 @@ func (f *Folder) Finished() (done []bool, names int, err error) {
 	return done, len(list), nil
 }
 
+// tasksWithFile is Finished; of a folder that is away no task has a file.
+func (f *Folder) tasksWithFile() (done []bool, err error) {
+	if done, _, err = f.Finished(); errors.Is(err, fs.ErrNotExist) {
+		return make([]bool, len(f.Manifest.Tasks)), nil
+	}
+	return done, err
+}
+
 // cutLastLine takes the last line off; ok is false where the text does not end with one.
 func cutLastLine(text []byte) (body, last []byte, ok bool) {
 	if len(text) == 0 || text[len(text)-1] != '\n' {
@@ -126,8 +134,8 @@ func (f *Folder) parts(task int) []string {
 	return list
 }
 
-// Begun tells whether a program is at work on a task, or was.
-func (f *Folder) Begun(task int) bool { return len(f.parts(task)) > 0 }
+// HasPart tells whether a program is at work on a task, or was.
+func (f *Folder) HasPart(task int) bool { return len(f.parts(task)) > 0 }
 
 // leftBehind is the longest beginning of a task that a part holds.
 func (f *Folder) leftBehind(task int) (best []Outcome) {
@@ -149,10 +157,10 @@ const syncEvery = 10 * time.Second
 
 // taskWriter writes the part of a task.
 type taskWriter struct {
-	file   *os.File
-	sum    hash.Hash
-	failed int
-	synced time.Time
+	file       *os.File
+	sum        hash.Hash
+	failedRuns int
+	synced     time.Time
 }
 
 func (w *taskWriter) line(v any) error {
@@ -168,7 +176,7 @@ func (w *taskWriter) line(v any) error {
 
 func (w *taskWriter) add(o Outcome) error {
 	if o.Failed != "" {
-		w.failed++
+		w.failedRuns++
 	}
 	if err := w.line(o); err != nil || time.Since(w.synced) < syncEvery {
 		return err
@@ -179,16 +187,16 @@ func (w *taskWriter) add(o Outcome) error {
 
 // Early is the refusal of a task that comes after others that are not done.
 type Early struct {
-	Task int
-	Open []int // those
+	Task      int
+	OpenTasks []int // those
 }
 
 func (e *Early) Error() string {
-	return fmt.Sprintf("task %d begins from what the tasks %v give, which are not done", e.Task, e.Open)
+	return fmt.Sprintf("task %d begins from what the tasks %v give, which are not done", e.Task, e.OpenTasks)
 }
 
-// Ready tells whether a task can be done; the error is *Early where others have to be done first.
-func (f *Folder) Ready(task int) error {
+// CheckOrder tells whether a task can be done; the error is *Early where others have to be done first.
+func (f *Folder) CheckOrder(task int) error {
 	var open []int
 	for _, k := range f.Manifest.Tasks[task].After {
 		if _, err := f.Read(k); err != nil {
@@ -208,7 +216,7 @@ func (f *Folder) Do(ctx context.Context, task int, work Work, see func(o Outcome
 	if _, err := f.Read(task); err == nil {
 		return nil
 	}
-	if err := f.Ready(task); err != nil {
+	if err := f.CheckOrder(task); err != nil {
 		return err
 	}
 	if see == nil {
@@ -246,7 +254,7 @@ func (f *Folder) Do(ctx context.Context, task int, work Work, see func(o Outcome
 		}
 		see(o, true)
 	}
-	if err := w.line(taskEnd{w.failed, fmt.Sprintf("%x", w.sum.Sum(nil))}); err != nil {
+	if err := w.line(taskEnd{w.failedRuns, fmt.Sprintf("%x", w.sum.Sum(nil))}); err != nil {
 		return err
 	}
 	place := func() error { return os.Rename(file.Name(), f.taskPath(task)) }

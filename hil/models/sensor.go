@@ -101,6 +101,6 @@ func (m *Sensor) Step(in *hil.ModelInput, y []float64) (engine.Status, uint8) {
 	}
 	r, n := m.align.Result(), m.align.Counts()
 	y[sOffset], y[sOffsetSe], y[sShift], y[sShiftSe], y[sGain], y[sGainSe] = r.Offset, r.OffsetSE, r.Shift, math.Hypot(r.ShiftSE, m.s.WireErr), r.Gain, r.GainSE
-	y[sNoise], y[sDifference], y[sLeft], y[sRestarts] = r.Noise, r.Difference, float64(n.Late+n.Outside), float64(n.Restart)
+	y[sNoise], y[sDifference], y[sLeft], y[sRestarts] = r.Noise, r.Difference, float64(n.LateSamples+n.OutlierSamples), float64(n.Restart)
 	return engine.OK, 0
 }
