@@ -32,7 +32,7 @@ func TestRLSOnMotor(t *testing.T) {
 				e := newRLS(t, demoRLS())
 				for range seconds * 1000 {
 					r.step()
-					e.Bow(r.bow, math.NaN())
+					e.Bow(r.bow, math.NaN(), false)
 					e.Step(r.reads[0], r.xhat[XVel], r.reads[1], true)
 				}
 				e.Values(out[i].v[:])
@@ -86,7 +86,7 @@ func TestRLSRest(t *testing.T) {
 	run := func(seconds float64) (v, se [rlsN]float64) {
 		for range int(seconds * 1000) {
 			r.step()
-			e.Bow(r.bow, math.NaN())
+			e.Bow(r.bow, math.NaN(), false)
 			e.Step(r.reads[0], r.xhat[XVel], r.reads[1], true)
 		}
 		e.Values(v[:])
@@ -181,12 +181,12 @@ func TestRLSLostSamples(t *testing.T) {
 		case 0: // lost without a word: the next sample is two ticks on
 		case 1: // late: an empty tick, then the sample
 			e.Step(math.NaN(), 0, math.NaN(), false)
-			e.Bow(r.bow, math.NaN())
+			e.Bow(r.bow, math.NaN(), false)
 			e.Step(r.reads[0], r.xhat[XVel], r.reads[1], true)
 		case 2: // nonsense
 			e.Step(r.reads[0], r.xhat[XVel], math.NaN(), true)
 		default:
-			e.Bow(r.bow, math.NaN())
+			e.Bow(r.bow, math.NaN(), false)
 			e.Step(r.reads[0], r.xhat[XVel], r.reads[1], true)
 		}
 	}
@@ -399,7 +399,7 @@ func TestRLSFewSamples(t *testing.T) {
 			for n := range 400 {
 				from, to := h*float64(n-1), h*float64(n)
 				mean := (j*(speed(to)-speed(from))/h + fv*(angle(to)-angle(from))/h + sign*fc) / k
-				e.Bow(mean-(current(from)+current(to))/2, math.NaN())
+				e.Bow(mean-(current(from)+current(to))/2, math.NaN(), false)
 				e.Step(angle(to), speed(to), current(to), true)
 			}
 		}

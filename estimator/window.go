@@ -13,6 +13,7 @@ type window struct {
 	sumJ   float64    // rad/s  ∫φ''·θ
 	sumV   float64    // rad    −∫φ'·θ
 	sumI   float64    // A·s    ∫φ·i
+	sumBow float64    // A·s    ∫φ·bow
 	sumLag [2]float64 // A, A/s  ∫φ'·y, ∫φ''·y
 }
 
