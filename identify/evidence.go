@@ -17,6 +17,7 @@ type evidence struct {
 	doubts   []fit.Reason // of the method about itself
 
 	tolerance    map[string]float64 // by how much a parameter may move without harm
+	halfErr      []float64          // standard errors of the values with half the band; nil: not known
 	tops         []float64          // m/s or rad/s, speed of the record, or of both joints; 0: not known
 	offsetKnown  bool               // the user says what the constant force is
 	oneWay       bool               // the rows of the fit move in one direction

@@ -58,6 +58,17 @@ func (r *Result) judge() {
 	for _, j := range judges {
 		j.look(r, r.Say)
 	}
+	r.weakenConcerned()
+}
+
+// weakenConcerned takes the word identified from the parameters that a reason concerns: a reason that names none concerns all.
+func (r *Result) weakenConcerned() {
+	for i := range r.Parameters {
+		p := &r.Parameters[i]
+		if p.Worth == string(Identified) && slices.ContainsFunc(r.Reasons, func(x fit.Reason) bool { return x.Concerns(p.Name) }) {
+			p.Worth = string(Weak)
+		}
+	}
 }
 
 // Say adds a reason to the verdict. Those that reject come first; a remark is a warning, and one that was said before is not said again.
@@ -145,11 +156,6 @@ func (r *Result) judgeNoise(say sayer) {
 		}
 		say(fit.AboveNoise, fit.Weaken, nil, "%swhat is left over, %.3g %s, is more than the noise of the record, about %.2g %s%s: the model lacks something, or a number that is not searched is wrong; intervals hold no more of that than other reasons name",
 			c.label(), c.rms, c.unit, *c.noise, c.unit, also)
-		for k := range r.Parameters {
-			if p := &r.Parameters[k]; p.Worth == string(Identified) {
-				p.Worth = string(Weak)
-			}
-		}
 	}
 }
 
@@ -172,12 +178,13 @@ func (r *Result) judgeContact(say sayer) {
 		switch {
 		case d.Code != fit.OverFitted:
 		case len(d.Params) == 0:
-			say(d.Code, d.Level, d.Params, "%s", d.Text)
+			var names []string
 			for i := range r.Parameters {
-				if p := &r.Parameters[i]; p.Worth == string(Identified) && slices.Contains(contactNames, strings.TrimRight(r.axisName(p.Name), "+-")) {
-					p.Worth = string(Weak)
+				if p := &r.Parameters[i]; slices.Contains(contactNames, strings.TrimRight(r.axisName(p.Name), "+-")) {
+					names = append(names, p.Name)
 				}
 			}
+			say(d.Code, d.Level, names, "%s", d.Text)
 		case slices.ContainsFunc(d.Params, func(name string) bool { return !r.absent(name) && !r.tells(name) }):
 			say(d.Code, d.Level, d.Params, "%s", d.Text)
 		}

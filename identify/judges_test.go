@@ -57,3 +57,39 @@ func TestCodesAreDocumented(t *testing.T) {
 		}
 	}
 }
+
+// A parameter keeps the word identified only if no reason concerns it: one that names it, one that rejects, or one about all values.
+func TestReasonsConcernParameters(t *testing.T) {
+	some := []string{"M"}
+	for _, c := range []struct {
+		name string
+		of   fit.Reason
+		want Verdict
+	}{
+		{"rejected as a whole", fit.Against(fit.PoorFit, "fit 10 %%"), Weak},
+		{"what rejects another parameter", fit.Reason{Code: fit.OverFitted, Level: fit.Reject, Params: []string{"sigma0"}}, Identified},
+		{"about it", fit.Reason{Code: fit.FilterSets, Level: fit.Weaken, Params: some}, Weak},
+		{"about another one", fit.Reason{Code: fit.FilterSets, Level: fit.Weaken, Params: []string{"Fc"}}, Identified},
+		{"rows that count as fewer", fit.Doubt(fit.FewRows, "do not trust these intervals"), Weak},
+		{"not the optimum", fit.Doubt(fit.Unfinished, "interrupted"), Weak},
+		{"what the method can do", fit.Doubt(fit.MethodDoubt, "a start"), Identified},
+	} {
+		r := judged(func(r *Result) { r.doubts = []fit.Reason{c.of} })
+		if c.of.Code == fit.OverFitted { // judgeContact has the word where that is no contact
+			r = judged(func(*Result) {})
+			r.Say(c.of.Code, c.of.Level, c.of.Params, "no contact")
+			r.weakenConcerned()
+		}
+		if p, _ := r.Param("M"); p.Worth != string(c.want) {
+			t.Errorf("%s: M is %s, want %s", c.name, p.Worth, c.want)
+		}
+	}
+	// friction of the wrong sign says that a sign is wrong: of all
+	r := judged(func(r *Result) {
+		se := 0.01
+		r.Parameters = append(r.Parameters, Parameter{Estimate: fit.Estimate{Name: "Fc", Value: -1, StdErr: &se, CI95: &[2]float64{-1.02, -0.98}}})
+	})
+	if p, _ := r.Param("M"); r.Verdict != Rejected || p.Worth != string(Weak) {
+		t.Errorf("beside a negative Fc: %s, M %s", r.Verdict, p.Worth)
+	}
+}

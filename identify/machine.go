@@ -209,7 +209,7 @@ func ofJoints(b *machine.Result, info []record.Info, findings []record.Finding) 
 	}
 	r.take(b.Solution, a, nil)
 	r.Indistinct = []fit.Indistinct{}
-	r.HalfCutoff = make([]float64, len(r.Parameters))
+	r.HalfCutoff, r.halfErr = make([]float64, len(r.Parameters)), make([]float64, len(r.Parameters))
 	for i := range r.Parameters {
 		r.HalfCutoff[i] = r.Parameters[i].Value
 	}
@@ -218,7 +218,7 @@ func ofJoints(b *machine.Result, info []record.Info, findings []record.Finding) 
 		c := &b.Base.Columns[b.Base.Pivot[k]]
 		p.Term, p.Share, p.Start, p.given = string(c.Term), &b.Share[j], &b.Start[k], b.Given[j]
 		if b.Half != nil {
-			r.HalfCutoff[k] = b.Half[j]
+			r.HalfCutoff[k], r.halfErr[k] = b.Half[j], b.HalfErr[j]
 		}
 	}
 	r.given = b.Spec.Uncertain.Texts(b.Model.NV())

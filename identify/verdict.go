@@ -100,8 +100,6 @@ func (r *Result) judgeIndistinct(say sayer) {
 		for _, n := range in.Names {
 			if p, ok := r.Param(n); ok && len(in.Names) == 1 {
 				p.Worth = NotIdentifiable
-			} else if ok && p.Worth == string(Identified) {
-				p.Worth = string(Weak)
 			}
 		}
 	}
@@ -226,7 +224,7 @@ func (r *Result) worth(p *Parameter, g *graded, say sayer) string {
 			weak(fit.Negative, "%s is negative (%.4g %s), and makes no more than %.2g %% of the force", p.Name, p.Value, p.Unit, *p.Share)
 			return out
 		}
-		say(fit.Negative, fit.Reject, []string{p.Name}, "%s is negative (%.4g %s): is the sign of force or position wrong?", p.Name, p.Value, p.Unit)
+		say(fit.Negative, fit.Reject, nil, "%s is negative (%.4g %s): is the sign of force or position wrong?", p.Name, p.Value, p.Unit)
 		return string(Rejected)
 	case kind == damping && p.Value+beyondDoubt**se < 0 && ci[1] < 0:
 		weak(fit.NegativeViscous, "%s is negative beyond doubt (%.4g, 95 %% interval %.3g to %.3g %s): friction that falls with speed is no viscous one. Look for a force that the model lacks (gravity, a Stribeck dip, a late or saturated force), or for a wrong sign",
@@ -351,7 +349,11 @@ func (r *Result) judgeHalfCutoff(say sayer) {
 		if se == nil || p.Share == nil {
 			continue
 		}
-		if change > cutoffDrift*math.Abs(p.Value) && change > 3**se && change**p.Share > weakShare*math.Abs(p.Value) {
+		chance := *se
+		if r.halfErr != nil { // half the band tells less
+			chance = math.Hypot(chance, r.halfErr[j])
+		}
+		if change > cutoffDrift*math.Abs(p.Value) && change > 3*chance && change**p.Share > weakShare*math.Abs(p.Value) {
 			names = append(names, p.Name)
 			if m := change / math.Abs(p.Value); m > moves {
 				worst, moves = fmt.Sprintf("%s most: %.4g %s at its band, %.4g at half of it", p.Name, p.Value, p.Unit, half), m

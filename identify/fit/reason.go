@@ -2,6 +2,7 @@ package fit
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -65,6 +66,15 @@ type Reason struct {
 	Level  Level    `json:"level"`
 	Params []string `json:"parameters"` // that it concerns; empty: all
 	Text   string   `json:"text"`
+}
+
+// Concerns tells whether the reason takes something from what is said of a parameter. A doubt of a method that names no parameter is about
+// the method.
+func (r Reason) Concerns(name string) bool {
+	if len(r.Params) > 0 {
+		return slices.Contains(r.Params, name)
+	}
+	return r.Level == Reject || r.Code != MethodDoubt
 }
 
 // Doubt is a reason that weakens, and concerns all parameters.

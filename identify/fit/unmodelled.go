@@ -110,6 +110,15 @@ func Unmodelled(s *Solution, suspects []Suspect, harm map[string]float64, noisie
 	if p == 0 || n == 0 || len(suspects) == 0 {
 		return nil, nil
 	}
+	from := s
+	s, suspects, noisier, shift := withoutRivalled(s, suspects, noisier)
+	if shift != nil {
+		defer func() {
+			if len(found) > 0 { // the others come on top of it
+				found[0].from(from, shift, harm)
+			}
+		}()
+	}
 	all, away := s.rowsAway()
 	whole := s.explained(all)
 	var columns []func(k int) float64
@@ -180,7 +189,10 @@ func taken(c func(k int) float64, rows []int) []float64 {
 }
 
 // explained is the model on some of the rows.
-func (s *Solution) explained(rows []int) *explained {
+func (s *Solution) explained(rows []int) *explained { return s.explainedBut(rows, -1) }
+
+// explainedBut is the model without parameter lag of the free ones, as if that were 0; −1: with all.
+func (s *Solution) explainedBut(rows []int, lag int) *explained {
 	p := len(s.Free)
 	x := &explained{e: taken(func(k int) float64 { return s.Residual[k] }, rows), series: s.Dt > 0, from: s, rows: rows}
 	x.pieces = PiecesOf(rows, s.Pieces)
@@ -188,6 +200,10 @@ func (s *Solution) explained(rows []int) *explained {
 	x.free(x.e)
 	for j := range p {
 		column := func(k int) float64 { return s.Jac[k*p+j] }
+		if j == lag {
+			floats.AddScaled(x.e, s.Params[s.Free[j]].Value, x.taken(column, rows))
+			continue
+		}
 		x.add(x.taken(column, rows), 1e-6)
 		x.functions = append(x.functions, column)
 	}

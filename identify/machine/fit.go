@@ -27,6 +27,7 @@ type Result struct {
 	Refused  []Unidentifiable
 	Solution *fit.Solution
 	Half     []float64 // of the free ones, with half the cutoff; nil: not known
+	HalfErr  []float64 // and their standard errors; +Inf: not known
 	Joints   []Joint
 	Widened  []float64     // by how much the standard errors of the free ones change as residuals of joints go together; 1: not at all
 	Long     []float64     // standard errors of the free ones by what is slow of the scores; nil: least squares
@@ -139,7 +140,7 @@ func Fit(m *multibody.Model, s Spec, recs []Recording, coulomb []float64) (*Resu
 	r.Joints = r.joints(p)
 	r.together(r.sys.blocks)
 	r.Share = r.shares()
-	r.Half = r.half(recs)
+	r.Half, r.HalfErr = r.half(recs)
 	r.Suspects = r.suspects(recs)
 	r.Compute = time.Since(began)
 	return r, nil
@@ -452,31 +453,38 @@ func (r *Result) Spread(a *fit.Assessment) {
 	}
 }
 
-// half are the values with half the cutoff. Noise of the position moves them the more the wider the band is.
-func (r *Result) half(recs []Recording) []float64 {
+// half are the values with half the cutoff, and their standard errors. Noise of the position moves them the more the wider the band is.
+func (r *Result) half(recs []Recording) (values, errs []float64) {
 	s := r.Spec
 	s.Cutoff /= 2
 	p, err := r.Base.prepare(r.Model, s, recs, r.rest, r.blur)
 	if err != nil {
-		return nil
+		return nil, nil
 	}
 	sys := *r.sys
 	sys.blocks, sys.sigma = p.blocks, slices.Clone(r.sys.sigma)
 	if s.Instruments == UseEstimate {
 		if _, err := sys.project(r.Base, r.simulatedBlocks(s, r.motions, sys.blocks)); err != nil {
-			return nil
+			return nil, nil
 		}
 	}
 	sys.factor()
 	theta, err := sys.solveFree(r.Free)
 	if err != nil {
-		return nil
+		return nil, nil
 	}
-	out := make([]float64, len(r.Free))
+	sys.theta = theta
+	a, err := fit.Assess(sys.solution(sys.blocks, r.Free, r.rowTime, 1/s.Cutoff))
+	if err != nil {
+		return nil, nil
+	}
 	for j, k := range r.Free {
-		out[j] = theta[k]
+		values, errs = append(values, theta[k]), append(errs, math.Inf(1))
+		if se := a.Estimates[j].Err(false); se != nil {
+			errs[j] = *se
+		}
 	}
-	return out
+	return values, errs
 }
 
 // Explain is what the values leave over of other recordings, by joint, and as a solution with nothing free.

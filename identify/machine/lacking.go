@@ -227,7 +227,7 @@ func (l *lack) geometry() {
 		}
 	}
 	l.near = l.known(grid)
-	l.eccentric(grid, phi, was)
+	l.miscounted(grid, phi, was)
 	for j, c := range zeros {
 		l.given = append(l.given, givenColumn{l.r.Spec.Uncertain.Zero, c})
 		l.list = append(l.list, fit.Suspect{Kind: "zero of position", Joint: JointName(r.Model, j), What: "what a position of " + JointName(r.Model, j) + " that is counted from elsewhere would make",
@@ -251,19 +251,27 @@ func (l *lack) geometry() {
 	}
 }
 
-// eccentric: a joint whose position is q + ε·sin(n·q), with the velocity and acceleration that go with it, which its own viscous
-// friction feels too.
-func (l *lack) eccentric(grid []gridRow, phi []float64, was [][]float64) {
+// miscounted: a joint whose position is q + ε·f(q), with the velocity and acceleration that go with it, which its own viscous friction feels
+// too: an encoder off its centre or aslant, f = sin(n·q) and cos(n·q), and a wrong ratio of a gear or number of counts, f = q.
+func (l *lack) miscounted(grid []gridRow, phi []float64, was [][]float64) {
 	r := l.r
 	type variant struct {
-		joint    int
-		n, phase float64
+		joint int
+		f     func(q float64) (f, slope, curve float64)
+	}
+	straight := func(q float64) (f, slope, curve float64) { return q, 1, 0 }
+	wave := func(n, phase float64) func(q float64) (f, slope, curve float64) {
+		return func(q float64) (f, slope, curve float64) {
+			sin, cos := math.Sincos(n*q + phase)
+			return sin, n * cos, -n * n * sin
+		}
 	}
 	var all []variant
 	for j := range r.Model.NV() {
+		all = append(all, variant{j, straight})
 		for _, n := range fit.EccentricTurns {
 			if !r.prismatic(j) {
-				all = append(all, variant{j, n, 0}, variant{j, n, math.Pi / 2})
+				all = append(all, variant{j, wave(n, 0)}, variant{j, wave(n, math.Pi/2)})
 			}
 		}
 	}
@@ -280,11 +288,11 @@ func (l *lack) eccentric(grid []gridRow, phi []float64, was [][]float64) {
 		for k := range bent {
 			g := &bent[k]
 			g.q, g.v, g.a = slices.Clone(g.q), slices.Clone(g.v), slices.Clone(g.a)
-			sin, cos := math.Sincos(v.n*g.q[v.joint] + v.phase)
+			f, slope, curve := v.f(g.q[v.joint])
 			x, a := g.v[v.joint], g.a[v.joint]
-			g.q[v.joint] += displacement * sin
-			g.v[v.joint] += displacement * v.n * cos * x
-			g.a[v.joint] += displacement * (v.n*cos*a - v.n*v.n*sin*x*x)
+			g.q[v.joint] += displacement * f
+			g.v[v.joint] += displacement * slope * x
+			g.a[v.joint] += displacement * (slope*a + curve*x*x)
 		}
 		now := r.torquesAt(r.Model, phi, bent)
 		for k := range now {
@@ -292,9 +300,17 @@ func (l *lack) eccentric(grid []gridRow, phi []float64, was [][]float64) {
 		}
 		columns[i] = l.differences(grid, now, was, displacement)
 	})
-	for i := 0; i+1 < len(all); i += 2 {
+	for i := 0; i < len(all); {
 		name := JointName(r.Model, all[i].joint)
-		l.list = append(l.list, fit.Suspect{Kind: fit.Eccentric, Joint: name, What: fit.EccentricWhat + ", at joint " + name, Advice: fit.EccentricAdvice, Columns: columnsOf(columns[i : i+2])})
+		l.list = append(l.list, fit.Suspect{Kind: "scale of position", Joint: name, What: "what a position of " + name + " that is larger or smaller than its scale says would make",
+			Advice: "Check the counts of this encoder and the ratio of its gear.", Columns: columnsOf(columns[i : i+1])})
+		if i++; r.prismatic(all[i-1].joint) {
+			continue
+		}
+		for range fit.EccentricTurns {
+			l.list = append(l.list, fit.Suspect{Kind: fit.Eccentric, Joint: name, What: fit.EccentricWhat + ", at joint " + name, Advice: fit.EccentricAdvice, Columns: columnsOf(columns[i : i+2])})
+			i += 2
+		}
 	}
 }
 

@@ -50,6 +50,15 @@ func with(rec Recording, joint int, torque func(k int, x float64) float64, shift
 	return out
 }
 
+// scaledPosition is a record with another scale of the position of one joint.
+func scaledPosition(rec Recording, joint int, scale float64) Recording {
+	out := with(rec, joint, func(_ int, x float64) float64 { return x }, 0)
+	for k := range out[joint].Position {
+		out[joint].Position[k] *= scale
+	}
+	return out
+}
+
 // What is wrong at one joint shows in the residual, under its own name, and a record with which nothing is wrong shows nothing.
 func TestLacking(t *testing.T) {
 	planar := simulatedArms(t)[0]
@@ -80,6 +89,8 @@ func TestLacking(t *testing.T) {
 		{"gain 1.2", "gain", "gain says", planar, with(rec, second, func(_ int, x float64) float64 { return 1.2 * x }, 0)},
 		{"gain 0.8 of an arm in space", "gain", "a torque of upper that is larger or smaller than its gain says", spatial, with(spatial.noisy(spatial.clean, 7, 1), second, func(_ int, x float64) float64 { return 0.8 * x }, 0)},
 		{"zero of the first joint", "zero of position", "position of upper", planar, with(rec, 0, same, 0.1)},
+		{"gear of the second joint 10 % larger", "scale of position", "position of lower", planar, scaledPosition(rec, second, 1.1)},
+		{"gear of the second joint 10 % smaller", "scale of position", "position of lower", planar, scaledPosition(rec, second, 0.9)},
 		{"presliding", "presliding", "lower", planar, with(rec, second, func(k int, x float64) float64 { return x + windup[k] }, 0)},
 		{"spring", "stiffness", "lower", planar, with(rec, second, func(k int, x float64) float64 { return x + 2*planar.clean[second].Position[k] }, 0)},
 	} {
