@@ -227,7 +227,7 @@ guard: {selftest_time: 100 ms}
 record: {dir: "%s"}
 web: {commands: true}
 `, slug.Replace(r.name), r.name, r.loop, port, map[bool]int{true: 115200, false: 921600}[r.wire == "modbus"], map[bool]float64{true: r.loop, false: r.rate}[r.wire == "modbus"], line, measure.String(),
-		units[chApplied], number, r.commandScale(), r.limit, r.slew, at(20), enable, at(22), kind, axis.String(), strings.Join(estimator, ", "), reference, control, guard, zzDir())
+		units[chApplied], number, r.commandScale(), r.limit, r.slew, at(20), enable, at(22), kind, axis.String(), strings.Join(estimator, ", "), reference, control, guard, t.TempDir())
 	for from, to := range r.extra {
 		if !strings.Contains(text, from) {
 			t.Fatalf("the file has no %q:\n%s", from, text)
@@ -243,5 +243,3 @@ web: {commands: true}
 
 // commandScale is what a command of 1 on the line means; a binary float is a count times this.
 func (r boardRig) commandScale() float64 { return 1e-6 }
-
-func zzDir() string { d, _ := os.MkdirTemp("/tmp/g32/rec", "r"); return d }

@@ -63,7 +63,7 @@ type boardColumn struct {
 func startColumn(t *testing.T, r boardRig) *boardColumn {
 	c := &boardColumn{t: t, home: t, rig: r, b: startBoard(t, r)}
 	c.file = r.file(t, c.b.path)
-	c.d = startRun(c.home, c.file, "--arm", "--no-mqtt")
+	c.d = startRun(c.home, c.file, "--arm", "--no-mqtt", "--no-record")
 	if !c.b.await(true, 20*time.Second) {
 		text, _ := os.ReadFile(c.file)
 		t.Fatalf("never energised: %v\n%s\n%s", c.d.state(), c.d.errs, text)
@@ -138,7 +138,7 @@ func (c *boardColumn) play(f *boardCase, sign float64) (o boardOutcome) {
 	if !c.energise(inMotion) {
 		t.Errorf("before %s: not driven again: %v\n%s", f.name, d.state(), lastLines(d.errs.String(), 30))
 		d.stop()
-		c.d = startRun(c.home, c.file, "--arm", "--no-mqtt")
+		c.d = startRun(c.home, c.file, "--arm", "--no-mqtt", "--no-record")
 		d = c.d
 		c.energise(inMotion)
 	}
