@@ -171,8 +171,8 @@ func (s *Solution) cancelling(g, q [][]float64, b *mat.Dense, variance []float64
 	return out
 }
 
-// drawn is the largest share of the variance of a wave of the scores that a fit by the orthonormal columns q takes: 2·λ² for λ the eigenvalues
-// of Σ wave_k·q_k·q_kᵀ, by their root of the sum of squares.
+// drawn is the largest share of the variance of a wave of the scores that a fit by the orthonormal columns q takes: 2·λ² for λ the
+// eigenvalues of Σ wave_k·q_k·q_kᵀ, of which their root of the sum of squares is a bound.
 func drawn(q [][]float64, wave []float64) float64 {
 	sum := 0.0
 	for i, x := range q {
