@@ -65,6 +65,9 @@ func (s *Stepper) spend(h float64, w []float64) {
 	for i, f := range s.base {
 		s.In += h * f * w[i]
 	}
+	for i, f := range s.M.thrust {
+		s.In += h * f * w[i]
+	}
 	for k := range s.movers {
 		b := &s.movers[k]
 		if work := h * b.f * b.w; b.dry {
@@ -107,6 +110,7 @@ func (s *Stepper) Forces(t, h float64, x []float64) multibody.Status {
 	}
 	m.drive(t)
 	m.tie(t, x)
+	m.apply(t, q)
 	st := multibody.Accelerate(m.Model, m.Data, q, v, s.base)
 	if len(m.rows.rated) > 0 && st == multibody.OK {
 		st = m.rated(func() multibody.Status { return multibody.Again(m.Model, m.Data, q, v, s.base) })

@@ -46,6 +46,7 @@ func (s *Stepper) stride(t, h float64, x []float64) engine.Status {
 		s.led[k].was.X, s.led[k].was.V = q[a.iq], v[a.iv]
 	}
 	s.outside(t + h/2)
+	s.strike(t, h, q, v)
 	s.yield(h, q, v)
 	s.from(q, v)
 	s.guess.means(h, v, s.w)

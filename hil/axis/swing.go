@@ -93,7 +93,7 @@ func (w *swing) named(f Finding, every float64) Finding {
 // against tells that the motion goes against the command of now more surely than it follows one of before: a wrong sign, and no delay.
 func (w *swing) against() bool {
 	now := w.correlation(0)
-	return w.spacing > 0 && now < -swingOff && w.top < -now
+	return now < -swingOff && w.top < -now
 }
 
 // late is the delay (s) that fits best, least the smallest that is told where samples come every so many s.

@@ -3,6 +3,8 @@ package axis
 import (
 	"math"
 	"testing"
+
+	"hilrig/estimator"
 )
 
 // Commands and motions by formula, of 5 Hz and 2 N·m, sampled every 2 ms: the delay of a motion that follows its command later is told within half a step,
@@ -66,6 +68,56 @@ func TestSwingOfASlowLine(t *testing.T) {
 		}
 		if told != want {
 			t.Errorf("%g s late: told %v", late, told)
+		}
+	}
+}
+
+// What a swing makes of another finding: a position that follows an older command is late, whatever it looks like; a finding of another reading,
+// or none, stays. A motion against the command is a wrong sign unless it fits an older command better. To both sides.
+func TestSwingNames(t *testing.T) {
+	const w = 2 * math.Pi * 5
+	direction := Finding{Direction, estimator.Position, 3, 1}
+	for _, c := range []struct {
+		name    string
+		every   float64 // s
+		late    float64 // s
+		gain    float64
+		found   Finding
+		delay   bool
+		against bool
+	}{
+		{"late", 2e-3, 0.04, 1, direction, true, false},
+		{"late, nothing found", 2e-3, 0.04, 1, Finding{}, false, false},
+		{"late, another reading", 2e-3, 0.04, 1, Finding{Disagree, estimator.Current, 3, 1}, false, false},
+		{"at once", 2e-3, 0, 1, direction, false, false},
+		{"late by nearly half a period", 2e-3, 0.08, 1, direction, false, false},
+		{"the other way", 2e-3, 0, -1, direction, false, true},
+		{"the other way, a little late", 2e-3, 0.012, -1, direction, false, true},
+		{"late by three samples of a slow line", 20e-3, 0.06, 1, direction, false, false},
+		{"late by four samples of a slow line", 20e-3, 0.08, 1, direction, true, false},
+	} {
+		pace := w
+		if c.every > 10e-3 {
+			pace /= 2
+		}
+		for _, side := range []float64{1, -1} {
+			var s swing
+			if s.against() {
+				t.Error("against a command that never came")
+			}
+			for k := range 500 {
+				at := c.every * float64(k)
+				s.add(2*side*math.Sin(pace*at), side*c.gain*math.Sin(pace*(at-c.late)), c.every, max(delaySpacing, c.every), 1)
+			}
+			got := s.named(c.found, c.every)
+			if want := c.found; !c.delay && got != want {
+				t.Errorf("%s, %+g: %+v, want %+v", c.name, side, got, want)
+			} else if c.delay && (got.Fault != Delay || got.Of != estimator.Position || math.Abs(got.Value-c.late) > 6e-3 || got.Limit != leastLate/2) {
+				t.Errorf("%s, %+g: %+v, want a delay of %g s", c.name, side, got, c.late)
+			}
+			if s.against() != c.against {
+				t.Errorf("%s, %+g: against the command: %v", c.name, side, s.against())
+			}
 		}
 	}
 }
