@@ -124,12 +124,17 @@ written all the same. The reasons, by their counts in ` + "`solver`" + `:
   beside that). A contact may have been missed, or a body pushed out on the far side. The warning names the bodies and a step that is
   short enough. Or bodies were deeper in each other than three steps of their recent fastest approach: this happens to bodies between heavier
   ones that are struck several times in a step.
+- ` + "`energy_gained`" + `: fixed-step; contacts made energy, more than a hundredth of what they exchanged with the bodies (` + "`energy_exchanged`" + `). This
+  comes from ` + "`positions: false`" + `, which takes depth back by a velocity: impacts act as if eps_n were larger by about half of beta.
 - ` + "`contacts_left_out`" + `: contacts for which there was no room. Only the brush inside the loop has a limit, 24.
+
+Blows on one body that come less than a step apart are settled as one impact. Where their order would change a velocity by more than a
+twentieth of the fastest approach, the step counts in ` + "`merged_impacts`" + ` and a warning says so. The exit code stays 0.
 
 A run that cannot go on ends with an error that names the time and the bodies, and with exit code 6.
 
-Impacts: ` + "`newton`" + ` reverses the approach of each contact in one problem and may gain energy with friction; ` + "`poisson`" + ` compresses and
-expands, gives back the share eps_n of the impulse, and never gains energy at a single contact; ` + "`sequential`" + ` treats pair after
+Impacts: ` + "`newton`" + ` reverses the approach of each contact; where friction would make energy the impact is repeated with less restitution
+(` + "`lowered_impacts`" + `), but not with ` + "`positions: false`" + `. ` + "`poisson`" + ` compresses and expands, gives back the share eps_n of the impulse, and never gains energy at a single contact; ` + "`sequential`" + ` treats pair after
 pair, which chains of balls need. With newton eps_t reverses the tangential velocity, with poisson it gives back a share of the
 tangential impulse: the two are different laws once eps_t > 0. Multi-impact results depend on the law: none of them is exact.
 

@@ -35,7 +35,7 @@ type ContactEngine struct {
 	Beta      float64           `yaml:"beta" want:">=0 <=0.2" doc:"fixed-step: share of a penetration that one step takes back"`
 	Positions *bool             `yaml:"positions,omitempty" doc:"fixed-step: taken back by moving, not by a velocity that adds to restitution; left out: true, but for a brush, whose published numbers hold with velocities"`
 	EndOfStep bool              `yaml:"end_of_step" doc:"fixed-step: gaps at the end of the step in place of its middle; quieter, up to half slower"`
-	Impact    contact.ImpactLaw `yaml:"impact" doc:"law of impact: newton solves one problem and may gain energy with friction; poisson two, compression and expansion; sequential: pair after pair, event-driven only; left out: newton with a fixed step, poisson with events"`
+	Impact    contact.ImpactLaw `yaml:"impact" doc:"law of impact: newton reverses approaches; poisson has two phases, compression and expansion; sequential: pair after pair, event-driven only; left out: newton with a fixed step, poisson with events"`
 	Slow      float64           `yaml:"restitution_speed" unit:"m/s" want:">=0" doc:"approaches slower than this do not rebound; 0: 1 mm/s with a fixed step and for a brush, otherwise 0.1 µm/s with events"`
 	Tolerance float64           `yaml:"tolerance" want:">=0 <=1e-3" doc:"event-driven: relative error of a step, 1e-13 or more; 0: 1e-9, for a brush 1e-6"`
 	MaxEvents int               `yaml:"max_events" want:">=1 <=1e9" doc:"event-driven: the run ends with an error beyond this many"`

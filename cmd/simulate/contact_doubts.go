@@ -25,8 +25,23 @@ func (s *contactRun) doubts() (out []string) {
 	if k := n["contacts_left_out"]; k > 0 {
 		out = append(out, fmt.Sprintf("%.0f contacts found no room and were left out", k))
 	}
+	if k := n["energy_gained"]; k > 0.01*n["energy_exchanged"] && s.cfg.System != "brush" {
+		out = append(out, fmt.Sprintf("contacts made %.3g J of energy, %.3g %% of what they exchanged with the bodies (energy_gained); "+
+			"engine.positions: true does not, nor does engine.kind: event-driven", k, 100*k/n["energy_exchanged"]))
+	}
 	if s.tooLong != "" {
 		out = append(out, s.tooLong)
+	}
+	return out
+}
+
+// notes says what was counted and need not be wrong.
+func (s *contactRun) notes() (out []string) {
+	for _, m := range s.solver {
+		if m.Name == "merged_impacts" && m.Value > 0 {
+			out = append(out, fmt.Sprintf("in %.0f steps separate blows were settled as one impact, and their order would matter; "+
+				"engine.kind: event-driven takes them one by one, a shorter engine.step more of them", m.Value))
+		}
 	}
 	return out
 }

@@ -108,7 +108,7 @@ func RunContact(ctx context.Context, path string, f Options, stdout, stderr io.W
 		return s.ended(ctx, err)
 	}
 	doubts := s.doubts()
-	s.warnings = append(s.warnings, doubts...)
+	s.warnings = append(append(s.warnings, s.notes()...), doubts...)
 	for _, w := range s.warnings[told:] {
 		fmt.Fprintf(stderr, "warning: %s\n", w)
 	}
@@ -265,7 +265,9 @@ func stepCounts(c *contact.MoreauCounts) []Metric {
 		{"steps_without_solution", "", float64(c.NoSolution)}, {"eased_steps", "", float64(c.Eased)}, {"painleve_steps", "", float64(c.Painleve)},
 		{"refused_steps", "", float64(c.Refused)},
 		{"contacts_left_out", "", float64(c.Left)}, {"steps_too_long", "", float64(c.Overruns)}, {"state_updates_share", "", share(c.Updates)},
+		{"lowered_impacts", "", float64(c.Lowered)}, {"merged_impacts", "", float64(c.Merged)},
 		{"energy_gain_steps", "", float64(c.EnergyGains)}, {"energy_gained", "J", c.Gained}, {"energy_dissipated", "J", c.Dissipated},
+		{"energy_exchanged", "J", c.Exchanged},
 	}
 	return append(out, byMethod("solved_by_", c.ByMethod)...)
 }

@@ -449,6 +449,7 @@ func (m *Moreau) count(res *StepResult, left int, gain, scale float64) {
 		if res.Solve.Rounds > 0 {
 			m.Updates++
 		}
+		m.Exchanged += scale
 		if gain > 1e-10*scale {
 			m.EnergyGains++
 			m.Gained += gain

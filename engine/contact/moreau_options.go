@@ -30,10 +30,12 @@ type MoreauCounts struct {
 	Updates     int64 // solves whose contact states were not those expected
 	Pivots      int64
 	Lowered     int64    // impacts by Poisson's law with less restitution than asked for, which would have made energy
+	Merged      int64    // steps with blows at different times that would leave other velocities one after the other, see sequence
 	ByMethod    [8]int64 // solves by lcp.FrictionResult.Method
 	EnergyGains int64    // steps in which the contacts did work on the bodies, beyond rounding
 	Gained      float64  // J, their sum
 	Dissipated  float64  // J, the sum over the other steps
+	Exchanged   float64  // J, the sum of the sizes of all work of contacts
 }
 
 // Overrun is a step that was too long.

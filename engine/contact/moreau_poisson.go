@@ -6,22 +6,24 @@ import (
 	"hilrig/engine/lcp"
 )
 
-// poisson settles the contacts of a step by Impact in its two phases, and then what β asks for beyond that:
+// poisson settles the contacts of a step by Impact, by Poisson's law in its two phases or with Positions by Newton's, and then what β and the forces
+// ask for beyond that:
 //
-//	P₁ from ġ(u_free),  P₂ from ġ(u_free) + D·P₁ + β·g_N/h,  P = P₁ + P₂
+//	P₁ from ġ(u_free) + D·P₀,  P₂ from ġ(u_free) + D·P₁ + β·g_N/h,  P = P₁ + P₂
 //
-// Forces of the step are part of the compression, as they have to be where stiff joints pass the blow on within a step. ε
-// multiplies no more than the share of the approach that was there before the step, min(1, ġ_N(u)/ġ_N(u_free)), with Positions at the time of the
-// impact: the weight of a ball on the ground does not make it rebound.
+// with P₀ the impulses of the step before of contacts that last, which hold the forces of the step. Forces that are left are part of the compression, as
+// they have to be where stiff joints pass the blow on within a step. ε multiplies no more than the share of the approach that was there before the
+// step, with Positions at the time of the impact: the weight of a ball on the ground does not make it rebound.
 type poisson struct {
 	im   *Impact
 	laws []Law
 	p1   []float64
 	v    []float64 // ġ(u_free) + D·P₁, for the balance of energy
+	seq  *sequence
 }
 
 func newPoisson(law ImpactLaw, n int) *poisson {
-	return &poisson{im: NewImpact(law, n), laws: make([]Law, n), p1: make([]float64, 2*n), v: make([]float64, 2*n)}
+	return &poisson{im: NewImpact(law, n), laws: make([]Law, n), p1: make([]float64, 2*n), v: make([]float64, 2*n), seq: newSequence(n)}
 }
 
 // solve fills the impulses of m and returns the work of the contacts as Moreau.work does.
@@ -34,6 +36,9 @@ func (p *poisson) solve(m *Moreau, d []float64) (r lcp.FrictionResult, e, scale 
 		// without impulses for these laws the contacts are settled without restitution
 		if s := p.im.Solve(d, v, p.laws[:n], p1).Status; s != Resolved {
 			m.Lowered++
+		}
+		if p.seq.differs(m, p, d, v, p1) {
+			m.Merged++
 		}
 	}
 	copy(v, m.vf)

@@ -12,3 +12,5 @@ func TestSoakRandomScenes(t *testing.T) {
 	randomScenes(t, families, list)
 	randomScenes(t, pivotFamilies, list)
 }
+
+func TestSoakStruckBodiesMoveAsByEvents(t *testing.T) { agreement(t, 0, 1500, 1e-5, 15) }

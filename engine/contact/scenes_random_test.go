@@ -83,11 +83,11 @@ func (c *scenario) bySteps() (verdict, string) {
 	}
 	o.work = m.Dissipated - m.Gained
 	says := c.judge(o, 20*c.step)
-	switch doubtful := m.Degraded > 0 || m.Left > 0 || m.Overruns > 0; {
+	switch doubtful := m.Degraded > 0 || m.Left > 0 || m.Overruns > 0 || m.Merged > 0; {
 	case says == "" && !doubtful:
 		return right, ""
 	case doubtful:
-		return warned, fmt.Sprintf("%d unverified, %d too long; %s", m.Degraded, m.Overruns, says)
+		return warned, fmt.Sprintf("%d unverified, %d too long, %d merged; %s", m.Degraded, m.Overruns, m.Merged, says)
 	}
 	return wrong, says
 }
