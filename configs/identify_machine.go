@@ -122,6 +122,7 @@ func (c *MachineFit) checkMachine(r *schema.Report) error {
 	}
 	refuse("loops", namesOf(m.Loops, func(l MachineLoop) string { return l.Name })...)
 	refuse("couplings", namesOf(m.Couplings, func(l MachineCoupling) string { return l.Name })...)
+	refuse("forces", namesOf(m.Forces, func(l MachineForce) string { return l.Name })...)
 	refuse("springs", namesOf(m.Springs, func(l MachineSpring) string { return l.Name })...)
 	refuse("shafts", namesOf(m.Shafts, func(l MachineShaft) string { return l.Name })...)
 	refuse("belts", namesOf(m.Belts, func(l MachineBelt) string { return l.Name })...)

@@ -29,6 +29,7 @@ type Machine struct {
 	Loops       []MachineLoop       `yaml:"loops,omitempty" doc:"joints that close loops, by name"`
 	Couplings   []MachineCoupling   `yaml:"couplings,omitempty" doc:"gears, belts and differentials that do not yield, by name: a sum of joint positions stays"`
 	Springs     []MachineSpring     `yaml:"springs,omitempty" doc:"springs and dampers between two places, by name"`
+	Forces      []MachineForce      `yaml:"forces,omitempty" doc:"forces and moments from outside on places of bodies, by name"`
 	Motors      []MachineMotor      `yaml:"motors,omitempty" doc:"electric motors on joints, by name"`
 	Circuit     []CircuitElement    `yaml:"circuit,omitempty" doc:"what stands between the nodes of motors, by name. The node ground has the potential 0"`
 	Magnets     []MachineMagnet     `yaml:"magnets,omitempty" doc:"electromagnets and coils of relays on joints, by name"`
@@ -143,6 +144,20 @@ type MachineSpring struct {
 	Length    float64    `yaml:"length" unit:"m" want:">=0" doc:"distance at which it is relaxed"`
 }
 
+// MachineForce acts on a place of a body.
+type MachineForce struct {
+	Name   string     `yaml:"-" names:"forces"`
+	On     string     `yaml:"on" doc:"a body, a frame, or BODY.tip of one that bends"`
+	At     [3]float64 `yaml:"at" unit:"m" doc:"point of attack in axes of on"`
+	Along  [3]float64 `yaml:"along" doc:"direction, any length"`
+	Axes   string     `yaml:"axes" enum:"world,body" doc:"of along. world: the direction stays; body: it turns with on"`
+	Force  *Signal    `yaml:"force,omitempty" unit:"N" doc:"along it, a number or a generator"`
+	Torque *Signal    `yaml:"torque,omitempty" unit:"N·m" doc:"moment about it, a number or a generator"`
+}
+
+// SetDefaults is a direction of the world.
+func (f *MachineForce) SetDefaults() { f.Axes = "world" }
+
 // MachineCoupling is Σ factor·position = offset.
 type MachineCoupling struct {
 	Name   string             `yaml:"-" names:"couplings"`
@@ -225,6 +240,11 @@ func (c *MachineRun) signals() (list []machineSignal) {
 		}
 		add(b.Joint.Effort, effort, 0, "bodies", b.Name, "joint.effort")
 		add(b.Joint.Motion, position, b.Joint.Position, "bodies", b.Name, "joint.motion")
+	}
+	for i := range m.Forces {
+		f := &m.Forces[i]
+		add(f.Force, "N", 0, "forces", f.Name, "force")
+		add(f.Torque, "N·m", 0, "forces", f.Name, "torque")
 	}
 	for i := range m.Motors {
 		k := &m.Motors[i]

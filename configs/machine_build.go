@@ -30,11 +30,11 @@ var loopKinds = map[string]multibody.CutKind{"fixed": multibody.CutFixed, "revol
 const motionSuffix = ".motion"
 
 // Build makes the machine of a file that was checked.
-func (c *MachineRun) Build() (*machine.Machine, error) { return machine.New(c.spec()) }
+func (c *MachineRun) Build() (*machine.Machine, error) { return machine.New(c.Spec()) }
 
 // Stepper makes a machine with a fixed step of a file that was checked, and its state at the start, loops closed.
 func (c *MachineRun) Stepper(o machine.StepOptions) (s *machine.Stepper, x []float64, err error) {
-	if s, err = machine.NewStepper(c.spec(), o); err != nil {
+	if s, err = machine.NewStepper(c.Spec(), o); err != nil {
 		return nil, nil, err
 	}
 	x = c.State(s.M)
@@ -63,7 +63,8 @@ func (c *MachineRun) Stepper(o machine.StepOptions) (s *machine.Stepper, x []flo
 	return s, x, nil
 }
 
-func (c *MachineRun) spec() machine.Spec {
+// Spec describes the machine of a file that was checked.
+func (c *MachineRun) Spec() machine.Spec {
 	m := &c.Machine
 	var s machine.Spec
 	s.Gravity = vector(m.Gravity)
@@ -107,6 +108,12 @@ func (c *MachineRun) spec() machine.Spec {
 		k := &m.Springs[i]
 		s.Springs = append(s.Springs, multibody.Spring{Name: k.Name, A: end(k.A, k.Name+"//a", k.AtA, [3]float64{}), B: end(k.B, k.Name+"//b", k.AtB, [3]float64{}),
 			Stiffness: k.Stiffness, Damping: k.Damping, Length: k.Length})
+	}
+	for i := range m.Forces {
+		k := &m.Forces[i]
+		f := machine.Force{Name: k.Name, Frame: end(k.On, k.Name+"///on", k.At, [3]float64{}), Along: vector(k.Along), World: k.Axes == "world"}
+		f.Force, f.Torque = k.Force.Generator(), k.Torque.Generator()
+		s.Forces = append(s.Forces, f)
 	}
 	for i := range m.Couplings {
 		k := &m.Couplings[i]
@@ -377,7 +384,7 @@ func (c *MachineRun) Assembled() (string, error) {
 
 // Ends are the places on bodies that are known by name: of each its body, or the ground, and its name among the frames of the model.
 func (c *MachineRun) Ends() (list [][2]string) {
-	s := c.spec()
+	s := c.Spec()
 	for i := range c.Machine.Bodies { // along a beam
 		from := c.Machine.Bodies[i].Name
 		for _, to := range c.Machine.Bodies[i].nodes() {

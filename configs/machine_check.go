@@ -103,6 +103,9 @@ func (m *Machine) checkNames(r *schema.Report) {
 	for i := range m.Springs {
 		look("springs", m.Springs[i].Name)
 	}
+	for i := range m.Forces {
+		look("forces", m.Forces[i].Name)
+	}
 }
 
 // check looks at a body and its joint, of a section.
@@ -355,6 +358,9 @@ func (m *Machine) checkEnds(r *schema.Report) {
 		known(at+".a", "body or frame", k.A, places)
 		known(at+".b", "body or frame", k.B, places)
 	}
+	for i := range m.Forces {
+		m.Forces[i].check(r, func(at, name string) { known(at, "body or frame", name, places) })
+	}
 	for i := range m.Couplings {
 		k := &m.Couplings[i]
 		for joint := range k.Of {
@@ -401,6 +407,25 @@ func (m *Machine) checkEnds(r *schema.Report) {
 	}
 }
 
+// check wants a place that can move, a direction, and something that acts.
+func (f *MachineForce) check(r *schema.Report, known func(at, name string)) {
+	at := "machine.forces." + f.Name
+	switch {
+	case f.On == groundName:
+		r.Errorf(at+".on", "%s.on: ground does not move, a force on it has no effect", at)
+	case f.On == "" && !r.Bad(at):
+		r.Errorf(at+".on", "%s.on is missing: a body or frame", at)
+	default:
+		known(at+".on", f.On)
+	}
+	if f.Along == [3]float64{} && !r.Bad(at) {
+		r.Errorf(at+".along", "%s.along is missing: the direction, such as [1, 0, 0]", at)
+	}
+	if f.Force == nil && f.Torque == nil && !r.Bad(at) {
+		r.Errorf(at, "%s: force and torque are missing; give one of them, or both", at)
+	}
+}
+
 // turns refuses a ratio of 0.
 func turns(r *schema.Report, at string, ratio float64) {
 	if at += ".ratio"; ratio == 0 && !r.Bad(at) {
@@ -440,6 +465,7 @@ func (c *MachineRun) passOn(r *schema.Report, err error) {
 	named("frames", len(m.Frames), func(i int) string { return m.Frames[i].Name })
 	named("loops", len(m.Loops), func(i int) string { return m.Loops[i].Name })
 	named("springs", len(m.Springs), func(i int) string { return m.Springs[i].Name })
+	named("forces", len(m.Forces), func(i int) string { return m.Forces[i].Name })
 	named("couplings", len(m.Couplings), func(i int) string { return m.Couplings[i].Name })
 	named("motors", len(m.Motors), func(i int) string { return m.Motors[i].Name })
 	named("rows", len(m.Rows), func(i int) string { return m.Rows[i].Name })

@@ -115,6 +115,9 @@ func (m *Machine) checkClamps(r *schema.Report) {
 		look("machine.loops."+m.Loops[i].Name+".a", m.Loops[i].A)
 		look("machine.loops."+m.Loops[i].Name+".b", m.Loops[i].B)
 	}
+	for i := range m.Forces {
+		look("machine.forces."+m.Forces[i].Name+".on", m.Forces[i].On)
+	}
 	for i := range m.Springs {
 		look("machine.springs."+m.Springs[i].Name+".a", m.Springs[i].A)
 		look("machine.springs."+m.Springs[i].Name+".b", m.Springs[i].B)

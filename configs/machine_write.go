@@ -3,6 +3,7 @@ package configs
 import (
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 
@@ -21,6 +22,9 @@ func WriteMachine(w io.Writer, r *robot.Robot, source string) error {
 	fmt.Fprintf(b, "# From %s, %s.\n", strings.ReplaceAll(source, "\n", " "), r.Format)
 	for _, i := range r.Ignored {
 		fmt.Fprintf(b, "# not taken: %s\n", i)
+	}
+	for _, a := range r.Assumed {
+		fmt.Fprintf(b, "# assumed: %s\n", strings.ReplaceAll(a, "\n", " "))
 	}
 	name := r.Name
 	if name == "" {
@@ -55,6 +59,9 @@ func WriteMachine(w io.Writer, r *robot.Robot, source string) error {
 		fmt.Fprintf(b, "    %s: {of: {%s}, offset: %s}\n", schema.QuoteYAML(c.Name), strings.Join(terms, ", "), digits(c.Offset))
 	}
 	b.WriteString("duration: 1 s\n")
+	if _, _, err := MachineBytes(name, []byte(b.String())); err != nil {
+		return fmt.Errorf("the machine file of it would be refused: %w", err)
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -86,7 +93,7 @@ func writeBody(b *strings.Builder, s *multibody.Body, joints map[string]string) 
 	if i := &s.Inertia; i.Mass != 0 {
 		m := &i.I
 		fmt.Fprintf(b, "      mass: %s\n      com: %s\n      inertia: %s\n", digits(i.Mass), list(i.Com), list(r3.Vec{X: m[0][0], Y: m[1][1], Z: m[2][2]}))
-		if p := (r3.Vec{X: m[0][1], Y: m[0][2], Z: m[1][2]}); p != (r3.Vec{}) {
+		if p := (r3.Vec{X: m[0][1], Y: m[0][2], Z: m[1][2]}); written(p) {
 			fmt.Fprintf(b, "      products: %s\n", list(p))
 		}
 	}
@@ -98,11 +105,11 @@ func writePose(b *strings.Builder, before string, p multibody.Pose) {
 	if strings.TrimSpace(before) == "" {
 		end = "\n"
 	}
-	if p.P != (r3.Vec{}) {
+	if written(p.P) {
 		fmt.Fprintf(b, "%sat: %s%s", before, list(p.P), end)
 	}
 	if phi := rotation.Log(p.R); p.R.Real != 0 || p.R.Imag != 0 || p.R.Jmag != 0 || p.R.Kmag != 0 {
-		if phi != (r3.Vec{}) {
+		if written(phi) {
 			fmt.Fprintf(b, "%sturn: %s%s", before, list(phi), end)
 		}
 	}
@@ -115,6 +122,17 @@ func onGround(body string) string {
 	return body
 }
 
-func digits(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+// digits is a number as a machine file takes it: one that is too small for any quantity, the rounding of a product with 0, is 0.
+func digits(x float64) string {
+	if math.Abs(x) < schema.Smallest {
+		x = 0
+	}
+	return strconv.FormatFloat(x, 'g', -1, 64)
+}
+
+// written tells a vector that is not 0 in a file.
+func written(v r3.Vec) bool {
+	return max(math.Abs(v.X), math.Abs(v.Y), math.Abs(v.Z)) >= schema.Smallest
+}
 
 func list(v r3.Vec) string { return "[" + digits(v.X) + ", " + digits(v.Y) + ", " + digits(v.Z) + "]" }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 	"os"
+	"strings"
 	"testing"
 
 	"hilrig/engine/multibody"
@@ -71,6 +72,32 @@ func TestRobotsBecomeMachines(t *testing.T) {
 					t.Errorf("%s: inertia %d %d is %.15g, want %.15g", name, i, k, again.Data.H[i*n+k], d.H[i*n+k])
 				}
 			}
+		}
+	}
+}
+
+// Numbers that turns of 90 degrees leave where 0 is meant do not make a file that is refused; what is small and no rounding stays.
+func TestWrittenRobotsAreTaken(t *testing.T) {
+	for name, c := range map[string]struct{ inertia, rpy, want string }{
+		"products":    {`ixx="0.01" ixy="1e-32" ixz="-3e-41" iyy="0.02" iyz="2e-33" izz="0.02"`, "0 0 0", ""},
+		"turn":        {`ixx="0.01" iyy="0.02" izz="0.02"`, "3.141592653589793 1e-46 -9e-33", ""},
+		"all of it":   {`ixx="0.01" iyy="0.02" izz="0.02"`, "0 0 9.2e-33", ""},
+		"a real one":  {`ixx="0.01" ixy="1e-20" iyy="0.02" izz="0.02"`, "0 0 1e-17", "1e-20"},
+		"a small one": {`ixx="2e-29" iyy="2e-29" izz="3e-29"`, "0 0 0", "e-29"},
+	} {
+		r, err := robot.Read(strings.NewReader(`<robot><link name="base"/><link name="arm"><inertial><origin xyz="0.1 0 1e-37"/><mass value="1"/><inertia ` + c.inertia + `/></inertial></link>
+			<joint name="j" type="revolute"><parent link="base"/><child link="arm"/><origin xyz="1e-35 0 0.3" rpy="` + c.rpy + `"/><axis xyz="0 1 0"/></joint></robot>`))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		var b bytes.Buffer
+		if err := WriteMachine(&b, r, "r.urdf"); err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if _, _, err := MachineBytes("r.yaml", b.Bytes()); err != nil || !strings.Contains(b.String(), c.want) {
+			t.Errorf("%s: %v\n%s", name, err, b.String())
 		}
 	}
 }

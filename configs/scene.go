@@ -47,6 +47,7 @@ type SceneBody struct {
 type SceneShake struct {
 	Amplitude [2]float64 `yaml:"amplitude" unit:"m" doc:"peak, along x and y"`
 	Frequency float64    `yaml:"frequency" unit:"Hz" want:">=0" doc:"of both"`
+	Phase     float64    `yaml:"phase" unit:"rad" doc:"of both at t = 0"`
 }
 
 // SceneSurface is the roughness of an outline.
@@ -88,6 +89,7 @@ type SceneForce struct {
 	Torque    float64    `yaml:"torque" unit:"N·m" doc:"constant"`
 	Amplitude [2]float64 `yaml:"amplitude" unit:"N" doc:"of a sine, along x and y"`
 	Frequency float64    `yaml:"frequency" unit:"Hz" want:">=0" doc:"of the sine"`
+	Phase     float64    `yaml:"phase" unit:"rad" doc:"of the sine at t = 0"`
 }
 
 // ScenePair are bodies that may touch: each of A with each of B.

@@ -21,12 +21,14 @@ var advice = map[Cause]string{
 	CauseDiverged:      "Look at noise and signs of the sensors (docs/estimation.md)",
 	CauseEstimate:      "Look at noise and resolution of the position (docs/estimation.md)",
 	CauseTravel:        "Move the axis back into its travel by hand, and look at the reference and its start",
-	CauseDirection:     "Turn the shaft by hand: does the position rise the way a positive command turns it? Else change the sign of its scale (docs/first-motor.md)",
+	CauseDisagree:      "Did something hold the axis, or move it? Else compare scale, sign and wiring of the reading with its data sheet (docs/safety.md)",
+	CauseDelay:         "Look how long the drive needs for a command, and at the times of the samples; lower the gains of the controller (docs/safety.md)",
+	CauseDirection:     "Did something throw the axis back? Else turn the shaft by hand: does the position rise the way a positive command turns it? Else change the sign of its scale (docs/first-motor.md)",
 	CauseScale:         "Turn the shaft by hand: does the position rise by 2π rad a turn? Then compare R, K and the scale of current and drive with their data sheets (docs/first-motor.md)",
 	CauseFrozen:        "Turn the shaft by hand: does the position follow? Look at the coupling, the encoder and its wiring, and whether the shaft is held",
 	CauseFrozenCurrent: "Look at the current sensor and its wiring",
 	CauseJump:          "Look at the coupling, the encoder and its supply; the position is another one now",
-	CauseBlocked:       "Look whether the shaft is held; then at the coupling, the position sensor and the drive",
+	CauseBlocked:       "Look whether the shaft is held, or was moved; then at the coupling, the position sensor and the drive",
 }
 
 // Advice says what to do after a trip of this cause, in one sentence.

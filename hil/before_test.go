@@ -45,7 +45,7 @@ func TestLatchedStart(t *testing.T) {
 					t.Errorf("%s: %v is taken: %v", c.name, q, r.Mode)
 				}
 			}
-			if r := ask(ReqReset, 1); (r.Res == CauseRemains) != c.hot {
+			if r := ask(ReqReset, 1); remains(r.Res) != c.hot {
 				t.Errorf("%s: reset: refusal %d", c.name, r.Res)
 			}
 			if c.hot {
@@ -139,10 +139,10 @@ func TestHotWindingIsInherited(t *testing.T) {
 		before Before
 		want   Refusal
 	}{
-		{Before{Mode: Trip, Cause: CauseThermal, Heat: [MaxAxes]float64{0.5}}, CauseRemains},
+		{Before{Mode: Trip, Cause: CauseThermal, Heat: [MaxAxes]float64{0.5}}, StillWrong(CauseThermal)},
 		{Before{Mode: Trip, Cause: CauseThermal, Heat: [MaxAxes]float64{math.Nextafter(0.5, 0)}}, Taken},
 		{Before{Mode: Trip, Cause: CauseSpeed, Heat: [MaxAxes]float64{1}}, Taken},
-		{Before{Mode: Trip, Cause: CauseSpeed, Heat: [MaxAxes]float64{math.Nextafter(1, 2)}}, CauseRemains},
+		{Before{Mode: Trip, Cause: CauseSpeed, Heat: [MaxAxes]float64{math.Nextafter(1, 2)}}, StillWrong(CauseThermal)},
 	} {
 		g := newRigged(t, nil)
 		g.Inherit(c.before)

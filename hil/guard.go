@@ -83,7 +83,7 @@ func (g *Guard) Inherit(b Before) {
 	g.before = b
 	for i := range g.budgets {
 		g.budgets[i].heat = b.Heat[i]
-		g.budgets[i].cooling = b.Heat[i] > 1 || b.Cause == CauseThermal && b.Heat[i] >= 0.5
+		g.budgets[i].cooling = b.Heat[i] > 1 || b.Cause == CauseThermal && b.Heat[i] >= coolShare
 	}
 }
 
@@ -346,7 +346,7 @@ func (g *Guard) faults(r *Row) reason {
 	}
 	for i := range g.budgets {
 		if b := &g.budgets[i]; b.cooling {
-			return reason{CauseThermal, g.s.Axes[i].Heat, b.heat, 0.5}
+			return reason{CauseThermal, g.s.Axes[i].Heat, b.heat, coolShare}
 		}
 	}
 	return reason{}
@@ -381,7 +381,9 @@ func (g *Guard) request(r *Row) {
 		}
 	}
 	if (q == ReqReset || q == ReqArm || q == ReqRun) && (g.now != CauseNone || g.first) {
-		r.Res = CauseRemains
+		if r.Res = TooEarly; g.now != CauseNone {
+			r.Res = StillWrong(g.now)
+		}
 		return
 	}
 	why := CauseCommand

@@ -9,8 +9,19 @@ import (
 // budget is the i²t budget of an axis.
 type budget struct {
 	heat    float64 // used, 0…1
-	cooling bool    // it was used up, and must fall below one half before a reset
+	cooling bool    // it was used up, and must fall below coolShare before a reset
 	share   float64 // by which it moves in a tick
+}
+
+// coolShare is that of the budget below which a reset is taken again.
+const coolShare = 0.5
+
+// CoolingTime is how long (s) a winding of this heat needs until a reset is taken, without a current; thermal (s) is its time constant.
+func CoolingTime(heat, thermal float64) float64 {
+	if !(heat > coolShare) {
+		return 0
+	}
+	return thermal * math.Log(heat/coolShare)
 }
 
 // warm keeps the i²t budget of an axis, a first-order image of the winding's temperature rise: 1 is the rise at rated current.
@@ -35,7 +46,7 @@ func (g *Guard) warm(r *Row, i int, current float64) {
 		if g.mode.Energised() {
 			g.move(onFault, reason{CauseThermal, a.Heat, b.heat, 1})
 		}
-	} else if b.heat < 0.5 {
+	} else if b.heat < coolShare {
 		b.cooling = false
 	}
 }

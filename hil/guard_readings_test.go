@@ -37,7 +37,7 @@ func TestGuardReadings(t *testing.T) {
 		g.want(Hold, c.cause)
 		g.tick(9, 0)
 		g.want(Trip, c.cause)
-		if res := g.tick(0, ReqReset); res != CauseRemains {
+		if res := g.tick(0, ReqReset); !remains(res) {
 			t.Errorf("%g: reset: refusal %d", c.bad, res)
 		}
 		g.meas[1] = c.good
@@ -199,7 +199,7 @@ func TestGuardTemperature(t *testing.T) {
 		if g.row.Where != 1 || g.row.Value != reading || g.row.Limit != 80 {
 			t.Errorf("signal %d, %g, limit %g", g.row.Where, g.row.Value, g.row.Limit)
 		}
-		if res := g.tick(0, ReqReset); res != CauseRemains {
+		if res := g.tick(0, ReqReset); !remains(res) {
 			t.Errorf("reset while hot: refusal %d", res)
 		}
 		g.meas[0] = 80
@@ -234,7 +234,7 @@ func TestGuardLinkDown(t *testing.T) {
 			g.row.Flags = FlagLinkDown // stays, see tick
 			g.tick(1, 0)
 			g.want(Trip, CauseLink)
-			if res := g.tick(0, ReqReset); res != CauseRemains {
+			if res := g.tick(0, ReqReset); !remains(res) {
 				t.Errorf("reset without a port: refusal %d", res)
 			}
 			g.row.Flags = 0
@@ -249,7 +249,7 @@ func TestGuardLinkDown(t *testing.T) {
 		g.row.Flags = FlagLinkDown
 		g.tick(0, 0)
 		g.want(SelfTest, CauseLink)
-		if res := g.tick(0, ReqArm); res != CauseRemains && res != WrongMode {
+		if res := g.tick(0, ReqArm); !remains(res) && res != WrongMode {
 			t.Errorf("armed without a port: refusal %d", res)
 		}
 		g.row.Flags = 0
@@ -284,7 +284,7 @@ func TestGuardRequestsWhileSick(t *testing.T) {
 	g.dead = true
 	g.ticks(8, 0)
 	g.want(Hold, CauseStale)
-	if res := g.tick(0, ReqRun); res != CauseRemains {
+	if res := g.tick(0, ReqRun); !remains(res) {
 		t.Errorf("run: refusal %d", res)
 	}
 	if res := g.tick(0, ReqStop); res != Taken {
@@ -292,7 +292,7 @@ func TestGuardRequestsWhileSick(t *testing.T) {
 	}
 	g.tick(0, 0)
 	g.want(SelfTest, CauseStale)
-	for q, want := range map[Request]Refusal{ReqArm: CauseRemains, ReqRun: CauseRemains, ReqReset: CauseRemains, ReqHold: WrongMode, ReqStop: Taken} {
+	for q, want := range map[Request]Refusal{ReqArm: StillWrong(CauseStale), ReqRun: StillWrong(CauseStale), ReqReset: StillWrong(CauseStale), ReqHold: WrongMode, ReqStop: Taken} {
 		if res := g.tick(0, q); res != want {
 			t.Errorf("%v: refusal %d, want %d", q, res, want)
 		}
@@ -446,7 +446,7 @@ func TestGuardNoise(t *testing.T) {
 			g.tick(1, ReqNone)
 			told(g, Trip)
 			g.tick(0, ReqNone)
-			if res := g.tick(0, ReqReset); res != CauseRemains {
+			if res := g.tick(0, ReqReset); !remains(res) {
 				t.Errorf("a reset while the noise lasts: refusal %d", res)
 			}
 		}

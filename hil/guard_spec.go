@@ -95,16 +95,21 @@ func (OverrunPolicy) Words() []string { return []string{"skip", "catch-up", "hol
 type Refusal = uint8
 
 const (
-	Taken        Refusal = iota
-	WrongMode            // the table has no such transition from here
-	CauseRemains         // the fault is still there
-	DryRunOnly           // nothing may be armed in a dry run
-	NotAllowed           // started without --arm
-	Unwatched            // a signal that must be watched is not
-	NoDrive              // there is nothing to energise
-	StillFades           // parameters: a change before it still fades in
-	NotPrepared          // parameters: the block of the order is not there
+	Taken       Refusal = iota
+	WrongMode           // the table has no such transition from here
+	TooEarly            // nothing was looked at yet: the first tick
+	DryRunOnly          // nothing may be armed in a dry run
+	NotAllowed          // started without --arm
+	Unwatched           // a signal that must be watched is not
+	NoDrive             // there is nothing to energise
+	StillFades          // parameters: a change before it still fades in
+	NotPrepared         // parameters: the block of the order is not there
+
+	stillWrong Refusal = 0x80 // and above: this plus the cause that is there now
 )
+
+// StillWrong is the refusal for a cause that is there now, be it that of the trip or another one.
+func StillWrong(c Cause) Refusal { return stillWrong + Refusal(c) }
 
 // RefusalText explains a refusal.
 func RefusalText(r Refusal, q Request, m Mode) string {
@@ -113,8 +118,8 @@ func RefusalText(r Refusal, q Request, m Mode) string {
 		return ""
 	case WrongMode:
 		return q.String() + " is not possible in mode " + m.String()
-	case CauseRemains:
-		return "the cause of the trip is still there"
+	case TooEarly:
+		return "the rig has just begun: nothing was looked at yet. Send it again"
 	case DryRunOnly:
 		return "this is a dry run: nothing is sent to the device; start with --arm to drive it"
 	case NotAllowed:
@@ -127,6 +132,10 @@ func RefusalText(r Refusal, q Request, m Mode) string {
 		return "no axis of this rig has a drive: it measures and records as it is, there is nothing to arm"
 	case Unwatched:
 		return "the file switches off the watch over a signal that driving needs (stale: 0): give it a time, or leave stale out"
+	}
+	if r >= stillWrong {
+		c := Cause(r - stillWrong)
+		return "a cause is still there: " + c.String() + ". " + c.Advice()
 	}
 	return "refused"
 }

@@ -139,11 +139,11 @@ var causes = [...]struct{ name, unit, hint string }{
 	CauseRefused:       {"commands not taken", "s", "the device refuses them or does not answer: what the drive does is not known; take the energy off at the rig, then look at its registers, its mode, its address"},
 	CauseArmed:         {"armed too long", "s", ""},
 	CauseFrozenReading: {"frozen reading", "", "what it is compared with changes by this much, the reading not at all: sensor, wiring"},
-	CauseDisagree:      {"readings disagree", "", "the reading is off by this much from the command or from another reading: its offset, scale, sign, or the drive"},
+	CauseDisagree:      {"readings disagree", "", "the reading is off by this much from the command or from another reading: its offset, scale, sign, or the drive. Of a position: or something holds the axis, or moves it"},
 	CauseScale:         {"wrong scale", "command", "voltage, current and speed do not fit, whatever the signs: check the scale of encoder, current and drive, and R and K of the motor"},
 	CauseDelay:         {"delay", "s", "the motion fits a command that is so much older: check the delay of the drive, and the times of the samples"},
 	CauseSaturated:     {"command saturated", "Hz", "the command runs from one limit to the other and back so often: a gain of the controller is far too high, or a reading too noisy for it"},
-	CauseBlocked:       {"blocked shaft", "N·m", "the torque must move the axis, and it stands: shaft, position sensor, coupling; without a measured current also the drive"},
+	CauseBlocked:       {"blocked shaft", "N·m", "the torque must move the axis, and it stands, or goes the other way: something holds it or moves it; else position sensor, coupling; without a measured current also the drive"},
 }
 
 // CauseNamed is the cause with a name; CauseStart where there is none of it.

@@ -526,6 +526,32 @@ func TestSlowRowsAreLeftOutAsFarAsCanBe(t *testing.T) {
 	}
 }
 
+// Noise of the force adds up along a segment as it does along a record, whatever its start: segments that ignored it were off by three of
+// their standard errors. Led back along the record, multiple shooting and a single simulation say the same.
+func TestMultishootUnderNoiseOfTheForceIsLM(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 20261128))
+	a, r := experiments["force, sines, noisy sensor"](rng)
+	rec, truth := r.record(a, rng), a.truths(r.dt, false)
+	var of [2]*Result
+	for i, method := range []Method{"lm", "multishoot"} {
+		var err error
+		if of[i], err = Run(t.Context(), planned("coulomb", regress, method)(a, r, rng), Records{Fit: []*record.Record{rec}}, nil, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if of[0].Verdict != of[1].Verdict || of[0].Fit.Rows != of[1].Fit.Rows {
+		t.Errorf("lm is %s by %d rows, multishoot %s by %d", of[0].Verdict, of[0].Fit.Rows, of[1].Verdict, of[1].Fit.Rows)
+	}
+	for _, name := range []string{"M", "Fc", "Fv", "offset"} {
+		p, _ := of[0].Param(name)
+		q, _ := of[1].Param(name)
+		own, other := *of[0].Err(p), *of[1].Err(q)
+		if math.Abs(p.Value-q.Value) > 0.1*own || math.Abs(other/own-1) > 0.02 || math.Abs(q.Value-truth[name]) > 4*other {
+			t.Errorf("%s %.5g ± %.2g by lm, %.5g ± %.2g by multishoot, truth %.5g", name, p.Value, own, q.Value, other, truth[name])
+		}
+	}
+}
+
 // Few records of some methods: the short form of TestCoverageOfMethodsSoak.
 func TestCoverageOfMethods(t *testing.T) {
 	for _, name := range []string{

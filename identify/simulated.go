@@ -89,7 +89,7 @@ func (j *job) output(ctx context.Context, whole bool, q question, solve func(ctx
 		m, sol, followed = j.follow(ctx, m, params, sol, q)
 	}
 	m, sol, now := j.likelierHold(ctx, m, params, sol, q)
-	followed = followed || now
+	followed, whole = followed || now, whole || m.IsLed()
 	m, sol, steps, err := j.settle(ctx, m, params, sol, q)
 	if err != nil {
 		return nil, err
@@ -151,7 +151,7 @@ func (j *job) follow(ctx context.Context, m *axis.Model, params []fit.Param, sol
 		return m, sol, false
 	}
 	other, noise := m.Led(sol.Params)
-	if other == nil || len(sol.Pieces) != m.Records() {
+	if other == nil || len(sol.Pieces) < m.Records() {
 		return m, sol, false
 	}
 	again := func(m *axis.Model, params, from []fit.Param) *fit.Solution {
@@ -398,6 +398,9 @@ func (j *job) multishoot(ctx context.Context) (*stage, error) {
 	lm := fit.LM{Workers: j.plan.Workers}
 	q := question{
 		problem: func(m *axis.Model, params []fit.Param) (*fit.Problem, error) {
+			if m.IsLed() { // no traps are left, and the rows are those of one motion
+				return m.Problem(params)
+			}
 			return m.Shooting(params, j.plan.Segments)
 		},
 		again: func(ctx context.Context, p *fit.Problem) (*fit.Solution, error) { return lm.Fit(ctx, p, j.watch) },

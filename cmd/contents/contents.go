@@ -24,7 +24,8 @@ const (
 one body, poses of bodies, analog channels with units, and what looks wrong. Read are C3D, TRC, the CSV of Vicon and of OptiTrack Motive,
 and tables whose columns are named (ball.x, ball.qw). Of a recording of hil run and of other tables it shows rows and columns.
 
-A robot in URDF or MJCF becomes a machine file with -o machine.yaml, for hil simulate: bodies, inertias, joints, friction and loops; docs/machine.md.
+A robot in URDF or MJCF becomes a machine file with -o machine.yaml, for hil simulate: bodies, inertias, joints, friction and loops. What the
+file includes is read, and what had to be assumed is said; docs/machine.md.
 
 -o writes the paths of markers and the poses of bodies as a table in SI, which reads back to the last bit. With --radius or --body a unit
 that is wrong, axes that are left-handed, or a marker that is missing is an error. docs/motion-capture.md has the formats.

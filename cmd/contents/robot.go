@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"text/tabwriter"
@@ -25,6 +24,7 @@ type robotContents struct {
 	Loops   []string    `json:"loops"`
 	Coupled []string    `json:"couplings"`
 	Ignored []string    `json:"ignored"`
+	Assumed []string    `json:"assumed"`
 }
 
 type robotBody struct {
@@ -43,12 +43,7 @@ func (f *Options) showRobot(path string, stdout io.Writer) error {
 	if ext := filepath.Ext(f.out); f.out != "" && ext != ".yaml" && ext != ".yml" {
 		return report.ExitWith(report.Usage, fmt.Errorf("import: -o %s: a robot becomes a machine file, whose name ends in .yaml", f.out))
 	}
-	in, err := os.Open(path)
-	if err != nil {
-		return report.ExitWith(report.Invalid, err)
-	}
-	defer in.Close()
-	r, err := robot.Read(io.LimitReader(in, 64<<20))
+	r, err := robot.ReadFile(path)
 	if err != nil {
 		return report.ExitWith(report.Invalid, fmt.Errorf("%s: %w", path, err))
 	}
@@ -76,7 +71,8 @@ func (f *Options) showRobot(path string, stdout io.Writer) error {
 }
 
 func describeRobot(path string, r *robot.Robot) robotContents {
-	d := robotContents{File: path, Format: r.Format, Name: r.Name, Bodies: []robotBody{}, Loops: []string{}, Coupled: []string{}, Ignored: append([]string{}, r.Ignored...)}
+	d := robotContents{File: path, Format: r.Format, Name: r.Name, Bodies: []robotBody{}, Loops: []string{}, Coupled: []string{},
+		Ignored: append([]string{}, r.Ignored...), Assumed: append([]string{}, r.Assumed...)}
 	for _, b := range r.Spec.Bodies {
 		parent := b.Parent
 		if parent == "" {
@@ -109,5 +105,8 @@ func (d *robotContents) print(w io.Writer) {
 		if len(l.names) > 0 {
 			fmt.Fprintf(w, "%s: %s\n", l.what, strings.Join(l.names, ", "))
 		}
+	}
+	for _, a := range d.Assumed {
+		fmt.Fprintf(w, "assumed: %s\n", a)
 	}
 }

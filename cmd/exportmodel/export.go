@@ -13,6 +13,7 @@ import (
 
 	"hilrig/cmd/identify"
 	"hilrig/cmd/report"
+	"hilrig/configs"
 	"hilrig/engine/friction"
 	"hilrig/engine/spelling"
 	"hilrig/identify/record"
@@ -40,6 +41,9 @@ func Run(path string, f Options, stdout, stderr io.Writer) error {
 		}
 		return report.ExitWith(report.Usage, fmt.Errorf("export-model: --to %q: there is no such target; %s", f.to, hint))
 	}
+	if configs.KindOf(path) == configs.MachineFile {
+		return f.machine(path, stdout, stderr)
+	}
 	m, err := load(path)
 	if err != nil {
 		return report.ExitWith(report.Invalid, fmt.Errorf("export-model: %w", err))
@@ -55,18 +59,36 @@ func Run(path string, f Options, stdout, stderr io.Writer) error {
 	if err != nil {
 		return report.ExitWith(report.Invalid, fmt.Errorf("export-model: %s: %w", path, err))
 	}
+	return f.give(&b, m.Name, lost, stdout, stderr)
+}
+
+// machine writes the file of a machine for another tool.
+func (f *Options) machine(path string, stdout, stderr io.Writer) error {
+	m, err := loadMachine(path)
+	if err != nil {
+		return report.Refuse(stderr, err)
+	}
+	text, err := m.write(Target(f.to))
+	if err != nil {
+		return report.ExitWith(report.Invalid, fmt.Errorf("export-model: %s: %w", path, err))
+	}
+	return f.give(bytes.NewBuffer(text), m.name, m.lost, stdout, stderr)
+}
+
+// give says what is lost, and writes the file where it is wanted.
+func (f *Options) give(b *bytes.Buffer, name string, lost []string, stdout, stderr io.Writer) error {
 	for _, l := range lost {
 		fmt.Fprintf(stderr, "warning: not in the %s file: %s\n", f.to, l)
 	}
 	if f.out == "" {
-		_, err = b.WriteTo(stdout)
+		_, err := b.WriteTo(stdout)
 		return err
 	}
 	write := func(w io.Writer) error { _, err := b.WriteTo(w); return err }
 	if err := report.WriteWhole(f.out, f.force, write); err != nil {
 		return report.ExitWith(report.Unavailable, fmt.Errorf("export-model: %w", err))
 	}
-	fmt.Fprintf(stdout, "%s: %s\n", f.out, m.Name)
+	fmt.Fprintf(stdout, "%s: %s\n", f.out, name)
 	return nil
 }
 
@@ -118,8 +140,9 @@ func modelOf(r *identify.Identification, path string, written time.Time) (m Mode
 }
 
 // Help is that of hil export-model.
-const Help = `Writes the axis of a result (hil identify -o) for another tool, with units, source and standard errors in a comment. What the tool
-cannot express is said, on standard error and in the file. docs/export-model.md has which friction law goes where.
+const Help = `Writes the axis of a result (hil identify -o) for another tool, with units, source and standard errors in a comment. A machine file
+(hil identify --write-machine, hil import, or your own) goes to URDF and MuJoCo. What the tool cannot express is said, on standard error and
+in the file. docs/export-model.md has which friction law, and what of a machine, goes where.
 
 Exit codes: 0 done; 2 wrong usage; 3 no result, or a law that the tool cannot express; 4 the file cannot be written; 6 the result
 may not be used: rejected, interrupted, not told by the record (--force exports it all the same).`

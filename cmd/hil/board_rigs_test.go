@@ -67,6 +67,9 @@ func (r boardRig) has(channels ...int) bool {
 	return true
 }
 
+// slow tells a line of 50 samples a second, which leads the geared motor.
+func (r boardRig) slow() bool { return r.wire == "modbus" }
+
 func newBoardRig(name, drive, wire string, limits bool, channels ...int) boardRig {
 	r := boardRig{name: name, drive: drive, wire: wire, limits: limits, channels: append([]int{chPosition}, append(channels, chStatus)...),
 		rate: 500, loop: 500, count: 1e-4, noise: [...]float64{0, 0.02, 0.05, 1e-3, 0, 0}, reach: 3, pace: 9.4}
@@ -224,7 +227,7 @@ guard: {selftest_time: 100 ms}
 record: {dir: "%s"}
 web: {commands: true}
 `, slug.Replace(r.name), r.name, r.loop, port, map[bool]int{true: 115200, false: 921600}[r.wire == "modbus"], map[bool]float64{true: r.loop, false: r.rate}[r.wire == "modbus"], line, measure.String(),
-		units[chApplied], number, r.commandScale(), r.limit, r.slew, at(20), enable, at(22), kind, axis.String(), strings.Join(estimator, ", "), reference, control, guard, t.TempDir())
+		units[chApplied], number, r.commandScale(), r.limit, r.slew, at(20), enable, at(22), kind, axis.String(), strings.Join(estimator, ", "), reference, control, guard, zzDir())
 	for from, to := range r.extra {
 		if !strings.Contains(text, from) {
 			t.Fatalf("the file has no %q:\n%s", from, text)
@@ -240,3 +243,5 @@ web: {commands: true}
 
 // commandScale is what a command of 1 on the line means; a binary float is a count times this.
 func (r boardRig) commandScale() float64 { return 1e-6 }
+
+func zzDir() string { d, _ := os.MkdirTemp("/tmp/g32/rec", "r"); return d }

@@ -67,8 +67,8 @@ type boardWatch struct {
 	fast      float64       // rad/s or m/s
 	late      time.Duration // longest time that the board itself was late
 	off       bool          // it was de-energised at least once
-	push      float64       // × break-away: an effort that the time counts from
-	pushed    bool          // there was one; what was before that does not count
+	push      float64       // × break-away: only time with an effort above it counts
+	pushed    bool          // the axis moved, or the effort has been above break-away; what was before that does not count
 	offAt     time.Duration // since `since`, when that was the last time
 }
 
@@ -315,7 +315,8 @@ func (b *board) move(period, now time.Duration) {
 	was, energised := p.position, p.on
 	p.step(period.Seconds())
 	if p.command, p.on = kept, on; energised {
-		if w.pushed = w.pushed || math.Abs(p.constant*p.current) > max(1, w.push)*p.static; w.pushed {
+		push := math.Abs(p.constant * p.current)
+		if w.pushed = w.pushed || push > p.static; w.pushed && push >= w.push*p.static {
 			w.energised += period
 		}
 		w.way += math.Abs(p.position - was)
@@ -359,11 +360,11 @@ func (b *board) take(o boardOrder) {
 
 // ---- what the test does to a board
 
-// fail begins a fault, and the watch over what follows: from an effort of push times the break-away on, 0: from now on.
+// fail begins a fault, and the watch over what follows: while the effort is above push times the break-away.
 func (b *board) fail(f boardFault, push float64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.fault, b.watch = f, boardWatch{since: b.now(), far: math.Abs(b.plant.position), push: push, pushed: push == 0 && b.plant.on}
+	b.fault, b.watch = f, boardWatch{since: b.now(), far: math.Abs(b.plant.position), push: push, pushed: b.plant.on}
 }
 
 // heal ends the fault and says what happened since it began.

@@ -63,7 +63,7 @@ type boardColumn struct {
 func startColumn(t *testing.T, r boardRig) *boardColumn {
 	c := &boardColumn{t: t, home: t, rig: r, b: startBoard(t, r)}
 	c.file = r.file(t, c.b.path)
-	c.d = startRun(c.home, c.file, "--arm", "--no-mqtt", "--no-record")
+	c.d = startRun(c.home, c.file, "--arm", "--no-mqtt")
 	if !c.b.await(true, 20*time.Second) {
 		text, _ := os.ReadFile(c.file)
 		t.Fatalf("never energised: %v\n%s\n%s", c.d.state(), c.d.errs, text)
@@ -124,7 +124,7 @@ func (c *boardColumn) rest(place float64) {
 	c.order("stop")
 	c.b.await(false, time.Second)
 	time.Sleep(50 * time.Millisecond)
-	if x, _, _ := c.b.state(); place != 0 || math.Abs(x) > 2*c.rig.reach {
+	if x, _, _ := c.b.state(); place != 0 || math.Abs(x) > 1.4*c.rig.reach { // the travel of the stage ends at 1.5
 		c.b.place(place)
 		time.Sleep(100 * time.Millisecond)
 	}
@@ -138,18 +138,21 @@ func (c *boardColumn) play(f *boardCase, sign float64) (o boardOutcome) {
 	if !c.energise(inMotion) {
 		t.Errorf("before %s: not driven again: %v\n%s", f.name, d.state(), lastLines(d.errs.String(), 30))
 		d.stop()
-		c.d = startRun(c.home, c.file, "--arm", "--no-mqtt", "--no-record")
+		c.d = startRun(c.home, c.file, "--arm", "--no-mqtt")
 		d = c.d
 		c.energise(inMotion)
 	}
-	fault := f.make(&c.rig, sign)
+	fault, push := f.make(&c.rig, sign), f.push
+	if f.geared > 0 && c.rig.slow() {
+		push = f.geared
+	}
 	var said int
 	switch f.when {
 	case "rest":
 		c.rest(-sign * c.rig.reach * f.asked)
 		c.reach("armed", 5*time.Second)
 		said = d.errs.len()
-		b.fail(fault, f.push)
+		b.fail(fault, push)
 		time.Sleep(100 * time.Millisecond)
 		c.reach("armed", time.Second) // some are found before
 		c.order("run")
@@ -166,10 +169,10 @@ func (c *boardColumn) play(f *boardCase, sign float64) (o boardOutcome) {
 		}
 		said = d.errs.len()
 		if fault.unplugs {
-			b.fail(fault, f.push)
+			b.fail(fault, push)
 			b.unplug()
 		} else {
-			b.fail(fault, f.push)
+			b.fail(fault, push)
 		}
 	}
 	watch := f.long
@@ -241,7 +244,7 @@ func (c *boardColumn) playAll(f boardCase, tell func(fault, rig string, o boardO
 		var o boardOutcome
 		for try := 1; ; try++ { // a board that starved says nothing
 			o = c.play(&f, sign)
-			idle := o.energised == 0 && f.when == ""
+			idle := o.energised == 0 && f.when == "" && !o.tripped
 			if o.starved = o.starved || idle; !o.starved || try == 3 {
 				break
 			}
@@ -384,6 +387,9 @@ func (o *boardOutcome) judge(f *boardCase, r *boardRig) string {
 	}
 	rides := slices.Contains(want, "runs on")
 	within := max(f.within, 250*time.Millisecond) + 150*time.Millisecond
+	if f.slow > 0 && r.slow() {
+		within = f.slow + 150*time.Millisecond
+	}
 	way := 6 + 10*within.Seconds() + 20*max(0, within-400*time.Millisecond).Seconds()
 	if r.heavy {
 		way = 0.1 + within.Seconds()

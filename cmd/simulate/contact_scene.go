@@ -45,7 +45,7 @@ func buildScene(c *configs.Scene) (*contact.Scene, *picture, error) {
 	for _, f := range c.Forces {
 		spec.Forces = append(spec.Forces, contact.ForceSpec{
 			Body: f.Body, At: contact.Point{X: f.At[0], Y: f.At[1]}, Constant: [3]float64{f.Constant[0], f.Constant[1], f.Torque},
-			Amplitude: [3]float64{f.Amplitude[0], f.Amplitude[1], 0}, Omega: 2 * math.Pi * f.Frequency,
+			Amplitude: [3]float64{f.Amplitude[0], f.Amplitude[1], 0}, Omega: 2 * math.Pi * f.Frequency, Phase: f.Phase,
 		})
 	}
 	s, err := contact.NewScene(spec)
@@ -74,7 +74,7 @@ func sceneBody(c *configs.SceneBody) (contact.BodySpec, drawnBody, error) {
 		for j := range speed {
 			drive := contact.Drive{Rate: speed[j]}
 			if j < 2 {
-				drive.Amplitude, drive.Omega = c.Shake.Amplitude[j], 2*math.Pi*c.Shake.Frequency
+				drive.Amplitude, drive.Omega, drive.Phase = c.Shake.Amplitude[j], 2*math.Pi*c.Shake.Frequency, c.Shake.Phase
 			}
 			if drive != (contact.Drive{}) && (drive.Rate != 0 || drive.Amplitude != 0) {
 				b.Drive[j] = &drive

@@ -33,6 +33,7 @@ type machineRun struct {
 	peak     float64 // J  largest kinetic energy
 	speed    float64 // rad/s, m/s  largest velocity of a joint
 	sticks   sticks
+	fixed    fixedSteps
 }
 
 // RunMachine is hil simulate for a machine of bodies, joints, loops and motors.
@@ -41,14 +42,15 @@ func RunMachine(ctx context.Context, path string, f Options, stdout, stderr io.W
 	if err != nil {
 		return err
 	}
-	if f.Events != "" || len(f.Laws) > 0 || f.Step != "" {
-		return report.ExitWith(report.Usage, fmt.Errorf("simulate: --events, --law and --step are not for a machine, which %s describes; it has -o, --plot and --animate, and its steps follow from tolerance", path))
+	if f.Events != "" || len(f.Laws) > 0 {
+		return report.ExitWith(report.Usage, fmt.Errorf("simulate: --events and --law are not for a machine, which %s describes; it has -o, --plot and --animate", path))
 	}
 	cfg, warnings, err := configs.LoadMachine(path)
 	if err != nil {
 		return report.Refuse(stderr, err)
 	}
-	if err := f.times(new(float64), &cfg.Duration); err != nil {
+	step := 0.0 // s
+	if err := f.times(&step, &cfg.Duration); err != nil {
 		return report.ExitWith(report.Usage, fmt.Errorf("simulate: %w", err))
 	}
 	for _, in := range cfg.Files() {
@@ -57,14 +59,27 @@ func RunMachine(ctx context.Context, path string, f Options, stdout, stderr io.W
 		}
 	}
 	s := &machineRun{path: path, cfg: cfg, warnings: report.PrintWarnings(stderr, warnings)}
+	if err := s.wholeSteps(step); err != nil {
+		return report.ExitWith(report.Usage, fmt.Errorf("simulate: %w", err))
+	}
 	if s.model, s.x, s.begin, err = cfg.Begin(); err != nil {
 		return report.ExitWith(report.Invalid, fmt.Errorf("simulate: %s: %w", path, err))
 	}
 	var stopped *machine.Failure
-	switch err := s.run(ctx); {
+	if f.Modes {
+		return s.runModes(ctx, f, stdout, stderr)
+	}
+	run := s.run
+	if step > 0 {
+		run = s.runSteps
+	}
+	switch err := run(ctx); {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.As(err, &stopped):
+		for _, w := range s.warnings[len(warnings):] {
+			fmt.Fprintf(stderr, "warning: %s\n", w)
+		}
 		err = fmt.Errorf("simulate: %s: %w", path, stopped)
 		if f.Out != "" || f.Plot != "" || f.Animate != "" {
 			err = fmt.Errorf("%w. What is written ends there", err)
@@ -104,13 +119,25 @@ func RunMachine(ctx context.Context, path string, f Options, stdout, stderr io.W
 
 // run integrates, and keeps a row for each time.
 func (s *machineRun) run(ctx context.Context) (err error) {
+	c := s.cfg
+	keep, err := s.table()
+	if err != nil {
+		return err
+	}
+	s.result, err = s.model.Run(ctx, s.x, 0, c.Duration, machine.Options{Rtol: c.Tolerance, Atol: 1e-2 * c.Tolerance, Every: s.every(), Formulation: c.Formulation}, keep)
+	return err
+}
+
+// table begins an empty table, and what keeps a row of it.
+func (s *machineRun) table() (keep func(*machine.Sample) error, err error) {
 	c, m := s.cfg, s.model
+	s.columns, s.frames, s.peak, s.speed = nil, nil, 0, 0
 	signals := append([]engine.Signal{{Name: "time", Unit: "s"}}, m.Columns()...)
 	own := len(signals)
 	for _, name := range c.Outputs.Frames {
 		k, err := m.Model.Frame(name)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		s.frames = append(s.frames, k)
 		for _, l := range []string{".x", ".y", ".z"} {
@@ -122,7 +149,7 @@ func (s *machineRun) run(ctx context.Context) (err error) {
 	}
 	row := make([]float64, len(signals))
 	s.sticks = newSticks(c, m)
-	s.result, err = m.Run(ctx, s.x, 0, c.Duration, machine.Options{Rtol: c.Tolerance, Atol: 1e-2 * c.Tolerance, Every: s.every(), Formulation: c.Formulation}, func(p *machine.Sample) error {
+	return func(p *machine.Sample) error {
 		row[0] = p.T
 		m.Row(p, row[1:own])
 		for k, frame := range s.frames {
@@ -138,8 +165,7 @@ func (s *machineRun) run(ctx context.Context) (err error) {
 		}
 		s.sticks.look(m)
 		return nil
-	})
-	return err
+	}, nil
 }
 
 // every is the time between rows (s).
@@ -152,11 +178,12 @@ func (s *machineRun) missing() (joule, relative float64) {
 		joule += e.In - e.Loss - e.Stored
 		size = max(size, e.Size())
 	}
-	// the potential energy has rounding of its own
+	// the potential energy is a sum with rounding of its own, 1e-15 of each term
+	rounding := 1e-9 * float64(1+s.model.Model.NV())
 	for _, c := range s.columns {
 		if c.name == "potential" {
 			for _, x := range c.x {
-				size = max(size, 1e-9*math.Abs(x))
+				size = max(size, rounding*math.Abs(x))
 			}
 		}
 	}
@@ -175,6 +202,11 @@ func (s *machineRun) still() bool {
 func (s *machineRun) measure() {
 	r := &s.result
 	joule, relative := s.missing()
+	if s.fixed.step > 0 {
+		s.metrics = append(s.fixed.metrics(s.begin.DOF, s.model.Model.NC() > 0), Metric{"kinetic_energy_max", "J", s.peak}, Metric{"energy_error", "J", joule},
+			Metric{"energy_error_relative", "", relative})
+		return
+	}
 	s.metrics = []Metric{{"degrees_of_freedom", "", float64(s.begin.DOF)}, {"steps", "", float64(r.Accepted)}, {"steps_rejected", "", float64(r.Rejected)}}
 	if s.model.Model.NC() > 0 {
 		s.metrics = append(s.metrics, Metric{"constraint_residual_max", "", r.Residual}, Metric{"constraint_rate_max", "", r.Rate},
@@ -203,6 +235,11 @@ func (s *machineRun) doubts() error {
 		warn("%d steps ended in a singular position, the first at t = %.6g s", n, s.result.SingularAt)
 	}
 	s.bends(warn)
+	if s.fixed.step > 0 {
+		_, e := s.missing()
+		s.fixed.doubts(e, warn)
+		return nil
+	}
 	bad := false
 	if _, e := s.missing(); e > max(1e-6, min(1e-3, 1e4*s.cfg.Tolerance)) {
 		bad = true
@@ -277,6 +314,9 @@ func (s *machineRun) text() string {
 	kept := ""
 	if s.model.Model.NC() > 0 {
 		kept = ", constraints by " + s.cfg.Formulation
+	}
+	if s.fixed.step > 0 {
+		return fmt.Sprintf("%s in %s, %d bodies, fixed steps of %s, as a loop takes them", filepath.Base(s.path), report.WithUnit(s.cfg.Duration, "s"), s.model.Model.Bodies(), report.WithUnit(s.fixed.step, "s"))
 	}
 	return fmt.Sprintf("%s in %s, %d bodies, tolerance %.3g%s", filepath.Base(s.path), report.WithUnit(s.cfg.Duration, "s"), s.model.Model.Bodies(), s.cfg.Tolerance, kept)
 }

@@ -30,6 +30,7 @@ type Options struct {
 	Animate        string
 	Events         string
 	Motion         string
+	Modes          bool
 	Json, Force    bool
 	Laws           []string
 	Step, Duration string
@@ -57,6 +58,8 @@ type lawRun struct {
 // Run runs a file: a ball in front of cameras, a machine, a chain on a beam, bodies in contact, or friction laws.
 func Run(ctx context.Context, path string, f Options, stdout, stderr io.Writer) error {
 	switch kind := configs.KindOf(path); {
+	case f.Modes && kind != configs.MachineFile:
+		return report.ExitWith(report.Usage, errors.New("simulate: --modes is for a machine of bodies, joints and motors: a file with the key machine"))
 	case kind == configs.BallFile:
 		return RunBall(ctx, path, f, stdout, stderr)
 	case kind == configs.ManipulatorFile:
@@ -345,7 +348,8 @@ A file with the key system runs bodies that touch, stick, slide, separate and co
 bodies, a toy. --animate writes a page that shows them moving, --events the list of impacts, slips and stops. Such files are explained in docs/contact.md.
 
 A file with the key machine runs bodies on joints, with loops, gears, motors and friction: -o writes positions, currents, forces and
-energies. Such files are explained in docs/machine.md.
+energies, --step goes through it in the fixed steps of a loop and compares,
+--modes tells its eigenvalues at the equilibrium. Such files are explained in docs/machine.md.
 
 A file with the key ball rolls a ball in front of cameras: -o writes the recording of its markers, which hil import and hil
 identify read, --motion what is true. Such files are explained in docs/rolling-friction.md.

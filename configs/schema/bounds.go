@@ -100,14 +100,14 @@ func (r *Report) boundsOf(path string, section Field, v reflect.Value) {
 			r.boundsOf(path, section, v.Index(i))
 		}
 	case reflect.Float64:
-		if x := math.Abs(v.Float()); x != 0 && !(x >= smallest && x <= largest) && !r.Bad(path) {
-			r.Errorf(path, "%s: %s in SI, want 0, or a magnitude from %s to %s; is its unit right?", path, Short(v.Float()), Short(smallest), Short(largest))
+		if x := math.Abs(v.Float()); x != 0 && !(x >= Smallest && x <= largest) && !r.Bad(path) {
+			r.Errorf(path, "%s: %s in SI, want 0, or a magnitude from %s to %s; is its unit right?", path, Short(v.Float()), Short(Smallest), Short(largest))
 		}
 	}
 }
 
-// No quantity of a rig in SI lies outside these, and no product of a few that lie inside overflows.
-const smallest, largest = 1e-30, 1e30
+// Smallest and largest magnitude of a quantity in SI, but 0: no quantity of a rig lies outside, and no product of a few that lie inside overflows.
+const Smallest, largest = 1e-30, 1e30
 
 func (r *Report) bounded(path string, f Field, v reflect.Value) {
 	if v.Kind() == reflect.Pointer {

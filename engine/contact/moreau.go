@@ -52,6 +52,7 @@ type Moreau struct {
 	back *positions // nil: penetration is taken back in the rows of velocity
 
 	touch     float64 // m, the gap up to which a contact is closed
+	lift      float64 // m, the gap up to which one that lasts is closed as well, see turning
 	dof       int
 	qm, ufree []float64
 	qnew      []float64
@@ -66,6 +67,7 @@ type Moreau struct {
 	fast      float64   // m/s, the fastest approach of a closed contact, which fades at half the rate at which depth is taken back
 	vf        []float64 // ġ(u_free), N and T of each closed contact
 	vk        []float64 // ġ_N(u)
+	turn      []float64 // m/s, see turning
 	c         []float64 // what restitution and β·g_N/h add to it
 	d, x      []float64
 	mu        []float64
@@ -123,7 +125,7 @@ func (m *Moreau) room(n int) {
 	m.Chosen = append(make([]int32, 0, n), m.Chosen...)
 	m.State, m.at, m.stays, m.seen, m.queue = resized(m.State, n), resized(m.at, n), make([]bool, n), make([]bool, n), make([]int32, 0, n)
 	m.Impulse, m.vf, m.c = resized(m.Impulse, 2*n), resized(m.vf, 2*n), resized(m.c, 2*n)
-	m.vk, m.mu, m.lag = resized(m.vk, n), resized(m.mu, n), resized(m.lag, n)
+	m.vk, m.mu, m.lag, m.turn = resized(m.vk, n), resized(m.mu, n), resized(m.lag, n), resized(m.turn, n)
 	m.d, m.x = make([]float64, 4*n*n), make([]float64, 2*n*m.dof)
 	m.fric = lcp.NewFrictional(n)
 	if m.opt.Impact == Poisson {
@@ -147,7 +149,7 @@ func (m *Moreau) room(n int) {
 
 // Reset forgets contact states and counters.
 func (m *Moreau) Reset() {
-	m.MoreauCounts, m.Overrun, m.late, m.fast = MoreauCounts{}, Overrun{}, 0, 0
+	m.MoreauCounts, m.Overrun, m.late, m.fast, m.lift = MoreauCounts{}, Overrun{}, 0, 0, 0
 	m.Set.Clear()
 	m.Set.Dropped = 0
 	m.none()
@@ -182,7 +184,7 @@ func (m *Moreau) Step(t float64, q, u []float64) StepResult {
 		return m.refuse()
 	}
 	// contacts, their states and right-hand sides
-	ahead, tc, reach := 0.5*h, t+0.5*h, math.Nextafter(m.touch, 1)
+	ahead, tc, reach := 0.5*h, t+0.5*h, math.Nextafter(m.touch, 1)+m.lift
 	if m.opt.EndOfStep {
 		ahead, tc, reach = (1-theta)*h, t+h, m.opt.Reach
 	}
@@ -284,9 +286,11 @@ func (m *Moreau) close(u []float64) (left int) {
 	m.struck = false
 	m.fast *= 1 - 0.5*m.opt.Beta
 	m.Chosen, m.Impulse, m.State = m.Chosen[:0], m.Impulse[:cap(m.Impulse)], m.State[:cap(m.State)]
+	lift := 0.0
 	for c := range s.N {
 		gap := s.Gap[c]
-		if gap > m.touch && !atEnd {
+		apart := gap > m.touch && !atEnd
+		if apart && !m.lasted(s.ID[c]) {
 			continue
 		}
 		wn, wt := s.WN[c*f:][:f], s.WT[c*f:][:f]
@@ -297,8 +301,20 @@ func (m *Moreau) close(u []float64) (left int) {
 			nf += a * v
 			tf += wt[j] * v
 		}
-		// u_free would not close it
 		end := nf + gap*perGap
+		nk, nf, tf = nk+s.VN[c], nf+s.VN[c], tf+s.VT[c]
+		bend, turn := 0.0, 0.0
+		if m.opt.Positions && s.AN[c] > 0 {
+			bend = m.turning(c, u)
+			lift = max(lift, 4*h*bend)
+			if nk-bend >= -m.opt.VTh || s.Law[c].EpsN == 0 {
+				turn = bend
+			}
+		}
+		if apart && gap > m.touch+2*h*turn {
+			continue
+		}
+		// u_free would not close it
 		if atEnd && end > 0 {
 			continue
 		}
@@ -312,7 +328,6 @@ func (m *Moreau) close(u []float64) (left int) {
 				continue
 			}
 		}
-		nk, nf, tf = nk+s.VN[c], nf+s.VN[c], tf+s.VT[c]
 		m.fast = max(m.fast, -nk)
 
 		law := &s.Law[c]
@@ -320,9 +335,15 @@ func (m *Moreau) close(u []float64) (left int) {
 		old := &m.mem.slot[at]
 		was := known && old.stamp == m.Steps-1 && old.pn > 0
 		cn, ct := 0.0, 0.0
-		if atEnd {
+		switch {
+		case atEnd:
 			cn = end - nf
-		} else if gap < 0 {
+		case turn > 0:
+			if was {
+				nk -= turn // at the beginning of the step
+			}
+			cn = turn + m.opt.Beta*max(gap-0.25*h*turn, 0)/h
+		case gap < 0:
 			cn = perDepth * gap
 		}
 		// with Positions also of a contact that separates and that an impulse elsewhere closes again: it may close by ε of that speed, and no
@@ -346,7 +367,7 @@ func (m *Moreau) close(u []float64) (left int) {
 		m.vk[i], m.mu[i], m.at[i] = nk, law.Mu, at
 		m.vf[2*i], m.vf[2*i+1] = nf, tf
 		m.c[2*i], m.c[2*i+1] = cn, ct
-		m.lag[i] = 0
+		m.lag[i], m.turn[i] = 0, bend
 		if m.opt.Positions && (nk < -m.opt.VTh || nk < 0 && !was) {
 			hit := 0.5*h + min(gap/-nk, 0) // gap may be a rounding error
 			if was {
@@ -358,7 +379,28 @@ func (m *Moreau) close(u []float64) (left int) {
 		m.State[i], m.Impulse[2*i], m.Impulse[2*i+1] = old.expect(known, was, h, nf+cn, tf+ct)
 	}
 	m.Impulse, m.State = m.Impulse[:2*n], m.State[:n]
+	m.lift = lift
 	return left
+}
+
+// lasted tells whether contact id had an impulse in the step before.
+func (m *Moreau) lasted(id uint32) bool {
+	at, known := m.mem.place(id)
+	return known && m.mem.slot[at].stamp == m.Steps-1 && m.mem.slot[at].pn > 0
+}
+
+// turning is ½h·A_N, by which ġ_N of contact c grows in half a step because its bodies turn about each other (m/s). It is 0 where they turn so
+// much that A_N tells nothing of half a step.
+func (m *Moreau) turning(c int, u []float64) float64 {
+	half, size := 0.5*m.opt.Step*m.Set.AN[c], math.Abs(m.Set.VN[c])+math.Abs(m.Set.VT[c])
+	wn, wt := m.Set.RowN(c), m.Set.RowT(c)
+	for j, v := range u {
+		size += math.Abs(wn[j]*v) + math.Abs(wt[j]*v)
+	}
+	if half > 0.1*size {
+		return 0
+	}
+	return half
 }
 
 // deepest is the deepest of the closed contacts at t, against three times what the fastest approach of late closes in a step: an impact is found at half of

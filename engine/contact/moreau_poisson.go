@@ -27,26 +27,17 @@ func newPoisson(n int) *poisson {
 // solve fills the impulses of m and returns the work of the contacts as Moreau.work does.
 func (p *poisson) solve(m *Moreau, d []float64) (r lcp.FrictionResult, e, scale float64) {
 	n := len(m.Chosen)
-	hits := false
-	for k, c := range m.Chosen {
-		l := m.Set.Law[c]
-		switch before, free := m.vk[k], m.vf[2*k]; {
-		case before >= -m.opt.VTh || free >= 0:
-			l.EpsN, l.EpsT = 0, 0
-		case free < before || m.opt.Positions:
-			l.EpsN = min(m.rebound(d, k)/-free, 1)
-		}
-		hits = hits || l.EpsN > 0
-		p.laws[k] = l
-	}
 	p1, v := p.p1[:2*n], p.v[:2*n]
 	clear(p1)
-	copy(v, m.vf)
+	hits := p.before(m, d, v)
 	if hits {
 		// without impulses for these laws the contacts are settled without restitution
-		if s := p.im.Solve(d, m.vf[:2*n], p.laws[:n], p1).Status; s != Resolved {
+		if s := p.im.Solve(d, v, p.laws[:n], p1).Status; s != Resolved {
 			m.Lowered++
 		}
+	}
+	copy(v, m.vf)
+	if hits {
 		e, scale = work(d, p1, m.vf)
 		for i := range v {
 			dp := 0.0
@@ -70,6 +61,41 @@ func (p *poisson) solve(m *Moreau, d []float64) (r lcp.FrictionResult, e, scale 
 		}
 	}
 	return r, e + e2, scale + s2
+}
+
+// before fills v with the velocities that the impacts of the step begin with, and the laws. It is false without an impact that rebounds. Contacts
+// that last carry the forces of the step, as far as those are known from the step before: what is left for an impact to compress is its own.
+func (p *poisson) before(m *Moreau, d, v []float64) (hits bool) {
+	n, springy := len(m.Chosen), false
+	for k, c := range m.Chosen {
+		p.laws[k] = m.Set.Law[c]
+		hits = hits || m.vk[k] < -m.opt.VTh && m.vf[2*k] < 0
+		springy = springy || p.laws[k].EpsN > 0
+	}
+	copy(v, m.vf)
+	if !hits || !springy {
+		return false
+	}
+	for j, x := range m.Impulse {
+		if x == 0 || m.mem.slot[m.at[j/2]].hit {
+			continue
+		}
+		for i := range v {
+			v[i] += d[2*n*i+j] * x
+		}
+	}
+	for k := range n {
+		l := &p.laws[k]
+		switch start, free := m.vk[k], v[2*k]; {
+		case start >= -m.opt.VTh && math.Abs(start) <= m.opt.VTh:
+			v[2*k] = max(free, 0)
+		case start >= -m.opt.VTh || free >= 0:
+			l.EpsN, l.EpsT = 0, 0
+		case free < start || m.opt.Positions:
+			l.EpsN = min(m.rebound(d, k)/-free, 1)
+		}
+	}
+	return true
 }
 
 // stateOf is the state that impulses belong to.

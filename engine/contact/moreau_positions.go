@@ -23,7 +23,7 @@ func (c *positions) correct(m *Moreau, qm, q []float64) {
 	x, d := m.x[:2*n*f], m.d[:4*n*n]
 	deep := false
 	for k, i := range m.Chosen {
-		gap := m.Set.Gap[i] + 0.5*h*m.Set.VN[i]
+		gap := m.Set.Gap[i] + 0.5*h*m.Set.VN[i] + 0.25*h*m.turn[k]
 		for j, w := range m.Set.RowN(int(i)) {
 			gap += w * (q[j] - qm[j])
 		}

@@ -120,7 +120,7 @@ func (s *Scene) Force(t float64, q, u, f []float64) {
 	}
 	for i, body := range s.pushed {
 		p, b := &s.spec.Forces[i], &s.body[body]
-		sin := math.Sin(p.Omega * t)
+		sin := math.Sin(p.Omega*t + p.Phase)
 		var v [3]float64
 		for j := range axes {
 			v[j] = p.Constant[j] + p.Amplitude[j]*sin

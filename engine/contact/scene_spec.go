@@ -31,15 +31,16 @@ type BodySpec struct {
 
 // Drive prescribes a coordinate (m or rad), p0 being its value in Pose:
 //
-//	p(t) = p0 + Rate·t + Amplitude·sin(Omega·t)
+//	p(t) = p0 + Rate·t + Amplitude·sin(Omega·t + Phase)
 type Drive struct {
 	Rate      float64 // 1/s
 	Amplitude float64
 	Omega     float64 // rad/s
+	Phase     float64 // rad
 }
 
 func (d *Drive) at(t float64) (p, v, a float64) {
-	s, c := math.Sincos(d.Omega * t)
+	s, c := math.Sincos(d.Omega*t + d.Phase)
 	return d.Rate*t + d.Amplitude*s, d.Rate + d.Amplitude*d.Omega*c, -d.Amplitude * d.Omega * d.Omega * s
 }
 
@@ -71,7 +72,7 @@ type MountSpec struct {
 	Damping   [3]float64 // N·s/m, N·s/m, N·m·s/rad
 }
 
-// ForceSpec acts on point At of a body, in its frame: Constant + Amplitude·sin(Omega·t), along the axes of the world. The third
+// ForceSpec acts on point At of a body, in its frame: Constant + Amplitude·sin(Omega·t + Phase), along the axes of the world. The third
 // component is a moment.
 type ForceSpec struct {
 	Body      string
@@ -79,6 +80,7 @@ type ForceSpec struct {
 	Constant  [3]float64 // N, N, N·m
 	Amplitude [3]float64 // N, N, N·m
 	Omega     float64    // rad/s
+	Phase     float64    // rad
 }
 
 // PairSpec lets two bodies touch.
@@ -115,7 +117,7 @@ func (s *SceneSpec) validate(index map[string]int) error {
 				p.when(b.Speed[j] != 0, "%s.speed: %g for %s, which is not free", key, b.Speed[j], axis)
 			}
 			if d := b.Drive[j]; d != nil {
-				p.finite(key+".drive."+axis, d.Rate, d.Amplitude, d.Omega)
+				p.finite(key+".drive."+axis, d.Rate, d.Amplitude, d.Omega, d.Phase)
 				p.when(b.Locked[j], "%s.drive.%s: the coordinate is locked as well", key, axis)
 			}
 		}
@@ -155,7 +157,7 @@ func (s *SceneSpec) validate(index map[string]int) error {
 	for i, f := range s.Forces {
 		key := fmt.Sprintf("forces[%d]", i)
 		known(key+".body", f.Body)
-		p.finite(key, f.Omega, f.At.X, f.At.Y)
+		p.finite(key, f.Omega, f.Phase, f.At.X, f.At.Y)
 		p.finite(key+".constant", f.Constant[:]...)
 		p.finite(key+".amplitude", f.Amplitude[:]...)
 	}

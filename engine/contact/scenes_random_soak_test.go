@@ -9,5 +9,6 @@ func TestSoakRandomScenes(t *testing.T) {
 	for k := range 1000 {
 		list = append(list, k)
 	}
-	randomScenes(t, list)
+	randomScenes(t, families, list)
+	randomScenes(t, pivotFamilies, list)
 }

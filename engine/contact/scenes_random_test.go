@@ -425,13 +425,16 @@ func bounce(r *rand.Rand) (*scenario, error) {
 	return c, nil
 }
 
-var families = []struct {
+// family is a kind of scenes.
+type family struct {
 	name string
 	draw func(*rand.Rand) (*scenario, error)
-}{{"stack", stack}, {"chain", chain}, {"bullet", bullet}, {"slide", slide}, {"bounce", bounce}}
+}
+
+var families = []family{{"stack", stack}, {"chain", chain}, {"bullet", bullet}, {"slide", slide}, {"bounce", bounce}}
 
 // randomScenes draws scenes by their numbers and wants none of them wrong without a word, in either engine.
-func randomScenes(t *testing.T, list []int) {
+func randomScenes(t *testing.T, families []family, list []int) {
 	sum := map[string]*[4]int{}
 	for _, k := range list {
 		f := families[k%len(families)]
@@ -482,5 +485,5 @@ func TestRandomScenes(t *testing.T) {
 			list = append(list, k)
 		}
 	}
-	randomScenes(t, list)
+	randomScenes(t, families, list)
 }

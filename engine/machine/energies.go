@@ -36,8 +36,8 @@ func (s *Stepper) stored(x []float64) (e float64) {
 	for k, p := range m.Parts {
 		e += p.Stored(m.q, m.own(k, z))
 	}
-	for k := range s.elastic {
-		if l := &s.elastic[k]; l.k != 0 && l.q >= 0 { // those between frames are with the bodies
+	for k := range s.passive { // springs between frames are with the bodies
+		if l := &s.passive[k]; l.k != 0 {
 			d := q[l.q] - l.x
 			e += l.k * d * d / 2
 		}
@@ -53,12 +53,19 @@ func (s *Stepper) spend(h float64, w []float64) {
 		s.In += h * p.In
 		s.Loss += h * p.Loss
 	}
+	for k := range s.passive {
+		e := &s.passive[k]
+		s.Loss += h * e.c * w[e.at] * w[e.at]
+	}
 	for k := range s.elastic {
 		e := &s.elastic[k]
 		rate := s.p[e.at].along(w)
 		s.Loss += h * e.c * rate * rate
 	}
 	for i, f := range s.base {
+		s.In += h * f * w[i]
+	}
+	for i, f := range s.M.thrust {
 		s.In += h * f * w[i]
 	}
 	for k := range s.movers {
@@ -93,11 +100,9 @@ func (s *Stepper) Forces(t, h float64, x []float64) multibody.Status {
 	for k := range m.axes {
 		m.axes[k].push(m.force[k], s.base)
 	}
-	for k := range s.elastic {
-		if e := &s.elastic[k]; e.q >= 0 {
-			iv := s.p[e.at].iv
-			s.base[iv] -= e.c*v[iv] + e.k*(q[e.q]-e.x)
-		}
+	for k := range s.passive {
+		e := &s.passive[k]
+		s.base[e.at] += e.pull(q[e.q], v[e.at])
 	}
 	for k := range s.movers {
 		b := &s.movers[k]
@@ -105,6 +110,7 @@ func (s *Stepper) Forces(t, h float64, x []float64) multibody.Status {
 	}
 	m.drive(t)
 	m.tie(t, x)
+	m.apply(t, q)
 	st := multibody.Accelerate(m.Model, m.Data, q, v, s.base)
 	if len(m.rows.rated) > 0 && st == multibody.OK {
 		st = m.rated(func() multibody.Status { return multibody.Again(m.Model, m.Data, q, v, s.base) })

@@ -31,6 +31,7 @@ type Spec struct {
 	multibody.Spec
 	Motions  []reference.Generator // of Drives, in their order
 	Efforts  []Effort
+	Forces   []Force
 	Friction []Friction
 	Rows     []Row
 	// Parts makes the drive train and the circuit; axis tells the number of a joint with one coordinate, axes how many there are.
@@ -50,6 +51,9 @@ type Machine struct {
 	Parts    []drivetrain.Part
 	axes     []axis
 	efforts  []effort
+	forces   []force
+	thrust   []float64 // nv  what the forces are along the velocities
+	jacobian []float64 // 6×nv
 	motions  []motion
 	damped   []damped // velocities
 	springs  []spring // those with a damper
@@ -158,6 +162,7 @@ func New(s Spec) (*Machine, error) {
 		}
 		m.efforts = append(m.efforts, effort{k, e.By})
 	}
+	errs = append(errs, m.aim(s.Forces)...)
 	if len(errs) == 0 {
 		errs = append(errs, m.rub(s.Friction))
 	}
@@ -212,7 +217,7 @@ func New(s Spec) (*Machine, error) {
 // Lines of the audit beside those of the parts.
 const (
 	jointsLine    = "joints"  // their damping, that of springs between frames and of flexible bodies
-	effortsLine   = "efforts" // torques and forces from outside
+	effortsLine   = "efforts" // torques and forces from outside, on joints and bodies
 	motionsLine   = "motions" // what prescribed motions take
 	mechanicsLine = "bodies"  // inertia, gravity, springs of joints, bending
 )
@@ -288,13 +293,13 @@ func (m *Machine) Assemble(t float64, x []float64, how multibody.Assembly) (mult
 // capacitors, all velocities zero. It tells whether it is unstable. Where friction can hold the machine as it is, that is one; otherwise
 // it is that without friction that sticks.
 func (m *Machine) Settle(t float64, x []float64) (unstable bool, err error) {
-	q, v, _ := m.cut(x)
+	_, v, _ := m.cut(x)
 	clear(v)
 	if err := m.steady(t, x); err != nil {
 		return false, err
 	}
-	at, dx := append([]float64(nil), x...), make([]float64, len(x))
 	if len(m.dry) > 0 {
+		dx := make([]float64, len(x))
 		if st := m.begin(t, x, dx); st != multibody.OK && st != multibody.Singular {
 			return false, errors.New(m.named(st))
 		}
@@ -306,6 +311,17 @@ func (m *Machine) Settle(t float64, x []float64) (unstable bool, err error) {
 		m.slippery = true
 		defer func() { m.slippery = false }()
 	}
+	return m.settle(t, x)
+}
+
+// settle is Settle with the friction that sticks as it is set.
+func (m *Machine) settle(t float64, x []float64) (unstable bool, err error) {
+	q, v, _ := m.cut(x)
+	clear(v)
+	if err := m.steady(t, x); err != nil {
+		return false, err
+	}
+	at, dx := append([]float64(nil), x...), make([]float64, len(x))
 	if st := m.Flow(t, x, dx); st != multibody.OK && st != multibody.Singular {
 		return false, errors.New(m.named(st))
 	}
@@ -343,6 +359,7 @@ func (m *Machine) Flow(t float64, x, dx []float64) multibody.Status {
 	m.tie(t, x)
 	m.fault = ""
 	clear(m.tau)
+	m.apply(t, q)
 	st := multibody.Dynamics(m.Model, m.Data, q, v, m.tau)
 	if st != multibody.OK && st != multibody.Singular {
 		return st
@@ -411,6 +428,7 @@ func (m *Machine) act(t float64, q, v, z, dz []float64) multibody.Status {
 		m.force[e.axis] += f
 		in += f * m.v[e.axis]
 	}
+	in += m.thrusting()
 	m.powers[line+len(m.dry)+1] = circuit.Power{In: in, Out: in}
 	clear(m.tau)
 	for k := range m.axes {

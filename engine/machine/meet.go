@@ -12,6 +12,7 @@ import (
 func (s *Stepper) meet(h float64, q []float64) bool {
 	p := len(s.p)
 	n := len(s.movers)
+	tree := s.M.Model.NC() == 0
 	for sweep := 0; ; sweep++ {
 		change, size := 0.0, 0.0
 		step, dot := 0.0, 0.0
@@ -22,7 +23,11 @@ func (s *Stepper) meet(h float64, q []float64) bool {
 			if axis.cut < 0 {
 				x = q[axis.iq]
 			}
-			if !(own*2/h > held*s.M.loosest(axis)) {
+			least := 0.0
+			if !tree {
+				least = held * s.M.loosest(axis)
+			}
+			if !(own*2/h > least) {
 				// held by the constraints: it moves as they say, and its force has no effect
 				b.Move(h, x, b.from, 1/held, 0)
 				b.w, b.end, b.f, b.step = s.hat[b.place], 2*s.hat[b.place]-b.from, 0, 0

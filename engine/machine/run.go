@@ -222,6 +222,10 @@ func (m *Machine) jump(t float64) float64 {
 	for _, e := range m.efforts {
 		look(e.by)
 	}
+	for k := range m.forces {
+		look(m.forces[k].Force.Force)
+		look(m.forces[k].Torque)
+	}
 	return at
 }
 

@@ -46,21 +46,15 @@ func (s *Stepper) stride(t, h float64, x []float64) engine.Status {
 		s.led[k].was.X, s.led[k].was.V = q[a.iq], v[a.iv]
 	}
 	s.outside(t + h/2)
+	s.strike(t, h, q, v)
+	s.yield(h, q, v)
 	s.from(q, v)
-	// where the accelerations of the steps before lead to
-	for i := range s.w {
-		switch s.w[i] = v[i]; {
-		case s.gone == 1:
-			s.w[i] += h / 2 * s.a[i]
-		case s.gone > 1:
-			s.w[i] += h / 2 * (2*s.a[i] - s.past[i])
-		}
-	}
-	copy(s.past, s.a)
+	s.guess.means(h, v, s.w)
 	for _, r := range m.rows.list {
 		r.rate = r.last
 	}
 	st, met := s.means(t, h, q, v, z)
+	clear(m.Data.Implicit)
 	if st != multibody.OK && st != multibody.Singular {
 		return s.fail(st)
 	}
@@ -92,7 +86,7 @@ func (s *Stepper) stride(t, h float64, x []float64) engine.Status {
 	switch {
 	case end.Missed: // once more without: it knows nothing then
 		s.crossing.Miss()
-		s.gone = 0
+		s.guess.clear()
 		return s.stride(t, h, x)
 	case len(s.o.Led) == 0 && (end.Undecided || !met && s.crossing.Near(h)):
 		s.fail(multibody.NotConverged)
@@ -122,7 +116,7 @@ func (s *Stepper) stride(t, h float64, x []float64) engine.Status {
 			v[a.iv] = 0 // stopped by its law: the rounding of the projection would set it loose
 		}
 	}
-	s.gone = min(s.gone+1, 2)
+	s.guess.learn(s.a)
 	if !met {
 		s.who = "the equations of the step were not met"
 		return engine.NotConverged
@@ -132,7 +126,8 @@ func (s *Stepper) stride(t, h float64, x []float64) engine.Status {
 
 // fail leaves the state alone.
 func (s *Stepper) fail(st multibody.Status) engine.Status {
-	s.Last, s.gone = st, 0
+	s.Last = st
+	s.guess.clear()
 	for k := range s.led {
 		s.led[k].now = s.led[k].was
 	}
@@ -169,6 +164,21 @@ func (s *Stepper) outside(t float64) {
 	}
 }
 
+// yield adds what dampers and springs do at the velocities v to the torques that do not depend on the accelerations, and says how they
+// yield to these.
+func (s *Stepper) yield(h float64, q, v []float64) {
+	copy(s.all, s.base)
+	for k := range s.passive {
+		e := &s.passive[k]
+		x := e.x
+		if e.k != 0 {
+			x = q[e.q]
+		}
+		s.all[e.at] += e.pull(x+h/2*v[e.at], v[e.at])
+		s.M.Data.Implicit[e.at] += h/2*e.c + h*h/4*e.k
+	}
+}
+
 // from are the speeds of the movers at the beginning of the step. A loop that rested rests: its direction turns, so that the velocities
 // of the end tell its speed to the error of the step only.
 func (s *Stepper) from(q, v []float64) {
@@ -194,6 +204,7 @@ func (s *Stepper) means(t, h float64, q, v, z []float64) (st multibody.Status, m
 		first = 2 // those of the step before come first
 	}
 	for round := 1; ; round++ {
+		s.square = 0
 		copy(s.before, s.w)
 		if st = s.evaluate(h, q, v); st != multibody.OK && st != multibody.Singular {
 			return st, false
@@ -235,7 +246,10 @@ func (s *Stepper) means(t, h float64, q, v, z []float64) (st multibody.Status, m
 		if len(m.loads) > 0 {
 			tol *= meetLoads
 		}
-		if round >= first && !(change > tol) || first == 1 && round > 1 && change < 0.1*last && change*change <= tol*last {
+		if round > 1 {
+			s.guess.watch(last, change)
+		}
+		if round >= first && (!(change > tol) || first == 1 && s.square*s.square <= tol*size && s.guess.near(round, change, tol)) {
 			return st, calm
 		}
 		if round == mostRounds {
@@ -256,13 +270,9 @@ func (s *Stepper) evaluate(h float64, q, v []float64) (st multibody.Status) {
 		l := &s.led[k]
 		data.Drive(k, multibody.Motion{X: (l.was.X + l.now.X) / 2, V: (l.was.V + l.now.V) / 2, A: (l.now.V - l.was.V) / h})
 	}
-	if s.spatial {
-		data.Springless = true
-		st = multibody.Dynamics(model, data, s.qm, s.w, s.base)
-		data.Springless = false
-	} else {
-		st = multibody.Accelerate(model, data, s.qm, s.w, s.base)
-	}
+	data.Springless, data.Bodies = s.spatial, s.spatial
+	st = multibody.Accelerate(model, data, s.qm, s.w, s.all)
+	data.Springless, data.Bodies = false, false
 	if st != multibody.OK && st != multibody.Singular {
 		return st
 	}
@@ -292,18 +302,23 @@ func (s *Stepper) evaluate(h float64, q, v []float64) (st multibody.Status) {
 			p.x -= h / 2 * s.at[k] // so that the middle of the speeds w is met
 		}
 	}
+	s.guess.stiff = false
+	for k := range s.elastic {
+		e := &s.elastic[k]
+		s.guess.stiff = s.guess.stiff || h/2*(h/2*e.k+e.c)*s.c[e.at*len(s.p)+e.at] > 1
+	}
 	return st
 }
 
 // press finds the loads of the joints in the middle of the step.
 func (s *Stepper) press() {
 	m := s.M
-	copy(s.all, s.base)
+	copy(s.total, s.all)
 	for k := range s.p {
-		s.p[k].push(s.tp[k], s.all)
+		s.p[k].push(s.tp[k], s.total)
 	}
 	m.Data.Springless = true
-	multibody.Again(m.Model, m.Data, s.qm, s.w, s.all)
+	multibody.Again(m.Model, m.Data, s.qm, s.w, s.total)
 	for k := range s.p {
 		switch p := &s.p[k]; {
 		case p.axis != nil:
@@ -366,6 +381,9 @@ func (s *Stepper) acting(t, h float64, q, v, z []float64) (ok, met bool) {
 			return false, false
 		}
 		if change <= near*size+meetAbs || len(s.M.Parts) == 0 {
+			if len(s.M.Parts) > 0 {
+				s.square = change
+			}
 			return true, calm
 		}
 		if turn == mostNewton {
@@ -428,13 +446,8 @@ func (s *Stepper) parts(t, h float64, q, v, z []float64) bool {
 	clear(s.tp)
 	for k := range s.elastic {
 		e := &s.elastic[k]
-		w, x := s.at[e.at], 0.0
-		if e.q < 0 {
-			x = s.p[e.at].x
-		} else if e.k != 0 {
-			x = q[e.q] - e.x
-		}
-		s.tp[e.at] -= e.c*w + e.k*(x+h/2*w)
+		w := s.at[e.at]
+		s.tp[e.at] += e.pull(s.p[e.at].x+h/2*w, w)
 		s.sp[e.at*p+e.at] -= e.c + h/2*e.k
 	}
 	if len(m.Parts) == 0 {
@@ -486,6 +499,9 @@ type affine interface {
 // motion changed since.
 func (s *Stepper) settle(t, h float64, z []float64) bool {
 	m := s.M
+	if len(m.Parts) == 0 {
+		return true
+	}
 	dw, moved := m.force, 0.0
 	for k := range m.axes {
 		w := m.axes[k].along(s.w)

@@ -26,9 +26,11 @@ type StepOptions struct {
 //	w = v + h·a/2,   H(q+hw/2)·a + h(q+hw/2, w) = τ̄(w) + Jacᵀ·λ,   Jac·a = −bias,   q⁺ = q + hw,   v⁺ = v + h·a,
 //
 // which is the implicit midpoint rule: order 2. q⁺ and v⁺ are then brought to the constraints by the shortest way. The forces of
-// parts, of dampers, springs and movers are implicit. They act along few directions P: velocities, joints that close loops, springs
-// between frames. The accelerations along P follow linearly from the forces along P with the loops closed, so what is solved again and
-// again is as small as P. The forces of motion, and the loads of joints that act on their friction, are met by repetition.
+// parts, of dampers, springs and movers are implicit. Dampers and springs of joints and of bending are linear in the acceleration of
+// their velocity alone: h/2·c + h²/4·k is added to its inertia, and a tree is solved joint by joint, without H. What is left acts along
+// few directions P: velocities, joints that close loops, springs between frames. The accelerations along P follow linearly from the
+// forces along P with the loops closed, so what is solved again and again is as small as P. The forces of motion, and the loads of joints
+// that act on their friction, are met by repetition.
 //
 // x is the state of a Machine. It belongs to one goroutine.
 type Stepper struct {
@@ -40,7 +42,8 @@ type Stepper struct {
 	led     []leading
 	pushed  []int // velocities
 	push    []float64
-	elastic []elastic
+	elastic []elastic // between frames
+	passive []elastic // of joints and of bending
 	movers  []moving
 	who     string // had no solution in the last step
 
@@ -52,10 +55,11 @@ type Stepper struct {
 	spatial bool  // rows or loads want the bodies
 
 	// scratch: nv
-	w, before, a, past, a0, wide, v1, base, all []float64
-	q1, qm                                      []float64 // nq
-	z1                                          []float64
-	col                                         []float64 // p×nv
+	w, before, a, a0, wide, v1 []float64
+	base, all, total           []float64 // torques from outside; with those of dampers and springs; with those along P
+	q1, qm                     []float64 // nq
+	z1                         []float64
+	col                        []float64 // p×nv
 	// n axes
 	tau, slope, tried []float64
 	// p
@@ -68,7 +72,8 @@ type Stepper struct {
 	samples                    bool               // controllers sample
 	keep                       []float64          // state at the beginning of a step that is cut
 	goal, origin               []multibody.Motion // of the joints that are led
-	gone                       int                // steps of which a and past are the accelerations, the last first
+	guess                      guess
+	square                     float64 // by how much Newton's method changed the speeds last: its square is what it leaves
 }
 
 // leading is a joint whose motion is told: that at the beginning of the step and at its end.
@@ -104,11 +109,15 @@ func (p *direction) push(f float64, tau []float64) {
 	}
 }
 
-// elastic is damper and spring of a joint, of a mode of bending, or between frames.
+// elastic is damper and spring of a joint or of a mode of bending, at the velocity at and the position q, or between frames, at a place
+// in p.
 type elastic struct {
-	at, q   int     // in p; position, −1: between frames
+	at, q   int
 	c, k, x float64 // N·m·s/rad, N·m/rad, rad
 }
+
+// pull is the force at the position x and the speed v.
+func (e *elastic) pull(x, v float64) float64 { return -e.c*v - e.k*(x-e.x) }
 
 // moving is a Mover at its joint.
 type moving struct {
@@ -188,35 +197,27 @@ func NewStepper(spec Spec, o StepOptions) (*Stepper, error) {
 		s.led[i] = leading{axis: d.axis, row: d.row, by: d.by}
 		d.by = &s.led[i] // the machine's own evaluations are those of the end of the step
 	}
-	moves := make([]int, m.Model.NV()) // place of velocities whose forces are implicit, behind one
-	implicit := func(iv int) int {
-		if moves[iv] == 0 {
-			s.p = append(s.p, direction{iv: iv, spring: -1})
-			moves[iv] = len(s.p)
-		}
-		return moves[iv] - 1
-	}
 	for j := 1; j <= m.Model.Bodies(); j++ {
 		name, kind, iq, iv := m.Model.JointOf(j)
 		if is := passive[name]; is.Damping != 0 || is.Stiffness != 0 {
 			for k := range kind.NV() {
-				s.elastic = append(s.elastic, elastic{at: implicit(iv + k), q: iq, c: is.Damping, k: is.Stiffness, x: is.Rest})
+				s.passive = append(s.passive, elastic{at: iv + k, q: iq, c: is.Damping, k: is.Stiffness, x: is.Rest})
 			}
 		}
 		if f := bending[name]; f != nil {
 			_, iq, iv := m.Model.Modes(j)
 			for k, stiffness := range f.Stiffness {
-				e := elastic{at: implicit(iv + k), q: iq + k, k: stiffness}
+				e := elastic{at: iv + k, q: iq + k, k: stiffness}
 				if f.Damping != nil {
 					e.c = f.Damping[k]
 				}
-				s.elastic = append(s.elastic, e)
+				s.passive = append(s.passive, e)
 			}
 		}
 	}
 	for k := range m.Model.Springs() {
 		stiffness, damping := m.Model.Spring(k)
-		s.elastic = append(s.elastic, elastic{at: len(s.p), q: -1, c: damping, k: stiffness})
+		s.elastic = append(s.elastic, elastic{at: len(s.p), c: damping, k: stiffness})
 		s.p = append(s.p, direction{iv: -1, spring: k, row: make([]float64, m.Model.NV())})
 	}
 	s.of = make([]int, len(m.axes))
@@ -227,7 +228,8 @@ func NewStepper(spec Spec, o StepOptions) (*Stepper, error) {
 		switch a := &m.axes[k]; {
 		case s.of[k] >= 0:
 		case a.cut < 0:
-			s.of[k] = implicit(a.iv)
+			s.of[k] = len(s.p)
+			s.p = append(s.p, direction{iv: a.iv, spring: -1})
 		default:
 			s.of[k] = len(s.p)
 			s.p = append(s.p, direction{iv: -1, axis: a, spring: -1, row: a.row})
@@ -259,11 +261,6 @@ func NewStepper(spec Spec, o StepOptions) (*Stepper, error) {
 	for joint := range movers {
 		_, err := m.Axis(joint)
 		return nil, fmt.Errorf("joint that moves by itself: %w", err)
-	}
-	for k := range s.of { // what stands on a velocity that is implicit
-		if a := &m.axes[k]; a.cut < 0 && moves[a.iv] > 0 {
-			s.of[k] = moves[a.iv] - 1
-		}
 	}
 	s.spatial = len(m.loads) > 0 || slices.ContainsFunc(s.p, func(p direction) bool { return p.iv < 0 })
 	s.room()
@@ -314,11 +311,15 @@ func (s *Stepper) room() {
 	n, nq, na := m.Model.NV(), m.Model.NQ(), len(m.axes)
 	f := func(n int) []float64 { return make([]float64, n) }
 	p := len(s.p)
-	s.w, s.before, s.a, s.past, s.a0, s.wide, s.v1, s.base, s.all, s.q1, s.qm = f(n), f(n), f(n), f(n), f(n), f(n), f(n), f(n), f(n), f(nq), f(nq)
+	for _, x := range []*[]float64{&s.w, &s.before, &s.a, &s.a0, &s.wide, &s.v1, &s.base, &s.all, &s.total} {
+		*x = f(n)
+	}
+	s.q1, s.qm = f(nq), f(nq)
 	s.z1, s.push, s.col, s.tau, s.slope, s.tried = f(len(m.states)), f(len(s.pushed)), f(p*n), f(na), f(na*na), f(na)
 	s.tp, s.sp, s.hat, s.d, s.at, s.vp, s.ap, s.c, s.lu = f(p), f(p*p), f(p), f(p*p), f(p), f(p), f(p), f(p*p), engine.NewLU(p)
 	s.fixed, s.filled = f(p), make([][2]int, p)
 	s.powers = make([]circuit.Power, len(m.Parts))
+	s.guess = newGuess(n)
 	s.crossing = multibody.NewCrossing(m.Model, m.Data)
 	s.samples, s.keep, s.goal, s.origin = m.sampling(), f(m.Size()), make([]multibody.Motion, len(s.led)), make([]multibody.Motion, len(s.led))
 }
@@ -334,7 +335,8 @@ func (s *Stepper) Push(k int, torque float64) { s.push[k] = torque }
 
 // Begin makes x consistent with the constraints at the time t (s), with the motions that were told, and forgets what came before.
 func (s *Stepper) Begin(t float64, x []float64, how multibody.Assembly) (multibody.Assembled, error) {
-	s.gone, s.lost = 0, false
+	s.guess.clear()
+	s.lost = false
 	s.crossing.Clear()
 	s.motions(t)
 	q, v, _ := s.M.cut(x)
@@ -375,7 +377,8 @@ func (s *Stepper) Resume(t float64, x []float64) {
 	for k, p := range m.Parts {
 		p.Reset(m.own(k, z))
 	}
-	s.gone, s.lost = 0, false
+	s.guess.clear()
+	s.lost = false
 	s.crossing.Clear()
 	s.motions(t)
 	s.start(t, x)

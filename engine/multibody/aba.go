@@ -36,9 +36,11 @@ func ABA(m *Model, d *Data, q, v, tau []float64) Status {
 	m.check("ABA", q, v, tau)
 	copy(d.QDD, tau)
 	m.losses(q, v, d.QDD, -1)
-	if m.plane != nil {
+	if m.plane != nil && !d.Bodies {
+		d.by = byPlane
 		return m.plane.aba(m, d, q, v)
 	}
+	d.by = byTree
 	return m.aba(d, q, v)
 }
 
@@ -58,12 +60,18 @@ func (m *Model) aba(d *Data, q, v []float64) Status {
 		if b.flex != nil {
 			m.rush(d, j, &t.p)
 			s.flex.begin(b.flex)
+			for k, n := 0, b.flex.n; k < n; k++ {
+				s.flex.c2[k*n+k] += d.Implicit[b.flex.ia+k]
+			}
 		}
 		t.a = s.io
 		t.m = symmetric{xx: b.mass, yy: b.mass, zz: b.mass}
 		t.h = [9]float64{0, -s.mc.Z, s.mc.Y, s.mc.Z, 0, -s.mc.X, -s.mc.Y, s.mc.X, 0}
 	}
-	if len(m.springs) > 0 {
+	switch {
+	case d.Springless:
+		clear(d.passive)
+	case len(m.springs) > 0:
 		m.pull(d)
 		for j := 1; j < len(m.body); j++ {
 			p, w := &d.body[j].art.p, &d.passive[j]
@@ -90,7 +98,7 @@ func (m *Model) aba(d *Data, q, v []float64) Status {
 				s.art.shift(s.arm, p)
 			}
 		case Revolute:
-			if !s.art.turnJoint(d.column[b.iv].ang, d.QDD[b.iv], b.joint.Armature) {
+			if !s.art.turnJoint(d.column[b.iv].ang, d.QDD[b.iv], b.joint.Armature+d.Implicit[b.iv]) {
 				return NotPositive
 			}
 			if p != nil {
@@ -98,7 +106,7 @@ func (m *Model) aba(d *Data, q, v []float64) Status {
 				s.art.shift(s.arm, p)
 			}
 		case Prismatic:
-			if !s.art.slideJoint(d.column[b.iv].lin, d.QDD[b.iv], b.joint.Armature) {
+			if !s.art.slideJoint(d.column[b.iv].lin, d.QDD[b.iv], b.joint.Armature+d.Implicit[b.iv]) {
 				return NotPositive
 			}
 			if p != nil {
@@ -106,7 +114,7 @@ func (m *Model) aba(d *Data, q, v []float64) Status {
 				s.art.shift(s.arm, p)
 			}
 		default:
-			if !s.art.joint(d.column[b.iv:b.iv+b.nv], d.QDD[b.iv:b.iv+b.nv], b.joint.Armature) {
+			if !s.art.joint(d.column[b.iv:b.iv+b.nv], d.QDD[b.iv:b.iv+b.nv], b.joint.Armature, d.Implicit[b.iv:b.iv+b.nv]) {
 				return NotPositive
 			}
 			if p != nil {
@@ -115,34 +123,42 @@ func (m *Model) aba(d *Data, q, v []float64) Status {
 			}
 		}
 	}
-	g := r3.Scale(-1, m.gravity)
+	m.expand(d, d.QDD, r3.Scale(-1, m.gravity), true)
+	return finiteStatus(d.QDD)
+}
+
+// expand writes the accelerations to a from the ground to the ends, that of the ground being lin (m/s²); moving: with what the speeds
+// add.
+func (m *Model) expand(d *Data, a []float64, lin r3.Vec, moving bool) {
 	for j := 1; j < len(m.body); j++ {
 		b, s := &m.body[j], &d.body[j]
-		w, u := s.cor.ang, r3.Add(s.cor.lin, g)
+		w, u := r3.Vec{}, lin
 		if b.parent > 0 {
 			p := &d.body[b.parent]
-			w = r3.Add(p.acc.ang, s.cor.ang)
-			u = r3.Add(r3.Add(p.acc.lin, r3.Cross(p.acc.ang, s.arm)), s.cor.lin)
+			w, u = p.acc.ang, r3.Add(p.acc.lin, r3.Cross(p.acc.ang, s.arm))
+		}
+		if moving {
+			w, u = r3.Add(w, s.cor.ang), r3.Add(u, s.cor.lin)
 		}
 		t := &s.art
 		switch b.kind {
 		case Fixed:
 			if b.node != nil {
-				for k, x := range d.QDD[m.body[b.parent].flex.ia:][:len(s.modes)] {
+				for k, x := range a[m.body[b.parent].flex.ia:][:len(s.modes)] {
 					w = r3.Add(w, r3.Scale(x, s.modes[k].ang))
 					u = r3.Add(u, r3.Scale(x, s.modes[k].lin))
 				}
 			}
 		case Revolute:
 			x := (t.u - r3.Dot(t.ua, w) - r3.Dot(t.ul, u)) * t.d
-			d.QDD[b.iv] = x
+			a[b.iv] = x
 			w = r3.Add(w, r3.Scale(x, d.column[b.iv].ang))
 		case Prismatic:
 			x := (t.u - r3.Dot(t.ua, w) - r3.Dot(t.ul, u)) * t.d
-			d.QDD[b.iv] = x
+			a[b.iv] = x
 			u = r3.Add(u, r3.Scale(x, d.column[b.iv].lin))
 		default:
-			x := d.QDD[b.iv : b.iv+b.nv]
+			x := a[b.iv : b.iv+b.nv]
 			t.multi.accelerate(x, w, u)
 			for k, x := range x {
 				w = r3.Add(w, r3.Scale(x, d.column[b.iv+k].ang))
@@ -151,10 +167,9 @@ func (m *Model) aba(d *Data, q, v []float64) Status {
 		}
 		s.acc = spatial{w, u}
 		if f := b.flex; f != nil {
-			s.flex.expand(&s.acc, d.QDD[f.ia:f.ia+f.n])
+			s.flex.expand(&s.acc, a[f.ia:f.ia+f.n])
 		}
 	}
-	return finiteStatus(d.QDD)
 }
 
 func finiteStatus(x []float64) Status {
@@ -279,7 +294,7 @@ func (t *articulated) shift(r r3.Vec, p *articulated) {
 }
 
 // joint eliminates a joint with several velocities.
-func (t *articulated) joint(s []spatial, tau []float64, armature float64) bool {
+func (t *articulated) joint(s []spatial, tau []float64, armature float64, implicit []float64) bool {
 	e := t.multi
 	for k := range s {
 		var f Wrench
@@ -291,7 +306,7 @@ func (t *articulated) joint(s []spatial, tau []float64, armature float64) bool {
 		for i := range k + 1 {
 			e.l[k][i] = r3.Dot(s[i].ang, e.ua[k]) + r3.Dot(s[i].lin, e.ul[k])
 		}
-		e.l[k][k] += armature
+		e.l[k][k] += armature + implicit[k]
 	}
 	// Cholesky's factor of D; then U·L⁻ᵀ for U and L⁻¹·u for u, so that the rest is that of single axes with D = 1
 	for k := range s {

@@ -62,3 +62,10 @@ func multiply(a, b, c *rotation.Matrix) {
 
 // column is column k of m.
 func column(m *rotation.Matrix, k int) r3.Vec { return r3.Vec{X: m[0][k], Y: m[1][k], Z: m[2][k]} }
+
+func dot(a, b []float64) (sum float64) {
+	for i, x := range a {
+		sum += x * b[i]
+	}
+	return sum
+}

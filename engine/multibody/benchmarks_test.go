@@ -105,16 +105,6 @@ func TestAndrews(t *testing.T) {
 	}
 	near(t, "rates at 0.03 s", o.V(), wantV, 1e-6)
 	t.Logf("%d steps, coordinates within %.2g rad, constraints within %.2g", o.Accepted, worst, o.Gap)
-
-	// the fixed step of real time, 10 µs on this fast machine
-	s, y := newStepper(t, m, Options{Method: RK4})
-	x := s.NewState(q, v)
-	for range 3000 {
-		if st := s.Step(1e-5, x, []float64{0.033, 0, 0, 0, 0, 0, 0}, y); st != engine.OK {
-			t.Fatal(st, s.Last)
-		}
-	}
-	near(t, "RK4 with 10 µs", x[:7], wantQ, 1e-5)
 }
 
 // The simple pendulum in coordinates x, y: a point of 1 kg 1 m from the origin, let go in the horizontal [GDLC06] A01.
@@ -212,20 +202,7 @@ func TestFourBarsThroughSingular(t *testing.T) {
 		if worst > 1e-5 || drift > 1e-6 {
 			t.Errorf("n = %d: off by %.2g rad, energy by %.2g J", n, worst, drift)
 		}
-		// and with the fixed step of 1 ms
-		s, y := newStepper(t, m, Options{Method: RK4})
-		x, u := s.NewState(q, v), make([]float64, m.NV())
-		top := 0.0
-		for range 10000 {
-			if st := s.Step(1e-3, x, u, y); st != engine.OK {
-				t.Fatal(st, s.Last)
-			}
-			top = math.Max(top, math.Max(y[len(y)-2], y[len(y)-1]))
-		}
-		if e := math.Abs(x[0] - angle.X[0]); e > 1e-3 || top > 1e-10 {
-			t.Errorf("n = %d, 1 ms: off by %.2g rad, constraints missed by %.2g", n, e, top)
-		}
-		t.Logf("n = %d: turned to %.6f rad, off by %.2g; with 1 ms by %.2g", n, angle.X[0], worst, math.Abs(x[0]-angle.X[0]))
+		t.Logf("n = %d: turned to %.6f rad, off by %.2g", n, angle.X[0], worst)
 	}
 }
 

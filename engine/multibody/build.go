@@ -298,7 +298,7 @@ func (b *builder) moves() {
 		switch {
 		case said[m.dof[i].body]:
 		case idle[i] == 3 && k.nv == 1:
-			b.fail("body %q: %w 0 kg: its joint (%v) moves nothing that has inertia: give the body or one that it carries a mass, or the joint an armature", k.name, ErrMass, k.kind)
+			b.errs = append(b.errs, &Idle{k.name, k.kind})
 		case idle[i] == 3 || same[i] == 3:
 			b.fail("body %q: %w or inertia is missing: its joint (%v) moves nothing about or along one direction that the joints before it do not move: give moments of inertia to the body, "+
 				"to one that it carries or, between two joints, to its parent; or the joint an armature", k.name, ErrMass, k.kind)
@@ -308,6 +308,20 @@ func (b *builder) moves() {
 		said[m.dof[i].body] = true
 	}
 }
+
+// Idle is what Build says of a joint with one coordinate that moves nothing that has inertia: its own motion is not determined, and no other
+// depends on it.
+type Idle struct {
+	Body string
+	Kind Kind
+}
+
+func (e *Idle) Error() string {
+	return fmt.Sprintf("body %q: %v 0 kg: its joint (%v) moves nothing that has inertia: give the body or one that it carries a mass, or the joint an armature", e.Body, ErrMass, e.Kind)
+}
+
+// Unwrap is ErrMass.
+func (e *Idle) Unwrap() error { return ErrMass }
 
 // choleskyRest is, of each coordinate of a positive semidefinite n×n matrix, the part of its diagonal that is left when those before it are eliminated.
 func choleskyRest(h []float64, n int) []float64 {

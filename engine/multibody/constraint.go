@@ -30,8 +30,6 @@ type LoopData struct {
 	right []float64 // nc
 	y     []float64 // nv
 	gram  gram
-
-	implicit []float64 // nv, or nil  what a stepper adds to the diagonal of H
 }
 
 // Motion is what a drive prescribes.

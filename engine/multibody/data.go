@@ -15,7 +15,11 @@ type Data struct {
 	L   []float64 // nv×nv  lower factor H = Lᵀ·L, by Factor
 	LoopData
 
+	// Implicit (nv) is added to the diagonal of H in Dynamics, Accelerate, Answer and Again, as armatures are: what forces of the joints that a
+	// stepper takes implicitly change with the acceleration.
+	Implicit   []float64
 	Springless bool // springs between frames are left out of Dynamics, Accelerate and Again: a stepper takes them upon itself
+	Bodies     bool // Accelerate leaves Velocities valid, also where a machine that moves in a plane could do without
 
 	body    []bodyData
 	column  []spatial // S of each velocity: what a unit of it does to its body
@@ -24,7 +28,9 @@ type Data struct {
 	passive []Wrench  // of the springs
 	loaded  bool      // some wrench may be other than zero
 
-	flat []flatData
+	flat  []flatData
+	under []float64   // nv  torques of the last Accelerate or Again of a tree
+	by    elimination // how the last evaluation solved for the accelerations
 }
 
 // Wrench is a force and a moment on a body.
@@ -64,10 +70,10 @@ type bodyData struct {
 // NewData makes the scratch for one goroutine.
 func (m *Model) NewData() *Data {
 	n, nb := m.nv, len(m.body)
-	v := make([]float64, 2*n+2*n*n)
+	v := make([]float64, 4*n+2*n*n)
 	cut := func(n int) (part []float64) { part, v = v[:n:n], v[n:]; return part }
 	d := &Data{
-		QDD: cut(n), Tau: cut(n), H: cut(n * n), L: cut(n * n),
+		QDD: cut(n), Tau: cut(n), Implicit: cut(n), under: cut(n), H: cut(n * n), L: cut(n * n),
 		body: make([]bodyData, nb), column: make([]spatial, n), wrench: make([]Wrench, nb), joined: make([]Wrench, nb), passive: make([]Wrench, nb),
 		LoopData: newLoopData(m),
 	}

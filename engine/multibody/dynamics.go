@@ -49,15 +49,16 @@ func (m *Model) resolve(d *Data) {
 	d.crossing.share(d)
 }
 
-// response writes to a the acceleration that a unit of torque i adds.
-func (m *Model) response(d *Data, i int, a []float64) {
-	clear(a)
-	a[i] = 1
-	m.answer(d, a)
-}
-
 // answer replaces torques by the accelerations that they add.
 func (m *Model) answer(d *Data, a []float64) {
+	switch d.by {
+	case byTree:
+		m.yield(d, a)
+		return
+	case byPlane:
+		m.plane.yield(d, a)
+		return
+	}
 	n := m.nv
 	m.halfSolve(d, a)
 	if m.loops.n > 0 {
@@ -88,10 +89,7 @@ func (m *Model) conclude(d *Data) Status {
 // prepare finds velocities, bias torques (Tau), H, its factor, and the constraints.
 func (m *Model) prepare(d *Data, q, v []float64) Status {
 	m.assess(d, q, v)
-	for i, x := range d.implicit {
-		d.H[i*m.nv+i] += x
-	}
-	if st := Factor(m, d); st != OK {
+	if st := m.factor(d); st != OK {
 		return st
 	}
 	d.crossing.prepare(d)

@@ -288,12 +288,12 @@ func (p *plane) lift(d *Data) {
 }
 
 // Terms finds what the equations of motion are made of at q, v: H, in Tau what the bodies and the losses of the joints take at constant
-// speeds, and the constraints. A machine that moves in a plane is computed with three numbers for six. Valid afterwards: H, Tau, G, GRate,
-// Jac, Bias; of bodies nothing.
+// speeds, and the constraints. A machine that moves in a plane is computed with three numbers for six unless Bodies are wanted. Valid
+// afterwards: H, Tau, G, GRate, Jac, Bias.
 func Terms(m *Model, d *Data, q, v []float64) {
 	m.check("Terms", q, v, nil)
 	d.crossing.prepare(d)
-	if p := m.plane; p != nil && p.closed {
+	if p := m.plane; p != nil && p.closed && !d.Bodies {
 		p.stand(d, q)
 		p.drift(m, d, v)
 		p.composite(d, m.nv)

@@ -237,21 +237,6 @@ func TestFlexFrequency(t *testing.T) {
 	if err := o.Run(0.5); err != nil {
 		t.Fatal(err)
 	}
-	// a step far longer than the period of a stiff mode stays stable, and finds the sag under gravity of a damped one
-	beam.Flex.Stiffness, beam.Flex.Damping = []float64{4e6}, []float64{4e4}
-	soft, _ := build(t, Spec{Bodies: []Body{beam}, Gravity: r3.Vec{Y: -9.81}})
-	s, y := newStepper(t, soft, Options{})
-	x := s.NewState([]float64{0}, []float64{0})
-	for range 2000 {
-		s.Step(5e-3, x, []float64{0}, y)
-	}
-	sag := 0.0
-	for _, n := range beam.Flex.Nodes {
-		sag -= 9.81 * n.Mass * n.Shape[0].Y / 4e6
-	}
-	if math.Abs(x[0]-sag) > 1e-6*math.Abs(sag) || len(s.Layout().States) != 2 || s.Layout().States[0].Name != "beam.mode 1" {
-		t.Errorf("sags by %g m, want %g; states %v", x[0], sag, s.Layout().States)
-	}
 	if want := 1e-3 * math.Cos(math.Sqrt(400/mass)*0.5); math.Abs(o.Q()[0]-want) > 1e-11 {
 		t.Errorf("deflected by %g, want %g", o.Q()[0], want)
 	}

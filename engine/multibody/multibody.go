@@ -20,14 +20,15 @@
 //	ABA             dv/dt of the tree by recursive elimination
 //	CRBA, Factor    H and its factors
 //	Regressor       τ as a linear function of the parameters of bodies and joints
+//	Accelerate      dv/dt by the shortest way: a tree by ABA, with constraints by H and the multipliers
 //	Dynamics        dv/dt and multipliers with the constraints; Partition is the same in independent coordinates
 //	Project         q, v back onto the constraints
 //	Loads           what the joints carry
 //	Positions, Velocities, Jacobian, Momentum, Energy, Integrate, Difference, Rates
 //
-// For setting up, Assemble finds consistent initial conditions and redundant constraints, Equilibrium a static state. A Stepper moves a
-// machine with a fixed step, friction laws in its joints, those that close a loop too, as an engine.System; Offline integrates to a
-// tolerance and projects, Stabilised does it in the form of index 2, and NewIntegrator makes either by its name.
+// For setting up, Assemble finds consistent initial conditions and redundant constraints, Equilibrium a static state. Offline integrates to a
+// tolerance and projects, Stabilised does it in the form of index 2, and NewIntegrator makes either by its name. The fixed step of a machine
+// is that of package machine; it stands on Accelerate, Answer and Again.
 //
 // Coordinates, in the order of the bodies:
 //

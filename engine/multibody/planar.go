@@ -160,14 +160,14 @@ func (p *plane) aba(m *Model, d *Data, q, v []float64) Status {
 		if b.slides {
 			s.ua = s.hx*s.dx + s.hy*s.dy
 			s.ux, s.uy = s.mxx*s.dx+s.mxy*s.dy, s.mxy*s.dx+s.myy*s.dy
-			x = s.ux*s.dx + s.uy*s.dy + b.armature
+			x = s.ux*s.dx + s.uy*s.dy
 			s.u = d.QDD[b.v] - s.fx*s.dx - s.fy*s.dy
 		} else {
 			s.ua, s.ux, s.uy = s.a, s.hx, s.hy
-			x = s.a + b.armature
+			x = s.a
 			s.u = b.sign*d.QDD[b.v] - s.p
 		}
-		if !(x > 0) {
+		if x += b.armature + d.Implicit[b.v]; !(x > 0) {
 			return NotPositive
 		}
 		s.d1 = 1 / x
@@ -216,4 +216,45 @@ func (p *plane) aba(m *Model, d *Data, q, v []float64) Status {
 		return NonFinite
 	}
 	return OK
+}
+
+// yield is Answer with what aba has left.
+func (p *plane) yield(d *Data, a []float64) {
+	flat := d.flat[:len(p.body)]
+	for j := range flat {
+		s := &flat[j]
+		s.p, s.fx, s.fy = 0, 0, 0
+	}
+	for j := len(flat) - 1; j > 0; j-- {
+		b, s := &p.body[j], &flat[j]
+		if b.slides {
+			s.u = a[b.v] - s.fx*s.dx - s.fy*s.dy
+		} else {
+			s.u = b.sign*a[b.v] - s.p
+		}
+		if b.parent == 0 {
+			continue
+		}
+		o, x := &flat[b.parent], s.u*s.d1
+		m, fx, fy := s.p+x*s.ua, s.fx+x*s.ux, s.fy+x*s.uy
+		o.p += m + s.rx*fy - s.ry*fx
+		o.fx += fx
+		o.fy += fy
+	}
+	flat[0].ax, flat[0].ay = 0, 0
+	for j := 1; j < len(flat); j++ {
+		b, s := &p.body[j], &flat[j]
+		o := &flat[b.parent]
+		aw, ax, ay := o.aw, o.ax-o.aw*s.ry, o.ay+o.aw*s.rx
+		x := (s.u - s.ua*aw - s.ux*ax - s.uy*ay) * s.d1
+		if b.slides {
+			ax += x * s.dx
+			ay += x * s.dy
+			a[b.v] = x
+		} else {
+			aw += x
+			a[b.v] = b.sign * x
+		}
+		s.aw, s.ax, s.ay = aw, ax, ay
+	}
 }

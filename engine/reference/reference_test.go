@@ -45,6 +45,7 @@ func kases(t *testing.T) []kase {
 		{name: "step", gen: build(Spec{Kind: "step", Amplitude: 2, Frequency: 1}), jumps: true, window: 3},
 		{name: "ramp", gen: build(Spec{Kind: "ramp", Velocity: -2, Offset: 1}), speed: 2, window: 3},
 		{name: "sine", gen: build(Spec{Kind: "sine", Amplitude: 2, Frequency: 1.5}), speed: 2 * tau * 1.5, window: 3},
+		{name: "sine with a phase", gen: build(Spec{Kind: "sine", Amplitude: -2, Frequency: 1.5, Phase: 2.2}), speed: 2 * tau * 1.5, window: 3},
 		{name: "multisine with fade", gen: build(multi), speed: 2*3*tau*0.4 + 2*0.6*tau*2.3 + 2*5, window: 5},
 		{name: "chirp", gen: build(chirp), speed: 0.5 * tau * 4, kinks: []float64{2.3, 4.6, 6.9}, window: 8},
 		{name: "trapezoid", gen: NewTrapezoid(1, -2, 3, 8, 0.25), speed: 3,
@@ -331,5 +332,29 @@ func BenchmarkMultisine(b *testing.B) {
 	for b.Loop() {
 		g.At(x)
 		x += 1e-3
+	}
+}
+
+// The phase of a sine is that at t = 0, both signs, and a multisine of one tone is the same motion.
+func TestPhaseOfSine(t *testing.T) {
+	for _, phase := range []float64{-2.5, -math.Pi / 2, 0, 0.3, math.Pi / 2, 4} {
+		one, err := New(Spec{Kind: "sine", Offset: 0.5, Amplitude: 2, Frequency: 0.7, Phase: phase})
+		if err != nil {
+			t.Fatal(err)
+		}
+		many, err := New(Spec{Kind: "multisine", Offset: 0.5, Tones: []Tone{{Amplitude: 2, Frequency: 0.7, Phase: phase}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, at := range []float64{0, 0.1, 1.7, 1234.5} {
+			x, v, a := one.At(at)
+			y, w, b := many.At(at)
+			if want := 0.5 + 2*math.Sin(tau*0.7*at+phase); math.Abs(x-want) > 1e-9 || math.Abs(x-y)+math.Abs(v-w)+math.Abs(a-b) > 1e-12 {
+				t.Errorf("phase %g at %g s: %.12g %g %g, want %.12g; multisine %g %g %g", phase, at, x, v, a, want, y, w, b)
+			}
+		}
+	}
+	if _, err := New(Spec{Kind: "sine", Amplitude: 1, Frequency: 1, Phase: math.Inf(1)}); err == nil || !strings.Contains(err.Error(), "phase") {
+		t.Errorf("an infinite phase: %v", err)
 	}
 }

@@ -59,9 +59,9 @@ var Shapes = []Shape{
 	}},
 	{Kind: "trapezoid", Needs: []Need{{"amplitude", "the travel"}, {"velocity", "the cruising speed"}, {"acceleration", "the acceleration"}}, Takes: []string{"frequency"},
 		Example: "{kind: trapezoid, amplitude: -1, velocity: 5, acceleration: 4}", build: trapezoid},
-	{Kind: "sine", Needs: []Need{{"amplitude", "an amplitude"}, {"frequency", "a frequency"}}, Example: "{kind: sine, amplitude: -0.5, frequency: 2 Hz}", build: func(s *Spec, c *check) Generator {
+	{Kind: "sine", Needs: []Need{{"amplitude", "an amplitude"}, {"frequency", "a frequency"}}, Takes: []string{"phase"}, Example: "{kind: sine, amplitude: -0.5, frequency: 2 Hz, phase: 90 deg}", build: func(s *Spec, c *check) Generator {
 		c.positive("frequency", s.Frequency, "Hz", "a sine needs it")
-		return Sine{Offset: s.Offset, Tone: Tone{Amplitude: s.Amplitude, Frequency: s.Frequency}}
+		return Sine{Offset: s.Offset, Tone: Tone{s.Amplitude, s.Frequency, s.Phase}}
 	}},
 	{Kind: "multisine", Needs: []Need{{"tones", "at least one tone"}},
 		Example: "{kind: multisine, tones: [{amplitude: 1, frequency: 1 Hz}, {amplitude: 0.5, frequency: 3 Hz, phase: 1}]}", build: multisine},
@@ -158,6 +158,7 @@ type Spec struct {
 	Offset    float64 `yaml:"offset" unit:"#" doc:"added to every kind; the value of a constant"`
 	Amplitude float64 `yaml:"amplitude" unit:"#" doc:"step, sine, chirp: amplitude; trapezoid: travel, backwards first if negative"`
 	Frequency float64 `yaml:"frequency" unit:"Hz" want:">=0" doc:"sine; first frequency of a chirp; repetition of step and trapezoid (0: once)"`
+	Phase     float64 `yaml:"phase" unit:"rad" doc:"sine: at t = 0; 90 deg makes a cosine of it"`
 	FreqEnd   float64 `yaml:"frequency_end" unit:"Hz" want:">=0" doc:"chirp: last frequency"`
 	Sweep     float64 `yaml:"sweep" unit:"s" want:">=0 <=1e6" doc:"chirp: duration of one sweep"`
 	Velocity  float64 `yaml:"velocity" unit:"#/s" doc:"ramp; trapezoid: cruising speed"`
@@ -183,6 +184,7 @@ func New(s Spec) (Generator, error) {
 	c.finite("from", s.From)
 	c.finite("amplitude", s.Amplitude)
 	c.finite("velocity", s.Velocity)
+	c.finite("phase", s.Phase)
 	for _, n := range []struct {
 		key, unit string
 		v         float64

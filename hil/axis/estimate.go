@@ -54,6 +54,17 @@ func (a *Axis) push(s []float64, in *estimator.Inputs) float64 {
 	return a.s.effort(in.Command)
 }
 
+// read is the effort (N·m) that a reading tells the filter; NaN: none does.
+func (a *Axis) read(in *estimator.Inputs) float64 {
+	switch {
+	case a.current && a.s.Motor.K > 0:
+		return a.s.Motor.K * a.taken[1]
+	case a.s.measured(estimator.Effort):
+		return in.Effort.Value
+	}
+	return math.NaN()
+}
+
 // learnt puts what the least squares found into the block.
 func (a *Axis) learnt(x []float64) {
 	l := a.est.RLS()
@@ -145,6 +156,9 @@ func (a *Axis) Watch(k Tick, doubtful bool, in *estimator.Inputs, sent float64, 
 	if a.signs != nil {
 		bad, m.Hint = a.signs.step(k, a.came, doubtful || jumped, acts, sent, a.taken)
 	}
+	if a.frozen != nil {
+		a.frozen.over = a.signs.over()
+	}
 	if a.pushes != nil {
 		if _, hint := a.pushes.step(k, a.came, doubtful || jumped, a.taken[1], a.taken[1], a.taken); m.Hint.Fault == Fine {
 			m.Hint = hint
@@ -175,11 +189,14 @@ func (a *Axis) Watch(k Tick, doubtful bool, in *estimator.Inputs, sent float64, 
 		default:
 			command := smaller(sent, acts)
 			full := a.limited != 0 || math.Abs(sent) >= nearPeak*a.s.TopCommand
-			lost, early := a.runaway.step(k, a.came, full, &in.Position, command, a.taken[1], a.momentum.emf.speed(), opposes, a.carried())
+			lost, early := a.runaway.step(k, a.came, full, &in.Position, command, a.read(in), a.momentum.emf.speed(), opposes, a.carried())
 			a.momentum.turned = a.runaway.grown
 			part, hint := a.momentum.step(k, a.came, doubtful, &in.Position, command, a.taken[1], load, a.carried())
-			if !a.signs.current { // a winding tells it by itself
+			if !a.signs.current && !a.signs.swing.against() { // a winding tells it by itself
 				part, hint = a.signs.late.orLate(part), a.signs.late.orLate(hint)
+				for _, found := range [...]*Finding{&part, &hint, &lost, &early, &dead} {
+					*found = a.signs.swing.named(*found, a.s.Every)
+				}
 			}
 			first(&m.Hint, hint)
 			first(&m.Hint, early)

@@ -30,7 +30,8 @@ type frozen struct {
 	hold   float64 // N·m; rad/s of a velocity drive
 	rest   float64 // N·m  of it the friction
 
-	current bool // voltage and current of a winding are known
+	current bool    // voltage and current of a winding are known
+	over    float64 // V  what the balance of that winding leaves over at the speed shown; NaN: not known
 
 	on      bool
 	at      float64 // rad  the number …
@@ -42,6 +43,7 @@ type frozen struct {
 	v, way  float64 // rad/s, rad  of the twin
 	moving  float64 // s    it moves
 	emf     backEMF // while the number is the same
+	hint    Finding // of the newest position: see runaway
 }
 
 const (
@@ -58,7 +60,7 @@ const (
 
 // newFrozen is nil where nothing tells what a command must do.
 func newFrozen(s *Spec, noise float64) *frozen {
-	f := &frozen{s: s, emf: backEMF{m: &s.Motor, floor: s.Motor.BrushDrop/2 + unsureEffort*s.TopCommand, share: 0.25}, counts: noise * math.Sqrt(12), current: s.Drive == plant.VoltageDrive && s.measured(estimator.Current)}
+	f := &frozen{s: s, over: math.NaN(), emf: backEMF{m: &s.Motor, floor: s.Motor.BrushDrop/2 + unsureEffort*s.TopCommand, share: 0.25}, counts: noise * math.Sqrt(12), current: s.Drive == plant.VoltageDrive && s.measured(estimator.Current)}
 	f.same = f.counts
 	if c := max(s.Kalman.Count, s.Mechanical.Count); c > 0 {
 		f.same = min(c, f.counts)
@@ -102,14 +104,15 @@ func (f *frozen) effortAt(command, speed float64) float64 {
 }
 
 // forget begins anew, but for the load: the axis may carry it still.
-func (f *frozen) forget() { f.on, f.sum, f.pending = false, 0, 0 }
+func (f *frozen) forget() { f.on, f.sum, f.pending, f.hint = false, 0, 0, Finding{} }
 
 // step takes a tick: the sample of the position, the command of the tick before, the current (A) where it is measured, and the load
 // (N·m) that the estimate and the law tell beside friction. It is the verdict so far, and what it will be if the axis leaves its limits
 // sooner.
 func (f *frozen) step(k Tick, p *estimator.Sample, command, current, load float64) (bad, hint Finding) {
 	if !k.On || !numeric.Finite(command) {
-		f.on, f.load, f.motion, f.sum, f.pending = false, 0, 0, 0, 0
+		f.load, f.motion = 0, 0
+		f.forget()
 		return
 	}
 	dt := f.s.Tick * (1 + float64(k.Skip))
@@ -119,10 +122,10 @@ func (f *frozen) step(k Tick, p *estimator.Sample, command, current, load float6
 		f.emf.add(command, current, dt)
 	}
 	if !p.Fresh || !numeric.Finite(p.Value) {
-		return
+		return Finding{}, f.hint
 	}
 	dt, command = f.pending, f.sum/f.pending
-	f.sum, f.pending = 0, 0
+	f.sum, f.pending, f.hint = 0, 0, Finding{}
 	f.stood += dt
 	if !f.on || !(math.Abs(p.Value-f.at) <= f.same*(1+1e-9)) {
 		if f.on && numeric.Finite(load) {
@@ -155,11 +158,11 @@ func (f *frozen) step(k Tick, p *estimator.Sample, command, current, load float6
 	least, age := leastSamples*f.s.Every, max(0, p.Age)
 	switch way := math.Abs(f.way); {
 	case way > patientWay*f.counts && f.moving >= max(patientTime, least)+age, way > quickWay*f.counts && f.moving >= max(quickTime, least)+age:
-		return found, found
+		bad, f.hint = found, found
 	case way > patientWay*f.counts && f.moving >= least:
-		return Finding{}, found
+		f.hint = found
 	}
-	return Finding{}, Finding{}
+	return bad, f.hint
 }
 
 // backEMF tells from voltage and current of a winding how fast its motor turns at least.
@@ -195,6 +198,12 @@ func (e *backEMF) speed() float64 {
 func (f *frozen) standsStill(command float64) bool {
 	unsure := 0.05*math.Abs(command) + 0.1*f.s.Motor.BrushDrop
 	return f.current && math.Abs(f.emf.unseen) < unsure && f.s.Motor.K*math.Abs(f.v) > unsure
+}
+
+// held tells that the position is right, and something holds or throws the axis: the balance of the winding is kept at the speed shown, and would leave
+// over three times as much if the axis had the speed (rad/s) beside it that is missing.
+func (f *frozen) held(missing float64) bool {
+	return f.current && 3*math.Abs(f.over) < f.s.Motor.K*math.Abs(missing)
 }
 
 // twin is the speed (rad/s) that it has after dt (s) of a command.

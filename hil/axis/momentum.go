@@ -78,6 +78,7 @@ type momentum struct {
 	d, must      float64   // rad/s  change of speed, and its mean
 	missing      excursion // of the twin
 	unseen       excursion // of the back-emf
+	hint         Finding   // of the newest position: see runaway
 }
 
 // scale weighs the axis: it holds the acceleration shown against what there is to make it, as means of means over the same time.
@@ -128,7 +129,7 @@ func (m *momentum) forget() {
 	for i := range m.scales {
 		m.scales[i] = scale{tau: m.scales[i].tau}
 	}
-	m.missing, m.unseen = excursion{}, excursion{}
+	m.missing, m.unseen, m.hint = excursion{}, excursion{}, Finding{}
 	m.emf.forget()
 }
 
@@ -152,8 +153,9 @@ func (m *momentum) step(k Tick, taken, doubtful bool, p *estimator.Sample, comma
 		m.emf.add(command, current, dt)
 	}
 	if !taken {
-		return
+		return Finding{}, m.hint
 	}
+	m.hint = Finding{}
 	dt, command = m.pending, m.sum/m.pending
 	m.sum, m.pending = 0, 0
 	if m.still += dt; !m.on || math.Abs(p.Value-m.stay) > f.counts {
@@ -187,11 +189,12 @@ func (m *momentum) step(k Tick, taken, doubtful bool, p *estimator.Sample, comma
 	if m.missing.time == 0 && m.unseen.time == 0 && !m.turned && numeric.Finite(load) {
 		m.learn(load-carried, dt)
 	}
-	if bad, hint = m.missing.judge(f, m.age); bad.Fault == Fine {
-		if b, h := m.unseen.judge(f, m.age); b.Fault != Fine || hint.Fault == Fine {
+	if bad, hint = m.missing.judge(f, m.age, true); bad.Fault == Fine {
+		if b, h := m.unseen.judge(f, m.age, false); b.Fault != Fine || hint.Fault == Fine {
 			bad, hint = b, h
 		}
 	}
+	m.hint = hint
 	return bad, hint
 }
 
@@ -337,8 +340,9 @@ func (e *excursion) add(must, shown, before, dt, share float64) {
 	e.from += dt * before
 }
 
-// judge tells what the excursion is, and what it will be if the axis leaves its limits sooner.
-func (e *excursion) judge(f *frozen, age float64) (bad, hint Finding) {
+// judge tells what the excursion is, and what it will be if the axis leaves its limits sooner. A load may be what keeps the axis from its motion, other than
+// from the speed that a winding shows.
+func (e *excursion) judge(f *frozen, age float64, load bool) (bad, hint Finding) {
 	missing := math.Abs(e.way - e.seen)
 	if e.time == 0 || missing < partWay*f.counts {
 		return
@@ -349,6 +353,8 @@ func (e *excursion) judge(f *frozen, age float64) (bad, hint Finding) {
 		from = 0
 	}
 	switch part := (e.seen + from) / (e.way + from); {
+	case load && f.held(missing/e.time):
+		hint = Finding{Blocked, estimator.Position, f.hold + f.s.Motor.J*(e.way-e.seen)/(e.time*e.time), f.hold}
 	case part < -motionShare:
 		hint.Fault = Direction
 		hint.Value, hint.Limit = f.asCommand(hint.Value, e.time), f.asCommand(hint.Limit, e.time)

@@ -47,7 +47,9 @@ type comparison struct {
 	follows bool    // a may be larger than b, and comes nearer to it only as fast as it can …
 	against bool    // … and only what is against b counts, where both are above the floor
 
-	apart  float64 // s  they are …
+	late *delays // what is commanded is compared as it was some time before, too; nil: b is no command, or a speed
+
+	apart  float64 // s  they are; where the command may be late, less the time that they are not
 	far    float64 // … by such a share of b when that began
 	found  Finding // … by so much
 	lo, hi float64 // of b while a is the same number
@@ -81,6 +83,9 @@ func newReadings(s *Spec) readings {
 	}
 	add := func(c comparison) {
 		if s.Channels[c.a] && (c.b >= estimator.Quantities || s.Channels[c.b]) && (c.floor > 0 || c.factor == 0 && c.fixed > 0) {
+			if c.b == commanded && c.factor != 0 && !c.follows {
+				c.late = new(delays)
+			}
 			r.list = append(r.list, c)
 		}
 	}
@@ -191,7 +196,9 @@ func (r *readings) begin(position, command float64) {
 	r.mean[estimator.Position], r.mean[windingCurrent] = 0, 0
 	for i := range r.list { // what swung before swings no reading of now
 		c := &r.list[i]
-		c.apart, c.lo, c.hi = 0, math.Inf(1), math.Inf(-1)
+		if c.apart, c.lo, c.hi = 0, math.Inf(1), math.Inf(-1); c.late != nil {
+			*c.late = delays{}
+		}
 	}
 }
 
@@ -255,7 +262,11 @@ func (r *readings) judge(c *comparison, dt float64, f *frozen) Finding {
 			c.apart, c.far = 0, math.Abs(over/y)
 		}
 	}
-	if c.apart += dt; !(math.Abs(over) > limit) {
+	off := math.Abs(over) > limit
+	if c.apart += dt; c.late != nil {
+		c.late.add(y, x, 0, dt, max(delaySpacing, r.s.Every), off)
+		c.apart = c.late.time
+	} else if !off {
 		c.apart = 0
 	}
 	if c.found = (Finding{Disagree, c.a, over, limit}); c.a == estimator.Position { // a way tells more than a speed
@@ -264,6 +275,9 @@ func (r *readings) judge(c *comparison, dt float64, f *frozen) Finding {
 		} else if x*y < 0 {
 			c.found = Finding{Direction, c.a, over, limit}
 		}
+	}
+	if c.late != nil {
+		c.found = c.late.named(c.found, false)
 	}
 	if c.apart < least {
 		return Finding{}

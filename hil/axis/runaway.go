@@ -41,6 +41,7 @@ type runaway struct {
 	least, since    float64 // N·m, s  smallest acceleration against the effort of so long
 	time, way       float64 // s, rad  it has lasted
 	full            float64 // s       … at the largest effort
+	hint            Finding // of the newest position: what an axis is that leaves its limits before the next one
 	grown           bool    // it lasts, and the effort has grown by Fs since the motion against it began, or cannot grow
 }
 
@@ -52,12 +53,14 @@ const (
 
 func (r *runaway) forget() { *r = runaway{f: r.f} }
 
-// step takes a tick: whether the filter believes the sample p, the command of the tick before, the current (A) where it is measured, the
-// speed (rad/s) that voltage and current tell, 0: none, what opposes the effort (N·m), as it is estimated, what of it the mechanism takes,
-// and whether the command is the largest there is. It is the verdict so far, and what it will be if the axis leaves its limits sooner.
-func (r *runaway) step(k Tick, taken, full bool, p *estimator.Sample, command, current, told, opposes, carried float64) (bad, hint Finding) {
+// step takes a tick: whether the filter believes the sample p, the command of the tick before, the effort (N·m) that a reading tells, NaN: none,
+// the speed (rad/s) that voltage and current tell, 0: none, what opposes the effort (N·m), as it is estimated, what of it the mechanism takes,
+// and whether the command is the largest there is. It is the verdict so far, and what it will be if the axis leaves its limits sooner. An
+// effort that is read is as late as the position, and what opposes it is estimated from it: the command of now would be the larger one
+// while it grows.
+func (r *runaway) step(k Tick, taken, full bool, p *estimator.Sample, command, read, told, opposes, carried float64) (bad, hint Finding) {
 	f := r.f
-	if !k.On || f.s.Beside || !numeric.Finite(command+current+opposes+carried) {
+	if !k.On || f.s.Beside || !numeric.Finite(command+opposes+carried) {
 		r.forget()
 		return
 	}
@@ -69,8 +72,9 @@ func (r *runaway) step(k Tick, taken, full bool, p *estimator.Sample, command, c
 		r.unseen = 0
 	}
 	if !taken {
-		return
+		return Finding{}, r.hint
 	}
+	r.hint = Finding{}
 	dt, command = r.pending, r.sum/r.pending
 	if !r.on || r.gap { // what happened in a gap is not known
 		r.forget()
@@ -78,8 +82,8 @@ func (r *runaway) step(k Tick, taken, full bool, p *estimator.Sample, command, c
 		return
 	}
 	effort := f.effortAt(command, r.speed)
-	if f.current {
-		effort = smaller(effort, f.s.Motor.K*current)
+	if numeric.Finite(read) {
+		effort = smaller(effort, read)
 	}
 	effort, opposes = effort-carried, opposes-carried
 	moved := p.Value - r.last
@@ -115,6 +119,7 @@ func (r *runaway) step(k Tick, taken, full bool, p *estimator.Sample, command, c
 		return
 	}
 	hint = Finding{Direction, estimator.Position, f.asCommand(side*r.way, r.time), f.asCommand(partWay*f.counts, r.time)}
+	r.hint = hint
 	if r.time >= least+max(0, p.Age) && (grows || r.full >= least) {
 		bad = hint
 	}

@@ -1,6 +1,7 @@
 package axis
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -11,7 +12,7 @@ import (
 // An axis of 1 kg·m² and 1 N·m of break-away moves against its effort with the acceleration that is given, beside a mechanism that takes what
 // is given. It runs away where the effort is above 3 N·m (twice the break-away and 1 % of 100 N·m), has grown by 1 N·m since the motion
 // began, and has an acceleration of a tenth against it, both near their largest for 0.1 s. One that cannot grow
-// is enough after 0.2 s. Four samples in a row that are refused are no gap; four that do not come are one. To both sides, on drives of
+// is enough after 0.2 s. A hint takes 100 counts. Four samples in a row that are refused are no gap; four that do not come are one. To both sides, on drives of
 // efforts and currents.
 func TestRunaway(t *testing.T) {
 	constant := func(x float64) func(float64) float64 { return func(float64) float64 { return x } }
@@ -31,10 +32,19 @@ func TestRunaway(t *testing.T) {
 		{"it grows, and is small", grows(0.5, 2.8), constant(5), 0, "", false},
 		{"it grows above 3 N·m", grows(0.5, 3.3), constant(5), 0, "", true},
 		{"an acceleration of 0.05", grows(40, 80), constant(3), 0, "", false},
+		{"an acceleration of 0.07", grows(40, 46), constant(3), 0, "", false},
+		{"an acceleration of 0.12", grows(40, 46), constant(5.5), 0, "", true},
 		{"an acceleration of 0.15", grows(40, 80), constant(12), 0, "", true},
 		{"an acceleration that falls", grows(4, 8), func(t float64) float64 { return 50 - 80*t }, 0, "", false},
 		{"an effort that falls", func(t float64) float64 { return 4 + min(4, 80*max(0, t-0.05)) - min(1.5, 50*max(0, t-0.11)) }, constant(5), 0, "", false},
 		{"an effort that falls, and grows again", func(t float64) float64 { return 5 - min(1.5, 30*max(0, t-0.05)) + min(1.5, 6*max(0, t-0.1)) }, constant(5), 0, "", true},
+		{"it grows while the axis goes with it", func(t float64) float64 { return 4 + 2*min(1, max(0, t-0.16)/0.1) },
+			func(t float64) float64 {
+				if t > 0.1 && t < 0.3 {
+					return -10
+				}
+				return 5
+			}, 0, "", false},
 		{"a mechanism", grows(12, 16), constant(5), 10, "", true},
 		{"a mechanism that takes nearly all", grows(12, 14.5), constant(5), 12, "", false},
 		{"with the effort", grows(4, 8), constant(-5), 0, "", false},
@@ -42,6 +52,8 @@ func TestRunaway(t *testing.T) {
 		{"effort that stays, the largest, an acceleration that falls", constant(5), func(t float64) float64 { return 5 - 5*t }, 0, "full", false},
 		{"it grows, refused", grows(4, 8), constant(5), 0, "refused", true},
 		{"it grows, lost", grows(4, 8), constant(5), 0, "lost", false},
+		{"it grows, a gap before", grows(4, 8), constant(5), 0, "gap", true},
+		{"it grows, every other tick is missed", grows(4, 8), constant(5), 0, "skips", true},
 		{"it grows, another axis may throw it", grows(4, 8), constant(5), 0, "beside", false},
 		{"the largest, another axis may throw it", constant(20), constant(20), 0, "full, beside", false},
 	} {
@@ -54,20 +66,27 @@ func TestRunaway(t *testing.T) {
 				s.Beside = strings.HasSuffix(c.line, "beside")
 				r := runaway{f: newFrozen(s, countNoise)}
 				v, x, at, hinted := 0.0, 0.0, 0.0, 0.0
-				for k := 0; k < 700 && at == 0; k++ {
-					now := 1e-3*float64(k) - 0.1
+				tick, dt := Tick{On: true}, 1e-3
+				if c.line == "skips" {
+					tick.Skip, dt = 1, 2e-3
+				}
+				for now := -0.1; now < 1.2 && at == 0; now += dt {
+					k := int(math.Round(1e3 * (now + 0.1)))
 					u, a := c.effort(0), 0.0
 					if now >= 0 {
 						u, a = c.effort(now), -c.against(now)
 					}
-					v += 1e-3 * side * a
-					x += 1e-3 * v
+					v += dt * side * a
+					x += dt * v
 					command := side * u / map[plant.DriveKind]float64{plant.EffortDrive: 1, plant.CurrentDrive: 0.5}[drive]
-					comes := c.line != "refused" && c.line != "lost" || k%5 == 0
+					comes := c.line != "refused" && c.line != "lost" && (c.line != "gap" || k < 40 || k > 60) || k%5 == 0 && c.line != "gap"
 					sample := estimator.Sample{Value: x, Fresh: comes || c.line == "refused"}
-					bad, hint := r.step(Tick{On: true}, comes, strings.HasPrefix(c.line, "full"), &sample, command, 0, 0, side*(u-a), side*c.carried)
+					bad, hint := r.step(tick, comes, strings.HasPrefix(c.line, "full"), &sample, command, math.NaN(), 0, side*(u-a), side*c.carried)
 					if hint.Fault != Fine && hinted == 0 {
 						hinted = now
+					}
+					if hint.Fault != Fine && math.Abs(x) < 0.099 || r.grown && now < 0 {
+						t.Errorf("%s, drive %v, %+g: after %g s and %g rad %+v, grown %v", c.name, drive, side, now, x, hint, r.grown)
 					}
 					if bad.Fault != Fine {
 						if at = now; bad.Fault != Direction || bad.Value*side <= 0 {

@@ -40,6 +40,7 @@ type signs struct {
 	current bool            // is measured, and the command is a voltage
 	tau     float64
 	floor   float64 // in the unit of the command, as all balances
+	rest    float64 // … what friction, and what is not known of the effort of a command, may take
 	fixed   float64 // V  a current that stays the same number bears no more change of the voltage
 
 	on        bool                  // means are those of an energised axis
@@ -62,6 +63,7 @@ type signs struct {
 	lo, hi float64 // V  … while u − K·ω went from here to there
 
 	late  delays
+	swing swing
 	scale scaling
 	slope lasting
 }
@@ -104,7 +106,12 @@ func newSigns(s *Spec, drive plant.DriveKind, top float64) *signs {
 	if drive == plant.VoltageDrive {
 		n.floor, n.fixed = n.floor+2*s.Motor.BrushDrop, 2*s.Motor.BrushDrop+0.02*top
 	}
+	n.rest = n.floor
 	if per := n.perEffort(); !n.current && n.floor > 0 {
+		n.rest = frozenFs*s.levels().Top()*per + n.fixed
+		if drive != plant.VoltageDrive {
+			n.rest += unsureEffort * top
+		}
 		n.floor += stallFs * s.levels().Top() * per
 	}
 	return n
@@ -138,7 +145,7 @@ func (s *signs) step(k Tick, fresh, doubtful bool, u, sent float64, taken [2]flo
 	dt := s.s.Tick * (1 + float64(k.Skip))
 	if any := u + sent + taken[0] + taken[1]; !s.on || any-any != 0 || doubtful {
 		// begin anew behind a gap or a reading that is not believed
-		*s = signs{s: s.s, drive: s.drive, current: s.current, tau: s.tau, floor: s.floor, fixed: s.fixed}
+		*s = signs{s: s.s, drive: s.drive, current: s.current, tau: s.tau, floor: s.floor, fixed: s.fixed, rest: s.rest}
 		s.on, s.last, s.u, s.i, s.u2, s.before = any-any == 0, taken, u, taken[1], u, [delaySamples]float64{u, u, u}
 		s.c, s.c2 = sent, sent
 		return
@@ -186,6 +193,9 @@ func (s *signs) step(k Tick, fresh, doubtful bool, u, sent float64, taken [2]flo
 		}
 		s.older.add(s.balance(sent, ri, emf, 0.25, s.floor/8), dt)
 		s.late.add(sent, ri, emf, dt, max(delaySpacing, s.s.Every), s.older.Fault != Fine)
+		if s.drive != plant.VelocityDrive {
+			s.swing.add(sent, ri+emf, dt, max(delaySpacing, s.s.Every), s.rest)
+		}
 		s.scale.add(u, ri, emf, dt)
 	}
 	if f := s.scale.judge(s.floor / 8); s.current {
@@ -232,9 +242,12 @@ func (s *signs) terms() (u, ri, emf float64) {
 // verdict is what has lasted long enough.
 func (s *signs) verdict() (bad, hint Finding) {
 	broken := s.bad.Finding
+	swung := s.swing.judge(s.s.Every)
 	switch {
+	case swung.Fault != Fine:
+		bad, broken = swung, swung
 	case s.bad.Fault != Fine && s.bad.time >= max(signsFor, s.bad.samples()*s.s.Every) && s.drive == plant.VoltageDrive:
-		bad = s.late.named(broken, s.current)
+		bad = s.named(broken)
 	case s.slope.Fault != Fine && s.slope.time >= slopeFor:
 		bad, broken = s.slope.Finding, s.slope.Finding
 	case s.current && s.same >= max(sameFor, s.tau) && s.hi-s.lo > s.fixed:
@@ -245,13 +258,30 @@ func (s *signs) verdict() (bad, hint Finding) {
 		bad = Finding{FrozenCurrent, estimator.Current, broken.Value * volts, broken.Limit * volts}
 	}
 	if s.hint.time >= hintFor {
-		hint = s.late.named(s.hint.Finding, s.current)
+		hint = s.named(s.hint.Finding)
 	} else if s.older.time >= hintFor { // the voltage that is told is as old as all that is told
 		if hint = s.late.orLate(s.older.Finding); hint.Fault != Delay {
 			hint = Finding{}
 		}
 	}
 	return bad, hint
+}
+
+// named is a broken balance, or the delay that explains it.
+func (s *signs) named(f Finding) Finding {
+	if f.Fault == Direction && s.swing.against() {
+		return f
+	}
+	return s.late.named(f, s.current)
+}
+
+// over is what the balance of a winding leaves over (V), NaN: not known.
+func (s *signs) over() float64 {
+	if !s.current || !s.on || s.since < 3*s.tau {
+		return math.NaN()
+	}
+	u, ri, emf := s.terms()
+	return u - ri - emf
 }
 
 // volts are those of the unit in which a broken balance is told.
@@ -357,6 +387,7 @@ type delays struct {
 	spacing float64             // s
 	own     float64             // mean square of what current and speed take
 	samples int                 // broken ones, up to leastSamples
+	time    float64             // s  broken, less the time that it was not: a loop that swings crosses zero all the time
 	each    [4]float64          // mean squares as it is, and with one sign turned round
 	before  [delaySteps]float64 // … and under the commands of 20, 40 … ms before
 }
@@ -376,7 +407,8 @@ func (d *delays) add(u, ri, emf, dt, spacing float64, broken bool) {
 		d.newest = (d.newest + 1) % len(d.ring)
 		d.ring[d.newest], d.filled = u, min(d.filled+1, len(d.ring))
 	}
-	if !broken {
+	if d.time += dt; !broken {
+		d.time = max(0, d.time-2*dt)
 		return
 	}
 	w := min(1, dt/delayMean)

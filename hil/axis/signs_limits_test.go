@@ -237,3 +237,36 @@ func TestLateOrNot(t *testing.T) {
 		}
 	}
 }
+
+// What a winding leaves over is u − R·i − drop − K·ω: nothing where the position is right, K·ω of a motion that does not show, to both sides.
+// It is not known in the first 30 ms, of a drive that is off, and without a measured current.
+func TestSignsOver(t *testing.T) {
+	for _, side := range []float64{1, -1} {
+		for _, c := range []struct {
+			name         string
+			shown        float64 // of a speed of 6 rad/s
+			current, off bool
+			want         float64 // V
+		}{
+			{"the position is right", 1, true, false, 0},
+			{"half of it shows", 0.5, true, false, 1.5},
+			{"it stands", 0, true, false, 3},
+			{"it goes the other way", -1, true, false, 6},
+			{"no current", 1, false, false, math.NaN()},
+			{"off", 1, true, true, math.NaN()},
+		} {
+			s := newSigns(withCurrent(), plant.VoltageDrive, 20)
+			s.s.Motor = plant.Motor{R: 2, K: 0.5, BrushDrop: 1, DropScale: 1e-6}
+			s.current = c.current
+			for k := range 400 {
+				at := 1e-3 * float64(k)
+				s.step(Tick{On: !c.off}, true, false, side*(2*3+1+0.5*6), side*10, [2]float64{side * c.shown * 6 * at, side * 3})
+				if got := s.over(); k < 25 && !math.IsNaN(got) {
+					t.Fatalf("%s, %+g: %g V after %g s", c.name, side, got, at)
+				} else if k == 399 && math.Abs(got-side*c.want) > 1e-3 || k == 399 && math.IsNaN(got) != math.IsNaN(c.want) {
+					t.Errorf("%s, %+g: %g V, want %g", c.name, side, got, side*c.want)
+				}
+			}
+		}
+	}
+}

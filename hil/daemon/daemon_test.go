@@ -77,7 +77,7 @@ func (c *testCore) link(t *testing.T) *coreLink {
 		}
 		row := hil.Row{Cmd: o.ID, Req: uint8(o.Req), Mode: hil.Ready, Res: c.res}
 		if hil.Request(o.Req) == hil.ReqArm {
-			row.Res = hil.CauseRemains
+			row.Res = hil.StillWrong(hil.CauseStale)
 		}
 		if row.Res == hil.Taken && o.Gen > 0 {
 			c.gen = o.Gen
@@ -114,7 +114,7 @@ func TestCommands(t *testing.T) {
 		{hil.Command{Name: "hold", Expires: time.Now().Add(-time.Hour)}, true, ""},
 		{hil.Command{Name: "estop", Expires: time.Now().Add(-time.Hour)}, true, ""},
 		{hil.Command{Name: "reset", Expires: time.Now().Add(-time.Hour)}, false, "expired 3600"},
-		{hil.Command{Name: "arm"}, false, "cause of the trip is still there"},
+		{hil.Command{Name: "arm"}, false, "a cause is still there: stale sensor"},
 		{hil.Command{Name: "jump"}, false, `unknown command "jump"`},
 		{hil.Command{Name: "run", Expires: time.Now().Add(-time.Second)}, false, "expired"},
 		{hil.Command{Name: "set"}, false, "names: a, b"},

@@ -222,7 +222,7 @@ func TestRepeatsAreThrottled(t *testing.T) {
 			row.Req, row.Res = uint8(hil.ReqArm), hil.WrongMode
 		}
 		if k%7 == 0 {
-			row.Req, row.Res = uint8(hil.ReqReset), hil.CauseRemains
+			row.Req, row.Res = uint8(hil.ReqReset), hil.StillWrong(hil.CauseStale)
 		}
 		if k%20 < 10 && k > 2000 {
 			row.Mode, row.Cause = hil.Hold, hil.CauseStale
@@ -249,5 +249,27 @@ func TestRepeatsAreThrottled(t *testing.T) {
 	w.row(&hil.Row{T: 1e6, Mode: hil.Estop, Cause: hil.CauseEstop, Flags: hil.FlagLatched})
 	if w.Trips != 0 || lines["LATCHED"] != 1 || w.tripped != "emergency stop" {
 		t.Errorf("latched at the start: %d trips, %d lines, %q", w.Trips, lines["LATCHED"], w.tripped)
+	}
+}
+
+// A refusal names the cause that is there now, what to do, and how long a hot winding takes: 100 s · ln(0.8/0.5) = 47.0 s, rounded up. Another cause says nothing
+// of the heat, and a cool winding has no time to wait.
+func TestRefusalNamesWhatIsWrong(t *testing.T) {
+	a := latchAssembly()
+	row := hil.Row{Req: uint8(hil.ReqReset), Mode: hil.Trip, Cause: hil.CauseThermal, Res: hil.StillWrong(hil.CauseThermal)}
+	at := a.Schema.Index("shaft.heat")
+	row.X[at] = 0.8
+	if text := refusalText(&row, &a.Schema, a.Thermal); !strings.Contains(text, "a cause is still there: i2t") || !strings.Contains(text, "shaft has used 0.80 of its budget") || !strings.Contains(text, "about 48 s") {
+		t.Errorf("hot: %s", text)
+	}
+	if row.X[at] = 0.49; strings.Contains(refusalText(&row, &a.Schema, a.Thermal), "budget: it takes") {
+		t.Errorf("cool: %s", refusalText(&row, &a.Schema, a.Thermal))
+	}
+	row.X[at], row.Res = 0.8, hil.StillWrong(hil.CauseTravel)
+	if text := refusalText(&row, &a.Schema, a.Thermal); !strings.Contains(text, "travel") || !strings.Contains(text, "by hand") || strings.Contains(text, "budget") {
+		t.Errorf("outside its travel: %s", text)
+	}
+	if row.Res = hil.WrongMode; refusalText(&row, &a.Schema, a.Thermal) != "reset is not possible in mode trip" {
+		t.Errorf("wrong mode: %s", refusalText(&row, &a.Schema, a.Thermal))
 	}
 }

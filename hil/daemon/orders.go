@@ -115,7 +115,7 @@ func (d *commands) Do(ctx context.Context, c hil.Command) hil.Reply {
 	case missing != "":
 		return no("%s", missing)
 	case r.Res != hil.Taken:
-		return no("%s", hil.RefusalText(r.Res, q, r.Mode))
+		return no("%s", refusalText(&r, &d.a.Schema, d.a.Thermal))
 	}
 	d.tell()
 	if c.From != "local" && (q == hil.ReqStop || q == hil.ReqEstop) {

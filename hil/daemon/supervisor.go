@@ -70,7 +70,7 @@ var (
 // New prepares a supervisor; nothing runs yet.
 func New(a *Assembly, info *hil.Info, o Options) *Supervisor {
 	s := &Supervisor{a: a, o: o, info: info, commands: newCommands(a), kept: device.NewKept(), hand: newHandOver(a, o.Before)}
-	s.events = &rowEvents{emit: o.Emit, wall: info.Wall, schema: &a.Schema, levels: newLevelEvents(&a.Schema), feeds: newFeedForwardEvents(&a.Schema)}
+	s.events = &rowEvents{emit: o.Emit, wall: info.Wall, schema: &a.Schema, thermal: a.Thermal, levels: newLevelEvents(&a.Schema), feeds: newFeedForwardEvents(&a.Schema)}
 	s.commands.offered = func(p hil.Params) {
 		if o.Offered != nil {
 			o.Offered(p, rt.Now())

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -11,20 +12,21 @@ import (
 
 // rowEvents turns rows into events: changes of mode, late ticks with their cause, the link going and coming.
 type rowEvents struct {
-	emit   func(hil.Event)
-	wall   func(t int64) time.Time
-	schema *hil.Schema
-	mode   hil.Mode
-	begun  bool
-	link   bool      // link was down in the last row
-	gone   string    // the device that was
-	wait   int64     // ns  since when the self-test waits for the same thing; −1: told
-	what   hil.Cause // that thing
-	late   burst
-	stat   steal
-	levels []levelEvents
-	feeds  []feedForwardEvents
-	Trips  uint64
+	emit    func(hil.Event)
+	wall    func(t int64) time.Time
+	schema  *hil.Schema
+	mode    hil.Mode
+	begun   bool
+	link    bool      // link was down in the last row
+	gone    string    // the device that was
+	wait    int64     // ns  since when the self-test waits for the same thing; −1: told
+	what    hil.Cause // that thing
+	late    burst
+	stat    steal
+	levels  []levelEvents
+	thermal []float64 // s  time constant of the i²t budget of each axis
+	feeds   []feedForwardEvents
+	Trips   uint64
 
 	minute      burst
 	lateTold    int64      // ns  when late ticks were told last; 0: never
@@ -213,6 +215,25 @@ func (w *rowEvents) row(r *hil.Row) {
 	}
 }
 
+// refusalText says why the request of a row was not taken. While a winding is hot it says how long that lasts; thermal (s) are the time
+// constants of the axes.
+func refusalText(r *hil.Row, schema *hil.Schema, thermal []float64) string {
+	text := hil.RefusalText(r.Res, hil.Request(r.Req), r.Mode)
+	if r.Res != hil.StillWrong(hil.CauseThermal) {
+		return text
+	}
+	for i, name := range schema.Axes() {
+		at := schema.Find(hil.Modelled, name, hil.RoleHeat)
+		if i >= len(thermal) || at < 0 {
+			continue
+		}
+		if wait := hil.CoolingTime(r.X[at], thermal[i]); wait > 0 {
+			text += fmt.Sprintf(". %s has used %.2f of its budget: it takes about %.0f s without a current", name, r.X[at], math.Ceil(wait))
+		}
+	}
+	return text
+}
+
 // refusal tells of a request that was not taken.
 func (w *rowEvents) refusal(r *hil.Row) {
 	q := hil.Request(r.Req)
@@ -221,7 +242,7 @@ func (w *rowEvents) refusal(r *hil.Row) {
 		i = len(w.requests)
 		w.requests = append(w.requests, repeated{req: q, res: r.Res})
 	}
-	if p := &w.requests[i]; p.again(r.T, hil.RefusalText(r.Res, q, r.Mode)) {
+	if p := &w.requests[i]; p.again(r.T, refusalText(r, w.schema, w.thermal)) {
 		w.event(r, "warn", "REFUSED", p.text)
 	}
 }

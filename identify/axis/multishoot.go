@@ -21,6 +21,9 @@ import (
 // where the gaps have closed the answer is one motion. The contact goes on through a cut with the state that it has at the
 // end of the segment before; the derivative with respect to a state of one segment leaves out what the contact hands on.
 
+// Noise of a recorded force adds up along a segment: its rows repeat each other, and the gaps are no errors of rows. Where that noise
+// explains what is left over, the simulation is led back along the record (led.go) and needs no segments any more.
+
 // Continuity is the weight of the gaps against the rows: a gap costs as much as an error of one row that is so many times
 // larger. It holds the gaps well below the noise of a position; the higher, the slower the search.
 const Continuity = 10

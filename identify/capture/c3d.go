@@ -2,6 +2,7 @@ package capture
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -115,8 +116,11 @@ func (f *c3dFile) extent(points, first, last, block int) error {
 		case long > 0 && long < 1<<40:
 			frames = int(long)
 		}
-	} else if start := f.long("TRIAL", "ACTUAL_START_FIELD"); start > 0 {
+	} else if start, end := f.long("TRIAL", "ACTUAL_START_FIELD"), f.long("TRIAL", "ACTUAL_END_FIELD"); start > 0 {
 		f.first = start
+		frames = f.wrapped(frames, end-start+1)
+	} else {
+		frames = f.wrapped(frames, int(max(0, min(long, 1<<40))))
 	}
 	if at := f.count("POINT", "DATA_START", block); at != block {
 		if block == 0 {
@@ -158,6 +162,15 @@ func (f *c3dFile) extent(points, first, last, block int) error {
 	return nil
 }
 
+// wrapped is the whole number of frames where frames is what 16 bits hold of it.
+func (f *c3dFile) wrapped(frames, whole int) int {
+	if whole <= frames || (whole-frames)%(1<<16) != 0 {
+		return frames
+	}
+	f.say("header", record.Warning, "", float64(frames), "frames", "", "POINT:FRAMES says %d frames, which is all that 16 bits hold of the %d of the trial; these count", frames, whole)
+	return whole
+}
+
 // behind is the number of bytes behind so many frames; below 0 they are not there.
 func (f *c3dFile) behind(frames int) int { return len(f.data) - f.start - frames*f.frameSize() }
 
@@ -167,6 +180,17 @@ func (f *c3dFile) ends(frames int) bool {
 	return left >= 0 && left < c3dBlock
 }
 
+// endsExactly is ends where what fills the last block is zero.
+func (f *c3dFile) endsExactly(frames int) bool {
+	return f.ends(frames) && len(bytes.Trim(f.data[len(f.data)-f.behind(frames):], "\x00")) == 0
+}
+
+// layout is how the samples of a frame lie.
+type layout struct {
+	channels, perFrame int
+	counts             string // header or parameter
+}
+
 // chooseChannels decides between the analog channels of the header and those of ANALOG:USED, where these differ: those count with which
 // the frames end where the file does, else those of the header.
 func (f *c3dFile) chooseChannels(frames int) {
@@ -174,15 +198,26 @@ func (f *c3dFile) chooseChannels(frames int) {
 	if used == header {
 		return
 	}
+	ratio := 0 // samples a frame by the rates
+	if x := math.Round(f.number("ANALOG", "RATE", 0) / f.Rate); x >= 1 && x < 1<<16 {
+		ratio = int(x)
+	}
+	list := []layout{{header, perFrame, "header"}, {used, max(1, cmp.Or(perFrame, ratio)), "parameter"}}
+	if ratio > 0 {
+		list = append(list, layout{used, ratio, "parameter"}) // the header is wrong in both
+	}
+	if used > 0 && used*ratio == header*perFrame { // as many numbers a frame either way, and the rate agrees
+		list = list[2:]
+	}
 	counts := "header"
-	if !f.ends(frames) {
-		if f.channels = used; f.perFrame == 0 {
-			f.perFrame = max(1, int(math.Round(f.number("ANALOG", "RATE", f.Rate)/f.Rate)))
+choice:
+	for _, ends := range []func(int) bool{f.endsExactly, f.ends} {
+		for _, l := range list {
+			if f.channels, f.perFrame, counts = l.channels, l.perFrame, l.counts; ends(frames) {
+				break choice
+			}
 		}
-		counts = "parameter"
-		if !f.ends(frames) {
-			f.channels, f.perFrame, counts = header, perFrame, "header"
-		}
+		f.channels, f.perFrame, counts = header, perFrame, "header"
 	}
 	f.say("header", record.Warning, "", float64(header), "channels", "",
 		"the header says %d analog channels, ANALOG:USED %d; the frames are laid out by the %s", header, used, counts)

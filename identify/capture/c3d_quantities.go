@@ -3,13 +3,18 @@ package capture
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"hilrig/identify/record"
 )
 
+// c3dList is a list of points that are numbers of one kind.
+type c3dList struct{ list, units, usual string }
+
 // c3dQuantities are the lists of the group POINT that name points which are no places: a model computed them, and their three numbers are
 // angles, forces, moments, powers or anything else. usual is the unit where the file names none.
-var c3dQuantities = []struct{ list, units, usual string }{
+var c3dQuantities = []c3dList{
 	{"ANGLES", "ANGLE_UNITS", "deg"},
 	{"FORCES", "FORCE_UNITS", "N"},
 	{"MOMENTS", "MOMENT_UNITS", "Nmm"},
@@ -20,7 +25,15 @@ var c3dQuantities = []struct{ list, units, usual string }{
 // quantities are the units of the points that are no markers, by the number of the point.
 func (f *c3dFile) quantities(names []string) map[int]string {
 	units := map[string]string{}
-	for _, q := range c3dQuantities {
+	lists := slices.Clone(c3dQuantities)
+	pairs := f.texts("POINT", "TYPE_GROUPS") // of a list and the parameter with its unit
+	for i := 0; i+1 < len(pairs); i += 2 {
+		known := slices.ContainsFunc(lists, func(q c3dList) bool { return q.list == pairs[i] })
+		if _, place := lengths[f.text("POINT", pairs[i+1])]; pairs[i] != "" && !known && !place {
+			lists = append(lists, c3dList{pairs[i], pairs[i+1], ""})
+		}
+	}
+	for _, q := range lists {
 		unit := f.text("POINT", q.units)
 		if unit == "" {
 			unit = q.usual
@@ -41,7 +54,12 @@ func (f *c3dFile) quantities(names []string) map[int]string {
 	}
 	out := map[int]string{}
 	for i, name := range names {
-		if unit, is := units[name]; is && name != "" {
+		_, bare, subject := strings.Cut(name, ":") // of several people, each with a name in front
+		unit, is := units[name]
+		if !is && subject {
+			unit, is = units[bare]
+		}
+		if is && name != "" {
 			out[i] = unit
 		}
 	}

@@ -99,12 +99,12 @@ func (c *Capture) namesTRC(cells []string, line int) ([]string, error) {
 	return names, nil
 }
 
-// tabbed puts tabs where a writer has put blanks: in lines that have neither tab nor comma, behind the first one.
+// tabbed puts tabs where a writer has put blanks: in lines that have neither tab nor comma but at their ends, behind the first one.
 func tabbed(data []byte) []byte {
 	head, body, _ := bytes.Cut(data, []byte{'\n'})
 	out := append(bytes.Clone(head), '\n')
 	for line := range bytes.Lines(body) {
-		if !bytes.ContainsAny(line, "\t,") {
+		if inner := bytes.TrimSpace(line); !bytes.ContainsAny(inner, "\t,") && bytes.ContainsRune(inner, ' ') {
 			line = append(bytes.Join(bytes.Fields(line), []byte{'\t'}), '\n')
 		}
 		out = append(out, line...)

@@ -23,6 +23,9 @@ type mjcfReader struct {
 	fromGeom string                                  // inertiafromgeom
 	groups   []float64                               // inertiagrouprange: of shapes that have inertia
 	total    float64                                 // kg  settotalmass; 0: as it is
+	balance  bool                                    // impossible moments become their mean
+	least    struct{ mass, moment float64 }          // kg, kg·m²  of bodies
+	copies   int                                     // of replicate elements
 	class    map[string]map[string]map[string]string // defaults: class, element, attribute
 	frames   map[string]place                        // bodies and sites of the file, in what became of them
 	joints   map[string]string                       // joint of the file → body
@@ -41,7 +44,6 @@ func (r *reader) mjcf(root *element) {
 		frames: map[string]place{"world": {}}, joints: map[string]string{}, called: map[*element]string{}}
 	s := &r.robot.Spec
 	s.Gravity = r3.Vec{Z: -9.81}
-	m.first(root)
 	for _, e := range root.kids {
 		switch e.name {
 		case "compiler":
@@ -59,11 +61,9 @@ func (r *reader) mjcf(root *element) {
 			}
 			m.groups = r.numbers(e, "inertiagrouprange", 2, m.groups...)
 			m.total = r.number(e, "settotalmass", m.total)
-			for _, key := range []string{"balanceinertia", "boundmass", "boundinertia"} {
-				if x := e.text(key); x != "" && x != "false" && x != "0" {
-					r.ignore("compiler " + key)
-				}
-			}
+			m.balance = m.balance || e.text("balanceinertia") == "true"
+			m.least.mass = r.number(e, "boundmass", m.least.mass)
+			m.least.moment = r.number(e, "boundinertia", m.least.moment)
 		case "option":
 			m.option(e)
 		case "default":
@@ -73,6 +73,12 @@ func (r *reader) mjcf(root *element) {
 			m.defaults(e, "", m.class[""])
 		}
 	}
+	for _, e := range root.kids {
+		if e.name == "worldbody" {
+			e.kids = m.expand(e.kids, multibody.Pose{}, "")
+		}
+	}
+	m.first(root)
 	for _, e := range root.kids {
 		switch e.name {
 		case "worldbody":
@@ -97,11 +103,9 @@ func (r *reader) mjcf(root *element) {
 	}
 }
 
-// first names the bodies, so that they keep their names, and finds what needs other files.
+// first names the bodies, so that they keep their names.
 func (m *mjcfReader) first(e *element) {
 	switch e.name {
-	case "include":
-		m.fail(e, "files that include others are not followed: save the model as one file first, with compile of MuJoCo")
 	case "body":
 		name := clean(e.text("name"))
 		if name == "" {
@@ -190,7 +194,7 @@ func (m *mjcfReader) with(e *element, class string) *element { return m.withOf(e
 
 // withOf takes the defaults of another element.
 func (m *mjcfReader) withOf(e *element, kind, class string) *element {
-	if c := e.text("class"); c != "" {
+	if c := cmp.Or(e.text("class"), e.class); c != "" {
 		class = c
 	}
 	if class == "main" {
@@ -205,7 +209,7 @@ func (m *mjcfReader) withOf(e *element, kind, class string) *element {
 		attr = map[string]string{}
 	}
 	maps.Copy(attr, e.attr)
-	return &element{name: e.name, line: e.line, attr: attr, kids: e.kids}
+	return &element{name: e.name, line: e.line, attr: attr, kids: e.kids, frame: e.frame, class: e.class}
 }
 
 func (m *mjcfReader) angle(x float64) float64 {
@@ -305,9 +309,9 @@ func along3(from, to r3.Vec) quat.Number {
 
 func (m *mjcfReader) pose(e *element) multibody.Pose {
 	if p, _, ok := m.span(e); ok {
-		return p
+		return e.frame.Then(p)
 	}
-	return multibody.Pose{P: m.vector(e, "pos", r3.Vec{}), R: m.orientation(e)}
+	return e.frame.Then(multibody.Pose{P: m.vector(e, "pos", r3.Vec{}), R: m.orientation(e)})
 }
 
 // children takes what stands in a body; on is where its axes are.
@@ -323,7 +327,7 @@ func (m *mjcfReader) children(e *element, on place, class string) {
 				m.frames["site "+s.text("name")] = place{body: on.body, pose: p}
 			}
 		case "joint", "freejoint", "inertial":
-		case "frame", "replicate", "composite", "flexcomp", "include", "attach":
+		case "composite", "flexcomp", "attach":
 			m.fail(k, "not understood here: save the model with MuJoCo first, which writes it out")
 		case "geom": // looked at with the inertia
 		default:
@@ -334,7 +338,7 @@ func (m *mjcfReader) children(e *element, on place, class string) {
 
 // body takes a body: joint for joint a body without mass, the last one with it. The axes of a body here are at its joint.
 func (m *mjcfReader) body(e *element, parent place, class string) {
-	if c := e.text("childclass"); c != "" {
+	if c := cmp.Or(e.text("childclass"), e.class); c != "" {
 		class = c
 	}
 	name := m.called[e]
@@ -410,12 +414,15 @@ func (m *mjcfReader) joint(e *element) (j multibody.Joint, pos r3.Vec) {
 		j.Damping, j.Armature = 0, 0
 	}
 	if j.Kind != multibody.Free {
-		pos = m.vector(e, "pos", r3.Vec{})
+		pos = e.frame.Then(multibody.Pose{P: m.vector(e, "pos", r3.Vec{})}).P
 	}
 	loss, stiffness := m.number(e, "frictionloss", 0), m.number(e, "stiffness", 0)
 	if j.Kind == multibody.Revolute || j.Kind == multibody.Prismatic {
 		if j.Axis = m.vector(e, "axis", r3.Vec{Z: 1}); j.Axis == (r3.Vec{}) {
 			m.fail(e, "an axis of length 0")
+		}
+		if e.frame.R != (quat.Number{}) {
+			j.Axis = rotation.Rotate(e.frame.R, j.Axis)
 		}
 		j.Coulomb, j.Stiffness = loss, stiffness
 		j.Rest = m.number(e, "springref", 0) - m.number(e, "ref", 0)
@@ -476,8 +483,9 @@ func (m *mjcfReader) equality(e *element) {
 			return p, ok
 		}
 		loop := func(kind multibody.CutKind, a, b place) {
-			s.Frames = append(s.Frames, multibody.Frame{Name: name + "_a", Body: a.body, Pose: a.pose}, multibody.Frame{Name: name + "_b", Body: b.body, Pose: b.pose})
-			s.Cuts = append(s.Cuts, multibody.Cut{Name: name, Kind: kind, A: name + "_a", B: name + "_b"})
+			cut := multibody.Cut{Name: name, Kind: kind, A: m.unique(name+"_a", "end"), B: m.unique(name+"_b", "end")}
+			s.Frames = append(s.Frames, multibody.Frame{Name: cut.A, Body: a.body, Pose: a.pose}, multibody.Frame{Name: cut.B, Body: b.body, Pose: b.pose})
+			s.Cuts = append(s.Cuts, cut)
 		}
 		switch k.name {
 		case "connect", "weld":

@@ -2,6 +2,7 @@ package robot
 
 import (
 	"cmp"
+	"errors"
 	"math"
 
 	"gonum.org/v1/gonum/spatial/r3"
@@ -11,7 +12,21 @@ import (
 )
 
 // inertia of a body in the axes of the file: its inertial element, or that of its shapes.
-func (m *mjcfReader) inertia(e *element, class string, moves bool) (sum multibody.Inertia) {
+func (m *mjcfReader) inertia(e *element, class string, moves bool) multibody.Inertia {
+	b := m.ownInertia(e, class, moves)
+	// what the compiler element wants of all bodies
+	b.Mass = max(b.Mass, m.least.mass)
+	for i := range 3 {
+		b.I[i][i] = max(b.I[i][i], m.least.moment)
+	}
+	if m.balance && b.Mass > 0 && errors.Is(b.Check(), multibody.ErrTriangle) {
+		mean := (b.I[0][0] + b.I[1][1] + b.I[2][2]) / 3
+		b.I = rotation.Diag(r3.Vec{X: mean, Y: mean, Z: mean})
+	}
+	return b
+}
+
+func (m *mjcfReader) ownInertia(e *element, class string, moves bool) (sum multibody.Inertia) {
 	inertial := e.first("inertial")
 	if inertial != nil && m.fromGeom != "true" {
 		for _, k := range e.kids {

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,16 +30,45 @@ type Robot struct {
 	Spec    multibody.Spec
 	Joints  map[string]string // body → joint, by their names in the file
 	Ignored []string          // what the file says and is not taken, how often
+	Assumed []string          // where the file says what no machine can be, and what stands in its place
 }
 
 // ErrFormat is what Read says of other files.
 var ErrFormat = errors.New("neither a URDF (robot) nor an MJCF (mujoco)")
 
-// Read reads a file. The machine has been built once: the error says what is wrong with it, with the names of the file.
-func Read(in io.Reader) (*Robot, error) {
-	root, err := parse(in)
+// most is the size of a file, and of one that it includes (bytes).
+const most = 64 << 20
+
+// opener opens a file by its name in another one.
+type opener func(name string) (io.ReadCloser, error)
+
+// ReadFile is Read of a file and of those that it includes, whose names start at its folder.
+func ReadFile(path string) (*Robot, error) {
+	in, err := os.Open(path)
 	if err != nil {
 		return nil, err
+	}
+	defer in.Close()
+	return readFrom(in, func(name string) (io.ReadCloser, error) {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(filepath.Dir(path), name)
+		}
+		return os.Open(name)
+	})
+}
+
+// Read reads a file that includes no other. The machine has been built once: the error says what is wrong with it, with the names of the file.
+func Read(in io.Reader) (*Robot, error) { return readFrom(in, nil) }
+
+func readFrom(in io.Reader, open opener) (*Robot, error) {
+	root, err := parse(io.LimitReader(in, most))
+	if err != nil {
+		return nil, err
+	}
+	if root.name == "mujoco" {
+		if err := include(root, open, map[string]bool{}); err != nil {
+			return nil, err
+		}
 	}
 	r := &reader{robot: Robot{Joints: map[string]string{}, Name: root.text("name")}, ignored: map[string]int{}, taken: map[string]bool{multibody.Ground: true}}
 	switch root.name {
@@ -51,8 +82,7 @@ func Read(in io.Reader) (*Robot, error) {
 		return nil, fmt.Errorf("the root is <%s>: %w", root.name, ErrFormat)
 	}
 	if len(r.errs) == 0 {
-		_, err := multibody.Build(r.robot.Spec)
-		r.errs = append(r.errs, err)
+		r.errs = append(r.errs, r.mend())
 	}
 	if err := errors.Join(r.errs...); err != nil {
 		return nil, err
@@ -83,6 +113,10 @@ type element struct {
 	line int
 	attr map[string]string
 	kids []*element
+
+	// of the frames of MJCF around it
+	frame multibody.Pose
+	class string // of defaults
 }
 
 func (e *element) String() string {

@@ -254,7 +254,7 @@ func TestBadFiles(t *testing.T) {
 		{`<robot>` + link + `<joint name="j" type="revolute"><parent link="a"/><child link="b"/><axis xyz="0 0 one"/></joint></robot>`, "no finite number"},
 		{`<robot>` + link + `<joint name="j" type="revolute"><parent link="b"/><child link="b"/></joint></robot>`, "circle"},
 		{`<robot>` + link + `<joint name="j" type="revolute"><parent link="a"/><child link="b"/><mimic joint="k"/></joint></robot>`, `no joint "k"`},
-		{`<robot><link name="a"/><link name="b"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="3"/></inertial></link><joint name="j" type="revolute"><parent link="a"/><child link="b"/></joint></robot>`, "impossible inertia"},
+		{`<robot><link name="a"/><link name="b"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="3"/></inertial></link><joint name="j" type="floating"><parent link="a"/><child link="b"/></joint></robot>`, "impossible inertia"},
 		{`<mujoco><compiler coordinate="global"/></mujoco>`, "global"},
 		{`<mujoco><worldbody><body><joint type="bend"/></body></worldbody></mujoco>`, "want hinge"},
 		{`<mujoco><worldbody><body name="x"><joint/></body></worldbody></mujoco>`, `"x"`},

@@ -35,6 +35,7 @@ func (r *reader) urdf(root *element) {
 		}
 	}
 	body := map[string]string{}   // of a joint
+	fixed := map[string]bool{}    // joints
 	called := map[string]string{} // bodies, by their links
 	var roots []string
 	for _, e := range root.kids {
@@ -64,7 +65,9 @@ func (r *reader) urdf(root *element) {
 		b := multibody.Body{Name: called[e.text("name")], Inertia: r.urdfInertia(e)}
 		if j := joint[e.text("name")]; j != nil {
 			parent := j.first("parent").text("link")
-			if b.Parent = called[parent]; b.Parent == "" {
+			if b.Parent = called[parent]; b.Parent == "" && parent == "world" {
+				b.Parent = multibody.Ground // which some programs do not list
+			} else if b.Parent == "" {
 				r.fail(j, "there is no link %q", parent)
 			}
 			if o := j.first("origin"); o != nil {
@@ -74,7 +77,7 @@ func (r *reader) urdf(root *element) {
 			if body[j.text("name")] != "" {
 				r.fail(j, "want a name that no other joint has")
 			}
-			body[j.text("name")] = b.Name
+			body[j.text("name")], fixed[j.text("name")] = b.Name, b.Joint.Kind == multibody.Fixed
 			r.robot.Joints[b.Name] = j.text("name")
 		}
 		for _, k := range e.kids {
@@ -94,9 +97,13 @@ func (r *reader) urdf(root *element) {
 			r.fail(m, "there is no joint %q", m.text("joint"))
 			continue
 		}
+		if fixed[e.text("name")] {
+			r.ignore("<mimic> of a fixed joint")
+			continue
+		}
 		follower := body[e.text("name")]
 		c := multibody.Coupling{Name: r.unique(clean(e.text("name"))+"_mimic", "coupling"), Offset: r.number(m, "offset", 0), Terms: []multibody.Term{{Joint: follower, Factor: 1}}}
-		if k := r.number(m, "multiplier", 1); k != 0 {
+		if k := r.number(m, "multiplier", 1); k != 0 && !fixed[m.text("joint")] {
 			c.Terms = append(c.Terms, multibody.Term{Joint: leader, Factor: -k})
 		}
 		s.Couplings = append(s.Couplings, c)

@@ -145,3 +145,22 @@ func TestPublished(t *testing.T) {
 		}
 	}
 }
+
+// A Polhemus record whose direction cosines are all zero, or no rotation, brings a position and no attitude.
+func TestPolhemusCosinesThatAreNone(t *testing.T) {
+	for name, c := range map[string]struct {
+		cosines [9]float32
+		has     bool
+	}{
+		"zeros": {[9]float32{}, false}, "not finite": {[9]float32{float32(math.NaN())}, false}, "a turn": {[9]float32{0, 1, 0, -1, 0, 0, 0, 0, 1}, true},
+	} {
+		b := []byte{'L', 'Y', 1, 'C', ' ', 0, 48, 0}
+		for _, x := range append([]float32{1, 2, 3}, c.cosines[:]...) {
+			b = append(b, byte(math.Float32bits(x)), byte(math.Float32bits(x)>>8), byte(math.Float32bits(x)>>16), byte(math.Float32bits(x)>>24))
+		}
+		f := new(Frame)
+		if _, st := NewPolhemus([]Item{ItemPosition, ItemCosines}).Next(b, f); st != wire.Good || f.N != 1 || !f.S[0].Has.Has(X) || f.S[0].Has.Has(QW) != c.has {
+			t.Errorf("%s: %v, %+v", name, st, f.S[0].Has)
+		}
+	}
+}

@@ -156,9 +156,9 @@ func (s *Sample) Put3(q Quantity, x, y, z float64) {
 // PutRotation sets the quaternion.
 func (s *Sample) PutRotation(r quat.Number) { s.put4(QW, r.Real, r.Imag, r.Jmag, r.Kmag) }
 
-// put4 sets a quaternion. Devices write zeros where they have none.
+// put4 sets a quaternion. Devices write zeros where they have none; a matrix of zeros or of noise makes none that is finite.
 func (s *Sample) put4(q Quantity, w, x, y, z float64) {
-	if w == 0 && x == 0 && y == 0 && z == 0 {
+	if sum := w + x + y + z; w == 0 && x == 0 && y == 0 && z == 0 || sum-sum != 0 {
 		return
 	}
 	s.V[q], s.V[q+1], s.V[q+2], s.V[q+3] = w, x, y, z

@@ -1,0 +1,95 @@
+package machine
+
+import (
+	"context"
+
+	"hilrig/engine"
+	"hilrig/engine/circuit"
+	"hilrig/engine/multibody"
+)
+
+// Stepped is what a run of fixed steps met.
+type Stepped struct {
+	Steps               int
+	Unmet, Singular     int     // steps whose equations were not met, and that ended in a singular position
+	UnmetAt, SingularAt float64 // s  the first of them
+	Why                 string  // of the first that was not met
+	Residual, Rate      float64 // largest |g| (m, rad) and |dg/dt| after a step
+	Audit               *circuit.Audit
+}
+
+// Run takes n steps of h (s) from the state x at t = 0, where Begin left it, as a loop in real time takes them, and tells each sample, one every
+// so many steps and the last. Steps whose equations are not met are counted and gone on from; the error is a *Failure where a loop would have to
+// begin anew, or that of the context or of each. StepOptions.Audited has to be set.
+func (s *Stepper) Run(ctx context.Context, x []float64, h float64, n, every int, each func(*Sample) error) (r Stepped, err error) {
+	if !s.o.Audited || len(s.o.Led) > 0 || len(s.o.Movers) > 0 {
+		panic("machine: Run: want a machine with its audit that nothing outside leads")
+	}
+	sample := Sample{X: make([]float64, s.M.Size())}
+	for k := 0; ; k++ {
+		t := float64(k) * h
+		if k > 0 {
+			if err := ctx.Err(); err != nil {
+				return r, err
+			}
+			before := float64(k-1) * h
+			st := s.Step(before, h, x)
+			if st == engine.NonFinite || st == engine.Lost || s.Last != multibody.OK && s.Last != multibody.Singular {
+				return r, &Failure{T: before, What: s.Why(), Where: s.M.where(x)}
+			}
+			r.Steps = k
+			if st != engine.OK {
+				if r.Unmet++; r.Unmet == 1 {
+					r.UnmetAt, r.Why = t, s.Why()
+				}
+			}
+		}
+		singular := s.Last == multibody.Singular
+		switch st := s.Forces(t, min(float64(k), 1)*h, x); {
+		case st == multibody.Singular:
+			singular = true
+		case st != multibody.OK:
+			return r, &Failure{T: t, What: s.M.named(st), Where: s.M.where(x)}
+		}
+		if singular && k > 0 {
+			if r.Singular++; r.Singular == 1 {
+				r.SingularAt = t
+			}
+		}
+		sample.Residual, sample.Rate = s.M.Data.Residual()
+		r.Residual, r.Rate = max(r.Residual, sample.Residual), max(r.Rate, sample.Rate)
+		if k%every == 0 || k == n {
+			s.sample(t, x, &sample)
+			if err := each(&sample); err != nil {
+				return r, err
+			}
+		}
+		if k == n {
+			r.Audit = &circuit.Audit{Lines: []circuit.Energies{{Name: "machine", In: s.In, Loss: s.Loss, Stored: s.Stored - s.begun}}}
+			return r, nil
+		}
+	}
+}
+
+// sample shows the state x at t (s), after Forces. Friction is the mean of the last step.
+func (s *Stepper) sample(t float64, x []float64, p *Sample) {
+	m := s.M
+	copy(p.X, x)
+	p.T, p.In, p.Loss, p.Lambda = t, s.In, s.Loss, m.Data.Lambda
+	for k := range m.dry {
+		for i := range s.movers {
+			if s.movers[i].axis == m.dry[k].axis {
+				m.dry[k].force = s.movers[i].f
+			}
+		}
+	}
+	q, v, _ := m.cut(x)
+	multibody.Velocities(m.Model, m.Data, q, v)
+	p.Kinetic, p.Potential = m.energy(x)
+	for k := range s.elastic {
+		if l := &s.elastic[k]; l.k != 0 && l.q >= 0 {
+			d := q[l.q] - l.x
+			p.Potential += l.k * d * d / 2
+		}
+	}
+}
