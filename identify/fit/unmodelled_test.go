@@ -252,7 +252,8 @@ func TestLookedRows(t *testing.T) {
 	}
 }
 
-// Viscous friction that differs between the directions has a mean, and is known only as what lies between both: larger one way or the other.
+// Viscous friction that differs between the directions has a mean, and is known only as what lies between both: larger one way or the
+// other.
 func TestDirectionsLieBetween(t *testing.T) {
 	for _, sign := range []float64{1, -1} { // 6 and 4 N·s/m
 		s := axisRows(3, 0, func(_, _, v, _ float64) float64 { return sign * math.Abs(v) })
