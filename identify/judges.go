@@ -159,7 +159,8 @@ func (r *Result) judgeNoise(say sayer) {
 			}
 			also = ", and changes along the record, as noise does not"
 		}
-		say(fit.AboveNoise, fit.Weaken, c.hides, "%swhat is left over, %.3g %s, is more than the noise of the record, about %.2g %s%s: the model lacks something, or a number that is not searched is wrong; intervals hold no more of that than other reasons name",
+		say(fit.AboveNoise, fit.Weaken, c.hides, "%swhat is left over, %.3g %s, is more than the noise of the record, about %.2g %s%s: "+
+			"the model lacks something, or a number that is not searched is wrong; intervals hold no more of that than other reasons name",
 			c.label(), c.rms, c.unit, *c.noise, c.unit, also)
 	}
 }

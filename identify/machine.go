@@ -151,7 +151,8 @@ func OfMachine(b *machine.Result, info []record.Info, findings []record.Finding,
 	}
 	own := b.Own(written)
 	for i, j := range b.Joints {
-		out.Joints = append(out.Joints, MachineJoint{Name: j.Name, Unit: j.Unit, Passive: j.Passive, Percent: j.Percent, R2: j.R2, RMS: j.RMS, Noise: numeric.OrNull(j.Noise), Rows: j.Rows, Slow: j.Slow, Least: j.Least, Written: own[i].Percent})
+		out.Joints = append(out.Joints, MachineJoint{Name: j.Name, Unit: j.Unit, Passive: j.Passive, Percent: j.Percent, R2: j.R2,
+			RMS: j.RMS, Noise: numeric.OrNull(j.Noise), Rows: j.Rows, Slow: j.Slow, Least: j.Least, Written: own[i].Percent})
 	}
 	r.bodies = &bodies{out.Possible, unreal, out.Moved, out.Impossible}
 	if b.Axis != nil { // judged as an axis: of one joint, no real body has what has the wrong sign
@@ -183,9 +184,10 @@ func OfMachine(b *machine.Result, info []record.Info, findings []record.Finding,
 		}
 	}
 	for i, j := range out.Joints {
-		c := channel{name: "joint " + j.Name, unit: j.Unit, percent: &out.Joints[i].Percent, validation: j.Valid, rms: j.RMS, passive: j.Passive, parts: b.Joints[i].Largest}
-		if hidden := b.Hidden(i, weakShare/100, looseWidth); hidden != nil {
-			c.noise, c.hides = out.Joints[i].Noise, hidden
+		c := channel{name: "joint " + j.Name, unit: j.Unit, percent: &out.Joints[i].Percent, validation: j.Valid,
+			rms: j.RMS, passive: j.Passive, parts: b.Joints[i].Largest}
+		if b.Hidden(i, weakShare/100, looseWidth) != nil { // much of one of them may be; it moves the others too
+			c.noise, c.hides = out.Joints[i].Noise, b.Hidden(i, weakShare/100, 0)
 		}
 		r.channels = append(r.channels, c)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"hilrig/identify/axis"
+	"hilrig/identify/fit"
 	"hilrig/identify/independent"
 	"hilrig/identify/linear"
 	"hilrig/identify/record"
@@ -203,5 +204,41 @@ func TestUncertainGain(t *testing.T) {
 				t.Errorf("%s: ±%.4g, want ±%.4g", name, half, want)
 			}
 		}
+	}
+}
+
+// A gear efficiency that the model lacks moves friction: no value is identified whose interval misses it.
+func TestEfficiencyIsNoFriction(t *testing.T) {
+	told := 0
+	for seed := range uint64(3) {
+		b := newArmBench(seed+60, 2)
+		recs := armKinds[slices.IndexFunc(armKinds, func(k armKind) bool { return k.name == "efficiency 0.9" })].make(b)
+		truth, err := b.truth()
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := b.model(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := fitArm(m, b.spec, recs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"l1.Fc", "l2.Fc"} {
+			p, _ := r.Param(name)
+			missed := p.CI == nil || truth[name] < p.CI[0] || truth[name] > p.CI[1]
+			if missed && p.Worth == string(Identified) {
+				t.Errorf("seed %d: %s is %.4g (%v), true %.4g, identified", seed, name, p.Value, p.CI, truth[name])
+			}
+		}
+		for _, x := range r.Reasons {
+			if x.Code == fit.AboveNoise {
+				told++
+			}
+		}
+	}
+	if told == 0 {
+		t.Error("what is left over is not compared with the noise")
 	}
 }

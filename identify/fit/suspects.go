@@ -202,8 +202,7 @@ func (m *Motion) speed() {
 		m.add("dry friction", "a friction that does not depend on the speed (Coulomb)", "Fit a law with Coulomb friction.", dry).Usual = m.Free
 	}
 	m.jumps = false
-	m.add("direction", "a viscous friction that differs between the directions", "Split friction by direction: --asymmetric.",
-		func(k int) float64 { return math.Abs(m.V[k]) })
+	m.direction(m.madeOf(viscous))
 	for _, share := range []float64{0.02, 0.05, 0.1, 0.2, 0.4} {
 		vs := share * m.top
 		m.jumps = true
@@ -213,6 +212,16 @@ func (m *Motion) speed() {
 			sp.Usual, sp.Most = true, math.Abs(level.Value)
 		}
 	}
+}
+
+// direction: viscous friction that differs between the directions. That of the model, t, is the mean of both then.
+func (m *Motion) direction(t *MotionTerm) {
+	const kind, advice = "direction", "Split friction by direction: --asymmetric."
+	if t != nil {
+		m.drift(t, kind, "that differs between the directions", advice, func(k int) float64 { return t.Column(k) * numeric.Sign(m.V[k]) })
+		return
+	}
+	m.add(kind, "a viscous friction that differs between the directions", advice, func(k int) float64 { return math.Abs(m.V[k]) })
 }
 
 // place: forces that depend on the position.

@@ -440,10 +440,12 @@ func (sp *Suspect) left(s *Solution, f finding, move []float64, harm map[string]
 	worst := 1.0
 	for j, i := range s.Free {
 		m := move[j]
-		if sp.Drift && j == sp.Of {
-			m += math.Copysign(f.b[0], m)
-		}
 		name := s.Params[i].Name
+		if sp.Drift && j == sp.Of { // it is all that lies between
+			size := math.Abs(f.b[0])
+			l.Range = map[string][2]float64{name: {math.Min(m-size, 0), math.Max(m+size, 0)}}
+			m += math.Copysign(size, m)
+		}
 		l.Values[name], l.Moves[name] = s.Params[i].Value+m, m
 		if h := harm[name]; h > 0 && !IsState(name) && math.Abs(m)/h > worst {
 			worst, l.Worst = math.Abs(m)/h, name
@@ -456,16 +458,17 @@ func (sp *Suspect) left(s *Solution, f finding, move []float64, harm map[string]
 func (l *Effect) or(other Effect, harm map[string]float64) {
 	if l.Range == nil {
 		l.Range = map[string][2]float64{}
-		for name, m := range l.Moves {
-			l.Range[name] = [2]float64{math.Min(m, 0), math.Max(m, 0)}
-		}
+	}
+	for name, m := range l.Moves {
+		r := l.Range[name]
+		l.Range[name] = [2]float64{math.Min(m, r[0]), math.Max(m, r[1])}
 	}
 	if other.What != l.What && !slices.Contains(l.Or, other.What) {
 		l.Or = append(l.Or, other.What)
 	}
 	for name, m := range other.Moves {
-		r := l.Range[name]
-		l.Range[name] = [2]float64{math.Min(m, r[0]), math.Max(m, r[1])}
+		r, o := l.Range[name], other.Range[name]
+		l.Range[name] = [2]float64{min(m, r[0], o[0]), max(m, r[1], o[1])}
 	}
 	if l.Worst == "" { // it does harm, and what explains as much does not
 		l.Worst, l.Values = other.Worst, other.Values

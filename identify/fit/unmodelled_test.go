@@ -251,3 +251,18 @@ func TestLookedRows(t *testing.T) {
 		}
 	}
 }
+
+// Viscous friction that differs between the directions has a mean, and is known only as what lies between both: larger one way or the
+// other.
+func TestDirectionsLieBetween(t *testing.T) {
+	for _, sign := range []float64{1, -1} { // 6 and 4 N·s/m
+		s := axisRows(3, 0, func(_, _, v, _ float64) float64 { return sign * math.Abs(v) })
+		found, _ := Unmodelled(s, Suspects(s, false, true), tenth)
+		if len(found) == 0 || found[0].Kind != "direction" || found[0].Worst != "Fv" {
+			t.Fatalf("sign %g: found %+v", sign, found)
+		}
+		if r := found[0].Range["Fv"]; math.Abs(r[0]+1) > 0.15 || math.Abs(r[1]-1) > 0.15 {
+			t.Errorf("sign %g: Fv moves by %v, want -1 to 1", sign, r)
+		}
+	}
+}

@@ -279,7 +279,8 @@ func (r *Result) joints(p *prepared) []Joint { return r.explain(p, r.Values) }
 
 func (r *Result) explain(p *prepared, values []float64) (out []Joint) {
 	for i := range r.Model.NV() {
-		j := Joint{Noise: math.NaN(), Name: JointName(r.Model, i), Unit: r.TorqueUnit(i), Slow: p.slow[i], Least: r.rest[i], Passive: r.Spec.Passive[i]}
+		j := Joint{Noise: math.NaN(), Name: JointName(r.Model, i), Unit: r.TorqueUnit(i),
+			Slow: p.slow[i], Least: r.rest[i], Passive: r.Spec.Passive[i]}
 		var y, e []float64
 		parts := make([][]float64, len(values))
 		for k := range p.blocks {

@@ -11,8 +11,8 @@ import (
 )
 
 // What is left over of a torque is the noise of its sensor, that of the positions, and what the model lacks. The first shows above the band
-// of the fit, where the model makes nothing. What it is in the band follows from bands above. White noise and noise behind a filter of first
-// order with the corner c have the density
+// of the fit, where the model makes nothing. What it is in the band follows from bands above. White noise and noise behind a filter of
+// first order with the corner c have the density
 //
 //	S(f) = w + s/(c² + f²)
 //
