@@ -51,7 +51,7 @@ const (
 	nearPeak    = 0.9   // of the largest
 	runawayMean = 10e-3 // s  of effort and speed
 	peakTime    = 20e-3 // s  and two samples: what is shorter is a wild sample
-	turnTime    = 50e-3 // s  and four samples: so long a sign that turns is in the means
+	turnTime    = 30e-3 // s  and four samples: so long a sign that turns is in the means
 	turnSamples = 4
 )
 
