@@ -28,6 +28,7 @@ type Study struct {
 	Design      StudyDesign           `yaml:"design" doc:"how the runs are spread"`
 	Metrics     []string              `yaml:"metrics" doc:"results that are reported, by name; empty: all"`
 	MaxFailed   float64               `yaml:"max_failed" unit:"%" want:">=0 <=100" doc:"share of failed runs above which the study counts as failed"`
+	RunLimit    float64               `yaml:"run_time_limit,omitempty" unit:"s" want:">=0 <=1e7" doc:"longest time of a run; one that takes longer has failed, and the study goes on. Left out: none. Which runs fail by it depends on the machine"`
 	Output      string                `yaml:"output,omitempty" doc:"folder of manifest, tasks, tables and figures, from where the program is started; left out: runs/ and the name"`
 	Figures     []StudyFigure         `yaml:"figures" doc:"what --plot draws"`
 

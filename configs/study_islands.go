@@ -19,6 +19,9 @@ func (c *Study) checkIslands(r *schema.Report) {
 		}
 		return
 	}
+	if c.RunLimit > 0 {
+		r.Errorf("run_time_limit", "run_time_limit: islands are one evolution, which ends where a round fails; leave it out")
+	}
 	if d.Islands < 2 && !r.Bad("design.islands") {
 		r.Errorf("design.islands", "design.islands: %d, want at least 2 populations", d.Islands)
 	}

@@ -76,7 +76,7 @@ func (a *Axis) bridge(e *event, y [2]float64, m int) float64 {
 		return first + w*(last-first) + path[k][j] - path[0][j] - w*(path[m][j]-path[0][j])
 	}
 	for k := 1; k <= m; k++ {
-		a.rls.Bow(Bow(l.motor, path[k-1][:], path[k][:], period), a.asked(e, from-period*float64(k-1), from-period*float64(k), m))
+		a.rls.Bow(Bow(l.motor, path[k-1][:], path[k][:], period), a.asked(e, from-period*float64(k-1), from-period*float64(k), m), m > 1)
 		if k < m {
 			a.rls.Step(at(k, XPos, l.y[0], y[0]), path[k][XVel], at(k, XCur, l.y[1], y[1]), true)
 		}

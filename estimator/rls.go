@@ -32,10 +32,14 @@ const (
 )
 
 const (
-	rlsLag = rlsN     // column of the lag, where it is one
-	rlsW   = rlsN + 1 // parameters and the lag; the right-hand side stands behind them
+	rlsLag = rlsN     // column of the lag, where it is one …
+	rlsBow = rlsN + 1 // … and of the share of the bow
+	rlsW   = rlsN + 2 // parameters, lag and share; the right-hand side stands behind them
 	rlsIll = 1e9      // condition number beyond which the equations so far do not tell the parameters apart
-	rlsPin = 1e6      // of the lag: weight that makes it zero
+	// the share of the bow is 0 or 1, or between where the lag is: known beforehand to be a half, as far off
+	shareGuess, shareDoubt = 0.5, 0.5
+
+	rlsPin = 1e6 // of lag and share: weight that makes them what they are without a record
 )
 
 // RLS estimates J, Fv, Fc and an offset of the torque balance
@@ -47,7 +51,9 @@ const (
 //
 //	K·∫φ·i = J·∫φ''·θ − Fv·∫φ'·θ + Fc·∫φ·sgn ω + off·∫φ,   φ(t) = sin⁴(πt/W),
 //
-// one equation per window. ∫φ” and ∫φ' vanish, so the angle counts from the start of the window and may run on for ever.
+// one equation per window. ∫φ” and ∫φ' vanish, so the angle counts from the start of the window and may run on for ever. The sums are
+// those of the balances of the intervals between samples: means of current and speed, change of the speed. Integrals of φ”·θ and of φ·i by
+// the trapezoid rule cost J 0.2 % and Fv up to 1.6 % in a window of ten samples.
 //
 // Between the samples the current does not run straight: the voltage steps at the loop's ticks, which are not the device's, and where
 // samples are lost it steps many times. The weights above are those of a straight line; what a model of the winding says of the mean
@@ -62,6 +68,9 @@ const (
 //
 // so λ is one more unknown, linear around the last one (Gauss and Newton). It is known to be near zero: that is one more equation, by the
 // variance of the residual against Lag². Where the motion does not tell λ, the errors of the others hold what it may be.
+//
+// Such a drive may take each command, or one a sample. One that holds a command from sample to sample has no bow but for its lag: with
+// that the straight line is right. So the share of the bow that is there is an unknown too, known beforehand to be ½ ± ½.
 //
 // White residuals. Windows overlap by half, which uses nearly all of the record: sin⁴ and cos⁴ sum to almost a constant.
 // Neighbouring windows then share a correlation ρ ≈ 0.043 of the noise, and windows further apart none. The
@@ -96,7 +105,8 @@ type RLS struct {
 	run    int // samples since the run began
 	last   float64
 	sign   float64
-	bow    float64           // A  since the sample before
+	bow    float64           // A  since the sample before …
+	filled bool              // … and a sample at either end is the model's, which made the bow too
 	push   float64           // A  what commands asked for since then; NaN: what there was
 	before float64           // A  current of the sample before
 	rowOld [rlsW + 1]float64 // whitened row before
@@ -108,7 +118,7 @@ type RLS struct {
 	whole    *numeric.Factor
 	w1, w2   float64
 	s2       float64 // variance of the residual; 0: not known
-	unknowns int     // parameters, and the lag where it is one
+	unknowns int     // parameters, and lag and share of the bow where they are some
 	theta    [rlsW]float64
 	se       [rlsW]float64
 	cond     float64
@@ -178,8 +188,10 @@ func (r *RLS) Gap() {
 
 // Bow tells by how much (A) the mean of the current since the last sample is above the straight line to the next one, before Step takes
 // that, and how large a current (A) the commands meanwhile ask for: it counts by its changes only. Without it the current runs straight,
-// and asks for itself.
-func (r *RLS) Bow(current, asked float64) { r.bow, r.push = numeric.OrZero(current), asked }
+// and asks for itself. filled tells that a sample at either end is the model's, which made the bow too.
+func (r *RLS) Bow(current, asked float64, filled bool) {
+	r.bow, r.push, r.filled = numeric.OrZero(current), asked, filled
+}
 
 // Bow is by how much the mean current (A) lies above the straight line between two states [θ ω i T] that a motor model went through in
 // dt (s): K·∫i = J·Δω + T·dt, whatever the voltage did.
@@ -209,7 +221,7 @@ func (r *RLS) Step(theta, velocity, current float64, fresh bool) (updated bool) 
 		r.Gap()
 	}
 	r.sign, r.last = sign, theta
-	between := interval{bow: r.bow, push: r.push}
+	between := interval{bow: r.bow, push: r.push, filled: r.filled}
 	if math.IsNaN(between.push) {
 		between.push = (r.before+current)/2 + r.bow
 	}
@@ -235,7 +247,14 @@ func (r *RLS) Step(theta, velocity, current float64, fresh bool) (updated bool) 
 		if a.at++; a.at > r.n {
 			// K·(S₀ + λ·S₁ + λ²/2·S₂) around the last λ
 			k, lag := r.s.K, r.theta[rlsLag]
-			row := [rlsW + 1]float64{a.sumJ, a.sumV, r.sign * r.one, r.one, -k * (a.sumLag[0] + lag*a.sumLag[1]), k * (a.sumI - lag*lag/2*a.sumLag[1])}
+			row := [rlsW + 1]float64{
+				a.sumJ, a.sumV, r.sign * r.one, r.one,
+				-k * (a.sumLag[0] + lag*a.sumLag[1]), -k * a.sumBow,
+				k * (a.sumI - lag*lag/2*a.sumLag[1]),
+			}
+			if r.unknowns == rlsN {
+				row[rlsW] += k * a.sumBow
+			}
 			updated = r.take(row) || updated
 			// the last sample of a window is the first of the next; its weights are zero there but for the current's
 			a.start(theta)
@@ -247,8 +266,11 @@ func (r *RLS) Step(theta, velocity, current float64, fresh bool) (updated bool) 
 }
 
 // interval is what was between two samples, both in A: by how much the mean current was above the straight line, and what commands made
-// of it.
-type interval struct{ bow, push float64 }
+// of it; filled: a sample at either end is the model's.
+type interval struct {
+	bow, push float64
+	filled    bool
+}
 
 // add takes a current into the integrals of a window, and what was since the sample before.
 func (r *RLS) add(a *window, current float64, since interval) {
@@ -256,7 +278,11 @@ func (r *RLS) add(a *window, current float64, since interval) {
 	if a.at == 0 {
 		return
 	}
-	a.sumI += r.wBow[a.at-1] * since.bow
+	if since.filled {
+		a.sumI += r.wBow[a.at-1] * since.bow
+	} else {
+		a.sumBow += r.wBow[a.at-1] * since.bow
+	}
 	for i := range a.sumLag {
 		a.sumLag[i] += r.wLag[i][a.at-1] * since.push
 	}
@@ -283,7 +309,9 @@ func (r *RLS) take(row [rlsW + 1]float64) bool {
 
 	// is the information still good, or at least getting better?
 	var se [rlsW]float64
-	whole := r.withLag(rlsPin * math.Abs(row[rlsLag])) // the lag is no matter of excitation: what the motion does not tell of it is known beforehand
+	// lag and share are no matter of excitation: what the motion does not tell of them is known beforehand
+	none := 1e-12 * math.Abs(row[POffset]) // where there is no lag, or no bow, any weight does
+	whole := r.withLag(rlsPin*math.Max(none, math.Abs(row[rlsLag])), rlsPin*math.Max(none, math.Abs(row[rlsBow])))
 	cond := whole.Errors(se[:r.unknowns])
 	if cond > rlsIll {
 		cond = math.Inf(1)
@@ -292,7 +320,8 @@ func (r *RLS) take(row [rlsW + 1]float64) bool {
 		return false
 	}
 	if r.unknowns > rlsN && r.s2 > 0 {
-		whole = r.withLag(math.Sqrt(r.s2*w2/w1) / r.s.Lag)
+		sigma := math.Sqrt(r.s2 * w2 / w1)
+		whole = r.withLag(sigma/r.s.Lag, sigma/shareDoubt)
 		whole.Errors(se[:r.unknowns])
 	}
 	r.info, r.next = r.next, r.info
@@ -317,22 +346,33 @@ func (r *RLS) take(row [rlsW + 1]float64) bool {
 	return true
 }
 
-// withLag is the information of the trial with a lag that is near zero, by so much.
-func (r *RLS) withLag(weight float64) *numeric.Factor {
+// withLag is the information of the trial with a lag that is near zero and half of the bow, by so much.
+func (r *RLS) withLag(lag, bow float64) *numeric.Factor {
 	if r.unknowns == rlsN {
 		return r.next
 	}
-	known := [rlsW]float64{rlsLag: weight}
+	known := [rlsW]float64{rlsLag: lag}
 	r.whole.Set(r.next)
 	r.whole.Add(known[:], 0)
+	known = [rlsW]float64{rlsBow: bow}
+	r.whole.Add(known[:], shareGuess*bow)
 	return r.whole
 }
 
 // Values writes J, Fv, Fc and the offset. Before the motion was rich enough they are Start.
 func (r *RLS) Values(dst []float64) { copy(dst, r.theta[:rlsN]) }
 
-// StdErrs writes the standard errors of Values; +Inf before the motion was rich enough.
-func (r *RLS) StdErrs(dst []float64) { copy(dst, r.se[:rlsN]) }
+// StdErrs writes the standard errors of Values; +Inf before the motion was rich enough. Few windows tell the variance of the residual
+// badly, and what a parameter may be is spread like Student's t: its standard deviation is given, √(ν/(ν−2)) times what the residual says
+// [JCGM 101:2008, 6.4.9.4]. Twice that is the 95 % interval for any ν.
+func (r *RLS) StdErrs(dst []float64) {
+	dof := r.DoF()
+	for i := range dst[:rlsN] {
+		if dst[i] = math.Inf(1); dof > 2 {
+			dst[i] = math.Sqrt(dof/(dof-2)) * r.se[i]
+		}
+	}
+}
 
 // Lag is the time (s) by which commands are taken later than the bow has it, and its standard error; 0 and +Inf where it is no unknown.
 func (r *RLS) Lag() (lag, se float64) { return r.theta[rlsLag], r.se[rlsLag] }

@@ -32,7 +32,7 @@ func TestRLSOnMotor(t *testing.T) {
 				e := newRLS(t, demoRLS())
 				for range seconds * 1000 {
 					r.step()
-					e.Bow(r.bow, math.NaN())
+					e.Bow(r.bow, math.NaN(), false)
 					e.Step(r.reads[0], r.xhat[XVel], r.reads[1], true)
 				}
 				e.Values(out[i].v[:])
@@ -86,7 +86,7 @@ func TestRLSRest(t *testing.T) {
 	run := func(seconds float64) (v, se [rlsN]float64) {
 		for range int(seconds * 1000) {
 			r.step()
-			e.Bow(r.bow, math.NaN())
+			e.Bow(r.bow, math.NaN(), false)
 			e.Step(r.reads[0], r.xhat[XVel], r.reads[1], true)
 		}
 		e.Values(v[:])
@@ -181,12 +181,12 @@ func TestRLSLostSamples(t *testing.T) {
 		case 0: // lost without a word: the next sample is two ticks on
 		case 1: // late: an empty tick, then the sample
 			e.Step(math.NaN(), 0, math.NaN(), false)
-			e.Bow(r.bow, math.NaN())
+			e.Bow(r.bow, math.NaN(), false)
 			e.Step(r.reads[0], r.xhat[XVel], r.reads[1], true)
 		case 2: // nonsense
 			e.Step(r.reads[0], r.xhat[XVel], math.NaN(), true)
 		default:
-			e.Bow(r.bow, math.NaN())
+			e.Bow(r.bow, math.NaN(), false)
 			e.Step(r.reads[0], r.xhat[XVel], r.reads[1], true)
 		}
 	}
@@ -251,7 +251,8 @@ func TestRLSAgainstBatch(t *testing.T) {
 	e.Values(v)
 	e.StdErrs(se)
 	for j := range rlsN {
-		want := math.Sqrt(rss / (s1 - rlsN*s2/s1) * inv.At(j, j) * s2 / s1)
+		dof := s1*s1/s2 - rlsN
+		want := math.Sqrt(rss / (s1 - rlsN*s2/s1) * inv.At(j, j) * s2 / s1 * dof / (dof - 2)) // the standard deviation of Student's t
 		if math.Abs(v[j]-theta.AtVec(j)) > 1e-6*want || math.Abs(se[j]/want-1) > 1e-6 {
 			t.Errorf("%s: %.10g ± %.6g, at once %.10g ± %.6g", names[j], v[j], se[j], theta.AtVec(j), want)
 		}
@@ -375,5 +376,39 @@ func BenchmarkRLSWindow(b *testing.B) {
 	for b.Loop() {
 		e.take(rows[k&255])
 		k++
+	}
+}
+
+// A window of ten samples, as those of a device of 50 Hz, of a motion with as few as ten samples a turn: inertia and friction are those of
+// the motion, in closed form, with the mean current between samples known.
+func TestRLSFewSamples(t *testing.T) {
+	const h, j, fv, fc, k = 0.02, 7e-5, 1.5e-4, 0.015, 0.042
+	for _, turn := range []float64{40, 20, 10} { // samples
+		w := 2 * math.Pi / (turn * h)
+		e, err := NewRLS(RLSSpec{Dt: h, K: k, Window: 10 * h, MinVel: 1, Cond: 1e4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, sign := range []float64{1, -1, 1, -1} {
+			e.Gap()
+			angle := func(at float64) float64 { return sign * (20*at + 9*math.Sin(w*at)/w + 4*math.Sin(0.37*w*at)/w) }
+			speed := func(at float64) float64 { return sign * (20 + 9*math.Cos(w*at) + 1.48*math.Cos(0.37*w*at)) }
+			current := func(at float64) float64 {
+				return (sign*(-9*w*math.Sin(w*at)-1.48*0.37*w*math.Sin(0.37*w*at))*j + fv*speed(at) + sign*fc) / k
+			}
+			for n := range 400 {
+				from, to := h*float64(n-1), h*float64(n)
+				mean := (j*(speed(to)-speed(from))/h + fv*(angle(to)-angle(from))/h + sign*fc) / k
+				e.Bow(mean-(current(from)+current(to))/2, math.NaN(), false)
+				e.Step(angle(to), speed(to), current(to), true)
+			}
+		}
+		var v [rlsN]float64
+		e.Values(v[:])
+		for i, want := range []float64{j, fv, fc} {
+			if math.Abs(v[i]/want-1) > 1e-3 {
+				t.Errorf("%v samples a turn: %s is %.5g, want %g", turn, names[i], v[i], want)
+			}
+		}
 	}
 }

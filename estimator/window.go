@@ -13,6 +13,7 @@ type window struct {
 	sumJ   float64    // rad/s  ∫φ''·θ
 	sumV   float64    // rad    −∫φ'·θ
 	sumI   float64    // A·s    ∫φ·i
+	sumBow float64    // A·s    ∫φ·bow
 	sumLag [2]float64 // A, A/s  ∫φ'·y, ∫φ''·y
 }
 
@@ -28,6 +29,26 @@ func HeldVoltage(m plant.Motor, dt, slope float64) (c, extra float64) {
 		c = -1/math.Expm1(-q) - 1/q
 	}
 	return c, m.K * m.K * dt * (c - 0.5) / r
+}
+
+// around are the samples that tell the speed at one of them.
+const around = 8
+
+// slopes are the weights of samples 0 … around − 1 in the slope, at one of them, of the polynomial through all.
+func slopes(at int) (w [around]float64) {
+	for k := range w {
+		if k == at {
+			continue
+		}
+		w[k] = 1 / float64(k-at) // of Π(at − i)/Π(k − i) without i = at
+		for i := range w {
+			if i != k && i != at {
+				w[k] *= float64(at-i) / float64(k-i)
+			}
+		}
+		w[at] -= w[k]
+	}
+	return w
 }
 
 // tabulate prepares the weights of the samples and the correlation of overlapping windows.
@@ -48,23 +69,24 @@ func (r *RLS) tabulate() {
 		sin, cos := math.Sincos(om * h * j)
 		return om * 4 * sin * sin * sin * cos
 	}
-	bend := func(j float64) float64 { // φ''
-		if j < 0 || j > float64(n) {
-			return 0
-		}
-		sin, cos := math.Sincos(om * h * j)
-		return om * om * 4 * sin * sin * (3*cos*cos - sin*sin)
-	}
 	for _, w := range []*[]float64{&r.wJ, &r.wV, &r.wI, &r.wBow, &r.wLag[0], &r.wLag[1]} {
 		*w = make([]float64, n+1)
 	}
 	r.one = 0
-	for i := range n + 1 {
+	// the balance of the means over each interval, which is exact, however few intervals there are: of the current, of the speed, and the
+	// change of the speed, by the polynomial through the samples around
+	for i := range n {
 		j := float64(i)
-		r.wJ[i], r.wV[i] = h*bend(j), -h*rise(j)
-		r.wI[i], r.wBow[i] = h*(phi(j+0.5)+phi(j-0.5))/2, h*phi(j+0.5)
+		g := h * phi(j+0.5)
+		r.wBow[i], r.one = g, r.one+g
+		r.wI[i], r.wI[i+1] = r.wI[i]+g/2, r.wI[i+1]+g/2
+		r.wV[i], r.wV[i+1] = r.wV[i]-g/h, r.wV[i+1]+g/h
+		first := min(max(i+1-around/2, 0), n+1-around)
+		from, to := slopes(i-first), slopes(i+1-first)
+		for k := range around {
+			r.wJ[first+k] += g / (h * h) * (to[k] - from[k])
+		}
 		r.wLag[0][i], r.wLag[1][i] = phi(j+1)-phi(j), rise(j+1)-rise(j) // its means over the interval, times h
-		r.one += r.wI[i]
 	}
 	// noise of the current is white: correlation of the windows is that of their weights
 	var self, cross float64

@@ -45,6 +45,7 @@ type channel struct {
 	validation *float64 // of records that were not fitted; nil: there are none
 	rms        float64  // of what is left over
 	noise      *float64 // of the record from sample to sample; nil: not known
+	hides      []string // parameters of which what is left over may be much; nil: of all
 	spread     float64  // of what was recorded; 0: not known
 	uneven     bool     // what is left over of a motion that dies away changes along the record, as no noise does
 	passive    bool     // nothing drives it: parts of a sum that is zero

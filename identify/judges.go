@@ -16,6 +16,7 @@ type sayer func(code fit.Code, level fit.Level, params []string, format string, 
 // Where the noise of a record says that something is missing.
 const (
 	timesNoise  = 5          // what is left over may be this many times the noise of the record: noise that depends on its neighbours hides in part
+	timesBand   = 3          // likewise where the noise next to the band of a fit is known: in the band it may be stronger
 	timesUneven = math.Sqrt2 // likewise of a motion that dies away, where what is left over changes along it: as much again as the noise
 	leastLeft   = 1e-4       // of the spread of what was recorded: less is rounding, and steps of the simulation
 	partsAbove  = 10         // times what is left over, from which the parts of a sum make what is explained next to nothing
@@ -148,13 +149,17 @@ func (r *Result) judgeNoise(say sayer) {
 			continue
 		}
 		also := ""
-		if c.rms <= timesNoise**c.noise {
+		limit := float64(timesNoise)
+		if c.hides != nil {
+			limit = timesBand
+		}
+		if c.rms <= limit**c.noise {
 			if !c.uneven || c.rms <= timesUneven**c.noise {
 				continue
 			}
 			also = ", and changes along the record, as noise does not"
 		}
-		say(fit.AboveNoise, fit.Weaken, nil, "%swhat is left over, %.3g %s, is more than the noise of the record, about %.2g %s%s: the model lacks something, or a number that is not searched is wrong; intervals hold no more of that than other reasons name",
+		say(fit.AboveNoise, fit.Weaken, c.hides, "%swhat is left over, %.3g %s, is more than the noise of the record, about %.2g %s%s: the model lacks something, or a number that is not searched is wrong; intervals hold no more of that than other reasons name",
 			c.label(), c.rms, c.unit, *c.noise, c.unit, also)
 	}
 }

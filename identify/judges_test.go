@@ -27,6 +27,8 @@ func TestResidualAboveNoise(t *testing.T) {
 		{"play", channel{rms: 0.0104, noise: &less, spread: 15}, Weak},
 		{"rounding of a record without noise", channel{rms: 1e-7, noise: &none, spread: 0.01}, Identified},
 		{"a record without noise", channel{rms: 1e-5, noise: &none, spread: 0.01}, Weak},
+		{"what noise beside the band may be in it", channel{rms: 2.9e-3, noise: &some, spread: 0.4, hides: []string{"M"}}, Identified},
+		{"more than noise beside the band", channel{rms: 3.1e-3, noise: &some, spread: 0.4, hides: []string{"M"}}, Weak},
 		{"noise that is not known", channel{rms: 1, spread: 1}, Identified},
 	} {
 		r := judged(func(r *Result) { r.channels = []channel{c.of} })
@@ -91,5 +93,28 @@ func TestReasonsConcernParameters(t *testing.T) {
 	})
 	if p, _ := r.Param("M"); r.Verdict != Rejected || p.Worth != string(Weak) {
 		t.Errorf("beside a negative Fc: %s, M %s", r.Verdict, p.Worth)
+	}
+}
+
+// A value with half the band may differ by three times the larger of both standard errors, which is that of the difference at most.
+func TestHalfBandMayDiffer(t *testing.T) {
+	share, se := 100.0, 0.04 // with the whole band
+	for _, c := range []struct {
+		change float64
+		errs   []float64 // with half the band
+		want   Verdict
+	}{
+		{0.14, []float64{0.05}, Identified}, {0.16, []float64{0.05}, Weak},
+		{0.11, []float64{0.002}, Identified}, {0.13, []float64{0.002}, Weak}, {0.13, nil, Weak},
+	} {
+		for _, sign := range []float64{1, -1} {
+			r := judged(func(r *Result) {
+				r.Parameters[0].StdErr, r.Parameters[0].CI95 = &se, &[2]float64{0.92, 1.08}
+				r.Parameters[0].Share, r.HalfCutoff, r.halfErr = &share, []float64{1 + sign*c.change}, c.errs
+			})
+			if r.Verdict != c.want || c.want == Weak && r.Reasons[0].Code != fit.FilterSets {
+				t.Errorf("moved by %g, standard error %v: %s %q", sign*c.change, c.errs, r.Verdict, r.Reasons)
+			}
+		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"hilrig/engine/numeric"
 	"hilrig/identify/axis"
 	"hilrig/identify/fit"
 	"hilrig/identify/machine"
@@ -58,6 +59,7 @@ type MachineJoint struct {
 	Percent float64  `json:"fit_percent"`
 	R2      float64  `json:"r2"`
 	RMS     float64  `json:"rms"`
+	Noise   *float64 `json:"noise"` // what noise of the records alone would leave over, rms; null: not known
 	Rows    int      `json:"rows"`
 	Slow    int      `json:"rows_slow"` // left out
 	Least   float64  `json:"least_speed"`
@@ -149,7 +151,7 @@ func OfMachine(b *machine.Result, info []record.Info, findings []record.Finding,
 	}
 	own := b.Own(written)
 	for i, j := range b.Joints {
-		out.Joints = append(out.Joints, MachineJoint{Name: j.Name, Unit: j.Unit, Passive: j.Passive, Percent: j.Percent, R2: j.R2, RMS: j.RMS, Rows: j.Rows, Slow: j.Slow, Least: j.Least, Written: own[i].Percent})
+		out.Joints = append(out.Joints, MachineJoint{Name: j.Name, Unit: j.Unit, Passive: j.Passive, Percent: j.Percent, R2: j.R2, RMS: j.RMS, Noise: numeric.OrNull(j.Noise), Rows: j.Rows, Slow: j.Slow, Least: j.Least, Written: own[i].Percent})
 	}
 	r.bodies = &bodies{out.Possible, unreal, out.Moved, out.Impossible}
 	if b.Axis != nil { // judged as an axis: of one joint, no real body has what has the wrong sign
@@ -181,7 +183,11 @@ func OfMachine(b *machine.Result, info []record.Info, findings []record.Finding,
 		}
 	}
 	for i, j := range out.Joints {
-		r.channels = append(r.channels, channel{name: "joint " + j.Name, unit: j.Unit, percent: &out.Joints[i].Percent, validation: j.Valid, rms: j.RMS, passive: j.Passive, parts: b.Joints[i].Largest})
+		c := channel{name: "joint " + j.Name, unit: j.Unit, percent: &out.Joints[i].Percent, validation: j.Valid, rms: j.RMS, passive: j.Passive, parts: b.Joints[i].Largest}
+		if hidden := b.Hidden(i, weakShare/100, looseWidth); hidden != nil {
+			c.noise, c.hides = out.Joints[i].Noise, hidden
+		}
+		r.channels = append(r.channels, c)
 	}
 	r.judge()
 	return r, out, theta, nil

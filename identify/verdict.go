@@ -350,8 +350,8 @@ func (r *Result) judgeHalfCutoff(say sayer) {
 			continue
 		}
 		chance := *se
-		if r.halfErr != nil { // half the band tells less
-			chance = math.Hypot(chance, r.halfErr[j])
+		if r.halfErr != nil { // half of the same data tells less: the variance of the difference is at most its own [HAU78]
+			chance = math.Max(chance, r.halfErr[j])
 		}
 		if change > cutoffDrift*math.Abs(p.Value) && change > 3*chance && change**p.Share > weakShare*math.Abs(p.Value) {
 			names = append(names, p.Name)

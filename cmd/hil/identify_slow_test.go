@@ -44,8 +44,10 @@ func TestIdentifySlowDevices(t *testing.T) {
 	}{
 		{"link, commands as they come", slowBoard{takes: 0.4e-3, way: 0.3e-3, tremble: 0.05e-3, clocked: true}},
 		{"a bus, a write a turn", slowBoard{takes: 0.6, once: true, way: 1e-3, tremble: 0.1e-3}},
+		{"Modbus", slowBoard{turn: 2e-3, hiccup: 9e-3, way: 1.2e-3, tremble: 0.2e-3, paced: true}},
 		{"link, a command a sample", slowBoard{takes: 0.02, once: true, way: 0.3e-3, tremble: 0.05e-3, clocked: true}},
 		{"text, commands as they come", slowBoard{takes: 1.2e-3, way: 2e-3, tremble: 0.2e-3}},
+		{"text, a command a sample", slowBoard{takes: 0.02, once: true, way: 2e-3, tremble: 0.2e-3}},
 		{"link, its voltage told, commands as they come", slowBoard{takes: 0.4e-3, way: 0.3e-3, tremble: 0.05e-3, clocked: true, applied: true}},
 		{"text, its voltage told, a command a sample", slowBoard{takes: 0.02, once: true, way: 2e-3, tremble: 0.2e-3, applied: true}},
 	}
@@ -59,7 +61,7 @@ func TestIdentifySlowDevices(t *testing.T) {
 	if soak {
 		rates, seeds, seconds = []float64{50, 200, 500, 1000}, 20, 25
 	} else {
-		boards, drives, methods = boards[:2], drives[:2], methods[:1]
+		boards, drives, methods = boards[:3], drives[:2], methods[:1]
 	}
 	for _, rate := range rates {
 		for _, c := range boards {

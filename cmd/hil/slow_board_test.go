@@ -30,12 +30,18 @@ type slowBoard struct {
 	way     float64         // s   from a sample to its arrival …
 	tremble float64         // s   … and up to so much more
 	clocked bool            // frames carry the time of the sample
+	turn    float64         // s   > 0: a Modbus slave. It samples when it is asked; a question and its reply take so long, and so does a command
+	hiccup  float64         // s   by which the thread that asks is late at most, once in a hundred times
+	paced   bool            // the loop is as slow as the samples; else it has 1 kHz
 	late    float64         // s   what the file says of the way
 	applied bool            // frames carry the voltage that acts when the sample is taken
 
 	rng             *rand.Rand
 	x               [4]float64
 	now, next, take float64 // s
+	free, due       float64 // s  when the line of a slave is free again, and when it is to be asked
+	wrote           float64 // the command that it was told last
+	tick            float64 // s  of the loop
 	u, newest       float64
 	sent            [][2]float64 // commands on their way: when they act, and what
 	frames          [][4]float64 // angle, current, when it was taken, command in force
@@ -49,9 +55,9 @@ type slowBoard struct {
 
 func (b *slowBoard) Wait() (t, late int64, ok bool) {
 	b.ticks++
-	return int64(b.ticks) * 1e6, 20e3, b.ticks < b.end
+	return int64(math.Round(float64(b.ticks) * b.tick * 1e9)), 20e3, b.ticks < b.end
 }
-func (b *slowBoard) Now() int64                      { return int64(b.ticks)*1e6 + 60e3 }
+func (b *slowBoard) Now() int64                      { return int64(math.Round(float64(b.ticks)*b.tick*1e9)) + 60e3 }
 func (b *slowBoard) Signals() (m, c []engine.Signal) { return nil, nil }
 func (b *slowBoard) Start(context.Context) error     { return nil }
 func (b *slowBoard) Close() error                    { return nil }
@@ -63,9 +69,9 @@ func (b *slowBoard) Change() *hil.Change             { return nil }
 func (b *slowBoard) Seen(r *hil.Row)                 { b.rows = append(b.rows, *r) }
 func (b *slowBoard) Order() (id uint32, q hil.Request) {
 	switch b.ticks {
-	case 1500:
+	case int(math.Round(1.5 / b.tick)):
 		return 1, hil.ReqArm
-	case 1600:
+	case int(math.Round(1.6 / b.tick)):
 		return 2, hil.ReqRun
 	}
 	return 0, hil.ReqNone
@@ -73,15 +79,17 @@ func (b *slowBoard) Order() (id uint32, q hil.Request) {
 
 func (b *slowBoard) Send(u []float64) {
 	b.newest = u[0]
-	if !b.once {
+	if !b.once && b.turn == 0 {
 		b.sent = append(b.sent, [2]float64{float64(b.Now())*1e-9 + b.takes, u[0]})
 	}
 }
 
 func (b *slowBoard) Poll(now int64, y []float64) (fresh hil.Fresh) {
-	const count = 2 * math.Pi / 65536
 	for end := float64(now) * 1e-9; b.now < end; {
 		stop := min(end, b.next, b.take)
+		if b.turn > 0 {
+			stop = min(stop, b.free)
+		}
 		if len(b.sent) > 0 {
 			stop = min(stop, max(b.sent[0][0], b.now))
 		}
@@ -93,19 +101,18 @@ func (b *slowBoard) Poll(now int64, y []float64) (fresh hil.Fresh) {
 			b.u, b.sent = b.sent[0][1], b.sent[1:]
 		}
 		if b.now >= b.next {
-			noise, step := 0.02, 1e-3 // A
-			if b.drive == plant.EffortDrive {
-				noise, step = 0.02*b.motor.K, 1e-5 // N·m
-			}
-			b.frames = append(b.frames, [4]float64{math.Round(b.x[0]/count) * count, math.Round((b.x[2]+noise*b.rng.NormFloat64())/step) * step, b.now, b.u})
-			b.arrives = append(b.arrives, b.now+b.way+b.tremble*b.rng.Float64())
-			b.next, b.take = b.now+(1+1e-4)/b.rate, math.Inf(1)
-			if b.once {
+			b.sample()
+			if b.next, b.take = b.now+(1+1e-4)/b.rate, math.Inf(1); b.turn > 0 {
+				b.next = math.Inf(1)
+			} else if b.once {
 				b.take = b.now + b.takes/b.rate
 			}
 		}
 		if b.now >= b.take {
 			b.u, b.take = b.newest, math.Inf(1)
+		}
+		if b.turn > 0 && b.now >= b.free {
+			b.talk(end)
 		}
 	}
 	for len(b.frames) > 0 && b.arrives[0] <= float64(now)*1e-9 {
@@ -120,6 +127,34 @@ func (b *slowBoard) Poll(now int64, y []float64) (fresh hil.Fresh) {
 		y[b.age] = float64(now)*1e-9 - b.y[2]
 	}
 	return fresh
+}
+
+// sample takes a frame.
+func (b *slowBoard) sample() {
+	const count = 2 * math.Pi / 65536
+	noise, step := 0.02, 1e-3 // A
+	if b.drive == plant.EffortDrive {
+		noise, step = 0.02*b.motor.K, 1e-5 // N·m
+	}
+	b.frames = append(b.frames, [4]float64{math.Round(b.x[0]/count) * count, math.Round((b.x[2]+noise*b.rng.NormFloat64())/step) * step, b.now, b.u})
+	b.arrives = append(b.arrives, b.now+b.way+b.tremble*b.rng.Float64())
+}
+
+// talk begins what the line of a slave carries next, up to the tick at end: a question is due, or a command is new.
+func (b *slowBoard) talk(end float64) {
+	late := 0.0
+	if b.rng.IntN(100) == 0 {
+		late = b.hiccup * b.rng.Float64()
+	}
+	switch {
+	case b.due <= b.now:
+		b.next, b.free, b.due = b.now+late+0.3*b.turn, b.now+late+b.turn, b.due+1/b.rate
+	case b.newest != b.wrote:
+		b.wrote, b.free = b.newest, b.now+late+b.turn
+		b.sent = append(b.sent, [2]float64{b.now + late + 0.5*b.turn, b.newest})
+	default:
+		b.free = min(b.due, end)
+	}
 }
 
 // advance is the state (angle, speed, current or torque, bristle) after a time in which the command is held: RK4 in steps of at most 50
@@ -194,7 +229,19 @@ func (b *slowBoard) record(t *testing.T, seconds float64, seed uint64) (dir stri
 	for i := range dev.Measure {
 		dev.Measure[i].Stale = 0.5
 	}
-	if !b.clocked {
+	if b.turn > 0 {
+		dev.Protocol, dev.Baud, dev.Modbus = protocol.ModbusChoice, 921600, new(protocol.Modbus)
+		dev.Modbus.SetDefaults()
+		dev.Modbus.Delay, dev.Modbus.Latency, dev.Modbus.Silence = 0.5e-3, 0, 0.2e-3
+		for i := range dev.Measure {
+			register := 2 * i
+			dev.Measure[i].Type, dev.Measure[i].At = wire.F32, &wire.Register{Slave: 1, Register: &register}
+		}
+		for i := range dev.Command {
+			register := 20 + 2*i
+			dev.Command[i].Type, dev.Command[i].At = wire.F32, &wire.Register{Slave: 1, Register: &register}
+		}
+	} else if !b.clocked {
 		dev.Protocol = protocol.LineChoice
 		for i := range dev.Measure {
 			dev.Measure[i].Type = wire.Text
@@ -209,6 +256,12 @@ func (b *slowBoard) record(t *testing.T, seconds float64, seed uint64) (dir stri
 	if b.rate < 400 {
 		ax.Control.Kp, ax.Control.Kd = 0.03, 1.5e-3
 	}
+	if b.tick = 1e-3; b.paced {
+		b.tick = 1 / b.rate
+	}
+	if cfg.Loop.Rate = 1 / b.tick; b.tick > 10e-3 {
+		ax.Control.Kp, ax.Control.Kd = 0.01, 0.8e-3
+	}
 	cfg.Guard.HoldTime = 1
 	a, err := daemon.Assemble(cfg, daemon.Handover{})
 	if err != nil {
@@ -219,7 +272,10 @@ func (b *slowBoard) record(t *testing.T, seconds float64, seed uint64) (dir stri
 		t.Fatal(err)
 	}
 	b.rng = rand.New(rand.NewPCG(seed, 19))
-	b.next, b.take, b.end = b.rng.Float64()/b.rate, math.Inf(1), int(seconds*1e3)
+	b.next, b.take, b.end = b.rng.Float64()/b.rate, math.Inf(1), int(seconds/b.tick)
+	if b.turn > 0 {
+		b.next, b.due = math.Inf(1), b.next
+	}
 	b.age = a.Schema.Index("drive.age")
 	hil.NewLoop(b, b, b, a.NewRole(), 1).Run()
 	rec, err := sink.NewRecorder(t.TempDir(), hil.Info{Version: "test", Config: config, Schema: a.Schema, Start: time.Date(2026, 11, 28, 8, 0, 0, 0, time.UTC)}, sink.RecorderOptions{})

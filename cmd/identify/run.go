@@ -61,7 +61,8 @@ func openRecording(path, of, command string, still bool, watch func(read, size i
 	r := &recording{run: run, rig: rig, axis: axis, live: sink.NewLiveRows(&run.Info.Schema, axis.Name)}
 	dev := deviceOf(rig, axis)
 	r.samples = run.Samples(sink.SampleOptions{
-		Base: axis.Position, Delay: axis.Estimator.Delay, Every: 1 / rig.DeviceRate(dev), Clocked: rig.Clocked(dev), Still: still || run.Info.DryRun || !rig.Driven(), Command: command, Row: r.see, Watch: watch,
+		Base: axis.Position, Delay: axis.Estimator.Delay, Every: 1 / rig.DeviceRate(dev), Clocked: rig.Clocked(dev), Asked: dev.Protocol.Kind().Asks,
+		Still: still || run.Info.DryRun || !rig.Driven(), Command: command, Row: r.see, Watch: watch,
 	})
 	return r, nil
 }
@@ -312,7 +313,7 @@ func PlanAxis(rig *configs.Config, ax *configs.Axis, o RunOptions) (*configs.Ide
 		a.because("data.columns.force", "the measured current")
 		a.because("data.columns.force.gain", "K of the motor in the rig")
 		k, _ := rig.Find(current, false)
-		switch together = rig.EveryTick(dev) && dev == &rig.Devices[k]; {
+		switch together = rig.EveryTick(dev) && dev == &rig.Devices[k] && !dev.Protocol.Kind().Asks; {
 		case together && ax.Drive.Kind == plant.CurrentDrive:
 			// a slow drive's current runs straight from sample to sample, a fast one's is there right after a sample and held
 			columns.Force.Delay, cfg.Data.Doubt = every/4, every/4

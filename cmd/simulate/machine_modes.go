@@ -41,7 +41,8 @@ type machineMode struct {
 // runModes tells the eigenvalues at the equilibrium that the positions of the file lead to.
 func (s *machineRun) runModes(ctx context.Context, f Options, stdout, stderr io.Writer) error {
 	if f.Step != "" || f.Duration != "" || f.Plot != "" || f.Animate != "" {
-		return report.ExitWith(report.Usage, errors.New("simulate: --modes has -o and --json: nothing runs, so there is no step, no duration, no figure"))
+		return report.ExitWith(report.Usage,
+			errors.New("simulate: --modes has -o and --json: nothing runs, so there is no step, no duration, no figure"))
 	}
 	modes, err := s.model.Modes(0, s.x)
 	if err != nil {
@@ -63,7 +64,8 @@ func (s *machineRun) runModes(ctx context.Context, f Options, stdout, stderr io.
 }
 
 func (s *machineRun) describeModes(m *machine.Modes, f Options) (out machineModes) {
-	out = machineModes{Name: s.cfg.Name, Config: s.path, Program: report.Version(), DOF: s.begin.DOF, Warnings: []string{}, Files: f.files(), Equilibrium: map[string]float64{}}
+	out = machineModes{Name: s.cfg.Name, Config: s.path, Program: report.Version(), DOF: s.begin.DOF,
+		Warnings: []string{}, Files: f.files(), Equilibrium: map[string]float64{}}
 	columns := s.model.Columns()
 	nq, nv := s.model.Model.NQ(), s.model.Model.NV()
 	for i, x := range s.x {
@@ -73,7 +75,8 @@ func (s *machineRun) describeModes(m *machine.Modes, f Options) (out machineMode
 	}
 	for i := range m.List {
 		k := &m.List[i]
-		one := machineMode{Real: real(k.Eigenvalue), Imaginary: imag(k.Eigenvalue), Frequency: k.Frequency(), Share: map[string]float64{}, Shape: map[string][2]float64{}}
+		one := machineMode{Real: real(k.Eigenvalue), Imaginary: imag(k.Eigenvalue), Frequency: k.Frequency(),
+			Share: map[string]float64{}, Shape: map[string][2]float64{}}
 		if z := k.Damping(); !math.IsNaN(z) {
 			one.Damping = &z
 		}

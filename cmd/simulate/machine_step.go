@@ -35,13 +35,15 @@ func (s *machineRun) wholeSteps(h float64) error {
 	}
 	f.step, f.n = h, int(n)
 	if math.Abs(n*h-c.Duration) > 1e-9*c.Duration {
-		s.warnings = append(s.warnings, fmt.Sprintf("the duration, %.9g s, is no whole number of steps of %.9g s: the run ends at %.9g s", c.Duration, h, n*h))
+		s.warnings = append(s.warnings, fmt.Sprintf(
+			"the duration, %.9g s, is no whole number of steps of %.9g s: the run ends at %.9g s", c.Duration, h, n*h))
 	}
 	c.Duration = n * h
 	every := s.every()
 	rows := max(1, math.Round(every/h))
 	if given := c.Outputs.Every; given > 0 && math.Abs(rows*h-given) > 1e-9*given {
-		s.warnings = append(s.warnings, fmt.Sprintf("outputs.every, %.9g s, is no whole number of steps of %.9g s: rows stand every %.9g s", given, h, rows*h))
+		s.warnings = append(s.warnings, fmt.Sprintf(
+			"outputs.every, %.9g s, is no whole number of steps of %.9g s: rows stand every %.9g s", given, h, rows*h))
 	}
 	f.rows, c.Outputs.Every = int(rows), rows*h
 	return nil
@@ -89,7 +91,8 @@ func (s *machineRun) runSteps(ctx context.Context) error {
 // metrics are the numbers of the report beside the energies.
 func (f *fixedSteps) metrics(dof int, closed bool) []Metric {
 	r := &f.result
-	list := []Metric{{"degrees_of_freedom", "", float64(dof)}, {"step", "s", f.step}, {"steps", "", float64(r.Steps)}, {"steps_not_met", "", float64(r.Unmet)},
+	list := []Metric{{"degrees_of_freedom", "", float64(dof)}, {"step", "s", f.step}, {"steps", "", float64(r.Steps)},
+		{"steps_not_met", "", float64(r.Unmet)},
 		{"singular_steps", "", float64(r.Singular)}, {"difference_to_integrator_max", "", f.off}}
 	if closed {
 		list = append(list, Metric{"constraint_residual_max", "", r.Residual}, Metric{"constraint_rate_max", "", r.Rate})
@@ -102,12 +105,14 @@ func (f *fixedSteps) doubts(missing float64, warn func(format string, a ...any))
 	const much = 1e-3
 	r := &f.result
 	if r.Unmet > 0 {
-		warn("%d of %d steps did not meet their equations, the first at t = %.6g s: %s. A loop shows them as status of its model", r.Unmet, r.Steps, r.UnmetAt, r.Why)
+		warn("%d of %d steps did not meet their equations, the first at t = %.6g s: %s. A loop shows them as status of its model",
+			r.Unmet, r.Steps, r.UnmetAt, r.Why)
 	}
 	if missing > much {
 		warn("the steps miss %.2g of the largest energy: a shorter step may help", missing)
 	}
 	if f.off > much {
-		warn("the steps differ from the integrator by %.2g of %s at t = %.6g s: a shorter step may help, unless the motion depends on rounding", f.off, f.signal, f.at)
+		warn("the steps differ from the integrator by %.2g of %s at t = %.6g s: a shorter step may help, unless the motion depends on rounding",
+			f.off, f.signal, f.at)
 	}
 }

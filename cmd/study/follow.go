@@ -86,21 +86,28 @@ func (s *parameterStudy) slurm(ctx context.Context, interrupted func() bool, o S
 }
 
 // timeLimit is the option of sbatch for the time that a task may take, ten times what a trial of the first run says, where nobody chose
-// one. None, where the trial does not end soon.
+// one, but no more than run_time_limit gives its runs. None, where there is no such limit and the trial does not end soon.
 func (s *parameterStudy) timeLimit(ctx context.Context, tasks []int, chosen []string, stderr io.Writer) []string {
 	if slices.ContainsFunc(chosen, func(o string) bool { return strings.HasPrefix(o, "--time=") || strings.HasPrefix(o, "-t") }) || s.islands() {
-		return nil
-	}
-	_, one, err := s.sensible(ctx)
-	if err != nil || one >= trialTime {
 		return nil
 	}
 	runs := 0
 	for _, k := range tasks {
 		runs = max(runs, s.folder.Manifest.Tasks[k].Runs)
 	}
-	minutes := int(math.Ceil(1 + 10*float64(runs)*one.Minutes()))
-	fmt.Fprintf(stderr, "a run takes about %.2g s here: tasks of %d runs are submitted with --time=%d, in minutes; --sbatch=--time=… for another limit\n", one.Seconds(), runs, minutes)
+	_, one, err := s.sensible(ctx)
+	longest, why := 10*one, fmt.Sprintf("a run takes about %.2g s here", one.Seconds())
+	if limit := s.runLimit(); limit > 0 && (one >= trialTime || limit < longest) {
+		longest, why = limit, fmt.Sprintf("a run takes %v at most (run_time_limit)", limit)
+	} else if one >= trialTime {
+		return nil
+	}
+	if err != nil {
+		return nil
+	}
+	minutes := int(math.Ceil(1 + float64(runs)*longest.Minutes()))
+	const text = "%s: tasks of %d runs are submitted with --time=%d, in minutes; --sbatch=--time=… for another limit\n"
+	fmt.Fprintf(stderr, text, why, runs, minutes)
 	return []string{fmt.Sprintf("--time=%d", minutes)}
 }
 

@@ -189,8 +189,28 @@ type misnamedError struct{ text string }
 
 func (e *misnamedError) Error() string { return e.text }
 
-// work does one run. Paths in what goes wrong are from the folder of the study, so that they read the same on all machines.
+// work does one run, for run_time_limit at most.
 func (s *parameterStudy) work(ctx context.Context, run int) (o study.Outcome, err error) {
+	limit := s.runLimit()
+	if limit == 0 {
+		return s.unlimited(ctx, run)
+	}
+	inner, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	o, err = s.unlimited(inner, run)
+	if inner.Err() != nil && ctx.Err() == nil { // what came out may be a part
+		return study.Outcome{}, fmt.Errorf("it took longer than run_time_limit, %v", limit)
+	}
+	return o, err
+}
+
+// runLimit is the longest time of a run; 0: there is none.
+func (s *parameterStudy) runLimit() time.Duration {
+	return time.Duration(s.cfg.RunLimit * float64(time.Second))
+}
+
+// unlimited does one run. Paths in what goes wrong are from the folder of the study, so that they read the same on all machines.
+func (s *parameterStudy) unlimited(ctx context.Context, run int) (o study.Outcome, err error) {
 	data, err := s.file(run)
 	if err != nil {
 		return o, err

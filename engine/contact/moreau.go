@@ -128,8 +128,8 @@ func (m *Moreau) room(n int) {
 	m.vk, m.mu, m.lag, m.turn = resized(m.vk, n), resized(m.mu, n), resized(m.lag, n), resized(m.turn, n)
 	m.d, m.x = make([]float64, 4*n*n), make([]float64, 2*n*m.dof)
 	m.fric = lcp.NewFrictional(n)
-	if m.opt.Impact == Poisson {
-		m.two = newPoisson(n)
+	if m.opt.Impact == Poisson || m.opt.Positions {
+		m.two = newPoisson(m.opt.Impact, n)
 	}
 	if m.opt.Positions && m.opt.Beta > 0 {
 		m.back = newPositions(n)
@@ -217,13 +217,6 @@ func (m *Moreau) Step(t float64, q, u []float64) StepResult {
 	if n := len(m.Chosen); n > 0 {
 		x, d := m.x[:2*n*m.dof], m.d[:4*n*n]
 		m.dyn.Project(m.Set, m.Chosen, x, d)
-		if m.opt.Positions && m.two == nil {
-			for k, vk := range m.vk[:n] {
-				if vk < -m.opt.VTh {
-					m.c[2*k] = -m.rebound(d, k)
-				}
-			}
-		}
 		if m.two == nil {
 			res.Solve = m.fric.SolveEased(d, m.vf[:2*n], m.c[:2*n], m.mu[:n], m.State, m.Impulse)
 			gain, scale = work(d, m.Impulse, m.vf)
@@ -346,9 +339,7 @@ func (m *Moreau) close(u []float64) (left int) {
 		case gap < 0:
 			cn = perDepth * gap
 		}
-		// with Positions also of a contact that separates and that an impulse elsewhere closes again: it may close by ε of that speed, and no
-		// energy is made [M88b]; it collides in the next step
-		if (nk < -m.opt.VTh || nk > m.opt.VTh && m.back != nil) && m.two == nil && !(atEnd && was) {
+		if nk < -m.opt.VTh && m.two == nil && !(atEnd && was) {
 			if atEnd {
 				cn = min(cn, law.EpsN*nk)
 			} else {

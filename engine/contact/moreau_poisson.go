@@ -20,8 +20,8 @@ type poisson struct {
 	v    []float64 // ġ(u_free) + D·P₁, for the balance of energy
 }
 
-func newPoisson(n int) *poisson {
-	return &poisson{im: NewImpact(Poisson, n), laws: make([]Law, n), p1: make([]float64, 2*n), v: make([]float64, 2*n)}
+func newPoisson(law ImpactLaw, n int) *poisson {
+	return &poisson{im: NewImpact(law, n), laws: make([]Law, n), p1: make([]float64, 2*n), v: make([]float64, 2*n)}
 }
 
 // solve fills the impulses of m and returns the work of the contacts as Moreau.work does.

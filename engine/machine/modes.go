@@ -281,7 +281,8 @@ func (l *linear) slopes(out *Modes) error {
 			scale += math.Abs(l.a.At(i, j))
 		}
 		if math.Abs(rest[i]) > 1e-6*scale+1e-9 {
-			return fmt.Errorf("the machine does not rest at the start: %s has a rate of %.3g, and a controller sets what depends on where it is; give it a start at rest", l.named(i, out), rest[i])
+			return fmt.Errorf("the machine does not rest at the start: %s has a rate of %.3g, "+
+				"and a controller sets what depends on where it is; give it a start at rest", l.named(i, out), rest[i])
 		}
 	}
 	return nil

@@ -212,9 +212,10 @@ func TestFieldSentRarely(t *testing.T) {
 }
 
 // ndiReply closes a text reply of an NDI system: CRC-16 with 0xA001 from 0, and CR.
-func ndiReply(text string) []byte {
-	r := uint16(0)
-	for _, c := range []byte(text) {
+func ndiReply(text string) []byte { return fmt.Appendf(nil, "%s%04X\r", text, ndiCRC([]byte(text))) }
+
+func ndiCRC(b []byte) (r uint16) {
+	for _, c := range b {
 		r ^= uint16(c)
 		for range 8 {
 			if r&1 != 0 {
@@ -224,7 +225,7 @@ func ndiReply(text string) []byte {
 			}
 		}
 	}
-	return fmt.Appendf(nil, "%s%04X\r", text, r)
+	return r
 }
 
 // A tool that was refused at the start is in no reply, and one that vanishes is in no later one: neither is 0, nor does the other tool

@@ -3,6 +3,7 @@ package device
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"math"
@@ -81,6 +82,8 @@ func (s *polaris) reply(line string) []byte {
 	switch {
 	case word == "TX":
 		return s.poses()
+	case word == "BX":
+		return s.binary()
 	case word == "TSTOP" && !s.tracking:
 		return ndiReply("ERROR0C")
 	case word == "TSTOP":
@@ -157,8 +160,44 @@ func (s *polaris) poses() []byte {
 	return b
 }
 
+// binary is poses in the form of BX: a head with its CRC, the tools, the status of the system, a CRC.
+func (s *polaris) binary() []byte {
+	if !s.tracking {
+		return ndiReply("ERROR0C")
+	}
+	s.frame++
+	le := binary.LittleEndian
+	n, body := byte(0), []byte{}
+	for h, p := range s.handles {
+		if !p.ready {
+			continue
+		}
+		x, err := strconv.ParseFloat(p.x, 32)
+		if err != nil {
+			panic(err)
+		}
+		n, body = n+1, append(body, byte(h), 1)
+		for _, v := range []float64{1, 0, 0, 0, x / 100, 0, 0, 0} { // mm
+			body = le.AppendUint32(body, math.Float32bits(float32(v)))
+		}
+		body = le.AppendUint32(le.AppendUint32(body, 0x31), uint32(s.frame))
+	}
+	body = le.AppendUint16(append([]byte{n}, body...), uint16(s.occupied))
+	b := le.AppendUint16([]byte{0xC4, 0xA5}, uint16(len(body)))
+	b = le.AppendUint16(b, ndiCRC(b))
+	b = le.AppendUint16(append(b, body...), ndiCRC(body))
+	if s.rubbish > 0 {
+		s.rubbish--
+		b[len(b)-8] ^= 0x15
+	}
+	return b
+}
+
+// forms are those in which poses are asked for.
+var forms = []protocol.NDIReply{protocol.ReplyTX, protocol.ReplyBX}
+
 // polarisRig is the program's end of the line.
-func polarisRig(t *testing.T, s *polaris, tools []protocol.Tool) (*Rig, func(tool string) float64) {
+func polarisRig(t *testing.T, s *polaris, reply protocol.NDIReply, tools []protocol.Tool) (*Rig, func(tool string) float64) {
 	t.Helper()
 	port, name, err := OpenPTY("")
 	if err != nil {
@@ -171,7 +210,7 @@ func polarisRig(t *testing.T, s *polaris, tools []protocol.Tool) (*Rig, func(too
 	for _, tool := range tools {
 		fields = append(fields, wire.Field{Name: tool.Name + ".x", Unit: "m", Scale: 1})
 	}
-	n := &protocol.NDI{Tools: tools, Reply: protocol.ReplyTX, Timeout: 0.2}
+	n := &protocol.NDI{Tools: tools, Reply: reply, Timeout: 0.2}
 	rig, err := NewRig(Options{Name: "tracker", Port: name, Protocol: n, Measure: fields, Safe: []float64{}, Rate: 100, Loop: 1000, TxCPU: -1})
 	if err != nil {
 		t.Fatal(err)
@@ -213,7 +252,7 @@ func TestPolarisWireless(t *testing.T) {
 	s := &polaris{next: []int{0x35, 0x21, 0x21, 0x40}, handles: map[int]*polarisPort{
 		5: {toFree: true}, 7: {toFree: true}, 10: {wired: true, serial: "34801403", x: "+050000"},
 	}}
-	rig, x := polarisRig(t, s, []protocol.Tool{{Name: "A", ROM: "a.rom", Definition: first}, {Name: "B", ROM: "b.rom", Definition: second}, {Name: "C", Number: 10}})
+	rig, x := polarisRig(t, s, protocol.ReplyTX, []protocol.Tool{{Name: "A", ROM: "a.rom", Definition: first}, {Name: "B", ROM: "b.rom", Definition: second}, {Name: "C", Number: 10}})
 	right := func() bool { return near(x("A"), 0.5) && near(x("B"), 0.51) && near(x("C"), 0.5) }
 	eventually(t, "poses", right)
 	s.Lock()
@@ -239,7 +278,7 @@ func TestPolarisWireless(t *testing.T) {
 // A definition that the system refuses, and a handle that no tool has, leave the other tools as they are.
 func TestPolarisRefusesATool(t *testing.T) {
 	s := &polaris{handles: map[int]*polarisPort{10: {wired: true, serial: "34801403", x: "+050000"}}}
-	rig, x := polarisRig(t, s, []protocol.Tool{{Name: "A", Number: 11}, {Name: "C", Number: 10}})
+	rig, x := polarisRig(t, s, protocol.ReplyBX, []protocol.Tool{{Name: "A", Number: 11}, {Name: "C", Number: 10}})
 	eventually(t, "poses", func() bool { return near(x("C"), 0.5) })
 	if v := x("A"); v == v || stats(rig).Refusals != 1 || !strings.Contains(trouble(rig), "invalid port handle") {
 		t.Errorf("%v, %q", v, trouble(rig))
@@ -249,7 +288,7 @@ func TestPolarisRefusesATool(t *testing.T) {
 // Tools that were exchanged at their ports are refused: those that the file names by their serial numbers at once, others when they were
 // exchanged under way.
 func TestPolarisToolsExchanged(t *testing.T) {
-	for _, c := range []struct {
+	for i, c := range []struct {
 		name    string
 		serial  string // that the file wants
 		there   string // at the start
@@ -261,14 +300,15 @@ func TestPolarisToolsExchanged(t *testing.T) {
 		{name: "right", serial: "34801403", there: "34801403", then: "34801403"},
 		{name: "any", there: "34801403", then: "34801403"},
 		{name: "other than the file says", serial: "34801403", there: "11111111", refused: 1, because: "not that of the file"},
-		{name: "exchanged", there: "34801403", then: "11111111", refused: 2, because: "first start"},
+		{name: "exchanged", there: "34801403", then: "11111111", refused: 2, because: "first start"}, // BX
+		{name: "exchanged, TX", there: "34801403", then: "11111111", refused: 2, because: "first start"},
 		{name: "exchanged, in the file", serial: "34801403", there: "34801403", then: "11111111", refused: 2, because: "not that of the file"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			s := &polaris{handles: map[int]*polarisPort{10: {wired: true, serial: c.there, x: "+050000"}, 11: {wired: true, serial: "7", x: "-025000"}}}
 			s.handles[11].serial = "77777777"
-			rig, x := polarisRig(t, s, []protocol.Tool{{Name: "A", Number: 10, Serial: c.serial}, {Name: "B", Number: 11}})
+			rig, x := polarisRig(t, s, forms[i%2], []protocol.Tool{{Name: "A", Number: 10, Serial: c.serial}, {Name: "B", Number: 11}})
 			eventually(t, "poses of B", func() bool { return near(x("B"), -0.25) })
 			if c.refused == 1 {
 				if v := x("A"); v == v {
@@ -309,15 +349,17 @@ func TestPolarisToolsExchanged(t *testing.T) {
 
 // Replies that are damaged one behind the other are counted each, and cost their own sample, not the time-out of the question.
 func TestPolarisDamaged(t *testing.T) {
-	s := &polaris{handles: map[int]*polarisPort{10: {wired: true, serial: "34801403", x: "+050000"}}}
-	rig, x := polarisRig(t, s, []protocol.Tool{{Name: "A", Number: 10}})
-	eventually(t, "poses", func() bool { return near(x("A"), 0.5) })
-	before := stats(rig)
-	s.Lock()
-	s.rubbish = 6
-	s.Unlock()
-	eventually(t, "poses again", func() bool { return stats(rig).Frames > before.Frames+10 })
-	if after := stats(rig); after.Bad-before.Bad != 6 || after.Timeouts != before.Timeouts {
-		t.Errorf("%d damaged replies counted, %d questions timed out; want 6, 0", after.Bad-before.Bad, after.Timeouts-before.Timeouts)
+	for _, form := range forms {
+		s := &polaris{handles: map[int]*polarisPort{10: {wired: true, serial: "34801403", x: "+050000"}}}
+		rig, x := polarisRig(t, s, form, []protocol.Tool{{Name: "A", Number: 10}})
+		eventually(t, "poses", func() bool { return near(x("A"), 0.5) })
+		before := stats(rig)
+		s.Lock()
+		s.rubbish = 6
+		s.Unlock()
+		eventually(t, "poses again", func() bool { return stats(rig).Frames > before.Frames+10 })
+		if after := stats(rig); after.Bad-before.Bad != 6 || after.Timeouts != before.Timeouts {
+			t.Errorf("%v: %d damaged replies counted, %d questions timed out; want 6, 0", form, after.Bad-before.Bad, after.Timeouts-before.Timeouts)
+		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 type schedule struct {
 	turns []protocol.Turn
 	state []turnState
+	waits uint64 // times that nothing was due: the line has room
 }
 
 // turnState is how far a turn has come.
@@ -22,6 +23,7 @@ type turnState struct {
 	asked  uint64 // number of the command that was asked last
 	tries  int    // without an answer, in this period
 	silent int    // periods without an answer
+	waits  uint64 // of the schedule when it was asked last
 	done   bool   // of a turn that comes once
 }
 
@@ -29,7 +31,7 @@ type turnState struct {
 const slowestRetry = int64(2 * time.Second)
 
 func newSchedule(turns []protocol.Turn) *schedule {
-	return &schedule{turns, make([]turnState, len(turns))}
+	return &schedule{turns: turns, state: make([]turnState, len(turns))}
 }
 
 // reset begins anew, as behind a port that was opened: everything is due, and no command waits.
@@ -71,6 +73,7 @@ func (s *schedule) next(now int64, num uint64, commands bool) (turn int, at int6
 			if over >= 0 {
 				return k, now
 			}
+			s.waits++
 			return -1, min(at, st.due) // nothing else before it
 		}
 		if t.Fill != nil && st.silent == 0 {
@@ -81,6 +84,9 @@ func (s *schedule) next(now int64, num uint64, commands bool) (turn int, at int6
 		} else if turn < 0 || over > best {
 			turn, best = k, over
 		}
+	}
+	if turn < 0 {
+		s.waits++
 	}
 	return turn, at
 }
@@ -103,10 +109,14 @@ func (s *schedule) ended(k int, asked int64, num uint64, answered bool) {
 		st.silent, st.due = 0, asked // what it told may make another question
 	case answered:
 		st.silent, st.done = 0, true
-		st.due += period
-		if t.Fill != nil || asked > st.due-period+period/4 { // so far behind the line is full, and nothing is made up for
+		late, room := asked-st.due, st.waits != s.waits
+		switch {
+		case t.Fill != nil || late > period/4 && !room: // so far behind the line is full, and nothing is made up for
 			st.due = asked + period
+		default: // the raster stays: the far end is sampled evenly, however late the thread of this line got to run
+			st.due += (max(0, late)/period + 1) * period
 		}
+		st.waits = s.waits
 	default:
 		st.silent = min(st.silent+1, 30)
 		st.due = asked + min(period<<st.silent, max(period, slowestRetry))

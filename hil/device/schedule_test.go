@@ -143,3 +143,41 @@ func TestScheduleRepeatsCommands(t *testing.T) {
 		t.Error("a command that a safe frame overtook is sent")
 	}
 }
+
+// A far end is asked on an even raster. A thread that got to run late, by less than a period or by more, changes nothing of that on a line
+// that has room, with commands or without: at most three questions are late.
+func TestScheduleKeepsItsRaster(t *testing.T) {
+	const period = int64(20e6)
+	for _, commands := range []float64{0, 50} {
+		for _, hiccup := range []int64{7e6, 19e6, 21e6, 75e6} {
+			turns := []protocol.Turn{question("poll", 50), question("status", 50), question("command", 50)}
+			s := newSchedule(turns)
+			s.reset(0)
+			odd, asked, hiccups := 0, 0, 0
+			for now, count := int64(0), 0; now < 20e9; {
+				k, at := s.next(now, uint64(float64(now)/1e9*commands), true)
+				if k < 0 {
+					if next := now/period*period + period; commands > 0 {
+						at = min(at, next)
+					}
+					if now = max(now+1, at); count%97 == 50 {
+						now, hiccups = now+hiccup, hiccups+1
+					}
+					count++
+					continue
+				}
+				if k == 0 {
+					asked++
+					if off := now % period; off > 9e6 { // three exchanges of 3 ms
+						odd++
+					}
+				}
+				s.ended(k, now, uint64(float64(now)/1e9*commands), true)
+				now += 3e6
+			}
+			if odd > 3*hiccups || asked < 900 {
+				t.Errorf("commands %v, a thread %v ms late %d times: %d of %d questions off their raster", commands, hiccup/1e6, hiccups, odd, asked)
+			}
+		}
+	}
+}

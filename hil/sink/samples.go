@@ -25,7 +25,8 @@ import (
 //
 //   - a sample's time is the tick's time minus its age; rows that brought no new sample are left out;
 //   - a device samples evenly: samples are put on that raster, which also takes the noise of arrival away. A device with a clock
-//     of its own that samples unevenly keeps its times;
+//     of its own that samples unevenly keeps its times. Where this program asks for the samples, the raster is its own, and begins anew
+//     where the thread that asks was kept from it: there the samples follow such jumps, and are as uneven;
 //   - up to five missing samples in a row are filled in, by a cubic. A longer gap begins a new piece. Without such a raster
 //     nothing is filled in;
 //   - a signal of another frame or device than the base has times of its own: here it is that of the sample's time, by a straight
@@ -52,6 +53,7 @@ type SampleOptions struct {
 	Base    string  // signal whose samples these are, where columns come in several frames; "": the first measured one
 	Every   float64 // s  from sample to sample; 0: one tick
 	Clocked bool    // ages come from the device's own clock
+	Asked   bool    // the device samples when it is asked
 	Still   bool    // samples while the drive was off, instead of those while it was on
 	Command string  // whose steps are kept for Sent; "": none
 
@@ -490,7 +492,7 @@ func (g *gather) nothing() error {
 func (g *gather) onRaster() (out [][]float64, filled int, err error) {
 	period := periodOf(g.time, g.s.opt.Every)
 	scatter := scatterOf(g.time, period)
-	free := g.s.opt.Clocked && scatter > uneven
+	free := g.s.opt.Clocked && scatter > uneven || g.s.opt.Asked && !g.s.opt.Clocked
 
 	// cut where the mode changed and at long gaps
 	var pieces []piece

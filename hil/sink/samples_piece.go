@@ -50,12 +50,34 @@ func newPiece(g *gather, lo, hi int, period float64) piece {
 	return p
 }
 
+// asked are the times (s) of samples of a device that is asked: the raster of the questions, which jumps now and then. The median of the
+// deviations nearby follows a jump at once, and takes the noise of arrival away.
+func (p *piece) asked(time []float64, period float64) []float64 {
+	const near = 5 // samples on either side
+	off := make([]float64, len(time))
+	for k, t := range time {
+		off[k] = t - time[0] - float64(p.place[k])*period
+	}
+	out := make([]float64, len(time))
+	for k := range out {
+		around := off[max(0, k-near):min(len(off), k+near+1)]
+		out[k] = time[k] - off[k] + numeric.QuantileInPlace(append([]float64(nil), around...), 0.5)
+		if k > 0 && !(out[k] > out[k-1]) { // a jump backward
+			out[k] = math.Max(time[k], math.Nextafter(out[k-1], math.Inf(1)))
+		}
+	}
+	return out
+}
+
 // put appends the piece to the columns: the samples at their own times, or on the raster with the places between filled in. It
 // returns how many those are.
 func (p *piece) put(out [][]float64, number, period float64, free bool) (filled int) {
 	time := p.g.time[p.lo:p.hi]
 	place := p.place
 	if free {
+		if !p.g.s.opt.Clocked {
+			time = p.asked(time, period)
+		}
 		place = make([]int, len(time))
 		for k := range place {
 			place[k] = k

@@ -20,6 +20,7 @@ type boardRun struct {
 	delay        func(k int) float64 // s  from the sampling of sample k to its arrival
 	clocked      bool                // the age is that of the sampling instant, not of the arrival
 	uneven       float64             // s  by which the board's sampling times scatter, known to it
+	shift        func(k int) float64 // s  of the raster by which a device is asked; nil: it is not asked
 	step         float64             // rad  of the encoder; 0: none
 	awake        func(tick int) bool
 	mode         func(t float64) hil.Mode
@@ -48,6 +49,9 @@ func (b boardRun) rows() (rows []hil.Row) {
 	var sent []sample
 	for k := 0; float64(k)*b.period < b.seconds; k++ {
 		at := float64(k)*b.period + b.uneven*(2*rng.Float64()-1)
+		if b.shift != nil {
+			at += b.shift(k)
+		}
 		sent = append(sent, sample{at, at + b.delay(k)})
 	}
 	seen, skipped := -1, uint32(0)
@@ -107,7 +111,7 @@ func (b boardRun) samples(t *testing.T, opt SampleOptions, names ...string) (*Sa
 		t.Fatal(err)
 	}
 	defer run.Close()
-	opt.Every, opt.Clocked = b.period, b.clocked
+	opt.Every, opt.Clocked, opt.Asked = b.period, b.clocked, b.shift != nil
 	s := run.Samples(opt)
 	x, err := s.Columns(context.Background(), names)
 	return s, x, err
@@ -159,6 +163,10 @@ func TestSamplesInTheirOwnTime(t *testing.T) {
 			delay: func(k int) float64 { return jitter[k] }}, 1, 0.2e-3},
 		{"no clock, and frames held up for more than a period", boardRun{rate: 200, period: 5.001e-3,
 			delay: func(k int) float64 { return jitter[k] + map[bool]float64{true: 7e-3}[k%50 == 49] }}, 1, 0.4e-3},
+		{"asked, and the raster jumps", boardRun{rate: 1000, period: 5e-3, delay: func(k int) float64 { return jitter[k] },
+			shift: func(k int) float64 {
+				return map[bool]float64{true: 3.4e-3}[k > 300] - map[bool]float64{true: 1.9e-3}[k > 520]
+			}}, 1, 0.6e-3},
 		{"a clock, and uneven samples", boardRun{rate: 200, period: 5e-3, clocked: true, uneven: 1e-3, delay: even}, 1, 1e-7},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -141,12 +141,9 @@ func (c *Capture) unknown(data []byte) error {
 		return c.fail(0, "Was it closed properly when it was written?", "empty file")
 	case strings.EqualFold(filepath.Ext(c.File), ".c3d"):
 		return c.fail(0, "Export it again from the program that recorded it.", "is not a C3D file: the second byte is not %d, or it is shorter than its header of 512 bytes", c3dKey)
-	case bytes.HasPrefix(data, []byte{0xff, 0xfe}) || bytes.HasPrefix(data, []byte{0xfe, 0xff}):
-		return c.fail(0, "Export it as UTF-8.", "is a text in UTF-16")
-	case bytes.HasPrefix(data, []byte("NO_OF_FRAMES")):
-		return c.fail(0, "Export it as C3D.", "is a TSV of Qualisys Track Manager, which is not read")
-	case bytes.Contains(data[:min(len(data), 1<<14)], []byte("endheader")):
-		return c.fail(0, "Remove the lines up to endheader: what is left is a table with a line of names.", "is a .mot or .sto of OpenSim, which is not read")
+	}
+	if what, hint := record.Unread(data[:min(len(data), 1<<14)]); what != "" {
+		return c.fail(0, hint, "%s", what)
 	}
 	return c.fail(0, hint, "no motion-capture recording that is known here")
 }

@@ -114,7 +114,10 @@ func TestFormatsThatAreNotRead(t *testing.T) {
 	for text, want := range map[string]string{
 		"NO_OF_FRAMES\t3\nNO_OF_CAMERAS\t8\nMARKER_NAMES\ta\n1\t2\t3\n":                            "Qualisys",
 		"walk\nversion=1\nnRows=2\nnColumns=2\ninDegrees=yes\nendheader\ntime\tknee\n0\t1\n1\t2\n": "OpenSim",
-		"\xff\xfet\x00,\x00": "UTF-16",
+		"\xff\xfet\x00,\x00":                   "UTF-16",
+		"\xfe\xff\x00t\x00,":                   "UTF-16",
+		"t\x00,\x00x\x00\n\x001\x00,\x002\x00": "UTF-16",
+		"\x00t\x00,\x00x\x00\n\x001\x00,\x002": "UTF-16",
 	} {
 		if _, err := Decode("test", []byte(text), Options{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.20q: %v, want %s", text, err, want)

@@ -199,6 +199,38 @@ func Derivative(x []float64, dt float64) []float64 {
 	return d
 }
 
+// second are the weights of the second difference over eleven samples, from the middle to one side.
+var second = [6]float64{-5269. / 1800, 5. / 3, -5. / 21, 5. / 126, -5. / 1008, 1. / 3150}
+
+// SecondDerivative of x over step dt (s) by differences over eleven samples: off by (ω·dt)¹⁰/16632, 0.06 % at a fifth of the sampling rate,
+// up to where a low-pass of a regression reaches. Derivative twice is off by 6 % there. It stands at the ends, which are trimmed later.
+func SecondDerivative(x []float64, dt float64) []float64 {
+	const reach, end = len(second) - 1, 16
+	n := len(x)
+	d := make([]float64, n)
+	for k := reach; k < n-reach; k++ {
+		y := x[k-reach : k+reach+1]
+		d[k] = (second[0]*y[5] + second[1]*(y[6]+y[4]) + second[2]*(y[7]+y[3]) + second[3]*(y[8]+y[2]) + second[4]*(y[9]+y[1]) + second[5]*(y[10]+y[0])) / (dt * dt)
+	}
+	if n < 2 {
+		return d
+	}
+	m := min(n, end)
+	first, last := Derivative(Derivative(x[:m], dt), dt), Derivative(Derivative(x[n-m:], dt), dt)
+	copy(d, first[:min(reach, m)])
+	copy(d[max(0, n-reach):], last[max(0, m-reach):])
+	return d
+}
+
+// Curve is the gain of SecondDerivative for dt = 1, with its sign.
+func Curve(w float64) float64 {
+	sum := second[0]
+	for k, c := range second[1:] {
+		sum += 2 * c * math.Cos(float64(k+1)*w)
+	}
+	return sum
+}
+
 // Mean of a function over the frequencies 0 … π rad a sample.
 func Mean(of func(w float64) float64) (sum float64) {
 	const steps = 4096

@@ -144,3 +144,25 @@ func TestZeroPhaseEach(t *testing.T) {
 		}
 	}
 }
+
+// Differences of a sine are its derivatives, up to a fifth of the sampling rate.
+func TestDerivativesOfASine(t *testing.T) {
+	const dt, n = 2e-3, 80
+	for _, c := range []struct{ turn, first, second float64 }{{40, 1e-6, 1e-8}, {10, 1e-3, 1e-6}, {5, 0.04, 1e-3}} { // samples a turn; share off
+		w := 2 * math.Pi / (c.turn * dt)
+		x := make([]float64, n)
+		for k := range x {
+			x[k] = math.Sin(w*dt*float64(k) + 0.4)
+		}
+		d, dd := Derivative(x, dt), SecondDerivative(x, dt)
+		for k := 5; k < n-5; k++ {
+			sin, cos := math.Sincos(w*dt*float64(k) + 0.4)
+			if math.Abs(d[k]-w*cos) > c.first*w || math.Abs(dd[k]+w*w*sin) > c.second*w*w {
+				t.Errorf("%v samples a turn: derivatives at %d are %.6g and %.6g, want %.6g and %.6g", c.turn, k, d[k], dd[k], w*cos, -w*w*sin)
+			}
+		}
+		if got := Curve(w * dt); math.Abs(got/(w*w*dt*dt)+1) > c.second {
+			t.Errorf("%v samples a turn: gain %v, want %v", c.turn, got, -w*w*dt*dt)
+		}
+	}
+}

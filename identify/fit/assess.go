@@ -102,7 +102,8 @@ const looseRelative = 0.5
 //
 // Intervals take the quantile of Student's distribution with
 // N−p degrees of freedom, or of the normal one if the noise level is known; the robust ones RobustQuantile, with as many rows
-// as would carry the parameter as well if all were equal [BM02]. Rows that are no series in time (Dt = 0) have a robust
+// as would carry the parameter as well if all were equal [BM02]. Where neighbours cancel, the robust ones come from what the scores
+// have slow, see cancelling. Rows that are no series in time (Dt = 0) have a robust
 // covariance without lags. Directions in which the columns of J, scaled to length one, vanish to 1e-12 have infinite errors,
 // and only the parameters in them.
 //
@@ -143,8 +144,13 @@ func Assess(s *Solution) (*Assessment, error) {
 			rows = math.Min(c.carry[j], float64(n-p))
 			robust = RobustQuantile(float64(c.lags+1) / rows)
 		}
+		dof := degrees(c.lags, rows)
+		if j < len(c.slow) && c.slow[j] > 0 {
+			dof = c.slow[j]
+			robust = distuv.StudentsT{Sigma: 1, Nu: dof}.Quantile(0.975)
+		}
 		e := estimate(&s.Params[i], c.plain[j], c.robust[j], t, robust)
-		e.Degrees = degrees(c.lags, rows)
+		e.Degrees = dof
 		if j < len(c.between) && !IsState(e.Name) {
 			e.spread(c.between[j], distuv.StudentsT{Sigma: 1, Nu: float64(c.groups - 1)}.Quantile(0.975))
 		}

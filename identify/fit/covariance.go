@@ -24,6 +24,7 @@ type covariance struct {
 	scaled        float64     // of J with columns of length one
 	lags          int         // of the robust one …
 	carry         []float64   // … and how many equal rows would carry as much of its scatter, by parameter
+	slow          []float64   // degrees of freedom of a robust one by what the scores have slow; 0: by windows
 	rank          int         // of the scaled J
 	singular      []float64   // its values, largest first …
 	v             *mat.Dense  // … and its right vectors, in columns
@@ -214,12 +215,12 @@ func (c *covariance) errors(s *Solution, x [][]float64, b *mat.Dense) []float64 
 			c.between[j] += v * v
 		}
 	}
-	var hac mat.Dense
-	hac.Product(b, mat.NewDense(rank, rank, sum), b.T())
+	hac := variances(b, sum)
+	c.slow = s.cancelling(g, q, b, hac, c.lags)
 	for j := range p {
 		row := b.RawRowView(j)
 		c.plain[j] = math.Sqrt(s2*floats.Dot(row, row)) / c.length[j]
-		c.robust[j] = math.Sqrt(math.Max(hac.At(j, j), 0)) / c.length[j]
+		c.robust[j] = math.Sqrt(math.Max(hac[j], 0)) / c.length[j]
 		if c.length[j] == 0 {
 			c.plain[j], c.robust[j] = math.Inf(1), math.Inf(1)
 		}

@@ -2,9 +2,11 @@ package fit
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"hilrig/engine/numeric"
 )
@@ -88,6 +90,117 @@ func LongRunSlow(g [][]float64, by Drawing, pieces []int, period int) (s []float
 	return s, dof
 }
 
+// Of scores whose neighbours may cancel:
+const (
+	cancelBlocks = 32   // that are compared with windows
+	cancelTurns  = 8    // the quickest waves, in periods over all rows
+	cancelDrawn  = 0.1  // of the variance of a wave that the fit takes or brings at most
+	cancelWaves  = 6    // fewest that tell a variance
+	cancelP      = 0.01 // how often chance alone makes a variance so small that it is taken for less than that of windows
+)
+
+// cancelling mends the variances of estimates by windows of so many rows, with g the scores of the residuals, q the orthonormal columns
+// and b the root of the covariance. Where noise is differenced, as by a controller that has its speed from two positions, rows
+// are large that cancel over many: windows let a share of 1/(lags + 1) of that through, and the errors came out ten times too wide. Where
+// blocks scatter less than windows say, slow waves of the scores are measured, and taken where they are less beyond chance:
+//
+//	S = N/ν·Σ_j Λ_j·Λ_jᵀ,   Λ_j = √(2/N)·Σ_k cos(2πjk/N)·g_k and the same with sines,   j = 1..cancelTurns
+//
+// [LLSW18]. Cosines and sines together weigh the ends of the record as its middle, where noise does not cancel. Waves that lie along what
+// the fit took of the scores are left out: what it took of other parameters may be many times as large. It gives the degrees of freedom
+// of every parameter that it mended, 0 of others; nil: none.
+func (s *Solution) cancelling(g, q [][]float64, b *mat.Dense, variance []float64, lags int) []float64 {
+	n, rank := len(g[0]), len(g)
+	if s.Dt <= 0 || lags+1 >= n/cancelBlocks || n < 4*cancelBlocks*rank {
+		return nil
+	}
+	sum, of := make([]float64, rank*rank), make([]float64, rank)
+	add := func(scale float64) {
+		for i, x := range of {
+			for j, y := range of {
+				sum[i*rank+j] += scale * x * y
+			}
+		}
+	}
+	below := func(dof float64) (v []float64, less []bool) {
+		v = variances(b, sum)
+		limit := distuv.ChiSquared{K: dof}.Quantile(cancelP) / dof
+		for j := range v {
+			less = append(less, v[j] < limit*variance[j])
+		}
+		return v, less
+	}
+	for k := range cancelBlocks {
+		for i, x := range g {
+			of[i] = floats.Sum(x[k*n/cancelBlocks : (k+1)*n/cancelBlocks])
+		}
+		add(1)
+	}
+	if _, less := below(cancelBlocks); !slices.Contains(less, true) {
+		return nil
+	}
+	clear(sum)
+	wave, dof := [2][]float64{make([]float64, n), make([]float64, n)}, 0
+	for turns := range cancelTurns {
+		for k := range n {
+			sin, cos := math.Sincos(2 * math.Pi * float64(turns+1) * (float64(k) + 0.5) / float64(n))
+			wave[0][k], wave[1][k] = cos, sin
+		}
+		if drawn(q, wave[0]) > cancelDrawn || drawn(q, wave[1]) > cancelDrawn {
+			continue
+		}
+		for _, w := range wave {
+			for i, x := range g {
+				of[i] = floats.Dot(w, x)
+			}
+			add(2)
+			dof++
+		}
+	}
+	if dof < cancelWaves {
+		return nil
+	}
+	floats.Scale(1/float64(dof), sum)
+	out := make([]float64, len(variance))
+	v, less := below(float64(dof))
+	for j := range out {
+		if less[j] {
+			variance[j], out[j] = v[j], float64(dof)
+		}
+	}
+	return out
+}
+
+// drawn is the largest share of the variance of a wave of the scores that a fit by the orthonormal columns q takes: 2·λ² for λ the eigenvalues
+// of Σ wave_k·q_k·q_kᵀ, by their root of the sum of squares.
+func drawn(q [][]float64, wave []float64) float64 {
+	sum := 0.0
+	for i, x := range q {
+		for j, y := range q[:i+1] {
+			a := 0.0
+			for k, w := range wave {
+				a += w * x[k] * y[k]
+			}
+			if sum += a * a; j < i {
+				sum += a * a
+			}
+		}
+	}
+	return 2 * sum
+}
+
+// variances are the diagonal of B·S·Bᵀ for S row-major.
+func variances(b *mat.Dense, s []float64) []float64 {
+	p, rank := b.Dims()
+	var all mat.Dense
+	all.Product(b, mat.NewDense(rank, rank, s), b.T())
+	out := make([]float64, p)
+	for j := range out {
+		out[j] = all.At(j, j)
+	}
+	return out
+}
+
 // mostDrawn is the share of its variance that a cosine may have lost to the fit and is made up for; in a direction that the fit takes whole
 // there is nothing left.
 const mostDrawn = 0.75
@@ -95,14 +208,18 @@ const mostDrawn = 0.75
 // madeUp is the sum of scores under a wave, with what the fit took of it.
 func (d *Drawing) madeUp(wave, sum []float64) []float64 {
 	p := len(sum)
-	a := mat.NewSymDense(p, nil)
+	a := make([]float64, p*p)
 	for r, q := range d.Rows {
 		if c := wave[d.At[r]]; c != 0 {
-			a.SymRankOne(a, c, mat.NewVecDense(p, q))
+			for i, x := range q {
+				for j, y := range q[i:] {
+					a[i*p+i+j] += c * x * y
+				}
+			}
 		}
 	}
 	var eigen mat.EigenSym
-	if d.Rows == nil || !eigen.Factorize(a, true) {
+	if d.Rows == nil || !eigen.Factorize(mat.NewSymDense(p, a), true) {
 		return sum
 	}
 	var v mat.Dense

@@ -9,9 +9,10 @@
 // f_k the sample, y the force that a model of the drive makes of the commands, y_k its value at the sample, and p_k the point of the smooth
 // signal with the same slow part as y:
 //
-//	T_k = ∫ y(t)·Λ((t − t_k)/h) dt/h,   p_k = T_k − (T_{k+1} − 2·T_k + T_{k−1})/12,   Λ the hat of width ±1
+//	T_k = ∫ y(t)·Λ((t − t_k)/h) dt/h,   p = T − δ²T/12 + δ⁴T/90 − δ⁶T/560 + δ⁸T/3150,   Λ the hat of width ±1
 //
-// T has the slow part of y times sinc² ≈ 1 − (ωh)²/12, which the second difference gives back. So the sensor says how large the
+// T has the slow part of y times sinc² (ωh/2), which the differences δ give back: (arcsin s)²/s² is their series in s = sin (ωh/2), and off
+// by 0.08·s¹⁰. The second difference alone left the force of a motion with 10 samples a turn 0.2 % too small. So the sensor says how large the
 // force is, and the model what lies between the samples only: an error of the model counts by its share of p − y.
 //
 // The model is the winding of a motor, L·di/dt = u − R·i − drop(i) − K·ω, ω from the recorded positions, or a force that
@@ -170,10 +171,15 @@ func (s *search) judged(found []trial, lag Lag) (likely []trial) {
 		}
 		best = slices.MinFunc(likely, cheaper)
 	}
-	for step := 0.5 / phases; best.way == OnceASample && lag != nil && step > 0.1/phases; step /= 2 {
-		for _, p := range []float64{best.phase - step, best.phase + step} {
-			if d := best.delay + (p-best.phase)*s.all[0].Dt; p >= 0 && p < 1 && d >= s.least() {
-				t := s.try(timing{way: OnceASample, delay: d, phase: p, tau: best.tau})
+	phased := best.way == OnceASample || s.all[0].Dt <= 1.5*s.d.Tick
+	for step := 0.5 / phases; phased && lag != nil && step > 0.1/phases; step /= 2 {
+		for _, by := range []float64{-step, step} {
+			to := best.timing
+			if to.delay += by * s.all[0].Dt; to.way == OnceASample {
+				to.phase += by
+			}
+			if to.phase >= 0 && to.phase < 1 && to.delay >= s.least() {
+				t := s.try(to)
 				t.cost = best.cost - best.late*best.late // as likely by its samples
 				s.move(&t, lag)
 				likely = append(likely, t)
@@ -305,7 +311,7 @@ func (s *search) try(t timing) trial {
 }
 
 // candidates are the timings that explain the samples about as well as the best one: at most one of commands that are taken as they come,
-// and one for each phase of those that are taken once a sample.
+// and one for each phase of those that are taken, or sent, once a sample.
 func (s *search) candidates() (out []trial) {
 	h, tick := s.recs[0].Dt, s.d.Tick
 	step := math.Max(tick/2, h/16)
@@ -316,7 +322,8 @@ func (s *search) candidates() (out []trial) {
 			s.better(&best, timing{delay: d, tau: tau})
 		}
 	}
-	out = append(out, s.refined(best, step, least))
+	best = s.refined(best, step, least)
+	out = append(out, best)
 	if h > 1.5*tick {
 		best = trial{cost: math.Inf(1)}
 		for _, tau := range s.taus(h) {
@@ -334,6 +341,12 @@ func (s *search) candidates() (out []trial) {
 				}
 			}
 			out = append(out, s.refined(b, step, least))
+		}
+	} else { // a command a sample: one that acts earlier or later between the same two samples explains them as well
+		for d := best.delay - h; d <= best.delay+h; d += h / phases {
+			if d >= least {
+				out = append(out, s.try(timing{delay: d, tau: best.tau}))
+			}
 		}
 	}
 	// what errors of the speed may do counts for none of them

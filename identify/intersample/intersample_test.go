@@ -161,3 +161,26 @@ func TestFindNothing(t *testing.T) {
 		t.Error("no commands tell something")
 	}
 }
+
+// The points of a sine are those of the sine, down to ten samples a turn: the mean under a hat is it times sinc², in closed form. The last
+// but one sample has its neighbours only.
+func TestPointsOfASine(t *testing.T) {
+	const n = 60
+	for _, turn := range []float64{40, 20, 10} { // samples
+		w := 2 * math.Pi / turn
+		sinc := math.Sin(w/2) / (w / 2)
+		y := run{rise: make([]float64, n), fall: make([]float64, n)}
+		for k := range n {
+			y.fall[k] = sinc * sinc * math.Sin(w*float64(k)+0.3)
+		}
+		for k := 2; k < n-2; k++ {
+			limit := 1e-4
+			if k < 5 || k > n-6 {
+				limit = 3e-3
+			}
+			if got, want := y.point(k, n), math.Sin(w*float64(k)+0.3); math.Abs(got-want) > limit {
+				t.Errorf("%v samples a turn: point %d is %.6f, want %.6f", turn, k, got, want)
+			}
+		}
+	}
+}

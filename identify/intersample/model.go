@@ -75,6 +75,30 @@ func (s *search) model(r *Record, t timing) *run {
 // hat is T of sample k > 0.
 func (y *run) hat(k int) float64 { return y.rise[k-1] + y.fall[k] }
 
+// hatInverse are the weights of T at a sample and at those beside it, from the middle to one side, for differences up to the eighth, the
+// sixth … and none: near the ends of a record fewer samples are there.
+var hatInverse = func() (w [5][5]float64) {
+	powers := [5][5]float64{{1}, {-2, 1}, {6, -4, 1}, {-20, 15, -6, 1}, {70, -56, 28, -8, 1}} // δ⁰, δ² … δ⁸
+	for n := range w {
+		for d, c := range []float64{1, -1. / 12, 1. / 90, -1. / 560, 1. / 3150}[:n+1] {
+			for k, b := range powers[d] {
+				w[n][k] += c * b
+			}
+		}
+	}
+	return w
+}()
+
+// point is p of sample k of n.
+func (y *run) point(k, n int) float64 {
+	w := &hatInverse[min(len(hatInverse)-1, k-1, n-2-k)]
+	p := w[0] * y.hat(k)
+	for i := 1; i < len(w) && w[i] != 0; i++ {
+		p += w[i] * (y.hat(k-i) + y.hat(k+i))
+	}
+	return p
+}
+
 // bows are what is to be added to the forces of a record: the points of the smooth signal less what was taken for them.
 func (s *search) bows(r *Record, y *run) []float64 {
 	n := len(y.at)
@@ -83,7 +107,7 @@ func (s *search) bows(r *Record, y *run) []float64 {
 		return out
 	}
 	for k := 2; k < n-2; k++ {
-		out[k] = y.hat(k) - (y.hat(k+1)-2*y.hat(k)+y.hat(k-1))/12 - s.taken(r, y, k)
+		out[k] = y.point(k, n) - s.taken(r, y, k)
 	}
 	out[0], out[1], out[n-2], out[n-1] = out[2], out[2], out[n-3], out[n-3]
 	return out

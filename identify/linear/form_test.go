@@ -71,7 +71,7 @@ func TestTestFunction(t *testing.T) {
 	w := bump(n, h)
 	sum := func(kernel []float64, x func(t float64) float64) (s float64) {
 		for i, k := range kernel {
-			s += k * x((float64(i)-n/2)*h)
+			s += k * x((float64(i)-float64(len(kernel)-1)/2)*h)
 		}
 		return s
 	}

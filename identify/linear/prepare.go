@@ -234,7 +234,7 @@ func (f *filters) motion(low filter.Lowpass, position []float64) (q, v, a []floa
 			v[k] = 0
 		}
 	}
-	return q, v, filter.Derivative(v, f.dt)
+	return q, v, filter.SecondDerivative(q, f.dt)
 }
 
 // quiet is the low-pass for what noise of the position must not reach.

@@ -34,8 +34,8 @@ func (f *filters) noise() (c [3][3]float64) {
 	speed := func(w float64) float64 { return filter.Slope(w) / f.dt } // w rad a sample
 	c[0][0] = f.power(func(w float64) float64 { return 1 }, true)
 	c[1][1] = f.power(func(w float64) float64 { return speed(w) * speed(w) }, true)
-	c[2][2] = f.power(func(w float64) float64 { return math.Pow(speed(w), 4) }, true)
-	c[0][2] = -c[1][1] // position and acceleration go against each other; velocity is a quarter turn from both
+	c[2][2] = f.power(func(w float64) float64 { return math.Pow(filter.Curve(w), 2) }, true) / math.Pow(f.dt, 4)
+	c[0][2] = f.power(filter.Curve, true) / (f.dt * f.dt) // position and acceleration go against each other; velocity is a quarter turn from both
 	c[2][0] = c[0][2]
 	return c
 }

@@ -19,8 +19,7 @@ import (
 //
 //	φ(τ) = (1 − τ²)⁴,   τ = −1 … 1 over the window,   scaled to ∫φ = 1,
 //
-// whose derivatives at the ends vanish up to the third, so that sums over the samples stand for the integrals to about
-// (h/T)⁴. It is a low-pass that falls to half at f·T = 1.21 and has hardly any side lobes. The window is by default such that
+// a low-pass that falls to half at f·T = 1.21 and has hardly any side lobes. The window is by default such that
 // this is half the band of the direct form, whose filter is flat almost to its edge. Terms that are not linear in the
 // motion (signs, halves, angles) are formed before the integral: signs of velocity from the smoothed position, angles from
 // the position as it is.
@@ -35,38 +34,42 @@ const (
 // window is a sampled test function with its derivatives.
 type window struct{ phi, d1, d2 []float64 }
 
-// bump samples the test function at n+1 points h apart, n even. What the integrals of its derivatives say of a motion at
-// rest, at constant velocity and at constant acceleration holds for the sums exactly:
-//
-//	Σφ̇ = 0, Σφ̇·t = −1,   Σφ̈ = Σφ̈·t = 0, Σφ̈·t²/2 = 1.
-//
-// Sampled as they are, a window of 32 points lets enough of a position far from zero through to shift the inertia by 6 %.
+// secondDerivative and firstDerivative are the central differences of order eight, from the middle to one side: of a sine of ω they are off
+// by (ωh)⁸/3150 and (ωh)⁸/630.
+var (
+	secondDerivative = [5]float64{-205. / 72, 8. / 5, -1. / 5, 8. / 315, -1. / 560}
+	firstDerivative  = [5]float64{0, 4. / 5, -1. / 5, 4. / 105, -1. / 280}
+)
+
+const derivativeReach = len(secondDerivative) - 2 // samples beyond the ends of φ, which is 0 there
+
+// bump samples the test function at n+1 points h apart, n even, and derivativeReach more at both ends. Its derivatives are differences of
+// these samples: summed over a position they are the sums of φ over differences of the position, exactly, however few points there are.
+// Samples of the derivatives themselves are not: in 12 points, as many as a window has by default, the acceleration of a motion with 20
+// samples a turn came out 0.2 % too large, and with 10 samples 0.6 %.
 func bump(n int, h float64) window {
-	w := window{make([]float64, n+1), make([]float64, n+1), make([]float64, n+1)}
+	const pad = derivativeReach
+	w := window{make([]float64, n+1+2*pad), make([]float64, n+1+2*pad), make([]float64, n+1+2*pad)}
 	sum, half := 0.0, float64(n)/2
-	for i := range w.phi {
+	for i := range n + 1 {
 		t := (float64(i) - half) / half
 		u := 1 - t*t
-		w.phi[i] = u * u * u * u
-		w.d1[i] = -8 * t * u * u * u
-		w.d2[i] = -8*u*u*u + 48*t*t*u*u
-		sum += w.phi[i]
+		w.phi[pad+i] = u * u * u * u
+		sum += w.phi[pad+i]
 	}
-	rest := 0.0
-	for i := range w.phi {
-		w.phi[i] /= sum
-		rest += w.d2[i]
-	}
-	slope, curve := 0.0, 0.0
-	for i := range w.phi {
-		t := (float64(i) - half) * h
-		w.d2[i] -= rest * w.phi[i]
-		slope -= w.d1[i] * t
-		curve += w.d2[i] * t * t / 2
+	floats.Scale(1/sum, w.phi)
+	at := func(i int) float64 {
+		if i < 0 || i >= len(w.phi) {
+			return 0
+		}
+		return w.phi[i]
 	}
 	for i := range w.phi {
-		w.d1[i] /= slope
-		w.d2[i] /= curve
+		w.d2[i] = secondDerivative[0] * at(i) / (h * h)
+		for k := 1; k < len(secondDerivative); k++ {
+			w.d1[i] += firstDerivative[k] * (at(i+k) - at(i-k)) / h
+			w.d2[i] += secondDerivative[k] * (at(i+k) + at(i-k)) / (h * h)
+		}
 	}
 	return w
 }
@@ -110,6 +113,7 @@ func (s Spec) weak(recs []*record.Record) (*form, error) {
 		return nil, &SpecError{Problems: []string{fmt.Sprintf("window: %.4g s is %d samples, want at least %d: lower the filter cutoff, or raise decimate", length, n, least)}}
 	}
 	win := bump(n, f.dt)
+	n = len(win.phi) - 1
 	over := func(kernel, x []float64, p places) []float64 {
 		out := make([]float64, p.n)
 		for k := range out {

@@ -67,6 +67,7 @@ type Joint struct {
 	Slow    int     // rows that were left out for being slow
 	Least   float64 // rad/s or m/s, speed below which they were
 	Passive bool    // no drive acts on it
+	Noise   float64 // what noise of the records alone would leave over, rms; NaN: not known
 	Largest float64 // rms of the largest of its parts, as the parameters make them; what Percent and R2 of a passive joint go by
 }
 
@@ -278,7 +279,7 @@ func (r *Result) joints(p *prepared) []Joint { return r.explain(p, r.Values) }
 
 func (r *Result) explain(p *prepared, values []float64) (out []Joint) {
 	for i := range r.Model.NV() {
-		j := Joint{Name: JointName(r.Model, i), Unit: r.TorqueUnit(i), Slow: p.slow[i], Least: r.rest[i], Passive: r.Spec.Passive[i]}
+		j := Joint{Noise: math.NaN(), Name: JointName(r.Model, i), Unit: r.TorqueUnit(i), Slow: p.slow[i], Least: r.rest[i], Passive: r.Spec.Passive[i]}
 		var y, e []float64
 		parts := make([][]float64, len(values))
 		for k := range p.blocks {

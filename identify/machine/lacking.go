@@ -226,6 +226,9 @@ func (l *lack) geometry() {
 				Advice: "Correct the times of this column, or record the positions of all joints behind the same filter.", Columns: columnsOf([][]float64{c})})
 		}
 	}
+	for i, x := range l.noise(grid, phi, was) {
+		r.Joints[i].Noise = x
+	}
 	l.near = l.known(grid)
 	l.miscounted(grid, phi, was)
 	for j, c := range zeros {

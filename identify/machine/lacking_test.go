@@ -59,6 +59,40 @@ func scaledPosition(rec Recording, joint int, scale float64) Recording {
 	return out
 }
 
+// What noise leaves over is known from the band above that of the fit. What the model lacks is more, at its joint alone, and the parameters
+// that may hide in it are named.
+func TestNoiseOfJoints(t *testing.T) {
+	planar := simulatedArms(t)[0]
+	fitted := func(rec Recording) *Result {
+		r, err := Fit(planar.model(t, 0.2), planar.spec(), []Recording{rec}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	for seed := range uint64(3) {
+		for _, scale := range []float64{0.5, 4} {
+			for _, j := range fitted(planar.noisy(planar.clean, seed, scale)).Joints {
+				if ratio := j.RMS / j.Noise; !(ratio > 0.3 && ratio < 2) {
+					t.Errorf("seed %d, noise %g times: joint %s leaves %.3g and noise is %.3g", seed, scale, j.Name, j.RMS, j.Noise)
+				}
+			}
+		}
+	}
+	rec := planar.noisy(planar.clean, 7, 0.5)
+	q := planar.clean[1].Position
+	for _, sign := range []float64{1, -1} { // a torque that follows the place
+		r := fitted(with(rec, 1, func(k int, x float64) float64 { return x + sign*0.5*math.Sin(7*q[k]) }, 0))
+		first, second := r.Joints[0], r.Joints[1]
+		if first.RMS > 2*first.Noise || !(second.RMS > 4*second.Noise) {
+			t.Errorf("%+v, want a lack at the second joint alone", r.Joints)
+		}
+		if all, none := r.Hidden(1, 0.01, 1e-6), r.Hidden(1, 0.01, 1e6); len(all) < 5 || none != nil || !slices.Contains(r.Hidden(1, 0.01, 0.2), "lower.Fv") {
+			t.Errorf("hidden: %v of %v, never %v", r.Hidden(1, 0.01, 0.2), all, none)
+		}
+	}
+}
+
 // What is wrong at one joint shows in the residual, under its own name, and a record with which nothing is wrong shows nothing.
 func TestLacking(t *testing.T) {
 	planar := simulatedArms(t)[0]

@@ -108,7 +108,7 @@ func (f *filters) motionBehind(low filter.Lowpass, position []float64) (q, v, a 
 			v[k] = 0
 		}
 	}
-	return q, v, filter.Derivative(v, f.dt)
+	return q, v, filter.SecondDerivative(q, f.dt)
 }
 
 // restSpeed is, by joint, the speed that the position cannot tell from rest, and whether the direction of motion is taken from half the

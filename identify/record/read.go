@@ -155,9 +155,11 @@ func open(name string, raw *bufio.Reader, m *Mapping) (*Table, error) {
 		return fail("In MATLAB: save(file, '-v7', ...); in Octave: save -7.", "is not a MAT file of version 4 to 7")
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
 		return fail("Export the sheet as CSV.", "is an archive or a workbook, want a text with columns")
-	case bytes.HasPrefix(head, []byte{0xff, 0xfe}) || bytes.HasPrefix(head, []byte{0xfe, 0xff}):
-		return fail("Export it as UTF-8.", "is a text in UTF-16")
-	case bytes.IndexByte(head, 0) >= 0:
+	}
+	if what, hint := Unread(head); what != "" {
+		return fail(hint, "%s", what)
+	}
+	if bytes.IndexByte(head, 0) >= 0 {
 		return fail("CSV, TSV and MAT files of version 4 to 7 are read, plain or gzip.", "is not a text")
 	}
 	t, err := readText(name, text, m)
@@ -167,6 +169,34 @@ func open(name string, raw *bufio.Reader, m *Mapping) (*Table, error) {
 		}
 	}
 	return t, err
+}
+
+// Unread tells by its beginning that a file is a text of a known format that is not read, and what to do; "": it is not.
+func Unread(head []byte) (what, hint string) {
+	switch {
+	case utf16(head):
+		return "is a text in UTF-16, which is not read", "Save it as UTF-8."
+	case bytes.HasPrefix(head, []byte("NO_OF_FRAMES")):
+		return "is a TSV of Qualisys Track Manager, which is not read", "Export it as C3D."
+	case bytes.Contains(head, []byte("\nendheader")) || bytes.Contains(head, []byte("\ninDegrees=")):
+		const rest = "Remove the lines up to endheader: what is left is a table with a line of names."
+		return "is a .mot or .sto of OpenSim, which is not read", rest
+	}
+	return "", ""
+}
+
+// utf16 tells UTF-16 by its mark, or without one by text in which every second byte is 0, always the first or always the second of two.
+func utf16(head []byte) bool {
+	if bytes.HasPrefix(head, []byte{0xff, 0xfe}) || bytes.HasPrefix(head, []byte{0xfe, 0xff}) {
+		return true
+	}
+	var zeros [2]int
+	for i, b := range head {
+		if b == 0 {
+			zeros[i%2]++
+		}
+	}
+	return len(head) >= 4 && min(zeros[0], zeros[1]) == 0 && max(zeros[0], zeros[1]) >= len(head)/2
 }
 
 // damaged tells that a compressed stream is not what was written.

@@ -127,7 +127,8 @@ func (r *reader) sumGroups() {
 			bodies[i].Inertia = multibody.Inertia{}
 		}
 		bodies[h].Inertia = whole
-		r.assume("%s alone has an inertia that no body can have; the sum of what is fixed to %s is possible, and stands with %s", wrong, bodies[h].Name, bodies[h].Name)
+		r.assume("%s alone has an inertia that no body can have; the sum of what is fixed to %s is possible, and stands with %s",
+			wrong, bodies[h].Name, bodies[h].Name)
 	}
 }
 
@@ -219,7 +220,8 @@ func (r *reader) balance(m *multibody.Model, spec *multibody.Spec) {
 		}
 		p, _ := own.I.Eigen()
 		n, _ := moments.Eigen()
-		r.assume("%s: principal moments %.6g, %.6g, %.6g kg·m² are those of no body; %.6g, %.6g, %.6g give the same motion", b.Name, p[0], p[1], p[2], n[0], n[1], n[2])
+		r.assume("%s: principal moments %.6g, %.6g, %.6g kg·m² are those of no body; %.6g, %.6g, %.6g give the same motion",
+			b.Name, p[0], p[1], p[2], n[0], n[1], n[2])
 		own.I = moments
 	}
 }

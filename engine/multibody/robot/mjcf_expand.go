@@ -27,7 +27,8 @@ func include(e *element, open opener, seen map[string]bool) error {
 		name := k.text("file")
 		switch {
 		case open == nil:
-			return fmt.Errorf("line %d, %v: files that include others are not followed in a text without a place: read it as a file, or save the model as one file first, with compile of MuJoCo", k.line, k)
+			return fmt.Errorf("line %d, %v: files that include others are not followed in a text without a place: "+
+				"read it as a file, or save the model as one file first, with compile of MuJoCo", k.line, k)
 		case name == "":
 			return fmt.Errorf("line %d, %v: file is missing: the name of the file to include", k.line, k)
 		case seen[name]:
