@@ -359,7 +359,7 @@ func TestHandOversKeepMemory(t *testing.T) {
 		}
 		hand(n)
 		runtime.ReadMemStats(&after)
-		each := float64(after.HeapAlloc-before.HeapAlloc) / float64(n)
+		each := (float64(after.HeapAlloc) - float64(before.HeapAlloc)) / float64(n)
 		t.Logf("%s: %.1f bytes and %.3f allocations a hand-over", name, each, float64(after.Mallocs-before.Mallocs)/float64(n))
 		if each > 100 {
 			t.Errorf("%s: %.0f bytes a hand-over stay", name, each)

@@ -126,8 +126,9 @@ type shopOptions struct {
 	pid       *control.PID
 	top       float64 // V, A …  largest command; 0: that of the drive
 	motor     func(*plant.Motor)
-	tick      int // ms  of the loop; 0: 1
-	late      int // ticks that a reading and its current need to get here
+	tick      int     // ms  of the loop; 0: 1
+	late      int     // ticks that a reading and its current need to get here
+	unsteady  float64 // s  readings are taken up to so long before they get here, which their age tells; 0: they have no age
 }
 
 // shopRig is a controller at 1 kHz before such an axis.
@@ -147,6 +148,8 @@ type shopRig struct {
 	late         [][]float64                                     // readings on their way
 	stand        int                                             // ms  that the board stands still for
 	fault        func(y []float64, at [estimator.Quantities]int) // what the board makes of its readings
+	unsteady     float64                                         // s
+	age          int                                             // place of the age; −1: none
 }
 
 func (s *shopRig) Signals() (m, c []engine.Signal) {
@@ -181,6 +184,10 @@ func (s *shopRig) Poll(now int64, y []float64) (fresh Fresh) {
 		return Fresh{}
 	}
 	truth := [estimator.Quantities]float64{p.x, p.i, p.v, p.effort, p.volts}
+	if s.age >= 0 {
+		y[s.age] = s.unsteady * s.rng.Float64()
+		truth[estimator.Position] -= p.v * y[s.age]
+	}
 	if p.outside {
 		truth[estimator.Position], truth[estimator.Velocity] = p.x2, p.v2
 	}
@@ -298,6 +305,13 @@ func newShop(t testing.TB, p *shop, o shopOptions) *shopRig {
 		a.Kalman.PositionNoise, a.Mechanical.PositionNoise = p.noise[estimator.Position], p.noise[estimator.Position]
 	}
 	a.Sampling.Groups = []estimator.Group{{Every: every, Of: group}}
+	if s.age = -1; o.unsteady > 0 {
+		s.age, s.unsteady = len(spec.Meas), o.unsteady
+		spec.Meas, spec.Guard.Meas = append(spec.Meas, Of("board", engine.Signal{Name: "age", Unit: "s"})[0]), append(spec.Guard.Meas, MeasLimit{})
+		for range spec.Meas {
+			spec.Ages = append(spec.Ages, s.age)
+		}
+	}
 	command := Of("board", engine.Signal{Name: "u", Unit: p.drive.Unit()}, engine.Signal{Name: "on"})
 	command[0].Axis, command[0].Role = "shaft", RoleCommand
 	spec.Cmd = command

@@ -166,10 +166,9 @@ func (a *Axis) Watch(k Tick, doubtful bool, in *estimator.Inputs, sent float64, 
 	}
 	var dead Finding // position
 	if a.frozen != nil {
-		load, opposes, hint := 0.0, 0.0, Finding{}
+		load, hint := 0.0, Finding{}
 		if a.at.friction >= 0 && a.at.fric >= 0 {
-			opposes = x[a.at.friction]
-			load = opposes - y[a.at.fric]
+			load = x[a.at.friction] - y[a.at.fric]
 		}
 		if drives && a.resting {
 			a.frozen.forget()
@@ -189,7 +188,7 @@ func (a *Axis) Watch(k Tick, doubtful bool, in *estimator.Inputs, sent float64, 
 		default:
 			command := smaller(sent, acts)
 			full := a.limited != 0 || math.Abs(sent) >= nearPeak*a.s.TopCommand
-			lost, early := a.runaway.step(k, a.came, full, &in.Position, command, a.read(in), a.momentum.emf.speed(), opposes, a.carried())
+			lost, early := a.runaway.step(k, a.came, full, &in.Position, command, a.read(in), a.momentum.emf.speed(), a.carried())
 			a.momentum.turned = a.runaway.grown
 			part, hint := a.momentum.step(k, a.came, doubtful, &in.Position, command, a.taken[1], load, a.carried())
 			if !a.signs.current && !a.signs.swing.against() { // a winding tells it by itself

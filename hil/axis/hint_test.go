@@ -30,8 +30,8 @@ func TestHintsStandBetweenSamples(t *testing.T) {
 				_, h := m.step(Tick{On: true}, s.Fresh, false, s, u, 0, 0, 0)
 				return h
 			}, m.forget},
-			{"runaway", -1, func(s *estimator.Sample, u, opposes float64) Finding {
-				_, h := r.step(Tick{On: true}, s.Fresh, false, s, u, math.NaN(), 0, opposes, 0)
+			{"runaway", -1, func(s *estimator.Sample, u, _ float64) Finding {
+				_, h := r.step(Tick{On: true}, s.Fresh, false, s, u, math.NaN(), 0, 0)
 				return h
 			}, r.forget},
 		} {

@@ -28,39 +28,45 @@ import (
 type runaway struct {
 	f *frozen
 
-	sum, pending    float64 // of command times time since the newest position, and how long
-	unseen          float64 // s    since a position came, believed or not
-	gap             bool    // … it was long
-	on              bool    // there is a newest position
-	last            float64 // rad     … it
-	begun           float64 // N·m     effort when the motion against it began
-	speed           float64 // rad/s   means of the speed …
-	effort, against float64 // N·m     … of the effort, and of the acceleration against it, times the inertia
-	topEffort       float64 // N·m     largest of both since then
-	topAgainst      float64 // N·m     … of what lasted for peakTime
-	least, since    float64 // N·m, s  smallest acceleration against the effort of so long
-	time, way       float64 // s, rad  it has lasted
-	full            float64 // s       … at the largest effort
-	hint            Finding // of the newest position: what an axis is that leaves its limits before the next one
-	grown           bool    // it lasts, and the effort has grown by Fs since the motion against it began, or cannot grow
+	sum, pending float64 // of command times time since the newest position, and how long
+	unseen       float64 // s    since a position came, believed or not
+	gap          bool    // … it was long
+	on           bool    // there is a newest position
+	last, age    float64 // rad, s  … it, and its age
+	primed       bool    // there is a speed
+	begun        float64 // N·m     effort when the motion against it began
+	speed, slow  float64 // rad/s   means of the speed, and the mean of that
+	effort       float64 // N·m     … of the effort
+	turning      float64 // s       so long the change from a motion with the effort is in the means: a sign that turns is no acceleration
+	topEffort    float64 // N·m     largest of both since then
+	topAgainst   float64 // N·m     … of what lasted for peakTime
+	least, since float64 // N·m, s  smallest acceleration against the effort of so long
+	time, way    float64 // s, rad  it has lasted
+	full         float64 // s       … at the largest effort
+	hint         Finding // of the newest position: what an axis is that leaves its limits before the next one
+	grown        bool    // it lasts, and the effort has grown by Fs since the motion against it began, or cannot grow
 }
 
 const (
 	nearPeak    = 0.9   // of the largest
-	runawayMean = 10e-3 // s  of effort and acceleration
-	peakTime    = 20e-3 // s  and two samples: what is shorter is the moment at which a sign turns, or a wild sample
+	runawayMean = 10e-3 // s  of effort and speed
+	peakTime    = 20e-3 // s  and two samples: what is shorter is a wild sample
+	turnTime    = 30e-3 // s  and four samples: so long a sign that turns is in the means
+	turnSamples = 4
 )
 
 func (r *runaway) forget() { *r = runaway{f: r.f} }
 
 // step takes a tick: whether the filter believes the sample p, the command of the tick before, the effort (N·m) that a reading tells, NaN: none,
-// the speed (rad/s) that voltage and current tell, 0: none, what opposes the effort (N·m), as it is estimated, what of it the mechanism takes,
-// and whether the command is the largest there is. It is the verdict so far, and what it will be if the axis leaves its limits sooner. An
-// effort that is read is as late as the position, and what opposes it is estimated from it: the command of now would be the larger one
-// while it grows.
-func (r *runaway) step(k Tick, taken, full bool, p *estimator.Sample, command, read, told, opposes, carried float64) (bad, hint Finding) {
+// the speed (rad/s) that voltage and current tell, 0: none, what the mechanism takes of the effort (N·m), and whether the command is the
+// largest there is. It is the verdict so far, and what it will be if the axis leaves its limits sooner. An effort that is read is as late as
+// the position: the command of now would be the larger one while it grows.
+//
+// The acceleration is that of the positions at their own times: samples that a host asks for are not as evenly spaced as the estimate takes
+// them to be, and at speed a millisecond is more than all of it.
+func (r *runaway) step(k Tick, taken, full bool, p *estimator.Sample, command, read, told, carried float64) (bad, hint Finding) {
 	f := r.f
-	if !k.On || f.s.Beside || !numeric.Finite(command+opposes+carried) {
+	if !k.On || f.s.Beside || !numeric.Finite(command+carried) {
 		r.forget()
 		return
 	}
@@ -78,27 +84,36 @@ func (r *runaway) step(k Tick, taken, full bool, p *estimator.Sample, command, r
 	dt, command = r.pending, r.sum/r.pending
 	if !r.on || r.gap { // what happened in a gap is not known
 		r.forget()
-		r.on, r.last = true, p.Value
+		r.on, r.last, r.age = true, p.Value, max(0, p.Age)
 		return
 	}
 	effort := f.effortAt(command, r.speed)
 	if numeric.Finite(read) {
 		effort = smaller(effort, read)
 	}
-	effort, opposes = effort-carried, opposes-carried
-	moved := p.Value - r.last
-	r.last, r.sum, r.pending = p.Value, 0, 0
-	w := -math.Expm1(-dt / runawayMean)
+	effort -= carried
+	moved, span := p.Value-r.last, max(dt+r.age-max(0, p.Age), f.s.Every/4)
+	r.last, r.age, r.sum, r.pending = p.Value, max(0, p.Age), 0, 0
+	w := min(0.9, -math.Expm1(-span/runawayMean))
+	if !r.primed { // the first speed is no change of one
+		r.primed, r.speed, r.slow, r.effort = true, moved/span, moved/span, effort
+	}
 	r.effort += w * (effort - r.effort)
-	r.speed += w * (moved/dt - r.speed)
+	r.speed += w * (moved/span - r.speed)
+	r.slow += w * (r.speed - r.slow)
 	side := math.Copysign(1, r.effort)
-	r.against += w * (opposes - effort - r.against)
-	u, a := math.Abs(r.effort), r.against*side
-	if -r.speed*side < patientWay*f.counts/patientTime || u < r.begun { // it does not move against the effort
+	u, a := math.Abs(r.effort), f.known.j*(r.slow-r.speed)*w/((1-w)*span)*side
+	slowest := patientWay * f.counts / patientTime
+	if r.turning = max(0, r.turning-min(dt, f.s.Every)); r.speed*side > slowest {
+		r.turning = max(turnTime, turnSamples*f.s.Every)
+	}
+	if -r.speed*side < slowest || u < r.begun { // it does not move against the effort
 		r.begun, r.topEffort, r.topAgainst, r.least, r.since, r.time, r.way = u, u, 0, a, 0, 0, 0
 	}
 	r.topEffort, r.least = max(r.topEffort, u), min(r.least, a)
-	if r.since += min(dt, f.s.Every); r.since >= max(peakTime, 2*f.s.Every)*(1-1e-9) {
+	if r.turning > 0 {
+		r.since = 0
+	} else if r.since += min(dt, f.s.Every); r.since >= max(peakTime, f.s.Every)*(1-1e-9) {
 		r.topAgainst, r.least, r.since = max(r.topAgainst, r.least), a, 0
 	}
 	if told*r.speed > 0 || a < motionShare/3*u || a < nearPeak*r.topAgainst || u < nearPeak*r.topEffort {

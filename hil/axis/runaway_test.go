@@ -81,7 +81,7 @@ func TestRunaway(t *testing.T) {
 					command := side * u / map[plant.DriveKind]float64{plant.EffortDrive: 1, plant.CurrentDrive: 0.5}[drive]
 					comes := c.line != "refused" && c.line != "lost" && (c.line != "gap" || k < 40 || k > 60) || k%5 == 0 && c.line != "gap"
 					sample := estimator.Sample{Value: x, Fresh: comes || c.line == "refused"}
-					bad, hint := r.step(tick, comes, strings.HasPrefix(c.line, "full"), &sample, command, math.NaN(), 0, side*(u-a), side*c.carried)
+					bad, hint := r.step(tick, comes, strings.HasPrefix(c.line, "full"), &sample, command, math.NaN(), 0, side*c.carried)
 					if hint.Fault != Fine && hinted == 0 {
 						hinted = now
 					}
@@ -99,6 +99,60 @@ func TestRunaway(t *testing.T) {
 				}
 				if at > 0 != c.found || c.found && (hinted == 0 || hinted > at || at < 0.1) {
 					t.Errorf("%s, drive %v, %+g: found %v after %g s, a hint after %g s", c.name, drive, side, at > 0, at, hinted)
+				}
+			}
+		}
+	}
+}
+
+// An axis of 1 kg·m² goes at 0.5 rad/s with its effort when its encoder turns round. The change of sign is no acceleration that later ones are
+// held against: it is found within 0.25 s, to both sides, sampled every millisecond, and every 20 ms but up to 3 ms sooner, as the ages tell.
+// Without the turn, and with one that slows down from then on, nothing is found.
+func TestRunawayBehindATurn(t *testing.T) {
+	for _, every := range []float64{1e-3, 20e-3} {
+		for _, side := range []float64{1, -1} {
+			for _, c := range []struct {
+				name   string
+				turned float64
+				grows  float64 // N·m/s
+				a      float64 // rad/s²  from the turn on
+				from   float64 // s        energised; the turn is at 0
+				found  bool
+			}{
+				{"turned", -1, 40, 6, -0.4, true},
+				{"energised behind the turn", -1, 40, 6, 0, true},
+				{"not turned", 1, 40, 6, -0.4, false},
+				{"turned, and it slows down", -1, 40, -6, -0.4, false},
+				{"turned, and the effort stays", -1, 0, 6, -0.4, false},
+			} {
+				s := frozenSpec()
+				s.Tick, s.Every = every, every
+				if every < 10e-3 { // the means still hold the turn: 6 rad/s² of it are left 37 ms behind it
+					c.a *= 5
+				}
+				r := runaway{f: newFrozen(s, countNoise)}
+				at := 0.0
+				for k := 0; at == 0; k++ {
+					now := every*float64(k) + c.from
+					if now > 0.7 {
+						break
+					}
+					age := 0.0
+					if every > 10e-3 {
+						age = 3e-3 * math.Mod(0.618*float64(k), 1)
+					}
+					x, u := 0.5*(now-age), 4.0
+					if since := now - age; since > 0 {
+						x = c.turned * (0.5*since + c.a*since*since/2)
+						u += min(4, c.grows*since)
+					}
+					sample := estimator.Sample{Value: side * x, Age: age, Fresh: true}
+					if bad, _ := r.step(Tick{On: true}, true, false, &sample, side*u, math.NaN(), 0, 0); bad.Fault != Fine {
+						at = now
+					}
+				}
+				if at != 0 != c.found || c.found && (at < 0.1 || at > 0.25) {
+					t.Errorf("%s, %g s, %+g: found after %g s", c.name, every, side, at)
 				}
 			}
 		}
