@@ -51,9 +51,9 @@ const (
 //
 //	K·∫φ·i = J·∫φ''·θ − Fv·∫φ'·θ + Fc·∫φ·sgn ω + off·∫φ,   φ(t) = sin⁴(πt/W),
 //
-// one equation per window. ∫φ” and ∫φ' vanish, so the angle counts from the start of the window and may run on for ever. The sums are
-// those of the balances of the intervals between samples: means of current and speed, change of the speed. Integrals of φ”·θ and of φ·i by
-// the trapezoid rule cost J 0.2 % and Fv up to 1.6 % in a window of ten samples.
+// one equation per window. ∫φ” and ∫φ' vanish, so the angle counts from the start of the window and may run on for ever. The sums
+// are those of the balances of the intervals between samples: means of current and speed, change of the speed. Integrals of φ”·θ and
+// of φ·i by the trapezoid rule cost J 0.2 % and Fv up to 1.6 % in a window of ten samples.
 //
 // Between the samples the current does not run straight: the voltage steps at the loop's ticks, which are not the device's, and where
 // samples are lost it steps many times. The weights above are those of a straight line; what a model of the winding says of the mean
@@ -363,8 +363,8 @@ func (r *RLS) withLag(lag, bow float64) *numeric.Factor {
 func (r *RLS) Values(dst []float64) { copy(dst, r.theta[:rlsN]) }
 
 // StdErrs writes the standard errors of Values; +Inf before the motion was rich enough. Few windows tell the variance of the residual
-// badly, and what a parameter may be is spread like Student's t: its standard deviation is given, √(ν/(ν−2)) times what the residual says
-// [JCGM 101:2008, 6.4.9.4]. Twice that is the 95 % interval for any ν.
+// badly, and what a parameter may be is spread like Student's t: its standard deviation is given, √(ν/(ν−2)) times what the
+// residual says [JCGM 101:2008, 6.4.9.4]. Twice that is the 95 % interval for any ν.
 func (r *RLS) StdErrs(dst []float64) {
 	dof := r.DoF()
 	for i := range dst[:rlsN] {

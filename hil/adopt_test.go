@@ -54,9 +54,9 @@ func handOver(t *testing.T, seed uint64, comp axis.CompSpec, truth func(*plant.A
 	return b, all[1500:2500], all
 }
 
-// A law handed over at full speed, 20 seeds: the largest change of the command from tick to tick in the second after it is at most 1.1 times the
-// largest without, nothing trips, and the rows are replayed bit for bit. (The largest of a single run is a matter of luck: it is where the
-// drop of the brushes turns its sign between two ticks.)
+// A law handed over at full speed, 20 seeds: the largest change of the command from tick to tick in the second after it is at most 1.1
+// times the largest without, nothing trips, and the rows are replayed bit for bit. (The largest of a single run is a matter of luck: it
+// is where the drop of the brushes turns its sign between two ticks.)
 func TestHandOver(t *testing.T) {
 	steepest := func(b *bench, rows []Row) (most float64) {
 		u := b.column(t, rows, "drive.voltage")
@@ -111,8 +111,8 @@ func withMotor(s *axis.Set, motor map[string]float64) *axis.Set {
 	return s
 }
 
-// What was handed over acts: the error is that of a run that began with it, and the old set put back gives the old rows to the last bit, once
-// it has faded in.
+// What was handed over acts: the error is that of a run that began with it, and the old set put back gives the old rows to the last bit,
+// once it has faded in.
 func TestHandOverActs(t *testing.T) {
 	comp := compOf(axis.CompStatic) // without a state of its own
 	comp.Ramp = 0.2

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The time that a winding needs until a reset is taken is that after which a temperature rise, stepped down by itself, is half of what it may be.
-// A winding that is cooler needs none; a heat that is no number tells none.
+// The time that a winding needs until a reset is taken is that after which a temperature rise, stepped down by itself, is half of what it
+// may be. A winding that is cooler needs none; a heat that is no number tells none.
 func TestCoolingTime(t *testing.T) {
 	const thermal, step = 12.0, 1e-3 // s
 	for _, heat := range []float64{0, 0.3, 0.5, 0.51, 0.8, 1, 1.7} {

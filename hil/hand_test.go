@@ -10,10 +10,10 @@ import (
 	"hilrig/estimator"
 )
 
-// A hand of 1 N·m/rad and 1 N·m at most, stronger than the controller, grips the shaft of a sound rig: it holds it, turns it on or back, to and fro, jerks and
-// shakes it. Where the current of the winding is measured the position is known to be right, and the trip is called a blocked shaft, or a model residual; never a sign, a scale,
-// a position or a delay. Without limits and with them, to both sides, at four moments. Without a current nobody can tell a hand from a fault; a shaft
-// that is only held still is no trip there either.
+// A hand of 1 N·m/rad and 1 N·m at most, stronger than the controller, grips the shaft of a sound rig: it holds it, turns it on or
+// back, to and fro, jerks and shakes it. Where the current of the winding is measured the position is known to be right, and the trip is
+// called a blocked shaft, or a model residual; never a sign, a scale, a position or a delay. Without limits and with them, to both sides,
+// at four moments. Without a current nobody can tell a hand from a fault; a shaft that is only held still is no trip there either.
 func TestHandIsNoFault(t *testing.T) {
 	for _, what := range []string{"grips", "grips slowly", "turns on", "turns back", "to and fro", "jerks", "shakes"} {
 		for k := range 8 {

@@ -49,9 +49,9 @@ func (m *looseMotor) ms() {
 	}
 }
 
-// A drive that is on though it should be off is told within a quarter of a second by its current, within the time that friction would have needed
-// by its speed, in READY and in ESTOP alike, and keeps the rig from being ready. A motor that coasts, is braked by its winding, or is turned
-// by a hand or a weight is none.
+// A drive that is on though it should be off is told within a quarter of a second by its current, within the time that friction would
+// have needed by its speed, in READY and in ESTOP alike, and keeps the rig from being ready. A motor that coasts, is braked by its
+// winding, or is turned by a hand or a weight is none.
 func TestOffIsConfirmed(t *testing.T) {
 	blocked := func(amps float64) func(*looseMotor) {
 		return func(m *looseMotor) { m.on, m.volts, m.held = true, amps*looseR, 1e-12 }
@@ -152,7 +152,8 @@ func TestOffIsConfirmed(t *testing.T) {
 	}
 }
 
-// An applied voltage beyond the back-emf is told a little above its limit, to either side, and not below it, whatever it was until 0.2 s after the stop.
+// An applied voltage beyond the back-emf is told a little above its limit, to either side, and not below it, whatever it was until 0.2 s
+// after the stop.
 func TestOffByVoltage(t *testing.T) {
 	for _, side := range []float64{1, -1} {
 		for _, speed := range []float64{0, 50, -50} {
@@ -298,8 +299,9 @@ func TestOffWatchMeans(t *testing.T) {
 	}
 }
 
-// An axis goes on when it keeps more than half of its speed three times as long as friction takes to stop it, at any speed that is one, and whatever it
-// slowed down to before; or when it is faster than half as much again as it was at its slowest. One that rests is moved by something else.
+// An axis goes on when it keeps more than half of its speed three times as long as friction takes to stop it, at any speed that is one,
+// and whatever it slowed down to before; or when it is faster than half as much again as it was at its slowest. One that rests is moved
+// by something else.
 func TestOffWatchMotion(t *testing.T) {
 	const slows = 200.0
 	for _, c := range []struct {

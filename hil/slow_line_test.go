@@ -102,8 +102,8 @@ func TestEncoderTurnsAtAnyMoment(t *testing.T) {
 	}
 }
 
-// The same where a host asks for the samples and is up to 2 ms late with it, as its ages tell: a millisecond of a fast axis is more than all of
-// its acceleration shows within a sample.
+// The same where a host asks for the samples and is up to 2 ms late with it, as its ages tell: a millisecond of a fast axis is more than
+// all of its acceleration shows within a sample.
 func TestEncoderTurnsOnAnUnsteadyLine(t *testing.T) {
 	for _, kind := range []int{0, 2} {
 		worst, most := 0.0, 0

@@ -10,9 +10,9 @@ import (
 	"hilrig/engine/reference"
 )
 
-// Commands that act 30 to 80 ms late: a loop that swings for it is found within 0.25 s of the moment at which its effort is 2.2·Fs away from
-// that of the same axis without the fault (0.3 s beside a voltage drive), whatever the inertia in the file. Commands that are 10 ms late trip nothing. Every kind of
-// drive, both sides, three moments. The stage goes 70 mm at most, less than a period of its reference.
+// Commands that act 30 to 80 ms late: a loop that swings for it is found within 0.25 s of the moment at which its effort is 2.2·Fs away
+// from that of the same axis without the fault (0.3 s beside a voltage drive), whatever the inertia in the file. Commands that are 10 ms
+// late trip nothing. Every kind of drive, both sides, three moments. The stage goes 70 mm at most, less than a period of its reference.
 func TestSwingingLoop(t *testing.T) {
 	for _, kind := range shopKinds {
 		if kind.p().drive == plant.VelocityDrive {

@@ -163,7 +163,8 @@ func boardCases() []boardCase {
 		{name: "position and tacho frozen", found: "frozen position", needs: []int{chSpeed}, make: holding(chPosition, chSpeed)},
 		{name: "position, tacho, current and torque frozen", found: "frozen position, frozen reading, frozen current", needs: []int{chSpeed, chTorque, chCurrent}, make: holding(chPosition, chSpeed, chTorque, chCurrent)},
 		{name: "encoder turned round, from before RUN", found: "wrong direction", when: "rest", asked: 0.3, make: turned},
-		// below 2·Fs and 1 % of the largest effort a slow axis that is turned round goes as one with twice the friction, and K·ω is 0.05 V of 12
+		// below 2·Fs and 1 % of the largest effort a slow axis that is turned round goes as one with twice the friction, and K·ω is 0.05 V
+		// of 12
 		{name: "encoder turned round in motion", geared: 2.2, found: "wrong direction", make: turned},
 		{name: "position is NaN", found: "non-finite number", make: shape(chPosition, nan)},
 		{name: "position is NaN in 10 % of the samples", found: "non-finite number", within: 1500 * time.Millisecond, make: func(*boardRig, float64) boardFault {
@@ -206,8 +207,8 @@ func boardCases() []boardCase {
 		{name: "tacho zero", found: "frozen reading, readings disagree", needs: []int{chSpeed}, make: shape(chSpeed, always(0))},
 		{name: "tacho reversed", found: "readings disagree", needs: []int{chSpeed}, make: shape(chSpeed, times(-1))},
 		{name: "tacho doubled", found: "readings disagree", needs: []int{chSpeed}, make: shape(chSpeed, times(2))},
-		// half of a speed below 4.2 rad/s is within the offset and the noise of a tacho and a quarter of both: 0.29 s around a turn of the reference,
-		// and 0.1 s to each side of it
+		// half of a speed below 4.2 rad/s is within the offset and the noise of a tacho and a quarter of both: 0.29 s around a turn of the
+		// reference, and 0.1 s to each side of it
 		{name: "tacho halved", found: "readings disagree", within: 450 * time.Millisecond, needs: []int{chSpeed}, make: shape(chSpeed, times(0.5))},
 		{name: "tacho is NaN", found: "non-finite number", needs: []int{chSpeed}, make: shape(chSpeed, nan)},
 		{name: "tacho left out", found: "stale sensor", needs: []int{chSpeed}, only: noModbus, make: without(chSpeed, nil)},

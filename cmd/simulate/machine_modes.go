@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"path/filepath"
 	"slices"
@@ -104,15 +105,11 @@ func (s *machineRun) describeModes(m *machine.Modes, f Options) (out machineMode
 }
 
 // names of the states, in their order.
-func (m *machineModes) names() (list []string) {
-	for _, k := range m.Modes {
-		for name := range k.Share {
-			list = append(list, name)
-		}
-		break
+func (m *machineModes) names() []string {
+	if len(m.Modes) == 0 {
+		return nil
 	}
-	slices.Sort(list)
-	return list
+	return slices.Sorted(maps.Keys(m.Modes[0].Share))
 }
 
 func (m *machineModes) writeTable(w io.Writer) error {

@@ -82,8 +82,8 @@ func TestFixedStepsOfAnOscillator(t *testing.T) {
 	}
 }
 
-// Machines with loops, friction that sticks, a motor and a motion come to where the integrator brings them, by order two, and what is said of the
-// difference is what the tables show.
+// Machines with loops, friction that sticks, a motor and a motion come to where the integrator brings them, by order two, and what is
+// said of the difference is what the tables show.
 func TestFixedStepsAgainstTheIntegrator(t *testing.T) {
 	for name, c := range map[string]struct {
 		file    string

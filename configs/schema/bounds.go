@@ -106,7 +106,8 @@ func (r *Report) boundsOf(path string, section Field, v reflect.Value) {
 	}
 }
 
-// Smallest and largest magnitude of a quantity in SI, but 0: no quantity of a rig lies outside, and no product of a few that lie inside overflows.
+// Smallest and largest magnitude of a quantity in SI, but 0: no quantity of a rig lies outside, and no product of a few that lie inside
+// overflows.
 const Smallest, largest = 1e-30, 1e30
 
 func (r *Report) bounded(path string, f Field, v reflect.Value) {

@@ -380,8 +380,8 @@ func (m *Moreau) lasted(id uint32) bool {
 	return known && m.mem.slot[at].stamp == m.Steps-1 && m.mem.slot[at].pn > 0
 }
 
-// turning is ½h·A_N, by which ġ_N of contact c grows in half a step because its bodies turn about each other (m/s). It is 0 where they turn so
-// much that A_N tells nothing of half a step.
+// turning is ½h·A_N, by which ġ_N of contact c grows in half a step because its bodies turn about each other (m/s). It is 0 where they
+// turn so much that A_N tells nothing of half a step.
 func (m *Moreau) turning(c int, u []float64) float64 {
 	half, size := 0.5*m.opt.Step*m.Set.AN[c], math.Abs(m.Set.VN[c])+math.Abs(m.Set.VT[c])
 	wn, wt := m.Set.RowN(c), m.Set.RowT(c)
@@ -394,8 +394,9 @@ func (m *Moreau) turning(c int, u []float64) float64 {
 	return half
 }
 
-// deepest is the deepest of the closed contacts at t, against three times what the fastest approach of late closes in a step: an impact is found at half of
-// that or less. Deeper are bodies that were struck again from behind before a step could part them: those impacts have no order in time.
+// deepest is the deepest of the closed contacts at t, against three times what the fastest approach of late closes in a step: an impact
+// is found at half of that or less. Deeper are bodies that were struck again from behind before a step could part them: those impacts
+// have no order in time.
 func (m *Moreau) deepest(t float64) (o Overrun) {
 	at, deep := int32(-1), 0.0
 	for _, c := range m.Chosen {

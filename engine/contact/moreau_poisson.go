@@ -6,14 +6,15 @@ import (
 	"hilrig/engine/lcp"
 )
 
-// poisson settles the contacts of a step by Impact, by Poisson's law in its two phases or with Positions by Newton's, and then what β and the forces
-// ask for beyond that:
+// poisson settles the contacts of a step by Impact, by Poisson's law in its two phases or with Positions by Newton's, and then what β
+// and the forces ask for beyond that:
 //
 //	P₁ from ġ(u_free) + D·P₀,  P₂ from ġ(u_free) + D·P₁ + β·g_N/h,  P = P₁ + P₂
 //
-// with P₀ the impulses of the step before of contacts that last, which hold the forces of the step. Forces that are left are part of the compression, as
-// they have to be where stiff joints pass the blow on within a step. ε multiplies no more than the share of the approach that was there before the
-// step, with Positions at the time of the impact: the weight of a ball on the ground does not make it rebound.
+// with P₀ the impulses of the step before of contacts that last, which hold the forces of the step. Forces that are left are part of
+// the compression, as they have to be where stiff joints pass the blow on within a step. ε multiplies no more than the share of the
+// approach that was there before the step, with Positions at the time of the impact: the weight of a ball on the ground does not make it
+// rebound.
 type poisson struct {
 	im   *Impact
 	laws []Law
@@ -68,8 +69,9 @@ func (p *poisson) solve(m *Moreau, d []float64) (r lcp.FrictionResult, e, scale 
 	return r, e + e2, scale + s2
 }
 
-// before fills v with the velocities that the impacts of the step begin with, and the laws. It is false without an impact that rebounds. Contacts
-// that last carry the forces of the step, as far as those are known from the step before: what is left for an impact to compress is its own.
+// before fills v with the velocities that the impacts of the step begin with, and the laws. It is false without an impact that rebounds.
+// Contacts that last carry the forces of the step, as far as those are known from the step before: what is left for an impact to compress
+// is its own.
 func (p *poisson) before(m *Moreau, d, v []float64) (hits bool) {
 	n, springy := len(m.Chosen), false
 	for k, c := range m.Chosen {

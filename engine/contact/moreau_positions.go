@@ -6,8 +6,9 @@ import "hilrig/engine/lcp"
 //
 //	q⁺ += M̂⁻¹W_N·λ,   0 ≤ λ ⊥ W_NᵀM̂⁻¹W_N·λ + β·g_N(q⁺) ≥ 0
 //
-// over the closed contacts, with β = 1 where g_N(q⁺) > 0 and for contacts that close in this step and stay. In the rows of velocity β·g_N/h leaves a speed behind when a
-// contact opens, β/2 of that of the impact and more, whatever h: an impact with ε = 0 rebounds. This does not.
+// over the closed contacts, with β = 1 where g_N(q⁺) > 0 and for contacts that close in this step and stay. In the rows of velocity
+// β·g_N/h leaves a speed behind when a contact opens, β/2 of that of the impact and more, whatever h: an impact with ε = 0 rebounds.
+// This does not.
 type positions struct {
 	b, p, mu []float64
 	state    []lcp.State

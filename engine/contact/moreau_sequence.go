@@ -2,8 +2,8 @@ package contact
 
 import "math"
 
-// sequence takes the blows of a step one after the other, as far as that is needed to tell whether their order matters: a step settles them all
-// at once. Gaps move with constant velocities from blow to blow.
+// sequence takes the blows of a step one after the other, as far as that is needed to tell whether their order matters: a step settles
+// them all at once. Gaps move with constant velocities from blow to blow.
 type sequence struct {
 	gap    []float64 // m
 	closed []int32   // contacts of a blow
@@ -21,8 +21,8 @@ func newSequence(n int) *sequence {
 	return &sequence{gap: make([]float64, n), closed: make([]int32, 0, n), g: make([]float64, 4*n*n), v: f(), p: f(), laws: make([]Law, n), after: f()}
 }
 
-// differs tells whether blows at different times of the step leave other velocities one after the other than the impulses sum leave, by more than a
-// twentieth of the fastest approach. v are the velocities before; it changes them.
+// differs tells whether blows at different times of the step leave other velocities one after the other than the impulses sum leave, by
+// more than a twentieth of the fastest approach. v are the velocities before; it changes them.
 func (s *sequence) differs(m *Moreau, p *poisson, d, v, sum []float64) bool {
 	n, h := len(m.Chosen), m.opt.Step
 	lag, first, last, fast := m.lag[:n], math.Inf(-1), math.Inf(1), 0.0

@@ -52,8 +52,8 @@ type Shape struct {
 	HalfPlane bool
 }
 
-// SpringSpec is a spring and damper along the line between point PA of body A and point PB of body B, in the frames of the bodies. With l the
-// distance of the points, l0 that at the start, the pull is Tension + Stiffness·(l − l0) + Damping·dl/dt.
+// SpringSpec is a spring and damper along the line between point PA of body A and point PB of body B, in the frames of the bodies. With l
+// the distance of the points, l0 that at the start, the pull is Tension + Stiffness·(l − l0) + Damping·dl/dt.
 //
 // Small freezes direction and lever arms at the start: the pull is then linear in the coordinates, and Moreau takes it implicitly.
 type SpringSpec struct {
@@ -65,7 +65,8 @@ type SpringSpec struct {
 	Small     bool
 }
 
-// MountSpec ties each coordinate p of a body to its place at the start with −Stiffness·(p − p0) − Damping·dp/dt: a guide when it is stiff.
+// MountSpec ties each coordinate p of a body to its place at the start with −Stiffness·(p − p0) − Damping·dp/dt: a guide when it
+// is stiff.
 type MountSpec struct {
 	Body      string
 	Stiffness [3]float64 // N/m, N/m, N·m/rad

@@ -83,8 +83,8 @@ func struckScene(r *rand.Rand) (contact.SceneSpec, float64, contact.ImpactLaw) {
 	return spec, 0.08 + 0.15*r.Float64(), oneOf(r, contact.Poisson, contact.Newton)
 }
 
-// eventRange is where the coordinates and speeds of a scene end between events, over starts whose balls are as far off as steps of h move them, and
-// weights that put impacts off by as much. ok is false where that decides about the motion, or a run ends early.
+// eventRange is where the coordinates and speeds of a scene end between events, over starts whose balls are as far off as steps of h move
+// them, and weights that put impacts off by as much. ok is false where that decides about the motion, or a run ends early.
 func eventRange(spec contact.SceneSpec, law contact.ImpactLaw, end, h float64) (lo, hi []float64, ok bool) {
 	pull := spec.Gravity[1]
 	for shift := range uint64(6) {
@@ -192,6 +192,6 @@ func agreement(t *testing.T, first, last uint64, h float64, allowed int) {
 	t.Logf("%d right, %d told, %d wrong without a word, %d not judged", right, told, wrong, skipped)
 }
 
-// Known to differ without a word are scene 0, several blows of a light disc between the floor and a heavy one within 40 µs, and scenes 37 and 126:
-// 3 of the first 500, of which 324 can be judged.
+// Known to differ without a word are scene 0, several blows of a light disc between the floor and a heavy one within 40 µs, and scenes
+// 37 and 126: 3 of the first 500, of which 324 can be judged.
 func TestStruckBodiesMoveAsByEvents(t *testing.T) { agreement(t, 38, 98, 2e-5, 0) }

@@ -9,9 +9,9 @@ import (
 	"hilrig/engine/contact"
 )
 
-// pivoted is a body that turns about the point where it touches, which friction holds: a corner of a box on the floor, a face of a box on the
-// corner of a table, a disc on that corner, or a disc that rolls on the floor and turns about another point every moment. The first three move as
-// pendulums do. Positions are relative to the pivot.
+// pivoted is a body that turns about the point where it touches, which friction holds: a corner of a box on the floor, a face of a box on
+// the corner of a table, a disc on that corner, or a disc that rolls on the floor and turns about another point every moment. The first
+// three move as pendulums do. Positions are relative to the pivot.
 type pivoted struct {
 	m, j        float64 // kg; kg·m² about the pivot
 	g           float64 // m/s²
@@ -106,7 +106,8 @@ func pivotedBody(r *rand.Rand) (p pivoted, body, ground contact.BodySpec, angle,
 	return p, body, ground, angle, face
 }
 
-// collision is a ball that touches the body at (px, py) from the pivot with the normal (nx, ny) and comes with the relative velocity (vn, vt).
+// collision is a ball that touches the body at (px, py) from the pivot with the normal (nx, ny) and comes with the relative velocity (vn,
+// vt).
 type collision struct {
 	m, r, inertia         float64
 	px, py, nx, ny        float64
@@ -115,8 +116,8 @@ type collision struct {
 	muSupport, epsSupport float64
 }
 
-// blow is the impulse on the ball along n and t: compression and expansion by Poisson's law, the pivot taken for a joint. ok tells that what the
-// pivot has to give is what a support gives.
+// blow is the impulse on the ball along n and t: compression and expansion by Poisson's law, the pivot taken for a joint. ok tells that
+// what the pivot has to give is what a support gives.
 func (p *pivoted) blow(angle float64, b *collision) (pn, pt float64, ok bool) {
 	tx, ty := b.ny, -b.nx
 	an, at := b.px*b.ny-b.py*b.nx, b.px*ty-b.py*tx

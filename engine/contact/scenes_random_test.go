@@ -29,7 +29,8 @@ type scenario struct {
 	end   float64 // s
 	step  float64 // s, of the fixed step
 	law   contact.ImpactLaw
-	// judge looks at the end and at the sums over the run, and says what is wrong; slack is the error of position that the engine may have (m).
+	// judge looks at the end and at the sums over the run, and says what is wrong; slack is the error of position that the engine may have
+	// (m).
 	judge func(r *outcome, slack float64) string
 }
 
@@ -155,7 +156,8 @@ func sceneOf(spec contact.SceneSpec) (*scenario, *contact.Scene, error) {
 }
 
 // stack: up to 30 boxes on each other at rest, or dropped by up to a tenth of a millimetre: the load of every pair is the weight above it,
-// and nothing moves. Where heavy boxes that rebound strike light ones nothing says that these stay: then there is no more energy than before.
+// and nothing moves. Where heavy boxes that rebound strike light ones nothing says that these stay: then there is no more energy than
+// before.
 func stack(r *rand.Rand) (*scenario, error) {
 	n := oneOf(r, 1, 2, 3, 5, 8, 13, 20, 30)
 	ratio := oneOf(r, 1, 1, 10, 1e3, 1e6)

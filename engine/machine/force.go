@@ -104,7 +104,8 @@ func (m *Machine) project() {
 	}
 }
 
-// strike puts the forces of the middle of a step on the bodies, where they are then if their speeds stay: what that misses is of second order.
+// strike puts the forces of the middle of a step on the bodies, where they are then if their speeds stay: what that misses is of second
+// order.
 func (s *Stepper) strike(t, h float64, q, v []float64) {
 	m := s.M
 	if len(m.forces) == 0 {

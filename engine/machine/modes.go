@@ -44,13 +44,13 @@ type Modes struct {
 	Kinks  []string        // states in which a force has a kink there: the slope is the mean of both sides
 }
 
-// Modes moves x to the static equilibrium that Settle finds without friction that sticks, and tells the eigenvalues of the linear equations about
-// it, sources as at the time t (s). With controllers x has to rest already. The equations are
+// Modes moves x to the static equilibrium that Settle finds without friction that sticks, and tells the eigenvalues of the linear
+// equations about it, sources as at the time t (s). With controllers x has to rest already. The equations are
 //
 //	da/dt = b,   db/dt = Nᵀ·dv/dt,   dz/dt,   q = q0 + N·a closed by the shortest way,   v = N·b,
 //
-// with N an orthonormal basis of the velocities that the constraints let be; their slopes are differences of order 4, of the length at which two
-// agree best.
+// with N an orthonormal basis of the velocities that the constraints let be; their slopes are differences of order 4, of the length at
+// which two agree best.
 func (m *Machine) Modes(t float64, x []float64) (out Modes, err error) {
 	switch {
 	case len(m.rows.list) > 0:

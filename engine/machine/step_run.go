@@ -18,9 +18,9 @@ type Stepped struct {
 	Audit               *circuit.Audit
 }
 
-// Run takes n steps of h (s) from the state x at t = 0, where Begin left it, as a loop in real time takes them, and tells each sample, one every
-// so many steps and the last. Steps whose equations are not met are counted and gone on from; the error is a *Failure where a loop would have to
-// begin anew, or that of the context or of each. StepOptions.Audited has to be set.
+// Run takes n steps of h (s) from the state x at t = 0, where Begin left it, as a loop in real time takes them, and tells each sample,
+// one every so many steps and the last. Steps whose equations are not met are counted and gone on from; the error is a *Failure where a
+// loop would have to begin anew, or that of the context or of each. StepOptions.Audited has to be set.
 func (s *Stepper) Run(ctx context.Context, x []float64, h float64, n, every int, each func(*Sample) error) (r Stepped, err error) {
 	if !s.o.Audited || len(s.o.Led) > 0 || len(s.o.Movers) > 0 {
 		panic("machine: Run: want a machine with its audit that nothing outside leads")

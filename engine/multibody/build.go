@@ -259,8 +259,8 @@ func (b *builder) frame(name string, f frame) {
 // dependent is the part of its inertia that has to be left of a coordinate when those before it may move: rounding leaves about 1e-16.
 const dependent = 1e-13
 
-// moves refuses joints that move nothing, or nothing that those before them do not move: there the equations of motion cannot be solved. Three
-// places without symmetry are looked at, which no such joint escapes but by its geometry.
+// moves refuses joints that move nothing, or nothing that those before them do not move: there the equations of motion cannot be solved.
+// Three places without symmetry are looked at, which no such joint escapes but by its geometry.
 func (b *builder) moves() {
 	m := b.m
 	d := m.NewData()
@@ -309,8 +309,8 @@ func (b *builder) moves() {
 	}
 }
 
-// Idle is what Build says of a joint with one coordinate that moves nothing that has inertia: its own motion is not determined, and no other
-// depends on it.
+// Idle is what Build says of a joint with one coordinate that moves nothing that has inertia: its own motion is not determined, and no
+// other depends on it.
 type Idle struct {
 	Body string
 	Kind Kind
@@ -323,7 +323,8 @@ func (e *Idle) Error() string {
 // Unwrap is ErrMass.
 func (e *Idle) Unwrap() error { return ErrMass }
 
-// choleskyRest is, of each coordinate of a positive semidefinite n×n matrix, the part of its diagonal that is left when those before it are eliminated.
+// choleskyRest is, of each coordinate of a positive semidefinite n×n matrix, the part of its diagonal that is left when those before it
+// are eliminated.
 func choleskyRest(h []float64, n int) []float64 {
 	l, rest := make([]float64, n*n), make([]float64, n)
 	for i := range n {

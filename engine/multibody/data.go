@@ -15,8 +15,8 @@ type Data struct {
 	L   []float64 // nv×nv  lower factor H = Lᵀ·L, by Factor
 	LoopData
 
-	// Implicit (nv) is added to the diagonal of H in Dynamics, Accelerate, Answer and Again, as armatures are: what forces of the joints that a
-	// stepper takes implicitly change with the acceleration.
+	// Implicit (nv) is added to the diagonal of H in Dynamics, Accelerate, Answer and Again, as armatures are: what forces of the joints
+	// that a stepper takes implicitly change with the acceleration.
 	Implicit   []float64
 	Springless bool // springs between frames are left out of Dynamics, Accelerate and Again: a stepper takes them upon itself
 	Bodies     bool // Accelerate leaves Velocities valid, also where a machine that moves in a plane could do without

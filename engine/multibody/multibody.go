@@ -10,8 +10,8 @@
 // world's: the shift from child to parent needs no turn of a 6×6 inertia then. What goes in and out says its axes.
 //
 // The recursion ABA is the elimination of layers of [THP02], with its misprints put right and H·dv/dt as the second, independent way:
-// the condensed inertia of a flexible body is M0 − M1·M2⁻¹·M1ᵀ, taken after the children were added to M0, M1 and M2. Its cut joints and
-// constraint functions are solved by their multipliers here and kept by projection, which it leaves open.
+// the condensed inertia of a flexible body is M0 − M1·M2⁻¹·M1ᵀ, taken after the children were added to M0, M1 and M2. Its cut
+// joints and constraint functions are solved by their multipliers here and kept by projection, which it leaves open.
 //
 // A Model is built from a Spec, checked once, and constant: goroutines share it. Data is the scratch of one goroutine. Algorithms are
 // functions of both, one file each, and allocate nothing:
@@ -26,9 +26,9 @@
 //	Loads           what the joints carry
 //	Positions, Velocities, Jacobian, Momentum, Energy, Integrate, Difference, Rates
 //
-// For setting up, Assemble finds consistent initial conditions and redundant constraints, Equilibrium a static state. Offline integrates to a
-// tolerance and projects, Stabilised does it in the form of index 2, and NewIntegrator makes either by its name. The fixed step of a machine
-// is that of package machine; it stands on Accelerate, Answer and Again.
+// For setting up, Assemble finds consistent initial conditions and redundant constraints, Equilibrium a static state. Offline integrates
+// to a tolerance and projects, Stabilised does it in the form of index 2, and NewIntegrator makes either by its name. The fixed step of a
+// machine is that of package machine; it stands on Accelerate, Answer and Again.
 //
 // Coordinates, in the order of the bodies:
 //

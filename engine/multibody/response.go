@@ -40,7 +40,8 @@ func (m *Model) factor(d *Data) Status {
 	return Factor(m, d)
 }
 
-// Answer replaces the torques in a (nv) by the accelerations that they add, the constraints met. It follows Dynamics or Accelerate, at the same position.
+// Answer replaces the torques in a (nv) by the accelerations that they add, the constraints met. It follows Dynamics or Accelerate, at
+// the same position.
 func Answer(m *Model, d *Data, a []float64) { m.answer(d, a) }
 
 // Again is Dynamics or Accelerate once more under other torques, at their q, v. Valid afterwards: QDD, Lambda.

@@ -7,9 +7,9 @@ import (
 	"hilrig/estimator"
 )
 
-// A loop of 1 kHz and samples at 200 Hz: what an axis would be put down to if it left its limits stands between the samples, is gone with the sample that tells
-// nothing of it, and with forget. A body of 1 kg·m² under efforts that grow from 4 N·m: its position stands still (frozen), shows a hundredth
-// (momentum), or the other way (runaway). To both sides.
+// A loop of 1 kHz and samples at 200 Hz: what an axis would be put down to if it left its limits stands between the samples, is gone with
+// the sample that tells nothing of it, and with forget. A body of 1 kg·m² under efforts that grow from 4 N·m: its position stands
+// still (frozen), shows a hundredth (momentum), or the other way (runaway). To both sides.
 func TestHintsStandBetweenSamples(t *testing.T) {
 	for _, side := range []float64{1, -1} {
 		spec := func() *Spec { s := frozenSpec(); s.Every = 5e-3; return s }

@@ -340,8 +340,8 @@ func (e *excursion) add(must, shown, before, dt, share float64) {
 	e.from += dt * before
 }
 
-// judge tells what the excursion is, and what it will be if the axis leaves its limits sooner. A load may be what keeps the axis from its motion, other than
-// from the speed that a winding shows.
+// judge tells what the excursion is, and what it will be if the axis leaves its limits sooner. A load may be what keeps the axis from its
+// motion, other than from the speed that a winding shows.
 func (e *excursion) judge(f *frozen, age float64, load bool) (bad, hint Finding) {
 	missing := math.Abs(e.way - e.seen)
 	if e.time == 0 || missing < partWay*f.counts {

@@ -8,8 +8,8 @@ import (
 	"hilrig/estimator"
 )
 
-// fall is what momentum finds in 0.4 s from RUN on, told by runaway whether a wrong sign may be, of a body of 1 kg·m² under an effort and a
-// weight (N·m), which shows sign times its motion. The estimate tells the load that this motion seems to have.
+// fall is what momentum finds in 0.4 s from RUN on, told by runaway whether a wrong sign may be, of a body of 1 kg·m² under an effort
+// and a weight (N·m), which shows sign times its motion. The estimate tells the load that this motion seems to have.
 func fall(s *Spec, sign float64, effort, weight func(t float64) float64) (float64, Finding) {
 	m := newMomentum(newFrozen(s, countNoise))
 	r := runaway{f: m.f}
@@ -34,10 +34,10 @@ func fall(s *Spec, sign float64, effort, weight func(t float64) float64) (float6
 	return 0, Finding{}
 }
 
-// An effort grows by e in 25 ms from 0.1 N·m on, as in a loop that is closed the wrong way round. It is above what holds the axis and what the
-// load at rest may be, 5 N·m, after 98 ms, and 0.1 s of motion must be missing then. A position that counts the wrong way is told 50 ms after
-// that, whatever load the axis seems to have; one that counts the right way never is. A weight of 40 N·m that falls at once, and is caught by
-// an effort that grows to it, is none, to neither side.
+// An effort grows by e in 25 ms from 0.1 N·m on, as in a loop that is closed the wrong way round. It is above what holds the axis and
+// what the load at rest may be, 5 N·m, after 98 ms, and 0.1 s of motion must be missing then. A position that counts the wrong way is
+// told 50 ms after that, whatever load the axis seems to have; one that counts the right way never is. A weight of 40 N·m that falls at
+// once, and is caught by an effort that grows to it, is none, to neither side.
 func TestMomentumFromRest(t *testing.T) {
 	current := func(s *Spec) *Spec { s.Drive, s.Motor.K, s.TopCommand = plant.CurrentDrive, 0.5, 200; return s }
 	for _, s := range []func() *Spec{frozenSpec, func() *Spec { return current(frozenSpec()) }} {

@@ -57,10 +57,10 @@ const (
 
 func (r *runaway) forget() { *r = runaway{f: r.f} }
 
-// step takes a tick: whether the filter believes the sample p, the command of the tick before, the effort (N·m) that a reading tells, NaN: none,
-// the speed (rad/s) that voltage and current tell, 0: none, what the mechanism takes of the effort (N·m), and whether the command is the
-// largest there is. It is the verdict so far, and what it will be if the axis leaves its limits sooner. An effort that is read is as late as
-// the position: the command of now would be the larger one while it grows.
+// step takes a tick: whether the filter believes the sample p, the command of the tick before, the effort (N·m) that a reading tells,
+// NaN: none, the speed (rad/s) that voltage and current tell, 0: none, what the mechanism takes of the effort (N·m), and whether the
+// command is the largest there is. It is the verdict so far, and what it will be if the axis leaves its limits sooner. An effort that is
+// read is as late as the position: the command of now would be the larger one while it grows.
 //
 // The acceleration is that of the positions at their own times: samples that a host asks for are not as evenly spaced as the estimate takes
 // them to be, and at speed a millisecond is more than all of it.

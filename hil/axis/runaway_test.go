@@ -9,11 +9,11 @@ import (
 	"hilrig/estimator"
 )
 
-// An axis of 1 kg·m² and 1 N·m of break-away moves against its effort with the acceleration that is given, beside a mechanism that takes what
-// is given. It runs away where the effort is above 3 N·m (twice the break-away and 1 % of 100 N·m), has grown by 1 N·m since the motion
-// began, and has an acceleration of a tenth against it, both near their largest for 0.1 s. One that cannot grow
-// is enough after 0.2 s. A hint takes 100 counts. Four samples in a row that are refused are no gap; four that do not come are one. To both sides, on drives of
-// efforts and currents.
+// An axis of 1 kg·m² and 1 N·m of break-away moves against its effort with the acceleration that is given, beside a mechanism that
+// takes what is given. It runs away where the effort is above 3 N·m (twice the break-away and 1 % of 100 N·m), has grown by 1 N·m
+// since the motion began, and has an acceleration of a tenth against it, both near their largest for 0.1 s. One that cannot grow is
+// enough after 0.2 s. A hint takes 100 counts. Four samples in a row that are refused are no gap; four that do not come are one. To both
+// sides, on drives of efforts and currents.
 func TestRunaway(t *testing.T) {
 	constant := func(x float64) func(float64) float64 { return func(float64) float64 { return x } }
 	grows := func(from, to float64) func(float64) float64 { // within 0.3 s, beginning 50 ms after the motion
@@ -105,9 +105,9 @@ func TestRunaway(t *testing.T) {
 	}
 }
 
-// An axis of 1 kg·m² goes at 0.5 rad/s with its effort when its encoder turns round. The change of sign is no acceleration that later ones are
-// held against: it is found within 0.25 s, to both sides, sampled every millisecond, and every 20 ms but up to 3 ms sooner, as the ages tell.
-// Without the turn, and with one that slows down from then on, nothing is found.
+// An axis of 1 kg·m² goes at 0.5 rad/s with its effort when its encoder turns round. The change of sign is no acceleration that later
+// ones are held against: it is found within 0.25 s, to both sides, sampled every millisecond, and every 20 ms but up to 3 ms sooner, as
+// the ages tell. Without the turn, and with one that slows down from then on, nothing is found.
 func TestRunawayBehindATurn(t *testing.T) {
 	for _, every := range []float64{1e-3, 20e-3} {
 		for _, side := range []float64{1, -1} {

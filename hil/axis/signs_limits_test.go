@@ -238,8 +238,8 @@ func TestLateOrNot(t *testing.T) {
 	}
 }
 
-// What a winding leaves over is u − R·i − drop − K·ω: nothing where the position is right, K·ω of a motion that does not show, to both sides.
-// It is not known in the first 30 ms, of a drive that is off, and without a measured current.
+// What a winding leaves over is u − R·i − drop − K·ω: nothing where the position is right, K·ω of a motion that does not show,
+// to both sides. It is not known in the first 30 ms, of a drive that is off, and without a measured current.
 func TestSignsOver(t *testing.T) {
 	for _, side := range []float64{1, -1} {
 		for _, c := range []struct {

@@ -6,14 +6,15 @@ import (
 	"hilrig/estimator"
 )
 
-// swing finds a loop that swings because its commands act late. The motion of such an axis (J·a, and K·ω of a voltage) follows the command of
-// some time before, not that of now:
+// swing finds a loop that swings because its commands act late. The motion of such an axis (J·a, and K·ω of a voltage) follows the
+// command of some time before, not that of now:
 //
 //	ρ(d) = correlation of the motion with the command of d before,   ρ(0) small,   ρ(d) near 1
 //
-// The correlation is that of a swing: slow parts are taken off by means over swingMean. It does not depend on the inertia, which the file may have
-// wrong, and a load that does not swing is not in it. A wrong sign and a spring have ρ(0) = −1. Friction alone has its maximum at three quarters of
-// the period, behind a minimum: from 0 to the delay that is told ρ must only rise. A swing counts whose command is above what friction may take (rms).
+// The correlation is that of a swing: slow parts are taken off by means over swingMean. It does not depend on the inertia, which the file
+// may have wrong, and a load that does not swing is not in it. A wrong sign and a spring have ρ(0) = −1. Friction alone has its
+// maximum at three quarters of the period, behind a minimum: from 0 to the delay that is told ρ must only rise. A swing counts whose
+// command is above what friction may take (rms).
 type swing struct {
 	ring    [1 + swingSteps*swingStep]float64 // commands, spaced
 	newest  int

@@ -7,9 +7,10 @@ import (
 	"hilrig/estimator"
 )
 
-// Commands and motions by formula, of 5 Hz and 2 N·m, sampled every 2 ms: the delay of a motion that follows its command later is told within half a step,
-// whatever the inertia in the file, beside a steady load, and to both sides. No delay is told of a motion that follows at once, of a wrong sign or a spring, of
-// viscous friction, of what is too small, of a drive that is quick enough, and of a motion that has nothing to do with the command.
+// Commands and motions by formula, of 5 Hz and 2 N·m, sampled every 2 ms: the delay of a motion that follows its command later is told
+// within half a step, whatever the inertia in the file, beside a steady load, and to both sides. No delay is told of a motion that
+// follows at once, of a wrong sign or a spring, of viscous friction, of what is too small, of a drive that is quick enough, and of a
+// motion that has nothing to do with the command.
 func TestSwing(t *testing.T) {
 	const every, w = 2e-3, 2 * math.Pi * 5
 	for _, c := range []struct {
@@ -72,8 +73,8 @@ func TestSwingOfASlowLine(t *testing.T) {
 	}
 }
 
-// What a swing makes of another finding: a position that follows an older command is late, whatever it looks like; a finding of another reading,
-// or none, stays. A motion against the command is a wrong sign unless it fits an older command better. To both sides.
+// What a swing makes of another finding: a position that follows an older command is late, whatever it looks like; a finding of another
+// reading, or none, stays. A motion against the command is a wrong sign unless it fits an older command better. To both sides.
 func TestSwingNames(t *testing.T) {
 	const w = 2 * math.Pi * 5
 	direction := Finding{Direction, estimator.Position, 3, 1}

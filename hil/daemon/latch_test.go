@@ -252,8 +252,8 @@ func TestRepeatsAreThrottled(t *testing.T) {
 	}
 }
 
-// A refusal names the cause that is there now, what to do, and how long a hot winding takes: 100 s · ln(0.8/0.5) = 47.0 s, rounded up. Another cause says nothing
-// of the heat, and a cool winding has no time to wait.
+// A refusal names the cause that is there now, what to do, and how long a hot winding takes: 100 s · ln(0.8/0.5) = 47.0 s, rounded up.
+// Another cause says nothing of the heat, and a cool winding has no time to wait.
 func TestRefusalNamesWhatIsWrong(t *testing.T) {
 	a := latchAssembly()
 	row := hil.Row{Req: uint8(hil.ReqReset), Mode: hil.Trip, Cause: hil.CauseThermal, Res: hil.StillWrong(hil.CauseThermal)}

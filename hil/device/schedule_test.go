@@ -72,8 +72,8 @@ func TestScheduleSharesALineThatIsFull(t *testing.T) {
 	}
 }
 
-// A dead slave costs less than a twentieth of the others' rates, although each of its questions takes a second; a noisy one is asked at once
-// again; the first reply gives a slave its rate back.
+// A dead slave costs less than a twentieth of the others' rates, although each of its questions takes a second; a noisy one is asked at
+// once again; the first reply gives a slave its rate back.
 func TestScheduleBacksOff(t *testing.T) {
 	turns := []protocol.Turn{question("good", 10), question("dead", 10)}
 	s := newSchedule(turns)

@@ -20,8 +20,8 @@ import (
 
 // Samples is a run in the time of its samples, column by column.
 //
-// A row of a recording belongs to a tick: it holds the newest sample, which is as old as the age of its device says, or the sample before once more.
-// A fit wants samples. So
+// A row of a recording belongs to a tick: it holds the newest sample, which is as old as the age of its device says, or the sample before
+// once more. A fit wants samples. So
 //
 //   - a sample's time is the tick's time minus its age; rows that brought no new sample are left out;
 //   - a device samples evenly: samples are put on that raster, which also takes the noise of arrival away. A device with a clock
@@ -99,11 +99,12 @@ func (s *Samples) Step(name string) float64 { return s.steps[name] }
 // Keep chooses the command whose steps are kept, in place of that of the options; "": none.
 func (s *Samples) Keep(command string) { s.opt.Command = command }
 
-// Sent are the steps of the command of the options in the part that the last call of Columns read: when each was sent (s after the first row of the
-// run), and what it was until the next.
+// Sent are the steps of the command of the options in the part that the last call of Columns read: when each was sent (s after the first
+// row of the run), and what it was until the next.
 func (s *Samples) Sent() (time, value []float64) { return s.sent[0], s.sent[1] }
 
-// Own are the samples of a signal of another frame than the base, in the last call of Columns, at their own times; nil: it was sampled with the base.
+// Own are the samples of a signal of another frame than the base, in the last call of Columns, at their own times; nil: it was sampled
+// with the base.
 func (s *Samples) Own(name string) (time, value []float64) { return s.own[name][0], s.own[name][1] }
 
 // taken is one column that is asked for.
@@ -440,8 +441,8 @@ func (g *gather) lookUp(j int, at []float64) []float64 {
 	return out
 }
 
-// means are those of the straight lines through x, sampled at the times from, over a period around each of the times at: what is faster than the period
-// is left out, and nothing is shifted.
+// means are those of the straight lines through x, sampled at the times from, over a period around each of the times at: what is faster
+// than the period is left out, and nothing is shifted.
 func means(from, x, at []float64, period float64) []float64 {
 	sum := make([]float64, len(x)) // integral up to each sample
 	for k := 1; k < len(x); k++ {

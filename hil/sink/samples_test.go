@@ -284,8 +284,8 @@ func TestEverySampleColumn(t *testing.T) {
 	}
 }
 
-// Columns of two boards: the samples are those of the base; the other is taken at their times, between its own samples, and what falls into a gap of
-// it is left out.
+// Columns of two boards: the samples are those of the base; the other is taken at their times, between its own samples, and what falls
+// into a gap of it is left out.
 func TestSamplesOfTwoBoards(t *testing.T) {
 	schema := boardSchema(1000)
 	schema.Meas = append(schema.Meas, hil.Of("table", engine.Signal{Name: "torque", Unit: "N·m"}, engine.Signal{Name: "age", Unit: "s"})...)

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// plainC3D writes a C3D of floats in the order of Intel with one point (k, 2, 3) mm in frame k and channels of which sample number n of channel j
-// is 1000·j + n: a writer of its own, by the guide of the format.
+// plainC3D writes a C3D of floats in the order of Intel with one point (k, 2, 3) mm in frame k and channels of which sample number n of
+// channel j is 1000·j + n: a writer of its own, by the guide of the format.
 type plainC3D struct {
 	frames                   int
 	points                   []string // names; all at the same place

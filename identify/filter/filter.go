@@ -202,8 +202,9 @@ func Derivative(x []float64, dt float64) []float64 {
 // second are the weights of the second difference over eleven samples, from the middle to one side.
 var second = [6]float64{-5269. / 1800, 5. / 3, -5. / 21, 5. / 126, -5. / 1008, 1. / 3150}
 
-// SecondDerivative of x over step dt (s) by differences over eleven samples: off by (ω·dt)¹⁰/16632, 0.06 % at a fifth of the sampling rate,
-// up to where a low-pass of a regression reaches. Derivative twice is off by 6 % there. It stands at the ends, which are trimmed later.
+// SecondDerivative of x over step dt (s) by differences over eleven samples: off by (ω·dt)¹⁰/16632, 0.06 % at a fifth of the
+// sampling rate, up to where a low-pass of a regression reaches. Derivative twice is off by 6 % there. It stands at the ends, which are
+// trimmed later.
 func SecondDerivative(x []float64, dt float64) []float64 {
 	const reach, end = len(second) - 1, 16
 	n := len(x)

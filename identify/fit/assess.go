@@ -310,7 +310,8 @@ func quality(s *Solution, effective float64) Quality {
 	return q
 }
 
-// Percent is how much of the measured y a model explains that leaves e over, 100·(1 − ‖e‖/‖y − mean y‖); 0 where y does not change.
+// Percent is how much of the measured y a model explains that leaves e over, 100·(1 − ‖e‖/‖y − mean y‖); 0 where y does not
+// change.
 func Percent(y, e []float64) float64 {
 	if around := floats.Norm(centred(y), 2); around > 0 {
 		return 100 * (1 - floats.Norm(e, 2)/around)

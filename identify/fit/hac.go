@@ -47,8 +47,8 @@ type Drawing struct {
 // those of a second difference of white noise do, are large where they are quick. Windows let a part of that through, cosines do not.
 // Pieces have cosines of their own; what their means differ by counts too.
 //
-// Of the covariance of Λ_j the fit leaves I − N·A_j², A_j = √(2/N)·Σ_k cos(…)·q_k·q_kᵀ, and (I − N·A_j²)^(−½)·Λ_j makes
-// up for that [BM02].
+// Of the covariance of Λ_j the fit leaves I − N·A_j², A_j = √(2/N)·Σ_k cos(…)·q_k·q_kᵀ, and (I − N·A_j²)^(−½)·Λ_j
+// makes up for that [BM02].
 func LongRunSlow(g [][]float64, by Drawing, pieces []int, period int) (s []float64, dof int) {
 	p, n := len(g), len(g[0])
 	s = make([]float64, p*p)

@@ -11,9 +11,9 @@
 //
 //	T_k = ∫ y(t)·Λ((t − t_k)/h) dt/h,   p = T − δ²T/12 + δ⁴T/90 − δ⁶T/560 + δ⁸T/3150,   Λ the hat of width ±1
 //
-// T has the slow part of y times sinc² (ωh/2), which the differences δ give back: (arcsin s)²/s² is their series in s = sin (ωh/2), and off
-// by 0.08·s¹⁰. The second difference alone left the force of a motion with 10 samples a turn 0.2 % too small. So the sensor says how large the
-// force is, and the model what lies between the samples only: an error of the model counts by its share of p − y.
+// T has the slow part of y times sinc² (ωh/2), which the differences δ give back: (arcsin s)²/s² is their series in s = sin (ωh/2),
+// and off by 0.08·s¹⁰. The second difference alone left the force of a motion with 10 samples a turn 0.2 % too small. So the sensor
+// says how large the force is, and the model what lies between the samples only: an error of the model counts by its share of p − y.
 //
 // The model is the winding of a motor, L·di/dt = u − R·i − drop(i) − K·ω, ω from the recorded positions, or a force that
 // follows its command within a time τ. When a device takes a command is not recorded. Two ways are tried: as it comes, after a delay; or

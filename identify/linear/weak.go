@@ -34,8 +34,8 @@ const (
 // window is a sampled test function with its derivatives.
 type window struct{ phi, d1, d2 []float64 }
 
-// secondDerivative and firstDerivative are the central differences of order eight, from the middle to one side: of a sine of ω they are off
-// by (ωh)⁸/3150 and (ωh)⁸/630.
+// secondDerivative and firstDerivative are the central differences of order eight, from the middle to one side: of a sine of ω they are
+// off by (ωh)⁸/3150 and (ωh)⁸/630.
 var (
 	secondDerivative = [5]float64{-205. / 72, 8. / 5, -1. / 5, 8. / 315, -1. / 560}
 	firstDerivative  = [5]float64{0, 4. / 5, -1. / 5, 4. / 105, -1. / 280}

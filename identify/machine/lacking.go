@@ -254,8 +254,8 @@ func (l *lack) geometry() {
 	}
 }
 
-// miscounted: a joint whose position is q + ε·f(q), with the velocity and acceleration that go with it, which its own viscous friction feels
-// too: an encoder off its centre or aslant, f = sin(n·q) and cos(n·q), and a wrong ratio of a gear or number of counts, f = q.
+// miscounted: a joint whose position is q + ε·f(q), with the velocity and acceleration that go with it, which its own viscous friction
+// feels too: an encoder off its centre or aslant, f = sin(n·q) and cos(n·q), and a wrong ratio of a gear or number of counts, f = q.
 func (l *lack) miscounted(grid []gridRow, phi []float64, was [][]float64) {
 	r := l.r
 	type variant struct {

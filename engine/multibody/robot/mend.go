@@ -13,8 +13,9 @@ import (
 	"hilrig/engine/rotation"
 )
 
-// mend builds the machine. Files of other programs say much that no machine can be, most of it where no motion depends on it: then a machine
-// of the same motion is taken, and Assumed says so. What the motion depends on stays, and the error of the build is that of the file.
+// mend builds the machine. Files of other programs say much that no machine can be, most of it where no motion depends on it: then a
+// machine of the same motion is taken, and Assumed says so. What the motion depends on stays, and the error of the build is that of the
+// file.
 //
 //   - inertia of what never moves
 //   - bodies that are fixed to each other and impossible alone, whose sum is possible
@@ -202,7 +203,8 @@ func (r *reader) hold(spec *multibody.Spec, name string) bool {
 	return true
 }
 
-// balance replaces moments that no body can have, where the motion of m, the machine with the nearest ones, does not depend on the difference.
+// balance replaces moments that no body can have, where the motion of m, the machine with the nearest ones, does not depend on the
+// difference.
 func (r *reader) balance(m *multibody.Model, spec *multibody.Spec) {
 	for i := range spec.Bodies {
 		b, own := &spec.Bodies[i], &r.robot.Spec.Bodies[i].Inertia

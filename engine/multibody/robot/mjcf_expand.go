@@ -56,8 +56,8 @@ func include(e *element, open opener, seen map[string]bool) error {
 // mostCopies are those of all replicate elements of a file together.
 const mostCopies = 100_000
 
-// expand writes out frame and replicate elements: what stands in them comes to the body around them, with the pose and the class of defaults
-// of what it stood in.
+// expand writes out frame and replicate elements: what stands in them comes to the body around them, with the pose and the class of
+// defaults of what it stood in.
 func (m *mjcfReader) expand(kids []*element, frame multibody.Pose, class string) (out []*element) {
 	for _, k := range kids {
 		switch k.name {

@@ -57,7 +57,8 @@ func ReadFile(path string) (*Robot, error) {
 	})
 }
 
-// Read reads a file that includes no other. The machine has been built once: the error says what is wrong with it, with the names of the file.
+// Read reads a file that includes no other. The machine has been built once: the error says what is wrong with it, with the names of the
+// file.
 func Read(in io.Reader) (*Robot, error) { return readFrom(in, nil) }
 
 func readFrom(in io.Reader, open opener) (*Robot, error) {

@@ -134,8 +134,8 @@ func TestMJCFAgainstMuJoCo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// MuJoCo: yaw lift | shoulder (4) | wrist | hip | ball: place (3), quaternion (4). Velocities of the free joint: linear in world axes, then angular in
-	// axes of the body.
+	// MuJoCo: yaw lift | shoulder (4) | wrist | hip | ball: place (3), quaternion (4). Velocities of the free joint: linear in world axes,
+	// then angular in axes of the body.
 	type state struct {
 		Q []float64 `json:"q"`
 		V []float64 `json:"v"`
@@ -284,7 +284,8 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// What MuJoCo 3.14 makes of these files (mass of the bodies, damping, armature, masses scaled), or what its reference says of polycoef and relpose.
+// What MuJoCo 3.14 makes of these files (mass of the bodies, damping, armature, masses scaled), or what its reference says of polycoef
+// and relpose.
 func TestMJCFDefaultsAndConstraints(t *testing.T) {
 	load := func(text string) *Robot {
 		t.Helper()

@@ -9,8 +9,8 @@ import (
 	"hilrig/hil/wire"
 )
 
-// published are frames from manufacturers' documents and from other projects, as they stand there. wants are in the units of the document, with
-// the factor to SI behind them.
+// published are frames from manufacturers' documents and from other projects, as they stand there. wants are in the units of the
+// document, with the factor to SI behind them.
 type want struct {
 	q     Quantity
 	v     float64 // in the document's unit
