@@ -146,13 +146,13 @@ type MachineSpring struct {
 
 // MachineForce acts on a place of a body.
 type MachineForce struct {
-	Name   string     `yaml:"-" names:"forces"`
-	On     string     `yaml:"on" doc:"a body, a frame, or BODY.tip of one that bends"`
-	At     [3]float64 `yaml:"at" unit:"m" doc:"point of attack in axes of on"`
-	Along  [3]float64 `yaml:"along" doc:"direction, any length"`
-	Axes   string     `yaml:"axes" enum:"world,body" doc:"of along. world: the direction stays; body: it turns with on"`
-	Force  *Signal    `yaml:"force,omitempty" unit:"N" doc:"along it, a number or a generator"`
-	Torque *Signal    `yaml:"torque,omitempty" unit:"N·m" doc:"moment about it, a number or a generator"`
+	Name      string     `yaml:"-" names:"forces"`
+	On        string     `yaml:"on" doc:"a body, a frame, or BODY.tip of one that bends"`
+	At        [3]float64 `yaml:"at" unit:"m" doc:"point of attack in axes of on"`
+	Direction [3]float64 `yaml:"along" doc:"direction, any length"`
+	Axes      string     `yaml:"axes" enum:"world,body" doc:"of along. world: the direction stays; body: it turns with on"`
+	Force     *Signal    `yaml:"force,omitempty" unit:"N" doc:"along it, a number or a generator"`
+	Torque    *Signal    `yaml:"torque,omitempty" unit:"N·m" doc:"moment about it, a number or a generator"`
 }
 
 // SetDefaults is a direction of the world.

@@ -111,7 +111,7 @@ func (c *MachineRun) Spec() machine.Spec {
 	}
 	for i := range m.Forces {
 		k := &m.Forces[i]
-		f := machine.Force{Name: k.Name, Frame: end(k.On, k.Name+"///on", k.At, [3]float64{}), Along: vector(k.Along), World: k.Axes == "world"}
+		f := machine.Force{Name: k.Name, Frame: end(k.On, k.Name+"///on", k.At, [3]float64{}), Direction: vector(k.Direction), World: k.Axes == "world"}
 		f.Force, f.Torque = k.Force.Generator(), k.Torque.Generator()
 		s.Forces = append(s.Forces, f)
 	}

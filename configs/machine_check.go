@@ -418,7 +418,7 @@ func (f *MachineForce) check(r *schema.Report, known func(at, name string)) {
 	default:
 		known(at+".on", f.On)
 	}
-	if f.Along == [3]float64{} && !r.Bad(at) {
+	if f.Direction == [3]float64{} && !r.Bad(at) {
 		r.Errorf(at+".along", "%s.along is missing: the direction, such as [1, 0, 0]", at)
 	}
 	if f.Force == nil && f.Torque == nil && !r.Bad(at) {

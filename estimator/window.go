@@ -31,11 +31,11 @@ func HeldVoltage(m plant.Motor, dt, slope float64) (c, extra float64) {
 	return c, m.K * m.K * dt * (c - 0.5) / r
 }
 
-// around are the samples that tell the speed at one of them.
-const around = 8
+// slopePoints are the samples that tell the speed at one of them.
+const slopePoints = 8
 
 // slopes are the weights of samples 0 … around − 1 in the slope, at one of them, of the polynomial through all.
-func slopes(at int) (w [around]float64) {
+func slopes(at int) (w [slopePoints]float64) {
 	for k := range w {
 		if k == at {
 			continue
@@ -81,9 +81,9 @@ func (r *RLS) tabulate() {
 		r.wBow[i], r.one = g, r.one+g
 		r.wI[i], r.wI[i+1] = r.wI[i]+g/2, r.wI[i+1]+g/2
 		r.wV[i], r.wV[i+1] = r.wV[i]-g/h, r.wV[i+1]+g/h
-		first := min(max(i+1-around/2, 0), n+1-around)
+		first := min(max(i+1-slopePoints/2, 0), n+1-slopePoints)
 		from, to := slopes(i-first), slopes(i+1-first)
-		for k := range around {
+		for k := range slopePoints {
 			r.wJ[first+k] += g / (h * h) * (to[k] - from[k])
 		}
 		r.wLag[0][i], r.wLag[1][i] = phi(j+1)-phi(j), rise(j+1)-rise(j) // its means over the interval, times h

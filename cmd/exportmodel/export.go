@@ -72,7 +72,7 @@ func (f *Options) machine(path string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return report.ExitWith(report.Invalid, fmt.Errorf("export-model: %s: %w", path, err))
 	}
-	return f.give(bytes.NewBuffer(text), m.name, m.lost, stdout, stderr)
+	return f.give(bytes.NewBuffer(text), m.name, m.omitted, stdout, stderr)
 }
 
 // give says what is lost, and writes the file where it is wanted.

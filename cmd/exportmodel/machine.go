@@ -25,7 +25,7 @@ type machineFile struct {
 	run        *configs.MachineRun
 	spec       machine.Spec
 	friction   map[string]contact // of joints, as far as the target has it
-	lost       []string
+	omitted    []string
 	head       []string          // comments of the file of the machine: where its numbers come from
 	written    []*multibody.Body // in the order of the file
 	b          bytes.Buffer
@@ -78,7 +78,7 @@ func (f *machineFile) free(name, own string) string {
 }
 
 func (f *machineFile) lose(format string, a ...any) {
-	f.lost = append(f.lost, fmt.Sprintf(format, a...))
+	f.omitted = append(f.omitted, fmt.Sprintf(format, a...))
 }
 
 // write makes the file. What the target does not have is in lost.
@@ -176,9 +176,9 @@ func (f *machineFile) comment() {
 	for _, h := range f.head {
 		line("%s", h)
 	}
-	if len(f.lost) > 0 {
+	if len(f.omitted) > 0 {
 		line("not in this file:")
-		for _, l := range f.lost {
+		for _, l := range f.omitted {
 			line("- %s", l)
 		}
 	}

@@ -61,7 +61,7 @@ func openRecording(path, of, command string, still bool, watch func(read, size i
 	r := &recording{run: run, rig: rig, axis: axis, live: sink.NewLiveRows(&run.Info.Schema, axis.Name)}
 	dev := deviceOf(rig, axis)
 	r.samples = run.Samples(sink.SampleOptions{
-		Base: axis.Position, Delay: axis.Estimator.Delay, Every: 1 / rig.DeviceRate(dev), Clocked: rig.Clocked(dev), Asked: dev.Protocol.Kind().Asks,
+		Base: axis.Position, Delay: axis.Estimator.Delay, Every: 1 / rig.DeviceRate(dev), Clocked: rig.Clocked(dev), Polled: dev.Protocol.Kind().Asks,
 		Still: still || run.Info.DryRun || !rig.Driven(), Command: command, Row: r.see, Watch: watch,
 	})
 	return r, nil

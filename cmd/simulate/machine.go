@@ -20,20 +20,20 @@ import (
 
 // machineRun is a machine under way, and its results.
 type machineRun struct {
-	path     string
-	cfg      *configs.MachineRun
-	model    *machine.Machine
-	begin    multibody.Assembled
-	result   machine.Result
-	warnings []string
-	columns  []column
-	frames   []int // in the world, behind the numbers of the machine
-	metrics  []Metric
-	x        []float64
-	peak     float64 // J  largest kinetic energy
-	speed    float64 // rad/s, m/s  largest velocity of a joint
-	sticks   sticks
-	fixed    fixedSteps
+	path      string
+	cfg       *configs.MachineRun
+	model     *machine.Machine
+	begin     multibody.Assembled
+	result    machine.Result
+	warnings  []string
+	columns   []column
+	frames    []int // in the world, behind the numbers of the machine
+	metrics   []Metric
+	x         []float64
+	peak      float64 // J  largest kinetic energy
+	speed     float64 // rad/s, m/s  largest velocity of a joint
+	sticks    sticks
+	fixedStep fixedSteps
 }
 
 // RunMachine is hil simulate for a machine of bodies, joints, loops and motors.
@@ -202,8 +202,8 @@ func (s *machineRun) still() bool {
 func (s *machineRun) measure() {
 	r := &s.result
 	joule, relative := s.missing()
-	if s.fixed.step > 0 {
-		s.metrics = append(s.fixed.metrics(s.begin.DOF, s.model.Model.NC() > 0), Metric{"kinetic_energy_max", "J", s.peak}, Metric{"energy_error", "J", joule},
+	if s.fixedStep.step > 0 {
+		s.metrics = append(s.fixedStep.metrics(s.begin.DOF, s.model.Model.NC() > 0), Metric{"kinetic_energy_max", "J", s.peak}, Metric{"energy_error", "J", joule},
 			Metric{"energy_error_relative", "", relative})
 		return
 	}
@@ -235,9 +235,9 @@ func (s *machineRun) doubts() error {
 		warn("%d steps ended in a singular position, the first at t = %.6g s", n, s.result.SingularAt)
 	}
 	s.bends(warn)
-	if s.fixed.step > 0 {
+	if s.fixedStep.step > 0 {
 		_, e := s.missing()
-		s.fixed.doubts(e, warn)
+		s.fixedStep.doubts(e, warn)
 		return nil
 	}
 	bad := false
@@ -315,8 +315,8 @@ func (s *machineRun) text() string {
 	if s.model.Model.NC() > 0 {
 		kept = ", constraints by " + s.cfg.Formulation
 	}
-	if s.fixed.step > 0 {
-		return fmt.Sprintf("%s in %s, %d bodies, fixed steps of %s, as a loop takes them", filepath.Base(s.path), report.WithUnit(s.cfg.Duration, "s"), s.model.Model.Bodies(), report.WithUnit(s.fixed.step, "s"))
+	if s.fixedStep.step > 0 {
+		return fmt.Sprintf("%s in %s, %d bodies, fixed steps of %s, as a loop takes them", filepath.Base(s.path), report.WithUnit(s.cfg.Duration, "s"), s.model.Model.Bodies(), report.WithUnit(s.fixedStep.step, "s"))
 	}
 	return fmt.Sprintf("%s in %s, %d bodies, tolerance %.3g%s", filepath.Base(s.path), report.WithUnit(s.cfg.Duration, "s"), s.model.Model.Bodies(), s.cfg.Tolerance, kept)
 }

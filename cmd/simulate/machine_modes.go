@@ -95,8 +95,8 @@ func (s *machineRun) describeModes(m *machine.Modes, f Options) (out machineMode
 	if len(m.Loose) > 0 {
 		warn("friction that sticks has no slope, and is left out with what is viscous in it: %s", strings.Join(m.Loose, ", "))
 	}
-	if len(m.Held) > 0 {
-		warn("held as at the start, because they do not rest: %s", strings.Join(m.Held, ", "))
+	if len(m.Constant) > 0 {
+		warn("held as at the start, because they do not rest: %s", strings.Join(m.Constant, ", "))
 	}
 	if len(m.Kinks) > 0 {
 		warn("a force has a kink at the equilibrium along %s: the slope is the mean of both sides", strings.Join(m.Kinks, ", "))

@@ -11,27 +11,27 @@ import (
 
 // fixedSteps is a run in the fixed steps of a loop, beside that of the integrator.
 type fixedSteps struct {
-	step   float64 // s; 0: none
-	n      int     // steps
-	rows   int     // steps from row to row
-	result machine.Stepped
-	off    float64 // largest difference of a number of the state to the integrator, by one plus its size
-	signal string  // that number
-	at     float64 // s  when
+	step       float64 // s; 0: none
+	n          int     // steps
+	rows       int     // steps from row to row
+	result     machine.Stepped
+	difference float64 // largest difference of a number of the state to the integrator, by one plus its size
+	signal     string  // that number
+	time       float64 // s  when
 }
 
-// mostSteps are those of a run.
-const mostSteps = 100_000_000
+// maxSteps are those of a run.
+const maxSteps = 100_000_000
 
 // wholeSteps makes duration and time between rows whole numbers of steps of h (s), and says where they were not; h = 0: no fixed steps.
 func (s *machineRun) wholeSteps(h float64) error {
 	if h == 0 {
 		return nil
 	}
-	c, f := s.cfg, &s.fixed
+	c, f := s.cfg, &s.fixedStep
 	n := math.Round(c.Duration / h)
-	if !(n >= 1 && n <= mostSteps) {
-		return fmt.Errorf("--step: %g s in a duration of %g s makes %.3g steps, want 1 to %d", h, c.Duration, c.Duration/h, mostSteps)
+	if !(n >= 1 && n <= maxSteps) {
+		return fmt.Errorf("--step: %g s in a duration of %g s makes %.3g steps, want 1 to %d", h, c.Duration, c.Duration/h, maxSteps)
 	}
 	f.step, f.n = h, int(n)
 	if math.Abs(n*h-c.Duration) > 1e-9*c.Duration {
@@ -51,7 +51,7 @@ func (s *machineRun) wholeSteps(h float64) error {
 
 // runSteps integrates, then goes through the same time in fixed steps, which the table holds, and compares.
 func (s *machineRun) runSteps(ctx context.Context) error {
-	f := &s.fixed
+	f := &s.fixedStep
 	var stopped *machine.Failure
 	if err := s.run(ctx); errors.As(err, &stopped) {
 		s.warnings = append(s.warnings, fmt.Sprintf("the integrator %v: what follows is not compared with it", stopped))
@@ -74,8 +74,8 @@ func (s *machineRun) runSteps(ctx context.Context) error {
 		if row > 0 && row < len(exact[0].x) { // controllers sample in the first step
 			for i := range size {
 				y := exact[1+i].x[row]
-				if e := math.Abs(p.X[i]-y) / (1 + math.Abs(y)); e > f.off {
-					f.off, f.signal, f.at = e, exact[1+i].name, p.T
+				if e := math.Abs(p.X[i]-y) / (1 + math.Abs(y)); e > f.difference {
+					f.difference, f.signal, f.time = e, exact[1+i].name, p.T
 				}
 			}
 		}
@@ -92,8 +92,8 @@ func (s *machineRun) runSteps(ctx context.Context) error {
 func (f *fixedSteps) metrics(dof int, closed bool) []Metric {
 	r := &f.result
 	list := []Metric{{"degrees_of_freedom", "", float64(dof)}, {"step", "s", f.step}, {"steps", "", float64(r.Steps)},
-		{"steps_not_met", "", float64(r.Unmet)},
-		{"singular_steps", "", float64(r.Singular)}, {"difference_to_integrator_max", "", f.off}}
+		{"steps_not_met", "", float64(r.NotMet)},
+		{"singular_steps", "", float64(r.Singular)}, {"difference_to_integrator_max", "", f.difference}}
 	if closed {
 		list = append(list, Metric{"constraint_residual_max", "", r.Residual}, Metric{"constraint_rate_max", "", r.Rate})
 	}
@@ -104,15 +104,15 @@ func (f *fixedSteps) metrics(dof int, closed bool) []Metric {
 func (f *fixedSteps) doubts(missing float64, warn func(format string, a ...any)) {
 	const much = 1e-3
 	r := &f.result
-	if r.Unmet > 0 {
+	if r.NotMet > 0 {
 		warn("%d of %d steps did not meet their equations, the first at t = %.6g s: %s. A loop shows them as status of its model",
-			r.Unmet, r.Steps, r.UnmetAt, r.Why)
+			r.NotMet, r.Steps, r.UnmetAt, r.Reason)
 	}
 	if missing > much {
 		warn("the steps miss %.2g of the largest energy: a shorter step may help", missing)
 	}
-	if f.off > much {
+	if f.difference > much {
 		warn("the steps differ from the integrator by %.2g of %s at t = %.6g s: a shorter step may help, unless the motion depends on rounding",
-			f.off, f.signal, f.at)
+			f.difference, f.signal, f.time)
 	}
 }

@@ -32,7 +32,7 @@ func (p *poisson) solve(m *Moreau, d []float64) (r lcp.FrictionResult, e, scale 
 	n := len(m.Chosen)
 	p1, v := p.p1[:2*n], p.v[:2*n]
 	clear(p1)
-	hits := p.before(m, d, v)
+	hits := p.compression(m, d, v)
 	if hits {
 		// without impulses for these laws the contacts are settled without restitution
 		if s := p.im.Solve(d, v, p.laws[:n], p1).Status; s != Resolved {
@@ -69,10 +69,10 @@ func (p *poisson) solve(m *Moreau, d []float64) (r lcp.FrictionResult, e, scale 
 	return r, e + e2, scale + s2
 }
 
-// before fills v with the velocities that the impacts of the step begin with, and the laws. It is false without an impact that rebounds.
-// Contacts that last carry the forces of the step, as far as those are known from the step before: what is left for an impact to compress
+// compression fills v with the velocities that the impacts of the step begin with, and the laws. It is false without an impact that rebounds.
+// Contacts that last carry the forces of the step, as far as those are known from the step compression: what is left for an impact to compress
 // is its own.
-func (p *poisson) before(m *Moreau, d, v []float64) (hits bool) {
+func (p *poisson) compression(m *Moreau, d, v []float64) (hits bool) {
 	n, springy := len(m.Chosen), false
 	for k, c := range m.Chosen {
 		p.laws[k] = m.Set.Law[c]

@@ -12,12 +12,12 @@ import (
 
 // Force acts on a place of a body from outside the machine.
 type Force struct {
-	Name   string
-	Frame  string              // a frame or a body
-	Along  r3.Vec              // direction, any length, in axes of the frame, or of the world
-	World  bool                // Along is in axes of the world: it does not turn with the body
-	Force  reference.Generator // N    along it; nil: none
-	Torque reference.Generator // N·m  about it; nil: none
+	Name      string
+	Frame     string              // a frame or a body
+	Direction r3.Vec              // direction, any length, in axes of the frame, or of the world
+	World     bool                // Along is in axes of the world: it does not turn with the body
+	Force     reference.Generator // N    along it; nil: none
+	Torque    reference.Generator // N·m  about it; nil: none
 }
 
 // force is one of a machine.
@@ -27,20 +27,20 @@ type force struct {
 	f, moment   r3.Vec // N, N·m  on the body, world axes
 }
 
-// aim checks the forces.
-func (m *Machine) aim(list []Force) (errs []error) {
+// placeForces checks the forces.
+func (m *Machine) placeForces(list []Force) (errs []error) {
 	for _, f := range list {
 		k, err := m.Model.Frame(f.Frame)
-		n := r3.Norm(f.Along)
+		n := r3.Norm(f.Direction)
 		switch {
 		case err != nil:
 			errs = append(errs, fmt.Errorf("force %q: %w", f.Name, err))
 			continue
 		case !(n > 0 && n < math.Inf(1)):
-			errs = append(errs, fmt.Errorf("force %q: direction %v, want finite numbers, not all 0", f.Name, f.Along))
+			errs = append(errs, fmt.Errorf("force %q: direction %v, want finite numbers, not all 0", f.Name, f.Direction))
 			continue
 		}
-		f.Along = r3.Scale(1/n, f.Along)
+		f.Direction = r3.Scale(1/n, f.Direction)
 		m.forces = append(m.forces, force{Force: f, frame: k, body: m.Model.BodyOf(k)})
 	}
 	if len(m.forces) > 0 {
@@ -60,7 +60,7 @@ func (m *Machine) apply(t float64, q []float64) {
 	for k := range m.forces {
 		p := &m.forces[k]
 		axes, at := m.Model.FramePose(d, p.frame)
-		along := p.Along
+		along := p.Direction
 		if !p.World {
 			along = axes.Vec(along)
 		}

@@ -20,25 +20,25 @@ type guess struct {
 	// contraction is by how much an evaluation changes the speeds, as a share of the one before; measured so many steps ago.
 	contraction float64
 	measured    int
-	// stiff: a spring between frames is so stiff that the speeds may turn round in every step. A guess may be on the far side of it then,
+	// stiffSpring: a spring between frames is so stiffSpring that the speeds may turn round in every step. A guess may be on the far side of it then,
 	// where the equations of the step have another solution: a step begins at the position that is known.
-	stiff bool
+	stiffSpring bool
 }
 
 func newGuess(n int) (g guess) {
 	for k := range g.differences {
 		g.differences[k] = make([]float64, n)
 	}
-	g.clear()
+	g.forget()
 	return g
 }
 
-// clear forgets what came before.
-func (g *guess) clear() { g.steps, g.order, g.contraction, g.stiff = 0, 0, math.Inf(1), false }
+// forget forgets what came before.
+func (g *guess) forget() { g.steps, g.order, g.contraction, g.stiffSpring = 0, 0, math.Inf(1), false }
 
 // means writes the means of the speeds over a step of h (s) from v.
 func (g *guess) means(h float64, v, w []float64) {
-	if g.stiff {
+	if g.stiffSpring {
 		clear(w)
 		return
 	}
@@ -85,9 +85,9 @@ func (g *guess) watch(before, change float64) {
 	g.contraction, g.measured = share, 0
 }
 
-// near tells whether a step whose evaluations, so many of them, changed the speeds last by change is within tolerance of where the next
+// converged tells whether a step whose evaluations, so many of them, changed the speeds last by change is within tolerance of where the next
 // one would lead.
-func (g *guess) near(evaluations int, change, tolerance float64) bool {
+func (g *guess) converged(evaluations int, change, tolerance float64) bool {
 	if evaluations > 1 {
 		return guessOwn*g.contraction*change <= tolerance
 	}

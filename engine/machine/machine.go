@@ -162,7 +162,7 @@ func New(s Spec) (*Machine, error) {
 		}
 		m.efforts = append(m.efforts, effort{k, e.By})
 	}
-	errs = append(errs, m.aim(s.Forces)...)
+	errs = append(errs, m.placeForces(s.Forces)...)
 	if len(errs) == 0 {
 		errs = append(errs, m.rub(s.Friction))
 	}
@@ -311,11 +311,11 @@ func (m *Machine) Settle(t float64, x []float64) (unstable bool, err error) {
 		m.slippery = true
 		defer func() { m.slippery = false }()
 	}
-	return m.settle(t, x)
+	return m.findEquilibrium(t, x)
 }
 
-// settle is Settle with the friction that sticks as it is set.
-func (m *Machine) settle(t float64, x []float64) (unstable bool, err error) {
+// findEquilibrium is Settle with the friction that sticks as it is set.
+func (m *Machine) findEquilibrium(t float64, x []float64) (unstable bool, err error) {
 	q, v, _ := m.cut(x)
 	clear(v)
 	if err := m.steady(t, x); err != nil {

@@ -37,11 +37,11 @@ func (m *Mode) Damping() float64 {
 
 // Modes are all modes of a machine, the slowest first.
 type Modes struct {
-	List   []Mode
-	States []engine.Signal // positions of joints, then states of the parts
-	Loose  []string        // joints whose friction sticks: it is left out
-	Held   []string        // states that do not rest, which are held: temperatures
-	Kinks  []string        // states in which a force has a kink there: the slope is the mean of both sides
+	List     []Mode
+	States   []engine.Signal // positions of joints, then states of the parts
+	Loose    []string        // joints whose friction sticks: it is left out
+	Constant []string        // states that do not rest, which are held: temperatures
+	Kinks    []string        // states in which a force has a kink there: the slope is the mean of both sides
 }
 
 // Modes moves x to the static equilibrium that Settle finds without friction that sticks, and tells the eigenvalues of the linear
@@ -65,7 +65,7 @@ func (m *Machine) Modes(t float64, x []float64) (out Modes, err error) {
 	m.slippery = true
 	defer func() { m.slippery = false }()
 	if !slices.ContainsFunc(m.Parts, func(p drivetrain.Part) bool { _, ok := p.(*servo.Part); return ok }) {
-		if _, err := m.settle(t, x); err != nil {
+		if _, err := m.findEquilibrium(t, x); err != nil {
 			return out, fmt.Errorf("%w. What drives a machine round leaves it none: the modes at rest are those with the source at 0", err)
 		}
 	}
@@ -82,14 +82,14 @@ func (m *Machine) Modes(t float64, x []float64) (out Modes, err error) {
 
 // linear are the equations about the state x.
 type linear struct {
-	m     *Machine
-	t     float64
-	x     []float64
-	n, d  int        // velocities, of them free
-	basis *mat.Dense // n×d
-	z     []int      // states of the parts that are not held
-	a     *mat.Dense // slopes of a, b, z
-	off   *mat.Dense // their errors
+	m      *Machine
+	t      float64
+	x      []float64
+	n, d   int        // velocities, of them free
+	basis  *mat.Dense // n×d
+	z      []int      // states of the parts that are not held
+	a      *mat.Dense // slopes of a, b, z
+	errors *mat.Dense // their errors
 }
 
 func (l *linear) size() int { return 2*l.d + len(l.z) }
@@ -215,7 +215,7 @@ func (l *linear) slopes(out *Modes) error {
 	l.z = slices.DeleteFunc(l.z, func(k int) bool {
 		hot := m.states[k].Unit == "°C" && math.Abs(rest[2*l.d+k]) > 1e-12
 		if hot {
-			out.Held = append(out.Held, columns[nq+nv+k].Name)
+			out.Constant = append(out.Constant, columns[nq+nv+k].Name)
 		}
 		return hot
 	})
@@ -231,7 +231,7 @@ func (l *linear) slopes(out *Modes) error {
 	}
 	rest, _ = l.rates(-1, 0)
 	n := l.size()
-	l.a, l.off = mat.NewDense(n, n, nil), mat.NewDense(n, n, nil)
+	l.a, l.errors = mat.NewDense(n, n, nil), mat.NewDense(n, n, nil)
 	for j := range n {
 		var tries [lengths][]float64
 		kink := false
@@ -269,7 +269,7 @@ func (l *linear) slopes(out *Modes) error {
 			if math.IsInf(best, 1) {
 				return fmt.Errorf("the equations cannot be followed near the equilibrium, along %s", l.named(j, out))
 			}
-			l.off.Set(i, j, best+1e-13*math.Abs(l.a.At(i, j)))
+			l.errors.Set(i, j, best+1e-13*math.Abs(l.a.At(i, j)))
 		}
 		if kink {
 			out.Kinks = append(out.Kinks, l.named(j, out))
@@ -322,7 +322,7 @@ func (l *linear) eigen() (list []Mode) {
 		for k := range n {
 			dot += cmplx.Conj(left.At(k, i)) * right.At(k, i)
 			for j := range n {
-				off += cmplx.Abs(left.At(k, i)) * (l.off.At(k, j) + rounding) * cmplx.Abs(right.At(j, i))
+				off += cmplx.Abs(left.At(k, i)) * (l.errors.At(k, j) + rounding) * cmplx.Abs(right.At(j, i))
 			}
 		}
 		off /= cmplx.Abs(dot)

@@ -86,7 +86,7 @@ func (s *Stepper) stride(t, h float64, x []float64) engine.Status {
 	switch {
 	case end.Missed: // once more without: it knows nothing then
 		s.crossing.Miss()
-		s.guess.clear()
+		s.guess.forget()
 		return s.stride(t, h, x)
 	case len(s.o.Led) == 0 && (end.Undecided || !met && s.crossing.Near(h)):
 		s.fail(multibody.NotConverged)
@@ -127,7 +127,7 @@ func (s *Stepper) stride(t, h float64, x []float64) engine.Status {
 // fail leaves the state alone.
 func (s *Stepper) fail(st multibody.Status) engine.Status {
 	s.Last = st
-	s.guess.clear()
+	s.guess.forget()
 	for k := range s.led {
 		s.led[k].now = s.led[k].was
 	}
@@ -249,7 +249,7 @@ func (s *Stepper) means(t, h float64, q, v, z []float64) (st multibody.Status, m
 		if round > 1 {
 			s.guess.watch(last, change)
 		}
-		if round >= first && (!(change > tol) || first == 1 && s.square*s.square <= tol*size && s.guess.near(round, change, tol)) {
+		if round >= first && (!(change > tol) || first == 1 && s.square*s.square <= tol*size && s.guess.converged(round, change, tol)) {
 			return st, calm
 		}
 		if round == mostRounds {
@@ -302,10 +302,10 @@ func (s *Stepper) evaluate(h float64, q, v []float64) (st multibody.Status) {
 			p.x -= h / 2 * s.at[k] // so that the middle of the speeds w is met
 		}
 	}
-	s.guess.stiff = false
+	s.guess.stiffSpring = false
 	for k := range s.elastic {
 		e := &s.elastic[k]
-		s.guess.stiff = s.guess.stiff || h/2*(h/2*e.k+e.c)*s.c[e.at*len(s.p)+e.at] > 1
+		s.guess.stiffSpring = s.guess.stiffSpring || h/2*(h/2*e.k+e.c)*s.c[e.at*len(s.p)+e.at] > 1
 	}
 	return st
 }

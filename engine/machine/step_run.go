@@ -11,9 +11,9 @@ import (
 // Stepped is what a run of fixed steps met.
 type Stepped struct {
 	Steps               int
-	Unmet, Singular     int     // steps whose equations were not met, and that ended in a singular position
+	NotMet, Singular    int     // steps whose equations were not met, and that ended in a singular position
 	UnmetAt, SingularAt float64 // s  the first of them
-	Why                 string  // of the first that was not met
+	Reason              string  // of the first that was not met
 	Residual, Rate      float64 // largest |g| (m, rad) and |dg/dt| after a step
 	Audit               *circuit.Audit
 }
@@ -39,8 +39,8 @@ func (s *Stepper) Run(ctx context.Context, x []float64, h float64, n, every int,
 			}
 			r.Steps = k
 			if st != engine.OK {
-				if r.Unmet++; r.Unmet == 1 {
-					r.UnmetAt, r.Why = t, s.Why()
+				if r.NotMet++; r.NotMet == 1 {
+					r.UnmetAt, r.Reason = t, s.Why()
 				}
 			}
 		}

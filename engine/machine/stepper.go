@@ -335,7 +335,7 @@ func (s *Stepper) Push(k int, torque float64) { s.push[k] = torque }
 
 // Begin makes x consistent with the constraints at the time t (s), with the motions that were told, and forgets what came before.
 func (s *Stepper) Begin(t float64, x []float64, how multibody.Assembly) (multibody.Assembled, error) {
-	s.guess.clear()
+	s.guess.forget()
 	s.lost = false
 	s.crossing.Clear()
 	s.motions(t)
@@ -377,7 +377,7 @@ func (s *Stepper) Resume(t float64, x []float64) {
 	for k, p := range m.Parts {
 		p.Reset(m.own(k, z))
 	}
-	s.guess.clear()
+	s.guess.forget()
 	s.lost = false
 	s.crossing.Clear()
 	s.motions(t)

@@ -37,10 +37,10 @@ func ABA(m *Model, d *Data, q, v, tau []float64) Status {
 	copy(d.QDD, tau)
 	m.losses(q, v, d.QDD, -1)
 	if m.plane != nil && !d.Bodies {
-		d.by = byPlane
+		d.method = byPlane
 		return m.plane.aba(m, d, q, v)
 	}
-	d.by = byTree
+	d.method = byTree
 	return m.aba(d, q, v)
 }
 

@@ -28,9 +28,9 @@ type Data struct {
 	passive []Wrench  // of the springs
 	loaded  bool      // some wrench may be other than zero
 
-	flat  []flatData
-	under []float64   // nv  torques of the last Accelerate or Again of a tree
-	by    elimination // how the last evaluation solved for the accelerations
+	flat    []flatData
+	torques []float64   // nv  torques of the last Accelerate or Again of a tree
+	method  elimination // how the last evaluation solved for the accelerations
 }
 
 // Wrench is a force and a moment on a body.
@@ -73,7 +73,7 @@ func (m *Model) NewData() *Data {
 	v := make([]float64, 4*n+2*n*n)
 	cut := func(n int) (part []float64) { part, v = v[:n:n], v[n:]; return part }
 	d := &Data{
-		QDD: cut(n), Tau: cut(n), Implicit: cut(n), under: cut(n), H: cut(n * n), L: cut(n * n),
+		QDD: cut(n), Tau: cut(n), Implicit: cut(n), torques: cut(n), H: cut(n * n), L: cut(n * n),
 		body: make([]bodyData, nb), column: make([]spatial, n), wrench: make([]Wrench, nb), joined: make([]Wrench, nb), passive: make([]Wrench, nb),
 		LoopData: newLoopData(m),
 	}

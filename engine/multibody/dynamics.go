@@ -51,7 +51,7 @@ func (m *Model) resolve(d *Data) {
 
 // answer replaces torques by the accelerations that they add.
 func (m *Model) answer(d *Data, a []float64) {
-	switch d.by {
+	switch d.method {
 	case byTree:
 		m.yield(d, a)
 		return

@@ -18,7 +18,7 @@ const (
 func Accelerate(m *Model, d *Data, q, v, tau []float64) Status {
 	m.check("Accelerate", q, v, tau)
 	if m.loops.n == 0 {
-		copy(d.under, tau)
+		copy(d.torques, tau)
 		return ABA(m, d, q, v, tau)
 	}
 	Terms(m, d, q, v)
@@ -36,7 +36,7 @@ func (m *Model) factor(d *Data) Status {
 	for i, x := range d.Implicit {
 		d.H[i*m.nv+i] += x
 	}
-	d.by = byFactor
+	d.method = byFactor
 	return Factor(m, d)
 }
 
@@ -47,11 +47,11 @@ func Answer(m *Model, d *Data, a []float64) { m.answer(d, a) }
 // Again is Dynamics or Accelerate once more under other torques, at their q, v. Valid afterwards: QDD, Lambda.
 func Again(m *Model, d *Data, q, v, tau []float64) Status {
 	m.check("Again", q, v, tau)
-	if d.by != byFactor {
+	if d.method != byFactor {
 		for i, x := range tau {
-			d.y[i] = x - d.under[i]
+			d.y[i] = x - d.torques[i]
 		}
-		copy(d.under, tau)
+		copy(d.torques, tau)
 		m.answer(d, d.y)
 		for i, x := range d.y {
 			d.QDD[i] += x

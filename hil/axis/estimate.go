@@ -157,7 +157,7 @@ func (a *Axis) Watch(k Tick, doubtful bool, in *estimator.Inputs, sent float64, 
 		bad, m.Hint = a.signs.step(k, a.came, doubtful || jumped, acts, sent, a.taken)
 	}
 	if a.frozen != nil {
-		a.frozen.over = a.signs.over()
+		a.frozen.balance = a.signs.windingBalance()
 	}
 	if a.pushes != nil {
 		if _, hint := a.pushes.step(k, a.came, doubtful || jumped, a.taken[1], a.taken[1], a.taken); m.Hint.Fault == Fine {

@@ -31,7 +31,7 @@ type frozen struct {
 	rest   float64 // N·m  of it the friction
 
 	current bool    // voltage and current of a winding are known
-	over    float64 // V  what the balance of that winding leaves over at the speed shown; NaN: not known
+	balance float64 // V  what the balance of that winding leaves over at the speed shown; NaN: not known
 
 	on      bool
 	at      float64 // rad  the number …
@@ -60,7 +60,7 @@ const (
 
 // newFrozen is nil where nothing tells what a command must do.
 func newFrozen(s *Spec, noise float64) *frozen {
-	f := &frozen{s: s, over: math.NaN(), emf: backEMF{m: &s.Motor, floor: s.Motor.BrushDrop/2 + unsureEffort*s.TopCommand, share: 0.25}, counts: noise * math.Sqrt(12), current: s.Drive == plant.VoltageDrive && s.measured(estimator.Current)}
+	f := &frozen{s: s, balance: math.NaN(), emf: backEMF{m: &s.Motor, floor: s.Motor.BrushDrop/2 + unsureEffort*s.TopCommand, share: 0.25}, counts: noise * math.Sqrt(12), current: s.Drive == plant.VoltageDrive && s.measured(estimator.Current)}
 	f.same = f.counts
 	if c := max(s.Kalman.Count, s.Mechanical.Count); c > 0 {
 		f.same = min(c, f.counts)
@@ -200,10 +200,10 @@ func (f *frozen) standsStill(command float64) bool {
 	return f.current && math.Abs(f.emf.unseen) < unsure && f.s.Motor.K*math.Abs(f.v) > unsure
 }
 
-// held tells that the position is right, and something holds or throws the axis: the balance of the winding is kept at the speed shown,
+// positionIsRight tells that the position is right, and something holds or throws the axis: the balance of the winding is kept at the speed shown,
 // and would leave over three times as much if the axis had the speed (rad/s) beside it that is missing.
-func (f *frozen) held(missing float64) bool {
-	return f.current && 3*math.Abs(f.over) < f.s.Motor.K*math.Abs(missing)
+func (f *frozen) positionIsRight(missing float64) bool {
+	return f.current && 3*math.Abs(f.balance) < f.s.Motor.K*math.Abs(missing)
 }
 
 // twin is the speed (rad/s) that it has after dt (s) of a command.

@@ -353,7 +353,7 @@ func (e *excursion) judge(f *frozen, age float64, load bool) (bad, hint Finding)
 		from = 0
 	}
 	switch part := (e.seen + from) / (e.way + from); {
-	case load && f.held(missing/e.time):
+	case load && f.positionIsRight(missing/e.time):
 		hint = Finding{Blocked, estimator.Position, f.hold + f.s.Motor.J*(e.way-e.seen)/(e.time*e.time), f.hold}
 	case part < -motionShare:
 		hint.Fault = Direction

@@ -47,7 +47,7 @@ type comparison struct {
 	follows bool    // a may be larger than b, and comes nearer to it only as fast as it can …
 	against bool    // … and only what is against b counts, where both are above the floor
 
-	late *delays // what is commanded is compared as it was some time before, too; nil: b is no command, or a speed
+	delays *delays // what is commanded is compared as it was some time before, too; nil: b is no command, or a speed
 
 	apart  float64 // s  they are; where the command may be late, less the time that they are not
 	far    float64 // … by such a share of b when that began
@@ -84,7 +84,7 @@ func newReadings(s *Spec) readings {
 	add := func(c comparison) {
 		if s.Channels[c.a] && (c.b >= estimator.Quantities || s.Channels[c.b]) && (c.floor > 0 || c.factor == 0 && c.fixed > 0) {
 			if c.b == commanded && c.factor != 0 && !c.follows {
-				c.late = new(delays)
+				c.delays = new(delays)
 			}
 			r.list = append(r.list, c)
 		}
@@ -196,8 +196,8 @@ func (r *readings) begin(position, command float64) {
 	r.mean[estimator.Position], r.mean[windingCurrent] = 0, 0
 	for i := range r.list { // what swung before swings no reading of now
 		c := &r.list[i]
-		if c.apart, c.lo, c.hi = 0, math.Inf(1), math.Inf(-1); c.late != nil {
-			*c.late = delays{}
+		if c.apart, c.lo, c.hi = 0, math.Inf(1), math.Inf(-1); c.delays != nil {
+			*c.delays = delays{}
 		}
 	}
 }
@@ -263,9 +263,9 @@ func (r *readings) judge(c *comparison, dt float64, f *frozen) Finding {
 		}
 	}
 	off := math.Abs(over) > limit
-	if c.apart += dt; c.late != nil {
-		c.late.add(y, x, 0, dt, max(delaySpacing, r.s.Every), off)
-		c.apart = c.late.time
+	if c.apart += dt; c.delays != nil {
+		c.delays.add(y, x, 0, dt, max(delaySpacing, r.s.Every), off)
+		c.apart = c.delays.time
 	} else if !off {
 		c.apart = 0
 	}
@@ -276,8 +276,8 @@ func (r *readings) judge(c *comparison, dt float64, f *frozen) Finding {
 			c.found = Finding{Direction, c.a, over, limit}
 		}
 	}
-	if c.late != nil {
-		c.found = c.late.named(c.found, false)
+	if c.delays != nil {
+		c.found = c.delays.named(c.found, false)
 	}
 	if c.apart < least {
 		return Finding{}

@@ -28,23 +28,23 @@ import (
 type runaway struct {
 	f *frozen
 
-	sum, pending float64 // of command times time since the newest position, and how long
-	unseen       float64 // s    since a position came, believed or not
-	gap          bool    // … it was long
-	on           bool    // there is a newest position
-	last, age    float64 // rad, s  … it, and its age
-	primed       bool    // there is a speed
-	begun        float64 // N·m     effort when the motion against it began
-	speed, slow  float64 // rad/s   means of the speed, and the mean of that
-	effort       float64 // N·m     … of the effort
-	turning      float64 // s       so long the change from a motion with the effort is in the means: a sign that turns is no acceleration
-	topEffort    float64 // N·m     largest of both since then
-	topAgainst   float64 // N·m     … of what lasted for peakTime
-	least, since float64 // N·m, s  smallest acceleration against the effort of so long
-	time, way    float64 // s, rad  it has lasted
-	full         float64 // s       … at the largest effort
-	hint         Finding // of the newest position: what an axis is that leaves its limits before the next one
-	grown        bool    // it lasts, and the effort has grown by Fs since the motion against it began, or cannot grow
+	sum, pending     float64 // of command times time since the newest position, and how long
+	unseen           float64 // s    since a position came, believed or not
+	gap              bool    // … it was long
+	on               bool    // there is a newest position
+	last, age        float64 // rad, s  … it, and its age
+	primed           bool    // there is a speed
+	begun            float64 // N·m     effort when the motion against it began
+	speed, slowSpeed float64 // rad/s   means of the speed, and the mean of that
+	effort           float64 // N·m     … of the effort
+	turning          float64 // s       so long the change from a motion with the effort is in the means: a sign that turns is no acceleration
+	topEffort        float64 // N·m     largest of both since then
+	topAgainst       float64 // N·m     … of what lasted for peakTime
+	least, since     float64 // N·m, s  smallest acceleration against the effort of so long
+	time, way        float64 // s, rad  it has lasted
+	full             float64 // s       … at the largest effort
+	hint             Finding // of the newest position: what an axis is that leaves its limits before the next one
+	grown            bool    // it lasts, and the effort has grown by Fs since the motion against it began, or cannot grow
 }
 
 const (
@@ -96,13 +96,13 @@ func (r *runaway) step(k Tick, taken, full bool, p *estimator.Sample, command, r
 	r.last, r.age, r.sum, r.pending = p.Value, max(0, p.Age), 0, 0
 	w := min(0.9, -math.Expm1(-span/runawayMean))
 	if !r.primed { // the first speed is no change of one
-		r.primed, r.speed, r.slow, r.effort = true, moved/span, moved/span, effort
+		r.primed, r.speed, r.slowSpeed, r.effort = true, moved/span, moved/span, effort
 	}
 	r.effort += w * (effort - r.effort)
 	r.speed += w * (moved/span - r.speed)
-	r.slow += w * (r.speed - r.slow)
+	r.slowSpeed += w * (r.speed - r.slowSpeed)
 	side := math.Copysign(1, r.effort)
-	u, a := math.Abs(r.effort), f.known.j*(r.slow-r.speed)*w/((1-w)*span)*side
+	u, a := math.Abs(r.effort), f.known.j*(r.slowSpeed-r.speed)*w/((1-w)*span)*side
 	slowest := patientWay * f.counts / patientTime
 	if r.turning = max(0, r.turning-min(dt, f.s.Every)); r.speed*side > slowest {
 		r.turning = max(turnTime, turnSamples*f.s.Every)

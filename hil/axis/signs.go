@@ -275,8 +275,8 @@ func (s *signs) named(f Finding) Finding {
 	return s.late.named(f, s.current)
 }
 
-// over is what the balance of a winding leaves over (V), NaN: not known.
-func (s *signs) over() float64 {
+// windingBalance is what the balance of a winding leaves windingBalance (V), NaN: not known.
+func (s *signs) windingBalance() float64 {
 	if !s.current || !s.on || s.since < 3*s.tau {
 		return math.NaN()
 	}

@@ -261,7 +261,7 @@ func TestSignsOver(t *testing.T) {
 			for k := range 400 {
 				at := 1e-3 * float64(k)
 				s.step(Tick{On: !c.off}, true, false, side*(2*3+1+0.5*6), side*10, [2]float64{side * c.shown * 6 * at, side * 3})
-				if got := s.over(); k < 25 && !math.IsNaN(got) {
+				if got := s.windingBalance(); k < 25 && !math.IsNaN(got) {
 					t.Fatalf("%s, %+g: %g V after %g s", c.name, side, got, at)
 				} else if k == 399 && math.Abs(got-side*c.want) > 1e-3 || k == 399 && math.IsNaN(got) != math.IsNaN(c.want) {
 					t.Errorf("%s, %+g: %g V, want %g", c.name, side, got, side*c.want)

@@ -17,28 +17,28 @@ import (
 // command is above what friction may take (rms).
 type swing struct {
 	ring    [1 + swingSteps*swingStep]float64 // commands, spaced
-	newest  int
+	head    int
 	filled  int
 	part    float64 // s  since the newest
 	spacing float64 // s
 
-	seen           float64                 // s
+	duration       float64                 // s
 	motion, square float64                 // means of the motion and of its square …
 	command, power [1 + swingSteps]float64 // … of the command of so many steps before, and of its square …
 	product        [1 + swingSteps]float64 // … and of both
-	best           int                     // step with the largest correlation …
-	top            float64                 // … and that
+	bestStep       int                     // step with the largest correlation …
+	peak           float64                 // … and that
 	fits           bool                    // a command of before fits, and that of now does not
 	time           float64                 // s  it swings so
 }
 
 const (
-	swingMean  = 0.1 // s
-	swingSteps = 16
-	swingStep  = 4     // spacings of delaySpacing: 10 ms; fewer where samples are further apart
-	swingFits  = 0.9   // correlation with the command of before at least …
-	swingOff   = 0.6   // … and with that of now at most, to both sides: half a step beside 30 ms, and 53°
-	leastLate  = 20e-3 // s  any drive may need as long as this
+	swingMean     = 0.1 // s
+	swingSteps    = 16
+	swingStep     = 4     // spacings of delaySpacing: 10 ms; fewer where samples are further apart
+	swingFits     = 0.9   // correlation with the command of before at least …
+	swingOff      = 0.6   // … and with that of now at most, to both sides: half a step beside 30 ms, and 53°
+	minDriveDelay = 20e-3 // s  any drive may need as long as this
 )
 
 // step is what lies between two delays, in spacings.
@@ -49,58 +49,58 @@ func (w *swing) add(u, motion, dt, spacing, least float64) {
 	w.spacing = spacing
 	if w.part += dt; w.part >= spacing*(1-1e-9) || w.filled == 0 {
 		w.part = max(0, w.part-spacing)
-		w.newest = (w.newest + 1) % len(w.ring)
-		w.ring[w.newest], w.filled = u, min(w.filled+1, len(w.ring))
+		w.head = (w.head + 1) % len(w.ring)
+		w.ring[w.head], w.filled = u, min(w.filled+1, len(w.ring))
 	}
-	w.seen += dt
-	share := max(dt/w.seen, -math.Expm1(-dt/swingMean))
+	w.duration += dt
+	share := max(dt/w.duration, -math.Expm1(-dt/swingMean))
 	toward := func(mean *float64, x float64) { *mean += share * (x - *mean) }
 	toward(&w.motion, motion)
 	toward(&w.square, motion*motion)
 	rises, step := true, w.step()
-	w.best, w.top = 0, math.Inf(-1)
+	w.bestStep, w.peak = 0, math.Inf(-1)
 	for i := range w.command {
 		at := i * step
 		if at >= w.filled {
 			break
 		}
-		c := w.ring[(w.newest+len(w.ring)-at)%len(w.ring)]
+		c := w.ring[(w.head+len(w.ring)-at)%len(w.ring)]
 		toward(&w.command[i], c)
 		toward(&w.power[i], c*c)
 		toward(&w.product[i], c*motion)
 		if !rises { // behind the first maximum
 			continue
 		}
-		if r := w.correlation(i); r > w.top {
-			w.top, w.best = r, i
+		if r := w.correlation(i); r > w.peak {
+			w.peak, w.bestStep = r, i
 		} else {
 			rises = false
 		}
 	}
-	w.fits = math.Abs(w.correlation(0)) < swingOff && w.top > swingFits
-	if w.time += dt; !w.fits || !(w.power[0]-w.command[0]*w.command[0] > least*least) || w.seen < 2*swingMean {
+	w.fits = math.Abs(w.correlation(0)) < swingOff && w.peak > swingFits
+	if w.time += dt; !w.fits || !(w.power[0]-w.command[0]*w.command[0] > least*least) || w.duration < 2*swingMean {
 		w.time = 0
 	}
 }
 
 // named is a finding, or the delay that explains it.
 func (w *swing) named(f Finding, every float64) Finding {
-	if f.Fault == Fine || f.Of != estimator.Position || !w.fits || w.late() < w.least(every) {
+	if f.Fault == Fine || f.Of != estimator.Position || !w.fits || w.delay() < w.minDelay(every) {
 		return f
 	}
-	return Finding{Delay, estimator.Position, w.late(), leastLate / 2}
+	return Finding{Delay, estimator.Position, w.delay(), minDriveDelay / 2}
 }
 
 // against tells that the motion goes against the command of now more surely than it follows one of before: a wrong sign, and no delay.
 func (w *swing) against() bool {
 	now := w.correlation(0)
-	return now < -swingOff && w.top < -now
+	return now < -swingOff && w.peak < -now
 }
 
-// late is the delay (s) that fits best, least the smallest that is told where samples come every so many s.
-func (w *swing) late() float64 { return float64(w.best*w.step()) * w.spacing }
-func (w *swing) least(every float64) float64 {
-	return max(leastLate, (delaySamples+1)*every) * (1 - 1e-9)
+// delay is the delay (s) that fits best, least the smallest that is told where samples come every so many s.
+func (w *swing) delay() float64 { return float64(w.bestStep*w.step()) * w.spacing }
+func (w *swing) minDelay(every float64) float64 {
+	return max(minDriveDelay, (delaySamples+1)*every) * (1 - 1e-9)
 }
 
 // correlation of the motion with the command of i steps before.
@@ -114,8 +114,8 @@ func (w *swing) correlation(i int) float64 {
 
 // judge tells a swing that lasts, of samples every so many s.
 func (w *swing) judge(every float64) Finding {
-	if w.time < max(swingMean/2, leastSamples*every) || w.late() < w.least(every) {
+	if w.time < max(swingMean/2, leastSamples*every) || w.delay() < w.minDelay(every) {
 		return Finding{}
 	}
-	return Finding{Delay, estimator.Position, w.late(), leastLate / 2}
+	return Finding{Delay, estimator.Position, w.delay(), minDriveDelay / 2}
 }

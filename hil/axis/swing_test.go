@@ -113,7 +113,7 @@ func TestSwingNames(t *testing.T) {
 			got := s.named(c.found, c.every)
 			if want := c.found; !c.delay && got != want {
 				t.Errorf("%s, %+g: %+v, want %+v", c.name, side, got, want)
-			} else if c.delay && (got.Fault != Delay || got.Of != estimator.Position || math.Abs(got.Value-c.late) > 6e-3 || got.Limit != leastLate/2) {
+			} else if c.delay && (got.Fault != Delay || got.Of != estimator.Position || math.Abs(got.Value-c.late) > 6e-3 || got.Limit != minDriveDelay/2) {
 				t.Errorf("%s, %+g: %+v, want a delay of %g s", c.name, side, got, c.late)
 			}
 			if s.against() != c.against {

@@ -53,7 +53,7 @@ type SampleOptions struct {
 	Base    string  // signal whose samples these are, where columns come in several frames; "": the first measured one
 	Every   float64 // s  from sample to sample; 0: one tick
 	Clocked bool    // ages come from the device's own clock
-	Asked   bool    // the device samples when it is asked
+	Polled  bool    // the device samples when it is asked
 	Still   bool    // samples while the drive was off, instead of those while it was on
 	Command string  // whose steps are kept for Sent; "": none
 
@@ -493,7 +493,7 @@ func (g *gather) nothing() error {
 func (g *gather) onRaster() (out [][]float64, filled int, err error) {
 	period := periodOf(g.time, g.s.opt.Every)
 	scatter := scatterOf(g.time, period)
-	free := g.s.opt.Clocked && scatter > uneven || g.s.opt.Asked && !g.s.opt.Clocked
+	free := g.s.opt.Clocked && scatter > uneven || g.s.opt.Polled && !g.s.opt.Clocked
 
 	// cut where the mode changed and at long gaps
 	var pieces []piece

@@ -50,9 +50,9 @@ func newPiece(g *gather, lo, hi int, period float64) piece {
 	return p
 }
 
-// asked are the times (s) of samples of a device that is asked: the raster of the questions, which jumps now and then. The median of the
+// polledTimes are the times (s) of samples of a device that is polledTimes: the raster of the questions, which jumps now and then. The median of the
 // deviations nearby follows a jump at once, and takes the noise of arrival away.
-func (p *piece) asked(time []float64, period float64) []float64 {
+func (p *piece) polledTimes(time []float64, period float64) []float64 {
 	const near = 5 // samples on either side
 	off := make([]float64, len(time))
 	for k, t := range time {
@@ -76,7 +76,7 @@ func (p *piece) put(out [][]float64, number, period float64, free bool) (filled 
 	place := p.place
 	if free {
 		if !p.g.s.opt.Clocked {
-			time = p.asked(time, period)
+			time = p.polledTimes(time, period)
 		}
 		place = make([]int, len(time))
 		for k := range place {

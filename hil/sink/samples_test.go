@@ -111,7 +111,7 @@ func (b boardRun) samples(t *testing.T, opt SampleOptions, names ...string) (*Sa
 		t.Fatal(err)
 	}
 	defer run.Close()
-	opt.Every, opt.Clocked, opt.Asked = b.period, b.clocked, b.shift != nil
+	opt.Every, opt.Clocked, opt.Polled = b.period, b.clocked, b.shift != nil
 	s := run.Samples(opt)
 	x, err := s.Columns(context.Background(), names)
 	return s, x, err

@@ -145,8 +145,8 @@ func Assess(s *Solution) (*Assessment, error) {
 			robust = RobustQuantile(float64(c.lags+1) / rows)
 		}
 		dof := degrees(c.lags, rows)
-		if j < len(c.slow) && c.slow[j] > 0 {
-			dof = c.slow[j]
+		if j < len(c.slowDOF) && c.slowDOF[j] > 0 {
+			dof = c.slowDOF[j]
 			robust = distuv.StudentsT{Sigma: 1, Nu: dof}.Quantile(0.975)
 		}
 		e := estimate(&s.Params[i], c.plain[j], c.robust[j], t, robust)

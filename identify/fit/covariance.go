@@ -24,7 +24,7 @@ type covariance struct {
 	scaled        float64     // of J with columns of length one
 	lags          int         // of the robust one …
 	carry         []float64   // … and how many equal rows would carry as much of its scatter, by parameter
-	slow          []float64   // degrees of freedom of a robust one by what the scores have slow; 0: by windows
+	slowDOF       []float64   // degrees of freedom of a robust one by what the scores have slow; 0: by windows
 	rank          int         // of the scaled J
 	singular      []float64   // its values, largest first …
 	v             *mat.Dense  // … and its right vectors, in columns
@@ -216,7 +216,7 @@ func (c *covariance) errors(s *Solution, x [][]float64, b *mat.Dense) []float64 
 		}
 	}
 	hac := variances(b, sum)
-	c.slow = s.cancelling(g, q, b, hac, c.lags)
+	c.slowDOF = s.cancelling(g, q, b, hac, c.lags)
 	for j := range p {
 		row := b.RawRowView(j)
 		c.plain[j] = math.Sqrt(s2*floats.Dot(row, row)) / c.length[j]

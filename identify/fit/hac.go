@@ -146,7 +146,7 @@ func (s *Solution) cancelling(g, q [][]float64, b *mat.Dense, variance []float64
 			sin, cos := math.Sincos(2 * math.Pi * float64(turns+1) * (float64(k) + 0.5) / float64(n))
 			wave[0][k], wave[1][k] = cos, sin
 		}
-		if drawn(q, wave[0]) > cancelDrawn || drawn(q, wave[1]) > cancelDrawn {
+		if amplitude(q, wave[0]) > cancelDrawn || amplitude(q, wave[1]) > cancelDrawn {
 			continue
 		}
 		for _, w := range wave {
@@ -171,9 +171,9 @@ func (s *Solution) cancelling(g, q [][]float64, b *mat.Dense, variance []float64
 	return out
 }
 
-// drawn is the largest share of the variance of a wave of the scores that a fit by the orthonormal columns q takes: 2·λ² for λ the
+// amplitude is the largest share of the variance of a wave of the scores that a fit by the orthonormal columns q takes: 2·λ² for λ the
 // eigenvalues of Σ wave_k·q_k·q_kᵀ, of which their root of the sum of squares is a bound.
-func drawn(q [][]float64, wave []float64) float64 {
+func amplitude(q [][]float64, wave []float64) float64 {
 	sum := 0.0
 	for i, x := range q {
 		for j, y := range q[:i+1] {

@@ -21,11 +21,11 @@ import (
 var noiseEdges = []float64{1.5, 3, 6} // of the bands, times the cutoff; the uppermost one goes from there to noiseMost
 
 const (
-	noiseMost   = 0.9      // of half the sampling rate
-	noiseLeast  = 1.3      // times the highest of noiseEdges, which noiseMost must be
-	leastCorner = 0.25     // of the cutoff: what is slower is drift, and no noise
-	noiseRows   = 64       // at which the inertia is looked at
-	median      = 0.674490 // of the size of Gaussian noise over its standard deviation
+	noiseMost  = 0.9      // of half the sampling rate
+	noiseLeast = 1.3      // times the highest of noiseEdges, which noiseMost must be
+	minCorner  = 0.25     // of the cutoff: what is slower is drift, and no noise
+	noiseRows  = 64       // at which the inertia is looked at
+	median     = 0.674490 // of the size of Gaussian noise over its standard deviation
 )
 
 // noise is, by joint, the rms that noise of the records alone would leave over; NaN: not known.
@@ -113,7 +113,7 @@ func inBand(density, edges []float64, cutoff float64) float64 {
 	}
 	f1, f2 := edges[0]*edges[1], edges[1]*edges[2] // squares of the frequencies in their middle
 	fall := coloured / math.Max(density[1]-white, coloured*f1/f2)
-	corner := leastCorner * cutoff
+	corner := minCorner * cutoff
 	if fall <= 1 {
 		return density[0]
 	}

@@ -24,7 +24,7 @@ type mjcfReader struct {
 	groups   []float64                               // inertiagrouprange: of shapes that have inertia
 	total    float64                                 // kg  settotalmass; 0: as it is
 	balance  bool                                    // impossible moments become their mean
-	least    struct{ mass, moment float64 }          // kg, kg·m²  of bodies
+	minimum  struct{ mass, moment float64 }          // kg, kg·m²  of bodies
 	copies   int                                     // of replicate elements
 	class    map[string]map[string]map[string]string // defaults: class, element, attribute
 	frames   map[string]place                        // bodies and sites of the file, in what became of them
@@ -62,8 +62,8 @@ func (r *reader) mjcf(root *element) {
 			m.groups = r.numbers(e, "inertiagrouprange", 2, m.groups...)
 			m.total = r.number(e, "settotalmass", m.total)
 			m.balance = m.balance || e.text("balanceinertia") == "true"
-			m.least.mass = r.number(e, "boundmass", m.least.mass)
-			m.least.moment = r.number(e, "boundinertia", m.least.moment)
+			m.minimum.mass = r.number(e, "boundmass", m.minimum.mass)
+			m.minimum.moment = r.number(e, "boundinertia", m.minimum.moment)
 		case "option":
 			m.option(e)
 		case "default":

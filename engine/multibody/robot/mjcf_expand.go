@@ -39,7 +39,7 @@ func include(e *element, open opener, seen map[string]bool) error {
 		if err != nil {
 			return fmt.Errorf("line %d, %v: %w", k.line, k, err)
 		}
-		root, err := parse(io.LimitReader(in, most))
+		root, err := parse(io.LimitReader(in, maxBytes))
 		in.Close()
 		if err == nil {
 			err = include(root, open, seen)
@@ -53,8 +53,8 @@ func include(e *element, open opener, seen map[string]bool) error {
 	return nil
 }
 
-// mostCopies are those of all replicate elements of a file together.
-const mostCopies = 100_000
+// maxCopies are those of all replicate elements of a file together.
+const maxCopies = 100_000
 
 // expand writes out frame and replicate elements: what stands in them comes to the body around them, with the pose and the class of
 // defaults of what it stood in.
@@ -83,15 +83,15 @@ func (m *mjcfReader) expand(kids []*element, frame multibody.Pose, class string)
 // replicate copies what stands in it: each copy is moved by offset and euler from the one before, and its names get its number.
 func (m *mjcfReader) replicate(e *element, at multibody.Pose, class string) (out []*element) {
 	count := m.number(e, "count", 0)
-	if n := int(count); float64(n) != count || n < 1 || n > mostCopies {
-		m.fail(e, "count=%q: want a whole number from 1 to %d", e.attr["count"], mostCopies)
+	if n := int(count); float64(n) != count || n < 1 || n > maxCopies {
+		m.fail(e, "count=%q: want a whole number from 1 to %d", e.attr["count"], maxCopies)
 		return nil
 	}
 	step := multibody.Pose{P: m.vector(e, "offset", r3.Vec{}), R: m.orientation(e)}
 	digits := len(strconv.Itoa(int(count) - 1))
 	for i := range int(count) {
-		if m.copies++; m.copies > mostCopies {
-			m.fail(e, "more than %d copies in all", mostCopies)
+		if m.copies++; m.copies > maxCopies {
+			m.fail(e, "more than %d copies in all", maxCopies)
 			return nil
 		}
 		suffix := fmt.Sprintf("%s%0*d", e.attr["sep"], digits, i)

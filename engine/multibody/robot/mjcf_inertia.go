@@ -15,9 +15,9 @@ import (
 func (m *mjcfReader) inertia(e *element, class string, moves bool) multibody.Inertia {
 	b := m.ownInertia(e, class, moves)
 	// what the compiler element wants of all bodies
-	b.Mass = max(b.Mass, m.least.mass)
+	b.Mass = max(b.Mass, m.minimum.mass)
 	for i := range 3 {
-		b.I[i][i] = max(b.I[i][i], m.least.moment)
+		b.I[i][i] = max(b.I[i][i], m.minimum.moment)
 	}
 	if m.balance && b.Mass > 0 && errors.Is(b.Check(), multibody.ErrTriangle) {
 		mean := (b.I[0][0] + b.I[1][1] + b.I[2][2]) / 3

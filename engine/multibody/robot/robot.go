@@ -36,8 +36,8 @@ type Robot struct {
 // ErrFormat is what Read says of other files.
 var ErrFormat = errors.New("neither a URDF (robot) nor an MJCF (mujoco)")
 
-// most is the size of a file, and of one that it includes (bytes).
-const most = 64 << 20
+// maxBytes is the size of a file, and of one that it includes (bytes).
+const maxBytes = 64 << 20
 
 // opener opens a file by its name in another one.
 type opener func(name string) (io.ReadCloser, error)
@@ -62,7 +62,7 @@ func ReadFile(path string) (*Robot, error) {
 func Read(in io.Reader) (*Robot, error) { return readFrom(in, nil) }
 
 func readFrom(in io.Reader, open opener) (*Robot, error) {
-	root, err := parse(io.LimitReader(in, most))
+	root, err := parse(io.LimitReader(in, maxBytes))
 	if err != nil {
 		return nil, err
 	}
