@@ -179,11 +179,12 @@ func (m *Motion) add(kind, what, advice string, columns ...func(k int) float64) 
 }
 
 // drift adds that a term of the model changes: the column is its own times a course between −1 and 1.
-func (m *Motion) drift(t *MotionTerm, kind, what, advice string, column func(k int) float64) {
+func (m *Motion) drift(t *MotionTerm, kind, what, advice string, column func(k int) float64) *Suspect {
 	m.jumps = true
 	sp := m.add(kind, t.Name+" "+what, advice, column)
 	m.jumps = false
 	sp.Of, sp.Drift = t.Free, true
+	return sp
 }
 
 // speed: friction that is not straight in the velocity.
@@ -214,11 +215,13 @@ func (m *Motion) speed() {
 	}
 }
 
-// direction: viscous friction that differs between the directions. That of the model, t, is the mean of both then.
+// direction: viscous friction that differs between the directions. That of the model, t, is the mean of both then: of a motion that nothing
+// drives the interval holds both. A driven record tells the offset and Coulomb friction of each direction from it badly: there it is one more
+// force, and what it moves counts.
 func (m *Motion) direction(t *MotionTerm) {
 	const kind, advice = "direction", "Split friction by direction: --asymmetric."
-	if t != nil {
-		m.drift(t, kind, "that differs between the directions", advice, func(k int) float64 { return t.Column(k) * numeric.Sign(m.V[k]) })
+	if t != nil && m.Free {
+		m.drift(t, kind, "that differs between the directions", advice, func(k int) float64 { return t.Column(k) * numeric.Sign(m.V[k]) }).BothSides = true
 		return
 	}
 	m.add(kind, "a viscous friction that differs between the directions", advice, func(k int) float64 { return math.Abs(m.V[k]) })

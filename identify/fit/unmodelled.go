@@ -18,8 +18,9 @@ type Suspect struct {
 
 	// Of is set where the column is that of parameter Free[Of] times a course of time between −1 and 1: the parameter
 	// itself changes, and by how much it does is what counts.
-	Of    int
-	Drift bool
+	Of        int
+	Drift     bool
+	BothSides bool // of Drift: the parameter has values to both sides of that of the fit, and the interval holds them
 
 	Turn  bool // it lives where the motion turns
 	Rough bool // it jumps where the motion turns: columns of samples pass the low-passes of the force before they are rows
@@ -441,9 +442,11 @@ func (sp *Suspect) left(s *Solution, f finding, move []float64, harm map[string]
 	for j, i := range s.Free {
 		m := move[j]
 		name := s.Params[i].Name
-		if sp.Drift && j == sp.Of { // it is all that lies between
+		if sp.Drift && j == sp.Of {
 			size := math.Abs(f.b[0])
-			l.Range = map[string][2]float64{name: {math.Min(m-size, 0), math.Max(m+size, 0)}}
+			if sp.BothSides {
+				l.Range = map[string][2]float64{name: {math.Min(m-size, 0), math.Max(m+size, 0)}}
+			}
 			m += math.Copysign(size, m)
 		}
 		l.Values[name], l.Moves[name] = s.Params[i].Value+m, m
