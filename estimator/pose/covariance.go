@@ -12,36 +12,6 @@ const most = 16
 // square is an n×n matrix in fixed memory, rows first.
 type square [most][most]float64
 
-// propagate replaces the covariance P of n states by Φ·P·Φᵀ, where rows moving and behind of Φ are those of the unit matrix.
-func propagate(p, phi *square, moving, n int) {
-	var a square // Φ·P
-	for i := range moving {
-		row := a[i][:n]
-		for k, f := range phi[i][:n] {
-			if f == 0 {
-				continue
-			}
-			pk := p[k][:len(row)]
-			for j := range row {
-				row[j] += f * pk[j]
-			}
-		}
-	}
-	for i := range moving {
-		ai := a[i][:n]
-		for j := range i + 1 {
-			s := 0.0
-			for k, f := range phi[j][:len(ai)] {
-				s += ai[k] * f
-			}
-			p[i][j], p[j][i] = s, s
-		}
-		for j := moving; j < n; j++ {
-			p[i][j], p[j][i] = ai[j], ai[j]
-		}
-	}
-}
-
 // measured is a row of a measurement matrix: len values at the states listed.
 type measured struct {
 	len int
@@ -93,43 +63,6 @@ func (p *square) mirror(n int) {
 		for j := range i {
 			p[j][i] = p[i][j]
 		}
-	}
-}
-
-// factor writes the Cholesky factor of the symmetric P to its lower triangle l; false where P is not positive definite.
-func factor(p, l *square, n int) bool {
-	for i := range n {
-		for j := range i + 1 {
-			s := p[i][j]
-			for k := range j {
-				s -= l[i][k] * l[j][k]
-			}
-			if i > j {
-				l[i][j] = s / l[j][j]
-				continue
-			}
-			if !(s > 0) {
-				return false
-			}
-			l[i][i] = math.Sqrt(s)
-		}
-	}
-	return true
-}
-
-// solve overwrites b with P⁻¹·b.
-func solve(l *square, b *[most]float64, n int) {
-	for i := range n {
-		for k := range i {
-			b[i] -= l[i][k] * b[k]
-		}
-		b[i] /= l[i][i]
-	}
-	for i := n - 1; i >= 0; i-- {
-		for k := i + 1; k < n; k++ {
-			b[i] -= l[k][i] * b[k]
-		}
-		b[i] /= l[i][i]
 	}
 }
 

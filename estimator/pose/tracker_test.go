@@ -1,5 +1,7 @@
 package pose
 
+// The tracker stands in for the system of cameras in the tests of a Rolling: it makes poses with their covariances of markers.
+
 import (
 	"errors"
 	"fmt"
@@ -119,9 +121,6 @@ func NewTracker(b Body) (*Tracker, error) {
 	}
 	return &Tracker{body: b}, nil
 }
-
-// Counts is what the tracker has met so far.
-func (t *Tracker) Counts() Counts { return t.counts }
 
 // Frame finds the pose at a time (s) from the positions (m, world axes) of the markers in the order of the body; those not seen are
 // NaN. Labels that were exchanged are mended and outliers left out, if what remains fits.
