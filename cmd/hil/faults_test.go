@@ -124,8 +124,11 @@ func (c *boardColumn) rest(place float64) {
 	c.order("stop")
 	c.b.await(false, time.Second)
 	time.Sleep(50 * time.Millisecond)
-	if x, _, _ := c.b.state(); place != 0 || math.Abs(x) > 1.4*c.rig.reach { // the travel of the stage ends at 1.5
-		c.b.place(place)
+	c.b.mu.Lock()
+	zero := c.b.zero // behind a board that began anew the encoder counts from elsewhere
+	c.b.mu.Unlock()
+	if x, _, _ := c.b.state(); place != 0 || math.Abs(x-zero) > 1.4*c.rig.reach { // the travel of the stage ends at 1.5
+		c.b.place(zero + place)
 		time.Sleep(100 * time.Millisecond)
 	}
 }
