@@ -37,7 +37,8 @@ func TestRunaway(t *testing.T) {
 		{"an acceleration of 0.15", grows(40, 80), constant(12), 0, "", true},
 		{"an acceleration that falls", grows(4, 8), func(t float64) float64 { return 50 - 80*t }, 0, "", false},
 		{"an effort that falls", func(t float64) float64 { return 4 + min(4, 80*max(0, t-0.05)) - min(1.5, 50*max(0, t-0.11)) }, constant(5), 0, "", false},
-		{"an effort that falls by 6 %", func(t float64) float64 { return 4 + min(4, 80*max(0, t-0.05)) - min(0.5, 50*max(0, t-0.11)) }, constant(5), 0, "", true},
+		{"an effort that falls by 6 %", func(t float64) float64 { return 4 + min(4, 80*max(0, t-0.05)) - min(0.5, 50*max(0, t-0.11)) },
+			constant(5), 0, "", true},
 		{"an effort that falls, and grows again", func(t float64) float64 { return 5 - min(1.5, 30*max(0, t-0.05)) + min(1.5, 6*max(0, t-0.1)) }, constant(5), 0, "", true},
 		{"it grows while the axis goes with it", func(t float64) float64 { return 4 + 2*min(1, max(0, t-0.16)/0.1) },
 			func(t float64) float64 {
@@ -128,7 +129,7 @@ func TestRunawayBehindATurn(t *testing.T) {
 			} {
 				s := frozenSpec()
 				s.Tick, s.Every = every, every
-				if every < 10e-3 { // the means still hold the turn: 6 rad/s² of it are left 37 ms behind it
+				if every < 10e-3 { // the means hold the turn yet, and nothing smaller is found: docs/safety.md, "against its effort"
 					c.a *= 5
 				}
 				r := runaway{f: newFrozen(s, countNoise)}
@@ -186,8 +187,8 @@ func TestRunawayOfSamplesFarApart(t *testing.T) {
 	}
 }
 
-// An axis is thrown back in motion: its acceleration of 30 rad/s² falls to 20 rad/s², at a moment after it moves against its effort. It was a
-// peak before where that is later than what may be a sign that turns: 30 ms or four samples, and one peak, 20 ms or a sample.
+// An axis is thrown back in motion: its acceleration of 30 rad/s² falls to 20 rad/s², at a moment after it moves against its effort. It
+// was a peak before where that is later than what may be a sign that turns: 30 ms or four samples, and one peak, 20 ms or a sample.
 func TestRunawayPeakBehindATurn(t *testing.T) {
 	for _, c := range []struct {
 		every, falls float64 // s
@@ -220,9 +221,12 @@ func TestRunawayPeakBehindATurn(t *testing.T) {
 	}
 }
 
-// The mean of the speed is one over 10 ms, however far apart the samples are. The speed is that of the positions at their own times, which are a quarter of a period apart at least: an age may be wrong.
+// The mean of the speed is one over 10 ms, however far apart the samples are. The speed is that of the positions at their own times, which
+// are a quarter of a period apart at least: an age may be wrong.
 func TestRunawayTakesAges(t *testing.T) {
-	for _, c := range []struct{ before, age, span float64 }{{0, 0, 1}, {0.5, 0, 1.5}, {0, 0.5, 0.5}, {0, 0.74, 0.26}, {0, 0.76, 0.25}, {0, 1, 0.25}, {0, 3, 0.25}, {-1, 0, 1}} { // periods
+	for _, c := range []struct{ before, age, span float64 }{ // periods
+		{0, 0, 1}, {0.5, 0, 1.5}, {0, 0.5, 0.5}, {0, 0.74, 0.26}, {0, 0.76, 0.25}, {0, 1, 0.25}, {0, 3, 0.25}, {-1, 0, 1},
+	} {
 		for _, side := range []float64{1, -1} {
 			r := runaway{f: newFrozen(frozenSpec(), countNoise)}
 			r.step(Tick{On: true}, true, false, &estimator.Sample{Value: side * 7, Age: 1e-3 * c.before, Fresh: true}, 0, math.NaN(), 0, 0)
@@ -231,9 +235,10 @@ func TestRunawayTakesAges(t *testing.T) {
 				t.Errorf("ages of %g and %g periods, %+g: %g rad/s, want %g", c.before, c.age, side, r.speed, want)
 			}
 			first := r.speed
-			r.step(Tick{On: true, Skip: 1}, true, false, &estimator.Sample{Value: side * 8, Age: 1e-3 * c.age, Fresh: true}, 0, math.NaN(), 0, 0)
+			same := estimator.Sample{Value: side * 8, Age: 1e-3 * c.age, Fresh: true}
+			r.step(Tick{On: true, Skip: 1}, true, false, &same, 0, math.NaN(), 0, 0)
 			if want := first * math.Exp(-0.2); math.Abs(r.speed-want) > 1e-9*math.Abs(want) {
-				t.Errorf("ages of %g and %g periods, %+g: a speed of %g rad/s is one of %g in 2 ms, want %g", c.before, c.age, side, first, r.speed, want)
+				t.Errorf("ages of %g and %g periods: %g rad/s is %g 2 ms later, want %g", c.before, c.age, first, r.speed, want)
 			}
 		}
 	}

@@ -74,8 +74,8 @@ func TestSwingOfASlowLine(t *testing.T) {
 	}
 }
 
-// The least delay, the longest one, and how well it must fit, of other swings: a delay of 20 ms is told and one of 12 ms is not, one of 150 ms
-// is. Noise of 100 Hz takes from the correlation: 0.97 is enough, 0.85 is not.
+// The least delay, the longest one, and how well it must fit, of other swings: a delay of 20 ms is told and one of 12 ms is not, one of
+// 150 ms is. Noise of 100 Hz takes from the correlation: 0.97 is enough, 0.85 is not.
 func TestSwingLimits(t *testing.T) {
 	for _, c := range []struct {
 		name            string
@@ -95,7 +95,8 @@ func TestSwingLimits(t *testing.T) {
 			for k := range 1000 {
 				at := c.every * float64(k)
 				w := 2 * math.Pi * c.hz
-				s.add(2*side*math.Sin(w*at), side*(math.Sin(w*(at-c.late))+c.noise*math.Sqrt2*math.Sin(2*math.Pi*100*at+1)), c.every, max(delaySpacing, c.every), 1)
+				motion := math.Sin(w*(at-c.late)) + c.noise*math.Sqrt2*math.Sin(2*math.Pi*100*at+1)
+				s.add(2*side*math.Sin(w*at), side*motion, c.every, max(delaySpacing, c.every), 1)
 				if f := s.judge(c.every); f.Fault != Fine {
 					if told++; math.Abs(f.Value-c.late) > 11e-3 {
 						t.Fatalf("%s, %+g: %+v at %g s", c.name, side, f, at)
