@@ -94,15 +94,16 @@ func (r *runaway) step(k Tick, taken, full bool, p *estimator.Sample, command, r
 	effort -= carried
 	moved, span := p.Value-r.last, max(dt+r.age-max(0, p.Age), f.s.Every/4)
 	r.last, r.age, r.sum, r.pending = p.Value, max(0, p.Age), 0, 0
-	w := min(0.9, -math.Expm1(-span/runawayMean))
+	w := -math.Expm1(-span / runawayMean)
 	if !r.primed { // the first speed is no change of one
 		r.primed, r.speed, r.slowSpeed, r.effort = true, moved/span, moved/span, effort
 	}
 	r.effort += w * (effort - r.effort)
 	r.speed += w * (moved/span - r.speed)
-	r.slowSpeed += w * (r.speed - r.slowSpeed)
+	change := w * (r.speed - r.slowSpeed) // no division by 1−w: that is 0 where samples are far apart
+	r.slowSpeed += change
 	side := math.Copysign(1, r.effort)
-	u, a := math.Abs(r.effort), f.known.j*(r.slowSpeed-r.speed)*w/((1-w)*span)*side
+	u, a := math.Abs(r.effort), -f.known.j*change/span*side
 	slowest := patientWay * f.counts / patientTime
 	if r.turning = max(0, r.turning-min(dt, f.s.Every)); r.speed*side > slowest {
 		r.turning = max(turnTime, turnSamples*f.s.Every)

@@ -257,7 +257,7 @@ func (s *signs) verdict() (bad, hint Finding) {
 		volts := s.volts(broken)
 		bad = Finding{FrozenCurrent, estimator.Current, broken.Value * volts, broken.Limit * volts}
 	}
-	if s.hint.time >= hintFor {
+	if s.hint.Fault != Fine && s.hint.time >= hintFor {
 		hint = s.named(s.hint.Finding)
 	} else if s.older.time >= hintFor { // the voltage that is told is as old as all that is told
 		if hint = s.late.orLate(s.older.Finding); hint.Fault != Delay {

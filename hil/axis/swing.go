@@ -16,9 +16,8 @@ import (
 // maximum at three quarters of the period, behind a minimum: from 0 to the delay that is told ρ must only rise. A swing counts whose
 // command is above what friction may take (rms).
 type swing struct {
-	ring    [1 + swingSteps*swingStep]float64 // commands, spaced
+	ring    [1 + swingSteps*swingStep]float64 // commands, spaced; 0 before the first
 	head    int
-	filled  int
 	part    float64 // s  since the newest
 	spacing float64 // s
 
@@ -47,10 +46,10 @@ func (w *swing) step() int { return max(1, int(math.Round(swingStep*delaySpacing
 // add takes a command and what the motion takes of it, dt (s) after those before; least is the rms of a swing that counts.
 func (w *swing) add(u, motion, dt, spacing, least float64) {
 	w.spacing = spacing
-	if w.part += dt; w.part >= spacing*(1-1e-9) || w.filled == 0 {
+	if w.part += dt; w.part >= spacing*(1-1e-9) || w.duration == 0 {
 		w.part = max(0, w.part-spacing)
 		w.head = (w.head + 1) % len(w.ring)
-		w.ring[w.head], w.filled = u, min(w.filled+1, len(w.ring))
+		w.ring[w.head] = u
 	}
 	w.duration += dt
 	share := max(dt/w.duration, -math.Expm1(-dt/swingMean))
@@ -60,11 +59,7 @@ func (w *swing) add(u, motion, dt, spacing, least float64) {
 	rises, step := true, w.step()
 	w.bestStep, w.peak = 0, math.Inf(-1)
 	for i := range w.command {
-		at := i * step
-		if at >= w.filled {
-			break
-		}
-		c := w.ring[(w.head+len(w.ring)-at)%len(w.ring)]
+		c := w.ring[(w.head+len(w.ring)-i*step)%len(w.ring)]
 		toward(&w.command[i], c)
 		toward(&w.power[i], c*c)
 		toward(&w.product[i], c*motion)

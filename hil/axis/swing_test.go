@@ -21,6 +21,7 @@ func TestSwing(t *testing.T) {
 	}{
 		{"35 ms", func(t float64) float64 { return math.Sin(w * (t - 0.035)) }, 2, 0.035},
 		{"45 ms", func(t float64) float64 { return math.Sin(w * (t - 0.045)) }, 2, 0.045},
+		{"50 ms", func(t float64) float64 { return math.Sin(w * (t - 0.05)) }, 2, 0.05},
 		{"60 ms", func(t float64) float64 { return math.Sin(w * (t - 0.06)) }, 2, 0.06},
 		{"40 ms, a tenth of the inertia in the file", func(t float64) float64 { return 0.1 * math.Sin(w*(t-0.04)) }, 2, 0.04},
 		{"40 ms, ten times of it", func(t float64) float64 { return 10 * math.Sin(w*(t-0.04)) }, 2, 0.04},
@@ -73,6 +74,42 @@ func TestSwingOfASlowLine(t *testing.T) {
 	}
 }
 
+// The least delay, the longest one, and how well it must fit, of other swings: a delay of 20 ms is told and one of 12 ms is not, one of
+// 150 ms is. Noise of 100 Hz takes from the correlation: 0.97 is enough, 0.85 is not.
+func TestSwingLimits(t *testing.T) {
+	for _, c := range []struct {
+		name            string
+		every, hz, late float64 // s, Hz, s
+		noise           float64
+		least, most     int // of 1000 samples in which it is told
+	}{
+		{"20 ms", 2e-3, 9, 20e-3, 0, 600, 1000},
+		{"12 ms", 4e-3, 14, 12e-3, 0, 0, 0},
+		{"150 ms", 2e-3, 2, 150e-3, 0, 150, 1000},
+		{"40 ms, a correlation of 0.97", 2e-3, 5, 40e-3, 0.25, 300, 1000},
+		{"40 ms, a correlation of 0.85", 2e-3, 5, 40e-3, 0.62, 0, 0},
+	} {
+		for _, side := range []float64{1, -1} {
+			var s swing
+			told := 0
+			for k := range 1000 {
+				at := c.every * float64(k)
+				w := 2 * math.Pi * c.hz
+				motion := math.Sin(w*(at-c.late)) + c.noise*math.Sqrt2*math.Sin(2*math.Pi*100*at+1)
+				s.add(2*side*math.Sin(w*at), side*motion, c.every, max(delaySpacing, c.every), 1)
+				if f := s.judge(c.every); f.Fault != Fine {
+					if told++; math.Abs(f.Value-c.late) > 11e-3 {
+						t.Fatalf("%s, %+g: %+v at %g s", c.name, side, f, at)
+					}
+				}
+			}
+			if told < c.least || told > c.most {
+				t.Errorf("%s, %+g: told %d times of 1000", c.name, side, told)
+			}
+		}
+	}
+}
+
 // What a swing makes of another finding: a position that follows an older command is late, whatever it looks like; a finding of another
 // reading, or none, stays. A motion against the command is a wrong sign unless it fits an older command better. To both sides.
 func TestSwingNames(t *testing.T) {
@@ -113,7 +150,7 @@ func TestSwingNames(t *testing.T) {
 			got := s.named(c.found, c.every)
 			if want := c.found; !c.delay && got != want {
 				t.Errorf("%s, %+g: %+v, want %+v", c.name, side, got, want)
-			} else if c.delay && (got.Fault != Delay || got.Of != estimator.Position || math.Abs(got.Value-c.late) > 6e-3 || got.Limit != minDriveDelay/2) {
+			} else if c.delay && (got.Fault != Delay || got.Of != estimator.Position || math.Abs(got.Value-c.late) > 6e-3 || got.Limit != 10e-3) {
 				t.Errorf("%s, %+g: %+v, want a delay of %g s", c.name, side, got, c.late)
 			}
 			if s.against() != c.against {
