@@ -69,9 +69,9 @@ func (p *poisson) solve(m *Moreau, d []float64) (r lcp.FrictionResult, e, scale 
 	return r, e + e2, scale + s2
 }
 
-// compression fills v with the velocities that the impacts of the step begin with, and the laws. It is false without an impact that rebounds.
-// Contacts that last carry the forces of the step, as far as those are known from the step compression: what is left for an impact to compress
-// is its own.
+// compression fills v with the velocities that the impacts of the step begin with, and the laws. It is false without an impact that
+// rebounds. Contacts that last carry the forces of the step, as far as those are known from the step compression: what is left for an
+// impact to compress is its own.
 func (p *poisson) compression(m *Moreau, d, v []float64) (hits bool) {
 	n, springy := len(m.Chosen), false
 	for k, c := range m.Chosen {

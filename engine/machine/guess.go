@@ -20,8 +20,8 @@ type guess struct {
 	// contraction is by how much an evaluation changes the speeds, as a share of the one before; measured so many steps ago.
 	contraction float64
 	measured    int
-	// stiffSpring: a spring between frames is so stiffSpring that the speeds may turn round in every step. A guess may be on the far side of it then,
-	// where the equations of the step have another solution: a step begins at the position that is known.
+	// stiffSpring: a spring between frames is so stiffSpring that the speeds may turn round in every step. A guess may be on the far side of
+	// it then, where the equations of the step have another solution: a step begins at the position that is known.
 	stiffSpring bool
 }
 
@@ -85,8 +85,8 @@ func (g *guess) watch(before, change float64) {
 	g.contraction, g.measured = share, 0
 }
 
-// converged tells whether a step whose evaluations, so many of them, changed the speeds last by change is within tolerance of where the next
-// one would lead.
+// converged tells whether a step whose evaluations, so many of them, changed the speeds last by change is within tolerance of where the
+// next one would lead.
 func (g *guess) converged(evaluations int, change, tolerance float64) bool {
 	if evaluations > 1 {
 		return guessOwn*g.contraction*change <= tolerance

@@ -135,15 +135,7 @@ func TestStepOfTree(t *testing.T) {
 // Trees that are solved joint by joint take no memory.
 func TestTreeAllocations(t *testing.T) {
 	for name, spec := range map[string]Spec{"plane": chain(7, 0.05, inPlane...), "space": sprung()} {
-		s := newStepper(t, spec, StepOptions{Audited: true})
-		x := s.NewState()
-		if _, err := s.Begin(0, x, multibody.Assembly{}); err != nil {
-			t.Fatal(err)
-		}
-		k := 0.0
-		if a := testing.AllocsPerRun(200, func() { s.Step(k, 1e-3, x); s.Forces(k+1e-3, 1e-3, x); k += 1e-3 }); a != 0 {
-			t.Errorf("%s: %g allocations", name, a)
-		}
+		stepTakesNoMemory(t, name, spec)
 	}
 }
 

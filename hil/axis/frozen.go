@@ -200,8 +200,8 @@ func (f *frozen) standsStill(command float64) bool {
 	return f.current && math.Abs(f.emf.unseen) < unsure && f.s.Motor.K*math.Abs(f.v) > unsure
 }
 
-// positionIsRight tells that the position is right, and something holds or throws the axis: the balance of the winding is kept at the speed shown,
-// and would leave over three times as much if the axis had the speed (rad/s) beside it that is missing.
+// positionIsRight tells that the position is right, and something holds or throws the axis: the balance of the winding is kept at the
+// speed shown, and would leave over three times as much if the axis had the speed (rad/s) beside it that is missing.
 func (f *frozen) positionIsRight(missing float64) bool {
 	return f.current && 3*math.Abs(f.balance) < f.s.Motor.K*math.Abs(missing)
 }

@@ -50,8 +50,8 @@ func newPiece(g *gather, lo, hi int, period float64) piece {
 	return p
 }
 
-// polledTimes are the times (s) of samples of a device that is polledTimes: the raster of the questions, which jumps now and then. The median of the
-// deviations nearby follows a jump at once, and takes the noise of arrival away.
+// polledTimes are the times (s) of samples of a device that is polledTimes: the raster of the questions, which jumps now and then. The
+// median of the deviations nearby follows a jump at once, and takes the noise of arrival away.
 func (p *piece) polledTimes(time []float64, period float64) []float64 {
 	const near = 5 // samples on either side
 	off := make([]float64, len(time))

@@ -216,8 +216,8 @@ func (m *Motion) speed() {
 }
 
 // direction: viscous friction that differs between the directions. That of the model, t, is the mean of both then: of a motion that nothing
-// drives the interval holds both. A driven record tells the offset and Coulomb friction of each direction from it badly: there it is one more
-// force, and what it moves counts.
+// drives the interval holds both. A driven record tells the offset and Coulomb friction of each direction from it badly: there it is one
+// more force, and what it moves counts.
 func (m *Motion) direction(t *MotionTerm) {
 	const kind, advice = "direction", "Split friction by direction: --asymmetric."
 	if t != nil && m.Free {

@@ -28,6 +28,30 @@ func joint(kind, parent, child, axis, more string) string {
 	return fmt.Sprintf(`<joint name="j_%s" type=%q><parent link=%q/><child link=%q/><axis xyz=%q/>%s</joint>`, child, kind, parent, child, axis, more)
 }
 
+// buildURDF is a robot with its model, of whose assumptions said is told ("": there are none). nil: it is refused with bad, as it
+// should be, or the test has failed.
+func buildURDF(t *testing.T, name, text, bad, said string) (r *Robot, m *multibody.Model) {
+	t.Helper()
+	r, err := Read(strings.NewReader("<robot>" + text + "</robot>"))
+	switch {
+	case bad != "":
+		if err == nil || !strings.Contains(err.Error(), bad) {
+			t.Errorf("%s: %v, want %q", name, err, bad)
+		}
+		return r, nil
+	case err != nil:
+		t.Errorf("%s: %v", name, err)
+		return r, nil
+	}
+	if told := strings.Join(r.Assumed, "; "); said == "" && told != "" || !strings.Contains(told, said) {
+		t.Errorf("%s: said %q, want %q", name, told, said)
+	}
+	if m, err = multibody.Build(r.Spec); err != nil {
+		t.Fatal(err)
+	}
+	return r, m
+}
+
 // What no machine can be is taken where no motion depends on it, and said; the moment of inertia that a joint feels is that of the file.
 func TestImpossibleInertiaWithoutEffect(t *testing.T) {
 	good := link("arm", 2, 0.5, 0.01, 0, 0, 0.02, 0, 0.02)
@@ -50,23 +74,9 @@ func TestImpossibleInertiaWithoutEffect(t *testing.T) {
 		"no mass, moments, moving": {link("base", 0, 0) + link("arm", 0, 0, 0.001, 0, 0, 0.001, 0, 0.001) + joint("revolute", "base", "arm", "0 0 1", ""), 0, "", "mass 0 kg with moments"},
 		"possible":                 {link("base", 0, 0) + good + joint("revolute", "base", "arm", "0 0 1", ""), 0.02 + 2*0.25, "", ""},
 	} {
-		r, err := Read(strings.NewReader("<robot>" + c.text + "</robot>"))
-		if c.bad != "" {
-			if err == nil || !strings.Contains(err.Error(), c.bad) {
-				t.Errorf("%s: %v, want %q", name, err, c.bad)
-			}
+		r, m := buildURDF(t, name, c.text, c.bad, c.said)
+		if m == nil {
 			continue
-		}
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		if said := strings.Join(r.Assumed, "; "); c.said == "" && said != "" || !strings.Contains(said, c.said) {
-			t.Errorf("%s: said %q, want %q", name, said, c.said)
-		}
-		m, err := multibody.Build(r.Spec)
-		if err != nil {
-			t.Fatal(err)
 		}
 		d := m.NewData()
 		multibody.CRBA(m, d, m.Neutral())
@@ -101,23 +111,9 @@ func TestJointsWithoutInertia(t *testing.T) {
 		"on the world":       {link("arm", 2, 0.5, 0.01, 0, 0, 0.02, 0, 0.02) + joint("revolute", "world", "arm", "0 0 1", ""), 1, "", ""},
 		"no bodies":          {"", 0, "", "no bodies"},
 	} {
-		r, err := Read(strings.NewReader("<robot>" + c.text + "</robot>"))
-		if c.bad != "" {
-			if err == nil || !strings.Contains(err.Error(), c.bad) {
-				t.Errorf("%s: %v, want %q", name, err, c.bad)
-			}
+		_, m := buildURDF(t, name, c.text, c.bad, c.said)
+		if m == nil {
 			continue
-		}
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		if said := strings.Join(r.Assumed, "; "); c.said == "" && said != "" || !strings.Contains(said, c.said) {
-			t.Errorf("%s: said %q, want %q", name, said, c.said)
-		}
-		m, err := multibody.Build(r.Spec)
-		if err != nil {
-			t.Fatal(err)
 		}
 		if m.NV() != c.dof || m.NC() != 0 {
 			t.Errorf("%s: %d velocities, %d constraints, want %d and none", name, m.NV(), m.NC(), c.dof)
