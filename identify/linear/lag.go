@@ -240,13 +240,25 @@ func (r *regression) turning(theta []float64) []float64 {
 }
 
 // bend is the second derivative of what the model makes of the motion, but for jumps, at the kept rows: what a low-pass does beside a
-// delay.
-func (r *regression) bend(theta []float64) []float64 {
-	dt := r.form.f.dt
-	all := r.right(func(p part) []float64 {
-		return filter.Derivative(filter.Derivative(r.form.force(r.form.quiet(p.rec, p.from, p.to), theta), dt), dt)
+// delay. rounded is by how much rounding to steps moves the force, there too; nil: no steps are given.
+func (r *regression) bend(theta, steps []float64) (bend, rounded []float64) {
+	dt, out := r.form.f.dt, [][]float64{make([]float64, len(r.y))}
+	if steps != nil {
+		out = append(out, make([]float64, len(r.y)))
+	}
+	fit.Each(len(r.parts), func(i int) {
+		p := r.parts[i]
+		of := r.form.quiet(p.rec, p.from, p.to)
+		forces := [][]float64{r.before(p, filter.Derivative(filter.Derivative(r.form.force(of, theta), dt), dt))}
+		if steps != nil {
+			forces = append(forces, r.before(p, r.form.rounding(of, theta, steps[p.rec])))
+		}
+		r.fill(p, forces, out...)
 	})
-	kept := make([]float64, 0, len(all))
-	r.runs(func(from, to int) { kept = append(kept, all[from:to]...) })
-	return kept
+	for i, all := range out {
+		kept := all[:0]
+		r.runs(func(from, to int) { kept = append(kept, all[from:to]...) })
+		out[i] = kept
+	}
+	return out[0], append(out, nil)[1]
 }
