@@ -325,10 +325,11 @@ func TestStepFromFlatPosition(t *testing.T) {
 	}
 }
 
-// Four-bars whose coupler is 0.1 µm to 10 µm too long or too short turn round within a step near the flat position. Where the step
-// cannot follow, it says so and goes on saying it, the state stays; a new beginning ends that.
+// Four-bars whose coupler is 10 nm to 10 µm too long or too short turn round near the flat position, within a part of a step where it is
+// little. Where the step cannot follow, it says so and goes on saying it, the state stays; a new beginning ends that. Until then it moves
+// as the equations on the curve of its positions say.
 func TestStepLostNearFlatPosition(t *testing.T) {
-	for _, off := range []float64{1e-7, -1e-7, 1e-6, -1e-6, 1e-5, -1e-5} {
+	for _, off := range []float64{1e-8, -1e-8, 1e-7, -1e-7, 1e-6, -1e-6, 1e-5, -1e-5} {
 		c := parallelograms(1, 1, 1)
 		for i := range c.spec.Frames {
 			if c.spec.Frames[i].Name == "end0" {
@@ -336,10 +337,20 @@ func TestStepLostNearFlatPosition(t *testing.T) {
 			}
 		}
 		s, x := c.nearly(t)
+		bar := ownFourBar{long: [4]float64{1, 1 + off, 1, 1}, rod: [3]float64{1, 1, 1}, g: [2]float64{0, -9.81}}
+		own, ok := bar.at(x[0], x[3], true)
+		if !ok || math.Abs(math.Remainder(own.phi[2]-x[1], 2*math.Pi))+math.Abs(own.t[2]*own.u-x[4]) > 1e-6 {
+			t.Fatal(own, x)
+		}
 		start, lost := append([]float64(nil), x...), -1
 		kept := make([]float64, len(x))
 		for k := range 2000 {
 			st := s.Step(float64(k)*1e-3, 1e-3, x)
+			if lost < 0 && st == engine.OK {
+				if own = bar.follow(own, 1e-3); math.Abs(x[0]-own.phi[0]) > 2e-4 {
+					t.Fatalf("%g m: step %d: %.7f rad, want %.7f", off, k, x[0], own.phi[0])
+				}
+			}
 			switch {
 			case lost < 0 && st != engine.OK:
 				lost = k
@@ -348,7 +359,8 @@ func TestStepLostNearFlatPosition(t *testing.T) {
 				t.Fatalf("%g m: lost in step %d, in step %d %v", off, lost, k, st)
 			}
 		}
-		if lost < 650 || lost > 750 || !strings.Contains(s.Why(), "singular position") {
+		t.Logf("%g m: lost in step %d", off, lost)
+		if math.Abs(off) < 2e-7 && (lost < 650 || lost > 750) || lost > 0 && !strings.Contains(s.Why(), "singular position") {
 			t.Errorf("%g m: lost in step %d: %s", off, lost, s.Why())
 		}
 		s.Resume(0, start)

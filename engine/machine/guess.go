@@ -23,6 +23,7 @@ type guess struct {
 	// stiffSpring: a spring between frames is so stiffSpring that the speeds may turn round in every step. A guess may be on the far side of
 	// it then, where the equations of the step have another solution: a step begins at the position that is known.
 	stiffSpring bool
+	span        float64 // s  the last step: the polynomial knows steps of one length
 }
 
 func newGuess(n int) (g guess) {
@@ -38,6 +39,9 @@ func (g *guess) forget() { g.steps, g.order, g.contraction, g.stiffSpring = 0, 0
 
 // means writes the means of the speeds over a step of h (s) from v.
 func (g *guess) means(h float64, v, w []float64) {
+	if h != g.span {
+		g.steps, g.order, g.span = min(g.steps, 1), min(g.order, 1), h
+	}
 	if g.stiffSpring {
 		clear(w)
 		return

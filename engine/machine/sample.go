@@ -71,7 +71,7 @@ func (m *Machine) show(y []float64) (n int) {
 // are Movers, whose owner cuts it with Cut. Where something is NonFinite, or the loops cannot be closed, which is NotConverged with Last
 // the same, x stays as it was. Lost stays until Begin or Resume. Why says what is wrong.
 func (s *Stepper) Step(t, h float64, x []float64) engine.Status {
-	if !s.samples || !(h > 0) {
+	if !s.divided(h) {
 		return s.stride(t, h, x)
 	}
 	copy(s.keep, x)
@@ -81,7 +81,9 @@ func (s *Stepper) Step(t, h float64, x []float64) engine.Status {
 	slack := sampleSlack * h
 	worst := engine.OK
 	for at, left := t, h; ; {
-		s.M.sample(at, slack, x)
+		if s.samples {
+			s.M.sample(at, slack, x)
+		}
 		d := left
 		if len(s.o.Movers) == 0 {
 			d = s.cut(at, left, slack)
@@ -109,18 +111,29 @@ func (s *Stepper) Step(t, h float64, x []float64) engine.Status {
 	}
 }
 
+// divided tells whether a step of which h (s) is left is cut.
+func (s *Stepper) divided(h float64) bool {
+	return h > 0 && (s.samples || s.paced && s.pace.part(h, s.crossing.Apart()) < h)
+}
+
 // sampleSlack is the share of a step by which the clock of the caller may be off the instant of a sample.
 const sampleSlack = 1e-6
 
 // Cut is the length of the step from t (s), at most h (s), that ends where a controller samples next.
 func (s *Stepper) Cut(t, h float64) float64 {
-	if !s.samples || !(h > 0) {
+	if !s.divided(h) {
 		return h
 	}
 	return s.cut(t, h, sampleSlack*h)
 }
 
 func (s *Stepper) cut(t, h, slack float64) float64 {
+	if s.paced {
+		h, s.pace.left = s.pace.part(h, s.crossing.Apart()), h
+	}
+	if !s.samples {
+		return h
+	}
 	if next := s.M.nextSample(t + slack); next < t+h-slack {
 		return next - t
 	}

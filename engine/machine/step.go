@@ -30,6 +30,7 @@ func (s *Stepper) stride(t, h float64, x []float64) engine.Status {
 		return engine.Lost
 	}
 	s.who = ""
+	s.pace.pass(h, s.pace.left)
 	if !(h > 0) || !numeric.AllFinite(x...) || !numeric.AllFinite(s.push...) {
 		s.Last = multibody.NonFinite
 		return engine.NonFinite
@@ -88,7 +89,7 @@ func (s *Stepper) stride(t, h float64, x []float64) engine.Status {
 		s.crossing.Miss()
 		s.guess.forget()
 		return s.stride(t, h, x)
-	case len(s.o.Led) == 0 && (end.Undecided || !met && s.crossing.Near(h)):
+	case len(s.o.Led) == 0 && (end.Undecided || p == multibody.OK && s.turnsTooFar(h, v) || !met && s.crossing.Near(h)):
 		s.fail(multibody.NotConverged)
 		s.lost = true
 		return engine.Lost

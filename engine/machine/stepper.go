@@ -49,6 +49,8 @@ type Stepper struct {
 
 	crossing *multibody.Crossing // over singular positions
 	lost     bool                // in one: it stays so until Begin or Resume
+	paced    bool                // the loops are cuts, and nobody leads joints
+	pace     pace
 
 	p       []direction
 	of      []int // place in p by axis; −1: none
@@ -321,6 +323,7 @@ func (s *Stepper) room() {
 	s.powers = make([]circuit.Power, len(m.Parts))
 	s.guess = newGuess(n)
 	s.crossing = multibody.NewCrossing(m.Model, m.Data)
+	s.paced = m.Model.Cuts() > 0 && len(s.led) == 0
 	s.samples, s.keep, s.goal, s.origin = m.sampling(), f(m.Size()), make([]multibody.Motion, len(s.led)), make([]multibody.Motion, len(s.led))
 }
 
@@ -338,6 +341,7 @@ func (s *Stepper) Begin(t float64, x []float64, how multibody.Assembly) (multibo
 	s.guess.forget()
 	s.lost = false
 	s.crossing.Clear()
+	s.pace = pace{}
 	s.motions(t)
 	q, v, _ := s.M.cut(x)
 	for k := range s.led {
@@ -380,6 +384,7 @@ func (s *Stepper) Resume(t float64, x []float64) {
 	s.guess.forget()
 	s.lost = false
 	s.crossing.Clear()
+	s.pace = pace{}
 	s.motions(t)
 	s.start(t, x)
 }

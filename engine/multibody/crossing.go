@@ -21,6 +21,7 @@ type Crossing struct {
 	known    int                           // of them
 	angle    float64                       // between the equations, at the end of the last step
 	rate     float64                       // 1/s  how fast it falls
+	approach float64                       // 1/s  rate where the continuation began
 	active   bool
 	replaced bool // rows of Jac are
 	doubt    bool // the last continuation missed
@@ -85,6 +86,18 @@ func NewCrossing(m *Model, d *Data) *Crossing {
 // Active tells whether the machine is on its way over a singular position.
 func (c *Crossing) Active() bool { return c != nil && c.active }
 
+// Apart is the time (s) from or to a singular position, if the machine came nearer, or went away, as fast as in the last step; 0: none is
+// known, or it is on its way over one.
+func (c *Crossing) Apart() float64 {
+	if c.active || c.rate == 0 {
+		return 0
+	}
+	return c.angle / math.Abs(c.rate)
+}
+
+// Angle is that between the equations (rad) at the end of the last step.
+func (c *Crossing) Angle() float64 { return c.angle }
+
 // Clear forgets what came before.
 func (c *Crossing) Clear() { c.known, c.angle, c.rate, c.active = 0, unknownAngle, 0, false }
 
@@ -109,7 +122,7 @@ func (c *Crossing) Begin(d *Data, h float64) {
 	}
 	near := c.angle <= crossingSteps*h*c.rate || c.angle <= crossingAngle && c.known > 1 && c.angle <= crossingSteps*(c.past[0].angle-c.angle)
 	if c.known > 1 && c.rate > 0 && near {
-		c.active = c.enter(d)
+		c.active, c.approach = c.enter(d), c.rate
 	}
 }
 
@@ -160,7 +173,7 @@ func (c *Crossing) End(d *Data, q, v []float64, h float64) (Status, Continued) {
 	c.Passed += passed
 	c.known = 0
 	c.note(d, q, v, h)
-	c.rate = 0
+	c.rate = -c.approach // it leaves as it came
 	return OK, Continued{}
 }
 

@@ -20,6 +20,9 @@ func (m *Model) Cut(name string) (int, error) {
 	return 0, fmt.Errorf("unknown cut %q%s", name, spelling.DidYouMean(name, names))
 }
 
+// Cuts is how many there are.
+func (m *Model) Cuts() int { return len(m.loops.cuts) }
+
 // CutFreedom is how cut k moves: Revolute for a revolute cut and a point, which turns in its plane, Prismatic for a prismatic one, Fixed for
 // all others, which have no one axis.
 func (m *Model) CutFreedom(k int) Kind { return m.loops.cuts[k].free }

@@ -71,9 +71,9 @@ func TestPlantThroughFlatPositions(t *testing.T) {
 	}
 }
 
-// One whose coupler is 1 µm too long cannot be followed there: it is lost and stays where it is.
+// One whose coupler is 10 nm too long cannot be followed there: it is lost and stays where it is.
 func TestPlantIsLost(t *testing.T) {
-	p := parallelogram(t, 1e-6)
+	p := parallelogram(t, 1e-8)
 	x, y := p.NewState(), make([]float64, plant.Outputs)
 	lost, at := 0, 0.0
 	for k := range 2000 {

@@ -1,0 +1,75 @@
+package machine
+
+import "math"
+
+// pace divides the steps of a machine with loops. Along the way on which loops lead it, the mean speed of a step of h is short by θ²/12, θ
+// the angle by which the velocities turn: the machine lags behind by turning·h³. That is little but where loops are nearly flat: there the
+// way bends within a few hundredths of a radian. A step is divided until its parts lag together by no more than a step of the same length
+// that turns as paceTurning says, whatever that length is: halving steps divides the errors by four.
+type pace struct {
+	turning float64 // rad/s³, m/s³
+	angle   float64 // rad  by which the velocities turned in the last part
+	way     float64 // rad, m  of the last part
+	step    float64 // s  the step under way
+	left    float64 // s  of it
+}
+
+const (
+	paceTurning = 10   // rad/s³, m/s³: 1e-8 rad in a step of 1 ms
+	paceApart   = 0.07 // share of the time to or from a flat position that a part may take
+	paceParts   = 32   // at most
+	paceMost    = 2e-7 // rad, m  lag of a part near a flat position that is followed however the way bends
+	paceTurn    = 0.12 // rad  angle up to which a part near a flat position can be trusted
+	paceNear    = 5    // ways of a part from a flat position that are near it
+)
+
+// note takes the velocities before and after a part of h (s).
+func (p *pace) note(h float64, v, v1 []float64) {
+	var square, before, product float64
+	for i, x := range v1 {
+		square += x * x
+		before += v[i] * v[i]
+		product += x * v[i]
+	}
+	p.turning, p.angle, p.way = 0, 0, h*math.Sqrt(square)
+	if before > 0 && square > 0 {
+		across := max(0, square-product/before*product)
+		p.angle = math.Atan2(math.Sqrt(across), product/math.Sqrt(before))
+		p.turning = across / (12 * math.Sqrt(square) * h * h)
+	}
+}
+
+// part is how long the next part of a step may be of which left (s) is to be gone, where a flat position is apart (s) from here (0: none).
+func (p *pace) part(left, apart float64) float64 {
+	if p.left <= 0 {
+		p.step = left
+	}
+	h := p.step
+	n := math.Ceil(math.Sqrt(p.turning / paceTurning))
+	if apart > 0 {
+		n = max(n, math.Ceil(h/(paceApart*apart)))
+	}
+	d := h / min(max(1, n), paceParts)
+	return left / math.Ceil(left/d*(1-1e-9))
+}
+
+// pass takes a part of h (s).
+func (p *pace) pass(h, left float64) {
+	if p.left = left - h; p.left < 1e-9*p.step {
+		p.left = 0
+	}
+}
+
+// doubtful tells whether the machine bent too much in the last part to be followed, at an angle from a flat position.
+func (p *pace) doubtful(angle float64) bool {
+	return p.angle > paceTurn && angle < paceNear*p.way && p.angle*p.angle*p.way > 12*paceMost
+}
+
+// turnsTooFar notes how the part of h (s) from the velocities v to v1 went.
+func (s *Stepper) turnsTooFar(h float64, v []float64) bool {
+	if !s.paced {
+		return false
+	}
+	s.pace.note(h, v, s.v1)
+	return !s.crossing.Active() && s.pace.doubtful(s.crossing.Angle())
+}
