@@ -161,7 +161,7 @@ func (s *Solution) Marginal(own int) {
 	}
 	s.Jac = make([]float64, n*keep)
 	for j := range keep {
-		rest, _, _ := others.split(x[j])
+		rest, _, _ := others.split(x[j], 0)
 		for k, v := range rest {
 			s.Jac[k*keep+j] = v * length[j]
 		}

@@ -31,7 +31,7 @@ type explained struct {
 
 	lever   []float64 // by how much local parameters and the first columns of q draw each row to themselves …
 	levered int       // … of so many
-	trial   room      // of the column that is tried
+	tried   room      // of the columns that are tried
 }
 
 // leverage is by how much local parameters and the columns of q draw each row to themselves.
@@ -74,19 +74,19 @@ type finding struct {
 }
 
 // try adds columns, those of suspect i, to the model and measures what they explain.
-func (x *explained) try(i int, columns [][]float64) (f finding, ok bool) {
-	x.trial.reset()
+func (x *explained) try(i int, columns []*trial) (f finding, ok bool) {
+	x.tried.reset()
 	first := len(x.q)
-	y := span{q: slices.Clip(x.q), first: first, room: &x.trial}
+	y := span{q: slices.Clip(x.q), first: first, room: &x.tried}
 	for _, c := range columns {
-		y.add(c, 1e-3)
+		y.try(c, 1e-3)
 	}
 	m := len(y.kept)
 	n := len(x.e)
 	if m == 0 || n <= 2*(x.columns()+m) {
 		return f, false
 	}
-	e := x.trial.of(n)
+	e := x.tried.of(n)
 	copy(e, x.e)
 	b := make([]float64, m)
 	for i := range b {
@@ -146,7 +146,7 @@ func (x *explained) try(i int, columns [][]float64) (f finding, ok bool) {
 // errors is the covariance of the coefficients of the columns q beside those of x, which leave e over: that of the sum of the scores
 // g, with residuals as they would be had their row not been fitted, over so many lags. The scores are in the room of the trial.
 func (x *explained) errors(q [][]float64, e []float64) (g [][]float64, cov []float64, lags int) {
-	free := x.trial.of(len(e))
+	free := x.tried.of(len(e))
 	copy(free, x.leverage())
 	for _, c := range q {
 		addSquares(free, c)
@@ -155,7 +155,7 @@ func (x *explained) errors(q [][]float64, e []float64) (g [][]float64, cov []flo
 		free[k] = e[k] / max(1-h, 0.1)
 	}
 	for _, c := range q {
-		g = append(g, floats.MulTo(x.trial.of(len(e)), c, free))
+		g = append(g, floats.MulTo(x.tried.of(len(e)), c, free))
 	}
 	if x.series {
 		cov, lags = LongRun(g, x.pieces)
@@ -168,7 +168,7 @@ func (x *explained) errors(q [][]float64, e []float64) (g [][]float64, cov []flo
 }
 
 // allowed is the largest coefficient of the column of a suspect that the residual does not exclude.
-func (x *explained) allowed(i int, sp *Suspect, c []float64) finding {
+func (x *explained) allowed(i int, sp *Suspect, c *trial) finding {
 	least, most := sp.Bounds[0], sp.Bounds[1]
 	own, err, ok := x.coefficient(i, c)
 	switch {
@@ -198,14 +198,14 @@ func (f *finding) most() float64 {
 }
 
 // coefficient is that of a column, with its standard error; not ok: it cannot be told from the model.
-func (x *explained) coefficient(i int, c []float64) (b, err float64, ok bool) {
-	x.trial.reset()
-	y := span{q: slices.Clip(x.q), first: len(x.q), room: &x.trial}
-	if !y.add(c, 1e-3) {
+func (x *explained) coefficient(i int, c *trial) (b, err float64, ok bool) {
+	x.tried.reset()
+	y := span{q: slices.Clip(x.q), first: len(x.q), room: &x.tried}
+	if !y.try(c, 1e-3) {
 		return 0, 0, false
 	}
 	z := y.q[y.first]
-	e, own := x.trial.of(len(x.e)), floats.Dot(z, x.e)
+	e, own := x.tried.of(len(x.e)), floats.Dot(z, x.e)
 	copy(e, x.e)
 	floats.AddScaled(e, -own, z)
 	g, cov, _ := x.errors(y.q[y.first:], e)

@@ -24,7 +24,7 @@ func Likeliest(s *Solution, suspects []Suspect) (kept []Suspect) {
 		for _, c := range sp.Columns {
 			columns = append(columns, x.taken(c, rows))
 		}
-		f, _ := x.try(-1, columns)
+		f, _ := x.try(-1, trials(columns))
 		if best, seen := at[key]; !seen {
 			at[key], share[key], kept = len(kept), f.share, append(kept, *sp)
 		} else if f.share > share[key] {

@@ -35,7 +35,7 @@ func (s *Solution) bases(keep func(place int) bool) (out []basis) {
 // take takes out of rows what the basis holds of them, and returns it.
 func (b *basis) take(rows []float64) (part []float64) {
 	own := rows[b.from:b.to]
-	z, part, _ := b.split(own)
+	z, part, _ := b.split(own, 0)
 	copy(own, z)
 	return part
 }

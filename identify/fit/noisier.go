@@ -21,12 +21,24 @@ type noisy struct {
 	from *Noisier
 	rows []int
 	at   []int // by suspect, its place among those of the Noisier; −1: it is not there
+
+	columns [][]*trial // by suspect, those that were asked for
+}
+
+// of are the columns of suspect i.
+func (n *noisy) of(i int) []*trial {
+	if n.columns[i] == nil {
+		for _, c := range n.from.Suspects[n.at[i]].Columns {
+			n.columns[i] = append(n.columns[i], newTrial(n.taken(c, n.rows)))
+		}
+	}
+	return n.columns[i]
 }
 
 // begin explains the rows of a noisier solution, with what was accepted before.
 func (n *Noisier) begin(turn bool, suspects []Suspect) *noisy {
 	all, away := n.Solution.rowsAway()
-	out := &noisy{from: n, rows: away, at: make([]int, len(suspects))}
+	out := &noisy{from: n, rows: away, at: make([]int, len(suspects)), columns: make([][]*trial, len(suspects))}
 	if turn {
 		out.rows = all
 	}
@@ -55,9 +67,10 @@ func (n *noisy) scores(i int) (s []float64, square float64) {
 	if i < 0 || n.at[i] < 0 {
 		return nil, 0
 	}
-	y := span{q: slices.Clip(n.q), first: len(n.q)}
-	for _, c := range n.from.Suspects[n.at[i]].Columns {
-		if !y.add(n.taken(c, n.rows), 1e-3) {
+	n.tried.reset()
+	y := span{q: slices.Clip(n.q), first: len(n.q), room: &n.tried}
+	for _, c := range n.of(i) {
+		if !y.try(c, 1e-3) {
 			return nil, 0
 		}
 	}

@@ -44,11 +44,11 @@ func (s *Solution) rival(j int, suspects []Suspect, rows []int, tries float64) b
 	}
 	x.independent = x.count()
 	p := len(s.Free)
-	lag, ok := x.try(-1, [][]float64{x.taken(func(k int) float64 { return s.Jac[k*p+j] }, rows)})
+	lag, ok := x.try(-1, []*trial{newTrial(x.taken(func(k int) float64 { return s.Jac[k*p+j] }, rows))})
 	return ok && slices.ContainsFunc(suspects, func(sp Suspect) bool {
-		var columns [][]float64
+		var columns []*trial
 		for _, c := range sp.Columns {
-			columns = append(columns, x.taken(c, rows))
+			columns = append(columns, newTrial(x.taken(c, rows)))
 		}
 		f, ok := x.try(-1, columns)
 		return ok && f.p*tries < unmodelledP && f.gain > lag.gain+notExcluded && f.share > lag.share

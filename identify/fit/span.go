@@ -38,13 +38,13 @@ func (r *room) of(n int) []float64 {
 	return *x
 }
 
-// split is c without its part in the basis, that part, and the length of what remains.
-func (s *span) split(c []float64) (z, part []float64, size float64) {
-	z, part = s.room.of(len(c)), make([]float64, len(s.q))
+// split is c without its part in the basis from the given place on, that part, and the length of what remains.
+func (s *span) split(c []float64, from int) (z, part []float64, size float64) {
+	z, part = s.room.of(len(c)), make([]float64, len(s.q)-from)
 	copy(z, c)
 	before := floats.Norm(c, 2)
 	for {
-		for i, q := range s.q {
+		for i, q := range s.q[from:] {
 			a := floats.Dot(q, z)
 			part[i] += a
 			floats.AddScaled(z, -a, q)
@@ -59,14 +59,47 @@ func (s *span) split(c []float64) (z, part []float64, size float64) {
 
 // add takes a column in, if more than the share least of it is not in the basis.
 func (s *span) add(c []float64, least float64) bool {
-	z, part, size := s.split(c)
+	z, part, size := s.split(c, 0)
+	return s.take(z, part[s.first:], size, least*floats.Norm(c, 2))
+}
+
+// take takes in z, what remains of a column, if its size is more than least; part is what the columns from first on hold of it.
+func (s *span) take(z, part []float64, size, least float64) bool {
 	s.count++
-	if !(size > least*floats.Norm(c, 2)) || math.IsInf(size, 0) {
+	if !(size > least) || math.IsInf(size, 0) {
 		return false
 	}
 	floats.Scale(1/size, z)
-	s.q, s.r, s.kept = append(s.q, z), append(s.r, append(part[s.first:], size)), append(s.kept, s.count-1)
+	s.q, s.r, s.kept = append(s.q, z), append(s.r, append(part, size)), append(s.kept, s.count-1)
 	return true
+}
+
+// trial is a column that is tried, again and again: what those of a growing basis do not hold of it.
+type trial struct {
+	rest  []float64
+	size  float64 // of the whole column
+	known int     // of the basis that were taken out
+}
+
+func newTrial(c []float64) *trial { return &trial{rest: c, size: floats.Norm(c, 2)} }
+
+func trials(columns [][]float64) (out []*trial) {
+	for _, c := range columns {
+		out = append(out, newTrial(c))
+	}
+	return out
+}
+
+// try takes a column in behind those that stood before, as add does.
+func (s *span) try(c *trial, least float64) bool {
+	if c.known < s.first {
+		before := span{q: s.q[:s.first], room: s.room}
+		z, _, _ := before.split(c.rest, c.known)
+		copy(c.rest, z)
+		c.known = s.first
+	}
+	z, part, size := s.split(c.rest, s.first)
+	return s.take(z, part, size, least*c.size)
 }
 
 // products are those of the columns that were kept, but for what the first ones hold of them, with e.

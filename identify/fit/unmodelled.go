@@ -290,7 +290,7 @@ func (s *Solution) cells(rows []int) (cell []int, count int) {
 // clustered is the covariance of the sum of the scores g with the cells as the sample.
 func (x *explained) clustered(g [][]float64) []float64 {
 	m := len(g)
-	sums, s := x.trial.of(m*x.clusters), make([]float64, m*m)
+	sums, s := x.tried.of(m*x.clusters), make([]float64, m*m)
 	clear(sums)
 	for i, col := range g {
 		for k, v := range col {
@@ -334,14 +334,14 @@ func (x *explained) extend(columns []func(k int) float64, rows []int) {
 // search accepts suspects, one of a kind but for what may come in several, until none is left that explains anything. What is
 // usual and was not accepted is possible.
 func (x *explained) search(s *Solution, whole *explained, all []int, suspects []Suspect, turn bool, rows []int, harm map[string]float64) (out, possible []Effect, columns []func(k int) float64) {
-	of := make([][][]float64, len(suspects))
+	of := make([][]*trial, len(suspects))
 	used := make([]bool, len(suspects))
 	for i, sp := range suspects {
 		if used[i] = sp.Turn != turn; used[i] {
 			continue
 		}
 		for _, c := range sp.Columns {
-			of[i] = append(of[i], x.taken(c, rows))
+			of[i] = append(of[i], newTrial(x.taken(c, rows)))
 		}
 	}
 	tries := float64(len(suspects))
