@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"hilrig/identify/fit"
 	"hilrig/identify/linear"
@@ -70,10 +71,7 @@ func (j *job) stageOf(r *linear.Result) *stage {
 
 // linearStage is the stage of a regression.
 func linearStage(r *linear.Result) *stage {
-	st := &stage{sol: r.Solution(), settings: r.Spec, half: r.HalfCutoff, warnings: r.Warnings}
-	for _, d := range r.Doubts {
-		st.doubts = append(st.doubts, fit.Doubt(fit.MethodDoubt, "%s", d))
-	}
+	st := &stage{sol: r.Solution(), settings: r.Spec, half: r.HalfCutoff, warnings: r.Warnings, doubts: slices.Clone(r.Doubts)}
 	for _, e := range r.Estimates {
 		st.share, st.terms = append(st.share, e.Share), append(st.terms, string(e.Term))
 	}

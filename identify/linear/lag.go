@@ -239,12 +239,30 @@ func (r *regression) turning(theta []float64) []float64 {
 	return out
 }
 
-// bend is the second derivative of what the model makes of the motion, but for jumps, at the kept rows: what a low-pass does beside a
-// delay.
+// bend is what a filter of first order does to what the model makes of the motion beside a delay, at the kept rows: with T for the lag,
+// and s = d/dt,
+//
+//	recorded before it   e^−Ts·(1 + Ts) − 1 = −T²s²/2 + …      recorded behind it   e^Ts/(1 + Ts) − 1 = T²s²/2 + …
+//
+// over ∓T²/2. Turns of a motion may be as short as the filter: the first terms alone would tell a tenth of what it does to their inertia.
+// A lag of less than a sample leaves the second derivative, of what does not jump.
 func (r *regression) bend(theta []float64) []float64 {
-	dt := r.form.f.dt
+	dt, time := r.form.f.dt, math.Abs(r.lag)
 	all := r.right(func(p part) []float64 {
-		return filter.Derivative(filter.Derivative(r.form.force(r.form.quiet(p.rec, p.from, p.to), theta), dt), dt)
+		of := r.form.quiet(p.rec, p.from, p.to)
+		if time < dt {
+			return filter.Derivative(filter.Derivative(r.form.force(of, theta, false), dt), dt)
+		}
+		x := r.form.force(of, theta, true)
+		if r.lag > 0 {
+			before := slices.Clone(x)
+			floats.AddScaled(before, time, filter.Derivative(x, dt))
+			floats.Sub(x, Delayed(before, time/dt, false))
+		} else {
+			floats.SubTo(x, Delayed(filter.FirstOrder(x, time, dt), -time/dt, false), x)
+		}
+		floats.Scale(2/(time*time), x)
+		return x
 	})
 	kept := make([]float64, 0, len(all))
 	r.runs(func(from, to int) { kept = append(kept, all[from:to]...) })
