@@ -8,12 +8,24 @@ import (
 
 // The derivatives of a Trial are those of its differences, for both schemes, sliding, creeping and turning.
 func TestSlopesOfATrial(t *testing.T) {
+	bristle := LuGre{Sigma0: 2e5, Sigma1: 400, Sigma2: 3, Fc: 2, Fs: 3, Vs: 0.01, Vd: 0.05, Offset: 0.3, N0: 4}
+	slopesOfATrial(t, &bristle, 0)
+	for _, zba := range []float64{0.4, 0.9} { // its rate is a difference of deflections over a path: nothing but rounding over the shortest
+		slopesOfATrial(t, &ElastoPlastic{Bristle: bristle, Zba: zba}, 1e-5)
+	}
+}
+
+type slopedModel interface {
+	Sloped
+	Model
+}
+
+func slopesOfATrial(t *testing.T, law slopedModel, shortest float64) {
 	rng := rand.New(rand.NewPCG(1, 9))
-	law := LuGre{Sigma0: 2e5, Sigma1: 400, Sigma2: 3, Fc: 2, Fs: 3, Vs: 0.01, Vd: 0.05, Offset: 0.3, N0: 4}
-	at := Bind(&law)
+	at := Bind(law)
 	for _, scheme := range []Scheme{Midpoint, Implicit} {
 		for range 300 {
-			in := Input{Dt: 1e-3 * math.Exp(3*rng.NormFloat64()), V: 0.02 * rng.NormFloat64() * math.Exp(2*rng.NormFloat64()), N: 5}
+			in := Input{Dt: math.Max(1e-3*math.Exp(3*rng.NormFloat64()), shortest), V: 0.02 * rng.NormFloat64() * math.Exp(2*rng.NormFloat64()), N: 5}
 			z := [1]float64{1.2e-5 * rng.NormFloat64()}
 			d := Slopes{Force: make([]float64, len(at)), State: make([]float64, len(at))}
 			law.TrialSlopes(scheme, z[0], in, &d)

@@ -12,7 +12,7 @@ import (
 //
 //	y_k = b0 x_k + b1 x_{k−1} + b2 x_{k−2} − a1 y_{k−1} − a2 y_{k−2}
 //
-// run in transposed direct form II. A first-order section has b2 = a2 = 0.
+// A first-order section has b2 = a2 = 0.
 type biquad struct{ b0, b1, b2, a1, a2 float64 }
 
 // Lowpass is a cascade of sections with gain 1 at zero frequency.
@@ -76,7 +76,7 @@ func (f Lowpass) ZeroPhase(x []float64) []float64 {
 	n, pad := len(x), f.Padding()
 	ext := make([]float64, n+2*pad)
 	copy(ext[pad:], x)
-	f.passes([][]float64{ext})
+	f.passes(ext)
 	return ext[pad : pad+n : pad+n]
 }
 
@@ -95,71 +95,30 @@ func (f Lowpass) room(n int) *[]float64 {
 
 // ZeroPhaseEach is ZeroPhase for several records of n samples: set writes one, use has it filtered until it returns.
 func (f Lowpass) ZeroPhaseEach(count, n int, set, use func(i int, x []float64)) {
-	const together = 2 // their sums do not wait for each other
-	pad := f.Padding()
-	var own [together]*[]float64
-	var ext [together][]float64
-	for from := 0; from < count; from += together {
-		some := ext[:min(together, count-from)]
-		for i := range some {
-			own[i] = f.room(n)
-			some[i] = *own[i]
-			set(from+i, some[i][pad:pad+n])
-		}
-		f.passes(some)
-		for i := range some {
-			use(from+i, some[i][pad:pad+n])
-			rooms.Put(own[i])
-		}
+	pad, room := f.Padding(), f.room(n)
+	defer rooms.Put(room)
+	for i := range count {
+		x := (*room)[pad : pad+n]
+		set(i, x)
+		f.passes(*room)
+		use(i, x)
 	}
 }
 
-// passes extends one or two records and filters them both ways.
-func (f Lowpass) passes(ext [][]float64) {
+// passes extends a record and filters it both ways.
+func (f Lowpass) passes(x []float64) {
 	pad := f.Padding()
-	for _, x := range ext {
-		last := len(x) - 1 - pad
-		for k := 1; k <= pad; k++ {
-			x[pad-k] = 2*x[pad] - x[pad+k]
-			x[last+k] = 2*x[last] - x[last-k]
-		}
+	last := len(x) - 1 - pad
+	for k := 1; k <= pad; k++ {
+		x[pad-k] = 2*x[pad] - x[pad+k]
+		x[last+k] = 2*x[last] - x[last-k]
 	}
-	if last := len(ext[0]) - 1; len(ext) == 2 {
-		f.runPair(ext[0], ext[1], 0, 1)
-		f.runPair(ext[0], ext[1], last, -1)
-	} else {
-		f.run(ext[0], 0, 1)
-		f.run(ext[0], last, -1)
-	}
-}
-
-// runPair is run on two records of one length.
-func (f Lowpass) runPair(x, x2 []float64, start, dir int) {
-	x2 = x2[:len(x)]
-	for ; len(f) > 0; f = f[min(2, len(f)):] {
-		s, t := f[0], biquad{b0: 1}
-		if len(f) > 1 {
-			t = f[1]
-		}
-		z1, z2 := (1-s.b0)*x[start], (s.b2-s.a2)*x[start]
-		u1, u2 := (1-t.b0)*x[start], (t.b2-t.a2)*x[start]
-		p1, p2 := (1-s.b0)*x2[start], (s.b2-s.a2)*x2[start]
-		q1, q2 := (1-t.b0)*x2[start], (t.b2-t.a2)*x2[start]
-		for i := start; uint(i) < uint(len(x)); i += dir {
-			v, v2 := x[i], x2[i]
-			y, y2 := s.b0*v+z1, s.b0*v2+p1
-			z1, p1 = s.b1*v-s.a1*y+z2, s.b1*v2-s.a1*y2+p2
-			z2, p2 = s.b2*v-s.a2*y, s.b2*v2-s.a2*y2
-			w, w2 := t.b0*y+u1, t.b0*y2+q1
-			u1, q1 = t.b1*y-t.a1*w+u2, t.b1*y2-t.a1*w2+q2
-			u2, q2 = t.b2*y-t.a2*w, t.b2*y2-t.a2*w2
-			x[i], x2[i] = w, w2
-		}
-	}
+	f.run(x, 0, 1)
+	f.run(x, len(x)-1, -1)
 }
 
 // run filters x in place, from index start in the direction dir, starting in the steady state of the first sample. Two
-// sections at a time: their sums do not wait for each other.
+// sections at a time, in direct form I: a sample waits for one product and one sum of the sample before.
 func (f Lowpass) run(x []float64, start, dir int) {
 	for ; len(f) > 0; f = f[min(2, len(f)):] {
 		s, t := f[0], biquad{b0: 1}
@@ -167,18 +126,13 @@ func (f Lowpass) run(x []float64, start, dir int) {
 			t = f[1]
 		}
 		// with gain 1 the input of every section starts at x[start], and so does its output
-		x0 := x[start]
-		z1, z2 := (1-s.b0)*x0, (s.b2-s.a2)*x0
-		u1, u2 := (1-t.b0)*x0, (t.b2-t.a2)*x0
-		for i := start; i >= 0 && i < len(x); i += dir {
+		v1, v2, y1, y2, w1, w2 := x[start], x[start], x[start], x[start], x[start], x[start]
+		for i := start; uint(i) < uint(len(x)); i += dir {
 			v := x[i]
-			y := s.b0*v + z1
-			z1 = s.b1*v - s.a1*y + z2
-			z2 = s.b2*v - s.a2*y
-			w := t.b0*y + u1
-			u1 = t.b1*y - t.a1*w + u2
-			u2 = t.b2*y - t.a2*w
+			y := s.b0*v + s.b1*v1 + s.b2*v2 - s.a2*y2 - s.a1*y1
+			w := t.b0*y + t.b1*y1 + t.b2*y2 - t.a2*w2 - t.a1*w1
 			x[i] = w
+			v1, v2, y1, y2, w1, w2 = v, v1, y, y1, w, w1
 		}
 	}
 }

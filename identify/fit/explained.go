@@ -28,6 +28,27 @@ type explained struct {
 	clusters int   // how many
 
 	independent float64 // rows that carry as much about a mean of e as all of them
+
+	lever   []float64 // by how much local parameters and the first columns of q draw each row to themselves …
+	levered int       // … of so many
+	trial   room      // of the column that is tried
+}
+
+// leverage is by how much local parameters and the columns of q draw each row to themselves.
+func (x *explained) leverage() []float64 {
+	if x.lever == nil {
+		x.lever = slices.Clone(x.drawn)
+	}
+	for ; x.levered < len(x.q); x.levered++ {
+		addSquares(x.lever, x.q[x.levered])
+	}
+	return x.lever
+}
+
+func addSquares(sum, x []float64) {
+	for k, v := range x {
+		sum[k] += v * v
+	}
 }
 
 // count is the number of independent rows: the variance of e over that of its mean, times the rows there would be.
@@ -54,8 +75,9 @@ type finding struct {
 
 // try adds columns, those of suspect i, to the model and measures what they explain.
 func (x *explained) try(i int, columns [][]float64) (f finding, ok bool) {
+	x.trial.reset()
 	first := len(x.q)
-	y := span{q: slices.Clip(x.q), first: first}
+	y := span{q: slices.Clip(x.q), first: first, room: &x.trial}
 	for _, c := range columns {
 		y.add(c, 1e-3)
 	}
@@ -64,7 +86,8 @@ func (x *explained) try(i int, columns [][]float64) (f finding, ok bool) {
 	if m == 0 || n <= 2*(x.columns()+m) {
 		return f, false
 	}
-	e := slices.Clone(x.e)
+	e := x.trial.of(n)
+	copy(e, x.e)
 	b := make([]float64, m)
 	for i := range b {
 		q := y.q[first+i]
@@ -78,7 +101,7 @@ func (x *explained) try(i int, columns [][]float64) (f finding, ok bool) {
 	f.share = 1 - after/before
 
 	f.b = y.solve(b)
-	g, cov, lags := x.errors(y.q, first, e)
+	g, cov, lags := x.errors(y.q[first:], e)
 	beyond, ok := wald(b, cov)
 	if !ok {
 		return f, false
@@ -120,20 +143,19 @@ func (x *explained) try(i int, columns [][]float64) (f finding, ok bool) {
 	return f, true
 }
 
-// errors is the covariance of the coefficients of the columns of q from first on, which leave e over: that of the sum of the scores
-// g, with residuals as they would be had their row not been fitted, over so many lags.
-func (x *explained) errors(q [][]float64, first int, e []float64) (g [][]float64, cov []float64, lags int) {
-	free := slices.Clone(e)
-	for k := range free {
-		h := x.drawn[k]
-		for _, c := range q {
-			h += c[k] * c[k]
-		}
-		free[k] /= math.Max(1-h, 0.1)
+// errors is the covariance of the coefficients of the columns q beside those of x, which leave e over: that of the sum of the scores
+// g, with residuals as they would be had their row not been fitted, over so many lags. The scores are in the room of the trial.
+func (x *explained) errors(q [][]float64, e []float64) (g [][]float64, cov []float64, lags int) {
+	free := x.trial.of(len(e))
+	copy(free, x.leverage())
+	for _, c := range q {
+		addSquares(free, c)
 	}
-	g = make([][]float64, len(q)-first)
-	for i := range g {
-		g[i] = floats.MulTo(make([]float64, len(e)), q[first+i], free)
+	for k, h := range free {
+		free[k] = e[k] / max(1-h, 0.1)
+	}
+	for _, c := range q {
+		g = append(g, floats.MulTo(x.trial.of(len(e)), c, free))
 	}
 	if x.series {
 		cov, lags = LongRun(g, x.pieces)
@@ -177,14 +199,16 @@ func (f *finding) most() float64 {
 
 // coefficient is that of a column, with its standard error; not ok: it cannot be told from the model.
 func (x *explained) coefficient(i int, c []float64) (b, err float64, ok bool) {
-	y := span{q: slices.Clip(x.q), first: len(x.q)}
+	x.trial.reset()
+	y := span{q: slices.Clip(x.q), first: len(x.q), room: &x.trial}
 	if !y.add(c, 1e-3) {
 		return 0, 0, false
 	}
 	z := y.q[y.first]
-	e, own := slices.Clone(x.e), floats.Dot(z, x.e)
+	e, own := x.trial.of(len(x.e)), floats.Dot(z, x.e)
+	copy(e, x.e)
 	floats.AddScaled(e, -own, z)
-	g, cov, _ := x.errors(y.q, y.first, e)
+	g, cov, _ := x.errors(y.q[y.first:], e)
 	variance := cov[0]
 	if x.cells != nil && x.clusters > len(y.q)+1 {
 		variance = math.Max(variance, x.both(g, cov)[0])

@@ -285,13 +285,14 @@ func bandwidth(g [][]float64, n int, pieces []int, least int) int {
 // G_t = Σ q_k·q_kᵀ over the window, and (I − G_t)^(−½)·B_t makes up for that [BM02]. Rows that depend on each other draw by more
 // than their own leverage: for windows as long as their memory the sum knows that, single rows do not.
 func windows(g, q [][]float64, n, lags int, pieces []int) []float64 {
+	const block = 256
 	p := len(g)
-	s, sum, row := make([]float64, p*p), make([]float64, p), make([]float64, p)
-	own, buf := make([]float64, p*p), make([]float64, 3*p)
-	slide := func(k int, sign float64) {
-		for j, x := range g {
-			sum[j] += sign * x[k]
-		}
+	s, sum, ends := make([]float64, p*p), make([]float64, p), make([][]float64, p) // of the windows that end in a block, by score
+	for j := range ends {
+		ends[j] = make([]float64, block)
+	}
+	own, row, b, buf := make([]float64, p*p), make([]float64, p), make([]float64, p), make([]float64, 3*p)
+	draw := func(k int, sign float64) {
 		for j, x := range q {
 			row[j] = x[k]
 		}
@@ -304,20 +305,29 @@ func windows(g, q [][]float64, n, lags int, pieces []int) []float64 {
 	each(n, pieces, func(from, to int) {
 		clear(sum)
 		clear(own)
-		for t := from; t < to+lags; t++ {
-			if t < to {
-				slide(t, 1)
+		for at := from; at < to+lags; at += block {
+			count := min(block, to+lags-at)
+			for j, x := range g {
+				ends[j] = ends[j][:count]
+				sum[j] = slide(ends[j], x[from:to], sum[j], at-from, lags)
 			}
-			if k := t - lags - 1; k >= from {
-				slide(k, -1)
+			for i := 0; q != nil && i < count; i++ {
+				if t := at + i; t < to {
+					draw(t, 1)
+				}
+				if t := at + i - lags - 1; t >= from {
+					draw(t, -1)
+				}
+				for j := range b {
+					b[j] = ends[j][i]
+				}
+				for j, v := range undrawn(own, b, buf) {
+					ends[j][i] = v
+				}
 			}
-			b := sum
-			if q != nil {
-				b = undrawn(own, sum, buf)
-			}
-			for i, bi := range b {
+			for i := range p {
 				for j := range i + 1 {
-					s[i*p+j] += bi * b[j]
+					s[i*p+j] += floats.Dot(ends[i], ends[j])
 				}
 			}
 		}
@@ -329,6 +339,22 @@ func windows(g, q [][]float64, n, lags int, pieces []int) []float64 {
 		}
 	}
 	return s
+}
+
+// slide writes the sums of x over windows of lags + 1 rows that end at row at and after it, with sum that of the one before, and gives the last.
+func slide(ends, x []float64, sum float64, at, lags int) float64 {
+	for i := range ends {
+		d, last := 0.0, at+i
+		if last < len(x) {
+			d = x[last]
+		}
+		if gone := last - lags - 1; gone >= 0 {
+			d -= x[gone]
+		}
+		sum += d
+		ends[i] = sum
+	}
+	return sum
 }
 
 // undrawn is (I − G)^(−½)·b by its series Σ (2m−1)!!/(2m)!!·Gᵐ·b, cut where its terms are below 1e-12, or after 200 of

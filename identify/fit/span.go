@@ -14,11 +14,34 @@ type span struct {
 	kept  []int       // columns that are not sums of those before
 	count int         // columns so far
 	first int         // of q, which stood before them
+	room  *room       // for the columns; nil: they stay
+}
+
+// room are slices of one length that are used again once reset says that nothing needs them.
+type room struct {
+	slices [][]float64
+	used   int
+}
+
+func (r *room) reset() { r.used = 0 }
+
+// of is a slice of n numbers, whatever they are.
+func (r *room) of(n int) []float64 {
+	if r == nil {
+		return make([]float64, n)
+	}
+	if r.used++; r.used > len(r.slices) {
+		r.slices = append(r.slices, nil)
+	}
+	x := &r.slices[r.used-1]
+	*x = slices.Grow((*x)[:0], n)[:n]
+	return *x
 }
 
 // split is c without its part in the basis, that part, and the length of what remains.
 func (s *span) split(c []float64) (z, part []float64, size float64) {
-	z, part = slices.Clone(c), make([]float64, len(s.q))
+	z, part = s.room.of(len(c)), make([]float64, len(s.q))
+	copy(z, c)
 	before := floats.Norm(c, 2)
 	for {
 		for i, q := range s.q {

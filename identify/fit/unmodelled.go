@@ -290,7 +290,8 @@ func (s *Solution) cells(rows []int) (cell []int, count int) {
 // clustered is the covariance of the sum of the scores g with the cells as the sample.
 func (x *explained) clustered(g [][]float64) []float64 {
 	m := len(g)
-	sums, s := make([]float64, m*x.clusters), make([]float64, m*m)
+	sums, s := x.trial.of(m*x.clusters), make([]float64, m*m)
+	clear(sums)
 	for i, col := range g {
 		for k, v := range col {
 			sums[x.cells[k]*m+i] += v
@@ -398,9 +399,11 @@ func (x *explained) search(s *Solution, whole *explained, all []int, suspects []
 	for i := range suspects {
 		if sp := &suspects[i]; (sp.Usual || sp.Alone || sp.Bounds != [2]float64{}) && !used[i] {
 			f, usual := x.allowed(i, sp, of[i][0]), sp.Usual
-			if shown, ok := x.try(i, of[i]); sp.Alone && ok {
-				if shown = x.foretold(sp, shown); shown.p < unmodelledP && (usual || math.Abs(shown.most()) > math.Abs(f.most())) {
-					f, usual = shown, false
+			if sp.Alone {
+				if shown, ok := x.try(i, of[i]); ok {
+					if shown = x.foretold(sp, shown); shown.p < unmodelledP && (usual || math.Abs(shown.most()) > math.Abs(f.most())) {
+						f, usual = shown, false
+					}
 				}
 			}
 			if math.Abs(first[i].most()) > math.Abs(f.most()) {

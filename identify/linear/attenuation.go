@@ -60,7 +60,13 @@ func (r *regression) columnNoise() []float64 {
 	}
 	c := r.form.noise(r.after)
 	p := len(r.columns)
-	out, d := make([]float64, p*p), make([][3]float64, p)
+	out, d, with := make([]float64, p*p), make([][3]float64, p), make([][3]float64, p) // the slopes of a row, and with the covariance
+	slopes, noisy := make([]func(q, dir float64) [3]float64, p), []int{}
+	for j, t := range r.spec.Terms {
+		if slopes[j] = r.spec.slope(t); slopes[j] != nil {
+			noisy = append(noisy, j)
+		}
+	}
 	any := false
 	r.eachPiece(func(rec, from, to int) {
 		variance := positionNoise(r.recs[rec])
@@ -71,18 +77,18 @@ func (r *regression) columnNoise() []float64 {
 			if !r.kept[k] {
 				continue
 			}
-			for j, t := range r.spec.Terms {
-				if of := r.spec.slope(t); of != nil {
-					d[j] = of(r.q[k], numeric.Sign(r.v[k]))
+			for _, j := range noisy {
+				d[j] = slopes[j](r.q[k], numeric.Sign(r.v[k]))
+			}
+			for _, i := range noisy {
+				x, y := &d[i], &with[i]
+				for a := range 3 {
+					y[a] = variance * (c[a][0]*x[0] + c[a][1]*x[1] + c[a][2]*x[2])
 				}
 			}
-			for i := range p {
-				for j := range p {
-					for a := range 3 {
-						for b := range 3 {
-							out[i*p+j] += variance * d[i][a] * c[a][b] * d[j][b]
-						}
-					}
+			for _, i := range noisy {
+				for _, j := range noisy {
+					out[i*p+j] += d[i][0]*with[j][0] + d[i][1]*with[j][1] + d[i][2]*with[j][2]
 				}
 			}
 			any = true
@@ -215,8 +221,6 @@ func (r *Result) Noisier(recs []*record.Record, by Form, o Options, seed uint64)
 		return nil, err
 	}
 	out := &Result{Spec: r.Spec, of: r.of}
-	if err := out.take(reg, sol); err != nil {
-		return nil, err
-	}
+	out.explain(reg, sol, false)
 	return out.sol, nil
 }

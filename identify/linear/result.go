@@ -88,15 +88,27 @@ func (r *Result) Solution() *fit.Solution {
 
 // take fills the result from a solved regression, whose columns are used up.
 func (r *Result) take(reg *regression, sol *solution) (err error) {
-	rows := sol.rows
-	if rows == nil {
-		rows = reg.only(false)
-	}
-	p := len(rows.columns)
 	r.slowest, r.noiseShare = reg.slowest, sol.noise
 	if r.Spec.MinVelocity == FromRecord {
 		r.Spec.MinVelocity = math.Max(reg.slowest[0], reg.slowest[1])
 	}
+	rows, size := r.explain(reg, sol, true)
+	record.Release(len(rows.y)) // before the judgement takes as much
+	r.Estimates, r.Fit, err = rows.estimates(r.sol, size)
+	r.lag, r.held, r.blur, r.build, r.noisy = reg.lag, reg.held, reg.form.f.blur, reg.form.f.build, reg.form.f.noisy
+	if lag := r.estimate(r.Spec.nameOf(lagTerm)); lag != nil {
+		r.lag = lag.Value
+	}
+	return err
+}
+
+// explain makes the solution of the rows of a solved regression, whose columns are used up and had the given sizes. rounded: with what
+// rounding of the force does.
+func (r *Result) explain(reg *regression, sol *solution, rounded bool) (rows *regression, size []float64) {
+	if rows = sol.rows; rows == nil {
+		rows = reg.only(false)
+	}
+	p := len(rows.columns)
 	r.sol = rows.solution(sol.theta)
 	r.sol.Jac = make([]float64, len(rows.y)*p)
 	for i, col := range rows.exact() {
@@ -110,22 +122,18 @@ func (r *Result) take(reg *regression, sol *solution) (err error) {
 			}
 		}
 	}
-	size := make([]float64, p) // of the columns; the columns themselves are in the way of what comes
-	for j, col := range rows.w {
-		size[j] = floats.Norm(col, 2)
+	for _, col := range rows.w { // the columns themselves are in the way of what comes
+		size = append(size, floats.Norm(col, 2))
 	}
 	if !reg.form.free && !reg.form.joints {
-		r.sol.Bend = reg.bend(sol.theta[:len(reg.columns)])
-		r.sol.Rounded = reg.rounded(sol.theta[:len(reg.columns)])
+		var steps []float64
+		if rounded {
+			steps = reg.forceSteps()
+		}
+		r.sol.Bend, r.sol.Rounded = reg.bend(sol.theta[:len(reg.columns)], steps)
 	}
 	reg.w, reg.z, reg.slope, rows.w, rows.z = nil, nil, nil, nil, nil
-	record.Release(len(rows.y)) // before the judgement takes as much
-	r.Estimates, r.Fit, err = rows.estimates(r.sol, size)
-	r.lag, r.held, r.blur, r.build, r.noisy = reg.lag, reg.held, reg.form.f.blur, reg.form.f.build, reg.form.f.noisy
-	if lag := r.estimate(r.Spec.nameOf(lagTerm)); lag != nil {
-		r.lag = lag.Value
-	}
-	return err
+	return rows, size
 }
 
 // Explain is what the parameters of r leave over of other records, prepared as for the fit. Nothing is fitted.
