@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"hilrig/identify/fit"
+	"hilrig/identify/record"
 )
 
 // kindOf is the kind of record of a name.
@@ -100,6 +101,35 @@ func TestIntervalsHoldRounding(t *testing.T) {
 			}
 			if said != (c.least > 0) {
 				t.Errorf("%s: rounding in the budget: %v", c.name, said)
+			}
+		}
+	}
+}
+
+// A filter as slow as the motion moves the mass by a tenth: its interval holds that, and no such record is identified.
+func TestIntervalsHoldASlowFilter(t *testing.T) {
+	for _, T := range []float64{20e-3, 40e-3} {
+		for name, make := range map[string]func(b *bench, u func(t float64) float64) trial{
+			"force behind a filter": func(b *bench, u func(t float64) float64) trial {
+				return edited(drivetrain{}.record(b, u), func(d *record.Record) { d.Force = behind(d.Force, b.dt, T) })
+			},
+			"position behind a filter": func(b *bench, u func(t float64) float64) trial {
+				return edited(drivetrain{}.record(b, u), func(d *record.Record) { d.Position = behind(d.Position, b.dt, T); b.count(d.Position) })
+			},
+			"drive behind its command": func(b *bench, u func(t float64) float64) trial { return drivetrain{lag: T}.record(b, u) },
+		} {
+			for seed := range uint64(3) {
+				b := newBench(100*seed+31, 12)
+				b.sensors.Count = 1e-4
+				tr := make(b, b.tones(0.5, 1.4, 3.1))
+				r := attempt(kind{}, tr).result
+				if r == nil {
+					t.Fatalf("%s of %.0f ms, seed %d: no result", name, 1e3*T, seed)
+				}
+				p, _ := r.Param("M")
+				if truth := tr.truth["M"]; truth < p.CI[0] || truth > p.CI[1] || r.Verdict == Identified {
+					t.Errorf("%s of %.0f ms, seed %d: %s, M %.4g in %.4g, true %.4g", name, 1e3*T, seed, r.Verdict, p.Value, *p.CI, truth)
+				}
 			}
 		}
 	}

@@ -300,11 +300,7 @@ func (r *Result) findLacking(b *machine.Result) {
 func (r *Result) findSuspects(s *fit.Solution, suspects []fit.Suspect, harm map[string]float64) {
 	r.tolerance = harm
 	found, possible := fit.Unmodelled(s, suspects, harm)
-	for _, l := range append(found, possible...) {
-		if !l.Usual { // a torque shows that by itself
-			r.lacks(l)
-		}
-	}
+	r.lacking(append(found, possible...), weakRelative)
 }
 
 func instrumentsOf(b *machine.Result) *MachineInstruments {

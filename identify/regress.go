@@ -4,7 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
+	"slices"
 
+	"hilrig/identify/filter"
 	"hilrig/identify/fit"
 	"hilrig/identify/linear"
 	"hilrig/identify/record"
@@ -57,6 +60,9 @@ func (j *job) stageOf(r *linear.Result) *stage {
 		if !r.Lagged() {
 			out = j.shifted(as, form, o)
 		}
+		if !long {
+			out = append(out, j.filtered(r, as, form, o)...)
+		}
 		if what, values, rms := r.Between(); values != nil {
 			out = append(out, Sensitivity{What: what, RMS: rms, Unit: r.Solution().Unit, Values: values})
 		}
@@ -70,10 +76,7 @@ func (j *job) stageOf(r *linear.Result) *stage {
 
 // linearStage is the stage of a regression.
 func linearStage(r *linear.Result) *stage {
-	st := &stage{sol: r.Solution(), settings: r.Spec, half: r.HalfCutoff, warnings: r.Warnings}
-	for _, d := range r.Doubts {
-		st.doubts = append(st.doubts, fit.Doubt(fit.MethodDoubt, "%s", d))
-	}
+	st := &stage{sol: r.Solution(), settings: r.Spec, half: r.HalfCutoff, warnings: r.Warnings, doubts: slices.Clone(r.Doubts)}
 	for _, e := range r.Estimates {
 		st.share, st.terms = append(st.share, e.Share), append(st.terms, string(e.Term))
 	}
@@ -133,6 +136,57 @@ func (j *job) shifted(spec linear.Spec, form linear.Form, o linear.Options) []Se
 		}
 	}
 	return out
+}
+
+// filtered repeats a fit with a filter of first order in place of a lag of more than a sample: of the force where it acts later than it is
+// stamped, of the position where it acts earlier. The filter that leaves nothing of the lag is found on the straight line between none and
+// that of the whole lag. What is left over is compared with what the filter lets pass of the noise of its channel, which both channels
+// behind it tell.
+func (j *job) filtered(r *linear.Result, spec linear.Spec, form linear.Form, o linear.Options) []Sensitivity {
+	const what = "a filter of first order in place of the lag"
+	own := varied(r, what)
+	lag := own.Values["lag"]
+	if !(math.Abs(lag) > j.recs.Fit[0].Dt) || j.recs.Fit[0].Velocity != nil {
+		return nil
+	}
+	behind := func(time float64, force, position bool) *Sensitivity {
+		var recs []*record.Record
+		for _, rec := range j.recs.Fit {
+			d := *rec
+			if d.Warnings = nil; force {
+				d.Force = filter.FirstOrder(d.Force, time, d.Dt)
+			}
+			if position {
+				d.Position = filter.FirstOrder(d.Position, time, d.Dt)
+			}
+			recs = append(recs, &d)
+		}
+		f, err := linear.Fit(recs, spec, form, o)
+		if err != nil {
+			return nil
+		}
+		s := varied(f, what)
+		return &s
+	}
+	later, time := lag > 0, math.Abs(lag)
+	whole := behind(time, later, !later)
+	if whole == nil {
+		return nil
+	}
+	if share := lag / (lag - whole.Values["lag"]); share > 0 && share < 1 {
+		time *= share
+	}
+	other, both := behind(time, later, !later), behind(time, true, true)
+	if other == nil || both == nil {
+		return nil
+	}
+	passed := r.NoiseShare() // of what is left over, that of the channel without the filter
+	if !later {
+		passed = 1 - passed
+	}
+	other.RMS *= own.RMS / math.Sqrt((1-passed)*both.RMS*both.RMS+passed*own.RMS*own.RMS)
+	delete(other.Values, "lag")
+	return []Sensitivity{*other}
 }
 
 // twoJoint is the same for two coupled joints.

@@ -10,7 +10,7 @@ import (
 )
 
 // kinds of records.
-var kinds = slices.Concat(axisKinds, filteredKinds, countedKinds)
+var kinds = slices.Concat(axisKinds, filteredKinds, countedKinds, drivenKinds)
 
 // behind is x behind a low-pass of first order with the time constant T (s), exact for a signal that is held over a sample.
 func behind(x []float64, dt, T float64) []float64 {

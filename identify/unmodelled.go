@@ -47,10 +47,13 @@ func (r *Result) findUnmodelled(j *job, st *stage) {
 	if !j.plan.Model.Drive.Recorded() { // nothing but the loss of energy tells of friction: one kind of it looks like another
 		least = systematic
 	}
-	for _, l := range append(found, possible...) {
-		if l.Usual && st.pushed == nil { // a force shows it by itself
-			continue
-		}
+	r.lacking(append(found, possible...), least)
+}
+
+// lacking takes in what the model lacks; what every axis has a little of where as much of it as the motion allows moves a value by more than
+// the share least.
+func (r *Result) lacking(effects []fit.Effect, least float64) {
+	for _, l := range effects {
 		if worst, ok := r.Param(l.Worst); l.Usual && (!ok || math.Abs(l.Moves[l.Worst]) < least*math.Abs(worst.Value)) {
 			continue
 		}

@@ -158,6 +158,16 @@ func Derivative(x []float64, dt float64) []float64 {
 	return d
 }
 
+// FirstOrder is x, which changes evenly over its steps dt (s), behind a filter of first order of the given time (s) at rest in it.
+func FirstOrder(x []float64, time, dt float64) []float64 {
+	out, kept := slices.Clone(x), math.Exp(-dt/time)
+	for k := 1; k < len(x); k++ {
+		behind := (x[k] - x[k-1]) / dt * time
+		out[k] = x[k] - behind + kept*(out[k-1]-x[k-1]+behind)
+	}
+	return out
+}
+
 // second are the weights of the second difference over eleven samples, from the middle to one side.
 var second = [6]float64{-5269. / 1800, 5. / 3, -5. / 21, 5. / 126, -5. / 1008, 1. / 3150}
 

@@ -101,15 +101,21 @@ def acf(x, l): return np.sum(x[l:]*x[:-l]*(piece[l:] == piece[:-l]))/(x @ x)
 rho = np.array([acf(c, 1) for c in g.T]); s4 = ((g**2).sum(0)*(1 - rho**2))**2
 alpha = np.sum(4*rho**2*s4/(1 - rho)**6/(1 + rho)**2)/np.sum(s4/(1 - rho)**4)
 lags = int(1.1447*(alpha*n)**(1/3))
-S = np.zeros((p, p))
-for first, last in zip(d["pieces"], d["pieces"][1:] + [n]):
-    for t in range(first, last + lags):
-        x = slice(max(first, t - lags), min(last, t + 1))
-        own, V = np.linalg.eigh(q[x].T @ q[x])
-        b = V @ ((V.T @ g[x].sum(0))/np.sqrt(1 - own))
-        S += np.outer(b, b)/(lags + 1)
 B = np.linalg.inv(R)/L[:, None]
-rob = B @ S @ B.T
+def variances(wide):
+    S = np.zeros((p, p))
+    for first, last in zip(d["pieces"], d["pieces"][1:] + [n]):
+        for t in range(first, last + wide - 1):
+            x = slice(max(first, t - wide + 1), min(last, t + 1))
+            own, V = np.linalg.eigh(q[x].T @ q[x])
+            b = V @ ((V.T @ g[x].sum(0))/np.sqrt(1 - own))
+            S += np.outer(b, b)/wide
+    return np.diag(B @ S @ B.T)
+# what a triangle leaves out falls with its width: where neighbours cancel, two widths tell the limit
+wide, narrow = lags + 1, (lags + 1)//2
+rob, half = variances(wide), variances(narrow)
+limit = rob + (rob - half)*narrow/(wide - narrow)
+rob = np.diag(np.where((limit < rob) & (limit > rob/2), limit, rob))
 c = G @ J.T; carry = (c**2).sum(1)**2/(c**4).sum(1)
 # Ljung-Box with the number of pairs of every lag
 pairs = lambda l: np.sum(piece[l:] == piece[:-l])

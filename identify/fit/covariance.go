@@ -216,6 +216,9 @@ func (c *covariance) errors(s *Solution, x [][]float64, b *mat.Dense) []float64 
 		}
 	}
 	hac := variances(b, sum)
+	if half := (c.lags + 1) / 2; s.Dt > 0 && half > 0 {
+		sharpen(hac, variances(b, windows(g, q, n, half-1, s.Pieces)), half, c.lags+1)
+	}
 	c.slowDOF = s.cancelling(g, q, b, hac, c.lags)
 	for j := range p {
 		row := b.RawRowView(j)

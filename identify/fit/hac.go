@@ -99,6 +99,17 @@ const (
 	cancelP      = 0.01 // how often chance alone makes a variance so small that it is taken for less than that of windows
 )
 
+// sharpen takes out of variances by windows of some width what they have too much where neighbours cancel in part. A triangle leaves out
+// Σ|l|·Γl over its width, so that half of the width tells how much that is: both together are the sum with weights of 1 up to half of the
+// width that fall to 0 [PR95]. Where more than half of a variance would go, the difference is one of large numbers, see cancelling.
+func sharpen(variance, half []float64, narrow, wide int) {
+	for j, v := range variance {
+		if x := (float64(wide)*v - float64(narrow)*half[j]) / float64(wide-narrow); x < v && x > v/2 {
+			variance[j] = x
+		}
+	}
+}
+
 // cancelling mends the variances of estimates by windows of so many rows, with g the scores of the residuals, q the orthonormal columns
 // and b the root of the covariance. Where noise is differenced, as by a controller that has its speed from two positions, rows
 // are large that cancel over many: windows let a share of 1/(lags + 1) of that through, and the errors came out ten times too wide. Where

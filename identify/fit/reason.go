@@ -29,6 +29,7 @@ const (
 	Rounding          Code = "rounding"           // the force rests on few levels, which are rounded
 	Unfinished        Code = "unfinished"         // the method was interrupted, or ended before it converged
 	MethodDoubt       Code = "method-doubt"       // the method says so of itself
+	LateForce         Code = "late-force"         // force and motion are not of one time
 	CoarseSteps       Code = "coarse-steps"       // the steps of the simulation have a part in the values
 	FewRows           Code = "few-rows"           // rows depend on each other so much that they count as fewer than the parameters
 	Alternative       Code = "alternative"        // something else explains the record as well, with other values

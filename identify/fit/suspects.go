@@ -454,7 +454,7 @@ func (m *Motion) drive() {
 	slices.Sort(size)
 	m.jumps = true
 	defer func() { m.jumps = false }()
-	m.add("efficiency", "a friction that grows with the load (the efficiency of a gear)", "Record with less load, or give the efficiency of the gear to the torque.",
+	gear := m.add("efficiency", "a friction that grows with the load (the efficiency of a gear)", "Record with less load, or give the efficiency of the gear to the torque.",
 		func(k int) float64 {
 			load := m.Force[k] // without friction, which no gear carries
 			for i := range m.Terms {
@@ -464,6 +464,7 @@ func (m *Motion) drive() {
 			}
 			return math.Abs(load) * numeric.Sign(m.V[k])
 		})
+	gear.Usual, gear.Alone, gear.Most = true, true, 1 // at most all of the load
 	const advice = "Record smaller forces, or measure the force behind the drive."
 	m.add("saturation", "a gain of the force that changes with its size (saturation, motor constant)", advice,
 		func(k int) float64 { return m.Force[k] * math.Abs(m.Force[k]) })
@@ -471,6 +472,14 @@ func (m *Motion) drive() {
 		func(k int) float64 { return m.Force[k] * m.Force[k] * m.Force[k] })
 	m.add("saturation", "a gain of the force that changes with the speed (a limit of the voltage, eddy currents)", advice,
 		func(k int) float64 { return m.Force[k] * math.Abs(m.V[k]) })
+	for _, q := range []float64{0.05, 0.2} {
+		limit := size[int(q*float64(len(size)))]
+		m.add("dead zone", "a force that is lost next to zero (a dead zone of drive or sensor)", "Calibrate the force next to zero, or record larger forces.",
+			func(k int) float64 { return min(max(m.Force[k], -limit), limit) })
+	}
+	rate := m.slope(m.Force)
+	m.add("hysteresis", "a force that stays behind when it turns (hysteresis of drive or sensor)", "Calibrate the force upwards and downwards.",
+		func(k int) float64 { return numeric.Sign(rate[k]) })
 	for _, side := range []float64{1, -1} { // that of either direction may be the wrong one
 		m.add("gain by direction", "a gain of the force that differs between its directions", "Check zero and gain of the drive in both directions.",
 			func(k int) float64 { return max(0, side*m.Force[k]) })

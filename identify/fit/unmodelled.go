@@ -411,8 +411,9 @@ func (x *explained) search(s *Solution, whole *explained, all []int, suspects []
 			}
 			if f.most() != 0 {
 				e := sp.left(s, f, whole.without(sp, f.b, all), harm, tries)
-				e.Possible, e.Usual = true, usual
-				possible = append(possible, e)
+				if e.Possible, e.Usual = true, usual; !usual || e.Worst != "" {
+					possible = append(possible, e)
+				}
 			}
 		}
 	}

@@ -43,6 +43,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"hilrig/identify/filter"
+	"hilrig/identify/fit"
 	"hilrig/identify/record"
 )
 
@@ -271,14 +272,14 @@ func (s Spec) settle(recs []*record.Record, m *form) (*regression, error) {
 	}
 	r.left, r.other = left, other
 	if lopsided != "" {
-		r.doubts = append(r.doubts, lopsided)
+		r.doubts = append(r.doubts, fit.Doubt(fit.MethodDoubt, "%s", lopsided))
 	}
 	if far := lagReach - 1.0; math.Abs(r.lag) > far*m.f.dt {
 		how := "later"
 		if r.lag < 0 {
 			how = "earlier"
 		}
-		r.doubts = append(r.doubts, fmt.Sprintf("the force fits best %.0f samples or more %s than its stamp: look at how its time stamps are made", far, how))
+		r.doubts = append(r.doubts, fit.Doubt(fit.LateForce, "the force fits best %.0f samples or more %s than its stamp: look at how its time stamps are made", far, how))
 	}
 	return r, nil
 }

@@ -78,7 +78,7 @@ func (r *regression) instruments() error {
 			r.freeLag(z)
 			r.z = append(r.z, r.right(func(p part) []float64 {
 				of := f.sampled(r.recs[p.rec].Dt).of(&s, *f.quiet(), x[p.rec][p.from:p.to])
-				return filter.Derivative(r.form.force(of, theta), f.dt)
+				return filter.Derivative(r.form.force(of, theta, false), f.dt)
 			}))
 		}
 	}

@@ -239,17 +239,16 @@ func (r *regression) turning(theta []float64) []float64 {
 	return out
 }
 
-// bend is the second derivative of what the model makes of the motion, but for jumps, at the kept rows: what a low-pass does beside a
-// delay. rounded is by how much rounding to steps moves the force, there too; nil: no steps are given.
+// bend is what a filter of first order does beside a delay to what the model makes of the motion, at the kept rows. rounded is by how much rounding to steps moves the force, there too; nil: no steps are given.
 func (r *regression) bend(theta, steps []float64) (bend, rounded []float64) {
-	dt, out := r.form.f.dt, [][]float64{make([]float64, len(r.y))}
+	out := [][]float64{make([]float64, len(r.y))}
 	if steps != nil {
 		out = append(out, make([]float64, len(r.y)))
 	}
 	fit.Each(len(r.parts), func(i int) {
 		p := r.parts[i]
 		of := r.form.quiet(p.rec, p.from, p.to)
-		forces := [][]float64{r.before(p, filter.Derivative(filter.Derivative(r.form.force(of, theta), dt), dt))}
+		forces := [][]float64{r.before(p, r.behind(of, theta))}
 		if steps != nil {
 			forces = append(forces, r.before(p, r.form.rounding(of, theta, steps[p.rec])))
 		}
@@ -261,4 +260,27 @@ func (r *regression) bend(theta, steps []float64) (bend, rounded []float64) {
 		out[i] = kept
 	}
 	return out[0], append(out, nil)[1]
+}
+
+// behind is what a filter of first order does to a force beside a delay: with T for the lag, and s = d/dt,
+//
+//	recorded before it   e^−Ts·(1 + Ts) − 1 = −T²s²/2 + …      recorded behind it   e^Ts/(1 + Ts) − 1 = T²s²/2 + …
+//
+// over ∓T²/2. Motion may be as quick as the filter: the first terms alone tell a part of what it does to the inertia. A lag of less than a
+// sample leaves the second derivative, of what does not jump.
+func (r *regression) behind(of track, theta []float64) []float64 {
+	dt, time := r.form.f.dt, math.Abs(r.lag)
+	if time < dt {
+		return filter.Derivative(filter.Derivative(r.form.force(of, theta, false), dt), dt)
+	}
+	x := r.form.force(of, theta, true)
+	if r.lag > 0 {
+		before := slices.Clone(x)
+		floats.AddScaled(before, time, filter.Derivative(x, dt))
+		floats.Sub(x, Delayed(before, time/dt, false))
+	} else {
+		floats.SubTo(x, Delayed(filter.FirstOrder(x, time, dt), -time/dt, false), x)
+	}
+	floats.Scale(2/(time*time), x)
+	return x
 }

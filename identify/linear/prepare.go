@@ -73,11 +73,11 @@ type track struct {
 // changes tells whether a column is of a part of the force that changes while the direction does not.
 func (c column) changes() bool { return !c.term.rough() && c.term != Offset }
 
-// force is the part of the force that changes while the direction does not, by coefficients of the columns.
-func (m *form) force(of track, theta []float64) []float64 {
+// force is the force by coefficients of the columns, or the part of it that changes while the direction does not.
+func (m *form) force(of track, theta []float64, whole bool) []float64 {
 	out := make([]float64, len(of.v))
 	for j, c := range m.columns {
-		if x := []float64(nil); c.changes() {
+		if x := []float64(nil); whole || c.changes() {
 			if x = of.column(c.term, of.v); x != nil {
 				floats.AddScaled(out, theta[j], x)
 			}
@@ -163,7 +163,7 @@ type regression struct {
 	unit     string         // of y …
 	quantity string         // … and what it is
 	left     []string       // records that were left out, and why
-	doubts   []string       // what speaks against the numbers
+	doubts   []fit.Reason   // what speaks against the numbers
 	single   bool           // all motion is in one direction, and no term is a constant force
 }
 

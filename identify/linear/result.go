@@ -14,15 +14,15 @@ import (
 
 // Result is a fit.
 type Result struct {
-	Spec       Spec        `json:"settings"`
-	Estimates  []Estimate  `json:"parameters"`
-	HalfCutoff []float64   `json:"values_at_half_cutoff,omitempty"` // the parameters fitted with half the band
-	Fit        fit.Quality `json:"fit"`                             // of the rows
-	Warnings   []string    `json:"warnings"`
-	Doubts     []string    `json:"doubts,omitempty"` // what speaks against the numbers
-	OneWay     bool        `json:"one_way"`          // all motion that was fitted is in one direction, and no term is a constant force
-	Slow       int         `json:"rows_slow"`        // rows that were left out
-	Compute    float64     `json:"compute_s"`        // s, from data in memory to this result
+	Spec       Spec         `json:"settings"`
+	Estimates  []Estimate   `json:"parameters"`
+	HalfCutoff []float64    `json:"values_at_half_cutoff,omitempty"` // the parameters fitted with half the band
+	Fit        fit.Quality  `json:"fit"`                             // of the rows
+	Warnings   []string     `json:"warnings"`
+	Doubts     []fit.Reason `json:"doubts,omitempty"` // what speaks against the numbers
+	OneWay     bool         `json:"one_way"`          // all motion that was fitted is in one direction, and no term is a constant force
+	Slow       int          `json:"rows_slow"`        // rows that were left out
+	Compute    float64      `json:"compute_s"`        // s, from data in memory to this result
 
 	sol        *fit.Solution
 	of         maker
