@@ -9,6 +9,8 @@ import (
 	"math"
 	"slices"
 	"sort"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // Finite tells that x is a number: neither NaN nor infinite.
@@ -39,6 +41,14 @@ func Sign(x float64) float64 {
 		return -1
 	}
 	return 0
+}
+
+// Length is the root of the sum of squares. Where that leaves the range of numbers the slower floats.Norm takes it.
+func Length(x []float64) float64 {
+	if sum := floats.Dot(x, x); sum > 1e-280 && sum < 1e280 {
+		return math.Sqrt(sum)
+	}
+	return floats.Norm(x, 2)
 }
 
 // RMS is the root of the mean square of x, 0 of nothing.

@@ -277,7 +277,7 @@ func atBound(p *Param) string {
 // quality measures the misfit and forms the criteria; effective rows carry the information of all.
 func quality(s *Solution, effective float64) Quality {
 	k, n := float64(s.count()), float64(len(s.Residual))
-	left := floats.Norm(s.Residual, 2)
+	left := numeric.Length(s.Residual)
 	mse := left * left / n
 	q := Quality{Rows: len(s.Residual), Params: s.count(), RMS: math.Sqrt(mse), Unit: s.Unit, MSE: mse, Loss: s.Cost, Of: s.Objective}
 	if n > k {
@@ -285,7 +285,7 @@ func quality(s *Solution, effective float64) Quality {
 	}
 	if len(s.Measured) > 0 {
 		q.Percent = numeric.OrNull(Percent(s.Measured, s.Residual))
-		if size := floats.Norm(s.Measured, 2); size > 0 {
+		if size := numeric.Length(s.Measured); size > 0 {
 			q.Relative = numeric.OrNull(100 * left / size)
 		} else {
 			q.Relative = new(float64)
@@ -313,8 +313,8 @@ func quality(s *Solution, effective float64) Quality {
 // Percent is how much of the measured y a model explains that leaves e over, 100·(1 − ‖e‖/‖y − mean y‖); 0 where y does not
 // change.
 func Percent(y, e []float64) float64 {
-	if around := floats.Norm(centred(y), 2); around > 0 {
-		return 100 * (1 - floats.Norm(e, 2)/around)
+	if around := numeric.Length(centred(y)); around > 0 {
+		return 100 * (1 - numeric.Length(e)/around)
 	}
 	return 0
 }

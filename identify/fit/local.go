@@ -5,6 +5,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"hilrig/engine/numeric"
 )
 
 // Parameters that move some rows only are taken out of a Jacobian before anything else is asked of it: with Z their columns and
@@ -69,13 +71,13 @@ func (s *Solution) marginal(keep func(place int) bool) *marginal {
 		for k := range x {
 			x[k] = s.Jac[k*p+j]
 		}
-		length := floats.Norm(x, 2)
+		length := numeric.Length(x)
 		if len(m.bases) > 0 {
 			whole := length
 			for b := range m.bases {
 				m.part[j] = append(m.part[j], m.bases[b].take(x))
 			}
-			if length = floats.Norm(x, 2); !(length > nullSingular*whole) {
+			if length = numeric.Length(x); !(length > nullSingular*whole) {
 				length = 0
 				clear(x)
 			}

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
+
+	"hilrig/engine/numeric"
 )
 
 // span is an orthonormal basis of columns that come one after the other.
@@ -42,14 +44,14 @@ func (r *room) of(n int) []float64 {
 func (s *span) split(c []float64, from int) (z, part []float64, size float64) {
 	z, part = s.room.of(len(c)), make([]float64, len(s.q)-from)
 	copy(z, c)
-	before := floats.Norm(c, 2)
+	before := numeric.Length(c)
 	for {
 		for i, q := range s.q[from:] {
 			a := floats.Dot(q, z)
 			part[i] += a
 			floats.AddScaled(z, -a, q)
 		}
-		size = floats.Norm(z, 2)
+		size = numeric.Length(z)
 		if size > 0.5*before || !(size > 1e-12*before) { // twice is enough
 			return z, part, size
 		}
@@ -60,7 +62,7 @@ func (s *span) split(c []float64, from int) (z, part []float64, size float64) {
 // add takes a column in, if more than the share least of it is not in the basis.
 func (s *span) add(c []float64, least float64) bool {
 	z, part, size := s.split(c, 0)
-	return s.take(z, part[s.first:], size, least*floats.Norm(c, 2))
+	return s.take(z, part[s.first:], size, least*numeric.Length(c))
 }
 
 // take takes in z, what remains of a column, if its size is more than least; part is what the columns from first on hold of it.
@@ -81,7 +83,7 @@ type trial struct {
 	known int     // of the basis that were taken out
 }
 
-func newTrial(c []float64) *trial { return &trial{rest: c, size: floats.Norm(c, 2)} }
+func newTrial(c []float64) *trial { return &trial{rest: c, size: numeric.Length(c)} }
 
 func trials(columns [][]float64) (out []*trial) {
 	for _, c := range columns {

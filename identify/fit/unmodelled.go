@@ -6,6 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"hilrig/engine/numeric"
 )
 
 // Suspect is something that the model may lack: columns that a richer model would have, one row per residual.
@@ -248,11 +250,11 @@ func (x *explained) free(column []float64) []float64 {
 	if len(x.local) == 0 {
 		return column
 	}
-	whole := floats.Norm(column, 2)
+	whole := numeric.Length(column)
 	for i := range x.local {
 		x.local[i].take(column)
 	}
-	if !(floats.Norm(column, 2) > 1e-6*whole) {
+	if !(numeric.Length(column) > 1e-6*whole) {
 		clear(column)
 	}
 	return column

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"hilrig/engine"
+	"hilrig/engine/numeric"
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
 
@@ -123,7 +124,7 @@ func (r *Result) explain(reg *regression, sol *solution, rounded bool) (rows *re
 		}
 	}
 	for _, col := range rows.w { // the columns themselves are in the way of what comes
-		size = append(size, floats.Norm(col, 2))
+		size = append(size, numeric.Length(col))
 	}
 	if !reg.form.free && !reg.form.joints {
 		var steps []float64
