@@ -2,6 +2,7 @@ package hil
 
 import (
 	"math"
+	"slices"
 
 	"hilrig/engine"
 )
@@ -117,9 +118,19 @@ func (p *Plant) Compute(r *Row, b *Blocks) {
 // Guard turns the state into what the sensors say.
 func (p *Plant) Guard(r *Row, b *Blocks) {
 	p.s.Machine.Read(p.y, b.Cmd)
+	mute := false
 	for k := range p.drives {
 		if at := p.s.Drives[k].Status; at >= 0 {
 			b.Cmd[at] = 0
+		} else {
+			mute = p.lost
+		}
+	}
+	if mute { // no status word says it for this drive: its sensors say nothing
+		for k := range b.Cmd {
+			if !slices.ContainsFunc(p.s.Drives, func(d PlantDrive) bool { return d.Status == k }) {
+				b.Cmd[k] = math.NaN()
+			}
 		}
 	}
 	for k := range p.drives {

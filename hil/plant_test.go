@@ -99,3 +99,29 @@ func TestPlantOfTwoDrives(t *testing.T) {
 		t.Errorf("schema %v", names)
 	}
 }
+
+// A board without a status word cannot say that the machine is lost: its sensors are silent, as long as it is.
+func TestPlantLostWithoutStatus(t *testing.T) {
+	m := &twoDrives{}
+	recv := append(Of("a", engine.Signal{Name: "u"}), Of("b", engine.Signal{Name: "u"})...)
+	send := Of("b", engine.Signal{Name: "x"}, engine.Signal{Name: "y"}, engine.Signal{Name: "status a"})
+	p := NewPlant(PlantSpec{Rate: 100, Inner: 1, Machine: m, Recv: recv, Send: send, Truth: Of("plant", engine.Signal{Name: "x"}, engine.Signal{Name: "y"}),
+		Drives: []PlantDrive{{Command: 0, Enable: -1, Status: 2, Watchdog: 0.025}, {Command: 1, Enable: -1, Status: -1, Watchdog: 0.025}}})
+	s := p.Schema()
+	var r Row
+	var b Blocks
+	b.Meas, b.Est, b.Model, b.Cmd = s.Blocks(&r)
+	for _, st := range []engine.Status{engine.OK, engine.NotConverged, engine.Lost, engine.Lost, engine.OK} {
+		m.st, r.Fresh = st, Fresh{3}
+		p.Decide(&r, &b)
+		p.Compute(&r, &b)
+		p.Guard(&r, &b)
+		if lost := st == engine.Lost; math.IsNaN(b.Cmd[0]) != lost || math.IsNaN(b.Cmd[1]) != lost || b.Cmd[2] != map[bool]float64{true: StatusLost}[lost] {
+			t.Errorf("%v: sensors and status %v", st, b.Cmd)
+		}
+	}
+	m.st = engine.Lost
+	if n := testing.AllocsPerRun(10, func() { p.Compute(&r, &b); p.Guard(&r, &b) }); n != 0 {
+		t.Errorf("%g allocations", n)
+	}
+}

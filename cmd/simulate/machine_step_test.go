@@ -120,6 +120,13 @@ func TestFixedStepsAgainstTheIntegrator(t *testing.T) {
 	}
 }
 
+// nearlyFlat is a parallelogram whose coupler is 10 nm too long: no step of 1 ms can follow it through its flat position.
+const nearlyFlat = `{version: 1, name: m, duration: 2 s, machine: {gravity: [0, 0, 0], bodies: {
+	left: {parent: ground, joint: {kind: revolute, position: 90 deg, velocity: -3 rad/s}, mass: 1 kg, com: [0.5, 0, 0], inertia_z: 0.08 kg·m²},
+	coupler: {parent: left, at: [1, 0, 0], joint: {kind: revolute, position: -90 deg, velocity: 3 rad/s}, mass: 1 kg, com: [0.5, 0, 0], inertia_z: 0.08 kg·m²},
+	right: {parent: ground, at: [1, 0, 0], joint: {kind: revolute, position: 90 deg, velocity: -3 rad/s}, mass: 1 kg, com: [0.5, 0, 0], inertia_z: 0.08 kg·m²}},
+	loops: {pin: {kind: point, a: coupler, at_a: [1.00000001, 0, 0], b: right, at_b: [1, 0, 0]}}}}`
+
 func TestFixedStepsRefusedAndSaid(t *testing.T) {
 	const slide = `{version: 1, name: m, duration: 1 s, machine: {gravity: [0, 0, 0], bodies: {m: {parent: ground, joint: {kind: prismatic, axis: [1, 0, 0], velocity: 1 m/s}, mass: 1 kg}}}`
 	for name, c := range map[string]struct {
@@ -134,6 +141,7 @@ func TestFixedStepsRefusedAndSaid(t *testing.T) {
 		"even":            {slide + ", outputs: {every: 20 ms}}", "10ms", report.OK, ""},
 		"beyond the magnet": {`{version: 1, name: m, duration: 1 s, machine: {gravity: [0, 0, 0], bodies: {m: {parent: ground, joint: {kind: prismatic, axis: [1, 0, 0], position: 1 mm}, mass: 0.1 kg}},
 			magnets: {coil: {joint: m, R: 1 Ω, L_inf: 0.01 H, c: 1e-5 H·m, x0: 0.5 mm, voltage: 12 V}}}}`, "1ms", report.Quality, "stopped at t"},
+		"nearly flat": {nearlyFlat, "1ms", report.Quality, "a singular position of the loops"},
 	} {
 		_, _, stderr, err := simulateText(t, c.text, Options{Step: c.step})
 		if err != nil {
