@@ -81,6 +81,10 @@ var cleanCases = []cleanCase{
 	{"samples 15 ms late", sineOf(1, 0.5), nil, shopOptions{late: 15, pid: softened}},
 	{"samples at 200 Hz", multisine, nil, shopOptions{every: 5}},
 	{"samples at 50 Hz, small", sineOf(0.3, 0.3), nil, shopOptions{every: 20}},
+	{"a soft controller", multisine, nil, shopOptions{pid: softened}},
+	{"friction that changes with the place", multisine, func(p *shop) { p.uneven(1) }, shopOptions{}},
+	{"friction that changes three times a radian, soft", multisine, func(p *shop) { p.uneven(3) }, shopOptions{pid: softened}},
+	{"cogging", sineOf(1, 1), func(p *shop) { p.load = func(_, x float64) float64 { return 0.4 * p.fc * math.Sin(11*x/p.size()+1) } }, shopOptions{}},
 }
 
 // softened is a controller that a joint or a delay bears; of the stage it is a hundred thousand times as strong.
@@ -92,6 +96,19 @@ func halved(l *friction.LuGre) { l.Fs, l.Fc, l.Sigma2 = l.Fs/2, l.Fc/2, l.Sigma2
 func (p *shop) joint(frequency, share float64, outside bool) {
 	w := 2 * math.Pi * frequency
 	p.share, p.outside, p.soft = share, outside, w*w*p.j*share*(1-share)
+}
+
+// size is that of a motion of 1 rad of the demo (rad, m).
+func (p *shop) size() float64 {
+	if p.linear {
+		return 20e-3
+	}
+	return 1
+}
+
+// uneven is a friction that is 0.4·Fc more or less, so many radians of it on a motion of 1 rad.
+func (p *shop) uneven(times float64) {
+	p.load = func(_, x float64) float64 { return math.Copysign(0.4*p.fc*math.Sin(times*x/p.size()+1), p.v) }
 }
 
 // spring pulls with five times the break-away at the size of the motion.
@@ -175,6 +192,9 @@ func cleanShop(t *testing.T, p *shop, c *cleanCase, measured []estimator.Quantit
 	}
 	if c.p != nil {
 		c.p(p)
+	}
+	if all && p.heavy < 3 { // so the file may say that it is no heavier
+		o.limits.MaxInertia = 2 * p.j
 	}
 	s := newShop(t, p, o)
 	if p.hot > 0 {

@@ -12,8 +12,8 @@ import (
 
 // A coupling that slips, or an encoder of another scale or sign, shows a part of the motion. On every kind of drive and to both sides: a
 // turned one is found within 0.26 s and 5 rad of the demo's motion, 5 and 10 % of a motion that goes on within half a second, a current
-// or not. What is shown from rest on, or of a slow motion, is often explained by twice the friction, by a load, or by an inertia of ten
-// times that of the file: docs/safety.md says so. A file that says that the inertia is at most twice as large leaves the last one out: a
+// or not, 5 % from rest on within 0.26 s and 14 rad. A slow motion is often explained by twice the friction, by a load, or by an inertia of
+// ten times that of the file: docs/safety.md says so. A file that says that the inertia is at most twice as large leaves the last one out: a
 // stage of 95 kg that shows 5 % from rest is found within 0.25 s and 30 mm.
 func TestPartOfTheMotion(t *testing.T) {
 	for _, known := range []bool{false, true} {
@@ -23,7 +23,7 @@ func TestPartOfTheMotion(t *testing.T) {
 				for _, motion := range []string{"sine 0.9 rad", "sine 3 rad", "multisine", "ramp"} {
 					for _, rest := range []bool{true, false} {
 						stage := known && rest && share == 0.05 && kind.p().linear && kind.p().drive != plant.VelocityDrive
-						if !soak && (known && !(stage && motion == "multisine") || !known && (motion == "ramp" || rest && share > 0)) {
+						if !soak && (known && !(stage && motion == "multisine") || !known && (motion == "ramp" || rest && share > 0 && !(share == 0.05 && motion == "sine 3 rad"))) {
 							continue
 						}
 						line += partCell(t, kind.name, kind.p, kind.measured, motion, share, rest, known, stage)
@@ -64,7 +64,8 @@ func partCell(t *testing.T, name string, make func() *shop, measured []estimator
 	switch {
 	case share < 0 && (on > 0 || worst > 260 || far > 5),
 		part && force && !damped && motion == "sine 3 rad" && (on > 0 || worst > 110 || far > 2),
-		share == 0.05 && damped && measured != nil && !rest && motion == "sine 3 rad" && (on > 0 || worst > 110 || far > 10),
+		share == 0.05 && damped && !rest && motion == "sine 3 rad" && (on > 0 || worst > 500 || far > 10),
+		share == 0.05 && p.drive != plant.VelocityDrive && rest && motion == "sine 3 rad" && (on > 0 || worst > 260 || far > 14),
 		share == 0.05 && force && motion == "multisine" && (on > 0 || worst > 500 || far > 10),
 		stage && motion != "ramp" && motion != "sine 0.9 rad" && (on > 0 || worst > 250 || far > 1.5),
 		part && !rest && motion == "multisine" && on > 0:
@@ -92,15 +93,15 @@ func playPart(t *testing.T, p *shop, measured []estimator.Quantity, motion strin
 	s.fault = func(y []float64, at [estimator.Quantities]int) {
 		y[0] = p.count * math.Round((from+share*(p.x-from))/p.count)
 	}
-	n, moved := 0, 0
+	n, moved := 0, -1 // it may come by that place again
 	for ; s.row.Mode.Energised() && n < 2000; n++ {
-		if s.step(); math.Abs(p.x-from) < 20*p.count {
-			moved = n + 1
+		if s.step(); moved < 0 && math.Abs(p.x-from) >= 20*p.count {
+			moved = n
 		}
 		far = max(far, math.Abs(p.x-from)/math.Abs(scale))
 	}
 	if cause = s.row.Cause.String(); s.row.Mode.Energised() {
 		cause = "runs on"
 	}
-	return n - moved, far, cause
+	return n - max(0, moved), far, cause
 }

@@ -78,6 +78,7 @@ type momentum struct {
 	d, must      float64   // rad/s  change of speed, and its mean
 	missing      excursion // of the twin
 	unseen       excursion // of the back-emf
+	slipping     slipping  // the same in another way, whatever the load
 	hint         Finding   // of the newest position: see runaway
 }
 
@@ -120,7 +121,7 @@ func newMomentum(f *frozen) *momentum {
 	}
 	tau := max(10e-3, 5*s.Every)
 	return &momentum{f: f, unsure: unsure, heaviest: math.Inf(1), scales: [2]scale{{tau: tau}, {tau: 3 * tau}}, walk: walk * math.Sqrt(lateLoad), tau: tau,
-		emf: backEMF{m: &s.Motor, floor: 2*s.Motor.BrushDrop + unsureVoltage*s.TopCommand, share: 0.5}}
+		slipping: newSlipping(f), emf: backEMF{m: &s.Motor, floor: 2*s.Motor.BrushDrop + unsureVoltage*s.TopCommand, share: 0.5}}
 }
 
 // forget begins anew, but for the load.
@@ -131,6 +132,7 @@ func (m *momentum) forget() {
 	}
 	m.missing, m.unseen, m.hint = excursion{}, excursion{}, Finding{}
 	m.emf.forget()
+	m.slipping.forget()
 }
 
 // step takes a tick: whether the filter believes the sample p, whether another reading is not believed, the command of the tick before,
@@ -171,11 +173,13 @@ func (m *momentum) step(k Tick, taken, doubtful bool, p *estimator.Sample, comma
 		s.add(m.omega, net, span)
 		m.heaviest = min(m.heaviest, max(0, s.weigh(f.counts, f.s.Every)))
 	}
+	share := min(motionShare, f.known.j/min(m.heaviest, m.possible()))
+	slips, slipsHint := m.slipping.step(m.omega, command, carried, span, m.age, share)
 	if m.settled < 3*m.tau {
 		return
 	}
 	m.turn(net, dt, -math.Expm1(-span/m.tau))
-	m.missing.add(m.must, m.shown-m.before, m.from, dt, min(motionShare, f.known.j/min(m.heaviest, m.possible())))
+	m.missing.add(m.must, m.shown-m.before, m.from, dt, share)
 	if m.still >= leastSamples*f.s.Every { // a number that stays the same is that of frozen and of stall
 		m.missing, m.unseen = excursion{}, excursion{}
 	}
@@ -193,6 +197,12 @@ func (m *momentum) step(k Tick, taken, doubtful bool, p *estimator.Sample, comma
 		if b, h := m.unseen.judge(f, m.age, false); b.Fault != Fine || hint.Fault == Fine {
 			bad, hint = b, h
 		}
+	}
+	if bad.Fault == Fine {
+		bad = slips
+	}
+	if hint.Fault == Fine {
+		hint = slipsHint
 	}
 	m.hint = hint
 	return bad, hint

@@ -1,0 +1,200 @@
+package axis
+
+import (
+	"math"
+
+	"hilrig/engine/plant"
+	"hilrig/estimator"
+)
+
+// slipping finds a position that shows a fixed share of the motion: a coupling that slips, an encoder of another scale. A loop that is
+// closed by such a position drives the axis far beyond its reference, and its effort goes with the motion shown as no friction and no load
+// does. Two explanations of the effort are compared, both by least squares:
+//
+//	sound     effort = constant + k·x + a·J·x″ + b·v(x′),   0 ≤ a ≤ inertia, 0 ≤ b ≤ soundViscous
+//	slipping  effort = constant + n·(J·x″ + v(x′))
+//
+// x, x′ and x″ are those that are shown. v is what the law says of viscous friction and, of a voltage, what the back-emf takes of the effort
+// of a winding that stands, K²/R·x′. The constant is friction and load, which no file need know; k is a spring, or a pendulum that hangs or
+// stands. The inertia is that of momentum, in units of that of the file. The position slips where n is far from 1, and the second
+// explanation leaves a tenth of what the best of the first one leaves. It has two numbers where the first has four: a hand or a load that
+// moves by itself is told by neither.
+//
+// Friction is constant only while the axis moves to one side. So a window begins where the position begins to move, and again where the
+// contact has given way, and ends where the position turns; in a long motion one ends every windowEvery and begins anew. A window in which
+// the contact gave way must show more than a friction that turns its sign explains. In one where the effort hardly changes nothing is told:
+// the load may be any.
+type slipping struct {
+	f       *frozen
+	scale                 // of the motion shown, and of the effort at standstill: net[0]
+	brake   float64       // N·m·s/rad  K²/R of a voltage
+	effort  float64       // N·m  of the sample before: it shows in this one
+	ran     float64       // rad  gone to that side
+	side    float64       // to which the position moves; 0: it stands
+	windows [3]slipWindow // so many side by side
+	oldest  int           // of them
+	since   float64       // s  one began
+}
+
+// slipWindow is a part of a motion to one side.
+type slipWindow struct {
+	early     bool          // it began before the contact gave way
+	from      float64       // rad/s  speed at its beginning
+	way, seen float64       // rad, s  gone, and how long
+	mean      [4]float64    // of x (rad), J·x″, v and the effort (N·m)
+	cov       [4][4]float64 // of the same
+	time      float64       // s  the position slips
+}
+
+const (
+	windowEvery   = 0.1  // s
+	mostSlipping  = 100  // times the motion that is shown: beyond that the position stands, which frozen tells
+	slippingFits  = 0.1  // of the variance that a sound axis leaves
+	slippingFloor = 0.05 // of hold (rms), that a sound axis leaves at least: friction is no constant …
+	earlyFloor    = 0.25 // … where it turns its sign: 2·Fs, a fifth of which no spring explains
+	soundInertia  = 1.25 // K and the inertia may be so far off
+	soundViscous  = 2    // times what the file says
+)
+
+func newSlipping(f *frozen) slipping {
+	s := slipping{f: f, scale: scale{tau: max(10e-3, 3*f.s.Every)}}
+	if m := &f.s.Motor; f.s.Drive == plant.VoltageDrive {
+		s.brake = m.K * m.K / m.R
+	}
+	return s
+}
+
+func (s *slipping) forget() { *s = slipping{f: s.f, scale: scale{tau: s.tau}, brake: s.brake} }
+
+// step takes the speed (rad/s) that a sample shows, span (s) after the one before, its age (s), the command since then, what the mechanism
+// takes of its effort (N·m), and the share of the motion that must be shown. It is the verdict so far, and what it will be if the axis
+// leaves its limits sooner.
+func (s *slipping) step(omega, command, carried, span, age, share float64) (bad, hint Finding) {
+	f := s.f
+	s.add(omega, [2]float64{f.effort(command) - carried}, span)
+	effort := s.effort
+	s.effort = s.slowNet[0]
+	side := 0.0
+	if math.Abs(s.slow) > patientWay*f.counts/patientTime {
+		side = math.Copysign(1, s.slow)
+	}
+	if s.since += span; side == 0 || side != s.side {
+		s.side, s.windows, s.since, s.ran = side, [len(s.windows)]slipWindow{}, 0, 0
+		for i := range s.windows {
+			s.windows[i].early = f.known.gives > 0
+		}
+		return
+	}
+	before := math.Abs(s.ran)
+	s.ran += span * s.slow
+	late := math.Abs(s.ran) >= f.known.gives
+	if s.since >= max(windowEvery, 2*leastSamples*f.s.Every) || late && before < f.known.gives {
+		s.windows[s.oldest], s.since = slipWindow{early: !late}, 0
+		s.oldest = (s.oldest + 1) % len(s.windows)
+	}
+	viscous := s.brake * s.slow
+	if f.s.hasLaw() {
+		viscous += f.s.Law.Viscous(s.slow)
+	}
+	for i := range s.windows {
+		w := &s.windows[i]
+		if w.add(s.slow, [4]float64{0, f.known.j * s.acceleration(), viscous, effort}, span); w.seen < 3*s.tau {
+			continue
+		}
+		if b, h := w.judge(f, span, age, soundInertia/share); h.Fault != Fine && bad.Fault == Fine {
+			bad, hint = b, h
+		}
+	}
+	return bad, hint
+}
+
+// add takes span (s) of a speed (rad/s), and what goes into the means.
+func (w *slipWindow) add(speed float64, now [4]float64, span float64) {
+	if w.seen == 0 {
+		w.from = speed
+	}
+	w.seen += span
+	w.way += span * speed
+	now[0] = w.way
+	share := span / w.seen
+	for i := range now {
+		now[i] -= w.mean[i]
+		w.mean[i] += share * now[i]
+	}
+	for i := range now {
+		for k := range now {
+			w.cov[i][k] = (1 - share) * (w.cov[i][k] + share*now[i]*now[k])
+		}
+	}
+}
+
+// judge tells a position that slips, from an axis of an inertia of so many times that of the file at most.
+func (w *slipWindow) judge(f *frozen, span, age, inertia float64) (bad, hint Finding) {
+	n, left := w.slips()
+	sound, floor := w.sound(inertia, soundViscous), slippingFloor*f.hold
+	if w.early {
+		floor = earlyFloor * f.hold
+	}
+	if w.time += span; !(math.Abs(n)*motionShare > 1 && math.Abs(n) < mostSlipping && left < slippingFits*sound && sound > floor*floor) {
+		w.time = 0
+	}
+	changed, before := w.way-w.from*w.seen, w.from*w.seen
+	if before*n*changed < 0 { // it slows down: what is shown of the speed tells nothing
+		before = 0
+	}
+	missing, every := (n-1)*changed, f.s.Every
+	if w.time < leastBroken*every || math.Abs(missing) < partWay*f.counts {
+		return
+	}
+	hint = Finding{Disagree, estimator.Position, missing, (1 - motionShare) * math.Abs(n*changed)}
+	if math.Abs(changed+before) < shownShare*math.Abs(n*changed+before) {
+		hint = Finding{Frozen, estimator.Position, missing, partWay * f.counts}
+	}
+	least := leastSamples * every
+	if w.time >= max(patientTime, least)+age || math.Abs(missing) > quickWay*f.counts && w.time >= max(partTime, least)+age {
+		bad = hint
+	}
+	return bad, hint
+}
+
+// slips is how many times as far as it shows the axis goes, if the position slips, and the variance (N²·m²) of the effort that this leaves.
+func (w *slipWindow) slips() (n, left float64) {
+	c := &w.cov
+	both := c[1][3] + c[2][3]
+	n = both / (c[1][1] + 2*c[1][2] + c[2][2])
+	return n, c[3][3] - n*both
+}
+
+// sound is the variance (N²·m²) of the effort that an axis leaves at least which shows its motion, and has so many times the inertia and
+// the viscous friction of the file at most. The least lies within both limits, or at one of them.
+func (w *slipWindow) sound(inertia, viscous float64) float64 {
+	var q [4][4]float64 // what no spring explains
+	for i := range q {
+		for k := range q {
+			q[i][k] = w.cov[i][k] - w.cov[i][0]*w.cov[k][0]/w.cov[0][0]
+		}
+	}
+	left := func(a, b float64) float64 {
+		return q[3][3] - 2*(a*q[1][3]+b*q[2][3]) + a*a*q[1][1] + 2*a*b*q[1][2] + b*b*q[2][2]
+	}
+	within := func(x, of, most float64) float64 {
+		if !(of > 0) {
+			return 0
+		}
+		return max(0, min(most, x/of))
+	}
+	if det := q[1][1]*q[2][2] - q[1][2]*q[1][2]; det > 0 {
+		a, b := (q[1][3]*q[2][2]-q[2][3]*q[1][2])/det, (q[2][3]*q[1][1]-q[1][3]*q[1][2])/det
+		if a >= 0 && a <= inertia && b >= 0 && b <= viscous {
+			return left(a, b)
+		}
+	}
+	least := math.Inf(1)
+	for _, b := range [2]float64{0, viscous} {
+		least = min(least, left(within(q[1][3]-b*q[1][2], q[1][1], inertia), b))
+	}
+	for _, a := range [2]float64{0, inertia} {
+		least = min(least, left(a, within(q[2][3]-a*q[1][2], q[2][2], viscous)))
+	}
+	return least
+}
