@@ -66,6 +66,7 @@ type Axis struct {
 	runaway          *runaway   // nil: no inertia is known
 	gap              gap
 	ray              ray
+	leap             leap
 	resting          bool     // behind a gap nothing counts
 	readings         readings // of all channels
 	current, applied bool     // are measured, and say something to the filter

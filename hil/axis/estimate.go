@@ -164,6 +164,11 @@ func (a *Axis) Watch(k Tick, doubtful bool, in *estimator.Inputs, sent float64, 
 			m.Hint = hint
 		}
 	}
+	first := func(to *Finding, found Finding) {
+		if to.Fault == Fine {
+			*to = found
+		}
+	}
 	var dead Finding // position
 	if a.frozen != nil {
 		load, hint := 0.0, Finding{}
@@ -174,11 +179,6 @@ func (a *Axis) Watch(k Tick, doubtful bool, in *estimator.Inputs, sent float64, 
 			a.frozen.forget()
 		} else if dead, hint = a.frozen.step(k, &in.Position, sent, a.taken[1], load); hint.Fault != Fine {
 			m.Hint = hint
-		}
-		first := func(to *Finding, found Finding) {
-			if to.Fault == Fine {
-				*to = found
-			}
 		}
 		switch {
 		case a.momentum == nil:
@@ -205,8 +205,10 @@ func (a *Axis) Watch(k Tick, doubtful bool, in *estimator.Inputs, sent float64, 
 	}
 	odd := a.readings.step(k, in, sent, a.frozen)
 	suspect := a.readings.suspect()
-	if m.Hint.Fault == Fine {
-		m.Hint = suspect
+	first(&m.Hint, suspect)
+	count := max(a.s.Kalman.Count, a.s.Mechanical.Count)
+	if leap := a.leap.step(a.dt*(1+float64(k.Skip)), &in.Position, a.s.Every, a.s.topSpeed(), count); leap.Fault != Fine {
+		m.Hint = leap
 	}
 	m.Measured = a.readings.speed()
 	times, quiet := a.est.Noise()

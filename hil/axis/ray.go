@@ -38,3 +38,29 @@ func (r *ray) step(dt float64, taken, jumped bool, p *estimator.Sample, last, sp
 		}
 	}
 }
+
+// leap finds a sample that is further away from the one before than the axis can go. It trips nothing by itself: it names what leaves its
+// limits with it.
+type leap struct {
+	on          bool
+	last, since float64 // rad, s  the sample before, and the time since then
+	samples     int     // since the leap
+	found       Finding
+}
+
+// step takes a tick, dt (s) after the one before, and the sample of the position every so many s, of an axis of so much speed (rad/s, 0: not
+// known) and a count (rad) of its encoder. A leap is told for five samples.
+func (l *leap) step(dt float64, p *estimator.Sample, every, speed, count float64) Finding {
+	l.since += dt
+	if !p.Fresh || !numeric.Finite(p.Value) {
+		return l.found
+	}
+	way, most := p.Value-l.last, speed*(l.since+every)+2*count
+	if l.samples++; l.on && speed > 0 && math.Abs(way) > most {
+		l.found, l.samples = Finding{Jump, estimator.Position, way, most}, 0
+	} else if l.samples >= leastSamples {
+		l.found = Finding{}
+	}
+	l.on, l.last, l.since = true, p.Value, 0
+	return l.found
+}

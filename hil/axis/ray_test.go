@@ -1,6 +1,7 @@
 package axis
 
 import (
+	"math"
 	"testing"
 
 	"hilrig/estimator"
@@ -53,6 +54,42 @@ func TestRay(t *testing.T) {
 				if r.turned != (c.turned && k == 14) {
 					t.Errorf("%s, %+g, sample %d: %v", c.name, side, k, r.turned)
 				}
+			}
+		}
+	}
+}
+
+// A sample that is further away than 10 rad/s carry an axis in two periods of 2 ms, 40 mrad, and two counts of 1 mrad, is told as a leap, to
+// both sides, for five samples; the same way after a gap of 20 ms is none, nor is any where no speed is known.
+func TestLeap(t *testing.T) {
+	for _, side := range []float64{1, -1} {
+		for _, c := range []struct {
+			way, speed float64
+			gap        int // ticks without a sample
+			told       bool
+		}{{0.043, 10, 0, true}, {0.041, 10, 0, false}, {0.043, 10, 9, false}, {0.25, 10, 9, true}, {9, 0, 0, false}} {
+			var l leap
+			at := func(x float64, fresh bool) Finding {
+				return l.step(2e-3, &estimator.Sample{Value: side * x, Fresh: fresh}, 2e-3, c.speed, 1e-3)
+			}
+			if f := at(5, true); f.Fault != Fine {
+				t.Errorf("the first sample: %+v", f)
+			}
+			for range c.gap {
+				at(0, false)
+			}
+			f := at(5+c.way, true)
+			if (f.Fault == Jump) != c.told || c.told && (math.Abs(f.Value-side*c.way) > 1e-12 || !(math.Abs(f.Value) > f.Limit)) {
+				t.Errorf("%+g, %g rad at %g rad/s behind %d ticks: %+v", side, c.way, c.speed, c.gap, f)
+			}
+			told := 0
+			for range 10 {
+				if at(5+c.way, true).Fault == Jump {
+					told++
+				}
+			}
+			if want := map[bool]int{true: leastSamples - 1}[c.told]; told != want {
+				t.Errorf("%+g, %g rad: told for %d samples more, want %d", side, c.way, told, want)
 			}
 		}
 	}
