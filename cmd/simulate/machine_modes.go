@@ -27,6 +27,7 @@ type machineModes struct {
 	Warnings    []string           `json:"warnings"`
 	Files       map[string]string  `json:"files"`
 	Equilibrium map[string]float64 `json:"equilibrium"` // positions and states of the parts, by the names of the table
+	Free        []string           `json:"free"`        // positions at which it rests wherever they are: the value is one of many
 	Modes       []machineMode      `json:"modes"`
 }
 
@@ -66,12 +67,16 @@ func (s *machineRun) runModes(ctx context.Context, f Options, stdout, stderr io.
 
 func (s *machineRun) describeModes(m *machine.Modes, f Options) (out machineModes) {
 	out = machineModes{Name: s.cfg.Name, Config: s.path, Program: report.Version(), DOF: s.begin.DOF,
-		Warnings: []string{}, Files: f.files(), Equilibrium: map[string]float64{}}
+		Warnings: []string{}, Files: f.files(), Equilibrium: map[string]float64{}, Free: []string{}}
 	columns := s.model.Columns()
 	nq, nv := s.model.Model.NQ(), s.model.Model.NV()
 	for i, x := range s.x {
 		if i < nq || i >= nq+nv {
-			out.Equilibrium[Header(columns[i].Name, columns[i].Unit)] = report.Clean(x)
+			name := Header(columns[i].Name, columns[i].Unit)
+			out.Equilibrium[name] = report.Clean(x)
+			if slices.Contains(m.Free, columns[i].Name) {
+				out.Free = append(out.Free, name)
+			}
 		}
 	}
 	for i := range m.List {
@@ -141,7 +146,11 @@ func (m *machineModes) print(w io.Writer, title, file string) {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		fmt.Fprintf(t, "%s\t%.6g\t\n", name, m.Equilibrium[name])
+		free := ""
+		if slices.Contains(m.Free, name) {
+			free = " free"
+		}
+		fmt.Fprintf(t, "%s\t%.6g\t%s\n", name, m.Equilibrium[name], free)
 	}
 	t.Flush()
 	fmt.Fprintln(w)

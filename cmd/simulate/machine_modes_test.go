@@ -150,3 +150,30 @@ func TestModesRefused(t *testing.T) {
 		}
 	}
 }
+
+// A position on which no force depends is called free: the value that is told of it is one of many. Those that gravity or springs hold are not.
+func TestModesSayWhatIsFree(t *testing.T) {
+	for name, c := range map[string]struct {
+		text string
+		want []string
+	}{
+		"upright axis": {`{version: 1, name: m, duration: 1 s, machine: {gravity: [0, 0, -9.81], bodies: {
+			turn: {parent: ground, joint: {kind: revolute, axis: [0, 0, 1], position: 0.3 rad, damping: 0.1 N·m·s/rad}, mass: 1 kg, com: [0.1, 0, 0], inertia: [0.01, 0.01, 0.01]},
+			hangs: {parent: turn, at: [0.2, 0, 0], joint: {kind: revolute, axis: [0, 1, 0]}, mass: 1 kg, com: [0, 0, -0.3], inertia: [0.01, 0.01, 0.01]}}}}`, []string{"turn.q_rad"}},
+		"held by a spring": {machineOf("bodies: {a: {parent: ground, joint: {kind: prismatic, axis: [1, 0, 0], stiffness: 1e-3 N/m}, mass: 1 kg}}"), nil},
+		"two on a spring":  {machineOf("bodies: {a: {parent: ground, joint: {kind: prismatic, axis: [1, 0, 0]}, mass: 1 kg}, b: {parent: ground, joint: {kind: prismatic, axis: [1, 0, 0], position: 1 m}, mass: 1 kg}}, springs: {k: {a: a, b: b, stiffness: 300 N/m, length: 1 m}}"), []string{"a.q_m", "b.q_m"}},
+	} {
+		_, r, stderr, err := simulateText(t, c.text, Options{Modes: true})
+		if err != nil {
+			t.Errorf("%s: %v %s", name, err, stderr)
+			continue
+		}
+		var got []string
+		for _, x := range r["free"].([]any) {
+			got = append(got, x.(string))
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: free are %v, want %v", name, got, c.want)
+		}
+	}
+}

@@ -41,6 +41,7 @@ type Modes struct {
 	States   []engine.Signal // positions of joints, then states of the parts
 	Loose    []string        // joints whose friction sticks: it is left out
 	Constant []string        // states that do not rest, which are held: temperatures
+	Free     []string        // positions on which no force depends: the machine rests wherever they are
 	Kinks    []string        // states in which a force has a kink there: the slope is the mean of both sides
 }
 
@@ -77,7 +78,35 @@ func (m *Machine) Modes(t float64, x []float64) (out Modes, err error) {
 		return out, err
 	}
 	out.List = l.eigen()
+	out.Free = l.free(&out)
 	return out, nil
+}
+
+// free are the positions along which no force changes: rows of the null space of the slopes by positions.
+func (l *linear) free(out *Modes) (names []string) {
+	n := l.size()
+	var svd mat.SVD
+	if l.d == 0 || !svd.Factorize(l.a.Slice(l.d, n, 0, l.d), mat.SVDFullV) {
+		return nil
+	}
+	var v, way mat.Dense
+	svd.VTo(&v)
+	sizes := svd.Values(nil)
+	least := 10*mat.Norm(l.errors.Slice(l.d, n, 0, l.d), 2) + 1e-10*sizes[0]
+	null := l.d
+	for null > 0 && (null > len(sizes) || sizes[null-1] <= least) {
+		null--
+	}
+	if null == l.d {
+		return nil
+	}
+	way.Mul(l.basis, v.Slice(0, l.d, null, l.d))
+	for k := range l.n {
+		if mat.Norm(way.RowView(k), 2) > 1e-3 {
+			names = append(names, out.States[k].Name)
+		}
+	}
+	return names
 }
 
 // linear are the equations about the state x.
