@@ -76,7 +76,7 @@ func TestIdentifySlowDevices(t *testing.T) {
 						b.motor, b.rate, b.drive, b.lag = motor, rate, drive.kind, drive.lag
 						b.motor.J *= 1 + 0.1*float64(seed%7)
 						run, live := b.record(t, seconds, seed)
-						t.Logf("live: J %.5g ± %.2g, truth %.5g, %.1f", live[0], live[1], b.motor.J, found[len(methods)].add(live[0], live[1], b.motor.J))
+						t.Logf("live: J %.5g ± %.2g, truth %.5g, %.1f", live["J"][0], live["J"][1], b.motor.J, found[len(methods)].add(live["J"][0], live["J"][1], b.motor.J))
 						for i, o := range methods {
 							cfg, recs, own, err := cmdidentify.PlanRun(context.Background(), run, o, report.NewProgress(io.Discard))
 							if err != nil {
