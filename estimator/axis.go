@@ -57,6 +57,7 @@ type AxisSpec struct {
 	PerCommand float64  // mechanical: effort per unit of command, K of a drive of currents, 1 of a drive of efforts; 0: a command is no effort
 	PerAmpere  float64  // mechanical: effort per ampere of a measured current
 	RLS        *RLSSpec // K is that of the motor, PerAmpere, or 1 of a measured effort; nil: off
+	FreeTiming bool     // the device may take a command as it comes, or one a sample, at any time: the least squares find it
 }
 
 // Axis estimates the motion of one degree of freedom, tick by tick, in the time of its samples. A sample acts at its own time: one that
@@ -79,6 +80,7 @@ type Axis struct {
 	age     float64
 	rls     *RLS
 	lessons lessons
+	timing  *commandTiming // nil: commands act as they are sent
 	outcome Outcome
 }
 
@@ -112,7 +114,7 @@ func NewElectrical(k KalmanSpec, s AxisSpec) (*Axis, error) {
 	if a.kf, err = NewKalman(k); err != nil {
 		return nil, err
 	}
-	return a, a.complete(k.Motor, Current)
+	return a, a.complete(k.Motor, Current, k.CurrentNoise)
 }
 
 // NewMechanical is an axis of which an effort is known, or none: the input is what is measured of effort or current, else the command
@@ -134,7 +136,7 @@ func NewMechanical(m MechanicalSpec, s AxisSpec) (*Axis, error) {
 		return nil, err
 	}
 	a.kf.s.white = a.white(&m)
-	return a, a.complete(plant.Motor{J: m.Inertia, K: a.effort(1)}, a.input)
+	return a, a.complete(plant.Motor{J: m.Inertia, K: a.effort(1)}, a.input, m.EffortNoise/math.Abs(a.effort(1)))
 }
 
 // slowest is the period (s) of the slowest group.
@@ -155,8 +157,8 @@ func (a *Axis) white(m *MechanicalSpec) float64 {
 }
 
 // complete finds samples that say nothing to the model, and builds the least squares for an inertia and a torque constant, which are
-// fed with the position and another sample.
-func (a *Axis) complete(m plant.Motor, input Quantity) (err error) {
+// fed with the position and another sample, of so much noise.
+func (a *Axis) complete(m plant.Motor, input Quantity, noise float64) (err error) {
 	for q, g := range a.group {
 		row, acts := q < nY && a.kf.s.r[q] > 0, Quantity(q) == a.input && m.J*m.K != 0
 		if g >= 0 && !row && !acts {
@@ -171,6 +173,11 @@ func (a *Axis) complete(m plant.Motor, input Quantity) (err error) {
 	}
 	spec := *a.s.RLS
 	spec.K, a.lessons.motor, a.lessons.input = m.K, m, input
+	if a.s.FreeTiming {
+		a.timing = newCommandTiming(spec.Dt, a.s.Tick, spec.Memory, noise, m)
+		spec.Bows, spec.Emf, spec.Mixes, spec.Prior = len(a.timing.bows), a.timing.accelerated(), a.timing.mixes(), a.timing.prior
+		spec.Noise = a.timing.variance
+	}
 	a.rls, err = NewRLS(spec)
 	return err
 }

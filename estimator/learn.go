@@ -34,10 +34,15 @@ func (a *Axis) regress(e *event, x *vector) {
 	l.missing += e.dt
 	if both {
 		current := x[XCur]
-		if m := int(math.Round(l.missing / a.s.Groups[e.group].Every)); m < 1 || m > bridged {
+		switch m := int(math.Round(l.missing / a.s.Groups[e.group].Every)); {
+		case m < 1 || m > bridged:
 			a.rls.Gap()
-		} else {
+			a.timing.start(current, y[1], x[XVel])
+		case m == 1 && a.timing != nil && (a.electrical || a.commanded(e)):
+			current = a.try(e, y[1], x[XVel])
+		default:
 			current = a.bridge(e, y, m)
+			a.timing.start(current, y[1], x[XVel])
 		}
 		l.y, l.at, l.missing = y, *x, 0
 		l.at[XCur] = current
@@ -76,7 +81,7 @@ func (a *Axis) bridge(e *event, y [2]float64, m int) float64 {
 		return first + w*(last-first) + path[k][j] - path[0][j] - w*(path[m][j]-path[0][j])
 	}
 	for k := 1; k <= m; k++ {
-		a.rls.Bow(Bow(l.motor, path[k-1][:], path[k][:], period), a.asked(e, from-period*float64(k-1), from-period*float64(k), m), m > 1)
+		a.rls.Bow(Bow(l.motor, path[k-1][:], path[k][:], period), nil)
 		if k < m {
 			a.rls.Step(at(k, XPos, l.y[0], y[0]), path[k][XVel], at(k, XCur, l.y[1], y[1]), true)
 		}
@@ -84,21 +89,25 @@ func (a *Axis) bridge(e *event, y [2]float64, m int) float64 {
 	return path[m][XCur]
 }
 
-// asked is the current (A) that the voltage made by itself, from one time to a later one, both in s ago, m sampling periods before e;
-// NaN: an effort is what it is.
-func (a *Axis) asked(e *event, from, to float64, m int) float64 {
-	r := a.lessons.motor.R
-	switch {
-	case !a.electrical:
-		return math.NaN()
-	case e.measured && m == 1 && a.driven:
-		return e.u / r
-	case !a.driven:
-		return e.emf / r
+// try feeds the least squares with the bows up to e, a sample behind the one before, of everything that the timing of commands may be. It
+// returns the model's current (A) at the end.
+func (a *Axis) try(e *event, current, speed float64) float64 {
+	l, t := &a.lessons, a.timing
+	for k, delay := range t.delays {
+		from, to := l.at, &l.path[0]
+		from[XCur] = t.model[k]
+		*to = from
+		before, now := e.age+l.missing+delay, e.age+delay
+		a.carry(to[:], before, now, e.emf)
+		if a.commanded(e) && !a.electrical {
+			from[XCur], to[XCur] = a.s.PerCommand*a.sent.at(before)/l.motor.K, a.s.PerCommand*a.sent.at(now)/l.motor.K
+		}
+		t.bows[k], t.next[k] = Bow(l.motor, from[:], to[:], l.missing), to[XCur]
 	}
-	sum := 0.0
-	a.sent.between(from, to, a.every, func(dt, u float64) { sum += u * dt })
-	return sum / (from - to) / r
+	t.compare(current-t.current, t.next)
+	t.hold(current, speed)
+	a.rls.Bow(0, t.bows)
+	return t.model[1]
 }
 
 // line is at k of m on the way from one value to another.

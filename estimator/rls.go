@@ -17,9 +17,15 @@ type RLSSpec struct {
 	MinVel float64 // rad/s  windows that go below this speed are left out; at least three times the Stribeck velocity
 	Memory float64 // s      of accepted motion after which a window weighs 1/e; 0: no forgetting
 	Count  float64 // rad    one encoder count; only used to recognise lost samples
-	Lag    float64 // s      standard deviation of the time by which commands may be taken later, or earlier, than the bow has it; 0: they are taken then
 	Cond   float64 // largest condition number with which the estimate still moves; 0: 40
 	Start  [4]float64
+
+	// where it is not known when commands act
+	Bows  int                            // that are tried; 0: it is known
+	Emf   []float64                      // A per unit of acceleration: each has so much more
+	Mixes []Mix                          // of them, one of which is the true one …
+	Prior func(dof float64, p []float64) // … how likely each is before the motion says, told by something with so many degrees of freedom; nil: as the others
+	Noise func() float64                 // A²  variance of a sample of the current; nil: not known
 }
 
 // The parameters, in the order of Values.
@@ -31,16 +37,8 @@ const (
 	rlsN
 )
 
-const (
-	rlsLag = rlsN     // column of the lag, where it is one …
-	rlsBow = rlsN + 1 // … and of the share of the bow
-	rlsW   = rlsN + 2 // parameters, lag and share; the right-hand side stands behind them
-	rlsIll = 1e9      // condition number beyond which the equations so far do not tell the parameters apart
-	// the share of the bow is 0 or 1, or between where the lag is: known beforehand to be a half, as far off
-	shareGuess, shareDoubt = 0.5, 0.5
-
-	rlsPin = 1e6 // of lag and share: weight that makes them what they are without a record
-)
+// rlsIll is the condition number beyond which the equations so far do not tell the parameters apart.
+const rlsIll = 1e9
 
 // RLS estimates J, Fv, Fc and an offset of the torque balance
 //
@@ -60,17 +58,13 @@ const (
 // current beyond that line comes in by Bow. Left out, it costs the inertia of the demonstration motor 0.5 %, several standard errors
 // after a minute.
 //
-// When a drive takes its commands is not known where it samples more rarely than they come. A command y (in units of the current) that is
-// taken at another time than the bow has it makes a torque that is K·λ·dy/dt larger, λ at most half a sampling period. With y
-// straight between its values,
+// When a drive takes its commands is not known where it samples more rarely than they come: mixes of several bows may be the true one.
+// Each bow is a column of the equations behind the parameters, and the triangular factor of all tells for any mix what it leaves over, and
+// the parameters with it. Values are means over the mixes, each by its likelihood, and errors hold how these differ. Two things tell it:
 //
-//	∫φ·y(t − λ) = S₀ + λ·S₁ + λ²/2·S₂,   S₁ = ∫φ'·y,  S₂ = ∫φ''·y,
-//
-// so λ is one more unknown, linear around the last one (Gauss and Newton). It is known to be near zero: that is one more equation, by the
-// variance of the residual against Lag². Where the motion does not tell λ, the errors of the others hold what it may be.
-//
-// Such a drive may take each command, or one a sample. One that holds a command from sample to sample has no bow but for its lag: with
-// that the straight line is right. So the share of the bow that is there is an unknown too, known beforehand to be ½ ± ½.
+//   - a mix leaves over no more than the noise: SS^(−ν/2) with ν degrees of freedom, the error of the equations integrated out;
+//   - the motion answers the torque at once, neither earlier nor later: its jerk, −∫φ”'·θ, a column before those of the bows, explains
+//     nothing of what is left over.
 //
 // White residuals. Windows overlap by half, which uses nearly all of the record: sin⁴ and cos⁴ sum to almost a constant.
 // Neighbouring windows then share a correlation ρ ≈ 0.043 of the noise, and windows further apart none. The
@@ -93,34 +87,31 @@ type RLS struct {
 	n      int // samples in a window, intervals between them
 	lambda float64
 	rho    float64
+	self   float64 // s²  sum of the squared weights of the current
 
-	// test function at sample j = 0…n: weights of the angle for J and Fv, of the current, of a constant
-	wJ, wV, wI []float64
-	wBow       []float64    // … of the bow of the current behind it
-	wLag       [2][]float64 // φ' and φ'' there
-	one        float64      // s  ∫φ
+	// test function at sample j = 0…n: weights of the angle for J, Fv and jerk, of the current, of its bow behind it, of a constant
+	wJ, wV, wLag, wI, wBow []float64
+	one                    float64 // s  ∫φ
 
 	// windows under way: the second starts n/2 samples after the first
 	acc    [2]window
 	run    int // samples since the run began
 	last   float64
 	sign   float64
-	bow    float64           // A  since the sample before …
-	filled bool              // … and a sample at either end is the model's, which made the bow too
-	push   float64           // A  what commands asked for since then; NaN: what there was
-	before float64           // A  current of the sample before
-	rowOld [rlsW + 1]float64 // whitened row before
-	dOld   float64           // its Cholesky diagonal; 0: none
+	bow    float64   // A  since the sample before, beside …
+	bows   []float64 // A  … one of these
+	rowOld []float64 // whitened row before, the right-hand side behind it
+	row    []float64
+	dOld   float64 // its Cholesky diagonal; 0: none
 
-	// information and trial of its next update, that with what is known of the lag, sums of weights and squared weights
+	// information and trial of its next update, of parameters, jerk and bows; that of the parameters alone; sums of weights and squared weights
 	info     *numeric.Factor
 	next     *numeric.Factor
-	whole    *numeric.Factor
+	alone    *numeric.Factor
 	w1, w2   float64
-	s2       float64 // variance of the residual; 0: not known
-	unknowns int     // parameters, and lag and share of the bow where they are some
-	theta    [rlsW]float64
-	se       [rlsW]float64
+	mixes    mixes
+	theta    [rlsN]float64
+	se       [rlsN]float64
 	cond     float64
 	windows  uint64
 	idle     int // samples since the last accepted window
@@ -132,7 +123,6 @@ func NewRLS(s RLSSpec) (*RLS, error) {
 	errs := []error{
 		above0("rls: sample period", s.Dt, "s"), above0("rls: torque constant", s.K, "N·m/A"), above0("rls: window", s.Window, "s"),
 		above0("rls: smallest speed", s.MinVel, "rad/s"), atLeast0("rls: memory", s.Memory, "s"), atLeast0("rls: count", s.Count, "rad"),
-		atLeast0("rls: lag", s.Lag, "s"),
 	}
 	if s.Cond == 0 {
 		s.Cond = 40
@@ -147,11 +137,12 @@ func NewRLS(s RLSSpec) (*RLS, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	r := &RLS{s: s, n: n, lambda: 1, unknowns: rlsN}
-	if s.Lag > 0 {
-		r.unknowns = rlsW
+	all := rlsN + min(s.Bows, 1) + s.Bows
+	r := &RLS{s: s, n: n, lambda: 1, bows: make([]float64, s.Bows), row: make([]float64, all+1), rowOld: make([]float64, all+1), mixes: newMixes(&s)}
+	r.info, r.next, r.alone = numeric.NewFactorBlock(all, 1), numeric.NewFactorBlock(all, 1), numeric.NewFactorBlock(rlsN, 1)
+	for i := range r.acc {
+		r.acc[i].bows = make([]float64, s.Bows)
 	}
-	r.info, r.next, r.whole = numeric.NewFactorBlock(r.unknowns, 1), numeric.NewFactorBlock(r.unknowns, 1), numeric.NewFactorBlock(r.unknowns, 1)
 	if s.Memory > 0 {
 		r.lambda = math.Exp(-0.5 * float64(n) * s.Dt / s.Memory)
 	}
@@ -163,9 +154,8 @@ func NewRLS(s RLSSpec) (*RLS, error) {
 // Reset forgets everything; Values are those of the start.
 func (r *RLS) Reset() {
 	r.info.Reset()
-	r.w1, r.w2, r.s2 = 0, 0, 0
-	r.theta = [rlsW]float64{}
-	copy(r.theta[:], r.s.Start[:])
+	r.w1, r.w2 = 0, 0
+	r.theta = r.s.Start
 	for i := range r.se {
 		r.se[i] = math.Inf(1)
 	}
@@ -182,15 +172,19 @@ func (r *RLS) Retune(k float64) {
 
 // Gap tells that samples are missing: windows under way are dropped.
 func (r *RLS) Gap() {
-	r.run, r.sign, r.dOld, r.bow, r.push = 0, 0, 0, 0, math.NaN()
+	r.run, r.sign, r.dOld = 0, 0, 0
+	r.Bow(0, nil)
 	r.acc[0].at, r.acc[1].at = -1, -1
 }
 
 // Bow tells by how much (A) the mean of the current since the last sample is above the straight line to the next one, before Step takes
-// that, and how large a current (A) the commands meanwhile ask for: it counts by its changes only. Without it the current runs straight,
-// and asks for itself. filled tells that a sample at either end is the model's, which made the bow too.
-func (r *RLS) Bow(current, asked float64, filled bool) {
-	r.bow, r.push, r.filled = numeric.OrZero(current), asked, filled
+// that: what is known of it, and what one of the bows that are tried says beside that. Without it the current runs straight.
+func (r *RLS) Bow(known float64, tried []float64) {
+	r.bow = numeric.OrZero(known)
+	clear(r.bows)
+	for i, b := range tried {
+		r.bows[i] = numeric.OrZero(b)
+	}
 }
 
 // Bow is by how much the mean current (A) lies above the straight line between two states [θ ω i T] that a motor model went through in
@@ -221,12 +215,6 @@ func (r *RLS) Step(theta, velocity, current float64, fresh bool) (updated bool) 
 		r.Gap()
 	}
 	r.sign, r.last = sign, theta
-	between := interval{bow: r.bow, push: r.push, filled: r.filled}
-	if math.IsNaN(between.push) {
-		between.push = (r.before+current)/2 + r.bow
-	}
-	r.bow, r.push, r.before = 0, math.NaN(), current
-
 	// the second window of a run starts half a window later; from then on both restart where they end
 	if r.run == 0 {
 		r.acc[0].start(theta)
@@ -243,53 +231,44 @@ func (r *RLS) Step(theta, velocity, current float64, fresh bool) (updated bool) 
 		d := theta - a.theta0
 		a.sumJ += r.wJ[a.at] * d
 		a.sumV += r.wV[a.at] * d
-		r.add(a, current, between)
+		a.sumLag += r.wLag[a.at] * d
+		r.add(a, current, true)
 		if a.at++; a.at > r.n {
-			// K·(S₀ + λ·S₁ + λ²/2·S₂) around the last λ
-			k, lag := r.s.K, r.theta[rlsLag]
-			row := [rlsW + 1]float64{
-				a.sumJ, a.sumV, r.sign * r.one, r.one,
-				-k * (a.sumLag[0] + lag*a.sumLag[1]), -k * a.sumBow,
-				k * (a.sumI - lag*lag/2*a.sumLag[1]),
+			row := r.row
+			row[PInertia], row[PViscous], row[PCoulomb], row[POffset] = a.sumJ, a.sumV, r.sign*r.one, r.one
+			if len(a.bows) > 0 {
+				row[rlsN] = a.sumLag
 			}
-			if r.unknowns == rlsN {
-				row[rlsW] += k * a.sumBow
+			for i, b := range a.bows {
+				row[rlsN+1+i] = -r.s.K * (b + r.s.Emf[i]*a.sumJ)
 			}
+			row[len(row)-1] = r.s.K * a.sumI
 			updated = r.take(row) || updated
 			// the last sample of a window is the first of the next; its weights are zero there but for the current's
 			a.start(theta)
-			r.add(a, current, interval{})
+			r.add(a, current, false)
 			a.at = 1
 		}
 	}
+	r.Bow(0, nil)
 	return updated
 }
 
-// interval is what was between two samples, both in A: by how much the mean current was above the straight line, and what commands made
-// of it; filled: a sample at either end is the model's.
-type interval struct {
-	bow, push float64
-	filled    bool
-}
-
-// add takes a current into the integrals of a window, and what was since the sample before.
-func (r *RLS) add(a *window, current float64, since interval) {
+// add takes a current into the integrals of a window, with the bow behind the sample before.
+func (r *RLS) add(a *window, current float64, bowed bool) {
 	a.sumI += r.wI[a.at] * current
-	if a.at == 0 {
+	if a.at == 0 || !bowed {
 		return
 	}
-	if since.filled {
-		a.sumI += r.wBow[a.at-1] * since.bow
-	} else {
-		a.sumBow += r.wBow[a.at-1] * since.bow
-	}
-	for i := range a.sumLag {
-		a.sumLag[i] += r.wLag[i][a.at-1] * since.push
+	w := r.wBow[a.at-1]
+	a.sumI += w * r.bow
+	for i, b := range r.bows {
+		a.bows[i] += w * b
 	}
 }
 
-// take whitens the row of a finished window and adds it to the information.
-func (r *RLS) take(row [rlsW + 1]float64) bool {
+// take whitens the row of a finished window, its right-hand side behind it, and adds it to the information.
+func (r *RLS) take(row []float64) bool {
 	// whiten against the window before, if that belongs to the same run
 	d := 1.0
 	if r.dOld > 0 {
@@ -299,64 +278,48 @@ func (r *RLS) take(row [rlsW + 1]float64) bool {
 			row[j] = (row[j] - l*r.rowOld[j]) / d
 		}
 	}
-	r.rowOld, r.dOld = row, d
+	copy(r.rowOld, row)
+	r.dOld = d
 
 	// trial update with forgetting
+	all := len(row) - 1
 	r.next.Set(r.info)
 	r.next.Scale(math.Sqrt(r.lambda))
-	r.next.Add(row[:r.unknowns], row[rlsW])
+	r.next.Add(row[:all], row[all])
 	w1, w2 := r.lambda*r.w1+1, r.lambda*r.lambda*r.w2+1
 
-	// is the information still good, or at least getting better?
-	var se [rlsW]float64
-	// lag and share are no matter of excitation: what the motion does not tell of them is known beforehand
-	none := 1e-12 * math.Abs(row[POffset]) // where there is no lag, or no bow, any weight does
-	whole := r.withLag(rlsPin*math.Max(none, math.Abs(row[rlsLag])), rlsPin*math.Max(none, math.Abs(row[rlsBow])))
-	cond := whole.Errors(se[:r.unknowns])
+	// is the information still good, or at least getting better? The bows are no matter of excitation
+	var se [rlsN]float64
+	r.alone.Leading(r.next)
+	cond := r.alone.Errors(se[:])
 	if cond > rlsIll {
 		cond = math.Inf(1)
 	}
 	if !(cond <= r.s.Cond || cond < r.cond || math.IsInf(r.cond, 1)) {
 		return false
 	}
-	if r.unknowns > rlsN && r.s2 > 0 {
-		sigma := math.Sqrt(r.s2 * w2 / w1)
-		whole = r.withLag(sigma/r.s.Lag, sigma/shareDoubt)
-		whole.Errors(se[:r.unknowns])
-	}
 	r.info, r.next = r.next, r.info
 	r.w1, r.w2, r.cond = w1, w2, cond
 	r.windows++
-	if !(cond <= r.s.Cond) || whole.Solve(r.theta[:r.unknowns]) != nil {
+	if !(cond <= r.s.Cond) || r.alone.Solve(r.theta[:]) != nil {
 		return false
 	}
 	r.idle, r.accepted = 0, true
-
-	// residual variance on the degrees of freedom that weighting leaves: E[ρ²] = σ²·(Σw − p·Σw²/Σw)
+	// variances of a weighted estimate: those of σ²·A⁻¹·(Σw²φφᵀ)·A⁻¹ ≈ σ²·A⁻¹·Σw²/Σw
 	ratio := r.w2 / r.w1
-	s2 := math.Inf(1)
-	if dof := r.w1 - float64(r.unknowns)*ratio; dof > 0.5 {
-		s2 = whole.SumSquares() / dof
-		r.s2 = s2
+	floor := 0.0
+	if r.s.Noise != nil {
+		floor = r.s.K * r.s.K * r.self * r.s.Noise() * r.w1
 	}
-	// covariance of a weighted estimate: σ²·A⁻¹·(Σw²φφᵀ)·A⁻¹ ≈ σ²·A⁻¹·Σw²/Σw
-	for i := range r.unknowns {
-		r.se[i] = se[i] * math.Sqrt(s2*ratio)
+	r.mixes.solve(r.info, r.DoF(), floor, &r.theta)
+	for i := range r.se {
+		r.se[i] = math.Inf(1)
+		// residual variance on the degrees of freedom that weighting leaves: E[ρ²] = σ²·(Σw − p·Σw²/Σw)
+		if dof := r.w1 - rlsN*ratio; dof > 0.5 {
+			r.se[i] = math.Sqrt(se[i]*se[i]*r.mixes.rest/dof*ratio + r.mixes.spread[i])
+		}
 	}
 	return true
-}
-
-// withLag is the information of the trial with a lag that is near zero and half of the bow, by so much.
-func (r *RLS) withLag(lag, bow float64) *numeric.Factor {
-	if r.unknowns == rlsN {
-		return r.next
-	}
-	known := [rlsW]float64{rlsLag: lag}
-	r.whole.Set(r.next)
-	r.whole.Add(known[:], 0)
-	known = [rlsW]float64{rlsBow: bow}
-	r.whole.Add(known[:], shareGuess*bow)
-	return r.whole
 }
 
 // Values writes J, Fv, Fc and the offset. Before the motion was rich enough they are Start.
@@ -373,9 +336,6 @@ func (r *RLS) StdErrs(dst []float64) {
 		}
 	}
 }
-
-// Lag is the time (s) by which commands are taken later than the bow has it, and its standard error; 0 and +Inf where it is no unknown.
-func (r *RLS) Lag() (lag, se float64) { return r.theta[rlsLag], r.se[rlsLag] }
 
 // Windows counts the equations taken.
 func (r *RLS) Windows() uint64 { return r.windows }

@@ -32,7 +32,7 @@ func TestRLSOnMotor(t *testing.T) {
 				e := newRLS(t, demoRLS())
 				for range seconds * 1000 {
 					r.step()
-					e.Bow(r.bow, math.NaN(), false)
+					e.Bow(r.bow, nil)
 					e.Step(r.reads[0], r.xhat[XVel], r.reads[1], true)
 				}
 				e.Values(out[i].v[:])
@@ -86,7 +86,7 @@ func TestRLSRest(t *testing.T) {
 	run := func(seconds float64) (v, se [rlsN]float64) {
 		for range int(seconds * 1000) {
 			r.step()
-			e.Bow(r.bow, math.NaN(), false)
+			e.Bow(r.bow, nil)
 			e.Step(r.reads[0], r.xhat[XVel], r.reads[1], true)
 		}
 		e.Values(v[:])
@@ -181,12 +181,12 @@ func TestRLSLostSamples(t *testing.T) {
 		case 0: // lost without a word: the next sample is two ticks on
 		case 1: // late: an empty tick, then the sample
 			e.Step(math.NaN(), 0, math.NaN(), false)
-			e.Bow(r.bow, math.NaN(), false)
+			e.Bow(r.bow, nil)
 			e.Step(r.reads[0], r.xhat[XVel], r.reads[1], true)
 		case 2: // nonsense
 			e.Step(r.reads[0], r.xhat[XVel], math.NaN(), true)
 		default:
-			e.Bow(r.bow, math.NaN(), false)
+			e.Bow(r.bow, nil)
 			e.Step(r.reads[0], r.xhat[XVel], r.reads[1], true)
 		}
 	}
@@ -211,14 +211,14 @@ func TestRLSAgainstBatch(t *testing.T) {
 	rows, rhs := mat.NewDense(n, rlsN, nil), mat.NewVecDense(n, nil)
 	scale := [rlsN]float64{2.4, 0.2, 0.024, 0.024}
 	for k := range n {
-		var row [rlsW + 1]float64
+		row := make([]float64, rlsN+1)
 		for j := range rlsN {
 			row[j] = scale[j] * rng.NormFloat64()
 			rows.Set(k, j, row[j])
-			row[rlsW] += row[j] * truth[j]
+			row[rlsN] += row[j] * truth[j]
 		}
-		row[rlsW] += 3e-6 * rng.NormFloat64()
-		rhs.SetVec(k, row[rlsW])
+		row[rlsN] += 3e-6 * rng.NormFloat64()
+		rhs.SetVec(k, row[rlsN])
 		e.dOld = 0 // rows of this test are white already
 		e.take(row)
 	}
@@ -365,8 +365,9 @@ func BenchmarkRLSStep(b *testing.B) {
 func BenchmarkRLSWindow(b *testing.B) {
 	e := newRLS(b, demoRLS())
 	rng := rand.New(rand.NewPCG(1, 1))
-	rows := make([][rlsW + 1]float64, 256)
+	rows := make([][]float64, 256)
 	for i := range rows {
+		rows[i] = make([]float64, rlsN+1)
 		for j := range rows[i] {
 			rows[i][j] = rng.NormFloat64()
 		}
@@ -399,7 +400,7 @@ func TestRLSFewSamples(t *testing.T) {
 			for n := range 400 {
 				from, to := h*float64(n-1), h*float64(n)
 				mean := (j*(speed(to)-speed(from))/h + fv*(angle(to)-angle(from))/h + sign*fc) / k
-				e.Bow(mean-(current(from)+current(to))/2, math.NaN(), false)
+				e.Bow(mean-(current(from)+current(to))/2, nil)
 				e.Step(angle(to), speed(to), current(to), true)
 			}
 		}

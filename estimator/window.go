@@ -8,16 +8,19 @@ import (
 
 // window is one test function under way: its three integrals so far.
 type window struct {
-	at     int        // next sample, 0…n; −1: not started
-	theta0 float64    // rad    angle at the start
-	sumJ   float64    // rad/s  ∫φ''·θ
-	sumV   float64    // rad    −∫φ'·θ
-	sumI   float64    // A·s    ∫φ·i
-	sumBow float64    // A·s    ∫φ·bow
-	sumLag [2]float64 // A, A/s  ∫φ'·y, ∫φ''·y
+	at     int       // next sample, 0…n; −1: not started
+	theta0 float64   // rad    angle at the start
+	sumJ   float64   // rad/s  ∫φ''·θ
+	sumV   float64   // rad    −∫φ'·θ
+	sumI   float64   // A·s    ∫φ·i, with the bow that is known
+	sumLag float64   // rad/s² −∫φ'''·θ
+	bows   []float64 // A·s    ∫φ·bow of those that are tried
 }
 
-func (a *window) start(theta float64) { *a = window{theta0: theta} }
+func (a *window) start(theta float64) {
+	clear(a.bows)
+	*a = window{theta0: theta, bows: a.bows}
+}
 
 // HeldVoltage says what samples of the current of a motor tell of its torque, where the voltage is held from sample to sample, dt
 // (s) apart: the mean torque between two samples is K·((1−c)·i_k + c·i_{k+1}) + extra·dω/dt, extra in kg·m². slope is that of the
@@ -62,14 +65,7 @@ func (r *RLS) tabulate() {
 		s := math.Sin(om * h * j)
 		return s * s * s * s
 	}
-	rise := func(j float64) float64 { // φ'
-		if j < 0 || j > float64(n) {
-			return 0
-		}
-		sin, cos := math.Sincos(om * h * j)
-		return om * 4 * sin * sin * sin * cos
-	}
-	for _, w := range []*[]float64{&r.wJ, &r.wV, &r.wI, &r.wBow, &r.wLag[0], &r.wLag[1]} {
+	for _, w := range []*[]float64{&r.wJ, &r.wV, &r.wI, &r.wBow, &r.wLag} {
 		*w = make([]float64, n+1)
 	}
 	r.one = 0
@@ -84,9 +80,10 @@ func (r *RLS) tabulate() {
 		first := min(max(i+1-slopePoints/2, 0), n+1-slopePoints)
 		from, to := slopes(i-first), slopes(i+1-first)
 		for k := range slopePoints {
-			r.wJ[first+k] += g / (h * h) * (to[k] - from[k])
+			change := (to[k] - from[k]) / h
+			r.wJ[first+k] += g / h * change
+			r.wLag[first+k] -= (phi(j+1) - phi(j)) / h * change
 		}
-		r.wLag[0][i], r.wLag[1][i] = phi(j+1)-phi(j), rise(j+1)-rise(j) // its means over the interval, times h
 	}
 	// noise of the current is white: correlation of the windows is that of their weights
 	var self, cross float64
@@ -96,5 +93,5 @@ func (r *RLS) tabulate() {
 			cross += r.wI[j] * r.wI[j+n/2]
 		}
 	}
-	r.rho = cross / self
+	r.rho, r.self = cross/self, self
 }

@@ -74,7 +74,7 @@ func axisSpec(cfg *configs.Config, a *configs.Axis, spec *hil.ControllerSpec, ev
 		out.Sampling.RLS = &estimator.RLSSpec{Dt: out.Every, K: motor.K, Window: r.Window, MinVel: r.MinVel, Memory: r.Memory, Count: count}
 		asked := cfg.Devices[dev].Protocol.Kind().Asks                   // its commands wait for the line
 		if tick := 1 / cfg.Loop.Rate; out.Every > rarely*tick || asked { // it may take a command as it comes, or the newest at any phase of its sampling period
-			out.Sampling.RLS.Lag = out.Every / math.Sqrt(12)
+			out.Sampling.FreeTiming = true
 		}
 	}
 	return out, nil

@@ -13,6 +13,7 @@ import (
 	"hilrig/engine"
 	"hilrig/engine/plant"
 	"hilrig/hil"
+	hildaemon "hilrig/hil/daemon"
 	"hilrig/hil/protocol"
 	"hilrig/hil/sink"
 	"hilrig/hil/wire"
@@ -213,8 +214,26 @@ func (b *slowBoard) setDrive(cfg *configs.Config) {
 	ax.Guard.MaxCurrent, ax.Guard.RatedI = 0, 0
 }
 
-// record is a run of the demo's controller with this board, and what the live least squares knew at its end: J and its standard error.
-func (b *slowBoard) record(t *testing.T, seconds float64, seed uint64) (dir string, live [2]float64) {
+// record is a run of the demo's controller with this board, and what the live least squares knew at its end: values and standard errors
+// by name.
+func (b *slowBoard) record(t *testing.T, seconds float64, seed uint64) (dir string, live map[string][2]float64) {
+	t.Helper()
+	a, config, live := b.play(t, seconds, seed)
+	rec, err := sink.NewRecorder(t.TempDir(), hil.Info{Version: "test", Config: config, Schema: a.Schema, Start: time.Date(2026, 11, 28, 8, 0, 0, 0, time.UTC)}, sink.RecorderOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended, end := context.WithCancel(context.Background())
+	end()
+	if err := rec.Run(ended, &givenRows{b.rows}); err != nil {
+		t.Fatal(err)
+	}
+	b.rows = nil
+	return rec.Dir(), live
+}
+
+// play runs the demo's controller with this board.
+func (b *slowBoard) play(t *testing.T, seconds float64, seed uint64) (a *hildaemon.Assembly, config []byte, live map[string][2]float64) {
 	t.Helper()
 	cfg := configs.Demo()
 	dev, ax := &cfg.Devices[0], &cfg.Axes[0]
@@ -267,7 +286,7 @@ func (b *slowBoard) record(t *testing.T, seconds float64, seed uint64) (dir stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	config, err := schema.Marshal(cfg)
+	config, err = schema.Marshal(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -278,22 +297,15 @@ func (b *slowBoard) record(t *testing.T, seconds float64, seed uint64) (dir stri
 	}
 	b.age = a.Schema.Index("drive.age")
 	hil.NewLoop(b, b, b, a.NewRole(), 1).Run()
-	rec, err := sink.NewRecorder(t.TempDir(), hil.Info{Version: "test", Config: config, Schema: a.Schema, Start: time.Date(2026, 11, 28, 8, 0, 0, 0, time.UTC)}, sink.RecorderOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ended, end := context.WithCancel(context.Background())
-	end()
-	if err := rec.Run(ended, &givenRows{b.rows}); err != nil {
-		t.Fatal(err)
-	}
-	if last := b.rows[len(b.rows)-1]; last.Mode != hil.Run {
+	last := &b.rows[len(b.rows)-1]
+	if last.Mode != hil.Run {
 		t.Fatalf("%g Hz: the run ended in %v, %v", b.rate, last.Mode, last.Why(&a.Schema))
 	}
-	last := &b.rows[len(b.rows)-1]
-	if j := a.Schema.Index("shaft.rls.J"); j >= 0 {
-		live = [2]float64{last.X[j], last.X[a.Schema.Index("shaft.rls.J_se")]}
+	live = map[string][2]float64{}
+	for _, p := range []string{"J", "Fv", "Fc"} {
+		if at := a.Schema.Index("shaft.rls." + p); at >= 0 {
+			live[p] = [2]float64{last.X[at], last.X[a.Schema.Index("shaft.rls."+p+"_se")]}
+		}
 	}
-	b.rows = nil
-	return rec.Dir(), live
+	return a, config, live
 }

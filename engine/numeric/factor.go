@@ -123,6 +123,19 @@ func (f *Factor) Set(g *Factor) {
 	f.rest, f.total, f.fill = g.rest, g.total, 0
 }
 
+// Leading makes f the factor of the first unknowns of g, as many as f has: the others are zero.
+func (f *Factor) Leading(g *Factor) {
+	g.eat()
+	for i := range f.n {
+		copy(f.r[i*f.n:][:f.n], g.r[i*g.n:])
+	}
+	copy(f.c, g.c)
+	f.rest, f.total, f.fill = g.rest, g.total, 0
+	for _, c := range g.c[f.n:] {
+		f.rest += c * c
+	}
+}
+
 // Scale weighs all rows so far by s.
 func (f *Factor) Scale(s float64) {
 	f.eat()
