@@ -63,6 +63,7 @@ type EventDriven struct {
 	found       []Cause
 	buf         []float64
 	levels      []level
+	known       knownForces
 	jams        *Impact // compression alone
 	nKept       []int32
 	hKept       []int32
@@ -276,15 +277,25 @@ func (e *EventDriven) ForcesAt(t float64, list []ContactForce) []ContactForce {
 
 func (e *EventDriven) forces(t float64, x []float64, list []ContactForce) []ContactForce {
 	s := e.sm
-	if !s.run(t, x[:e.f], x[e.f:], e.opt.Reach) {
+	if len(s.held) == 0 {
 		return list
 	}
-	lam := s.lam
-	if (s.short || e.byLCP) && e.whole() {
-		lam = e.p
+	s.look(t, x[:e.f], x[e.f:], e.opt.Reach)
+	if !s.gather(t, x[:e.f], x[e.f:]) {
+		return list
+	}
+	if !e.known.same(s) {
+		if !s.hold() {
+			return list
+		}
+		lam := s.lam
+		if (s.short || e.byLCP) && e.whole() {
+			lam = e.p
+		}
+		e.known.take(s, lam)
 	}
 	for k, h := range s.held {
-		list = append(list, s.set.force(int(h.at), lam[2*k], lam[2*k+1]))
+		list = append(list, s.set.force(int(h.at), e.known.lam[2*k], e.known.lam[2*k+1]))
 	}
 	return list
 }

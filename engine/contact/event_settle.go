@@ -157,7 +157,7 @@ func (e *EventDriven) begin() error {
 	if err := e.look(); err != nil {
 		return err
 	}
-	e.levels = e.levels[:0]
+	e.levels, e.known.lam = e.levels[:0], e.known.lam[:0]
 	for i := range s.set.N {
 		if g := s.set.Gap[i]; g < 0 && find(s.held, s.set.ID[i]) < 0 {
 			e.levels = append(e.levels, level{s.set.ID[i], g})

@@ -129,6 +129,12 @@ func (s *smooth) beyond(t float64, q, u []float64) bool {
 
 // keep is run with the contacts in set as they are.
 func (s *smooth) keep(t float64, q, u []float64) bool {
+	return s.gather(t, q, u) && s.hold()
+}
+
+// gather fills acc with the acceleration without forces of the held contacts, and chosen, g and b with their equations. It is false when
+// a held contact is not there, or when something is not finite.
+func (s *smooth) gather(t float64, q, u []float64) bool {
 	s.chosen, s.short = s.chosen[:0], false
 	there := true
 	for k := range s.held {
@@ -143,12 +149,18 @@ func (s *smooth) keep(t float64, q, u []float64) bool {
 	if !s.lin.Accelerate(t, q, u, s.acc) || !there {
 		return false
 	}
+	s.scale = 0
+	if len(s.held) > 0 {
+		s.project()
+	}
+	return true
+}
+
+// hold solves the gathered equations for lam and adds what those forces do to acc. It is false when no forces hold all contacts.
+func (s *smooth) hold() bool {
 	if len(s.held) == 0 {
-		s.scale = 0
 		return true
 	}
-	s.project()
-
 	// one equation for every kept motion, its force as the unknown
 	s.unk = s.unk[:0]
 	for k, h := range s.held {

@@ -155,3 +155,24 @@ func TestBuildNamesIdleJoints(t *testing.T) {
 		}
 	}
 }
+
+// Moments that were carried from the origin of a body to its centre of mass keep the rounding of m·|c|² = 5e-4 kg·m²: those of a point
+// mass come out as 0 ± 1e-19. What is larger than rounding is no body's, to either side of the triangle.
+func TestPointMassOfRoundedMoments(t *testing.T) {
+	point := func(a, b, c float64) error {
+		return Inertia{Mass: 0.526, Com: r3.Vec{Z: 0.03045}, I: rotation.Matrix{{a, 0, 0}, {0, b, 0}, {0, 0, c}}}.Check()
+	}
+	for _, p := range [][3]float64{{-5.42101e-20, -5.42101e-20, 0}, {0, 0, 1e-19}, {1e-19, -1e-19, 0}} {
+		if err := point(p[0], p[1], p[2]); err != nil {
+			t.Errorf("moments %g: %v", p, err)
+		}
+	}
+	for _, p := range [][3]float64{{-1e-16, 0, 0}, {0, 0, 1e-16}} {
+		if err := point(p[0], p[1], p[2]); !errors.Is(err, ErrTriangle) {
+			t.Errorf("moments %g: %v, want %v", p, err, ErrTriangle)
+		}
+	}
+	if err := (Inertia{Mass: 0.526, I: rotation.Matrix{{-5.42101e-20}}}).Check(); !errors.Is(err, ErrTriangle) {
+		t.Errorf("a negative moment about a centre of mass at the origin: %v, want %v", err, ErrTriangle)
+	}
+}

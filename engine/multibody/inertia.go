@@ -24,8 +24,9 @@ type Inertia struct {
 }
 
 // roundOff is what the moments of a real body may miss of the triangle inequality, relative to their sum: numbers of data sheets and
-// CAD programs are rounded.
-const roundOff = 1e-9
+// CAD programs are rounded. carriedRoundOff is the same relative to m·|c|²: moments that were computed about the origin of the body and
+// carried to its centre of mass keep the rounding of the larger numbers (a point mass comes out as 0 ± 1e-16·m·|c|²).
+const roundOff, carriedRoundOff = 1e-9, 1e-14
 
 // Check tells whether a rigid body can have this inertia: all is finite, the mass is not negative, no mass has no moments, and the
 // principal moments A ≤ B ≤ C have A ≥ 0 and A + B ≥ C.
@@ -44,14 +45,15 @@ func (b Inertia) Check() error {
 	case b.Mass == 0 && sum > 0:
 		return fmt.Errorf("%w 0 kg with moments of inertia, want a positive number", ErrMass)
 	}
+	slack := roundOff*sum + carriedRoundOff*b.Mass*r3.Norm2(b.Com)
 	for i := range 3 {
 		for j := range i {
-			if math.Abs(b.I[i][j]-b.I[j][i]) > roundOff*sum {
+			if math.Abs(b.I[i][j]-b.I[j][i]) > slack {
 				return fmt.Errorf("%w: I[%d][%d] = %g but I[%d][%d] = %g kg·m²: the matrix has to be symmetric", ErrTriangle, i, j, b.I[i][j], j, i, b.I[j][i])
 			}
 		}
 	}
-	if p, _ := b.I.Eigen(); p[0] < -roundOff*sum || p[0]+p[1] < p[2]-roundOff*sum {
+	if p, _ := b.I.Eigen(); p[0] < -slack || p[0]+p[1] < p[2]-slack {
 		return fmt.Errorf("%w: principal moments %.6g, %.6g, %.6g kg·m²: none may be negative nor greater than the sum of the other two; are they about the centre of mass?", ErrTriangle, p[0], p[1], p[2])
 	}
 	return nil
