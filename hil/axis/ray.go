@@ -39,26 +39,32 @@ func (r *ray) step(dt float64, taken, jumped bool, p *estimator.Sample, last, sp
 	}
 }
 
-// leap finds a sample that is further away from the one before than the axis can go. It trips nothing by itself: it names what leaves its
-// limits with it.
+// leap finds a sample that is further away from where the axis was going than it can go. It trips nothing by itself: it names what leaves
+// its limits with it.
 type leap struct {
 	on          bool
 	last, since float64 // rad, s  the sample before, and the time since then
+	speed       float64 // rad/s   between that and the one before it
 	samples     int     // since the leap
 	found       Finding
 }
 
-// step takes a tick, dt (s) after the one before, and the sample of the position every so many s, of an axis of so much speed (rad/s, 0: not
-// known) and a count (rad) of its encoder. A leap is told for five samples.
-func (l *leap) step(dt float64, p *estimator.Sample, every, speed, count float64) Finding {
+// step takes a tick, dt (s) after the one before, and the sample of the position every so many s, of an axis that goes at most so fast (rad/s,
+// 0: not known), and a count (rad) of its encoder. A leap is told for five samples.
+func (l *leap) step(dt float64, p *estimator.Sample, every, top, count float64) Finding {
 	l.since += dt
 	if !p.Fresh || !numeric.Finite(p.Value) {
 		return l.found
 	}
-	way, most := p.Value-l.last, speed*(l.since+every)+2*count
-	if l.samples++; l.on && speed > 0 && math.Abs(way) > most {
+	way, most := p.Value-l.last, top*(l.since+every)+2*count
+	l.samples++
+	switch leaps := l.on && top > 0 && math.Abs(way-l.speed*l.since) > most; {
+	case leaps:
 		l.found, l.samples = Finding{Jump, estimator.Position, way, most}, 0
-	} else if l.samples >= leastSamples {
+	case l.on:
+		l.speed = way / l.since
+	}
+	if l.samples >= leastSamples {
 		l.found = Finding{}
 	}
 	l.on, l.last, l.since = true, p.Value, 0

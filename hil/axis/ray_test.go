@@ -94,3 +94,16 @@ func TestLeap(t *testing.T) {
 		}
 	}
 }
+
+// An axis that speeds up to five times the speed that it should have, by a twentieth of it in each sample, does not leap.
+func TestLeapOfAFastAxis(t *testing.T) {
+	for _, side := range []float64{1, -1} {
+		l, x := leap{}, 0.0
+		for k := range 100 {
+			x += side * 0.5 * float64(k) * 2e-3
+			if f := l.step(2e-3, &estimator.Sample{Value: x, Fresh: true}, 2e-3, 10, 1e-3); f.Fault != Fine {
+				t.Fatalf("%+g, sample %d: %+v", side, k, f)
+			}
+		}
+	}
+}

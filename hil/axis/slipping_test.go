@@ -140,3 +140,77 @@ func leaves(w *slipWindow, a, b float64) float64 {
 	}
 	return whole - along*along/w.cov[0][0]
 }
+
+// judged is what a window of 1 s tells of an axis of an inertia of twice that of the file at most, that went from one speed (rad/s) to
+// another, took an effort of n times its acceleration, size·sin 19t, and of something else of its own.
+func judged(n, size, other, from, to float64, early bool) (bad Finding) {
+	f, w := newFrozen(frozenSpec(), countNoise), slipWindow{early: early}
+	for k := range 1000 {
+		t := 1e-3 * float64(k)
+		a := size * math.Sin(6*math.Pi*t)
+		w.add(from+(to-from)*t, [4]float64{0, a, 0, n*a + other*math.Sin(10*math.Pi*t)}, 1e-3)
+	}
+	for range 3 {
+		bad, _ = w.judge(f, 50e-3, 0, 2)
+	}
+	return bad
+}
+
+// The limits, on both sides: n = 1/0.3 and 100, to both signs; a tenth of the variance that a sound axis leaves, which is that of (n − 2)
+// times the acceleration; 0.05 and 0.25 of 3 N·m (rms) that this is at least. A change of speed that the axis had before, and shows, is no
+// frozen position; one to the other side is.
+func TestSlippingLimits(t *testing.T) {
+	for _, c := range []struct {
+		name           string
+		n, size, other float64
+		early, told    bool
+	}{
+		{"3.2 times", 3.2, 10, 0, false, false},
+		{"3.5 times", 3.5, 10, 0, false, true},
+		{"99 times", 99, 10, 0, false, true},
+		{"101 times", 101, 10, 0, false, false},
+		{"a sixth as large, of something else: 1/12", 20, 1, 18 / math.Sqrt(11), false, true},
+		{"1/9", 20, 1, 18 / math.Sqrt(8), false, false},
+		{"0.04 of 3 N·m", 20, 0.04 * 3 * math.Sqrt2 / 18, 0, false, false},
+		{"0.06 of 3 N·m", 20, 0.06 * 3 * math.Sqrt2 / 18, 0, false, true},
+		{"0.22 of 3 N·m, where it begins to move", 20, 0.22 * 3 * math.Sqrt2 / 18, 0, true, false},
+		{"0.28 of 3 N·m, where it begins to move", 20, 0.28 * 3 * math.Sqrt2 / 18, 0, true, true},
+	} {
+		for _, sign := range []float64{1, -1} {
+			if (c.n < 4 || c.other > 0) && sign < 0 {
+				continue // a sound axis leaves more there
+			}
+			if got := judged(sign*c.n, c.size, c.other, 0, 1, c.early); (got.Fault != Fine) != c.told {
+				t.Errorf("%s, %+g: %+v", c.name, sign, got)
+			}
+		}
+	}
+	for _, c := range []struct {
+		from, to float64
+		found    Fault
+	}{{0, 1, Frozen}, {10, 11, Disagree}, {10, 9, Frozen}, {-10, -11, Disagree}, {-10, -9, Frozen}} {
+		if got := judged(20, 10, 0, c.from, c.to, false); got.Fault != c.found || got.Value*(c.to-c.from) <= 0 {
+			t.Errorf("from %g to %g rad/s: %+v, want fault %d", c.from, c.to, got, c.found)
+		}
+	}
+}
+
+// What a mechanism takes is no effort of a share that is not shown.
+func TestSlippingBesideAMechanism(t *testing.T) {
+	for _, takes := range []bool{false, true} {
+		p, told := newSlipping(newFrozen(frozenSpec(), countNoise)), false
+		for k := range 1000 {
+			at := func(t float64) float64 { return 32 * math.Sin(8*t) }
+			t := 1e-3 * float64(k)
+			carried := 0.0
+			if takes {
+				carried = 19 * at(t-1.5e-3)
+			}
+			bad, _ := p.step(4*(1-math.Cos(8*t)), 20*at(t-1.5e-3), carried, 1e-3, 0, motionShare)
+			told = told || bad.Fault != Fine
+		}
+		if told == takes {
+			t.Errorf("a mechanism takes it %v: told %v", takes, told)
+		}
+	}
+}
