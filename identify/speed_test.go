@@ -227,3 +227,24 @@ func longServo(t *testing.T, rows int, format string) string {
 	}
 	return path
 }
+
+// BenchmarkMissing reports how many times as long a fit in a servo takes where the model lacks a drag than where it lacks nothing.
+func BenchmarkMissing(b *testing.B) {
+	at := slices.IndexFunc(ways, func(w way) bool { return w.name == "lm in the servo" })
+	cost := func(name string) float64 {
+		i := slices.IndexFunc(kinds, func(k kind) bool { return k.name == name })
+		bench := newBench(uint64(i+1), ways[at].seconds)
+		t := kinds[i].make(bench)
+		ways[at].plan(bench, &t.plan)
+		begin := used()
+		if _, err := Run(b.Context(), t.plan, Records{Fit: t.recs}, nil, nil); err != nil {
+			b.Fatal(err)
+		}
+		return used() - begin
+	}
+	var ratio []float64
+	for b.Loop() {
+		ratio = append(ratio, cost("quadratic drag")/cost("sines"))
+	}
+	b.ReportMetric(numeric.Median(ratio), "no/yes")
+}

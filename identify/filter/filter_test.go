@@ -166,3 +166,15 @@ func TestDerivativesOfASine(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkZeroPhase is the low-pass of a regression over a stretch, forward and backward.
+func BenchmarkZeroPhase(b *testing.B) {
+	f, x := Butterworth(4, 20, 1000), make([]float64, 1<<16)
+	for k := range x {
+		x[k] = math.Sin(0.01 * float64(k))
+	}
+	for b.Loop() {
+		f.ZeroPhaseEach(1, len(x), func(_ int, y []float64) { copy(y, x) }, func(int, []float64) {})
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(x)), "ns/sample")
+}
