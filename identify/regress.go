@@ -144,9 +144,9 @@ func (j *job) shifted(spec linear.Spec, form linear.Form, o linear.Options) []Se
 // behind it tell.
 func (j *job) filtered(r *linear.Result, spec linear.Spec, form linear.Form, o linear.Options) []Sensitivity {
 	const what = "a filter of first order in place of the lag"
-	own := varied(r, what)
-	lag := own.Values["lag"]
-	if !(math.Abs(lag) > j.recs.Fit[0].Dt) || j.recs.Fit[0].Velocity != nil {
+	own, lag := varied(r, what), r.Lag()
+	at := slices.IndexFunc(r.Estimates, func(e linear.Estimate) bool { return e.Term == linear.Lag })
+	if at < 0 || !(math.Abs(lag) > j.recs.Fit[0].Dt) || j.recs.Fit[0].Velocity != nil {
 		return nil
 	}
 	behind := func(time float64, force, position bool) *Sensitivity {
@@ -168,12 +168,13 @@ func (j *job) filtered(r *linear.Result, spec linear.Spec, form linear.Form, o l
 		s := varied(f, what)
 		return &s
 	}
+	name := r.Estimates[at].Symbol
 	later, time := lag > 0, math.Abs(lag)
 	whole := behind(time, later, !later)
 	if whole == nil {
 		return nil
 	}
-	if share := lag / (lag - whole.Values["lag"]); share > 0 && share < 1 {
+	if share := lag / (lag - whole.Values[name]); share > 0 && share < 1 {
 		time *= share
 	}
 	other, both := behind(time, later, !later), behind(time, true, true)
@@ -185,7 +186,7 @@ func (j *job) filtered(r *linear.Result, spec linear.Spec, form linear.Form, o l
 		passed = 1 - passed
 	}
 	other.RMS *= own.RMS / math.Sqrt((1-passed)*both.RMS*both.RMS+passed*own.RMS*own.RMS)
-	delete(other.Values, "lag")
+	delete(other.Values, name)
 	return []Sensitivity{*other}
 }
 

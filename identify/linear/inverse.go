@@ -90,7 +90,7 @@ func fitted(recs []*record.Record, s Spec, by Form, o Options, of maker) (*Resul
 	if err := once(); err != nil {
 		return nil, err
 	}
-	if lag := r.estimate(s.nameOf(lagTerm)); lag != nil && s.Lag == LagAuto && lag.RobustErr > reg.form.f.dt && lag.RobustCI95[0] < 0 && lag.RobustCI95[1] > 0 {
+	if lag := r.estimate(s.nameOf(Lag)); lag != nil && s.Lag == LagAuto && lag.RobustErr > reg.form.f.dt && lag.RobustCI95[0] < 0 && lag.RobustCI95[1] > 0 {
 		// the record does not tell it: that it is small is known better
 		s.Lag, r.Spec = LagFixed, s
 		within := math.Max(-lag.RobustCI95[0], lag.RobustCI95[1])

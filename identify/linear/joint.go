@@ -61,7 +61,7 @@ func (s *Spec) nameOf(t Term) string {
 	if s.Joint != nil {
 		return s.Joint.Names[t]
 	}
-	if t == lagTerm {
+	if t == Lag {
 		return "lag"
 	}
 	return t.symbol(s.Rotary)
@@ -69,7 +69,7 @@ func (s *Spec) nameOf(t Term) string {
 
 func (s *Spec) unitOf(t Term) string {
 	switch {
-	case t == lagTerm:
+	case t == Lag:
 		return "s"
 	case s.Joint != nil:
 		return s.Joint.Units[t]

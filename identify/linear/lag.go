@@ -45,8 +45,8 @@ const (
 // Words are the ways.
 func (Between) Words() []string { return words([]Between{BetweenAuto, BetweenHold, BetweenLine}) }
 
-// lagTerm is the column of the lag.
-const lagTerm Term = "lag"
+// Lag is the column of the lag.
+const Lag Term = "lag"
 
 const (
 	lagReach  = 20 // samples to either side that are searched

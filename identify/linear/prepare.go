@@ -501,7 +501,7 @@ func (r *regression) regressor() ([][]float64, []column) {
 	if r.slope == nil {
 		return r.w, r.columns
 	}
-	return append(slices.Clip(r.w), r.slope), append(slices.Clip(r.columns), column{lagTerm, r.spec.nameOf(lagTerm), "s"})
+	return append(slices.Clip(r.w), r.slope), append(slices.Clip(r.columns), column{Lag, r.spec.nameOf(Lag), "s"})
 }
 
 // mapped is what f makes of every column of the regressor and of the instruments, once where both have it.

@@ -78,7 +78,7 @@ func (r *Result) Between() (what string, values map[string]float64, rms float64)
 func (r *Result) Lag() float64 { return r.lag }
 
 // Lagged tells whether the lag of the force is a parameter.
-func (r *Result) Lagged() bool { return r.estimate(r.Spec.nameOf(lagTerm)) != nil }
+func (r *Result) Lagged() bool { return r.estimate(r.Spec.nameOf(Lag)) != nil }
 
 // Solution is the fit in the form that every method shares: its rows are those of the regression.
 func (r *Result) Solution() *fit.Solution {
@@ -97,7 +97,7 @@ func (r *Result) take(reg *regression, sol *solution) (err error) {
 	record.Release(len(rows.y)) // before the judgement takes as much
 	r.Estimates, r.Fit, err = rows.estimates(r.sol, size)
 	r.lag, r.held, r.blur, r.build, r.noisy = reg.lag, reg.held, reg.form.f.blur, reg.form.f.build, reg.form.f.noisy
-	if lag := r.estimate(r.Spec.nameOf(lagTerm)); lag != nil {
+	if lag := r.estimate(r.Spec.nameOf(Lag)); lag != nil {
 		r.lag = lag.Value
 	}
 	return err
@@ -176,7 +176,7 @@ func (reg *regression) solution(theta []float64) *fit.Solution {
 	}
 	for j, c := range reg.columns {
 		value := theta[j]
-		if c.term == lagTerm { // the column is that of its change
+		if c.term == Lag { // the column is that of its change
 			value += reg.lag
 		}
 		s.Params = append(s.Params, fit.Param{Param: engine.Param{
