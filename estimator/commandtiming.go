@@ -15,6 +15,7 @@ type commandTiming struct {
 	tau, emf  float64   // s and A per unit of speed, of the winding: L/R and K/R; 0: none
 	delays    []float64 // s
 	of        []Mix     // of delays, then of phases
+	ofDelays  int       // how many of them are of delays
 	bows      []float64 // A  of the delays, then of the phases
 	model     []float64 // A  with each delay, the model's current at the newest sample …
 	next      []float64 // A  … and at the one that comes
@@ -34,7 +35,7 @@ const (
 	leastReach = 5e-3 // s  … to one behind a period, or as much
 	mostDelays = 26
 	phaseSteps = 4    // phases are a period through this apart
-	mixesOf    = 16   // between two delays
+	mostMixes  = 128  // of delays, and of phases: a window is judged within a tick
 	mostBehind = 0.4  // share of a step that a winding may have before it at a sample: with more the sample tells nothing of the command
 	lineTime   = 3e-3 // s  mean time that a line takes to carry a command, before anything is known of it
 	atSample   = 0.06 // of the period: half of the devices that take one command a sample do so with it, shortly behind or before
@@ -74,9 +75,9 @@ func (t *commandTiming) mixes() []Mix {
 		}
 		out = append(out, Mix{At: to - 1, Weight: [2]float64{0, 1}})
 	}
-	between(0, len(t.delays)-1, mixesOf)
-	between(len(t.delays), len(t.bows)-1, mixesOf*len(t.delays)/phaseSteps) // as many
-	t.of = out
+	between(0, len(t.delays)-1, mostMixes/(len(t.delays)-1))
+	between(len(t.delays), len(t.bows)-1, mostMixes/phaseSteps)
+	t.of, t.ofDelays = out, len(out)-mostMixes-1
 	return out
 }
 
@@ -111,7 +112,7 @@ func (t *commandTiming) compare(change float64, after []float64) {
 // degrees of freedom as the motion has. It was sent so long before as its line takes, and if the device takes one a sample, since the phase
 // of the taking.
 func (t *commandTiming) prior(dof float64, p []float64) {
-	n := (len(t.delays)-1)*mixesOf + 1
+	n := t.ofDelays
 	least := math.Inf(1)
 	for k := range n {
 		p[k] = t.left(&t.of[k])
@@ -157,7 +158,7 @@ func (t *commandTiming) left(x *Mix) float64 {
 // variance is that of the noise of a sample of the current (A²): no more than the model leaves over.
 func (t *commandTiming) variance() float64 {
 	least := math.Inf(1)
-	for k := range (len(t.delays)-1)*mixesOf + 1 {
+	for k := range t.ofDelays {
 		least = min(least, t.left(&t.of[k]))
 	}
 	if found := least / (2 * max(1, t.count)); t.declared == 0 || found < t.declared {

@@ -94,6 +94,7 @@ const (
 	searched  = 40000   // steps of the model, about, in one trial
 	leastRows = 100     // changes of the force, below which nothing is told
 	explains  = 0.5     // share of the changes, rms, that an error of the model may be; above it says nothing
+	lineTime  = 3e-3    // s  mean time that a line takes to carry a command, before anything is known of it
 	longest   = 20e-3   // s  longest delay of a command that is taken as it comes, or two samples
 	finest    = 1. / 64 // of the step of a search, where it ends
 	phases    = 20      // that are tried
@@ -150,6 +151,9 @@ func (s *search) judged(found []trial, lag Lag) (likely []trial) {
 	if len(found) == 0 {
 		return nil
 	}
+	for i := range found {
+		found[i].cost += 2 * math.Max(0, found[i].delay) / lineTime
+	}
 	lowest, speed := slices.MinFunc(found, func(a, b trial) int { return cmp.Compare(a.left, b.left) }).left, 2*s.speedError()
 	var rest []trial
 	for _, t := range found {
@@ -167,7 +171,7 @@ func (s *search) judged(found []trial, lag Lag) (likely []trial) {
 			likely = append(likely, t)
 		}
 		for i := range likely {
-			likely[i].cost = likely[i].late * likely[i].late
+			likely[i].cost = likely[i].late*likely[i].late + 2*math.Max(0, likely[i].delay)/lineTime
 		}
 		best = slices.MinFunc(likely, cheaper)
 	}
