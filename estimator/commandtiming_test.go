@@ -8,8 +8,8 @@ import (
 	"hilrig/engine/plant"
 )
 
-// slowDrive is a motor without inductance worth the name behind a device that samples every fifth tick, with a loop of 1 kHz before it. It is
-// integrated here, in steps of 20 µs.
+// slowDrive is a motor without inductance worth the name behind a device that samples every fifth tick of a loop of 1 kHz. It is integrated
+// here, in steps of 20 µs.
 type slowDrive struct {
 	phase float64 // of the sampling period, at which the newest command is taken; < 0: as they come
 	delay float64 // s  that commands are on their way

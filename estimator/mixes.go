@@ -28,7 +28,8 @@ type mixes struct {
 
 func newMixes(s *RLSSpec) mixes {
 	n := len(s.Mixes)
-	m := mixes{of: s.Mixes, prior: s.Prior, n: s.Bows, left: make([]float64, n), late: make([]float64, n), likely: make([]float64, n), move: make([][]float64, s.Bows)}
+	m := mixes{of: s.Mixes, prior: s.Prior, n: s.Bows, move: make([][]float64, s.Bows)}
+	m.left, m.late, m.likely = make([]float64, n), make([]float64, n), make([]float64, n)
 	for i := range m.move {
 		m.move[i] = make([]float64, rlsN)
 	}

@@ -24,7 +24,7 @@ type RLSSpec struct {
 	Bows  int                            // that are tried; 0: it is known
 	Emf   []float64                      // A per unit of acceleration: each has so much more
 	Mixes []Mix                          // of them, one of which is the true one …
-	Prior func(dof float64, p []float64) // … how likely each is before the motion says, told by something with so many degrees of freedom; nil: as the others
+	Prior func(dof float64, p []float64) // … how likely each is before the motion says, by what has dof degrees of freedom; nil: as the others
 	Noise func() float64                 // A²  variance of a sample of the current; nil: not known
 }
 
@@ -104,7 +104,7 @@ type RLS struct {
 	row    []float64
 	dOld   float64 // its Cholesky diagonal; 0: none
 
-	// information and trial of its next update, of parameters, jerk and bows; that of the parameters alone; sums of weights and squared weights
+	// information and trial of its next update, of parameters, jerk and bows; that of the parameters alone; sums of weights, and squared
 	info     *numeric.Factor
 	next     *numeric.Factor
 	alone    *numeric.Factor
@@ -138,7 +138,8 @@ func NewRLS(s RLSSpec) (*RLS, error) {
 		return nil, err
 	}
 	all := rlsN + min(s.Bows, 1) + s.Bows
-	r := &RLS{s: s, n: n, lambda: 1, bows: make([]float64, s.Bows), row: make([]float64, all+1), rowOld: make([]float64, all+1), mixes: newMixes(&s)}
+	r := &RLS{s: s, n: n, lambda: 1, bows: make([]float64, s.Bows), mixes: newMixes(&s)}
+	r.row, r.rowOld = make([]float64, all+1), make([]float64, all+1)
 	r.info, r.next, r.alone = numeric.NewFactorBlock(all, 1), numeric.NewFactorBlock(all, 1), numeric.NewFactorBlock(rlsN, 1)
 	for i := range r.acc {
 		r.acc[i].bows = make([]float64, s.Bows)
