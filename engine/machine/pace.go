@@ -18,7 +18,7 @@ const (
 	paceTurning = 10   // rad/s³, m/s³: 1e-8 rad in a step of 1 ms
 	paceFlat    = 0.3  // rad  angle from a flat position above which nothing is divided
 	paceApart   = 0.07 // share of the time to or from a flat position that a part may take
-	paceParts   = 32  // at most
+	paceParts   = 32   // at most
 	paceMost    = 2e-7 // rad, m  lag of a part near a flat position that is followed however the way bends
 	paceTurn    = 0.12 // rad  angle up to which a part near a flat position can be trusted
 	paceNear    = 5    // ways of a part from a flat position that are near it
