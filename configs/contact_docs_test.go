@@ -131,6 +131,10 @@ written all the same. The reasons, by their counts in ` + "`solver`" + `:
 Blows on one body that come less than a step apart are settled as one impact. Where their order would change a velocity by more than a
 twentieth of the fastest approach, the step counts in ` + "`merged_impacts`" + ` and a warning says so. The exit code stays 0.
 
+Of 1000 random bodies that turn on a corner or roll and are struck by a ball, both engines have all right, without a warning, against the closed form. Of 1000 random scenes of up to six
+bodies and several blows, 523 do not depend on the last digits of the start. In fixed steps of 0.1 ms 504 of these go as in the event engine, 13 with a warning, of which 11 were right, and 6
+differ without a word. Three of these are right in steps of 0.02 ms, five in steps of 5 µs. The event engine tells.
+
 A run that cannot go on ends with an error that names the time and the bodies, and with exit code 6.
 
 Impacts: ` + "`newton`" + ` reverses the approach of each contact; where friction would make energy the impact is repeated with less restitution

@@ -16,6 +16,7 @@ type pace struct {
 
 const (
 	paceTurning = 10   // rad/s³, m/s³: 1e-8 rad in a step of 1 ms
+	paceFlat    = 0.3  // rad  angle from a flat position above which nothing is divided
 	paceApart   = 0.07 // share of the time to or from a flat position that a part may take
 	paceParts   = 32   // at most
 	paceMost    = 2e-7 // rad, m  lag of a part near a flat position that is followed however the way bends
@@ -39,8 +40,12 @@ func (p *pace) note(h float64, v, v1 []float64) {
 	}
 }
 
-// part is how long the next part of a step may be of which left (s) is to be gone, where a flat position is apart (s) from here (0: none).
-func (p *pace) part(left, apart float64) float64 {
+// part is how long the next part of a step may be of which left (s) is to be gone, at an angle from a flat position that is apart (s) from
+// here (0: none).
+func (p *pace) part(left, angle, apart float64) float64 {
+	if angle > paceFlat {
+		return left
+	}
 	if p.left <= 0 {
 		p.step = left
 	}

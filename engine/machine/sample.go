@@ -113,7 +113,7 @@ func (s *Stepper) Step(t, h float64, x []float64) engine.Status {
 
 // divided tells whether a step of which h (s) is left is cut.
 func (s *Stepper) divided(h float64) bool {
-	return h > 0 && (s.samples || s.paced && s.pace.part(h, s.crossing.Apart()) < h)
+	return h > 0 && (s.samples || s.paced && s.pace.part(h, s.crossing.Angle(), s.crossing.Apart()) < h)
 }
 
 // sampleSlack is the share of a step by which the clock of the caller may be off the instant of a sample.
@@ -129,7 +129,7 @@ func (s *Stepper) Cut(t, h float64) float64 {
 
 func (s *Stepper) cut(t, h, slack float64) float64 {
 	if s.paced {
-		h, s.pace.left = s.pace.part(h, s.crossing.Apart()), h
+		h, s.pace.left = s.pace.part(h, s.crossing.Angle(), s.crossing.Apart()), h
 	}
 	if !s.samples {
 		return h
