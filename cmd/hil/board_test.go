@@ -16,7 +16,6 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 	"golang.org/x/term"
@@ -184,7 +183,7 @@ func (b *board) run() {
 		}
 		for wait := next - b.now(); wait > 0; wait = next - b.now() {
 			ts := unix.NsecToTimespec(int64(wait))
-			unix.RawSyscall(unix.SYS_NANOSLEEP, uintptr(unsafe.Pointer(&ts)), 0, 0) // keeps its place in the scheduler
+			unix.Nanosleep(&ts, nil)
 		}
 		b.mu.Lock()
 		b.watch.late = max(b.watch.late, b.now()-next)
