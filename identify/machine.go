@@ -300,7 +300,7 @@ func (r *Result) findLacking(b *machine.Result) {
 func (r *Result) findSuspects(s *fit.Solution, suspects []fit.Suspect, harm map[string]float64) {
 	r.tolerance = harm
 	found, possible := fit.Unmodelled(s, suspects, harm)
-	r.lacking(append(found, possible...), weakRelative)
+	r.lacking(withoutUsualDrag(append(found, possible...)), weakRelative)
 }
 
 func instrumentsOf(b *machine.Result) *MachineInstruments {

@@ -28,12 +28,6 @@ var drivenKinds = []kind{
 		})
 	}},
 	{name: "to and fro at one speed", make: func(b *bench) trial { b.toAndFro(0.08); return b.record(nil) }},
-	{name: "to and fro at one speed, drag", make: func(b *bench) trial {
-		b.toAndFro(0.02)
-		b.sensors.Force *= 2
-		b.axis.Load = func(_, _, v float64) float64 { return 0.3 * b.axis.Friction.Sigma2 * v * math.Abs(v) }
-		return b.record(nil)
-	}},
 	{name: "to and fro at one speed, position behind 6 ms", make: func(b *bench) trial {
 		b.toAndFro(0.08)
 		return b.record(func(_ *independent.Trace, d *record.Record) {

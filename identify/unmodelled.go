@@ -47,7 +47,17 @@ func (r *Result) findUnmodelled(j *job, st *stage) {
 	if !j.plan.Model.Drive.Recorded() { // nothing but the loss of energy tells of friction: one kind of it looks like another
 		least = systematic
 	}
-	r.lacking(append(found, possible...), least)
+	effects := append(found, possible...)
+	if st.pushed == nil {
+		effects = withoutUsualDrag(effects)
+	}
+	r.lacking(effects, least)
+}
+
+// withoutUsualDrag leaves out the drag that the rows of a recorded force do not exclude: unless the motion has one speed only, they would show
+// as much of it as matters, and the intervals of short records would hold nothing but that.
+func withoutUsualDrag(effects []fit.Effect) []fit.Effect {
+	return slices.DeleteFunc(effects, func(l fit.Effect) bool { return l.Usual && l.Kind == "drag" })
 }
 
 // lacking takes in what the model lacks; what every axis has a little of where as much of it as the motion allows moves a value by more than
