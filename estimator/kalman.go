@@ -267,6 +267,9 @@ func (k *Kalman) update(j int, y float64) (nu, s float64) {
 // sample to the next; a load, a wrong inertia or a friction that the random walk is too slow for drag it along, and their
 // differences are small. One sample alone is no misfit.
 func (k *Kalman) compare(e float64) {
+	if !numeric.Finite(e) { // it misfits; what is no number would do so for ever
+		e = k.newest + 1e6
+	}
 	d := e - k.newest
 	k.newest = e
 	d = min(d*d/2, 1e12)

@@ -420,3 +420,23 @@ func BenchmarkKalmanStep(b *testing.B) {
 		})
 	}
 }
+
+// A misfit that is no number counts as a misfit, and is forgotten as any other: a reset is refused while the estimate is not sound, so one that
+// stayed would end only with the daemon.
+func TestMisfitThatIsNoNumber(t *testing.T) {
+	for _, odd := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		var k Kalman
+		for range 3 {
+			k.compare(odd)
+		}
+		if times, _ := k.Noise(); !(times > MaxNoise) {
+			t.Errorf("%g: noise %g, want more than %d", odd, times, MaxNoise)
+		}
+		for range 3000 {
+			k.compare(0.5)
+		}
+		if times, sound := k.Noise(); !sound || !(times < 1) {
+			t.Errorf("%g: later noise %g, sound %v", odd, times, sound)
+		}
+	}
+}
