@@ -9,7 +9,7 @@ import (
 // DormandPrince integrates with the embedded pair of orders 5 and 4 [DP80], a PI control of the step size and a
 // continuous solution of fourth order between the steps, both after DOPRI5 [HNW93 II.4–II.6]. It is for
 // problems that are not stiff: on stiff ones the step shrinks to the limit of stability (about 3.3/|λ|) and the integration
-// ends with ErrSteps, or is slow.
+// ends with ErrSteps, or is slow, unless StiffAfter lets it go on with an implicit method.
 //
 //	d := engine.NewDormandPrince(f, n)
 //	d.Start(0, x0)
@@ -23,6 +23,11 @@ type DormandPrince struct {
 	First      float64 // s  first step after Start; 0: chosen from the slope
 	MaxSteps   int     // tried steps after Start; default 1e6
 
+	// StiffAfter is the number of steps, over all Starts, whose length stability and not the error has limited, after which it goes on with the
+	// linearly implicit method of stiff.go; 0: never. Depends are the first states, on which alone the slope depends; 0: all.
+	StiffAfter, Depends int
+	StiffFrom           float64 // s  where it did; NaN: it has not
+
 	T   float64   // s  time reached
 	Old float64   // s  time before the last step
 	X   []float64 // state at T, to be read only, but see Moved
@@ -35,6 +40,9 @@ type DormandPrince struct {
 	prev   float64 // error of the last accepted step
 	retry  bool    // the last step was a rejection
 	fresh  bool    // k1 has to be taken again
+	limit  int     // steps that stability has limited, in all …
+	inRow  [2]int  // … in a row, and those in a row that it has not
+	stiff  *stiffMethod
 	span   float64 // s  length of the last step
 	k      [7][]float64
 	y, bad []float64
@@ -71,7 +79,7 @@ const (
 
 // NewDormandPrince makes an integrator of f with n states.
 func NewDormandPrince(f RHS, n int) *DormandPrince {
-	d := &DormandPrince{Rtol: 1e-6, Atol: 1e-9, MaxSteps: 1e6, f: f, n: n}
+	d := &DormandPrince{Rtol: 1e-6, Atol: 1e-9, MaxSteps: 1e6, StiffFrom: math.NaN(), f: f, n: n}
 	v := make([]float64, 15*n)
 	cut := func() (part []float64) { part, v = v[:n:n], v[n:]; return part }
 	for i := range d.k {
@@ -117,27 +125,18 @@ func (d *DormandPrince) Step(end float64) error {
 	if d.h == 0 {
 		d.h = d.first(end)
 	}
+	if d.stiff != nil {
+		return d.stiffStep(end)
+	}
 	cause := ErrStepSize
 	for {
 		if d.Accepted+d.Rejected >= d.MaxSteps {
 			return d.stop(ErrSteps)
 		}
-		h := math.Abs(d.h)
-		if d.MaxStep > 0 {
-			h = min(h, d.MaxStep)
-		}
-		// a last step that would leave a crumb is stretched to the end, or halved
-		last := false
-		switch left := math.Abs(end - d.T); {
-		case h >= left*(1-1e-12):
-			h, last = left, true
-		case h > 0.5*left:
-			h = 0.5 * left
-		}
-		if h <= 4*(math.Nextafter(math.Abs(d.T), math.Inf(1))-math.Abs(d.T)) && !last || h == 0 {
+		h, last, ok := d.clip(end)
+		if !ok {
 			return d.stop(cause)
 		}
-		h *= d.dir
 		err := d.try(h)
 		if math.IsNaN(err) {
 			// a stage left the domain: come back with a shorter step
@@ -159,6 +158,7 @@ func (d *DormandPrince) Step(end float64) error {
 		d.retry = false
 		d.prev = max(err, 1e-4)
 		d.Accepted++
+		d.watchStability(h)
 		d.accept(h, end, last)
 		// a step that was cut short says nothing against the one proposed
 		if next := math.Abs(h) * grow; math.Abs(h) < math.Abs(d.h) {
@@ -170,6 +170,53 @@ func (d *DormandPrince) Step(end float64) error {
 	}
 }
 
+// clip is the next step (s) towards end; last tells that it ends there. ok is false where it would be too short for the time.
+func (d *DormandPrince) clip(end float64) (h float64, last, ok bool) {
+	h = math.Abs(d.h)
+	if d.MaxStep > 0 {
+		h = min(h, d.MaxStep)
+	}
+	// a last step that would leave a crumb is stretched to the end, or halved
+	switch left := math.Abs(end - d.T); {
+	case h >= left*(1-1e-12):
+		h, last = left, true
+	case h > 0.5*left:
+		h = 0.5 * left
+	}
+	ok = h != 0 && (last || h > 4*(math.Nextafter(math.Abs(d.T), math.Inf(1))-math.Abs(d.T)))
+	return h * d.dir, last, ok
+}
+
+// watchStability counts the steps that stability has limited, as [HW96] IV.2 tells them, and turns to the implicit method. The stages of the step
+// of h (s) are there, the last but one in bad.
+func (d *DormandPrince) watchStability(h float64) {
+	if d.StiffAfter == 0 {
+		return
+	}
+	slope, way := 0.0, 0.0
+	for i, y := range d.y {
+		a, b := d.k[6][i]-d.k[5][i], y-d.bad[i]
+		slope, way = slope+a*a, way+b*b
+	}
+	const border, inRow, again = 3.25, 15, 6 // |h·λ| at the border of stability; steps in a row
+	if h*h*slope > border*border*way {
+		d.inRow[1] = 0
+		if d.inRow[0]++; d.inRow[0] >= inRow {
+			d.limit++
+		}
+	} else if d.inRow[1]++; d.inRow[1] >= again {
+		d.inRow[0] = 0
+	}
+	if d.limit < d.StiffAfter {
+		return
+	}
+	own := d.Depends
+	if own == 0 {
+		own = d.n
+	}
+	d.stiff, d.StiffFrom, d.fresh = newStiffMethod(d.f, d.n, own), d.T+h, true
+}
+
 // Moved tells that the caller has changed X a little after a step, to meet a constraint: its slope is taken anew, the step size stays.
 func (d *DormandPrince) Moved() { d.fresh = true }
 
@@ -177,6 +224,10 @@ func (d *DormandPrince) Moved() { d.fresh = true }
 func (d *DormandPrince) At(t float64, x []float64) {
 	if d.span == 0 {
 		copy(x, d.X)
+		return
+	}
+	if d.stiff != nil && d.stiff.row > 0 {
+		d.stiff.at(d.Old, d.T, t, x)
 		return
 	}
 	d.theta((t-d.Old)/d.span, x)
@@ -203,6 +254,9 @@ func (d *DormandPrince) try(h float64) float64 {
 				sum += a[j] * d.k[j][i]
 			}
 			d.y[i] = d.X[i] + h*sum
+		}
+		if s == 5 {
+			copy(d.bad, d.y)
 		}
 		d.f(d.T+dpC[s]*h, d.y, d.k[s])
 	}

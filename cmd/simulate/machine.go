@@ -34,6 +34,7 @@ type machineRun struct {
 	speed     float64 // rad/s, m/s  largest velocity of a joint
 	sticks    sticks
 	fixedStep fixedSteps
+	bar       *report.Progress
 }
 
 // RunMachine is hil simulate for a machine of bodies, joints, loops and motors.
@@ -58,7 +59,7 @@ func RunMachine(ctx context.Context, path string, f Options, stdout, stderr io.W
 			return report.ExitWith(report.Usage, fmt.Errorf("simulate: %s is an input of the run; name another file", in))
 		}
 	}
-	s := &machineRun{path: path, cfg: cfg, warnings: report.PrintWarnings(stderr, warnings)}
+	s := &machineRun{path: path, cfg: cfg, warnings: report.PrintWarnings(stderr, warnings), bar: report.NewProgress(stderr)}
 	if err := s.wholeSteps(step); err != nil {
 		return report.ExitWith(report.Usage, fmt.Errorf("simulate: %w", err))
 	}
@@ -73,7 +74,9 @@ func RunMachine(ctx context.Context, path string, f Options, stdout, stderr io.W
 	if step > 0 {
 		run = s.runSteps
 	}
-	switch err := run(ctx); {
+	err = run(ctx)
+	s.bar.Done()
+	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.As(err, &stopped):
@@ -124,8 +127,22 @@ func (s *machineRun) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	s.result, err = s.model.Run(ctx, s.x, 0, c.Duration, machine.Options{Rtol: c.Tolerance, Atol: 1e-2 * c.Tolerance, Every: s.every(), Formulation: c.Formulation}, keep)
+	s.result, err = s.model.Run(ctx, s.x, 0, c.Duration, machine.Options{Rtol: c.Tolerance, Atol: 1e-2 * c.Tolerance, Every: s.every(), Formulation: c.Formulation, Reached: s.progress("integrator")}, keep)
+	if r := &s.result; r.StiffFrom == r.StiffFrom {
+		why := ""
+		if r.Stiff != "" {
+			why = ": " + r.Stiff
+		}
+		s.warnings = append(s.warnings, fmt.Sprintf("the machine is stiff%s. From t = %.6g s it was integrated by an implicit method", why, r.StiffFrom))
+	}
 	return err
+}
+
+// progress says how far a run of the method has come, at each time (s) that it is told.
+func (s *machineRun) progress(method string) func(t float64) {
+	const ms = 1e3
+	end := int(ms * s.cfg.Duration)
+	return func(t float64) { s.bar.Watch(report.Stage{Method: method, Phase: "t in ms", Step: int(ms * t), Of: end}) }
 }
 
 // table begins an empty table, and what keeps a row of it.

@@ -69,7 +69,7 @@ func (s *machineRun) runSteps(ctx context.Context) error {
 		return err
 	}
 	size := step.M.Size()
-	row := 0
+	row, told := 0, s.progress("fixed steps")
 	f.result, err = step.Run(ctx, x, f.step, f.n, f.rows, func(p *machine.Sample) error {
 		if row > 0 && row < len(exact[0].x) { // controllers sample in the first step
 			for i := range size {
@@ -80,6 +80,7 @@ func (s *machineRun) runSteps(ctx context.Context) error {
 			}
 		}
 		row++
+		told(p.T)
 		return keep(p)
 	})
 	r := &f.result

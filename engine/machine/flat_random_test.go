@@ -21,7 +21,32 @@ type ownFourBar struct {
 	rod  [3]float64 // kg
 	g    [2]float64 // m/s²
 	flat bool       // its positions become flat
+	crankLoad
 }
+
+// crankLoad is what acts on the crank besides gravity: a spring, a damper and dry friction.
+type crankLoad struct{ spring, rest, damp, dry float64 }
+
+// torque is that on a crank at theta (rad) that turns at rate (rad/s), in the direction dir.
+func (c *crankLoad) torque(theta, rate, dir float64) float64 {
+	return -c.spring*(theta-c.rest) - c.damp*rate - c.dry*dir
+}
+
+// dryDirection is that of the motion of a crank that turns at rate; at rest it is that in which accelerate says it begins, 0: it stays.
+func (c *crankLoad) dryDirection(rate float64, accelerate func(dir float64) float64) float64 {
+	switch {
+	case rate != 0:
+		return math.Copysign(1, rate)
+	case accelerate(1) > 0:
+		return 1
+	case accelerate(-1) < 0:
+		return -1
+	}
+	return 0
+}
+
+// dryStep is how long a step of a reference with dry friction may be (s) near rest.
+const dryStep = 1e-5
 
 type ownState struct {
 	phi, t [3]float64
@@ -58,8 +83,8 @@ func (l *ownFourBar) direction(phi, before [3]float64) (t, kappa [3]float64, str
 	return [3]float64{u.X, u.Y, u.Z}, [3]float64{k.X, k.Y, k.Z}, r3.Norm(dn)
 }
 
-// slope is u′ at a position, t and κ.
-func (l *ownFourBar) slope(x ownState, t, kappa [3]float64) float64 {
+// slope is u′ at a position, t and κ, with dry friction against dir of the crank.
+func (l *ownFourBar) slope(x ownState, t, kappa [3]float64, dir float64) float64 {
 	a, b, c := l.long[0], l.long[1], l.long[2]
 	s, cs := l.arms(x.phi)
 	cross := l.rod[1] * a * b / 2 // of φ₁′ and φ₂′, times cos(φ₁ − φ₂)
@@ -67,7 +92,7 @@ func (l *ownFourBar) slope(x ownState, t, kappa [3]float64) float64 {
 	m := [3][3]float64{{l.rod[0]*a*a/3 + l.rod[1]*a*a, cross * cd, 0}, {cross * cd, l.rod[1] * b * b / 3, 0}, {0, 0, l.rod[2] * c * c / 3}}
 	n := [3]float64{cross * sd * t[1] * t[1], -cross * sd * t[0] * t[0], 0}
 	weight := [3]float64{l.rod[0]/2 + l.rod[1], l.rod[1] / 2, l.rod[2] / 2}
-	mass, force := 0.0, 0.0
+	mass, force := 0.0, t[0]*l.torque(x.phi[0], t[0]*x.u, dir)
 	for i := range t {
 		mk := 0.0
 		for j := range t {
@@ -82,15 +107,26 @@ func (l *ownFourBar) slope(x ownState, t, kappa [3]float64) float64 {
 // follow is RK4 over the time h in steps that turn the curve by little.
 func (l *ownFourBar) follow(x ownState, h float64) ownState {
 	for left := h; left > 0 && math.Abs(x.u) < 1e3; {
+		before := x.t[0] * x.u
+		dir := l.dryDirection(before, func(dir float64) float64 {
+			t, kappa, _ := l.direction(x.phi, x.t)
+			return t[0] * l.slope(x, t, kappa, dir)
+		})
+		if l.dry > 0 && dir == 0 {
+			return x
+		}
 		rate := func(y ownState) (dphi [3]float64, du float64) {
 			t, kappa, _ := l.direction(y.phi, x.t)
 			for i := range t {
 				dphi[i] = t[i] * y.u
 			}
-			return dphi, l.slope(y, t, kappa)
+			return dphi, l.slope(y, t, kappa, dir)
 		}
 		_, _, stretch := l.direction(x.phi, x.t)
 		step := min(left, 2e-4, max(0.03/(stretch+1), 3e-6)/(math.Abs(x.u)+1e-9))
+		if l.dry > 0 && math.Abs(before) < 0.5 {
+			step = min(step, dryStep)
+		}
 		plus := func(k [3]float64, du, h float64) ownState {
 			y := x
 			for i := range k {
@@ -108,6 +144,9 @@ func (l *ownFourBar) follow(x ownState, h float64) ownState {
 		}
 		x.u += step / 6 * (u1 + 2*u2 + 2*u3 + u4)
 		x.t, _, _ = l.direction(x.phi, x.t)
+		if l.dry > 0 && x.t[0]*x.u*before < 0 {
+			x.u = 0
+		}
 		left -= step
 	}
 	return x
@@ -144,6 +183,8 @@ func (l *ownFourBar) spec() Spec {
 	for i := range s.Bodies {
 		s.Bodies[i].Inertia = rodOf(l.rod[i], l.long[i])
 	}
+	j := &s.Bodies[0].Joint
+	j.Stiffness, j.Rest, j.Damping, j.Coulomb = l.spring, l.rest, l.damp, l.dry
 	return s
 }
 
@@ -189,7 +230,7 @@ func (l *ownFourBar) closed() *ownLinkage {
 	if g > 0 {
 		up = [2]float64{-l.g[0] / g, -l.g[1] / g}
 	}
-	return &ownLinkage{rods: l.rod[:], long: l.long[:3], g: g, pose: func(theta float64) [][3]float64 {
+	return &ownLinkage{crankLoad: l.crankLoad, rods: l.rod[:], long: l.long[:3], g: g, pose: func(theta float64) [][3]float64 {
 		coupler, rocker := 0.0, theta
 		if a != c {
 			coupler, rocker = changePoint(a, b, c, d, theta)

@@ -16,6 +16,7 @@ import (
 
 // linkage is a machine of one degree of freedom θ in a plane, for the equations below alone: its links are thin rods.
 type ownLinkage struct {
+	crankLoad
 	rods []float64                        // kg
 	long []float64                        // m
 	pose func(theta float64) [][3]float64 // of the middle of each rod: x, y, angle
@@ -54,19 +55,33 @@ func (l *ownLinkage) shape(theta float64) (m, dm, dv float64) {
 
 // follow is RK4 of M·θ″ + M′·θ′²/2 = −V′ − c·θ′.
 func (l *ownLinkage) follow(x [2]float64, c, h float64, n int) [2]float64 {
+	dir := 0.0
 	f := func(x [2]float64) [2]float64 {
 		m, dm, dv := l.shape(x[0])
-		return [2]float64{x[1], -(dm*x[1]*x[1]/2 + dv + c*x[1]) / m}
+		return [2]float64{x[1], -(dm*x[1]*x[1]/2 + dv + c*x[1] - l.torque(x[0], x[1], dir)) / m}
 	}
 	plus := func(x, k [2]float64, h float64) [2]float64 { return [2]float64{x[0] + h*k[0], x[1] + h*k[1]} }
-	for range n {
-		k1 := f(x)
-		k2 := f(plus(x, k1, h/2))
-		k3 := f(plus(x, k2, h/2))
-		k4 := f(plus(x, k3, h))
-		for i := range x {
-			x[i] += h / 6 * (k1[i] + 2*k2[i] + 2*k3[i] + k4[i])
+	for end := h * float64(n); end > 1e-12; {
+		step, before := min(h, end), x[1]
+		if l.dry > 0 {
+			if dir = l.dryDirection(before, func(d float64) float64 { dir = d; return f(x)[1] }); dir == 0 {
+				return x
+			}
+			if math.Abs(before) < 0.5 {
+				step = min(step, dryStep)
+			}
 		}
+		k1 := f(x)
+		k2 := f(plus(x, k1, step/2))
+		k3 := f(plus(x, k2, step/2))
+		k4 := f(plus(x, k3, step))
+		for i := range x {
+			x[i] += step / 6 * (k1[i] + 2*k2[i] + 2*k3[i] + k4[i])
+		}
+		if l.dry > 0 && x[1]*before < 0 {
+			x[1] = 0
+		}
+		end -= step
 	}
 	return x
 }

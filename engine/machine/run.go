@@ -20,6 +20,8 @@ type Options struct {
 	MaxSteps   int     // 0: 10⁷
 
 	Formulation string // of multibody.Formulations; "": multibody.ByProjection
+
+	Reached func(t float64) // is told the time after each step (s); nil: nobody
 }
 
 // Result is what Run did and found.
@@ -34,6 +36,8 @@ type Result struct {
 	Choices            int     // of other dependent coordinates, by partition
 	Singular           int     // steps that ended in a singular position
 	SingularAt         float64 // s  the first of them
+	StiffFrom          float64 // s  where it turned to an implicit method, which it keeps; NaN: nowhere
+	Stiff              string  // what made the explicit steps so short
 }
 
 // mostTurns end a run that sticks and slips without end.
@@ -71,7 +75,7 @@ type Sample struct {
 // Run carries x from t to end (s) and tells each sample, the first at t and the last at end. x is the state at the end, or where the
 // error, a *Failure or that of the context or of each, stopped it. Sources that jump are gone through in pieces.
 func (m *Machine) Run(ctx context.Context, x []float64, t, end float64, o Options, each func(*Sample) error) (Result, error) {
-	r := runner{m: m, n: m.Size(), each: each, sample: Sample{X: make([]float64, m.Size())}}
+	r := runner{Result: Result{StiffFrom: math.NaN()}, m: m, n: m.Size(), each: each, sample: Sample{X: make([]float64, m.Size())}}
 	width := r.n + 3*len(m.lines)
 	r.show = make([]float64, width)
 	last := multibody.OK
@@ -125,6 +129,9 @@ func (m *Machine) Run(ctx context.Context, x []float64, t, end float64, o Option
 			}
 			r.look(d)
 			reached, now := d.Reached()
+			if o.Reached != nil {
+				o.Reached(reached)
+			}
 			var when float64
 			if when, which = r.turning(d, from); which >= 0 {
 				reached, turned = when, true
@@ -150,6 +157,9 @@ func (m *Machine) Run(ctx context.Context, x []float64, t, end float64, o Option
 			}
 		}
 		done := d.Kept()
+		if r.StiffFrom != r.StiffFrom && done.StiffFrom == done.StiffFrom {
+			r.StiffFrom, r.Stiff = done.StiffFrom, m.stiffest(at, x)
+		}
 		if turned { // what the step did beyond the turn is left
 			done.Gap, done.Rate, done.Drift, done.Kick = kept.Gap, kept.Rate, kept.Drift, kept.Kick
 		}
@@ -190,7 +200,7 @@ func (m *Machine) integrator(formulation string, width int, flow engine.RHS, rto
 		})
 	}
 	if formulation == "" || formulation == multibody.ByProjection || formulation == multibody.ByPartition {
-		return multibody.NewProjected(formulation, m.Model, m.Data, width, flow, drives, rtol, atol, steps), nil
+		return multibody.NewProjected(formulation, m.Model, m.Data, width, m.Size(), flow, drives, rtol, atol, steps), nil
 	}
 	n := m.Model.NQ() + m.Model.NV()
 	y, dy := make([]float64, width), make([]float64, width)

@@ -378,6 +378,9 @@ func (s *Stepper) acting(t, h float64, q, v, z []float64) (ok, met bool) {
 		for k := range s.movers {
 			s.tp[s.movers[k].place] += s.movers[k].f
 		}
+		if s.guess.stiffSpring {
+			s.refine(h)
+		}
 		if change-change != 0 {
 			return false, false
 		}
@@ -437,6 +440,31 @@ func (s *Stepper) implicit(h float64) {
 			to[j] *= -h / 2
 		}
 		to[k]++
+	}
+}
+
+// refine takes from the forces tp what rounding has left in them: S·ŵ has the rounding of ŵ times S, and the tension of a stiff spring is a
+// small difference of two such forces. With what is missed, ρ = τ + S·(v + h/2·(a0 + C·tp) − w) − tp,
+//
+//	tp⁺ = tp + (1 − h/2·S·C)⁻¹·ρ = tp + ρ + S·(1 − h/2·C·S)⁻¹·h/2·C·ρ.
+func (s *Stepper) refine(h float64) {
+	p, speed, missed := len(s.p), s.speed, s.missed
+	copy(missed, s.fixed)
+	for k := range s.movers {
+		missed[s.movers[k].place] += s.movers[k].f
+	}
+	for k := range p {
+		speed[k] = s.vp[k] + h/2*(s.ap[k]+dot(s.c[k*p:k*p+p], s.tp))
+	}
+	for k := range p {
+		missed[k] += dot(s.sp[k*p:k*p+p], speed) - s.tp[k]
+	}
+	for k := range p {
+		speed[k] = h / 2 * dot(s.c[k*p:k*p+p], missed)
+	}
+	s.lu.Solve(speed)
+	for k := range p {
+		s.tp[k] += missed[k] + dot(s.sp[k*p:k*p+p], speed)
 	}
 }
 

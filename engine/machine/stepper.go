@@ -67,6 +67,7 @@ type Stepper struct {
 	// p
 	tp, sp, hat, d, at, vp, ap []float64
 	fixed                      []float64 // forces that do not depend on the speeds
+	speed, missed              []float64 // of refine
 	filled                     [][2]int  // of each row of sp: first and behind the last that is not zero
 	c                          []float64 // p×p  accelerations along P by the forces along P
 	lu                         engine.LU
@@ -319,7 +320,7 @@ func (s *Stepper) room() {
 	s.q1, s.qm = f(nq), f(nq)
 	s.z1, s.push, s.col, s.tau, s.slope, s.tried = f(len(m.states)), f(len(s.pushed)), f(p*n), f(na), f(na*na), f(na)
 	s.tp, s.sp, s.hat, s.d, s.at, s.vp, s.ap, s.c, s.lu = f(p), f(p*p), f(p), f(p*p), f(p), f(p), f(p), f(p*p), engine.NewLU(p)
-	s.fixed, s.filled = f(p), make([][2]int, p)
+	s.fixed, s.speed, s.missed, s.filled = f(p), f(p), f(p), make([][2]int, p)
 	s.powers = make([]circuit.Power, len(m.Parts))
 	s.guess = newGuess(n)
 	s.crossing = multibody.NewCrossing(m.Model, m.Data)

@@ -2,6 +2,7 @@ package multibody
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"hilrig/engine"
@@ -25,6 +26,7 @@ type Kept struct {
 	Leaps              int     // over singular positions
 	Choices            int     // of other dependent coordinates, by partition
 	Accepted, Rejected int     // steps
+	StiffFrom          float64 // s  where it turned to an implicit method; NaN: nowhere. It stays so after Start
 }
 
 // Forces are the torques of the joints and dz/dt at t (s), q, v, z.
@@ -59,14 +61,17 @@ func NewIntegrator(formulation string, m *Model, d *Data, nz int, f Forces, driv
 }
 
 // NewProjected is the integrator of the formulation projection or partition for a caller that writes the slope of all n numbers x = [q | v | z]
-// itself, NaN where there is none. Positions, and drives, are those of the machine at its end.
-func NewProjected(formulation string, m *Model, d *Data, n int, flow engine.RHS, drives []func(t float64) Motion, rtol, atol float64, steps int) Integrator {
+// itself, NaN where there is none; it depends on the first ones alone. Positions, and drives, are those of the machine at its end. Where it is stiff
+// it goes on with an implicit method.
+func NewProjected(formulation string, m *Model, d *Data, n, depends int, flow engine.RHS, drives []func(t float64) Motion, rtol, atol float64, steps int) Integrator {
+	const stiffSteps = 3000
 	o := &Offline{}
 	o.begin(m, d, n, drives, flow)
 	if formulation == ByPartition {
 		o.part = NewPartition(m)
 	}
 	o.Rtol, o.Atol, o.MaxSteps = rtol, atol, steps
+	o.StiffAfter, o.Depends = stiffSteps, depends
 	return projected{o}
 }
 
@@ -85,7 +90,7 @@ func (p projected) Kept() Kept {
 	if p.part != nil {
 		choices = p.part.Switches
 	}
-	return Kept{p.Status, p.Gap, p.Rate, p.Drift, p.Kick, p.Leaps, choices, p.steps[0] + p.Accepted, p.steps[1] + p.Rejected}
+	return Kept{p.Status, p.Gap, p.Rate, p.Drift, p.Kick, p.Leaps, choices, p.steps[0] + p.Accepted, p.steps[1] + p.Rejected, p.StiffFrom}
 }
 
 // Reached is the state at T.
@@ -93,5 +98,5 @@ func (s *Stabilised) Reached() (t float64, x []float64) { return s.T, s.X }
 
 // Kept is how the constraints were kept.
 func (s *Stabilised) Kept() Kept {
-	return Kept{Status: s.Status, Gap: s.Gap, Rate: s.Rate, Leaps: s.Leaps, Accepted: s.Accepted, Rejected: s.Rejected}
+	return Kept{Status: s.Status, Gap: s.Gap, Rate: s.Rate, Leaps: s.Leaps, Accepted: s.Accepted, Rejected: s.Rejected, StiffFrom: math.NaN()}
 }

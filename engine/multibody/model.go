@@ -97,6 +97,9 @@ func (m *Model) JointOf(j int) (name string, kind Kind, iq, iv int) {
 	return b.name, b.kind, b.iq, b.iv
 }
 
+// Stiffness is that of the spring in the joint of body j (N·m/rad, N/m).
+func (m *Model) Stiffness(j int) float64 { return m.body[j].joint.Stiffness }
+
 // Parent is the body on which body j hangs, 0 for the ground.
 func (m *Model) Parent(j int) int { return m.body[j].parent }
 
