@@ -34,7 +34,7 @@ type machineRun struct {
 	speed     float64 // rad/s, m/s  largest velocity of a joint
 	sticks    sticks
 	fixedStep fixedSteps
-	bar       *report.Progress
+	bar       *report.Progress // nil: nobody looks
 }
 
 // RunMachine is hil simulate for a machine of bodies, joints, loops and motors.
@@ -140,9 +140,14 @@ func (s *machineRun) run(ctx context.Context) (err error) {
 
 // progress says how far a run of the method has come, at each time (s) that it is told.
 func (s *machineRun) progress(method string) func(t float64) {
+	if s.bar == nil {
+		return func(float64) {}
+	}
 	const ms = 1e3
 	end := int(ms * s.cfg.Duration)
-	return func(t float64) { s.bar.Watch(report.Stage{Method: method, Phase: "t in ms", Step: int(ms * t), Of: end}) }
+	return func(t float64) {
+		s.bar.Watch(report.Stage{Method: method, Phase: "t in ms", Step: int(ms * t), Of: end})
+	}
 }
 
 // table begins an empty table, and what keeps a row of it.

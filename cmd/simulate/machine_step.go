@@ -101,9 +101,16 @@ func (f *fixedSteps) metrics(dof int, closed bool) []Metric {
 	return list
 }
 
+// shorterStep is a step (s) with the share of the error of one of h, by order two: a part of h with one digit.
+func shorterStep(h, share float64) float64 {
+	step := h * math.Sqrt(share)
+	unit := math.Pow(10, math.Floor(math.Log10(step)))
+	return math.Floor(step/unit) * unit
+}
+
 // doubts warns of what a loop with this step would not follow. The run is a trial: it ends well all the same.
 func (f *fixedSteps) doubts(missing float64, warn func(format string, a ...any)) {
-	const much = 1e-3
+	const much, apart = 1e-3, 1e-4 // share of the energy, difference to the integrator
 	r := &f.result
 	if r.NotMet > 0 {
 		warn("%d of %d steps did not meet their equations, the first at t = %.6g s: %s. A loop shows them as status of its model",
@@ -112,8 +119,8 @@ func (f *fixedSteps) doubts(missing float64, warn func(format string, a ...any))
 	if missing > much {
 		warn("the steps miss %.2g of the largest energy: a shorter step may help", missing)
 	}
-	if f.difference > much {
-		warn("the steps differ from the integrator by %.2g of %s at t = %.6g s: a shorter step may help, unless the motion depends on rounding",
-			f.difference, f.signal, f.time)
+	if f.difference > apart {
+		warn("the steps differ from the integrator by %.2g of %s at t = %.6g s: --step %.6gms differs by less than %g, unless the motion depends on rounding",
+			f.difference, f.signal, f.time, 1e3*shorterStep(f.step, apart/2/f.difference), apart)
 	}
 }

@@ -196,3 +196,30 @@ func TestPhaseOfSinesInFiles(t *testing.T) {
 		t.Errorf("shake: %.6g m, want %.6g", got, want)
 	}
 }
+
+// Where fixed steps are off the integrator, the report names a step that is short enough: with it nothing is said. A four-bar at 15 rad/s.
+func TestStepThatIsNamed(t *testing.T) {
+	text := `{version: 1, name: b, duration: 500 ms, machine: {gravity: [0, -9.81, 0], bodies: {
+		crank: {joint: {kind: revolute, velocity: 15, position: 1}, mass: 0.5 kg, com: [0.1, 0, 0], inertia_z: 2e-3},
+		coupler: {parent: crank, at: [0.2, 0, 0], joint: {kind: revolute, position: -0.5}, mass: 0.5 kg, com: [0.2, 0, 0], inertia_z: 5e-3},
+		rocker: {at: [0.5, 0, 0], joint: {kind: revolute, position: 1.5}, mass: 0.5 kg, com: [0.15, 0, 0], inertia_z: 4e-3}},
+		loops: {pin: {kind: point, a: coupler, at_a: [0.4, 0, 0], b: rocker, at_b: [0.36, 0, 0]}}}}`
+	_, r, stderr, err := simulateText(t, text, Options{Step: "5ms"})
+	if err != nil {
+		t.Fatal(err, stderr)
+	}
+	off := r["metrics"].(map[string]any)["difference_to_integrator_max"].(float64)
+	_, rest, found := strings.Cut(stderr, "--step ")
+	if !found || off < 1e-4 {
+		t.Fatalf("off by %g: %s", off, stderr)
+	}
+	step, _, _ := strings.Cut(rest, " ")
+	if _, r, stderr, err = simulateText(t, text, Options{Step: step}); err != nil {
+		t.Fatal(step, err, stderr)
+	}
+	now := r["metrics"].(map[string]any)["difference_to_integrator_max"].(float64)
+	t.Logf("5 ms: %.3g, %s: %.3g", off, step, now)
+	if now > 1e-4 || strings.Contains(stderr, "differ") {
+		t.Errorf("5 ms off by %.3g, %s by %.3g: %s", off, step, now, stderr)
+	}
+}

@@ -5,8 +5,10 @@ import "math"
 // pace divides the steps of a machine with loops. Along the way on which loops lead it, the mean speed of a step of h is short by θ²/12, θ
 // the angle by which the velocities turn: the machine lags behind by turning·h³. That is little but where loops are nearly flat: there the
 // way bends within a few hundredths of a radian. A step is divided until its parts lag together by no more than a step of the same length
-// that turns as paceTurning says, whatever that length is: halving steps divides the errors by four.
+// that turns as paceTurning says, whatever that length is: halving steps divides the errors by four. Near a flat position little grows: a
+// machine that came near one is followed as closely everywhere from then on. One that never does pays nothing.
 type pace struct {
+	flat    bool    // it has been near a flat position
 	turning float64 // rad/s³, m/s³
 	angle   float64 // rad  by which the velocities turned in the last part
 	way     float64 // rad, m  of the last part
@@ -15,10 +17,11 @@ type pace struct {
 }
 
 const (
-	paceTurning = 10   // rad/s³, m/s³: 1e-8 rad in a step of 1 ms
-	paceFlat    = 0.3  // rad  angle from a flat position above which nothing is divided
+	paceTurning = 1    // rad/s³, m/s³: 1e-9 rad in a step of 1 ms
+	paceFlat    = 0.5  // rad  angle from a flat position that is near
 	paceApart   = 0.07 // share of the time to or from a flat position that a part may take
 	paceParts   = 32   // at most
+	paceShort   = 2e-5 // s  away from flat positions no part is shorter
 	paceMost    = 2e-7 // rad, m  lag of a part near a flat position that is followed however the way bends
 	paceTurn    = 0.12 // rad  angle up to which a part near a flat position can be trusted
 	paceNear    = 5    // ways of a part from a flat position that are near it
@@ -43,7 +46,7 @@ func (p *pace) note(h float64, v, v1 []float64) {
 // part is how long the next part of a step may be of which left (s) is to be gone, at an angle from a flat position that is apart (s) from
 // here (0: none).
 func (p *pace) part(left, angle, apart float64) float64 {
-	if angle > paceFlat {
+	if p.flat = p.flat || angle <= paceFlat; !p.flat {
 		return left
 	}
 	if p.left <= 0 {
@@ -51,6 +54,9 @@ func (p *pace) part(left, angle, apart float64) float64 {
 	}
 	h := p.step
 	n := math.Ceil(math.Sqrt(p.turning / paceTurning))
+	if angle > paceFlat {
+		n = min(n, math.Ceil(h/paceShort))
+	}
 	if apart > 0 {
 		n = max(n, math.Ceil(h/(paceApart*apart)))
 	}
