@@ -4,6 +4,8 @@
 package robot
 
 import (
+	"bufio"
+	"bytes"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -127,9 +129,24 @@ func (e *element) String() string {
 	return "<" + e.name + ">"
 }
 
+// undeclared is an XML file behind its declaration. Bullet's files have the version 0.0, which readers of robots do not look at; the text
+// is taken as UTF-8, and is refused where it is not.
+func undeclared(in io.Reader) io.Reader {
+	const most = 1024
+	b := bufio.NewReaderSize(in, most)
+	head, _ := b.Peek(most)
+	text := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), " \t\r\n")
+	if end := bytes.Index(text, []byte("?>")); bytes.HasPrefix(text, []byte("<?xml")) && end > 0 {
+		skipped, _ := b.Discard(len(head) - len(text) + end + len("?>"))
+		// lines count from the beginning of the file
+		return io.MultiReader(strings.NewReader(strings.Repeat("\n", bytes.Count(head[:skipped], []byte("\n")))), b)
+	}
+	return b
+}
+
 // parse reads XML as a tree.
 func parse(in io.Reader) (*element, error) {
-	d := xml.NewDecoder(in)
+	d := xml.NewDecoder(undeclared(in))
 	d.Strict = true
 	var stack []*element
 	for {

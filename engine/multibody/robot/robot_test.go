@@ -352,3 +352,54 @@ func TestRefusedParts(t *testing.T) {
 		}
 	}
 }
+
+// The declaration of the file is not looked at: Bullet's robots have the version 0.0, others an encoding that their text does not use. Lines
+// count from the beginning all the same, and text that is not UTF-8 is refused.
+func TestDeclarations(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("testdata", "arm.urdf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, plain, _ := strings.Cut(string(text), "?>")
+	if !strings.Contains(plain, "<robot") {
+		plain = string(text)
+	}
+	want, err := Read(strings.NewReader(plain))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, head := range []string{`<?xml version="0.0" ?>`, "<?xml version='1.1' encoding='ISO-8859-1'?>\n", "\ufeff<?xml version=\"1.0\"\n encoding=\"utf-8\"?>", "\n \n<?xml version=\"1.0\"?>"} {
+		got, err := Read(strings.NewReader(head + plain))
+		if err != nil {
+			t.Errorf("%q: %v", head, err)
+			continue
+		}
+		for i := range want.Spec.Bodies {
+			if got.Spec.Bodies[i] != want.Spec.Bodies[i] {
+				t.Errorf("%q: %+v, want %+v", head, got.Spec.Bodies[i], want.Spec.Bodies[i])
+			}
+		}
+	}
+	for text, want := range map[string]string{
+		"<?xml version=\"0.0\"\n?>\n<robot>\n<link name=\"a\"/><link name=\"b\"/><joint name=\"j\" type=\"bent\"><parent link=\"a\"/><child link=\"b\"/></joint></robot>": "line 4",
+		"<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><robot name=\"Gr\xfcn\"><link name=\"a\"/></robot>":                                                               "UTF-8",
+	} {
+		if _, err := Read(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// A joint of the type spherical, which Bullet knows, turns any way.
+func TestSphericalURDF(t *testing.T) {
+	const link = `<inertial><mass value="1"/><origin xyz="0 0 -0.3"/><inertia ixx="0.01" iyy="0.02" izz="0.02" ixy="0" ixz="0" iyz="0"/></inertial></link>`
+	r, err := Read(strings.NewReader(`<robot name="r"><link name="base"/><link name="head">` + link +
+		`<joint name="neck" type="spherical"><origin xyz="0 0 1"/><parent link="base"/><child link="head"/></joint></robot>`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := multibody.Build(r.Spec)
+	if err != nil || m.NV() != 3 || r.Spec.Bodies[1].Joint.Kind != multibody.Spherical || r.Spec.Bodies[1].Place.P.Z != 1 {
+		t.Errorf("%v: %d velocities, %+v", err, m.NV(), r.Spec.Bodies[1])
+	}
+}

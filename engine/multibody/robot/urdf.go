@@ -146,9 +146,11 @@ func (r *reader) urdfJoint(e *element) (j multibody.Joint) {
 		j.Kind = multibody.Prismatic
 	case "floating":
 		j.Kind = multibody.Free
+	case "spherical": // Bullet's
+		j.Kind = multibody.Spherical
 	case "fixed":
 	default:
-		r.fail(e, "type %q: want revolute, continuous, prismatic, fixed or floating", kind)
+		r.fail(e, "type %q: want revolute, continuous, prismatic, spherical, fixed or floating", kind)
 	}
 	single := j.Kind == multibody.Revolute || j.Kind == multibody.Prismatic
 	if single {
