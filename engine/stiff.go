@@ -12,35 +12,35 @@ import (
 //	(1 − H·A)·(y_{i+1} − y_i) = H·f(t_{i+1}, y_i),   A ≈ ∂f/∂x at the beginning of the step,
 //
 // whose results are a polynomial of H at its end, and are extrapolated to H = 0. An A that is not exact costs steps and no order, so
-// it is taken by differences, and the states behind own, on which f does not depend, have no part in it.
+// it is taken by differences, and the states behind depends, on which f does not depend, have no part in it.
 type stiffMethod struct {
-	f   RHS
-	own int
-	a   []float64 // own×own
-	lu  LU
+	f       RHS
+	depends int
+	a       []float64 // depends×depends
+	lu      LU
 
-	table    [stiffRows + 1][]float64 // of extrapolation: table[k] is that from the rows k to the last; table[0] is not used
-	y, k     []float64
-	row      int       // that the last step ended with
-	from, to []float64 // states at both ends of the last step, before the caller changed the latter
+	table                [stiffRows + 1][]float64 // of extrapolation: table[k] is that from the rows k to the last; table[0] is not used
+	y, k                 []float64
+	row                  int       // that the last step ended with
+	startState, endState []float64 // states at both ends of the last step, before the caller changed the latter
 }
 
 // stiffRows is the largest number of rows, row j with j+1 parts.
 const stiffRows = 8
 
-func newStiffMethod(f RHS, n, own int) *stiffMethod {
-	s := &stiffMethod{f: f, own: own, a: make([]float64, own*own), lu: NewLU(own)}
+func newStiffMethod(f RHS, n, depends int) *stiffMethod {
+	s := &stiffMethod{f: f, depends: depends, a: make([]float64, depends*depends), lu: NewLU(depends)}
 	for i := range s.table {
 		s.table[i] = make([]float64, n)
 	}
-	s.y, s.k, s.from, s.to = make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	s.y, s.k, s.startState, s.endState = make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
 	return s
 }
 
 // linearise takes A at t (s), x, where f is slope.
 func (s *stiffMethod) linearise(t float64, x, slope []float64) {
 	const share, least = 1.5e-8, 1e-3 // root of the rounding; size below which the difference gets no smaller
-	n := s.own
+	n := s.depends
 	copy(s.y, x)
 	for j := range n {
 		d := share * max(math.Abs(x[j]), least)
@@ -54,10 +54,10 @@ func (s *stiffMethod) linearise(t float64, x, slope []float64) {
 	}
 }
 
-// extrapolate computes row j of a step of h (s) from t, s.from; the rows before have to be there. The result is in table[1], that of one order less
+// extrapolate computes row j of a step of h (s) from t, s.startState; the rows before have to be there. The result is in table[1], that of one order less
 // in table[2]. It is false where something is not finite.
 func (s *stiffMethod) extrapolate(j int, t, h float64) bool {
-	n, parts := s.own, j+1
+	n, parts := s.depends, j+1
 	part := h / float64(parts)
 	for i, a := range s.a {
 		s.lu.A[i] = -part * a
@@ -69,7 +69,7 @@ func (s *stiffMethod) extrapolate(j int, t, h float64) bool {
 		return false
 	}
 	y := s.table[j]
-	copy(y, s.from)
+	copy(y, s.startState)
 	for i := range parts {
 		s.f(t+float64(i+1)*part, y, s.k)
 		for l := range s.k {
@@ -96,7 +96,7 @@ func (s *stiffMethod) extrapolate(j int, t, h float64) bool {
 // at writes the state at t (s) in the last step, from old to end, by a step to there.
 func (s *stiffMethod) at(old, end, t float64, x []float64) {
 	if t == end {
-		copy(x, s.to)
+		copy(x, s.endState)
 		return
 	}
 	for j := 1; j <= s.row; j++ {
@@ -111,7 +111,7 @@ func (s *stiffMethod) at(old, end, t float64, x []float64) {
 func (d *DormandPrince) stiffStep(end float64) error {
 	s := d.stiff
 	s.linearise(d.T, d.X, d.k[0])
-	copy(s.from, d.X)
+	copy(s.startState, d.X)
 	for cause := ErrStepSize; ; {
 		h, last, ok := d.clip(end)
 		if d.Accepted+d.Rejected >= d.MaxSteps {
@@ -127,8 +127,8 @@ func (d *DormandPrince) stiffStep(end float64) error {
 			continue
 		}
 		s.row = row
-		copy(s.to, s.table[1])
-		copy(d.X, s.to)
+		copy(s.endState, s.table[1])
+		copy(d.X, s.endState)
 		d.Accepted++
 		d.Old, d.span, d.fresh = d.T, h, true
 		if d.T += h; last {
@@ -147,7 +147,7 @@ func (d *DormandPrince) stiffStep(end float64) error {
 func (d *DormandPrince) stiffTry(h float64) (row int, next float64) {
 	const safety, shrink, grow = 0.8, 0.1, 5
 	s, size := d.stiff, math.Abs(h)
-	cost, before, least := float64(s.own), math.Inf(1), math.Inf(1)
+	cost, before, least := float64(s.depends), math.Inf(1), math.Inf(1)
 	for j := 1; j <= stiffRows; j++ {
 		if !s.extrapolate(j, d.T, h) {
 			return 0, size * shrink

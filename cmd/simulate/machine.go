@@ -130,8 +130,8 @@ func (s *machineRun) run(ctx context.Context) (err error) {
 	s.result, err = s.model.Run(ctx, s.x, 0, c.Duration, machine.Options{Rtol: c.Tolerance, Atol: 1e-2 * c.Tolerance, Every: s.every(), Formulation: c.Formulation, Reached: s.progress("integrator")}, keep)
 	if r := &s.result; r.StiffFrom == r.StiffFrom {
 		why := ""
-		if r.Stiff != "" {
-			why = ": " + r.Stiff
+		if r.StiffReason != "" {
+			why = ": " + r.StiffReason
 		}
 		s.warnings = append(s.warnings, fmt.Sprintf("the machine is stiff%s. From t = %.6g s it was integrated by an implicit method", why, r.StiffFrom))
 	}

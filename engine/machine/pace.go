@@ -8,12 +8,12 @@ import "math"
 // that turns as paceTurning says, whatever that length is: halving steps divides the errors by four. Near a flat position little grows: a
 // machine that came near one is followed as closely everywhere from then on. One that never does pays nothing.
 type pace struct {
-	flat    bool    // it has been near a flat position
-	turning float64 // rad/s³, m/s³
-	angle   float64 // rad  by which the velocities turned in the last part
-	way     float64 // rad, m  of the last part
-	step    float64 // s  the step under way
-	left    float64 // s  of it
+	nearFlat bool    // it has been near a flat position
+	turning  float64 // rad/s³, m/s³
+	angle    float64 // rad  by which the velocities turned in the last part
+	way      float64 // rad, m  of the last part
+	step     float64 // s  the step under way
+	left     float64 // s  of it
 }
 
 const (
@@ -46,7 +46,7 @@ func (p *pace) note(h float64, v, v1 []float64) {
 // part is how long the next part of a step may be of which left (s) is to be gone, at an angle from a flat position that is apart (s) from
 // here (0: none).
 func (p *pace) part(left, angle, apart float64) float64 {
-	if p.flat = p.flat || angle <= paceFlat; !p.flat {
+	if p.nearFlat = p.nearFlat || angle <= paceFlat; !p.nearFlat {
 		return left
 	}
 	if p.left <= 0 {

@@ -37,7 +37,7 @@ type Result struct {
 	Singular           int     // steps that ended in a singular position
 	SingularAt         float64 // s  the first of them
 	StiffFrom          float64 // s  where it turned to an implicit method, which it keeps; NaN: nowhere
-	Stiff              string  // what made the explicit steps so short
+	StiffReason        string  // what made the explicit steps so short
 }
 
 // mostTurns end a run that sticks and slips without end.
@@ -158,7 +158,7 @@ func (m *Machine) Run(ctx context.Context, x []float64, t, end float64, o Option
 		}
 		done := d.Kept()
 		if r.StiffFrom != r.StiffFrom && done.StiffFrom == done.StiffFrom {
-			r.StiffFrom, r.Stiff = done.StiffFrom, m.stiffest(at, x)
+			r.StiffFrom, r.StiffReason = done.StiffFrom, m.stiffest(at, x)
 		}
 		if turned { // what the step did beyond the turn is left
 			done.Gap, done.Rate, done.Drift, done.Kick = kept.Gap, kept.Rate, kept.Drift, kept.Kick

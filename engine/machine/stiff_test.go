@@ -62,11 +62,11 @@ func TestStiffJoint(t *testing.T) {
 	for _, e := range r.Audit.Lines {
 		left += math.Abs(e.Residual())
 	}
-	t.Logf("%d steps, implicit from %.3g s, off by %.2g, energies by %.2g J: %s", r.Accepted, r.StiffFrom, worst, left, r.Stiff)
+	t.Logf("%d steps, implicit from %.3g s, off by %.2g, energies by %.2g J: %s", r.Accepted, r.StiffFrom, worst, left, r.StiffReason)
 	if rows != 101 || worst > 1e-7 || left > 1e-8 || r.Accepted > 10000 {
 		t.Errorf("%d steps, %d rows, off by %.3g, energies by %.3g J", r.Accepted, rows, worst, left)
 	}
-	if !(r.StiffFrom > 0 && r.StiffFrom < 0.01) || !strings.Contains(r.Stiff, `joint "wheel"`) || !strings.Contains(r.Stiff, "1e-08 s") {
-		t.Errorf("implicit from %g s: %s", r.StiffFrom, r.Stiff)
+	if !(r.StiffFrom > 0 && r.StiffFrom < 0.01) || !strings.Contains(r.StiffReason, `joint "wheel"`) || !strings.Contains(r.StiffReason, "1e-08 s") {
+		t.Errorf("implicit from %g s: %s", r.StiffFrom, r.StiffReason)
 	}
 }
