@@ -96,7 +96,7 @@ func (j *job) otherForm(spec linear.Spec, form linear.Form) []Sensitivity {
 	if other == "" {
 		return nil
 	}
-	r, err := linear.Fit(j.recs.Fit, spec, other, linear.Options{Unattenuated: true})
+	r, err := linear.Fit(j.recs.Fit, spec, other, linear.Options{Unattenuated: true, ValuesOnly: true})
 	if err != nil {
 		return nil
 	}
@@ -117,6 +117,7 @@ func varied(r *linear.Result, what string) Sensitivity {
 // shifted repeats the fit with the force half a sample earlier and later: what an effective lag would do.
 func (j *job) shifted(spec linear.Spec, form linear.Form, o linear.Options) []Sensitivity {
 	var out []Sensitivity
+	o.ValuesOnly = true
 	spec.Lag = linear.LagFixed // the record does not tell it: else it would make up for the half sample
 	for _, c := range []struct {
 		what string
@@ -144,6 +145,7 @@ func (j *job) shifted(spec linear.Spec, form linear.Form, o linear.Options) []Se
 // behind it tell.
 func (j *job) filtered(r *linear.Result, spec linear.Spec, form linear.Form, o linear.Options) []Sensitivity {
 	const what = "a filter of first order in place of the lag"
+	o.ValuesOnly = true
 	own, lag := varied(r, what), r.Lag()
 	at := slices.IndexFunc(r.Estimates, func(e linear.Estimate) bool { return e.Term == linear.Lag })
 	if at < 0 || !(math.Abs(lag) > j.recs.Fit[0].Dt) || j.recs.Fit[0].Velocity != nil {

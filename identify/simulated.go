@@ -385,7 +385,7 @@ func (j *job) special(ctx context.Context, s axis.Search) *fit.Solution {
 		return nil
 	}
 	free, _ := fit.Free(params)
-	s.From, s.Simpler = nil, func(ctx context.Context, some float64) []axis.Place { return j.simpler(ctx, free, s, some) }
+	s.From, s.SingleRound, s.Simpler = nil, true, func(ctx context.Context, some float64) []axis.Place { return j.simpler(ctx, free, s, some) }
 	sol, err := m.Fit(ctx, params, s, nil)
 	if err != nil || m.Complete(params, sol) != nil {
 		return nil

@@ -167,7 +167,7 @@ func Run(ctx context.Context, path string, f Options, stdout, stderr io.Writer) 
 	// of a short one the heap is small, and would be collected over and over
 	percent := 400
 	if slices.ContainsFunc(recs.Fit, func(d *record.Record) bool { return d.Len() > 1<<20 }) {
-		percent = 50
+		percent = 15
 	} else if slices.ContainsFunc(recs.Fit, func(d *record.Record) bool { return d.Len() > 1<<17 }) {
 		percent = 100
 	}

@@ -14,17 +14,8 @@ type TraceColumn struct {
 	Values     []float64
 }
 
-// Metrics runs a file to simulate of any kind and gives its numbers, in a fixed order. name appears in messages; its
+// MetricsOf runs a file to simulate of any kind, which was read, and gives its numbers, in a fixed order. name appears in messages; its
 // folder is where relative paths of the file start.
-func Metrics(ctx context.Context, name string, data []byte) ([]Metric, error) {
-	c, err := configs.CheckSimulation(name, data)
-	if err != nil {
-		return nil, err
-	}
-	return MetricsOf(ctx, name, c)
-}
-
-// MetricsOf is Metrics of a file that was read.
 func MetricsOf(ctx context.Context, name string, c configs.Simulation) (out []Metric, err error) {
 	n := len(c.Warnings)
 	switch {

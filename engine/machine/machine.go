@@ -227,15 +227,7 @@ func (m *Machine) take(parts []drivetrain.Part) error {
 	if len(parts) == 0 {
 		return nil
 	}
-	// the checks are those of a train with as many shafts
-	shafts := make(drivetrain.Inertias, len(m.axes))
-	for k, a := range m.axes {
-		shafts[k] = drivetrain.Inertia{Name: a.name, J: 1}
-	}
-	if len(shafts) == 0 {
-		shafts = drivetrain.Inertias{{Name: "none", J: 1}}
-	}
-	if _, err := drivetrain.New(shafts, parts, nil); err != nil {
+	if err := drivetrain.Check(max(1, len(m.axes)), parts); err != nil {
 		return err
 	}
 	m.Parts = parts

@@ -44,16 +44,3 @@ func Momentum(m *Model, d *Data, q, v []float64) (angular, linear r3.Vec) {
 	}
 	return angular, linear
 }
-
-// Centre is the mass of all bodies (kg) and their centre of mass (m, world). Positions must be valid.
-func Centre(m *Model, d *Data) (mass float64, com r3.Vec) {
-	for j := 1; j < len(m.body); j++ {
-		b, s := &m.body[j], &d.body[j]
-		mass += b.mass
-		com = r3.Add(com, r3.Add(turn(&s.rot, b.mc), r3.Scale(b.mass, s.pos))) // of a flexible body undeformed
-	}
-	if mass > 0 {
-		com = r3.Scale(1/mass, com)
-	}
-	return mass, com
-}

@@ -83,3 +83,29 @@ func TestEquilibriumOfGravityAlone(t *testing.T) {
 		}
 	}
 }
+
+// Equilibrium moves q, the machine at rest, to a static equilibrium under constant torques tau and the external wrenches, with the constraints
+// met: Newton's method for the forces along the independent coordinates, f(u) = Rᵀ(τ − h) = 0, with a slope of differences. Where
+// the machine is not stable the inertia is added to the slope until every step goes with the forces, so that it ends, as a machine
+// would, in a stable equilibrium, unless it begins in one that is not. The error, an ErrEquilibrium, says how much force is left; q is then unchanged.
+func Equilibrium(m *Model, d *Data, q, tau []float64) error {
+	m.check("Equilibrium", q, nil, tau)
+	_, err := EquilibriumUnder(m, d, q, func(_, g []float64) Status {
+		copy(g, tau)
+		return OK
+	})
+	return err
+}
+
+// Centre is the mass of all bodies (kg) and their centre of mass (m, world). Positions must be valid.
+func Centre(m *Model, d *Data) (mass float64, com r3.Vec) {
+	for j := 1; j < len(m.body); j++ {
+		b, s := &m.body[j], &d.body[j]
+		mass += b.mass
+		com = r3.Add(com, r3.Add(turn(&s.rot, b.mc), r3.Scale(b.mass, s.pos))) // of a flexible body undeformed
+	}
+	if mass > 0 {
+		com = r3.Scale(1/mass, com)
+	}
+	return mass, com
+}

@@ -101,3 +101,15 @@ func pendulumOnBall() Spec {
 		{Name: "slide", Parent: "hinge", Place: At(0.5, 0, 0), Joint: Joint{Kind: Prismatic, Axis: r3.Vec{X: 1}, Stiffness: 200}, Inertia: Inertia{Mass: 0.3}},
 	}}
 }
+
+// NewOffline makes an integrator; torques (nil: none) writes the torques of the joints at t (s), q, v.
+func NewOffline(m *Model, d *Data, torques func(t float64, q, v, tau []float64), drives []func(t float64) Motion) *Offline {
+	if len(drives) != len(m.loops.drives) {
+		panic("multibody: NewOffline: want a motion for each drive")
+	}
+	return newOffline(m, d, 0, func(t float64, q, v, z, tau, dz []float64) {
+		if torques != nil {
+			torques(t, q, v, tau)
+		}
+	}, drives)
+}

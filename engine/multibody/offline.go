@@ -10,7 +10,6 @@ import (
 // Offline integrates a machine to reference accuracy: Dormand and Prince's pair of orders 5 and 4 on x = [q | v], projected on the constraints
 // after every accepted step, which keeps the order [HW96] VII.2, by the shortest way or by a Partition. Friction laws need a Stepper.
 //
-//	o := multibody.NewOffline(m, d, torques, nil)
 //	o.Start(0, q, v)
 //	for o.T < 10 { if err := o.Step(10); err != nil { … } }
 type Offline struct {
@@ -35,20 +34,8 @@ type Offline struct {
 	steps  [2]int     // accepted and rejected before the last leap
 }
 
-// NewOffline makes an integrator; torques (nil: none) writes the torques of the joints at t (s), q, v. The tolerances are fields of
-// the embedded integrator, 1e-10 to begin with.
-func NewOffline(m *Model, d *Data, torques func(t float64, q, v, tau []float64), drives []func(t float64) Motion) *Offline {
-	if len(drives) != len(m.loops.drives) {
-		panic("multibody: NewOffline: want a motion for each drive")
-	}
-	return newOffline(m, d, 0, func(t float64, q, v, z, tau, dz []float64) {
-		if torques != nil {
-			torques(t, q, v, tau)
-		}
-	}, drives)
-}
-
-// newOffline makes an integrator with nz states z beside the machine.
+// newOffline makes an integrator with nz states z beside the machine. The tolerances are fields of the embedded integrator, 1e-10 to begin
+// with.
 func newOffline(m *Model, d *Data, nz int, f Forces, drives []func(t float64) Motion) *Offline {
 	o := &Offline{}
 	tau := make([]float64, m.nv)

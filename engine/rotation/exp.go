@@ -68,12 +68,6 @@ func LeftJacobianInv(phi r3.Vec) Matrix {
 	return jacobian(phi, -0.5, c)
 }
 
-// RightJacobian is Jr with exp(φ+δ) = exp(φ)·exp(Jr·δ) to first order, so that ω = Jr·dφ/dt in body axes [SDA18] (143).
-func RightJacobian(phi r3.Vec) Matrix { return LeftJacobian(r3.Scale(-1, phi)) }
-
-// RightJacobianInv is the inverse of Jr [SDA18] (144).
-func RightJacobianInv(phi r3.Vec) Matrix { return LeftJacobianInv(r3.Scale(-1, phi)) }
-
 // jacobian is 1 + a·[φ]× + b·[φ]×².
 func jacobian(p r3.Vec, a, b float64) Matrix {
 	x, y, z := p.X, p.Y, p.Z

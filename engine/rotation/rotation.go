@@ -55,21 +55,6 @@ func Near(q, to quat.Number) quat.Number {
 	return q
 }
 
-// Continue changes signs in q so that each quaternion lies closest to the one before it. Those that are no number are stepped
-// over.
-func Continue(q []quat.Number) {
-	last, found := quat.Number{}, false
-	for k := range q {
-		if quat.IsNaN(q[k]) {
-			continue
-		}
-		if found {
-			q[k] = Near(q[k], last)
-		}
-		last, found = q[k], true
-	}
-}
-
 // FromMatrix is the quaternion of a rotation matrix, by the largest of its four components [Sh78], with a real part ≥ 0. off is
 // the largest element of MᵀM − 1, which tells how far M is from orthogonal; a matrix with a negative determinant (left-handed
 // axes) has no rotation: ok is false, as it is where an element is no number.

@@ -100,9 +100,7 @@ func TestExpLogAgainstScipy(t *testing.T) {
 		nearVec(t, "log of −q", Log(quat.Scale(-3, Exp(v))), v, 1e-15*(1+size))
 		nearMatrix(t, "matrix", MatrixOf(q), c.M, 1e-15)
 		nearMatrix(t, "left Jacobian", LeftJacobian(v), c.Jl, 2e-14)
-		nearMatrix(t, "right Jacobian", RightJacobian(v), c.Jl.T(), 2e-14)
 		nearMatrix(t, "inverse", LeftJacobianInv(v).Mul(c.Jl), Eye, 5e-14)
-		nearMatrix(t, "right inverse", RightJacobianInv(v).Mul(c.Jl.T()), Eye, 5e-14)
 		back, off, ok := FromMatrix(c.M)
 		if !ok || off > 1e-14 {
 			t.Errorf("matrix of %v: ok %v, off %g", v, ok, off)
@@ -144,24 +142,6 @@ func TestMatrixBranches(t *testing.T) {
 	}
 	if _, ok := Unit(quat.NaN()); ok {
 		t.Error("NaN has a unit")
-	}
-}
-
-func TestContinue(t *testing.T) {
-	q := make([]quat.Number, 100)
-	for k := range q {
-		q[k] = Exp(r3.Vec{Z: 0.2 * float64(k)})
-		if q[k].Real < 0 { // as trackers send it
-			q[k] = quat.Scale(-1, q[k])
-		}
-	}
-	q[40] = quat.NaN()
-	Continue(q)
-	for k := 1; k < len(q); k++ {
-		if k == 40 {
-			continue
-		}
-		near(t, "half angle", math.Cos(0.1*float64(k))-q[k].Real, 0, 1e-14)
 	}
 }
 

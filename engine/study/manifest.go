@@ -214,9 +214,6 @@ func Open(dir string) (*Folder, error) {
 // Digest is the SHA-256 of the manifest.
 func (f *Folder) Digest() string { return f.digest }
 
-// Dir is where the folder is.
-func (f *Folder) Dir() string { return f.dir }
-
 // Discard removes the manifest of a folder and everything done under it. What is no manifest is left alone and refused.
 func Discard(dir string) error {
 	if _, err := Open(dir); err != nil {

@@ -32,6 +32,8 @@ type Search struct {
 	Simpler func(ctx context.Context, some float64) []Place
 	// Below is a cost among some of many records from which on the fit of all is not worth it; 0: it always is.
 	Below float64
+	// SingleRound is set where a place to begin from is wanted: the contact is not drawn again around what was found.
+	SingleRound bool
 }
 
 // Place is where a simpler model ends, in the free parameters of another.
@@ -216,7 +218,7 @@ func (m *Model) Fit(ctx context.Context, params []fit.Param, s Search, watch fit
 	doubtful := func() bool {
 		return !explained() && (sol.Extra["reached"] == 1 || sol.Cost > p.Cost(aboveNoise*noise))
 	}
-	for round := uint64(1); round < rounds && groups > 1 && doubtful() && ctx.Err() == nil; round++ {
+	for round := uint64(1); round < rounds && !s.SingleRound && groups > 1 && doubtful() && ctx.Err() == nil; round++ {
 		if !around(fit.Values(sol.Params), nil, s.Seed+1000*round) {
 			break
 		}

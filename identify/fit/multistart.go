@@ -63,6 +63,15 @@ const sameCost = (1 + sameEnd) * (1 + sameEnd)
 // confirming is how many times the work of a descent to a place that leaves nothing but noise the next one may take.
 const confirming = 2
 
+// descentBudget is the same for the others, where the first two end at one cost which is more than noise: a descent into a valley where the
+// model is stiff takes a hundred times as long, and ends higher.
+const descentBudget = 4
+
+// costsAgree tells that two descents ended at one cost.
+func costsAgree(ends []*Solution) bool {
+	return len(ends) == 2 && ends[0] != nil && ends[1] != nil && max(ends[0].Cost, ends[1].Cost) <= sameCost*min(ends[0].Cost, ends[1].Cost)
+}
+
 // Fit returns the solution of lowest cost. Its Evaluations and Iterations are those of all starts together. Extra has besides
 // those of LM "starts" ([]Start, the drawn ones in the order of their costs, then From), "reached" (how many came within
 // 0.3 % of the lowest rms), "explained" (the lowest leaves nothing but noise, and no other place was as low) and "simulated_draws". Starts that fail are told in Notes; an error is returned if all do.
@@ -154,6 +163,10 @@ func (m MultiStart) Fit(ctx context.Context, p *Problem, watch Watch) (*Solution
 		if m.More != nil && ctx.Err() == nil {
 			more := m.More()
 			froms, ends, errs = append(froms, more...), append(ends, make([]*Solution, len(more))...), append(errs, make([]error, len(more))...)
+		}
+		if costsAgree(ends[:pair]) && m.LM.MaxEvaluations == 0 && m.LM.MaxSteps == 0 {
+			lm.MaxEvaluations = descentBudget * max(ends[0].Evaluations, ends[1].Evaluations)
+			lm.MaxSteps = descentBudget * max(ends[0].Steps, ends[1].Steps)
 		}
 		descend(pair, len(froms))
 	}

@@ -289,3 +289,32 @@ func TestExplainedEndsTheSearch(t *testing.T) {
 		}
 	}
 }
+
+// Where the first two descents end at one cost, another one that takes far longer is given up, and the place that was found stays. Two that
+// end at different costs limit nothing.
+func TestLongDescentsAreGivenUp(t *testing.T) {
+	for _, c := range []struct {
+		second []float64
+		agree  bool
+	}{{[]float64{1.0001, 1.0003}, true}, {[]float64{-3, 9}, false}} {
+		p := problem(3, func(x, r []float64) { // the valley of Rosenbrock, with a step below −2 and something that no place explains
+			r[0], r[1], r[2] = 10*(x[1]-x[0]*x[0]), 1-x[0], 1
+			if x[0] < -2 {
+				r[1] = 3 + (x[0]+3)*(x[0]+3)
+			}
+		}, free("a", 1, -4, 4), free("b", 1, -4, 20))
+		s, err := MultiStart{Workers: 1, From: [][]float64{{1.0002, 1.0001}, c.second, {-1.9, 2}}}.Fit(context.Background(), p, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		starts := s.Extra["starts"].([]Start)
+		long, limit := starts[2].Evaluations, descentBudget*max(starts[0].Evaluations, starts[1].Evaluations)
+		t.Logf("%d, %d and %d simulations, costs %g, %g, %g: %s", starts[0].Evaluations, starts[1].Evaluations, long, starts[0].Cost, starts[1].Cost, starts[2].Cost, starts[2].Reason)
+		if c.agree && (long > limit+4 || starts[2].Converged) || !c.agree && !starts[2].Converged {
+			t.Errorf("agree %v: the third descent took %d simulations, at most %d are for one where two agree (%s)", c.agree, long, limit, starts[2].Reason)
+		}
+		if math.Abs(s.Cost-0.5) > 1e-6 {
+			t.Errorf("cost %g, want 0.5", s.Cost)
+		}
+	}
+}

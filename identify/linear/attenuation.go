@@ -206,6 +206,7 @@ func (r *Result) Noisier(recs []*record.Record, by Form, o Options, seed uint64)
 	}
 	if r.Lagged() {
 		reg.pushSlope(r.lag, r.held)
+		reg.smoothed = nil // as many numbers as the record
 		theta, err := reg.theta()
 		if err != nil {
 			return nil, err
@@ -222,6 +223,6 @@ func (r *Result) Noisier(recs []*record.Record, by Form, o Options, seed uint64)
 		return nil, err
 	}
 	out := &Result{Spec: r.Spec, of: r.of}
-	out.explain(reg, sol, false)
+	out.explain(reg, sol, true, false)
 	return out.sol, nil
 }

@@ -83,9 +83,11 @@ func fitted(recs []*record.Record, s Spec, by Form, o Options, of maker) (*Resul
 		if reg, sol, err = s.solved(recs, by, o, of); err != nil {
 			return err
 		}
-		r.HalfCutoff, r.other = reg.half(by, o, sol.theta), reg.other
+		if r.other = reg.other; !o.ValuesOnly {
+			r.HalfCutoff = reg.half(by, o, sol.theta)
+		}
 		record.Release(len(reg.y))
-		return r.take(reg, sol)
+		return r.take(reg, sol, o)
 	}
 	if err := once(); err != nil {
 		return nil, err

@@ -88,12 +88,12 @@ func (r *Result) Solution() *fit.Solution {
 }
 
 // take fills the result from a solved regression, whose columns are used up.
-func (r *Result) take(reg *regression, sol *solution) (err error) {
+func (r *Result) take(reg *regression, sol *solution, o Options) (err error) {
 	r.slowest, r.noiseShare = reg.slowest, sol.noise
 	if r.Spec.MinVelocity == FromRecord {
 		r.Spec.MinVelocity = math.Max(reg.slowest[0], reg.slowest[1])
 	}
-	rows, size := r.explain(reg, sol, true)
+	rows, size := r.explain(reg, sol, !o.ValuesOnly, true)
 	record.Release(len(rows.y)) // before the judgement takes as much
 	r.Estimates, r.Fit, err = rows.estimates(r.sol, size)
 	r.lag, r.held, r.blur, r.build, r.noisy = reg.lag, reg.held, reg.form.f.blur, reg.form.f.build, reg.form.f.noisy
@@ -103,9 +103,9 @@ func (r *Result) take(reg *regression, sol *solution) (err error) {
 	return err
 }
 
-// explain makes the solution of the rows of a solved regression, whose columns are used up and had the given sizes. rounded: with what
-// rounding of the force does.
-func (r *Result) explain(reg *regression, sol *solution, rounded bool) (rows *regression, size []float64) {
+// explain makes the solution of the rows of a solved regression, whose columns are used up and had the given sizes. bend: with what a filter
+// does; rounded: and with what rounding of the force does.
+func (r *Result) explain(reg *regression, sol *solution, bend, rounded bool) (rows *regression, size []float64) {
 	if rows = sol.rows; rows == nil {
 		rows = reg.only(false)
 	}
@@ -126,7 +126,7 @@ func (r *Result) explain(reg *regression, sol *solution, rounded bool) (rows *re
 	for _, col := range rows.w { // the columns themselves are in the way of what comes
 		size = append(size, numeric.Length(col))
 	}
-	if !reg.form.free && !reg.form.joints {
+	if bend && !reg.form.free && !reg.form.joints {
 		var steps []float64
 		if rounded {
 			steps = reg.forceSteps()

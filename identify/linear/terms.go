@@ -247,6 +247,7 @@ func (Form) Words() []string { return words(Forms) }
 type Options struct {
 	NoiseRatio   float64 // total: standard deviation of the position noise over that of the force, m/N or rad/(N·m)
 	Unattenuated bool    // direct, weak: noise that the position shows is taken out of the products of the columns
+	ValuesOnly   bool    // the estimates are wanted, and nothing that looks for what the model lacks: no HalfCutoff, no Bend, no Rounded
 }
 
 // options checks the settings of a form.

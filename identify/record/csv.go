@@ -50,13 +50,16 @@ func separator(r *bufio.Reader) byte {
 
 // textReader reads the rows of one file.
 type textReader struct {
-	t      *Table
-	m      *Mapping
-	rows   rowReader
-	wanted []int          // columns that are read …
-	grown  []chunks       // … and what they hold so far
-	piece  int            // column of labels, −1: none
-	label  map[string]int // numbers of the labels
+	t        *Table
+	m        *Mapping
+	rows     rowReader
+	wanted   []int          // columns that are read …
+	grown    []chunks       // … and what they hold so far
+	places   []int          // by column of the file, its place among the wanted ones, −1: not wanted
+	values   []float64      // of a plain row
+	expected int            // rows that a column gets room for at once
+	piece    int            // column of labels, −1: none
+	label    map[string]int // numbers of the labels
 }
 
 // next gives a row that is no blank line.
@@ -79,6 +82,9 @@ func (r *textReader) next() (cells [][]byte, err error) {
 func (r *textReader) read() error {
 	t := r.t
 	for {
+		if t.lines.rows > 0 {
+			r.plainRows()
+		}
 		cells, err := r.next()
 		switch {
 		case err == io.EOF && t.headLine == 0:
@@ -129,7 +135,10 @@ func (r *textReader) setHeader(rec []string, line int) error {
 		r.piece, r.label = at[r.m.Piece], map[string]int{}
 	}
 	r.wanted = slices.Compact(slices.Sorted(maps.Values(at)))
-	r.grown = make([]chunks, len(r.wanted))
+	r.grown, r.values = make([]chunks, len(r.wanted)), make([]float64, len(r.wanted))
+	for j := range rec {
+		r.places = append(r.places, slices.Index(r.wanted, j))
+	}
 	return nil
 }
 
@@ -164,6 +173,9 @@ func (r *textReader) row(cells [][]byte, line int) error {
 		}
 		bad = t.fail(line, hint, "%d cells, the header has %d", len(cells), len(t.heads))
 	}
+	if t.lines.rows == 0 {
+		r.expected = r.expectedRows()
+	}
 	for i, j := range r.wanted {
 		x := math.NaN()
 		if bad == nil && j == r.piece {
@@ -171,7 +183,7 @@ func (r *textReader) row(cells [][]byte, line int) error {
 		} else if bad == nil {
 			x, bad = r.number(cells[j], j, line)
 		}
-		r.grown[i].add(x)
+		r.grown[i].add(x, r.expected)
 	}
 	if bad != nil {
 		if r.m.whole() {
@@ -188,24 +200,42 @@ func (r *textReader) row(cells [][]byte, line int) error {
 	return nil
 }
 
-// chunkRows is how many rows a column grows by.
+// chunkRows is how many rows a column grows by where the length of the file does not tell how many it has.
 const chunkRows = 1 << 14
 
 // chunks is a column that grows without being copied.
 type chunks [][]float64
 
-func (c *chunks) add(x float64) {
+func (c *chunks) add(x float64, expected int) {
 	n := len(*c) - 1
-	if n < 0 || len((*c)[n]) == chunkRows {
-		*c, n = append(*c, make([]float64, 0, chunkRows)), n+1
+	if n < 0 || len((*c)[n]) == cap((*c)[n]) {
+		*c, n = append(*c, make([]float64, 0, max(expected, chunkRows))), n+1
 	}
 	(*c)[n] = append((*c)[n], x)
+}
+
+// expectedRows is the number of rows left in a file of known length, by the lines that are in the buffer; 0: not known.
+func (r *textReader) expectedRows() int {
+	if r.m.from == nil || r.m.from.size == 0 {
+		return 0
+	}
+	buffered, _ := r.rows.text.Peek(r.rows.text.Buffered())
+	lines := bytes.Count(buffered, []byte{'\n'})
+	if lines < 16 {
+		return 0
+	}
+	left := float64(r.m.from.size-r.m.from.read) + float64(len(buffered))
+	return min(int(1.02*left/float64(len(buffered))*float64(lines))+16, maxNumbers)
 }
 
 // join makes the columns of the table out of what was collected. The memory of each is given back before the next
 // one is taken.
 func (r *textReader) join() {
 	for i, j := range r.wanted {
+		if len(r.grown[i]) == 1 {
+			r.t.Columns[j] = r.grown[i][0]
+			continue
+		}
 		r.t.Columns[j] = slices.Concat(r.grown[i]...)
 		r.grown[i] = nil
 		giveBack(r.t.lines.rows)
@@ -234,7 +264,7 @@ func (r *textReader) number(cell []byte, col, line int) (float64, error) {
 	if r.m.DecimalComma {
 		point = ','
 	}
-	if x, ok := decimal(cell, point); ok {
+	if x, n := decimalAt(cell, point); n > 0 && n == len(cell) {
 		return x, nil
 	}
 	digits := cell
@@ -262,44 +292,6 @@ func (r *textReader) number(cell []byte, col, line int) (float64, error) {
 	}
 	return math.NaN(), err
 }
-
-// decimal reads a plain number such as -12.345: digits with a point, which together are a whole number below 2⁵³, of 18 digits at
-// most. Both parts are exact in floating point then, and so the quotient is rounded once, as it
-// should be [Cli90]. Other numbers are not ok.
-func decimal(cell []byte, point byte) (x float64, ok bool) {
-	i, whole, behind, digits := 0, uint64(0), -1, 0
-	if len(cell) > 0 && (cell[0] == '-' || cell[0] == '+') {
-		i = 1
-	}
-	for ; i < len(cell); i++ {
-		switch c := cell[i]; {
-		case c-'0' <= 9:
-			whole = 10*whole + uint64(c-'0')
-			digits++
-			if behind >= 0 {
-				behind++
-			}
-		case c == point && behind < 0:
-			behind = 0
-		default:
-			return 0, false
-		}
-	}
-	if digits == 0 || digits > 18 || whole >= 1<<53 {
-		return 0, false
-	}
-	x = float64(whole)
-	if behind > 0 {
-		x /= tens[behind]
-	}
-	if cell[0] == '-' {
-		x = -x
-	}
-	return x, true
-}
-
-// tens are powers of ten, which are exact up to 10²².
-var tens = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18}
 
 // splitHeader cuts "position [mm]" or "position (mm)" into name and unit.
 func splitHeader(h string) (name, unit string) {

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -217,6 +218,14 @@ func TestNumbersAreExact(t *testing.T) {
 		x := (r.Float64() - 0.5) * math.Pow(10, float64(r.IntN(12)-4))
 		cells = append(cells, strconv.FormatFloat(x, "eEfgG"[r.IntN(5)], r.IntN(19)-1, 64))
 	}
+	for range 100000 { // all digits, and what lies in the middle between two numbers or next to it
+		digits := strconv.FormatUint(r.Uint64()>>r.IntN(64), 10)
+		if m := r.Uint64() >> 11; r.IntN(2) == 0 {
+			digits = strconv.FormatUint((2*m+1)<<r.IntN(8)+uint64(r.IntN(3))-1, 10)
+		}
+		at := r.IntN(len(digits) + 1)
+		cells = append(cells, "-+"[:r.IntN(2)]+digits[:at]+"."+digits[at:], strings.Repeat("0", r.IntN(4))+digits[:at]+"."+digits[at:])
+	}
 	reader := textReader{t: &Table{heads: []string{"x"}}, m: &Mapping{}}
 	quick := 0
 	for _, s := range cells {
@@ -225,7 +234,7 @@ func TestNumbersAreExact(t *testing.T) {
 		if err != nil || math.Float64bits(got) != math.Float64bits(want) {
 			t.Fatalf("%q is read as %g, %v", s, got, err)
 		}
-		if _, ok := decimal([]byte(s), '.'); ok {
+		if _, n := decimalAt([]byte(s), '.'); n == len(s) {
 			quick++
 		}
 	}
@@ -235,6 +244,55 @@ func TestNumbersAreExact(t *testing.T) {
 	for _, s := range []string{"", "-", ".", "+.", "1.2.3", "1-2", "--1", "1 2", "0x10", "1_0", "nan", "inf", "1,5"} {
 		if x, err := reader.number([]byte(s), 0, 1); err == nil {
 			t.Errorf("%q is read as %g", s, x)
+		}
+	}
+}
+
+// Rows of plain numbers are read as rows with quotes are, which take the other way through the reader, oddities among them.
+func TestPlainRows(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	for _, style := range []struct{ end, comma, point string }{{"\n", ",", "."}, {"\r\n", ";", ","}, {"\n", "\t", "."}} {
+		var plain, quoted strings.Builder
+		for _, b := range []*strings.Builder{&plain, &quoted} {
+			b.WriteString(strings.ReplaceAll("t,note,pos,u", ",", style.comma) + style.end)
+		}
+		for k := range 5000 {
+			number := func(x float64) string {
+				s := strconv.FormatFloat(x, "efg"[r.IntN(3)], []int{-1, 3, 9, 17}[r.IntN(4)], 64)
+				return strings.Repeat(" ", r.IntN(2)*r.IntN(2)) + strings.Replace(s, ".", style.point, 1)
+			}
+			cells := []string{strconv.Itoa(k), []string{"", "7", "a b", "-"}[r.IntN(4)], number(r.NormFloat64()), number(1e-5 * r.NormFloat64())}
+			plain.WriteString(strings.Join(cells, style.comma) + style.end)
+			quoted.WriteString(strings.Join(cells[:3], style.comma) + style.comma + `"` + strings.TrimSpace(cells[3]) + `"` + style.end)
+			if r.IntN(500) == 0 {
+				odd := []string{"", "# a, comment;", strings.Repeat(" ", 3*strings.Count(",;", style.comma))}[r.IntN(3)] + style.end // spaces are a cell between tabs
+				plain.WriteString(odd)
+				quoted.WriteString(odd)
+			}
+		}
+		m := bench
+		m.Time = Column{Name: "t", Unit: "s"}
+		m.DecimalComma = style.point == ","
+		m.Rows = [2]int{10, 4900}
+		var got [2]*Record
+		for i, text := range []string{plain.String(), quoted.String()} {
+			d, err := read("rows.csv", bufio.NewReader(strings.NewReader(text)), m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got[i] = d
+		}
+		if !slices.Equal(got[0].Position, got[1].Position) || !slices.Equal(got[0].Force, got[1].Force) || got[0].Len() != 4891 {
+			t.Errorf("%q: plain rows are read otherwise than quoted ones", style)
+		}
+		// an error names its line, which the reader has to have counted
+		lines := strings.SplitAfter(plain.String(), style.end)
+		at := len(lines) * 3 / 4
+		lines[at] = strings.Replace(lines[at], style.comma, style.comma+"x"+style.comma, 1)
+		_, err := read("rows.csv", bufio.NewReader(strings.NewReader(strings.Join(lines, ""))), m)
+		var de *Error
+		if !errors.As(err, &de) || de.Line != at+1 {
+			t.Errorf("%q: a row with a cell too many in line %d: %v", style, at+1, err)
 		}
 	}
 }

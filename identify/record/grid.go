@@ -9,11 +9,12 @@ import (
 
 // Limits of what counts as evenly sampled, relative to the sampling interval.
 const (
-	jitterWarn = 0.005 // rms, above: worth a remark
-	jitterBad  = 0.05  // rms, above: derivatives by differences would be wrong by as much
-	gapFactor  = 1.5   // an interval longer than this has lost at least a sample
-	bridge     = 5     // median intervals, the longest gap that resampling bridges
-	driftBad   = 1     // samples: a grid that is off by more is no description of the recording
+	jitterWarn   = 0.005 // rms, above: worth a remark
+	jitterBad    = 0.05  // rms, above: derivatives by differences would be wrong by as much
+	gapFactor    = 1.5   // an interval longer than this has lost at least a sample
+	bridge       = 5     // median intervals, the longest gap that resampling bridges
+	roundedTimes = 1e-6  // between the shortest and the longest interval: all are one, to rounding of the times
+	driftBad     = 1     // samples: a grid that is off by more is no description of the recording
 )
 
 // Clock says how regular the recorded times were.
@@ -97,7 +98,7 @@ func (t *converted) regular(d *Record, lo, hi int) error {
 	}
 	d.Start, d.Dt = s[0], mean
 	c := &d.Clock
-	*c = Clock{Median: medianStep(s), Shortest: math.Inf(1)}
+	*c = Clock{Shortest: math.Inf(1)}
 	for k := range n - 1 {
 		h := s[k+1] - s[k]
 		c.Shortest, c.Longest = min(c.Shortest, h), max(c.Longest, h)
@@ -105,6 +106,9 @@ func (t *converted) regular(d *Record, lo, hi int) error {
 		c.Drift = max(c.Drift, math.Abs(s[k]-s[0]-float64(k)*mean))
 	}
 	c.Jitter = math.Sqrt(c.Jitter/float64(n-1)) / mean
+	if c.Median = (c.Shortest + c.Longest) / 2; c.Longest-c.Shortest > roundedTimes*mean {
+		c.Median = medianStep(s)
+	}
 
 	even := c.Jitter <= jitterWarn && c.Longest <= gapFactor*c.Median && c.Drift <= 0.01*mean
 	if m.Resample && (!even || (m.ResampleRate > 0 && math.Abs(m.ResampleRate*mean-1) > 1e-6)) {

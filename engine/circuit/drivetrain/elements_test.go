@@ -103,46 +103,6 @@ func TestShaftFrequency(t *testing.T) {
 	near(t, "twist", x[0]/3-x[1], 0.1*math.Cos(w*end), 1e-10)
 }
 
-// A bar cut into more and more pieces: the lowest frequency of the bar held at one end goes to π/2·√(K/J), low by (π/2)²/24/N².
-func TestBarFrequencies(t *testing.T) {
-	bar := Bar{K: 50, J: 0.02}
-	for _, n := range []int{4, 8, 16} {
-		bar.N = n
-		springs, inner, end := bar.Split("bar", Ground, 0, 1)
-		m := Inertias{{Name: "end", J: end}}
-		for range inner {
-			m = append(m, Inertia{Name: "disc", J: inner[0]})
-		}
-		var parts []Part
-		for _, s := range springs {
-			parts = append(parts, s)
-		}
-		tr := train(t, m, parts, nil)
-		// the mode is a quarter sine along the bar; after one period of it the end is back, at a quarter it passes zero
-		x := tr.NewState()
-		for k := range m {
-			share := 1.0
-			if k > 0 {
-				share = float64(k) / float64(n)
-			}
-			x[k] = math.Sin(math.Pi / 2 * share)
-		}
-		var before, crossing float64
-		w := bar.Frequency()
-		if _, err := tr.Integrate(x, 0, 1.2*math.Pi/2/w, Offline{Rtol: 1e-11, Atol: 1e-13, Every: 1e-5}, func(at float64, x []float64) {
-			if crossing == 0 && before > 0 && x[0] <= 0 {
-				crossing = at - 1e-5*(-x[0])/(before-x[0])
-			}
-			before = x[0]
-		}); err != nil {
-			t.Fatal(err)
-		}
-		got := math.Pi / 2 / crossing
-		want := math.Pow(math.Pi/2/float64(n), 2) / 24
-		near(t, "relative error of the frequency", 1-got/w, want, 0.1*want)
-	}
-}
-
 // The rigid gear is the limit of a stiff one, without and with losses, driving and driven back: by the accelerations of the two
 // shafts, which are known in closed form for each side.
 func TestGearAccelerations(t *testing.T) {

@@ -1,21 +1,16 @@
-// Package drivetrain holds what stands between a machine's motors and its bodies, shafts, gears, backlash, belts, stops and lossy
-// bearings, and couples them and a circuit with the equations of motion.
+// Package drivetrain holds what stands between a machine's motors and its bodies: shafts, gears with losses, backlash, belts, stops
+// and lossy bearings. A machine has coordinates q with speeds v, and Parts that exert forces τ(t, q, v, z) on them and have states z of
+// their own, z′ = f(t, q, v, z); the circuit is one of them.
 //
-// The problem: coordinates q with speeds v, inertia M(q), bias c(q, v) of a Mechanics; Parts that exert forces τ(t, q, v, z) and have
-// states z of their own, the circuit being one of them; Rows that tie speeds together and exert what that needs,
+// Offline a part is asked for its Flow, at an instant. In a fixed step it is told the mean speeds w of the step and gives its mean force:
+// springs give their exact mean, so what they store they give back; the circuit is exact for even changes of speed; friction laws take
+// their own exact steps.
 //
-//	M·v′ + c = Σ τ + Σ b_r·λ_r,   z′ = f(t, q, v, z),   X_r·v = ρ_r.
+// Package machine steps them. The tests here step them by an engine of their own, Train, which solves
 //
-// Offline (offline.go) all of it is one system of differential equations for the adaptive integrator; the rows are differentiated
-// once, and since their coefficients are constant they hold at the level of positions to rounding.
+//	M·v′ + c = Σ τ + Σ b_r·λ_r,   z′ = f(t, q, v, z),   X_r·v = ρ_r
 //
-// In real time (step.go) the mean speeds w of a step are found so that the equations hold for the means,
-//
-//	2·M·(w − v)/h + c(q + hw/2, w) = Σ τ̄(w) + Σ b_r·λ_r,   X_r·w = ρ̄_r,   q⁺ = q + hw,   v⁺ = 2w − v,
-//
-// each part being told w and giving its mean force. That is the implicit midpoint rule for the mechanics, second order and without
-// loss of its own; springs give their exact mean, so what they store they give back; the circuit is exact for even changes of speed; friction
-// laws take their own exact steps. A damper far stiffer than 2M/h leaves a speed that alternates about the w of the steps.
+// by an adaptive integrator, or for the means of a step by the implicit midpoint rule.
 //
 // Coordinates are angles (rad) or lengths (m); torque (N·m) reads force (N) then.
 package drivetrain
@@ -44,6 +39,40 @@ type Part interface {
 
 // checker is a part that can tell what is wrong with it, given the number of coordinates.
 type checker interface{ check(n int) error }
+
+// Check joins all that is wrong with the parts of a machine with n coordinates; nil: nothing.
+func Check(n int, parts []Part) error {
+	var errs []error
+	names := map[string]bool{}
+	for _, p := range parts {
+		if c, ok := p.(checker); ok {
+			errs = append(errs, under(p.Name(), c.check(n)))
+		}
+		if c, ok := p.(*circuit.Circuit); ok && c.Axes() != n {
+			errs = append(errs, fmt.Errorf("circuit: built for %d coordinates, the mechanics has %d", c.Axes(), n))
+		}
+		if names[p.Name()] {
+			errs = append(errs, fmt.Errorf("%s: two parts of this name", p.Name()))
+		}
+		names[p.Name()] = true
+	}
+	return errors.Join(errs...)
+}
+
+// under puts a name before each line of an error.
+func under(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if j, ok := err.(interface{ Unwrap() []error }); ok {
+		var errs []error
+		for _, e := range j.Unwrap() {
+			errs = append(errs, under(name, e))
+		}
+		return errors.Join(errs...)
+	}
+	return fmt.Errorf("%s: %w", name, err)
+}
 
 // Ground in place of a coordinate is what does not move.
 const Ground = -1

@@ -8,7 +8,6 @@ import (
 
 	"hilrig/engine"
 	"hilrig/engine/circuit"
-	"hilrig/engine/circuit/drivetrain"
 	"hilrig/engine/circuit/servo"
 	"hilrig/engine/control"
 	"hilrig/engine/plant"
@@ -24,14 +23,23 @@ func Example() {
 	}})
 	p, _ := servo.New("circuit", c, 1, []servo.Controller{{Name: "current", PID: control.PID{Kp: 20, Ki: 1e4, Limit: 24}, Channels: []servo.Channel{{
 		Measured: servo.Measured{Of: servo.State, State: "motor.current"}, Want: reference.Constant(2), To: servo.Target{Source: supply}, Unit: "V"}}}})
-	tr, _ := drivetrain.New(drivetrain.Inertias{{Name: "flywheel", J: 1e-3}}, []drivetrain.Part{p}, nil)
-	x := tr.NewState()
+	const h, inertia = 1e-3, 1e-3 // s, kg·m²
+	q, v := []float64{0}, []float64{0}
+	z, zn := make([]float64, len(p.States())), make([]float64, len(p.States()))
+	p.Reset(z)
 	for k := range 300 {
-		if st := tr.Step(float64(k)*1e-3, 1e-3, x); st != engine.OK {
-			fmt.Println(st)
+		w := v[0] // mean speed of the step, 2·J·(w − v)/h = τ(w)
+		for range 3 {
+			tau, slope := []float64{0}, []float64{0}
+			if _, st := p.Trial(float64(k)*h, h, q, v, []float64{w}, z, zn, tau, slope); st != engine.OK {
+				fmt.Println(st)
+			}
+			w -= (2*inertia*(w-v[0])/h - tau[0]) / (2*inertia/h - slope[0])
 		}
+		q[0], v[0] = q[0]+h*w, 2*w-v[0]
+		z, zn = zn, z
 	}
-	fmt.Printf("%.2f A, %.1f rad/s\n", x[2], x[1])
+	fmt.Printf("%.2f A, %.1f rad/s\n", z[0], v[0])
 	// Output: 2.00 A, 30.0 rad/s
 }
 

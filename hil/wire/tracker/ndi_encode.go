@@ -80,17 +80,6 @@ func NDISerial(f *Frame) (serial []byte, ok bool) {
 	return t[8+12+3:][:NDISerialLength], true
 }
 
-// NDIBaud is the digit of a speed in the first parameter of COMM; ok is false where there is none. COMM also takes data bits (0: 8),
-// parity (0: none), stop bits (0: 1) and hardware handshake (0: off), such as COMM:50000.
-func NDIBaud(baud int) (digit byte, ok bool) {
-	for i, b := range [...]int{9600, 14400, 19200, 38400, 57600, 115200, 921600, 1228739} {
-		if b == baud {
-			return '0' + byte(i), true
-		}
-	}
-	return 0, false
-}
-
 // AppendTX writes the reply to TX with option 0001.
 func AppendTX(dst []byte, f *Frame) []byte {
 	at := len(dst)

@@ -152,9 +152,3 @@ func appendXor(dst []byte, at int) []byte {
 	}
 	return fmt.Appendf(dst, "*%02X\r\n", x)
 }
-
-// AppendVectorNav writes one command, such as VNWRG,06,14.
-func AppendVectorNav(dst []byte, command string) []byte {
-	at := len(dst)
-	return appendXor(append(append(dst, '$'), command...), at)
-}

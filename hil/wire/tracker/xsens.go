@@ -50,9 +50,6 @@ const (
 	Float64
 )
 
-// Words are the names of the precisions.
-func (Precision) Words() []string { return []string{"float32", "fp12.20", "fp16.32", "float64"} }
-
 func (p Precision) size() int { return [...]int{4, 4, 6, 8}[p] }
 
 func (p Precision) get(b []byte) float64 {

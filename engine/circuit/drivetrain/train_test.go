@@ -7,11 +7,15 @@ import (
 	"strings"
 
 	"hilrig/engine"
-	"hilrig/engine/circuit"
 	"hilrig/engine/numeric"
 )
 
-// Train is a machine: a mechanics, its parts and rows. State x = [q | v | z of the parts in their order]. Not for concurrent use.
+// Train is a machine in which the parts are tried: a mechanics, its parts and rows. Its mean speeds w of a step make the equations hold
+// for the means,
+//
+//	2·M·(w − v)/h + c(q + hw/2, w) = Σ τ̄(w) + Σ b_r·λ_r,   X_r·w = ρ̄_r,   q⁺ = q + hw,   v⁺ = 2w − v.
+//
+// A damper far stiffer than 2M/h leaves a speed that alternates about the w of the steps. State x = [q | v | z of the parts in their order]. Not for concurrent use.
 type Train struct {
 	Mech  Mechanics
 	Parts []Part
@@ -32,17 +36,9 @@ func New(m Mechanics, parts []Part, rows []Row) (*Train, error) {
 	if v, ok := m.(interface{ validate() error }); ok {
 		errs = append(errs, v.validate())
 	}
+	errs = append(errs, Check(tr.n, parts))
 	names := map[string]bool{}
 	for _, p := range parts {
-		if c, ok := p.(checker); ok {
-			errs = append(errs, under(p.Name(), c.check(tr.n)))
-		}
-		if c, ok := p.(*circuit.Circuit); ok && c.Axes() != tr.n {
-			errs = append(errs, fmt.Errorf("circuit: built for %d coordinates, the mechanics has %d", c.Axes(), tr.n))
-		}
-		if names[p.Name()] {
-			errs = append(errs, fmt.Errorf("%s: two parts of this name", p.Name()))
-		}
 		names[p.Name()] = true
 	}
 	for _, r := range rows {
@@ -76,21 +72,6 @@ func New(m Mechanics, parts []Part, rows []Row) (*Train, error) {
 	tr.fixed = newFixed(tr)
 	tr.bind()
 	return tr, nil
-}
-
-// under puts a name before each line of an error.
-func under(name string, err error) error {
-	if err == nil {
-		return nil
-	}
-	if j, ok := err.(interface{ Unwrap() []error }); ok {
-		var errs []error
-		for _, e := range j.Unwrap() {
-			errs = append(errs, under(name, e))
-		}
-		return errors.Join(errs...)
-	}
-	return fmt.Errorf("%s: %w", name, err)
 }
 
 // Layout names the state; the outputs are positions and speeds.

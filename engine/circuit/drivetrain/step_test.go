@@ -78,10 +78,9 @@ func newFixed(tr *Train) fixed {
 		p: make([]circuit.Power, len(tr.Parts)+len(tr.Rows)), lambda: f(k), keep: f(2*n + tr.nz),
 		even: make([]bool, len(tr.Parts)), origin: f(n), base: f(n), ramp: f(n * n), last: f(n), goal: f(n),
 		past: past{v: f(n), a: [3][]float64{f(n), f(n), f(n)}}}
-	tied := slices.ContainsFunc(tr.Rows, func(r Row) bool { _, is := r.(*Coupling); return is }) // it asks the circuit at every w
 	for i, part := range tr.Parts {
 		a, ok := part.(affine)
-		fx.even[i] = ok && a.Affine() && !tied
+		fx.even[i] = ok && a.Affine()
 		fx.some = fx.some || fx.even[i]
 	}
 	return fx
