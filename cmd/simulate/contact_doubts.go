@@ -14,10 +14,7 @@ var errNotFinite = errors.New("the step has no finite result; a shorter engine.s
 
 // doubts says why the result of a run is not to be trusted: what the engine counted and could not mend.
 func (s *contactRun) doubts() (out []string) {
-	n := map[string]float64{}
-	for _, m := range s.solver {
-		n[m.Name] = m.Value
-	}
+	n := s.counts()
 	if k := n["unverified_steps"]; k > 0 {
 		out = append(out, fmt.Sprintf("the contact forces of %.0f of %.0f steps are not verified, %.0f of them because no forces exist that fit the laws of all contacts; "+
 			"a shorter engine.step, less friction or less unequal masses may help", k, n["steps"], n["steps_without_solution"]))
@@ -32,15 +29,25 @@ func (s *contactRun) doubts() (out []string) {
 	if s.tooLong != "" {
 		out = append(out, s.tooLong)
 	}
-	if s.differs != "" {
-		out = append(out, fmt.Sprintf("blows come about a step apart, or several at once (%.0f steps; in %.0f of them separate blows were settled as one impact, %.0f found a support open), and the motion depends on "+
-			"their order: with a quarter of the step %s; engine.kind: event-driven takes them one by one", n["crowded_blows"], n["merged_impacts"], n["unsupported_blows"], s.differs))
-	}
 	return out
+}
+
+// counts are the counters of the engine by name.
+func (s *contactRun) counts() map[string]float64 {
+	n := map[string]float64{}
+	for _, m := range s.solver {
+		n[m.Name] = m.Value
+	}
+	return n
 }
 
 // notes says what was counted and need not be wrong.
 func (s *contactRun) notes() (out []string) {
+	n := s.counts()
+	if s.differs != "" {
+		out = append(out, fmt.Sprintf("blows come about a step apart, or several at once (%.0f steps; in %.0f of them separate blows were settled as one impact, %.0f found a support open), and the motion depends on "+
+			"their order: with a quarter of the step %s; engine.kind: event-driven takes them one by one", n["crowded_blows"], n["merged_impacts"], n["unsupported_blows"], s.differs))
+	}
 	if e := &s.cfg.Engine; e.Kind == "fixed-step" && e.Positions != nil && !*e.Positions && !e.EndOfStep && e.Beta > 0 && s.motor == nil {
 		out = append(out, fmt.Sprintf("engine.positions: false takes penetration back by velocities: impacts act as if every eps_n were larger by about %.2g, half of engine.beta; "+
 			"engine.positions: true and engine.kind: event-driven do not", e.Beta/2))

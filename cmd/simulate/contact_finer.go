@@ -17,8 +17,8 @@ const (
 	groupShare = 0.002 // beside it, of the largest of all coordinates of its unit
 )
 
-// doubtful tells whether the order of blows may matter.
-func doubtful(c *contact.MoreauCounts) bool { return c.Crowded+c.Merged+c.Unsupported > 0 }
+// orderMayMatter tells whether a run has such blows.
+func orderMayMatter(c *contact.MoreauCounts) bool { return c.Crowded+c.Merged+c.Unsupported > 0 }
 
 // finer repeats a run from q and u with a shorter step, row by row, and says what differs; empty: nothing.
 func (s *contactRun) finer(ctx context.Context, q, u []float64) (string, error) {
@@ -53,6 +53,9 @@ func (s *contactRun) finer(ctx context.Context, q, u []float64) (string, error) 
 			return fmt.Sprintf("the speed of %s at t = %.6g s", faster, row.t), nil
 		}
 		last = faster
+	}
+	if m.Merged > 0 {
+		return fmt.Sprintf("%d steps still settle separate blows as one impact", m.Merged), nil
 	}
 	return "", nil
 }
