@@ -45,12 +45,13 @@ func (s *contactRun) counts() map[string]float64 {
 func (s *contactRun) notes() (out []string) {
 	n := s.counts()
 	if s.differs != "" {
-		out = append(out, fmt.Sprintf("blows come about a step apart, or several at once (%.0f steps; in %.0f of them separate blows were settled as one impact, %.0f found a support open), and the motion depends on "+
-			"their order: with a quarter of the step %s; engine.kind: event-driven takes them one by one", n["crowded_blows"], n["merged_impacts"], n["unsupported_blows"], s.differs))
+		out = append(out, fmt.Sprintf("blows come about a step apart, or several at once (%.0f steps; in %.0f of them separate blows were settled as "+
+			"one impact, %.0f found a support open), and the motion depends on their order: with a quarter of the step %s; "+
+			"engine.kind: event-driven takes them one by one", n["crowded_blows"], n["merged_impacts"], n["unsupported_blows"], s.differs))
 	}
 	if e := &s.cfg.Engine; e.Kind == "fixed-step" && e.Positions != nil && !*e.Positions && !e.EndOfStep && e.Beta > 0 && s.motor == nil {
-		out = append(out, fmt.Sprintf("engine.positions: false takes penetration back by velocities: impacts act as if every eps_n were larger by about %.2g, half of engine.beta; "+
-			"engine.positions: true and engine.kind: event-driven do not", e.Beta/2))
+		out = append(out, fmt.Sprintf("engine.positions: false takes penetration back by velocities: impacts act as if every eps_n were larger by "+
+			"about %.2g, half of engine.beta; engine.positions: true and engine.kind: event-driven do not", e.Beta/2))
 	}
 	return out
 }

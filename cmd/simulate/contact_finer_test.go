@@ -35,8 +35,8 @@ func lineOfBalls(x, v, m [3]float64, end float64) [3]float64 {
 	return x
 }
 
-// Three balls whose blows come from a hundredth of a step to ten steps apart, in either direction: a run that ends elsewhere than blow after blow has it says so, and
-// of the runs that are right few do.
+// Three balls whose blows come from a hundredth of a step to ten steps apart, in either direction: a run that ends elsewhere than blow after
+// blow has it says so, and of the runs that are right few do.
 func TestBlowsCloseTogetherAreRightOrSaid(t *testing.T) {
 	wrong, said, falsely, runs := 0, 0, 0, 0
 	for _, middle := range []float64{0.01, 0.2, 5} {
@@ -49,10 +49,12 @@ func TestBlowsCloseTogetherAreRightOrSaid(t *testing.T) {
 				x[2] = x[1] + 0.02 + first + later
 				var bodies []string
 				for i := range 3 {
-					bodies = append(bodies, fmt.Sprintf(`{"name": "b%d", "shape": "disc", "radius": 0.01, "mass": %g, "position": [%.17g, 0], "velocity": [%g, 0]}`, i, m[i], side*x[i], side*v[i]))
+					bodies = append(bodies, fmt.Sprintf(`{"name": "b%d", "shape": "disc", "radius": 0.01, "mass": %g,
+						"position": [%.17g, 0], "velocity": [%g, 0]}`, i, m[i], side*x[i], side*v[i]))
 				}
 				path := filepath.Join(t.TempDir(), "balls.json")
-				file := fmt.Sprintf(`{"version": 1, "name": "balls", "system": "scene", "scene": {"gravity": [0, 0], "bodies": [%s],
+				file := fmt.Sprintf(`{"version": 1, "name": "balls", "system": "scene",
+					"scene": {"gravity": [0, 0], "bodies": [%s],
 					"pairs": [{"a": "b0", "b": "b1", "eps_n": 0.5}, {"a": "b1", "b": "b2", "eps_n": 0.5}]},
 					"duration": 0.02, "engine": {"kind": "fixed-step", "step": 1e-4}, "outputs": {"every": 1e-3}}`, strings.Join(bodies, ", "))
 				if err := os.WriteFile(path, []byte(file), 0o600); err != nil {

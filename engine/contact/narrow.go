@@ -61,8 +61,8 @@ func (o *Outline) bears(v int, nx, ny, tol float64) bool {
 func (o *Outline) along(e int, x, y float64) float64 { return (x-o.x[e])*o.tx[e] + (y-o.y[e])*o.ty[e] }
 
 // places finds where a point may touch the outline within reach (m): over the nearest edge, which owns its beginning and not its end; around
-// a convex vertex when the point is outside of both its edges, or at the vertex; and in a notch on both its sides. A point inside the material is listed
-// however deep it is. hint is the edge of last time.
+// a convex vertex when the point is outside of both its edges, or at the vertex; and in a notch on both its sides. A point inside the
+// material is listed however deep it is. hint is the edge of last time.
 //
 // In a valley that is no notch a point is over one edge at a time, as over a Commutator.
 //

@@ -54,8 +54,8 @@ func otherSide(a, b *Outline, k int, h *spot, r placement, x, y float64) bool {
 
 // cornerOnCorner decides about vertex k of a in the sector of a vertex of b. It is a contact when that vertex is in the sector of k as well;
 // if not, it is over an edge of a, where the other pass finds it. Two vertices at one point have no line between them: n is then
-// the mean of the edge normals of both that either side can touch. Where that is the normal of an edge of b, the contact is over this edge: corners of
-// faces that lie on each other are at one point to rounding, which must not decide what is under them.
+// the mean of the edge normals of both that either side can touch. Where that is the normal of an edge of b, the contact is over this edge:
+// corners of faces that lie on each other are at one point to rounding, which must not decide what is under them.
 func cornerOnCorner(a, b *Outline, k int, h *spot, r placement) bool {
 	if h.bend > 0 {
 		// in the frame of a the vertex of b is at −n from vertex k

@@ -10,8 +10,8 @@ type Sweeper interface {
 	Overrun(h float64) (a, b string, share float64)
 }
 
-// Overrun is Sweeper.Overrun. The points of a have to come to rest over the near half of b once; a disc has its radius beside that. Bodies that
-// slide along each other may be as fast as they like: what counts is the motion across an axis that parts them.
+// Overrun is Sweeper.Overrun. The points of a have to come to rest over the near half of b once; a disc has its radius beside that. Bodies
+// that slide along each other may be as fast as they like: what counts is the motion across an axis that parts them.
 func (s *Scene) Overrun(h float64) (a, b string, share float64) {
 	for i := range s.passes {
 		p := &s.passes[i]
@@ -53,8 +53,8 @@ func (s *Shape) fewEdges() bool {
 	return area > 0 && s.Outline.edges <= axisEdges
 }
 
-// slowestAcross is the smallest component of the velocity (vx, vy) of a against b along an axis that parts the bodies (m/s): normals of the edges
-// of both, and the line of the centres of two discs. It is +Inf where none of them does.
+// slowestAcross is the smallest component of the velocity (vx, vy) of a against b along an axis that parts the bodies (m/s): normals of the
+// edges of both, and the line of the centres of two discs. It is +Inf where none of them does.
 func (s *Scene) slowestAcross(p *scenePass, vx, vy float64) float64 {
 	a, b, slow := &s.spec.Bodies[p.a].Shape, &s.spec.Bodies[p.b].Shape, math.Inf(1)
 	if !p.fewEdges {
