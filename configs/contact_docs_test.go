@@ -134,7 +134,7 @@ coordinate differs by more than half a percent of its way a warning names it, an
 the blows would change a velocity by more than a fiftieth of the fastest approach; in ` + "`unsupported_blows`" + ` a support was open in the step of a blow alone.
 
 ` + "`flickering_contacts`" + ` counts contacts that were open for one step between two in which they carried force. With ` + "`positions: false`" + ` a warning
-says by how much restitution is too large; the exit code stays 0.
+says by how much restitution is too large, and the exit code stays 0; for the brush, whose default that is, it is the count ` + "`restitution_added`" + `.
 
 A run that cannot go on ends with an error that names the time and the bodies, and with exit code 6.
 

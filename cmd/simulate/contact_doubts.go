@@ -32,6 +32,14 @@ func (s *contactRun) doubts() (out []string) {
 	return out
 }
 
+// addedRestitution is by how much impacts act as if every eps_n were larger, because depth is taken back by a velocity.
+func (s *contactRun) addedRestitution() float64 {
+	if e := &s.cfg.Engine; e.Kind == "fixed-step" && !*e.Positions && !e.EndOfStep {
+		return e.Beta / 2
+	}
+	return 0
+}
+
 // counts are the counters of the engine by name.
 func (s *contactRun) counts() map[string]float64 {
 	n := map[string]float64{}
@@ -49,9 +57,9 @@ func (s *contactRun) notes() (out []string) {
 			"one impact, %.0f found a support open), and the motion depends on their order: with a quarter of the step %s; "+
 			"engine.kind: event-driven takes them one by one", n["crowded_blows"], n["merged_impacts"], n["unsupported_blows"], s.differs))
 	}
-	if e := &s.cfg.Engine; e.Kind == "fixed-step" && e.Positions != nil && !*e.Positions && !e.EndOfStep && e.Beta > 0 && s.motor == nil {
+	if added := s.addedRestitution(); added > 0 && s.cfg.System != "brush" {
 		out = append(out, fmt.Sprintf("engine.positions: false takes penetration back by velocities: impacts act as if every eps_n were larger by "+
-			"about %.2g, half of engine.beta; engine.positions: true and engine.kind: event-driven do not", e.Beta/2))
+			"about %.2g, half of engine.beta; engine.positions: true and engine.kind: event-driven do not", added))
 	}
 	return out
 }

@@ -237,7 +237,7 @@ func (s *contactRun) bySteps(ctx context.Context) error {
 	}
 	s.metrics = append(s.metrics, sums.metrics(s.coords)...)
 	s.solver = stepCounts(&m.MoreauCounts)
-	if s.cfg.System == "scene" && orderMayMatter(&m.MoreauCounts) {
+	if s.cfg.System == "scene" && m.Overruns == 0 && orderMayMatter(&m.MoreauCounts) {
 		if s.differs, err = s.finer(ctx, q0, u0); err != nil {
 			return err
 		}
