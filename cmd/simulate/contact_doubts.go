@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"hilrig/cmd/report"
 	"hilrig/engine/contact"
@@ -57,7 +58,7 @@ func (s *contactRun) notes() (out []string) {
 			"one impact, %.0f found a support open), and the motion depends on their order: with a quarter of the step %s; "+
 			"engine.kind: event-driven takes them one by one", n["crowded_blows"], n["merged_impacts"], n["unsupported_blows"], s.differs))
 	}
-	if added := s.addedRestitution(); added > 0 && s.cfg.System != "brush" {
+	if added := s.addedRestitution(); added > 0 && !strings.HasPrefix(s.cfg.System, "brush") {
 		out = append(out, fmt.Sprintf("engine.positions: false takes penetration back by velocities: impacts act as if every eps_n were larger by "+
 			"about %.2g, half of engine.beta; engine.positions: true and engine.kind: event-driven do not", added))
 	}
