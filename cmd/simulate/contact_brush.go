@@ -41,6 +41,10 @@ func (s *contactRun) brushBySteps(ctx context.Context, b *brush.Brush) error {
 		Metric{"eased_steps", "", float64(stats.Eased)}, Metric{"warm_share", "", stats.Warm})
 	s.solver = append(s.solver, byMethod("solved_by_", stats.Methods)...)
 	s.solver = append(s.solver, byMethod("unverified_by_", stats.Unproven)...)
+	if added := s.addedRestitution(); added > 0 {
+		s.solver = append(s.solver, Metric{"restitution_added", "", added})
+		s.meaning["restitution_added"] = "by which impacts act as if every eps_n were larger; engine.positions: true adds none"
+	}
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"hilrig/cmd/report"
 	"hilrig/engine/contact"
@@ -14,10 +15,7 @@ var errNotFinite = errors.New("the step has no finite result; a shorter engine.s
 
 // doubts says why the result of a run is not to be trusted: what the engine counted and could not mend.
 func (s *contactRun) doubts() (out []string) {
-	n := map[string]float64{}
-	for _, m := range s.solver {
-		n[m.Name] = m.Value
-	}
+	n := s.counts()
 	if k := n["unverified_steps"]; k > 0 {
 		out = append(out, fmt.Sprintf("the contact forces of %.0f of %.0f steps are not verified, %.0f of them because no forces exist that fit the laws of all contacts; "+
 			"a shorter engine.step, less friction or less unequal masses may help", k, n["steps"], n["steps_without_solution"]))
@@ -35,13 +33,34 @@ func (s *contactRun) doubts() (out []string) {
 	return out
 }
 
+// addedRestitution is by how much impacts act as if every eps_n were larger, because depth is taken back by a velocity.
+func (s *contactRun) addedRestitution() float64 {
+	if e := &s.cfg.Engine; e.Kind == "fixed-step" && !*e.Positions && !e.EndOfStep {
+		return e.Beta / 2
+	}
+	return 0
+}
+
+// counts are the counters of the engine by name.
+func (s *contactRun) counts() map[string]float64 {
+	n := map[string]float64{}
+	for _, m := range s.solver {
+		n[m.Name] = m.Value
+	}
+	return n
+}
+
 // notes says what was counted and need not be wrong.
 func (s *contactRun) notes() (out []string) {
-	for _, m := range s.solver {
-		if m.Name == "merged_impacts" && m.Value > 0 {
-			out = append(out, fmt.Sprintf("in %.0f steps separate blows were settled as one impact, and their order would matter; "+
-				"engine.kind: event-driven takes them one by one, a shorter engine.step more of them", m.Value))
-		}
+	n := s.counts()
+	if s.differs != "" {
+		out = append(out, fmt.Sprintf("blows come about a step apart, or several at once (%.0f steps; in %.0f of them separate blows were settled as "+
+			"one impact, %.0f found a support open), and the motion depends on their order: with a quarter of the step %s; "+
+			"engine.kind: event-driven takes them one by one", n["crowded_blows"], n["merged_impacts"], n["unsupported_blows"], s.differs))
+	}
+	if added := s.addedRestitution(); added > 0 && !strings.HasPrefix(s.cfg.System, "brush") {
+		out = append(out, fmt.Sprintf("engine.positions: false takes penetration back by velocities: impacts act as if every eps_n were larger by "+
+			"about %.2g, half of engine.beta; engine.positions: true and engine.kind: event-driven do not", added))
 	}
 	return out
 }

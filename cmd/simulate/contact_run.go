@@ -42,6 +42,7 @@ type contactRun struct {
 	events  []EventRow
 
 	tooLong string            // what is said of steps that may have missed a contact
+	differs string            // what a shorter step changes, where the order of blows may matter
 	metrics []Metric          // what happened
 	meaning map[string]string // of metrics whose name does not say it, by name
 	solver  []Metric          // how the contact problems fared
@@ -207,6 +208,7 @@ func (s *contactRun) bySteps(ctx context.Context) error {
 	steps, every := int(math.Round(s.cfg.Duration/e.Step)), int(math.Round(s.cfg.Rows()/e.Step))
 	var sums coordSums
 	sums.start(len(s.q))
+	q0, u0 := slices.Clone(s.q), slices.Clone(s.u)
 	s.beginRows(meanForces, nil)
 	var load [2]float64 // N·s since the last row, N and T
 	for k := range steps {
@@ -235,6 +237,11 @@ func (s *contactRun) bySteps(ctx context.Context) error {
 	}
 	s.metrics = append(s.metrics, sums.metrics(s.coords)...)
 	s.solver = stepCounts(&m.MoreauCounts)
+	if s.cfg.System == "scene" && m.Overruns == 0 && orderMayMatter(&m.MoreauCounts) {
+		if s.differs, err = s.finer(ctx, q0, u0); err != nil {
+			return err
+		}
+	}
 	if o := m.Overrun; m.Overruns > 0 {
 		s.tooLong = fmt.Sprintf("%d of %d steps are too long for the speed: at t = %.6g s %q and %q moved against each other by %.3g times what lets every contact between them be found; "+
 			"engine.step: %.2g s is short enough, and engine.kind: event-driven needs no step", m.Overruns, m.Steps, o.T, o.A, o.B, o.Share, 0.9*e.Step/o.Share)
@@ -265,7 +272,8 @@ func stepCounts(c *contact.MoreauCounts) []Metric {
 		{"steps_without_solution", "", float64(c.NoSolution)}, {"eased_steps", "", float64(c.Eased)}, {"painleve_steps", "", float64(c.Painleve)},
 		{"refused_steps", "", float64(c.Refused)},
 		{"contacts_left_out", "", float64(c.Left)}, {"steps_too_long", "", float64(c.Overruns)}, {"state_updates_share", "", share(c.Updates)},
-		{"lowered_impacts", "", float64(c.Lowered)}, {"merged_impacts", "", float64(c.Merged)},
+		{"lowered_impacts", "", float64(c.Lowered)}, {"merged_impacts", "", float64(c.Merged)}, {"crowded_blows", "", float64(c.Crowded)},
+		{"flickering_contacts", "", float64(c.Flickers)}, {"unsupported_blows", "", float64(c.Unsupported)},
 		{"energy_gain_steps", "", float64(c.EnergyGains)}, {"energy_gained", "J", c.Gained}, {"energy_dissipated", "J", c.Dissipated},
 		{"energy_exchanged", "J", c.Exchanged},
 	}

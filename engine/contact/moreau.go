@@ -63,6 +63,7 @@ type Moreau struct {
 	queue     []int32   // contacts of one impact
 	moved     []bool    // coordinate
 	struck    bool      // the step has an impact
+	lastBlow  int64     // number of the last step in which a contact approached faster than forces explain
 	late      float64   // s, the most of lag in the step before: bodies moved as much further without a look for contacts
 	fast      float64   // m/s, the fastest approach of a closed contact, which fades at half the rate at which depth is taken back
 	vf        []float64 // ġ(u_free), N and T of each closed contact
@@ -82,6 +83,9 @@ type StepResult struct {
 	Closed int
 	Solve  lcp.FrictionResult
 }
+
+// crowded is the number of steps below which the time between blows is not much longer than what a step resolves.
+const crowded = 4
 
 // firstRoom is the number of closed contacts that find room without MaxContacts, until a step has more.
 const firstRoom = 24
@@ -149,7 +153,7 @@ func (m *Moreau) room(n int) {
 
 // Reset forgets contact states and counters.
 func (m *Moreau) Reset() {
-	m.MoreauCounts, m.Overrun, m.late, m.fast, m.lift = MoreauCounts{}, Overrun{}, 0, 0, 0
+	m.MoreauCounts, m.Overrun, m.late, m.fast, m.lift, m.lastBlow = MoreauCounts{}, Overrun{}, 0, 0, 0, 0
 	m.Set.Clear()
 	m.Set.Dropped = 0
 	m.none()
@@ -248,7 +252,7 @@ func (m *Moreau) Step(t float64, q, u []float64) StepResult {
 
 	// what the next step starts from
 	for k, c := range m.Chosen {
-		e := ended{stamp: m.Steps, h: h, pn: m.Impulse[2*k], pt: m.Impulse[2*k+1], id: m.Set.ID[c], state: m.State[k], hit: m.struck}
+		e := ended{stamp: m.Steps, h: h, pn: m.Impulse[2*k], pt: m.Impulse[2*k+1], id: m.Set.ID[c], state: m.State[k], hit: m.struck, blow: m.vk[k] < -m.opt.VTh-2*math.Abs(m.vf[2*k]-m.vk[k])}
 		if m.back != nil {
 			e.back, e.lambda = m.back.state[k], m.back.p[2*k]
 		}
@@ -276,6 +280,8 @@ func (m *Moreau) close(u []float64) (left int) {
 	uf := m.ufree[:f]
 	u = u[:f]
 	n := 0
+	blowBefore := m.lastBlow == m.Steps-1
+	blows := 0
 	m.struck = false
 	m.fast *= 1 - 0.5*m.opt.Beta
 	m.Chosen, m.Impulse, m.State = m.Chosen[:0], m.Impulse[:cap(m.Impulse)], m.State[:cap(m.State)]
@@ -327,6 +333,18 @@ func (m *Moreau) close(u []float64) (left int) {
 		at, known := m.mem.place(s.ID[c])
 		old := &m.mem.slot[at]
 		was := known && old.stamp == m.Steps-1 && old.pn > 0
+		approaches := -nk > m.opt.VTh+2*math.Abs(nf-nk) // faster than the forces of the steps without it make it
+		if approaches {
+			blows++
+		}
+		if known && old.stamp == m.Steps-2 && old.pn > 0 {
+			switch {
+			case !approaches:
+				m.Flickers++
+			case blowBefore && !old.blow:
+				m.Unsupported++
+			}
+		}
 		cn, ct := 0.0, 0.0
 		switch {
 		case atEnd:
@@ -371,6 +389,12 @@ func (m *Moreau) close(u []float64) (left int) {
 	}
 	m.Impulse, m.State = m.Impulse[:2*n], m.State[:n]
 	m.lift = lift
+	if blows > 0 {
+		if blows > 1 || m.lastBlow > 0 && m.Steps-m.lastBlow <= crowded {
+			m.Crowded++
+		}
+		m.lastBlow = m.Steps
+	}
 	return left
 }
 

@@ -26,6 +26,7 @@ type ended struct {
 	id     uint32
 	state  lcp.State
 	hit    bool      // that step had an impact: the impulses are no forces
+	blow   bool      // the contact approached faster than forces explain
 	back   lcp.State // of the problem of positions, and its λ (m·kg)
 	lambda float64
 }

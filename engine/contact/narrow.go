@@ -61,8 +61,8 @@ func (o *Outline) bears(v int, nx, ny, tol float64) bool {
 func (o *Outline) along(e int, x, y float64) float64 { return (x-o.x[e])*o.tx[e] + (y-o.y[e])*o.ty[e] }
 
 // places finds where a point may touch the outline within reach (m): over the nearest edge, which owns its beginning and not its end; around
-// a convex vertex when the point is outside of both its edges; and in a notch on both its sides. A point inside the material is listed
-// however deep it is. hint is the edge of last time.
+// a convex vertex when the point is outside of both its edges, or at the vertex; and in a notch on both its sides. A point inside the
+// material is listed however deep it is. hint is the edge of last time.
 //
 // In a valley that is no notch a point is over one edge at a time, as over a Commutator.
 //
@@ -78,6 +78,14 @@ func (o *Outline) places(x, y, reach float64, hint *int32, out *[3]spot) (n int,
 		if h.gap <= reach {
 			out[n] = h
 			n++
+		}
+	}
+	for _, v := range [2]int{f.edge, o.edgeAfter(f.edge)} { // at a convex vertex, on whichever side of it rounding has the point
+		if o.corner[v] == convex && math.Abs(x-o.x[v]) < sameVertex && math.Abs(y-o.y[v]) < sameVertex {
+			if h := o.overVertex(v, x, y); h.bend == 0 { // its gap is a matter of the normal, see cornerOnCorner
+				out[0] = h
+				return 1, away
+			}
 		}
 	}
 	if f.s > 0 && f.s < 1 {

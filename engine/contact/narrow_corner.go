@@ -54,7 +54,8 @@ func otherSide(a, b *Outline, k int, h *spot, r placement, x, y float64) bool {
 
 // cornerOnCorner decides about vertex k of a in the sector of a vertex of b. It is a contact when that vertex is in the sector of k as well;
 // if not, it is over an edge of a, where the other pass finds it. Two vertices at one point have no line between them: n is then
-// the mean of the edge normals of both that either side can touch.
+// the mean of the edge normals of both that either side can touch. Where that is the normal of an edge of b, the contact is over this edge:
+// corners of faces that lie on each other are at one point to rounding, which must not decide what is under them.
 func cornerOnCorner(a, b *Outline, k int, h *spot, r placement) bool {
 	if h.bend > 0 {
 		// in the frame of a the vertex of b is at −n from vertex k
@@ -70,7 +71,7 @@ func cornerOnCorner(a, b *Outline, k int, h *spot, r placement) bool {
 	}
 	for _, e := range [2]int{a.edgeBefore(k), k} {
 		nx, ny := -(r.cos*a.ty[e] + r.sin*a.tx[e]), -(r.sin*a.ty[e] - r.cos*a.tx[e])
-		if b.bears(v, nx, ny, blunt) {
+		if b.bears(v, -nx, -ny, blunt) {
 			sx, sy = sx+nx, sy+ny
 		}
 	}
@@ -78,6 +79,13 @@ func cornerOnCorner(a, b *Outline, k int, h *spot, r placement) bool {
 	if l == 0 {
 		return false
 	}
+	x, y := r.point(a.x[k], a.y[k])
 	h.nx, h.ny = sx/l, sy/l
+	h.gap = h.nx*(x-b.x[v]) + h.ny*(y-b.y[v])
+	for _, e := range [2]int{b.edgeBefore(v), v} {
+		if h.nx*b.ty[e]-h.ny*b.tx[e] > 1-1e-12 {
+			*h = b.overEdge(e, x, y)
+		}
+	}
 	return true
 }

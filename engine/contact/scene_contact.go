@@ -9,14 +9,15 @@ import (
 
 // scenePass looks for the points of body a, or its disc, over body b.
 type scenePass struct {
-	a, b   int
-	law    Law
-	base   uint32  // of the ids
-	radius float64 // m, of the disc, 0 for vertices
-	second bool    // the other direction of a pair: places around vertices were seen in the first
-	hints  []int32 // edge of b that point k of a was over
-	far    float64 // m, from the origin of b to where the points of a may touch it
-	room   float64 // m, that a may move within a step without being lost behind the surface of b
+	a, b     int
+	law      Law
+	base     uint32  // of the ids
+	radius   float64 // m, of the disc, 0 for vertices
+	second   bool    // the other direction of a pair: places around vertices were seen in the first
+	hints    []int32 // edge of b that point k of a was over
+	far      float64 // m, from the origin of b to where the points of a may touch it
+	room     float64 // m, that a may move within a step without being lost behind the surface of b
+	fewEdges bool    // both are discs or solids of few edges, which an axis may part
 
 	// A point that is away from b needs no look before the bodies have moved that far: travel (m) is a bound of the way of any point of a in
 	// the frame of b so far, and point k cannot be nearer than until[k] − travel.
@@ -63,6 +64,7 @@ func (s *Scene) pair(index map[string]int) error {
 		default:
 			p.room = shape.Radius + other.Radius
 		}
+		p.fewEdges = shape.fewEdges() && other.fewEdges()
 		p.until, p.hints = make([]float64, points), slices.Repeat([]int32{-1}, points)
 		s.passes = append(s.passes, p)
 		next += uint64(points) * perPoint

@@ -10,7 +10,8 @@ type Sweeper interface {
 	Overrun(h float64) (a, b string, share float64)
 }
 
-// Overrun is Sweeper.Overrun. The points of a have to come to rest over the near half of b once; a disc has its radius beside that.
+// Overrun is Sweeper.Overrun. The points of a have to come to rest over the near half of b once; a disc has its radius beside that. Bodies
+// that slide along each other may be as fast as they like: what counts is the motion across an axis that parts them.
 func (s *Scene) Overrun(h float64) (a, b string, share float64) {
 	for i := range s.passes {
 		p := &s.passes[i]
@@ -27,11 +28,73 @@ func (s *Scene) Overrun(h float64) (a, b string, share float64) {
 		}
 		around := s.spec.Bodies[p.a].Shape.bounds()
 		around = around.in(s.relative(p.a, p.b), way)
-		if other := s.spec.Bodies[p.b].Shape.bounds(); around.meets(&other) {
+		if other := s.spec.Bodies[p.b].Shape.bounds(); !around.meets(&other) {
+			continue
+		}
+		spin := min(math.Abs(y.v[2])*math.Hypot(rx, ry)+turn*p.size, math.Abs(x.v[2])*math.Hypot(rx, ry)+turn*p.far)
+		if way = min(way, h*(s.slowestAcross(p, vx, vy)+spin)); way > p.room && way > share*p.room {
 			a, b, share = s.spec.Bodies[p.a].Name, s.spec.Bodies[p.b].Name, way/p.room
 		}
 	}
 	return a, b, share
+}
+
+const (
+	axisEdges  = 64  // edges of an outline up to which their normals are tried as axes
+	axisInside = 0.1 // of room: bodies that are no deeper in each other count as parted
+)
+
+// fewEdges tells whether the shape is a disc or a solid of few edges, which an axis can part from another.
+func (s *Shape) fewEdges() bool {
+	if s.Outline == nil {
+		return true
+	}
+	area, _, _ := s.Outline.Section()
+	return area > 0 && s.Outline.edges <= axisEdges
+}
+
+// slowestAcross is the smallest component of the velocity (vx, vy) of a against b along an axis that parts the bodies (m/s): normals of the
+// edges of both, and the line of the centres of two discs. It is +Inf where none of them does.
+func (s *Scene) slowestAcross(p *scenePass, vx, vy float64) float64 {
+	a, b, slow := &s.spec.Bodies[p.a].Shape, &s.spec.Bodies[p.b].Shape, math.Inf(1)
+	if !p.fewEdges {
+		return slow
+	}
+	x, y := &s.body[p.a], &s.body[p.b]
+	try := func(nx, ny float64) { // from b to a
+		speed := math.Abs(nx*vx + ny*vy)
+		if speed < slow && x.extent(a, -nx, -ny)+y.extent(b, nx, ny) <= nx*(x.p[0]-y.p[0])+ny*(x.p[1]-y.p[1])+axisInside*p.room {
+			slow = speed
+		}
+	}
+	for side, o := range [2]*Outline{b.Outline, a.Outline} {
+		body, sign := [2]*sceneBody{y, x}[side], [2]float64{1, -1}[side]
+		if o == nil {
+			continue
+		}
+		for e := range o.edges {
+			nx, ny := sign*o.ty[e], -sign*o.tx[e]
+			try(body.cos*nx-body.sin*ny, body.sin*nx+body.cos*ny)
+		}
+	}
+	if d := math.Hypot(x.p[0]-y.p[0], x.p[1]-y.p[1]); a.Outline == nil && b.Outline == nil && d > 0 {
+		try((x.p[0]-y.p[0])/d, (x.p[1]-y.p[1])/d)
+	}
+	return slow
+}
+
+// extent is how far a shape of the body reaches from its origin along the unit vector (nx, ny) of the world (m).
+func (b *sceneBody) extent(shape *Shape, nx, ny float64) float64 {
+	o := shape.Outline
+	if o == nil {
+		return shape.Radius
+	}
+	nx, ny = b.cos*nx+b.sin*ny, b.cos*ny-b.sin*nx
+	far := math.Inf(-1)
+	for k := range o.edges {
+		far = max(far, nx*o.x[k]+ny*o.y[k])
+	}
+	return far
 }
 
 // bounds is the box around a shape in its frame.

@@ -91,3 +91,44 @@ func TestOverrunsAreFoundOnBothSidesOfTheLimit(t *testing.T) {
 		t.Errorf("half-plane: %+v", m.Overrun)
 	}
 }
+
+// A slider on a thin plate: along the plate it may be as fast as it likes, on either side and with either of them moving; across it half the
+// thickness in one step is the limit. A slider that is in the plate has no axis between itself and the plate.
+func TestMotionAlongASurfaceIsNoOverrun(t *testing.T) {
+	const thick, h = 0.001, 20e-6
+	plate, slider := mustOutline(t)(Rectangle(0.4, thick, 0)), mustOutline(t)(Rectangle(0.01, 0.004, 0))
+	limit := thick / 2 / h
+	for _, c := range []struct {
+		name    string
+		shape   Shape
+		y       float64
+		a, b    [3]float64 // velocities of slider and plate
+		overrun bool
+	}{
+		{"above", Shape{Outline: slider}, 0.0025, [3]float64{9 * limit}, [3]float64{}, false},
+		{"above, to the left", Shape{Outline: slider}, 0.0025, [3]float64{-9 * limit}, [3]float64{}, false},
+		{"below", Shape{Outline: slider}, -0.0025, [3]float64{9 * limit}, [3]float64{}, false},
+		{"the plate moves", Shape{Outline: slider}, 0.0025, [3]float64{}, [3]float64{9 * limit}, false},
+		{"a disc", Shape{Radius: 0.002}, 0.0025, [3]float64{9 * limit}, [3]float64{}, false},
+		{"down, below the limit", Shape{Outline: slider}, 0.0025, [3]float64{9 * limit, -0.999 * limit}, [3]float64{}, false},
+		{"down, above the limit", Shape{Outline: slider}, 0.0026, [3]float64{9 * limit, -1.001 * limit}, [3]float64{}, true},
+		{"up, above the limit", Shape{Outline: slider}, -0.0026, [3]float64{-9 * limit, 1.001 * limit}, [3]float64{}, true},
+		{"away, above the limit", Shape{Outline: slider}, 0.0026, [3]float64{9 * limit, 1.001 * limit}, [3]float64{}, true},
+		{"in the plate", Shape{Outline: slider}, 0, [3]float64{9 * limit}, [3]float64{}, true},
+	} {
+		sc := mustScene(t, SceneSpec{
+			Bodies: []BodySpec{
+				{Name: "plate", Mass: 1, Inertia: 1, Shape: Shape{Outline: plate}, Speed: c.b},
+				{Name: "slider", Mass: 0.01, Inertia: 1e-6, Shape: c.shape, Pose: [3]float64{0, math.Copysign(0.0026, c.y)}, Speed: c.a},
+			},
+			Pairs: []PairSpec{{A: "slider", B: "plate"}},
+		})
+		q, u := make([]float64, 6), make([]float64, 6)
+		sc.Start(q, u)
+		q[4] = c.y
+		sc.Contacts(0, q, u, 1e-9, NewSet(64, 6))
+		if _, _, share := sc.Overrun(h); share > 1 != c.overrun {
+			t.Errorf("%s: %.4g of what is allowed", c.name, share)
+		}
+	}
+}
