@@ -57,14 +57,18 @@ func (r *Result) findUnmodelled(j *job, st *stage) {
 // withoutUsualDrag leaves out the drag that the rows of a recorded force do not exclude: unless the motion has one speed only, they would show
 // as much of it as matters, and the intervals of short records would hold nothing but that.
 func withoutUsualDrag(effects []fit.Effect) []fit.Effect {
-	return slices.DeleteFunc(effects, func(l fit.Effect) bool { return l.Usual && l.Kind == "drag" })
+	return slices.DeleteFunc(effects, func(l fit.Effect) bool { return l.Usual && !l.OneSpeed && l.Kind == "drag" })
 }
 
 // lacking takes in what the model lacks; what every axis has a little of where as much of it as the motion allows moves a value by more than
-// the share least.
+// the share least, or, where the motion has one speed, by more than any fault may.
 func (r *Result) lacking(effects []fit.Effect, least float64) {
 	for _, l := range effects {
-		if worst, ok := r.Param(l.Worst); l.Usual && (!ok || math.Abs(l.Moves[l.Worst]) < least*math.Abs(worst.Value)) {
+		share := least
+		if l.OneSpeed {
+			share = systematic
+		}
+		if worst, ok := r.Param(l.Worst); l.Usual && (!ok || math.Abs(l.Moves[l.Worst]) < share*math.Abs(worst.Value)) {
 			continue
 		}
 		r.lacks(l)

@@ -29,12 +29,13 @@ type Suspect struct {
 
 	// Usual is set for what every axis has a little of, with a positive coefficient: what of it the residual does not exclude
 	// counts too. So does what lies between Bounds, which hold zero, where something else tells that it may be there.
-	Usual  bool
-	Most   float64 // of what is usual: the largest coefficient that it can have; 0: any
-	Bounds [2]float64
-	Named  func(b float64) string // What, if the coefficient is b; nil: What
-	Alone  bool                   // it is possible where it is beyond chance by itself, though not as one of all suspects
-	Open   float64                // share by which what it does is uncertain beside chance
+	Usual    bool
+	OneSpeed bool    // of Usual: next to all of the motion has one speed, at which it looks like another term
+	Most     float64 // of what is usual: the largest coefficient that it can have; 0: any
+	Bounds   [2]float64
+	Named    func(b float64) string // What, if the coefficient is b; nil: What
+	Alone    bool                   // it is possible where it is beyond chance by itself, though not as one of all suspects
+	Open     float64                // share by which what it does is uncertain beside chance
 }
 
 // Effect is something that a fit left in its residual, or may have left there.
@@ -55,6 +56,7 @@ type Effect struct {
 
 	Possible bool `json:"possible,omitempty"` // it does not show: values and moves are those of as much of it as the residual does not exclude
 	Usual    bool `json:"-"`                  // every axis has a little of it
+	OneSpeed bool `json:"-"`                  // of Usual: the motion has one speed, at which it looks like another term
 }
 
 // Limits of the search for structure.
@@ -413,7 +415,7 @@ func (x *explained) search(s *Solution, whole *explained, all []int, suspects []
 			}
 			if f.most() != 0 {
 				e := sp.left(s, f, whole.without(sp, f.b, all), harm, tries)
-				if e.Possible, e.Usual = true, usual; !usual || e.Worst != "" {
+				if e.Possible, e.Usual, e.OneSpeed = true, usual, usual && sp.OneSpeed; !usual || e.Worst != "" {
 					possible = append(possible, e)
 				}
 			}
