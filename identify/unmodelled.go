@@ -8,6 +8,7 @@ import (
 
 	"hilrig/engine/numeric"
 	"hilrig/identify/fit"
+	"hilrig/identify/record"
 )
 
 // systematic is the share of a value by which something that the residual shows may move it without a word.
@@ -37,6 +38,7 @@ func (r *Result) findUnmodelled(j *job, st *stage) {
 		}
 	}
 	r.lowPassed(suspects)
+	r.grantZero(suspects, j.recs.Fit)
 	found, possible := fit.Unmodelled(s, suspects, r.tolerance)
 	if found != nil || doHarm(possible) {
 		if noisier := st.again(j.plan.Model.Rotary, samples(j.recs.Fit)); noisier != nil {
@@ -116,6 +118,25 @@ func (r *Result) lowPassed(suspects []fit.Suspect) {
 			case f.Channel == "position":
 				s.Bounds[0] = math.Min(s.Bounds[0], -b)
 			}
+		}
+	}
+}
+
+// grantZero grants the constant force that a spring or weight makes of the zero of the position, which lies anywhere within a step of the
+// encoder.
+func (r *Result) grantZero(suspects []fit.Suspect, recs []*record.Record) {
+	stiffness, step := 0.0, 0.0
+	for i := range r.Parameters {
+		if p := &r.Parameters[i]; slices.Contains([]string{"k", "mgs"}, r.axisName(p.Name)) {
+			stiffness += math.Abs(p.Value)
+		}
+	}
+	for _, d := range recs {
+		step = math.Max(step, numeric.EncoderStep(d.Position))
+	}
+	for i := range suspects {
+		if suspects[i].Kind == fit.ConstantForce {
+			suspects[i].Granted = stiffness * step
 		}
 	}
 }

@@ -355,10 +355,13 @@ func (m *Motion) course() {
 		}
 	}
 	if !m.Constant {
-		m.add("constant force", "a constant force (weight, zero of the sensor)", "Add offset to the terms.", func(int) float64 { return 1 })
+		m.add(ConstantForce, "a constant force (weight, zero of the sensor)", "Add offset to the terms.", func(int) float64 { return 1 })
 		m.add("drift", "a force that drifts over the record", "Check the zero of the force, and record under constant conditions.", func(k int) float64 { return at(k) - 0.5 })
 	}
 }
+
+// ConstantForce is the kind of a force that does not change.
+const ConstantForce = "constant force"
 
 // lag: force and motion are not of one time, or one of them passed a filter or a shaft that the other did not.
 func (m *Motion) lag() {
