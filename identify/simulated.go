@@ -187,7 +187,7 @@ func (j *job) follow(ctx context.Context, m *axis.Model, params []fit.Param, sol
 			return other, next, true
 		}
 	}
-	if slow := slowNoise(m, sol); slow > stronger*noise {
+	if slow := slowNoise(m, sol); slow > slowRatio*noise {
 		other = other.WithNoise(slow).Held(sol.Params) // the noise of a row by itself is less: a weight that answers to the mass would be too steep
 		if next := accepted(other, sol.Params, slow); next != nil {
 			return other, next, true
@@ -196,9 +196,9 @@ func (j *job) follow(ctx context.Context, m *axis.Model, params []fit.Param, sol
 	return m, sol, false
 }
 
-// stronger is by how much noise of the force has to be stronger where it is slow than from sample to sample, to be taken for noise whose
+// slowRatio is by how much noise of the force has to be stronger where it is slow than from sample to sample, to be taken for noise whose
 // neighbours go together.
-const stronger = 2.0
+const slowRatio = 2.0
 
 // slowNoise is the standard deviation of white noise (N) that is as strong, where it is slow, as what a solution leaves of the recorded
 // force along the motion: that is what a simulation adds up. 0: it is not known.
