@@ -158,3 +158,46 @@ func TestNoisyForceOfABristle(t *testing.T) {
 		}
 	}
 }
+
+// Noise of a force sensor whose neighbours go together is stronger where it is slow than from sample to sample, and a simulation adds up what
+// is slow. It is led back by as much; a record that lacks something is not taken for such noise without a word.
+func TestSlowNoiseOfTheForceInOpenLoop(t *testing.T) {
+	way := ways[slices.IndexFunc(ways, func(w way) bool { return w.name == "lm in open loop" })]
+	identified, of := 0, 0
+	for seed := range uint64(2) {
+		for _, square := range []bool{false, true} {
+			for _, drag := range []float64{0, 2} {
+				b := newBench(7300+seed, 6)
+				b.sensors.Force = 0.005 * b.axis.M
+				b.axis.Load = func(_, _, v float64) float64 { return drag * b.axis.Friction.Sigma2 * v * math.Abs(v) }
+				u := b.tones(0.5, 1.7, 3.9, 6.1)
+				if square {
+					u = b.square(3*b.axis.M, 5*b.axis.M)
+				}
+				tr := b.trial(b.axis.Simulate(independent.Run{Dt: b.dt, N: b.n, Force: u, Between: independent.Held}).Record(b.sensors, nil))
+				slow := 0.0
+				for k := range tr.recs[0].Force { // correlated over 20 samples
+					slow = 0.95*slow + math.Sqrt(1-0.95*0.95)*b.rng.NormFloat64()
+					tr.recs[0].Force[k] += 0.06 * b.axis.M * slow
+				}
+				way.plan(b, &tr.plan)
+				o := attempt(kind{}, tr)
+				if o.wrong != nil || o.result == nil {
+					t.Errorf("seed %d, square %v, drag %g: %v %s %s", seed, square, drag, o.wrong, o.verdict, o.reason)
+					continue
+				}
+				if drag > 0 {
+					continue
+				}
+				if of++; o.verdict == Identified {
+					identified++
+				} else {
+					t.Logf("seed %d, square %v: %s %s", seed, square, o.verdict, strings.Join(o.result.Because(), "; "))
+				}
+			}
+		}
+	}
+	if of-identified > 1 {
+		t.Errorf("%d of %d are identified", identified, of)
+	}
+}

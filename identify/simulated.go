@@ -173,14 +173,42 @@ func (j *job) follow(ctx context.Context, m *axis.Model, params []fit.Param, sol
 			}
 		}
 	}
+	accepted := func(led *axis.Model, from []fit.Param, noise float64) *fit.Solution {
+		next := again(led, params, from)
+		if next == nil || !led.Noisy(next, sol) {
+			return nil
+		}
+		next.Continue(sol)
+		next.Notes = append(next.Notes, ledNote(noise, j.plan.Model.Rotary))
+		return next
+	}
 	for _, from := range [][]fit.Param{sol.Params, params} {
-		if next := again(other, params, from); next != nil && other.Noisy(next, sol) {
-			next.Continue(sol)
-			next.Notes = append(next.Notes, ledNote(noise, j.plan.Model.Rotary))
+		if next := accepted(other, from, noise); next != nil {
+			return other, next, true
+		}
+	}
+	if slow := slowNoise(m, sol); slow > slowRatio*noise {
+		other = other.WithNoise(slow).Held(sol.Params) // the noise of a row by itself is less: a weight that answers to the mass would be too steep
+		if next := accepted(other, sol.Params, slow); next != nil {
 			return other, next, true
 		}
 	}
 	return m, sol, false
+}
+
+// slowRatio is by how much noise of the force has to be stronger where it is slow than from sample to sample, to be taken for noise whose
+// neighbours go together.
+const slowRatio = 2.0
+
+// slowNoise is the standard deviation of white noise (N) that is as strong, where it is slow, as what a solution leaves of the recorded
+// force along the motion: that is what a simulation adds up. 0: it is not known.
+func slowNoise(m *axis.Model, sol *fit.Solution) float64 {
+	left := inverse(m, sol.Params)
+	if left == nil || len(left.Residual) == 0 {
+		return 0
+	}
+	long, _ := fit.LongRun([][]float64{left.Residual}, left.Pieces)
+	return math.Sqrt(long[0] / float64(len(left.Residual)))
 }
 
 // ledNote says why a simulation was led back against noise of the force (N).

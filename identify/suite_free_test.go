@@ -177,3 +177,22 @@ func TestFreeMotion(t *testing.T) {
 		t.Errorf("%d of %d clean records are not identified", alarms, clean)
 	}
 }
+
+// The zero of an encoder lies anywhere within a step of it, which a pendulum shows as a small weight. That is no fault of the record, and
+// nothing else is blamed for it. A zero that is off by more is one.
+func TestZeroOfThePosition(t *testing.T) {
+	k := freeKinds[slices.IndexFunc(freeKinds, func(k freeKind) bool { return k.name == "pendulum, little noise" })]
+	const step = 4e-4                                             // rad
+	for _, zero := range []float64{-0.9, -0.4, 0.4, 0.9, -8, 8} { // steps
+		for seed := range uint64(2) {
+			tr := k.trial(seed + 60)
+			x := tr.recs[0].Position
+			for i := range x {
+				x[i] = step * (math.Round(x[i]/step) + zero)
+			}
+			if o := attempt(kind{}, tr); o.wrong != nil || (o.verdict == Identified) != (math.Abs(zero) < 1) {
+				t.Errorf("zero off by %g steps, seed %d: %s %v (%s)", zero, seed, o.verdict, o.wrong, o.reason)
+			}
+		}
+	}
+}

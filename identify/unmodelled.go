@@ -8,6 +8,7 @@ import (
 
 	"hilrig/engine/numeric"
 	"hilrig/identify/fit"
+	"hilrig/identify/record"
 )
 
 // systematic is the share of a value by which something that the residual shows may move it without a word.
@@ -37,6 +38,7 @@ func (r *Result) findUnmodelled(j *job, st *stage) {
 		}
 	}
 	r.lowPassed(suspects)
+	r.grantZero(suspects, j.recs.Fit)
 	found, possible := fit.Unmodelled(s, suspects, r.tolerance)
 	if found != nil || doHarm(possible) {
 		if noisier := st.again(j.plan.Model.Rotary, samples(j.recs.Fit)); noisier != nil {
@@ -57,14 +59,18 @@ func (r *Result) findUnmodelled(j *job, st *stage) {
 // withoutUsualDrag leaves out the drag that the rows of a recorded force do not exclude: unless the motion has one speed only, they would show
 // as much of it as matters, and the intervals of short records would hold nothing but that.
 func withoutUsualDrag(effects []fit.Effect) []fit.Effect {
-	return slices.DeleteFunc(effects, func(l fit.Effect) bool { return l.Usual && l.Kind == "drag" })
+	return slices.DeleteFunc(effects, func(l fit.Effect) bool { return l.Usual && !l.OneSpeed && l.Kind == "drag" })
 }
 
 // lacking takes in what the model lacks; what every axis has a little of where as much of it as the motion allows moves a value by more than
-// the share least.
+// the share least, or, where the motion has one speed, by more than any fault may.
 func (r *Result) lacking(effects []fit.Effect, least float64) {
 	for _, l := range effects {
-		if worst, ok := r.Param(l.Worst); l.Usual && (!ok || math.Abs(l.Moves[l.Worst]) < least*math.Abs(worst.Value)) {
+		share := least
+		if l.OneSpeed {
+			share = systematic
+		}
+		if worst, ok := r.Param(l.Worst); l.Usual && (!ok || math.Abs(l.Moves[l.Worst]) < share*math.Abs(worst.Value)) {
 			continue
 		}
 		r.lacks(l)
@@ -112,6 +118,25 @@ func (r *Result) lowPassed(suspects []fit.Suspect) {
 			case f.Channel == "position":
 				s.Bounds[0] = math.Min(s.Bounds[0], -b)
 			}
+		}
+	}
+}
+
+// grantZero grants the constant force that a spring or weight makes of the zero of the position, which lies anywhere within a step of the
+// encoder.
+func (r *Result) grantZero(suspects []fit.Suspect, recs []*record.Record) {
+	stiffness, step := 0.0, 0.0
+	for i := range r.Parameters {
+		if p := &r.Parameters[i]; slices.Contains([]string{"k", "mgs"}, r.axisName(p.Name)) {
+			stiffness += math.Abs(p.Value)
+		}
+	}
+	for _, d := range recs {
+		step = math.Max(step, numeric.EncoderStep(d.Position))
+	}
+	for i := range suspects {
+		if suspects[i].Kind == fit.ConstantForce {
+			suspects[i].Granted = stiffness * step
 		}
 	}
 }

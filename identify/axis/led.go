@@ -157,6 +157,14 @@ func (m *Model) Held(params []fit.Param) *Model {
 	return &led
 }
 
+// WithNoise is a led model with another noise of the force, N.
+func (m *Model) WithNoise(w float64) *Model {
+	led, by := *m, *m.led
+	by.noise = w
+	led.led = &by
+	return &led
+}
+
 // IsLed tells whether the simulation is led back along the record.
 func (m *Model) IsLed() bool { return m.led != nil }
 

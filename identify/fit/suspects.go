@@ -51,6 +51,7 @@ type Motion struct {
 
 	a         []float64
 	top, span float64   // quantile of the speed, range of X
+	oneSpeed  bool      // more than half of the samples are within a fifth of top
 	since     []float64 // way since the last reversal; +Inf before the first
 	size      []float64 // of the columns of Terms
 	list      []Suspect
@@ -100,6 +101,8 @@ func (m *Motion) look() {
 	}
 	slices.Sort(speed)
 	m.top = speed[n*99/100]
+	slower, _ := slices.BinarySearch(speed, 0.8*m.top)
+	m.oneSpeed = 2*slower < n
 	if len(m.X) != n {
 		m.X = nil
 	}
@@ -191,7 +194,7 @@ func (m *Motion) drift(t *MotionTerm, kind, what, advice string, column func(k i
 func (m *Motion) speed() {
 	drag := m.add("drag", "a force that grows with the square of the speed (drag)", "Fit a model with quadratic drag, or record slower motion.",
 		func(k int) float64 { return m.V[k] * math.Abs(m.V[k]) })
-	drag.Usual, drag.Alone = true, true
+	drag.Usual, drag.OneSpeed, drag.Alone = true, m.oneSpeed, true
 	viscous := func(k int) float64 { return m.V[k] }
 	dry := func(k int) float64 { return numeric.Sign(m.V[k]) }
 	if !m.made(viscous) {
@@ -352,10 +355,13 @@ func (m *Motion) course() {
 		}
 	}
 	if !m.Constant {
-		m.add("constant force", "a constant force (weight, zero of the sensor)", "Add offset to the terms.", func(int) float64 { return 1 })
+		m.add(ConstantForce, "a constant force (weight, zero of the sensor)", "Add offset to the terms.", func(int) float64 { return 1 })
 		m.add("drift", "a force that drifts over the record", "Check the zero of the force, and record under constant conditions.", func(k int) float64 { return at(k) - 0.5 })
 	}
 }
+
+// ConstantForce is the kind of a force that does not change.
+const ConstantForce = "constant force"
 
 // lag: force and motion are not of one time, or one of them passed a filter or a shaft that the other did not.
 func (m *Motion) lag() {

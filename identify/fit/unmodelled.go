@@ -29,12 +29,14 @@ type Suspect struct {
 
 	// Usual is set for what every axis has a little of, with a positive coefficient: what of it the residual does not exclude
 	// counts too. So does what lies between Bounds, which hold zero, where something else tells that it may be there.
-	Usual  bool
-	Most   float64 // of what is usual: the largest coefficient that it can have; 0: any
-	Bounds [2]float64
-	Named  func(b float64) string // What, if the coefficient is b; nil: What
-	Alone  bool                   // it is possible where it is beyond chance by itself, though not as one of all suspects
-	Open   float64                // share by which what it does is uncertain beside chance
+	Usual    bool
+	OneSpeed bool    // of Usual: next to all of the motion has one speed, at which it looks like another term
+	Most     float64 // of what is usual: the largest coefficient that it can have; 0: any
+	Bounds   [2]float64
+	Granted  float64                // of its coefficient: as much, either way, is there without being a fault; 0: none is
+	Named    func(b float64) string // What, if the coefficient is b; nil: What
+	Alone    bool                   // it is possible where it is beyond chance by itself, though not as one of all suspects
+	Open     float64                // share by which what it does is uncertain beside chance
 }
 
 // Effect is something that a fit left in its residual, or may have left there.
@@ -55,6 +57,7 @@ type Effect struct {
 
 	Possible bool `json:"possible,omitempty"` // it does not show: values and moves are those of as much of it as the residual does not exclude
 	Usual    bool `json:"-"`                  // every axis has a little of it
+	OneSpeed bool `json:"-"`                  // of Usual: the motion has one speed, at which it looks like another term
 }
 
 // Limits of the search for structure.
@@ -347,6 +350,15 @@ func (x *explained) search(s *Solution, whole *explained, all []int, suspects []
 		}
 	}
 	tries := float64(len(suspects))
+	for i := range suspects {
+		if sp := &suspects[i]; !used[i] && sp.Granted > 0 {
+			if b, ok := x.grant(i, sp, of[i][0], rows); ok {
+				e := sp.left(s, finding{b: []float64{b}, p: 1}, whole.without(sp, []float64{b}, all), harm, tries)
+				e.Possible, used[i] = true, true
+				possible, columns = append(possible, e), append(columns, sp.Columns...)
+			}
+		}
+	}
 	first := make([]finding, len(suspects)) // as much as is possible before anything was found
 	for i := range suspects {
 		if !used[i] && suspects[i].Bounds != [2]float64{} {
@@ -413,13 +425,23 @@ func (x *explained) search(s *Solution, whole *explained, all []int, suspects []
 			}
 			if f.most() != 0 {
 				e := sp.left(s, f, whole.without(sp, f.b, all), harm, tries)
-				if e.Possible, e.Usual = true, usual; !usual || e.Worst != "" {
+				if e.Possible, e.Usual, e.OneSpeed = true, usual, usual && sp.OneSpeed; !usual || e.Worst != "" {
 					possible = append(possible, e)
 				}
 			}
 		}
 	}
 	return out, possible, columns
+}
+
+// grant takes in a suspect of which the residual holds no more than is granted, with its coefficient. Nothing else is blamed for it then.
+func (x *explained) grant(i int, sp *Suspect, c *trial, rows []int) (b float64, ok bool) {
+	b, err, ok := x.coefficient(i, c)
+	if !ok || math.Abs(b) > sp.Granted+boundsApart*err {
+		return 0, false
+	}
+	x.extend(sp.Columns, rows)
+	return b, true
 }
 
 // without is by how much the parameters move if a suspect with coefficients b is in the model, and no more taken for its columns.
