@@ -101,6 +101,7 @@ func (c *boardColumn) energise(settle time.Duration) bool {
 				return true
 			}
 		}
+		c.rest(0) // a trip on the way may have let it coast out of its travel
 	}
 	return false
 }

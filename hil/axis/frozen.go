@@ -33,17 +33,18 @@ type frozen struct {
 	current bool    // voltage and current of a winding are known
 	balance float64 // V  what the balance of that winding leaves over at the speed shown; NaN: not known
 
-	on      bool
-	at      float64 // rad  the number …
-	stood   float64 // s    … is the same for so long
-	load    float64 // N·m  mean of what opposed the motion beside friction, over the last loadMean of motion
-	motion  float64 // s    since energised
-	sum     float64 // of command times time …
-	pending float64 // s    … since the newest sample
-	v, way  float64 // rad/s, rad  of the twin
-	moving  float64 // s    it moves
-	emf     backEMF // while the number is the same
-	hint    Finding // of the newest position: see runaway
+	on         bool
+	at         float64 // rad  the number …
+	stood      float64 // s    … is the same for so long
+	load       float64 // N·m  mean of what opposed the motion beside friction, over the last loadMean of motion …
+	newestLoad float64 // N·m  … but for the newest of it: what stops the axis within a sample is no load that it carried
+	motion     float64 // s    since energised
+	sum        float64 // of command times time …
+	pending    float64 // s    … since the newest sample
+	v, way     float64 // rad/s, rad  of the twin
+	moving     float64 // s    it moves
+	emf        backEMF // while the number is the same
+	hint       Finding // of the newest position: see runaway
 }
 
 const (
@@ -111,7 +112,7 @@ func (f *frozen) forget() { f.on, f.sum, f.pending, f.hint = false, 0, 0, Findin
 // sooner.
 func (f *frozen) step(k Tick, p *estimator.Sample, command, current, load float64) (bad, hint Finding) {
 	if !k.On || !numeric.Finite(command) {
-		f.load, f.motion = 0, 0
+		f.load, f.newestLoad, f.motion = 0, 0, 0
 		f.forget()
 		return
 	}
@@ -130,7 +131,10 @@ func (f *frozen) step(k Tick, p *estimator.Sample, command, current, load float6
 	if !f.on || !(math.Abs(p.Value-f.at) <= f.same*(1+1e-9)) {
 		if f.on && numeric.Finite(load) {
 			f.motion += f.stood
-			f.load += (load - f.load) * max(-math.Expm1(-f.stood/loadMean), f.stood/f.motion)
+			f.load += (f.newestLoad - f.load) * max(-math.Expm1(-f.stood/loadMean), f.stood/f.motion)
+		}
+		if numeric.Finite(load) {
+			f.newestLoad = load
 		}
 		f.on, f.at, f.stood, f.v, f.way, f.moving = true, p.Value, 0, 0, 0, 0
 		f.emf.forget()

@@ -192,3 +192,44 @@ func TestFrozenBesideACurrent(t *testing.T) {
 		}
 	}
 }
+
+// What stops an axis within a sample looks like a load of any size in the last sample that moves, and must keep the axis from nothing: 1
+// rad/s without a load, 400 N·m in the last sample (4 N·m in a mean of 0.1 s), and then 6.5 and 8 N·m that push, 3.5 and 3 N·m beyond what
+// the twins stand. A load of 5 N·m that was carried all the time is one.
+func TestWhatStopsAnAxisIsNoLoad(t *testing.T) {
+	for _, side := range []float64{1, -1} {
+		for _, carried := range []bool{false, true} {
+			course := func(t, push, load float64) (x, u, l float64) {
+				switch {
+				case t < 0.4995:
+					x = t
+				case t < 0.5005:
+					x, l = t, 400
+				default:
+					x, u = 0.5, push
+				}
+				if carried && t < 0.5005 {
+					l = load
+				}
+				return side * x, side * u, side * l
+			}
+			got, _ := trip(newFrozen(frozenSpec(), countNoise), func(t float64) (x, u, i, l float64) {
+				x, u, l = course(t, 6.5, 5)
+				return x, u, 0, l
+			})
+			if want := 0.5 + math.Sqrt(2*30e-3/3.5); carried && got != 0 || !carried && math.Abs(got-want) > 5e-3 {
+				t.Errorf("%+g, carried %v: frozen after %g s, want %g", side, carried, got, want)
+			}
+			s, got := newStall(1, &friction.LuGre{Fc: 0.5, Fs: 1, Sigma0: 4e3}, 1e-5), 0.0 // a band of 1.1 mrad
+			for k := 0; k < 2000 && got == 0; k++ {
+				x, u, l := course(1e-3*float64(k), 8, 5)
+				if bad := s.step(true, true, 2*x, u, l, 1e-3); bad.Fault != Fine {
+					got = 1e-3 * float64(k)
+				}
+			}
+			if want := 0.5 + math.Sqrt(2*33e-3/3); carried && got != 0 || !carried && math.Abs(got-want) > 5e-3 {
+				t.Errorf("%+g, carried %v: blocked after %g s, want %g", side, carried, got, want)
+			}
+		}
+	}
+}

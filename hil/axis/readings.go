@@ -44,22 +44,24 @@ type comparison struct {
 	limited bool    // a may be smaller than b, but not reversed
 	excess  bool    // a may be smaller than b in any way
 	patient float64 // s  they must be apart for so long; 0: apartFor
-	follows bool    // a may be larger than b, and comes nearer to it only as fast as it can …
+	follows bool    // a comes nearer to b only as fast as it can, whatever b does meanwhile …
 	against bool    // … and only what is against b counts, where both are above the floor
 
 	delays *delays // what is commanded is compared as it was some time before, too; nil: b is no command, or a speed
 
-	apart  float64 // s  they are; where the command may be late, less the time that they are not
-	far    float64 // … by such a share of b when that began
-	found  Finding // … by so much
-	lo, hi float64 // of b while a is the same number
+	apart    float64 // s  they are; where the command may be late, less the time that they are not
+	far      float64 // … by such a share of b when that began
+	farthest float64 // … and a where it was farthest from b since then
+	found    Finding // … by so much
+	lo, hi   float64 // of b while a is the same number
 }
 
 const (
 	apartFor      = 0.1  // s  two numbers must be apart for so long: longer than the means need
 	sameSamples   = 10   // a number may be the same in so many samples, and for sameFor
 	unsureReading = 0.03 // of the largest command: offsets of sensors
-	nearer        = 0.25 // 1/s  of what is commanded: what comes nearer so fast follows it
+	nearer        = 0.25 // 1/s  of the larger speed: what comes nearer to its command so fast follows it
+	fasterShare   = 0.25 // of both speeds: a drive that overshoots
 	shownShare    = 0.1  // of the motion: what shows less shows none
 	unsureTacho   = 2e-3 // of the largest velocity: offset of a tacho
 	sure          = 5    // standard deviations
@@ -247,19 +249,24 @@ func (r *readings) judge(c *comparison, dt float64, f *frozen) Finding {
 	}
 	least := apartFor
 	if c.follows {
-		if least = max(c.patient, 2*leastSamples*r.s.Every); c.against { // a way back is no slow way there
+		least = max(c.patient, 2*leastSamples*r.s.Every)
+		faster := false
+		switch {
+		case c.against: // a way back is no slow way there
 			least = max(c.patient, leastSamples*r.s.Every)
-		}
-		if x*y >= 0 && (math.Abs(x) >= math.Abs(y) || c.against) {
-			over = 0
-		}
-		if c.against {
-			if limit = c.floor; min(math.Abs(x), math.Abs(y)) <= c.floor {
+			if limit = c.floor; x*y >= 0 || min(math.Abs(x), math.Abs(y)) <= c.floor {
 				over = 0
 			}
+		case x*y >= 0 && math.Abs(x) > math.Abs(y): // nor is a motion that is too fast
+			least, faster = max(apartFor, leastSamples*r.s.Every), true
+			limit = c.floor + fasterShare*(math.Abs(x)+math.Abs(y))
 		}
-		if c.apart == 0 || math.Abs(over) < (c.far-nearer*c.patient)*math.Abs(y) {
-			c.apart, c.far = 0, math.Abs(over/y)
+		// a share may shrink because b grows, and a may change because b does
+		away, share := math.Copysign(1, over), math.Abs(over/y)
+		c.farthest = away * max(away*c.farthest, away*x)
+		approaches := away*(c.farthest-x) > nearer*least*max(math.Abs(x), math.Abs(y))
+		if c.apart == 0 || approaches && (faster || share < c.far-nearer*c.patient) {
+			c.apart, c.far, c.farthest = 0, share, x
 		}
 	}
 	off := math.Abs(over) > limit

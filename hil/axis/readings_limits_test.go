@@ -28,6 +28,7 @@ func fresh(k int, x float64) estimator.Sample {
 // What a velocity drive commands must show: by hand, with a largest velocity of 100 and means over 20 ms.
 //
 //	y − x > 10 + 10·counts/20 ms + (x + y)/3, or > 3 + 10·counts/20 ms + 0.6·(x + y), for 0.2 s
+//	x − y > 3 + 10·counts/20 ms + (x + y)/4, for 0.1 s
 //	against it, where both are more than 1 + 10·counts/20 ms, for 0.1 s
 func TestVelocityIsShown(t *testing.T) {
 	for _, c := range []struct {
@@ -39,7 +40,9 @@ func TestVelocityIsShown(t *testing.T) {
 		{20, 2.9, 0, Disagree, 200}, {20, 3.3, 0, Fine, 0}, {10, 0.5, 0, Frozen, 200}, {10, 0.7, 0, Fine, 0}, {7.4, 0, 0, Fine, 0}, {7.6, 0, 0, Frozen, 200},
 		{50, 9.7, 0.02, Disagree, 200}, {50, 10.4, 0.02, Fine, 0}, {20, 1.7, 0.004, Frozen, 200}, {20, 2.1, 0.004, Fine, 0},
 		{1.5, -0.95, 0, Fine, 0}, {1.5, -1.05, 0, Direction, 100}, {1.05, -1.5, 0, Direction, 100}, {0.95, -1.5, 0, Fine, 0}, {2.9, -3.2, 0.004, Fine, 0}, {3.2, -2.9, 0.004, Fine, 0},
-		{3.1, -3.2, 0.004, Direction, 100}, {20, -20, 0, Direction, 100}, {0, 30, 0, Fine, 0}, {0, -0.9, 0, Fine, 0}, {50, 0.5, 0, Frozen, 200},
+		{3.1, -3.2, 0.004, Direction, 100}, {20, -20, 0, Direction, 100}, {0, 30, 0, Disagree, 100}, {0, -0.9, 0, Fine, 0},
+		{0, 3.9, 0, Fine, 0}, {0, 4.1, 0, Disagree, 100}, {20, 37, 0, Fine, 0}, {20, 37.7, 0, Disagree, 100},
+		{50, 87, 0, Fine, 0}, {50, 88, 0, Disagree, 100}, {20, 39.5, 0.004, Fine, 0}, {20, 40.5, 0.004, Disagree, 100}, {50, 0.5, 0, Frozen, 200},
 	} {
 		for _, side := range []float64{1, -1} {
 			s := compared(plant.VelocityDrive)
@@ -56,6 +59,41 @@ func TestVelocityIsShown(t *testing.T) {
 			}
 		}
 	}
+	// one that is too fast from 0.3 s on, and slows down by a quarter of it a second, follows its command
+	for _, c := range []struct {
+		rate float64 // 1/s
+		told bool
+	}{{0, true}, {0.18, true}, {0.32, false}, {1, false}} {
+		for _, commanded := range []float64{0, 20} {
+			for _, side := range []float64{1, -1} {
+				x := 0.0
+				_, found := compare(compared(plant.VelocityDrive), 1000, func(k int, in *estimator.Inputs) (Tick, float64) {
+					t, command := 1e-3*float64(k), commanded
+					if t < 0.3 {
+						t, command = 0.3, 80
+					}
+					x += side * 80e-3 * math.Exp(-c.rate*(t-0.3))
+					in.Position = fresh(0, x)
+					return Tick{On: true}, side * command
+				})
+				if told := found.Fault != Fine; told != c.told {
+					t.Errorf("%+g commanded, slower by %g a second: %+v", side*commanded, c.rate, found)
+				}
+			}
+		}
+	}
+	// a drive that holds its speed while the command falls, and turns round, comes nearer to nothing
+	for _, side := range []float64{1, -1} {
+		n, found := compare(compared(plant.VelocityDrive), 2000, func(k int, in *estimator.Inputs) (Tick, float64) {
+			t := 1e-3 * float64(k)
+			in.Position = fresh(0, side*30*t)
+			return Tick{On: true}, side * 30 * math.Cos(math.Pi*t)
+		})
+		// 0.75·30 > 3 + 1.25·y from 0.33 s on
+		if found.Fault != Disagree || n < 430 || n > 480 {
+			t.Errorf("%+g: held while the command turns round: %+v after %d ms", side, found, n)
+		}
+	}
 	// a motion that comes nearer to what is commanded by a quarter of it a second follows it
 	for _, c := range []struct {
 		rate float64 // 1/s  of what is commanded
@@ -64,7 +102,9 @@ func TestVelocityIsShown(t *testing.T) {
 		for _, side := range []float64{1, -1} {
 			_, found := compare(compared(plant.VelocityDrive), 2000, func(k int, in *estimator.Inputs) (Tick, float64) {
 				t := 1e-3 * float64(k)
-				in.Position = fresh(0, side*50*c.rate*t*t/2)
+				if in.Position = fresh(0, side*50*c.rate*t*t/2); c.rate*t > 1 { // it has come to it
+					in.Position = fresh(0, side*50*(t-0.5/c.rate))
+				}
 				return Tick{On: true}, side * 50
 			})
 			if told := found.Fault != Fine; told != c.told {

@@ -26,13 +26,14 @@ type stall struct {
 	twin
 	noise float64 // rad  of the position
 
-	on      bool
-	at      float64 // rad  where it stands
-	stood   float64 // s    so long
-	load    float64 // N·m  mean of what opposed the motion, over the last loadMean of motion
-	pending float64 // s    since the newest position that was taken
-	v, way  float64 // rad/s, rad  of the twin
-	moving  float64 // s    it moves
+	on         bool
+	at         float64 // rad  where it stands
+	stood      float64 // s    so long
+	load       float64 // N·m  mean of what opposed the motion, over the last loadMean of motion …
+	newestLoad float64 // N·m  … but for the newest of it: see frozen
+	pending    float64 // s    since the newest position that was taken
+	v, way     float64 // rad/s, rad  of the twin
+	moving     float64 // s    it moves
 }
 
 // twin is what is known of the axis and of its twin.
@@ -74,7 +75,7 @@ func (s *stall) forget() { s.on, s.pending = false, 0 }
 // the time since the sample before (s). It is the verdict so far.
 func (s *stall) step(energised, taken bool, theta, torque, load, dt float64) Finding {
 	if !energised || !numeric.Finite(torque+load) {
-		s.on, s.load, s.pending = false, 0, 0
+		s.on, s.load, s.newestLoad, s.pending = false, 0, 0, 0
 		return Finding{}
 	}
 	if s.pending += max(0, dt); !taken {
@@ -84,8 +85,9 @@ func (s *stall) step(energised, taken bool, theta, torque, load, dt float64) Fin
 	s.stood += dt
 	if !s.on || math.Abs(theta-s.at) > s.band() { // it moves
 		if s.on {
-			s.load += (load - s.load) * -math.Expm1(-s.stood/loadMean)
+			s.load += (s.newestLoad - s.load) * -math.Expm1(-s.stood/loadMean)
 		}
+		s.newestLoad = load
 		s.on, s.at, s.stood, s.v, s.way, s.moving = true, theta, 0, 0, 0, 0
 		return Finding{}
 	}
