@@ -21,8 +21,8 @@ func TestRotorBesideBodies(t *testing.T) {
 		_, x := exampleB(t, multibody.CutPoint)
 		m := crankRockerBodies(t, multibody.CutPoint, 0)
 		c, err := circuit.Build(circuit.Spec{Axes: 4, Elements: []circuit.Element{
-			&circuit.VoltageSource{Name: "supply", From: "+", To: "0", U: reference.Constant(12)},
-			&circuit.DC{Name: "motor", From: "+", To: "0", Motor: plant.Motor{R: 2, L: 5e-3, K: 0.3 / n}, Axis: 0},
+			&circuit.VoltageSource{Name: "supply", FromNode: "+", ToNode: "0", U: reference.Constant(12)},
+			&circuit.DC{Name: "motor", FromNode: "+", ToNode: "0", Motor: plant.Motor{R: 2, L: 5e-3, K: 0.3 / n}, Axis: 0},
 		}})
 		if err != nil {
 			t.Fatal(err)

@@ -104,7 +104,7 @@ func (r *Coupling) accelerate(t float64, q, v, z, dz, x []float64) (rho float64,
 	own, rate := z[r.at:r.at+nx], dz[r.at:r.at+nx]
 	if r.rates() {
 		copy(r.before, rate) // Flow of the circuit is asked again below
-		st = r.Circuit.Ahead(t, q, v, own, r.before, r.change, r.by, r.work)
+		st = r.Circuit.SecondDerivative(t, q, v, own, r.before, r.change, r.by, r.work)
 	}
 	for k := range r.Terms {
 		p := &r.Terms[k]

@@ -16,7 +16,7 @@ func TestCouplingRows(t *testing.T) {
 	const u, r, l, k, c, inertia = 6.0, 2.0, 4e-3, 0.1, 1e-3, 0.01
 	coil := func(more ...circuit.Element) func() []circuit.Element {
 		return func() []circuit.Element {
-			return append([]circuit.Element{&circuit.VoltageSource{Name: "u", From: "a", To: "0", U: reference.Constant(u)}}, more...)
+			return append([]circuit.Element{&circuit.VoltageSource{Name: "u", FromNode: "a", ToNode: "0", U: reference.Constant(u)}}, more...)
 		}
 	}
 	decay := func(at, l float64) float64 { return math.Exp(-at * r / l) }
@@ -29,16 +29,16 @@ func TestCouplingRows(t *testing.T) {
 		term  Term
 		want  func(at float64) float64
 	}{
-		{"current", coil(&circuit.Inductor{Name: "l", From: "a", To: "0", L: l, R: r}), Term{State: "l.current", Current: -3},
+		{"current", coil(&circuit.Inductor{Name: "l", FromNode: "a", ToNode: "0", L: l, R: r}), Term{State: "l.current", Current: -3},
 			func(at float64) float64 { return 3 * u / r * (1 - decay(at, l)) }},
-		{"rate", coil(&circuit.Inductor{Name: "l", From: "a", To: "0", L: l, R: r}), Term{State: "l.current", Rate: -turn},
+		{"rate", coil(&circuit.Inductor{Name: "l", FromNode: "a", ToNode: "0", L: l, R: r}), Term{State: "l.current", Rate: -turn},
 			func(at float64) float64 { return turn * u / l * decay(at, l) }},
-		{"charge", coil(&circuit.Inductor{Name: "l", From: "a", To: "b", L: l, R: r}, &circuit.Capacitor{Name: "c", From: "b", To: "0", C: c}), Term{State: "c.voltage", Charge: -500},
+		{"charge", coil(&circuit.Inductor{Name: "l", FromNode: "a", ToNode: "b", L: l, R: r}, &circuit.Capacitor{Name: "c", FromNode: "b", ToNode: "0", C: c}), Term{State: "c.voltage", Charge: -500},
 			func(at float64) float64 {
 				return 500 * c * u * (1 - math.Exp(-d*at)*(math.Cos(w*at)+d/w*math.Sin(w*at)))
 			}},
 		// the machine induces a voltage that its own rate of current feels: L·i′ = u − R·i − K·v with v = turn·i′
-		{"rate with back-emf", coil(&circuit.DC{Name: "m", From: "a", To: "0", Motor: plant.Motor{R: r, L: l, K: k}}), Term{State: "m.current", Rate: -turn},
+		{"rate with back-emf", coil(&circuit.DC{Name: "m", FromNode: "a", ToNode: "0", Motor: plant.Motor{R: r, L: l, K: k}}), Term{State: "m.current", Rate: -turn},
 			func(at float64) float64 { return turn * u / (l + turn*k) * decay(at, l+turn*k) }},
 	} {
 		const end = 5e-3
@@ -80,8 +80,8 @@ func TestCouplingRows(t *testing.T) {
 
 func TestCouplingRefusals(t *testing.T) {
 	n, err := circuit.Build(circuit.Spec{Axes: 1, Elements: []circuit.Element{
-		&circuit.VoltageSource{Name: "u", From: "a", To: "0", U: reference.Constant(1)},
-		&circuit.Inductor{Name: "l", From: "a", To: "b", L: 1, R: 1}, &circuit.Capacitor{Name: "c", From: "b", To: "0", C: 1}}})
+		&circuit.VoltageSource{Name: "u", FromNode: "a", ToNode: "0", U: reference.Constant(1)},
+		&circuit.Inductor{Name: "l", FromNode: "a", ToNode: "b", L: 1, R: 1}, &circuit.Capacitor{Name: "c", FromNode: "b", ToNode: "0", C: 1}}})
 	if err != nil {
 		t.Fatal(err)
 	}

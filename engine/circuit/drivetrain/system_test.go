@@ -16,8 +16,8 @@ import (
 func TestSystem(t *testing.T) {
 	u := &circuit.Held{}
 	c, err := circuit.Build(circuit.Spec{Axes: 2, Elements: []circuit.Element{
-		&circuit.VoltageSource{Name: "supply", From: "+", To: "0", U: u},
-		&circuit.DC{Name: "motor", From: "+", To: "0", Motor: plant.Motor{R: 1, L: 2e-3, K: 0.05}, Axis: 0}}})
+		&circuit.VoltageSource{Name: "supply", FromNode: "+", ToNode: "0", U: u},
+		&circuit.DC{Name: "motor", FromNode: "+", ToNode: "0", Motor: plant.Motor{R: 1, L: 2e-3, K: 0.05}, Axis: 0}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,8 +69,8 @@ func TestSystem(t *testing.T) {
 func TestStiffArmature(t *testing.T) {
 	machine := func(l float64) *Train {
 		c, err := circuit.Build(circuit.Spec{Axes: 1, Elements: []circuit.Element{
-			&circuit.VoltageSource{Name: "supply", From: "+", To: "0", U: reference.Constant(12)},
-			&circuit.DC{Name: "tiny", From: "+", To: "0", Motor: plant.Motor{R: 1, L: l, K: 0.05}}}})
+			&circuit.VoltageSource{Name: "supply", FromNode: "+", ToNode: "0", U: reference.Constant(12)},
+			&circuit.DC{Name: "tiny", FromNode: "+", ToNode: "0", Motor: plant.Motor{R: 1, L: l, K: 0.05}}}})
 		if err != nil {
 			t.Fatal(err)
 		}
