@@ -31,8 +31,8 @@ func (*Amount) Shape() *schema.Object {
 	return schema.AnyOf(schema.Typed("number"), schema.Typed("string"))
 }
 
-// in is the number in a unit; 0 where there is none.
-func (a Amount) in(unit string) (float64, error) {
+// inUnit is the number in a unit; 0 where there is none.
+func (a Amount) inUnit(unit string) (float64, error) {
 	if a == "" {
 		return 0, nil
 	}
@@ -44,7 +44,7 @@ func (a Amount) difference(unit string) (float64, error) {
 	if unit == "degC" {
 		unit = "K"
 	}
-	x, err := a.in(unit)
+	x, err := a.inUnit(unit)
 	if num, own, _ := schema.SplitNumber(string(a)); err == nil && own != "" {
 		if u, err := schema.ParseUnit(own); err == nil && u.Offset != 0 {
 			return u.Parse(num, true), nil

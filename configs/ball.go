@@ -35,8 +35,8 @@ type BallStart struct {
 
 // BallMarker is a marker on the ball.
 type BallMarker struct {
-	Name string     `yaml:"name" doc:"as in the recording"`
-	At   [3]float64 `yaml:"at" unit:"m" doc:"from the geometric centre, in axes of the body"`
+	Name     string     `yaml:"name" doc:"as in the recording"`
+	Position [3]float64 `yaml:"at" unit:"m" doc:"from the geometric centre, in axes of the body"`
 }
 
 // BallCameras are those of a simulated recording.
@@ -50,19 +50,19 @@ type BallCameras struct {
 
 // BallFit describes how rolling friction is found from a recording of markers on a ball. Numbers follow the rules of Config.
 type BallFit struct {
-	Version     int             `yaml:"version" doc:"format of this file, 1"`
-	Name        string          `yaml:"name" doc:"name of the fit"`
-	Description string          `yaml:"description,omitempty" doc:"one line for people"`
-	Data        BallData        `yaml:"data" doc:"the recording"`
-	Ball        plant.Params    `yaml:"ball" doc:"what is known of ball, plane and friction; free numbers start here. slide is a coefficient of sliding friction that is sure: a motion that asks for more is refused"`
-	Markers     []BallMarker    `yaml:"markers" doc:"where the markers sit on the ball; those of the recording that are not named are not used"`
-	Free        []string        `yaml:"free" doc:"what is searched: coefficients of friction (mu_roll, mu_roll2, roll_moment, roll_arm, mu_spin, mu_spin2, spin_moment, spin_arm), inertia (Ixx … Iyz), centre of mass (cx, cy, cz), fall of the plane (tilt_x, tilt_y), its height and lean in the frame of the cameras (height, lean_x, lean_y), markers: all their offsets"`
-	Height      float64         `yaml:"height" unit:"m" doc:"of the plane in the frame of the cameras; free and 0: from the recording"`
-	Lean        [2]float64      `yaml:"lean" unit:"rad" doc:"of the plane's normal in the frame of the cameras, about its x and y"`
-	Noise       float64         `yaml:"noise" unit:"m" want:">=0" doc:"of a coordinate of a marker; 0: from the distances of the markers"`
-	Uncertainty BallUncertainty `yaml:"uncertainty" doc:"standard uncertainty of what is given and not searched. The intervals hold what it does; 0: exact"`
-	Smoothing   BallSmooth      `yaml:"smoothing" doc:"of the levels that take derivatives"`
-	Robust      bool            `yaml:"robust" doc:"residuals beyond three times the noise pull like their size (Huber); no: plain least squares"`
+	Version        int             `yaml:"version" doc:"format of this file, 1"`
+	Name           string          `yaml:"name" doc:"name of the fit"`
+	Description    string          `yaml:"description,omitempty" doc:"one line for people"`
+	Data           BallData        `yaml:"data" doc:"the recording"`
+	Ball           plant.Params    `yaml:"ball" doc:"what is known of ball, plane and friction; free numbers start here. slide is a coefficient of sliding friction that is sure: a motion that asks for more is refused"`
+	Markers        []BallMarker    `yaml:"markers" doc:"where the markers sit on the ball; those of the recording that are not named are not used"`
+	FreeParameters []string        `yaml:"free" doc:"what is searched: coefficients of friction (mu_roll, mu_roll2, roll_moment, roll_arm, mu_spin, mu_spin2, spin_moment, spin_arm), inertia (Ixx … Iyz), centre of mass (cx, cy, cz), fall of the plane (tilt_x, tilt_y), its height and lean in the frame of the cameras (height, lean_x, lean_y), markers: all their offsets"`
+	Height         float64         `yaml:"height" unit:"m" doc:"of the plane in the frame of the cameras; free and 0: from the recording"`
+	NormalLean     [2]float64      `yaml:"lean" unit:"rad" doc:"of the plane's normal in the frame of the cameras, about its x and y"`
+	Noise          float64         `yaml:"noise" unit:"m" want:">=0" doc:"of a coordinate of a marker; 0: from the distances of the markers"`
+	Uncertainty    BallUncertainty `yaml:"uncertainty" doc:"standard uncertainty of what is given and not searched. The intervals hold what it does; 0: exact"`
+	Smoothing      BallSmooth      `yaml:"smoothing" doc:"of the levels that take derivatives"`
+	Robust         bool            `yaml:"robust" doc:"residuals beyond three times the noise pull like their size (Huber); no: plain least squares"`
 }
 
 // BallData is the recording of a fit.
@@ -90,8 +90,8 @@ var usualUncertainty = BallUncertainty{Radius: 0.01, Mass: 0.01, Inertia: 0.01, 
 
 // BallSmooth is a local polynomial.
 type BallSmooth struct {
-	Half  float64 `yaml:"half" unit:"s" want:">=0 <=10" doc:"half of its window; 0: 0.05 s"`
-	Order int     `yaml:"order" want:">=0 <=5" doc:"of the polynomial; 0: 3"`
+	HalfWindow float64 `yaml:"half" unit:"s" want:">=0 <=10" doc:"half of its window; 0: 0.05 s"`
+	Order      int     `yaml:"order" want:">=0 <=5" doc:"of the polynomial; 0: 3"`
 }
 
 // defaultBall has what is the same for most.
@@ -104,7 +104,8 @@ func DefaultBallRun() *BallRun {
 
 // DefaultBallFit is what a file to identify a ball starts from.
 func DefaultBallFit() *BallFit {
-	return &BallFit{Version: 1, Ball: defaultBall(), Free: []string{"mu_roll", "height"}, Robust: true, Uncertainty: usualUncertainty}
+	return &BallFit{Version: 1, Ball: defaultBall(), FreeParameters: []string{"mu_roll", "height"}, Robust: true,
+		Uncertainty: usualUncertainty}
 }
 
 // LoadBallRun reads and checks a file to simulate a ball. The error is *Errors and holds every problem.
@@ -139,7 +140,7 @@ func (c *BallRun) Check(r *schema.Report) {
 	if c.Start.Sliding != [2]float64{} && !c.Ball.Slips {
 		r.Errorf("start.sliding", "start.sliding: the contact slides at the start, and ball.slips says that it cannot")
 	}
-	if n := c.Duration * c.Cameras.Rate; n > maxRows && !r.Bad("duration") && !r.Bad("cameras") {
+	if n := c.Duration * c.Cameras.Rate; n > maxRows && !r.HasProblem("duration") && !r.HasProblem("cameras") {
 		r.Errorf("duration", "duration: %.3g frames, at most %d are kept", n, maxRows)
 	}
 }
@@ -148,16 +149,16 @@ func (c *BallRun) Check(r *schema.Report) {
 func (c *BallFit) Check(r *schema.Report) {
 	r.CheckBounds(c)
 	checkBall(r, c.Version, &c.Ball, c.Markers)
-	if c.Data.File == "" && !r.Bad("data") {
+	if c.Data.File == "" && !r.HasProblem("data") {
 		r.Errorf("data.file", "data.file is missing: the recording of the markers")
 	}
 	switch {
-	case r.Bad("markers"):
+	case r.HasProblem("markers"):
 	case c.Data.Body == "" && len(c.Markers) < 3:
 		r.Errorf("markers", "markers: %d, want three or more that are not in a line; or name in data.body a body with poses", len(c.Markers))
 	case c.Data.Body != "" && len(c.Markers) > 0:
 		r.Errorf("markers", "markers: data.body takes the poses of %s in place of markers; leave one of them out", c.Data.Body)
-	case c.Data.Body != "" && c.Noise == 0 && !r.Bad("noise"):
+	case c.Data.Body != "" && c.Noise == 0 && !r.HasProblem("noise"):
 		r.Errorf("noise", "noise is missing: poses do not tell their noise; that of a point of the ball, in m")
 	}
 	if c.Ball.Slips {
@@ -166,7 +167,7 @@ func (c *BallFit) Check(r *schema.Report) {
 	if s := c.Data.Span; s != [2]float64{} && !(s[0] >= 0 && s[1] > s[0]) {
 		r.Errorf("data.span", "data.span: from %g to %g s, want rising times", s[0], s[1])
 	}
-	if err := ball.CheckFree(c.Free); err != nil && !r.Bad("free") {
+	if err := ball.CheckFree(c.FreeParameters); err != nil && !r.HasProblem("free") {
 		for text := range strings.Lines(err.Error()) {
 			r.Errorf("free", "%s", strings.TrimSpace(text))
 		}
@@ -175,13 +176,13 @@ func (c *BallFit) Check(r *schema.Report) {
 
 // checkBall is what both kinds of file share.
 func checkBall(r *schema.Report, version int, p *plant.Params, markers []BallMarker) {
-	if version != 1 && !r.Bad("version") {
+	if version != 1 && !r.HasProblem("version") {
 		r.Errorf("version", "version: %d, this program reads version 1", version)
 	}
-	if !r.Bad("ball") {
+	if !r.HasProblem("ball") {
 		for _, bad := range p.Check() {
-			if !r.Bad("ball." + bad.Path) {
-				r.Take("ball", bad.Path, bad.Text)
+			if !r.HasProblem("ball." + bad.Path) {
+				r.SectionError("ball", bad.Path, bad.Text)
 			}
 		}
 	}
@@ -201,7 +202,7 @@ func checkBall(r *schema.Report, version int, p *plant.Params, markers []BallMar
 }
 
 // Place is where a marker sits on the ball (m).
-func (m *BallMarker) Place() r3.Vec { return vector(m.At) }
+func (m *BallMarker) Place() r3.Vec { return vector(m.Position) }
 
 func vector(a [3]float64) r3.Vec { return r3.Vec{X: a[0], Y: a[1], Z: a[2]} }
 
@@ -224,8 +225,8 @@ func (c *BallRun) State(m *plant.Model) plant.State {
 	return s
 }
 
-// Seen are the cameras of a run.
-func (c *BallRun) Seen() cameras.Cameras {
+// CameraModel is what the cameras of a run see: their rate, noise, hidden markers, height, and the markers on the ball.
+func (c *BallRun) CameraModel() cameras.Cameras {
 	k := &c.Cameras
 	return cameras.Cameras{Rate: k.Rate, Noise: k.Noise, Hidden: k.Hidden, Height: k.Height, Markers: places(c.Markers), Seed: uint64(k.Seed)}
 }
@@ -243,8 +244,9 @@ func (c *BallFit) Spec() ball.Spec {
 		names = append(names, c.Markers[i].Name)
 	}
 	return ball.Spec{
-		Body: known, Markers: points, Names: names, Free: c.Free, Height: c.Height, Lean: c.Lean, Noise: c.Noise, Slide: c.Ball.Slide,
-		Half: c.Smoothing.Half, Order: c.Smoothing.Order, Squares: !c.Robust,
+		Body: known, Markers: points, Names: names, Free: c.FreeParameters, Height: c.Height, Lean: c.NormalLean, Noise: c.Noise,
+		Slide: c.Ball.Slide,
+		Half:  c.Smoothing.HalfWindow, Order: c.Smoothing.Order, Squares: !c.Robust,
 		Uncertain: ball.Uncertainty(c.Uncertainty),
 	}
 }

@@ -35,8 +35,8 @@ func (*BallRig) AllUnits(tag string) []string { return []string{tag} }
 // ballName is in front of the signals of a ball.
 const ballName = "ball"
 
-// complete puts markers on the ball where the file names none.
-func (b *BallRig) complete() {
+// fillDefaults puts markers on the ball where the file names none.
+func (b *BallRig) fillDefaults() {
 	if len(b.Camera.Markers) == 0 {
 		b.Camera.Markers = ball.OnSurface(b.Body.Radius)
 	}
@@ -105,12 +105,12 @@ func (c *Config) checkBallPlant(r *schema.Report) {
 	if len(p.Axes) > 0 {
 		r.Errorf(at+".axes", "%s.axes: a ball has no axes; its numbers are %s.x, %s.qw and so on (docs/ball-rig.md)", at, ballName, ballName)
 	}
-	if r.Given(at + ".supply") {
+	if r.HasKey(at + ".supply") {
 		r.Warnf(at+".supply", "%s.supply: not used by a plant of kind ball", at)
 	}
 	for i := range c.Axes {
 		a := &c.Axes[i]
-		if a.Drive.Kind != plant.NoDrive && !r.Bad(a.path()+".drive") {
+		if a.Drive.Kind != plant.NoDrive && !r.HasProblem(a.path()+".drive") {
 			r.Errorf(a.path()+".drive.kind", "%s.drive.kind: %s, but the plant is a ball, which nothing drives; want none", a.path(), a.Drive.Kind)
 		}
 	}
@@ -121,11 +121,11 @@ func (c *Config) checkBallPlant(r *schema.Report) {
 	}
 	b := p.Ball
 	for _, s := range []struct {
-		key string
-		bad []engine.Problem
+		key      string
+		problems []engine.Problem
 	}{{"body", b.Body.Check()}, {"start", b.Start.Check()}, {"camera", b.Camera.Check(b.Body.Radius)}} {
-		for _, bad := range s.bad {
-			r.Take(at+".ball."+s.key, bad.Path, bad.Text)
+		for _, bad := range s.problems {
+			r.SectionError(at+".ball."+s.key, bad.Path, bad.Text)
 		}
 	}
 	if s := b.Start; s.Every > 0 && s.Every*c.FastestRate() < 2 {
@@ -144,7 +144,7 @@ func (c *Config) checkSeen(r *schema.Report) {
 	c.eachReading(func(d *Device, m Measure, reading plant.Reading, s *VirtualSensor) {
 		k := at[d.Name]
 		at[d.Name]++
-		if _, own := v.ballOutput(d, m); reading.Output >= 0 || own || s != nil && s.Of != "" {
+		if _, own := v.ballOutput(d, m); reading.Output >= 0 || own || s != nil && s.Quantity != "" {
 			return // a name that is none of the plant is told of elsewhere
 		}
 		name := d.Name + "." + m.Name

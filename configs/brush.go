@@ -22,7 +22,7 @@ type measuredFile struct {
 	key, doc string
 	x        []measuredColumn // one of them
 	y        measuredColumn
-	take     func(p *brush.Params, x string, xs, ys []float64) error // x is the name of the column that was found
+	apply    func(p *brush.Params, x string, xs, ys []float64) error // x is the name of the column that was found
 	instead  []string                                                // keys of the section that the file stands in place of
 }
 
@@ -34,7 +34,7 @@ func measuredFiles() []measuredFile {
 	files := []measuredFile{{
 		key: "commutator.profile", doc: "CSV of a measured outline over one turn: angle or arc, and radius, as in docs/brush.md",
 		x: []measuredColumn{{"angle", "rad"}, {"arc", "m"}}, y: measuredColumn{"radius", "m"},
-		take: func(p *brush.Params, x string, xs, ys []float64) (err error) {
+		apply: func(p *brush.Params, x string, xs, ys []float64) (err error) {
 			if x == "arc" {
 				for i := range xs {
 					xs[i] /= p.Commutator.Radius
@@ -47,7 +47,7 @@ func measuredFiles() []measuredFile {
 	}, {
 		key: "face.profile", doc: "CSV of a measured face: x from the middle, and height over the arc of the face, positive towards the commutator",
 		x: []measuredColumn{{"x", "m"}}, y: measuredColumn{"height", "m"},
-		take: func(p *brush.Params, _ string, xs, ys []float64) (err error) {
+		apply: func(p *brush.Params, _ string, xs, ys []float64) (err error) {
 			p.Face.Profile, err = contact.LineProfile(xs, ys)
 			return err
 		},
@@ -63,7 +63,7 @@ func measuredFiles() []measuredFile {
 			files = append(files, measuredFile{
 				key: "material." + property + "_by_" + name, doc: fmt.Sprintf("CSV of a factor of %s over %s_%s", what[i], cause[j].name, strings.ReplaceAll(strings.ReplaceAll(cause[j].unit, "/", "_"), "²", "2")),
 				x: []measuredColumn{cause[j]}, y: measuredColumn{"factor", ""},
-				take: func(p *brush.Params, _ string, xs, ys []float64) error {
+				apply: func(p *brush.Params, _ string, xs, ys []float64) error {
 					p.Material.By[i][j] = &brush.Curve{X: xs, Y: ys}
 					return nil
 				},
@@ -96,7 +96,7 @@ func (b *Brush) Keys() schema.KeyTable {
 func brushKeys(p *brush.Params) schema.KeyTable {
 	var t schema.KeyTable
 	for _, f := range p.Table() {
-		t = append(t, schema.TableKey{Key: f.Key, Unit: f.Unit, Doc: f.Doc, Lo: f.Lo, Hi: f.Hi, Whole: f.Whole, Ptr: f.Ptr, Flag: f.Flag})
+		t = append(t, schema.TableKey{Key: f.Key, Unit: f.Unit, Doc: f.Doc, Lo: f.Lo, Hi: f.Hi, Integer: f.Whole, Ptr: f.Ptr, Flag: f.Flag})
 	}
 	return t
 }
@@ -105,14 +105,14 @@ func brushKeys(p *brush.Params) schema.KeyTable {
 func (b *Brush) measure(r *schema.Report, dir string) {
 	for i, f := range measuredFiles() {
 		path := &b.Measured[i]
-		if *path == "" || r.Bad("brush") {
+		if *path == "" || r.HasProblem("brush") {
 			continue
 		}
 		joinPaths(dir, path)
 		at := "brush." + f.key
 		section, _, _ := strings.Cut(at, "."+f.key[strings.Index(f.key, ".")+1:])
 		for _, key := range f.instead {
-			if k := section + "." + key; r.Given(k) {
+			if k := section + "." + key; r.HasKey(k) {
 				r.Errorf(k, "%s: not used, %s has what was measured; leave it out", k, at)
 			}
 		}
@@ -151,24 +151,24 @@ func (f *measuredFile) read(path string, p *brush.Params) error {
 	}
 	for i, k := range []struct {
 		measuredColumn
-		in string
+		fileUnit string
 	}{{x, ux}, {y, uy}} {
-		if k.unit == "" && k.in == "" {
+		if k.unit == "" && k.fileUnit == "" {
 			continue
 		}
-		if k.in == "" {
+		if k.fileUnit == "" {
 			return fmt.Errorf("%s:1: column %s has no unit; want one behind an underscore, such as %s_%s", path, k.name, k.name, strings.NewReplacer("/", "_", "²", "2").Replace(k.unit))
 		}
-		zero, err := schema.ParseValue("0 "+k.in, k.unit)
+		zero, err := schema.ParseValue("0 "+k.fileUnit, k.unit)
 		if err != nil {
 			return fmt.Errorf("%s:1: column %s: %w", path, k.name, err)
 		}
-		one, _ := schema.ParseValue("1 "+k.in, k.unit)
+		one, _ := schema.ParseValue("1 "+k.fileUnit, k.unit)
 		for j, v := range c[i] {
 			c[i][j] = zero + v*(one-zero)
 		}
 	}
-	if err := f.take(p, x.name, c[0], c[1]); err != nil {
+	if err := f.apply(p, x.name, c[0], c[1]); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil

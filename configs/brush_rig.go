@@ -13,10 +13,10 @@ import (
 // BrushRig makes the plant a motor with two simulated brushes. Resistance, inductance, constant and inertia are those of the axis, whose
 // friction is that of the bearings; the drop and the friction of the brushes come from here.
 type BrushRig struct {
-	Step       float64   `yaml:"step" unit:"s" want:">=1e-06 <=0.0001" doc:"sub-step of brush, commutation and circuit; longer ones resolve the surface up to a lower speed"`
-	Pair       bool      `yaml:"pair" doc:"both brushes are simulated; otherwise the second does what the first does"`
-	Averaged   bool      `yaml:"averaged" doc:"averaged contact at every speed; otherwise only where a sub-step does not resolve the surface"`
-	Parameters *RigBrush `yaml:"parameters" doc:"the brush, as in docs/brush.md without its motor and commutator.speed"`
+	Step            float64   `yaml:"step" unit:"s" want:">=1e-06 <=0.0001" doc:"sub-step of brush, commutation and circuit; longer ones resolve the surface up to a lower speed"`
+	Pair            bool      `yaml:"pair" doc:"both brushes are simulated; otherwise the second does what the first does"`
+	AveragedContact bool      `yaml:"averaged" doc:"averaged contact at every speed; otherwise only where a sub-step does not resolve the surface"`
+	Parameters      *RigBrush `yaml:"parameters" doc:"the brush, as in docs/brush.md without its motor and commutator.speed"`
 }
 
 // SetDefaults of the virtual rig of a brush.
@@ -38,11 +38,11 @@ func (b *RigBrush) SetDefaults() {
 func (b *RigBrush) Of(m plant.Motor) brush.Params {
 	p := b.Params
 	for _, k := range []struct {
-		to    *float64
-		known float64
+		to         *float64
+		motorValue float64
 	}{{&p.Motor.Resistance, m.R}, {&p.Motor.Inductance, m.L}, {&p.Motor.Constant, m.K}, {&p.Motor.Inertia, m.J}} {
-		if k.known > 0 {
-			*k.to = k.known
+		if k.motorValue > 0 {
+			*k.to = k.motorValue
 		}
 	}
 	return p
@@ -57,7 +57,7 @@ func (b *RigBrush) Keys() schema.KeyTable {
 
 // checkBrushes looks at the brushes of the virtual rig.
 func (c *Config) checkBrushes(r *schema.Report) {
-	if v := c.Virtual; v != nil && v.Plant.Kind == brushPlant && len(v.Plant.Axes) == 1 && !r.Bad("virtual") {
+	if v := c.Virtual; v != nil && v.Plant.Kind == brushPlant && len(v.Plant.Axes) == 1 && !r.HasProblem("virtual") {
 		c.checkBrushPlant(r, &v.Plant, &v.Plant.Axes[0])
 	}
 }
@@ -75,7 +75,7 @@ func (c *Config) checkBrushPlant(r *schema.Report, p *VirtualPlant, a *VirtualAx
 		v   float64
 	}{{"cogging", a.Cogging}, {"gravity", a.Gravity}, {"stops.stiffness", a.Stops.Stiffness}, {"motor.brush_drop", a.Motor.BrushDrop},
 		{"thermal.copper_tc", a.Thermal.CopperTC}, {"thermal.friction_tc", a.Thermal.FrictionTC}} {
-		if p := at + "." + k.key; k.v != 0 && r.Given(p) {
+		if p := at + "." + k.key; k.v != 0 && r.HasKey(p) {
 			r.Warnf(p, "%s: not used by a plant of kind brush", p)
 		}
 	}
@@ -93,7 +93,7 @@ func (b *RigBrush) check(r *schema.Report, path string, m plant.Motor, step floa
 	}
 	if problems := engine.Problems(p.Validate()); problems != nil {
 		for _, p := range problems {
-			r.Take(path, p.Path, p.Text)
+			r.SectionError(path, p.Path, p.Text)
 		}
 		return
 	}

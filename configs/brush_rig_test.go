@@ -144,7 +144,7 @@ func TestBrushDefaults(t *testing.T) {
 		t.Errorf("brush %+v", c.Models)
 	}
 	v := &c.Virtual.Plant
-	if v.Brush == nil || v.Brush.Step != 20e-6 || v.Brush.Pair || v.Brush.Averaged {
+	if v.Brush == nil || v.Brush.Step != 20e-6 || v.Brush.Pair || v.Brush.AveragedContact {
 		t.Fatalf("virtual %+v", v)
 	}
 	two := 2 * v.Brush.Parameters.MeanTorque()

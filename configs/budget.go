@@ -84,7 +84,7 @@ func (b Budget) Wire() (known, most float64) {
 		return b.Rx.Wire, b.Rx.Wire
 	}
 	for i := range b.plan.Turns {
-		if t := &b.plan.Turns[i]; t.Group >= 0 && !t.Once {
+		if t := &b.plan.Turns[i]; t.Group >= 0 && !t.AtStart {
 			most = max(most, t.Takes(b.plan).Seconds())
 		}
 	}
@@ -124,7 +124,7 @@ func (b Budget) turns() string {
 	var s strings.Builder
 	for i := range b.plan.Turns {
 		t := &b.plan.Turns[i]
-		if t.Once {
+		if t.AtStart {
 			continue
 		}
 		takes := t.Takes(b.plan).Seconds()
@@ -146,7 +146,7 @@ func (b Budget) checkTurns(r *schema.Report, d *Device) {
 		return
 	}
 	share := func(t *protocol.Turn) float64 { return t.Takes(p).Seconds() / t.Period.Seconds() }
-	asked := slices.DeleteFunc(slices.Clone(p.Turns), func(t protocol.Turn) bool { return t.Once })
+	asked := slices.DeleteFunc(slices.Clone(p.Turns), func(t protocol.Turn) bool { return t.AtStart })
 	turn := slices.MaxFunc(asked, func(a, b protocol.Turn) int { return cmp.Compare(share(&a), share(&b)) })
 	most := &turn
 	path := d.path() + ".rate"
@@ -157,7 +157,7 @@ func (b Budget) checkTurns(r *schema.Report, d *Device) {
 		return
 	}
 	place := path
-	if !r.Given(place) {
+	if !r.HasKey(place) {
 		place = d.path()
 	}
 	r.ErrorAt(path, r.PlaceOf(place), fmt.Sprintf("lower %s, loop.rate or the poll of some fields, raise %s.baud, or read fields at once that lie near each other (%s.%s.gap)",
@@ -170,7 +170,7 @@ var standardBauds = []int{9600, 19200, 38400, 57600, 115200, 230400, 460800, 921
 // checkBudget refuses a line that cannot carry its frames.
 func (c *Config) checkBudget(r *schema.Report, d *Device) {
 	at := d.path()
-	if r.Bad(at) || r.Bad("loop") {
+	if r.HasProblem(at) || r.HasProblem("loop") {
 		return
 	}
 	if d.isVirtual() && !c.Firmware(d).Pacing {
@@ -182,14 +182,14 @@ func (c *Config) checkBudget(r *schema.Report, d *Device) {
 		return
 	}
 	for _, f := range []struct {
-		from, key string
+		sender, key string
 		Flow
 	}{{"the device sends", at + ".rate", b.Rx}, {"the loop sends", "loop.rate", b.Tx}} {
 		if f.Use <= 0.8 {
 			continue
 		}
 		load := fmt.Sprintf("%s %d bytes per frame × %s frames/s × 10 bits = %.0f bit/s over a line of %d bit/s (%.0f %%); at this rate %.3g bytes per frame fit",
-			f.from, f.Bytes, schema.Short(f.Rate), float64(f.Bytes)*f.Rate*10, b.Baud, 100*f.Use, f.Fit)
+			f.sender, f.Bytes, schema.Short(f.Rate), float64(f.Bytes)*f.Rate*10, b.Baud, 100*f.Use, f.Fit)
 		if b.Estimated {
 			if f.Use > 1 {
 				load += "; the length of a text line is an estimate"

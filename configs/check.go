@@ -20,7 +20,7 @@ import (
 // Check reports everything that would make the rig misbehave: numbers out of range, contradictions between sections, a
 // line too slow for its frames. Warnings are legal settings that deserve a thought.
 func (c *Config) Check(r *schema.Report) {
-	if c.Version != 2 && !r.Bad("version") {
+	if c.Version != 2 && !r.HasProblem("version") {
 		r.Errorf("version", "version: %d, this program reads version 2; hil config example shows it", c.Version)
 	}
 	r.CheckBounds(c)
@@ -62,7 +62,7 @@ var (
 
 func (c *Config) checkNames(r *schema.Report) {
 	switch {
-	case r.Bad("rig.name"):
+	case r.HasProblem("rig.name"):
 	case c.Rig.Name == "":
 		r.Errorf("rig.name", "rig.name is missing: it is part of every topic and of the folder of a recording")
 	case !rigName.MatchString(c.Rig.Name):
@@ -78,7 +78,7 @@ func (c *Config) checkLoop(r *schema.Report) {
 	if l.Overrun.Max > 100 && (l.Overrun.Policy == hil.OverrunHold || l.Overrun.Policy == hil.OverrunTrip) {
 		r.Errorf("loop.overrun.max", "loop.overrun.max: %d, want 0 to 100: misses are counted in a window of 100 ticks", l.Overrun.Max)
 	}
-	if r.Bad("loop.rate") {
+	if r.HasProblem("loop.rate") {
 		return
 	}
 	if l.Overrun.Limit > 0 && l.Overrun.Limit < 2/l.Rate {
@@ -96,7 +96,7 @@ func (c *Config) checkLoop(r *schema.Report) {
 			r.Errorf(d.path()+".rate", "%s.rate: %s Hz, want %s Hz as loop.rate: with loop.clock %s each frame makes a tick", d.path(), schema.Short(d.Rate), schema.Short(l.Rate), d.Name)
 		}
 	}
-	if clocks := append([]string{"wall"}, listOf(c.Devices, func(d Device) string { return d.Name })...); !slices.Contains(clocks, l.Clock) && !r.Bad("loop.clock") {
+	if clocks := append([]string{"wall"}, listOf(c.Devices, func(d Device) string { return d.Name })...); !slices.Contains(clocks, l.Clock) && !r.HasProblem("loop.clock") {
 		c.unknownSignal(r, "loop.clock", l.Clock, "device, nor wall", clocks)
 	} else if k := c.Pacer(); k >= 0 && !c.Devices[k].Required {
 		r.Errorf("loop.clock", "loop.clock: %s is not required; a device that makes the ticks must be there", l.Clock)
@@ -120,10 +120,10 @@ func (c *Config) checkReference(r *schema.Report, a *Axis) {
 	if a.Reference.Times != nil {
 		speed *= math.Abs(*a.Reference.Times)
 	}
-	if !r.Bad("loop.rate") && frequency > c.Loop.Rate/10 {
+	if !r.HasProblem("loop.rate") && frequency > c.Loop.Rate/10 {
 		r.Errorf(at, "%s: %s Hz is more than a tenth of loop.rate; a tick would see steps", at, schema.Short(frequency))
 	}
-	if a.Reference.Of != axis.OfPosition {
+	if a.Reference.Quantity != axis.OfPosition {
 		return
 	}
 	if top := a.Guard.MaxSpeed; top > 0 && speed > top {
@@ -143,7 +143,7 @@ func (c *Config) limitOf(a *Axis) [2]float64 {
 // checkTop warns when the drive cannot follow the reference: sliding friction at top speed, with back-emf and brush drop where they count.
 func (c *Config) checkTop(r *schema.Report, a *Axis, speed float64) {
 	p := a.path()
-	if speed == 0 || r.Bad(p+".motor") || r.Bad(p+".friction") || r.Bad("devices") || r.Bad(p+".drive.K") {
+	if speed == 0 || r.HasProblem(p+".motor") || r.HasProblem(p+".friction") || r.HasProblem("devices") || r.HasProblem(p+".drive.K") {
 		return
 	}
 	m, lim := a.MotorModel(), c.limitOf(a)
@@ -187,8 +187,8 @@ func (c *Config) checkOutside(r *schema.Report) {
 	if c.Record.Enabled && c.Record.Dir == "" {
 		r.Errorf("record.dir", "record.dir is empty: give a folder, or set record.enabled to false")
 	}
-	if c.Record.Keep > 0 && c.Record.Keep < 1e6 {
-		r.Errorf("record.keep", "record.keep: %s B is less than one minute of recording; want 0 (keep all) or at least 1 MB", schema.Short(c.Record.Keep))
+	if c.Record.MaxBytes > 0 && c.Record.MaxBytes < 1e6 {
+		r.Errorf("record.keep", "record.keep: %s B is less than one minute of recording; want 0 (keep all) or at least 1 MB", schema.Short(c.Record.MaxBytes))
 	}
 }
 

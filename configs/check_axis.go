@@ -18,19 +18,19 @@ func (c *Config) checkAxisSignals(r *schema.Report, a *Axis, taken map[string]st
 	unclear := map[string]bool{} // a list that could not be read may have the signal
 	for _, d := range c.Devices {
 		for i, m := range d.Measure {
-			unclear["measurement"] = unclear["measurement"] || r.Bad(fmt.Sprintf("%s.measure[%d].name", d.path(), i))
+			unclear["measurement"] = unclear["measurement"] || r.HasProblem(fmt.Sprintf("%s.measure[%d].name", d.path(), i))
 			measured = append(measured, d.Name+"."+m.Name)
 			unit[d.Name+"."+m.Name] = m.Unit
 		}
 		for i, m := range d.Command {
-			unclear["command"] = unclear["command"] || r.Bad(fmt.Sprintf("%s.command[%d].name", d.path(), i))
+			unclear["command"] = unclear["command"] || r.HasProblem(fmt.Sprintf("%s.command[%d].name", d.path(), i))
 			commanded = append(commanded, d.Name+"."+m.Name)
 			unit[d.Name+"."+m.Name] = m.Unit
 		}
 	}
 	for _, d := range c.Devices {
 		for what, empty := range map[string]bool{"measurement": d.Measure == nil, "command": d.Command == nil} {
-			unclear[what] = unclear[what] || empty && r.Bad(d.path())
+			unclear[what] = unclear[what] || empty && r.HasProblem(d.path())
 		}
 	}
 	driven, such := a.Drive.Kind, ""
@@ -39,9 +39,9 @@ func (c *Config) checkAxisSignals(r *schema.Report, a *Axis, taken map[string]st
 	}
 	effort := []string{a.Unit("N·m"), "J"}
 	for _, k := range []struct {
-		key, signal, what, need string // need: it must be there, such as
-		among                   []string
-		units                   []string
+		key, signal, signalKind, need string // need: it must be there, such as
+		among                         []string
+		units                         []string
 	}{
 		{"position", a.Position, "measurement", "such as drive.rotor.angle", measured, []string{a.Unit("rad")}},
 		{"velocity", a.Velocity, "measurement", "", measured, []string{a.Unit("rad/s")}},
@@ -56,16 +56,16 @@ func (c *Config) checkAxisSignals(r *schema.Report, a *Axis, taken map[string]st
 			k.units = effort
 		}
 		switch other := taken[k.signal]; {
-		case r.Bad(at) || k.signal == "" && k.need == "":
+		case r.HasProblem(at) || k.signal == "" && k.need == "":
 		case k.signal == "":
-			r.Errorf(at, "%s is missing: the %s, %s", at, k.what, k.need)
+			r.Errorf(at, "%s is missing: the %s, %s", at, k.signalKind, k.need)
 		case strings.HasPrefix(k.key, "drive.") && a.Drive.Kind == plant.NoDrive:
 			r.Errorf(at, "%s: %s, but drive.kind is none: give the kind of the drive, or leave this out", at, k.signal)
 		case k.key == "drive.applied" && a.Drive.Kind != plant.VoltageDrive:
 			r.Errorf(at, "%s: only a voltage drive has one; what another drive does is %s.current or %s.effort", at, p, p)
 		case !slices.Contains(k.among, k.signal):
-			if !unclear[k.what] {
-				c.unknownSignal(r, at, k.signal, k.what, k.among)
+			if !unclear[k.signalKind] {
+				c.unknownSignal(r, at, k.signal, k.signalKind, k.among)
 			}
 		case other != "" && !(k.key == "drive.enable" && strings.HasSuffix(other, ".drive.enable")): // one line may enable several drives
 			r.Errorf(at, "%s: %s is %s already", at, k.signal, other)
@@ -78,7 +78,7 @@ func (c *Config) checkAxisSignals(r *schema.Report, a *Axis, taken map[string]st
 			taken[k.signal] = at
 		}
 	}
-	if a.Current == "" && !r.Bad(p+".current") && a.Drive.Kind == plant.VoltageDrive {
+	if a.Current == "" && !r.HasProblem(p+".current") && a.Drive.Kind == plant.VoltageDrive {
 		r.Warnf(p+".current", "%s.current is missing: friction is estimated from the voltage alone, and currents are not guarded", p)
 	}
 }
@@ -86,11 +86,11 @@ func (c *Config) checkAxisSignals(r *schema.Report, a *Axis, taken map[string]st
 // checkDrive looks at what an axis must have with its kind of drive, and at what it cannot have.
 func (c *Config) checkDrive(r *schema.Report, a *Axis) {
 	p, kind, e := a.path(), a.Drive.Kind, &a.Estimator
-	if r.Bad(p + ".drive.kind") {
+	if r.HasProblem(p + ".drive.kind") {
 		return
 	}
 	missing := func(key, why string) {
-		if !r.Bad(p + "." + key) {
+		if !r.HasProblem(p + "." + key) {
 			r.Errorf(p+"."+key, "%s.%s is missing: %s", p, key, why)
 		}
 	}
@@ -130,16 +130,16 @@ func (c *Config) checkDrive(r *schema.Report, a *Axis) {
 	if e.RLS.Enabled && e.RLS.MinVel == 0 {
 		missing("estimator.rls.min_velocity", fmt.Sprintf("in %s, the speed from which on friction rises straight with it: three times vs of the law", a.Unit("rad/s")))
 	}
-	if rls := p + ".estimator.rls"; e.RLS.Enabled && !voltage && (a.Inertia == 0 || a.Effort == "" && a.Current == "") && !r.Bad(rls) {
+	if rls := p + ".estimator.rls"; e.RLS.Enabled && !voltage && (a.Inertia == 0 || a.Effort == "" && a.Current == "") && !r.HasProblem(rls) {
 		r.Errorf(rls+".enabled", "%s.enabled: least squares need an inertia to begin with, and a measured effort or current in the frame of the position", rls)
 	}
-	if of := a.Reference.Of; kind == plant.NoDrive && (of != axis.OfPosition || a.Reference.Kind != schema.New[Axis]().Reference.Kind) { // the file in force has the default
+	if of := a.Reference.Quantity; kind == plant.NoDrive && (of != axis.OfPosition || a.Reference.Kind != schema.New[Axis]().Reference.Kind) { // the file in force has the default
 		r.Errorf(p+".reference", "%s.reference: nothing drives the axis; leave it out", p)
 	} else if !kind.Forces() && of == axis.OfEffort {
 		r.Errorf(p+".reference.of", "%s.reference.of: a %s drive takes no effort; want position or command", p, kind)
 	}
-	if a.Compensation.Kind != axis.CompNone && (!kind.Forces() || a.Reference.Of != axis.OfPosition) {
-		r.Errorf(p+".compensation.kind", "%s.compensation.kind: %s adds an effort to that of a position controller; with drive.kind %s and reference.of %s there is none, want none", p, a.Compensation.Kind, kind, a.Reference.Of)
+	if a.Compensation.Kind != axis.CompNone && (!kind.Forces() || a.Reference.Quantity != axis.OfPosition) {
+		r.Errorf(p+".compensation.kind", "%s.compensation.kind: %s adds an effort to that of a position controller; with drive.kind %s and reference.of %s there is none, want none", p, a.Compensation.Kind, kind, a.Reference.Quantity)
 	}
 }
 
@@ -160,12 +160,12 @@ func (a *Axis) ZeroOfCurrent() string {
 	return ""
 }
 
-// Driven tells whether an axis of the rig has a drive.
-func (c *Config) Driven() bool {
+// HasDrive tells whether an axis of the rig has a drive.
+func (c *Config) HasDrive() bool {
 	return slices.ContainsFunc(c.Axes, func(a Axis) bool { return a.Drive.Kind != plant.NoDrive })
 }
 
 // Controlled tells whether a position is followed by a controller whose output is an effort.
 func (a *Axis) Controlled() bool {
-	return a.Reference.Of == axis.OfPosition && a.Drive.Kind.Forces()
+	return a.Reference.Quantity == axis.OfPosition && a.Drive.Kind.Forces()
 }

@@ -15,7 +15,7 @@ import (
 // checkCompensation compares the compensation with the law, the controller and the rate of the loop.
 func (c *Config) checkCompensation(r *schema.Report, a *Axis) {
 	k := a.Compensation
-	if r.Bad(a.path() + ".compensation.kind") {
+	if r.HasProblem(a.path() + ".compensation.kind") {
 		return
 	}
 	if k.Scale > 0.95 && k.Scale <= 1 && k.Kind != axis.CompNone {
@@ -23,7 +23,8 @@ func (c *Config) checkCompensation(r *schema.Report, a *Axis) {
 	}
 	c.checkUnused(r, a)
 	c.checkAdapt(r, a)
-	if r.Bad(a.path()+".control") || r.Bad(a.path()+".motor") || r.Bad(a.path()+".friction") || r.Bad("loop.rate") || a.Friction.Model == nil {
+	if r.HasProblem(a.path()+".control") || r.HasProblem(a.path()+".motor") || r.HasProblem(a.path()+".friction") ||
+		r.HasProblem("loop.rate") || a.Friction.Model == nil {
 		return
 	}
 	a.Friction.checkCompensated(r, a.path()+".compensation", &a.Compensation)
@@ -42,7 +43,8 @@ func (c *Config) checkUnused(r *schema.Report, a *Axis) {
 	warnUnused(r, a.path()+".compensation", a.Compensation, schema.New[Axis]().Compensation, a.Compensation.Kind, a.Compensation.Kind.Info().Settings, all)
 }
 
-// warnUnused warns of keys of a section that differ from the usual ones and belong to other kinds: all are the keys of every kind, own those of this one.
+// warnUnused warns of keys of a section that differ from the usual ones and belong to other kinds: all are the keys of every kind, own
+// those of this one.
 func warnUnused[T any](r *schema.Report, path string, section, usual T, kind fmt.Stringer, own []string, all [][]string) {
 	given, left := reflect.ValueOf(section), reflect.ValueOf(usual)
 	for _, f := range schema.FieldsOf(given.Type()) {
@@ -77,7 +79,7 @@ func (c *Config) checkSPR(r *schema.Report, a *Axis) {
 // Beyond a quarter of the rate nothing is left to filter.
 func (c *Config) checkDisturbance(r *schema.Report, a *Axis) {
 	k, rate := a.Compensation, c.Loop.Rate
-	if k.Bandwidth == 0 && !r.Bad(a.path()+".compensation.bandwidth") {
+	if k.Bandwidth == 0 && !r.HasProblem(a.path()+".compensation.bandwidth") {
 		r.Errorf(a.path()+".compensation.bandwidth", "%s.compensation.bandwidth is missing: kind disturbance-observer needs it, in Hz; at most %s Hz at this rate", a.path(), schema.Short(rate/16))
 		return
 	}
@@ -104,7 +106,7 @@ func (c *Config) checkAdapt(r *schema.Report, a *Axis) {
 	if !k.Inertia {
 		r.Warnf(a.path()+".compensation.inertia", "%s.compensation.inertia: false; kind %s takes the missing J times acceleration for friction", a.path(), k.Kind)
 	}
-	if r.Bad(a.path()+".control") || r.Bad(a.path()+".motor") || r.Bad(a.path()+".friction") {
+	if r.HasProblem(a.path()+".control") || r.HasProblem(a.path()+".motor") || r.HasProblem(a.path()+".friction") {
 		return
 	}
 	if a.Control.Kd == 0 {
@@ -120,7 +122,7 @@ func (c *Config) checkAdapt(r *schema.Report, a *Axis) {
 // checkDither compares the dither with break-away, actuator and the frequencies of the loop.
 func (c *Config) checkDither(r *schema.Report, a *Axis) {
 	d, level := a.Compensation.Dither, a.Friction.Model.Levels()
-	if d.Kind == estimator.DitherNone || r.Bad(a.path()+".compensation.dither") {
+	if d.Kind == estimator.DitherNone || r.HasProblem(a.path()+".compensation.dither") {
 		return
 	}
 	at := a.path() + ".compensation.dither."

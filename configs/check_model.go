@@ -15,7 +15,7 @@ func (c *Config) checkModel(r *schema.Report, a *Axis) {
 	}
 	a.Friction.check(r, p+".friction", a.needsLaw())
 	e := a.Estimator
-	if rls := p + ".estimator.rls"; !r.Bad("loop.rate") && e.RLS.Enabled && !r.Bad(rls) {
+	if rls := p + ".estimator.rls"; !r.HasProblem("loop.rate") && e.RLS.Enabled && !r.HasProblem(rls) {
 		if e.RLS.Window < 10/c.Loop.Rate {
 			r.Errorf(rls+".window", "%s.window: %s s, want at least ten ticks, %s s", rls, schema.Short(e.RLS.Window), schema.Short(10/c.Loop.Rate))
 		}
@@ -27,7 +27,7 @@ func (c *Config) checkModel(r *schema.Report, a *Axis) {
 		}
 	}
 	// the bristle must be resolved by the encoder, else presliding cannot be compensated [theory §4.2]
-	if r.Bad(p+".friction") || a.Friction.Model == nil || a.Compensation.Kind != axis.CompObserver {
+	if r.HasProblem(p+".friction") || a.Friction.Model == nil || a.Compensation.Kind != axis.CompObserver {
 		return
 	}
 	stick := a.Friction.Model.Levels().Rest.Max() / a.Friction.Model.Stiffness().K
@@ -49,10 +49,10 @@ func (c *Config) checkMotor(r *schema.Report, path string, m plant.Motor) {
 // checkBrushes wants both numbers of a brush drop or none; a drop that is said to be 0 may have its current.
 func checkBrushes(r *schema.Report, at string, drop, current float64) {
 	switch {
-	case r.Bad(at):
+	case r.HasProblem(at):
 	case drop > 0 && current <= 0:
 		r.Errorf(at+".drop_current", "%s.drop_current is missing: there is a brush drop; want the current at which it is three quarters developed", at)
-	case r.Given(at+".drop_current") && !r.Given(at+".brush_drop"):
+	case r.HasKey(at+".drop_current") && !r.HasKey(at+".brush_drop"):
 		r.Errorf(at+".drop_current", "%s.drop_current: has no effect without brush_drop; give that, or leave it out", at)
 	}
 }
@@ -61,7 +61,7 @@ func (c *Config) checkControl(r *schema.Report, a *Axis) {
 	k, m, at := a.Control, a.MotorModel(), a.path()+".control"
 	c.checkCompensation(r, a)
 	if !a.Controlled() {
-		if k.Gain == 0 && a.Drive.Kind == plant.VelocityDrive && a.Reference.Of == axis.OfPosition && !r.Bad(at+".gain") {
+		if k.Gain == 0 && a.Drive.Kind == plant.VelocityDrive && a.Reference.Quantity == axis.OfPosition && !r.HasProblem(at+".gain") {
 			r.Errorf(at+".gain", "%s.gain is missing: in 1/s, the velocity that a velocity drive adds per position error", at)
 		}
 		return
@@ -69,14 +69,14 @@ func (c *Config) checkControl(r *schema.Report, a *Axis) {
 	if k.Gain != 0 {
 		r.Warnf(at+".gain", "%s.gain: used with a velocity drive only", at)
 	}
-	if k.Limit == 0 && !r.Bad(at+".limit") {
+	if k.Limit == 0 && !r.HasProblem(at+".limit") {
 		r.Errorf(at+".limit", "%s.limit is missing: in %s, the largest effort that the controller asks for", at, a.Unit("N·m"))
 	}
-	if r.Bad(at) || r.Bad(a.path()+".motor") || r.Bad(a.path()+".inertia") || r.Bad("loop.rate") {
+	if r.HasProblem(at) || r.HasProblem(a.path()+".motor") || r.HasProblem(a.path()+".inertia") || r.HasProblem("loop.rate") {
 		return
 	}
 	viscous := 0.0
-	if !r.Bad(a.path() + ".friction") {
+	if !r.HasProblem(a.path() + ".friction") {
 		viscous = a.Friction.viscosity()
 	}
 	if k.Kp == 0 && k.Kd == 0 {
@@ -127,7 +127,7 @@ func (c *Config) checkControl(r *schema.Report, a *Axis) {
 
 func (c *Config) checkGuard(r *schema.Report, a *Axis) {
 	g, at := a.Guard, a.path()+".guard"
-	if a.Current == "" && !r.Bad(a.path()+".current") {
+	if a.Current == "" && !r.HasProblem(a.path()+".current") {
 		for _, k := range []struct {
 			key string
 			v   float64

@@ -20,11 +20,11 @@ import (
 	"hilrig/hil/wire"
 )
 
-// most is how many measurements a device may send, and how many commands it may take: a word of fresh bits less one for their age.
-const most = wire.MaxFields - 1
+// maxSignals is how many measurements a device may send, and how many commands it may take: a word of fresh bits less one for their age.
+const maxSignals = wire.MaxFields - 1
 
-// mostAxes is how many axes a rig may have.
-const mostAxes = 4
+// maxAxes is how many axes a rig may have.
+const maxAxes = 4
 
 // ownerName is the name of a device, an axis or a model: signals are called by it.
 var ownerName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,31}$`)
@@ -33,15 +33,15 @@ var ownerName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,31}$`)
 func (c *Config) checkOwners(r *schema.Report) {
 	first := map[string]string{}
 	for _, o := range []struct {
-		kind, what  string
-		least, most int
-		paths       []string
-	}{{"devices", "a device", 1, device.MaxDevices, listOf(c.Devices, Device.path)}, {"axes", "an axis", c.leastAxes(), mostAxes, listOf(c.Axes, Axis.path)}, {"models", "a model", 0, hil.MaxModels, listOf(c.Models, Model.path)}} {
+		kind, owner        string
+		minCount, maxCount int
+		paths              []string
+	}{{"devices", "a device", 1, device.MaxDevices, listOf(c.Devices, Device.path)}, {"axes", "an axis", c.minAxes(), maxAxes, listOf(c.Axes, Axis.path)}, {"models", "a model", 0, hil.MaxModels, listOf(c.Models, Model.path)}} {
 		switch {
-		case len(o.paths) < o.least && !r.Bad(o.kind):
-			r.Errorf(o.kind, "%s: there is none; want %s with its name, see hil config example", o.kind, o.what)
-		case len(o.paths) > o.most:
-			r.Errorf(o.kind, "%s: %d, this version runs at most %d", o.kind, len(o.paths), o.most)
+		case len(o.paths) < o.minCount && !r.HasProblem(o.kind):
+			r.Errorf(o.kind, "%s: there is none; want %s with its name, see hil config example", o.kind, o.owner)
+		case len(o.paths) > o.maxCount:
+			r.Errorf(o.kind, "%s: %d, this version runs at most %d", o.kind, len(o.paths), o.maxCount)
 		}
 		for _, p := range o.paths {
 			name := p[len(o.kind)+1:]
@@ -58,26 +58,26 @@ func (c *Config) checkOwners(r *schema.Report) {
 	}
 }
 
-// leastAxes is how many axes the file must have: none beside a model that needs none.
-func (c *Config) leastAxes() int {
+// minAxes is how many axes the file must have: none beside a model that needs none.
+func (c *Config) minAxes() int {
 	if slices.ContainsFunc(c.Models, func(m Model) bool { return m.Kind == models.BallChoice }) {
 		return 0
 	}
 	return 1
 }
 
-// checkPorts looks at what devices share: no two have one port, all are virtual or none is, and together they have no more measurements than
-// fresh bits.
+// checkPorts looks at what devices share: no two have one port, all are virtual or none is, and together they have no more measurements
+// than fresh bits.
 func (c *Config) checkPorts(r *schema.Report) {
 	first, measured := map[string]string{}, 0
 	for i := range c.Devices {
 		d := &c.Devices[i]
 		p := d.path()
-		if other := first[d.Port]; other != "" && d.Port != "" && !d.isVirtual() && !r.Bad(p+".port") {
+		if other := first[d.Port]; other != "" && d.Port != "" && !d.isVirtual() && !r.HasProblem(p+".port") {
 			r.Errorf(p+".port", "%s.port: %s is the port of %s too; one port is one device: several slaves on a bus are fields with an address, at: {slave: …, register: …}", p, d.Port, other)
 		}
 		first[d.Port] = p
-		if d.isVirtual() != c.IsVirtual() && !r.Bad(p+".port") {
+		if d.isVirtual() != c.IsVirtual() && !r.HasProblem(p+".port") {
 			r.Errorf(p+".port", "%s.port: %s beside a virtual rig; either all devices are virtual or none", p, d.Port)
 		}
 		if measured += len(d.Measure) + 1; measured > hil.MaxMeasured {
@@ -104,8 +104,8 @@ func (c *Config) checkDevice(r *schema.Report, d *Device) {
 		key string
 		n   int
 	}{{"measure", len(d.Measure)}, {"command", len(d.Command)}} {
-		if l.n > most {
-			r.Errorf(p+"."+l.key, "%s.%s: %d, at most %d", p, l.key, l.n, most)
+		if l.n > maxSignals {
+			r.Errorf(p+"."+l.key, "%s.%s: %d, at most %d", p, l.key, l.n, maxSignals)
 		}
 	}
 	first := map[string]string{}
@@ -127,7 +127,7 @@ func (c *Config) checkDevice(r *schema.Report, d *Device) {
 		c.checkSignal(r, d, at, m.Field, "limit", m.Limit)
 		once(at, m.Name)
 	}
-	if d.Status != "" && d.StatusAt() < 0 && !r.Bad(p+".measure") {
+	if d.Status != "" && d.StatusAt() < 0 && !r.HasProblem(p+".measure") {
 		c.unknownSignal(r, p+".status", d.Status, "measurement of the device", listOf(d.Measure, func(m Measure) string { return m.Name }))
 	}
 }
@@ -148,7 +148,7 @@ func listOf[T, N any](list []T, name func(T) N) (out []N) {
 func (c *Config) checkPort(r *schema.Report, d *Device) {
 	p := d.path()
 	switch {
-	case r.Bad(p + ".port"):
+	case r.HasProblem(p + ".port"):
 	case d.Port == "":
 		r.Errorf(p+".port", "%s.port is missing: a serial port (hil ports lists them), or %s", p, VirtualPort)
 	case strings.HasPrefix(d.Port, VirtualPort) && !d.isVirtual():
@@ -156,12 +156,12 @@ func (c *Config) checkPort(r *schema.Report, d *Device) {
 	}
 	for k := range protocol.Kinds {
 		section := p + "." + protocol.Kinds[k].Name
-		if k != int(d.Protocol) && r.Given(section) {
+		if k != int(d.Protocol) && r.HasKey(section) {
 			r.Warnf(section, "%s: not used by protocol %s", section, d.Protocol)
 		}
 	}
 	for _, bad := range d.section().Check() {
-		r.Take(p+"."+d.Protocol.String(), bad.Path, bad.Text)
+		r.SectionError(p+"."+d.Protocol.String(), bad.Path, bad.Text)
 	}
 	if k := d.Protocol.Kind(); k.Registers || k.Tracker {
 		c.checkPlan(r, d)
@@ -174,13 +174,13 @@ func (c *Config) checkPlan(r *schema.Report, d *Device) {
 	if c.Loop.Clock == d.Name && d.Protocol.Kind().Asks {
 		r.Errorf("loop.clock", "loop.clock: %s does not send by itself, for protocol %s asks; want wall, or a device that does", d.Name, d.Protocol)
 	}
-	if r.Bad(p+".rate") || r.Bad("loop.rate") || r.Bad(p+"."+d.Protocol.String()) {
+	if r.HasProblem(p+".rate") || r.HasProblem("loop.rate") || r.HasProblem(p+"."+d.Protocol.String()) {
 		return
 	}
 	plan, err := c.Plan(d)
 	for _, bad := range engine.Problems(err) {
-		if !r.Bad(p + "." + bad.Path) {
-			r.Take(p, bad.Path, bad.Text)
+		if !r.HasProblem(p + "." + bad.Path) {
+			r.SectionError(p, bad.Path, bad.Text)
 		}
 	}
 	if err != nil {
@@ -203,7 +203,7 @@ func (c *Config) checkPlan(r *schema.Report, d *Device) {
 
 func (c *Config) checkSignal(r *schema.Report, d *Device, p string, f wire.Field, limitKey string, limits [2]float64) {
 	switch {
-	case r.Bad(p + ".name"):
+	case r.HasProblem(p + ".name"):
 	case f.Name == "":
 		r.Errorf(p+".name", "%s.name is missing", p)
 	case !signalName.MatchString(f.Name):
@@ -212,10 +212,10 @@ func (c *Config) checkSignal(r *schema.Report, d *Device, p string, f wire.Field
 		r.Errorf(p+".name", "%s.name: %s.%s is the age of the device's newest frame", p, d.Name, f.Name)
 	}
 	kind := d.Protocol.Kind()
-	if f.At != nil && !kind.Registers {
+	if f.Register != nil && !kind.Registers {
 		r.Warnf(p+".at", "%s.at: not used by protocol %s", p, d.Protocol)
 	}
-	if text := kind.Text; r.Bad(p+".type") || kind.Registers { // registers have their own types
+	if text := kind.Text; r.HasProblem(p+".type") || kind.Registers { // registers have their own types
 	} else if kind.Tracker {
 		if f.Type != 0 {
 			r.Warnf(p+".type", "%s.type: not used by protocol %s", p, d.Protocol)
@@ -227,11 +227,11 @@ func (c *Config) checkSignal(r *schema.Report, d *Device, p string, f wire.Field
 	} else if text && f.Type != wire.Text {
 		r.Errorf(p+".type", "%s.type: %s does not fit a text line; want text, or leave it out", p, f.Type)
 	}
-	if f.Scale == 0 && !r.Bad(p+".scale") {
+	if f.Scale == 0 && !r.HasProblem(p+".scale") {
 		r.Errorf(p+".scale", "%s.scale: 0 makes every value the same", p)
 	}
 	lo, hi := limits[0], limits[1]
-	if (lo != 0 || hi != 0) && !(lo < hi) && !r.Bad(p+"."+limitKey) {
+	if (lo != 0 || hi != 0) && !(lo < hi) && !r.HasProblem(p+"."+limitKey) {
 		r.Errorf(p+"."+limitKey, "%s.%s: %s to %s, want low < high", p, limitKey, schema.Short(lo), schema.Short(hi))
 	}
 }
@@ -244,14 +244,14 @@ func unitName(si string) string {
 }
 
 func (c *Config) checkMeasure(r *schema.Report, d *Device, p string, m Measure) {
-	if r.Bad(p) {
+	if r.HasProblem(p) {
 		return
 	}
 	u := c.use(d, m.Field, false)
 	if lo, hi, ok := m.Field.Range(); ok && m.Range != [2]float64{} && (m.Range[0] < lo || m.Range[1] > hi) {
 		r.Warnf(p+".range", "%s.range: %s carries %s to %s %s; beyond it the device saturates and the range check stays silent", p, m.Type, schema.Short(lo), schema.Short(hi), m.Unit)
 	}
-	if m.Stale > 0 && !r.Bad("loop.rate") && !r.Bad(d.path()+".rate") {
+	if m.Stale > 0 && !r.HasProblem("loop.rate") && !r.HasProblem(d.path()+".rate") {
 		slow, what := 1/c.Loop.Rate, "loop"
 		if period := 1 / c.sentRate(d, m); period > slow {
 			slow, what = period, "device"
@@ -287,8 +287,8 @@ func (c *Config) checkMeasure(r *schema.Report, d *Device, p string, m Measure) 
 	}
 }
 
-// patience (s) is the longest that an axis has with its position whose drive or position is on a device: who waits so long for one waits for
-// the other.
+// patience (s) is the longest that an axis has with its position whose drive or position is on a device: who waits so long for one waits
+// for the other.
 func (c *Config) patience(d *Device) (longest float64) {
 	for i := range c.Axes {
 		a := &c.Axes[i]
@@ -300,7 +300,8 @@ func (c *Config) patience(d *Device) (longest float64) {
 }
 
 // staleOf is how old a sample with this use may be where the file does not say: five of its periods, at least 20 ms, for what an axis
-// names, 0.1 s or the patience with the position for a status, which a board may send more rarely; 5 s for what warms up, on a device that must be there or with a limit.
+// names, 0.1 s or the patience with the position for a status, which a board may send more rarely; 5 s for what warms up, on a device that
+// must be there or with a limit.
 func (c *Config) staleOf(d *Device, m Measure, u use) float64 {
 	slow := max(1/c.Loop.Rate, 1/c.sentRate(d, m))
 	if !(slow < 10) { // a rate that is refused elsewhere
@@ -321,7 +322,7 @@ func (c *Config) staleOf(d *Device, m Measure, u use) float64 {
 	case u.role == hil.RoleStatus && d.Required:
 		return max(c.patience(d), 0.1, 5*slow)
 	case u.role == hil.RoleTemperature && (d.Required || hot(m, u) != 0):
-		return warm
+		return temperatureStale
 	}
 	return 0
 }
@@ -341,8 +342,8 @@ func hot(m Measure, u use) float64 {
 
 // sentRate is how often (Hz) a device sends a measurement, or is asked for it.
 func (c *Config) sentRate(d *Device, m Measure) float64 {
-	if m.At != nil && m.At.Poll > 0 && d.Protocol.Kind().Registers {
-		return m.At.Poll
+	if m.Register != nil && m.Register.Poll > 0 && d.Protocol.Kind().Registers {
+		return m.Register.Poll
 	}
 	return c.DeviceRate(d)
 }
@@ -363,9 +364,9 @@ func (c *Config) Needs(d *Device, m Measure) bool {
 // A drive at full voltage brings a motor to its top speed within a few hundredths of a second. Longer than that it must not stay
 // energised without a good sample, unless five samples of a slow device take longer.
 const (
-	longestStale = 0.5 // s
-	warm         = 5   // s  of a temperature
-	longestHold  = 1.0 // s
+	longestStale     = 0.5 // s
+	temperatureStale = 5   // s  of a temperature
+	longestHold      = 1.0 // s
 )
 
 // MayDrive is why this rig must not be energised; nil if it may.
@@ -381,13 +382,13 @@ func (c *Config) MayDrive() error {
 			key   string
 			limit float64
 			needs bool
-		}{{"max_speed", a.Guard.MaxSpeed, true}, {"max_error", a.Guard.MaxError, a.Reference.Of == axis.OfPosition}} {
+		}{{"max_speed", a.Guard.MaxSpeed, true}, {"max_error", a.Guard.MaxError, a.Reference.Quantity == axis.OfPosition}} {
 			if g.needs && g.limit == 0 {
 				return fmt.Errorf("%s.guard.%s is missing: with a %s drive nothing but the motion tells that a sign is wrong, and the axis would run away; give it a limit. %s", a.path(), g.key, a.Drive.Kind, instead)
 			}
 		}
 	}
-	if !c.Driven() {
+	if !c.HasDrive() {
 		return errors.New("no axis of this rig has a drive: there is nothing to arm; hil run without --arm measures, estimates and records")
 	}
 	for k := range c.Devices {
@@ -397,7 +398,7 @@ func (c *Config) MayDrive() error {
 			usual := c.staleOf(d, m, u)
 			top := max(longestStale, usual)
 			if u.role == hil.RoleTemperature {
-				top = warm
+				top = temperatureStale
 			}
 			switch {
 			case c.Needs(d, m) && m.Stale == 0:
@@ -433,13 +434,13 @@ func (c *Config) SetRate(rate float64) {
 }
 
 func (c *Config) checkCommand(r *schema.Report, d *Device, p string, m Command) {
-	if r.Bad(p) {
+	if r.HasProblem(p) {
 		return
 	}
 	u := c.use(d, m.Field, true)
 	switch {
 	case u.axis == nil:
-		if !r.Bad("axes") {
+		if !r.HasProblem("axes") {
 			r.Errorf(p, "%s: no axis uses %s.%s; name it under drive: command or drive: enable of an axis, or leave it out", p, d.Name, m.Name)
 		}
 		return
@@ -470,7 +471,7 @@ func (c *Config) checkCommand(r *schema.Report, d *Device, p string, m Command) 
 		if m.Safe != 0 {
 			r.Warnf(p+".safe", "%s.safe: %s %s keeps the drive energised in the safe state", p, schema.Short(m.Safe), m.Unit)
 		}
-		if m.Slew > 0 && !r.Bad("loop.rate") && m.Slew/c.Loop.Rate < math.Abs(m.Scale) && !slices.Contains([]wire.Type{wire.Text, wire.F32, wire.F64}, m.Type) { // which have no counts
+		if m.Slew > 0 && !r.HasProblem("loop.rate") && m.Slew/c.Loop.Rate < math.Abs(m.Scale) && !slices.Contains([]wire.Type{wire.Text, wire.F32, wire.F64}, m.Type) { // which have no counts
 			r.Errorf(p+".slew", "%s.slew: %s %s/s is less than one count per tick; the drive would never move", p, schema.Short(m.Slew), m.Unit)
 		}
 	}

@@ -160,7 +160,7 @@ func TestCheck(t *testing.T) {
 		{"another encoder", func(c *Config) { c.Virtual.Sensors[0].Counts = 4096 }, "", "virtual.sensors.drive.motor.angle.counts: 4096 per turn, 0.0015"},
 		{"true friction", func(c *Config) { setParam(&c.Virtual.Plant.Axes[0].Friction, "Fs", 0.01) }, "virtual.plant.axes.shaft.friction.Fs", ""},
 		{"recording nowhere", func(c *Config) { c.Record.Dir = "" }, "record.dir is empty", ""},
-		{"recording hardly kept", func(c *Config) { c.Record.Keep = 100 }, "less than one minute", ""},
+		{"recording hardly kept", func(c *Config) { c.Record.MaxBytes = 100 }, "less than one minute", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cfg := Demo()

@@ -14,14 +14,14 @@ import (
 // checkVirtual looks at the virtual rig.
 func (c *Config) checkVirtual(r *schema.Report) {
 	v := c.Virtual
-	if v == nil || r.Bad("virtual") {
+	if v == nil || r.HasProblem("virtual") {
 		return
 	}
 	defer r.WithUnits(v.Plant.Units())()
 	c.checkRates(r)
 	c.checkPlant(r)
 	c.checkFirmware(r)
-	if !r.Bad("virtual") && !r.Bad("axes") && !r.Bad("devices") {
+	if !r.HasProblem("virtual") && !r.HasProblem("axes") && !r.HasProblem("devices") {
 		c.checkReadings(r)
 		c.checkSeen(r)
 		c.checkScript(r)
@@ -36,11 +36,11 @@ func (c *Config) checkRates(r *schema.Report) {
 			r.Errorf("virtual.inner_rate", "virtual.inner_rate: %s Hz, want a multiple of %s, %s Hz", schema.Short(v.InnerRate), key, schema.Short(hz))
 		}
 	}
-	if !r.Bad("loop.rate") {
+	if !r.HasProblem("loop.rate") {
 		multiple("loop.rate", c.Loop.Rate)
 	}
 	for i := range c.Devices {
-		if d := &c.Devices[i]; d.Rate > 0 && !r.Bad(d.path()+".rate") {
+		if d := &c.Devices[i]; d.Rate > 0 && !r.HasProblem(d.path()+".rate") {
 			multiple(d.path()+".rate", d.Rate)
 			if n := c.FastestRate() / d.Rate; math.Abs(n-math.Round(n)) > 1e-9*n {
 				r.Errorf(d.path()+".rate", "%s.rate: %s Hz; the virtual rig ticks with the fastest device, %s Hz, and the others at a whole part of that", d.path(), schema.Short(d.Rate), schema.Short(c.FastestRate()))
@@ -57,14 +57,14 @@ func (c *Config) checkPlant(r *schema.Report) {
 		r.Errorf(at+".supply", "%s.supply: %s to %s V, want low ≤ 0 < high", at, schema.Short(p.Supply[0]), schema.Short(p.Supply[1]))
 	}
 	for _, s := range []struct {
-		key  string
-		kind PlantKind
-		has  bool
+		key     string
+		kind    PlantKind
+		present bool
 	}{{"two_link", armPlant, p.TwoLink != nil}, {"brush", brushPlant, p.Brush != nil}, {"ball", ballPlant, p.Ball != nil}, {"machine", machinePlant, p.Machine != nil}} {
 		switch {
-		case s.has && p.Kind != s.kind:
+		case s.present && p.Kind != s.kind:
 			r.Warnf(at+"."+s.key, "%s.%s: not used by kind %s", at, s.key, p.Kind)
-		case !s.has && p.Kind == s.kind:
+		case !s.present && p.Kind == s.kind:
 			r.Errorf(at+"."+s.key, "%s.%s is missing: %s", at, s.key, map[PlantKind]string{machinePlant: "{file: NAME.yaml}, a machine file"}[s.kind]+map[PlantKind]string{armPlant: "mass, length, centre and inertia of the links"}[s.kind])
 		}
 	}
@@ -92,7 +92,7 @@ func (c *Config) checkPlant(r *schema.Report) {
 	for i := range p.Axes {
 		a := &p.Axes[i]
 		c.checkTruth(r, a)
-		if m := c.ModelOf(a.Name); m != nil && p.Kind != machinePlant && m.Linear() != p.linear() && !r.Bad(m.path()+".kind") {
+		if m := c.ModelOf(a.Name); m != nil && p.Kind != machinePlant && m.Linear() != p.linear() && !r.HasProblem(m.path()+".kind") {
 			r.Errorf(at+".kind", "%s.kind: %s, but %s is %s", at, p.Kind, m.path(), m.Kind)
 		}
 	}
@@ -119,7 +119,7 @@ func (c *Config) checkTruth(r *schema.Report, a *VirtualAxis) {
 		r.Errorf(p+".motor", "%s.motor is missing: the drive is a voltage, and no axis of the file has that name", p)
 	case voltage:
 		c.checkMotor(r, p+".motor", *a.Motor)
-	case a.Inertia+a.LoadJ == 0 && c.Virtual.Plant.Kind != machinePlant && !r.Bad(p):
+	case a.Inertia+a.LoadJ == 0 && c.Virtual.Plant.Kind != machinePlant && !r.HasProblem(p):
 		what := "what moves"
 		if c.Virtual.Plant.Kind == armPlant {
 			what = "of the motor behind the gear, beside that of the links"
@@ -132,7 +132,7 @@ func (c *Config) checkTruth(r *schema.Report, a *VirtualAxis) {
 	if a.Drive.Kind.is(plant.VelocityDrive) && a.Drive.Kp == 0 && a.Drive.Ki == 0 {
 		r.Errorf(p+".drive.kp", "%s.drive.kp is missing: a velocity drive controls the speed by itself, with kp and ki", p)
 	}
-	if _, err := a.Drive.Limit.in(c.limitUnit(a)); err != nil {
+	if _, err := a.Drive.Limit.inUnit(c.limitUnit(a)); err != nil {
 		r.Errorf(p+".drive.limit", "%s.drive.limit: %v", p, err)
 	}
 	if m := c.ModelOf(a.Name); a.Friction.Model == nil && m == nil {
@@ -157,7 +157,7 @@ func (c *Config) checkFirmware(r *schema.Report) {
 		if !slices.Contains(names, d.Name) {
 			c.unknownSignal(r, p, d.Name, "device", names)
 		}
-		if !r.Bad("loop.rate") && d.Watchdog < 3/c.Loop.Rate {
+		if !r.HasProblem("loop.rate") && d.Watchdog < 3/c.Loop.Rate {
 			r.Errorf(p+".watchdog", "%s.watchdog: %s s, want at least three ticks, %s s", p, schema.Short(d.Watchdog), schema.Short(3/c.Loop.Rate))
 		}
 	}
@@ -174,8 +174,8 @@ func (c *Config) checkReadings(r *schema.Report) {
 		}
 		seen[s.Name] = true
 		p := "virtual.sensors." + s.Name
-		if s.Of != "" && reading.Output < 0 {
-			c.unknownSignal(r, p+".of", s.Of, "number of the plant", listOf(outputs, func(o engine.Signal) string { return o.Name }))
+		if s.Quantity != "" && reading.Output < 0 {
+			c.unknownSignal(r, p+".of", s.Quantity, "number of the plant", listOf(outputs, func(o engine.Signal) string { return o.Name }))
 			return
 		}
 		if reading.Output < 0 {
@@ -253,8 +253,8 @@ func (c *Config) checkScript(r *schema.Report) {
 				r.Errorf(p+".fault", "%s.fault: of a sensor, but the entry sets %s", p, e.Set)
 			}
 			amount("to", e.To, true, settings[k].Unit)
-			amount("by", e.By, false, "")
-			if to, err := e.To.in(settings[k].Unit); err == nil && k == 0 && to < 0 {
+			amount("by", e.Amount, false, "")
+			if to, err := e.To.inUnit(settings[k].Unit); err == nil && k == 0 && to < 0 {
 				r.Errorf(p+".to", "%s.to: %s, want ≥ 0: the upper edge of the supply", p, e.To)
 			}
 		default:
@@ -270,13 +270,13 @@ func (c *Config) checkScript(r *schema.Report) {
 				r.Errorf(p+".fault", "%s.fault is missing: %s", p, strings.Join(e.Fault.Words()[1:], ", "))
 			}
 			amount("to", e.To, false, "")
-			amount("by", e.By, e.Fault == plant.Shifted || e.Fault == plant.Delayed, byUnit(e.Fault, units[k]))
-			if by, err := e.By.in("s"); e.Fault == plant.Delayed && err == nil && !(by >= 0 && by <= 10) {
-				r.Errorf(p+".by", "%s.by: %s, want 0 to 10 s", p, e.By)
+			amount("by", e.Amount, e.Fault == plant.Shifted || e.Fault == plant.Delayed, byUnit(e.Fault, units[k]))
+			if by, err := e.Amount.inUnit("s"); e.Fault == plant.Delayed && err == nil && !(by >= 0 && by <= 10) {
+				r.Errorf(p+".by", "%s.by: %s, want 0 to 10 s", p, e.Amount)
 			}
 		}
 	}
-	if r.Bad("virtual.script") {
+	if r.HasProblem("virtual.script") {
 		return
 	}
 	// what the script asks of the same thing at the same time

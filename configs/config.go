@@ -127,7 +127,7 @@ type Drive struct {
 
 // Reference is what an axis should do.
 type Reference struct {
-	Of axis.ReferenceOf `yaml:"of" doc:"position: followed by the controller; effort: the torque or force itself, without feedback; command: sent as it is, in the unit of the drive. The last two are for experiments: max_error does not count"`
+	Quantity axis.ReferenceOf `yaml:"of" doc:"position: followed by the controller; effort: the torque or force itself, without feedback; command: sent as it is, in the unit of the drive. The last two are for experiments: max_error does not count"`
 	reference.Spec
 
 	Times *float64 `yaml:"-"` // of the motion: reference.scale of a rig that runs; nil: 1

@@ -29,17 +29,17 @@ type ContactRun struct {
 
 // ContactEngine says how contacts are integrated.
 type ContactEngine struct {
-	Kind      string            `yaml:"kind" enum:"fixed-step,event-driven" doc:"fixed-step: Moreau–Jean, bounded work per step, as in the loop; event-driven: exact times of contact, the reference"`
-	Step      float64           `yaml:"step" unit:"s" want:">0 <=0.1" doc:"fixed-step: length of a step"`
-	Theta     float64           `yaml:"theta" want:">=0 <=1" doc:"fixed-step: 0.5 keeps energy, 1 damps most; 0: 0.51 with positions, otherwise 0.55, and 0.5 for a brush with end_of_step"`
-	Beta      float64           `yaml:"beta" want:">=0 <=0.2" doc:"fixed-step: share of a penetration that one step takes back"`
-	Positions *bool             `yaml:"positions,omitempty" doc:"fixed-step: taken back by moving, not by a velocity that adds to restitution; left out: true, but for a brush, whose published numbers hold with velocities"`
-	EndOfStep bool              `yaml:"end_of_step" doc:"fixed-step: gaps at the end of the step in place of its middle; quieter, up to half slower"`
-	Impact    contact.ImpactLaw `yaml:"impact" doc:"law of impact: newton reverses approaches; poisson has two phases, compression and expansion; sequential: pair after pair, event-driven only; left out: newton with a fixed step, poisson with events"`
-	Slow      float64           `yaml:"restitution_speed" unit:"m/s" want:">=0" doc:"approaches slower than this do not rebound; 0: 1 mm/s with a fixed step and for a brush, otherwise 0.1 µm/s with events"`
-	Tolerance float64           `yaml:"tolerance" want:">=0 <=1e-3" doc:"event-driven: relative error of a step, 1e-13 or more; 0: 1e-9, for a brush 1e-6"`
-	MaxEvents int               `yaml:"max_events" want:">=1 <=1e9" doc:"event-driven: the run ends with an error beyond this many"`
-	Averaged  bool              `yaml:"averaged" doc:"brush: where the step does not resolve the surface, go on with the averaged contact in place of refusing"`
+	Kind             string            `yaml:"kind" enum:"fixed-step,event-driven" doc:"fixed-step: Moreau–Jean, bounded work per step, as in the loop; event-driven: exact times of contact, the reference"`
+	Step             float64           `yaml:"step" unit:"s" want:">0 <=0.1" doc:"fixed-step: length of a step"`
+	Theta            float64           `yaml:"theta" want:">=0 <=1" doc:"fixed-step: 0.5 keeps energy, 1 damps most; 0: 0.51 with positions, otherwise 0.55, and 0.5 for a brush with end_of_step"`
+	Beta             float64           `yaml:"beta" want:">=0 <=0.2" doc:"fixed-step: share of a penetration that one step takes back"`
+	Positions        *bool             `yaml:"positions,omitempty" doc:"fixed-step: taken back by moving, not by a velocity that adds to restitution; left out: true, but for a brush, whose published numbers hold with velocities"`
+	EndOfStep        bool              `yaml:"end_of_step" doc:"fixed-step: gaps at the end of the step in place of its middle; quieter, up to half slower"`
+	Impact           contact.ImpactLaw `yaml:"impact" doc:"law of impact: newton reverses approaches; poisson has two phases, compression and expansion; sequential: pair after pair, event-driven only; left out: newton with a fixed step, poisson with events"`
+	RestitutionSpeed float64           `yaml:"restitution_speed" unit:"m/s" want:">=0" doc:"approaches slower than this do not rebound; 0: 1 mm/s with a fixed step and for a brush, otherwise 0.1 µm/s with events"`
+	Tolerance        float64           `yaml:"tolerance" want:">=0 <=1e-3" doc:"event-driven: relative error of a step, 1e-13 or more; 0: 1e-9, for a brush 1e-6"`
+	MaxEvents        int               `yaml:"max_events" want:">=1 <=1e9" doc:"event-driven: the run ends with an error beyond this many"`
+	AveragedContact  bool              `yaml:"averaged" doc:"brush: where the step does not resolve the surface, go on with the averaged contact in place of refusing"`
 }
 
 // BrushDrive is the shaft of a motor with brushes. The supply is that of brush.motor.
@@ -52,7 +52,7 @@ type BrushDrive struct {
 
 // ContactOutputs says what a run keeps.
 type ContactOutputs struct {
-	Every float64 `yaml:"every" unit:"s" want:">=0" doc:"time between rows of the CSV and the figure; 0: 2000 rows in all"`
+	RowInterval float64 `yaml:"every" unit:"s" want:">=0" doc:"time between rows of the CSV and the figure; 0: 2000 rows in all"`
 }
 
 // DefaultContactRun is what a contact file starts from.
@@ -105,10 +105,10 @@ func (c *ContactRun) Check(r *schema.Report) {
 		r.Errorf("system", "system is missing: one of brush, brush-motor, scene, toy")
 	}
 	for _, s := range []struct {
-		name  string
-		there bool
+		name    string
+		present bool
 	}{{"brush", c.Brush != nil}, {"scene", c.Scene != nil}, {"toy", c.Toy != nil}} {
-		if s.there && c.System != "" && s.name != c.System && !(c.System == "brush-motor" && s.name == "brush") {
+		if s.present && c.System != "" && s.name != c.System && !(c.System == "brush-motor" && s.name == "brush") {
 			r.Errorf(s.name, "%s: the system is %s; leave this section out", s.name, c.System)
 		}
 	}
@@ -162,13 +162,13 @@ func (c *ContactRun) Check(r *schema.Report) {
 		e.Tolerance = 1e-6
 	case e.Tolerance == 0:
 		e.Tolerance = 1e-9
-	case e.Tolerance < 1e-13 && !r.Bad("engine.tolerance"):
+	case e.Tolerance < 1e-13 && !r.HasProblem("engine.tolerance"):
 		r.Errorf("engine.tolerance", "engine.tolerance: %g, want 1e-13 or more, or 0", e.Tolerance)
 	}
 	if c.System == "brush-motor" && e.Kind != "fixed-step" {
 		r.Errorf("engine.kind", "engine.kind: a motor with brushes runs with fixed steps")
 	}
-	if c.System != "brush-motor" && r.Given("drive") {
+	if c.System != "brush-motor" && r.HasKey("drive") {
 		r.Errorf("drive", "drive: for the system brush-motor; this is %s", c.System)
 	}
 	if e.Kind == "fixed-step" {
@@ -179,27 +179,27 @@ func (c *ContactRun) Check(r *schema.Report) {
 			r.Errorf("engine.impact", "engine.impact: sequential needs the event-driven engine, which knows which pair collides first")
 		}
 	}
-	if e.Kind == "fixed-step" && c.Duration < e.Step && !r.Bad("duration") && !r.Bad("engine") {
+	if e.Kind == "fixed-step" && c.Duration < e.Step && !r.HasProblem("duration") && !r.HasProblem("engine") {
 		r.Errorf("duration", "duration: %g s is less than one step of %g s", c.Duration, e.Step)
 	}
-	if n := c.Duration / c.Rows(); n > maxRows && !r.Bad("duration") && !r.Bad("outputs") && !r.Bad("engine") {
+	if n := c.Duration / c.Rows(); n > maxRows && !r.HasProblem("duration") && !r.HasProblem("outputs") && !r.HasProblem("engine") {
 		r.Errorf("outputs.every", "outputs.every: %.3g rows in %g s, at most %d are kept", n, c.Duration, maxRows)
 	}
-	switch o := c.Outputs.Every; {
-	case o > c.Duration && !r.Bad("duration"):
+	switch o := c.Outputs.RowInterval; {
+	case o > c.Duration && !r.HasProblem("duration"):
 		r.Errorf("outputs.every", "outputs.every: %g s is longer than the run", o)
-	case o > 0 && e.Kind == "fixed-step" && math.Abs(o-c.Rows()) > 1e-6*e.Step && !r.Bad("engine"):
+	case o > 0 && e.Kind == "fixed-step" && math.Abs(o-c.Rows()) > 1e-6*e.Step && !r.HasProblem("engine"):
 		r.Errorf("outputs.every", "outputs.every: %s s is no whole number of steps of %s s (engine.step)", schema.Short(o), schema.Short(e.Step))
 	}
 }
 
 // checkBrush asks the model.
 func (c *ContactRun) checkBrush(r *schema.Report) {
-	if r.Bad("brush") {
+	if r.HasProblem("brush") {
 		return
 	}
 	for _, p := range engine.Problems(c.Brush.Validate()) {
-		r.Take("brush", p.Path, p.Text)
+		r.SectionError("brush", p.Path, p.Text)
 	}
 }
 
@@ -208,7 +208,7 @@ const maxRows = 1_000_000
 
 // Rows is the time between two rows (s).
 func (c *ContactRun) Rows() float64 {
-	every := cmp.Or(c.Outputs.Every, c.Duration/2000)
+	every := cmp.Or(c.Outputs.RowInterval, c.Duration/2000)
 	if c.Engine.Kind == "fixed-step" {
 		every = math.Max(1, math.Round(every/c.Engine.Step)) * c.Engine.Step
 	}

@@ -258,7 +258,7 @@ duration: 1 s
 			continue
 		}
 		var got []string
-		for _, p := range r.Scene.Touching(r.Scene.Pairs) {
+		for _, p := range r.Scene.ContactPairs(r.Scene.Pairs) {
 			got = append(got, fmt.Sprintf("%s-%s:%g", p.A, p.B, p.Mu))
 		}
 		if list := strings.Join(got, " "); list != c.want {

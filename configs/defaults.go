@@ -47,7 +47,7 @@ func Default() *Config {
 // SetDefaults of a device.
 func (d *Device) SetDefaults() {
 	d.Baud, d.Required = 921600, true
-	d.Line = wire.Format{Separator: "comma", Decimal: "point", Checksum: "none", TimeUnit: 1e-6, TimeBits: 32, End: "lf"}
+	d.Line = wire.Format{Separator: "comma", Decimal: "point", Checksum: "none", TimeUnit: 1e-6, TimeBits: 32, LineEnd: "lf"}
 }
 
 // SetDefaults of an axis.
@@ -67,8 +67,8 @@ func (m *Measure) SetDefaults() { m.Scale = 1 }
 // SetDefaults of a command: one unit per count.
 func (c *Command) SetDefaults() { c.Scale = 1 }
 
-// complete fills what follows from other keys, and joins relative paths to the folder of the file.
-func (c *Config) complete(r *schema.Report, dir string) {
+// fillDefaults fills what follows from other keys, and joins relative paths to the folder of the file.
+func (c *Config) fillDefaults(r *schema.Report, dir string) {
 	for i := range c.Devices {
 		c.completeDevice(r, &c.Devices[i], dir)
 	}
@@ -109,7 +109,7 @@ func (c *Config) completeDevice(r *schema.Report, d *Device, dir string) {
 		if m.Type == 0 && text {
 			m.Type = wire.Text
 		}
-		if !r.Given(fmt.Sprintf("%s.measure[%d].stale", d.path(), i)) {
+		if !r.HasKey(fmt.Sprintf("%s.measure[%d].stale", d.path(), i)) {
 			m.Stale = c.staleOf(d, *m, c.use(d, m.Field, false))
 		}
 	}

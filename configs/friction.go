@@ -85,7 +85,7 @@ func publishedSets() []string {
 // check looks at what a law says of itself, and whether it is there where it is needed.
 func (f *Friction) check(r *schema.Report, path string, needed bool) {
 	switch {
-	case r.Bad(path) || f.Model == nil && !needed:
+	case r.HasProblem(path) || f.Model == nil && !needed:
 	case f.Model == nil:
 		r.Errorf(path, "%s is missing: {law: lugre, sigma0: …}; hil laws lists the laws, hil laws NAME their parameters", path)
 	default:

@@ -23,50 +23,50 @@ import (
 // measure is said by unit, and by gain where the column is not the wanted quantity itself (a command in V that a drive turns
 // into a force, encoder counts).
 type Identify struct {
-	Version     int                 `yaml:"version" doc:"format of this file, 1"`
-	Name        string              `yaml:"name" doc:"name of the axis"`
-	Description string              `yaml:"description,omitempty" doc:"one line for people"`
-	Axis        string              `yaml:"axis" enum:"linear,rotary" doc:"linear: position in m, force in N; rotary: position in rad, torque in N·m"`
-	Data        IdentifyData        `yaml:"data" doc:"the record that is fitted"`
-	Loop        *IdentifyData       `yaml:"loop,omitempty" doc:"joint: the presliding loop that belongs to the static map in data"`
-	Validate    string              `yaml:"validate,omitempty" doc:"a second record with the same columns, explained by the parameters but not used to find them"`
-	Method      identify.Chain      `yaml:"method" doc:"what is done, in order; the last one gives the result"`
-	Model       IdentifyModel       `yaml:"model" doc:"what is simulated, for aep, lm and multishoot; the law also for static, lugre and kalman"`
-	Parameters  IdentifyParams      `yaml:"parameters" doc:"by name: a number is known and stays, {start, min, max, fixed, log} is searched, {start, assumed: true} stays, and intervals hold its doubt; {start, error} is known with that standard uncertainty, {start, prior} is searched, and was known before the record with that"`
-	Terms       []linear.Term       `yaml:"terms" doc:"regress: what is fitted"`
-	Form        linear.Form         `yaml:"form" doc:"regress: differences of the filtered position; weak: integrals against test functions; instrumental: with simulated regressors; total: noise on both sides"`
-	Between     linear.Between      `yaml:"between" doc:"regress, two-joint: what the force does between two samples. auto: as it explains the record better; hold: it stays as it is, as the command of a computer; line: it changes evenly, as what was measured with filters"`
-	NoiseRatio  float64             `yaml:"noise_ratio" want:">=0" doc:"regress with form total: standard deviation of the position noise, m or rad, over that of the force, N or N·m"`
-	Filter      IdentifyFilter      `yaml:"filter" doc:"regress: the zero-phase Butterworth low-pass of the position"`
-	Decimate    int                 `yaml:"decimate" want:">=0 <=1000" doc:"regress: every n-th sample is kept, after a zero-phase filter of both sides; 1: all, 0: one every 10 ms"`
-	Trim        *float64            `yaml:"trim,omitempty" unit:"s" want:">=0" doc:"regress: left out at each end of the record; without it ten periods of the cutoff"`
-	MinVelocity *float64            `yaml:"min_velocity,omitempty" unit:"m/s|rad/s" want:">=0" doc:"regress: slower samples are left out of the fit; 0: none; left out: found in the record"`
-	Static      identify.Static     `yaml:"static" doc:"static, joint: how means at constant speed are taken"`
-	Presliding  curve.LoopOptions   `yaml:"presliding" doc:"presliding, joint: how the loop was recorded"`
-	Joints      linear.JointOptions `yaml:"joints" doc:"two-joint: how the arm was recorded"`
-	Steps       curve.StepOptions   `yaml:"velocity_step" doc:"velocity-step: how the steps were recorded"`
-	Bristle     bristle.Options     `yaml:"noise" doc:"lugre, kalman: what is known of the noise"`
-	AEP         fit.AEP             `yaml:"aep" doc:"accelerated evolutionary programming"`
-	LM          identify.LM         `yaml:"lm" doc:"Levenberg–Marquardt"`
-	Shooting    int                 `yaml:"segments" want:">=0 <=1000" doc:"multishoot: pieces into which every record is cut; 0: two for every swing or slip"`
-	Bootstrap   int                 `yaml:"bootstrap" want:">=0 <=10000" doc:"refits to resampled residuals; 0: none"`
-	Seed        int                 `yaml:"seed" want:">=0" doc:"of everything random"`
-	TimeLimit   float64             `yaml:"time_limit" unit:"s" want:">=0" doc:"best so far after this; 0: none"`
-	GainErr     float64             `yaml:"gain_error" unit:"%" want:">=0 <=100" doc:"standard uncertainty of the gain of the force; intervals of what is in proportion to the force hold it"`
-	RequireFit  float64             `yaml:"require_fit" unit:"%" want:">=0 <=100" doc:"a fit below this is a missed quality gate; 0: no gate"`
-	Compare     []Variant           `yaml:"compare,omitempty" doc:"hil compare: models that are fitted side by side"`
+	Version       int                 `yaml:"version" doc:"format of this file, 1"`
+	Name          string              `yaml:"name" doc:"name of the axis"`
+	Description   string              `yaml:"description,omitempty" doc:"one line for people"`
+	Axis          string              `yaml:"axis" enum:"linear,rotary" doc:"linear: position in m, force in N; rotary: position in rad, torque in N·m"`
+	Data          IdentifyData        `yaml:"data" doc:"the record that is fitted"`
+	Loop          *IdentifyData       `yaml:"loop,omitempty" doc:"joint: the presliding loop that belongs to the static map in data"`
+	Validate      string              `yaml:"validate,omitempty" doc:"a second record with the same columns, explained by the parameters but not used to find them"`
+	Method        identify.Chain      `yaml:"method" doc:"what is done, in order; the last one gives the result"`
+	Model         IdentifyModel       `yaml:"model" doc:"what is simulated, for aep, lm and multishoot; the law also for static, lugre and kalman"`
+	Parameters    IdentifyParams      `yaml:"parameters" doc:"by name: a number is known and stays, {start, min, max, fixed, log} is searched, {start, assumed: true} stays, and intervals hold its doubt; {start, error} is known with that standard uncertainty, {start, prior} is searched, and was known before the record with that"`
+	Terms         []linear.Term       `yaml:"terms" doc:"regress: what is fitted"`
+	Form          linear.Form         `yaml:"form" doc:"regress: differences of the filtered position; weak: integrals against test functions; instrumental: with simulated regressors; total: noise on both sides"`
+	Interpolation linear.Between      `yaml:"between" doc:"regress, two-joint: what the force does between two samples. auto: as it explains the record better; hold: it stays as it is, as the command of a computer; line: it changes evenly, as what was measured with filters"`
+	NoiseRatio    float64             `yaml:"noise_ratio" want:">=0" doc:"regress with form total: standard deviation of the position noise, m or rad, over that of the force, N or N·m"`
+	Filter        IdentifyFilter      `yaml:"filter" doc:"regress: the zero-phase Butterworth low-pass of the position"`
+	Decimate      int                 `yaml:"decimate" want:">=0 <=1000" doc:"regress: every n-th sample is kept, after a zero-phase filter of both sides; 1: all, 0: one every 10 ms"`
+	Trim          *float64            `yaml:"trim,omitempty" unit:"s" want:">=0" doc:"regress: left out at each end of the record; without it ten periods of the cutoff"`
+	MinVelocity   *float64            `yaml:"min_velocity,omitempty" unit:"m/s|rad/s" want:">=0" doc:"regress: slower samples are left out of the fit; 0: none; left out: found in the record"`
+	Static        identify.Static     `yaml:"static" doc:"static, joint: how means at constant speed are taken"`
+	Presliding    curve.LoopOptions   `yaml:"presliding" doc:"presliding, joint: how the loop was recorded"`
+	Joints        linear.JointOptions `yaml:"joints" doc:"two-joint: how the arm was recorded"`
+	Steps         curve.StepOptions   `yaml:"velocity_step" doc:"velocity-step: how the steps were recorded"`
+	Bristle       bristle.Options     `yaml:"noise" doc:"lugre, kalman: what is known of the noise"`
+	AEP           fit.AEP             `yaml:"aep" doc:"accelerated evolutionary programming"`
+	LM            identify.LM         `yaml:"lm" doc:"Levenberg–Marquardt"`
+	Shooting      int                 `yaml:"segments" want:">=0 <=1000" doc:"multishoot: pieces into which every record is cut; 0: two for every swing or slip"`
+	Bootstrap     int                 `yaml:"bootstrap" want:">=0 <=10000" doc:"refits to resampled residuals; 0: none"`
+	Seed          int                 `yaml:"seed" want:">=0" doc:"of everything random"`
+	TimeLimit     float64             `yaml:"time_limit" unit:"s" want:">=0" doc:"best so far after this; 0: none"`
+	GainErr       float64             `yaml:"gain_error" unit:"%" want:">=0 <=100" doc:"standard uncertainty of the gain of the force; intervals of what is in proportion to the force hold it"`
+	RequireFit    float64             `yaml:"require_fit" unit:"%" want:">=0 <=100" doc:"a fit below this is a missed quality gate; 0: no gate"`
+	Compare       []Variant           `yaml:"compare,omitempty" doc:"hil compare: models that are fitted side by side"`
 }
 
 // IdentifyData are records of an axis.
 type IdentifyData struct {
 	Records
-	Columns IdentifyColumns `yaml:"columns" doc:"which column is what"`
-	Last    float64         `yaml:"last,omitempty" unit:"s" want:">=0" doc:"only this time of the record, up to its last sample; 0: all"`
-	Rows    [2]float64      `yaml:"rows" doc:"only these rows of numbers, [first, last], counted from 1; last 0: the end"`
-	Steady  bool            `yaml:"steady" doc:"a table of steady friction: every row is a level of constant speed with its velocity, mean force and deviation; there is no time"`
-	Command string          `yaml:"command,omitempty" doc:"of a recording: the command of the drive. What was sent between two samples tells what the force did there; with winding it is the voltage on that"`
-	Winding *Winding        `yaml:"winding,omitempty" doc:"of the motor whose current is the force, where its voltage is held from command to command, or, without command, from sample to sample: the current is not straight between samples then. Without command, intervals hold half of what this does"`
-	Doubt   float64         `yaml:"delay_doubt,omitempty" unit:"s" want:">=0" doc:"by how much the delay of the force may be wrong either way: intervals hold what that does. With command, where that tells nothing: the force is taken so much earlier, and as much is in doubt"`
+	Columns      IdentifyColumns `yaml:"columns" doc:"which column is what"`
+	TailDuration float64         `yaml:"last,omitempty" unit:"s" want:">=0" doc:"only this time of the record, up to its last sample; 0: all"`
+	Rows         [2]float64      `yaml:"rows" doc:"only these rows of numbers, [first, last], counted from 1; last 0: the end"`
+	SteadyTable  bool            `yaml:"steady" doc:"a table of steady friction: every row is a level of constant speed with its velocity, mean force and deviation; there is no time"`
+	Command      string          `yaml:"command,omitempty" doc:"of a recording: the command of the drive. What was sent between two samples tells what the force did there; with winding it is the voltage on that"`
+	Winding      *Winding        `yaml:"winding,omitempty" doc:"of the motor whose current is the force, where its voltage is held from command to command, or, without command, from sample to sample: the current is not straight between samples then. Without command, intervals hold half of what this does"`
+	Doubt        float64         `yaml:"delay_doubt,omitempty" unit:"s" want:">=0" doc:"by how much the delay of the force may be wrong either way: intervals hold what that does. With command, where that tells nothing: the force is taken so much earlier, and as much is in doubt"`
 }
 
 // Winding is that of a motor on a held voltage.
@@ -122,17 +122,17 @@ type IdentifyFilter struct {
 // DefaultIdentify is what an identification file starts from: the procedure published with the EMPS record.
 func DefaultIdentify() *Identify {
 	return &Identify{
-		Version: 1,
-		Axis:    "linear",
-		Data:    IdentifyData{Records: defaultRecords()},
-		Method:  identify.Chain{"regress"},
-		Model:   IdentifyModel{Spec: axis.Spec{Terms: []string{}, Decimate: 1, Hold: axis.Either}, Lag: linear.LagAuto},
-		Terms:   linear.DefaultSpec().Terms,
-		Between: linear.BetweenAuto,
-		Form:    linear.Direct,
-		Filter:  IdentifyFilter{Order: 4},
-		AEP:     fit.AEP{Members: 30, Generations: 100, Islands: 1, Migrate: 10, Beta1: 0.1, Beta2: 0.05, Survivors: 3},
-		Seed:    1,
+		Version:       1,
+		Axis:          "linear",
+		Data:          IdentifyData{Records: defaultRecords()},
+		Method:        identify.Chain{"regress"},
+		Model:         IdentifyModel{Spec: axis.Spec{Terms: []string{}, Decimate: 1, Hold: axis.Either}, Lag: linear.LagAuto},
+		Terms:         linear.DefaultSpec().Terms,
+		Interpolation: linear.BetweenAuto,
+		Form:          linear.Direct,
+		Filter:        IdentifyFilter{Order: 4},
+		AEP:           fit.AEP{Members: 30, Generations: 100, Islands: 1, Migrate: 10, Beta1: 0.1, Beta2: 0.05, Survivors: 3},
+		Seed:          1,
 	}
 }
 
@@ -164,7 +164,7 @@ func ReadIdentify(name string, text []byte) (*Identify, error) {
 // the folder.
 func (c *Identify) Marshal(folder string, comments map[string]string) ([]byte, error) {
 	d := *c
-	d.Data.More = slices.Clone(c.Data.More)
+	d.Data.FurtherFiles = slices.Clone(c.Data.FurtherFiles)
 	for _, p := range d.files() {
 		if whole, err := filepath.Abs(*p); err == nil {
 			if rel, err := filepath.Rel(folder, whole); err == nil {
@@ -217,7 +217,7 @@ func (c *Identify) checkUnused(r *schema.Report, also identify.Chain) {
 	for _, key := range keys {
 		used := slices.ContainsFunc(chain, func(m identify.Method) bool { return slices.Contains(owners[key], m) })
 		known := key == "parameters" && !slices.ContainsFunc(c.Parameters, func(p IdentifyParam) bool { return p.Name != "offset" || p.Fixed == nil || !*p.Fixed })
-		if r.Given(key) && !used && !known {
+		if r.HasKey(key) && !used && !known {
 			r.Errorf(key, "%s: not used by %s; it belongs to %s", key, c.Method, owners[key])
 		}
 	}
@@ -225,20 +225,20 @@ func (c *Identify) checkUnused(r *schema.Report, also identify.Chain) {
 
 // Check reports what is wrong with the values. The terms are checked by the fit, which knows them.
 func (c *Identify) Check(r *schema.Report) {
-	if c.Version != 1 && !r.Bad("version") {
+	if c.Version != 1 && !r.HasProblem("version") {
 		r.Errorf("version", "version: %d, this program reads version 1", c.Version)
 	}
 	r.CheckBounds(c)
-	if len(c.Method) == 0 && !r.Bad("method") {
+	if len(c.Method) == 0 && !r.HasProblem("method") {
 		r.Errorf("method", "method: empty, want at least one of %s", strings.Join(identify.Method("").Words(), ", "))
 	}
-	if len(c.Terms) == 0 && slices.Contains(c.Method, "regress") && !r.Bad("terms") {
+	if len(c.Terms) == 0 && slices.Contains(c.Method, "regress") && !r.HasProblem("terms") {
 		r.Errorf("terms", "terms: empty, want at least one")
 	}
 	c.checkData(r, "data", &c.Data, c.Needs())
 	if c.Loop != nil {
 		c.checkData(r, "loop", c.Loop, []string{"position", "force"})
-	} else if c.Method.Any(func(m *identify.MethodInfo) bool { return m.Loop }) && !r.Bad("loop") {
+	} else if c.Method.Any(func(m *identify.MethodInfo) bool { return m.Loop }) && !r.HasProblem("loop") {
 		r.Errorf("loop", "loop is missing: joint ties a presliding loop, in loop, to the static map, in data")
 	}
 	c.checkModel(r)
@@ -283,7 +283,7 @@ func (c *Identify) checkData(r *schema.Report, at string, d *IdentifyData, need 
 		checkBrushes(r, at+".winding", w.BrushDrop, w.DropScale)
 	}
 	switch {
-	case d.Steady:
+	case d.SteadyTable:
 		c.checkSteady(r, at, d)
 	case cols.Deviation.Name != "" || cols.Count.Name != "":
 		r.Errorf(at+".columns", "%s.columns: deviation and count belong to a table of steady friction; for one, set %s.steady: true", at, at)
@@ -304,10 +304,10 @@ func (c *Identify) checkSteady(r *schema.Report, at string, d *IdentifyData) {
 		}
 	}
 	for _, key := range []struct {
-		name  string
-		given bool
-	}{{"columns.time", d.Columns.Time.Name != ""}, {"rate", d.Rate != 0}, {"span", d.Span != [2]float64{}}, {"last", d.Last != 0}, {"command", d.Command != ""}, {"winding", d.Winding != nil}, {"delay_doubt", d.Doubt != 0}, {"resample", d.Resample != 0}, {"split_gaps", d.SplitGaps}} {
-		if key.given {
+		name    string
+		present bool
+	}{{"columns.time", d.Columns.Time.Name != ""}, {"rate", d.Rate != 0}, {"span", d.Span != [2]float64{}}, {"last", d.TailDuration != 0}, {"command", d.Command != ""}, {"winding", d.Winding != nil}, {"delay_doubt", d.Doubt != 0}, {"resample", d.Resample != 0}, {"split_gaps", d.SplitGaps}} {
+		if key.present {
 			r.Errorf(at+"."+key.name, "%s.%s: a table of steady friction has no time; leave it out, or take out %s.steady", at, key.name, at)
 		}
 	}

@@ -40,13 +40,13 @@ type MachineFitData struct {
 
 // MachineFitJoint are the columns of a joint.
 type MachineFitJoint struct {
-	Name     string         `yaml:"-" names:"joints"`
-	Position IdentifyColumn `yaml:"position" doc:"of the joint, as the machine counts it"`
-	Velocity IdentifyColumn `yaml:"velocity" doc:"as measured; checked against the position"`
-	Passive  bool           `yaml:"passive" doc:"no drive acts on this joint: its torque is zero, but for its friction, and it has no column"`
-	Torque   IdentifyColumn `yaml:"torque" doc:"torque or force of the drive on the joint, positive in the direction of positive position; a current with the constant of motor and gear as its gain"`
-	Wanted   IdentifyColumn `yaml:"reference" doc:"position that the controller was told; the simulation of the instruments follows it where all joints have it"`
-	Slow     *float64       `yaml:"min_velocity,omitempty" unit:"rad/s|m/s" want:">=0" doc:"slower samples do not count for this joint; 0: none; left out: what the position cannot tell from rest"`
+	Name        string         `yaml:"-" names:"joints"`
+	Position    IdentifyColumn `yaml:"position" doc:"of the joint, as the machine counts it"`
+	Velocity    IdentifyColumn `yaml:"velocity" doc:"as measured; checked against the position"`
+	Passive     bool           `yaml:"passive" doc:"no drive acts on this joint: its torque is zero, but for its friction, and it has no column"`
+	Torque      IdentifyColumn `yaml:"torque" doc:"torque or force of the drive on the joint, positive in the direction of positive position; a current with the constant of motor and gear as its gain"`
+	Reference   IdentifyColumn `yaml:"reference" doc:"position that the controller was told; the simulation of the instruments follows it where all joints have it"`
+	MinVelocity *float64       `yaml:"min_velocity,omitempty" unit:"rad/s|m/s" want:">=0" doc:"slower samples do not count for this joint; 0: none; left out: what the position cannot tell from rest"`
 }
 
 // MachineFitFilter is a low-pass.
@@ -98,10 +98,10 @@ func (c *MachineFit) Files() []string {
 
 // check looks at what the tags cannot say, but for the machine.
 func (c *MachineFit) check(r *schema.Report) {
-	if len(c.Terms) == 0 && !r.Bad("terms") {
+	if len(c.Terms) == 0 && !r.HasProblem("terms") {
 		r.Errorf("terms", "terms: empty, want at least one")
 	}
-	if c.ByDirection && slices.Contains(c.Terms, machine.Offset) && !r.Bad("terms") {
+	if c.ByDirection && slices.Contains(c.Terms, machine.Offset) && !r.HasProblem("terms") {
 		r.Errorf("by_direction", "by_direction: friction of each direction and an offset look the same in motion; give terms without offset")
 	}
 }
@@ -146,7 +146,7 @@ func (c *MachineFit) checkMachine(r *schema.Report) error {
 		r.Errorf("machine", "machine: no joint of %s moves", c.Machine)
 	}
 	for _, name := range joints {
-		if i := slices.IndexFunc(c.Data.Joints, func(j MachineFitJoint) bool { return j.Name == name }); i < 0 && !r.Bad("data.joints") {
+		if i := slices.IndexFunc(c.Data.Joints, func(j MachineFitJoint) bool { return j.Name == name }); i < 0 && !r.HasProblem("data.joints") {
 			r.Errorf("data.joints", "data.joints.%s is missing: the machine has this joint, and its position and torque have a part in all others; a joint that was held is fixed in the file of the machine", name)
 		}
 	}
@@ -160,7 +160,7 @@ func (c *MachineFit) checkMachine(r *schema.Report) error {
 		for _, ch := range c.channels(j) {
 			path := at + "." + ch.Key
 			switch {
-			case r.Bad(path):
+			case r.HasProblem(path):
 			case ch.Column.Name != "" && ch.Key == "torque" && j.Passive:
 				r.Errorf(path, "%s: the joint is passive, its torque is zero; leave one of them out", path)
 			case ch.Column.Name == "" && ch.Key == "torque" && !j.Passive:
@@ -192,7 +192,7 @@ func (c *MachineFit) channels(j *MachineFitJoint) []IdentifyChannel {
 	if c.Rotary(j.Name) {
 		unit = []string{"rad", "rad/s", "N·m"}
 	}
-	return []IdentifyChannel{{"position", unit[0], j.Position}, {"velocity", unit[1], j.Velocity}, {"torque", unit[2], j.Torque}, {"reference", unit[0], j.Wanted}}
+	return []IdentifyChannel{{"position", unit[0], j.Position}, {"velocity", unit[1], j.Velocity}, {"torque", unit[2], j.Torque}, {"reference", unit[0], j.Reference}}
 }
 
 // Model is the machine of the fit, with the Coulomb friction of its file by joint.
@@ -239,7 +239,7 @@ func (c *MachineFit) Section(joint string, whole bool) *Identify {
 		out.Axis = "rotary"
 	}
 	d := &c.Data
-	out.Name, out.Data = c.Name, IdentifyData{Records: d.Records, Columns: IdentifyColumns{Time: d.Time, Position: j.Position, Velocity: j.Velocity, Force: j.Torque, Reference: j.Wanted}}
+	out.Name, out.Data = c.Name, IdentifyData{Records: d.Records, Columns: IdentifyColumns{Time: d.Time, Position: j.Position, Velocity: j.Velocity, Force: j.Torque, Reference: j.Reference}}
 	if whole {
 		out.Data.Span = [2]float64{}
 	}
@@ -255,8 +255,8 @@ func (c *MachineFit) Spec(m *multibody.Model) machine.Spec {
 	}
 	for i := range m.NV() {
 		least := machine.FromRecord
-		if j := c.Joint(machine.JointName(m, i)); j.Slow != nil {
-			least = *j.Slow
+		if j := c.Joint(machine.JointName(m, i)); j.MinVelocity != nil {
+			least = *j.MinVelocity
 		}
 		s.MinVelocity = append(s.MinVelocity, least)
 		s.Passive = append(s.Passive, c.Joint(machine.JointName(m, i)).Passive)

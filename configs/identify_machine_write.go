@@ -67,9 +67,9 @@ func (c *MachineFit) Identified(b *machine.Base, m *multibody.Model, theta []flo
 		}
 	}
 	for _, s := range run.signals() {
-		if whole, err := filepath.Abs(s.of.File); s.of.File != "" && err == nil {
+		if whole, err := filepath.Abs(s.signal.File); s.signal.File != "" && err == nil {
 			remarks = append(remarks, fmt.Sprintf("%s: the input file %s is named by its whole path", s.path, whole))
-			s.of.File = whole
+			s.signal.File = whole
 		}
 	}
 	run.Machine.Motors = slices.Clone(run.Machine.Motors)

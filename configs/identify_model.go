@@ -57,14 +57,14 @@ type IdentifyParam struct {
 
 // paramKeys are the keys of a parameter that is searched; # stands for its unit.
 type paramKeys struct {
-	Start *float64 `yaml:"start" unit:"#"`
-	Lo    *float64 `yaml:"min" unit:"#"`
-	Hi    *float64 `yaml:"max" unit:"#"`
-	Fixed *bool    `yaml:"fixed"`
-	Log   *bool    `yaml:"log"`
-	Taken *bool    `yaml:"assumed"`
-	Err   *float64 `yaml:"error" unit:"#" want:">=0"`
-	Prior *float64 `yaml:"prior" unit:"#" want:">0"`
+	Start     *float64 `yaml:"start" unit:"#"`
+	Lo        *float64 `yaml:"min" unit:"#"`
+	Hi        *float64 `yaml:"max" unit:"#"`
+	IsFixed   *bool    `yaml:"fixed"`
+	Log       *bool    `yaml:"log"`
+	IsAssumed *bool    `yaml:"assumed"`
+	Err       *float64 `yaml:"error" unit:"#" want:">=0"`
+	Prior     *float64 `yaml:"prior" unit:"#" want:">0"`
 }
 
 // DecodeNode reads name: number, or name: {start, min, max, fixed, log, assumed, error, prior}.
@@ -95,11 +95,11 @@ func (ps *IdentifyParams) DecodeNode(w *schema.Walker, path string, e schema.Ent
 			continue
 		} else if x, ok := w.Number(key, k.Place(), s, schema.Field{Unit: unit}, reflect.Value{}); ok {
 			yes := true
-			p.Start, p.Fixed = &x, &yes
+			p.Start, p.IsFixed = &x, &yes
 		} else {
 			continue
 		}
-		*ps = append(*ps, IdentifyParam{identify.Given{Name: k.Key, Start: p.Start, Lo: p.Lo, Hi: p.Hi, Fixed: p.Fixed, Log: p.Log, Assumed: p.Taken != nil && *p.Taken, Err: p.Err, Prior: p.Prior}, key})
+		*ps = append(*ps, IdentifyParam{identify.Given{Name: k.Key, Start: p.Start, Lo: p.Lo, Hi: p.Hi, Fixed: p.IsFixed, Log: p.Log, Assumed: p.IsAssumed != nil && *p.IsAssumed, Err: p.Err, Prior: p.Prior}, key})
 	}
 }
 
@@ -113,22 +113,22 @@ func (ps *IdentifyParams) EmitNode(e *schema.Emitter, indent int) {
 	for _, p := range *ps {
 		var parts []string
 		for _, k := range []struct {
-			key string
-			at  *float64
+			key    string
+			number *float64
 		}{{"start", p.Start}, {"min", p.Lo}, {"max", p.Hi}, {"error", p.Err}, {"prior", p.Prior}} {
-			if k.at != nil {
-				parts = append(parts, k.key+": "+strconv.FormatFloat(*k.at, 'g', -1, 64))
+			if k.number != nil {
+				parts = append(parts, k.key+": "+strconv.FormatFloat(*k.number, 'g', -1, 64))
 			}
 		}
 		for _, k := range []struct {
-			key string
-			at  *bool
+			key  string
+			flag *bool
 		}{{"fixed", p.Fixed}, {"log", p.Log}, {"assumed", assumed(p.Assumed)}} {
-			if k.at != nil {
-				parts = append(parts, fmt.Sprintf("%s: %t", k.key, *k.at))
+			if k.flag != nil {
+				parts = append(parts, fmt.Sprintf("%s: %t", k.key, *k.flag))
 			}
 		}
-		e.WriteString(strings.Repeat(" ", indent+2) + schema.QuoteYAML(p.Name) + ": {" + strings.Join(parts, ", ") + "}" + e.Behind("parameters."+p.Name, "") + "\n")
+		e.WriteString(strings.Repeat(" ", indent+2) + schema.QuoteYAML(p.Name) + ": {" + strings.Join(parts, ", ") + "}" + e.TrailingComment("parameters."+p.Name, "") + "\n")
 	}
 }
 
@@ -234,7 +234,7 @@ func (p *IdentifyParam) Text(unit string) string {
 		}
 		return schema.Short(*x)
 	}
-	unit = schema.Behind(unit)
+	unit = schema.UnitSuffix(unit)
 	switch {
 	case p.Assumed:
 		return fmt.Sprintf("%s = %s%s, assumed", p.Name, num(p.Start, "?"), unit)
@@ -268,7 +268,7 @@ func (c *Identify) Files() (out []string) {
 func (c *Identify) checkModel(r *schema.Report) {
 	m := &c.Model
 	law := func(path, name string) {
-		if _, ok := friction.Find(name); !ok && name != "" && !r.Bad(path) {
+		if _, ok := friction.Find(name); !ok && name != "" && !r.HasProblem(path) {
 			r.Errorf(path, "%s: there is no friction law %q%s; hil laws lists them", path, name, spelling.DidYouMean(name, LawNames()))
 		}
 	}
@@ -279,9 +279,9 @@ func (c *Identify) checkModel(r *schema.Report) {
 	if c.simulates() {
 		servo := m.Drive == axis.Servo
 		switch {
-		case servo && m.Controller == nil && !r.Bad("model.controller"):
+		case servo && m.Controller == nil && !r.HasProblem("model.controller"):
 			r.Errorf("model.controller", "model.controller is missing: a servo needs its kp and kv")
-		case !servo && m.Output == axis.Command && !r.Bad("model.output"):
+		case !servo && m.Output == axis.Command && !r.HasProblem("model.output"):
 			r.Errorf("model.output", "model.output: a command is compared in closed loop only, with drive: servo")
 		}
 		if servo && m.Controller != nil {
@@ -289,7 +289,7 @@ func (c *Identify) checkModel(r *schema.Report) {
 				r.Errorf("model.controller", "model.controller: %v", err)
 			}
 		}
-		if (servo || m.Drive == axis.Spring) && c.Data.Columns.Reference.Name == "" && !r.Bad("data.columns.reference") {
+		if (servo || m.Drive == axis.Spring) && c.Data.Columns.Reference.Name == "" && !r.HasProblem("data.columns.reference") {
 			r.Errorf("data.columns.reference", "data.columns.reference is missing: drive: %s needs it", m.Drive)
 		}
 	}
@@ -304,7 +304,7 @@ func (c *Identify) checkModel(r *schema.Report) {
 			}
 		}
 	}
-	if c.Data.Last != 0 && c.Data.Span != [2]float64{} {
+	if c.Data.TailDuration != 0 && c.Data.Span != [2]float64{} {
 		r.Errorf("data.last", "data.last: data.span says already which part of the record is meant; leave one of them out")
 	}
 	for _, s := range []struct {
@@ -332,7 +332,7 @@ func (c *Identify) checkParam(r *schema.Report, p IdentifyParam) {
 		r.Errorf(p.path, "%s: no model of this file has a parameter %s (%s)", p.path, p.Name, spelling.Hint(p.Name, names, "known here: "+strings.Join(names, ", ")))
 		return
 	}
-	if need := c.lacks(p.Name); need != "" {
+	if need := c.unmetNeed(p.Name); need != "" {
 		r.Errorf(p.path, "%s: the model of this file has no %s: %s, or leave the parameter out", p.path, p.Name, need)
 		return
 	}
@@ -369,8 +369,8 @@ func (c *Identify) checkParam(r *schema.Report, p IdentifyParam) {
 // loadOf are the terms of a simulated model by the parameter that each brings.
 var loadOf = map[string]string{"mgs": "gravity-sin", "mgc": "gravity-cos", "k": "stiffness"}
 
-// lacks says what a parameter needs that the model of the file, simulated by all of its methods, has not; "": nothing.
-func (c *Identify) lacks(name string) string {
+// unmetNeed says what a parameter needs that the model of the file, simulated by all of its methods, has not; "": nothing.
+func (c *Identify) unmetNeed(name string) string {
 	all := !c.Method.Any(func(m *identify.MethodInfo) bool { return !m.Simulates })
 	term, load := loadOf[name]
 	switch {

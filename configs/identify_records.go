@@ -10,15 +10,15 @@ import (
 
 // Records are files with the same named columns: text, plain or gzip, MAT files, or recordings of this program.
 type Records struct {
-	File      string     `yaml:"file" doc:"relative to this file"`
-	Source    string     `yaml:"source,omitempty" doc:"where the record is to be had, or the command that makes it; said where it is not there"`
-	More      []string   `yaml:"more,omitempty" doc:"further files with the same columns, fitted together"`
-	Rate      float64    `yaml:"rate" unit:"Hz" want:">=0" doc:"sampling rate of a file without time column"`
-	Span      [2]float64 `yaml:"span" unit:"s" doc:"only this time of the records to fit, [from, to]; to 0: their end"`
-	Resample  float64    `yaml:"resample" unit:"Hz" want:">=0" doc:"interpolate uneven samples to this rate; 0: refuse them"`
-	SplitGaps bool       `yaml:"split_gaps" doc:"cut the record at gaps instead of refusing them"`
-	Separator string     `yaml:"separator" enum:"auto,comma,semicolon,tab" doc:"between columns; auto: found in the header row"`
-	Decimal   string     `yaml:"decimal" enum:"point,comma" doc:"the decimal sign"`
+	File         string     `yaml:"file" doc:"relative to this file"`
+	Source       string     `yaml:"source,omitempty" doc:"where the record is to be had, or the command that makes it; said where it is not there"`
+	FurtherFiles []string   `yaml:"more,omitempty" doc:"further files with the same columns, fitted together"`
+	Rate         float64    `yaml:"rate" unit:"Hz" want:">=0" doc:"sampling rate of a file without time column"`
+	Span         [2]float64 `yaml:"span" unit:"s" doc:"only this time of the records to fit, [from, to]; to 0: their end"`
+	Resample     float64    `yaml:"resample" unit:"Hz" want:">=0" doc:"interpolate uneven samples to this rate; 0: refuse them"`
+	SplitGaps    bool       `yaml:"split_gaps" doc:"cut the record at gaps instead of refusing them"`
+	Separator    string     `yaml:"separator" enum:"auto,comma,semicolon,tab" doc:"between columns; auto: found in the header row"`
+	Decimal      string     `yaml:"decimal" enum:"point,comma" doc:"the decimal sign"`
 }
 
 // SetDefaults says what a data section starts from.
@@ -30,20 +30,20 @@ func defaultRecords() (d Records) {
 }
 
 // Files are the records to fit.
-func (d *Records) Files() []string { return append([]string{d.File}, d.More...) }
+func (d *Records) Files() []string { return append([]string{d.File}, d.FurtherFiles...) }
 
 // paths are those of Files.
 func (d *Records) paths() []*string {
 	list := []*string{&d.File}
-	for i := range d.More {
-		list = append(list, &d.More[i])
+	for i := range d.FurtherFiles {
+		list = append(list, &d.FurtherFiles[i])
 	}
 	return list
 }
 
 // check looks at what a data section at a place says of its files.
 func (d *Records) check(r *schema.Report, at string) {
-	if d.File == "" && !r.Bad(at+".file") {
+	if d.File == "" && !r.HasProblem(at+".file") {
 		r.Errorf(at+".file", "%s.file is missing: the record, a CSV or MAT file, plain or gzip, or a recording", at)
 	}
 	if s := d.Span; s != [2]float64{} && !(s[0] >= 0 && (s[1] == 0 || s[1] > s[0])) {
@@ -69,7 +69,7 @@ func recordingName(file string) bool {
 
 // check looks at a column for a quantity with the unit si, at a place.
 func (c IdentifyColumn) check(r *schema.Report, at, si string, needed bool) {
-	if r.Bad(at) || c.Name == "" && !needed {
+	if r.HasProblem(at) || c.Name == "" && !needed {
 		return
 	}
 	if c.Name == "" {
@@ -92,17 +92,17 @@ type ofMachine interface {
 	checkMachine(r *schema.Report) error // the file of the machine, which it reads; the error is about that file
 }
 
-// loadOfMachine reads and checks a file to identify a machine into c, which has its defaults, and the file of its machine. Paths come back joined to the
-// folder of the file.
+// loadOfMachine reads and checks a file to identify a machine into c, which has its defaults, and the file of its machine. Paths come back
+// joined to the folder of the file.
 func loadOfMachine[T any](name string, text []byte, c *T, of ofMachine) (*T, []schema.Problem, error) {
 	var bad error
 	c, warnings, err := load(name, text, c, func(r *schema.Report) {
 		r.CheckBounds(c)
 		version, machine, data, validate := of.parts()
-		if version != 1 && !r.Bad("version") {
+		if version != 1 && !r.HasProblem("version") {
 			r.Errorf("version", "version: %d, this program reads version 1", version)
 		}
-		if !r.Bad("data") {
+		if !r.HasProblem("data") {
 			data.check(r, "data")
 			data.checkTime(r, "data", "data.time", data.Time)
 			data.Time.check(r, "data.time", "s", false)
@@ -113,7 +113,7 @@ func loadOfMachine[T any](name string, text []byte, c *T, of ofMachine) (*T, []s
 			joinPaths(filepath.Dir(name), &validate[i])
 		}
 		switch kind := KindOf(*machine); {
-		case r.Bad("machine"):
+		case r.HasProblem("machine"):
 		case *machine == "":
 			r.Errorf("machine", "machine is missing: the file of the machine, which hil simulate takes")
 		case kind != MachineFile && kind != UnknownFile:

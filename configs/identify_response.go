@@ -19,21 +19,21 @@ import (
 
 // ResponseFit describes how parameters of a machine are found from how it answers to recorded inputs. Numbers follow the rules of Config.
 type ResponseFit struct {
-	Version     int                 `yaml:"version" doc:"format of this file, 1"`
-	Name        string              `yaml:"name" doc:"name of the fit"`
-	Description string              `yaml:"description,omitempty" doc:"one line for people"`
-	Machine     string              `yaml:"machine" doc:"file of the machine, relative to this file, as hil simulate takes it"`
-	Data        MachineRecords      `yaml:"data" doc:"the records that are fitted"`
-	Inputs      []ResponseInput     `yaml:"inputs" doc:"what acted on the machine, by its place in the machine file, such as machine.motors.motor.voltage; what stands there is not used"`
-	Between     string              `yaml:"between" enum:"hold,line" doc:"what an input does between two samples: hold: it stays as it is, as the command of a computer; line: it changes evenly, as what was measured with filters"`
-	Outputs     []ResponseOutput    `yaml:"outputs" doc:"what was measured, by its name in the table of hil simulate, such as load.q or motor.i"`
-	Parameters  []ResponseParameter `yaml:"parameters" doc:"what is searched, by its place in the machine file"`
-	Begin       []string            `yaml:"begin,omitempty" doc:"joints whose position and speed at the beginning of every record are searched; the others begin as the machine file says"`
-	Validate    []string            `yaml:"validate,omitempty" doc:"records with the same columns, explained by the parameters but not used to find them"`
-	Steps       int                 `yaml:"steps" want:">=0 <=64" doc:"steps of the simulation in a sampling interval; 0: so many that twice as many move no parameter by more than a third of its standard error"`
-	Starts      int                 `yaml:"starts" want:">=0 <=1000" doc:"descents from values drawn from the ranges, besides that from the start"`
-	Seed        int                 `yaml:"seed" want:">=0" doc:"of what is drawn"`
-	RequireFit  float64             `yaml:"require_fit" unit:"%" want:">=0 <=100" doc:"a fit below this is a missed quality gate; 0: no gate"`
+	Version       int                 `yaml:"version" doc:"format of this file, 1"`
+	Name          string              `yaml:"name" doc:"name of the fit"`
+	Description   string              `yaml:"description,omitempty" doc:"one line for people"`
+	Machine       string              `yaml:"machine" doc:"file of the machine, relative to this file, as hil simulate takes it"`
+	Data          MachineRecords      `yaml:"data" doc:"the records that are fitted"`
+	Inputs        []ResponseInput     `yaml:"inputs" doc:"what acted on the machine, by its place in the machine file, such as machine.motors.motor.voltage; what stands there is not used"`
+	Interpolation string              `yaml:"between" enum:"hold,line" doc:"what an input does between two samples: hold: it stays as it is, as the command of a computer; line: it changes evenly, as what was measured with filters"`
+	Outputs       []ResponseOutput    `yaml:"outputs" doc:"what was measured, by its name in the table of hil simulate, such as load.q or motor.i"`
+	Parameters    []ResponseParameter `yaml:"parameters" doc:"what is searched, by its place in the machine file"`
+	InitialJoints []string            `yaml:"begin,omitempty" doc:"joints whose position and speed at the beginning of every record are searched; the others begin as the machine file says"`
+	Validate      []string            `yaml:"validate,omitempty" doc:"records with the same columns, explained by the parameters but not used to find them"`
+	Steps         int                 `yaml:"steps" want:">=0 <=64" doc:"steps of the simulation in a sampling interval; 0: so many that twice as many move no parameter by more than a third of its standard error"`
+	Starts        int                 `yaml:"starts" want:">=0 <=1000" doc:"descents from values drawn from the ranges, besides that from the start"`
+	Seed          int                 `yaml:"seed" want:">=0" doc:"of what is drawn"`
+	RequireFit    float64             `yaml:"require_fit" unit:"%" want:">=0 <=100" doc:"a fit below this is a missed quality gate; 0: no gate"`
 
 	run   *MachineRun  // the machine file
 	file  *schema.Tree // its text
@@ -74,7 +74,7 @@ func (p *ResponseParameter) SetDefaults() { p.Scale = "auto" }
 
 // DefaultResponseFit is what such a file starts from.
 func DefaultResponseFit() *ResponseFit {
-	return &ResponseFit{Version: 1, Data: MachineRecords{Records: defaultRecords()}, Between: "hold", Starts: 3, Seed: 1}
+	return &ResponseFit{Version: 1, Data: MachineRecords{Records: defaultRecords()}, Interpolation: "hold", Starts: 3, Seed: 1}
 }
 
 // LoadResponseFit reads and checks such a file, and the file of its machine. Paths come back joined to the folder of the file.
@@ -99,10 +99,10 @@ func (c *ResponseFit) Files() []string {
 
 // check looks at what the tags cannot say, but for the machine.
 func (c *ResponseFit) check(r *schema.Report) {
-	if len(c.Outputs) == 0 && !r.Bad("outputs") {
+	if len(c.Outputs) == 0 && !r.HasProblem("outputs") {
 		r.Errorf("outputs", "outputs: empty, want at least one: {name: load.q, column: {name: …, unit: rad}}")
 	}
-	if len(c.Parameters) == 0 && !r.Bad("parameters") {
+	if len(c.Parameters) == 0 && !r.HasProblem("parameters") {
 		r.Errorf("parameters", "parameters: empty, want at least one: {path: machine.motors.motor.K, range: [0.01 N·m/A, 0.1 N·m/A]}")
 	}
 	for i := range c.Parameters {
@@ -116,7 +116,7 @@ func (c *ResponseFit) check(r *schema.Report) {
 			}
 		}
 		switch {
-		case r.Bad(at):
+		case r.HasProblem(at):
 		case p.Path == "":
 			r.Errorf(at+".path", "%s.path is missing: which key of the machine file", at)
 		case fit.IsState(p.Name):
@@ -163,12 +163,12 @@ func (c *ResponseFit) checkInputs(r *schema.Report) bool {
 	ok := true
 	for i := range c.Inputs {
 		in, at := &c.Inputs[i], fmt.Sprintf("inputs[%d]", i)
-		if r.Bad(at) {
+		if r.HasProblem(at) {
 			ok = false
 			continue
 		}
 		var list []machineSignal
-		t, err := c.floor.With(in.Path, schema.Bare("0"))
+		t, err := c.floor.WithValue(in.Path, schema.Bare("0"))
 		if takesInput(in.Path) && err == nil {
 			var run *MachineRun
 			if run, _, err = MachineBytes(c.Machine, t.YAML()); err == nil {
@@ -218,7 +218,7 @@ func (c *ResponseFit) checkParameters(r *schema.Report) bool {
 	ok := true
 	for i := range c.Parameters {
 		p, at := &c.Parameters[i], fmt.Sprintf("parameters[%d]", i)
-		if r.Bad(at) || p.Path == "" || !(p.Range.Lo < p.Range.Hi) {
+		if r.HasProblem(at) || p.Path == "" || !(p.Range.Lo < p.Range.Hi) {
 			ok = false
 			continue
 		}
@@ -228,7 +228,7 @@ func (c *ResponseFit) checkParameters(r *schema.Report) bool {
 			continue
 		}
 		for _, x := range []float64{p.Range.Lo, p.Range.Hi, (p.Range.Lo + p.Range.Hi) / 2} {
-			t, err := c.floor.With(p.Path, p.tree(x))
+			t, err := c.floor.WithValue(p.Path, p.tree(x))
 			if err == nil {
 				_, _, err = MachineBytes(c.Machine, t.YAML())
 			}
@@ -302,7 +302,7 @@ func (c *ResponseFit) checkOutputs(r *schema.Report) error {
 	}
 	for i := range c.Outputs {
 		o, at := &c.Outputs[i], fmt.Sprintf("outputs[%d]", i)
-		if r.Bad(at) {
+		if r.HasProblem(at) {
 			continue
 		}
 		w, err := m.Step.Watch(o.Name)
@@ -327,7 +327,7 @@ func (c *ResponseFit) checkOutputs(r *schema.Report) error {
 			r.Errorf(at+".noise", "%s.noise: %v", at, err)
 		}
 	}
-	for i, joint := range c.Begin {
+	for i, joint := range c.InitialJoints {
 		if _, _, err := m.Step.At(joint); err != nil {
 			r.Errorf(fmt.Sprintf("begin[%d]", i), "begin[%d]: %v", i, err)
 		}
@@ -342,11 +342,11 @@ func (c *ResponseFit) starts() (theta []float64) {
 	return theta
 }
 
-// with is a machine file with the parameters at theta.
-func (c *ResponseFit) with(t *schema.Tree, theta []float64) ([]byte, error) {
+// withParameters is a machine file with the parameters at theta.
+func (c *ResponseFit) withParameters(t *schema.Tree, theta []float64) ([]byte, error) {
 	for i := range c.Parameters {
 		var err error
-		if t, err = t.With(c.Parameters[i].Path, c.Parameters[i].tree(theta[i])); err != nil {
+		if t, err = t.WithValue(c.Parameters[i].Path, c.Parameters[i].tree(theta[i])); err != nil {
 			return nil, err
 		}
 	}
@@ -354,7 +354,9 @@ func (c *ResponseFit) with(t *schema.Tree, theta []float64) ([]byte, error) {
 }
 
 // Identified is the machine file, its own signals in place, with the parameters at theta. Remarks of the file are lost.
-func (c *ResponseFit) Identified(theta []float64) ([]byte, error) { return c.with(c.file, theta) }
+func (c *ResponseFit) Identified(theta []float64) ([]byte, error) {
+	return c.withParameters(c.file, theta)
+}
 
 // build is the machine with the parameters at theta. For concurrent use.
 func (c *ResponseFit) build(theta []float64) (*response.Machine, error) {
@@ -363,7 +365,7 @@ func (c *ResponseFit) build(theta []float64) (*response.Machine, error) {
 
 // buildOf is that of another file.
 func (c *ResponseFit) buildOf(t *schema.Tree, theta []float64) (*response.Machine, error) {
-	text, err := c.with(t, theta)
+	text, err := c.withParameters(t, theta)
 	if err != nil {
 		return nil, err
 	}
@@ -371,12 +373,12 @@ func (c *ResponseFit) buildOf(t *schema.Tree, theta []float64) (*response.Machin
 	if err != nil {
 		return nil, errors.New(first(err))
 	}
-	m := &response.Machine{Hold: append(slices.Clone(run.Start.Hold), c.Begin...)}
+	m := &response.Machine{Hold: append(slices.Clone(run.Start.Hold), c.InitialJoints...)}
 	list := run.signals()
 	for i := range c.Inputs {
 		k := slices.IndexFunc(list, func(s machineSignal) bool { return s.path == c.Inputs[i].Path })
 		held := &circuit.Held{}
-		list[k].of.gen = reference.Generator(held)
+		list[k].signal.gen = reference.Generator(held)
 		m.Inputs = append(m.Inputs, held)
 	}
 	if m.Step, m.Start, err = run.Stepper(machine.StepOptions{}); err != nil {
@@ -387,7 +389,7 @@ func (c *ResponseFit) buildOf(t *schema.Tree, theta []float64) (*response.Machin
 
 // Spec is what the fit asks of package identify/response.
 func (c *ResponseFit) Spec(workers int) response.Spec {
-	s := response.Spec{Build: c.build, Others: c.others(), Begin: c.Begin, Line: c.Between == "line", Steps: c.Steps, Starts: c.Starts, Seed: uint64(c.Seed), Workers: workers}
+	s := response.Spec{Build: c.build, Others: c.others(), Begin: c.InitialJoints, Line: c.Interpolation == "line", Steps: c.Steps, Starts: c.Starts, Seed: uint64(c.Seed), Workers: workers}
 	for i := range c.Parameters {
 		p := &c.Parameters[i]
 		s.Params = append(s.Params, fit.Param{Param: engine.Param{Name: p.Name, Unit: p.Range.Unit, Value: p.start, Lo: p.Range.Lo, Hi: p.Range.Hi}, Log: p.log()})
@@ -410,7 +412,7 @@ func (c *ResponseFit) others() (list []response.Other) {
 		}
 		v := StudyVary{Range: StudyRange{Unit: n.Unit}}
 		list = append(list, response.Other{Path: path, Text: s.Text, Value: n.Value, Build: func(theta []float64, x float64) (*response.Machine, error) {
-			t, err := c.floor.With(path, v.tree(x))
+			t, err := c.floor.WithValue(path, v.tree(x))
 			if err != nil {
 				return nil, err
 			}
@@ -422,7 +424,7 @@ func (c *ResponseFit) others() (list []response.Other) {
 
 // ResponseColumn is a column of the record with the unit of what it holds.
 type ResponseColumn struct {
-	Of     string // input or output
+	Role   string // input or output
 	Unit   string
 	Column IdentifyColumn
 }

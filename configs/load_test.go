@@ -141,8 +141,8 @@ func TestDemo(t *testing.T) {
 	if a := c.Virtual.Plant.Axes[0]; math.Abs(a.Motor.J+a.LoadJ-c.Axes[0].Motor.J) > 1e-15*c.Axes[0].Motor.J {
 		t.Errorf("virtual inertia %v + %v, the model has %v", a.Motor.J, a.LoadJ, c.Axes[0].Motor.J)
 	}
-	if c.Virtual.Devices[0].ClockPPM != 30 || c.Axes[0].Compensation.Scale != 0.95 || c.Record.Keep != 2e9 {
-		t.Errorf("clock drift %v ppm, scale %v, keep %v", c.Virtual.Devices[0].ClockPPM, c.Axes[0].Compensation.Scale, c.Record.Keep)
+	if c.Virtual.Devices[0].ClockPPM != 30 || c.Axes[0].Compensation.Scale != 0.95 || c.Record.MaxBytes != 2e9 {
+		t.Errorf("clock drift %v ppm, scale %v, keep %v", c.Virtual.Devices[0].ClockPPM, c.Axes[0].Compensation.Scale, c.Record.MaxBytes)
 	}
 }
 

@@ -44,7 +44,7 @@ type Machine struct {
 type MachineBody struct {
 	Name     string       `yaml:"-" names:"bodies"`
 	Parent   string       `yaml:"parent" doc:"the body that its joint sits on, or ground; of a flexible one a place: BODY.tip"`
-	At       [3]float64   `yaml:"at" unit:"m" doc:"place of the joint in the axes of the parent"`
+	Location [3]float64   `yaml:"at" unit:"m" doc:"place of the joint in the axes of the parent"`
 	Turn     [3]float64   `yaml:"turn" unit:"rad" doc:"rotation vector from the axes of the parent to those of the joint"`
 	RPY      [3]float64   `yaml:"rpy" unit:"rad" doc:"the same as roll, pitch and yaw about the fixed axes of the parent, as URDF has it; instead of turn"`
 	Joint    MachineJoint `yaml:"joint" doc:"how the body moves on its parent. The axes of the body are those of the joint on its side"`
@@ -59,10 +59,10 @@ type MachineBody struct {
 
 // MachinePlace is a pose and its rate.
 type MachinePlace struct {
-	Turn  [3]float64 `yaml:"turn" unit:"rad" doc:"rotation vector from the axes of the joint to those of the body"`
-	At    [3]float64 `yaml:"at" unit:"m" doc:"free joint: origin of the body in the axes of the joint"`
-	Omega [3]float64 `yaml:"omega" unit:"rad/s" doc:"angular velocity relative to the parent, in axes of the body"`
-	Speed [3]float64 `yaml:"speed" unit:"m/s" doc:"free joint: velocity of the origin relative to the parent, in axes of the body"`
+	Turn   [3]float64 `yaml:"turn" unit:"rad" doc:"rotation vector from the axes of the joint to those of the body"`
+	Origin [3]float64 `yaml:"at" unit:"m" doc:"free joint: origin of the body in the axes of the joint"`
+	Omega  [3]float64 `yaml:"omega" unit:"rad/s" doc:"angular velocity relative to the parent, in axes of the body"`
+	Speed  [3]float64 `yaml:"speed" unit:"m/s" doc:"free joint: velocity of the origin relative to the parent, in axes of the body"`
 }
 
 // MachineJoint moves a body.
@@ -101,10 +101,10 @@ func (*MachineJoint) AllUnits(tag string) []string { return bothUnits(tag) }
 
 // MachineFrame is a place on a body.
 type MachineFrame struct {
-	Name string     `yaml:"-" names:"frames"`
-	Body string     `yaml:"body" doc:"a body, or ground"`
-	At   [3]float64 `yaml:"at" unit:"m" doc:"in axes of the body"`
-	Turn [3]float64 `yaml:"turn" unit:"rad" doc:"rotation vector from axes of the body"`
+	Name     string     `yaml:"-" names:"frames"`
+	Body     string     `yaml:"body" doc:"a body, or ground"`
+	Location [3]float64 `yaml:"at" unit:"m" doc:"in axes of the body"`
+	Turn     [3]float64 `yaml:"turn" unit:"rad" doc:"rotation vector from axes of the body"`
 }
 
 // MachineLoop closes a loop.
@@ -147,8 +147,8 @@ type MachineSpring struct {
 // MachineForce acts on a place of a body.
 type MachineForce struct {
 	Name      string     `yaml:"-" names:"forces"`
-	On        string     `yaml:"on" doc:"a body, a frame, or BODY.tip of one that bends"`
-	At        [3]float64 `yaml:"at" unit:"m" doc:"point of attack in axes of on"`
+	Target    string     `yaml:"on" doc:"a body, a frame, or BODY.tip of one that bends"`
+	Point     [3]float64 `yaml:"at" unit:"m" doc:"point of attack in axes of on"`
 	Direction [3]float64 `yaml:"along" doc:"direction, any length"`
 	Axes      string     `yaml:"axes" enum:"world,body" doc:"of along. world: the direction stays; body: it turns with on"`
 	Force     *Signal    `yaml:"force,omitempty" unit:"N" doc:"along it, a number or a generator"`
@@ -160,9 +160,9 @@ func (f *MachineForce) SetDefaults() { f.Axes = "world" }
 
 // MachineCoupling is Σ factor·position = offset.
 type MachineCoupling struct {
-	Name   string             `yaml:"-" names:"couplings"`
-	Of     map[string]float64 `yaml:"of" doc:"factor of each joint: {motor: 1, wheel: -10} turns the motor ten times for one turn of the wheel"`
-	Offset float64            `yaml:"offset" doc:"what the sum is, rad or m"`
+	Name    string             `yaml:"-" names:"couplings"`
+	Factors map[string]float64 `yaml:"of" doc:"factor of each joint: {motor: 1, wheel: -10} turns the motor ten times for one turn of the wheel"`
+	Offset  float64            `yaml:"offset" doc:"what the sum is, rad or m"`
 }
 
 // MachineStart says how the start is made consistent.
@@ -175,8 +175,8 @@ type MachineStart struct {
 
 // MachineOutputs says what a run keeps.
 type MachineOutputs struct {
-	Every  float64  `yaml:"every" unit:"s" want:">=0" doc:"time between rows; 0: 1000 rows in all"`
-	Frames []string `yaml:"frames,omitempty" doc:"frames and bodies whose origin in the world stands in the table too"`
+	RowInterval float64  `yaml:"every" unit:"s" want:">=0" doc:"time between rows; 0: 1000 rows in all"`
+	Frames      []string `yaml:"frames,omitempty" doc:"frames and bodies whose origin in the world stands in the table too"`
 }
 
 // DefaultMachineRun is what a machine file starts from.
@@ -195,7 +195,7 @@ func MachineBytes(name string, data []byte) (*MachineRun, []schema.Problem, erro
 	c := DefaultMachineRun()
 	return load(name, data, c, func(r *schema.Report) {
 		for _, s := range c.signals() {
-			joinPaths(filepath.Dir(name), &s.of.File)
+			joinPaths(filepath.Dir(name), &s.signal.File)
 		}
 		c.Check(r)
 	})
@@ -204,8 +204,8 @@ func MachineBytes(name string, data []byte) (*MachineRun, []schema.Problem, erro
 // Files are the files that the run reads.
 func (c *MachineRun) Files() (paths []string) {
 	for _, s := range c.signals() {
-		if s.of.File != "" {
-			paths = append(paths, s.of.File)
+		if s.signal.File != "" {
+			paths = append(paths, s.signal.File)
 		}
 	}
 	return paths
@@ -213,10 +213,10 @@ func (c *MachineRun) Files() (paths []string) {
 
 // machineSignal is a function of time of a machine, with its place and unit.
 type machineSignal struct {
-	of   *Signal
-	path string
-	unit string
-	from float64 // where a fade starts
+	signal    *Signal
+	path      string
+	unit      string
+	fadeStart float64 // where a fade starts
 }
 
 // signals are all of them.
@@ -270,7 +270,7 @@ func (c *MachineRun) signals() (list []machineSignal) {
 		e := &m.Circuit[i]
 		add(e.Voltage, "V", 0, "circuit", e.Name, "voltage")
 		add(e.Current, "A", 0, "circuit", e.Name, "current")
-		add(e.Closed, "", 0, "circuit", e.Name, "closed")
+		add(e.Control, "", 0, "circuit", e.Name, "closed")
 		if e.PWM != nil {
 			add(e.PWM.Duty, "", 0, "circuit", e.Name, "pwm.duty")
 		}

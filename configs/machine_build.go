@@ -74,14 +74,14 @@ func (c *MachineRun) Spec() machine.Spec {
 		if g := b.Joint.Motion.Generator(); g != nil {
 			s.Drives, s.Motions = append(s.Drives, multibody.Drive{Name: b.Name + motionSuffix, Joint: b.Name}), append(s.Motions, g)
 		}
-		s.Friction = b.Joint.JointFriction.on(b.Name, b.Joint.Kind, s.Friction)
+		s.Friction = b.Joint.JointFriction.appendTo(b.Name, b.Joint.Kind, s.Friction)
 		if g := b.Joint.Effort.Generator(); g != nil {
 			s.Efforts = append(s.Efforts, machine.Effort{Joint: b.Name, By: g})
 		}
 	}
 	for i := range m.Frames {
 		f := &m.Frames[i]
-		s.Frames = append(s.Frames, multibody.Frame{Name: f.Name, Body: f.Body, Pose: pose(f.At, f.Turn)})
+		s.Frames = append(s.Frames, multibody.Frame{Name: f.Name, Body: f.Body, Pose: pose(f.Location, f.Turn)})
 	}
 	// a place of its own on a body, or on that of a frame
 	end := func(of, name string, at, turn [3]float64) string {
@@ -91,7 +91,7 @@ func (c *MachineRun) Spec() machine.Spec {
 		body, on := of, pose(at, turn)
 		for k := range m.Frames {
 			if f := &m.Frames[k]; f.Name == of {
-				body, on = f.Body, pose(f.At, f.Turn).Then(on)
+				body, on = f.Body, pose(f.Location, f.Turn).Then(on)
 			}
 		}
 		s.Frames = append(s.Frames, multibody.Frame{Name: name, Body: body, Pose: on})
@@ -102,7 +102,7 @@ func (c *MachineRun) Spec() machine.Spec {
 		cut := multibody.Cut{Name: l.Name, Kind: loopKinds[l.Kind], Length: l.Length}
 		cut.A, cut.B = end(l.A, l.Name+"/a", l.AtA, l.TurnA), end(l.B, l.Name+"/b", l.AtB, l.TurnB)
 		s.Cuts = append(s.Cuts, cut)
-		s.Friction = l.JointFriction.on(l.Name, l.Kind, s.Friction)
+		s.Friction = l.JointFriction.appendTo(l.Name, l.Kind, s.Friction)
 	}
 	for i := range m.Springs {
 		k := &m.Springs[i]
@@ -111,15 +111,15 @@ func (c *MachineRun) Spec() machine.Spec {
 	}
 	for i := range m.Forces {
 		k := &m.Forces[i]
-		f := machine.Force{Name: k.Name, Frame: end(k.On, k.Name+"///on", k.At, [3]float64{}), Direction: vector(k.Direction), World: k.Axes == "world"}
+		f := machine.Force{Name: k.Name, Frame: end(k.Target, k.Name+"///on", k.Point, [3]float64{}), Direction: vector(k.Direction), World: k.Axes == "world"}
 		f.Force, f.Torque = k.Force.Generator(), k.Torque.Generator()
 		s.Forces = append(s.Forces, f)
 	}
 	for i := range m.Couplings {
 		k := &m.Couplings[i]
 		out := multibody.Coupling{Name: k.Name, Offset: k.Offset}
-		for _, joint := range slices.Sorted(maps.Keys(k.Of)) {
-			out.Terms = append(out.Terms, multibody.Term{Joint: joint, Factor: k.Of[joint]})
+		for _, joint := range slices.Sorted(maps.Keys(k.Factors)) {
+			out.Terms = append(out.Terms, multibody.Term{Joint: joint, Factor: k.Factors[joint]})
 		}
 		s.Couplings = append(s.Couplings, out)
 	}
@@ -130,7 +130,7 @@ func (c *MachineRun) Spec() machine.Spec {
 
 // body is a body with the rotors on its joint.
 func (m *Machine) body(b *MachineBody) multibody.Body {
-	out := multibody.Body{Name: b.Name, Parent: b.Parent, Place: pose(b.At, b.Turn)}
+	out := multibody.Body{Name: b.Name, Parent: b.Parent, Place: pose(b.Location, b.Turn)}
 	if b.RPY != [3]float64{} {
 		out.Place.R = rollPitchYaw(b.RPY)
 	}
@@ -170,8 +170,8 @@ func rollPitchYaw(a [3]float64) quat.Number {
 	return quat.Mul(turn(0, 0, a[2]), quat.Mul(turn(0, a[1], 0), turn(a[0], 0, 0)))
 }
 
-// on appends the friction of a joint, if it has one.
-func (f *JointFriction) on(joint, kind string, list []machine.Friction) []machine.Friction {
+// appendTo appends the friction of a joint, if it has one.
+func (f *JointFriction) appendTo(joint, kind string, list []machine.Friction) []machine.Friction {
 	law := f.Friction.Model
 	if law == nil {
 		return list
@@ -243,10 +243,10 @@ func (m *Machine) parts(axis func(joint string) (int, error), axes int) (list []
 	for i := range m.Shafts {
 		s := &m.Shafts[i]
 		out := &drivetrain.Shaft{Label: s.Name, Twist: drivetrain.Twist{A: number(s.A), B: number(s.B), Ratio: s.Ratio}, K: s.Stiffness, C: s.Damping}
-		if s.Efficiency < 1 || s.Back != nil {
+		if s.Efficiency < 1 || s.BackEfficiency != nil {
 			out.Mesh = &drivetrain.Mesh{Efficiency: s.Efficiency, Back: math.NaN(), Speed: s.Speed}
-			if s.Back != nil {
-				out.Mesh.Back = *s.Back
+			if s.BackEfficiency != nil {
+				out.Mesh.Back = *s.BackEfficiency
 			}
 		}
 		list = append(list, out)
@@ -281,9 +281,9 @@ func (m *Machine) elements(wires map[string]*circuit.Held, axis func(joint strin
 		if len(k.Nodes) == 2 {
 			from, to = k.Nodes[0], k.Nodes[1]
 		} else {
-			list = append(list, &circuit.VoltageSource{Name: k.Name + supplySuffix, From: from, To: to, U: wired(wires, k.Name+".voltage", k.Voltage.Generator())})
+			list = append(list, &circuit.VoltageSource{Name: k.Name + supplySuffix, FromNode: from, ToNode: to, U: wired(wires, k.Name+".voltage", k.Voltage.Generator())})
 		}
-		list = append(list, &circuit.DC{Name: k.Name, From: from, To: to, Axis: at, I0: k.Amperes,
+		list = append(list, &circuit.DC{Name: k.Name, FromNode: from, ToNode: to, Axis: at, I0: k.Amperes,
 			Motor: plant.Motor{R: k.R, L: k.L, K: k.K * k.Gear, BrushDrop: k.BrushDrop, DropScale: k.DropScale}, Thermal: k.Thermal.lump()})
 	}
 	list = append(list, m.magnetElements(wires, axis)...)
@@ -292,19 +292,19 @@ func (m *Machine) elements(wires map[string]*circuit.Held, axis func(joint strin
 		var out circuit.Element
 		switch e.Kind {
 		case "resistor":
-			out = &circuit.Resistor{Name: e.Name, From: e.From, To: e.To, R: e.R}
+			out = &circuit.Resistor{Name: e.Name, FromNode: e.FromNode, ToNode: e.ToNode, R: e.R}
 		case "inductor":
-			out = &circuit.Inductor{Name: e.Name, From: e.From, To: e.To, L: e.L, R: e.R, I0: e.Amperes}
+			out = &circuit.Inductor{Name: e.Name, FromNode: e.FromNode, ToNode: e.ToNode, L: e.L, R: e.R, I0: e.Amperes}
 		case "capacitor":
-			out = &circuit.Capacitor{Name: e.Name, From: e.From, To: e.To, C: e.C, U0: e.Volts}
+			out = &circuit.Capacitor{Name: e.Name, FromNode: e.FromNode, ToNode: e.ToNode, C: e.C, U0: e.Volts}
 		case "voltage-source":
-			out = &circuit.VoltageSource{Name: e.Name, From: e.From, To: e.To, U: wired(wires, e.Name+".voltage", e.pulses(e.Voltage, e.PWM.low(), e.PWM.high())), R: e.R}
+			out = &circuit.VoltageSource{Name: e.Name, FromNode: e.FromNode, ToNode: e.ToNode, U: wired(wires, e.Name+".voltage", e.pulses(e.Voltage, e.PWM.lowLevel(), e.PWM.highLevel())), R: e.R}
 		case "current-source":
-			out = &circuit.CurrentSource{Name: e.Name, From: e.From, To: e.To, I: generatorOr(e.Current, 0)}
+			out = &circuit.CurrentSource{Name: e.Name, FromNode: e.FromNode, ToNode: e.ToNode, I: generatorOr(e.Current, 0)}
 		case "switch":
-			out = &circuit.Switch{Name: e.Name, From: e.From, To: e.To, Ron: e.Ron, Roff: e.Roff, Closed: e.pulses(e.Closed, 0, 1)}
+			out = &circuit.Switch{Name: e.Name, FromNode: e.FromNode, ToNode: e.ToNode, Ron: e.Ron, Roff: e.Roff, Control: e.pulses(e.Control, 0, 1)}
 		case "diode":
-			out = &circuit.Diode{Name: e.Name, From: e.From, To: e.To, Knee: e.Knee, Ron: e.Ron, Roff: e.Roff}
+			out = &circuit.Diode{Name: e.Name, FromNode: e.FromNode, ToNode: e.ToNode, Knee: e.Knee, Ron: e.Ron, Roff: e.Roff}
 		case "transformer":
 			out = e.transformer()
 		}
@@ -344,7 +344,7 @@ func (c *MachineRun) State(m *machine.Machine) []float64 {
 			q[0], q[1], q[2], q[3] = g.Real, g.Imag, g.Jmag, g.Kmag
 			copy(v, b.Start.Omega[:])
 			if kind == multibody.Free {
-				copy(q[4:], b.Start.At[:])
+				copy(q[4:], b.Start.Origin[:])
 				copy(v[3:], b.Start.Speed[:])
 			}
 		}

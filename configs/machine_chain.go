@@ -10,8 +10,8 @@ import (
 	"hilrig/hil/models"
 )
 
-// driven are the joints of a chain that have a drive, by the names that they have in a rig: q1 is the first joint of the file.
-func (c *ManipulatorRun) driven() (names []string) {
+// drivenJoints are the joints of a chain that have a drive, by the names that they have in a rig: q1 is the first joint of the file.
+func (c *ManipulatorRun) drivenJoints() (names []string) {
 	for i := range c.Manipulator.Joints {
 		if c.Manipulator.Joints[i].Drive != nil {
 			names = append(names, fmt.Sprintf("q%d", i+1))
@@ -22,7 +22,7 @@ func (c *ManipulatorRun) driven() (names []string) {
 
 // completeChain gives the only driven joint of a chain to the only axis, where the file says nothing.
 func (c *Config) completeChain(m *Model) {
-	if driven := m.chain.driven(); len(m.Joints) == 0 && len(driven) == 1 && len(c.Axes) == 1 {
+	if driven := m.chain.drivenJoints(); len(m.Joints) == 0 && len(driven) == 1 && len(c.Axes) == 1 {
 		m.Joints = []MachineFollow{{Joint: driven[0], Ratio: 1}}
 	}
 	for i := range m.Joints {
@@ -35,10 +35,10 @@ func (c *Config) completeChain(m *Model) {
 // checkChain looks at a chain on a beam beside the rig: every driven joint is led by an axis, and no other.
 func (c *Config) checkChain(r *schema.Report, m *Model) {
 	p := m.path()
-	if r.Bad(p) || r.Bad("axes") {
+	if r.HasProblem(p) || r.HasProblem("axes") {
 		return
 	}
-	driven := m.chain.driven()
+	driven := m.chain.drivenJoints()
 	for _, name := range driven {
 		if !slices.ContainsFunc(m.Joints, func(f MachineFollow) bool { return f.Joint == name }) {
 			r.Errorf(p+".joints", "%s.joints: the driven joint %s of the chain follows no axis; want {%s: {axis: %s}}", p, name, name, c.Axes[0].Name)
@@ -50,13 +50,13 @@ func (c *Config) checkChain(r *schema.Report, m *Model) {
 		k := slices.Index(driven, f.Joint)
 		a := c.ModelOf(f.Axis)
 		switch {
-		case r.Bad(at):
+		case r.HasProblem(at):
 		case k < 0:
 			c.unknownSignal(r, at, f.Joint, "driven joint of the chain", driven)
 		case a == nil:
 			c.unknownSignal(r, at+".axis", f.Axis, "axis", listOf(c.Axes, func(a Axis) string { return a.Name }))
-		case f.By != models.ByMotion:
-			r.Errorf(at+".by", "%s.by: %s: the driven joint of a chain on a beam is led by motion", at, f.By)
+		case f.FollowBy != models.ByMotion:
+			r.Errorf(at+".by", "%s.by: %s: the driven joint of a chain on a beam is led by motion", at, f.FollowBy)
 		case f.Ratio == 0:
 			r.Errorf(at+".ratio", "%s.ratio: 0, want another number", at)
 		case a.Linear() != (m.chain.Manipulator.Joints[jointNumber(f.Joint)].Kind == "prismatic") && f.Ratio == 1:
@@ -66,14 +66,15 @@ func (c *Config) checkChain(r *schema.Report, m *Model) {
 	if m.Audit {
 		r.Errorf(p+".audit", "%s.audit: a chain on a beam has none beside a rig; hil simulate sums its energies up", p)
 	}
-	if r.Bad(p) {
+	if r.HasProblem(p) {
 		return
 	}
 	s, err := c.ChainModel(m)
 	if err == nil {
 		var model *models.Chain
-		if model, err = models.NewChain(s); err == nil && len(model.Signals()) > mostShown {
-			err = fmt.Errorf("outputs: %d numbers, want at most %d: choose, such as [%s, tip, lambda]", len(model.Signals()), mostShown, driven[0])
+		if model, err = models.NewChain(s); err == nil && len(model.Signals()) > maxSignalsShown {
+			err = fmt.Errorf("outputs: %d numbers, want at most %d: choose, such as [%s, tip, lambda]", len(model.Signals()),
+				maxSignalsShown, driven[0])
 		}
 	}
 	if err != nil {

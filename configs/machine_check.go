@@ -17,10 +17,10 @@ import (
 // Check looks at what the tags cannot say. What bodies, loops, drive train and circuit refuse comes from where they are built.
 func (c *MachineRun) Check(r *schema.Report) {
 	r.CheckBounds(c)
-	if c.Version != 1 && !r.Bad("version") {
+	if c.Version != 1 && !r.HasProblem("version") {
 		r.Errorf("version", "version: %d, this program reads version 1", c.Version)
 	}
-	if len(c.Machine.Bodies) == 0 && !r.Bad("machine") {
+	if len(c.Machine.Bodies) == 0 && !r.HasProblem("machine") {
 		r.Errorf("machine.bodies", "machine.bodies is missing: bodies by name, each with its joint")
 	}
 	c.Machine.checkNames(r)
@@ -28,7 +28,7 @@ func (c *MachineRun) Check(r *schema.Report) {
 		c.Machine.Bodies[i].check(r, "machine")
 	}
 	for _, s := range c.signals() {
-		s.of.check(r, s.path, s.unit, s.from)
+		s.signal.check(r, s.path, s.unit, s.fadeStart)
 	}
 	for i := range c.Machine.Bodies {
 		c.Machine.Bodies[i].checkMotion(r, c.Duration)
@@ -40,7 +40,7 @@ func (c *MachineRun) Check(r *schema.Report) {
 	c.Machine.period(r, c.Duration)
 	c.checkRows(r)
 	c.Machine.checkEnds(r)
-	if every := c.Outputs.Every; every > 0 && c.Duration/every > maxRows && !r.Bad("outputs") && !r.Bad("duration") {
+	if every := c.Outputs.RowInterval; every > 0 && c.Duration/every > maxRows && !r.HasProblem("outputs") && !r.HasProblem("duration") {
 		r.Errorf("outputs.every", "outputs.every: %.3g rows, at most %d are kept", c.Duration/every, maxRows)
 	}
 	if len(r.Problems()) > 0 {
@@ -111,7 +111,7 @@ func (m *Machine) checkNames(r *schema.Report) {
 // check looks at a body and its joint, of a section.
 func (b *MachineBody) check(r *schema.Report, section string) {
 	at := section + ".bodies." + b.Name
-	if r.Bad(at) {
+	if r.HasProblem(at) {
 		return
 	}
 	j := &b.Joint
@@ -122,7 +122,7 @@ func (b *MachineBody) check(r *schema.Report, section string) {
 	}
 	b.checkFlexible(r, at)
 	single := j.Kind == "revolute" || j.Kind == "prismatic"
-	for _, key := range append(j.moved(), j.held()...) {
+	for _, key := range append(j.motionKeys(), j.bodyKeys()...) {
 		if !single {
 			refuse("joint."+key, "belongs to revolute and prismatic joints, this one is "+j.Kind)
 		}
@@ -131,7 +131,7 @@ func (b *MachineBody) check(r *schema.Report, section string) {
 	switch {
 	case single && placed:
 		refuse("start", "belongs to spherical and free joints; give joint.position and joint.velocity")
-	case j.Kind == "spherical" && (b.Start.At != [3]float64{} || b.Start.Speed != [3]float64{}):
+	case j.Kind == "spherical" && (b.Start.Origin != [3]float64{} || b.Start.Speed != [3]float64{}):
 		refuse("start", "at and speed belong to a free joint, a spherical one only turns")
 	case j.Kind == "fixed" && placed:
 		refuse("start", "a fixed joint does not move")
@@ -151,19 +151,19 @@ func (b *MachineBody) check(r *schema.Report, section string) {
 	j.JointFriction.check(r, at+".joint", j.Kind)
 }
 
-// moved and held are the keys of a joint that say how it moves in a run, and those that say what it is, as far as they say anything: a file
-// that the program wrote has all of them.
-func (j *MachineJoint) moved() (keys []string) {
-	return said([]string{"position", "velocity", "friction", "friction_speed", "friction_radius", "friction_load", "effort", "motion"},
+// motionKeys and bodyKeys are the keys of a joint that say how it moves in a run, and those that say what it is, as far as they say
+// anything: a file that the program wrote has all of them.
+func (j *MachineJoint) motionKeys() (keys []string) {
+	return trueKeys([]string{"position", "velocity", "friction", "friction_speed", "friction_radius", "friction_load", "effort", "motion"},
 		j.Position != 0, j.Velocity != 0, j.Friction.Model != nil, j.Smoothing != 0, j.Radius != 0, j.Nominal != 0, j.Effort != nil, j.Motion != nil)
 }
 
-func (j *MachineJoint) held() (keys []string) {
-	return said([]string{"axis", "stiffness", "rest"}, j.Axis != [3]float64{}, j.Stiffness != 0, j.Rest != 0)
+func (j *MachineJoint) bodyKeys() (keys []string) {
+	return trueKeys([]string{"axis", "stiffness", "rest"}, j.Axis != [3]float64{}, j.Stiffness != 0, j.Rest != 0)
 }
 
-// said are the keys that are true.
-func said(keys []string, is ...bool) (out []string) {
+// trueKeys are the keys whose condition, of the same place, holds.
+func trueKeys(keys []string, is ...bool) (out []string) {
 	for i, key := range keys {
 		if is[i] {
 			out = append(out, key)
@@ -175,16 +175,16 @@ func said(keys []string, is ...bool) (out []string) {
 // checkMotion wants a start that is that of a prescribed motion, and a motion without jumps: no torque makes one.
 func (b *MachineBody) checkMotion(r *schema.Report, duration float64) {
 	g, at := b.Joint.Motion.Generator(), "machine.bodies."+b.Name+".joint"
-	if g == nil || r.Bad(at) {
+	if g == nil || r.HasProblem(at) {
 		return
 	}
 	x, v, _ := g.At(0)
 	for _, s := range []struct {
-		key         string
-		given, want float64
+		key             string
+		value, expected float64
 	}{{"position", b.Joint.Position, x}, {"velocity", b.Joint.Velocity, v}} {
-		if r.Given(at+"."+s.key) && math.Abs(s.given-s.want) > 1e-9*(1+math.Abs(s.want)) {
-			r.Errorf(at+"."+s.key, "%s.%s: %.9g, and the prescribed motion starts with %.9g; leave it out", at, s.key, s.given, s.want)
+		if r.HasKey(at+"."+s.key) && math.Abs(s.value-s.expected) > 1e-9*(1+math.Abs(s.expected)) {
+			r.Errorf(at+"."+s.key, "%s.%s: %.9g, and the prescribed motion starts with %.9g; leave it out", at, s.key, s.value, s.expected)
 		}
 	}
 	jumps, ok := g.(circuit.Jumping)
@@ -212,8 +212,9 @@ func (b *MachineBody) checkMotion(r *schema.Report, duration float64) {
 func (j *JointFriction) check(r *schema.Report, at, kind string) {
 	law := j.Friction.Model
 	if law == nil {
-		for _, key := range said([]string{"friction_speed", "friction_radius", "friction_load"}, j.Smoothing > 0, j.Radius > 0, j.Nominal > 0) {
-			if !r.Bad(at + ".friction") {
+		for _, key := range trueKeys([]string{"friction_speed", "friction_radius", "friction_load"}, j.Smoothing > 0, j.Radius > 0,
+			j.Nominal > 0) {
+			if !r.HasProblem(at + ".friction") {
 				r.Errorf(at+"."+key, "%s.%s: of friction, which is missing", at, key)
 			}
 		}
@@ -222,7 +223,7 @@ func (j *JointFriction) check(r *schema.Report, at, kind string) {
 	switch asks := j.asks(); {
 	case asks && j.Nominal > 0:
 		r.Errorf(at+".friction_load", "%s.friction_load: the law has mu, which the force that the joint carries acts on; leave friction_load out", at)
-	case asks && j.Radius == 0 && kind != "prismatic" && !r.Bad(at+".friction_radius"):
+	case asks && j.Radius == 0 && kind != "prismatic" && !r.HasProblem(at+".friction_radius"):
 		r.Errorf(at+".friction_radius", "%s.friction_radius is missing: the law has mu, and friction is mu times the force that the joint carries times the radius of its bearing; or give the law N0", at)
 	case j.Radius > 0 && (!asks || kind == "prismatic"):
 		r.Errorf(at+".friction_radius", "%s.friction_radius: of a joint that turns whose law has mu and no N0; for another law give friction_load", at)
@@ -247,11 +248,11 @@ func (m *Machine) checkMotors(r *schema.Report) {
 	for i := range m.Motors {
 		k := &m.Motors[i]
 		at := "machine.motors." + k.Name
-		if r.Bad(at) {
+		if r.HasProblem(at) {
 			continue
 		}
 		need := func(ok bool, key, why string) {
-			if !ok && !r.Bad(at+"."+key) {
+			if !ok && !r.HasProblem(at+"."+key) {
 				r.Errorf(at+"."+key, "%s.%s is missing: %s", at, key, why)
 			}
 		}
@@ -286,25 +287,25 @@ func (m *Machine) checkMotors(r *schema.Report) {
 			need(k.Pairs > 0, "pole_pairs", "of poles")
 			if k.Kind == "synchronous" {
 				need(k.Uq != nil || m.setBy(k.Name+".uq") != "", "uq", "a number or a generator in V; or a controller")
-			} else if n := len(k.Nodes); n != 3 && n != 6 && !r.Bad(at+".nodes") {
+			} else if n := len(k.Nodes); n != 3 && n != 6 && !r.HasProblem(at+".nodes") {
 				r.Errorf(at+".nodes", "%s.nodes: %d, want three nodes of the circuit, or six", at, n)
 			}
-			for _, key := range said([]string{"ud", "uq"}, k.Ud != nil, k.Uq != nil) {
+			for _, key := range trueKeys([]string{"ud", "uq"}, k.Ud != nil, k.Uq != nil) {
 				if by := m.setBy(k.Name + "." + key); by != "" {
 					r.Errorf(at+"."+key, "%s.%s: the controller %s sets it; leave one of them out", at, key, by)
 				}
 			}
 		}
-		for _, key := range k.idle() {
+		for _, key := range k.unusedKeys() {
 			r.Errorf(at+"."+key, "%s.%s: has no effect on a motor of kind %s; leave it out", at, key, k.Kind)
 		}
 	}
 }
 
-// idle are the keys that say something which a motor of this kind does not have.
-func (k *MachineMotor) idle() []string {
+// unusedKeys are the keys that say something which a motor of this kind does not have.
+func (k *MachineMotor) unusedKeys() []string {
 	dc, phases := k.Kind == "dc", k.Kind == "three-phase"
-	return said([]string{"K", "brush_drop", "drop_current", "voltage", "start_current", "L", "thermal", "Ld", "Lq", "psi", "pole_pairs", "cogging", "ud", "uq", "L0", "nodes"},
+	return trueKeys([]string{"K", "brush_drop", "drop_current", "voltage", "start_current", "L", "thermal", "Ld", "Lq", "psi", "pole_pairs", "cogging", "ud", "uq", "L0", "nodes"},
 		!dc && k.K != 0, !dc && k.BrushDrop != 0, !dc && k.DropScale != 0, !dc && k.Voltage != nil, !dc && k.Amperes != 0, !dc && k.L != 0, !dc && k.Thermal != nil,
 		dc && k.Ld != 0, dc && k.Lq != 0, dc && k.Psi != nil, dc && k.Pairs != 0, dc && len(k.Cogging) > 0, k.Kind != "synchronous" && k.Ud != nil, k.Kind != "synchronous" && k.Uq != nil,
 		!phases && k.L0 != 0, k.Kind == "synchronous" && len(k.Nodes) > 0)
@@ -323,7 +324,7 @@ func (m *Machine) checkEnds(r *schema.Report) {
 	}
 	known := func(at, what, name string, list []string) {
 		switch {
-		case r.Bad(at):
+		case r.HasProblem(at):
 		case name == "":
 			r.Errorf(at, "%s is missing: %s", at, what)
 		case !slices.Contains(list, name):
@@ -340,7 +341,7 @@ func (m *Machine) checkEnds(r *schema.Report) {
 		at := "machine.loops." + l.Name
 		known(at+".a", "body or frame", l.A, places)
 		known(at+".b", "body or frame", l.B, places)
-		if l.Kind == "" && !r.Bad(at) {
+		if l.Kind == "" && !r.HasProblem(at) {
 			r.Errorf(at+".kind", "%s.kind is missing: what b may do as seen from a", at)
 		}
 		if f := &l.JointFriction; f.Friction.Model != nil && !slices.Contains([]string{"revolute", "prismatic", "point"}, l.Kind) {
@@ -363,7 +364,7 @@ func (m *Machine) checkEnds(r *schema.Report) {
 	}
 	for i := range m.Couplings {
 		k := &m.Couplings[i]
-		for joint := range k.Of {
+		for joint := range k.Factors {
 			known("machine.couplings."+k.Name+".of."+joint, "joint", joint, bodies)
 		}
 	}
@@ -375,7 +376,7 @@ func (m *Machine) checkEnds(r *schema.Report) {
 		known("machine.shafts."+s.Name+".a", "joint", s.A, ground)
 		known("machine.shafts."+s.Name+".b", "joint", s.B, ground)
 		turns(r, "machine.shafts."+s.Name, s.Ratio)
-		if at := "machine.shafts." + s.Name; s.Efficiency == 1 && s.Back == nil && s.Speed != 0 {
+		if at := "machine.shafts." + s.Name; s.Efficiency == 1 && s.BackEfficiency == nil && s.Speed != 0 {
 			r.Warnf(at+".efficiency_speed", "%s.efficiency_speed: not used: the gear has no efficiency below 1", at)
 		}
 		if s.Efficiency < 1 && s.Speed == 0 {
@@ -398,9 +399,9 @@ func (m *Machine) checkEnds(r *schema.Report) {
 		e := &m.Circuit[i]
 		at := "machine.circuit." + e.Name
 		core, pulsed := e.Kind == "transformer", e.PWM != nil
-		for key, missing := range map[string]bool{"kind": e.Kind == "", "from": e.From == "" && !core, "to": e.To == "" && !core,
-			"voltage": e.Kind == "voltage-source" && e.Voltage == nil && !pulsed && m.setBy(e.Name+".voltage") == "", "current": e.Kind == "current-source" && e.Current == nil, "closed": e.Kind == "switch" && e.Closed == nil && !pulsed} {
-			if missing && !r.Bad(at+"."+key) {
+		for key, missing := range map[string]bool{"kind": e.Kind == "", "from": e.FromNode == "" && !core, "to": e.ToNode == "" && !core,
+			"voltage": e.Kind == "voltage-source" && e.Voltage == nil && !pulsed && m.setBy(e.Name+".voltage") == "", "current": e.Kind == "current-source" && e.Current == nil, "closed": e.Kind == "switch" && e.Control == nil && !pulsed} {
+			if missing && !r.HasProblem(at+"."+key) {
 				r.Errorf(at+"."+key, "%s.%s is missing", at, key)
 			}
 		}
@@ -411,24 +412,24 @@ func (m *Machine) checkEnds(r *schema.Report) {
 func (f *MachineForce) check(r *schema.Report, known func(at, name string)) {
 	at := "machine.forces." + f.Name
 	switch {
-	case f.On == groundName:
+	case f.Target == groundName:
 		r.Errorf(at+".on", "%s.on: ground does not move, a force on it has no effect", at)
-	case f.On == "" && !r.Bad(at):
+	case f.Target == "" && !r.HasProblem(at):
 		r.Errorf(at+".on", "%s.on is missing: a body or frame", at)
 	default:
-		known(at+".on", f.On)
+		known(at+".on", f.Target)
 	}
-	if f.Direction == [3]float64{} && !r.Bad(at) {
+	if f.Direction == [3]float64{} && !r.HasProblem(at) {
 		r.Errorf(at+".along", "%s.along is missing: the direction, such as [1, 0, 0]", at)
 	}
-	if f.Force == nil && f.Torque == nil && !r.Bad(at) {
+	if f.Force == nil && f.Torque == nil && !r.HasProblem(at) {
 		r.Errorf(at, "%s: force and torque are missing; give one of them, or both", at)
 	}
 }
 
 // turns refuses a ratio of 0.
 func turns(r *schema.Report, at string, ratio float64) {
-	if at += ".ratio"; ratio == 0 && !r.Bad(at) {
+	if at += ".ratio"; ratio == 0 && !r.HasProblem(at) {
 		r.Errorf(at, "%s: 0, want a number other than 0", at)
 	}
 }

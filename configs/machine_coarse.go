@@ -10,7 +10,8 @@ const (
 	coarseError = 0.01 // of the state, above which a step is too coarse
 )
 
-// checkStep warns of a fixed step of h (s) that a machine is too fast for, by its motion from the start of its file with the joints pushed off.
+// checkStep warns of a fixed step of h (s) that a machine is too fast for, by its motion from the start of its file with the joints pushed
+// off.
 func (c *MachineRun) checkStep(r *schema.Report, at string, joints []string, h float64) {
 	found, err := machine.Coarse(func() (*machine.Stepper, []float64, error) { return c.Stepper(machine.StepOptions{}) }, joints, h, coarseSteps)
 	switch {

@@ -14,20 +14,20 @@ import (
 
 // MachineController is a controller as a part of the machine.
 type MachineController struct {
-	Name      string  `yaml:"-" names:"controllers"`
-	Kind      string  `yaml:"kind" enum:"pid,field-oriented" doc:"pid: of one error; field-oriented: of the currents id and iq of a synchronous motor, whose voltages ud and uq it sets, and takes away what the rotation couples them by"`
-	Feedback  string  `yaml:"feedback" doc:"pid: what is measured: JOINT.position, JOINT.speed, NAME.current of a motor, magnet or inductor, MOTOR.id and MOTOR.iq of a synchronous one, NAME.voltage of a capacitor"`
-	Acts      string  `yaml:"acts_on" doc:"pid: what is set: JOINT.effort, NAME.voltage of a motor, magnet or voltage source, MOTOR.ud and MOTOR.uq, CONTROLLER.reference, CONTROLLER.id and CONTROLLER.iq of one that is field-oriented"`
-	Reference *Signal `yaml:"reference,omitempty" unit:"in" doc:"pid: what the feedback shall be, a number or a generator"`
-	Motor     string  `yaml:"motor" doc:"field-oriented: the motor"`
-	ID        *Signal `yaml:"id,omitempty" unit:"A" auto:"0 A, or what another controller sets" doc:"field-oriented: current along the magnets"`
-	IQ        *Signal `yaml:"iq,omitempty" unit:"A" auto:"what another controller sets" doc:"field-oriented: current across them, which makes the torque"`
-	Kp        float64 `yaml:"kp" unit:"out/in" want:">=0" doc:"proportional gain"`
-	Ki        float64 `yaml:"ki" unit:"out/(in·s)" want:">=0" doc:"integral gain"`
-	Kd        float64 `yaml:"kd" unit:"out·s/in" want:">=0" doc:"derivative gain, of a position: on the difference of reference and measured speed"`
-	Limit     float64 `yaml:"limit" unit:"out" want:">=0" doc:"largest value that is set, and largest integral; field-oriented: √(ud² + uq²). 0: none"`
-	DeadZone  float64 `yaml:"dead_zone" unit:"in" want:">=0" doc:"pid: the integral rests while the error is inside"`
-	Every     float64 `yaml:"every" unit:"s" want:">=0" doc:"time between samples, the first at the start; what is set is held in between. 0: continuous"`
+	Name         string  `yaml:"-" names:"controllers"`
+	Kind         string  `yaml:"kind" enum:"pid,field-oriented" doc:"pid: of one error; field-oriented: of the currents id and iq of a synchronous motor, whose voltages ud and uq it sets, and takes away what the rotation couples them by"`
+	Feedback     string  `yaml:"feedback" doc:"pid: what is measured: JOINT.position, JOINT.speed, NAME.current of a motor, magnet or inductor, MOTOR.id and MOTOR.iq of a synchronous one, NAME.voltage of a capacitor"`
+	Acts         string  `yaml:"acts_on" doc:"pid: what is set: JOINT.effort, NAME.voltage of a motor, magnet or voltage source, MOTOR.ud and MOTOR.uq, CONTROLLER.reference, CONTROLLER.id and CONTROLLER.iq of one that is field-oriented"`
+	Reference    *Signal `yaml:"reference,omitempty" unit:"in" doc:"pid: what the feedback shall be, a number or a generator"`
+	Motor        string  `yaml:"motor" doc:"field-oriented: the motor"`
+	ID           *Signal `yaml:"id,omitempty" unit:"A" auto:"0 A, or what another controller sets" doc:"field-oriented: current along the magnets"`
+	IQ           *Signal `yaml:"iq,omitempty" unit:"A" auto:"what another controller sets" doc:"field-oriented: current across them, which makes the torque"`
+	Kp           float64 `yaml:"kp" unit:"out/in" want:">=0" doc:"proportional gain"`
+	Ki           float64 `yaml:"ki" unit:"out/(in·s)" want:">=0" doc:"integral gain"`
+	Kd           float64 `yaml:"kd" unit:"out·s/in" want:">=0" doc:"derivative gain, of a position: on the difference of reference and measured speed"`
+	Limit        float64 `yaml:"limit" unit:"out" want:">=0" doc:"largest value that is set, and largest integral; field-oriented: √(ud² + uq²). 0: none"`
+	DeadZone     float64 `yaml:"dead_zone" unit:"in" want:">=0" doc:"pid: the integral rests while the error is inside"`
+	SamplePeriod float64 `yaml:"every" unit:"s" want:">=0" doc:"time between samples, the first at the start; what is set is held in between. 0: continuous"`
 }
 
 // SetDefaults is a PID.
@@ -150,33 +150,34 @@ func (m *Machine) servos(wires map[string]*circuit.Held, axis func(joint string)
 		name, of, _ := strings.Cut(what, ".")
 		switch of {
 		case "position":
-			return servo.Measured{Of: servo.Position, Axis: axis(name)}
+			return servo.Measured{Quantity: servo.Position, Axis: axis(name)}
 		case "speed":
-			return servo.Measured{Of: servo.Speed, Axis: axis(name)}
+			return servo.Measured{Quantity: servo.Speed, Axis: axis(name)}
 		case "id", "iq":
-			return servo.Measured{Of: servo.State, State: name + "." + of[1:] + ".current"}
+			return servo.Measured{Quantity: servo.State, State: name + "." + of[1:] + ".current"}
 		}
-		return servo.Measured{Of: servo.State, State: what}
+		return servo.Measured{Quantity: servo.State, State: what}
 	}
 	var list []servo.Controller
 	alone := []bool{}
 	for i := range m.Controllers {
 		k := &m.Controllers[i]
-		c := servo.Controller{Name: k.Name, PID: control.PID{Kp: k.Kp, Ki: k.Ki, Kd: k.Kd, Limit: k.Limit, DeadZone: k.DeadZone}, Every: k.Every}
+		c := servo.Controller{Name: k.Name, PID: control.PID{Kp: k.Kp, Ki: k.Ki, Kd: k.Kd, Limit: k.Limit, DeadZone: k.DeadZone},
+			SamplePeriod: k.SamplePeriod}
 		if k.Kind == "field-oriented" {
 			motor := m.motor(k.Motor)
 			rotor := motor.rotor()
 			c.Rotor, c.Axis = &rotor, axis(motor.Joint)
 			for j, want := range []*Signal{k.ID, k.IQ} {
 				d := [...]string{"d", "q"}[j]
-				c.Channels = append(c.Channels, servo.Channel{Measured: measured(k.Motor + ".i" + d), Want: wired(wires, k.Name+".i"+d, generatorOr(want, 0)),
+				c.Channels = append(c.Channels, servo.Channel{Measured: measured(k.Motor + ".i" + d), Reference: wired(wires, k.Name+".i"+d, generatorOr(want, 0)),
 					To: servo.Target{Source: wires[k.Motor+".u"+d]}, Name: d, Unit: "V"})
 			}
 			list, alone = append(list, c), append(alone, false)
 			continue
 		}
 		_, out := m.controllerUnits(k)
-		ch := servo.Channel{Measured: measured(k.Feedback), Want: wired(wires, k.Name+".reference", generatorOr(k.Reference, 0)), Unit: out}
+		ch := servo.Channel{Measured: measured(k.Feedback), Reference: wired(wires, k.Name+".reference", generatorOr(k.Reference, 0)), Unit: out}
 		joint, effort := strings.CutSuffix(k.Acts, ".effort")
 		if effort {
 			ch.To.Axis = axis(joint)
@@ -184,7 +185,7 @@ func (m *Machine) servos(wires map[string]*circuit.Held, axis func(joint string)
 			ch.To.Source = wires[k.Acts]
 		}
 		c.Channels = []servo.Channel{ch}
-		list, alone = append(list, c), append(alone, effort && ch.Of != servo.State && wires[k.Name+".reference"] == nil)
+		list, alone = append(list, c), append(alone, effort && ch.Quantity != servo.State && wires[k.Name+".reference"] == nil)
 	}
 	for i := range list {
 		if alone[i] {
@@ -230,8 +231,8 @@ func (m *Machine) controllerUnits(k *MachineController) (in, out string) {
 	return in, pick(out, name)
 }
 
-// without are the controllers that are left when motors are gone, and those that led to them.
-func (m *Machine) without(motors func(name string) bool) (left []MachineController) {
+// controllersWithout are the controllers that are left when motors are gone, and those that led to them.
+func (m *Machine) controllersWithout(motors func(name string) bool) (left []MachineController) {
 	left = slices.Clone(m.Controllers)
 	for n := -1; n != len(left); {
 		n = len(left)
@@ -253,8 +254,8 @@ func (m *Machine) without(motors func(name string) bool) (left []MachineControll
 func (m *Machine) period(r *schema.Report, duration float64) {
 	for i := range m.Controllers {
 		k := &m.Controllers[i]
-		if at := "machine.controllers." + k.Name + ".every"; k.Every > duration && duration > 0 && !r.Bad(at) {
-			r.Warnf(at, "%s: %g s is longer than the run of %g s: the controller samples once, at the start", at, k.Every, duration)
+		if at := "machine.controllers." + k.Name + ".every"; k.SamplePeriod > duration && duration > 0 && !r.HasProblem(at) {
+			r.Warnf(at, "%s: %g s is longer than the run of %g s: the controller samples once, at the start", at, k.SamplePeriod, duration)
 		}
 	}
 }

@@ -25,13 +25,13 @@ func (m *Machine) checkControllers(r *schema.Report, start *MachineStart) {
 	for i := range m.Controllers {
 		k := &m.Controllers[i]
 		at := "machine.controllers." + k.Name
-		if r.Bad(at) {
+		if r.HasProblem(at) {
 			continue
 		}
 		if start.Rest {
 			r.Errorf("start.equilibrium", "start.equilibrium: what the controller %s sets depends on where the machine is, and the equilibrium is found with the forces of the file's position; leave one of them out", k.Name)
 		}
-		if k.Kp == 0 && k.Ki == 0 && k.Kd == 0 && !r.Bad(at+".kp") && !r.Bad(at+".ki") && !r.Bad(at+".kd") {
+		if k.Kp == 0 && k.Ki == 0 && k.Kd == 0 && !r.HasProblem(at+".kp") && !r.HasProblem(at+".ki") && !r.HasProblem(at+".kd") {
 			r.Errorf(at+".kp", "%s.kp is missing: with kp, ki and kd at 0 the controller does nothing", at)
 		}
 		targets := []string{k.Acts}
@@ -42,7 +42,7 @@ func (m *Machine) checkControllers(r *schema.Report, start *MachineStart) {
 			m.checkPID(r, k, at)
 		}
 		for _, t := range targets {
-			if by := set[t]; by != "" && !r.Bad(at) {
+			if by := set[t]; by != "" && !r.HasProblem(at) {
 				r.Errorf(at, "%s: sets %s, which the controller %s sets already; leave one of them out, or let one set the reference of the other", at, t, by)
 			}
 			set[t] = k.Name
@@ -52,12 +52,12 @@ func (m *Machine) checkControllers(r *schema.Report, start *MachineStart) {
 
 // checkField looks at a controller that is field-oriented.
 func (m *Machine) checkField(r *schema.Report, k *MachineController, at string) {
-	for _, key := range said([]string{"feedback", "acts_on", "reference", "kd", "dead_zone"}, k.Feedback != "", k.Acts != "", k.Reference != nil, k.Kd != 0, k.DeadZone != 0) {
+	for _, key := range trueKeys([]string{"feedback", "acts_on", "reference", "kd", "dead_zone"}, k.Feedback != "", k.Acts != "", k.Reference != nil, k.Kd != 0, k.DeadZone != 0) {
 		r.Errorf(at+"."+key, "%s.%s: belongs to a controller of kind pid; this one is field-oriented", at, key)
 	}
 	motor := m.motor(k.Motor)
 	switch {
-	case r.Bad(at + ".motor"):
+	case r.HasProblem(at + ".motor"):
 	case k.Motor == "":
 		r.Errorf(at+".motor", "%s.motor is missing: a synchronous motor", at)
 	case motor == nil:
@@ -71,7 +71,7 @@ func (m *Machine) checkField(r *schema.Report, k *MachineController, at string) 
 		switch {
 		case by != "" && want != nil:
 			r.Errorf(at+"."+key, "%s.%s: the controller %s sets it; leave one of them out", at, key, by)
-		case key == "iq" && by == "" && want == nil && !r.Bad(at+".iq"):
+		case key == "iq" && by == "" && want == nil && !r.HasProblem(at+".iq"):
 			r.Errorf(at+".iq", "%s.iq is missing: a number or a generator in A; or a controller that acts_on %s.iq", at, k.Name)
 		}
 	}
@@ -79,7 +79,7 @@ func (m *Machine) checkField(r *schema.Report, k *MachineController, at string) 
 
 // checkPID looks at a controller of one error.
 func (m *Machine) checkPID(r *schema.Report, k *MachineController, at string) {
-	for _, key := range said([]string{"motor", "id", "iq"}, k.Motor != "", k.ID != nil, k.IQ != nil) {
+	for _, key := range trueKeys([]string{"motor", "id", "iq"}, k.Motor != "", k.ID != nil, k.IQ != nil) {
 		r.Errorf(at+"."+key, "%s.%s: belongs to a controller that is field-oriented; this one is a pid", at, key)
 	}
 	measured := m.checkFeedback(r, k, at+".feedback")
@@ -87,7 +87,7 @@ func (m *Machine) checkPID(r *schema.Report, k *MachineController, at string) {
 	switch by := m.setBy(k.Name + ".reference"); {
 	case by != "" && k.Reference != nil:
 		r.Errorf(at+".reference", "%s.reference: the controller %s sets it; leave one of them out", at, by)
-	case by == "" && k.Reference == nil && !r.Bad(at+".reference"):
+	case by == "" && k.Reference == nil && !r.HasProblem(at+".reference"):
 		r.Errorf(at+".reference", "%s.reference is missing: a number or a generator", at)
 	}
 	if _, of, _ := strings.Cut(k.Feedback, "."); k.Kd != 0 && of != "position" {
@@ -111,7 +111,7 @@ func (m *Machine) checkPID(r *schema.Report, k *MachineController, at string) {
 
 // checkFeedback wants something that is measured.
 func (m *Machine) checkFeedback(r *schema.Report, k *MachineController, at string) bool {
-	if r.Bad(at) {
+	if r.HasProblem(at) {
 		return false
 	}
 	name, of, _ := strings.Cut(k.Feedback, ".")
@@ -180,7 +180,7 @@ func (m *Machine) coils() (all []string) {
 // checkActs wants something that can be set, and that nothing else sets.
 func (m *Machine) checkActs(r *schema.Report, k *MachineController, at string) bool {
 	at += ".acts_on"
-	if r.Bad(at) {
+	if r.HasProblem(at) {
 		return false
 	}
 	name, what, _ := strings.Cut(k.Acts, ".")

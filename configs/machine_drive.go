@@ -50,49 +50,49 @@ func (t *MachineThermal) SetDefaults() { t.Copper, t.Ambient = 0.0039, 20 }
 
 // MachineMagnet is an electromagnet or the coil of a relay.
 type MachineMagnet struct {
-	Name    string   `yaml:"-" names:"magnets"`
-	Joint   string   `yaml:"joint" doc:"prismatic or revolute joint whose position opens the gap, by the name of its body"`
-	Closed  float64  `yaml:"closed" unit:"m|rad" doc:"position of the joint at which the gap x is closed: x = position − closed"`
-	Reverse bool     `yaml:"reverse" doc:"x = closed − position: the magnet pulls towards larger positions"`
-	R       float64  `yaml:"R" unit:"ohm" want:">0 <=1e6" doc:"of the coil"`
-	Linf    float64  `yaml:"L_inf" unit:"H" want:">=0 <=100" doc:"L(x) = L_inf + c/(x + x0): inductance that is left with a wide gap"`
-	C       float64  `yaml:"c" unit:"H·m|H·rad" want:">0" doc:"c of L(x): µ0/2·turns²·area of a pole for two gaps in series"`
-	X0      float64  `yaml:"x0" unit:"m|rad" want:">0" doc:"gap that is left when it is closed: iron and varnish. A run ends where the gap falls below −x0/2"`
-	Voltage *Signal  `yaml:"voltage,omitempty" unit:"V" doc:"at the coil, a number or a generator; or give nodes"`
-	Nodes   []string `yaml:"nodes,omitempty" doc:"the two nodes of the circuit that the coil stands between"`
-	Amperes float64  `yaml:"start_current" unit:"A" doc:"at the start"`
+	Name           string   `yaml:"-" names:"magnets"`
+	Joint          string   `yaml:"joint" doc:"prismatic or revolute joint whose position opens the gap, by the name of its body"`
+	ClosedPosition float64  `yaml:"closed" unit:"m|rad" doc:"position of the joint at which the gap x is closed: x = position − closed"`
+	Reverse        bool     `yaml:"reverse" doc:"x = closed − position: the magnet pulls towards larger positions"`
+	R              float64  `yaml:"R" unit:"ohm" want:">0 <=1e6" doc:"of the coil"`
+	Linf           float64  `yaml:"L_inf" unit:"H" want:">=0 <=100" doc:"L(x) = L_inf + c/(x + x0): inductance that is left with a wide gap"`
+	C              float64  `yaml:"c" unit:"H·m|H·rad" want:">0" doc:"c of L(x): µ0/2·turns²·area of a pole for two gaps in series"`
+	X0             float64  `yaml:"x0" unit:"m|rad" want:">0" doc:"gap that is left when it is closed: iron and varnish. A run ends where the gap falls below −x0/2"`
+	Voltage        *Signal  `yaml:"voltage,omitempty" unit:"V" doc:"at the coil, a number or a generator; or give nodes"`
+	Nodes          []string `yaml:"nodes,omitempty" doc:"the two nodes of the circuit that the coil stands between"`
+	Amperes        float64  `yaml:"start_current" unit:"A" doc:"at the start"`
 }
 
 // CoilBranch is one of several windings on one core.
 type CoilBranch struct {
-	Name    string  `yaml:"-" names:"windings"`
-	From    string  `yaml:"from" doc:"node, at the dot"`
-	To      string  `yaml:"to" doc:"node"`
-	L       float64 `yaml:"L" unit:"H" want:">0" doc:"inductance"`
-	R       float64 `yaml:"R" unit:"ohm" want:">=0" doc:"of its wire"`
-	Amperes float64 `yaml:"start_current" unit:"A" doc:"at the start"`
+	Name     string  `yaml:"-" names:"windings"`
+	FromNode string  `yaml:"from" doc:"node, at the dot"`
+	ToNode   string  `yaml:"to" doc:"node"`
+	L        float64 `yaml:"L" unit:"H" want:">0" doc:"inductance"`
+	R        float64 `yaml:"R" unit:"ohm" want:">=0" doc:"of its wire"`
+	Amperes  float64 `yaml:"start_current" unit:"A" doc:"at the start"`
 }
 
 // CircuitPWM is a source or a switch that changes between two values.
 type CircuitPWM struct {
-	Frequency float64 `yaml:"frequency" unit:"Hz" want:">0 <=1e7" doc:"of the periods; each begins with high"`
-	Low       float64 `yaml:"low" unit:"V" doc:"voltage-source: for the rest of the period"`
-	High      float64 `yaml:"high" unit:"V" doc:"voltage-source: for the share duty of the period"`
-	Duty      *Signal `yaml:"duty,omitempty" doc:"0 to 1, a number or a generator, taken at the beginning of each period"`
+	Frequency   float64 `yaml:"frequency" unit:"Hz" want:">0 <=1e7" doc:"of the periods; each begins with high"`
+	LowVoltage  float64 `yaml:"low" unit:"V" doc:"voltage-source: for the rest of the period"`
+	HighVoltage float64 `yaml:"high" unit:"V" doc:"voltage-source: for the share duty of the period"`
+	Duty        *Signal `yaml:"duty,omitempty" doc:"0 to 1, a number or a generator, taken at the beginning of each period"`
 }
 
 // CircuitElement is a branch of a circuit.
 type CircuitElement struct {
 	Name     string       `yaml:"-" names:"elements"`
 	Kind     string       `yaml:"kind" enum:"resistor,inductor,capacitor,voltage-source,current-source,switch,diode,transformer" doc:"what it is; a diode conducts from from to to; a transformer has several windings on one core"`
-	From     string       `yaml:"from" doc:"node; of a voltage source its positive pole. A current source drives from here through itself"`
-	To       string       `yaml:"to" doc:"node"`
+	FromNode string       `yaml:"from" doc:"node; of a voltage source its positive pole. A current source drives from here through itself"`
+	ToNode   string       `yaml:"to" doc:"node"`
 	R        float64      `yaml:"R" unit:"ohm" want:">=0" doc:"resistor; inside an inductor or a voltage source"`
 	L        float64      `yaml:"L" unit:"H" want:">=0" doc:"inductor"`
 	C        float64      `yaml:"C" unit:"F" want:">=0" doc:"capacitor"`
 	Voltage  *Signal      `yaml:"voltage,omitempty" unit:"V" doc:"voltage-source: a number or a generator"`
 	Current  *Signal      `yaml:"current,omitempty" unit:"A" doc:"current-source: a number or a generator"`
-	Closed   *Signal      `yaml:"closed,omitempty" doc:"switch: closed while this is above 0.5, a number or a generator"`
+	Control  *Signal      `yaml:"closed,omitempty" doc:"switch: closed while this is above 0.5, a number or a generator"`
 	Ron      float64      `yaml:"on" unit:"ohm" want:">=0" doc:"switch, diode: resistance that conducts"`
 	Roff     float64      `yaml:"off" unit:"ohm" want:">=0" doc:"switch, diode: resistance that does not"`
 	Knee     float64      `yaml:"knee" unit:"V" want:">=0" doc:"diode: voltage from which it conducts"`
@@ -105,15 +105,15 @@ type CircuitElement struct {
 
 // MachineShaft is a spring and a damper between two joints.
 type MachineShaft struct {
-	Name       string   `yaml:"-" names:"shafts"`
-	A          string   `yaml:"a" doc:"joint, by the name of its body, or ground"`
-	B          string   `yaml:"b" doc:"joint, or ground"`
-	Ratio      float64  `yaml:"ratio" doc:"turns of a for one of b"`
-	Stiffness  float64  `yaml:"stiffness" unit:"N·m/rad|N/m" want:">=0" doc:"on the side of b"`
-	Damping    float64  `yaml:"damping" unit:"N·m·s/rad|N·m·s|N·s/m" want:">=0" doc:"on the side of b"`
-	Efficiency float64  `yaml:"efficiency" want:">0 <=1" doc:"of the gear while a drives; 1: no loss"`
-	Back       *float64 `yaml:"back_efficiency,omitempty" want:">=0 <=1" auto:"2 − 1/efficiency" doc:"of the gear while b drives; 0: it locks itself"`
-	Speed      float64  `yaml:"efficiency_speed" unit:"rad/s" want:">=0" doc:"of a, at which the loss is 76 % developed"`
+	Name           string   `yaml:"-" names:"shafts"`
+	A              string   `yaml:"a" doc:"joint, by the name of its body, or ground"`
+	B              string   `yaml:"b" doc:"joint, or ground"`
+	Ratio          float64  `yaml:"ratio" doc:"turns of a for one of b"`
+	Stiffness      float64  `yaml:"stiffness" unit:"N·m/rad|N/m" want:">=0" doc:"on the side of b"`
+	Damping        float64  `yaml:"damping" unit:"N·m·s/rad|N·m·s|N·s/m" want:">=0" doc:"on the side of b"`
+	Efficiency     float64  `yaml:"efficiency" want:">0 <=1" doc:"of the gear while a drives; 1: no loss"`
+	BackEfficiency *float64 `yaml:"back_efficiency,omitempty" want:">=0 <=1" auto:"2 − 1/efficiency" doc:"of the gear while b drives; 0: it locks itself"`
+	Speed          float64  `yaml:"efficiency_speed" unit:"rad/s" want:">=0" doc:"of a, at which the loss is 76 % developed"`
 }
 
 // SetDefaults is a shaft without a gear.

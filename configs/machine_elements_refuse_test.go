@@ -130,14 +130,14 @@ func TestMachineDrivenWithoutControllers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := c.driven([]string{"crank"}, false)
+	run := c.withDrivenJoints([]string{"crank"}, false)
 	if len(run.Machine.Controllers) != 0 || len(run.Machine.Motors) != 0 || len(c.Machine.Controllers) != 2 {
 		t.Errorf("%d controllers and %d motors are left, of %d", len(run.Machine.Controllers), len(run.Machine.Motors), len(c.Machine.Controllers))
 	}
 	if _, _, err := run.Stepper(machine.StepOptions{Led: []string{"crank"}}); err != nil {
 		t.Error(err)
 	}
-	if other := c.driven([]string{"rocker"}, false); len(other.Machine.Controllers) != 2 {
+	if other := c.withDrivenJoints([]string{"rocker"}, false); len(other.Machine.Controllers) != 2 {
 		t.Errorf("%d controllers are left, want 2", len(other.Machine.Controllers))
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The equilibrium counts what shafts and stops do where it is, not where the file begins: an arm on a torsion spring, 12·q = 9.81·0.3·cos q (SciPy: brentq), and a mass
-// that sinks into its floor by its weight over the stiffness.
+// The equilibrium counts what shafts and stops do where it is, not where the file begins: an arm on a torsion spring, 12·q = 9.81·0.3·cos q
+// (SciPy: brentq), and a mass that sinks into its floor by its weight over the stiffness.
 func TestEquilibriumOfShaftAndStop(t *testing.T) {
 	c, _, err := MachineBytes("file.yaml", []byte(`
 version: 1

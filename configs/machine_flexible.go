@@ -66,10 +66,10 @@ func (b *MachineBody) nodes() (list []string) {
 // checkFlexible looks at the beam of a body at a place of the file.
 func (b *MachineBody) checkFlexible(r *schema.Report, at string) {
 	f := b.Flexible
-	if f == nil || r.Bad(at+".flexible") {
+	if f == nil || r.HasProblem(at+".flexible") {
 		return
 	}
-	for _, key := range said([]string{"mass", "com", "inertia", "products", "inertia_z"}, b.Mass != 0, b.Com != [3]float64{}, b.Inertia != [3]float64{}, b.Products != [3]float64{}, b.InertiaZ != 0) {
+	for _, key := range trueKeys([]string{"mass", "com", "inertia", "products", "inertia_z"}, b.Mass != 0, b.Com != [3]float64{}, b.Inertia != [3]float64{}, b.Products != [3]float64{}, b.InertiaZ != 0) {
 		r.Errorf(at+"."+key, "%s.%s: a flexible body has the mass of its beam; hang another body on %s.%s", at, key, b.Name, machine.Tip)
 	}
 	if f.Modes > 2*f.Elements {
@@ -98,7 +98,7 @@ func (m *Machine) checkClamps(r *schema.Report) {
 	look := func(at, name string) {
 		for i := range m.Bodies {
 			b := &m.Bodies[i]
-			if b.Flexible == nil || b.Name != name || r.Bad(at) {
+			if b.Flexible == nil || b.Name != name || r.HasProblem(at) {
 				continue
 			}
 			r.Errorf(at, "%s: %s is the clamp of an elastic body, and what stands there does not bend it: take %s; what belongs to the clamp stands on %s",
@@ -116,7 +116,7 @@ func (m *Machine) checkClamps(r *schema.Report) {
 		look("machine.loops."+m.Loops[i].Name+".b", m.Loops[i].B)
 	}
 	for i := range m.Forces {
-		look("machine.forces."+m.Forces[i].Name+".on", m.Forces[i].On)
+		look("machine.forces."+m.Forces[i].Name+".on", m.Forces[i].Target)
 	}
 	for i := range m.Springs {
 		look("machine.springs."+m.Springs[i].Name+".a", m.Springs[i].A)

@@ -21,10 +21,10 @@ func (m *Machine) magnetElements(wires map[string]*circuit.Held, axis func(joint
 		if len(k.Nodes) == 2 {
 			from, to = k.Nodes[0], k.Nodes[1]
 		} else {
-			list = append(list, &circuit.VoltageSource{Name: k.Name + supplySuffix, From: from, To: to, U: wired(wires, k.Name+".voltage", generatorOr(k.Voltage, 0))})
+			list = append(list, &circuit.VoltageSource{Name: k.Name + supplySuffix, FromNode: from, ToNode: to, U: wired(wires, k.Name+".voltage", generatorOr(k.Voltage, 0))})
 		}
-		list = append(list, &circuit.Electromagnet{Name: k.Name, From: from, To: to, R: k.R, Axis: axis(k.Joint), I0: k.Amperes,
-			Plunger: circuit.Plunger{Linf: k.Linf, C: k.C, X0: k.X0, Shut: k.Closed, Reverse: k.Reverse}})
+		list = append(list, &circuit.Electromagnet{Name: k.Name, FromNode: from, ToNode: to, R: k.R, Axis: axis(k.Joint), I0: k.Amperes,
+			Plunger: circuit.Plunger{Linf: k.Linf, C: k.C, X0: k.X0, Shut: k.ClosedPosition, Reverse: k.Reverse}})
 	}
 	return list
 }
@@ -37,9 +37,9 @@ func (k *MachineMotor) threePhase(axis int) circuit.Element {
 	out := &circuit.ThreePhase{Name: k.Name, Phases: circuit.Phases{Rotor: k.rotor(), L0: cmp.Or(k.L0, k.Lq)}, R: k.R, Axis: axis}
 	for p := range 3 {
 		if len(k.Nodes) == 6 {
-			out.From[p], out.To[p] = k.Nodes[2*p], k.Nodes[2*p+1]
+			out.FromNode[p], out.ToNode[p] = k.Nodes[2*p], k.Nodes[2*p+1]
 		} else {
-			out.From[p], out.To[p] = k.Nodes[p], k.Name+"/star"
+			out.FromNode[p], out.ToNode[p] = k.Nodes[p], k.Name+"/star"
 		}
 	}
 	return out
@@ -63,19 +63,19 @@ func (e *CircuitElement) pulses(of *Signal, low, high float64) reference.Generat
 	return &circuit.PWM{Low: low, High: high, Period: 1 / e.PWM.Frequency, Duty: generatorOr(e.PWM.Duty, 0)}
 }
 
-// low and high are the levels of a source.
-func (p *CircuitPWM) low() float64 {
+// lowLevel and highLevel are the levels of a pulse-width modulated source (V); 0 for another source.
+func (p *CircuitPWM) lowLevel() float64 {
 	if p == nil {
 		return 0
 	}
-	return p.Low
+	return p.LowVoltage
 }
 
-func (p *CircuitPWM) high() float64 {
+func (p *CircuitPWM) highLevel() float64 {
 	if p == nil {
 		return 0
 	}
-	return p.High
+	return p.HighVoltage
 }
 
 // lump is the winding as package plant has it.
@@ -96,7 +96,8 @@ func (e *CircuitElement) transformer() circuit.Element {
 			f.L[i*n+j] = e.Coupling * math.Sqrt(a.L*b.L)
 		}
 		f.L[i*n+i] = a.L
-		out.Branches = append(out.Branches, circuit.Winding{Name: e.Name + "." + a.Name, From: a.From, To: a.To, R: a.R, I0: a.Amperes})
+		out.Branches = append(out.Branches, circuit.Winding{Name: e.Name + "." + a.Name, FromNode: a.FromNode, ToNode: a.ToNode, R: a.R,
+			I0: a.Amperes})
 	}
 	return out
 }
@@ -106,13 +107,13 @@ func (m *Machine) checkMagnets(r *schema.Report, start *MachineStart) {
 	for i := range m.Magnets {
 		k := &m.Magnets[i]
 		at := "machine.magnets." + k.Name
-		if r.Bad(at) {
+		if r.HasProblem(at) {
 			continue
 		}
 		b := m.single(r, at+".joint", k.Joint, "joint, whose position opens its gap")
 		switch {
 		case k.Voltage == nil && len(k.Nodes) == 0 && m.setBy(k.Name+".voltage") != "":
-		case k.Voltage == nil && len(k.Nodes) == 0 && !r.Bad(at+".voltage"):
+		case k.Voltage == nil && len(k.Nodes) == 0 && !r.HasProblem(at+".voltage"):
 			r.Errorf(at+".voltage", "%s.voltage is missing: a number or a generator in V; or nodes, two nodes of the circuit", at)
 		case k.Voltage != nil && len(k.Nodes) > 0:
 			r.Errorf(at+".nodes", "%s.nodes: voltage says it already; leave one of them out", at)
@@ -120,21 +121,21 @@ func (m *Machine) checkMagnets(r *schema.Report, start *MachineStart) {
 			r.Errorf(at+".nodes", "%s.nodes: %d, want two", at, len(k.Nodes))
 		}
 		for _, key := range []string{"c", "x0"} {
-			if x := map[string]float64{"c": k.C, "x0": k.X0}[key]; x == 0 && !r.Given(at+"."+key) && !r.Bad(at+"."+key) {
+			if x := map[string]float64{"c": k.C, "x0": k.X0}[key]; x == 0 && !r.HasKey(at+"."+key) && !r.HasProblem(at+"."+key) {
 				r.Errorf(at+"."+key, "%s.%s is missing: L(x) = L_inf + c/(x + x0)", at, key)
 			}
 		}
 		if start.Rest && k.Amperes != 0 {
 			r.Errorf("start.equilibrium", "start.equilibrium: the force of the magnet %s depends on where the joint is, and the equilibrium is found with the forces of the file's position: leave %s.start_current or start.equilibrium out", k.Name, at)
 		}
-		if b == nil || r.Bad(at) {
+		if b == nil || r.HasProblem(at) {
 			continue
 		}
 		unit := m.coordinate(b)
 		fits(r, at+".closed", unit)
 		fits(r, at+".x0", unit)
 		fits(r, at+".c", "H·"+unit)
-		gap, side := b.Joint.Position-k.Closed, "lower"
+		gap, side := b.Joint.Position-k.ClosedPosition, "lower"
 		if k.Reverse {
 			gap, side = -gap, "upper"
 		}
@@ -157,7 +158,7 @@ func (m *Machine) checkSeat(r *schema.Report, at string, k *MachineMagnet, side,
 		if k.Reverse != (s.Ratio < 0) {
 			end = s.Travel[1] * s.Ratio
 		}
-		gap := end - k.Closed
+		gap := end - k.ClosedPosition
 		if k.Reverse {
 			gap = -gap
 		}
@@ -167,14 +168,14 @@ func (m *Machine) checkSeat(r *schema.Report, at string, k *MachineMagnet, side,
 		r.Warnf("machine.stops."+s.Name+".travel", "machine.stops.%s.travel: the gap of the magnet %s is %.6g %s at this stop, below −x0/2, where L(x) does not hold: a run that comes there ends", s.Name, k.Name, gap, unit)
 		return
 	}
-	r.Warnf(at, "%s: no stop holds the gap open, and a run ends where it falls below −x0/2 = %.6g %s: give its seat, such as machine.stops.seat: {a: %s, travel: […], stiffness: …}, whose %s end is at the position %.6g %s", at, -k.X0/2, unit, k.Joint, side, k.Closed, unit)
+	r.Warnf(at, "%s: no stop holds the gap open, and a run ends where it falls below −x0/2 = %.6g %s: give its seat, such as machine.stops.seat: {a: %s, travel: […], stiffness: …}, whose %s end is at the position %.6g %s", at, -k.X0/2, unit, k.Joint, side, k.ClosedPosition, unit)
 }
 
 // single is the body of a joint with one coordinate; nil: it is missing or another one, which is reported.
 func (m *Machine) single(r *schema.Report, at, joint, what string) *MachineBody {
 	b, all := (&MachineRun{Machine: *m}).joint(joint)
 	switch {
-	case b != nil || r.Bad(at):
+	case b != nil || r.HasProblem(at):
 	case joint == "":
 		r.Errorf(at, "%s is missing: a %s", at, what)
 	default:
@@ -199,15 +200,15 @@ func (*Machine) coordinate(b *MachineBody) string {
 
 // fits refuses a number whose unit is that of another kind of joint.
 func fits(r *schema.Report, at, unit string) {
-	if given, ok := r.Measures(at, unit); !ok && !r.Bad(at) {
+	if given, ok := r.Measures(at, unit); !ok && !r.HasProblem(at) {
 		r.Errorf(at, "%s: in %s, and this joint wants %s", at, given, unit)
 	}
 }
 
 // elementKeys are the keys of a circuit element that not all kinds have, and the kinds that want them.
 var elementKeys = []struct {
-	key       string
-	of, needs []string
+	key          string
+	kinds, needs []string
 }{
 	{"R", []string{"resistor", "inductor", "voltage-source"}, []string{"resistor"}},
 	{"L", []string{"inductor"}, []string{"inductor"}},
@@ -230,45 +231,45 @@ func (m *Machine) checkElements(r *schema.Report) {
 	for i := range m.Circuit {
 		e := &m.Circuit[i]
 		at := "machine.circuit." + e.Name
-		if r.Bad(at) || e.Kind == "" {
+		if r.HasProblem(at) || e.Kind == "" {
 			continue
 		}
 		for _, k := range elementKeys {
 			key := at + "." + k.key
-			if r.Given(key) && !slices.Contains(k.of, e.Kind) && !r.Bad(key) {
-				r.Errorf(key, "%s: belongs to %s; this is of kind %s", key, strings.Join(k.of, ", "), e.Kind)
+			if r.HasKey(key) && !slices.Contains(k.kinds, e.Kind) && !r.HasProblem(key) {
+				r.Errorf(key, "%s: belongs to %s; this is of kind %s", key, strings.Join(k.kinds, ", "), e.Kind)
 			}
-			if slices.Contains(k.needs, e.Kind) && !r.Given(key) && !r.Bad(key) {
+			if slices.Contains(k.needs, e.Kind) && !r.HasKey(key) && !r.HasProblem(key) {
 				r.Errorf(key, "%s is missing", key)
 			}
 		}
 		core, pulsed := e.Kind == "transformer", e.Kind == "voltage-source" || e.Kind == "switch"
-		if core && e.From+e.To != "" && !r.Bad(at+".from") {
+		if core && e.FromNode+e.ToNode != "" && !r.HasProblem(at+".from") {
 			r.Errorf(at+".from", "%s.from: belongs to an element with two ends; this is a transformer, and each winding has its own", at)
 		}
 		if p := e.PWM; p != nil && pulsed {
-			if e.Voltage != nil || e.Closed != nil {
+			if e.Voltage != nil || e.Control != nil {
 				r.Errorf(at+".pwm", "%s.pwm: voltage or closed say it already; leave one of them out", at)
 			}
-			if p.Frequency == 0 && !r.Bad(at+".pwm") {
+			if p.Frequency == 0 && !r.HasProblem(at+".pwm") {
 				r.Errorf(at+".pwm.frequency", "%s.pwm.frequency is missing", at)
 			}
-			if p.Duty == nil && !r.Bad(at+".pwm.duty") {
+			if p.Duty == nil && !r.HasProblem(at+".pwm.duty") {
 				r.Errorf(at+".pwm.duty", "%s.pwm.duty is missing: 0 to 1, a number or a generator", at)
 			} else if g, ok := p.Duty.Generator().(reference.Constant); ok && (g < 0 || g > 1) {
 				r.Errorf(at+".pwm.duty", "%s.pwm.duty: %g, want 0 to 1", at, float64(g))
 			}
-			if e.Kind == "switch" && (p.Low != 0 || p.High != 0) {
+			if e.Kind == "switch" && (p.LowVoltage != 0 || p.HighVoltage != 0) {
 				r.Errorf(at+".pwm", "%s.pwm: low and high are voltages of a source; a switch is closed or open", at)
 			}
 		}
-		if core && len(e.Windings) < 2 && !r.Bad(at+".windings") {
+		if core && len(e.Windings) < 2 && !r.HasProblem(at+".windings") {
 			r.Errorf(at+".windings", "%s.windings: %d, want two or more: {primary: {from: …, to: …, L: …}, …}", at, len(e.Windings))
 		}
 		for j := range e.Windings {
 			w := &e.Windings[j]
-			for key, missing := range map[string]bool{"from": w.From == "", "to": w.To == "", "L": w.L == 0} {
-				if in := at + ".windings." + w.Name; missing && !r.Bad(in) {
+			for key, missing := range map[string]bool{"from": w.FromNode == "", "to": w.ToNode == "", "L": w.L == 0} {
+				if in := at + ".windings." + w.Name; missing && !r.HasProblem(in) {
 					r.Errorf(in+"."+key, "%s.%s is missing", in, key)
 				}
 			}

@@ -22,11 +22,11 @@ type MachineKeys struct {
 
 // MachineFollow is a joint that follows an axis.
 type MachineFollow struct {
-	Joint  string          `yaml:"-" names:"joints"`
-	Axis   string          `yaml:"axis" auto:"the axis of that name" doc:"the axis"`
-	By     models.FollowBy `yaml:"by" doc:"motion: the joint is led along the estimated motion, and what that takes is computed; current, effort, command: the measured current times K, the measured torque, or the command as it left pushes the joint, and the machine moves by itself. The command of a voltage drive is the voltage of the motor on the joint"`
-	Ratio  float64         `yaml:"ratio" doc:"way of the joint for a unit of that of the axis"`
-	Offset float64         `yaml:"offset" unit:"rad|m" doc:"position of the joint where the axis is at 0"`
+	Joint    string          `yaml:"-" names:"joints"`
+	Axis     string          `yaml:"axis" auto:"the axis of that name" doc:"the axis"`
+	FollowBy models.FollowBy `yaml:"by" doc:"motion: the joint is led along the estimated motion, and what that takes is computed; current, effort, command: the measured current times K, the measured torque, or the command as it left pushes the joint, and the machine moves by itself. The command of a voltage drive is the voltage of the motor on the joint"`
+	Ratio    float64         `yaml:"ratio" doc:"way of the joint for a unit of that of the axis"`
+	Offset   float64         `yaml:"offset" unit:"rad|m" doc:"position of the joint where the axis is at 0"`
 }
 
 // SetDefaults is a joint that is the axis.
@@ -34,7 +34,7 @@ func (f *MachineFollow) SetDefaults() { f.Ratio = 1 }
 
 // completeMachine reads the machine of a model.
 func (c *Config) completeMachine(r *schema.Report, m *Model, dir string) {
-	if m.Kind != models.MachineChoice || r.Bad(m.path()) {
+	if m.Kind != models.MachineChoice || r.HasProblem(m.path()) {
 		return
 	}
 	m.MachineSource.read(r, m.path(), dir)
@@ -59,8 +59,8 @@ func (c *Config) completeMachine(r *schema.Report, m *Model, dir string) {
 	}
 }
 
-// mostShown is the number of signals that one machine may show.
-const mostShown = 96
+// maxSignalsShown is the number of signals that one machine may show.
+const maxSignalsShown = 96
 
 // checkMachine looks at a machine beside the rig.
 func (c *Config) checkMachine(r *schema.Report, m *Model) {
@@ -69,7 +69,7 @@ func (c *Config) checkMachine(r *schema.Report, m *Model) {
 		c.checkChain(r, m)
 		return
 	}
-	if m.MachineSource.missing(r, p) || r.Bad("axes") {
+	if m.MachineSource.reportAbsence(r, p) || r.HasProblem("axes") {
 		return
 	}
 	if len(m.Joints) == 0 {
@@ -86,7 +86,7 @@ func (c *Config) checkMachine(r *schema.Report, m *Model) {
 		b, all := m.run.joint(f.Joint)
 		a := c.ModelOf(f.Axis)
 		switch {
-		case r.Bad(at):
+		case r.HasProblem(at):
 		case b == nil:
 			c.unknownSignal(r, at, f.Joint, "revolute or prismatic joint", all)
 		case a == nil:
@@ -99,17 +99,17 @@ func (c *Config) checkMachine(r *schema.Report, m *Model) {
 			r.Errorf(at, "%s: the machine file gives the joint a motion or an effort already; leave it out there", at)
 		case m.run.Machine.setBy(f.Joint+".effort") != "":
 			r.Errorf(at, "%s: the controller %s of the machine file acts on the joint, which follows an axis; leave it out there", at, m.run.Machine.setBy(f.Joint+".effort"))
-		case f.By == models.ByCurrent && (a.Current == "" || a.MotorModel().K == 0):
+		case f.FollowBy == models.ByCurrent && (a.Current == "" || a.MotorModel().K == 0):
 			r.Errorf(at+".by", "%s.by: current: the axis %s has no measured current, or no K", at, a.Name)
-		case f.By == models.ByEffort && a.Effort == "":
+		case f.FollowBy == models.ByEffort && a.Effort == "":
 			r.Errorf(at+".by", "%s.by: effort: of the axis %s none is measured", at, a.Name)
-		case f.By == models.ByCommand && a.Drive.Kind == plant.VoltageDrive:
+		case f.FollowBy == models.ByCommand && a.Drive.Kind == plant.VoltageDrive:
 			m.checkMotor(r, at, f.Joint)
-		case f.By == models.ByCommand && !a.Drive.Kind.Forces():
+		case f.FollowBy == models.ByCommand && !a.Drive.Kind.Forces():
 			r.Errorf(at+".by", "%s.by: command: that of %s is not known to be an effort: its drive is of kind %s", at, a.Name, a.Drive.Kind)
 		}
 	}
-	if r.Bad(p) {
+	if r.HasProblem(p) {
 		return
 	}
 	model, err := models.NewMachine(c.MachineModel(m))
@@ -125,9 +125,9 @@ func (c *Config) checkMachine(r *schema.Report, m *Model) {
 	for i := range m.Joints {
 		joints = append(joints, m.Joints[i].Joint)
 	}
-	m.run.driven(joints, false).checkStep(r, p+".file", joints, 1/c.Loop.Rate)
-	if n := len(model.Signals()); n > mostShown {
-		r.Errorf(p+".outputs", "%s.outputs: %d numbers, want at most %d of the %d that a row holds: choose, such as [%s, %s.q]", p, n, mostShown, hil.MaxSignals, m.Joints[0].Joint, m.Joints[0].Joint)
+	m.run.withDrivenJoints(joints, false).checkStep(r, p+".file", joints, 1/c.Loop.Rate)
+	if n := len(model.Signals()); n > maxSignalsShown {
+		r.Errorf(p+".outputs", "%s.outputs: %d numbers, want at most %d of the %d that a row holds: choose, such as [%s, %s.q]", p, n, maxSignalsShown, hil.MaxSignals, m.Joints[0].Joint, m.Joints[0].Joint)
 	}
 }
 
@@ -152,12 +152,12 @@ func (c *Config) MachineModel(m *Model) *models.MachineSpec {
 	for _, f := range m.Joints {
 		at := slices.IndexFunc(c.Axes, func(a Axis) bool { return a.Name == f.Axis })
 		a := &c.Axes[at]
-		j := models.Following{Joint: f.Joint, Axis: at, By: f.By, Ratio: f.Ratio, Offset: f.Offset, K: a.MotorModel().K}
+		j := models.Following{Joint: f.Joint, Axis: at, By: f.FollowBy, Ratio: f.Ratio, Offset: f.Offset, K: a.MotorModel().K}
 		switch {
-		case f.By == models.ByCommand && a.Drive.Kind == plant.VoltageDrive:
+		case f.FollowBy == models.ByCommand && a.Drive.Kind == plant.VoltageDrive:
 			j.Voltage = new(circuit.Held)
 			voltages[f.Joint] = j.Voltage
-		case f.By == models.ByCommand && a.Drive.Kind == plant.EffortDrive:
+		case f.FollowBy == models.ByCommand && a.Drive.Kind == plant.EffortDrive:
 			j.K = 1
 		}
 		if j.Voltage == nil {
@@ -165,7 +165,7 @@ func (c *Config) MachineModel(m *Model) *models.MachineSpec {
 		}
 		s.Joints = append(s.Joints, j)
 	}
-	run := m.run.driven(driven, false).supplied(voltages)
+	run := m.run.withDrivenJoints(driven, false).supplied(voltages)
 	s.Stepper = func(o machine.StepOptions) (*machine.Stepper, []float64, error) { return run.Stepper(o) }
 	return s
 }

@@ -19,8 +19,8 @@ func (p *VirtualPlant) jointFriction(axis string) *Friction {
 	return nil
 }
 
-// linkage is the machine behind the axes of the virtual rig. The inertia of rotors is that of the machine: what the file says of an axis's own
-// is not used.
+// linkage is the machine behind the axes of the virtual rig. The inertia of rotors is that of the machine: what the file says of an axis's
+// own is not used.
 func (c *Config) linkage() (*linkage.Plant, error) {
 	p := &c.Virtual.Plant
 	s := linkage.Spec{Watch: p.Machine.Outputs}
@@ -34,7 +34,7 @@ func (c *Config) linkage() (*linkage.Plant, error) {
 		s.Axes = append(s.Axes, truth)
 		joints = append(joints, a.Name)
 	}
-	run := p.Machine.run.driven(joints, true)
+	run := p.Machine.run.withDrivenJoints(joints, true)
 	s.Stepper = func(o machine.StepOptions) (*machine.Stepper, []float64, error) { return run.Stepper(o) }
 	return linkage.New(s)
 }
@@ -55,7 +55,7 @@ func (c *Config) linkageOutputs() []engine.Signal {
 func (c *Config) checkLinkage(r *schema.Report) {
 	const at = "virtual.plant.machine"
 	p := &c.Virtual.Plant
-	if p.Machine.missing(r, at) {
+	if p.Machine.reportAbsence(r, at) {
 		return
 	}
 	for i := range p.Axes {
@@ -77,7 +77,7 @@ func (c *Config) checkLinkage(r *schema.Report) {
 		if by := p.Machine.run.Machine.setBy(a.Name + ".effort"); by != "" {
 			r.Errorf(a.path(), "%s: the controller %s of the machine file acts on the joint, which the axis drives; leave it out there", a.path(), by)
 		}
-		if m := c.ModelOf(a.Name); m != nil && m.Linear() != (b.Joint.Kind == "prismatic") && !r.Bad(m.path()+".kind") {
+		if m := c.ModelOf(a.Name); m != nil && m.Linear() != (b.Joint.Kind == "prismatic") && !r.HasProblem(m.path()+".kind") {
 			r.Errorf(m.path()+".kind", "%s.kind: %s, but the joint of the machine is %s", m.path(), m.Kind, b.Joint.Kind)
 		}
 		for key, x := range map[string]float64{"inertia": a.Inertia, "load_inertia": a.LoadJ, "start": a.Start} {
@@ -86,7 +86,7 @@ func (c *Config) checkLinkage(r *schema.Report) {
 			}
 		}
 	}
-	if r.Bad("virtual.plant") || r.Bad("axes") || len(p.Axes) == 0 || len(p.Axes) > plant.MostAxes {
+	if r.HasProblem("virtual.plant") || r.HasProblem("axes") || len(p.Axes) == 0 || len(p.Axes) > plant.MostAxes {
 		return
 	}
 	if _, err := c.linkage(); err != nil {
@@ -98,6 +98,6 @@ func (c *Config) checkLinkage(r *schema.Report) {
 		joints = append(joints, p.Axes[i].Name)
 	}
 	if c.Virtual.InnerRate > 0 {
-		p.Machine.run.driven(joints, true).checkStep(r, at+".file", joints, 1/c.Virtual.InnerRate)
+		p.Machine.run.withDrivenJoints(joints, true).checkStep(r, at+".file", joints, 1/c.Virtual.InnerRate)
 	}
 }

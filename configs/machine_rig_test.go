@@ -72,7 +72,8 @@ func TestMachineInRigRefuses(t *testing.T) {
 	}
 }
 
-// A rig with machines comes back from what a recording has of it, and needs no other file for it; its models and its plant have the numbers that were chosen.
+// A rig with machines comes back from what a recording has of it, and needs no other file for it; its models and its plant have the numbers
+// that were chosen.
 func TestMachineInRigComesBack(t *testing.T) {
 	path, _ := fourBarRig(t)
 	c, warnings, err := Check(path)

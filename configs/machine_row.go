@@ -13,7 +13,7 @@ import (
 // MachineRow ties speeds of joints to quantities of the circuit.
 type MachineRow struct {
 	Name    string             `yaml:"-" names:"rows"`
-	Of      map[string]float64 `yaml:"of" doc:"factor of the speed of each joint, rad/s or m/s: {slider: 1}"`
+	Factors map[string]float64 `yaml:"of" doc:"factor of the speed of each joint, rad/s or m/s: {slider: 1}"`
 	Charge  map[string]float64 `yaml:"charge,omitempty" doc:"factor of the charge of each capacitor, in the unit of of·speed per C"`
 	Current map[string]float64 `yaml:"current,omitempty" doc:"factor of the current of each motor, magnet or inductor, per A; MOTOR.id and MOTOR.iq of a synchronous one"`
 	Rate    map[string]float64 `yaml:"rate,omitempty" doc:"factor of the rate of such a current, per A/s"`
@@ -25,8 +25,8 @@ func (m *Machine) rows() (list []machine.Row) {
 	for i := range m.Rows {
 		k := &m.Rows[i]
 		r := machine.Row{Name: k.Name, Offset: k.Offset.Generator()}
-		for _, joint := range slices.Sorted(maps.Keys(k.Of)) {
-			r.X = append(r.X, multibody.Term{Joint: joint, Factor: k.Of[joint]})
+		for _, joint := range slices.Sorted(maps.Keys(k.Factors)) {
+			r.X = append(r.X, multibody.Term{Joint: joint, Factor: k.Factors[joint]})
 		}
 		for _, name := range slices.Sorted(maps.Keys(k.Charge)) {
 			r.Terms = append(r.Terms, machine.RowTerm{State: name + ".voltage", Charge: k.Charge[name]})
@@ -53,23 +53,23 @@ func currentState(name string) string {
 // checkRows wants rows of what there is.
 func (c *MachineRun) checkRows(r *schema.Report) {
 	m := &c.Machine
-	if len(m.Rows) > 0 && c.Formulation == multibody.ByGGL && !r.Bad("constraints") {
+	if len(m.Rows) > 0 && c.Formulation == multibody.ByGGL && !r.HasProblem("constraints") {
 		r.Errorf("constraints", "constraints: %s does not know rows, whose equations are between speeds; take projection", c.Formulation)
 	}
 	for i := range m.Rows {
 		k := &m.Rows[i]
 		at := "machine.rows." + k.Name
-		if r.Bad(at) {
+		if r.HasProblem(at) {
 			continue
 		}
-		if len(k.Of) == 0 && !r.Bad(at+".of") {
+		if len(k.Factors) == 0 && !r.HasProblem(at+".of") {
 			r.Errorf(at+".of", "%s.of is missing: factors of joints, such as {slider: 1}", at)
 		}
 		unit := ""
-		for _, joint := range slices.Sorted(maps.Keys(k.Of)) {
+		for _, joint := range slices.Sorted(maps.Keys(k.Factors)) {
 			in := at + ".of." + joint
 			b := m.single(r, in, joint, "joint")
-			if k.Of[joint] == 0 && !r.Bad(in) {
+			if k.Factors[joint] == 0 && !r.HasProblem(in) {
 				r.Errorf(in, "%s: 0, want another number", in)
 			}
 			if b != nil {
@@ -79,7 +79,7 @@ func (c *MachineRun) checkRows(r *schema.Report) {
 				r.Errorf(in, "%s: the motion of the joint is prescribed; leave the row or the motion out", in)
 			}
 		}
-		if k.Offset != nil && len(k.Of) == 1 && unit != "" {
+		if k.Offset != nil && len(k.Factors) == 1 && unit != "" {
 			if key, given := r.Counts(at+".offset", map[string]string{"m": "rad", "rad": "m"}[unit]); key != "" {
 				r.Errorf(key, "%s: in %s, and the speed of the joint is in %s/s", key, given, unit)
 			}

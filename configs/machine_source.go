@@ -55,10 +55,10 @@ func (s *MachineSource) read(r *schema.Report, path, dir string) {
 	}
 }
 
-// missing reports a machine that is not there; false: it was there, or is bad.
-func (s *MachineSource) missing(r *schema.Report, path string) bool {
+// reportAbsence reports a machine that is not there; false: it was there, or is bad.
+func (s *MachineSource) reportAbsence(r *schema.Report, path string) bool {
 	switch {
-	case s.run != nil || r.Bad(path):
+	case s.run != nil || r.HasProblem(path):
 		return s.run == nil
 	case s.chain != nil:
 		r.Errorf(path+".file", "%s.file: a chain on a beam can be a model beside the rig, and not its plant", path)
@@ -81,9 +81,9 @@ func (c *MachineRun) joint(name string) (b *MachineBody, all []string) {
 	return b, all
 }
 
-// driven is the machine with joints that something else drives: motors on them leave their rotors alone, and their friction goes with what
-// drives them if it does.
-func (c *MachineRun) driven(joints []string, friction bool) *MachineRun {
+// withDrivenJoints is the machine with joints that something else drives: motors on them leave their rotors alone, and their friction goes
+// with what drives them if it does.
+func (c *MachineRun) withDrivenJoints(joints []string, friction bool) *MachineRun {
 	out := *c
 	m := &out.Machine
 	m.Bodies = slices.Clone(m.Bodies)
@@ -101,7 +101,7 @@ func (c *MachineRun) driven(joints []string, friction bool) *MachineRun {
 			b.Joint.JointFriction = JointFriction{}
 		}
 	}
-	m.Controllers = m.without(func(name string) bool { k := m.motor(name); return k != nil && slices.Contains(joints, k.Joint) })
+	m.Controllers = m.controllersWithout(func(name string) bool { k := m.motor(name); return k != nil && slices.Contains(joints, k.Joint) })
 	m.Motors = slices.DeleteFunc(slices.Clone(m.Motors), func(k MachineMotor) bool { return slices.Contains(joints, k.Joint) })
 	return &out
 }

@@ -47,8 +47,8 @@ func stepped(t *testing.T, c *MachineRun, end float64, n int) ([]float64, *machi
 	return x, s
 }
 
-// Every example goes at 1 ms and 0.1 ms where the integrator of adaptive steps goes, by order two. The squeezer turns 0.7 rad in a step of 1 ms
-// at its end, which no scheme of order two follows.
+// Every example goes at 1 ms and 0.1 ms where the integrator of adaptive steps goes, by order two. The squeezer turns 0.7 rad in a step of
+// 1 ms at its end, which no scheme of order two follows.
 func TestMachineExamplesStep(t *testing.T) {
 	files, err := filepath.Glob("machine/*.yaml")
 	if err != nil {
@@ -90,7 +90,8 @@ func TestMachineExamplesStep(t *testing.T) {
 	}
 }
 
-// A machine that is to start in its equilibrium does so with fixed steps too: a pendulum of 1 kg at 0.5 m on a spring of 20 N·m/rad, where 20·q = 0.5·9.81·cos q.
+// A machine that is to start in its equilibrium does so with fixed steps too: a pendulum of 1 kg at 0.5 m on a spring of 20 N·m/rad, where
+// 20·q = 0.5·9.81·cos q.
 func TestStepperStartsInEquilibrium(t *testing.T) {
 	c, _, err := MachineBytes("m.yaml", []byte(`{version: 1, name: m, duration: 1 s, start: {equilibrium: true}, machine: {gravity: [0, 9.81, 0], bodies: {
   arm: {parent: ground, joint: {kind: revolute, stiffness: 20 N·m/rad}, mass: 1 kg, com: [0.5, 0, 0], inertia_z: 0.1}}}}`))

@@ -19,7 +19,7 @@ type ManipulatorRun struct {
 	Beam        beam.Params       `yaml:"beam" doc:"the beam lies on the x axis, its left end in the origin"`
 	Method      ManipulatorMethod `yaml:"method" doc:"how it is integrated"`
 	Duration    float64           `yaml:"duration" unit:"s" want:">0 <=1e4" doc:"length of the run; it ends earlier where the tip leaves the beam"`
-	Every       float64           `yaml:"every" unit:"s" want:">0" doc:"time between rows"`
+	RowInterval float64           `yaml:"every" unit:"s" want:">0" doc:"time between rows"`
 }
 
 // Manipulator is the chain.
@@ -31,17 +31,18 @@ type Manipulator struct {
 	Friction   *Friction          `yaml:"friction,omitempty" doc:"of the tip on the beam, {law: lugre, sigma0: …} with the parameters of hil laws; with N0 it grows with the contact force; left out: none"`
 }
 
-// ManipulatorJoint is a joint and the body behind it. Units with rad are those of a revolute joint; a prismatic one has m for rad and N for N·m.
+// ManipulatorJoint is a joint and the body behind it. Units with rad are those of a revolute joint; a prismatic one has m for rad and N for
+// N·m.
 type ManipulatorJoint struct {
-	Kind    string            `yaml:"kind" enum:"revolute,prismatic" doc:"the body turns about the joint, or moves along the x axis of the body before"`
-	At      [2]float64        `yaml:"at" unit:"m" doc:"where the joint sits on the body before, at coordinate zero; of the first joint on the ground"`
-	Mass    float64           `yaml:"mass" unit:"kg" want:">=0" doc:"of the body"`
-	Inertia float64           `yaml:"inertia" unit:"kg·m²" want:">=0" doc:"of the body about its centre of mass"`
-	Center  [2]float64        `yaml:"center_of_mass" unit:"m" doc:"from the joint, in axes of the body"`
-	Spring  float64           `yaml:"spring" unit:"N·m/rad" want:">=0" doc:"stiffness of a spring in the joint"`
-	Rest    float64           `yaml:"rest" unit:"rad" doc:"coordinate at which the spring is relaxed; the search for the equilibrium begins there"`
-	Damping float64           `yaml:"damping" unit:"N·m·s/rad" want:">=0" doc:"of the joint"`
-	Drive   *ManipulatorDrive `yaml:"drive,omitempty" doc:"the joint is moved; left out: it is free"`
+	Kind     string            `yaml:"kind" enum:"revolute,prismatic" doc:"the body turns about the joint, or moves along the x axis of the body before"`
+	Location [2]float64        `yaml:"at" unit:"m" doc:"where the joint sits on the body before, at coordinate zero; of the first joint on the ground"`
+	Mass     float64           `yaml:"mass" unit:"kg" want:">=0" doc:"of the body"`
+	Inertia  float64           `yaml:"inertia" unit:"kg·m²" want:">=0" doc:"of the body about its centre of mass"`
+	Center   [2]float64        `yaml:"center_of_mass" unit:"m" doc:"from the joint, in axes of the body"`
+	Spring   float64           `yaml:"spring" unit:"N·m/rad" want:">=0" doc:"stiffness of a spring in the joint"`
+	Rest     float64           `yaml:"rest" unit:"rad" doc:"coordinate at which the spring is relaxed; the search for the equilibrium begins there"`
+	Damping  float64           `yaml:"damping" unit:"N·m·s/rad" want:">=0" doc:"of the joint"`
+	Drive    *ManipulatorDrive `yaml:"drive,omitempty" doc:"the joint is moved; left out: it is free"`
 }
 
 // ManipulatorDrive is the motion of a driven joint.
@@ -87,7 +88,7 @@ func (*ManipulatorJoint) AllUnits(tag string) []string {
 
 // DefaultManipulatorRun is what a file starts from.
 func DefaultManipulatorRun() *ManipulatorRun {
-	c := &ManipulatorRun{Version: 1, Every: 1e-3}
+	c := &ManipulatorRun{Version: 1, RowInterval: 1e-3}
 	c.Beam.Elements, c.Beam.Left.Kind, c.Beam.Right.Kind = 10, beam.Clamped, beam.Clamped
 	c.Method = ManipulatorMethod{Kind: plant.Partition.String(), Tolerance: 1e-8, Step: 1e-3}
 	return c
@@ -107,12 +108,12 @@ func ManipulatorRunBytes(name string, data []byte) (*ManipulatorRun, []schema.Pr
 // Check looks at what the tags cannot say.
 func (c *ManipulatorRun) Check(r *schema.Report) {
 	r.CheckBounds(c)
-	if c.Version != 1 && !r.Bad("version") {
+	if c.Version != 1 && !r.HasProblem("version") {
 		r.Errorf("version", "version: %d, this program reads version 1", c.Version)
 	}
 	p := c.Params()
 	problems := p.Check()
-	if len(problems) == 0 && !r.Bad("manipulator") && !r.Bad("beam") {
+	if len(problems) == 0 && !r.HasProblem("manipulator") && !r.HasProblem("beam") {
 		if _, err := plant.New(p); err != nil {
 			r.Errorf("manipulator", "manipulator: %v", err)
 		}
@@ -122,22 +123,22 @@ func (c *ManipulatorRun) Check(r *schema.Report) {
 		if rest, ok := strings.CutPrefix(path, "beam."); ok {
 			section, path = "beam", rest
 		}
-		if !r.Bad(schema.Join(section, path)) && !r.Bad(section) {
-			r.Take(section, path, bad.Text)
+		if !r.HasProblem(schema.Join(section, path)) && !r.HasProblem(section) {
+			r.SectionError(section, path, bad.Text)
 		}
 	}
-	if err := c.Timing(); err != nil && !r.Bad("duration") && !r.Bad("every") && !r.Bad("method") {
+	if err := c.Timing(); err != nil && !r.HasProblem("duration") && !r.HasProblem("every") && !r.HasProblem("method") {
 		r.Errorf("every", "%v", err)
 	}
 }
 
 // Timing tells what is wrong with rows and steps, which flags may have changed; nil: nothing.
 func (c *ManipulatorRun) Timing() error {
-	if n := c.Duration / c.Every; n > maxRows {
+	if n := c.Duration / c.RowInterval; n > maxRows {
 		return fmt.Errorf("every: %.3g rows in %g s, at most %d are kept", n, c.Duration, maxRows)
 	}
-	if n := c.Every / c.Method.Step; c.Method.Kind == FixedStep && (n < 1-1e-9 || math.Abs(n-math.Round(n)) > 1e-6) {
-		return fmt.Errorf("every: %g s is no whole number of steps of %g s (method.step)", c.Every, c.Method.Step)
+	if n := c.RowInterval / c.Method.Step; c.Method.Kind == FixedStep && (n < 1-1e-9 || math.Abs(n-math.Round(n)) > 1e-6) {
+		return fmt.Errorf("every: %g s is no whole number of steps of %g s (method.step)", c.RowInterval, c.Method.Step)
 	}
 	return nil
 }
@@ -151,7 +152,7 @@ func (c *ManipulatorRun) Params() plant.Params {
 	}
 	for i := range m.Joints {
 		j := &m.Joints[i]
-		k := plant.Joint{Kind: j.Kind, At: j.At, Mass: j.Mass, Inertia: j.Inertia, Center: j.Center, Spring: j.Spring, Rest: j.Rest, Damping: j.Damping}
+		k := plant.Joint{Kind: j.Kind, Location: j.Location, Mass: j.Mass, Inertia: j.Inertia, Center: j.Center, Spring: j.Spring, Rest: j.Rest, Damping: j.Damping}
 		if d := j.Drive; d != nil {
 			k.Drive = &plant.Drive{Start: d.Start, Rate: d.Rate, Ramp: d.Ramp}
 		}

@@ -41,7 +41,7 @@ func (c *Config) MechanismModel() (m *multibody.Model, joints []int, err error) 
 // with the axis.
 func (c *Config) checkMechanism(r *schema.Report) {
 	m := c.Mechanism
-	if m == nil || r.Bad("mechanism") || r.Bad("axes") {
+	if m == nil || r.HasProblem("mechanism") || r.HasProblem("axes") {
 		return
 	}
 	if len(m.Bodies) == 0 {
@@ -56,10 +56,10 @@ func (c *Config) checkMechanism(r *schema.Report) {
 			continue
 		}
 		at := "mechanism.bodies." + b.Name + ".joint"
-		for _, key := range b.Joint.moved() {
+		for _, key := range b.Joint.motionKeys() {
 			r.Errorf(at+"."+key, "%s.%s: belongs to a machine that is simulated; here the axis %s has its reference, its friction and its drive", at, key, b.Name)
 		}
-		if r.Bad(at) || b.Joint.Kind == "fixed" {
+		if r.HasProblem(at) || b.Joint.Kind == "fixed" {
 			continue
 		}
 		k := slices.IndexFunc(c.Axes, func(a Axis) bool { return a.Name == b.Name })
@@ -71,7 +71,7 @@ func (c *Config) checkMechanism(r *schema.Report) {
 		switch p := a.path(); {
 		case b.Joint.Kind != map[bool]string{false: "revolute", true: "prismatic"}[a.Linear()]:
 			r.Errorf(at+".kind", "%s.kind: %s, and the axis %s is %s", at, b.Joint.Kind, a.Name, map[bool]string{false: "rotary", true: "linear"}[a.Linear()])
-		case !a.Drive.Kind.Forces() || a.Reference.Of != axis.OfPosition:
+		case !a.Drive.Kind.Forces() || a.Reference.Quantity != axis.OfPosition:
 			r.Errorf("mechanism.bodies."+b.Name, "mechanism.bodies.%s: %s is not told an effort for a position: a velocity or position drive makes its own", b.Name, p)
 		case a.Compensation.Kind == axis.CompDisturbance:
 			r.Errorf(p+".compensation.kind", "%s.compensation.kind: disturbance-observer takes the load of the mechanism for a disturbance and compensates it a second time; take feedforward or observer", p)

@@ -50,7 +50,7 @@ func (c *Config) completeModels(r *schema.Report, dir string) {
 		if m.Axis == "" && len(c.Axes) == 1 && m.Kind != models.BallChoice && m.Kind != models.MachineChoice {
 			m.Axis = c.Axes[0].Name
 		}
-		if m.Share == 0 && !r.Given(m.path()+".share") {
+		if m.Share == 0 && !r.HasKey(m.path()+".share") {
 			m.Share = hil.DefaultShares / float64(len(c.Models))
 		}
 		if m.Kind == models.BrushChoice && m.Parameters == nil {
@@ -72,12 +72,12 @@ func (c *Config) checkModels(r *schema.Report) {
 		c.checkUnusedKeys(r, m)
 		a := c.ModelOf(m.Axis)
 		switch {
-		case r.Bad(p):
+		case r.HasProblem(p):
 		case m.Kind == models.BallChoice:
 			c.checkBall(r, m)
 		case m.Kind == models.MachineChoice:
 			c.checkMachine(r, m)
-		case r.Bad("axes"):
+		case r.HasProblem("axes"):
 		case a == nil:
 			c.unknownSignal(r, p+".axis", m.Axis, "axis", listOf(c.Axes, func(a Axis) string { return a.Name }))
 		case m.Kind == models.BrushChoice && a.Linear():
@@ -90,7 +90,7 @@ func (c *Config) checkModels(r *schema.Report) {
 			c.checkSensor(r, m, a)
 		}
 	}
-	if sum > hil.MaxShares+1e-9 && !r.Bad("models") {
+	if sum > hil.MaxShares+1e-9 && !r.HasProblem("models") {
 		r.Errorf("models", "models: their shares add up to %s of the period, want at most %s: what is left is for control and for the host; lower a share, or leave out a model",
 			schema.Short(sum), schema.Short(hil.MaxShares))
 	}
@@ -105,7 +105,7 @@ func (c *Config) checkBall(r *schema.Report, m *Model) {
 		return
 	}
 	for _, bad := range b.Body.Check() {
-		r.Take(p+".body", bad.Path, bad.Text)
+		r.SectionError(p+".body", bad.Path, bad.Text)
 	}
 	names, units := c.measurements()
 	first := ""
@@ -119,7 +119,7 @@ func (c *Config) checkBall(r *schema.Report, m *Model) {
 			at := fmt.Sprintf("%s.%s[%d]", p, k.key, i)
 			device, _, _ := strings.Cut(name, ".")
 			switch found := slices.Index(names, name); {
-			case r.Bad(p + "." + k.key):
+			case r.HasProblem(p + "." + k.key):
 			case name == "":
 				r.Errorf(p+"."+k.key, "%s.%s is missing: want the names of %d measurements, such as tracker.x", p, k.key, len(k.signals))
 				break signals
@@ -148,7 +148,7 @@ func (c *Config) checkSensor(r *schema.Report, m *Model, a *Axis) {
 	names, units := c.measurements()
 	reading := m.Sensor.Reading
 	switch found := slices.Index(names, reading); {
-	case r.Bad(p + ".reading"):
+	case r.HasProblem(p + ".reading"):
 	case found < 0:
 		c.unknownSignal(r, p+".reading", reading, "measurement", names)
 	case reading == a.Position:

@@ -97,8 +97,8 @@ var sameRivals = cmp.Comparer(func(a, b RivalLaws) bool {
 // coulomb is a law in mN·m.
 func coulomb(fc int) string { return fmt.Sprintf("{law: coulomb, Fc: %d mN·m}", fc) }
 
-// Laws are in the units of the model's axis, also where the file names the axes last; they come back as they were written, and keys of another
-// kind are warned about.
+// Laws are in the units of the model's axis, also where the file names the axes last; they come back as they were written, and keys of
+// another kind are warned about.
 func TestRivalLawsOfAFile(t *testing.T) {
 	text := "  laws: {kind: rival-laws, memory: 30 s, laws: [{law: coulomb, label: low, Fc: 10 mN·m}, {law: dahl, sigma0: 11 N·m/rad, Fc: 0.015, exponent: 1}, lugre]}"
 	if _, err := LoadBytes("rig.yaml", withModels(text)); err == nil || !strings.Contains(err.Error(), "published numbers are those of no rig") {

@@ -36,7 +36,7 @@ func LoadBytes(name string, data []byte) (*Config, error) {
 func CheckBytes(name string, data []byte) (c *Config, warnings []schema.Problem, err error) {
 	c = Default()
 	return load(name, data, c, func(r *schema.Report) {
-		c.complete(r, filepath.Dir(name))
+		c.fillDefaults(r, filepath.Dir(name))
 		c.Check(r)
 	})
 }
@@ -241,7 +241,8 @@ func (c *Config) Pacer() int {
 	return slices.IndexFunc(c.Devices, func(d Device) bool { return d.Name == c.Loop.Clock })
 }
 
-// Find is the place of a signal of a device: the number of the device, and the index among its measurements or commands; −1, −1: there is none.
+// Find is the place of a signal of a device: the number of the device, and the index among its measurements or commands; −1, −1: there is
+// none.
 func (c *Config) Find(name string, command bool) (dev, at int) {
 	for k := range c.Devices {
 		d := &c.Devices[k]

@@ -10,25 +10,25 @@ import (
 	"hilrig/hil/models"
 )
 
-// RivalLaws are the laws of a model of kind rival-laws: a list, as of a run of hil simulate. Their units are those of the model's axis, which
-// stands elsewhere in the file: they are read when that is known.
+// RivalLaws are the laws of a model of kind rival-laws: a list, as of a run of hil simulate. Their units are those of the model's axis,
+// which stands elsewhere in the file: they are read when that is known.
 type RivalLaws struct {
 	Laws
-	linear bool
-	read   func() // what DecodeNode left for later
+	linear      bool
+	decodeLater func() // what DecodeNode left for later
 }
 
 // DecodeNode keeps the node.
 func (l *RivalLaws) DecodeNode(w *schema.Walker, path string, e schema.Entry, _ schema.Field) {
-	l.read = func() { l.decode(w, path, e, ofARig) }
+	l.decodeLater = func() { l.decode(w, path, e, ofARig) }
 }
 
 // of reads the laws in the units of an axis.
 func (l *RivalLaws) of(r *schema.Report, a *Axis) {
-	if l.linear = a.Linear(); l.read != nil {
+	if l.linear = a.Linear(); l.decodeLater != nil {
 		defer r.WithUnits(a.Units())()
-		l.read()
-		l.read = nil
+		l.decodeLater()
+		l.decodeLater = nil
 	}
 }
 
@@ -57,7 +57,8 @@ func (m *Model) Rivals() (out []models.Rival) {
 	return out
 }
 
-// Resolution is the change of the position of an axis (rad or m) that its sensor shows for certain: a count, or the noise where that is larger.
+// Resolution is the change of the position of an axis (rad or m) that its sensor shows for certain: a count, or the noise where that is
+// larger.
 func (c *Config) Resolution(a *Axis) float64 {
 	noise := a.Estimator.PositionNoise
 	if m := c.measurement(a.Position); m != nil {
@@ -71,7 +72,7 @@ func (c *Config) checkRivals(r *schema.Report, m *Model, a *Axis) {
 	p := m.path() + ".laws"
 	rivals := m.Rivals()
 	switch {
-	case r.Bad(p):
+	case r.HasProblem(p):
 		return
 	case len(rivals) < 2 || len(rivals) > models.MaxRivals:
 		r.Errorf(p, "%s: %d, want a list of 2 to %d friction laws, such as {law: lugre, …}", p, len(rivals), models.MaxRivals)

@@ -43,8 +43,8 @@ func fieldOf(t reflect.Type, key string) (f schema.Field, index []int, ok bool) 
 	return f, nil, false
 }
 
-// With is the configuration as it runs: Check says of it what it says of a file with these numbers.
-func (c *Config) With(run Running) (*Config, error) {
+// WithRunning is the configuration as it runs: Check says of it what it says of a file with these numbers.
+func (c *Config) WithRunning(run Running) (*Config, error) {
 	out := *c
 	out.Axes = slices.Clone(c.Axes)
 	for i := range out.Axes {
@@ -83,10 +83,11 @@ func (c *Config) With(run Running) (*Config, error) {
 	return &out, nil
 }
 
-// Review is what Check refuses, and what it warns of, in a rig that runs with next and did not with now: the same rules as those of the file.
+// Review is what Check refuses, and what it warns of, in a rig that runs with next and did not with now: the same rules as those of the
+// file.
 func (c *Config) Review(now, next Running) (problems, warnings []string, err error) {
 	said := func(run Running) (problems, warnings []string, err error) {
-		r, err := c.With(run)
+		r, err := c.WithRunning(run)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -23,7 +23,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// What hil check says of a file with a number it says of a rig that runs with it, and what it says of the file already it does not say again.
+// What hil check says of a file with a number it says of a rig that runs with it, and what it says of the file already it does not say
+// again.
 func TestReview(t *testing.T) {
 	cfg := Demo()
 	before := Demo()

@@ -23,24 +23,24 @@ func (s *Scene) SetDefaults() { s.Gravity = [2]float64{0, -9.81} }
 
 // SceneBody is a rigid body.
 type SceneBody struct {
-	Name     string       `yaml:"name" doc:"by which pairs and springs mean it; not ground, which is the fixed frame, nor all, which is every body"`
-	Group    string       `yaml:"group,omitempty" doc:"by which pairs mean all bodies that have the same group"`
-	Shape    string       `yaml:"shape" enum:"none,disc,box,polygon,cavity,half-plane,commutator" doc:"disc: radius; box: size; polygon: points or file; cavity: the same, with the material around it; half-plane: material below the x axis of the body; commutator: a rough wheel; none: it touches nothing"`
-	Mass     float64      `yaml:"mass" unit:"kg" want:">=0" doc:"of a body that is free to move"`
-	Inertia  float64      `yaml:"inertia" unit:"kg·m²" want:">=0" doc:"about its centre of mass; 0: that of its shape with even density"`
-	Radius   float64      `yaml:"radius" unit:"m" want:">=0" doc:"disc, commutator"`
-	Size     [2]float64   `yaml:"size" unit:"m" doc:"box: along x and y"`
-	Chamfer  float64      `yaml:"chamfer" unit:"m" want:">=0" doc:"box: taken off each corner, at 45 degrees"`
-	Points   [][2]float64 `yaml:"points,omitempty" unit:"m" doc:"polygon: its corners in order; the frame of a body that is not fixed is moved to its centre of mass"`
-	File     string       `yaml:"file,omitempty" doc:"polygon: CSV with columns x_m, y_m or x_mm, y_mm; relative to this file"`
-	Surface  SceneSurface `yaml:"surface" doc:"roughness of a commutator, a box or a polygon"`
-	Position [2]float64   `yaml:"position" unit:"m" doc:"of the centre of mass at the start"`
-	Angle    float64      `yaml:"angle" unit:"rad" doc:"at the start"`
-	Velocity [2]float64   `yaml:"velocity" unit:"m/s" doc:"at the start; of a fixed body: for ever"`
-	Spin     float64      `yaml:"spin" unit:"rad/s" doc:"at the start; of a fixed body: for ever"`
-	Fixed    bool         `yaml:"fixed" doc:"moves as velocity, spin and shake say, whatever pushes"`
-	Shake    SceneShake   `yaml:"shake" doc:"of a fixed body: a sine along x or y, beside its velocity"`
-	Locked   []string     `yaml:"locked,omitempty" enum:"x,y,angle" doc:"coordinates that do not move"`
+	Name      string       `yaml:"name" doc:"by which pairs and springs mean it; not ground, which is the fixed frame, nor all, which is every body"`
+	Group     string       `yaml:"group,omitempty" doc:"by which pairs mean all bodies that have the same group"`
+	Shape     string       `yaml:"shape" enum:"none,disc,box,polygon,cavity,half-plane,commutator" doc:"disc: radius; box: size; polygon: points or file; cavity: the same, with the material around it; half-plane: material below the x axis of the body; commutator: a rough wheel; none: it touches nothing"`
+	Mass      float64      `yaml:"mass" unit:"kg" want:">=0" doc:"of a body that is free to move"`
+	Inertia   float64      `yaml:"inertia" unit:"kg·m²" want:">=0" doc:"about its centre of mass; 0: that of its shape with even density"`
+	Radius    float64      `yaml:"radius" unit:"m" want:">=0" doc:"disc, commutator"`
+	Size      [2]float64   `yaml:"size" unit:"m" doc:"box: along x and y"`
+	Chamfer   float64      `yaml:"chamfer" unit:"m" want:">=0" doc:"box: taken off each corner, at 45 degrees"`
+	Points    [][2]float64 `yaml:"points,omitempty" unit:"m" doc:"polygon: its corners in order; the frame of a body that is not fixed is moved to its centre of mass"`
+	File      string       `yaml:"file,omitempty" doc:"polygon: CSV with columns x_m, y_m or x_mm, y_mm; relative to this file"`
+	Surface   SceneSurface `yaml:"surface" doc:"roughness of a commutator, a box or a polygon"`
+	Position  [2]float64   `yaml:"position" unit:"m" doc:"of the centre of mass at the start"`
+	Angle     float64      `yaml:"angle" unit:"rad" doc:"at the start"`
+	Velocity  [2]float64   `yaml:"velocity" unit:"m/s" doc:"at the start; of a fixed body: for ever"`
+	Spin      float64      `yaml:"spin" unit:"rad/s" doc:"at the start; of a fixed body: for ever"`
+	Kinematic bool         `yaml:"fixed" doc:"moves as velocity, spin and shake say, whatever pushes"`
+	Shake     SceneShake   `yaml:"shake" doc:"of a fixed body: a sine along x or y, beside its velocity"`
+	Locked    []string     `yaml:"locked,omitempty" enum:"x,y,angle" doc:"coordinates that do not move"`
 }
 
 // SceneShake is a sine of a fixed body.
@@ -62,14 +62,14 @@ type SceneSurface struct {
 
 // SceneSpring is a spring with a damper between two points.
 type SceneSpring struct {
-	A         string     `yaml:"a" doc:"a body, or ground"`
-	B         string     `yaml:"b" doc:"a body, or ground"`
-	AtA       [2]float64 `yaml:"at_a" unit:"m" doc:"point in the frame of a"`
-	AtB       [2]float64 `yaml:"at_b" unit:"m" doc:"point in the frame of b"`
-	Stiffness float64    `yaml:"stiffness" unit:"N/m" want:">=0" doc:"along the line between the points"`
-	Damping   float64    `yaml:"damping" unit:"N·s/m" want:">=0" doc:"along that line"`
-	Tension   float64    `yaml:"tension" unit:"N" doc:"pull at the start"`
-	Small     bool       `yaml:"small" doc:"its line keeps the direction of the start: linear, taken implicitly, fit for stiff springs"`
+	A          string     `yaml:"a" doc:"a body, or ground"`
+	B          string     `yaml:"b" doc:"a body, or ground"`
+	AtA        [2]float64 `yaml:"at_a" unit:"m" doc:"point in the frame of a"`
+	AtB        [2]float64 `yaml:"at_b" unit:"m" doc:"point in the frame of b"`
+	Stiffness  float64    `yaml:"stiffness" unit:"N/m" want:">=0" doc:"along the line between the points"`
+	Damping    float64    `yaml:"damping" unit:"N·s/m" want:">=0" doc:"along that line"`
+	Tension    float64    `yaml:"tension" unit:"N" doc:"pull at the start"`
+	Linearized bool       `yaml:"small" doc:"its line keeps the direction of the start: linear, taken implicitly, fit for stiff springs"`
 }
 
 // SceneMount ties a body to its place at the start.
@@ -84,7 +84,7 @@ type SceneMount struct {
 // SceneForce acts on a point of a body.
 type SceneForce struct {
 	Body      string     `yaml:"body" doc:"a body"`
-	At        [2]float64 `yaml:"at" unit:"m" doc:"point in its frame"`
+	Point     [2]float64 `yaml:"at" unit:"m" doc:"point in its frame"`
 	Constant  [2]float64 `yaml:"constant" unit:"N" doc:"along x and y"`
 	Torque    float64    `yaml:"torque" unit:"N·m" doc:"constant"`
 	Amplitude [2]float64 `yaml:"amplitude" unit:"N" doc:"of a sine, along x and y"`
@@ -127,10 +127,10 @@ func (s *Scene) check(r *schema.Report) {
 		if b.Shape == "" {
 			r.Errorf(at+".shape", "%s.shape is missing", at)
 		}
-		if !b.Fixed && b.Shake != (SceneShake{}) {
+		if !b.Kinematic && b.Shake != (SceneShake{}) {
 			r.Errorf(at+".shake", "%s.shake: of a fixed body; %s is free", at, b.Name)
 		}
-		if !b.Fixed && b.Mass == 0 {
+		if !b.Kinematic && b.Mass == 0 {
 			r.Errorf(at+".mass", "%s.mass is missing (or fixed: true, for a body that nothing moves)", at)
 		}
 	}
@@ -168,7 +168,7 @@ func (s *Scene) check(r *schema.Report) {
 		case slices.ContainsFunc(s.Pairs[:i], same):
 			r.Errorf(at, "%s: %q and %q are given above already", at, p.A, p.B)
 		case !slices.Contains(names, p.A) || !slices.Contains(names, p.B):
-			if len(s.Touching([]ScenePair{p})) == 0 {
+			if len(s.ContactPairs([]ScenePair{p})) == 0 {
 				r.Errorf(at, "%s: %q and %q have no two bodies that may touch: those with a shape, one of them free to move", at, p.A, p.B)
 			}
 		}
@@ -186,19 +186,19 @@ func (s *Scene) check(r *schema.Report) {
 	}
 }
 
-// Touching lists pairs by the names of two bodies. Groups stand for each two of their bodies that can touch: both have a shape, one is free
-// to move, and they are not two half-planes. For two bodies the last entry counts, in the place of the first.
-func (s *Scene) Touching(pairs []ScenePair) (list []ScenePair) {
+// ContactPairs lists pairs by the names of two bodies. Groups stand for each two of their bodies that can touch: both have a shape, one is
+// free to move, and they are not two half-planes. For two bodies the last entry counts, in the place of the first.
+func (s *Scene) ContactPairs(pairs []ScenePair) (list []ScenePair) {
 	place := map[[2]string]int{}
 	for _, p := range pairs {
 		for k := range s.Bodies {
 			for i := range k {
 				a, b := &s.Bodies[i], &s.Bodies[k]
-				if !a.within(p.A) || !b.within(p.B) {
+				if !a.matches(p.A) || !b.matches(p.B) {
 					a, b = b, a
 				}
 				named := a.Name == p.A && b.Name == p.B
-				if !a.within(p.A) || !b.within(p.B) || !named && !a.touches(b) {
+				if !a.matches(p.A) || !b.matches(p.B) || !named && !a.touches(b) {
 					continue
 				}
 				pair := p
@@ -216,17 +216,17 @@ func (s *Scene) Touching(pairs []ScenePair) (list []ScenePair) {
 	return list
 }
 
-// within tells whether a name of a pair means the body.
-func (b *SceneBody) within(name string) bool {
+// matches tells whether a name of a pair means the body.
+func (b *SceneBody) matches(name string) bool {
 	return name == b.Name || name == allName || name != "" && name == b.Group
 }
 
 // touches tells whether contact of two bodies has a meaning.
 func (b *SceneBody) touches(o *SceneBody) bool {
-	return b.Shape != "none" && o.Shape != "none" && (b.moves() || o.moves()) && !(b.Shape == "half-plane" && o.Shape == "half-plane")
+	return b.Shape != "none" && o.Shape != "none" && (b.isMovable() || o.isMovable()) && !(b.Shape == "half-plane" && o.Shape == "half-plane")
 }
 
-// moves tells whether forces move the body.
-func (b *SceneBody) moves() bool {
-	return !b.Fixed && !(slices.Contains(b.Locked, "x") && slices.Contains(b.Locked, "y") && slices.Contains(b.Locked, "angle"))
+// isMovable tells whether forces move the body.
+func (b *SceneBody) isMovable() bool {
+	return !b.Kinematic && !(slices.Contains(b.Locked, "x") && slices.Contains(b.Locked, "y") && slices.Contains(b.Locked, "angle"))
 }

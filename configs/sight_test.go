@@ -120,7 +120,8 @@ func TestHot(t *testing.T) {
 	}
 }
 
-// An optional device that stays away holds nothing unless the file asks for it: a temperature on it is watched where it has a limit or a time.
+// An optional device that stays away holds nothing unless the file asks for it: a temperature on it is watched where it has a limit or a
+// time.
 func TestOptionalDeviceHoldsNothing(t *testing.T) {
 	const table = "  table:\n    port: virtual\n    required: %s\n    measure:\n      - {name: oven, unit: degC, type: i16, scale: 0.01%s}\n\n# ---- the axis"
 	for _, c := range []struct {

@@ -53,13 +53,13 @@ type SimPlant struct {
 
 // SimControl is a controller, with the keys of a rig file.
 type SimControl struct {
-	Of     string  `yaml:"of" enum:"position,velocity" doc:"what it holds: the input is its reference"`
-	Kp     float64 `yaml:"kp" unit:"#kp" want:">=0 <=1e9" doc:"proportional gain"`
-	Ki     float64 `yaml:"ki" unit:"#ki" want:">=0 <=1e9" doc:"integral gain"`
-	Kd     float64 `yaml:"kd" unit:"#kd" want:">=0 <=1e9" doc:"of a position: derivative gain"`
-	Limit  float64 `yaml:"limit" unit:"N" want:">=0 <=1e9" doc:"largest force asked for; 0: none"`
-	DeadZn float64 `yaml:"dead_zone" unit:"#of" want:">=0" doc:"the integral rests inside it (no hunting)"`
-	Period float64 `yaml:"period" unit:"s" want:">=0" doc:"from sample to sample of a controller that holds its force, a whole number of steps; 0: continuous"`
+	Quantity string  `yaml:"of" enum:"position,velocity" doc:"what it holds: the input is its reference"`
+	Kp       float64 `yaml:"kp" unit:"#kp" want:">=0 <=1e9" doc:"proportional gain"`
+	Ki       float64 `yaml:"ki" unit:"#ki" want:">=0 <=1e9" doc:"integral gain"`
+	Kd       float64 `yaml:"kd" unit:"#kd" want:">=0 <=1e9" doc:"of a position: derivative gain"`
+	Limit    float64 `yaml:"limit" unit:"N" want:">=0 <=1e9" doc:"largest force asked for; 0: none"`
+	DeadZn   float64 `yaml:"dead_zone" unit:"#of" want:">=0" doc:"the integral rests inside it (no hunting)"`
+	Period   float64 `yaml:"period" unit:"s" want:">=0" doc:"from sample to sample of a controller that holds its force, a whole number of steps; 0: continuous"`
 }
 
 // SimInitial is where a run starts.
@@ -70,9 +70,9 @@ type SimInitial struct {
 
 // SimOutputs says what a run keeps.
 type SimOutputs struct {
-	Every    float64  `yaml:"every" unit:"s" want:">=0" doc:"time between rows, a whole number of steps; 0: by decimate"`
-	Decimate int      `yaml:"decimate" want:">=0" doc:"every n-th step is kept; 0: all, up to 200 000 rows"`
-	Columns  []string `yaml:"columns" enum:"position,velocity,friction,load,input,mean_velocity,work,states,current,temperature" doc:"columns of the CSV, beside time_s"`
+	RowInterval float64  `yaml:"every" unit:"s" want:">=0" doc:"time between rows, a whole number of steps; 0: by decimate"`
+	Decimate    int      `yaml:"decimate" want:">=0" doc:"every n-th step is kept; 0: all, up to 200 000 rows"`
+	Columns     []string `yaml:"columns" enum:"position,velocity,friction,load,input,mean_velocity,work,states,current,temperature" doc:"columns of the CSV, beside time_s"`
 }
 
 // SimEvents says what counts as rest.
@@ -131,19 +131,19 @@ func (c *Simulate) Unit(linear string) string { return engine.UnitOn(c.Rotary(),
 
 // ControlUnit is the unit of a key of the controller, such as #kp.
 func (c *Simulate) ControlUnit(tag string) string {
-	return c.Unit(gainUnits[c.Control.Of == "velocity"][tag])
+	return c.Unit(gainUnits[c.Control.Quantity == "velocity"][tag])
 }
 
 // Spec is the controller for an experiment.
 func (k *SimControl) Spec() experiment.Control {
-	return experiment.Control{PID: control.PID{Kp: k.Kp, Ki: k.Ki, Kd: k.Kd, Limit: k.Limit, DeadZone: k.DeadZn}, Speed: k.Of == "velocity", Period: k.Period}
+	return experiment.Control{PID: control.PID{Kp: k.Kp, Ki: k.Ki, Kd: k.Kd, Limit: k.Limit, DeadZone: k.DeadZn}, Speed: k.Quantity == "velocity", Period: k.Period}
 }
 
 // InputUnit is the unit of the input.
 func (c *Simulate) InputUnit() string {
 	of := ""
 	if c.Control != nil {
-		of = c.Control.Of
+		of = c.Control.Quantity
 	}
 	return c.Unit(inputUnit(c.Plant.Kind, of))
 }
@@ -184,9 +184,9 @@ func (c *Simulate) UnitTags(word func(path ...string) string) func(string) strin
 // Decimation is the number of steps between two rows; 0: the run decides. It is an error when every is no whole number of
 // steps.
 func (c *Simulate) Decimation() (int, bool) {
-	if c.Outputs.Every == 0 {
+	if c.Outputs.RowInterval == 0 {
 		return c.Outputs.Decimate, true
 	}
-	n := math.Round(c.Outputs.Every / c.Step)
-	return int(n), n >= 1 && n < 1e9 && math.Abs(n*c.Step-c.Outputs.Every) <= 1e-6*c.Step
+	n := math.Round(c.Outputs.RowInterval / c.Step)
+	return int(n), n >= 1 && n < 1e9 && math.Abs(n*c.Step-c.Outputs.RowInterval) <= 1e-6*c.Step
 }

@@ -19,7 +19,7 @@ func (c *Simulate) Validate() (problems, warnings []schema.Problem) {
 		case path[0] == "plant":
 			return c.Plant.Kind.String()
 		case c.Control != nil:
-			return c.Control.Of
+			return c.Control.Quantity
 		}
 		return ""
 	}))
@@ -29,7 +29,7 @@ func (c *Simulate) Validate() (problems, warnings []schema.Problem) {
 
 // Check reports what is wrong with the values, and what is legal but worth a thought.
 func (c *Simulate) Check(r *schema.Report) {
-	if c.Version != 1 && !r.Bad("version") {
+	if c.Version != 1 && !r.HasProblem("version") {
 		r.Errorf("version", "version: %d, this program reads version 1", c.Version)
 	}
 	r.CheckBounds(c)
@@ -37,17 +37,17 @@ func (c *Simulate) Check(r *schema.Report) {
 	c.checkSignals(r)
 	c.checkRun(r)
 	c.checkSensors(r)
-	if len(c.Friction) == 0 && !r.Bad("friction") {
+	if len(c.Friction) == 0 && !r.HasProblem("friction") {
 		r.Errorf("friction", "friction is missing: a law such as {law: lugre}, or a list of laws; hil laws lists them")
 	}
 }
 
 func (c *Simulate) checkPlant(r *schema.Report) {
 	p, motor := &c.Plant, c.Plant.Kind == experiment.MotorAxis
-	if motor && !r.Given("axis") {
+	if motor && !r.HasKey("axis") {
 		c.Axis = "rotary"
 	}
-	if r.Bad("plant.kind") {
+	if r.HasProblem("plant.kind") {
 		return
 	}
 	if p.Kind == 0 {
@@ -59,50 +59,50 @@ func (c *Simulate) checkPlant(r *schema.Report) {
 	}
 	led := p.Kind == experiment.ControlledMass
 	mass := p.Kind.Info().Mass
-	if mass && p.Mass == 0 && !r.Bad("plant.mass") {
+	if mass && p.Mass == 0 && !r.HasProblem("plant.mass") {
 		r.Errorf("plant.mass", "plant.mass is missing or zero: %s moves a mass, in %s", p.Kind, c.Unit("kg"))
 	}
-	if p.Kind == experiment.DrawnMass && p.Spring == 0 && p.Damper == 0 && !r.Bad("plant.spring") {
+	if p.Kind == experiment.DrawnMass && p.Spring == 0 && p.Damper == 0 && !r.HasProblem("plant.spring") {
 		r.Errorf("plant.spring", "plant.spring is missing or zero: the input draws the mass over it, in %s", c.Unit("N/m"))
 	}
-	if led && c.Control == nil && !r.Bad("control") {
+	if led && c.Control == nil && !r.HasProblem("control") {
 		r.Errorf("control", "control is missing: a controlled mass needs its gains, such as {of: position, kp: 3 %s, kd: 6 %s}", c.Unit("N/m"), c.Unit("N·s/m"))
 	}
 	if k := c.Control; led && k != nil {
-		k.Of = cmp.Or(k.Of, "position")
+		k.Quantity = cmp.Or(k.Quantity, "position")
 		k := k.Spec()
 		for _, err := range k.Check(c.Step, c.Scheme) {
 			key, _, _ := strings.Cut(err.Error(), ":")
-			if !r.Bad(key) && !r.Bad("step") && !r.Bad("control") {
+			if !r.HasProblem(key) && !r.HasProblem("step") && !r.HasProblem("control") {
 				r.Errorf(key, "%v", err)
 			}
 		}
 	}
-	if motor && p.Motor == nil && !r.Bad("plant.motor") {
+	if motor && p.Motor == nil && !r.HasProblem("plant.motor") {
 		r.Errorf("plant.motor", "plant.motor is missing: R, L, K, J as in a rig file")
 	}
 	if m := p.Motor; motor && m != nil {
 		checkBrushes(r, "plant.motor", m.BrushDrop, m.DropScale)
 	}
 	for _, k := range []struct {
-		key  string
-		used bool
+		key     string
+		applies bool
 	}{
 		{"plant.mass", mass}, {"plant.spring", mass}, {"plant.damper", mass}, {"plant.motor", motor}, {"plant.load_inertia", motor},
 		{"plant.load_torque", motor}, {"plant.cogging", motor}, {"plant.cogging_periods", motor}, {"plant.thermal", motor},
 		{"initial.velocity", mass || motor}, {"current", !motor}, {"control", led},
 	} {
-		if r.Given(k.key) && !k.used {
+		if r.HasKey(k.key) && !k.applies {
 			r.Warnf(k.key, "%s: not used by plant.kind %s", k.key, p.Kind)
 		}
 	}
-	if motor && c.Scheme != friction.Midpoint && !r.Bad("scheme") {
+	if motor && c.Scheme != friction.Midpoint && !r.HasProblem("scheme") {
 		r.Errorf("scheme", "scheme: a motor is stepped by midpoint only")
 	}
 }
 
 func (c *Simulate) checkSignals(r *schema.Report) {
-	if c.Input.Kind == "" && !r.Given("input") && !r.Bad("input") {
+	if c.Input.Kind == "" && !r.HasKey("input") && !r.HasProblem("input") {
 		r.Errorf("input", "input is missing: the %s, a number or a generator such as {kind: ramp, velocity: 0.1 m/s}", c.Plant.Kind.Info().Input)
 	} else {
 		c.Input.check(r, "input", c.InputUnit(), c.Initial.Position)
@@ -132,7 +132,7 @@ func (l *Law) checkLoad(r *schema.Report, why string) {
 func (l *Law) NeedsNormal() bool { return l.param("mu") > 0 && l.param("N0") == 0 }
 
 func (c *Simulate) checkRun(r *schema.Report) {
-	if r.Bad("step") || r.Bad("duration") {
+	if r.HasProblem("step") || r.HasProblem("duration") {
 		return
 	}
 	switch n := c.Duration / c.Step; {
@@ -142,12 +142,13 @@ func (c *Simulate) checkRun(r *schema.Report) {
 		r.Errorf("duration", "duration: %s s are %.3g steps, want at most 1e9", schema.Short(c.Duration), n)
 	}
 	c.checkSampling(r)
-	if c.Outputs.Every > 0 && c.Outputs.Decimate > 0 {
+	if c.Outputs.RowInterval > 0 && c.Outputs.Decimate > 0 {
 		r.Errorf("outputs.decimate", "outputs.decimate: every says it already; leave one of them out")
-	} else if _, ok := c.Decimation(); !ok && !r.Bad("outputs.every") {
-		r.Errorf("outputs.every", "outputs.every: %s s is no whole number of steps of %s s", schema.Short(c.Outputs.Every), schema.Short(c.Step))
+	} else if _, ok := c.Decimation(); !ok && !r.HasProblem("outputs.every") {
+		r.Errorf("outputs.every", "outputs.every: %s s is no whole number of steps of %s s", schema.Short(c.Outputs.RowInterval),
+			schema.Short(c.Step))
 	}
-	if len(c.Outputs.Columns) == 0 && !r.Bad("outputs.columns") {
+	if len(c.Outputs.Columns) == 0 && !r.HasProblem("outputs.columns") {
 		r.Errorf("outputs.columns", "outputs.columns: empty, want at least one")
 	}
 	seen := map[string]bool{}

@@ -84,7 +84,7 @@ func ChosenLaw(choice string) (Law, error) {
 		return l, err
 	}
 	info, _ := friction.Find(name)
-	model, set, ok := info.With(preset)
+	model, set, ok := info.WithPreset(preset)
 	if !ok {
 		known := presetNames(info)
 		if len(known) == 0 {
@@ -175,7 +175,7 @@ func decodeLaw(w *schema.Walker, path string, e schema.Entry, use lawUse) (l Law
 		order = append(order, k.Key)
 		w.Mark(schema.Join(path, k.Key), k.Place())
 	}
-	name, at := "", e.At
+	name, at := "", e.KeyPlace
 	if k, there := given["law"]; there {
 		at = k.Place()
 		if k.Value.Type() == ast.NullType {
@@ -184,7 +184,7 @@ func decodeLaw(w *schema.Walker, path string, e schema.Entry, use lawUse) (l Law
 		}
 		name, _, _ = schema.Text(k.Value)
 	} else if s := spelling.Nearest("law", order); s != "" {
-		w.ErrorAt(path+".law", given[s].At, `did you mean "law"?`, "unknown key %q under %s", s, path)
+		w.ErrorAt(path+".law", given[s].KeyPlace, `did you mean "law"?`, "unknown key %q under %s", s, path)
 		return l, false
 	} else {
 		w.ErrorAt(path+".law", at, "known: "+strings.Join(LawNames(), ", "), "%s.law is missing: the name of the friction law", path)
@@ -244,7 +244,7 @@ func buildLaw(w *schema.Walker, path string, at schema.Place, name string, given
 				failed = true
 			}
 		case k.Key == "defaults":
-			model, chosen, ok := info.With(s)
+			model, chosen, ok := info.WithPreset(s)
 			if public = ok || s == "public"; !public {
 				known := append([]string{"public"}, presetNames(info)...)
 				w.ErrorAt(key, k.Place(), spelling.Hint(s, known, ""), "%s: %s is not one of %s", key, schema.Quote(s), strings.Join(known, ", "))
@@ -371,7 +371,7 @@ func inRange(w *schema.Walker, path string, at schema.Place, p engine.Param, x f
 	case p.Lo > 0 && p.Lo < 1e-9 && x <= 0:
 		want = "> 0"
 	}
-	unit := schema.Behind(w.UnitIn(p.Unit))
+	unit := schema.UnitSuffix(w.UnitIn(p.Unit))
 	w.ErrorAt(path, at, "", "%s: %s%s, want %s%s", path, schema.Short(x), unit, want, unit)
 	return false
 }

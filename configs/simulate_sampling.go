@@ -14,7 +14,7 @@ func (c *Simulate) checkSampling(r *schema.Report) {
 	steps := math.Round(c.Duration / c.Step)
 	if every, ok := c.Decimation(); ok && float64(every) > steps && steps >= 1 {
 		key := "outputs.decimate"
-		if c.Outputs.Every > 0 {
+		if c.Outputs.RowInterval > 0 {
 			key = "outputs.every"
 		}
 		r.Errorf(key, "%s: one row in %d steps, but the run has %s: none would be kept", key, every, schema.Short(steps))

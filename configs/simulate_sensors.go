@@ -40,14 +40,14 @@ func (s *SimSensor) DecodeNode(w *schema.Walker, path string, e schema.Entry, f 
 // SetDefaults says what sensors start from.
 func (s *SimSensors) SetDefaults() { s.Seed = 1 }
 
-// Exact tells that the sensor shows what is.
-func (s SimSensor) Exact() bool { return s == SimSensor{} }
+// IsIdeal tells that the sensor shows what is.
+func (s SimSensor) IsIdeal() bool { return s == SimSensor{} }
 
 // sensed are the columns of the CSV that a sensor stands before.
 var sensed = []struct {
 	key, unit string // the unit on a linear axis
 	columns   []string
-	of        func(s *SimSensors) SimSensor
+	sensor    func(s *SimSensors) SimSensor
 }{
 	{"position", "m", []string{"position"}, func(s *SimSensors) SimSensor { return s.Position }},
 	{"velocity", "m/s", []string{"velocity", "mean_velocity"}, func(s *SimSensors) SimSensor { return s.Velocity }},
@@ -58,7 +58,7 @@ var sensed = []struct {
 func (c *Simulate) Sensor(column string) (of SimSensor, unit string) {
 	for _, s := range sensed {
 		if c.Sensors != nil && slices.Contains(s.columns, column) {
-			return s.of(c.Sensors), c.Unit(s.unit)
+			return s.sensor(c.Sensors), c.Unit(s.unit)
 		}
 	}
 	return SimSensor{}, ""
@@ -72,12 +72,12 @@ func (c *Simulate) checkSensors(r *schema.Report) {
 	for _, s := range sensed {
 		of, unit := c.Sensor(s.columns[0])
 		for key, x := range map[string]float64{"noise": of.Noise, "resolution": of.Resolution} {
-			if path := "sensors." + s.key + "." + key; x < 0 && !r.Bad(path) {
+			if path := "sensors." + s.key + "." + key; x < 0 && !r.HasProblem(path) {
 				r.Errorf(path, "%s: %s %s, want ≥ 0", path, schema.Short(x), unit)
 			}
 		}
 		shown := slices.ContainsFunc(s.columns, func(col string) bool { return slices.Contains(c.Outputs.Columns, col) })
-		if path := "sensors." + s.key; r.Given(path) && !shown {
+		if path := "sensors." + s.key; r.HasKey(path) && !shown {
 			r.Warnf(path, "%s: outputs.columns has no %s to see with it", path, strings.Join(s.columns, " or "))
 		}
 	}

@@ -55,7 +55,7 @@ func (s *Signal) Shape() *schema.Object {
 
 // check builds the generator. from is where a fade starts.
 func (s *Signal) check(r *schema.Report, path, unit string, from float64) {
-	if r.Bad(path) {
+	if r.HasProblem(path) {
 		return
 	}
 	position := unit == "m" || unit == "rad"
@@ -63,7 +63,7 @@ func (s *Signal) check(r *schema.Report, path, unit string, from float64) {
 		r.Errorf(path+".kind", "%s.kind: a file holds positions; here the signal is in %s", path, unit)
 		return
 	}
-	if r.Given(path+".velocity") && r.Given(path+".rate") {
+	if r.HasKey(path+".velocity") && r.HasKey(path+".rate") {
 		r.Errorf(path+".rate", "%s.rate: velocity says it already; leave one of them out", path)
 		return
 	}
@@ -79,7 +79,7 @@ func (s *Signal) check(r *schema.Report, path, unit string, from float64) {
 func checkMotion(r *schema.Report, path string, s reference.Spec, unit string) reference.Generator {
 	shape, ok := reference.Find(s.Kind)
 	if !ok {
-		if !r.Bad(path + ".kind") {
+		if !r.HasProblem(path + ".kind") {
 			r.Errorf(path, "%s.kind is missing: %s", path, strings.Join(s.Kind.Words(), ", "))
 		}
 		return nil
@@ -87,18 +87,18 @@ func checkMotion(r *schema.Report, path string, s reference.Spec, unit string) r
 	v := reflect.ValueOf(s)
 	for _, f := range schema.FieldsOf(v.Type()) {
 		at, zero := path+"."+f.Key, v.FieldByIndex(f.Index).IsZero()
-		if f.Key == "velocity" && unit != "m" && unit != "rad" && !r.Given(at) {
+		if f.Key == "velocity" && unit != "m" && unit != "rad" && !r.HasKey(at) {
 			at = path + ".rate"
 		}
 		i := slices.IndexFunc(shape.Needs, func(n reference.Need) bool { return n.Key == f.Key })
 		switch {
-		case i >= 0 && zero && !r.Given(at) && !r.Bad(at):
+		case i >= 0 && zero && !r.HasKey(at) && !r.HasProblem(at):
 			r.Errorf(at, "%s is missing: kind %s needs %s", at, s.Kind, shape.Needs[i].What)
-		case !zero && r.Given(at) && !shape.Uses(f.Key):
+		case !zero && r.HasKey(at) && !shape.Uses(f.Key):
 			r.Warnf(at, "%s: not used by kind %s", at, s.Kind)
 		}
 	}
-	if r.Bad(path) {
+	if r.HasProblem(path) {
 		return nil
 	}
 	g, err := reference.New(s)
@@ -108,11 +108,11 @@ func checkMotion(r *schema.Report, path string, s reference.Spec, unit string) r
 	// the generator speaks of an axis that turns
 	words := strings.NewReplacer("rad/s²", schema.PerSecond(schema.PerSecond(unit)), "rad/s", schema.PerSecond(unit))
 	for _, p := range engine.Problems(err) {
-		if p.Path == "velocity" && !r.Given(path+".velocity") && r.Given(path+".rate") {
+		if p.Path == "velocity" && !r.HasKey(path+".velocity") && r.HasKey(path+".rate") {
 			p.Path = "rate"
 		}
 		p.Text = words.Replace(p.Text)
-		r.Take(path, p.Path, p.Text)
+		r.SectionError(path, p.Path, p.Text)
 	}
 	return nil
 }

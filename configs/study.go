@@ -32,9 +32,9 @@ type Study struct {
 	Output      string                `yaml:"output,omitempty" doc:"folder of manifest, tasks, tables and figures, from where the program is started; left out: runs/ and the name"`
 	Figures     []StudyFigure         `yaml:"figures" doc:"what --plot draws"`
 
-	name  string       // of the file
-	found []string     // Records, from the folder of base
-	floor *schema.Tree // the file to simulate, with set
+	name        string       // of the file
+	recordFiles []string     // Records, from the folder of base
+	floor       *schema.Tree // the file to simulate, with set
 }
 
 // StudyVary is a factor: a place in the file to simulate and what it may be.
@@ -75,7 +75,7 @@ type StudyFigure struct {
 	LogX    bool                  `yaml:"log_x,omitempty" doc:"logarithmic axis"`
 	LogY    bool                  `yaml:"log_y,omitempty" doc:"logarithmic axis"`
 	Median  bool                  `yaml:"median,omitempty" doc:"scatter: with a running median"`
-	At      map[string]StudyValue `yaml:"at,omitempty" doc:"phase: changes to the file for this run: path: value"`
+	Changes map[string]StudyValue `yaml:"at,omitempty" doc:"phase: changes to the file for this run: path: value"`
 	BoundsX [2]float64            `yaml:"bounds_x" doc:"marked on the x axis, SI"`
 	BoundsY [2]float64            `yaml:"bounds_y" doc:"marked on the y axis, SI"`
 	Bounds  string                `yaml:"bounds,omitempty" doc:"what the marks are, for the legend"`
@@ -126,32 +126,32 @@ func studyBytes(name string, data []byte, read func(string) ([]byte, error)) (c 
 // Check looks at what can be known without the file to simulate.
 func (c *Study) Check(r *schema.Report) {
 	r.CheckBounds(c)
-	if c.Version != 1 && !r.Bad("version") {
+	if c.Version != 1 && !r.HasProblem("version") {
 		r.Errorf("version", "version: %d, this program reads version 1", c.Version)
 	}
-	if (c.Name == "" || strings.ContainsAny(c.Name, `/\`) || c.Name[0] == '.') && !r.Bad("name") {
+	if (c.Name == "" || strings.ContainsAny(c.Name, `/\`) || c.Name[0] == '.') && !r.HasProblem("name") {
 		r.Errorf("name", "name: %q, want a name that a folder may have", c.Name)
 	}
-	if len(c.Vary) == 0 && c.Design.Kind != study.Bootstrap && c.Design.Kind != study.Islands && !r.Bad("vary") {
+	if len(c.Vary) == 0 && c.Design.Kind != study.Bootstrap && c.Design.Kind != study.Islands && !r.HasProblem("vary") {
 		r.Errorf("vary", "vary: empty, want at least one factor: {path: …, range: [low, high]}")
 	}
 	for i := range c.Vary {
 		c.checkVary(r, i)
 	}
 	d := &c.Design
-	if d.Counts() && r.Given("design.runs") {
+	if d.Counts() && r.HasKey("design.runs") {
 		r.Errorf("design.runs", "design.runs: kind %s counts its own runs; leave it out", d.Kind)
 	}
-	if !d.Counts() && d.Runs == 0 && !r.Bad("design.runs") {
+	if !d.Counts() && d.Runs == 0 && !r.HasProblem("design.runs") {
 		r.Errorf("design.runs", "design.runs is missing: how many settings of the factors")
 	}
-	if d.Replicates > 1 && len(d.SeedPath) == 0 && !r.Bad("design.seed_path") {
+	if d.Replicates > 1 && len(d.SeedPath) == 0 && !r.HasProblem("design.seed_path") {
 		r.Errorf("design.replicates", "design.replicates: %d runs of every setting would be the same run; name the key of the seed in design.seed_path", d.Replicates)
 	}
-	if d.Kind == study.Bootstrap && len(c.Vary) > 0 && !r.Bad("vary") {
+	if d.Kind == study.Bootstrap && len(c.Vary) > 0 && !r.HasProblem("vary") {
 		r.Errorf("vary", "vary: a bootstrap varies the recordings alone; leave it out")
 	}
-	if d.Kind == study.Bootstrap && c.Records == "" && !r.Bad("records") {
+	if d.Kind == study.Bootstrap && c.Records == "" && !r.HasProblem("records") {
 		r.Errorf("design.kind", "design.kind: a bootstrap draws recordings with replacement; name them in records")
 	}
 	c.checkIslands(r)
@@ -180,9 +180,9 @@ func (c *Study) checkVary(r *schema.Report, i int) {
 	if slices.Contains([]string{"run", "point", "replicate", "seed", "failed"}, v.Name) {
 		r.Errorf(at+".name", "%s.name: %s is a column of the results already; take another name", at, v.Name)
 	}
-	hasRange := r.Given(at + ".range")
+	hasRange := r.HasKey(at + ".range")
 	if v.Files != "" {
-		if hasRange || r.Given(at+".values") {
+		if hasRange || r.HasKey(at+".values") {
 			r.Errorf(at, "%s: want a range, values or files, one of the three", at)
 		} else if v.Path == "" {
 			r.Errorf(at, "%s.path is missing: which key of the file to simulate", at)
@@ -190,11 +190,11 @@ func (c *Study) checkVary(r *schema.Report, i int) {
 		return // they are looked for when the folder of base is known
 	}
 	switch {
-	case r.Bad(at):
+	case r.HasProblem(at):
 		return
 	case v.Path == "":
 		r.Errorf(at, "%s.path is missing: which key of the file to simulate", at)
-	case hasRange == r.Given(at+".values"):
+	case hasRange == r.HasKey(at+".values"):
 		r.Errorf(at, "%s: want a range or a list of values, one of the two", at)
 	case len(v.Values) > 0:
 		v.readValues(r, at)
@@ -206,7 +206,7 @@ func (c *Study) checkVary(r *schema.Report, i int) {
 		r.Errorf(at+".range", "%s.range: from %s to %s, want it to rise", at, schema.Short(v.Range.Lo), schema.Short(v.Range.Hi))
 	case v.Scale == "log" && v.Range.Lo <= 0:
 		r.Errorf(at+".range", "%s.range: a logarithmic range begins at %s, want more than 0", at, schema.Short(v.Range.Lo))
-	case v.Scale == "whole" && (v.Range.Unit != "" || !whole(v.Range.Lo) || !whole(v.Range.Hi) || v.Range.Hi-v.Range.Lo > 1e5):
+	case v.Scale == "whole" && (v.Range.Unit != "" || !isInteger(v.Range.Lo) || !isInteger(v.Range.Hi) || v.Range.Hi-v.Range.Lo > 1e5):
 		r.Errorf(at+".range", "%s.range: scale whole wants whole numbers without unit, at most 100 000 of them", at)
 	case c.Design.Kind == study.Grid && v.Levels < 2 && v.Scale != "whole":
 		r.Errorf(at+".levels", "%s.levels: %d, a grid takes at least 2 values from a range", at, v.Levels)
@@ -216,12 +216,12 @@ func (c *Study) checkVary(r *schema.Report, i int) {
 	}
 }
 
-func whole(x float64) bool { return x == float64(int64(x)) }
+func isInteger(x float64) bool { return x == float64(int64(x)) }
 
 func (c *Study) checkFigure(r *schema.Report, i int, names map[string]bool) {
 	f, at := &c.Figures[i], fmt.Sprintf("figures[%d]", i)
 	switch {
-	case r.Bad(at):
+	case r.HasProblem(at):
 	case f.Name == "" || strings.ContainsAny(f.Name, `/\.`):
 		r.Errorf(at+".name", "%s.name: %q, want the name of a file, without folder and ending", at, f.Name)
 	case names[f.Name]:
@@ -232,7 +232,7 @@ func (c *Study) checkFigure(r *schema.Report, i int, names map[string]bool) {
 		r.Errorf(at+".y", "%s.y is missing", at)
 	case f.X == "" && f.Kind != "correlations":
 		r.Errorf(at+".x", "%s.x is missing", at)
-	case len(f.At) > 0 && f.Kind != "phase":
+	case len(f.Changes) > 0 && f.Kind != "phase":
 		r.Warnf(at+".at", "%s.at: used by kind phase only", at)
 	}
 	names[f.Name] = true
@@ -263,14 +263,14 @@ func (c *Study) BaseName() string {
 // Resampled are the changes to the file of a run of a bootstrap: draw gives n numbers below n.
 func (c *Study) Resampled(draw func(n int) []int) map[string]StudyValue {
 	var list []string
-	for _, k := range draw(len(c.found)) {
-		list = append(list, c.found[k])
+	for _, k := range draw(len(c.recordFiles)) {
+		list = append(list, c.recordFiles[k])
 	}
 	return recordKeys(list)
 }
 
 // Recordings are the files of the pattern in records, from the folder of base.
-func (c *Study) Recordings() []string { return c.found }
+func (c *Study) Recordings() []string { return c.recordFiles }
 
 // recordKeys are the keys of an identification file that name its recordings.
 func recordKeys(list []string) map[string]StudyValue {
@@ -284,7 +284,7 @@ func (c *Study) Simulation(x []float64, seed int64, more map[string]StudyValue) 
 	var err error
 	put := func(path string, v *schema.Tree) {
 		if err == nil {
-			if t, err = t.With(path, v); err != nil {
+			if t, err = t.WithValue(path, v); err != nil {
 				err = fmt.Errorf("%s: %w", path, err)
 			}
 		}

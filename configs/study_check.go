@@ -89,7 +89,7 @@ func CheckSimulation(name string, data []byte) (s Simulation, err error) {
 // checkBase reads the file to simulate and tries what the study would make of it: first as it is, then with set, then with
 // every factor alone at the ends and in the middle of what it may be, the others staying what the file says.
 func (c *Study) checkBase(r *schema.Report, read func(string) ([]byte, error)) {
-	if r.Bad("base") {
+	if r.HasProblem("base") {
 		return
 	}
 	base := c.Base.inline
@@ -121,7 +121,7 @@ func (c *Study) checkBase(r *schema.Report, read func(string) ([]byte, error)) {
 	}
 	ok := c.findFiles(r)
 	for _, p := range slices.Sorted(maps.Keys(c.Set)) {
-		t, err := c.floor.With(p, c.Set[p].t)
+		t, err := c.floor.WithValue(p, c.Set[p].t)
 		if err != nil {
 			r.Errorf("set."+p, "set.%s: %v", p, err)
 			ok = false
@@ -139,9 +139,9 @@ func (c *Study) checkBase(r *schema.Report, read func(string) ([]byte, error)) {
 		c.tryAt(r, p, schema.Bare("1"), fmt.Sprintf("design.seed_path[%d]", k), "design.seed_path")
 	}
 	for i, f := range c.Figures {
-		for _, p := range slices.Sorted(maps.Keys(f.At)) {
+		for _, p := range slices.Sorted(maps.Keys(f.Changes)) {
 			key := fmt.Sprintf("figures[%d].at", i)
-			c.tryAt(r, p, f.At[p].t, key+"."+p, key)
+			c.tryAt(r, p, f.Changes[p].t, key+"."+p, key)
 		}
 	}
 }
@@ -169,10 +169,10 @@ func (c *Study) findFiles(r *schema.Report) (ok bool) {
 		return list
 	}
 	if c.Records != "" {
-		if c.found = find("records", c.Records); ok {
-			keys := recordKeys(c.found)
+		if c.recordFiles = find("records", c.Records); ok {
+			keys := recordKeys(c.recordFiles)
 			for _, p := range slices.Sorted(maps.Keys(keys)) {
-				t, err := c.floor.With(p, keys[p].t)
+				t, err := c.floor.WithValue(p, keys[p].t)
 				if err != nil {
 					r.Errorf("records", "records: %v", err)
 					return false
@@ -206,7 +206,7 @@ func (c *Study) setKeys() map[string]string {
 // tryFactor tries the ends, the middle and all listed values of a factor.
 func (c *Study) tryFactor(r *schema.Report, i int) {
 	v, at := &c.Vary[i], fmt.Sprintf("vary[%d]", i)
-	if r.Bad(at) || v.Path == "" {
+	if r.HasProblem(at) || v.Path == "" {
 		return
 	}
 	var tries []*schema.Tree
@@ -232,10 +232,10 @@ func (c *Study) tryFactor(r *schema.Report, i int) {
 
 // tryAt tries one change; key is where the study names the path, and above the section that says the value.
 func (c *Study) tryAt(r *schema.Report, path string, v *schema.Tree, key, above string) bool {
-	if r.Bad(key) || v == nil {
+	if r.HasProblem(key) || v == nil {
 		return true
 	}
-	t, err := c.floor.With(path, v)
+	t, err := c.floor.WithValue(path, v)
 	if err != nil {
 		r.Errorf(key, "%s: %s: %v", key, path, err)
 		return false
@@ -257,7 +257,7 @@ func (c *Study) try(r *schema.Report, t *schema.Tree, keys map[string]string) bo
 	for _, p := range list.List {
 		key := ""
 		for path, k := range keys {
-			if p.Path != "" && (schema.Within(p.Path, path) || schema.Within(path, p.Path)) {
+			if p.Path != "" && (schema.PathWithin(p.Path, path) || schema.PathWithin(path, p.Path)) {
 				key = k
 			}
 		}
@@ -266,7 +266,7 @@ func (c *Study) try(r *schema.Report, t *schema.Tree, keys map[string]string) bo
 			msg += " (" + p.Hint + ")"
 		}
 		switch {
-		case key != "" && strings.HasPrefix(p.Msg, "unknown key") && r.Given(key+".path"):
+		case key != "" && strings.HasPrefix(p.Msg, "unknown key") && r.HasKey(key+".path"):
 			r.Errorf(key+".path", "%s.path: %s", key, msg)
 		case key != "":
 			r.Errorf(key, "%s: %s", key, msg)

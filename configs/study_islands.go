@@ -13,7 +13,7 @@ func (c *Study) checkIslands(r *schema.Report) {
 	d := &c.Design
 	if d.Kind != study.Islands {
 		for _, key := range []string{"design.islands", "design.rounds"} {
-			if r.Given(key) {
+			if r.HasKey(key) {
 				r.Errorf(key, "%s: of kind islands only, and design.kind is %s", key, d.Kind)
 			}
 		}
@@ -22,14 +22,14 @@ func (c *Study) checkIslands(r *schema.Report) {
 	if c.RunLimit > 0 {
 		r.Errorf("run_time_limit", "run_time_limit: islands are one evolution, which ends where a round fails; leave it out")
 	}
-	if d.Islands < 2 && !r.Bad("design.islands") {
+	if d.Islands < 2 && !r.HasProblem("design.islands") {
 		r.Errorf("design.islands", "design.islands: %d, want at least 2 populations", d.Islands)
 	}
-	if d.Rounds < 1 && !r.Bad("design.rounds") {
+	if d.Rounds < 1 && !r.HasProblem("design.rounds") {
 		r.Errorf("design.rounds", "design.rounds: %d, want at least 1", d.Rounds)
 	}
 	for key, given := range map[string]bool{"vary": len(c.Vary) > 0, "design.replicates": d.Replicates > 1, "design.seed_path": len(d.SeedPath) > 0} {
-		if given && !r.Bad(key) {
+		if given && !r.HasProblem(key) {
 			r.Errorf(key, "%s: islands are one evolution, in which nothing else varies; leave it out", key)
 		}
 	}
@@ -38,7 +38,7 @@ func (c *Study) checkIslands(r *schema.Report) {
 // placeIslands puts islands and generations into the file to identify.
 func (c *Study) placeIslands(r *schema.Report) (ok bool) {
 	d := &c.Design
-	if d.Kind != study.Islands || r.Bad("design.islands") || r.Bad("design.rounds") {
+	if d.Kind != study.Islands || r.HasProblem("design.islands") || r.HasProblem("design.rounds") {
 		return true
 	}
 	s, err := CheckSimulation(c.BaseName(), c.floor.YAML())
@@ -46,23 +46,23 @@ func (c *Study) placeIslands(r *schema.Report) (ok bool) {
 		r.Errorf("design.kind", "design.kind: islands are those of an evolution: want a base for hil identify whose method has aep, once")
 		return false
 	}
-	if !r.Given("design.seed") {
+	if !r.HasKey("design.seed") {
 		d.Seed = s.Identify.Seed
 	}
 	for _, k := range []struct {
 		path, key string
 		value     int
 	}{{"aep.islands", "design.islands", d.Islands}, {"aep.generations", "design.rounds", 1 + d.Rounds*s.Identify.AEP.Migrate}} {
-		if !c.put(r, k.path, schema.Bare(strconv.Itoa(k.value)), k.key) {
+		if !c.setValue(r, k.path, schema.Bare(strconv.Itoa(k.value)), k.key) {
 			return false
 		}
 	}
 	return true
 }
 
-// put changes the file to simulate for all runs, if it can still be loaded then.
-func (c *Study) put(r *schema.Report, path string, v *schema.Tree, key string) bool {
-	t, err := c.floor.With(path, v)
+// setValue changes the file to simulate for all runs, if it can still be loaded then.
+func (c *Study) setValue(r *schema.Report, path string, v *schema.Tree, key string) bool {
+	t, err := c.floor.WithValue(path, v)
 	if err != nil {
 		r.Errorf(key, "%s: %v", key, err)
 		return false

@@ -93,7 +93,7 @@ func TestChangesByPath(t *testing.T) {
 		{"g[0].x", "", "the file has no list g"},
 		{"", "", "is no path"}, {"a..b", "", "is no path"}, {"a.c[x]", "", "is no path"}, {"a.c[0", "", "is no path"}, {"a.c[-1]", "", "is no path"}, {"a.c[0]d", "", "is no path"},
 	} {
-		got, err := root.With(c.path, schema.Bare("7"))
+		got, err := root.WithValue(c.path, schema.Bare("7"))
 		switch {
 		case c.err != "":
 			if err == nil || !strings.Contains(err.Error(), c.err) {

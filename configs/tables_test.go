@@ -151,10 +151,10 @@ func defaultCell(f schema.Field, v reflect.Value) string {
 }
 
 func rangeCell(f schema.Field) string {
-	if f.Want == nil {
+	if f.Bounds == nil {
 		return ""
 	}
-	return f.Wanted("")
+	return f.BoundsText("")
 }
 
 func meaningCell(f schema.Field) string {

@@ -59,7 +59,7 @@ func (c *Toy) DecodeNode(w *schema.Walker, path string, e schema.Entry, _ schema
 			rest.Values = append(rest.Values, kv)
 		}
 	}
-	table.Decode(w, path, "", schema.Entry{Key: e.Key, At: e.At, Value: ast.Node(&rest)})
+	table.Decode(w, path, "", schema.Entry{Key: e.Key, KeyPlace: e.KeyPlace, Value: ast.Node(&rest)})
 	c.Values = map[string]float64{}
 	for _, k := range table {
 		c.Values[k.Key] = *k.Ptr
@@ -68,7 +68,7 @@ func (c *Toy) DecodeNode(w *schema.Walker, path string, e schema.Entry, _ schema
 
 // check lets the toy look at its parameters.
 func (c *Toy) check(r *schema.Report) {
-	if c.Kind == "" || r.Bad("toy") {
+	if c.Kind == "" || r.HasProblem("toy") {
 		return
 	}
 	info, err := toys.Find(c.Kind)

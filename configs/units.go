@@ -63,7 +63,7 @@ func (a *Axis) Units() func(tag string) string {
 			return turned(tag)
 		}
 		unit := "rad"
-		switch a.Reference.Of {
+		switch a.Reference.Quantity {
 		case axis.OfEffort:
 			unit = "N·m"
 		case axis.OfCommand:

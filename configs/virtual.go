@@ -149,23 +149,23 @@ func (d *VirtualDevice) SetDefaults() { d.Pacing, d.Watchdog = true, 0.05 }
 
 // VirtualSensor is what measures a signal. Amounts are in the unit of the signal.
 type VirtualSensor struct {
-	Name   string `yaml:"-" names:"measurements"`
-	Of     string `yaml:"of,omitempty" auto:"what the axis uses it for" doc:"the number of the plant that it measures, such as shaft.position"`
-	Counts int    `yaml:"counts" want:">=0 <=16777216" doc:"of an encoder, per turn; 0: as fine as the frame"`
-	Step   Amount `yaml:"step,omitempty" doc:"the reading is a whole multiple of it; in place of counts"`
-	Noise  Amount `yaml:"noise,omitempty" doc:"standard deviation, white"`
-	Offset Amount `yaml:"offset,omitempty" doc:"of the reading"`
+	Name     string `yaml:"-" names:"measurements"`
+	Quantity string `yaml:"of,omitempty" auto:"what the axis uses it for" doc:"the number of the plant that it measures, such as shaft.position"`
+	Counts   int    `yaml:"counts" want:">=0 <=16777216" doc:"of an encoder, per turn; 0: as fine as the frame"`
+	Step     Amount `yaml:"step,omitempty" doc:"the reading is a whole multiple of it; in place of counts"`
+	Noise    Amount `yaml:"noise,omitempty" doc:"standard deviation, white"`
+	Offset   Amount `yaml:"offset,omitempty" doc:"of the reading"`
 }
 
 // VirtualEvent is something that happens to the virtual rig. The time counts from its start.
 type VirtualEvent struct {
-	At     float64     `yaml:"at" unit:"s" want:">=0" doc:"when"`
+	Time   float64     `yaml:"at" unit:"s" want:">=0" doc:"when"`
 	For    float64     `yaml:"for" unit:"s" want:">=0" doc:"how long, then it is as before; 0: to the end"`
 	Set    string      `yaml:"set,omitempty" doc:"what changes: supply, shaft.load or shaft.temperature, with the names of the axes"`
 	To     Amount      `yaml:"to,omitempty" doc:"what it changes to; of the supply the upper edge, and the lower one in proportion"`
 	Sensor string      `yaml:"sensor,omitempty" doc:"the measurement that goes wrong, in place of set"`
 	Fault  plant.Fault `yaml:"fault" doc:"how. stuck: it says what it said; lost: it says nothing; offset: it says so much more; delay: it says what was right so long ago"`
-	By     Amount      `yaml:"by,omitempty" doc:"how much: of an offset in the unit of the measurement, of a delay in s"`
+	Amount Amount      `yaml:"by,omitempty" doc:"how much: of an offset in the unit of the measurement, of a delay in s"`
 }
 
 // IsVirtual tells whether the ports stand for a virtual rig.
@@ -228,7 +228,7 @@ func (c *Config) completeVirtual(r *schema.Report, dir string) {
 		if p.Ball == nil {
 			p.Ball = schema.New[BallRig]()
 		}
-		p.Ball.complete()
+		p.Ball.fillDefaults()
 		return // what watches it is no axis of it
 	}
 	for _, a := range c.Axes {
@@ -257,16 +257,16 @@ func (c *Config) completeTruth(r *schema.Report, v *VirtualAxis, a *Axis) {
 			r.Copied(p+".motor", a.path()+".motor")
 		}
 	} else {
-		if v.K == 0 && !r.Given(p+".K") {
+		if v.K == 0 && !r.HasKey(p+".K") {
 			v.K = model.K
 		}
-		if v.Inertia == 0 && !r.Given(p+".inertia") && c.Virtual.Plant.Kind != machinePlant {
+		if v.Inertia == 0 && !r.HasKey(p+".inertia") && c.Virtual.Plant.Kind != machinePlant {
 			v.Inertia = model.J
 		}
 	}
 	own := c.Virtual.Plant.jointFriction(v.Name)
 	switch {
-	case v.Friction.Model != nil || r.Bad(p+".friction"):
+	case v.Friction.Model != nil || r.HasProblem(p+".friction"):
 	case own != nil:
 		v.Friction = *own
 	case a.Friction.Model == nil: // the model knows none, or it is missing there

@@ -33,7 +33,7 @@ func (c *Config) Truth(axis string) plant.AxisSpec {
 	}
 	if kind != plant.VoltageDrive {
 		s.Motor.K, s.Motor.J = a.K, a.Inertia
-		s.Drive.Limit, _ = a.Drive.Limit.in(c.limitUnit(a))
+		s.Drive.Limit, _ = a.Drive.Limit.inUnit(c.limitUnit(a))
 		if m := c.ModelOf(a.Name); a.Drive.Limit == "" && m != nil && m.Drive.Kind.String() == string(a.Drive.Kind) && kind.Forces() {
 			lim := c.limitOf(m)
 			s.Drive.Limit = math.Max(-lim[0], lim[1])
@@ -111,8 +111,8 @@ func (c *Config) eachReading(do func(d *Device, m Measure, r plant.Reading, s *V
 			var s *VirtualSensor
 			if k := slices.IndexFunc(v.Sensors, func(s VirtualSensor) bool { return s.Name == d.Name+"."+m.Name }); k >= 0 {
 				s = &v.Sensors[k]
-				if s.Of != "" {
-					r.Output = slices.IndexFunc(outputs, func(o engine.Signal) bool { return o.Name == s.Of })
+				if s.Quantity != "" {
+					r.Output = slices.IndexFunc(outputs, func(o engine.Signal) bool { return o.Name == s.Quantity })
 				}
 				r.Noise, _ = s.Noise.difference(m.Unit)
 				r.Offset, _ = s.Offset.difference(m.Unit)
@@ -141,13 +141,13 @@ func (c *Config) Events() (out []plant.Event) {
 	settings := c.Virtual.settings()
 	measured, units := c.measurements()
 	for _, e := range c.Virtual.Script {
-		ev := plant.Event{At: e.At, For: e.For, Setting: -1, Fault: e.Fault}
+		ev := plant.Event{At: e.Time, For: e.For, Setting: -1, Fault: e.Fault}
 		if e.Sensor != "" {
 			ev.Sensor = slices.Index(measured, e.Sensor)
-			ev.To, _ = e.By.difference(byUnit(e.Fault, units[ev.Sensor]))
+			ev.To, _ = e.Amount.difference(byUnit(e.Fault, units[ev.Sensor]))
 		} else {
 			ev.Setting = slices.IndexFunc(settings, func(s engine.Signal) bool { return s.Name == e.Set })
-			ev.To, _ = e.To.in(settings[ev.Setting].Unit)
+			ev.To, _ = e.To.inUnit(settings[ev.Setting].Unit)
 		}
 		out = append(out, ev)
 	}
@@ -203,7 +203,7 @@ func (c *Config) brushMachine() (plant.Machine, int, error) {
 	inner := int(math.Ceil(period / longest * (1 - 1e-9)))
 	m, err := brush.NewMachine(brush.MachineSpec{
 		Name: a.Name, Params: b.Parameters.Of(a.Motor), SubStep: b.Step, Most: int(math.Ceil(period / float64(inner) / b.Step)),
-		Pair: b.Pair, Averaged: b.Averaged, Bearing: a.Friction, LoadJ: a.LoadJ, LoadTorque: a.LoadTorque, Supply: a.Supply, Freewheel: a.Freewheel,
+		Pair: b.Pair, Averaged: b.AveragedContact, Bearing: a.Friction, LoadJ: a.LoadJ, LoadTorque: a.LoadTorque, Supply: a.Supply, Freewheel: a.Freewheel,
 		Thermal: plant.Thermal{Resistance: a.Thermal.Resistance, Capacity: a.Thermal.Capacity, Ambient: a.Thermal.Ambient},
 	})
 	return m, inner, err

@@ -120,7 +120,7 @@ func (f *StaticFeedForward) Compensate(_ float64, m Motion) (float64, engine.Sta
 // level is the dry friction (N·m) of sliding at v; at v = ±0 that of a contact that begins to slide, Fs of LuGre.
 func level(law friction.Model, v float64) float64 {
 	const begin = 1e-100 // as good as none; its square is still a number
-	return friction.Dry(law, math.Copysign(max(math.Abs(v), begin), v))
+	return friction.DryForce(law, math.Copysign(max(math.Abs(v), begin), v))
 }
 
 func sat(x float64) float64 { return min(1, max(-1, x)) }

@@ -182,7 +182,7 @@ func TestStaticFeedForwardOfEveryLaw(t *testing.T) {
 		// about to start: the dry level of the side to which it goes
 		for _, a := range []float64{1e3, -1e3} {
 			got, _ := f.Compensate(1e-3, Motion{Ad: a})
-			if want := math.Copysign(friction.Dry(law, math.Copysign(1e-90, a)), a); math.Abs(got-want) > 1e-12 {
+			if want := math.Copysign(friction.DryForce(law, math.Copysign(1e-90, a)), a); math.Abs(got-want) > 1e-12 {
 				t.Errorf("%s, about to start with %g m/s²: %g N, want %g", name, a, got, want)
 			}
 		}

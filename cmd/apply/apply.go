@@ -199,12 +199,12 @@ func (c *change) put(path string, value, was, err float64, unit string) {
 	if old := ours.ReplaceAllString(c.Comment(path), ""); old != "" && old != unit {
 		comment += "; " + old
 	}
-	c.Set(path, strconv.FormatFloat(value, 'g', -1, 64)+schema.Behind(unit), comment)
+	c.Set(path, strconv.FormatFloat(value, 'g', -1, 64)+schema.UnitSuffix(unit), comment)
 	before := ""
 	if !math.IsNaN(was) {
 		before = fmt.Sprintf("%.6g → ", was)
 	}
-	c.done = append(c.done, fmt.Sprintf("%s: %s%.6g%s", path, before, value, schema.Behind(unit)))
+	c.done = append(c.done, fmt.Sprintf("%s: %s%.6g%s", path, before, value, schema.UnitSuffix(unit)))
 }
 
 // law writes the friction law. Numbers that stay are not touched.

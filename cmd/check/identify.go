@@ -96,7 +96,7 @@ func modelText(m *configs.IdentifyModel) string {
 
 // describeBall says what the identification of a ball asks for.
 func describeBall(w io.Writer, name string, c *configs.BallFit) {
-	fmt.Fprintf(w, "%-14s %s\n%-14s %d\n", "searched", strings.Join(c.Free, ", "), "markers", len(c.Markers))
+	fmt.Fprintf(w, "%-14s %s\n%-14s %d\n", "searched", strings.Join(c.FreeParameters, ", "), "markers", len(c.Markers))
 	there := ""
 	if _, err := os.Stat(c.Data.File); err != nil {
 		there = " is not there"
@@ -136,7 +136,7 @@ func describeResponse(w io.Writer, name string, c *configs.ResponseFit) {
 	row("inputs", in)
 	row("outputs", out)
 	row("searched", searched)
-	row("beginnings", c.Begin)
+	row("beginnings", c.InitialJoints)
 	describeFiles(w, append(c.Data.Files(), c.Validate...))
 	fmt.Fprintf(w, "next: %s\n", report.AsStarted("hil identify "+name))
 }

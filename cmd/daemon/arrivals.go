@@ -16,24 +16,24 @@ import (
 
 // arrivals watches what the line brings and tells when no frame of a whole second fitted the table, with what came instead.
 type arrivals struct {
-	cfg   *configs.Config
-	dev   int // number of the device
-	emit  func(hil.Event)
-	last  device.Stats  // when the second began …
-	since time.Duration // … which began then
-	told  string
+	cfg          *configs.Config
+	dev          int // number of the device
+	emit         func(hil.Event)
+	secondStats  device.Stats  // when the second began …
+	secondStart  time.Duration // … which began then
+	reportedKind string
 
-	sent      device.Stats  // when a command was written last …
+	sentStats device.Stats  // when a command was written last …
 	sentAt    time.Duration // … which was then
 	deaf      bool          // told that none is
 	jumps     uint64        // of the device's clock, as told last …
 	jumpsTold time.Duration // … which was then
 
-	turns       []protocol.Turn // of a device that answers questions
-	unanswered  uint64          // questions, as told last …
-	answersTold time.Duration   // … which was then
-	begun       uint64          // times the device began anew, as told last …
-	begunTold   time.Duration   // … which was then
+	turns          []protocol.Turn // of a device that answers questions
+	unanswered     uint64          // questions, as told last …
+	answersTold    time.Duration   // … which was then
+	deviceRestarts uint64          // times the device began anew, as told last …
+	begunTold      time.Duration   // … which was then
 
 	rates     uint64        // changes of the rate of its clock, as told last …
 	ratesTold time.Duration // … which was then
@@ -53,12 +53,12 @@ func (d *services) arrivalsLoop(ctx context.Context) {
 		at := time.Since(begin)
 		for i := range all {
 			now := d.sup.Load().Link(i)
-			all[i].look(now, at)
+			all[i].update(now, at)
 			all[i].commands(now, at)
 			all[i].clock(now, at)
 			all[i].answers(now, at)
 			all[i].restarts(now, at)
-			all[i].paced(now, time.Duration(now.At)) // a starved supervisor sees old numbers, and then many at once
+			all[i].paced(now, time.Duration(now.Time)) // a starved supervisor sees old numbers, and then many at once
 		}
 	})
 }
@@ -77,24 +77,24 @@ func (a *arrivals) answers(now device.Stats, at time.Duration) {
 
 // restarts tells of a device that began anew and was started again, at once and then once a minute at most.
 func (a *arrivals) restarts(now device.Stats, at time.Duration) {
-	if now.Begun <= a.begun {
-		a.begun = now.Begun
+	if now.DeviceRestarts <= a.deviceRestarts {
+		a.deviceRestarts = now.DeviceRestarts
 	} else if a.begunTold == 0 || at-a.begunTold >= time.Minute {
 		a.emit(hil.Event{Time: time.Now(), Level: "warn", Code: "RESTARTED", Text: fmt.Sprintf("%s began anew, %s, and was started again. Was its power cut, or does another program reset it?",
-			a.cfg.Devices[a.dev].Name, strings.Replace(count(now.Begun-a.begun, "time"), "1 time", "once", 1))})
-		a.begun, a.begunTold = now.Begun, at
+			a.cfg.Devices[a.dev].Name, strings.Replace(count(now.DeviceRestarts-a.deviceRestarts, "time"), "1 time", "once", 1))})
+		a.deviceRestarts, a.begunTold = now.DeviceRestarts, at
 	}
 }
 
 // commands tells when none could be written for a second, once until one can.
 func (a *arrivals) commands(now device.Stats, at time.Duration) {
 	switch {
-	case now.TxFrames != a.sent.TxFrames || now.Connected == 0 || now.TxErrors <= a.sent.TxErrors:
-		a.sent, a.sentAt, a.deaf = now, at, false
+	case now.TxFrames != a.sentStats.TxFrames || now.Connected == 0 || now.TxErrors <= a.sentStats.TxErrors:
+		a.sentStats, a.sentAt, a.deaf = now, at, false
 	case at-a.sentAt >= time.Second && !a.deaf:
 		a.deaf = true
 		a.emit(hil.Event{Time: time.Now(), Level: "error", Code: "NO_COMMANDS", Text: fmt.Sprintf("no command could be written to %s for a second (%d tried): the board does not read, or flow control holds the line. The drive may keep its last command",
-			a.cfg.Devices[a.dev].Port, now.TxErrors-a.sent.TxErrors)})
+			a.cfg.Devices[a.dev].Port, now.TxErrors-a.sentStats.TxErrors)})
 	}
 }
 
@@ -116,22 +116,22 @@ func (a *arrivals) clock(now device.Stats, at time.Duration) {
 	}
 }
 
-// look takes the counters at a time. A second without a frame is told, the same trouble once until frames arrive again.
-func (a *arrivals) look(now device.Stats, at time.Duration) {
-	last := a.last
+// update takes the counters at a time. A second without a frame is told, the same trouble once until frames arrive again.
+func (a *arrivals) update(now device.Stats, at time.Duration) {
+	last := a.secondStats
 	switch {
 	case now.Frames != last.Frames:
-		a.told = ""
+		a.reportedKind = ""
 	case now.Connected == 0 || last.Connected == 0 || now.Bytes < last.Bytes: // told by the link; or a new core
-	case at-a.since < time.Second:
+	case at-a.secondStart < time.Second:
 		return
 	default:
-		if kind, text := a.instead(&last, &now); kind != a.told {
-			a.told = kind
+		if kind, text := a.instead(&last, &now); kind != a.reportedKind {
+			a.reportedKind = kind
 			a.emit(hil.Event{Time: time.Now(), Level: "error", Code: "NO_FRAMES", Text: text})
 		}
 	}
-	a.last, a.since = now, at
+	a.secondStats, a.secondStart = now, at
 }
 
 // instead says what came in a second that brought no frame. kind is the same for the same trouble.
@@ -158,7 +158,7 @@ func (a *arrivals) instead(last, now *device.Stats) (kind, text string) {
 		if a.cfg.Devices[a.dev].Protocol.Kind().Tracker {
 			break
 		}
-		return "no replies", fmt.Sprintf("%d bytes a second arrive, and no whole reply: %d with a wrong checksum; %s. Are the slaves at %d baud, with this parity and these addresses?", bytes, now.Bad-last.Bad, now.Trouble(a.turns), d.Baud)
+		return "no replies", fmt.Sprintf("%d bytes a second arrive, and no whole reply: %d with a wrong checksum; %s. Are the slaves at %d baud, with this parity and these addresses?", bytes, now.Malformed-last.Malformed, now.Trouble(a.turns), d.Baud)
 	case misfits > 0 && line && strings.Count(now.Line(), "·") > 2:
 		return "no text", fmt.Sprintf("what arrives is no text: %q. Is the protocol link, or the board at another speed than %d baud?", now.Line(), d.Baud)
 	case misfits > 0 && line && int(now.Width) != len(names):
@@ -170,13 +170,13 @@ func (a *arrivals) instead(last, now *device.Stats) (kind, text string) {
 	case now.Foreign > last.Foreign:
 		return "foreign", fmt.Sprintf("frames arrive that a host sends, not a board: %d in a second. Is this an echo, or the port of another hil?", now.Foreign-last.Foreign)
 	case line:
-		return "no lines", fmt.Sprintf("%d bytes a second arrive, and no whole line: %d refused by their checksum, %d without an end. Is the board at %d baud, and line.checksum as it sends?", bytes, now.Bad-last.Bad, now.Oversize-last.Oversize, d.Baud)
+		return "no lines", fmt.Sprintf("%d bytes a second arrive, and no whole line: %d refused by their checksum, %d without an end. Is the board at %d baud, and line.checksum as it sends?", bytes, now.Malformed-last.Malformed, now.Oversize-last.Oversize, d.Baud)
 	}
 	if k := d.Protocol.Kind(); k.Tracker {
 		return "no frames", fmt.Sprintf("%d bytes a second arrive, and no frame with a measurement of the file: %d with a wrong checksum; %s. Is the device at %d baud, and does it send what the file measures? hil decode --protocol %s shows what it sends",
-			bytes, now.Bad-last.Bad, now.Trouble(a.turns), d.Baud, d.Protocol)
+			bytes, now.Malformed-last.Malformed, now.Trouble(a.turns), d.Baud, d.Protocol)
 	}
-	return "no frames", fmt.Sprintf("%d bytes a second arrive, and no whole frame: %d with a wrong checksum, %d without an end. Is the board at %d baud, and does it speak the protocol link?", bytes, now.Bad-last.Bad, now.Oversize-last.Oversize, d.Baud)
+	return "no frames", fmt.Sprintf("%d bytes a second arrive, and no whole frame: %d with a wrong checksum, %d without an end. Is the board at %d baud, and does it speak the protocol link?", bytes, now.Malformed-last.Malformed, now.Oversize-last.Oversize, d.Baud)
 }
 
 // count is a number of things: "1 byte", "2 bytes".

@@ -39,7 +39,7 @@ func TestHealthCarriesTheLine(t *testing.T) {
 	v := reflect.ValueOf(&st).Elem()
 	for i := range v.NumField() {
 		name := v.Type().Field(i).Name
-		if name == "At" || name == "Width" || name == "Text" || name == "Refused" || name == "Silent" || name == "Refusal" || name == "Confirmation" {
+		if name == "Time" || name == "Width" || name == "Text" || name == "OpenErrno" || name == "Silent" || name == "Refusal" || name == "Confirmation" {
 			continue // when the numbers were taken; of the newest misfit, opening, question and command: told in words
 		}
 		st = device.Stats{}
@@ -88,36 +88,37 @@ func TestWhatArrivesInstead(t *testing.T) {
 		{"frames", link, device.Stats{Connected: 1, Bytes: 300, Frames: 6, Misfits: 9}, ""},
 		{"unplugged", link, device.Stats{Bytes: 300, Frames: 5}, ""},
 		{"silence", link, start, "nothing arrives on virtual: no byte in a second"},
-		{"other table", link, device.Stats{Connected: 1, Bytes: 900, Frames: 5, Bad: 40, Misfits: 40, Width: 9}, "with 9 bytes of data; those of the file have 11 (motor.angle i32, motor.current i16"},
+		{"other table", link, device.Stats{Connected: 1, Bytes: 900, Frames: 5, Malformed: 40, Misfits: 40, Width: 9}, "with 9 bytes of data; those of the file have 11 (motor.angle i32, motor.current i16"},
 		{"an echo", link, device.Stats{Connected: 1, Bytes: 900, Frames: 5, Foreign: 40}, "frames arrive that a host sends"},
-		{"wrong speed", link, device.Stats{Connected: 1, Bytes: 900, Frames: 5, Bad: 40, Oversize: 2}, "800 bytes a second arrive, and no whole frame: 40 with a wrong checksum, 2 without an end. Is the board at 921600 baud"},
+		{"wrong speed", link, device.Stats{Connected: 1, Bytes: 900, Frames: 5, Malformed: 40, Oversize: 2}, "800 bytes a second arrive, and no whole frame: 40 with a wrong checksum, 2 without an end. Is the board at 921600 baud"},
 		{"a column less", line, withText(device.Stats{Connected: 1, Bytes: 900, Frames: 5, Misfits: 40, Width: 1}, "12.5\x01"), `lines arrive with 1 column, the file has 3 (t, motor.angle, motor.current): "12.5·"`},
 		{"bytes", line, withText(device.Stats{Connected: 1, Bytes: 900, Frames: 5, Misfits: 40, Width: 1}, "\x01\x02\x7f4"), `what arrives is no text: "···4". Is the protocol link`},
 		{"a word", line, withText(device.Stats{Connected: 1, Bytes: 900, Frames: 5, Misfits: 40, Width: 3}, "1;2,5;on"), `a column is no number: "1;2,5;on"; the file has t, motor.angle, motor.current`},
-		{"a wrong checksum", line, device.Stats{Connected: 1, Bytes: 900, Frames: 5, Bad: 40}, "no whole line: 40 refused by their checksum"},
+		{"a wrong checksum", line, device.Stats{Connected: 1, Bytes: 900, Frames: 5, Malformed: 40},
+			"no whole line: 40 refused by their checksum"},
 	} {
 		var told []string
-		a := arrivals{cfg: c.cfg, last: start, emit: func(e hil.Event) { told = append(told, e.Code+" "+e.Text) }}
-		a.look(c.now, 990*time.Millisecond)
+		a := arrivals{cfg: c.cfg, secondStats: start, emit: func(e hil.Event) { told = append(told, e.Code+" "+e.Text) }}
+		a.update(c.now, 990*time.Millisecond)
 		if c.want != "" && len(told) > 0 {
 			t.Errorf("%s: told before a second was over", c.name)
 		}
-		a.look(c.now, time.Second)
+		a.update(c.now, time.Second)
 		c.now.Bytes += c.now.Bytes - start.Bytes
-		c.now.Bad, c.now.Misfits, c.now.Foreign, c.now.Oversize = 2*c.now.Bad, 2*c.now.Misfits, 2*c.now.Foreign, 2*c.now.Oversize
+		c.now.Malformed, c.now.Misfits, c.now.Foreign, c.now.Oversize = 2*c.now.Malformed, 2*c.now.Misfits, 2*c.now.Foreign, 2*c.now.Oversize
 		c.now.Frames += c.now.Frames - start.Frames
-		a.look(c.now, 2*time.Second) // the same again
+		a.update(c.now, 2*time.Second) // the same again
 		if c.want == "" && told != nil || c.want != "" && (len(told) != 1 || !strings.HasPrefix(told[0], "NO_FRAMES ") || !strings.Contains(told[0], c.want)) {
 			t.Errorf("%s: %q, want %q", c.name, told, c.want)
 		}
 		if c.want != "" { // frames, and the trouble again
 			c.now.Frames++
-			a.look(c.now, 2500*time.Millisecond)
-			a.look(c.now, 3490*time.Millisecond)
+			a.update(c.now, 2500*time.Millisecond)
+			a.update(c.now, 3490*time.Millisecond)
 			if len(told) != 1 {
 				t.Errorf("%s: told %d times, want 1", c.name, len(told))
 			}
-			a.look(c.now, 3500*time.Millisecond)
+			a.update(c.now, 3500*time.Millisecond)
 			if len(told) != 2 {
 				t.Errorf("%s: told %d times, want 2", c.name, len(told))
 			}
@@ -178,7 +179,7 @@ func TestRestartsAreTold(t *testing.T) {
 		{3, 62 * time.Second, "RESTARTED drive began anew, 2 times, and"}, {0, 63 * time.Second, ""}, {1, 122 * time.Second, "once"},
 	} {
 		told = nil
-		a.restarts(device.Stats{Begun: c.begun}, c.at)
+		a.restarts(device.Stats{DeviceRestarts: c.begun}, c.at)
 		if got := strings.Join(told, "; "); !strings.Contains(got, c.want) || (c.want == "") != (got == "") {
 			t.Errorf("%d at %v: %q, want %q", c.begun, c.at, got, c.want)
 		}
@@ -194,7 +195,7 @@ func TestRate(t *testing.T) {
 		t.Fatal(err)
 	}
 	turn := func(hz float64, once bool) protocol.Turn {
-		return protocol.Turn{Period: time.Duration(1e9 / hz), Once: once}
+		return protocol.Turn{Period: time.Duration(1e9 / hz), AtStart: once}
 	}
 	bus := &protocol.Plan{Turns: []protocol.Turn{turn(1, true), turn(50, false), turn(10, false)}}
 	for _, c := range []struct {
@@ -222,7 +223,7 @@ func TestRate(t *testing.T) {
 			if c.reconnectEvery > 0 && k%(10*c.reconnectEvery) == 0 {
 				st.Reconnects++
 			}
-			st.Arrived, st.Bad = uint64(c.arrived*float64(k)/10), uint64(c.lost*float64(k)/10)
+			st.Arrived, st.Malformed = uint64(c.arrived*float64(k)/10), uint64(c.lost*float64(k)/10)
 			st.Frames = st.Arrived
 			a.paced(st, time.Duration(k)*100*time.Millisecond)
 			if k == 10 && len(told) > 0 || k == 20 && len(told) == 0 && c.want != "" {

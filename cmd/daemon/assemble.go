@@ -18,13 +18,13 @@ import (
 
 // Handover is what the core must know beside the configuration.
 type Handover struct {
-	DryRun   bool     `json:"dry_run"`
-	Locked   bool     `json:"locked"` // arming is refused
-	RealTime bool     `json:"real_time"`
-	Ports    []string `json:"ports"` // the ports to open, in the order of the devices; where the configuration says virtual, those of the rig
-	Plant    bool     `json:"plant"` // the rows are those of the virtual rig; ports are the links to make
-	CPU      int      `json:"cpu"`   // processor of the tick; −1: any
-	Free     int      `json:"free"`  // processor that everything but tick and sender leaves free: the tick's, unless something else is measured
+	DryRun      bool     `json:"dry_run"`
+	Locked      bool     `json:"locked"` // arming is refused
+	RealTime    bool     `json:"real_time"`
+	Ports       []string `json:"ports"` // the ports to open, in the order of the devices; where the configuration says virtual, those of the rig
+	Plant       bool     `json:"plant"` // the rows are those of the virtual rig; ports are the links to make
+	CPU         int      `json:"cpu"`   // processor of the tick; −1: any
+	ReservedCPU int      `json:"free"`  // processor that everything but tick and sender leaves free: the tick's, unless something else is measured
 }
 
 // packHandover puts it in front of the configuration, as one line of JSON.
@@ -93,7 +93,7 @@ func Assemble(cfg *configs.Config, h Handover) (*daemon.Assembly, error) {
 		NewRig: newRig,
 		Params: probe.Params(), Live: liveOf(probe, cfg), Check: probe.Check, Review: reviewOf(cfg, probe),
 		Period: int64(1e9/cfg.Loop.Rate + 0.5), Spin: int64(cfg.Loop.Spin * 1e9), DevicePaced: cfg.Pacer() >= 0,
-		Limit: int64(cfg.Loop.Overrun.Limit * 1e9), Beat: int64(cfg.Loop.Beat * 1e9), DryRun: h.DryRun, Locked: h.Locked, RealTime: h.RealTime, CPU: h.CPU, Free: h.Free,
+		Limit: int64(cfg.Loop.Overrun.Limit * 1e9), Beat: int64(cfg.Loop.Beat * 1e9), DryRun: h.DryRun, Locked: h.Locked, RealTime: h.RealTime, CPU: h.CPU, Free: h.ReservedCPU,
 	}
 	for i := range cfg.Axes {
 		constant := 0.0
@@ -118,7 +118,7 @@ func Assemble(cfg *configs.Config, h Handover) (*daemon.Assembly, error) {
 
 // Buildable builds what a run of a configuration consists of, the virtual rig too, and opens nothing.
 func Buildable(cfg *configs.Config) error {
-	h := Handover{Ports: Ports(cfg), CPU: -1, Free: -1}
+	h := Handover{Ports: Ports(cfg), CPU: -1, ReservedCPU: -1}
 	_, err := Assemble(cfg, h)
 	if err == nil && cfg.Virtual != nil {
 		_, err = AssembleRig(cfg, h)
@@ -221,6 +221,7 @@ func rigOptions(cfg *configs.Config, i int, h Handover) device.Options {
 	for k, m := range d.Measure {
 		keep[k] = m.Stale
 	}
-	return device.Options{Name: d.Name, Port: h.Ports[i], Baud: t.Baud, Protocol: section, DryRun: h.DryRun, Patient: !d.Required, TxCPU: -1,
-		Measure: t.Measure, Keep: keep, Command: t.Command, Safe: t.Safe, Rate: t.Rate, Loop: t.Loop}
+	return device.Options{Name: d.Name, Port: h.Ports[i], Baud: t.Baud, Protocol: section, DryRun: h.DryRun, WaitForPort: !d.Required,
+		TxCPU:   -1,
+		Measure: t.Measure, MaxAges: keep, Command: t.Command, Safe: t.Safe, Rate: t.Rate, Loop: t.Loop}
 }

@@ -43,7 +43,7 @@ func axisSpec(cfg *configs.Config, a *configs.Axis, spec *hil.ControllerSpec, ev
 	count := positionCount(&cfg.Devices[dev].Measure[at], e.PositionNoise)
 	out.Spec = axis.Spec{
 		Linear: a.Linear(), Drive: a.Drive.Kind, Every: every[out.Measured[estimator.Position]], Motor: motor, Law: a.Friction.Model,
-		Ref: gen, Of: a.Reference.Of, Fade: a.Reference.Fade, PID: a.Control.PID, Gain: a.Control.Gain, Comp: compSpec(cfg, a, count),
+		Ref: gen, Of: a.Reference.Quantity, Fade: a.Reference.Fade, PID: a.Control.PID, Gain: a.Control.Gain, Comp: compSpec(cfg, a, count),
 	}
 	if out.Command >= 0 {
 		limit := spec.Guard.Cmd[out.Command]
@@ -52,7 +52,7 @@ func axisSpec(cfg *configs.Config, a *configs.Axis, spec *hil.ControllerSpec, ev
 	if a.Control.Kind == "pd" {
 		out.PID.Ki = 0
 	}
-	told := told(a)
+	told := measuredQuantities(a)
 	if out.Drive == plant.VoltageDrive {
 		out.Kalman = estimator.KalmanSpec{Motor: motor, Count: count, PositionNoise: e.PositionNoise, CurrentNoise: e.CurrentNoise, VelocityNoise: e.VelocityNoise,
 			VelocityShare: e.VelocityShare, TorqueWalk: e.EffortWalk, VoltageNoise: e.VoltageNoise, TopSpeed: a.Guard.MaxSpeed}
@@ -83,8 +83,8 @@ func axisSpec(cfg *configs.Config, a *configs.Axis, spec *hil.ControllerSpec, ev
 // rarely is the number of ticks from sample to sample beyond which it is not known when a device takes commands.
 const rarely = 1.5
 
-// told are the measured quantities that say something to the filter of an axis.
-func told(a *configs.Axis) []estimator.Quantity {
+// measuredQuantities are the measured quantities that say something to the filter of an axis.
+func measuredQuantities(a *configs.Axis) []estimator.Quantity {
 	out := []estimator.Quantity{estimator.Position}
 	add := func(q estimator.Quantity, measured string, ok bool) {
 		if measured != "" && ok {

@@ -18,35 +18,35 @@ import (
 
 // channels look at every measurement of a dry run: what it says, how often, how old, how noisy, and which way it moves.
 type channels struct {
-	mu      sync.Mutex
-	signals []engine.Signal // those that the devices send
-	at, age []int           // in a row: each of them, and the age of its device
-	of      []channel
-	from    int64 // ns  of the first row of this stretch
-	t       int64 // ns  of the newest
+	mu           sync.Mutex
+	signals      []engine.Signal // those that the devices send
+	columns, age []int           // in a row: each of them, and the age of its device
+	stats        []channel
+	firstTime    int64 // ns  of the first row of this stretch
+	t            int64 // ns  of the newest
 }
 
 // channel is one measurement over a stretch of time.
 type channel struct {
-	seen    uint64 // samples of all stretches
-	n       uint64 // samples of this one
-	repeats uint64 // of these, equal to the one before
-	first   float64
-	last    [2]float64 // the newest two
-	fresh   int64      // ns  arrival of the newest
-	bends   uint64     // pairs of neighbouring differences …
-	bend    float64    // … and the sum of the squares of their difference
+	totalSamples uint64 // samples of all stretches
+	n            uint64 // samples of this one
+	repeats      uint64 // of these, equal to the one before
+	firstValue   float64
+	lastValues   [2]float64 // the newest two
+	arrival      int64      // ns  arrival of the newest
+	bends        uint64     // pairs of neighbouring differences …
+	bend         float64    // … and the sum of the squares of their difference
 }
 
 func newChannels(s *hil.Schema) *channels {
 	c := &channels{}
 	for i, ch := range s.Meas {
 		if ch.Role != hil.RoleAge {
-			c.signals, c.at = append(c.signals, ch.Signal), append(c.at, i)
+			c.signals, c.columns = append(c.signals, ch.Signal), append(c.columns, i)
 			c.age = append(c.age, slices.IndexFunc(s.Meas, func(a hil.Channel) bool { return a.Name == ch.Age }))
 		}
 	}
-	c.of = make([]channel, len(c.at))
+	c.stats = make([]channel, len(c.columns))
 	return c
 }
 
@@ -54,13 +54,13 @@ func newChannels(s *hil.Schema) *channels {
 func (c *channels) see(r *hil.Row) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.t = r.T; c.from == 0 {
-		c.from = r.T // what it holds came before the stretch
+	if c.t = r.T; c.firstTime == 0 {
+		c.firstTime = r.T // what it holds came before the stretch
 		return
 	}
-	for k, i := range c.at {
+	for k, i := range c.columns {
 		if hil.IsFresh(&r.Fresh, i) {
-			c.of[k].add(r.X[i], r.T-int64(max(0, r.X[c.age[k]])*1e9))
+			c.stats[k].add(r.X[i], r.T-int64(max(0, r.X[c.age[k]])*1e9))
 		}
 	}
 }
@@ -68,18 +68,18 @@ func (c *channels) see(r *hil.Row) {
 func (c *channel) add(x float64, arrived int64) {
 	switch {
 	case c.n == 0:
-		c.first = x
-	case x == c.last[0]:
+		c.firstValue = x
+	case x == c.lastValues[0]:
 		c.repeats++
 	}
 	// noise is what neighbouring differences do not share: a steady motion does not count
-	if c.seen >= 2 {
-		if b := x - 2*c.last[0] + c.last[1]; b-b == 0 {
+	if c.totalSamples >= 2 {
+		if b := x - 2*c.lastValues[0] + c.lastValues[1]; b-b == 0 {
 			c.bends, c.bend = c.bends+1, c.bend+b*b
 		}
 	}
-	c.seen, c.n = c.seen+1, c.n+1
-	c.last[1], c.last[0], c.fresh = c.last[0], x, arrived
+	c.totalSamples, c.n = c.totalSamples+1, c.n+1
+	c.lastValues[1], c.lastValues[0], c.arrival = c.lastValues[0], x, arrived
 }
 
 // noise is the standard deviation of white noise that bends the signal as much.
@@ -89,31 +89,32 @@ func (c *channel) noise() float64 { return math.Sqrt(c.bend / 6 / float64(max(c.
 func (c *channels) table() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.t == c.from {
+	if c.t == c.firstTime {
 		return ""
 	}
-	span := float64(c.t-c.from) * 1e-9
+	span := float64(c.t-c.firstTime) * 1e-9
 	var b strings.Builder
 	tw := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(tw, "\nchannel\tvalue\trate\tage\tnoise (σ)\trepeats\tin %.1f s it moved\n", span)
-	for i := range c.of {
-		ch, unit := &c.of[i], c.signals[i].Unit
-		if ch.seen == 0 {
+	for i := range c.stats {
+		ch, unit := &c.stats[i], c.signals[i].Unit
+		if ch.totalSamples == 0 {
 			fmt.Fprintf(tw, "%s\tnever came\n", c.signals[i].Name)
 			continue
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%.4g Hz\t%s\t%.2g %s\t%.0f %%\t%s\n", c.signals[i].Name, report.WithUnit(ch.last[0], unit), float64(ch.n)/span,
-			time.Duration(max(0, c.t-ch.fresh)).Round(10*time.Microsecond), ch.noise(), unit, 100*float64(ch.repeats)/float64(max(1, ch.n)), ch.moved(unit))
-		*ch = channel{seen: ch.seen, last: ch.last, fresh: ch.fresh}
+		fmt.Fprintf(tw, "%s\t%s\t%.4g Hz\t%s\t%.2g %s\t%.0f %%\t%s\n", c.signals[i].Name, report.WithUnit(ch.lastValues[0], unit),
+			float64(ch.n)/span,
+			time.Duration(max(0, c.t-ch.arrival)).Round(10*time.Microsecond), ch.noise(), unit, 100*float64(ch.repeats)/float64(max(1, ch.n)), ch.movement(unit))
+		*ch = channel{totalSamples: ch.totalSamples, lastValues: ch.lastValues, arrival: ch.arrival}
 	}
-	c.from = c.t
+	c.firstTime = c.t
 	tw.Flush()
 	return b.String()
 }
 
-// moved says which way the channel went; less than its noise is none.
-func (c *channel) moved(unit string) string {
-	by := c.last[0] - c.first
+// movement says which way the channel went; less than its noise is none.
+func (c *channel) movement(unit string) string {
+	by := c.lastValues[0] - c.firstValue
 	switch {
 	case c.n == 0:
 		return "no sample came"

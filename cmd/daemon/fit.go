@@ -39,33 +39,33 @@ var ways = []way{
 }
 
 const (
-	fitWindow  = 20.0  // s, what is fitted where nothing is said
-	leastFit   = 2.0   // s
-	mostFit    = 600.0 // s
-	checkShare = 0.25  // of the window, before it: explained, not fitted …
-	leastCheck = 3.0   // s, … and so much at least
-	fitPoll    = 200e6 // ns  between two looks whether there is enough to fit
+	fitWindow      = 20.0  // s, what is fitted where nothing is said
+	minFitWindow   = 2.0   // s
+	maxFitWindow   = 600.0 // s
+	checkShare     = 0.25  // of the window, before it: explained, not fitted …
+	minCheckWindow = 3.0   // s, … and so much at least
+	fitPoll        = 200e6 // ns  between two looks whether there is enough to fit
 )
 
 // fitter identifies axes of the running rig in a process of its own, at the lowest priority and off the processor of the tick: it is
 // `hil identify` on a part of the recording that is being written, so that what it says can be repeated when the run is over. What it finds
 // is published, and put in force only when somebody accepts it.
 type fitter struct {
-	d     *services
-	ctx   context.Context // of the run
-	dir   string          // of results
-	carry hil.Commander   // to the tick; nil: not there yet
-	wg    sync.WaitGroup
-	turn  sync.Mutex // of commands: a rollback waits for the accept before it
-	mu    sync.Mutex
-	made  int // results so far
+	d           *services
+	ctx         context.Context // of the run
+	dir         string          // of results
+	carry       hil.Commander   // to the tick; nil: not there yet
+	wg          sync.WaitGroup
+	turn        sync.Mutex // of commands: a rollback waits for the accept before it
+	mu          sync.Mutex
+	resultCount int // results so far
 
-	stop   context.CancelFunc // ends what runs; nil: nothing does
-	status identify.Status
-	result *fitResult // the newest; nil: none yet
-	before []before   // what accepted results replaced, the newest last
-	text   [2][]byte  // status and result as they were published last
-	told   identify.Status
+	stop            context.CancelFunc // ends what runs; nil: nothing does
+	status          identify.Status
+	result          *fitResult      // the newest; nil: none yet
+	replacedModels  []replacedModel // what accepted results replaced, the newest last
+	text            [2][]byte       // status and result as they were published last
+	publishedStatus identify.Status
 }
 
 // fitResult is the topic identify/result.
@@ -73,11 +73,11 @@ type fitResult struct {
 	identify.Published
 	Model    *axis.Set  `json:"model"`    // the law with all its numbers; null: the result makes no law
 	Adopt    *hil.Adopt `json:"adopt"`    // what acceptance puts in force; null: nothing may
-	Left     []string   `json:"left_out"` // of the result, for which the law has no place
+	LeftOut  []string   `json:"left_out"` // of the result, for which the law has no place
 	Accepted bool       `json:"accepted"`
 
-	found *identify.Result
-	part  [2]float64 // s after the first row of the run: from the check before the window to its end
+	identified *identify.Result
+	part       [2]float64 // s after the first row of the run: from the check before the window to its end
 }
 
 // newFitter makes the fitter of a run; ctx is that of the run.
@@ -86,7 +86,7 @@ func newFitter(ctx context.Context, d *services) (*fitter, error) {
 	if d.recorder != nil {
 		f.dir = filepath.Join(d.recorder.Dir(), "identify")
 	}
-	f.tell()
+	f.publishState()
 	return f, nil
 }
 
@@ -100,18 +100,18 @@ func (f *fitter) close() {
 	f.wg.Wait()
 }
 
-// tell publishes status and result where they are new; f.mu is held, or nobody else has f yet.
-func (f *fitter) tell() {
-	if now := f.status; f.text[0] == nil || now != f.told {
-		f.told = now
+// publishState publishes status and result where they are new; f.mu is held, or nobody else has f yet.
+func (f *fitter) publishState() {
+	if now := f.status; f.text[0] == nil || now != f.publishedStatus {
+		f.publishedStatus = now
 		now.Timestamp = identify.Stamp(time.Now())
-		f.publish(0, sink.KeptFitStatus, &now)
+		f.publish(0, sink.RetainedFitStatus, &now)
 	}
-	f.publish(1, sink.KeptFitResult, f.result)
+	f.publish(1, sink.RetainedFitResult, f.result)
 }
 
 // publish puts a message on its topic, unless it is there.
-func (f *fitter) publish(i int, topic sink.Kept, v any) {
+func (f *fitter) publish(i int, topic sink.RetainedTopic, v any) {
 	body, err := json.Marshal(v)
 	if err != nil {
 		f.d.log.Error("identification: " + err.Error())
@@ -159,17 +159,17 @@ func (f *fitter) command(ctx context.Context, c hil.Command) hil.Reply {
 
 // fitJob is one identification, repeated or not.
 type fitJob struct {
-	axis    *configs.Axis
-	way     string
-	methods identify.Chain
-	law     string
-	sided   bool          // friction that depends on the direction
-	window  float64       // s
-	every   time.Duration // 0: once
+	axis         *configs.Axis
+	methodName   string
+	methods      identify.Chain
+	law          string
+	sided        bool          // friction that depends on the direction
+	window       float64       // s
+	repeatPeriod time.Duration // 0: once
 }
 
 // check is how much before the window is explained, s.
-func (j *fitJob) check() float64 { return max(leastCheck, checkShare*j.window) }
+func (j *fitJob) check() float64 { return max(minCheckWindow, checkShare*j.window) }
 
 // start begins an identification, unless one runs.
 func (f *fitter) start(o hil.Identify) error {
@@ -189,9 +189,10 @@ func (f *fitter) start(o hil.Identify) error {
 	}
 	var ctx context.Context
 	ctx, f.stop = context.WithCancel(f.ctx)
-	every := j.every.Seconds()
-	f.status = identify.Status{State: "waiting", Axis: j.axis.Name, Way: j.way, Law: j.methods.Law(j.law), Window: &j.window, Every: &every}
-	f.tell()
+	every := j.repeatPeriod.Seconds()
+	f.status = identify.Status{State: "waiting", Axis: j.axis.Name, Way: j.methodName, Law: j.methods.Law(j.law), Window: &j.window,
+		Every: &every}
+	f.publishState()
 	f.wg.Go(func() {
 		defer failure.Tell()
 		f.run(ctx, j)
@@ -201,7 +202,7 @@ func (f *fitter) start(o hil.Identify) error {
 
 // plan checks what is asked for.
 func (f *fitter) plan(o hil.Identify) (*fitJob, error) {
-	j := &fitJob{way: o.Way, law: o.Law, sided: o.Sided, window: cmp.Or(o.Window, fitWindow)}
+	j := &fitJob{methodName: o.Way, law: o.Law, sided: o.Sided, window: cmp.Or(o.Window, fitWindow)}
 	var names []string
 	for i := range f.d.cfg.Axes {
 		a := &f.d.cfg.Axes[i]
@@ -212,13 +213,13 @@ func (f *fitter) plan(o hil.Identify) (*fitJob, error) {
 	if j.axis == nil {
 		return nil, fmt.Errorf("there is no axis %q; want one of %s", o.Axis, strings.Join(names, ", "))
 	}
-	if !(j.window >= leastFit && j.window <= mostFit) {
-		return nil, fmt.Errorf("window_s %g: want %g to %g s", o.Window, leastFit, mostFit)
+	if !(j.window >= minFitWindow && j.window <= maxFitWindow) {
+		return nil, fmt.Errorf("window_s %g: want %g to %g s", o.Window, minFitWindow, maxFitWindow)
 	}
 	if !(o.Every >= 0 && o.Every <= 86400) {
 		return nil, fmt.Errorf("every_s %g: want 0 (once) to 86400 s", o.Every)
 	}
-	j.every = time.Duration(o.Every * 1e9)
+	j.repeatPeriod = time.Duration(o.Every * 1e9)
 	var err error
 	switch i := slices.IndexFunc(ways, func(w way) bool { return w.name == cmp.Or(o.Way, "lugre") }); {
 	case len(o.Methods) > 0:
@@ -228,9 +229,9 @@ func (f *fitter) plan(o hil.Identify) (*fitJob, error) {
 		if j.methods, err = identify.ParseChain(o.Methods); err != nil {
 			return nil, err
 		}
-		j.way = j.methods.String()
+		j.methodName = j.methods.String()
 	case i >= 0:
-		j.way, j.methods, j.law = ways[i].name, ways[i].methods, cmp.Or(o.Law, ways[i].law)
+		j.methodName, j.methods, j.law = ways[i].name, ways[i].methods, cmp.Or(o.Law, ways[i].law)
 	default:
 		var known []string
 		for _, w := range ways {
@@ -272,7 +273,7 @@ func (f *fitter) run(ctx context.Context, j *fitJob) {
 		}
 		f.stop()
 		f.stop = nil
-		f.tell()
+		f.publishState()
 		f.mu.Unlock()
 	}()
 	for {
@@ -288,14 +289,14 @@ func (f *fitter) run(ctx context.Context, j *fitJob) {
 		} else {
 			f.result = r
 		}
-		f.tell()
+		f.publishState()
 		f.mu.Unlock()
-		f.say(j, r, err)
-		if j.every == 0 {
+		f.emitOutcome(j, r, err)
+		if j.repeatPeriod == 0 {
 			return
 		}
 		select {
-		case <-time.After(time.Until(begin.Add(j.every))):
+		case <-time.After(time.Until(begin.Add(j.repeatPeriod))):
 		case <-ctx.Done():
 			return
 		}
@@ -312,13 +313,13 @@ func (f *fitter) attempt(ctx context.Context, j *fitJob) (r *fitResult, err erro
 	return f.fit(ctx, j, part)
 }
 
-// say makes an event of what came out.
-func (f *fitter) say(j *fitJob, r *fitResult, err error) {
+// emitOutcome makes an event of what came out.
+func (f *fitter) emitOutcome(j *fitJob, r *fitResult, err error) {
 	e := hil.Event{Time: time.Now(), Level: "info", Code: "IDENTIFIED"}
 	if err != nil {
-		e.Level, e.Code, e.Text = "warn", "NOT_IDENTIFIED", fmt.Sprintf("%s by %s: %v", j.axis.Name, j.way, err)
+		e.Level, e.Code, e.Text = "warn", "NOT_IDENTIFIED", fmt.Sprintf("%s by %s: %v", j.axis.Name, j.methodName, err)
 	} else {
-		e.Text = fmt.Sprintf("%s by %s: %s, %s", j.axis.Name, j.way, r.Verdict, r.ID)
+		e.Text = fmt.Sprintf("%s by %s: %s, %s", j.axis.Name, j.methodName, r.Verdict, r.ID)
 	}
 	f.d.bus.emit(e)
 }
@@ -328,10 +329,10 @@ func (f *fitter) say(j *fitJob, r *fitResult, err error) {
 func (f *fitter) await(ctx context.Context, j *fitJob) (part [2]float64, err error) {
 	want := j.window + j.check()
 	for {
-		now, on := f.d.driven()
+		now, on := f.d.driveOnTime()
 		reason := ""
 		switch {
-		case on < 0 && f.d.cfg.Driven() && !f.d.info.DryRun:
+		case on < 0 && f.d.cfg.HasDrive() && !f.d.info.DryRun:
 			reason = "the drive is off"
 		case on < want:
 			reason = fmt.Sprintf("%.0f s of %.0f s recorded", max(on, 0), want)
@@ -345,7 +346,7 @@ func (f *fitter) await(ctx context.Context, j *fitJob) (part [2]float64, err err
 		}
 		f.mu.Lock()
 		f.status.State, f.status.Reason = "waiting", reason
-		f.tell()
+		f.publishState()
 		f.mu.Unlock()
 		select {
 		case <-time.After(fitPoll):
@@ -396,7 +397,7 @@ func (f *fitter) fit(ctx context.Context, j *fitJob, part [2]float64) (*fitResul
 	}
 	f.mu.Lock()
 	f.status.State, f.status.Reason = "running", ""
-	f.tell()
+	f.publishState()
 	f.mu.Unlock()
 	var words []string
 	for sc := bufio.NewScanner(lines); sc.Scan(); {
@@ -407,7 +408,7 @@ func (f *fitter) fit(ctx context.Context, j *fitJob, part [2]float64) (*fitResul
 		}
 		f.mu.Lock()
 		f.status.Where = w
-		f.tell()
+		f.publishState()
 		f.mu.Unlock()
 	}
 	err = cmd.Wait()
@@ -428,15 +429,15 @@ func (f *fitter) fit(ctx context.Context, j *fitJob, part [2]float64) (*fitResul
 		return nil, errors.New(strings.TrimPrefix(cmp.Or(strings.Join(words, " "), fmt.Sprint("the fit ended without a word: ", code)), "hil: "))
 	}
 	f.mu.Lock()
-	f.made++
-	id := fmt.Sprintf("%04d", f.made)
+	f.resultCount++
+	id := fmt.Sprintf("%04d", f.resultCount)
 	f.mu.Unlock()
 	file := filepath.Join(f.dir, id+".json")
 	if err := os.WriteFile(file, []byte(out.String()), 0o644); err != nil {
 		return nil, fmt.Errorf("keep the result: %w", err)
 	}
-	res := &fitResult{Published: identify.Published{Timestamp: identify.Stamp(time.Now()), ID: id, Rig: f.d.cfg.Rig.Name, Axis: j.axis.Name, Way: j.way, Summary: r.Summary(),
-		File: file, Command: strings.Join(said, " ")}, found: &r.Result, part: [2]float64{part[0] - j.check(), part[1]}}
+	res := &fitResult{Published: identify.Published{Timestamp: identify.Stamp(time.Now()), ID: id, Rig: f.d.cfg.Rig.Name, Axis: j.axis.Name, Way: j.methodName, Summary: r.Summary(),
+		File: file, Command: strings.Join(said, " ")}, identified: &r.Result, part: [2]float64{part[0] - j.check(), part[1]}}
 	if c, err := r.Contact(); err == nil {
 		res.Model = &axis.Set{Law: c.Law, Params: c.Params}
 	}

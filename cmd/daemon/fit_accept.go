@@ -16,29 +16,29 @@ import (
 	"hilrig/identify"
 )
 
-// before is the model of an axis before one was accepted.
-type before struct {
+// replacedModel is the model of an axis before one was accepted.
+type replacedModel struct {
 	axis   string
 	block  axis.Block
 	result string // id of the result that took its place
 }
 
 const (
-	mostBefore = 16       // accepted models that can be gone back from
-	resultAge  = 30 * 60. // s  from the end of a record after which its numbers are those of another day: an axis warms up, wears in and is oiled
+	maxReplacedModels = 16       // accepted models that can be gone back from
+	resultAge         = 30 * 60. // s  from the end of a record after which its numbers are those of another day: an axis warms up, wears in and is oiled
 )
 
 // record is the part of the run that a result was found in, and what has become of the run since.
 type record struct {
-	from, to float64     // s  after the first row; from: with the check before the window
-	now      float64     // s  of the newest row
-	broken   interrupted // the newest
+	startTime, endTime float64     // s  after the first row; startTime: with the check before the window
+	newestTime         float64     // s  of the newest row
+	broken             interrupted // the newest
 }
 
 // interrupted is when rows of the run ceased to be of one rig that stands as it stood.
 type interrupted struct {
-	at   float64 // s  after the first row; with what "": never
-	what string
+	time  float64 // s  after the first row; with cause "": never
+	cause string
 }
 
 // refusals say why a result may not be handed over now; nil: it may. The rule, beside what identify says of a result as such
@@ -61,11 +61,11 @@ func refusals(r *identify.Result, rec record) (why []string) {
 			why = append(why, fmt.Sprintf("%s is on its %s bound: the bound has the last word, not the data", p.Name, p.AtBound))
 		}
 	}
-	if age := rec.now - rec.to; age > resultAge {
+	if age := rec.newestTime - rec.endTime; age > resultAge {
 		why = append(why, fmt.Sprintf("its record is %.0f min old, and %.0f min are the most: fit again", age/60, resultAge/60))
 	}
-	if b := rec.broken; b.what != "" && b.at >= rec.from {
-		why = append(why, fmt.Sprintf("%s at %.1f s of the run, after its record began (%.1f s): what is there now may be another rig; fit again", b.what, b.at, rec.from))
+	if b := rec.broken; b.cause != "" && b.time >= rec.startTime {
+		why = append(why, fmt.Sprintf("%s at %.1f s of the run, after its record began (%.1f s): what is there now may be another rig; fit again", b.cause, b.time, rec.startTime))
 	}
 	return why
 }
@@ -73,10 +73,10 @@ func refusals(r *identify.Result, rec record) (why []string) {
 // judge says whether a result may be put in force now, and as what.
 func (f *fitter) judge(a *configs.Axis, res *fitResult) {
 	res.Acceptable, res.Refusal, res.Adopt = false, "", nil
-	why := refusals(res.found, f.d.recordNow(res.part))
+	why := refusals(res.identified, f.d.recordNow(res.part))
 	if len(why) == 0 {
-		set, left, err := f.model(a, res.found)
-		if res.Left = left; err == nil {
+		set, left, err := f.model(a, res.identified)
+		if res.LeftOut = left; err == nil {
 			res.Acceptable, res.Adopt = true, &hil.Adopt{Axis: a.Name, Set: *set}
 			return
 		}
@@ -121,7 +121,7 @@ func (f *fitter) accept(ctx context.Context, c hil.Command) error {
 		f.replace(r, &now)
 		return fmt.Errorf("%s may not be put in force: %s", r.ID, now.Refusal)
 	}
-	was, next := before{r.Axis, f.d.block.Load().Sets[i], r.ID}, axis.Block{}
+	was, next := replacedModel{r.Axis, f.d.block.Load().Sets[i], r.ID}, axis.Block{}
 	if err := next.Put(&now.Adopt.Set); err != nil {
 		return err
 	}
@@ -133,8 +133,8 @@ func (f *fitter) accept(ctx context.Context, c hil.Command) error {
 	}
 	now.Accepted = true
 	f.mu.Lock()
-	f.before = append(f.before, was)
-	f.before = f.before[max(0, len(f.before)-mostBefore):]
+	f.replacedModels = append(f.replacedModels, was)
+	f.replacedModels = f.replacedModels[max(0, len(f.replacedModels)-maxReplacedModels):]
 	f.mu.Unlock()
 	f.replace(r, &now)
 	return nil
@@ -147,16 +147,16 @@ func (f *fitter) replace(old, by *fitResult) {
 	if f.result == old {
 		f.result = by
 	}
-	f.tell()
+	f.publishState()
 }
 
 // rollback puts in force again what the last accepted result replaced, and the next time what the one before that did.
 func (f *fitter) rollback(ctx context.Context, c hil.Command) error {
 	f.mu.Lock()
-	n := len(f.before)
-	var was before
+	n := len(f.replacedModels)
+	var was replacedModel
 	if n > 0 {
-		was = f.before[n-1]
+		was = f.replacedModels[n-1]
 	}
 	f.mu.Unlock()
 	if n == 0 {
@@ -175,13 +175,13 @@ func (f *fitter) rollback(ctx context.Context, c hil.Command) error {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.before = f.before[:n-1]
+	f.replacedModels = f.replacedModels[:n-1]
 	if f.result != nil && f.result.ID == was.result {
 		r := *f.result
 		r.Accepted = false
 		f.result = &r
 	}
-	f.tell()
+	f.publishState()
 	return nil
 }
 
@@ -212,8 +212,8 @@ func (f *fitter) adopt(ctx context.Context, c hil.Command, o *hil.Adopt) error {
 // farOff is by how much inertia and friction of a model may differ from those in force, either way: more is taken for a mistake.
 const farOff = 3
 
-// mostNumber is by how much any other number of a law or a motor may.
-const mostNumber = 10
+// maxNumberRatio is by how much any other number of a law or a motor may differ from that in force, either way.
+const maxNumberRatio = 10
 
 // farFrom says in what a model is too far from the one in force to be taken without a question.
 func farFrom(a *configs.Axis, inForce, set *axis.Set) (far []string, err error) {
@@ -242,14 +242,14 @@ func farFrom(a *configs.Axis, inForce, set *axis.Set) (far []string, err error) 
 	}
 	near("the inertia", now.J, then.J, farOff)
 	near("the torque constant", now.K, then.K, farOff)
-	near("the resistance", now.R, then.R, mostNumber)
-	near("the inductance", now.L, then.L, mostNumber)
+	near("the resistance", now.R, then.R, maxNumberRatio)
+	near("the inductance", now.L, then.L, maxNumberRatio)
 	if set.Law != inForce.Law {
 		return far, nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(set.Params)) {
 		if v, there := inForce.Params[name]; there && v != 0 && set.Params[name] != 0 && name != "offset" && !strings.HasPrefix(name, "F") {
-			near(name, set.Params[name], v, mostNumber)
+			near(name, set.Params[name], v, maxNumberRatio)
 		}
 	}
 	return far, nil

@@ -49,7 +49,7 @@ func withParam(r *identify.Result, name string, edit func(p *identify.Parameter)
 
 // Each entry of the rule, on both sides of its limit.
 func TestRefusals(t *testing.T) {
-	good := record{from: 100, to: 120, now: 130}
+	good := record{startTime: 100, endTime: 120, newestTime: 130}
 	weak := func(lo, hi float64, worth string) func(p *identify.Parameter) {
 		return func(p *identify.Parameter) { p.CI, p.Worth = &[2]float64{lo, hi}, worth }
 	}
@@ -76,13 +76,13 @@ func TestRefusals(t *testing.T) {
 		{"weak, but not zero", withParam(foundResult(1), "vs", weak(0.01, 1, string(identify.Weak))), good, nil},
 		{"zero, which is an answer", withParam(foundResult(1), "sigma2", weak(-1e-5, 1e-4, string(identify.Identified))), good, nil},
 		{"on its bound", withParam(foundResult(1), "vs", func(p *identify.Parameter) { p.AtBound, p.Worth = "upper", string(identify.Weak) }), good, []string{"vs is on its upper bound"}},
-		{"half an hour old", foundResult(1), at(func(r *record) { r.now = r.to + 1800 }), nil},
-		{"older", foundResult(1), at(func(r *record) { r.now = r.to + 1800.1 }), []string{"30 min old"}},
+		{"half an hour old", foundResult(1), at(func(r *record) { r.newestTime = r.endTime + 1800 }), nil},
+		{"older", foundResult(1), at(func(r *record) { r.newestTime = r.endTime + 1800.1 }), []string{"30 min old"}},
 		{"the port went in the record", foundResult(1), at(func(r *record) { r.broken = interrupted{110, "the port was away"} }), []string{"the port was away at 110.0 s"}},
 		{"… after it", foundResult(1), at(func(r *record) { r.broken = interrupted{125, "the core was started anew"} }), []string{"the core was started anew at 125.0 s"}},
 		{"… as it began", foundResult(1), at(func(r *record) { r.broken = interrupted{100, "the port was away"} }), []string{"the port was away"}},
 		{"… before it", foundResult(1), at(func(r *record) { r.broken = interrupted{99.9, "the port was away"} }), nil},
-		{"everything", withParam(foundResult(1), "vs", weak(-1, 1, string(identify.Weak))), record{from: 1, to: 2, now: 5000, broken: interrupted{3, "the port was away"}}, []string{"vs cannot", "83 min old", "the port was away"}},
+		{"everything", withParam(foundResult(1), "vs", weak(-1, 1, string(identify.Weak))), record{startTime: 1, endTime: 2, newestTime: 5000, broken: interrupted{3, "the port was away"}}, []string{"vs cannot", "83 min old", "the port was away"}},
 	} {
 		got := refusals(c.r, c.rec)
 		text := strings.Join(got, "; ")
@@ -109,7 +109,7 @@ func acceptBench(t *testing.T) (f *fitter, refuse *string, accept func(id string
 	d := &services{cfg: cfg, a: a, bus: &eventBus{}}
 	p := a.Params
 	d.block.Store(&p)
-	d.newest = hil.Row{Seq: 1, T: 130e9}
+	d.newestRow = hil.Row{Seq: 1, T: 130e9}
 	f = &fitter{d: d}
 	refuse = new(string)
 	f.carry = func(_ context.Context, c hil.Command) hil.Reply {
@@ -137,7 +137,7 @@ func acceptBench(t *testing.T) (f *fitter, refuse *string, accept func(id string
 
 // find puts a result where a fit would.
 func (f *fitter) find(id string, r *identify.Result) {
-	f.result = &fitResult{Published: identify.Published{ID: id, Axis: "shaft"}, found: r, part: [2]float64{100, 120}}
+	f.result = &fitResult{Published: identify.Published{ID: id, Axis: "shaft"}, identified: r, part: [2]float64{100, 120}}
 	f.judge(&f.d.cfg.Axes[0], f.result)
 }
 
@@ -172,8 +172,8 @@ func TestRollback(t *testing.T) {
 	want("an older one", accept("0001"), false, "the newest is 0002", 1.2)
 	*refuse = "not taken, and will not be: a change before it still fades in"
 	want("while it fades", accept("0002"), false, "still fades", 1.2)
-	if f.result.Accepted || len(f.before) != 1 {
-		t.Errorf("refused, and called accepted: %v, %d to go back to", f.result.Accepted, len(f.before))
+	if f.result.Accepted || len(f.replacedModels) != 1 {
+		t.Errorf("refused, and called accepted: %v, %d to go back to", f.result.Accepted, len(f.replacedModels))
 	}
 	want("roll back while it fades", rollback(), false, "still fades", 1.2)
 	*refuse = ""
@@ -184,12 +184,12 @@ func TestRollback(t *testing.T) {
 
 	// judged when it is accepted: what was good when it was found may be no more
 	f.find("0003", foundResult(1.1))
-	f.d.newest.T += 3600e9
+	f.d.newestRow.T += 3600e9
 	want("an hour later", accept("0003"), false, "min old", 0)
 	if f.result.Acceptable || !strings.Contains(f.result.Refusal, "min old") {
 		t.Errorf("published: acceptable %v, %q", f.result.Acceptable, f.result.Refusal)
 	}
-	f.d.newest.T -= 3600e9
+	f.d.newestRow.T -= 3600e9
 	f.d.broken = interrupted{125, "the port was away"}
 	want("after a replug", accept("0003"), false, "the port was away", 0)
 	f.d.broken = interrupted{}
@@ -211,7 +211,7 @@ func TestInterrupted(t *testing.T) {
 	}
 	see(10, 1, 0)
 	see(11, 1, hil.FlagStale)
-	if d.broken.what != "" {
+	if d.broken.cause != "" {
 		t.Errorf("%+v", d.broken)
 	}
 	see(12, 1, hil.FlagLinkDown)

@@ -98,8 +98,8 @@ func TestPlanOfAFit(t *testing.T) {
 		if (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.err)
 		}
-		if err == nil && j.way+": "+j.methods.String()+" "+j.law != c.want {
-			t.Errorf("%s: %s: %s %s, want %s", c.name, j.way, j.methods, j.law, c.want)
+		if err == nil && j.methodName+": "+j.methods.String()+" "+j.law != c.want {
+			t.Errorf("%s: %s: %s %s, want %s", c.name, j.methodName, j.methods, j.law, c.want)
 		}
 	}
 }

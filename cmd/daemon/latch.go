@@ -11,12 +11,13 @@ import (
 // latchKeeper keeps what outlives the daemon on disk: at once when something latches or is reset, else once a second.
 type latchKeeper struct {
 	*daemon.Latch
-	before hil.Before
-	news   chan struct{}
-	warn   func(string)
+	previousRun hil.Before
+	news        chan struct{}
+	warn        func(string)
 }
 
-// keepLatch reads what the run before left, and tells of it; nil: there is no rig that outlives the daemon. A virtual rig is a new one each time.
+// keepLatch reads what the run before left, and tells of it; nil: there is no rig that outlives the daemon. A virtual rig is a new one each
+// time.
 func (d *services) keepLatch(virtual bool) *latchKeeper {
 	if d.plant || virtual {
 		return nil
@@ -25,7 +26,7 @@ func (d *services) keepLatch(virtual bool) *latchKeeper {
 	if text != "" {
 		d.bus.emit(hil.Event{Time: time.Now(), Level: "error", Code: "LATCHED", Text: text})
 	}
-	return &latchKeeper{Latch: l, before: before, news: make(chan struct{}, 1), warn: func(text string) { d.log.Warn(text) }}
+	return &latchKeeper{Latch: l, previousRun: before, news: make(chan struct{}, 1), warn: func(text string) { d.log.Warn(text) }}
 }
 
 // options are what the supervisor must know of it.
@@ -33,7 +34,7 @@ func (k *latchKeeper) options(o *daemon.Options) {
 	if k == nil {
 		return
 	}
-	o.Before = k.before
+	o.Before = k.previousRun
 	o.Latched = func() {
 		select {
 		case k.news <- struct{}{}:

@@ -20,12 +20,12 @@ import (
 
 // LatencyOptions are the flags of hil latency.
 type LatencyOptions struct {
-	Blocks int
-	Each   time.Duration
-	Rate   float64
-	Load   string
-	Json   bool
-	Cpu    int // processor under test
+	Blocks        int
+	BlockDuration time.Duration
+	Rate          float64
+	Load          string
+	Json          bool
+	Cpu           int // processor under test
 }
 
 // block is one measurement on the processor under test: of the loop, or of the reference in its place.
@@ -75,7 +75,7 @@ func LatencyAlone(w io.Writer, o LatencyOptions) error {
 	if o.Json {
 		return json.NewEncoder(w).Encode(b)
 	}
-	fmt.Fprintf(w, "loop at %g Hz for %v, load %s: lateness p50 %.1f  p99 %.1f  p99.9 %.1f  max %.1f µs, %.3f %% of steps missed\n", o.Rate, o.Each, o.Load, b.P50, b.P99, b.P999, b.Max, b.Missed)
+	fmt.Fprintf(w, "loop at %g Hz for %v, load %s: lateness p50 %.1f  p99 %.1f  p99.9 %.1f  max %.1f µs, %.3f %% of steps missed\n", o.Rate, o.BlockDuration, o.Load, b.P50, b.P99, b.P999, b.Max, b.Missed)
 	fmt.Fprintf(w, "busy p50 %.1f µs; real-time scheduling %s\n", b.BusyP50, map[bool]string{true: "on", false: "not granted (see hil run's first lines)"}[b.FIFO])
 	fmt.Fprintln(w, report.AsStarted("Compare with cyclictest: hil latency --pair"))
 	return nil
@@ -123,10 +123,10 @@ func LatencyPairs(w, progress io.Writer, o LatencyOptions) error {
 
 // The verdict's bounds.
 const (
-	mostP99    = 1.2
-	mostP999   = 1.5
-	mostMissed = 0.2 // points
-	fewest     = 10  // blocks of each
+	maxP99Ratio     = 1.2
+	maxP999Ratio    = 1.5
+	maxMissedPoints = 0.2 // points
+	minBlocks       = 10  // blocks of each
 )
 
 // finish takes the medians and the verdict.
@@ -152,10 +152,10 @@ func (r *latencyReport) finish(wanted int) {
 	}
 	a, b := medianOf(half[0]), medianOf(half[1])
 	r.SelfP99, r.SelfP999 = a.P99/max(b.P99, 1), a.P999/max(b.P999, 1)
-	within := r.P99 <= mostP99 && r.P999 <= mostP999 && r.Missed <= mostMissed
+	within := r.P99 <= maxP99Ratio && r.P999 <= maxP999Ratio && r.Missed <= maxMissedPoints
 	switch {
-	case min(r.Valid[0], r.Valid[1]) < max(wanted, fewest):
-		r.Verdict = fmt.Sprintf("INCONCLUSIVE: %d valid blocks of the loop and %d of the reference, %d of each needed", r.Valid[0], r.Valid[1], max(wanted, fewest))
+	case min(r.Valid[0], r.Valid[1]) < max(wanted, minBlocks):
+		r.Verdict = fmt.Sprintf("INCONCLUSIVE: %d valid blocks of the loop and %d of the reference, %d of each needed", r.Valid[0], r.Valid[1], max(wanted, minBlocks))
 	case within && !fifo:
 		r.Verdict = "unprivileged: within the bounds, but without real-time scheduling this is no pass"
 	case within:
@@ -193,13 +193,13 @@ func (r *latencyReport) print(w io.Writer) {
 	fmt.Fprintln(w, "medians     p50     p99   p99.9      max  missed %")
 	row("loop", r.Loop, r.Valid[0])
 	row("reference", r.Ref, r.Valid[1])
-	fmt.Fprintf(w, "\np99 ×%.2f (≤ %g), p99.9 ×%.2f (≤ %g), missed − shortfall %+.3f points (≤ %g)\n", r.P99, mostP99, r.P999, mostP999, r.Missed, mostMissed)
+	fmt.Fprintf(w, "\np99 ×%.2f (≤ %g), p99.9 ×%.2f (≤ %g), missed − shortfall %+.3f points (≤ %g)\n", r.P99, maxP99Ratio, r.P999, maxP999Ratio, r.Missed, maxMissedPoints)
 	fmt.Fprintf(w, "the reference against itself, every second block: p99 ×%.2f, p99.9 ×%.2f\n%s\n", r.SelfP99, r.SelfP999, r.Verdict)
 }
 
 // cyclictest is the reference's command line, without the processor.
 func cyclictest(o LatencyOptions) []string {
-	return []string{"cyclictest", "-m", "-q", "-t1", "-p", "90", "--default-system", "-i", fmt.Sprint(int(1e6/o.Rate + 0.5)), "-D", fmt.Sprint(int(o.Each.Seconds())), "-h", fmt.Sprint(histBins)}
+	return []string{"cyclictest", "-m", "-q", "-t1", "-p", "90", "--default-system", "-i", fmt.Sprint(int(1e6/o.Rate + 0.5)), "-D", fmt.Sprint(int(o.BlockDuration.Seconds())), "-h", fmt.Sprint(histBins)}
 }
 
 // measureBlock runs the whole daemon under its load for one block. With reference, cyclictest has the tick's processor, and the
@@ -232,9 +232,9 @@ func measureBlock(o LatencyOptions, reference bool) (block, error) {
 			return b, report.ExitWith(report.Unavailable, fmt.Errorf("cyclictest: %w: %s", err, strings.TrimSpace(string(out))))
 		}
 		b.timing = distribution(parseCyclictest(string(out)))
-		b.Missed = 100 * max(0, 1-float64(b.N)/(o.Rate*o.Each.Seconds()))
+		b.Missed = 100 * max(0, 1-float64(b.N)/(o.Rate*o.BlockDuration.Seconds()))
 	} else {
-		time.Sleep(o.Each)
+		time.Sleep(o.BlockDuration)
 	}
 	after, _ := rt.ReadCPUStat()
 	for i := range min(len(before), len(after)) {
@@ -246,7 +246,7 @@ func measureBlock(o LatencyOptions, reference bool) (block, error) {
 		b.Void = fmt.Sprintf("void: the host took %.1f %% of the processor's time", b.Steal)
 	}
 	stopLoad()
-	return b, d.wait(filepath.Join(dir, "summary.json"), &b, begun, begun+int64(o.Each))
+	return b, d.wait(filepath.Join(dir, "summary.json"), &b, begun, begun+int64(o.BlockDuration))
 }
 
 const histBins = 30000 // of 1 µs, as cyclictest prints them; what is later counts as 30 ms

@@ -23,12 +23,12 @@ import (
 
 // ReadyLine is printed on stdout, as one JSON object, once the core ticks; hil latency and tests wait for it.
 type ReadyLine struct {
-	Ready bool   `json:"ready"`
-	Page  string `json:"page,omitempty"`
-	MQTT  string `json:"mqtt,omitempty"`
-	Run   string `json:"run,omitempty"`
-	Core  int    `json:"core_pid,omitempty"`
-	Rig   int    `json:"rig_pid,omitempty"`
+	CoreTicking bool   `json:"ready"`
+	Page        string `json:"page,omitempty"`
+	MQTT        string `json:"mqtt,omitempty"`
+	Run         string `json:"run,omitempty"`
+	Core        int    `json:"core_pid,omitempty"`
+	Rig         int    `json:"rig_pid,omitempty"`
 }
 
 // summaryFile is what hil run --summary leaves at the end.
@@ -41,10 +41,10 @@ type summaryFile struct {
 
 // running is a daemon started by hil latency.
 type running struct {
-	cmd   *exec.Cmd
-	ready ReadyLine
-	errs  *strings.Builder
-	done  chan error
+	cmd       *exec.Cmd
+	readyLine ReadyLine
+	errs      *strings.Builder
+	exited    chan error
 }
 
 // startDaemon starts the whole daemon, which leaves the processor under test to its tick, or to the reference.
@@ -65,7 +65,7 @@ func startDaemon(o LatencyOptions, dir string, reference bool) (*running, error)
 	case "heap":
 		args = append(args, "--ballast", "1e9")
 	}
-	d := &running{cmd: exec.Command(exe, args...), errs: &strings.Builder{}, done: make(chan error, 1)}
+	d := &running{cmd: exec.Command(exe, args...), errs: &strings.Builder{}, exited: make(chan error, 1)}
 	d.cmd.Stderr = d.errs
 	out, err := d.cmd.StdoutPipe()
 	if err != nil {
@@ -82,11 +82,11 @@ func startDaemon(o LatencyOptions, dir string, reference bool) (*running, error)
 		}
 		close(lines)
 		io.Copy(io.Discard, out)
-		d.done <- d.cmd.Wait()
+		d.exited <- d.cmd.Wait()
 	}()
 	select {
 	case line := <-lines:
-		if json.Unmarshal([]byte(line), &d.ready) != nil || !d.ready.Ready {
+		if json.Unmarshal([]byte(line), &d.readyLine) != nil || !d.readyLine.CoreTicking {
 			d.kill()
 			return nil, fmt.Errorf("the daemon did not start: %s", strings.TrimSpace(d.errs.String()))
 		}
@@ -102,7 +102,7 @@ func (d *running) visit() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	get := func(path string) {
-		req, err := http.NewRequestWithContext(ctx, "GET", d.ready.Page+path, nil)
+		req, err := http.NewRequestWithContext(ctx, "GET", d.readyLine.Page+path, nil)
 		if err != nil {
 			return
 		}
@@ -115,7 +115,7 @@ func (d *running) visit() (stop func()) {
 	beside(50*time.Millisecond, func() { get("/api/state") })
 	beside(500*time.Millisecond, func() { get("/") })
 	if path, err := exec.LookPath("mosquitto_sub"); err == nil {
-		host, port, _ := strings.Cut(strings.TrimPrefix(d.ready.MQTT, "tcp://"), ":")
+		host, port, _ := strings.Cut(strings.TrimPrefix(d.readyLine.MQTT, "tcp://"), ":")
 		sub := exec.CommandContext(ctx, path, "-h", host, "-p", port, "-t", "#")
 		if sub.Start() == nil {
 			wg.Add(1)
@@ -130,7 +130,7 @@ func (d *running) visit() (stop func()) {
 func (d *running) wait(summary string, b *block, from, to int64) error {
 	d.cmd.Process.Signal(syscall.SIGINT)
 	select {
-	case <-d.done:
+	case <-d.exited:
 	case <-time.After(15 * time.Second):
 		d.kill()
 		return fmt.Errorf("the daemon did not stop: %s", strings.TrimSpace(d.errs.String()))
@@ -147,7 +147,7 @@ func (d *running) wait(summary string, b *block, from, to int64) error {
 	if b.Reference {
 		return nil
 	}
-	return b.read(d.ready.Run, from, to)
+	return b.read(d.readyLine.Run, from, to)
 }
 
 // read takes the loop's timing from the recording of the run.

@@ -18,15 +18,15 @@ type plantWatch struct {
 	period   int64 // ns
 	realTime bool  // it runs at rt.PlantPriority
 
-	from, busy int64        // ns  begin of the present second, and how long the plant has computed in it
-	late       atomic.Int64 // ns  latest tick since the last report
-	lowered    atomic.Bool  // it took more time than there is, and was put back at ordinary priority
+	secondStart, busyTime int64        // ns  begin of the present second, and how long the plant has computed in it
+	maxLateness           atomic.Int64 // ns  latest tick since the last report
+	lowered               atomic.Bool  // it took more time than there is, and was put back at ordinary priority
 }
 
 // RigNews is what a virtual rig says on stdout after RigReady, once a second at most.
 type RigNews struct {
-	Late    int64 `json:"late_ms,omitempty"` // ms  longest time for which it got no processor
-	Lowered bool  `json:"lowered,omitempty"` // the plant cannot keep up with time: it goes on at ordinary priority
+	MaxLateness int64 `json:"late_ms,omitempty"` // ms  longest time for which it got no processor
+	Lowered     bool  `json:"lowered,omitempty"` // the plant cannot keep up with time: it goes on at ordinary priority
 }
 
 const (
@@ -37,35 +37,35 @@ const (
 // Seen adds up a tick, in the tick.
 func (w *plantWatch) Seen(r *hil.Row) {
 	w.Outside.Seen(r)
-	if late := int64(r.Late); late > w.late.Load() {
-		w.late.Store(late)
+	if late := int64(r.Late); late > w.maxLateness.Load() {
+		w.maxLateness.Store(late)
 	}
-	w.busy += int64(r.Busy)
-	switch span := r.T - w.from; {
-	case w.from == 0:
-		w.from, w.busy = r.T, 0
+	w.busyTime += int64(r.Busy)
+	switch span := r.T - w.secondStart; {
+	case w.secondStart == 0:
+		w.secondStart, w.busyTime = r.T, 0
 	case span >= 1e9:
-		if w.realTime && float64(w.busy) > plantShare*float64(span) {
+		if w.realTime && float64(w.busyTime) > plantShare*float64(span) {
 			w.realTime = false
 			rt.Lower() // what cannot be lowered stays, and the kernel leaves others a twentieth
 			w.lowered.Store(true)
 		}
-		w.from, w.busy = r.T, 0
+		w.secondStart, w.busyTime = r.T, 0
 	}
 }
 
-// tell reports until ctx ends or stop is called.
-func (w *plantWatch) tell(ctx context.Context, out *json.Encoder) (stop func()) {
+// report writes the news of the rig until ctx ends or stop is called.
+func (w *plantWatch) report(ctx context.Context, out *json.Encoder) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {
 		defer failure.Tell()
 		defer close(done)
 		every(ctx, time.Second, func() {
-			late := w.late.Swap(0)
+			late := w.maxLateness.Swap(0)
 			news := RigNews{Lowered: w.lowered.Swap(false)}
 			if late > int64(plantLate) {
-				news.Late = late / 1e6
+				news.MaxLateness = late / 1e6
 			}
 			if news != (RigNews{}) {
 				out.Encode(news)

@@ -35,7 +35,7 @@ func TestPlantWatchShare(t *testing.T) {
 func TestPlantWatchLate(t *testing.T) {
 	w := &plantWatch{Outside: Nobody{}}
 	out, in := io.Pipe()
-	stop := w.tell(context.Background(), json.NewEncoder(in))
+	stop := w.report(context.Background(), json.NewEncoder(in))
 	w.Seen(&hil.Row{T: 1e9, Late: 19e6})
 	w.Seen(&hil.Row{T: 2e9, Late: 62e6})
 	w.Seen(&hil.Row{T: 2.1e9, Late: 40e6})
@@ -46,7 +46,7 @@ func TestPlantWatchLate(t *testing.T) {
 	w.Seen(&hil.Row{T: 3e9, Late: 20e6})
 	go io.Copy(io.Discard, out)
 	stop()
-	if late := w.late.Load(); late != 20e6 {
+	if late := w.maxLateness.Load(); late != 20e6 {
 		t.Errorf("%d ns left", late)
 	}
 	r := &hil.Row{T: 1, Late: 30e6, Busy: 1e5}

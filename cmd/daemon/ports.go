@@ -35,7 +35,7 @@ func PrintPorts(out io.Writer, asJSON bool) error {
 		}
 		access := "ok"
 		if !p.Accessible {
-			access = p.Why
+			access = p.Reason
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", p.Name, usb, p.Product, p.ByID, access)
 	}

@@ -16,15 +16,15 @@ import (
 
 // ReplayResult is what a replay found.
 type ReplayResult struct {
-	Run       string   `json:"run"`
-	Rows      uint64   `json:"rows"`
-	Differ    uint64   `json:"differ"`
-	Epochs    int      `json:"epochs"`
-	Gaps      uint64   `json:"gaps"` // ticks missing in the recording
-	Truncated string   `json:"truncated,omitempty"`
-	First     string   `json:"first_difference,omitempty"`
-	Version   string   `json:"recorded_by"`
-	Signals   []string `json:"signals,omitempty"` // that differ in the first row
+	Run             string   `json:"run"`
+	Rows            uint64   `json:"rows"`
+	Differ          uint64   `json:"differ"`
+	Epochs          int      `json:"epochs"`
+	Gaps            uint64   `json:"gaps"` // ticks missing in the recording
+	Truncated       string   `json:"truncated,omitempty"`
+	FirstDifference string   `json:"first_difference,omitempty"`
+	Version         string   `json:"recorded_by"`
+	Signals         []string `json:"signals,omitempty"` // that differ in the first row
 }
 
 // Replay repeats one run, epoch by epoch: each incarnation of the core began with a fresh controller.
@@ -85,7 +85,7 @@ func Replay(path string) (ReplayResult, error) {
 		hil.NewLoop(rp, rp, rp, role, epoch).Run()
 		res.Rows += rp.N
 		if rp.Diff > 0 && res.Differ == 0 {
-			res.First = fmt.Sprintf("epoch %d tick %d", epoch, rp.First.Seq)
+			res.FirstDifference = fmt.Sprintf("epoch %d tick %d", epoch, rp.First.Seq)
 			for i, s := range a.Schema.Signals() {
 				if x, y := rp.First.X[i], rp.Made.X[i]; x != y && (x == x || y == y) {
 					res.Signals = append(res.Signals, fmt.Sprintf("%s: recorded %v, replayed %v", s.Name, x, y))
@@ -132,7 +132,7 @@ func (r *ReplayResult) Print(w io.Writer) {
 		fmt.Fprintf(w, "%d rows replayed, all equal bit for bit\n", r.Rows)
 		return
 	}
-	fmt.Fprintf(w, "%d of %d rows differ, first at %s\n", r.Differ, r.Rows, r.First)
+	fmt.Fprintf(w, "%d of %d rows differ, first at %s\n", r.Differ, r.Rows, r.FirstDifference)
 	for _, s := range r.Signals {
 		fmt.Fprintln(w, "  "+s)
 	}

@@ -24,8 +24,8 @@ func liveOf(c *hil.Controller, cfg *configs.Config) []axis.Param {
 	return live
 }
 
-// reviewOf says of a change of parameters what hil check says of a file with them: what it refuses is an error; what it warns of, and a model
-// that is far from the one in force, has to be confirmed.
+// reviewOf says of a change of parameters what hil check says of a file with them: what it refuses is an error; what it warns of, and a
+// model that is far from the one in force, has to be confirmed.
 func reviewOf(cfg *configs.Config, c *hil.Controller) func(now, next *hil.Params) (doubts []string, err error) {
 	live := c.Live()
 	running := func(p *hil.Params) configs.Running {

@@ -103,7 +103,7 @@ func PlayRig(parent context.Context, out io.Writer, file string, o RigOptions) e
 		rt.Prefer()                     // a starved rig is a rig that stopped sending
 	}
 	w := &plantWatch{Outside: Nobody{}, period: int64(1e9 / cfg.FastestRate()), realTime: realTime}
-	defer w.tell(ctx, json.NewEncoder(out))()
+	defer w.report(ctx, json.NewEncoder(out))()
 	return RunRig(ctx, out, cfg, RigPorts{Link: o.Link, Sockets: o.Sockets}, o.Flood, w)
 }
 
@@ -120,7 +120,7 @@ func daemonRig(ctx context.Context, out io.Writer, screen *report.Redrawn, cfg *
 		return err
 	}
 	defer os.RemoveAll(dir)
-	hand := Handover{Plant: true, CPU: -1, Free: -1}
+	hand := Handover{Plant: true, CPU: -1, ReservedCPU: -1}
 	for _, d := range cfg.Devices {
 		hand.Ports = append(hand.Ports, filepath.Join(dir, d.Name))
 	}
@@ -143,7 +143,7 @@ func daemonRig(ctx context.Context, out io.Writer, screen *report.Redrawn, cfg *
 	}()
 	defer in.Close()
 	o.ReadyLine = true
-	_, err = play(ctx, in, screen, bus, cfg, a, hand, ReadyLine{Ready: true}, o.RunOptions)
+	_, err = play(ctx, in, screen, bus, cfg, a, hand, ReadyLine{CoreTicking: true}, o.RunOptions)
 	if errors.Is(err, daemon.ErrDevice) {
 		return report.ExitWith(report.Unavailable, err)
 	}
@@ -169,7 +169,7 @@ func AssembleRig(cfg *configs.Config, h Handover) (*daemon.Assembly, error) {
 			_, far, err := farEnds(cfg, func(i int, o *device.FirmwareOptions) { o.Link = h.Ports[i] })
 			return far, err
 		},
-		Period: int64(1e9/spec.Rate + 0.5), CPU: h.CPU, Free: h.Free, Beat: int64(cfg.Loop.Beat * 1e9),
+		Period: int64(1e9/spec.Rate + 0.5), CPU: h.CPU, Free: h.ReservedCPU, Beat: int64(cfg.Loop.Beat * 1e9),
 	}
 	for i, d := range cfg.Devices {
 		a.Ports = append(a.Ports, daemon.Port{Name: d.Name, Path: h.Ports[i], Optional: true})
@@ -292,7 +292,8 @@ func farEnds(cfg *configs.Config, place func(i int, o *device.FirmwareOptions)) 
 			return fail(report.Unavailable, err)
 		}
 		boards = append(boards, fw)
-		parts = append(parts, device.Part{Name: dev.Name, Member: fw, Optional: true, Every: int(cfg.FastestRate()/cfg.DeviceRate(dev) + 0.5)})
+		parts = append(parts, device.Part{Name: dev.Name, Member: fw, Optional: true,
+			SendEvery: int(cfg.FastestRate()/cfg.DeviceRate(dev) + 0.5)})
 	}
 	far, err := device.NewSet(0, parts...)
 	if err != nil {

@@ -21,13 +21,13 @@ import (
 
 // rigChild is the virtual rig as a process of its own, started for a run and ended with it.
 type rigChild struct {
-	cmd   *exec.Cmd
-	life  io.Closer // its standard input: the rig lives while it is open
-	ports []string
-	pid   int
-	dir   string
-	done  chan struct{}
-	ends  atomic.Bool
+	cmd    *exec.Cmd
+	life   io.Closer // its standard input: the rig lives while it is open
+	ports  []string
+	pid    int
+	dir    string
+	exited chan struct{}
+	ends   atomic.Bool
 }
 
 // startRig starts `hil rig` with the run's configuration and waits for its ports. What becomes of it is told as events.
@@ -48,7 +48,7 @@ func startRig(ctx context.Context, cfg *configs.Config, o RunOptions, emit func(
 	if err := os.WriteFile(file, data, 0o600); err != nil {
 		return nil, err
 	}
-	r := &rigChild{dir: dir, done: make(chan struct{})}
+	r := &rigChild{dir: dir, exited: make(chan struct{})}
 	r.cmd = exec.Command(exe, "rig", file, "--bare", "--with-parent", "--sockets", dir, "--flood", fmt.Sprint(o.Flood), fmt.Sprintf("--no-rt=%v", o.NoRT || o.Single))
 	setOwnGroup(r.cmd) // Ctrl-C is for the daemon, which stops the rig last
 	var errs strings.Builder
@@ -81,15 +81,15 @@ func startRig(ctx context.Context, cfg *configs.Config, o RunOptions, emit func(
 			if json.Unmarshal(sc.Bytes(), &news) != nil || r.ends.Load() {
 				continue
 			}
-			if news.Late > 0 {
-				tell("warn", "RIG_LATE", fmt.Sprintf("the virtual rig got no processor for %d ms and stood still: what its sensors lack then is this computer's doing. Stop other programs, or give hil real-time scheduling (docs/realtime.md)", news.Late))
+			if news.MaxLateness > 0 {
+				tell("warn", "RIG_LATE", fmt.Sprintf("the virtual rig got no processor for %d ms and stood still: what its sensors lack then is this computer's doing. Stop other programs, or give hil real-time scheduling (docs/realtime.md)", news.MaxLateness))
 			}
 			if news.Lowered {
 				tell("warn", "RIG_SLOW", "the plant takes more processor time than there is: it goes on at ordinary priority, behind its time. Lower virtual.inner_rate or the rates of the devices")
 			}
 		}
 		err := r.cmd.Wait()
-		close(r.done)
+		close(r.exited)
 		if !r.ends.Load() {
 			tell("error", "RIG_LOST", fmt.Sprintf("the virtual rig ended (%v) %s", err, strings.TrimSpace(errs.String())))
 		}
@@ -98,7 +98,7 @@ func startRig(ctx context.Context, cfg *configs.Config, o RunOptions, emit func(
 	case ready := <-first:
 		r.ports, r.pid = ready.Ports, ready.PID
 		return r, nil
-	case <-r.done:
+	case <-r.exited:
 		return nil, report.ExitWith(report.Unavailable, fmt.Errorf("the virtual rig did not start: %s", strings.TrimSpace(errs.String())))
 	case <-time.After(10 * time.Second):
 		r.stop()
@@ -114,10 +114,10 @@ func (r *rigChild) stop() {
 	r.ends.Store(true)
 	r.life.Close()
 	select {
-	case <-r.done:
+	case <-r.exited:
 	case <-time.After(2 * time.Second):
 		r.cmd.Process.Kill()
-		<-r.done
+		<-r.exited
 	}
 	os.RemoveAll(r.dir)
 }

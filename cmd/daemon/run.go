@@ -64,7 +64,7 @@ func Run(parent context.Context, out io.Writer, file string, o RunOptions) error
 		return err
 	}
 	virtual := cfg.IsVirtual()
-	arm := virtual && cfg.Driven() || o.Arm
+	arm := virtual && cfg.HasDrive() || o.Arm
 	if o.DryRun && o.Arm {
 		return report.ExitWith(report.Usage, errors.New("--dry-run and --arm exclude each other"))
 	}
@@ -85,7 +85,7 @@ func Run(parent context.Context, out io.Writer, file string, o RunOptions) error
 
 	// the virtual rig first: it makes the port
 	hand := Handover{DryRun: o.DryRun, RealTime: !o.NoRT && !o.Single, Ports: Ports(cfg), Locked: !virtual && !o.Arm}
-	ready := ReadyLine{Ready: true}
+	ready := ReadyLine{CoreTicking: true}
 	if virtual {
 		rig, err := startRig(ctx, cfg, o, bus.emit)
 		if err != nil {
@@ -101,12 +101,12 @@ func Run(parent context.Context, out io.Writer, file string, o RunOptions) error
 		if claim.Shared > 0 {
 			log.Warn(fmt.Sprintf("process %d ticks on processor %d too: both will be late. Stop one, or set loop.cpu", claim.Shared, claim.CPU))
 		}
-		hand.CPU, hand.Free = claim.CPU, claim.CPU
+		hand.CPU, hand.ReservedCPU = claim.CPU, claim.CPU
 		if o.KeepOff >= 0 {
-			hand.Free = o.KeepOff
+			hand.ReservedCPU = o.KeepOff
 		}
 		if !o.NoRT {
-			if err := rt.KeepOff(hand.Free); err != nil {
+			if err := rt.KeepOff(hand.ReservedCPU); err != nil {
 				log.Warn(err.Error())
 			}
 		}
@@ -153,14 +153,14 @@ func play(ctx context.Context, out io.Writer, screen *report.Redrawn, bus *event
 	})()
 	d := &services{cfg: cfg, info: &info, bus: bus, log: log, a: a, plant: hand.Plant, share: rt.NewShare(visitors)}
 	for _, name := range a.Schema.Axes() {
-		d.live = append(d.live, sink.NewLiveRows(&a.Schema, name))
+		d.liveRows = append(d.liveRows, sink.NewLiveRows(&a.Schema, name))
 	}
 	defer d.close()
 	if err := d.open(ctx, &ready); err != nil {
 		return nil, err
 	}
 	if !hand.Plant { // which has none
-		d.tell(&a.Params, "file")
+		d.publishParams(&a.Params, "file")
 		fitter, err := newFitter(ctx, d)
 		if err != nil {
 			return nil, err
@@ -174,7 +174,7 @@ func play(ctx context.Context, out io.Writer, screen *report.Redrawn, bus *event
 	latch := d.keepLatch(cfg.IsVirtual())
 	options := daemon.Options{
 		Config: packHandover(config, hand), Log: d.coreLog(), SingleProcess: o.Single, Arm: o.Arm, UntilTrip: o.UntilTrip,
-		Sinks: d.sinks, Emit: bus.emit, Offered: d.offered, InForce: d.inForceNow, Row: d.row, Up: func(pid int, fifo bool) { d.up(out, o.ReadyLine, ready, pid, fifo) },
+		Sinks: d.sinks, Emit: bus.emit, Offered: d.offered, InForce: d.inForceNow, Row: d.row, Up: func(pid int, fifo bool) { d.coreStarted(out, o.ReadyLine, ready, pid, fifo) },
 		Reset: o.Reset,
 	}
 	latch.options(&options)
@@ -235,7 +235,8 @@ func (d *services) outcome(err error, arm, interrupted bool) error {
 		d.log.Info("stopped in the safe state")
 		return report.ExitWith(report.Interrupted, nil)
 	case arm && !sup.Ran():
-		return report.ExitWith(report.Trip, fmt.Errorf("the rig never ran: the run ended in mode %s (%s)", sup.Mode(), d.newest.Why(&d.a.Schema)))
+		return report.ExitWith(report.Trip, fmt.Errorf("the rig never ran: the run ended in mode %s (%s)", sup.Mode(),
+			d.newestRow.Why(&d.a.Schema)))
 	}
 	return nil
 }

@@ -49,14 +49,14 @@ type services struct {
 	sinks     []daemon.Sink
 	fifo      atomic.Bool
 	mu        sync.Mutex
-	newest    hil.Row
-	live      []*sink.LiveRows       // the last estimates of each axis
+	newestRow hil.Row
+	liveRows  []*sink.LiveRows       // the last estimates of each axis
 	inForce   atomic.Pointer[[]byte] // parameters, as the topic params has them
 	block     atomic.Pointer[hil.Params]
 	fitter    atomic.Pointer[fitter] // nil: not there yet, or a virtual rig
 	handOvers atomic.Uint64          // parameter blocks that came into force
 	broken    interrupted            // when the rig ceased to be known as the same
-	first     int64                  // ns  of the first row
+	firstTime int64                  // ns  of the first row
 	onFrom    int64                  // ns  of the first row of those with the drive on; 0: it is off
 	channels  *channels              // of a dry run; nil otherwise
 	closers   []func()
@@ -76,8 +76,8 @@ func (d *services) open(ctx context.Context, ready *ReadyLine) error {
 		d.bus.subscribe(rec.Event)
 		d.sinks = append(d.sinks, func(ctx context.Context, rows *ring.Reader[hil.Row]) error { return rec.Run(ctx, rows) })
 		ready.Run = rec.Dir()
-		if cfg.Record.Keep > 0 {
-			if _, err := sink.Prune(cfg.Record.Dir, int64(cfg.Record.Keep), rec.Dir()); err != nil {
+		if cfg.Record.MaxBytes > 0 {
+			if _, err := sink.Prune(cfg.Record.Dir, int64(cfg.Record.MaxBytes), rec.Dir()); err != nil {
 				d.log.Warn("old recordings could not be removed: " + err.Error())
 			}
 		}
@@ -109,7 +109,7 @@ func (d *services) openMQTT(ctx context.Context, ready *ReadyLine) error {
 		MQTT: m, Info: d.info,
 		Heard: func(topic string, body []byte) { // a fit that runs elsewhere
 			if s := d.stream.Load(); s != nil {
-				s.Tell(topic, body)
+				s.PublishRetained(topic, body)
 			}
 		},
 		Commander: d.command, Metrics: d.metrics, Emit: d.bus.emit, Log: d.log,
@@ -151,7 +151,7 @@ func (d *services) openPage(ctx context.Context, ready *ReadyLine) error {
 		Params: d.params,
 		Health: func() []byte { h := d.metrics.Health(); return h.AppendJSON(nil) },
 	}
-	opt.State, opt.Steady, opt.Identify = d.state, d.steady, d.fitJSON
+	opt.State, opt.SteadyCurve, opt.Identify = d.state, d.axisSteadyCurve, d.fitJSON
 	if d.pub != nil {
 		opt.State, opt.Health = d.pub.State, d.pub.HealthJSON
 	}
@@ -200,8 +200,8 @@ func (d *services) row(r *hil.Row) {
 		d.channels.see(r)
 	}
 	d.mu.Lock()
-	if d.newest.Seq == 0 {
-		d.first = r.T
+	if d.newestRow.Seq == 0 {
+		d.firstTime = r.T
 	}
 	switch on := r.Mode.Energised(); {
 	case !on:
@@ -209,15 +209,15 @@ func (d *services) row(r *hil.Row) {
 	case d.onFrom == 0:
 		d.onFrom = r.T
 	}
-	switch at := float64(r.T-d.first) * 1e-9; {
-	case d.newest.Seq > 0 && r.Epoch != d.newest.Epoch:
+	switch at := float64(r.T-d.firstTime) * 1e-9; {
+	case d.newestRow.Seq > 0 && r.Epoch != d.newestRow.Epoch:
 		d.broken = interrupted{at, "the core was started anew"}
 	case r.Flags&hil.FlagLinkDown != 0:
 		d.broken = interrupted{at, "the port was away"}
 	}
-	trips := (r.Mode == hil.Trip || r.Mode == hil.Estop) && r.Mode != d.newest.Mode && !d.plant
-	d.newest = *r
-	for _, l := range d.live {
+	trips := (r.Mode == hil.Trip || r.Mode == hil.Estop) && r.Mode != d.newestRow.Mode && !d.plant
+	d.newestRow = *r
+	for _, l := range d.liveRows {
 		l.See(r)
 	}
 	d.mu.Unlock()
@@ -226,32 +226,32 @@ func (d *services) row(r *hil.Row) {
 	}
 }
 
-// driven is the time of the newest row and for how long the drive has been on, s; on is −1 while it is off, and all of the run where nothing
-// is driven.
-func (d *services) driven() (now, on float64) {
+// driveOnTime is the time of the newest row and for how long the drive has been on, s; on is −1 while it is off, and all of the run where
+// nothing is driven.
+func (d *services) driveOnTime() (now, on float64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	now = float64(d.newest.T-d.first) * 1e-9
+	now = float64(d.newestRow.T-d.firstTime) * 1e-9
 	switch {
-	case d.info.DryRun || !d.cfg.Driven():
+	case d.info.DryRun || !d.cfg.HasDrive():
 		return now, now
 	case d.onFrom == 0:
 		return now, -1
 	}
-	return now, float64(d.newest.T-d.onFrom) * 1e-9
+	return now, float64(d.newestRow.T-d.onFrom) * 1e-9
 }
 
 // recordNow is a part of the run, and what has become of the run since.
 func (d *services) recordNow(part [2]float64) record {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return record{from: part[0], to: part[1], now: float64(d.newest.T-d.first) * 1e-9, broken: d.broken}
+	return record{startTime: part[0], endTime: part[1], newestTime: float64(d.newestRow.T-d.firstTime) * 1e-9, broken: d.broken}
 }
 
 // state is the newest row as the page polls it when there is no MQTT.
 func (d *services) state() []byte {
 	d.mu.Lock()
-	r := d.newest
+	r := d.newestRow
 	d.mu.Unlock()
 	if r.Seq == 0 {
 		return nil
@@ -300,7 +300,7 @@ func (d *services) offered(p hil.Params, t int64) {
 // inForceNow counts and tells a parameter block that came into force.
 func (d *services) inForceNow(p hil.Params, from string) {
 	d.handOvers.Add(1)
-	d.tell(&p, from)
+	d.publishParams(&p, from)
 }
 
 // fit is status and result of the identification beside the loop, as its topics have them; nil: there is none.
@@ -328,8 +328,8 @@ func (d *services) params() []byte {
 	return nil
 }
 
-// tell publishes the parameters in force.
-func (d *services) tell(p *hil.Params, from string) {
+// publishParams publishes the parameters in force.
+func (d *services) publishParams(p *hil.Params, from string) {
 	models := make([]*axis.Set, len(d.cfg.Axes))
 	for i := range d.cfg.Axes {
 		if law := d.cfg.Axes[i].Friction.Model; law != nil {
@@ -343,16 +343,16 @@ func (d *services) tell(p *hil.Params, from string) {
 	}
 	d.inForce.Store(&body)
 	d.block.Store(p)
-	d.publish(sink.KeptParams, body)
+	d.publish(sink.RetainedParams, body)
 }
 
 // publish sends a message on a topic that is kept, to the broker and to the pages.
-func (d *services) publish(topic sink.Kept, body []byte) {
+func (d *services) publish(topic sink.RetainedTopic, body []byte) {
 	if d.pub != nil {
-		d.pub.Tell(topic, body)
+		d.pub.PublishRetained(topic, body)
 	}
 	if s := d.stream.Load(); s != nil {
-		s.Tell(topic.String(), body)
+		s.PublishRetained(topic.String(), body)
 	}
 }
 
@@ -383,12 +383,12 @@ func (d *services) losses(add func(string, float64)) {
 	}
 	add("hand_overs", float64(d.handOvers.Load()))
 	if d.recorder != nil {
-		add("record_rows_lost", float64(d.recorder.Stats().Lost))
+		add("record_rows_lost", float64(d.recorder.Stats().LostRows))
 	}
 	if d.broker != nil {
 		st := d.broker.Stats()
 		add("broker_messages_dropped", float64(st.Dropped))
-		add("broker_full", float64(st.Full))
+		add("broker_full", float64(st.RefusedConnections))
 	}
 }
 
@@ -396,27 +396,29 @@ func (d *services) losses(add func(string, float64)) {
 func linkMap(st *device.Stats) map[string]float64 {
 	return map[string]float64{
 		"connected": float64(st.Connected), "bytes": float64(st.Bytes), "frames": float64(st.Frames),
-		"bad": float64(st.Bad), "misfits": float64(st.Misfits), "resync_bytes": float64(st.Resync), "oversize": float64(st.Oversize),
+		"bad": float64(st.Malformed), "misfits": float64(st.Misfits), "resync_bytes": float64(st.Resync), "oversize": float64(st.Oversize),
 		"foreign": float64(st.Foreign), "gaps": float64(st.Gaps), "repeats": float64(st.Repeats), "restarts": float64(st.Restarts),
-		"nonfinite": float64(st.NonFinite), "reconnects": float64(st.Reconnects), "begun": float64(st.Begun), "age_us": known(st.Age) / 1e3,
+		"nonfinite": float64(st.NonFinite), "reconnects": float64(st.Reconnects), "begun": float64(st.DeviceRestarts),
+		"age_us":    knownDuration(st.Age) / 1e3,
 		"tx_frames": float64(st.TxFrames), "tx_bytes": float64(st.TxBytes), "tx_errors": float64(st.TxErrors), "tx_dropped": float64(st.TxDropped),
-		"timeouts": float64(st.Timeouts), "late_replies": float64(st.TooLate), "refusals": float64(st.Refusals),
+		"timeouts": float64(st.Timeouts), "late_replies": float64(st.LateReplies), "refusals": float64(st.Refusals),
 		"commands_refused": float64(st.CommandsRefused), "commands_unanswered": float64(st.CommandsUnanswered),
-		"clock_drift_ppm": st.DriftPPM, "clock_offset_us": known(st.Offset) / 1e3, "clock_residual_p99_us": known(st.Residual) / 1e3,
-		"clock_jumps": float64(st.ClockJumps), "clock_rates": float64(st.ClockRates), "arrived": float64(st.Arrived),
+		"clock_drift_ppm": st.DriftPPM, "clock_offset_us": knownDuration(st.Offset) / 1e3,
+		"clock_residual_p99_us": knownDuration(st.Residual) / 1e3,
+		"clock_jumps":           float64(st.ClockJumps), "clock_rates": float64(st.ClockRates), "arrived": float64(st.Arrived),
 	}
 }
 
-// known is a duration in ns; 0 stands for what is not known yet.
-func known(ns int64) float64 {
+// knownDuration is a duration in ns as a number; NaN for 0, which stands for what is not known yet.
+func knownDuration(ns int64) float64 {
 	if ns == 0 {
 		return math.NaN()
 	}
 	return float64(ns)
 }
 
-// up is told that a core ticks.
-func (d *services) up(out io.Writer, print bool, ready ReadyLine, pid int, fifo bool) {
+// coreStarted is told that a core ticks.
+func (d *services) coreStarted(out io.Writer, print bool, ready ReadyLine, pid int, fifo bool) {
 	d.fifo.Store(fifo)
 	if print {
 		ready.Core = pid
@@ -494,10 +496,11 @@ func (d *services) finish(summary string) {
 	}
 	if s.Ticks > 0 {
 		d.log.Info(fmt.Sprintf("%d ticks at %.1f Hz; lateness p50 %.1f p99 %.1f p99.9 %.1f max %.1f µs; busy p50 %.1f µs; %d skipped",
-			s.Ticks, s.Rate, s.Late.P50, s.Late.P99, s.Late.P999, s.Late.Max, s.Busy.P50, s.Skipped))
+			s.Ticks, s.Rate, s.Lateness.P50, s.Lateness.P99, s.Lateness.P999, s.Lateness.Max, s.BusyTime.P50, s.Skipped))
 	}
 	for i := range d.cfg.Axes {
-		if live := d.live[i].Estimate(); !d.plant && d.cfg.Axes[i].Estimator.RLS.Enabled && s.Ticks > 0 && (d.channels == nil || live != nil) {
+		if live := d.liveRows[i].Estimate(); !d.plant && d.cfg.Axes[i].Estimator.RLS.Enabled && s.Ticks > 0 &&
+			(d.channels == nil || live != nil) {
 			d.log.Info(d.estimates(d.cfg.Axes[i].Name, live))
 		}
 	}
@@ -553,7 +556,7 @@ func (d *services) close() {
 	if d.recorder == nil {
 		return
 	}
-	if st := d.recorder.Stats(); st.Rows == 0 && st.Lost == 0 {
+	if st := d.recorder.Stats(); st.Rows == 0 && st.LostRows == 0 {
 		if err := d.recorder.Discard(); err != nil {
 			d.log.Warn("a recording without a row could not be removed: " + err.Error())
 		}

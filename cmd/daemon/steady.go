@@ -46,8 +46,8 @@ func trueFriction(cfg *configs.Config, a *configs.Axis) (numbers map[string]floa
 	return numbers, curve
 }
 
-// steady is the curve of a law with all its numbers, up to the speeds of an axis.
-func (d *services) steady(axis, law string, values map[string]float64) ([][2]float64, error) {
+// axisSteadyCurve is the curve of a law with all its numbers, up to the speeds of an axis.
+func (d *services) axisSteadyCurve(axis, law string, values map[string]float64) ([][2]float64, error) {
 	i := slices.IndexFunc(d.cfg.Axes, func(a configs.Axis) bool { return a.Name == axis })
 	if i < 0 {
 		return nil, fmt.Errorf("there is no axis %q", axis)
@@ -77,8 +77,8 @@ func frictionMap(law friction.Model, name string, inertia float64) map[string]fl
 	return map[string]float64{name: inertia, "Fv": law.Viscous(1), "Fc": (level.Sliding.Forward + level.Sliding.Backward) / 2, "offset": level.Offset}
 }
 
-// steadyCurve is the steady friction at speeds (SI of the axis) up to top, the largest of the axis, in both directions, rising; 0: it has no
-// limit. The speeds are even in their logarithm, over seven decades: where a curve bends is the law's own affair.
+// steadyCurve is the steady friction at speeds (SI of the axis) up to top, the largest of the axis, in both directions, rising; 0: it has
+// no limit. The speeds are even in their logarithm, over seven decades: where a curve bends is the law's own affair.
 func steadyCurve(law friction.Model, top float64) (points [][2]float64) {
 	if law == nil {
 		return nil

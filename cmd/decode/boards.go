@@ -11,7 +11,7 @@ import (
 // tableSource counts what a decoder with a table found.
 func counted(c *wire.Counters) string {
 	return fmt.Sprintf("%d bad (checksum, length, columns), %d too long, %d missing by their number, %d restarts, %d repeats, %d not for this side; %d bytes are no frame",
-		c.Bad, c.Oversize, c.Gaps, c.Restarts, c.Repeats, c.Foreign, c.Resync)
+		c.Malformed, c.Oversize, c.Gaps, c.Restarts, c.Repeats, c.Foreign, c.Resync)
 }
 
 // pushed decodes frames that end with a delimiter, by a table.

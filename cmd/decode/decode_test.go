@@ -134,11 +134,12 @@ func TestLink(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	far, v := p.Far(), make([]float64, len(p.Meas))
+	far, v := p.FarEnd(), make([]float64, len(p.Meas))
 	v[0] = 0.25
 	b := []byte{0}
 	for seq := range 3 {
-		b, _ = far.Encoder.Append(b, wire.Header{Kind: wire.Measurement, Seq: uint8(seq), Time: 5_000_000, Fresh: wire.All(len(v))}, v)
+		b, _ = far.Encoder.Append(b, wire.Header{Kind: wire.Measurement, Seq: uint8(seq), Time: 5_000_000,
+			FreshFields: wire.AllFields(len(v))}, v)
 	}
 	lines, said, err := run(t, string(b), Options{rig: rig})
 	if err != nil || len(lines) != 3 {

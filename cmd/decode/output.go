@@ -108,7 +108,7 @@ func (w *writer) done() {
 func (w *writer) fields(list []wire.Field, f *wire.Frame) {
 	w.open("values", '{')
 	for i := range list {
-		if f.Fresh>>i&1 != 0 {
+		if f.FreshFields>>i&1 != 0 {
 			w.value(list[i].Name, list[i].Unit, f.V[i])
 		}
 	}

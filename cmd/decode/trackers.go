@@ -50,7 +50,7 @@ func (o *Options) tracker(k *tracker.Kind) (tracker.Decoder, error) {
 		d.Length = length
 		return d, nil
 	}
-	return k.New(), nil
+	return k.NewDecoder(), nil
 }
 
 // trackerSource decodes the frames of a tracker.
@@ -91,7 +91,7 @@ func (s *trackerSource) decode(b []byte, w *writer) string {
 	take(nil)
 	c := s.d.Counters()
 	text := fmt.Sprintf("%d bad (checksum), %d missing by their number, %d restarts, %d repeats, %d not understood; %d bytes in %d pieces are no frame",
-		c.Bad, c.Gaps, c.Restarts, c.Repeats, c.Foreign, int(c.Resync)-extra, s.d.Resyncs())
+		c.Malformed, c.Gaps, c.Restarts, c.Repeats, c.Foreign, int(c.Resync)-extra, s.d.Resyncs())
 	return text
 }
 
@@ -124,7 +124,7 @@ func (s *trackerSource) frame(w *writer, f *tracker.Frame, at, all int, st wire.
 			}
 			w.open("values", '{')
 			for q := range tracker.Quantities {
-				if s.Has.Has(q) {
+				if s.Present.Contains(q) {
 					w.value(q.String(), q.Unit(), s.V[q])
 				}
 			}

@@ -355,7 +355,7 @@ func TestDaemonIdentifyOwnRun(t *testing.T) {
 		{"demo", nil, false, false},
 		{"text lines at 200 Hz", func(c *configs.Config) {
 			daemon.ScaleToRate(c, 200)
-			c.Devices[0].Protocol, c.Devices[0].Line = protocol.LineChoice, wire.Format{Separator: "comma", Decimal: "point", Checksum: "none", Time: "t_us", TimeUnit: 1e-6, TimeBits: 32, End: "lf"}
+			c.Devices[0].Protocol, c.Devices[0].Line = protocol.LineChoice, wire.Format{Separator: "comma", Decimal: "point", Checksum: "none", Time: "t_us", TimeUnit: 1e-6, TimeBits: 32, LineEnd: "lf"}
 			for i := range c.Devices[0].Measure {
 				c.Devices[0].Measure[i].Type = wire.Text
 			}
@@ -412,18 +412,18 @@ func TestDaemonIdentifyOwnRun(t *testing.T) {
 			truth := map[string]float64{"J": v.Motor.J + v.LoadJ, "Fv": v.Friction.Viscous(1), "Fc": v.Friction.Levels().Sliding.Forward, "offset": v.Motor.K * cfg.CurrentOffset("shaft")}
 			for _, live := range r.Run.Live.Parameters {
 				p, ok := r.Param(live.Name)
-				if !ok || live.Apart == nil {
+				if !ok || live.NormalizedDifference == nil {
 					t.Fatalf("no %s to compare", live.Name)
 				}
 				ci := r.Interval(p)
 				se, want := (ci[1]-ci[0])/2/1.96, truth[p.Name]
 				t.Logf("%s %.5g ± %.2g, live %.5g ± %.2g, truth %.5g: %.1f joint errors apart, %.1f and %.1f errors from the truth", p.Name, p.Value, se, live.Value, live.StdErr, want,
-					*live.Apart, (p.Value-want)/se, (live.Value-want)/live.StdErr)
+					*live.NormalizedDifference, (p.Value-want)/se, (live.Value-want)/live.StdErr)
 				// 3.5: one run in a thousand of four parameters. On a host that stops the loop all the time the live estimate misses the
 				// truth by more than its errors; then the program has to notice
 				missed := math.Abs(live.Value-want) > 3*live.StdErr
-				if math.Abs(*live.Apart) > 3.5 && (!missed || r.Verdict == identify.Identified || r.Run.Live.Agrees) {
-					t.Errorf("%s: %.5g is %.1f joint errors from the live %.5g", p.Name, p.Value, *live.Apart, live.Value)
+				if math.Abs(*live.NormalizedDifference) > 3.5 && (!missed || r.Verdict == identify.Identified || r.Run.Live.Agrees) {
+					t.Errorf("%s: %.5g is %.1f joint errors from the live %.5g", p.Name, p.Value, *live.NormalizedDifference, live.Value)
 				}
 				// how well it is known depends on the samples that the host lost
 				most := 0.1 * want

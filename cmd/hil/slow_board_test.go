@@ -254,11 +254,11 @@ func (b *slowBoard) play(t *testing.T, seconds float64, seed uint64) (a *hildaem
 		dev.Modbus.Delay, dev.Modbus.Latency, dev.Modbus.Silence = 0.5e-3, 0, 0.2e-3
 		for i := range dev.Measure {
 			register := 2 * i
-			dev.Measure[i].Type, dev.Measure[i].At = wire.F32, &wire.Register{Slave: 1, Register: &register}
+			dev.Measure[i].Type, dev.Measure[i].Register = wire.F32, &wire.Register{Slave: 1, Register: &register}
 		}
 		for i := range dev.Command {
 			register := 20 + 2*i
-			dev.Command[i].Type, dev.Command[i].At = wire.F32, &wire.Register{Slave: 1, Register: &register}
+			dev.Command[i].Type, dev.Command[i].Register = wire.F32, &wire.Register{Slave: 1, Register: &register}
 		}
 	} else if !b.clocked {
 		dev.Protocol = protocol.LineChoice

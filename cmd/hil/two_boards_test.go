@@ -56,6 +56,6 @@ func TestDaemonTwoBoards(t *testing.T) {
 	}
 	res, err := daemon.Replay(d.ready.Run)
 	if err != nil || res.Differ != 0 || res.Rows < 2000 {
-		t.Errorf("%d of %d rows differ: %s %v (%v)", res.Differ, res.Rows, res.First, res.Signals, err)
+		t.Errorf("%d of %d rows differ: %s %v (%v)", res.Differ, res.Rows, res.FirstDifference, res.Signals, err)
 	}
 }

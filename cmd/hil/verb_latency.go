@@ -32,7 +32,7 @@ steps exceed the reference's shortfall by ≤ 0.2 points. Exit code 6 if it fail
 			default:
 				return report.ExitWith(report.Usage, fmt.Errorf("--load %q: want idle, full, garbage or heap", o.Load))
 			}
-			if o.Rate < 10 || o.Rate > 20000 || o.Each < time.Second || o.Each%time.Second != 0 {
+			if o.Rate < 10 || o.Rate > 20000 || o.BlockDuration < time.Second || o.BlockDuration%time.Second != 0 {
 				return report.ExitWith(report.Usage, errors.New("--rate takes 10 to 20000 Hz, --each whole seconds"))
 			}
 			if pair {
@@ -44,7 +44,7 @@ steps exceed the reference's shortfall by ≤ 0.2 points. Exit code 6 if it fail
 	f := c.Flags()
 	f.BoolVar(&pair, "pair", false, "compare with cyclictest, in turn on the same processor")
 	f.IntVar(&o.Blocks, "blocks", 10, "valid blocks wanted of the loop, and as many of the reference")
-	f.DurationVar(&o.Each, "each", 10*time.Second, "length of a block")
+	f.DurationVar(&o.BlockDuration, "each", 10*time.Second, "length of a block")
 	f.Float64Var(&o.Rate, "rate", 1000, "ticks per second")
 	f.StringVar(&o.Load, "load", "full", "idle: daemon alone; full: page polled, subscriber; garbage: also noise on the serial line; heap: also 1 GB/s allocated in the supervisor")
 	f.BoolVar(&o.Json, "json", false, "print JSON")

@@ -124,7 +124,7 @@ func (r *recording) between(recs []*record.Record, m record.Mapping, d *configs.
 		pieces = append(pieces, intersample.Record{Start: rec.Start, Dt: rec.Dt, Position: rec.Position, Force: rec.Force})
 	}
 	var own *intersample.Samples
-	if t, x := r.samples.Own(m.Force.Name); len(t) > 1 {
+	if t, x := r.samples.OwnSamples(m.Force.Name); len(t) > 1 {
 		if period := (t[len(t)-1] - t[0]) / float64(len(t)-1); period < recs[0].Dt/1.5 {
 			return nil, false
 		}
@@ -133,7 +133,7 @@ func (r *recording) between(recs []*record.Record, m record.Mapping, d *configs.
 			own.Time[k], own.Value[k] = t[k]-m.Force.Delay, cmp.Or(m.Force.Scale, 1)*v+m.Force.Shift
 		}
 	}
-	time, value := r.samples.Sent()
+	time, value := r.samples.CommandSteps()
 	lag := func(points [][]float64) (float64, float64, bool) { return r.lag(recs, points) }
 	if own != nil {
 		lag = nil // of another clock

@@ -270,7 +270,7 @@ func (p *tablePlan) kind() error {
 		if ch.Column.Gain != "" {
 			text = ch.Column.Gain + " · " + text
 		}
-		p.say(ch.Key, "%s", text+schema.Behind(ch.Column.Unit))
+		p.say(ch.Key, "%s", text+schema.UnitSuffix(ch.Column.Unit))
 	}
 	return nil
 }

@@ -375,10 +375,10 @@ func (f *Options) check(verb string) error {
 // over puts the flags over the file.
 func (f *Options) over(cfg *configs.Identify) error {
 	if f.data != "" {
-		cfg.Data.File, cfg.Data.More = f.data, nil
+		cfg.Data.File, cfg.Data.FurtherFiles = f.data, nil
 	}
 	if f.span != [2]float64{} || f.last > 0 {
-		cfg.Data.Span, cfg.Data.Last = f.span, f.last.Seconds()
+		cfg.Data.Span, cfg.Data.TailDuration = f.span, f.last.Seconds()
 	}
 	if f.validate != "" {
 		cfg.Validate = f.validate

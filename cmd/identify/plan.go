@@ -28,7 +28,7 @@ import (
 func termsOf(cfg *configs.Identify) linear.Spec {
 	s := linear.Spec{
 		Rotary: cfg.Axis == "rotary", Terms: cfg.Terms, Order: cfg.Filter.Order, Cutoff: cfg.Filter.Cutoff,
-		Decimate: cfg.Decimate, Trim: linear.FromRecord, MinVelocity: linear.FromRecord, Lag: cfg.Model.Lag, Between: cfg.Between,
+		Decimate: cfg.Decimate, Trim: linear.FromRecord, MinVelocity: linear.FromRecord, Lag: cfg.Model.Lag, Between: cfg.Interpolation,
 	}
 	if cfg.Trim != nil {
 		s.Trim = *cfg.Trim
@@ -67,7 +67,7 @@ func PlanOf(cfg *configs.Identify, workers int) identify.Plan {
 // readRecords reads everything the file names.
 func readRecords(ctx context.Context, cfg *configs.Identify, bar *report.Progress) (identify.Records, error) {
 	var out identify.Records
-	for _, file := range append([]string{cfg.Data.File}, cfg.Data.More...) {
+	for _, file := range append([]string{cfg.Data.File}, cfg.Data.FurtherFiles...) {
 		f, err := readForced(ctx, file, cfg, &cfg.Data, bar)
 		if err != nil {
 			return out, err
@@ -130,7 +130,7 @@ func secondOf(d *configs.IdentifyData) *configs.IdentifyData {
 // wholeOf is a data section without a selection, which belongs to the first record.
 func wholeOf(d *configs.IdentifyData) *configs.IdentifyData {
 	whole := *d
-	whole.Rows, whole.Span, whole.Last = [2]float64{}, [2]float64{}, 0
+	whole.Rows, whole.Span, whole.TailDuration = [2]float64{}, [2]float64{}, 0
 	return &whole
 }
 
@@ -155,7 +155,7 @@ func CheckRecords(cfg *configs.Identify) (said map[string]string, err error) {
 			err = errors.Join(err, bad)
 		}
 	}
-	for _, path := range append([]string{cfg.Data.File}, cfg.Data.More...) {
+	for _, path := range append([]string{cfg.Data.File}, cfg.Data.FurtherFiles...) {
 		look(path, &cfg.Data)
 	}
 	if cfg.Loop != nil {
@@ -199,7 +199,7 @@ func checkRecord(path string, cfg *configs.Identify, d *configs.IdentifyData) (s
 // mappingOf are the columns of a data section with what else it says of the file.
 func mappingOf(cfg *configs.Identify, d *configs.IdentifyData) (record.Mapping, error) {
 	m := mappingOfFiles(&d.Records)
-	m.Piece, m.Rows, m.Last, m.Steady = d.Columns.Group, [2]int{int(d.Rows[0]), int(d.Rows[1])}, d.Last, d.Steady
+	m.Piece, m.Rows, m.Last, m.Steady = d.Columns.Group, [2]int{int(d.Rows[0]), int(d.Rows[1])}, d.TailDuration, d.SteadyTable
 	to := map[string]*record.Column{
 		"time": &m.Time, "position": &m.Position, "velocity": &m.Velocity, "force": &m.Force,
 		"reference": &m.Reference, "disturbance": &m.Disturbance, "load": &m.Load, "current": &m.Current,
@@ -285,7 +285,7 @@ func openKeeper(path string, cfg *configs.Identify, recs identify.Records) (*kee
 		return nil, nil
 	}
 	selection := cfg.Data // the records are told by their content, wherever they lie
-	selection.File, selection.More = "", nil
+	selection.File, selection.FurtherFiles = "", nil
 	said, err := json.Marshal(struct {
 		Axis                               string
 		Model, Parameters, AEP, Seed, Data any

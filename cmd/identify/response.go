@@ -86,19 +86,19 @@ func readResponses(ctx context.Context, cfg *configs.ResponseFit, files []string
 		for i, col := range cfg.Columns() {
 			pieces, err := readColumn(ctx, file, cfg, col, whole, bar)
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", col.Of, err)
+				return nil, fmt.Errorf("%s: %w", col.Role, err)
 			}
 			if i == 0 {
 				columns = make([]machine.Recording, len(pieces))
 			}
 			if n := len(columns); len(pieces) != n {
-				return nil, &record.Error{File: file, Msg: fmt.Sprintf("%d pieces with %s and %d with the column before it", len(pieces), col.Of, n), Hint: "Read all columns from the same rows."}
+				return nil, &record.Error{File: file, Msg: fmt.Sprintf("%d pieces with %s and %d with the column before it", len(pieces), col.Role, n), Hint: "Read all columns from the same rows."}
 			}
 			for k, p := range pieces {
 				columns[k] = append(columns[k], p)
 			}
 			if i < len(cfg.Inputs) {
-				out.findings = append(out.findings, record.CheckInput(pieces, col.Of, col.Unit)...)
+				out.findings = append(out.findings, record.CheckInput(pieces, col.Role, col.Unit)...)
 				continue
 			}
 			if col.Unit != "rad" && col.Unit != "m" {
@@ -108,7 +108,7 @@ func readResponses(ctx context.Context, cfg *configs.ResponseFit, files []string
 				if f.Kind == "one-direction" { // what else pushes stands in the machine
 					continue
 				}
-				f.Text, f.Channel = "output "+col.Of+": "+f.Text, col.Of
+				f.Text, f.Channel = "output "+col.Role+": "+f.Text, col.Role
 				out.findings = append(out.findings, f)
 			}
 		}

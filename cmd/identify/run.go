@@ -61,8 +61,8 @@ func openRecording(path, of, command string, still bool, watch func(read, size i
 	r := &recording{run: run, rig: rig, axis: axis, live: sink.NewLiveRows(&run.Info.Schema, axis.Name)}
 	dev := deviceOf(rig, axis)
 	r.samples = run.Samples(sink.SampleOptions{
-		Base: axis.Position, Delay: axis.Estimator.Delay, Every: 1 / rig.DeviceRate(dev), Clocked: rig.Clocked(dev), Polled: dev.Protocol.Kind().Asks,
-		Still: still || run.Info.DryRun || !rig.Driven(), Command: command, Row: r.see, Watch: watch,
+		Base: axis.Position, Delay: axis.Estimator.Delay, Period: 1 / rig.DeviceRate(dev), Clocked: rig.Clocked(dev), Polled: dev.Protocol.Kind().Asks,
+		DriveOff: still || run.Info.DryRun || !rig.HasDrive(), Command: command, Row: r.see, Watch: watch,
 	})
 	return r, nil
 }
@@ -132,7 +132,7 @@ func (r *recording) read(ctx context.Context, m record.Mapping) ([]*record.Recor
 	part := m.Last > 0 || m.Span != [2]float64{}
 	sum, err := "", error(nil)
 	if part {
-		m.Span, err = r.samples.Only(m.Span, m.Last)
+		m.Span, err = r.samples.LimitTo(m.Span, m.Last)
 		m.Last = 0
 	} else {
 		sum, err = hashOf(r.run.Path)
@@ -248,7 +248,7 @@ func PlanRun(ctx context.Context, path string, o RunOptions, bar *report.Progres
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	r.samples.Keep(cfg.Data.Command)
+	r.samples.SelectCommand(cfg.Data.Command)
 	f, err := r.forced(ctx, m, &cfg.Data, asHeld(cfg))
 	if err != nil {
 		return nil, nil, nil, err
@@ -260,9 +260,9 @@ func PlanRun(ctx context.Context, path string, o RunOptions, bar *report.Progres
 		cfg.Bristle.Hold = bristle.Auto
 	}
 	if f.found && slices.Contains(cfg.Method, "regress") {
-		cfg.Between = linear.BetweenLine
+		cfg.Interpolation = linear.BetweenLine
 		if asHeld(cfg) {
-			cfg.Between = linear.BetweenHold
+			cfg.Interpolation = linear.BetweenHold
 		}
 		assumed.because("between", "the torque between samples is known by the commands")
 	}
@@ -300,7 +300,7 @@ func PlanAxis(rig *configs.Config, ax *configs.Axis, o RunOptions) (*configs.Ide
 	a.because("name", "of the rig")
 	a.because("description", "of the rig")
 	a.because("axis", "axis %s of the rig", ax.Name)
-	cfg.Data.Span, cfg.Data.Last = o.Span, o.Last
+	cfg.Data.Span, cfg.Data.TailDuration = o.Span, o.Last
 	columns := &cfg.Data.Columns
 	columns.Time = configs.IdentifyColumn{Name: sink.SampleTime, Unit: "s"}
 	columns.Position = configs.IdentifyColumn{Name: ax.Position, Unit: unit("rad")}
@@ -388,8 +388,9 @@ func PlanAxis(rig *configs.Config, ax *configs.Axis, o RunOptions) (*configs.Ide
 		for _, p := range ax.Friction.Model.Params() {
 			if taken := p; slices.Contains(ofRig, p.Name) && p.Value != 0 {
 				cfg.Parameters = append(cfg.Parameters, configs.IdentifyParam{Given: identify.Given{Name: p.Name, Start: &taken.Value, Assumed: true}})
-				a.say(p.Name, "%g%s, assumed: that of the rig", p.Value, schema.Behind(unit(p.Unit)))
-				a.because("parameters."+p.Name, "%sthat of the rig: a motion rarely tells it", strings.TrimLeft(schema.Behind(unit(p.Unit))+"; ", " ;"))
+				a.say(p.Name, "%g%s, assumed: that of the rig", p.Value, schema.UnitSuffix(unit(p.Unit)))
+				a.because("parameters."+p.Name, "%sthat of the rig: a motion rarely tells it",
+					strings.TrimLeft(schema.UnitSuffix(unit(p.Unit))+"; ", " ;"))
 			}
 		}
 	}
@@ -417,7 +418,7 @@ func (o *ownRun) hold(res *identify.Result) {
 			continue
 		}
 		apart := (q.Value - p.Value) / math.Hypot((ci[1]-ci[0])/2/1.96, p.StdErr)
-		p.Apart, compared = &apart, compared+1
+		p.NormalizedDifference, compared = &apart, compared+1
 		if !(math.Abs(apart) <= jointLimit) {
 			differ = append(differ, fmt.Sprintf("%s %.4g, live %.4g", p.Name, q.Value, p.Value))
 		}
@@ -436,8 +437,8 @@ func (o *ownRun) remarks() (lines []string) {
 	}
 	for _, p := range l.Parameters {
 		apart := "not in this fit"
-		if p.Apart != nil {
-			apart = fmt.Sprintf("%.1f joint errors away", math.Abs(*p.Apart))
+		if p.NormalizedDifference != nil {
+			apart = fmt.Sprintf("%.1f joint errors away", math.Abs(*p.NormalizedDifference))
 		}
 		lines = append(lines, fmt.Sprintf("%-6s %.4g ± %.2g, %s", p.Name, p.Value, p.StdErr, apart))
 	}

@@ -30,7 +30,7 @@ func PrintProblems(w io.Writer, lead string, err error) {
 		fmt.Fprintf(w, "%s%v\n", lead, err)
 		return
 	}
-	for _, text := range list.Shown() {
+	for _, text := range list.Texts() {
 		fmt.Fprintf(w, "%s%s\n", lead, text)
 	}
 }

@@ -94,7 +94,7 @@ func (s *ballRun) run(ctx context.Context) (err error) {
 	if s.model, err = ball.New(c.Ball); err != nil {
 		return err
 	}
-	if s.rec, err = cameras.Record(ctx, s.model, c.Ball.Radius, c.State(s.model), c.Duration, c.Seen()); err != nil {
+	if s.rec, err = cameras.Record(ctx, s.model, c.Ball.Radius, c.State(s.model), c.Duration, c.CameraModel()); err != nil {
 		return err
 	}
 	for n := range strings.FieldsSeq("time:s x:m y:m qw: qx: qy: qz: gamma1: gamma2: gamma3: omega1:rad/s omega2:rad/s omega3:rad/s roll:rad/s spin:rad/s energy:J power:W normal_force:N tangential_force:N force_ratio: contact_velocity:m/s") {

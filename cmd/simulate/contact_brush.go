@@ -19,7 +19,7 @@ var brushBeside = []engine.Signal{{Name: "face_force", Unit: "N"}, {Name: "holde
 func (s *contactRun) brushBySteps(ctx context.Context, b *brush.Brush) error {
 	e := s.cfg.Engine
 	if err := b.Resolvable(e.Step); err != nil {
-		if !e.Averaged {
+		if !e.AveragedContact {
 			return fmt.Errorf("%w; %w", err, errUnresolved)
 		}
 		s.brushByMeans(b, err)
@@ -65,7 +65,7 @@ func (s *contactRun) brushByEvents(ctx context.Context, b *brush.Brush) error {
 	}
 	s.beginRows(brushBeside, nil)
 	stats, counts, err := b.RunEvents(ctx, brush.EventRunOptions{
-		EventOptions: contact.EventOptions{RTol: e.Tolerance, VTh: e.Slow, MaxEvents: e.MaxEvents, Law: s.cfg.Engine.Impact},
+		EventOptions: contact.EventOptions{RTol: e.Tolerance, VTh: e.RestitutionSpeed, MaxEvents: e.MaxEvents, Law: s.cfg.Engine.Impact},
 		Time:         s.cfg.Duration, Discard: orNone(s.cfg.Discard), Every: s.cfg.Rows(), Event: s.happened,
 		Trace: func(now *brush.EventSnapshot) {
 			s.keepBrush(now.T, now.Q, now.U, heldPushes(now.Held), now.Face, now.Holder, now.Spring, now.Torque)

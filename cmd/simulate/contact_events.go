@@ -15,7 +15,7 @@ import (
 func (s *contactRun) byEvents(ctx context.Context) error {
 	c := s.cfg
 	e, err := contact.NewEventDriven(s.sys, contact.EventOptions{
-		RTol: c.Engine.Tolerance, VTh: c.Engine.Slow, MaxEvents: c.Engine.MaxEvents, Law: s.cfg.Engine.Impact,
+		RTol: c.Engine.Tolerance, VTh: c.Engine.RestitutionSpeed, MaxEvents: c.Engine.MaxEvents, Law: s.cfg.Engine.Impact,
 	})
 	if err != nil {
 		return err

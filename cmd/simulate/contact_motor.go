@@ -19,7 +19,7 @@ const motorStep = 1e-4
 func (s *contactRun) buildMotor() error {
 	d := s.cfg.Drive
 	spec := brush.MachineSpec{
-		Params: s.cfg.Brush.Params, Scheme: s.moreau(), SubStep: s.cfg.Engine.Step, Averaged: s.cfg.Engine.Averaged,
+		Params: s.cfg.Brush.Params, Scheme: s.moreau(), SubStep: s.cfg.Engine.Step, Averaged: s.cfg.Engine.AveragedContact,
 		Pair: d.Pair, LoadJ: d.LoadJ, LoadTorque: d.LoadTorque,
 	}
 	m, err := brush.NewMachine(spec)

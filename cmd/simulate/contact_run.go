@@ -252,7 +252,7 @@ func (s *contactRun) bySteps(ctx context.Context) error {
 // moreau are the options of the file.
 func (s *contactRun) moreau() contact.MoreauOptions {
 	e := s.cfg.Engine
-	return contact.MoreauOptions{Step: e.Step, Theta: e.Theta, Beta: orNone(e.Beta), VTh: e.Slow, EndOfStep: e.EndOfStep, Positions: *e.Positions, Impact: s.cfg.Engine.Impact}
+	return contact.MoreauOptions{Step: e.Step, Theta: e.Theta, Beta: orNone(e.Beta), VTh: e.RestitutionSpeed, EndOfStep: e.EndOfStep, Positions: *e.Positions, Impact: s.cfg.Engine.Impact}
 }
 
 // orNone is an option of the engine for which 0 means its default and a negative number none.

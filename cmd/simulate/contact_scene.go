@@ -28,13 +28,13 @@ func buildScene(c *configs.Scene) (*contact.Scene, *picture, error) {
 		}
 		return name
 	}
-	for _, p := range c.Touching(c.Pairs) {
+	for _, p := range c.ContactPairs(c.Pairs) {
 		spec.Pairs = append(spec.Pairs, contact.PairSpec{A: p.A, B: p.B, Law: contact.Law{Mu: p.Mu, EpsN: p.EpsN, EpsT: p.EpsT, Nu: p.Nu}})
 	}
 	for _, p := range c.Springs {
 		spec.Springs = append(spec.Springs, contact.SpringSpec{
 			A: ground(p.A), B: ground(p.B), PA: contact.Point{X: p.AtA[0], Y: p.AtA[1]}, PB: contact.Point{X: p.AtB[0], Y: p.AtB[1]},
-			Stiffness: p.Stiffness, Damping: p.Damping, Tension: p.Tension, Small: p.Small,
+			Stiffness: p.Stiffness, Damping: p.Damping, Tension: p.Tension, Small: p.Linearized,
 		})
 	}
 	for _, m := range c.Mounts {
@@ -44,7 +44,7 @@ func buildScene(c *configs.Scene) (*contact.Scene, *picture, error) {
 	}
 	for _, f := range c.Forces {
 		spec.Forces = append(spec.Forces, contact.ForceSpec{
-			Body: f.Body, At: contact.Point{X: f.At[0], Y: f.At[1]}, Constant: [3]float64{f.Constant[0], f.Constant[1], f.Torque},
+			Body: f.Body, At: contact.Point{X: f.Point[0], Y: f.Point[1]}, Constant: [3]float64{f.Constant[0], f.Constant[1], f.Torque},
 			Amplitude: [3]float64{f.Amplitude[0], f.Amplitude[1], 0}, Omega: 2 * math.Pi * f.Frequency, Phase: f.Phase,
 		})
 	}
@@ -69,7 +69,7 @@ func sceneBody(c *configs.SceneBody) (contact.BodySpec, drawnBody, error) {
 	for j, axis := range []string{"x", "y", "angle"} {
 		b.Locked[j] = slices.Contains(c.Locked, axis)
 	}
-	if c.Fixed {
+	if c.Kinematic {
 		d.Kind = "ground"
 		for j := range speed {
 			drive := contact.Drive{Rate: speed[j]}
@@ -119,7 +119,7 @@ func sceneBody(c *configs.SceneBody) (contact.BodySpec, drawnBody, error) {
 		}
 		if c.Shape == "cavity" {
 			outline, err = contact.NewCavity(points)
-		} else if outline, err = contact.NewOutline(points); err == nil && !c.Fixed {
+		} else if outline, err = contact.NewOutline(points); err == nil && !c.Kinematic {
 			_, centre, _ := outline.Section()
 			for i := range points {
 				points[i].X, points[i].Y = points[i].X-centre.X, points[i].Y-centre.Y

@@ -67,7 +67,7 @@ func (s *simulation) writeCSV(w io.Writer) error {
 					unit = s.cfg.Unit(unit)
 				}
 				name := Header(c.name, unit)
-				if sensor, _ := s.cfg.Sensor(word); !sensor.Exact() {
+				if sensor, _ := s.cfg.Sensor(word); !sensor.IsIdeal() {
 					name = measuredPrefix + name
 				}
 				names, data = append(names, s.of(r, name)), append(data, s.measured(word, i, c.x))

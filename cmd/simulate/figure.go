@@ -40,7 +40,7 @@ func (s *simulation) figure() *plot.Figure {
 		x = append(x, plot.Series{Label: "end of the spring", X: first.T, Y: first.Input, Style: plot.Guide})
 	case experiment.ControlledMass:
 		guide := plot.Series{Label: "reference", X: first.T, Y: first.Input, Style: plot.Guide}
-		if c.Control.Of == "velocity" {
+		if c.Control.Quantity == "velocity" {
 			v = append(v, guide)
 		} else {
 			x = append(x, guide)

@@ -191,7 +191,7 @@ func (s *machineRun) table() (keep func(*machine.Sample) error, err error) {
 }
 
 // every is the time between rows (s).
-func (s *machineRun) every() float64 { return cmp.Or(s.cfg.Outputs.Every, s.cfg.Duration/1000) }
+func (s *machineRun) every() float64 { return cmp.Or(s.cfg.Outputs.RowInterval, s.cfg.Duration/1000) }
 
 // missing is what the energies of the run do not account for (J), and by the largest of them.
 func (s *machineRun) missing() (joule, relative float64) {

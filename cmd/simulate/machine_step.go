@@ -41,11 +41,11 @@ func (s *machineRun) wholeSteps(h float64) error {
 	c.Duration = n * h
 	every := s.every()
 	rows := max(1, math.Round(every/h))
-	if given := c.Outputs.Every; given > 0 && math.Abs(rows*h-given) > 1e-9*given {
+	if given := c.Outputs.RowInterval; given > 0 && math.Abs(rows*h-given) > 1e-9*given {
 		s.warnings = append(s.warnings, fmt.Sprintf(
 			"outputs.every, %.9g s, is no whole number of steps of %.9g s: rows stand every %.9g s", given, h, rows*h))
 	}
-	f.rows, c.Outputs.Every = int(rows), rows*h
+	f.rows, c.Outputs.RowInterval = int(rows), rows*h
 	return nil
 }
 

@@ -104,10 +104,10 @@ func RunManipulator(ctx context.Context, path string, f Options, stdout, stderr 
 func (s *manipulatorRun) run(ctx context.Context) (err error) {
 	c := s.cfg
 	if c.Method.Kind == configs.FixedStep {
-		s.out, err = s.model.RunFixed(ctx, c.Method.Step, c.Duration, max(1, int(math.Round(c.Every/c.Method.Step))))
+		s.out, err = s.model.RunFixed(ctx, c.Method.Step, c.Duration, max(1, int(math.Round(c.RowInterval/c.Method.Step))))
 		return err
 	}
-	s.out, err = s.model.Run(ctx, manipulator.Options{Formulation: manipulator.Formulations[c.Method.Kind], Duration: c.Duration, Every: c.Every, Tolerance: c.Method.Tolerance})
+	s.out, err = s.model.Run(ctx, manipulator.Options{Formulation: manipulator.Formulations[c.Method.Kind], Duration: c.Duration, SampleInterval: c.RowInterval, Tolerance: c.Method.Tolerance})
 	return err
 }
 
@@ -149,7 +149,7 @@ func (s *manipulatorRun) tabulate() {
 	}
 	if p.Unilateral {
 		add("open", "", func(r *sample) float64 {
-			if r.Open {
+			if r.ContactOpen {
 				return 1
 			}
 			return 0
@@ -161,12 +161,12 @@ func (s *manipulatorRun) tabulate() {
 	add("energy", "J", func(r *sample) float64 { return r.Energy })
 	if s.audited() {
 		add("work", "J", func(r *sample) float64 { return r.Work })
-		add("lost", "J", func(r *sample) float64 { return r.Lost })
+		add("lost", "J", func(r *sample) float64 { return r.Dissipated })
 	}
 
 	counts := map[string]int{}
 	for _, e := range s.out.Events {
-		counts[e.What]++
+		counts[e.Kind]++
 	}
 	end := s.out.Samples[len(s.out.Samples)-1]
 	lambda := s.of("lambda")
@@ -196,7 +196,8 @@ func (s *manipulatorRun) tabulate() {
 	}
 	s.metrics = append(s.metrics, Metric{"steps", "", float64(s.out.Steps)}, Metric{"gap_max", "m", s.out.Phi})
 	if s.audited() {
-		s.metrics = append(s.metrics, Metric{"drive_work", "J", end.Work}, Metric{"lost", "J", end.Lost}, Metric{"energy_error", "", s.out.Audit})
+		s.metrics = append(s.metrics, Metric{"drive_work", "J", end.Work}, Metric{"lost", "J", end.Dissipated},
+			Metric{"energy_error", "", s.out.Audit})
 	}
 }
 
@@ -220,7 +221,7 @@ func (s *manipulatorRun) doubts() {
 		warn("the beam slopes by up to %.2g, and its theory is for slopes up to %g: weight or contact force is too much for it", top, steepSlope)
 	}
 	for _, e := range s.out.Events {
-		if e.What == manipulator.Pulls {
+		if e.Kind == manipulator.Pulls {
 			warn("from t = %.4g s on the beam pulls at the tip; manipulator.unilateral: true lets it lift off", e.T)
 			break
 		}
@@ -260,8 +261,8 @@ type manipulatorEvent struct {
 func (s *manipulatorRun) events() []manipulatorEvent {
 	all := []manipulatorEvent{}
 	for _, e := range s.out.Events {
-		row := manipulatorEvent{T: e.T, Kind: e.What, From: e.From, To: e.To}
-		if e.What == manipulator.Closes {
+		row := manipulatorEvent{T: e.T, Kind: e.Kind, From: e.FromIndex, To: e.ToIndex}
+		if e.Kind == manipulator.Closes {
 			row.Impulse = e.Value
 		}
 		all = append(all, row)

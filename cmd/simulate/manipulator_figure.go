@@ -85,7 +85,7 @@ func (s *manipulatorRun) animate(w io.Writer) error {
 	for i, j := range p.Joints {
 		end := p.Tip
 		if i+1 < len(p.Joints) {
-			end = p.Joints[i+1].At
+			end = p.Joints[i+1].Location
 		}
 		body := drawnBody{Name: fmt.Sprintf("body %d", i+1), Kind: "body", Points: [][2]float64{{2 * j.Center[0], 2 * j.Center[1]}, {}, end}, Plain: true}
 		if end == [2]float64{} && j.Center == [2]float64{} {
@@ -119,7 +119,7 @@ func (s *manipulatorRun) animate(w io.Writer) error {
 		pose = append(pose, 0, 0, 0, p.Beam.Length, 0, 0)
 		d.T, d.Pose = append(d.T, r.T), append(d.Pose, pose)
 		touch := [][4]float64{}
-		if !r.Open {
+		if !r.ContactOpen {
 			touch = append(touch, [4]float64{shown7(r.TipX), shown7(r.TipY), 0, shown7(r.Lambda)})
 			top = math.Max(top, math.Abs(r.Lambda))
 		}

@@ -20,7 +20,7 @@ func MetricsOf(ctx context.Context, name string, c configs.Simulation) (out []Me
 	n := len(c.Warnings)
 	switch {
 	case c.Contact != nil:
-		c.Contact.Outputs.Every = c.Contact.Duration // a study keeps no rows
+		c.Contact.Outputs.RowInterval = c.Contact.Duration // a study keeps no rows
 		s, err := contactRunOf(ctx, name, c.Contact)
 		if err != nil {
 			return nil, err

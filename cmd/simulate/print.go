@@ -50,7 +50,7 @@ func (s *simulation) plantText() string {
 		return mass + " drawn over " + spring
 	case experiment.ControlledMass:
 		k := c.Control
-		text := fmt.Sprintf("%s under a %s controller, kp %s, ki %s, kd %s", mass, k.Of,
+		text := fmt.Sprintf("%s under a %s controller, kp %s, ki %s, kd %s", mass, k.Quantity,
 			report.WithUnit(k.Kp, c.ControlUnit("#kp")), report.WithUnit(k.Ki, c.ControlUnit("#ki")), report.WithUnit(k.Kd, c.ControlUnit("#kd")))
 		if k.Period > 0 {
 			text += ", sampled every " + report.WithUnit(k.Period, "s")

@@ -20,7 +20,7 @@ var sensedColumns = []string{"position", "velocity", "friction", "load", "mean_v
 // measured is a column as the sensor before it shows it: a copy, or the column itself behind an exact one.
 func (s *simulation) measured(word string, law int, x []float64) []float64 {
 	sensor, _ := s.cfg.Sensor(word)
-	if sensor.Exact() {
+	if sensor.IsIdeal() {
 		return x
 	}
 	i := slices.Index(sensedColumns, word)
@@ -43,7 +43,7 @@ func (s *simulation) sensorTexts() []string {
 	var out []string
 	for _, word := range s.cfg.Outputs.Columns {
 		sensor, unit := s.cfg.Sensor(word)
-		if sensor.Exact() {
+		if sensor.IsIdeal() {
 			continue
 		}
 		var parts []string
@@ -77,7 +77,7 @@ func sensorsOf(c *configs.Simulate) *sensorResult {
 	}
 	out := &sensorResult{Seed: c.Sensors.Seed, Prefix: measuredPrefix, Columns: map[string]sensorShare{}}
 	for _, word := range c.Outputs.Columns {
-		if s, _ := c.Sensor(word); !s.Exact() {
+		if s, _ := c.Sensor(word); !s.IsIdeal() {
 			out.Columns[word] = sensorShare{s.Noise, s.Resolution}
 		}
 	}

@@ -67,10 +67,10 @@ func beamFamily(ctx context.Context) (*beamResult, error) {
 		}
 		s := beamSpeed{Rate: rate, Borders: []float64{}}
 		var left *beam.LeftError
-		if s.out, err = m.Run(ctx, manipulator.Options{Duration: beamEnd, Every: beamEvery}); err != nil && !errors.As(err, &left) {
+		if s.out, err = m.Run(ctx, manipulator.Options{Duration: beamEnd, SampleInterval: beamEvery}); err != nil && !errors.As(err, &left) {
 			return nil, err
 		}
-		other, err := m.Run(ctx, manipulator.Options{Formulation: manipulator.Full, Duration: beamEnd, Every: beamEvery})
+		other, err := m.Run(ctx, manipulator.Options{Formulation: manipulator.Full, Duration: beamEnd, SampleInterval: beamEvery})
 		if err != nil && !errors.As(err, &left) {
 			return nil, err
 		}
@@ -82,7 +82,7 @@ func beamFamily(ctx context.Context) (*beamResult, error) {
 			s.Left = &left.T
 		}
 		for _, e := range s.out.Events {
-			switch e.What {
+			switch e.Kind {
 			case manipulator.Border:
 				s.Borders = append(s.Borders, e.T)
 			case manipulator.Pulls:

@@ -21,7 +21,7 @@ func (s *parameterStudy) figure(ctx context.Context, f *configs.StudyFigure) (*p
 	var p plot.Panel
 	switch f.Kind {
 	case "phase":
-		data, err := s.cfg.Simulation(nil, -1, f.At)
+		data, err := s.cfg.Simulation(nil, -1, f.Changes)
 		if err != nil {
 			return nil, err
 		}
@@ -36,7 +36,7 @@ func (s *parameterStudy) figure(ctx context.Context, f *configs.StudyFigure) (*p
 		}
 		p = plot.Panel{X: plot.Axis{Name: spoken(x.Name), Unit: x.Unit}, Y: plot.Axis{Name: spoken(y.Name), Unit: y.Unit},
 			Series: []plot.Series{{X: x.Values, Y: y.Values}}}
-		fig.Note = "one run of " + filepath.Base(s.base()) + changes(f.At)
+		fig.Note = "one run of " + filepath.Base(s.base()) + changes(f.Changes)
 		p.Series = append(p.Series, bounds(f, x.Values, y.Values)...)
 	case "correlations":
 		p = s.bars(f)

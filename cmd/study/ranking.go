@@ -95,7 +95,7 @@ func (s *parameterStudy) fits() *fitSummary {
 // chooses tells whether factor i is one of words that are models of the same rows: AICc compares nothing else.
 func (s *parameterStudy) chooses(i int) bool {
 	v := &s.cfg.Vary[i]
-	if !v.Words() || v.Files != "" || schema.Within(v.Path, "data") {
+	if !v.Words() || v.Files != "" || schema.PathWithin(v.Path, "data") {
 		return false
 	}
 	x, first := make([]float64, len(s.cfg.Vary)), map[string]float64{}

@@ -34,7 +34,7 @@ func bounds(tag string) []Bound {
 // Range is that of the want tag, infinite where it has no end.
 func (f *Field) Range() (lo, hi float64) {
 	lo, hi = math.Inf(-1), math.Inf(1)
-	for _, b := range f.Want {
+	for _, b := range f.Bounds {
 		if b.op[0] == '>' {
 			lo = max(lo, b.v)
 		} else {
@@ -44,7 +44,7 @@ func (f *Field) Range() (lo, hi float64) {
 	return lo, hi
 }
 
-func (b Bound) holds(x float64) bool {
+func (b Bound) satisfiedBy(x float64) bool {
 	switch b.op {
 	case ">":
 		return x > b.v
@@ -90,7 +90,7 @@ func (r *Report) boundsOf(path string, section Field, v reflect.Value) {
 		}
 		for _, f := range FieldsOf(v.Type()) {
 			x, p := v.FieldByIndex(f.Index), Join(path, f.Key)
-			if len(f.Want) > 0 {
+			if len(f.Bounds) > 0 {
 				r.bounded(p, f, x)
 			}
 			r.boundsOf(p, f, x)
@@ -100,7 +100,7 @@ func (r *Report) boundsOf(path string, section Field, v reflect.Value) {
 			r.boundsOf(path, section, v.Index(i))
 		}
 	case reflect.Float64:
-		if x := math.Abs(v.Float()); x != 0 && !(x >= Smallest && x <= largest) && !r.Bad(path) {
+		if x := math.Abs(v.Float()); x != 0 && !(x >= Smallest && x <= largest) && !r.HasProblem(path) {
 			r.Errorf(path, "%s: %s in SI, want 0, or a magnitude from %s to %s; is its unit right?", path, Short(v.Float()), Short(Smallest), Short(largest))
 		}
 	}
@@ -118,24 +118,24 @@ func (r *Report) bounded(path string, f Field, v reflect.Value) {
 		v = v.Elem()
 	}
 	x := numberOf(v)
-	if r.Bad(path) {
+	if r.HasProblem(path) {
 		return
 	}
 	unit := ""
 	if u, _, ok := siblingUnit(f.Unit); !ok && u != "" {
-		unit = Behind(r.UnitOf(f.Unit))
+		unit = UnitSuffix(r.UnitOf(f.Unit))
 	}
-	for _, b := range f.Want {
+	for _, b := range f.Bounds {
 		switch {
-		case b.holds(x): // also refuses NaN
-		case x == 0 && !r.Given(path):
+		case b.satisfiedBy(x): // also refuses NaN
+		case x == 0 && !r.HasKey(path):
 			if unit != "" {
 				unit = ", in" + unit
 			}
 			r.Errorf(path, "%s is missing: %s%s", path, f.Doc, unit)
 			return
 		default:
-			r.Errorf(path, "%s: %s%s, want %s", path, Short(x), unit, f.Wanted(unit))
+			r.Errorf(path, "%s: %s%s, want %s", path, Short(x), unit, f.BoundsText(unit))
 			return
 		}
 	}
@@ -152,13 +152,13 @@ func numberOf(v reflect.Value) float64 {
 	return float64(v.Uint()) // panics where a want tag stands on something else
 }
 
-// Wanted says a want tag in words: "> 0 V", "10 to 20000 Hz".
-func (f *Field) Wanted(unit string) string {
-	if len(f.Want) == 2 && f.Want[0].op == ">=" && f.Want[1].op == "<=" {
-		return fmt.Sprintf("%s to %s%s", Short(f.Want[0].v), Short(f.Want[1].v), unit)
+// BoundsText says a want tag in words: "> 0 V", "10 to 20000 Hz".
+func (f *Field) BoundsText(unit string) string {
+	if len(f.Bounds) == 2 && f.Bounds[0].op == ">=" && f.Bounds[1].op == "<=" {
+		return fmt.Sprintf("%s to %s%s", Short(f.Bounds[0].v), Short(f.Bounds[1].v), unit)
 	}
-	parts := make([]string, len(f.Want))
-	for i, b := range f.Want {
+	parts := make([]string, len(f.Bounds))
+	for i, b := range f.Bounds {
 		parts[i] = b.op + " " + Short(b.v) + unit
 	}
 	return strings.ReplaceAll(strings.ReplaceAll(strings.Join(parts, " and "), ">=", "≥"), "<=", "≤")

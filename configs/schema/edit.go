@@ -12,10 +12,10 @@ import (
 // Edit changes single keys of a YAML text. What is not changed stays as it is, byte for byte: comments, order, spelling of numbers.
 // A section in braces on the way to a changed key is written a key a line. The first error stays, and nothing is changed after it.
 type Edit struct {
-	lines []string
-	crlf  bool
-	err   error
-	made  int // sections and lines that were made for the key that is looked for
+	lines      []string
+	crlf       bool
+	err        error
+	addedLines int // sections and lines that were made for the key that is looked for
 }
 
 // NewEdit begins to change a text.
@@ -35,8 +35,8 @@ func (e *Edit) Text() ([]byte, error) {
 	return []byte(strings.Join(e.lines, end)), e.err
 }
 
-// Set gives a key, by its path with dots, a value and a comment as they are written in the file. A key that is not there, and sections on the
-// way, are added at the end of their section.
+// Set gives a key, by its path with dots, a value and a comment as they are written in the file. A key that is not there, and sections on
+// the way, are added at the end of their section.
 func (e *Edit) Set(path, value, comment string) {
 	section, key := split(path)
 	s, ok := e.section(section)
@@ -45,10 +45,10 @@ func (e *Edit) Set(path, value, comment string) {
 	}
 	if at, there := s.key(key); there {
 		head, _, _ := e.line(at)
-		e.replace(at, e.extent(at), head+" "+value+behind(comment))
+		e.replace(at, e.extent(at), head+" "+value+trailingComment(comment))
 		return
 	}
-	e.replace(s.end, s.end, strings.Repeat(" ", s.indent)+QuoteYAML(key)+": "+value+behind(comment))
+	e.replace(s.endLine, s.endLine, strings.Repeat(" ", s.indent)+QuoteYAML(key)+": "+value+trailingComment(comment))
 }
 
 // Delete takes a key with what stands below it out. Comments on lines of their own stay.
@@ -95,8 +95,8 @@ func split(path string) (section, key string) {
 	return path[:max(i, 0)], path[i+1:]
 }
 
-// behind is a comment as it stands behind a value.
-func behind(comment string) string {
+// trailingComment is a comment as it stands behind a value.
+func trailingComment(comment string) string {
 	if comment == "" {
 		return ""
 	}
@@ -105,9 +105,9 @@ func behind(comment string) string {
 
 // place is a section of the text, a key a line.
 type place struct {
-	indent int // of its keys
-	end    int // line behind the last key
-	keys   []struct {
+	indent  int // of its keys
+	endLine int // line behind the last key
+	keys    []struct {
 		name string
 		line int
 	}
@@ -124,12 +124,12 @@ func (s *place) key(name string) (line int, ok bool) {
 
 // section finds a section, or makes it.
 func (e *Edit) section(path string) (s place, ok bool) {
-	e.made = 0
+	e.addedLines = 0
 	return e.find(path)
 }
 
 func (e *Edit) find(path string) (s place, ok bool) {
-	if e.made++; e.made > 30 && e.err == nil {
+	if e.addedLines++; e.addedLines > 30 && e.err == nil {
 		e.err = fmt.Errorf("%s cannot be made here", path)
 	}
 	if e.err != nil {
@@ -148,7 +148,7 @@ func (e *Edit) find(path string) (s place, ok bool) {
 		m := mappingOf(node)
 		switch {
 		case m == nil && (node == nil || node.Type() == ast.NullType) && at >= 0: // a key without a value
-			s.indent, s.end = indent(e.lines[at])+2, at+1
+			s.indent, s.endLine = indent(e.lines[at])+2, at+1
 			s.keys = nil
 		case m == nil:
 			e.err = fmt.Errorf("%s is no section of this text, or stands behind an anchor: it cannot be changed here", path)
@@ -171,7 +171,7 @@ func (e *Edit) find(path string) (s place, ok bool) {
 		rest = below
 		line, there := s.key(key)
 		if !there {
-			e.replace(s.end, s.end, strings.Repeat(" ", s.indent)+QuoteYAML(key)+":")
+			e.replace(s.endLine, s.endLine, strings.Repeat(" ", s.indent)+QuoteYAML(key)+":")
 			return e.find(path)
 		}
 		for _, v := range m.Values {
@@ -213,7 +213,7 @@ func (e *Edit) placeOf(m *ast.MappingNode) (s place, ok bool) {
 			name string
 			line int
 		}{name, at.Line - 1})
-		s.end = e.extent(at.Line - 1)
+		s.endLine = e.extent(at.Line - 1)
 	}
 	return s, true
 }
@@ -226,7 +226,7 @@ func (e *Edit) unfold(at int, m *ast.MappingNode) {
 		head += " " + strings.TrimSpace(anchor)
 	}
 	pad := strings.Repeat(" ", indent(e.lines[at])+2)
-	out := []string{head + behind(comment)}
+	out := []string{head + trailingComment(comment)}
 	for _, line := range e.lines[at+1 : end] {
 		if _, c := cutComment(line); c != "" {
 			out = append(out, pad+"# "+c)

@@ -13,8 +13,8 @@ import (
 	"hilrig/configs/schema"
 )
 
-// Every key of every example that comes with the program can be changed and taken out alone: what a YAML decoder makes of the text is what was there
-// before, but for that key, and no remark is lost.
+// Every key of every example that comes with the program can be changed and taken out alone: what a YAML decoder makes of the text is what
+// was there before, but for that key, and no remark is lost.
 func TestEditOfEveryExample(t *testing.T) {
 	names, err := filepath.Glob("../*.yaml")
 	if err != nil || len(names) < 10 {

@@ -12,7 +12,7 @@ type Field struct {
 	Unit   string // "ohm", "@unit", "@unit/s", alternatives with |
 	Delta  bool   // a difference: no offset of an affine unit
 	Enum   []string
-	Want   []Bound
+	Bounds []Bound
 	Secret bool   // may be ${VARIABLE}, is never shown
 	Auto   string // what the default follows from, where it has no number of its own
 	IsUnit bool   // the string is the unit of its siblings; it is stored in SI
@@ -49,7 +49,7 @@ func FieldsOf(t reflect.Type) []Field {
 			continue
 		}
 		fd := Field{Index: []int{i}, Key: key, Unit: f.Tag.Get("unit"), Delta: f.Tag.Get("delta") != "", Secret: f.Tag.Get("secret") != "", Auto: f.Tag.Get("auto"),
-			IsUnit: f.Tag.Get("parse") == "unit", Doc: f.Tag.Get("doc"), Want: bounds(f.Tag.Get("want"))}
+			IsUnit: f.Tag.Get("parse") == "unit", Doc: f.Tag.Get("doc"), Bounds: bounds(f.Tag.Get("want"))}
 		if e, ok := f.Tag.Lookup("enum"); ok {
 			fd.Enum = strings.Split(e, ",")
 		} else if w, ok := reflect.Zero(single(f.Type)).Interface().(Worded); ok {

@@ -149,7 +149,7 @@ func SchemaOf(t reflect.Type, v reflect.Value, f Field) *Object {
 
 func limits(o *Object, f Field) {
 	name := map[string]string{">": "exclusiveMinimum", ">=": "minimum", "<": "exclusiveMaximum", "<=": "maximum"}
-	for _, b := range f.Want {
+	for _, b := range f.Bounds {
 		o.Set(name[b.op], b.v)
 	}
 }
@@ -192,5 +192,5 @@ func ShownDefault(f Field, v reflect.Value) (any, bool) {
 	}
 	// a zero that the range refuses stands for "must be given"
 	x := numberOf(v)
-	return v.Interface(), !slices.ContainsFunc(f.Want, func(b Bound) bool { return !b.holds(x) })
+	return v.Interface(), !slices.ContainsFunc(f.Bounds, func(b Bound) bool { return !b.satisfiedBy(x) })
 }

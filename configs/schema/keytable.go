@@ -19,7 +19,7 @@ type KeyTable []TableKey
 type TableKey struct {
 	Key, Unit, Doc string
 	Lo, Hi         float64
-	Whole          bool
+	Integer        bool
 	Ptr            *float64
 	Flag           *bool
 	Word           *string
@@ -31,7 +31,7 @@ func (table KeyTable) Decode(w *Walker, path, prefix string, e Entry) {
 	if m == nil {
 		return
 	}
-	known, leaves := table.below(prefix)
+	known, leaves := table.childKeys(prefix)
 	for _, k := range w.Entries(path, m, 0) {
 		at, p := k.Place(), Join(path, k.Key)
 		w.Mark(p, at)
@@ -71,9 +71,9 @@ func (table KeyTable) Decode(w *Walker, path, prefix string, e Entry) {
 		}
 		var x float64
 		x, ok = w.Number(p, at, s, spec, reflect.Value{})
-		switch unit := Behind(f.Unit); {
+		switch unit := UnitSuffix(f.Unit); {
 		case !ok:
-		case f.Whole && x != math.Trunc(x):
+		case f.Integer && x != math.Trunc(x):
 			w.ErrorAt(p, at, "", "%s: %s, want a whole number: %s", p, Short(x), f.Doc)
 		case !(x >= f.Lo && x <= f.Hi):
 			w.ErrorAt(p, at, "", "%s: %s%s, want %s: %s", p, Short(x), unit, f.span(unit), f.Doc)
@@ -96,8 +96,8 @@ func (f *TableKey) span(unit string) string {
 	return Short(f.Lo) + " to " + Short(f.Hi) + unit
 }
 
-// Behind is the first spelling of a unit as it stands behind a number: with a space, or nothing.
-func Behind(unit string) string {
+// UnitSuffix is the first spelling of a unit as it stands behind a number: with a space, or nothing.
+func UnitSuffix(unit string) string {
 	unit, _, _ = strings.Cut(unit, "|")
 	if unit == "" {
 		return ""
@@ -105,8 +105,8 @@ func Behind(unit string) string {
 	return " " + unit
 }
 
-// below lists the keys one level below a prefix, in the order of the table, and where those are that hold a number.
-func (table KeyTable) below(prefix string) (known []string, leaves map[string]int) {
+// childKeys lists the keys one level below a prefix, in the order of the table, and where those are that hold a number.
+func (table KeyTable) childKeys(prefix string) (known []string, leaves map[string]int) {
 	leaves = map[string]int{}
 	seen := map[string]bool{}
 	for i, f := range table {
@@ -159,7 +159,7 @@ func (table KeyTable) Emit(e *Emitter, indent int) {
 		}
 		fmt.Fprintf(e, "%s%s: %s", strings.Repeat(" ", indent+2+2*len(groups)), key, value)
 		if f.Unit != "" {
-			fmt.Fprintf(e, " #%s", Behind(f.Unit))
+			fmt.Fprintf(e, " #%s", UnitSuffix(f.Unit))
 		}
 		e.WriteByte('\n')
 	}
@@ -168,7 +168,7 @@ func (table KeyTable) Emit(e *Emitter, indent int) {
 // Shape describes the keys below a prefix to editors.
 func (table KeyTable) Shape(prefix string) *Object {
 	props := new(Object)
-	known, leaves := table.below(prefix)
+	known, leaves := table.childKeys(prefix)
 	for _, k := range known {
 		i, leaf := leaves[k]
 		if !leaf {
@@ -187,7 +187,7 @@ func (table KeyTable) Shape(prefix string) *Object {
 		number := AnyOf(Typed("number").Set("minimum", f.Lo).Set("maximum", f.Hi), Typed("string").Set("pattern", NumberPattern))
 		doc := f.Doc
 		if f.Unit != "" {
-			doc += " [" + Behind(f.Unit)[1:] + ", or with its own unit]"
+			doc += " [" + UnitSuffix(f.Unit)[1:] + ", or with its own unit]"
 		}
 		props.Set(k, number.Set("description", doc).Set("default", *f.Ptr))
 	}

@@ -36,7 +36,8 @@ func Marshal(s any) ([]byte, error) {
 	return []byte(e.String()), nil
 }
 
-// MarshalOver is Marshal of what differs from defaults, of the same type, and of what has a comment, by path. The comment stands behind the key.
+// MarshalOver is Marshal of what differs from defaults, of the same type, and of what has a comment, by path. The comment stands behind the
+// key.
 func MarshalOver(s, defaults any, comments map[string]string) ([]byte, error) {
 	e := Emitter{comments: comments}
 	e.structure(reflect.Indirect(reflect.ValueOf(s)), Field{}, 0, "", spot{"", reflect.Indirect(reflect.ValueOf(defaults))})
@@ -71,9 +72,9 @@ func (s spot) key(f Field) spot {
 	return in
 }
 
-// left tells that a value is not written: it is the default, and nothing is said about it.
-func (e *Emitter) left(at spot, x reflect.Value) bool {
-	said := func(p string) bool { return Within(p, at.path) }
+// isOmitted tells that a value is not written: it is the default, and nothing is said about it.
+func (e *Emitter) isOmitted(at spot, x reflect.Value) bool {
+	said := func(p string) bool { return PathWithin(p, at.path) }
 	return x.Kind() == reflect.Pointer && x.IsNil() ||
 		at.base.IsValid() && reflect.DeepEqual(at.base.Interface(), x.Interface()) && !slices.ContainsFunc(slices.Collect(maps.Keys(e.comments)), said)
 }
@@ -99,7 +100,7 @@ func (e *Emitter) structure(v reflect.Value, section Field, indent int, dash str
 	for _, f := range FieldsIn(v.Type(), section) {
 		x := v.FieldByIndex(f.Index)
 		at := to.key(f)
-		if e.left(at, x) {
+		if e.isOmitted(at, x) {
 			continue
 		}
 		e.WriteString(lead + f.Key + ":")
@@ -119,7 +120,7 @@ func (e *Emitter) structure(v reflect.Value, section Field, indent int, dash str
 func (e *Emitter) value(x reflect.Value, f Field, indent int, owner reflect.Value, at spot) {
 	switch x.Kind() {
 	case reflect.Struct:
-		e.WriteString(e.Behind(at.path, "") + "\n")
+		e.WriteString(e.TrailingComment(at.path, "") + "\n")
 		e.structure(x, f, indent+2, "", at)
 	case reflect.Slice:
 		if x.Len() == 0 {
@@ -156,7 +157,7 @@ func (e *Emitter) value(x reflect.Value, f Field, indent int, owner reflect.Valu
 			e.value(x.MapIndex(k), f, indent+2, owner, spot{path: at.path + "[]"})
 		}
 	default:
-		e.WriteString(" " + e.scalar(x, f) + e.Behind(at.path, e.comment(f, owner)) + "\n")
+		e.WriteString(" " + e.scalar(x, f) + e.TrailingComment(at.path, e.comment(f, owner)) + "\n")
 	}
 }
 
@@ -169,7 +170,7 @@ func empty(t reflect.Type) string {
 }
 
 func (e *Emitter) flow(x reflect.Value, f Field, owner reflect.Value, at spot) {
-	e.WriteString(" " + e.listed(x, f) + e.Behind(at.path, e.comment(f, owner)) + "\n")
+	e.WriteString(" " + e.listed(x, f) + e.TrailingComment(at.path, e.comment(f, owner)) + "\n")
 }
 
 // listed is a list or an array between brackets.
@@ -181,8 +182,8 @@ func (e *Emitter) listed(x reflect.Value, f Field) string {
 	return "[" + strings.Join(parts, ", ") + "]"
 }
 
-// Behind is the comment of a path, or another where it has none.
-func (e *Emitter) Behind(path, otherwise string) string {
+// TrailingComment is the comment of a path, or another where it has none.
+func (e *Emitter) TrailingComment(path, otherwise string) string {
 	if c := e.comments[path]; c != "" {
 		return " # " + c
 	}

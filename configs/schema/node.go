@@ -74,7 +74,8 @@ func (w *Walker) Mapping(n ast.Node) *ast.MappingNode {
 	return nil
 }
 
-// Section gives the keys and values of an entry; nil where it is empty, or is something else, which is reported: want says what should be there.
+// Section gives the keys and values of an entry; nil where it is empty, or is something else, which is reported: want says what should be
+// there.
 func (w *Walker) Section(path, want string, e Entry) *ast.MappingNode {
 	m := w.Mapping(e.Value)
 	if m == nil && e.Value.Type() != ast.NullType {
@@ -96,8 +97,8 @@ func (w *Walker) Scalar(path, want string, at Place, n ast.Node) (s string, ok b
 func (w *Walker) Items(path, key string, seq *ast.SequenceNode) iter.Seq2[string, Entry] {
 	return func(yield func(string, Entry) bool) {
 		for i, item := range seq.Values {
-			p, e := fmt.Sprintf("%s[%d]", path, i), Entry{Key: key, At: NodePlace(item), Value: item}
-			if w.Mark(p, e.At); !yield(p, e) {
+			p, e := fmt.Sprintf("%s[%d]", path, i), Entry{Key: key, KeyPlace: NodePlace(item), Value: item}
+			if w.Mark(p, e.KeyPlace); !yield(p, e) {
 				return
 			}
 		}
@@ -152,10 +153,10 @@ func NodePlace(n ast.Node) Place {
 
 // Place points at the value where it is a scalar on the line of its key, else at the key.
 func (e Entry) Place() Place {
-	if v := NodePlace(e.Value); v.line == e.At.line && e.Value.Type() != ast.NullType {
+	if v := NodePlace(e.Value); v.line == e.KeyPlace.line && e.Value.Type() != ast.NullType {
 		return v
 	}
-	return e.At
+	return e.KeyPlace
 }
 
 // KindName says in words what a node is.

@@ -68,7 +68,8 @@ func (r *Report) Counts(path, base string) (at, given string) {
 	return "", ""
 }
 
-// parseNumber reads a number with or without one of the wanted units; show is how messages repeat it, and hint says what was probably meant.
+// parseNumber reads a number with or without one of the wanted units; show is how messages repeat it, and hint says what was probably
+// meant.
 func parseNumber(s string, show func(string) string, want []Unit, f Field) (x float64, hint string, err error) {
 	num, text, err := SplitNumber(s)
 	if err != nil {
@@ -93,9 +94,9 @@ func parseNumber(s string, show func(string) string, want []Unit, f Field) (x fl
 func convert(num string, u, want Unit, f Field) float64 {
 	_, _, sibling := siblingUnit(f.Unit)
 	switch {
-	case u.alone && want.alone:
+	case u.absolute && want.absolute:
 		return u.Parse(num, true) // untouched, no detour through kelvin
-	case want.alone && !f.Delta:
+	case want.absolute && !f.Delta:
 		return u.Parse(num, false) - want.Offset
 	case !sibling && want.Factor != 1:
 		if u.exp10 == want.exp10 && u.mult == want.mult {
@@ -175,7 +176,7 @@ func (w *Walker) wantUnits(path string, at Place, f Field, owner reflect.Value) 
 		if rest == "" {
 			return []Unit{u}, true
 		}
-		if u.alone {
+		if u.absolute {
 			name = "K" // a rate of a temperature
 		}
 		tag = "(" + name + ")" + rest

@@ -55,11 +55,11 @@ func (e *Errors) Error() string {
 		return e.List[0].Error()
 	}
 	head := fmt.Sprintf("%d problems in %s\n", len(e.List), cmp.Or(e.List[0].File, "the configuration"))
-	return head + strings.Join(e.Shown(), "\n")
+	return head + strings.Join(e.Texts(), "\n")
 }
 
-// Shown are the problems that are printed, each for itself, and how many there are beyond.
-func (e *Errors) Shown() (texts []string) {
+// Texts are the problems that are printed, each for itself, and how many there are beyond.
+func (e *Errors) Texts() (texts []string) {
 	for i, p := range e.List {
 		if i == maxShown {
 			return append(texts, fmt.Sprintf("… and %d more", len(e.List)-i))
@@ -83,10 +83,10 @@ func (e *Errors) Unwrap() []error {
 type Report struct {
 	file     string
 	lines    []string
-	at       map[string]Place // key path → place in the file
+	places   map[string]Place // key path → place in the file
 	problems []Problem
 	warnings []Problem
-	seen     map[string]bool   // repeated reports (an anchor used twice) are dropped
+	reported map[string]bool   // repeated reports (an anchor used twice) are dropped
 	guessed  map[string]bool   // what misspelt keys were probably meant to be: reported once, as the misspelling
 	copied   map[string]string // sections taken over from others, where their problems are reported
 	spelt    map[string]string // units of numbers as the file has them
@@ -97,7 +97,7 @@ type Report struct {
 // NewReport is a report without a file, for values that were changed after loading: units tells what a unit tag means, nil
 // what it says.
 func NewReport(units func(tag string) string) *Report {
-	return &Report{unit: units, at: map[string]Place{}, seen: map[string]bool{}, guessed: map[string]bool{}, copied: map[string]string{}, spelt: map[string]string{}}
+	return &Report{unit: units, places: map[string]Place{}, reported: map[string]bool{}, guessed: map[string]bool{}, copied: map[string]string{}, spelt: map[string]string{}}
 }
 
 // reportOn is a report on a file.
@@ -153,7 +153,7 @@ func (r *Report) Problems() []Problem { return r.problems }
 func (r *Report) Warnings() []Problem { return r.warnings }
 
 // Mark says where a key stands.
-func (r *Report) Mark(path string, at Place) { r.at[path] = at }
+func (r *Report) Mark(path string, at Place) { r.places[path] = at }
 
 // Copied says that the section to was taken over from another one, where its problems are reported.
 func (r *Report) Copied(to, from string) { r.copied[to] = from }
@@ -161,8 +161,8 @@ func (r *Report) Copied(to, from string) { r.copied[to] = from }
 // Pass adds a problem of another file as it is.
 func (r *Report) Pass(p Problem) { r.problems = append(r.problems, p) }
 
-// Take adds what a section says of itself: path leads from the section on; "": all of it.
-func (r *Report) Take(section, path, text string) {
+// SectionError adds what a section says of itself: path leads from the section on; "": all of it.
+func (r *Report) SectionError(section, path, text string) {
 	if path != "" {
 		section += "." + path
 	}
@@ -173,7 +173,7 @@ func (r *Report) Take(section, path, text string) {
 // probably meant to be this one, or from a section that was copied.
 func (r *Report) Errorf(path, format string, args ...any) {
 	for g := range r.guessed {
-		if Within(path, g) {
+		if PathWithin(path, g) {
 			return
 		}
 	}
@@ -194,34 +194,34 @@ func (r *Report) Warnf(path, format string, args ...any) {
 // original is the path where a section stands that was taken over from there.
 func (r *Report) original(path string) string {
 	for to, from := range r.copied {
-		if Within(path, to) {
+		if PathWithin(path, to) {
 			return from + path[len(to):]
 		}
 	}
 	return path
 }
 
-// Given tells whether the file contains the key; without a file nothing is given.
-func (r *Report) Given(path string) bool { _, ok := r.at[path]; return ok }
+// HasKey tells whether the file contains the key; without a file nothing is given.
+func (r *Report) HasKey(path string) bool { _, ok := r.places[path]; return ok }
 
-// Bad tells whether something is wrong at path or below it, so that follow-up checks can be left out.
-func (r *Report) Bad(path string) bool {
+// HasProblem tells whether something is wrong at path or below it, so that follow-up checks can be left out.
+func (r *Report) HasProblem(path string) bool {
 	path = r.original(path)
 	for _, p := range r.problems {
-		if Within(p.Path, path) {
+		if PathWithin(p.Path, path) {
 			return true
 		}
 	}
 	for g := range r.guessed {
-		if Within(g, path) || Within(path, g) {
+		if PathWithin(g, path) || PathWithin(path, g) {
 			return true
 		}
 	}
 	return false
 }
 
-// Within tells whether inner is outer or a key below it.
-func Within(inner, outer string) bool {
+// PathWithin tells whether inner is outer or a key below it.
+func PathWithin(inner, outer string) bool {
 	rest, ok := strings.CutPrefix(inner, outer)
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
@@ -233,17 +233,17 @@ func (r *Report) ErrorAt(path string, at Place, hint, format string, args ...any
 
 func (r *Report) add(to *[]Problem, path string, at Place, msg, hint string) {
 	key := fmt.Sprintf("%d:%d:%s", at.line, at.col, msg)
-	if r.seen[key] {
+	if r.reported[key] {
 		return
 	}
-	r.seen[key] = true
+	r.reported[key] = true
 	*to = append(*to, Problem{File: r.file, Line: at.line, Col: at.col, Path: path, Msg: msg, Hint: hint, Excerpt: r.excerpt(at)})
 }
 
 // PlaceOf gives the place of a key, or of the nearest key above it that is in the file.
 func (r *Report) PlaceOf(path string) Place {
 	for path != "" {
-		if at, ok := r.at[path]; ok {
+		if at, ok := r.places[path]; ok {
 			return at
 		}
 		cut := strings.LastIndexAny(path, ".[")

@@ -112,8 +112,8 @@ func ParseTree(name string, data []byte) (*Tree, error) {
 	return nil, err
 }
 
-// what names a tree in messages.
-func (t *Tree) what() string {
+// describe names a tree in messages.
+func (t *Tree) describe() string {
 	switch {
 	case t.Kind == listTree:
 		return fmt.Sprintf("a list of %d", len(t.kids))
@@ -186,17 +186,17 @@ func (t *Tree) Scalars(at string, to func(path string, s *Tree)) {
 	}
 }
 
-// With is the tree with another value at path. Keys that are not there are added, whether they are known is the loader's
+// WithValue is the tree with another value at path. Keys that are not there are added, whether they are known is the loader's
 // business; lists keep their length.
-func (t *Tree) With(path string, v *Tree) (*Tree, error) {
+func (t *Tree) WithValue(path string, v *Tree) (*Tree, error) {
 	s, err := steps(path)
 	if err != nil {
 		return nil, err
 	}
-	return t.put(s, "", v)
+	return t.putValue(s, "", v)
 }
 
-func (t *Tree) put(s []step, at string, v *Tree) (*Tree, error) {
+func (t *Tree) putValue(s []step, at string, v *Tree) (*Tree, error) {
 	if len(s) == 0 {
 		return v, nil
 	}
@@ -208,19 +208,19 @@ func (t *Tree) put(s []step, at string, v *Tree) (*Tree, error) {
 	if s[0].index >= 0 {
 		switch {
 		case t.Kind != listTree:
-			return nil, fmt.Errorf("%s is %s, no list", here, t.what())
+			return nil, fmt.Errorf("%s is %s, no list", here, t.describe())
 		case s[0].index >= len(t.kids):
-			return nil, fmt.Errorf("%s is %s; the last entry is %s[%d]", here, t.what(), at, len(t.kids)-1)
+			return nil, fmt.Errorf("%s is %s; the last entry is %s[%d]", here, t.describe(), at, len(t.kids)-1)
 		}
-		kid, err := t.kids[s[0].index].put(s[1:], fmt.Sprintf("%s[%d]", at, s[0].index), v)
+		kid, err := t.kids[s[0].index].putValue(s[1:], fmt.Sprintf("%s[%d]", at, s[0].index), v)
 		out.kids[s[0].index] = kid
 		return out, err
 	}
 	switch t.Kind {
 	case listTree:
-		return nil, fmt.Errorf("%s is %s: say which entry, as in %s[0].%s", here, t.what(), at, s[0].key)
+		return nil, fmt.Errorf("%s is %s: say which entry, as in %s[0].%s", here, t.describe(), at, s[0].key)
 	case ScalarTree:
-		return nil, fmt.Errorf("%s is %s in the file, it has no keys", here, t.what())
+		return nil, fmt.Errorf("%s is %s in the file, it has no keys", here, t.describe())
 	}
 	i := slices.Index(t.keys, s[0].key)
 	below := &Tree{Kind: mapTree}
@@ -233,7 +233,7 @@ func (t *Tree) put(s []step, at string, v *Tree) (*Tree, error) {
 	} else {
 		below = t.kids[i]
 	}
-	kid, err := below.put(s[1:], Join(at, s[0].key), v)
+	kid, err := below.putValue(s[1:], Join(at, s[0].key), v)
 	out.kids[i] = kid
 	return out, err
 }

@@ -26,7 +26,7 @@ func (t term) finish() (Unit, error) {
 	if u.SI == "1" {
 		u.SI = ""
 	}
-	if u.alone {
+	if u.absolute {
 		u.Offset = 273.15
 	}
 	if math.IsInf(u.Factor, 0) || u.Factor == 0 {
@@ -44,28 +44,28 @@ func (t term) bracketed() string {
 
 type unitParser struct {
 	text  []rune
-	at    int
+	pos   int
 	depth int
-	whole string
+	input string
 }
 
 func (p *unitParser) fail(format string, args ...any) error {
-	return fmt.Errorf("unit %q: %s", p.whole, fmt.Sprintf(format, args...))
+	return fmt.Errorf("unit %q: %s", p.input, fmt.Sprintf(format, args...))
 }
 
 func (p *unitParser) peek() rune {
-	if p.at < len(p.text) {
-		return p.text[p.at]
+	if p.pos < len(p.text) {
+		return p.text[p.pos]
 	}
 	return 0
 }
 
 func (p *unitParser) skipSpace() bool {
-	from := p.at
-	for p.at < len(p.text) && unicode.IsSpace(p.text[p.at]) {
-		p.at++
+	from := p.pos
+	for p.pos < len(p.text) && unicode.IsSpace(p.text[p.pos]) {
+		p.pos++
 	}
-	return p.at > from
+	return p.pos > from
 }
 
 // product reads factors joined by ·, space and / up to the end or a closing bracket.
@@ -87,12 +87,12 @@ func (p *unitParser) product(inside bool) (term, error) {
 		case c == 0, c == ')' && inside:
 			return acc, nil
 		case c == '/':
-			p.at++
+			p.pos++
 			divided = true
 			p.skipSpace()
 		case c == '·' || space:
 			if c == '·' {
-				p.at++
+				p.pos++
 				p.skipSpace()
 			}
 			if divided {
@@ -105,7 +105,7 @@ func (p *unitParser) product(inside bool) (term, error) {
 		if err != nil {
 			return term{}, err
 		}
-		if acc.alone || f.alone {
+		if acc.absolute || f.absolute {
 			return term{}, p.fail("degC is an absolute temperature and stands alone; for differences write K")
 		}
 		sign, op := 1, "·"
@@ -179,7 +179,7 @@ func (p *unitParser) power() (term, error) {
 func (p *unitParser) factor() (term, error) {
 	switch c := p.peek(); {
 	case c == '(':
-		p.at++
+		p.pos++
 		t, err := p.product(true)
 		if err != nil {
 			return term{}, err
@@ -187,27 +187,27 @@ func (p *unitParser) factor() (term, error) {
 		if p.peek() != ')' {
 			return term{}, p.fail("a bracket is not closed")
 		}
-		p.at++
+		p.pos++
 		return t, nil
 	case c == '√':
-		p.at++
+		p.pos++
 		f, err := p.factor()
 		if err != nil {
 			return term{}, err
 		}
 		return p.raise(f, 1, "√")
 	case c == '1':
-		p.at++
+		p.pos++
 		if unicode.IsDigit(p.peek()) || p.peek() == '.' {
 			return term{}, p.fail("a number inside a unit; only 1 may stand there, as in 1/s")
 		}
 		return term{Unit: Unit{mult: 1, SI: "1"}}, nil
 	case unicode.IsLetter(c) || c == '%' || c == '°':
-		from := p.at
+		from := p.pos
 		for unicode.IsLetter(p.peek()) || p.peek() == '%' || p.peek() == '°' {
-			p.at++
+			p.pos++
 		}
-		name := string(p.text[from:p.at])
+		name := string(p.text[from:p.pos])
 		if c := p.peek(); c >= '0' && c <= '9' || c == '-' {
 			return term{}, p.fail("write a power as %s² or %s^2, %s⁻¹ or %s^-1", name, name, name, name)
 		}
@@ -241,7 +241,7 @@ func (p *unitParser) lookup(name string) (term, error) {
 
 func (a atom) term(exp10 int) term {
 	return term{composite: strings.ContainsAny(a.si, "·/"),
-		Unit: Unit{Dim: a.dim, mult: a.mult, exp10: a.exp10 + exp10, SI: a.si, cycle: a.cycles, alone: a.si == "degC"}}
+		Unit: Unit{Dim: a.dim, mult: a.mult, exp10: a.exp10 + exp10, SI: a.si, cycle: a.cycles, absolute: a.si == "degC"}}
 }
 
 // nearestUnit looks for the same letters in another case, the fewest of them changed.
@@ -277,21 +277,21 @@ func (p *unitParser) exponent() (twice int, text string, ok bool, err error) {
 	if p.peek() != '^' {
 		return 0, "", false, nil
 	}
-	p.at++
+	p.pos++
 	open := p.peek() == '('
 	if open {
-		p.at++
+		p.pos++
 	}
-	start := p.at
+	start := p.pos
 	for c := p.peek(); c >= '0' && c <= '9' || c == '-' || c == '+' || c == '.' || open && c == '/'; c = p.peek() {
-		p.at++
+		p.pos++
 	}
-	digits := string(p.text[start:p.at])
+	digits := string(p.text[start:p.pos])
 	if open {
 		if p.peek() != ')' {
 			return 0, "", false, p.fail("the bracket of an exponent is not closed")
 		}
-		p.at++
+		p.pos++
 	}
 	num, den, frac := strings.Cut(digits, "/")
 	v, err := strconv.ParseFloat(num, 64)
@@ -318,7 +318,7 @@ func exponentText(twice int) string {
 
 // raise takes f to the power twice/2.
 func (p *unitParser) raise(f term, twice int, text string) (term, error) {
-	if f.alone {
+	if f.absolute {
 		return term{}, p.fail("degC is an absolute temperature and stands alone; for differences write K")
 	}
 	out := term{Unit: Unit{cycle: f.cycle, SI: f.bracketed() + text}}

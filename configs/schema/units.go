@@ -20,10 +20,10 @@ type Unit struct {
 	Offset float64 // K; 273.15 for degC, else 0
 	SI     string  // the same unit without prefixes and non-SI names: "mN·m/rpm" → "N·m/(rad/s)", "" for a pure number
 
-	mult  float64 // Factor = mult·10^exp10, kept apart so that "0.3 mH" becomes the float64 nearest to 0.0003
-	exp10 int
-	alone bool // degC: an absolute temperature, in no product
-	cycle bool // contains Hz
+	mult     float64 // Factor = mult·10^exp10, kept apart so that "0.3 mH" becomes the float64 nearest to 0.0003
+	exp10    int
+	absolute bool // degC: an absolute temperature, in no product
+	cycle    bool // contains Hz
 }
 
 // ToSI converts a value; an affine unit counts as an absolute value.
@@ -38,7 +38,7 @@ func (u Unit) scale(v float64) float64 {
 }
 
 // Celsius tells whether the unit is degC, which stays what it is on signals: nobody reads a motor temperature in kelvin.
-func (u Unit) Celsius() bool { return u.alone }
+func (u Unit) Celsius() bool { return u.absolute }
 
 const maxUnit = 64 // runes
 
@@ -50,7 +50,7 @@ func ParseUnit(s string) (Unit, error) {
 	if utf8.RuneCountInString(trimmed) > maxUnit {
 		return Unit{}, fmt.Errorf("unit of %d characters, at most %d", utf8.RuneCountInString(trimmed), maxUnit)
 	}
-	p := unitParser{text: []rune(foldUnit(trimmed)), whole: trimmed}
+	p := unitParser{text: []rune(foldUnit(trimmed)), input: trimmed}
 	if len(p.text) == 0 {
 		return Unit{Factor: 1, mult: 1}, nil
 	}
@@ -58,8 +58,8 @@ func ParseUnit(s string) (Unit, error) {
 	if err != nil {
 		return Unit{}, err
 	}
-	if p.at < len(p.text) {
-		return Unit{}, fmt.Errorf("unit %q: unexpected %q", trimmed, string(p.text[p.at]))
+	if p.pos < len(p.text) {
+		return Unit{}, fmt.Errorf("unit %q: unexpected %q", trimmed, string(p.text[p.pos]))
 	}
 	return u.finish()
 }

@@ -28,9 +28,9 @@ func reader(r *Report, root ast.Node) *Walker {
 
 // Entry is a key with its value after merge keys were followed.
 type Entry struct {
-	Key   string
-	At    Place
-	Value ast.Node
+	Key      string
+	KeyPlace Place
+	Value    ast.Node
 }
 
 // Structure fills a struct from a mapping. Strings come first, since the unit of a value may be named by a sibling.
@@ -101,13 +101,14 @@ func (w *Walker) Unknown(path string, e Entry, known []string) {
 	if s := spelling.Nearest(e.Key, known); s != "" {
 		w.guessed[Join(path, s)] = true
 	}
-	w.ErrorAt(Join(path, e.Key), e.At, spelling.Hint(e.Key, known, "known here: "+strings.Join(known, ", ")), "unknown key %q%s", e.Key, under)
+	w.ErrorAt(Join(path, e.Key), e.KeyPlace, spelling.Hint(e.Key, known, "known here: "+strings.Join(known, ", ")), "unknown key %q%s",
+		e.Key, under)
 }
 
 // value decodes one node into one field; owner is the struct that holds it.
 func (w *Walker) value(path string, e Entry, v reflect.Value, f Field, owner reflect.Value) {
 	if strings.Count(path, ".")+strings.Count(path, "[") > maxDepth {
-		w.ErrorAt(path, e.At, "", "nested too deeply")
+		w.ErrorAt(path, e.KeyPlace, "", "nested too deeply")
 		return
 	}
 	n := w.Resolve(path, e.Value, 0)
@@ -192,7 +193,7 @@ func (w *Walker) named(path string, e Entry, v reflect.Value, f Field, owner ref
 		el := NewValue(v.Type().Elem()).Elem()
 		el.Field(name).SetString(ent.Key)
 		p := Join(path, ent.Key)
-		w.Mark(p, ent.At)
+		w.Mark(p, ent.KeyPlace)
 		w.value(p, ent, el, f, owner)
 		out = reflect.Append(out, el)
 	}
@@ -251,7 +252,7 @@ func (w *Walker) Entries(path string, m *ast.MappingNode, depth int) []Entry {
 		for _, from := range w.mergeSources(path, n, depth) {
 			for _, e := range w.Entries(path, from, depth+1) {
 				if _, have := first[e.Key]; !have {
-					first[e.Key] = e.At
+					first[e.Key] = e.KeyPlace
 					own = append(own, e)
 				}
 			}

@@ -24,7 +24,7 @@ var (
 type builder struct {
 	c        *Circuit
 	ground   string
-	now      string // element at hand
+	element  string // element at hand
 	numbered map[string]int
 	errs     []error
 	edges    []edge
@@ -34,9 +34,9 @@ type builder struct {
 
 // edge is a branch for the checks.
 type edge struct {
-	name     string
-	from, to int
-	kind     edgeKind
+	name             string
+	fromNode, toNode int
+	kind             edgeKind
 }
 
 type edgeKind uint8
@@ -49,11 +49,11 @@ const (
 )
 
 func (b *builder) fault(format string, a ...any) {
-	b.errs = append(b.errs, &problem{b.now, fmt.Sprintf(format, a...)})
+	b.errs = append(b.errs, &problem{b.element, fmt.Sprintf(format, a...)})
 }
 
-func (b *builder) want(ok bool, name string, v float64, unit, rule string) {
-	if !ok || !finite(v) {
+func (b *builder) require(ok bool, name string, v float64, unit, rule string) {
+	if !ok || !numeric.Finite(v) {
 		b.fault("%s: %s, want %s", name, strings.TrimSpace(fmt.Sprintf("%g %s", v, unit)), rule)
 	}
 }
@@ -110,37 +110,37 @@ func (b *builder) edge(name string, from, to int, kind edgeKind) {
 }
 
 func (b *builder) join(from, to string) {
-	b.edge(b.now, b.node(from), b.node(to), injected)
+	b.edge(b.element, b.node(from), b.node(to), injected)
 }
 
-func (b *builder) lead(l lead, from, to string) {
+func (b *builder) addLead(l lead, from, to string) {
 	if l.weight == 0 {
 		l.weight = 1
 	}
-	l.from, l.to = b.node(from), b.node(to)
+	l.fromNode, l.toNode = b.node(from), b.node(to)
 	b.c.leads = append(b.c.leads, l)
 	kind := rigid
 	if l.r > 0 {
 		kind = resistive
 	}
-	b.edge(l.name, l.from, l.to, kind)
+	b.edge(l.name, l.fromNode, l.toNode, kind)
 }
 
 func (b *builder) conductor(p conductor, from, to string) {
-	p.from, p.to = b.node(from), b.node(to)
+	p.fromNode, p.toNode = b.node(from), b.node(to)
 	b.c.conductors = append(b.c.conductors, p)
-	b.edge(p.name, p.from, p.to, resistive)
+	b.edge(p.name, p.fromNode, p.toNode, resistive)
 }
 
 func (b *builder) group(name string, f Field, axis int, branches []Winding) {
 	m := len(branches)
-	b.c.groups = append(b.c.groups, group{name: name, field: f, axis: axis, first: len(b.c.windings), m: m, mag: newMagnetic(m), static: f.Static()})
+	b.c.groups = append(b.c.groups, group{name: name, field: f, axis: axis, firstWinding: len(b.c.windings), m: m, mag: newMagnetic(m), static: f.Static()})
 	for _, w := range branches {
-		b.want(w.R >= 0, "R", w.R, "Ω", "≥ 0")
-		b.want(finite(w.I0), "start current", w.I0, "A", "a finite number")
-		p := winding{name: w.Name, from: b.node(w.From), to: b.node(w.To), r: w.R, heat: -1}
+		b.require(w.R >= 0, "R", w.R, "Ω", "≥ 0")
+		b.require(numeric.Finite(w.I0), "start current", w.I0, "A", "a finite number")
+		p := winding{name: w.Name, fromNode: b.node(w.FromNode), toNode: b.node(w.ToNode), r: w.R, heat: -1}
 		b.c.windings = append(b.c.windings, p)
-		b.edge(w.Name, p.from, p.to, inductive)
+		b.edge(w.Name, p.fromNode, p.toNode, inductive)
 		b.amperes = append(b.amperes, w.I0)
 	}
 }
@@ -153,18 +153,18 @@ func Build(s Spec) (*Circuit, error) {
 	}
 	seen := map[string]bool{}
 	for k, e := range s.Elements {
-		b.now = e.label()
-		if b.now == "" {
-			b.now = fmt.Sprintf("element %d", k+1)
+		b.element = e.label()
+		if b.element == "" {
+			b.element = fmt.Sprintf("element %d", k+1)
 			b.fault("without a name")
-		} else if seen[b.now] {
+		} else if seen[b.element] {
 			b.fault("two elements of this name")
 		}
-		seen[b.now] = true
+		seen[b.element] = true
 		e.add(b)
 	}
 	if len(s.Elements) == 0 {
-		b.now = "circuit"
+		b.element = "circuit"
 		b.fault("no elements")
 	}
 	if len(b.errs) == 0 {
@@ -198,22 +198,22 @@ func (b *builder) finish() {
 	for k := range c.heaters {
 		c.start = append(c.start, c.heaters[k].ta)
 	}
-	c.plain = len(c.heaters) == 0
+	c.switchedLinear = len(c.heaters) == 0
 	for _, g := range c.groups {
-		c.moving = c.moving || !g.static
+		c.varyingFields = c.varyingFields || !g.static
 		_, constant := g.field.(*Constant)
-		c.plain = c.plain && constant
+		c.switchedLinear = c.switchedLinear && constant
 	}
 	for _, p := range c.conductors {
-		c.plain = c.plain && p.kind != rectifying
+		c.switchedLinear = c.switchedLinear && p.kind != rectifying
 	}
 	for _, w := range c.windings {
-		c.plain = c.plain && w.drop == 0
+		c.switchedLinear = c.switchedLinear && w.drop == 0
 	}
 	c.nx = len(c.start)
 	c.n = len(c.windings) + len(c.nodes) + len(c.leads)
 	c.lu = engine.NewLU(c.n)
-	c.at = newInstant(c)
+	c.solution = newInstant(c)
 	c.step = newStepper(c)
 }
 

@@ -64,82 +64,82 @@ type Circuit struct {
 	signals []engine.Signal
 	start   []float64
 
-	nx     int // states: currents, voltages of capacitors, temperatures
-	n      int // unknowns of the solve: i′, φ, j
-	moving bool
-	plain  bool // nothing but switches changes its equations: those of windings with Constant fields, no heat, brushes and diodes
-	lu     engine.LU
-	known  bool // lu holds the factors for the flags of the conductors as they are, and a constant L
-	at     instant
-	step   stepper
+	nx             int // states: currents, voltages of capacitors, temperatures
+	n              int // unknowns of the solve: i′, φ, j
+	varyingFields  bool
+	switchedLinear bool // nothing but switches changes its equations: those of windings with Constant fields, no heat, brushes and diodes
+	lu             engine.LU
+	factored       bool // lu holds the factors for the flags of the conductors as they are, and a constant L
+	solution       instant
+	step           stepper
 }
 
 // ground is the number of the reference node.
 const ground = -1
 
 type winding struct {
-	name     string
-	from, to int
-	r        float64 // Ω  at 20 °C
-	drop     float64 // V  across brushes, drop·tanh(i/scale)
-	scale    float64 // A
-	heat     int     // index of its heater; −1: none
+	name             string
+	fromNode, toNode int
+	r                float64 // Ω  at 20 °C
+	drop             float64 // V  across brushes, drop·tanh(i/scale)
+	scale            float64 // A
+	heat             int     // index of its heater; −1: none
 }
 
 type capacitor struct {
-	name string
-	c    float64 // F
-	lead int
+	name      string
+	c         float64 // F
+	leadIndex int
 }
 
-// lead is φ_from − φ_to − r·j = e.
+// lead is φ_fromNode − φ_toNode − r·j = e.
 type lead struct {
-	name     string
-	from, to int
-	r        float64             // Ω
-	u        reference.Generator // V  nil: none
-	cap      int                 // capacitor whose voltage e is; −1: none
-	axis     int                 // coordinate of a winding without inductance; −1: none
-	k        float64             // V·s/rad  its constant, e = k·v
-	weight   float64             // of its voltage: 1, or 3/2 in dq
+	name             string
+	fromNode, toNode int
+	r                float64             // Ω
+	u                reference.Generator // V  nil: none
+	cap              int                 // capacitor whose voltage e is; −1: none
+	axis             int                 // coordinate of a winding without inductance; −1: none
+	k                float64             // V·s/rad  its constant, e = k·v
+	weight           float64             // of its voltage: 1, or 3/2 in dq
 }
 
-// conductor is a branch φ_from − φ_to = u with the current g·(u − u0) + g0·u0.
+// conductor is a branch φ_fromNode − φ_toNode = u with the current g·(u − u0) + g0·u0.
 type conductor struct {
-	name     string
-	from, to int
-	g        float64 // S  in force
-	u0       float64 // V  in force
-	kind     conductorKind
-	on, off  float64             // S  of switch and diode
-	knee     float64             // V  of a diode
-	closed   reference.Generator // of a switch: above one half it is closed
+	name             string
+	fromNode, toNode int
+	g                float64 // S  in force
+	u0               float64 // V  in force
+	kind             conductorKind
+	gOn, gOff        float64             // S  of switch and diode
+	knee             float64             // V  of a diode
+	control          reference.Generator // of a switch: above one half it is closed
 }
 
 type conductorKind uint8
 
 const (
-	plain conductorKind = iota
+	ohmic conductorKind = iota
 	switched
 	rectifying
 )
 
 // injection is a current source.
 type injection struct {
-	name     string
-	from, to int
-	u        reference.Generator // A
+	name             string
+	fromNode, toNode int
+	u                reference.Generator // A
 }
 
 // group is a field and its windings, which are neighbours.
 type group struct {
-	name   string
-	field  Field
-	axis   int // −1: none
-	first  int
-	m      int
-	mag    Magnetic
-	static bool // L does not depend on q
+	name         string
+	field        Field
+	axis         int // −1: none
+	firstWinding int
+	m            int
+	mag          Magnetic
+	static       bool // L does not depend on q
 }
 
 type heater struct {
@@ -186,8 +186,8 @@ func (c *Circuit) Stored(q, x []float64) float64 {
 	sum := 0.0
 	for g := range c.groups {
 		p := &c.groups[g]
-		p.field.At(along(q, p.axis), &p.mag)
-		i := x[p.first : p.first+p.m]
+		p.field.At(coordinate(q, p.axis), &p.mag)
+		i := x[p.firstWinding : p.firstWinding+p.m]
 		for a, ia := range i {
 			row := p.mag.L[a*p.m : a*p.m+p.m]
 			for b, ib := range i {

@@ -4,11 +4,12 @@ import (
 	"fmt"
 
 	"hilrig/engine"
+	"hilrig/engine/numeric"
 	"hilrig/engine/plant"
 	"hilrig/engine/reference"
 )
 
-// Element is a part of a network. The current of a branch flows from From to To inside it, its voltage is φ_From − φ_To.
+// Element is a part of a network. The current of a branch flows from FromNode to ToNode inside it, its voltage is φ_FromNode − φ_ToNode.
 type Element interface {
 	label() string
 	add(b *builder)
@@ -23,52 +24,52 @@ type Spec struct {
 
 // Resistor is an ohmic branch; R = 0 is a wire.
 type Resistor struct {
-	Name, From, To string
-	R              float64 // Ω
+	Name, FromNode, ToNode string
+	R                      float64 // Ω
 }
 
 // Inductor is a coil at rest, with the resistance of its wire.
 type Inductor struct {
-	Name, From, To string
-	L              float64 // H
-	R              float64 // Ω
-	I0             float64 // A  current at the start
+	Name, FromNode, ToNode string
+	L                      float64 // H
+	R                      float64 // Ω
+	I0                     float64 // A  current at the start
 }
 
 // Capacitor is C·u′ = j.
 type Capacitor struct {
-	Name, From, To string
-	C              float64 // F
-	U0             float64 // V  voltage at the start
+	Name, FromNode, ToNode string
+	C                      float64 // F
+	U0                     float64 // V  voltage at the start
 }
 
-// VoltageSource holds φ_From − φ_To = U(t) − R·(current out of From).
+// VoltageSource holds φ_FromNode − φ_ToNode = U(t) − R·(current out of FromNode).
 type VoltageSource struct {
-	Name, From, To string
-	U              reference.Generator // V
-	R              float64             // Ω  inside; 0: ideal
+	Name, FromNode, ToNode string
+	U                      reference.Generator // V
+	R                      float64             // Ω  inside; 0: ideal
 }
 
-// CurrentSource drives I(t) from From to To through itself.
+// CurrentSource drives I(t) from FromNode to ToNode through itself.
 type CurrentSource struct {
-	Name, From, To string
-	I              reference.Generator // A
+	Name, FromNode, ToNode string
+	I                      reference.Generator // A
 }
 
 // Switch is a resistor with two values.
 type Switch struct {
-	Name, From, To string
-	Ron, Roff      float64             // Ω  closed, open
-	Closed         reference.Generator // above one half: closed
+	Name, FromNode, ToNode string
+	Ron, Roff              float64             // Ω  closed, open
+	Control                reference.Generator // above one half: closed
 }
 
-// Diode conducts from From to To above the knee: two straight lines that meet at Knee,
+// Diode conducts from FromNode to ToNode above the knee: two straight lines that meet at Knee,
 //
 //	j = (u − Knee)/Ron + Knee/Roff for u > Knee, else u/Roff.
 type Diode struct {
-	Name, From, To string
-	Knee           float64 // V
-	Ron, Roff      float64 // Ω
+	Name, FromNode, ToNode string
+	Knee                   float64 // V
+	Ron, Roff              float64 // Ω
 }
 
 // DC is the armature of a machine with a commutator and permanent magnets:
@@ -78,16 +79,16 @@ type Diode struct {
 // With L = 0 it is quasi-static: i = (u − K·w)/R; brush drop and thermal lump then are refused. The inertia in Motor is that of the
 // mechanics and not looked at here.
 type DC struct {
-	Name, From, To string
-	Motor          plant.Motor
-	Thermal        plant.Thermal // without Capacity the winding stays at Ambient, which acts only with CopperTC
-	Axis           int           // coordinate
-	I0             float64       // A  current at the start
+	Name, FromNode, ToNode string
+	Motor                  plant.Motor
+	Thermal                plant.Thermal // without Capacity the winding stays at Ambient, which acts only with CopperTC
+	Axis                   int           // coordinate
+	I0                     float64       // A  current at the start
 }
 
 // Electromagnet is a coil whose inductance depends on an air gap.
 type Electromagnet struct {
-	Name, From, To string
+	Name, FromNode, ToNode string
 	Plunger
 	R    float64 // Ω
 	Axis int     // coordinate of the gap
@@ -107,8 +108,8 @@ type Synchronous struct {
 // ThreePhase is the same machine with three windings between nodes. If all three end in one node of their own, that is a star point:
 // the sum of the currents is then zero for want of another way.
 type ThreePhase struct {
-	Name     string
-	From, To [3]string
+	Name             string
+	FromNode, ToNode [3]string
 	Phases
 	R    float64 // Ω  of a phase
 	Axis int
@@ -125,9 +126,9 @@ type Windings struct {
 
 // Winding is a branch of Windings.
 type Winding struct {
-	Name, From, To string
-	R              float64 // Ω
-	I0             float64 // A
+	Name, FromNode, ToNode string
+	R                      float64 // Ω
+	I0                     float64 // A
 }
 
 func (e *Resistor) label() string      { return e.Name }
@@ -144,28 +145,28 @@ func (e *ThreePhase) label() string    { return e.Name }
 func (e *Windings) label() string      { return e.Name }
 
 func (e *Resistor) add(b *builder) {
-	b.want(e.R >= 0, "R", e.R, "Ω", "≥ 0")
+	b.require(e.R >= 0, "R", e.R, "Ω", "≥ 0")
 	if e.R == 0 {
-		b.lead(lead{name: e.Name, cap: -1, axis: -1}, e.From, e.To)
+		b.addLead(lead{name: e.Name, cap: -1, axis: -1}, e.FromNode, e.ToNode)
 		return
 	}
-	b.conductor(conductor{name: e.Name, g: 1 / e.R}, e.From, e.To)
+	b.conductor(conductor{name: e.Name, g: 1 / e.R}, e.FromNode, e.ToNode)
 	k := len(b.c.conductors) - 1
 	b.number(".R", "Ω", true, func(c *Circuit, r float64) { c.conductors[k].g = 1 / r }, e.R)
 }
 
 func (e *Inductor) add(b *builder) {
-	b.want(e.L > 0, "L", e.L, "H", "> 0")
+	b.require(e.L > 0, "L", e.L, "H", "> 0")
 	f := &Constant{L: []float64{e.L}}
-	b.group(e.Name, f, -1, []Winding{{e.Name, e.From, e.To, e.R, e.I0}})
+	b.group(e.Name, f, -1, []Winding{{e.Name, e.FromNode, e.ToNode, e.R, e.I0}})
 	b.number(".L", "H", true, func(_ *Circuit, v float64) { f.L[0] = v }, e.L)
 	b.resistance(e.R, 1)
 }
 
 func (e *Capacitor) add(b *builder) {
-	b.want(e.C > 0, "C", e.C, "F", "> 0")
-	b.want(finite(e.U0), "start voltage", e.U0, "V", "a finite number")
-	b.lead(lead{name: e.Name, cap: len(b.c.capacitors), axis: -1}, e.From, e.To)
+	b.require(e.C > 0, "C", e.C, "F", "> 0")
+	b.require(numeric.Finite(e.U0), "start voltage", e.U0, "V", "a finite number")
+	b.addLead(lead{name: e.Name, cap: len(b.c.capacitors), axis: -1}, e.FromNode, e.ToNode)
 	b.c.capacitors = append(b.c.capacitors, capacitor{e.Name, e.C, len(b.c.leads) - 1})
 	b.volts = append(b.volts, e.U0)
 	k := len(b.c.capacitors) - 1
@@ -173,36 +174,36 @@ func (e *Capacitor) add(b *builder) {
 }
 
 func (e *VoltageSource) add(b *builder) {
-	b.want(e.R >= 0, "R", e.R, "Ω", "≥ 0")
-	// the current j of a lead flows from From to To inside it: φ_From − φ_To = u + R·j
-	b.lead(lead{name: e.Name, r: e.R, u: b.source("U", e.U), cap: -1, axis: -1}, e.From, e.To)
+	b.require(e.R >= 0, "R", e.R, "Ω", "≥ 0")
+	// the current j of a lead flows from FromNode to ToNode inside it: φ_FromNode − φ_ToNode = u + R·j
+	b.addLead(lead{name: e.Name, r: e.R, u: b.source("U", e.U), cap: -1, axis: -1}, e.FromNode, e.ToNode)
 }
 
 func (e *CurrentSource) add(b *builder) {
-	b.c.injections = append(b.c.injections, injection{e.Name, b.node(e.From), b.node(e.To), b.source("I", e.I)})
-	b.join(e.From, e.To)
+	b.c.injections = append(b.c.injections, injection{e.Name, b.node(e.FromNode), b.node(e.ToNode), b.source("I", e.I)})
+	b.join(e.FromNode, e.ToNode)
 }
 
 func (e *Switch) add(b *builder) {
-	b.want(e.Ron > 0, "on", e.Ron, "Ω", "> 0")
-	b.want(e.Roff > e.Ron, "off", e.Roff, "Ω", "above on")
-	b.conductor(conductor{name: e.Name, kind: switched, g: 1 / e.Roff, on: 1 / e.Ron, off: 1 / e.Roff, closed: b.source("Closed", e.Closed)}, e.From, e.To)
+	b.require(e.Ron > 0, "on", e.Ron, "Ω", "> 0")
+	b.require(e.Roff > e.Ron, "off", e.Roff, "Ω", "above on")
+	b.conductor(conductor{name: e.Name, kind: switched, g: 1 / e.Roff, gOn: 1 / e.Ron, gOff: 1 / e.Roff, control: b.source("Closed", e.Control)}, e.FromNode, e.ToNode)
 }
 
 func (e *Diode) add(b *builder) {
-	b.want(e.Ron > 0, "on", e.Ron, "Ω", "> 0")
-	b.want(e.Roff > e.Ron, "off", e.Roff, "Ω", "above on")
-	b.want(e.Knee >= 0, "knee", e.Knee, "V", "≥ 0")
-	b.conductor(conductor{name: e.Name, kind: rectifying, g: 1 / e.Roff, on: 1 / e.Ron, off: 1 / e.Roff, knee: e.Knee}, e.From, e.To)
+	b.require(e.Ron > 0, "on", e.Ron, "Ω", "> 0")
+	b.require(e.Roff > e.Ron, "off", e.Roff, "Ω", "above on")
+	b.require(e.Knee >= 0, "knee", e.Knee, "V", "≥ 0")
+	b.conductor(conductor{name: e.Name, kind: rectifying, g: 1 / e.Roff, gOn: 1 / e.Ron, gOff: 1 / e.Roff, knee: e.Knee}, e.FromNode, e.ToNode)
 }
 
 func (e *DC) add(b *builder) {
 	m, th := &e.Motor, &e.Thermal
-	b.want(m.R > 0, "R", m.R, "Ω", "> 0")
-	b.want(m.L >= 0, "L", m.L, "H", "≥ 0")
-	b.want(finite(m.K), "K", m.K, "N·m/A", "a finite number")
-	b.want(m.BrushDrop >= 0, "brush drop", m.BrushDrop, "V", "≥ 0")
-	b.want(m.BrushDrop == 0 || m.DropScale > 0, "drop current", m.DropScale, "A", "> 0")
+	b.require(m.R > 0, "R", m.R, "Ω", "> 0")
+	b.require(m.L >= 0, "L", m.L, "H", "≥ 0")
+	b.require(numeric.Finite(m.K), "K", m.K, "N·m/A", "a finite number")
+	b.require(m.BrushDrop >= 0, "brush drop", m.BrushDrop, "V", "≥ 0")
+	b.require(m.BrushDrop == 0 || m.DropScale > 0, "drop current", m.DropScale, "A", "> 0")
 	b.axis(e.Axis)
 	if m.L == 0 {
 		if m.BrushDrop != 0 || th.Capacity != 0 {
@@ -212,14 +213,14 @@ func (e *DC) add(b *builder) {
 			b.fault("%g A at the start with L = 0: without an inductance the current is no state", e.I0)
 		}
 		r := m.R * (1 + th.CopperTC*(th.Ambient-t20))
-		b.lead(lead{name: e.Name, r: r, cap: -1, axis: e.Axis, k: m.K}, e.From, e.To)
+		b.addLead(lead{name: e.Name, r: r, cap: -1, axis: e.Axis, k: m.K}, e.FromNode, e.ToNode)
 		k := len(b.c.leads) - 1
 		b.number(".R", "Ω", true, func(c *Circuit, v float64) { c.leads[k].r = v * (1 + th.CopperTC*(th.Ambient-t20)) }, m.R)
 		b.number(".K", "N·m/A", false, func(c *Circuit, v float64) { c.leads[k].k = v }, m.K)
 		return
 	}
 	f := &Constant{L: []float64{m.L}, K: []float64{m.K}}
-	b.group(e.Name, f, e.Axis, []Winding{{e.Name, e.From, e.To, m.R, e.I0}})
+	b.group(e.Name, f, e.Axis, []Winding{{e.Name, e.FromNode, e.ToNode, m.R, e.I0}})
 	w := &b.c.windings[len(b.c.windings)-1]
 	cold := 1.0 // R in force by R at 20 °C
 	if th.Capacity == 0 {
@@ -235,12 +236,12 @@ func (e *DC) add(b *builder) {
 	w.drop, w.scale = m.BrushDrop, m.DropScale
 	switch {
 	case th.Capacity > 0:
-		b.want(th.Resistance > 0, "thermal resistance", th.Resistance, "K/W", "> 0")
+		b.require(th.Resistance > 0, "thermal resistance", th.Resistance, "K/W", "> 0")
 		w.heat = len(b.c.heaters)
 		b.c.heaters = append(b.c.heaters, heater{e.Name, th.Capacity, th.Resistance, th.Ambient, th.CopperTC})
 	case th.CopperTC != 0:
 		w.r *= 1 + th.CopperTC*(th.Ambient-t20)
-		b.want(w.r > 0, "R at ambient", w.r, "Ω", "> 0")
+		b.require(w.r > 0, "R at ambient", w.r, "Ω", "> 0")
 	}
 }
 
@@ -248,13 +249,13 @@ func (e *DC) add(b *builder) {
 const t20 = 20.0
 
 func (e *Electromagnet) add(b *builder) {
-	b.want(e.Linf >= 0, "Linf", e.Linf, "H", "≥ 0")
-	b.want(e.C > 0, "C", e.C, "H·m", "> 0")
-	b.want(e.X0 > 0, "X0", e.X0, "m", "> 0")
-	b.want(finite(e.Shut), "Shut", e.Shut, "m", "a finite number")
+	b.require(e.Linf >= 0, "Linf", e.Linf, "H", "≥ 0")
+	b.require(e.C > 0, "C", e.C, "H·m", "> 0")
+	b.require(e.X0 > 0, "X0", e.X0, "m", "> 0")
+	b.require(numeric.Finite(e.Shut), "Shut", e.Shut, "m", "a finite number")
 	b.axis(e.Axis)
 	f := e.Plunger // the element may serve a second circuit
-	b.group(e.Name, &f, e.Axis, []Winding{{e.Name, e.From, e.To, e.R, e.I0}})
+	b.group(e.Name, &f, e.Axis, []Winding{{e.Name, e.FromNode, e.ToNode, e.R, e.I0}})
 	b.resistance(e.R, 1)
 	b.number(".C", "H·m", true, func(_ *Circuit, v float64) { f.C = v }, f.C)
 	b.number(".X0", "m", true, func(_ *Circuit, v float64) { f.X0 = v }, f.X0)
@@ -262,23 +263,23 @@ func (e *Electromagnet) add(b *builder) {
 }
 
 func (r *Rotor) check(b *builder) {
-	b.want(r.Ld > 0, "Ld", r.Ld, "H", "> 0")
-	b.want(r.Lq > 0, "Lq", r.Lq, "H", "> 0")
-	b.want(finite(r.Psi), "psi", r.Psi, "V·s", "a finite number")
-	b.want(r.Pairs != 0, "pairs", r.Pairs, "", "a number other than 0")
+	b.require(r.Ld > 0, "Ld", r.Ld, "H", "> 0")
+	b.require(r.Lq > 0, "Lq", r.Lq, "H", "> 0")
+	b.require(numeric.Finite(r.Psi), "psi", r.Psi, "V·s", "a finite number")
+	b.require(r.Pairs != 0, "pairs", r.Pairs, "", "a number other than 0")
 	for _, c := range r.Cogs {
-		b.want(c.Order > 0 && finite(c.Amplitude), "order of the cogging", c.Order, "", "> 0")
+		b.require(c.Order > 0 && numeric.Finite(c.Amplitude), "order of the cogging", c.Order, "", "> 0")
 	}
 }
 
 func (e *Synchronous) add(b *builder) {
 	e.Rotor.check(b)
-	b.want(e.R >= 0, "R", e.R, "Ω", "≥ 0")
+	b.require(e.R >= 0, "R", e.R, "Ω", "≥ 0")
 	b.axis(e.Axis)
 	var branches []Winding
 	for k, u := range []reference.Generator{e.Ud, e.Uq} {
 		axis := [...]string{".d", ".q"}[k]
-		b.lead(lead{name: e.Name + axis + ".inverter", u: b.source("U"+axis[1:], u), cap: -1, axis: -1, weight: park}, e.Name+axis, b.ground)
+		b.addLead(lead{name: e.Name + axis + ".inverter", u: b.source("U"+axis[1:], u), cap: -1, axis: -1, weight: park}, e.Name+axis, b.ground)
 		branches = append(branches, Winding{e.Name + axis, e.Name + axis, b.ground, park * e.R, e.I0[k]})
 	}
 	f := e.Rotor
@@ -297,12 +298,12 @@ func (r *Rotor) numbers(b *builder) {
 
 func (e *ThreePhase) add(b *builder) {
 	e.Rotor.check(b)
-	b.want(e.R >= 0, "R", e.R, "Ω", "≥ 0")
-	b.want(e.L0 > 0, "L0", e.L0, "H", "> 0")
+	b.require(e.R >= 0, "R", e.R, "Ω", "≥ 0")
+	b.require(e.L0 > 0, "L0", e.L0, "H", "> 0")
 	b.axis(e.Axis)
 	var branches []Winding
 	for k := range 3 {
-		branches = append(branches, Winding{e.Name + [...]string{".a", ".b", ".c"}[k], e.From[k], e.To[k], e.R, e.I0[k]})
+		branches = append(branches, Winding{e.Name + [...]string{".a", ".b", ".c"}[k], e.FromNode[k], e.ToNode[k], e.R, e.I0[k]})
 	}
 	f := e.Phases
 	b.group(e.Name, &f, e.Axis, branches)

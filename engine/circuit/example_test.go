@@ -12,9 +12,9 @@ import (
 // A motor that turns at 100 rad/s on 12 V: what it draws, and the torque, by the equations of one instant.
 func Example() {
 	c, err := circuit.Build(circuit.Spec{Axes: 1, Elements: []circuit.Element{
-		&circuit.VoltageSource{Name: "supply", From: "+", To: "0", U: reference.Constant(12)},
-		&circuit.Resistor{Name: "cable", From: "+", To: "m", R: 0.2},
-		&circuit.DC{Name: "motor", From: "m", To: "0", Motor: plant.Motor{R: 1, L: 2e-3, K: 0.05}, Axis: 0, I0: 5},
+		&circuit.VoltageSource{Name: "supply", FromNode: "+", ToNode: "0", U: reference.Constant(12)},
+		&circuit.Resistor{Name: "cable", FromNode: "+", ToNode: "m", R: 0.2},
+		&circuit.DC{Name: "motor", FromNode: "m", ToNode: "0", Motor: plant.Motor{R: 1, L: 2e-3, K: 0.05}, Axis: 0, I0: 5},
 	}})
 	if err != nil {
 		panic(err)
@@ -44,8 +44,8 @@ func Example() {
 // A loop of two sources has no single current. The error says who is in it and what to do.
 func ExampleBuild() {
 	_, err := circuit.Build(circuit.Spec{Elements: []circuit.Element{
-		&circuit.VoltageSource{Name: "battery", From: "+", To: "0", U: reference.Constant(12)},
-		&circuit.VoltageSource{Name: "charger", From: "+", To: "0", U: reference.Constant(14)},
+		&circuit.VoltageSource{Name: "battery", FromNode: "+", ToNode: "0", U: reference.Constant(12)},
+		&circuit.VoltageSource{Name: "charger", FromNode: "+", ToNode: "0", U: reference.Constant(14)},
 	}})
 	fmt.Println(err)
 	// Output:

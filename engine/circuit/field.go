@@ -51,7 +51,7 @@ func (p *Constant) At(_ float64, f *Magnetic) {
 //	L = Linf + C/(q + X0),   f = ½i²·dL/dq,
 //
 // which draws the gap shut. Its seat is a stop of the mechanics; below −X0/2 the formula is left and L goes on as a straight line,
-// so that a trial step through the seat stays finite: Circuit.Beyond tells. On a joint that turns read rad for m. The gap is the
+// so that a trial step through the seat stays finite: Circuit.GapOutOfRange tells. On a joint that turns read rad for m. The gap is the
 // coordinate less Shut, or Shut less the coordinate where Reverse is set.
 type Plunger struct {
 	Linf    float64 // H

@@ -9,15 +9,15 @@ import (
 
 // instant is the solution of the equations at one instant.
 type instant struct {
-	y   []float64 // i′ (A/s), φ (V), j (A)
-	cut []bool    // by node: its row belongs to a cut
-	ohm []float64 // Ω  of the windings, warm
+	y     []float64 // i′ (A/s), φ (V), j (A)
+	inCut []bool    // by node: its row belongs to a cut
+	ohm   []float64 // Ω  of the windings, warm
 }
 
 func newInstant(c *Circuit) instant {
 	in := instant{make([]float64, c.n), make([]bool, len(c.nodes)), make([]float64, len(c.windings))}
 	for _, p := range c.cuts {
-		in.cut[p.row] = true
+		in.inCut[p.row] = true
 	}
 	return in
 }
@@ -28,14 +28,14 @@ func (c *Circuit) Flow(t float64, q, v, x, dx, tau []float64) (Power, engine.Sta
 	if !numeric.AllFinite(x...) || !numeric.AllFinite(q...) || !numeric.AllFinite(v...) {
 		return Power{}, engine.NonFinite
 	}
-	if c.moving {
-		c.known = false
+	if c.varyingFields {
+		c.factored = false
 	}
 	c.throw(t)
 	c.fields(q)
-	c.warm(x)
-	y := c.at.y
-	st := c.settle(func() {
+	c.setResistances(x)
+	y := c.solution.y
+	st := c.solveDiodes(func() {
 		c.homogeneous(x, v, y)
 		c.affine(t, v, y)
 		for k := range c.windings {
@@ -49,13 +49,13 @@ func (c *Circuit) Flow(t float64, q, v, x, dx, tau []float64) (Power, engine.Sta
 	copy(dx[:m], y[:m])
 	for k := range c.capacitors {
 		p := &c.capacitors[k]
-		dx[m+k] = y[m+len(c.nodes)+p.lead] / p.c
+		dx[m+k] = y[m+len(c.nodes)+p.leadIndex] / p.c
 	}
 	hot := m + len(c.capacitors)
 	for k := range c.windings {
 		if h := c.windings[k].heat; h >= 0 {
 			p := &c.heaters[h]
-			loss := (c.at.ohm[k]*x[k] + c.windings[k].brushes(x[k])) * x[k]
+			loss := (c.solution.ohm[k]*x[k] + c.windings[k].brushes(x[k])) * x[k]
 			dx[hot+h] = (loss - (x[hot+h]-p.ta)/p.res) / p.capacity
 		}
 	}
@@ -79,12 +79,12 @@ func (c *Circuit) throw(t float64) {
 		if p.kind != switched {
 			continue
 		}
-		g := p.off
-		if s, _, _ := p.closed.At(t); s > 0.5 {
-			g = p.on
+		g := p.gOff
+		if s, _, _ := p.control.At(t); s > 0.5 {
+			g = p.gOn
 		}
 		if g != p.g {
-			p.g, c.known, c.step.steady = g, false, false
+			p.g, c.factored, c.step.matricesValid = g, false, false
 		}
 	}
 }
@@ -93,18 +93,18 @@ func (c *Circuit) throw(t float64) {
 func (c *Circuit) fields(q []float64) {
 	for g := range c.groups {
 		p := &c.groups[g]
-		p.field.At(along(q, p.axis), &p.mag)
+		p.field.At(coordinate(q, p.axis), &p.mag)
 	}
 }
 
-// warm takes the resistances of the windings at their temperatures.
-func (c *Circuit) warm(x []float64) {
+// setResistances sets the resistances of the windings at their temperatures.
+func (c *Circuit) setResistances(x []float64) {
 	hot := len(c.windings) + len(c.capacitors)
 	for k := range c.windings {
 		w := &c.windings[k]
-		c.at.ohm[k] = w.r
+		c.solution.ohm[k] = w.r
 		if w.heat >= 0 {
-			c.at.ohm[k] = w.ohm(&c.heaters[w.heat], x[hot+w.heat])
+			c.solution.ohm[k] = w.ohm(&c.heaters[w.heat], x[hot+w.heat])
 		}
 	}
 }
@@ -112,9 +112,9 @@ func (c *Circuit) warm(x []float64) {
 // ohm is the resistance (Ω) at a temperature (°C), as in package plant.
 func (w *winding) ohm(h *heater, temp float64) float64 { return w.r * max(0.1, 1+h.tc*(temp-t20)) }
 
-// settle solves for y with the right-hand side that fill writes, and turns the diodes until each is on the line it is on: first all
+// solveDiodes solves for y with the right-hand side that fill writes, and turns the diodes until each is on the line it is on: first all
 // that are wrong at once, then the first of them alone, which ends for any network of resistors (Murty's least index, [CPS09] 4.1).
-func (c *Circuit) settle(fill func(), y []float64) engine.Status {
+func (c *Circuit) solveDiodes(fill func(), y []float64) engine.Status {
 	for turn := 0; ; turn++ {
 		if !c.factor() {
 			return engine.NonFinite
@@ -141,14 +141,14 @@ func (c *Circuit) turn(y []float64, one bool) bool {
 		if p.kind != rectifying {
 			continue
 		}
-		on := p.g == p.on
-		if u := c.across(p.from, p.to, y); on == (u > p.knee) || math.Abs(u-p.knee) < 1e-12*(1+p.knee) {
+		on := p.g == p.gOn
+		if u := c.branchVoltage(p.fromNode, p.toNode, y); on == (u > p.knee) || math.Abs(u-p.knee) < 1e-12*(1+p.knee) {
 			continue
 		}
-		if p.g, p.u0 = p.on, p.knee; on {
-			p.g, p.u0 = p.off, 0
+		if p.g, p.u0 = p.gOn, p.knee; on {
+			p.g, p.u0 = p.gOff, 0
 		}
-		turned, c.known = true, false
+		turned, c.factored = true, false
 		if one {
 			break
 		}
@@ -164,14 +164,16 @@ func (c *Circuit) phi(node int, y []float64) float64 {
 	return y[len(c.windings)+node]
 }
 
-func (c *Circuit) across(from, to int, y []float64) float64 { return c.phi(from, y) - c.phi(to, y) }
+func (c *Circuit) branchVoltage(from, to int, y []float64) float64 {
+	return c.phi(from, y) - c.phi(to, y)
+}
 
 // current of a conductor.
-func (p *conductor) current(u float64) float64 { return p.g*(u-p.u0) + p.off*p.u0 }
+func (p *conductor) current(u float64) float64 { return p.g*(u-p.u0) + p.gOff*p.u0 }
 
 // factor assembles and factors the matrix, unless it is known. It is false for a singular one.
 func (c *Circuit) factor() bool {
-	if c.known {
+	if c.factored {
 		return true
 	}
 	m, nn, n := len(c.windings), len(c.nodes), c.n
@@ -180,7 +182,7 @@ func (c *Circuit) factor() bool {
 	for g := range c.groups {
 		p := &c.groups[g]
 		for i := range p.m {
-			copy(a[(p.first+i)*n+p.first:], p.mag.L[i*p.m:(i+1)*p.m])
+			copy(a[(p.firstWinding+i)*n+p.firstWinding:], p.mag.L[i*p.m:(i+1)*p.m])
 		}
 	}
 	put := func(row, node int, v float64) {
@@ -189,13 +191,13 @@ func (c *Circuit) factor() bool {
 		}
 	}
 	for k := range c.windings {
-		put(k, c.windings[k].from, -1)
-		put(k, c.windings[k].to, 1)
+		put(k, c.windings[k].fromNode, -1)
+		put(k, c.windings[k].toNode, 1)
 	}
 	for k := range c.conductors {
 		p := &c.conductors[k]
-		for _, end := range [2][2]int{{p.from, p.to}, {p.to, p.from}} {
-			if end[0] != ground && !c.at.cut[end[0]] {
+		for _, end := range [2][2]int{{p.fromNode, p.toNode}, {p.toNode, p.fromNode}} {
+			if end[0] != ground && !c.solution.inCut[end[0]] {
 				put(m+end[0], end[0], p.g)
 				put(m+end[0], end[1], -p.g)
 			}
@@ -203,14 +205,14 @@ func (c *Circuit) factor() bool {
 	}
 	for k := range c.leads {
 		p, row := &c.leads[k], m+nn+k
-		put(row, p.from, 1)
-		put(row, p.to, -1)
+		put(row, p.fromNode, 1)
+		put(row, p.toNode, -1)
 		a[row*n+row] = -p.r
-		if p.from != ground && !c.at.cut[p.from] {
-			a[(m+p.from)*n+row]++
+		if p.fromNode != ground && !c.solution.inCut[p.fromNode] {
+			a[(m+p.fromNode)*n+row]++
 		}
-		if p.to != ground && !c.at.cut[p.to] {
-			a[(m+p.to)*n+row]--
+		if p.toNode != ground && !c.solution.inCut[p.toNode] {
+			a[(m+p.toNode)*n+row]--
 		}
 	}
 	for _, p := range c.cuts {
@@ -219,12 +221,12 @@ func (c *Circuit) factor() bool {
 		}
 	}
 	ok := c.lu.Factor()
-	c.known = ok && !c.moving
+	c.factored = ok && !c.varyingFields
 	return ok
 }
 
-// along is the number of a coordinate; 0 where a field moves with none.
-func along(q []float64, axis int) float64 {
+// coordinate is the position on an axis (m, rad); 0 where a field moves with none.
+func coordinate(q []float64, axis int) float64 {
 	if axis < 0 {
 		return 0
 	}
@@ -237,23 +239,23 @@ func (c *Circuit) homogeneous(x, v, y []float64) {
 	clear(y)
 	for k := range c.windings {
 		w := &c.windings[k]
-		y[k] = -c.at.ohm[k] * x[k]
-		c.leave(w.from, w.to, x[k], y)
+		y[k] = -c.solution.ohm[k] * x[k]
+		c.leave(w.fromNode, w.toNode, x[k], y)
 	}
 	for g := range c.groups {
 		p := &c.groups[g]
-		speed := along(v, p.axis)
-		i := x[p.first : p.first+p.m]
+		speed := coordinate(v, p.axis)
+		i := x[p.firstWinding : p.firstWinding+p.m]
 		for a := range p.m {
 			sum := 0.0
 			for b, z := range p.mag.Turn[a*p.m : (a+1)*p.m] {
 				sum += z * i[b]
 			}
-			y[p.first+a] -= speed * sum
+			y[p.firstWinding+a] -= speed * sum
 		}
 	}
 	for k := range c.capacitors {
-		y[m+nn+c.capacitors[k].lead] = x[m+k]
+		y[m+nn+c.capacitors[k].leadIndex] = x[m+k]
 	}
 }
 
@@ -262,20 +264,20 @@ func (c *Circuit) affine(t float64, v, y []float64) {
 	m, nn := len(c.windings), len(c.nodes)
 	for g := range c.groups {
 		p := &c.groups[g]
-		speed := along(v, p.axis)
+		speed := coordinate(v, p.axis)
 		for a, k := range p.mag.EMF {
-			y[p.first+a] -= speed * k
+			y[p.firstWinding+a] -= speed * k
 		}
 	}
 	for k := range c.conductors {
 		if p := &c.conductors[k]; p.u0 != 0 {
-			c.leave(p.from, p.to, p.current(0), y)
+			c.leave(p.fromNode, p.toNode, p.current(0), y)
 		}
 	}
 	for k := range c.injections {
 		p := &c.injections[k]
 		i, _, _ := p.u.At(t)
-		c.leave(p.from, p.to, i, y)
+		c.leave(p.fromNode, p.toNode, i, y)
 	}
 	for _, p := range c.cuts {
 		for _, k := range p.injections {
@@ -303,10 +305,10 @@ func (p *lead) electromotive(t float64, v []float64) (e float64) {
 // leave notes a known current from one node to another in the rows of Kirchhoff's law.
 func (c *Circuit) leave(from, to int, i float64, y []float64) {
 	m := len(c.windings)
-	if from != ground && !c.at.cut[from] {
+	if from != ground && !c.solution.inCut[from] {
 		y[m+from] -= i
 	}
-	if to != ground && !c.at.cut[to] {
+	if to != ground && !c.solution.inCut[to] {
 		y[m+to] += i
 	}
 }
@@ -318,7 +320,7 @@ func (c *Circuit) forces(v, x, y, tau []float64) (out float64) {
 		if p.axis < 0 {
 			continue
 		}
-		f := p.force(x[p.first : p.first+p.m])
+		f := p.force(x[p.firstWinding : p.firstWinding+p.m])
 		tau[p.axis] += f
 		out += f * v[p.axis]
 	}
@@ -348,11 +350,11 @@ func (p *group) force(i []float64) float64 {
 func (c *Circuit) power(t float64, x, y []float64) (in, loss float64) {
 	base := len(c.windings) + len(c.nodes)
 	for k := range c.windings {
-		loss += (c.at.ohm[k]*x[k] + c.windings[k].brushes(x[k])) * x[k]
+		loss += (c.solution.ohm[k]*x[k] + c.windings[k].brushes(x[k])) * x[k]
 	}
 	for k := range c.conductors {
 		p := &c.conductors[k]
-		u := c.across(p.from, p.to, y)
+		u := c.branchVoltage(p.fromNode, p.toNode, y)
 		loss += u * p.current(u)
 	}
 	for k := range c.leads {
@@ -366,13 +368,13 @@ func (c *Circuit) power(t float64, x, y []float64) (in, loss float64) {
 	for k := range c.injections {
 		p := &c.injections[k]
 		i, _, _ := p.u.At(t)
-		in -= c.across(p.from, p.to, y) * i
+		in -= c.branchVoltage(p.fromNode, p.toNode, y) * i
 	}
 	return in, loss
 }
 
 // Voltage is that of a node (V) after Flow, or of the mean of the step after Trial. Nodes has the names.
-func (c *Circuit) Voltage(node int) float64 { return c.phi(node, c.at.y) }
+func (c *Circuit) Voltage(node int) float64 { return c.phi(node, c.solution.y) }
 
 // Potential is that of a node by its name; false: there is none. Ground has none.
 func (c *Circuit) Potential(name string) (v float64, ok bool) {
@@ -384,17 +386,17 @@ func (c *Circuit) Potential(name string) (v float64, ok bool) {
 	return 0, false
 }
 
-// Current is that of a source, capacitor, resistor, switch or diode by its name (A), from From to To inside it, as Voltage; false:
+// Current is that of a source, capacitor, resistor, switch or diode by its name (A), from FromNode to ToNode inside it, as Voltage; false:
 // there is none of this name. The currents of windings are states.
 func (c *Circuit) Current(name string) (i float64, ok bool) {
 	for k := range c.leads {
 		if c.leads[k].name == name {
-			return c.at.y[len(c.windings)+len(c.nodes)+k], true
+			return c.solution.y[len(c.windings)+len(c.nodes)+k], true
 		}
 	}
 	for k := range c.conductors {
 		if p := &c.conductors[k]; p.name == name {
-			return p.current(c.across(p.from, p.to, c.at.y)), true
+			return p.current(c.branchVoltage(p.fromNode, p.toNode, c.solution.y)), true
 		}
 	}
 	return 0, false

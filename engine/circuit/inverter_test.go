@@ -20,18 +20,19 @@ func TestInverter(t *testing.T) {
 	)
 	m := salient
 	names := [3]string{"a", "b", "c"}
-	elements := []Element{&VoltageSource{Name: "battery", From: "+", To: "0", U: reference.Constant(battery), R: 0.01}}
+	elements := []Element{&VoltageSource{Name: "battery", FromNode: "+", ToNode: "0", U: reference.Constant(battery), R: 0.01}}
 	for k, n := range names {
 		// share of a period on the upper switch: one half and the phase voltage
 		duty := reference.Sine{Offset: 0.5, Tone: reference.Tone{Amplitude: math.Hypot(ud, uq) / battery,
 			Frequency: m.Pairs * w / 2 / math.Pi, Phase: math.Atan2(ud, -uq) - 2*math.Pi/3*float64(k)}}
 		elements = append(elements,
-			&Switch{Name: n + ".high", From: "+", To: n, Ron: 5e-3, Roff: 1e6, Closed: &PWM{High: 1, Period: period, Duty: duty}},
-			&Switch{Name: n + ".low", From: n, To: "0", Ron: 5e-3, Roff: 1e6, Closed: &PWM{Low: 1, Period: period, Duty: duty}},
-			&Diode{Name: n + ".up", From: n, To: "+", Knee: 0.7, Ron: 5e-3, Roff: 1e6},
-			&Diode{Name: n + ".down", From: "0", To: n, Knee: 0.7, Ron: 5e-3, Roff: 1e6})
+			&Switch{Name: n + ".high", FromNode: "+", ToNode: n, Ron: 5e-3, Roff: 1e6, Control: &PWM{High: 1, Period: period, Duty: duty}},
+			&Switch{Name: n + ".low", FromNode: n, ToNode: "0", Ron: 5e-3, Roff: 1e6, Control: &PWM{Low: 1, Period: period, Duty: duty}},
+			&Diode{Name: n + ".up", FromNode: n, ToNode: "+", Knee: 0.7, Ron: 5e-3, Roff: 1e6},
+			&Diode{Name: n + ".down", FromNode: "0", ToNode: n, Knee: 0.7, Ron: 5e-3, Roff: 1e6})
 	}
-	c := build(t, 1, append(elements, &ThreePhase{Name: "m", From: names, To: [3]string{"s", "s", "s"}, Phases: Phases{m, 0.2e-3}, R: r})...)
+	c := build(t, 1, append(elements, &ThreePhase{Name: "m", FromNode: names, ToNode: [3]string{"s", "s", "s"},
+		Phases: Phases{m, 0.2e-3}, R: r})...)
 	q := func(s float64) []float64 { return []float64{w * s} }
 	v := func(float64) []float64 { return []float64{w} }
 	x, e := integrate(t, c, q, v, end)

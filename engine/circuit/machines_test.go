@@ -17,16 +17,17 @@ var salient = Rotor{Ld: 0.8e-3, Lq: 1.4e-3, Psi: 0.02, Pairs: 4, Cogs: []Cog{{0.
 func everything(t *testing.T) *Circuit {
 	t.Helper()
 	return build(t, 2,
-		&VoltageSource{Name: "u", From: "a", To: "0", U: reference.Constant(24), R: 0.1},
-		&DC{Name: "dc", From: "a", To: "b", Motor: plant.Motor{R: 1, L: 2e-3, K: 0.05, BrushDrop: 0.8, DropScale: 0.2}, Axis: 0, I0: 1,
+		&VoltageSource{Name: "u", FromNode: "a", ToNode: "0", U: reference.Constant(24), R: 0.1},
+		&DC{Name: "dc", FromNode: "a", ToNode: "b", Motor: plant.Motor{R: 1, L: 2e-3, K: 0.05, BrushDrop: 0.8, DropScale: 0.2}, Axis: 0, I0: 1,
 			Thermal: plant.Thermal{Resistance: 2, Capacity: 30, CopperTC: 0.0039, Ambient: 40}},
-		&DC{Name: "quasi", From: "a", To: "0", Motor: plant.Motor{R: 3, K: 0.03}, Axis: 1},
-		&Resistor{Name: "r", From: "b", To: "0", R: 0.5},
-		&Capacitor{Name: "c", From: "b", To: "0", C: 1e-3, U0: 2},
-		&Electromagnet{Name: "coil", From: "a", To: "d", Plunger: Plunger{Linf: 0.01, C: 2e-5, X0: 1e-3}, R: 4, Axis: 1, I0: 0.5},
-		&Diode{Name: "d", From: "d", To: "0", Knee: 0.7, Ron: 0.05, Roff: 1e4},
+		&DC{Name: "quasi", FromNode: "a", ToNode: "0", Motor: plant.Motor{R: 3, K: 0.03}, Axis: 1},
+		&Resistor{Name: "r", FromNode: "b", ToNode: "0", R: 0.5},
+		&Capacitor{Name: "c", FromNode: "b", ToNode: "0", C: 1e-3, U0: 2},
+		&Electromagnet{Name: "coil", FromNode: "a", ToNode: "d", Plunger: Plunger{Linf: 0.01, C: 2e-5, X0: 1e-3}, R: 4, Axis: 1, I0: 0.5},
+		&Diode{Name: "d", FromNode: "d", ToNode: "0", Knee: 0.7, Ron: 0.05, Roff: 1e4},
 		&Synchronous{Name: "pm", Rotor: salient, R: 0.3, Ud: reference.Constant(-1), Uq: reference.Constant(5), Axis: 0, I0: [2]float64{1, 3}},
-		&ThreePhase{Name: "abc", From: [3]string{"a", "b", "0"}, To: [3]string{"s", "s", "s"}, Phases: Phases{salient, 0.3e-3}, R: 0.4, Axis: 1})
+		&ThreePhase{Name: "abc", FromNode: [3]string{"a", "b", "0"}, ToNode: [3]string{"s", "s", "s"}, Phases: Phases{salient, 0.3e-3},
+			R: 0.4, Axis: 1})
 }
 
 // At any state and any motion the power of the instant closes: in = loss + d/dt(stored) + torque·speed, with the rate of the stored
@@ -108,10 +109,11 @@ func TestThreePhasesAreTheSameMachine(t *testing.T) {
 	names := [3]string{"a", "b", "c"}
 	for k, n := range names {
 		// ud·cos θ − uq·sin θ as one sine
-		sources = append(sources, &VoltageSource{Name: "u" + n, From: n, To: "0", U: reference.Sine{Tone: reference.Tone{
+		sources = append(sources, &VoltageSource{Name: "u" + n, FromNode: n, ToNode: "0", U: reference.Sine{Tone: reference.Tone{
 			Amplitude: math.Hypot(ud, uq), Frequency: m.Pairs * w / 2 / math.Pi, Phase: math.Atan2(ud, -uq) - 2*math.Pi/3*float64(k)}}})
 	}
-	abc := build(t, 1, append(sources, &ThreePhase{Name: "m", From: names, To: [3]string{"s", "s", "s"}, Phases: Phases{m, 0.2e-3}, R: r})...)
+	abc := build(t, 1, append(sources, &ThreePhase{Name: "m", FromNode: names, ToNode: [3]string{"s", "s", "s"},
+		Phases: Phases{m, 0.2e-3}, R: r})...)
 	dq := build(t, 1, &Synchronous{Name: "m", Rotor: m, R: r, Ud: reference.Constant(ud), Uq: reference.Constant(uq)})
 	q := func(at float64) []float64 { return []float64{w * at} }
 	v := func(float64) []float64 { return []float64{w} }
@@ -139,8 +141,8 @@ func TestThreePhasesAreTheSameMachine(t *testing.T) {
 func TestQuasiStaticArmature(t *testing.T) {
 	at := func(l float64) (tau float64) {
 		c := build(t, 1,
-			&VoltageSource{Name: "u", From: "a", To: "0", U: reference.Constant(12)},
-			&DC{Name: "m", From: "a", To: "0", Motor: plant.Motor{R: 2, L: l, K: 0.05}})
+			&VoltageSource{Name: "u", FromNode: "a", ToNode: "0", U: reference.Constant(12)},
+			&DC{Name: "m", FromNode: "a", ToNode: "0", Motor: plant.Motor{R: 2, L: l, K: 0.05}})
 		x, xn := make([]float64, len(c.States())), make([]float64, len(c.States()))
 		f, slope := []float64{0}, []float64{0}
 		if _, st := c.Trial(0, 1e-3, []float64{0}, []float64{50}, []float64{50}, x, xn, f, slope); st != engine.OK {
@@ -159,8 +161,8 @@ func TestPulsedStepIsExact(t *testing.T) {
 	const r, l, k, w, h = 1.0, 0.2e-3, 0.05, 40.0, 2e-3
 	pwm := &PWM{Low: -5, High: 24, Period: 0.3e-3, Duty: reference.Constant(0.37)}
 	c := build(t, 1,
-		&VoltageSource{Name: "u", From: "a", To: "0", U: pwm},
-		&DC{Name: "m", From: "a", To: "0", Motor: plant.Motor{R: r, L: l, K: k}})
+		&VoltageSource{Name: "u", FromNode: "a", ToNode: "0", U: pwm},
+		&DC{Name: "m", FromNode: "a", ToNode: "0", Motor: plant.Motor{R: r, L: l, K: k}})
 	x := []float64{0}
 	i, charge := 0.0, 0.0
 	hand := func(u, d float64) {

@@ -1,4 +1,4 @@
 package circuit
 
-// Moves are the axes that some winding or lead moves with: the circuit acts on no other.
-func (c *Circuit) Moves() []int { return c.step.moved }
+// CoupledAxes are the axes that some winding or lead moves with: the circuit acts on no other.
+func (c *Circuit) CoupledAxes() []int { return c.step.coupledAxes }

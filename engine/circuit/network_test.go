@@ -72,10 +72,10 @@ func near(t *testing.T, what string, got, want, tol float64) {
 func TestSeriesResonance(t *testing.T) {
 	const r, l, cap, u, end = 2.0, 1e-3, 2e-6, 5.0, 1.3e-3
 	c := build(t, 0,
-		&VoltageSource{Name: "u", From: "a", To: "0", U: reference.Constant(u)},
-		&Resistor{Name: "r", From: "a", To: "b", R: r},
-		&Inductor{Name: "l", From: "b", To: "c", L: l},
-		&Capacitor{Name: "c", From: "c", To: "0", C: cap})
+		&VoltageSource{Name: "u", FromNode: "a", ToNode: "0", U: reference.Constant(u)},
+		&Resistor{Name: "r", FromNode: "a", ToNode: "b", R: r},
+		&Inductor{Name: "l", FromNode: "b", ToNode: "c", L: l},
+		&Capacitor{Name: "c", FromNode: "c", ToNode: "0", C: cap})
 	x, e := integrate(t, c, still(0), still(0), end)
 	d := r / 2 / l
 	w := math.Sqrt(1/l/cap - d*d)
@@ -97,11 +97,11 @@ func TestSeriesResonance(t *testing.T) {
 // A bridge of resistors and a current source: Ohm's and Kirchhoff's laws by hand. No state at all.
 func TestResistorsAlone(t *testing.T) {
 	c := build(t, 0,
-		&CurrentSource{Name: "i", From: "0", To: "a", I: reference.Constant(2)},
-		&Resistor{Name: "r1", From: "a", To: "0", R: 3},
-		&Resistor{Name: "r2", From: "a", To: "b", R: 5},
-		&Resistor{Name: "wire", From: "b", To: "c"},
-		&VoltageSource{Name: "u", From: "c", To: "0", U: reference.Constant(1), R: 1})
+		&CurrentSource{Name: "i", FromNode: "0", ToNode: "a", I: reference.Constant(2)},
+		&Resistor{Name: "r1", FromNode: "a", ToNode: "0", R: 3},
+		&Resistor{Name: "r2", FromNode: "a", ToNode: "b", R: 5},
+		&Resistor{Name: "wire", FromNode: "b", ToNode: "c"},
+		&VoltageSource{Name: "u", FromNode: "c", ToNode: "0", U: reference.Constant(1), R: 1})
 	p, st := c.Flow(0, nil, nil, nil, nil, nil)
 	if st != engine.OK {
 		t.Fatal(st)
@@ -119,9 +119,9 @@ func TestResistorsAlone(t *testing.T) {
 func TestCoupledCoilsInSeries(t *testing.T) {
 	const l1, l2, m, r, u, end = 2e-3, 1e-3, 0.7e-3, 3.0, 6.0, 2e-3
 	c := build(t, 0,
-		&VoltageSource{Name: "u", From: "a", To: "0", U: reference.Constant(u)},
+		&VoltageSource{Name: "u", FromNode: "a", ToNode: "0", U: reference.Constant(u)},
 		&Windings{Name: "coils", Axis: -1, Field: &Constant{L: []float64{l1, m, m, l2}},
-			Branches: []Winding{{Name: "first", From: "a", To: "b", R: 1}, {Name: "second", From: "b", To: "0", R: 2}}})
+			Branches: []Winding{{Name: "first", FromNode: "a", ToNode: "b", R: 1}, {Name: "second", FromNode: "b", ToNode: "0", R: 2}}})
 	x, e := integrate(t, c, still(0), still(0), end)
 	near(t, "first", x[0], u/r*-math.Expm1(-end*r/(l1+l2+2*m)), 1e-11)
 	near(t, "difference", x[0]-x[1], 0, 1e-14)
@@ -134,9 +134,9 @@ func TestCoupledCoilsInSeries(t *testing.T) {
 func TestCurrentSourceIntoWindings(t *testing.T) {
 	s := reference.Sine{Tone: reference.Tone{Amplitude: 3, Frequency: 50}}
 	c := build(t, 0,
-		&CurrentSource{Name: "i", From: "0", To: "a", I: s},
-		&Inductor{Name: "l1", From: "a", To: "0", L: 1e-3},
-		&Inductor{Name: "l2", From: "a", To: "0", L: 3e-3})
+		&CurrentSource{Name: "i", FromNode: "0", ToNode: "a", I: s},
+		&Inductor{Name: "l1", FromNode: "a", ToNode: "0", L: 1e-3},
+		&Inductor{Name: "l2", FromNode: "a", ToNode: "0", L: 3e-3})
 	x, _ := integrate(t, c, still(0), still(0), 3e-3)
 	want, _, _ := s.At(3e-3)
 	near(t, "l1", x[0], 0.75*want, 1e-9)
@@ -146,9 +146,9 @@ func TestCurrentSourceIntoWindings(t *testing.T) {
 // A half-wave rectifier into a resistor: with both lines of the diode the mean over the halves is known.
 func TestRectifier(t *testing.T) {
 	c := build(t, 0,
-		&VoltageSource{Name: "u", From: "a", To: "0", U: reference.Sine{Tone: reference.Tone{Amplitude: 10, Frequency: 50}}},
-		&Diode{Name: "d", From: "a", To: "b", Knee: 0.6, Ron: 0.1, Roff: 1e6},
-		&Resistor{Name: "r", From: "b", To: "0", R: 9.9})
+		&VoltageSource{Name: "u", FromNode: "a", ToNode: "0", U: reference.Sine{Tone: reference.Tone{Amplitude: 10, Frequency: 50}}},
+		&Diode{Name: "d", FromNode: "a", ToNode: "b", Knee: 0.6, Ron: 0.1, Roff: 1e6},
+		&Resistor{Name: "r", FromNode: "b", ToNode: "0", R: 9.9})
 	for _, at := range []float64{1e-3, 5e-3, 12e-3, 15e-3} {
 		if _, st := c.Flow(at, nil, nil, nil, nil, nil); st != engine.OK {
 			t.Fatal(st)
@@ -164,16 +164,17 @@ func TestRectifier(t *testing.T) {
 }
 
 // A buck converter: switch closed for the share D, diode in the other part. In steady state the mean voltage of
-// the inductor is zero: mean output = D·U, less what resistances take. It starts at the trough of the current, mean less half of (U − DU)·DT/L.
+// the inductor is zero: mean output = D·U, less what resistances take. It starts at the trough of the current, mean less half of (U −
+// DU)·DT/L.
 func TestBuckConverter(t *testing.T) {
 	pwm := &PWM{High: 1, Period: 20e-6, Duty: reference.Constant(0.4)}
 	c := build(t, 0,
-		&VoltageSource{Name: "u", From: "in", To: "0", U: reference.Constant(24)},
-		&Switch{Name: "s", From: "in", To: "x", Ron: 1e-3, Roff: 1e6, Closed: pwm},
-		&Diode{Name: "d", From: "0", To: "x", Ron: 1e-3, Roff: 1e6},
-		&Inductor{Name: "l", From: "x", To: "out", L: 100e-6, I0: 1.424},
-		&Capacitor{Name: "c", From: "out", To: "0", C: 100e-6, U0: 9.6},
-		&Resistor{Name: "load", From: "out", To: "0", R: 4.8})
+		&VoltageSource{Name: "u", FromNode: "in", ToNode: "0", U: reference.Constant(24)},
+		&Switch{Name: "s", FromNode: "in", ToNode: "x", Ron: 1e-3, Roff: 1e6, Control: pwm},
+		&Diode{Name: "d", FromNode: "0", ToNode: "x", Ron: 1e-3, Roff: 1e6},
+		&Inductor{Name: "l", FromNode: "x", ToNode: "out", L: 100e-6, I0: 1.424},
+		&Capacitor{Name: "c", FromNode: "out", ToNode: "0", C: 100e-6, U0: 9.6},
+		&Resistor{Name: "load", FromNode: "out", ToNode: "0", R: 4.8})
 	x, e := integrate(t, c, still(0), still(0), 3e-3)
 	near(t, "output", x[1], 0.4*24, 0.02)
 	if e.Relative() > 1e-9 {
@@ -191,32 +192,34 @@ func TestRefusals(t *testing.T) {
 		parts []Element
 	}{
 		{"sources that contradict", ErrLoop, []string{"u1", "u2", "contradict each other by 1 V"}, []Element{
-			&VoltageSource{Name: "u1", From: "a", To: "0", U: one}, &VoltageSource{Name: "u2", From: "a", To: "0", U: reference.Constant(2)}}},
+			&VoltageSource{Name: "u1", FromNode: "a", ToNode: "0", U: one},
+			&VoltageSource{Name: "u2", FromNode: "a", ToNode: "0", U: reference.Constant(2)}}},
 		{"sources that agree", ErrLoop, []string{"u1", "u2", "redundant"}, []Element{
-			&VoltageSource{Name: "u1", From: "a", To: "0", U: one}, &VoltageSource{Name: "u2", From: "0", To: "a", U: reference.Constant(-1)}}},
+			&VoltageSource{Name: "u1", FromNode: "a", ToNode: "0", U: one},
+			&VoltageSource{Name: "u2", FromNode: "0", ToNode: "a", U: reference.Constant(-1)}}},
 		{"a triangle of sources that agree", ErrLoop, []string{"u1", "u2", "u3", "redundant"}, []Element{
-			&VoltageSource{Name: "u1", From: "a", To: "0", U: one}, &VoltageSource{Name: "u2", From: "b", To: "a", U: one},
-			&VoltageSource{Name: "u3", From: "b", To: "0", U: reference.Constant(2)}}},
+			&VoltageSource{Name: "u1", FromNode: "a", ToNode: "0", U: one}, &VoltageSource{Name: "u2", FromNode: "b", ToNode: "a", U: one},
+			&VoltageSource{Name: "u3", FromNode: "b", ToNode: "0", U: reference.Constant(2)}}},
 		{"capacitor on a source", ErrLoop, []string{"u", "c", "resistor in series"}, []Element{
-			&VoltageSource{Name: "u", From: "a", To: "0", U: one}, &Capacitor{Name: "c", From: "a", To: "0", C: 1e-6}}},
+			&VoltageSource{Name: "u", FromNode: "a", ToNode: "0", U: one}, &Capacitor{Name: "c", FromNode: "a", ToNode: "0", C: 1e-6}}},
 		{"an island", ErrFloating, []string{"nodes b, c"}, []Element{
-			&Resistor{Name: "r1", From: "a", To: "0", R: 1}, &Resistor{Name: "r2", From: "b", To: "c", R: 1}}},
+			&Resistor{Name: "r1", FromNode: "a", ToNode: "0", R: 1}, &Resistor{Name: "r2", FromNode: "b", ToNode: "c", R: 1}}},
 		{"current sources in series", ErrCut, []string{"i1", "i2", "node a"}, []Element{
-			&CurrentSource{Name: "i1", From: "0", To: "a", I: one}, &CurrentSource{Name: "i2", From: "a", To: "0", I: one}}},
+			&CurrentSource{Name: "i1", FromNode: "0", ToNode: "a", I: one}, &CurrentSource{Name: "i2", FromNode: "a", ToNode: "0", I: one}}},
 		{"a jump into a coil", ErrCut, []string{"i", "jumps"}, []Element{
-			&CurrentSource{Name: "i", From: "0", To: "a", I: &Held{}}, &Inductor{Name: "l", From: "a", To: "0", L: 1}}},
+			&CurrentSource{Name: "i", FromNode: "0", ToNode: "a", I: &Held{}}, &Inductor{Name: "l", FromNode: "a", ToNode: "0", L: 1}}},
 		{"star with currents left over", ErrStart, []string{"l1, l2", "0.5 A"}, []Element{
-			&Inductor{Name: "l1", From: "0", To: "a", L: 1, I0: 1}, &Inductor{Name: "l2", From: "a", To: "0", L: 1, I0: 1.5}}},
+			&Inductor{Name: "l1", FromNode: "0", ToNode: "a", L: 1, I0: 1}, &Inductor{Name: "l2", FromNode: "a", ToNode: "0", L: 1, I0: 1.5}}},
 		{"coupling of one", ErrSingular, []string{"coils", "coupling"}, []Element{
 			&Windings{Name: "coils", Axis: -1, Field: &Constant{L: []float64{1, 1, 1, 1}},
-				Branches: []Winding{{Name: "p", From: "a", To: "0"}, {Name: "q", From: "b", To: "0"}}},
-			&Resistor{Name: "r1", From: "a", To: "0", R: 1}, &Resistor{Name: "r2", From: "b", To: "0", R: 1}}},
+				Branches: []Winding{{Name: "p", FromNode: "a", ToNode: "0"}, {Name: "q", FromNode: "b", ToNode: "0"}}},
+			&Resistor{Name: "r1", FromNode: "a", ToNode: "0", R: 1}, &Resistor{Name: "r2", FromNode: "b", ToNode: "0", R: 1}}},
 		{"a number", nil, []string{"l: L: -1 H, want > 0", "r: R: NaN Ω, want ≥ 0"}, []Element{
-			&Inductor{Name: "l", From: "a", To: "0", L: -1}, &Resistor{Name: "r", From: "a", To: "0", R: math.NaN()}}},
+			&Inductor{Name: "l", FromNode: "a", ToNode: "0", L: -1}, &Resistor{Name: "r", FromNode: "a", ToNode: "0", R: math.NaN()}}},
 		{"names and nodes", nil, []string{"two elements of this name", "both ends at node a"}, []Element{
-			&Resistor{Name: "r", From: "a", To: "0", R: 1}, &Resistor{Name: "r", From: "a", To: "a", R: 1}}},
+			&Resistor{Name: "r", FromNode: "a", ToNode: "0", R: 1}, &Resistor{Name: "r", FromNode: "a", ToNode: "a", R: 1}}},
 		{"an axis that is not there", nil, []string{"m: axis: 2, want 0 to 0"}, []Element{
-			&DC{Name: "m", From: "a", To: "0", Motor: plant.Motor{R: 1, L: 1, K: 1}, Axis: 2}}},
+			&DC{Name: "m", FromNode: "a", ToNode: "0", Motor: plant.Motor{R: 1, L: 1, K: 1}, Axis: 2}}},
 	} {
 		_, err := Build(Spec{Axes: 1, Elements: c.parts})
 		if err == nil {
@@ -237,7 +240,8 @@ func TestRefusals(t *testing.T) {
 // The cures that the refusals name are accepted.
 func TestCures(t *testing.T) {
 	one := reference.Constant(1)
-	build(t, 0, &VoltageSource{Name: "u1", From: "a", To: "0", U: one}, &VoltageSource{Name: "u2", From: "a", To: "0", U: reference.Constant(2), R: 1e-3})
-	build(t, 0, &CurrentSource{Name: "i", From: "0", To: "a", I: &Held{}}, &Inductor{Name: "l", From: "a", To: "0", L: 1}, &Resistor{Name: "r", From: "a", To: "0", R: 1e3})
-	build(t, 0, &VoltageSource{Name: "u", From: "a", To: "0", U: one, R: 1e-3}, &Capacitor{Name: "c", From: "a", To: "0", C: 1e-6})
+	build(t, 0, &VoltageSource{Name: "u1", FromNode: "a", ToNode: "0", U: one}, &VoltageSource{Name: "u2", FromNode: "a", ToNode: "0", U: reference.Constant(2), R: 1e-3})
+	build(t, 0, &CurrentSource{Name: "i", FromNode: "0", ToNode: "a", I: &Held{}}, &Inductor{Name: "l", FromNode: "a", ToNode: "0", L: 1}, &Resistor{Name: "r", FromNode: "a", ToNode: "0", R: 1e3})
+	build(t, 0, &VoltageSource{Name: "u", FromNode: "a", ToNode: "0", U: one, R: 1e-3},
+		&Capacitor{Name: "c", FromNode: "a", ToNode: "0", C: 1e-6})
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"hilrig/engine"
+	"hilrig/engine/numeric"
 )
 
 // number is a parameter of an element that may be changed after Build.
@@ -19,7 +20,7 @@ const tiny = 1e-300
 
 // number notes one of the element at hand, ≥ 0 where positive is set.
 func (b *builder) number(key, unit string, positive bool, set func(c *Circuit, v float64), v float64) {
-	p := engine.Param{Name: b.now + key, Unit: unit, Value: v, Lo: math.Inf(-1), Hi: math.Inf(1)}
+	p := engine.Param{Name: b.element + key, Unit: unit, Value: v, Lo: math.Inf(-1), Hi: math.Inf(1)}
 	if positive {
 		p.Lo = tiny
 	}
@@ -55,7 +56,7 @@ func (c *Circuit) CheckParams(theta []float64) error {
 	}
 	var errs []error
 	for k, v := range theta {
-		if p := &c.numbers[k].p; !(v >= p.Lo && finite(v)) {
+		if p := &c.numbers[k].p; !(v >= p.Lo && numeric.Finite(v)) {
 			errs = append(errs, fmt.Errorf("%s: %g %s, want a finite number of at least %g", p.Name, v, p.Unit, p.Lo))
 		}
 	}
@@ -72,6 +73,6 @@ func (c *Circuit) SetParams(theta []float64) error {
 		n.p.Value = v
 		n.set(c, v)
 	}
-	c.known, c.step.steady = false, false
+	c.factored, c.step.matricesValid = false, false
 	return nil
 }

@@ -31,18 +31,18 @@ func (c *Circuit) Capacitance(k int) float64 {
 // Mean is that of state k, a current or the voltage of a capacitor, over the last Trial, and its derivative by the mean speed of an axis.
 func (c *Circuit) Mean(k, axis int) (mean, slope float64) {
 	s := &c.step
-	for i, a := range s.moved {
+	for i, a := range s.coupledAxes {
 		if a == axis {
 			slope = s.dmean[i*s.lin+k]
 		}
 	}
-	return s.whole[k], slope
+	return s.stepMean[k], slope
 }
 
 // End is that of state k after the last Trial, and its derivative by the mean speed of an axis.
 func (c *Circuit) End(k, axis int) (end, slope float64) {
 	s := &c.step
-	for i, a := range s.moved {
+	for i, a := range s.coupledAxes {
 		if a == axis {
 			slope = s.dx[i*s.lin+k]
 		}
@@ -50,8 +50,8 @@ func (c *Circuit) End(k, axis int) (end, slope float64) {
 	return s.x[k], slope
 }
 
-// Shown are the currents of windings without inductance, which are no states.
-func (c *Circuit) Shown() (list []engine.Signal) {
+// DerivedSignals are the currents of windings without inductance, which are no states.
+func (c *Circuit) DerivedSignals() (list []engine.Signal) {
 	for _, l := range c.step.spin {
 		list = append(list, engine.Signal{Name: c.leads[l].name + ".i", Unit: "A"})
 	}
@@ -61,13 +61,14 @@ func (c *Circuit) Shown() (list []engine.Signal) {
 // Show writes them as Flow found them last, or the means of the last Trial, and returns how many there are.
 func (c *Circuit) Show(y []float64) (n int) {
 	for i, l := range c.step.spin {
-		y[i] = c.at.y[len(c.windings)+len(c.nodes)+l]
+		y[i] = c.solution.y[len(c.windings)+len(c.nodes)+l]
 	}
 	return len(c.step.spin)
 }
 
-// Difference are three instants (s) about t = 0 and what a first derivative there weighs what is found at them (1/s): by the middle, or by what comes
-// after where time begins or a source jumps just before t, or by what went before where one jumps just after. next is the first jump after an instant.
+// Difference are three instants (s) about t = 0 and what a first derivative there weighs what is found at them (1/s): by the middle, or by
+// what comes after where time begins or a source jumps just before t, or by what went before where one jumps just after. next is the first
+// jump after an instant.
 func Difference(t float64, next func(t float64) float64) (at, weight [3]float64) {
 	const s = 1e-6 // s
 	switch {
@@ -79,10 +80,10 @@ func Difference(t float64, next func(t float64) float64) (at, weight [3]float64)
 	return [3]float64{0, s, -s}, [3]float64{0, 0.5 / s, -0.5 / s}
 }
 
-// Ahead writes the second derivative of the state, d²x/dt² = change + Σ_k by_k·v_k′, for a machine that is at q with the speeds v and
-// whose circuit changes by dx (of Flow). change is taken by a difference along the motion, by (one slice of the length of x for each
+// SecondDerivative writes the second derivative of the state, d²x/dt² = change + Σ_k by_k·v_k′, for a machine that is at q with the speeds
+// v and whose circuit changes by dx (of Flow). change is taken by a difference along the motion, by (one slice of the length of x for each
 // axis) exactly: the equations are linear in the speeds. work has room for 2·len(x) + 2·axes numbers.
-func (c *Circuit) Ahead(t float64, q, v, x, dx, change, by, work []float64) engine.Status {
+func (c *Circuit) SecondDerivative(t float64, q, v, x, dx, change, by, work []float64) engine.Status {
 	n := len(x)
 	y, dy := work[:n], work[n:2*n]
 	p, tau := work[2*n:2*n+c.axes], work[2*n+c.axes:2*n+2*c.axes]
@@ -122,8 +123,8 @@ func (c *Circuit) Ahead(t float64, q, v, x, dx, change, by, work []float64) engi
 	return worst
 }
 
-// Slow says of a run that takes too many steps which winding is likely behind it; "": none is that fast.
-func (c *Circuit) Slow() string {
+// StiffnessHint says of a run that takes too many steps which winding is likely behind it; "": none is that fast.
+func (c *Circuit) StiffnessHint() string {
 	name, tau := c.Fastest()
 	if !(tau < 1e-4) {
 		return ""
@@ -138,7 +139,7 @@ func (c *Circuit) Fastest() (name string, tau float64) {
 	for g := range c.groups {
 		p := &c.groups[g]
 		for k := range p.m {
-			w := &c.windings[p.first+k]
+			w := &c.windings[p.firstWinding+k]
 			if t := p.mag.L[k*p.m+k] / w.r; t < tau {
 				name, tau = w.name, t
 			}

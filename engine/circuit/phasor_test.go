@@ -106,27 +106,29 @@ func TestRandomNetworksAgainstPhasors(t *testing.T) {
 			case 0:
 				r := uniform(1, 100)
 				b.z[own] = complex(r, 0)
-				add(b, func(_, _ complex128) Element { return &Resistor{Name: id, From: f, To: g, R: r} })
+				add(b, func(_, _ complex128) Element { return &Resistor{Name: id, FromNode: f, ToNode: g, R: r} })
 			case 1, 2:
 				l, r := uniform(1e-3, 0.1), uniform(0.1, 10)
 				b.z[own] = complex(r, w*l)
-				add(b, func(i, _ complex128) Element { return &Inductor{Name: id, From: f, To: g, L: l, R: r, I0: now(i)} })
+				add(b, func(i, _ complex128) Element {
+					return &Inductor{Name: id, FromNode: f, ToNode: g, L: l, R: r, I0: now(i)}
+				})
 			case 3:
 				c := uniform(1e-5, 1e-3)
 				b.z[own] = complex(0, -1/(w*c))
-				add(b, func(_, u complex128) Element { return &Capacitor{Name: id, From: f, To: g, C: c, U0: now(u)} })
+				add(b, func(_, u complex128) Element { return &Capacitor{Name: id, FromNode: f, ToNode: g, C: c, U0: now(u)} })
 			case 4:
 				amp, phase := uniform(1, 20), rng.Float64()*6
 				b.e = cmplx.Rect(amp, phase)
 				s := reference.Sine{Tone: reference.Tone{Amplitude: amp, Frequency: freq, Phase: phase}}
 				r := float64(rng.IntN(2))
 				b.z[own] = complex(r, 0)
-				add(b, func(_, _ complex128) Element { return &VoltageSource{Name: id, From: f, To: g, U: s, R: r} })
+				add(b, func(_, _ complex128) Element { return &VoltageSource{Name: id, FromNode: f, ToNode: g, U: s, R: r} })
 			case 5:
 				amp, phase := uniform(0.1, 2), rng.Float64()*6
 				b.source, b.j = true, cmplx.Rect(amp, phase)
 				s := reference.Sine{Tone: reference.Tone{Amplitude: amp, Frequency: freq, Phase: phase}}
-				add(b, func(_, _ complex128) Element { return &CurrentSource{Name: id, From: f, To: g, I: s} })
+				add(b, func(_, _ complex128) Element { return &CurrentSource{Name: id, FromNode: f, ToNode: g, I: s} })
 			}
 		}
 		// two coupled coils between ground and random nodes

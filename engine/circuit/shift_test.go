@@ -16,11 +16,11 @@ func TestShift(t *testing.T) {
 	gate := &Held{Value: 1}
 	machine := func() *Circuit {
 		return build(t, 2,
-			&VoltageSource{Name: "u", From: "a", To: "0", U: reference.Sine{Offset: 20, Tone: reference.Tone{Amplitude: 3, Frequency: 10}}},
-			&Switch{Name: "gate", From: "a", To: "b", Ron: 0.1, Roff: 1e4, Closed: gate},
-			&DC{Name: "m", From: "b", To: "c", Motor: plant.Motor{R: 1, L: 2e-3, K: 0.05}, Axis: 0},
-			&Capacitor{Name: "c", From: "c", To: "0", C: 2e-3},
-			&DC{Name: "quasi", From: "c", To: "0", Motor: plant.Motor{R: 3, K: 0.03}, Axis: 1})
+			&VoltageSource{Name: "u", FromNode: "a", ToNode: "0", U: reference.Sine{Offset: 20, Tone: reference.Tone{Amplitude: 3, Frequency: 10}}},
+			&Switch{Name: "gate", FromNode: "a", ToNode: "b", Ron: 0.1, Roff: 1e4, Control: gate},
+			&DC{Name: "m", FromNode: "b", ToNode: "c", Motor: plant.Motor{R: 1, L: 2e-3, K: 0.05}, Axis: 0},
+			&Capacitor{Name: "c", FromNode: "c", ToNode: "0", C: 2e-3},
+			&DC{Name: "quasi", FromNode: "c", ToNode: "0", Motor: plant.Motor{R: 3, K: 0.03}, Axis: 1})
 	}
 	moved, tried := machine(), machine()
 	if !moved.Affine() {
@@ -82,8 +82,8 @@ func TestShift(t *testing.T) {
 		t.Fatal(err)
 	}
 	// cut by the edge of a source inside the step; asked for energies; not a straight line
-	cut := build(t, 1, &VoltageSource{Name: "u", From: "a", To: "0", U: &PWM{High: 10, Period: 4e-4, Duty: reference.Constant(0.5)}},
-		&DC{Name: "m", From: "a", To: "0", Motor: plant.Motor{R: 1, L: 2e-3, K: 0.05}})
+	cut := build(t, 1, &VoltageSource{Name: "u", FromNode: "a", ToNode: "0", U: &PWM{High: 10, Period: 4e-4, Duty: reference.Constant(0.5)}},
+		&DC{Name: "m", FromNode: "a", ToNode: "0", Motor: plant.Motor{R: 1, L: 2e-3, K: 0.05}})
 	y := []float64{0}
 	cut.Trial(0, h, []float64{0}, []float64{1}, []float64{1}, y, y, []float64{0}, []float64{0})
 	if _, ok := cut.Shift([]float64{1}, []float64{0}, y); ok {
@@ -94,12 +94,12 @@ func TestShift(t *testing.T) {
 		t.Error("a step whose losses are wanted was moved")
 	}
 	for _, e := range []Element{
-		&DC{Name: "m", From: "a", To: "0", Motor: plant.Motor{R: 1, L: 2e-3, K: 0.05, BrushDrop: 1, DropScale: 0.5}},
-		&DC{Name: "m", From: "a", To: "0", Motor: plant.Motor{R: 1, L: 2e-3, K: 0.05}, Thermal: plant.Thermal{Resistance: 1, Capacity: 0.5, CopperTC: 0.0039, Ambient: 20}},
-		&Diode{Name: "d", From: "a", To: "0", Ron: 0.2, Roff: 1e5},
-		&Electromagnet{Name: "m", From: "a", To: "0", Plunger: Plunger{Linf: 0.01, C: 1e-4, X0: 1e-3}, R: 5},
+		&DC{Name: "m", FromNode: "a", ToNode: "0", Motor: plant.Motor{R: 1, L: 2e-3, K: 0.05, BrushDrop: 1, DropScale: 0.5}},
+		&DC{Name: "m", FromNode: "a", ToNode: "0", Motor: plant.Motor{R: 1, L: 2e-3, K: 0.05}, Thermal: plant.Thermal{Resistance: 1, Capacity: 0.5, CopperTC: 0.0039, Ambient: 20}},
+		&Diode{Name: "d", FromNode: "a", ToNode: "0", Ron: 0.2, Roff: 1e5},
+		&Electromagnet{Name: "m", FromNode: "a", ToNode: "0", Plunger: Plunger{Linf: 0.01, C: 1e-4, X0: 1e-3}, R: 5},
 	} {
-		c := build(t, 1, &VoltageSource{Name: "u", From: "a", To: "0", U: reference.Constant(1), R: 1}, e)
+		c := build(t, 1, &VoltageSource{Name: "u", FromNode: "a", ToNode: "0", U: reference.Constant(1), R: 1}, e)
 		if c.Affine() {
 			t.Errorf("%T: taken for a straight line", e)
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"hilrig/engine/numeric"
 	"hilrig/engine/reference"
 )
 
@@ -37,7 +38,7 @@ func (p *PWM) Validate() error {
 	if p.Duty == nil {
 		errs = append(errs, errors.New("duty: missing"))
 	}
-	if !finite(p.Low) || !finite(p.High) {
+	if !numeric.Finite(p.Low) || !numeric.Finite(p.High) {
 		errs = append(errs, fmt.Errorf("levels: %g and %g, want finite numbers", p.Low, p.High))
 	}
 	return errors.Join(errs...)
@@ -73,5 +74,3 @@ func (p *PWM) Next(t float64) float64 {
 	}
 	return end
 }
-
-func finite(x float64) bool { return x-x == 0 }

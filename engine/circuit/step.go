@@ -19,34 +19,35 @@ import (
 
 // stepper is the workspace of Trial.
 type stepper struct {
-	lin     int       // states that are linear: currents and voltages
-	a, b    []float64 // x′ = A·x + b
-	x, mean []float64 // at the end of the part; over it
-	whole   []float64 // mean over the step
-	secant  []float64 // Ω  of the brushes, by winding
-	y       []float64 // solution for the mean
-	drive   []float64 // ∂b/∂v of one axis
-	dx      []float64 // ∂x/∂v, a row for each axis that moves
-	dmean   []float64 // ∂(mean over the step)/∂v
-	dend    []float64
-	end     []float64 // state at the end of the part
-	moved   []int     // axes that some group or lead moves with
-	spin    []int     // leads that move with an axis
-	j, dj   []float64 // their mean currents over the step, and ∂/∂v, a row for each axis that moves
-	phi     phis
-	qm      []float64
-	rate    []float64 // 1/s²  of the speeds
-	speed   []float64 // in the middle of the part
-	brushed bool
-	steady  bool      // fields, resistances and A are those of the last step: of a plain circuit only
-	known   float64   // s  step for which dx, dmean, dj and dy are those of a plain circuit; NaN: none
-	dy      []float64 // ∂(solution for the mean)/∂v, a row for each axis that moves, of a plain circuit
+	lin            int       // states that are linear: currents and voltages
+	a, b           []float64 // x′ = A·x + b
+	x, mean        []float64 // at the end of the part; over it
+	stepMean       []float64 // mean over the step
+	secant         []float64 // Ω  of the brushes, by winding
+	y              []float64 // solution for the mean
+	drive          []float64 // ∂b/∂v of one axis
+	dx             []float64 // ∂x/∂v, a row for each axis that moves
+	dmean          []float64 // ∂(mean over the step)/∂v
+	dend           []float64
+	partEnd        []float64 // state at the end of the part
+	coupledAxes    []int     // axes that some group or lead moves with
+	spin           []int     // leads that move with an axis
+	j, dj          []float64 // their mean currents over the step, and ∂/∂v, a row for each axis that moves
+	phi            phis
+	qm             []float64
+	rate           []float64 // 1/s²  of the speeds
+	speed          []float64 // in the middle of the part
+	brushed        bool
+	matricesValid  bool      // fields, resistances and A are those of the last step: of a switched-linear circuit only
+	derivativeStep float64   // s  step for which dx, dmean, dj and dy are those of a switched-linear circuit; NaN: none
+	dy             []float64 // ∂(solution for the mean)/∂v, a row for each axis that moves, of a switched-linear circuit
 }
 
 func newStepper(c *Circuit) stepper {
 	lin := len(c.windings) + len(c.capacitors)
 	s := stepper{lin: lin, a: make([]float64, lin*lin), phi: newPhis(lin), secant: make([]float64, len(c.windings)),
-		y: make([]float64, c.n), known: math.NaN(), qm: make([]float64, c.axes), rate: make([]float64, c.axes), speed: make([]float64, c.axes)}
+		y: make([]float64, c.n), derivativeStep: math.NaN(), qm: make([]float64, c.axes), rate: make([]float64, c.axes),
+		speed: make([]float64, c.axes)}
 	for axis := range c.axes {
 		uses := false
 		for _, g := range c.groups {
@@ -56,7 +57,7 @@ func newStepper(c *Circuit) stepper {
 			uses = uses || l.axis == axis
 		}
 		if uses {
-			s.moved = append(s.moved, axis)
+			s.coupledAxes = append(s.coupledAxes, axis)
 		}
 	}
 	for k, l := range c.leads {
@@ -64,20 +65,20 @@ func newStepper(c *Circuit) stepper {
 			s.spin = append(s.spin, k)
 		}
 	}
-	s.dy = make([]float64, c.n*len(s.moved))
-	s.j, s.dj = make([]float64, len(s.spin)), make([]float64, len(s.spin)*len(s.moved))
-	v := make([]float64, (7+2*len(s.moved))*lin)
+	s.dy = make([]float64, c.n*len(s.coupledAxes))
+	s.j, s.dj = make([]float64, len(s.spin)), make([]float64, len(s.spin)*len(s.coupledAxes))
+	v := make([]float64, (7+2*len(s.coupledAxes))*lin)
 	cut := func(n int) (part []float64) { part, v = v[:n:n], v[n:]; return part }
-	s.b, s.x, s.mean, s.whole, s.drive, s.dend, s.end = cut(lin), cut(lin), cut(lin), cut(lin), cut(lin), cut(lin), cut(lin)
-	s.dx, s.dmean = cut(lin*len(s.moved)), cut(lin*len(s.moved))
+	s.b, s.x, s.mean, s.stepMean, s.drive, s.dend, s.partEnd = cut(lin), cut(lin), cut(lin), cut(lin), cut(lin), cut(lin), cut(lin)
+	s.dx, s.dmean = cut(lin*len(s.coupledAxes)), cut(lin*len(s.coupledAxes))
 	for k := range c.windings {
 		s.brushed = s.brushed || c.windings[k].drop > 0
 	}
 	return s
 }
 
-// mostParts is how many parts one step may be cut into by the jumps of its sources.
-const mostParts = 10000
+// maxParts is how many parts one step may be cut into by the jumps of its sources.
+const maxParts = 10000
 
 // Trial advances x, which it leaves alone, from t by h > 0 (s) when the machine starts at the positions q with the speeds v and has the
 // mean speeds w. It writes the state at the end to xn (which may be x itself), adds the mean forces to tau and their derivatives with
@@ -94,20 +95,20 @@ func (c *Circuit) Trial(t, h float64, q, v, w, x, xn, tau, slope []float64) (Pow
 	for k := range s.rate {
 		s.rate[k] = 2 * (w[k] - v[k]) / h
 	}
-	if !s.steady {
+	if !s.matricesValid {
 		c.fields(s.qm)
-		c.warm(x)
+		c.setResistances(x)
 		c.warmer(h, x)
 	}
-	if c.moving {
-		c.known = false
+	if c.varyingFields {
+		c.factored = false
 	}
 	copy(s.x, x)
-	clear(s.whole)
+	clear(s.stepMean)
 	clear(s.j)
 	c.throw(t + h/2)
-	if !(c.plain && s.steady && s.known == h && c.Next(t) >= t+h) {
-		s.known = math.NaN()
+	if !(c.switchedLinear && s.matricesValid && s.derivativeStep == h && c.Next(t) >= t+h) {
+		s.derivativeStep = math.NaN()
 		clear(s.dx)
 		clear(s.dmean)
 		clear(s.dj)
@@ -120,7 +121,7 @@ func (c *Circuit) Trial(t, h float64, q, v, w, x, xn, tau, slope []float64) (Pow
 		if end-next < 1e-12*h {
 			next = end
 		}
-		if part == mostParts {
+		if part == maxParts {
 			next, worst = end, engine.Limited
 		}
 		d := next - at
@@ -145,11 +146,11 @@ func (c *Circuit) Trial(t, h float64, q, v, w, x, xn, tau, slope []float64) (Pow
 	}
 	c.temperatures(h, x, xn)
 	copy(xn, s.x)
-	for _, axis := range s.moved {
+	for _, axis := range s.coupledAxes {
 		f := c.meanForce(axis)
 		tau[axis] += f
 		sum.Out += f * w[axis]
-		for k, other := range s.moved {
+		for k, other := range s.coupledAxes {
 			slope[axis*c.axes+other] += c.meanSlope(axis, k)
 		}
 		slope[axis*c.axes+axis] += h / 2 * c.stiffness(axis)
@@ -176,7 +177,7 @@ func (c *Circuit) part(t, d, h, lead float64) (Power, engine.Status) {
 		clear(s.mean)
 		times(s.mean, s.phi.p1, s.x, 1)
 		times(s.mean, s.phi.p2, s.b, d)
-		if c.plain {
+		if c.switchedLinear {
 			break
 		}
 		// the whole solution at the mean: voltages and currents without a state
@@ -191,7 +192,7 @@ func (c *Circuit) part(t, d, h, lead float64) (Power, engine.Status) {
 				break
 			}
 			r := c.windings[k].secant(s.mean[k])
-			again = again || math.Abs(r-s.secant[k]) > 1e-10*(r+c.at.ohm[k])
+			again = again || math.Abs(r-s.secant[k]) > 1e-10*(r+c.solution.ohm[k])
 			s.secant[k] = r
 		}
 		if !again {
@@ -202,10 +203,10 @@ func (c *Circuit) part(t, d, h, lead float64) (Power, engine.Status) {
 			break
 		}
 	}
-	c.affineRate(mid, s.rate, s.mean, c.at.y)
-	c.lu.Solve(c.at.y)
-	c.rates(c.at.y, s.drive)
-	next := s.end
+	c.affineRate(mid, s.rate, s.mean, c.solution.y)
+	c.lu.Solve(c.solution.y)
+	c.rates(c.solution.y, s.drive)
+	next := s.partEnd
 	clear(next)
 	times(next, s.phi.e, s.x, 1)
 	times(next, s.phi.p1, s.b, d)
@@ -219,24 +220,24 @@ func (c *Circuit) part(t, d, h, lead float64) (Power, engine.Status) {
 		return Power{}, engine.NonFinite
 	}
 	for k, v := range s.mean {
-		s.whole[k] += v * d / h
+		s.stepMean[k] += v * d / h
 	}
 	for k, l := range s.spin {
 		s.j[k] += s.y[len(c.windings)+len(c.nodes)+l] * d / h
 	}
-	if s.known != h {
+	if s.derivativeStep != h {
 		c.sensitivity(d, h, 1+2*lead/h)
 	}
-	if c.plain && d == h {
-		s.known = h
+	if c.switchedLinear && d == h {
+		s.derivativeStep = h
 	}
 	var p Power
 	if c.Audited {
 		// the loss is a square: Simpson's rule with the mean as its middle
 		for k, x := range [3][]float64{s.x, s.mean, next} {
-			c.fill(mid, x, w, c.at.y)
-			c.lu.Solve(c.at.y)
-			in, loss := c.power(mid, x, c.at.y)
+			c.fill(mid, x, w, c.solution.y)
+			c.lu.Solve(c.solution.y)
+			in, loss := c.power(mid, x, c.solution.y)
 			p.Loss += loss * [3]float64{1. / 6, 4. / 6, 1. / 6}[k]
 			if k == 1 {
 				p.In = in
@@ -244,7 +245,7 @@ func (c *Circuit) part(t, d, h, lead float64) (Power, engine.Status) {
 		}
 	}
 	copy(s.x, next)
-	copy(c.at.y, s.y)
+	copy(c.solution.y, s.y)
 	return p, st
 }
 
@@ -273,7 +274,7 @@ func (c *Circuit) rates(y, dx []float64) {
 	m := len(c.windings)
 	copy(dx[:m], y[:m])
 	for k := range c.capacitors {
-		dx[m+k] = y[m+len(c.nodes)+c.capacitors[k].lead] / c.capacitors[k].c
+		dx[m+k] = y[m+len(c.nodes)+c.capacitors[k].leadIndex] / c.capacitors[k].c
 	}
 }
 
@@ -286,7 +287,7 @@ func (c *Circuit) system(t float64, w []float64) bool {
 	n := s.lin
 	clear(s.mean)
 	for j := range n {
-		if s.steady {
+		if s.matricesValid {
 			break
 		}
 		s.mean[j] = 1
@@ -301,7 +302,7 @@ func (c *Circuit) system(t float64, w []float64) bool {
 		}
 		s.mean[j] = 0
 	}
-	s.steady = c.plain
+	s.matricesValid = c.switchedLinear
 	clear(s.y)
 	c.affine(t, w, s.y)
 	c.lu.Solve(s.y)
@@ -311,11 +312,11 @@ func (c *Circuit) system(t float64, w []float64) bool {
 
 // factorFor factors the matrix once for a step, L being frozen in it.
 func (c *Circuit) factorFor() bool {
-	if c.known {
+	if c.factored {
 		return true
 	}
 	ok := c.factor()
-	c.known = ok // until the next Trial or Flow takes the fields anew
+	c.factored = ok // until the next Trial or Flow takes the fields anew
 	return ok
 }
 
@@ -331,7 +332,7 @@ func (c *Circuit) affineRate(t float64, rate, i, y []float64) {
 	for k := range c.injections {
 		p := &c.injections[k]
 		_, di, _ := p.u.At(t)
-		c.leave(p.from, p.to, di, y)
+		c.leave(p.fromNode, p.toNode, di, y)
 	}
 	for _, p := range c.cuts {
 		for _, k := range p.injections {
@@ -357,9 +358,9 @@ func (c *Circuit) induced(axis int, v float64, i, y []float64) {
 		for a := range p.m {
 			e := p.mag.EMF[a]
 			for b := range p.m {
-				e += p.mag.Turn[a*p.m+b] * i[p.first+b]
+				e += p.mag.Turn[a*p.m+b] * i[p.firstWinding+b]
 			}
-			y[p.first+a] -= v * e
+			y[p.firstWinding+a] -= v * e
 		}
 	}
 	base := len(c.windings) + len(c.nodes)
@@ -378,9 +379,9 @@ func (c *Circuit) warmer(h float64, x []float64) {
 			continue
 		}
 		th := &c.heaters[p.heat]
-		end := th.ta + th.res*(c.at.ohm[k]*x[k]+p.brushes(x[k]))*x[k]
+		end := th.ta + th.res*(c.solution.ohm[k]*x[k]+p.brushes(x[k]))*x[k]
 		from := x[c.step.lin+p.heat]
-		c.at.ohm[k] = p.ohm(th, from+(end-from)*-math.Expm1(-h/2/(th.res*th.capacity)))
+		c.solution.ohm[k] = p.ohm(th, from+(end-from)*-math.Expm1(-h/2/(th.res*th.capacity)))
 	}
 }
 
@@ -394,8 +395,8 @@ func (c *Circuit) temperatures(h float64, x, xn []float64) {
 		}
 		th := &c.heaters[p.heat]
 		at := s.lin + p.heat
-		square := (x[k]*x[k] + 4*s.whole[k]*s.whole[k] + s.x[k]*s.x[k]) / 6
-		end := th.ta + th.res*(c.at.ohm[k]*square+p.brushes(s.whole[k])*s.whole[k])
+		square := (x[k]*x[k] + 4*s.stepMean[k]*s.stepMean[k] + s.x[k]*s.x[k]) / 6
+		end := th.ta + th.res*(c.solution.ohm[k]*square+p.brushes(s.stepMean[k])*s.stepMean[k])
 		xn[at] = x[at] + (end-x[at])*-math.Expm1(-h/(th.res*th.capacity))
 	}
 }

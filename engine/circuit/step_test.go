@@ -12,21 +12,22 @@ import (
 // Fixed steps of windings that move, at an imposed motion, against the differential form: second order, also far beyond L/R, with
 // brushes, a thermal lump and a diode that conducts all the time.
 func TestStepsAreSecondOrder(t *testing.T) {
-	source := &VoltageSource{Name: "u", From: "a", To: "0", U: reference.Sine{Offset: 20, Tone: reference.Tone{Amplitude: 3, Frequency: 10}}}
+	source := &VoltageSource{Name: "u", FromNode: "a", ToNode: "0",
+		U: reference.Sine{Offset: 20, Tone: reference.Tone{Amplitude: 3, Frequency: 10}}}
 	for _, c := range []struct {
 		name     string
 		elements []Element
 		speed    float64
 		tol      float64 // of the states at 0.1 ms: A, V, K
 	}{
-		{"armature with brushes and heat", []Element{source, &DC{Name: "m", From: "a", To: "0", Motor: plant.Motor{R: 1, L: 2e-3, K: 0.05, BrushDrop: 1, DropScale: 0.5},
+		{"armature with brushes and heat", []Element{source, &DC{Name: "m", FromNode: "a", ToNode: "0", Motor: plant.Motor{R: 1, L: 2e-3, K: 0.05, BrushDrop: 1, DropScale: 0.5},
 			Thermal: plant.Thermal{Resistance: 1, Capacity: 0.5, CopperTC: 0.0039, Ambient: 20}}}, 100, 5e-4},
-		{"stiff armature", []Element{source, &DC{Name: "m", From: "a", To: "0", Motor: plant.Motor{R: 1, L: 1e-6, K: 0.05}}}, 100, 1e-4},
-		{"plunger", []Element{source, &Electromagnet{Name: "m", From: "a", To: "0", Plunger: Plunger{Linf: 0.01, C: 1e-4, X0: 1e-3}, R: 5}}, -0.02, 1e-4},
+		{"stiff armature", []Element{source, &DC{Name: "m", FromNode: "a", ToNode: "0", Motor: plant.Motor{R: 1, L: 1e-6, K: 0.05}}}, 100, 1e-4},
+		{"plunger", []Element{source, &Electromagnet{Name: "m", FromNode: "a", ToNode: "0", Plunger: Plunger{Linf: 0.01, C: 1e-4, X0: 1e-3}, R: 5}}, -0.02, 1e-4},
 		{"dq", []Element{&Synchronous{Name: "m", Rotor: salient, R: 0.3, Ud: reference.Constant(-1), Uq: reference.Constant(12)}}, 100, 1e-3},
-		{"three phases", []Element{source, &ThreePhase{Name: "m", From: [3]string{"a", "0", "0"}, To: [3]string{"s", "s", "s"}, Phases: Phases{salient, 0.2e-3}, R: 0.3}}, 60, 2e-2},
-		{"diode and resonance", []Element{source, &Diode{Name: "d", From: "a", To: "b", Knee: 0.7, Ron: 0.2, Roff: 1e5}, &Inductor{Name: "l", From: "b", To: "c", L: 5e-3, R: 4},
-			&Capacitor{Name: "c", From: "c", To: "0", C: 2e-4}, &Resistor{Name: "r", From: "c", To: "0", R: 6}}, 0, 1e-4},
+		{"three phases", []Element{source, &ThreePhase{Name: "m", FromNode: [3]string{"a", "0", "0"}, ToNode: [3]string{"s", "s", "s"}, Phases: Phases{salient, 0.2e-3}, R: 0.3}}, 60, 2e-2},
+		{"diode and resonance", []Element{source, &Diode{Name: "d", FromNode: "a", ToNode: "b", Knee: 0.7, Ron: 0.2, Roff: 1e5}, &Inductor{Name: "l", FromNode: "b", ToNode: "c", L: 5e-3, R: 4},
+			&Capacitor{Name: "c", FromNode: "c", ToNode: "0", C: 2e-4}, &Resistor{Name: "r", FromNode: "c", ToNode: "0", R: 6}}, 0, 1e-4},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			// the speed swings by a third
@@ -81,10 +82,11 @@ func TestStepsAreSecondOrder(t *testing.T) {
 func TestChopper(t *testing.T) {
 	const u, r, l, k, w, period, duty = 24.0, 1.0, 1e-3, 0.05, 100.0, 50e-6, 0.6
 	c := build(t, 1,
-		&VoltageSource{Name: "u", From: "+", To: "0", U: reference.Constant(u)},
-		&Switch{Name: "s", From: "+", To: "m", Ron: 1e-6, Roff: 1e9, Closed: &PWM{High: 1, Period: period, Duty: reference.Constant(duty)}},
-		&Diode{Name: "d", From: "0", To: "m", Ron: 1e-6, Roff: 1e9},
-		&DC{Name: "motor", From: "m", To: "0", Motor: plant.Motor{R: r, L: l, K: k}})
+		&VoltageSource{Name: "u", FromNode: "+", ToNode: "0", U: reference.Constant(u)},
+		&Switch{Name: "s", FromNode: "+", ToNode: "m", Ron: 1e-6, Roff: 1e9,
+			Control: &PWM{High: 1, Period: period, Duty: reference.Constant(duty)}},
+		&Diode{Name: "d", FromNode: "0", ToNode: "m", Ron: 1e-6, Roff: 1e9},
+		&DC{Name: "motor", FromNode: "m", ToNode: "0", Motor: plant.Motor{R: r, L: l, K: k}})
 	// at the beginning of a period: i = I·e^{−T/τ} + …, the fixed point of one on and one off part
 	on, off := math.Exp(-duty*period*r/l), math.Exp(-(1-duty)*period*r/l)
 	end1, end2 := (u-k*w)/r, -k*w/r

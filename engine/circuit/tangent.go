@@ -4,8 +4,8 @@ package circuit
 func (c *Circuit) sensitivity(d, h, share float64) {
 	s := &c.step
 	n, base := s.lin, len(c.windings)+len(c.nodes)
-	y := c.at.y
-	for k, axis := range s.moved {
+	y := c.solution.y
+	for k, axis := range s.coupledAxes {
 		// ∂(A·x + b)/∂w at the mean: what moves with the axis induces −(Γ·i + γ)
 		clear(y)
 		c.induced(axis, share, s.mean, y)
@@ -23,7 +23,7 @@ func (c *Circuit) sensitivity(d, h, share float64) {
 		for i, v := range mean {
 			s.dmean[k*n+i] += v * d / h
 		}
-		if len(s.spin) > 0 || c.plain {
+		if len(s.spin) > 0 || c.switchedLinear {
 			c.homogeneous(mean, s.speed, y)
 			c.induced(axis, share, s.mean, y)
 			c.lu.Solve(y)
@@ -48,7 +48,7 @@ func (c *Circuit) meanForce(axis int) (f float64) {
 	s := &c.step
 	for g := range c.groups {
 		if p := &c.groups[g]; p.axis == axis {
-			f += p.force(s.whole[p.first : p.first+p.m])
+			f += p.force(s.stepMean[p.firstWinding : p.firstWinding+p.m])
 		}
 	}
 	for k, l := range s.spin {
@@ -68,14 +68,14 @@ func (c *Circuit) meanSlope(axis, k int) (df float64) {
 		if p.axis != axis {
 			continue
 		}
-		i := s.whole[p.first : p.first+p.m]
+		i := s.stepMean[p.firstWinding : p.firstWinding+p.m]
 		for a := range p.m {
 			e := p.mag.EMF[a]
 			for b := range p.m {
 				ab, ba := a*p.m+b, b*p.m+a
 				e += (p.mag.Turn[ab] + p.mag.Turn[ba] - (p.mag.DL[ab]+p.mag.DL[ba])/2) * i[b]
 			}
-			df += e * di[p.first+a]
+			df += e * di[p.firstWinding+a]
 		}
 	}
 	for i, l := range s.spin {
@@ -95,7 +95,7 @@ func (c *Circuit) stiffness(axis int) (k float64) {
 		if p.axis != axis || p.static && p.mag.Potential == 0 {
 			continue
 		}
-		i := s.whole[p.first : p.first+p.m]
+		i := s.stepMean[p.firstWinding : p.firstWinding+p.m]
 		f := p.force(i)
 		p.field.At(s.qm[axis]+d, &p.mag)
 		k += (p.force(i) - f) / d
@@ -108,31 +108,31 @@ func (c *Circuit) stiffness(axis int) (k float64) {
 // returns the work of the step; false: Audited or cut by the jumps of sources, the step has to be tried anew.
 func (c *Circuit) Shift(w, dw, xn []float64) (Power, bool) {
 	s := &c.step
-	if c.Audited || !c.plain || s.known-s.known != 0 {
+	if c.Audited || !c.switchedLinear || s.derivativeStep-s.derivativeStep != 0 {
 		return Power{}, false
 	}
 	n, m := s.lin, len(s.spin)
-	for k, axis := range s.moved {
+	for k, axis := range s.coupledAxes {
 		d := dw[axis]
 		for i, x := range s.dx[k*n : (k+1)*n] {
 			xn[i] += x * d
 		}
 		for i, x := range s.dmean[k*n : (k+1)*n] {
-			s.whole[i] += x * d
+			s.stepMean[i] += x * d
 		}
 		for i, x := range s.dj[k*m : (k+1)*m] {
 			s.j[i] += x * d
 		}
 		for i, x := range s.dy[k*c.n : (k+1)*c.n] {
-			c.at.y[i] += x * d
+			c.solution.y[i] += x * d
 		}
 	}
 	var p Power
-	for _, axis := range s.moved {
+	for _, axis := range s.coupledAxes {
 		p.Out += c.meanForce(axis) * w[axis]
 	}
 	return p, true
 }
 
 // Affine tells that forces and states of Trial depend on the mean speeds in a straight line, so that one Trial and its slope say all.
-func (c *Circuit) Affine() bool { return c.plain }
+func (c *Circuit) Affine() bool { return c.switchedLinear }

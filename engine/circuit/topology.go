@@ -45,7 +45,7 @@ func (b *builder) topology() {
 	// islands
 	all := newForest(n)
 	for _, e := range b.edges {
-		all.join(e.from, e.to)
+		all.join(e.fromNode, e.toNode)
 	}
 	if lost := b.sets(all); len(lost) > 0 {
 		for _, set := range lost {
@@ -61,8 +61,8 @@ func (b *builder) topology() {
 		if e.kind != rigid {
 			continue
 		}
-		if !stiff.join(e.from, e.to) {
-			loop := append(between(path, e.to, e.from), e)
+		if !stiff.join(e.fromNode, e.toNode) {
+			loop := append(pathBetween(path, e.toNode, e.fromNode), e)
 			b.errs = append(b.errs, fmt.Errorf("%w: %s: %s", ErrLoop, elements(loop), b.verdict(loop)))
 			continue
 		}
@@ -73,13 +73,13 @@ func (b *builder) topology() {
 	open := newForest(n)
 	for _, e := range b.edges {
 		if e.kind != injected {
-			open.join(e.from, e.to)
+			open.join(e.fromNode, e.toNode)
 		}
 	}
 	for _, set := range b.sets(open) {
 		var through []edge
 		for _, e := range b.edges {
-			if e.kind == injected && slices.Contains(set, e.from) != slices.Contains(set, e.to) {
+			if e.kind == injected && slices.Contains(set, e.fromNode) != slices.Contains(set, e.toNode) {
 				through = append(through, e)
 			}
 		}
@@ -93,17 +93,17 @@ func (b *builder) topology() {
 	loose := newForest(n)
 	for _, e := range b.edges {
 		if e.kind <= rigid {
-			loose.join(e.from, e.to)
+			loose.join(e.fromNode, e.toNode)
 		}
 	}
 	for _, set := range b.sets(loose) {
 		p := cut{row: set[0]}
 		for k, w := range b.c.windings {
-			p.windings = appendSigned(p.windings, k, slices.Contains(set, w.from), slices.Contains(set, w.to))
+			p.windings = appendSigned(p.windings, k, slices.Contains(set, w.fromNode), slices.Contains(set, w.toNode))
 		}
 		for k, s := range b.c.injections {
 			before := len(p.injections)
-			p.injections = appendSigned(p.injections, k, slices.Contains(set, s.from), slices.Contains(set, s.to))
+			p.injections = appendSigned(p.injections, k, slices.Contains(set, s.fromNode), slices.Contains(set, s.toNode))
 			if len(p.injections) > before && jumps(s.u) {
 				b.errs = append(b.errs, fmt.Errorf("%w: %s jumps, and only windings reach %s: they cannot follow; put a resistor beside the source", ErrCut, s.name, b.names(set)))
 			}
@@ -149,8 +149,8 @@ func (b *builder) sets(f forest) (sets [][]int) {
 	return sets
 }
 
-// between is the way from node a to node b in a forest of branches.
-func between(path []edge, a, b int) []edge {
+// pathBetween is the way from node a to node b in a forest of branches.
+func pathBetween(path []edge, a, b int) []edge {
 	seen := map[int]bool{a: true}
 	var walk func(at int) []edge
 	walk = func(at int) []edge {
@@ -158,10 +158,10 @@ func between(path []edge, a, b int) []edge {
 			return []edge{}
 		}
 		for _, e := range path {
-			next := e.to
-			if e.to == at {
-				next = e.from
-			} else if e.from != at {
+			next := e.toNode
+			if e.toNode == at {
+				next = e.fromNode
+			} else if e.fromNode != at {
 				continue
 			}
 			if seen[next] {
@@ -179,7 +179,7 @@ func between(path []edge, a, b int) []edge {
 
 // verdict says of a loop whether it contradicts itself or is redundant.
 func (b *builder) verdict(loop []edge) string {
-	sum, size, at := 0.0, 0.0, loop[len(loop)-1].from
+	sum, size, at := 0.0, 0.0, loop[len(loop)-1].fromNode
 	// the last one is passed from its beginning to its end, then the way back
 	order := append([]edge{loop[len(loop)-1]}, loop[:len(loop)-1]...)
 	for _, e := range order {
@@ -197,10 +197,10 @@ func (b *builder) verdict(loop []edge) string {
 			}
 			u = float64(c)
 		}
-		if e.from == at {
-			sum, at = sum+u, e.to
+		if e.fromNode == at {
+			sum, at = sum+u, e.toNode
 		} else {
-			sum, at = sum-u, e.from
+			sum, at = sum-u, e.fromNode
 		}
 		size = max(size, u, -u)
 	}

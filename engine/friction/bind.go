@@ -11,10 +11,10 @@ func Bind(m Model) []*float64 {
 	fs := l.fields()
 	at := make([]*float64, len(fs))
 	for i := range fs {
-		at[i] = fs[i].at
+		at[i] = fs[i].value
 	}
 	return at
 }
 
 // Retune asks the law again what its steps have to resolve, after its parameters have changed.
-func (b *Mass) Retune() { b.stiff = b.law.Stiffness() }
+func (b *Mass) Retune() { b.stiffness = b.law.Stiffness() }

@@ -40,8 +40,8 @@ func (p *BoucWen) States() []engine.Signal {
 	return []engine.Signal{{Name: "hysteresis", Unit: "m"}, {Name: "displacement", Unit: "m"}}
 }
 
-// top is zc (m), the bound of z.
-func (p *BoucWen) top() float64 {
+// maxDeflection is zc (m), the bound of z.
+func (p *BoucWen) maxDeflection() float64 {
 	switch sum := p.Beta + p.Gamma; p.N {
 	case 1:
 		return 1 / sum
@@ -68,7 +68,7 @@ func (p *BoucWen) Step(z []float64, in Input) float64 {
 // The mean force depends on Δx alone, and d(F̄·Δx)/dΔx is the force at the end: dF̄/dw = (F⁺ − F̄)/w.
 func (p *BoucWen) Trial(s Scheme, z, zn []float64, in Input) (force, slope float64) {
 	h, w := in.Dt, in.V
-	zc := p.top()
+	zc := p.maxDeflection()
 	sg := math.Copysign(zc, w)
 	xi, y := h*math.Abs(w)/zc, z[0]/sg
 	rho := (p.Beta - p.Gamma) / (p.Beta + p.Gamma)
@@ -273,16 +273,16 @@ func (p *BoucWen) Energy(z []float64) float64 {
 }
 
 // Bounds is |z| ≤ zc; the displacement is not bounded.
-func (p *BoucWen) Bounds(top []float64) { top[0], top[1] = p.top(), math.Inf(1) }
+func (p *BoucWen) Bounds(top []float64) { top[0], top[1] = p.maxDeflection(), math.Inf(1) }
 
 // Steady is the force (N) of long sliding without the parallel spring, which for α > 0 keeps growing.
-func (p *BoucWen) Steady(v float64) float64 { return coulomb((1-p.Alpha)*p.K*p.top(), v) }
+func (p *BoucWen) Steady(v float64) float64 { return coulomb((1-p.Alpha)*p.K*p.maxDeflection(), v) }
 
 // Stiffness bounds the slopes of the law: a contact bent to the limit is 1 + ρ times as stiff on the way back. The law
 // knows no speed; a break-away displacement in a millisecond stands in.
 func (p *BoucWen) Stiffness() Stiffness {
 	back := 2 * p.Beta / (p.Beta + p.Gamma)
-	return Stiffness{K: p.K * (p.Alpha + (1-p.Alpha)*max(1, back)), Speed: p.top() / 1e-3}
+	return Stiffness{K: p.K * (p.Alpha + (1-p.Alpha)*max(1, back)), Speed: p.maxDeflection() / 1e-3}
 }
 
 // Levels are those of the hysteretic part, (1 − α)·k·zc; the spring beside it holds what it is told by the position.
@@ -299,7 +299,7 @@ func (p *BoucWen) Passive() (ok bool, speed float64) { return true, 0 }
 
 func (p *BoucWen) fields() []field {
 	return []field{
-		{"k", "N/m", &p.K, tiny, stiff, "stiffness when relaxed"},
+		{"k", "N/m", &p.K, tiny, maxStiffness, "stiffness when relaxed"},
 		{"alpha", "", &p.Alpha, 0, 1, "share of the stiffness that stays"},
 		{"beta", "m^-n", &p.Beta, 1e-150, 1e150, "loss"},
 		{"gamma", "m^-n", &p.Gamma, -1e150, 1e150, "shape; above −beta, at most beta"},
@@ -328,8 +328,9 @@ func (p *BoucWen) Validate() error {
 	if p.Gamma <= -p.Beta {
 		return errors.Join(err, fmt.Errorf("bouc-wen: gamma: %g, want > −beta (%g): at or below it the force grows without bound", p.Gamma, -p.Beta))
 	}
-	if zc := p.top(); err == nil && !(zc >= tiny && zc <= long) {
-		return fmt.Errorf("bouc-wen: (beta + gamma)^(−1/n): %g m, want %g to %g m: the displacement at which the contact slides", zc, tiny, long)
+	if zc := p.maxDeflection(); err == nil && !(zc >= tiny && zc <= maxExtent) {
+		return fmt.Errorf("bouc-wen: (beta + gamma)^(−1/n): %g m, want %g to %g m: the displacement at which the contact slides", zc,
+			tiny, maxExtent)
 	}
 	return err
 }

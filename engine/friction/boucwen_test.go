@@ -45,7 +45,7 @@ func drawBoucWen(t *rapid.T) *BoucWen {
 func TestBoucWenFlow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawBoucWen(t)
-		zc := p.top()
+		zc := p.maxDeflection()
 		dir := rapid.SampledFrom([]float64{-1, 1}).Draw(t, "direction")
 		z0 := []float64{zc * rapid.Float64Range(-1, 1).Draw(t, "z"), zc * rapid.Float64Range(-2, 2).Draw(t, "x")}
 		in := Input{Dt: 1e-3, V: dir * zc / 1e-3 * math.Exp(rapid.Float64Range(-10, 1.5).Draw(t, "log path"))}

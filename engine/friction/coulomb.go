@@ -40,7 +40,7 @@ func (p *Coulomb) moveInto(r *MassStep, m float64, x []float64, in Input, load L
 }
 
 // Steady is FC·sgn v (N), under the nominal load.
-func (p *Coulomb) Steady(v float64) float64 { return p.line(0).steady(v) }
+func (p *Coulomb) Steady(v float64) float64 { return p.line(0).slidingForce(v) }
 
 // Stiffness is that of a rigid contact.
 func (p *Coulomb) Stiffness() Stiffness { return Stiffness{Speed: jump} }
@@ -53,9 +53,9 @@ func (p *Coulomb) Viscous(float64) float64 { return 0 }
 
 func (p *Coulomb) fields() []field {
 	return []field{
-		{"Fc", "N", &p.Fc, 0, force, "Coulomb friction"},
+		{"Fc", "N", &p.Fc, 0, maxForce, "Coulomb friction"},
 		{"mu", "", &p.Mu, 0, 1e3, "coefficient of friction, takes the level from the normal load; 0: the level is Fc"},
-		{"N0", "N", &p.N0, 0, force, "normal load where none is given, for mu"},
+		{"N0", "N", &p.N0, 0, maxForce, "normal load where none is given, for mu"},
 	}
 }
 

@@ -160,8 +160,8 @@ func (p *Dahl) Passive() (ok bool, speed float64) { return true, 0 }
 
 func (p *Dahl) fields() []field {
 	return []field{
-		{"sigma0", "N/m", &p.Sigma0, tiny, stiff, "bristle stiffness"},
-		{"Fc", "N", &p.Fc, tiny, force, "Coulomb friction"},
+		{"sigma0", "N/m", &p.Sigma0, tiny, maxStiffness, "bristle stiffness"},
+		{"Fc", "N", &p.Fc, tiny, maxForce, "Coulomb friction"},
 		{"exponent", "", &p.Exponent, 0, 5, "exponent i of the slope; 1: ductile, 0: elastic up to sliding"},
 	}
 }

@@ -195,11 +195,11 @@ func (p *DahlModified) Passive() (ok bool, speed float64) {
 
 func (p *DahlModified) fields() []field {
 	return []field{
-		{"alpha0", "N", &p.Alpha0, tiny, force, "Coulomb friction"},
-		{"alpha1", "N", &p.Alpha1, -force, force, "Stribeck increment at rest"},
-		{"alpha2", "N·s/m", &p.Alpha2, 0, damp, "viscous friction"},
-		{"v0", "m/s", &p.V0, tiny, fast, "Stribeck velocity"},
-		{"d0", "m", &p.D0, tiny, long, "path over which the force relaxes"},
+		{"alpha0", "N", &p.Alpha0, tiny, maxForce, "Coulomb friction"},
+		{"alpha1", "N", &p.Alpha1, -maxForce, maxForce, "Stribeck increment at rest"},
+		{"alpha2", "N·s/m", &p.Alpha2, 0, maxDamping, "viscous friction"},
+		{"v0", "m/s", &p.V0, tiny, maxSpeed, "Stribeck velocity"},
+		{"d0", "m", &p.D0, tiny, maxExtent, "path over which the force relaxes"},
 	}
 }
 

@@ -34,7 +34,7 @@ type ElastoPlastic struct {
 const (
 	zbaTop  = 0.95    // largest share of zmax that is elastic
 	epParts = 1 / 12. // path of a part with frozen α, as a share of zmax − zba; up to ¼ the deflection cannot pass zmax
-	still   = 1e-200  // path that counts as none: its reciprocal would overflow
+	minPath = 1e-200  // path that counts as none: its reciprocal would overflow
 	epTail  = 0.15    // share of zmax − zba from which the closed solution takes over
 )
 
@@ -86,7 +86,7 @@ func (p *ElastoPlastic) Trial(scheme Scheme, z, zn []float64, in Input) (force, 
 		if scheme != Midpoint {
 			f, df = f+hs*w/2, hs
 		}
-	case d < still:
+	case d < minPath:
 		drate = rateAt(y, rho, 1)
 		f, df = q.Sigma0*z[0], hs*drate
 		if scheme == Midpoint {

@@ -4,8 +4,8 @@ import "math"
 
 // yielded is what elastoPlastic gives, with the derivatives by the deflection at the beginning, by the path and by ρ.
 type yielded struct {
-	end, sum   float64
-	dEnd, dSum [3]float64
+	endDeflection, sum float64
+	dEnd, dSum         [3]float64
 }
 
 // elastoPlasticSlopes is elastoPlastic with derivatives: those of the parts it makes, taken along with every part.
@@ -55,7 +55,7 @@ func elastoPlasticSlopes(y, d, rho float64) (o yielded) {
 			o.sum += e * (y + e*r/2)
 			y += e * r
 			if left -= e; left <= 0 {
-				o.end, o.dEnd = y, dy
+				o.endDeflection, o.dEnd = y, dy
 				return o
 			}
 		}
@@ -89,7 +89,7 @@ func elastoPlasticSlopes(y, d, rho float64) (o yielded) {
 		o.dEnd[i] = ((dy[i]+eps*dLeft[i])*stay + eps1*dx[i]) * in
 		o.dSum[i] += dLeft[i] - (eps*stay*dLeft[i]-dy[i]*gone)*share - eps*gone*bent*dx[i]
 	}
-	o.end, o.sum = 1-eps1, o.sum+left-part
+	o.endDeflection, o.sum = 1-eps1, o.sum+left-part
 	return o
 }
 
@@ -119,9 +119,9 @@ func (p *ElastoPlastic) TrialSlopes(scheme Scheme, z float64, in Input, d *Slope
 	}
 	var o yielded
 	m, dm := y, [3]float64{1, 0, 0}
-	if path < still {
+	if path < minPath {
 		rate := rateAt(y, rho, 1)
-		o = yielded{end: y, dEnd: [3]float64{1, rate, 0}}
+		o = yielded{endDeflection: y, dEnd: [3]float64{1, rate, 0}}
 		dm[1] = rate / 2
 	} else {
 		o = elastoPlasticSlopes(y, path, rho)
@@ -130,14 +130,14 @@ func (p *ElastoPlastic) TrialSlopes(scheme Scheme, z float64, in Input, d *Slope
 		dm = [3]float64{o.dSum[0] * inPath, (o.dSum[1] - m) * inPath, o.dSum[2] * inPath}
 	}
 	if scheme != Midpoint {
-		m, dm = o.end, o.dEnd
+		m, dm = o.endDeflection, o.dEnd
 	}
 	// with respect to z, to v and σ0 where g stays, to g, and to zba/zmax
 	end, rise := &o.dEnd, s*g*in0
-	stateZ, stateV, state0 := end[0], h*end[1], rise*in0*(y*end[0]+path*end[1]-o.end)
-	stateG, stateRho := s*in0*(o.end-y*end[0]-path*end[1]-moves*rho*end[2]), moves*rise*end[2]
+	stateZ, stateV, state0 := end[0], h*end[1], rise*in0*(y*end[0]+path*end[1]-o.endDeflection)
+	stateG, stateRho := s*in0*(o.endDeflection-y*end[0]-path*end[1]-moves*rho*end[2]), moves*rise*end[2]
 	k, inH := q.load(in.N), 1/h
-	rate, damp := (rise*o.end-z)*inH, s1*inH
+	rate, damp := (rise*o.endDeflection-z)*inH, s1*inH
 	forceZ, forceV, force0 := q.Sigma0*dm[0]+damp*(stateZ-1), hs*dm[1]+damp*stateV, s*g*in0*(y*dm[0]+path*dm[1])+damp*state0
 	forceG, forceRho := s*(m-y*dm[0]-path*dm[1]-moves*rho*dm[2])+damp*stateG, moves*s*g*dm[2]+damp*stateRho
 	d.ForceZ, d.StateZ = k*forceZ, stateZ

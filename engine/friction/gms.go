@@ -210,14 +210,14 @@ func (p *GMS) Viscous(v float64) float64 { return p.Sigma2 * v }
 
 func (p *GMS) fields() []field {
 	return []field{
-		{"sigma0", "N/m", &p.Sigma0, tiny, stiff, "stiffness of all elements together"},
+		{"sigma0", "N/m", &p.Sigma0, tiny, maxStiffness, "stiffness of all elements together"},
 		{"ratio", "", &p.Ratio, 1, 10, "break-away displacement of an element over that of the one before"},
 		{"elements", "", &p.Elements, 1, gmsMost, "number of elements, fixed once the law is in use"},
 		{"C", "N/s", &p.C, 0, 1e12, "attraction of a slipping element to the sliding curve"},
-		{"sigma2", "N·s/m", &p.Sigma2, 0, damp, "viscous friction"},
-		{"Fc", "N", &p.Fc, tiny, force, "Coulomb friction"},
-		{"Fs", "N", &p.Fs, tiny, force, "break-away friction (total, not the increment), at least Fc"},
-		{"vs", "m/s", &p.Vs, tiny, fast, "Stribeck velocity"},
+		{"sigma2", "N·s/m", &p.Sigma2, 0, maxDamping, "viscous friction"},
+		{"Fc", "N", &p.Fc, tiny, maxForce, "Coulomb friction"},
+		{"Fs", "N", &p.Fs, tiny, maxForce, "break-away friction (total, not the increment), at least Fc"},
+		{"vs", "m/s", &p.Vs, tiny, maxSpeed, "Stribeck velocity"},
 	}
 }
 

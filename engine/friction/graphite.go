@@ -151,12 +151,12 @@ func (p *Brush) Trial(scheme Scheme, z, zn []float64, in Input) (force, slope fl
 
 	zn[0] = z[0] + h*rate
 	left, gone := decay(h / (p.Rth * p.Cth))
-	zn[1] = z[1]*left + p.settled(f*w, in.I)*gone
+	zn[1] = z[1]*left + p.steadyTemperature(f*w, in.I)*gone
 	return f, df
 }
 
-// settled is the temperature (°C) that the power of friction f·v (W) and a current (A) end at.
-func (p *Brush) settled(power, current float64) float64 {
+// steadyTemperature is the temperature (°C) that the power of friction f·v (W) and a current (A) end at.
+func (p *Brush) steadyTemperature(power, current float64) float64 {
 	return p.Tamb + p.Rth*(math.Abs(power)+p.Udrop*math.Abs(current))
 }
 
@@ -166,7 +166,7 @@ func (p *Brush) Flow(z, dz []float64, in Input) float64 {
 	s1, _ := p.damping(in.V)
 	dz[0] = in.V - p.Sigma0*math.Abs(in.V)*z[0]/g
 	f := p.load(in) / p.N0 * (p.Sigma0*z[0] + s1*dz[0] + p.Sigma2*in.V)
-	dz[1] = (p.settled(f*in.V, in.I) - z[1]) / (p.Rth * p.Cth)
+	dz[1] = (p.steadyTemperature(f*in.V, in.I) - z[1]) / (p.Rth * p.Cth)
 	return f
 }
 
@@ -184,14 +184,14 @@ func (p *Brush) SteadyAt(v, n, i float64) (force, temp float64) {
 		f := p.N0*p.Mu(v, t, i/p.Area) + p.Sigma2*math.Abs(v)
 		return n / p.N0 * f
 	}
-	excess := func(t float64) float64 { return p.settled(at(t)*v, i) - t }
+	excess := func(t float64) float64 { return p.steadyTemperature(at(t)*v, i) - t }
 	// where the coefficient no longer changes, the balance is explicit; below, a grid finds the first sign change
 	lo, hi := p.Tamb, p.Tamb
 	for k := 1; k <= 600 && excess(hi) > 0; k++ {
 		lo, hi = hi, p.Tamb+float64(k*k)*(brushHot-brushCold)/36e4
 	}
 	if excess(hi) > 0 {
-		lo, hi = hi, max(hi, p.settled(at(max(hi, brushHot))*v, i))
+		lo, hi = hi, max(hi, p.steadyTemperature(at(max(hi, brushHot))*v, i))
 	}
 	for range 200 {
 		mid := 0.5 * (lo + hi)
@@ -254,13 +254,13 @@ func (p *Brush) Passive() (ok bool, speed float64) {
 
 func (p *Brush) fields() []field {
 	return []field{
-		{"sigma0", "N/m", &p.Sigma0, tiny, stiff, "bristle stiffness at N0"},
-		{"sigma1", "N·s/m", &p.Sigma1, 0, damp, "bristle damping at rest, at N0"},
-		{"sigma2", "N·s/m", &p.Sigma2, 0, damp, "viscous friction at N0"},
+		{"sigma0", "N/m", &p.Sigma0, tiny, maxStiffness, "bristle stiffness at N0"},
+		{"sigma1", "N·s/m", &p.Sigma1, 0, maxDamping, "bristle damping at rest, at N0"},
+		{"sigma2", "N·s/m", &p.Sigma2, 0, maxDamping, "viscous friction at N0"},
 		{"mu_c", "", &p.MuC, 1e-6, 1e3, "coefficient of sliding at T0 without current"},
 		{"mu_s", "", &p.MuS, 1e-6, 1e3, "coefficient of break-away at T0 without current"},
-		{"vs", "m/s", &p.Vs, tiny, fast, "Stribeck velocity"},
-		{"vd", "m/s", &p.Vd, 0, fast, "velocity at which sigma1 has faded to 1/e; 0: it does not fade"},
+		{"vs", "m/s", &p.Vs, tiny, maxSpeed, "Stribeck velocity"},
+		{"vd", "m/s", &p.Vd, 0, maxSpeed, "velocity at which sigma1 has faded to 1/e; 0: it does not fade"},
 		{"aT", "1/K", &p.AT, -1, 1, "relative change of the coefficient with temperature, linear"},
 		{"bT", "1/K²", &p.BT, -1, 1, "relative change of the coefficient with temperature, quadratic"},
 		{"T0", "degC", &p.T0, brushCold, brushHot, "temperature the coefficient belongs to"},
@@ -268,7 +268,7 @@ func (p *Brush) fields() []field {
 		{"bJ", "m⁴/A²", &p.BJ, -1, 1, "relative change of the coefficient with current density, quadratic; 1e-12 m⁴/A² is 1 mm⁴/A²"},
 		{"mu_min", "", &p.MuMin, 1e-6, 1e3, "floor of the coefficient"},
 		{"area", "m²", &p.Area, tiny, 1e3, "contact area that carries the current"},
-		{"N0", "N", &p.N0, tiny, force, "normal load the stiffness belongs to, and the load if none is given"},
+		{"N0", "N", &p.N0, tiny, maxForce, "normal load the stiffness belongs to, and the load if none is given"},
 		{"Rth", "K/W", &p.Rth, 1e-9, 1e9, "thermal resistance from the contact to its surroundings"},
 		{"Cth", "J/K", &p.Cth, 1e-9, 1e9, "heat capacity of the contact"},
 		{"Udrop", "V", &p.Udrop, 0, 1e3, "voltage drop of the contact"},

@@ -65,7 +65,7 @@ func (p *Karnopp) moveInto(r *MassStep, m float64, x []float64, in Input, load L
 	}
 	line := straight{fs: p.Fs, fc: p.Fc, fv: p.Fv}
 	if !line.glide(r, m, in.Dt, x, load) {
-		ride(r, nil, line, m, x, in, load)
+		stepContact(r, nil, line, m, x, in, load)
 	}
 	x[2] = m * x[1]
 }
@@ -124,7 +124,7 @@ func (p *Karnopp) Energy([]float64) float64 { return 0 }
 func (p *Karnopp) Passive() (ok bool, speed float64) { return true, 0 }
 
 // Steady is the sliding friction (N).
-func (p *Karnopp) Steady(v float64) float64 { return straight{fc: p.Fc, fv: p.Fv}.steady(v) }
+func (p *Karnopp) Steady(v float64) float64 { return straight{fc: p.Fc, fv: p.Fv}.slidingForce(v) }
 
 // Stiffness is the viscous slope of a rigid contact.
 func (p *Karnopp) Stiffness() Stiffness { return Stiffness{C: p.Fv, Speed: max(p.Dv, jump)} }
@@ -137,10 +137,10 @@ func (p *Karnopp) Viscous(v float64) float64 { return p.Fv * v }
 
 func (p *Karnopp) fields() []field {
 	return []field{
-		{"Fc", "N", &p.Fc, 0, force, "Coulomb friction"},
-		{"Fs", "N", &p.Fs, 0, force, "break-away friction (total, not the increment)"},
-		{"Fv", "N·s/m", &p.Fv, 0, damp, "viscous friction"},
-		{"Dv", "m/s", &p.Dv, 0, fast, "half width of the dead zone of velocity; 0: none, events are found inside the step"},
+		{"Fc", "N", &p.Fc, 0, maxForce, "Coulomb friction"},
+		{"Fs", "N", &p.Fs, 0, maxForce, "break-away friction (total, not the increment)"},
+		{"Fv", "N·s/m", &p.Fv, 0, maxDamping, "viscous friction"},
+		{"Dv", "m/s", &p.Dv, 0, maxSpeed, "half width of the dead zone of velocity; 0: none, events are found inside the step"},
 	}
 }
 

@@ -85,7 +85,7 @@ func (p *Leuven) Trial(scheme Scheme, z, zn []float64, in Input) (force, slope f
 	}
 	d := s * h * w
 	n := q.load(in.N)
-	if d < still {
+	if d < minPath {
 		return n*z[0] + q.Offset, n * (q.Sigma0*h/2 + q.Sigma1 + q.Sigma2)
 	}
 	g, dg := q.gSlope(w)
@@ -156,7 +156,7 @@ func (p *Leuven) follow(t *leuvenPath, z *[leuvenDim]float64, s, d, g float64) {
 		}
 		q, ir := f-base, 1/room
 		// right-hand side; what one part may change: in the end half the way to sliding
-		psi, u := within(q*ir), 1-q*ic
+		psi, u := boundedPsi(q*ir), 1-q*ic
 		pn := p.power(psi) // ψ^(n−1)
 		share := 1 - pn*psi
 		fall := p.Bristle.Sigma0 * u * u * share // dp/dξ
@@ -220,7 +220,7 @@ func (p *Leuven) follow(t *leuvenPath, z *[leuvenDim]float64, s, d, g float64) {
 			f = top
 			k = max(0, k-2)
 		}
-		psi = within(qn * ir)
+		psi = boundedPsi(qn * ir)
 		t.share, t.rise, t.lambda, t.ir = 1-p.power(psi)*psi, p.Bristle.Sigma0*un*un, lambda, ir
 	}
 	if k < k0 {
@@ -230,8 +230,8 @@ func (p *Leuven) follow(t *leuvenPath, z *[leuvenDim]float64, s, d, g float64) {
 	t.end, t.mean = f, sum*t.id
 }
 
-// within bounds ψ. The built-in min and max take longer, and everything waits for ψ.
-func within(psi float64) float64 {
+// boundedPsi is ψ within its bounds. The built-in min and max take longer, and everything waits for ψ.
+func boundedPsi(psi float64) float64 {
 	if psi < 0 {
 		return 0
 	}

@@ -26,11 +26,11 @@ func sameLevels(rest, sliding float64) Levels {
 	return Levels{Rest: ByDirection{rest, rest}, Sliding: ByDirection{sliding, sliding}}
 }
 
-// Dry is the dry part of the steady curve (N) in the direction of v ≠ 0 m/s: |Steady(v)| without viscous part and offset.
-func Dry(m Model, v float64) float64 {
+// DryForce is the dry part of the steady curve (N) in the direction of v ≠ 0 m/s: |Steady(v)| without viscous part and offset.
+func DryForce(m Model, v float64) float64 {
 	if l := sidesOf(m); l != nil {
-		if m = l.fore; v < 0 {
-			m = l.back
+		if m = l.forward; v < 0 {
+			m = l.backward
 		}
 	}
 	v = math.Abs(v)
@@ -44,7 +44,7 @@ func Ceiling(m Model) float64 {
 	for i := range 151 {
 		for _, side := range [2]float64{1, -1} {
 			v := side * math.Pow(10, -9+float64(i)/10)
-			if f := Dry(m, v); f > top*(1+1e-9)+1e-12*(math.Abs(m.Viscous(v))+math.Abs(m.Levels().Offset)) { // not by rounding
+			if f := DryForce(m, v); f > top*(1+1e-9)+1e-12*(math.Abs(m.Viscous(v))+math.Abs(m.Levels().Offset)) { // not by rounding
 				top = f
 			}
 		}

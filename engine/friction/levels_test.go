@@ -166,12 +166,13 @@ func TestLevelsOfTheStateVariable(t *testing.T) {
 	}
 }
 
-// Dry, viscous and constant part make up the steady curve, and the dry part never drives. Where a contact begins to slide it is the level of rest.
+// Dry, viscous and constant part make up the steady curve, and the dry part never drives. Where a contact begins to slide it is the level
+// of rest.
 func TestPartsOfTheSteadyCurve(t *testing.T) {
 	for _, c := range levelCases(t) {
 		for _, v := range []float64{1e-9, 1e-4, 0.02, 0.3, 2, 50} {
 			for _, v := range []float64{v, -v} {
-				dry, s := Dry(c.law, v), math.Copysign(1, v)
+				dry, s := DryForce(c.law, v), math.Copysign(1, v)
 				if sum := s*dry + c.law.Viscous(v) + c.offset; math.Abs(sum-c.law.Steady(v)) > 1e-12*(1+math.Abs(sum)) {
 					t.Errorf("%s at %g m/s: parts %g N, curve %g", c.name, v, sum, c.law.Steady(v))
 				}
@@ -183,7 +184,7 @@ func TestPartsOfTheSteadyCurve(t *testing.T) {
 		switch c.law.(type) {
 		case *Kato, *RisingStatic, *StaticCoulombViscous, *Karnopp, *StateVariable: // the level falls when they leave, or with the speed
 		default:
-			if got := Dry(c.law, 1e-9); math.Abs(got-c.rest) > 1e-3 {
+			if got := DryForce(c.law, 1e-9); math.Abs(got-c.rest) > 1e-3 {
 				t.Errorf("%s: begins to slide at %g N, want %g", c.name, got, c.rest)
 			}
 		}

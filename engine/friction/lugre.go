@@ -122,15 +122,15 @@ func (p *LuGre) Damping(v float64) float64 { return p.sigma1(v) }
 
 func (p *LuGre) fields() []field {
 	return []field{
-		{"sigma0", "N/m", &p.Sigma0, tiny, stiff, "bristle stiffness"},
-		{"sigma1", "N·s/m", &p.Sigma1, 0, damp, "bristle damping at rest"},
-		{"sigma2", "N·s/m", &p.Sigma2, 0, damp, "viscous friction"},
-		{"Fc", "N", &p.Fc, tiny, force, "Coulomb friction"},
-		{"Fs", "N", &p.Fs, tiny, force, "break-away friction (total, not the increment)"},
-		{"vs", "m/s", &p.Vs, tiny, fast, "Stribeck velocity"},
-		{"vd", "m/s", &p.Vd, 0, fast, "velocity at which sigma1 has faded to 1/e; 0: it does not fade"},
-		{"offset", "N", &p.Offset, -force, force, "constant force opposing positive motion"},
-		{"N0", "N", &p.N0, 0, force, "normal load the numbers belong to; 0: the normal load does not matter"},
+		{"sigma0", "N/m", &p.Sigma0, tiny, maxStiffness, "bristle stiffness"},
+		{"sigma1", "N·s/m", &p.Sigma1, 0, maxDamping, "bristle damping at rest"},
+		{"sigma2", "N·s/m", &p.Sigma2, 0, maxDamping, "viscous friction"},
+		{"Fc", "N", &p.Fc, tiny, maxForce, "Coulomb friction"},
+		{"Fs", "N", &p.Fs, tiny, maxForce, "break-away friction (total, not the increment)"},
+		{"vs", "m/s", &p.Vs, tiny, maxSpeed, "Stribeck velocity"},
+		{"vd", "m/s", &p.Vd, 0, maxSpeed, "velocity at which sigma1 has faded to 1/e; 0: it does not fade"},
+		{"offset", "N", &p.Offset, -maxForce, maxForce, "constant force opposing positive motion"},
+		{"N0", "N", &p.N0, 0, maxForce, "normal load the numbers belong to; 0: the normal load does not matter"},
 	}
 }
 

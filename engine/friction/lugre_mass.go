@@ -9,7 +9,8 @@ const quickRel = 3e-12
 // LuGreMass takes the steps of Midpoint of a mass on LuGre friction under a load that is linear in position and velocity, as a fit takes
 // them by the million. It solves the same equation as Mass does, to the same tolerance, with fewer evaluations:
 //
-//   - Newton's method starts where the steps before lead: the change of the load moves the velocity by itself, at the slope of the step before,
+//   - Newton's method starts where the steps before lead: the change of the load moves the velocity by itself, at the slope of the step
+//     before,
 //     and what else changed goes on as a straight line. A load that is held over several steps jumps, and the rest does not.
 //   - One evaluation is enough where the curvature says so: behind a Newton step d the velocity is off by at most bound·d²/slope. Force and
 //     deflection follow with their derivatives. Where that bound is too large, the second derivatives at the place take part in the step.
@@ -20,16 +21,16 @@ type LuGreMass struct {
 	mass *Mass
 	law  *LuGre
 
-	h, inertia   float64 // s, kg/s
-	overVs, hs   float64 // s/m, N·s/m: h·σ0
-	dip, low     float64 // N: Fs − Fc, and what g never falls below
-	k            float64 // factor of all forces by the normal load
-	bound        float64 // half the largest |∂²F/∂w²| of force and bristle
-	creep        float64 // m/s, added to the velocity that the tolerance is relative to
-	u, slope     float64 // N, kg/s: of the step before; slope 0: there is none
-	gained       float64 // m/s, w − v of the step before
-	drift, older float64 // m/s, change of that from step to step without what the load did, of the step before and of that before it
-	evals        int     // so far
+	h, inertia    float64 // s, kg/s
+	overVs, hs    float64 // s/m, N·s/m: h·σ0
+	dip, minLevel float64 // N: Fs − Fc, and what g never falls below
+	k             float64 // factor of all forces by the normal load
+	bound         float64 // half the largest |∂²F/∂w²| of force and bristle
+	creep         float64 // m/s, added to the velocity that the tolerance is relative to
+	u, slope      float64 // N, kg/s: of the step before; slope 0: there is none
+	gained        float64 // m/s, w − v of the step before
+	drift, older  float64 // m/s, change of that from step to step without what the load did, of the step before and of that before it
+	evals         int     // so far
 
 	// of the evaluation with which the last step was taken
 	W                    float64 // m/s, with the last correction
@@ -51,7 +52,7 @@ func (b *Mass) Bristle() *LuGreMass {
 func (m *LuGreMass) Begin(h float64) {
 	p := m.law
 	m.h, m.inertia, m.overVs, m.hs = h, 2*m.mass.M/h, 1/p.Vs, h*p.Sigma0
-	m.dip, m.low, m.k = p.Fs-p.Fc, min(p.Fs, p.Fc), 1
+	m.dip, m.minLevel, m.k = p.Fs-p.Fc, min(p.Fs, p.Fc), 1
 	m.creep = 1e-3 * p.Vs
 	m.slope, m.gained, m.drift, m.older = 0, 0, 0, 0
 	// With κ = hσ0, y = |w|/g, a = κy, R = 1 − φ1(a), E = 1 − e^{−a} and the missing force D = g·sgn w − ζ,
@@ -61,8 +62,8 @@ func (m *LuGreMass) Begin(h float64) {
 	// and the bell of g has slopes of at most √(2/e)·|Fs − Fc|/vs and 2·|Fs − Fc|/vs². A fading σ1 is a bell of its own.
 	top, dip := max(p.Fs, p.Fc), math.Abs(m.dip)
 	g1, g2 := math.Sqrt(2/math.E)*dip*m.overVs, 2*dip*m.overVs*m.overVs
-	y1 := (top + 0.74*dip) / (m.low * m.low)
-	y2 := (2*g1*y1 + 1.6*dip*m.overVs/m.low) / m.low
+	y1 := (top + 0.74*dip) / (m.minLevel * m.minLevel)
+	y2 := (2*g1*y1 + 1.6*dip*m.overVs/m.minLevel) / m.minLevel
 	a1, a2, d := m.hs*y1, m.hs*y2, 2*top
 	ends := g2 + 2*g1*a1 + d*(a2+a1*a1) // of D·E
 	bend := g2 + g1*a1 + d*(a1*a1/3+a2/2) + (p.Sigma1/m.hs+1)*ends
@@ -93,8 +94,8 @@ func (m *LuGreMass) Step(x []float64, u, kx, kv float64) bool {
 		r := w * m.overVs
 		e := expNeg(r * r)
 		g, dg := p.Fc+m.dip*e, -2*r*m.overVs*e*m.dip
-		if g < m.low {
-			g = m.low // rounding only
+		if g < m.minLevel {
+			g = m.minLevel // rounding only
 		}
 		s1, ds1 := p.Sigma1, 0.0
 		if p.Vd != 0 {

@@ -303,9 +303,9 @@ func TestLuGreStaysFinite(t *testing.T) {
 		var p LuGre
 		for _, f := range p.fields() {
 			lo := max(f.lo, 1e-12)
-			*f.at = math.Exp(rapid.Float64Range(math.Log(lo), math.Log(f.hi)).Draw(t, f.name))
+			*f.value = math.Exp(rapid.Float64Range(math.Log(lo), math.Log(f.hi)).Draw(t, f.name))
 			if f.lo <= 0 && rapid.Bool().Draw(t, "zero") {
-				*f.at = 0
+				*f.value = 0
 			}
 		}
 		p.Fs = max(p.Fs, 1e-12)

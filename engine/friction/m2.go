@@ -173,15 +173,15 @@ func (p *M2) Passive() (ok bool, speed float64) { return false, 0 }
 
 func (p *M2) fields() []field {
 	return []field{
-		{"alpha0", "N", &p.Alpha0, tiny, force, "Coulomb friction"},
-		{"alpha1", "N", &p.Alpha1, -force, force, "Stribeck increment at rest"},
-		{"alpha2", "N·s/m", &p.Alpha2, 0, damp, "viscous friction"},
-		{"tau_s", "s", &p.TauS, tiny, long, "time in which sliding sets in and dies away"},
-		{"tau_r", "s", &p.TauR, tiny, long, "time in which sliding empties the displacement"},
-		{"v0", "m/s", &p.V0, tiny, fast, "Stribeck velocity"},
-		{"ks", "N/m", &p.Ks, 0, stiff, "stiffness of the sticking contact"},
-		{"ds", "N·s/m", &p.Ds, 0, damp, "damping of the sticking contact"},
-		{"veps", "m/s", &p.Veps, tiny, fast, "velocity over which the sign of the sliding force changes"},
+		{"alpha0", "N", &p.Alpha0, tiny, maxForce, "Coulomb friction"},
+		{"alpha1", "N", &p.Alpha1, -maxForce, maxForce, "Stribeck increment at rest"},
+		{"alpha2", "N·s/m", &p.Alpha2, 0, maxDamping, "viscous friction"},
+		{"tau_s", "s", &p.TauS, tiny, maxExtent, "time in which sliding sets in and dies away"},
+		{"tau_r", "s", &p.TauR, tiny, maxExtent, "time in which sliding empties the displacement"},
+		{"v0", "m/s", &p.V0, tiny, maxSpeed, "Stribeck velocity"},
+		{"ks", "N/m", &p.Ks, 0, maxStiffness, "stiffness of the sticking contact"},
+		{"ds", "N·s/m", &p.Ds, 0, maxDamping, "damping of the sticking contact"},
+		{"veps", "m/s", &p.Veps, tiny, maxSpeed, "velocity over which the sign of the sliding force changes"},
 	}
 }
 

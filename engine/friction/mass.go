@@ -59,16 +59,16 @@ type Mass struct {
 	N float64 // N   normal load, for the laws that ask for it
 	I float64 // A   current through the contact
 
-	scheme   Scheme
-	law      Model
-	smooth   Smooth   // one of these two is set
-	switched Switched //
-	starter  starter  // smooth once more if it knows where the search for the speed of a step begins
-	writer   writer   // switched once more if it can write its result in place
-	r        MassStep // result of the step under way: a local one would escape through writer
-	stiff    Stiffness
-	lugre    *LuGre // the law once more if it is this one: without the calls through interfaces a step takes half the time
-	zn       []float64
+	scheme      Scheme
+	law         Model
+	smoothLaw   Smooth   // one of these two is set
+	switchedLaw Switched //
+	starter     starter  // smoothLaw once more if it knows where the search for the speed of a step begins
+	writer      writer   // switchedLaw once more if it can write its result in place
+	r           MassStep // result of the step under way: a local one would escape through writer
+	stiffness   Stiffness
+	lugre       *LuGre // the law once more if it is this one: without the calls through interfaces a step takes half the time
+	zn          []float64
 }
 
 // writer is a Switched law that sets every field of r instead of returning them, see step.
@@ -96,15 +96,15 @@ func NewMass(m float64, law Model, scheme Scheme) (*Mass, error) {
 		return nil, fmt.Errorf("scheme: %d is unknown", scheme)
 	}
 	b := &Mass{M: m, law: law, scheme: scheme, zn: make([]float64, law.StateDim())}
-	b.smooth, _ = law.(Smooth)
-	b.switched, _ = law.(Switched)
+	b.smoothLaw, _ = law.(Smooth)
+	b.switchedLaw, _ = law.(Switched)
 	b.starter, _ = law.(starter)
 	b.writer, _ = law.(writer)
 	b.lugre, _ = law.(*LuGre)
-	if (b.smooth == nil) == (b.switched == nil) {
+	if (b.smoothLaw == nil) == (b.switchedLaw == nil) {
 		return nil, fmt.Errorf("law %T is neither smooth nor switched: it cannot carry a mass", law)
 	}
-	b.stiff = law.Stiffness()
+	b.stiffness = law.Stiffness()
 	return b, nil
 }
 
@@ -121,9 +121,9 @@ func (b *Mass) NewState() []float64 {
 // load may add to. Midpoint and Implicit: the equation of a step has one root as long as the mass outweighs the fall of the
 // steady curve, 2M/h > Fall or M/h > Fall.
 func (b *Mass) Limit() (h float64, why string) {
-	s := b.stiff
+	s := b.stiffness
 	switch {
-	case b.switched != nil:
+	case b.switchedLaw != nil:
 		if l, ok := b.law.(interface {
 			Longest(m float64) (h float64, why string)
 		}); ok { // a dead zone has to catch the mass
@@ -183,8 +183,8 @@ func (b *Mass) step(h float64, x []float64, load Load) (w, f, u, work float64, e
 	switch {
 	case b.writer != nil:
 		b.writer.moveInto(r, b.M, x, Input{Dt: h, N: b.N, I: b.I}, load)
-	case b.switched != nil:
-		*r = b.switched.Move(b.M, x, Input{Dt: h, N: b.N, I: b.I}, load)
+	case b.switchedLaw != nil:
+		*r = b.switchedLaw.Move(b.M, x, Input{Dt: h, N: b.N, I: b.I}, load)
 	default:
 		load.Span(0, h, x[0])
 		b.part(r, 0, h, x, load)
@@ -199,7 +199,7 @@ func (r *MassStep) split() (w, f, u, work float64, evals, parts int, status engi
 
 // Substeps advances x by h (s) in n equal parts.
 func (b *Mass) Substeps(n int, h float64, x []float64, load Load) (sum MassStep) {
-	if n <= 1 || b.switched != nil {
+	if n <= 1 || b.switchedLaw != nil {
 		return b.Step(h, x, load)
 	}
 	hn := h / float64(n)
@@ -230,7 +230,7 @@ func (b *Mass) explicit(r *MassStep, tau, h float64, x []float64, load Load) {
 	if p := b.lugre; p != nil {
 		f, _, b.zn[0] = p.trial(b.scheme, z[0], Input{Dt: h, V: v, N: b.N})
 	} else {
-		f, _ = b.smooth.Trial(b.scheme, z, b.zn, Input{Dt: h, V: v, N: b.N, I: b.I})
+		f, _ = b.smoothLaw.Trial(b.scheme, z, b.zn, Input{Dt: h, V: v, N: b.N, I: b.I})
 	}
 	vn := v + h/b.M*(u-f)
 	if math.IsNaN(vn) || math.IsInf(vn, 0) {

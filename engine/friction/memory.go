@@ -79,7 +79,7 @@ func (p *Memory) level(z []float64, rest float64) float64 {
 	return f
 }
 
-func (p *Memory) passed(z []float64, h, v float64, stuck bool) {
+func (p *Memory) advanceState(z []float64, h, v float64, stuck bool) {
 	z[0] += h
 	delayPush(z[1:], z[0], v)
 }
@@ -108,7 +108,7 @@ func (p *Memory) Move(m float64, x []float64, in Input, load Load) (r MassStep) 
 func (p *Memory) moveInto(r *MassStep, m float64, x []float64, in Input, load Load) {
 	p.begin(x[2:], x[1])
 	delayPush(x[3:], x[2], x[1]) // the caller may have set the velocity
-	ride(r, p, straight{}, m, x, in, load)
+	stepContact(r, p, straight{}, m, x, in, load)
 }
 
 // Steady is the curve (N).
@@ -140,10 +140,10 @@ func (p *Memory) Passive() (ok bool, speed float64) { return true, 0 }
 
 func (p *Memory) fields() []field {
 	return []field{
-		{"Fc", "N", &p.Fc, 0, force, "Coulomb friction"},
-		{"Fs", "N", &p.Fs, 0, force, "break-away friction (total, not the increment)"},
-		{"vs", "m/s", &p.Vs, tiny, fast, "Stribeck velocity"},
-		{"Fv", "N·s/m", &p.Fv, 0, damp, "viscous friction"},
+		{"Fc", "N", &p.Fc, 0, maxForce, "Coulomb friction"},
+		{"Fs", "N", &p.Fs, 0, maxForce, "break-away friction (total, not the increment)"},
+		{"vs", "m/s", &p.Vs, tiny, maxSpeed, "Stribeck velocity"},
+		{"Fv", "N·s/m", &p.Fv, 0, maxDamping, "viscous friction"},
 		{"tauL", "s", &p.TauL, 0, 10, "delay of the friction behind the velocity"},
 	}
 }

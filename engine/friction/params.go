@@ -12,7 +12,7 @@ import (
 // field is one parameter of a law: where its number lives, what it is, and the range in which the law makes sense.
 type field struct {
 	name, unit string
-	at         *float64
+	value      *float64
 	lo, hi     float64
 	doc        string
 }
@@ -20,19 +20,19 @@ type field struct {
 // Ranges of the parameters, wide enough for a watch and for a wind turbine; a zero lower end is a parameter that may be
 // switched off. Inside them every law keeps finite.
 const (
-	tiny  = 1e-12
-	force = 1e9  // N
-	stiff = 1e15 // N/m
-	damp  = 1e9  // N·s/m
-	fast  = 1e6  // m/s
-	long  = 1e6  // m, s
+	tiny         = 1e-12
+	maxForce     = 1e9  // N
+	maxStiffness = 1e15 // N/m
+	maxDamping   = 1e9  // N·s/m
+	maxSpeed     = 1e6  // m/s
+	maxExtent    = 1e6  // m, s
 )
 
 // paramsOf lists the fields for identification and for people.
 func paramsOf(fs []field) []engine.Param {
 	ps := make([]engine.Param, len(fs))
 	for i, f := range fs {
-		ps[i] = engine.Param{Name: f.name, Unit: f.unit, Doc: f.doc, Value: *f.at, Lo: f.lo, Hi: f.hi}
+		ps[i] = engine.Param{Name: f.name, Unit: f.unit, Doc: f.doc, Value: *f.value, Lo: f.lo, Hi: f.hi}
 	}
 	return ps
 }
@@ -48,12 +48,12 @@ func setParams(law string, fs []field, theta []float64, validate func() error) e
 	}
 	old := make([]float64, len(fs))
 	for i, f := range fs {
-		old[i], *f.at = *f.at, theta[i]
+		old[i], *f.value = *f.value, theta[i]
 	}
 	err := validate()
 	if err != nil {
 		for i, f := range fs {
-			*f.at = old[i]
+			*f.value = old[i]
 		}
 	}
 	return err
@@ -63,7 +63,7 @@ func setParams(law string, fs []field, theta []float64, validate func() error) e
 func checkFields(law string, fs []field) error {
 	var errs []error
 	for _, f := range fs {
-		switch v := *f.at; {
+		switch v := *f.value; {
 		case !numeric.Finite(v):
 			errs = append(errs, fmt.Errorf("%s: %s: %g %s, want a finite number", law, f.name, v, f.unit))
 		case v < f.lo && f.lo == 0:

@@ -86,8 +86,8 @@ func (p *LuGre) Remedy() (vd float64, ok bool) {
 	// largest g: v/√ln(σ1·v/gmin) > √(2e)·gmax/σ1
 	top, low := max(p.Fs, p.Fc), min(p.Fs, p.Fc)
 	bound := math.Sqrt(2*math.E) * top / p.Sigma1
-	if !(bound < fast) {
-		return fast, true
+	if !(bound < maxSpeed) {
+		return maxSpeed, true
 	}
 	limit := func(v float64) float64 {
 		if l := math.Log(p.Sigma1 * v / p.g(v)); l > 0 {
@@ -114,5 +114,5 @@ func (p *LuGre) Remedy() (vd float64, ok bool) {
 			}
 		}
 	}
-	return min(0.999*vd, fast), true
+	return min(0.999*vd, maxSpeed), true
 }

@@ -28,7 +28,7 @@ func TestPassiveEnds(t *testing.T) {
 						continue
 					}
 					fs := f.fields()
-					*fs[i].at = x
+					*fs[i].value = x
 					now.Store(fmt.Sprint(info.Name, " ", fs[i].name, " ", x))
 					law.Passive()
 					if l, ok := law.(*LuGre); ok {

@@ -112,8 +112,8 @@ func (p *PreslidingSpring) Passive() (ok bool, speed float64) { return true, 0 }
 
 func (p *PreslidingSpring) fields() []field {
 	return []field{
-		{"Fb", "N", &p.Fb, tiny, force, "break-away force"},
-		{"xb", "m", &p.Xb, tiny, long, "displacement at break-away"},
+		{"Fb", "N", &p.Fb, tiny, maxForce, "break-away force"},
+		{"xb", "m", &p.Xb, tiny, maxExtent, "displacement at break-away"},
 	}
 }
 

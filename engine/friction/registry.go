@@ -34,8 +34,8 @@ type PresetValue struct {
 	Value, Spread float64 // the spread is the published uncertainty; 0: none is given
 }
 
-// With is the law with the numbers of a preset; false if there is none of that name.
-func (i Info) With(preset string) (Model, Preset, bool) {
+// WithPreset is the law with the numbers of a preset; false if there is none of that name.
+func (i Info) WithPreset(preset string) (Model, Preset, bool) {
 	k := slices.IndexFunc(i.Presets, func(p Preset) bool { return p.Name == preset })
 	if k < 0 {
 		return nil, Preset{}, false
@@ -143,7 +143,7 @@ func Find(name string) (Info, bool) {
 // NameOf is the name of a law, with or without sets by direction; of one that is not in the registry its type.
 func NameOf(m Model) string {
 	if l := sidesOf(m); l != nil {
-		m = l.fore
+		m = l.forward
 	}
 	if s, ok := m.(*Stribeck); ok {
 		return s.Curve.String()
@@ -169,10 +169,10 @@ func Telling(m Model) []engine.Signal {
 func Clone(m Model) Model {
 	if l := sidesOf(m); l != nil {
 		var names []string
-		for _, i := range l.own {
-			names = append(names, l.fore.Params()[i].Name)
+		for _, i := range l.directional {
+			names = append(names, l.forward.Params()[i].Name)
 		}
-		c, err := NewTwoSided(Clone(l.fore), Clone(l.back), names...)
+		c, err := NewTwoSided(Clone(l.forward), Clone(l.backward), names...)
 		if err != nil {
 			panic("friction: " + err.Error()) // it was joined before
 		}

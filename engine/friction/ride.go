@@ -14,22 +14,22 @@ const maxParts = 8
 
 // rider is one step of a mass under such a contact.
 type rider struct {
-	c    contact // nil: line
-	line straight
-	m    float64
-	x, z []float64
-	in   Input
-	load Load
+	c     contact // nil: line
+	line  straight
+	m     float64
+	x, z  []float64
+	input Input
+	load  Load
 
-	dir   float64 // direction of the slip, 0 while stuck
-	fresh bool    // arrested at the beginning of this part
-	held  bool    // stays stuck until the end of the step
+	dir        float64 // direction of the slip, 0 while stuck
+	arrested   bool    // arrested at the beginning of this part
+	stuckToEnd bool    // stays stuck until the end of the step
 
 	log *[]Part // of what was done; nil: nobody asks
 }
 
-// glide is ride for the straight contact in the two cases that nearly every step is: stuck throughout, or slipping
-// throughout under a linear load. If it is neither, x is as it was, and ride has to do it. r is written in place: copies of
+// glide is stepContact for the straight contact in the two cases that nearly every step is: stuck throughout, or slipping
+// throughout under a linear load. If it is neither, x is as it was, and stepContact has to do it. r is written in place: copies of
 // it would cost as much as the step.
 func (l straight) glide(r *MassStep, m, h float64, x []float64, load Load) bool {
 	x0, v := x[0], x[1]
@@ -62,22 +62,22 @@ func (l straight) glide(r *MassStep, m, h float64, x []float64, load Load) bool 
 	return false
 }
 
-// rideLine is ride for the straight contact.
+// rideLine is stepContact for the straight contact.
 func rideLine(r *MassStep, line straight, m float64, x []float64, in Input, load Load) {
 	if !line.glide(r, m, in.Dt, x, load) {
-		ride(r, nil, line, m, x, in, load)
+		stepContact(r, nil, line, m, x, in, load)
 	}
 }
 
-// ride advances x by in.Dt under the contact c, or under the line if c is nil, and sets every field of res. A non-finite load
+// stepContact advances x by in.Dt under the contact c, or under the line if c is nil, and sets every field of res. A non-finite load
 // leaves x as it was, or, if it shows up only behind an event, as it was at the event.
-func ride(res *MassStep, c contact, line straight, m float64, x []float64, in Input, load Load) {
-	r := rider{c: c, line: line, m: m, x: x, z: x[2:], in: in, load: load}
-	r.all(res)
+func stepContact(res *MassStep, c contact, line straight, m float64, x []float64, in Input, load Load) {
+	r := rider{c: c, line: line, m: m, x: x, z: x[2:], input: in, load: load}
+	r.step(res)
 }
 
-// all is the whole step.
-func (r *rider) all(res *MassStep) {
+// step advances the mass by all of in.Dt: part after part, each of stick or of slip in one direction.
+func (r *rider) step(res *MassStep) {
 	if v := r.x[1]; v > 0 {
 		r.dir = 1
 	} else if v < 0 {
@@ -87,7 +87,7 @@ func (r *rider) all(res *MassStep) {
 		return
 	}
 	// no event: almost always
-	if h := r.part(res, 0, r.in.Dt); h != r.in.Dt && res.Status != engine.NonFinite {
+	if h := r.part(res, 0, r.input.Dt); h != r.input.Dt && res.Status != engine.NonFinite {
 		r.goOn(res, h)
 	}
 }
@@ -100,7 +100,7 @@ func (r *MassStep) set(w, f, load, work float64, evals int, status engine.Status
 // goOn makes the rest of a step whose first part, res, ended after h (s) with an event.
 func (r *rider) goOn(res *MassStep, h float64) {
 	var sum, p MassStep
-	tau, whole := 0.0, r.in.Dt
+	tau, whole := 0.0, r.input.Dt
 	sum.add(*res, h, whole)
 	for n := 1; ; n++ {
 		tau += h
@@ -108,8 +108,8 @@ func (r *rider) goOn(res *MassStep, h float64) {
 		if left <= 1e-12*whole { // rounding
 			break
 		}
-		if n >= maxParts && r.dir == 0 && !r.held {
-			r.held = true
+		if n >= maxParts && r.dir == 0 && !r.stuckToEnd {
+			r.stuckToEnd = true
 			sum.Status = max(sum.Status, engine.NotConverged)
 		}
 		h = r.part(&p, tau, left)
@@ -146,8 +146,8 @@ func (r *rider) level(rest float64) float64 {
 func (r *rider) stick(p *MassStep, tau, h float64) float64 {
 	x := r.x[0]
 	r.load.Span(tau, h, x)
-	if r.fresh && !r.held {
-		r.fresh = false
+	if r.arrested && !r.stuckToEnd {
+		r.arrested = false
 		if u, _, _ := r.load.At(tau, x, 0); math.Abs(u) > r.level(0) {
 			r.dir = math.Copysign(1, u)
 			*p = MassStep{}
@@ -160,7 +160,7 @@ func (r *rider) stick(p *MassStep, tau, h float64) float64 {
 		p.set(0, 0, mean, 0, 1, engine.NonFinite)
 		return h
 	}
-	if !r.held {
+	if !r.stuckToEnd {
 		over := 0.0 // share of the part after which the load is known to lie above the level, and there it is u
 		u := end
 		if math.Abs(end) > r.level(h) {
@@ -171,7 +171,7 @@ func (r *rider) stick(p *MassStep, tau, h float64) float64 {
 		if over > 0 {
 			h *= r.release(tau, h, over, u)
 			if r.log != nil {
-				r.note(Part{Tau: tau, H: h, Whole: h, Freed: r.dir, Jumped: h == 0})
+				r.note(Part{Tau: tau, H: h, MeanLength: h, Freed: r.dir, Jumped: h == 0})
 			}
 			if h == 0 {
 				*p = MassStep{}
@@ -183,7 +183,7 @@ func (r *rider) stick(p *MassStep, tau, h float64) float64 {
 		}
 	}
 	if r.c != nil {
-		r.c.passed(r.z, h, 0, true)
+		r.c.advanceState(r.z, h, 0, true)
 	}
 	p.set(0, mean, mean, 0, 1, engine.OK)
 	return h
@@ -246,20 +246,20 @@ func (r *rider) slip(p *MassStep, tau, h float64) float64 {
 				q = min(1, s0/(s0-s1))
 			}
 		}
-		r.note(Part{Tau: tau, H: q * h, Whole: h, V: dir * s0, W: dir * s, End: dir * max(0, s1)})
+		r.note(Part{Tau: tau, H: q * h, MeanLength: h, V: dir * s0, W: dir * s, EndVelocity: dir * max(0, s1)})
 	}
 	if s1 > 0 { // slides on
 		p.set(dir*s, dir*f, u, f*s*h, n, status)
 		r.x[0] = x + h*dir*s
 		r.x[1] = dir * s1
 		if r.c != nil {
-			r.c.passed(r.z, h, r.x[1], false)
+			r.c.advanceState(r.z, h, r.x[1], false)
 		}
 		return h
 	}
-	r.dir, r.fresh = 0, true
+	r.dir, r.arrested = 0, true
 	if s0 <= 0 { // the load fell back before the body could move
-		r.held = true
+		r.stuckToEnd = true
 		r.x[1] = 0
 		*p = MassStep{Evals: n}
 		return 0
@@ -271,7 +271,7 @@ func (r *rider) slip(p *MassStep, tau, h float64) float64 {
 	r.x[0] = x + h*dir*s0/2
 	r.x[1] = 0
 	if r.c != nil {
-		r.c.passed(r.z, h, 0, false)
+		r.c.advanceState(r.z, h, 0, false)
 	}
 	return h
 }
@@ -289,7 +289,7 @@ func (r *rider) speed(mid, h, s0 float64) (s, f, u float64, n int, status engine
 		inertia = 2 * r.m / h
 		lo, hi  = math.Inf(-1), math.Inf(1)
 		reach   = 0.0
-		in      = r.in
+		in      = r.input
 		slope   float64
 		last    = 0.0 // step of Newton's method before; 0: another one
 	)

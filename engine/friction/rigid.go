@@ -37,16 +37,16 @@ type contact interface {
 	sliding(z []float64, s0 float64, in Input) (f, slope float64)
 	// level is the break-away friction (N) of a body at rest after a further rest of the given length (s).
 	level(z []float64, rest float64) float64
-	// passed tells that a part of h (s) has gone by and ended at velocity v (m/s): at rest all the time, or slipping. A
+	// advanceState advances z by a part of h (s) that ended at velocity v (m/s): at rest all the time, or slipping. A
 	// slip that ends with v = 0 is an arrest.
-	passed(z []float64, h, v float64, stuck bool)
+	advanceState(z []float64, h, v float64, stuck bool)
 }
 
 // straight is the simplest contact: break-away level fs and sliding friction fc + fv·|v|. It has a closed form and no state.
 type straight struct{ fs, fc, fv float64 }
 
-// steady is the sliding friction (N) at the velocity v (m/s); 0 at rest, where it is whatever holds the body.
-func (l straight) steady(v float64) float64 {
+// slidingForce is the sliding friction (N) at the velocity v (m/s); 0 at rest, where it is whatever holds the body.
+func (l straight) slidingForce(v float64) float64 {
 	if v == 0 {
 		return 0
 	}
@@ -58,8 +58,8 @@ func (l straight) steady(v float64) float64 {
 func checkLevels(law string, fs []field, name string, fc float64) error {
 	err := checkFields(law, fs)
 	for _, f := range fs {
-		if f.name == name && *f.at < fc {
-			err = errors.Join(err, fmt.Errorf("%s: %s: %g N, want at least Fc, %g N", law, name, *f.at, fc))
+		if f.name == name && *f.value < fc {
+			err = errors.Join(err, fmt.Errorf("%s: %s: %g N, want at least Fc, %g N", law, name, *f.value, fc))
 		}
 	}
 	return err
@@ -86,7 +86,7 @@ func imposed(c contact, line straight, z []float64, in Input) float64 {
 		f = math.Copysign(f, v)
 	}
 	if c != nil && h > 0 {
-		c.passed(z, h, v, v == 0)
+		c.advanceState(z, h, v, v == 0)
 	}
 	return f
 }

@@ -4,10 +4,10 @@ import "math"
 
 // A Part is a stretch of a step in which a contact with a rigid stick mode does one thing.
 type Part struct {
-	Tau, H float64 // s, where it begins in the step, and its length
-	Whole  float64 // s, the length for which the mean velocity was sought: more than H where the body comes to rest before
-	V, W   float64 // m/s, velocity at its beginning, and the mean one of Whole
-	End    float64 // m/s, velocity at its end
+	Tau, H      float64 // s, where it begins in the step, and its length
+	MeanLength  float64 // s, the length for which the mean velocity was sought: more than H where the body comes to rest before
+	V, W        float64 // m/s, velocity at its beginning, and the mean one of MeanLength
+	EndVelocity float64 // m/s, velocity at its end
 
 	// Freed is the direction of a slip that the load begins: at Tau, or, where the load has jumped above the level between the steps,
 	// before the step began. 0: the body moved before, or stays.
@@ -108,9 +108,9 @@ func (p *Stribeck) LevelSlopes(in Input, d []float64) (drop float64) {
 	return 0
 }
 
-// partsOf is ride with a note of every part.
+// partsOf is stepContact with a note of every part.
 func partsOf(parts *[]Part, c contact, line straight, m float64, x []float64, in Input, load Load) {
 	var res MassStep
-	r := rider{c: c, line: line, m: m, x: x, z: x[2:], in: in, load: load, log: parts}
-	r.all(&res)
+	r := rider{c: c, line: line, m: m, x: x, z: x[2:], input: in, load: load, log: parts}
+	r.step(&res)
 }

@@ -45,7 +45,7 @@ func (p *Kato) sliding(z []float64, s0 float64, in Input) (f, slope float64) {
 
 func (p *Kato) level(z []float64, rest float64) float64 { return p.Level(z[0] + rest) }
 
-func (p *Kato) passed(z []float64, h, v float64, stuck bool) { z[0] = dwell(z[0], h, stuck) }
+func (p *Kato) advanceState(z []float64, h, v float64, stuck bool) { z[0] = dwell(z[0], h, stuck) }
 
 // Level is the break-away friction (N) after a dwell time t2 (s).
 func (p *Kato) Level(t2 float64) float64 {
@@ -62,11 +62,11 @@ func (p *Kato) Move(m float64, x []float64, in Input, load Load) (r MassStep) {
 }
 
 func (p *Kato) moveInto(r *MassStep, m float64, x []float64, in Input, load Load) {
-	ride(r, p, straight{}, m, x, in, load)
+	stepContact(r, p, straight{}, m, x, in, load)
 }
 
 // Steady is the sliding friction (N).
-func (p *Kato) Steady(v float64) float64 { return straight{fc: p.Fc, fv: p.Fv}.steady(v) }
+func (p *Kato) Steady(v float64) float64 { return straight{fc: p.Fc, fv: p.Fv}.slidingForce(v) }
 
 // Stiffness is the viscous slope of a rigid contact.
 func (p *Kato) Stiffness() Stiffness { return Stiffness{C: p.Fv, Speed: jump} }
@@ -85,11 +85,11 @@ func (p *Kato) Passive() (ok bool, speed float64) { return true, 0 }
 
 func (p *Kato) fields() []field {
 	return []field{
-		{"Fc", "N", &p.Fc, 0, force, "Coulomb friction, the break-away level right after a slip"},
-		{"Fs_inf", "N", &p.FsInf, 0, force, "break-away friction after a long rest (total, not the increment)"},
+		{"Fc", "N", &p.Fc, 0, maxForce, "Coulomb friction, the break-away level right after a slip"},
+		{"Fs_inf", "N", &p.FsInf, 0, maxForce, "break-away friction after a long rest (total, not the increment)"},
 		{"gamma", "", &p.Gamma, 0, 1e6, "rate of the rise, after 1 s the share exp(-gamma) of it is left; 0: it does not rise"},
 		{"m", "", &p.M, 0.01, 3, "exponent of the dwell time"},
-		{"Fv", "N·s/m", &p.Fv, 0, damp, "viscous friction"},
+		{"Fv", "N·s/m", &p.Fv, 0, maxDamping, "viscous friction"},
 	}
 }
 
@@ -141,7 +141,7 @@ func (p *RisingStatic) level(z []float64, rest float64) float64 {
 	return p.Level(z[1], z[0]+rest)
 }
 
-func (p *RisingStatic) passed(z []float64, h, v float64, stuck bool) {
+func (p *RisingStatic) advanceState(z []float64, h, v float64, stuck bool) {
 	z[0] = dwell(z[0], h, stuck)
 	if !stuck {
 		z[1] = p.Fc
@@ -167,11 +167,11 @@ func (p *RisingStatic) Move(m float64, x []float64, in Input, load Load) (r Mass
 }
 
 func (p *RisingStatic) moveInto(r *MassStep, m float64, x []float64, in Input, load Load) {
-	ride(r, p, straight{}, m, x, in, load)
+	stepContact(r, p, straight{}, m, x, in, load)
 }
 
 // Steady is the sliding friction (N).
-func (p *RisingStatic) Steady(v float64) float64 { return straight{fc: p.Fc, fv: p.Fv}.steady(v) }
+func (p *RisingStatic) Steady(v float64) float64 { return straight{fc: p.Fc, fv: p.Fv}.slidingForce(v) }
 
 // Stiffness is the viscous slope of a rigid contact.
 func (p *RisingStatic) Stiffness() Stiffness { return Stiffness{C: p.Fv, Speed: jump} }
@@ -190,10 +190,10 @@ func (p *RisingStatic) Passive() (ok bool, speed float64) { return true, 0 }
 
 func (p *RisingStatic) fields() []field {
 	return []field{
-		{"Fc", "N", &p.Fc, 0, force, "Coulomb friction, the break-away level right after a slip"},
-		{"Fs_inf", "N", &p.FsInf, 0, force, "break-away friction after a long rest (total, not the increment)"},
-		{"gamma", "s", &p.Gamma, 0, long, "dwell time after which half of the rise is done; 0: it rises at once"},
-		{"Fv", "N·s/m", &p.Fv, 0, damp, "viscous friction"},
+		{"Fc", "N", &p.Fc, 0, maxForce, "Coulomb friction, the break-away level right after a slip"},
+		{"Fs_inf", "N", &p.FsInf, 0, maxForce, "break-away friction after a long rest (total, not the increment)"},
+		{"gamma", "s", &p.Gamma, 0, maxExtent, "dwell time after which half of the rise is done; 0: it rises at once"},
+		{"Fv", "N·s/m", &p.Fv, 0, maxDamping, "viscous friction"},
 	}
 }
 

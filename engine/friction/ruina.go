@@ -236,11 +236,11 @@ func (p *StateVariable) Passive() (ok bool, speed float64) { return true, 0 }
 func (p *StateVariable) fields() []field {
 	return []field{
 		{"mu0", "", &p.Mu0, 0, 100, "coefficient of friction at v0"},
-		{"v0", "m/s", &p.V0, tiny, fast, "speed at which the coefficient is mu0"},
+		{"v0", "m/s", &p.V0, tiny, maxSpeed, "speed at which the coefficient is mu0"},
 		{"A", "", &p.A, 0, 10, "direct effect; taken for 1e-4 if less"},
 		{"B", "", &p.B, 0, 10, "effect of the state; more than A: friction falls with speed"},
-		{"L", "m", &p.L, tiny, long, "distance over which the state follows the speed"},
-		{"N0", "N", &p.N0, tiny, force, "normal load where none is given"},
+		{"L", "m", &p.L, tiny, maxExtent, "distance over which the state follows the speed"},
+		{"N0", "N", &p.N0, tiny, maxForce, "normal load where none is given"},
 		{"veps", "m/s", &p.Veps, 1e-15, 1, "speed that keeps the state finite at rest"},
 	}
 }

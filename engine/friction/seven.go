@@ -118,7 +118,7 @@ func (p *Seven) Step(z []float64, in Input) float64 {
 	z = z[:sevenDim]
 	h, v := in.Dt, in.V
 	if !(h > 0) {
-		return p.now(z, v)
+		return p.instantForce(z, v)
 	}
 	t := z[sevenTime]
 	p.turn(z, t, h, v)
@@ -178,8 +178,8 @@ func (p *Seven) turn(z []float64, t, h, v float64) {
 	z[sevenXi] = dir * (p.Fc + fsa) / p.Kt
 }
 
-// now is the force (N) at this instant.
-func (p *Seven) now(z []float64, v float64) float64 {
+// instantForce is the friction (N) at the velocity v (m/s) with the memory z, which stays as it is.
+func (p *Seven) instantForce(z []float64, v float64) float64 {
 	if dir := z[sevenDir]; dir != 0 {
 		lag := v
 		if p.TauL > 0 {
@@ -193,14 +193,14 @@ func (p *Seven) now(z []float64, v float64) float64 {
 
 func (p *Seven) fields() []field {
 	return []field{
-		{"Fc", "N", &p.Fc, tiny, force, "Coulomb friction"},
-		{"Fv", "N·s/m", &p.Fv, 0, damp, "viscous friction"},
-		{"dFs_inf", "N", &p.FsInf, 0, force, "static friction above Fc after a long rest (increment, not total)"},
-		{"kt", "N/m", &p.Kt, tiny, stiff, "presliding stiffness"},
-		{"vs", "m/s", &p.Vs, tiny, fast, "Stribeck velocity"},
+		{"Fc", "N", &p.Fc, tiny, maxForce, "Coulomb friction"},
+		{"Fv", "N·s/m", &p.Fv, 0, maxDamping, "viscous friction"},
+		{"dFs_inf", "N", &p.FsInf, 0, maxForce, "static friction above Fc after a long rest (increment, not total)"},
+		{"kt", "N/m", &p.Kt, tiny, maxStiffness, "presliding stiffness"},
+		{"vs", "m/s", &p.Vs, tiny, maxSpeed, "Stribeck velocity"},
 		{"tauL", "s", &p.TauL, 0, 10, "delay of the friction behind the velocity"},
-		{"gamma", "s", &p.Gamma, 0, long, "time of rest in which half the static friction comes back; 0: at once"},
-		{"ct", "N·s/m", &p.Ct, 0, damp, "damping of the presliding spring; sqrt(kt*M) does not ring; 0: as in the source"},
+		{"gamma", "s", &p.Gamma, 0, maxExtent, "time of rest in which half the static friction comes back; 0: at once"},
+		{"ct", "N·s/m", &p.Ct, 0, maxDamping, "damping of the presliding spring; sqrt(kt*M) does not ring; 0: as in the source"},
 	}
 }
 

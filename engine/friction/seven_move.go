@@ -35,7 +35,7 @@ func (p *Seven) Move(m float64, x []float64, in Input, load Load) (r MassStep) {
 func (p *Seven) moveInto(r *MassStep, m float64, x []float64, in Input, load Load) {
 	h := in.Dt
 	if !(h > 0) {
-		*r = MassStep{W: x[1], F: p.now(x[2:2+sevenDim], x[1])}
+		*r = MassStep{W: x[1], F: p.instantForce(x[2:2+sevenDim], x[1])}
 		return
 	}
 	half := h / 2
@@ -49,7 +49,7 @@ func (p *Seven) moveInto(r *MassStep, m float64, x []float64, in Input, load Loa
 	slope := half*dx + dv
 	a := m - half*slope
 	if t == 0 || line[delaySpan] != delaySlack*p.TauL || a <= 0 {
-		p.cut(r, m, x, h, load)
+		p.advance(r, m, x, h, load)
 		return
 	}
 	// (a + h/2·c)·w = a·v + h/2·(u − k): the equation of the part times h/2, with the friction k + c·w. The steps wait for
@@ -74,14 +74,14 @@ func (p *Seven) moveInto(r *MassStep, m float64, x []float64, in Input, load Loa
 		}
 		xi += h * w
 		if !(p.Kt*math.Abs(xi) <= least) && !(p.margin(fsa, t2+h, xi) >= 0) { // or not a number
-			p.cut(r, m, x, h, load)
+			p.advance(r, m, x, h, load)
 			return
 		}
 		z[sevenXi], z[sevenRest] = xi, t2+h
 	} else {
 		back := p.TauL - half
 		if back < 0 || v*dir <= 0 {
-			p.cut(r, m, x, h, load)
+			p.advance(r, m, x, h, load)
 			return
 		}
 		lag := delayAt(line[:], t-back)
@@ -90,7 +90,7 @@ func (p *Seven) moveInto(r *MassStep, m float64, x []float64, in Input, load Loa
 		w = (a*v-half*k)*q + half*q*u
 		f = k + c*w
 		if w-w != 0 || (2*w-v)*dir <= 0 {
-			p.cut(r, m, x, h, load)
+			p.advance(r, m, x, h, load)
 			return
 		}
 	}
@@ -102,8 +102,8 @@ func (p *Seven) moveInto(r *MassStep, m float64, x []float64, in Input, load Loa
 	r.W, r.F, r.Load, r.Work, r.Evals, r.Parts, r.Status = w, f, u+slope*(w-v), f*dist, 1, 1, engine.OK
 }
 
-// cut is a step of any kind, of the length dt > 0 (s).
-func (p *Seven) cut(r *MassStep, m float64, x []float64, dt float64, load Load) {
+// advance is a step of any kind, of the length dt > 0 (s).
+func (p *Seven) advance(r *MassStep, m float64, x []float64, dt float64, load Load) {
 	z := x[2 : 2+sevenDim]
 	line := z[sevenDelay:]
 	t := z[sevenTime]

@@ -40,9 +40,9 @@ func (b *Mass) solve(r *MassStep, tau, h float64, x []float64, load Load) {
 
 		w      = v
 		lo, hi = math.Inf(-1), math.Inf(1)
-		reach  = max(math.Abs(v), b.stiff.Speed) // first stride when there is no bracket yet
-		last   float64                           // Newton step at the end
-		before = math.Inf(1)                     // residual of the evaluation before
+		reach  = max(math.Abs(v), b.stiffness.Speed) // first stride when there is no bracket yet
+		last   float64                               // Newton step at the end
+		before = math.Inf(1)                         // residual of the evaluation before
 		status = engine.NotConverged
 		n      = 0
 	)
@@ -61,7 +61,7 @@ func (b *Mass) solve(r *MassStep, tau, h float64, x []float64, load Load) {
 		if p := b.lugre; p != nil {
 			f, df, b.zn[0] = p.trial(scheme, z[0], Input{Dt: h, V: w, N: b.N})
 		} else {
-			f, df = b.smooth.Trial(scheme, z, b.zn, Input{Dt: h, V: w, N: b.N, I: b.I})
+			f, df = b.smoothLaw.Trial(scheme, z, b.zn, Input{Dt: h, V: w, N: b.N, I: b.I})
 		}
 		res, slope := inertia*(w-v)-u+f, inertia-at*dx-dv+df
 		if math.IsNaN(res) || math.IsInf(res, 0) {

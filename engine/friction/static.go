@@ -37,7 +37,7 @@ func (p *StaticCoulombViscous) sliding(z []float64, s0 float64, in Input) (f, sl
 
 func (p *StaticCoulombViscous) level([]float64, float64) float64 { return p.Fs }
 
-func (p *StaticCoulombViscous) passed([]float64, float64, float64, bool) {}
+func (p *StaticCoulombViscous) advanceState([]float64, float64, float64, bool) {}
 
 // Step is the friction (N) at the velocity in.V; at rest it balances in.Fa up to the break-away level.
 func (p *StaticCoulombViscous) Step(z []float64, in Input) float64 {
@@ -55,7 +55,7 @@ func (p *StaticCoulombViscous) moveInto(r *MassStep, m float64, x []float64, in 
 	if c, line := p.contact(); c == nil {
 		rideLine(r, line, m, x, in, load)
 	} else {
-		ride(r, c, line, m, x, in, load)
+		stepContact(r, c, line, m, x, in, load)
 	}
 }
 
@@ -84,9 +84,9 @@ func (p *StaticCoulombViscous) Viscous(v float64) float64 {
 
 func (p *StaticCoulombViscous) fields() []field {
 	return []field{
-		{"Fc", "N", &p.Fc, 0, force, "Coulomb friction"},
-		{"Fs", "N", &p.Fs, 0, force, "break-away friction (total, not the increment)"},
-		{"Fv", "N·s/m", &p.Fv, 0, damp, "viscous friction, the force at 1 m/s"},
+		{"Fc", "N", &p.Fc, 0, maxForce, "Coulomb friction"},
+		{"Fs", "N", &p.Fs, 0, maxForce, "break-away friction (total, not the increment)"},
+		{"Fv", "N·s/m", &p.Fv, 0, maxDamping, "viscous friction, the force at 1 m/s"},
 		{"delta", "", &p.Delta, 0.1, 3, "exponent of the velocity in the viscous part; 1: linear"},
 	}
 }

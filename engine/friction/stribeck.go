@@ -78,7 +78,7 @@ func (p *Stribeck) sliding(z []float64, s0 float64, in Input) (f, slope float64)
 
 func (p *Stribeck) level([]float64, float64) float64 { return p.Fs }
 
-func (p *Stribeck) passed([]float64, float64, float64, bool) {}
+func (p *Stribeck) advanceState([]float64, float64, float64, bool) {}
 
 // Step is the friction (N) at the velocity in.V; at rest it balances in.Fa up to the break-away level.
 func (p *Stribeck) Step(z []float64, in Input) float64 { return imposed(p, straight{}, z, in) }
@@ -90,7 +90,7 @@ func (p *Stribeck) Move(m float64, x []float64, in Input, load Load) (r MassStep
 }
 
 func (p *Stribeck) moveInto(r *MassStep, m float64, x []float64, in Input, load Load) {
-	ride(r, p, straight{}, m, x, in, load)
+	stepContact(r, p, straight{}, m, x, in, load)
 }
 
 // Steady is the curve (N).
@@ -129,10 +129,10 @@ func (p *Stribeck) Viscous(v float64) float64 { return p.Fv * v }
 
 func (p *Stribeck) fields() []field {
 	fs := []field{
-		{"Fc", "N", &p.Fc, 0, force, "Coulomb friction"},
-		{"Fs", "N", &p.Fs, 0, force, "break-away friction (total, not the increment); may lie below Fc"},
-		{"vs", "m/s", &p.Vs, tiny, fast, "Stribeck velocity"},
-		{"Fv", "N·s/m", &p.Fv, 0, damp, "viscous friction"},
+		{"Fc", "N", &p.Fc, 0, maxForce, "Coulomb friction"},
+		{"Fs", "N", &p.Fs, 0, maxForce, "break-away friction (total, not the increment); may lie below Fc"},
+		{"vs", "m/s", &p.Vs, tiny, maxSpeed, "Stribeck velocity"},
+		{"Fv", "N·s/m", &p.Fv, 0, maxDamping, "viscous friction"},
 	}
 	if p.Curve == BoPavelescu {
 		fs = append(fs, field{"delta", "", &p.Delta, 0.1, 20, "exponent of the fall; 2: Gauss curve"})

@@ -40,7 +40,7 @@ func (p *LinearSurrogate) sliding(z []float64, s0 float64, in Input) (f, slope f
 
 func (p *LinearSurrogate) level([]float64, float64) float64 { return p.Alpha0 }
 
-func (p *LinearSurrogate) passed([]float64, float64, float64, bool) {}
+func (p *LinearSurrogate) advanceState([]float64, float64, float64, bool) {}
 
 // Step is the friction (N) at the velocity in.V; at rest it balances in.Fa up to the break-away level.
 func (p *LinearSurrogate) Step(z []float64, in Input) float64 {
@@ -54,7 +54,7 @@ func (p *LinearSurrogate) Move(m float64, x []float64, in Input, load Load) (r M
 }
 
 func (p *LinearSurrogate) moveInto(r *MassStep, m float64, x []float64, in Input, load Load) {
-	ride(r, p, straight{}, m, x, in, load)
+	stepContact(r, p, straight{}, m, x, in, load)
 }
 
 // Steady is the curve (N).
@@ -92,9 +92,9 @@ func (p *LinearSurrogate) Viscous(v float64) float64 {
 
 func (p *LinearSurrogate) fields() []field {
 	return []field{
-		{"alpha0", "N", &p.Alpha0, 0, force, "break-away friction"},
-		{"alpha1", "N", &p.Alpha1, 0, force, "fall with the root of the speed, the force at 1 m/s"},
-		{"alpha2", "N·s/m", &p.Alpha2, 0, damp, "rise with the speed"},
+		{"alpha0", "N", &p.Alpha0, 0, maxForce, "break-away friction"},
+		{"alpha1", "N", &p.Alpha1, 0, maxForce, "fall with the root of the speed, the force at 1 m/s"},
+		{"alpha2", "N·s/m", &p.Alpha2, 0, maxDamping, "rise with the speed"},
 	}
 }
 

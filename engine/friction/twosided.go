@@ -26,8 +26,8 @@ type TwoSidedStick struct{ sides }
 
 // sides are the sets of the two directions.
 type sides struct {
-	fore, back Model
-	own        []int // parameters that the sets have each for themselves, by their place in the law
+	forward, backward Model
+	directional       []int // parameters that the sets have each for themselves, by their place in the law
 }
 
 // Backward is the ending of the names of parameters for v < 0.
@@ -40,7 +40,7 @@ var Sided = []string{"Fc", "Fs", "Fs_inf", "Fv", "sigma2"}
 // all of Sided. Sets that differ in more are refused, and so is a law whose state was made with the level of one direction. The result
 // is TwoSided, or TwoSidedStick of a law with a stick mode.
 func NewTwoSided(fore, back Model, names ...string) (Model, error) {
-	l := sides{fore: fore, back: back}
+	l := sides{forward: fore, backward: back}
 	if _, seven := fore.(*Seven); seven {
 		return nil, errors.New("backward: the spring of this law is set to the level of one direction where a slip ends; it has one set of parameters for both")
 	}
@@ -50,13 +50,13 @@ func NewTwoSided(fore, back Model, names ...string) (Model, error) {
 	}
 	for i := range p {
 		if slices.Contains(Sided, p[i].Name) && (names == nil || slices.Contains(names, p[i].Name)) {
-			l.own = append(l.own, i)
+			l.directional = append(l.directional, i)
 		}
 	}
-	if l.own == nil {
+	if l.directional == nil {
 		return nil, fmt.Errorf("backward: the law has none of %s", strings.Join(Sided, ", "))
 	}
-	if err := l.same(p, q); err != nil {
+	if err := l.checkShared(p, q); err != nil {
 		return nil, err
 	}
 	ahead, smooth := fore.(Smooth)
@@ -66,11 +66,11 @@ func NewTwoSided(fore, back Model, names ...string) (Model, error) {
 	return &TwoSided{l, ahead, back.(Smooth)}, nil
 }
 
-// same reports parameters that must not depend on the direction and do.
-func (l *sides) same(p, q []engine.Param) error {
+// checkShared reports parameters that must not depend on the direction and do.
+func (l *sides) checkShared(p, q []engine.Param) error {
 	var errs []error
 	for i := range p {
-		if !slices.Contains(l.own, i) && p[i].Value != q[i].Value {
+		if !slices.Contains(l.directional, i) && p[i].Value != q[i].Value {
 			errs = append(errs, fmt.Errorf("backward: %s: %g %s backward and %g forward, want one number", p[i].Name, q[i].Value, p[i].Unit, p[i].Value))
 		}
 	}
@@ -89,23 +89,23 @@ func sidesOf(m Model) *sides {
 }
 
 // Sides are the laws of the two directions.
-func (l *sides) Sides() (fore, back Model) { return l.fore, l.back }
+func (l *sides) Sides() (fore, back Model) { return l.forward, l.backward }
 
 // StateDim is that of the law.
-func (l *sides) StateDim() int { return l.fore.StateDim() }
+func (l *sides) StateDim() int { return l.forward.StateDim() }
 
 // Reset relaxes the contact.
-func (l *sides) Reset(z []float64) { l.fore.Reset(z) }
+func (l *sides) Reset(z []float64) { l.forward.Reset(z) }
 
 // States are those of the law.
-func (l *sides) States() []engine.Signal { return l.fore.States() }
+func (l *sides) States() []engine.Signal { return l.forward.States() }
 
 // Step is the step of the set for the direction of in.V; at rest for that of in.Fa.
 func (l *sides) Step(z []float64, in Input) float64 {
 	if in.V < 0 || in.V == 0 && in.Fa < 0 {
-		return l.back.Step(z, in)
+		return l.backward.Step(z, in)
 	}
-	return l.fore.Step(z, in)
+	return l.forward.Step(z, in)
 }
 
 // Trial is the trial of the set for the direction of in.V.
@@ -119,20 +119,20 @@ func (l *TwoSided) Trial(s Scheme, z, zn []float64, in Input) (force, slope floa
 // Steady is that of the set for the direction of v.
 func (l *sides) Steady(v float64) float64 {
 	if v < 0 {
-		return l.back.Steady(v)
+		return l.backward.Steady(v)
 	}
-	return l.fore.Steady(v)
+	return l.forward.Steady(v)
 }
 
 // Stiffness bounds the slopes of both sets.
 func (l *sides) Stiffness() Stiffness {
-	a, b := l.fore.Stiffness(), l.back.Stiffness()
+	a, b := l.forward.Stiffness(), l.backward.Stiffness()
 	return Stiffness{K: max(a.K, b.K), C: max(a.C, b.C), Fall: max(a.Fall, b.Fall), Speed: min(a.Speed, b.Speed)}
 }
 
 // Levels are those of the set of each direction.
 func (l *sides) Levels() Levels {
-	a, b := l.fore.Levels(), l.back.Levels()
+	a, b := l.forward.Levels(), l.backward.Levels()
 	a.Rest.Backward, a.Sliding.Backward = b.Rest.Backward, b.Sliding.Backward
 	return a
 }
@@ -140,15 +140,15 @@ func (l *sides) Levels() Levels {
 // Viscous is that of the set for the direction of v.
 func (l *sides) Viscous(v float64) float64 {
 	if v < 0 {
-		return l.back.Viscous(v)
+		return l.backward.Viscous(v)
 	}
-	return l.fore.Viscous(v)
+	return l.forward.Viscous(v)
 }
 
 // Passive is the worse of the two sets.
 func (l *sides) Passive() (ok bool, speed float64) {
-	okA, a := l.fore.Passive()
-	okB, b := l.back.Passive()
+	okA, a := l.forward.Passive()
+	okB, b := l.backward.Passive()
 	switch {
 	case okA:
 		return okB, b
@@ -160,8 +160,8 @@ func (l *sides) Passive() (ok bool, speed float64) {
 
 // Params are those of the law, for v > 0 where the sets differ, and behind them those for v < 0, whose names end with a minus.
 func (l *sides) Params() []engine.Param {
-	p, q := l.fore.Params(), l.back.Params()
-	for _, i := range l.own {
+	p, q := l.forward.Params(), l.backward.Params()
+	for _, i := range l.directional {
 		p[i].Doc += ", forward"
 		back := q[i]
 		back.Name, back.Doc = back.Name+Backward, back.Doc+", backward"
@@ -172,32 +172,32 @@ func (l *sides) Params() []engine.Param {
 
 // SetParams takes the numbers in the order of Params. Both sets are unchanged when they are refused.
 func (l *sides) SetParams(theta []float64) error {
-	n := len(l.fore.Params())
-	if len(theta) != n+len(l.own) {
-		return fmt.Errorf("%d parameters, want %d", len(theta), n+len(l.own))
+	n := len(l.forward.Params())
+	if len(theta) != n+len(l.directional) {
+		return fmt.Errorf("%d parameters, want %d", len(theta), n+len(l.directional))
 	}
 	old := make([]float64, n)
-	for i, p := range l.fore.Params() {
+	for i, p := range l.forward.Params() {
 		old[i] = p.Value
 	}
-	if err := l.fore.SetParams(theta[:n]); err != nil {
+	if err := l.forward.SetParams(theta[:n]); err != nil {
 		return err
 	}
 	back := slices.Clone(theta[:n])
-	for k, i := range l.own {
+	for k, i := range l.directional {
 		back[i] = theta[n+k]
 	}
-	if err := l.back.SetParams(back); err != nil {
-		return errors.Join(fmt.Errorf("backward: %w", err), l.fore.SetParams(old))
+	if err := l.backward.SetParams(back); err != nil {
+		return errors.Join(fmt.Errorf("backward: %w", err), l.forward.SetParams(old))
 	}
 	return nil
 }
 
 // Validate reports what is wrong with either set.
 func (l *sides) Validate() error {
-	err := l.fore.Validate()
-	if back := l.back.Validate(); back != nil {
+	err := l.forward.Validate()
+	if back := l.backward.Validate(); back != nil {
 		err = errors.Join(err, fmt.Errorf("backward: %w", back))
 	}
-	return errors.Join(err, l.same(l.fore.Params(), l.back.Params()))
+	return errors.Join(err, l.checkShared(l.forward.Params(), l.backward.Params()))
 }

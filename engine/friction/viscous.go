@@ -66,13 +66,13 @@ func (p *Viscous) Viscous(v float64) float64 { return p.Steady(v) }
 // steepest is the largest slope up to the speed fast (N·s/m).
 func (p *Viscous) steepest() float64 {
 	_, low := p.power(0)
-	_, high := p.power(fast)
+	_, high := p.power(maxSpeed)
 	return max(low, high)
 }
 
 func (p *Viscous) fields() []field {
 	return []field{
-		{"Fv", "N·s/m", &p.Fv, 0, damp, "viscous friction, the force at 1 m/s"},
+		{"Fv", "N·s/m", &p.Fv, 0, maxDamping, "viscous friction, the force at 1 m/s"},
 		{"delta", "", &p.Delta, 0.1, 3, "exponent of the velocity; 1: linear"},
 	}
 }

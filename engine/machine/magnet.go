@@ -4,7 +4,7 @@ import "fmt"
 
 // magnetic is a part with electromagnets: a circuit.
 type magnetic interface {
-	Beyond(q []float64) (name string, x, x0 float64, beyond bool)
+	GapOutOfRange(q []float64) (name string, x, x0 float64, beyond bool)
 }
 
 // beyond says which electromagnet has left the range of its inductance at the positions q of a state; "": none.
@@ -19,7 +19,7 @@ func (m *Machine) beyond(q []float64) string {
 				m.q[k] = q[a.iq]
 			}
 		}
-		if name, x, x0, is := c.Beyond(m.q); is {
+		if name, x, x0, is := c.GapOutOfRange(m.q); is {
 			return fmt.Sprintf("magnet %s: the gap x = %.6g is below −x0/2 = %.6g, where L(x) does not hold; give it a seat, a stop that is stiffer, or a larger x0", name, x, -x0/2)
 		}
 	}

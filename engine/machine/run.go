@@ -369,7 +369,7 @@ func (m *Machine) why(err error, last multibody.Status) string {
 		what := fmt.Sprintf("%v, %d steps were taken, the last try was %.3g s", stop.Cause, stop.Steps, stop.H)
 		for _, p := range m.Parts {
 			if c := network(p); c != nil {
-				what += c.Slow()
+				what += c.StiffnessHint()
 			}
 		}
 		return what

@@ -16,7 +16,7 @@ type sampler interface {
 
 // shower is a part with numbers that are no states.
 type shower interface {
-	Shown() []engine.Signal
+	DerivedSignals() []engine.Signal
 	Show(y []float64) (n int) // as they were at the last Flow or Trial; how many
 }
 
@@ -51,7 +51,7 @@ func (m *Machine) sample(t, slack float64, x []float64) {
 func (m *Machine) shown() (list []engine.Signal) {
 	for _, p := range m.Parts {
 		if s, ok := p.(shower); ok {
-			list = append(list, s.Shown()...)
+			list = append(list, s.DerivedSignals()...)
 		}
 	}
 	return list

@@ -271,8 +271,8 @@ func TestStepAllocations(t *testing.T) {
 		Spec: multibody.Spec{Bodies: []multibody.Body{{Name: "drum", Joint: multibody.Joint{Kind: multibody.Revolute, Armature: 0.005, Damping: 0.01}}}},
 		Parts: func(axis func(string) (int, error), axes int) ([]drivetrain.Part, error) {
 			c, err := circuit.Build(circuit.Spec{Axes: axes, Elements: []circuit.Element{
-				&circuit.VoltageSource{Name: "supply", From: "+", To: "0", U: &circuit.PWM{High: 24, Period: 2e-3, Duty: reference.Constant(0.6)}, R: 0.1},
-				&circuit.DC{Name: "motor", From: "+", To: "0", Motor: plant.Motor{R: 0.9, L: 3e-3, K: 0.4}, Axis: 0},
+				&circuit.VoltageSource{Name: "supply", FromNode: "+", ToNode: "0", U: &circuit.PWM{High: 24, Period: 2e-3, Duty: reference.Constant(0.6)}, R: 0.1},
+				&circuit.DC{Name: "motor", FromNode: "+", ToNode: "0", Motor: plant.Motor{R: 0.9, L: 3e-3, K: 0.4}, Axis: 0},
 			}})
 			return []drivetrain.Part{c, &drivetrain.Bearing{Label: "drum.friction", Twist: drivetrain.Twist{A: 0, B: drivetrain.Ground}, Law: &friction.Dahl{Sigma0: 300, Fc: 0.3, Exponent: 1}}}, err
 		},

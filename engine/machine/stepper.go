@@ -289,8 +289,8 @@ func acted(parts []drivetrain.Part, n int) (axes []int) {
 	}
 	for _, p := range parts {
 		switch p := p.(type) {
-		case interface{ Moves() []int }: // a circuit, controllers
-			add(p.Moves()...)
+		case interface{ CoupledAxes() []int }: // a circuit, controllers
+			add(p.CoupledAxes()...)
 		case *drivetrain.Shaft:
 			add(p.A, p.B)
 		case *drivetrain.Belt:

@@ -65,7 +65,7 @@ func (s *Stepper) known() (signals []engine.Signal, from []place) {
 	}
 	for k, p := range m.Parts {
 		if by, ok := p.(shower); ok {
-			for i, g := range by.Shown() {
+			for i, g := range by.DerivedSignals() {
 				signals, from = append(signals, g), append(from, place{ofShown, k<<8 | i})
 			}
 		}

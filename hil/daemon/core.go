@@ -285,7 +285,7 @@ func Core(assemble func(config []byte) (*Assembly, error)) int {
 	}
 	b, err := newBody(context.Background(), a, sh, func(i int, o *device.Options) {
 		o.Opened = device.HandOver(boot.Extra[1], i)
-		o.Patient = o.Patient || epoch > 1
+		o.WaitForPort = o.WaitForPort || epoch > 1
 		o.TxCPU = a.CPU
 	})
 	if err != nil {

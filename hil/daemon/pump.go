@@ -90,7 +90,7 @@ func (s *Supervisor) pump(ctx context.Context, h *handle, arm bool) (cause strin
 		last = now
 		s.gap.Store(max(s.gap.Load(), int64(gap)))
 		h.sh.words.Beat.Store(now)
-		s.kept.Look()
+		s.kept.ReceivePorts()
 		s.events.stat.look()
 		s.drain(rows)
 
@@ -169,8 +169,8 @@ func (s *Supervisor) refusal(all *[device.MaxDevices]device.Stats) {
 		switch {
 		case st.Connected != 0:
 			s.refused[i] = 0
-		case st.Refused != s.refused[i]:
-			s.refused[i] = st.Refused
+		case st.OpenErrno != s.refused[i]:
+			s.refused[i] = st.OpenErrno
 			if err := st.OpenRefused(p.Path); err != nil {
 				s.event("warn", "LINK_WAIT", p.Name+": "+err.Error())
 			}

@@ -269,7 +269,7 @@ func (s *Supervisor) tripped() error {
 // sendSafe writes the safe frames on the dead core's descriptors, three times each, and frees the ports for the next core. All devices
 // get theirs at once: one that does not listen keeps no other waiting.
 func (s *Supervisor) sendSafe() string {
-	s.kept.Look()
+	s.kept.ReceivePorts()
 	defer s.kept.Free()
 	said := make([]string, len(s.a.Ports))
 	var wg sync.WaitGroup

@@ -52,8 +52,8 @@ func (s *Server) postCommand(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		select {
-		case s.busy <- struct{}{}:
-			defer func() { <-s.busy }()
+		case s.commandSlots <- struct{}{}:
+			defer func() { <-s.commandSlots }()
 		default:
 			reply(http.StatusServiceUnavailable, "too many commands under way, try again")
 			return

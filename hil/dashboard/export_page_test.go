@@ -72,8 +72,8 @@ func table(t *testing.T, data []byte) (names, units []string, rows map[uint64]ma
 	return names, units, rows
 }
 
-// After a reload the traces go back to before the page was opened, from the recording; and the window that is seen is written as CSV with the numbers that
-// hil export writes of the same rows.
+// After a reload the traces go back to before the page was opened, from the recording; and the window that is seen is written as CSV with
+// the numbers that hil export writes of the same rows.
 func TestHistoryAndExport(t *testing.T) {
 	ctx := browser(t)
 	r := newRig(t)

@@ -14,8 +14,8 @@ import (
 //
 //	/api/history?from=-30&to=0&points=2000&signal=shaft.est.position&signal=shaft.est.velocity
 //
-// from and to are s since 1970, or, if they are not positive, s before the newest row on file; without from, the last 10 s; without points, 2000.
-// 400: not a window; 404: no recording; 503: not a row on file yet.
+// from and to are s since 1970, or, if they are not positive, s before the newest row on file; without from, the last 10 s; without points,
+// 2000. 400: not a window; 404: no recording; 503: not a row on file yet.
 func (s *Server) getHistory(w http.ResponseWriter, r *http.Request) {
 	if s.opt.History == nil {
 		http.Error(w, noRecording, http.StatusNotFound)
@@ -26,7 +26,7 @@ func (s *Server) getHistory(w http.ResponseWriter, r *http.Request) {
 	for _, p := range []struct {
 		key, otherwise string
 		to             *float64
-	}{{"from", "-10", &q.From}, {"to", "0", &q.To}, {"points", "2000", &points}} {
+	}{{"from", "-10", &q.StartTime}, {"to", "0", &q.EndTime}, {"points", "2000", &points}} {
 		text := cmp.Or(r.URL.Query().Get(p.key), p.otherwise)
 		var err error
 		if *p.to, err = strconv.ParseFloat(text, 64); err != nil {

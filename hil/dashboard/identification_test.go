@@ -46,8 +46,8 @@ func TestIdentificationPanel(t *testing.T) {
 		t.Error("a panel of an identification that the daemon does not have")
 	}
 	tell := func(status, result string) {
-		r.stream.Tell(sink.FitStatusTopic, []byte(status))
-		r.stream.Tell(sink.FitResultTopic, []byte(result))
+		r.stream.PublishRetained(sink.FitStatusTopic, []byte(status))
+		r.stream.PublishRetained(sink.FitResultTopic, []byte(result))
 	}
 	text := func(id string) string { return clean(p.text("ident-" + id)) }
 	able := func() string {
@@ -131,8 +131,8 @@ func TestIdentificationCommands(t *testing.T) {
 	p.do(chromedp.Navigate(r.url))
 	p.until("window.hil && hil.counters.batches > 5")
 	tell := func(status, result string) {
-		r.stream.Tell(sink.FitStatusTopic, []byte(status))
-		r.stream.Tell(sink.FitResultTopic, []byte(result))
+		r.stream.PublishRetained(sink.FitStatusTopic, []byte(status))
+		r.stream.PublishRetained(sink.FitResultTopic, []byte(result))
 	}
 	last := func() (c hil.Command) {
 		r.with(func() { c = r.commands[len(r.commands)-1] })

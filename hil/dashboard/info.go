@@ -39,9 +39,9 @@ type Axis struct {
 
 // commandsJSON says what this very client may do.
 type commandsJSON struct {
-	Stop   bool   `json:"stop"`
-	All    bool   `json:"all"`
-	Reason string `json:"reason,omitempty"` // why not all
+	Stop        bool   `json:"stop"`
+	AllCommands bool   `json:"all"`
+	Reason      string `json:"reason,omitempty"` // why not all
 }
 
 // describe turns the options into what the page reads.
@@ -53,7 +53,7 @@ func describe(opt *Options) infoJSON {
 		Owners: sink.Owners(&in.Schema), Channels: sink.Channels(&in.Schema), Axes: make([]Axis, len(opt.Axes)), Laws: laws(),
 	}
 	for i, a := range opt.Axes {
-		out.Axes[i] = Axis{Name: a.Name, Model: finite(a.Model), Truth: finite(a.Truth), Curve: finitePoints(a.Curve), TruthCurve: finitePoints(a.TruthCurve)}
+		out.Axes[i] = Axis{Name: a.Name, Model: finiteValues(a.Model), Truth: finiteValues(a.Truth), Curve: finitePoints(a.Curve), TruthCurve: finitePoints(a.TruthCurve)}
 	}
 	if out.History.Reason = noRecording; opt.History != nil {
 		out.History = historyJSON{Longest: opt.History.Longest(in.Schema.Rate)}
@@ -61,8 +61,8 @@ func describe(opt *Options) infoJSON {
 	return out
 }
 
-// finite leaves out what JSON cannot carry.
-func finite(m map[string]float64) map[string]float64 {
+// finiteValues leaves out what JSON cannot carry.
+func finiteValues(m map[string]float64) map[string]float64 {
 	out := make(map[string]float64, len(m))
 	for k, v := range m {
 		if numeric.Finite(v) {
@@ -81,7 +81,7 @@ func finitePoints(points [][2]float64) [][2]float64 {
 func (s *Server) getInfo(w http.ResponseWriter, r *http.Request) {
 	out := s.info
 	out.Commands = commandsJSON{Stop: s.opt.Command != nil, Reason: s.refusal(r)}
-	out.Commands.All = out.Commands.Reason == ""
+	out.Commands.AllCommands = out.Commands.Reason == ""
 	w.Header().Set("Content-Type", "application/json")
 	json.NewEncoder(w).Encode(out)
 }

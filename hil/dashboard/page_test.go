@@ -412,8 +412,8 @@ func TestPageReconnects(t *testing.T) {
 	p.until("document.getElementById('banner').hidden")
 }
 
-// Rows that the stream lost are drawn as a gap at first, and are fetched from the recording then; those that were never recorded stay a gap.
-// A page that was away for a while has all its rows again when it is back. A CSV has every row, whatever the page holds.
+// Rows that the stream lost are drawn as a gap at first, and are fetched from the recording then; those that were never recorded stay a
+// gap. A page that was away for a while has all its rows again when it is back. A CSV has every row, whatever the page holds.
 func TestPageRefills(t *testing.T) {
 	ctx := browser(t)
 	r := newRig(t)

@@ -131,7 +131,8 @@ func withStage(s *hil.Schema) {
 	}
 }
 
-// withModels puts two models beside the rig, two more measurements with a range on its device, and switches the recursive least squares off.
+// withModels puts two models beside the rig, two more measurements with a range on its device, and switches the recursive least squares
+// off.
 func withModels(s *hil.Schema) {
 	s.Owners = append(s.Owners, hil.Owner{Name: "brushes", Kind: hil.ModelOwner, Title: "brush of a motor"}, hil.Owner{Name: "laws", Kind: hil.ModelOwner, Title: "rival friction laws"})
 	s.Meas[2].Range = [2]float64{-40, 150}
@@ -168,7 +169,7 @@ func newRig(t *testing.T, edit ...func(*hil.Schema)) *rig {
 	opt := dashboard.Options{
 		Web: dashboard.Web{Listen: "127.0.0.1:0", Commands: true}, Info: r.info, Command: r.command,
 		Health: func() []byte { h := r.metrics.Health(); return h.AppendJSON(nil) }, Params: r.parameters,
-		Identify: func() (body []byte) { r.with(func() { body = []byte(r.identify) }); return body }, Steady: steadyCurve,
+		Identify: func() (body []byte) { r.with(func() { body = []byte(r.identify) }); return body }, SteadyCurve: steadyCurve,
 		Log: slog.New(slog.DiscardHandler),
 	}
 	for _, o := range s.Owners {

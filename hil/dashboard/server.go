@@ -2,8 +2,8 @@
 // the ticks were, the estimated parameters with their uncertainty, and the friction-velocity curve filling in.
 //
 // The page is plain HTML, CSS and JavaScript, embedded in the binary together with uPlot; a browser needs
-// nothing but this server. Data reach it over a WebSocket at /api/stream, under the names and with the payloads of the MQTT topics, whatever
-// broker there is, or none. What it missed, and what was before it was opened, it reads from the recording at /api/history.
+// nothing but this server. Data reach it over a WebSocket at /api/stream, under the names and with the payloads of the MQTT topics,
+// whatever broker there is, or none. What it missed, and what was before it was opened, it reads from the recording at /api/history.
 //
 // Commands go the other way over HTTP, POST /api/cmd/<name>, because the page's MQTT user may only read (docs/adr/0005).
 // Three rules guard them:
@@ -62,8 +62,10 @@ type Options struct {
 
 	History *sink.History // the run so far; nil: it is not recorded
 
-	Identify func() []byte                                                           // {"status": …, "result": …}, as on the topics identify/status and identify/result; nil or empty: nothing identifies
-	Steady   func(axis, law string, values map[string]float64) ([][2]float64, error) // the steady curve of a law with all its numbers, as Axis.Curve
+	// {"status": …, "result": …}, as on the topics identify/status and identify/result; nil or empty: nothing identifies
+	Identify func() []byte
+	// the steady curve of a law with all its numbers, as Axis.Curve
+	SteadyCurve func(axis, law string, values map[string]float64) ([][2]float64, error)
 
 	Axes []Axis // what is known of each axis beside its estimates
 
@@ -86,22 +88,22 @@ const (
 
 // Server is the page's HTTP server. New opens its port; Run serves.
 type Server struct {
-	opt       Options
-	log       *slog.Logger
-	listeners []net.Listener
-	addr      string
-	hosts     map[string]bool // names a browser may use for us, lower case
-	policy    string          // Content-Security-Policy
-	assets    map[string]asset
-	info      infoJSON
-	busy      chan struct{} // a slot per command under way, but for stop, hold, estop
+	opt          Options
+	log          *slog.Logger
+	listeners    []net.Listener
+	addr         string
+	hosts        map[string]bool // names a browser may use for us, lower case
+	policy       string          // Content-Security-Policy
+	assets       map[string]asset
+	info         infoJSON
+	commandSlots chan struct{} // a slot per command under way, but for stop, hold, estop
 }
 
 // New checks the options and opens the port. The caller prints Addr; Run must follow, or Close.
 func New(opt Options) (*Server, error) {
 	opt.Listen = orElse(opt.Listen, "localhost:8080")
 	opt.Prefix = orElse(opt.Prefix, "hil")
-	s := &Server{opt: opt, log: opt.Log, busy: make(chan struct{}, 8)}
+	s := &Server{opt: opt, log: opt.Log, commandSlots: make(chan struct{}, 8)}
 	if s.log == nil {
 		s.log = slog.Default()
 	}
@@ -181,12 +183,12 @@ func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", s.healthz)
 	mux.HandleFunc("GET /api/info", s.getInfo)
-	mux.HandleFunc("GET /api/state", newest(s.opt.State, "state"))
-	mux.HandleFunc("GET /api/health", newest(s.opt.Health, "health"))
-	mux.HandleFunc("GET /api/params", newest(s.opt.Params, "parameters"))
+	mux.HandleFunc("GET /api/state", serveNewest(s.opt.State, "state"))
+	mux.HandleFunc("GET /api/health", serveNewest(s.opt.Health, "health"))
+	mux.HandleFunc("GET /api/params", serveNewest(s.opt.Params, "parameters"))
 	mux.HandleFunc("GET /api/history", s.getHistory)
 	mux.HandleFunc("GET /api/stream", s.getStream)
-	mux.HandleFunc("GET /api/identify", newest(s.opt.Identify, "identification"))
+	mux.HandleFunc("GET /api/identify", serveNewest(s.opt.Identify, "identification"))
 	mux.HandleFunc("GET /api/steady", s.getSteady)
 	mux.HandleFunc("POST /api/cmd/{name}", s.postCommand)
 	if s.opt.MQTT != nil {
@@ -207,8 +209,8 @@ func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) {
 	fmt.Fprintln(w, "ok")
 }
 
-// newest serves the JSON that get returns, for clients that have curl and no MQTT.
-func newest(get func() []byte, what string) http.HandlerFunc {
+// serveNewest serves the JSON that get returns, for clients that have curl and no MQTT.
+func serveNewest(get func() []byte, what string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		var body []byte
 		if get != nil {

@@ -368,7 +368,7 @@ func TestHistoryOverHTTP(t *testing.T) {
 
 // The steady curve of a law with all its numbers; what does not fit is said.
 func TestSteadyOverHTTP(t *testing.T) {
-	s := serve(t, dashboard.Options{Steady: steadyCurve})
+	s := serve(t, dashboard.Options{SteadyCurve: steadyCurve})
 	for query, want := range map[string]string{
 		"law=viscous&axis=shaft&Fv=0.5&delta=1": "200 [[-12.05,-6.025],",
 		"law=viscous&axis=shaft&Fv=soft":        `400 Fv: "soft" is no number`,

@@ -42,7 +42,7 @@ func laws() (out []lawJSON) {
 //
 // All parameters of the law must be there. 400: no such axis or law, or numbers it does not take.
 func (s *Server) getSteady(w http.ResponseWriter, r *http.Request) {
-	if s.opt.Steady == nil {
+	if s.opt.SteadyCurve == nil {
 		http.Error(w, "no curves of laws here", http.StatusNotFound)
 		return
 	}
@@ -58,7 +58,7 @@ func (s *Server) getSteady(w http.ResponseWriter, r *http.Request) {
 		}
 		values[key] = x
 	}
-	points, err := s.opt.Steady(r.URL.Query().Get("axis"), r.URL.Query().Get("law"), values)
+	points, err := s.opt.SteadyCurve(r.URL.Query().Get("axis"), r.URL.Query().Get("law"), values)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return

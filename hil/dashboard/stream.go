@@ -11,8 +11,9 @@ import (
 // streamWait is how long a browser may take no byte of a message before it is cut off; it comes back by itself.
 const streamWait = 5 * time.Second
 
-// getStream sends what the daemon knows over a WebSocket as it comes: text messages, each a topic, a line feed and its JSON, as MQTT clients
-// get them. A WebSocket, because a browser opens six ordinary connections to a server at most: with six pages open there would be none for a stop.
+// getStream sends what the daemon knows over a WebSocket as it comes: text messages, each a topic, a line feed and its JSON, as MQTT
+// clients get them. A WebSocket, because a browser opens six ordinary connections to a server at most: with six pages open there would be
+// none for a stop.
 func (s *Server) getStream(w http.ResponseWriter, r *http.Request) {
 	if s.opt.Stream == nil {
 		http.Error(w, "this page has no stream", http.StatusNotFound)

@@ -29,39 +29,39 @@ import (
 // evenly as that of a rate is one; stamps without a stride (their steps scatter by more than a sixteenth) jump with every delay of 20 ms.
 // Numbers are kept relative to the first frame in float64, which resolves 1 ns for 100 days.
 type clockFit struct {
-	wrap      int64 // ns  modulus of the device's clock; 0: none
-	seen      bool
-	raw       int64   // ns  device time of the newest frame as it came
-	h         int64   // ns  host time of the newest frame
-	d         int64   // ns  device time of the newest frame, wraps undone
-	d0, h0    int64   // ns  origin
-	a, b      float64 // ns, –  line: h − h0 = (d − d0)·(1 + b) + a
-	ready     bool    // the window spans enough for a drift
-	jumps     uint64
-	reboots   uint64
-	frozen    uint64 // frames whose clock stood still
-	stride    stride
-	stamp     int64   // ns  device time of the newest frame as it came, taken or not
-	odd       bool    // the stamps left their stride since the newest frame on the line
-	late      float64 // ns  host time since when every frame came late; 0: they come on time
-	lateN     int     // blocks of such frames
-	pushed    float64 // ns  by which the line was pushed down in this block
-	fell      bool    // … and in the block before by so much that its points are not those of one line
-	rates     uint64  // times that the clock went over to another rate
-	wild      bool    // it runs at a rate that no clock has: only arrivals count
-	curHost   float64 // ns  arrival of the first frame of the block that is filling
-	curAbove  float64 // ns  how high its lowest point lay when it came
-	low, high int     // suspicious frames in a row
-	highSince float64
-	trusted   int64   // ns  host time of the newest frame before the suspicious ones
-	step      float64 // ns  how high the first of them lay
-	above     int     // frames in a row that lie higher
-	creep     creep
+	wrap                  int64 // ns  modulus of the device's clock; 0: none
+	hasFrame              bool
+	raw                   int64   // ns  device time of the newest frame as it came
+	h                     int64   // ns  host time of the newest frame
+	d                     int64   // ns  device time of the newest frame, wraps undone
+	d0, h0                int64   // ns  origin
+	a, b                  float64 // ns, –  line: h − h0 = (d − d0)·(1 + b) + a
+	driftKnown            bool    // the window spans enough for a drift
+	jumps                 uint64
+	reboots               uint64
+	frozen                uint64 // frames whose clock stood still
+	stride                stride
+	stamp                 int64   // ns  device time of the newest frame as it came, taken or not
+	odd                   bool    // the stamps left their stride since the newest frame on the line
+	lateSince             float64 // ns  host time since when every frame came late; 0: they come on time
+	lateN                 int     // blocks of such frames
+	lineDrop              float64 // ns  by which the line was pushed down in this block
+	fell                  bool    // … and in the block before by so much that its points are not those of one line
+	rates                 uint64  // times that the clock went over to another rate
+	wild                  bool    // it runs at a rate that no clock has: only arrivals count
+	curHost               float64 // ns  arrival of the first frame of the block that is filling
+	curAbove              float64 // ns  how high its lowest point lay when it came
+	lowFrames, highFrames int     // suspicious frames in a row
+	highSince             float64
+	trusted               int64   // ns  host time of the newest frame before the suspicious ones
+	step                  float64 // ns  how high the first of them lay
+	aboveFrames           int     // frames in a row that lie higher
+	creep                 creep
 
 	cur      point // lowest point of the block that is filling
 	curStart float64
 	block    [fitBlocks]point // ring
-	first, n int
+	head, n  int
 	hull     [fitBlocks]uint16
 
 	recent  [fitRecent]point // lowest points of the newest blocks, on the line or not; a ring
@@ -105,51 +105,51 @@ const (
 	fitCreepStep  = 100e3 // ns by which the floor rises from piece to piece without a cause
 )
 
-// creep is by how much the clock has fallen behind the line since it was made. A clock that slows down is found out by its blocks only after
-// half a second and more, and until then its samples would look ever older, by 16 ms at 2 %. The lowest frames of every 20 ms tell it at
-// once: they rise, and no faster than clocks differ. What rises faster is a delay, and age.
+// creep is by how much the clock has fallen behind the line since it was made. A clock that slows down is found out by its blocks only
+// after half a second and more, and until then its samples would look ever older, by 16 ms at 2 %. The lowest frames of every 20 ms tell it
+// at once: they rise, and no faster than clocks differ. What rises faster is a delay, and age.
 type creep struct {
-	by      float64 // ns  the samples are dated so much later than the line says
-	delayed float64 // ns  of the floor that is a delay
-	floor   float64 // ns  above the line, of the piece before
-	low     float64 // ns  … of the one that is filling
-	since   float64 // ns  host time when that began
-	begun   bool    // a piece came before
-	n       int     // frames
+	lag        float64 // ns  the samples are dated so much later than the line says
+	delayed    float64 // ns  of the floor that is a delay
+	floor      float64 // ns  above the line, of the piece before
+	nextFloor  float64 // ns  … of the one that is filling
+	pieceStart float64 // ns  host time when that began
+	hasFloor   bool    // a piece came before
+	n          int     // frames
 }
 
 // add takes a frame that lies e (ns) above the line at the host time now. Within spare nothing is told from jitter.
 func (c *creep) add(now, e, spare float64) {
-	c.delayed, c.by = min(c.delayed, e), min(c.by, e)
+	c.delayed, c.lag = min(c.delayed, e), min(c.lag, e)
 	if c.n++; c.n == 1 {
-		c.low, c.since = e, now
+		c.nextFloor, c.pieceStart = e, now
 		return
 	}
-	c.low = min(c.low, e)
-	if c.n < fitCreepN || now-c.since < fitCreepSpan {
+	c.nextFloor = min(c.nextFloor, e)
+	if c.n < fitCreepN || now-c.pieceStart < fitCreepSpan {
 		return
 	}
-	if rise := c.low - c.floor; c.begun && rise > fitDrift*(now-c.since)+fitCreepStep {
+	if rise := c.nextFloor - c.floor; c.hasFloor && rise > fitDrift*(now-c.pieceStart)+fitCreepStep {
 		c.delayed += rise
 	}
-	c.floor, c.begun, c.n = c.low, true, 0
-	c.by = max(0, c.floor-spare-c.delayed)
+	c.floor, c.hasFloor, c.n = c.nextFloor, true, 0
+	c.lag = max(0, c.floor-spare-c.delayed)
 }
 
 // stride is the usual step of a device's stamps.
 type stride struct {
-	usual, scatter float64 // ns
-	n, misses      int     // steps that fit, and in a row those that did not
+	usualStep, scatter float64 // ns
+	n, misses          int     // steps that fit, and in a row those that did not
 }
 
 // periods is how many usual steps a step is; 0: it is no whole number of them, or there is no stride.
 func (s *stride) periods(step int64) (n int) {
 	x := float64(step)
-	if s.n < 4 || 4*s.scatter > s.usual/4 {
+	if s.n < 4 || 4*s.scatter > s.usualStep/4 {
 		return 0
 	}
-	k := math.Round(x / s.usual)
-	if k < 1 || math.Abs(x-k*s.usual) > 4*s.scatter+1e-3*x+1e4 {
+	k := math.Round(x / s.usualStep)
+	if k < 1 || math.Abs(x-k*s.usualStep) > 4*s.scatter+1e-3*x+1e4 {
 		return 0
 	}
 	return int(min(k, 1e9))
@@ -158,25 +158,25 @@ func (s *stride) periods(step int64) (n int) {
 // add learns from a step.
 func (s *stride) add(step int64) {
 	x := float64(step)
-	off := math.Abs(x - s.usual)
-	if s.n > 0 && off > s.usual/4 {
+	off := math.Abs(x - s.usualStep)
+	if s.n > 0 && off > s.usualStep/4 {
 		if s.misses++; s.misses >= 8 && x > 0 {
-			*s = stride{usual: x, n: 1}
+			*s = stride{usualStep: x, n: 1}
 		}
 		return
 	}
 	if s.misses, s.n = 0, s.n+1; s.n == 1 {
-		s.usual = x
+		s.usualStep = x
 		return
 	}
 	share := 1 / float64(min(s.n, 32))
-	s.usual += share * (x - s.usual)
+	s.usualStep += share * (x - s.usualStep)
 	s.scatter += share * (off - s.scatter)
 }
 
 // add takes the device time raw (ns modulo wrap) of a frame that arrived at h (ns).
 func (c *clockFit) add(raw, h int64) {
-	if !c.seen {
+	if !c.hasFrame {
 		c.begin(raw, h)
 		return
 	}
@@ -207,21 +207,21 @@ func (c *clockFit) add(raw, h int64) {
 	switch {
 	case c.n == 0: // the line has only begun: its first point may have been a late one
 		allowed = math.Inf(1)
-	case !c.ready:
+	case !c.driftKnown:
 		allowed = fitLow + fitDrift*float64(passed)
 	}
 	if e < -allowed && periods == 1 && !c.odd { // all frames before came late
-		c.a, c.pushed, e = c.a+e, c.pushed-e, 0
+		c.a, c.lineDrop, e = c.a+e, c.lineDrop-e, 0
 	}
 	if e < -allowed {
 		c.odd = true
 		c.trusted = c.h
-		if c.low++; c.low >= fitLowN {
+		if c.lowFrames++; c.lowFrames >= fitLowN {
 			c.restart(raw, h, d)
 		}
 		return
 	}
-	if c.low = 0; c.high == 0 {
+	if c.lowFrames = 0; c.highFrames == 0 {
 		c.trusted = c.h
 	}
 	c.raw, c.h, c.d = raw, h, d
@@ -229,31 +229,31 @@ func (c *clockFit) add(raw, h int64) {
 	// far above it, one like the other: the clock went back. What a stalled host kept back lies ever less high, and ends on time
 	switch now := float64(h); {
 	case e <= fitHigh:
-		c.high, c.odd, c.late, c.lateN = 0, false, 0, 0
+		c.highFrames, c.odd, c.lateSince, c.lateN = 0, false, 0, 0
 	case !c.odd:
-		if c.late == 0 {
-			c.late = now
+		if c.lateSince == 0 {
+			c.lateSince = now
 		}
-	case c.high == 0 || e < c.step-fitStepIn || c.above == fitStepN:
-		c.step, c.high, c.above, c.highSince = e, 1, 0, now
+	case c.highFrames == 0 || e < c.step-fitStepIn || c.aboveFrames == fitStepN:
+		c.step, c.highFrames, c.aboveFrames, c.highSince = e, 1, 0, now
 	case e < c.step+fitStepIn:
-		c.above = 0
-		if c.high++; c.high >= fitStepN && now-c.highSince >= fitStep {
+		c.aboveFrames = 0
+		if c.highFrames++; c.highFrames >= fitStepN && now-c.highSince >= fitStep {
 			c.restart(raw, h, d)
 			return
 		}
 	default: // one that was late, or the first of them was one from before the step
-		c.above++
+		c.aboveFrames++
 	}
 
 	if e < 0 {
-		c.a, c.pushed = c.a+e, c.pushed-e
+		c.a, c.lineDrop = c.a+e, c.lineDrop-e
 		e = 0
 	}
 	c.creep.add(float64(h), e, c.spare())
-	c.residual(e - c.creep.by)
+	c.residual(e - c.creep.lag)
 	switch {
-	case c.full(p):
+	case c.blockComplete(p):
 		late := c.curAbove > fitHigh
 		if c.recent[c.nRecent%fitRecent] = c.cur; !late {
 			c.push(c.cur)
@@ -261,26 +261,26 @@ func (c *clockFit) add(raw, h int64) {
 		c.nRecent++
 		c.scatter()
 		if late {
-			if c.lateN++; c.late != 0 && float64(h)-c.late > fitLate && c.lateN > fitLateN {
+			if c.lateN++; c.lateSince != 0 && float64(h)-c.lateSince > fitLate && c.lateN > fitLateN {
 				c.restart(raw, h, d)
 				return
 			}
 		}
-		fell := c.pushed > fitLow
+		fell := c.lineDrop > fitLow
 		switch {
 		case c.changed():
 			fell = false
 		case late:
 		case fell: // perhaps for more than this block
 		case c.fell && c.nRecent > 1: // all points but the last two came late
-			c.n, c.first = 0, 0
+			c.n, c.head = 0, 0
 			c.push(c.recent[(c.nRecent+fitRecent-2)%fitRecent])
 			c.push(c.cur)
-			c.touch(c.b)
+			c.setTangent(c.b)
 		default:
 			c.fit()
 		}
-		c.fell, c.pushed = fell, 0
+		c.fell, c.lineDrop = fell, 0
 		c.a = min(c.a, p.r-c.b*p.x) // the window does not hold this frame yet
 		c.quantile(float64(h))
 		c.open(p, e)
@@ -290,7 +290,7 @@ func (c *clockFit) add(raw, h int64) {
 }
 
 func (c *clockFit) begin(raw, h int64) {
-	c.seen, c.raw, c.h, c.d, c.d0, c.h0, c.stamp = true, raw, h, raw, raw, h, raw
+	c.hasFrame, c.raw, c.h, c.d, c.d0, c.h0, c.stamp = true, raw, h, raw, raw, h, raw
 	c.a, c.b = 0, 0
 	c.open(point{}, 0)
 }
@@ -302,8 +302,8 @@ func (c *clockFit) restart(raw, h, d int64) {
 		c.reboots++
 	}
 	c.raw, c.h, c.d, c.d0, c.h0 = raw, h, d, d, h
-	c.a, c.low, c.high, c.n, c.ready = 0, 0, 0, 0, false
-	c.odd, c.late, c.lateN, c.nRecent, c.fell, c.pushed = false, 0, 0, 0, false, 0
+	c.a, c.lowFrames, c.highFrames, c.n, c.driftKnown = 0, 0, 0, 0, false
+	c.odd, c.lateSince, c.lateN, c.nRecent, c.fell, c.lineDrop = false, 0, 0, 0, false, 0
 	c.creep = creep{}
 	c.wild = false
 	c.open(point{}, 0)
@@ -332,19 +332,19 @@ func (c *clockFit) scatter() {
 	c.noise += (min(off, max(3*c.noise, fitRate)) - c.noise) / float64(min(c.nRecent-2, 16))
 }
 
-// open begins a block, and full tells whether it ends before a point: 200 ms after its first frame came. What a host that was away takes at once
-// is in one block.
+// open begins a block, and blockComplete tells whether it ends before a point: 200 ms after its first frame came. What a host that was away takes at
+// once is in one block.
 func (c *clockFit) open(p point, above float64) {
 	c.cur, c.curStart, c.curHost, c.curAbove = p, p.x, p.x+p.r, above
 }
 
-func (c *clockFit) full(p point) bool {
+func (c *clockFit) blockComplete(p point) bool {
 	return p.x < c.curStart || p.x+p.r >= c.curHost+fitBlock
 }
 
 // tame takes a frame of a clock that runs at a rate that no clock has, until it has another.
 func (c *clockFit) tame(p point) {
-	if !c.full(p) {
+	if !c.blockComplete(p) {
 		if p.r-c.b*p.x < c.cur.r-c.b*c.cur.x {
 			c.cur = p
 		}
@@ -395,7 +395,7 @@ func (c *clockFit) changed() bool {
 		}
 		b = (end.r - half.r) / (end.x - half.x)
 		if math.Abs(b) >= fitDrift {
-			c.b, c.wild, c.ready, c.nRecent = b, true, true, 0
+			c.b, c.wild, c.driftKnown, c.nRecent = b, true, true, 0
 			c.rates++
 			c.creep = creep{}
 			return true
@@ -413,26 +413,26 @@ func (c *clockFit) changed() bool {
 			continue
 		}
 		b = (end.r - at(from).r) / (end.x - at(from).x)
-		c.n, c.first = 0, 0
+		c.n, c.head = 0, 0
 		for i := from; i < k; i++ {
 			c.push(at(i))
 		}
-		c.touch(b)
+		c.setTangent(b)
 		c.rates++
 		c.creep = creep{}
-		c.ready, c.wild, c.high, c.odd, c.late, c.lateN, c.nRecent = true, false, 0, false, 0, 0, 0
+		c.driftKnown, c.wild, c.highFrames, c.odd, c.lateSince, c.lateN, c.nRecent = true, false, 0, false, 0, 0, 0
 		return true
 	}
 	return false
 }
 
 // spare is what the floor may rise by and be jitter still.
-func (c *clockFit) spare() float64 { return min(c.p99, max(c.stride.usual/2, fitCreepSpare)) }
+func (c *clockFit) spare() float64 { return min(c.p99, max(c.stride.usualStep/2, fitCreepSpare)) }
 
 // host is the host time at which a frame of the newest device time would have arrived without any delay beyond the
 // smallest. Never later than the arrival.
 func (c *clockFit) host() int64 {
-	return min(c.h, c.h0+(c.d-c.d0)+int64(c.a+c.b*float64(c.d-c.d0)+c.creep.by))
+	return min(c.h, c.h0+(c.d-c.d0)+int64(c.a+c.b*float64(c.d-c.d0)+c.creep.lag))
 }
 
 // offset is host minus device time at the newest frame, in ns.
@@ -440,7 +440,7 @@ func (c *clockFit) offset() int64 { return c.host() - c.d }
 
 // driftPPM is how much faster than the host's the device's clock runs, in parts per million; NaN until it is known.
 func (c *clockFit) driftPPM() float64 {
-	if !c.ready {
+	if !c.driftKnown {
 		return math.NaN()
 	}
 	return (1/(1+c.b) - 1) * 1e6
@@ -448,21 +448,21 @@ func (c *clockFit) driftPPM() float64 {
 
 // push puts a point at the end of the window.
 func (c *clockFit) push(p point) {
-	c.block[(c.first+c.n)%fitBlocks] = p
+	c.block[(c.head+c.n)%fitBlocks] = p
 	if c.n < fitBlocks {
 		c.n++
 	} else {
-		c.first = (c.first + 1) % fitBlocks
+		c.head = (c.head + 1) % fitBlocks
 	}
 }
 
-func (c *clockFit) at(i int) point { return c.block[(c.first+i)%fitBlocks] }
+func (c *clockFit) at(i int) point { return c.block[(c.head+i)%fitBlocks] }
 
 // fit finds the edge of the lower hull over the mean of x.
 func (c *clockFit) fit() {
 	if c.at(c.n-1).x-c.at(0).x < fitSpan {
 		// too short for a slope: keep the one there is and touch from below
-		c.touch(c.b)
+		c.setTangent(c.b)
 		return
 	}
 	// lower hull of points sorted by x (monotone chain): drop what lies above the chord of its neighbours
@@ -484,14 +484,14 @@ func (c *clockFit) fit() {
 	p, q := c.at(int(c.hull[i])), c.at(int(c.hull[i+1]))
 	slope := (q.r - p.r) / (q.x - p.x)
 	if !(math.Abs(slope) < fitDrift) {
-		c.touch(0)
+		c.setTangent(0)
 		return
 	}
-	c.b, c.a, c.ready = slope, p.r-slope*p.x, true
+	c.b, c.a, c.driftKnown = slope, p.r-slope*p.x, true
 }
 
-// touch sets the line of slope b that touches the window from below.
-func (c *clockFit) touch(b float64) {
+// setTangent sets the line of slope b that touches the window from below.
+func (c *clockFit) setTangent(b float64) {
 	a := math.Inf(1)
 	for i := range c.n {
 		p := c.at(i)

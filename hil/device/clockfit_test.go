@@ -53,8 +53,8 @@ func TestClockFitRecovers(t *testing.T) {
 				worst = max(worst, math.Abs(e))
 			}
 		}
-		if c.jumps != 0 || !c.ready {
-			t.Fatalf("jumps %d, ready %v", c.jumps, c.ready)
+		if c.jumps != 0 || !c.driftKnown {
+			t.Fatalf("jumps %d, ready %v", c.jumps, c.driftKnown)
 		}
 		if e := c.driftPPM() - s.ppm; math.Abs(e) > 1 {
 			t.Errorf("drift %.3f ppm, want %.3f", c.driftPPM(), s.ppm)
@@ -223,8 +223,8 @@ func TestClockFitExact(t *testing.T) {
 		for at < 10e9 {
 			next()
 		}
-		if f.driftPPM() > 0.01 || !f.ready {
-			t.Fatalf("drift %g, ready %v", f.driftPPM(), f.ready)
+		if f.driftPPM() > 0.01 || !f.driftKnown {
+			t.Fatalf("drift %g, ready %v", f.driftPPM(), f.driftKnown)
 		}
 		ahead = c.jump
 		n := 0
@@ -233,8 +233,8 @@ func TestClockFitExact(t *testing.T) {
 		}
 		if want := c.frames; n != want && (want != 0 || f.jumps != 0) {
 			t.Errorf("a frame every %g ms, by %g ms: noticed after %d, want %d", c.period/1e6, c.jump/1e6, n, want)
-		} else if want != 0 && (f.ready || f.low != 0 || f.high != 0) {
-			t.Errorf("after the jump: %v, %d, %d", f.ready, f.low, f.high)
+		} else if want != 0 && (f.driftKnown || f.lowFrames != 0 || f.highFrames != 0) {
+			t.Errorf("after the jump: %v, %d, %d", f.driftKnown, f.lowFrames, f.highFrames)
 		}
 	}
 	// two frames from another time, one at a time, are two wrong frames
@@ -296,8 +296,8 @@ func TestClockFitIsTheBestLine(t *testing.T) {
 			}
 		}
 		c.fit()
-		if got := c.a + c.b*mean; math.Abs(got-best) > 1e-2 || !c.ready {
-			t.Fatalf("%g ns at the mean, the best line has %g; ready %v", got, best, c.ready)
+		if got := c.a + c.b*mean; math.Abs(got-best) > 1e-2 || !c.driftKnown {
+			t.Fatalf("%g ns at the mean, the best line has %g; ready %v", got, best, c.driftKnown)
 		}
 	})
 	// a slope that no oscillator has is not believed, to either side
@@ -306,16 +306,16 @@ func TestClockFitIsTheBestLine(t *testing.T) {
 		for i := range 4 {
 			c.push(point{float64(i) * 1e9, slope * float64(i) * 1e9})
 		}
-		if c.fit(); c.b != 0 || c.ready || c.a != min(0, slope*3e9) {
-			t.Errorf("slope %g: line %g + %g·x, ready %v", slope, c.a, c.b, c.ready)
+		if c.fit(); c.b != 0 || c.driftKnown || c.a != min(0, slope*3e9) {
+			t.Errorf("slope %g: line %g + %g·x, ready %v", slope, c.a, c.b, c.driftKnown)
 		}
 	}
 	// too short for a slope: the one that is known, touching from below
 	c := clockFit{b: 1e-3}
 	c.push(point{1e9, 5e6})
 	c.push(point{2e9, 2e6})
-	if c.fit(); c.b != 1e-3 || c.a != 0 || c.ready {
-		t.Errorf("line %g + %g·x, ready %v", c.a, c.b, c.ready)
+	if c.fit(); c.b != 1e-3 || c.a != 0 || c.driftKnown {
+		t.Errorf("line %g + %g·x, ready %v", c.a, c.b, c.driftKnown)
 	}
 }
 
@@ -382,8 +382,8 @@ func TestClockFitNonsense(t *testing.T) {
 			if c.raw == raw && c.h == h && !c.wild && c.host() > h+2 {
 				t.Fatalf("mapped to %d ns after its arrival", c.host()-h)
 			}
-			if math.IsNaN(c.a+c.b+c.p99) || c.ready == math.IsNaN(c.driftPPM()) {
-				t.Fatalf("line %g + %g·x, p99 %g, drift %g ppm, ready %v", c.a, c.b, c.p99, c.driftPPM(), c.ready)
+			if math.IsNaN(c.a+c.b+c.p99) || c.driftKnown == math.IsNaN(c.driftPPM()) {
+				t.Fatalf("line %g + %g·x, p99 %g, drift %g ppm, ready %v", c.a, c.b, c.p99, c.driftPPM(), c.driftKnown)
 			}
 		}
 	})

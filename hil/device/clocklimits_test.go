@@ -16,11 +16,11 @@ func TestStride(t *testing.T) {
 		s.add(1e6)
 	}
 	for scatter, want := range map[float64]int{0: 1, 60e3: 1, 65e3: 0} {
-		if got := (&stride{usual: 1e6, scatter: scatter, n: 10}).periods(1e6); got != want {
+		if got := (&stride{usualStep: 1e6, scatter: scatter, n: 10}).periods(1e6); got != want {
 			t.Errorf("scatter %g ns: %d periods, want %d", scatter, got, want)
 		}
 	}
-	known := stride{usual: 1e6, scatter: 1e3, n: 10}
+	known := stride{usualStep: 1e6, scatter: 1e3, n: 10}
 	for _, c := range []struct {
 		step int64
 		want int
@@ -43,11 +43,11 @@ func TestStride(t *testing.T) {
 	for _, step := range []int64{2e6, -2e6} {
 		s := known
 		for n := range 9 {
-			if want := 1e6; (n < 8 || step < 0) && s.usual != want {
-				t.Errorf("after %d steps of %d ns: usual is %g ns", n, step, s.usual)
+			if want := 1e6; (n < 8 || step < 0) && s.usualStep != want {
+				t.Errorf("after %d steps of %d ns: usual is %g ns", n, step, s.usualStep)
 			}
-			if n == 8 && step > 0 && s.usual != 2e6 {
-				t.Errorf("after eight steps of %d ns: usual is %g ns", step, s.usual)
+			if n == 8 && step > 0 && s.usualStep != 2e6 {
+				t.Errorf("after eight steps of %d ns: usual is %g ns", step, s.usualStep)
 			}
 			s.add(step)
 		}
@@ -61,12 +61,12 @@ func TestCreep(t *testing.T) {
 		piece := max(20e6, 3*every)
 		var c creep
 		for now := 0.0; now < 400e6; now += every {
-			was := c.begun
+			was := c.hasFloor
 			c.add(now, 0.01*now, 0)
-			if c.begun != (now >= piece) {
-				t.Fatalf("a frame every %g ms: begun %v after %g ms, before %v", every*1e-6, c.begun, now*1e-6, was)
+			if c.hasFloor != (now >= piece) {
+				t.Fatalf("a frame every %g ms: begun %v after %g ms, before %v", every*1e-6, c.hasFloor, now*1e-6, was)
 			}
-			if behind := 0.01*now - c.by; behind < 0 || behind > 0.01*(2*piece+2*every) {
+			if behind := 0.01*now - c.lag; behind < 0 || behind > 0.01*(2*piece+2*every) {
 				t.Fatalf("a frame every %g ms: %g ns are not followed after %g ms", every*1e-6, behind, now*1e-6)
 			}
 		}
@@ -77,13 +77,13 @@ func TestCreep(t *testing.T) {
 		if k >= 300 && k < 600 {
 			e = 5e6
 		}
-		if c.add(1e6*float64(k), e, 0); c.by != 0 {
-			t.Fatalf("a delay of 5 ms after %d ms: %g ns are taken for a clock that falls behind", k, c.by)
+		if c.add(1e6*float64(k), e, 0); c.lag != 0 {
+			t.Fatalf("a delay of 5 ms after %d ms: %g ns are taken for a clock that falls behind", k, c.lag)
 		}
 	}
 	for k := range 100 {
-		if c.add(1e9+1e6*float64(k), 0.9e6, 1e6); c.by != 0 {
-			t.Fatalf("within what is jitter: %g ns", c.by)
+		if c.add(1e9+1e6*float64(k), 0.9e6, 1e6); c.lag != 0 {
+			t.Fatalf("within what is jitter: %g ns", c.lag)
 		}
 	}
 }

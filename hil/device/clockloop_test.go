@@ -76,12 +76,12 @@ func (l *clockLoop) run(until float64) (off, oldest float64) {
 		for len(l.due) > 0 && l.due[0].h <= now {
 			f := l.due[0]
 			l.due = l.due[1:]
-			l.rig.frame = wire.Frame{Header: wire.Header{Kind: wire.Measurement, HasTime: true, Time: f.raw, Fresh: 1}}
+			l.rig.frame = wire.Frame{Header: wire.Header{Kind: wire.Measurement, HasTime: true, Time: f.raw, FreshFields: 1}}
 			l.rig.frame.V[0] = f.angle
 			l.rig.accept(f.h)
 			in.Position = estimator.Sample{Value: f.angle, Fresh: true}
 		}
-		in.Position.Age = float64(now-l.rig.news.Group[0].At) * 1e-9
+		in.Position.Age = float64(now-l.rig.news.Group[0].Time) * 1e-9
 		l.axis.Step(now, 0, &in, l.x[:])
 		const w = math.Pi
 		want, rate := 3*math.Sin(w*l.tick), 3*w*math.Cos(w*l.tick)
@@ -91,8 +91,8 @@ func (l *clockLoop) run(until float64) (off, oldest float64) {
 	return off, oldest
 }
 
-// A clock that goes over to another rate and back under a drive that is fast against the time this takes: the axis follows as it does with a
-// good clock, and no sample is told to be older than two periods more.
+// A clock that goes over to another rate and back under a drive that is fast against the time this takes: the axis follows as it does with
+// a good clock, and no sample is told to be older than two periods more.
 func TestClockOfClosedLoop(t *testing.T) {
 	for _, hz := range []float64{200, 500, 1000} {
 		kp, kd := 0.1, 0.004

@@ -159,8 +159,8 @@ func TestClockModelRates(t *testing.T) {
 	}
 }
 
-// A clock that slows down a little is found by the longest look, 6.4 s; a large change in a second. (One that is a little faster pushes the line
-// down, frame by frame: there the map is right all the time.)
+// A clock that slows down a little is found by the longest look, 6.4 s; a large change in a second. (One that is a little faster pushes the
+// line down, frame by frame: there the map is right all the time.)
 func TestClockModelRateIsFoundInTime(t *testing.T) {
 	for _, hz := range boardRates {
 		for _, c := range []struct{ drift, within float64 }{{-4e-4, 7.5}, {0.02, 1.1}, {-0.02, 1.1}} {
@@ -248,8 +248,8 @@ func TestClockModelDelay(t *testing.T) {
 	}
 }
 
-// A clock that runs at a rate that no clock has, such as one in other units, tells no time: only arrivals count, and that is told. Once it is right
-// it counts again.
+// A clock that runs at a rate that no clock has, such as one in other units, tells no time: only arrivals count, and that is told. Once it
+// is right it counts again.
 func TestClockModelWild(t *testing.T) {
 	for _, hz := range boardRates {
 		for _, rate := range []float64{2, 0.5, 10, 1e-3, 1.04, 0.96} {

@@ -52,11 +52,11 @@ const DefaultBaud = 115200
 var (
 	ErrTimeout   = errors.New("the peer does not read: write timed out")
 	ErrUnplugged = errors.New("the device is gone (unplugged?)")
-	ErrClosed    = said("port closed", fs.ErrClosed)
+	ErrClosed    = textError("port closed", fs.ErrClosed)
 )
 
-// gone wraps what the system said when the device went away.
-func gone(err error) error {
+// unpluggedError wraps what the system said when the device went away.
+func unpluggedError(err error) error {
 	if err == nil {
 		return ErrUnplugged
 	}

@@ -57,13 +57,13 @@ func explain(name string, err error) error {
 	e := &OpenError{Port: name, Err: err}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		e.Err = said("no such port", fs.ErrNotExist)
+		e.Err = textError("no such port", fs.ErrNotExist)
 		e.Hint = nearHint(name)
 	case errors.Is(err, fs.ErrPermission):
-		e.Err = said("permission denied", fs.ErrPermission)
+		e.Err = textError("permission denied", fs.ErrPermission)
 		e.Hint = accessHint(name)
 	case errors.Is(err, syscall.EBUSY):
-		e.Err = said("the port is busy", syscall.EBUSY)
+		e.Err = textError("the port is busy", syscall.EBUSY)
 		e.Hint = busyHint(name)
 	case errors.Is(err, errNoSerial):
 		e.Hint = "hil ports lists the serial ports of this machine"
@@ -79,9 +79,9 @@ type words struct {
 	is   error
 }
 
-func said(text string, is error) error { return words{text, is} }
-func (w words) Error() string          { return w.text }
-func (w words) Unwrap() error          { return w.is }
+func textError(text string, is error) error { return words{text, is} }
+func (w words) Error() string               { return w.text }
+func (w words) Unwrap() error               { return w.is }
 
 // nearHint lists the ports there are, the most similar names first.
 func nearHint(name string) string {

@@ -27,7 +27,7 @@ func tape(n int) (frames [][]byte) {
 	enc, _ := wire.NewLinkEncoder(sensors)
 	for k := range n {
 		// values without zero bytes at the ends, so that lost delimiters cannot be hidden
-		b, _ := enc.Append(nil, wire.Header{Kind: wire.Measurement, Seq: uint8(k), Time: int64(k+1) * 1e6, Fresh: 3}, []float64{1 + float64(k)*1e-3, 0.5})
+		b, _ := enc.Append(nil, wire.Header{Kind: wire.Measurement, Seq: uint8(k), Time: int64(k+1) * 1e6, FreshFields: 3}, []float64{1 + float64(k)*1e-3, 0.5})
 		frames = append(frames, b)
 	}
 	return frames
@@ -57,18 +57,18 @@ func TestLineFaults(t *testing.T) {
 		want  func(s *Stats) bool
 		says  string
 	}{
-		{"nothing", func(*rand.Rand, [][]byte) {}, func(s *Stats) bool { return s.Frames == 200 && s.Lost() == 0 && s.Resync == 0 }, "200 frames"},
+		{"nothing", func(*rand.Rand, [][]byte) {}, func(s *Stats) bool { return s.Frames == 200 && s.LostFrames() == 0 && s.Resync == 0 }, "200 frames"},
 		{"a byte dropped in each of 10 frames", func(rng *rand.Rand, f [][]byte) {
 			for k := 10; k < 110; k += 10 {
 				i := rng.IntN(len(f[k]) - 1) // the delimiter stays
 				f[k] = append(f[k][:i:i], f[k][i+1:]...)
 			}
-		}, func(s *Stats) bool { return s.Frames == 190 && s.Bad == 10 && s.Gaps == 10 }, "10 bad, 10 gaps"},
+		}, func(s *Stats) bool { return s.Frames == 190 && s.Malformed == 10 && s.Gaps == 10 }, "10 bad, 10 gaps"},
 		{"10 delimiters dropped", func(rng *rand.Rand, f [][]byte) {
 			for k := 10; k < 110; k += 10 {
 				f[k] = f[k][:len(f[k])-1]
 			}
-		}, func(s *Stats) bool { return s.Frames == 180 && s.Bad+s.Oversize == 10 && s.Gaps == 20 }, "two frames become one bad one: 10 bad, 20 gaps"},
+		}, func(s *Stats) bool { return s.Frames == 180 && s.Malformed+s.Oversize == 10 && s.Gaps == 20 }, "two frames become one bad one: 10 bad, 20 gaps"},
 		{"a bit flipped in each of 10 frames", func(rng *rand.Rand, f [][]byte) {
 			for k := 10; k < 110; k += 10 {
 				i := rng.IntN(len(f[k]) - 1)
@@ -78,28 +78,28 @@ func TestLineFaults(t *testing.T) {
 				}
 				f[k][i] ^= bit
 			}
-		}, func(s *Stats) bool { return s.Frames == 190 && s.Bad == 10 && s.Gaps == 10 }, "10 bad, 10 gaps"},
+		}, func(s *Stats) bool { return s.Frames == 190 && s.Malformed == 10 && s.Gaps == 10 }, "10 bad, 10 gaps"},
 		{"10 bytes turned into delimiters", func(rng *rand.Rand, f [][]byte) {
 			for k := 10; k < 110; k += 10 {
 				f[k][1+rng.IntN(len(f[k])-3)] = 0
 			}
-		}, func(s *Stats) bool { return s.Frames == 190 && s.Bad == 20 && s.Gaps == 10 }, "20 bad halves, 10 gaps"},
+		}, func(s *Stats) bool { return s.Frames == 190 && s.Malformed == 20 && s.Gaps == 10 }, "20 bad halves, 10 gaps"},
 		{"a byte doubled in each of 10 frames", func(rng *rand.Rand, f [][]byte) {
 			for k := 10; k < 110; k += 10 {
 				i := rng.IntN(len(f[k]) - 1)
 				f[k] = append(f[k][:i+1:i+1], f[k][i:]...)
 			}
-		}, func(s *Stats) bool { return s.Frames == 190 && s.Bad == 10 && s.Gaps == 10 }, "10 bad, 10 gaps"},
+		}, func(s *Stats) bool { return s.Frames == 190 && s.Malformed == 10 && s.Gaps == 10 }, "10 bad, 10 gaps"},
 		{"10 frames doubled", func(_ *rand.Rand, f [][]byte) {
 			for k := 10; k < 110; k += 10 {
 				f[k] = append(f[k][:len(f[k]):len(f[k])], f[k]...)
 			}
-		}, func(s *Stats) bool { return s.Frames == 200 && s.Repeats == 10 && s.Lost() == 0 }, "10 repeats"},
+		}, func(s *Stats) bool { return s.Frames == 200 && s.Repeats == 10 && s.LostFrames() == 0 }, "10 repeats"},
 		{"10 frames lost", func(_ *rand.Rand, f [][]byte) {
 			for k := 10; k < 110; k += 10 {
 				f[k] = nil
 			}
-		}, func(s *Stats) bool { return s.Frames == 190 && s.Gaps == 10 && s.Bad == 0 }, "10 gaps"},
+		}, func(s *Stats) bool { return s.Frames == 190 && s.Gaps == 10 && s.Malformed == 0 }, "10 gaps"},
 		{"10 bytes of rubbish without a delimiter before each of 10 frames", func(rng *rand.Rand, f [][]byte) {
 			for k := 10; k < 110; k += 10 {
 				junk := make([]byte, 10)
@@ -108,18 +108,18 @@ func TestLineFaults(t *testing.T) {
 				}
 				f[k] = append(junk, f[k]...)
 			}
-		}, func(s *Stats) bool { return s.Frames == 190 && s.Bad+s.Oversize == 10 && s.Gaps == 10 }, "10 bad, 10 gaps"},
+		}, func(s *Stats) bool { return s.Frames == 190 && s.Malformed+s.Oversize == 10 && s.Gaps == 10 }, "10 bad, 10 gaps"},
 		{"1000 bytes without a delimiter before each of 10 frames", func(rng *rand.Rand, f [][]byte) {
 			for k := 10; k < 110; k += 10 {
 				f[k] = append([]byte(strings.Repeat("U", 1000)), f[k]...)
 			}
-		}, func(s *Stats) bool { return s.Frames == 190 && s.Oversize == 10 && s.Gaps == 10 && s.Bad == 0 }, "10 oversize, 10 gaps"},
+		}, func(s *Stats) bool { return s.Frames == 190 && s.Oversize == 10 && s.Gaps == 10 && s.Malformed == 0 }, "10 oversize, 10 gaps"},
 		{"our own frames echoed 10 times", func(_ *rand.Rand, f [][]byte) {
 			enc, _ := wire.NewLinkEncoder(drives)
 			for k := 10; k < 110; k += 10 {
-				f[k], _ = enc.Append(f[k], wire.Header{Kind: wire.Command, Fresh: 3}, []float64{1, 1})
+				f[k], _ = enc.Append(f[k], wire.Header{Kind: wire.Command, FreshFields: 3}, []float64{1, 1})
 			}
-		}, func(s *Stats) bool { return s.Frames == 200 && s.Foreign == 10 && s.Lost() == 0 }, "10 foreign"},
+		}, func(s *Stats) bool { return s.Frames == 200 && s.Foreign == 10 && s.LostFrames() == 0 }, "10 foreign"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(11, 7))
@@ -154,13 +154,13 @@ func TestGarbageFlood(t *testing.T) {
 	f := tape(3)
 	s := b.play(t, rng, append([]byte{0}, append(append(f[0], f[1]...), f[2]...)...))
 	// two chunks in 65536 of the right length would pass the CRC
-	if s.Frames < 3 || s.Frames > 4 || s.Bad+s.Oversize < 1000 || s.Resync < 1<<20-50 {
+	if s.Frames < 3 || s.Frames > 4 || s.Malformed+s.Oversize < 1000 || s.Resync < 1<<20-50 {
 		t.Errorf("%+v", s)
 	}
 	if n := m1.Mallocs - m0.Mallocs; n > 3000 { // the test's own timers; the rig alone would show 4096 bytes a chunk
 		t.Errorf("%d allocations for 1 MB", n)
 	}
-	t.Logf("1 MB of rubbish in %v, %d chunks refused", took, s.Bad+s.Oversize)
+	t.Logf("1 MB of rubbish in %v, %d chunks refused", took, s.Malformed+s.Oversize)
 }
 
 // A host that was away finds a burst: the newest value counts, nothing is replayed, nothing is lost.
@@ -183,7 +183,7 @@ func TestStallThenBurst(t *testing.T) {
 	if fresh := b.poll(); fresh != 0 {
 		t.Errorf("a second poll finds fresh %b: a replay", fresh)
 	}
-	if s.Lost() != 0 || far.TxFrames+far.TxDropped != 50 {
+	if s.LostFrames() != 0 || far.TxFrames+far.TxDropped != 50 {
 		t.Errorf("%+v, %+v", s, far)
 	}
 }
@@ -238,11 +238,11 @@ func TestLyingDevice(t *testing.T) {
 	var clock atomic.Int64 // of the host: a millisecond a frame, however long the test machine takes
 	clock.Store(1e12)
 	b := lay(t, false, func(o *Options, fo *FirmwareOptions) {
-		o.Measure, fo.Send, o.Baud, o.Now = floats, floats, 0, clock.Load
+		o.Measure, fo.Send, o.Baud, o.HostTime = floats, floats, 0, clock.Load
 	})
 	enc, _ := wire.NewLinkEncoder(floats)
 	frame := func(seq uint8, dev int64) []byte {
-		p, _ := enc.Append(nil, wire.Header{Kind: wire.Measurement, Seq: seq, Time: dev, Fresh: 3}, []float64{1, 2})
+		p, _ := enc.Append(nil, wire.Header{Kind: wire.Measurement, Seq: seq, Time: dev, FreshFields: 3}, []float64{1, 2})
 		return p
 	}
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -280,7 +280,7 @@ func TestLyingDevice(t *testing.T) {
 	// the same numbers at the same time of its clock, under a new counter, neither; other numbers are
 	again := func(v float64) []byte {
 		seq++
-		p, _ := enc.Append(nil, wire.Header{Kind: wire.Measurement, Seq: seq, Time: dev, Fresh: 3}, []float64{1, v})
+		p, _ := enc.Append(nil, wire.Header{Kind: wire.Measurement, Seq: seq, Time: dev, FreshFields: 3}, []float64{1, v})
 		return p
 	}
 	send(again(2))
@@ -295,7 +295,7 @@ func TestLyingDevice(t *testing.T) {
 	// a frame that a newer one overtook is not taken, up to 20 ms back; further back the clock was set
 	late := func(back int64) []byte {
 		seq++
-		p, _ := enc.Append(nil, wire.Header{Kind: wire.Measurement, Seq: seq, Time: dev - back, Fresh: 3}, []float64{9, 9})
+		p, _ := enc.Append(nil, wire.Header{Kind: wire.Measurement, Seq: seq, Time: dev - back, FreshFields: 3}, []float64{9, 9})
 		return p
 	}
 	for _, back := range []int64{1e6, 19.999e6} {
@@ -311,7 +311,7 @@ func TestLyingDevice(t *testing.T) {
 
 	// NaN in one field: it reaches the tick, and the other one as well
 	bits, _ := wire.NewLinkEncoder([]wire.Field{{Name: "a", Type: wire.U32, Scale: 1}, {Name: "b", Type: wire.F32, Scale: 1}})
-	p, _ := bits.Append(nil, wire.Header{Kind: wire.Measurement, Seq: seq + 1, Time: dev + 1e6, Fresh: 3}, []float64{0x7fc00000, 3})
+	p, _ := bits.Append(nil, wire.Header{Kind: wire.Measurement, Seq: seq + 1, Time: dev + 1e6, FreshFields: 3}, []float64{0x7fc00000, 3})
 	send(p)
 	if b.Stats(&s); s.NonFinite != 1 || b.poll() != 0b111 || b.y[0] == b.y[0] || b.y[1] != 3 {
 		t.Errorf("after NaN: %v, %+v", b.y, s)
@@ -345,7 +345,7 @@ func TestUnplugReplug(t *testing.T) {
 		w.Close()
 	}
 	files, routines := openFiles(t), runtime.NumGoroutine()
-	rig, err := NewRig(Options{Measure: sensors, Command: drives, Safe: []float64{0, 0}, TxCPU: -1, Open: open, Backoff: []time.Duration{50 * time.Microsecond}})
+	rig, err := NewRig(Options{Measure: sensors, Command: drives, Safe: []float64{0, 0}, TxCPU: -1, OpenPort: open, Backoff: []time.Duration{50 * time.Microsecond}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -353,7 +353,7 @@ func TestUnplugReplug(t *testing.T) {
 		t.Fatal(err)
 	}
 	enc, _ := wire.NewLinkEncoder(sensors)
-	p, _ := enc.Append(nil, wire.Header{Kind: wire.Measurement, Fresh: 3}, []float64{1, 1})
+	p, _ := enc.Append(nil, wire.Header{Kind: wire.Measurement, FreshFields: 3}, []float64{1, 1})
 	var s Stats
 	for k := range uint64(cycles) {
 		mu.Lock()
@@ -364,7 +364,7 @@ func TestUnplugReplug(t *testing.T) {
 		rig.Send([]float64{1, 1})
 		until(t, "it is back", func() bool { rig.Stats(&s); return s.Reconnects == k+1 && s.Connected == 1 })
 	}
-	if s.Frames != uint64(cycles) || s.Lost() != 0 {
+	if s.Frames != uint64(cycles) || s.LostFrames() != 0 {
 		t.Errorf("%+v", s)
 	}
 	// the age keeps growing while nothing comes
@@ -399,7 +399,7 @@ func TestUnplugPTY(t *testing.T) {
 	enc, _ := wire.NewLinkEncoder(sensors)
 	y := make([]float64, 3)
 	for k := range 20 {
-		p, _ := enc.Append(nil, wire.Header{Kind: wire.Measurement, Seq: uint8(k), Fresh: 3}, []float64{1, float64(k) / 8})
+		p, _ := enc.Append(nil, wire.Header{Kind: wire.Measurement, Seq: uint8(k), FreshFields: 3}, []float64{1, float64(k) / 8})
 		master.Write(p, time.Second)
 		until(t, "the frame arrives", func() bool { return rig.Poll(rt.Now(), y) != 0 && y[1] == float64(k)/8 })
 		master.Close()

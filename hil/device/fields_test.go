@@ -23,7 +23,7 @@ type ears struct {
 func newEars(t *testing.T, o Options) *ears {
 	t.Helper()
 	e := &ears{t: t, now: 1e15, at: map[string]int{}}
-	o.Name, o.Now, o.Rate, o.Loop = "x", func() int64 { return e.now }, 1000, 1000
+	o.Name, o.HostTime, o.Rate, o.Loop = "x", func() int64 { return e.now }, 1000, 1000
 	if o.Command == nil {
 		o.Command, o.Safe = []wire.Field{}, []float64{}
 	}
@@ -44,7 +44,7 @@ func (e *ears) hear(b []byte) {
 	if e.turns != nil && !e.plan.Streams {
 		e.turn.Store(e.turn.Load() + turnOne | uint64(len(e.turns)))
 	}
-	e.take(b, e.now)
+	e.decodeChunk(b, e.now)
 	e.fresh = e.Poll(e.now, e.y)
 }
 
@@ -137,9 +137,9 @@ func TestFieldsThatAreLeftOut(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, limit := range []float64{0.1, 0} {
-				e := newEars(t, Options{Measure: c.table, Protocol: c.proto, Keep: []float64{0.02, 0.02, limit}})
+				e := newEars(t, Options{Measure: c.table, Protocol: c.proto, MaxAges: []float64{0.02, 0.02, limit}})
 				k, us := 0, int64(5e6)
-				e.take([]byte{'\n'}, e.now) // the first piece is nobody's
+				e.decodeChunk([]byte{'\n'}, e.now) // the first piece is nobody's
 				send := func(n int, v func(k int) [3]*int) {
 					for range n {
 						k++
@@ -303,10 +303,10 @@ func TestSensorWithoutRates(t *testing.T) {
 
 // A slave that refuses a register has never said it, and one that stops answering says it no more; the other slave goes on.
 func TestRegistersThatAreRefused(t *testing.T) {
-	e := newEars(t, Options{Protocol: quick(), Baud: 115200, Measure: []wire.Field{at("speed", wire.U16, 1, wire.Input, 4), at("torque", wire.U16, 2, wire.Input, 4)}, Keep: []float64{0.1, 0.1}})
+	e := newEars(t, Options{Protocol: quick(), Baud: 115200, Measure: []wire.Field{at("speed", wire.U16, 1, wire.Input, 4), at("torque", wire.U16, 2, wire.Input, 4)}, MaxAges: []float64{0.1, 0.1}})
 	say := func(turn int, b []byte) {
 		e.turn.Store(e.turn.Load()&^(turnOne-1) + turnOne | uint64(turn+1))
-		e.take(b, e.now)
+		e.decodeChunk(b, e.now)
 		e.fresh = e.Poll(e.now, e.y)
 	}
 	say(0, crc(1, 4, 2, 0, 7))

@@ -22,8 +22,8 @@ type FirmwareOptions struct {
 	DriftPPM float64          // how much faster than the host's its clock runs
 	ClockUs  uint32           // µs  its clock at the start; it wraps at 2³²
 
-	Port Port         // the line itself, instead of a new pseudo-terminal
-	Now  func() int64 // ns, instead of rt.Now
+	Port     Port         // the line itself, instead of a new pseudo-terminal
+	HostTime func() int64 // ns, instead of rt.Now
 }
 
 // Firmware is the other end of a rig's line, as a board would drive it: it takes commands, sends measurements stamped
@@ -33,10 +33,10 @@ type FirmwareOptions struct {
 // It keeps one port for good: when the host closes its side, age grows until it is opened again.
 type Firmware struct {
 	line
-	addr  string
-	anew  func() []byte
-	paced bool
-	free  int64 // ns  when the line has carried what was handed over; owned by the tick
+	addr       string
+	restart    func() []byte
+	paced      bool
+	lineFreeAt int64 // ns  when the line has carried what was handed over; owned by the tick
 }
 
 // NewFirmware makes the pseudo-terminal, if no port is given, and checks the tables.
@@ -49,7 +49,7 @@ func NewFirmware(o FirmwareOptions) (*Firmware, error) {
 	if err := errors.Join(errPlan, errPace); err != nil {
 		return nil, fmt.Errorf("firmware: %w", err)
 	}
-	far := p.Far()
+	far := p.FarEnd()
 	port, addr := o.Port, ""
 	if port == nil {
 		var err error
@@ -63,13 +63,13 @@ func NewFirmware(o FirmwareOptions) (*Firmware, error) {
 		}
 	}
 	f := &Firmware{addr: addr, paced: o.Pace, line: line{
-		name: "firmware", in: o.Recv, out: o.Send, groups: []protocol.Group{{Fields: protocol.Fields(wire.All(len(o.Recv)))}}, dec: far.Decoder, enc: far.Encoder, kind: wire.Measurement, now: o.Now, txCPU: -1,
-		within: time.Millisecond, mute: len(o.Send) == 0, opens: far.Opens, late: o.Pace,
+		name: "firmware", recvFields: o.Recv, sendFields: o.Send, groups: []protocol.Group{{Fields: protocol.Fields(wire.AllFields(len(o.Recv)))}}, dec: far.Decoder, enc: far.Encoder, kind: wire.Measurement, hostTime: o.HostTime, txCPU: -1,
+		writeTimeout: time.Millisecond, mute: len(o.Send) == 0, opens: far.Opens, writeAtEnd: o.Pace,
 	}}
-	f.anew = far.Restart
+	f.restart = far.Restart
 	f.answers, _ = far.Decoder.(wire.Responder)
 	var used atomic.Bool
-	f.open = func() (Port, error) {
+	f.openPort = func() (Port, error) {
 		if used.Swap(true) {
 			return nil, ErrClosed // its one port broke, and it has no other
 		}
@@ -80,7 +80,7 @@ func NewFirmware(o FirmwareOptions) (*Firmware, error) {
 	}
 	f.init(p.Port)
 	f.port.Store(&conn{Port: port}) // so that Close frees it even if Start was never called
-	start := f.now()
+	start := f.hostTime()
 	f.device = func(now int64) int64 {
 		t := float64(now-start) * o.DriftPPM * 1e-6
 		return int64(o.ClockUs)*1000 + now - start + int64(t)
@@ -103,15 +103,15 @@ func (f *Firmware) Write(p []byte) (int, error) {
 	}
 	f.wmu.Lock()
 	defer f.wmu.Unlock()
-	return c.Write(p, f.within)
+	return c.Write(p, f.writeTimeout)
 }
 
 // Restart has the far end forget all it was told, as after a power cut, and say so if its protocol does.
 func (f *Firmware) Restart() error {
-	if f.anew == nil {
+	if f.restart == nil {
 		return nil
 	}
-	if b := f.anew(); len(b) > 0 {
+	if b := f.restart(); len(b) > 0 {
 		_, err := f.Write(b)
 		return err
 	}
@@ -122,13 +122,13 @@ func (f *Firmware) Restart() error {
 // answers, the sample is what the next answers say.
 func (f *Firmware) Send(u []float64) {
 	if f.paced && f.enc != nil {
-		now := f.now()
-		if now < f.free {
+		now := f.hostTime()
+		if now < f.lineFreeAt {
 			f.board.txDropped.Add(1)
 			return
 		}
 		f.mail.Leave = now + f.frameTime()
-		f.free = f.mail.Leave
+		f.lineFreeAt = f.mail.Leave
 	}
 	f.line.Send(u)
 }

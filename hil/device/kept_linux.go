@@ -52,8 +52,8 @@ func HandOver(sock uintptr, i int) func(fd int) {
 	}
 }
 
-// Look takes what the core handed over since. It never waits.
-func (k *Kept) Look() {
+// ReceivePorts takes the ports that the core handed over since the last call. It never waits.
+func (k *Kept) ReceivePorts() {
 	var what [2]byte
 	var rights [64]byte
 	for k.sock >= 0 {
@@ -69,13 +69,13 @@ func (k *Kept) Look() {
 		}
 		k.drop(int(what[1]))
 		if what[0] == keptOpen {
-			k.take(int(what[1]), rights[:nr])
+			k.addPort(int(what[1]), rights[:nr])
 		}
 	}
 }
 
-// take makes a port of the descriptor in a message.
-func (k *Kept) take(i int, rights []byte) {
+// addPort makes a port of the descriptor in a message.
+func (k *Kept) addPort(i int, rights []byte) {
 	msgs, err := unix.ParseSocketControlMessage(rights)
 	if err != nil || len(msgs) != 1 {
 		return

@@ -14,7 +14,7 @@ type Kept struct{}
 func NewKept() *Kept { return &Kept{} }
 
 func (*Kept) Expect() (*os.File, error)              { return nil, errOnlyLinux }
-func (*Kept) Look()                                  {}
+func (*Kept) ReceivePorts()                          {}
 func (*Kept) Open(int) bool                          { return false }
 func (*Kept) Write(int, []byte, time.Duration) error { return errOnlyLinux }
 func (*Kept) Free()                                  {}

@@ -19,27 +19,27 @@ import (
 // line is one end of a serial line at work: a receiving and a sending thread, the mailboxes between them and the tick,
 // and the life of the port. Rig and Firmware are lines with opposite roles.
 type line struct {
-	name    string
-	in, out []wire.Field
-	keep    []int64          // ns  how old each received field may become, 0: by its own intervals; nil: all so
-	groups  []protocol.Group // of what is received
-	dec     wire.Decoder
-	enc     wire.Encoder
-	kind    wire.Kind // of the frames that are sent
-	perByte float64   // ns that a byte takes on the line; 0: not known
-	now     func() int64
-	open    func() (Port, error)
-	explain func(error) error // adds to an error of the first opening what the user can do; nil: nothing
-	opened  func(fd int)      // told of every opening, and with −1 of every closing; nil: nobody is
-	patient bool              // a port that is missing at the start is waited for
-	backoff []time.Duration
-	within  time.Duration       // for one write
-	mute    bool                // nothing is ever sent
-	txCPU   int                 // processor of the sending thread; −1: any
-	safe    protocol.SafeFrames // sent at the end
-	clocked bool                // map the sender's clock
-	device  func(now int64) int64
-	late    bool // frames are written when their last bit would leave, not when the first one would
+	name                   string
+	recvFields, sendFields []wire.Field
+	maxAges                []int64          // ns  how old each received field may become, 0: by its own intervals; nil: all so
+	groups                 []protocol.Group // of what is received
+	dec                    wire.Decoder
+	enc                    wire.Encoder
+	kind                   wire.Kind // of the frames that are sent
+	perByte                float64   // ns that a byte takes on the line; 0: not known
+	hostTime               func() int64
+	openPort               func() (Port, error)
+	explain                func(error) error // adds to an error of the first opening what the user can do; nil: nothing
+	opened                 func(fd int)      // told of every opening, and with −1 of every closing; nil: nobody is
+	waitForPort            bool              // a port that is missing at the start is waited for
+	backoff                []time.Duration
+	writeTimeout           time.Duration       // for one write
+	mute                   bool                // nothing is ever sent
+	txCPU                  int                 // processor of the sending thread; −1: any
+	safe                   protocol.SafeFrames // sent at the end
+	clocked                bool                // map the sender's clock
+	device                 func(now int64) int64
+	writeAtEnd             bool // frames are written when their last bit would leave, not when the first one would
 
 	turns    []protocol.Turn    // questions; none: the far end speaks by itself
 	silence  int64              // ns  between two frames of a line whose ends take turns
@@ -48,27 +48,27 @@ type line struct {
 	answers  wire.Responder     // dec, at an end that speaks when it is asked
 	streamer wire.StreamDecoder // dec, where the far end is started by turns, or chooses what it sends
 
-	port    atomic.Pointer[conn]
-	closing atomic.Bool
-	done    chan struct{}
-	opens   bool // every frame opens with a zero, so that rubbish before it costs no frame
-	once    sync.Once
-	started atomic.Bool
-	wg      sync.WaitGroup
-	unhook  func() bool
-	board   board
-	pace    pacemaker
-	pinErr  atomic.Pointer[error]
+	port       atomic.Pointer[conn]
+	closing    atomic.Bool
+	stopSignal chan struct{}
+	opens      bool // every frame opens with a zero, so that rubbish before it costs no frame
+	closeOnce  sync.Once
+	started    atomic.Bool
+	wg         sync.WaitGroup
+	unhook     func() bool
+	board      board
+	pace       pacemaker
+	pinErr     atomic.Pointer[error]
 
 	// receiving thread
-	frame     wire.Frame
-	before    wire.Frame // the one before
-	clock     clockFit
-	news      arrival
-	seen      uint64   // the turn that the decoder expects
-	reply     []byte   // to a question from the far end
-	startedAt uint64   // number of the newest frame when the far end was found to have begun anew
-	said      outgoing // what it is made of
+	frame         wire.Frame
+	previousFrame wire.Frame // the one before
+	clock         clockFit
+	news          arrival
+	expectedTurn  uint64   // the turn that the decoder expects
+	reply         []byte   // to a question from the far end
+	startedAt     uint64   // number of the newest frame when the far end was found to have begun anew
+	replyValues   outgoing // what it is made of
 
 	// tick
 	inbox   *ring.Mailbox[arrival]
@@ -86,11 +86,11 @@ type line struct {
 	wmu      sync.Mutex    // one writer at a time; a safe frame does not wait for it for long
 
 	// sending thread ↔ receiving thread
-	turn  atomic.Uint64 // the open turn, see openTurn; 0: none
-	end   atomic.Uint32 // how it ended: Unsent (not yet, or in nothing good), Confirmed or RefusedCommand
-	asked atomic.Uint64 // beginning of its question
-	again atomic.Bool   // the far end is to be started again
-	heard atomic.Int64  // ns  when the newest byte came
+	turn             atomic.Uint64 // the open turn, see openTurn; 0: none
+	turnEnd          atomic.Uint32 // how it ended: Unsent (not yet, or in nothing good), Confirmed or RefusedCommand
+	question         atomic.Uint64 // beginning of its question
+	restartRequested atomic.Bool   // the far end is to be started again
+	heard            atomic.Int64  // ns  when the newest byte came
 
 	replies commandReplies
 }
@@ -111,16 +111,16 @@ type arrival struct {
 
 // groupArrival is the newest frame of a group that brought any of its fields.
 type groupArrival struct {
-	N  uint64 // its number; 0: none yet
-	At int64  // ns  its arrival with the smallest delay, by the device's clock: free of the noise of arrival
+	N    uint64 // its number; 0: none yet
+	Time int64  // ns  its arrival with the smallest delay, by the device's clock: free of the noise of arrival
 }
 
 // fieldArrival is the newest frame that brought a field.
 type fieldArrival struct {
 	groupArrival
-	V     float64
-	Keep  int64 // ns  older than this the value says nothing about now
-	usual int64 // ns  from frame to frame that brings it, the longest of the last few
+	V        float64
+	MaxAge   int64 // ns  older than this the value says nothing about now
+	interval int64 // ns  from frame to frame that brings it, the longest of the last few
 }
 
 // How long a field without a limit of its own stands for the present: so many of its usual intervals, within bounds; before there is one,
@@ -131,18 +131,18 @@ const (
 	keepFirst              = int64(5e9)              // ns
 )
 
-// take takes a value from frame n that arrived at a time (ns); limit (ns) is how old it may become, 0: by its own intervals.
-func (f *fieldArrival) take(v float64, n uint64, at, limit int64) {
-	f.Keep = limit
+// update takes a value from frame n that arrived at a time (ns); limit (ns) is how old it may become, 0: by its own intervals.
+func (f *fieldArrival) update(v float64, n uint64, at, limit int64) {
+	f.MaxAge = limit
 	if limit == 0 {
-		f.Keep = keepFirst
+		f.MaxAge = keepFirst
 		if f.N > 0 {
-			since := max(0, at-f.At)
-			f.usual = max(since, f.usual-(f.usual-since)/8)
-			f.Keep = min(max(keepShortest, keepIntervals*f.usual), keepMost)
+			since := max(0, at-f.Time)
+			f.interval = max(since, f.interval-(f.interval-since)/8)
+			f.MaxAge = min(max(keepShortest, keepIntervals*f.interval), keepMost)
 		}
 	}
-	f.V, f.N, f.At = v, n, at
+	f.V, f.N, f.Time = v, n, at
 }
 
 // MaxGroups is how many groups of fields a device has at most.
@@ -176,14 +176,14 @@ var defaultBackoff = []time.Duration{100 * time.Millisecond, 200 * time.Millisec
 
 // init fills in what is the same for both roles.
 func (l *line) init(port protocol.PortSpec) {
-	if l.now == nil {
-		l.now = rt.Now
+	if l.hostTime == nil {
+		l.hostTime = rt.Now
 	}
 	if len(l.backoff) == 0 {
 		l.backoff = defaultBackoff
 	}
-	if l.within <= 0 {
-		l.within = defaultWithin
+	if l.writeTimeout <= 0 {
+		l.writeTimeout = defaultWithin
 	}
 	if port.Baud > 0 {
 		l.perByte = float64(port.Bits()) * 1e9 / float64(port.Baud)
@@ -192,11 +192,11 @@ func (l *line) init(port protocol.PortSpec) {
 	l.board.drift.Store(math.Float64bits(math.NaN()))
 	l.inbox = ring.NewMailbox[arrival]()
 	l.outbox = ring.NewMailbox[outgoing]()
-	l.done = make(chan struct{})
-	l.replies.said, l.replies.num = make([]Confirmation, len(l.turns)), make([]uint64, len(l.turns))
+	l.stopSignal = make(chan struct{})
+	l.replies.confirmations, l.replies.num = make([]Confirmation, len(l.turns)), make([]uint64, len(l.turns))
 	for k := range l.turns {
 		if l.turns[k].Fill != nil && !l.mute {
-			l.replies.said[k] = Unsent
+			l.replies.confirmations[k] = Unsent
 		}
 	}
 	l.replies.publish()
@@ -214,7 +214,7 @@ func signals(fields []wire.Field) []engine.Signal {
 // Signals are the received fields and the age of each group (s, age of its newest frame at the time that Poll is given, by the device's
 // clock where it has one; negative when it came after that, in a tick that woke late), and the sent fields.
 func (l *line) Signals() (meas, cmd []engine.Signal) {
-	return append(signals(l.in), Ages(l.groups)...), signals(l.out)
+	return append(signals(l.recvFields), Ages(l.groups)...), signals(l.sendFields)
 }
 
 // Start opens the port and starts the threads. The first opening must succeed, unless the line is patient; later ones are
@@ -223,12 +223,12 @@ func (l *line) Start(ctx context.Context) error {
 	if l.closing.Load() || l.started.Swap(true) {
 		return fmt.Errorf("%s: a device starts once", l.name)
 	}
-	p, err := l.open()
+	p, err := l.openPort()
 	var c *conn
 	if err == nil {
 		c = l.connect(p)
-	} else if l.patient {
-		l.board.refused(err)
+	} else if l.waitForPort {
+		l.board.noteOpenError(err)
 	} else {
 		if l.explain != nil {
 			err = l.explain(err)
@@ -256,7 +256,7 @@ func (l *line) connect(p Port) *conn {
 		l.opened(p.Info().FD)
 	}
 	l.port.Store(c)
-	l.board.refused(nil)
+	l.board.noteOpenError(nil)
 	l.board.connected.Store(1)
 	return c
 }
@@ -273,11 +273,11 @@ func (l *line) Close() error {
 }
 
 func (l *line) stop() {
-	l.once.Do(func() {
+	l.closeOnce.Do(func() {
 		l.closing.Store(true) // from here Send is deaf
 		l.bell.ring()
 		l.Safe()
-		close(l.done)
+		close(l.stopSignal)
 		if c := l.port.Load(); c != nil {
 			c.Close()
 		}
@@ -294,8 +294,8 @@ func (l *line) Reconnects() uint64 { return l.board.reconnects.Load() }
 
 // Stats fills s with the newest numbers. It may be called from any goroutine; it takes no lock and allocates nothing.
 func (l *line) Stats(s *Stats) {
-	l.board.read(s, l.now())
-	s.Confirmation = l.replies.newest.Load()
+	l.board.read(s, l.hostTime())
+	s.Confirmation = l.replies.overallConfirmation.Load()
 }
 
 // Pace is the host time of the newest frame and the number of frames so far. With a device clock it is the time at which
@@ -321,7 +321,7 @@ func (l *line) Flush() {
 // since the last Poll; the bit of an age is set if any frame of its group came. NaN is what is not there: a field that never came, or came
 // so long ago that it says nothing about now, and the age of a group before its first frame.
 func (l *line) Poll(now int64, y []float64) (fresh uint64) {
-	n := len(l.in)
+	n := len(l.recvFields)
 	l.sampled = now
 	old := max(l.polled, l.fence.Load())
 	if l.inbox.Take(&l.got) {
@@ -333,7 +333,7 @@ func (l *line) Poll(now int64, y []float64) (fresh uint64) {
 		f := &l.got.Field[i]
 		if y[i] = f.V; f.N > old {
 			fresh |= 1 << i
-		} else if f.N == 0 || now-f.At > f.Keep {
+		} else if f.N == 0 || now-f.Time > f.MaxAge {
 			y[i] = math.NaN()
 		}
 	}
@@ -344,7 +344,7 @@ func (l *line) Poll(now int64, y []float64) (fresh uint64) {
 			fresh |= 1 << (n + k)
 		}
 		if g.N > 0 {
-			age := now - g.At
+			age := now - g.Time
 			if age < 0 && age > -clockNoise {
 				age = 0
 			}
@@ -370,20 +370,20 @@ func (l *line) Safe() {
 	}
 	// wait a little for a frame that is being written, so as not to tear it; then write all the same
 	mine := false
-	for end := time.Now().Add(l.within); !mine && time.Now().Before(end); {
+	for end := time.Now().Add(l.writeTimeout); !mine && time.Now().Before(end); {
 		if mine = l.wmu.TryLock(); !mine {
 			time.Sleep(200 * time.Microsecond)
 		}
 	}
-	l.safe.Write(func(b []byte) error { return l.put(c, b) })
+	l.safe.Write(func(b []byte) error { return l.writeBytes(c, b) })
 	if mine {
 		l.wmu.Unlock()
 	}
 }
 
-// put writes bytes and counts.
-func (l *line) put(c *conn, b []byte) error {
-	n, err := c.Write(b, l.within)
+// writeBytes writes a frame within writeTimeout and counts its bytes; after a part of a frame the port counts as torn.
+func (l *line) writeBytes(c *conn, b []byte) error {
+	n, err := c.Write(b, l.writeTimeout)
 	l.board.txBytes.Add(uint64(n))
 	if err == nil {
 		l.board.txFrames.Add(1)

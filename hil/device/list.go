@@ -21,7 +21,7 @@ type PortInfo struct {
 	Serial     string `json:"serial,omitempty"`
 	Product    string `json:"product,omitempty"`
 	Accessible bool   `json:"accessible"`    // this user may read and write; whether it is in use shows only on opening
-	Why        string `json:"why,omitempty"` // why not
+	Reason     string `json:"why,omitempty"` // why not
 }
 
 // ListPorts lists the serial ports, sorted by name. It opens none that has a USB device behind it, so boards do not reset;
@@ -47,9 +47,9 @@ func ListPorts() ([]PortInfo, error) {
 			p.Product = productOf(p.ByID)
 		}
 		if err := access(p.Name); err != nil {
-			p.Why = err.Error()
+			p.Reason = err.Error()
 			if errors.Is(err, fs.ErrPermission) {
-				p.Why = fmt.Sprintf("permission denied; %s", firstLine(accessHint(p.Name)))
+				p.Reason = fmt.Sprintf("permission denied; %s", firstLine(accessHint(p.Name)))
 			}
 		} else {
 			p.Accessible = true

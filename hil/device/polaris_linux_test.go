@@ -269,7 +269,7 @@ func TestPolarisWireless(t *testing.T) {
 	s.tracking, s.handles = false, map[int]*polarisPort{10: s.handles[10]}
 	s.handles[10].initialized, s.handles[10].ready = false, false
 	s.Unlock()
-	eventually(t, "a new start", func() bool { return stats(rig).Begun == 1 && right() })
+	eventually(t, "a new start", func() bool { return stats(rig).DeviceRestarts == 1 && right() })
 	if n := stats(rig).Refusals; n != 0 {
 		t.Errorf("%d refusals: %s", n, trouble(rig))
 	}
@@ -322,7 +322,7 @@ func TestPolarisToolsExchanged(t *testing.T) {
 				s.handles[10] = &polarisPort{wired: true, serial: c.then, x: "+030000"}
 				s.occupied = 1 << 6
 				s.Unlock()
-				eventually(t, "a new start", func() bool { return stats(rig).Begun == 1 })
+				eventually(t, "a new start", func() bool { return stats(rig).DeviceRestarts == 1 })
 				eventually(t, "poses of B again", func() bool { return near(x("B"), -0.25) })
 				if c.refused == 0 {
 					eventually(t, "poses of A again", func() bool { return near(x("A"), 0.3) })
@@ -358,8 +358,9 @@ func TestPolarisDamaged(t *testing.T) {
 		s.rubbish = 6
 		s.Unlock()
 		eventually(t, "poses again", func() bool { return stats(rig).Frames > before.Frames+10 })
-		if after := stats(rig); after.Bad-before.Bad != 6 || after.Timeouts != before.Timeouts {
-			t.Errorf("%v: %d damaged replies counted, %d questions timed out; want 6, 0", form, after.Bad-before.Bad, after.Timeouts-before.Timeouts)
+		if after := stats(rig); after.Malformed-before.Malformed != 6 || after.Timeouts != before.Timeouts {
+			t.Errorf("%v: %d damaged replies counted, %d questions timed out; want 6, 0", form, after.Malformed-before.Malformed,
+				after.Timeouts-before.Timeouts)
 		}
 	}
 }

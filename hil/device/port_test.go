@@ -300,11 +300,11 @@ func TestKept(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if kept.Look(); kept.Open(3) != (round == 2) { // what the core before had open stays until the next has something
+		if kept.ReceivePorts(); kept.Open(3) != (round == 2) { // what the core before had open stays until the next has something
 			t.Errorf("round %d: open %v before anything was handed over", round, kept.Open(3))
 		}
 		handOver(owner.Info().FD)
-		kept.Look()
+		kept.ReceivePorts()
 		if err := kept.Write(3, []byte("safe"), time.Second); err != nil {
 			t.Fatal(err)
 		}
@@ -318,7 +318,7 @@ func TestKept(t *testing.T) {
 		if round == 0 { // unplugged: nothing may hold the old device, or it would come back under another name
 			owner.Close()
 			handOver(-1)
-			if kept.Look(); kept.Open(3) || kept.Write(3, []byte("safe"), time.Second) == nil {
+			if kept.ReceivePorts(); kept.Open(3) || kept.Write(3, []byte("safe"), time.Second) == nil {
 				t.Error("the port that was closed is still kept")
 			}
 		} else { // the core is dead: its descriptor is gone, ours has its lock and its exclusive use
@@ -382,7 +382,7 @@ func TestListPorts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, p := range ports {
-		if p.Name == "" || p.Accessible == (p.Why != "") || i > 0 && ports[i-1].Name > p.Name {
+		if p.Name == "" || p.Accessible == (p.Reason != "") || i > 0 && ports[i-1].Name > p.Name {
 			t.Errorf("%+v", p)
 		}
 	}

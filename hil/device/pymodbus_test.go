@@ -123,7 +123,8 @@ func TestPymodbus(t *testing.T) {
 			var there []pyRegister
 			var want []float64
 			put := func(f wire.Field, v float64) {
-				there = append(there, pyRegister{f.At.Slave, f.At.Table.String(), *f.At.Register, f.Type.String(), f.At.Order.Words()[f.At.Order], v})
+				there = append(there, pyRegister{f.Register.Slave, f.Register.Table.String(), *f.Register.Register, f.Type.String(),
+					f.Register.Order.Words()[f.Register.Order], v})
 			}
 			reg := 10
 			for s := range slaves {
@@ -134,7 +135,7 @@ func TestPymodbus(t *testing.T) {
 							continue
 						}
 						f := at(fmt.Sprintf("s%d.r%d", 7*s+1, reg), ty, 7*s+1, wire.RegisterTable(k/2), reg)
-						f.At.Order = wire.WordOrder(k % 2)
+						f.Register.Order = wire.WordOrder(k % 2)
 						f.Scale, f.Offset = 0.5, 3
 						meas, want = append(meas, f), append(want, v*0.5+3)
 						put(f, v)
@@ -165,7 +166,7 @@ func TestPymodbus(t *testing.T) {
 			t.Logf("%d fields in %d requests", len(meas), len(rig.plan.Groups))
 			y, seen := make([]float64, wire.MaxFields), uint64(0)
 			begin := time.Now()
-			for seen&wire.All(len(meas)) != wire.All(len(meas)) {
+			for seen&wire.AllFields(len(meas)) != wire.AllFields(len(meas)) {
 				if seen |= rig.Poll(rt.Now(), y); time.Since(begin) > 30*time.Second {
 					t.Fatalf("seen %b, %+v, %s", seen, stat(rig), trouble(rig))
 				}
@@ -173,7 +174,7 @@ func TestPymodbus(t *testing.T) {
 			}
 			for i := range want {
 				if y[i] != want[i] {
-					t.Errorf("%s (%v, %v, %v): %v, want %v", meas[i].Name, meas[i].Type, meas[i].At.Table, meas[i].At.Order, y[i], want[i])
+					t.Errorf("%s (%v, %v, %v): %v, want %v", meas[i].Name, meas[i].Type, meas[i].Register.Table, meas[i].Register.Order, y[i], want[i])
 				}
 			}
 			rig.Send([]float64{-1234, -118.625, 1})
@@ -187,7 +188,7 @@ func TestPymodbus(t *testing.T) {
 			}
 			patient(t, "the voltage arrives", arrived(volts))
 			patient(t, "torque and enable arrive", arrived(both))
-			if st := stat(rig); st.Refusals != 0 || st.Bad != 0 || st.Timeouts != 0 {
+			if st := stat(rig); st.Refusals != 0 || st.Malformed != 0 || st.Timeouts != 0 {
 				t.Errorf("%+v: %s", st, trouble(rig))
 			}
 			n := len(writes())

@@ -16,13 +16,13 @@ import (
 // An eventfd beside it wakes both directions on Close; readers and writers hold mu shared, so the descriptors are freed
 // only when nobody uses them any more and their numbers cannot be reused under a system call.
 type rawPort struct {
-	info    Info
-	fd      int
-	wake    int // eventfd
-	mu      sync.RWMutex
-	closed  atomic.Bool
-	owned   bool // locked and in exclusive use
-	onClose func()
+	info     Info
+	fd       int
+	wake     int // eventfd
+	mu       sync.RWMutex
+	isClosed atomic.Bool
+	owned    bool // locked and in exclusive use
+	onClose  func()
 }
 
 func newRawPort(fd int, info Info) (*rawPort, error) {
@@ -212,7 +212,7 @@ func (p *rawPort) Read(b []byte) (int, error) {
 		case err == nil && len(b) == 0:
 			return 0, nil
 		default:
-			return 0, gone(err)
+			return 0, unpluggedError(err)
 		}
 	}
 }
@@ -221,7 +221,7 @@ func (p *rawPort) Read(b []byte) (int, error) {
 func (p *rawPort) Write(b []byte, within time.Duration) (done int, err error) {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
-	if p.closed.Load() {
+	if p.isClosed.Load() {
 		return 0, ErrClosed
 	}
 	var begin time.Time
@@ -245,7 +245,7 @@ func (p *rawPort) Write(b []byte, within time.Duration) (done int, err error) {
 				return done, err
 			}
 		default:
-			return done, gone(err)
+			return done, unpluggedError(err)
 		}
 	}
 	return done, nil
@@ -258,7 +258,7 @@ func (p *rawPort) poll(events int16, left time.Duration) (ready bool, err error)
 		fds[1].Fd = -1
 	}
 	for end := time.Now().Add(left); ; left = time.Until(end) {
-		if p.closed.Load() {
+		if p.isClosed.Load() {
 			return false, ErrClosed
 		}
 		ts := unix.NsecToTimespec(max(0, left.Nanoseconds()))
@@ -267,7 +267,7 @@ func (p *rawPort) poll(events int16, left time.Duration) (ready bool, err error)
 		case e == unix.EINTR:
 			continue
 		case e != 0:
-			return false, gone(e)
+			return false, unpluggedError(e)
 		case fds[0].Revents != 0:
 			return false, ErrClosed
 		}
@@ -279,7 +279,7 @@ func (p *rawPort) poll(events int16, left time.Duration) (ready bool, err error)
 func (p *rawPort) Flush() error {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
-	if p.closed.Load() {
+	if p.isClosed.Load() {
 		return ErrClosed
 	}
 	if p.info.Kind != "socket" {
@@ -294,7 +294,7 @@ func (p *rawPort) Flush() error {
 
 // Close wakes whoever waits, lets them leave, and frees the descriptors.
 func (p *rawPort) Close() error {
-	if p.closed.Swap(true) {
+	if p.isClosed.Swap(true) {
 		return nil
 	}
 	if _, err := unix.Write(p.wake, []byte{1, 0, 0, 0, 0, 0, 0, 0}); err != nil {

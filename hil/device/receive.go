@@ -24,9 +24,9 @@ func (l *line) receive(c *conn) {
 	for c != nil {
 		rest.Due()
 		n, err := c.Read(buf)
-		stamp := l.now()
+		stamp := l.hostTime()
 		if n > 0 {
-			l.take(buf[:n], stamp)
+			l.decodeChunk(buf[:n], stamp)
 		}
 		if err != nil {
 			c = l.reopen(c)
@@ -34,9 +34,9 @@ func (l *line) receive(c *conn) {
 	}
 }
 
-// take decodes what one read brought. Each frame is dated back by the time that the bytes behind it took on the line,
+// decodeChunk decodes what one read brought. Each frame is dated back by the time that the bytes behind it took on the line,
 // and hands over at the end, so that a burst costs the tick nothing.
-func (l *line) take(chunk []byte, stamp int64) {
+func (l *line) decodeChunk(chunk []byte, stamp int64) {
 	before, closing := l.news.N, false
 	turn := l.expect(stamp)
 	for rest := chunk; ; {
@@ -47,13 +47,13 @@ func (l *line) take(chunk []byte, stamp int64) {
 		arrived := stamp - int64(float64(len(rest))*l.perByte)
 		switch {
 		case st == wire.Restarted:
-			l.began()
+			l.noteRestart()
 			closing = true
 		case l.streamer != nil:
-			if st == wire.Good && l.frame.Fresh != 0 && !l.repeated() {
+			if st == wire.Good && l.frame.FreshFields != 0 && !l.repeated() {
 				l.accept(arrived)
 			}
-			if turn != 0 && l.streamer.Ended() {
+			if turn != 0 && l.streamer.TurnEnded() {
 				l.startAnswered(turn, st)
 				closing = true
 			}
@@ -64,7 +64,7 @@ func (l *line) take(chunk []byte, stamp int64) {
 		case l.answers == nil:
 			l.accept(arrived)
 		default:
-			if l.frame.Fresh != 0 {
+			if l.frame.FreshFields != 0 {
 				l.accept(arrived)
 			}
 			l.answer(stamp)
@@ -86,10 +86,10 @@ const overtaken = 20e6
 // and its line repeats. (A coarse clock may well stand still from one sample to the next; so may an axis at rest.) So is a frame that
 // a newer one overtook: in its place it would be a sample from the past.
 func (l *line) repeated() bool {
-	f, old := &l.frame, &l.before
+	f, old := &l.frame, &l.previousFrame
 	clocks := l.clocked && f.HasTime && old.HasTime
-	same := clocks && f.Time == old.Time && f.Fresh == old.Fresh
-	for i := range l.in {
+	same := clocks && f.Time == old.Time && f.FreshFields == old.FreshFields
+	for i := range l.recvFields {
 		same = same && math.Float64bits(f.V[i]) == math.Float64bits(old.V[i])
 	}
 	past := clocks && f.Time < old.Time && old.Time-f.Time < overtaken
@@ -99,7 +99,7 @@ func (l *line) repeated() bool {
 		c.Repeats++
 	}
 	if !past {
-		l.before = l.frame
+		l.previousFrame = l.frame
 	}
 	return same || past
 }
@@ -119,21 +119,21 @@ func (l *line) accept(arrived int64) {
 			stamp = h
 		}
 	}
-	for i := range l.in {
-		if l.frame.Fresh>>i&1 != 0 {
+	for i := range l.recvFields {
+		if l.frame.FreshFields>>i&1 != 0 {
 			limit := int64(0)
-			if l.keep != nil {
-				limit = l.keep[i]
+			if l.maxAges != nil {
+				limit = l.maxAges[i]
 			}
-			l.news.Field[i].take(l.frame.V[i], l.news.N, stamp, limit)
+			l.news.Field[i].update(l.frame.V[i], l.news.N, stamp, limit)
 		}
 	}
 	for k := range l.groups {
-		if uint64(l.groups[k].Fields)&l.frame.Fresh != 0 {
+		if uint64(l.groups[k].Fields)&l.frame.FreshFields != 0 {
 			l.news.Group[k] = groupArrival{l.news.N, stamp}
 		}
 	}
-	l.board.newest.Store(l.news.Stamp)
+	l.board.newestArrival.Store(l.news.Stamp)
 	l.board.arrived.Store(l.news.N)
 	l.pace.publish(stamp, l.news.N)
 }
@@ -154,20 +154,20 @@ func (l *line) reopen(old *conn) *conn {
 	defer wait.Stop()
 	for i := 1; !l.closing.Load(); i++ {
 		select {
-		case <-l.done:
+		case <-l.stopSignal:
 			return nil
 		case <-wait.C:
 		}
-		p, err := l.open()
+		p, err := l.openPort()
 		if err != nil {
-			l.board.refused(err)
+			l.board.noteOpenError(err)
 			wait.Reset(l.backoff[min(i, len(l.backoff)-1)])
 			continue
 		}
 		// the device may have restarted, or be another one: its sequence and clock begin anew
 		l.dec.Reset()
 		l.clock.reset()
-		l.before.HasTime = false
+		l.previousFrame.HasTime = false
 		l.board.reconnects.Add(1)
 		c := l.connect(p)
 		if l.closing.Load() { // closed in between, perhaps without having seen the new port

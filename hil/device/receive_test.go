@@ -17,14 +17,15 @@ func TestArrivalIsDatedBack(t *testing.T) {
 	k, ahead := int64(0), int64(0)
 	frame := func(late int64) (dated int64) { // a millisecond later; how far before its arrival it is dated
 		k++
-		r.frame = wire.Frame{Header: wire.Header{Kind: wire.Measurement, HasTime: true, Time: (k*ms + ahead + 1<<40) % r.dec.Wrap(), Fresh: 1}}
+		r.frame = wire.Frame{Header: wire.Header{Kind: wire.Measurement, HasTime: true, Time: (k*ms + ahead + 1<<40) % r.dec.Wrap(),
+			FreshFields: 1}}
 		r.frame.V[0] = float64(k)
 		if r.repeated() {
 			t.Fatal("a new frame counts as a repeat")
 		}
 		arrived := begin + k*ms + late
 		r.accept(arrived)
-		return max(arrived, r.news.Stamp) - r.news.Group[0].At
+		return max(arrived, r.news.Stamp) - r.news.Group[0].Time
 	}
 	// nothing is known of the clock yet
 	frame(0)

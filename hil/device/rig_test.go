@@ -61,7 +61,7 @@ func lay(t testing.TB, terminal bool, edit func(*Options, *FirmwareOptions)) *be
 		if b.rig, b.far, err = Pair(); err != nil {
 			t.Fatal(err)
 		}
-		o.Open = func() (Port, error) { return b.rig, nil }
+		o.OpenPort = func() (Port, error) { return b.rig, nil }
 		fo.Port = b.far
 	}
 	if edit != nil {
@@ -180,7 +180,7 @@ func TestExchange(t *testing.T) {
 			until(t, "the safe frame arrives", func() bool { b.fwPoll(); return b.c[0] == 0 && b.c[1] == 0 })
 			var s Stats
 			b.Stats(&s)
-			if s.Lost() != 0 || s.TxErrors != 0 || s.Frames == 0 || s.TxFrames < 4 || s.Connected != 0 {
+			if s.LostFrames() != 0 || s.TxErrors != 0 || s.Frames == 0 || s.TxFrames < 4 || s.Connected != 0 {
 				t.Errorf("%+v", s)
 			}
 		})
@@ -215,7 +215,7 @@ func TestMultiRate(t *testing.T) {
 	b := lay(t, false, nil)
 	enc, _ := wire.NewLinkEncoder(sensors)
 	put := func(seq uint8, fresh uint64, v ...float64) {
-		p, ok := enc.Append(nil, wire.Header{Kind: wire.Measurement, Seq: seq, Time: int64(seq) * 1e6, Fresh: fresh}, v)
+		p, ok := enc.Append(nil, wire.Header{Kind: wire.Measurement, Seq: seq, Time: int64(seq) * 1e6, FreshFields: fresh}, v)
 		if !ok {
 			t.Fatal("not encoded")
 		}
@@ -259,9 +259,9 @@ func TestMultiRate(t *testing.T) {
 func TestBackDating(t *testing.T) {
 	var clock atomic.Int64
 	clock.Store(5e9)
-	b := lay(t, false, func(o *Options, _ *FirmwareOptions) { o.Baud, o.Now = 10000, clock.Load }) // 1 ms per byte
+	b := lay(t, false, func(o *Options, _ *FirmwareOptions) { o.Baud, o.HostTime = 10000, clock.Load }) // 1 ms per byte
 	enc, _ := wire.NewLinkEncoder(sensors)
-	one, _ := enc.Append(nil, wire.Header{Kind: wire.Measurement, Seq: 1, Fresh: 3}, []float64{1, 1})
+	one, _ := enc.Append(nil, wire.Header{Kind: wire.Measurement, Seq: 1, FreshFields: 3}, []float64{1, 1})
 	b.far.Write(append(one, make([]byte, 30)...), time.Second) // the frame, then 30 idle bytes
 	b.in(t, 1)
 	if stamp, _ := b.Pace(); stamp != 5e9-30e6 {
@@ -276,7 +276,7 @@ func TestBackDating(t *testing.T) {
 // than the arrivals can be. Time is synthetic, so this takes no 30 s.
 func TestDeviceClockThroughRig(t *testing.T) {
 	var clock atomic.Int64
-	b := lay(t, false, func(o *Options, _ *FirmwareOptions) { o.Now, o.Baud = clock.Load, 0 })
+	b := lay(t, false, func(o *Options, _ *FirmwareOptions) { o.HostTime, o.Baud = clock.Load, 0 })
 	enc, _ := wire.NewLinkEncoder(sensors)
 	var p []byte
 	for k := range int64(1500) {
@@ -284,7 +284,7 @@ func TestDeviceClockThroughRig(t *testing.T) {
 		jitter := (k * 7919 % 100) * 3000 // 0 to 297 µs, 0 every 2 s
 		clock.Store(t0 + 200e3 + jitter)
 		dev := t0 + t0/1e6*120 // 120 ppm fast
-		p, _ = enc.Append(p[:0], wire.Header{Kind: wire.Measurement, Seq: uint8(k), Time: dev, Fresh: 3}, []float64{0, 0})
+		p, _ = enc.Append(p[:0], wire.Header{Kind: wire.Measurement, Seq: uint8(k), Time: dev, FreshFields: 3}, []float64{0, 0})
 		b.far.Write(p, time.Second)
 		until(t, "the frame is in", func() bool {
 			stamp, n := b.Pace()
@@ -400,7 +400,7 @@ func TestFirmwareLeavesOutWhatIsNotThere(t *testing.T) {
 		t.Errorf("fresh %b, values %v, want the last sample", got, b.y)
 	}
 	var st Stats
-	if b.Stats(&st); st.Bad != 0 || st.NonFinite != 0 || st.Gaps != 0 {
+	if b.Stats(&st); st.Malformed != 0 || st.NonFinite != 0 || st.Gaps != 0 {
 		t.Errorf("%+v", st)
 	}
 }
@@ -432,7 +432,7 @@ func TestFirmwarePacing(t *testing.T) {
 func TestFirmwareClock(t *testing.T) {
 	var clock atomic.Int64
 	b := lay(t, false, func(_ *Options, fo *FirmwareOptions) {
-		fo.Now, fo.DriftPPM, fo.ClockUs = clock.Load, 250, math.MaxUint32-500
+		fo.HostTime, fo.DriftPPM, fo.ClockUs = clock.Load, 250, math.MaxUint32-500
 	})
 	clock.Store(10e9)
 	if got, want := b.fw.Clock(10e9), int64(math.MaxUint32-500)*1000+10e9+2.5e6; got != want {

@@ -19,12 +19,12 @@ type schedule struct {
 
 // turnState is how far a turn has come.
 type turnState struct {
-	due    int64
-	asked  uint64 // number of the command that was asked last
-	tries  int    // without an answer, in this period
-	silent int    // periods without an answer
-	waits  uint64 // of the schedule when it was asked last
-	done   bool   // of a turn that comes once
+	due         int64
+	lastCommand uint64 // number of the command that was asked last
+	tries       int    // without an answer, in this period
+	silent      int    // periods without an answer
+	waits       uint64 // of the schedule when it was asked last
+	finished    bool   // of a turn that comes once
 }
 
 // slowestRetry is the longest period to which that of a turn grows that is not answered, so that a dead slave costs the others little.
@@ -37,14 +37,14 @@ func newSchedule(turns []protocol.Turn) *schedule {
 // reset begins anew, as behind a port that was opened: everything is due, and no command waits.
 func (s *schedule) reset(now int64) {
 	for k := range s.state {
-		s.state[k] = turnState{due: now, asked: s.state[k].asked}
+		s.state[k] = turnState{due: now, lastCommand: s.state[k].lastCommand}
 	}
 }
 
-// idle tells whether all turns come once and have come.
-func (s *schedule) idle() bool {
+// allFinished tells whether all turns come once and have come.
+func (s *schedule) allFinished() bool {
 	for k := range s.turns {
-		if !s.turns[k].Once || !s.state[k].done {
+		if !s.turns[k].AtStart || !s.state[k].finished {
 			return false
 		}
 	}
@@ -54,7 +54,7 @@ func (s *schedule) idle() bool {
 // drop forgets the commands up to a number.
 func (s *schedule) drop(num uint64) {
 	for k := range s.state {
-		s.state[k].asked, s.state[k].tries = num, 0
+		s.state[k].lastCommand, s.state[k].tries = num, 0
 	}
 }
 
@@ -65,11 +65,11 @@ func (s *schedule) next(now int64, num uint64, commands bool) (turn int, at int6
 	best := 0.0
 	for k := range s.turns {
 		t, st := &s.turns[k], &s.state[k]
-		if t.Fill != nil && (!commands || st.asked == num && st.tries == 0) || t.Once && st.done {
+		if t.Fill != nil && (!commands || st.lastCommand == num && st.tries == 0) || t.AtStart && st.finished {
 			continue
 		}
 		over := float64(now-st.due) / float64(t.Period)
-		if t.Once {
+		if t.AtStart {
 			if over >= 0 {
 				return k, now
 			}
@@ -91,13 +91,13 @@ func (s *schedule) next(now int64, num uint64, commands bool) (turn int, at int6
 	return turn, at
 }
 
-// over notes that a turn that comes once has nothing more to ask.
-func (s *schedule) over(k int) { s.state[k].done = true }
+// finish notes that a turn that comes once has nothing more to ask.
+func (s *schedule) finish(k int) { s.state[k].finished = true }
 
-// ended notes that a turn asked at a time was answered, or not. A question without an answer stays due while it may be repeated.
-func (s *schedule) ended(k int, asked int64, num uint64, answered bool) {
+// questionEnded notes that a turn asked at a time was answered, or not. A question without an answer stays due while it may be repeated.
+func (s *schedule) questionEnded(k int, asked int64, num uint64, answered bool) {
 	t, st := &s.turns[k], &s.state[k]
-	st.asked = num
+	st.lastCommand = num
 	period := int64(t.Period)
 	if !answered && st.tries < t.Retry {
 		st.tries++
@@ -108,7 +108,7 @@ func (s *schedule) ended(k int, asked int64, num uint64, answered bool) {
 	case answered && t.Make != nil:
 		st.silent, st.due = 0, asked // what it told may make another question
 	case answered:
-		st.silent, st.done = 0, true
+		st.silent, st.finished = 0, true
 		late, room := asked-st.due, st.waits != s.waits
 		switch {
 		case t.Fill != nil || late > period/4 && !room: // so far behind the line is full, and nothing is made up for

@@ -37,7 +37,7 @@ func drive(turns []protocol.Turn, seconds, takes, commands float64, answers func
 			late = max(late, float64(now)/1e9-float64(num)/commands)
 		}
 		asked[k]++
-		s.ended(k, now, num, answers(turns[k].Name))
+		s.questionEnded(k, now, num, answers(turns[k].Name))
 		now += int64(takes * 1e9)
 	}
 	return asked, late
@@ -98,7 +98,7 @@ func TestScheduleBacksOff(t *testing.T) {
 		if now += 1e6; !answered {
 			now += 30e6 // time-out and silence
 		}
-		s.ended(k, begin, 0, answered)
+		s.questionEnded(k, begin, 0, answered)
 	}
 	if good < 1950 || dead < 2*200/2-20 || dead > 2*200/2+20 {
 		t.Errorf("in 200 s the good one was asked %d times, the dead one %d times; want 2000 and 200 (twice in 2 s)", good, dead)
@@ -123,7 +123,7 @@ func TestScheduleRepeatsCommands(t *testing.T) {
 		if k, _ := s.next(0, 1, true); k != 0 {
 			t.Fatalf("try %d: not sent", i)
 		}
-		s.ended(0, 0, 1, false)
+		s.questionEnded(0, 0, 1, false)
 	}
 	if k, _ := s.next(1e12, 1, true); k >= 0 {
 		t.Error("a command that was given up is sent again")
@@ -134,7 +134,7 @@ func TestScheduleRepeatsCommands(t *testing.T) {
 	if k, _ := s.next(1e12, 2, true); k != 0 {
 		t.Error("the next command is not sent")
 	}
-	s.ended(0, 1e12, 2, true)
+	s.questionEnded(0, 1e12, 2, true)
 	if k, _ := s.next(1e12+1e6, 3, true); k != 0 {
 		t.Error("a new command waits on a free line")
 	}
@@ -172,7 +172,7 @@ func TestScheduleKeepsItsRaster(t *testing.T) {
 						odd++
 					}
 				}
-				s.ended(k, now, uint64(float64(now)/1e9*commands), true)
+				s.questionEnded(k, now, uint64(float64(now)/1e9*commands), true)
 				now += 3e6
 			}
 			if odd > 3*hiccups || asked < 900 {

@@ -22,11 +22,11 @@ import (
 //
 // Modem bits are left alone; a pseudo-terminal has none.
 type serialPort struct {
-	info   Info
-	lib    serial.Port
-	out    writer
-	mu     sync.RWMutex // held shared by Read
-	closed atomic.Bool
+	info       Info
+	lib        serial.Port
+	portWriter writer
+	mu         sync.RWMutex // held shared by Read
+	isClosed   atomic.Bool
 }
 
 // writer is the direction for which the library has no deadline.
@@ -65,7 +65,7 @@ func (p *serialPort) Info() Info { return p.info }
 func (p *serialPort) Read(b []byte) (n int, err error) {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
-	if p.closed.Load() {
+	if p.isClosed.Load() {
 		return 0, ErrClosed
 	}
 	defer func() {
@@ -74,35 +74,35 @@ func (p *serialPort) Read(b []byte) (n int, err error) {
 		}
 	}()
 	if n, err = p.lib.Read(b); err != nil {
-		if p.closed.Load() {
+		if p.isClosed.Load() {
 			return 0, ErrClosed
 		}
-		return n, gone(err)
+		return n, unpluggedError(err)
 	}
 	return n, nil
 }
 
 func (p *serialPort) Write(b []byte, within time.Duration) (int, error) {
-	if p.closed.Load() {
+	if p.isClosed.Load() {
 		return 0, ErrClosed
 	}
-	return p.out.Write(b, within)
+	return p.portWriter.Write(b, within)
 }
 
 func (p *serialPort) Flush() error {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
-	if p.closed.Load() {
+	if p.isClosed.Load() {
 		return ErrClosed
 	}
 	return p.lib.ResetInputBuffer()
 }
 
 func (p *serialPort) Close() error {
-	if p.closed.Swap(true) {
+	if p.isClosed.Swap(true) {
 		return nil
 	}
-	errOut := p.out.Close() // wakes a blocked Write
+	errOut := p.portWriter.Close() // wakes a blocked Write
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return errors.Join(p.lib.Close(), errOut)

@@ -34,5 +34,5 @@ func openPort(name string, spec protocol.PortSpec) (Port, error) {
 		out.Close()
 		return nil, err
 	}
-	return &serialPort{info: Info{Name: name, Kind: "serial", FD: out.fd}, lib: lib, out: out}, nil
+	return &serialPort{info: Info{Name: name, Kind: "serial", FD: out.fd}, lib: lib, portWriter: out}, nil
 }

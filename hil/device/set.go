@@ -31,26 +31,26 @@ const MaxDevices = 8
 
 // Part is a member of a set with what the set must know of it.
 type Part struct {
-	Name     string
-	Member   Member
-	Optional bool // it may be away: then only its age tells
-	Every    int  // Send reaches it every so many times, as a board that samples more slowly; 0: each time
+	Name      string
+	Member    Member
+	Optional  bool // it may be away: then only its age tells
+	SendEvery int  // Send reaches it every so many times, as a board that samples more slowly; 0: each time
 }
 
 // Set is several devices as the loop's one. The measured signals of the members stand one after the other, each member's age behind
 // its own; so do the commands.
 type Set struct {
-	parts []Part
-	at    []span
-	paces int // member whose frames make the ticks
-	sent  int // Sends so far
+	parts     []Part
+	spans     []span
+	paces     int // member whose frames make the ticks
+	sendCount int // Sends so far
 }
 
 // span is the place of a member's signals in y and u.
 type span struct{ meas, nMeas, cmd, nCmd int }
 
-// NewSet puts devices together; paces is the index of the one that Pace tells of. Errors: none or too many devices, more measured signals than there are
-// fresh bits.
+// NewSet puts devices together; paces is the index of the one that Pace tells of. Errors: none or too many devices, more measured signals
+// than there are fresh bits.
 func NewSet(paces int, parts ...Part) (*Set, error) {
 	if len(parts) == 0 || len(parts) > MaxDevices {
 		return nil, fmt.Errorf("%d devices, want 1 to %d", len(parts), MaxDevices)
@@ -60,7 +60,7 @@ func NewSet(paces int, parts ...Part) (*Set, error) {
 	for _, p := range parts {
 		meas, cmd := p.Member.Signals()
 		next.nMeas, next.nCmd = len(meas), len(cmd)
-		s.at = append(s.at, next)
+		s.spans = append(s.spans, next)
 		next.meas, next.cmd = next.meas+len(meas), next.cmd+len(cmd)
 	}
 	if most := 128; next.meas > most {
@@ -94,7 +94,7 @@ func (s *Set) Start(ctx context.Context) error {
 // Poll copies the newest values of all members into y, and tells which came since the last Poll.
 func (s *Set) Poll(now int64, y []float64) (fresh [2]uint64) {
 	for i := range s.parts {
-		at := &s.at[i]
+		at := &s.spans[i]
 		bits := s.parts[i].Member.Poll(now, y[at.meas:at.meas+at.nMeas])
 		word, shift := at.meas>>6, at.meas&63
 		fresh[word] |= bits << shift
@@ -108,24 +108,24 @@ func (s *Set) Poll(now int64, y []float64) (fresh [2]uint64) {
 // Send leaves each member its commands.
 func (s *Set) Send(u []float64) {
 	for i := range s.parts {
-		if at := &s.at[i]; at.nCmd > 0 && s.sent%max(1, s.parts[i].Every) == 0 {
+		if at := &s.spans[i]; at.nCmd > 0 && s.sendCount%max(1, s.parts[i].SendEvery) == 0 {
 			s.parts[i].Member.Send(u[at.cmd : at.cmd+at.nCmd])
 		}
 	}
-	s.sent++
+	s.sendCount++
 }
 
 // Close closes all members at once: one that hangs does not keep another from its safe frame.
 func (s *Set) Close() error {
 	errs := make([]error, len(s.parts))
-	s.each(func(i int, m Member) { errs[i] = m.Close() })
+	s.forEach(func(i int, m Member) { errs[i] = m.Close() })
 	return errors.Join(errs...)
 }
 
 // Safe sends the safe frames of all members at once.
-func (s *Set) Safe() { s.each(func(_ int, m Member) { m.Safe() }) }
+func (s *Set) Safe() { s.forEach(func(_ int, m Member) { m.Safe() }) }
 
-func (s *Set) each(do func(i int, m Member)) {
+func (s *Set) forEach(do func(i int, m Member)) {
 	var wg sync.WaitGroup
 	for i := range s.parts {
 		wg.Go(func() { do(i, s.parts[i].Member) })
@@ -141,14 +141,14 @@ func (s *Set) Pace() (stamp int64, n uint64) { return s.parts[s.paces].Member.Pa
 func (s *Set) Connected() (away int, ok bool) {
 	for i := range s.parts {
 		if p := &s.parts[i]; !p.Optional && !p.Member.Connected() {
-			return s.at[i].meas + s.at[i].nMeas - 1, false
+			return s.spans[i].meas + s.spans[i].nMeas - 1, false
 		}
 	}
 	return -1, true
 }
 
-// Reconnects is how often each required member was opened again; of optional ones it is zero. By value: what goes through a pointer behind an
-// interface is allocated, in every tick.
+// Reconnects is how often each required member was opened again; of optional ones it is zero. By value: what goes through a pointer behind
+// an interface is allocated, in every tick.
 func (s *Set) Reconnects() (n [MaxDevices]uint64) {
 	for i := range s.parts {
 		if p := &s.parts[i]; !p.Optional {
@@ -163,11 +163,11 @@ func (s *Set) Reconnects() (n [MaxDevices]uint64) {
 // frame past the mailbox (Safe) is not counted. No lock; for the goroutine that calls Send.
 func (s *Set) Confirmation(i int) (said Confirmation, since uint64) {
 	said, since = s.parts[i].Member.Confirmation()
-	return said, since * uint64(max(1, s.parts[i].Every))
+	return said, since * uint64(max(1, s.parts[i].SendEvery))
 }
 
 // AgeAt is the place of a member's age among the measured signals.
-func (s *Set) AgeAt(i int) int { return s.at[i].meas + s.at[i].nMeas - 1 }
+func (s *Set) AgeAt(i int) int { return s.spans[i].meas + s.spans[i].nMeas - 1 }
 
 // Flush makes everything that has arrived so far count as old.
 func (s *Set) Flush() {

@@ -27,7 +27,7 @@ func newThree(t *testing.T) *three {
 	var parts []Part
 	for i := range b.rigs {
 		o := Options{Measure: sensors, Command: drives, Safe: []float64{0, 0}, TxCPU: -1, Backoff: []time.Duration{time.Millisecond}}
-		o.Open = func() (Port, error) {
+		o.OpenPort = func() (Port, error) {
 			b.mu.Lock()
 			defer b.mu.Unlock()
 			near, far, err := Pair()
@@ -51,7 +51,7 @@ func newThree(t *testing.T) *three {
 // send puts a frame of board i on its line.
 func (b *three) send(i int) {
 	enc, _ := wire.NewLinkEncoder(sensors)
-	p, _ := enc.Append(nil, wire.Header{Kind: wire.Measurement, Seq: b.seq[i], Fresh: 3}, []float64{1, float64(b.seq[i]) / 8})
+	p, _ := enc.Append(nil, wire.Header{Kind: wire.Measurement, Seq: b.seq[i], FreshFields: 3}, []float64{1, float64(b.seq[i]) / 8})
 	b.seq[i]++
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -60,8 +60,8 @@ func (b *three) send(i int) {
 	}
 }
 
-// One of three is unplugged 200 times, each in turn: the others lose no frame, a required one is told as away and counted, an optional one is
-// counted only.
+// One of three is unplugged 200 times, each in turn: the others lose no frame, a required one is told as away and counted, an optional one
+// is counted only.
 func TestUnplugOneOfThree(t *testing.T) {
 	cycles := 200
 	if testing.Short() {
@@ -94,8 +94,9 @@ func TestUnplugOneOfThree(t *testing.T) {
 		}
 		for i := range 3 {
 			until(t, "all frames are in", func() bool { b.rigs[i].Stats(&s); return i == gone || s.Frames == b.sent[i] })
-			if i != gone && (s.Frames != uint64(2*cycles) || s.Lost() != 0 || s.Reconnects != 0) {
-				t.Errorf("board %d unplugged: board %d lost something: %d of %d frames, %d bad, %d gaps", gone, i, s.Frames, 2*cycles, s.Bad, s.Gaps)
+			if i != gone && (s.Frames != uint64(2*cycles) || s.LostFrames() != 0 || s.Reconnects != 0) {
+				t.Errorf("board %d unplugged: board %d lost something: %d of %d frames, %d bad, %d gaps", gone, i, s.Frames, 2*cycles,
+					s.Malformed, s.Gaps)
 			}
 		}
 		var want [MaxDevices]uint64
@@ -111,7 +112,8 @@ func TestUnplugOneOfThree(t *testing.T) {
 	}
 }
 
-// One port of three is deaf: nobody reads it, and its buffers are full. The safe frames of the others are out within 100 ms all the same, and Safe ends.
+// One port of three is deaf: nobody reads it, and its buffers are full. The safe frames of the others are out within 100 ms all the same,
+// and Safe ends.
 func TestSafeBesideADeafPort(t *testing.T) {
 	b := newThree(t)
 	// board 0 reads nothing: commands fill the line

@@ -108,7 +108,7 @@ func TestSetPutsMembersSideBySide(t *testing.T) {
 // Commands reach their device, those of a slow one every so many times; a device without commands gets none.
 func TestSetSends(t *testing.T) {
 	a, b, c := &dummy{cmd: 2}, &dummy{}, &dummy{cmd: 1}
-	s := setOf(t, 0, Part{Member: a}, Part{Member: b}, Part{Member: c, Every: 5})
+	s := setOf(t, 0, Part{Member: a}, Part{Member: b}, Part{Member: c, SendEvery: 5})
 	for k := range 11 {
 		s.Send([]float64{float64(k), 10, 20 + float64(k)})
 	}

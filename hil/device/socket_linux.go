@@ -75,7 +75,7 @@ func isSocket(path string) bool {
 func (p *socketPort) accept() {
 	p.listener.mu.RLock()
 	defer p.listener.mu.RUnlock()
-	if p.listener.closed.Load() {
+	if p.listener.isClosed.Load() {
 		return
 	}
 	fd, _, err := unix.Accept4(p.listener.fd, unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
@@ -113,7 +113,7 @@ func (p *socketPort) Read(b []byte) (int, error) {
 }
 
 func (p *socketPort) Write(b []byte, within time.Duration) (int, error) {
-	if p.listener.closed.Load() {
+	if p.listener.isClosed.Load() {
 		return 0, ErrClosed
 	}
 	c := p.peer.Load()
@@ -135,7 +135,7 @@ func (p *socketPort) Flush() error {
 }
 
 func (p *socketPort) Close() error {
-	if p.listener.closed.Load() {
+	if p.listener.isClosed.Load() {
 		return nil
 	}
 	os.Remove(p.path)

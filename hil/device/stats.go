@@ -19,7 +19,7 @@ import (
 // Stats is the state of a line since Start, as numbers only, so that it can lie in shared memory.
 type Stats struct {
 	// received; see wire.Counters
-	Bytes, Frames, Repeats, Bad, Oversize, Foreign, Gaps, Restarts, NonFinite, Resync uint64
+	Bytes, Frames, Repeats, Malformed, Oversize, Foreign, Gaps, Restarts, NonFinite, Resync uint64
 
 	// frames that came whole and do not fit the table; see wire.Misfit and Line
 	Misfits, Width uint64
@@ -31,33 +31,33 @@ type Stats struct {
 	TxDropped         uint64 // commands overtaken by a newer one before the line was free
 
 	// questions, where the far end speaks only when it is asked; see protocol.Turn
-	Timeouts uint64 // not answered in time
-	Silent   uint64 // 1 + the turn of the newest of these
-	TooLate  uint64 // replies after the time-out
-	Refusals uint64
-	Refusal  uint64 // of the newest: its reason + 256 · (1 + its turn)
+	Timeouts    uint64 // not answered in time
+	Silent      uint64 // 1 + the turn of the newest of these
+	LateReplies uint64 // replies after the time-out
+	Refusals    uint64
+	Refusal     uint64 // of the newest: its reason + 256 · (1 + its turn)
 
 	// commands in such questions
 	CommandsRefused    uint64
 	CommandsUnanswered uint64 // no good reply in time, or a damaged one
 	Confirmation       uint64 // of the newest command: a Confirmation
 
-	At         int64  // ns  when this was so: whoever reads it may have been kept waiting
-	Connected  uint64 // 1: the port is open
-	Reconnects uint64
-	Begun      uint64  // of these, those in which the device said that it began anew behind an open port, and was started again
-	Refused    uint64  // number of the system's error that the last try to open the port ended with; 0: it is open, or no such number
-	ClockJumps uint64  // the device's clock was not where it should be, and was mapped anew
-	ClockRates uint64  // it went over to another rate
-	Arrived    uint64  // frames and replies with a measurement
-	Age        int64   // ns  since the newest frame arrived; 0 before the first
-	Offset     int64   // ns  host minus device clock at the newest frame, the smallest delay included; 0: no device clock
-	DriftPPM   float64 // device clock against host clock, positive if it runs fast; NaN until known
-	Residual   int64   // ns  99th percentile of the delay beyond the smallest
+	Time           int64  // ns  when this was so: whoever reads it may have been kept waiting
+	Connected      uint64 // 1: the port is open
+	Reconnects     uint64
+	DeviceRestarts uint64  // of these, those in which the device said that it began anew behind an open port, and was started again
+	OpenErrno      uint64  // number of the system's error that the last try to open the port ended with; 0: it is open, or no such number
+	ClockJumps     uint64  // the device's clock was not where it should be, and was mapped anew
+	ClockRates     uint64  // it went over to another rate
+	Arrived        uint64  // frames and replies with a measurement
+	Age            int64   // ns  since the newest frame arrived; 0 before the first
+	Offset         int64   // ns  host minus device clock at the newest frame, the smallest delay included; 0: no device clock
+	DriftPPM       float64 // device clock against host clock, positive if it runs fast; NaN until known
+	Residual       int64   // ns  99th percentile of the delay beyond the smallest
 }
 
-// Lost is the sum of frames that did not arrive as sent.
-func (s *Stats) Lost() uint64 { return s.Bad + s.Oversize + s.Gaps }
+// LostFrames is the sum of frames that did not arrive as sent.
+func (s *Stats) LostFrames() uint64 { return s.Malformed + s.Oversize + s.Gaps }
 
 // Trouble says which questions were not answered, or refused, last; "" where all were answered.
 func (s *Stats) Trouble(turns []protocol.Turn) string {
@@ -94,30 +94,30 @@ func (s *Stats) Line() string {
 // board is where the threads of a line publish their numbers, each word by itself; a snapshot may fall between two. Of
 // what was received the bytes are stored last and read first: who sees them sees all that they brought.
 type board struct {
-	rx         [12]atomic.Uint64
-	text       [wire.TextLen / 8]atomic.Uint64
-	txFrames   atomic.Uint64
-	txBytes    atomic.Uint64
-	txErrors   atomic.Uint64
-	txDropped  atomic.Uint64
-	timeouts   atomic.Uint64
-	silent     atomic.Uint64
-	tooLate    atomic.Uint64
-	refusals   atomic.Uint64
-	refusal    atomic.Uint64
-	denied     atomic.Uint64 // commands
-	unanswered atomic.Uint64 // commands
-	connected  atomic.Uint64
-	reconnects atomic.Uint64
-	begun      atomic.Uint64
-	why        atomic.Uint64
-	jumps      atomic.Uint64
-	rates      atomic.Uint64
-	arrived    atomic.Uint64
-	newest     atomic.Int64 // ns  arrival of the newest frame
-	offset     atomic.Int64
-	drift      atomic.Uint64 // bits of a float64
-	residual   atomic.Int64
+	rx             [12]atomic.Uint64
+	text           [wire.TextLen / 8]atomic.Uint64
+	txFrames       atomic.Uint64
+	txBytes        atomic.Uint64
+	txErrors       atomic.Uint64
+	txDropped      atomic.Uint64
+	timeouts       atomic.Uint64
+	silent         atomic.Uint64
+	lateReplies    atomic.Uint64
+	refusals       atomic.Uint64
+	refusal        atomic.Uint64
+	denied         atomic.Uint64 // commands
+	unanswered     atomic.Uint64 // commands
+	connected      atomic.Uint64
+	reconnects     atomic.Uint64
+	deviceRestarts atomic.Uint64
+	openErrno      atomic.Uint64
+	jumps          atomic.Uint64
+	rates          atomic.Uint64
+	arrived        atomic.Uint64
+	newestArrival  atomic.Int64 // ns  arrival of the newest frame
+	offset         atomic.Int64
+	drift          atomic.Uint64 // bits of a float64
+	residual       atomic.Int64
 }
 
 // received copies the decoder's counters.
@@ -127,7 +127,7 @@ func (b *board) received(c *wire.Counters, m *wire.Misfit) {
 			b.text[i].Store(binary.LittleEndian.Uint64(m.Text[8*i:]))
 		}
 	}
-	for i, v := range slices.Backward([]uint64{c.Bytes, c.Frames, c.Repeats, c.Bad, c.Oversize, c.Foreign, c.Gaps, c.Restarts, c.NonFinite, c.Resync, m.Count, m.Width}) {
+	for i, v := range slices.Backward([]uint64{c.Bytes, c.Frames, c.Repeats, c.Malformed, c.Oversize, c.Foreign, c.Gaps, c.Restarts, c.NonFinite, c.Resync, m.Count, m.Width}) {
 		b.rx[i].Store(v)
 	}
 }
@@ -157,20 +157,20 @@ func (b *board) command(end Confirmation) Confirmation {
 	return end
 }
 
-// refused notes why the port could not be opened; nil: it is open.
-func (b *board) refused(err error) {
+// noteOpenError notes why the port could not be opened; nil: it is open.
+func (b *board) noteOpenError(err error) {
 	var why syscall.Errno
 	if e, ok := err.(syscall.Errno); ok {
 		why = e
 	} else if err == errNoSerial {
 		why = syscall.ENOTTY
 	}
-	b.why.Store(uint64(why))
+	b.openErrno.Store(uint64(why))
 }
 
 // OpenRefused says in words why the port cannot be opened; nil while it is open.
 func (s *Stats) OpenRefused(port string) error {
-	switch e := syscall.Errno(s.Refused); {
+	switch e := syscall.Errno(s.OpenErrno); {
 	case s.Connected != 0 || e == 0:
 		return nil
 	case e == syscall.ENOTTY:
@@ -190,21 +190,21 @@ func (b *board) clock(c *clockFit) {
 
 // read fills s.
 func (b *board) read(s *Stats, now int64) {
-	for i, p := range [...]*uint64{&s.Bytes, &s.Frames, &s.Repeats, &s.Bad, &s.Oversize, &s.Foreign, &s.Gaps, &s.Restarts, &s.NonFinite, &s.Resync, &s.Misfits, &s.Width} {
+	for i, p := range [...]*uint64{&s.Bytes, &s.Frames, &s.Repeats, &s.Malformed, &s.Oversize, &s.Foreign, &s.Gaps, &s.Restarts, &s.NonFinite, &s.Resync, &s.Misfits, &s.Width} {
 		*p = b.rx[i].Load()
 	}
 	for i := range s.Text {
 		s.Text[i] = b.text[i].Load()
 	}
 	s.TxFrames, s.TxBytes, s.TxErrors, s.TxDropped = b.txFrames.Load(), b.txBytes.Load(), b.txErrors.Load(), b.txDropped.Load()
-	s.Timeouts, s.Silent, s.TooLate, s.Refusals, s.Refusal = b.timeouts.Load(), b.silent.Load(), b.tooLate.Load(), b.refusals.Load(), b.refusal.Load()
+	s.Timeouts, s.Silent, s.LateReplies, s.Refusals, s.Refusal = b.timeouts.Load(), b.silent.Load(), b.lateReplies.Load(), b.refusals.Load(), b.refusal.Load()
 	s.CommandsRefused, s.CommandsUnanswered = b.denied.Load(), b.unanswered.Load()
-	s.At, s.Begun = now, b.begun.Load()
-	s.Connected, s.Reconnects, s.Refused, s.ClockJumps = b.connected.Load(), b.reconnects.Load(), b.why.Load(), b.jumps.Load()
+	s.Time, s.DeviceRestarts = now, b.deviceRestarts.Load()
+	s.Connected, s.Reconnects, s.OpenErrno, s.ClockJumps = b.connected.Load(), b.reconnects.Load(), b.openErrno.Load(), b.jumps.Load()
 	s.ClockRates, s.Arrived = b.rates.Load(), b.arrived.Load()
 	s.Offset, s.DriftPPM, s.Residual = b.offset.Load(), math.Float64frombits(b.drift.Load()), b.residual.Load()
 	s.Age = 0
-	if t := b.newest.Load(); t != 0 {
+	if t := b.newestArrival.Load(); t != 0 {
 		s.Age = max(0, now-t)
 	}
 }

@@ -137,7 +137,7 @@ func TestTrackers(t *testing.T) {
 			if y[n] > 1 {
 				t.Errorf("age %v s", y[n])
 			}
-			if s := stats(rig); s.Bad != 0 || s.Refusals != 0 || s.Gaps != 0 {
+			if s := stats(rig); s.Malformed != 0 || s.Refusals != 0 || s.Gaps != 0 {
 				t.Errorf("%+v", s)
 			}
 			if !c.starts {
@@ -149,7 +149,7 @@ func TestTrackers(t *testing.T) {
 			}
 			told := c.name != "fastrak" && !strings.HasPrefix(c.name, "polhemus") // they say nothing: silence tells
 			untilPosed(t, "frames after a restart", rig, far, &c, func(s *Stats) bool {
-				return s.Frames > before.Frames+40 && (!told || s.Begun == 1 && s.Reconnects == 1)
+				return s.Frames > before.Frames+40 && (!told || s.DeviceRestarts == 1 && s.Reconnects == 1)
 			})
 		})
 	}
@@ -166,15 +166,15 @@ func TestTrackerDamaged(t *testing.T) {
 			n := len(c.fields)
 			untilPosed(t, "frames", rig, far, &c, func(s *Stats) bool { return s.Frames > 5 })
 			p, _ := plan(c.section, &protocol.Table{Measure: c.fields, Rate: 1, Loop: 1})
-			f := p.Far()
+			f := p.FarEnd()
 			f.Decoder.Next([]byte{0xFA, 0xFF, 0x10, 0, 0xF1}, &wire.Frame{}) // to measure, where that is needed
-			b, _ := f.Encoder.Append(nil, wire.Header{Kind: wire.Measurement, Fresh: wire.All(n)}, c.pose(0))
+			b, _ := f.Encoder.Append(nil, wire.Header{Kind: wire.Measurement, FreshFields: wire.AllFields(n)}, c.pose(0))
 			b[len(b)-3] ^= 0x55
 			for range 3 {
 				far.Write(b)
 			}
 			before := stats(rig)
-			untilPosed(t, "bad frames", rig, far, &c, func(s *Stats) bool { return s.Bad >= 1 && s.Frames > before.Frames+5 && s.Resync > 0 })
+			untilPosed(t, "bad frames", rig, far, &c, func(s *Stats) bool { return s.Malformed >= 1 && s.Frames > before.Frames+5 && s.Resync > 0 })
 		})
 	}
 }
@@ -225,7 +225,7 @@ func TestTrackersAtOneKilohertz(t *testing.T) {
 				}
 			}
 			got := r1.Frames - r0.Frames
-			if sent != frames || r1.Bytes-r0.Bytes != f1.TxBytes-f0.TxBytes || got != per*sent || r1.Gaps != r0.Gaps || r1.Bad != r0.Bad || r1.Resync != r0.Resync {
+			if sent != frames || r1.Bytes-r0.Bytes != f1.TxBytes-f0.TxBytes || got != per*sent || r1.Gaps != r0.Gaps || r1.Malformed != r0.Malformed || r1.Resync != r0.Resync {
 				t.Errorf("%d frames sent, %d taken; %d and %d bytes; %+v", sent, got, f1.TxBytes-f0.TxBytes, r1.Bytes-r0.Bytes, r1)
 			}
 		})

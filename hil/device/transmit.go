@@ -17,12 +17,12 @@ func (l *line) Send(u []float64) {
 	}
 	m := &l.mail
 	m.Num++
-	m.Stamp = l.now()
+	m.Stamp = l.hostTime()
 	if !l.clocked && l.sampled != 0 {
 		m.Stamp = l.sampled // a board stamps the moment it sampled, not the moment it got round to sending
 	}
 	m.Gen = uint64(l.safeGen.Load())
-	copy(m.V[:len(l.out)], u)
+	copy(m.V[:len(l.sendFields)], u)
 	l.outbox.Publish(m)
 	l.bell.ring()
 }
@@ -44,7 +44,7 @@ func (l *line) transmit() {
 	for {
 		rest.Due()
 		l.next(&m)
-		if !l.late && quiet > l.now() {
+		if !l.writeAtEnd && quiet > l.hostTime() {
 			rt.SleepUntil(quiet, 0)
 			l.outbox.Take(&m) // perhaps there is a newer one by now
 		}
@@ -66,19 +66,19 @@ func (l *line) transmit() {
 		if l.opens || c.torn.Load() {
 			buf = l.enc.Resync(buf)
 		}
-		h := wire.Header{Kind: l.kind, Seq: seq, HasTime: true, Time: l.device(m.Stamp), Fresh: wire.All(len(l.out))}
+		h := wire.Header{Kind: l.kind, Seq: seq, HasTime: true, Time: l.device(m.Stamp), FreshFields: wire.AllFields(len(l.sendFields))}
 		if l.kind == wire.Measurement { // a sensor that says nothing: its field is not in the frame
-			for i, x := range m.V[:len(l.out)] {
+			for i, x := range m.V[:len(l.sendFields)] {
 				if x != x {
-					h.Fresh &^= 1 << i
+					h.FreshFields &^= 1 << i
 				}
 			}
-			if h.Fresh == 0 {
+			if h.FreshFields == 0 {
 				continue
 			}
 		}
 		var ok bool
-		if buf, ok = l.enc.Append(buf, h, m.V[:len(l.out)]); !ok {
+		if buf, ok = l.enc.Append(buf, h, m.V[:len(l.sendFields)]); !ok {
 			l.board.txErrors.Add(1)
 			continue
 		}
@@ -87,17 +87,17 @@ func (l *line) transmit() {
 		}
 		seq++
 		took := int64(float64(len(buf)) * l.perByte)
-		if l.late {
+		if l.writeAtEnd {
 			rt.SleepUntil(m.Leave, 0)
 		}
 		l.frameLen.Store(uint64(len(buf)))
 		l.wmu.Lock()
 		// a safe frame that went out meanwhile must stay the last word
 		if !l.closing.Load() && m.Gen == uint64(l.safeGen.Load()) {
-			l.put(c, buf)
+			l.writeBytes(c, buf)
 		}
 		l.wmu.Unlock()
-		quiet = l.now() + took
+		quiet = l.hostTime() + took
 	}
 }
 

@@ -42,23 +42,24 @@ func (l *line) ask() {
 		most = max(most, l.turns[i].AskLen)
 	}
 	buf := make([]byte, 0, most)
-	begun := l.now() // the start of the far end, last
+	begun := l.hostTime() // the start of the far end, last
 	for !l.closing.Load() {
 		rest.Due()
 		l.outbox.Take(&m)
 		c := l.port.Load()
 		if c == nil {
-			l.doze(&m, 0, l.now()+longestSleep)
+			l.doze(&m, 0, l.hostTime()+longestSleep)
 			continue
 		}
 		if c != on {
 			on = c
-			begun = l.now()
+			begun = l.hostTime()
 			s.reset(begun)
 			l.replies.begin()
 		}
-		if l.again.Swap(false) || l.streamer != nil && s.idle() && l.now()-max(begun, l.board.newest.Load()) > longestSilence {
-			begun = max(l.now(), begun+longestSilence/2) // one that keeps on beginning anew is not hurried
+		if l.restartRequested.Swap(false) || l.streamer != nil && s.allFinished() &&
+			l.hostTime()-max(begun, l.board.newestArrival.Load()) > longestSilence {
+			begun = max(l.hostTime(), begun+longestSilence/2) // one that keeps on beginning anew is not hurried
 			s.reset(begun)
 		}
 		if m.Num != num {
@@ -68,35 +69,35 @@ func (l *line) ask() {
 		if m.Gen != uint64(l.safeGen.Load()) { // overtaken by a safe frame
 			s.drop(num)
 		}
-		k, at := s.next(l.now(), num, !l.mute)
+		k, at := s.next(l.hostTime(), num, !l.mute)
 		if k < 0 {
 			l.doze(&m, 0, at)
 			continue
 		}
-		if free := l.heard.Load() + l.silence; free > l.now() {
+		if free := l.heard.Load() + l.silence; free > l.hostTime() {
 			l.doze(&m, 0, free)
 			continue // perhaps something else is more urgent by now, or somebody still speaks
 		}
 		t, ok := &l.turns[k], true
-		begin := l.now()
+		begin := l.hostTime()
 		if t.Make != nil {
 			if buf = t.Make(buf[:0]); len(buf) == 0 {
-				s.over(k)
+				s.finish(k)
 				continue
 			}
 		} else if t.Fill == nil {
 			buf = append(buf[:0], t.Ask...)
-		} else if buf, ok = t.Fill(buf[:0], m.V[:len(l.out)]); !ok {
+		} else if buf, ok = t.Fill(buf[:0], m.V[:len(l.sendFields)]); !ok {
 			l.board.txErrors.Add(1)
 			s.drop(num)
 			continue
 		}
 		count++
 		if l.exchange(&m, c, k, buf, count*turnOne|uint64(k+1)) {
-			end := Confirmation(l.end.Load())
-			s.ended(k, begin, num, end != Unsent)
+			end := Confirmation(l.turnEnd.Load())
+			s.questionEnded(k, begin, num, end != Unsent)
 			if t.Fill != nil {
-				l.replies.ended(k, num, l.board.command(end)) // m may hold a newer one by now
+				l.replies.questionEnded(k, num, l.board.command(end)) // m may hold a newer one by now
 			}
 		} else {
 			s.drop(num)
@@ -107,28 +108,28 @@ func (l *line) ask() {
 // longestSilence is how long a far end that sends by itself may be silent before it is started again, ns.
 const longestSilence = int64(2e9)
 
-// began notes that the far end has begun anew behind an open port: the sending thread starts it again.
-func (l *line) began() {
+// noteRestart notes that the far end has begun anew behind an open port: the sending thread starts it again.
+func (l *line) noteRestart() {
 	if l.news.N > l.startedAt { // it had been started
 		l.startedAt = l.news.N
-		l.board.begun.Add(1)
+		l.board.deviceRestarts.Add(1)
 		l.board.reconnects.Add(1)
 	}
 	l.clock.reset()
-	l.before.HasTime = false
-	l.again.Store(true)
+	l.previousFrame.HasTime = false
+	l.restartRequested.Store(true)
 }
 
 // startAnswered takes the end of a question to a far end that sends by itself.
 func (l *line) startAnswered(word uint64, st wire.Status) {
 	switch {
 	case word&turnLate != 0:
-		l.board.tooLate.Add(1)
+		l.board.lateReplies.Add(1)
 	case st == wire.Refused:
 		l.board.refusedTurn(turnOf(word), l.frame.Seq)
-		l.end.Store(uint32(RefusedCommand))
+		l.turnEnd.Store(uint32(RefusedCommand))
 	default:
-		l.end.Store(uint32(Confirmed))
+		l.turnEnd.Store(uint32(Confirmed))
 	}
 }
 
@@ -136,13 +137,13 @@ func (l *line) startAnswered(word uint64, st wire.Status) {
 // not written because a safe frame came first.
 func (l *line) exchange(m *outgoing, c *conn, k int, question []byte, word uint64) bool {
 	t := &l.turns[k]
-	l.end.Store(uint32(Unsent))
-	l.asked.Store(wire.QuestionHead(question))
+	l.turnEnd.Store(uint32(Unsent))
+	l.question.Store(wire.QuestionHead(question))
 	l.turn.Store(word)
 	l.wmu.Lock()
-	until := l.now() + int64(float64(len(question))*l.perByte) + int64(t.Within) // from before the write, which the far end may answer before it returns
+	until := l.hostTime() + int64(float64(len(question))*l.perByte) + int64(t.ReplyTimeout) // from before the write, which the far end may answer before it returns
 	mine := !l.closing.Load() && (t.Fill == nil || m.Gen == uint64(l.safeGen.Load()))
-	failed := mine && l.put(c, question) != nil
+	failed := mine && l.writeBytes(c, question) != nil
 	l.wmu.Unlock()
 	if !mine || failed {
 		l.turn.Store(0)
@@ -151,7 +152,7 @@ func (l *line) exchange(m *outgoing, c *conn, k int, question []byte, word uint6
 	l.await(m, word, until)
 	if l.turn.CompareAndSwap(word, word|turnLate) {
 		l.board.timedOut(k)
-		l.await(m, word|turnLate, until+int64(t.Quiet))
+		l.await(m, word|turnLate, until+int64(t.LateReplyPause))
 		l.turn.CompareAndSwap(word|turnLate, 0)
 	}
 	return true
@@ -159,7 +160,7 @@ func (l *line) exchange(m *outgoing, c *conn, k int, question []byte, word uint6
 
 // await sleeps while the turn is as it was, until a time at most.
 func (l *line) await(m *outgoing, word uint64, until int64) {
-	for l.turn.Load() == word && l.now() < until && !l.closing.Load() {
+	for l.turn.Load() == word && l.hostTime() < until && !l.closing.Load() {
 		l.doze(m, word, until)
 	}
 }
@@ -171,7 +172,7 @@ func (l *line) doze(m *outgoing, word uint64, until int64) {
 		l.bell.disarm()
 		return
 	}
-	l.bell.sleep(min(until-l.now(), longestSleep))
+	l.bell.sleep(min(until-l.hostTime(), longestSleep))
 }
 
 // expect tells the decoder which turn is open, and returns its word.
@@ -181,13 +182,13 @@ func (l *line) expect(stamp int64) (word uint64) {
 	}
 	l.heard.Store(stamp)
 	word = l.turn.Load()
-	if word|turnLate != l.seen|turnLate {
+	if word|turnLate != l.expectedTurn|turnLate {
 		l.expecter.Expect(turnOf(word))
 		if l.echoes != nil && word != 0 {
-			l.echoes.Asked(l.asked.Load())
+			l.echoes.SetQuestion(l.question.Load())
 		}
 	}
-	l.seen = word
+	l.expectedTurn = word
 	return word
 }
 
@@ -196,15 +197,15 @@ func (l *line) answered(word uint64, st wire.Status, arrived int64) {
 	k := turnOf(word)
 	switch {
 	case word&turnLate != 0:
-		l.board.tooLate.Add(1)
+		l.board.lateReplies.Add(1)
 	case st == wire.Good:
-		if l.frame.Fresh != 0 {
+		if l.frame.FreshFields != 0 {
 			l.accept(arrived)
 		}
-		l.end.Store(uint32(Confirmed))
+		l.turnEnd.Store(uint32(Confirmed))
 	case st == wire.Refused:
 		l.board.refusedTurn(k, l.frame.Seq)
-		l.end.Store(uint32(RefusedCommand))
+		l.turnEnd.Store(uint32(RefusedCommand))
 	}
 }
 
@@ -213,7 +214,7 @@ func (l *line) close(word uint64) {
 	if !l.turn.CompareAndSwap(word, 0) {
 		l.turn.CompareAndSwap(word|turnLate, 0)
 	}
-	l.seen = 0
+	l.expectedTurn = 0
 	l.bell.ring()
 }
 
@@ -224,15 +225,15 @@ func (l *line) answer(asked int64) {
 		return
 	}
 	if l.enc == nil { // else the sending thread takes what there is to say
-		l.outbox.Take(&l.said)
+		l.outbox.Take(&l.replyValues)
 	}
-	if l.reply = l.answers.Answer(l.reply[:0], l.said.V[:len(l.out)]); len(l.reply) == 0 {
+	if l.reply = l.answers.Answer(l.reply[:0], l.replyValues.V[:len(l.sendFields)]); len(l.reply) == 0 {
 		return
 	}
-	if l.late {
+	if l.writeAtEnd {
 		rt.SleepUntil(asked+int64(float64(len(l.reply))*l.perByte), 0)
 	}
 	l.wmu.Lock()
-	l.put(c, l.reply)
+	l.writeBytes(c, l.reply)
 	l.wmu.Unlock()
 }

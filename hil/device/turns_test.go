@@ -20,7 +20,7 @@ import (
 
 // at is a field in registers of a slave; its value is what travels.
 func at(name string, ty wire.Type, slave int, table wire.RegisterTable, register int) wire.Field {
-	return wire.Field{Name: name, Type: ty, Scale: 1, At: &wire.Register{Slave: slave, Table: table, Register: &register}}
+	return wire.Field{Name: name, Type: ty, Scale: 1, Register: &wire.Register{Slave: slave, Table: table, Register: &register}}
 }
 
 // quick is a bus without parity whose ends need no time.
@@ -58,7 +58,7 @@ func newMaster(t testing.TB, edit func(*Options)) *master {
 		t.Fatal(err)
 	}
 	m.peer = peer
-	o := Options{Name: "bus", Port: name, Protocol: quick(), Rate: 1e6, Loop: 1e6, TxCPU: -1, Now: m.clock.now}
+	o := Options{Name: "bus", Port: name, Protocol: quick(), Rate: 1e6, Loop: 1e6, TxCPU: -1, HostTime: m.clock.now}
 	edit(&o)
 	if m.Rig, err = NewRig(o); err != nil {
 		t.Fatal(err)
@@ -159,7 +159,7 @@ func faults(t *testing.T, replies int) {
 	var wrong, good atomic.Uint64
 	m.expecter = &checker{m.expecter, func(f *wire.Frame) {
 		for i := range fields {
-			if f.Fresh>>i&1 != 0 {
+			if f.FreshFields>>i&1 != 0 {
 				if good.Add(1); uint32(f.V[i])>>16 != ids[i] {
 					wrong.Add(1)
 				}
@@ -237,7 +237,7 @@ func faults(t *testing.T, replies int) {
 	if wrong.Load() != 0 {
 		t.Errorf("%d wrong registers in %d", wrong.Load(), good.Load())
 	}
-	if good.Load() < uint64(replies)*7/10 || s.TooLate == 0 || s.Refusals == 0 || s.Bad == 0 {
+	if good.Load() < uint64(replies)*7/10 || s.LateReplies == 0 || s.Refusals == 0 || s.Malformed == 0 {
 		t.Errorf("%d values from %d questions, %+v", good.Load(), replies, s)
 	}
 	if tr := s.Trouble(m.turns); !strings.Contains(tr, "not answered in time, newest of slave ") || !strings.Contains(tr, "refused (") || !strings.Contains(tr, "function 3") {
@@ -330,7 +330,7 @@ func TestDryRunAsksOnly(t *testing.T) {
 // Both ends of this program on one terminal: values of two slaves and their ages come in, commands go out, the safe values last.
 func TestBusBothEnds(t *testing.T) {
 	f32 := at("torque", wire.F32, 2, wire.Input, 6)
-	f32.At.Order = wire.LowFirst
+	f32.Register.Order = wire.LowFirst
 	meas := []wire.Field{at("speed", wire.I16, 1, wire.Holding, 3), f32, at("count", wire.U32, 1, wire.Holding, 4)}
 	cmd := []wire.Field{at("volts", wire.I16, 1, wire.Holding, 100), at("enable", wire.U16, 1, wire.Holding, 101), at("fan", wire.U16, 2, wire.Holding, 7)}
 	section := quick()
@@ -414,7 +414,7 @@ func TestTurnsAllocate(t *testing.T) {
 // not sent any more.
 func TestSafeBetweenTurns(t *testing.T) {
 	m := newMaster(t, func(o *Options) {
-		o.Command, o.Safe, o.Now = []wire.Field{at("u", wire.U16, 1, wire.Holding, 9)}, []float64{3}, nil
+		o.Command, o.Safe, o.HostTime = []wire.Field{at("u", wire.U16, 1, wire.Holding, 9)}, []float64{3}, nil
 		s := quick()
 		s.Delay = 5e-3
 		o.Protocol = s
@@ -452,7 +452,7 @@ func TestSafeBetweenTurns(t *testing.T) {
 
 // What comes once comes first, again behind every new opening, and nothing is fresh before it.
 func TestOnceComesFirst(t *testing.T) {
-	turns := []protocol.Turn{{Name: "poll", Period: time.Millisecond}, {Name: "identity", Period: time.Millisecond, Once: true, Group: -1}, {Name: "name", Period: time.Millisecond, Once: true}}
+	turns := []protocol.Turn{{Name: "poll", Period: time.Millisecond}, {Name: "identity", Period: time.Millisecond, AtStart: true, Group: -1}, {Name: "name", Period: time.Millisecond, AtStart: true}}
 	s := newSchedule(turns)
 	s.reset(0)
 	now := int64(0)
@@ -462,7 +462,7 @@ func TestOnceComesFirst(t *testing.T) {
 			now = at
 			k, at = s.next(now, 0, true)
 		}
-		s.ended(k, now, 0, answered)
+		s.questionEnded(k, now, 0, answered)
 		return k
 	}
 	for round := range 2 {
@@ -481,7 +481,7 @@ type identified struct{ *protocol.Modbus }
 func (s identified) Plan(t *protocol.Table) (*protocol.Plan, error) {
 	p, err := s.Modbus.Plan(t)
 	if err == nil {
-		p.Turns[1].Once = true
+		p.Turns[1].AtStart = true
 	}
 	return p, err
 }
@@ -492,7 +492,7 @@ func TestOnceBehindEachOpening(t *testing.T) {
 	m := newMaster(t, func(o *Options) {
 		o.Measure, o.Protocol = []wire.Field{at("a", wire.U16, 1, wire.Holding, 4), at("identity", wire.U16, 1, wire.Holding, 40)}, identified{quick()}
 		o.Backoff = []time.Duration{time.Millisecond}
-		o.Open = func() (Port, error) {
+		o.OpenPort = func() (Port, error) {
 			a, b, err := Pair()
 			if err == nil {
 				ends <- b

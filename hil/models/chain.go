@@ -70,7 +70,7 @@ func NewChain(s *ChainSpec) (*Chain, error) {
 	c := &Chain{s: *s, m: m, start: m.NewState(), axes: make([]heading, len(s.Joints))}
 	c.x = m.NewState()
 	for _, j := range s.Joints {
-		if err := m.Lead(j.Joint, manipulator.Drawn{Q: c.start[j.Joint]}); err != nil {
+		if err := m.FollowMotion(j.Joint, manipulator.Drawn{Q: c.start[j.Joint]}); err != nil {
 			return nil, err
 		}
 		if j.Ratio == 0 || j.Ratio-j.Ratio != 0 || j.Offset-j.Offset != 0 {
@@ -144,7 +144,7 @@ func (c *Chain) Step(in *hil.ModelInput, y []float64) (engine.Status, uint8) {
 	for k := range c.axes {
 		h := &c.axes[k]
 		q, v, a := h.way.At(c.t)
-		c.m.Lead(c.s.Joints[k].Joint, manipulator.Drawn{Q: q, V: v, A: a})
+		c.m.FollowMotion(c.s.Joints[k].Joint, manipulator.Drawn{Q: q, V: v, A: a})
 		arrived = arrived && h.way.Over(c.t)
 	}
 	st := c.m.Step(dt, c.x, nil, c.out)

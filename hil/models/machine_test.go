@@ -183,8 +183,8 @@ func withMotor(volts *circuit.Held) mech.Spec {
 	s := crankRocker()
 	s.Parts = func(axis func(string) (int, error), axes int) ([]drivetrain.Part, error) {
 		c, err := circuit.Build(circuit.Spec{Axes: axes, Elements: []circuit.Element{
-			&circuit.VoltageSource{Name: "supply", From: "+", To: "0", U: volts},
-			&circuit.DC{Name: "motor", From: "+", To: "0", Motor: plant.Motor{R: 2, L: 5e-3, K: 0.3}, Axis: 0},
+			&circuit.VoltageSource{Name: "supply", FromNode: "+", ToNode: "0", U: volts},
+			&circuit.DC{Name: "motor", FromNode: "+", ToNode: "0", Motor: plant.Motor{R: 2, L: 5e-3, K: 0.3}, Axis: 0},
 		}})
 		return []drivetrain.Part{c}, err
 	}

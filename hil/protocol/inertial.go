@@ -42,15 +42,15 @@ func (WitMotion) Plan(t *Table) (*Plan, error) {
 	p.Groups = nil
 	left := all.Fields
 	for _, packet := range []struct {
-		name string
-		has  tracker.Set
+		name       string
+		quantities tracker.Set
 	}{
 		{"acceleration", tracker.Run(tracker.AX, 3) | tracker.Of(tracker.Temperature)}, {"rate", tracker.Run(tracker.WX, 3)}, {"angle", tracker.Run(tracker.Yaw, 3)},
 		{"field", tracker.Run(tracker.FieldX, 3)}, {"quaternion", tracker.Run(tracker.QW, 4)}, {"pressure", tracker.Of(tracker.Pressure, tracker.Altitude)},
 	} {
 		g := Group{Name: packet.name, Flow: Flow{Data: 8, Bytes: 11, Rate: t.Rate}}
 		for k := range list {
-			if packet.has.Has(list[k].q) {
+			if packet.quantities.Contains(list[k].q) {
 				g.Fields |= 1 << k
 			}
 		}
@@ -81,7 +81,7 @@ func silent(t *Table, kind string, decoder func() tracker.Decoder, write func([]
 	}
 	p := streaming(t, decoder(), list, nil, bytes)
 	p.Clocked = clocked
-	p.Far = func() Far {
+	p.FarEnd = func() Far {
 		return Far{Decoder: &deaf{}, Encoder: &poses{slots: list, parts: []int{0}, write: write, max: 600}}
 	}
 	return p, nil

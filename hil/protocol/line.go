@@ -55,7 +55,7 @@ func lineBytes(f wire.Format, columns int) (data, head int) {
 	if f.Time != "" {
 		data += column
 	}
-	if f.End == "crlf" { // the other ends take the place of the last separator
+	if f.LineEnd == "crlf" { // the other ends take the place of the last separator
 		head++
 	}
 	if f.Checksum == "xor" {

@@ -58,9 +58,9 @@ func push(t *Table, receiver func([]wire.Field, ...wire.Kind) (wire.Decoder, err
 		data, head := bytes(fields, kind)
 		return Flow{Data: data, Bytes: data + head, Rate: rate}
 	}
-	p.Groups = []Group{{Fields: Fields(wire.All(len(t.Measure))), Flow: flow(t.Measure, wire.Measurement, t.Rate)}}
+	p.Groups = []Group{{Fields: Fields(wire.AllFields(len(t.Measure))), Flow: flow(t.Measure, wire.Measurement, t.Rate)}}
 	p.Commands = flow(t.Command, wire.Command, t.Loop)
-	p.Far = func() Far {
+	p.FarEnd = func() Far {
 		dec, err1 := receiver(t.Command, wire.Command, wire.Safe)
 		enc, err2 := sender(t.Measure, wire.Measurement)
 		if err := errors.Join(err1, err2); err != nil {
@@ -77,7 +77,7 @@ func (p *Plan) keepSafe(t *Table, sender func([]wire.Field, wire.Kind) (wire.Enc
 	if err != nil {
 		return err
 	}
-	b, ok := enc.Append(enc.Resync(nil), wire.Header{Kind: wire.Safe, HasTime: true, Fresh: wire.All(len(t.Command))}, t.Safe)
+	b, ok := enc.Append(enc.Resync(nil), wire.Header{Kind: wire.Safe, HasTime: true, FreshFields: wire.AllFields(len(t.Command))}, t.Safe)
 	if !ok {
 		return fmt.Errorf("safe state %v: every value must be finite", t.Safe)
 	}

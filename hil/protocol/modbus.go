@@ -25,23 +25,23 @@ func (WriteForm) Words() []string { return []string{"auto", "single", "multiple"
 
 // Modbus is the section of a bus of Modbus RTU slaves.
 type Modbus struct {
-	Parity   Parity    `yaml:"parity" doc:"of each character, as the slaves are set; even is the standard's own"`
-	StopBits int       `yaml:"stop_bits" want:">=1 <=2" doc:"of each character; slaves without parity often want 2"`
-	RS485    bool      `yaml:"rs485" doc:"the driver of the port switches the direction of its RS-485 transceiver; an adapter that does it by itself needs no"`
-	Echo     bool      `yaml:"echo" doc:"the adapter brings back what is sent"`
-	Delay    float64   `yaml:"delay" unit:"s" want:">=0 <=10" doc:"time that a slave takes before it answers; hil check reckons with it"`
-	Latency  float64   `yaml:"latency" unit:"s" want:">=0 <=1" doc:"time that the adapter holds bytes back; hil check reckons with it. An FTDI has 16 ms unless its latency timer is set to 1 ms"`
-	Timeout  float64   `yaml:"timeout" unit:"s" want:">=0.0001 <=10" doc:"longest time from the end of a question to the beginning of its reply"`
-	Late     float64   `yaml:"late" unit:"s" want:">=0 <=10" doc:"longest time after the time-out at which a late reply can still come; nothing is asked meanwhile, since a late reply would answer the next question"`
-	Retry    int       `yaml:"retry" want:">=0 <=10" doc:"times that a question without a good reply is repeated at once"`
-	Silence  float64   `yaml:"silence" unit:"s" want:">=0 <=1" doc:"pause between two frames; 0: that of the standard, 3.5 characters, 1.75 ms above 19200 baud"`
-	Gap      int       `yaml:"gap" want:">=0 <=124" doc:"registers that no field names and that may be read between two fields, to read both at once; 0: none, since slaves may refuse them"`
-	Write    WriteForm `yaml:"write" doc:"auto: function 6 for a register that stands alone, 16 for several in a row; single: always 6; multiple: always 16"`
+	Parity    Parity    `yaml:"parity" doc:"of each character, as the slaves are set; even is the standard's own"`
+	StopBits  int       `yaml:"stop_bits" want:">=1 <=2" doc:"of each character; slaves without parity often want 2"`
+	RS485     bool      `yaml:"rs485" doc:"the driver of the port switches the direction of its RS-485 transceiver; an adapter that does it by itself needs no"`
+	Echo      bool      `yaml:"echo" doc:"the adapter brings back what is sent"`
+	Delay     float64   `yaml:"delay" unit:"s" want:">=0 <=10" doc:"time that a slave takes before it answers; hil check reckons with it"`
+	Latency   float64   `yaml:"latency" unit:"s" want:">=0 <=1" doc:"time that the adapter holds bytes back; hil check reckons with it. An FTDI has 16 ms unless its latency timer is set to 1 ms"`
+	Timeout   float64   `yaml:"timeout" unit:"s" want:">=0.0001 <=10" doc:"longest time from the end of a question to the beginning of its reply"`
+	LateReply float64   `yaml:"late" unit:"s" want:">=0 <=10" doc:"longest time after the time-out at which a late reply can still come; nothing is asked meanwhile, since a late reply would answer the next question"`
+	Retry     int       `yaml:"retry" want:">=0 <=10" doc:"times that a question without a good reply is repeated at once"`
+	Silence   float64   `yaml:"silence" unit:"s" want:">=0 <=1" doc:"pause between two frames; 0: that of the standard, 3.5 characters, 1.75 ms above 19200 baud"`
+	Gap       int       `yaml:"gap" want:">=0 <=124" doc:"registers that no field names and that may be read between two fields, to read both at once; 0: none, since slaves may refuse them"`
+	Write     WriteForm `yaml:"write" doc:"auto: function 6 for a register that stands alone, 16 for several in a row; single: always 6; multiple: always 16"`
 }
 
 // SetDefaults are those of the standard, of a slave that answers within a tenth of a second, and of an adapter set to 1 ms.
 func (m *Modbus) SetDefaults() {
-	*m = Modbus{Parity: ParityEven, StopBits: 1, Delay: 5e-3, Latency: 1e-3, Timeout: 0.1, Late: 0.2, Retry: 1}
+	*m = Modbus{Parity: ParityEven, StopBits: 1, Delay: 5e-3, Latency: 1e-3, Timeout: 0.1, LateReply: 0.2, Retry: 1}
 }
 
 // modbus is the section, or its defaults.
@@ -97,7 +97,7 @@ func (m *Modbus) Plan(t *Table) (*Plan, error) {
 		p.Turns = append(p.Turns, turn)
 	}
 	p.Decoder = wire.NewModbusDecoder(slices.Concat(reads, writes), m.Echo)
-	p.Far = func() Far { return Far{Decoder: wire.NewModbusSlaves(t.Measure, t.Command)} }
+	p.FarEnd = func() Far { return Far{Decoder: wire.NewModbusSlaves(t.Measure, t.Command)} }
 	if t.Safe != nil {
 		for i := range writes {
 			b, ok := writes[i].Fill(nil, t.Safe)
@@ -135,18 +135,19 @@ func (m *Modbus) turn(p *Plan, q *wire.ModbusRequest, group int, rate float64) T
 	}
 	return Turn{
 		Name: turnName(q), Group: group, AskLen: q.AskLen(), Reply: q.ReplyLen(), Delay: seconds(m.Delay + m.Latency),
-		Within: seconds(m.Timeout) + p.Port.Wire(ask-q.AskLen()+q.ReplyLen()), Quiet: seconds(m.Late), Period: seconds(1 / rate), Retry: m.Retry,
+		ReplyTimeout: seconds(m.Timeout) + p.Port.Wire(ask-q.AskLen()+q.ReplyLen()), LateReplyPause: seconds(m.LateReply),
+		Period: seconds(1 / rate), Retry: m.Retry,
 	}
 }
 
 // turnName says what a request is about, for people.
 func turnName(q *wire.ModbusRequest) string {
-	table, registers := wire.Holding, fmt.Sprintf("register %d", q.First)
+	table, registers := wire.Holding, fmt.Sprintf("register %d", q.StartRegister)
 	if q.Function == wire.ModbusReadInput {
 		table = wire.Input
 	}
 	if q.Count > 1 {
-		registers = fmt.Sprintf("registers %d to %d", q.First, q.First+q.Count-1)
+		registers = fmt.Sprintf("registers %d to %d", q.StartRegister, q.StartRegister+q.Count-1)
 	}
 	return fmt.Sprintf("slave %d, %v %s (function %d)", q.Slave, table, registers, q.Function)
 }
@@ -157,7 +158,7 @@ func groupName(q *wire.ModbusRequest) string {
 	if q.Function == wire.ModbusReadInput {
 		table = wire.Input
 	}
-	return fmt.Sprintf("slave%d.%v%d", q.Slave, table, q.First)
+	return fmt.Sprintf("slave%d.%v%d", q.Slave, table, q.StartRegister)
 }
 
 // placed finds fields that do not stand where they can be read, or written.
@@ -166,7 +167,7 @@ func placed(list string, fields []wire.Field, command bool) (bad []error) {
 		f, path := &fields[i], fmt.Sprintf("%s[%d]", list, i)
 		n := f.Type.Registers()
 		switch {
-		case f.At == nil:
+		case f.Register == nil:
 			bad = append(bad, engine.Problemf(path, "%s stands nowhere: protocol modbus wants at: {slave: 1, register: …} here", f.Name))
 			continue
 		case f.Type == 0:
@@ -174,17 +175,17 @@ func placed(list string, fields []wire.Field, command bool) (bad []error) {
 		case n == 0 || f.Type.Size()%2 != 0:
 			bad = append(bad, engine.Problemf(path+".type", "%s is no whole register; want one of u16, i16, u32, i32, f32, f64", f.Type))
 		}
-		if f.At.Slave < 1 || f.At.Slave > 247 {
-			bad = append(bad, engine.Problemf(path+".at.slave", "%d, want the address of a slave, 1 to 247", f.At.Slave))
+		if f.Register.Slave < 1 || f.Register.Slave > 247 {
+			bad = append(bad, engine.Problemf(path+".at.slave", "%d, want the address of a slave, 1 to 247", f.Register.Slave))
 		}
 		switch {
-		case f.At.Register == nil:
+		case f.Register.Register == nil:
 			bad = append(bad, engine.Problemf(path+".at.register", "missing: the number of the first register, counted from 0"))
-		case *f.At.Register < 0 || *f.At.Register+max(1, n) > 1<<16:
-			bad = append(bad, engine.Problemf(path+".at.register", "%d, want 0 to 65535 for all its registers", *f.At.Register))
+		case *f.Register.Register < 0 || *f.Register.Register+max(1, n) > 1<<16:
+			bad = append(bad, engine.Problemf(path+".at.register", "%d, want 0 to 65535 for all its registers", *f.Register.Register))
 		}
-		if command && f.At.Table != wire.Holding {
-			bad = append(bad, engine.Problemf(path+".at.table", "a register of the table %v cannot be written; want holding", f.At.Table))
+		if command && f.Register.Table != wire.Holding {
+			bad = append(bad, engine.Problemf(path+".at.table", "a register of the table %v cannot be written; want holding", f.Register.Table))
 		}
 	}
 	return bad
@@ -195,8 +196,8 @@ func overlaps(fields []wire.Field) (bad []error) {
 	order := byRegister(fields, func(*wire.Field) float64 { return 0 })
 	for k := 1; k < len(order); k++ {
 		a, b := &fields[order[k-1]], &fields[order[k]]
-		if a.At.Slave == b.At.Slave && *a.At.Register+a.Type.Registers() > *b.At.Register {
-			bad = append(bad, engine.Problemf(fmt.Sprintf("command[%d].at.register", order[k]), "register %d of slave %d is written by %s too", *b.At.Register, b.At.Slave, a.Name))
+		if a.Register.Slave == b.Register.Slave && *a.Register.Register+a.Type.Registers() > *b.Register.Register {
+			bad = append(bad, engine.Problemf(fmt.Sprintf("command[%d].at.register", order[k]), "register %d of slave %d is written by %s too", *b.Register.Register, b.Register.Slave, a.Name))
 		}
 	}
 	return bad
@@ -210,15 +211,15 @@ func byRegister(fields []wire.Field, rate func(*wire.Field) float64) []int {
 	}
 	slices.SortStableFunc(order, func(i, k int) int {
 		a, b := &fields[i], &fields[k]
-		return cmp.Or(cmp.Compare(a.At.Slave, b.At.Slave), cmp.Compare(a.At.Table, b.At.Table), cmp.Compare(rate(a), rate(b)), cmp.Compare(*a.At.Register, *b.At.Register))
+		return cmp.Or(cmp.Compare(a.Register.Slave, b.Register.Slave), cmp.Compare(a.Register.Table, b.Register.Table), cmp.Compare(rate(a), rate(b)), cmp.Compare(*a.Register.Register, *b.Register.Register))
 	})
 	return order
 }
 
 // pollRate is how often a field is asked for, in Hz.
 func pollRate(f *wire.Field, t *Table) float64 {
-	if f.At.Poll > 0 {
-		return f.At.Poll
+	if f.Register.Poll > 0 {
+		return f.Register.Poll
 	}
 	return t.Rate
 }
@@ -229,17 +230,17 @@ func (m *Modbus) reads(t *Table) (out []wire.ModbusRequest) {
 	function := map[wire.RegisterTable]byte{wire.Holding: wire.ModbusReadHolding, wire.Input: wire.ModbusReadInput}
 	for _, i := range byRegister(t.Measure, rate) {
 		f := &t.Measure[i]
-		first, n := *f.At.Register, f.Type.Registers()
+		first, n := *f.Register.Register, f.Type.Registers()
 		if k := len(out) - 1; k >= 0 {
 			q := &out[k]
-			end := q.First + q.Count
-			count := max(end, first+n) - q.First
-			if q.Slave == byte(f.At.Slave) && q.Function == function[f.At.Table] && rate(&q.Fields[0]) == rate(f) && first <= end+m.Gap && count <= wire.ModbusMostRead {
+			end := q.StartRegister + q.Count
+			count := max(end, first+n) - q.StartRegister
+			if q.Slave == byte(f.Register.Slave) && q.Function == function[f.Register.Table] && rate(&q.Fields[0]) == rate(f) && first <= end+m.Gap && count <= wire.ModbusMostRead {
 				q.Count, q.Fields, q.Index = count, append(q.Fields, *f), append(q.Index, i)
 				continue
 			}
 		}
-		out = append(out, wire.ModbusRequest{Slave: byte(f.At.Slave), Function: function[f.At.Table], First: first, Count: n, Fields: []wire.Field{*f}, Index: []int{i}})
+		out = append(out, wire.ModbusRequest{Slave: byte(f.Register.Slave), Function: function[f.Register.Table], StartRegister: first, Count: n, Fields: []wire.Field{*f}, Index: []int{i}})
 	}
 	return out
 }
@@ -248,18 +249,19 @@ func (m *Modbus) reads(t *Table) (out []wire.ModbusRequest) {
 func (m *Modbus) writes(t *Table) (out []wire.ModbusRequest, err error) {
 	for _, i := range byRegister(t.Command, func(*wire.Field) float64 { return 0 }) {
 		f := &t.Command[i]
-		first, n := *f.At.Register, f.Type.Registers()
+		first, n := *f.Register.Register, f.Type.Registers()
 		if m.Write == WriteSingle && n > 1 {
 			return nil, engine.Problemf("modbus.write", "single writes one register at a time, but %s has %d; want multiple, or another type", f.Name, n)
 		}
 		if k := len(out) - 1; k >= 0 && m.Write != WriteSingle {
 			q := &out[k]
-			if q.Slave == byte(f.At.Slave) && first == q.First+q.Count && q.Count+n <= wire.ModbusMostWrite {
+			if q.Slave == byte(f.Register.Slave) && first == q.StartRegister+q.Count && q.Count+n <= wire.ModbusMostWrite {
 				q.Count, q.Fields, q.Index = q.Count+n, append(q.Fields, *f), append(q.Index, i)
 				continue
 			}
 		}
-		out = append(out, wire.ModbusRequest{Slave: byte(f.At.Slave), First: first, Count: n, Fields: []wire.Field{*f}, Index: []int{i}})
+		out = append(out, wire.ModbusRequest{Slave: byte(f.Register.Slave), StartRegister: first, Count: n, Fields: []wire.Field{*f},
+			Index: []int{i}})
 	}
 	for i := range out {
 		out[i].Function = wire.ModbusWriteMany

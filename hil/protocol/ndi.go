@@ -114,17 +114,17 @@ func (n *NDI) Plan(t *Table) (*Plan, error) {
 	ask := tracker.AppendNDI(nil, n.Reply.String(), "0801")
 	p.Groups = partGroups(list, parts, Flow{Data: 32, Bytes: reply / max(1, len(n.Tools)), Rate: t.Rate})
 	p.Turns = append(p.Turns, Turn{Name: n.Reply.String(), Group: 0, Ask: ask, AskLen: len(ask), Reply: reply, Delay: seconds(n.Delay),
-		Within: seconds(n.Timeout) + p.Port.Wire(reply), Quiet: seconds(n.Timeout), Period: seconds(1 / t.Rate)})
+		ReplyTimeout: seconds(n.Timeout) + p.Port.Wire(reply), LateReplyPause: seconds(n.Timeout), Period: seconds(1 / t.Rate)})
 	for i := range p.Turns {
 		p.Turns[i].Reason = ndiReason
 	}
 	d := tracker.NewNDI()
 	d.Option = tracker.NDITransforms
 	s := newSamples(d, list)
-	s.newest, s.part = map[int]float64{}, tools.part
+	s.newestNumber, s.part = map[int]float64{}, tools.part
 	s.ends = func(turn int, f *tracker.Frame) end { return p.ndiEnds(tools, turn, f) }
 	p.Decoder = s
-	p.Far = func() Far {
+	p.FarEnd = func() Far {
 		s := newNDISystem(n.Tools, list)
 		return Far{Decoder: s, Restart: s.Restart}
 	}
@@ -134,13 +134,13 @@ func (n *NDI) Plan(t *Table) (*Plan, error) {
 // start are the questions that are asked once. Those with a handle are made when they are asked.
 func (n *NDI) start(p *Plan, tools *ndiTools) {
 	add := func(t Turn, tool int) {
-		p.Turns, tools.of = append(p.Turns, t), append(tools.of, tool)
+		p.Turns, tools.toolOfTurn = append(p.Turns, t), append(tools.toolOfTurn, tool)
 	}
 	fixed := func(name, word, parameters string, tool int) {
-		add(once(p, name, tracker.AppendNDI(nil, word, parameters), 9, ndiStart), tool)
+		add(startTurn(p, name, tracker.AppendNDI(nil, word, parameters), 9, ndiStart), tool)
 	}
 	made := func(name string, make func([]byte) []byte, longest, tool int) {
-		t := once(p, name, nil, 9, ndiStart)
+		t := startTurn(p, name, nil, 9, ndiStart)
 		t.Make, t.AskLen = make, longest
 		add(t, tool)
 	}
@@ -192,7 +192,7 @@ func (p *Plan) ndiEnds(tools *ndiTools, turn int, f *tracker.Frame) end {
 		case poses:
 			return denied
 		}
-		return tools.refused(turn, name, f)
+		return tools.onRefusal(turn, name, f)
 	case tracker.Data:
 		switch {
 		case !poses:
@@ -203,7 +203,7 @@ func (p *Plan) ndiEnds(tools *ndiTools, turn int, f *tracker.Frame) end {
 		}
 	case tracker.Answer:
 		if name != "" && !poses {
-			return tools.taken(turn, name, f)
+			return tools.onReply(turn, name, f)
 		}
 	}
 	return notYet

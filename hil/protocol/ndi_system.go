@@ -235,15 +235,15 @@ func (s *NDISystem) Answer(dst []byte, y []float64) []byte {
 			fresh |= 1 << i
 		}
 	}
-	s.fill(wire.Header{Fresh: fresh}, y)
+	s.fill(wire.Header{FreshFields: fresh}, y)
 	n := 0
 	for i := range s.frame.N {
 		tool := &s.frame.S[i]
 		if tool.Device = s.enabled(tool.Device - 1); tool.Device == 0 {
 			continue
 		}
-		if !tool.Has.Has(tracker.Status) {
-			tool.Put(tracker.Status, 0x31) // occupied, initialized, enabled
+		if !tool.Present.Contains(tracker.Status) {
+			tool.SetValue(tracker.Status, 0x31) // occupied, initialized, enabled
 		}
 		s.frame.S[n] = *tool
 		n++

@@ -33,23 +33,23 @@ const (
 
 // ndiTool is what is known of one tool.
 type ndiTool struct {
-	declared   int                           // port handle of a wired tool
-	definition []byte                        // of a wireless tool, a whole number of blocks; empty: it is wired
-	serial     string                        // declared; "": any
-	handle     atomic.Int32                  // 0: none
-	stage      atomic.Int32                  // how far its start has come
-	block      atomic.Int32                  // of the definition, to be written next
-	seen       [tracker.NDISerialLength]byte // serial number at the first start
-	told       bool                          // seen is there
+	declared       int                           // port handle of a wired tool
+	definition     []byte                        // of a wireless tool, a whole number of blocks; empty: it is wired
+	serial         string                        // declared; "": any
+	handle         atomic.Int32                  // 0: none
+	stage          atomic.Int32                  // how far its start has come
+	block          atomic.Int32                  // of the definition, to be written next
+	firstSerial    [tracker.NDISerialLength]byte // serial number at the first start
+	hasFirstSerial bool                          // firstSerial is there
 }
 
 // ndiTools are the tools of a system in the order of the file.
 type ndiTools struct {
-	tools  []ndiTool
-	of     []int                       // tool of each turn; −1: none
-	free   [ndiHandles + 1]atomic.Bool // handles to give back
-	ports  int                         // bits of the newest status of the system that tell of ports
-	warned bool                        // ports is of this start
+	tools         []ndiTool
+	toolOfTurn    []int                       // tool of each turn; −1: none
+	handlesToFree [ndiHandles + 1]atomic.Bool // handles to give back
+	ports         int                         // bits of the newest status of the system that tell of ports
+	warned        bool                        // ports is of this start
 }
 
 // portOccupied is the bit of the status of the system: a tool was plugged in since the ports were looked through last.
@@ -83,14 +83,14 @@ func (t *ndiTools) part(handle int) int {
 func (t *ndiTools) begin(f *tracker.Frame) {
 	for i := range f.N {
 		if h := f.S[i].Device; h > 0 && h <= ndiHandles {
-			t.free[h].Store(true)
+			t.handlesToFree[h].Store(true)
 		}
 	}
 	for i := range t.tools {
 		o := &t.tools[i]
 		h := o.handle.Swap(int32(o.declared))
 		if len(o.definition) > 0 && h > 0 {
-			t.free[h].Store(true)
+			t.handlesToFree[h].Store(true)
 		}
 		o.stage.Store(toolLocated)
 		o.block.Store(0)
@@ -107,8 +107,8 @@ func (t *ndiTools) giveBack(dst []byte) []byte {
 }
 
 func (t *ndiTools) toFree() int {
-	for h := range t.free {
-		if t.free[h].Load() {
+	for h := range t.handlesToFree {
+		if t.handlesToFree[h].Load() {
 			return h
 		}
 	}
@@ -136,10 +136,10 @@ func (o *ndiTool) at(stage int32, dst []byte, word, more string) []byte {
 	return dst
 }
 
-// taken notes the reply to a question of the start, and returns what it means.
-func (t *ndiTools) taken(turn int, name string, f *tracker.Frame) end {
+// onReply notes the reply to a question of the start, and returns what it means.
+func (t *ndiTools) onReply(turn int, name string, f *tracker.Frame) end {
 	var o *ndiTool
-	if k := t.of[turn]; k >= 0 {
+	if k := t.toolOfTurn[turn]; k >= 0 {
 		o = &t.tools[k]
 	}
 	switch name {
@@ -153,7 +153,7 @@ func (t *ndiTools) taken(turn int, name string, f *tracker.Frame) end {
 			return notYet
 		}
 	case "PHF":
-		t.free[t.toFree()].Store(false)
+		t.handlesToFree[t.toFree()].Store(false)
 	case "PHRQ":
 		h, ok := tracker.NDIHandle(f)
 		if !ok {
@@ -181,10 +181,10 @@ func (o *ndiTool) check(serial []byte, f *tracker.Frame) end {
 	switch {
 	case o.serial != "" && string(serial) != o.serial:
 		f.Code = otherSerial
-	case o.told && string(serial) != string(o.seen[:]):
+	case o.hasFirstSerial && string(serial) != string(o.firstSerial[:]):
 		f.Code = otherTool
 	default:
-		o.told = len(serial) == copy(o.seen[:], serial) && len(serial) > 0
+		o.hasFirstSerial = len(serial) == copy(o.firstSerial[:], serial) && len(serial) > 0
 		o.stage.Store(toolInformed)
 		return answered
 	}
@@ -192,17 +192,17 @@ func (o *ndiTool) check(serial []byte, f *tracker.Frame) end {
 	return denied
 }
 
-// refused notes that the system said no to a question of the start, and returns what it means.
-func (t *ndiTools) refused(turn int, name string, f *tracker.Frame) end {
+// onRefusal notes that the system said no to a question of the start, and returns what it means.
+func (t *ndiTools) onRefusal(turn int, name string, f *tracker.Frame) end {
 	var o *ndiTool
-	if k := t.of[turn]; k >= 0 {
+	if k := t.toolOfTurn[turn]; k >= 0 {
 		o = &t.tools[k]
 	}
 	switch name {
 	case "TSTOP": // it did not track
 		return answered
 	case "PHF": // it is free already
-		t.free[t.toFree()].Store(false)
+		t.handlesToFree[t.toFree()].Store(false)
 		return answered
 	case "PVWR":
 		o.block.Store(romLongest) // PINIT would start with half a definition
@@ -222,7 +222,7 @@ func (t *ndiTools) refused(turn int, name string, f *tracker.Frame) end {
 // plugged tells whether the status of the system in a reply with poses says that a tool was plugged in since the reply before. The first
 // after a start only tells what the bits were.
 func (t *ndiTools) plugged(f *tracker.Frame) bool {
-	if f.N == 0 || !f.S[0].Has.Has(tracker.System) {
+	if f.N == 0 || !f.S[0].Present.Contains(tracker.System) {
 		return false
 	}
 	now := int(f.S[0].V[tracker.System])

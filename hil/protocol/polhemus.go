@@ -52,7 +52,7 @@ func (p *Polhemus) plan(t *Table, kind, start string, d tracker.Decoder, n int, 
 	}
 	plan := streaming(t, d, list, p.Stations, n)
 	if p.Start {
-		plan.Turns = []Turn{once(plan, "start of the records", []byte(start), n, 1)}
+		plan.Turns = []Turn{startTurn(plan, "start of the records", []byte(start), n, 1)}
 		plan.Decoder.(*samples).ends = func(turn int, f *tracker.Frame) end {
 			if turn >= 0 && f.Role == tracker.Data { // nothing else answers
 				return answered
@@ -60,10 +60,10 @@ func (p *Polhemus) plan(t *Table, kind, start string, d tracker.Decoder, n int, 
 			return notYet
 		}
 	}
-	plan.Far = func() Far {
+	plan.FarEnd = func() Far {
 		on := new(atomic.Bool)
 		on.Store(!p.Start)
-		e := &poses{slots: list, parts: numbers(p.Stations, 1), write: write, max: 300 * max(1, len(p.Stations)), on: on}
+		e := &poses{slots: list, parts: numbers(p.Stations, 1), write: write, max: 300 * max(1, len(p.Stations)), running: on}
 		return Far{Encoder: e, Decoder: &deaf{hear: func(b byte) {
 			if b == 'C' {
 				on.Store(true)

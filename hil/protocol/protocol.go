@@ -109,12 +109,12 @@ type Plan struct {
 	Streams   bool          // it does although there are turns, all of which come once: they start it. Decoder is a wire.StreamDecoder
 	Silence   time.Duration // between two frames of a line whose ends take turns
 	Safe      SafeFrames
-	Far       func() Far
+	FarEnd    func() Far
 }
 
 // GroupOf is the place of the group that brings a measurement.
 func (p *Plan) GroupOf(measure int) int {
-	return max(0, slices.IndexFunc(p.Groups, func(g Group) bool { return g.Has(measure) }))
+	return max(0, slices.IndexFunc(p.Groups, func(g Group) bool { return g.Contains(measure) }))
 }
 
 // Group is one kind of frame or reply: its fields are of one age.
@@ -127,8 +127,8 @@ type Group struct {
 // Fields are places in a table, as bits.
 type Fields uint64
 
-// Has tells whether field i is one of them.
-func (f Fields) Has(i int) bool { return f>>i&1 != 0 }
+// Contains tells whether field i is one of them.
+func (f Fields) Contains(i int) bool { return f>>i&1 != 0 }
 
 // Flow is what one kind of frame takes of the line.
 type Flow struct {
@@ -182,16 +182,17 @@ type Turn struct {
 	Group int // that the reply brings; −1: none
 	Ask   []byte
 	Fill  func(dst []byte, u []float64) ([]byte, bool) // instead of Ask in a turn that commands; pure. false: a value is not finite
-	Make  func(dst []byte) []byte                      // instead of Ask in a turn that comes once: from what the replies before it told. It is asked again until it has nothing to ask
+	// instead of Ask in a turn that comes once: from what the replies before it told. It is asked again until it has nothing to ask
+	Make func(dst []byte) []byte
 
-	AskLen, Reply int           // bytes of both frames
-	Delay         time.Duration // that the device needs before it answers, with what the adapter adds
-	Within        time.Duration // from the end of the question to the end of the reply, at most
-	Quiet         time.Duration // after a time-out: as long as a late reply can take
-	Period        time.Duration
-	Retry         int                     // times that a question is repeated at once
-	Once          bool                    // before all others, after each opening of the port
-	Reason        func(code uint8) string // what the code of a refusal means; nil: as of Modbus
+	AskLen, Reply  int           // bytes of both frames
+	Delay          time.Duration // that the device needs before it answers, with what the adapter adds
+	ReplyTimeout   time.Duration // from the end of the question to the end of the reply, at most
+	LateReplyPause time.Duration // after a time-out: as long as a late reply can take
+	Period         time.Duration
+	Retry          int                     // times that a question is repeated at once
+	AtStart        bool                    // before all others, after each opening of the port
+	Reason         func(code uint8) string // what the code of a refusal means; nil: as of Modbus
 }
 
 // Takes is the time that the turn keeps the line.
@@ -202,7 +203,7 @@ func (t *Turn) Takes(p *Plan) time.Duration {
 // Load is the share of the line that all turns together take; more than 1 does not fit.
 func (p *Plan) Load() (share float64) {
 	for i := range p.Turns {
-		if t := &p.Turns[i]; !t.Once {
+		if t := &p.Turns[i]; !t.AtStart {
 			share += t.Takes(p).Seconds() / t.Period.Seconds()
 		}
 	}
@@ -211,7 +212,7 @@ func (p *Plan) Load() (share float64) {
 
 // AllOnce tells whether the turns only start the far side.
 func (p *Plan) AllOnce() bool {
-	return !slices.ContainsFunc(p.Turns, func(t Turn) bool { return !t.Once })
+	return !slices.ContainsFunc(p.Turns, func(t Turn) bool { return !t.AtStart })
 }
 
 // SafeFrames put the device into its safe state: bytes to keep for the moment when nobody is left to encode them. They may be written

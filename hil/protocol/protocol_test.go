@@ -15,7 +15,7 @@ import (
 
 // at is a field in registers of a slave.
 func at(ty wire.Type, slave int, table wire.RegisterTable, register int) wire.Field {
-	return wire.Field{Name: fmt.Sprintf("s%d.%v%d", slave, table, register), Type: ty, Scale: 1, At: &wire.Register{Slave: slave, Table: table, Register: &register}}
+	return wire.Field{Name: fmt.Sprintf("s%d.%v%d", slave, table, register), Type: ty, Scale: 1, Register: &wire.Register{Slave: slave, Table: table, Register: &register}}
 }
 
 // table is one that every protocol takes: a field as it wants it.
@@ -33,7 +33,7 @@ func table(k *Kind) *Table {
 		m.Type, c.Type = wire.Text, wire.Text
 	}
 	if !k.Registers {
-		m.At, c.At = nil, nil
+		m.Register, c.Register = nil, nil
 	}
 	return &Table{Measure: []wire.Field{m}, Command: []wire.Field{c}, Safe: []float64{-7}, Baud: 115200, Rate: 100, Loop: 100}
 }
@@ -76,7 +76,7 @@ func TestKinds(t *testing.T) {
 			if p.Encoder != nil && len(p.Turns) > 0 || p.Encoder == nil && len(p.Turns) == 0 {
 				t.Error("want an encoder, or turns")
 			}
-			if len(p.Groups) != 1 || !p.Groups[0].Has(0) || p.Groups[0].Has(1) || p.GroupOf(0) != 0 {
+			if len(p.Groups) != 1 || !p.Groups[0].Contains(0) || p.Groups[0].Contains(1) || p.GroupOf(0) != 0 {
 				t.Errorf("groups %+v", p.Groups)
 			}
 			for _, v := range []float64{math.NaN(), math.Inf(1)} {
@@ -95,7 +95,7 @@ func TestKinds(t *testing.T) {
 
 // What one end says the other understands.
 func testBothEnds(t *testing.T, p *Plan) {
-	far, f, want := p.Far(), wire.Frame{}, -12.0
+	far, f, want := p.FarEnd(), wire.Frame{}, -12.0
 	take := func(d wire.Decoder, b []byte) {
 		t.Helper()
 		f = wire.Frame{}
@@ -109,17 +109,17 @@ func testBothEnds(t *testing.T, p *Plan) {
 		}
 	}
 	if p.Encoder != nil {
-		h := wire.Header{Kind: wire.Measurement, Fresh: 1, HasTime: true}
+		h := wire.Header{Kind: wire.Measurement, FreshFields: 1, HasTime: true}
 		b, _ := far.Encoder.Append(far.Encoder.Resync(nil), h, []float64{want}) // what comes before the first end is dropped
 		take(p.Decoder, b)
-		if f.V[0] != want || f.Fresh != 1 {
-			t.Errorf("measured %v (%b), want %v", f.V[0], f.Fresh, want)
+		if f.V[0] != want || f.FreshFields != 1 {
+			t.Errorf("measured %v (%b), want %v", f.V[0], f.FreshFields, want)
 		}
 		h.Kind = wire.Command
 		b, _ = p.Encoder.Append(p.Encoder.Resync(nil), h, []float64{want})
 		take(far.Decoder, b)
-		if f.V[0] != want || f.Fresh != 1 {
-			t.Errorf("commanded %v (%b), want %v", f.V[0], f.Fresh, want)
+		if f.V[0] != want || f.FreshFields != 1 {
+			t.Errorf("commanded %v (%b), want %v", f.V[0], f.FreshFields, want)
 		}
 		return
 	}
@@ -133,8 +133,8 @@ func testBothEnds(t *testing.T, p *Plan) {
 			t.Errorf("%s: a question of %d bytes, want %d", turn.Name, len(ask), turn.AskLen)
 		}
 		take(answers, ask)
-		if turn.Fill != nil && (f.V[0] != want || f.Fresh != 1) {
-			t.Errorf("commanded %v (%b), want %v", f.V[0], f.Fresh, want)
+		if turn.Fill != nil && (f.V[0] != want || f.FreshFields != 1) {
+			t.Errorf("commanded %v (%b), want %v", f.V[0], f.FreshFields, want)
 		}
 		reply := answers.Answer(nil, []float64{want})
 		if len(reply) != turn.Reply {
@@ -142,8 +142,8 @@ func testBothEnds(t *testing.T, p *Plan) {
 		}
 		p.Decoder.(wire.TurnDecoder).Expect(k)
 		take(p.Decoder, reply)
-		if turn.Fill == nil && (f.V[0] != want || f.Fresh != 1) {
-			t.Errorf("measured %v (%b), want %v", f.V[0], f.Fresh, want)
+		if turn.Fill == nil && (f.V[0] != want || f.FreshFields != 1) {
+			t.Errorf("measured %v (%b), want %v", f.V[0], f.FreshFields, want)
 		}
 	}
 }
@@ -156,13 +156,13 @@ func testSafe(t *testing.T, p *Plan) {
 	if n != 3*len(p.Safe.Frames) || n == 0 {
 		t.Fatalf("%d frames written, want three times %d", n, len(p.Safe.Frames))
 	}
-	far, f, safe := p.Far(), wire.Frame{}, 0
+	far, f, safe := p.FarEnd(), wire.Frame{}, 0
 	for rest := append([]byte("\n"), all...); ; {
 		n, st := far.Decoder.Next(rest, &f)
 		if rest = rest[n:]; st == wire.More {
 			break
 		}
-		if st == wire.Good && f.V[0] == -7 && f.Fresh == 1 {
+		if st == wire.Good && f.V[0] == -7 && f.FreshFields == 1 {
 			safe++
 		}
 	}
@@ -173,7 +173,7 @@ func testSafe(t *testing.T, p *Plan) {
 
 // What can be read in one request is one; what cannot is not.
 func TestModbusRequests(t *testing.T) {
-	polled := func(f wire.Field, hz float64) wire.Field { f.At.Poll = hz; return f }
+	polled := func(f wire.Field, hz float64) wire.Field { f.Register.Poll = hz; return f }
 	for _, c := range []struct {
 		name   string
 		fields []wire.Field
@@ -208,7 +208,7 @@ func TestModbusRequests(t *testing.T) {
 			}
 			all |= p.Groups[i].Fields
 		}
-		if !slices.Equal(got, c.want) || all != Fields(wire.All(len(c.fields))) {
+		if !slices.Equal(got, c.want) || all != Fields(wire.AllFields(len(c.fields))) {
 			t.Errorf("%s: %q, want %q; fields %b", c.name, got, c.want, all)
 		}
 	}
@@ -252,8 +252,8 @@ func TestModbusTimes(t *testing.T) {
 	near("silence", p.Silence, 3.5*char)
 	read := (8+9)*char + 7e-3 + 3.5*char // delay is longer than the slave's own silence
 	near("read", p.Turns[0].Takes(p), read)
-	near("within", p.Turns[0].Within, 0.1+9*char)
-	near("quiet", p.Turns[0].Quiet, 0.2)
+	near("within", p.Turns[0].ReplyTimeout, 0.1+9*char)
+	near("quiet", p.Turns[0].LateReplyPause, 0.2)
 	write := (8+8)*char + 7e-3 + 3.5*char
 	near("write", p.Turns[1].Takes(p), write)
 	if want := 10*read + 20*write; math.Abs(p.Load()-want) > 1e-6 {
@@ -272,13 +272,13 @@ func TestModbusTimes(t *testing.T) {
 	// a line that echoes brings the question first
 	m.Echo, m.Parity, m.StopBits = true, ParityEven, 1
 	p, _ = m.Plan(&Table{Measure: []wire.Field{at(wire.F32, 1, 0, 0)}, Baud: 9600, Rate: 10, Loop: 20})
-	near("within, with an echo", p.Turns[0].Within, 0.1+17*char)
+	near("within, with an echo", p.Turns[0].ReplyTimeout, 0.1+17*char)
 }
 
 // Every slip is told with its place.
 func TestModbusProblems(t *testing.T) {
 	noRegister, input := at(wire.U16, 1, 0, 5), at(wire.U16, 1, wire.Input, 5)
-	noRegister.At.Register = nil
+	noRegister.Register.Register = nil
 	for _, c := range []struct {
 		meas, cmd  []wire.Field
 		write      WriteForm

@@ -97,21 +97,22 @@ func checkParts(key string, parts []Part) (bad []engine.Problem) {
 // samples turns the samples of trackers into frames of a table.
 type samples struct {
 	tracker.Decoder
-	frame  tracker.Frame
-	slots  []slot
-	wanted tracker.Set
-	misfit wire.Misfit
-	turn   int                                  // that is open; −1: none
-	ends   func(turn int, f *tracker.Frame) end // what a frame means for the open turn; nil: there are no turns
-	ended  bool                                 // the frame that Next found last did
-	newest map[int]float64                      // of a polled tracker: the number of the newest sample of a device; nil: the tracker sends by itself
-	part   func(device int) int                 // the number of the part that is a device; nil: they are the same
+	frame      tracker.Frame
+	slots      []slot
+	quantities tracker.Set
+	misfit     wire.Misfit
+	turn       int                                  // that is open; −1: none
+	ends       func(turn int, f *tracker.Frame) end // what a frame means for the open turn; nil: there are no turns
+	turnEnded  bool                                 // the frame that Next found last did
+	// of a polled tracker: the number of the newest sample of a device; nil: the tracker sends by itself
+	newestNumber map[int]float64
+	part         func(device int) int // the number of the part that is a device; nil: they are the same
 }
 
 func newSamples(d tracker.Decoder, list []slot) *samples {
 	s := &samples{Decoder: d, slots: list, turn: -1}
 	for _, o := range list {
-		s.wanted |= tracker.Of(o.q)
+		s.quantities |= tracker.Of(o.q)
 	}
 	return s
 }
@@ -141,7 +142,7 @@ func (d *samples) Wrap() int64 { return int64(math.Round(d.Decoder.Wrap() * 1e9)
 // damaged from here on is another reply than the one that was damaged before.
 func (d *samples) Expect(turn int) {
 	d.turn = turn
-	if d.newest != nil && turn >= 0 {
+	if d.newestNumber != nil && turn >= 0 {
 		d.Decoder.NewRun()
 	}
 }
@@ -150,22 +151,22 @@ func (d *samples) Expect(turn int) {
 func (d *samples) Reset() {
 	d.Decoder.Reset()
 	d.turn = -1
-	clear(d.newest)
+	clear(d.newestNumber)
 }
 
-// Ended tells whether the frame that Next found last ends the open question; see wire.StreamDecoder.
-func (d *samples) Ended() bool { return d.ended }
+// TurnEnded tells whether the frame that Next found last ends the open question; see wire.StreamDecoder.
+func (d *samples) TurnEnded() bool { return d.turnEnded }
 
-// Next reads one frame; see wire.Decoder. A frame without any of the fields has Fresh 0.
+// Next reads one frame; see wire.Decoder. A frame without any of the fields has FreshFields 0.
 func (d *samples) Next(buf []byte, f *wire.Frame) (n int, st wire.Status) {
 	for {
 		k, st := d.Decoder.Next(buf[n:], &d.frame)
 		n += k
-		if d.ended = false; st == wire.More {
+		if d.turnEnded = false; st == wire.More {
 			return n, st
 		}
 		if st == wire.Corrupt {
-			if d.ended = d.newest != nil && d.turn >= 0; d.ended { // the question was answered, whatever it said
+			if d.turnEnded = d.newestNumber != nil && d.turn >= 0; d.turnEnded { // the question was answered, whatever it said
 				d.turn = -1
 			}
 			return n, st
@@ -175,18 +176,18 @@ func (d *samples) Next(buf []byte, f *wire.Frame) (n int, st wire.Status) {
 		if d.ends != nil {
 			e = d.ends(d.turn, &d.frame)
 		}
-		if d.ended = e != notYet; d.ended {
+		if d.turnEnded = e != notYet; d.turnEnded {
 			d.turn = -1 // what follows answers nothing
 		}
 		switch e {
 		case anew:
-			clear(d.newest)
+			clear(d.newestNumber)
 			return n, wire.Restarted
 		case denied:
 			f.Seq = uint8(d.frame.Code)
 			return n, wire.Refused
 		}
-		if e == notYet && (d.frame.Role != tracker.Data || d.newest != nil) {
+		if e == notYet && (d.frame.Role != tracker.Data || d.newestNumber != nil) {
 			d.Counters().Foreign++ // an answer to nobody
 			continue
 		}
@@ -204,18 +205,18 @@ func (d *samples) fill(f *wire.Frame) {
 		if d.part != nil {
 			s.Device = d.part(s.Device)
 		}
-		if d.newest != nil && s.Has.Has(tracker.Count) {
-			if last, seen := d.newest[s.Device]; seen && last == s.V[tracker.Count] {
-				s.Has = 0 // asked again before the device had another
+		if d.newestNumber != nil && s.Present.Contains(tracker.Count) {
+			if last, seen := d.newestNumber[s.Device]; seen && last == s.V[tracker.Count] {
+				s.Present = 0 // asked again before the device had another
 				continue
 			}
-			d.newest[s.Device] = s.V[tracker.Count]
+			d.newestNumber[s.Device] = s.V[tracker.Count]
 		}
-		if s.Has.Has(tracker.Time) {
+		if s.Present.Contains(tracker.Time) {
 			f.HasTime, f.Time = true, int64(math.Round(s.V[tracker.Time]*1e9))
 		}
-		lost := s.Has.Has(tracker.Missing) && s.V[tracker.Missing] != 0
-		s.Convert(d.wanted)
+		lost := s.Present.Contains(tracker.Missing) && s.V[tracker.Missing] != 0
+		s.Convert(d.quantities)
 		for k := range d.slots {
 			o := &d.slots[k]
 			if o.device != s.Device {
@@ -223,13 +224,13 @@ func (d *samples) fill(f *wire.Frame) {
 			}
 			v := math.NaN()
 			switch {
-			case s.Has.Has(o.q):
+			case s.Present.Contains(o.q):
 				v = float64(s.V[o.q]*o.scale) + o.offset
 			case !lost || o.q > tracker.Error:
 				continue
 			}
 			f.V[k] = v
-			f.Fresh |= 1 << k
+			f.FreshFields |= 1 << k
 			if !numeric.Finite(v) {
 				d.Counters().NonFinite++
 			}
@@ -239,18 +240,18 @@ func (d *samples) fill(f *wire.Frame) {
 
 // poses writes the frames of a tracker from the values of a table: the far end.
 type poses struct {
-	slots []slot
-	write func(dst []byte, f *tracker.Frame) []byte
-	max   int
-	on    *atomic.Bool // the tracker has been started; nil: it always is
-	parts []int        // numbers of the devices
-	count float64
-	frame tracker.Frame
+	slots   []slot
+	write   func(dst []byte, f *tracker.Frame) []byte
+	max     int
+	running *atomic.Bool // the tracker has been started; nil: it always is
+	parts   []int        // numbers of the devices
+	count   float64
+	frame   tracker.Frame
 }
 
 // Append writes the frames of one moment; see wire.Encoder. A tracker that was not started is silent.
 func (e *poses) Append(dst []byte, h wire.Header, v []float64) ([]byte, bool) {
-	if e.on != nil && !e.on.Load() {
+	if e.running != nil && !e.running.Load() {
 		return dst, true
 	}
 	e.fill(h, v)
@@ -263,20 +264,20 @@ func (e *poses) fill(h wire.Header, v []float64) {
 	for _, number := range e.parts {
 		s, gone := e.frame.Add(number), tracker.Set(0)
 		if h.HasTime {
-			s.Put(tracker.Time, float64(h.Time)*1e-9)
+			s.SetValue(tracker.Time, float64(h.Time)*1e-9)
 		}
-		s.Put(tracker.Count, e.count)
+		s.SetValue(tracker.Count, e.count)
 		for k := range e.slots {
 			switch o := &e.slots[k]; {
 			case o.device != number:
-			case h.Fresh>>k&1 != 0:
-				s.Put(o.q, (v[k]-o.offset)/o.scale)
+			case h.FreshFields>>k&1 != 0:
+				s.SetValue(o.q, (v[k]-o.offset)/o.scale)
 			default:
-				gone |= tracker.Together(o.q)
+				gone |= tracker.VectorOf(o.q)
 			}
 		}
-		s.Has &^= gone // what goes in one message with a reading that is not there
-		s.Complete()
+		s.Present &^= gone // what goes in one message with a reading that is not there
+		s.ZeroFill()
 	}
 	e.count++
 }
@@ -331,7 +332,7 @@ func partGroups(list []slot, parts []Part, each Flow) (groups []Group) {
 		}
 	}
 	if len(groups) <= 1 {
-		groups = []Group{{Fields: Fields(wire.All(len(list))), Flow: each}}
+		groups = []Group{{Fields: Fields(wire.AllFields(len(list))), Flow: each}}
 	}
 	return groups
 }
@@ -347,7 +348,7 @@ func numbers(parts []Part, number int) (out []int) {
 	return out
 }
 
-// once is a turn of the start of a tracker.
-func once(p *Plan, name string, ask []byte, reply int, within float64) Turn {
-	return Turn{Name: name, Group: -1, Ask: ask, AskLen: len(ask), Reply: reply, Within: seconds(within) + p.Port.Wire(reply), Period: seconds(1), Once: true}
+// startTurn is a turn of the start of a tracker.
+func startTurn(p *Plan, name string, ask []byte, reply int, within float64) Turn {
+	return Turn{Name: name, Group: -1, Ask: ask, AskLen: len(ask), Reply: reply, ReplyTimeout: seconds(within) + p.Port.Wire(reply), Period: seconds(1), AtStart: true}
 }

@@ -13,7 +13,7 @@ import (
 
 // The far end of a tracker takes the start, and what it says afterwards arrives. Before the start it says nothing.
 func testTracker(t *testing.T, k *Kind, p *Plan) {
-	far, f := p.Far(), new(wire.Frame)
+	far, f := p.FarEnd(), new(wire.Frame)
 	if k.Asks == p.Streams || k.Asks && p.AllOnce() || !k.Asks && !p.AllOnce() {
 		t.Errorf("asks %v, streams %v, all turns once %v", k.Asks, p.Streams, p.AllOnce())
 	}
@@ -21,7 +21,7 @@ func testTracker(t *testing.T, k *Kind, p *Plan) {
 		t.Error("a tracker is sent commands")
 	}
 	say := func() []byte {
-		b, ok := far.Encoder.Append(nil, wire.Header{Kind: wire.Measurement, HasTime: true, Time: 5e9, Fresh: 1}, []float64{0.25})
+		b, ok := far.Encoder.Append(nil, wire.Header{Kind: wire.Measurement, HasTime: true, Time: 5e9, FreshFields: 1}, []float64{0.25})
 		if !ok {
 			t.Fatal("nothing said")
 		}
@@ -62,10 +62,10 @@ func testTracker(t *testing.T, k *Kind, p *Plan) {
 		if st := take(reply); st != wire.Good && !(turn.Name == "TSTOP" && st == wire.Good) {
 			t.Errorf("%s: %v to %q", turn.Name, st, reply)
 		}
-		if !turn.Once && len(reply) != turn.Reply {
+		if !turn.AtStart && len(reply) != turn.Reply {
 			t.Errorf("%s: a reply of %d bytes, want %d", turn.Name, len(reply), turn.Reply)
 		}
-		if p.Streams && !p.Decoder.(wire.StreamDecoder).Ended() {
+		if p.Streams && !p.Decoder.(wire.StreamDecoder).TurnEnded() {
 			t.Errorf("%s: not ended by % x", turn.Name, reply)
 		}
 	}
@@ -74,8 +74,8 @@ func testTracker(t *testing.T, k *Kind, p *Plan) {
 			t.Errorf("%v", st)
 		}
 	}
-	if f.Fresh != 1 || math.Abs(f.V[0]-0.25) > 1e-3 {
-		t.Errorf("%v (%b) arrives, want 0.25", f.V[0], f.Fresh)
+	if f.FreshFields != 1 || math.Abs(f.V[0]-0.25) > 1e-3 {
+		t.Errorf("%v (%b) arrives, want 0.25", f.V[0], f.FreshFields)
 	}
 	// it begins anew
 	if far.Restart == nil {
@@ -109,25 +109,25 @@ func TestMissingTool(t *testing.T) {
 	}
 	var src tracker.Frame
 	b := src.Add(10)
-	b.Put(tracker.Missing, 1)
+	b.SetValue(tracker.Missing, 1)
 	c := src.Add(11)
-	c.Put3(tracker.X, 0.5, 0, 0)
+	c.SetVector(tracker.X, 0.5, 0, 0)
 	for count := range 3 {
-		c.Put(tracker.Count, float64(count/2)) // the second is asked for again
-		b.Put(tracker.Count, float64(count/2))
+		c.SetValue(tracker.Count, float64(count/2)) // the second is asked for again
+		b.SetValue(tracker.Count, float64(count/2))
 		d, f := p.Decoder.(wire.TurnDecoder), new(wire.Frame)
 		d.Expect(len(p.Turns) - 1)
 		if _, st := d.Next(tracker.AppendBX(nil, &src), f); st != wire.Good {
 			t.Fatal(st)
 		}
 		if count == 1 {
-			if f.Fresh != 0 {
-				t.Errorf("a sample that came before is fresh: %b", f.Fresh)
+			if f.FreshFields != 0 {
+				t.Errorf("a sample that came before is fresh: %b", f.FreshFields)
 			}
 			continue
 		}
-		if f.Fresh != 15 || !math.IsNaN(f.V[0]) || f.V[1] != 1 || math.Abs(f.V[2]-0.5) > 1e-9 || f.V[3] != 0 {
-			t.Errorf("%v (%b)", f.V[:4], f.Fresh)
+		if f.FreshFields != 15 || !math.IsNaN(f.V[0]) || f.V[1] != 1 || math.Abs(f.V[2]-0.5) > 1e-9 || f.V[3] != 0 {
+			t.Errorf("%v (%b)", f.V[:4], f.FreshFields)
 		}
 	}
 	if p.Decoder.Counters().NonFinite != 2 {
@@ -153,7 +153,7 @@ func TestNDITimes(t *testing.T) {
 		char := 10 / 115200.0
 		for what, v := range map[string][2]float64{
 			"load":   {p.Load(), 50 * (float64(12+bytes)*char + 2e-3)},
-			"within": {turn.Within.Seconds(), 0.2 + float64(bytes)*char},
+			"within": {turn.ReplyTimeout.Seconds(), 0.2 + float64(bytes)*char},
 			"bytes":  {float64(turn.Reply), float64(bytes)},
 			"groups": {float64(len(p.Groups)), 2}, // a tool may be away
 		} {
@@ -183,16 +183,16 @@ func TestTrackersAllocateNothing(t *testing.T) {
 		last := len(p.Turns) - 1
 		var src tracker.Frame
 		tool := src.Add(10)
-		tool.Put3(tracker.X, 1, 2, 3)
+		tool.SetVector(tracker.X, 1, 2, 3)
 		b := tracker.AppendBX(nil, &src)
 		if p.Streams {
-			far := p.Far()
+			far := p.FarEnd()
 			if last >= 0 {
 				for _, turn := range p.Turns {
 					far.Decoder.Next(turn.Ask, new(wire.Frame))
 				}
 			}
-			b, _ = far.Encoder.Append(nil, wire.Header{Fresh: 1}, []float64{0.25})
+			b, _ = far.Encoder.Append(nil, wire.Header{FreshFields: 1}, []float64{0.25})
 		}
 		f, frames := new(wire.Frame), 0
 		if n := testing.AllocsPerRun(100, func() {

@@ -44,7 +44,7 @@ func (x *Xsens) Plan(t *Table) (*Plan, error) {
 	p.Clocked = true
 	if x.Start {
 		for _, s := range xsensStart {
-			p.Turns = append(p.Turns, once(p, s.name, tracker.AppendXsens(nil, s.message), 5, 1))
+			p.Turns = append(p.Turns, startTurn(p, s.name, tracker.AppendXsens(nil, s.message), 5, 1))
 		}
 		p.Decoder.(*samples).ends = func(turn int, f *tracker.Frame) end {
 			switch {
@@ -60,10 +60,10 @@ func (x *Xsens) Plan(t *Table) (*Plan, error) {
 			return notYet
 		}
 	}
-	p.Far = func() Far {
+	p.FarEnd = func() Far {
 		f := &xsensFar{d: tracker.NewXsens()}
-		f.on.Store(!x.Start)
-		e := &poses{slots: list, parts: []int{0}, write: (&tracker.XsensEncoder{}).Append, max: 600, on: &f.on}
+		f.measuring.Store(!x.Start)
+		e := &poses{slots: list, parts: []int{0}, write: (&tracker.XsensEncoder{}).Append, max: 600, running: &f.measuring}
 		return Far{Decoder: f, Encoder: e, Restart: f.Restart}
 	}
 	return p, nil
@@ -71,15 +71,15 @@ func (x *Xsens) Plan(t *Table) (*Plan, error) {
 
 // xsensFar is the device: silent until it is told to measure.
 type xsensFar struct {
-	d     *tracker.Xsens
-	frame tracker.Frame
-	on    atomic.Bool
-	ack   byte
+	d         *tracker.Xsens
+	frame     tracker.Frame
+	measuring atomic.Bool
+	ack       byte
 }
 
 // Restart is what the device says after it was switched on: it does not measure.
 func (x *xsensFar) Restart() []byte {
-	x.on.Store(false)
+	x.measuring.Store(false)
 	return tracker.AppendXsens(nil, tracker.XsensWakeUp)
 }
 
@@ -99,10 +99,10 @@ func (x *xsensFar) Next(buf []byte, f *wire.Frame) (n int, st wire.Status) {
 		x.ack = byte(x.frame.Code) + 1
 		switch x.frame.Code {
 		case tracker.XsensGoToConfig:
-			x.on.Store(false)
+			x.measuring.Store(false)
 			return n, wire.Good
 		case tracker.XsensGoToMeasurement:
-			x.on.Store(true)
+			x.measuring.Store(true)
 			return n, wire.Good
 		case tracker.XsensWakeUpAck:
 			continue

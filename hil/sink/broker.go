@@ -38,11 +38,11 @@ type Broker interface {
 
 // BrokerStats are counters since start.
 type BrokerStats struct {
-	Clients int64 // connected now
-	Refused int64 // publishes from those who may not
-	Dropped int64 // messages a slow subscriber did not get
-	Full    int64 // connections refused because all seats of their user were taken
-	Cut     int64 // connections ended because the far side took no byte for writeWait
+	Clients            int64 // connected now
+	DeniedRequests     int64 // publishes, last wills and client ids of those who may not have them
+	Dropped            int64 // messages a slow subscriber did not get
+	RefusedConnections int64 // connections refused because all seats of their user were taken
+	StalledConnections int64 // connections ended because the far side took no byte for writeWait
 }
 
 // BrokerOptions describe who may reach the broker and where.
@@ -80,17 +80,17 @@ type mochi struct {
 	share    *rt.Share
 	log      *slog.Logger
 	ctx      context.Context // ends with Close
-	end      context.CancelFunc
+	cancel   context.CancelFunc
 
-	mu      sync.Mutex
-	conns   map[*conn]struct{} // every open connection, also those that have not said CONNECT yet
-	seated  map[string]int     // connections of each user
-	done    bool
-	full    atomic.Int64
-	writers sync.WaitGroup // one for each connection
-	begun   sync.WaitGroup // connections that the broker has not begun to read
-	cut     atomic.Int64
-	slow    atomic.Int64 // messages dropped at a full queue of a connection
+	mu                 sync.Mutex
+	conns              map[*conn]struct{} // every open connection, also those that have not said CONNECT yet
+	seated             map[string]int     // connections of each user
+	stopped            bool
+	refusedConnections atomic.Int64
+	writers            sync.WaitGroup // one for each connection
+	pendingConns       sync.WaitGroup // connections that the broker has not begun to read
+	stalledConnections atomic.Int64
+	droppedMessages    atomic.Int64 // messages dropped at a full queue of a connection
 }
 
 // StartBroker opens the TCP listener and serves. Errors name the address and what to do about it.
@@ -114,10 +114,10 @@ func StartBroker(o BrokerOptions) (Broker, error) {
 	caps.MaximumSessionExpiryInterval = idleSession
 	b := &mochi{addr: ln.Addr(), rig: o.login, operator: o.Operator, ws: &wsListener{}, conns: make(map[*conn]struct{}), seated: make(map[string]int)}
 	b.share, b.log = o.Share, o.Log
-	b.ctx, b.end = context.WithCancel(context.Background())
+	b.ctx, b.cancel = context.WithCancel(context.Background())
 	b.server = mqtt.New(&mqtt.Options{
 		Capabilities:           caps,
-		Logger:                 slog.New(&quietLog{out: o.Log.Handler()}),
+		Logger:                 slog.New(&quietLog{handler: o.Log.Handler()}),
 		InlineClient:           true, // answers refused commands
 		SysTopicResendInterval: quietSys,
 	})
@@ -132,7 +132,7 @@ func StartBroker(o BrokerOptions) (Broker, error) {
 		err = b.server.Serve()
 	}
 	if err != nil {
-		b.end()
+		b.cancel()
 		ln.Close()
 		return nil, fmt.Errorf("mqtt: start the embedded broker on %s: %w", ln.Addr(), err)
 	}
@@ -178,11 +178,11 @@ func (b *mochi) URL() string {
 
 func (b *mochi) Stats() BrokerStats {
 	return BrokerStats{
-		Clients: atomic.LoadInt64(&b.server.Info.ClientsConnected),
-		Refused: b.access.refused.Load(),
-		Dropped: atomic.LoadInt64(&b.server.Info.MessagesDropped) + b.slow.Load(),
-		Full:    b.full.Load(),
-		Cut:     b.cut.Load(),
+		Clients:            atomic.LoadInt64(&b.server.Info.ClientsConnected),
+		DeniedRequests:     b.access.deniedRequests.Load(),
+		Dropped:            atomic.LoadInt64(&b.server.Info.MessagesDropped) + b.droppedMessages.Load(),
+		RefusedConnections: b.refusedConnections.Load(),
+		StalledConnections: b.stalledConnections.Load(),
 	}
 }
 
@@ -190,20 +190,20 @@ func (b *mochi) Stats() BrokerStats {
 // waited for.
 func (b *mochi) Close() error {
 	b.mu.Lock()
-	if b.done {
+	if b.stopped {
 		b.mu.Unlock()
 		b.writers.Wait()
 		return nil
 	}
-	b.done = true
-	b.end()
+	b.stopped = true
+	b.cancel()
 	open := slices.Collect(maps.Keys(b.conns))
 	b.mu.Unlock()
 
 	// the broker adds to its wait group when it begins with a connection, which must not happen while Close waits for the
 	// group to become empty: one seat is held until every connection was begun
 	go func() {
-		b.begun.Wait()
+		b.pendingConns.Wait()
 		b.server.Listeners.ClientsWg.Done()
 	}()
 	bye := time.AfterFunc(byeWait, func() {

@@ -37,13 +37,13 @@ const (
 // it is answered like any other command that was refused.
 type access struct {
 	mqtt.HookBase
-	b       *mochi
-	root    string // "hil/<rig>/"
-	refused atomic.Int64
+	b              *mochi
+	root           string // "hil/<rig>/"
+	deniedRequests atomic.Int64
 
-	mu     sync.Mutex
-	second int64 // Unix time for which answers are counted
-	sent   int
+	mu          sync.Mutex
+	second      int64 // Unix time for which answers are counted
+	answersSent int
 }
 
 func (a *access) ID() string { return "access" }
@@ -63,7 +63,7 @@ func userOf(cl *mqtt.Client) string { return cmp.Or(string(cl.Properties.Usernam
 func (a *access) OnConnectAuthenticate(cl *mqtt.Client, pk packets.Packet) bool {
 	defer failure.Tell()
 	user := cmp.Or(string(pk.Connect.Username), userViewer)
-	if !a.known(user, pk.Connect.Password) {
+	if !a.validCredentials(user, pk.Connect.Password) {
 		return false
 	}
 	// the broker would say that the password is wrong
@@ -73,7 +73,7 @@ func (a *access) OnConnectAuthenticate(cl *mqtt.Client, pk packets.Packet) bool 
 		return false
 	}
 	if other, has := a.b.server.Clients.Get(cl.ID); has && rank[userOf(other)] > rank[user] {
-		a.refused.Add(1)
+		a.deniedRequests.Add(1)
 		return refuse(packets.ErrClientIdentifierNotValid)
 	}
 	switch {
@@ -85,7 +85,7 @@ func (a *access) OnConnectAuthenticate(cl *mqtt.Client, pk packets.Packet) bool 
 	return refuse(packets.ErrServerBusy)
 }
 
-func (a *access) known(user string, password []byte) bool {
+func (a *access) validCredentials(user string, password []byte) bool {
 	want, has := map[string]string{userOperator: a.b.operator, userRig: a.b.rig}[user]
 	if !has {
 		return user == userViewer
@@ -113,7 +113,7 @@ func (a *access) OnSessionEstablish(cl *mqtt.Client, pk packets.Packet) {
 		will.WillDelayInterval = 0
 	default:
 		*will = mqtt.Will{}
-		a.refused.Add(1)
+		a.deniedRequests.Add(1)
 		if user == userOperator {
 			a.b.log.Warn("mqtt broker: a last will of the operator was not taken: only stop, hold and estop are", "topic", string(pk.Connect.WillTopic))
 		}
@@ -132,7 +132,7 @@ func (a *access) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, 
 	}
 	name, ok := strings.CutPrefix(pk.TopicName, a.root+"cmd/")
 	if !ok || strings.Contains(name, "/") || name == "" {
-		a.refused.Add(1)
+		a.deniedRequests.Add(1)
 		return pk, packets.CodeSuccessIgnore
 	}
 	switch {
@@ -149,14 +149,14 @@ func (a *access) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, 
 
 // refuse counts, and answers unless there have been many answers in this second.
 func (a *access) refuse(name string, payload []byte, why string) {
-	a.refused.Add(1)
+	a.deniedRequests.Add(1)
 	now := time.Now().Unix()
 	a.mu.Lock()
 	if a.second != now {
-		a.second, a.sent = now, 0
+		a.second, a.answersSent = now, 0
 	}
-	a.sent++
-	quiet := a.sent > answerRate
+	a.answersSent++
+	quiet := a.answersSent > answerRate
 	a.mu.Unlock()
 	if quiet {
 		return

@@ -30,11 +30,11 @@ const (
 // goroutine of the connection's own writes; a slow client loses messages at QoS 0 and one that takes nothing is cut off.
 type conn struct {
 	net.Conn
-	b    *mochi
-	wake chan struct{}
-	read sync.Once // the first Read
-	came time.Time
-	user string // whose seat it has, guarded by the broker's lock; "": none yet
+	b          *mochi
+	wake       chan struct{}
+	firstRead  sync.Once // the first Read
+	acceptedAt time.Time
+	user       string // whose seat it has, guarded by the broker's lock; "": none yet
 
 	mu      sync.Mutex
 	pending []byte // whole packets
@@ -43,10 +43,10 @@ type conn struct {
 
 // track registers a connection; nil when the broker is closed already.
 func (b *mochi) track(nc net.Conn) *conn {
-	c := &conn{Conn: nc, b: b, wake: make(chan struct{}, 1), came: time.Now()}
+	c := &conn{Conn: nc, b: b, wake: make(chan struct{}, 1), acceptedAt: time.Now()}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.done {
+	if b.stopped {
 		nc.Close()
 		return nil
 	}
@@ -54,7 +54,7 @@ func (b *mochi) track(nc net.Conn) *conn {
 	for o := range b.conns {
 		if o.user == "" {
 			greeting++
-			if o.came.Before(oldest.came) {
+			if o.acceptedAt.Before(oldest.acceptedAt) {
 				oldest = o
 			}
 		}
@@ -64,7 +64,7 @@ func (b *mochi) track(nc net.Conn) *conn {
 	}
 	b.conns[c] = struct{}{}
 	b.writers.Add(1)
-	b.begun.Add(1)
+	b.pendingConns.Add(1)
 	nc.SetReadDeadline(time.Now().Add(helloWait))
 	go c.write()
 	return c
@@ -79,7 +79,7 @@ func (b *mochi) sit(nc net.Conn, user string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.seated[user] >= seats[user] {
-		b.full.Add(1)
+		b.refusedConnections.Add(1)
 		return false
 	}
 	if _, open := b.conns[c]; open {
@@ -90,15 +90,15 @@ func (b *mochi) sit(nc net.Conn, user string) bool {
 }
 
 func (c *conn) Read(p []byte) (int, error) {
-	c.read.Do(c.b.begun.Done)
-	if c.b.share != nil && c.patient() {
+	c.firstRead.Do(c.b.pendingConns.Done)
+	if c.b.share != nil && c.lowPriority() {
 		c.b.share.Wait(c.b.ctx)
 	}
 	return c.Conn.Read(p)
 }
 
-// patient tells whether a connection may be kept waiting: that of a viewer, or one that has not said whose it is.
-func (c *conn) patient() bool {
+// lowPriority tells whether a connection may be kept waiting: that of a viewer, or one that has not said whose it is.
+func (c *conn) lowPriority() bool {
 	c.b.mu.Lock()
 	defer c.b.mu.Unlock()
 	return c.user != userRig && c.user != userOperator
@@ -115,14 +115,14 @@ func (c *conn) Write(p []byte) (int, error) {
 		n := packetLen(rest)
 		// 3 is PUBLISH, the two bits below the lowest are its QoS
 		if rest[0]>>4 == 3 && rest[0]&6 == 0 && len(c.pending)+n > softQueue {
-			c.b.slow.Add(1)
+			c.b.droppedMessages.Add(1)
 		} else {
 			c.pending = append(c.pending, rest[:n]...)
 		}
 		rest = rest[n:]
 	}
 	if len(c.pending) > hardQueue {
-		c.b.cut.Add(1)
+		c.b.stalledConnections.Add(1)
 		c.pending = nil
 		c.close()
 		return 0, net.ErrClosed
@@ -165,7 +165,7 @@ func (c *conn) write() {
 			c.Conn.SetWriteDeadline(time.Now().Add(writeWait))
 			if _, err := c.Conn.Write(rest[:n]); err != nil {
 				if ne, ok := err.(net.Error); ok && ne.Timeout() || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) && !closing {
-					c.b.cut.Add(1)
+					c.b.stalledConnections.Add(1)
 				}
 				closing = true
 				break
@@ -180,7 +180,7 @@ func (c *conn) write() {
 	c.closing = true
 	c.mu.Unlock()
 	c.Conn.Close()
-	c.read.Do(c.b.begun.Done)
+	c.firstRead.Do(c.b.pendingConns.Done)
 	c.b.mu.Lock()
 	delete(c.b.conns, c)
 	if c.user != "" {
@@ -283,9 +283,9 @@ func (c wsConn) Close() error { return c.ws.CloseNow() }
 
 // quietLog passes on warnings, at most one a second, without the packets that the broker attaches to them.
 type quietLog struct {
-	out  slog.Handler
-	last atomic.Int64 // ns  time of the newest line
-	lost atomic.Int64 // lines left out since
+	handler      slog.Handler
+	lastLine     atomic.Int64 // ns  time of the newest line
+	droppedLines atomic.Int64 // lines left out since
 }
 
 func (q *quietLog) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelWarn }
@@ -295,8 +295,8 @@ func (q *quietLog) Handle(ctx context.Context, r slog.Record) error {
 		return nil
 	}
 	now := r.Time.UnixNano()
-	if prev := q.last.Load(); now-prev < int64(time.Second) || !q.last.CompareAndSwap(prev, now) {
-		q.lost.Add(1)
+	if prev := q.lastLine.Load(); now-prev < int64(time.Second) || !q.lastLine.CompareAndSwap(prev, now) {
+		q.droppedLines.Add(1)
 		return nil
 	}
 	out := slog.NewRecord(r.Time, slog.LevelWarn, "mqtt broker: "+r.Message, 0)
@@ -306,10 +306,10 @@ func (q *quietLog) Handle(ctx context.Context, r slog.Record) error {
 		}
 		return true
 	})
-	if n := q.lost.Swap(0); n > 0 {
+	if n := q.droppedLines.Swap(0); n > 0 {
 		out.AddAttrs(slog.Int64("similar", n))
 	}
-	return q.out.Handle(ctx, out)
+	return q.handler.Handle(ctx, out)
 }
 
 func (q *quietLog) WithAttrs([]slog.Attr) slog.Handler { return q }

@@ -66,7 +66,7 @@ func TestBrokerRoles(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			pub, own := client(t, b.URL(), c.user, c.password)
-			before := b.Stats().Refused
+			before := b.Stats().DeniedRequests
 			for topic, body := range map[string]string{
 				"hil/bench/cmd/run":     `{"id":"` + c.name + `"}`,
 				"hil/bench/cmd/run/ack": `{"id":"forged","ok":true}`,
@@ -84,7 +84,7 @@ func TestBrokerRoles(t *testing.T) {
 				seen.wait(t, "the operator's command", func(m received) bool {
 					return m.topic == "hil/bench/cmd/run" && strings.Contains(string(m.body), c.name)
 				})
-				if n := b.Stats().Refused - before; n != 3 {
+				if n := b.Stats().DeniedRequests - before; n != 3 {
 					t.Errorf("%d refusals, want 3", n)
 				}
 				return
@@ -94,7 +94,7 @@ func TestBrokerRoles(t *testing.T) {
 			if r.OK || r.ID != c.name || !strings.Contains(r.Error, "only read") {
 				t.Errorf("%+v", r)
 			}
-			if n := b.Stats().Refused - before; n != 4 {
+			if n := b.Stats().DeniedRequests - before; n != 4 {
 				t.Errorf("%d refusals, want 4", n)
 			}
 		})
@@ -235,7 +235,7 @@ func TestBrokerCutsAFrozenSubscriber(t *testing.T) {
 
 	body := strings.Repeat("x", 60_000)
 	start := time.Now()
-	for b.Stats().Cut == 0 {
+	for b.Stats().StalledConnections == 0 {
 		if time.Since(start) > 15*time.Second {
 			t.Fatalf("still connected; %+v", b.Stats())
 		}
@@ -335,7 +335,7 @@ func TestBrokerSeats(t *testing.T) {
 	}
 	operators := fill(userOperator, b.Operator())
 	rigs := fill(b.Login())
-	if got := b.Stats().Full; got != 6 {
+	if got := b.Stats().RefusedConnections; got != 6 {
 		t.Errorf("%d refused, want 6", got)
 	}
 	for _, c := range []paho.Client{viewers[3], operators[3], rigs[3]} {
@@ -420,7 +420,7 @@ func TestFitElsewhereIsHeard(t *testing.T) {
 	o.Heard = func(topic string, body []byte) { heard <- topic + " " + string(body) }
 	p, end := runPublisher(t, o)
 	defer end()
-	p.Tell(KeptFitStatus, []byte(`{"state":"idle"}`))
+	p.PublishRetained(RetainedFitStatus, []byte(`{"state":"idle"}`))
 	_, seen := client(t, b.URL(), "", "")
 	seen.wait(t, "our own", onTopic("hil/bench/identify/status"))
 	op, err := DialFitTopics(t.Context(), "tcp://operator:"+b.Operator()+"@"+strings.TrimPrefix(b.URL(), "tcp://"), "hil/bench")

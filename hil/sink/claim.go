@@ -50,12 +50,12 @@ const (
 // NameTakenError says that another run has the name of this rig on the broker.
 type NameTakenError struct {
 	Broker, Root string
-	Other        runStatus
+	Holder       runStatus
 }
 
 func (e *NameTakenError) Error() string {
 	return fmt.Sprintf("mqtt: another daemon publishes under %s on the broker %s: %s. Both would carry out every command. End it, or give this rig another rig.name or mqtt.prefix",
-		e.Root, redact(e.Broker), &e.Other)
+		e.Root, redact(e.Broker), &e.Holder)
 }
 
 // errUnchecked: the broker does not bring our own question back.
@@ -66,7 +66,7 @@ func (p *Publisher) claim(ctx context.Context, c paho.Client) error {
 	probe, status := p.root+"probe", p.root+"status"
 	arrived := make(chan paho.Message, 64)
 	handle := func(_ paho.Client, m paho.Message) {
-		if p.has(c) {
+		if p.holdsName(c) {
 			switch m.Topic() {
 			case probe:
 				p.answer(c, m.Payload())
@@ -130,8 +130,8 @@ func (p *Publisher) claim(ctx context.Context, c paho.Client) error {
 	}
 }
 
-// has tells whether a connection has the name.
-func (p *Publisher) has(c paho.Client) bool {
+// holdsName tells whether a connection has the name.
+func (p *Publisher) holdsName(c paho.Client) bool {
 	held := p.claimed.Load()
 	return held != nil && *held == c
 }
@@ -148,7 +148,7 @@ func (p *Publisher) restore(c paho.Client, body []byte) {
 func (p *Publisher) answer(c paho.Client, question []byte) {
 	var from runStatus
 	state := "" // it asks itself
-	if p.has(c) {
+	if p.holdsName(c) {
 		state = statusUp
 	}
 	if me := p.me(state); json.Unmarshal(question, &from) == nil && from.Run != "" && from.key() != me.key() {

@@ -93,7 +93,7 @@ func TestNameIsTaken(t *testing.T) {
 	second, o2 := newClaimant(t, m.plain, "run-2")
 	_, err = second.start(t, o2)
 	var taken *NameTakenError
-	if !errors.As(err, &taken) || taken.Other.Run != "run-1" || !strings.Contains(err.Error(), "rig.name") {
+	if !errors.As(err, &taken) || taken.Holder.Run != "run-1" || !strings.Contains(err.Error(), "rig.name") {
 		t.Fatalf("the second daemon: %v", err)
 	}
 	c, seen := client(t, m.plain, "", "")

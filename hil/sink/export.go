@@ -17,9 +17,9 @@ import (
 
 // ExportOptions choose what ExportCSV writes.
 type ExportOptions struct {
-	Channels []string // columns behind timestamp: signals or fields of the row, in this order; nil: see ExportCSV
-	From, To float64  // s after the first row; To 0: to the end
-	Every    int      // keep every n-th row, without a filter against aliasing; 0 and 1: all
+	Channels           []string // columns behind timestamp: signals or fields of the row, in this order; nil: see ExportCSV
+	StartTime, EndTime float64  // s after the first row; EndTime 0: to the end
+	Decimate           int      // keep every n-th row, without a filter against aliasing; 0 and 1: all
 }
 
 // Exported is what was written.
@@ -50,13 +50,13 @@ func ExportCSV(ctx context.Context, run *Run, w io.Writer, opt ExportOptions) (E
 	head := csv.NewWriter(out) // its errors show up at the flush
 	_ = head.WriteAll([][]string{res.Columns, units})
 
-	it, more, err := run.window(opt.From, opt.To)
+	it, more, err := run.window(opt.StartTime, opt.EndTime)
 	if err != nil {
 		return res, err
 	}
 	var row hil.Row
 	var line []byte
-	every := uint64(max(1, opt.Every))
+	every := uint64(max(1, opt.Decimate))
 	for n := uint64(0); more && it.Next(&row); n++ {
 		if n%every != 0 {
 			continue
@@ -99,7 +99,7 @@ func (r *Run) window(from, to float64) (it *RowIter, more bool, err error) {
 	if from > 9e9 {
 		return it, false, nil
 	}
-	return r.Between(first.T+int64(math.Round(from*1e9)), end), true, nil
+	return r.RowsBetween(first.T+int64(math.Round(from*1e9)), end), true, nil
 }
 
 // column is one column of the CSV.
@@ -112,7 +112,7 @@ type column struct {
 func columnOf(f *rowField) column {
 	write := func(b []byte, r *hil.Row, _ int64) []byte {
 		at := len(b)
-		if b = f.write(b, r); b[at] == '"' {
+		if b = f.encode(b, r); b[at] == '"' {
 			b = append(b[:at], b[at+1:len(b)-1]...)
 		}
 		return b

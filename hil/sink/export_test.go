@@ -66,13 +66,13 @@ func TestExportSelection(t *testing.T) {
 		first string // sequence number in the first line
 	}{
 		{"all", ExportOptions{}, 1000, "1"},
-		{"from 0.9 s", ExportOptions{From: 0.9}, 100, "901"},
-		{"0.1 to 0.2 s, both ends", ExportOptions{From: 0.1, To: 0.2}, 101, "101"},
-		{"every 10th", ExportOptions{Every: 10}, 100, "1"},
-		{"every 300th from 0.5 s", ExportOptions{From: 0.5, Every: 300}, 2, "501"},
-		{"beyond the end", ExportOptions{From: 5}, 0, ""},
-		{"far beyond the end", ExportOptions{From: 1e300}, 0, ""},
-		{"to far beyond the end", ExportOptions{To: 1e300}, 1000, "1"},
+		{"from 0.9 s", ExportOptions{StartTime: 0.9}, 100, "901"},
+		{"0.1 to 0.2 s, both ends", ExportOptions{StartTime: 0.1, EndTime: 0.2}, 101, "101"},
+		{"every 10th", ExportOptions{Decimate: 10}, 100, "1"},
+		{"every 300th from 0.5 s", ExportOptions{StartTime: 0.5, Decimate: 300}, 2, "501"},
+		{"beyond the end", ExportOptions{StartTime: 5}, 0, ""},
+		{"far beyond the end", ExportOptions{StartTime: 1e300}, 0, ""},
+		{"to far beyond the end", ExportOptions{EndTime: 1e300}, 1000, "1"},
 	} {
 		c.opt.Channels = []string{"seq", "block2.signal2"}
 		var out strings.Builder
@@ -92,7 +92,7 @@ func TestExportSelection(t *testing.T) {
 	if !errors.Is(err, ErrChannel) || !strings.Contains(err.Error(), `"blok", "velo"`) || !strings.Contains(err.Error(), "block0.signal0") {
 		t.Errorf("unknown channel: %v", err)
 	}
-	if _, err := ExportCSV(context.Background(), run, &strings.Builder{}, ExportOptions{From: math.NaN()}); err == nil {
+	if _, err := ExportCSV(context.Background(), run, &strings.Builder{}, ExportOptions{StartTime: math.NaN()}); err == nil {
 		t.Error("NaN taken as a time")
 	}
 	if _, err := ExportCSV(finished(), run, &strings.Builder{}, ExportOptions{}); !errors.Is(err, context.Canceled) {

@@ -94,23 +94,23 @@ func (t *FitTopics) Close() { t.client.Disconnect(goodbye) }
 
 // ownBodies are the newest payloads that this process published, to tell them from those of others on the same topics.
 type ownBodies struct {
-	mu  sync.Mutex
-	of  [64][sha256.Size]byte
-	all int
+	mu    sync.Mutex
+	sums  [64][sha256.Size]byte
+	count int
 }
 
 func (o *ownBodies) add(body []byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.of[o.all%len(o.of)] = sha256.Sum256(body)
-	o.all++
+	o.sums[o.count%len(o.sums)] = sha256.Sum256(body)
+	o.count++
 }
 
-func (o *ownBodies) has(body []byte) bool {
+func (o *ownBodies) contains(body []byte) bool {
 	sum := sha256.Sum256(body)
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return slices.Contains(o.of[:], sum)
+	return slices.Contains(o.sums[:], sum)
 }
 
 // hear passes on what a fit that runs elsewhere publishes on the topics of this rig. It does not wait.
@@ -119,7 +119,7 @@ func (p *Publisher) hear(c paho.Client) {
 		return
 	}
 	c.SubscribeMultiple(map[string]byte{p.root + FitStatusTopic: 1, p.root + FitResultTopic: 1}, func(_ paho.Client, m paho.Message) {
-		if body := m.Payload(); !m.Retained() && !p.own.has(body) && json.Valid(body) { // retained: of a run before
+		if body := m.Payload(); !m.Retained() && !p.ownBodies.contains(body) && json.Valid(body) { // retained: of a run before
 			p.o.Heard(strings.TrimPrefix(m.Topic(), p.root), body)
 		}
 	})

@@ -14,9 +14,9 @@ import (
 	"hilrig/hil"
 )
 
-// History reads windows of a run that is still being recorded, thinned for a picture. It looks at the file, so it takes nothing from the loop, from
-// the rows' way to the sinks, or from the recorder; what the file does not hold yet, at most a chunk, it does not know. Any number of goroutines may
-// ask; one is served at a time.
+// History reads windows of a run that is still being recorded, thinned for a picture. It looks at the file, so it takes nothing from the
+// loop, from the rows' way to the sinks, or from the recorder; what the file does not hold yet, at most a chunk, it does not know. Any
+// number of goroutines may ask; one is served at a time.
 type History struct {
 	path string
 	turn chan struct{} // holds one while run is used
@@ -35,11 +35,12 @@ var (
 	ErrNoHistory = errors.New("no history")
 )
 
-// HistoryWindow chooses what is read. From and To are s since 1970, or, if they are not positive, s before the newest row on file.
+// HistoryWindow chooses what is read. StartTime and EndTime are s since 1970, or, if they are not positive, s before the newest row on
+// file.
 type HistoryWindow struct {
-	From, To float64
-	Signals  []string
-	Points   int // rows in the answer, at most; more are thinned
+	StartTime, EndTime float64
+	Signals            []string
+	Points             int // rows in the answer, at most; more are thinned
 }
 
 // NewHistory reads the recording at path, which may not hold a row yet.
@@ -63,9 +64,10 @@ func (h *History) Close() error {
 //	{"first": s, "last": s, "rows": n, "thinned": false, "modes": [{"timestamp": s, "mode": "run"}, …], "timestamp": [s, …], "seq": [n, …],
 //	 "signals": {"shaft.est.position": [rad, …], …}}
 //
-// first and last are the times of the first and the newest row on file; modes are that of the first row and its changes. Where there are more rows than points, each of about points/2 equal spans
-// is told by the smallest and the largest value of each signal in it, in the order in which they came, at the times of its first and last row, and
-// there is no seq. Rows that are missing are told by one row of null between their neighbours, so that nothing is drawn through a gap.
+// first and last are the times of the first and the newest row on file; modes are that of the first row and its changes. Where there are
+// more rows than points, each of about points/2 equal spans is told by the smallest and the largest value of each signal in it, in the
+// order in which they came, at the times of its first and last row, and there is no seq. Rows that are missing are told by one row of null
+// between their neighbours, so that nothing is drawn through a gap.
 func (h *History) Window(ctx context.Context, q HistoryWindow) ([]byte, error) {
 	select {
 	case h.turn <- struct{}{}:
@@ -78,7 +80,7 @@ func (h *History) Window(ctx context.Context, q HistoryWindow) ([]byte, error) {
 		return nil, err
 	}
 	run := h.run
-	from, to := stretch(q.From, last), stretch(q.To, last)
+	from, to := stretch(q.StartTime, last), stretch(q.EndTime, last)
 	var at []int
 	var unknown []string
 	for _, name := range q.Signals {
@@ -94,13 +96,13 @@ func (h *History) Window(ctx context.Context, q HistoryWindow) ([]byte, error) {
 	case q.Points < 2 || q.Points > HistoryPoints:
 		return nil, fmt.Errorf("%w: %d points, want 2 to %d", ErrWindow, q.Points, HistoryPoints)
 	case !(from < to):
-		return nil, fmt.Errorf("%w: from %g to %g, want from < to, in seconds since 1970, or, not positive, before the newest row", ErrWindow, q.From, q.To)
+		return nil, fmt.Errorf("%w: from %g to %g, want from < to, in seconds since 1970, or, not positive, before the newest row", ErrWindow, q.StartTime, q.EndTime)
 	case rows > historyRows:
 		return nil, fmt.Errorf("%w: some %.0f rows, at most %d (%.0f s at %g Hz); hil export reads longer ones", ErrWindow, rows, historyRows, h.Longest(run.Info.Schema.Rate), run.Info.Schema.Rate)
 	}
 
-	t := thin{at: at, most: q.Points, wall: run.wall, period: 1e9 / run.Info.Schema.Rate, span: math.Max(1, 2e9*(min(to, last)-max(from, first))/float64(q.Points))}
-	it := run.Between(int64(math.Round(from*1e9))-run.wall, int64(math.Round(to*1e9))-run.wall)
+	t := thin{columns: at, maxRows: q.Points, wall: run.wall, period: 1e9 / run.Info.Schema.Rate, span: math.Max(1, 2e9*(min(to, last)-max(from, first))/float64(q.Points))}
+	it := run.RowsBetween(int64(math.Round(from*1e9))-run.wall, int64(math.Round(to*1e9))-run.wall)
 	var row hil.Row
 	for n := 0; it.Next(&row); n++ {
 		if n%1024 == 0 && ctx.Err() != nil {
@@ -157,22 +159,22 @@ func (h *History) refresh() (first, last float64, err error) {
 
 // thin gathers rows as they are until there are too many, and smallest and largest values of spans besides.
 type thin struct {
-	at     []int   // of the signals in a row
-	most   int     // rows as they are, at most
-	wall   int64   // ns  time since 1970 minus the loop's clock
-	period float64 // ns  from row to row
-	span   float64 // ns
+	columns []int   // of the signals in a row
+	maxRows int     // rows as they are, at most
+	wall    int64   // ns  time since 1970 minus the loop's clock
+	period  float64 // ns  from row to row
+	span    float64 // ns
 
-	rows  int
-	prev  hil.Row
-	modes []byte // as JSON
-	full  table  // all rows, while there are few
-	few   table  // two rows per span
+	rows     int
+	prev     hil.Row
+	modes    []byte // as JSON
+	rawRows  table  // all rows, while there are few
+	spanRows table  // two rows per span
 
-	span0         int64 // number of the span under way
-	begun, ended  int64 // ns  its first and last row; begun 0: none
-	lo, hi        []float64
-	loFirst, some []bool // the smallest value came first; there is a value
+	span0               int64 // number of the span under way
+	firstTime, lastTime int64 // ns  its first and last row; firstTime 0: none
+	lo, hi              []float64
+	loFirst, hasValue   []bool // the smallest value came first; there is a value
 }
 
 // table are rows of some signals; seq 0: a gap, or two extremes.
@@ -187,37 +189,37 @@ func (b *table) add(t int64, seq uint64, x []float64) {
 }
 
 func (t *thin) add(r *hil.Row) {
-	x := make([]float64, len(t.at))
-	for j, i := range t.at {
+	x := make([]float64, len(t.columns))
+	for j, i := range t.columns {
 		x[j] = r.X[i]
 	}
 	// a gap is one row of nothing
 	if t.rows > 0 && (r.Seq != t.prev.Seq+1 || r.Epoch != t.prev.Epoch || float64(r.T-t.prev.T) > 3.5*t.period) {
 		t.shut()
 		nothing := slices.Repeat([]float64{math.NaN()}, len(x))
-		t.full.add((r.T+t.prev.T)/2, 0, nothing)
-		t.few.add((r.T+t.prev.T)/2, 0, nothing)
+		t.rawRows.add((r.T+t.prev.T)/2, 0, nothing)
+		t.spanRows.add((r.T+t.prev.T)/2, 0, nothing)
 	}
 	if t.rows == 0 || r.Mode != t.prev.Mode {
 		t.modes = append(appendSeconds(append(t.modes, `,{"timestamp":`...), r.T+t.wall), `,"mode":"`+r.Mode.String()+`"}`...)
 	}
 	t.prev = *r
 	t.rows++
-	if t.rows <= t.most {
-		t.full.add(r.T, r.Seq, x)
+	if t.rows <= t.maxRows {
+		t.rawRows.add(r.T, r.Seq, x)
 	}
-	if k := int64(math.Floor(float64(r.T) / t.span)); t.begun == 0 || k != t.span0 {
+	if k := int64(math.Floor(float64(r.T) / t.span)); t.firstTime == 0 || k != t.span0 {
 		t.shut()
-		t.span0, t.begun = k, r.T
+		t.span0, t.firstTime = k, r.T
 		t.lo, t.hi = slices.Repeat([]float64{math.Inf(1)}, len(x)), slices.Repeat([]float64{math.Inf(-1)}, len(x))
-		t.loFirst, t.some = make([]bool, len(x)), make([]bool, len(x))
+		t.loFirst, t.hasValue = make([]bool, len(x)), make([]bool, len(x))
 	}
-	t.ended = r.T
+	t.lastTime = r.T
 	for j, v := range x {
 		if v != v {
 			continue
 		}
-		t.some[j] = true
+		t.hasValue[j] = true
 		if v > t.hi[j] {
 			t.hi[j], t.loFirst[j] = v, true
 		}
@@ -229,30 +231,30 @@ func (t *thin) add(r *hil.Row) {
 
 // shut ends the span under way.
 func (t *thin) shut() {
-	if t.begun == 0 {
+	if t.firstTime == 0 {
 		return
 	}
 	a, b := slices.Clone(t.hi), slices.Clone(t.lo)
 	for j := range a {
 		switch {
-		case !t.some[j]:
+		case !t.hasValue[j]:
 			a[j], b[j] = math.NaN(), math.NaN()
 		case t.loFirst[j]:
 			a[j], b[j] = b[j], a[j]
 		}
 	}
-	t.few.add(t.begun, 0, a)
-	if t.ended > t.begun {
-		t.few.add(t.ended, 0, b)
+	t.spanRows.add(t.firstTime, 0, a)
+	if t.lastTime > t.firstTime {
+		t.spanRows.add(t.lastTime, 0, b)
 	}
-	t.begun = 0
+	t.firstTime = 0
 }
 
 func (t *thin) json(names []string, first, last float64) []byte {
 	t.shut()
-	of, thinned := &t.full, t.rows > t.most
+	of, thinned := &t.rawRows, t.rows > t.maxRows
 	if thinned {
-		of = &t.few
+		of = &t.spanRows
 	}
 	b := fmt.Appendf(nil, `{"first":%.6f,"last":%.6f,"rows":%d,"thinned":%t,"modes":[%s],"timestamp":[`, first, last, t.rows, thinned, bytes.TrimPrefix(t.modes, []byte(",")))
 	list := func(n int, one func(i int)) {

@@ -66,7 +66,7 @@ func TestHistoryAsRecorded(t *testing.T) {
 	h := NewHistory(filepath.Join(dir, runFile))
 	defer h.Close()
 	names := signalsOf(5)
-	a := window(t, h, HistoryWindow{From: startOf() + 1.0005, To: startOf() + 1.1005, Signals: []string{names[1].Name, names[2].Name}, Points: 500})
+	a := window(t, h, HistoryWindow{StartTime: startOf() + 1.0005, EndTime: startOf() + 1.1005, Signals: []string{names[1].Name, names[2].Name}, Points: 500})
 	if a.Rows != 100 || a.Thinned || math.Abs(a.First-startOf()-0.001) > 1e-6 || math.Abs(a.Last-startOf()-5) > 1e-6 {
 		t.Fatalf("%d rows from %g to %g, thinned %v; want 100 of 0.001 to 5 s", a.Rows, a.First-startOf(), a.Last-startOf(), a.Thinned)
 	}
@@ -84,7 +84,7 @@ func TestHistoryAsRecorded(t *testing.T) {
 		}
 	}
 	// before the newest row
-	if a := window(t, h, HistoryWindow{From: -0.0995, To: 0, Signals: []string{names[0].Name}, Points: 500}); a.Rows != 100 || *a.Seq[99] != 5000 {
+	if a := window(t, h, HistoryWindow{StartTime: -0.0995, EndTime: 0, Signals: []string{names[0].Name}, Points: 500}); a.Rows != 100 || *a.Seq[99] != 5000 {
 		t.Errorf("the last 0.1 s are %d rows", a.Rows)
 	}
 }
@@ -120,7 +120,8 @@ func TestHistoryThinned(t *testing.T) {
 	h := NewHistory(rec.Path())
 	defer h.Close()
 	names := signalsOf(2)
-	a := window(t, h, HistoryWindow{From: startOf(), To: startOf() + 60.5, Signals: []string{names[0].Name, names[1].Name}, Points: 1000})
+	a := window(t, h, HistoryWindow{StartTime: startOf(), EndTime: startOf() + 60.5, Signals: []string{names[0].Name, names[1].Name},
+		Points: 1000})
 	if !a.Thinned || a.Rows != n-2000 || len(a.Timestamp) > 1010 || len(a.Timestamp) < 900 || a.Seq != nil {
 		t.Fatalf("%d rows in %d points, thinned %v", a.Rows, len(a.Timestamp), a.Thinned)
 	}
@@ -182,7 +183,7 @@ func TestHistoryGrows(t *testing.T) {
 			t.Fatal(err)
 		}
 		at = next
-		data, err := h.Window(context.Background(), HistoryWindow{From: startOf(), To: startOf() + 60, Signals: []string{signalsOf(8)[0].Name}, Points: 20})
+		data, err := h.Window(context.Background(), HistoryWindow{StartTime: startOf(), EndTime: startOf() + 60, Signals: []string{signalsOf(8)[0].Name}, Points: 20})
 		if errors.Is(err, ErrNoHistory) && rows == 0 {
 			continue
 		}
@@ -213,22 +214,22 @@ func TestHistoryRefuses(t *testing.T) {
 	defer h.Close()
 	name := signalsOf(3)[0].Name
 	for says, q := range map[string]HistoryWindow{
-		"from < to":              {From: -1, To: -2, Signals: []string{name}, Points: 100},
-		"1 points, want 2":       {From: -1, Points: 1},
-		"no such signal: \"up\"": {From: -1, Points: 10, Signals: []string{name, "up"}},
-		"NaN to 0, want from":    {From: math.NaN(), Points: 10},
+		"from < to":              {StartTime: -1, EndTime: -2, Signals: []string{name}, Points: 100},
+		"1 points, want 2":       {StartTime: -1, Points: 1},
+		"no such signal: \"up\"": {StartTime: -1, Points: 10, Signals: []string{name, "up"}},
+		"NaN to 0, want from":    {StartTime: math.NaN(), Points: 10},
 	} {
 		if _, err := h.Window(context.Background(), q); !errors.Is(err, ErrWindow) || !strings.Contains(err.Error(), says) {
 			t.Errorf("%+v: %v, want %q", q, err, says)
 		}
 	}
 	none := NewHistory(filepath.Join(t.TempDir(), "none.mcap"))
-	if _, err := none.Window(context.Background(), HistoryWindow{From: -1, Points: 10}); !errors.Is(err, ErrNoHistory) {
+	if _, err := none.Window(context.Background(), HistoryWindow{StartTime: -1, Points: 10}); !errors.Is(err, ErrNoHistory) {
 		t.Errorf("without a file: %v", err)
 	}
 	gone, cancel := context.WithTimeout(context.Background(), 0)
 	defer cancel()
-	if _, err := h.Window(gone, HistoryWindow{From: -2, Points: 10}); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := h.Window(gone, HistoryWindow{StartTime: -2, Points: 10}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a client that has gone: %v", err)
 	}
 }
@@ -244,7 +245,7 @@ func BenchmarkHistory(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := h.Window(context.Background(), HistoryWindow{From: startOf(), To: startOf() + 60, Signals: names, Points: 2000}); err != nil {
+		if _, err := h.Window(context.Background(), HistoryWindow{StartTime: startOf(), EndTime: startOf() + 60, Signals: names, Points: 2000}); err != nil {
 			b.Fatal(err)
 		}
 	}

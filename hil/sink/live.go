@@ -17,11 +17,11 @@ type LiveEstimate struct {
 
 // LiveParameter is one of its parameters.
 type LiveParameter struct {
-	Name   string   `json:"name"`
-	Value  float64  `json:"value"`
-	StdErr float64  `json:"std_err"`
-	Unit   string   `json:"-"`
-	Apart  *float64 `json:"apart_err"` // fit minus live over the root of the sum of both squared errors; null: the fit has no such parameter, or no error of it
+	Name                 string   `json:"name"`
+	Value                float64  `json:"value"`
+	StdErr               float64  `json:"std_err"`
+	Unit                 string   `json:"-"`
+	NormalizedDifference *float64 `json:"apart_err"` // fit minus live over the root of the sum of both squared errors; null: the fit has no such parameter, or no error of it
 }
 
 // NoLive says why a run has no live estimate.
@@ -29,11 +29,11 @@ const NoLive = "never had an error: too short a run, or too little motion above 
 
 // LiveRows keep the last recursive estimate of a run. A core that starts again begins without one.
 type LiveRows struct {
-	parameters       []hil.Channel
-	at               []int     // in X: parameters, their standard errors, windows
-	x                []float64 // there, in the last row with an estimate; nil: none yet
-	first, held, end int64     // ns  of the first row, of that one and of the last
-	any              bool      // a row was seen
+	parameters                        []hil.Channel
+	columns                           []int     // in X: parameters, their standard errors, windows
+	x                                 []float64 // there, in the last row with an estimate; nil: none yet
+	firstTime, estimateTime, lastTime int64     // ns  of the first row, of the row with the estimate and of the last
+	hasRows                           bool      // a row was seen
 }
 
 // NewLiveRows keeps the estimates of an axis in rows of this schema.
@@ -45,7 +45,7 @@ func NewLiveRows(s *hil.Schema, axis string) *LiveRows {
 			if c.Axis != axis {
 				continue
 			}
-			if l.at = append(l.at, at[i]); role == hil.RoleParameter {
+			if l.columns = append(l.columns, at[i]); role == hil.RoleParameter {
 				l.parameters = append(l.parameters, c)
 			}
 		}
@@ -55,21 +55,21 @@ func NewLiveRows(s *hil.Schema, axis string) *LiveRows {
 
 // See takes a row.
 func (l *LiveRows) See(r *hil.Row) {
-	if !l.any {
-		l.any, l.first = true, r.T
+	if !l.hasRows {
+		l.hasRows, l.firstTime = true, r.T
 	}
-	l.end = r.T
+	l.lastTime = r.T
 	n := len(l.parameters)
 	if n == 0 {
 		return // not estimated
 	}
-	for _, i := range l.at[n : 2*n] {
+	for _, i := range l.columns[n : 2*n] {
 		if !(r.X[i] > 0) || math.IsInf(r.X[i], 0) {
 			return
 		}
 	}
-	l.held, l.x = r.T, l.x[:0]
-	for _, i := range l.at {
+	l.estimateTime, l.x = r.T, l.x[:0]
+	for _, i := range l.columns {
 		l.x = append(l.x, r.X[i])
 	}
 }
@@ -80,7 +80,8 @@ func (l *LiveRows) Estimate() *LiveEstimate {
 		return nil
 	}
 	n := len(l.parameters)
-	out := &LiveEstimate{Time: float64(l.held-l.first) * 1e-9, Stale: float64(l.end-l.held) * 1e-9, Windows: int(l.x[2*n])}
+	out := &LiveEstimate{Time: float64(l.estimateTime-l.firstTime) * 1e-9, Stale: float64(l.lastTime-l.estimateTime) * 1e-9,
+		Windows: int(l.x[2*n])}
 	for i, c := range l.parameters {
 		out.Parameters = append(out.Parameters, LiveParameter{Name: c.Short(), Value: l.x[i], StdErr: l.x[n+i], Unit: c.Unit})
 	}

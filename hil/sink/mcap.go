@@ -65,9 +65,9 @@ type kv struct{ key, value string }
 
 // chunkAt is where a chunk lies in the file and what time it covers.
 type chunkAt struct {
-	offset, length int64  // bytes, the whole Chunk record
-	start, end     uint64 // ns since 1970, of its messages
-	channels       uint64 // bit per channel id below 64 that has messages in it; 0: not known
+	offset, length     int64  // bytes, the whole Chunk record
+	startTime, endTime uint64 // ns since 1970, of its messages
+	channels           uint64 // bit per channel id below 64 that has messages in it; 0: not known
 }
 
 // The little-endian pieces that records are made of ([MCAP] "Serialization"); records grow at the end of a slice.
@@ -127,15 +127,15 @@ func appendAttachment(b []byte, t uint64, name, media string, data []byte) []byt
 	return closeRecord(b, at)
 }
 
-// cursor takes a record's content apart. Reading past the end makes it bad and yields zeros, so that a parser checks once.
+// cursor takes a record's content apart. Reading past the end sets overrun and yields zeros, so that a parser checks once.
 type cursor struct {
-	b   []byte
-	bad bool
+	b       []byte
+	overrun bool
 }
 
 func (c *cursor) bytes(n uint64) []byte {
 	if n > uint64(len(c.b)) {
-		c.bad, c.b = true, nil
+		c.overrun, c.b = true, nil
 		return nil
 	}
 	p := c.b[:n]
@@ -169,10 +169,10 @@ func (c *cursor) str() string { return string(c.bytes(uint64(c.u32()))) }
 func (c *cursor) strMap() []kv {
 	in := cursor{b: c.bytes(uint64(c.u32()))}
 	var m []kv
-	for len(in.b) > 0 && !in.bad {
+	for len(in.b) > 0 && !in.overrun {
 		m = append(m, kv{in.str(), in.str()})
 	}
-	c.bad = c.bad || in.bad
+	c.overrun = c.overrun || in.overrun
 	return m
 }
 
@@ -191,7 +191,7 @@ func nextRecord(b []byte) (op byte, content, rest []byte, ok bool) {
 func parseChannel(content []byte) (mcapChannel, bool) {
 	c := cursor{b: content}
 	ch := mcapChannel{id: c.u16(), schema: c.u16(), topic: c.str(), encoding: c.str(), meta: c.strMap()}
-	return ch, !c.bad
+	return ch, !c.overrun
 }
 
 func parseMessage(content []byte) (mcapMessage, bool) {
@@ -199,20 +199,20 @@ func parseMessage(content []byte) (mcapMessage, bool) {
 	m := mcapMessage{channel: c.u16(), seq: c.u32(), time: c.u64()}
 	c.u64() // publish time: the same as the log time here
 	m.data = c.b
-	return m, !c.bad
+	return m, !c.overrun
 }
 
 // chunkHead is a Chunk record without its content.
 type chunkHead struct {
-	start, end  uint64 // ns since 1970
-	size        uint64 // bytes, uncompressed
-	crc         uint32 // of the uncompressed content; 0: unknown
-	compression string
+	startTime, endTime uint64 // ns since 1970
+	size               uint64 // bytes, uncompressed
+	crc                uint32 // of the uncompressed content; 0: unknown
+	compression        string
 }
 
 func parseChunk(content []byte) (h chunkHead, records []byte, ok bool) {
 	c := cursor{b: content}
-	h = chunkHead{start: c.u64(), end: c.u64(), size: c.u64(), crc: c.u32(), compression: c.str()}
+	h = chunkHead{startTime: c.u64(), endTime: c.u64(), size: c.u64(), crc: c.u32(), compression: c.str()}
 	records = c.bytes(c.u64())
-	return h, records, !c.bad
+	return h, records, !c.overrun
 }

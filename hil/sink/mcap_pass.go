@@ -7,18 +7,18 @@ import (
 
 // messages is a pass over the messages of one channel, in the order of the file, chunk by chunk.
 type messages struct {
-	m        *mcapReader
-	channel  uint16
-	from, to uint64 // ns since 1970; chunks wholly outside are not read
-	next     int    // chunk
-	raw      []byte
-	plain    []byte
-	rest     []byte
-	at       int64 // of the chunk being read
+	m                  *mcapReader
+	channel            uint16
+	startTime, endTime uint64 // ns since 1970; chunks wholly outside are not read
+	nextChunk          int    // chunk
+	raw                []byte
+	decompressed       []byte
+	rest               []byte
+	chunkOffset        int64 // of the chunk being read
 }
 
 func (m *mcapReader) pass(channel uint16, from, to uint64) *messages {
-	return &messages{m: m, channel: channel, from: from, to: to}
+	return &messages{m: m, channel: channel, startTime: from, endTime: to}
 }
 
 // read gives the next message; false at the end. A damaged chunk becomes a Problem and is left out.
@@ -27,7 +27,7 @@ func (p *messages) read(msg *mcapMessage) (bool, error) {
 		for len(p.rest) > 0 {
 			op, content, rest, ok := nextRecord(p.rest)
 			if !ok {
-				p.m.problem(p.at, "the chunk ends inside a record")
+				p.m.problem(p.chunkOffset, "the chunk ends inside a record")
 				p.rest = nil
 				break
 			}
@@ -37,7 +37,7 @@ func (p *messages) read(msg *mcapMessage) (bool, error) {
 			}
 			got, ok := parseMessage(content)
 			if !ok {
-				p.m.problem(p.at, "a message of the chunk is cut short")
+				p.m.problem(p.chunkOffset, "a message of the chunk is cut short")
 				continue
 			}
 			if got.channel == p.channel {
@@ -45,12 +45,12 @@ func (p *messages) read(msg *mcapMessage) (bool, error) {
 				return true, nil
 			}
 		}
-		if p.next >= len(p.m.chunks) {
+		if p.nextChunk >= len(p.m.chunks) {
 			return false, nil
 		}
-		k := p.m.chunks[p.next]
-		p.next++
-		if k.end < p.from || k.start > p.to || p.channel < 64 && k.channels != 0 && k.channels>>p.channel&1 == 0 {
+		k := p.m.chunks[p.nextChunk]
+		p.nextChunk++
+		if k.endTime < p.startTime || k.startTime > p.endTime || p.channel < 64 && k.channels != 0 && k.channels>>p.channel&1 == 0 {
 			continue
 		}
 		if err := p.load(k); err != nil {
@@ -61,7 +61,7 @@ func (p *messages) read(msg *mcapMessage) (bool, error) {
 
 // load reads and checks one chunk. The error is one of the disk; damage leaves rest empty.
 func (p *messages) load(k chunkAt) error {
-	p.rest, p.at = nil, k.offset
+	p.rest, p.chunkOffset = nil, k.offset
 	if k.length > 2*maxChunk {
 		p.m.problem(k.offset, "the chunk claims %d bytes, more than %d", k.length, 2*maxChunk)
 		return nil
@@ -87,10 +87,10 @@ func (p *messages) load(k chunkAt) error {
 		p.m.problem(k.offset, "the chunk claims %d bytes, more than %d", h.size, maxChunk)
 		return nil
 	case h.compression == "":
-		p.plain = append(p.plain[:0], records...)
+		p.decompressed = append(p.decompressed[:0], records...)
 	case h.compression == zstdName:
 		var err error
-		if p.plain, err = p.m.dec.DecodeAll(records, p.plain[:0]); err != nil {
+		if p.decompressed, err = p.m.dec.DecodeAll(records, p.decompressed[:0]); err != nil {
 			p.m.problem(k.offset, "the chunk does not decompress (%v); its rows are lost", err)
 			return nil
 		}
@@ -98,10 +98,10 @@ func (p *messages) load(k chunkAt) error {
 		p.m.problem(k.offset, "the chunk is compressed with %q, which this program does not read", h.compression)
 		return nil
 	}
-	if uint64(len(p.plain)) != h.size || h.crc != 0 && crc32.ChecksumIEEE(p.plain) != h.crc {
+	if uint64(len(p.decompressed)) != h.size || h.crc != 0 && crc32.ChecksumIEEE(p.decompressed) != h.crc {
 		p.m.problem(k.offset, "the chunk is damaged (CRC); its rows are lost")
 		return nil
 	}
-	p.rest = p.plain
+	p.rest = p.decompressed
 	return nil
 }

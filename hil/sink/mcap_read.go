@@ -28,7 +28,7 @@ type mcapReader struct {
 	dec  *zstd.Decoder
 
 	indexed  bool  // the summary was there and sound
-	end      int64 // where the data that can be read ends, without a summary
+	dataEnd  int64 // where the data that can be read ends, without a summary
 	channels map[uint16]mcapChannel
 	meta     map[string][]kv
 	attach   map[string][]byte
@@ -66,7 +66,7 @@ func openMCAP(r io.ReaderAt, size int64) (*mcapReader, error) {
 // grow lists the chunks that a file without a summary has got since; its end, where a record may be under way, is no problem.
 func (m *mcapReader) grow(size int64) error {
 	m.size, m.problems = size, nil
-	return m.walk(m.end)
+	return m.walk(m.dataEnd)
 }
 
 func (m *mcapReader) close() { m.dec.Close() }
@@ -130,19 +130,19 @@ func (m *mcapReader) summary() error {
 		case opSchema, opChannel:
 			m.describe(op, content)
 		case opAttachmentIndex, opMetadataIndex:
-			if at, n := int64(c.u64()), int64(c.u64()); !c.bad && m.inside(at, n) && n <= maxChunk {
-				if err := m.take(at, n); err != nil {
+			if at, n := int64(c.u64()), int64(c.u64()); !c.overrun && m.inFile(at, n) && n <= maxChunk {
+				if err := m.readDescription(at, n); err != nil {
 					return err
 				}
 			}
 		case opChunkIndex:
-			k := chunkAt{start: c.u64(), end: c.u64(), offset: int64(c.u64()), length: int64(c.u64())}
-			for in := (cursor{b: c.bytes(uint64(c.u32()))}); len(in.b) > 0 && !in.bad; in.u64() {
+			k := chunkAt{startTime: c.u64(), endTime: c.u64(), offset: int64(c.u64()), length: int64(c.u64())}
+			for in := (cursor{b: c.bytes(uint64(c.u32()))}); len(in.b) > 0 && !in.overrun; in.u64() {
 				if id := in.u16(); id < 64 {
 					k.channels |= 1 << id
 				}
 			}
-			if c.bad || !m.inside(k.offset, k.length) {
+			if c.overrun || !m.inFile(k.offset, k.length) {
 				m.problem(int64(start), "the index points outside the file; read record by record instead")
 				return nil
 			}
@@ -150,12 +150,12 @@ func (m *mcapReader) summary() error {
 		}
 		rest = after
 	}
-	m.chunks, m.indexed, m.end = chunks, true, int64(start)
+	m.chunks, m.indexed, m.dataEnd = chunks, true, int64(start)
 	return nil
 }
 
-// inside tells whether length bytes at offset lie within the file.
-func (m *mcapReader) inside(offset, length int64) bool {
+// inFile tells whether length bytes at offset lie within the file.
+func (m *mcapReader) inFile(offset, length int64) bool {
 	return offset >= 0 && length >= recordHead && offset <= m.size-length
 }
 
@@ -171,7 +171,7 @@ func (m *mcapReader) walk(at int64) error {
 			m.noteEnd(at)
 			return nil
 		}
-		kind, length := m.sound(at, head[:n])
+		kind, length := m.checkHead(at, head[:n])
 		switch kind {
 		case opDataEnd, opFooter:
 			m.noteEnd(at)
@@ -181,7 +181,7 @@ func (m *mcapReader) walk(at int64) error {
 				return nil
 			}
 			c := cursor{b: head[recordHead:n]}
-			m.chunks = append(m.chunks, chunkAt{offset: at, length: length, start: c.u64(), end: c.u64()})
+			m.chunks = append(m.chunks, chunkAt{offset: at, length: length, startTime: c.u64(), endTime: c.u64()})
 		case 0:
 			next, err := m.nextChunk(at + 1)
 			if err != nil {
@@ -197,7 +197,7 @@ func (m *mcapReader) walk(at int64) error {
 			continue
 		case opMessageIndex:
 		default:
-			if err := m.take(at, length); err != nil {
+			if err := m.readDescription(at, length); err != nil {
 				return err
 			}
 		}
@@ -207,12 +207,12 @@ func (m *mcapReader) walk(at int64) error {
 
 func (m *mcapReader) noteEnd(at int64) {
 	if !m.indexed {
-		m.end = at
+		m.dataEnd = at
 	}
 }
 
-// sound judges the record at a position by its first bytes: its opcode, 0 if it cannot be one, and its whole length.
-func (m *mcapReader) sound(at int64, head []byte) (op byte, length int64) {
+// checkHead judges the record at a position by its first bytes: its opcode, 0 if it cannot be one, and its whole length.
+func (m *mcapReader) checkHead(at int64, head []byte) (op byte, length int64) {
 	if len(head) < recordHead {
 		return 0, 0
 	}
@@ -228,12 +228,12 @@ func (m *mcapReader) sound(at int64, head []byte) (op byte, length int64) {
 		name := uint64(c.u32())
 		c.bytes(name)
 		inner := c.u64()
-		if c.bad || name > 16 || size < chunkFix+name || inner != size-chunkFix-name {
+		if c.overrun || name > 16 || size < chunkFix+name || inner != size-chunkFix-name {
 			return 0, 0
 		}
 	case op == opMessageIndex:
 		c.u16()
-		if n := uint64(c.u32()); c.bad || size != 6+n {
+		if n := uint64(c.u32()); c.overrun || size != 6+n {
 			return 0, 0
 		}
 	case op == 0 || op > opDataEnd && op < 0x80:
@@ -244,8 +244,8 @@ func (m *mcapReader) sound(at int64, head []byte) (op byte, length int64) {
 	return op, recordHead + int64(size)
 }
 
-// take reads one of the records that describe the file; what it does not know it leaves.
-func (m *mcapReader) take(at, length int64) error {
+// readDescription reads one of the records that describe the file; what it does not know it leaves.
+func (m *mcapReader) readDescription(at, length int64) error {
 	b := make([]byte, length)
 	if _, err := m.r.ReadAt(b, at); err != nil {
 		return err
@@ -263,10 +263,10 @@ func (m *mcapReader) describe(op byte, content []byte) (ok bool) {
 	switch op {
 	case opHeader:
 		_, _ = c.str(), c.str() // profile, library
-		ok = !c.bad
+		ok = !c.overrun
 	case opSchema: // of which nothing but its form matters
 		_, _, _, _ = c.u16(), c.str(), c.str(), c.str()
-		ok = !c.bad
+		ok = !c.overrun
 	case opChannel:
 		var ch mcapChannel
 		if ch, ok = parseChannel(content); ok {
@@ -274,7 +274,7 @@ func (m *mcapReader) describe(op byte, content []byte) (ok bool) {
 		}
 	case opMetadata:
 		name, kvs := c.str(), c.strMap()
-		if ok = !c.bad; ok {
+		if ok = !c.overrun; ok {
 			m.meta[name] = kvs
 		}
 	case opAttachment:
@@ -283,7 +283,7 @@ func (m *mcapReader) describe(op byte, content []byte) (ok bool) {
 		data := c.bytes(c.u64())
 		body := len(content) - len(c.b)
 		crc := c.u32()
-		if ok = !c.bad && (crc == 0 || crc == crc32.ChecksumIEEE(content[:body])); ok {
+		if ok = !c.overrun && (crc == 0 || crc == crc32.ChecksumIEEE(content[:body])); ok {
 			m.attach[name] = data
 		}
 	}
@@ -308,7 +308,7 @@ func (m *mcapReader) nextChunk(from int64) (int64, error) {
 			if err != nil && err != io.EOF {
 				return -1, err
 			}
-			if op, _ := m.sound(from+int64(i), head[:h]); op == opChunk {
+			if op, _ := m.checkHead(from+int64(i), head[:h]); op == opChunk {
 				return from + int64(i), nil
 			}
 		}

@@ -34,19 +34,19 @@ type RowCodec struct {
 // texts and times.
 type rowField struct {
 	name, unit, kind, doc string
-	write                 func(b []byte, r *hil.Row) []byte
-	read                  func(s scanner, r *hil.Row) (rest scanner, ok bool) // by value: what goes through a pointer here is allocated
+	encode                func(b []byte, r *hil.Row) []byte
+	decode                func(s scanner, r *hil.Row) (rest scanner, ok bool) // by value: what goes through a pointer here is allocated
 	number                func(r *hil.Row) float64
 }
 
 // rowFields are in the order they are written.
 var rowFields = [...]rowField{
 	{name: "timestamp", unit: "s", kind: "number", doc: "wall-clock time of the tick's deadline, seconds since 1970",
-		read: func(s scanner, _ *hil.Row) (scanner, bool) { err := s.skip(0); return s, err == nil }}, // follows from t; the codec writes it
+		decode: func(s scanner, _ *hil.Row) (scanner, bool) { err := s.skip(0); return s, err == nil }}, // follows from t; the codec writes it
 	integerField("seq", "number of the tick, from 1; gaps are lost rows", func(r *hil.Row) *uint64 { return &r.Seq }),
 	{name: "t", unit: "s", kind: "number", doc: "deadline of the tick on the loop's clock, exact to 1 ns",
-		write: func(b []byte, r *hil.Row) []byte { return appendDecimal(b, r.T, 9) },
-		read:  func(s scanner, r *hil.Row) (rest scanner, ok bool) { r.T, ok = s.decimal(9); return s, ok }},
+		encode: func(b []byte, r *hil.Row) []byte { return appendDecimal(b, r.T, 9) },
+		decode: func(s scanner, r *hil.Row) (rest scanner, ok bool) { r.T, ok = s.decimal(9); return s, ok }},
 	spanField("late_us", "wake-up after the deadline", func(r *hil.Row) *int32 { return &r.Late }),
 	spanField("busy_us", "from the wake-up to the row being complete", func(r *hil.Row) *int32 { return &r.Busy }),
 	nameField("mode", "state of the guard after this tick", modes, func(r *hil.Row) *hil.Mode { return &r.Mode }),
@@ -56,8 +56,8 @@ var rowFields = [...]rowField{
 	numberField("cause_limit", "what it should have stayed within", func(r *hil.Row) *float64 { return &r.Limit }),
 	integerField("flags", "what happened in this tick, bits", func(r *hil.Row) *hil.Flags { return &r.Flags }),
 	{name: "fresh", kind: "string", doc: "measured signals that arrived since the last tick, bits in hexadecimal",
-		write: func(b []byte, r *hil.Row) []byte { return append(appendBits(append(b, '"'), &r.Fresh), '"') },
-		read:  func(s scanner, r *hil.Row) (rest scanner, ok bool) { r.Fresh, ok = s.hex(); return s, ok }},
+		encode: func(b []byte, r *hil.Row) []byte { return append(appendBits(append(b, '"'), &r.Fresh), '"') },
+		decode: func(s scanner, r *hil.Row) (rest scanner, ok bool) { r.Fresh, ok = s.hex(); return s, ok }},
 	integerField("gen", "generation of the parameter block in force", func(r *hil.Row) *uint32 { return &r.Gen }),
 	integerField("cmd", "id of the command taken in this tick, 0 for none", func(r *hil.Row) *uint32 { return &r.Cmd }),
 	nameField("req", "the request taken in this tick", requests, func(r *hil.Row) *uint8 { return &r.Req }),
@@ -149,7 +149,7 @@ func NewRowCodec(s *hil.Schema, wall int64) (*RowCodec, error) {
 func (c *RowCodec) Append(b []byte, r *hil.Row) []byte {
 	b = appendDecimal(append(b, c.keys[0]...), floorDiv(r.T+c.wall, 1000), 6)
 	for i := 1; i < nFixed; i++ {
-		b = rowFields[i].write(append(b, c.keys[i]...), r)
+		b = rowFields[i].encode(append(b, c.keys[i]...), r)
 	}
 
 	finite := true

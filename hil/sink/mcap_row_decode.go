@@ -79,7 +79,7 @@ func (c *RowCodec) Decode(data []byte, r *hil.Row) error {
 func (c *RowCodec) field(s *scanner, i int, r *hil.Row) error {
 	var ok bool
 	if i < nFixed {
-		*s, ok = rowFields[i].read(*s, r)
+		*s, ok = rowFields[i].decode(*s, r)
 	} else {
 		x := &r.X[i-nFixed]
 		if s.prefix("null") {

@@ -29,7 +29,7 @@ func wholeFile(t testing.TB, rows int) (data []byte, perChunk []int) {
 	defer m.close()
 	perChunk = make([]int, len(m.chunks))
 	var msg mcapMessage
-	for p := m.pass(chRows, 0, math.MaxUint64); ; perChunk[p.next-1]++ {
+	for p := m.pass(chRows, 0, math.MaxUint64); ; perChunk[p.nextChunk-1]++ {
 		if ok, err := p.read(&msg); err != nil || !ok {
 			return data, perChunk
 		}
@@ -161,7 +161,7 @@ func TestFlippedBits(t *testing.T) {
 	m, _ := openMCAP(bytes.NewReader(data), int64(len(data)))
 	m.close()
 	r := rand.New(rand.NewPCG(2, 2))
-	first, end := m.chunks[0].offset, m.end-(recordHead+4) // chunks and message indices
+	first, end := m.chunks[0].offset, m.dataEnd-(recordHead+4) // chunks and message indices
 	for range 80 {
 		at := first + r.Int64N(end-first)
 		for _, whole := range []bool{true, false} {
@@ -182,7 +182,7 @@ func TestFlippedBits(t *testing.T) {
 
 	// a damaged index is not trusted
 	broken := bytes.Clone(data)
-	broken[m.end+20] ^= 4
+	broken[m.dataEnd+20] ^= 4
 	got, damaged := readable(t, broken)
 	if got != total || damaged.indexed || len(damaged.problems) != 1 || !strings.Contains(damaged.problems[0].Text, "index") {
 		t.Errorf("damaged index: %d of %d rows, %v", got, total, damaged.problems)
@@ -215,7 +215,7 @@ func TestDiskFails(t *testing.T) {
 	if len(told) != 1 || told[0].Code != "RECORD_FAILED" || told[0].Level != "error" {
 		t.Errorf("told %+v", told)
 	}
-	if st.Rows == 0 || st.Lost == 0 || st.Rows+st.Lost != 20000 {
+	if st.Rows == 0 || st.LostRows == 0 || st.Rows+st.LostRows != 20000 {
 		t.Errorf("stats %+v, want 20000 rows in all", st)
 	}
 	run, err := OpenRun(rec.Dir())
@@ -302,7 +302,7 @@ func TestPrune(t *testing.T) {
 	check := func(keep int64, removed, kept []string, bytes int64) {
 		t.Helper()
 		p, err := Prune(dir, keep, current)
-		if err != nil || strings.Join(p.Removed, " ") != strings.Join(removed, " ") || strings.Join(p.Kept, " ") != strings.Join(kept, " ") || p.Bytes != bytes {
+		if err != nil || strings.Join(p.Removed, " ") != strings.Join(removed, " ") || strings.Join(p.Foreign, " ") != strings.Join(kept, " ") || p.Bytes != bytes {
 			t.Errorf("keep %d: %+v, %v", keep, p, err)
 		}
 		for _, path := range []string{current, live, other, noted} {

@@ -11,12 +11,12 @@ import (
 
 // mcapChunk gathers messages in memory until they are written as one Chunk record with its message indices.
 type mcapChunk struct {
-	buf        []byte   // Message records, one after the other
-	index      [][]byte // per channel id: pairs of log time (ns) and offset into buf, as they stand in the file
-	counts     []uint64 // per channel id: messages
-	start, end uint64   // ns since 1970, earliest and latest log time
-	n          int      // messages
-	at         int      // position of the open message's length
+	buf                []byte   // Message records, one after the other
+	index              [][]byte // per channel id: pairs of log time (ns) and offset into buf, as they stand in the file
+	counts             []uint64 // per channel id: messages
+	startTime, endTime uint64   // ns since 1970, earliest and latest log time
+	n                  int      // messages
+	lengthPos          int      // position of the open message's length
 }
 
 // chunkBytes closes a chunk early when rows come fast: uncompressed size, bytes.
@@ -27,7 +27,7 @@ func newChunk(channels int) *mcapChunk {
 }
 
 func (c *mcapChunk) reset() {
-	c.buf, c.start, c.end, c.n = c.buf[:0], 0, 0, 0
+	c.buf, c.startTime, c.endTime, c.n = c.buf[:0], 0, 0, 0
 	for i := range c.index {
 		c.index[i], c.counts[i] = c.index[i][:0], 0
 	}
@@ -37,18 +37,18 @@ func (c *mcapChunk) reset() {
 func (c *mcapChunk) open(channel uint16, seq uint32, t uint64) {
 	c.index[channel] = le.AppendUint64(le.AppendUint64(c.index[channel], t), uint64(len(c.buf)))
 	c.counts[channel]++
-	if c.n == 0 || t < c.start {
-		c.start = t
+	if c.n == 0 || t < c.startTime {
+		c.startTime = t
 	}
-	c.end = max(c.end, t)
+	c.endTime = max(c.endTime, t)
 	c.n++
 
-	c.buf, c.at = openRecord(c.buf, opMessage)
+	c.buf, c.lengthPos = openRecord(c.buf, opMessage)
 	c.buf = le.AppendUint32(le.AppendUint16(c.buf, channel), seq)
 	c.buf = le.AppendUint64(le.AppendUint64(c.buf, t), t)
 }
 
-func (c *mcapChunk) shut() { c.buf = closeRecord(c.buf, c.at) }
+func (c *mcapChunk) shut() { c.buf = closeRecord(c.buf, c.lengthPos) }
 
 // mcapFile is what the writer needs of a file; *os.File is one.
 type mcapFile interface {
@@ -63,24 +63,24 @@ var _ mcapFile = (*os.File)(nil)
 // mcapWriter writes one file, chunk by chunk, each with one write. It belongs to one goroutine. A write that fails is
 // cut off again, so that the file always ends after a whole record.
 type mcapWriter struct {
-	f   mcapFile
-	off int64  // bytes in the file so far
-	crc uint32 // of those bytes
-	enc *zstd.Encoder
-	buf []byte // scratch for one write
-	zip []byte // scratch for compressed records
+	f      mcapFile
+	offset int64  // bytes in the file so far
+	crc    uint32 // of those bytes
+	enc    *zstd.Encoder
+	buf    []byte // scratch for one write
+	zip    []byte // scratch for compressed records
 
-	schemas, channels []byte // the records, repeated in the summary
-	chunkIndex        []byte // the summary's records so far …
-	attachIndex       []byte
-	metaIndex         []byte
-	nSchemas          uint16 // … and the numbers for the statistics
-	nChannels         uint32
-	nChunks           uint32
-	nAttach, nMeta    uint32
-	counts            []uint64 // messages per channel id
-	messages          uint64
-	start, end        uint64 // ns since 1970
+	schemas, channels  []byte // the records, repeated in the summary
+	chunkIndex         []byte // the summary's records so far …
+	attachIndex        []byte
+	metaIndex          []byte
+	nSchemas           uint16 // … and the numbers for the statistics
+	nChannels          uint32
+	nChunks            uint32
+	nAttach, nMeta     uint32
+	counts             []uint64 // messages per channel id
+	messages           uint64
+	startTime, endTime uint64 // ns since 1970
 }
 
 // newMCAPWriter starts a file; prologue fills in what stands before the first chunk.
@@ -105,7 +105,7 @@ func (w *mcapWriter) metadata(name string, m []kv) {
 	at := len(w.buf)
 	w.buf = appendMetadata(w.buf, name, m)
 	b, r := openRecord(w.metaIndex, opMetadataIndex)
-	b = le.AppendUint64(le.AppendUint64(b, uint64(w.off)+uint64(at)), uint64(len(w.buf)-at))
+	b = le.AppendUint64(le.AppendUint64(b, uint64(w.offset)+uint64(at)), uint64(len(w.buf)-at))
 	w.metaIndex = closeRecord(appendString(b, name), r)
 	w.nMeta++
 }
@@ -114,7 +114,7 @@ func (w *mcapWriter) attachment(t uint64, name, media string, data []byte) {
 	at := len(w.buf)
 	w.buf = appendAttachment(w.buf, t, name, media, data)
 	b, r := openRecord(w.attachIndex, opAttachmentIndex)
-	b = le.AppendUint64(le.AppendUint64(b, uint64(w.off)+uint64(at)), uint64(len(w.buf)-at))
+	b = le.AppendUint64(le.AppendUint64(b, uint64(w.offset)+uint64(at)), uint64(len(w.buf)-at))
 	b = le.AppendUint64(le.AppendUint64(b, t), t)
 	b = le.AppendUint64(b, uint64(len(data)))
 	w.attachIndex = closeRecord(appendString(appendString(b, name), media), r)
@@ -140,7 +140,7 @@ func (w *mcapWriter) writeChunk(c *mcapChunk) error {
 	w.zip = w.enc.EncodeAll(c.buf, w.zip[:0])
 
 	b, at := openRecord(w.buf[:0], opChunk)
-	b = le.AppendUint64(le.AppendUint64(b, c.start), c.end)
+	b = le.AppendUint64(le.AppendUint64(b, c.startTime), c.endTime)
 	b = le.AppendUint64(b, uint64(len(c.buf)))
 	b = le.AppendUint32(b, crc32.ChecksumIEEE(c.buf))
 	b = appendString(b, zstdName)
@@ -150,15 +150,15 @@ func (w *mcapWriter) writeChunk(c *mcapChunk) error {
 
 	// index records behind the chunk, one per channel that has messages in it; the summary keeps where they are
 	x, r := openRecord(w.chunkIndex, opChunkIndex)
-	x = le.AppendUint64(le.AppendUint64(x, c.start), c.end)
-	x = le.AppendUint64(le.AppendUint64(x, uint64(w.off)), uint64(length))
+	x = le.AppendUint64(le.AppendUint64(x, c.startTime), c.endTime)
+	x = le.AppendUint64(le.AppendUint64(x, uint64(w.offset)), uint64(length))
 	m := len(x)
 	x = le.AppendUint32(x, 0)
 	for id, entries := range c.index {
 		if len(entries) == 0 {
 			continue
 		}
-		x = le.AppendUint64(le.AppendUint16(x, uint16(id)), uint64(w.off)+uint64(len(b)))
+		x = le.AppendUint64(le.AppendUint16(x, uint16(id)), uint64(w.offset)+uint64(len(b)))
 		var at int
 		b, at = openRecord(b, opMessageIndex)
 		b = le.AppendUint16(b, uint16(id))
@@ -178,10 +178,10 @@ func (w *mcapWriter) writeChunk(c *mcapChunk) error {
 
 	// only what is on file counts
 	w.chunkIndex = x
-	if w.nChunks == 0 || c.start < w.start {
-		w.start = c.start
+	if w.nChunks == 0 || c.startTime < w.startTime {
+		w.startTime = c.startTime
 	}
-	w.end = max(w.end, c.end)
+	w.endTime = max(w.endTime, c.endTime)
 	w.nChunks++
 	w.messages += uint64(c.n)
 	for id, n := range c.counts {
@@ -192,15 +192,15 @@ func (w *mcapWriter) writeChunk(c *mcapChunk) error {
 
 // flush writes w.buf at the end of the file; if that fails the file is cut back to where it was.
 func (w *mcapWriter) flush() error {
-	if _, err := w.f.WriteAt(w.buf, w.off); err != nil {
+	if _, err := w.f.WriteAt(w.buf, w.offset); err != nil {
 		// the count that comes back is no help: os.File says 0 even when a part was written
-		if cut := w.f.Truncate(w.off); cut != nil {
-			return fmt.Errorf("%w (and a half-written record may stand at byte %d: %v)", bare(err), w.off, bare(cut))
+		if cut := w.f.Truncate(w.offset); cut != nil {
+			return fmt.Errorf("%w (and a half-written record may stand at byte %d: %v)", bare(err), w.offset, bare(cut))
 		}
 		return err
 	}
 	w.crc = crc32.Update(w.crc, crc32.IEEETable, w.buf)
-	w.off += int64(len(w.buf))
+	w.offset += int64(len(w.buf))
 	w.buf = w.buf[:0]
 	return nil
 }
@@ -218,7 +218,7 @@ func (w *mcapWriter) finish() error {
 			return
 		}
 		o, at := openRecord(offsets, opSummaryOffset)
-		o = le.AppendUint64(append(o, op), uint64(w.off)+uint64(len(b)))
+		o = le.AppendUint64(append(o, op), uint64(w.offset)+uint64(len(b)))
 		offsets = closeRecord(le.AppendUint64(o, uint64(len(records))), at)
 		b = append(b, records...)
 	}
@@ -228,12 +228,12 @@ func (w *mcapWriter) finish() error {
 	group(opAttachmentIndex, w.attachIndex)
 	group(opMetadataIndex, w.metaIndex)
 	group(opStatistics, w.statistics())
-	offsetStart := uint64(w.off) + uint64(len(b))
+	offsetStart := uint64(w.offset) + uint64(len(b))
 	b = append(b, offsets...)
 
 	// the footer's CRC runs from the summary to the field before it
 	b, at = openRecord(b, opFooter)
-	b = le.AppendUint64(b, uint64(w.off)+uint64(first))
+	b = le.AppendUint64(b, uint64(w.offset)+uint64(first))
 	b = le.AppendUint64(b, offsetStart)
 	le.PutUint64(b[at:], 20)
 	b = le.AppendUint32(b, crc32.ChecksumIEEE(b[first:]))
@@ -255,7 +255,7 @@ func (w *mcapWriter) statistics() []byte {
 	b = le.AppendUint32(b, w.nAttach)
 	b = le.AppendUint32(b, w.nMeta)
 	b = le.AppendUint32(b, w.nChunks)
-	b = le.AppendUint64(le.AppendUint64(b, w.start), w.end)
+	b = le.AppendUint64(le.AppendUint64(b, w.startTime), w.endTime)
 	m := len(b)
 	b = le.AppendUint32(b, 0)
 	for id, n := range w.counts {

@@ -20,22 +20,22 @@ type MetricsOptions struct {
 type Metrics struct {
 	o MetricsOptions
 
-	mu    sync.Mutex
-	total timing // since start, without the warm-up
-	cur   timing // second in progress
-	last  timing // last whole second
-	side  []modelTimes
+	mu         sync.Mutex
+	total      timing // since start, without the warm-up
+	cur        timing // second in progress
+	lastSecond timing // last whole second
+	side       []modelTimes
 
-	ticks   uint64
-	warm    uint64 // ticks of the warm-up
-	count   Counts
-	flags   [32]uint64 // rows with each flag
-	newest  rowStamp
-	started bool
-	first   int64     // ns  loop time of the first row
-	edge    int64     // ns  loop time at which the second in progress began
-	rate    float64   // Hz  of the last whole second
-	seen    time.Time // host time of the newest row
+	ticks          uint64
+	warmUpTicks    uint64 // ticks of the warm-up
+	count          Counts
+	flags          [32]uint64 // rows with each flag
+	newestRow      rowStamp
+	hasRows        bool
+	firstTime      int64     // ns  loop time of the first row
+	edge           int64     // ns  loop time at which the second in progress began
+	rate           float64   // Hz  of the last whole second
+	newestHostTime time.Time // host time of the newest row
 }
 
 // rowStamp is what a report needs of the newest row.
@@ -46,16 +46,16 @@ type rowStamp struct {
 	flags hil.Flags
 
 	cause        hil.Cause
-	where        uint16
+	signal       uint16
 	value, limit float64
 }
 
 // timing are both histograms of one stretch of time. Lateness is counted per µs up to 20 ms, as cyclictest does; busy time,
 // usually a few µs, per 0.1 µs up to 2 ms.
 type timing struct {
-	late, busy histogram
-	ticks      uint64
-	from, to   int64 // ns  loop time of the first and the last row
+	lateness, busyTime  histogram
+	ticks               uint64
+	firstTime, lastTime int64 // ns  loop time of the first and the last row
 }
 
 const (
@@ -65,23 +65,23 @@ const (
 )
 
 func newTiming() timing {
-	return timing{late: newHistogram(lateWidth, lateBins), busy: newHistogram(busyWidth, busyBins)}
+	return timing{lateness: newHistogram(lateWidth, lateBins), busyTime: newHistogram(busyWidth, busyBins)}
 }
 
 func (w *timing) add(r *hil.Row) {
 	if w.ticks == 0 {
-		w.from = r.T
+		w.firstTime = r.T
 	}
 	w.ticks++
-	w.to = r.T
-	w.late.add(int64(r.Late))
-	w.busy.add(int64(r.Busy))
+	w.lastTime = r.T
+	w.lateness.add(int64(r.Late))
+	w.busyTime.add(int64(r.Busy))
 }
 
 func (w *timing) reset() {
-	w.late.reset()
-	w.busy.reset()
-	w.ticks, w.from, w.to = 0, 0, 0
+	w.lateness.reset()
+	w.busyTime.reset()
+	w.ticks, w.firstTime, w.lastTime = 0, 0, 0
 }
 
 // Counts are the irregularities since start. An overrun is a row that woke a period late or found ticks skipped before it.
@@ -100,26 +100,26 @@ type Counts struct {
 
 // NewMetrics starts empty.
 func NewMetrics(o MetricsOptions) *Metrics {
-	return &Metrics{o: o, total: newTiming(), cur: newTiming(), last: newTiming(), side: newModelTimes(o.Schema)}
+	return &Metrics{o: o, total: newTiming(), cur: newTiming(), lastSecond: newTiming(), side: newModelTimes(o.Schema)}
 }
 
 // Add counts one row. It may be called from one goroutine while others take reports.
 func (m *Metrics) Add(r *hil.Row) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.seen = time.Now()
-	if !m.started {
-		m.started, m.first, m.edge = true, r.T, r.T
+	m.newestHostTime = time.Now()
+	if !m.hasRows {
+		m.hasRows, m.firstTime, m.edge = true, r.T, r.T
 	} else {
 		m.follow(r)
 	}
-	m.newest = rowStamp{r.Seq, r.Epoch, r.Mode, r.Flags, r.Cause, r.Where, r.Value, r.Limit}
+	m.newestRow = rowStamp{r.Seq, r.Epoch, r.Mode, r.Flags, r.Cause, r.Where, r.Value, r.Limit}
 	m.ticks++
 
 	// whole seconds: the finished one is kept for the reports, the other is emptied and filled next
 	if r.T-m.edge >= second {
 		m.rate = float64(m.cur.ticks) / (float64(r.T-m.edge) * 1e-9)
-		m.cur, m.last = m.last, m.cur
+		m.cur, m.lastSecond = m.lastSecond, m.cur
 		m.cur.reset()
 		for i := range m.side {
 			m.side[i].turn()
@@ -127,7 +127,7 @@ func (m *Metrics) Add(r *hil.Row) {
 		m.edge = r.T
 	}
 	m.cur.add(r)
-	warm := r.T-m.first < int64(m.o.WarmUp)
+	warm := r.T-m.firstTime < int64(m.o.WarmUp)
 	for i := range m.side {
 		m.side[i].add(r, warm)
 	}
@@ -136,7 +136,7 @@ func (m *Metrics) Add(r *hil.Row) {
 		m.flags[trailing(f)]++
 	}
 	if warm {
-		m.warm++
+		m.warmUpTicks++
 		return
 	}
 	m.total.add(r)
@@ -145,7 +145,7 @@ func (m *Metrics) Add(r *hil.Row) {
 
 // follow compares a row with the one before.
 func (m *Metrics) follow(r *hil.Row) {
-	p := m.newest
+	p := m.newestRow
 	switch {
 	case r.Epoch != p.epoch:
 		m.count.Restarts++

@@ -23,22 +23,22 @@ const stale = 2 * time.Second
 
 // Health is one report, once a second on the topic `health`.
 type Health struct {
-	Time   time.Time
-	Ticks  uint64
-	Rate   float64 // Hz  in the last whole second of loop time; 0 when rows stopped
-	Mode   hil.Mode
-	Cause  hil.Cause
-	Why    string    // the cause with signal, value and limit; "" without a schema
-	Flags  hil.Flags // of the newest row
-	Late   Spread    // µs  last second
-	Busy   Spread    // µs
-	LateUp Spread    // µs  since start, without the warm-up
-	BusyUp Spread    // µs
-	Counts Counts
-	Seen   [32]uint64                 // rows with each flag
-	Hist   [len(lateEdges) + 1]uint64 // lateness since start
-	Models []ModelHealth
-	Extra  []Field // counters of the line, of the sinks
+	Time          time.Time
+	Ticks         uint64
+	Rate          float64 // Hz  in the last whole second of loop time; 0 when rows stopped
+	Mode          hil.Mode
+	Cause         hil.Cause
+	CauseText     string    // the cause with signal, value and limit; "" without a schema
+	Flags         hil.Flags // of the newest row
+	Lateness      Spread    // µs  last second
+	BusyTime      Spread    // µs
+	LatenessTotal Spread    // µs  since start, without the warm-up
+	BusyTimeTotal Spread    // µs
+	Counts        Counts
+	FlagRows      [32]uint64                 // rows with each flag
+	Hist          [len(lateEdges) + 1]uint64 // lateness since start
+	Models        []ModelHealth
+	Extra         []Field // counters of the line, of the sinks
 }
 
 // Field is a further number of a report.
@@ -66,29 +66,29 @@ func (m *Metrics) Health() Health {
 func (m *Metrics) snapshot() Health {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	h := Health{Time: time.Now(), Ticks: m.ticks, Mode: m.newest.mode, Cause: m.newest.cause, Flags: m.newest.flags,
-		Counts: m.count, Seen: m.flags, LateUp: m.total.late.spread(), BusyUp: m.total.busy.spread()}
+	h := Health{Time: time.Now(), Ticks: m.ticks, Mode: m.newestRow.mode, Cause: m.newestRow.cause, Flags: m.newestRow.flags,
+		Counts: m.count, FlagRows: m.flags, LatenessTotal: m.total.lateness.spread(), BusyTimeTotal: m.total.busyTime.spread()}
 	if m.o.Schema != nil {
-		h.Why = (&hil.Row{Cause: h.Cause, Where: m.newest.where, Value: m.newest.value, Limit: m.newest.limit}).Why(m.o.Schema)
+		h.CauseText = (&hil.Row{Cause: h.Cause, Where: m.newestRow.signal, Value: m.newestRow.value, Limit: m.newestRow.limit}).Why(m.o.Schema)
 	}
 	nan := math.NaN()
-	h.Late, h.Busy = Spread{nan, nan, nan, nan}, Spread{nan, nan, nan, nan}
-	if m.started && h.Time.Sub(m.seen) < stale {
-		h.Rate, h.Late, h.Busy = m.rate, m.last.late.spread(), m.last.busy.spread()
+	h.Lateness, h.BusyTime = Spread{nan, nan, nan, nan}, Spread{nan, nan, nan, nan}
+	if m.hasRows && h.Time.Sub(m.newestHostTime) < stale {
+		h.Rate, h.Lateness, h.BusyTime = m.rate, m.lastSecond.lateness.spread(), m.lastSecond.busyTime.spread()
 	}
 	for i := range m.side {
 		side := m.side[i].health(m.o.Schema.Rate)
 		if h.Rate == 0 {
-			side.Busy, side.Share = h.Busy, nan
+			side.BusyTime, side.Share = h.BusyTime, nan
 		}
 		h.Models = append(h.Models, side)
 	}
 	var before uint64
 	for i, edge := range lateEdges {
-		n := m.total.late.below(edge * 1000)
+		n := m.total.lateness.countBelow(edge * 1000)
 		h.Hist[i], before = n-before, n
 	}
-	h.Hist[len(lateEdges)] = m.total.late.n - before
+	h.Hist[len(lateEdges)] = m.total.lateness.n - before
 	return h
 }
 
@@ -96,19 +96,19 @@ func (m *Metrics) snapshot() Health {
 func (h *Health) AppendJSON(b []byte) []byte {
 	b = appendSeconds(append(b, `{"timestamp":`...), h.Time.UnixNano())
 	b = fmt.Appendf(b, `,"mode":"%s","cause":"%s"`, h.Mode, h.Cause)
-	if h.Why != "" {
-		b = fmt.Appendf(b, `,"why":%s`, quote(h.Why))
+	if h.CauseText != "" {
+		b = fmt.Appendf(b, `,"why":%s`, quote(h.CauseText))
 	}
 	b = appendField(b, "ticks", float64(h.Ticks))
 	b = appendField(b, "rate_hz", h.Rate)
-	b = appendSpread(b, "late", h.Late)
-	b = appendSpread(b, "busy", h.Busy)
-	b = appendSpread(b, "total_late", h.LateUp)
-	b = appendSpread(b, "total_busy", h.BusyUp)
+	b = appendSpread(b, "late", h.Lateness)
+	b = appendSpread(b, "busy", h.BusyTime)
+	b = appendSpread(b, "total_late", h.LatenessTotal)
+	b = appendSpread(b, "total_busy", h.BusyTimeTotal)
 	counts, _ := json.Marshal(h.Counts) // whole numbers: cannot fail
 	b = append(append(b, ','), bytes.Trim(counts, "{}")...)
 	b = appendField(b, "flags", float64(h.Flags))
-	for i, n := range h.Seen {
+	for i, n := range h.FlagRows {
 		if n > 0 {
 			b = appendField(b, "flag_"+flagName(i), float64(n))
 		}
@@ -151,36 +151,36 @@ func trailing(f hil.Flags) int { return bits.TrailingZeros32(uint32(f)) }
 
 // Summary is the end of a run in numbers, without the warm-up; `hil latency` compares it with cyclictest.
 type Summary struct {
-	Ticks   uint64         `json:"ticks"`
-	WarmUp  uint64         `json:"warm_up_ticks"`
-	Seconds float64        `json:"seconds"` // of loop time
-	Rate    float64        `json:"rate_hz"`
-	Late    SummaryTiming  `json:"late"`
-	Busy    SummaryTiming  `json:"busy"`
-	Counts                 // missed ticks by cause
-	Models  []ModelSummary `json:"models,omitempty"`
+	Ticks    uint64         `json:"ticks"`
+	WarmUp   uint64         `json:"warm_up_ticks"`
+	Seconds  float64        `json:"seconds"` // of loop time
+	Rate     float64        `json:"rate_hz"`
+	Lateness SummaryTiming  `json:"late"`
+	BusyTime SummaryTiming  `json:"busy"`
+	Counts                  // missed ticks by cause
+	Models   []ModelSummary `json:"models,omitempty"`
 }
 
 // SummaryTiming are the quantiles of one duration and its whole histogram.
 type SummaryTiming struct {
-	Mean  float64  `json:"mean_us"`
-	P50   float64  `json:"p50_us"`
-	P90   float64  `json:"p90_us"`
-	P99   float64  `json:"p99_us"`
-	P999  float64  `json:"p999_us"`
-	Max   float64  `json:"max_us"`
-	Width float64  `json:"bin_us"`    // width of a bin
-	Hist  []uint64 `json:"histogram"` // counts from 0 up, without the empty end
-	Over  uint64   `json:"over"`      // beyond the last bin that could be counted
+	Mean     float64  `json:"mean_us"`
+	P50      float64  `json:"p50_us"`
+	P90      float64  `json:"p90_us"`
+	P99      float64  `json:"p99_us"`
+	P999     float64  `json:"p999_us"`
+	Max      float64  `json:"max_us"`
+	Width    float64  `json:"bin_us"`    // width of a bin
+	Hist     []uint64 `json:"histogram"` // counts from 0 up, without the empty end
+	Overflow uint64   `json:"over"`      // beyond the last bin that could be counted
 }
 
 // Summary sums the run up. All quantiles are zero when nothing was counted after the warm-up.
 func (m *Metrics) Summary() Summary {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s := Summary{Ticks: m.total.ticks, WarmUp: m.warm, Counts: m.count,
-		Late: summarise(&m.total.late), Busy: summarise(&m.total.busy)}
-	s.Seconds = float64(m.total.to-m.total.from) * 1e-9
+	s := Summary{Ticks: m.total.ticks, WarmUp: m.warmUpTicks, Counts: m.count,
+		Lateness: summarise(&m.total.lateness), BusyTime: summarise(&m.total.busyTime)}
+	s.Seconds = float64(m.total.lastTime-m.total.firstTime) * 1e-9
 	if s.Seconds > 0 {
 		s.Rate = float64(s.Ticks-1) / s.Seconds
 	}
@@ -194,7 +194,7 @@ func (m *Metrics) Summary() Summary {
 }
 
 func summarise(h *histogram) SummaryTiming {
-	t := SummaryTiming{Width: float64(h.width) * 1e-3, Over: h.over}
+	t := SummaryTiming{Width: float64(h.width) * 1e-3, Overflow: h.overflow}
 	if h.n == 0 {
 		return t
 	}

@@ -4,12 +4,12 @@ import "math"
 
 // histogram counts durations in bins of equal width and remembers the largest exactly. Negative durations count as zero.
 type histogram struct {
-	width int64    // ns
-	bins  []uint64 // bin i holds i·width ≤ d < (i+1)·width
-	over  uint64   // at or above the last edge
-	n     uint64
-	sum   float64 // ns
-	max   int64   // ns
+	width    int64    // ns
+	bins     []uint64 // bin i holds i·width ≤ d < (i+1)·width
+	overflow uint64   // at or above the last edge
+	n        uint64
+	sum      float64 // ns
+	max      int64   // ns
 }
 
 func newHistogram(width int64, bins int) histogram {
@@ -21,7 +21,7 @@ func (h *histogram) add(ns int64) {
 	if i := ns / h.width; i < int64(len(h.bins)) {
 		h.bins[i]++
 	} else {
-		h.over++
+		h.overflow++
 	}
 	h.n++
 	h.sum += float64(ns)
@@ -30,7 +30,7 @@ func (h *histogram) add(ns int64) {
 
 func (h *histogram) reset() {
 	clear(h.bins)
-	h.over, h.n, h.sum, h.max = 0, 0, 0, 0
+	h.overflow, h.n, h.sum, h.max = 0, 0, 0, 0
 }
 
 // quantile is the upper edge, in µs, of the bin that holds the q-quantile by nearest rank, but never more than the maximum:
@@ -49,8 +49,8 @@ func (h *histogram) quantile(q float64) float64 {
 	return float64(h.max) * 1e-3
 }
 
-// below counts the durations under an edge in ns that is a multiple of the width.
-func (h *histogram) below(edge int64) uint64 {
+// countBelow counts the durations under an edge in ns that is a multiple of the width.
+func (h *histogram) countBelow(edge int64) uint64 {
 	var n uint64
 	for _, c := range h.bins[:min(edge/h.width, int64(len(h.bins)))] {
 		n += c

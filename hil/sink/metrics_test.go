@@ -41,8 +41,8 @@ func TestHistogramEnds(t *testing.T) {
 	}
 	h.add(-5) // a wake-up before the deadline counts as on time
 	h.add(lateWidth * lateBins)
-	if h.bins[0] != 1 || h.over != 1 || h.quantile(1) != 20000 {
-		t.Errorf("bin 0 %d, over %d, q1 %g", h.bins[0], h.over, h.quantile(1))
+	if h.bins[0] != 1 || h.overflow != 1 || h.quantile(1) != 20000 {
+		t.Errorf("bin 0 %d, over %d, q1 %g", h.bins[0], h.overflow, h.quantile(1))
 	}
 }
 
@@ -109,11 +109,11 @@ func TestMetricsWindows(t *testing.T) {
 		m.Add(&r)
 	}
 	h := m.Health()
-	if h.Rate != 1000 || h.Late.P50 != 100 || h.Late.Max != 100 {
-		t.Errorf("last second: %g Hz, late %+v", h.Rate, h.Late)
+	if h.Rate != 1000 || h.Lateness.P50 != 100 || h.Lateness.Max != 100 {
+		t.Errorf("last second: %g Hz, late %+v", h.Rate, h.Lateness)
 	}
-	if h.LateUp.Max != 100 || h.Ticks != 2501 {
-		t.Errorf("since start: %+v, %d ticks", h.LateUp, h.Ticks)
+	if h.LatenessTotal.Max != 100 || h.Ticks != 2501 {
+		t.Errorf("since start: %+v, %d ticks", h.LatenessTotal, h.Ticks)
 	}
 	var sum, at100 uint64
 	for i, n := range h.Hist {
@@ -127,11 +127,11 @@ func TestMetricsWindows(t *testing.T) {
 	}
 
 	s := m.Summary()
-	if s.WarmUp != 500 || s.Ticks != 2001 || math.Abs(s.Rate-1000) > 1e-9 || s.Late.P50 != 100 || s.Busy.P50 != 2 {
+	if s.WarmUp != 500 || s.Ticks != 2001 || math.Abs(s.Rate-1000) > 1e-9 || s.Lateness.P50 != 100 || s.BusyTime.P50 != 2 {
 		t.Errorf("%+v", s)
 	}
-	if len(s.Late.Hist) != 101 || s.Late.Hist[10] != 500 || s.Late.Hist[100] != 1501 {
-		t.Errorf("histogram of %d bins", len(s.Late.Hist))
+	if len(s.Lateness.Hist) != 101 || s.Lateness.Hist[10] != 500 || s.Lateness.Hist[100] != 1501 {
+		t.Errorf("histogram of %d bins", len(s.Lateness.Hist))
 	}
 	if _, err := json.Marshal(s); err != nil {
 		t.Error(err)
@@ -168,11 +168,11 @@ func TestMetricsOfModels(t *testing.T) {
 	}
 	s := m.Summary()
 	// 1991 rows of 100 µs and 10 of 20 µs after the warm-up
-	if len(s.Models) != 2 || s.Models[1].Name != "other" || s.Models[1].Busy.Max != 100 || math.Abs(s.Models[1].Share-(1991*0.1+10*0.02)/2001) > 1e-9 || s.Models[1].Changes != 2 {
+	if len(s.Models) != 2 || s.Models[1].Name != "other" || s.Models[1].BusyTime.Max != 100 || math.Abs(s.Models[1].Share-(1991*0.1+10*0.02)/2001) > 1e-9 || s.Models[1].Changes != 2 {
 		t.Errorf("%+v", s.Models)
 	}
 	// a rig that says nothing any more
-	m.seen = time.Now().Add(-time.Minute)
+	m.newestHostTime = time.Now().Add(-time.Minute)
 	h = m.Health()
 	decode(t, h.AppendJSON(nil), &j)
 	if v, there := j["other.busy_p50_us"]; !there || v != nil || j["other.share"] != nil || j["other.level_changes"] != 2.0 {

@@ -43,9 +43,10 @@ type PublisherOptions struct {
 
 	Heard   func(topic string, body []byte) // gets what others publish of an identification of this rig; may be nil
 	Metrics *Metrics                        // published as health; nil: none
-	Each    func(*hil.Row)                  // sees every row in the draining goroutine, must not block; may be nil
-	Emit    func(hil.Event)                 // gets the publisher's own events, which it then leaves to Emit to publish; nil: it publishes them itself
-	Log     *slog.Logger
+	OnRow   func(*hil.Row)                  // sees every row in the draining goroutine, must not block; may be nil
+	// gets the publisher's own events, which it then leaves to Emit to publish; nil: it publishes them itself
+	Emit func(hil.Event)
+	Log  *slog.Logger
 }
 
 // Publisher drains rows and publishes them. Three parties share the work so that a frozen broker stops none but the last:
@@ -56,27 +57,28 @@ type PublisherOptions struct {
 // has taken everything before it on the same connection. While an acknowledgement is overdue nothing more is sent, and what
 // was sent after the last acknowledged report on a connection that then broke is counted as unconfirmed.
 type Publisher struct {
-	o    PublisherOptions
-	root string // "hil/<rig>/"
-	enc  *encoder
-	est  estimates
-	meta []byte
-	kept [len(keptTopics)]atomic.Pointer[[]byte] // newest message of each; nil: none yet
-	id   string                                  // client id, the same for every connection, so that a broker ends a stale one before it serves the next
-	tls  *tls.Config
+	o        PublisherOptions
+	root     string // "hil/<rig>/"
+	enc      *encoder
+	est      estimates
+	meta     []byte
+	retained [len(retainedTopics)]atomic.Pointer[[]byte] // newest message of each; nil: none yet
+	// client id, the same for every connection, so that a broker ends a stale one before it serves the next
+	id  string
+	tls *tls.Config
 
-	queue    chan *batch
-	spare    chan *batch // empty batches, so that the draining goroutine allocates nothing
-	events   chan hil.Event
-	acks     chan ack
-	news     chan struct{} // something kept is new; room for one
-	link     chan linkChange
-	commands commands
-	own      ownBodies // of what Heard gets from others
+	queue     chan *batch
+	spare     chan *batch // empty batches, so that the draining goroutine allocates nothing
+	events    chan hil.Event
+	acks      chan ack
+	news      chan struct{} // a retained message is new; room for one
+	link      chan linkChange
+	commands  commands
+	ownBodies ownBodies // of what Heard gets from others
 
-	mu     sync.Mutex
-	newest hil.Row // newest row, for state and estimates
-	have   bool
+	mu        sync.Mutex
+	newestRow hil.Row // newest row, for state and estimates
+	hasRow    bool
 
 	drainer drainer
 	sender  sender
@@ -102,20 +104,20 @@ type ack struct {
 type linkChange struct {
 	client paho.Client
 	err    error
-	at     time.Time
+	time   time.Time
 }
 
 // publishCounts are written by the goroutines of the publisher and read by anyone.
 type publishCounts struct {
-	rows, sent, dropped, unconfirmed, gaps atomic.Uint64
-	eventsDropped, reconnects, ringDropped atomic.Uint64
-	maxGap                                 atomic.Int64 // ns
+	rows, sentRows, dropped, unconfirmed, gaps atomic.Uint64
+	eventsDropped, reconnects, ringDropped     atomic.Uint64
+	maxGap                                     atomic.Int64 // ns
 }
 
 // PublisherStats are counters since start.
 type PublisherStats struct {
 	Rows       uint64        // rows taken from the ring
-	Sent       uint64        // rows handed to the connection
+	SentRows   uint64        // rows handed to the connection
 	lossCount                // what was not
 	Gaps       uint64        // sequence numbers missing in what came from the ring
 	Reconnects uint64        // times the connection came back
@@ -289,24 +291,25 @@ func (p *Publisher) HealthJSON() []byte {
 func (p *Publisher) Stats() PublisherStats {
 	c := &p.count
 	return PublisherStats{
-		Rows: c.rows.Load(), Sent: c.sent.Load(), Gaps: c.gaps.Load(), Reconnects: c.reconnects.Load(), MaxGap: time.Duration(c.maxGap.Load()),
+		Rows: c.rows.Load(), SentRows: c.sentRows.Load(), Gaps: c.gaps.Load(), Reconnects: c.reconnects.Load(),
+		MaxGap:    time.Duration(c.maxGap.Load()),
 		lossCount: lossCount{c.dropped.Load(), c.unconfirmed.Load(), c.ringDropped.Load(), c.eventsDropped.Load()},
 	}
 }
 
 func (p *Publisher) setNewest(r *hil.Row) {
 	p.mu.Lock()
-	p.newest, p.have = *r, true
+	p.newestRow, p.hasRow = *r, true
 	p.mu.Unlock()
 }
 
 func (p *Publisher) latest(r *hil.Row) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.have {
-		*r = p.newest
+	if p.hasRow {
+		*r = p.newestRow
 	}
-	return p.have
+	return p.hasRow
 }
 
 // span is a time (s) as Go has it.

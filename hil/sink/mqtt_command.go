@@ -30,30 +30,30 @@ const (
 // its own: paho delivers messages one after the other, and a handler that waited would hold up the stop behind an arm.
 //
 // A stop (stop, hold, estop) is carried out whenever it can be understood as one: without payload, with a payload that
-// cannot be read, repeated with an id that was used before, retained, after it expired: clocks differ. All others need an id, are carried out once per id
-// and name, and are refused when retained: a broker would repeat them at every reconnection.
+// cannot be read, repeated with an id that was used before, retained, after it expired: clocks differ. All others need an id, are carried
+// out once per id and name, and are refused when retained: a broker would repeat them at every reconnection.
 type commands struct {
-	p    *Publisher
-	ctx  context.Context // ends the commands under way
-	end  context.CancelFunc
-	wg   sync.WaitGroup
-	seat chan struct{} // one for each command under way
+	p      *Publisher
+	ctx    context.Context // ends the commands under way
+	cancel context.CancelFunc
+	wg     sync.WaitGroup
+	seat   chan struct{} // one for each command under way
 
-	mu     sync.Mutex
-	closed bool
-	known  map[string]*answered // by name and id
+	mu      sync.Mutex
+	stopped bool
+	answers map[string]*answered // by name and id
 }
 
-// answered is a command that was taken; done is closed once reply is there.
+// answered is a command that was taken; replied is closed once reply is there.
 type answered struct {
-	at    time.Time
-	done  chan struct{}
-	reply hil.Reply
+	receivedAt time.Time
+	replied    chan struct{}
+	reply      hil.Reply
 }
 
 func newCommands(p *Publisher) commands {
 	ctx, end := context.WithCancel(context.Background())
-	return commands{p: p, ctx: ctx, end: end, seat: make(chan struct{}, maxAtOnce), known: make(map[string]*answered)}
+	return commands{p: p, ctx: ctx, cancel: end, seat: make(chan struct{}, maxAtOnce), answers: make(map[string]*answered)}
 }
 
 // subscribe is called for every connection; it does not wait.
@@ -82,7 +82,7 @@ func (d *commands) subscribe(c paho.Client) {
 func (d *commands) enter() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.closed {
+	if d.stopped {
 		return false
 	}
 	d.wg.Add(1)
@@ -91,9 +91,9 @@ func (d *commands) enter() bool {
 
 func (d *commands) close() {
 	d.mu.Lock()
-	d.closed = true
+	d.stopped = true
 	d.mu.Unlock()
-	d.end()
+	d.cancel()
 	d.wg.Wait()
 }
 
@@ -168,39 +168,39 @@ func (d *commands) serve(name string, retained bool, payload []byte) hil.Reply {
 		}
 		return r
 	}
-	return d.once(c)
+	return d.executeOnce(c)
 }
 
-// once carries a command out unless its id is known, and waits for the answer either way.
-func (d *commands) once(c hil.Command) hil.Reply {
+// executeOnce carries a command out unless its id is known, and waits for the answer either way.
+func (d *commands) executeOnce(c hil.Command) hil.Reply {
 	key := c.Name + "\x00" + c.ID
 	now := time.Now()
 	d.mu.Lock()
-	for k, a := range d.known {
-		if now.Sub(a.at) > remember {
-			delete(d.known, k)
+	for k, a := range d.answers {
+		if now.Sub(a.receivedAt) > remember {
+			delete(d.answers, k)
 		}
 	}
-	a, repeated := d.known[key]
+	a, repeated := d.answers[key]
 	if !repeated {
-		if len(d.known) >= maxRemember {
+		if len(d.answers) >= maxRemember {
 			d.mu.Unlock()
 			return hil.Reply{ID: c.ID, Error: fmt.Sprintf("more than %d commands within %v; slow down", maxRemember, remember)}
 		}
-		a = &answered{at: now, done: make(chan struct{})}
-		d.known[key] = a
+		a = &answered{receivedAt: now, replied: make(chan struct{})}
+		d.answers[key] = a
 	}
 	d.mu.Unlock()
 	if repeated {
 		select {
-		case <-a.done:
+		case <-a.replied:
 			return a.reply
 		case <-d.ctx.Done():
 			return hil.Reply{ID: c.ID, Error: "the daemon is ending"}
 		}
 	}
 	a.reply = d.carryOut(c)
-	close(a.done)
+	close(a.replied)
 	return a.reply
 }
 

@@ -156,7 +156,7 @@ func TestRepeatedCommands(t *testing.T) {
 		t.Errorf("%+v", l.done)
 	}
 	// after a minute the id is new
-	p.commands.known["arm\x007"].at = time.Now().Add(-remember - time.Second)
+	p.commands.answers["arm\x007"].receivedAt = time.Now().Add(-remember - time.Second)
 	p.commands.serve("arm", false, []byte(`{"id":"7"}`))
 	if l.count("arm") != 2 {
 		t.Errorf("arm was carried out %d times", l.count("arm"))

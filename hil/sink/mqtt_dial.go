@@ -143,8 +143,8 @@ func (p *Publisher) redial() {
 				return
 			}
 			var taken *NameTakenError
-			if errors.As(err, &taken) && told != taken.Other.key() {
-				told = taken.Other.key()
+			if errors.As(err, &taken) && told != taken.Holder.key() {
+				told = taken.Holder.key()
 				p.emit("error", "NAME_TAKEN", strings.TrimPrefix(err.Error(), "mqtt: ")+". Until then this one publishes nothing and takes no commands over MQTT")
 			}
 			select {

@@ -10,15 +10,15 @@ import (
 // drainer empties the ring and makes messages of the rows. It touches memory only: no lock that is held during input or
 // output, no allocation once the buffers have grown, nothing that waits but its own ticker.
 type drainer struct {
-	p     *Publisher
-	batch int64 // ns of loop time in one message
-	row   hil.Row
-	open  *batch // message being filled
-	slot  int64  // number of the batch period the open message belongs to
-	epoch uint16
-	seq   uint64
-	grown int       // size that a message reached, for new buffers
-	idle  time.Time // when the newest row came
+	p         *Publisher
+	batch     int64 // ns of loop time in one message
+	row       hil.Row
+	openBatch *batch // message being filled
+	slot      int64  // number of the batch period the open message belongs to
+	epoch     uint16
+	seq       uint64
+	grown     int       // size that a message reached, for new buffers
+	lastRowAt time.Time // when the newest row came
 }
 
 func (d *drainer) run(ctx context.Context, rows RowSource) {
@@ -49,24 +49,24 @@ func (d *drainer) pass(rows RowSource, now time.Time) {
 	taken := false
 	for rows.Pop(&d.row) {
 		taken = true
-		d.take(&d.row)
+		d.addRow(&d.row)
 	}
 	d.p.count.ringDropped.Store(rows.Dropped())
 	switch {
 	case taken:
 		d.p.setNewest(&d.row)
-		d.idle = now
-	case d.open != nil && now.Sub(d.idle) > 2*time.Duration(d.batch):
+		d.lastRowAt = now
+	case d.openBatch != nil && now.Sub(d.lastRowAt) > 2*time.Duration(d.batch):
 		d.flush() // the loop has stopped; what it left must not wait for it
 	}
 }
 
-// take adds one row to the open message and closes the message at the edge of its batch period.
-func (d *drainer) take(r *hil.Row) {
+// addRow adds one row to the open message and closes the message at the edge of its batch period.
+func (d *drainer) addRow(r *hil.Row) {
 	c := &d.p.count
 	c.rows.Add(1)
-	if d.p.o.Each != nil {
-		d.p.o.Each(r)
+	if d.p.o.OnRow != nil {
+		d.p.o.OnRow(r)
 	}
 	if r.Epoch == d.epoch && r.Seq > d.seq+1 && d.seq > 0 {
 		c.gaps.Add(r.Seq - d.seq - 1)
@@ -74,26 +74,26 @@ func (d *drainer) take(r *hil.Row) {
 	d.epoch, d.seq = r.Epoch, r.Seq
 
 	slot := r.T / d.batch
-	if d.open != nil && (slot != d.slot || len(d.open.buf) > maxMessage) {
+	if d.openBatch != nil && (slot != d.slot || len(d.openBatch.buf) > maxMessage) {
 		d.flush()
 	}
-	if d.open == nil {
-		d.open, d.slot = d.empty(), slot
-		d.open.buf = append(d.open.buf, '[')
+	if d.openBatch == nil {
+		d.openBatch, d.slot = d.empty(), slot
+		d.openBatch.buf = append(d.openBatch.buf, '[')
 	} else {
-		d.open.buf = append(d.open.buf, ',')
+		d.openBatch.buf = append(d.openBatch.buf, ',')
 	}
-	d.open.buf = d.p.enc.sample(d.open.buf, r)
-	d.open.rows++
+	d.openBatch.buf = d.p.enc.sample(d.openBatch.buf, r)
+	d.openBatch.rows++
 }
 
 // flush queues the open message; when the queue is full the oldest message makes room.
 func (d *drainer) flush() {
-	m := d.open
+	m := d.openBatch
 	if m == nil {
 		return
 	}
-	d.open = nil
+	d.openBatch = nil
 	m.buf = append(m.buf, ']')
 	d.grown = max(d.grown, len(m.buf))
 	for {

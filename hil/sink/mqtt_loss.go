@@ -8,8 +8,8 @@ import (
 // lossTally puts counters into words: when the broker is back, and at the end of each burst of losses in between, or every
 // ten seconds of a lasting one.
 type lossTally struct {
-	reported, seen lossCount
-	since          time.Time
+	reported, observed lossCount
+	burstStart         time.Time
 }
 
 // lossCount is what a publisher lost.
@@ -24,24 +24,24 @@ const lossEvery = 10 * time.Second
 
 func (l *lossTally) due(now time.Time, s PublisherStats, flowing bool) string {
 	c := s.lossCount
-	growing := c != l.seen
-	l.seen = c
+	growing := c != l.observed
+	l.observed = c
 	if c == l.reported {
 		return ""
 	}
-	if l.since.IsZero() {
-		l.since = now
+	if l.burstStart.IsZero() {
+		l.burstStart = now
 	}
-	if !flowing || growing && now.Sub(l.since) < lossEvery {
+	if !flowing || growing && now.Sub(l.burstStart) < lossEvery {
 		return ""
 	}
-	return l.take(s)
+	return l.summary(s)
 }
 
-// take says what was lost since it was said last.
-func (l *lossTally) take(s PublisherStats) string {
+// summary is what was lost since the last summary, in words.
+func (l *lossTally) summary(s PublisherStats) string {
 	c, r := s.lossCount, l.reported
-	l.reported, l.since = c, time.Time{}
+	l.reported, l.burstStart = c, time.Time{}
 	if c == r {
 		return "nothing was lost"
 	}

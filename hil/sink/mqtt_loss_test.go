@@ -34,16 +34,16 @@ func TestLossesAreToldOncePerBurst(t *testing.T) {
 	if told != 3 {
 		t.Errorf("a loss that lasts 35 s was told %d times", told)
 	}
-	l.take(s)
+	l.summary(s)
 	for range 20 {
 		if got := tick(5, false); got != "" {
 			t.Errorf("told in an outage: %q", got)
 		}
 	}
-	if got := l.take(s); !strings.HasPrefix(got, "100 rows") {
+	if got := l.summary(s); !strings.HasPrefix(got, "100 rows") {
 		t.Errorf("after the outage: %q", got)
 	}
-	if got := l.take(s); got != "nothing was lost" {
+	if got := l.summary(s); got != "nothing was lost" {
 		t.Errorf("%q", got)
 	}
 }

@@ -138,7 +138,7 @@ func TestFrozenBroker(t *testing.T) {
 
 	o := testOptions(m.plain)
 	o.Metrics = NewMetrics(MetricsOptions{})
-	o.Each = o.Metrics.Add
+	o.OnRow = o.Metrics.Add
 	p, end := runPublisher(t, o)
 	time.Sleep(time.Second)
 	before := p.Stats()

@@ -17,12 +17,12 @@ type sender struct {
 	client paho.Client // of the connection in use; nil: none
 
 	// acknowledged reports, see Publisher
-	barrier   paho.Token // the report under way; nil: none
-	asked     time.Time  // when it was sent
-	mark      uint64     // rows sent before it
-	confirmed uint64     // rows that the broker has certainly taken
+	barrier       paho.Token // the report under way; nil: none
+	barrierSentAt time.Time  // when it was sent
+	mark          uint64     // rows sent before it
+	confirmed     uint64     // rows that the broker has certainly taken
 
-	kept [len(keptTopics)]*[]byte // what was published of each last
+	retained [len(retainedTopics)]*[]byte // what was published of each last
 
 	unacked []sentEvent // events that the broker has not acknowledged, oldest first
 	lostAt  time.Time   // when the connection was lost; zero: it is up
@@ -58,7 +58,7 @@ func (s *sender) run(stop <-chan struct{}) {
 	defer state.Stop()
 	defer sec.Stop()
 	var estimate <-chan time.Time
-	if p.o.Estimate > 0 && len(p.est.at) > 0 {
+	if p.o.Estimate > 0 && len(p.est.columns) > 0 {
 		t := time.NewTicker(span(p.o.Estimate))
 		defer t.Stop()
 		estimate = t.C
@@ -85,7 +85,7 @@ func (s *sender) run(stop <-chan struct{}) {
 		case a := <-acks:
 			s.ack(a)
 		case <-p.news:
-			s.keep(false)
+			s.publishRetained(false)
 		case <-stop:
 			s.finish()
 			return
@@ -100,7 +100,7 @@ func (s *sender) flowing() bool {
 		case <-s.barrier.Done():
 			s.acknowledged()
 		default:
-			if !s.stalled && time.Since(s.asked) > stallAfter && s.open() {
+			if !s.stalled && time.Since(s.barrierSentAt) > stallAfter && s.open() {
 				s.stalled = true
 				s.p.emit("warn", "BROKER_DOWN", fmt.Sprintf("broker %s has not answered for %v; rows are dropped and counted until it does", redact(s.p.o.Broker), stallAfter))
 			}
@@ -116,7 +116,7 @@ func (s *sender) acknowledged() {
 		s.confirmed = s.mark
 	}
 	if s.stalled {
-		s.p.emit("info", "BROKER_UP", fmt.Sprintf("broker %s answers again after %.1f s; %s", redact(s.p.o.Broker), time.Since(s.asked).Seconds(), s.tally.take(s.p.Stats())))
+		s.p.emit("info", "BROKER_UP", fmt.Sprintf("broker %s answers again after %.1f s; %s", redact(s.p.o.Broker), time.Since(s.barrierSentAt).Seconds(), s.tally.summary(s.p.Stats())))
 	}
 	s.barrier, s.stalled = nil, false
 }
@@ -128,22 +128,22 @@ func (s *sender) changed(c linkChange) {
 		if c.client != s.client {
 			return // an earlier one
 		}
-		n := p.count.sent.Load()
+		n := p.count.sentRows.Load()
 		p.count.unconfirmed.Add(n - s.confirmed)
-		s.client, s.lostAt = nil, c.at
+		s.client, s.lostAt = nil, c.time
 		s.confirmed, s.barrier, s.stalled = n, nil, false
 		p.emit("warn", "BROKER_DOWN", fmt.Sprintf("connection to broker %s lost: %v; rows are dropped and counted until it is back", redact(p.o.Broker), c.err))
 		p.redial()
 		return
 	}
 	s.client = c.client
-	if p.has(c.client) {
+	if p.holdsName(c.client) {
 		p.commands.subscribe(c.client)
 	}
 	p.hear(c.client)
 	s.publish(s.topic.status, 1, true, p.status(statusUp))
 	s.publish(s.topic.meta, 1, true, p.meta)
-	s.keep(true)
+	s.publishRetained(true)
 	again := s.unsettled()
 	s.unacked = nil
 	for _, e := range again {
@@ -151,7 +151,7 @@ func (s *sender) changed(c linkChange) {
 	}
 	if !s.lostAt.IsZero() {
 		p.count.reconnects.Add(1)
-		p.emit("info", "BROKER_UP", fmt.Sprintf("connection to broker %s restored after %.1f s; %s", redact(p.o.Broker), c.at.Sub(s.lostAt).Seconds(), s.tally.take(p.Stats())))
+		p.emit("info", "BROKER_UP", fmt.Sprintf("connection to broker %s restored after %.1f s; %s", redact(p.o.Broker), c.time.Sub(s.lostAt).Seconds(), s.tally.summary(p.Stats())))
 		s.lostAt = time.Time{}
 	}
 }
@@ -166,7 +166,7 @@ func (s *sender) samples(m *batch) {
 	}
 	switch s.publish(s.topic.samples, 0, false, m.buf) {
 	case wentOut:
-		s.p.count.sent.Add(rows)
+		s.p.count.sentRows.Add(rows)
 		s.p.recycle(m)
 	case refused:
 		s.p.count.dropped.Add(rows)
@@ -192,8 +192,8 @@ func (s *sender) estimate() {
 	if !s.flowing() || !s.p.latest(&r) {
 		return
 	}
-	s.publish(s.topic.estimate, 1, true, s.p.est.flat(nil, s.p.enc, &r))
-	if body, err := s.p.est.full(&r); err == nil {
+	s.publish(s.topic.estimate, 1, true, s.p.est.appendFlat(nil, s.p.enc, &r))
+	if body, err := s.p.est.fullReport(&r); err == nil {
 		s.publish(s.topic.report, 1, true, body)
 	}
 }
@@ -211,7 +211,7 @@ func (s *sender) second() {
 	if body == nil {
 		body = []byte(`{"timestamp":` + string(appendSeconds(nil, time.Now().UnixNano())) + `}`)
 	}
-	s.asked, s.mark = time.Now(), s.p.count.sent.Load()
+	s.barrierSentAt, s.mark = time.Now(), s.p.count.sentRows.Load()
 	s.barrier = s.client.Publish(s.topic.health, 1, false, body)
 }
 
@@ -240,14 +240,14 @@ func (s *sender) unsettled() []sentEvent {
 	})
 }
 
-// keep publishes what is retained and has changed, or, after a new connection, all of it. What cannot be sent now is sent with the next
-// connection.
-func (s *sender) keep(all bool) {
-	for i, name := range keptTopics {
-		if body := s.p.kept[i].Load(); body != nil && s.open() && (all || body != s.kept[i]) {
-			s.p.own.add(*body)
+// publishRetained publishes what is retained and has changed, or, after a new connection, all of it. What cannot be sent now is sent with
+// the next connection.
+func (s *sender) publishRetained(all bool) {
+	for i, name := range retainedTopics {
+		if body := s.p.retained[i].Load(); body != nil && s.open() && (all || body != s.retained[i]) {
+			s.p.ownBodies.add(*body)
 			s.publish(s.p.root+name, 1, true, *body)
-			s.kept[i] = body
+			s.retained[i] = body
 		}
 	}
 }

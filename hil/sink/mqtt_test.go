@@ -25,7 +25,7 @@ func TestPublisherTopics(t *testing.T) {
 	o := testOptions(b.URL())
 	o.User, o.Password = b.Login()
 	o.Metrics = NewMetrics(MetricsOptions{})
-	o.Each = o.Metrics.Add
+	o.OnRow = o.Metrics.Add
 	_, seen := client(t, b.URL(), "viewer", "")
 	p, end := runPublisher(t, o)
 	p.Event(hil.Event{Time: time.Now(), Seq: 7, Level: "warn", Code: "TEST", Text: `quoted "text"`})
@@ -86,7 +86,7 @@ func TestPublisherTopics(t *testing.T) {
 		return m.topic == "hil/bench/status" && strings.Contains(string(m.body), `"offline"`)
 	})
 	checkSequence(t, seen, made)
-	if s := p.Stats(); s.Sent != made || s.Dropped+s.Unconfirmed+s.RingDropped+s.Gaps != 0 {
+	if s := p.Stats(); s.SentRows != made || s.Dropped+s.Unconfirmed+s.RingDropped+s.Gaps != 0 {
 		t.Errorf("%+v of %d rows", s, made)
 	}
 }
@@ -183,7 +183,7 @@ func TestReconnection(t *testing.T) {
 	o.Emit = func(e hil.Event) { mu.Lock(); own = append(own, e); mu.Unlock() }
 	o.User, o.Password = b.Login()
 	p, end := runPublisher(t, o)
-	until(t, "rows", func() bool { return p.Stats().Sent >= 200 })
+	until(t, "rows", func() bool { return p.Stats().SentRows >= 200 })
 	b.Close()
 	until(t, "dropped rows", func() bool { return p.Stats().Dropped > 0 })
 	// the same login, since the publisher knows no other
@@ -222,7 +222,7 @@ func TestReconnection(t *testing.T) {
 		t.Errorf("last row %d of %d", last, made)
 	}
 	s := p.Stats()
-	if s.Sent+s.Dropped != made || s.RingDropped != 0 || s.Unconfirmed == 0 {
+	if s.SentRows+s.Dropped != made || s.RingDropped != 0 || s.Unconfirmed == 0 {
 		t.Errorf("%d rows made: %+v", made, s)
 	}
 	if got := codes(); got != "BROKER_DOWN BROKER_UP" {

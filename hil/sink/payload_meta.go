@@ -101,9 +101,9 @@ func metaJSON(o *PublisherOptions, root string) ([]byte, error) {
 
 // estimates knows where in a row the running estimates are: parameters, their standard errors, how many windows they rest on.
 type estimates struct {
-	at     []int    // place in Row.X
-	keys   [][]byte // `,"shaft.rls.J":`
-	report []reported
+	columns []int    // place in Row.X
+	keys    [][]byte // `,"shaft.rls.J":`
+	report  []reported
 }
 
 type reported struct {
@@ -121,7 +121,7 @@ func newEstimates(s *hil.Schema) estimates {
 		channels := s.Block(block)
 		for i, c := range channels {
 			if c.Role == hil.RoleParameter || c.Role == hil.RoleStdErr || c.Role == hil.RoleCount {
-				e.at = append(e.at, first+i)
+				e.columns = append(e.columns, first+i)
 				e.keys = append(e.keys, []byte(","+quote(c.Name)+":"))
 			}
 		}
@@ -135,11 +135,11 @@ func newEstimates(s *hil.Schema) estimates {
 	return e
 }
 
-// flat appends {"timestamp":…,"shaft.rls.J":…,"shaft.rls.J_se":…,…,"excited":true}.
-func (e *estimates) flat(b []byte, enc *encoder, r *hil.Row) []byte {
+// appendFlat appends {"timestamp":…,"shaft.rls.J":…,"shaft.rls.J_se":…,…,"excited":true}.
+func (e *estimates) appendFlat(b []byte, enc *encoder, r *hil.Row) []byte {
 	b = append(b, `{"timestamp":`...)
 	b = appendSeconds(b, enc.zero+r.T)
-	for i, at := range e.at {
+	for i, at := range e.columns {
 		b = append(b, e.keys[i]...)
 		b = appendNumber(b, r.X[at])
 	}
@@ -149,8 +149,8 @@ func (e *estimates) flat(b []byte, enc *encoder, r *hil.Row) []byte {
 	return append(b, `,"excited":true}`...)
 }
 
-// full is the array of estimate/report: value, standard error and 95 % interval with the unit beside them.
-func (e *estimates) full(r *hil.Row) ([]byte, error) {
+// fullReport is the array of estimate/report: value, standard error and 95 % interval with the unit beside them.
+func (e *estimates) fullReport(r *hil.Row) ([]byte, error) {
 	type entry struct {
 		Axis  string      `json:"axis"`
 		Name  string      `json:"name"`

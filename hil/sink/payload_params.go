@@ -25,7 +25,7 @@ func ParamsJSON(p *hil.Params, live []axis.Param, axes []string, models []*axis.
 	out := struct {
 		Timestamp float64           `json:"timestamp"`
 		Gen       uint32            `json:"gen"`
-		From      string            `json:"from"`
+		Source    string            `json:"from"`
 		Params    map[string]number `json:"params"`
 		Models    map[string]model  `json:"models"`
 	}{float64(now.UnixMicro()) / 1e6, p.Gen, from, map[string]number{}, map[string]model{}}
@@ -47,18 +47,18 @@ func ParamsJSON(p *hil.Params, live []axis.Param, axes []string, models []*axis.
 	return json.Marshal(out)
 }
 
-// Kept is a topic whose newest message is retained, whoever made it.
-type Kept int
+// RetainedTopic is a topic whose newest message is retained, whoever made it.
+type RetainedTopic int
 
 const (
-	KeptParams Kept = iota
-	KeptFitStatus
-	KeptFitResult
+	RetainedParams RetainedTopic = iota
+	RetainedFitStatus
+	RetainedFitResult
 )
 
-func (k Kept) String() string { return keptTopics[k] }
+func (k RetainedTopic) String() string { return retainedTopics[k] }
 
-var keptTopics = [...]string{KeptParams: "params", KeptFitStatus: FitStatusTopic, KeptFitResult: FitResultTopic}
+var retainedTopics = [...]string{RetainedParams: "params", RetainedFitStatus: FitStatusTopic, RetainedFitResult: FitResultTopic}
 
 // Topics of an identification below the root of the rig.
 const (
@@ -66,9 +66,9 @@ const (
 	FitResultTopic = "identify/result"
 )
 
-// Tell publishes a message on one of these topics, retained: at once, and again with every connection.
-func (p *Publisher) Tell(topic Kept, body []byte) {
-	p.kept[topic].Store(&body)
+// PublishRetained publishes a message on one of these topics, retained: at once, and again with every connection.
+func (p *Publisher) PublishRetained(topic RetainedTopic, body []byte) {
+	p.retained[topic].Store(&body)
 	select {
 	case p.news <- struct{}{}:
 	default:

@@ -111,7 +111,7 @@ func TestSamplesSuitPlotJuggler(t *testing.T) {
 	for i := range 41 {
 		r := testRow(info)
 		r.Seq, r.T = uint64(i+1), int64(i)*1e6
-		p.drainer.take(r)
+		p.drainer.addRow(r)
 	}
 	var rows []map[string]any
 	decode(t, (<-p.queue).buf, &rows)
@@ -142,11 +142,11 @@ func TestEstimatesFromTheRow(t *testing.T) {
 	r.X[3], r.X[4], r.X[5] = 7e-5, 1e-6, math.Inf(1) // J, J_se, windows
 	r.Flags = hil.FlagUnexcited
 	var m map[string]any
-	decode(t, est.flat(nil, enc, r), &m)
+	decode(t, est.appendFlat(nil, enc, r), &m)
 	if m["shaft.rls.J"] != 7e-5 || m["shaft.rls.J_se"] != 1e-6 || m["shaft.rls.windows"] != nil || m["excited"] != false || len(m) != 5 {
 		t.Errorf("%v", m)
 	}
-	body, err := est.full(r)
+	body, err := est.fullReport(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +192,7 @@ func TestSchemasThatCannotBePublished(t *testing.T) {
 func TestDrainingAllocatesNothing(t *testing.T) {
 	o := testOptions("tcp://127.0.0.1:1")
 	m := NewMetrics(MetricsOptions{})
-	o.Each = m.Add
+	o.OnRow = m.Add
 	p, err := NewPublisher(o)
 	if err != nil {
 		t.Fatal(err)
@@ -202,7 +202,7 @@ func TestDrainingAllocatesNothing(t *testing.T) {
 		for range 100 {
 			r.Seq++
 			r.T += 1e6
-			p.drainer.take(r)
+			p.drainer.addRow(r)
 		}
 		p.setNewest(r)
 	}
@@ -242,7 +242,7 @@ func BenchmarkState(b *testing.B) {
 
 func BenchmarkDrain(b *testing.B) {
 	o := testOptions("tcp://127.0.0.1:1")
-	o.Each = NewMetrics(MetricsOptions{}).Add
+	o.OnRow = NewMetrics(MetricsOptions{}).Add
 	p, err := NewPublisher(o)
 	if err != nil {
 		b.Fatal(err)
@@ -252,6 +252,6 @@ func BenchmarkDrain(b *testing.B) {
 	for b.Loop() {
 		r.Seq++
 		r.T += 1e6
-		p.drainer.take(r)
+		p.drainer.addRow(r)
 	}
 }

@@ -24,19 +24,19 @@ type RecorderOptions struct {
 
 // Record is the section of the recording.
 type Record struct {
-	Enabled bool    `yaml:"enabled" doc:"record every run"`
-	Dir     string  `yaml:"dir" doc:"each run makes a folder of its own below it; relative to the working directory"`
-	Chunk   float64 `yaml:"chunk" unit:"s" want:">=0.05 <=10" doc:"a recording cut short by a crash loses at most this much"`
-	Keep    float64 `yaml:"keep" unit:"B" want:">=0 <=1e15" doc:"oldest runs are removed above this size; 0: keep all"`
+	Enabled  bool    `yaml:"enabled" doc:"record every run"`
+	Dir      string  `yaml:"dir" doc:"each run makes a folder of its own below it; relative to the working directory"`
+	Chunk    float64 `yaml:"chunk" unit:"s" want:">=0.05 <=10" doc:"a recording cut short by a crash loses at most this much"`
+	MaxBytes float64 `yaml:"keep" unit:"B" want:">=0 <=1e15" doc:"oldest runs are removed above this size; 0: keep all"`
 }
 
 // RecorderStats are running totals.
 type RecorderStats struct {
-	Rows   uint64 // on file
-	Lost   uint64 // dropped by the ring, or taken after the disk failed
-	Notes  uint64 // events and parameter blocks that found the queue full, or came too late
-	Bytes  uint64 // on file
-	Chunks uint64 // on file
+	Rows     uint64 // on file
+	LostRows uint64 // dropped by the ring, or taken after the disk failed
+	Notes    uint64 // events and parameter blocks that found the queue full, or came too late
+	Bytes    uint64 // on file
+	Chunks   uint64 // on file
 }
 
 const (
@@ -71,26 +71,26 @@ type Recorder struct {
 	w    *mcapWriter // of the disk goroutine, while that runs
 	file *os.File    // behind w
 
-	newest atomic.Pointer[note] // of the parameter blocks: a file that begins later needs it
+	newestParams atomic.Pointer[note] // of the parameter blocks: a file that begins later needs it
 
 	codec *RowCodec
 	wall  int64 // ns  time since 1970 minus the loop's clock, at the start
 
 	// gatherer
-	cur    *mcapChunk
-	opened time.Time // when cur got its first message
-	seq    [nChannels + 1]uint32
-	made   int  // chunks that exist
-	last   bool // the run is over: wait for the disk rather than leave rows behind
-	full   chan *mcapChunk
-	free   chan *mcapChunk
-	notes  chan note
+	cur        *mcapChunk
+	opened     time.Time // when cur got its first message
+	seq        [nChannels + 1]uint32
+	chunkCount int  // chunks that exist
+	finishing  bool // the run is over: wait for the disk rather than leave rows behind
+	fullChunks chan *mcapChunk
+	freeChunks chan *mcapChunk
+	notes      chan note
 
 	// shared counters
-	failed    atomic.Pointer[error]
-	ended     atomic.Bool
+	diskError atomic.Pointer[error]
+	stopped   atomic.Bool
 	rows      atomic.Uint64
-	lost      atomic.Uint64
+	lostRows  atomic.Uint64
 	ringLost  atomic.Uint64
 	lostNotes atomic.Uint64
 	bytes     atomic.Uint64
@@ -114,8 +114,8 @@ func NewRecorder(dir string, info hil.Info, opt RecorderOptions) (*Recorder, err
 	if opt.Mono == nil {
 		opt.Mono = rt.Now
 	}
-	rec := &Recorder{opt: opt, info: info, wall: info.Start.UnixNano() - info.Mono, full: make(chan *mcapChunk, chunkSpare),
-		free: make(chan *mcapChunk, chunkSpare), notes: make(chan note, noteRoom), diskDone: make(chan struct{})}
+	rec := &Recorder{opt: opt, info: info, wall: info.Start.UnixNano() - info.Mono, fullChunks: make(chan *mcapChunk, chunkSpare),
+		freeChunks: make(chan *mcapChunk, chunkSpare), notes: make(chan note, noteRoom), diskDone: make(chan struct{})}
 	var err error
 	if rec.codec, err = NewRowCodec(&info.Schema, rec.wall); err != nil {
 		return nil, fmt.Errorf("record: %w", err)
@@ -131,7 +131,7 @@ func NewRecorder(dir string, info hil.Info, opt RecorderOptions) (*Recorder, err
 	if err := rec.create(); err != nil {
 		return nil, fmt.Errorf("record: %w", err)
 	}
-	rec.bytes.Store(uint64(rec.w.off))
+	rec.bytes.Store(uint64(rec.w.offset))
 	return rec, nil
 }
 
@@ -161,8 +161,8 @@ func (rec *Recorder) create() error {
 func (rec *Recorder) Dir() string  { return rec.dir }
 func (rec *Recorder) Path() string { return rec.path }
 
-// Discard removes the folder of a recording that got no row: of a run that never began. It may hold nothing but a run's own files. To be called
-// when Run has returned or was never called.
+// Discard removes the folder of a recording that got no row: of a run that never began. It may hold nothing but a run's own files. To be
+// called when Run has returned or was never called.
 func (rec *Recorder) Discard() error {
 	rec.w.f.Close() // again, where Run was
 	return removeRun(rec.dir)
@@ -170,7 +170,7 @@ func (rec *Recorder) Discard() error {
 
 // Stats may be asked at any time from any goroutine.
 func (rec *Recorder) Stats() RecorderStats {
-	return RecorderStats{Rows: rec.rows.Load(), Lost: rec.lost.Load() + rec.ringLost.Load(), Notes: rec.lostNotes.Load(),
+	return RecorderStats{Rows: rec.rows.Load(), LostRows: rec.lostRows.Load() + rec.ringLost.Load(), Notes: rec.lostNotes.Load(),
 		Bytes: rec.bytes.Load(), Chunks: rec.chunks.Load()}
 }
 
@@ -183,12 +183,12 @@ func (rec *Recorder) Event(e hil.Event) {
 // entries of p.V. Replay needs every generation, so each block the tick adopts goes here.
 func (rec *Recorder) Params(p hil.Params, names []string, t int64) {
 	n := note{chParams, rec.stamp(t), encodeParams(p, names, t, rec.wall)}
-	rec.newest.Store(&n)
+	rec.newestParams.Store(&n)
 	rec.note(n)
 }
 
 func (rec *Recorder) note(n note) {
-	if !rec.ended.Load() {
+	if !rec.stopped.Load() {
 		select {
 		case rec.notes <- n:
 			return
@@ -229,21 +229,21 @@ func (rec *Recorder) Run(ctx context.Context, rows RowSource) error {
 		}
 		select {
 		case <-ctx.Done():
-			done, rec.last = true, true // once more, for what is left
-			rec.ended.Store(true)
+			done, rec.finishing = true, true // once more, for what is left
+			rec.stopped.Store(true)
 		case <-tick.C:
 		}
 	}
-	close(rec.full)
+	close(rec.fullChunks)
 	<-rec.diskDone
 	for ; len(rec.notes) > 0; rec.lostNotes.Add(1) {
 		<-rec.notes // slipped in behind the last pass
 	}
 
 	// the summary, even after a failure: it is small and may still fit
-	failed := rec.failed.Load()
+	failed := rec.diskError.Load()
 	err := rec.w.finish()
-	rec.bytes.Store(uint64(rec.w.off))
+	rec.bytes.Store(uint64(rec.w.offset))
 	switch {
 	case failed != nil:
 		err = *failed
@@ -252,7 +252,7 @@ func (rec *Recorder) Run(ctx context.Context, rows RowSource) error {
 	}
 	err = bare(err)
 	return fmt.Errorf("record: write %s: %w; the first %d rows are readable, %d are lost. Free space on that disk, or set record.keep or another record.dir",
-		rec.path, err, rec.rows.Load(), rec.lost.Load()+rec.ringLost.Load())
+		rec.path, err, rec.rows.Load(), rec.lostRows.Load()+rec.ringLost.Load())
 }
 
 // gather takes all rows there are, as long as there is a chunk to put them in.
@@ -324,20 +324,20 @@ func (rec *Recorder) chunk() *mcapChunk {
 		return rec.cur
 	}
 	select {
-	case rec.cur = <-rec.free:
+	case rec.cur = <-rec.freeChunks:
 	default:
-		if rec.made < chunkSpare {
-			rec.made++
+		if rec.chunkCount < chunkSpare {
+			rec.chunkCount++
 			rec.cur = newChunk(nChannels)
-		} else if rec.last {
-			rec.cur = <-rec.free
+		} else if rec.finishing {
+			rec.cur = <-rec.freeChunks
 		}
 	}
 	return rec.cur
 }
 
 func (rec *Recorder) handOver() {
-	rec.full <- rec.cur // has room for all chunks there are
+	rec.fullChunks <- rec.cur // has room for all chunks there are
 	rec.cur = nil
 }
 
@@ -346,9 +346,9 @@ func (rec *Recorder) disk() {
 	defer failure.Tell()
 	defer close(rec.diskDone)
 	synced := time.Now()
-	for c := range rec.full {
+	for c := range rec.fullChunks {
 		n := c.counts[chRows]
-		if rec.failed.Load() == nil {
+		if rec.diskError.Load() == nil {
 			err := rec.present()
 			if err == nil {
 				err = rec.w.writeChunk(c)
@@ -356,9 +356,9 @@ func (rec *Recorder) disk() {
 			if err == nil {
 				rec.rows.Add(n)
 				rec.chunks.Add(1)
-				rec.bytes.Store(uint64(rec.w.off))
+				rec.bytes.Store(uint64(rec.w.offset))
 				n = 0
-				if len(rec.full) == 0 || time.Since(synced) >= rec.opt.Chunk {
+				if len(rec.fullChunks) == 0 || time.Since(synced) >= rec.opt.Chunk {
 					err = rec.w.f.Sync()
 					synced = time.Now()
 				}
@@ -367,9 +367,9 @@ func (rec *Recorder) disk() {
 				rec.fail(err)
 			}
 		}
-		rec.lost.Add(n)
+		rec.lostRows.Add(n)
 		c.reset()
-		rec.free <- c
+		rec.freeChunks <- c
 	}
 }
 
@@ -398,7 +398,7 @@ func (rec *Recorder) present() error {
 		err = rec.create()
 	}
 	if err == nil {
-		if n := rec.newest.Load(); n != nil {
+		if n := rec.newestParams.Load(); n != nil {
 			c := newChunk(nChannels)
 			c.open(n.channel, 0, n.time)
 			c.buf = append(c.buf, n.data...)
@@ -412,15 +412,15 @@ func (rec *Recorder) present() error {
 	}
 	e := hil.Event{Time: time.Now(), Level: "error", Code: "RECORD_GONE", Text: text + "A new one is begun in its place; it cannot be replayed, since its rows do not start with the run"}
 	rec.Event(e)
-	rec.tell(e)
+	rec.emit(e)
 	return nil
 }
 
 // fail stops writing for good; what is on file stays.
 func (rec *Recorder) fail(err error) {
 	err = bare(err)
-	rec.failed.Store(&err)
-	rec.tell(hil.Event{Time: time.Now(), Level: "error", Code: "RECORD_FAILED",
+	rec.diskError.Store(&err)
+	rec.emit(hil.Event{Time: time.Now(), Level: "error", Code: "RECORD_FAILED",
 		Text: fmt.Sprintf("recording stopped: write %s: %v. The first %d rows are on file; the loop goes on unrecorded", rec.path, err, rec.rows.Load())})
 }
 
@@ -430,11 +430,11 @@ func (rec *Recorder) tellLoss(dropped uint64) {
 		e := hil.Event{Time: time.Now(), Level: "warn", Code: "RECORD_LOST",
 			Text: fmt.Sprintf("%d rows are missing from the recording: the disk did not keep up", dropped-before)}
 		rec.Event(e)
-		rec.tell(e)
+		rec.emit(e)
 	}
 }
 
-func (rec *Recorder) tell(e hil.Event) {
+func (rec *Recorder) emit(e hil.Event) {
 	if rec.opt.Event != nil {
 		rec.opt.Event(e)
 	}

@@ -52,7 +52,7 @@ func TestCrashChild(t *testing.T) {
 		for range time.Tick(10 * time.Millisecond) {
 			st := rec.Stats()
 			fmt.Printf("ROWS %d\n", st.Rows)
-			if st.Lost > 1000 {
+			if st.LostRows > 1000 {
 				stop()
 			}
 		}
@@ -160,7 +160,7 @@ func TestFileSizeLimit(t *testing.T) {
 	if n := checkRows(t, run, 8); n != rows {
 		t.Errorf("%d rows readable, the error said %d", n, rows)
 	}
-	if run.m.size > limit || run.m.size != run.m.end && !run.m.indexed {
-		t.Errorf("file of %d bytes, sound up to %d, limit %d", run.m.size, run.m.end, limit)
+	if run.m.size > limit || run.m.size != run.m.dataEnd && !run.m.indexed {
+		t.Errorf("file of %d bytes, sound up to %d, limit %d", run.m.size, run.m.dataEnd, limit)
 	}
 }

@@ -252,7 +252,8 @@ func indexOfParam(name string, names []string) int {
 	return -1
 }
 
-// appendClock writes the wall clock and the loop's clock at one moment, how close the two readings are, and the drift since the start, all in ns.
+// appendClock writes the wall clock and the loop's clock at one moment, how close the two readings are, and the drift since the start, all
+// in ns.
 func appendClock(b []byte, wall, t, width, drift int64) []byte {
 	b = appendDecimal(append(b, `{"timestamp":`...), wall, 9)
 	b = appendDecimal(append(b, `,"t":`...), t, 9)

@@ -74,7 +74,7 @@ func record(t testing.TB, n, signals int, opt RecorderOptions) string {
 	if err := rec.Run(finished(), &countedRows{n: uint64(n), signals: signals}); err != nil {
 		t.Fatal(err)
 	}
-	if st := rec.Stats(); st.Rows != uint64(n) || st.Lost != 0 || st.Notes != 0 {
+	if st := rec.Stats(); st.Rows != uint64(n) || st.LostRows != 0 || st.Notes != 0 {
 		t.Fatalf("%d rows recorded as %+v", n, st)
 	}
 	return rec.Dir()
@@ -152,7 +152,7 @@ func TestBetween(t *testing.T) {
 		t.Fatalf("only %d chunks", len(run.m.chunks))
 	}
 	for _, c := range []struct{ from, to, want int64 }{{5e9, 7e9, 2001}, {0, 1e6, 1}, {-1, math.MaxInt64, 20000}, {math.MinInt64, 3e6, 3}, {30e9, 40e9, 0}} {
-		it := run.Between(c.from, c.to)
+		it := run.RowsBetween(c.from, c.to)
 		var row hil.Row
 		var n int64
 		for it.Next(&row) {
@@ -234,7 +234,7 @@ func TestRecorderReportsRingLoss(t *testing.T) {
 	if err := rec.Run(finished(), &countedRows{n: 10, signals: 4, dropped: 37}); err != nil {
 		t.Fatal(err)
 	}
-	if st := rec.Stats(); st.Rows != 10 || st.Lost != 37 {
+	if st := rec.Stats(); st.Rows != 10 || st.LostRows != 37 {
 		t.Errorf("stats %+v", st)
 	}
 	if len(told) != 1 || told[0].Code != "RECORD_LOST" || !strings.Contains(told[0].Text, "37 rows") {

@@ -52,8 +52,8 @@ func OpenRun(path string) (*Run, error) {
 	return run, nil
 }
 
-// FindRun is the recording that a path names: a file *.mcap, a run's folder, or a folder with runs, of which it is the newest that is no dry
-// run, if there is one. ok says that the path looks like one of these.
+// FindRun is the recording that a path names: a file *.mcap, a run's folder, or a folder with runs, of which it is the newest that is no
+// dry run, if there is one. ok says that the path looks like one of these.
 func FindRun(path string) (file string, ok bool) {
 	if st, err := os.Stat(path); err != nil || !st.IsDir() {
 		return path, strings.EqualFold(filepath.Ext(path), ".mcap")
@@ -144,10 +144,10 @@ func (r *Run) Truncated() (cut bool, lost string) {
 	}
 	last := "nothing was written"
 	if n := len(r.m.chunks); n > 0 {
-		last = fmt.Sprintf("readable up to %.3f s after the start", float64(int64(r.m.chunks[n-1].end)-r.Info.Start.UnixNano())*1e-9)
+		last = fmt.Sprintf("readable up to %.3f s after the start", float64(int64(r.m.chunks[n-1].endTime)-r.Info.Start.UnixNano())*1e-9)
 	}
 	tail := ""
-	if n := r.m.size - r.m.end; n > 0 {
+	if n := r.m.size - r.m.dataEnd; n > 0 {
 		tail = fmt.Sprintf(", %d bytes at the end are not", n)
 	}
 	return true, "the recording was not closed (crash, kill or power cut): " + last + tail + "; rows that had not reached the disk are lost"
@@ -171,27 +171,27 @@ func (r *Run) Rows(fn func(*hil.Row) error) error {
 
 // RowIter pulls rows one by one, as replay wants them.
 type RowIter struct {
-	r    *Run
-	pass *messages
-	msg  mcapMessage
-	err  error
-	from int64 // ns  the loop's clock; rows outside from … to are left out
-	to   int64
+	r         *Run
+	pass      *messages
+	msg       mcapMessage
+	err       error
+	startTime int64 // ns  the loop's clock; rows outside startTime … endTime are left out
+	endTime   int64
 }
 
 // Iter starts at the first row.
-func (r *Run) Iter() *RowIter { return r.Between(math.MinInt64/2, math.MaxInt64) }
+func (r *Run) Iter() *RowIter { return r.RowsBetween(math.MinInt64/2, math.MaxInt64) }
 
-// Between starts at the first row whose time is at least from, and ends before the first chunk that lies beyond to;
+// RowsBetween starts at the first row whose time is at least from, and ends before the first chunk that lies beyond to;
 // times are in ns of the loop's clock. Chunks that lie wholly outside are not even read.
-func (r *Run) Between(from, to int64) *RowIter {
+func (r *Run) RowsBetween(from, to int64) *RowIter {
 	stamp := func(t int64) uint64 {
 		if t > 0 && t > math.MaxInt64-max(0, r.wall) {
 			return math.MaxUint64
 		}
 		return uint64(max(0, t+r.wall))
 	}
-	return &RowIter{r: r, pass: r.m.pass(r.m.topic(runTopics[chRows], chRows), stamp(from), stamp(to)), from: from, to: to}
+	return &RowIter{r: r, pass: r.m.pass(r.m.topic(runTopics[chRows], chRows), stamp(from), stamp(to)), startTime: from, endTime: to}
 }
 
 // Next gives the next row; false at the end or when Err has something to say.
@@ -203,10 +203,10 @@ func (it *RowIter) Next(row *hil.Row) bool {
 			return false
 		}
 		if err := it.r.codec.Decode(it.msg.data, row); err != nil {
-			it.err = fmt.Errorf("%s: row %d of the chunk at byte %d: %w", it.r.Path, it.msg.seq, it.pass.at, err)
+			it.err = fmt.Errorf("%s: row %d of the chunk at byte %d: %w", it.r.Path, it.msg.seq, it.pass.chunkOffset, err)
 			return false
 		}
-		if row.T >= it.from && row.T <= it.to {
+		if row.T >= it.startTime && row.T <= it.endTime {
 			return true
 		}
 	}
@@ -236,7 +236,7 @@ func (r *Run) ends() (first, last int64, err error) {
 	first, last = row.T, row.T
 	for k := len(r.m.chunks) - 1; k >= 0 && last == first; k-- { // events and parameters lie in chunks too
 		c := &r.m.chunks[k]
-		for it = r.Between(int64(c.start)-r.wall, math.MaxInt64); it.Next(&row); {
+		for it = r.RowsBetween(int64(c.startTime)-r.wall, math.MaxInt64); it.Next(&row); {
 			last = row.T
 		}
 		if it.Err() != nil {
@@ -259,7 +259,7 @@ func collect[T any](r *Run, channel uint16, decode func([]byte) (T, error)) ([]T
 		}
 		v, err := decode(msg.data)
 		if err != nil {
-			return all, fmt.Errorf("%s: %s, chunk at byte %d: %w", r.Path, runTopics[channel], p.at, err)
+			return all, fmt.Errorf("%s: %s, chunk at byte %d: %w", r.Path, runTopics[channel], p.chunkOffset, err)
 		}
 		all = append(all, v)
 	}

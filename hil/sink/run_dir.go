@@ -97,7 +97,7 @@ const liveFor = time.Minute
 // Pruned is what Prune did.
 type Pruned struct {
 	Removed []string // folders that are gone, oldest first
-	Kept    []string // folders over the limit that hold files of somebody else and were left alone
+	Foreign []string // folders over the limit that hold files of somebody else and were left alone
 	Bytes   int64    // size of all runs that remain
 }
 
@@ -126,7 +126,7 @@ func Prune(dir string, keep int64, current string) (Pruned, error) {
 		case sameFile(r.path, current) || now.Sub(r.written) < liveFor:
 			continue
 		case r.foreign:
-			p.Kept = append(p.Kept, r.path)
+			p.Foreign = append(p.Foreign, r.path)
 			continue
 		}
 		if err := removeRun(r.path); err != nil {

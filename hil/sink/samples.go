@@ -30,32 +30,33 @@ import (
 //   - up to five missing samples in a row are filled in, by a cubic. A longer gap begins a new piece. Without such a raster
 //     nothing is filled in;
 //   - a signal of another frame or device than the base has times of its own: here it is that of the sample's time, by a straight
-//     line between its own samples, or, where it is sampled faster, their mean over a period. Samples within a gap of the other are left out;
+//     line between its own samples, or, where it is sampled faster, their mean over a period. Samples within a gap of the other are left
+//     out;
 //   - estimated and modelled signals belong to the tick; here they are those of the sample's time, by a straight line;
 //   - a command acts from the moment that the tick had computed it: here it is the one that acted at the sample's time;
 //   - a change of mode, of the core, or of what drives the axis begins a new piece.
 //
 // Columns of the row (seq, mode, flags …) are those of the tick that brought the sample.
 type Samples struct {
-	run      *Run
-	opt      SampleOptions
-	from, to float64 // s  after the first row; to 0: to the end
-	notes    []string
-	steps    map[string]float64 // by column
+	run                *Run
+	opt                SampleOptions
+	startTime, endTime float64 // s  after the first row; endTime 0: to the end
+	notes              []string
+	steps              map[string]float64 // by column
 
-	sent [2][]float64            // times (s after the first row) and values of the command of the options
-	own  map[string][2][]float64 // times and values of signals of another frame than the base, as sampled
+	commandSteps [2][]float64            // times (s after the first row) and values of the command of the options
+	ownSamples   map[string][2][]float64 // times and values of signals of another frame than the base, as sampled
 }
 
 // SampleOptions say what the recording does not say by itself. The zero value suits a device that samples once a tick.
 type SampleOptions struct {
-	Delay   float64 // s  age of a sample beyond that
-	Base    string  // signal whose samples these are, where columns come in several frames; "": the first measured one
-	Every   float64 // s  from sample to sample; 0: one tick
-	Clocked bool    // ages come from the device's own clock
-	Polled  bool    // the device samples when it is asked
-	Still   bool    // samples while the drive was off, instead of those while it was on
-	Command string  // whose steps are kept for Sent; "": none
+	Delay    float64 // s  age of a sample beyond that
+	Base     string  // signal whose samples these are, where columns come in several frames; "": the first measured one
+	Period   float64 // s  from sample to sample; 0: one tick
+	Clocked  bool    // ages come from the device's own clock
+	Polled   bool    // the device samples when it is asked
+	DriveOff bool    // samples while the drive was off, instead of those while it was on
+	Command  string  // whose steps are kept for CommandSteps; "": none
 
 	Row   func(r *hil.Row)                 // is shown every row, during the call; nil: nobody
 	Watch func(read, size int64, rows int) // is told now and then how many bytes and rows were read; nil: nobody
@@ -75,7 +76,7 @@ const (
 
 // Samples reads the run in the time of its samples.
 func (r *Run) Samples(opt SampleOptions) *Samples {
-	opt.Every = cmp.Or(opt.Every, 1/r.Info.Schema.Rate)
+	opt.Period = cmp.Or(opt.Period, 1/r.Info.Schema.Rate)
 	return &Samples{run: r, opt: opt}
 }
 
@@ -96,29 +97,31 @@ func (s *Samples) Notes() []string { return s.notes }
 // Step is the step of a quantised column of the last call of Columns, if samples were filled in: among those it does not show. 0: none.
 func (s *Samples) Step(name string) float64 { return s.steps[name] }
 
-// Keep chooses the command whose steps are kept, in place of that of the options; "": none.
-func (s *Samples) Keep(command string) { s.opt.Command = command }
+// SelectCommand chooses the command whose steps are kept, in place of that of the options; "": none.
+func (s *Samples) SelectCommand(command string) { s.opt.Command = command }
 
-// Sent are the steps of the command of the options in the part that the last call of Columns read: when each was sent (s after the first
-// row of the run), and what it was until the next.
-func (s *Samples) Sent() (time, value []float64) { return s.sent[0], s.sent[1] }
+// CommandSteps are the steps of the command of the options in the part that the last call of Columns read: when each was sent (s after the
+// first row of the run), and what it was until the next.
+func (s *Samples) CommandSteps() (time, value []float64) { return s.commandSteps[0], s.commandSteps[1] }
 
-// Own are the samples of a signal of another frame than the base, in the last call of Columns, at their own times; nil: it was sampled
-// with the base.
-func (s *Samples) Own(name string) (time, value []float64) { return s.own[name][0], s.own[name][1] }
-
-// taken is one column that is asked for.
-type taken struct {
-	name string
-	kind byte // 'm'easured, 'o'ther frame, 't'ick, 'c'ommand, 'r'ow, 's'ample time, 'p'iece
-	at   int  // in X, or of the field
-	age  int  // in X, of another frame
+// OwnSamples are the samples of a signal of another frame than the base, in the last call of Columns, at their own times; nil: it was
+// sampled with the base.
+func (s *Samples) OwnSamples(name string) (time, value []float64) {
+	return s.ownSamples[name][0], s.ownSamples[name][1]
 }
 
-// Only limits the samples to rows of a part of the run, in seconds after its first row: from span[0] to span[1] (0: to the end), or of the
-// last seconds up to the newest row on file. Nothing else is read, so that a part gives the same samples however the run goes on. It
+// requestedColumn is one column that is asked for.
+type requestedColumn struct {
+	name  string
+	kind  byte // 'm'easured, 'o'ther frame, 't'ick, 'c'ommand, 'r'ow, 's'ample time, 'p'iece
+	index int  // in X, or of the field
+	age   int  // in X, of another frame
+}
+
+// LimitTo limits the samples to rows of a part of the run, in seconds after its first row: from span[0] to span[1] (0: to the end), or of
+// the last seconds up to the newest row on file. Nothing else is read, so that a part gives the same samples however the run goes on. It
 // returns the part.
-func (s *Samples) Only(span [2]float64, last float64) ([2]float64, error) {
+func (s *Samples) LimitTo(span [2]float64, last float64) ([2]float64, error) {
 	first, end, err := s.run.ends()
 	if err != nil {
 		return span, err
@@ -129,7 +132,7 @@ func (s *Samples) Only(span [2]float64, last float64) ([2]float64, error) {
 	if span[1] == 0 {
 		span[1] = float64(end-first) * 1e-9
 	}
-	s.from, s.to = span[0], span[1]
+	s.startTime, s.endTime = span[0], span[1]
 	return span, nil
 }
 
@@ -138,27 +141,27 @@ func (s *Samples) rows() (it *RowIter, first int64, err error) {
 	if first, _, err = s.run.ends(); err != nil {
 		return nil, 0, err
 	}
-	if s.to == 0 {
+	if s.endTime == 0 {
 		return s.run.Iter(), first, nil
 	}
-	return s.run.Between(first+int64(math.Round(s.from*1e9)), first+int64(math.Round(s.to*1e9))), first, nil
+	return s.run.RowsBetween(first+int64(math.Round(s.startTime*1e9)), first+int64(math.Round(s.endTime*1e9))), first, nil
 }
 
 // find resolves names.
-func (s *Samples) find(names []string) ([]taken, error) {
+func (s *Samples) find(names []string) ([]requestedColumn, error) {
 	sch := &s.run.Info.Schema
 	nm := len(sch.Meas)
 	nt := nm + len(sch.Est) + len(sch.Model)
-	var out []taken
+	var out []requestedColumn
 	var unknown []string
 	for _, name := range names {
-		t := taken{name: name, at: sch.Index(name)}
+		t := requestedColumn{name: name, index: sch.Index(name)}
 		switch {
-		case t.at >= nt:
+		case t.index >= nt:
 			t.kind = 'c'
-		case t.at >= nm:
+		case t.index >= nm:
 			t.kind = 't'
-		case t.at >= 0:
+		case t.index >= 0:
 			t.kind = 'm'
 		case name == SampleTime:
 			t.kind = 's'
@@ -166,7 +169,7 @@ func (s *Samples) find(names []string) ([]taken, error) {
 			t.kind = 'p'
 		default:
 			t.kind = 'r'
-			if t.at = slices.IndexFunc(rowFields[:], func(f rowField) bool { return f.name == name && f.number != nil }); t.at < 0 {
+			if t.index = slices.IndexFunc(rowFields[:], func(f rowField) bool { return f.name == name && f.number != nil }); t.index < 0 {
 				unknown = append(unknown, strconv.Quote(name))
 			}
 		}
@@ -188,8 +191,8 @@ func (s *Samples) Columns(ctx context.Context, names []string) ([][]float64, err
 	if err != nil {
 		return nil, err
 	}
-	s.notes, s.sent, s.own = nil, [2][]float64{}, map[string][2][]float64{}
-	g := gather{command: -1, s: s, cols: cols, in: make([][]float64, len(cols)), own: make([][]float64, len(cols))}
+	s.notes, s.commandSteps, s.ownSamples = nil, [2][]float64{}, map[string][2][]float64{}
+	g := gather{command: -1, s: s, cols: cols, columns: make([][]float64, len(cols)), ownTimes: make([][]float64, len(cols))}
 	sch := &s.run.Info.Schema
 	if s.opt.Command != "" {
 		g.command = sch.Index(s.opt.Command)
@@ -203,14 +206,14 @@ func (s *Samples) Columns(ctx context.Context, names []string) ([][]float64, err
 		if c.kind != 'm' {
 			continue
 		}
-		if ch := &sch.Meas[c.at]; base == "" {
+		if ch := &sch.Meas[c.index]; base == "" {
 			age, base = ch.Age, ch.Name
 		} else if ch.Age != "" && ch.Age != age {
 			c.kind, c.age = 'o', sch.Index(ch.Age)
 			s.notes = append(s.notes, fmt.Sprintf("%s is sampled at other times than %s: it is interpolated, or averaged over a period of the latter where it is faster", ch.Name, base))
 			continue
 		}
-		hil.SetFresh(&g.need, c.at)
+		hil.SetFresh(&g.need, c.index)
 	}
 	if g.age = sch.Index(age); age == "" { // no measurement among them: any frame
 		g.age = slices.IndexFunc(sch.Meas, func(c hil.Channel) bool { return c.Role == hil.RoleAge })
@@ -222,7 +225,7 @@ func (s *Samples) Columns(ctx context.Context, names []string) ([][]float64, err
 	if err != nil {
 		return nil, err
 	}
-	g.first = first
+	g.firstTime = first
 	var row hil.Row
 	for it.Next(&row) {
 		if g.rows%4096 == 0 {
@@ -230,7 +233,7 @@ func (s *Samples) Columns(ctx context.Context, names []string) ([][]float64, err
 				return nil, ctx.Err()
 			}
 			if s.opt.Watch != nil {
-				s.opt.Watch(it.pass.at, s.run.m.size, g.rows)
+				s.opt.Watch(it.pass.chunkOffset, s.run.m.size, g.rows)
 			}
 		}
 		g.row(&row)
@@ -240,8 +243,8 @@ func (s *Samples) Columns(ctx context.Context, names []string) ([][]float64, err
 	}
 	for j, c := range cols {
 		if c.kind == 'o' {
-			s.own[c.name] = [2][]float64{g.own[j], g.in[j]}
-			g.within(j)
+			s.ownSamples[c.name] = [2][]float64{g.ownTimes[j], g.columns[j]}
+			g.dropOutside(j)
 		}
 	}
 	if len(g.time) == 0 {
@@ -253,7 +256,7 @@ func (s *Samples) Columns(ctx context.Context, names []string) ([][]float64, err
 		s.steps = map[string]float64{}
 		for j, c := range cols {
 			if c.kind == 'm' {
-				s.steps[names[j]] = numeric.EncoderStep(g.in[j])
+				s.steps[names[j]] = numeric.EncoderStep(g.columns[j])
 			}
 		}
 	}
@@ -266,67 +269,67 @@ var errNoSamples = errors.New("no samples")
 // gather collects the samples of a run.
 type gather struct {
 	s    *Samples
-	cols []taken
+	cols []requestedColumn
 	need hil.Fresh // bits of a sample
 	age  int       // in X; −1: none
 	// of the command whose steps are kept, in X; −1: none
 	command int
 
-	rows  int       // all so far
-	last  hil.Row   // of them
-	first int64     // ns  time of the first row
-	since float64   // s   when the drive came into its present state
-	tick  []float64 // s   of every row, and
-	acts  []float64 // s   from when its command acts; both only where a column needs them
+	rows       int       // all so far
+	lastRow    hil.Row   // of them
+	firstTime  int64     // ns  time of the first row
+	driveSince float64   // s   when the drive came into its present state
+	tick       []float64 // s   of every row, and
+	acts       []float64 // s   from when its command acts; both only where a column needs them
 
-	time   []float64   // s   of the samples
-	cut    []int       // first samples of pieces
-	in     [][]float64 // a slice per column: values of samples, or, of what belongs to ticks, of all rows
-	own    [][]float64 // s   of a column of another frame: the times of its samples
-	period float64     // s   of the base
-	stale  int         // rows without a new sample
-	seen   hil.Fresh   // measured signals that came at least once
-	broken int         // samples in which something is no number
+	time        []float64   // s   of the samples
+	pieceStarts []int       // first samples of pieces
+	columns     [][]float64 // a slice per column: values of samples, or, of what belongs to ticks, of all rows
+	ownTimes    [][]float64 // s   of a column of another frame: the times of its samples
+	period      float64     // s   of the base
+	stale       int         // rows without a new sample
+	arrived     hil.Fresh   // measured signals that came at least once
+	broken      int         // samples in which something is no number
 }
 
 func (g *gather) row(r *hil.Row) {
-	t := float64(r.T-g.first) * 1e-9
+	t := float64(r.T-g.firstTime) * 1e-9
 
 	// what belongs to the tick
 	ticks := false
 	for j, c := range g.cols {
 		if c.kind == 't' || c.kind == 'c' {
-			g.in[j] = append(g.in[j], r.X[c.at])
+			g.columns[j] = append(g.columns[j], r.X[c.index])
 			ticks = true
 		}
 	}
 	if g.command >= 0 {
-		g.sent(t+float64(r.Late)*1e-9+float64(r.Busy)*1e-9, numeric.OrZero(r.X[g.command]))
+		g.addCommand(t+float64(r.Late)*1e-9+float64(r.Busy)*1e-9, numeric.OrZero(r.X[g.command]))
 	}
 	if ticks {
 		g.tick = append(g.tick, t)
 		g.acts = append(g.acts, t+float64(r.Late)*1e-9+float64(r.Busy)*1e-9)
 	}
-	if g.rows == 0 || r.Mode != g.last.Mode || r.Epoch != g.last.Epoch {
-		g.since = t
-		if n := len(g.time); n > 0 && (len(g.cut) == 0 || g.cut[len(g.cut)-1] != n) {
-			g.cut = append(g.cut, n)
+	if g.rows == 0 || r.Mode != g.lastRow.Mode || r.Epoch != g.lastRow.Epoch {
+		g.driveSince = t
+		if n := len(g.time); n > 0 && (len(g.pieceStarts) == 0 || g.pieceStarts[len(g.pieceStarts)-1] != n) {
+			g.pieceStarts = append(g.pieceStarts, n)
 		}
 	}
 	for j, c := range g.cols {
-		if at := t - g.s.opt.Delay; c.kind == 'o' && hil.IsFresh(&r.Fresh, c.at) && numeric.Finite(r.X[c.at]) {
-			if at -= r.X[c.age]; len(g.own[j]) == 0 || at > g.own[j][len(g.own[j])-1] {
-				g.own[j], g.in[j] = append(g.own[j], at), append(g.in[j], r.X[c.at])
+		if at := t - g.s.opt.Delay; c.kind == 'o' && hil.IsFresh(&r.Fresh, c.index) && numeric.Finite(r.X[c.index]) {
+			if at -= r.X[c.age]; len(g.ownTimes[j]) == 0 || at > g.ownTimes[j][len(g.ownTimes[j])-1] {
+				g.ownTimes[j], g.columns[j] = append(g.ownTimes[j], at), append(g.columns[j], r.X[c.index])
 			}
 		}
 	}
-	g.last = *r
+	g.lastRow = *r
 	g.rows++
 	if g.s.opt.Row != nil {
 		g.s.opt.Row(r)
 	}
 
-	g.seen[0], g.seen[1] = g.seen[0]|r.Fresh[0], g.seen[1]|r.Fresh[1]
+	g.arrived[0], g.arrived[1] = g.arrived[0]|r.Fresh[0], g.arrived[1]|r.Fresh[1]
 	if r.Fresh[0]&g.need[0] != g.need[0] || r.Fresh[1]&g.need[1] != g.need[1] {
 		g.stale++
 		return
@@ -335,11 +338,11 @@ func (g *gather) row(r *hil.Row) {
 	if g.age >= 0 {
 		at -= r.X[g.age]
 	}
-	if !(at > g.since-1e-9) || r.Mode.Energised() == g.s.opt.Still { // sampled before the drive was as it is now
+	if !(at > g.driveSince-1e-9) || r.Mode.Energised() == g.s.opt.DriveOff { // sampled before the drive was as it is now
 		return
 	}
 	for _, c := range g.cols {
-		if c.kind == 'm' && !numeric.Finite(r.X[c.at]) { // what the sensor says while it is broken is as good as lost
+		if c.kind == 'm' && !numeric.Finite(r.X[c.index]) { // what the sensor says while it is broken is as good as lost
 			g.broken++
 			return
 		}
@@ -348,24 +351,25 @@ func (g *gather) row(r *hil.Row) {
 	for j, c := range g.cols {
 		switch c.kind {
 		case 'm':
-			g.in[j] = append(g.in[j], r.X[c.at])
+			g.columns[j] = append(g.columns[j], r.X[c.index])
 		case 'r':
-			g.in[j] = append(g.in[j], rowFields[c.at].number(r))
+			g.columns[j] = append(g.columns[j], rowFields[c.index].number(r))
 		}
 	}
 }
 
-// sent takes in the command of a row, sent at t (s), where it is another one.
-func (g *gather) sent(t, value float64) {
-	to := &g.s.sent
+// addCommand takes in the command of a row, sent at t (s), where it is another one.
+func (g *gather) addCommand(t, value float64) {
+	to := &g.s.commandSteps
 	if n := len(to[1]); n == 0 || to[1][n-1] != value {
 		to[0], to[1] = append(to[0], t), append(to[1], value)
 	}
 }
 
-// within leaves out the samples at which column j, of another frame, is not known: before its first sample, behind its last, in a long gap.
-func (g *gather) within(j int) {
-	own := g.own[j]
+// dropOutside leaves out the samples at which column j, of another frame, is not known: before its first sample, behind its last, in a long
+// gap.
+func (g *gather) dropOutside(j int) {
+	own := g.ownTimes[j]
 	if len(own) < 2 {
 		g.time = nil
 		return
@@ -378,7 +382,7 @@ func (g *gather) within(j int) {
 		for k+1 < len(own) && own[k+1] < t {
 			k++
 		}
-		half := g.s.opt.Every / 2 // a mean wants both sides
+		half := g.s.opt.Period / 2 // a mean wants both sides
 		keep[i] = t >= own[0]+half && t <= own[len(own)-1]-half && k+1 < len(own) && d[k] <= longest
 	}
 	// pieces begin where they did, and behind what is left out
@@ -393,11 +397,11 @@ func (g *gather) within(j int) {
 		}
 	}
 	place[len(keep)] = n
-	for _, at := range g.cut {
+	for _, at := range g.pieceStarts {
 		cut = append(cut, place[at])
 	}
 	slices.Sort(cut)
-	g.cut = slices.Compact(cut)
+	g.pieceStarts = slices.Compact(cut)
 	squeeze := func(x []float64) []float64 {
 		out := x[:0]
 		for i, ok := range keep {
@@ -408,9 +412,9 @@ func (g *gather) within(j int) {
 		return out
 	}
 	g.time = squeeze(g.time)
-	for c := range g.in {
+	for c := range g.columns {
 		if g.cols[c].kind == 'm' || g.cols[c].kind == 'r' {
-			g.in[c] = squeeze(g.in[c])
+			g.columns[c] = squeeze(g.columns[c])
 		}
 	}
 }
@@ -418,12 +422,12 @@ func (g *gather) within(j int) {
 // lookUp gives column j, which belongs to ticks or to another frame, at increasing times.
 func (g *gather) lookUp(j int, at []float64) []float64 {
 	out := make([]float64, len(at))
-	x, from := g.in[j], g.tick
+	x, from := g.columns[j], g.tick
 	switch g.cols[j].kind {
 	case 'c':
 		from = g.acts
 	case 'o':
-		from = g.own[j]
+		from = g.ownTimes[j]
 	}
 	if g.cols[j].kind == 'o' && g.period > 1.5*periodOf(from, (from[len(from)-1]-from[0])/float64(len(from)-1)) {
 		return means(from, x, at, g.period)
@@ -466,39 +470,40 @@ func means(from, x, at []float64, period float64) []float64 {
 func (g *gather) nothing() error {
 	var never []string
 	for _, c := range g.cols {
-		if (c.kind == 'm' || c.kind == 'o') && !hil.IsFresh(&g.seen, c.at) {
+		if (c.kind == 'm' || c.kind == 'o') && !hil.IsFresh(&g.arrived, c.index) {
 			never = append(never, c.name)
 		}
 	}
-	if never != nil && g.seen != (hil.Fresh{}) {
+	if never != nil && g.arrived != (hil.Fresh{}) {
 		return fmt.Errorf("%w: the device never sent %s; leave it out of what is identified, or out of the file", errNoSamples, strings.Join(never, ", "))
 	}
 	switch {
-	case g.rows == 0 && g.s.to > 0:
-		return fmt.Errorf("%w: the recording holds no rows from %.6g to %.6g s", errNoSamples, g.s.from, g.s.to)
+	case g.rows == 0 && g.s.endTime > 0:
+		return fmt.Errorf("%w: the recording holds no rows from %.6g to %.6g s", errNoSamples, g.s.startTime, g.s.endTime)
 	case g.rows == 0:
 		return fmt.Errorf("%w: the recording holds no rows", errNoSamples)
 	case g.stale == g.rows:
 		return fmt.Errorf("%w: nothing came from the device", errNoSamples)
-	case g.s.opt.Still:
+	case g.s.opt.DriveOff:
 		return fmt.Errorf("%w: the drive was on all the time", errNoSamples)
 	}
-	if g.s.to > 0 {
-		return fmt.Errorf("%w: from %.6g to %.6g s the drive was never on (mode run or hold), or no sample came", errNoSamples, g.s.from, g.s.to)
+	if g.s.endTime > 0 {
+		return fmt.Errorf("%w: from %.6g to %.6g s the drive was never on (mode run or hold), or no sample came", errNoSamples,
+			g.s.startTime, g.s.endTime)
 	}
 	return fmt.Errorf("%w: the drive was never on (mode run or hold)", errNoSamples)
 }
 
 // onRaster puts the samples on the device's raster, piece by piece, and fills short gaps.
 func (g *gather) onRaster() (out [][]float64, filled int, err error) {
-	period := periodOf(g.time, g.s.opt.Every)
+	period := periodOf(g.time, g.s.opt.Period)
 	scatter := scatterOf(g.time, period)
 	free := g.s.opt.Clocked && scatter > uneven || g.s.opt.Polled && !g.s.opt.Clocked
 
 	// cut where the mode changed and at long gaps
 	var pieces []piece
 	samples, lost, gaps, gone := 0, 0, 0, 0.0
-	cuts := append(append([]int{0}, g.cut...), len(g.time))
+	cuts := append(append([]int{0}, g.pieceStarts...), len(g.time))
 	for i := range len(cuts) - 1 {
 		for lo, hi := cuts[i], 0; lo < cuts[i+1]; lo = hi {
 			for hi = lo + 1; hi < cuts[i+1] && g.time[hi]-g.time[hi-1] < (bridge+1.5)*period; hi++ {
@@ -528,7 +533,7 @@ func (g *gather) onRaster() (out [][]float64, filled int, err error) {
 	g.period = period
 	out = make([][]float64, len(g.cols))
 	for i, p := range pieces {
-		filled += p.put(out, float64(i+1), period, free)
+		filled += p.appendTo(out, float64(i+1), period, free)
 	}
 
 	note := func(format string, args ...any) { g.s.notes = append(g.s.notes, fmt.Sprintf(format, args...)) }

@@ -12,8 +12,8 @@ import (
 	"hilrig/hil"
 )
 
-// What a board never sent is said by its name when it is asked for; a sensor that gave no number now and then costs these samples alone; JSON
-// and CSV have neither 0 nor a broken number in its place.
+// What a board never sent is said by its name when it is asked for; a sensor that gave no number now and then costs these samples alone;
+// JSON and CSV have neither 0 nor a broken number in its place.
 func TestAbsentMeasurements(t *testing.T) {
 	info := benchInfo(1)
 	info.Mono = 17e9

@@ -32,8 +32,8 @@ func TestSamplesOfAPart(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer run.Close()
-		s := run.Samples(SampleOptions{Every: b.period, Clocked: true})
-		if got, err = s.Only(span, last); err != nil {
+		s := run.Samples(SampleOptions{Period: b.period, Clocked: true})
+		if got, err = s.LimitTo(span, last); err != nil {
 			t.Fatal(err)
 		}
 		x, err = s.Columns(context.Background(), []string{SampleTime, "drive.motor.angle"})

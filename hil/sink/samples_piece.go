@@ -69,9 +69,9 @@ func (p *piece) polledTimes(time []float64, period float64) []float64 {
 	return out
 }
 
-// put appends the piece to the columns: the samples at their own times, or on the raster with the places between filled in. It
+// appendTo appends the piece to the columns: the samples at their own times, or on the raster with the places between filled in. It
 // returns how many those are.
-func (p *piece) put(out [][]float64, number, period float64, free bool) (filled int) {
+func (p *piece) appendTo(out [][]float64, number, period float64, free bool) (filled int) {
 	time := p.g.time[p.lo:p.hi]
 	place := p.place
 	if free {
@@ -105,7 +105,7 @@ func (p *piece) put(out [][]float64, number, period float64, free bool) (filled 
 			}
 			y := number
 			if c.kind != 'p' {
-				x := p.g.in[j][p.lo:p.hi]
+				x := p.g.columns[j][p.lo:p.hi]
 				y = x[k]
 				if place[k] != i && c.kind == 'm' {
 					y = cubic(place, x, k, float64(i))

@@ -111,7 +111,7 @@ func (b boardRun) samples(t *testing.T, opt SampleOptions, names ...string) (*Sa
 		t.Fatal(err)
 	}
 	defer run.Close()
-	opt.Every, opt.Clocked, opt.Polled = b.period, b.clocked, b.shift != nil
+	opt.Period, opt.Clocked, opt.Polled = b.period, b.clocked, b.shift != nil
 	s := run.Samples(opt)
 	x, err := s.Columns(context.Background(), names)
 	return s, x, err
@@ -239,7 +239,7 @@ func TestSamplesByMode(t *testing.T) {
 		{false, [][2]float64{{1, 2}, {2.5, 3}, {3, 3.5}}},
 		{true, [][2]float64{{0, 1}, {2, 2.5}, {3.5, 4}}},
 	} {
-		x, _, err := b.read(t, SampleOptions{Still: c.still}, SampleTime, SamplePiece, "drive.motor.angle")
+		x, _, err := b.read(t, SampleOptions{DriveOff: c.still}, SampleTime, SamplePiece, "drive.motor.angle")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -328,7 +328,7 @@ func TestSamplesOfTwoBoards(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer run.Close()
-	s := run.Samples(SampleOptions{Base: "drive.motor.angle", Every: 5e-3, Clocked: true})
+	s := run.Samples(SampleOptions{Base: "drive.motor.angle", Period: 5e-3, Clocked: true})
 	x, err := s.Columns(context.Background(), []string{"table.torque", SampleTime, "drive.motor.angle", SamplePiece})
 	if err != nil {
 		t.Fatal(err)

@@ -11,18 +11,18 @@ import (
 	"hilrig/hil"
 )
 
-// Stream serves the rows of a run, its events and what is known of it to the pages of this process, under the names and with the payloads of
-// the MQTT topics, whether there is a broker or not. Nothing is encoded while nobody listens. A page that does not keep up loses whole
+// Stream serves the rows of a run, its events and what is known of it to the pages of this process, under the names and with the payloads
+// of the MQTT topics, whether there is a broker or not. Nothing is encoded while nobody listens. A page that does not keep up loses whole
 // messages, which it sees by the sequence numbers and finds in the recording; it holds up nobody.
 type Stream struct {
-	o    StreamOptions
-	enc  *encoder
-	est  estimates
-	open atomic.Int32 // listeners
+	o             StreamOptions
+	enc           *encoder
+	est           estimates
+	listenerCount atomic.Int32 // pages that listen
 
 	mu        sync.Mutex
 	listeners map[*Listener]struct{}
-	kept      map[string][]byte // newest message of the topics that a newcomer needs
+	retained  map[string][]byte // newest message of the topics that a newcomer needs
 }
 
 // StreamOptions say what is sent, and how often.
@@ -61,7 +61,7 @@ func NewStream(o StreamOptions) (*Stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Stream{o: o, enc: enc, est: newEstimates(&o.Info.Schema), listeners: map[*Listener]struct{}{}, kept: map[string][]byte{}}, nil
+	return &Stream{o: o, enc: enc, est: newEstimates(&o.Info.Schema), listeners: map[*Listener]struct{}{}, retained: map[string][]byte{}}, nil
 }
 
 // Listen begins with what is kept.
@@ -71,8 +71,8 @@ func (s *Stream) Listen() *Listener {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.listeners[l] = struct{}{}
-	s.open.Store(int32(len(s.listeners)))
-	for topic, body := range s.kept {
+	s.listenerCount.Store(int32(len(s.listeners)))
+	for topic, body := range s.retained {
 		l.c <- StreamMessage{topic, body} // has room for all topics there are
 	}
 	return l
@@ -83,7 +83,7 @@ func (l *Listener) Close() {
 	l.s.mu.Lock()
 	defer l.s.mu.Unlock()
 	delete(l.s.listeners, l)
-	l.s.open.Store(int32(len(l.s.listeners)))
+	l.s.listenerCount.Store(int32(len(l.s.listeners)))
 }
 
 func (s *Stream) send(topic string, body []byte) {
@@ -97,11 +97,11 @@ func (s *Stream) send(topic string, body []byte) {
 	}
 }
 
-// Tell sends a message on a topic if it is news, and keeps it for those who come later.
-func (s *Stream) Tell(topic string, body []byte) {
+// PublishRetained sends a message on a topic if it is news, and keeps it for those who come later.
+func (s *Stream) PublishRetained(topic string, body []byte) {
 	s.mu.Lock()
-	known := bytes.Equal(s.kept[topic], body)
-	s.kept[topic] = body
+	known := bytes.Equal(s.retained[topic], body)
+	s.retained[topic] = body
 	s.mu.Unlock()
 	if !known {
 		s.send(topic, body)
@@ -132,7 +132,7 @@ func (s *Stream) Run(ctx context.Context, rows RowSource) error {
 		some := false
 		for rows.Pop(&row) {
 			some = true
-			if s.open.Load() == 0 {
+			if s.listenerCount.Load() == 0 {
 				buf = buf[:0]
 				continue
 			}
@@ -153,14 +153,14 @@ func (s *Stream) Run(ctx context.Context, rows RowSource) error {
 		case now.UnixNano() > s.enc.zero+(slot+3)*batch:
 			flush() // the loop has stopped
 		}
-		if s.open.Load() > 0 && row.Seq > 0 {
+		if s.listenerCount.Load() > 0 && row.Seq > 0 {
 			if now.Sub(stated) > 50*time.Millisecond {
 				stated = now
 				s.send("state", s.enc.state(nil, &row))
 			}
-			if len(s.est.at) > 0 && now.Sub(estimated) > span(s.o.Estimate) {
+			if len(s.est.columns) > 0 && now.Sub(estimated) > span(s.o.Estimate) {
 				estimated = now
-				s.send("estimate", s.est.flat(nil, s.enc, &row))
+				s.send("estimate", s.est.appendFlat(nil, s.enc, &row))
 			}
 			if s.o.Health != nil && now.Sub(reported) > time.Second {
 				reported = now

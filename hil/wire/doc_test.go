@@ -77,7 +77,7 @@ func (e example) fields() (fields []Field) {
 
 func (e example) header() Header {
 	o := e.options("header")
-	h := Header{Kind: Measurement, HasTime: true, Time: int64(e.number(o["time_us"])) * 1000, Fresh: uint64(e.number(o["fresh"]))}
+	h := Header{Kind: Measurement, HasTime: true, Time: int64(e.number(o["time_us"])) * 1000, FreshFields: uint64(e.number(o["fresh"]))}
 	if o["kind"] != "" {
 		h.Kind, h.Seq = Kind(e.number(o["kind"])), uint8(e.number(o["seq"]))
 	}
@@ -113,7 +113,7 @@ func (e example) check(f *Frame) {
 		e.t.Errorf("header %+v, want %+v", f.Header, h)
 	}
 	for i := range v {
-		if h.Fresh>>i&1 == 1 && math.Abs(f.V[i]-v[i]) > 1e-12 {
+		if h.FreshFields>>i&1 == 1 && math.Abs(f.V[i]-v[i]) > 1e-12 {
 			e.t.Errorf("field %d is %v, want %v", i, f.V[i], v[i])
 		}
 	}
@@ -220,7 +220,7 @@ func TestSketch(t *testing.T) {
 	var in []byte
 	put := func(k Kind, volt float64) int {
 		at := len(in)
-		in, _ = enc.Append(in, Header{Kind: k, Seq: uint8(at), Fresh: 3}, []float64{volt, 1})
+		in, _ = enc.Append(in, Header{Kind: k, Seq: uint8(at), FreshFields: 3}, []float64{volt, 1})
 		return at
 	}
 	put(Command, 1)
@@ -245,7 +245,7 @@ func TestSketch(t *testing.T) {
 	dec, _ := NewLinkDecoder(meas, Measurement)
 	frames := collect(dec, out.Bytes(), nil)
 	// 2000 passes of 100 µs, one frame per ms
-	if n := len(frames); n < 195 || n > 201 || dec.Counters().Gaps+dec.Counters().Bad != 0 {
+	if n := len(frames); n < 195 || n > 201 || dec.Counters().Gaps+dec.Counters().Malformed != 0 {
 		t.Fatalf("%d frames, %+v", n, *dec.Counters())
 	}
 	for k := 1; k < len(frames); k++ {

@@ -41,18 +41,19 @@ func TestLinkEdges(t *testing.T) {
 		misfit Misfit
 	}{
 		{"the table's frame", frameOf(1, 3), Good, Counters{Frames: 1}, Misfit{}},
-		{"a byte less", frameOf(1, 2), Corrupt, Counters{Bad: 1, Resync: 11 + 1}, Misfit{Count: 1, Width: 2}},
-		{"a byte more, within the longest partial frame", frameOf(1, 4), Corrupt, Counters{Bad: 1, Resync: 13 + 1}, Misfit{Count: 1, Width: 4}},
+		{"a byte less", frameOf(1, 2), Corrupt, Counters{Malformed: 1, Resync: 11 + 1}, Misfit{Count: 1, Width: 2}},
+		{"a byte more, within the longest partial frame", frameOf(1, 4), Corrupt, Counters{Malformed: 1, Resync: 13 + 1},
+			Misfit{Count: 1, Width: 4}},
 		{"longer than any", frameOf(1, 5), Corrupt, Counters{Oversize: 1, Resync: 14 + 1}, Misfit{Count: 1, Width: 5}},
 		{"longer than any, checksum wrong", append(append([]byte(nil), frameOf(1, 5)[:13]...), 1, 0), Corrupt, Counters{Oversize: 1, Resync: 14 + 1}, Misfit{}},
-		{"no data, no head", cut([]byte{1, 2, 3, 4, 5}), Corrupt, Counters{Bad: 1, Resync: 8 + 1}, Misfit{}},
-		{"head and no data", frameOf(1, 0), Corrupt, Counters{Bad: 1, Resync: 9 + 1}, Misfit{Count: 1, Width: 0}},
-		{"presence bits missing", part(), Corrupt, Counters{Bad: 1, Resync: 9 + 1}, Misfit{}},
+		{"no data, no head", cut([]byte{1, 2, 3, 4, 5}), Corrupt, Counters{Malformed: 1, Resync: 8 + 1}, Misfit{}},
+		{"head and no data", frameOf(1, 0), Corrupt, Counters{Malformed: 1, Resync: 9 + 1}, Misfit{Count: 1, Width: 0}},
+		{"presence bits missing", part(), Corrupt, Counters{Malformed: 1, Resync: 9 + 1}, Misfit{}},
 		{"nothing present", part(0), Good, Counters{Frames: 1}, Misfit{}},
 		{"the first present", part(1, 7), Good, Counters{Frames: 1}, Misfit{}},
-		{"the second present, a byte short", part(2, 7), Corrupt, Counters{Bad: 1, Resync: 11 + 1}, Misfit{Count: 1, Width: 1}},
-		{"a field present that the table has not", part(4, 7), Corrupt, Counters{Bad: 1, Resync: 11 + 1}, Misfit{}},
-		{"rubbish as long as the longest", append(long[:13:13], 0), Corrupt, Counters{Bad: 1, Resync: 13 + 1}, Misfit{}},
+		{"the second present, a byte short", part(2, 7), Corrupt, Counters{Malformed: 1, Resync: 11 + 1}, Misfit{Count: 1, Width: 1}},
+		{"a field present that the table has not", part(4, 7), Corrupt, Counters{Malformed: 1, Resync: 11 + 1}, Misfit{}},
+		{"rubbish as long as the longest", append(long[:13:13], 0), Corrupt, Counters{Malformed: 1, Resync: 13 + 1}, Misfit{}},
 		{"rubbish a byte longer", append(long[:14:14], 0), Corrupt, Counters{Oversize: 1, Resync: 14 + 1}, Misfit{}},
 		{"rubbish beyond any frame", append(long[:maxPayload+1:maxPayload+1], 0), Corrupt, Counters{Oversize: 1, Resync: maxPayload + 1 + 1}, Misfit{}},
 	} {
@@ -124,7 +125,7 @@ func TestLinkReset(t *testing.T) {
 	d.Reset()
 	next(whole[5:], More) // its end: dropped, not counted as bad
 	next(frameOf(100, 1), Good)
-	if c := d.Counters(); c.Bad != 0 || c.Gaps != 0 || c.Restarts != 0 || c.Repeats != 0 || c.Frames != 2 {
+	if c := d.Counters(); c.Malformed != 0 || c.Gaps != 0 || c.Restarts != 0 || c.Repeats != 0 || c.Frames != 2 {
 		t.Errorf("%+v", *c)
 	}
 	next(make([]byte, 0), More)
@@ -182,7 +183,7 @@ func TestLineEdges(t *testing.T) {
 		if _, st := d.Next([]byte("7,8\n"), &f); st != Good || f.V[0] != 7 {
 			t.Errorf("the next line: %v, %v", st, f.V[0])
 		}
-		if c := d.Counters(); c.Bad != 0 || c.Oversize != 0 {
+		if c := d.Counters(); c.Malformed != 0 || c.Oversize != 0 {
 			t.Errorf("%+v", *c)
 		}
 	}
@@ -209,7 +210,7 @@ func TestLineChecksumDigits(t *testing.T) {
 			line := body + "*" + text + "\n"
 			_, st := d.Next([]byte("\n"+line), &f)
 			c := d.Counters()
-			if (st == Good) != want || want && f.V[0] != float64(v) || !want && (c.Bad != 1 || c.Resync != uint64(1+len(line))) {
+			if (st == Good) != want || want && f.V[0] != float64(v) || !want && (c.Malformed != 1 || c.Resync != uint64(1+len(line))) {
 				t.Fatalf("%q: %v, %v, %+v", line, st, f.V[0], *c)
 			}
 		}
@@ -293,7 +294,7 @@ func TestLineEncoderEdges(t *testing.T) {
 		return f
 	}
 	for n, want := range map[int]int{1: 31, 2: 57, 39: 1019, 40: 1026, 64: 1026} {
-		e, err := NewLineEncoder(table(n), Format{Checksum: "xor", End: "crlf"})
+		e, err := NewLineEncoder(table(n), Format{Checksum: "xor", LineEnd: "crlf"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -304,12 +305,12 @@ func TestLineEncoderEdges(t *testing.T) {
 		for i := range v {
 			v[i] = -1.2345678901234567e-300 // 24 characters
 		}
-		b, ok := e.Append([]byte("x"), Header{Fresh: All(n)}, v)
+		b, ok := e.Append([]byte("x"), Header{FreshFields: AllFields(n)}, v)
 		if long := 25*n-1+3 > MaxLine; ok == long || len(b)-1 > want || !ok && string(b) != "x" {
 			t.Errorf("%d columns: %v, %d characters", n, ok, len(b)-1)
 		}
 		v[n-1] = math.NaN()
-		if b, ok := e.Append([]byte("x"), Header{Fresh: All(n)}, v); ok || string(b) != "x" {
+		if b, ok := e.Append([]byte("x"), Header{FreshFields: AllFields(n)}, v); ok || string(b) != "x" {
 			t.Errorf("NaN was sent: %q", b)
 		}
 	}
@@ -322,7 +323,7 @@ func TestLineEncoderEdges(t *testing.T) {
 		{0, -1e20, "0,-1e+20\n"}, {1000, 1e15, "1,1e+15\n"}, {1000, 999999999999999, "1,999999999999999\n"}, {1000, -999999999999999, "1,-999999999999999\n"},
 		{-1000, 0.5, "4294967295,0.5\n"}, {4294967296000, 1, "0,1\n"}, {4294967295600, 1, "0,1\n"}, {-4294967297000, 1, "4294967295,1\n"},
 	} {
-		if b, ok := e.Append(nil, Header{HasTime: true, Time: c.ns, Fresh: 1}, []float64{c.v}); !ok || string(b) != c.want {
+		if b, ok := e.Append(nil, Header{HasTime: true, Time: c.ns, FreshFields: 1}, []float64{c.v}); !ok || string(b) != c.want {
 			t.Errorf("%d ns, %g: %q, want %q", c.ns, c.v, b, c.want)
 		}
 	}
@@ -413,7 +414,7 @@ func TestLongestLine(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, ok := e.Append(nil, Header{Fresh: All(len(fields))}, v)
+		b, ok := e.Append(nil, Header{FreshFields: AllFields(len(fields))}, v)
 		if ok != want || ok && len(strings.TrimRight(string(b), "\r\n")) != length {
 			t.Errorf("%d bytes: written %v, %d bytes", length, ok, len(b))
 		}
@@ -423,7 +424,7 @@ func TestLongestLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	tenth := float64(float32(0.1))
-	if b, _ := e.Append(nil, Header{Fresh: 3}, []float64{tenth, tenth}); strings.TrimSpace(string(b)) != "0.1,0.10000000149011612" {
+	if b, _ := e.Append(nil, Header{FreshFields: 3}, []float64{tenth, tenth}); strings.TrimSpace(string(b)) != "0.1,0.10000000149011612" {
 		t.Errorf("%q", b)
 	}
 }

@@ -68,7 +68,7 @@ type Field struct {
 	Scale  float64 `yaml:"scale" unit:"@unit" delta:"yes" doc:"value per count; raw = (value − offset)/scale"` // never 0
 	Offset float64 `yaml:"offset" unit:"@unit" doc:"value at count 0"`
 
-	At *Register `yaml:"at,omitempty" doc:"protocol modbus: the register where it stands"` // nil in a frame of fields
+	Register *Register `yaml:"at,omitempty" doc:"protocol modbus: the register where it stands"` // nil in a frame of fields
 }
 
 // Range is what the type carries; ok is false for floats and text, which carry everything.
@@ -96,8 +96,8 @@ func (f *Field) raw(v float64) (raw float64, ok bool) {
 // multiply and add decode the same bits.
 func (f *Field) value(raw float64) float64 { return float64(raw*f.Scale) + f.Offset }
 
-// put writes raw, already in range, to b; it returns the number of bytes.
-func (t Type) put(b []byte, raw float64) int {
+// encode writes raw, already in range, to b; it returns the number of bytes.
+func (t Type) encode(b []byte, raw float64) int {
 	switch t {
 	case U8:
 		b[0] = uint8(raw)

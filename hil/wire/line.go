@@ -15,7 +15,7 @@ type Format struct {
 	Time      string  `yaml:"time,omitempty" doc:"name of the column that carries device time; empty: none"` // a field of the table, or an extra first column
 	TimeUnit  float64 `yaml:"time_unit" unit:"s" want:">=1e-9 <=3600" doc:"one count of the time column"`
 	TimeBits  int     `yaml:"time_bits" want:">=0 <=52" doc:"the time column wraps after 2^bits counts; 0: never"`
-	End       string  `yaml:"end" enum:"lf,crlf,cr" doc:"end of the lines that are sent"` // all of them are understood
+	LineEnd   string  `yaml:"end" enum:"lf,crlf,cr" doc:"end of the lines that are sent"` // all of them are understood
 }
 
 // MaxLine is the longest line that is taken, in bytes without its end.
@@ -25,7 +25,7 @@ const MaxLine = 1024
 type layout struct {
 	sep, decimal byte
 	xor          bool
-	end          string
+	lineEnd      string
 	unit         float64 // ns per count of the time column; 0: there is none
 	wrap         int64   // ns
 	timeBits     int
@@ -48,7 +48,7 @@ func (f Format) check(fields []Field) (l layout, err error) {
 	l.sep = word("separator", f.Separator, map[string]string{"": ",", "comma": ",", "semicolon": ";", "tab": "\t", "space": " "})[0]
 	l.decimal = word("decimal", f.Decimal, map[string]string{"": ".", "point": ".", "comma": ","})[0]
 	l.xor = word("checksum", f.Checksum, map[string]string{"": "n", "none": "n", "xor": "x"}) == "x"
-	l.end = word("end", f.End, map[string]string{"": "\n", "lf": "\n", "crlf": "\r\n", "cr": "\r"})
+	l.lineEnd = word("end", f.LineEnd, map[string]string{"": "\n", "lf": "\n", "crlf": "\r\n", "cr": "\r"})
 	if l.sep == l.decimal {
 		errs = append(errs, errors.New("comma cannot be both separator and decimal sign"))
 	}

@@ -21,13 +21,13 @@ func ExampleLineDecoder() {
 		if buf = buf[n:]; st == More {
 			break
 		}
-		fmt.Println(st, f.Time, f.Fresh, f.V[0], f.V[1])
+		fmt.Println(st, f.Time, f.FreshFields, f.V[0], f.V[1])
 	}
 	fmt.Printf("%+v\n", *dec.Counters())
 	// Output:
 	// good 1000000000 3 11.25 -0.0003
 	// good 1010000000 2 11.25 1.2e-05
-	// {Bytes:35 Frames:2 Repeats:0 Bad:0 Oversize:0 Foreign:0 Gaps:0 Restarts:0 NonFinite:0 Resync:5}
+	// {Bytes:35 Frames:2 Repeats:0 Malformed:0 Oversize:0 Foreign:0 Gaps:0 Restarts:0 NonFinite:0 Resync:5}
 }
 
 // One line each: what it is taken for.
@@ -97,7 +97,7 @@ func TestLineCases(t *testing.T) {
 			continue
 		}
 		for i, want := range []float64{c.a, c.b} {
-			if fresh := f.Fresh>>i&1 == 1; fresh == (want == none) || fresh && math.Float64bits(f.V[i]) != math.Float64bits(want) {
+			if fresh := f.FreshFields>>i&1 == 1; fresh == (want == none) || fresh && math.Float64bits(f.V[i]) != math.Float64bits(want) {
 				t.Errorf("%q: field %d is %v (fresh %v), want %v", c.line, i, f.V[i], fresh, want)
 			}
 		}
@@ -140,7 +140,7 @@ func TestParseNumber(t *testing.T) {
 }
 
 var formats = []Format{
-	{}, {Separator: "semicolon", Decimal: "comma", Checksum: "xor", End: "crlf"}, {Separator: "tab", End: "cr"}, {Separator: "space", Checksum: "xor"},
+	{}, {Separator: "semicolon", Decimal: "comma", Checksum: "xor", LineEnd: "crlf"}, {Separator: "tab", LineEnd: "cr"}, {Separator: "space", Checksum: "xor"},
 	{Time: "t", TimeUnit: 1e-6, TimeBits: 32}, {Separator: "space", Time: "s0", TimeUnit: 1e-3}, {Time: "t", TimeUnit: 1.0 / 32768, TimeBits: 24, Checksum: "xor"},
 }
 
@@ -160,15 +160,15 @@ func TestLineRoundTrip(t *testing.T) {
 		for i := range v {
 			v[i] = drawValue(t, &fields[i])
 		}
-		h := Header{Kind: Measurement, Fresh: rapid.Uint64().Draw(t, "fresh") & All(len(v))}
+		h := Header{Kind: Measurement, FreshFields: rapid.Uint64().Draw(t, "fresh") & AllFields(len(v))}
 		if format.Time != "" {
 			h.HasTime, h.Time = true, rapid.Int64Range(0, 1<<52).Draw(t, "time")
 		}
 		if format.Time == "s0" {
-			h.Fresh |= 1
+			h.FreshFields |= 1
 			v[0] = float64(h.Time) * 1e-9
 		}
-		b, ok := enc.Append([]byte(enc.end), h, v)
+		b, ok := enc.Append([]byte(enc.lineEnd), h, v)
 		if !ok {
 			if 26*len(v) < MaxLine {
 				t.Fatal("refused")
@@ -177,8 +177,8 @@ func TestLineRoundTrip(t *testing.T) {
 		}
 		var f Frame
 		n, st := dec.Next(b, &f)
-		if st != Good || f.Fresh != h.Fresh {
-			t.Fatalf("%q: %d of %d bytes, %v, fresh %b", b, n, len(b), st, f.Fresh)
+		if st != Good || f.FreshFields != h.FreshFields {
+			t.Fatalf("%q: %d of %d bytes, %v, fresh %b", b, n, len(b), st, f.FreshFields)
 		}
 		if h.HasTime {
 			d := f.Time - h.Time
@@ -191,7 +191,7 @@ func TestLineRoundTrip(t *testing.T) {
 			}
 		}
 		for i := range v {
-			if h.Fresh>>i&1 == 1 {
+			if h.FreshFields>>i&1 == 1 {
 				checkValue(t, &fields[i], v[i], f.V[i])
 			}
 		}
@@ -207,7 +207,7 @@ func checkLineCuts(t interface{ Fatalf(string, ...any) }, format Format, stream 
 	// every complete line beyond the first has been counted in one place; frames can be told by a split of the text
 	lines := strings.FieldsFunc(string(stream), func(r rune) bool { return r == '\n' || r == '\r' })
 	c := one.Counters()
-	if n := c.Frames + c.Bad + c.Oversize; n > uint64(len(lines)) || c.Bytes != uint64(len(stream)) || c.Resync > c.Bytes {
+	if n := c.Frames + c.Malformed + c.Oversize; n > uint64(len(lines)) || c.Bytes != uint64(len(stream)) || c.Resync > c.Bytes {
 		t.Fatalf("%d lines, counters %+v", len(lines), *c)
 	}
 }
@@ -218,7 +218,7 @@ func TestLineFaultsAndCuts(t *testing.T) {
 		enc, _ := NewLineEncoder(scale, format)
 		var stream []byte
 		for range rapid.IntRange(1, 10).Draw(t, "lines") {
-			stream, _ = enc.Append(stream, Header{Fresh: rapid.Uint64Range(0, 3).Draw(t, "fresh"), HasTime: true, Time: rapid.Int64Range(0, 1e12).Draw(t, "time")},
+			stream, _ = enc.Append(stream, Header{FreshFields: rapid.Uint64Range(0, 3).Draw(t, "fresh"), HasTime: true, Time: rapid.Int64Range(0, 1e12).Draw(t, "time")},
 				[]float64{rapid.Float64Range(-1e3, 1e3).Draw(t, "a"), rapid.Float64Range(-1, 1).Draw(t, "b")})
 			if rapid.IntRange(0, 3).Draw(t, "fault") == 0 {
 				stream = append(stream, rapid.SliceOfN(rapid.Byte(), 1, 1500).Draw(t, "junk")...)
@@ -236,7 +236,7 @@ func TestLineResync(t *testing.T) {
 		dec, _ := NewLineDecoder(scale, format, Measurement)
 		stream := rapid.SliceOfN(rapid.Byte(), 0, 3000).Draw(t, "rubbish")
 		for range 3 {
-			stream, _ = enc.Append(stream, Header{Fresh: 3}, []float64{1, 2})
+			stream, _ = enc.Append(stream, Header{FreshFields: 3}, []float64{1, 2})
 		}
 		if got := len(collect(dec, stream, nil)); got < 2 {
 			t.Fatalf("%d of 3 lines after rubbish, want at least 2", got)
@@ -245,7 +245,7 @@ func TestLineResync(t *testing.T) {
 }
 
 func TestLineFormatErrors(t *testing.T) {
-	_, err := NewLineEncoder(scale, Format{Separator: "pipe", Decimal: "dot", Checksum: "crc", End: "nul", Time: "t", TimeBits: 60})
+	_, err := NewLineEncoder(scale, Format{Separator: "pipe", Decimal: "dot", Checksum: "crc", LineEnd: "nul", Time: "t", TimeBits: 60})
 	for _, want := range []string{`separator "pipe"`, `decimal "dot"`, `checksum "crc"`, `end "nul"`, "time_unit 0", "time_bits 60"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("missing %q in %v", want, err)
@@ -264,7 +264,7 @@ func TestLineAllocs(t *testing.T) {
 		b := make([]byte, 0, enc.MaxLen()+40)
 		var f Frame
 		if n := testing.AllocsPerRun(500, func() {
-			b, _ = enc.Append(b[:0], Header{Fresh: 3, HasTime: true, Time: 123456789}, []float64{1.0 / 3, 1e-7})
+			b, _ = enc.Append(b[:0], Header{FreshFields: 3, HasTime: true, Time: 123456789}, []float64{1.0 / 3, 1e-7})
 			b = append(b, "1,--,\xff9e999\n1e999,1e999\n0.12345678901234567890,1\n"...)
 			for buf := b; len(buf) > 0; {
 				n, _ := dec.Next(buf, &f)
@@ -294,7 +294,7 @@ func FuzzLine(f *testing.F) {
 func BenchmarkLineDecode(b *testing.B) {
 	dec, _ := NewLineDecoder(scale, Format{Time: "t", TimeUnit: 1e-6, TimeBits: 32, Checksum: "xor"}, Measurement)
 	enc, _ := NewLineEncoder(scale, Format{Time: "t", TimeUnit: 1e-6, TimeBits: 32, Checksum: "xor"})
-	line, _ := enc.Append([]byte("\n"), Header{Fresh: 3, HasTime: true, Time: 123456789000}, []float64{12.3456, -0.001234})
+	line, _ := enc.Append([]byte("\n"), Header{FreshFields: 3, HasTime: true, Time: 123456789000}, []float64{12.3456, -0.001234})
 	var f Frame
 	b.ReportAllocs()
 	for b.Loop() {

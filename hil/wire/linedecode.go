@@ -20,7 +20,7 @@ func NewLineDecoder(fields []Field, format Format, kind Kind) (*LineDecoder, err
 	if err != nil {
 		return nil, err
 	}
-	return &LineDecoder{layout: l, fields: append([]Field(nil), fields...), kind: kind, pieces: pieces{limit: MaxLine, lost: true}}, nil
+	return &LineDecoder{layout: l, fields: append([]Field(nil), fields...), kind: kind, pieces: pieces{limit: MaxLine, unsynced: true}}, nil
 }
 
 // Wrap is the modulus of the time column in ns; 0 if it never wraps or there is none.
@@ -29,7 +29,7 @@ func (d *LineDecoder) Wrap() int64 { return d.wrap }
 // Next reads one line from buf; see Decoder.
 func (d *LineDecoder) Next(buf []byte, f *Frame) (n int, st Status) {
 	for n < len(buf) {
-		line, used, over, lost := d.cut(buf[n:], lineEnd(buf[n:]), MaxLine)
+		line, used, over, lost := d.nextPiece(buf[n:], lineEnd(buf[n:]), MaxLine)
 		n += used
 		switch {
 		case line == nil:
@@ -49,7 +49,7 @@ func (d *LineDecoder) Next(buf []byte, f *Frame) (n int, st Status) {
 			d.c.Frames++
 			return n, Good
 		case Corrupt:
-			d.c.Bad++
+			d.c.Malformed++
 			d.c.Resync += uint64(len(line) + 1)
 			return n, Corrupt
 		}
@@ -113,7 +113,7 @@ func (d *LineDecoder) line(b []byte, f *Frame) Status {
 		}
 		// lines are refused as a whole, so values wait in the frame only under bits that are not handed out
 		f.V[i] = d.fields[i].value(v)
-		h.Fresh |= 1 << i
+		h.FreshFields |= 1 << i
 		if !numeric.Finite(f.V[i]) {
 			nonFinite++
 		}

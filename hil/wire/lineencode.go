@@ -25,7 +25,7 @@ func NewLineEncoder(fields []Field, format Format) (*LineEncoder, error) {
 func (e *LineEncoder) MaxLen() int { return min(26*e.columns(len(e.fields))+5, MaxLine+2) }
 
 // Resync appends an end of line: it ends whatever was begun, and an empty line is nothing.
-func (e *LineEncoder) Resync(dst []byte) []byte { return append(dst, e.end...) }
+func (e *LineEncoder) Resync(dst []byte) []byte { return append(dst, e.lineEnd...) }
 
 // Append writes one line behind dst; see Encoder. A field that is absent gives an empty column, or a - between blanks.
 // Numbers are written in the shortest form that reads back to the same float64 (float32 for f32), integers as integers.
@@ -43,7 +43,7 @@ func (e *LineEncoder) Append(dst []byte, h Header, v []float64) ([]byte, bool) {
 		switch {
 		case col == e.timeCol && h.HasTime:
 			b = e.number(b, e.counts(h.Time), 64)
-		case i < 0 || h.Fresh>>i&1 == 0:
+		case i < 0 || h.FreshFields>>i&1 == 0:
 			if e.dashes { // an empty line would be nothing
 				b = append(b, '-')
 			}
@@ -67,7 +67,7 @@ func (e *LineEncoder) Append(dst []byte, h Header, v []float64) ([]byte, bool) {
 		hi, lo := xorHex(b)
 		b = append(b, '*', hi, lo)
 	}
-	return append(append(dst, b...), e.end...), true
+	return append(append(dst, b...), e.lineEnd...), true
 }
 
 // counts turns ns into counts of the time column: whole ones if it wraps.

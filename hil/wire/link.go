@@ -62,7 +62,7 @@ func (e *LinkEncoder) Append(dst []byte, h Header, v []float64) ([]byte, bool) {
 	b[0], b[1] = byte(h.Kind), h.Seq
 	binary.LittleEndian.PutUint32(b[2:], uint32(h.Time/1000))
 	n := headLen
-	fresh := h.Fresh & All(nf)
+	fresh := h.FreshFields & AllFields(nf)
 	if present(&h, nf) < nf {
 		b[0] |= partial
 		for i := range maskLen(nf) {
@@ -79,7 +79,7 @@ func (e *LinkEncoder) Append(dst []byte, h Header, v []float64) ([]byte, bool) {
 		if !ok {
 			return dst, false
 		}
-		n += f.Type.put(b[n:], raw)
+		n += f.Type.encode(b[n:], raw)
 	}
 	binary.LittleEndian.PutUint16(b[n:], crc16(b[:n]))
 	return append(cobsAppend(dst, b[:n+2]), 0), true
@@ -88,13 +88,13 @@ func (e *LinkEncoder) Append(dst []byte, h Header, v []float64) ([]byte, bool) {
 // LinkDecoder reads link frames of one table.
 type LinkDecoder struct {
 	pieces
-	fields  []Field
-	kinds   uint8 // bit k: frames of kind k are for this side
-	full    int   // bytes of a complete frame before COBS, with CRC
-	max     int   // bytes of the longest chunk between zeros
-	started bool  // seq is the number of a frame
-	seq     uint8
-	pay     [maxPayload + 8]byte
+	fields   []Field
+	kinds    uint8 // bit k: frames of kind k are for this side
+	frameLen int   // bytes of a complete frame before COBS, with CRC
+	max      int   // bytes of the longest chunk between zeros
+	hasSeq   bool  // seq is the number of a frame
+	seq      uint8
+	pay      [maxPayload + 8]byte
 }
 
 // NewLinkDecoder reads frames of the given kinds, all with the same table.
@@ -102,9 +102,9 @@ func NewLinkDecoder(fields []Field, kinds ...Kind) (*LinkDecoder, error) {
 	if err := checkFields(fields, false); err != nil {
 		return nil, fmt.Errorf("link frame: %w", err)
 	}
-	d := &LinkDecoder{fields: append([]Field(nil), fields...), max: linkLen(fields) - 1, pieces: pieces{limit: maxPayload, lost: true}, full: headLen + 2}
+	d := &LinkDecoder{fields: append([]Field(nil), fields...), max: linkLen(fields) - 1, pieces: pieces{limit: maxPayload, unsynced: true}, frameLen: headLen + 2}
 	for _, f := range fields {
-		d.full += f.Type.Size()
+		d.frameLen += f.Type.Size()
 	}
 	for _, k := range kinds {
 		d.kinds |= 1 << k
@@ -115,7 +115,7 @@ func NewLinkDecoder(fields []Field, kinds ...Kind) (*LinkDecoder, error) {
 // Reset forgets a half-received frame and the sequence number.
 func (d *LinkDecoder) Reset() {
 	d.pieces.Reset()
-	d.started = false
+	d.hasSeq = false
 }
 
 // Wrap is 2³² µs.
@@ -124,7 +124,7 @@ func (d *LinkDecoder) Wrap() int64 { return wrapLink }
 // Next reads one frame from buf; see Decoder.
 func (d *LinkDecoder) Next(buf []byte, f *Frame) (n int, st Status) {
 	for n < len(buf) {
-		chunk, used, over, lost := d.cut(buf[n:], bytes.IndexByte(buf[n:], 0), d.max)
+		chunk, used, over, lost := d.nextPiece(buf[n:], bytes.IndexByte(buf[n:], 0), d.max)
 		n += used
 		switch {
 		case chunk == nil:
@@ -147,7 +147,7 @@ func (d *LinkDecoder) Next(buf []byte, f *Frame) (n int, st Status) {
 		}
 		d.c.Resync += uint64(len(chunk) + 1)
 		if !lost { // before the first zero half a frame is nobody's fault
-			d.c.Bad++
+			d.c.Malformed++
 			return n, Corrupt
 		}
 	}
@@ -188,7 +188,7 @@ func (d *LinkDecoder) frame(chunk []byte, f *Frame) Status {
 		return Corrupt
 	}
 	// the length must be exactly what the table and the presence bits say
-	kind, fresh, at := Kind(p[0]&^partial), All(len(d.fields)), headLen
+	kind, fresh, at := Kind(p[0]&^partial), AllFields(len(d.fields)), headLen
 	if kind > 7 || d.kinds>>kind&1 == 0 {
 		d.c.Foreign++
 		d.c.Resync += uint64(len(chunk) + 1)
@@ -217,11 +217,11 @@ func (d *LinkDecoder) frame(chunk []byte, f *Frame) Status {
 			d.misfit.note(len(p)-at, nil)
 			return Corrupt
 		}
-	} else if len(p)+2 != d.full {
+	} else if len(p)+2 != d.frameLen {
 		d.misfit.note(len(p)-headLen, nil)
 		return Corrupt
 	}
-	f.Header = Header{Kind: kind, Seq: p[1], HasTime: true, Time: int64(binary.LittleEndian.Uint32(p[2:])) * 1000, Fresh: fresh}
+	f.Header = Header{Kind: kind, Seq: p[1], HasTime: true, Time: int64(binary.LittleEndian.Uint32(p[2:])) * 1000, FreshFields: fresh}
 	for i := range d.fields {
 		if fresh>>i&1 == 0 {
 			continue
@@ -238,8 +238,8 @@ func (d *LinkDecoder) frame(chunk []byte, f *Frame) Status {
 		d.c.Frames++
 		return Good
 	}
-	if !d.started {
-		d.started, d.seq = true, p[1]
+	if !d.hasSeq {
+		d.hasSeq, d.seq = true, p[1]
 		d.c.Frames++
 		return Good
 	}

@@ -28,7 +28,7 @@ func ExampleLinkEncoder() {
 	dec, _ := NewLinkDecoder(fields, Measurement)
 
 	// one frame: 1.234 rad and −0.5 A, taken at 1.5 s of the device's clock
-	b, _ := enc.Append(nil, Header{Kind: Measurement, Seq: 7, Time: 1_500_000_000, Fresh: All(2)}, []float64{1.234, -0.5})
+	b, _ := enc.Append(nil, Header{Kind: Measurement, Seq: 7, Time: 1_500_000_000, FreshFields: AllFields(2)}, []float64{1.234, -0.5})
 	fmt.Printf("% x\n", b)
 
 	var f Frame
@@ -95,9 +95,10 @@ func TestLinkRoundTrip(t *testing.T) {
 		for i := range v {
 			v[i] = drawValue(t, &fields[i])
 		}
-		h := Header{Kind: Safe, Seq: rapid.Uint8().Draw(t, "seq"), HasTime: true, Fresh: rapid.Uint64().Draw(t, "fresh") & All(len(v))}
+		h := Header{Kind: Safe, Seq: rapid.Uint8().Draw(t, "seq"), HasTime: true,
+			FreshFields: rapid.Uint64().Draw(t, "fresh") & AllFields(len(v))}
 		if rapid.Bool().Draw(t, "whole") {
-			h.Fresh = All(len(v))
+			h.FreshFields = AllFields(len(v))
 		}
 		h.Time = int64(rapid.Uint32().Draw(t, "µs")) * 1000
 		b, ok := enc.Append(nil, h, v)
@@ -111,7 +112,7 @@ func TestLinkRoundTrip(t *testing.T) {
 		}
 		same(t, "headers", f.Header, h)
 		for i := range v {
-			if h.Fresh>>i&1 == 1 {
+			if h.FreshFields>>i&1 == 1 {
 				checkValue(t, &fields[i], v[i], f.V[i])
 			} else if f.V[i] != 0 {
 				t.Fatalf("absent field %d was written", i)
@@ -128,7 +129,7 @@ func drawStream(t *rapid.T, fields []Field, enc Encoder) (stream []byte) {
 		for i := range v {
 			v[i] = drawValue(t, &fields[i])
 		}
-		h := Header{Kind: Measurement, Seq: seq, HasTime: true, Time: int64(rapid.Uint32().Draw(t, "µs")) * 1000, Fresh: rapid.Uint64().Draw(t, "fresh")}
+		h := Header{Kind: Measurement, Seq: seq, HasTime: true, Time: int64(rapid.Uint32().Draw(t, "µs")) * 1000, FreshFields: rapid.Uint64().Draw(t, "fresh")}
 		at := len(stream)
 		stream, _ = enc.Append(stream, h, v)
 		seq++
@@ -183,12 +184,12 @@ func TestLinkResync(t *testing.T) {
 		v := make([]float64, len(motor))
 		stream := enc.Resync(nil)
 		for range 5 {
-			stream, _ = enc.Append(stream, Header{Kind: Measurement, Seq: uint8(len(stream)), Fresh: All(len(v))}, v)
+			stream, _ = enc.Append(stream, Header{Kind: Measurement, Seq: uint8(len(stream)), FreshFields: AllFields(len(v))}, v)
 		}
 		stream = append(stream, rapid.SliceOfN(rapid.Byte(), 0, 2000).Draw(t, "rubbish")...)
 		before := len(stream)
 		for k := range 3 {
-			stream, _ = enc.Append(stream, Header{Kind: Measurement, Seq: uint8(before + k), Fresh: All(len(v))}, v)
+			stream, _ = enc.Append(stream, Header{Kind: Measurement, Seq: uint8(before + k), FreshFields: AllFields(len(v))}, v)
 		}
 		if got := len(collect(dec, stream, nil)); got < 5+2 {
 			t.Fatalf("%d frames of 5 + 3 after rubbish, want at least 7", got)
@@ -201,7 +202,7 @@ func TestLinkNonFinite(t *testing.T) {
 	fields := []Field{{"a", "", F32, 1, 0, nil}, {"b", "", F64, 1e300, 0, nil}}
 	enc, _ := NewLinkEncoder(fields)
 	dec, _ := NewLinkDecoder(fields, Measurement)
-	h := Header{Kind: Measurement, Fresh: All(2)}
+	h := Header{Kind: Measurement, FreshFields: AllFields(2)}
 	for _, v := range [][]float64{{math.NaN(), 0}, {math.Inf(1), 0}, {0, math.Inf(-1)}} {
 		if b, ok := enc.Append([]byte("x"), h, v); ok || string(b) != "x" {
 			t.Errorf("%v was encoded: % x", v, b)
@@ -212,8 +213,9 @@ func TestLinkNonFinite(t *testing.T) {
 	crc := slowCRC(p)
 	b := append(cobsAppend(nil, append(p, byte(crc), byte(crc>>8))), 0)
 	f := Frame{V: [MaxFields]float64{7, 8}}
-	if _, st := dec.Next(b, &f); st != Good || f.Fresh != 3 || !math.IsNaN(f.V[0]) || !math.IsInf(f.V[1], 1) || dec.Counters().NonFinite != 2 {
-		t.Errorf("status %v fresh %b values %v counters %+v", st, f.Fresh, f.V[:2], *dec.Counters())
+	if _, st := dec.Next(b, &f); st != Good || f.FreshFields != 3 || !math.IsNaN(f.V[0]) || !math.IsInf(f.V[1], 1) ||
+		dec.Counters().NonFinite != 2 {
+		t.Errorf("status %v fresh %b values %v counters %+v", st, f.FreshFields, f.V[:2], *dec.Counters())
 	}
 }
 
@@ -224,7 +226,7 @@ func TestLinkSafeAlwaysObeyed(t *testing.T) {
 	v := make([]float64, len(motor))
 	var b []byte
 	for _, h := range []Header{{Kind: Command, Seq: 9}, {Kind: Safe, Seq: 9}, {Kind: Safe, Seq: 9}, {Kind: Safe, Seq: 200}, {Kind: Command, Seq: 10}} {
-		h.Fresh = All(len(v))
+		h.FreshFields = AllFields(len(v))
 		b, _ = enc.Append(b, h, v)
 	}
 	if n := len(collect(dec, b, nil)); n != 5 {
@@ -259,7 +261,7 @@ func TestLinkAllocs(t *testing.T) {
 	seq := uint8(0)
 	if n := testing.AllocsPerRun(500, func() {
 		seq++
-		b, _ = enc.Append(b[:0], Header{Kind: Measurement, Seq: seq, Fresh: All(len(v))}, v)
+		b, _ = enc.Append(b[:0], Header{Kind: Measurement, Seq: seq, FreshFields: AllFields(len(v))}, v)
 		b[3] ^= seq & 1 // half of them are corrupt
 		dec.Next(b[:5], &f)
 		dec.Next(b[5:], &f)
@@ -273,7 +275,7 @@ func FuzzLink(f *testing.F) {
 	v := []float64{1, 0.2, 24, 300, 0.01, 3, 0, 99, 2.5}
 	var b []byte
 	for seq := range uint8(4) {
-		b, _ = enc.Append(b, Header{Kind: Measurement, Seq: seq, Time: int64(seq) * 1e6, Fresh: All(len(v)) >> (seq % 2)}, v)
+		b, _ = enc.Append(b, Header{Kind: Measurement, Seq: seq, Time: int64(seq) * 1e6, FreshFields: AllFields(len(v)) >> (seq % 2)}, v)
 	}
 	f.Add(b, uint16(7))
 	f.Add(b[3:], uint16(1))
@@ -306,7 +308,7 @@ func BenchmarkLinkDecode(b *testing.B) {
 	}
 	var stream []byte
 	for seq := range 256 {
-		stream, _ = enc.Append(stream, Header{Kind: Measurement, Seq: uint8(seq), Time: int64(seq) * 1e6, Fresh: All(len(v))}, v)
+		stream, _ = enc.Append(stream, Header{Kind: Measurement, Seq: uint8(seq), Time: int64(seq) * 1e6, FreshFields: AllFields(len(v))}, v)
 	}
 	dec, _ := NewLinkDecoder(fields, Measurement)
 	var f Frame
@@ -330,6 +332,6 @@ func BenchmarkLinkEncode(b *testing.B) {
 	dst := make([]byte, 0, enc.MaxLen())
 	b.ReportAllocs()
 	for b.Loop() {
-		dst, _ = enc.Append(dst[:0], Header{Kind: Measurement, Seq: 1, Time: 1e9, Fresh: All(len(v))}, v)
+		dst, _ = enc.Append(dst[:0], Header{Kind: Measurement, Seq: 1, Time: 1e9, FreshFields: AllFields(len(v))}, v)
 	}
 }

@@ -20,7 +20,7 @@ func TestMisfits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, _ := e.Append([]byte{0}, Header{Kind: Measurement, Fresh: All(n)}, make([]float64, n))
+		b, _ := e.Append([]byte{0}, Header{Kind: Measurement, FreshFields: AllFields(n)}, make([]float64, n))
 		return b
 	}
 	broken := frame(3)

@@ -68,7 +68,7 @@ func (t Type) Registers() int { return types[t].size / 2 }
 // putRegisters writes a raw number that is in range as registers.
 func (t Type) putRegisters(b []byte, raw float64, order WordOrder) {
 	var low [8]byte // little endian
-	n := t.put(low[:], raw) / 2
+	n := t.encode(low[:], raw) / 2
 	for k := range n {
 		at := n - 1 - k
 		if order == LowFirst {
@@ -94,12 +94,12 @@ func (t Type) getRegisters(b []byte, order WordOrder) float64 {
 
 // ModbusRequest is one exchange: registers of a slave that follow each other, read or written at once.
 type ModbusRequest struct {
-	Slave    byte
-	Function byte
-	First    int     // register
-	Count    int     // registers
-	Fields   []Field // those that stand there; At is set
-	Index    []int   // of each, in the table of the device
+	Slave         byte
+	Function      byte
+	StartRegister int     // register
+	Count         int     // registers
+	Fields        []Field // those that stand there; Register is set
+	Index         []int   // of each, in the table of the device
 }
 
 // writes tells whether the request commands.
@@ -125,7 +125,7 @@ func (q *ModbusRequest) ReplyLen() int {
 // Ask writes the question behind dst: of a request that reads.
 func (q *ModbusRequest) Ask(dst []byte) []byte {
 	at := len(dst)
-	dst = append(dst, q.Slave, q.Function, byte(q.First>>8), byte(q.First), byte(q.Count>>8), byte(q.Count))
+	dst = append(dst, q.Slave, q.Function, byte(q.StartRegister>>8), byte(q.StartRegister), byte(q.Count>>8), byte(q.Count))
 	return appendModbusCRC(dst, at)
 }
 
@@ -133,7 +133,7 @@ func (q *ModbusRequest) Ask(dst []byte) []byte {
 // and clamped as Encoder.Append does; ok is false, and dst unchanged, when one is not finite.
 func (q *ModbusRequest) Fill(dst []byte, u []float64) (b []byte, ok bool) {
 	at := len(dst)
-	b = append(dst, q.Slave, q.Function, byte(q.First>>8), byte(q.First))
+	b = append(dst, q.Slave, q.Function, byte(q.StartRegister>>8), byte(q.StartRegister))
 	if q.Function == ModbusWriteMany {
 		b = append(b, byte(q.Count>>8), byte(q.Count), byte(2*q.Count))
 	}
@@ -144,7 +144,7 @@ func (q *ModbusRequest) Fill(dst []byte, u []float64) (b []byte, ok bool) {
 		if !ok {
 			return dst, false
 		}
-		f.Type.putRegisters(data[2*(*f.At.Register-q.First):], raw, f.At.Order)
+		f.Type.putRegisters(data[2*(*f.Register.Register-q.StartRegister):], raw, f.Register.Order)
 	}
 	return appendModbusCRC(append(b, data[:2*q.Count]...), at), true
 }
@@ -153,7 +153,7 @@ func (q *ModbusRequest) Fill(dst []byte, u []float64) (b []byte, ok bool) {
 func (q *ModbusRequest) begin() []byte {
 	b := []byte{q.Slave, q.Function, byte(2 * q.Count)}
 	if q.writes() {
-		b = append(b[:2], byte(q.First>>8), byte(q.First))
+		b = append(b[:2], byte(q.StartRegister>>8), byte(q.StartRegister))
 	}
 	if q.Function == ModbusWriteMany {
 		b = append(b, byte(q.Count>>8), byte(q.Count))
@@ -171,11 +171,11 @@ type TurnDecoder interface {
 
 // EchoDecoder is told what the open question wrote: a reply that should repeat it and does not says that something else was taken.
 type EchoDecoder interface {
-	// Asked comes behind Expect; question are the first eight bytes, the first one lowest.
-	Asked(question uint64)
+	// SetQuestion comes behind Expect; question are the first eight bytes, the first one lowest.
+	SetQuestion(question uint64)
 }
 
-// QuestionHead is the beginning of a question for Asked.
+// QuestionHead is the beginning of a question for SetQuestion.
 func QuestionHead(question []byte) uint64 {
 	var b [8]byte
 	copy(b[:], question)
@@ -185,8 +185,9 @@ func QuestionHead(question []byte) uint64 {
 // StreamDecoder decodes what comes by itself beside replies to questions.
 type StreamDecoder interface {
 	TurnDecoder
-	// Ended tells whether the frame that Next found last ends the open question. Good with a Fresh that is not 0 is a sample all the same.
-	Ended() bool
+	// TurnEnded tells whether the frame that Next found last ends the open question. Good with FreshFields other than 0 is a sample all the
+	// same.
+	TurnEnded() bool
 }
 
 // ModbusDecoder is the master's decoder. Bytes that cannot begin the reply are left out one by one: lines that turn around may put
@@ -199,7 +200,7 @@ type ModbusDecoder struct {
 	misfit   Misfit
 	turn     int    // −1: none
 	skip     int    // bytes of our own question that are still to come back
-	asked    uint64 // beginning of the open question
+	question uint64 // beginning of the open question
 	compares bool   // … which is known
 	n        int
 	part     [modbusFrame]byte
@@ -223,10 +224,10 @@ func (d *ModbusDecoder) Expect(turn int) {
 	}
 }
 
-// Asked makes a reply of function 6 with another value than was asked for a refusal; see EchoDecoder. Replies of function 16 name no
+// SetQuestion makes a reply of function 6 with another value than was asked for a refusal; see EchoDecoder. Replies of function 16 name no
 // values.
-func (d *ModbusDecoder) Asked(question uint64) {
-	d.asked, d.compares = question, d.turn >= 0 && d.requests[d.turn].Function == ModbusWriteOne
+func (d *ModbusDecoder) SetQuestion(question uint64) {
+	d.question, d.compares = question, d.turn >= 0 && d.requests[d.turn].Function == ModbusWriteOne
 }
 
 // Reset closes the question.
@@ -264,7 +265,7 @@ func (d *ModbusDecoder) Next(buf []byte, f *Frame) (n int, st Status) {
 			d.n = copy(d.part[:], d.part[1:d.n])
 			d.c.Resync++
 		}
-		if st = d.whole(f); st != More {
+		if st = d.finishReply(f); st != More {
 			d.turn, d.n = -1, 0
 			return n, st
 		}
@@ -283,8 +284,8 @@ func (d *ModbusDecoder) refusal() bool {
 	return d.n > 1 && d.part[1] == d.requests[d.turn].Function|modbusRefuses
 }
 
-// whole takes the reply once it is complete.
-func (d *ModbusDecoder) whole(f *Frame) Status {
+// finishReply takes the reply once it is complete.
+func (d *ModbusDecoder) finishReply(f *Frame) Status {
 	refused, want := d.refusal(), 5
 	if !refused {
 		want = d.requests[d.turn].ReplyLen()
@@ -294,13 +295,13 @@ func (d *ModbusDecoder) whole(f *Frame) Status {
 	case len(p) < want:
 		return More
 	case modbusCRC(p[:want-2]) != binary.LittleEndian.Uint16(p[want-2:]):
-		d.c.Bad++
+		d.c.Malformed++
 		d.c.Resync += uint64(want)
 		return Corrupt
 	case refused:
 		f.Header = Header{Kind: Measurement, Seq: p[2]}
 		return Refused
-	case d.compares && QuestionHead(p) != d.asked:
+	case d.compares && QuestionHead(p) != d.question:
 		f.Header = Header{Kind: Measurement, Seq: ModbusOtherValue}
 		return Refused
 	}
@@ -328,8 +329,8 @@ func (d *ModbusDecoder) values(p []byte, f *Frame) {
 	}
 	for i := range q.Fields {
 		fd, k := &q.Fields[i], q.Index[i]
-		f.V[k] = fd.value(fd.Type.getRegisters(p[3+2*(*fd.At.Register-q.First):], fd.At.Order))
-		f.Fresh |= 1 << k
+		f.V[k] = fd.value(fd.Type.getRegisters(p[3+2*(*fd.Register.Register-q.StartRegister):], fd.Register.Order))
+		f.FreshFields |= 1 << k
 		if !numeric.Finite(f.V[k]) {
 			d.c.NonFinite++
 		}

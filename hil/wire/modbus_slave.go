@@ -58,7 +58,7 @@ type ModbusSlaves struct {
 	refuses      uint8             // reason to refuse it; 0: none
 }
 
-// NewModbusSlaves has these fields, whose At is set.
+// NewModbusSlaves has these fields, whose Register is set.
 func NewModbusSlaves(sends, takes []Field) *ModbusSlaves {
 	return &ModbusSlaves{sends: sends, takes: takes, got: make([]float64, len(takes))}
 }
@@ -106,7 +106,7 @@ func (s *ModbusSlaves) Next(buf []byte, f *Frame) (n int, st Status) {
 			}
 			s.c.Frames++
 			f.Header = Header{Kind: Command}
-			s.refuses = s.take(p, f)
+			s.refuses = s.execute(p, f)
 			return n, Good
 		}
 	}
@@ -118,7 +118,7 @@ func (s *ModbusSlaves) bounds(slave byte, table RegisterTable) (lo, hi int) {
 	lo, hi = -1, -1
 	for _, list := range [][]Field{s.sends, s.takes} {
 		for i := range list {
-			if at := list[i].At; at.Slave == int(slave) && at.Table == table {
+			if at := list[i].Register; at.Slave == int(slave) && at.Table == table {
 				first := *at.Register
 				if lo < 0 || first < lo {
 					lo = first
@@ -130,8 +130,8 @@ func (s *ModbusSlaves) bounds(slave byte, table RegisterTable) (lo, hi int) {
 	return lo, hi
 }
 
-// take does what a question asks for, and returns the reason to refuse it; 0: none.
-func (s *ModbusSlaves) take(p []byte, f *Frame) uint8 {
+// execute does what a question asks for, and returns the reason to refuse it; 0: none.
+func (s *ModbusSlaves) execute(p []byte, f *Frame) uint8 {
 	first, count := int(binary.BigEndian.Uint16(p[2:])), int(binary.BigEndian.Uint16(p[4:]))
 	data := p[4:6]
 	table := Holding
@@ -160,17 +160,17 @@ func (s *ModbusSlaves) take(p []byte, f *Frame) uint8 {
 	written := 0
 	for i := range s.takes {
 		fd := &s.takes[i]
-		at, n := *fd.At.Register-first, fd.Type.Registers()
-		if fd.At.Slave != int(p[0]) || at < 0 || at+n > count {
+		at, n := *fd.Register.Register-first, fd.Type.Registers()
+		if fd.Register.Slave != int(p[0]) || at < 0 || at+n > count {
 			continue
 		}
-		s.got[i] = fd.value(fd.Type.getRegisters(data[2*at:], fd.At.Order))
+		s.got[i] = fd.value(fd.Type.getRegisters(data[2*at:], fd.Register.Order))
 		f.V[i] = s.got[i]
-		f.Fresh |= 1 << i
+		f.FreshFields |= 1 << i
 		written += n
 	}
 	if written != count { // a register that is no command, or half of one
-		f.Fresh = 0
+		f.FreshFields = 0
 		return modbusIllegalRegister
 	}
 	return 0
@@ -199,8 +199,8 @@ func (s *ModbusSlaves) Answer(dst []byte, y []float64) []byte {
 		values := [][]float64{y, s.got}[k]
 		for i := range list {
 			fd := &list[i]
-			from, n := *fd.At.Register-first, fd.Type.Registers()
-			if fd.At.Slave != int(q[0]) || fd.At.Table != table || from+n <= 0 || from >= count {
+			from, n := *fd.Register.Register-first, fd.Type.Registers()
+			if fd.Register.Slave != int(q[0]) || fd.Register.Table != table || from+n <= 0 || from >= count {
 				continue
 			}
 			raw, ok := fd.raw(values[i])
@@ -208,7 +208,7 @@ func (s *ModbusSlaves) Answer(dst []byte, y []float64) []byte {
 				return refuse(modbusDeviceFailure)
 			}
 			var b [8]byte
-			fd.Type.putRegisters(b[:], raw, fd.At.Order)
+			fd.Type.putRegisters(b[:], raw, fd.Register.Order)
 			for r := range n {
 				if from+r >= 0 && from+r < count {
 					copy(data[2*(from+r):], b[2*r:2*r+2])

@@ -24,7 +24,7 @@ func hexBytes(t *testing.T, s string) []byte {
 
 // register is a field on a slave.
 func register(name string, ty Type, slave int, table RegisterTable, at int, order WordOrder) Field {
-	return Field{Name: name, Type: ty, Scale: 1, At: &Register{Slave: slave, Table: table, Register: &at, Order: order}}
+	return Field{Name: name, Type: ty, Scale: 1, Register: &Register{Slave: slave, Table: table, Register: &at, Order: order}}
 }
 
 // The frames of the table of examples at simplymodbus.ca, and the check value of the CRC's definition.
@@ -70,7 +70,8 @@ func TestModbusPublishedFrames(t *testing.T) {
 			d := NewModbusDecoder([]ModbusRequest{c.q}, false)
 			var f Frame
 			d.Expect(0)
-			if n, st := d.Next(reply, &f); n != len(reply) || st != Good || f.Fresh != All(len(c.want)) || !slices.Equal(f.V[:len(c.want)], c.want) {
+			if n, st := d.Next(reply, &f); n != len(reply) || st != Good || f.FreshFields != AllFields(len(c.want)) ||
+				!slices.Equal(f.V[:len(c.want)], c.want) {
 				t.Errorf("%d %v %v, want %v", n, st, f.V[:3], c.want)
 			}
 		})
@@ -146,7 +147,7 @@ func TestModbusReplies(t *testing.T) {
 	}{
 		{"the reply", replies[0], Good, Counters{Frames: 1}},
 		{"bytes of the line's turn before it", append([]byte{0, 0xFF, 1, 3}, replies[0]...), Good, Counters{Frames: 1, Resync: 4}},
-		{"a bit turned", bad, Corrupt, Counters{Bad: 1, Resync: 9}},
+		{"a bit turned", bad, Corrupt, Counters{Malformed: 1, Resync: 9}},
 		{"the slave asked before", replies[1], More, Counters{Resync: 9}},
 		{"the slave asked before, then the reply", slices.Concat(replies[1], replies[0]), Good, Counters{Frames: 1, Resync: 9}},
 		{"another function", appendModbusCRC([]byte{1, 4, 4, 0, 1, 0, 1}, 0), More, Counters{Resync: 9 - 1}}, // its last byte may begin a reply
@@ -171,8 +172,8 @@ func TestModbusReplies(t *testing.T) {
 				if got.Bytes = 0; st != c.st || got != c.want && got.Resync != c.want.Resync+1 {
 					t.Fatalf("cut at %d: %v %+v, want %v %+v", cut, st, got, c.st, c.want)
 				}
-				if st == Good && (f.Fresh != 1 || f.V[0] != 65537) {
-					t.Fatalf("cut at %d: %b %v", cut, f.Fresh, f.V[0])
+				if st == Good && (f.FreshFields != 1 || f.V[0] != 65537) {
+					t.Fatalf("cut at %d: %b %v", cut, f.FreshFields, f.V[0])
 				}
 				if st == Refused && f.Seq != 2 {
 					t.Fatalf("reason %d", f.Seq)
@@ -247,7 +248,7 @@ func TestModbusBothEnds(t *testing.T) {
 			// noise that begins like a longer frame keeps the question back until more comes, as a slave without a timer must
 			continue
 		}
-		if k == 2 && (f.Fresh != 3 || f.V[0] != u[0] || f.V[1] != u[1]) {
+		if k == 2 && (f.FreshFields != 3 || f.V[0] != u[0] || f.V[1] != u[1]) {
 			t.Fatalf("commands %v arrive as %v", u, f.V[:2])
 		}
 		reply := s.Answer(nil, y)
@@ -264,7 +265,7 @@ func TestModbusBothEnds(t *testing.T) {
 			t.Fatalf("% x: %v", reply, st)
 		}
 		for i := range y {
-			if g.Fresh>>i&1 != 0 && g.V[i] != y[i] {
+			if g.FreshFields>>i&1 != 0 && g.V[i] != y[i] {
 				t.Fatalf("%v arrives as %v", y, g.V[:3])
 			}
 		}
@@ -274,7 +275,7 @@ func TestModbusBothEnds(t *testing.T) {
 		q      ModbusRequest
 		reason uint8
 	}{
-		{ModbusRequest{Slave: 1, Function: ModbusReadInput, First: 3, Count: 4}, 2}, {ModbusRequest{Slave: 1, Function: ModbusReadInput, First: 2, Count: 1}, 2}, {ModbusRequest{Slave: 1, Function: ModbusReadHolding, First: 3, Count: 1}, 2},
+		{ModbusRequest{Slave: 1, Function: ModbusReadInput, StartRegister: 3, Count: 4}, 2}, {ModbusRequest{Slave: 1, Function: ModbusReadInput, StartRegister: 2, Count: 1}, 2}, {ModbusRequest{Slave: 1, Function: ModbusReadHolding, StartRegister: 3, Count: 1}, 2},
 		{ModbusRequest{Slave: 2, Function: 7, Count: 1}, 1}, {ModbusRequest{Slave: 2, Function: ModbusReadHolding, Count: 0}, 3},
 		{ModbusRequest{2, ModbusWriteOne, 10, 1, []Field{register("u", U16, 2, Holding, 10, HighFirst)}, []int{0}}, 2},
 	} {
@@ -284,7 +285,7 @@ func TestModbusBothEnds(t *testing.T) {
 		}
 		var f Frame
 		s.Next(ask, &f)
-		if b := s.Answer(nil, []float64{0, 0, 0}); len(b) != 5 || b[1] != c.q.Function|0x80 || b[2] != c.reason || f.Fresh != 0 {
+		if b := s.Answer(nil, []float64{0, 0, 0}); len(b) != 5 || b[1] != c.q.Function|0x80 || b[2] != c.reason || f.FreshFields != 0 {
 			t.Errorf("% x is answered % x, want reason %d", ask, b, c.reason)
 		}
 	}
@@ -299,11 +300,11 @@ func TestModbusSlavesApart(t *testing.T) {
 	fields := []Field{register("u", U16, 2, Holding, 10, HighFirst), register("v", U16, 3, Holding, 10, HighFirst), register("w", U16, 3, Holding, 11, HighFirst)}
 	s := NewModbusSlaves(nil, fields)
 	for i, fresh := range []uint64{1, 2, 4} {
-		q := ModbusRequest{byte(fields[i].At.Slave), ModbusWriteOne, *fields[i].At.Register, 1, fields[i : i+1], []int{0}}
+		q := ModbusRequest{byte(fields[i].Register.Slave), ModbusWriteOne, *fields[i].Register.Register, 1, fields[i : i+1], []int{0}}
 		ask, _ := q.Fill(nil, []float64{7})
 		var f Frame
-		if _, st := s.Next(ask, &f); st != Good || f.Fresh != fresh || f.V[i] != 7 {
-			t.Errorf("a write to %s: %v, fresh %b, want %b", fields[i].Name, st, f.Fresh, fresh)
+		if _, st := s.Next(ask, &f); st != Good || f.FreshFields != fresh || f.V[i] != 7 {
+			t.Errorf("a write to %s: %v, fresh %b, want %b", fields[i].Name, st, f.FreshFields, fresh)
 		}
 	}
 }
@@ -336,7 +337,7 @@ func TestModbusWindows(t *testing.T) {
 			last := map[RegisterTable]int{Input: 10, Holding: 9}[table]
 			for first := 4; first <= last; first++ {
 				for count := 1; first+count-1 <= last; count++ {
-					ask := (&ModbusRequest{Slave: byte(slave), Function: function, First: first, Count: count}).Ask(nil)
+					ask := (&ModbusRequest{Slave: byte(slave), Function: function, StartRegister: first, Count: count}).Ask(nil)
 					var f Frame
 					s.Next(ask, &f)
 					want := []byte{byte(slave), function, byte(2 * count)}
@@ -347,7 +348,8 @@ func TestModbusWindows(t *testing.T) {
 						t.Fatalf("slave %d, table %v, %d registers from %d: % x, want % x", slave, table, count, first, got, want)
 					}
 					for k, fd := range sends { // a sensor that is lost fails the windows that it stands in, and no other
-						asked := fd.At.Slave == slave && fd.At.Table == table && *fd.At.Register < first+count && *fd.At.Register+fd.Type.Registers() > first
+						asked := fd.Register.Slave == slave && fd.Register.Table == table && *fd.Register.Register < first+count &&
+							*fd.Register.Register+fd.Type.Registers() > first
 						was := y[k]
 						y[k] = math.NaN()
 						if got := s.Answer(nil, y); (got[1] != function) != asked {

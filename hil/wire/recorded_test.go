@@ -30,7 +30,7 @@ func TestRecorded(t *testing.T) {
 	for _, f := range collect(dec, stream, []int{1, 2, 3, 500}) {
 		fmt.Fprintf(&s, "%d,%d", f.Seq, f.Time)
 		for i := range fields {
-			if s.WriteByte(','); f.Fresh>>i&1 == 1 {
+			if s.WriteByte(','); f.FreshFields>>i&1 == 1 {
 				fmt.Fprintf(&s, "%.9g", f.V[i])
 			}
 		}
@@ -62,7 +62,7 @@ func record(fields []Field) (stream []byte) {
 			fresh = 7
 		}
 		at := len(stream)
-		stream, _ = enc.Append(stream, Header{Kind: Measurement, Seq: uint8(k + 100), Time: wrapLink - 50e6 + int64(k)*1e6, Fresh: fresh},
+		stream, _ = enc.Append(stream, Header{Kind: Measurement, Seq: uint8(k + 100), Time: wrapLink - 50e6 + int64(k)*1e6, FreshFields: fresh},
 			[]float64{math.Sin(float64(k) / 30), 0.4 * math.Cos(float64(k)/30), 310 + float64(k)/100})
 		i := at + rng.IntN(len(stream)-at)
 		switch rng.IntN(80) {

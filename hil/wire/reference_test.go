@@ -78,7 +78,7 @@ func slowLink(fields []Field, kind Kind, max int, stream []byte) (frames []Frame
 			c.Resync += uint64(len(chunk) + 1)
 		case verdict == "bad":
 			if !begin {
-				c.Bad++
+				c.Malformed++
 			}
 			c.Resync += uint64(len(chunk) + 1)
 		case !have:
@@ -172,7 +172,7 @@ func slowFrame(fields []Field, kind Kind, chunk []byte, c *Counters) (f Frame, v
 			c.NonFinite++
 		}
 		f.V[i] = v
-		f.Fresh |= 1 << i
+		f.FreshFields |= 1 << i
 	}
 	return f, ""
 }

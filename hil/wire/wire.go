@@ -47,11 +47,11 @@ func (k Kind) String() string {
 
 // Header is what a frame says about itself.
 type Header struct {
-	Kind    Kind
-	Seq     uint8  // counts frames of one sender, wraps at 256; 0 in a line
-	HasTime bool   // Time is set; always in a link frame
-	Time    int64  // ns  the sender's clock, modulo Decoder.Wrap; µs resolution in a link frame
-	Fresh   uint64 // bit i: field i is in this frame
+	Kind        Kind
+	Seq         uint8  // counts frames of one sender, wraps at 256; 0 in a line
+	HasTime     bool   // Time is set; always in a link frame
+	Time        int64  // ns  the sender's clock, modulo Decoder.Wrap; µs resolution in a link frame
+	FreshFields uint64 // bit i: field i is in this frame
 }
 
 // Frame is one decoded frame. Fields that are absent keep the value they had in the struct before.
@@ -91,13 +91,13 @@ func (s Status) String() string {
 }
 
 // Counters count since the codec was built; Reset does not clear them. Every frame that ends is counted in exactly one of
-// Frames, Repeats, Bad, Oversize and Foreign, or given out as Refused; idle delimiters, header lines and the piece before the first delimiter are
-// none of these.
+// Frames, Repeats, Malformed, Oversize and Foreign, or given out as Refused; idle delimiters, header lines and the piece before the first
+// delimiter are none of these.
 type Counters struct {
 	Bytes     uint64 // bytes taken in
 	Frames    uint64 // frames handed out as Good
 	Repeats   uint64 // frames with the sequence number of the frame before, or with its time and values
-	Bad       uint64 // refused: checksum, length, framing, columns, not a number
+	Malformed uint64 // refused: checksum, length, framing, columns, not a number
 	Oversize  uint64 // refused: longer than the longest frame the table allows
 	Foreign   uint64 // intact frames of a kind that is not for this side, such as an echo of our own
 	Gaps      uint64 // frames missing by their sequence number
@@ -107,7 +107,7 @@ type Counters struct {
 }
 
 // Misfit counts the frames that came whole, by their checksum, and have another length, number of columns or a word where the
-// table says otherwise: of Bad and Oversize those that more bytes on the line would not help.
+// table says otherwise: of Malformed and Oversize those that more bytes on the line would not help.
 type Misfit struct {
 	Count uint64
 	Width uint64        // bytes of data, or columns, of the newest
@@ -140,7 +140,7 @@ type Decoder interface {
 
 // Encoder writes frames.
 type Encoder interface {
-	// Append writes one frame behind dst: the fields of v whose bit is set in h.Fresh. Values are rounded to the type of
+	// Append writes one frame behind dst: the fields of v whose bit is set in h.FreshFields. Values are rounded to the type of
 	// the field and clamped to its range. It returns dst unchanged and false when a value is not finite. It allocates
 	// only if dst has less than MaxLen bytes to spare.
 	Append(dst []byte, h Header, v []float64) ([]byte, bool)
@@ -150,8 +150,8 @@ type Encoder interface {
 	MaxLen() int
 }
 
-// All has the lowest n bits set: every field of a table of n is fresh. 0 ≤ n ≤ MaxFields.
-func All(n int) uint64 { return 1<<n - 1 }
+// AllFields has the lowest n bits set: every field of a table of n is fresh. 0 ≤ n ≤ MaxFields.
+func AllFields(n int) uint64 { return 1<<n - 1 }
 
 // sequence sorts a frame by its number: frames lost before it, a duplicate, or a restart.
 func (c *Counters) sequence(last, seq uint8) Status {
@@ -172,4 +172,4 @@ func (c *Counters) sequence(last, seq uint8) Status {
 func maskLen(n int) int { return (n + 7) / 8 }
 
 // present counts the fields of h that a table of n has.
-func present(h *Header, n int) int { return bits.OnesCount64(h.Fresh & All(n)) }
+func present(h *Header, n int) int { return bits.OnesCount64(h.FreshFields & AllFields(n)) }

@@ -28,7 +28,7 @@ func (t *tangent) ride(h float64, columns []int) engine.Status {
 	end := b.x[1]
 	switch {
 	case r.Parts == 1 && v*end > 0:
-		t.slide(&friction.Part{H: h, Whole: h, V: v, W: r.W, End: end}, x, columns, false)
+		t.slide(&friction.Part{H: h, MeanLength: h, V: v, W: r.W, EndVelocity: end}, x, columns, false)
 	case r.Parts == 1 && v == 0 && end == 0:
 		t.rest(columns)
 	default:
@@ -66,11 +66,11 @@ func (t *tangent) events(h, x, v float64, columns []int) {
 			t.jump(p, x, columns)
 		case p.Freed != 0:
 			moved = t.release(p, x, columns) || moved
-		case p.V == 0 && p.End == 0: // fell back at once
+		case p.V == 0 && p.EndVelocity == 0: // fell back at once
 			t.rest(columns)
 		default:
 			t.slide(p, x, columns, moved)
-			if p.End != 0 {
+			if p.EndVelocity != 0 {
 				x += p.H * p.W
 			} else {
 				x, moved = x+p.H*p.V/2, true
@@ -84,7 +84,7 @@ func (t *tangent) events(h, x, v float64, columns []int) {
 
 // slide is a part in which the body slides, from x on.
 func (t *tangent) slide(p *friction.Part, x float64, columns []int, moved bool) {
-	b, l, h, v, w := t.b, &t.b.loads, p.Whole, p.V, p.W
+	b, l, h, v, w := t.b, &t.b.loads, p.MeanLength, p.V, p.W
 	dir, speed := 1.0, w
 	if v < 0 || v == 0 && w < 0 {
 		dir, speed = -1, -w
@@ -119,7 +119,7 @@ func (t *tangent) slide(p *friction.Part, x float64, columns []int, moved bool) 
 			rhs += (longer - later) * dh
 		}
 		dw, dv := rhs*over, t.sv[j]
-		if p.End != 0 {
+		if p.EndVelocity != 0 {
 			t.sx[j] += h*dw + w*dh
 			t.sv[j] = 2*dw - dv
 			continue

@@ -15,8 +15,8 @@ import (
 func exampleA(t testing.TB, coulomb float64) *Train {
 	t.Helper()
 	c, err := circuit.Build(circuit.Spec{Axes: 2, Elements: []circuit.Element{
-		&circuit.VoltageSource{Name: "supply", From: "+", To: "0", U: reference.Constant(12)},
-		&circuit.DC{Name: "motor", From: "+", To: "0", Motor: plant.Motor{R: 1, L: 2e-3, K: 0.05}, Axis: 0},
+		&circuit.VoltageSource{Name: "supply", FromNode: "+", ToNode: "0", U: reference.Constant(12)},
+		&circuit.DC{Name: "motor", FromNode: "+", ToNode: "0", Motor: plant.Motor{R: 1, L: 2e-3, K: 0.05}, Axis: 0},
 	}})
 	if err != nil {
 		t.Fatal(err)

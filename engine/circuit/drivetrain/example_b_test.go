@@ -52,8 +52,8 @@ func exampleB(t testing.TB, cut multibody.CutKind) (*Train, []float64) {
 	t.Helper()
 	bodies := crankRockerBodies(t, cut, 1e-3)
 	c, err := circuit.Build(circuit.Spec{Axes: 3, Elements: []circuit.Element{
-		&circuit.VoltageSource{Name: "supply", From: "+", To: "0", U: reference.Constant(12)},
-		&circuit.DC{Name: "motor", From: "+", To: "0", Motor: plant.Motor{R: 2, L: 5e-3, K: 0.3}, Axis: 0},
+		&circuit.VoltageSource{Name: "supply", FromNode: "+", ToNode: "0", U: reference.Constant(12)},
+		&circuit.DC{Name: "motor", FromNode: "+", ToNode: "0", Motor: plant.Motor{R: 2, L: 5e-3, K: 0.3}, Axis: 0},
 	}})
 	if err != nil {
 		t.Fatal(err)

@@ -13,8 +13,8 @@ import (
 // A motor lifts a weight through a worm gear: 24 V, ratio 40, 60 % of the power arrives, the rest is in the audit.
 func Example() {
 	c, err := circuit.Build(circuit.Spec{Axes: 2, Elements: []circuit.Element{
-		&circuit.VoltageSource{Name: "supply", From: "+", To: "0", U: reference.Constant(24)},
-		&circuit.DC{Name: "motor", From: "+", To: "0", Motor: plant.Motor{R: 0.8, L: 1e-3, K: 0.06}, Axis: 0},
+		&circuit.VoltageSource{Name: "supply", FromNode: "+", ToNode: "0", U: reference.Constant(24)},
+		&circuit.DC{Name: "motor", FromNode: "+", ToNode: "0", Motor: plant.Motor{R: 0.8, L: 1e-3, K: 0.06}, Axis: 0},
 	}})
 	if err != nil {
 		panic(err)

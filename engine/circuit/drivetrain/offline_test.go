@@ -144,7 +144,7 @@ func (tr *Train) stiff(err error) error {
 	}
 	for _, p := range tr.Parts {
 		if c, ok := p.(*circuit.Circuit); ok {
-			if why := c.Slow(); why != "" {
+			if why := c.StiffnessHint(); why != "" {
 				return fmt.Errorf("%w%s, or take fixed steps", err, why)
 			}
 		}

@@ -46,8 +46,8 @@ func magnet(t testing.TB) (*Train, []float64) {
 	t.Helper()
 	const m, k, rest = 0.05, 400.0, 4.0e-3
 	c, err := circuit.Build(circuit.Spec{Axes: 1, Elements: []circuit.Element{
-		&circuit.VoltageSource{Name: "supply", From: "+", To: "0", U: reference.Constant(24)},
-		&circuit.Electromagnet{Name: "coil", From: "+", To: "0", Plunger: circuit.Plunger{Linf: 0.03, C: 2e-5, X0: 0.4e-3}, R: 20},
+		&circuit.VoltageSource{Name: "supply", FromNode: "+", ToNode: "0", U: reference.Constant(24)},
+		&circuit.Electromagnet{Name: "coil", FromNode: "+", ToNode: "0", Plunger: circuit.Plunger{Linf: 0.03, C: 2e-5, X0: 0.4e-3}, R: 20},
 	}})
 	if err != nil {
 		t.Fatal(err)

@@ -17,8 +17,8 @@ import (
 func TestStiffArmature(t *testing.T) {
 	machine := func(l float64) *Train {
 		c, err := circuit.Build(circuit.Spec{Axes: 1, Elements: []circuit.Element{
-			&circuit.VoltageSource{Name: "supply", From: "+", To: "0", U: reference.Constant(12)},
-			&circuit.DC{Name: "tiny", From: "+", To: "0", Motor: plant.Motor{R: 1, L: l, K: 0.05}}}})
+			&circuit.VoltageSource{Name: "supply", FromNode: "+", ToNode: "0", U: reference.Constant(12)},
+			&circuit.DC{Name: "tiny", FromNode: "+", ToNode: "0", Motor: plant.Motor{R: 1, L: l, K: 0.05}}}})
 		if err != nil {
 			t.Fatal(err)
 		}

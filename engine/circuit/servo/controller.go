@@ -1,7 +1,7 @@
 // Package servo closes loops around a machine: controllers that are a part of it, as a motor is.
 //
-// A controller measures positions, speeds, or states of the circuit, compares them with references, and sets voltages of the circuit, efforts of
-// joints, or the references of other controllers. Its law is that of package control,
+// A controller measures positions, speeds, or states of the circuit, compares them with references, and sets voltages of the circuit,
+// efforts of joints, or the references of other controllers. Its law is that of package control,
 //
 //	u = clamp(Kp·e + I + Kd·ė),   İ = Ki·e,   |I| ≤ Limit,
 //
@@ -13,9 +13,11 @@
 //
 //	ud = PI(id* − id) − p·w·Lq·iq,   uq = PI(iq* − iq) + p·w·(Ld·id + ψ),   √(ud² + uq²) ≤ Limit,
 //
-// where beyond the limit both are made smaller by one factor. Angle and currents are known exactly and at once; the inverter has no dead time.
+// where beyond the limit both are made smaller by one factor. Angle and currents are known exactly and at once; the inverter has no dead
+// time.
 //
-// What a controller's effort does on a joint is energy from outside, In of the audit; what its voltages deliver is that of the sources of the circuit.
+// What a controller's effort does on a joint is energy from outside, In of the audit; what its voltages deliver is that of the sources of
+// the circuit.
 package servo
 
 import (
@@ -39,11 +41,11 @@ const (
 
 // Measured is one of them.
 type Measured struct {
-	Of    Quantity
-	Axis  int
-	State string // its name in the circuit
+	Quantity Quantity
+	Axis     int
+	State    string // its name in the circuit
 
-	at int // in the states of the circuit
+	stateIndex int // in the states of the circuit
 }
 
 // Target is what a controller sets.
@@ -55,34 +57,34 @@ type Target struct {
 // Channel is one error with what it leads to.
 type Channel struct {
 	Measured
-	Want reference.Generator // a *circuit.Held that another controller sets, or a function of time
-	To   Target
-	Name string // of its numbers, behind the controller's; "": it is the only one
-	Unit string // of what it sets
+	Reference reference.Generator // a *circuit.Held that another controller sets, or a function of time
+	To        Target
+	Name      string // of its numbers, behind the controller's; "": it is the only one
+	Unit      string // of what it sets
 }
 
 // Controller is a PID, or one for the currents of a synchronous machine.
 type Controller struct {
 	Name string
 	control.PID
-	Every    float64 // s  from sample to sample; 0: continuous
-	Channels []Channel
-	Rotor    *circuit.Rotor // of two channels d and q: what the rotation couples is taken away; nil: channels for themselves
-	Axis     int            // that the rotor turns with
+	SamplePeriod float64 // s  from sample to sample; 0: continuous
+	Channels     []Channel
+	Rotor        *circuit.Rotor // of two channels d and q: what the rotation couples is taken away; nil: channels for themselves
+	Axis         int            // that the rotor turns with
 
-	first  int  // its states among those of the part
-	kept   bool // its voltages are unknowns of a fixed step: it is continuous, and sets a source
-	origin int  // of its outputs among those of all
+	stateOffset int  // its states among those of the part
+	implicit    bool // its voltages are unknowns of a fixed step: it is continuous, and sets a source
+	origin      int  // of its outputs among those of all
 }
 
-func (c *Controller) sampled() bool { return c.Every > 0 }
+func (c *Controller) sampled() bool { return c.SamplePeriod > 0 }
 
 // check tells what is wrong with it, for a machine of n axes.
 func (c *Controller) check(n int) error {
 	var errs []error
 	bad := func(format string, a ...any) { errs = append(errs, fmt.Errorf(format, a...)) }
-	if !(c.Every >= 0) || math.IsInf(c.Every, 0) {
-		bad("every: %g s, want ≥ 0", c.Every)
+	if !(c.SamplePeriod >= 0) || math.IsInf(c.SamplePeriod, 0) {
+		bad("every: %g s, want ≥ 0", c.SamplePeriod)
 	}
 	for _, p := range []struct {
 		name string
@@ -97,16 +99,16 @@ func (c *Controller) check(n int) error {
 	}
 	for k := range c.Channels {
 		p := &c.Channels[k]
-		if p.Want == nil {
+		if p.Reference == nil {
 			bad("reference: missing")
 		}
-		if p.Of != State && (p.Axis < 0 || p.Axis >= n) {
+		if p.Quantity != State && (p.Axis < 0 || p.Axis >= n) {
 			bad("feedback: axis %d, want 0 to %d", p.Axis, n-1)
 		}
 		if p.To.Source == nil && (p.To.Axis < 0 || p.To.Axis >= n) {
 			bad("target: axis %d, want 0 to %d", p.To.Axis, n-1)
 		}
-		if p.Of != Position && c.Kd != 0 {
+		if p.Quantity != Position && c.Kd != 0 {
 			bad("kd: acts on the rate of the error, which is measured of a position only; want 0")
 		}
 	}
@@ -122,14 +124,14 @@ type view struct {
 
 // errorOf is the error of a channel and its rate.
 func (p *Channel) errorOf(s *view) (e, de float64) {
-	y, dy, _ := p.Want.At(s.t)
-	switch p.Of {
+	y, dy, _ := p.Reference.At(s.t)
+	switch p.Quantity {
 	case Position:
 		return y - s.q[p.Axis], dy - s.v[p.Axis]
 	case Speed:
 		return y - s.v[p.Axis], 0
 	}
-	return y - s.x[p.at], 0
+	return y - s.x[p.stateIndex], 0
 }
 
 // act writes the outputs for errors of the instant and the integrals as they are then.
@@ -145,7 +147,7 @@ func (c *Controller) act(s *view, integral, out []float64) {
 		return
 	}
 	r, w := c.Rotor, s.v[c.Axis]
-	id, iq := s.x[c.Channels[0].at], s.x[c.Channels[1].at]
+	id, iq := s.x[c.Channels[0].stateIndex], s.x[c.Channels[1].stateIndex]
 	out[0] -= r.Pairs * w * r.Lq * iq
 	out[1] += r.Pairs * w * (r.Ld*id + r.Psi)
 	if u := math.Hypot(out[0], out[1]); c.Limit > 0 && u > c.Limit {
@@ -153,8 +155,8 @@ func (c *Controller) act(s *view, integral, out []float64) {
 	}
 }
 
-// put hands an output to what it sets, and adds an effort to tau.
-func (c *Controller) put(out, tau []float64) {
+// applyOutput hands an output to what it sets, and adds an effort to tau.
+func (c *Controller) applyOutput(out, tau []float64) {
 	for k := range c.Channels {
 		if to := &c.Channels[k].To; to.Source != nil {
 			to.Source.Value = out[k]
@@ -179,19 +181,19 @@ func (c *Controller) sample(s *view, z []float64) {
 	n := len(c.Channels)
 	for k := range c.Channels {
 		e, _ := c.Channels[k].errorOf(s)
-		z[k] = c.Clamp(z[k] + c.Growth(e)*c.Every)
+		z[k] = c.Clamp(z[k] + c.Growth(e)*c.SamplePeriod)
 	}
 	c.act(s, z[:n], z[n:2*n])
 }
 
 // next is the first sample after t (s).
 func (c *Controller) next(t float64) float64 {
-	k := math.Floor(t/c.Every) + 1
-	for k*c.Every <= t {
+	k := math.Floor(t/c.SamplePeriod) + 1
+	for k*c.SamplePeriod <= t {
 		k++
 	}
-	for (k-1)*c.Every > t {
+	for (k-1)*c.SamplePeriod > t {
 		k--
 	}
-	return k * c.Every
+	return k * c.SamplePeriod
 }

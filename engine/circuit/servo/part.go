@@ -15,15 +15,15 @@ import (
 type Part struct {
 	Circuit *circuit.Circuit // nil: none
 
-	label   string
-	list    []*Controller // those that set the references of others come first
-	signals []engine.Signal
-	size    int // states of the circuit, which come first
-	axes    int
-	moves   []int
-	now     view
-	out     []float64 // of all controllers, as they were asked last
-	step    stepper
+	label       string
+	list        []*Controller // those that set the references of others come first
+	signals     []engine.Signal
+	size        int // states of the circuit, which come first
+	axes        int
+	coupledAxes []int
+	instant     view
+	outputs     []float64 // of all controllers, as they were asked last
+	step        stepper
 }
 
 var _ drivetrain.Part = (*Part)(nil)
@@ -34,7 +34,7 @@ func New(label string, c *circuit.Circuit, axes int, list []Controller) (*Part, 
 	var errs []error
 	if c != nil {
 		p.signals, p.size = append(p.signals, c.States()...), len(c.States())
-		p.moves = append(p.moves, c.Moves()...)
+		p.coupledAxes = append(p.coupledAxes, c.CoupledAxes()...)
 	}
 	taken := map[Target]string{}
 	for i := range list {
@@ -45,8 +45,8 @@ func New(label string, c *circuit.Circuit, axes int, list []Controller) (*Part, 
 		}
 		for j := range k.Channels {
 			ch := &k.Channels[j]
-			if ch.Of == State {
-				if ch.at = p.place(ch.State); ch.at < 0 {
+			if ch.Quantity == State {
+				if ch.stateIndex = p.place(ch.State); ch.stateIndex < 0 {
 					errs = append(errs, fmt.Errorf("%s: feedback: no current or voltage of a capacitor %q in the circuit", k.Name, ch.State))
 				}
 			} else {
@@ -76,8 +76,8 @@ func New(label string, c *circuit.Circuit, axes int, list []Controller) (*Part, 
 }
 
 func (p *Part) add(axis int) {
-	if !slices.Contains(p.moves, axis) {
-		p.moves = append(p.moves, axis)
+	if !slices.Contains(p.coupledAxes, axis) {
+		p.coupledAxes = append(p.coupledAxes, axis)
 	}
 }
 
@@ -97,7 +97,7 @@ func (p *Part) place(name string) int {
 func refers(a, b *Controller) bool {
 	for i := range a.Channels {
 		for j := range b.Channels {
-			if by, ok := b.Channels[j].Want.(*circuit.Held); ok && a.Channels[i].To.Source == by {
+			if by, ok := b.Channels[j].Reference.(*circuit.Held); ok && a.Channels[i].To.Source == by {
 				return true
 			}
 		}
@@ -127,7 +127,7 @@ func (p *Part) layout() {
 	at, outs := p.size, 0
 	for _, c := range p.list {
 		n := len(c.Channels)
-		c.first, c.origin = at, outs
+		c.stateOffset, c.origin = at, outs
 		outs += n
 		numbers := []string{".integral"}
 		if c.sampled() {
@@ -145,7 +145,7 @@ func (p *Part) layout() {
 			}
 		}
 	}
-	p.out = make([]float64, outs)
+	p.outputs = make([]float64, outs)
 	p.step = newStepper(p)
 }
 
@@ -155,8 +155,8 @@ func (p *Part) Name() string { return p.label }
 // States are those of the circuit, then integrals and outputs that are held.
 func (p *Part) States() []engine.Signal { return p.signals }
 
-// Moves are the axes that the part acts on or looks at.
-func (p *Part) Moves() []int { return p.moves }
+// CoupledAxes are the axes that the part acts on or looks at.
+func (p *Part) CoupledAxes() []int { return p.coupledAxes }
 
 // Audit makes Trial return energies.
 func (p *Part) Audit(on bool) {
@@ -165,12 +165,12 @@ func (p *Part) Audit(on bool) {
 	}
 }
 
-// Beyond is that of the circuit.
-func (p *Part) Beyond(q []float64) (name string, x, x0 float64, beyond bool) {
+// GapOutOfRange is the answer of the circuit; false: there is no circuit.
+func (p *Part) GapOutOfRange(q []float64) (name string, x, x0 float64, beyond bool) {
 	if p.Circuit == nil {
 		return "", 0, 0, false
 	}
-	return p.Circuit.Beyond(q)
+	return p.Circuit.GapOutOfRange(q)
 }
 
 // Reset writes the state in which all begins: integrals empty, nothing set.
@@ -179,7 +179,7 @@ func (p *Part) Reset(z []float64) {
 	if p.Circuit != nil {
 		p.Circuit.Reset(z[:p.size])
 	}
-	clear(p.out)
+	clear(p.outputs)
 	clear(p.step.u)
 }
 
@@ -191,10 +191,11 @@ func (p *Part) Stored(q, z []float64) float64 {
 	return p.Circuit.Stored(q, z[:p.size])
 }
 
-// Shown are what the circuit shows, and the outputs of continuous controllers, which are no states; Show writes them as they were asked last.
-func (p *Part) Shown() (list []engine.Signal) {
+// DerivedSignals are what the circuit shows, and the outputs of continuous controllers, which are no states; Show writes them as they were
+// asked last.
+func (p *Part) DerivedSignals() (list []engine.Signal) {
 	if p.Circuit != nil {
-		list = p.Circuit.Shown()
+		list = p.Circuit.DerivedSignals()
 	}
 	for _, c := range p.list {
 		for k := range c.Channels {
@@ -210,14 +211,14 @@ func (p *Part) Shown() (list []engine.Signal) {
 	return list
 }
 
-// Show writes the numbers of Shown and returns how many there are.
+// Show writes the numbers of DerivedSignals and returns how many there are.
 func (p *Part) Show(y []float64) (n int) {
 	if p.Circuit != nil {
 		n = p.Circuit.Show(y)
 	}
 	for _, c := range p.list {
 		if !c.sampled() {
-			n += copy(y[n:], p.out[c.origin:c.origin+len(c.Channels)])
+			n += copy(y[n:], p.outputs[c.origin:c.origin+len(c.Channels)])
 		}
 	}
 	return n
@@ -231,7 +232,7 @@ func (p *Part) Next(t float64) float64 {
 	}
 	for _, c := range p.list {
 		for k := range c.Channels {
-			if j, ok := c.Channels[k].Want.(circuit.Jumping); ok && !c.sampled() {
+			if j, ok := c.Channels[k].Reference.(circuit.Jumping); ok && !c.sampled() {
 				next = min(next, j.Next(t))
 			}
 		}
@@ -252,31 +253,31 @@ func (p *Part) NextSample(t float64) float64 {
 
 // Sample lets every controller sample whose instant is t (s), to slack (s): 0 where t is what NextSample said, or the start.
 func (p *Part) Sample(t, slack float64, q, v, z []float64) {
-	s := &p.now
+	s := &p.instant
 	s.t, s.q, s.v, s.x = t, q, v, z[:p.size]
 	for _, c := range p.list {
 		n := len(c.Channels)
-		own, out := z[c.first:], p.out[c.origin:c.origin+n]
+		own, out := z[c.stateOffset:], p.outputs[c.origin:c.origin+n]
 		if !c.sampled() {
 			c.act(s, own, out)
 		} else {
-			if k := math.Round(t / c.Every); math.Abs(k*c.Every-t) <= slack {
+			if k := math.Round(t / c.SamplePeriod); math.Abs(k*c.SamplePeriod-t) <= slack {
 				c.sample(s, own)
 			}
 			copy(out, own[n:2*n])
 		}
-		c.put(out, nil)
+		c.applyOutput(out, nil)
 	}
 }
 
 // Flow writes dz/dt and adds the forces of the instant to tau.
 func (p *Part) Flow(t float64, q, v, z, dz, tau []float64) (power circuit.Power, st engine.Status) {
-	s := &p.now
+	s := &p.instant
 	s.t, s.q, s.v, s.x = t, q, v, z[:p.size]
 	in := 0.0
 	for _, c := range p.list {
 		n := len(c.Channels)
-		own, d, out := z[c.first:], dz[c.first:], p.out[c.origin:c.origin+n]
+		own, d, out := z[c.stateOffset:], dz[c.stateOffset:], p.outputs[c.origin:c.origin+n]
 		if c.sampled() {
 			copy(out, own[n:2*n])
 			clear(d[:2*n])
@@ -286,7 +287,7 @@ func (p *Part) Flow(t float64, q, v, z, dz, tau []float64) (power circuit.Power,
 				d[k] = c.growth(k, own[k], s)
 			}
 		}
-		c.put(out, tau)
+		c.applyOutput(out, tau)
 		for k := range n {
 			if to := &c.Channels[k].To; to.Source == nil {
 				in += out[k] * v[to.Axis]

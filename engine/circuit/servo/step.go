@@ -7,76 +7,76 @@ import (
 	"hilrig/engine/circuit"
 )
 
-// In a fixed step a continuous controller is taken in the middle: it sees positions q + h·w/2, the mean speeds w, the mean currents, and integrals that
-// have grown for half of the step; what it sets is held. The scheme stays of order two. The mean currents depend on the voltages u in
-// turn, nearly as a straight line, and the equations
+// In a fixed step a continuous controller is taken in the middle: it sees positions q + h·w/2, the mean speeds w, the mean currents, and
+// integrals that have grown for half of the step; what it sets is held. The scheme stays of order two. The mean currents depend on the
+// voltages u in turn, nearly as a straight line, and the equations
 //
 //	u = C(ī(u, w), w)
 //
-// are solved by Newton's method with the slopes G = ∂ī/∂u and T = ∂τ/∂u of the circuit, which are found by differences and kept from step to step. So a current
-// loop that is faster than the step is stable.
+// are solved by Newton's method with the slopes G = ∂ī/∂u and T = ∂τ/∂u of the circuit, which are found by differences and kept from step
+// to step. So a current loop that is faster than the step is stable.
 
 const (
-	mostTurns = 60
-	metRel    = 1e-11 // of the largest voltage
-	metAbs    = 1e-13 // V
-	anew      = 5     // turns after which G and T are found again
+	maxIterations   = 60
+	metRel          = 1e-11 // of the largest voltage
+	metAbs          = 1e-13 // V
+	refreshInterval = 5     // turns after which G and T are found again
 	// of a step of Newton's method
-	leastShare = 1. / 1024
+	minShare = 1. / 1024
 )
 
 // stepper is the workspace of Trial.
 type stepper struct {
-	n     int       // unknowns: outputs of continuous controllers that set sources
-	seen  []int     // states of the circuit that controllers measure
-	axes  []int     // that the circuit moves with, and that controllers measure or act on
-	u, c  []float64 // n
-	mid   view
-	wide  []float64 // states of the circuit, those in seen are means
-	sum   []float64 // integrals in the middle
-	force []float64 // efforts, by axis
-	tau   []float64
-	slope []float64
-	other []float64 // tau of a difference
-	waste []float64
-	zc    []float64
-	g     []float64 // seen×n
-	t     []float64 // axes of the machine×n
-	ci    []float64 // n×seen
-	step  float64   // s  for which g and t are; 0: none
-	lu    engine.LU
-	try   []float64
-	from  []float64 // where a step of Newton's method begins, and what it is
-	way   []float64
+	n              int       // unknowns: outputs of continuous controllers that set sources
+	measuredStates []int     // states of the circuit that controllers measure
+	axes           []int     // that the circuit moves with, and that controllers measure or act on
+	u, c           []float64 // n
+	midpoint       view
+	meanStates     []float64 // states of the circuit, those in measuredStates are means
+	sum            []float64 // integrals in the middle
+	force          []float64 // efforts, by axis
+	tau            []float64
+	slope          []float64
+	shiftedTau     []float64 // tau of a difference
+	waste          []float64
+	zc             []float64
+	g              []float64 // measuredStates×n
+	t              []float64 // axes of the machine×n
+	ci             []float64 // n×measuredStates
+	step           float64   // s  for which g and t are; 0: none
+	lu             engine.LU
+	try            []float64
+	newtonStart    []float64 // where a step of Newton's method begins, and what it is
+	newtonStep     []float64
 }
 
 func newStepper(p *Part) stepper {
-	s := stepper{axes: p.moves}
+	s := stepper{axes: p.coupledAxes}
 	see := func(k int) {
-		for _, x := range s.seen {
+		for _, x := range s.measuredStates {
 			if x == k {
 				return
 			}
 		}
-		s.seen = append(s.seen, k)
+		s.measuredStates = append(s.measuredStates, k)
 	}
 	for _, c := range p.list {
 		for k := range c.Channels {
-			if ch := &c.Channels[k]; ch.Of == State {
-				see(ch.at)
+			if ch := &c.Channels[k]; ch.Quantity == State {
+				see(ch.stateIndex)
 			}
 		}
 		if !c.sampled() && p.sets(c) {
-			c.kept = true
+			c.implicit = true
 			s.n += len(c.Channels)
 		}
 	}
 	na, n := p.axes, s.n
 	f := func(n int) []float64 { return make([]float64, n) }
-	s.u, s.c, s.try, s.from, s.way, s.wide, s.sum = f(n), f(n), f(n), f(n), f(n), f(p.size), f(2)
-	s.mid.q, s.mid.v, s.mid.x = f(na), f(na), s.wide
-	s.force, s.tau, s.other, s.slope, s.waste, s.zc = f(na), f(na), f(na), f(na*na), f(na*na), f(p.size)
-	s.g, s.t, s.ci = f(len(s.seen)*n), f(na*n), f(n*len(s.seen))
+	s.u, s.c, s.try, s.newtonStart, s.newtonStep, s.meanStates, s.sum = f(n), f(n), f(n), f(n), f(n), f(p.size), f(2)
+	s.midpoint.q, s.midpoint.v, s.midpoint.x = f(na), f(na), s.meanStates
+	s.force, s.tau, s.shiftedTau, s.slope, s.waste, s.zc = f(na), f(na), f(na), f(na*na), f(na*na), f(p.size)
+	s.g, s.t, s.ci = f(len(s.measuredStates)*n), f(na*n), f(n*len(s.measuredStates))
 	s.lu = engine.NewLU(n)
 	return s
 }
@@ -100,20 +100,20 @@ func (p *Part) laws(h float64, z, c, force []float64) {
 	clear(force)
 	n := 0
 	for _, k := range p.list {
-		out := p.out[k.origin : k.origin+len(k.Channels)]
+		out := p.outputs[k.origin : k.origin+len(k.Channels)]
 		if k.sampled() {
-			copy(out, z[k.first+len(k.Channels):])
-			k.put(out, force)
+			copy(out, z[k.stateOffset+len(k.Channels):])
+			k.applyOutput(out, force)
 			continue
 		}
 		for j := range k.Channels {
-			e, _ := k.Channels[j].errorOf(&s.mid)
-			s.sum[j] = k.Clamp(z[k.first+j] + h/2*k.Growth(e))
+			e, _ := k.Channels[j].errorOf(&s.midpoint)
+			s.sum[j] = k.Clamp(z[k.stateOffset+j] + h/2*k.Growth(e))
 		}
-		if k.act(&s.mid, s.sum, out); k.kept {
+		if k.act(&s.midpoint, s.sum, out); k.implicit {
 			n += copy(c[n:], out)
 		} else {
-			k.put(out, force)
+			k.applyOutput(out, force)
 		}
 	}
 }
@@ -121,8 +121,8 @@ func (p *Part) laws(h float64, z, c, force []float64) {
 // supply sets the sources.
 func (p *Part) supply(u []float64) {
 	for _, k := range p.list {
-		if k.kept {
-			k.put(u, nil)
+		if k.implicit {
+			k.applyOutput(u, nil)
 			u = u[len(k.Channels):]
 		}
 	}
@@ -135,8 +135,8 @@ func (p *Part) run(t, h float64, q, v, w, z, u, tau, slope []float64) (circuit.P
 	clear(tau)
 	clear(slope)
 	power, st := p.Circuit.Trial(t, h, q, v, w, z[:p.size], s.zc, tau, slope)
-	for _, k := range s.seen {
-		s.wide[k], _ = p.Circuit.Mean(k, 0)
+	for _, k := range s.measuredStates {
+		s.meanStates[k], _ = p.Circuit.Mean(k, 0)
 	}
 	return power, st
 }
@@ -148,21 +148,21 @@ func (p *Part) probe(t, h float64, q, v, w, z []float64) engine.Status {
 	for j := range s.n {
 		d := 1e-3 * (1 + math.Abs(s.u[j]))
 		s.try[j] += d
-		for i, k := range s.seen {
-			s.g[i*s.n+j] = -s.wide[k] / d
+		for i, k := range s.measuredStates {
+			s.g[i*s.n+j] = -s.meanStates[k] / d
 		}
-		if _, st := p.run(t, h, q, v, w, z, s.try, s.other, s.waste); st == engine.NonFinite {
+		if _, st := p.run(t, h, q, v, w, z, s.try, s.shiftedTau, s.waste); st == engine.NonFinite {
 			return st
 		}
-		for i, k := range s.seen {
-			s.g[i*s.n+j] += s.wide[k] / d
+		for i, k := range s.measuredStates {
+			s.g[i*s.n+j] += s.meanStates[k] / d
 		}
 		for a := range p.axes {
-			s.t[a*s.n+j] = (s.other[a] - s.tau[a]) / d
+			s.t[a*s.n+j] = (s.shiftedTau[a] - s.tau[a]) / d
 		}
 		s.try[j] = s.u[j]
-		for i, k := range s.seen { // back
-			s.wide[k] -= s.g[i*s.n+j] * d
+		for i, k := range s.measuredStates { // back
+			s.meanStates[k] -= s.g[i*s.n+j] * d
 		}
 	}
 	s.step = h
@@ -172,13 +172,13 @@ func (p *Part) probe(t, h float64, q, v, w, z []float64) engine.Status {
 // slopes finds ∂C/∂ī, and factors 1 − ∂C/∂ī·G; false: it is singular.
 func (p *Part) slopes(h float64, z []float64) bool {
 	s := &p.step
-	ns := len(s.seen)
-	for i, k := range s.seen {
-		was := s.wide[k]
+	ns := len(s.measuredStates)
+	for i, k := range s.measuredStates {
+		was := s.meanStates[k]
 		d := 1e-6 * (1 + math.Abs(was))
-		s.wide[k] = was + d
-		p.laws(h, z, s.try, s.other)
-		s.wide[k] = was
+		s.meanStates[k] = was + d
+		p.laws(h, z, s.try, s.shiftedTau)
+		s.meanStates[k] = was
 		for j := range s.n {
 			s.ci[j*ns+i] = (s.try[j] - s.c[j]) / d
 		}
@@ -186,7 +186,7 @@ func (p *Part) slopes(h float64, z []float64) bool {
 	for j := range s.n {
 		for l := range s.n {
 			x := 0.0
-			for i := range s.seen {
+			for i := range s.measuredStates {
 				x -= s.ci[j*ns+i] * s.g[i*s.n+l]
 			}
 			if j == l {
@@ -201,9 +201,9 @@ func (p *Part) slopes(h float64, z []float64) bool {
 // Trial is a fixed step, see drivetrain.Part.
 func (p *Part) Trial(t, h float64, q, v, w, z, zn, tau, slope []float64) (power circuit.Power, st engine.Status) {
 	s := &p.step
-	s.mid.t = t + h/2
+	s.midpoint.t = t + h/2
 	for k := range q {
-		s.mid.q[k], s.mid.v[k] = q[k]+h/2*w[k], w[k]
+		s.midpoint.q[k], s.midpoint.v[k] = q[k]+h/2*w[k], w[k]
 	}
 	if p.Circuit == nil {
 		p.laws(h, z, s.c, s.force)
@@ -220,12 +220,12 @@ func (p *Part) Trial(t, h float64, q, v, w, z, zn, tau, slope []float64) (power 
 	for _, c := range p.list {
 		n := len(c.Channels)
 		if c.sampled() {
-			copy(zn[c.first:c.first+2*n], z[c.first:])
+			copy(zn[c.stateOffset:c.stateOffset+2*n], z[c.stateOffset:])
 			continue
 		}
 		for k := range n {
-			e, _ := c.Channels[k].errorOf(&s.mid)
-			zn[c.first+k] = c.Clamp(z[c.first+k] + h*c.Growth(e))
+			e, _ := c.Channels[k].errorOf(&s.midpoint)
+			zn[c.stateOffset+k] = c.Clamp(z[c.stateOffset+k] + h*c.Growth(e))
 		}
 	}
 	return power, st
@@ -254,18 +254,18 @@ func (p *Part) meet(t, h float64, q, v, w, z []float64) (power circuit.Power, st
 		if s.n == 0 || miss <= metRel*size+metAbs && s.step == h {
 			return power, st
 		}
-		if turn == mostTurns {
+		if turn == maxIterations {
 			return power, engine.NotConverged
 		}
-		if turn > 0 && miss > 0.9*last && share > leastShare {
+		if turn > 0 && miss > 0.9*last && share > minShare {
 			// beyond a corner of the law, where its limit begins: less of the way
 			share /= 2
 			for j := range s.n {
-				s.u[j] = s.from[j] + share*s.way[j]
+				s.u[j] = s.newtonStart[j] + share*s.newtonStep[j]
 			}
 			continue
 		}
-		if s.step != h || turn%anew == anew-1 {
+		if s.step != h || turn%refreshInterval == refreshInterval-1 {
 			if st := p.probe(t, h, q, v, w, z); st == engine.NonFinite {
 				return power, st
 			}
@@ -274,13 +274,13 @@ func (p *Part) meet(t, h float64, q, v, w, z []float64) (power circuit.Power, st
 			return power, engine.NonFinite
 		}
 		for j := range s.n {
-			s.way[j] = s.c[j] - s.u[j]
+			s.newtonStep[j] = s.c[j] - s.u[j]
 		}
-		s.lu.Solve(s.way)
+		s.lu.Solve(s.newtonStep)
 		share, last = 1, miss
 		for j := range s.n {
-			s.from[j] = s.u[j]
-			s.u[j] += s.way[j]
+			s.newtonStart[j] = s.u[j]
+			s.u[j] += s.newtonStep[j]
 		}
 	}
 }
@@ -288,7 +288,7 @@ func (p *Part) meet(t, h float64, q, v, w, z []float64) (power circuit.Power, st
 // steepen adds the slopes of the forces by the mean speeds: those of the circuit with the sources held, of the efforts, and of the sources.
 func (p *Part) steepen(h float64, w, z, slope []float64) {
 	s := &p.step
-	na, ns := p.axes, len(s.seen)
+	na, ns := p.axes, len(s.measuredStates)
 	if p.Circuit != nil {
 		for k, x := range s.slope {
 			slope[k] += x
@@ -299,17 +299,17 @@ func (p *Part) steepen(h float64, w, z, slope []float64) {
 	}
 	for _, axis := range s.axes {
 		d := 1e-6 * (1 + math.Abs(w[axis]))
-		s.mid.v[axis] += d
-		s.mid.q[axis] += h / 2 * d
-		p.laws(h, z, s.try, s.other)
-		s.mid.v[axis] = w[axis]
-		s.mid.q[axis] -= h / 2 * d
+		s.midpoint.v[axis] += d
+		s.midpoint.q[axis] += h / 2 * d
+		p.laws(h, z, s.try, s.shiftedTau)
+		s.midpoint.v[axis] = w[axis]
+		s.midpoint.q[axis] -= h / 2 * d
 		for a := range na {
-			slope[a*na+axis] += (s.other[a] - s.force[a]) / d
+			slope[a*na+axis] += (s.shiftedTau[a] - s.force[a]) / d
 		}
 		for j := range s.n {
 			s.try[j] = (s.try[j] - s.c[j]) / d
-			for i, k := range s.seen {
+			for i, k := range s.measuredStates {
 				_, dx := p.Circuit.Mean(k, axis)
 				s.try[j] += s.ci[j*ns+i] * dx
 			}

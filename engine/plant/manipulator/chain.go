@@ -39,7 +39,7 @@ func (m *Model) evaluate(q, v *joints, masses bool, p *pose) {
 	angle := 0.0
 	for i := range n {
 		j := &m.p.Joints[i]
-		rx, ry := j.At[0], j.At[1]
+		rx, ry := j.Location[0], j.Location[1]
 		if j.Kind == Prismatic {
 			rx += q[i]
 		}

@@ -30,7 +30,7 @@ func TestLiftsOffUnderFriction(t *testing.T) {
 		var r *Result
 		var err error
 		if c.dt == 0 {
-			r, err = m.Run(context.Background(), Options{Duration: 0.7, Every: 0.01})
+			r, err = m.Run(context.Background(), Options{Duration: 0.7, SampleInterval: 0.01})
 		} else {
 			r, err = m.RunFixed(context.Background(), c.dt, 0.7, int(math.Round(0.01/c.dt)))
 		}
@@ -39,11 +39,11 @@ func TestLiftsOffUnderFriction(t *testing.T) {
 		}
 		var at []float64
 		for _, e := range r.Events {
-			if e.What == Border || e.What == Opens || e.What == Closes {
+			if e.Kind == Border || e.Kind == Opens || e.Kind == Closes {
 				at = append(at, e.T)
 			}
 		}
-		if len(at) != len(times) || r.Events[len(r.Events)-1].What != Opens {
+		if len(at) != len(times) || r.Events[len(r.Events)-1].Kind != Opens {
 			t.Fatalf("%s: events %+v", c.name, r.Events)
 		}
 		for i := range times {
@@ -74,7 +74,7 @@ func TestGrazes(t *testing.T) {
 			t.Fatalf("%g rad/s: %v", drive, err)
 		}
 		for _, s := range r.Samples {
-			if s.Open && s.Phi > 1e-9 {
+			if s.ContactOpen && s.Phi > 1e-9 {
 				t.Fatalf("%g rad/s: the tip is %g m inside the beam at %g s", drive, s.Phi, s.T)
 			}
 			if s.Lambda < -5 {

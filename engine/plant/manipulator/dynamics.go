@@ -25,14 +25,14 @@ type state struct {
 
 // accel is what the equations of motion say of a state.
 type accel struct {
-	a      joints
-	ac, dz []float64
-	lambda float64 // N
-	force  float64 // N  of friction along the beam, opposing the tip
-	slip   float64 // m/s  of the tip along the beam
-	torque joints  // N·m  of the drives
-	power  float64 // W  of the drives
-	lost   float64 // W  of dampers, beam and friction
+	a         joints
+	ac, dz    []float64
+	lambda    float64 // N
+	force     float64 // N  of friction along the beam, opposing the tip
+	slip      float64 // m/s  of the tip along the beam
+	torque    joints  // N·m  of the drives
+	power     float64 // W  of the drives
+	lossPower float64 // W  of dampers, beam and friction
 }
 
 // solver finds x of the system that ties accelerations, or impulses, of free joints and beam to the contact:
@@ -49,15 +49,15 @@ type solver interface {
 
 // work is the scratch of one goroutine.
 type work struct {
-	m       *Model
-	pose    pose
-	c       beam.Contact
-	jr      joints // J_R of all joints
-	mass    beam.Band
-	dep     int // of the partition, place in free; −1: none
-	load    []float64
-	tangent []float64
-	fast    fast
+	m           *Model
+	pose        pose
+	c           beam.Contact
+	jr          joints // J_R of all joints
+	mass        beam.Band
+	dep         int // of the partition, place in freeJoints; −1: none
+	load        []float64
+	tangent     []float64
+	elimination massElimination
 }
 
 func (m *Model) newWork() *work {
@@ -66,7 +66,7 @@ func (m *Model) newWork() *work {
 	if !w.mass.Factor() {
 		panic("manipulator: the mass matrix of a beam is not positive definite")
 	}
-	w.fast.xc = make([]float64, m.beam.N)
+	w.elimination.xc = make([]float64, m.beam.N)
 	return w
 }
 
@@ -81,7 +81,7 @@ func (w *work) place(s *state, e int, masses bool) {
 func (w *work) choose(now int) (int, error) {
 	best, at := 0.0, -1
 	have := 0.0
-	for k, i := range w.m.free {
+	for k, i := range w.m.freeJoints {
 		if w.pose.m[i][i] <= 0 {
 			continue
 		}
@@ -94,7 +94,7 @@ func (w *work) choose(now int) (int, error) {
 		}
 	}
 	switch {
-	case at < 0 || best < leastReach:
+	case at < 0 || best < minReach:
 		return -1, ErrSingular
 	case now >= 0 && have*2 >= best:
 		return now, nil
@@ -102,8 +102,8 @@ func (w *work) choose(now int) (int, error) {
 	return at, nil
 }
 
-// leastReach is |J_R|/√M below which a joint counts as unable to follow the beam (1/√kg): 1e-6 of what an arm of 1 kg has.
-const leastReach = 1e-6
+// minReach is |J_R|/√M below which a joint counts as unable to follow the beam (1/√kg): 1e-6 of what an arm of 1 kg has.
+const minReach = 1e-6
 
 // accelerate solves the equations of motion at s, whose chain and contact have been placed with their masses. da are the accelerations of
 // the driven joints.
@@ -115,13 +115,13 @@ func (w *work) accelerate(by solver, s *state, da *joints, closed bool, out *acc
 	out.a = *da
 	rate := w.c.Gamma
 	var rf joints
-	for k, i := range m.free {
+	for k, i := range m.freeJoints {
 		rf[k] = -p.h[i]
-		for _, d := range m.driven {
+		for _, d := range m.drivenJoints {
 			rf[k] -= p.m[i][d] * da[d]
 		}
 	}
-	for _, d := range m.driven {
+	for _, d := range m.drivenJoints {
 		rate += w.jr[d] * da[d]
 	}
 	m.beam.K.Mul(s.qc, out.ac)
@@ -140,16 +140,16 @@ func (w *work) accelerate(by solver, s *state, da *joints, closed bool, out *acc
 			return err
 		}
 	}
-	for k, i := range m.free {
+	for k, i := range m.freeJoints {
 		out.a[i] = rf[k]
 	}
 	// what the drives give, and what is lost
 	cs := cosine(&w.c)
-	out.power, out.lost = 0, damped+out.force*out.slip
+	out.power, out.lossPower = 0, damped+out.force*out.slip
 	for i := range m.n {
-		out.lost += m.p.Joints[i].Damping * s.v[i] * s.v[i]
+		out.lossPower += m.p.Joints[i].Damping * s.v[i] * s.v[i]
 	}
-	for _, d := range m.driven {
+	for _, d := range m.drivenJoints {
 		t := p.h[d] + w.jr[d]*out.lambda + out.force/cs*(p.jx[d]+w.c.Slope*p.jy[d])
 		for j := range m.n {
 			t += p.m[d][j] * out.a[j]
@@ -157,14 +157,14 @@ func (w *work) accelerate(by solver, s *state, da *joints, closed bool, out *acc
 		out.torque[d] = t
 		out.power += t * s.v[d]
 	}
-	if !numeric.AllFinite(rf[:len(m.free)]...) || !numeric.AllFinite(out.ac...) {
+	if !numeric.AllFinite(rf[:len(m.freeJoints)]...) || !numeric.AllFinite(out.ac...) {
 		return engine.ErrNonFinite
 	}
 	return nil
 }
 
-// addFriction adds friction along the tangent (1, w_x): with −F on the tip, F·w_x/√(1+w_x²) on the beam, and the normal force λ·√(1+w_x²) in the
-// law, of a bilateral contact its magnitude. Everything is linear in F, so one number is sought.
+// addFriction adds friction along the tangent (1, w_x): with −F on the tip, F·w_x/√(1+w_x²) on the beam, and the normal force λ·√(1+w_x²)
+// in the law, of a bilateral contact its magnitude. Everything is linear in F, so one number is sought.
 func (w *work) addFriction(by solver, s *state, closed bool, rf *joints, out *accel) error {
 	m, p := w.m, &w.pose
 	law := m.p.Friction.(friction.Flow)
@@ -175,7 +175,7 @@ func (w *work) addFriction(by solver, s *state, closed bool, rf *joints, out *ac
 		return nil
 	}
 	var tf joints
-	for k, i := range m.free {
+	for k, i := range m.freeJoints {
 		tf[k] = -(p.jx[i] + w.c.Slope*p.jy[i]) / cs
 	}
 	clear(w.tangent)
@@ -201,7 +201,7 @@ func (w *work) addFriction(by solver, s *state, closed bool, rf *joints, out *ac
 	}
 	out.lambda = b
 	out.force = force(b)
-	for k := range m.free {
+	for k := range m.freeJoints {
 		rf[k] += out.force * tf[k]
 	}
 	for i := range out.ac {
@@ -220,22 +220,22 @@ func normal(unilateral bool, n float64) float64 {
 	return max(n, math.SmallestNonzeroFloat64)
 }
 
-// fast solves by the masses as they are: chain by elimination, beam by its band, contact by the one number that is left.
-type fast struct {
+// massElimination solves by the masses as they are: chain by elimination, beam by its band, contact by the one number that is left.
+type massElimination struct {
 	chain engine.LU
 	xf    joints
 	xc    []float64 // M_c⁻¹·Nᵀ
 	reach float64   // J_f·M_ff⁻¹·J_fᵀ + N·M_c⁻¹·Nᵀ
 }
 
-func (f *fast) factor(w *work, closed bool) error {
+func (f *massElimination) factor(w *work, closed bool) error {
 	m := w.m
-	nf := len(m.free)
+	nf := len(m.freeJoints)
 	if f.chain.A == nil {
 		f.chain = engine.NewLU(nf)
 	}
-	for a, i := range m.free {
-		for b, j := range m.free {
+	for a, i := range m.freeJoints {
+		for b, j := range m.freeJoints {
 			f.chain.A[a*nf+b] = w.pose.m[i][j]
 		}
 	}
@@ -245,7 +245,7 @@ func (f *fast) factor(w *work, closed bool) error {
 	if !closed {
 		return nil
 	}
-	for k, i := range m.free {
+	for k, i := range m.freeJoints {
 		f.xf[k] = w.jr[i]
 	}
 	f.chain.Solve(f.xf[:nf])
@@ -254,29 +254,29 @@ func (f *fast) factor(w *work, closed bool) error {
 	w.mass.Solve(f.xc)
 	f.reach = w.c.Of(&w.c.N, f.xc)
 	own := 0.0
-	for k, i := range m.free {
+	for k, i := range m.freeJoints {
 		own += w.jr[i] * f.xf[k]
 	}
 	f.reach += own
-	if !(own > leastReach*leastReach) {
+	if !(own > minReach*minReach) {
 		return ErrSingular
 	}
 	return nil
 }
 
-func (f *fast) solve(w *work, closed bool, xf *joints, xc []float64, r float64) float64 {
+func (f *massElimination) solve(w *work, closed bool, xf *joints, xc []float64, r float64) float64 {
 	m := w.m
-	f.chain.Solve(xf[:len(m.free)])
+	f.chain.Solve(xf[:len(m.freeJoints)])
 	w.mass.Solve(xc)
 	if !closed {
 		return 0
 	}
 	sum := w.c.Of(&w.c.N, xc) - r
-	for k, i := range m.free {
+	for k, i := range m.freeJoints {
 		sum += w.jr[i] * xf[k]
 	}
 	lambda := sum / f.reach
-	for k := range m.free {
+	for k := range m.freeJoints {
 		xf[k] -= lambda * f.xf[k]
 	}
 	for i := range xc {

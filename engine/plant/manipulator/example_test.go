@@ -16,7 +16,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	r, err := m.Run(context.Background(), manipulator.Options{Duration: 3, Every: 0.5})
+	r, err := m.Run(context.Background(), manipulator.Options{Duration: 3, SampleInterval: 0.5})
 	for _, s := range r.Samples {
 		fmt.Printf("%.2f s: tip at %.3f m, presses with %5.2f N, the drive gives %.2f N·m\n", s.T, s.TipX, s.Lambda, s.Torque[0])
 	}

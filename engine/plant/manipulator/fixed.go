@@ -9,8 +9,8 @@ import (
 	"hilrig/engine/beam"
 )
 
-// RunFixed integrates from the equilibrium by the fixed steps of a Machine, dt (s) each, with a sample every so many of them. Its samples have
-// no work and losses, and the result no audit. When the tip leaves the beam the error wraps a *beam.LeftError, as that of Run.
+// RunFixed integrates from the equilibrium by the fixed steps of a Machine, dt (s) each, with a sample every so many of them. Its samples
+// have no work and losses, and the result no audit. When the tip leaves the beam the error wraps a *beam.LeftError, as that of Run.
 func (m *Model) RunFixed(ctx context.Context, dt, duration float64, every int) (*Result, error) {
 	n := math.Round(duration / dt)
 	if !(dt > 0) || !(n >= 1) || n > 1e9 || every < 1 {
@@ -27,7 +27,7 @@ func (m *Model) RunFixed(ctx context.Context, dt, duration float64, every int) (
 	out := &Result{Start: start, Audit: math.NaN()}
 	p := k.p
 	p.events = &out.Events
-	torque := make([]float64, len(m.driven))
+	torque := make([]float64, len(m.drivenJoints))
 	sample := func() {
 		p.w.place(&p.s, p.e, true)
 		w := make([]float64, m.beam.Nodes())
@@ -35,10 +35,11 @@ func (m *Model) RunFixed(ctx context.Context, dt, duration float64, every int) (
 		k.torques(torque)
 		s := Sample{T: p.t, Q: append([]float64(nil), p.s.q[:m.n]...), V: append([]float64(nil), p.s.v[:m.n]...), W: w,
 			TipX: p.w.pose.tip.X, TipY: p.w.pose.tip.Y, Lambda: p.lambda[stages-1], Torque: append([]float64(nil), torque...),
-			Force: p.force, Slip: p.w.pose.tip.VX * cosine(&p.w.c), Open: !p.closed, Energy: p.w.energy(&p.s), Work: math.NaN(), Lost: math.NaN(),
-			Phi: p.w.c.Phi, PhiRate: p.w.c.Rate}
+			Force: p.force, Slip: p.w.pose.tip.VX * cosine(&p.w.c), ContactOpen: !p.inContact, Energy: p.w.energy(&p.s), Work: math.NaN(),
+			Dissipated: math.NaN(),
+			Phi:        p.w.c.Phi, PhiRate: p.w.c.Rate}
 		out.Samples = append(out.Samples, s)
-		if p.closed {
+		if p.inContact {
 			out.Phi, out.PhiRate = math.Max(out.Phi, math.Abs(s.Phi)), math.Max(out.PhiRate, math.Abs(s.PhiRate))
 		}
 		out.Steepest = math.Max(out.Steepest, m.beam.SteepestSlope(p.s.qc))
@@ -51,7 +52,7 @@ func (m *Model) RunFixed(ctx context.Context, dt, duration float64, every int) (
 		st := p.Step(dt)
 		out.Steps++
 		switch {
-		case p.left:
+		case p.offBeam:
 			sample()
 			x := 0.0
 			if p.w.pose.tip.X > m.p.Beam.Length/2 {

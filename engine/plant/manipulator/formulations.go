@@ -23,7 +23,7 @@ type full struct {
 
 func (f *full) factor(w *work, closed bool) error {
 	m := w.m
-	nf, nc := len(m.free), m.beam.N
+	nf, nc := len(m.freeJoints), m.beam.N
 	n := nf + nc
 	if closed {
 		n++
@@ -34,8 +34,8 @@ func (f *full) factor(w *work, closed bool) error {
 	f.lu.Resize(n)
 	a := f.lu.A
 	clear(a)
-	for r, i := range m.free {
-		for c, j := range m.free {
+	for r, i := range m.freeJoints {
+		for c, j := range m.freeJoints {
 			a[r*n+c] = w.pose.m[i][j]
 		}
 		if closed {
@@ -61,7 +61,7 @@ func (f *full) factor(w *work, closed bool) error {
 }
 
 func (f *full) solve(w *work, closed bool, xf *joints, xc []float64, r float64) (lambda float64) {
-	nf := len(w.m.free)
+	nf := len(w.m.freeJoints)
 	b := append(append(f.b[:0], xf[:nf]...), xc...)
 	if closed {
 		b = append(b, r)
@@ -83,24 +83,24 @@ func (f *full) solve(w *work, closed bool, xf *joints, xc []float64, r float64) 
 //
 // Without contact all joints are independent, and it is full.
 type partition struct {
-	open full
-	lu   engine.LU
-	b    []float64
-	b1   joints
-	b3   [4]float64
-	v    int // joint
-	u    [MostJoints]int
-	nu   int
+	noContact full
+	lu        engine.LU
+	b         []float64
+	b1        joints
+	b3        [4]float64
+	v         int // joint
+	u         [MostJoints]int
+	nu        int
 }
 
 func (f *partition) factor(w *work, closed bool) error {
 	if !closed {
-		return f.open.factor(w, closed)
+		return f.noContact.factor(w, closed)
 	}
 	m, p := w.m, &w.pose
 	nc := m.beam.N
 	f.nu = 0
-	for k, i := range m.free {
+	for k, i := range m.freeJoints {
 		if k == w.dep {
 			f.v = i
 		} else {
@@ -158,7 +158,7 @@ func (f *partition) factor(w *work, closed bool) error {
 // solve takes −Q as right side xf and −γ as r.
 func (f *partition) solve(w *work, closed bool, xf *joints, xc []float64, r float64) float64 {
 	if !closed {
-		return f.open.solve(w, closed, xf, xc, r)
+		return f.noContact.solve(w, closed, xf, xc, r)
 	}
 	m, p := w.m, &w.pose
 	v, nu := f.v, f.nu
@@ -166,7 +166,7 @@ func (f *partition) solve(w *work, closed bool, xf *joints, xc []float64, r floa
 	qv := xf[w.dep] // −Q_v
 	b := f.b
 	at := 0
-	for k := range m.free {
+	for k := range m.freeJoints {
 		if k == w.dep {
 			continue
 		}
@@ -194,7 +194,7 @@ func (f *partition) solve(w *work, closed bool, xf *joints, xc []float64, r floa
 		reach -= p.m[v][i] * b[k]
 	}
 	at = 0
-	for k := range m.free {
+	for k := range m.freeJoints {
 		if k == w.dep {
 			xf[k] = vdd
 			continue

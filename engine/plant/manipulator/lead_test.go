@@ -7,7 +7,8 @@ import (
 	"hilrig/engine"
 )
 
-// A joint that is led tick by tick along the motion of its drive goes with the one that has it, to the order of the cubics, and allocates nothing.
+// A joint that is led tick by tick along the motion of its drive goes with the one that has it, to the order of the cubics, and allocates
+// nothing.
 func TestLead(t *testing.T) {
 	m := model(t, Paper(1))
 	off := func(n int) (q, lambda float64) {
@@ -16,7 +17,7 @@ func TestLead(t *testing.T) {
 			t.Fatal(err)
 		}
 		led, _ := m.NewMachine()
-		if led.Lead(1, Drawn{}) == nil {
+		if led.FollowMotion(1, Drawn{}) == nil {
 			t.Fatal("a free joint was led")
 		}
 		x, z := own.NewState(), led.NewState()
@@ -25,7 +26,7 @@ func TestLead(t *testing.T) {
 		for i := 1; i <= n; i++ {
 			at := float64(i) * h
 			a, b, c := m.p.Joints[0].Drive.At(at)
-			if err := led.Lead(0, Drawn{a, b, c}); err != nil {
+			if err := led.FollowMotion(0, Drawn{a, b, c}); err != nil {
 				t.Fatal(err)
 			}
 			if st := max(own.Step(h, x, nil, y), led.Step(h, z, nil, w)); st != engine.OK {
@@ -36,7 +37,7 @@ func TestLead(t *testing.T) {
 			}
 			lambda = math.Max(lambda, math.Abs(y[m.n+OutLambda]-w[m.n+OutLambda]))
 		}
-		if a := testing.AllocsPerRun(5, func() { led.Lead(0, led.p.led[0].now); led.Step(h, z, nil, w) }); a != 0 {
+		if a := testing.AllocsPerRun(5, func() { led.FollowMotion(0, led.p.followers[0].endPoint); led.Step(h, z, nil, w) }); a != 0 {
 			t.Errorf("%g allocations", a)
 		}
 		return q, lambda

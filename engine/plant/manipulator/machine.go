@@ -34,8 +34,8 @@ func (m *Model) NewMachine() (*Machine, error) {
 	}
 	k := &Machine{p: m.newStepper()}
 	p := k.p
-	p.s.take(at)
-	p.closed = true
+	p.s.setMotion(at)
+	p.inContact = true
 	p.w.place(&p.s, 0, true)
 	if p.e, err = m.beam.ElementAt(p.w.pose.tip.X); err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func (m *Model) NewMachine() (*Machine, error) {
 		return nil, err
 	}
 	var drive joints
-	for _, d := range m.driven {
+	for _, d := range m.drivenJoints {
 		_, drive[d], _ = m.p.Joints[d].Drive.At(0)
 	}
 	if _, err := p.w.impulse(&p.s, &drive); err != nil {
@@ -54,7 +54,7 @@ func (m *Model) NewMachine() (*Machine, error) {
 	if err := k.balance(); err != nil {
 		return nil, err
 	}
-	p.lambda[stages-1] = p.out.lambda
+	p.lambda[stages-1] = p.endAccel.lambda
 	k.start = make([]float64, k.states())
 	k.pack(k.start)
 	return k, nil
@@ -65,13 +65,13 @@ func (k *Machine) balance() error {
 	p := k.p
 	m := p.w.m
 	var da joints
-	for _, d := range m.driven {
+	for _, d := range m.drivenJoints {
 		_, _, da[d] = p.motion(d, p.t)
 	}
 	p.w.place(&p.s, p.e, true)
-	err := p.w.accelerate(&p.w.fast, &p.s, &da, p.closed, &p.out)
+	err := p.w.accelerate(&p.w.elimination, &p.s, &da, p.inContact, &p.endAccel)
 	if err == nil {
-		p.a[stages-1] = p.out.a
+		p.a[stages-1] = p.endAccel.a
 	}
 	return err
 }
@@ -113,7 +113,7 @@ func (k *Machine) Layout() engine.Layout {
 	}
 	l.Outputs = append(l.Outputs, engine.Signal{Name: "tip.x", Unit: "m"}, engine.Signal{Name: "tip.y", Unit: "m"}, engine.Signal{Name: "lambda", Unit: "N"},
 		engine.Signal{Name: "friction", Unit: "N"}, engine.Signal{Name: "element"}, engine.Signal{Name: "open"}, engine.Signal{Name: "left"})
-	for _, d := range m.driven {
+	for _, d := range m.drivenJoints {
 		l.Outputs = append(l.Outputs, engine.Signal{Name: fmt.Sprintf("tau%d", d+1), Unit: engine.UnitOn(m.p.Joints[d].Kind == Revolute, "N")})
 	}
 	for node := range m.beam.Nodes() {
@@ -139,7 +139,7 @@ func (k *Machine) Step(dt float64, x, _, y []float64) engine.Status {
 	p := k.p
 	m := p.w.m
 	k.unpack(x)
-	p.lead(dt)
+	p.layCubics(dt)
 	st := p.Step(dt)
 	switch {
 	case st == engine.NotConverged || st == engine.NonFinite:
@@ -147,20 +147,20 @@ func (k *Machine) Step(dt float64, x, _, y []float64) engine.Status {
 		p.length = 0
 	default:
 		k.pack(x)
-		p.led = p.reached()
+		p.followers = p.reached()
 	}
 	if st == engine.NonFinite {
 		return st // y as it was
 	}
-	y = y[:m.n+OutTorque+len(m.driven)+m.beam.Nodes()]
+	y = y[:m.n+OutTorque+len(m.drivenJoints)+m.beam.Nodes()]
 	copy(y, p.s.q[:m.n])
 	rest := y[m.n:]
 	p.w.place(&p.s, p.e, true)
 	rest[OutTipX], rest[OutTipY] = p.w.pose.tip.X, p.w.pose.tip.Y
 	rest[OutLambda], rest[OutFriction] = p.lambda[stages-1], p.force
-	rest[OutElement], rest[OutOpen], rest[OutLeft] = float64(p.e+1), flag(!p.closed), flag(p.left)
+	rest[OutElement], rest[OutOpen], rest[OutLeft] = float64(p.e+1), flag(!p.inContact), flag(p.offBeam)
 	k.torques(rest[OutTorque:])
-	m.beam.Deflections(p.s.qc, rest[OutTorque+len(m.driven):])
+	m.beam.Deflections(p.s.qc, rest[OutTorque+len(m.drivenJoints):])
 	return st
 }
 
@@ -170,7 +170,7 @@ func (k *Machine) torques(out []float64) {
 	w, m := p.w, p.w.m
 	c := &w.c
 	a := &p.a[stages-1]
-	for at, d := range m.driven {
+	for at, d := range m.drivenJoints {
 		_, _, a[d] = p.motion(d, p.t)
 		t := w.pose.h[d] + w.jr[d]*p.lambda[stages-1] + p.force*(w.pose.jx[d]+c.Slope*w.pose.jy[d])/cosine(c)
 		for j := range m.n {
@@ -189,7 +189,7 @@ func (k *Machine) pack(x []float64) {
 	copy(x[n+nc:], p.s.v[:n])
 	copy(x[2*n+nc:], p.s.vc)
 	r := x[2*(n+nc):]
-	r[restTime], r[restElement], r[restOpen], r[restLeft], r[restDependent] = p.t, float64(p.e+1), flag(!p.closed), flag(p.left), float64(p.w.m.free[max(0, p.dep)]+1)
+	r[restTime], r[restElement], r[restOpen], r[restLeft], r[restDependent] = p.t, float64(p.e+1), flag(!p.inContact), flag(p.offBeam), float64(p.w.m.freeJoints[max(0, p.dep)]+1)
 	r[restForce], r[restLambda] = p.force, p.lambda[stages-1]
 	copy(r[restLaw:], p.s.z)
 }
@@ -204,10 +204,10 @@ func (k *Machine) unpack(x []float64) {
 	copy(p.s.v[:n], x[n+nc:])
 	copy(p.s.vc, x[2*n+nc:])
 	r := x[2*(n+nc):]
-	p.t, p.closed, p.left = r[restTime], r[restOpen] == 0, r[restLeft] != 0
+	p.t, p.inContact, p.offBeam = r[restTime], r[restOpen] == 0, r[restLeft] != 0
 	p.e = min(max(int(r[restElement])-1, 0), m.p.Beam.Elements-1)
 	p.dep = 0
-	for at, i := range m.free {
+	for at, i := range m.freeJoints {
 		if i == int(r[restDependent])-1 {
 			p.dep = at
 		}

@@ -12,7 +12,7 @@ func (r *run) event(old float64) (string, error) {
 	if err := r.eval(r.d.T, r.d.X); err != nil {
 		return "", err
 	}
-	r.top = math.Max(r.top, math.Abs(r.a.lambda))
+	r.maxLambda = math.Max(r.maxLambda, math.Abs(r.a.lambda))
 	first, at := "", math.Inf(1)
 	for _, what := range []string{Border, Opens, Closes, Pulls, Switch} {
 		if r.value(what) >= 0 {
@@ -53,10 +53,10 @@ func (r *run) event(old float64) (string, error) {
 // touchTolerance is how deep (m) the tip of an open contact may lie before it counts as closed: rounding after it opened.
 const touchTolerance = 1e-12
 
-// leastPull is the force (N) from which a bilateral contact counts as pulling: a share of the largest so far, and of what bends the beam.
-func (r *run) leastPull() float64 {
+// minPull is the force (N) from which a bilateral contact counts as pulling: a share of the largest so far, and of what bends the beam.
+func (r *run) minPull() float64 {
 	b := &r.m.p.Beam
-	return 1e-6*r.top + 1e-7*b.Young*b.SecondMoment/(b.Length*b.Length)
+	return 1e-6*r.maxLambda + 1e-7*b.Young*b.SecondMoment/(b.Length*b.Length)
 }
 
 // value is positive as long as the event has not come, at the state that was evaluated.
@@ -66,17 +66,17 @@ func (r *run) value(what string) float64 {
 	case what == Border:
 		x := r.w.pose.tip.X
 		return math.Min(x-float64(r.e)*l, float64(r.e+1)*l-x) + 1e-15
-	case what == Opens && r.m.p.Unilateral && r.closed:
+	case what == Opens && r.m.p.Unilateral && r.inContact:
 		return r.a.lambda
-	case what == Closes && !r.closed:
+	case what == Closes && !r.inContact:
 		return -r.w.c.Phi + touchTolerance
 	case what == Pulls && !r.m.p.Unilateral:
 		// not every rounding about zero
 		if r.pulls {
-			return r.leastPull() - r.a.lambda
+			return r.minPull() - r.a.lambda
 		}
-		return r.leastPull() + r.a.lambda
-	case what == Switch && r.closed && r.o.Formulation == Partition:
+		return r.minPull() + r.a.lambda
+	case what == Switch && r.inContact && r.o.Formulation == Partition:
 		if to, err := r.w.choose(r.w.dep); err == nil && to != r.w.dep {
 			return -1
 		}
@@ -112,7 +112,7 @@ func (r *run) applyEvent(what string, old float64) (done bool, err error) {
 		return true, err
 	}
 	r.pack() // a partition's dependent joint as it is
-	ev := Event{T: t, What: what}
+	ev := Event{T: t, Kind: what}
 	switch what {
 	case Border:
 		to := r.e + 1
@@ -120,21 +120,21 @@ func (r *run) applyEvent(what string, old float64) (done bool, err error) {
 			to = r.e - 1
 		}
 		if to < 0 || to >= r.m.p.Beam.Elements {
-			ev.What, ev.Value = Left, r.w.pose.tip.X
+			ev.Kind, ev.Value = Left, r.w.pose.tip.X
 			if err := r.sample(t); err != nil {
 				return true, err
 			}
-			r.out.Events = append(r.out.Events, ev)
+			r.result.Events = append(r.result.Events, ev)
 			return true, fmt.Errorf("manipulator: %w", &beam.LeftError{T: t, X: float64(max(to, 0)) * r.m.beam.Element(), Length: r.m.p.Beam.Length})
 		}
-		ev.From, ev.To = r.e+1, to+1
+		ev.FromIndex, ev.ToIndex = r.e+1, to+1
 		r.e = to
 	case Opens:
-		r.closed = false
+		r.inContact = false
 	case Closes:
 		r.w.place(r.s, r.e, true)
 		before := r.w.energy(r.s)
-		r.closed = true
+		r.inContact = true
 		if ev.Value, err = r.w.impulse(r.s, &r.s.v); err != nil {
 			return true, err
 		}
@@ -146,16 +146,16 @@ func (r *run) applyEvent(what string, old float64) (done bool, err error) {
 		r.pack()
 	case Pulls:
 		if r.pulls = !r.pulls; !r.pulls {
-			ev.What = Pushes
+			ev.Kind = Pushes
 		}
 	case Switch:
-		ev.From = r.m.free[r.w.dep] + 1
+		ev.FromIndex = r.m.freeJoints[r.w.dep] + 1
 		if r.w.dep, err = r.w.choose(r.w.dep); err != nil {
 			return true, err
 		}
-		ev.To = r.m.free[r.w.dep] + 1
+		ev.ToIndex = r.m.freeJoints[r.w.dep] + 1
 	}
-	r.out.Events = append(r.out.Events, ev)
+	r.result.Events = append(r.result.Events, ev)
 	r.restart(t)
 	return false, r.sampleUpTo(t)
 }

@@ -34,15 +34,15 @@ const MostJoints = 6
 // Joint is a joint of the chain and the body that it moves. Body axes have their origin in the joint; those of the ground are x along
 // the beam and y upwards. Units are those of a revolute joint; a prismatic one has m for rad and N for N·m.
 type Joint struct {
-	Kind    string
-	At      [2]float64 // m  where the joint sits on the body before, at coordinate zero
-	Mass    float64    // kg
-	Inertia float64    // kg·m²  about the centre of mass
-	Center  [2]float64 // m  centre of mass, in axes of the body
-	Spring  float64    // N·m/rad
-	Rest    float64    // rad  coordinate at which the spring is relaxed
-	Damping float64    // N·m·s/rad
-	Drive   *Drive     // nil: the joint is free
+	Kind     string
+	Location [2]float64 // m  where the joint sits on the body before, at coordinate zero
+	Mass     float64    // kg
+	Inertia  float64    // kg·m²  about the centre of mass
+	Center   [2]float64 // m  centre of mass, in axes of the body
+	Spring   float64    // N·m/rad
+	Rest     float64    // rad  coordinate at which the spring is relaxed
+	Damping  float64    // N·m·s/rad
+	Drive    *Drive     // nil: the joint is free
 }
 
 // Drive is the motion that a driven joint is given: from Start it is brought to Rate within Ramp, by the polynomial
@@ -79,12 +79,12 @@ type Params struct {
 // of 0.1 s to rate (rad/s), clamped beam.
 func Paper(rate float64) Params {
 	arm := func(kind string, at, center float64) Joint {
-		return Joint{Kind: kind, At: [2]float64{at}, Mass: 1, Inertia: 0.1, Center: [2]float64{center}}
+		return Joint{Kind: kind, Location: [2]float64{at}, Mass: 1, Inertia: 0.1, Center: [2]float64{center}}
 	}
 	first := arm(Revolute, 0.5, 0.15)
-	first.At[1] = 0.68
+	first.Location[1] = 0.68
 	first.Drive = &Drive{Start: -2 * math.Pi / 3, Rate: rate, Ramp: 0.1}
-	slider := Joint{Kind: Revolute, At: [2]float64{0.3}, Mass: 0.5, Inertia: 0.01, Spring: 4, Damping: 0.04}
+	slider := Joint{Kind: Revolute, Location: [2]float64{0.3}, Mass: 0.5, Inertia: 0.01, Spring: 4, Damping: 0.04}
 	third, fourth := arm(Prismatic, 0, -0.15), arm(Revolute, 0, 0.15)
 	third.Spring, third.Rest, third.Damping = 15, 0.25, 0.8
 	fourth.Spring, fourth.Damping = 4, 0.04
@@ -117,7 +117,7 @@ func (p *Params) Check() []engine.Problem {
 		if j.Kind != Revolute && j.Kind != Prismatic {
 			add(at+".kind", "%q, want %s or %s", j.Kind, Revolute, Prismatic)
 		}
-		finite(at+".at", j.At[:]...)
+		finite(at+".at", j.Location[:]...)
 		finite(at+".center", j.Center[:]...)
 		finite(at+".rest", j.Rest)
 		notBelow(at+".mass", j.Mass, "kg")
@@ -164,12 +164,12 @@ func flowing() (names []string) {
 
 // Model is built once, then constant and shared.
 type Model struct {
-	p      Params
-	beam   *beam.Beam
-	n      int       // joints
-	free   []int     // those that are free
-	driven []int     // those that are driven
-	weight []float64 // N, N·m  of the beam, in its coordinates
+	p            Params
+	beam         *beam.Beam
+	n            int       // joints
+	freeJoints   []int     // those that are free
+	drivenJoints []int     // those that are driven
+	weight       []float64 // N, N·m  of the beam, in its coordinates
 }
 
 // New checks the parameters; the error joins *engine.Problem. A chain that a free joint can move without inertia is refused.
@@ -190,13 +190,13 @@ func New(p Params) (*Model, error) {
 	b.AddWeight(p.Gravity, m.weight)
 	for i := range p.Joints {
 		if p.Joints[i].Drive == nil {
-			m.free = append(m.free, i)
+			m.freeJoints = append(m.freeJoints, i)
 		} else {
-			m.driven = append(m.driven, i)
+			m.drivenJoints = append(m.drivenJoints, i)
 		}
 	}
 	// a joint moves itself and all behind it: their mass must not vanish
-	last := m.free[len(m.free)-1]
+	last := m.freeJoints[len(m.freeJoints)-1]
 	mass, inertia := 0.0, 0.0
 	for _, j := range p.Joints[last:] {
 		mass, inertia = mass+j.Mass, inertia+j.Inertia+j.Mass*(j.Center[0]*j.Center[0]+j.Center[1]*j.Center[1])

@@ -28,7 +28,7 @@ func TestCheck(t *testing.T) {
 		{func(p *Params) { p.Joints[3].Damping = math.Inf(1) }, "joints[3].damping: +Inf N·m·s/rad, want >= 0"},
 		{func(p *Params) { p.Joints[3].Rest = math.NaN() }, "joints[3].rest: NaN, want a finite number"},
 		{func(p *Params) { p.Joints[3].Center[1] = math.NaN() }, "joints[3].center: NaN"},
-		{func(p *Params) { p.Joints[0].At[1] = math.Inf(1) }, "joints[0].at: +Inf"},
+		{func(p *Params) { p.Joints[0].Location[1] = math.Inf(1) }, "joints[0].at: +Inf"},
 		{func(p *Params) { p.Tip[0] = math.NaN() }, "tip: NaN"},
 		{func(p *Params) { p.Gravity = math.NaN() }, "gravity: NaN"},
 		{func(p *Params) { p.Joints[0].Drive.Ramp = -1 }, "joints[0].drive.ramp: -1 s, want >= 0"},
@@ -112,8 +112,8 @@ func TestNoEquilibrium(t *testing.T) {
 	}{
 		{func(p *Params) { p.Beam.Left.Kind, p.Beam.Right.Kind = beam.Free, beam.Pinned }, "the supports do not hold the beam"},
 		{func(p *Params) { p.Joints[3].Spring, p.Joints[1].Spring, p.Joints[2].Spring = 0, 0, 0 }, "a joint gives way without resistance"},
-		{func(p *Params) { p.Joints[0].At[0] = -0.5 }, "the equilibrium lies beside the beam: the load left the beam over its left end"},
-		{func(p *Params) { p.Unilateral, p.Joints[0].At[1] = true, 0.8 }, "the contact would have to pull"},
+		{func(p *Params) { p.Joints[0].Location[0] = -0.5 }, "the equilibrium lies beside the beam: the load left the beam over its left end"},
+		{func(p *Params) { p.Unilateral, p.Joints[0].Location[1] = true, 0.8 }, "the contact would have to pull"},
 	} {
 		p := Paper(1)
 		c.change(&p)
@@ -128,7 +128,7 @@ func TestNoEquilibrium(t *testing.T) {
 			t.Errorf("a run without equilibrium: %q", c.want)
 		}
 	}
-	for _, o := range []Options{{}, {Duration: math.NaN()}, {Duration: 1, Every: -1}, {Duration: 1, Tolerance: 1}, {Duration: 1, Tolerance: 1e-15}} {
+	for _, o := range []Options{{}, {Duration: math.NaN()}, {Duration: 1, SampleInterval: -1}, {Duration: 1, Tolerance: 1}, {Duration: 1, Tolerance: 1e-15}} {
 		if _, err := model(t, Paper(1)).Run(context.Background(), o); err == nil {
 			t.Errorf("%+v was run", o)
 		}
@@ -140,8 +140,8 @@ func TestSingular(t *testing.T) {
 	for _, lean := range []float64{0, 0.01} {
 		p := Paper(1)
 		slider := p.Joints[2]
-		slider.At, slider.Rest, slider.Drive = [2]float64{}, 0.25, nil
-		post := Joint{Kind: Revolute, Mass: 1, Inertia: 0.1, At: [2]float64{0.2, -0.25 * math.Sin(lean)}, Drive: &Drive{Start: lean, Rate: 0.01, Ramp: 1}}
+		slider.Location, slider.Rest, slider.Drive = [2]float64{}, 0.25, nil
+		post := Joint{Kind: Revolute, Mass: 1, Inertia: 0.1, Location: [2]float64{0.2, -0.25 * math.Sin(lean)}, Drive: &Drive{Start: lean, Rate: 0.01, Ramp: 1}}
 		p.Joints, p.Tip = []Joint{post, slider}, [2]float64{}
 		m := model(t, p)
 		_, err := m.Run(context.Background(), Options{Duration: 0.01})
@@ -155,14 +155,14 @@ func TestSingular(t *testing.T) {
 func TestHysteresis(t *testing.T) {
 	m := model(t, Paper(1))
 	w := m.newWork()
-	for _, i := range m.free {
+	for _, i := range m.freeJoints {
 		w.pose.m[i][i] = 1
 	}
 	for _, c := range []struct {
 		reach     [3]float64
 		now, want int
 	}{{[3]float64{0.1, 1, 0.2}, -1, 1}, {[3]float64{1.99, 1, 0.2}, 1, 1}, {[3]float64{2.01, 1, 0.2}, 1, 0}, {[3]float64{1, -1.9, 0.2}, 0, 0}, {[3]float64{1, -2.1, 0.2}, 0, 1}} {
-		for k, i := range m.free {
+		for k, i := range m.freeJoints {
 			w.jr[i] = c.reach[k]
 		}
 		if got, err := w.choose(c.now); got != c.want || err != nil {
@@ -175,20 +175,20 @@ func TestHysteresis(t *testing.T) {
 // Nobody sees it in the motion: the whole system without any dependent joint and the fixed step go the same way.
 func TestSwitches(t *testing.T) {
 	p := Paper(1)
-	post := Joint{Kind: Revolute, Mass: 1, Inertia: 0.1, At: [2]float64{0.1, 0.47}, Drive: &Drive{Start: -1.4, Rate: 0.8, Ramp: 0.2}}
+	post := Joint{Kind: Revolute, Mass: 1, Inertia: 0.1, Location: [2]float64{0.1, 0.47}, Drive: &Drive{Start: -1.4, Rate: 0.8, Ramp: 0.2}}
 	slider := Joint{Kind: Prismatic, Mass: 1, Spring: 15, Rest: 0.3, Damping: 0.8}
 	arm := Joint{Kind: Revolute, Mass: 0.2, Inertia: 0.001, Center: [2]float64{0.1}, Spring: 4, Rest: -0.3, Damping: 0.04}
 	p.Joints, p.Tip = []Joint{post, slider, arm}, [2]float64{0.2}
 	var r [2]*Result
 	for _, f := range []Formulation{Partition, Full} {
 		var err error
-		if r[f], err = model(t, p).Run(context.Background(), Options{Formulation: f, Duration: 0.9, Every: 0.05}); err != nil {
+		if r[f], err = model(t, p).Run(context.Background(), Options{Formulation: f, Duration: 0.9, SampleInterval: 0.05}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	switched := 0
 	for _, e := range r[0].Events {
-		if e.What == Switch && e.From == 2 && e.To == 3 {
+		if e.Kind == Switch && e.FromIndex == 2 && e.ToIndex == 3 {
 			switched++
 		}
 	}
@@ -231,7 +231,7 @@ func TestJam(t *testing.T) {
 		}
 		w := m.newWork()
 		s := w.newState()
-		s.take(at)
+		s.setMotion(at)
 		s.z[0] = 1e-3 // 0.3 N at the normal force N0
 		w.place(s, 0, true)
 		e, err := m.beam.ElementAt(w.pose.tip.X)
@@ -240,7 +240,7 @@ func TestJam(t *testing.T) {
 		}
 		w.place(s, e, true)
 		out := accel{ac: make([]float64, m.beam.N), dz: make([]float64, 1)}
-		err = w.accelerate(&w.fast, s, &joints{}, true, &out)
+		err = w.accelerate(&w.elimination, s, &joints{}, true, &out)
 		return out.lambda, out.force, err
 	}
 	l1, f1, _ := solve(1)
@@ -289,7 +289,7 @@ func TestStiff(t *testing.T) {
 	}
 	p.Beam.Elements = 10
 	m := model(t, p)
-	a, _ := m.Run(context.Background(), Options{Duration: 3, Every: 0.1})
+	a, _ := m.Run(context.Background(), Options{Duration: 3, SampleInterval: 0.1})
 	b, err := m.RunFixed(context.Background(), 5e-4, 3, 200)
 	var left *beam.LeftError
 	if !errors.As(err, &left) || left.X != 1 || math.Abs(left.T-1.9374333) > 1e-6 {
@@ -308,10 +308,10 @@ func TestStiff(t *testing.T) {
 	}
 	k := 0
 	for _, e := range a.Events {
-		if e.What != Border && e.What != Left {
+		if e.Kind != Border && e.Kind != Left {
 			continue
 		}
-		if k == len(b.Events) || b.Events[k].What != e.What || math.Abs(b.Events[k].T-e.T) > 1e-6 || b.Events[k].To != e.To {
+		if k == len(b.Events) || b.Events[k].Kind != e.Kind || math.Abs(b.Events[k].T-e.T) > 1e-6 || b.Events[k].ToIndex != e.ToIndex {
 			t.Fatalf("event %+v, fixed steps have %+v", e, b.Events)
 		}
 		k++
@@ -337,7 +337,7 @@ func TestRestStaysAtRest(t *testing.T) {
 	}
 	runs := []*Result{}
 	for _, f := range []Formulation{Partition, Full} {
-		r, err := m.Run(context.Background(), Options{Formulation: f, Duration: 0.2, Every: 0.05})
+		r, err := m.Run(context.Background(), Options{Formulation: f, Duration: 0.2, SampleInterval: 0.05})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -362,8 +362,8 @@ func TestRestStaysAtRest(t *testing.T) {
 // A tip that only just touches presses with nothing but rounding, and no change of its sign is an event. The end has a sample.
 func TestTouchesOnly(t *testing.T) {
 	p := Paper(0)
-	p.Joints[0].At[1], p.Joints[0].Drive.Start = 0.85, -math.Pi/2 // all springs relaxed, the arms hang straight down
-	r, err := model(t, p).Run(context.Background(), Options{Duration: 0.25, Every: 0.1})
+	p.Joints[0].Location[1], p.Joints[0].Drive.Start = 0.85, -math.Pi/2 // all springs relaxed, the arms hang straight down
+	r, err := model(t, p).Run(context.Background(), Options{Duration: 0.25, SampleInterval: 0.1})
 	if err != nil {
 		t.Fatal(err)
 	}

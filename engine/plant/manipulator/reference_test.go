@@ -120,7 +120,7 @@ func compare(t *testing.T, r *Result, ref *reference, tol, force float64) {
 	}
 	var events []Event
 	for _, e := range r.Events {
-		if e.What != Pulls && e.What != Pushes && e.What != Switch {
+		if e.Kind != Pulls && e.Kind != Pushes && e.Kind != Switch {
 			events = append(events, e)
 		}
 	}
@@ -130,10 +130,10 @@ func compare(t *testing.T, r *Result, ref *reference, tol, force float64) {
 	word := map[string]string{"border": Border, "open": Opens, "close": Closes, "left": Left}
 	for i, want := range ref.Events {
 		got := &events[i]
-		if got.What != word[want.What] || got.What == Border && (got.From != want.Frm || got.To != want.To) {
+		if got.Kind != word[want.What] || got.Kind == Border && (got.FromIndex != want.Frm || got.ToIndex != want.To) {
 			t.Errorf("event %+v, want %+v", got, want)
 		}
-		if got.What == Closes {
+		if got.Kind == Closes {
 			near(t, "impulse", got.Value, want.Impulse, force*1e-2)
 		}
 		worst.event = math.Max(worst.event, math.Abs(got.T-want.T))
@@ -166,7 +166,7 @@ func TestReference(t *testing.T) {
 				if left {
 					end = 3
 				}
-				r, err := m.Run(context.Background(), Options{Formulation: f, Duration: end, Every: 0.05})
+				r, err := m.Run(context.Background(), Options{Formulation: f, Duration: end, SampleInterval: 0.05})
 				var off *beam.LeftError
 				switch {
 				case left && !errors.As(err, &off):

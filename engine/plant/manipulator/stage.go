@@ -10,7 +10,7 @@ import (
 // stage of the end of the step before; the second those of the first; later ones draw a line through the last two. known: dep is the
 // coordinate of the dependent joint that goes with them.
 func (p *stepper) guess(i int) (a joints, lambda, dep float64, known bool) {
-	if p.passes == 0 || !p.closed {
+	if p.passes == 0 || !p.inContact {
 		last := (i + stages - 1) % stages
 		return p.a[last], p.lambda[last], 0, false
 	}
@@ -39,20 +39,20 @@ func (p *stepper) stage(i int, h, f float64) engine.Status {
 		}
 		p.pv[k], p.pq[k] = v, q+g*v
 	}
-	m.beam.K.Mul(p.pq, p.still)
+	m.beam.K.Mul(p.pq, p.unconstrained)
 	m.beam.D.Mul(p.pv, w.load)
-	for k := range p.still {
-		p.still[k] = m.weight[k] - p.still[k] - w.load[k]
+	for k := range p.unconstrained {
+		p.unconstrained[k] = m.weight[k] - p.unconstrained[k] - w.load[k]
 	}
-	p.band.Solve(p.still)
+	p.band.Solve(p.unconstrained)
 
 	// where the stage would be without acceleration, and a first guess of it
 	var pq, pv joints
 	a, lambda, dep, known := p.guess(i)
-	for _, d := range m.driven {
+	for _, d := range m.drivenJoints {
 		to.q[d], to.v[d], a[d] = p.motion(d, p.t+sdirkC[i]*h)
 	}
-	for _, k := range m.free {
+	for _, k := range m.freeJoints {
 		v, q := p.s.v[k], p.s.q[k]
 		for j := range i {
 			v += h * row[j] * p.a[j][k]
@@ -62,7 +62,7 @@ func (p *stepper) stage(i int, h, f float64) engine.Status {
 		to.q[k], to.v[k] = pq[k]+g*g*a[k], v+g*a[k]
 	}
 	if known {
-		to.q[m.free[p.dep]] = dep
+		to.q[m.freeJoints[p.dep]] = dep
 	}
 	// until the correction after this one, smaller by the same factor as this one, would be below rounding
 	st, before := engine.NotConverged, 0.0
@@ -85,13 +85,13 @@ func (p *stepper) stage(i int, h, f float64) engine.Status {
 	c := &w.c
 	cs := cosine(c)
 	press := 0.0
-	if p.closed {
+	if p.inContact {
 		press = lambda - f*c.Slope/cs
 	}
 	n := &c.N
 	g0, g1, g2, g3 := p.give[0], p.give[1], p.give[2], p.give[3]
-	for k, x := range p.still {
-		if p.closed {
+	for k, x := range p.unconstrained {
+		if p.inContact {
 			x -= press * (n[0]*g0[k] + n[1]*g1[k] + n[2]*g2[k] + n[3]*g3[k])
 		}
 		p.ac[i][k] = x
@@ -100,7 +100,7 @@ func (p *stepper) stage(i int, h, f float64) engine.Status {
 		p.vc[i][k] = to.vc[k]
 	}
 	p.a[i], p.v[i], p.lambda[i] = a, to.v, lambda
-	p.pass[0].a[i], p.pass[0].lambda[i], p.pass[0].dep[i] = a, lambda, to.q[m.free[p.dep]]
+	p.pass[0].a[i], p.pass[0].lambda[i], p.pass[0].dep[i] = a, lambda, to.q[m.freeJoints[p.dep]]
 	p.slip[i], p.normal[i] = w.pose.tip.VX*cs, lambda*cs
 	return engine.OK
 }
@@ -114,11 +114,11 @@ const (
 // newton evaluates a stage and corrects its unknowns once, by far in units of their rounding.
 func (p *stepper) newton(g, f float64, pq, pv, a *joints, lambda *float64) (far float64, st engine.Status) {
 	w, m, to := p.w, p.w.m, &p.to
-	nf := len(m.free)
-	if !p.closed {
+	nf := len(m.freeJoints)
+	if !p.inContact {
 		return p.newtonOpen(g, pq, pv, a)
 	}
-	v := m.free[p.dep]
+	v := m.freeJoints[p.dep]
 	m.evaluate(&to.q, &to.v, false, &w.pose)
 	at := m.beam.In(p.e, w.pose.tip.X)
 	var give [4]float64 // S·Nᵀ in the coordinates of the element
@@ -127,7 +127,7 @@ func (p *stepper) newton(g, f float64, pq, pv, a *joints, lambda *float64) (far 
 		if i >= 0 {
 			give[k] = at.N[0]*p.give[0][i] + at.N[1]*p.give[1][i] + at.N[2]*p.give[2][i] + at.N[3]*p.give[3][i]
 			soft += at.N[k] * give[k]
-			slope0 += at.Nx[k] * (p.pq[i] + g*g*p.still[i])
+			slope0 += at.Nx[k] * (p.pq[i] + g*g*p.unconstrained[i])
 			slope1 += at.Nx[k] * g * g * give[k]
 		}
 	}
@@ -143,7 +143,7 @@ func (p *stepper) newton(g, f float64, pq, pv, a *joints, lambda *float64) (far 
 	bend := 0.0
 	for k, i := range at.I {
 		if i >= 0 {
-			x := p.still[i] - press*give[k]
+			x := p.unconstrained[i] - press*give[k]
 			to.vc[i], to.qc[i] = p.pv[i]+g*x, p.pq[i]+g*g*x
 			bend += at.N[k] * x
 		}
@@ -179,7 +179,7 @@ func (p *stepper) newton(g, f float64, pq, pv, a *joints, lambda *float64) (far 
 	mat, r := p.lu.A, p.unknown[:n]
 	cs := cosine(&w.c)
 	joint := m.p.Joints[v]
-	for k, i := range m.free {
+	for k, i := range m.freeJoints {
 		r[k] = w.pose.h[i] + w.jr[i]**lambda + f/cs*(w.pose.jx[i]+w.c.Slope*w.pose.jy[i])
 		for j := range m.n {
 			r[k] += w.pose.m[i][j] * a[j]
@@ -188,7 +188,7 @@ func (p *stepper) newton(g, f float64, pq, pv, a *joints, lambda *float64) (far 
 		if i == v {
 			miv += g * joint.Damping
 		}
-		for c, j := range m.free {
+		for c, j := range m.freeJoints {
 			switch {
 			case j == v:
 				mat[k*n+c] = 0
@@ -206,7 +206,7 @@ func (p *stepper) newton(g, f float64, pq, pv, a *joints, lambda *float64) (far 
 		mat[k*n+nf] = w.jr[i] + miv*softA/jv
 	}
 	r[nf] = w.c.Phi
-	for c, j := range m.free {
+	for c, j := range m.freeJoints {
 		mat[nf*n+c] = g * g * w.jr[j]
 		if j == v {
 			mat[nf*n+c] = jv
@@ -218,7 +218,7 @@ func (p *stepper) newton(g, f float64, pq, pv, a *joints, lambda *float64) (far 
 	}
 	p.lu.Solve(r)
 	own := 0.0
-	for k, i := range m.free {
+	for k, i := range m.freeJoints {
 		if i == v {
 			to.q[i] -= r[k]
 			far = math.Max(far, math.Abs(r[k]))
@@ -242,16 +242,16 @@ func (p *stepper) newton(g, f float64, pq, pv, a *joints, lambda *float64) (far 
 // newtonOpen is newton without contact.
 func (p *stepper) newtonOpen(g float64, pq, pv, a *joints) (far float64, st engine.Status) {
 	w, m, to := p.w, p.w.m, &p.to
-	nf := len(m.free)
+	nf := len(m.freeJoints)
 	m.evaluate(&to.q, &to.v, true, &w.pose)
 	p.lu.Resize(nf)
 	mat, r := p.lu.A, p.unknown[:nf]
-	for k, i := range m.free {
+	for k, i := range m.freeJoints {
 		r[k] = w.pose.h[i]
 		for j := range m.n {
 			r[k] += w.pose.m[i][j] * a[j]
 		}
-		for c, j := range m.free {
+		for c, j := range m.freeJoints {
 			if mat[k*nf+c] = w.pose.m[i][j]; i == j {
 				mat[k*nf+c] += g*m.p.Joints[i].Damping + g*g*m.p.Joints[i].Spring
 			}
@@ -261,7 +261,7 @@ func (p *stepper) newtonOpen(g float64, pq, pv, a *joints) (far float64, st engi
 		return 0, engine.NotConverged
 	}
 	p.lu.Solve(r)
-	for k, i := range m.free {
+	for k, i := range m.freeJoints {
 		a[i] -= r[k]
 		to.q[i], to.v[i] = pq[i]+g*g*a[i], pv[i]+g*a[i]
 		far = math.Max(far, g*math.Abs(r[k]))

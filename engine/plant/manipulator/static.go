@@ -25,12 +25,12 @@ func (m *Model) Equilibrium() (*Motion, error) {
 			s.q[i] = j.Drive.Start
 		}
 	}
-	nf := len(m.free)
+	nf := len(m.freeJoints)
 	n := nf + 1
 	unit := make([]float64, m.beam.N)
 	// residual at joints x[:nf] and λ = x[nf], deflection in s.qc
 	residual := func(x, r []float64) error {
-		for k, i := range m.free {
+		for k, i := range m.freeJoints {
 			s.q[i] = x[k]
 		}
 		w.place(s, 0, true)
@@ -43,7 +43,7 @@ func (m *Model) Equilibrium() (*Motion, error) {
 			return err
 		}
 		w.place(s, e, true)
-		for k, i := range m.free {
+		for k, i := range m.freeJoints {
 			r[k] = w.pose.h[i] + w.jr[i]*x[nf]
 		}
 		r[nf] = w.c.Phi
@@ -57,7 +57,7 @@ func (m *Model) Equilibrium() (*Motion, error) {
 		return math.Max(top, math.Abs(step[nf])*m.softness(unit))
 	}
 	x, r, d, trial := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
-	for k, i := range m.free {
+	for k, i := range m.freeJoints {
 		x[k] = s.q[i]
 	}
 	lu := engine.NewLU(n)
@@ -97,7 +97,7 @@ func (m *Model) Equilibrium() (*Motion, error) {
 			break
 		}
 		if far < 1e-13 {
-			return m.settled(w, s, x)
+			return m.equilibriumMotion(w, s, x)
 		}
 		// natural monotonicity test: the next simplified step has to be shorter
 		step := math.Min(1, 0.3/far)
@@ -117,7 +117,7 @@ func (m *Model) Equilibrium() (*Motion, error) {
 			x[k] -= step * d[k]
 		}
 		if far < 1e-12 { // as near as rounding lets it
-			return m.settled(w, s, x)
+			return m.equilibriumMotion(w, s, x)
 		}
 	}
 	return nil, fmt.Errorf("manipulator: no equilibrium was found from the relaxed springs: the chain may not reach the beam, or the drive starts too far from it")
@@ -136,12 +136,12 @@ func (m *Model) softness(unit []float64) float64 {
 	return unit[0]
 }
 
-// settled is the motion of the equilibrium at x, if its tip stands on the beam.
-func (m *Model) settled(w *work, s *state, x []float64) (*Motion, error) {
+// equilibriumMotion is the motion of the equilibrium at x, if its tip stands on the beam.
+func (m *Model) equilibriumMotion(w *work, s *state, x []float64) (*Motion, error) {
 	if _, err := m.beam.ElementAt(w.pose.tip.X); err != nil {
 		return nil, fmt.Errorf("manipulator: the equilibrium lies beside the beam: %w", err)
 	}
-	lambda := x[len(m.free)]
+	lambda := x[len(m.freeJoints)]
 	if m.p.Unilateral && lambda < 0 {
 		return nil, fmt.Errorf("manipulator: in equilibrium the contact would have to pull with %.4g N, which a unilateral one cannot: let the drive press the tip on the beam", -lambda)
 	}
@@ -160,8 +160,8 @@ func (w *work) newState() *state {
 	return s
 }
 
-// take copies a motion.
-func (s *state) take(at *Motion) {
+// setMotion makes s the state of a motion: positions, speeds, and what the friction of the tip remembers.
+func (s *state) setMotion(at *Motion) {
 	copy(s.q[:], at.Q)
 	copy(s.v[:], at.V)
 	copy(s.qc, at.QC)
@@ -172,24 +172,24 @@ func (s *state) take(at *Motion) {
 // impulse changes the velocities so that the contact does not separate or penetrate and driven joints move as their drives do, with the
 // least kinetic energy of the change: what a blow does. It returns the impulse of the contact (N·s). Masses must have been placed.
 func (w *work) impulse(s *state, drive *joints) (float64, error) {
-	if err := w.fast.factor(w, true); err != nil {
+	if err := w.elimination.factor(w, true); err != nil {
 		return 0, err
 	}
 	m := w.m
 	var rf joints
 	rate := w.c.Rate
-	for _, d := range m.driven {
+	for _, d := range m.drivenJoints {
 		change := drive[d] - s.v[d]
 		rate += w.jr[d] * change
-		for k, i := range m.free {
+		for k, i := range m.freeJoints {
 			rf[k] -= w.pose.m[i][d] * change
 		}
 		s.v[d] = drive[d]
 	}
 	dv := w.load
 	clear(dv)
-	p := w.fast.solve(w, true, &rf, dv, -rate)
-	for k, i := range m.free {
+	p := w.elimination.solve(w, true, &rf, dv, -rate)
+	for k, i := range m.freeJoints {
 		s.v[i] += rf[k]
 	}
 	for i := range dv {

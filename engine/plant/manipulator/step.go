@@ -19,14 +19,14 @@ import (
 // coordinate of the dependent one, and λ; the beam enters by N·S·Nᵀ, of
 // which the columns of S for one element are kept as long as the tip is there. One method has no memory, so a step may be split anywhere.
 const (
-	stages       = 3
-	sdirkG       = 0.43586652150845899942 // root of x³ − 3x² + 3x/2 − 1/6
-	sdirkB1      = -(6*sdirkG*sdirkG - 16*sdirkG + 1) / 4
-	sdirkB2      = (6*sdirkG*sdirkG - 20*sdirkG + 5) / 4
-	corrections  = 25 // corrections at most, a stage
-	mostLandings = 3  // a step: then the tip stays down for the rest of it
-	splits       = 32 // at most, a step
-	rubTries     = 20 // at most, for the force of friction
+	stages      = 3
+	sdirkG      = 0.43586652150845899942 // root of x³ − 3x² + 3x/2 − 1/6
+	sdirkB1     = -(6*sdirkG*sdirkG - 16*sdirkG + 1) / 4
+	sdirkB2     = (6*sdirkG*sdirkG - 20*sdirkG + 5) / 4
+	corrections = 25 // corrections at most, a stage
+	maxLandings = 3  // a step: then the tip stays down for the rest of it
+	splits      = 32 // at most, a step
+	rubTries    = 20 // at most, for the force of friction
 
 	slopeRounds = 4 // for what friction does to the slope: each is better by g²·F·N_x·S·Nᵀ, which is below 1e-3
 )
@@ -42,26 +42,26 @@ type stepper struct {
 	mode
 	s, to state // at the beginning and at the end of a step
 
-	band    beam.Band // S⁻¹, factored
-	length  float64   // s  of step that it is factored for
-	a, v    [stages]joints
-	ac, vc  [stages][]float64
-	lambda  [stages]float64
-	slip    [stages]float64 // m/s
-	normal  [stages]float64 // N
-	still   []float64       // S·(…) without λ
-	give    [4][]float64    // columns of S for the coordinates of an element
-	giveOf  int             // of this one; −1: none
-	pq, pv  []float64       // q̃_c + g·ṽ_c, ṽ_c
-	z       []float64
-	lu      engine.LU
-	unknown [MostJoints + 1]float64
-	passes  int      // solutions of this step so far, each with its own force of friction
-	pass    [3]pass  // the one at hand and the two before it
-	newtons int      // corrections by Newton's method so far
-	out     accel    // of the end of the step
-	events  *[]Event // where events are listed; nil: nowhere
-	led     [MostJoints]led
+	band          beam.Band // S⁻¹, factored
+	length        float64   // s  of step that it is factored for
+	a, v          [stages]joints
+	ac, vc        [stages][]float64
+	lambda        [stages]float64
+	slip          [stages]float64 // m/s
+	normal        [stages]float64 // N
+	unconstrained []float64       // S·(…) without λ
+	give          [4][]float64    // columns of S for the coordinates of an element
+	giveOf        int             // of this one; −1: none
+	pq, pv        []float64       // q̃_c + g·ṽ_c, ṽ_c
+	z             []float64
+	lu            engine.LU
+	unknown       [MostJoints + 1]float64
+	passes        int      // solutions of this step so far, each with its own force of friction
+	pass          [3]pass  // the one at hand and the two before it
+	newtons       int      // corrections by Newton's method so far
+	endAccel      accel    // of the end of the step
+	events        *[]Event // where events are listed; nil: nowhere
+	followers     [MostJoints]led
 }
 
 // pass is a solution of a step with one force of friction.
@@ -74,12 +74,12 @@ type pass struct {
 
 // mode is what beside positions and velocities makes a state.
 type mode struct {
-	t      float64
-	e      int // element
-	closed bool
-	left   bool // the tip has left the beam: nothing moves any more
-	dep    int  // place in free of the dependent joint
-	force  float64
+	t         float64
+	e         int // element
+	inContact bool
+	offBeam   bool // the tip has left the beam: nothing moves any more
+	dep       int  // place in freeJoints of the dependent joint
+	force     float64
 }
 
 func (m *Model) newStepper() *stepper {
@@ -92,9 +92,9 @@ func (m *Model) newStepper() *stepper {
 	for k := range p.give {
 		p.give[k] = make([]float64, n)
 	}
-	p.still, p.pq, p.pv = make([]float64, n), make([]float64, n), make([]float64, n)
+	p.unconstrained, p.pq, p.pv = make([]float64, n), make([]float64, n), make([]float64, n)
 	p.z = make([]float64, len(p.s.z))
-	p.out.ac, p.out.dz = make([]float64, n), make([]float64, len(p.s.z))
+	p.endAccel.ac, p.endAccel.dz = make([]float64, n), make([]float64, len(p.s.z))
 	return p
 }
 
@@ -110,14 +110,14 @@ func (p *stepper) advance(h float64, begun bool) engine.Status {
 	switch {
 	case law == nil:
 		return engine.OK
-	case !p.closed:
+	case !p.inContact:
 		copy(p.to.z, p.s.z)
 		law.Step(p.to.z, friction.Input{Dt: h, V: 0, N: -1})
 		return engine.OK
 	}
 	// the mean force of friction over the step belongs to its mean speed and normal force: secant
 	a := p.force
-	fa := p.lacks(h, a)
+	fa := p.frictionResidual(h, a)
 	b := a + fa
 	for range rubTries {
 		if fa == 0 {
@@ -127,7 +127,7 @@ func (p *stepper) advance(h float64, begun bool) engine.Status {
 			return st
 		}
 		p.force = b
-		fb := p.lacks(h, b)
+		fb := p.frictionResidual(h, b)
 		if math.Abs(fb) <= 1e-10*(1e-3+math.Abs(b)) || fb == fa {
 			return engine.OK
 		}
@@ -139,14 +139,14 @@ func (p *stepper) advance(h float64, begun bool) engine.Status {
 // begin is a step of h (s) with the force of friction of the step before: the first pass of advance, and near enough to tell whether
 // the step has to be split.
 func (p *stepper) begin(h float64) engine.Status {
-	if p.passes = 0; !p.closed {
+	if p.passes = 0; !p.inContact {
 		p.force = 0
 	}
 	return p.solve(h, p.force)
 }
 
-// lacks is by how much the force of friction (N) of the step that was solved with f is larger.
-func (p *stepper) lacks(h, f float64) float64 {
+// frictionResidual is by how much the force of friction (N) of the step that was solved with f is larger.
+func (p *stepper) frictionResidual(h, f float64) float64 {
 	copy(p.to.z, p.s.z)
 	v := sdirkB1*p.slip[0] + sdirkB2*p.slip[1] + sdirkG*p.slip[2]
 	n := sdirkB1*p.normal[0] + sdirkB2*p.normal[1] + sdirkG*p.normal[2]
@@ -165,7 +165,7 @@ func (p *stepper) solve(h, f float64) engine.Status {
 		}
 		p.length, p.giveOf = h, -1
 	}
-	if p.closed && p.giveOf != p.e {
+	if p.inContact && p.giveOf != p.e {
 		at := m.beam.In(p.e, 0)
 		for k, i := range at.I {
 			if clear(p.give[k]); i >= 0 {
@@ -189,14 +189,14 @@ func (p *stepper) solve(h, f float64) engine.Status {
 // Step advances the state by dt (s): in one step, or in several that end where the tip crosses a border, the contact opens or closes.
 func (p *stepper) Step(dt float64) engine.Status {
 	w, m := p.w, p.w.m
-	if p.left {
+	if p.offBeam {
 		return engine.Limited
 	}
 	if !(dt >= 0) || !numeric.AllFinite(p.s.q[:m.n]...) || !numeric.AllFinite(p.s.v[:m.n]...) || !numeric.AllFinite(p.s.qc...) || !numeric.AllFinite(p.s.vc...) {
 		return engine.NonFinite
 	}
 	w.place(&p.s, p.e, true)
-	if p.closed {
+	if p.inContact {
 		dep, err := w.choose(p.dep)
 		if err != nil {
 			return engine.NotConverged
@@ -232,10 +232,10 @@ func (p *stepper) Step(dt float64) engine.Status {
 			next--
 			earlier(Border, crossing(x0-lo, vx0, x-lo, vx, left))
 		}
-		if !p.closed && w.c.Phi > touchTolerance {
+		if !p.inContact && w.c.Phi > touchTolerance {
 			earlier(Closes, crossing(phi0, rate0, w.c.Phi, w.c.Rate, left))
 		}
-		if p.closed && m.p.Unilateral && p.lambda[stages-1] < 0 && !hold {
+		if p.inContact && m.p.Unilateral && p.lambda[stages-1] < 0 && !hold {
 			earlier(Opens, left*math.Max(0, lambda0)/(math.Max(0, lambda0)-p.lambda[stages-1]))
 		}
 		switch {
@@ -263,18 +263,18 @@ func (p *stepper) Step(dt float64) engine.Status {
 		case Border:
 			if p.e = next; p.e < 0 || p.e >= m.p.Beam.Elements {
 				p.e = min(max(p.e, 0), m.p.Beam.Elements-1)
-				p.left = true
-				p.note(Event{T: p.t, What: Left, Value: w.pose.tip.X})
+				p.offBeam = true
+				p.note(Event{T: p.t, Kind: Left, Value: w.pose.tip.X})
 				return engine.Limited
 			}
-			p.note(Event{T: p.t, What: Border, From: from + 1, To: p.e + 1})
+			p.note(Event{T: p.t, Kind: Border, FromIndex: from + 1, ToIndex: p.e + 1})
 			w.place(&p.s, p.e, true)
 		case Opens:
-			p.closed = false
+			p.inContact = false
 			p.lambda = [stages]float64{}
-			p.note(Event{T: p.t, What: Opens})
+			p.note(Event{T: p.t, Kind: Opens})
 		case Closes:
-			p.closed = true
+			p.inContact = true
 			blow, st := p.strike()
 			if st != engine.OK {
 				return st
@@ -288,8 +288,8 @@ func (p *stepper) Step(dt float64) engine.Status {
 				p.forget()
 				break
 			}
-			hold = landings > mostLandings
-			p.note(Event{T: p.t, What: Closes, Value: blow})
+			hold = landings > maxLandings
+			p.note(Event{T: p.t, Kind: Closes, Value: blow})
 		}
 		last = event
 	}
@@ -328,11 +328,11 @@ func (p *stepper) strike() (blow float64, st engine.Status) {
 	w.place(&p.s, p.e, true)
 	// λ right after it, from which on it may fall
 	var da joints
-	for _, d := range w.m.driven {
+	for _, d := range w.m.drivenJoints {
 		_, _, da[d] = p.motion(d, p.t)
 	}
-	if err := w.accelerate(&w.fast, &p.s, &da, true, &p.out); err == nil {
-		p.lambda[stages-1], p.a[stages-1] = p.out.lambda, p.out.a
+	if err := w.accelerate(&w.elimination, &p.s, &da, true, &p.endAccel); err == nil {
+		p.lambda[stages-1], p.a[stages-1] = p.endAccel.lambda, p.endAccel.a
 	}
 	return blow, engine.OK
 }

@@ -67,7 +67,7 @@ func TestStepOrder(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := caseOf(t, c.name)
-			truth, err := model(t, p).Run(context.Background(), Options{Duration: c.end, Every: 0.01})
+			truth, err := model(t, p).Run(context.Background(), Options{Duration: c.end, SampleInterval: 0.01})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -131,7 +131,7 @@ func TestBackwards(t *testing.T) {
 	p.Joints[0].Drive.Start = -1.5
 	var runs [2]*Result
 	for _, f := range []Formulation{Partition, Full} {
-		r, err := model(t, p).Run(context.Background(), Options{Formulation: f, Duration: 0.5, Every: 0.05})
+		r, err := model(t, p).Run(context.Background(), Options{Formulation: f, Duration: 0.5, SampleInterval: 0.05})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,7 +139,7 @@ func TestBackwards(t *testing.T) {
 	}
 	borders := 0
 	for _, e := range runs[0].Events {
-		if e.What == Border && e.To == e.From-1 {
+		if e.Kind == Border && e.ToIndex == e.FromIndex-1 {
 			borders++
 		}
 	}
@@ -209,8 +209,8 @@ func TestStepAllocatesNothing(t *testing.T) {
 	}
 }
 
-// What a step costs, in corrections of its stages, which is what its time goes by on any machine: three a stage, or four; where a border splits
-// a step, one pass is made in vain; friction takes four passes, the later ones from where those before ended.
+// What a step costs, in corrections of its stages, which is what its time goes by on any machine: three a stage, or four; where a border
+// splits a step, one pass is made in vain; friction takes four passes, the later ones from where those before ended.
 func TestStepCorrections(t *testing.T) {
 	for _, c := range []struct {
 		name           string
@@ -264,7 +264,8 @@ func BenchmarkStep(b *testing.B) {
 }
 
 // The distribution over the steps of a run of 1 s at 1 rad/s, six border crossings among them, with 20 coordinates of the beam (pinned) and
-// 18 (clamped, the example), without and with friction, and where the contact opens and closes as well: each step is the shortest of many, so that the load of the machine does not count.
+// 18 (clamped, the example), without and with friction, and where the contact opens and closes as well: each step is the shortest of many,
+// so that the load of the machine does not count.
 func BenchmarkRun(b *testing.B) {
 	pinned := Paper(1)
 	pinned.Beam.Left.Kind, pinned.Beam.Right.Kind = "pinned", "pinned"

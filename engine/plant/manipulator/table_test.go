@@ -24,7 +24,7 @@ func TestPrintedTable(t *testing.T) {
 	torques := map[int]float64{0: 0.3273, 1: 0.8243, 5: 2.0566, 10: 1.3967}
 	crossings := []float64{0.3083162, 0.5636543, 0.7061078, 0.8122705, 0.9000737, 0.9766944}
 	for _, f := range []Formulation{Partition, Full} {
-		r, err := model(t, Paper(1)).Run(context.Background(), Options{Formulation: f, Duration: 1, Every: 0.1})
+		r, err := model(t, Paper(1)).Run(context.Background(), Options{Formulation: f, Duration: 1, SampleInterval: 0.1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +48,7 @@ func TestPrintedTable(t *testing.T) {
 		var got []float64
 		pulls := 0.0
 		for _, e := range r.Events {
-			switch e.What {
+			switch e.Kind {
 			case Border:
 				got = append(got, e.T)
 			case Pulls:
@@ -73,14 +73,14 @@ func TestPrintedCrossings(t *testing.T) {
 	r, _ := model(t, Paper(0.5)).Run(context.Background(), Options{Duration: 3})
 	k := 0
 	for _, e := range r.Events {
-		if e.What != Border && e.What != Left {
+		if e.Kind != Border && e.Kind != Left {
 			continue
 		}
 		if k == len(want) {
 			t.Fatalf("more crossings: %+v", r.Events)
 		}
 		near(t, "crossing", e.T, want[k], 1e-7)
-		if (e.What == Left) != (k == len(want)-1) {
+		if (e.Kind == Left) != (k == len(want)-1) {
 			t.Errorf("crossing %d: %+v", k, e)
 		}
 		k++

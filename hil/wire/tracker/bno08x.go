@@ -28,13 +28,13 @@ func NewBNO08x() *BNO08x {
 // Reset forgets a half-received report and the number of the newest.
 func (d *BNO08x) Reset() {
 	d.stream.Reset()
-	d.number.started = false
+	d.number.hasNumber = false
 }
 
 // Wrap is 0: no time is sent.
 func (d *BNO08x) Wrap() float64 { return 0 }
 
-func (d *BNO08x) look(p []byte) (int, verdict) {
+func (d *BNO08x) recognize(p []byte) (int, verdict) {
 	switch {
 	case len(p) < 2:
 		return 2, partial
@@ -42,14 +42,14 @@ func (d *BNO08x) look(p []byte) (int, verdict) {
 		return 0, nothing
 	case len(p) < bnoLen:
 		return bnoLen, partial
-	case sum(p[2:bnoLen-1]) != p[bnoLen-1], !within(p[3:], 181), !within(p[5:], 91), !within(p[7:], 181), p[17] != 0:
+	case sum(p[2:bnoLen-1]) != p[bnoLen-1], !angleInRange(p[3:], 181), !angleInRange(p[5:], 91), !angleInRange(p[7:], 181), p[17] != 0:
 		return 0, refused // eight bits are a weak check: the angles and the last reserved byte are more
 	}
 	return bnoLen, whole
 }
 
-// within tells whether an angle of 0.01° lies between ± the given degrees.
-func within(b []byte, degrees float64) bool { return math.Abs(i16(b)) <= degrees*100 }
+// angleInRange tells whether an angle of 0.01° lies between ± the given degrees.
+func angleInRange(b []byte, degrees float64) bool { return math.Abs(i16(b)) <= degrees*100 }
 
 // sum is that of the bytes modulo 256.
 func sum(p []byte) (s byte) {
@@ -74,9 +74,9 @@ func (d *BNO08x) Next(buf []byte, f *Frame) (n int, st wire.Status) {
 	f.begin("RVC", Data)
 	f.Raw = b
 	s := f.Add(0)
-	s.Put(Count, float64(b[2]))
-	s.Put3(Yaw, i16(b[3:])*0.01*degree, i16(b[5:])*0.01*degree, i16(b[7:])*0.01*degree)
-	s.Put3(AX, i16(b[9:])*1e-3*gravity, i16(b[11:])*1e-3*gravity, i16(b[13:])*1e-3*gravity)
+	s.SetValue(Count, float64(b[2]))
+	s.SetVector(Yaw, i16(b[3:])*0.01*degree, i16(b[5:])*0.01*degree, i16(b[7:])*0.01*degree)
+	s.SetVector(AX, i16(b[9:])*1e-3*gravity, i16(b[11:])*1e-3*gravity, i16(b[13:])*1e-3*gravity)
 	if b[15]|b[16]|b[17] != 0 { // reserved; newer firmware puts hints about motion there
 		s.Extra++
 	}
@@ -105,16 +105,16 @@ func (BNO08xEncoder) Append(dst []byte, f *Frame) []byte {
 
 // value is that of a quantity; 0 where the sample does not have it. Angles are those of the quaternion where only that is there.
 func (s *Sample) value(q Quantity) float64 {
-	if s.Has.Has(q) {
+	if s.Present.Contains(q) {
 		return s.V[q]
 	}
-	if q >= Yaw && q <= Roll && s.Has.Has(QW) {
+	if q >= Yaw && q <= Roll && s.Present.Contains(QW) {
 		r, _ := s.Rotation()
 		var a [3]float64
 		a[0], a[1], a[2] = Angles(r)
 		return a[q-Yaw]
 	}
-	if q <= QZ && s.Has.Has(Yaw) {
+	if q <= QZ && s.Present.Contains(Yaw) {
 		r, _ := s.Rotation()
 		return [4]float64{r.Real, r.Imag, r.Jmag, r.Kmag}[q]
 	}

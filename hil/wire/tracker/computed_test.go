@@ -42,7 +42,8 @@ func TestNDIStates(t *testing.T) {
 	d, f := NewNDI(), new(Frame)
 	d.Next(computed[0].bytes(t), f)
 	b, c := f.Find(0x0B), f.Find(0x0C)
-	if f.N != 3 || b == nil || b.V[Missing] != 1 || b.V[OutOfVolume] != 1 || b.Has.Has(X) || c == nil || c.V[Missing] != 1 || c.Has.Has(X) {
+	if f.N != 3 || b == nil || b.V[Missing] != 1 || b.V[OutOfVolume] != 1 || b.Present.Contains(X) || c == nil || c.V[Missing] != 1 ||
+		c.Present.Contains(X) {
 		t.Errorf("%d samples; %+v %+v", f.N, b, c)
 	}
 }
@@ -78,7 +79,7 @@ func TestXsensRecorded(t *testing.T) {
 			}
 		}
 		for _, w := range c.wants {
-			if s := &f.S[0]; !s.Has.Has(w.q) || math.Abs(s.V[w.q]/w.scale-w.v) > w.tol {
+			if s := &f.S[0]; !s.Present.Contains(w.q) || math.Abs(s.V[w.q]/w.scale-w.v) > w.tol {
 				t.Errorf("%s, message %d: %v is %v, want %v", c.file, c.nth, w.q, s.V[w.q]/w.scale, w.v)
 			}
 		}
@@ -135,7 +136,7 @@ func TestFlippedBits(t *testing.T) {
 			if v := b[bit/8] ^ good[bit/8]; v == 0x20 && p.kind != "witmotion" && p.kind != "bno08x" && p.text != "" {
 				continue // a hexadecimal digit in small letters is the same number
 			}
-			d, f := kind(t, p.kind).New(), new(Frame)
+			d, f := kind(t, p.kind).NewDecoder(), new(Frame)
 			got, _ := decodeAll(d, f, b, len(b))
 			for _, g := range got {
 				if len(g.raw) == len(good) {
@@ -237,7 +238,7 @@ func TestLongest(t *testing.T) {
 	}{{"xsens", xbus, 2048, xsensFrames(t)[0]}, {"vectornav", text, 256, []byte("$VNRRG,01,VN-200T-CR*31\r\n")}, {"ndi", ndi, 8192 - 8, []byte("OKAYA896\r")}} {
 		for _, over := range []int{0, 1} {
 			long := c.make(c.most + over)
-			got, _ := decodeAll(kind(t, c.kind).New(), new(Frame), append(append([]byte(nil), long...), c.next...), 100)
+			got, _ := decodeAll(kind(t, c.kind).NewDecoder(), new(Frame), append(append([]byte(nil), long...), c.next...), 100)
 			last := got[len(got)-1]
 			if last.raw != string(c.next) || (got[0].raw == string(long)) != (over == 0) {
 				t.Errorf("%s, %d bytes: %d frames, the first of %d, the last of %d bytes", c.kind, c.most+over, len(got), len(got[0].raw), len(last.raw))
@@ -272,7 +273,7 @@ func TestNoPose(t *testing.T) {
 		"PATRIOT without one":         {"polhemus", "5041024300001c000000803f00000040000040400000003f0000003f000000bf0000003f", 2, Run(X, 3) | Run(QW, 4), 0},
 		"PATRIOT without an attitude": {"polhemus", "5041024320001c000000803f000000400000404000000000000000000000008000000000", 2, Run(X, 3), Run(QW, 4)},
 	} {
-		d, f := kind(t, c.kind).New(), new(Frame)
+		d, f := kind(t, c.kind).NewDecoder(), new(Frame)
 		b, err := hex.DecodeString(c.hex)
 		if err != nil {
 			t.Fatal(err)
@@ -281,7 +282,7 @@ func TestNoPose(t *testing.T) {
 			t.Errorf("%s: %v after %d bytes", name, st, n)
 			continue
 		}
-		if s := f.Find(c.device); s == nil || s.Has&c.has != c.has || s.Has&c.not != 0 {
+		if s := f.Find(c.device); s == nil || s.Present&c.has != c.has || s.Present&c.not != 0 {
 			t.Errorf("%s: %+v", name, s)
 		}
 	}

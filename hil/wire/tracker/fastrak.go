@@ -52,7 +52,7 @@ type Fastrak struct {
 	stream
 	lists  [][]Item
 	Length float64 // m  of the unit of positions; 0: an inch
-	found  []Item  // of the newest record
+	items  []Item  // of the newest record
 }
 
 // NewFastrak is a decoder of records with these items; nil: that of a few lists which ends where it should.
@@ -72,7 +72,7 @@ func NewFastrak(list []FastrakItem) *Fastrak {
 // Wrap is 0: no time is sent.
 func (d *Fastrak) Wrap() float64 { return 0 }
 
-func (d *Fastrak) look(p []byte) (int, verdict) {
+func (d *Fastrak) recognize(p []byte) (int, verdict) {
 	if v := fastrakBegins(p); v != whole {
 		return fastrakHead, v
 	}
@@ -89,7 +89,7 @@ func (d *Fastrak) look(p []byte) (int, verdict) {
 		case len(p) < n:
 			return n, partial
 		case last == ItemEnd && p[n-2] == '\r' && p[n-1] == '\n', last == ItemSpace && p[n-1] == ' ':
-			d.found = items
+			d.items = items
 			return n, whole
 		case last == ItemEnd || last == ItemSpace:
 			continue
@@ -99,7 +99,7 @@ func (d *Fastrak) look(p []byte) (int, verdict) {
 		case partial:
 			return n + fastrakHead, partial
 		case whole:
-			d.found = items
+			d.items = items
 			return n, whole
 		}
 	}
@@ -126,12 +126,12 @@ func (d *Fastrak) Next(buf []byte, f *Frame) (n int, st wire.Status) {
 	f.Raw = b
 	f.begin("FASTRAK", Data)
 	s := f.Add(int(b[1] - '0'))
-	s.Put(Status, float64(b[2]))
+	s.SetValue(Status, float64(b[2]))
 	length := d.Length
 	if length == 0 {
 		length = inch
 	}
-	s.polhemus(d.found, b[fastrakHead:], length)
+	s.polhemus(d.items, b[fastrakHead:], length)
 	s.flagged(b[2])
 	d.c.Frames++
 	return n, wire.Good

@@ -51,7 +51,7 @@ func NewNDI() *NDI {
 	d := &NDI{}
 	d.init(d, ndiMost, 0xC4)
 	for b := ' ' + 1; b <= '~'; b++ {
-		d.first[b] = true
+		d.startBytes[b] = true
 	}
 	d.stops('\r', "\n")
 	return d
@@ -60,11 +60,11 @@ func NewNDI() *NDI {
 // Wrap is 0: the number of the frame is all that is sent.
 func (d *NDI) Wrap() float64 { return 0 }
 
-func (d *NDI) look(p []byte) (int, verdict) {
+func (d *NDI) recognize(p []byte) (int, verdict) {
 	if p[0] == 0xC4 {
-		return lookBinary(p)
+		return recognizeBinary(p)
 	}
-	if d.before >= 0 && d.before != '\r' { // in the middle of something only what cannot be anything else
+	if d.previousByte >= 0 && d.previousByte != '\r' { // in the middle of something only what cannot be anything else
 		if n, v := ndiBegins(p); v != whole {
 			return n, v
 		}
@@ -82,7 +82,7 @@ func (d *NDI) look(p []byte) (int, verdict) {
 	return end + 1, whole
 }
 
-func lookBinary(p []byte) (int, verdict) {
+func recognizeBinary(p []byte) (int, verdict) {
 	switch {
 	case len(p) < 2:
 		return 2, partial
@@ -205,7 +205,7 @@ func handles(t []byte, f *Frame) bool {
 			return false
 		}
 		if s := f.Add(int(h)); s != nil {
-			s.Put(Status, float64(st))
+			s.SetValue(Status, float64(st))
 		}
 	}
 	return true
@@ -259,7 +259,7 @@ func tx(t []byte, f *Frame) bool {
 			return false
 		}
 		if skip("DISABLED") || skip("UNOCCUPIED") {
-			s.Put(Missing, 1)
+			s.SetValue(Missing, 1)
 		} else {
 			missing := skip("MISSING")
 			if !missing {
@@ -303,7 +303,7 @@ func tx(t []byte, f *Frame) bool {
 	t = t[len(t)-4:]
 	system, ok := take(4)
 	for i := range f.N {
-		f.S[i].Put(System, float64(system))
+		f.S[i].SetValue(System, float64(system))
 		if extra {
 			f.S[i].Extra++
 		}
@@ -323,8 +323,8 @@ func lineFeed(t []byte) int {
 // pose takes q0 qx qy qz, x y z in m and the error in m.
 func (s *Sample) pose(v *[8]float64) {
 	s.put4(QW, v[0], v[1], v[2], v[3])
-	s.Put3(X, v[4], v[5], v[6])
-	s.Put(Error, v[7])
+	s.SetVector(X, v[4], v[5], v[6])
+	s.SetValue(Error, v[7])
 }
 
 func (s *Sample) port(status, frame uint32, missing bool) {
@@ -333,10 +333,10 @@ func (s *Sample) port(status, frame uint32, missing bool) {
 		if on {
 			v = 1
 		}
-		s.Put(q, v)
+		s.SetValue(q, v)
 	}
-	s.Put(Status, float64(status))
-	s.Put(Count, float64(frame))
+	s.SetValue(Status, float64(status))
+	s.SetValue(Count, float64(frame))
 	bit(Missing, missing)
 	bit(OutOfVolume, status&ndiPortOut != 0)
 	bit(PartlyOut, status&ndiPortPartly != 0)
@@ -392,7 +392,7 @@ func bx(b []byte, option int, f *Frame) bool {
 			return false
 		}
 		if state == ndiDisabled {
-			s.Put(Missing, 1)
+			s.SetValue(Missing, 1)
 			continue
 		}
 		if state != ndiValid && state != ndiMissing {
@@ -443,7 +443,7 @@ func bx(b []byte, option int, f *Frame) bool {
 		return false
 	}
 	for i := range f.N {
-		f.S[i].Put(System, float64(binary.LittleEndian.Uint16(p)))
+		f.S[i].SetValue(System, float64(binary.LittleEndian.Uint16(p)))
 	}
 	return true
 }

@@ -87,16 +87,16 @@ func AppendTX(dst []byte, f *Frame) []byte {
 	for i := range f.N {
 		s := &f.S[i]
 		dst = fmt.Appendf(dst, "%02X", s.Device)
-		if missing(s) {
+		if noPose(s) {
 			dst = append(dst, "MISSING"...)
 		} else {
 			for q := QW; q <= QZ; q++ {
-				dst = fmt.Appendf(dst, "%+06d", fixed(s.value(q)*1e4, 99999))
+				dst = fmt.Appendf(dst, "%+06d", clampedInt(s.value(q)*1e4, 99999))
 			}
 			for q := X; q <= Z; q++ {
-				dst = fmt.Appendf(dst, "%+07d", fixed(s.value(q)*1e5, 999999))
+				dst = fmt.Appendf(dst, "%+07d", clampedInt(s.value(q)*1e5, 999999))
 			}
-			dst = fmt.Appendf(dst, "%+06d", fixed(s.value(Error)*1e7, 99999))
+			dst = fmt.Appendf(dst, "%+06d", clampedInt(s.value(Error)*1e7, 99999))
 		}
 		dst = fmt.Appendf(dst, "%08X%08X\n", uint32(s.value(Status)), uint32(s.value(Count)))
 	}
@@ -104,11 +104,12 @@ func AppendTX(dst []byte, f *Frame) []byte {
 	return appendNDIReply(dst, at)
 }
 
-func fixed(v, most float64) int { return int(clamp(math.Round(v), -most, most)) }
+func clampedInt(v, most float64) int { return int(clamp(math.Round(v), -most, most)) }
 
-// missing tells whether there is no pose of a device.
-func missing(s *Sample) bool {
-	return s.Has.Has(Missing) && s.V[Missing] != 0 || s.Has&(Run(QW, 4)|Run(Yaw, 3)|Run(X, 3)) == 0 || s.V[X] != s.V[X] && s.Has.Has(X)
+// noPose tells whether there is no pose of a device.
+func noPose(s *Sample) bool {
+	return s.Present.Contains(Missing) && s.V[Missing] != 0 || s.Present&(Run(QW, 4)|Run(Yaw, 3)|Run(X, 3)) == 0 ||
+		s.V[X] != s.V[X] && s.Present.Contains(X)
 }
 
 func system(f *Frame) float64 {
@@ -124,7 +125,7 @@ func AppendBX(dst []byte, f *Frame) []byte {
 	dst = append(dst, 0xC4, 0xA5, 0, 0, 0, 0, byte(f.N))
 	for i := range f.N {
 		s := &f.S[i]
-		if dst = append(dst, byte(s.Device)); missing(s) {
+		if dst = append(dst, byte(s.Device)); noPose(s) {
 			dst = append(dst, ndiMissing)
 		} else {
 			dst = append(dst, ndiValid)

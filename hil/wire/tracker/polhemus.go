@@ -75,7 +75,7 @@ func (d *Polhemus) Reset() {
 // Wrap is 2³² ms.
 func (d *Polhemus) Wrap() float64 { return (1 << 32) * 1e-3 }
 
-func (d *Polhemus) look(p []byte) (int, verdict) {
+func (d *Polhemus) recognize(p []byte) (int, verdict) {
 	if len(p) < 2 {
 		return 2, partial
 	}
@@ -113,7 +113,7 @@ func (d *Polhemus) Next(buf []byte, f *Frame) (n int, st wire.Status) {
 		return n, wire.Good
 	}
 	s := f.Add(int(b[2]))
-	s.Put(Status, float64(b[4]))
+	s.SetValue(Status, float64(b[4]))
 	var guess [8]Item
 	items := d.Items
 	if items == nil {
@@ -128,11 +128,11 @@ func (d *Polhemus) Next(buf []byte, f *Frame) (n int, st wire.Status) {
 	if items != nil && !s.polhemus(items, data, length) {
 		d.misfit.Count++
 		d.misfit.Width = uint64(len(data))
-		d.c.Bad++
+		d.c.Malformed++
 		return n, wire.Corrupt
 	}
 	s.flagged(b[4])
-	if s.Has.Has(Count) {
+	if s.Present.Contains(Count) {
 		return n, d.number[b[2]].step(&d.c, uint64(s.V[Count]), math.MaxUint32)
 	}
 	d.c.Frames++
@@ -145,7 +145,7 @@ var pose = Run(X, 3) | Run(Yaw, 3) | Run(QW, 4)
 // flagged takes the pose of a sample away if the error indicator of its record is set: the station, or the way to it, was at fault.
 func (s *Sample) flagged(indicator byte) {
 	if indicator != ' ' && indicator != 0 {
-		s.Has &^= pose
+		s.Present &^= pose
 	}
 }
 
@@ -170,13 +170,13 @@ func (s *Sample) polhemus(items []Item, b []byte, length float64) bool {
 		case ItemQuaternion:
 			s.put4(QW, f32(b), f32(b[4:]), f32(b[8:]), f32(b[12:]))
 		case ItemTime:
-			s.Put(Time, float64(binary.LittleEndian.Uint32(b))*1e-3)
+			s.SetValue(Time, float64(binary.LittleEndian.Uint32(b))*1e-3)
 		case ItemCount:
-			s.Put(Count, float64(binary.LittleEndian.Uint32(b)))
+			s.SetValue(Count, float64(binary.LittleEndian.Uint32(b)))
 		case ItemStylus:
-			s.Put(Stylus, float64(binary.LittleEndian.Uint32(b)))
+			s.SetValue(Stylus, float64(binary.LittleEndian.Uint32(b)))
 		case ItemDistortion:
-			s.Put(Distortion, float64(int32(binary.LittleEndian.Uint32(b))))
+			s.SetValue(Distortion, float64(int32(binary.LittleEndian.Uint32(b))))
 		}
 		b = b[n:]
 	}

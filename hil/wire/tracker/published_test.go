@@ -115,7 +115,7 @@ func kind(t testing.TB, name string) *Kind {
 
 func TestPublished(t *testing.T) {
 	for _, p := range publishedFrames {
-		d, f := kind(t, p.kind).New(), new(Frame)
+		d, f := kind(t, p.kind).NewDecoder(), new(Frame)
 		b := p.bytes(t)
 		n, st := d.Next(b, f)
 		if st != wire.Good || n != len(b) || f.Name != p.name || string(f.Raw) != string(b) {
@@ -135,12 +135,12 @@ func TestPublished(t *testing.T) {
 			if scale == 0 {
 				scale = 1
 			}
-			if !s.Has.Has(w.q) || math.Abs(s.V[w.q]/scale-w.v) > w.tol {
-				t.Errorf("%s: %v is %v (there: %v), want %v", p.source, w.q, s.V[w.q]/scale, s.Has.Has(w.q), w.v)
+			if !s.Present.Contains(w.q) || math.Abs(s.V[w.q]/scale-w.v) > w.tol {
+				t.Errorf("%s: %v is %v (there: %v), want %v", p.source, w.q, s.V[w.q]/scale, s.Present.Contains(w.q), w.v)
 			}
 		}
 		c := d.Counters()
-		if c.Frames+c.Foreign != 1 || c.Bad != 0 || c.Resync != 0 || d.Resyncs() != 0 {
+		if c.Frames+c.Foreign != 1 || c.Malformed != 0 || c.Resync != 0 || d.Resyncs() != 0 {
 			t.Errorf("%s: %+v", p.source, *c)
 		}
 	}
@@ -159,8 +159,8 @@ func TestPolhemusCosinesThatAreNone(t *testing.T) {
 			b = append(b, byte(math.Float32bits(x)), byte(math.Float32bits(x)>>8), byte(math.Float32bits(x)>>16), byte(math.Float32bits(x)>>24))
 		}
 		f := new(Frame)
-		if _, st := NewPolhemus([]Item{ItemPosition, ItemCosines}).Next(b, f); st != wire.Good || f.N != 1 || !f.S[0].Has.Has(X) || f.S[0].Has.Has(QW) != c.has {
-			t.Errorf("%s: %v, %+v", name, st, f.S[0].Has)
+		if _, st := NewPolhemus([]Item{ItemPosition, ItemCosines}).Next(b, f); st != wire.Good || f.N != 1 || !f.S[0].Present.Contains(X) || f.S[0].Present.Contains(QW) != c.has {
+			t.Errorf("%s: %v, %+v", name, st, f.S[0].Present)
 		}
 	}
 }

@@ -15,46 +15,46 @@ const (
 
 // protocol tells frames from other bytes.
 type protocol interface {
-	// look judges what begins at p[0], a byte of the first set. What it says depends on no more bytes than it takes to say it: more of
+	// recognize judges what begins at p[0], one of the start bytes. What it says depends on no more bytes than it takes to say it: more of
 	// them behind change nothing. n counts bytes, and is used with whole and partial.
-	look(p []byte) (n int, v verdict)
+	recognize(p []byte) (n int, v verdict)
 }
 
 // stream cuts frames out of bytes that come in pieces.
 type stream struct {
-	c        wire.Counters
-	misfit   wire.Misfit
-	resyncs  uint64
-	protocol protocol
-	first    [256]bool // bytes with which a frame begins
-	stop     [256]bool // bytes with which a text ends, or that cannot stand in one
-	most     int       // bytes of the longest frame
-	part     []byte    // part[at:end] waits for its end
-	at, end  int
-	need     int  // bytes of it, from at on, before the next look
-	reading  bool // a text, to a byte of the stop set
-	out      bool // of step: bytes were left out since the last frame
-	blamed   bool // and one of them was counted as bad
-	ended    bool
-	before   int // the byte before the candidate; −1: none, or the end of a frame
+	c                  wire.Counters
+	misfit             wire.Misfit
+	resyncs            uint64
+	protocol           protocol
+	startBytes         [256]bool // bytes with which a frame begins
+	stopBytes          [256]bool // bytes with which a text ends, or that cannot stand in one
+	maxFrame           int       // bytes of the longest frame
+	part               []byte    // part[partStart:partEnd] waits for its end
+	partStart, partEnd int
+	need               int  // bytes of it, from partStart on, before it is judged again
+	reading            bool // a text, to a stop byte
+	skipping           bool // of step: bytes were left out since the last frame
+	blamed             bool // and one of them was counted as bad
+	streamEnded        bool
+	previousByte       int // the byte before the candidate; −1: none, or the end of a frame
 }
 
 func (s *stream) init(p protocol, most int, first ...byte) {
-	s.protocol, s.most, s.part, s.before = p, most, make([]byte, 2*most), -1
+	s.protocol, s.maxFrame, s.part, s.previousByte = p, most, make([]byte, 2*most), -1
 	for _, b := range first {
-		s.first[b] = true
+		s.startBytes[b] = true
 	}
 }
 
 // stops sets the bytes that end a text: last, and all that are not printable and not in allowed.
 func (s *stream) stops(last byte, allowed string) {
 	for b := range 256 {
-		s.stop[b] = b < ' ' || b > '~'
+		s.stopBytes[b] = b < ' ' || b > '~'
 	}
 	for _, b := range []byte(allowed) {
-		s.stop[b] = false
+		s.stopBytes[b] = false
 	}
-	s.stop[last] = true
+	s.stopBytes[last] = true
 }
 
 // Counters are owned by the decoder.
@@ -67,30 +67,30 @@ func (s *stream) Misfit() *wire.Misfit { return &s.misfit }
 func (s *stream) Resyncs() uint64 { return s.resyncs }
 
 // Offset counts the bytes of the stream up to the end of the newest frame.
-func (s *stream) Offset() uint64 { return s.c.Bytes - uint64(s.end-s.at) }
+func (s *stream) Offset() uint64 { return s.c.Bytes - uint64(s.partEnd-s.partStart) }
 
 // Reset forgets a half-received frame.
 func (s *stream) Reset() {
-	s.drop(s.end - s.at)
+	s.drop(s.partEnd - s.partStart)
 	s.empty()
-	s.ended, s.before = false, 0
+	s.streamEnded, s.previousByte = false, 0
 }
 
 // NewRun ends a run of bytes that were left out; see Decoder.
-func (s *stream) NewRun() { s.out, s.blamed = false, false }
+func (s *stream) NewRun() { s.skipping, s.blamed = false, false }
 
 // End tells that no more bytes come.
-func (s *stream) End() { s.ended = true }
+func (s *stream) End() { s.streamEnded = true }
 
-func (s *stream) empty() { s.at, s.end, s.need, s.reading = 0, 0, 0, false }
+func (s *stream) empty() { s.partStart, s.partEnd, s.need, s.reading = 0, 0, 0, false }
 
 // drop counts n bytes that belong to no frame.
 func (s *stream) drop(n int) {
 	if n <= 0 {
 		return
 	}
-	if !s.out {
-		s.out = true
+	if !s.skipping {
+		s.skipping = true
 		s.resyncs++
 	}
 	s.c.Resync += uint64(n)
@@ -102,22 +102,22 @@ func (s *stream) blame() bool {
 		return false
 	}
 	s.blamed = true
-	s.c.Bad++
+	s.c.Malformed++
 	return true
 }
 
 // next finds one frame; with wire.More buf is used up. The frame is valid until the next call.
 func (s *stream) next(buf []byte) (n int, frame []byte, st wire.Status) {
 	for {
-		if s.at == s.end {
+		if s.partStart == s.partEnd {
 			// most frames are whole in buf, and are not copied
 			s.empty()
 			i := n
-			for i < len(buf) && !s.first[buf[i]] {
+			for i < len(buf) && !s.startBytes[buf[i]] {
 				i++
 			}
 			if i > n {
-				s.before = int(buf[i-1])
+				s.previousByte = int(buf[i-1])
 			}
 			s.drop(i - n)
 			s.c.Bytes += uint64(i - n)
@@ -125,32 +125,32 @@ func (s *stream) next(buf []byte) (n int, frame []byte, st wire.Status) {
 				return n, nil, wire.More
 			}
 			p := buf[n:]
-			k, v := s.protocol.look(p)
+			k, v := s.protocol.recognize(p)
 			switch v {
 			case whole:
 				n += k
 				s.c.Bytes += uint64(k)
-				s.out, s.blamed, s.before = false, false, -1
+				s.skipping, s.blamed, s.previousByte = false, false, -1
 				return n, p[:k], wire.Good
 			case partial, text:
 				s.need, s.reading = k, v == text
 				if s.reading {
 					s.need = 1
 				}
-				t := min(len(p), s.most)
+				t := min(len(p), s.maxFrame)
 				if !s.reading {
 					t = min(t, s.need)
 				}
-				s.end = copy(s.part, p[:t])
+				s.partEnd = copy(s.part, p[:t])
 				n += t
 				s.c.Bytes += uint64(t)
-				if s.reading && t == s.most {
+				if s.reading && t == s.maxFrame {
 					s.need, s.reading = t, false
 				}
 			default:
 				n++
 				s.c.Bytes++
-				s.before = int(p[0])
+				s.previousByte = int(p[0])
 				s.drop(1)
 				if v == refused && s.blame() {
 					return n, nil, wire.Corrupt
@@ -158,14 +158,14 @@ func (s *stream) next(buf []byte) (n int, frame []byte, st wire.Status) {
 			}
 			continue
 		}
-		p := s.part[s.at:s.end]
+		p := s.part[s.partStart:s.partEnd]
 		if !s.reading && len(p) >= s.need {
-			k, v := s.protocol.look(p)
+			k, v := s.protocol.recognize(p)
 			switch v {
 			case whole:
-				s.at += k
+				s.partStart += k
 				s.need = 0
-				s.out, s.blamed, s.before = false, false, -1
+				s.skipping, s.blamed, s.previousByte = false, false, -1
 				return n, p[:k], wire.Good
 			case partial:
 				s.need = k
@@ -182,57 +182,57 @@ func (s *stream) next(buf []byte) (n int, frame []byte, st wire.Status) {
 		// more bytes are needed
 		rest := buf[n:]
 		if len(rest) == 0 {
-			if !s.ended {
+			if !s.streamEnded {
 				return n, nil, wire.More
 			}
 			s.skip() // they will not come
 			continue
 		}
-		n += s.take(rest, len(p))
+		n += s.appendPart(rest, len(p))
 	}
 }
 
-// take moves bytes of rest behind the part that waits, which has the given length, and returns how many.
-func (s *stream) take(rest []byte, have int) (t int) {
+// appendPart moves bytes of rest behind the part that waits, which has the given length, and returns how many.
+func (s *stream) appendPart(rest []byte, have int) (t int) {
 	found := false
 	if s.reading {
-		room := min(len(rest), s.most-have)
+		room := min(len(rest), s.maxFrame-have)
 		for t < room && !found {
-			found = s.stop[rest[t]]
+			found = s.stopBytes[rest[t]]
 			t++
 		}
-		if found || have+t == s.most {
+		if found || have+t == s.maxFrame {
 			s.need, s.reading = have+t, false
 		}
 	} else {
 		t = min(s.need-have, len(rest))
 	}
-	if s.end+t > len(s.part) {
-		s.end = copy(s.part, s.part[s.at:s.end])
-		s.at = 0
+	if s.partEnd+t > len(s.part) {
+		s.partEnd = copy(s.part, s.part[s.partStart:s.partEnd])
+		s.partStart = 0
 	}
-	copy(s.part[s.end:], rest[:t])
-	s.end += t
+	copy(s.part[s.partEnd:], rest[:t])
+	s.partEnd += t
 	s.c.Bytes += uint64(t)
 	return t
 }
 
 // skip goes on to the next byte in the part that can begin a frame.
 func (s *stream) skip() {
-	from := s.at
-	s.at++
-	for s.at < s.end && !s.first[s.part[s.at]] {
-		s.at++
+	from := s.partStart
+	s.partStart++
+	for s.partStart < s.partEnd && !s.startBytes[s.part[s.partStart]] {
+		s.partStart++
 	}
-	s.before = int(s.part[s.at-1])
-	s.drop(s.at - from)
+	s.previousByte = int(s.part[s.partStart-1])
+	s.drop(s.partStart - from)
 	s.need, s.reading = 0, false
 }
 
 // line finds the end of a text: the place of the first byte of the stop set behind p[0]; −1 where it is still to come.
 func (s *stream) line(p []byte) int {
 	for i := 1; i < len(p); i++ {
-		if s.stop[p[i]] {
+		if s.stopBytes[p[i]] {
 			return i
 		}
 	}
@@ -241,14 +241,14 @@ func (s *stream) line(p []byte) int {
 
 // counted sorts a frame by its number: those missing before it, a repeat, or a restart. The number wraps at mask + 1.
 type counted struct {
-	started bool
-	last    uint64
+	hasNumber  bool
+	lastNumber uint64
 }
 
 func (k *counted) step(c *wire.Counters, n, mask uint64) wire.Status {
-	d := (n - k.last) & mask
-	first := !k.started
-	k.started, k.last = true, n
+	d := (n - k.lastNumber) & mask
+	first := !k.hasNumber
+	k.hasNumber, k.lastNumber = true, n
 	switch {
 	case first:
 	case d == 0:

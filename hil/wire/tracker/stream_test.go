@@ -26,9 +26,9 @@ func look(f *Frame, st wire.Status) seen {
 	s.name, s.role, s.raw = f.Name, f.Role, string(f.Raw)
 	for i := range f.N {
 		x := &f.S[i]
-		s.what += fmt.Sprint(x.Device, x.Has, x.Extra, ";")
+		s.what += fmt.Sprint(x.Device, x.Present, x.Extra, ";")
 		for q := range Quantities {
-			if x.Has.Has(q) {
+			if x.Present.Contains(q) {
 				s.what += fmt.Sprint(x.V[q], ",")
 			}
 		}
@@ -83,9 +83,9 @@ func TestCuts(t *testing.T) {
 		for range 60 {
 			b = append(b, damaged(rng, frames[rng.IntN(len(frames))])...)
 		}
-		want, wantC := decodeAll(k.New(), new(Frame), b, len(b))
+		want, wantC := decodeAll(k.NewDecoder(), new(Frame), b, len(b))
 		for _, piece := range []int{1, 2, 3, 7, 16, 64, 1000} {
-			got, c := decodeAll(k.New(), new(Frame), b, piece)
+			got, c := decodeAll(k.NewDecoder(), new(Frame), b, piece)
 			same(t, fmt.Sprintf("%s, pieces of %d", k.Name, piece), got, want)
 			if c != wantC {
 				t.Errorf("%s, pieces of %d: %+v, want %+v", k.Name, piece, c, wantC)
@@ -162,7 +162,7 @@ func TestGoodFrameAfterFalseBeginning(t *testing.T) {
 					continue // a text that begins with no known word is one only at the beginning of a line
 				}
 				b := append(append([]byte(nil), h...), g...)
-				got, _ := decodeAll(k.New(), new(Frame), b, len(b))
+				got, _ := decodeAll(k.NewDecoder(), new(Frame), b, len(b))
 				tried++
 				if len(got) > 0 && got[len(got)-1].raw == string(g) {
 					continue
@@ -190,11 +190,11 @@ func TestCounts(t *testing.T) {
 	for i := range Kinds {
 		k := &Kinds[i]
 		g := framesOf(t, k)[0]
-		d := k.New()
+		d := k.NewDecoder()
 		b := append(append([]byte{0, 1, 2}, g...), 3)
 		b = append(append(b, g...), 4, 5)
 		_, c := decodeAll(d, new(Frame), b, len(b))
-		if c.Frames+c.Repeats != 2 || c.Bytes != uint64(len(b)) || c.Resync != 6 || d.Resyncs() != 3 || c.Bad != 0 {
+		if c.Frames+c.Repeats != 2 || c.Bytes != uint64(len(b)) || c.Resync != 6 || d.Resyncs() != 3 || c.Malformed != 0 {
 			t.Errorf("%s: %+v, %d resyncs", k.Name, c, d.Resyncs())
 		}
 	}
@@ -210,8 +210,8 @@ func TestBadOnce(t *testing.T) {
 		g := framesOf(t, k)[0]
 		bad := append([]byte(nil), g...)
 		bad[len(bad)-2] ^= 0x15
-		got, c := decodeAll(k.New(), new(Frame), append(append([]byte(nil), bad...), g...), 5)
-		if len(got) != 2 || got[0].st != wire.Corrupt || got[1].st != wire.Good || c.Bad != 1 {
+		got, c := decodeAll(k.NewDecoder(), new(Frame), append(append([]byte(nil), bad...), g...), 5)
+		if len(got) != 2 || got[0].st != wire.Corrupt || got[1].st != wire.Good || c.Malformed != 1 {
 			t.Errorf("%s: %d frames, %+v", k.Name, len(got), c)
 		}
 	}
@@ -225,8 +225,8 @@ func FuzzStream(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, which byte, b []byte, piece byte) {
 		k := &Kinds[int(which)%len(Kinds)]
-		want, wantC := decodeAll(k.New(), new(Frame), b, max(1, len(b)))
-		got, c := decodeAll(k.New(), new(Frame), b, 1+int(piece))
+		want, wantC := decodeAll(k.NewDecoder(), new(Frame), b, max(1, len(b)))
+		got, c := decodeAll(k.NewDecoder(), new(Frame), b, 1+int(piece))
 		same(t, k.Name, got, want)
 		if c != wantC || c.Bytes != uint64(len(b)) {
 			t.Errorf("%s: %+v, want %+v", k.Name, c, wantC)
@@ -236,7 +236,7 @@ func FuzzStream(f *testing.F) {
 			n += uint64(len(g.raw))
 		}
 		// a frame that was refused for its content is in neither
-		if n+c.Resync > uint64(len(b)) || c.Bad == 0 && n+c.Resync != uint64(len(b)) {
+		if n+c.Resync > uint64(len(b)) || c.Malformed == 0 && n+c.Resync != uint64(len(b)) {
 			t.Errorf("%s: %d bytes in frames and %d left out of %d", k.Name, n, c.Resync, len(b))
 		}
 	})
@@ -249,7 +249,7 @@ func TestNoAllocations(t *testing.T) {
 		for _, g := range framesOf(t, k) {
 			b = append(append(b, g...), 0, 1)
 		}
-		d, f := k.New(), new(Frame)
+		d, f := k.NewDecoder(), new(Frame)
 		if n := testing.AllocsPerRun(50, func() {
 			for p := b; ; {
 				n, st := d.Next(p, f)
@@ -270,7 +270,7 @@ func BenchmarkNext(b *testing.B) {
 	for i := range Kinds {
 		k := &Kinds[i]
 		for j, g := range framesOf(b, k) {
-			d, f := k.New(), new(Frame)
+			d, f := k.NewDecoder(), new(Frame)
 			if _, st := d.Next(g, f); st != wire.Good || f.Role != Data {
 				continue
 			}

@@ -117,8 +117,8 @@ func QuantityOf(name string) (q Quantity, ok bool) {
 // Set has a bit for each quantity.
 type Set uint64
 
-// Has tells whether q is in the set.
-func (s Set) Has(q Quantity) bool { return s>>q&1 != 0 }
+// Contains tells whether q is in the set.
+func (s Set) Contains(q Quantity) bool { return s>>q&1 != 0 }
 
 // Of is the set of these quantities.
 func Of(list ...Quantity) (s Set) {
@@ -133,24 +133,24 @@ func Run(q Quantity, n int) Set { return Set(1<<n-1) << q }
 
 // Sample is what one frame says of one device.
 type Sample struct {
-	Device int // port handle or station; 0: there is only one
-	Has    Set
-	Extra  int // pieces of the frame about this device that are no quantity here
-	V      [Quantities]float64
+	Device  int // port handle or station; 0: there is only one
+	Present Set
+	Extra   int // pieces of the frame about this device that are no quantity here
+	V       [Quantities]float64
 }
 
-func (s *Sample) begin(device int) { s.Device, s.Has, s.Extra = device, 0, 0 }
+func (s *Sample) begin(device int) { s.Device, s.Present, s.Extra = device, 0, 0 }
 
-// Put sets a quantity.
-func (s *Sample) Put(q Quantity, v float64) {
+// SetValue sets quantity q to v (in its unit) and marks it as present.
+func (s *Sample) SetValue(q Quantity, v float64) {
 	s.V[q] = v
-	s.Has |= 1 << q
+	s.Present |= 1 << q
 }
 
-// Put3 sets three components that begin with q.
-func (s *Sample) Put3(q Quantity, x, y, z float64) {
+// SetVector sets three components that begin with q.
+func (s *Sample) SetVector(q Quantity, x, y, z float64) {
 	s.V[q], s.V[q+1], s.V[q+2] = x, y, z
-	s.Has |= 7 << q
+	s.Present |= 7 << q
 }
 
 // PutRotation sets the quaternion.
@@ -162,29 +162,29 @@ func (s *Sample) put4(q Quantity, w, x, y, z float64) {
 		return
 	}
 	s.V[q], s.V[q+1], s.V[q+2], s.V[q+3] = w, x, y, z
-	s.Has |= 15 << q
+	s.Present |= 15 << q
 }
 
 // Convert adds the quaternion of angles that were sent, or the angles of the quaternion, as far as one of these quantities is wanted.
 func (s *Sample) Convert(wanted Set) {
 	quaternion, angles := Run(QW, 4), Run(Yaw, 3)
 	switch {
-	case wanted&quaternion != 0 && s.Has&quaternion == 0 && s.Has&angles == angles:
+	case wanted&quaternion != 0 && s.Present&quaternion == 0 && s.Present&angles == angles:
 		s.PutRotation(FromAngles(s.V[Yaw], s.V[Pitch], s.V[Roll]))
-	case wanted&angles != 0 && s.Has&angles == 0 && s.Has&quaternion == quaternion:
+	case wanted&angles != 0 && s.Present&angles == 0 && s.Present&quaternion == quaternion:
 		r, _ := s.Rotation()
-		s.Put3(Yaw, 0, 0, 0)
+		s.SetVector(Yaw, 0, 0, 0)
 		s.V[Yaw], s.V[Pitch], s.V[Roll] = Angles(r)
 	}
 }
 
-// Complete sets the components that are missing of vectors and quaternions of which some are there to 0.
-func (s *Sample) Complete() {
+// ZeroFill sets the components that are missing of vectors and quaternions of which some are there to 0.
+func (s *Sample) ZeroFill() {
 	for _, v := range vectors {
-		if have := s.Has & Run(v.first, v.n); have != 0 {
-			for q := v.first; q < v.first+Quantity(v.n); q++ {
-				if !s.Has.Has(q) {
-					s.Put(q, 0)
+		if have := s.Present & Run(v.start, v.n); have != 0 {
+			for q := v.start; q < v.start+Quantity(v.n); q++ {
+				if !s.Present.Contains(q) {
+					s.SetValue(q, 0)
 				}
 			}
 		}
@@ -193,14 +193,14 @@ func (s *Sample) Complete() {
 
 // vectors are the quantities that are sent together.
 var vectors = [...]struct {
-	first Quantity
+	start Quantity
 	n     int
 }{{QW, 4}, {Yaw, 3}, {X, 3}, {VX, 3}, {WX, 3}, {AX, 3}, {FreeX, 3}, {MagX, 3}, {FieldX, 3}, {DVX, 3}, {DQW, 4}, {DThetaX, 3}, {Latitude, 3}, {EarthX, 3}}
 
-// Together are the quantities that are sent with q.
-func Together(q Quantity) Set {
+// VectorOf is the vector or quaternion that q is a component of: the quantities that are sent together.
+func VectorOf(q Quantity) Set {
 	for _, v := range vectors {
-		if r := Run(v.first, v.n); r.Has(q) {
+		if r := Run(v.start, v.n); r.Contains(q) {
 			return r
 		}
 	}
@@ -213,9 +213,9 @@ func (s *Sample) Vec(q Quantity) r3.Vec { return r3.Vec{X: s.V[q], Y: s.V[q+1], 
 // Rotation is the quaternion that was sent, or that of the angles that were; ok is false where there is neither.
 func (s *Sample) Rotation() (r quat.Number, ok bool) {
 	switch {
-	case s.Has&Run(QW, 4) == Run(QW, 4):
+	case s.Present&Run(QW, 4) == Run(QW, 4):
 		return quat.Number{Real: s.V[QW], Imag: s.V[QX], Jmag: s.V[QY], Kmag: s.V[QZ]}, true
-	case s.Has&Run(Yaw, 3) == Run(Yaw, 3):
+	case s.Present&Run(Yaw, 3) == Run(Yaw, 3):
 		return FromAngles(s.V[Yaw], s.V[Pitch], s.V[Roll]), true
 	}
 	return r, false

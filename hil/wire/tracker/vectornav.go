@@ -51,9 +51,9 @@ func NewVectorNav() *VectorNav {
 // Wrap is 0: the clock counts ns in 64 bits.
 func (d *VectorNav) Wrap() float64 { return 0 }
 
-func (d *VectorNav) look(p []byte) (int, verdict) {
+func (d *VectorNav) recognize(p []byte) (int, verdict) {
 	if p[0] == '$' {
-		return d.lookText(p)
+		return d.recognizeText(p)
 	}
 	if len(p) < 2 {
 		return 2, partial
@@ -98,8 +98,8 @@ func (d *VectorNav) look(p []byte) (int, verdict) {
 	return all, whole
 }
 
-// lookText judges $VN…*hh or $VN…*hhhh, with CR LF, or LF.
-func (d *VectorNav) lookText(p []byte) (int, verdict) {
+// recognizeText judges $VN…*hh or $VN…*hhhh, with CR LF, or LF.
+func (d *VectorNav) recognizeText(p []byte) (int, verdict) {
 	for i, b := range []byte("$VN") {
 		if len(p) == i {
 			return i + 1, partial
@@ -208,7 +208,7 @@ func f32(b []byte) float64 { return float64(math.Float32frombits(binary.LittleEn
 func f64(b []byte) float64 { return math.Float64frombits(binary.LittleEndian.Uint64(b)) }
 
 func (s *Sample) f32x3(q Quantity, b []byte, scale float64) {
-	s.Put3(q, f32(b)*scale, f32(b[4:])*scale, f32(b[8:])*scale)
+	s.SetVector(q, f32(b)*scale, f32(b[4:])*scale, f32(b[8:])*scale)
 }
 
 // vectornav takes one field of a group (counted from 0); false where it is no quantity here, or was there before.
@@ -217,21 +217,21 @@ func (s *Sample) vectornav(g, k int, b []byte) bool {
 	three, scale := false, 1.0
 	switch g*16 + k {
 	case 0, 16: // TimeStartup
-		if s.Has.Has(Time) {
+		if s.Present.Contains(Time) {
 			return false
 		}
-		s.Put(Time, float64(binary.LittleEndian.Uint64(b))*1e-9)
+		s.SetValue(Time, float64(binary.LittleEndian.Uint64(b))*1e-9)
 		return true
 	case 3, 65: // YawPitchRoll
 		three, to, scale = true, Yaw, degree
 	case 4, 66: // Quaternion: vector first
-		if s.Has.Has(QW) {
+		if s.Present.Contains(QW) {
 			return false
 		}
 		s.put4(QW, f32(b[12:]), f32(b), f32(b[4:]), f32(b[8:]))
 		return true
 	case 67: // direction cosines, row by row
-		if s.Has.Has(QW) {
+		if s.Present.Contains(QW) {
 			return false
 		}
 		s.PutRotation(fromMatrix(f32(b), f32(b[4:]), f32(b[8:]), f32(b[12:]), f32(b[16:]), f32(b[20:]), f32(b[24:]), f32(b[28:]), f32(b[32:])))
@@ -243,63 +243,63 @@ func (s *Sample) vectornav(g, k int, b []byte) bool {
 	case 7: // Velocity, north east down
 		three, to = true, VX
 	case 6: // Position
-		if s.Has.Has(Latitude) {
+		if s.Present.Contains(Latitude) {
 			return false
 		}
-		s.Put(Latitude, f64(b)*degree)
-		s.Put(Longitude, f64(b[8:])*degree)
-		s.Put(Altitude, f64(b[16:]))
+		s.SetValue(Latitude, f64(b)*degree)
+		s.SetValue(Longitude, f64(b[8:])*degree)
+		s.SetValue(Altitude, f64(b[16:]))
 		return true
 	case 9: // Imu: acceleration and rate without the filter's corrections
-		if s.Has.Has(AX) || s.Has.Has(WX) {
+		if s.Present.Contains(AX) || s.Present.Contains(WX) {
 			return false
 		}
 		s.f32x3(AX, b, 1)
 		s.f32x3(WX, b[12:], 1)
 		return true
 	case 10: // MagPres
-		if s.Has.Has(MagX) {
+		if s.Present.Contains(MagX) {
 			return false
 		}
 		s.f32x3(MagX, b, gauss)
-		s.Put(Temperature, f32(b[12:]))
-		s.Put(Pressure, f32(b[16:])*1e3)
+		s.SetValue(Temperature, f32(b[12:]))
+		s.SetValue(Pressure, f32(b[16:])*1e3)
 		return true
 	case 11: // DeltaTheta, degrees, with the velocity gained
-		s.Put(DT, f32(b))
+		s.SetValue(DT, f32(b))
 		s.f32x3(DThetaX, b[4:], degree)
 		s.f32x3(DVX, b[16:], 1)
 		return true
 	case 38:
-		if s.Has.Has(DThetaX) {
+		if s.Present.Contains(DThetaX) {
 			return false
 		}
-		s.Put(DT, f32(b))
+		s.SetValue(DT, f32(b))
 		s.f32x3(DThetaX, b[4:], degree)
 		return true
 	case 39: // DeltaVel
 		three, to = true, DVX
 	case 12, 32, 64: // InsStatus, ImuStatus, VpeStatus
-		if s.Has.Has(Status) {
+		if s.Present.Contains(Status) {
 			return false
 		}
-		s.Put(Status, float64(binary.LittleEndian.Uint16(b)))
+		s.SetValue(Status, float64(binary.LittleEndian.Uint16(b)))
 		return true
 	case 36:
-		s.Put(Temperature, f32(b))
+		s.SetValue(Temperature, f32(b))
 		return true
 	case 37:
-		s.Put(Pressure, f32(b)*1e3)
+		s.SetValue(Pressure, f32(b)*1e3)
 		return true
 	case 40: // Mag
 		three, to, scale = true, MagX, gauss
 	case 70: // LinearAccelBody
 		three, to = true, FreeX
 	case 13, 23: // SyncInCnt
-		s.Put(Count, float64(binary.LittleEndian.Uint32(b)))
+		s.SetValue(Count, float64(binary.LittleEndian.Uint32(b)))
 		return true
 	}
-	if !three || s.Has.Has(to) {
+	if !three || s.Present.Contains(to) {
 		return false
 	}
 	s.f32x3(to, b, scale)
@@ -329,7 +329,7 @@ func (e *VectorNavEncoder) Append(dst []byte, f *Frame) []byte {
 		}
 	}
 	has := func(bit int, q Quantity) bool {
-		if !s.Has.Has(q) {
+		if !s.Present.Contains(q) {
 			return false
 		}
 		fields |= 1 << bit

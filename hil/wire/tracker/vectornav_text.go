@@ -54,7 +54,7 @@ func (d *VectorNav) sentence(b []byte, f *Frame) wire.Status {
 		}
 		f.begin(v.word, Data)
 		if !f.Add(0).numbers(v.list, rest) {
-			d.c.Bad++ // not what the word says, behind a good checksum
+			d.c.Malformed++ // not what the word says, behind a good checksum
 			return wire.Corrupt
 		}
 		d.c.Frames++
@@ -100,7 +100,7 @@ func (s *Sample) numbers(list []vnNumbers, rest []byte) bool {
 			if l.to == QW {
 				q = QW + Quantity((k+1)%4)
 			}
-			s.Put(q, v*l.scale)
+			s.SetValue(q, v*l.scale)
 		}
 	}
 	if rest != nil {
@@ -112,12 +112,12 @@ func (s *Sample) numbers(list []vnNumbers, rest []byte) bool {
 // appendSentence writes the text that says most of a sample.
 func (s *Sample) appendSentence(dst []byte) []byte {
 	word := "VNYPR"
-	switch full := s.Has.Has(MagX) || s.Has.Has(AX) || s.Has.Has(WX); {
-	case full && s.Has.Has(QW):
+	switch full := s.Present.Contains(MagX) || s.Present.Contains(AX) || s.Present.Contains(WX); {
+	case full && s.Present.Contains(QW):
 		word = "VNQMR"
 	case full:
 		word = "VNYMR"
-	case s.Has.Has(QW):
+	case s.Present.Contains(QW):
 		word = "VNQTN"
 	}
 	at := len(dst)

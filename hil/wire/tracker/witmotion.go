@@ -46,7 +46,7 @@ func NewWitMotion() *WitMotion {
 // Wrap is 0: the clock counts from the year 2000.
 func (d *WitMotion) Wrap() float64 { return 0 }
 
-func (d *WitMotion) look(p []byte) (int, verdict) {
+func (d *WitMotion) recognize(p []byte) (int, verdict) {
 	switch {
 	case len(p) < 2:
 		return 2, partial
@@ -78,25 +78,25 @@ func (d *WitMotion) Next(buf []byte, f *Frame) (n int, st wire.Status) {
 	s, v := f.Add(0), [4]float64{i16(b[2:]), i16(b[4:]), i16(b[6:]), i16(b[8:])}
 	switch b[1] {
 	case witTime:
-		s.Put(Time, witClock(b[2:]))
+		s.SetValue(Time, witClock(b[2:]))
 	case witAccel:
-		s.Put3(AX, v[0]/32768*witG, v[1]/32768*witG, v[2]/32768*witG)
-		s.Put(Temperature, v[3]/100)
+		s.SetVector(AX, v[0]/32768*witG, v[1]/32768*witG, v[2]/32768*witG)
+		s.SetValue(Temperature, v[3]/100)
 	case witGyro:
-		s.Put3(WX, v[0]/32768*witRate, v[1]/32768*witRate, v[2]/32768*witRate)
+		s.SetVector(WX, v[0]/32768*witRate, v[1]/32768*witRate, v[2]/32768*witRate)
 		s.Extra++ // temperature in some models, voltage of the battery in others
 	case witAngle:
-		s.Put3(Yaw, v[2]/32768*witTurn, v[1]/32768*witTurn, v[0]/32768*witTurn)
+		s.SetVector(Yaw, v[2]/32768*witTurn, v[1]/32768*witTurn, v[0]/32768*witTurn)
 		s.Extra++ // version of the firmware
 	case witField:
-		s.Put3(FieldX, v[0], v[1], v[2])
+		s.SetVector(FieldX, v[0], v[1], v[2])
 		s.Extra++ // as of the angular velocity
 	case witPressure:
-		s.Put(Pressure, float64(int32(binary.LittleEndian.Uint32(b[2:]))))
-		s.Put(Altitude, float64(int32(binary.LittleEndian.Uint32(b[6:])))*0.01)
+		s.SetValue(Pressure, float64(int32(binary.LittleEndian.Uint32(b[2:]))))
+		s.SetValue(Altitude, float64(int32(binary.LittleEndian.Uint32(b[6:])))*0.01)
 	case witPlace:
-		s.Put(Longitude, witDegrees(int32(binary.LittleEndian.Uint32(b[2:]))))
-		s.Put(Latitude, witDegrees(int32(binary.LittleEndian.Uint32(b[6:]))))
+		s.SetValue(Longitude, witDegrees(int32(binary.LittleEndian.Uint32(b[2:]))))
+		s.SetValue(Latitude, witDegrees(int32(binary.LittleEndian.Uint32(b[6:]))))
 	case witQuat:
 		s.put4(QW, v[0]/32768, v[1]/32768, v[2]/32768, v[3]/32768)
 	case witRead:
@@ -138,7 +138,7 @@ func (WitMotionEncoder) Append(dst []byte, f *Frame) []byte {
 		return dst
 	}
 	s := &f.S[0]
-	if s.Has.Has(Time) { // as on a device whose clock was never set: the day runs over
+	if s.Present.Contains(Time) { // as on a device whose clock was never set: the day runs over
 		t := int64(math.Round(s.V[Time] * 1e3))
 		dst = append(dst, 0x55, witTime, 0, 0, byte(1+t/86400000%28), byte(t/3600000%24), byte(t/60000%60), byte(t/1000%60), byte(t%1000), byte(t%1000>>8))
 		dst = append(dst, sum(dst[len(dst)-witLen+1:]))
@@ -151,19 +151,19 @@ func (WitMotionEncoder) Append(dst []byte, f *Frame) []byte {
 		}
 		dst = append(dst, sum(dst[at:]))
 	}
-	if s.Has.Has(AX) {
+	if s.Present.Contains(AX) {
 		packet(witAccel, 1, s.V[AX]*32768/witG, s.V[AY]*32768/witG, s.V[AZ]*32768/witG, s.value(Temperature)*100)
 	}
-	if s.Has.Has(WX) {
+	if s.Present.Contains(WX) {
 		packet(witGyro, 32768/witRate, s.V[WX], s.V[WY], s.V[WZ], 0)
 	}
-	if s.Has.Has(Yaw) {
+	if s.Present.Contains(Yaw) {
 		packet(witAngle, 32768/witTurn, s.V[Roll], s.V[Pitch], s.V[Yaw], 0)
 	}
-	if s.Has.Has(FieldX) {
+	if s.Present.Contains(FieldX) {
 		packet(witField, 1, s.V[FieldX], s.V[FieldY], s.V[FieldZ], 0)
 	}
-	if s.Has.Has(QW) {
+	if s.Present.Contains(QW) {
 		packet(witQuat, 32768, s.V[QW], s.V[QX], s.V[QY], s.V[QZ])
 	}
 	return dst

@@ -64,7 +64,7 @@ func (p Precision) get(b []byte) float64 {
 	return math.Float64frombits(binary.BigEndian.Uint64(b))
 }
 
-func (p Precision) put(dst []byte, v float64) []byte {
+func (p Precision) appendNumber(dst []byte, v float64) []byte {
 	switch p {
 	case Float32:
 		return binary.BigEndian.AppendUint32(dst, math.Float32bits(float32(v)))
@@ -95,13 +95,13 @@ func NewXsens() *Xsens {
 // Reset forgets a half-received message and the number of the newest sample.
 func (d *Xsens) Reset() {
 	d.stream.Reset()
-	d.number.started = false
+	d.number.hasNumber = false
 }
 
 // Wrap is 2³² ticks of 0.1 ms.
 func (d *Xsens) Wrap() float64 { return (1 << 32) * 1e-4 }
 
-func (d *Xsens) look(p []byte) (int, verdict) {
+func (d *Xsens) recognize(p []byte) (int, verdict) {
 	switch {
 	case len(p) < 2:
 		return 2, partial
@@ -160,7 +160,7 @@ func (d *Xsens) message(b []byte, f *Frame) wire.Status {
 		f.Role = Data
 		f.Code = 0
 		xsensItems(data, f.Add(0))
-		if s := &f.S[0]; s.Has.Has(Count) {
+		if s := &f.S[0]; s.Present.Contains(Count) {
 			return d.number.step(&d.c, uint64(s.V[Count]), 0xFFFF)
 		}
 	case id == XsensError, id == XsensWarning:
@@ -170,7 +170,7 @@ func (d *Xsens) message(b []byte, f *Frame) wire.Status {
 		}
 	case id == XsensWakeUp:
 		f.Role = Began
-		d.number.started = false
+		d.number.hasNumber = false
 	case id == XsensMTData || id&1 == 0: // a command, or an echo of ours
 		f.Role = Other
 		d.c.Foreign++
@@ -218,27 +218,27 @@ func (s *Sample) xsens(id uint16, b []byte) bool {
 	kind, p := id&0xF8F0, Precision(id&3)
 	for i := range xsensFloats {
 		if it := &xsensFloats[i]; it.id == kind {
-			if len(b) != it.n*p.size() || s.Has.Has(it.to) && it.to != QW {
+			if len(b) != it.n*p.size() || s.Present.Contains(it.to) && it.to != QW {
 				return false
 			}
-			if s.Has.Has(it.to) { // a matrix came first
+			if s.Present.Contains(it.to) { // a matrix came first
 				s.Extra++
 			}
 			for k := range it.n {
-				s.Put(it.to+Quantity(k), p.get(b[k*p.size():])*it.scale)
+				s.SetValue(it.to+Quantity(k), p.get(b[k*p.size():])*it.scale)
 			}
 			return true
 		}
 	}
 	word := func(q Quantity, n int, scale float64) bool {
-		if len(b) != n || s.Has.Has(q) {
+		if len(b) != n || s.Present.Contains(q) {
 			return false
 		}
 		v := uint64(0)
 		for _, c := range b {
 			v = v<<8 | uint64(c)
 		}
-		s.Put(q, float64(v)*scale)
+		s.SetValue(q, float64(v)*scale)
 		return true
 	}
 	switch kind {
@@ -256,10 +256,10 @@ func (s *Sample) xsens(id uint16, b []byte) bool {
 		if len(b) != 3*p.size() {
 			return false
 		}
-		s.Put3(Yaw, p.get(b[2*p.size():])*degree, p.get(b[p.size():])*degree, p.get(b)*degree)
+		s.SetVector(Yaw, p.get(b[2*p.size():])*degree, p.get(b[p.size():])*degree, p.get(b)*degree)
 		return true
 	case 0x2020: // columns of the rotation matrix
-		if len(b) != 9*p.size() || s.Has.Has(QW) {
+		if len(b) != 9*p.size() || s.Present.Contains(QW) {
 			return false
 		}
 		var m [9]float64
@@ -305,36 +305,36 @@ func (e *XsensEncoder) Append(dst []byte, f *Frame) []byte {
 		return dst
 	}
 	s, b := &f.S[0], e.data[:0]
-	if s.Has.Has(Count) {
+	if s.Present.Contains(Count) {
 		b = append(b, 0x10, 0x20, 2)
 		b = binary.BigEndian.AppendUint16(b, uint16(uint64(s.V[Count])))
 	}
-	if s.Has.Has(Time) {
+	if s.Present.Contains(Time) {
 		b = append(b, 0x10, 0x60, 4)
 		b = binary.BigEndian.AppendUint32(b, uint32(uint64(math.Round(s.V[Time]*1e4))))
 	}
 	for i := range xsensFloats[:len(xsensFloats)-2] {
 		it := &xsensFloats[i]
-		if !s.Has.Has(it.to) {
+		if !s.Present.Contains(it.to) {
 			continue
 		}
 		b = binary.BigEndian.AppendUint16(b, it.id|uint16(e.Precision))
 		b = append(b, byte(it.n*e.Precision.size()))
 		for k := range it.n {
-			b = e.Precision.put(b, s.V[it.to+Quantity(k)]/it.scale)
+			b = e.Precision.appendNumber(b, s.V[it.to+Quantity(k)]/it.scale)
 		}
 	}
-	if s.Has.Has(Yaw) {
+	if s.Present.Contains(Yaw) {
 		b = append(b, 0x20, 0x30|byte(e.Precision), byte(3*e.Precision.size()))
 		for _, q := range [...]Quantity{Roll, Pitch, Yaw} {
-			b = e.Precision.put(b, s.V[q]/degree)
+			b = e.Precision.appendNumber(b, s.V[q]/degree)
 		}
 	}
-	if s.Has.Has(Pressure) {
+	if s.Present.Contains(Pressure) {
 		b = append(b, 0x30, 0x10, 4)
 		b = binary.BigEndian.AppendUint32(b, uint32(s.V[Pressure]))
 	}
-	if s.Has.Has(Status) {
+	if s.Present.Contains(Status) {
 		b = append(b, 0xE0, 0x20, 4)
 		b = binary.BigEndian.AppendUint32(b, uint32(s.V[Status]))
 	}
