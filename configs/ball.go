@@ -244,9 +244,9 @@ func (c *BallFit) Spec() ball.Spec {
 		names = append(names, c.Markers[i].Name)
 	}
 	return ball.Spec{
-		Body: known, Markers: points, Names: names, Free: c.FreeParameters, Height: c.Height, Lean: c.NormalLean, Noise: c.Noise,
-		Slide: c.Ball.Slide,
-		Half:  c.Smoothing.HalfWindow, Order: c.Smoothing.Order, Squares: !c.Robust,
+		Body: known, Markers: points, Names: names, FreeParams: c.FreeParameters, Height: c.Height, Tilt: c.NormalLean, Noise: c.Noise,
+		Slide:      c.Ball.Slide,
+		HalfWindow: c.Smoothing.HalfWindow, Order: c.Smoothing.Order, Squares: !c.Robust,
 		Uncertain: ball.Uncertainty(c.Uncertainty),
 	}
 }

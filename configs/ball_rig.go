@@ -128,8 +128,8 @@ func (c *Config) checkBallPlant(r *schema.Report) {
 			r.SectionError(at+".ball."+s.key, bad.Path, bad.Text)
 		}
 	}
-	if s := b.Start; s.Every > 0 && s.Every*c.FastestRate() < 2 {
-		r.Errorf(at+".ball.start.every", "%s.ball.start.every: %s s, want at least two frames, %s s", at, schema.Short(s.Every), schema.Short(2/c.FastestRate()))
+	if s := b.Start; s.RestartPeriod > 0 && s.RestartPeriod*c.FastestRate() < 2 {
+		r.Errorf(at+".ball.start.every", "%s.ball.start.every: %s s, want at least two frames, %s s", at, schema.Short(s.RestartPeriod), schema.Short(2/c.FastestRate()))
 	}
 }
 

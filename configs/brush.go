@@ -64,7 +64,7 @@ func measuredFiles() []measuredFile {
 				key: "material." + property + "_by_" + name, doc: fmt.Sprintf("CSV of a factor of %s over %s_%s", what[i], cause[j].name, strings.ReplaceAll(strings.ReplaceAll(cause[j].unit, "/", "_"), "²", "2")),
 				x: []measuredColumn{cause[j]}, y: measuredColumn{"factor", ""},
 				apply: func(p *brush.Params, _ string, xs, ys []float64) error {
-					p.Material.By[i][j] = &brush.Curve{X: xs, Y: ys}
+					p.Material.Factors[i][j] = &brush.Curve{X: xs, Y: ys}
 					return nil
 				},
 			})
@@ -96,7 +96,7 @@ func (b *Brush) Keys() schema.KeyTable {
 func brushKeys(p *brush.Params) schema.KeyTable {
 	var t schema.KeyTable
 	for _, f := range p.Table() {
-		t = append(t, schema.TableKey{Key: f.Key, Unit: f.Unit, Doc: f.Doc, Lo: f.Lo, Hi: f.Hi, Integer: f.Whole, Ptr: f.Ptr, Flag: f.Flag})
+		t = append(t, schema.TableKey{Key: f.Key, Unit: f.Unit, Doc: f.Doc, Lo: f.Lo, Hi: f.Hi, Integer: f.Integer, Ptr: f.Ptr, Flag: f.Flag})
 	}
 	return t
 }

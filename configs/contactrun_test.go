@@ -196,7 +196,7 @@ func TestMeasuredFiles(t *testing.T) {
 		if got, want := p.Face.Profile.At(1e-3)-p.Face.Profile.At(0), 2e-6*(math.Cos(1)-1); math.Abs(got-want) > 1e-11 {
 			t.Errorf("the face falls by %g m, want %g", got, want)
 		}
-		eps, damping := p.Material.By[0][0], p.Material.By[2][1]
+		eps, damping := p.Material.Factors[0][0], p.Material.Factors[2][1]
 		if math.Abs(eps.X[0]-293.15) > 1e-9 || math.Abs(eps.X[1]-373.15) > 1e-9 || eps.Y[0] != 1.1 || damping.X[1] != 2e5 || damping.Y[1] != 3 {
 			t.Errorf("tables %+v, %+v", eps, damping)
 		}

@@ -123,7 +123,7 @@ func TestFrictionOfThePlant(t *testing.T) {
 // lawText is a law of the registry as a file has it, with the numbers of its public set in the units of an axis that turns.
 func lawText(info friction.Info, more string) string {
 	text := "{law: " + info.Name
-	for _, p := range info.New().Params() {
+	for _, p := range info.NewLaw().Params() {
 		unit := engine.RotaryUnit(p.Unit)
 		if _, err := schema.ParseUnit(unit); err != nil {
 			unit = ""
@@ -144,7 +144,7 @@ func TestFrictionOfAnAxis(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", info.Name, err)
 		}
-		law := info.New()
+		law := info.NewLaw()
 		if c.Axes[0].Friction.Name != info.Name || !reflect.DeepEqual(c.Axes[0].Friction.Model.Params(), law.Params()) {
 			t.Errorf("%s came as %+v", info.Name, c.Axes[0].Friction)
 		}

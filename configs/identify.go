@@ -98,7 +98,7 @@ type IdentifyColumns struct {
 // Coefficient tells whether the force column holds a coefficient of friction: a pure number.
 func (c *Identify) Coefficient() bool {
 	f := c.Data.Columns.Force
-	return c.Method.Any(func(m *identify.MethodInfo) bool { return m.Coefficient }) && f.Unit == "" && f.Gain == ""
+	return c.Method.ContainsFunc(func(m *identify.MethodInfo) bool { return m.Coefficient }) && f.Unit == "" && f.Gain == ""
 }
 
 // IdentifyColumn is one column. SI value = number · gain + add.
@@ -238,7 +238,7 @@ func (c *Identify) Check(r *schema.Report) {
 	c.checkData(r, "data", &c.Data, c.Needs())
 	if c.Loop != nil {
 		c.checkData(r, "loop", c.Loop, []string{"position", "force"})
-	} else if c.Method.Any(func(m *identify.MethodInfo) bool { return m.Loop }) && !r.HasProblem("loop") {
+	} else if c.Method.ContainsFunc(func(m *identify.MethodInfo) bool { return m.Loop }) && !r.HasProblem("loop") {
 		r.Errorf("loop", "loop is missing: joint ties a presliding loop, in loop, to the static map, in data")
 	}
 	c.checkModel(r)
@@ -248,7 +248,7 @@ func (c *Identify) Check(r *schema.Report) {
 func (c *Identify) Needs() []string {
 	plan := identify.Plan{Model: c.Model.Spec, Joints: c.Joints}
 	return slices.DeleteFunc([]string{"position", "velocity", "force", "position2", "force2"}, func(column string) bool {
-		return !c.Method.Any(func(m *identify.MethodInfo) bool { return slices.Contains(m.Columns(&plan), column) })
+		return !c.Method.ContainsFunc(func(m *identify.MethodInfo) bool { return slices.Contains(m.Columns(&plan), column) })
 	})
 }
 

@@ -199,7 +199,7 @@ func (c *Identify) paramUnit(name, law string) (unit string, known bool) {
 		if !ok {
 			continue
 		}
-		for _, p := range info.New().Params() {
+		for _, p := range info.NewLaw().Params() {
 			if p.Name == base {
 				return p.Unit, true
 			}
@@ -211,7 +211,7 @@ func (c *Identify) paramUnit(name, law string) (unit string, known bool) {
 		}
 	}
 	for _, i := range friction.Laws() {
-		for _, p := range i.New().Params() {
+		for _, p := range i.NewLaw().Params() {
 			if p.Name == base {
 				return p.Unit, false
 			}
@@ -319,7 +319,7 @@ func (c *Identify) checkModel(r *schema.Report) {
 
 // simulates tells whether a method runs the model.
 func (c *Identify) simulates() bool {
-	return c.Method.Any(func(m *identify.MethodInfo) bool { return m.Simulates })
+	return c.Method.ContainsFunc(func(m *identify.MethodInfo) bool { return m.Simulates })
 }
 
 func (c *Identify) checkParam(r *schema.Report, p IdentifyParam) {
@@ -327,7 +327,7 @@ func (c *Identify) checkParam(r *schema.Report, p IdentifyParam) {
 	if !known {
 		names := listOf(modelParams, func(q modelParam) string { return q.name })
 		if info, ok := friction.Find(c.Model.Law); ok {
-			names = append(names, paramNames(info.New())...)
+			names = append(names, paramNames(info.NewLaw())...)
 		}
 		r.Errorf(p.path, "%s: no model of this file has a parameter %s (%s)", p.path, p.Name, spelling.Hint(p.Name, names, "known here: "+strings.Join(names, ", ")))
 		return
@@ -371,7 +371,7 @@ var loadOf = map[string]string{"mgs": "gravity-sin", "mgc": "gravity-cos", "k": 
 
 // unmetNeed says what a parameter needs that the model of the file, simulated by all of its methods, has not; "": nothing.
 func (c *Identify) unmetNeed(name string) string {
-	all := !c.Method.Any(func(m *identify.MethodInfo) bool { return !m.Simulates })
+	all := !c.Method.ContainsFunc(func(m *identify.MethodInfo) bool { return !m.Simulates })
 	term, load := loadOf[name]
 	switch {
 	case !all || len(c.Compare) > 0:

@@ -49,14 +49,14 @@ func (c *MachineRun) Stepper(o machine.StepOptions) (s *machine.Stepper, x []flo
 		}
 		copy(x, rest)
 	}
-	for k, joint := range o.Led { // where the file has it, until somebody tells
+	for k, joint := range o.MotionJoints { // where the file has it, until somebody tells
 		q, v, err := s.At(joint)
 		if err != nil {
 			return nil, nil, err
 		}
-		s.Lead(k, multibody.Motion{X: x[q], V: x[v]})
+		s.SetMotion(k, multibody.Motion{X: x[q], V: x[v]})
 	}
-	how.Hold = slices.DeleteFunc(slices.Clone(c.Start.Hold), func(joint string) bool { return slices.Contains(o.Led, joint) })
+	how.Hold = slices.DeleteFunc(slices.Clone(c.Start.Hold), func(joint string) bool { return slices.Contains(o.MotionJoints, joint) })
 	if _, err := s.Begin(0, x, how); err != nil {
 		return nil, nil, fmt.Errorf("start: %w", err)
 	}
@@ -76,7 +76,7 @@ func (c *MachineRun) Spec() machine.Spec {
 		}
 		s.Friction = b.Joint.JointFriction.appendTo(b.Name, b.Joint.Kind, s.Friction)
 		if g := b.Joint.Effort.Generator(); g != nil {
-			s.Efforts = append(s.Efforts, machine.Effort{Joint: b.Name, By: g})
+			s.Efforts = append(s.Efforts, machine.Effort{Joint: b.Name, Generator: g})
 		}
 	}
 	for i := range m.Frames {
@@ -91,7 +91,7 @@ func (c *MachineRun) Spec() machine.Spec {
 		body, on := of, pose(at, turn)
 		for k := range m.Frames {
 			if f := &m.Frames[k]; f.Name == of {
-				body, on = f.Body, pose(f.Location, f.Turn).Then(on)
+				body, on = f.Body, pose(f.Location, f.Turn).Compose(on)
 			}
 		}
 		s.Frames = append(s.Frames, multibody.Frame{Name: name, Body: body, Pose: on})
@@ -244,9 +244,9 @@ func (m *Machine) parts(axis func(joint string) (int, error), axes int) (list []
 		s := &m.Shafts[i]
 		out := &drivetrain.Shaft{Label: s.Name, Twist: drivetrain.Twist{A: number(s.A), B: number(s.B), Ratio: s.Ratio}, K: s.Stiffness, C: s.Damping}
 		if s.Efficiency < 1 || s.BackEfficiency != nil {
-			out.Mesh = &drivetrain.Mesh{Efficiency: s.Efficiency, Back: math.NaN(), Speed: s.Speed}
+			out.Mesh = &drivetrain.Mesh{Efficiency: s.Efficiency, BackEfficiency: math.NaN(), Speed: s.Speed}
 			if s.BackEfficiency != nil {
-				out.Mesh.Back = *s.BackEfficiency
+				out.Mesh.BackEfficiency = *s.BackEfficiency
 			}
 		}
 		list = append(list, out)
@@ -365,11 +365,11 @@ func (c *MachineRun) Begin() (m *machine.Machine, x []float64, done multibody.As
 	if done, err = m.Assemble(0, x, how); err != nil {
 		return nil, nil, done, fmt.Errorf("start: %w", err)
 	}
-	if c.Start.Refuse && done.MovedRate > 1e-6 {
+	if c.Start.Refuse && done.VelocityChange > 1e-6 {
 		return nil, nil, done, fmt.Errorf("start: the velocities miss the constraints by %.3g, and start.refuse is set", done.GapRate)
 	}
 	if c.Start.Rest {
-		if done.Unstable, err = m.Settle(0, x); err != nil {
+		if done.Unstable, err = m.Equilibrate(0, x); err != nil {
 			return nil, nil, done, fmt.Errorf("start.equilibrium: %w", err)
 		}
 	}

@@ -17,9 +17,10 @@ func TestCoarseIsTheError(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		found, err := machine.Coarse(func() (*machine.Stepper, []float64, error) { return c.Stepper(machine.StepOptions{}) }, nil, h, n)
-		if err != nil || found.Why != "" {
-			t.Fatal(f, err, found.Why)
+		found, err := machine.MeasureCoarseness(func() (*machine.Stepper, []float64, error) { return c.Stepper(machine.StepOptions{}) }, nil, h,
+			n)
+		if err != nil || found.Reason != "" {
+			t.Fatal(f, err, found.Reason)
 		}
 		at := int(math.Round(found.T / h))
 		want := endOf(t, c, found.T)

@@ -103,7 +103,7 @@ func TestMachineMagnetBeyond(t *testing.T) {
 		}
 		_, err = m.Run(context.Background(), x, 0, c.Duration, machine.Options{}, nil)
 		stop, ok := err.(*machine.Failure)
-		if !ok || !strings.Contains(stop.What, "magnet coil: the gap x = -0.000200") {
+		if !ok || !strings.Contains(stop.Problem, "magnet coil: the gap x = -0.000200") {
 			t.Fatal(err)
 		}
 		ends[reverse] = x[2]
@@ -115,8 +115,8 @@ func TestMachineMagnetBeyond(t *testing.T) {
 		for at < stop.T+1e-3 && s.Step(at, 1e-4, x) == 0 {
 			at += 1e-4
 		}
-		if math.Abs(at-stop.T) > 2e-4 || !strings.Contains(s.Why(), "magnet coil") {
-			t.Errorf("the fixed steps end at %g s with %q, want %g s", at, s.Why(), stop.T)
+		if math.Abs(at-stop.T) > 2e-4 || !strings.Contains(s.StatusText(), "magnet coil") {
+			t.Errorf("the fixed steps end at %g s with %q, want %g s", at, s.StatusText(), stop.T)
 		}
 	}
 	if math.Abs(ends[false]+ends[true]-6e-3) > 1e-6 {
@@ -134,7 +134,7 @@ func TestMachineDrivenWithoutControllers(t *testing.T) {
 	if len(run.Machine.Controllers) != 0 || len(run.Machine.Motors) != 0 || len(c.Machine.Controllers) != 2 {
 		t.Errorf("%d controllers and %d motors are left, of %d", len(run.Machine.Controllers), len(run.Machine.Motors), len(c.Machine.Controllers))
 	}
-	if _, _, err := run.Stepper(machine.StepOptions{Led: []string{"crank"}}); err != nil {
+	if _, _, err := run.Stepper(machine.StepOptions{MotionJoints: []string{"crank"}}); err != nil {
 		t.Error(err)
 	}
 	if other := c.withDrivenJoints([]string{"rocker"}, false); len(other.Machine.Controllers) != 2 {

@@ -166,7 +166,7 @@ func TestMachineElements(t *testing.T) {
 		}
 		at, row, n := placesOf(t, m, e.columns), make([]float64, len(m.Columns())), 0
 		peak, miss := make([]float64, len(at)), make([]float64, len(at))
-		r, err := m.Run(context.Background(), x, 0, c.Duration, machine.Options{Rtol: c.Tolerance, Atol: 1e-2 * c.Tolerance, Every: want[1][0]}, func(s *machine.Sample) error {
+		r, err := m.Run(context.Background(), x, 0, c.Duration, machine.Options{Rtol: c.Tolerance, Atol: 1e-2 * c.Tolerance, SampleInterval: want[1][0]}, func(s *machine.Sample) error {
 			if m.Row(s, row); n > 0 { // at the start a controller has sampled already
 				for i, p := range at {
 					peak[i], miss[i] = math.Max(peak[i], math.Abs(want[n][i+1])), math.Max(miss[i], math.Abs(row[p]-want[n][i+1]))
@@ -261,7 +261,7 @@ func TestMachineElementsStep(t *testing.T) {
 			h, i := end/float64(n), 0
 			step := func() {
 				if st := s.Step(float64(i)*h, h, x); st != engine.OK {
-					t.Fatalf("%s: step %d: %v: %s", e.name, i, st, s.Why())
+					t.Fatalf("%s: step %d: %v: %s", e.name, i, st, s.StatusText())
 				}
 				i++
 			}
@@ -361,7 +361,7 @@ func TestMachineCurrentWithoutInductance(t *testing.T) {
 		t.Fatal(err)
 	}
 	at, row := placesOf(t, m, []string{"rotor.v", "motor.i", "other.v", "held.i"}), make([]float64, len(m.Columns()))
-	if _, err := m.Run(context.Background(), x, 0, c.Duration, machine.Options{Every: 0.01}, func(s *machine.Sample) error {
+	if _, err := m.Run(context.Background(), x, 0, c.Duration, machine.Options{SampleInterval: 0.01}, func(s *machine.Sample) error {
 		m.Row(s, row)
 		if i, want := row[at[1]], (30*s.T+0.1*2*row[at[0]])/0.5; math.Abs(i-want) > 1e-12*(1+math.Abs(want)) {
 			t.Errorf("at %g s %.12g A, want %.12g", s.T, i, want)
@@ -390,7 +390,7 @@ func TestMachineRowAtTheStart(t *testing.T) {
 	}
 	at, row := placesOf(t, m, []string{"lead"}), make([]float64, len(m.Columns()))
 	const w = 2 * math.Pi * 5
-	r, err := m.Run(context.Background(), x, 0, c.Duration, machine.Options{Every: 1e-3}, func(s *machine.Sample) error {
+	r, err := m.Run(context.Background(), x, 0, c.Duration, machine.Options{SampleInterval: 1e-3}, func(s *machine.Sample) error {
 		m.Row(s, row)
 		if force, want := row[at[0]], 0.5*2e-3*10*w/50e-3*math.Cos(w*s.T); math.Abs(force-want) > 1e-7 {
 			t.Errorf("at %g s %.9g N, want %.9g", s.T, force, want)

@@ -40,10 +40,10 @@ type BeamPlace struct {
 
 // flex is the flexible body.
 func (f *MachineBeam) flex() (*multibody.Flex, error) {
-	b := machine.Bending{Modes: f.Modes, Up: r3.Vec{Y: 1},
+	b := machine.Bending{Modes: f.Modes, Direction: r3.Vec{Y: 1},
 		Beam: beam.Params{Length: f.Length, Elements: f.Elements, Young: f.Young, SecondMoment: f.SecondMoment, Area: f.Area, Density: f.Density, Damping: f.Damping}}
 	if f.Bends == "z" {
-		b.Up = r3.Vec{Z: 1}
+		b.Direction = r3.Vec{Z: 1}
 	}
 	for _, p := range f.Places {
 		b.Places = append(b.Places, machine.Place{Name: p.Name, X: p.X})

@@ -152,7 +152,7 @@ func (c *Config) MachineModel(m *Model) *models.MachineSpec {
 	for _, f := range m.Joints {
 		at := slices.IndexFunc(c.Axes, func(a Axis) bool { return a.Name == f.Axis })
 		a := &c.Axes[at]
-		j := models.Following{Joint: f.Joint, Axis: at, By: f.FollowBy, Ratio: f.Ratio, Offset: f.Offset, K: a.MotorModel().K}
+		j := models.Following{Joint: f.Joint, Axis: at, Source: f.FollowBy, Ratio: f.Ratio, Offset: f.Offset, K: a.MotorModel().K}
 		switch {
 		case f.FollowBy == models.ByCommand && a.Drive.Kind == plant.VoltageDrive:
 			j.Voltage = new(circuit.Held)

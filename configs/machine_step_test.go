@@ -35,7 +35,7 @@ func stepped(t *testing.T, c *MachineRun, end float64, n int) ([]float64, *machi
 	h := end / float64(n)
 	for k := range n {
 		if st := s.Step(float64(k)*h, h, x); st != engine.OK {
-			t.Fatalf("step %d: %v: %s", k, st, s.Why())
+			t.Fatalf("step %d: %v: %s", k, st, s.StatusText())
 		}
 		if st := s.Forces(float64(k+1)*h, h, x); st != multibody.OK {
 			t.Fatalf("step %d: %v", k, st)
@@ -66,7 +66,7 @@ func TestMachineExamplesStep(t *testing.T) {
 			for i := range x {
 				e = math.Max(e, math.Abs(x[i]-want[i])/(1+math.Abs(want[i])))
 			}
-			return e, s.Missing() / (math.Abs(s.In) + math.Abs(s.Stored))
+			return e, s.BalanceError() / (math.Abs(s.Input) + math.Abs(s.StoredEnergy))
 		}
 		n := int(math.Round(end * 1e3))
 		if strings.HasSuffix(f, "servo.yaml") {
@@ -104,7 +104,7 @@ func TestStepperStartsInEquilibrium(t *testing.T) {
 	}
 	for k := range 100 {
 		if st := s.Step(float64(k)*1e-3, 1e-3, x); st != engine.OK {
-			t.Fatal(s.Why())
+			t.Fatal(s.StatusText())
 		}
 	}
 	if off := 20*x[0] - 0.5*9.81*math.Cos(x[0]); math.Abs(off) > 1e-6 || math.Abs(x[1]) > 1e-6 {
@@ -133,7 +133,7 @@ func BenchmarkMachineStep(b *testing.B) {
 			t := 0.0
 			for b.Loop() {
 				if s.Step(t, h, x) != engine.OK {
-					b.Fatal(s.Why())
+					b.Fatal(s.StatusText())
 				}
 				if t += h; t > 0.02 {
 					copy(x, start)

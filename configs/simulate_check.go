@@ -172,7 +172,7 @@ func (c *Simulate) checkRun(r *schema.Report) {
 		l := &c.Friction[i]
 		l.advise(r)
 		l.checkPlant(r)
-		if info, _ := friction.Find(l.Name); info.Force && c.Plant.Kind.Info().Led {
+		if info, _ := friction.Find(l.Name); info.Force && c.Plant.Kind.Info().ImposesMotion {
 			r.Warnf(l.path, "%s: %s looks at the applied force, and an imposed motion has none: only its sliding branch shows", l.path, l.Name)
 		}
 	}

@@ -59,7 +59,7 @@ func PublicLaw(name string) (Law, error) {
 	if !ok {
 		return Law{}, fmt.Errorf("there is no friction law %q (%s)", name, spelling.Hint(name, LawNames(), "known: "+strings.Join(LawNames(), ", ")))
 	}
-	l := Law{Name: info.Name, Label: info.Name, Title: info.Title, Model: info.New(), path: "friction"}
+	l := Law{Name: info.Name, Label: info.Name, Title: info.Title, Model: info.NewLaw(), path: "friction"}
 	l.Public = paramNames(l.Model)
 	return l, nil
 }
@@ -303,7 +303,7 @@ func buildLaw(w *schema.Walker, path string, at schema.Place, name string, given
 	if len(backward) == 0 {
 		return l, true
 	}
-	back := info.New()
+	back := info.NewLaw()
 	var names []string
 	for i, x := range backward {
 		theta[i] = x

@@ -69,7 +69,7 @@ func (s *Signal) check(r *schema.Report, path, unit string, from float64) {
 	}
 	spec := s.Spec
 	if spec.Velocity += s.Rate; position {
-		spec.From = from
+		spec.StartPos = from
 	}
 	s.gen = checkMotion(r, path, spec, unit)
 }

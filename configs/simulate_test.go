@@ -76,7 +76,7 @@ func TestEveryLawCanBeWritten(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := info.New().Params()
+			want := info.NewLaw().Params()
 			if len(c.Friction[0].Public) != len(want) {
 				t.Errorf("public: %v", c.Friction[0].Public)
 			}

@@ -42,7 +42,7 @@ func (c *Study) placeIslands(r *schema.Report) (ok bool) {
 		return true
 	}
 	s, err := CheckSimulation(c.BaseName(), c.floor.YAML())
-	if err != nil || s.Identify == nil || !s.Identify.Method.Once(identify.EvolutionKey) {
+	if err != nil || s.Identify == nil || !s.Identify.Method.ContainsOnce(identify.EvolutionKey) {
 		r.Errorf("design.kind", "design.kind: islands are those of an evolution: want a base for hil identify whose method has aep, once")
 		return false
 	}

@@ -46,7 +46,7 @@ func laws() string {
 		"| law | parameters | backward | follows the measured motion |\n|---|---|---|---|\n")
 	for _, i := range friction.Laws() {
 		var params, sided []string
-		law := i.New()
+		law := i.NewLaw()
 		for _, p := range law.Params() {
 			text := "`" + p.Name + "`"
 			if units := strings.Join(bothUnits(p.Unit), " or "); units != "" {
@@ -60,7 +60,7 @@ func laws() string {
 				sided = append(sided, "`"+p.Name+"`")
 			}
 		}
-		if _, err := friction.NewTwoSided(law, i.New()); err != nil {
+		if _, err := friction.NewTwoSided(law, i.NewLaw()); err != nil {
 			sided = nil
 		}
 		follows := "yes"

@@ -14,7 +14,7 @@ import (
 // Every unit of every law has a partner on a rotary axis and comes back from there; a unit that has none panics.
 func TestUnitsOfLawsHavePartners(t *testing.T) {
 	for _, info := range friction.Laws() {
-		law := info.New()
+		law := info.NewLaw()
 		units := map[string]string{}
 		for _, p := range law.Params() {
 			units[p.Name] = p.Unit

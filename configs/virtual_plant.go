@@ -141,7 +141,7 @@ func (c *Config) Events() (out []plant.Event) {
 	settings := c.Virtual.settings()
 	measured, units := c.measurements()
 	for _, e := range c.Virtual.Script {
-		ev := plant.Event{At: e.Time, For: e.For, Setting: -1, Fault: e.Fault}
+		ev := plant.Event{StartTime: e.Time, Duration: e.For, Setting: -1, Fault: e.Fault}
 		if e.Sensor != "" {
 			ev.Sensor = slices.Index(measured, e.Sensor)
 			ev.To, _ = e.Amount.difference(byUnit(e.Fault, units[ev.Sensor]))
@@ -202,8 +202,8 @@ func (c *Config) brushMachine() (plant.Machine, int, error) {
 	period := 1 / c.FastestRate()
 	inner := int(math.Ceil(period / longest * (1 - 1e-9)))
 	m, err := brush.NewMachine(brush.MachineSpec{
-		Name: a.Name, Params: b.Parameters.Of(a.Motor), SubStep: b.Step, Most: int(math.Ceil(period / float64(inner) / b.Step)),
-		Pair: b.Pair, Averaged: b.AveragedContact, Bearing: a.Friction, LoadJ: a.LoadJ, LoadTorque: a.LoadTorque, Supply: a.Supply, Freewheel: a.Freewheel,
+		Name: a.Name, Params: b.Parameters.Of(a.Motor), SubStep: b.Step, MaxSubSteps: int(math.Ceil(period / float64(inner) / b.Step)),
+		Pair: b.Pair, AlwaysAveraged: b.AveragedContact, Bearing: a.Friction, LoadJ: a.LoadJ, LoadTorque: a.LoadTorque, Supply: a.Supply, Freewheel: a.Freewheel,
 		Thermal: plant.Thermal{Resistance: a.Thermal.Resistance, Capacity: a.Thermal.Capacity, Ambient: a.Thermal.Ambient},
 	})
 	return m, inner, err

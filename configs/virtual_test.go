@@ -81,7 +81,7 @@ func TestVirtualWithoutFriction(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a := c.Truth("rod"); a.Friction.Steady(3) != 0 || a.Drive.Kind != plant.NoDrive || a.Gravity != 0.981 {
+	if a := c.Truth("rod"); a.Friction.SteadyForce(3) != 0 || a.Drive.Kind != plant.NoDrive || a.Gravity != 0.981 {
 		t.Errorf("%+v", a)
 	}
 	written, err := c.Marshal()
@@ -160,9 +160,12 @@ func TestVirtualReadings(t *testing.T) {
 		t.Errorf("readings %+v, want %+v", got, want)
 	}
 	events := []plant.Event{
-		{At: 2, Setting: 1, To: 5e-3}, {At: 0.5, For: 0.02, Setting: 0, To: 12}, {At: 3, For: 1, Setting: 2, To: 350 - 273.15},
-		{At: 4, For: 0.2, Setting: -1, Fault: plant.Stuck}, {At: 5, For: 0.2, Setting: -1, Fault: plant.Shifted, To: math.Pi / 180},
-		{At: 6, For: 0.2, Setting: -1, Sensor: 1, Fault: plant.Delayed, To: 0.02}, {At: 7, Setting: -1, Sensor: 1, Fault: plant.Lost},
+		{StartTime: 2, Setting: 1, To: 5e-3}, {StartTime: 0.5, Duration: 0.02, Setting: 0, To: 12},
+		{StartTime: 3, Duration: 1, Setting: 2, To: 350 - 273.15},
+		{StartTime: 4, Duration: 0.2, Setting: -1, Fault: plant.Stuck}, {StartTime: 5, Duration: 0.2, Setting: -1, Fault: plant.Shifted,
+			To: math.Pi / 180},
+		{StartTime: 6, Duration: 0.2, Setting: -1, Sensor: 1, Fault: plant.Delayed, To: 0.02},
+		{StartTime: 7, Setting: -1, Sensor: 1, Fault: plant.Lost},
 	}
 	near := cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) <= 1e-12*(1+math.Abs(a)) })
 	if d := cmp.Diff(cfg.Events(), events, near); d != "" {

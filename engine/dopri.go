@@ -15,38 +15,38 @@ import (
 //	d.Start(0, x0)
 //	for d.T < 10 {
 //		if err := d.Step(10); err != nil { … }
-//		d.At(t, y)        // anywhere in the last step, d.Old ≤ t ≤ d.T
+//		d.At(t, y)        // anywhere in the last step, d.StepStart ≤ t ≤ d.T
 //	}
 type DormandPrince struct {
 	Rtol, Atol float64 // error of a step per component: ≤ Atol + Rtol·|x_i|, root mean square; default 1e-6, 1e-9
 	MaxStep    float64 // s  0: no limit
-	First      float64 // s  first step after Start; 0: chosen from the slope
+	FirstStep  float64 // s  first step after Start; 0: chosen from the slope
 	MaxSteps   int     // tried steps after Start; default 1e6
 
-	// StiffAfter is the number of steps, over all Starts, whose length stability and not the error has limited, after which it goes on with the
-	// linearly implicit method of stiff.go; 0: never. Depends are the first states, on which alone the slope depends; 0: all.
+	// StiffAfter is the number of steps, over all Starts, whose length stability and not the error has limited, after which it goes on with
+	// the linearly implicit method of stiff.go; 0: never. Depends are the first states, on which alone the slope depends; 0: all.
 	StiffAfter, Depends int
 	StiffFrom           float64 // s  where it did; NaN: it has not
 
-	T   float64   // s  time reached
-	Old float64   // s  time before the last step
-	X   []float64 // state at T, to be read only, but see Moved
+	T         float64   // s  time reached
+	StepStart float64   // s  time before the last step
+	X         []float64 // state at T, to be read only, but see StateChanged
 
 	Accepted, Rejected int // steps since Start
 
-	f      RHS
-	n      int
-	h, dir float64
-	prev   float64 // error of the last accepted step
-	retry  bool    // the last step was a rejection
-	fresh  bool    // k1 has to be taken again
-	limit  int     // steps that stability has limited, in all …
-	inRow  [2]int  // … in a row, and those in a row that it has not
-	stiff  *stiffMethod
-	span   float64 // s  length of the last step
-	k      [7][]float64
-	y, bad []float64
-	cont   [5][]float64 // continuous solution of the last step
+	f             RHS
+	n             int
+	h, dir        float64
+	prev          float64 // error of the last accepted step
+	retry         bool    // the last step was a rejection
+	slopeStale    bool    // k1 has to be taken again
+	limit         int     // steps that stability has limited, in all …
+	inRow         [2]int  // … in a row, and those in a row that it has not
+	implicit      *stiffMethod
+	span          float64 // s  length of the last step
+	k             [7][]float64
+	y, stageState []float64
+	cont          [5][]float64 // continuous solution of the last step
 }
 
 // Coefficients of [DP80] table 2, RK5(4)7M, and of the continuous solution, [HNW93] II.6. The stages and the error estimate
@@ -88,7 +88,7 @@ func NewDormandPrince(f RHS, n int) *DormandPrince {
 	for i := range d.cont {
 		d.cont[i] = cut()
 	}
-	d.X, d.y, d.bad = cut(), cut(), cut()
+	d.X, d.y, d.stageState = cut(), cut(), cut()
 	return d
 }
 
@@ -98,8 +98,8 @@ func (d *DormandPrince) Start(t float64, x []float64) {
 		panic("engine: DormandPrince.Start: state of another length")
 	}
 	copy(d.X, x)
-	d.T, d.Old, d.span = t, t, 0
-	d.h, d.prev, d.retry, d.fresh = 0, 1e-4, false, true
+	d.T, d.StepStart, d.span = t, t, 0
+	d.h, d.prev, d.retry, d.slopeStale = 0, 1e-4, false, true
 	d.Accepted, d.Rejected = 0, 0
 	for i := range d.cont {
 		clear(d.cont[i])
@@ -112,20 +112,20 @@ func (d *DormandPrince) Start(t float64, x []float64) {
 func (d *DormandPrince) Step(end float64) error {
 	d.dir = math.Copysign(1, end-d.T)
 	if end == d.T {
-		d.Old = d.T
+		d.StepStart = d.T
 		return nil
 	}
-	if d.fresh {
+	if d.slopeStale {
 		d.f(d.T, d.X, d.k[0])
 		if !numeric.AllFinite(d.k[0]...) || !numeric.AllFinite(d.X...) {
 			return d.stop(ErrNonFinite)
 		}
-		d.fresh = false
+		d.slopeStale = false
 	}
 	if d.h == 0 {
 		d.h = d.first(end)
 	}
-	if d.stiff != nil {
+	if d.implicit != nil {
 		return d.stiffStep(end)
 	}
 	cause := ErrStepSize
@@ -187,15 +187,15 @@ func (d *DormandPrince) clip(end float64) (h float64, last, ok bool) {
 	return h * d.dir, last, ok
 }
 
-// watchStability counts the steps that stability has limited, as [HW96] IV.2 tells them, and turns to the implicit method. The stages of the step
-// of h (s) are there, the last but one in bad.
+// watchStability counts the steps that stability has limited, as [HW96] IV.2 tells them, and turns to the implicit method. The stages of
+// the step of h (s) are there, the last but one in bad.
 func (d *DormandPrince) watchStability(h float64) {
 	if d.StiffAfter == 0 {
 		return
 	}
 	slope, way := 0.0, 0.0
 	for i, y := range d.y {
-		a, b := d.k[6][i]-d.k[5][i], y-d.bad[i]
+		a, b := d.k[6][i]-d.k[5][i], y-d.stageState[i]
 		slope, way = slope+a*a, way+b*b
 	}
 	const border, inRow, again = 3.25, 15, 6 // |h·λ| at the border of stability; steps in a row
@@ -214,11 +214,12 @@ func (d *DormandPrince) watchStability(h float64) {
 	if own == 0 {
 		own = d.n
 	}
-	d.stiff, d.StiffFrom, d.fresh = newStiffMethod(d.f, d.n, own), d.T+h, true
+	d.implicit, d.StiffFrom, d.slopeStale = newStiffMethod(d.f, d.n, own), d.T+h, true
 }
 
-// Moved tells that the caller has changed X a little after a step, to meet a constraint: its slope is taken anew, the step size stays.
-func (d *DormandPrince) Moved() { d.fresh = true }
+// StateChanged tells that the caller has changed X a little after a step, to meet a constraint: its slope is taken anew, the step size
+// stays.
+func (d *DormandPrince) StateChanged() { d.slopeStale = true }
 
 // At writes the continuous solution at t to x; t lies in the last step.
 func (d *DormandPrince) At(t float64, x []float64) {
@@ -226,11 +227,11 @@ func (d *DormandPrince) At(t float64, x []float64) {
 		copy(x, d.X)
 		return
 	}
-	if d.stiff != nil && d.stiff.row > 0 {
-		d.stiff.at(d.Old, d.T, t, x)
+	if d.implicit != nil && d.implicit.row > 0 {
+		d.implicit.at(d.StepStart, d.T, t, x)
 		return
 	}
-	d.theta((t-d.Old)/d.span, x)
+	d.theta((t-d.StepStart)/d.span, x)
 }
 
 // theta writes the continuous solution at the share th of the last step:
@@ -256,7 +257,7 @@ func (d *DormandPrince) try(h float64) float64 {
 			d.y[i] = d.X[i] + h*sum
 		}
 		if s == 5 {
-			copy(d.bad, d.y)
+			copy(d.stageState, d.y)
 		}
 		d.f(d.T+dpC[s]*h, d.y, d.k[s])
 	}
@@ -295,7 +296,7 @@ func (d *DormandPrince) accept(h, end float64, last bool) {
 	}
 	copy(d.X, d.y)
 	d.k[0], d.k[6] = d.k[6], d.k[0]
-	d.Old, d.span = d.T, h
+	d.StepStart, d.span = d.T, h
 	if d.T += h; last {
 		d.T = end
 	}
@@ -303,8 +304,8 @@ func (d *DormandPrince) accept(h, end float64, last bool) {
 
 // first chooses a step (s) from the first two derivatives, as in [HNW93] II.4 (4.14).
 func (d *DormandPrince) first(end float64) float64 {
-	if d.First > 0 {
-		return d.dir * d.First
+	if d.FirstStep > 0 {
+		return d.dir * d.FirstStep
 	}
 	norm := func(v []float64) float64 {
 		sum := 0.0
@@ -325,10 +326,10 @@ func (d *DormandPrince) first(end float64) float64 {
 		d.y[i] = x + d.dir*h*d.k[0][i]
 	}
 	d.f(d.T+d.dir*h, d.y, d.k[1])
-	for i := range d.bad {
-		d.bad[i] = (d.k[1][i] - d.k[0][i]) / h
+	for i := range d.stageState {
+		d.stageState[i] = (d.k[1][i] - d.k[0][i]) / h
 	}
-	d2 := norm(d.bad)
+	d2 := norm(d.stageState)
 	h1 := max(1e-6, h*1e-3)
 	if top := max(d1, d2); top > 1e-15 {
 		h1 = math.Pow(0.01/top, 0.2)

@@ -72,12 +72,12 @@ func TestDormandPrinceOrder(t *testing.T) {
 	f := func(t float64, x, dx []float64) { dx[0], dx[1] = x[1], -x[0] }
 	errs := func(h float64) (ends, dense float64) {
 		d := NewDormandPrince(f, 2)
-		d.Rtol, d.Atol, d.MaxStep, d.First = 1e-2, 1e-2, h, h
+		d.Rtol, d.Atol, d.MaxStep, d.FirstStep = 1e-2, 1e-2, h, h
 		d.Start(0, []float64{0, 1})
 		y := make([]float64, 2)
 		err := run(d, 4, func(d *DormandPrince) bool {
 			for th := 0.05; th < 1; th += 0.05 {
-				at := d.Old + th*(d.T-d.Old)
+				at := d.StepStart + th*(d.T-d.StepStart)
 				d.At(at, y)
 				dense = max(dense, math.Abs(y[0]-math.Sin(at)))
 			}
@@ -106,7 +106,7 @@ func TestDormandPrinceOrder(t *testing.T) {
 func TestContinuousSolution(t *testing.T) {
 	worst := func(h float64) (e float64) {
 		d := NewDormandPrince(func(t float64, x, dx []float64) { dx[0] = x[0] * math.Cos(t) }, 1)
-		d.Rtol, d.Atol, d.First = 1, 1, h
+		d.Rtol, d.Atol, d.FirstStep = 1, 1, h
 		d.Start(0.3, []float64{math.Exp(math.Sin(0.3))})
 		if err := d.Step(10); err != nil {
 			t.Fatal(err)

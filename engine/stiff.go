@@ -6,8 +6,8 @@ import (
 	"hilrig/engine/numeric"
 )
 
-// stiffMethod is Euler's linearly implicit method with extrapolation, SEULEX of [HW96] IV.9, for what makes explicit steps short. A step of h
-// is divided into n = 2, 3, … parts of H = h/n,
+// stiffMethod is Euler's linearly implicit method with extrapolation, SEULEX of [HW96] IV.9, for what makes explicit steps short. A step
+// of h is divided into n = 2, 3, … parts of H = h/n,
 //
 //	(1 − H·A)·(y_{i+1} − y_i) = H·f(t_{i+1}, y_i),   A ≈ ∂f/∂x at the beginning of the step,
 //
@@ -54,8 +54,8 @@ func (s *stiffMethod) linearise(t float64, x, slope []float64) {
 	}
 }
 
-// extrapolate computes row j of a step of h (s) from t, s.startState; the rows before have to be there. The result is in table[1], that of one order less
-// in table[2]. It is false where something is not finite.
+// extrapolate computes row j of a step of h (s) from t, s.startState; the rows before have to be there. The result is in table[1], that
+// of one order less in table[2]. It is false where something is not finite.
 func (s *stiffMethod) extrapolate(j int, t, h float64) bool {
 	n, parts := s.depends, j+1
 	part := h / float64(parts)
@@ -109,7 +109,7 @@ func (s *stiffMethod) at(old, end, t float64, x []float64) {
 
 // stiffStep is Step by the implicit method.
 func (d *DormandPrince) stiffStep(end float64) error {
-	s := d.stiff
+	s := d.implicit
 	s.linearise(d.T, d.X, d.k[0])
 	copy(s.startState, d.X)
 	for cause := ErrStepSize; ; {
@@ -130,7 +130,7 @@ func (d *DormandPrince) stiffStep(end float64) error {
 		copy(s.endState, s.table[1])
 		copy(d.X, s.endState)
 		d.Accepted++
-		d.Old, d.span, d.fresh = d.T, h, true
+		d.StepStart, d.span, d.slopeStale = d.T, h, true
 		if d.T += h; last {
 			d.T = end
 		}
@@ -142,11 +142,11 @@ func (d *DormandPrince) stiffStep(end float64) error {
 	}
 }
 
-// stiffTry makes a step of h (s) with as many rows as it needs; row is the last, 0: a shorter step, of next (s), has to be tried. Otherwise next
-// is the step, of all rows that were computed, or one more, that goes farthest for its evaluations.
+// stiffTry makes a step of h (s) with as many rows as it needs; row is the last, 0: a shorter step, of next (s), has to be tried.
+// Otherwise next is the step, of all rows that were computed, or one more, that goes farthest for its evaluations.
 func (d *DormandPrince) stiffTry(h float64) (row int, next float64) {
 	const safety, shrink, grow = 0.8, 0.1, 5
-	s, size := d.stiff, math.Abs(h)
+	s, size := d.implicit, math.Abs(h)
 	cost, before, least := float64(s.depends), math.Inf(1), math.Inf(1)
 	for j := 1; j <= stiffRows; j++ {
 		if !s.extrapolate(j, d.T, h) {

@@ -50,8 +50,8 @@ func TestStiffReferences(t *testing.T) {
 	}
 }
 
-// A fast relaxation towards cos t, beside an oscillator and an integral on which nothing depends: all have closed forms, at the steps, between them,
-// and backwards in none. The integral has no column in the matrix.
+// A fast relaxation towards cos t, beside an oscillator and an integral on which nothing depends: all have closed forms, at the steps,
+// between them, and backwards in none. The integral has no column in the matrix.
 func TestStiffClosedForm(t *testing.T) {
 	const rate, end = 1e7, 20.0
 	d := NewDormandPrince(func(t float64, x, dx []float64) {
@@ -74,7 +74,7 @@ func TestStiffClosedForm(t *testing.T) {
 		}
 		worst = max(worst, off(d.T, d.X))
 		for _, share := range []float64{0.2, 0.5, 0.9, 1} {
-			at := d.Old + share*(d.T-d.Old)
+			at := d.StepStart + share*(d.T-d.StepStart)
 			if share == 1 {
 				at = d.T
 			}

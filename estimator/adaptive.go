@@ -46,7 +46,7 @@ type AdaptSpec struct {
 }
 
 func (s *AdaptSpec) validate() error {
-	err := errors.Join(sound(s.Law), atLeast0("adaptation: rate", s.Rate, "1/J"), atLeast0("adaptation: dead zone", s.DeadZone, "rad/s"),
+	err := errors.Join(checkLaw(s.Law), atLeast0("adaptation: rate", s.Rate, "1/J"), atLeast0("adaptation: dead zone", s.DeadZone, "rad/s"),
 		atLeast0("adaptation: Λ", s.Sliding.Lambda, "1/s"))
 	if !(s.Range[0] > 0 && s.Range[0] <= 1 && s.Range[1] >= 1) || math.IsInf(s.Range[1], 0) {
 		err = errors.Join(err, fmt.Errorf("adaptation: range: %g to %g, want two numbers > 0 around 1", s.Range[0], s.Range[1]))
@@ -72,8 +72,8 @@ func (s *AdaptSpec) learn(theta *float64, force, r, dt float64) {
 //
 //	F̂ = θ̂·F_law(v) + offset,   θ̇ = −γ·F_law·r,   r = ė + Λe
 //
-// with projection, dead zone, and rest while Motion.Held. The source takes LuGre; any law does whose contact yields. It runs without
-// correction by the error.
+// with projection, dead zone, and rest while Motion.LearningHeld. The source takes LuGre; any law does whose contact yields. It runs
+// without correction by the error.
 type AdaptiveGain struct {
 	s      AdaptSpec
 	obs    Contact
@@ -119,7 +119,7 @@ func (a *AdaptiveGain) Thetas(out []float64) { out[0] = a.theta }
 
 // Compensate advances contact and factor.
 func (a *AdaptiveGain) Compensate(dt float64, m Motion) (float64, engine.Status) {
-	if !(dt > 0) || !m.finite() {
+	if !(dt > 0) || !m.allFinite() {
 		return 0, engine.NonFinite
 	}
 	f, st := a.obs.Step(dt, m.V*dt)
@@ -127,7 +127,7 @@ func (a *AdaptiveGain) Compensate(dt float64, m Motion) (float64, engine.Status)
 		return 0, st
 	}
 	f -= a.offset
-	if _, r := a.s.sliding(&m); !m.Held {
+	if _, r := a.s.sliding(&m); !m.LearningHeld {
 		a.s.learn(&a.theta, f, r, dt)
 	}
 	return a.theta*f + a.offset, st

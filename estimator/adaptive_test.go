@@ -193,7 +193,7 @@ func TestAdaptationRests(t *testing.T) {
 			want float64 // θ of the level
 		}{
 			{"dead zone", Motion{V: 1, Vd: 1.09}, 1},
-			{"held", Motion{V: 1, Vd: 5, Held: true}, 1},
+			{"held", Motion{V: 1, Vd: 5, LearningHeld: true}, 1},
 			{"upper bound", Motion{V: 1, Vd: 5}, 1.25},
 			{"lower bound", Motion{V: 5, Vd: 1}, 0.8},
 		} {
@@ -225,7 +225,7 @@ func TestInjectionStaysBelowTheController(t *testing.T) {
 	}
 	for v := 1e-4; v < top; v *= 1.05 {
 		f := math.Exp(-(v / law.Vd) * (v / law.Vd))
-		phi := law.Sigma0 * v / (law.Steady(v) - law.Sigma2*v)
+		phi := law.Sigma0 * v / (law.SteadyForce(v) - law.Sigma2*v)
 		if d := k * law.Sigma1 * f * f * phi; d > kd/2*1.02 {
 			t.Fatalf("at %.3g rad/s it damps with %.3g N·m·s/rad", v, d)
 		}

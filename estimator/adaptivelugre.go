@@ -94,7 +94,7 @@ func (a *AdaptiveLuGre) Bristles() (z0, z1 float64) { return a.z[0], a.z[1] }
 // Compensate advances the observers exactly for a speed and an r that are constant over the step, then the factors, with the
 // means over the step.
 func (a *AdaptiveLuGre) Compensate(dt float64, m Motion) (float64, engine.Status) {
-	if !(dt > 0) || !m.finite() {
+	if !(dt > 0) || !m.allFinite() {
 		return 0, engine.NonFinite
 	}
 	law := a.law
@@ -120,7 +120,7 @@ func (a *AdaptiveLuGre) Compensate(dt float64, m Motion) (float64, engine.Status
 	sum := law.Offset
 	for i, p := range part {
 		sum += a.thetas[i] * p
-		if !m.Held {
+		if !m.LearningHeld {
 			a.s.learn(&a.thetas[i], p, lr, dt)
 		}
 	}

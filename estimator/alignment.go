@@ -113,7 +113,7 @@ func (a *Alignment) restart() {
 
 // Motion takes position and velocity at time t (s), which grows.
 func (a *Alignment) Motion(t, position, velocity float64) {
-	if !numeric.Finite(position + velocity) {
+	if !numeric.IsFinite(position + velocity) {
 		a.counts.LateSamples += a.pendingCount
 		a.motionCount, a.pendingCount = 0, 0 // what came before belongs to another motion
 		return
@@ -171,7 +171,7 @@ func (a *Alignment) Sample(t, y float64) bool {
 	if a.motionCount < 2 || !a.beyondMotion(t) {
 		return a.compare(t, y)
 	}
-	if a.pendingCount == len(a.pending) || t-a.lin > a.motion[a.newestMotion].t+a.s.Depth || !numeric.Finite(y) {
+	if a.pendingCount == len(a.pending) || t-a.lin > a.motion[a.newestMotion].t+a.s.Depth || !numeric.IsFinite(y) {
 		a.counts.LateSamples++
 		return false
 	}
@@ -183,7 +183,7 @@ func (a *Alignment) Sample(t, y float64) bool {
 // compare takes in a reading whose motion is there.
 func (a *Alignment) compare(t, y float64) bool {
 	m, ok := a.at(t - a.lin)
-	if !ok || !numeric.Finite(y) {
+	if !ok || !numeric.IsFinite(y) {
 		a.counts.LateSamples++
 		return false
 	}

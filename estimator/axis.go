@@ -11,9 +11,9 @@ import (
 
 // Sample is what a tick knows of a measured quantity. One that is not there is never fresh.
 type Sample struct {
-	Value float64
-	Age   float64 // s     since the newest sample of its group was taken
-	Fresh bool    // it came since the tick before, and is not outside its declared range
+	Value   float64
+	Age     float64 // s     since the newest sample of its group was taken
+	Updated bool    // it came since the tick before, and is not outside its declared range
 }
 
 // Quantity is what an axis can measure. The first three correct the estimate; the others, and the current of a mechanical axis, are
@@ -35,7 +35,7 @@ var quantityNames = [Quantities]string{"position", "current", "velocity", "effor
 type Inputs struct {
 	Position, Velocity, Current, Effort, Voltage Sample
 	Command                                      float64 // what was sent in the tick before: V, A, N·m, N …
-	Driven                                       bool    // the drive acts on commands
+	DriveActive                                  bool    // the drive acts on commands
 }
 
 // Of is the sample of a quantity.
@@ -45,8 +45,8 @@ func (in *Inputs) Of(q Quantity) *Sample {
 
 // Group are samples that are taken at the same time: one kind of frame or reply.
 type Group struct {
-	Every float64 // s  from sample to sample
-	Of    []Quantity
+	SamplePeriod float64 // s  from sample to sample
+	Quantities   []Quantity
 }
 
 // AxisSpec describes how an axis is sampled.
@@ -64,44 +64,44 @@ type AxisSpec struct {
 // is older than a sample of another group takes the filter back to what it knew then, and forward again over all that came since.
 // Step allocates nothing.
 type Axis struct {
-	kf         *Kalman
-	s          AxisSpec
-	electrical bool
-	group      [Quantities]int // of each quantity; −1: not measured
-	input      Quantity        // measured input of the model
-	times      []raster        // of each group
-	every      float64         // s  of the fastest group
-	sent       commands
-	past       past
+	kf            *Kalman
+	s             AxisSpec
+	electrical    bool
+	group         [Quantities]int // of each quantity; −1: not measured
+	input         Quantity        // measured input of the model
+	times         []raster        // of each group
+	fastestPeriod float64         // s  of the fastest group
+	commands      commands
+	history       past
 
-	driven  bool
-	newest  int64  // ns  time of the newest sample, of a single group
-	out     vector // state at the newest tick
-	age     float64
-	rls     *RLS
-	lessons lessons
-	timing  *commandTiming // nil: commands act as they are sent
-	outcome Outcome
+	driveActive bool
+	newestTime  int64  // ns  time of the newest sample, of a single group
+	tickState   vector // state at the newest tick
+	age         float64
+	rls         *RLS
+	rlsInput    lessons
+	timing      *commandTiming // nil: commands act as they are sent
+	outcome     Outcome
 }
 
 // Outcome is what became of the samples of a tick.
 type Outcome struct {
-	Taken   [Quantities]bool // by Quantity
-	Refused [Quantities]bool // fresh numbers that no axis can have, without a time, or older than all that is kept
-	Came    bool             // a sample came that the filter went to
-	Passed  float64          // s  by which the time of the newest sample moved on
-	Jumped  bool             // the position is another, and taken anew
+	Accepted  [Quantities]bool // by Quantity
+	Rejected  [Quantities]bool // fresh numbers that no axis can have, without a time, or older than all that is kept
+	HasSample bool             // a sample came that the filter went to
+	TimeStep  float64          // s  by which the time of the newest sample moved on
+	Jumped    bool             // the position is another, and taken anew
 }
 
 const (
-	oldest     = 100 // s        age beyond which the time of a sample is not believed
-	farthest   = 20  // periods  of age beyond which the estimate is left at the time of its sample
-	mostRatio  = 32  // between the periods of two groups
-	mostGroups = 4
+	maxAge         = 100 // s        age beyond which the time of a sample is not believed
+	farthest       = 20  // periods  of age beyond which the estimate is left at the time of its sample
+	maxPeriodRatio = 32  // between the periods of two groups
+	maxGroups      = 4
 )
 
 // Timed tells whether a sample with this age (s) has a time that can be believed.
-func Timed(age float64) bool { return -oldest < age && age < oldest }
+func Timed(age float64) bool { return -maxAge < age && age < maxAge }
 
 // NewElectrical is an axis with a voltage drive: a brushed motor, of which position and perhaps current are measured. The period of the
 // filter is that of the fastest group.
@@ -110,11 +110,11 @@ func NewElectrical(k KalmanSpec, s AxisSpec) (*Axis, error) {
 	if err != nil {
 		return nil, err
 	}
-	k.Dt, a.input = a.every, Voltage
+	k.Dt, a.input = a.fastestPeriod, Voltage
 	if a.kf, err = NewKalman(k); err != nil {
 		return nil, err
 	}
-	return a, a.complete(k.Motor, Current, k.CurrentNoise)
+	return a, a.setUpRLS(k.Motor, Current, k.CurrentNoise)
 }
 
 // NewMechanical is an axis of which an effort is known, or none: the input is what is measured of effort or current, else the command
@@ -135,30 +135,30 @@ func NewMechanical(m MechanicalSpec, s AxisSpec) (*Axis, error) {
 	if a.kf, err = NewMechanicalKalman(m); err != nil {
 		return nil, err
 	}
-	a.kf.s.white = a.white(&m)
-	return a, a.complete(plant.Motor{J: m.Inertia, K: a.effort(1)}, a.input, m.EffortNoise/math.Abs(a.effort(1)))
+	a.kf.s.inputNoise = a.inputNoise(&m)
+	return a, a.setUpRLS(plant.Motor{J: m.Inertia, K: a.effort(1)}, a.input, m.EffortNoise/math.Abs(a.effort(1)))
 }
 
 // slowest is the period (s) of the slowest group.
 func (a *Axis) slowest() (dt float64) {
 	for _, g := range a.s.Groups {
-		dt = max(dt, g.Every)
+		dt = max(dt, g.SamplePeriod)
 	}
 	return dt
 }
 
-// white is the strength of the noise of an effort: it is fresh with every sample of it, or every command.
-func (a *Axis) white(m *MechanicalSpec) float64 {
+// inputNoise is the strength of the noise of an effort: it is fresh with every sample of it, or every command.
+func (a *Axis) inputNoise(m *MechanicalSpec) float64 {
 	period := a.s.Tick
 	if g := a.group[a.input]; g >= 0 {
-		period = a.s.Groups[g].Every
+		period = a.s.Groups[g].SamplePeriod
 	}
 	return m.EffortNoise * m.EffortNoise * period
 }
 
-// complete finds samples that say nothing to the model, and builds the least squares for an inertia and a torque constant, which are
+// setUpRLS finds samples that say nothing to the model, and builds the least squares for an inertia and a torque constant, which are
 // fed with the position and another sample, of so much noise.
-func (a *Axis) complete(m plant.Motor, input Quantity, noise float64) (err error) {
+func (a *Axis) setUpRLS(m plant.Motor, input Quantity, noise float64) (err error) {
 	for q, g := range a.group {
 		row, acts := q < nY && a.kf.s.r[q] > 0, Quantity(q) == a.input && m.J*m.K != 0
 		if g >= 0 && !row && !acts {
@@ -172,7 +172,7 @@ func (a *Axis) complete(m plant.Motor, input Quantity, noise float64) (err error
 		return errors.New("axis: least squares need position and current or effort of one group, and an inertia to begin with")
 	}
 	spec := *a.s.RLS
-	spec.K, a.lessons.motor, a.lessons.input = m.K, m, input
+	spec.K, a.rlsInput.motor, a.rlsInput.input = m.K, m, input
 	if a.s.FreeTiming {
 		a.timing = newCommandTiming(spec.Dt, a.s.Tick, spec.Memory, noise, m)
 		spec.Bows, spec.Emf, spec.Mixes, spec.Prior = len(a.timing.bows), a.timing.accelerated(), a.timing.mixes(), a.timing.prior
@@ -183,19 +183,19 @@ func (a *Axis) complete(m plant.Motor, input Quantity, noise float64) (err error
 }
 
 func newAxis(s AxisSpec, electrical bool) (*Axis, error) {
-	a := &Axis{s: s, electrical: electrical, times: make([]raster, len(s.Groups)), sent: commands{tick: s.Tick}, every: math.Inf(1), age: math.Inf(1), past: past{ring: make([]moment, 2)}}
+	a := &Axis{s: s, electrical: electrical, times: make([]raster, len(s.Groups)), commands: commands{tick: s.Tick}, fastestPeriod: math.Inf(1), age: math.Inf(1), history: past{ring: make([]moment, 2)}}
 	errs := []error{above0("axis: tick", s.Tick, "s"), atLeast0("axis: effort per ampere", math.Abs(s.PerAmpere), ""), atLeast0("axis: effort per command", math.Abs(s.PerCommand), "")}
 	for q := range a.group {
 		a.group[q] = -1
 	}
 	slowest := 0.0
 	for g, group := range s.Groups {
-		errs = append(errs, above0("axis: period of samples", group.Every, "s"))
+		errs = append(errs, above0("axis: period of samples", group.SamplePeriod, "s"))
 		if len(s.Groups) > 1 {
-			a.times[g].fitted, a.past.ring = 1, make([]moment, kept)
+			a.times[g].fitted, a.history.ring = 1, make([]moment, maxEvents)
 		}
-		a.every, slowest = min(a.every, group.Every), max(slowest, group.Every)
-		for _, q := range group.Of {
+		a.fastestPeriod, slowest = min(a.fastestPeriod, group.SamplePeriod), max(slowest, group.SamplePeriod)
+		for _, q := range group.Quantities {
 			if q >= Quantities {
 				errs = append(errs, fmt.Errorf("axis: quantity %d is not known", q))
 				continue
@@ -209,8 +209,8 @@ func newAxis(s AxisSpec, electrical bool) (*Axis, error) {
 	if a.group[Position] < 0 {
 		errs = append(errs, errors.New("axis: no group has the position"))
 	}
-	if len(s.Groups) > mostGroups || slowest > mostRatio*a.every {
-		errs = append(errs, fmt.Errorf("axis: %d groups from %g to %g s, want at most %d, and periods within a factor of %d", len(s.Groups), a.every, slowest, mostGroups, mostRatio))
+	if len(s.Groups) > maxGroups || slowest > maxPeriodRatio*a.fastestPeriod {
+		errs = append(errs, fmt.Errorf("axis: %d groups from %g to %g s, want at most %d, and periods within a factor of %d", len(s.Groups), a.fastestPeriod, slowest, maxGroups, maxPeriodRatio))
 	}
 	return a, errors.Join(errs...)
 }
@@ -243,7 +243,7 @@ func (a *Axis) write(s *vector, x []float64) {
 // Reset forgets everything but the raster of the samples; the next position is taken as it comes.
 func (a *Axis) Reset() {
 	a.kf.Reset()
-	a.past.n = 0
+	a.history.n = 0
 }
 
 // State writes the estimate at the time of the newest sample, in the order of Signals.
@@ -265,8 +265,8 @@ func (a *Axis) Age() float64 { return a.age }
 // RLS are the least squares; nil: off.
 func (a *Axis) RLS() *RLS { return a.rls }
 
-// Primed, Sound, Noise and PositionNoise are those of the filter.
+// Primed, Usable, Noise and PositionNoise are those of the filter.
 func (a *Axis) Primed() bool                       { return a.kf.Primed() }
-func (a *Axis) Sound() bool                        { return a.kf.Sound() }
+func (a *Axis) Usable() bool                       { return a.kf.Usable() }
 func (a *Axis) Noise() (times float64, sound bool) { return a.kf.Noise() }
 func (a *Axis) PositionNoise() float64             { return a.kf.PositionNoise() }

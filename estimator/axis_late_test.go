@@ -25,8 +25,8 @@ func TestLateSampleActsAtItsTime(t *testing.T) {
 					came[Position] = Sample{Value: 0.201, Age: float64(late)*tick + 0.4e-3}
 				}
 				f.step(came)
-				if k == 100+late && !lost && f.outcome.Refused[Position] == f.outcome.Taken[Position] {
-					t.Fatalf("%s, %d ticks late: taken %v, refused %v", axis.name, late, f.outcome.Taken[Position], f.outcome.Refused[Position])
+				if k == 100+late && !lost && f.outcome.Rejected[Position] == f.outcome.Accepted[Position] {
+					t.Fatalf("%s, %d ticks late: taken %v, refused %v", axis.name, late, f.outcome.Accepted[Position], f.outcome.Rejected[Position])
 				}
 			}
 			return f
@@ -35,9 +35,9 @@ func TestLateSampleActsAtItsTime(t *testing.T) {
 		if math.Abs(inTime.kf.x[XVel]-without.kf.x[XVel]) < 1e-6 {
 			t.Fatal("the sample says nothing")
 		}
-		for _, late := range []int{1, 2, 7, 40, kept - 3, kept - 2, 70} {
+		for _, late := range []int{1, 2, 7, 40, maxEvents - 3, maxEvents - 2, 70} {
 			f, want := run(late, false), inTime
-			if late > kept-3 {
+			if late > maxEvents-3 {
 				want = without
 			}
 			for i, x := range f.kf.x {
@@ -72,7 +72,7 @@ func TestLateInputActsAtItsTime(t *testing.T) {
 	}
 	inTime, late := run(0), run(20)
 	// the newest event of the late one is a current that the other took 20 ticks before
-	want := inTime.past.at(indexOf(inTime, late.past.newest())).then.x
+	want := inTime.history.at(indexOf(inTime, late.history.newestTime())).belief.x
 	for i, x := range late.kf.x {
 		if math.Abs(x-want[i]) > 1e-9*(1+math.Abs(x)) {
 			t.Errorf("state %d: %.12g, with currents in time %.12g", i, x, want[i])
@@ -82,8 +82,8 @@ func TestLateInputActsAtItsTime(t *testing.T) {
 
 // indexOf is the event of an axis next to a time.
 func indexOf(f *fed, at float64) (i int) {
-	for j := range f.past.n {
-		if math.Abs(f.past.at(j).at-at) < math.Abs(f.past.at(i).at-at) {
+	for j := range f.history.n {
+		if math.Abs(f.history.at(j).time-at) < math.Abs(f.history.at(i).time-at) {
 			i = j
 		}
 	}
@@ -92,9 +92,9 @@ func indexOf(f *fed, at float64) (i int) {
 
 // An effort that comes again after longer than all that is kept leaves what the filter knows.
 func TestLateInputAfterAGap(t *testing.T) {
-	f := newFed(t, lagged, Group{Every: tick, Of: []Quantity{Current}}, Group{Every: tick, Of: []Quantity{Velocity}}, Group{Every: 32 * tick, Of: []Quantity{Position}})
+	f := newFed(t, lagged, Group{SamplePeriod: tick, Quantities: []Quantity{Current}}, Group{SamplePeriod: tick, Quantities: []Quantity{Velocity}}, Group{SamplePeriod: 32 * tick, Quantities: []Quantity{Position}})
 	f.rest(0.3, 3200)
-	for k := range 2*kept - 1 {
+	for k := range 2*maxEvents - 1 {
 		came := map[Quantity]Sample{Velocity: {Age: 0.5e-3}}
 		if k%32 == 0 {
 			came[Position] = Sample{Value: 0.3, Age: 0.3e-3}
@@ -102,9 +102,9 @@ func TestLateInputAfterAGap(t *testing.T) {
 		f.step(came)
 	}
 	g := *f.kf
-	g.Predict(f.past.age(f.t+1e6), 0, 0)
+	g.Predict(f.history.age(f.t+1e6), 0, 0)
 	f.step(map[Quantity]Sample{Current: {}})
-	if got, want := f.kf.p[XPos][XPos], g.p[XPos][XPos]; !f.Sound() || math.Abs(got/want-1) > 0.01 || math.Abs(f.x[0]-0.3) > 1e-3 {
+	if got, want := f.kf.p[XPos][XPos], g.p[XPos][XPos]; !f.Usable() || math.Abs(got/want-1) > 0.01 || math.Abs(f.x[0]-0.3) > 1e-3 {
 		t.Errorf("the estimate is %v, variance of the position %.6g, want %.6g", f.x, got, want)
 	}
 }

@@ -18,7 +18,7 @@ func TestUseInLeastSquares(t *testing.T) {
 	f := &fed{Axis: a, t: 5e9}
 	missing := func(want float64, what string) {
 		t.Helper()
-		if got := a.lessons.missing; math.Abs(got-want) > 1e-9 {
+		if got := a.rlsInput.elapsed; math.Abs(got-want) > 1e-9 {
 			t.Errorf("%s: %g s missing, want %g", what, got, want)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 func TestFramesWithoutTheAxis(t *testing.T) {
 	for _, speed := range []float64{3, -3} {
 		run := func(other bool) (worst float64) {
-			f := newFed(t, motorAxis(), Group{Every: 10 * tick, Of: []Quantity{Position, Current}})
+			f := newFed(t, motorAxis(), Group{SamplePeriod: 10 * tick, Quantities: []Quantity{Position, Current}})
 			for k := range 3000 {
 				came := map[Quantity]Sample{}
 				age := float64(k%10) * tick

@@ -22,7 +22,7 @@ func TestAxisSignals(t *testing.T) {
 		if c.axis.measured != 0 {
 			of = append(of, c.axis.measured)
 		}
-		f := newFed(t, c.axis, Group{Every: tick, Of: of})
+		f := newFed(t, c.axis, Group{SamplePeriod: tick, Quantities: of})
 		if got := fmt.Sprint(f.Signals()); got != c.want {
 			t.Errorf("%s: %s, want %s", c.axis.name, got, c.want)
 		}
@@ -31,7 +31,7 @@ func TestAxisSignals(t *testing.T) {
 			t.Errorf("%s writes beyond its signals", c.axis.name)
 		}
 	}
-	a, err := NewMechanical(MechanicalSpec{PositionNoise: 1e-6, Walk: 1}, AxisSpec{Tick: tick, Linear: true, Groups: []Group{{Every: tick, Of: []Quantity{Position}}}})
+	a, err := NewMechanical(MechanicalSpec{PositionNoise: 1e-6, Walk: 1}, AxisSpec{Tick: tick, Linear: true, Groups: []Group{{SamplePeriod: tick, Quantities: []Quantity{Position}}}})
 	if err != nil || fmt.Sprint(a.Signals()) != "[{position m} {velocity m/s} {acceleration m/s²}]" {
 		t.Errorf("%v, %v", a, err)
 	}
@@ -71,24 +71,26 @@ func TestAxisBadSpec(t *testing.T) {
 		{motor, AxisSpec{Groups: []Group{frame}}, "tick"},
 		{motor, AxisSpec{Tick: tick}, "no group has the position"},
 		{motor, AxisSpec{Tick: tick, Groups: []Group{frame, frame}}, "stands in two groups"},
-		{motor, AxisSpec{Tick: tick, Groups: []Group{{Every: tick, Of: []Quantity{Position, Quantities}}}}, "is not known"},
-		{motor, AxisSpec{Tick: tick, Groups: []Group{{Of: []Quantity{Position}}}}, "period of samples"},
-		{motor, AxisSpec{Tick: tick, Groups: []Group{{Every: tick, Of: []Quantity{Current}}, {Every: 33 * tick, Of: []Quantity{Position}}}}, "within a factor of 32"},
+		{motor, AxisSpec{Tick: tick, Groups: []Group{{SamplePeriod: tick, Quantities: []Quantity{Position, Quantities}}}}, "is not known"},
+		{motor, AxisSpec{Tick: tick, Groups: []Group{{Quantities: []Quantity{Position}}}}, "period of samples"},
+		{motor, AxisSpec{Tick: tick, Groups: []Group{{SamplePeriod: tick, Quantities: []Quantity{Current}}, {SamplePeriod: 33 * tick, Quantities: []Quantity{Position}}}}, "within a factor of 32"},
 		{motor, AxisSpec{Tick: tick, Groups: fastSlow, RLS: &rls}, "position and current or effort of one group"},
-		{motor, AxisSpec{Tick: tick, Groups: []Group{{Every: tick, Of: []Quantity{Position, Effort}}}}, "the effort says nothing"},
-		{effort, AxisSpec{Tick: tick, PerCommand: 1, Groups: []Group{{Every: tick, Of: []Quantity{Position, Voltage}}}}, "the voltage says nothing"},
-		{effort, AxisSpec{Tick: tick, PerCommand: 1, Groups: []Group{{Every: tick, Of: []Quantity{Position, Velocity}}}}, "the velocity says nothing"},
+		{motor, AxisSpec{Tick: tick, Groups: []Group{{SamplePeriod: tick, Quantities: []Quantity{Position, Effort}}}}, "the effort says nothing"},
+		{effort, AxisSpec{Tick: tick, PerCommand: 1, Groups: []Group{{SamplePeriod: tick, Quantities: []Quantity{Position, Voltage}}}}, "the voltage says nothing"},
+		{effort, AxisSpec{Tick: tick, PerCommand: 1, Groups: []Group{{SamplePeriod: tick, Quantities: []Quantity{Position, Velocity}}}}, "the velocity says nothing"},
 		{effort, AxisSpec{Tick: tick, Groups: []Group{both}}, "the current says nothing"},
-		{effort, AxisSpec{Tick: tick, PerAmpere: 1, Groups: []Group{{Every: tick, Of: []Quantity{Position, Current, Effort}}}}, "the current says nothing"},
-		{passive, AxisSpec{Tick: tick, Groups: []Group{{Every: tick, Of: []Quantity{Position, Effort}}}}, "the effort says nothing"},
+		{effort, AxisSpec{Tick: tick, PerAmpere: 1, Groups: []Group{{SamplePeriod: tick, Quantities: []Quantity{Position, Current, Effort}}}}, "the current says nothing"},
+		{passive, AxisSpec{Tick: tick, Groups: []Group{{SamplePeriod: tick, Quantities: []Quantity{Position, Effort}}}},
+			"the effort says nothing"},
 		{effort, AxisSpec{Tick: tick, PerCommand: math.NaN(), Groups: []Group{frame}}, "effort per command"},
-		{effort, AxisSpec{Tick: tick, Groups: []Group{{Every: tick, Of: []Quantity{Position}}}}, "leave out the inertia"},
+		{effort, AxisSpec{Tick: tick, Groups: []Group{{SamplePeriod: tick, Quantities: []Quantity{Position}}}}, "leave out the inertia"},
 	} {
 		if err := c.build(c.s); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want a word of %q", c.s, err, c.want)
 		}
 	}
-	if err := motor(AxisSpec{Tick: tick, Groups: []Group{both, {Every: 32 * tick, Of: []Quantity{Voltage}}}, RLS: &rls}); err != nil {
+	if err := motor(AxisSpec{Tick: tick, Groups: []Group{both, {SamplePeriod: 32 * tick, Quantities: []Quantity{Voltage}}},
+		RLS: &rls}); err != nil {
 		t.Error(err)
 	}
 	for name, spoil := range map[string]func(*MechanicalSpec){

@@ -23,14 +23,14 @@ func newFed(t testing.TB, a testAxis, groups ...Group) *fed {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &fed{Axis: axis, t: 5e9, in: Inputs{Driven: true}}
+	return &fed{Axis: axis, t: 5e9, in: Inputs{DriveActive: true}}
 }
 
 // step is a tick with these new samples; the others grow older.
 func (f *fed) step(came map[Quantity]Sample) engine.Status {
 	f.t += int64(1e6 * (1 + f.skip))
 	for q, s := range []*Sample{&f.in.Position, &f.in.Current, &f.in.Velocity, &f.in.Effort, &f.in.Voltage} {
-		s.Age, s.Fresh = s.Age+tick*float64(1+f.skip), false
+		s.Age, s.Updated = s.Age+tick*float64(1+f.skip), false
 		for of, c := range came { // an age is that of the group
 			if f.group[q] >= 0 && f.group[q] == f.group[of] {
 				s.Age = c.Age
@@ -38,7 +38,7 @@ func (f *fed) step(came map[Quantity]Sample) engine.Status {
 		}
 		if c, ok := came[Quantity(q)]; ok {
 			*s = c
-			s.Fresh = true
+			s.Updated = true
 		}
 	}
 	return f.Step(f.t, f.skip, &f.in, f.x[:])
@@ -49,7 +49,7 @@ func (f *fed) rest(position float64, ticks int) (st engine.Status) {
 	for k := range ticks {
 		came := map[Quantity]Sample{}
 		for q, g := range f.group {
-			if g >= 0 && k%int(f.s.Groups[g].Every/tick+0.5) == 0 {
+			if g >= 0 && k%int(f.s.Groups[g].SamplePeriod/tick+0.5) == 0 {
 				came[Quantity(q)] = Sample{}
 			}
 		}
@@ -62,10 +62,10 @@ func (f *fed) rest(position float64, ticks int) (st engine.Status) {
 }
 
 var (
-	frame     = Group{Every: tick, Of: []Quantity{Position, Current, Voltage}}
-	both      = Group{Every: tick, Of: []Quantity{Position, Current}}
-	fastSlow  = []Group{{Every: tick, Of: []Quantity{Current}}, {Every: 5 * tick, Of: []Quantity{Position}}}
-	twoEqual  = []Group{{Every: tick, Of: []Quantity{Current}}, {Every: tick, Of: []Quantity{Position}}}
+	frame     = Group{SamplePeriod: tick, Quantities: []Quantity{Position, Current, Voltage}}
+	both      = Group{SamplePeriod: tick, Quantities: []Quantity{Position, Current}}
+	fastSlow  = []Group{{SamplePeriod: tick, Quantities: []Quantity{Current}}, {SamplePeriod: 5 * tick, Quantities: []Quantity{Position}}}
+	twoEqual  = []Group{{SamplePeriod: tick, Quantities: []Quantity{Current}}, {SamplePeriod: tick, Quantities: []Quantity{Position}}}
 	lagged    = effortAxis("current", 1, 2e-3, 0, 0.042)
 	commanded = effortAxis("effort", 1, 0, 1, 0)
 )
@@ -81,7 +81,8 @@ func TestAxisForgets(t *testing.T) {
 						of[0] = Velocity
 					}
 					run := func(wrong float64) *fed {
-						f := newFed(t, axis, Group{Every: tick, Of: of}, Group{Every: float64(slow) * tick, Of: []Quantity{Position}})
+						f := newFed(t, axis, Group{SamplePeriod: tick, Quantities: of}, Group{SamplePeriod: float64(slow) * tick,
+							Quantities: []Quantity{Position}})
 						rng := rand.New(rand.NewPCG(4, 2))
 						for k := range 400*slow + 2000 {
 							came := map[Quantity]Sample{}
@@ -112,7 +113,7 @@ func TestAxisForgets(t *testing.T) {
 
 // What no axis can have is refused on both sides and both ways round, and told; what it can have is taken.
 func TestAxisRefuses(t *testing.T) {
-	both := []Group{{Every: tick, Of: []Quantity{Position, Velocity, Effort}}}
+	both := []Group{{SamplePeriod: tick, Quantities: []Quantity{Position, Velocity, Effort}}}
 	measured := effortAxis("effort", 1, 2e-3, 0, 0)
 	j, top := 7e-5, 0.4
 	for _, side := range []float64{1, -1} {
@@ -138,8 +139,8 @@ func TestAxisRefuses(t *testing.T) {
 				f.rest(0, 300)
 				v := side * (c.edge(f) + over)
 				f.step(map[Quantity]Sample{Position: {}, Velocity: {}, Effort: {}, c.q: {Value: v}})
-				if o := f.Outcome(); o.Taken[c.q] != (over < 0) || o.Refused[c.q] != (over > 0) || !o.Taken[Position] {
-					t.Errorf("%s of %.9g: taken %v, refused %v, position taken %v", c.name, v, o.Taken[c.q], o.Refused[c.q], o.Taken[Position])
+				if o := f.Outcome(); o.Accepted[c.q] != (over < 0) || o.Rejected[c.q] != (over > 0) || !o.Accepted[Position] {
+					t.Errorf("%s of %.9g: taken %v, refused %v, position taken %v", c.name, v, o.Accepted[c.q], o.Rejected[c.q], o.Accepted[Position])
 				}
 			}
 		}
@@ -152,8 +153,8 @@ func TestAxisRefuses(t *testing.T) {
 			}
 			v := side * (500 + 10*math.Hypot(0.05, 0.01*500) + over)
 			f.step(map[Quantity]Sample{Position: {}, Velocity: {Value: v}, Effort: {}})
-			if o := f.Outcome(); o.Taken[Velocity] != (over < 0) || o.Refused[Velocity] != (over > 0) {
-				t.Errorf("velocity of %.9g: taken %v, refused %v", v, o.Taken[Velocity], o.Refused[Velocity])
+			if o := f.Outcome(); o.Accepted[Velocity] != (over < 0) || o.Rejected[Velocity] != (over > 0) {
+				t.Errorf("velocity of %.9g: taken %v, refused %v", v, o.Accepted[Velocity], o.Rejected[Velocity])
 			}
 		}
 	}
@@ -161,12 +162,12 @@ func TestAxisRefuses(t *testing.T) {
 	f := newFed(t, measured, both...)
 	f.rest(0, 300)
 	f.step(map[Quantity]Sample{Position: {}, Velocity: {Value: math.NaN()}, Effort: {Value: math.Inf(1)}})
-	if o := f.Outcome(); o.Taken[Velocity] || o.Taken[Effort] || o.Refused[Velocity] || o.Refused[Effort] {
+	if o := f.Outcome(); o.Accepted[Velocity] || o.Accepted[Effort] || o.Rejected[Velocity] || o.Rejected[Effort] {
 		t.Errorf("no numbers: %+v", o)
 	}
 	for _, age := range []float64{math.NaN(), 1e3, -1e3} {
 		f.step(map[Quantity]Sample{Position: {Age: age}, Velocity: {Age: age}, Effort: {Age: age}})
-		if o := f.Outcome(); o.Came || o.Refused != [Quantities]bool{Position: true, Velocity: true, Effort: true} {
+		if o := f.Outcome(); o.HasSample || o.Rejected != [Quantities]bool{Position: true, Velocity: true, Effort: true} {
 			t.Errorf("age %g s: %+v", age, o)
 		}
 	}
@@ -178,7 +179,7 @@ func TestAxisTellsWhatHappened(t *testing.T) {
 	if st := f.step(nil); st != engine.NotConverged {
 		t.Errorf("without a sample: %v", st)
 	}
-	if st := f.rest(0, 100); st != engine.OK || !f.Sound() {
+	if st := f.rest(0, 100); st != engine.OK || !f.Usable() {
 		t.Errorf("at rest: %v", st)
 	}
 	jumps := 0
@@ -208,18 +209,18 @@ func TestAxisTellsWhatHappened(t *testing.T) {
 	// a clock that is set back is a new beginning
 	f.rest(60, 1)
 	f.step(map[Quantity]Sample{Position: {Value: 6, Age: 1}, Current: {Age: 1}})
-	if f.past.n != 1 && f.past.n != 2 {
-		t.Errorf("%d samples kept of the time before", f.past.n)
+	if f.history.n != 1 && f.history.n != 2 {
+		t.Errorf("%d samples kept of the time before", f.history.n)
 	}
 }
 
 // An effort without a position is an event all the same, in one frame too: it says what acts from then on.
 func TestEffortAlone(t *testing.T) {
-	f := newFed(t, effortAxis("effort", 1, 2e-3, 0, 0), Group{Every: tick, Of: []Quantity{Position, Effort}})
+	f := newFed(t, effortAxis("effort", 1, 2e-3, 0, 0), Group{SamplePeriod: tick, Quantities: []Quantity{Position, Effort}})
 	f.rest(0, 300)
 	for range 10 {
 		f.step(map[Quantity]Sample{Effort: {Value: 0.01}})
-		if o := f.Outcome(); !o.Came || !o.Taken[Effort] || math.Abs(o.Passed-tick) > 1e-9 {
+		if o := f.Outcome(); !o.HasSample || !o.Accepted[Effort] || math.Abs(o.TimeStep-tick) > 1e-9 {
 			t.Fatalf("%+v", o)
 		}
 	}
@@ -236,8 +237,8 @@ func TestAxisWithoutDrive(t *testing.T) {
 		driven bool
 		moves  bool
 	}{{"effort", commanded, true, true}, {"effort, off", commanded, false, false}, {"nothing drives it", passiveAxis(), true, false}, {"motor", motorAxis(), true, true}, {"motor, off", motorAxis(), false, false}} {
-		f := newFed(t, c.axis, Group{Every: tick, Of: []Quantity{Position}})
-		f.in.Driven = c.driven
+		f := newFed(t, c.axis, Group{SamplePeriod: tick, Quantities: []Quantity{Position}})
+		f.in.DriveActive = c.driven
 		f.rest(0, 500)
 		f.in.Command = 0.3
 		for range 10 { // no samples: the model alone
@@ -260,8 +261,8 @@ func sampledAxis(tb testing.TB, axis testAxis, late int, groups ...Group) func()
 		f.in.Command = 0.01
 		for q, s := range []*Sample{&f.in.Position, &f.in.Current, &f.in.Velocity, &f.in.Effort, &f.in.Voltage} {
 			if g := f.group[q]; g >= 0 {
-				turn := int(groups[g].Every/tick + 0.5)
-				if s.Age, s.Fresh = s.Age+tick, k%turn == 0; s.Fresh {
+				turn := int(groups[g].SamplePeriod/tick + 0.5)
+				if s.Age, s.Updated = s.Age+tick, k%turn == 0; s.Updated {
 					s.Age = 0.37e-3
 					if turn > 1 {
 						s.Age += float64(late) * tick
@@ -283,11 +284,12 @@ var stepped = []struct {
 	{"motor/one group", motorAxis(), 0, []Group{both}},
 	{"motor/position slow", motorAxis(), 0, fastSlow},
 	{"motor/position slow, 10 ms late", motorAxis(), 10, fastSlow},
-	{"effort/commanded", commanded, 0, []Group{{Every: tick, Of: []Quantity{Position}}}},
+	{"effort/commanded", commanded, 0, []Group{{SamplePeriod: tick, Quantities: []Quantity{Position}}}},
 	{"effort/current in one group", lagged, 0, []Group{both}},
 	{"effort/position slow", lagged, 0, fastSlow},
 	{"effort/position slow, 10 ms late", lagged, 10, fastSlow},
-	{"effort/velocity fast, position 10 ms late", lagged, 10, []Group{{Every: tick, Of: []Quantity{Current, Velocity}}, fastSlow[1]}},
+	{"effort/velocity fast, position 10 ms late", lagged, 10, []Group{{SamplePeriod: tick, Quantities: []Quantity{Current, Velocity}},
+		fastSlow[1]}},
 }
 
 func TestAxisAllocs(t *testing.T) {
@@ -317,7 +319,7 @@ func TestAxisOutcome(t *testing.T) {
 		f := newFed(t, motorAxis(), groups...)
 		for k := range 50 {
 			f.step(map[Quantity]Sample{Current: {Age: 0.2e-3}})
-			if o := f.Outcome(); len(groups) > 1 && o.Refused[Current] || !o.Came || f.Primed() || k > 1 && math.Abs(o.Passed-tick) > 1e-8 {
+			if o := f.Outcome(); len(groups) > 1 && o.Rejected[Current] || !o.HasSample || f.Primed() || k > 1 && math.Abs(o.TimeStep-tick) > 1e-8 {
 				t.Fatalf("currents alone, tick %d: %+v", k, o)
 			}
 		}
@@ -332,10 +334,10 @@ func TestAxisOutcome(t *testing.T) {
 			}
 			f.step(some)
 			o := f.Outcome()
-			if passed += o.Passed; o.Came {
+			if passed += o.TimeStep; o.HasSample {
 				came++
 			}
-			if o.Came != (len(some) > 0) || o.Taken[Position] != (k%5 == 0) || o.Taken[Current] != (k%3 > 0) && f.Primed() && k > 0 {
+			if o.HasSample != (len(some) > 0) || o.Accepted[Position] != (k%5 == 0) || o.Accepted[Current] != (k%3 > 0) && f.Primed() && k > 0 {
 				t.Fatalf("tick %d: %+v", k, o)
 			}
 		}
@@ -350,7 +352,7 @@ func TestVoltageOfAnotherDevice(t *testing.T) {
 	m := demoMotor()
 	run := func(reported bool) float64 {
 		a := motorAxis()
-		groups := []Group{{Every: tick, Of: []Quantity{Position}}, {Every: tick, Of: []Quantity{Voltage}}}
+		groups := []Group{{SamplePeriod: tick, Quantities: []Quantity{Position}}, {SamplePeriod: tick, Quantities: []Quantity{Voltage}}}
 		f := newFed(t, a, groups[:1]...)
 		if reported {
 			f = newFed(t, a, groups...)
@@ -386,9 +388,9 @@ func TestAxisBearsAnything(t *testing.T) {
 			return []float64{usual, usual, usual, -usual, 0, math.NaN(), math.Inf(1), math.Inf(-1), 1e300, -1e300, 1e9, rng.NormFloat64()}[rng.IntN(12)]
 		}
 		for k := range 20000 {
-			f.in = Inputs{Command: odd(1), Driven: rng.IntN(3) > 0}
+			f.in = Inputs{Command: odd(1), DriveActive: rng.IntN(3) > 0}
 			for _, s := range []*Sample{&f.in.Position, &f.in.Current, &f.in.Velocity, &f.in.Effort, &f.in.Voltage} {
-				*s = Sample{Value: odd(0.1), Age: odd(1e-3), Fresh: rng.IntN(2) > 0}
+				*s = Sample{Value: odd(0.1), Age: odd(1e-3), Updated: rng.IntN(2) > 0}
 			}
 			f.skip = uint32(rng.IntN(3)) * uint32(rng.IntN(2)*400)
 			if f.t += int64(1e6 * (1 + f.skip)); rng.IntN(100) == 0 {
@@ -401,7 +403,7 @@ func TestAxisBearsAnything(t *testing.T) {
 				}
 			}
 		}
-		f.in, f.skip = Inputs{Driven: true}, 0
+		f.in, f.skip = Inputs{DriveActive: true}, 0
 		if st := f.rest(0.7, 1000); st != engine.OK || math.Abs(f.x[0]-0.7) > 0.01 || math.Abs(f.x[1]) > 1 {
 			t.Errorf("%s: %v, %v", c.name, st, f.x)
 		}
@@ -417,10 +419,10 @@ func TestAxisMirrored(t *testing.T) {
 			theta := 0.0
 			for k := range 3000 {
 				theta += 0.03 * math.Sin(0.01*float64(k))
-				f.in.Driven, f.in.Command = k%700 < 400, side*math.Sin(0.02*float64(k))
+				f.in.DriveActive, f.in.Command = k%700 < 400, side*math.Sin(0.02*float64(k))
 				came := map[Quantity]Sample{}
 				for q, g := range f.group {
-					if v := rng.NormFloat64(); g >= 0 && k%int(f.s.Groups[g].Every/tick+0.5) == 0 {
+					if v := rng.NormFloat64(); g >= 0 && k%int(f.s.Groups[g].SamplePeriod/tick+0.5) == 0 {
 						came[Quantity(q)] = Sample{Value: side * (0.1*math.Sin(0.02*float64(k)) + 0.02*v), Age: 0.4e-3}
 					}
 				}
@@ -434,7 +436,7 @@ func TestAxisMirrored(t *testing.T) {
 					came[Velocity] = Sample{Value: side * 30 * math.Sin(0.01*float64(k)), Age: 0.4e-3}
 				}
 				f.step(came)
-				for _, r := range f.Outcome().Refused {
+				for _, r := range f.Outcome().Rejected {
 					if r {
 						refused++
 					}
@@ -458,7 +460,7 @@ func TestAxisMirrored(t *testing.T) {
 func TestMechanicalAgainstItsEquations(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 6))
 	for _, a := range []testAxis{commanded, effortAxis("force", 1000, 0, 1, 0), passiveAxis()} {
-		k := newFed(t, a, Group{Every: tick, Of: []Quantity{Position}}).kf
+		k := newFed(t, a, Group{SamplePeriod: tick, Quantities: []Quantity{Position}}).kf
 		for _, dt := range []float64{0.1e-3, 1e-3, 7.3e-3, 50e-3} {
 			var e estimate
 			scale := [4]float64{1e-3, 3, 0, 100}

@@ -4,16 +4,16 @@ import "math"
 
 // commands are those sent in the last ticks, as if each acted from its tick to the next.
 type commands struct {
-	u      [256]float64 // ring
-	newest int
-	tick   float64 // s
+	u    [256]float64 // ring
+	head int
+	tick float64 // s
 }
 
 // add takes the command that was held for so many ticks up to now.
 func (c *commands) add(u float64, ticks uint32) {
 	for range min(ticks, uint32(len(c.u))) {
-		c.newest = (c.newest + 1) % len(c.u)
-		c.u[c.newest] = u
+		c.head = (c.head + 1) % len(c.u)
+		c.u[c.head] = u
 	}
 }
 
@@ -21,7 +21,7 @@ func (c *commands) add(u float64, ticks uint32) {
 func (c *commands) mean(i, j int) float64 {
 	sum := 0.0
 	for l := i; l <= j; l++ {
-		sum += c.u[(c.newest+len(c.u)-min(l, len(c.u)-1))%len(c.u)]
+		sum += c.u[(c.head+len(c.u)-min(l, len(c.u)-1))%len(c.u)]
 	}
 	return sum / float64(j-i+1)
 }
@@ -33,9 +33,9 @@ func (c *commands) ago(t float64) int {
 
 func (c *commands) at(t float64) float64 { return c.mean(c.ago(t), c.ago(t)) }
 
-// between tells piece by piece which command acted, from one time to a later one, both in s ago. What changes more often than
+// forEachPiece tells piece by piece which command acted, from one time to a later one, both in s ago. What changes more often than
 // eight times a sampling period is averaged.
-func (c *commands) between(from, to, period float64, piece func(dt, u float64)) {
+func (c *commands) forEachPiece(from, to, period float64, piece func(dt, u float64)) {
 	group := max(1, int(period/c.tick/8))
 	for t := from; t > to; {
 		i := c.ago(t)
@@ -49,8 +49,8 @@ func (c *commands) between(from, to, period float64, piece func(dt, u float64)) 
 	}
 }
 
-// beyond is how far an input lies outside those sent since (s ago): the commands did not arrive.
-func (c *commands) beyond(u, since float64) (d float64) {
+// excess is how far an input lies outside those sent since (s ago): the commands did not arrive.
+func (c *commands) excess(u, since float64) (d float64) {
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for i := range min(len(c.u), 2+int(since/c.tick)) {
 		v := c.mean(i, i)

@@ -28,7 +28,8 @@ func (d *slowDrive) axis(t testing.TB) *Axis {
 	t.Helper()
 	m := plant.Motor{R: slowOhm, L: 1e-5, K: slowK, J: slowInertia}
 	k := KalmanSpec{Motor: m, Count: 2 * math.Pi / 65536, CurrentNoise: 0.02, TorqueWalk: 0.1, VoltageNoise: 0.05}
-	a, err := NewElectrical(k, AxisSpec{Tick: 1e-3, FreeTiming: d.free, Groups: []Group{{Every: 5e-3, Of: []Quantity{Position, Current}}},
+	a, err := NewElectrical(k, AxisSpec{Tick: 1e-3, FreeTiming: d.free, Groups: []Group{{SamplePeriod: 5e-3,
+		Quantities: []Quantity{Position, Current}}},
 		RLS: &RLSSpec{Dt: 5e-3, K: m.K, Window: 0.2, MinVel: 1.5, Count: 2 * math.Pi / 65536}})
 	if err != nil {
 		t.Fatal(err)
@@ -46,18 +47,18 @@ func (d *slowDrive) inertia(t testing.TB, seed uint64) (j, se, late, lateErr flo
 	sent := make([]float64, 1+int(d.delay/fine))
 	var x, w, u, newest, shown float64
 	var out [8]float64
-	in := Inputs{Driven: true}
+	in := Inputs{DriveActive: true}
 	for n := range int(40 / fine) {
 		at := float64(n) * fine
 		if n%every == 0 {
-			in.Position = Sample{Value: math.Round(x/encoder) * encoder, Fresh: true}
-			in.Current = Sample{Value: (u-slowK*w)/slowOhm + 0.02*rng.NormFloat64(), Fresh: true}
+			in.Position = Sample{Value: math.Round(x/encoder) * encoder, Updated: true}
+			in.Current = Sample{Value: (u-slowK*w)/slowOhm + 0.02*rng.NormFloat64(), Updated: true}
 			shown = in.Position.Value
 		}
 		if n%perTick == 0 {
 			in.Command = newest
 			a.Step(int64(math.Round(at*1e9)), 0, &in, out[:])
-			in.Position.Fresh, in.Current.Fresh = false, false
+			in.Position.Updated, in.Current.Updated = false, false
 			in.Position.Age, in.Current.Age = in.Position.Age+1e-3, in.Current.Age+1e-3
 			newest = d.command(at, shown)
 		}
@@ -75,7 +76,7 @@ func (d *slowDrive) inertia(t testing.TB, seed uint64) (j, se, late, lateErr flo
 	mean, square := 0.0, 0.0
 	if d.free {
 		for k, p := range a.rls.mixes.likely {
-			if at := a.rls.mixes.of[k].At; at >= len(a.timing.delays) {
+			if at := a.rls.mixes.mixList[k].Index; at >= len(a.timing.delays) {
 				l := (a.timing.phase(k) - 0.5) * 5e-3
 				mean, square = mean+p*l, square+p*l*l
 			}
@@ -125,8 +126,8 @@ func TestTimeOfCommandsAllocs(t *testing.T) {
 	k, out := 0, [8]float64{}
 	if n := testing.AllocsPerRun(4000, func() {
 		at := float64(k) * 1e-3
-		in := Inputs{Driven: true, Command: 3 + math.Sin(11*at), Position: Sample{Value: 9*at + 0.2*math.Sin(10*at)}, Current: Sample{Value: 0.4 + 0.1*math.Sin(10*at)}}
-		in.Position.Fresh, in.Current.Fresh = k%5 == 0, k%5 == 0
+		in := Inputs{DriveActive: true, Command: 3 + math.Sin(11*at), Position: Sample{Value: 9*at + 0.2*math.Sin(10*at)}, Current: Sample{Value: 0.4 + 0.1*math.Sin(10*at)}}
+		in.Position.Updated, in.Current.Updated = k%5 == 0, k%5 == 0
 		a.Step(int64(k)*1e6, 0, &in, out[:])
 		k++
 	}); n != 0 || a.RLS().Windows() == 0 {
@@ -138,7 +139,7 @@ func TestTimeOfCommandsAllocs(t *testing.T) {
 func TestTimeOfCommandsWithoutBow(t *testing.T) {
 	const h = 0.02
 	r, err := NewRLS(RLSSpec{Dt: h, K: 1, Window: 10 * h, MinVel: 1, Cond: 1e4, Bows: 2, Emf: make([]float64, 2),
-		Mixes: []Mix{{Weight: [2]float64{1, 0}}, {Weight: [2]float64{0.5, 0.5}}, {At: 1, Weight: [2]float64{1, 0}}}})
+		Mixes: []Mix{{Weight: [2]float64{1, 0}}, {Weight: [2]float64{0.5, 0.5}}, {Index: 1, Weight: [2]float64{1, 0}}}})
 	if err != nil {
 		t.Fatal(err)
 	}

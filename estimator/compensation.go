@@ -12,15 +12,15 @@ import (
 
 // Motion is what a compensation is told in a tick. Errors follow [C95], e = x − xd: an axis that lags behind has e < 0.
 type Motion struct {
-	V, E   float64 // rad/s, rad     estimated speed and tracking error
-	Vd, Ad float64 // rad/s, rad/s²  desired motion
-	U      float64 // N·m            torque that acted since the tick before, as commanded
-	Held   bool    // what learns or integrates rests: the actuator is saturated, the sensor silent, ticks missing or the axis at rest
+	V, E         float64 // rad/s, rad     estimated speed and tracking error
+	Vd, Ad       float64 // rad/s, rad/s²  desired motion
+	U            float64 // N·m            torque that acted since the tick before, as commanded
+	LearningHeld bool    // what learns or integrates rests: the actuator is saturated, the sensor silent, ticks missing or the axis at rest
 }
 
-// finite tells whether every number is one.
-func (m *Motion) finite() bool {
-	return numeric.Finite(m.V + m.E + m.Vd + m.Ad + m.U)
+// allFinite tells whether every number is one.
+func (m *Motion) allFinite() bool {
+	return numeric.IsFinite(m.V + m.E + m.Vd + m.Ad + m.U)
 }
 
 // Compensation is a torque against friction (N·m), positive for forward motion: it is added to the controller's. It never
@@ -37,7 +37,7 @@ type Learning interface {
 
 // Compensate is Step under the estimated motion.
 func (o *Observer) Compensate(dt float64, m Motion) (float64, engine.Status) {
-	if !m.finite() {
+	if !m.allFinite() {
 		return 0, engine.NonFinite
 	}
 	return o.Step(dt, m.V*dt, m.E)
@@ -58,7 +58,7 @@ func NewFeedForward(law friction.Model) (*FeedForward, error) {
 
 // Compensate is Step under the desired motion.
 func (f *FeedForward) Compensate(dt float64, m Motion) (float64, engine.Status) {
-	if !m.finite() {
+	if !m.allFinite() {
 		return 0, engine.NonFinite
 	}
 	return f.Step(dt, m.Vd*dt)
@@ -66,9 +66,9 @@ func (f *FeedForward) Compensate(dt float64, m Motion) (float64, engine.Status) 
 
 // StaticSpec describes a static feed-forward.
 type StaticSpec struct {
-	Law  friction.Model // its steady curve
-	Lead float64        // s      how far ahead the sign of the motion is taken: the delay of the loop
-	Band float64        // rad/s  speed ahead below which the sign is blended; 0: it switches
+	Law      friction.Model // its steady curve
+	LeadTime float64        // s      how far ahead the sign of the motion is taken: the delay of the loop
+	Band     float64        // rad/s  speed ahead below which the sign is blended; 0: it switches
 }
 
 // StaticFeedForward is the steady curve at the desired speed,
@@ -86,7 +86,7 @@ type StaticFeedForward struct {
 
 // NewStaticFeedForward checks the description.
 func NewStaticFeedForward(s StaticSpec) (*StaticFeedForward, error) {
-	err := errors.Join(sound(s.Law), atLeast0("feed-forward: lead", s.Lead, "s"), atLeast0("feed-forward: band", s.Band, "rad/s"))
+	err := errors.Join(checkLaw(s.Law), atLeast0("feed-forward: lead", s.LeadTime, "s"), atLeast0("feed-forward: band", s.Band, "rad/s"))
 	if err != nil {
 		return nil, err
 	}
@@ -103,10 +103,10 @@ func (f *StaticFeedForward) Reset() {}
 
 // Compensate evaluates the curve.
 func (f *StaticFeedForward) Compensate(_ float64, m Motion) (float64, engine.Status) {
-	if !m.finite() {
+	if !m.allFinite() {
 		return 0, engine.NonFinite
 	}
-	next := m.Vd + f.s.Lead*m.Ad
+	next := m.Vd + f.s.LeadTime*m.Ad
 	side := sat(next / f.s.Band)
 	if f.s.Band == 0 {
 		side = 0

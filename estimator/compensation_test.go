@@ -23,7 +23,7 @@ func compensations(t *testing.T) map[string]Compensation {
 	}
 	ff, err := NewFeedForward(&law)
 	add("feed-forward", ff, err)
-	st, err := NewStaticFeedForward(StaticSpec{Law: &law, Lead: 2e-3})
+	st, err := NewStaticFeedForward(StaticSpec{Law: &law, LeadTime: 2e-3})
 	add("static", st, err)
 	ob, err := NewObserver(ObserverSpec{Law: &law, Gain: 1})
 	add("observer", ob, err)
@@ -38,7 +38,7 @@ func compensations(t *testing.T) map[string]Compensation {
 	for name, law := range allLaws(t) {
 		ff, err := NewFeedForward(law)
 		add("feed-forward of "+name, ff, err)
-		st, err := NewStaticFeedForward(StaticSpec{Law: law, Lead: 2e-3})
+		st, err := NewStaticFeedForward(StaticSpec{Law: law, LeadTime: 2e-3})
 		add("static of "+name, st, err)
 		if Yields(law) != nil {
 			continue
@@ -118,7 +118,7 @@ func TestObserverReachesTheHigherLevel(t *testing.T) {
 	for range 1000 {
 		f, st = o.Step(1e-3, v*1e-3, 0)
 	}
-	if want := law.Steady(v); math.Abs(f-want) > 1e-9*want || st != engine.OK {
+	if want := law.SteadyForce(v); math.Abs(f-want) > 1e-9*want || st != engine.OK {
 		t.Errorf("long sliding: %g N·m, %v, want %g", f, st, want)
 	}
 }
@@ -138,7 +138,7 @@ func TestCompensationsAtRest(t *testing.T) {
 		for k := range 500 {
 			m := Motion{Vd: math.Sin(0.02 * float64(k)), Ad: 20 * math.Cos(0.02*float64(k))}
 			want, _ := a[name].Compensate(1e-3, m)
-			m.V, m.E, m.U, m.Held = 7, -3, 0.2, true
+			m.V, m.E, m.U, m.LearningHeld = 7, -3, 0.2, true
 			if got, _ := b[name].Compensate(1e-3, m); got != want {
 				t.Fatalf("%s: %g with another measured motion, %g", name, got, want)
 			}
@@ -149,7 +149,7 @@ func TestCompensationsAtRest(t *testing.T) {
 // The static feed-forward is the steady curve, with the sign of the motion that comes next.
 func TestStaticFeedForward(t *testing.T) {
 	law := demoLaw()
-	f, err := NewStaticFeedForward(StaticSpec{Law: &law, Lead: 5e-3, Band: 0.1})
+	f, err := NewStaticFeedForward(StaticSpec{Law: &law, LeadTime: 5e-3, Band: 0.1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,12 +158,12 @@ func TestStaticFeedForward(t *testing.T) {
 		name         string
 		vd, ad, want float64
 	}{
-		{"sliding forward", 3, 0, law.Steady(3)},
-		{"sliding backward", -0.2, 0, law.Steady(-0.2)},
+		{"sliding forward", 3, 0, law.SteadyForce(3)},
+		{"sliding backward", -0.2, 0, law.SteadyForce(-0.2)},
 		{"about to start forward: break-away", 0, 20, law.Fs},
 		{"about to start backward", 0, -1000, -law.Fs},
-		{"half way through the band", 0.05, 0, 0.5*(law.Steady(0.05)-law.Sigma2*0.05) + law.Sigma2*0.05},
-		{"braking through zero: 5 ms ahead it runs backward", 0.1, -40, -(law.Steady(0.1) - law.Sigma2*0.1) + law.Sigma2*0.1},
+		{"half way through the band", 0.05, 0, 0.5*(law.SteadyForce(0.05)-law.Sigma2*0.05) + law.Sigma2*0.05},
+		{"braking through zero: 5 ms ahead it runs backward", 0.1, -40, -(law.SteadyForce(0.1) - law.Sigma2*0.1) + law.Sigma2*0.1},
 	} {
 		if got := at(c.vd, c.ad); math.Abs(got-c.want) > 1e-15 {
 			t.Errorf("%s: %g N·m, want %g", c.name, got, c.want)
@@ -231,7 +231,7 @@ func TestDisturbanceObserverFreezes(t *testing.T) {
 	if f, _ := run(500, Motion{E: 0.9e-3, U: -3}); f != before {
 		t.Errorf("inside the dead band it moved from %g to %g", before, f)
 	}
-	if f, _ := run(500, Motion{E: 1, U: -3, Held: true}); f != before {
+	if f, _ := run(500, Motion{E: 1, U: -3, LearningHeld: true}); f != before {
 		t.Errorf("while held it moved from %g to %g", before, f)
 	}
 }
@@ -245,7 +245,7 @@ func TestCompensationSpecsAreChecked(t *testing.T) {
 	dist := func(change func(*DisturbanceSpec)) DisturbanceSpec { s := good; change(&s); return s }
 	for name, build := range map[string]func() error{
 		"law of the feed-forward": func() error { _, err := NewFeedForward(&bad); return err },
-		"negative lead":           func() error { _, err := NewStaticFeedForward(StaticSpec{Law: &law, Lead: -1}); return err },
+		"negative lead":           func() error { _, err := NewStaticFeedForward(StaticSpec{Law: &law, LeadTime: -1}); return err },
 		"order 3": func() error {
 			_, err := NewDisturbanceObserver(dist(func(s *DisturbanceSpec) { s.Order = 3 }))
 			return err

@@ -267,13 +267,13 @@ func (r *record) follow(t *testing.T) (ours, best [4]float64, refused float64) {
 	r.feed(t, func(k int, a *Axis, came []reading) {
 		samples += float64(len(came))
 		f.take(came)
-		if slices.Contains(a.Outcome().Refused[:], true) {
+		if slices.Contains(a.Outcome().Rejected[:], true) {
 			refused++
 		}
 		if k < len(r.truth)/5 {
 			return
 		}
-		best4, e := f.now(float64(k)*r.tick), a.out
+		best4, e := f.now(float64(k)*r.tick), a.tickState
 		used++
 		for i := range 4 {
 			if r.axis.shown&(1<<i) != 0 {
@@ -293,7 +293,7 @@ func (r *record) feed(t *testing.T, see func(tick int, a *Axis, came []reading))
 	t.Helper()
 	spec := AxisSpec{Tick: r.tick}
 	for _, s := range r.streams {
-		spec.Groups = append(spec.Groups, Group{Every: s.every, Of: s.of})
+		spec.Groups = append(spec.Groups, Group{SamplePeriod: s.every, Quantities: s.of})
 	}
 	a, err := r.axis.spec(spec)
 	if err != nil {
@@ -303,7 +303,7 @@ func (r *record) feed(t *testing.T, see func(tick int, a *Axis, came []reading))
 	x := make([]float64, 4)
 	for k := range r.truth {
 		now := float64(k) * r.tick
-		in := Inputs{Driven: true}
+		in := Inputs{DriveActive: true}
 		if k > 0 {
 			in.Command = r.u[k-1]
 		}
@@ -320,7 +320,7 @@ func (r *record) feed(t *testing.T, see func(tick int, a *Axis, came []reading))
 				age = now - last[g].t
 			}
 			for _, q := range r.streams[g].of {
-				s := Sample{Age: age, Fresh: fresh}
+				s := Sample{Age: age, Updated: fresh}
 				if fresh {
 					s.Value = last[g].y[q]
 				}

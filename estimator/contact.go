@@ -12,20 +12,20 @@ import (
 
 // Contact is a friction law carried along a motion that is given: measured, estimated or desired. Nothing acts back on the motion.
 type Contact struct {
-	law   friction.Model
-	lugre *friction.LuGre // the law once more if it is this one, whose bristle an observer corrects
-	z     []float64       // state of the law
-	next  []float64       // … after a step that may turn out to be no number
-	bend  int             // place of a deflection among the states; −1: there is none
+	law        friction.Model
+	lugre      *friction.LuGre // the law once more if it is this one, whose bristle an observer corrects
+	z          []float64       // state of the law
+	trialState []float64       // … after a step that may turn out to be no number
+	bend       int             // place of a deflection among the states; −1: there is none
 }
 
 // NewContact checks the law.
 func NewContact(law friction.Model) (*Contact, error) {
-	if err := sound(law); err != nil {
+	if err := checkLaw(law); err != nil {
 		return nil, err
 	}
 	n := law.StateDim()
-	c := &Contact{law: law, z: make([]float64, n), next: make([]float64, n)}
+	c := &Contact{law: law, z: make([]float64, n), trialState: make([]float64, n)}
 	c.lugre, _ = law.(*friction.LuGre)
 	c.bend = slices.IndexFunc(law.States(), func(s engine.Signal) bool { return s.Unit == "m" })
 	c.Reset()
@@ -35,16 +35,16 @@ func NewContact(law friction.Model) (*Contact, error) {
 // Renew begins anew when the numbers of the law were changed where they are: as a new contact does, in the memory that there is.
 func (c *Contact) Renew() {
 	n := c.law.StateDim()
-	if cap(c.z) < n || cap(c.next) < n { // another number of elements
-		c.z, c.next = make([]float64, n), make([]float64, n)
+	if cap(c.z) < n || cap(c.trialState) < n { // another number of elements
+		c.z, c.trialState = make([]float64, n), make([]float64, n)
 	}
-	c.z, c.next = c.z[:n], c.next[:n]
+	c.z, c.trialState = c.z[:n], c.trialState[:n]
 	clear(c.z)
 	c.Reset()
 }
 
-// sound refuses a law that is not there or has numbers that make no sense.
-func sound(law friction.Model) error {
+// checkLaw refuses a law that is not there or has numbers that make no sense.
+func checkLaw(law friction.Model) error {
 	if law == nil {
 		return errors.New("friction: there is no law")
 	}
@@ -72,22 +72,22 @@ func (c *Contact) Step(dt, dx float64) (force float64, st engine.Status) { retur
 
 // step is Step with a correction of the bristle of LuGre (rad/s or m/s), which is constant over the step.
 func (c *Contact) step(dt, dx, correction float64) (force float64, st engine.Status) {
-	if !(dt > 0) || !numeric.Finite(dx+correction) {
+	if !(dt > 0) || !numeric.IsFinite(dx+correction) {
 		return 0, engine.NonFinite
 	}
 	if c.lugre != nil {
 		return c.bristle(dt, dx, correction)
 	}
-	copy(c.next, c.z)
-	force = c.law.Step(c.next, friction.Input{Dt: dt, V: dx / dt})
+	copy(c.trialState, c.z)
+	force = c.law.Step(c.trialState, friction.Input{Dt: dt, V: dx / dt})
 	sum := force
-	for _, z := range c.next {
+	for _, z := range c.trialState {
 		sum += z - z // NaN where a state is none
 	}
-	if !numeric.Finite(sum) {
+	if !numeric.IsFinite(sum) {
 		return 0, engine.NonFinite
 	}
-	c.z, c.next = c.next, c.z
+	c.z, c.trialState = c.trialState, c.z
 	return force, engine.OK
 }
 
@@ -103,7 +103,7 @@ func (c *Contact) bristle(dt, dx, correction float64) (force float64, st engine.
 		zn += push * end
 		f += law.Sigma0*push*mean + law.Damping(dx/dt)*push*end/dt
 	}
-	if !numeric.Finite(zn + f) { // a speed beyond all reason
+	if !numeric.IsFinite(zn + f) { // a speed beyond all reason
 		return 0, engine.NonFinite
 	}
 	most := max(law.Fs, law.Fc)

@@ -63,14 +63,14 @@ func (d *DisturbanceObserver) Estimate() float64 { return d.x[d.s.Order-1] }
 
 // Compensate advances the estimate and returns it. Limited: it was cut.
 func (d *DisturbanceObserver) Compensate(dt float64, m Motion) (float64, engine.Status) {
-	if !(dt > 0) || !m.finite() {
+	if !(dt > 0) || !m.allFinite() {
 		d.set = false // the next difference of speeds would span the gap
 		return 0, engine.NonFinite
 	}
 	dv := m.V - d.v
 	known := d.set
 	d.v, d.set = m.V, true
-	if m.Held || !known || math.Abs(m.E) < d.s.DeadBand {
+	if m.LearningHeld || !known || math.Abs(m.E) < d.s.DeadBand {
 		return d.Estimate(), engine.OK
 	}
 	// ẋ1 = ω(r − x1), ẋ2 = ω(x1 − x2) with r held: exact

@@ -42,10 +42,10 @@ type Dither struct {
 	phase float64 // cycles
 
 	// pulse
-	ticks  int     // left of the present pulse
-	torque float64 // N·m of the present pulse
-	calm   float64 // s   for how long the error has stayed in [lo, hi]
-	lo, hi float64 // rad
+	ticks    int     // left of the present pulse
+	torque   float64 // N·m of the present pulse
+	stayTime float64 // s   for how long the error has stayed in [lo, hi]
+	lo, hi   float64 // rad
 }
 
 // NewDither checks the description.
@@ -119,19 +119,19 @@ func (d *Dither) pulse(dt, e float64, still bool, u float64) float64 {
 		}
 		return d.torque
 	}
-	if calm := d.s.Zone / 2; !still || !(math.Abs(e) < math.Inf(1)) || max(e, d.hi)-min(e, d.lo) > calm || d.calm == 0 {
-		d.calm, d.lo, d.hi = dt, e, e
+	if calm := d.s.Zone / 2; !still || !(math.Abs(e) < math.Inf(1)) || max(e, d.hi)-min(e, d.lo) > calm || d.stayTime == 0 {
+		d.stayTime, d.lo, d.hi = dt, e, e
 		return 0
 	}
 	d.lo, d.hi = min(e, d.lo), max(e, d.hi)
-	if d.calm += dt; d.calm*d.s.Frequency < 1 || math.Abs(e) < d.s.Zone {
+	if d.stayTime += dt; d.stayTime*d.s.Frequency < 1 || math.Abs(e) < d.s.Zone {
 		return 0
 	}
 	// u helps (or hinders) on the way; a controller's falls to zero with the error, so half of it counts
 	dir := -math.Copysign(1, e)
 	help := min(0.9*d.s.Fc, max(-0.5*d.s.Fc, dir*u/2))
 	n, top := PulseTicks(d.s.Amplitude, d.s.Fc-help, d.s.Inertia, math.Abs(e)+d.s.Spring, dt)
-	d.ticks, d.torque, d.calm = n-1, dir*top, 0
+	d.ticks, d.torque, d.stayTime = n-1, dir*top, 0
 	return d.torque
 }
 

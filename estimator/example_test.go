@@ -55,7 +55,8 @@ func ExampleAxis() {
 	axis, err := estimator.NewMechanical(
 		estimator.MechanicalSpec{Inertia: 2, PositionNoise: 1e-6, EffortNoise: 0.1, Walk: 10, TopEffort: 50, TopSpeed: 5},
 		estimator.AxisSpec{Tick: 1e-3, Linear: true, Groups: []estimator.Group{
-			{Every: 1e-3, Of: []estimator.Quantity{estimator.Effort}}, {Every: 5e-3, Of: []estimator.Quantity{estimator.Position}},
+			{SamplePeriod: 1e-3, Quantities: []estimator.Quantity{estimator.Effort}},
+			{SamplePeriod: 5e-3, Quantities: []estimator.Quantity{estimator.Position}},
 		}})
 	if err != nil {
 		fmt.Println(err)
@@ -65,9 +66,9 @@ func ExampleAxis() {
 	x := make([]float64, 3)
 	for k := range 1000 {
 		t := float64(k) * 1e-3
-		in := estimator.Inputs{Driven: true}
-		in.Effort = estimator.Sample{Value: -2*9*at(t) + 4, Fresh: true} // N; 4 N against friction
-		in.Position = estimator.Sample{Value: at(t - 10e-3), Age: 10e-3, Fresh: k%5 == 0}
+		in := estimator.Inputs{DriveActive: true}
+		in.Effort = estimator.Sample{Value: -2*9*at(t) + 4, Updated: true} // N; 4 N against friction
+		in.Position = estimator.Sample{Value: at(t - 10e-3), Age: 10e-3, Updated: k%5 == 0}
 		axis.Step(int64(k+1)*1e6, 0, &in, x)
 	}
 	for i, s := range axis.Signals() {

@@ -4,16 +4,16 @@ import "math"
 
 // screen remembers the samples that were refused.
 type screen struct {
-	since   float64 // s    since a position was taken
-	odd     int     // positions refused in a row that agree with one another
-	last    float64 // rad  the newest of them
-	at      float64 // s    since, then
-	unheard float64 // s    since a velocity was taken
+	positionAge      float64 // s    since a position was taken
+	odd              int     // positions refused in a row that agree with one another
+	rejectedPosition float64 // rad  the newest of them
+	rejectedTime     float64 // s    since, then
+	unheard          float64 // s    since a velocity was taken
 }
 
 const (
-	sure     = 10 // standard deviations within which a sample is never wild
-	agreeing = 5  // refused positions in a row that agree are a new position
+	sigmaFactor = 10 // standard deviations within which a sample is never wild
+	agreeing    = 5  // refused positions in a row that agree are a new position
 )
 
 // admit tells whether an axis can have come to the position y (rad). It cannot when y lies further from where it was
@@ -29,14 +29,14 @@ const (
 func (k *Kalman) admit(y float64) (ok, jumped bool) {
 	g := &k.screen
 	if k.s.screened {
-		t, speed := g.since, math.Abs(k.x[XVel])
-		noise := sure * math.Sqrt(k.p[XPos][XPos]+k.s.r[0])
+		t, speed := g.positionAge, math.Abs(k.x[XVel])
+		noise := sigmaFactor * math.Sqrt(k.p[XPos][XPos]+k.s.r[0])
 		if math.Abs(y-k.x[XPos]) > noise+(speed+min(k.acceleration(&k.x)*t, k.s.topSpeed))*t {
-			near := sure*k.PositionNoise() + k.s.topSpeed*(t-g.at)
-			if g.odd > 0 && math.Abs(y-g.last) > near {
+			near := sigmaFactor*k.PositionNoise() + k.s.topSpeed*(t-g.rejectedTime)
+			if g.odd > 0 && math.Abs(y-g.rejectedPosition) > near {
 				g.odd = 0
 			}
-			g.odd, g.last, g.at = g.odd+1, y, t
+			g.odd, g.rejectedPosition, g.rejectedTime = g.odd+1, y, t
 			return g.odd == agreeing, g.odd == agreeing
 		}
 	}
@@ -49,8 +49,8 @@ func (k *Kalman) admit(y float64) (ok, jumped bool) {
 func (k *Kalman) admitVelocity(y float64) bool {
 	if k.s.screened {
 		r := k.variance(2, min(math.Abs(y), k.s.topSpeed))
-		noise := sure * math.Sqrt(k.p[XVel][XVel]+r)
-		if math.Abs(y-k.x[XVel]) > noise+k.acceleration(&k.x)*k.screen.unheard || math.Abs(y) > k.s.topSpeed+sure*math.Sqrt(r) {
+		noise := sigmaFactor * math.Sqrt(k.p[XVel][XVel]+r)
+		if math.Abs(y-k.x[XVel]) > noise+k.acceleration(&k.x)*k.screen.unheard || math.Abs(y) > k.s.topSpeed+sigmaFactor*math.Sqrt(r) {
 			return false
 		}
 	}

@@ -18,8 +18,8 @@ func watched(t *testing.T, omega float64) (k *Kalman, theta float64) {
 		theta += omega * tick
 		follow(k, tick, [3]float64{theta, 0}, [3]bool{true, true}, s.Motor.K*omega, xhat)
 	}
-	if !k.Sound() || math.Abs(xhat[XVel]-omega) > 0.1 {
-		t.Fatalf("speed %g rad/s, sound %v; want %g", xhat[XVel], k.Sound(), omega)
+	if !k.Usable() || math.Abs(xhat[XVel]-omega) > 0.1 {
+		t.Fatalf("speed %g rad/s, sound %v; want %g", xhat[XVel], k.Usable(), omega)
 	}
 	return k, theta
 }
@@ -74,14 +74,14 @@ func TestWildSampleLeavesNoTrace(t *testing.T) {
 		if taken, jumped := next(k, &theta, 20, off); taken || jumped {
 			t.Fatalf("%g rad: taken %v, jumped %v", off, taken, jumped)
 		}
-		if k.Sound() {
+		if k.Usable() {
 			t.Errorf("%g rad: sound while the newest position is refused", off)
 		}
 		if k.Unseen() != tick {
 			t.Errorf("%g rad: %g s unseen, want one period", off, k.Unseen())
 		}
-		if taken, _ := next(k, &theta, 20, 0); !taken || !k.Sound() || k.Unseen() != 0 || math.Abs(k.x[XVel]-20) > 0.1 {
-			t.Errorf("%g rad: after the next good sample taken %v, sound %v, %g rad/s", off, taken, k.Sound(), k.x[XVel])
+		if taken, _ := next(k, &theta, 20, 0); !taken || !k.Usable() || k.Unseen() != 0 || math.Abs(k.x[XVel]-20) > 0.1 {
+			t.Errorf("%g rad: after the next good sample taken %v, sound %v, %g rad/s", off, taken, k.Usable(), k.x[XVel])
 		}
 	}
 }
@@ -96,8 +96,8 @@ func TestSmallWildSampleIsForgotten(t *testing.T) {
 		for range 50 {
 			next(k, &theta, 0, 0)
 		}
-		if math.Abs(k.x[XVel]) > 0.1 || !k.Sound() {
-			t.Errorf("%g rad/s after 50 ms, sound %v", k.x[XVel], k.Sound())
+		if math.Abs(k.x[XVel]) > 0.1 || !k.Usable() {
+			t.Errorf("%g rad/s after 50 ms, sound %v", k.x[XVel], k.Usable())
 		}
 	}
 }
@@ -116,8 +116,8 @@ func TestJumpThatStays(t *testing.T) {
 				t.Fatalf("%g rad: taken %v, jumped %v once more", off, taken, jumped)
 			}
 		}
-		if math.Abs(k.x[XPos]-theta-off) > 1e-3 || math.Abs(k.x[XVel]-20) > 1 || !k.Sound() {
-			t.Errorf("%g rad: after 10 ms %g rad too far, %g rad/s, sound %v", off, k.x[XPos]-theta-off, k.x[XVel], k.Sound())
+		if math.Abs(k.x[XPos]-theta-off) > 1e-3 || math.Abs(k.x[XVel]-20) > 1 || !k.Usable() {
+			t.Errorf("%g rad: after 10 ms %g rad too far, %g rad/s, sound %v", off, k.x[XPos]-theta-off, k.x[XVel], k.Usable())
 		}
 	}
 }
@@ -135,8 +135,8 @@ func TestWildSamplesThatDisagree(t *testing.T) {
 				t.Fatalf("%s, sample %d: taken %v, jumped %v", name, n, taken, jumped)
 			}
 		}
-		if taken, _ := next(k, &theta, 0, 0); !taken || !k.Sound() {
-			t.Errorf("%s: a good sample after 40 wild ones: taken %v, sound %v", name, taken, k.Sound())
+		if taken, _ := next(k, &theta, 0, 0); !taken || !k.Usable() {
+			t.Errorf("%s: a good sample after 40 wild ones: taken %v, sound %v", name, taken, k.Usable())
 		}
 	}
 }
@@ -151,8 +151,8 @@ func TestWildFirstSample(t *testing.T) {
 		for range 100 {
 			next(k, &theta, 0, 0)
 		}
-		if math.Abs(k.x[XPos]) > 1e-3 || math.Abs(k.x[XVel]) > 1 || !k.Sound() {
-			t.Errorf("after a first sample of %g rad: %g rad, %g rad/s, sound %v", first, k.x[XPos], k.x[XVel], k.Sound())
+		if math.Abs(k.x[XPos]) > 1e-3 || math.Abs(k.x[XVel]) > 1 || !k.Usable() {
+			t.Errorf("after a first sample of %g rad: %g rad, %g rad/s, sound %v", first, k.x[XPos], k.x[XVel], k.Usable())
 		}
 	}
 }
@@ -177,30 +177,30 @@ func TestSound(t *testing.T) {
 	s := linear()
 	s.TopVoltage, s.TopSpeed = topVolts, topTurns
 	k, theta := newKalman(t, s), 0.0
-	if k.Sound() {
+	if k.Usable() {
 		t.Error("sound before the first sample")
 	}
 	next(k, &theta, 0, 0)
-	if k.Sound() {
+	if k.Usable() {
 		t.Error("sound after one sample: nothing is known of the speed")
 	}
 	next(k, &theta, 0, 0)
 	next(k, &theta, 0, 0)
-	if !k.Sound() {
+	if !k.Usable() {
 		t.Error("not sound after three samples at rest")
 	}
 	// an estimate that is not that of the motion, both ways: the positions do not follow it
 	for _, v := range []float64{1e4, -1e4, 1e100, -1e100} {
 		k, theta := watched(t, 0)
 		k.x[XVel] = v
-		if next(k, &theta, 0, 0); k.Sound() {
+		if next(k, &theta, 0, 0); k.Usable() {
 			t.Errorf("sound at %g rad/s while the position stands still", v)
 		}
 		for range 200 {
 			next(k, &theta, 0, 0)
 		}
-		if !k.Sound() || math.Abs(k.x[XVel]) > 1 {
-			t.Errorf("from %g rad/s: sound %v at %g rad/s after 0.2 s", v, k.Sound(), k.x[XVel])
+		if !k.Usable() || math.Abs(k.x[XVel]) > 1 {
+			t.Errorf("from %g rad/s: sound %v at %g rad/s after 0.2 s", v, k.Usable(), k.x[XVel])
 		}
 	}
 	// a gap that leaves nothing known of the speed
@@ -208,7 +208,7 @@ func TestSound(t *testing.T) {
 	for range 64 {
 		k.Predict(tick, 0, 100)
 	}
-	if k.Sound() {
+	if k.Usable() {
 		t.Error("sound 64 periods after the last sample under a voltage that is not known")
 	}
 	if k.Predict(64*tick, 0, 0); !k.Primed() {
@@ -222,18 +222,18 @@ func TestSound(t *testing.T) {
 	for n := range 300 {
 		next(k, &theta, 0, 3e-3*float64(1-2*(n%2)))
 	}
-	if k.Sound() {
+	if k.Usable() {
 		t.Errorf("sound with innovations of %.0f standard deviations", math.Sqrt(k.misfit))
 	}
 	for range 400 {
 		next(k, &theta, 0, 0)
 	}
-	if !k.Sound() {
+	if !k.Usable() {
 		t.Error("not sound 400 samples after the noise ended")
 	}
 	// one wild sample within the motor's reach is no misfit
 	next(k, &theta, 0, 0.01)
-	if !k.Sound() {
+	if !k.Usable() {
 		t.Errorf("one sample made a misfit of %g", k.misfit)
 	}
 }

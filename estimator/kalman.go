@@ -50,7 +50,7 @@ var sensed = [nY]int{XPos, XCur, XVel}
 // The filter lives in the time of its newest sample. Predict carries state and covariance over the interval to the next one,
 // whatever that is, and Correct takes what came then: the gain belongs to the interval that really passed. A constant gain
 // made for one period is too large after a longer one and lets the error grow without end. With the covariance carried along
-// the filter is stable for every pattern of samples that shows the position again and again. Ahead gives the state at a later
+// the filter is stable for every pattern of samples that shows the position again and again. Extrapolate gives the state at a later
 // moment.
 type Kalman struct {
 	model
@@ -65,8 +65,8 @@ type model interface {
 	// predict carries state and covariance over dt (s) under an input that rises by rise about its mean u, with white noise of
 	// the input (its unit squared times s).
 	predict(x *vector, p *matrix, dt, u, rise, white float64)
-	// ahead carries the state alone, under a constant input.
-	ahead(x *vector, dt, u float64)
+	// extrapolate carries the state alone, under a constant input.
+	extrapolate(x *vector, dt, u float64)
 	// acceleration is the largest that the axis can have in a state (rad/s² or m/s²); +Inf: not known.
 	acceleration(x *vector) float64
 }
@@ -77,7 +77,7 @@ type limits struct {
 	r          [nY]float64 // variances of the measurements; 0: not measured
 	share      float64     // standard deviation of a velocity as a share of it, beside r
 	position   float64     // rad or m  standard deviation of the position
-	white      float64     // V²·s, (N·m)²·s or N²·s  strength of the noise of the input
+	inputNoise float64     // V²·s, (N·m)²·s or N²·s  strength of the noise of the input
 	prior      vector      // standard deviations of the state of an axis of which only the position is known
 	topSpeed   float64     // rad/s or m/s; 0: not known
 	topCurrent float64     // A; 0: not known
@@ -90,12 +90,12 @@ type belief struct {
 	p      matrix
 	primed bool // the first position has come
 
-	screen screen
-	nis    float64 // of the last correction
-	used   int     // … and the number of samples in it
-	newest float64 // normalised innovation of the newest position
-	noise  float64 // slow mean of half the squared differences of successive ones: 1 where all noise levels are right
-	misfit float64 // the same, of which one sample can make up a tenth of misfitTop at most
+	screen         screen
+	nis            float64 // of the last correction
+	nisSamples     int     // … and the number of samples in it
+	lastInnovation float64 // normalised innovation of the newest position
+	noise          float64 // slow mean of half the squared differences of successive ones: 1 where all noise levels are right
+	misfit         float64 // the same, of which one sample can make up a tenth of misfitTop at most
 }
 
 const (
@@ -109,7 +109,7 @@ const (
 
 // NewKalman checks the description and discretises the model.
 func NewKalman(s KalmanSpec) (*Kalman, error) {
-	if err := s.complete(); err != nil {
+	if err := s.prepare(); err != nil {
 		return nil, err
 	}
 	m := new(electrical)
@@ -117,8 +117,8 @@ func NewKalman(s KalmanSpec) (*Kalman, error) {
 	return &Kalman{model: m, s: s.limits()}, nil
 }
 
-// complete fills in what follows from other numbers, and checks.
-func (s *KalmanSpec) complete() error {
+// prepare fills in what follows from other numbers, and checks.
+func (s *KalmanSpec) prepare() error {
 	s.fill()
 	return s.validate()
 }
@@ -135,13 +135,13 @@ func (s *KalmanSpec) fill() {
 // limits of the filter.
 func (s *KalmanSpec) limits() limits {
 	m := &s.Motor
-	l := limits{dt: s.Dt, position: s.PositionNoise, white: s.VoltageNoise * s.VoltageNoise * s.Dt, topSpeed: s.TopSpeed, share: s.VelocityShare, screened: s.TopVoltage > 0,
+	l := limits{dt: s.Dt, position: s.PositionNoise, inputNoise: s.VoltageNoise * s.VoltageNoise * s.Dt, topSpeed: s.TopSpeed, share: s.VelocityShare, screened: s.TopVoltage > 0,
 		r: [nY]float64{s.PositionNoise * s.PositionNoise, s.CurrentNoise * s.CurrentNoise, s.VelocityNoise * s.VelocityNoise}}
 	// any speed, current and torque that the motor can have; without a top voltage, any that motors have
 	speed, current := 1000.0, 10.0 // rad/s, A
 	if s.TopVoltage > 0 {
 		speed, current = s.TopSpeed, s.TopVoltage/m.R
-		l.topCurrent = (s.TopVoltage+m.K*s.TopSpeed)/m.R + sure*s.CurrentNoise
+		l.topCurrent = (s.TopVoltage+m.K*s.TopSpeed)/m.R + sigmaFactor*s.CurrentNoise
 	}
 	l.prior = vector{XPos: s.PositionNoise, XVel: speed, XCur: current, XTorque: m.K * current}
 	return l
@@ -179,28 +179,28 @@ func (k *Kalman) predictRamp(dt, u, rise, su float64) {
 		k.Reset()
 		return
 	}
-	k.screen.since += dt
+	k.screen.positionAge += dt
 	k.screen.unheard += dt
 	// an error of the input that is constant within a period, or over all of dt, as the white noise of the same strength
-	k.predict(&k.x, &k.p, dt, u, rise, k.s.white+su*su*dt)
+	k.predict(&k.x, &k.p, dt, u, rise, k.s.inputNoise+su*su*dt)
 }
 
-// Ahead carries x = [θ, ω, i, T], an estimate of the time of the newest sample, by dt (s) under the input u (V, N·m or N), in place. At
-// most 50 periods: what lies beyond is no estimate any more.
-func (k *Kalman) Ahead(x []float64, dt, u float64) {
+// Extrapolate carries x = [θ, ω, i, T], an estimate of the time of the newest sample, by dt (s) under the input u (V, N·m or N), in
+// place. At most 50 periods: what lies beyond is no estimate any more.
+func (k *Kalman) Extrapolate(x []float64, dt, u float64) {
 	if !(dt > 0) || math.IsNaN(u) {
 		return
 	}
-	k.ahead((*vector)(x), min(dt, 50*k.s.dt), u)
+	k.extrapolate((*vector)(x), min(dt, 50*k.s.dt), u)
 }
 
 // Correct takes the samples y = [position rad, current A, velocity rad/s] of the time to which Predict went, those that are fresh. It
 // tells which it took (see screen for those it refuses) and whether the position jumped: then the filter begins anew from it.
 // engine.NonFinite: the estimate was no number any more, and the filter waits for a new position.
 func (k *Kalman) Correct(y *[nY]float64, fresh *[nY]bool) (taken [nY]bool, jumped bool, st engine.Status) {
-	k.nis, k.used = 0, 0
+	k.nis, k.nisSamples = 0, 0
 	for j := range y {
-		taken[j] = fresh[j] && numeric.Finite(y[j]) && k.s.r[j] > 0
+		taken[j] = fresh[j] && numeric.IsFinite(y[j]) && k.s.r[j] > 0
 	}
 	if taken[0] {
 		if !k.primed {
@@ -223,10 +223,10 @@ func (k *Kalman) Correct(y *[nY]float64, fresh *[nY]bool) (taken [nY]bool, jumpe
 			k.compare(nu / math.Sqrt(s+9*speed*speed*k.timing*k.timing))
 		}
 		k.nis += nu * nu / s
-		k.used++
+		k.nisSamples++
 	}
 	for i, x := range k.x {
-		if !numeric.Finite(x) || !numeric.Finite(k.p[i][i]) {
+		if !numeric.IsFinite(x) || !numeric.IsFinite(k.p[i][i]) {
 			k.Reset()
 			return [nY]bool{}, false, engine.NonFinite
 		}
@@ -267,11 +267,11 @@ func (k *Kalman) update(j int, y float64) (nu, s float64) {
 // sample to the next; a load, a wrong inertia or a friction that the random walk is too slow for drag it along, and their
 // differences are small. One sample alone is no misfit.
 func (k *Kalman) compare(e float64) {
-	if !numeric.Finite(e) { // it misfits; what is no number would do so for ever
-		e = k.newest + 1e6
+	if !numeric.IsFinite(e) { // it misfits; what is no number would do so for ever
+		e = k.lastInnovation + 1e6
 	}
-	d := e - k.newest
-	k.newest = e
+	d := e - k.lastInnovation
+	k.lastInnovation = e
 	d = min(d*d/2, 1e12)
 	k.noise += (d - k.noise) / misfitAge
 	k.misfit += (min(d, misfitTop*misfitAge/10) - k.misfit) / misfitAge
@@ -288,7 +288,7 @@ func (k *Kalman) Noise() (times float64, sound bool) {
 }
 
 // Unseen is the time (s) from the newest position that was taken to the newest sample.
-func (k *Kalman) Unseen() float64 { return k.screen.since }
+func (k *Kalman) Unseen() float64 { return k.screen.positionAge }
 
 // Primed tells whether a position has come since the last Reset: before, the state is zero and means nothing.
 func (k *Kalman) Primed() bool { return k.primed }
@@ -308,11 +308,11 @@ func (k *Kalman) PositionNoise() float64 { return k.s.position }
 
 // NIS is the normalised innovation squared of the last correction and the number of samples in it: its mean is that number
 // when the noise levels are right.
-func (k *Kalman) NIS() (value float64, samples int) { return k.nis, k.used }
+func (k *Kalman) NIS() (value float64, samples int) { return k.nis, k.nisSamples }
 
-// Sound tells whether the estimate may be acted on: a position has come and is not being refused, the speed is known to a tenth
+// Usable tells whether the estimate may be acted on: a position has come and is not being refused, the speed is known to a tenth
 // of the top speed, and the positions are not noisier than MaxNoise.
-func (k *Kalman) Sound() bool {
+func (k *Kalman) Usable() bool {
 	known := k.s.topSpeed == 0 || k.p[XVel][XVel] <= k.s.topSpeed*k.s.topSpeed/100
 	return k.primed && k.screen.odd == 0 && known && k.misfit <= misfitTop
 }

@@ -204,7 +204,7 @@ func TestKalmanAnyInterval(t *testing.T) {
 		var want mat.VecDense
 		want.MulVec(phi, x)
 		got := []float64{0.1, 20, 0.5, 0.01}
-		k.Ahead(got, min(dt, 50e-3), 3)
+		k.Extrapolate(got, min(dt, 50e-3), 3)
 		predicted := newKalman(t, s)
 		predicted.begin(0)
 		predicted.x = vector{0.1, 20, 0.5, 0.01}
@@ -222,14 +222,14 @@ func TestKalmanAnyInterval(t *testing.T) {
 		}
 	}
 	far, same := []float64{0, 1, 0, 0}, []float64{0, 1, 0, 0}
-	k.Ahead(far, 1e3, 0)
-	k.Ahead(same, 50*s.Dt, 0)
+	k.Extrapolate(far, 1e3, 0)
+	k.Extrapolate(same, 50*s.Dt, 0)
 	if [nX]float64(far) != [nX]float64(same) {
 		t.Errorf("a thousand seconds ahead: %v, want as far as 50 periods: %v", far, same)
 	}
 	for _, bad := range [][3]float64{{-1e-3, 0}, {math.NaN(), 0}, {1e-3, math.NaN()}} {
 		x := []float64{0, 1, 0, 0}
-		if k.Ahead(x, bad[0], bad[1]); [nX]float64(x) != [nX]float64{0, 1, 0, 0} {
+		if k.Extrapolate(x, bad[0], bad[1]); [nX]float64(x) != [nX]float64{0, 1, 0, 0} {
 			t.Errorf("%v: moved to %v", bad, x)
 		}
 	}
@@ -314,7 +314,7 @@ func TestKalmanOnMotor(t *testing.T) {
 		if k < 10 {
 			continue // the speed is not known before the second sample
 		}
-		if !r.kf.Sound() {
+		if !r.kf.Usable() {
 			t.Fatalf("tick %d: not sound", k)
 		}
 		for j, x := range []float64{before[plant.Theta], before[plant.Omega], before[plant.Current], friction} {
@@ -377,8 +377,8 @@ func TestKalmanBadInput(t *testing.T) {
 		}
 		// a sample that is not fresh may hold anything
 		follow(k, tick, [3]float64{nan, nan}, [3]bool{}, 0, xhat)
-		if math.Abs(xhat[0]-1) > 1e-3 || !k.Sound() {
-			t.Errorf("%v: after samples that are not fresh %v, sound %v", c, xhat, k.Sound())
+		if math.Abs(xhat[0]-1) > 1e-3 || !k.Usable() {
+			t.Errorf("%v: after samples that are not fresh %v, sound %v", c, xhat, k.Usable())
 		}
 	}
 	for name, spoil := range map[string]func(*KalmanSpec){
@@ -399,7 +399,7 @@ func TestKalmanAllocs(t *testing.T) {
 	xhat := make([]float64, nX)
 	if n := testing.AllocsPerRun(100, func() {
 		follow(k, 2.7*tick, [3]float64{1, 0.1}, [3]bool{true, true}, 2, xhat)
-		k.Ahead(xhat, 1.3*tick, 2)
+		k.Extrapolate(xhat, 1.3*tick, 2)
 	}); n != 0 {
 		t.Errorf("%g allocations in a step", n)
 	}

@@ -22,7 +22,7 @@ func byDirection(t testing.TB) map[string]friction.Model {
 	out := map[string]friction.Model{}
 	for _, name := range []string{"coulomb", "stribeck-tustin", "lugre", "elasto-plastic", "gms"} {
 		info, _ := friction.Find(name)
-		back := info.New()
+		back := info.NewLaw()
 		theta := []float64{}
 		for _, p := range back.Params() {
 			x := p.Value
@@ -34,7 +34,7 @@ func byDirection(t testing.TB) map[string]friction.Model {
 		if err := back.SetParams(theta); err != nil {
 			t.Fatal(err)
 		}
-		l, err := friction.NewTwoSided(info.New(), back, "Fc", "Fs")
+		l, err := friction.NewTwoSided(info.NewLaw(), back, "Fc", "Fs")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,7 +47,7 @@ func byDirection(t testing.TB) map[string]friction.Model {
 func allLaws(t testing.TB) map[string]friction.Model {
 	out := byDirection(t)
 	for _, info := range friction.Laws() {
-		out[info.Name] = info.New()
+		out[info.Name] = info.NewLaw()
 	}
 	return out
 }
@@ -132,7 +132,7 @@ func TestCompensationIsTheLaw(t *testing.T) {
 			law.Reset(z)
 			top := friction.Ceiling(law)
 			if top == 0 {
-				top = math.Abs(law.Steady(0.25)) // viscous
+				top = math.Abs(law.SteadyForce(0.25)) // viscous
 			}
 			worst, most := map[string]float64{}, 0.0
 			for k := range 2000 {
@@ -170,13 +170,13 @@ func TestCompensationIsTheLaw(t *testing.T) {
 // The static feed-forward is the steady curve of either direction, of every law.
 func TestStaticFeedForwardOfEveryLaw(t *testing.T) {
 	for name, law := range allLaws(t) {
-		f, err := NewStaticFeedForward(StaticSpec{Law: law, Lead: 2e-3, Band: 0.01})
+		f, err := NewStaticFeedForward(StaticSpec{Law: law, LeadTime: 2e-3, Band: 0.01})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		for _, v := range []float64{0.011, 0.2, 3, -0.02, -1, -50} {
-			if got, st := f.Compensate(1e-3, Motion{V: -v, Vd: v}); math.Abs(got-law.Steady(v)) > 1e-12*(1+math.Abs(got)) || st != engine.OK {
-				t.Errorf("%s at %g m/s: %g N, %v; the curve has %g", name, v, got, st, law.Steady(v))
+			if got, st := f.Compensate(1e-3, Motion{V: -v, Vd: v}); math.Abs(got-law.SteadyForce(v)) > 1e-12*(1+math.Abs(got)) || st != engine.OK {
+				t.Errorf("%s at %g m/s: %g N, %v; the curve has %g", name, v, got, st, law.SteadyForce(v))
 			}
 		}
 		// about to start: the dry level of the side to which it goes
@@ -193,7 +193,7 @@ func TestStaticFeedForwardOfEveryLaw(t *testing.T) {
 func TestRigidLawsAreRefusedUnderAMeasuredSpeed(t *testing.T) {
 	taken := 0
 	for _, info := range friction.Laws() {
-		law := info.New()
+		law := info.NewLaw()
 		_, first := NewObserver(ObserverSpec{Law: law})
 		_, second := NewAdaptiveGain(AdaptSpec{Law: law, Range: [2]float64{0.5, 2}})
 		if slices.Contains(yielding, info.Name) {
@@ -214,10 +214,10 @@ func TestRigidLawsAreRefusedUnderAMeasuredSpeed(t *testing.T) {
 	}
 	// a gain and three learned parameters are those of lugre
 	dahl, _ := friction.Find("dahl")
-	if _, err := NewObserver(ObserverSpec{Law: dahl.New(), Gain: 1}); err == nil || !strings.Contains(err.Error(), "dahl") {
+	if _, err := NewObserver(ObserverSpec{Law: dahl.NewLaw(), Gain: 1}); err == nil || !strings.Contains(err.Error(), "dahl") {
 		t.Errorf("a gain with dahl: %v", err)
 	}
-	if _, err := NewAdaptiveLuGre(AdaptSpec{Law: dahl.New(), Range: [2]float64{0.5, 2}}, 1e-3); err == nil || !strings.Contains(err.Error(), "dahl") {
+	if _, err := NewAdaptiveLuGre(AdaptSpec{Law: dahl.NewLaw(), Range: [2]float64{0.5, 2}}, 1e-3); err == nil || !strings.Contains(err.Error(), "dahl") {
 		t.Errorf("three parameters of dahl: %v", err)
 	}
 	if _, err := NewObserver(ObserverSpec{Law: byDirection(t)["lugre, by direction"], Gain: 1}); err == nil {
@@ -233,7 +233,7 @@ func TestRigidLawsAreRefusedUnderAMeasuredSpeed(t *testing.T) {
 func TestWhyRigidLawsAreRefused(t *testing.T) {
 	swing := func(name string) float64 {
 		info, _ := friction.Find(name)
-		law := info.New()
+		law := info.NewLaw()
 		c, err := NewContact(law)
 		if err != nil {
 			t.Fatal(err)
@@ -243,7 +243,7 @@ func TestWhyRigidLawsAreRefused(t *testing.T) {
 			f, _ := c.Step(1e-3, 1e-9*math.Sin(1.7*float64(k))) // a nanometre
 			lo, hi = min(lo, f), max(hi, f)
 		}
-		return (hi - lo) / law.Levels().Top()
+		return (hi - lo) / law.Levels().Max()
 	}
 	if rigid := swing("coulomb"); rigid < 1.9 {
 		t.Errorf("coulomb swings by %.3g of its level", rigid)

@@ -14,8 +14,8 @@ type lessons struct {
 	motor   plant.Motor // J and K: kg·m² and N·m/A of a motor; of an axis under an effort kg·m² or kg, and effort per unit of its sample
 	input   Quantity    // what is sampled with the position: current or effort
 	y       [2]float64  // position and current or effort …
-	at      vector      // … and the filter's state then
-	missing float64     // s  since then
+	state   vector      // … and the filter's state then
+	elapsed float64     // s  since then
 	path    [bridged + 1]vector
 }
 
@@ -25,16 +25,16 @@ func (a *Axis) regress(e *event, x *vector) {
 	if a.rls == nil {
 		return
 	}
-	l := &a.lessons
-	both := a.outcome.Taken[Position] && a.outcome.Taken[l.input] && !a.outcome.Jumped
+	l := &a.rlsInput
+	both := a.outcome.Accepted[Position] && a.outcome.Accepted[l.input] && !a.outcome.Jumped
 	y := [2]float64{e.y[Position], e.y[Current]}
 	if !a.electrical {
 		y[1] = e.u / l.motor.K
 	}
-	l.missing += e.dt
+	l.elapsed += e.dt
 	if both {
 		current := x[XCur]
-		switch m := int(math.Round(l.missing / a.s.Groups[e.group].Every)); {
+		switch m := int(math.Round(l.elapsed / a.s.Groups[e.group].SamplePeriod)); {
 		case m < 1 || m > bridged:
 			a.rls.Gap()
 			a.timing.start(current, y[1], x[XVel])
@@ -44,8 +44,8 @@ func (a *Axis) regress(e *event, x *vector) {
 			current = a.bridge(e, y, m)
 			a.timing.start(current, y[1], x[XVel])
 		}
-		l.y, l.at, l.missing = y, *x, 0
-		l.at[XCur] = current
+		l.y, l.state, l.elapsed = y, *x, 0
+		l.state[XCur] = current
 	}
 	a.rls.Step(y[0], x[XVel], y[1], both)
 }
@@ -54,25 +54,25 @@ func (a *Axis) regress(e *event, x *vector) {
 // between: the model's path, turned so that it ends in both. It returns the model's current (A) at the end, where the next path begins:
 // one that began with the measured current would run off an offset of the sensor each time.
 func (a *Axis) bridge(e *event, y [2]float64, m int) float64 {
-	l := &a.lessons
+	l := &a.rlsInput
 	path := &l.path
-	period, from := l.missing/float64(m), e.age+l.missing
-	path[0] = l.at
+	period, from := l.elapsed/float64(m), e.age+l.elapsed
+	path[0] = l.state
 	for k := 1; k <= m; k++ {
 		path[k] = path[k-1]
 		switch {
-		case a.electrical && e.measured && m == 1 && a.driven:
-			a.kf.Ahead(path[k][:], period, e.u)
+		case a.electrical && e.measured && m == 1 && a.driveActive:
+			a.kf.Extrapolate(path[k][:], period, e.u)
 		case a.electrical || a.commanded(e):
 			a.carry(path[k][:], from-period*float64(k-1), from-period*float64(k), e.emf)
 		default:
-			a.kf.Ahead(path[k][:], period, l.motor.K*line(l.y[1], y[1], float64(k)-0.5, m))
+			a.kf.Extrapolate(path[k][:], period, l.motor.K*line(l.y[1], y[1], float64(k)-0.5, m))
 		}
 	}
 	if !a.electrical { // no current in the state: it steps with the commands, or runs straight
 		for k := range m + 1 {
 			if path[k][XCur] = line(l.y[1], y[1], float64(k), m); a.commanded(e) {
-				path[k][XCur] = a.s.PerCommand * a.sent.at(from-period*float64(k)) / l.motor.K
+				path[k][XCur] = a.s.PerCommand * a.commands.at(from-period*float64(k)) / l.motor.K
 			}
 		}
 	}
@@ -92,19 +92,19 @@ func (a *Axis) bridge(e *event, y [2]float64, m int) float64 {
 // try feeds the least squares with the bows up to e, a sample behind the one before, of everything that the timing of commands may be. It
 // returns the model's current (A) at the end.
 func (a *Axis) try(e *event, current, speed float64) float64 {
-	l, t := &a.lessons, a.timing
+	l, t := &a.rlsInput, a.timing
 	for k, delay := range t.delays {
-		from, to := l.at, &l.path[0]
+		from, to := l.state, &l.path[0]
 		from[XCur] = t.model[k]
 		*to = from
-		before, now := e.age+l.missing+delay, e.age+delay
+		before, now := e.age+l.elapsed+delay, e.age+delay
 		a.carry(to[:], before, now, e.emf)
 		if a.commanded(e) && !a.electrical {
-			from[XCur], to[XCur] = a.s.PerCommand*a.sent.at(before)/l.motor.K, a.s.PerCommand*a.sent.at(now)/l.motor.K
+			from[XCur], to[XCur] = a.s.PerCommand*a.commands.at(before)/l.motor.K, a.s.PerCommand*a.commands.at(now)/l.motor.K
 		}
-		t.bows[k], t.next[k] = Bow(l.motor, from[:], to[:], l.missing), to[XCur]
+		t.bows[k], t.nextModel[k] = Bow(l.motor, from[:], to[:], l.elapsed), to[XCur]
 	}
-	t.compare(current-t.current, t.next)
+	t.compare(current-t.current, t.nextModel)
 	t.hold(current, speed)
 	a.rls.Bow(0, t.bows)
 	return t.model[1]

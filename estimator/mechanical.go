@@ -26,9 +26,9 @@ type MechanicalSpec struct {
 //
 // Its transition is a polynomial of the interval: any is exact, for an effort that changes along a straight line.
 type mechanical struct {
-	input, state float64 // 1/J and −1/J, or 0 and 1: what effort and third state do to ω'
-	walk2        float64 // walk squared
-	top, noise   float64 // N·m or N
+	input, state     float64 // 1/J and −1/J, or 0 and 1: what effort and third state do to ω'
+	walk2            float64 // walk squared
+	maxEffort, noise float64 // N·m or N
 }
 
 // NewMechanicalKalman checks the description.
@@ -54,7 +54,7 @@ func (s *MechanicalSpec) fill() {
 
 // set takes the numbers of a description.
 func (m *mechanical) set(s *MechanicalSpec) {
-	*m = mechanical{state: 1, walk2: s.Walk * s.Walk, top: s.TopEffort, noise: s.EffortNoise}
+	*m = mechanical{state: 1, walk2: s.Walk * s.Walk, maxEffort: s.TopEffort, noise: s.EffortNoise}
 	if s.Inertia > 0 {
 		m.input, m.state = 1/s.Inertia, -1/s.Inertia
 	}
@@ -73,7 +73,7 @@ func (s *MechanicalSpec) limits() limits {
 			third = s.TopEffort
 		}
 	}
-	return limits{dt: s.Dt, position: s.PositionNoise, white: s.EffortNoise * s.EffortNoise * s.Dt, topSpeed: s.TopSpeed, share: s.VelocityShare,
+	return limits{dt: s.Dt, position: s.PositionNoise, inputNoise: s.EffortNoise * s.EffortNoise * s.Dt, topSpeed: s.TopSpeed, share: s.VelocityShare,
 		screened: s.TopSpeed > 0 && (s.TopEffort > 0 || s.Inertia == 0),
 		r:        [nY]float64{0: s.PositionNoise * s.PositionNoise, 2: s.VelocityNoise * s.VelocityNoise},
 		prior:    vector{XPos: s.PositionNoise, XVel: speed, XTorque: third}}
@@ -111,12 +111,12 @@ func (m *mechanical) predict(x *vector, p *matrix, dt, u, rise, white float64) {
 	p[XVel][XTorque], p[XTorque][XVel] = vt, vt
 }
 
-func (m *mechanical) ahead(x *vector, dt, u float64) { m.move(x, dt, u, 0) }
+func (m *mechanical) extrapolate(x *vector, dt, u float64) { m.move(x, dt, u, 0) }
 
 // acceleration by the full effort of the drive and all of the load; an axis that nothing known drives may have any.
 func (m *mechanical) acceleration(x *vector) float64 {
 	if m.input == 0 {
 		return math.Inf(1)
 	}
-	return m.input * (m.top + math.Abs(x[XTorque]))
+	return m.input * (m.maxEffort + math.Abs(x[XTorque]))
 }

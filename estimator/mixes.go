@@ -6,21 +6,21 @@ import (
 	"hilrig/engine/numeric"
 )
 
-// Mix is a sum of two neighbouring bows of those that are tried: At and At + 1.
+// Mix is a sum of two neighbouring bows of those that are tried: Index and Index + 1.
 type Mix struct {
-	At     int
+	Index  int
 	Weight [2]float64
 }
 
 // mixes tell what the least squares find with each of the mixes of bows, and how likely it is.
 type mixes struct {
-	of     []Mix
-	prior  func(dof float64, p []float64)
-	n      int         // bows
-	left   []float64   // sum of squares that a mix leaves over, but for …
-	late   []float64   // … that in the direction of a lag
-	likely []float64   // of each mix, in sum 1
-	move   [][]float64 // by which a bow of one moves the parameters
+	mixList      []Mix
+	prior        func(dof float64, p []float64)
+	n            int         // bows
+	residuals    []float64   // sum of squares that a mix leaves over, but for …
+	lagResiduals []float64   // … that in the direction of a lag
+	likely       []float64   // of each mix, in sum 1
+	move         [][]float64 // by which a bow of one moves the parameters
 
 	rest   float64       // mean of the sums of squares
 	spread [rlsN]float64 // variance of the parameters between the mixes
@@ -28,8 +28,8 @@ type mixes struct {
 
 func newMixes(s *RLSSpec) mixes {
 	n := len(s.Mixes)
-	m := mixes{of: s.Mixes, prior: s.Prior, n: s.Bows, move: make([][]float64, s.Bows)}
-	m.left, m.late, m.likely = make([]float64, n), make([]float64, n), make([]float64, n)
+	m := mixes{mixList: s.Mixes, prior: s.Prior, n: s.Bows, move: make([][]float64, s.Bows)}
+	m.residuals, m.lagResiduals, m.likely = make([]float64, n), make([]float64, n), make([]float64, n)
 	for i := range m.move {
 		m.move[i] = make([]float64, rlsN)
 	}
@@ -61,10 +61,10 @@ func (m *mixes) solve(f *numeric.Factor, dof, floor float64, theta *[rlsN]float6
 		}
 	}
 	least := math.Inf(1)
-	for i := range m.of {
-		sum, late := m.misfit(&m.of[i], r, c)
-		m.left[i], m.late[i] = max(floor, m.rest+sum), late
-		least = min(least, m.left[i])
+	for i := range m.mixList {
+		sum, late := m.misfit(&m.mixList[i], r, c)
+		m.residuals[i], m.lagResiduals[i] = max(floor, m.rest+sum), late
+		least = min(least, m.residuals[i])
 	}
 	for i := range m.likely {
 		m.likely[i] = 1
@@ -73,10 +73,10 @@ func (m *mixes) solve(f *numeric.Factor, dof, floor float64, theta *[rlsN]float6
 		m.prior(dof, m.likely)
 	}
 	most := math.Inf(-1)
-	for i, left := range m.left { // logarithms first: the likelihoods may be smaller than any number
+	for i, left := range m.residuals { // logarithms first: the likelihoods may be smaller than any number
 		m.likely[i] = math.Log(m.likely[i])
 		if left > 0 {
-			m.likely[i] -= dof / 2 * (math.Log(left/least) + m.late[i]*m.late[i]/least)
+			m.likely[i] -= dof / 2 * (math.Log(left/least) + m.lagResiduals[i]*m.lagResiduals[i]/least)
 		}
 		most = max(most, m.likely[i])
 	}
@@ -87,13 +87,13 @@ func (m *mixes) solve(f *numeric.Factor, dof, floor float64, theta *[rlsN]float6
 	}
 	m.rest = 0
 	var mean, square [rlsN]float64
-	for i := range m.of {
+	for i := range m.mixList {
 		if m.likely[i] /= sum; m.likely[i] == 0 {
 			continue
 		}
-		m.rest += m.likely[i] * m.left[i]
+		m.rest += m.likely[i] * m.residuals[i]
 		for k := range rlsN {
-			d := m.shift(&m.of[i], k)
+			d := m.shift(&m.mixList[i], k)
 			mean[k] += m.likely[i] * d
 			square[k] += m.likely[i] * d * d
 		}
@@ -107,12 +107,12 @@ func (m *mixes) solve(f *numeric.Factor, dof, floor float64, theta *[rlsN]float6
 // misfit is ‖R₂₂·m − c₂‖² of a mix, but for late, what is left over in the direction of a lag.
 func (m *mixes) misfit(x *Mix, r, c []float64) (sum, late float64) {
 	n := rlsN + 1 + m.n
-	two := x.At+1 < m.n
+	two := x.Index+1 < m.n
 	for k := rlsN; k < n; k++ {
 		row := r[k*n+rlsN+1:][:m.n]
-		d := c[k] - x.Weight[0]*row[x.At]
+		d := c[k] - x.Weight[0]*row[x.Index]
 		if two {
-			d -= x.Weight[1] * row[x.At+1]
+			d -= x.Weight[1] * row[x.Index+1]
 		}
 		if k == rlsN {
 			late = d
@@ -125,9 +125,9 @@ func (m *mixes) misfit(x *Mix, r, c []float64) (sum, late float64) {
 
 // shift is by how much a mix moves parameter k.
 func (m *mixes) shift(x *Mix, k int) float64 {
-	d := x.Weight[0] * m.move[x.At][k]
-	if x.At+1 < m.n {
-		d += x.Weight[1] * m.move[x.At+1][k]
+	d := x.Weight[0] * m.move[x.Index][k]
+	if x.Index+1 < m.n {
+		d += x.Weight[1] * m.move[x.Index+1][k]
 	}
 	return d
 }

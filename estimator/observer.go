@@ -71,7 +71,7 @@ func SPR(law *friction.LuGre, kv, m float64) bool { return law.Sigma1*kv > law.S
 // Step advances the contact over dt (s) for a displacement dx (rad) and a tracking error e = x − x_d (rad), and returns the
 // mean friction over the step (N·m), as Contact.Step does.
 func (o *Observer) Step(dt, dx, e float64) (force float64, st engine.Status) {
-	if !numeric.Finite(e) {
+	if !numeric.IsFinite(e) {
 		return 0, engine.NonFinite
 	}
 	return o.step(dt, dx, -o.gain*e)

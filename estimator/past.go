@@ -4,59 +4,59 @@ import "math"
 
 // event is what came of one group at one time.
 type event struct {
-	group int
-	at    float64 // ns  on the raster of its group
-	age   float64 // s   when it came
-	dt    float64 // s   since the event of its group before
-	lost  bool    // others were lost in between
+	group      int
+	time       float64 // ns  on the raster of its group
+	age        float64 // s   when it came
+	dt         float64 // s   since the event of its group before
+	lossBefore bool    // others were lost in between
 
-	y        [nY]float64
-	fresh    [nY]bool
-	u        float64 // measured input
-	measured bool    // it is there
-	idle     bool    // the drive did not act
-	emf      float64 // V  of its winding, then
+	y             [nY]float64
+	updated       [nY]bool
+	u             float64 // measured input
+	measured      bool    // it is there
+	driveInactive bool    // the drive did not act
+	emf           float64 // V  of its winding, then
 }
 
 // moment is an event and what the filter knew after it.
 type moment struct {
 	event
-	then belief
+	belief belief
 }
 
 // past keeps the newest events in the order of their times.
 type past struct {
-	ring  []moment // kept, or 2 of a single group: the newest and the one before
-	first int
-	n     int
+	ring        []moment // maxEvents, or 2 of a single group: the newest and the one before
+	oldestIndex int
+	n           int
 }
 
-const kept = 64
+const maxEvents = 64
 
 // at is the event number i, from the oldest.
 func (p *past) at(i int) *moment {
-	if i += p.first; i >= len(p.ring) {
+	if i += p.oldestIndex; i >= len(p.ring) {
 		i -= len(p.ring)
 	}
 	return &p.ring[i]
 }
 
-// full tells whether older events are forgotten.
-func (p *past) full() bool { return p.n == len(p.ring) }
+// atCapacity tells whether older events are forgotten.
+func (p *past) atCapacity() bool { return p.n == len(p.ring) }
 
 // insert puts an event where its time belongs and tells where that is. It is not ok when what the filter knew before that time is
 // forgotten.
 func (p *past) insert(e *event) (i int, ok bool) {
 	i = p.n
-	for i > 0 && p.at(i-1).at > e.at {
+	for i > 0 && p.at(i-1).time > e.time {
 		i--
 	}
-	if p.full() {
+	if p.atCapacity() {
 		if i < 2 {
 			return 0, false
 		}
-		if p.first++; p.first == len(p.ring) {
-			p.first = 0
+		if p.oldestIndex++; p.oldestIndex == len(p.ring) {
+			p.oldestIndex = 0
 		}
 		p.n, i = p.n-1, i-1
 	}
@@ -68,12 +68,12 @@ func (p *past) insert(e *event) (i int, ok bool) {
 	return i, true
 }
 
-// newest is the time of the newest event (ns); 0 without one.
-func (p *past) newest() float64 {
+// newestTime is the time of the newest event (ns); 0 without one.
+func (p *past) newestTime() float64 {
 	if p.n == 0 {
 		return 0
 	}
-	return p.at(p.n - 1).event.at
+	return p.at(p.n - 1).event.time
 }
 
 // age is that of the newest event (s) at t (ns); +Inf without one.
@@ -81,7 +81,7 @@ func (p *past) age(t int64) float64 {
 	if p.n == 0 {
 		return math.Inf(1)
 	}
-	return (float64(t) - p.newest()) * 1e-9
+	return (float64(t) - p.newestTime()) * 1e-9
 }
 
 // measured are the first event from i on that has a measured input, and the last before it; nil where there is none.

@@ -71,7 +71,7 @@ func (s *servo) At(tau, x, v float64) (force, dx, dv float64) {
 			return 0
 		}
 		try := *s.o // a trial: the observer itself moves when the step is made
-		try.z, try.next = []float64{s.o.z[0]}, []float64{0}
+		try.z, try.trialState = []float64{s.o.z[0]}, []float64{0}
 		f, _ := try.Step(s.h, s.h*v, s.e(x))
 		return s.share * f
 	}

@@ -78,7 +78,7 @@ func restPlay(t *testing.T, c *restCase, every float64, seed uint64) {
 	var row [8]float64
 	step := func(k int, faults, driven bool) {
 		now += int64(every * 1e9)
-		in := &Inputs{Driven: driven}
+		in := &Inputs{DriveActive: driven}
 		if driven {
 			in.Command = 5 * math.Sin(2*math.Pi*float64(k)*every)
 			v = c.scale * math.Cos(2*math.Pi*float64(k)*every) // whatever the command
@@ -137,15 +137,15 @@ func restPlay(t *testing.T, c *restCase, every float64, seed uint64) {
 			step(k, false, false)
 			k++
 		}
-		if times, quiet := a.Noise(); !quiet || !a.Sound() {
-			t.Fatalf("%s, %g s, seed %d: 500 good samples later noise %g, sound %v, state %v", c.name, every, seed, times, a.Sound(), a.kf.x)
+		if times, quiet := a.Noise(); !quiet || !a.Usable() {
+			t.Fatalf("%s, %g s, seed %d: 500 good samples later noise %g, sound %v, state %v", c.name, every, seed, times, a.Usable(), a.kf.x)
 		}
 	}
 	for range 20000 {
 		step(k, false, false)
 		k++
 	}
-	if times, quiet := a.Noise(); !quiet || !a.Sound() || times > 1 {
-		t.Fatalf("%s, %g s, seed %d: after a long rest noise %g, sound %v, state %v", c.name, every, seed, times, a.Sound(), a.kf.x)
+	if times, quiet := a.Noise(); !quiet || !a.Usable() || times > 1 {
+		t.Fatalf("%s, %g s, seed %d: after a long rest noise %g, sound %v, state %v", c.name, every, seed, times, a.Usable(), a.kf.x)
 	}
 }

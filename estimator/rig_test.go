@@ -86,7 +86,7 @@ func (r *rig) step() {
 	r.plant.Read(r.y, r.reads)
 	to := [4]float64{r.xhat[XPos], r.xhat[XVel], r.wind, r.xhat[XTorque]}
 	from := to
-	r.kf.Ahead(to[:], tick, r.u[0])
+	r.kf.Extrapolate(to[:], tick, r.u[0])
 	r.wind, r.bow = to[XCur], Bow(demoMotor(), from[:], to[:], tick)
 	follow(r.kf, tick, [3]float64{r.reads[0], r.reads[1]}, [3]bool{true, true}, r.u[0], r.xhat)
 	if r.ref != nil {

@@ -91,31 +91,31 @@ type RLS struct {
 
 	// test function at sample j = 0…n: weights of the angle for J, Fv and jerk, of the current, of its bow behind it, of a constant
 	wJ, wV, wLag, wI, wBow []float64
-	one                    float64 // s  ∫φ
+	phiIntegral            float64 // s  ∫φ
 
 	// windows under way: the second starts n/2 samples after the first
-	acc    [2]window
-	run    int // samples since the run began
-	last   float64
-	sign   float64
-	bow    float64   // A  since the sample before, beside …
-	bows   []float64 // A  … one of these
-	rowOld []float64 // whitened row before, the right-hand side behind it
-	row    []float64
-	dOld   float64 // its Cholesky diagonal; 0: none
+	acc          [2]window
+	run          int // samples since the run began
+	lastPosition float64
+	sign         float64
+	bow          float64   // A  since the sample before, beside …
+	bows         []float64 // A  … one of these
+	rowOld       []float64 // whitened row before, the right-hand side behind it
+	row          []float64
+	dOld         float64 // its Cholesky diagonal; 0: none
 
 	// information and trial of its next update, of parameters, jerk and bows; that of the parameters alone; sums of weights, and squared
-	info     *numeric.Factor
-	next     *numeric.Factor
-	alone    *numeric.Factor
-	w1, w2   float64
-	mixes    mixes
-	theta    [rlsN]float64
-	se       [rlsN]float64
-	cond     float64
-	windows  uint64
-	idle     int // samples since the last accepted window
-	accepted bool
+	info        *numeric.Factor
+	trialInfo   *numeric.Factor
+	paramInfo   *numeric.Factor
+	w1, w2      float64
+	mixes       mixes
+	theta       [rlsN]float64
+	se          [rlsN]float64
+	cond        float64
+	windows     uint64
+	idleSamples int // samples since the last accepted window
+	accepted    bool
 }
 
 // NewRLS checks the description and tabulates the test function.
@@ -140,7 +140,7 @@ func NewRLS(s RLSSpec) (*RLS, error) {
 	all := rlsN + min(s.Bows, 1) + s.Bows
 	r := &RLS{s: s, n: n, lambda: 1, bows: make([]float64, s.Bows), mixes: newMixes(&s)}
 	r.row, r.rowOld = make([]float64, all+1), make([]float64, all+1)
-	r.info, r.next, r.alone = numeric.NewFactorBlock(all, 1), numeric.NewFactorBlock(all, 1), numeric.NewFactorBlock(rlsN, 1)
+	r.info, r.trialInfo, r.paramInfo = numeric.NewFactorBlock(all, 1), numeric.NewFactorBlock(all, 1), numeric.NewFactorBlock(rlsN, 1)
 	for i := range r.acc {
 		r.acc[i].bows = make([]float64, s.Bows)
 	}
@@ -161,7 +161,7 @@ func (r *RLS) Reset() {
 		r.se[i] = math.Inf(1)
 	}
 	r.cond = math.Inf(1)
-	r.windows, r.idle, r.accepted = 0, 0, false
+	r.windows, r.idleSamples, r.accepted = 0, 0, false
 	r.Gap()
 }
 
@@ -175,7 +175,7 @@ func (r *RLS) Retune(k float64) {
 func (r *RLS) Gap() {
 	r.run, r.sign, r.dOld = 0, 0, 0
 	r.Bow(0, nil)
-	r.acc[0].at, r.acc[1].at = -1, -1
+	r.acc[0].index, r.acc[1].index = -1, -1
 }
 
 // Bow tells by how much (A) the mean of the current since the last sample is above the straight line to the next one, before Step takes
@@ -198,11 +198,11 @@ func Bow(m plant.Motor, from, to []float64, dt float64) float64 {
 // decides about sign and window, not about the equations. Ticks without a fresh sample are passed over: samples count, not
 // ticks. It reports whether the estimate moved.
 func (r *RLS) Step(theta, velocity, current float64, fresh bool) (updated bool) {
-	r.idle++
+	r.idleSamples++
 	if !fresh {
 		return false
 	}
-	if !numeric.Finite(theta + velocity + current) {
+	if !numeric.IsFinite(theta + velocity + current) {
 		r.Gap()
 		return false
 	}
@@ -212,10 +212,10 @@ func (r *RLS) Step(theta, velocity, current float64, fresh bool) (updated bool) 
 		r.Gap()
 		return false
 	}
-	if move := velocity * r.s.Dt; r.run > 0 && math.Abs(theta-r.last-move) > 0.5*math.Abs(move)+2*r.s.Count {
+	if move := velocity * r.s.Dt; r.run > 0 && math.Abs(theta-r.lastPosition-move) > 0.5*math.Abs(move)+2*r.s.Count {
 		r.Gap()
 	}
-	r.sign, r.last = sign, theta
+	r.sign, r.lastPosition = sign, theta
 	// the second window of a run starts half a window later; from then on both restart where they end
 	if r.run == 0 {
 		r.acc[0].start(theta)
@@ -226,17 +226,17 @@ func (r *RLS) Step(theta, velocity, current float64, fresh bool) (updated bool) 
 	r.run++
 	for i := range r.acc {
 		a := &r.acc[i]
-		if a.at < 0 {
+		if a.index < 0 {
 			continue
 		}
 		d := theta - a.theta0
-		a.sumJ += r.wJ[a.at] * d
-		a.sumV += r.wV[a.at] * d
-		a.sumLag += r.wLag[a.at] * d
+		a.sumJ += r.wJ[a.index] * d
+		a.sumV += r.wV[a.index] * d
+		a.sumLag += r.wLag[a.index] * d
 		r.add(a, current, true)
-		if a.at++; a.at > r.n {
+		if a.index++; a.index > r.n {
 			row := r.row
-			row[PInertia], row[PViscous], row[PCoulomb], row[POffset] = a.sumJ, a.sumV, r.sign*r.one, r.one
+			row[PInertia], row[PViscous], row[PCoulomb], row[POffset] = a.sumJ, a.sumV, r.sign*r.phiIntegral, r.phiIntegral
 			if len(a.bows) > 0 {
 				row[rlsN] = a.sumLag
 			}
@@ -244,11 +244,11 @@ func (r *RLS) Step(theta, velocity, current float64, fresh bool) (updated bool) 
 				row[rlsN+1+i] = -r.s.K * (b + r.s.Emf[i]*a.sumJ)
 			}
 			row[len(row)-1] = r.s.K * a.sumI
-			updated = r.take(row) || updated
+			updated = r.addRow(row) || updated
 			// the last sample of a window is the first of the next; its weights are zero there but for the current's
 			a.start(theta)
 			r.add(a, current, false)
-			a.at = 1
+			a.index = 1
 		}
 	}
 	r.Bow(0, nil)
@@ -257,19 +257,19 @@ func (r *RLS) Step(theta, velocity, current float64, fresh bool) (updated bool) 
 
 // add takes a current into the integrals of a window, with the bow behind the sample before.
 func (r *RLS) add(a *window, current float64, bowed bool) {
-	a.sumI += r.wI[a.at] * current
-	if a.at == 0 || !bowed {
+	a.sumI += r.wI[a.index] * current
+	if a.index == 0 || !bowed {
 		return
 	}
-	w := r.wBow[a.at-1]
+	w := r.wBow[a.index-1]
 	a.sumI += w * r.bow
 	for i, b := range r.bows {
 		a.bows[i] += w * b
 	}
 }
 
-// take whitens the row of a finished window, its right-hand side behind it, and adds it to the information.
-func (r *RLS) take(row []float64) bool {
+// addRow whitens the row of a finished window, its right-hand side behind it, and adds it to the information.
+func (r *RLS) addRow(row []float64) bool {
 	// whiten against the window before, if that belongs to the same run
 	d := 1.0
 	if r.dOld > 0 {
@@ -284,28 +284,28 @@ func (r *RLS) take(row []float64) bool {
 
 	// trial update with forgetting
 	all := len(row) - 1
-	r.next.Set(r.info)
-	r.next.Scale(math.Sqrt(r.lambda))
-	r.next.Add(row[:all], row[all])
+	r.trialInfo.Set(r.info)
+	r.trialInfo.Scale(math.Sqrt(r.lambda))
+	r.trialInfo.Add(row[:all], row[all])
 	w1, w2 := r.lambda*r.w1+1, r.lambda*r.lambda*r.w2+1
 
 	// is the information still good, or at least getting better? The bows are no matter of excitation
 	var se [rlsN]float64
-	r.alone.Leading(r.next)
-	cond := r.alone.Errors(se[:])
+	r.paramInfo.Leading(r.trialInfo)
+	cond := r.paramInfo.Errors(se[:])
 	if cond > rlsIll {
 		cond = math.Inf(1)
 	}
 	if !(cond <= r.s.Cond || cond < r.cond || math.IsInf(r.cond, 1)) {
 		return false
 	}
-	r.info, r.next = r.next, r.info
+	r.info, r.trialInfo = r.trialInfo, r.info
 	r.w1, r.w2, r.cond = w1, w2, cond
 	r.windows++
-	if !(cond <= r.s.Cond) || r.alone.Solve(r.theta[:]) != nil {
+	if !(cond <= r.s.Cond) || r.paramInfo.Solve(r.theta[:]) != nil {
 		return false
 	}
-	r.idle, r.accepted = 0, true
+	r.idleSamples, r.accepted = 0, true
 	// variances of a weighted estimate: those of σ²·A⁻¹·(Σw²φφᵀ)·A⁻¹ ≈ σ²·A⁻¹·Σw²/Σw
 	ratio := r.w2 / r.w1
 	floor := 0.0
@@ -355,5 +355,5 @@ func (r *RLS) Cond() float64 { return r.cond }
 
 // Excited tells that the motion of the last second was rich enough for the estimate to follow it.
 func (r *RLS) Excited() bool {
-	return r.accepted && float64(r.idle)*r.s.Dt < 1+r.s.Window
+	return r.accepted && float64(r.idleSamples)*r.s.Dt < 1+r.s.Window
 }

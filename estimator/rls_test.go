@@ -220,7 +220,7 @@ func TestRLSAgainstBatch(t *testing.T) {
 		row[rlsN] += 3e-6 * rng.NormFloat64()
 		rhs.SetVec(k, row[rlsN])
 		e.dOld = 0 // rows of this test are white already
-		e.take(row)
+		e.addRow(row)
 	}
 	var a mat.Dense
 	var b mat.VecDense
@@ -289,8 +289,8 @@ func TestRLSAgainstBatch(t *testing.T) {
 func TestRLSExact(t *testing.T) {
 	spec := demoRLS()
 	e := newRLS(t, spec)
-	if math.Abs(e.one/(0.375*spec.Window)-1) > 1e-12 { // ∫sin⁴ = 3W/8
-		t.Errorf("∫φ = %g s, want %g", e.one, 0.375*spec.Window)
+	if math.Abs(e.phiIntegral/(0.375*spec.Window)-1) > 1e-12 { // ∫sin⁴ = 3W/8
+		t.Errorf("∫φ = %g s, want %g", e.phiIntegral, 0.375*spec.Window)
 	}
 	if want := 3.0 / 70; math.Abs(e.rho-want) > 1e-3 { // ∫cos⁴·sin⁴ over half a window against ∫sin⁸
 		t.Errorf("correlation of neighbouring windows %g, want %g", e.rho, want)
@@ -375,7 +375,7 @@ func BenchmarkRLSWindow(b *testing.B) {
 	k := 0
 	b.ReportAllocs()
 	for b.Loop() {
-		e.take(rows[k&255])
+		e.addRow(rows[k&255])
 		k++
 	}
 }

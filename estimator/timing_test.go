@@ -22,7 +22,7 @@ func TestVoltageBetween(t *testing.T) {
 					continue
 				}
 				span, sum, pieces := 0.0, 0.0, 0
-				c.between(from, to, period, func(dt, u float64) {
+				c.forEachPiece(from, to, period, func(dt, u float64) {
 					if dt <= 0 {
 						t.Fatalf("a piece of %g s", dt)
 					}
@@ -58,7 +58,7 @@ func TestBeyondWhatWasSent(t *testing.T) {
 		{4, 0, 0}, {3, 0, 0}, {2.9, 0, 0.1}, {4.5, 0, 0.5}, // the one that acts now and the one before
 		{2.9, 1e-3, 0}, {1.5, 1e-3, 0.5}, {1, 2e-3, 0}, {-1, 2e-3, 2}, {-1, 3e-3, 1}, {7, 3e-3, 3},
 	} {
-		if got := c.beyond(x.u, x.since); math.Abs(got-x.want) > 1e-12 {
+		if got := c.excess(x.u, x.since); math.Abs(got-x.want) > 1e-12 {
 			t.Errorf("%g V since %g s: %g V beyond what was sent, want %g", x.u, x.since, got, x.want)
 		}
 	}

@@ -28,25 +28,25 @@ type transition struct {
 //
 // Noise: T is a random walk; the voltage has an error that is constant within a period.
 type electrical struct {
-	motor plant.Motor
-	top   float64                   // N·m  torque of the motor at rest under the top voltage
-	dt    float64                   // s    of a whole step
-	steps [1 + fractions]transition // dt, dt/2, dt/4 …
+	motor       plant.Motor
+	stallTorque float64                   // N·m  torque of the motor at rest under the top voltage
+	dt          float64                   // s    of a whole step
+	steps       [1 + fractions]transition // dt, dt/2, dt/4 …
 }
 
 // set discretises the model, in place: a running filter changes its motor without garbage.
 func (m *electrical) set(s *KalmanSpec) {
-	m.motor, m.dt, m.top = s.Motor, s.Dt, s.Motor.K*s.TopVoltage/s.Motor.R
+	m.motor, m.dt, m.stallTorque = s.Motor, s.Dt, s.Motor.K*s.TopVoltage/s.Motor.R
 	for j := range m.steps {
 		m.steps[j].set(s, math.Ldexp(s.Dt, -j))
 	}
 }
 
-func (m *electrical) ahead(x *vector, dt, u float64) { m.predict(x, nil, dt, u, 0, 0) }
+func (m *electrical) extrapolate(x *vector, dt, u float64) { m.predict(x, nil, dt, u, 0, 0) }
 
 // acceleration by the full torque of the motor and all of the load.
 func (m *electrical) acceleration(x *vector) float64 {
-	return (m.top + math.Abs(x[XTorque])) / m.motor.J
+	return (m.stallTorque + math.Abs(x[XTorque])) / m.motor.J
 }
 
 // predict carries a state, and its covariance if there is one, over dt (s) in whole periods and halves, quarters … of one. What is left,

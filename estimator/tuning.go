@@ -15,7 +15,7 @@ type Tuning struct {
 // TuneElectrical makes the tuning of an axis with a voltage drive. The numbers are not checked: NewElectrical does. It reads nothing that a
 // tick changes.
 func (a *Axis) TuneElectrical(t *Tuning, k KalmanSpec) {
-	k.Dt = a.every
+	k.Dt = a.fastestPeriod
 	k.fill()
 	t.electrical.set(&k)
 	t.limits, t.motor = k.limits(), k.Motor
@@ -27,7 +27,7 @@ func (a *Axis) TuneMechanical(t *Tuning, m MechanicalSpec, perAmpere, perCommand
 	m.fill()
 	t.mechanical.set(&m)
 	t.limits = m.limits()
-	t.limits.white = a.white(&m)
+	t.limits.inputNoise = a.inputNoise(&m)
 	t.perAmpere, t.perCommand = perAmpere, perCommand
 	t.motor = plant.Motor{J: m.Inertia, K: 1}
 	if a.input == Current {
@@ -48,9 +48,9 @@ func (a *Axis) Adopt(t *Tuning) {
 	if a.rls == nil {
 		return
 	}
-	if t.motor.K != a.lessons.motor.K {
+	if t.motor.K != a.rlsInput.motor.K {
 		a.rls.Retune(t.motor.K)
-		a.lessons = lessons{input: a.lessons.input}
+		a.rlsInput = lessons{input: a.rlsInput.input}
 	}
-	a.lessons.motor = t.motor
+	a.rlsInput.motor = t.motor
 }

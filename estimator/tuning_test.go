@@ -13,7 +13,7 @@ func TestTuning(t *testing.T) {
 	one, other := plant.Motor{R: 1.2, L: 0.6e-3, K: 0.042, J: 7e-5, BrushDrop: 0.6, DropScale: 0.05}, plant.Motor{R: 1.7, L: 0.9e-3, K: 0.05, J: 9e-5, BrushDrop: 0.4, DropScale: 0.03}
 	electrical := func(m plant.Motor) (*Axis, KalmanSpec) {
 		k := KalmanSpec{Motor: m, Count: 1e-4, CurrentNoise: 0.02, TorqueWalk: 0.1, VoltageNoise: 0.05, TopVoltage: 24}
-		a, err := NewElectrical(k, AxisSpec{Tick: 1e-3, Groups: []Group{{Every: 1e-3, Of: []Quantity{Position, Current}}}, RLS: &RLSSpec{Dt: 1e-3, K: m.K, Window: 0.05, MinVel: 1, Count: 1e-4}})
+		a, err := NewElectrical(k, AxisSpec{Tick: 1e-3, Groups: []Group{{SamplePeriod: 1e-3, Quantities: []Quantity{Position, Current}}}, RLS: &RLSSpec{Dt: 1e-3, K: m.K, Window: 0.05, MinVel: 1, Count: 1e-4}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -33,9 +33,9 @@ func TestTuning(t *testing.T) {
 		var x, y, se, te [4]float64
 		for k := range 4000 {
 			s := 0.001 * float64(k)
-			in := Inputs{Driven: true, Command: 3 * math.Sin(7*s)}
-			in.Position = Sample{Value: 20*math.Sin(2*s) + 1e-4*rng.NormFloat64(), Age: 5e-4, Fresh: true}
-			in.Current = Sample{Value: 2*math.Sin(7*s) + 0.02*rng.NormFloat64(), Age: 5e-4, Fresh: true}
+			in := Inputs{DriveActive: true, Command: 3 * math.Sin(7*s)}
+			in.Position = Sample{Value: 20*math.Sin(2*s) + 1e-4*rng.NormFloat64(), Age: 5e-4, Updated: true}
+			in.Current = Sample{Value: 2*math.Sin(7*s) + 0.02*rng.NormFloat64(), Age: 5e-4, Updated: true}
 			if k%500 == 499 { // no axis can be there, and no motor has this current
 				in.Position.Value, in.Current.Value = 1e3, 500
 			}
@@ -57,7 +57,7 @@ func TestTuning(t *testing.T) {
 	a.TuneElectrical(&tuning, k)
 	a.Adopt(&tuning)
 	same("electrical", a, b)
-	group := Group{Every: 1e-3, Of: []Quantity{Position, Current}}
+	group := Group{SamplePeriod: 1e-3, Quantities: []Quantity{Position, Current}}
 	c, _ := mechanical(one, group)
 	d, m := mechanical(other, group)
 	c.TuneMechanical(&tuning, m, other.K, other.K)

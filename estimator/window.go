@@ -8,7 +8,7 @@ import (
 
 // window is one test function under way: its three integrals so far.
 type window struct {
-	at     int       // next sample, 0…n; −1: not started
+	index  int       // next sample, 0…n; −1: not started
 	theta0 float64   // rad    angle at the start
 	sumJ   float64   // rad/s  ∫φ''·θ
 	sumV   float64   // rad    −∫φ'·θ
@@ -68,13 +68,13 @@ func (r *RLS) tabulate() {
 	for _, w := range []*[]float64{&r.wJ, &r.wV, &r.wI, &r.wBow, &r.wLag} {
 		*w = make([]float64, n+1)
 	}
-	r.one = 0
+	r.phiIntegral = 0
 	// the balance of the means over each interval, which is exact, however few intervals there are: of the current, of the speed, and the
 	// change of the speed, by the polynomial through the samples around
 	for i := range n {
 		j := float64(i)
 		g := h * phi(j+0.5)
-		r.wBow[i], r.one = g, r.one+g
+		r.wBow[i], r.phiIntegral = g, r.phiIntegral+g
 		r.wI[i], r.wI[i+1] = r.wI[i]+g/2, r.wI[i+1]+g/2
 		r.wV[i], r.wV[i+1] = r.wV[i]-g/h, r.wV[i+1]+g/h
 		first := min(max(i+1-slopePoints/2, 0), n+1-slopePoints)

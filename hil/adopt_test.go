@@ -20,7 +20,7 @@ func adoptable(t testing.TB, b *bench, gen uint32, set *axis.Set) Params {
 	if set == nil {
 		return p
 	}
-	if err := p.Sets[0].Put(set); err != nil {
+	if err := p.Sets[0].Encode(set); err != nil {
 		t.Fatal(err)
 	}
 	return p
@@ -81,7 +81,7 @@ func TestHandOver(t *testing.T) {
 			comp.Ramp = 1
 			b, with, all := handOver(t, seed, comp, c.truth, set)
 			if b.ctl.row.Mode != Run || b.ctl.row.Gen != 1 {
-				t.Fatalf("%s, seed %d: %v, generation %d: %s", name, seed, b.ctl.row.Mode, b.ctl.row.Gen, b.ctl.row.Why(&b.controller.schema))
+				t.Fatalf("%s, seed %d: %v, generation %d: %s", name, seed, b.ctl.row.Mode, b.ctl.row.Gen, b.ctl.row.CauseText(&b.controller.schema))
 			}
 			_, without, _ := handOver(t, seed, comp, c.truth, nil)
 			most[0], most[1] = max(most[0], steepest(b, with)), max(most[1], steepest(b, without))
@@ -148,7 +148,7 @@ func TestHandOverActs(t *testing.T) {
 		}
 	}
 	at := func(b *bench, law friction.Model) float64 {
-		return b.controller.s.Axes[0].Law.Steady(1) - law.Steady(1)
+		return b.controller.s.Axes[0].Law.SteadyForce(1) - law.SteadyForce(1)
 	}
 	if at(other, demoLaw()) != 0 {
 		t.Error("the law of the specification was touched")
@@ -171,12 +171,12 @@ func TestAdoptRefuses(t *testing.T) {
 		"no such law":                           {Law: "lugr", Params: weaker(1).Params},
 		"a parameter missing":                   short,
 		"a negative level":                      {Law: "lugre", Params: weaker(-1).Params},
-		"no stiffness under a measured speed":   axis.SetOf(rigid.New()),
+		"no stiffness under a measured speed":   axis.SetOf(rigid.NewLaw()),
 		"a number of the motor that is not one": withMotor(weaker(1), map[string]float64{"Ra": 1}),
 		"no inertia":                            withMotor(weaker(1), map[string]float64{"J": 0}),
 	} {
 		p := b.controller.Params()
-		err := p.Sets[0].Put(set)
+		err := p.Sets[0].Encode(set)
 		if err == nil {
 			err = b.controller.Check(&p)
 		}
@@ -200,8 +200,8 @@ func TestChangesWait(t *testing.T) {
 	b := newBench(t, benchOptions{seed: 1, comp: comp, ref: slowSine, fade: 0.2})
 	first := adoptable(t, b, 1, weaker(0.9))
 	b.out.params = &first
-	if b.step(); b.ctl.row.Gen != 1 || !b.controller.Settled() {
-		t.Errorf("at rest: generation %d, settled %v", b.ctl.row.Gen, b.controller.Settled())
+	if b.step(); b.ctl.row.Gen != 1 || !b.controller.FadeComplete() {
+		t.Errorf("at rest: generation %d, settled %v", b.ctl.row.Gen, b.controller.FadeComplete())
 	}
 	b.energise(t)
 	for range 100 {
@@ -209,8 +209,8 @@ func TestChangesWait(t *testing.T) {
 	}
 	second, third := adoptable(t, b, 2, weaker(0.8)), adoptable(t, b, 3, weaker(0.7))
 	b.out.params = &second
-	if b.step(); b.ctl.row.Gen != 2 || b.controller.Settled() {
-		t.Errorf("under way: generation %d, settled %v", b.ctl.row.Gen, b.controller.Settled())
+	if b.step(); b.ctl.row.Gen != 2 || b.controller.FadeComplete() {
+		t.Errorf("under way: generation %d, settled %v", b.ctl.row.Gen, b.controller.FadeComplete())
 	}
 	b.out.params = &third
 	for k := range 150 {
@@ -319,7 +319,7 @@ func TestHandOverInPlace(t *testing.T) {
 				}
 			}
 			if b.ctl.row.Gen != 24 || b.ctl.row.Mode != Run {
-				t.Fatalf("%s: generation %d, %v: %s", name, b.ctl.row.Gen, b.ctl.row.Mode, b.ctl.row.Why(&b.controller.schema))
+				t.Fatalf("%s: generation %d, %v: %s", name, b.ctl.row.Gen, b.ctl.row.Mode, b.ctl.row.CauseText(&b.controller.schema))
 			}
 		}
 		for k := range runs[0] {

@@ -4,7 +4,7 @@ package hil
 type Before struct {
 	Mode         Mode // Trip or Estop; Init: nothing is latched
 	Cause        Cause
-	Where        uint16 // index of the signal in Row.X plus 1; 0: none
+	CauseSignal  uint16 // index of the signal in Row.X plus 1; 0: none
 	Value, Limit float64
 	Heat         [MaxAxes]float64 // used share of the i²t budget of each axis
 }

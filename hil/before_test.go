@@ -17,8 +17,8 @@ func TestLatchedStart(t *testing.T) {
 		{"nothing", Before{}, Init, false},
 		{"a warm winding", Before{Heat: [MaxAxes]float64{0.7}}, Init, false},
 		{"emergency stop", Before{Mode: Estop, Cause: CauseEstop}, Estop, false},
-		{"trip", Before{Mode: Trip, Cause: CauseSpeed, Where: 4, Value: -310, Limit: 300, Heat: [MaxAxes]float64{0.2}}, Trip, false},
-		{"trip of a hot winding", Before{Mode: Trip, Cause: CauseThermal, Where: 4, Value: 1.01, Limit: 1, Heat: [MaxAxes]float64{0.52}}, Trip, true},
+		{"trip", Before{Mode: Trip, Cause: CauseSpeed, CauseSignal: 4, Value: -310, Limit: 300, Heat: [MaxAxes]float64{0.2}}, Trip, false},
+		{"trip of a hot winding", Before{Mode: Trip, Cause: CauseThermal, CauseSignal: 4, Value: 1.01, Limit: 1, Heat: [MaxAxes]float64{0.52}}, Trip, true},
 	} {
 		b := newBench(t, benchOptions{seed: 4, comp: observer, ref: slowSine, fade: 0.5})
 		b.out.before = c.before
@@ -37,8 +37,9 @@ func TestLatchedStart(t *testing.T) {
 			t.Errorf("%s: the first row shows heat %g, flags %b, refusal %d", c.name, first.X[heat], first.Flags, first.Res)
 		}
 		if r := ask(ReqNone, 400); c.mode.Latched() {
-			if r.Mode != c.mode || r.Cause != c.before.Cause || r.Where != c.before.Where || r.Value != c.before.Value || r.Limit != c.before.Limit {
-				t.Errorf("%s: %v (%s) after 0.4 s", c.name, r.Mode, r.Why(&b.controller.schema))
+			if r.Mode != c.mode || r.Cause != c.before.Cause || r.CauseSignal != c.before.CauseSignal || r.Value != c.before.Value ||
+				r.Limit != c.before.Limit {
+				t.Errorf("%s: %v (%s) after 0.4 s", c.name, r.Mode, r.CauseText(&b.controller.schema))
 			}
 			for _, q := range []Request{ReqArm, ReqRun} {
 				if r := ask(q, 1); r.Res == Taken || r.Mode != c.mode {
@@ -55,7 +56,7 @@ func TestLatchedStart(t *testing.T) {
 			ask(ReqNone, 300)
 		}
 		if r := ask(ReqNone, 1); r.Mode != Ready {
-			t.Errorf("%s: %v (%s) at last", c.name, r.Mode, r.Why(&b.controller.schema))
+			t.Errorf("%s: %v (%s) at last", c.name, r.Mode, r.CauseText(&b.controller.schema))
 		}
 		if passed := float64(len(rows)-1) * 1e-3; math.Abs(rows[len(rows)-1].X[heat]-c.before.Heat[0]*math.Exp(-passed/20)) > 1e-4 {
 			t.Errorf("%s: heat %g after %g s of rest", c.name, rows[len(rows)-1].X[heat], passed)

@@ -78,10 +78,10 @@ type hand2 struct {
 	before Before
 }
 
-func (h *hand2) Flags() Flags     { return h.flags }
-func (h *hand2) Silence() float64 { return 0.3 }
-func (h *hand2) Away() int        { return -1 }
-func (h *hand2) Before() Before   { return h.before }
+func (h *hand2) Flags() Flags        { return h.flags }
+func (h *hand2) Silence() float64    { return 0.3 }
+func (h *hand2) AbsentDevice() int   { return -1 }
+func (h *hand2) PreviousRun() Before { return h.before }
 func (h *hand2) Order() (uint32, Request) {
 	q := h.req
 	h.req = ReqNone
@@ -103,7 +103,7 @@ func (h *hand2) Change() *Change {
 	}
 	return c
 }
-func (h *hand2) Seen(r *Row) {
+func (h *hand2) OnRow(r *Row) {
 	if h.keep != nil {
 		*h.keep = append(*h.keep, *r)
 	}
@@ -137,8 +137,9 @@ func demoMotor() plant.Motor {
 // motorAxis is the axis of the demo with this filter, position and current in one frame, every (s).
 func motorAxis(k estimator.KalmanSpec, every float64) AxisSpec {
 	return AxisSpec{Name: "shaft", Measured: [estimator.Quantities]int{0, 1, -1, -1, -1}, Spec: axis.Spec{
-		Every: every, Motor: k.Motor, Law: demoLaw(), TopCommand: 24, Kalman: k, PID: control.PID{Kp: 0.25, Kd: 6e-3, Limit: 0.4},
-		Sampling: estimator.AxisSpec{Groups: []estimator.Group{{Every: every, Of: []estimator.Quantity{estimator.Position, estimator.Current}}},
+		SamplePeriod: every, Motor: k.Motor, Law: demoLaw(), TopCommand: 24, Kalman: k, PID: control.PID{Kp: 0.25, Kd: 6e-3, Limit: 0.4},
+		Sampling: estimator.AxisSpec{Groups: []estimator.Group{{SamplePeriod: every,
+			Quantities: []estimator.Quantity{estimator.Position, estimator.Current}}},
 			RLS: &estimator.RLSSpec{Dt: every, K: k.Motor.K, Window: 0.2, MinVel: 1.5, Memory: 20, Count: 2 * math.Pi / 65536}},
 	}}
 }
@@ -187,7 +188,7 @@ func newBench(tb testing.TB, o benchOptions) *bench {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	b.plant = NewPlant(PlantSpec{Name: "rig", Rate: rate, Inner: o.inner, Machine: b.machine, State: b.machine.NewState(), Recv: Of("drive", commands...), Send: Of("drive", sensors...),
+	b.plant = NewPlant(PlantSpec{Name: "rig", Rate: rate, Substeps: o.inner, Machine: b.machine, State: b.machine.NewState(), Recv: Of("drive", commands...), Send: Of("drive", sensors...),
 		Truth: Of("plant", b.machine.Layout().Outputs...), Drives: []PlantDrive{{Command: 0, Enable: 1, Status: -1, Watchdog: 0.05}}})
 	spec := ControllerSpec{
 		Rig: "bench", Owners: []Owner{{Name: "shaft", Kind: AxisOwner}}, Rate: rate, Meas: Of("drive", sensors...), Cmd: Of("drive", commands...), Models: o.models,
@@ -206,7 +207,7 @@ func newBench(tb testing.TB, o benchOptions) *bench {
 		a.Measured[estimator.Position], a.Measured[estimator.Current] = 1, 0
 	}
 	if o.blind {
-		a.Measured[estimator.Current], a.Sampling.RLS, a.Sampling.Groups[0].Of = -1, nil, []estimator.Quantity{estimator.Position}
+		a.Measured[estimator.Current], a.Sampling.RLS, a.Sampling.Groups[0].Quantities = -1, nil, []estimator.Quantity{estimator.Position}
 	}
 	if b.controller, err = NewController(spec); err != nil {
 		tb.Fatal(err)

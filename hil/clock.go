@@ -12,15 +12,15 @@ type Missed struct {
 // WallClock gives deadlines on CLOCK_MONOTONIC at a fixed period: an absolute sleep, then a short spin. Missed deadlines
 // are skipped, or repeated at once up to Missed.CatchUp.
 type WallClock struct {
-	period, spin, next int64
-	missed             Missed
-	stop               func() bool
-	rest               rt.Rest
+	period, spin, nextDeadline int64
+	missed                     Missed
+	stop                       func() bool
+	rest                       rt.Rest
 }
 
 // NewWallClock starts at the absolute time first (ns of rt.Now). stop is asked once a tick; nil never stops.
 func NewWallClock(period, spin, first int64, missed Missed, stop func() bool) *WallClock {
-	return &WallClock{period: period, spin: spin, next: first, missed: missed, stop: stop}
+	return &WallClock{period: period, spin: spin, nextDeadline: first, missed: missed, stop: stop}
 }
 
 // Wait sleeps until the next deadline. When the deadline before was missed by k periods, k are skipped.
@@ -28,11 +28,11 @@ func (c *WallClock) Wait() (t, late int64, ok bool) {
 	if c.stop != nil && c.stop() {
 		return 0, 0, false
 	}
-	t = c.next
+	t = c.nextDeadline
 	c.rest.Due()
 	rt.SleepUntil(t, c.spin)
 	late = rt.Now() - t
-	c.next = afterMiss(t, late, c.period, c.missed.CatchUp)
+	c.nextDeadline = afterMiss(t, late, c.period, c.missed.CatchUp)
 	return t, late, true
 }
 
@@ -55,11 +55,11 @@ type Pacer interface {
 // frames it keeps the last period.
 type DeviceClock struct {
 	WallClock
-	pacer Pacer
-	lag   int64   // ns  wanted time from frame to deadline
-	adj   float64 // ns  learned correction of the period
-	seen  uint64
-	late  bool
+	pacer      Pacer
+	lag        int64   // ns  wanted time from frame to deadline
+	adj        float64 // ns  learned correction of the period
+	frameCount uint64
+	deviceLate bool
 }
 
 // Gains of the phase-locked loop per tick: critically damped, settles in about 50 ticks, ignores 95 % of arrival noise.
@@ -70,7 +70,7 @@ const (
 
 // NewDeviceClock paces by p with the deadline lag ns behind the frame.
 func NewDeviceClock(period, spin, first, lag int64, missed Missed, p Pacer, stop func() bool) *DeviceClock {
-	return &DeviceClock{WallClock: WallClock{period: period, spin: spin, next: first, missed: missed, stop: stop}, pacer: p, lag: lag}
+	return &DeviceClock{WallClock: WallClock{period: period, spin: spin, nextDeadline: first, missed: missed, stop: stop}, pacer: p, lag: lag}
 }
 
 // Wait sleeps until the next deadline and then moves the raster towards the device's.
@@ -86,11 +86,11 @@ func (c *DeviceClock) Wait() (t, late int64, ok bool) {
 
 // follow moves the raster after the deadline t, when the newest of n frames is stamped stamp.
 func (c *DeviceClock) follow(t, stamp int64, n uint64) {
-	if c.next <= t {
-		c.next = t + c.period
+	if c.nextDeadline <= t {
+		c.nextDeadline = t + c.period
 	}
-	c.late = n == c.seen
-	if !c.late && n > 0 {
+	c.deviceLate = n == c.frameCount
+	if !c.deviceLate && n > 0 {
 		// phase error to the nearest frame of the raster, within half a period either way
 		e := (stamp + c.lag - t) % c.period
 		if e > c.period/2 {
@@ -100,10 +100,10 @@ func (c *DeviceClock) follow(t, stamp int64, n uint64) {
 		}
 		lim := float64(c.period) / 20 // the device may be 5 % off, not more
 		c.adj = min(lim, max(-lim, c.adj+pllFreq*float64(e)))
-		c.next += int64(min(lim, max(-lim, pllPhase*float64(e)+c.adj)))
+		c.nextDeadline += int64(min(lim, max(-lim, pllPhase*float64(e)+c.adj)))
 	}
-	c.seen = n
+	c.frameCount = n
 }
 
 // DeviceLate tells whether the last deadline passed without a new frame.
-func (c *DeviceClock) DeviceLate() bool { return c.late }
+func (c *DeviceClock) DeviceLate() bool { return c.deviceLate }

@@ -17,7 +17,7 @@ var everyComp = []axis.CompKind{axis.CompFeedForward, axis.CompObserver, axis.Co
 
 // compOf is a compensation as cmd/hil fills it in for the demo.
 func compOf(kind axis.CompKind) axis.CompSpec {
-	return axis.CompSpec{Kind: kind, Scale: 0.95, Inertia: true, Lead: 2e-3, Bandwidth: 20, Order: 1, DeadBand: 4 * count,
+	return axis.CompSpec{Kind: kind, Scale: 0.95, Inertia: true, LeadTime: 2e-3, Bandwidth: 20, Order: 1, DeadBand: 4 * count,
 		Adapt: axis.Adapt{Time: 1, Range: [2]float64{0.5, 2}}, Resolution: count, Rest: 0.05, Slew: 10}
 }
 

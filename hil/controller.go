@@ -38,16 +38,16 @@ type wired struct {
 	*axis.Axis
 	s          *AxisSpec
 	est, model span
-	in         estimator.Inputs
+	inputs     estimator.Inputs
 	samples    []wire  // of in, that are measured
 	unused     float64 // command of an axis that nothing drives
-	live       span    // in Params.V
+	paramSpan  span    // in Params.V
 }
 
 // wire leads from a measured signal to a sample.
 type wire struct {
-	to      *estimator.Sample
-	at, age int // in Meas; age −1: none
+	to         *estimator.Sample
+	index, age int // in Meas; age −1: none
 }
 
 // span is a part of a block.
@@ -75,21 +75,21 @@ func ofAxis(name string, signals []engine.Signal) []Channel {
 
 // Controller is the role that runs a rig: estimate, reference and friction-compensated control of each axis, and the guard of all.
 type Controller struct {
-	s      ControllerSpec
-	schema Schema
-	guard  *Guard
-	axes   []wired
-	states []axis.State
-	joined *mechanism  // nil: none
-	beside *sideModels // models
-	live   []axis.Param
-	before Mode
-	cause  Cause // of it
+	s            ControllerSpec
+	schema       Schema
+	guard        *Guard
+	axes         []wired
+	states       []axis.State
+	joined       *mechanism  // nil: none
+	sideModels   *sideModels // models
+	liveParams   []axis.Param
+	previousMode Mode
+	cause        Cause // of it
 
 	// touched by Prepare and Discard alone
 	changes     [MaxAxes]*axis.Changes
-	ready       [3]Change // in turn, as those of an axis
-	next        int
+	changePool  [3]Change // in turn, as those of an axis
+	nextChange  int
 	prepared    [MaxAxes]axis.Block // last …
 	preparedOld [MaxAxes]axis.Block // … and before that
 }
@@ -100,8 +100,8 @@ func NewController(s ControllerSpec) (*Controller, error) {
 	schema := Schema{Rig: s.Rig, Rate: s.Rate, Owners: s.Owners, Meas: s.Meas, Cmd: s.Cmd}
 	for i := range s.Axes {
 		spec, w := &s.Axes[i], &c.axes[i]
-		spec.Tick, spec.Stop, spec.Coupled = 1/s.Rate, spec.Limits.Stop, s.Mechanism.moves(i)
-		spec.Beside = len(s.Axes) > 1 && !spec.Coupled
+		spec.Tick, spec.Stop, spec.Coupled = 1/s.Rate, spec.Limits.Stop, s.Mechanism.includes(i)
+		spec.UnmodelledCoupling = len(s.Axes) > 1 && !spec.Coupled
 		spec.Approach, spec.MaxSpeed, spec.MaxInertia = spec.Limits.Approach, spec.Limits.MaxSpeed, spec.Limits.MaxInertia
 		for q, at := range spec.Measured {
 			spec.Channels[q] = at >= 0
@@ -115,31 +115,31 @@ func NewController(s ControllerSpec) (*Controller, error) {
 		c.changes[i] = axis.NewChanges(&spec.Spec, a)
 		for q, at := range spec.Measured {
 			if at >= 0 {
-				l := wire{to: w.in.Of(estimator.Quantity(q)), at: at, age: -1}
+				l := wire{to: w.inputs.Of(estimator.Quantity(q)), index: at, age: -1}
 				if s.Ages != nil {
 					l.age = s.Ages[at]
 				}
 				w.samples = append(w.samples, l)
 			}
 		}
-		w.est.from, w.model.from, w.live.from = len(schema.Est), len(schema.Model), len(c.live)
+		w.est.from, w.model.from, w.paramSpan.from = len(schema.Est), len(schema.Model), len(c.liveParams)
 		schema.Est = append(schema.Est, ofAxis(spec.Name, a.Estimated())...)
 		schema.Model = append(schema.Model, ofAxis(spec.Name, a.Modelled())...)
-		for _, p := range spec.Live() {
+		for _, p := range spec.LiveParams() {
 			p.Name = spec.Name + "." + p.Name
-			c.live = append(c.live, p)
+			c.liveParams = append(c.liveParams, p)
 		}
-		w.est.to, w.model.to, w.live.to = len(schema.Est), len(schema.Model), len(c.live)
+		w.est.to, w.model.to, w.paramSpan.to = len(schema.Est), len(schema.Model), len(c.liveParams)
 	}
-	if len(c.live) > MaxParams {
-		return nil, fmt.Errorf("%d parameters that may change while running, there is room for %d", len(c.live), MaxParams)
+	if len(c.liveParams) > MaxParams {
+		return nil, fmt.Errorf("%d parameters that may change while running, there is room for %d", len(c.liveParams), MaxParams)
 	}
 	var beside []Channel
 	var err error
 	if c.joined, err = newMechanism(s.Mechanism, len(s.Axes)); err != nil {
 		return nil, err
 	}
-	if c.beside, beside, err = newSideModels(s.Models, 1/s.Rate, len(s.Axes), len(schema.Model)); err != nil {
+	if c.sideModels, beside, err = newSideModels(s.Models, 1/s.Rate, len(s.Axes), len(schema.Model)); err != nil {
 		return nil, err
 	}
 	schema.Model = append(schema.Model, beside...)
@@ -164,12 +164,12 @@ func (c *Controller) watched() GuardSpec {
 		if w.s.Command >= 0 {
 			own := &g.Axes[i]
 			ends := slices.ContainsFunc(g.Cmd, func(c CmdLimit) bool { return c.Enable }) || g.Cmd[w.s.Command].Safe == 0 && w.s.Drive != plant.VelocityDrive
-			own.Driven, own.Off = true, w.s.Off(ends, w.Filter().PositionNoise(), w.s.Limits.MaxCurrent, w.s.Limits.RatedI)
+			own.HasDrive, own.OffLimits = true, w.s.OffLimits(ends, w.Filter().PositionNoise(), w.s.Limits.MaxCurrent, w.s.Limits.RatedI)
 			for _, g := range w.s.Sampling.Groups {
-				own.Every = max(own.Every, g.Every)
+				own.SamplePeriod = max(own.SamplePeriod, g.SamplePeriod)
 			}
 			if w.s.Drive == plant.VelocityDrive {
-				own.Idle = offIdle
+				own.DriveStopTime = offIdle
 			}
 			g.Axes[i].Command = uint16(g.CmdAt + w.s.Command + 1)
 			g.Cmd = slices.Clone(g.Cmd)
@@ -179,12 +179,12 @@ func (c *Controller) watched() GuardSpec {
 	return g
 }
 
-// Live are the parameters that may change while it runs, in the order of Params.V: shaft.control.kp …
-func (c *Controller) Live() []axis.Param { return slices.Clone(c.live) }
+// LiveParams are the parameters that may change while it runs, in the order of Params.V: shaft.control.kp …
+func (c *Controller) LiveParams() []axis.Param { return slices.Clone(c.liveParams) }
 
 // Params is the configured parameter block, generation 0.
 func (c *Controller) Params() (p Params) {
-	for i, l := range c.live {
+	for i, l := range c.liveParams {
 		p.V[i] = l.Start
 	}
 	return p
@@ -194,7 +194,7 @@ func (c *Controller) Schema() Schema { return c.schema }
 
 // Check refuses a parameter block that the rig cannot run.
 func (c *Controller) Check(p *Params) error {
-	for i, l := range c.live {
+	for i, l := range c.liveParams {
 		if err := l.Check(p.V[i]); err != nil {
 			return err
 		}
@@ -210,7 +210,7 @@ func (c *Controller) Check(p *Params) error {
 // Prepare makes a parameter block ready to be adopted that Check has passed. Models are made where they differ from those prepared last,
 // which are in force when this change is adopted, or were discarded.
 func (c *Controller) Prepare(p *Params) (*Change, error) {
-	ch := &c.ready[c.next]
+	ch := &c.changePool[c.nextChange]
 	*ch = Change{Gen: p.Gen, v: p.V}
 	for i := range c.s.Axes {
 		if p.Sets[i] == c.prepared[i] {
@@ -224,15 +224,15 @@ func (c *Controller) Prepare(p *Params) (*Change, error) {
 		}
 	}
 	c.preparedOld, c.prepared = c.prepared, p.Sets
-	c.next = (c.next + 1) % len(c.ready)
+	c.nextChange = (c.nextChange + 1) % len(c.changePool)
 	return ch, nil
 }
 
 // Discard takes the block back that was prepared last: it is not adopted.
 func (c *Controller) Discard() {
-	c.next = (c.next + len(c.ready) - 1) % len(c.ready)
+	c.nextChange = (c.nextChange + len(c.changePool) - 1) % len(c.changePool)
 	c.prepared = c.preparedOld
-	c.discard(&c.ready[c.next])
+	c.discard(&c.changePool[c.nextChange])
 }
 
 func (c *Controller) discard(ch *Change) {
@@ -243,8 +243,8 @@ func (c *Controller) discard(ch *Change) {
 	}
 }
 
-// Settled tells whether every change has faded in.
-func (c *Controller) Settled() bool {
+// FadeComplete tells whether every change has faded in.
+func (c *Controller) FadeComplete() bool {
 	for i := range c.axes {
 		if c.axes[i].Fades() {
 			return false
@@ -260,9 +260,9 @@ func (c *Controller) Inherit(b Before) { c.guard.Inherit(b) }
 func (c *Controller) Adopt(ch *Change) {
 	for i := range c.axes {
 		w := &c.axes[i]
-		w.Set(w.live.of(ch.v[:]), c.before.Energised())
+		w.Set(w.paramSpan.of(ch.v[:]), c.previousMode.Energised())
 		if made := ch.axes[i]; made != nil {
-			w.Adopt(made, c.before.Energised())
+			w.Adopt(made, c.previousMode.Energised())
 			c.guard.s.Axes[i].MaxResidual = w.Unexplained()
 		}
 	}
@@ -272,7 +272,7 @@ func (c *Controller) Adopt(ch *Change) {
 func (c *Controller) Decide(r *Row, b *Blocks) {
 	c.estimate(r, b)
 	c.guard.Decide(r, b.Meas)
-	if r.Mode == SelfTest && (c.before == Trip || c.before == Estop) { // a reset
+	if r.Mode == SelfTest && (c.previousMode == Trip || c.previousMode == Estop) { // a reset
 		for i := range c.axes {
 			c.axes[i].Reset()
 		}
@@ -281,11 +281,11 @@ func (c *Controller) Decide(r *Row, b *Blocks) {
 
 // estimate runs that of every axis.
 func (c *Controller) estimate(r *Row, b *Blocks) {
-	c.guard.refused = Fresh{}
+	c.guard.rejectedSamples = Fresh{}
 	for i := range c.axes {
 		c.sense(&c.axes[i], r, b)
 	}
-	if c.guard.refused != (Fresh{}) {
+	if c.guard.rejectedSamples != (Fresh{}) {
 		r.Flags |= FlagRefused
 	}
 }
@@ -294,29 +294,29 @@ func (c *Controller) estimate(r *Row, b *Blocks) {
 func (c *Controller) sense(w *wired, r *Row, b *Blocks) {
 	for i := range w.samples {
 		l := &w.samples[i]
-		s, came := l.to, IsFresh(&r.Fresh, l.at)
-		s.Value, s.Age, s.Fresh = b.Meas[l.at], w.s.Delay, came && !c.guard.outside(l.at, b.Meas[l.at])
+		s, came := l.to, IsFresh(&r.FreshSignals, l.index)
+		s.Value, s.Age, s.Updated = b.Meas[l.index], w.s.Delay, came && !c.guard.outOfRange(l.index, b.Meas[l.index])
 		if l.age >= 0 {
 			s.Age += b.Meas[l.age]
 		}
-		if came != s.Fresh {
+		if came != s.Updated {
 			r.Flags |= FlagRefused
 		}
 		if came && !estimator.Timed(s.Age) {
-			SetFresh(&c.guard.refused, l.at)
+			SetFresh(&c.guard.rejectedSamples, l.index)
 		}
 	}
-	w.in.Driven = c.before.Energised()
+	w.inputs.DriveActive = c.previousMode.Energised()
 	if w.s.Command >= 0 {
-		w.in.Command = b.Cmd[w.s.Command]
+		w.inputs.Command = b.Cmd[w.s.Command]
 	}
-	if w.Estimate(r.T, r.Skip, &w.in, w.est.of(b.Est)) == engine.NonFinite {
+	if w.Estimate(r.T, r.Skip, &w.inputs, w.est.of(b.Est)) == engine.NonFinite {
 		r.Flags |= FlagEstimator
 	}
 	o := w.Outcome()
-	for q := range o.Refused {
-		if o.Refused[q] {
-			SetFresh(&c.guard.refused, w.s.Measured[q])
+	for q := range o.Rejected {
+		if o.Rejected[q] {
+			SetFresh(&c.guard.rejectedSamples, w.s.Measured[q])
 		}
 	}
 	if o.Jumped {
@@ -329,23 +329,23 @@ func (c *Controller) sense(w *wired, r *Row, b *Blocks) {
 
 // Compute advances reference and model of each axis, and forms the wanted commands.
 func (c *Controller) Compute(r *Row, b *Blocks) {
-	k := axis.Tick{On: r.Mode.Energised(), Skip: r.Skip}
+	k := axis.Tick{Energised: r.Mode.Energised(), Skip: r.Skip}
 	for i := range c.axes {
 		w := &c.axes[i]
 		x := w.est.of(b.Est)
-		if r.Mode != c.before || r.Cause != c.cause {
+		if r.Mode != c.previousMode || r.Cause != c.cause {
 			switch {
-			case r.Mode == c.before && r.Mode != Hold:
-			case r.Mode == Run && c.before != Hold:
+			case r.Mode == c.previousMode && r.Mode != Hold:
+			case r.Mode == Run && c.previousMode != Hold:
 				w.Start(x)
 			case r.Mode == Run:
 				w.Resume(x)
-			case r.Mode == Hold && asked(c.before, c.cause): // stands already
-			case asked(r.Mode, r.Cause):
+			case r.Mode == Hold && holdRequested(c.previousMode, c.cause): // stands already
+			case holdRequested(r.Mode, r.Cause):
 				w.Pause(x) // the HOLD for a sick sensor is short: the reference runs on, and so does the axis
 			}
 		}
-		c.joined.want(i, w.Refer(k, x))
+		c.joined.setReference(i, w.Refer(k, x))
 	}
 	if c.joined.effort() == engine.NonFinite {
 		r.Flags |= FlagEstimator
@@ -364,30 +364,32 @@ func (c *Controller) Compute(r *Row, b *Blocks) {
 	}
 }
 
-// asked tells whether a HOLD was asked for: the axis stands still in it.
-func asked(m Mode, c Cause) bool { return m == Hold && (c == CauseCommand || c == CauseLateTicks) }
+// holdRequested tells whether a HOLD was asked for: the axis stands still in it.
+func holdRequested(m Mode, c Cause) bool {
+	return m == Hold && (c == CauseCommand || c == CauseLateTicks)
+}
 
 // Guard has the last word on the commands.
 func (c *Controller) Guard(r *Row, b *Blocks) {
-	k := axis.Tick{On: r.Mode.Energised(), Skip: r.Skip}
+	k := axis.Tick{Energised: r.Mode.Energised(), Skip: r.Skip}
 	doubtful := r.Flags&(FlagStale|FlagRange) != 0
 	for i := range c.axes {
 		w, sent := &c.axes[i], 0.0
 		if w.s.Command >= 0 {
-			sent = c.guard.last[w.s.Command]
+			sent = c.guard.lastCommand[w.s.Command]
 		}
-		w.Watch(k, doubtful, &w.in, sent, w.est.of(b.Est), w.model.of(b.Model), &c.states[i])
+		w.Watch(k, doubtful, &w.inputs, sent, w.est.of(b.Est), w.model.of(b.Model), &c.states[i])
 		if at := w.s.Command; at >= 0 {
 			w.Saturation(k, b.Cmd[at], c.guard.s.Cmd[at].Lo, c.guard.s.Cmd[at].Hi, &c.states[i])
 		}
 	}
 	c.guard.Watch(r, c.states, b.Meas)
 	c.guard.Limit(r, b.Cmd)
-	c.before, c.cause = r.Mode, r.Cause // a trip of this tick too: the reset may follow in the next
+	c.previousMode, c.cause = r.Mode, r.Cause // a trip of this tick too: the reset may follow in the next
 	for i := range c.axes {
 		w := &c.axes[i]
 		if r.Flags&(FlagClamped|FlagSlewed) != 0 {
-			w.Cut()
+			w.HoldLearning()
 		}
 		if at := w.Heat(); at >= 0 {
 			w.model.of(b.Model)[at] = c.guard.Heat(i)
@@ -395,13 +397,13 @@ func (c *Controller) Guard(r *Row, b *Blocks) {
 	}
 }
 
-// After runs the models beside the rig when the command has left: nothing that they do delays or changes one.
-func (c *Controller) After(r *Row, b *Blocks, watch Stopwatch) {
+// FollowUp runs the models beside the rig when the command has left: nothing that they do delays or changes one.
+func (c *Controller) FollowUp(r *Row, b *Blocks, watch Stopwatch) {
 	for i := range c.axes {
-		w, m := &c.axes[i], &c.beside.in.Axes[i]
+		w, m := &c.axes[i], &c.sideModels.input.Axes[i]
 		x := w.est.of(b.Est)
 		*m = Motion{Position: x[estimator.XPos], Velocity: x[estimator.XVel], Energised: r.Mode.Energised()}
-		m.Acceleration, m.Friction = w.Dynamics(&w.in, x)
+		m.Acceleration, m.Friction = w.Dynamics(&w.inputs, x)
 		m.Lag = w.Lag()
 		if at := w.s.Measured[estimator.Current]; at >= 0 {
 			m.Current = b.Meas[at]
@@ -413,9 +415,9 @@ func (c *Controller) After(r *Row, b *Blocks, watch Stopwatch) {
 			m.Command = b.Cmd[w.s.Command]
 		}
 	}
-	c.beside.in.Meas = b.Meas
-	c.beside.step(r, b.Model, watch)
+	c.sideModels.input.Meas = b.Meas
+	c.sideModels.step(r, b.Model, watch)
 }
 
 // Follows tells whether there is anything to do after the command.
-func (c *Controller) Follows() bool { return len(c.beside.list) > 0 }
+func (c *Controller) Follows() bool { return len(c.sideModels.list) > 0 }

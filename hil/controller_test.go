@@ -177,6 +177,6 @@ func BenchmarkTick(b *testing.B) {
 		k++
 	}
 	if s.ctl.row.Mode != Run {
-		b.Errorf("%v: %s", s.ctl.row.Mode, s.ctl.row.Why(&s.controller.schema))
+		b.Errorf("%v: %s", s.ctl.row.Mode, s.ctl.row.CauseText(&s.controller.schema))
 	}
 }

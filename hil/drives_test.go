@@ -125,7 +125,8 @@ func bodySpec(t testing.TB, name string, p *body, ref reference.Spec, comp axis.
 		Linear: linear, Drive: p.kind, Motor: motor, TopCommand: 24,
 		Law: &friction.LuGre{Sigma0: 2000 * p.fs / p.vs, Sigma1: 20 * math.Sqrt(p.fs/p.vs*p.mass), Sigma2: p.fv, Fc: p.fc, Fs: p.fs, Vs: p.vs, Vd: p.vs},
 		Ref: gen, Fade: 0.3, Comp: comp, PID: control.PID{Kp: p.mass * 60 * 60, Kd: p.mass * 84, Limit: 24 * max(p.k, 1e-9)},
-		Sampling: estimator.AxisSpec{Groups: []estimator.Group{{Every: 1e-3, Of: []estimator.Quantity{estimator.Position, estimator.Current}}}},
+		Sampling: estimator.AxisSpec{Groups: []estimator.Group{{SamplePeriod: 1e-3,
+			Quantities: []estimator.Quantity{estimator.Position, estimator.Current}}}},
 	}}
 	walk := 10 * p.fs
 	switch p.kind {
@@ -136,11 +137,11 @@ func bodySpec(t testing.TB, name string, p *body, ref reference.Spec, comp axis.
 	case plant.EffortDrive:
 		s.Motor.K, s.PID.Limit = 0, 24
 		s.Mechanical = estimator.MechanicalSpec{Inertia: p.mass, Count: p.count, Walk: walk}
-		s.Sampling.Groups[0].Of = s.Sampling.Groups[0].Of[:1]
+		s.Sampling.Groups[0].Quantities = s.Sampling.Groups[0].Quantities[:1]
 	default:
 		s.Motor, s.Gain = plant.Motor{}, 20
 		s.Mechanical = estimator.MechanicalSpec{Count: p.count, Walk: 100 * p.fs / p.mass}
-		s.Sampling.Groups[0].Of = s.Sampling.Groups[0].Of[:1]
+		s.Sampling.Groups[0].Quantities = s.Sampling.Groups[0].Quantities[:1]
 	}
 	return s
 }
@@ -189,7 +190,7 @@ func (y *yard) start(t testing.TB) {
 	y.step()
 	y.out.req = ReqRun
 	if y.step(); y.row.Mode != Run {
-		t.Fatalf("not running: %v, refusal %d (%s)", y.row.Mode, y.row.Res, y.row.Why(&y.ctl.schema))
+		t.Fatalf("not running: %v, refusal %d (%s)", y.row.Mode, y.row.Res, y.row.CauseText(&y.ctl.schema))
 	}
 }
 
@@ -199,7 +200,7 @@ func (y *yard) errorOf(t testing.TB, n int) float64 {
 	at, sum := y.ctl.schema.Find(Modelled, y.ctl.s.Axes[0].Name, RolePosition), 0.0
 	for k := range n {
 		if y.step(); y.row.Mode != Run {
-			t.Fatalf("tick %d: %s", k, y.row.Why(&y.ctl.schema))
+			t.Fatalf("tick %d: %s", k, y.row.CauseText(&y.ctl.schema))
 		}
 		if e := y.row.X[at] - y.bodies[0].x; k >= 1000 {
 			sum += e * e
@@ -301,7 +302,7 @@ func TestNothingDrives(t *testing.T) {
 		}
 	}
 	if y.row.Mode != Ready {
-		t.Fatalf("%v: %s", y.row.Mode, y.row.Why(&y.ctl.schema))
+		t.Fatalf("%v: %s", y.row.Mode, y.row.CauseText(&y.ctl.schema))
 	}
 	y.out.req = ReqArm
 	if y.step(); y.row.Res != NoDrive || y.row.Mode != Ready {
@@ -326,7 +327,7 @@ func TestHoldByDrive(t *testing.T) {
 			y.dead = true
 			for y.step(); y.row.Mode == Run; y.step() {
 			}
-			first := y.ctl.guard.held[0]
+			first := y.ctl.guard.holdCommand[0]
 			if y.row.Mode != Hold || first*side <= 0 {
 				t.Fatalf("%v: %v with %g", kind, y.row.Mode, first)
 			}
@@ -358,7 +359,7 @@ func TestReferenceOfEffort(t *testing.T) {
 		for _, of := range []axis.ReferenceOf{axis.OfEffort, axis.OfCommand} {
 			p := motorBody(plant.CurrentDrive)
 			a := bodySpec(t, "shaft", p, reference.Spec{Kind: "constant", Offset: side * 0.03}, axis.CompSpec{}, false)
-			a.Of, a.Limits = of, AxisLimits{MaxError: 1e-9, Stop: [2]float64{-2, 2}, Travel: [2]float64{-4, 4}}
+			a.RefKind, a.Limits = of, AxisLimits{MaxError: 1e-9, Stop: [2]float64{-2, 2}, Travel: [2]float64{-4, 4}}
 			want := side * 0.03
 			if of == axis.OfEffort {
 				want /= p.k
@@ -387,7 +388,7 @@ func TestReferenceOfEffort(t *testing.T) {
 				y.step()
 			}
 			if y.row.Cause != CauseTravel || y.row.Limit != 4*side || math.Abs(y.row.Value) < 4 || math.Abs(y.row.Value) > 4.1 {
-				t.Errorf("%v: %s", of, y.row.Why(&y.ctl.schema))
+				t.Errorf("%v: %s", of, y.row.CauseText(&y.ctl.schema))
 			}
 		}
 	}
@@ -466,8 +467,8 @@ func TestSeveralAxes(t *testing.T) {
 	for k := 0; all.row.Mode == Run && k < 50; k++ {
 		all.step()
 	}
-	if name := all.ctl.schema.Channels()[max(1, all.row.Where)-1].Axis; all.row.Mode != Trip || name != "axis2" {
-		t.Errorf("%v of %q: %s", all.row.Mode, name, all.row.Why(&all.ctl.schema))
+	if name := all.ctl.schema.Channels()[max(1, all.row.CauseSignal)-1].Axis; all.row.Mode != Trip || name != "axis2" {
+		t.Errorf("%v of %q: %s", all.row.Mode, name, all.row.CauseText(&all.ctl.schema))
 	}
 	for i, u := range all.u {
 		if u != 0 {

@@ -32,14 +32,14 @@ func newSampledBy(t *testing.T) *sampledBy {
 }
 
 // came tells whether a position was taken.
-func (p *sampledBy) came() bool { return p.axes[0].Outcome().Taken[estimator.Position] }
+func (p *sampledBy) came() bool { return p.axes[0].Outcome().Accepted[estimator.Position] }
 
 // tick is a millisecond later: which of position (1) and current (2) are new, the position (rad), the age of the samples (s).
 func (p *sampledBy) tick(fresh uint64, theta, age float64) {
 	p.r.T += 1e6
-	p.r.Fresh, p.r.Flags = Fresh{fresh}, 0
+	p.r.FreshSignals, p.r.Flags = Fresh{fresh}, 0
 	if fresh != 0 {
-		p.r.Fresh[0] |= 4
+		p.r.FreshSignals[0] |= 4
 	}
 	p.k.Meas[0], p.k.Meas[1], p.k.Meas[2] = theta, 0, age
 	p.estimate(&p.r, &p.k)
@@ -90,7 +90,7 @@ func TestCarriedToNow(t *testing.T) {
 		carried bool
 	}{{0, false}, {1e-3, true}, {19.9e-3, true}, {20e-3, false}, {50e-3, false}} {
 		p := newSampledBy(t)
-		p.before = Run
+		p.previousMode = Run
 		const omega = 3.0
 		theta := 0.0
 		for n := range 400 {
@@ -119,8 +119,8 @@ func TestVoltageOfASlowFrame(t *testing.T) {
 	s.Guard.Meas = append(s.Guard.Meas[:2:2], MeasLimit{}, MeasLimit{Age: true}, MeasLimit{Age: true})
 	s.Ages = []int{3, 4, 3, 3, 4}
 	a := s.Axes[0]
-	a.Measured[estimator.Voltage], a.Every, a.Sampling.RLS = 2, 5e-3, nil
-	a.Sampling.Groups = []estimator.Group{{Every: 5e-3, Of: []estimator.Quantity{estimator.Position, estimator.Voltage}}, {Every: 1e-3, Of: []estimator.Quantity{estimator.Current}}}
+	a.Measured[estimator.Voltage], a.SamplePeriod, a.Sampling.RLS = 2, 5e-3, nil
+	a.Sampling.Groups = []estimator.Group{{SamplePeriod: 5e-3, Quantities: []estimator.Quantity{estimator.Position, estimator.Voltage}}, {SamplePeriod: 1e-3, Quantities: []estimator.Quantity{estimator.Current}}}
 	s.Axes = []AxisSpec{a}
 	c, err := NewController(s)
 	if err != nil {
@@ -129,20 +129,20 @@ func TestVoltageOfASlowFrame(t *testing.T) {
 	var r Row
 	var k Blocks
 	k.Meas, k.Est, k.Model, k.Cmd = c.schema.Blocks(&r)
-	r.T, c.before = 5e9, Run
+	r.T, c.previousMode = 5e9, Run
 	const omega = 3.0
 	for n := range 2000 {
 		now := float64(n) * 1e-3
-		r.T, r.Fresh, r.Flags = r.T+1e6, Fresh{}, 0
+		r.T, r.FreshSignals, r.Flags = r.T+1e6, Fresh{}, 0
 		k.Cmd[0] = c.s.Axes[0].Motor.K * omega
 		if n%5 == 0 {
-			SetFresh(&r.Fresh, 0)
-			SetFresh(&r.Fresh, 2)
-			SetFresh(&r.Fresh, 3)
+			SetFresh(&r.FreshSignals, 0)
+			SetFresh(&r.FreshSignals, 2)
+			SetFresh(&r.FreshSignals, 3)
 			k.Meas[0], k.Meas[2], k.Meas[3] = omega*(now-0.4e-3), k.Cmd[0], -0.6e-3
 		}
-		SetFresh(&r.Fresh, 1)
-		SetFresh(&r.Fresh, 4)
+		SetFresh(&r.FreshSignals, 1)
+		SetFresh(&r.FreshSignals, 4)
 		k.Meas[3], k.Meas[4] = k.Meas[3]+1e-3, 0.1e-3
 		c.estimate(&r, &k)
 		if n < 100 {

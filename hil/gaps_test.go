@@ -26,7 +26,7 @@ func TestSlowBusDoesNotTrip(t *testing.T) {
 				s.start(t)
 				for k := range 50 * 10 {
 					if s.step(); !s.row.Mode.Energised() {
-						t.Errorf("%d ticks late, %g rad, measured %v: after %.2f s %v: %s", late, amplitude, measured, 0.02*float64(k), s.row.Mode, s.row.Why(&s.ctl.schema))
+						t.Errorf("%d ticks late, %g rad, measured %v: after %.2f s %v: %s", late, amplitude, measured, 0.02*float64(k), s.row.Mode, s.row.CauseText(&s.ctl.schema))
 						break
 					}
 				}
@@ -82,7 +82,7 @@ func TestGapsDoNotTrip(t *testing.T) {
 							s.u = [2]float64{}
 						}
 						if s.step(); !s.row.Mode.Energised() {
-							t.Errorf("%s, %s, at %g s, %+g: after %d ms: %s", c.name, kind.name, at, side, n, s.row.Why(&s.ctl.schema))
+							t.Errorf("%s, %s, at %g s, %+g: after %d ms: %s", c.name, kind.name, at, side, n, s.row.CauseText(&s.ctl.schema))
 						}
 					}
 				}
@@ -122,7 +122,7 @@ func TestOneWildSampleDoesNotTrip(t *testing.T) {
 						if moves := q == estimator.Velocity || q == estimator.Voltage || q == estimator.Effort && p.drive == plant.EffortDrive; moves && s.row.Cause != CauseDisagree && s.row.Cause != CauseFrozenReading {
 							break
 						}
-						t.Errorf("%s, quantity %d, %g: %d ms: %s", kind.name, q, wild, n, s.row.Why(&s.ctl.schema))
+						t.Errorf("%s, quantity %d, %g: %d ms: %s", kind.name, q, wild, n, s.row.CauseText(&s.ctl.schema))
 						break
 					}
 				}
@@ -157,9 +157,9 @@ func TestVelocityDriveShowsItsMotion(t *testing.T) {
 					s.step()
 					far = max(far, math.Abs(p.x-from)/math.Abs(size))
 				}
-				t.Logf("%g shown, %+g, linear %v: %d ms, %.3g rad, %s", c.share, side, linear, n, far, s.row.Why(&s.ctl.schema))
+				t.Logf("%g shown, %+g, linear %v: %d ms, %.3g rad, %s", c.share, side, linear, n, far, s.row.CauseText(&s.ctl.schema))
 				if n == 2000 != (c.want == CauseNone) || c.want != CauseNone && s.row.Cause != c.want && s.row.Cause != c.or {
-					t.Errorf("%g shown, %+g, linear %v: after %d ms, %.3g rad: %s", c.share, side, linear, n, far, s.row.Why(&s.ctl.schema))
+					t.Errorf("%g shown, %+g, linear %v: after %d ms, %.3g rad: %s", c.share, side, linear, n, far, s.row.CauseText(&s.ctl.schema))
 				}
 			}
 		}
@@ -178,7 +178,7 @@ func TestSlowVelocityDriveIsSound(t *testing.T) {
 				s.start(t)
 				for n := range 9000 {
 					if s.step(); !s.row.Mode.Energised() {
-						t.Errorf("%g s to full speed, weight %g, %+g: after %d ms: %s", seconds, weight, side, n, s.row.Why(&s.ctl.schema))
+						t.Errorf("%g s to full speed, weight %g, %+g: after %d ms: %s", seconds, weight, side, n, s.row.CauseText(&s.ctl.schema))
 						break
 					}
 				}

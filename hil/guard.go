@@ -13,50 +13,50 @@ import (
 // reason is a cause with what the event tells about it. Value and limit are finite; both 0: nothing to tell.
 type reason struct {
 	cause        Cause
-	where        uint16 // index of the signal in Row.X plus 1; 0: none
+	signal       uint16 // index of the signal in Row.X plus 1; 0: none
 	value, limit float64
 }
 
 // Guard has the last word: it decides the mode (Decide), then limits or replaces the command (Limit). It keeps the
 // actuator inside its limits whatever the controller says.
 type Guard struct {
-	s    GuardSpec
-	mode Mode
-	why  reason
-	age  []int // of each measured signal: index of the age of its samples; −1: none
+	s      GuardSpec
+	mode   Mode
+	reason reason
+	age    []int // of each measured signal: index of the age of its samples; −1: none
 
-	sampled   []int64             // ns  time of the newest sample of each measured signal
-	seen      []bool              // … has it ever been seen
-	newest    []float64           // … its value: meas holds NaN instead once it is too old
-	believed  []int64             // ns  time of the newest sample of each measured signal that is a believable number
-	inRange   []int64             // ns  … of the newest number in its range, whether the filter takes it or not
-	healthy   float64             // s   time since everything watched was last sick
-	blindness blindTime           // in HOLD with a sick sensor, of the last second
-	sick      bool                // HOLD with a sick sensor in this tick
-	byFault   bool                // HOLD was entered for a sick sensor, and nobody has asked for it since
-	armed     float64             // s   time in ARMED
-	now       Cause               // what is wrong in this tick, CauseNone if nothing
-	motion    reason              // what Watch found wrong in the tick before
-	last      []float64           // commands of the tick before
-	budgets   []budget            // of each axis
-	held      []float64           // commands when HOLD began
-	misses    [2]uint64           // bits: was the tick late, newest first
-	energised float64             // s   time since RUN was entered from a de-energised mode
-	refused   Fresh               // new samples that count as none
-	before    Before              // what was handed on to the first tick
-	first     bool                // this is that tick
-	offs      []offWatch          // of each axis
-	notTaken  float64             // s  so long a device refuses commands or does not answer them …
-	refuses   bool                // … and has refused one since
-	moved     func(Mode, trigger) // told every transition, by tests; nil: nobody asks
+	sampled         []int64             // ns  time of the newest sample of each measured signal
+	hasSample       []bool              // … has it ever been seen
+	lastValue       []float64           // … its value: meas holds NaN instead once it is too old
+	believed        []int64             // ns  time of the newest sample of each measured signal that is a believable number
+	inRange         []int64             // ns  … of the newest number in its range, whether the filter takes it or not
+	healthy         float64             // s   time since everything watched was last sick
+	blindness       blindTime           // in HOLD with a sick sensor, of the last second
+	sick            bool                // HOLD with a sick sensor in this tick
+	byFault         bool                // HOLD was entered for a sick sensor, and nobody has asked for it since
+	armed           float64             // s   time in ARMED
+	activeCause     Cause               // what is wrong in this tick, CauseNone if nothing
+	motion          reason              // what Watch found wrong in the tick before
+	lastCommand     []float64           // commands of the tick before
+	budgets         []budget            // of each axis
+	holdCommand     []float64           // commands when HOLD began
+	misses          [2]uint64           // bits: was the tick late, newest first
+	energised       float64             // s   time since RUN was entered from a de-energised mode
+	rejectedSamples Fresh               // new samples that count as none
+	previousRun     Before              // what was handed on to the first tick
+	firstTick       bool                // this is that tick
+	offs            []offWatch          // of each axis
+	notTaken        float64             // s  so long a device refuses commands or does not answer them …
+	refuses         bool                // … and has refused one since
+	onTransition    func(Mode, trigger) // told every transition, by tests; nil: nobody asks
 }
 
 // NewGuard checks lengths once; the tick trusts them.
 func NewGuard(s GuardSpec) *Guard {
-	g := &Guard{s: s, why: reason{cause: CauseStart}, age: make([]int, len(s.Meas)), sampled: make([]int64, len(s.Meas)),
-		newest: make([]float64, len(s.Meas)), believed: make([]int64, len(s.Meas)), inRange: make([]int64, len(s.Meas)),
-		seen: make([]bool, len(s.Meas)), blindness: newBlindTime(nanoseconds(s.HoldTime)), last: make([]float64, len(s.Cmd)),
-		held: make([]float64, len(s.Cmd)), budgets: make([]budget, len(s.Axes)), offs: make([]offWatch, len(s.Axes))}
+	g := &Guard{s: s, reason: reason{cause: CauseStart}, age: make([]int, len(s.Meas)), sampled: make([]int64, len(s.Meas)),
+		lastValue: make([]float64, len(s.Meas)), believed: make([]int64, len(s.Meas)), inRange: make([]int64, len(s.Meas)),
+		hasSample: make([]bool, len(s.Meas)), blindness: newBlindTime(nanoseconds(s.HoldTime)), lastCommand: make([]float64, len(s.Cmd)),
+		holdCommand: make([]float64, len(s.Cmd)), budgets: make([]budget, len(s.Axes)), offs: make([]offWatch, len(s.Axes))}
 	for i, at := len(s.Meas)-1, -1; i >= 0; i-- { // the age of a device stands behind its signals
 		if s.Meas[i].Age {
 			at = i
@@ -67,7 +67,7 @@ func NewGuard(s GuardSpec) *Guard {
 		g.age = s.Ages
 	}
 	for i, c := range s.Cmd {
-		g.last[i] = c.Safe
+		g.lastCommand[i] = c.Safe
 	}
 	for i := range s.Axes {
 		g.budgets[i].share = -math.Expm1(-s.Dt / s.Axes[i].Thermal)
@@ -80,7 +80,7 @@ func nanoseconds(s float64) int64 { return int64(math.Round(s * 1e9)) }
 
 // Inherit hands on what was latched before the first tick.
 func (g *Guard) Inherit(b Before) {
-	g.before = b
+	g.previousRun = b
 	for i := range g.budgets {
 		g.budgets[i].heat = b.Heat[i]
 		g.budgets[i].cooling = b.Heat[i] > 1 || b.Cause == CauseThermal && b.Heat[i] >= coolShare
@@ -89,15 +89,15 @@ func (g *Guard) Inherit(b Before) {
 
 // begin leaves INIT in the first tick, for the mode that was latched before if there is one.
 func (g *Guard) begin(r *Row) {
-	b := &g.before
-	g.first = true
+	b := &g.previousRun
+	g.firstTick = true
 	switch b.Mode {
 	case Trip:
-		g.move(onTripBefore, reason{b.Cause, b.Where, b.Value, b.Limit})
+		g.move(onTripBefore, reason{b.Cause, b.CauseSignal, b.Value, b.Limit})
 	case Estop:
-		g.move(onEstopBefore, reason{b.Cause, b.Where, b.Value, b.Limit})
+		g.move(onEstopBefore, reason{b.Cause, b.CauseSignal, b.Value, b.Limit})
 	default:
-		g.move(onBegin, g.why)
+		g.move(onBegin, g.reason)
 	}
 	if b.Mode.Latched() {
 		r.Flags |= FlagLatched
@@ -113,7 +113,7 @@ func (g *Guard) Heat(axis int) float64 { return g.budgets[axis].heat }
 // Decide settles the mode of this tick from the state of the sensors, the flags raised outside and the request in
 // r.Req. It writes mode, cause, result and flag bits.
 func (g *Guard) Decide(r *Row, meas []float64) {
-	if g.first = false; g.mode == Init {
+	if g.firstTick = false; g.mode == Init {
 		g.begin(r)
 	}
 	sick, fault := g.sensors(r, meas)
@@ -131,9 +131,9 @@ func (g *Guard) Decide(r *Row, meas []float64) {
 	if sick.cause == CauseNone {
 		sick = g.motion // de-energised: an axis that breaks a limit, or an absurd estimate, is not ready
 	}
-	g.now = sick.cause
+	g.activeCause = sick.cause
 	if fault.cause != CauseNone {
-		g.now = fault.cause
+		g.activeCause = fault.cause
 	}
 
 	// faults first, then sensors, then requests: nobody can ask a sick rig to run
@@ -145,7 +145,7 @@ func (g *Guard) Decide(r *Row, meas []float64) {
 		g.move(onSick, sick)
 		switch g.mode {
 		case SelfTest:
-			g.why = sick // what it waits for
+			g.reason = sick // what it waits for
 		case Hold:
 			g.sick = true
 			if g.blindness.add(r.T, nanoseconds(g.elapsed(r))) > nanoseconds(g.s.HoldTime) {
@@ -172,15 +172,15 @@ func (g *Guard) Decide(r *Row, meas []float64) {
 			g.move(onExpire, reason{CauseArmed, 0, g.armed, g.s.Armed})
 		}
 	}
-	g.tell(r)
+	g.writeMode(r)
 }
 
 // elapsed is the time since the tick before, in s.
 func (g *Guard) elapsed(r *Row) float64 { return g.s.Dt * (1 + float64(r.Skip)) }
 
-// tell writes mode and cause into the row.
-func (g *Guard) tell(r *Row) {
-	r.Mode, r.Cause, r.Where, r.Value, r.Limit = g.mode, g.why.cause, g.why.where, g.why.value, g.why.limit
+// writeMode writes mode and cause into the row.
+func (g *Guard) writeMode(r *Row) {
+	r.Mode, r.Cause, r.CauseSignal, r.Value, r.Limit = g.mode, g.reason.cause, g.reason.signal, g.reason.value, g.reason.limit
 }
 
 // move follows the table; where it has no entry nothing happens.
@@ -189,20 +189,20 @@ func (g *Guard) move(on trigger, why reason) bool {
 	if to == nowhere {
 		return false
 	}
-	if g.moved != nil {
-		g.moved(g.mode, on)
+	if g.onTransition != nil {
+		g.onTransition(g.mode, on)
 	}
 	if to == Hold {
 		g.byFault = on == onSick
 	}
 	if to == g.mode {
 		if to == Hold { // asked for, in one that a sick sensor had begun
-			g.why = why
+			g.reason = why
 		}
 		return true
 	}
 	if to == Hold {
-		copy(g.held, g.last)
+		copy(g.holdCommand, g.lastCommand)
 	}
 	switch to {
 	case SelfTest:
@@ -210,7 +210,7 @@ func (g *Guard) move(on trigger, why reason) bool {
 	case Armed:
 		g.armed = 0
 	}
-	g.mode, g.why = to, why
+	g.mode, g.reason = to, why
 	return true
 }
 
@@ -237,42 +237,42 @@ func (g *Guard) sensors(r *Row, meas []float64) (sick, fault reason) {
 	}
 	for i := range g.s.Meas {
 		m := &g.s.Meas[i]
-		if IsFresh(&r.Fresh, i) {
-			g.newest[i] = meas[i]
+		if IsFresh(&r.FreshSignals, i) {
+			g.lastValue[i] = meas[i]
 		}
-		y := g.newest[i]
-		if IsFresh(&r.Fresh, i) {
+		y := g.lastValue[i]
+		if IsFresh(&r.FreshSignals, i) {
 			late := 0.0 // s  age that a sample has when it comes
 			if at := g.age[i]; at >= 0 {
 				late = meas[at]
 			}
-			at, believable := r.T-int64(max(0, late)*1e9), numeric.Finite(y) && !g.outside(i, y)
+			at, believable := r.T-int64(max(0, late)*1e9), numeric.IsFinite(y) && !g.outOfRange(i, y)
 			timed := estimator.Timed(late) // a sample without a time is none
 			if timed && believable {
 				g.inRange[i] = at
 			}
-			if timed && !IsFresh(&g.refused, i) {
-				if g.sampled[i], g.seen[i] = at, true; believable {
+			if timed && !IsFresh(&g.rejectedSamples, i) {
+				if g.sampled[i], g.hasSample[i] = at, true; believable {
 					g.believed[i] = at
 				}
 			}
 		}
 		age := float64(r.T-g.sampled[i]) * 1e-9
-		if m.Stale > 0 && (!g.seen[i] || age > m.Stale) {
+		if m.Stale > 0 && (!g.hasSample[i] || age > m.Stale) {
 			r.Flags |= FlagStale
-			if !g.seen[i] {
+			if !g.hasSample[i] {
 				age = 0 // never seen
 			}
 			worse(CauseStale, i, age, m.Stale)
 			continue
 		}
 		switch {
-		case !g.seen[i]:
-			if m.Once {
+		case !g.hasSample[i]:
+			if m.RequiredForReady {
 				r.Flags |= FlagStale
 				worse(CauseStale, i, 0, 0)
 			}
-		case !numeric.Finite(y):
+		case !numeric.IsFinite(y):
 			r.Flags |= FlagNonFinite
 			worse(CauseNonFinite, i, 0, 0)
 		case m.Hot != 0 && y > m.Hot:
@@ -282,7 +282,7 @@ func (g *Guard) sensors(r *Row, meas []float64) (sick, fault reason) {
 			} else {
 				sick = hot
 			}
-		case g.outside(i, y):
+		case g.outOfRange(i, y):
 			r.Flags |= FlagRange
 			edge := m.Hi
 			if y < m.Lo {
@@ -292,13 +292,13 @@ func (g *Guard) sensors(r *Row, meas []float64) (sick, fault reason) {
 		}
 	}
 	if r.Flags&FlagLinkDown != 0 {
-		sick = reason{cause: CauseLink, where: r.Where}
+		sick = reason{cause: CauseLink, signal: r.CauseSignal}
 	}
 	return sick, fault
 }
 
-// outside tells whether a reading is beyond its declared range.
-func (g *Guard) outside(i int, y float64) bool {
+// outOfRange tells whether a reading is beyond its declared range.
+func (g *Guard) outOfRange(i int, y float64) bool {
 	m := &g.s.Meas[i]
 	return m.Hi > m.Lo && (y < m.Lo || y > m.Hi)
 }
@@ -314,13 +314,13 @@ func (g *Guard) faults(r *Row) reason {
 	case r.Flags&FlagTripIn != 0:
 		return reason{cause: CauseCommand}
 	case r.Flags&FlagLinkDown != 0 && g.mode.Energised():
-		return reason{cause: CauseLink, where: r.Where}
+		return reason{cause: CauseLink, signal: r.CauseSignal}
 	}
 	// the device's own status, once it has had time to notice that it is enabled
 	if g.mode.Energised() && g.energised > 0.1 {
 		for i := range g.s.Meas {
-			if g.s.Meas[i].Status && g.seen[i] && g.newest[i] != 0 {
-				return reason{CauseDevice, uint16(i + 1), numeric.OrZero(g.newest[i]), 0}
+			if g.s.Meas[i].Status && g.hasSample[i] && g.lastValue[i] != 0 {
+				return reason{CauseDevice, uint16(i + 1), numeric.OrZero(g.lastValue[i]), 0}
 			}
 		}
 	}
@@ -331,8 +331,8 @@ func (g *Guard) faults(r *Row) reason {
 	if late {
 		g.misses[0] |= 1
 	}
-	if g.s.OverrunLimit > 0 && int64(r.Late) > g.s.OverrunLimit && g.mode.Energised() {
-		return reason{CauseOverrun, 0, float64(r.Late) * 1e-9, float64(g.s.OverrunLimit) * 1e-9}
+	if g.s.OverrunLimit > 0 && int64(r.Lateness) > g.s.OverrunLimit && g.mode.Energised() {
+		return reason{CauseOverrun, 0, float64(r.Lateness) * 1e-9, float64(g.s.OverrunLimit) * 1e-9}
 	}
 	if n := bits.OnesCount64(g.misses[0]) + bits.OnesCount64(g.misses[1]&(1<<36-1)); late && g.s.Overrun >= OverrunHold && n > g.s.OverrunMax {
 		why := reason{CauseLateTicks, 0, float64(n), float64(g.s.OverrunMax)}
@@ -380,9 +380,9 @@ func (g *Guard) request(r *Row) {
 			}
 		}
 	}
-	if (q == ReqReset || q == ReqArm || q == ReqRun) && (g.now != CauseNone || g.first) {
-		if r.Res = TooEarly; g.now != CauseNone {
-			r.Res = StillWrong(g.now)
+	if (q == ReqReset || q == ReqArm || q == ReqRun) && (g.activeCause != CauseNone || g.firstTick) {
+		if r.Res = TooEarly; g.activeCause != CauseNone {
+			r.Res = StillWrong(g.activeCause)
 		}
 		return
 	}
@@ -410,7 +410,7 @@ func (g *Guard) recent(r *Row, i int) bool {
 // Limit is the last word on the command, in place: safe values unless energised, then finite, range and slew.
 func (g *Guard) Limit(r *Row, u []float64) {
 	for i := range g.s.Cmd {
-		if c := &g.s.Cmd[i]; !c.Enable && !numeric.Finite(u[i]) && g.mode.Energised() {
+		if c := &g.s.Cmd[i]; !c.Enable && !numeric.IsFinite(u[i]) && g.mode.Energised() {
 			r.Flags |= FlagNonFinite
 			g.move(onFault, reason{CauseNonFinite, uint16(g.s.CmdAt + i + 1), 0, 0})
 		}
@@ -434,15 +434,15 @@ func (g *Guard) Limit(r *Row, u []float64) {
 				u[i] = min(c.Hi, max(c.Lo, u[i]))
 			}
 			if c.Slew > 0 {
-				if d, most := u[i]-g.last[i], c.Slew*g.s.Dt; math.Abs(d) > most {
+				if d, most := u[i]-g.lastCommand[i], c.Slew*g.s.Dt; math.Abs(d) > most {
 					r.Flags |= FlagSlewed
-					u[i] = g.last[i] + math.Copysign(most, d)
+					u[i] = g.lastCommand[i] + math.Copysign(most, d)
 				}
 			}
 		}
-		g.last[i] = u[i]
+		g.lastCommand[i] = u[i]
 	}
-	g.tell(r)
+	g.writeMode(r)
 }
 
 // blind is the command while a sensor is sick, for the few ticks that HOLD may last.
@@ -452,12 +452,12 @@ func (g *Guard) blind(r *Row, i int) float64 {
 	switch c.Hold {
 	case axis.HoldZero: // a straight line, at its end with the time of HOLD
 		if most = math.Inf(1); g.s.HoldTime > 0 {
-			most = math.Abs(g.held[i]) * g.elapsed(r) / g.s.HoldTime
+			most = math.Abs(g.holdCommand[i]) * g.elapsed(r) / g.s.HoldTime
 		}
 	case axis.HoldSlew:
 		if most = math.Inf(1); c.Slew > 0 {
 			most = c.Slew * g.s.Dt
 		}
 	}
-	return math.Copysign(max(0, math.Abs(g.last[i])-most), g.last[i])
+	return math.Copysign(max(0, math.Abs(g.lastCommand[i])-most), g.lastCommand[i])
 }

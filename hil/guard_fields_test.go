@@ -21,7 +21,7 @@ type fieldBoard struct {
 }
 
 func newFieldBoard(third MeasLimit) *fieldBoard {
-	s := GuardSpec{Dt: 1e-3, Meas: []MeasLimit{{Stale: 0.02, Once: true}, {Stale: 0.02, Once: true}, third}, Cmd: []CmdLimit{{Drives: true, Lo: -10, Hi: 10}},
+	s := GuardSpec{Dt: 1e-3, Meas: []MeasLimit{{Stale: 0.02, RequiredForReady: true}, {Stale: 0.02, RequiredForReady: true}, third}, Cmd: []CmdLimit{{Drives: true, Lo: -10, Hi: 10}},
 		GuardLimits: GuardLimits{HoldTime: 0.010, SelfTest: 0.020}, Beat: 0.25}
 	nan := math.NaN()
 	return &fieldBoard{Guard: NewGuard(s), meas: make([]float64, 3), value: make([]float64, 3), sends: []bool{true, true, true}, last: []float64{nan, nan, nan}, keep: 100, u: make([]float64, 1)}
@@ -31,12 +31,12 @@ func (b *fieldBoard) ticks(n int, q Request) Refusal {
 	for range n {
 		b.row.Seq++
 		b.row.T += 1e6
-		b.row.Fresh, b.row.Flags, b.row.Res, b.row.Req = Fresh{}, 0, 0, uint8(q)
+		b.row.FreshSignals, b.row.Flags, b.row.Res, b.row.Req = Fresh{}, 0, 0, uint8(q)
 		for i := range b.meas {
 			b.last[i]++
 			if b.sends[i] {
 				b.last[i], b.meas[i] = 0, b.value[i]
-				SetFresh(&b.row.Fresh, i)
+				SetFresh(&b.row.FreshSignals, i)
 			} else if !(b.last[i] <= b.keep) {
 				b.meas[i] = math.NaN()
 			}
@@ -52,8 +52,8 @@ var fieldNames = Schema{Meas: Of("drive", engine.Signal{Name: "angle", Unit: "ra
 
 func (b *fieldBoard) want(t *testing.T, what string, m Mode, c Cause, why string) {
 	t.Helper()
-	if b.row.Mode != m || b.row.Cause != c || why != "" && b.row.Why(&fieldNames) != why {
-		t.Errorf("%s: %v, %q; want %v, %q", what, b.row.Mode, b.row.Why(&fieldNames), m, why)
+	if b.row.Mode != m || b.row.Cause != c || why != "" && b.row.CauseText(&fieldNames) != why {
+		t.Errorf("%s: %v, %q; want %v, %q", what, b.row.Mode, b.row.CauseText(&fieldNames), m, why)
 	}
 }
 
@@ -71,9 +71,9 @@ func TestNeverSent(t *testing.T) {
 		third MeasLimit
 		waits bool
 	}{
-		"watched":          {MeasLimit{Stale: 0.1, Status: true, Once: true}, true},
-		"once":             {MeasLimit{Once: true}, true},
-		"status":           {MeasLimit{Status: true, Once: true}, true},
+		"watched":          {MeasLimit{Stale: 0.1, Status: true, RequiredForReady: true}, true},
+		"once":             {MeasLimit{RequiredForReady: true}, true},
+		"status":           {MeasLimit{Status: true, RequiredForReady: true}, true},
 		"optional":         {MeasLimit{}, false},
 		"range":            {MeasLimit{Lo: 1, Hi: 2}, false},
 		"status, optional": {MeasLimit{Status: true}, false},
@@ -104,7 +104,7 @@ func TestNeverSent(t *testing.T) {
 // A status word that is not sent any more holds the rig within its limit, so that a fault cannot hide; a fault that was sent once and not
 // again is one all the same.
 func TestStatusThatStops(t *testing.T) {
-	watched := MeasLimit{Stale: 0.1, Status: true, Once: true}
+	watched := MeasLimit{Stale: 0.1, Status: true, RequiredForReady: true}
 	b := newFieldBoard(watched)
 	b.run(t)
 	b.ticks(200, ReqNone)
@@ -125,7 +125,7 @@ func TestStatusThatStops(t *testing.T) {
 	b.want(t, "a fault", Trip, CauseDevice, "")
 
 	// one that is not watched and stopped with a fault that nobody saw, for the drive was off
-	b = newFieldBoard(MeasLimit{Status: true, Once: true})
+	b = newFieldBoard(MeasLimit{Status: true, RequiredForReady: true})
 	b.value[2] = 8
 	b.ticks(1, ReqNone)
 	b.sends[2] = false
@@ -137,7 +137,7 @@ func TestStatusThatStops(t *testing.T) {
 
 // A value that is gone because it is old is none that is not finite: that needs a sample that says so.
 func TestGoneIsNotBroken(t *testing.T) {
-	b := newFieldBoard(MeasLimit{Once: true, Lo: -5, Hi: 5})
+	b := newFieldBoard(MeasLimit{RequiredForReady: true, Lo: -5, Hi: 5})
 	b.run(t)
 	b.sends[2] = false
 	b.ticks(500, ReqNone)

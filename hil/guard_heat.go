@@ -24,14 +24,14 @@ func CoolingTime(heat, thermal float64) float64 {
 	return thermal * math.Log(heat/coolShare)
 }
 
-// warm keeps the i²t budget of an axis, a first-order image of the winding's temperature rise: 1 is the rise at rated current.
-func (g *Guard) warm(r *Row, i int, current float64) {
+// updateHeat keeps the i²t budget of an axis, a first-order image of the winding's temperature rise: 1 is the rise at rated current.
+func (g *Guard) updateHeat(r *Row, i int, current float64) {
 	a, b := &g.s.Axes[i], &g.budgets[i]
 	if a.RatedI <= 0 || a.Thermal <= 0 {
 		return
 	}
 	at := a.Measured[estimator.Current]
-	if g.first || !g.mode.Energised() && !g.recent(r, at) {
+	if g.firstTick || !g.mode.Energised() && !g.recent(r, at) {
 		return // what was handed on stands in the first row; and an old number heats nothing: it is not known whether the winding cools
 	}
 	p := current / a.RatedI

@@ -40,8 +40,8 @@ func TestGuardLimits(t *testing.T) {
 				c.set(g, beyond)
 				g.tick(1, 0)
 				g.want(Trip, c.cause)
-				if g.row.Value != beyond || g.row.Limit != c.limit || g.row.Where != c.where {
-					t.Errorf("value %g, limit %g, signal %d; want %g, %g, %d", g.row.Value, g.row.Limit, g.row.Where, beyond, c.limit, c.where)
+				if g.row.Value != beyond || g.row.Limit != c.limit || g.row.CauseSignal != c.where {
+					t.Errorf("value %g, limit %g, signal %d; want %g, %g, %d", g.row.Value, g.row.Limit, g.row.CauseSignal, beyond, c.limit, c.where)
 				}
 				// it stays tripped, a reset is refused while the cause lasts, and taken after it
 				g.ticks(3, 1)
@@ -119,7 +119,7 @@ func TestGuardCommand(t *testing.T) {
 		q    Request
 		want float64
 	}{{0, -2}, {ReqArm, -2}, {ReqRun, -1}, {0, 0}, {ReqStop, -2}} {
-		r.T, r.Fresh, r.Req, r.Flags = r.T+1e6, Fresh{1}, uint8(c.q), 0
+		r.T, r.FreshSignals, r.Req, r.Flags = r.T+1e6, Fresh{1}, uint8(c.q), 0
 		u := []float64{4}
 		g.Decide(&r, []float64{0})
 		g.Watch(&r, nil, nil)
@@ -132,7 +132,7 @@ func TestGuardCommand(t *testing.T) {
 	g = NewGuard(GuardSpec{Dt: 1e-3, Meas: []MeasLimit{{}}, Cmd: []CmdLimit{{Drives: true, Lo: -5, Hi: 5}}})
 	r = Row{}
 	for _, q := range []Request{0, ReqArm, ReqRun, 0, 0} {
-		r.T, r.Fresh, r.Req, r.Flags = r.T+1e6, Fresh{1}, uint8(q), 0
+		r.T, r.FreshSignals, r.Req, r.Flags = r.T+1e6, Fresh{1}, uint8(q), 0
 		want := 5 - 10*float64(r.T/1e6%2)
 		u := []float64{want}
 		g.Decide(&r, []float64{0})
@@ -151,8 +151,8 @@ func TestGuardCommandNotFinite(t *testing.T) {
 	g.running()
 	g.tick(math.Inf(1), 0)
 	g.want(Trip, CauseNonFinite)
-	if g.row.Where != 8 || g.row.Flags&FlagNonFinite == 0 {
-		t.Errorf("signal %d, flags %b", g.row.Where, g.row.Flags)
+	if g.row.CauseSignal != 8 || g.row.Flags&FlagNonFinite == 0 {
+		t.Errorf("signal %d, flags %b", g.row.CauseSignal, g.row.Flags)
 	}
 	// what the controller writes into the enable line is nobody's business
 	g = newRigged(t, nil)
@@ -267,7 +267,7 @@ func TestGuardDiverged(t *testing.T) {
 		g := newRigged(t, nil)
 		g.running()
 		g.row.Flags = 0
-		g.Watch(&g.row, []axis.State{{Found: axis.Finding{Fault: fault, Of: estimator.Position, Value: 2, Limit: 1}, Hint: axis.Finding{Fault: axis.Direction, Value: 4, Limit: 3}}}, g.meas)
+		g.Watch(&g.row, []axis.State{{Finding: axis.Finding{Fault: fault, Quantity: estimator.Position, Value: 2, Limit: 1}, Hint: axis.Finding{Fault: axis.Direction, Value: 4, Limit: 3}}}, g.meas)
 		if g.row.Cause != want || g.row.Value != 2 {
 			t.Errorf("found %d beside a hint: %v, want %v", fault, g.row.Cause, want)
 		}
@@ -275,11 +275,11 @@ func TestGuardDiverged(t *testing.T) {
 	// signs are told before what follows from them
 	g = newRigged(t, nil)
 	g.running()
-	g.off = axis.State{Speed: 60, Found: axis.Finding{Fault: axis.Direction, Value: 9, Limit: 5}}
+	g.off = axis.State{Speed: 60, Finding: axis.Finding{Fault: axis.Direction, Value: 9, Limit: 5}}
 	g.tick(1, 0)
 	g.want(Trip, CauseDirection)
-	if g.row.Value != 9 || g.row.Limit != 5 || g.row.Where != 1 {
-		t.Errorf("value %g, limit %g, signal %d", g.row.Value, g.row.Limit, g.row.Where)
+	if g.row.Value != 9 || g.row.Limit != 5 || g.row.CauseSignal != 1 {
+		t.Errorf("value %g, limit %g, signal %d", g.row.Value, g.row.Limit, g.row.CauseSignal)
 	}
 }
 
@@ -315,42 +315,42 @@ func TestWhy(t *testing.T) {
 		r    Row
 		want string
 	}{
-		{Row{Cause: CauseDirection, Where: 1, Value: 4, Limit: 3}, "wrong direction drive.motor.angle: 4 V, limit 3 V; " + causes[CauseDirection].hint},
-		{Row{Cause: CauseDirection, Where: 2, Value: 4, Limit: 3}, "wrong direction drive.motor.current: 4, limit 3; " + causes[CauseDirection].hint},
-		{Row{Cause: CauseDelay, Where: 1, Value: 0.08, Limit: 0.01}, "delay drive.motor.angle: 0.08 s, limit 0.01 s; " + causes[CauseDelay].hint},
-		{Row{Cause: CauseFrozen, Where: 1, Value: 0.2, Limit: 0.003}, "frozen position drive.motor.angle: 0.2 rad, limit 0.003 rad; " + causes[CauseFrozen].hint},
-		{Row{Cause: CauseDisagree, Where: 2, Value: 9, Limit: 3}, "readings disagree drive.motor.current: 9 A, limit 3 A; " + causes[CauseDisagree].hint},
+		{Row{Cause: CauseDirection, CauseSignal: 1, Value: 4, Limit: 3}, "wrong direction drive.motor.angle: 4 V, limit 3 V; " + causes[CauseDirection].hint},
+		{Row{Cause: CauseDirection, CauseSignal: 2, Value: 4, Limit: 3}, "wrong direction drive.motor.current: 4, limit 3; " + causes[CauseDirection].hint},
+		{Row{Cause: CauseDelay, CauseSignal: 1, Value: 0.08, Limit: 0.01}, "delay drive.motor.angle: 0.08 s, limit 0.01 s; " + causes[CauseDelay].hint},
+		{Row{Cause: CauseFrozen, CauseSignal: 1, Value: 0.2, Limit: 0.003}, "frozen position drive.motor.angle: 0.2 rad, limit 0.003 rad; " + causes[CauseFrozen].hint},
+		{Row{Cause: CauseDisagree, CauseSignal: 2, Value: 9, Limit: 3}, "readings disagree drive.motor.current: 9 A, limit 3 A; " + causes[CauseDisagree].hint},
 		{Row{}, "none"},
 		{Row{Cause: CauseCommand}, "command"},
-		{Row{Cause: CauseStale, Where: 1, Value: 0.0214, Limit: 0.02}, "stale sensor drive.motor.angle: 0.0214 s, limit 0.02 s"},
-		{Row{Cause: CauseStale, Where: 1, Limit: 0.02}, "waiting for drive.motor.angle: never sent"},
-		{Row{Cause: CauseRange, Where: 2, Value: -21.5, Limit: -20}, "out of range drive.motor.current: -21.5 A, limit -20 A"},
-		{Row{Cause: CauseDevice, Where: 2, Value: 6}, "device fault drive.motor.current: 6 A, limit 0 A"},
-		{Row{Cause: CauseNonFinite, Where: 2}, "non-finite number drive.motor.current"},
-		{Row{Cause: CauseError, Where: 1, Value: -0.523, Limit: 0.349}, "tracking error drive.motor.angle: -0.523 rad, limit 0.349 rad"},
+		{Row{Cause: CauseStale, CauseSignal: 1, Value: 0.0214, Limit: 0.02}, "stale sensor drive.motor.angle: 0.0214 s, limit 0.02 s"},
+		{Row{Cause: CauseStale, CauseSignal: 1, Limit: 0.02}, "waiting for drive.motor.angle: never sent"},
+		{Row{Cause: CauseRange, CauseSignal: 2, Value: -21.5, Limit: -20}, "out of range drive.motor.current: -21.5 A, limit -20 A"},
+		{Row{Cause: CauseDevice, CauseSignal: 2, Value: 6}, "device fault drive.motor.current: 6 A, limit 0 A"},
+		{Row{Cause: CauseNonFinite, CauseSignal: 2}, "non-finite number drive.motor.current"},
+		{Row{Cause: CauseError, CauseSignal: 1, Value: -0.523, Limit: 0.349}, "tracking error drive.motor.angle: -0.523 rad, limit 0.349 rad"},
 		{Row{Cause: CauseStarved, Value: 0.31, Limit: 0.25}, "supervisor starved: 0.31 s, limit 0.25 s"},
 		{Row{Cause: CauseLateTicks, Value: 6, Limit: 5}, "late ticks: 6 of 100, limit 5 of 100"},
-		{Row{Cause: CauseSpeed, Where: 99, Value: 2, Limit: 1}, "speed: 2, limit 1"},
-		{Row{Cause: CauseBlocked, Where: 1, Value: 2, Limit: 1}, "blocked shaft drive.motor.angle: 2 N·m, limit 1 N·m; " + causes[CauseBlocked].hint},
-		{Row{Cause: CauseBlocked, Where: 3, Value: 2, Limit: 1}, "blocked shaft stage.at: 2 N, limit 1 N; " + causes[CauseBlocked].hint},
+		{Row{Cause: CauseSpeed, CauseSignal: 99, Value: 2, Limit: 1}, "speed: 2, limit 1"},
+		{Row{Cause: CauseBlocked, CauseSignal: 1, Value: 2, Limit: 1}, "blocked shaft drive.motor.angle: 2 N·m, limit 1 N·m; " + causes[CauseBlocked].hint},
+		{Row{Cause: CauseBlocked, CauseSignal: 3, Value: 2, Limit: 1}, "blocked shaft stage.at: 2 N, limit 1 N; " + causes[CauseBlocked].hint},
 		{Row{Cause: 250}, "unknown"},
 	} {
-		if got := c.r.Why(s); got != c.want {
+		if got := c.r.CauseText(s); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
 	for i, ch := range s.Channels() { // the last is named like the others
-		r := Row{Cause: CauseRange, Where: uint16(i + 1)}
-		if why := r.Why(s); why != "out of range "+ch.Name {
+		r := Row{Cause: CauseRange, CauseSignal: uint16(i + 1)}
+		if why := r.CauseText(s); why != "out of range "+ch.Name {
 			t.Errorf("signal %d: %q", i+1, why)
 		}
 	}
-	if r := (Row{Cause: CauseRange, Where: uint16(len(s.Channels()) + 1)}); r.Why(s) != "out of range" {
-		t.Errorf("a signal that is not there: %q", r.Why(s))
+	if r := (Row{Cause: CauseRange, CauseSignal: uint16(len(s.Channels()) + 1)}); r.CauseText(s) != "out of range" {
+		t.Errorf("a signal that is not there: %q", r.CauseText(s))
 	}
 	alone := &Schema{Cmd: driven} // a command comes first where nothing is measured
-	if r := (Row{Cause: CauseScale, Where: 1, Value: 4, Limit: 3}); r.Why(alone) != "wrong scale "+driven[0].Name+": 4 V, limit 3 V; "+causes[CauseScale].hint {
-		t.Errorf("%q", r.Why(alone))
+	if r := (Row{Cause: CauseScale, CauseSignal: 1, Value: 4, Limit: 3}); r.CauseText(alone) != "wrong scale "+driven[0].Name+": 4 V, limit 3 V; "+causes[CauseScale].hint {
+		t.Errorf("%q", r.CauseText(alone))
 	}
 	// every cause has a name of its own, by which it is found
 	for name, want := range map[string]Cause{"": CauseStart, "none": CauseNone, "unknown": CauseStart, "Speed": CauseStart} {

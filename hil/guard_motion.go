@@ -17,12 +17,12 @@ var faultCauses = [...]Cause{axis.Fine: CauseNone, axis.Jump: CauseJump, axis.No
 // hinted are the causes that an axis leaves its limits for: a hint names what made it do so.
 var hinted = [...]Cause{CauseSpeed, CauseTravel, CauseError, CauseResidual, CauseCurrent, CauseBlocked}
 
-// found is a finding as a reason.
-func (a *AxisGuard) found(f axis.Finding) reason {
+// reasonOf is a finding as a reason.
+func (a *AxisGuard) reasonOf(f axis.Finding) reason {
 	if f.Fault == axis.Fine {
 		return reason{}
 	}
-	where := uint16(a.Measured[f.Of] + 1)
+	where := uint16(a.Measured[f.Quantity] + 1)
 	if f.Fault == axis.Saturated {
 		where = a.Command
 	}
@@ -49,9 +49,9 @@ func (g *Guard) Watch(r *Row, states []axis.State, meas []float64) {
 		g.move(onFault, bad)
 	}
 	for i := range states {
-		g.warm(r, i, states[i].Heating)
+		g.updateHeat(r, i, states[i].Heating)
 	}
-	g.tell(r)
+	g.writeMode(r)
 }
 
 // judge is what is wrong with an axis.
@@ -63,13 +63,14 @@ func (g *Guard) judge(r *Row, a *AxisGuard, m *axis.State, meas []float64) reaso
 	}
 	bad := reason{}
 	switch {
-	case m.Diverged || !numeric.Finite(m.Position) || !numeric.Finite(m.Speed) || !numeric.Finite(m.Error) || !numeric.Finite(m.Residual):
+	case m.Diverged || !numeric.IsFinite(m.Position) || !numeric.IsFinite(m.Speed) || !numeric.IsFinite(m.Error) ||
+		!numeric.IsFinite(m.Residual):
 		r.Flags |= FlagDiverged
-		bad = reason{cause: CauseDiverged, where: a.Speed}
-	case m.Found.Fault != axis.Fine:
-		bad = a.found(m.Found)
+		bad = reason{cause: CauseDiverged, signal: a.Speed}
+	case m.Finding.Fault != axis.Fine:
+		bad = a.reasonOf(m.Finding)
 	case m.Unsound && (g.mode == SelfTest || g.mode == Ready || g.mode == Armed):
-		bad = reason{cause: CauseEstimate, where: a.Speed}
+		bad = reason{cause: CauseEstimate, signal: a.Speed}
 	case above(current, a.MaxCurrent):
 		r.Flags |= FlagRange
 		bad = reason{CauseCurrent, uint16(at + 1), numeric.OrZero(current), a.MaxCurrent}
@@ -90,11 +91,11 @@ func (g *Guard) judge(r *Row, a *AxisGuard, m *axis.State, meas []float64) reaso
 	}
 	switch {
 	case bad.cause == CauseNone:
-	case m.Found.Fault >= axis.FrozenReading: // a reading that is wrong says more than one that is missing
+	case m.Finding.Fault >= axis.FrozenReading: // a reading that is wrong says more than one that is missing
 	case g.mode == Hold && g.byFault:
-		return g.why // what made it blind is what made it leave its limits
+		return g.reason // what made it blind is what made it leave its limits
 	case m.Hint.Fault != axis.Fine && slices.Contains(hinted[:], bad.cause):
-		return a.found(m.Hint)
+		return a.reasonOf(m.Hint)
 	}
 	return bad
 }

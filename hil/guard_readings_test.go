@@ -26,8 +26,8 @@ func TestGuardReadings(t *testing.T) {
 		g.meas[1] = c.bad
 		g.tick(9, 0)
 		g.want(Hold, c.cause)
-		if g.row.Where != 2 || g.row.Limit != c.limit || c.cause == CauseRange && g.row.Value != c.bad {
-			t.Errorf("%g: value %g, limit %g, signal %d", c.bad, g.row.Value, g.row.Limit, g.row.Where)
+		if g.row.CauseSignal != 2 || g.row.Limit != c.limit || c.cause == CauseRange && g.row.Value != c.bad {
+			t.Errorf("%g: value %g, limit %g, signal %d", c.bad, g.row.Value, g.row.Limit, g.row.CauseSignal)
 		}
 		if g.u[0] != 3 {
 			t.Errorf("%g: the blind HOLD sends %g, want the last command", c.bad, g.u[0])
@@ -69,11 +69,11 @@ func TestGuardWorstReading(t *testing.T) {
 		var r Row
 		meas := []float64{0, 0}
 		for k, q := range []Request{0, ReqArm, ReqRun, 0, 0, 0, 0, 0, 0, 0, 0, 0} {
-			r.T, r.Fresh, r.Req, r.Flags = r.T+1e6, Fresh{3}, uint8(q), 0
+			r.T, r.FreshSignals, r.Req, r.Flags = r.T+1e6, Fresh{3}, uint8(q), 0
 			if k > 2 {
 				for i, x := range []float64{c.a, c.b} {
 					if x == 7 {
-						r.Fresh[0] &^= 1 << i
+						r.FreshSignals[0] &^= 1 << i
 					} else if k == 11 {
 						meas[i] = x
 					}
@@ -86,8 +86,8 @@ func TestGuardWorstReading(t *testing.T) {
 		}
 		g.sensors(&r, meas)
 		sick, _ := g.sensors(&r, meas)
-		if sick.cause != c.cause || sick.where != c.where {
-			t.Errorf("%g and %g: %v of signal %d, want %v of %d", c.a, c.b, sick.cause, sick.where, c.cause, c.where)
+		if sick.cause != c.cause || sick.signal != c.where {
+			t.Errorf("%g and %g: %v of signal %d, want %v of %d", c.a, c.b, sick.cause, sick.signal, c.cause, c.where)
 		}
 	}
 }
@@ -102,8 +102,8 @@ func TestGuardAge(t *testing.T) {
 	g.row.T++ // one ns more than 5 ms
 	g.tick(1, 0)
 	g.want(Hold, CauseStale)
-	if g.row.Where != 1 || math.Abs(g.row.Value-0.006) > 1e-6 || g.row.Limit != 0.005 {
-		t.Errorf("signal %d, %g s, limit %g s", g.row.Where, g.row.Value, g.row.Limit)
+	if g.row.CauseSignal != 1 || math.Abs(g.row.Value-0.006) > 1e-6 || g.row.Limit != 0.005 {
+		t.Errorf("signal %d, %g s, limit %g s", g.row.CauseSignal, g.row.Value, g.row.Limit)
 	}
 
 	// samples that come old
@@ -118,7 +118,7 @@ func TestGuardAge(t *testing.T) {
 		g := NewGuard(s)
 		var r Row
 		for _, q := range []Request{0, ReqArm, ReqRun, 0} {
-			r.T, r.Fresh, r.Req, r.Flags = r.T+1e6, Fresh{3}, uint8(q), 0
+			r.T, r.FreshSignals, r.Req, r.Flags = r.T+1e6, Fresh{3}, uint8(q), 0
 			age := 0.001
 			if q == 0 && r.Mode == Run {
 				age = c.age
@@ -132,13 +132,13 @@ func TestGuardAge(t *testing.T) {
 
 	// each device has its own: the second one's sample is old, the first one's is not
 	aged := NewGuard(GuardSpec{Dt: 1e-3, Meas: []MeasLimit{{Stale: 5e-3}, {Age: true}, {Stale: 5e-3}, {Age: true}}})
-	r := Row{T: 1e9, Fresh: Fresh{15}}
-	if sick, _ := aged.sensors(&r, []float64{1, 0.001, 1, 0.006}); sick.cause != CauseStale || sick.where != 3 {
+	r := Row{T: 1e9, FreshSignals: Fresh{15}}
+	if sick, _ := aged.sensors(&r, []float64{1, 0.001, 1, 0.006}); sick.cause != CauseStale || sick.signal != 3 {
 		t.Errorf("a sample that is 6 ms old: %+v", sick)
 	}
 	// the age may stand first
 	first := NewGuard(GuardSpec{Dt: 1e-3, Meas: []MeasLimit{{Age: true}, {Stale: 5e-3}}, Ages: []int{-1, 0}})
-	if sick, _ := first.sensors(&r, []float64{0.006, 1}); sick.cause != CauseStale || sick.where != 2 {
+	if sick, _ := first.sensors(&r, []float64{0.006, 1}); sick.cause != CauseStale || sick.signal != 2 {
 		t.Errorf("a sample that is 6 ms old by the first number: %+v", sick)
 	}
 	// a sample of no believable time is none, on both sides
@@ -148,8 +148,8 @@ func TestGuardAge(t *testing.T) {
 	}{{99, true}, {100, false}, {-99, true}, {-101, false}, {math.NaN(), false}} {
 		g := NewGuard(GuardSpec{Dt: 1e-3, Meas: []MeasLimit{{}, {Age: true}}})
 		g.sensors(&r, []float64{1, c.age})
-		if g.seen[0] != c.seen {
-			t.Errorf("a sample of age %g s counts: %v", c.age, g.seen[0])
+		if g.hasSample[0] != c.seen {
+			t.Errorf("a sample of age %g s counts: %v", c.age, g.hasSample[0])
 		}
 	}
 
@@ -157,12 +157,12 @@ func TestGuardAge(t *testing.T) {
 	g = newRigged(t, nil)
 	for range 100 {
 		g.row.T += 1e6
-		g.row.Fresh, g.row.Flags, g.row.Req = Fresh{1}, 0, 0
+		g.row.FreshSignals, g.row.Flags, g.row.Req = Fresh{1}, 0, 0
 		g.Decide(&g.row, g.meas)
 	}
 	g.want(SelfTest, CauseStale)
-	if g.row.Where != 2 || g.row.Value != 0 || g.row.Limit != 0.005 || g.row.Flags&FlagStale == 0 {
-		t.Errorf("signal %d, %g s, limit %g s, flags %b", g.row.Where, g.row.Value, g.row.Limit, g.row.Flags)
+	if g.row.CauseSignal != 2 || g.row.Value != 0 || g.row.Limit != 0.005 || g.row.Flags&FlagStale == 0 {
+		t.Errorf("signal %d, %g s, limit %g s, flags %b", g.row.CauseSignal, g.row.Value, g.row.Limit, g.row.Flags)
 	}
 
 	// a signal that is not watched may come late, or never
@@ -170,9 +170,9 @@ func TestGuardAge(t *testing.T) {
 	g.meas[1] = math.NaN() // never seen: what stands there is not a reading
 	for k := range 60 {
 		g.row.T += 1e6
-		g.row.Fresh, g.row.Flags, g.row.Req = Fresh{1}, 0, 0
+		g.row.FreshSignals, g.row.Flags, g.row.Req = Fresh{1}, 0, 0
 		if k == 50 {
-			g.row.Fresh = Fresh{3}
+			g.row.FreshSignals = Fresh{3}
 		}
 		g.Decide(&g.row, g.meas)
 		if want := []Mode{SelfTest, Ready}[min(1, k/30)]; k == 29 && g.row.Mode != Ready || k >= 50 && g.row.Mode != SelfTest {
@@ -196,8 +196,8 @@ func TestGuardTemperature(t *testing.T) {
 		g.meas[0] = reading
 		g.tick(1, 0)
 		g.want(Trip, CauseTemperature)
-		if g.row.Where != 1 || g.row.Value != reading || g.row.Limit != 80 {
-			t.Errorf("signal %d, %g, limit %g", g.row.Where, g.row.Value, g.row.Limit)
+		if g.row.CauseSignal != 1 || g.row.Value != reading || g.row.Limit != 80 {
+			t.Errorf("signal %d, %g, limit %g", g.row.CauseSignal, g.row.Value, g.row.Limit)
 		}
 		if res := g.tick(0, ReqReset); !remains(res) {
 			t.Errorf("reset while hot: refusal %d", res)
@@ -305,7 +305,7 @@ func TestGuardPlaces(t *testing.T) {
 		Axes: []AxisGuard{{AxisLimits: AxisLimits{RatedI: 1, Thermal: 1}, Measured: [estimator.Quantities]int{-1, 0, -1, -1, -1}}}})
 	var r Row
 	for _, q := range []Request{0, ReqArm, ReqRun} {
-		r.T, r.Fresh, r.Req, r.Flags = r.T+1e6, Fresh{1}, uint8(q), 0
+		r.T, r.FreshSignals, r.Req, r.Flags = r.T+1e6, Fresh{1}, uint8(q), 0
 		g.Decide(&r, []float64{0})
 	}
 	if g.Watch(&r, []axis.State{{}}, []float64{10}); g.Heat(0) != 0 {
@@ -320,8 +320,8 @@ func TestGuardPlaces(t *testing.T) {
 		t.Errorf("heated from %g to %g without a thermal time", was, g.Heat(0))
 	}
 	g.Limit(&r, []float64{0, math.NaN()})
-	if r.Cause != CauseNonFinite || r.Where != 32 {
-		t.Errorf("%v of signal %d, want the command at 32", r.Cause, r.Where)
+	if r.Cause != CauseNonFinite || r.CauseSignal != 32 {
+		t.Errorf("%v of signal %d, want the command at 32", r.Cause, r.CauseSignal)
 	}
 }
 
@@ -332,12 +332,13 @@ func TestGuardCurrentComesFirst(t *testing.T) {
 			Axes: []AxisGuard{{AxisLimits: AxisLimits{MaxCurrent: 4}, Measured: [estimator.Quantities]int{-1, 0, -1, -1, -1}}}})
 		var r Row
 		for _, q := range []Request{0, ReqArm, ReqRun} {
-			r.T, r.Fresh, r.Req, r.Flags = r.T+1e6, Fresh{1}, uint8(q), 0
+			r.T, r.FreshSignals, r.Req, r.Flags = r.T+1e6, Fresh{1}, uint8(q), 0
 			g.Decide(&r, []float64{0})
 		}
 		g.Watch(&r, []axis.State{{}}, []float64{current})
-		if over := math.Abs(current) > 4; (r.Cause == CauseCurrent) != over || over && (r.Where != 1 || r.Value != current || r.Limit != 4) {
-			t.Errorf("%g A: %v of signal %d, %g of %g", current, r.Cause, r.Where, r.Value, r.Limit)
+		if over := math.Abs(current) > 4; (r.Cause == CauseCurrent) != over || over &&
+			(r.CauseSignal != 1 || r.Value != current || r.Limit != 4) {
+			t.Errorf("%g A: %v of signal %d, %g of %g", current, r.Cause, r.CauseSignal, r.Value, r.Limit)
 		}
 	}
 }
@@ -371,8 +372,8 @@ func TestGuardBlindHold(t *testing.T) {
 		g.off = m
 		g.tick(0, 0)
 		g.want(Trip, CauseStale)
-		if g.row.Where != 1 || g.row.Limit != 0.005 {
-			t.Errorf("signal %d, limit %g", g.row.Where, g.row.Limit)
+		if g.row.CauseSignal != 1 || g.row.Limit != 0.005 {
+			t.Errorf("signal %d, limit %g", g.row.CauseSignal, g.row.Limit)
 		}
 	}
 	// what a wrong reading tells is told all the same: it says more than one that is missing
@@ -381,7 +382,7 @@ func TestGuardBlindHold(t *testing.T) {
 		g.running()
 		g.dead = true
 		g.ticks(7, 0)
-		g.off.Found = axis.Finding{Fault: fault, Of: estimator.Current, Value: 2, Limit: 1}
+		g.off.Finding = axis.Finding{Fault: fault, Quantity: estimator.Current, Value: 2, Limit: 1}
 		g.tick(0, 0)
 		g.want(Trip, want)
 	}
@@ -423,18 +424,18 @@ func TestGuardNoise(t *testing.T) {
 	told := func(g *rigged, m Mode) {
 		t.Helper()
 		g.want(m, CauseEstimate)
-		if r := &g.row; r.Where != 1 || r.Value != 37 || r.Limit != 10 {
-			t.Errorf("%v: signal %d, %g, limit %g", m, r.Where, r.Value, r.Limit)
+		if r := &g.row; r.CauseSignal != 1 || r.Value != 37 || r.Limit != 10 {
+			t.Errorf("%v: signal %d, %g, limit %g", m, r.CauseSignal, r.Value, r.Limit)
 		}
 	}
 	g := newRigged(t, nil)
-	g.off.Found = noise
+	g.off.Finding = noise
 	g.ticks(40, 0)
 	told(g, SelfTest)
-	g.off.Found = axis.Finding{}
+	g.off.Finding = axis.Finding{}
 	g.ticks(25, 0)
 	g.want(Ready, CauseNone)
-	g.off.Found = noise
+	g.off.Finding = noise
 	g.ticks(2, 0)
 	told(g, SelfTest)
 	for _, hold := range []Request{ReqNone, ReqHold} {
@@ -442,7 +443,7 @@ func TestGuardNoise(t *testing.T) {
 			g = newRigged(t, nil)
 			g.running()
 			g.tick(1, hold)
-			g.off.Found, g.off.Hint = noise, hint
+			g.off.Finding, g.off.Hint = noise, hint
 			g.tick(1, ReqNone)
 			told(g, Trip)
 			g.tick(0, ReqNone)

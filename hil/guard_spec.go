@@ -28,10 +28,10 @@ type AxisGuard struct {
 	AxisLimits
 	MaxResidual                            float64                   // N·m  slow mean of the effort that the model leaves unexplained; 0: none
 	Measured                               [estimator.Quantities]int // index in Meas, by estimator.Quantity; −1: not measured
-	Driven                                 bool                      // there is a drive …
-	Off                                    axis.OffLimits            // … and this is what the axis may show when it is off
-	Every                                  float64                   // s  between samples of its slowest reading
-	Idle                                   float64                   // s  a velocity drive stops within this time; 0: it is none
+	HasDrive                               bool                      // there is a drive …
+	OffLimits                              axis.OffLimits            // … and this is what the axis may show when it is off
+	SamplePeriod                           float64                   // s  between samples of its slowest reading
+	DriveStopTime                          float64                   // s  a velocity drive stops within this time; 0: it is none
 	Position, Speed, Error, Residual, Heat uint16                    // where these stand in Row.X, plus 1; 0: nowhere
 	Command                                uint16                    // … and its command
 }
@@ -59,13 +59,13 @@ type AxisLimits struct {
 
 // MeasLimit bounds one measured signal. Stale 0: its age is not watched. Lo ≥ Hi: any finite value will do.
 type MeasLimit struct {
-	Stale  float64 // s
-	Lo, Hi float64
-	Hot    float64 // of a temperature: above it the rig trips; 0: none
-	Status bool    // a device status word: anything but 0 is a fault of the device once the drive is on
-	Needed bool    // no drive is energised unless the age of this signal is watched
-	Once   bool    // the rig is not READY before it came once, whether its age is watched or not
-	Age    bool    // the age (s) that the newest sample of a device had when it arrived; behind the signals of the device
+	Stale            float64 // s
+	Lo, Hi           float64
+	Hot              float64 // of a temperature: above it the rig trips; 0: none
+	Status           bool    // a device status word: anything but 0 is a fault of the device once the drive is on
+	Needed           bool    // no drive is energised unless the age of this signal is watched
+	RequiredForReady bool    // the rig is not READY before it came once, whether its age is watched or not
+	Age              bool    // the age (s) that the newest sample of a device had when it arrived; behind the signals of the device
 }
 
 // CmdLimit bounds one command.

@@ -41,7 +41,7 @@ func drawTransitions() string {
 	b.WriteString("```mermaid\nstateDiagram-v2\n    [*] --> INIT\n")
 	for _, tr := range transitions {
 		if tr.from != tr.to {
-			fmt.Fprintf(&b, "    %s --> %s: %s\n", strings.ToUpper(tr.from.String()), strings.ToUpper(tr.to.String()), triggerNames[tr.on])
+			fmt.Fprintf(&b, "    %s --> %s: %s\n", strings.ToUpper(tr.from.String()), strings.ToUpper(tr.to.String()), triggerNames[tr.trigger])
 		}
 	}
 	b.WriteString("```\n\n| from \\ on |")
@@ -69,14 +69,14 @@ func remains(r Refusal) bool { return r > StillWrong(CauseNone) }
 // Safety properties of the table itself, whatever its details.
 func TestTransitionTable(t *testing.T) {
 	for _, tr := range transitions {
-		if tr.to == Run && !(tr.from == Armed && tr.on == onRun) && tr.from != Hold {
-			t.Errorf("RUN is entered from %v on %v", tr.from, triggerNames[tr.on])
+		if tr.to == Run && !(tr.from == Armed && tr.trigger == onRun) && tr.from != Hold {
+			t.Errorf("RUN is entered from %v on %v", tr.from, triggerNames[tr.trigger])
 		}
-		if tr.to == Armed && !(tr.from == Ready && tr.on == onArm) {
-			t.Errorf("ARMED is entered from %v on %v", tr.from, triggerNames[tr.on])
+		if tr.to == Armed && !(tr.from == Ready && tr.trigger == onArm) {
+			t.Errorf("ARMED is entered from %v on %v", tr.from, triggerNames[tr.trigger])
 		}
-		if (tr.from == Trip || tr.from == Estop) && tr.to != Trip && tr.to != Estop && tr.on != onReset {
-			t.Errorf("%v is left on %v", tr.from, triggerNames[tr.on])
+		if (tr.from == Trip || tr.from == Estop) && tr.to != Trip && tr.to != Estop && tr.trigger != onReset {
+			t.Errorf("%v is left on %v", tr.from, triggerNames[tr.trigger])
 		}
 	}
 	for m := SelfTest; m <= Estop; m++ {
@@ -126,9 +126,9 @@ func (g *rigged) tick(u0 float64, q Request) Refusal {
 	g.row.Seq++
 	g.row.T += 1e6
 	g.row.Flags &= FlagSupLost | FlagDryRun | FlagLinkDown | FlagLocked | FlagTripIn | FlagCommandRefused | FlagCommandLost
-	g.row.Fresh, g.row.Res, g.row.Req = Fresh{3}, 0, uint8(q)
+	g.row.FreshSignals, g.row.Res, g.row.Req = Fresh{3}, 0, uint8(q)
 	if g.dead {
-		g.row.Fresh = Fresh{}
+		g.row.FreshSignals = Fresh{}
 	}
 	g.u[0], g.u[1] = u0, 0
 	g.Decide(&g.row, g.meas)
@@ -360,10 +360,10 @@ func TestGuardOverrun(t *testing.T) {
 func (g *rigged) late(ns int32) {
 	g.row.Seq++
 	g.row.T += 1e6
-	g.row.Flags, g.row.Late, g.row.Fresh, g.row.Req = FlagLate, ns, Fresh{3}, 0
+	g.row.Flags, g.row.Lateness, g.row.FreshSignals, g.row.Req = FlagLate, ns, Fresh{3}, 0
 	g.Decide(&g.row, g.meas)
 	g.Limit(&g.row, g.u)
-	g.row.Late = 0
+	g.row.Lateness = 0
 }
 
 func TestGuardDryRun(t *testing.T) {
@@ -434,7 +434,7 @@ func TestTransitionsAreReached(t *testing.T) {
 	for seed := range uint64(400) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		g := newRigged(t, func(s *GuardSpec) { s.Armed = 0.05 })
-		g.moved = func(from Mode, on trigger) { fired[step{from, on}] = true }
+		g.onTransition = func(from Mode, on trigger) { fired[step{from, on}] = true }
 		g.Inherit(Before{Mode: []Mode{Init, Init, Init, Init, Trip, Estop}[rng.IntN(6)]})
 		for range 400 {
 			switch rng.IntN(40) {
@@ -458,8 +458,8 @@ func TestTransitionsAreReached(t *testing.T) {
 		}
 	}
 	for _, tr := range transitions {
-		if !fired[step{tr.from, tr.on}] {
-			t.Errorf("nobody can ask for %v on %q", tr.from, triggerNames[tr.on])
+		if !fired[step{tr.from, tr.trigger}] {
+			t.Errorf("nobody can ask for %v on %q", tr.from, triggerNames[tr.trigger])
 		}
 	}
 }

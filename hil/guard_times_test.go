@@ -116,8 +116,8 @@ func TestGuardStatusPatience(t *testing.T) {
 		}
 	}
 	g.want(Trip, CauseDevice)
-	if g.row.Where != 1 || g.row.Value != 6 {
-		t.Errorf("signal %d, status %g", g.row.Where, g.row.Value)
+	if g.row.CauseSignal != 1 || g.row.Value != 6 {
+		t.Errorf("signal %d, status %g", g.row.CauseSignal, g.row.Value)
 	}
 	// stop and run again: the patience begins anew
 	g = newRigged(t, func(s *GuardSpec) { s.Meas[0] = MeasLimit{Status: true} })
@@ -137,7 +137,7 @@ func TestGuardTimes(t *testing.T) {
 	g := NewGuard(s)
 	var r Row
 	tick := func(x float64, q Request) (Mode, Refusal) {
-		r.T, r.Fresh, r.Req, r.Res, r.Flags = r.T+250e6, Fresh{3}, uint8(q), 0, 0
+		r.T, r.FreshSignals, r.Req, r.Res, r.Flags = r.T+250e6, Fresh{3}, uint8(q), 0, 0
 		g.Decide(&r, []float64{0, x})
 		return r.Mode, r.Res
 	}

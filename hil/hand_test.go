@@ -51,7 +51,7 @@ func TestHandIsNoFault(t *testing.T) {
 				s.step()
 			}
 			if c := s.row.Cause; n == 2000 || c != CauseBlocked && c != CauseResidual && c != CauseError {
-				t.Errorf("%s, %+g, %d: after %d ms %v: %s", what, side, k, n, s.row.Mode, s.row.Why(&s.ctl.schema))
+				t.Errorf("%s, %+g, %d: after %d ms %v: %s", what, side, k, n, s.row.Mode, s.row.CauseText(&s.ctl.schema))
 			}
 		}
 	}

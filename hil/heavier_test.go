@@ -41,7 +41,7 @@ func TestHeavierLoadIsLookedAtAfresh(t *testing.T) {
 				}
 				if tripped := s.row.Mode == Trip; tripped != before || before && s.row.Cause != CauseDisagree && s.row.Cause != CauseFrozen {
 					t.Errorf("%v, %+g, shown before %v: %v, %s",
-						drive, side, before, s.row.Mode, s.row.Why(&s.ctl.schema))
+						drive, side, before, s.row.Mode, s.row.CauseText(&s.ctl.schema))
 				}
 				if before {
 					p.v = 0

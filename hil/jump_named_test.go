@@ -24,7 +24,7 @@ func TestJumpIsNamed(t *testing.T) {
 					s.step()
 				}
 				if c := s.row.Cause; c != CauseJump || n > 60 {
-					t.Errorf("%s, %+g of %g rad: after %d ms %s", kind.name, side, jump, 2*n, s.row.Why(&s.ctl.schema))
+					t.Errorf("%s, %+g of %g rad: after %d ms %s", kind.name, side, jump, 2*n, s.row.CauseText(&s.ctl.schema))
 				}
 			}
 		}

@@ -27,15 +27,15 @@ func TestLateCommands(t *testing.T) {
 					s.step()
 					way = max(way, math.Abs(p.x-from))
 				}
-				t.Logf("%v %d ms late %+g: %d ms %.3g rad %.60s", drive, late, side, n, way, s.row.Why(&s.ctl.schema))
+				t.Logf("%v %d ms late %+g: %d ms %.3g rad %.60s", drive, late, side, n, way, s.row.CauseText(&s.ctl.schema))
 				if c := s.row.Cause; late == 10 {
 					if n < 1000 {
-						t.Errorf("%v, 10 ms late, %+g: %s", drive, side, s.row.Why(&s.ctl.schema))
+						t.Errorf("%v, 10 ms late, %+g: %s", drive, side, s.row.CauseText(&s.ctl.schema))
 					}
 				} else if c == CauseDelay {
 					named++
 				} else if c != CauseFrozen && c != CauseDisagree && c != CauseDirection {
-					t.Errorf("%v, %d ms late, %+g: %s", drive, late, side, s.row.Why(&s.ctl.schema))
+					t.Errorf("%v, %d ms late, %+g: %s", drive, late, side, s.row.CauseText(&s.ctl.schema))
 				}
 				if late > 10 && (n > 250 || way > 3) {
 					t.Errorf("%v, %d ms late, %+g: after %d ms and %.3g rad", drive, late, side, n, way)
@@ -88,7 +88,7 @@ func TestConstantDelay(t *testing.T) {
 					case s.row.Cause == CauseDelay:
 						named++
 					default:
-						t.Errorf("%v, measured %v, J×%g, %d ms late, %+g: after %d ms %s", kind.drive, kind.measured, inertia, late, side, n, s.row.Why(&s.ctl.schema))
+						t.Errorf("%v, measured %v, J×%g, %d ms late, %+g: after %d ms %s", kind.drive, kind.measured, inertia, late, side, n, s.row.CauseText(&s.ctl.schema))
 					}
 				}
 			}
@@ -126,7 +126,7 @@ func TestLateCommandsFromWhereTheyShow(t *testing.T) {
 				}
 				t.Logf("%-17s %+g, tick %d: shows after %d ms, found after %d ms: %s", kind.name, side, moment, shows, n, s.row.Cause)
 				if n-shows > 100 || n > 550 {
-					t.Errorf("%s, %+g, tick %d: shows after %d ms, after %d ms %s", kind.name, side, moment, shows, n, s.row.Why(&s.ctl.schema))
+					t.Errorf("%s, %+g, tick %d: shows after %d ms, after %d ms %s", kind.name, side, moment, shows, n, s.row.CauseText(&s.ctl.schema))
 				}
 			}
 		}

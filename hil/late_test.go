@@ -28,9 +28,9 @@ func TestLateTickKeepsSpeed(t *testing.T) {
 	blocks.Meas, blocks.Est, blocks.Model, blocks.Cmd = schema.Blocks(&r)
 	const omega = 100.0
 	tick := func(at, age float64, fresh bool) {
-		r.T, r.Fresh = int64(at*1e9), Fresh{}
+		r.T, r.FreshSignals = int64(at*1e9), Fresh{}
 		if fresh {
-			r.Fresh = Fresh{7}
+			r.FreshSignals = Fresh{7}
 			blocks.Meas[0] = omega * (at - age)
 		}
 		blocks.Meas[1], blocks.Meas[2] = 0.1, age

@@ -7,15 +7,15 @@ import (
 
 // Loop is the tick and what it touches. It is built once, runs on one goroutine, and shares nothing but rings.
 type Loop struct {
-	clock Clock
-	dev   Device
-	out   Outside
-	role  Role
-	taps  []*ring.Writer[Row]
-	after Follower // nil: nothing follows the command
-	tuned Tuned    // nil: it has no parameters
-	heir  Heir     // nil: it takes nothing over
-	watch Stopwatch
+	clock     Clock
+	dev       Device
+	externals Outside
+	role      Role
+	taps      []*ring.Writer[Row]
+	follower  Follower // nil: nothing follows the command
+	tuned     Tuned    // nil: it has no parameters
+	heir      Heir     // nil: it takes nothing over
+	watch     Stopwatch
 
 	period int64 // ns
 	row    Row
@@ -38,8 +38,8 @@ type Role interface {
 type Tuned interface {
 	Check(p *Params) error
 	Prepare(p *Params) (*Change, error)
-	Discard()      // the block that was prepared last is not adopted
-	Settled() bool // nothing still fades in: another change may come
+	Discard()           // the block that was prepared last is not adopted
+	FadeComplete() bool // nothing still fades in: another change may come
 	Adopt(c *Change)
 }
 
@@ -50,8 +50,8 @@ type Heir interface {
 
 // Follower is a role with work that the command need not wait for.
 type Follower interface {
-	Follows() bool                        // is there any? Asked once
-	After(r *Row, b *Blocks, w Stopwatch) // runs when the command has been left for the sending thread
+	Follows() bool                           // is there any? Asked once
+	FollowUp(r *Row, b *Blocks, w Stopwatch) // runs when the command has been left for the sending thread
 }
 
 // Stopwatch tells how long parts of a tick took: by the clock, or in a replay what the recording says.
@@ -79,16 +79,16 @@ type Blocks struct {
 type Outside interface {
 	Flags() Flags                  // conditions raised elsewhere: link down, supervisor lost, dry run …
 	Silence() float64              // s  since the supervisor's last beat; asked for when FlagSupLost is up
-	Away() int                     // place in X of the age of the device that is gone, or takes no commands, −1: not known; asked for when FlagLinkDown, FlagCommandRefused or FlagCommandLost is up
-	Before() Before                // what the core or the run before left; asked for in the first tick
+	AbsentDevice() int             // place in X of the age of the device that is gone, or takes no commands, −1: not known; asked for when FlagLinkDown, FlagCommandRefused or FlagCommandLost is up
+	PreviousRun() Before           // what the core or the run before left; asked for in the first tick
 	Order() (id uint32, q Request) // at most one order a tick; q is ReqNone when there is none
 	Change() *Change               // the prepared parameter block that the newest order, or the first tick, is about; nil: there is none
-	Seen(r *Row)                   // the finished row, before it is published
+	OnRow(r *Row)                  // the finished row, before it is published
 }
 
 // NewLoop builds a loop. The role's schema fixes the row; the taps receive every row and drop the newest when full.
 func NewLoop(clock Clock, dev Device, out Outside, role Role, epoch uint16, taps ...*ring.Writer[Row]) *Loop {
-	l := &Loop{clock: clock, dev: dev, out: out, role: role, taps: taps}
+	l := &Loop{clock: clock, dev: dev, externals: out, role: role, taps: taps}
 	s := role.Schema()
 	if s.Len() > MaxSignals {
 		panic("hil: schema has more signals than a row holds")
@@ -100,7 +100,7 @@ func NewLoop(clock Clock, dev Device, out Outside, role Role, epoch uint16, taps
 	l.tuned, _ = role.(Tuned)
 	l.heir, _ = role.(Heir)
 	if f, ok := role.(Follower); ok && f.Follows() {
-		l.after = f
+		l.follower = f
 	}
 	if w, ok := clock.(Stopwatch); ok {
 		l.watch = w
@@ -126,16 +126,16 @@ func (l *Loop) tick(t, late int64) {
 	l.pace(r, t, late)
 
 	// sense
-	if r.Flags |= l.out.Flags(); r.Flags&FlagSupLost != 0 {
-		r.Value = l.out.Silence() // the guard tells a dead supervisor from a starved one by it
+	if r.Flags |= l.externals.Flags(); r.Flags&FlagSupLost != 0 {
+		r.Value = l.externals.Silence() // the guard tells a dead supervisor from a starved one by it
 	}
-	r.Where = 0
+	r.CauseSignal = 0
 	if r.Flags&(FlagLinkDown|FlagCommandRefused|FlagCommandLost) != 0 {
-		r.Where = uint16(l.out.Away() + 1) // and names the device
+		r.CauseSignal = uint16(l.externals.AbsentDevice() + 1) // and names the device
 	}
-	r.Fresh = l.dev.Poll(t, b.Meas)
+	r.FreshSignals = l.dev.Poll(t, b.Meas)
 	if r.Seq == 1 && l.heir != nil {
-		l.heir.Inherit(l.out.Before())
+		l.heir.Inherit(l.externals.PreviousRun())
 	}
 
 	// adopt what came from outside, estimate, then settle what this tick may do
@@ -151,17 +151,17 @@ func (l *Loop) tick(t, late int64) {
 	l.dev.Send(b.Cmd)
 
 	// models that stand beside the rig
-	if l.after != nil {
+	if l.follower != nil {
 		rt.Yield() // the sending thread has this processor too
-		l.after.After(r, b, l.watch)
+		l.follower.FollowUp(r, b, l.watch)
 	}
 
 	// publish
-	r.Busy = sat32(l.clock.Now() - t - late)
-	if int64(r.Busy) > l.period {
+	r.BusyTime = sat32(l.clock.Now() - t - late)
+	if int64(r.BusyTime) > l.period {
 		r.Flags |= FlagOverrun
 	}
-	l.out.Seen(r)
+	l.externals.OnRow(r)
 	for _, tap := range l.taps {
 		tap.Push(r) // full ring: dropped and counted
 	}
@@ -169,9 +169,9 @@ func (l *Loop) tick(t, late int64) {
 
 // pace does the bookkeeping of time: which deadlines were missed before this tick, and why this one is late if it is.
 func (l *Loop) pace(r *Row, t, late int64) {
-	busyBefore, lateBefore := int64(r.Busy), int64(r.Late)
+	busyBefore, lateBefore := int64(r.BusyTime), int64(r.Lateness)
 	r.Seq++
-	r.T, r.Late, r.Flags, r.Skip, r.Res = t, sat32(late), 0, 0, 0
+	r.T, r.Lateness, r.Flags, r.Skip, r.Res = t, sat32(late), 0, 0, 0
 	if l.prevT != 0 {
 		// device-paced periods breathe, so round to the nearest whole number of them
 		if n := (t - l.prevT + l.period/2) / l.period; n > 1 {
@@ -195,7 +195,7 @@ func (l *Loop) pace(r *Row, t, late int64) {
 }
 
 func (l *Loop) order() (uint32, uint8) {
-	id, q := l.out.Order()
+	id, q := l.externals.Order()
 	return id, uint8(q)
 }
 
@@ -206,11 +206,11 @@ func (l *Loop) adopt(r *Row) {
 	if l.tuned == nil || !ordered && r.Seq > 1 {
 		return
 	}
-	if !l.tuned.Settled() {
+	if !l.tuned.FadeComplete() {
 		r.Res = StillFades
 		return
 	}
-	if c := l.out.Change(); c != nil {
+	if c := l.externals.Change(); c != nil {
 		l.tuned.Adopt(c)
 		r.Gen = c.Gen
 	} else if ordered {

@@ -49,7 +49,7 @@ func (*passing) Guard(r *Row, b *Blocks)          {}
 func (*passing) Prepare(*Params) (*Change, error) { return nil, nil }
 func (*passing) Check(*Params) error              { return nil }
 func (*passing) Discard()                         {}
-func (*passing) Settled() bool                    { return true }
+func (*passing) FadeComplete() bool               { return true }
 func (*passing) Adopt(*Change)                    {}
 
 // hand is an outside driven by the test.
@@ -60,10 +60,10 @@ type hand struct {
 	rows    []Row
 }
 
-func (h *hand) Flags() Flags     { return h.flags }
-func (h *hand) Silence() float64 { return 0 }
-func (h *hand) Away() int        { return -1 }
-func (h *hand) Before() Before   { return Before{} }
+func (h *hand) Flags() Flags        { return h.flags }
+func (h *hand) Silence() float64    { return 0 }
+func (h *hand) AbsentDevice() int   { return -1 }
+func (h *hand) PreviousRun() Before { return Before{} }
 func (h *hand) Order() (uint32, Request) {
 	if len(h.orders) == 0 {
 		return 0, ReqNone
@@ -80,7 +80,7 @@ func (h *hand) Change() *Change {
 	h.changes = h.changes[1:]
 	return c
 }
-func (h *hand) Seen(r *Row) { h.rows = append(h.rows, *r) }
+func (h *hand) OnRow(r *Row) { h.rows = append(h.rows, *r) }
 
 // One tick after another: the row carries time, sample, command, order; missed deadlines are counted and explained.
 func TestLoopRows(t *testing.T) {
@@ -98,7 +98,7 @@ func TestLoopRows(t *testing.T) {
 		t.Fatalf("%d rows", len(h.rows))
 	}
 	for i, r := range h.rows {
-		if r.Seq != uint64(i+1) || r.T != s.t[i] || int64(r.Late) != s.late[i] || r.Busy != 5000 || r.Epoch != 2 || r.Gen != []uint32{3, 3, 4, 4, 4, 4}[i] {
+		if r.Seq != uint64(i+1) || r.T != s.t[i] || int64(r.Lateness) != s.late[i] || r.BusyTime != 5000 || r.Epoch != 2 || r.Gen != []uint32{3, 3, 4, 4, 4, 4}[i] {
 			t.Errorf("row %d: %+v", i, r)
 		}
 		if r.X[0] != float64(s.t[i]) || r.X[1] != 2*r.X[0] || s.sent[i] != r.X[1] {
@@ -138,11 +138,11 @@ type quiet struct{}
 
 func (*quiet) Flags() Flags             { return 0 }
 func (*quiet) Silence() float64         { return 0 }
-func (*quiet) Away() int                { return -1 }
-func (*quiet) Before() Before           { return Before{} }
+func (*quiet) AbsentDevice() int        { return -1 }
+func (*quiet) PreviousRun() Before      { return Before{} }
 func (*quiet) Order() (uint32, Request) { return 0, ReqNone }
 func (*quiet) Change() *Change          { return nil }
-func (*quiet) Seen(*Row)                {}
+func (*quiet) OnRow(*Row)               {}
 
 type deaf struct{ scripted }
 
@@ -167,7 +167,7 @@ func TestDeviceClockLocks(t *testing.T) {
 	noise := uint32(1)
 	worst := 0.0
 	for k := range 20000 {
-		at := c.next
+		at := c.nextDeadline
 		// the newest frame at the deadline
 		n := math.Floor((float64(at) - true0) / (period * drift))
 		noise = noise*1664525 + 1013904223
@@ -230,10 +230,10 @@ func TestDeviceClockLimits(t *testing.T) {
 		d := NewDeviceClock(period, 0, 0, lag, Missed{}, nil, nil)
 		worst, at := 0.0, int64(0)
 		for k := range 6000 {
-			at, d.next = d.next, d.next+period
+			at, d.nextDeadline = d.nextDeadline, d.nextDeadline+period
 			n := math.Floor(float64(at) / (period * c.rate))
 			d.follow(at, int64(n*period*c.rate), uint64(n)+7)
-			if step := float64(d.next - at); step < 0.95*period-1 || step > 1.05*period+1 {
+			if step := float64(d.nextDeadline - at); step < 0.95*period-1 || step > 1.05*period+1 {
 				t.Fatalf("period ×%g: a step of %g", c.rate, step)
 			}
 			if e := float64(at) - n*period*c.rate - lag; k > 4000 {
@@ -248,10 +248,10 @@ func TestDeviceClockLimits(t *testing.T) {
 		d := NewDeviceClock(period, 0, 0, lag, Missed{}, nil, nil)
 		d.follow(0, 0, frames.before)
 		for k := range 5 {
-			at := d.next
+			at := d.nextDeadline
 			d.follow(at, at-lag/2, frames.after)
-			if d.next-at != period || d.DeviceLate() != (frames.after == frames.before || k > 0) {
-				t.Errorf("%d frames after %d: a step of %d, late %v", frames.after, frames.before, d.next-at, d.DeviceLate())
+			if d.nextDeadline-at != period || d.DeviceLate() != (frames.after == frames.before || k > 0) {
+				t.Errorf("%d frames after %d: a step of %d, late %v", frames.after, frames.before, d.nextDeadline-at, d.DeviceLate())
 			}
 		}
 	}

@@ -16,8 +16,8 @@ type MechanismSpec struct {
 	Joint []int            // of each axis, its velocity in the model; −1: the axis is no part of it
 }
 
-// moves tells whether an axis is part of the machine.
-func (s *MechanismSpec) moves(axis int) bool { return s != nil && s.Joint[axis] >= 0 }
+// includes tells whether an axis is part of the machine.
+func (s *MechanismSpec) includes(axis int) bool { return s != nil && s.Joint[axis] >= 0 }
 
 // mechanism is a machine under the motion that is wanted of its axes. A nil one has no axes.
 type mechanism struct {
@@ -55,8 +55,8 @@ func newMechanism(s *MechanismSpec, axes int) (*mechanism, error) {
 	return &mechanism{s: *s, data: s.Model.NewData(), q: make([]float64, n), v: make([]float64, n), a: make([]float64, n)}, nil
 }
 
-// want takes the motion that is wanted of an axis: position, velocity, acceleration.
-func (m *mechanism) want(axis int, ref [3]float64) {
+// setReference takes the motion that is wanted of an axis: position, velocity, acceleration.
+func (m *mechanism) setReference(axis int, ref [3]float64) {
 	if m == nil || m.s.Joint[axis] < 0 {
 		return
 	}

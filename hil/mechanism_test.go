@@ -40,9 +40,9 @@ func TestMechanismOfTwoLinks(t *testing.T) {
 	for k := range 50 {
 		s := float64(k)
 		q1, q2, v1, v2, a1, a2 := 3*math.Sin(s), 2*math.Cos(2*s), 5*math.Sin(3*s), 4*math.Cos(s), 20*math.Sin(5*s), 30*math.Cos(7*s)
-		m.want(0, [3]float64{q1, v1, a1})
-		m.want(1, [3]float64{9, 9, 9})
-		m.want(2, [3]float64{q2, v2, a2})
+		m.setReference(0, [3]float64{q1, v1, a1})
+		m.setReference(1, [3]float64{9, 9, 9})
+		m.setReference(2, [3]float64{q2, v2, a2})
 		if st := m.effort(); st != engine.OK {
 			t.Fatal(st)
 		}
@@ -52,10 +52,10 @@ func TestMechanismOfTwoLinks(t *testing.T) {
 			t.Fatalf("%g %g %g, want %g 0 %g", m.load(0), m.load(1), m.load(2), tau1, tau2)
 		}
 	}
-	if n := testing.AllocsPerRun(100, func() { m.want(0, [3]float64{1, 2, 3}); m.effort(); m.load(2) }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { m.setReference(0, [3]float64{1, 2, 3}); m.effort(); m.load(2) }); n != 0 {
 		t.Errorf("%g allocations", n)
 	}
-	m.want(0, [3]float64{math.NaN(), 0, 0})
+	m.setReference(0, [3]float64{math.NaN(), 0, 0})
 	if m.effort() != engine.NonFinite || m.load(0) != 0 {
 		t.Errorf("a reference that is no number gives %g N·m", m.load(0))
 	}
@@ -82,8 +82,8 @@ func BenchmarkMechanism(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for k := range b.N {
-		m.want(0, [3]float64{float64(k) * 1e-3, 1, 2})
-		m.want(1, [3]float64{float64(k) * 2e-3, 3, 4})
+		m.setReference(0, [3]float64{float64(k) * 1e-3, 1, 2})
+		m.setReference(1, [3]float64{float64(k) * 2e-3, 3, 4})
 		m.effort()
 	}
 }

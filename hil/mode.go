@@ -163,17 +163,17 @@ func (c Cause) String() string {
 	return "unknown"
 }
 
-// Why is the cause in words: what, which signal, value, limit.
+// CauseText is the cause in words: what, which signal, value, limit.
 //
 //	stale sensor motor.angle: 0.0214 s, limit 0.02 s
 //	tracking error: -0.523 rad, limit 0.349 rad
-func (r *Row) Why(s *Schema) string {
+func (r *Row) CauseText(s *Schema) string {
 	text, unit, hint := r.Cause.String(), "", ""
 	if int(r.Cause) < len(causes) {
 		unit, hint = causes[r.Cause].unit, causes[r.Cause].hint
 	}
-	if all := s.Channels(); r.Where > 0 && int(r.Where) <= len(all) {
-		ch := all[r.Where-1]
+	if all := s.Channels(); r.CauseSignal > 0 && int(r.CauseSignal) <= len(all) {
+		ch := all[r.CauseSignal-1]
 		if text += " " + ch.Name; r.Cause == CauseLink || r.Cause == CauseRefused {
 			text = r.Cause.String() + " " + ch.Owner
 		}

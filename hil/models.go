@@ -18,15 +18,15 @@ type Model interface {
 
 // ModelInput is what a model gets in a tick. A model that decides by nothing else decides the same in a replay.
 type ModelInput struct {
-	Dt   float64  // s  a period of the loop
-	Skip uint32   // ticks that were left out just before this one
-	Axes []Motion // in the order of the file
-	Room float64  // s  the share of the period that is the model's
-	Busy float64  // s  what its step before took by the clock; 0: none yet
+	Dt       float64  // s  a period of the loop
+	Skip     uint32   // ticks that were left out just before this one
+	Axes     []Motion // in the order of the file
+	Room     float64  // s  the share of the period that is the model's
+	StepTime float64  // s  what its step before took by the clock; 0: none yet
 
-	T     int64     // ns  when the tick is due
-	Meas  []float64 // the measured block, read only
-	Fresh Fresh     // … what of it came in this tick
+	T            int64     // ns  when the tick is due
+	Meas         []float64 // the measured block, read only
+	FreshSignals Fresh     // … what of it came in this tick
 }
 
 // Estimating is a model whose signals hold parameters and their standard errors.
@@ -53,7 +53,7 @@ type ModelSpec struct {
 	Name  string
 	Axis  string  // that it belongs to; "": to the rig
 	Share float64 // of the period
-	New   func() (Model, error)
+	Build func() (Model, error)
 }
 
 // Limits of the list.
@@ -68,15 +68,15 @@ var modelOwn = []Channel{{Signal: engine.Signal{Name: "busy", Unit: "s"}, Role: 
 
 // sideModels are the models beside a rig. They run one after the other, in the order of the file.
 type sideModels struct {
-	list []sideModel
-	in   ModelInput
+	list  []sideModel
+	input ModelInput
 }
 
-// sideModel is one of them: its channels are at[0] … at[1] of the modelled block.
+// sideModel is one of them: its channels are channelRange[0] … channelRange[1] of the modelled block.
 type sideModel struct {
 	Model
-	room float64 // s
-	at   [2]int
+	room         float64 // s
+	channelRange [2]int
 }
 
 // newSideModels builds the models for ticks of dt (s) and this many axes. Their channels follow first others in the modelled block.
@@ -84,14 +84,14 @@ func newSideModels(specs []ModelSpec, dt float64, axes, first int) (*sideModels,
 	if len(specs) > MaxModels {
 		return nil, nil, fmt.Errorf("%d models, want at most %d", len(specs), MaxModels)
 	}
-	l := &sideModels{in: ModelInput{Dt: dt, Axes: make([]Motion, axes)}}
+	l := &sideModels{input: ModelInput{Dt: dt, Axes: make([]Motion, axes)}}
 	var all []Channel
 	sum := 0.0
 	for _, s := range specs {
 		if sum += s.Share; !(s.Share > 0 && sum <= MaxShares+1e-9) {
 			return nil, nil, fmt.Errorf("model %s: share %g of the period, want > 0, and all models together at most %g", s.Name, s.Share, MaxShares)
 		}
-		m, err := s.New()
+		m, err := s.Build()
 		if err != nil {
 			return nil, nil, fmt.Errorf("model %s: %w", s.Name, err)
 		}
@@ -132,14 +132,14 @@ func instead(specs []ModelSpec, channels []Channel) (text string) {
 // step runs every model through a tick; y is the modelled block. What a step took is in the row, and the next step is told from there:
 // a replay tells it the same.
 func (l *sideModels) step(r *Row, y []float64, watch Stopwatch) {
-	l.in.Skip, l.in.T, l.in.Fresh = r.Skip, r.T, r.Fresh
+	l.input.Skip, l.input.T, l.input.FreshSignals = r.Skip, r.T, r.FreshSignals
 	for i := range l.list {
 		m := &l.list[i]
-		own := y[m.at[0]:m.at[1]]
-		l.in.Room, l.in.Busy = m.room, own[0]
+		own := y[m.channelRange[0]:m.channelRange[1]]
+		l.input.Room, l.input.StepTime = m.room, own[0]
 		watch.Begin()
-		st, level := m.Step(&l.in, own[len(modelOwn):])
-		own[0], own[1] = watch.Took(m.at[0]), float64(level)
+		st, level := m.Step(&l.input, own[len(modelOwn):])
+		own[0], own[1] = watch.Took(m.channelRange[0]), float64(level)
 		if st == engine.NonFinite || st == engine.Limited {
 			r.Flags |= FlagEstimator
 		}

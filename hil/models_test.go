@@ -27,10 +27,10 @@ func (*timed) Signals() []engine.Signal {
 func (m *timed) Step(in *ModelInput, y []float64) (engine.Status, uint8) {
 	m.steps++
 	m.in = *in
-	if m.level = 0; in.Busy > in.Room {
+	if m.level = 0; in.StepTime > in.Room {
 		m.level = 1
 	}
-	y[0], y[1] = 2*in.Axes[0].Velocity, in.Busy
+	y[0], y[1] = 2*in.Axes[0].Velocity, in.StepTime
 	if m.clk != nil {
 		m.clk.spend(m.takes[m.level])
 	}
@@ -38,7 +38,7 @@ func (m *timed) Step(in *ModelInput, y []float64) (engine.Status, uint8) {
 }
 
 func (m *timed) spec(name string, share float64) ModelSpec {
-	return ModelSpec{Name: name, Axis: "shaft", Share: share, New: func() (Model, error) { return m, nil }}
+	return ModelSpec{Name: name, Axis: "shaft", Share: share, Build: func() (Model, error) { return m, nil }}
 }
 
 // spending is a virtual clock on which only models take time: deadlines stay in their raster.
@@ -186,7 +186,7 @@ func TestModelsAreChecked(t *testing.T) {
 		{"no share", []ModelSpec{m.spec("a", 0)}, "model a: share 0"},
 		{"a share that is no number", []ModelSpec{m.spec("a", math.NaN())}, "model a: share NaN"},
 		{"too much together", []ModelSpec{m.spec("a", 0.3), m.spec("b", 0.21)}, "model b: share 0.21"},
-		{"cannot be built", []ModelSpec{{Name: "a", Share: 0.1, New: func() (Model, error) { return nil, errors.New("no bristles") }}}, "model a: no bristles"},
+		{"cannot be built", []ModelSpec{{Name: "a", Share: 0.1, Build: func() (Model, error) { return nil, errors.New("no bristles") }}}, "model a: no bristles"},
 	} {
 		_, _, err := newSideModels(c.specs, 1e-3, 1, 0)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
@@ -222,7 +222,7 @@ func TestModelWithoutNumbers(t *testing.T) {
 // Without models nothing follows the command.
 func TestNoModels(t *testing.T) {
 	b := newBench(t, benchOptions{seed: 1, comp: observer, ref: slowSine})
-	if b.controller.Follows() || b.ctl.after != nil {
+	if b.controller.Follows() || b.ctl.follower != nil {
 		t.Error("something follows")
 	}
 }

@@ -41,15 +41,15 @@ func TestNoiseInMotion(t *testing.T) {
 					f.step()
 				}
 				took := float64(f.row.T-begin) * 1e-9
-				t.Logf("%v after %.3f s, %s, at most %.3g rad/s", f.row.Mode, took, f.row.Why(&f.ctl.schema), b.top)
+				t.Logf("%v after %.3f s, %s, at most %.3g rad/s", f.row.Mode, took, f.row.CauseText(&f.ctl.schema), b.top)
 				switch {
 				case !c.trips && (f.row.Mode != Run || b.top > usual):
-					t.Errorf("%v after %.3g s, %.3g rad/s: %s", f.row.Mode, took, b.top, f.row.Why(&f.ctl.schema))
+					t.Errorf("%v after %.3g s, %.3g rad/s: %s", f.row.Mode, took, b.top, f.row.CauseText(&f.ctl.schema))
 				case c.trips && (f.row.Mode != Trip || took > 0.5 || b.top > 5*usual):
 					t.Errorf("%v after %.3g s, %.3g rad/s", f.row.Mode, took, b.top)
 				case c.trips && f.row.Cause == CauseJump: // steps that no axis makes
-				case c.trips && (f.row.Cause != CauseEstimate || f.row.Where != 1 || !(f.row.Value > 10) || f.row.Limit != 10):
-					t.Errorf("%s", f.row.Why(&f.ctl.schema))
+				case c.trips && (f.row.Cause != CauseEstimate || f.row.CauseSignal != 1 || !(f.row.Value > 10) || f.row.Limit != 10):
+					t.Errorf("%s", f.row.CauseText(&f.ctl.schema))
 				}
 			})
 		}
@@ -63,8 +63,8 @@ func TestNoiseAtRest(t *testing.T) {
 		f := newFree(t, b, 3, false, slowSine)
 		b.shape = func(angle float64) float64 { return angle + size*b.rng.NormFloat64() }
 		f.seconds(2)
-		if r := &f.row; (r.Mode == Ready) != ready || !ready && (r.Mode != SelfTest || r.Cause != CauseEstimate || r.Where != 1 || r.Value < 50 || r.Value > 250 || r.Limit != 10) {
-			t.Errorf("%g rad: %v (%s)", size, r.Mode, r.Why(&f.ctl.schema))
+		if r := &f.row; (r.Mode == Ready) != ready || !ready && (r.Mode != SelfTest || r.Cause != CauseEstimate || r.CauseSignal != 1 || r.Value < 50 || r.Value > 250 || r.Limit != 10) {
+			t.Errorf("%g rad: %v (%s)", size, r.Mode, r.CauseText(&f.ctl.schema))
 		}
 	}
 }
@@ -107,7 +107,7 @@ func noiseless(t *testing.T, seconds float64) {
 			}
 			t.Logf("%5g Hz, %-20s noise at most %.2f times, speed %.3g rad/s", rate, p.name, most, b.top)
 			if f.row.Mode != Run {
-				t.Errorf("%g Hz, %s: %v (%s)", rate, p.name, f.row.Mode, f.row.Why(&f.ctl.schema))
+				t.Errorf("%g Hz, %s: %v (%s)", rate, p.name, f.row.Mode, f.row.CauseText(&f.ctl.schema))
 			}
 			worst = max(worst, most)
 		}

@@ -15,18 +15,18 @@ import (
 // Commands need time to leave, currents to die away, and after a time without sight (a stop of the machine, stale samples, many old ones at
 // once) the estimate needs time to settle. So each reading counts from offTime after the order, and after every gap anew.
 type offWatch struct {
-	seen    float64 // s     since the order, or since the position is in sight again
-	current offMean // A     beyond what braking makes
-	voltage offMean // V     beyond the back-emf
-	speed   offMean // rad/s
-	went    float64 // rad/s when its drive was switched off; 0: it was at rest, or has come to rest since
-	last    float64 // rad/s when the position was last in sight
-	began   int64   // ns    time of the order or of the gap: a sample from before tells nothing
+	sightTime float64 // s     since the order, or since the position is in sight again
+	current   offMean // A     beyond what braking makes
+	voltage   offMean // V     beyond the back-emf
+	speed     offMean // rad/s
+	went      float64 // rad/s when its drive was switched off; 0: it was at rest, or has come to rest since
+	lastSpeed float64 // rad/s when the position was last in sight
+	orderTime int64   // ns    time of the order or of the gap: a sample from before tells nothing
 
-	from  float64 // rad/s at the beginning of a stretch in which friction must slow it down; 0: none has begun
-	since float64 // s     … and the time since
-	least float64 // rad/s the slowest since the first of them
-	up    float64 // s     so long it has been faster than that
+	startSpeed   float64 // rad/s at the beginning of a stretch in which friction must slow it down; 0: none has begun
+	slowdownTime float64 // s     … and the time since
+	minSpeed     float64 // rad/s the slowest since the first of them
+	speedUpTime  float64 // s     so long it has been faster than that
 }
 
 // offMean is a mean over a short time of what is in sight.
@@ -50,18 +50,18 @@ func (m *offMean) add(x, dt float64) {
 	m.x -= (m.x - x) * -math.Expm1(-dt/offMost)
 }
 
-// above tells whether the mean is one, and beyond the limit.
-func (m *offMean) above(limit float64) bool { return m.time > offTime && math.Abs(m.x) > limit }
+// exceeds tells whether the mean is one, and beyond the limit.
+func (m *offMean) exceeds(limit float64) bool { return m.time > offTime && math.Abs(m.x) > limit }
 
-// beyond is the part of x outside lo … hi.
-func beyond(x, lo, hi float64) float64 { return x - min(hi, max(lo, x)) }
+// excess is the part of x outside lo … hi.
+func excess(x, lo, hi float64) float64 { return x - min(hi, max(lo, x)) }
 
-// driven keeps what the axis does while its drive is on.
-func (w *offWatch) driven(l *axis.OffLimits, speed float64, sight bool) {
+// record keeps what the axis does while its drive is on.
+func (w *offWatch) record(l *axis.OffLimits, speed float64, sight bool) {
 	if !sight {
-		speed = w.last
+		speed = w.lastSpeed
 	}
-	if *w = (offWatch{last: speed}); l.Moves > 0 && math.Abs(speed) > l.Moves {
+	if *w = (offWatch{lastSpeed: speed}); l.RestSpeed > 0 && math.Abs(speed) > l.RestSpeed {
 		w.went = speed
 	}
 }
@@ -69,7 +69,7 @@ func (w *offWatch) driven(l *axis.OffLimits, speed float64, sight bool) {
 // braking is what a winding may draw at a speed, as a range.
 func braking(l *axis.OffLimits, speed float64) (lo, hi float64) {
 	natural := -l.Braking * speed
-	if math.IsNaN(natural) || math.Abs(speed) < l.Fast && math.IsInf(l.Braking, 0) {
+	if math.IsNaN(natural) || math.Abs(speed) < l.MinBrakingSpeed && math.IsInf(l.Braking, 0) {
 		natural = 0
 	}
 	return min(0, natural), max(0, natural)
@@ -82,63 +82,63 @@ func (w *offWatch) step(l *axis.OffLimits, speed, current, voltage float64, sigh
 		current, voltage, sight = math.NaN(), math.NaN(), false
 	}
 	if sight {
-		w.last = speed
+		w.lastSpeed = speed
 	}
-	lo, hi := braking(l, w.last)
-	emf := [2]float64{min(0, l.BackEMF*w.last), max(0, l.BackEMF*w.last)}
+	lo, hi := braking(l, w.lastSpeed)
+	emf := [2]float64{min(0, l.BackEMF*w.lastSpeed), max(0, l.BackEMF*w.lastSpeed)}
 	if !sight { // it may turn to either side, as fast as it did
 		lo, hi = min(lo, -hi), max(hi, -lo)
 		emf = [2]float64{min(emf[0], -emf[1]), max(emf[1], -emf[0])}
 	}
-	w.current.add(beyond(current, lo, hi), dt)
-	w.voltage.add(beyond(voltage, emf[0], emf[1]), dt)
+	w.current.add(excess(current, lo, hi), dt)
+	w.voltage.add(excess(voltage, emf[0], emf[1]), dt)
 	if !sight {
-		w.speed, w.seen, w.from = offMean{}, 0, 0
+		w.speed, w.sightTime, w.startSpeed = offMean{}, 0, 0
 		return
 	}
-	w.seen += dt
+	w.sightTime += dt
 	w.speed.add(speed, dt)
 	w.slows(l, dt)
 }
 
 // slows follows the speed of an axis that friction slows down.
 func (w *offWatch) slows(l *axis.OffLimits, dt float64) {
-	if v := math.Abs(w.speed.x); w.went == 0 || w.seen < offTime {
+	if v := math.Abs(w.speed.x); w.went == 0 || w.sightTime < offTime {
 		return
-	} else if v < l.Moves || w.speed.x*w.went < 0 {
-		w.went, w.from = 0, 0 // it rests, or is thrown back: what moves it from now on need not be its drive
-	} else if w.from == 0 {
-		w.from, w.since, w.least, w.up = w.speed.x, 0, v, 0
+	} else if v < l.RestSpeed || w.speed.x*w.went < 0 {
+		w.went, w.startSpeed = 0, 0 // it rests, or is thrown back: what moves it from now on need not be its drive
+	} else if w.startSpeed == 0 {
+		w.startSpeed, w.slowdownTime, w.minSpeed, w.speedUpTime = w.speed.x, 0, v, 0
 	} else {
-		w.since += dt
-		w.least = min(w.least, v)
-		if w.up += dt; v < w.fast(l) {
-			w.up = 0
+		w.slowdownTime += dt
+		w.minSpeed = min(w.minSpeed, v)
+		if w.speedUpTime += dt; v < w.speedUpLimit(l) {
+			w.speedUpTime = 0
 		}
 	}
 }
 
-// fast is the speed of an axis that speeds up.
-func (w *offWatch) fast(l *axis.OffLimits) float64 { return 1.5*w.least + 2*l.Moves }
+// speedUpLimit is the speed of an axis that speeds up.
+func (w *offWatch) speedUpLimit(l *axis.OffLimits) float64 { return 1.5*w.minSpeed + 2*l.RestSpeed }
 
 // goesOn tells whether the axis moves on though it should have come to rest, and the speed that it must not have.
 func (w *offWatch) goesOn(l *axis.OffLimits, idle float64) (limit float64, on bool) {
-	if w.from == 0 {
+	if w.startSpeed == 0 {
 		return 0, false
 	}
 	patience := idle
 	if l.Slows > 0 {
-		patience = offStop * math.Abs(w.from) / l.Slows
+		patience = offStop * math.Abs(w.startSpeed) / l.Slows
 	}
 	v := math.Abs(w.speed.x)
 	switch {
-	case !l.Loaded && w.up > offUp:
-		return w.fast(l), true
-	case patience <= 0 || w.since <= max(offTime, patience):
-	case v > math.Abs(w.from)/2:
-		return math.Abs(w.from) / 2, true
+	case !l.Loaded && w.speedUpTime > offUp:
+		return w.speedUpLimit(l), true
+	case patience <= 0 || w.slowdownTime <= max(offTime, patience):
+	case v > math.Abs(w.startSpeed)/2:
+		return math.Abs(w.startSpeed) / 2, true
 	default: // it slows down
-		w.from, w.since = w.speed.x, 0
+		w.startSpeed, w.slowdownTime = w.speed.x, 0
 	}
 	return 0, false
 }
@@ -146,38 +146,38 @@ func (w *offWatch) goesOn(l *axis.OffLimits, idle float64) (limit float64, on bo
 // notOff is what tells that the drive of axis i is not off; the zero reason: nothing does.
 func (g *Guard) notOff(r *Row, i int, m *axis.State, meas []float64) reason {
 	a, w := &g.s.Axes[i], &g.offs[i]
-	if !a.Driven || r.Flags&FlagDryRun != 0 { // somebody else may drive it
+	if !a.HasDrive || r.Flags&FlagDryRun != 0 { // somebody else may drive it
 		return reason{}
 	}
 	since := func(times []int64, q estimator.Quantity) bool { // whatever the file bears: what is old need not be so any more
 		at := a.Measured[q]
-		return at >= 0 && r.Flags&FlagLinkDown == 0 && times[at] > w.began && float64(r.T-times[at])*1e-9 <= max(offMost, 3*a.Every)
+		return at >= 0 && r.Flags&FlagLinkDown == 0 && times[at] > w.orderTime && float64(r.T-times[at])*1e-9 <= max(offMost, 3*a.SamplePeriod)
 	}
-	l, gap := &a.Off, g.gap(r)
+	l, gap := &a.OffLimits, g.gap(r)
 	sound := !gap && !m.Unsound && !m.Diverged
 	if g.mode.Energised() {
-		w.driven(l, m.Speed, sound && g.recent(r, a.Measured[estimator.Position]))
-		w.began = r.T
+		w.record(l, m.Speed, sound && g.recent(r, a.Measured[estimator.Position]))
+		w.orderTime = r.T
 		return reason{}
 	}
 	if gap {
-		w.began = r.T
+		w.orderTime = r.T
 	}
 	read := func(q estimator.Quantity, limit float64) float64 {
 		if limit > 0 && since(g.inRange, q) { // a filter that refuses a current says that it is none of its model
-			return g.newest[a.Measured[q]]
+			return g.lastValue[a.Measured[q]]
 		}
 		return math.NaN()
 	}
 	sight := sound && g.recent(r, a.Measured[estimator.Position]) && since(g.believed, estimator.Position)
 	w.step(l, m.Speed, read(estimator.Current, l.Current), read(estimator.Voltage, l.Voltage), sight, gap, g.elapsed(r))
 	switch {
-	case l.Current > 0 && w.current.above(l.Current):
+	case l.Current > 0 && w.current.exceeds(l.Current):
 		return reason{CauseNotOff, uint16(a.Measured[estimator.Current] + 1), w.current.x, l.Current}
-	case l.Voltage > 0 && w.voltage.above(l.Voltage):
+	case l.Voltage > 0 && w.voltage.exceeds(l.Voltage):
 		return reason{CauseNotOff, uint16(a.Measured[estimator.Voltage] + 1), w.voltage.x, l.Voltage}
 	}
-	if limit, on := w.goesOn(l, a.Idle); on {
+	if limit, on := w.goesOn(l, a.DriveStopTime); on {
 		return reason{CauseNotOff, a.Speed, w.speed.x, limit}
 	}
 	return reason{}
@@ -208,7 +208,7 @@ func (g *Guard) confirmed(r *Row) reason {
 		limit = refusedTime
 	}
 	if g.notTaken > limit {
-		return reason{CauseRefused, r.Where, g.notTaken, limit}
+		return reason{CauseRefused, r.CauseSignal, g.notTaken, limit}
 	}
 	return reason{}
 }

@@ -63,7 +63,7 @@ func TestOffAfterAGap(t *testing.T) {
 						s.step()
 					}
 					if !s.ctl.row.Mode.Energised() {
-						t.Skip(s.ctl.row.Why(&s.controller.schema))
+						t.Skip(s.ctl.row.CauseText(&s.controller.schema))
 					}
 					if gap[:4] == "stop" {
 						s.out.req = ReqStop
@@ -87,7 +87,7 @@ func TestOffAfterAGap(t *testing.T) {
 							s.out.req = ReqStop
 						}
 						if s.ctl.row.Flags&FlagNotOff != 0 {
-							t.Fatalf("%d ms after %d: %v, %s", ms, long, s.ctl.row.Mode, s.ctl.row.Why(&s.controller.schema))
+							t.Fatalf("%d ms after %d: %v, %s", ms, long, s.ctl.row.Mode, s.ctl.row.CauseText(&s.controller.schema))
 						}
 					}
 				})
@@ -103,7 +103,7 @@ func TestOnAfterAGap(t *testing.T) {
 			spec := axis.Spec{Drive: plant.VoltageDrive, TopCommand: 24, Motor: plant.Motor{R: looseR, K: looseK, J: looseJ}, Law: demoLaw()}
 			g := newRigged(t, func(s *GuardSpec) {
 				s.Axes[0].AxisLimits = AxisLimits{}
-				s.Axes[0].Driven, s.Axes[0].Off = true, spec.Off(true, 1e-4)
+				s.Axes[0].HasDrive, s.Axes[0].OffLimits = true, spec.OffLimits(true, 1e-4)
 				s.Meas[0].Lo, s.Meas[0].Hi = -1e6, 1e6
 				if !current {
 					s.Axes[0].Measured[1] = -1

@@ -13,8 +13,8 @@ func offRig(t *testing.T, change func(*GuardSpec)) *rigged {
 	return newRigged(t, func(s *GuardSpec) {
 		s.Meas[0].Stale, s.Meas[1].Stale = 10, 10 // a patient file
 		s.HoldTime = 10
-		s.Axes[0].AxisLimits, s.Axes[0].Driven = AxisLimits{}, true
-		s.Axes[0].Off = axis.OffLimits{Current: 1, Moves: 0.5, Slows: 200}
+		s.Axes[0].AxisLimits, s.Axes[0].HasDrive = AxisLimits{}, true
+		s.Axes[0].OffLimits = axis.OffLimits{Current: 1, RestSpeed: 0.5, Slows: 200}
 		if change != nil {
 			change(s)
 		}
@@ -41,7 +41,7 @@ func TestOffByAnOldCurrent(t *testing.T) {
 		told  bool
 	}{{0, 1, true}, {0, 51, true}, {0, 52, false}, {0.02, 60, true}, {0.02, 62, false}, {0.05, 140, true}, {0.05, 152, false}} {
 		for _, amps := range []float64{8, -8} {
-			g := offRig(t, func(s *GuardSpec) { s.Axes[0].Every = c.every })
+			g := offRig(t, func(s *GuardSpec) { s.Axes[0].SamplePeriod = c.every })
 			g.running()
 			g.ticks(50, 1)
 			g.tick(0, ReqStop)
@@ -50,8 +50,8 @@ func TestOffByAnOldCurrent(t *testing.T) {
 			if told != c.told {
 				t.Errorf("%g A every %d ms, declared %g s: told %v", amps, c.ms, c.every, told)
 			}
-			if told && (g.row.Where != 2 || g.row.Cause != CauseNotOff) {
-				t.Errorf("%g A: %v of signal %d", amps, g.row.Cause, g.row.Where)
+			if told && (g.row.CauseSignal != 2 || g.row.Cause != CauseNotOff) {
+				t.Errorf("%g A: %v of signal %d", amps, g.row.Cause, g.row.CauseSignal)
 			}
 		}
 	}
@@ -67,9 +67,9 @@ func TestOffByARefusedCurrent(t *testing.T) {
 			g.ticks(50, 1)
 			g.tick(0, order)
 			g.meas[1] = amps
-			told := g.toldOff(400, func(int) { g.refused = Fresh{2} })
-			if want := math.Abs(amps) < 20; told != want || told && (g.row.Where != 2 || g.row.Cause != CauseNotOff) && order == ReqStop {
-				t.Errorf("%g A after %v: told %v, %v of signal %d", amps, order, told, g.row.Cause, g.row.Where)
+			told := g.toldOff(400, func(int) { g.rejectedSamples = Fresh{2} })
+			if want := math.Abs(amps) < 20; told != want || told && (g.row.CauseSignal != 2 || g.row.Cause != CauseNotOff) && order == ReqStop {
+				t.Errorf("%g A after %v: told %v, %v of signal %d", amps, order, told, g.row.Cause, g.row.CauseSignal)
 			}
 		}
 	}
@@ -83,7 +83,7 @@ func TestOffWithTicksLeftOut(t *testing.T) {
 		told bool
 	}{{1e-3, 0, true}, {1e-3, 1, true}, {1e-3, 49, true}, {1e-3, 50, false}, {0.1, 0, true}, {0.02, 1, true}, {0.02, 2, false}} {
 		g := offRig(t, func(s *GuardSpec) {
-			s.Dt, s.Axes[0].Every = c.dt, c.dt
+			s.Dt, s.Axes[0].SamplePeriod = c.dt, c.dt
 			s.SelfTest, s.Axes[0].Thermal = 0.02, 1
 		})
 		tick := func(q Request) {
@@ -112,7 +112,7 @@ func TestOffOfAnotherDrive(t *testing.T) {
 		flags  Flags
 		told   bool
 	}{{true, 0, true}, {false, 0, false}, {true, FlagDryRun, false}, {false, FlagDryRun, false}} {
-		g := offRig(t, func(s *GuardSpec) { s.Axes[0].Driven = c.driven })
+		g := offRig(t, func(s *GuardSpec) { s.Axes[0].HasDrive = c.driven })
 		g.row.Flags, g.meas[1] = c.flags, 8
 		if told := g.toldOff(1000, nil); told != c.told {
 			t.Errorf("driven %v, flags %b: told %v", c.driven, c.flags, told)
@@ -170,15 +170,16 @@ func TestOffBySight(t *testing.T) {
 
 // A gap ends what was seen: the speed of the tick behind it is no sight yet.
 func TestOffWatchGap(t *testing.T) {
-	l := axis.OffLimits{Moves: 0.5, Slows: 200, Current: 1}
+	l := axis.OffLimits{RestSpeed: 0.5, Slows: 200, Current: 1}
 	for _, side := range []float64{1, -1} {
 		w := offWatch{}
-		w.driven(&l, 40*side, true)
+		w.record(&l, 40*side, true)
 		for range 500 {
 			w.step(&l, 40*side, 0, 0, true, false, 1e-3)
 		}
 		w.step(&l, 300*side, 5, 5, true, true, 0.7)
-		if w.seen != 0 || w.last != 40*side || w.speed != (offMean{}) || w.current != (offMean{}) || w.voltage != (offMean{}) || w.from != 0 {
+		if w.sightTime != 0 || w.lastSpeed != 40*side || w.speed != (offMean{}) || w.current != (offMean{}) || w.voltage != (offMean{}) ||
+			w.startSpeed != 0 {
 			t.Errorf("behind a gap: %+v", w)
 		}
 	}

@@ -89,7 +89,7 @@ func TestOffIsConfirmed(t *testing.T) {
 			spec := axis.Spec{Drive: plant.VoltageDrive, TopCommand: 24, Motor: plant.Motor{R: looseR, K: looseK, J: looseJ}, Law: demoLaw()}
 			g := newRigged(t, func(s *GuardSpec) {
 				s.Axes[0].AxisLimits = AxisLimits{}
-				s.Axes[0].Driven, s.Axes[0].Off = true, spec.Off(true, 1e-4)
+				s.Axes[0].HasDrive, s.Axes[0].OffLimits = true, spec.OffLimits(true, 1e-4)
 				s.Meas[0].Lo, s.Meas[0].Hi = -1e6, 1e6
 			})
 			m := &looseMotor{}
@@ -159,10 +159,10 @@ func TestOffByVoltage(t *testing.T) {
 		for _, speed := range []float64{0, 50, -50} {
 			for _, share := range []float64{0.95, 1.05} {
 				g := newRigged(t, func(s *GuardSpec) {
-					s.Axes[0].AxisLimits, s.Axes[0].Driven = AxisLimits{}, true
+					s.Axes[0].AxisLimits, s.Axes[0].HasDrive = AxisLimits{}, true
 					s.Axes[0].Measured = [estimator.Quantities]int{0, -1, -1, -1, -1}
 					s.Axes[0].Measured[estimator.Voltage] = 1
-					s.Axes[0].Off = axis.OffLimits{Voltage: 1.2, BackEMF: 0.04}
+					s.Axes[0].OffLimits = axis.OffLimits{Voltage: 1.2, BackEMF: 0.04}
 				})
 				g.running()
 				g.meas[0], g.meas[1] = speed, 9*side
@@ -177,7 +177,7 @@ func TestOffByVoltage(t *testing.T) {
 					t.Errorf("%+g V at %g rad/s: told before 0.2 s", g.meas[1], speed)
 				}
 				g.ticks(600, 0)
-				if told := g.row.Flags&FlagNotOff != 0; told != (share > 1) || told && (g.row.Where != 2 || g.row.Limit != 1.2 || g.row.Value*side <= 1.2) {
+				if told := g.row.Flags&FlagNotOff != 0; told != (share > 1) || told && (g.row.CauseSignal != 2 || g.row.Limit != 1.2 || g.row.Value*side <= 1.2) {
 					t.Errorf("%+g V at %g rad/s: told %v, %v %g of %g", g.meas[1], speed, told, g.row.Cause, g.row.Value, g.row.Limit)
 				}
 			}
@@ -201,7 +201,7 @@ func TestCommandsNotTaken(t *testing.T) {
 			g.ticks(1, 1)
 		}
 		g.want(Run, CauseCommand)
-		g.row.Flags, g.row.Where = c.flag, 1
+		g.row.Flags, g.row.CauseSignal = c.flag, 1
 		g.ticks(c.ms+2, 1)
 		if g.row.Mode != Trip || g.row.Cause != CauseRefused {
 			t.Fatalf("flag %b: %v (%v)", c.flag, g.row.Mode, g.row.Cause)
@@ -228,7 +228,7 @@ func TestCommandsRefusedAndLostByTurns(t *testing.T) {
 	g := newRigged(t, nil)
 	g.running()
 	for k := range 210 {
-		g.row.Flags, g.row.Where = FlagCommandLost, 1
+		g.row.Flags, g.row.CauseSignal = FlagCommandLost, 1
 		if k/7%2 == 0 {
 			g.row.Flags = FlagCommandRefused
 		}
@@ -250,16 +250,16 @@ func TestOffLimits(t *testing.T) {
 		limits []float64
 		want   axis.OffLimits
 	}{
-		{"voltage", axis.Spec{Drive: plant.VoltageDrive, TopCommand: 12, Motor: m, Law: demoLaw()}, true, 1e-4, []float64{9}, axis.OffLimits{Current: 0.3, Voltage: 0.6, Braking: 0.025, BackEMF: 0.05, Slows: 150, Fast: 2.4, Moves: 0.24}},
-		{"current", axis.Spec{Drive: plant.CurrentDrive, TopCommand: 10, Motor: m, MaxSpeed: 50}, true, 1e-3, []float64{9}, axis.OffLimits{Current: 0.5, Braking: math.Inf(1), Fast: 0.5, Moves: 0.2}},
-		{"effort, a limit is known", axis.Spec{Drive: plant.EffortDrive, TopCommand: 10}, true, 1e-3, []float64{0, 8}, axis.OffLimits{Current: 0.4, Braking: math.Inf(1), Moves: 0.2}},
+		{"voltage", axis.Spec{Drive: plant.VoltageDrive, TopCommand: 12, Motor: m, Law: demoLaw()}, true, 1e-4, []float64{9}, axis.OffLimits{Current: 0.3, Voltage: 0.6, Braking: 0.025, BackEMF: 0.05, Slows: 150, MinBrakingSpeed: 2.4, RestSpeed: 0.24}},
+		{"current", axis.Spec{Drive: plant.CurrentDrive, TopCommand: 10, Motor: m, MaxSpeed: 50}, true, 1e-3, []float64{9}, axis.OffLimits{Current: 0.5, Braking: math.Inf(1), MinBrakingSpeed: 0.5, RestSpeed: 0.2}},
+		{"effort, a limit is known", axis.Spec{Drive: plant.EffortDrive, TopCommand: 10}, true, 1e-3, []float64{0, 8}, axis.OffLimits{Current: 0.4, Braking: math.Inf(1), RestSpeed: 0.2}},
 		{"effort, nothing is known", axis.Spec{Drive: plant.EffortDrive, TopCommand: 10}, true, 0, []float64{0, 0}, axis.OffLimits{Braking: math.Inf(1)}},
-		{"a machine moves it", axis.Spec{Drive: plant.CurrentDrive, MaxSpeed: 50, Coupled: true}, true, 1e-4, nil, axis.OffLimits{Braking: math.Inf(1), Fast: 0.5, Moves: 1, Loaded: true}},
-		{"velocity without an enable line holds its place", axis.Spec{Drive: plant.VelocityDrive, TopCommand: 10}, false, 0, []float64{8}, axis.OffLimits{Braking: math.Inf(1), Fast: 0.1, Moves: 0.01}},
+		{"a machine moves it", axis.Spec{Drive: plant.CurrentDrive, MaxSpeed: 50, Coupled: true}, true, 1e-4, nil, axis.OffLimits{Braking: math.Inf(1), MinBrakingSpeed: 0.5, RestSpeed: 1, Loaded: true}},
+		{"velocity without an enable line holds its place", axis.Spec{Drive: plant.VelocityDrive, TopCommand: 10}, false, 0, []float64{8}, axis.OffLimits{Braking: math.Inf(1), MinBrakingSpeed: 0.1, RestSpeed: 0.01}},
 	} {
-		got := c.s.Off(c.ends, c.noise, c.limits...)
+		got := c.s.OffLimits(c.ends, c.noise, c.limits...)
 		near := func(a, b float64) bool { return a == b || math.Abs(a-b) < 1e-9*math.Abs(b) }
-		if !near(got.Current, c.want.Current) || !near(got.Voltage, c.want.Voltage) || !near(got.Braking, c.want.Braking) || !near(got.BackEMF, c.want.BackEMF) || !near(got.Slows, c.want.Slows) || !near(got.Fast, c.want.Fast) || !near(got.Moves, c.want.Moves) || got.Loaded != c.want.Loaded {
+		if !near(got.Current, c.want.Current) || !near(got.Voltage, c.want.Voltage) || !near(got.Braking, c.want.Braking) || !near(got.BackEMF, c.want.BackEMF) || !near(got.Slows, c.want.Slows) || !near(got.MinBrakingSpeed, c.want.MinBrakingSpeed) || !near(got.RestSpeed, c.want.RestSpeed) || got.Loaded != c.want.Loaded {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
 		}
 	}
@@ -268,7 +268,8 @@ func TestOffLimits(t *testing.T) {
 // What is left of a current and a voltage when nature has had its share, for a winding of which nothing is known and one that is.
 func TestOffWatchMeans(t *testing.T) {
 	nan := math.NaN()
-	unknown, known := axis.OffLimits{Braking: math.Inf(1), Fast: 0.5}, axis.OffLimits{Braking: 0.02, BackEMF: 0.05, Fast: 0.5}
+	unknown, known := axis.OffLimits{Braking: math.Inf(1), MinBrakingSpeed: 0.5},
+		axis.OffLimits{Braking: 0.02, BackEMF: 0.05, MinBrakingSpeed: 0.5}
 	for _, c := range []struct {
 		l                       axis.OffLimits
 		speed, current, voltage float64
@@ -284,7 +285,7 @@ func TestOffWatchMeans(t *testing.T) {
 		for range 1000 {
 			w.step(&c.l, c.speed, c.current, c.voltage, true, false, 1e-3)
 		}
-		if math.Abs(w.current.x-c.amps) > 1e-6 || math.Abs(w.voltage.x-c.volts) > 1e-6 || math.Abs(w.seen-1) > 1e-9 {
+		if math.Abs(w.current.x-c.amps) > 1e-6 || math.Abs(w.voltage.x-c.volts) > 1e-6 || math.Abs(w.sightTime-1) > 1e-9 {
 			t.Errorf("%g rad/s, %g A, %g V: %g A and %g V are left", c.speed, c.current, c.voltage, w.current.x, w.voltage.x)
 		}
 		// out of sight it may turn to either side, as fast as it did
@@ -331,9 +332,9 @@ func TestOffWatchMotion(t *testing.T) {
 		{"a mechanism speeds it up", 5, func(s float64) float64 { return 5 + 5*s }, 0, true, 0, 0},
 	} {
 		for _, side := range []float64{1, -1} {
-			l := axis.OffLimits{Moves: 0.5, Slows: c.slows, Loaded: c.loaded}
+			l := axis.OffLimits{RestSpeed: 0.5, Slows: c.slows, Loaded: c.loaded}
 			w := offWatch{}
-			w.driven(&l, c.went*side, true)
+			w.record(&l, c.went*side, true)
 			told := 0.0
 			for k := 1; k <= 4000 && told == 0; k++ {
 				s := float64(k) * 1e-3
@@ -357,9 +358,9 @@ func TestOffWatchMotion(t *testing.T) {
 func TestOffWatchOutOfSight(t *testing.T) {
 	nan := math.NaN()
 	for _, side := range []float64{1, -1} {
-		l := axis.OffLimits{Moves: 0.5, Slows: 200, BackEMF: 0.05}
+		l := axis.OffLimits{RestSpeed: 0.5, Slows: 200, BackEMF: 0.05}
 		w := offWatch{}
-		w.driven(&l, 40*side, true)
+		w.record(&l, 40*side, true)
 		step := func(n int, speed, volts float64, sight bool) (on bool) {
 			for range n {
 				w.step(&l, speed*side, nan, volts*side, sight, false, 1e-3)
@@ -378,8 +379,8 @@ func TestOffWatchOutOfSight(t *testing.T) {
 		if w.voltage.x != 0 {
 			t.Errorf("%g V are left of what the motion may make", w.voltage.x)
 		}
-		l.Moves = 0
-		if w.driven(&l, 40*side, true); step(3000, 40, 1, true) {
+		l.RestSpeed = 0
+		if w.record(&l, 40*side, true); step(3000, 40, 1, true) {
 			t.Error("told, and rest is not known")
 		}
 	}

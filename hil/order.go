@@ -33,7 +33,7 @@ func DecodeOrder(data []byte) (o Order, err error) {
 	words := json.NewDecoder(bytes.NewReader(data))
 	words.UseNumber()
 	var bad *orderProblem
-	if err := plain(words, ""); errors.As(err, &bad) { // what is no JSON is told below
+	if err := checkJSON(words, ""); errors.As(err, &bad) { // what is no JSON is told below
 		return o, err
 	}
 	d := json.NewDecoder(bytes.NewReader(data))
@@ -57,8 +57,8 @@ func (p *orderProblem) Error() string {
 	return p.path + ": " + p.text
 }
 
-// plain reads one value, and refuses what an order must not hold.
-func plain(d *json.Decoder, path string) error {
+// checkJSON reads one value, and refuses what an order must not hold.
+func checkJSON(d *json.Decoder, path string) error {
 	t, err := d.Token()
 	if err != nil {
 		return err
@@ -68,14 +68,14 @@ func plain(d *json.Decoder, path string) error {
 		return &orderProblem{path, "null is no value; leave the key out, or give one"}
 	case json.Delim('['):
 		for i := 0; d.More(); i++ {
-			if err := plain(d, fmt.Sprintf("%s[%d]", path, i)); err != nil {
+			if err := checkJSON(d, fmt.Sprintf("%s[%d]", path, i)); err != nil {
 				return err
 			}
 		}
 		_, err = d.Token()
 		return err
 	case json.Delim('{'):
-		return plainObject(d, path)
+		return checkObject(d, path)
 	}
 	for _, of := range numbers {
 		if _, number := t.(json.Number); strings.HasPrefix(path, of) && !number {
@@ -85,7 +85,7 @@ func plain(d *json.Decoder, path string) error {
 	return nil
 }
 
-func plainObject(d *json.Decoder, path string) error {
+func checkObject(d *json.Decoder, path string) error {
 	var keys []string
 	for d.More() {
 		t, err := d.Token()
@@ -102,7 +102,7 @@ func plainObject(d *json.Decoder, path string) error {
 			}
 		}
 		keys = append(keys, key)
-		if err := plain(d, at); err != nil {
+		if err := checkJSON(d, at); err != nil {
 			return err
 		}
 	}

@@ -11,14 +11,14 @@ import (
 // many times inside one tick, sensor readings go out. It behaves like the firmware of small drives: without a fresh
 // command within its Watchdog, or without its enable line, a drive is switched off.
 type Plant struct {
-	s      PlantSpec
-	dt     float64 // s  inner step
-	x, y   []float64
-	u      []float64 // command and enable of each drive
-	drives []driveState
-	schema Schema
-	lost   bool   // the machine: it stays so
-	ticks  uint64 // of the plant's time, skipped ones included
+	s           PlantSpec
+	dt          float64 // s  inner step
+	x, y        []float64
+	u           []float64 // command and enable of each drive
+	drives      []driveState
+	schema      Schema
+	machineLost bool   // the machine: it stays so
+	ticks       uint64 // of the plant's time, skipped ones included
 }
 
 // driveState is what a drive knows of its commands.
@@ -39,16 +39,16 @@ type Machine interface {
 
 // PlantSpec describes the virtual rig.
 type PlantSpec struct {
-	Name    string
-	Rate    float64 // Hz  ticks
-	Inner   int     // steps of the machine per tick
-	Machine Machine
-	State   []float64
-	Owners  []Owner
-	Recv    []Channel    // what the devices deliver: commands and their ages
-	Send    []Channel    // sensors, in the order of the frames, as Machine.Read fills them
-	Truth   []Channel    // the outputs of the machine
-	Drives  []PlantDrive // one for each drive of the machine
+	Name     string
+	Rate     float64 // Hz  ticks
+	Substeps int     // steps of the machine per tick
+	Machine  Machine
+	State    []float64
+	Owners   []Owner
+	Recv     []Channel    // what the devices deliver: commands and their ages
+	Send     []Channel    // sensors, in the order of the frames, as Machine.Read fills them
+	Truth    []Channel    // the outputs of the machine
+	Drives   []PlantDrive // one for each drive of the machine
 }
 
 // PlantDrive is where a drive of the machine has its command from. Indices of −1: there is none.
@@ -68,7 +68,7 @@ const (
 // NewPlant prepares the role.
 func NewPlant(s PlantSpec) *Plant {
 	n := len(s.Drives)
-	return &Plant{s: s, dt: 1 / (s.Rate * float64(s.Inner)), x: s.State, y: make([]float64, len(s.Truth)), u: make([]float64, 2*n), drives: make([]driveState, n),
+	return &Plant{s: s, dt: 1 / (s.Rate * float64(s.Substeps)), x: s.State, y: make([]float64, len(s.Truth)), u: make([]float64, 2*n), drives: make([]driveState, n),
 		schema: Schema{Rig: s.Name, Rate: s.Rate, Owners: s.Owners, Meas: s.Recv, Model: s.Truth, Cmd: s.Send}}
 }
 
@@ -80,7 +80,7 @@ func (p *Plant) Decide(r *Row, b *Blocks) {
 	r.Mode = Ready
 	for k := range p.drives {
 		d, at := &p.drives[k], &p.s.Drives[k]
-		if IsFresh(&r.Fresh, at.Command) {
+		if IsFresh(&r.FreshSignals, at.Command) {
 			d.silent, d.alive = 0, true
 			d.command = b.Meas[at.Command]
 			d.enable = at.Enable < 0 || b.Meas[at.Enable] == 1
@@ -105,12 +105,12 @@ func (p *Plant) Compute(r *Row, b *Blocks) {
 	const most = 1000 // after a long stop of the host the plant does not try to catch up more than this many ticks
 	p.ticks += 1 + uint64(r.Skip)
 	p.s.Machine.Play(float64(p.ticks)/p.s.Rate, p.x)
-	for range p.s.Inner * (1 + int(min(r.Skip, most))) {
+	for range p.s.Substeps * (1 + int(min(r.Skip, most))) {
 		st := p.s.Machine.Step(p.dt, p.x, p.u, p.y)
 		if st != engine.OK {
 			r.Flags |= FlagEstimator
 		}
-		p.lost = st == engine.Lost
+		p.machineLost = st == engine.Lost
 	}
 	copy(b.Model, p.y)
 }
@@ -123,7 +123,7 @@ func (p *Plant) Guard(r *Row, b *Blocks) {
 		if at := p.s.Drives[k].Status; at >= 0 {
 			b.Cmd[at] = 0
 		} else {
-			mute = p.lost
+			mute = p.machineLost
 		}
 	}
 	if mute { // no status word says it for this drive: its sensors say nothing
@@ -139,7 +139,7 @@ func (p *Plant) Guard(r *Row, b *Blocks) {
 			continue
 		}
 		st := int(b.Cmd[at])
-		if p.lost {
+		if p.machineLost {
 			st |= StatusLost
 		}
 		if !d.alive {

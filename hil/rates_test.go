@@ -129,7 +129,7 @@ func newFree(t *testing.T, b *freeBoard, seed uint64, reported bool, ref referen
 	a := &s.Axes[0]
 	a.Ref, a.Fade, a.PID, a.Comp = gen, 0.5, pid, observer
 	if reported {
-		a.Measured[estimator.Voltage], a.Sampling.Groups[0].Of = 2, append(a.Sampling.Groups[0].Of, estimator.Voltage)
+		a.Measured[estimator.Voltage], a.Sampling.Groups[0].Quantities = 2, append(a.Sampling.Groups[0].Quantities, estimator.Voltage)
 	}
 	f := &free{clock: &VirtualClock{Period: int64(1e9 / loop)}, out: &hand2{}, board: b}
 	if f.ctl, err = NewController(s); err != nil {
@@ -160,7 +160,7 @@ func (f *free) drive(t *testing.T) {
 	f.out.req = ReqRun
 	f.step()
 	if f.row.Mode != Run {
-		t.Fatalf("not running: %v", f.row.Why(&f.ctl.schema))
+		t.Fatalf("not running: %v", f.row.CauseText(&f.ctl.schema))
 	}
 }
 
@@ -178,7 +178,7 @@ func TestRatesAndLossesInRLS(t *testing.T) {
 				}
 				x := f.b.Est
 				if f.row.Mode != Run || x[12] < 45 {
-					t.Errorf("%g Hz, %g lost: %g windows; %v", rate, loss, x[12], f.row.Why(&f.ctl.schema))
+					t.Errorf("%g Hz, %g lost: %g windows; %v", rate, loss, x[12], f.row.CauseText(&f.ctl.schema))
 				}
 				for i, truth := range []float64{7e-5, 1.5e-4, 15e-3, 0} {
 					if v, se := x[4+i], x[8+i]; !(math.Abs(v-truth) <= 3.5*se) || i == 0 && se > 0.01*truth {
@@ -198,7 +198,7 @@ func TestRateThatDoesNotDivide(t *testing.T) {
 		const n = 4000
 		for k := range n {
 			if f.step(); f.row.Mode != Run || f.row.Flags&(FlagRefused|FlagStale|FlagJump) != 0 {
-				t.Fatalf("%g Hz, tick %d: %v, flags %b", rate, k, f.row.Why(&f.ctl.schema), f.row.Flags)
+				t.Fatalf("%g Hz, tick %d: %v, flags %b", rate, k, f.row.CauseText(&f.ctl.schema), f.row.Flags)
 			}
 			if k >= 1000 {
 				e, v := f.b.Model[3], f.b.Est[estimator.XVel]-f.board.x[1]
@@ -233,7 +233,7 @@ func TestDoubtAboutTheVoltage(t *testing.T) {
 			f.step()
 		}
 		b.loss = 0
-		for f.step(); f.row.Fresh == (Fresh{}); {
+		for f.step(); f.row.FreshSignals == (Fresh{}); {
 			f.step()
 		}
 		var x, dev [4]float64

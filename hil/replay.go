@@ -14,24 +14,24 @@ import (
 //	loop := hil.NewLoop(rp, rp, rp, role, epoch)
 //	loop.Run()
 type Replay struct {
-	schema Schema
-	next   func(*Row) bool      // the next recorded row; false at the end
-	change func(uint32) *Change // the parameter block of a generation
-	heat   []int                // places in X of the heat of each axis; −1: none
+	schema  Schema
+	nextRow func(*Row) bool      // the next recorded row; false at the end
+	change  func(uint32) *Change // the parameter block of a generation
+	heat    []int                // places in X of the heat of each axis; −1: none
 
-	rec   Row // the row being repeated
-	b     Blocks
-	gen   uint32
-	N     uint64 // rows repeated
-	Diff  uint64 // rows that differ
-	First Row    // the first recorded row that differs, and what replay made of it
-	Made  Row
-	Tap   func(*Row) // receives every repeated row; may be nil
+	rec          Row // the row being repeated
+	b            Blocks
+	gen          uint32
+	N            uint64 // rows repeated
+	Diff         uint64 // rows that differ
+	DiffRecorded Row    // the first recorded row that differs, and what replay made of it
+	DiffReplayed Row
+	Tap          func(*Row) // receives every repeated row; may be nil
 }
 
 // NewReplay repeats the rows that next yields; change prepares a generation of the parameters, nil if there is none of it.
 func NewReplay(schema Schema, next func(*Row) bool, change func(gen uint32) *Change) *Replay {
-	rp := &Replay{schema: schema, next: next, change: change}
+	rp := &Replay{schema: schema, nextRow: next, change: change}
 	rp.b.Meas, rp.b.Est, rp.b.Model, rp.b.Cmd = schema.Blocks(&rp.rec)
 	for _, name := range schema.Axes() {
 		rp.heat = append(rp.heat, schema.Find(Modelled, name, RoleHeat))
@@ -41,14 +41,14 @@ func NewReplay(schema Schema, next func(*Row) bool, change func(gen uint32) *Cha
 
 // Wait gives the recorded deadline and lateness of the next row.
 func (rp *Replay) Wait() (t, late int64, ok bool) {
-	if !rp.next(&rp.rec) {
+	if !rp.nextRow(&rp.rec) {
 		return 0, 0, false
 	}
-	return rp.rec.T, int64(rp.rec.Late), true
+	return rp.rec.T, int64(rp.rec.Lateness), true
 }
 
 // Now is the recorded end of the tick.
-func (rp *Replay) Now() int64 { return rp.rec.T + int64(rp.rec.Late) + int64(rp.rec.Busy) }
+func (rp *Replay) Now() int64 { return rp.rec.T + int64(rp.rec.Lateness) + int64(rp.rec.BusyTime) }
 
 // Begin and Took repeat how long the parts of a tick took.
 func (rp *Replay) Begin()              {}
@@ -67,7 +67,7 @@ func (rp *Replay) Close() error                { return nil }
 // Poll gives the recorded samples.
 func (rp *Replay) Poll(now int64, y []float64) Fresh {
 	copy(y, rp.b.Meas)
-	return rp.rec.Fresh
+	return rp.rec.FreshSignals
 }
 
 // outsideFlags are the bits that are raised outside the tick and are therefore inputs of a replay.
@@ -83,16 +83,17 @@ func (rp *Replay) Silence() float64 {
 	return 0
 }
 
-// Away repeats the recorded device.
-func (rp *Replay) Away() int {
+// AbsentDevice repeats the recorded device.
+func (rp *Replay) AbsentDevice() int {
 	if rp.rec.Cause == CauseLink || rp.rec.Cause == CauseRefused {
-		return int(rp.rec.Where) - 1
+		return int(rp.rec.CauseSignal) - 1
 	}
 	return -1
 }
 
-// Before is what the first row shows of it: nothing but what was handed on is in its heat, and a latched mode is that of its first tick.
-func (rp *Replay) Before() (b Before) {
+// PreviousRun is what the first row shows of it: nothing but what was handed on is in its heat, and a latched mode is that of its first
+// tick.
+func (rp *Replay) PreviousRun() (b Before) {
 	r := &rp.rec
 	for i, at := range rp.heat {
 		if at >= 0 {
@@ -100,7 +101,7 @@ func (rp *Replay) Before() (b Before) {
 		}
 	}
 	if r.Flags&FlagLatched != 0 {
-		b.Mode, b.Cause, b.Where, b.Value, b.Limit = r.Mode, r.Cause, r.Where, r.Value, r.Limit
+		b.Mode, b.Cause, b.CauseSignal, b.Value, b.Limit = r.Mode, r.Cause, r.CauseSignal, r.Value, r.Limit
 	}
 	return b
 }
@@ -117,12 +118,12 @@ func (rp *Replay) Change() *Change {
 	return rp.change(rp.gen)
 }
 
-// Seen compares the repeated row with the recorded one, every bit of it.
-func (rp *Replay) Seen(r *Row) {
+// OnRow compares the repeated row with the recorded one, every bit of it.
+func (rp *Replay) OnRow(r *Row) {
 	rp.N++
 	if !SameRow(r, &rp.rec) {
 		if rp.Diff == 0 {
-			rp.First, rp.Made = rp.rec, *r
+			rp.DiffRecorded, rp.DiffReplayed = rp.rec, *r
 		}
 		rp.Diff++
 	}

@@ -36,6 +36,7 @@ func sameAgain(t testing.TB, s ControllerSpec, rows []Row, sets ...Params) {
 	t.Helper()
 	rp := replayed(t, s, rows, sets...)
 	if rp.N != uint64(len(rows)) || rp.Diff != 0 {
-		t.Fatalf("%d of %d rows differ, first at tick %d:\nrecorded %+v\nreplayed %+v", rp.Diff, rp.N, rp.First.Seq, rp.First, rp.Made)
+		t.Fatalf("%d of %d rows differ, first at tick %d:\nrecorded %+v\nreplayed %+v", rp.Diff, rp.N, rp.DiffRecorded.Seq, rp.DiffRecorded,
+			rp.DiffReplayed)
 	}
 }

@@ -9,24 +9,24 @@ const MaxSignals = 192
 // Row is everything known about one tick. It holds no pointer. X is cut into [measured | estimated | modelled | command]
 // by the Schema that travels once beside the rows.
 type Row struct {
-	Seq   uint64  // number of the tick, from 1, without gaps within an epoch
-	T     int64   // ns  deadline of the tick on the loop's clock (CLOCK_MONOTONIC for the wall clock)
-	Fresh Fresh   // measured signals that arrived since the last tick
-	Late  int32   // ns  wake-up after the deadline, saturated
-	Busy  int32   // ns  from the wake-up to the row being complete, saturated
-	Flags Flags   // what happened in this tick
-	Gen   uint32  // generation of the parameter block in force
-	Cmd   uint32  // id of the command taken in this tick, 0 for none
-	Skip  uint32  // ticks skipped just before this one
-	Epoch uint16  // incarnation of the core that made the row
-	Req   uint8   // the request taken in this tick (Request)
-	Res   uint8   // what became of it (Refusal, 0 = accepted)
-	Mode  Mode    // state of the guard after this tick
-	Cause Cause   // why the guard is in that state
-	Where uint16  // the signal behind the cause: its index in X plus 1; 0: none
-	Value float64 // what that signal, or the quantity that the cause names, was; 0 with Limit 0: nothing to tell
-	Limit float64 // … and what it should have stayed within
-	X     [MaxSignals]float64
+	Seq          uint64  // number of the tick, from 1, without gaps within an epoch
+	T            int64   // ns  deadline of the tick on the loop's clock (CLOCK_MONOTONIC for the wall clock)
+	FreshSignals Fresh   // measured signals that arrived since the last tick
+	Lateness     int32   // ns  wake-up after the deadline, saturated
+	BusyTime     int32   // ns  from the wake-up to the row being complete, saturated
+	Flags        Flags   // what happened in this tick
+	Gen          uint32  // generation of the parameter block in force
+	Cmd          uint32  // id of the command taken in this tick, 0 for none
+	Skip         uint32  // ticks skipped just before this one
+	Epoch        uint16  // incarnation of the core that made the row
+	Req          uint8   // the request taken in this tick (Request)
+	Res          uint8   // what became of it (Refusal, 0 = accepted)
+	Mode         Mode    // state of the guard after this tick
+	Cause        Cause   // why the guard is in that state
+	CauseSignal  uint16  // the signal behind the cause: its index in X plus 1; 0: none
+	Value        float64 // what that signal, or the quantity that the cause names, was; 0 with Limit 0: nothing to tell
+	Limit        float64 // … and what it should have stayed within
+	X            [MaxSignals]float64
 }
 
 // The layout of a row is fixed, on 32-bit machines too: both subtractions fail to compile when the size is another.

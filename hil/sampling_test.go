@@ -209,7 +209,7 @@ func errorsOf(t *testing.T, r *sampledRun, spec estimator.KalmanSpec) (ours, ide
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.before = Run
+	c.previousMode = Run
 	var row Row
 	var b Blocks
 	schema := c.Schema()
@@ -222,7 +222,7 @@ func errorsOf(t *testing.T, r *sampledRun, spec estimator.KalmanSpec) (ours, ide
 	seen, at, used := 0, 0.0, 0
 	for k := range r.truth {
 		now := float64(k) * r.dt
-		row.T, row.Fresh, row.Flags = begin+int64(now*1e9), Fresh{}, 0
+		row.T, row.FreshSignals, row.Flags = begin+int64(now*1e9), Fresh{}, 0
 		newest := -1
 		for i := seen; i < len(r.samples) && r.samples[i].t <= now; i++ {
 			if s := &r.samples[i]; s.arrive <= now && !s.lost {
@@ -235,7 +235,7 @@ func errorsOf(t *testing.T, r *sampledRun, spec estimator.KalmanSpec) (ours, ide
 		if newest >= 0 {
 			s := &r.samples[newest]
 			seen = newest + 1
-			row.Fresh, b.Meas[0], b.Meas[1] = Fresh{7}, s.y[0], s.y[1]
+			row.FreshSignals, b.Meas[0], b.Meas[1] = Fresh{7}, s.y[0], s.y[1]
 			for at < s.t { // by way of the ticks
 				j := int(math.Floor(at/r.dt + 1e-9))
 				stop := min(s.t, float64(j+1)*r.dt)

@@ -32,7 +32,7 @@ func saturatedYard(t *testing.T, kind plant.DriveKind, ref reference.Spec, most 
 func (y *yard) set(t *testing.T, gen uint32, name string, v float64) {
 	t.Helper()
 	p := y.ctl.Params()
-	for i, l := range y.ctl.Live() {
+	for i, l := range y.ctl.LiveParams() {
 		if l.Name == name {
 			p.V[i] = v
 		}
@@ -61,7 +61,7 @@ func TestCommandSaturated(t *testing.T) {
 				y.step()
 			}
 			if y.row.Mode != Run {
-				t.Fatalf("%v: %s", c.kind, y.row.Why(&y.ctl.schema))
+				t.Fatalf("%v: %s", c.kind, y.row.CauseText(&y.ctl.schema))
 			}
 			y.set(t, 1, c.gain, c.v)
 			ticks, turns, last := 0, 0, 0.0
@@ -71,7 +71,7 @@ func TestCommandSaturated(t *testing.T) {
 				}
 				last = y.u[0]
 			}
-			why := y.row.Why(&y.ctl.schema)
+			why := y.row.CauseText(&y.ctl.schema)
 			t.Logf("%v, %s %g, max_limit_cycle %g: %d ticks, %d turns of the command: %s", c.kind, c.gain, c.v, most, ticks, turns, why)
 			switch tripped := y.row.Cause == CauseSaturated; {
 			case c.kind == plant.VelocityDrive && y.row.Mode == Trip && y.row.Cause == CauseEstimate: // 24 rad/s to and fro within a tick is no motion that the filter believes
@@ -105,7 +105,7 @@ func TestCommandMaySaturate(t *testing.T) {
 				}
 				most = max(most, y.ctl.axes[0].LimitCycle())
 				if y.row.Cause == CauseSaturated {
-					t.Errorf("%v, %s: after %d ticks, %d of them at the limit: %s", kind, name, k, at, y.row.Why(&y.ctl.schema))
+					t.Errorf("%v, %s: after %d ticks, %d of them at the limit: %s", kind, name, k, at, y.row.CauseText(&y.ctl.schema))
 					break
 				}
 			}
@@ -118,7 +118,7 @@ func TestCommandMaySaturate(t *testing.T) {
 					y.set(t, uint32(k/250+1), "shaft.reference.offset", sign*float64(1-2*(k/250%2))*200)
 				}
 				if y.step(); y.row.Cause == CauseSaturated {
-					t.Fatalf("%v, steps of %g: after %d ticks: %s", kind, sign, k, y.row.Why(&y.ctl.schema))
+					t.Fatalf("%v, steps of %g: after %d ticks: %s", kind, sign, k, y.row.CauseText(&y.ctl.schema))
 				}
 			}
 		}

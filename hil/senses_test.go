@@ -60,7 +60,7 @@ func TestFrozenPositionOfEveryDrive(t *testing.T) {
 					worst, far = max(worst, n-moved), max(far, way/math.Abs(scale))
 					causes[s.row.Cause]++
 					if s.row.Cause != CauseFrozen && s.row.Cause != CauseBlocked && (s.row.Cause != CauseDirection || at > 0) {
-						t.Errorf("%s, %s, %+g, at %g s: after %d ms %s", kind.name, motion, side, at, n, s.row.Why(&s.ctl.schema))
+						t.Errorf("%s, %s, %+g, at %g s: after %d ms %s", kind.name, motion, side, at, n, s.row.CauseText(&s.ctl.schema))
 					}
 				}
 			}
@@ -141,10 +141,10 @@ func TestReadingsAreCompared(t *testing.T) {
 								causes[s.row.Cause.String()]++
 							}
 							if on := runsOn[kind.name+" "+f.name]; n == 4000 && !on || n < 4000 && (!named[s.row.Cause] || s.row.Value == 0 && s.row.Cause != CauseFrozenReading) {
-								t.Errorf("%s, %s, linear %v: after %d ms %s", kind.name, f.name, linear, n, s.row.Why(&s.ctl.schema))
+								t.Errorf("%s, %s, linear %v: after %d ms %s", kind.name, f.name, linear, n, s.row.CauseText(&s.ctl.schema))
 							}
-							if c := s.row.Cause; n < 4000 && c != CauseDirection && int(s.row.Where) != s.at[q]+1 {
-								t.Errorf("%s, %s, linear %v: names signal %d: %s", kind.name, f.name, linear, s.row.Where, s.row.Why(&s.ctl.schema))
+							if c := s.row.Cause; n < 4000 && c != CauseDirection && int(s.row.CauseSignal) != s.at[q]+1 {
+								t.Errorf("%s, %s, linear %v: names signal %d: %s", kind.name, f.name, linear, s.row.CauseSignal, s.row.CauseText(&s.ctl.schema))
 							}
 						}
 					}
@@ -177,9 +177,9 @@ func TestMeasuredSpeedIsLimited(t *testing.T) {
 				s.step()
 				top = max(top, math.Abs(p.v))
 			}
-			t.Logf("limit %g, %+g: %.0f rad/s, %s", limit, side, top, s.row.Why(&s.ctl.schema))
+			t.Logf("limit %g, %+g: %.0f rad/s, %s", limit, side, top, s.row.CauseText(&s.ctl.schema))
 			if s.row.Mode != Trip || top > 60 || s.row.Cause != CauseFrozen && s.row.Cause != CauseSpeed {
-				t.Errorf("limit %g, %+g: %v at %.0f rad/s: %s", limit, side, s.row.Mode, top, s.row.Why(&s.ctl.schema))
+				t.Errorf("limit %g, %+g: %v at %.0f rad/s: %s", limit, side, s.row.Mode, top, s.row.CauseText(&s.ctl.schema))
 			}
 		}
 	}
@@ -230,9 +230,9 @@ func TestCausesAreNamed(t *testing.T) {
 					for ; s.row.Mode.Energised() && n < 4000; n++ {
 						s.step()
 					}
-					t.Logf("%-28s %+g at %g s, limits %-5v: %4d ms %s", c.name, side, at, limits, n, s.row.Why(&s.ctl.schema))
+					t.Logf("%-28s %+g at %g s, limits %-5v: %4d ms %s", c.name, side, at, limits, n, s.row.CauseText(&s.ctl.schema))
 					if jumps := at > 0 && s.row.Cause == CauseJump; n == 4000 || !jumps && !slices.Contains(c.want, s.row.Cause) {
-						t.Errorf("%s %+g at %g s, limits %v: after %d ms %s", c.name, side, at, limits, n, s.row.Why(&s.ctl.schema))
+						t.Errorf("%s %+g at %g s, limits %v: after %d ms %s", c.name, side, at, limits, n, s.row.CauseText(&s.ctl.schema))
 					}
 				}
 			}
@@ -264,7 +264,7 @@ func TestTurnedEncoderOfEveryDrive(t *testing.T) {
 						top = max(top, math.Abs(p.v)/size)
 					}
 					if c := s.row.Cause; c != CauseDirection && !(c == CauseDisagree && drive && p.drive == plant.CurrentDrive) {
-						t.Errorf("%s, drive %v, max_error %g, %+g: after %d ms %s", kind.name, drive, most, side, n, s.row.Why(&s.ctl.schema))
+						t.Errorf("%s, drive %v, max_error %g, %+g: after %d ms %s", kind.name, drive, most, side, n, s.row.CauseText(&s.ctl.schema))
 					}
 				}
 			}

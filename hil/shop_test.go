@@ -240,7 +240,7 @@ func newShop(t testing.TB, p *shop, o shopOptions) *shopRig {
 		o.law(law)
 	}
 	motor := plant.Motor{R: p.r, L: p.l, K: p.k, BrushDrop: p.drop, DropScale: 0.05, J: p.j}
-	a := AxisSpec{Name: "shaft", Command: 0, Limits: o.limits, Spec: axis.Spec{Linear: p.linear, Drive: p.drive, Every: every, Law: law, Ref: gen, Of: o.of, Fade: o.fade,
+	a := AxisSpec{Name: "shaft", Command: 0, Limits: o.limits, Spec: axis.Spec{Linear: p.linear, Drive: p.drive, SamplePeriod: every, Law: law, Ref: gen, RefKind: o.of, Fade: o.fade,
 		PID: control.PID{Kp: 0.25, Kd: 6e-3, Ki: o.ki, Limit: 0.4}, Gain: 8, Comp: o.comp}}
 	if a.Comp.Kind != axis.CompNone {
 		a.Comp.Scale, a.Comp.Ramp, a.Comp.Slew, a.Comp.Resolution = 0.9, 1, 200*p.fs*1.2, p.count
@@ -304,7 +304,7 @@ func newShop(t testing.TB, p *shop, o shopOptions) *shopRig {
 	if p.noise[estimator.Position] > 0 {
 		a.Kalman.PositionNoise, a.Mechanical.PositionNoise = p.noise[estimator.Position], p.noise[estimator.Position]
 	}
-	a.Sampling.Groups = []estimator.Group{{Every: every, Of: group}}
+	a.Sampling.Groups = []estimator.Group{{SamplePeriod: every, Quantities: group}}
 	if s.age = -1; o.unsteady > 0 {
 		s.age, s.unsteady = len(spec.Meas), o.unsteady
 		spec.Meas, spec.Guard.Meas = append(spec.Meas, Of("board", engine.Signal{Name: "age", Unit: "s"})[0]), append(spec.Guard.Meas, MeasLimit{})
@@ -343,7 +343,7 @@ func (s *shopRig) start(t testing.TB) {
 	s.step()
 	s.out.req = ReqRun
 	if s.step(); s.row.Mode != Run {
-		t.Fatalf("not running: %v, refusal %d (%s)", s.row.Mode, s.row.Res, s.row.Why(&s.ctl.schema))
+		t.Fatalf("not running: %v, refusal %d (%s)", s.row.Mode, s.row.Res, s.row.CauseText(&s.ctl.schema))
 	}
 }
 
@@ -352,7 +352,7 @@ func (s *shopRig) seconds(t testing.TB, sec float64) {
 	t.Helper()
 	for k := range int(1000 * sec) {
 		if s.step(); !s.row.Mode.Energised() {
-			t.Fatalf("after %.3f s: %v: %s", 1e-3*float64(k), s.row.Mode, s.row.Why(&s.ctl.schema))
+			t.Fatalf("after %.3f s: %v: %s", 1e-3*float64(k), s.row.Mode, s.row.CauseText(&s.ctl.schema))
 		}
 	}
 }

@@ -59,7 +59,7 @@ func (b *bench) energise(t testing.TB) {
 	b.out.req = ReqRun
 	b.step()
 	if b.ctl.row.Mode != Run {
-		t.Fatalf("not running: %v (%v)", b.ctl.row.Mode, b.ctl.row.Why(&b.controller.schema))
+		t.Fatalf("not running: %v (%v)", b.ctl.row.Mode, b.ctl.row.CauseText(&b.controller.schema))
 	}
 }
 
@@ -98,7 +98,7 @@ func TestWrongSigns(t *testing.T) {
 					top = max(top, math.Abs(b.plant.x[plant.Omega]))
 				}
 				r := &b.ctl.row
-				t.Logf("%d ms, %.0f rad/s: %s", n, top, r.Why(&b.controller.schema))
+				t.Logf("%d ms, %.0f rad/s: %s", n, top, r.CauseText(&b.controller.schema))
 				if r.Mode != Trip || r.Cause != CauseDirection || top > c.speed {
 					t.Errorf("%v (%v) at %.0f rad/s, want a trip for the wrong direction below %g", r.Mode, r.Cause, top, c.speed)
 				}
@@ -120,7 +120,7 @@ func TestWrongSignsUnderLimits(t *testing.T) {
 				turn(d)
 				b.energise(t)
 				if n := b.until(3000); n < 0 || b.ctl.row.Cause != CauseDirection {
-					t.Errorf("%s, %+g, error limit %g rad: after %d ms %s", name, side, most, n, b.ctl.row.Why(&b.controller.schema))
+					t.Errorf("%s, %+g, error limit %g rad: after %d ms %s", name, side, most, n, b.ctl.row.CauseText(&b.controller.schema))
 				}
 			}
 		}
@@ -163,9 +163,9 @@ func TestSoundSigns(t *testing.T) {
 				b.controller.guard.s.Axes[0].MaxResidual = 0 // a load beyond the model is not what this is about
 				b.energise(t)
 				n := b.until(6000)
-				t.Logf("after %d ms: %s", n, b.ctl.row.Why(&b.controller.schema))
+				t.Logf("after %d ms: %s", n, b.ctl.row.CauseText(&b.controller.schema))
 				if cause := b.ctl.row.Cause; cause == CauseFrozen && !c.beyond || cause == CauseDirection && !(blind && c.beyond) {
-					t.Errorf("after %d ms: %s", n, b.ctl.row.Why(&b.controller.schema))
+					t.Errorf("after %d ms: %s", n, b.ctl.row.CauseText(&b.controller.schema))
 				}
 			})
 		}
@@ -188,7 +188,7 @@ func TestLoadIsNoSign(t *testing.T) {
 			b.controller.guard.s.Axes[0].MaxError = 1
 			b.energise(t)
 			if n := b.until(3000); n < 0 || b.ctl.row.Cause != CauseError && b.ctl.row.Cause != CauseResidual {
-				t.Errorf("load %g N·m, R %g, current %v: after %d ms %s", load, r, !blind, n, b.ctl.row.Why(&b.controller.schema))
+				t.Errorf("load %g N·m, R %g, current %v: after %d ms %s", load, r, !blind, n, b.ctl.row.CauseText(&b.controller.schema))
 			}
 		}
 	}
@@ -207,9 +207,9 @@ func TestFrozenPosition(t *testing.T) {
 			d.frozen = side != 0
 			d.drive *= math.Abs(side)
 			n := b.until(3000)
-			t.Logf("current %v: after %d ms at %.0f rad/s: %s", !blind, n, b.plant.x[plant.Omega], b.ctl.row.Why(&b.controller.schema))
+			t.Logf("current %v: after %d ms at %.0f rad/s: %s", !blind, n, b.plant.x[plant.Omega], b.ctl.row.CauseText(&b.controller.schema))
 			if b.ctl.row.Cause != CauseFrozen || n < 0 || n > 200 {
-				t.Errorf("current %v: after %d ms: %s", !blind, n, b.ctl.row.Why(&b.controller.schema))
+				t.Errorf("current %v: after %d ms: %s", !blind, n, b.ctl.row.CauseText(&b.controller.schema))
 			}
 		}
 	}
@@ -225,9 +225,9 @@ func TestFrozenCurrent(t *testing.T) {
 		}
 		d.current, d.stuck = 0, stuck
 		n := b.until(3000)
-		t.Logf("%g A: after %d ms: %s", stuck, n, b.ctl.row.Why(&b.controller.schema))
+		t.Logf("%g A: after %d ms: %s", stuck, n, b.ctl.row.CauseText(&b.controller.schema))
 		if c := b.ctl.row.Cause; n < 0 || n > 1000 || c != CauseFrozenCurrent && (stuck == 0 || c != CauseFrozen) {
-			t.Errorf("%g A: after %d ms: %s", stuck, n, b.ctl.row.Why(&b.controller.schema))
+			t.Errorf("%g A: after %d ms: %s", stuck, n, b.ctl.row.CauseText(&b.controller.schema))
 		}
 	}
 }
@@ -277,7 +277,7 @@ func TestGapsAreNoWrongSigns(t *testing.T) {
 					d.drop = false
 				}
 				if r := &b.ctl.row; r.Mode != Run {
-					t.Errorf("seed %d, gap of %d ms, a host that stalls: %v: %s", seed, gap, stalls, r.Why(&b.controller.schema))
+					t.Errorf("seed %d, gap of %d ms, a host that stalls: %v: %s", seed, gap, stalls, r.CauseText(&b.controller.schema))
 					break
 				}
 			}

@@ -84,7 +84,7 @@ func TestCausesOnASlowLine(t *testing.T) {
 				}
 				line += fmt.Sprintf(" | %d %s", n, s.row.Cause)
 				if !slices.Contains(f.found, s.row.Cause) || n > 520 && !slices.Contains(f.found, CauseCommand) {
-					t.Errorf("%s, %+g, tick %d: after %d ms %s", f.name, side, moment, n, s.row.Why(&s.ctl.schema))
+					t.Errorf("%s, %+g, tick %d: after %d ms %s", f.name, side, moment, n, s.row.CauseText(&s.ctl.schema))
 				}
 			}
 		}

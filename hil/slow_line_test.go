@@ -152,7 +152,7 @@ func TestBlockedShaftOnASlowLine(t *testing.T) {
 				within = 300
 			}
 			if c := s.row.Cause; s.row.Mode.Energised() || pushed > within || c != CauseFrozen && c != CauseBlocked {
-				t.Errorf("%s, tick %d: after %d ms above 2.5·Fs, %d in all: %s", k.name, moment, pushed, all, s.row.Why(&s.ctl.schema))
+				t.Errorf("%s, tick %d: after %d ms above 2.5·Fs, %d in all: %s", k.name, moment, pushed, all, s.row.CauseText(&s.ctl.schema))
 			}
 		}
 		t.Logf("%-18s %d ms", k.name, worst)
@@ -183,7 +183,7 @@ func TestBrakeIsNoWrongSign(t *testing.T) {
 							s.step()
 						}
 						if !s.row.Mode.Energised() {
-							t.Errorf("%d Hz, %s, %g·Fs, %+g, %g times the inertia: %s", rate, kind.name, weight, side, heavy, s.row.Why(&s.ctl.schema))
+							t.Errorf("%d Hz, %s, %g·Fs, %+g, %g times the inertia: %s", rate, kind.name, weight, side, heavy, s.row.CauseText(&s.ctl.schema))
 						}
 					}
 				}
@@ -221,7 +221,7 @@ func TestSpringIsNoWrongSign(t *testing.T) {
 							s.step()
 						}
 						if !s.row.Mode.Energised() {
-							t.Errorf("%d Hz, %s, %g, %s %+g: after %d %s", rate, kind.name, ratio, shape, side, n, s.row.Why(&s.ctl.schema))
+							t.Errorf("%d Hz, %s, %g, %s %+g: after %d %s", rate, kind.name, ratio, shape, side, n, s.row.CauseText(&s.ctl.schema))
 						}
 					}
 				}

@@ -69,16 +69,17 @@ func TestBlockedShaft(t *testing.T) {
 					s.block()
 					n := s.until(3000)
 					r := &s.ctl.row
-					t.Logf("%d ms: %s", n, r.Why(&s.controller.schema))
+					t.Logf("%d ms: %s", n, r.CauseText(&s.controller.schema))
 					want, limit := CauseFrozen, 30*2*math.Pi/65536
 					if current {
 						want, limit = CauseBlocked, 2*fs+0.01*0.042/1.2*(24-0.6)
 					}
 					if r.Mode != Trip || r.Cause != want || n > c.within {
-						t.Fatalf("%v after %d ms: %s", r.Mode, n, r.Why(&s.controller.schema))
+						t.Fatalf("%v after %d ms: %s", r.Mode, n, r.CauseText(&s.controller.schema))
 					}
-					if math.Abs(r.Limit-limit) > 1e-9 || r.Value*side <= r.Limit || r.Where != 1 {
-						t.Errorf("value %g, limit %g, signal %d; want more than %g to the side %+g, the position", r.Value, r.Limit, r.Where, limit, side)
+					if math.Abs(r.Limit-limit) > 1e-9 || r.Value*side <= r.Limit || r.CauseSignal != 1 {
+						t.Errorf("value %g, limit %g, signal %d; want more than %g to the side %+g, the position", r.Value, r.Limit, r.CauseSignal, limit,
+							side)
 					}
 				})
 			}
@@ -142,7 +143,7 @@ func TestNotBlocked(t *testing.T) {
 						c.act(s, ms)
 					}
 					if s.step(); !s.ctl.row.Mode.Energised() {
-						t.Fatalf("after %d ms: %s", ms, s.ctl.row.Why(&s.controller.schema))
+						t.Fatalf("after %d ms: %s", ms, s.ctl.row.CauseText(&s.controller.schema))
 					}
 				}
 			})

@@ -53,7 +53,7 @@ func TestSwingingLoop(t *testing.T) {
 						}
 					}
 					if causes[s.row.Cause]++; late == 10 && n < 1500 {
-						t.Errorf("%s, 10 ms late, %+g: %s", kind.name, side, s.row.Why(&s.ctl.schema))
+						t.Errorf("%s, 10 ms late, %+g: %s", kind.name, side, s.row.CauseText(&s.ctl.schema))
 					}
 					if shows >= 0 && late > 10 {
 						worst = max(worst, n-shows)

@@ -43,7 +43,7 @@ const MaxParams = 48
 const MaxAxes = 4
 
 // Params is the block of live parameters. It travels whole, is prepared beside the tick and adopted at an edge of it, and rows show Gen.
-// The names of the numbers belong to the controller: see Live. Sets are the models that take the place of those of the file, by axis.
+// The names of the numbers belong to the controller: see LiveParams. Sets are the models that take the place of those of the file, by axis.
 // A block holds no pointer, so that it can lie in shared memory.
 type Params struct {
 	Gen  uint32
@@ -64,7 +64,7 @@ type Command struct {
 	Name    string             // "arm", "run", "hold", "stop", "reset", "estop", "set", "adopt", or one of FitCommands
 	ID      string             // chosen by the sender, comes back in the reply
 	Expires time.Time          // zero: never
-	From    string             // "mqtt", "web", "local"
+	Source  string             // "mqtt", "web", "local"
 	Set     map[string]float64 // for "set": parameter name → value in SI
 	Adopt   *Adopt             // for "adopt"
 	Confirm bool               // for "set" and "adopt": what the reply asked has been read
@@ -76,8 +76,8 @@ type Command struct {
 // FitCommands are those of the identification beside the loop: they never reach the tick, except that accept and rollback adopt a model.
 var FitCommands = []string{"identify", "cancel", "accept", "rollback"}
 
-// Known tells whether there is a command of this name.
-func Known(name string) bool {
+// IsCommand tells whether there is a command of this name.
+func IsCommand(name string) bool {
 	_, ok := ParseRequest(name)
 	return ok || slices.Contains(FitCommands, name)
 }
@@ -85,9 +85,9 @@ func Known(name string) bool {
 // Misfit tells why the contents of a command do not belong to its name; "": they do.
 func (c *Command) Misfit() string {
 	for _, f := range []struct {
-		name, want string
-		has        bool
-		optional   bool
+		name, format string
+		present      bool
+		optional     bool
 	}{
 		{"set", `"set":{"<parameter>":<number>}`, len(c.Set) > 0, false},
 		{"adopt", `"adopt":{"axis":"…","law":"…","params":{…}}`, c.Adopt != nil, false},
@@ -95,10 +95,10 @@ func (c *Command) Misfit() string {
 		{"accept", `"accept":"<id of a result>"`, c.Accept != "", false},
 	} {
 		switch {
-		case f.name != c.Name && f.has:
+		case f.name != c.Name && f.present:
 			return fmt.Sprintf("%s takes no %q", c.Name, f.name)
-		case f.name == c.Name && !f.has && !f.optional:
-			return fmt.Sprintf(`want {"id":"…",%s}`, f.want)
+		case f.name == c.Name && !f.present && !f.optional:
+			return fmt.Sprintf(`want {"id":"…",%s}`, f.format)
 		}
 	}
 	if c.Confirm && c.Name != "set" && c.Name != "adopt" && c.Name != "accept" {
@@ -109,13 +109,13 @@ func (c *Command) Misfit() string {
 
 // Identify asks for a fit of the newest part of the run, beside the loop.
 type Identify struct {
-	Axis    string   `json:"axis"`                 // "": the only one
-	Way     string   `json:"way"`                  // least-squares, lugre, output-error, aep
-	Methods []string `json:"methods,omitempty"`    // in place of a way: a chain of hil identify
-	Law     string   `json:"law,omitempty"`        // of hil laws; "": that of the way, or of the rig
-	Sided   bool     `json:"asymmetric,omitempty"` // friction that depends on the direction
-	Window  float64  `json:"window_s"`             // s, what is fitted; 0: 20
-	Every   float64  `json:"every_s"`              // s from one fit to the next; 0: once
+	Axis      string   `json:"axis"`                 // "": the only one
+	Procedure string   `json:"way"`                  // least-squares, lugre, output-error, aep
+	Methods   []string `json:"methods,omitempty"`    // in place of a way: a chain of hil identify
+	Law       string   `json:"law,omitempty"`        // of hil laws; "": that of the way, or of the rig
+	Sided     bool     `json:"asymmetric,omitempty"` // friction that depends on the direction
+	Window    float64  `json:"window_s"`             // s, what is fitted; 0: 20
+	Interval  float64  `json:"every_s"`              // s from one fit to the next; 0: once
 }
 
 // Adopt is a model for an axis; without a law that of the file again.
@@ -126,11 +126,11 @@ type Adopt struct {
 
 // Reply answers a command once the tick has taken or refused it.
 type Reply struct {
-	ID      string `json:"id"`
-	OK      bool   `json:"ok"`
-	Taken   bool   `json:"taken,omitempty"` // not ok, though the tick took it: a stop after which the drive is not off
-	Error   string `json:"error,omitempty"`
-	Confirm bool   `json:"confirm,omitempty"` // the same command with "confirm": true is taken
+	ID       string `json:"id"`
+	OK       bool   `json:"ok"`
+	Accepted bool   `json:"taken,omitempty"` // not ok, though the tick took it: a stop after which the drive is not off
+	Error    string `json:"error,omitempty"`
+	Confirm  bool   `json:"confirm,omitempty"` // the same command with "confirm": true is taken
 }
 
 // Commander carries a command to the tick and waits for what became of it.

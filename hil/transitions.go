@@ -27,9 +27,9 @@ const (
 var triggerNames = [nTriggers]string{"begin", "trip before", "estop before", "healthy", "sensor sick", "sensor well", "time is up", "fault", "arm", "run", "hold", "stop", "estop", "reset"}
 
 type transition struct {
-	from Mode
-	on   trigger
-	to   Mode
+	from    Mode
+	trigger trigger
+	to      Mode
 }
 
 var transitions = []transition{
@@ -88,7 +88,7 @@ var next = func() (n [Estop + 1][nTriggers]Mode) {
 		}
 	}
 	for _, tr := range transitions {
-		n[tr.from][tr.on] = tr.to
+		n[tr.from][tr.trigger] = tr.to
 	}
 	return n
 }()

@@ -69,7 +69,7 @@ func TestTurnedEncoderIsNamed(t *testing.T) {
 					}
 				}
 				if s.row.Cause != CauseDirection || ms-on > 250 || math.Abs(p.x-from) > 5 {
-					t.Errorf("%s, %.1f, in motion %v: after %d ms and %.3g %s", c.name, place, motion, ms-on, p.x-from, s.row.Why(&s.ctl.schema))
+					t.Errorf("%s, %.1f, in motion %v: after %d ms and %.3g %s", c.name, place, motion, ms-on, p.x-from, s.row.CauseText(&s.ctl.schema))
 				}
 			}
 		}

@@ -44,7 +44,7 @@ func TestTurnedRoundFromRest(t *testing.T) {
 					worst, far = max(worst, ms-on), max(far, way)
 					if s.row.Mode != Trip || s.row.Cause != CauseDirection || ms-on > within || way > most {
 						t.Errorf("%s, every %d ms, %g asked: %v after %d ms and %.3g: %s",
-							kind.name, tick, asked*scale, s.row.Mode, ms-on, way, s.row.Why(&s.ctl.schema))
+							kind.name, tick, asked*scale, s.row.Mode, ms-on, way, s.row.CauseText(&s.ctl.schema))
 					}
 				}
 			}
@@ -93,7 +93,7 @@ func TestWeightAndSpringAreNoWrongSign(t *testing.T) {
 				s.start(t)
 				for k := range 2000 {
 					if s.step(); !s.row.Mode.Energised() {
-						t.Errorf("%s, %s, %+g: after %d ms %s", kind.name, c.name, side, k, s.row.Why(&s.ctl.schema))
+						t.Errorf("%s, %s, %+g: after %d ms %s", kind.name, c.name, side, k, s.row.CauseText(&s.ctl.schema))
 						break
 					}
 				}

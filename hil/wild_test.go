@@ -62,7 +62,7 @@ func TestOneWildSample(t *testing.T) {
 					t.Errorf("current %g A: %v (%v)", v, r.Mode, r.Cause)
 				}
 			} else if r.Mode != Run {
-				t.Errorf("signal %d, %g: %v (%s)", signal, v, r.Mode, r.Why(&b.controller.schema))
+				t.Errorf("signal %d, %g: %v (%s)", signal, v, r.Mode, r.CauseText(&b.controller.schema))
 			}
 			if heat := b.controller.guard.Heat(0); !(heat < 0.05) {
 				t.Errorf("signal %d, %g: heat %g", signal, v, heat)
@@ -133,8 +133,8 @@ func TestPositionJump(t *testing.T) {
 			}
 			r := &b.ctl.row
 			if running {
-				if r.Mode != Trip || r.Cause != CauseJump || r.Where != 1 {
-					t.Fatalf("%g rad: %v (%s), want a trip for the jump of the position", off, r.Mode, r.Why(&b.controller.schema))
+				if r.Mode != Trip || r.Cause != CauseJump || r.CauseSignal != 1 {
+					t.Fatalf("%g rad: %v (%s), want a trip for the jump of the position", off, r.Mode, r.CauseText(&b.controller.schema))
 				}
 				b.out.req = ReqReset
 				for range 400 {
@@ -142,7 +142,7 @@ func TestPositionJump(t *testing.T) {
 				}
 			}
 			if r.Mode != Ready {
-				t.Errorf("%g rad, running %v: %v (%s)", off, running, r.Mode, r.Why(&b.controller.schema))
+				t.Errorf("%g rad, running %v: %v (%s)", off, running, r.Mode, r.CauseText(&b.controller.schema))
 			}
 			if p := r.X[b.controller.schema.Index("shaft.est.position")]; math.Abs(p-b.plant.x[plant.Theta]-off) > 0.01 {
 				t.Errorf("%g rad, running %v: estimated at %g, is %g", off, running, p, b.plant.x[plant.Theta]+off)
@@ -163,7 +163,7 @@ func TestRangeEdgeOfBelief(t *testing.T) {
 		b.step()
 		b.step() // the first tick shows the heat that was handed on
 		d.spoil = nil
-		if got := b.controller.axes[0].Outcome().Taken[c.signal]; got != c.want {
+		if got := b.controller.axes[0].Outcome().Accepted[c.signal]; got != c.want {
 			t.Errorf("signal %d, %g: taken %v", c.signal, c.y, got)
 		}
 		if heated := b.controller.guard.Heat(0) > 0; c.signal == 1 && heated != c.want {
@@ -181,7 +181,7 @@ func TestReadyNeedsASoundEstimate(t *testing.T) {
 		b.step()
 	}
 	if r := &b.ctl.row; r.Mode != SelfTest || r.Cause != CauseEstimate {
-		t.Fatalf("%v (%s) with a flickering encoder", r.Mode, r.Why(&b.controller.schema))
+		t.Fatalf("%v (%s) with a flickering encoder", r.Mode, r.CauseText(&b.controller.schema))
 	}
 	flicker := d.spoil
 	d.spoil = nil
@@ -189,7 +189,7 @@ func TestReadyNeedsASoundEstimate(t *testing.T) {
 		b.step()
 	}
 	if b.ctl.row.Mode != Ready {
-		t.Fatalf("%v (%s) after the flicker ended", b.ctl.row.Mode, b.ctl.row.Why(&b.controller.schema))
+		t.Fatalf("%v (%s) after the flicker ended", b.ctl.row.Mode, b.ctl.row.CauseText(&b.controller.schema))
 	}
 	d.spoil = flicker
 	for range 500 {
@@ -233,14 +233,14 @@ func TestWildAge(t *testing.T) {
 		schema := c.Schema()
 		k.Meas, k.Est, k.Model, k.Cmd = schema.Blocks(&r)
 		for n := range 100 {
-			r.T, r.Fresh, r.Flags = int64(5e9)+int64(n)*1e6, Fresh{7}, 0
+			r.T, r.FreshSignals, r.Flags = int64(5e9)+int64(n)*1e6, Fresh{7}, 0
 			k.Meas[0], k.Meas[2] = 0.5, 1e-4
 			if n == 50 {
 				k.Meas[0], k.Meas[2] = 77, age
 			}
 			c.estimate(&r, &k)
-			if wild := n == 50; (r.Flags&FlagRefused != 0) != wild || (c.guard.refused != (Fresh{})) != wild {
-				t.Errorf("age %g, tick %d: flags %b, refused %b", age, n, r.Flags, c.guard.refused)
+			if wild := n == 50; (r.Flags&FlagRefused != 0) != wild || (c.guard.rejectedSamples != (Fresh{})) != wild {
+				t.Errorf("age %g, tick %d: flags %b, refused %b", age, n, r.Flags, c.guard.rejectedSamples)
 			}
 			if n > 5 && n != 50 && (math.Abs(k.Est[estimator.XPos]-0.5) > 1e-3 || math.Abs(k.Est[estimator.XVel]) > 1) {
 				t.Fatalf("age %g, tick %d: estimate %v", age, n, k.Est[:4])

@@ -21,7 +21,7 @@ func (c apart) driven(n int, seed uint64, s independent.Sensors) (*record.Record
 	f := independent.Friction{Sigma0: c.sigma0, Sigma1: c.sigma1, Sigma2: 0.4, Fc: 1, Fs: 1.5, Vs: c.vs}
 	ax := &independent.Axis{M: 1, Friction: f}
 	s.Seed = seed
-	tr := ax.Simulate(independent.Run{Dt: 1e-3, N: n, Force: independent.Sines(seed, []float64{1.5, 1.2, 0.9}, []float64{0.7, 1.9, 5.3}), Between: independent.Held})
+	tr := ax.Simulate(independent.Run{Dt: 1e-3, N: n, Force: independent.Sines(seed, []float64{1.5, 1.2, 0.9}, []float64{0.7, 1.9, 5.3}), Intersample: independent.Held})
 	return tr.Record(s, nil), map[string]float64{"M": 1, "sigma0": c.sigma0, "sigma1": c.sigma1, "sigma2": 0.4, "Fc": 1, "Fs": 1.5, "vs": c.vs}
 }
 
@@ -52,7 +52,7 @@ func agree(t *testing.T, r *Result, truth map[string]float64) (held, of int) {
 		}
 		of++
 	}
-	if s := r.Steps; s == nil || s.Shift == nil || *s.Shift > tooFar {
+	if s := r.Steps; s == nil || s.Shift == nil || *s.Shift > maxStepShift {
 		t.Errorf("steps %+v", s)
 	} else {
 		t.Logf("%d steps a sample, half of them would move %s by %.2f", s.PerSample, s.Worst, *s.Shift)
@@ -135,7 +135,7 @@ func TestSchemesAgree(t *testing.T) {
 			continue
 		}
 		// of first order: within its errors, or it says that its steps are too long
-		if s := r.Steps; s.Shift == nil || *s.Shift > tooFar {
+		if s := r.Steps; s.Shift == nil || *s.Shift > maxStepShift {
 			if r.Verdict == Identified {
 				t.Errorf("steps %+v, %s", s, r.Verdict)
 			}

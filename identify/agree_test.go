@@ -104,7 +104,7 @@ func TestRegressAgreesWithKalman(t *testing.T) {
 		rec := tr.Record(independent.Sensors{Count: 1e-6, Velocity: -1, Force: 0.05, Seed: seed}, nil)
 		level, speed, yes := 3.0, 0.01, true
 		r := identified(t, rec, Plan{Methods: Chain{"lugre", "kalman"}, Model: axis.Spec{Law: "lugre"},
-			Given: []Given{{Name: "Fs", Start: &level, Fixed: &yes}, {Name: "vs", Start: &speed, Fixed: &yes}}})
+			GivenParams: []Given{{Name: "Fs", Start: &level, Fixed: &yes}, {Name: "vs", Start: &speed, Fixed: &yes}}})
 		g := identified(t, rec, Plan{Methods: Chain{"regress"}, Regress: linear.DefaultSpec()})
 		for i := range g.Parameters {
 			if g.Parameters[i].Name == "Fv" {

@@ -25,7 +25,7 @@ const assumedDoubt = 0.5
 func (j *job) assumed(s *fit.Solution) (list []*fit.Param) {
 	for i := range s.Params {
 		p := &s.Params[i]
-		given := slices.ContainsFunc(j.plan.Given, func(g Given) bool { return g.Name == p.Name && g.known() })
+		given := slices.ContainsFunc(j.plan.GivenParams, func(g Given) bool { return g.Name == p.Name && g.isKnown() })
 		if p.Fixed && !given && !fit.IsState(p.Name) && !fit.MayBeZero(p.Name) {
 			list = append(list, p)
 		}
@@ -65,12 +65,12 @@ func (r *Result) findAssumed(j *job, st *stage) {
 	}
 	found, possible := fit.Unmodelled(st.sol, suspects, r.tolerance)
 	for _, l := range found {
-		r.lacks(l)
+		r.addEffect(l)
 	}
 	for _, l := range append(found, possible...) { // either way: to first order the way is known, not where it ends
 		for i := range r.Parameters {
 			p := &r.Parameters[i]
-			by := math.Abs(l.Moves[p.Name])
+			by := math.Abs(l.ParamMoves[p.Name])
 			p.assumed = [2]float64{math.Min(p.assumed[0], -by), math.Max(p.assumed[1], by)}
 		}
 	}
@@ -83,7 +83,7 @@ func (r *Result) findRounded(j *job, st *stage) {
 	if by == nil {
 		s, by = st.rounded(forceStep(j.recs.Fit))
 	}
-	if by == nil || len(s.Free) == 0 {
+	if by == nil || len(s.FreeParams) == 0 {
 		return
 	}
 	l := fit.NewLinear(s)
@@ -126,7 +126,7 @@ func (st *stage) rounded(step float64) (s *fit.Solution, by []float64) {
 		f -= inverse.Residual[k]
 		by = append(by, step*math.Round(f/step)-f)
 	}
-	if st.pushed == nil {
+	if st.pushResponse == nil {
 		return inverse, by
 	}
 	rows := make([]int, len(st.sol.Residual))
@@ -134,7 +134,7 @@ func (st *stage) rounded(step float64) (s *fit.Solution, by []float64) {
 		rows[k] = k
 	}
 	size := pushShare * numeric.RMS(inverse.Measured) / numeric.RMS(by)
-	moved := st.pushed([]func(k int) float64{func(k int) float64 { return by[k] }}, func(int) float64 { return size }, rows)
+	moved := st.pushResponse([]func(k int) float64{func(k int) float64 { return by[k] }}, func(int) float64 { return size }, rows)
 	if len(moved) != 1 || len(moved[0]) != len(rows) {
 		return inverse, by
 	}
@@ -161,7 +161,7 @@ func (r *Result) findKnownErrors(j *job, st *stage) {
 			}
 		}
 	}
-	for _, g := range j.plan.Given {
+	for _, g := range j.plan.GivenParams {
 		k := fit.Index(st.sol.Params, g.Name)
 		if g.Err == nil || k < 0 || st.changed == nil {
 			if g.Err != nil {
@@ -186,7 +186,7 @@ func (r *Result) findKnownErrors(j *job, st *stage) {
 		scaled(j.plan.GainErr)
 	}
 	for i := range r.Parameters {
-		r.Parameters[i].given = math.Hypot(math.Sqrt(square[i]), j.plan.Unsure[r.Parameters[i].Name])
+		r.Parameters[i].givenErr = math.Hypot(math.Sqrt(square[i]), j.plan.Unsure[r.Parameters[i].Name])
 	}
 }
 

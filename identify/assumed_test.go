@@ -24,7 +24,7 @@ func TestAssumedValues(t *testing.T) {
 				tr := b.record(nil)
 				contactPlan(methods...)(b, &tr.plan)
 				guess := factor * b.axis.Friction.Vd
-				tr.plan.Given = []Given{{Name: "vd", Start: &guess, Assumed: true}}
+				tr.plan.GivenParams = []Given{{Name: "vd", Start: &guess, Assumed: true}}
 				o := attempt(kind{}, tr)
 				if o.result == nil {
 					t.Errorf("%v, factor %g, seed %d: %s", methods, factor, seed, o.reason)

@@ -15,20 +15,20 @@ import (
 
 // bristleMethod is a method of package bristle.
 type bristleMethod struct {
-	fit      func(context.Context, []*record.Record, []fit.Param, bristle.Options, fit.Watch) (*fit.Solution, error)
-	warm     bool // starts from what earlier methods found, if that is all of the bristle
-	smoothed bool // fits smoothed motion: a start
-	small    bool // explains motion that never breaks loose only
+	fit        func(context.Context, []*record.Record, []fit.Param, bristle.Options, fit.Watch) (*fit.Solution, error)
+	warmStart  bool // starts from what earlier methods found, if that is all of the bristle
+	smoothed   bool // fits smoothed motion: a start
+	presliding bool // explains motion that never breaks loose only
 }
 
 func (b bristleMethod) run(j *job, ctx context.Context) (*stage, error) {
 	recs, params := j.recs.Fit, bristle.Params(j.plan.Model.Rotary)
-	j.found.start(params, j.plan.Given)
-	if err := apply(params, j.plan.Given); err != nil {
+	j.foundValues.start(params, j.plan.GivenParams)
+	if err := apply(params, j.plan.GivenParams); err != nil {
 		return nil, err
 	}
 	o := j.plan.Bristle
-	o.Warm = b.warm && j.knowsBristle()
+	o.Warm = b.warmStart && j.knowsBristle()
 	sol, err := b.fit(ctx, recs, slices.Clone(params), o, j.watch)
 	if err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func (b bristleMethod) run(j *job, ctx context.Context) (*stage, error) {
 	for _, said := range sol.Doubts {
 		st.doubts = append(st.doubts, fit.Doubt(fit.MethodDoubt, "%s", said))
 	}
-	if b.small {
+	if b.presliding {
 		return st, nil
 	}
 	st.explain = func(recs []*record.Record) (*fit.Solution, error) { return bristle.Explain(recs, sol.Params, o) }
@@ -53,21 +53,21 @@ func (b bristleMethod) run(j *job, ctx context.Context) (*stage, error) {
 	if sol.Extra["hold"] == axis.Held.String() {
 		spec.Hold = axis.Held
 	}
-	m, err := axis.New(spec, bristle.Used(recs)) // its samples are those of the fit, one behind the other
+	m, err := axis.New(spec, bristle.UsableRecords(recs)) // its samples are those of the fit, one behind the other
 	st.inverse = func() *fit.Solution {
 		if err != nil {
 			return nil
 		}
 		return inverse(m, sol.Params)
 	}
-	st.along = func() *fit.Solution {
+	st.alongMotion = func() *fit.Solution {
 		if err != nil {
 			return nil
 		}
 		return inverse(m, freedLoads(sol.Params))
 	}
 	if err == nil && sol.Less != nil {
-		st.pushed = func(pushes []func(row int) float64, size func(i int) float64, rows []int) [][]float64 {
+		st.pushResponse = func(pushes []func(row int) float64, size func(i int) float64, rows []int) [][]float64 {
 			out := make([][]float64, len(pushes))
 			for i, push := range pushes {
 				by := size(i)
@@ -83,7 +83,7 @@ func (b bristleMethod) run(j *job, ctx context.Context) (*stage, error) {
 		}
 	}
 	// here they are no more than doubts: the filter weighs the motion finer than they do
-	if b.smoothed && len(sol.Free) > 0 {
+	if b.smoothed && len(sol.FreeParams) > 0 {
 		st.doubts = append(st.doubts, fit.Doubt(fit.MethodDoubt, "lugre smooths the motion, and smoothing rounds the reversals: its values are a start, its intervals are too narrow, most for Fc, Fs, vs and sigma2; let kalman follow"))
 	}
 	for _, said := range axis.Suspicions(axis.Spec{Rotary: spec.Rotary, Law: "lugre", Drive: axis.Force, Hold: axis.Linear}, recs, sol) {
@@ -96,7 +96,7 @@ func (b bristleMethod) run(j *job, ctx context.Context) (*stage, error) {
 // knowsBristle tells whether earlier methods found all that a descent of the bristle model has to start from.
 func (j *job) knowsBristle() bool {
 	return !slices.ContainsFunc([]string{"M", "sigma0", "Fc", "Fs", "vs"}, func(n string) bool {
-		_, ok := j.found.get(n)
+		_, ok := j.foundValues.get(n)
 		return !ok
 	})
 }
@@ -178,7 +178,7 @@ var bristleDamping = engine.Param{Name: "sigma1", Unit: "N·s/m", Doc: "bristle 
 func (j *job) admit(params []fit.Param, more ...engine.Param) []fit.Param {
 	for _, p := range more {
 		named := func(g Given) bool { return g.Name == p.Name }
-		if params != nil && slices.ContainsFunc(j.plan.Given, named) && fit.Index(params, p.Name) < 0 {
+		if params != nil && slices.ContainsFunc(j.plan.GivenParams, named) && fit.Index(params, p.Name) < 0 {
 			p.Fixed = true
 			params = append(params, fit.Param{Param: p})
 		}
@@ -193,10 +193,10 @@ func (j *job) curve(params []fit.Param, settings any, fitted func(params []fit.P
 		if j.plan.Model.Rotary {
 			params = curve.Rotary(params)
 		}
-		if j.last != nil {
-			j.found.start(params, j.plan.Given)
+		if j.lastStage != nil {
+			j.foundValues.start(params, j.plan.GivenParams)
 		}
-		if err := apply(params, j.plan.Given); err != nil {
+		if err := apply(params, j.plan.GivenParams); err != nil {
 			return nil, err
 		}
 	}

@@ -55,11 +55,11 @@ func (r *Result) budget(p *Parameter) (list []Contribution, combined *float64) {
 			add("rows that depend on each other", "A", beyond(own, plain))
 		}
 	}
-	add("what the residual holds: "+p.shownBy, "B", uniform*most(p.shown))
-	add("what the motion does not exclude: "+p.possibleBy, "B", uniform*most(p.possible))
-	add("assumed values", "B", uniform*most(p.assumed))
+	add("what the residual holds: "+p.shownBy, "B", uniform*largerMove(p.shownMove))
+	add("what the motion does not exclude: "+p.possibleBy, "B", uniform*largerMove(p.possibleMove))
+	add("assumed values", "B", uniform*largerMove(p.assumed))
 	add("rounding of the force", "B", uniform*p.rounded)
-	add("known values that were given with an error", "B", p.given)
+	add("known values that were given with an error", "B", p.givenErr)
 	add("prior", "B", p.prior)
 	if st := r.Steps; st != nil && st.Worst == p.Name && st.Shift != nil {
 		add("steps of the simulation", "B", *st.Shift*own)
@@ -87,11 +87,11 @@ func (r *Result) origin(p *Parameter) string {
 		parts = append(parts, s)
 	}
 	for _, w := range []struct {
-		by   float64
-		what string
-	}{{most(p.shown), p.shownBy}, {most(p.possible), p.possibleBy + ", which the motion does not exclude"}, {most(p.assumed), "what was assumed"}, {p.rounded, "the rounding of the force"}, {p.given, "errors of what is known"}, {p.prior, "the uncertainty of a prior"}} {
-		if w.by != 0 {
-			parts = append(parts, "widened by "+w.what)
+		amount float64
+		source string
+	}{{largerMove(p.shownMove), p.shownBy}, {largerMove(p.possibleMove), p.possibleBy + ", which the motion does not exclude"}, {largerMove(p.assumed), "what was assumed"}, {p.rounded, "the rounding of the force"}, {p.givenErr, "errors of what is known"}, {p.prior, "the uncertainty of a prior"}} {
+		if w.amount != 0 {
+			parts = append(parts, "widened by "+w.source)
 		}
 	}
 	return strings.Join(parts, "; ")

@@ -47,15 +47,15 @@ func TestErrorOfAKnownInertia(t *testing.T) {
 	k := freeKinds[7] // a pendulum
 	tr := k.trial(3)
 	off := 0.05
-	tr.plan.Given[0].Err = &off
+	tr.plan.GivenParams[0].Err = &off
 	r, err := Run(t.Context(), tr.plan, Records{Fit: tr.recs}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"Fv", "mgs"} {
 		p, ok := r.Param(name)
-		if !ok || math.Abs(p.given-off*p.Value) > 0.05*off*p.Value {
-			t.Errorf("%s %.4g: %.3g of the error of the inertia, want %.3g", name, p.Value, p.given, off*p.Value)
+		if !ok || math.Abs(p.givenErr-off*p.Value) > 0.05*off*p.Value {
+			t.Errorf("%s %.4g: %.3g of the error of the inertia, want %.3g", name, p.Value, p.givenErr, off*p.Value)
 		}
 	}
 }

@@ -24,7 +24,7 @@ func coarseChirp(seed uint64, counts int, top float64) trial {
 		return amplitude * math.Sin(2*math.Pi*(0.2*t+rate*t*t)+phase) * min(1, t/0.2)
 	}
 	b.sensors = independent.Sensors{Count: 2 * math.Pi / float64(counts), Velocity: -1, Force: 0.005 * amplitude * float64(seed%2), Seed: seed}
-	tr := b.axis.Simulate(independent.Run{Dt: b.dt, N: b.n, Force: chirp, Between: independent.Held})
+	tr := b.axis.Simulate(independent.Run{Dt: b.dt, N: b.n, Force: chirp, Intersample: independent.Held})
 	return b.trial(tr.Record(b.sensors, nil))
 }
 
@@ -64,10 +64,10 @@ func TestCoarseChirps(t *testing.T) {
 					if truth >= p.CI[0] && truth <= p.CI[1] {
 						held[name]++
 					} else {
-						line += fmt.Sprintf(" %s %+.2g%%±%.2g", name, 100*(p.Value/truth-1), 100*p.half()/truth)
+						line += fmt.Sprintf(" %s %+.2g%%±%.2g", name, 100*(p.Value/truth-1), 100*p.halfInterval()/truth)
 					}
 				}
-				if p, _ := o.result.Param("J"); counts == 4096 && top == 15 && p.half() < 0.01*p.Value {
+				if p, _ := o.result.Param("J"); counts == 4096 && top == 15 && p.halfInterval() < 0.01*p.Value {
 					sound++
 				}
 			}

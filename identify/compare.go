@@ -29,9 +29,9 @@ type Ranked struct {
 	VFit    *float64 `json:"validation_fit_percent"`
 
 	// Against the best: is the difference more than chance? See Differ.
-	PValue *float64 `json:"p_against_best"`
-	Tied   bool     `json:"tied_with_best"`
-	Open   bool     `json:"undecided"` // it leaves far more over than the best, and the test has not the power to call that more than chance
+	PValue    *float64 `json:"p_against_best"`
+	Tied      bool     `json:"tied_with_best"`
+	Undecided bool     `json:"undecided"` // it leaves far more over than the best, and the test has not the power to call that more than chance
 
 	Unit   string  `json:"unit"`
 	Result *Result `json:"result,omitempty"`
@@ -114,22 +114,22 @@ func Compare(models []Ranked) (*Comparison, error) {
 			// one that ranks lower for its parameters alone is not worse either; without a criterion there is no rank
 			best := &c.Models[0]
 			chance := p > 0.05 || !validated && (m.DAICc == nil || best.DAICc == nil)
-			m.PValue, m.Tied, m.Open = &p, misfit <= evenMisfit*least || chance && misfit < farMisfit*least, chance && misfit >= farMisfit*least
+			m.PValue, m.Tied, m.Undecided = &p, misfit <= evenMisfit*least || chance && misfit < farMisfit*least, chance && misfit >= farMisfit*least
 		}
 	}
-	c.say(validated)
+	c.describe(validated)
 	return c, nil
 }
 
 // Worse finds the models that ended worse than one they hold as a special case, such as LuGre and Coulomb friction, or a law
 // by direction and the same law without: their descents missed what the simpler one found. It gives for each of them the
-// parameters of the best such model, to begin from (Plan.Near).
+// parameters of the best such model, to begin from (Plan.SimplerParams).
 func Worse(models []Ranked) map[int]map[string]float64 {
 	out := map[int]map[string]float64{}
 	for i, m := range models {
 		best := math.Inf(1)
 		for _, s := range models {
-			if m.Result == nil || s.Result == nil || !s.Result.within(m.Result) || s.Result.Fit.RMS >= min(best, m.Result.Fit.RMS*(1-1e-4)) {
+			if m.Result == nil || s.Result == nil || !s.Result.nestedIn(m.Result) || s.Result.Fit.RMS >= min(best, m.Result.Fit.RMS*(1-1e-4)) {
 				continue
 			}
 			best, out[i] = s.Result.Fit.RMS, map[string]float64{}
@@ -141,9 +141,9 @@ func Worse(models []Ranked) map[int]map[string]float64 {
 	return out
 }
 
-// within tells that the model of r is a special case of that of a result on the same rows: it has fewer free parameters, and
+// nestedIn tells that the model of r is a special case of that of a result on the same rows: it has fewer free parameters, and
 // each of them is there, under its own name, another, or by direction.
-func (r *Result) within(m *Result) bool {
+func (r *Result) nestedIn(m *Result) bool {
 	if r.Fit.Params >= m.Fit.Params || r.Fit.Rows != m.Fit.Rows || r.Fit.Unit != m.Fit.Unit {
 		return false
 	}
@@ -168,9 +168,9 @@ func (f found) split() bool {
 	return ok
 }
 
-// in is the place in the free parameters of a model where a simpler one ended, and which of them that has: the others stay where they
+// placeIn is the place in the free parameters of a model where a simpler one ended, and which of them that has: the others stay where they
 // are. Without a break-away level there is none above sliding friction.
-func (f found) in(free []fit.Param) (theta []float64, known []bool) {
+func (f found) placeIn(free []fit.Param) (theta []float64, known []bool) {
 	own := f
 	f = maps.Clone(f)
 	if fc, ok := f.get("Fc"); ok {
@@ -270,8 +270,8 @@ func Differ(a, b *fit.Solution) (p float64, ok bool) {
 	return 2 * distuv.UnitNormal.Survival(math.Abs(t)), true
 }
 
-// say puts the ranking into words.
-func (c *Comparison) say(validated bool) {
+// describe puts the ranking into words.
+func (c *Comparison) describe(validated bool) {
 	var group []Ranked // the best model and those tied with it
 	for i, m := range c.Models {
 		if m.Result != nil && (i == 0 || m.Tied) {
@@ -280,7 +280,7 @@ func (c *Comparison) say(validated bool) {
 	}
 	var open []string
 	for _, m := range c.Models {
-		if m.Open {
+		if m.Undecided {
 			open = append(open, m.Name)
 		}
 	}
@@ -312,7 +312,7 @@ func (c *Comparison) say(validated bool) {
 		switch {
 		case m.Result == nil:
 			c.Supports = append(c.Supports, fmt.Sprintf("%s: %s", m.Name, m.Err))
-		case m.Open:
+		case m.Undecided:
 			_, least := c.Models[0].Result.rows(validated)
 			_, misfit := m.Result.rows(validated)
 			c.Supports = append(c.Supports, fmt.Sprintf("%s: leaves %.3g times as much over as %s; the residual depends so much on itself that the test has no power (p = %.2g): record longer, or other motions", m.Name, misfit/least, c.Models[0].Name, *m.PValue))

@@ -140,10 +140,10 @@ func TestCompareWithoutPowerIsNoTie(t *testing.T) {
 		if c.Models[0].Name != "true" || m.Tied || strings.Contains(c.Headline, "equally well") {
 			t.Errorf("validated %v: %s first, tied %v, p %v: %s %q", checked, c.Models[0].Name, m.Tied, *m.PValue, c.Headline, c.Supports)
 		}
-		if m.Open && !strings.Contains(c.Headline, "coulomb leaves far more, though the rows count as too few") {
+		if m.Undecided && !strings.Contains(c.Headline, "coulomb leaves far more, though the rows count as too few") {
 			t.Error(c.Headline)
 		}
-		if said := strings.Join(c.Supports, "\n"); m.Open && !strings.Contains(said, "has no power") {
+		if said := strings.Join(c.Supports, "\n"); m.Undecided && !strings.Contains(said, "has no power") {
 			t.Errorf("nothing about power in %q", said)
 		}
 	}
@@ -209,7 +209,7 @@ func TestWorseThanASpecialCase(t *testing.T) {
 		free = append(free, p)
 	}
 	want := []float64{2, 3.5, 2.5, 4, 0, 7}
-	theta, known := found(worse[1]).in(free)
+	theta, known := found(worse[1]).placeIn(free)
 	for i, x := range theta {
 		if x != want[i] || known[i] != (i < 4) {
 			t.Errorf("%s begins at %g (known: %v), want %g", free[i].Name, x, known[i], want[i])

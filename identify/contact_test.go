@@ -32,8 +32,8 @@ func TestPlausibleYieldsToTold(t *testing.T) {
 		doubt.Params = []string{"vs"}
 		other := fit.Against(fit.OverFitted, "the dip is not friction")
 		r.doubts = []fit.Reason{doubt, other}
-		r.judgeMethod(r.Say)
-		r.judgeContact(r.Say)
+		r.judgeMethod(r.AddReason)
+		r.judgeContact(r.AddReason)
 		if said := slices.Contains(r.Because(), doubt.Text); said != c.said || !slices.Contains(r.Because(), other.Text) {
 			t.Errorf("%s: %q", c.name, r.Because())
 		}
@@ -48,7 +48,7 @@ func TestNoBristleIsOneReason(t *testing.T) {
 		r.Residual.Effective, r.Residual.White = 1000, true
 		r.Parameters = []Parameter{plainParameter("M", 2, 1e-3), plainParameter("sigma0", 1e9, 1e9), plainParameter("sigma1", 1e3, 1e2), plainParameter("Fc", 3, 1e-2)}
 		about := []string{"sigma0", "sigma1"}
-		r.Indistinct = []fit.Indistinct{{Names: about, Why: "no bristle in this record", Advice: "Take a dry law", Absent: absent}, {Names: []string{"sigma0"}, Why: "its error is large"}}
+		r.Indistinct = []fit.Indistinct{{Names: about, Reason: "no bristle in this record", Advice: "Take a dry law", Absent: absent}, {Names: []string{"sigma0"}, Reason: "its error is large"}}
 		rule := fit.Against(fit.OverFitted, "the bristle mode is too high")
 		rule.Params = []string{"sigma0"}
 		r.doubts = []fit.Reason{fit.Doubt(fit.MethodDoubt, "something else"), rule}
@@ -64,7 +64,7 @@ func TestNoBristleIsOneReason(t *testing.T) {
 			t.Errorf("%s is %s, want %s", name, p.Worth, want)
 		}
 	}
-	s := &fit.Solution{Params: []fit.Param{{}, {}}, Free: []int{0, 1}}
+	s := &fit.Solution{Params: []fit.Param{{}, {}}, FreeParams: []int{0, 1}}
 	s.Params[0].Name, s.Params[1].Name = "M", "sigma0"
 	if h := r.harm(s); math.IsInf(h["M"], 0) || !math.IsInf(h["sigma0"], 1) {
 		t.Errorf("harm %v", h)

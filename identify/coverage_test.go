@@ -328,7 +328,7 @@ func inServo(law string) func(*mover, *ride, *rand.Rand) Plan {
 // coasting knows the mass.
 var coasting = changedPlan(planned("coulomb", "lm"), func(p *Plan, a *mover, _ *ride, _ *rand.Rand) {
 	m, known := a.m, true
-	p.Model.Drive, p.Model.Terms, p.Given = axis.Coast, []string{"viscous"}, []Given{{Name: "M", Start: &m, Fixed: &known}}
+	p.Model.Drive, p.Model.Terms, p.GivenParams = axis.Coast, []string{"viscous"}, []Given{{Name: "M", Start: &m, Fixed: &known}}
 })
 
 // priorOf searches a parameter whose value was drawn from its prior, of the given share.
@@ -336,7 +336,7 @@ func priorOf(of func(*mover, *ride, *rand.Rand) Plan, name string, share float64
 	return changedPlan(of, func(p *Plan, a *mover, _ *ride, rng *rand.Rand) {
 		u := share * value(a)
 		start := value(a) + u*rng.NormFloat64()
-		p.Given = append(p.Given, Given{Name: name, Start: &start, Prior: &u})
+		p.GivenParams = append(p.GivenParams, Given{Name: name, Start: &start, Prior: &u})
 	})
 }
 
@@ -345,8 +345,8 @@ func givenOf(of func(*mover, *ride, *rand.Rand) Plan, name string, share float64
 	return changedPlan(of, func(p *Plan, a *mover, _ *ride, rng *rand.Rand) {
 		u := share * value(a)
 		start := value(a) + u*rng.NormFloat64()
-		p.Given = slices.DeleteFunc(p.Given, func(g Given) bool { return g.Name == name })
-		p.Given = append(p.Given, Given{Name: name, Start: &start, Err: &u})
+		p.GivenParams = slices.DeleteFunc(p.GivenParams, func(g Given) bool { return g.Name == name })
+		p.GivenParams = append(p.GivenParams, Given{Name: name, Start: &start, Err: &u})
 	})
 }
 
@@ -354,7 +354,7 @@ func givenOf(of func(*mover, *ride, *rand.Rand) Plan, name string, share float64
 func assumedOf(of func(*mover, *ride, *rand.Rand) Plan, name string, value func(a *mover) float64) func(*mover, *ride, *rand.Rand) Plan {
 	return changedPlan(of, func(p *Plan, a *mover, _ *ride, rng *rand.Rand) {
 		start := value(a) / (0.5 + rng.Float64())
-		p.Given = append(p.Given, Given{Name: name, Start: &start, Assumed: true})
+		p.GivenParams = append(p.GivenParams, Given{Name: name, Start: &start, Assumed: true})
 	})
 }
 
@@ -397,7 +397,7 @@ var coverageCases = func() (list []coverageCase) {
 	list = append(list, coverageCase{"presliding-linear", "micro, below break-away", 100, false, changedPlan(planned("lugre", "presliding-linear"), func(p *Plan, a *mover, _ *ride, _ *rand.Rand) {
 		known := true
 		for name, v := range map[string]float64{"sigma2": a.fv, "Fc": a.fc, "Fs": a.fc, "vs": 0.01} { // a small motion does not tell them
-			p.Given = append(p.Given, Given{Name: name, Start: &v, Fixed: &known})
+			p.GivenParams = append(p.GivenParams, Given{Name: name, Start: &v, Fixed: &known})
 		}
 	})})
 	return list

@@ -128,7 +128,7 @@ func TestCompareCallsSmallDifferencesEven(t *testing.T) {
 		worse[k] = 1.5 * x
 	}
 	c, err = Compare([]Ranked{ranked("a", 3, slow, nil), ranked("b", 4, worse, nil)})
-	if err != nil || c.Models[1].Tied || !c.Models[1].Open || !strings.Contains(strings.Join(c.Supports, "\n"), "no criterion ranks it") {
+	if err != nil || c.Models[1].Tied || !c.Models[1].Undecided || !strings.Contains(strings.Join(c.Supports, "\n"), "no criterion ranks it") {
 		t.Errorf("%v: %+v", err, c)
 	}
 }
@@ -305,7 +305,7 @@ func TestContactExplainedOnSeveralRecords(t *testing.T) {
 func TestAbsurdContactIsDoubted(t *testing.T) {
 	rec := pushed(t, 8000)
 	run := func(given ...Given) *Result {
-		r, err := Run(t.Context(), Plan{Methods: Chain{"lugre"}, Given: given}, Records{Fit: []*record.Record{rec}}, nil, nil)
+		r, err := Run(t.Context(), Plan{Methods: Chain{"lugre"}, GivenParams: given}, Records{Fit: []*record.Record{rec}}, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -31,7 +31,7 @@ func TestIntervalsHoldHalfOfAnAssumption(t *testing.T) {
 		return r, p
 	}
 	plain, m0 := find(Records{Fit: []*record.Record{made(0.1)}})
-	held, m1 := find(Records{Fit: []*record.Record{made(0.1)}, Doubted: []*record.Record{made(0)}, Doubt: "without the correction"})
+	held, m1 := find(Records{Fit: []*record.Record{made(0.1)}, WithoutAssumed: []*record.Record{made(0)}, Doubt: "without the correction"})
 	if m0.Value != m1.Value || math.Abs(m1.Value-2.1) > 0.01 {
 		t.Fatalf("M = %g and %g, want 2.1", m0.Value, m1.Value)
 	}

@@ -63,7 +63,7 @@ func TestIntervalHoldsWhatIsShownAndWhatIsPossible(t *testing.T) {
 		p := Parameter{Estimate: fit.Estimate{Name: "sigma2", Value: 10, StdErr: &se, CI95: &[2]float64{9, 11}}}
 		most := 0.0
 		for i, m := range c.moves {
-			p.moved(m, i%2 == 1, "drag")
+			p.addMove(m, i%2 == 1, "drag")
 			most = math.Max(most, math.Abs(m))
 		}
 		r := &Result{Residual: fit.Residual{Whiteness: fit.Whiteness{White: true}}}

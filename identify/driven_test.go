@@ -30,7 +30,7 @@ func TestDrivenForce(t *testing.T) {
 		for k := range d.Force {
 			d.Disturbance = append(d.Disturbance, push(tr.T[k]))
 		}
-		got := (Records{Fit: []*record.Record{d}}).driven().Fit[0]
+		got := (Records{Fit: []*record.Record{d}}).withTotalForce().Fit[0]
 		for k := range d.Force {
 			want := tr.U[k]
 			if !inCommand {

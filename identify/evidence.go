@@ -5,25 +5,25 @@ import "hilrig/identify/fit"
 // evidence is what a verdict rests on beside what the result shows, whatever was fitted. What a fit does not have is empty, and judges say
 // nothing of it.
 type evidence struct {
-	solution *fit.Solution
-	plain    *fit.Solution        // of a weighted fit, the same records in their own unit; nil: not known
-	checked  *fit.Solution        // of the validation, its residuals
-	along    func() *fit.Solution // the recorded force along the recorded motion, with the derivatives of all loads; nil: the solution is it
-	doubted  *fit.Solution        // found without what was reckoned from an assumption; nil: none was, or nothing was found
+	solution       *fit.Solution
+	unweighted     *fit.Solution        // of a weighted fit, the same records in their own unit; nil: not known
+	checked        *fit.Solution        // of the validation, its residuals
+	alongMotion    func() *fit.Solution // the recorded force along the recorded motion, with the derivatives of all loads; nil: the solution is it
+	withoutAssumed *fit.Solution        // found without what was reckoned from an assumption; nil: none was, or nothing was found
 
-	joint    bool         // the parameters are those of the only joint of a machine, by its names
-	channels []channel    // what was explained
-	refused  []refused    // that the fit does not give
-	doubts   []fit.Reason // of the method about itself
+	joint        bool         // the parameters are those of the only joint of a machine, by its names
+	channels     []channel    // what was explained
+	unidentified []refused    // that the fit does not give
+	doubts       []fit.Reason // of the method about itself
 
-	tolerance    map[string]float64 // by how much a parameter may move without harm
-	halfErr      []float64          // standard errors of the values with half the band; nil: not known
-	tops         []float64          // m/s or rad/s, speed of the record, or of both joints; 0: not known
-	offsetKnown  bool               // the user says what the constant force is
-	oneWay       bool               // the rows of the fit move in one direction
-	contradicted []priorDoubt       // priors
-	given        []string           // numbers that the result rests on and that were not found, with their uncertainty
-	small        []string           // parameters of which zero is an answer: beside the others they are next to nothing
+	tolerance        map[string]float64 // by how much a parameter may move without harm
+	halfErr          []float64          // standard errors of the values with half the band; nil: not known
+	tops             []float64          // m/s or rad/s, speed of the record, or of both joints; 0: not known
+	offsetKnown      bool               // the user says what the constant force is
+	oneWay           bool               // the rows of the fit move in one direction
+	contradicted     []priorDoubt       // priors
+	givenNumbers     []string           // numbers that the result rests on and that were not found, with their uncertainty
+	negligibleParams []string           // parameters of which zero is an answer: beside the others they are next to nothing
 
 	instruments *MachineInstruments // beside least squares; nil: there are none
 	bodies      *bodies             // that have the parameters; nil: not asked

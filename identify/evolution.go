@@ -32,21 +32,21 @@ func (j *job) aep(ctx context.Context) (*stage, error) {
 		if err != nil {
 			return nil, err
 		}
-		if j.keep != nil {
-			if data := j.keep.Load(EvolutionKey); data != nil {
+		if j.keeper != nil {
+			if data := j.keeper.Load(EvolutionKey); data != nil {
 				var c fit.Checkpoint
 				if err := json.Unmarshal(data, &c); err != nil {
 					return nil, fmt.Errorf("checkpoint: %w", err)
 				}
 				a.Resume = &c
 			}
-			a.From, a.Mean = carried(j.keep.Load(PopulationKey), p)
+			a.InitialMembers, a.Mean = carriedMembers(j.keeper.Load(PopulationKey), p)
 			a.Save = func(c *fit.Checkpoint) {
 				if data, err := json.Marshal(c); err == nil {
-					j.keep.Save(EvolutionKey, data)
+					j.keeper.Save(EvolutionKey, data)
 				}
 				if data, err := json.Marshal(carry{c.Names, c.Values(), c.Mean / float64(p.Rows)}); err == nil {
-					j.keep.Save(PopulationKey, data)
+					j.keeper.Save(PopulationKey, data)
 				}
 			}
 		}
@@ -59,7 +59,7 @@ func (j *job) aep(ctx context.Context) (*stage, error) {
 			survivors[i] = fit.Values(valued(own.Params, p.At(theta).Params))
 		}
 		sol.Extra["simulator"] = simulator
-		return best(own, sol, survivors)
+		return bestSurvivor(own, sol, survivors)
 	})
 	if err == nil {
 		st.survivors = survivors
@@ -69,7 +69,7 @@ func (j *job) aep(ctx context.Context) (*stage, error) {
 }
 
 // evolving is the question of an evolution.
-var evolving = question{lead: true, held: true, problem: (*axis.Model).Problem, again: func(_ context.Context, p *fit.Problem) (*fit.Solution, error) { return fit.LM{}.At(p) }}
+var evolving = question{leadBack: true, fixedGains: true, problem: (*axis.Model).Problem, refit: func(_ context.Context, p *fit.Problem) (*fit.Solution, error) { return fit.LM{}.At(p) }}
 
 // evolution is an evolution on a model, with its problem and what simulates it.
 func (j *job) evolution(m *axis.Model, params []fit.Param) (a fit.AEP, p *fit.Problem, simulator string, err error) {
@@ -88,7 +88,7 @@ func Evolution(ctx context.Context, plan Plan, recs Records) (fit.AEP, *fit.Prob
 	if err := recs.check(); err != nil {
 		return fit.AEP{}, nil, err
 	}
-	j, driven := newJob(plan, recs, nil, nil), recs.driven()
+	j, driven := newJob(plan, recs, nil, nil), recs.withTotalForce()
 	for _, name := range plan.Methods {
 		method := j.begin(name, recs, driven)
 		if name == EvolutionKey {
@@ -96,7 +96,7 @@ func Evolution(ctx context.Context, plan Plan, recs Records) (fit.AEP, *fit.Prob
 			if err != nil {
 				return fit.AEP{}, nil, refusal(name, recs.Fit[0], err)
 			}
-			m, _, _ = lead(m, params, evolving)
+			m, _, _ = ledModel(m, params, evolving)
 			a, p, _, err := j.evolution(m, params)
 			return a, p, err
 		}
@@ -119,9 +119,9 @@ type carry struct {
 	Mean    float64     `json:"mean_first_cost"` // of the first generation of all, per row: how far steps have become small
 }
 
-// carried are the members that a keeper has, in the parameters of a problem; what they do not have, and states,
+// carriedMembers are the members that a keeper has, in the parameters of a problem; what they do not have, and states,
 // which are those of their record, are at its start. mean is the cost from which the evolution came. nil: there are none.
-func carried(data []byte, p *fit.Problem) (members [][]float64, mean float64) {
+func carriedMembers(data []byte, p *fit.Problem) (members [][]float64, mean float64) {
 	var c carry
 	if data == nil || json.Unmarshal(data, &c) != nil {
 		return nil, 0
@@ -159,8 +159,8 @@ func Polished(data []byte, r *Result) []byte {
 	return data
 }
 
-// best is the survivor of an evolution that the model p itself explains best.
-func best(p *fit.Problem, sol *fit.Solution, survivors [][]float64) (*fit.Solution, error) {
+// bestSurvivor is the survivor of an evolution that the model p itself explains best.
+func bestSurvivor(p *fit.Problem, sol *fit.Solution, survivors [][]float64) (*fit.Solution, error) {
 	least, at := math.Inf(1), p
 	for _, theta := range survivors {
 		q := p.At(theta)
@@ -213,11 +213,11 @@ func (j *job) nearer(params []fit.Param) []fit.Param {
 		if p.Fixed || !p.Log {
 			continue
 		}
-		k := slices.IndexFunc(j.plan.Given, func(g Given) bool { return g.Name == p.Name })
-		if k < 0 || j.plan.Given[k].Lo == nil {
+		k := slices.IndexFunc(j.plan.GivenParams, func(g Given) bool { return g.Name == p.Name })
+		if k < 0 || j.plan.GivenParams[k].Lo == nil {
 			p.Lo = p.Value * math.Cbrt(p.Lo/p.Value)
 		}
-		if k < 0 || j.plan.Given[k].Hi == nil {
+		if k < 0 || j.plan.GivenParams[k].Hi == nil {
 			p.Hi = p.Value * math.Cbrt(p.Hi/p.Value)
 		}
 	}

@@ -120,15 +120,15 @@ func TestPopulationIsCarried(t *testing.T) {
 	p := &fit.Problem{Rows: 100, Params: []fit.Param{
 		{Param: engine.Param{Name: "Fc", Value: 1}}, {Param: engine.Param{Name: "Fv", Value: 0.25}}, {Param: engine.Param{Name: "M", Value: 1}}, {Param: engine.Param{Name: "x0", Value: -1}},
 	}}
-	members, mean := carried(data, p)
+	members, mean := carriedMembers(data, p)
 	if want := [][]float64{{3, 0.25, 2, -1}, {5, 0.25, 4, -1}, {7, 0.25, 6, -1}}; !reflect.DeepEqual(members, want) || mean != 50 {
 		t.Errorf("%v, mean %g, want %v and 50", members, mean, want)
 	}
-	if members, mean := carried(nil, p); members != nil || mean != 0 {
+	if members, mean := carriedMembers(nil, p); members != nil || mean != 0 {
 		t.Errorf("of nothing: %v %g", members, mean)
 	}
 	r := &Result{Verdict: Weak, Parameters: []Parameter{{Estimate: fit.Estimate{Name: "M", Value: 2.5}}, {Estimate: fit.Estimate{Name: "Fv", Value: 1}}}}
-	members, _ = carried(Polished(data, r), p)
+	members, _ = carriedMembers(Polished(data, r), p)
 	if want := [][]float64{{3, 0.25, 2.5, -1}, {3, 0.25, 2, -1}, {5, 0.25, 4, -1}}; !reflect.DeepEqual(members, want) {
 		t.Errorf("with a result: %v, want %v", members, want)
 	}
@@ -166,7 +166,7 @@ func TestEvolutionGoesOnOverRecords(t *testing.T) {
 	plan := Plan{Methods: Chain{"aep"}, Model: axis.Spec{Law: "static-coulomb-viscous", Drive: axis.Force, Hold: axis.Linear}, AEP: fit.AEP{Generations: 30}, Seed: 3}
 	for _, name := range []string{"M", "Fc", "Fs", "Fv"} {
 		start, lo, hi := 0.5, 0.1, 50.0
-		plan.Given = append(plan.Given, Given{Name: name, Start: &start, Lo: &lo, Hi: &hi})
+		plan.GivenParams = append(plan.GivenParams, Given{Name: name, Start: &start, Lo: &lo, Hi: &hi})
 	}
 	off := func(r *Result) (worst float64) {
 		for name, want := range truth {

@@ -60,7 +60,7 @@ type Contact struct {
 	Errors     map[string]float64 // standard errors of those that were found, by the same names
 	Inertia    float64            // kg or kg·m²; 0: not found
 	InertiaErr float64            // its standard error; 0: known
-	Left       []string           // what of the result the law has no place for, in words
+	Omitted    []string           // what of the result the law has no place for, in words
 }
 
 // Contact gives the friction law of a result. It is refused where a number of the law is missing, where the numbers are none of the law, or
@@ -94,7 +94,7 @@ func (r *Result) Contact() (*Contact, error) {
 		}
 		return true
 	}
-	law := info.New()
+	law := info.NewLaw()
 	var missing []string
 	for _, p := range law.Params() {
 		name, back := p.Name, p.Name+friction.Backward
@@ -107,7 +107,7 @@ func (r *Result) Contact() (*Contact, error) {
 		case name == "sigma2" && put(name, "Fv+") && put(back, "Fv-"):
 		case name == "sigma2" && put(name, "Fv"):
 		default:
-			v, known := axis.Known(name)
+			v, known := axis.FixedDefault(name)
 			if !known {
 				missing = append(missing, name)
 				continue
@@ -131,7 +131,7 @@ func (r *Result) Contact() (*Contact, error) {
 		case strings.HasPrefix(name, "Fv"):
 			return nil, fmt.Errorf("%s = %.4g %s is friction, and the law %s has no place for it; take a law with viscous friction (hil laws)", name, p.Value, p.Unit, c.Law)
 		default:
-			c.Left = append(c.Left, fmt.Sprintf("%s = %.4g %s", name, p.Value, p.Unit))
+			c.Omitted = append(c.Omitted, fmt.Sprintf("%s = %.4g %s", name, p.Value, p.Unit))
 		}
 	}
 	if _, err := friction.Build(c.Law, c.Params); err != nil {
@@ -148,7 +148,7 @@ func (c *Contact) KeepOffset(was float64, why string) {
 	}
 	c.Params["offset"] = was
 	delete(c.Errors, "offset")
-	c.Left = append(c.Left, fmt.Sprintf("offset = %.4g (it stays %.4g): %s", found, was, why))
+	c.Omitted = append(c.Omitted, fmt.Sprintf("offset = %.4g (it stays %.4g): %s", found, was, why))
 }
 
 // Acceptable tells why a result may not take the place of the model of an axis; nil: it may. The rule:

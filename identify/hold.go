@@ -14,7 +14,7 @@ import (
 // likelierHold goes on with the other way in which the force may run between its samples, where that is open and the motion answers so:
 // at once, or once noise of the force is out of the way, which hides in what a wrong hold leaves over.
 func (j *job) likelierHold(ctx context.Context, m *axis.Model, params []fit.Param, sol *fit.Solution, q question) (*axis.Model, *fit.Solution, bool) {
-	if !j.holdOpen || j.plan.Model.Drive != axis.Force || len(sol.Free) == 0 || len(sol.Jac) == 0 || ctx.Err() != nil {
+	if !j.holdOpen || j.plan.Model.Drive != axis.Force || len(sol.FreeParams) == 0 || len(sol.Jac) == 0 || ctx.Err() != nil {
 		return m, sol, false
 	}
 	hold := axis.Linear
@@ -31,7 +31,7 @@ func (j *job) likelierHold(ctx context.Context, m *axis.Model, params []fit.Para
 		return m, sol, false
 	}
 	p.Params = valued(p.Params, sol.Params)
-	next, bad := q.again(ctx, p)
+	next, bad := q.refit(ctx, p)
 	if bad != nil || ctx.Err() != nil || !next.Converged {
 		return m, sol, false
 	}
@@ -68,14 +68,14 @@ func (j *job) towards(m *axis.Model, params []fit.Param, sol *fit.Solution, hold
 		floats.Sub(y, base)
 	}
 	l := fit.NewLinear(sol)
-	return l.Told(y, l.Move(y))
+	return l.RobustFactor(y, l.Move(y))
 }
 
 // aside is by how much the residual changes, of a simulation that is led back along the record, under a force that acts half a sample
 // earlier or later, as with the other hold; nil: it is not led. Noise of the force is less in the mean of two samples, so what is left
 // over with that hold tells nothing.
 func (j *job) aside(m *axis.Model, sol *fit.Solution, base []float64, hold axis.Hold) []float64 {
-	ahead := m.Ahead(hold == axis.Linear)
+	ahead := m.WithShiftedForce(hold == axis.Linear)
 	if ahead == nil {
 		return nil
 	}

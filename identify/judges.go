@@ -15,18 +15,18 @@ type sayer func(code fit.Code, level fit.Level, params []string, format string, 
 
 // Where the noise of a record says that something is missing.
 const (
-	timesNoise  = 5          // what is left over may be this many times the noise of the record: noise that depends on its neighbours hides in part
-	timesBand   = 3          // likewise where the noise next to the band of a fit is known: in the band it may be stronger
-	timesUneven = math.Sqrt2 // likewise of a motion that dies away, where what is left over changes along it: as much again as the noise
-	leastLeft   = 1e-4       // of the spread of what was recorded: less is rounding, and steps of the simulation
-	partsAbove  = 10         // times what is left over, from which the parts of a sum make what is explained next to nothing
+	timesNoise       = 5          // what is left over may be this many times the noise of the record: noise that depends on its neighbours hides in part
+	timesBand        = 3          // likewise where the noise next to the band of a fit is known: in the band it may be stronger
+	timesUneven      = math.Sqrt2 // likewise of a motion that dies away, where what is left over changes along it: as much again as the noise
+	minResidualShare = 1e-4       // of the spread of what was recorded: less is rounding, and steps of the simulation
+	partsAbove       = 10         // times what is left over, from which the parts of a sum make what is explained next to nothing
 )
 
 // judges look at a result one after the other, whatever was fitted; one that has nothing to look at says nothing. Those above the
 // parameters move intervals, which are judged then.
 var judges = []struct {
-	asks string
-	look func(r *Result, say sayer)
+	asks  string
+	judge func(r *Result, say sayer)
 }{
 	{"do the records hold what the model describes?", (*Result).judgeAbsent},
 	{"does the model explain the records?", (*Result).judgeFit},
@@ -57,7 +57,7 @@ var judges = []struct {
 func (r *Result) judge() {
 	r.Verdict, r.Reasons = Identified, []fit.Reason{}
 	for _, j := range judges {
-		j.look(r, r.Say)
+		j.judge(r, r.AddReason)
 	}
 	r.weakenConcerned()
 }
@@ -72,8 +72,9 @@ func (r *Result) weakenConcerned() {
 	}
 }
 
-// Say adds a reason to the verdict. Those that reject come first; a remark is a warning, and one that was said before is not said again.
-func (r *Result) Say(code fit.Code, level fit.Level, params []string, format string, args ...any) {
+// AddReason adds a reason to the verdict. Those that reject come first; a remark is a warning, and one that was said before is not said
+// again.
+func (r *Result) AddReason(code fit.Code, level fit.Level, params []string, format string, args ...any) {
 	one := fit.Reason{Code: code, Level: level, Params: append([]string{}, params...), Text: fmt.Sprintf(format, args...)}
 	said := func(o fit.Reason) bool { return o.Text == one.Text }
 	switch {
@@ -145,7 +146,7 @@ func (r *Result) judgeValidation(say sayer) {
 func (r *Result) judgeNoise(say sayer) {
 	for i := range r.channels {
 		c := &r.channels[i]
-		if c.noise == nil || c.rms <= leastLeft*c.spread {
+		if c.noise == nil || c.rms <= minResidualShare*c.spread {
 			continue
 		}
 		also := ""
@@ -203,7 +204,7 @@ func (r *Result) tells(name string) bool {
 	if !ok || p.Fixed || p.CI == nil || p.Worth != string(Identified) || r.Residual.Effective < float64(r.Fit.Params) {
 		return false
 	}
-	return p.half() <= weakRelative*math.Abs(p.Value)
+	return p.halfInterval() <= weakRelative*math.Abs(p.Value)
 }
 
 // judgeRecords takes in the checks of the records that failed.
@@ -272,16 +273,16 @@ func (r *Result) judgeAssumed(say sayer) {
 	var names, moves []string
 	for i := range r.Parameters {
 		p := &r.Parameters[i]
-		if ci := r.random(p); ci != nil && p.CI != nil && (p.assumed != [2]float64{} || p.given > 0) && !p.State() {
+		if ci := r.random(p); ci != nil && p.CI != nil && (p.assumed != [2]float64{} || p.givenErr > 0) && !p.State() {
 			names = append(names, p.Name)
 			moves = append(moves, fmt.Sprintf("%s to ±%.2g instead of ±%.2g %s", p.Name, (p.CI[1]-p.CI[0])/2, (ci[1]-ci[0])/2, p.Unit))
 		}
 	}
 	switch {
-	case r.given == nil:
+	case r.givenNumbers == nil:
 	case names == nil:
-		say(fit.Assumed, fit.Remark, nil, "assumed, as the file gives it: %s. The intervals do not hold errors of these numbers. Say in the file how well they are known, under uncertainty", list(r.given))
+		say(fit.Assumed, fit.Remark, nil, "assumed, as the file gives it: %s. The intervals do not hold errors of these numbers. Say in the file how well they are known, under uncertainty", list(r.givenNumbers))
 	default:
-		say(fit.Assumed, fit.Remark, names, "assumed, as the file gives it: %s. The intervals hold that: %s. Say in the file how well these numbers are known, under uncertainty", list(r.given), list(moves))
+		say(fit.Assumed, fit.Remark, names, "assumed, as the file gives it: %s. The intervals hold that: %s. Say in the file how well these numbers are known, under uncertainty", list(r.givenNumbers), list(moves))
 	}
 }

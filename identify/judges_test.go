@@ -79,7 +79,7 @@ func TestReasonsConcernParameters(t *testing.T) {
 		r := judged(func(r *Result) { r.doubts = []fit.Reason{c.of} })
 		if c.of.Code == fit.OverFitted { // judgeContact has the word where that is no contact
 			r = judged(func(*Result) {})
-			r.Say(c.of.Code, c.of.Level, c.of.Params, "no contact")
+			r.AddReason(c.of.Code, c.of.Level, c.of.Params, "no contact")
 			r.weakenConcerned()
 		}
 		if p, _ := r.Param("M"); p.Worth != string(c.want) {

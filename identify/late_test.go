@@ -76,7 +76,7 @@ func TestDriftIsNamed(t *testing.T) {
 // The force of a measured axis, recorded five samples late: the lag falls by that, and nothing else moves.
 func TestLateForceOfAMeasuredAxis(t *testing.T) {
 	read := func(by int) *Result {
-		recs, err := record.Read(peer.Shared(t, "emps/emps_estimation.csv.gz"), record.Mapping{
+		recs, err := record.Read(peer.SharedRecord(t, "emps/emps_estimation.csv.gz"), record.Mapping{
 			Time: record.Column{Name: "time_s"}, Position: record.Column{Name: "position_m"}, Force: record.Column{Name: "command_V", Scale: 35.15065188248547}, // N/V
 		})
 		if err != nil {

@@ -18,15 +18,15 @@ import (
 // Machine is what stands beside the result of a machine: its joints, its base parameters, and the set of all parameters that can take the
 // place of those in the machine file.
 type Machine struct {
-	Joints     []MachineJoint     `json:"joints"`
-	Base       []MachineBase      `json:"base_parameters"`
-	Unseen     []string           `json:"unseen"`     // parameters that no torque of this machine feels
-	Parameters []MachineParameter `json:"parameters"` // all of them, with the least change from the file
-	Essential  int                `json:"essential"`  // base parameters that are taken from the record
-	Grown      float64            `json:"essential_rms_growth"`
-	Possible   bool               `json:"possible"`            // real bodies have them
-	Impossible []string           `json:"impossible"`          // what speaks against it in the set of least change
-	Moved      float64            `json:"possible_rms_growth"` // rms with real bodies over that of the set of least change
+	Joints         []MachineJoint     `json:"joints"`
+	Base           []MachineBase      `json:"base_parameters"`
+	Unseen         []string           `json:"unseen"`     // parameters that no torque of this machine feels
+	Parameters     []MachineParameter `json:"parameters"` // all of them, with the least change from the file
+	Essential      int                `json:"essential"`  // base parameters that are taken from the record
+	Grown          float64            `json:"essential_rms_growth"`
+	Possible       bool               `json:"possible"`            // real bodies have them
+	Impossible     []string           `json:"impossible"`          // what speaks against it in the set of least change
+	PossibleGrowth float64            `json:"possible_rms_growth"` // rms with real bodies over that of the set of least change
 
 	Instruments *MachineInstruments `json:"instruments"` // null: they were not asked for
 }
@@ -37,35 +37,35 @@ type MachineInstruments struct {
 	Bandwidth  float64             `json:"bandwidth_hz"`
 	Reference  bool                `json:"reference"`
 	Rounds     int                 `json:"rounds"`
-	Missing    string              `json:"missing"` // why there are no estimates; "": there are
+	Failure    string              `json:"missing"` // why there are no estimates; "": there are
 	Weakest    float64             `json:"weakest_correlation"`
 	Parameters []MachineInstrument `json:"parameters"`
 }
 
 // MachineInstrument is a base parameter by both.
 type MachineInstrument struct {
-	Name   string  `json:"name"`
-	Value  float64 `json:"value"`
-	Least  float64 `json:"least_squares"`
-	Apart  float64 `json:"apart"`  // the difference over its standard error
-	Biased bool    `json:"biased"` // least squares is off beyond doubt, and by its own standard error at least
+	Name       string  `json:"name"`
+	Value      float64 `json:"value"`
+	LSValue    float64 `json:"least_squares"`
+	Difference float64 `json:"apart"`  // the difference over its standard error
+	Biased     bool    `json:"biased"` // least squares is off beyond doubt, and by its own standard error at least
 }
 
 // MachineJoint is how well the torque of a joint is explained.
 type MachineJoint struct {
-	Name    string   `json:"name"`
-	Unit    string   `json:"unit"`
-	Passive bool     `json:"passive"` // fit and R² are those of the largest part of its torque, which is zero
-	Percent float64  `json:"fit_percent"`
-	R2      float64  `json:"r2"`
-	RMS     float64  `json:"rms"`
-	Noise   *float64 `json:"noise"` // what noise of the records alone would leave over, rms; null: not known
-	Rows    int      `json:"rows"`
-	Slow    int      `json:"rows_slow"` // left out
-	Least   float64  `json:"least_speed"`
-	Valid   *float64 `json:"validation_fit_percent"`
-	ValidR2 *float64 `json:"validation_r2"`
-	Written float64  `json:"written_fit_percent"` // of the set of all parameters, on the records of the fit
+	Name     string   `json:"name"`
+	Unit     string   `json:"unit"`
+	Passive  bool     `json:"passive"` // fit and R² are those of the largest part of its torque, which is zero
+	Percent  float64  `json:"fit_percent"`
+	R2       float64  `json:"r2"`
+	RMS      float64  `json:"rms"`
+	Noise    *float64 `json:"noise"` // what noise of the records alone would leave over, rms; null: not known
+	Rows     int      `json:"rows"`
+	SlowRows int      `json:"rows_slow"` // left out
+	MinSpeed float64  `json:"least_speed"`
+	Valid    *float64 `json:"validation_fit_percent"`
+	ValidR2  *float64 `json:"validation_r2"`
+	Written  float64  `json:"written_fit_percent"` // of the set of all parameters, on the records of the fit
 }
 
 // MachineBase is a base parameter, a sum of parameters of bodies and joints.
@@ -110,21 +110,21 @@ func OfMachine(b *machine.Result, info []record.Info, findings []record.Finding,
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	errs := make([]float64, len(b.Free))
-	for j, k := range b.Free {
+	errs := make([]float64, len(b.FreeParams))
+	for j, k := range b.FreeParams {
 		errs[j] = math.Inf(1)
 		if ci := r.Interval(&r.Parameters[k]); ci != nil {
 			errs[j] = (ci[1] - ci[0]) / 4
 		}
 	}
 	essential := b.Essential(errs)
-	out = &Machine{Grown: essential.Grown, Moved: 1, Unseen: []string{}, Impossible: []string{}}
-	theta = b.Base.Full(b.Model, essential.Values)
+	out = &Machine{Grown: essential.Grown, PossibleGrowth: 1, Unseen: []string{}, Impossible: []string{}}
+	theta = b.Base.FullParams(b.Model, essential.Values)
 	out.Impossible = append(out.Impossible, b.Base.Impossible(b.Model, theta)...)
 	unreal := false
 	if len(out.Impossible) > 0 && slices.Contains(b.Spec.Terms, machine.Inertia) {
 		found := theta
-		theta, out.Moved = b.Possible(found)
+		theta, out.PossibleGrowth = b.Possible(found)
 		unreal = b.Unreal(found, theta)
 	}
 	out.Possible = len(b.Base.Impossible(b.Model, theta)) == 0
@@ -134,8 +134,8 @@ func OfMachine(b *machine.Result, info []record.Info, findings []record.Finding,
 			continue
 		}
 		out.Base = append(out.Base, MachineBase{Name: b.Base.Name(i), Sum: b.Base.Text(i), Shares: b.Base.Shares(i), Start: b.Start[i],
-			Essential: slices.Contains(essential.Free, i), Written: written[i]})
-		if slices.Contains(essential.Free, i) {
+			Essential: slices.Contains(essential.FreeParams, i), Written: written[i]})
+		if slices.Contains(essential.FreeParams, i) {
 			out.Essential++
 		}
 	}
@@ -149,12 +149,12 @@ func OfMachine(b *machine.Result, info []record.Info, findings []record.Finding,
 	for _, k := range b.Base.Unseen {
 		out.Unseen = append(out.Unseen, b.Base.Columns[k].Name)
 	}
-	own := b.Own(written)
+	own := b.ExplainFit(written)
 	for i, j := range b.Joints {
 		out.Joints = append(out.Joints, MachineJoint{Name: j.Name, Unit: j.Unit, Passive: j.Passive, Percent: j.Percent, R2: j.R2,
-			RMS: j.RMS, Noise: numeric.OrNull(j.Noise), Rows: j.Rows, Slow: j.Slow, Least: j.Least, Written: own[i].Percent})
+			RMS: j.RMS, Noise: numeric.OrNull(j.Noise), Rows: j.Rows, SlowRows: j.SlowRows, MinSpeed: j.MinSpeed, Written: own[i].Percent})
 	}
-	r.bodies = &bodies{out.Possible, unreal, out.Moved, out.Impossible}
+	r.bodies = &bodies{out.Possible, unreal, out.PossibleGrowth, out.Impossible}
 	if b.Axis != nil { // judged as an axis: of one joint, no real body has what has the wrong sign
 		if r.Validation != nil && r.Validation.Fit.Percent != nil {
 			percent := *r.Validation.Fit.Percent
@@ -170,16 +170,16 @@ func OfMachine(b *machine.Result, info []record.Info, findings []record.Finding,
 	}
 	out.Instruments = instrumentsOf(b)
 	r.instruments = out.Instruments
-	for _, u := range b.Refused {
-		r.refused = append(r.refused, refused{fit.Indistinct{Names: u.Names, Weights: u.Weights, Why: u.Text, Advice: toldApart},
-			fmt.Sprintf("%s cannot be identified and is left at %.4g, the value of the machine file: %s. Record a motion that tells it, or leave its term out", u.Name, u.Kept, u.Text)})
-		r.Indistinct = append(r.Indistinct, r.refused[len(r.refused)-1].Indistinct)
+	for _, u := range b.Unidentifiable {
+		r.unidentified = append(r.unidentified, refused{fit.Indistinct{Names: u.Names, Weights: u.Weights, Reason: u.Text, Advice: toldApart},
+			fmt.Sprintf("%s cannot be identified and is left at %.4g, the value of the machine file: %s. Record a motion that tells it, or leave its term out", u.Name, u.FileValue, u.Text)})
+		r.Indistinct = append(r.Indistinct, r.unidentified[len(r.unidentified)-1].Indistinct)
 	}
 	for _, i := range b.OneWay {
 		text := fmt.Sprintf("joint %s moves in one direction, where its Coulomb friction and a constant torque are one number. Record both directions, or leave offset out of the terms", out.Joints[i].Name)
 		for k, at := range b.Base.Pivot {
 			if c := &b.Base.Columns[at]; c.Joint == i && (c.Term == machine.Coulomb || c.Term == machine.Offset) {
-				r.refused = append(r.refused, refused{fit.Indistinct{Names: []string{b.Base.Name(k)}}, text})
+				r.unidentified = append(r.unidentified, refused{fit.Indistinct{Names: []string{b.Base.Name(k)}}, text})
 			}
 		}
 	}
@@ -215,26 +215,26 @@ func ofJoints(b *machine.Result, info []record.Info, findings []record.Finding) 
 	if len(info) > 1 {
 		r.Records = info
 	}
-	r.take(b.Solution, a, nil)
+	r.fill(b.Solution, a, nil)
 	r.Indistinct = []fit.Indistinct{}
 	r.HalfCutoff, r.halfErr = make([]float64, len(r.Parameters)), make([]float64, len(r.Parameters))
 	for i := range r.Parameters {
 		r.HalfCutoff[i] = r.Parameters[i].Value
 	}
-	for j, k := range b.Free {
+	for j, k := range b.FreeParams {
 		p := &r.Parameters[k]
 		c := &b.Base.Columns[b.Base.Pivot[k]]
-		p.Term, p.Share, p.Start, p.given = string(c.Term), &b.Share[j], &b.Start[k], b.Given[j]
-		if b.Half != nil {
-			r.HalfCutoff[k], r.halfErr[k] = b.Half[j], b.HalfErr[j]
+		p.Term, p.Share, p.Start, p.givenErr = string(c.Term), &b.Share[j], &b.Start[k], b.GivenErr[j]
+		if b.HalfCutoff != nil {
+			r.HalfCutoff[k], r.halfErr[k] = b.HalfCutoff[j], b.HalfErr[j]
 		}
 	}
-	r.given = b.Spec.Uncertain.Texts(b.Model.NV())
+	r.givenNumbers = b.Spec.Uncertain.Texts(b.Model.NV())
 	r.findLacking(b)
 	if iv := b.IV; iv != nil && b.Spec.Instruments == machine.UseCheck {
-		for j, apart := range iv.Apart { // where they differ beyond chance, intervals hold both values
+		for j, apart := range iv.Differences { // where they differ beyond chance, intervals hold both values
 			if math.Abs(apart) > apartLikely {
-				r.Parameters[b.Free[j]].moved(iv.Values[j]-iv.Least[j], false, "instrumental variables")
+				r.Parameters[b.FreeParams[j]].addMove(iv.Values[j]-iv.LSValues[j], false, "instrumental variables")
 			}
 		}
 	}
@@ -248,24 +248,24 @@ func ofJoints(b *machine.Result, info []record.Info, findings []record.Finding) 
 
 // ofOnlyJoint is the result of a machine of one joint, judged as an axis.
 func ofOnlyJoint(b *machine.Result, v MachineChecks) (*Result, error) {
-	plan := Plan{Methods: Chain{regress}, Regress: b.Asked, Model: axis.Spec{Rotary: b.Asked.Rotary}, GainErr: b.Spec.Uncertain.Gain / 100, Unsure: b.Unsure()}
+	plan := Plan{Methods: Chain{regress}, Regress: b.AxisSpec, Model: axis.Spec{Rotary: b.AxisSpec.Rotary}, GainErr: b.Spec.Uncertain.Gain / 100, Unsure: b.Unsure()}
 	var recs Records
-	for _, d := range b.Read {
+	for _, d := range b.RawRecords {
 		recs.Fit = append(recs.Fit, d[0])
 	}
 	for _, d := range v.Records {
 		recs.Validation = append(recs.Validation, d[0])
 	}
 	read := recs.Fit
-	recs = recs.each(record.WithoutSpikes)
+	recs = recs.mapRecords(record.WithoutSpikes)
 	j := newJob(plan, recs, nil, nil)
-	method := j.begin(regress, recs, recs.driven())
+	method := j.begin(regress, recs, recs.withTotalForce())
 	j.end(method, j.stageOf(b.Axis))
-	r := &Result{Chain: plan.Methods, Findings: []record.Finding{}, Warnings: append([]string{}, b.Warnings...), Stages: []Stage{j.last.stage()}}
-	r.joint, r.given = true, b.Spec.Uncertain.Texts(1)
+	r := &Result{Chain: plan.Methods, Findings: []record.Finding{}, Warnings: append([]string{}, b.Warnings...), Stages: []Stage{j.lastStage.stage()}}
+	r.joint, r.givenNumbers = true, b.Spec.Uncertain.Texts(1)
 	for _, p := range b.Solution.Params {
 		if p.Zero {
-			r.small = append(r.small, p.Name)
+			r.negligibleParams = append(r.negligibleParams, p.Name)
 		}
 	}
 	if err := r.finish(context.Background(), j, read); err != nil {
@@ -275,7 +275,7 @@ func ofOnlyJoint(b *machine.Result, v MachineChecks) (*Result, error) {
 	for _, t := range b.Spec.Terms {
 		r.Model.Terms = append(r.Model.Terms, string(t))
 	}
-	for _, k := range b.Free {
+	for _, k := range b.FreeParams {
 		p := &r.Parameters[k]
 		p.Term, p.Start = string(b.Base.Columns[b.Base.Pivot[k]].Term), &b.Start[k]
 	}
@@ -287,7 +287,7 @@ func ofOnlyJoint(b *machine.Result, v MachineChecks) (*Result, error) {
 // changes the torques by little.
 func (r *Result) findLacking(b *machine.Result) {
 	harm := r.harm(b.Solution)
-	for j, k := range b.Free {
+	for j, k := range b.FreeParams {
 		if share := b.Share[j]; share > 0 {
 			p := &r.Parameters[k]
 			harm[p.Name] = math.Max(harm[p.Name], weakShare/share*math.Abs(p.Value))
@@ -308,9 +308,9 @@ func instrumentsOf(b *machine.Result) *MachineInstruments {
 	if iv == nil {
 		return nil
 	}
-	out := &MachineInstruments{Use: b.Spec.Instruments, Bandwidth: iv.Bandwidth, Reference: iv.Reference, Rounds: iv.Rounds, Missing: iv.Missing, Weakest: iv.Weakest, Parameters: []MachineInstrument{}}
+	out := &MachineInstruments{Use: b.Spec.Instruments, Bandwidth: iv.Bandwidth, Reference: iv.Reference, Rounds: iv.Rounds, Failure: iv.Failure, Weakest: iv.Weakest, Parameters: []MachineInstrument{}}
 	for j := range iv.Values {
-		out.Parameters = append(out.Parameters, MachineInstrument{b.Base.Name(b.Free[j]), iv.Values[j], iv.Least[j], iv.Apart[j], slices.Contains(iv.Biased, j)})
+		out.Parameters = append(out.Parameters, MachineInstrument{b.Base.Name(b.FreeParams[j]), iv.Values[j], iv.LSValues[j], iv.Differences[j], slices.Contains(iv.Biased, j)})
 	}
 	return out
 }
@@ -344,8 +344,8 @@ func (r *Result) judgeInstruments(say sayer) {
 	switch {
 	case iv == nil:
 		return
-	case iv.Missing != "":
-		say(fit.Instruments, fit.Remark, nil, "least squares is not compared with instrumental variables: %s", iv.Missing)
+	case iv.Failure != "":
+		say(fit.Instruments, fit.Remark, nil, "least squares is not compared with instrumental variables: %s", iv.Failure)
 		return
 	}
 	var small, large, names []string
@@ -357,8 +357,8 @@ func (r *Result) judgeInstruments(say sayer) {
 		if !ok || own.Share == nil {
 			continue
 		}
-		text := fmt.Sprintf("%s (%.4g and %.4g %s)", p.Name, p.Least, p.Value, own.Unit)
-		if change := math.Abs(p.Value - p.Least); change > cutoffDrift*math.Abs(p.Value) && change**own.Share > weakShare*math.Abs(p.Value) {
+		text := fmt.Sprintf("%s (%.4g and %.4g %s)", p.Name, p.LSValue, p.Value, own.Unit)
+		if change := math.Abs(p.Value - p.LSValue); change > cutoffDrift*math.Abs(p.Value) && change**own.Share > weakShare*math.Abs(p.Value) {
 			large, names = append(large, text), append(names, p.Name)
 		} else {
 			small = append(small, text)

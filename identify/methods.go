@@ -35,17 +35,17 @@ type MethodInfo struct {
 	Columns  func(p *Plan) []string // without which it cannot work
 	Finds    func(law string) bool  // whether it finds parameters of a friction law; nil: of none
 
-	Simulates   bool // runs the model along the record
-	Apart       bool // keeps the force of the drive and a known disturbance apart
-	Steady      bool // looks at the friction at held velocities, whose constant force is known beforehand
-	OneWay      bool // its experiment goes one way
-	Coupled     bool // two joints act on each other
-	Small       bool // its motion is small on purpose: the contact does not slide
-	Loop        bool // ties a presliding loop, a second record, to the first
-	Tabled      bool // takes a table of steady friction in place of samples in time
-	Coefficient bool // takes a coefficient of friction in place of a force
-	Estimate    bool // ends near an optimum, not at one
-	Sided       bool // can split friction by direction
+	Simulates        bool // runs the model along the record
+	KeepsDisturbance bool // keeps the force of the drive and a known disturbance apart
+	SteadyFriction   bool // looks at the friction at held velocities, whose constant force is known beforehand
+	OneWay           bool // its experiment goes one way
+	Coupled          bool // two joints act on each other
+	SmallMotion      bool // its motion is small on purpose: the contact does not slide
+	Loop             bool // ties a presliding loop, a second record, to the first
+	Tabled           bool // takes a table of steady friction in place of samples in time
+	Coefficient      bool // takes a coefficient of friction in place of a force
+	Estimate         bool // ends near an optimum, not at one
+	Sided            bool // can split friction by direction
 
 	run func(j *job, ctx context.Context) (*stage, error)
 }
@@ -62,25 +62,27 @@ var Methods = []MethodInfo{
 	{Name: "two-joint", Sided: true, Title: "inverse dynamics of two joints, linear least squares", run: (*job).twoJoint,
 		Settings: append([]string{"joints"}, regressing...), Columns: jointColumns, Coupled: true},
 	{Name: "static", Sided: true, Title: "static friction map", run: (*job).static,
-		Settings: []string{"static", "model.law", "parameters"}, Columns: steadyColumns, Finds: oneOf(curve.Laws...), Steady: true, Tabled: true},
-	{Name: "presliding", Title: "presliding loop", run: (*job).presliding, Small: true,
+		Settings: []string{"static", "model.law", "parameters"}, Columns: steadyColumns, Finds: oneOf(curve.Laws...), SteadyFriction: true,
+		Tabled: true},
+	{Name: "presliding", Title: "presliding loop", run: (*job).presliding, SmallMotion: true,
 		Settings: []string{"presliding", "noise", "parameters"}, Columns: motionColumns, Finds: oneOf("lugre")},
-	{Name: "presliding-linear", Title: "small motion, prediction error of a Kalman filter", run: bristleMethod{fit: bristle.Presliding, small: true}.run, Small: true,
+	{Name: "presliding-linear", Title: "small motion, prediction error of a Kalman filter", run: bristleMethod{fit: bristle.Presliding, presliding: true}.run, SmallMotion: true,
 		Settings: []string{"noise", "parameters"}, Columns: motionColumns, Finds: oneOf("lugre")},
 	{Name: "joint", Sided: true, Title: "static map and presliding loop together", run: (*job).joint,
-		Settings: []string{"static", "presliding", "loop", "noise", "model.law", "parameters"}, Columns: steadyColumns, Finds: oneOf("lugre"), Steady: true, Tabled: true, Loop: true},
+		Settings: []string{"static", "presliding", "loop", "noise", "model.law", "parameters"}, Columns: steadyColumns, Finds: oneOf("lugre"), SteadyFriction: true, Tabled: true, Loop: true},
 	{Name: "velocity-step", Title: "velocity steps", run: (*job).velocityStep,
-		Settings: []string{"velocity_step", "parameters"}, Columns: steadyColumns, Finds: oneOf("state-variable"), Steady: true, OneWay: true, Apart: true, Coefficient: true},
+		Settings: []string{"velocity_step", "parameters"}, Columns: steadyColumns, Finds: oneOf("state-variable"), SteadyFriction: true, OneWay: true, KeepsDisturbance: true, Coefficient: true},
 	{Name: "lugre", Title: "separable fit of the smoothed motion", run: bristleMethod{fit: bristle.Separable, smoothed: true}.run,
 		Settings: []string{"noise", "bootstrap", "model.law", "parameters"}, Columns: motionColumns, Finds: oneOf("lugre")},
-	{Name: "kalman", Title: "prediction error of a Kalman filter", run: bristleMethod{fit: bristle.Kalman, warm: true}.run,
+	{Name: "kalman", Title: "prediction error of a Kalman filter", run: bristleMethod{fit: bristle.Kalman, warmStart: true}.run,
 		Settings: []string{"noise", "model.law", "parameters"}, Columns: motionColumns, Finds: oneOf("lugre")},
 	{Name: "aep", Sided: true, Title: "accelerated evolutionary programming", run: (*job).aep,
-		Settings: append([]string{"aep", "bootstrap"}, simulating...), Columns: simulatedColumns, Finds: anyLaw, Simulates: true, Apart: true, Estimate: true},
+		Settings: append([]string{"aep", "bootstrap"}, simulating...), Columns: simulatedColumns, Finds: anyLaw, Simulates: true, KeepsDisturbance: true, Estimate: true},
 	{Name: "lm", Sided: true, Title: "output error, Levenberg–Marquardt", run: (*job).lm,
-		Settings: append([]string{"lm", "bootstrap"}, simulating...), Columns: simulatedColumns, Finds: anyLaw, Simulates: true, Apart: true},
+		Settings: append([]string{"lm", "bootstrap"}, simulating...), Columns: simulatedColumns, Finds: anyLaw, Simulates: true,
+		KeepsDisturbance: true},
 	{Name: "multishoot", Sided: true, Title: "output error, multiple shooting", run: (*job).multishoot,
-		Settings: append([]string{"segments"}, simulating...), Columns: shotColumns, Finds: anyLaw, Simulates: true, Apart: true},
+		Settings: append([]string{"segments"}, simulating...), Columns: shotColumns, Finds: anyLaw, Simulates: true, KeepsDisturbance: true},
 }
 
 // FindMethod returns a method by its name; nil if there is none.
@@ -111,13 +113,13 @@ func ParseChain(names []string) (Chain, error) {
 	return chain, nil
 }
 
-// Any tells whether one of its methods is such a one.
-func (c Chain) Any(such func(m *MethodInfo) bool) bool {
+// ContainsFunc tells whether one of its methods is such a one.
+func (c Chain) ContainsFunc(such func(m *MethodInfo) bool) bool {
 	return slices.ContainsFunc(c, func(name Method) bool { m := FindMethod(name); return m != nil && such(m) })
 }
 
-// Once tells whether a method is among its methods, and only once.
-func (c Chain) Once(name Method) bool {
+// ContainsOnce tells whether a method is among its methods, and only once.
+func (c Chain) ContainsOnce(name Method) bool {
 	i := slices.Index(c, name)
 	return i >= 0 && !slices.Contains(c[i+1:], name)
 }
@@ -177,7 +179,7 @@ func steadyColumns(*Plan) []string { return []string{"velocity", "force"} }
 
 func jointColumns(p *Plan) []string {
 	all := []string{"position", "position2", "force", "force2"}
-	if p.Joints.Free {
+	if p.Joints.Undriven {
 		return all[:2]
 	}
 	return all

@@ -82,7 +82,7 @@ func TestLawsOfTheChapterAreIdentified(t *testing.T) {
 			rng := rand.New(rand.NewPCG(3, 4))
 			var recs []*record.Record
 			for _, speed := range []float64{0.02, 0.1} {
-				mass, err := friction.NewMass(1, info.New(), friction.Midpoint)
+				mass, err := friction.NewMass(1, info.NewLaw(), friction.Midpoint)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -106,7 +106,7 @@ func TestLawsOfTheChapterAreIdentified(t *testing.T) {
 				t.Fatal(err)
 			}
 			truth := map[string]float64{}
-			for _, p := range info.New().Params() {
+			for _, p := range info.NewLaw().Params() {
 				truth[p.Name] = p.Value
 			}
 			ps := m.Params()

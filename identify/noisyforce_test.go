@@ -159,8 +159,8 @@ func TestNoisyForceOfABristle(t *testing.T) {
 	}
 }
 
-// Noise of a force sensor whose neighbours go together is stronger where it is slow than from sample to sample, and a simulation adds up what
-// is slow. It is led back by as much; a record that lacks something is not taken for such noise without a word.
+// Noise of a force sensor whose neighbours go together is stronger where it is slow than from sample to sample, and a simulation adds up
+// what is slow. It is led back by as much; a record that lacks something is not taken for such noise without a word.
 func TestSlowNoiseOfTheForceInOpenLoop(t *testing.T) {
 	way := ways[slices.IndexFunc(ways, func(w way) bool { return w.name == "lm in open loop" })]
 	identified, of := 0, 0
@@ -174,7 +174,7 @@ func TestSlowNoiseOfTheForceInOpenLoop(t *testing.T) {
 				if square {
 					u = b.square(3*b.axis.M, 5*b.axis.M)
 				}
-				tr := b.trial(b.axis.Simulate(independent.Run{Dt: b.dt, N: b.n, Force: u, Between: independent.Held}).Record(b.sensors, nil))
+				tr := b.trial(b.axis.Simulate(independent.Run{Dt: b.dt, N: b.n, Force: u, Intersample: independent.Held}).Record(b.sensors, nil))
 				slow := 0.0
 				for k := range tr.recs[0].Force { // correlated over 20 samples
 					slow = 0.95*slow + math.Sqrt(1-0.95*0.95)*b.rng.NormFloat64()

@@ -107,7 +107,8 @@ func TestFilterBehindShortTurns(t *testing.T) {
 				t.Errorf("%s, seed %d: %s (%s)", c.name, seed, o.verdict, o.reason)
 			}
 			for _, x := range o.result.Sensitivity {
-				if x.What == "a filter of first order in place of the lag" && c.edit != nil && math.Abs(x.Values["M"]-b.axis.M) < math.Abs(p.Value-b.axis.M) {
+				if x.What == "a filter of first order in place of the lag" && c.edit != nil &&
+					math.Abs(x.Values["M"]-b.axis.M) < math.Abs(p.Value-b.axis.M) {
 					alternatives++
 				}
 			}

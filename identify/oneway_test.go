@@ -40,7 +40,7 @@ func TestOneDirectionLeavesCoulombOpen(t *testing.T) {
 	} {
 		judge := func(given []Given, terms []string) *Result {
 			p := c.plan
-			p.Given = given
+			p.GivenParams = given
 			p.Model.Terms = append(slices.Clone(p.Model.Terms), terms...)
 			r, err := Run(t.Context(), p, Records{Fit: tr.recs}, nil, nil)
 			if err != nil {
@@ -139,7 +139,7 @@ func TestTwoLevelsOfForceOneWay(t *testing.T) {
 		const fc, fv, j = 0.012, 1.1e-4, 1.2e-4
 		a := independent.Axis{M: j, Friction: independent.Friction{Fc: fc, Sigma2: fv}, Scale: func(t float64) float64 { return 1 + 0.25*math.Exp(-t/(3+float64(seed))) }}
 		sign := 1 - 2*float64(seed%2)
-		tr := a.Simulate(independent.Run{Dt: 1e-3, N: 20000, Between: independent.Held, Force: func(t float64) float64 {
+		tr := a.Simulate(independent.Run{Dt: 1e-3, N: 20000, Intersample: independent.Held, Force: func(t float64) float64 {
 			if t < 10 {
 				return 0.03 * sign
 			}
@@ -151,7 +151,7 @@ func TestTwoLevelsOfForceOneWay(t *testing.T) {
 		spec.Terms = []linear.Term{linear.Inertia, linear.Viscous, linear.Coulomb}
 		r, err := Run(t.Context(), Plan{
 			Methods: Chain{"regress"}, Regress: spec,
-			Given: []Given{{Name: "offset", Start: &none, Fixed: &yes}},
+			GivenParams: []Given{{Name: "offset", Start: &none, Fixed: &yes}},
 		}, Records{Fit: []*record.Record{rec}}, nil, nil)
 		if err != nil {
 			t.Fatal(err)

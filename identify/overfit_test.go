@@ -12,7 +12,7 @@ import (
 // empsHead is the beginning of the measured record of a servo axis, as the files under configs read it.
 func empsHead(t *testing.T, rows int) []*record.Record {
 	t.Helper()
-	path := peer.Shared(t, "emps/emps_estimation.csv.gz")
+	path := peer.SharedRecord(t, "emps/emps_estimation.csv.gz")
 	recs, err := record.Read(path, record.Mapping{
 		Time: record.Column{Name: "time_s", Unit: "s"}, Position: record.Column{Name: "position_m", Unit: "m"},
 		Force: record.Column{Name: "command_V", Unit: "V", Scale: 35.15065188248547}, Reference: record.Column{Name: "reference_m", Unit: "m"},

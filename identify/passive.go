@@ -150,34 +150,34 @@ func isOffset(name string) bool { return name == "offset" || name == "Fg" }
 
 // offsetKnown tells whether the user says what the constant force is.
 func (j *job) offsetKnown() bool {
-	return slices.ContainsFunc(j.plan.Given, func(g Given) bool { return isOffset(g.Name) && g.known() })
+	return slices.ContainsFunc(j.plan.GivenParams, func(g Given) bool { return isOffset(g.Name) && g.isKnown() })
 }
 
-// known tells whether the user gives the value.
-func (g *Given) known() bool {
+// isKnown tells whether the user gives the value.
+func (g *Given) isKnown() bool {
 	return (g.Fixed != nil && *g.Fixed || g.Err != nil) && g.Start != nil && !g.Assumed
 }
 
 // knowOffset takes a constant force that the user gives out of the records of methods whose model has none: what is left is
 // the force that moves the axis. A model that is simulated needs the term for it, unless it is zero.
 func (j *job) knowOffset(method *MethodInfo) {
-	i := slices.IndexFunc(j.plan.Given, func(g Given) bool { return isOffset(g.Name) && g.known() })
+	i := slices.IndexFunc(j.plan.GivenParams, func(g Given) bool { return isOffset(g.Name) && g.isKnown() })
 	if i < 0 {
 		return
 	}
-	j.plan.Given = slices.Clone(j.plan.Given)
-	force := *j.plan.Given[i].Start
+	j.plan.GivenParams = slices.Clone(j.plan.GivenParams)
+	force := *j.plan.GivenParams[i].Start
 	switch {
 	case method.Name == regress:
 		j.plan.Regress.Terms = slices.DeleteFunc(slices.Clone(j.plan.Regress.Terms), func(t linear.Term) bool { return t == linear.Offset })
-	case method.Steady:
+	case method.SteadyFriction:
 	case method.Simulates:
-		j.plan.Given[i].Optional = j.plan.Given[i].Optional || force == 0
+		j.plan.GivenParams[i].Optional = j.plan.GivenParams[i].Optional || force == 0
 		return
 	default: // has a parameter for it
 		return
 	}
-	j.plan.Given[i].Optional = true
+	j.plan.GivenParams[i].Optional = true
 	if force == 0 {
 		return
 	}

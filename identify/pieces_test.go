@@ -43,7 +43,7 @@ func slidingRecord(n int) *record.Record {
 	force := func(t float64) float64 {
 		return 2.2*math.Sin(2*math.Pi*1.3*t) + 1.2*math.Sin(2*math.Pi*3.7*t+1) + 0.4*math.Sin(2*math.Pi*11*t)
 	}
-	tr := a.Simulate(independent.Run{Dt: 1e-3, N: n, Force: force, Between: independent.Held})
+	tr := a.Simulate(independent.Run{Dt: 1e-3, N: n, Force: force, Intersample: independent.Held})
 	d := tr.Record(independent.Sensors{Position: 2e-8, Velocity: 1e-5, Seed: 3}, func(t float64) float64 { return 0.1 * t })
 	d.File = "sliding.csv"
 	return d
@@ -150,7 +150,7 @@ func TestPanicKeepsWhatWasFound(t *testing.T) {
 		found Method
 	}{
 		{"in a method", func(*job, context.Context) (*stage, error) { slip(); return nil, nil }, "lugre"},
-		{"in a worker", func(*job, context.Context) (*stage, error) { fit.Each(50, func(int) { slip() }); return nil, nil }, "lugre"},
+		{"in a worker", func(*job, context.Context) (*stage, error) { fit.Parallel(50, func(int) { slip() }); return nil, nil }, "lugre"},
 		{"behind it", func(j *job, ctx context.Context) (*stage, error) {
 			st, err := was(j, ctx)
 			if st != nil {
@@ -161,7 +161,7 @@ func TestPanicKeepsWhatWasFound(t *testing.T) {
 		{"before its errors are known", func(j *job, ctx context.Context) (*stage, error) {
 			st, err := was(j, ctx)
 			if st != nil {
-				st.sol.Free[0] = 99
+				st.sol.FreeParams[0] = 99
 			}
 			return st, err
 		}, "kalman"},

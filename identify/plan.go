@@ -48,10 +48,10 @@ import (
 
 // Plan is what is to be identified, and how.
 type Plan struct {
-	Methods Chain
-	Model   axis.Spec // simulated; its law is also that of static, lugre and kalman
-	LagFree bool      // the effective lag of the force is a parameter
-	Given   []Given   // what is known of parameters
+	Methods     Chain
+	Model       axis.Spec // simulated; its law is also that of static, lugre and kalman
+	LagFree     bool      // the effective lag of the force is a parameter
+	GivenParams []Given   // what is known of parameters
 
 	GainErr float64            // standard uncertainty of the gain of the force, as a share
 	Unsure  map[string]float64 // standard uncertainty that other numbers that were given make, by parameter; nil: none
@@ -66,11 +66,11 @@ type Plan struct {
 	Joints  linear.JointOptions
 	Bristle bristle.Options
 
-	AEP      fit.AEP
-	LM       LM
-	Near     map[string]float64 // parameters of a simpler model, by name, from which lm descends as well; nil: none
-	RunFree  bool               // lm: no simulation is led back along the record, so that residuals of several laws can be compared
-	Segments int
+	AEP           fit.AEP
+	LM            LM
+	SimplerParams map[string]float64 // parameters of a simpler model, by name, from which lm descends as well; nil: none
+	RunFree       bool               // lm: no simulation is led back along the record, so that residuals of several laws can be compared
+	Segments      int
 
 	Bootstrap int
 	Seed      uint64
@@ -112,27 +112,27 @@ type Records struct {
 	Validation []*record.Record // explained, not used; may be empty
 	SecondVal  []*record.Record // two-joint: their second joint
 
-	Doubted []*record.Record // Fit without what was reckoned from an assumption; nil: there is none. Intervals hold half of what it does
-	Doubt   string           // what Doubted are: "without the winding"
+	WithoutAssumed []*record.Record // Fit without what was reckoned from an assumption; nil: there is none. Intervals hold half of what it does
+	Doubt          string           // what WithoutAssumed are: "without the winding"
 }
 
-// driven are the records with one force: that of the drive and the known disturbance, if it is not in the command already, for methods
-// that know no other. Simulated models keep them apart, since a controller commands but one of them.
-func (r Records) driven() Records {
-	out := r.each(func(recs []*record.Record) []*record.Record {
+// withTotalForce are the records with one force: that of the drive and the known disturbance, if it is not in the command already, for
+// methods that know no other. Simulated models keep them apart, since a controller commands but one of them.
+func (r Records) withTotalForce() Records {
+	out := r.mapRecords(func(recs []*record.Record) []*record.Record {
 		recs = slices.Clone(recs)
 		for i, d := range recs {
-			recs[i] = d.Driven()
+			recs[i] = d.WithTotalForce()
 		}
 		return recs
 	})
-	out.Doubted, out.Doubt = nil, ""
+	out.WithoutAssumed, out.Doubt = nil, ""
 	return out
 }
 
-// each are all records as f makes them.
-func (r Records) each(f func([]*record.Record) []*record.Record) Records {
-	for _, recs := range []*[]*record.Record{&r.Fit, &r.Loop, &r.Second, &r.Validation, &r.SecondVal, &r.Doubted} {
+// mapRecords are all records as f makes them.
+func (r Records) mapRecords(f func([]*record.Record) []*record.Record) Records {
+	for _, recs := range []*[]*record.Record{&r.Fit, &r.Loop, &r.Second, &r.Validation, &r.SecondVal, &r.WithoutAssumed} {
 		if *recs != nil {
 			*recs = f(*recs)
 		}
@@ -186,10 +186,10 @@ func apply(params []fit.Param, given []Given) error {
 		if g.Start != nil {
 			p.Value = *g.Start
 			if g.Lo == nil && p.Value < p.Lo {
-				p.Lo = below(p.Value)
+				p.Lo = farBelow(p.Value)
 			}
 			if g.Hi == nil && p.Value > p.Hi {
-				p.Hi = -below(-p.Value)
+				p.Hi = -farBelow(-p.Value)
 			}
 		} else if !p.Fixed {
 			p.Value = math.Min(math.Max(p.Value, p.Lo), p.Hi)
@@ -203,8 +203,8 @@ func apply(params []fit.Param, given []Given) error {
 	return cmp.Or(bad.OrNil(), fit.Check(params))
 }
 
-// below is a number well below x.
-func below(x float64) float64 {
+// farBelow is a number well below x.
+func farBelow(x float64) float64 {
 	if x > 0 {
 		return x / 10
 	}
@@ -263,7 +263,7 @@ func (f found) start(params []fit.Param, given []Given) {
 			continue
 		}
 		x, ok := f.get(p.Name)
-		if ok && numeric.Finite(x) && !(p.Log && x <= 0) {
+		if ok && numeric.IsFinite(x) && !(p.Log && x <= 0) {
 			p.Value = math.Min(math.Max(x, p.Lo), p.Hi)
 		}
 	}
@@ -291,7 +291,7 @@ const lossNoise = 20
 func (j *job) loss(p *fit.Problem) fit.Loss {
 	l := j.plan.LM.Loss
 	if l.Scale == 0 && l.Kind != fit.Squares {
-		if e, ok := p.New().(fit.Measuring); ok {
+		if e, ok := p.NewEvaluator().(fit.Measuring); ok {
 			y, _, pieces, _ := e.Measured()
 			l.Scale = lossNoise * noiseOf(y, pieces)
 		}
@@ -306,8 +306,8 @@ func lossOf(s *fit.Solution) fit.Loss {
 	return fit.Loss{Kind: fit.LossKind(max(0, slices.Index(fit.Squares.Words(), name))), Scale: scale}
 }
 
-// leastNoise is what a series without any noise is taken to have, of its range.
-const leastNoise = 1e-6
+// minNoise is what a series without any noise is taken to have, of its range.
+const minNoise = 1e-6
 
 // noiseOf is the standard deviation of white noise on a smooth series in pieces.
 func noiseOf(y []float64, pieces []int) float64 {
@@ -319,5 +319,5 @@ func noiseOf(y []float64, pieces []int) float64 {
 	for i, from := range pieces {
 		each = append(each, y[from:ends[i+1]])
 	}
-	return math.Max(numeric.Noise(each...), leastNoise*(slices.Max(y)-slices.Min(y)))
+	return math.Max(numeric.Noise(each...), minNoise*(slices.Max(y)-slices.Min(y)))
 }

@@ -77,10 +77,10 @@ func (r *Result) takePrior(p *Parameter, mean, u float64) {
 	}
 	r.decorrelate(rows, at, gain, u/old)
 	p.shift(gain*by, 1-gain)
-	for _, way := range []*[2]float64{&p.shown, &p.possible, &p.assumed} {
+	for _, way := range []*[2]float64{&p.shownMove, &p.possibleMove, &p.assumed} {
 		way[0], way[1] = way[0]*(1-gain), way[1]*(1-gain)
 	}
-	p.rounded, p.given, p.structure = p.rounded*(1-gain), p.given*(1-gain), p.structure*(1-gain)
+	p.rounded, p.givenErr, p.structure = p.rounded*(1-gain), p.givenErr*(1-gain), p.structure*(1-gain)
 	p.prior, p.weight = math.Hypot(p.prior*(1-gain), gain*u), gain
 }
 

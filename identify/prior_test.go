@@ -17,7 +17,7 @@ func TestPriorIsAnObservation(t *testing.T) {
 	recs := Records{Fit: []*record.Record{wagon(t, 1e-4)}}
 	plain := fitted(t, func(*Plan) {}, recs)
 	s := plain.Solution()
-	n, p := len(s.Residual), len(s.Free)
+	n, p := len(s.Residual), len(s.FreeParams)
 	if !plain.Residual.White {
 		t.Fatal("the residual of white noise is not white")
 	}
@@ -31,7 +31,7 @@ func TestPriorIsAnObservation(t *testing.T) {
 	info.Scale(float64(n-p)/sum, &info)
 	at := fit.Index(s.Params, "M")
 	row := -1
-	for k, i := range s.Free {
+	for k, i := range s.FreeParams {
 		if i == at {
 			row = k
 		}
@@ -39,7 +39,7 @@ func TestPriorIsAnObservation(t *testing.T) {
 	m0, _ := plain.Param("M")
 	for _, c := range []struct{ off, u float64 }{{1.5, 1}, {-2, 0.5}, {0.3, 5}, {2, 2}} { // in standard errors of the record
 		mean, u := m0.Value+c.off**m0.Error, c.u**m0.Error
-		r := fitted(t, func(p *Plan) { p.Given = []Given{{Name: "M", Start: &mean, Prior: &u}} }, recs)
+		r := fitted(t, func(p *Plan) { p.GivenParams = []Given{{Name: "M", Start: &mean, Prior: &u}} }, recs)
 		// θ = (A + hhᵀ/u²)⁻¹·(A·θ₀ + h·μ/u²)
 		var with, cov mat.Dense
 		with.CloneFrom(&info)
@@ -48,13 +48,13 @@ func TestPriorIsAnObservation(t *testing.T) {
 			t.Fatal(err)
 		}
 		theta0, rhs, theta := mat.NewVecDense(p, nil), mat.NewVecDense(p, nil), mat.NewVecDense(p, nil)
-		for k, i := range s.Free {
+		for k, i := range s.FreeParams {
 			theta0.SetVec(k, s.Params[i].Value)
 		}
 		rhs.MulVec(&info, theta0)
 		rhs.SetVec(row, rhs.AtVec(row)+mean/(u*u))
 		theta.MulVec(&cov, rhs)
-		for k, i := range s.Free {
+		for k, i := range s.FreeParams {
 			q, _ := r.Param(s.Params[i].Name)
 			want, err := theta.AtVec(k), math.Sqrt(cov.At(k, k))
 			if fit.IsState(q.Name) {
@@ -69,8 +69,8 @@ func TestPriorIsAnObservation(t *testing.T) {
 		for _, b := range m.Budget {
 			said = said || b.Source == "prior" && b.Type == "B" && b.Standard > 0
 		}
-		if !said || !strings.Contains(m.From, "prior") {
-			t.Errorf("budget %v, %s", m.Budget, m.From)
+		if !said || !strings.Contains(m.IntervalSource, "prior") {
+			t.Errorf("budget %v, %s", m.Budget, m.IntervalSource)
 		}
 	}
 }
@@ -82,7 +82,7 @@ func TestPriorsAgainstTheRecord(t *testing.T) {
 		recs := Records{Fit: []*record.Record{wagon(t, 1e-5)}}
 		run := func(given ...Given) *Result {
 			return fitted(t, func(p *Plan) {
-				p.Methods, p.Given, p.Regress = methods, given, newBench(1, 1).trial().plan.Regress
+				p.Methods, p.GivenParams, p.Regress = methods, given, newBench(1, 1).trial().plan.Regress
 				p.AEP.Members, p.AEP.Generations = 12, 10
 			}, recs)
 		}

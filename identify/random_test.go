@@ -129,7 +129,8 @@ func anyPlan(r *rand.Rand, b *bench) Plan {
 	}
 	yes, one := true, 1.0
 	if pick(5) {
-		p.Given = append(p.Given, Given{Name: []string{"M", "Fc", "sigma0", "offset"}[r.IntN(4)], Start: &one, Fixed: &yes, Optional: true})
+		p.GivenParams = append(p.GivenParams, Given{Name: []string{"M", "Fc", "sigma0", "offset"}[r.IntN(4)], Start: &one, Fixed: &yes,
+			Optional: true})
 	}
 	if pick(6) {
 		p.LM.Kind = fit.Huber
@@ -139,7 +140,7 @@ func anyPlan(r *rand.Rand, b *bench) Plan {
 
 // describePlan says what was tried.
 func describePlan(p Plan) string {
-	return fmt.Sprintf("%v form %q law %q drive %d output %d initial %d terms %v regress %v decimate %d asymmetric %v given %d", p.Methods, p.Form, p.Model.Law, p.Model.Drive, p.Model.Output, p.Model.Initial, p.Model.Terms, p.Regress.Terms, p.Regress.Decimate, p.Model.Asymmetric, len(p.Given))
+	return fmt.Sprintf("%v form %q law %q drive %d output %d initial %d terms %v regress %v decimate %d asymmetric %v given %d", p.Methods, p.Form, p.Model.Law, p.Model.Drive, p.Model.Output, p.Model.Initial, p.Model.Terms, p.Regress.Terms, p.Regress.Decimate, p.Model.Asymmetric, len(p.GivenParams))
 }
 
 // mostSimulations is what a run of the random test may cost; a descent of eight parameters takes some hundreds.

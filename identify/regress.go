@@ -46,7 +46,7 @@ func (j *job) stageOf(r *linear.Result) *stage {
 		}
 		return s
 	}
-	if r.NoiseShare() < leastNoiseShare {
+	if r.NoiseShare() < minNoiseShare {
 		st.noisier = nil
 	}
 	if r.OneWay && !j.offsetKnown() {
@@ -63,7 +63,7 @@ func (j *job) stageOf(r *linear.Result) *stage {
 		if !long {
 			out = append(out, j.filtered(r, as, form, o)...)
 		}
-		if what, values, rms := r.Between(); values != nil {
+		if what, values, rms := r.AlternativeHold(); values != nil {
 			out = append(out, Sensitivity{What: what, RMS: rms, Unit: r.Solution().Unit, Values: values})
 		}
 		if !long {
@@ -76,16 +76,16 @@ func (j *job) stageOf(r *linear.Result) *stage {
 
 // linearStage is the stage of a regression.
 func linearStage(r *linear.Result) *stage {
-	st := &stage{sol: r.Solution(), settings: r.Spec, half: r.HalfCutoff, warnings: r.Warnings, doubts: slices.Clone(r.Doubts)}
+	st := &stage{sol: r.Solution(), settings: r.Spec, halfCutoff: r.HalfCutoff, warnings: r.Warnings, doubts: slices.Clone(r.Doubts)}
 	for _, e := range r.Estimates {
 		st.share, st.terms = append(st.share, e.Share), append(st.terms, string(e.Term))
 	}
 	return st
 }
 
-// leastNoiseShare is the share of what a regression leaves over from which on noise of the position, which is in its columns too, is
+// minNoiseShare is the share of what a regression leaves over from which on noise of the position, which is in its columns too, is
 // looked at.
-const leastNoiseShare = 1e-3
+const minNoiseShare = 1e-3
 
 // comparedForms is the number of samples up to which two forms are compared: it takes as long as the fit itself.
 const comparedForms = 2e6
@@ -107,9 +107,9 @@ func (j *job) otherForm(spec linear.Spec, form linear.Form) []Sensitivity {
 
 // varied is a fit that took something else for granted.
 func varied(r *linear.Result, what string) Sensitivity {
-	s := Sensitivity{What: what, RMS: r.Fit.RMS, Unit: r.Solution().Unit, Values: map[string]float64{}, half: map[string]float64{}}
+	s := Sensitivity{What: what, RMS: r.Fit.RMS, Unit: r.Solution().Unit, Values: map[string]float64{}, halfIntervals: map[string]float64{}}
 	for _, e := range r.Estimates {
-		s.Values[e.Symbol], s.half[e.Symbol] = e.Value, (e.RobustCI95[1]-e.RobustCI95[0])/2
+		s.Values[e.Symbol], s.halfIntervals[e.Symbol] = e.Value, (e.RobustCI95[1]-e.RobustCI95[0])/2
 	}
 	return s
 }
@@ -120,20 +120,20 @@ func (j *job) shifted(spec linear.Spec, form linear.Form, o linear.Options) []Se
 	o.ValuesOnly = true
 	spec.Lag = linear.LagFixed // the record does not tell it: else it would make up for the half sample
 	for _, c := range []struct {
-		what string
-		by   int
+		variant string
+		shift   int
 	}{{"the force half a sample earlier", 1}, {"the force half a sample later", -1}} {
 		var moved []*record.Record
 		for _, rec := range j.recs.Fit {
 			d, n := *rec, len(rec.Force)
 			d.Warnings, d.Force = nil, make([]float64, n)
 			for k := range d.Force {
-				d.Force[k] = (rec.Force[k] + rec.Force[min(max(k+c.by, 0), n-1)]) / 2
+				d.Force[k] = (rec.Force[k] + rec.Force[min(max(k+c.shift, 0), n-1)]) / 2
 			}
 			moved = append(moved, &d)
 		}
 		if r, err := linear.Fit(moved, spec, form, o); err == nil {
-			out = append(out, varied(r, c.what))
+			out = append(out, varied(r, c.variant))
 		}
 	}
 	return out

@@ -73,7 +73,7 @@ func OfResponse(b *response.Result, units []string, info []record.Info, findings
 	if len(info) > 1 {
 		r.Records = info
 	}
-	r.take(sol, a, start)
+	r.fill(sol, a, start)
 	r.Indistinct = append([]fit.Indistinct{}, a.Indistinct...)
 	r.findSuspects(sol, b.Suspects, r.harm(sol))
 	r.roundedInputs(sol, b)

@@ -71,31 +71,31 @@ type Result struct {
 // Parameter is one parameter of the model. Of a known one only name, unit and value are there.
 type Parameter struct {
 	fit.Estimate
-	Error    *float64       `json:"error"`                   // the standard error to go by, with what was assumed; null: infinite, or known
-	CI       *[2]float64    `json:"interval"`                // the 95 % interval to go by, Result.Interval; null: unbounded, or known
-	Term     string         `json:"term,omitempty"`          // regress: its column
-	Share    *float64       `json:"share_percent,omitempty"` // regress: rms of its part of the force relative to the whole
-	Start    *float64       `json:"start,omitempty"`
-	Min      *float64       `json:"min,omitempty"`
-	Max      *float64       `json:"max,omitempty"`
-	Fixed    bool           `json:"fixed"`
-	Boot95   *[2]float64    `json:"ci95_bootstrap,omitempty"`
-	Biased   *float64       `json:"systematic,omitempty"`                    // by how much structure in the residual moves the value; the interval holds it
-	From     string         `json:"interval_from,omitempty"`                 // where the interval comes from, in words
-	Budget   []Contribution `json:"budget,omitempty"`                        // what makes the value uncertain, by source
-	Combined *float64       `json:"combined_standard_uncertainty,omitempty"` // root of the sum of squares of the budget
-	Worth    string         `json:"judgement"`                               // identified, weakly identified, rejected, or one of the words below
+	Error          *float64       `json:"error"`                   // the standard error to go by, with what was assumed; null: infinite, or known
+	CI             *[2]float64    `json:"interval"`                // the 95 % interval to go by, Result.Interval; null: unbounded, or known
+	Term           string         `json:"term,omitempty"`          // regress: its column
+	Share          *float64       `json:"share_percent,omitempty"` // regress: rms of its part of the force relative to the whole
+	Start          *float64       `json:"start,omitempty"`
+	Min            *float64       `json:"min,omitempty"`
+	Max            *float64       `json:"max,omitempty"`
+	Fixed          bool           `json:"fixed"`
+	Boot95         *[2]float64    `json:"ci95_bootstrap,omitempty"`
+	Biased         *float64       `json:"systematic,omitempty"`                    // by how much structure in the residual moves the value; the interval holds it
+	IntervalSource string         `json:"interval_from,omitempty"`                 // where the interval comes from, in words
+	Budget         []Contribution `json:"budget,omitempty"`                        // what makes the value uncertain, by source
+	Combined       *float64       `json:"combined_standard_uncertainty,omitempty"` // root of the sum of squares of the budget
+	Worth          string         `json:"judgement"`                               // identified, weakly identified, rejected, or one of the words below
 
-	assumed             [2]float64 // by which what was assumed moves the ends of the interval, down and up
-	rounded             float64    // what rounding of the force moves the value by at most, either way
-	assumption          bool       // nobody gave it
-	given               float64    // standard uncertainty that errors of known values make
-	prior               float64    // and that of priors
-	pulled              float64    // by which priors moved the value from that of the record
-	weight              float64    // of its own prior beside the record, 0 to 1
-	structure           float64    // by how much all that the residual shows moves the value together
-	shown, possible     [2]float64 // by how much what the residual shows moves the value at most, down and up, and what it does not exclude
-	shownBy, possibleBy string     // what of it moves the value most
+	assumed                 [2]float64 // by which what was assumed moves the ends of the interval, down and up
+	rounded                 float64    // what rounding of the force moves the value by at most, either way
+	assumption              bool       // nobody gave it
+	givenErr                float64    // standard uncertainty that errors of known values make
+	prior                   float64    // and that of priors
+	pulled                  float64    // by which priors moved the value from that of the record
+	weight                  float64    // of its own prior beside the record, 0 to 1
+	structure               float64    // by how much all that the residual shows moves the value together
+	shownMove, possibleMove [2]float64 // by how much what the residual shows moves the value at most, down and up, and what it does not exclude
+	shownBy, possibleBy     string     // what of it moves the value most
 }
 
 // Validation is the fit to records that were not used to find the parameters.
@@ -110,16 +110,16 @@ type Validation struct {
 
 // Sensitivity is a fit that was repeated with something else taken for granted.
 type Sensitivity struct {
-	What   string             `json:"what"`
-	RMS    float64            `json:"rms"`
-	Unit   string             `json:"unit"`
-	Values map[string]float64 `json:"values"`
-	Worst  string             `json:"worst"`     // the parameter that moves most …
-	Moves  float64            `json:"moves_err"` // … in standard errors of the result
-	Form   bool               `json:"-"`         // another form of the same regression
-	half   map[string]float64 // half of the 95 % intervals that a form has itself
-	held   bool               // the intervals hold half of what it does
-	Off    float64            `json:"off_err"` // by how many of its standard errors the record is away from this; 0: not known
+	What          string             `json:"what"`
+	RMS           float64            `json:"rms"`
+	Unit          string             `json:"unit"`
+	Values        map[string]float64 `json:"values"`
+	Worst         string             `json:"worst"`     // the parameter that moves most …
+	Moves         float64            `json:"moves_err"` // … in standard errors of the result
+	Form          bool               `json:"-"`         // another form of the same regression
+	halfIntervals map[string]float64 // half of the 95 % intervals that a form has itself
+	inIntervals   bool               // the intervals hold half of what it does
+	Deviation     float64            `json:"off_err"` // by how many of its standard errors the record is away from this; 0: not known
 }
 
 // Resampling says how the bootstrap intervals were found.
@@ -201,11 +201,11 @@ func (r *Result) Interval(p *Parameter) *[2]float64 { return r.interval(p, true)
 
 // interval is that, with or without what the motion does not exclude.
 func (r *Result) interval(p *Parameter, possible bool) *[2]float64 {
-	ci := widened(widened(r.random(p), p.shown), [2]float64{p.assumed[0] - p.rounded, p.assumed[1] + p.rounded})
+	ci := widened(widened(r.random(p), p.shownMove), [2]float64{p.assumed[0] - p.rounded, p.assumed[1] + p.rounded})
 	if possible {
-		ci = widened(ci, p.possible)
+		ci = widened(ci, p.possibleMove)
 	}
-	if other := math.Hypot(p.given, p.prior); ci != nil && other > 0 { // by chance too: squares add up
+	if other := math.Hypot(p.givenErr, p.prior); ci != nil && other > 0 { // by chance too: squares add up
 		return &[2]float64{p.Value - math.Hypot(p.Value-ci[0], normal95*other), p.Value + math.Hypot(ci[1]-p.Value, normal95*other)}
 	}
 	return ci
@@ -234,14 +234,14 @@ func widened(ci *[2]float64, by [2]float64) *[2]float64 {
 	return &[2]float64{ci[0] + by[0], ci[1] + by[1]}
 }
 
-// moved takes in by how much something moves the value, which the residual shows or, possible, does not exclude: beside each
+// addMove takes in by how much something moves the value, which the residual shows or, possible, does not exclude: beside each
 // other, for an axis may have both.
-func (p *Parameter) moved(by float64, possible bool, what string) {
-	way, name := &p.shown, &p.shownBy
+func (p *Parameter) addMove(by float64, possible bool, what string) {
+	way, name := &p.shownMove, &p.shownBy
 	if possible {
-		way, name = &p.possible, &p.possibleBy
+		way, name = &p.possibleMove, &p.possibleBy
 	}
-	if math.Abs(by) > most(*way) {
+	if math.Abs(by) > largerMove(*way) {
 		*name = what
 	}
 	way[0], way[1] = math.Min(way[0], by), math.Max(way[1], by)
@@ -250,8 +250,8 @@ func (p *Parameter) moved(by float64, possible bool, what string) {
 	}
 }
 
-// most is the larger of two moves, down and up.
-func most(way [2]float64) float64 { return math.Max(-way[0], way[1]) }
+// largerMove is the larger of two moves, down and up.
+func largerMove(way [2]float64) float64 { return math.Max(-way[0], way[1]) }
 
 // random is the interval of chance alone.
 func (r *Result) random(p *Parameter) *[2]float64 {

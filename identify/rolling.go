@@ -12,13 +12,13 @@ import (
 
 // Ball is what stands beside the result of a ball: every level, and the evidence of slip.
 type Ball struct {
-	Levels  []ball.Level   `json:"levels"` // from the simplest to the one that is reported, the last
-	Moduli  ball.Moduli    `json:"moduli"` // the source's fits of moduli, for comparison only
-	Slip    ball.Slip      `json:"slip"`
-	Refused []ball.Refusal `json:"refused"` // parameters that the recording does not tell
-	Frames  int            `json:"frames"`
-	LeftOut int            `json:"frames_left_out"` // fewer than three markers in view
-	Odd     int            `json:"frames_odd"`      // markers that do not fit the body: left out
+	Levels   []ball.Level   `json:"levels"` // from the simplest to the one that is reported, the last
+	Moduli   ball.Moduli    `json:"moduli"` // the source's fits of moduli, for comparison only
+	Slip     ball.Slip      `json:"slip"`
+	Refusals []ball.Refusal `json:"refused"` // parameters that the recording does not tell
+	Frames   int            `json:"frames"`
+	LeftOut  int            `json:"frames_left_out"` // fewer than three markers in view
+	Odd      int            `json:"frames_odd"`      // markers that do not fit the body: left out
 
 	Assumed   []ball.Assumption `json:"assumed"`   // numbers of the file that the result rests on
 	Exchanges []ball.Exchange   `json:"exchanged"` // labels that were put right
@@ -34,7 +34,7 @@ const rolling = "rolling"
 
 // BallOf is that of a result.
 func BallOf(b *ball.Result) *Ball {
-	return &Ball{Levels: b.Levels, Moduli: b.Moduli, Slip: b.Slip, Refused: b.Refused, Frames: b.Frames, LeftOut: b.LeftOut, Odd: b.Odd, Assumed: b.Assumed,
+	return &Ball{Levels: b.Levels, Moduli: b.Moduli, Slip: b.Slip, Refusals: b.Refusals, Frames: b.Frames, LeftOut: b.LeftOut, Odd: b.Odd, Assumed: b.Assumed,
 		Exchanges: b.Exchanges, Strays: b.Strays, Noise: b.Noise, TopRoll: b.TopRoll, SpinRMS: b.SpinRMS}
 }
 
@@ -49,10 +49,10 @@ func Rolling(b *ball.Result, info record.Info, findings []record.Finding) (*Resu
 		Method: "a ball that rolls, compared with the markers on it", Model: Subject{Law: rolling, Terms: []string{}}, Chain: Chain{},
 		Data: info, Findings: append([]record.Finding{}, findings...), Warnings: append([]string{}, b.Warnings...), Compute: b.Compute,
 	}
-	r.take(b.Solution, a, nil)
-	r.Indistinct, r.doubts, r.small = []fit.Indistinct{}, b.Reasons, b.Small // the warnings have what is not told apart
-	for _, f := range b.Refused {
-		r.refused = append(r.refused, refused{fit.Indistinct{Names: []string{f.Name}, Why: f.Why}, fmt.Sprintf("%s is not to be used: %s", f.Name, f.Why)})
+	r.fill(b.Solution, a, nil)
+	r.Indistinct, r.doubts, r.negligibleParams = []fit.Indistinct{}, b.Reasons, b.NegligibleParams // the warnings have what is not told apart
+	for _, f := range b.Refusals {
+		r.unidentified = append(r.unidentified, refused{fit.Indistinct{Names: []string{f.Name}, Reason: f.Reason}, fmt.Sprintf("%s is not to be used: %s", f.Name, f.Reason)})
 	}
 	for i := range r.Parameters {
 		if p := &r.Parameters[i]; !p.State() {
@@ -86,8 +86,8 @@ func Rolling(b *ball.Result, info record.Info, findings []record.Finding) (*Resu
 		}
 	}
 	for i := range b.Assumed {
-		if g := b.Assumed[i].Group(); !slices.Contains(r.given, g) {
-			r.given = append(r.given, g)
+		if g := b.Assumed[i].Group(); !slices.Contains(r.givenNumbers, g) {
+			r.givenNumbers = append(r.givenNumbers, g)
 		}
 	}
 	r.judge()

@@ -57,7 +57,7 @@ func swap(frames int, labels ...int) func(rec *ball.Recording, rng *rand.Rand) {
 func rollingCases() (all []rollingCase) {
 	usual := []string{"mu_roll", "mu_spin", "height"}
 	add := func(name string, change func(c *rollingCase)) {
-		c := rollingCase{name: name, ball: paperBall(), spec: ball.Spec{Free: usual}, verdict: clean}
+		c := rollingCase{name: name, ball: paperBall(), spec: ball.Spec{FreeParams: usual}, verdict: clean}
 		change(&c)
 		if c.truth == nil {
 			c.truth = truthOf(&c.ball)
@@ -77,16 +77,16 @@ func rollingCases() (all []rollingCase) {
 		c.said = "left out there"
 	})
 	add("no friction against spinning", func(c *rollingCase) { c.ball.spin = [4]float64{} })
-	add("no dry friction", func(c *rollingCase) { c.spec.Free = []string{"mu_roll", "roll_moment", "mu_spin", "height"} })
+	add("no dry friction", func(c *rollingCase) { c.spec.FreeParams = []string{"mu_roll", "roll_moment", "mu_spin", "height"} })
 	for k, m := range []float64{3e-4, 5e-4, 8e-4} {
 		add(fmt.Sprintf("dry friction of %g N·m, to rest", m), func(c *rollingCase) {
 			c.ball.roll, c.ball.w = [4]float64{1e-4, 0, m, 0}, r3.Vec{X: 0.5 * float64(k), Y: float64(k), Z: 1}
-			c.spec.Free = []string{"mu_roll", "roll_moment", "mu_spin", "height"}
+			c.spec.FreeParams = []string{"mu_roll", "roll_moment", "mu_spin", "height"}
 		})
 	}
 	add("an arm, to rest", func(c *rollingCase) {
 		c.ball.roll, c.ball.w = [4]float64{1e-4, 0, 0, 9e-4}, r3.Vec{X: 0.5, Y: 1, Z: 1}
-		c.spec.Free = []string{"mu_roll", "roll_arm", "mu_spin", "height"}
+		c.spec.FreeParams = []string{"mu_roll", "roll_arm", "mu_spin", "height"}
 	})
 	doubtful := []Verdict{Identified, Weak, Rejected}
 	off := func(c *rollingCase) {

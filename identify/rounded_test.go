@@ -26,7 +26,7 @@ func sixTones(b *bench, seed uint64, between independent.Between) trial {
 		return f
 	}
 	b.sensors = independent.Sensors{Count: 2 * math.Pi / 16384, Velocity: -1, Force: 0.5 * j, Seed: seed}
-	return b.trial(b.axis.Simulate(independent.Run{Dt: b.dt, N: b.n, Force: force, Between: between}).Record(b.sensors, nil))
+	return b.trial(b.axis.Simulate(independent.Run{Dt: b.dt, N: b.n, Force: force, Intersample: between}).Record(b.sensors, nil))
 }
 
 // A force in whole steps is off by the same amount each time: intervals hold that, whatever explains the motion.

@@ -13,11 +13,11 @@ import (
 // was read from a file.
 func (r *Result) Solution() *fit.Solution { return r.solution }
 
-// Plain is Solution in the unit of the record: of a weighted fit, the same parameters on the same records without weights. nil: there
-// is none.
-func (r *Result) Plain() *fit.Solution {
+// UnweightedSolution is Solution in the unit of the record: of a weighted fit, the same parameters on the same records without weights.
+// nil: there is none.
+func (r *Result) UnweightedSolution() *fit.Solution {
 	if r.Weighted {
-		return r.plain
+		return r.unweighted
 	}
 	return r.solution
 }
@@ -27,13 +27,13 @@ func (r *Result) Validated() *fit.Solution { return r.checked }
 
 // FrictionRows is the friction of an axis along its record: the force of the drive less inertia and loads.
 type FrictionRows struct {
-	Velocity []float64 // m/s or rad/s
-	Position []float64 // m or rad; nil: not known at the rows
-	Force    []float64 // N or N·m, measured
-	Model    []float64 // and what the model says of it at that row, with the state of its bristles
-	Pieces   []int     // first row of every piece; nil: one
-	Steady   bool      // rows are means at constant velocities, no series in time
-	Unit     string    // of the force
+	Velocity     []float64 // m/s or rad/s
+	Position     []float64 // m or rad; nil: not known at the rows
+	Force        []float64 // N or N·m, measured
+	Model        []float64 // and what the model says of it at that row, with the state of its bristles
+	Pieces       []int     // first row of every piece; nil: one
+	SteadyLevels bool      // rows are means at constant velocities, no series in time
+	Unit         string    // of the force
 }
 
 // loads are the parameters of the force on an axis that are not friction. The force is linear in them.
@@ -42,9 +42,9 @@ var loads = []string{"M", "J", "offset", "k", "kd", "mgs", "mgc"}
 // FrictionRows takes the friction out of the rows of a fit. nil: the fit explains no force of one axis along a motion that is known, or
 // the result was read from a file.
 func (r *Result) FrictionRows() *FrictionRows {
-	s := r.Plain()
-	if r.along != nil {
-		s = r.along()
+	s := r.UnweightedSolution()
+	if r.alongMotion != nil {
+		s = r.alongMotion()
 	}
 	if s == nil {
 		return nil
@@ -53,7 +53,7 @@ func (r *Result) FrictionRows() *FrictionRows {
 	if len(v) != len(s.Measured) || len(v) == 0 || !strings.HasPrefix(s.Unit, "N") || len(r.tops) > 1 {
 		return nil
 	}
-	out := &FrictionRows{Velocity: v, Force: slices.Clone(s.Measured), Pieces: s.Pieces, Unit: s.Unit, Steady: s.Dt == 0}
+	out := &FrictionRows{Velocity: v, Force: slices.Clone(s.Measured), Pieces: s.Pieces, Unit: s.Unit, SteadyLevels: s.Dt == 0}
 	if len(s.Position) == len(v) {
 		out.Position = s.Position
 	}
@@ -61,11 +61,11 @@ func (r *Result) FrictionRows() *FrictionRows {
 		if !slices.Contains(loads, r.axisName(p.Name)) {
 			continue
 		}
-		j := slices.Index(s.Free, i)
+		j := slices.Index(s.FreeParams, i)
 		for k := range out.Force {
 			switch {
 			case j >= 0 && len(s.Jac) > 0:
-				out.Force[k] -= p.Value * s.Jac[k*len(s.Free)+j]
+				out.Force[k] -= p.Value * s.Jac[k*len(s.FreeParams)+j]
 			case p.Name == "offset" && len(s.Jac) == 0:
 				out.Force[k] -= p.Value
 			}
@@ -96,7 +96,7 @@ func (r *Result) FrictionAt(v float64) (force, err float64, ok bool) {
 	for i, p := range r.Parameters {
 		theta[i] = p.Value
 	}
-	force, ok = r.steady(theta, v)
+	force, ok = r.steadyForce(theta, v)
 	if !ok {
 		return 0, 0, false
 	}
@@ -111,9 +111,9 @@ func (r *Result) FrictionAt(v float64) (force, err float64, ok bool) {
 			h = 1e-3 * *se
 		}
 		theta[i] = p.Value + h
-		up, okUp := r.steady(theta, v)
+		up, okUp := r.steadyForce(theta, v)
 		theta[i] = p.Value - h
-		down, okDown := r.steady(theta, v)
+		down, okDown := r.steadyForce(theta, v)
 		theta[i] = p.Value
 		if okUp && okDown && h > 0 {
 			slope[i] = (up - down) / (2 * h)
@@ -122,9 +122,9 @@ func (r *Result) FrictionAt(v float64) (force, err float64, ok bool) {
 	return force, r.errOf(slope), true
 }
 
-// steady is the friction at v by the parameters with the values theta: that of the law, with the parameters of the direction of v, and
+// steadyForce is the friction at v by the parameters with the values theta: that of the law, with the parameters of the direction of v, and
 // viscous friction beside it. Without a law it is Coulomb and viscous friction.
-func (r *Result) steady(theta []float64, v float64) (force float64, ok bool) {
+func (r *Result) steadyForce(theta []float64, v float64) (force float64, ok bool) {
 	side := "+"
 	if v < 0 {
 		side = "-"
@@ -142,7 +142,7 @@ func (r *Result) steady(theta []float64, v float64) (force float64, ok bool) {
 		force, ok = value("Fc")
 		force = math.Copysign(force, v)
 	} else {
-		law := info.New()
+		law := info.NewLaw()
 		params := law.Params()
 		set := make([]float64, len(params))
 		for i, p := range params {
@@ -162,7 +162,7 @@ func (r *Result) steady(theta []float64, v float64) (force float64, ok bool) {
 		if law.SetParams(set) != nil {
 			return 0, false
 		}
-		force = law.Steady(v) - law.Levels().Offset
+		force = law.SteadyForce(v) - law.Levels().Offset
 	}
 	if fv, has := value("Fv"); has && !viscous {
 		force, ok = force+fv*v, true

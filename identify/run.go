@@ -20,13 +20,13 @@ import (
 
 // job is a plan at work.
 type job struct {
-	plan  Plan
-	recs  Records
-	watch fit.Watch
-	found found  // values from earlier methods
-	last  *stage // the method before, nil for the first
-	keep  Keeper // checkpoints of long methods
-	doubt string // what was reckoned from an assumption
+	plan        Plan
+	recs        Records
+	watch       fit.Watch
+	foundValues found  // values from earlier methods
+	lastStage   *stage // the method before, nil for the first
+	keeper      Keeper // checkpoints of long methods
+	doubt       string // what was reckoned from an assumption
 
 	holdOpen bool // what the force does between its samples is as the record answers to it
 
@@ -47,23 +47,23 @@ type stage struct {
 	start    []fit.Param
 	settings any
 
-	explain   func(recs []*record.Record) (*fit.Solution, error) // the same parameters on other records; nil: cannot
-	vary      func(ctx context.Context) []Sensitivity            // what else could have been taken for granted; nil: nothing
-	inverse   func() *fit.Solution                               // the recorded force along the recorded motion; nil: the residual is that of a force
-	along     func() *fit.Solution                               // the same with the derivatives of all loads; nil: the residual is that of a force, or there is none
-	noisier   func(seed uint64) *fit.Solution                    // the rows with as much noise of the position again; nil: it is not in the columns, or too little to matter
-	pushed    pushing                                            // nil: not known
-	changed   func(name string, value float64) []float64         // by how much the rows of the model move if a parameter that was not searched has another value; nil: not known
-	runs      int                                                // of pushed that may be spent; 0: any number
-	weighted  bool                                               // rows are no plain differences
-	steps     *Stepping                                          // of the simulation; nil: none was run
-	resample  func(ctx context.Context) (*fit.Resampled, error)  // nil: cannot
-	doubts    []fit.Reason                                       // of the method about itself
-	survivors [][]float64                                        // of an evolution, for the descent that follows
-	half      []float64                                          // regress
-	share     []float64                                          //
-	terms     []string                                           //
-	warnings  []string
+	explain      func(recs []*record.Record) (*fit.Solution, error) // the same parameters on other records; nil: cannot
+	vary         func(ctx context.Context) []Sensitivity            // what else could have been taken for granted; nil: nothing
+	inverse      func() *fit.Solution                               // the recorded force along the recorded motion; nil: the residual is that of a force
+	alongMotion  func() *fit.Solution                               // the same with the derivatives of all loads; nil: the residual is that of a force, or there is none
+	noisier      func(seed uint64) *fit.Solution                    // the rows with as much noise of the position again; nil: it is not in the columns, or too little to matter
+	pushResponse pushing                                            // nil: not known
+	changed      func(name string, value float64) []float64         // by how much the rows of the model move if a parameter that was not searched has another value; nil: not known
+	runs         int                                                // of pushed that may be spent; 0: any number
+	weighted     bool                                               // rows are no plain differences
+	steps        *Stepping                                          // of the simulation; nil: none was run
+	resample     func(ctx context.Context) (*fit.Resampled, error)  // nil: cannot
+	doubts       []fit.Reason                                       // of the method about itself
+	survivors    [][]float64                                        // of an evolution, for the descent that follows
+	halfCutoff   []float64                                          // regress
+	share        []float64                                          //
+	terms        []string                                           //
+	warnings     []string
 }
 
 // pushing tells how some rows of the residual move for every newton of each force, at the rows of inverse, that is taken from the drive. It
@@ -91,20 +91,20 @@ func Run(ctx context.Context, plan Plan, recs Records, keep Keeper, watch fit.Wa
 		defer cancel()
 	}
 	read := recs.Fit
-	recs = recs.each(record.WithoutSpikes)
+	recs = recs.mapRecords(record.WithoutSpikes)
 	j := newJob(plan, recs, keep, watch)
-	driven := recs.driven()
+	driven := recs.withTotalForce()
 	r := &Result{Chain: plan.Methods, Findings: []record.Finding{}, Warnings: []string{}}
 	for _, name := range plan.Methods {
 		method := j.begin(name, recs, driven)
-		watch.Say(fit.Progress{Method: string(name), Note: fmt.Sprintf("%d samples", samples(j.recs.Fit))})
+		watch.Report(fit.Progress{Method: string(name), Note: fmt.Sprintf("%d samples", samples(j.recs.Fit))})
 		st, err := j.attempt(ctx, method)
 		if err != nil {
-			if slip := panicOf(err); slip != nil && j.last != nil {
+			if slip := panicOf(err); slip != nil && j.lastStage != nil {
 				r.Panic = slip
 				break
 			}
-			if ctx.Err() != nil && j.last != nil {
+			if ctx.Err() != nil && j.lastStage != nil {
 				break
 			}
 			return nil, refusal(name, recs.Fit[0], err)
@@ -115,15 +115,15 @@ func Run(ctx context.Context, plan Plan, recs Records, keep Keeper, watch fit.Wa
 			break
 		}
 	}
-	if len(recs.Doubted) > 0 && r.Panic == nil && len(r.Stages) == len(plan.Methods) && ctx.Err() == nil {
-		r.doubted = j.without(ctx, recs.Doubted)
+	if len(recs.WithoutAssumed) > 0 && r.Panic == nil && len(r.Stages) == len(plan.Methods) && ctx.Err() == nil {
+		r.withoutAssumed = j.withoutAssumed(ctx, recs.WithoutAssumed)
 	}
-	r.Interrupted = ctx.Err() != nil && len(r.Stages) > 0 && (len(r.Stages) < len(plan.Methods) || !j.last.sol.Converged)
-	if j.last == nil {
+	r.Interrupted = ctx.Err() != nil && len(r.Stages) > 0 && (len(r.Stages) < len(plan.Methods) || !j.lastStage.sol.Converged)
+	if j.lastStage == nil {
 		return nil, ctx.Err()
 	}
 	if err := r.completed(whole, j, read); err != nil {
-		return nil, refusal(j.last.method.Name, recs.Fit[0], err)
+		return nil, refusal(j.lastStage.method.Name, recs.Fit[0], err)
 	}
 	r.Compute = time.Since(begin).Seconds()
 	return r, nil
@@ -154,22 +154,22 @@ func (r *Result) completed(ctx context.Context, j *job, read []*record.Record) e
 		return err
 	}
 	if r.Parameters == nil {
-		r.solution = j.last.sol
-		for _, p := range j.last.sol.Params {
+		r.solution = j.lastStage.sol
+		for _, p := range j.lastStage.sol.Params {
 			r.Parameters = append(r.Parameters, Parameter{Estimate: fit.Estimate{Name: p.Name, Unit: p.Unit, Value: p.Value}, Fixed: p.Fixed, Worth: "not judged"})
 		}
 	}
-	r.Method = cmp.Or(r.Method, j.last.title, j.last.method.Title)
+	r.Method = cmp.Or(r.Method, j.lastStage.title, j.lastStage.method.Title)
 	was := r.Reasons
 	r.Verdict, r.Reasons = Rejected, nil
-	r.Say(fit.Failed, fit.Reject, nil, "the program failed (%v): the values are those of %s, and nothing vouches for them", r.Panic, j.last.method.Name)
+	r.AddReason(fit.Failed, fit.Reject, nil, "the program failed (%v): the values are those of %s, and nothing vouches for them", r.Panic, j.lastStage.method.Name)
 	r.Reasons = append(r.Reasons, was...)
 	return nil
 }
 
 // newJob has done nothing yet.
 func newJob(plan Plan, recs Records, keep Keeper, watch fit.Watch) *job {
-	j := &job{plan: plan, recs: recs, watch: watch, found: found{}, keep: keep, doubt: recs.Doubt, simple: map[string]*fit.Solution{}}
+	j := &job{plan: plan, recs: recs, watch: watch, foundValues: found{}, keeper: keep, doubt: recs.Doubt, simple: map[string]*fit.Solution{}}
 	if plan.Model.Hold == axis.Either {
 		j.holdOpen, j.plan.Model.Hold = true, axis.Held
 	}
@@ -181,7 +181,7 @@ func newJob(plan Plan, recs Records, keep Keeper, watch fit.Watch) *job {
 func (j *job) begin(name Method, recs, driven Records) *MethodInfo {
 	method := FindMethod(name)
 	j.recs = driven
-	if method.Apart {
+	if method.KeepsDisturbance {
 		j.recs = recs
 	}
 	j.knowOffset(method)
@@ -191,18 +191,19 @@ func (j *job) begin(name Method, recs, driven Records) *MethodInfo {
 // end takes in what a method found.
 func (j *job) end(method *MethodInfo, st *stage) {
 	st.method = method
-	j.last = st
-	j.found.note(st.sol.Params)
+	j.lastStage = st
+	j.foundValues.note(st.sol.Params)
 }
 
-// without repeats the last method, from where it ended, on the records without what was reckoned from an assumption. nil: it finds nothing.
-func (j *job) without(ctx context.Context, recs []*record.Record) *fit.Solution {
+// withoutAssumed repeats the last method, from where it ended, on the records without what was reckoned from an assumption. nil: it
+// finds nothing.
+func (j *job) withoutAssumed(ctx context.Context, recs []*record.Record) *fit.Solution {
 	o := *j
-	o.keep, o.simple, o.found, o.plan.Near = nil, map[string]*fit.Solution{}, maps.Clone(j.found), j.found
-	if o.recs = (Records{Fit: recs}); !j.last.method.Apart {
-		o.recs = o.recs.driven()
+	o.keeper, o.simple, o.foundValues, o.plan.SimplerParams = nil, map[string]*fit.Solution{}, maps.Clone(j.foundValues), j.foundValues
+	if o.recs = (Records{Fit: recs}); !j.lastStage.method.KeepsDisturbance {
+		o.recs = o.recs.withTotalForce()
 	}
-	st, err := j.last.method.run(&o, ctx)
+	st, err := j.lastStage.method.run(&o, ctx)
 	if err != nil || ctx.Err() != nil {
 		return nil
 	}
@@ -260,13 +261,13 @@ func (s *stage) stage() Stage {
 // finish turns the last method into the result: errors, validation, what was taken for granted, verdict. The records as they
 // were read are checked.
 func (r *Result) finish(ctx context.Context, j *job, read []*record.Record) error {
-	st := j.last
+	st := j.lastStage
 	record.Release(len(st.sol.Residual))
 	a, err := fit.Assess(st.sol)
 	if err != nil {
 		return err
 	}
-	r.take(st.sol, a, st.start)
+	r.fill(st.sol, a, st.start)
 	r.Model = j.plan.subject(st.method)
 	r.Method, r.Settings = cmp.Or(st.title, st.method.Title), st.settings
 	if i := slices.Index(r.Chain, st.method.Name); i > 0 {
@@ -275,13 +276,13 @@ func (r *Result) finish(ctx context.Context, j *job, read []*record.Record) erro
 	for i := range st.share {
 		r.Parameters[i].Share, r.Parameters[i].Term = &st.share[i], st.terms[i]
 	}
-	r.HalfCutoff, r.Steps = st.half, st.steps
+	r.HalfCutoff, r.Steps = st.halfCutoff, st.steps
 	r.Weighted = r.Weighted || st.weighted
-	r.along = st.along
+	r.alongMotion = st.alongMotion
 	r.Data = j.recs.Fit[0].Info()
 	r.Records = infos(j.recs.Fit)
-	j.watch.Say(fit.Progress{Method: string(st.method.Name), Phase: "checks of the record"})
-	r.Findings = append(r.Findings, slices.DeleteFunc(record.Check(read, j.known()), func(f record.Finding) bool {
+	j.watch.Report(fit.Progress{Method: string(st.method.Name), Phase: "checks of the record"})
+	r.Findings = append(r.Findings, slices.DeleteFunc(record.Check(read, j.checkOptions()), func(f record.Finding) bool {
 		return f.Kind == "one-direction" && st.method.OneWay // steps of the velocity go one way
 	})...)
 	r.Warnings = append(r.Warnings, st.warnings...)
@@ -290,23 +291,23 @@ func (r *Result) finish(ctx context.Context, j *job, read []*record.Record) erro
 	if r.Weighted && st.explain != nil {
 		if s, err := st.explain(j.recs.Fit); err == nil {
 			if own, err := fit.Assess(s); err == nil {
-				r.Unweighted, r.plain = &own.Fit, s
+				r.Unweighted, r.unweighted = &own.Fit, s
 			}
 		}
 	}
 	if len(j.recs.Validation) > 0 && st.explain == nil {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("validation: %s cannot explain another record, so it was not looked at; let lm or kalman follow, or leave it out", st.method.Name))
 	} else if len(j.recs.Validation) > 0 {
-		if err := r.validate(j.recs.Validation, read, st, j.known()); err != nil {
+		if err := r.validate(j.recs.Validation, read, st, j.checkOptions()); err != nil {
 			return fmt.Errorf("validation: %w", err)
 		}
 	}
 	if st.vary != nil && !r.Interrupted && ctx.Err() == nil {
-		j.watch.Say(fit.Progress{Method: string(st.method.Name), Phase: "what else could have been taken for granted"})
+		j.watch.Report(fit.Progress{Method: string(st.method.Name), Phase: "what else could have been taken for granted"})
 		r.Sensitivity = st.vary(ctx)
 		r.measureMoves()
 	}
-	if r.doubted != nil {
+	if r.withoutAssumed != nil {
 		r.hold(j.doubt)
 	}
 	r.tolerance, r.tops, r.offsetKnown = r.harm(st.sol), []float64{topSpeed(read)}, j.offsetKnown()
@@ -332,7 +333,7 @@ func (r *Result) finish(ctx context.Context, j *job, read []*record.Record) erro
 	r.doubts = append(r.doubts, st.doubts...)
 	r.channels = []channel{r.explains(st)}
 	r.channels[0].uneven = j.plan.Model.Drive == axis.Coast && fit.Uneven(st.sol) < unevenP
-	r.takePriors(j.plan.Given)
+	r.takePriors(j.plan.GivenParams)
 	r.judge()
 	return nil
 }
@@ -353,13 +354,13 @@ func (r *Result) explains(st *stage) channel {
 	return c
 }
 
-// known is what the checks of the data may rest on.
-func (j *job) known() record.CheckOptions {
-	o := record.CheckOptions{Rotary: j.plan.Model.Rotary, Coupled: j.plan.Model.Drive == axis.Spring || j.plan.Methods.Any(func(m *MethodInfo) bool { return m.Coupled })}
-	o.Small = FindMethod(j.plan.Methods[len(j.plan.Methods)-1]).Small
-	o.Static = j.plan.Methods.Any(func(m *MethodInfo) bool { return m.Steady })
-	fs, okF := j.found["Fs"]
-	s0, okS := j.found["sigma0"]
+// checkOptions is what the checks of the data may rest on.
+func (j *job) checkOptions() record.CheckOptions {
+	o := record.CheckOptions{Rotary: j.plan.Model.Rotary, Coupled: j.plan.Model.Drive == axis.Spring || j.plan.Methods.ContainsFunc(func(m *MethodInfo) bool { return m.Coupled })}
+	o.SmallMotion = FindMethod(j.plan.Methods[len(j.plan.Methods)-1]).SmallMotion
+	o.Static = j.plan.Methods.ContainsFunc(func(m *MethodInfo) bool { return m.SteadyFriction })
+	fs, okF := j.foundValues["Fs"]
+	s0, okS := j.foundValues["sigma0"]
 	if okF && okS && s0 > 0 {
 		o.Presliding = fs / s0
 	}
@@ -389,12 +390,13 @@ func (r *Result) validate(recs, fitted []*record.Record, st *stage, known record
 
 // hold makes the intervals hold half of what an assumption does to the values.
 func (r *Result) hold(doubt string) {
-	s := Sensitivity{What: doubt, RMS: numeric.RMS(r.doubted.Residual), Unit: r.doubted.Unit, Values: map[string]float64{}, held: true}
+	s := Sensitivity{What: doubt, RMS: numeric.RMS(r.withoutAssumed.Residual), Unit: r.withoutAssumed.Unit, Values: map[string]float64{},
+		inIntervals: true}
 	for i := range r.Parameters {
 		p := &r.Parameters[i]
-		if k := fit.Index(r.doubted.Params, p.Name); k >= 0 && !p.Fixed && !p.State() {
-			s.Values[p.Name] = r.doubted.Params[k].Value
-			half := math.Abs(r.doubted.Params[k].Value-p.Value) / 2
+		if k := fit.Index(r.withoutAssumed.Params, p.Name); k >= 0 && !p.Fixed && !p.State() {
+			s.Values[p.Name] = r.withoutAssumed.Params[k].Value
+			half := math.Abs(r.withoutAssumed.Params[k].Value-p.Value) / 2
 			p.assumed = [2]float64{-half, half}
 		}
 	}
@@ -427,9 +429,9 @@ func (r *Result) resample(ctx context.Context, st *stage, seed uint64) error {
 		return err
 	}
 	if len(b.CI95) == 0 {
-		return fmt.Errorf("%d refits are too few for 95 %% of them to mean anything, 40 are the least", b.Done)
+		return fmt.Errorf("%d refits are too few for 95 %% of them to mean anything, 40 are the least", b.FittedReplicates)
 	}
-	r.Bootstrap = &Resampling{Refits: b.Done, Block: b.Block, Failed: b.Failed, Seed: seed}
+	r.Bootstrap = &Resampling{Refits: b.FittedReplicates, Block: b.Block, Failed: b.FailedReplicates, Seed: seed}
 	for i := range r.Parameters {
 		p := &r.Parameters[i]
 		p.Boot95 = b.CI95[p.Name]

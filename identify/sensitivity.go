@@ -25,7 +25,7 @@ func (j *job) varySome(ctx context.Context, m *axis.Model, params []fit.Param, s
 		return nil
 	}
 	own, err := fit.LM{Loss: lossOf(sol), Workers: j.plan.Workers, CostTol: 1e-6, Steps: []float64{1e-3}, Damping: nearDamping}.Fit(ctx, p, nil)
-	if err != nil || ctx.Err() != nil || m.Complete(params, own) != nil {
+	if err != nil || ctx.Err() != nil || m.CompleteSolution(params, own) != nil {
 		return nil
 	}
 	out := j.vary(ctx, m, own)
@@ -42,14 +42,14 @@ func (j *job) varySome(ctx context.Context, m *axis.Model, params []fit.Param, s
 // vary tells what the fit would be with another hold of the force and with the lag free, or without it if it was. The linear
 // model of the solution foretells it; where a simulation there does not bear that out, the fit is repeated.
 func (j *job) vary(ctx context.Context, m *axis.Model, sol *fit.Solution) []Sensitivity {
-	if d := j.plan.Model.Drive; d != axis.Force && d != axis.Servo || len(sol.Free) == 0 {
+	if d := j.plan.Model.Drive; d != axis.Force && d != axis.Servo || len(sol.FreeParams) == 0 {
 		return nil
 	}
 	lag := fit.Index(sol.Params, "lag")
 	if lag < 0 {
 		return nil
 	}
-	if some, own := m.Some(sol.Params); some != nil {
+	if some, own := m.Subset(sol.Params); some != nil {
 		return j.varySome(ctx, some, own, sol)
 	}
 	l := fit.NewLinear(sol)
@@ -112,7 +112,7 @@ func (j *job) vary(ctx context.Context, m *axis.Model, sol *fit.Solution) []Sens
 	other := func(what string, m *axis.Model, params []fit.Param) {
 		if y := change(m, params); y != nil {
 			move := l.Move(y)
-			say(what, m, moved(params, move), l.Left(y, move))
+			say(what, m, moved(params, move), l.RMSAfter(y, move))
 		}
 	}
 	if j.plan.Model.Drive == axis.Force {
@@ -122,8 +122,8 @@ func (j *job) vary(ctx context.Context, m *axis.Model, sol *fit.Solution) []Sens
 		}
 		other(what, m.Hold(hold), slices.Clone(sol.Params))
 		if y := j.aside(m, sol, base, hold); y != nil && len(out) > 0 {
-			if share, err := l.Best(y, l.Move(y)); share < 0.5 {
-				out[0].Off = (1 - share) / err
+			if share, err := l.BestFactor(y, l.Move(y)); share < 0.5 {
+				out[0].Deviation = (1 - share) / err
 			}
 		}
 	}
@@ -143,12 +143,12 @@ func (j *job) vary(ctx context.Context, m *axis.Model, sol *fit.Solution) []Sens
 		up[k] = (up[k] - down[k]) / (2 * h)
 	}
 	move := l.Move(up)
-	step, _ := l.Best(up, move)
+	step, _ := l.BestFactor(up, move)
 	params := at(math.Min(math.Max(now+step, sol.Params[lag].Lo), sol.Params[lag].Hi))
 	step = params[lag].Value - now
 	params[lag].Fixed = false
 	floats.Scale(step, move)
 	floats.Scale(step, up)
-	say("the lag of the force free", m, moved(params, move), l.Left(up, move))
+	say("the lag of the force free", m, moved(params, move), l.RMSAfter(up, move))
 	return out
 }

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"hilrig/engine"
+	"hilrig/engine/friction"
 	"hilrig/engine/numeric"
 	"hilrig/identify/axis"
 	"hilrig/identify/fit"
@@ -20,12 +21,12 @@ import (
 func (j *job) model(recs []*record.Record) (*axis.Model, error) {
 	spec := j.plan.Model
 	spec.Known = map[string]float64{}
-	for _, g := range j.plan.Given {
+	for _, g := range j.plan.GivenParams {
 		lacks := g.Optional && isOffset(g.Name) && !slices.Contains(spec.Terms, "offset")
 		switch {
-		case g.known() && lacks:
+		case g.isKnown() && lacks:
 			spec.NoLoad = *g.Start == 0
-		case g.known():
+		case g.isKnown():
 			spec.Known[g.Name] = *g.Start
 		}
 	}
@@ -35,11 +36,11 @@ func (j *job) model(recs []*record.Record) (*axis.Model, error) {
 // parameters of the model: its own guesses, what earlier methods found, and over both what is given.
 func (j *job) parameters(m *axis.Model) ([]fit.Param, error) {
 	params := m.Params()
-	j.found.start(params, j.plan.Given)
+	j.foundValues.start(params, j.plan.GivenParams)
 	if i := fit.Index(params, "lag"); i >= 0 {
 		params[i].Fixed = !j.plan.LagFree
 	}
-	return params, apply(params, j.plan.Given)
+	return params, apply(params, j.plan.GivenParams)
 }
 
 // start is the model on the records to fit, with its parameters.
@@ -52,18 +53,18 @@ func (j *job) start() (*axis.Model, []fit.Param, error) {
 	return m, params, err
 }
 
-// lead is the model as a question takes it: led back along the record, where the question asks for it and noise of the recorded force (N)
-// would take the simulation off.
-func lead(m *axis.Model, params []fit.Param, q question) (led *axis.Model, noise float64, followed bool) {
-	if !q.lead {
+// ledModel is the model as a question takes it: led back along the record, where the question asks for it and noise of the recorded
+// force (N) would take the simulation off.
+func ledModel(m *axis.Model, params []fit.Param, q question) (led *axis.Model, noise float64, followed bool) {
+	if !q.leadBack {
 		return m, 0, false
 	}
-	led, noise = m.Led(params)
+	led, noise = m.WithLeading(params)
 	if led == nil || !m.Adrift(params, noise) {
 		return m, 0, false
 	}
-	if q.held {
-		led = led.Held(params)
+	if q.fixedGains {
+		led = led.WithFixedGains(params)
 	}
 	return led, noise, true
 }
@@ -74,9 +75,9 @@ func (j *job) output(ctx context.Context, whole bool, q question, solve func(ctx
 	if err != nil {
 		return nil, err
 	}
-	m, noise, followed := lead(plain, params, q)
+	m, noise, followed := ledModel(plain, params, q)
 	sol, err := solve(ctx, m, params)
-	if err == nil && followed && !q.held && ctx.Err() == nil && !m.Explains(sol) {
+	if err == nil && followed && !q.fixedGains && ctx.Err() == nil && !m.Explains(sol) {
 		m, followed = plain, false
 		sol, err = solve(ctx, m, params)
 	}
@@ -90,23 +91,23 @@ func (j *job) output(ctx context.Context, whole bool, q question, solve func(ctx
 	}
 	m, sol, now := j.likelierHold(ctx, m, params, sol, q)
 	followed, whole = followed || now, whole || m.IsLed()
-	m, sol, steps, err := j.settle(ctx, m, params, sol, q)
+	m, sol, steps, err := j.refineSteps(ctx, m, params, sol, q)
 	if err != nil {
 		return nil, err
 	}
 	if whole && sol.Converged {
-		if sol, err = m.Level(ctx, params, sol, lossOf(sol), fit.WhitenessOf(sol.Residual, sol.Pieces).Effective, q.again); err != nil {
+		if sol, err = m.Level(ctx, params, sol, lossOf(sol), fit.WhitenessOf(sol.Residual, sol.Pieces).Effective, q.refit); err != nil {
 			return nil, err
 		}
 	}
-	if err := m.Complete(params, sol); err != nil {
+	if err := m.CompleteSolution(params, sol); err != nil {
 		return nil, err
 	}
 	out, err := m.Indistinct(params)
 	if err != nil {
 		return nil, err
 	}
-	sol.Refused = append(sol.Refused, out...)
+	sol.Unidentifiable = append(sol.Unidentifiable, out...)
 	st := &stage{sol: sol, start: params, settings: j.plan.settings(), steps: steps, weighted: followed}
 	st.explain = func(recs []*record.Record) (*fit.Solution, error) { return j.explain(m, sol.Params, recs) }
 	st.vary = func(ctx context.Context) []Sensitivity { return j.vary(ctx, m, sol) }
@@ -116,11 +117,11 @@ func (j *job) output(ctx context.Context, whole bool, q question, solve func(ctx
 	if d := j.plan.Model.Drive; d != axis.Servo || j.plan.Model.Output != axis.Command {
 		st.inverse = func() *fit.Solution { return inverse(m, sol.Params) }
 		if d != axis.Servo && whole {
-			st.pushed = underLess(m, sol)
+			st.pushResponse = underLess(m, sol)
 		}
 	}
 	if d := j.plan.Model.Drive; d == axis.Force || d == axis.Servo {
-		st.along = func() *fit.Solution { return inverse(m, freedLoads(sol.Params)) }
+		st.alongMotion = func() *fit.Solution { return inverse(m, freedLoads(sol.Params)) }
 	}
 	st.doubts = append(st.doubts, axis.Suspicions(j.plan.Model, j.recs.Fit, sol)...)
 	if d := steps.doubt(j.plan.Model.Substeps > 0); d != "" {
@@ -147,10 +148,10 @@ const adding = 0.5
 // follow fits again with the noise of the recorded force taken into account, where that noise explains what the solution leaves over: from
 // the solution, and from where it began in case that it went astray. Of many records some are asked first.
 func (j *job) follow(ctx context.Context, m *axis.Model, params []fit.Param, sol *fit.Solution, q question) (*axis.Model, *fit.Solution, bool) {
-	if j.plan.RunFree || len(sol.Free) == 0 || len(sol.Jac) == 0 || ctx.Err() != nil || fit.WhitenessOf(sol.Residual, sol.Pieces).Lag1 < adding {
+	if j.plan.RunFree || len(sol.FreeParams) == 0 || len(sol.Jac) == 0 || ctx.Err() != nil || fit.WhitenessOf(sol.Residual, sol.Pieces).Lag1 < adding {
 		return m, sol, false
 	}
-	other, noise := m.Led(sol.Params)
+	other, noise := m.WithLeading(sol.Params)
 	if other == nil || len(sol.Pieces) < m.Records() {
 		return m, sol, false
 	}
@@ -160,13 +161,13 @@ func (j *job) follow(ctx context.Context, m *axis.Model, params []fit.Param, sol
 			return nil
 		}
 		p.Params = valued(p.Params, from)
-		next, err := q.again(ctx, p)
+		next, err := q.refit(ctx, p)
 		if err != nil || ctx.Err() != nil || !next.Converged {
 			return nil
 		}
 		return next
 	}
-	if some, own := m.Some(params); some != nil {
+	if some, own := m.Subset(params); some != nil {
 		if free := again(some, own, sol.Params); free != nil {
 			if _, _, followed := j.follow(ctx, some, own, free, q); !followed {
 				return m, sol, false
@@ -187,8 +188,9 @@ func (j *job) follow(ctx context.Context, m *axis.Model, params []fit.Param, sol
 			return other, next, true
 		}
 	}
-	if slow := slowNoise(m, sol); slow > slowRatio*noise {
-		other = other.WithNoise(slow).Held(sol.Params) // the noise of a row by itself is less: a weight that answers to the mass would be too steep
+	if slow := j.slowNoise(m, sol); slow > slowRatio*noise {
+		// the noise of a row by itself is less: a weight that answers to the mass would be too steep
+		other = other.WithNoise(slow).WithFixedGains(sol.Params)
 		if next := accepted(other, sol.Params, slow); next != nil {
 			return other, next, true
 		}
@@ -201,8 +203,13 @@ func (j *job) follow(ctx context.Context, m *axis.Model, params []fit.Param, sol
 const slowRatio = 2.0
 
 // slowNoise is the standard deviation of white noise (N) that is as strong, where it is slow, as what a solution leaves of the recorded
-// force along the motion: that is what a simulation adds up. 0: it is not known.
-func slowNoise(m *axis.Model, sol *fit.Solution) float64 {
+// force along the motion: that is what a simulation adds up. 0: it is not known, or the law has states of its own, whose motion is
+// as slow.
+func (j *job) slowNoise(m *axis.Model, sol *fit.Solution) float64 {
+	info, known := friction.Find(j.plan.Model.Law)
+	if !known || len(info.NewLaw().States()) > 0 {
+		return 0
+	}
 	left := inverse(m, sol.Params)
 	if left == nil || len(left.Residual) == 0 {
 		return 0
@@ -226,7 +233,7 @@ func underLess(m *axis.Model, sol *fit.Solution) pushing {
 		own, out := residuals(m, at), make([][]float64, len(pushes))
 		for i, push := range pushes {
 			by := size(i)
-			e := residuals(m.Pushed(func(row int) float64 { return by * push(row) }), at)
+			e := residuals(m.WithLessForce(func(row int) float64 { return by * push(row) }), at)
 			if len(own) != len(sol.Residual) || len(e) != len(own) {
 				continue
 			}
@@ -300,10 +307,10 @@ var growing = []float64{0.1, 0.2, 0.35, 0.5, 0.7, 1}
 // lm descends from the survivors of an evolution, from the best of several draws, or from the start of the plan.
 func (j *job) lm(ctx context.Context) (*stage, error) {
 	var near fit.LM
-	q := question{problem: (*axis.Model).Problem, again: func(ctx context.Context, p *fit.Problem) (*fit.Solution, error) {
+	q := question{problem: (*axis.Model).Problem, refit: func(ctx context.Context, p *fit.Problem) (*fit.Solution, error) {
 		return near.Fit(ctx, p, j.watch)
 	}}
-	q.lead = j.last != nil && j.last.weighted && len(j.last.survivors) > 0
+	q.leadBack = j.lastStage != nil && j.lastStage.weighted && len(j.lastStage.survivors) > 0
 	st, err := j.output(ctx, true, q, func(ctx context.Context, m *axis.Model, params []fit.Param) (*fit.Solution, error) {
 		p, err := m.Problem(params)
 		if err != nil {
@@ -316,27 +323,27 @@ func (j *job) lm(ctx context.Context) (*stage, error) {
 		near = fit.LM{Loss: loss, Workers: j.plan.Workers, CostTol: 1e-7, Steps: []float64{1e-3}, Damping: nearDamping}
 		descent := fit.LM{Loss: loss, Horizons: j.plan.LM.Horizon, Workers: j.plan.Workers}
 		var survivors [][]float64
-		if j.last != nil {
-			survivors = j.last.survivors
+		if j.lastStage != nil {
+			survivors = j.lastStage.survivors
 		}
-		if j.plan.Near != nil {
-			near, _ := found(j.plan.Near).in(p.Params)
+		if j.plan.SimplerParams != nil {
+			near, _ := found(j.plan.SimplerParams).placeIn(p.Params)
 			survivors = append(slices.Clone(survivors), near)
 		}
 		if m.IsLed() { // as the evolution was: there are no traps far away
-			several := fit.MultiStart{LM: near, Seed: j.plan.Seed, Workers: j.plan.Workers, From: survivors[:min(ledStarts, len(survivors))]}
+			several := fit.MultiStart{LM: near, Seed: j.plan.Seed, Workers: j.plan.Workers, ExtraStarts: survivors[:min(ledStarts, len(survivors))]}
 			return several.Fit(ctx, p, j.watch)
 		}
 		d := j.plan.Model.Drive
 		if len(descent.Horizons) == 0 && (d == axis.Coast || d == axis.Spring) && len(survivors) == 0 {
 			descent.Horizons = growing
 		}
-		search := axis.Search{Seed: j.plan.Seed, Workers: j.plan.Workers, LM: descent, From: survivors}
+		search := axis.Search{Seed: j.plan.Seed, Workers: j.plan.Workers, LM: descent, ExtraStarts: survivors}
 		switch {
 		case d == axis.Servo || d == axis.Force:
 			search.Starts, search.Draws = j.plan.LM.Starts, j.plan.LM.Draws
 		case len(survivors) == 0 && (j.plan.LM.Draws > 0 || j.plan.LM.Starts > 1):
-			several := fit.MultiStart{LM: descent, Seed: j.plan.Seed, Workers: j.plan.Workers, From: [][]float64{fit.Values(p.Params)}}
+			several := fit.MultiStart{LM: descent, Seed: j.plan.Seed, Workers: j.plan.Workers, ExtraStarts: [][]float64{fit.Values(p.Params)}}
 			several.Starts, several.Draws = max(j.plan.LM.Starts, 1), max(j.plan.LM.Draws, j.plan.LM.Starts)
 			return several.Fit(ctx, p, j.watch)
 		default:
@@ -375,7 +382,7 @@ func caseOf(s axis.Spec) string { return fmt.Sprint(s.Law, s.Asymmetric, s.Terms
 
 // simpler fits the models that the plan's holds as special cases. It gives where they end, in the free parameters of the plan's model.
 func (j *job) simpler(ctx context.Context, free []fit.Param, s axis.Search, some float64) (out []axis.Place) {
-	s.Below = some
+	s.CostLimit = some
 	for _, spec := range j.plan.Model.Simpler() {
 		k := *j
 		k.plan.Model = spec
@@ -390,8 +397,8 @@ func (j *job) simpler(ctx context.Context, free []fit.Param, s axis.Search, some
 		}
 		near := found{}
 		near.note(end.Params)
-		theta, known := near.in(free)
-		out = append(out, axis.Place{Theta: theta, Known: known, Cost: end.Cost})
+		theta, known := near.placeIn(free)
+		out = append(out, axis.Place{Theta: theta, InSimpler: known, Cost: end.Cost})
 	}
 	return out
 }
@@ -404,7 +411,7 @@ func (j *job) special(ctx context.Context, s axis.Search) *fit.Solution {
 		return nil
 	}
 	own := m.Params()
-	j.plan.Given = slices.DeleteFunc(slices.Clone(j.plan.Given), func(g Given) bool { return fit.Index(own, g.Name) < 0 })
+	j.plan.GivenParams = slices.DeleteFunc(slices.Clone(j.plan.GivenParams), func(g Given) bool { return fit.Index(own, g.Name) < 0 })
 	if m, err = j.model(j.recs.Fit); err != nil {
 		return nil
 	}
@@ -413,9 +420,12 @@ func (j *job) special(ctx context.Context, s axis.Search) *fit.Solution {
 		return nil
 	}
 	free, _ := fit.Free(params)
-	s.From, s.SingleRound, s.Simpler = nil, true, func(ctx context.Context, some float64) []axis.Place { return j.simpler(ctx, free, s, some) }
+	s.ExtraStarts, s.SingleRound, s.Simpler = nil, true, func(ctx context.Context,
+		some float64) []axis.Place {
+		return j.simpler(ctx, free, s, some)
+	}
 	sol, err := m.Fit(ctx, params, s, nil)
-	if err != nil || m.Complete(params, sol) != nil {
+	if err != nil || m.CompleteSolution(params, sol) != nil {
 		return nil
 	}
 	return sol
@@ -431,14 +441,14 @@ func (j *job) multishoot(ctx context.Context) (*stage, error) {
 			}
 			return m.Shooting(params, j.plan.Segments)
 		},
-		again: func(ctx context.Context, p *fit.Problem) (*fit.Solution, error) { return lm.Fit(ctx, p, j.watch) },
+		refit: func(ctx context.Context, p *fit.Problem) (*fit.Solution, error) { return lm.Fit(ctx, p, j.watch) },
 	}
 	return j.output(ctx, false, q, func(ctx context.Context, m *axis.Model, params []fit.Param) (*fit.Solution, error) {
 		p, err := q.problem(m, params)
 		if err != nil {
 			return nil, err
 		}
-		return q.again(ctx, p)
+		return q.refit(ctx, p)
 	})
 }
 
@@ -480,7 +490,7 @@ func (j *job) explain(fitted *axis.Model, params []fit.Param, recs []*record.Rec
 	} else if s, err = evaluate(p); err != nil {
 		return nil, err
 	}
-	return s, m.Complete(own, s)
+	return s, m.CompleteSolution(own, s)
 }
 
 // evaluate is a solution of a problem without free parameters.
@@ -490,7 +500,7 @@ func evaluate(p *fit.Problem) (*fit.Solution, error) {
 		return nil, &record.Error{Msg: "the simulation does not stay finite on this record with these parameters"}
 	}
 	floats.Scale(-1, s.Residual)
-	if m, ok := p.New().(fit.Measuring); ok {
+	if m, ok := p.NewEvaluator().(fit.Measuring); ok {
 		s.Measured, s.Quantity, s.Pieces, s.Dt = m.Measured()
 	}
 	return s, nil

@@ -66,7 +66,7 @@ func simulationError(t *testing.T, n int) float64 {
 			t.Fatal(err)
 		}
 		y[i] = make([]float64, p.Rows)
-		p.New().Residuals(nil, y[i])
+		p.NewEvaluator().Residuals(nil, y[i])
 	}
 	for k := range y[1] {
 		y[1][k] -= y[0][k]
@@ -118,7 +118,7 @@ func TestEverydaySpeed(t *testing.T) {
 		starts := [][]float64{one}
 		for _, s := range r.Stages[0].Extra["starts"].([]fit.Start) {
 			if s.Cost < 1.1*r.Stages[0].Cost { // in a wrong valley trf runs to its limit, for half a minute
-				starts = append(starts, s.From)
+				starts = append(starts, s.InitialTheta)
 			}
 		}
 		task["finer"], task["lo"], task["hi"], task["truth"] = starts, lo, hi, made

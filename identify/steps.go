@@ -13,14 +13,14 @@ import (
 	"hilrig/identify/fit"
 )
 
-// tooFar is the share of a standard error by which steps half as long may move a parameter. Beyond it, the simulator and not
+// maxStepShift is the share of a standard error by which steps half as long may move a parameter. Beyond it, the simulator and not
 // the data would set the value [theory §9.1].
-const tooFar = 1. / 3
+const maxStepShift = 1. / 3
 
 // Into how many parts a sampling interval is divided at most: into more where all steps together are few.
 const (
-	mostParts = 64
-	mostSteps = 1_000_000
+	maxParts = 64
+	maxSteps = 1_000_000
 )
 
 // Stepping is how finely a motion was simulated, and what that is worth.
@@ -35,16 +35,16 @@ type Stepping struct {
 
 // question is what a method asks of a model, and how it is answered again from a place near the answer.
 type question struct {
-	problem func(m *axis.Model, params []fit.Param) (*fit.Problem, error)
-	again   func(ctx context.Context, p *fit.Problem) (*fit.Solution, error)
-	lead    bool // from the beginning led back along the record, where noise of the recorded force takes it off
-	held    bool // with the weights of the start, whatever inertia is tried
+	problem    func(m *axis.Model, params []fit.Param) (*fit.Problem, error)
+	refit      func(ctx context.Context, p *fit.Problem) (*fit.Solution, error)
+	leadBack   bool // from the beginning led back along the record, where noise of the recorded force takes it off
+	fixedGains bool // with the weights of the start, whatever inertia is tried
 }
 
-// settle makes the steps of the simulation so short that halving them moves no parameter too far. What that takes is foretold
+// refineSteps makes the steps of the simulation so short that halving them moves no parameter too far. What that takes is foretold
 // from the Jacobian of the solution, and the fit goes on from it with steps as short as that. Steps that were given stay.
-func (j *job) settle(ctx context.Context, m *axis.Model, params []fit.Param, sol *fit.Solution, q question) (*axis.Model, *fit.Solution, *Stepping, error) {
-	order, most := j.order(), max(mostParts, mostSteps/max(1, samples(j.recs.Fit)))
+func (j *job) refineSteps(ctx context.Context, m *axis.Model, params []fit.Param, sol *fit.Solution, q question) (*axis.Model, *fit.Solution, *Stepping, error) {
+	order, most := j.order(), max(maxParts, maxSteps/max(1, samples(j.recs.Fit)))
 	for {
 		at := valued(params, sol.Params)
 		parts, step, err := m.Parts(at)
@@ -52,7 +52,7 @@ func (j *job) settle(ctx context.Context, m *axis.Model, params []fit.Param, sol
 			return nil, nil, nil, err
 		}
 		st := &Stepping{Scheme: j.plan.Model.Scheme.String(), PerSample: parts, Step: step, key: "model.substeps"}
-		if len(sol.Free) == 0 || len(sol.Jac) == 0 {
+		if len(sol.FreeParams) == 0 || len(sol.Jac) == 0 {
 			return m, sol, st, nil
 		}
 		shift, worst, err := halved(m, at, sol, q)
@@ -62,9 +62,9 @@ func (j *job) settle(ctx context.Context, m *axis.Model, params []fit.Param, sol
 		if st.Worst = worst; !math.IsInf(shift, 0) {
 			st.Shift = &shift
 		}
-		times := int(min(float64(most), math.Ceil(math.Pow(1.2*shift/tooFar, 1/order))))
+		times := int(min(float64(most), math.Ceil(math.Pow(1.2*shift/maxStepShift, 1/order))))
 		times = min(max(times, 2), most/parts)
-		if shift <= tooFar || j.plan.Model.Substeps > 0 || times < 2 || ctx.Err() != nil {
+		if shift <= maxStepShift || j.plan.Model.Substeps > 0 || times < 2 || ctx.Err() != nil {
 			return m, sol, st, nil
 		}
 		finer, err := m.Finer(at, times)
@@ -76,7 +76,7 @@ func (j *job) settle(ctx context.Context, m *axis.Model, params []fit.Param, sol
 			return nil, nil, nil, err
 		}
 		p.Params = valued(p.Params, sol.Params)
-		next, err := q.again(ctx, p)
+		next, err := q.refit(ctx, p)
 		if err != nil || ctx.Err() != nil { // the coarser answer is there all the same
 			return m, sol, st, nil
 		}
@@ -120,14 +120,14 @@ func halved(m *axis.Model, at []fit.Param, sol *fit.Solution, q question) (shift
 	move := l.Move(y[1])
 	far := func(se func(k int) float64) {
 		shift, worst = 0, ""
-		for k, i := range sol.Free {
+		for k, i := range sol.FreeParams {
 			name := sol.Params[i].Name
 			if s := se(k); s > 0 && !fit.IsState(name) && math.Abs(move[k])/s > shift {
 				shift, worst = math.Abs(move[k])/s, name
 			}
 		}
 	}
-	if far(func(k int) float64 { return l.Err()[k] }); shift <= tooFar {
+	if far(func(k int) float64 { return l.Err()[k] }); shift <= maxStepShift {
 		return shift, worst, nil
 	}
 	// what depends on its neighbours is worth less than it seems: the errors that are reported decide
@@ -166,7 +166,7 @@ func (s *Stepping) doubt(given bool) string {
 		return ""
 	case s.Shift == nil:
 		return fmt.Sprintf("what shorter steps of the simulation would give is not known: %s", why)
-	case *s.Shift <= tooFar:
+	case *s.Shift <= maxStepShift:
 		return ""
 	}
 	return fmt.Sprintf("steps of the simulation half as long would move %s by %.2g standard errors, and %s: the simulation sets its value, not the data", s.Worst, *s.Shift, why)

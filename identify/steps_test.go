@@ -43,8 +43,8 @@ func TestFreeSwing(t *testing.T) {
 	for _, start := range []float64{40, 90} {
 		plan := Plan{
 			Methods: Chain{"lm"}, Seed: 1,
-			Model: axis.Spec{Rotary: true, Law: "coulomb", Drive: axis.Coast, Terms: []string{"viscous", "gravity-sin"}},
-			Given: []Given{{Name: "J", Start: &one, Fixed: &yes}, {Name: "mgs", Start: &start, Lo: &lo, Hi: &hi}},
+			Model:       axis.Spec{Rotary: true, Law: "coulomb", Drive: axis.Coast, Terms: []string{"viscous", "gravity-sin"}},
+			GivenParams: []Given{{Name: "J", Start: &one, Fixed: &yes}, {Name: "mgs", Start: &start, Lo: &lo, Hi: &hi}},
 		}
 		r, err := Run(t.Context(), plan, Records{Fit: []*record.Record{rec}}, nil, nil)
 		if err != nil {

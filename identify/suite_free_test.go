@@ -140,7 +140,7 @@ func (k *freeKind) trial(seed uint64) trial {
 		start, lo, hi := 0.8*b.truth["k"], 5., 200.
 		given = append(given, Given{Name: map[bool]string{true: "mgs", false: "k"}[slices.Contains(k.terms, "gravity-sin")], Start: &start, Lo: &lo, Hi: &hi})
 	}
-	return trial{recs: []*record.Record{d}, truth: b.truth, plan: Plan{Methods: Chain{"lm"}, Seed: seed, Given: given,
+	return trial{recs: []*record.Record{d}, truth: b.truth, plan: Plan{Methods: Chain{"lm"}, Seed: seed, GivenParams: given,
 		Model: axis.Spec{Rotary: true, Law: k.law, Terms: k.terms, Drive: axis.Coast, Output: axis.Position, Initial: axis.Free}}}
 }
 

@@ -523,7 +523,7 @@ var axisKinds = []kind{
 func (b *bench) driven(between independent.Between) trial {
 	m := b.axis.M
 	u := independent.Sines(b.seed, []float64{4 * m, 2.5 * m, 1.5 * m}, []float64{0.45, 1.3, 2.7})
-	tr := b.axis.Simulate(independent.Run{Dt: b.dt, N: b.n, Force: u, Between: between})
+	tr := b.axis.Simulate(independent.Run{Dt: b.dt, N: b.n, Force: u, Intersample: between})
 	return b.trial(tr.Record(b.sensors, nil))
 }
 

@@ -117,7 +117,7 @@ func (b *bench) tones(f ...float64) func(t float64) float64 {
 
 // fast is the axis under tones of up to 6 Hz in open loop.
 func (b *bench) fast() trial {
-	tr := b.axis.Simulate(independent.Run{Dt: b.dt, N: b.n, Force: b.tones(0.5, 1.7, 3.9, 6.1), Between: independent.Held})
+	tr := b.axis.Simulate(independent.Run{Dt: b.dt, N: b.n, Force: b.tones(0.5, 1.7, 3.9, 6.1), Intersample: independent.Held})
 	return b.trial(tr.Record(b.sensors, nil))
 }
 

@@ -55,11 +55,11 @@ func (b *armBench) tour() independent.Tours {
 	return independent.Tour(b.seed, len(b.arm.Links), 0.15, b.top)
 }
 
-func (b *armBench) led() *independent.ArmTrace { return b.arm.Led(b.tour(), b.dt, b.n) }
+func (b *armBench) led() *independent.ArmTrace { return b.arm.FollowTour(b.tour(), b.dt, b.n) }
 
 // driven is the arm in its controllers, which know it roughly.
 func (b *armBench) driven(late float64, drive func(joint int, command, v float64) float64) *independent.ArmTrace {
-	run := independent.ArmRun{Dt: b.dt, N: b.n, Along: b.tour(), Model: b.arm, Late: late, Drive: drive}
+	run := independent.ArmRun{Dt: b.dt, N: b.n, Tour: b.tour(), Model: b.arm, Delay: late, Drive: drive}
 	for i := range b.arm.Links {
 		inertia := 0.0
 		q, v := make([]float64, len(b.arm.Links)), make([]float64, len(b.arm.Links))
@@ -69,7 +69,7 @@ func (b *armBench) driven(late float64, drive func(joint int, command, v float64
 		inertia = rest.Torques(q, v, a)[i]
 		run.Kp, run.Kd = append(run.Kp, inertia*900), append(run.Kd, inertia*40)
 	}
-	return b.arm.Driven(run)
+	return b.arm.Simulate(run)
 }
 
 // edit changes the recorded torques of the joint at which something is wrong.
@@ -100,7 +100,7 @@ func (b *armBench) model(edit func(i int, x *multibody.Body)) (*multibody.Model,
 	spec := multibody.Spec{Gravity: vec(b.arm.Gravity)}
 	parent := ""
 	for i, l := range b.arm.Links {
-		x := multibody.Body{Name: fmt.Sprintf("l%d", i+1), Parent: parent, Place: multibody.At(l.At[0], l.At[1], l.At[2]), Joint: multibody.Joint{Kind: multibody.Revolute, Axis: r3.Vec{Z: 1}}}
+		x := multibody.Body{Name: fmt.Sprintf("l%d", i+1), Parent: parent, Place: multibody.At(l.Origin[0], l.Origin[1], l.Origin[2]), Joint: multibody.Joint{Kind: multibody.Revolute, Axis: r3.Vec{Z: 1}}}
 		if l.Turn[2][1] == 1 {
 			x.Place = x.Place.Turned(r3.Vec{X: math.Pi / 2})
 		}
@@ -182,7 +182,7 @@ func gainOf(plus, minus float64) func(b *armBench) [][]*record.Record {
 func lateBy(seconds float64) func(b *armBench) [][]*record.Record {
 	return one(func(b *armBench) *independent.ArmTrace {
 		tr := b.led()
-		shifted := b.arm.Led(func(t float64) (q, v, a []float64) { return b.tour()(t - seconds) }, b.dt, b.n)
+		shifted := b.arm.FollowTour(func(t float64) (q, v, a []float64) { return b.tour()(t - seconds) }, b.dt, b.n)
 		tr.U[b.wrong] = shifted.U[b.wrong]
 		return tr
 	})
@@ -350,7 +350,7 @@ var armKinds = []armKind{
 				last.I[i][j] *= 1.33
 			}
 		}
-		after := loaded.Led(b.tour(), b.dt, b.n)
+		after := loaded.FollowTour(b.tour(), b.dt, b.n)
 		for j := range tr.U {
 			copy(tr.U[j][b.n/2:], after.U[j][b.n/2:])
 		}

@@ -34,11 +34,11 @@ type SummaryParam struct {
 
 // SummaryRecord is what was fitted.
 type SummaryRecord struct {
-	File   string  `json:"file"`
-	SHA256 string  `json:"sha256"`
-	Rows   int     `json:"rows"`
-	From   float64 `json:"from_s"`
-	To     float64 `json:"to_s"`
+	File      string  `json:"file"`
+	SHA256    string  `json:"sha256"`
+	Rows      int     `json:"rows"`
+	StartTime float64 `json:"from_s"`
+	EndTime   float64 `json:"to_s"`
 }
 
 // Summary is the result in short.
@@ -56,10 +56,10 @@ func (r *Result) Summary() Summary {
 		s.Validation = v.Fit.Percent
 	}
 	d := &r.Data
-	s.Record = SummaryRecord{File: d.File, SHA256: d.SHA256, Rows: d.Samples, From: d.Start, To: d.Start + d.Duration}
+	s.Record = SummaryRecord{File: d.File, SHA256: d.SHA256, Rows: d.Samples, StartTime: d.Start, EndTime: d.Start + d.Duration}
 	if len(r.Records) > 0 {
 		last := &r.Records[len(r.Records)-1]
-		s.Record.Rows, s.Record.To = 0, last.Start+last.Duration
+		s.Record.Rows, s.Record.EndTime = 0, last.Start+last.Duration
 		for _, d := range r.Records {
 			s.Record.Rows += d.Samples
 		}
@@ -79,10 +79,10 @@ type Status struct {
 	Timestamp float64  `json:"timestamp"` // s since 1970
 	State     string   `json:"state"`     // idle, waiting, running, done, failed
 	Axis      string   `json:"axis"`
-	Way       string   `json:"way"` // how it was asked for
+	Trigger   string   `json:"way"` // how it was asked for
 	Law       string   `json:"law"`
 	Window    *float64 `json:"window_s"` // null: nothing was asked for yet, or no window
-	Every     *float64 `json:"every_s"`
+	Interval  *float64 `json:"every_s"`
 	Where
 	Reason string `json:"reason"` // why there is no result; "": there is no reason
 }
@@ -93,7 +93,7 @@ type Published struct {
 	ID        string  `json:"id"`
 	Rig       string  `json:"rig"`
 	Axis      string  `json:"axis"`
-	Way       string  `json:"way"`
+	Trigger   string  `json:"way"`
 	Summary
 	File    string `json:"file"`    // the result, whole; "": it was not kept
 	Command string `json:"command"` // repeats it
@@ -104,10 +104,10 @@ func Stamp(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }
 
 // Where is where a fit is.
 type Where struct {
-	Method string   `json:"method"`
-	Phase  string   `json:"phase"`
-	Step   int      `json:"step"`
-	Of     int      `json:"of"`   // 0: not known
-	Best   *float64 `json:"best"` // null: none yet
-	Unit   string   `json:"unit"`
+	Method    string   `json:"method"`
+	Phase     string   `json:"phase"`
+	Step      int      `json:"step"`
+	StepCount int      `json:"of"`   // 0: not known
+	BestCost  *float64 `json:"best"` // null: none yet
+	Unit      string   `json:"unit"`
 }

@@ -28,7 +28,7 @@ func (r *Result) findUnmodelled(j *job, st *stage) {
 		suspects = fit.Suspects(s, j.plan.Model.Rotary, true)
 	} else if inverse := st.inverse(); inverse != nil {
 		suspects = fit.Suspects(inverse, j.plan.Model.Rotary, j.plan.Model.Drive.Recorded())
-		if st.pushed != nil {
+		if st.pushResponse != nil {
 			if !j.plan.Model.Drive.Recorded() {
 				suspects = fit.Likeliest(inverse, suspects)
 			}
@@ -41,7 +41,7 @@ func (r *Result) findUnmodelled(j *job, st *stage) {
 	r.grantZero(suspects, j.recs.Fit)
 	found, possible := fit.Unmodelled(s, suspects, r.tolerance)
 	if found != nil || doHarm(possible) {
-		if noisier := st.again(j.plan.Model.Rotary, samples(j.recs.Fit)); noisier != nil {
+		if noisier := st.noisierSolutions(j.plan.Model.Rotary, samples(j.recs.Fit)); noisier != nil {
 			found, possible = fit.Unmodelled(s, suspects, r.tolerance, noisier...)
 		}
 	}
@@ -50,7 +50,7 @@ func (r *Result) findUnmodelled(j *job, st *stage) {
 		least = systematic
 	}
 	effects := append(found, possible...)
-	if st.pushed == nil {
+	if st.pushResponse == nil {
 		effects = withoutUsualDrag(effects)
 	}
 	r.lacking(effects, least)
@@ -59,7 +59,7 @@ func (r *Result) findUnmodelled(j *job, st *stage) {
 // withoutUsualDrag leaves out the drag that the rows of a recorded force do not exclude: unless the motion has one speed only, they would show
 // as much of it as matters, and the intervals of short records would hold nothing but that.
 func withoutUsualDrag(effects []fit.Effect) []fit.Effect {
-	return slices.DeleteFunc(effects, func(l fit.Effect) bool { return l.Usual && !l.OneSpeed && l.Kind == "drag" })
+	return slices.DeleteFunc(effects, func(l fit.Effect) bool { return l.Expected && !l.OneSpeed && l.Kind == "drag" })
 }
 
 // lacking takes in what the model lacks; what every axis has a little of where as much of it as the motion allows moves a value by more than
@@ -70,10 +70,10 @@ func (r *Result) lacking(effects []fit.Effect, least float64) {
 		if l.OneSpeed {
 			share = systematic
 		}
-		if worst, ok := r.Param(l.Worst); l.Usual && (!ok || math.Abs(l.Moves[l.Worst]) < share*math.Abs(worst.Value)) {
+		if worst, ok := r.Param(l.Worst); l.Expected && (!ok || math.Abs(l.ParamMoves[l.Worst]) < share*math.Abs(worst.Value)) {
 			continue
 		}
-		r.lacks(l)
+		r.addEffect(l)
 	}
 }
 
@@ -82,12 +82,12 @@ func doHarm(effects []fit.Effect) bool {
 	return slices.ContainsFunc(effects, func(l fit.Effect) bool { return l.Worst != "" })
 }
 
-// again are solutions with as much noise of the position again: one of a long record, else some, whose mean tells.
-func (st *stage) again(rotary bool, samples int) (list []fit.Noisier) {
+// noisierSolutions are solutions with as much noise of the position again: one of a long record, else some, whose mean tells.
+func (st *stage) noisierSolutions(rotary bool, samples int) (list []fit.Noisier) {
 	if st.noisier == nil {
 		return nil
 	}
-	for seed := range uint64(min(max(mostSamplesAgain/samples, 1), mostAgain)) {
+	for seed := range uint64(min(max(maxDrawSamples/samples, 1), maxDraws)) {
 		if s := st.noisier(seed); s != nil {
 			list = append(list, fit.Noisier{Solution: s, Suspects: fit.Suspects(s, rotary, true)})
 		}
@@ -97,8 +97,8 @@ func (st *stage) again(rotary bool, samples int) (list []fit.Noisier) {
 
 // Draws of noise.
 const (
-	mostAgain        = 6
-	mostSamplesAgain = 200_000 // of all draws together, but for the first one
+	maxDraws       = 6
+	maxDrawSamples = 200_000 // of all draws together, but for the first one
 )
 
 // lowPassed allows what a low-pass of one channel does, whose corner the noise of the record shows: up to (1/ω)², that of one that does
@@ -141,24 +141,24 @@ func (r *Result) grantZero(suspects []fit.Suspect, recs []*record.Record) {
 	}
 }
 
-// lacks takes in something that the model lacks: intervals hold what it does.
-func (r *Result) lacks(l fit.Effect) {
+// addEffect takes in something that the model lacks: intervals hold what it does.
+func (r *Result) addEffect(l fit.Effect) {
 	r.Unmodelled = append(r.Unmodelled, l)
 	for i := range r.Parameters {
 		p := &r.Parameters[i]
-		if m, ok := l.Moves[p.Name]; ok {
-			p.moved(m*(1+l.Open), l.Possible, l.Kind)
+		if m, ok := l.ParamMoves[p.Name]; ok {
+			p.addMove(m*(1+l.Uncertainty), l.Possible, l.Kind)
 			if !l.Possible {
 				p.structure += m
-				p.moved(p.structure, false, l.Kind)
+				p.addMove(p.structure, false, l.Kind)
 			}
 			if l.Kind == fit.LowPass || l.Kind == "late force" && l.Possible { // near a resonance it is the other way round; a lag has either sign
-				p.moved(-m, true, l.Kind)
+				p.addMove(-m, true, l.Kind)
 			}
 		}
 		if or, ok := l.Range[p.Name]; ok { // what else explains as much, to either side
-			p.moved(or[0], l.Possible, l.Kind)
-			p.moved(or[1], l.Possible, l.Kind)
+			p.addMove(or[0], l.Possible, l.Kind)
+			p.addMove(or[1], l.Possible, l.Kind)
 		}
 	}
 }
@@ -182,8 +182,8 @@ func (st *stage) onMotion(inverse *fit.Solution, suspects []fit.Suspect, few boo
 	var kept []fit.Suspect
 	var pushes []func(k int) float64
 	for _, sp := range suspects {
-		kind := [2]any{sp.Kind, sp.Of}
-		if few && !sp.Usual && (seen[kind] || len(sp.Columns) > 2) {
+		kind := [2]any{sp.Kind, sp.DriftParam}
+		if few && !sp.Expected && (seen[kind] || len(sp.Columns) > 2) {
 			continue
 		}
 		seen[kind] = true
@@ -194,7 +194,7 @@ func (st *stage) onMotion(inverse *fit.Solution, suspects []fit.Suspect, few boo
 	for i, k := range rows {
 		at[k] = i
 	}
-	moved := st.pushed(pushes, func(i int) float64 { return pushShare * force / rms(pushes[i]) }, rows)
+	moved := st.pushResponse(pushes, func(i int) float64 { return pushShare * force / rms(pushes[i]) }, rows)
 	var out []fit.Suspect
 	for _, sp := range kept {
 		own := moved[:len(sp.Columns)]
@@ -215,7 +215,7 @@ func (st *stage) onMotion(inverse *fit.Solution, suspects []fit.Suspect, few boo
 // may be zero is measured by the force.
 func (r *Result) harm(s *fit.Solution) map[string]float64 {
 	out := map[string]float64{}
-	for j, i := range s.Free {
+	for j, i := range s.FreeParams {
 		q := &r.Parameters[i]
 		h := math.Inf(1)
 		if ci := r.random(q); ci != nil && !r.absent(q.Name) {
@@ -260,7 +260,7 @@ func otherwise(or []string) string {
 func (r *Result) harmed(l *fit.Effect) (names []string) {
 	for i := range r.Parameters {
 		p := &r.Parameters[i]
-		if h := r.tolerance[p.Name]; h > 0 && math.Abs(l.Moves[p.Name]) > h && !p.State() {
+		if h := r.tolerance[p.Name]; h > 0 && math.Abs(l.ParamMoves[p.Name]) > h && !p.State() {
 			names = append(names, p.Name)
 		}
 	}

@@ -70,7 +70,7 @@ func (r *Result) absent(name string) bool {
 func (r *Result) judgeAbsent(say sayer) {
 	for _, in := range r.Indistinct {
 		if in.Absent {
-			say(fit.OverFitted, fit.Weaken, in.Names, "%s. %s", in.Why, in.Advice)
+			say(fit.OverFitted, fit.Weaken, in.Names, "%s. %s", in.Reason, in.Advice)
 		}
 	}
 }
@@ -87,15 +87,15 @@ func (r *Result) judgeIndistinct(say sayer) {
 		case slices.ContainsFunc(in.Names, r.absent): // said already
 			continue
 		case in.Remark || !asked: // a remark, or about what was not looked for
-			say(fit.Indistinguished, fit.Remark, in.Names, "%s: %s. %s", names, in.Why, sentence(in.Advice))
+			say(fit.Indistinguished, fit.Remark, in.Names, "%s: %s. %s", names, in.Reason, sentence(in.Advice))
 			continue
 		case len(in.Names) > 1 && in.RelErr != nil && *in.RelErr <= weakRelative: // they lean on each other, and are known all the same
-			say(fit.Indistinguished, fit.Remark, in.Names, "%s are strongly correlated, though each is known to %.2g %%: %s", names, 100**in.RelErr, in.Why)
+			say(fit.Indistinguished, fit.Remark, in.Names, "%s are strongly correlated, though each is known to %.2g %%: %s", names, 100**in.RelErr, in.Reason)
 			continue
 		case len(in.Names) > 1:
-			say(fit.Indistinguished, fit.Weaken, in.Names, "%s cannot be told apart: %s. %s", names, in.Why, sentence(in.Advice))
+			say(fit.Indistinguished, fit.Weaken, in.Names, "%s cannot be told apart: %s. %s", names, in.Reason, sentence(in.Advice))
 		default:
-			say(fit.NotTold, fit.Weaken, in.Names, "%s: %s. %s", names, in.Why, sentence(in.Advice))
+			say(fit.NotTold, fit.Weaken, in.Names, "%s: %s. %s", names, in.Reason, sentence(in.Advice))
 		}
 		for _, n := range in.Names {
 			if p, ok := r.Param(n); ok && len(in.Names) == 1 {
@@ -107,7 +107,7 @@ func (r *Result) judgeIndistinct(say sayer) {
 
 // judgeRefused names what a fit does not give.
 func (r *Result) judgeRefused(say sayer) {
-	for _, u := range r.refused {
+	for _, u := range r.unidentified {
 		say(fit.NotTold, fit.Weaken, u.Names, "%s", u.text)
 	}
 }
@@ -125,7 +125,7 @@ func (r *Result) judgeParameters(say sayer) {
 	var g graded
 	for i := range r.Parameters {
 		p := &r.Parameters[i]
-		refused := slices.ContainsFunc(r.refused, func(u refused) bool { return slices.Contains(u.Names, p.Name) && (p.Fixed || len(u.Names) == 1) })
+		refused := slices.ContainsFunc(r.unidentified, func(u refused) bool { return slices.Contains(u.Names, p.Name) && (p.Fixed || len(u.Names) == 1) })
 		if p.Fixed {
 			if p.Worth = KnownBefore; refused {
 				p.Worth = NotIdentifiable
@@ -138,11 +138,11 @@ func (r *Result) judgeParameters(say sayer) {
 			p.Worth = NotIdentifiable
 			continue
 		}
-		p.From = r.origin(p)
+		p.IntervalSource = r.origin(p)
 		p.Budget, p.Combined = r.budget(p)
 		p.Worth = r.worth(p, &g, say)
 	}
-	g.say(say)
+	g.report(say)
 	r.Equalities = r.equalities()
 }
 
@@ -154,33 +154,33 @@ type grade struct{ name, text string }
 // fewNames is how many parameters with the same shortcoming get a reason each.
 const fewNames = 3
 
-func (g *graded) say(say sayer) {
+func (g *graded) report(say sayer) {
 	for _, c := range []struct {
-		of         []grade
-		code       fit.Code
-		each, many string
+		grades                []grade
+		code                  fit.Code
+		oneFormat, listFormat string
 	}{
 		{g.unknown, fit.NotTold, "%s", "the record does not tell %s"},
 		{g.zero, fit.NearZero, "%s", "these cannot be told from zero: %s"},
 		{g.loose, fit.Loose, "%s", "known to more than a fifth of their values only: %s"},
 	} {
 		var names, texts []string
-		for _, p := range c.of {
+		for _, p := range c.grades {
 			names, texts = append(names, p.name), append(texts, p.text)
 		}
 		if len(names) > fewNames {
-			say(c.code, fit.Weaken, names, c.many, list(names))
+			say(c.code, fit.Weaken, names, c.listFormat, list(names))
 			continue
 		}
 		for i := range names {
-			say(c.code, fit.Weaken, names[i:i+1], c.each, texts[i])
+			say(c.code, fit.Weaken, names[i:i+1], c.oneFormat, texts[i])
 		}
 	}
 }
 
-// wide takes in a parameter whose interval is wide. What a motion does not exclude is in the word of a parameter and no reason: certain is
-// the interval without it.
-func (g *graded) wide(p *Parameter, certain *[2]float64) {
+// addWide takes in a parameter whose interval is wide. What a motion does not exclude is in the word of a parameter and no reason:
+// certain is the interval without it.
+func (g *graded) addWide(p *Parameter, certain *[2]float64) {
 	half, size := math.Max(certain[1]-p.Value, p.Value-certain[0]), math.Abs(p.Value)
 	only := fmt.Sprintf("%s is known to ±%.0f %% only", p.Name, 100*half/size)
 	switch {
@@ -209,7 +209,7 @@ func (r *Result) worth(p *Parameter, g *graded, say sayer) string {
 	if p.weight >= priorAlone {
 		return PriorAlone
 	}
-	half, size := p.half(), math.Abs(p.Value)
+	half, size := p.halfInterval(), math.Abs(p.Value)
 	zero := ci[0] <= 0 && ci[1] >= 0
 	minor := p.Share != nil && *p.Share*half <= minorWidth*size // a small parameter that is known to be small
 	out := string(Identified)
@@ -232,7 +232,7 @@ func (r *Result) worth(p *Parameter, g *graded, say sayer) string {
 	case minor && zero && (name == "M" || strings.TrimRight(name, "12") == "J" && name != "J12"): // no axis is without inertia
 		weak(fit.NearZero, "%s cannot be told from zero (95 %% interval %.3g to %.3g %s): the motion hardly accelerates in the rows that are used", p.Name, ci[0], ci[1], p.Unit)
 	case fit.IsState(p.Name): // where a record begins: nothing to know about the axis
-	case fit.MayBeZero(p.Name) || kind == anySign || slices.Contains(r.small, p.Name): // zero is an answer, and so is what is near it
+	case fit.MayBeZero(p.Name) || kind == anySign || slices.Contains(r.negligibleParams, p.Name): // zero is an answer, and so is what is near it
 		if half > looseWidth*r.scale(p) {
 			g.loose = append(g.loose, grade{p.Name, fmt.Sprintf("%s is known to ±%.2g %s only", p.Name, half, p.Unit)})
 			out = string(Weak)
@@ -242,15 +242,15 @@ func (r *Result) worth(p *Parameter, g *graded, say sayer) string {
 			out = string(Weak)
 		}
 	case half > looseWidth*size:
-		g.wide(p, r.interval(p, false))
+		g.addWide(p, r.interval(p, false))
 		if out = string(Weak); half > unknownWidth*size {
 			return NotIdentifiable
 		}
 	}
-	if p.AtBound != "" && !fit.IsState(p.Name) && !slices.Contains(r.small, p.Name) {
+	if p.AtBound != "" && !fit.IsState(p.Name) && !slices.Contains(r.negligibleParams, p.Name) {
 		weak(fit.AtBound, "%s is on its %s bound, %.4g %s: the bound has the last word, not the data; widen it or fix the parameter", p.Name, p.AtBound, p.Value, p.Unit)
 	}
-	if h := r.tolerance[p.Name]; out == string(Identified) && h > 0 && math.Max(-p.shown[0], p.shown[1]) > h && !fit.IsState(p.Name) {
+	if h := r.tolerance[p.Name]; out == string(Identified) && h > 0 && math.Max(-p.shownMove[0], p.shownMove[1]) > h && !fit.IsState(p.Name) {
 		return string(Weak) // moved by an alternative, or by what the model lacks: the reason says by which
 	}
 	return out
@@ -259,7 +259,7 @@ func (r *Result) worth(p *Parameter, g *graded, say sayer) string {
 // scale is the value with which a parameter, of which zero is an answer, would make all that was measured; +Inf: not known.
 func (r *Result) scale(p *Parameter) float64 {
 	if r.solution != nil {
-		for j, i := range r.solution.Free {
+		for j, i := range r.solution.FreeParams {
 			if q := &r.solution.Params[i]; q.Name == p.Name && (q.Zero || fit.MayBeZero(q.Name)) {
 				return r.solution.Size(j)
 			}
@@ -301,7 +301,7 @@ func (r *Result) judgeAlternatives(say sayer) {
 		if n := r.Residual.Effective; n > 1 {
 			limit = math.Max(limit, math.Exp(excluded/2/n))
 		}
-		if s.held || !s.Form && (s.RMS > limit*r.Fit.RMS || s.Off*s.Off > excluded) {
+		if s.inIntervals || !s.Form && (s.RMS > limit*r.Fit.RMS || s.Deviation*s.Deviation > excluded) {
 			continue
 		}
 		worst, most := "", 1.0
@@ -316,15 +316,15 @@ func (r *Result) judgeAlternatives(say sayer) {
 			}
 			m := (1 - p.weight) * (x - p.Value + p.pulled)
 			if s.Form { // what tells less of a parameter may differ by more
-				if ci := r.random(p); ci != nil && math.Abs(m) > math.Hypot((ci[1]-ci[0])/2, s.half[name]) && !fit.MayBeZero(name) {
-					p.moved(m, false, s.What)
+				if ci := r.random(p); ci != nil && math.Abs(m) > math.Hypot((ci[1]-ci[0])/2, s.halfIntervals[name]) && !fit.MayBeZero(name) {
+					p.addMove(m, false, s.What)
 				}
-				h = math.Max(h, s.half[name])
+				h = math.Max(h, s.halfIntervals[name])
 			}
 			if s.Form && (fit.MayBeZero(name) || math.Abs(m) <= formsApart*h) {
 				continue
 			}
-			p.moved(m, false, s.What)
+			p.addMove(m, false, s.What)
 			if m := math.Abs(m) / h; m > most {
 				worst, most = name, m
 			}
@@ -380,7 +380,7 @@ func (r *Result) Headline() string {
 		case p.Worth == NotIdentifiable || p.CI == nil:
 			not = append(not, p.Name)
 		default:
-			told = append(told, p.known())
+			told = append(told, p.precision())
 		}
 	}
 	var parts []string
@@ -400,24 +400,24 @@ func (r *Result) Headline() string {
 	return s
 }
 
-// known tells how well a parameter is known: by half of its interval, relative to the value where that is no matter of chance.
-func (p *Parameter) known() string {
-	half := p.half()
+// precision tells how well a parameter is known: by half of its interval, relative to the value where that is no matter of chance.
+func (p *Parameter) precision() string {
+	half := p.halfInterval()
 	if fit.MayBeZero(p.Name) || half >= math.Abs(p.Value) {
 		return strings.TrimSpace(fmt.Sprintf("%s ± %.2g %s", p.Name, half, p.Unit))
 	}
 	return fmt.Sprintf("%s to %.2g %%", p.Name, 100*half/math.Abs(p.Value))
 }
 
-// half is that of the interval, to the wider side.
-func (p *Parameter) half() float64 { return math.Max(p.CI[1]-p.Value, p.Value-p.CI[0]) }
+// halfInterval is that of the interval, to the wider side.
+func (p *Parameter) halfInterval() float64 { return math.Max(p.CI[1]-p.Value, p.Value-p.CI[0]) }
 
-// take fills the result from an assessed solution.
-func (r *Result) take(s *fit.Solution, a *fit.Assessment, start []fit.Param) {
+// fill fills the result from an assessed solution.
+func (r *Result) fill(s *fit.Solution, a *fit.Assessment, start []fit.Param) {
 	r.solution = s
 	r.Correlation, r.Condition, r.Scaled, r.Lags = a.Correlation, a.Condition, a.Scaled, a.Lags
-	r.Fit, r.Residual, r.Quantity, r.Weighted = a.Fit, a.Residual, s.Quantity, s.Known
-	r.Indistinct = append(append([]fit.Indistinct{}, s.Refused...), a.Indistinct...)
+	r.Fit, r.Residual, r.Quantity, r.Weighted = a.Fit, a.Residual, s.Quantity, s.NoiseKnown
+	r.Indistinct = append(append([]fit.Indistinct{}, s.Unidentifiable...), a.Indistinct...)
 	searched := make([]int, len(s.Params)) // by parameter, its number among the estimates and 1; 0: not searched
 	for j, i := range s.Searched() {
 		searched[i] = j + 1

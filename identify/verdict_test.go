@@ -85,7 +85,7 @@ func TestVerdictHearsValidation(t *testing.T) {
 // tenths of the run; the run pd_sysid, whose drive saturates, is neither explained by it nor fitted by the same terms.
 func TestVerdictOnMeasuredPendulum(t *testing.T) {
 	read := func(name string) *record.Record {
-		recs, err := record.Read(peer.Shared(t, "dfki_pendulum/"+name+".csv.gz"), record.Mapping{
+		recs, err := record.Read(peer.SharedRecord(t, "dfki_pendulum/"+name+".csv.gz"), record.Mapping{
 			Time:     record.Column{Name: "time_s", Unit: "s"},
 			Position: record.Column{Name: "position_rad", Unit: "rad"},
 			Force:    record.Column{Name: "torque_Nm", Unit: "N·m"},

@@ -14,11 +14,11 @@ import (
 // The word of a parameter goes by the interval that is printed, whatever widened it.
 func TestWordsGoByTheInterval(t *testing.T) {
 	wide := map[string]func(p *Parameter, by float64){
-		"what the residual shows": func(p *Parameter, by float64) { p.shown = [2]float64{0, by} },
-		"what is possible, down":  func(p *Parameter, by float64) { p.possible = [2]float64{-by, 0} },
+		"what the residual shows": func(p *Parameter, by float64) { p.shownMove = [2]float64{0, by} },
+		"what is possible, down":  func(p *Parameter, by float64) { p.possibleMove = [2]float64{-by, 0} },
 		"what was assumed":        func(p *Parameter, by float64) { p.assumed = [2]float64{-by, by} },
 		"rounding":                func(p *Parameter, by float64) { p.rounded = by },
-		"known errors":            func(p *Parameter, by float64) { p.given = by / 1.96 },
+		"known errors":            func(p *Parameter, by float64) { p.givenErr = by / 1.96 },
 		"chance": func(p *Parameter, by float64) {
 			se := by / 2
 			p.StdErr, p.CI95 = &se, &[2]float64{p.Value - by, p.Value + by}
@@ -61,7 +61,7 @@ func TestWordsGoByTheInterval(t *testing.T) {
 
 // No parameter of a measured axis is called identified with an interval of more than a fifth.
 func TestWordsOfAMeasuredAxis(t *testing.T) {
-	recs, err := record.Read(peer.Shared(t, "emps/emps_estimation.csv.gz"), record.Mapping{
+	recs, err := record.Read(peer.SharedRecord(t, "emps/emps_estimation.csv.gz"), record.Mapping{
 		Time: record.Column{Name: "time_s"}, Position: record.Column{Name: "position_m"}, Force: record.Column{Name: "command_V", Scale: 35.15065188248547}, // N/V
 	})
 	if err != nil {

@@ -28,15 +28,15 @@ import (
 
 // Options are what the user chose.
 type Options struct {
-	rig, axis, out string
-	force          bool
+	rig, axis, outputPath string
+	force                 bool
 }
 
 // Flags are those of hil config apply.
 func (f *Options) Flags(fl *pflag.FlagSet) {
 	fl.StringVar(&f.rig, "rig", "", "rig file to change; default: the configuration in the recording that the result was made of")
 	fl.StringVar(&f.axis, "axis", "", "axis of the rig; default: that of the result, or the only one")
-	fl.StringVarP(&f.out, "output", "o", "", "rig file to write; default: standard output")
+	fl.StringVarP(&f.outputPath, "output", "o", "", "rig file to write; default: standard output")
 	fl.BoolVar(&f.force, "force", false, "write over an existing file")
 }
 
@@ -45,8 +45,8 @@ func Run(path string, f Options, stdout, stderr io.Writer) error {
 	fail := func(code int, format string, args ...any) error {
 		return report.ExitWith(code, fmt.Errorf("config apply: "+format, args...))
 	}
-	if _, err := os.Lstat(f.out); f.out != "" && err == nil && !f.force {
-		return fail(report.Usage, "%s exists; --force writes over it", f.out)
+	if _, err := os.Lstat(f.outputPath); f.outputPath != "" && err == nil && !f.force {
+		return fail(report.Usage, "%s exists; --force writes over it", f.outputPath)
 	}
 	r, err := identify.ReadResult(path)
 	if err != nil {
@@ -115,32 +115,32 @@ func Run(path string, f Options, stdout, stderr io.Writer) error {
 	if err != nil {
 		return fail(report.Invalid, "%s: %w", name, err)
 	}
-	if moved, err := configs.LoadBytes(cmp.Or(f.out, name), text); err != nil || !same(moved, changed) {
+	if moved, err := configs.LoadBytes(cmp.Or(f.outputPath, name), text); err != nil || !sameRig(moved, changed) {
 		return fail(report.Invalid, "paths in %s start at its folder: write the changed file beside it, or make them whole", name)
 	}
 	if elsewhere {
-		c.say("the plant of the virtual rig has no friction or inertia of its own: it takes the new numbers too")
+		c.warn("the plant of the virtual rig has no friction or inertia of its own: it takes the new numbers too")
 	}
-	for _, left := range contact.Left {
-		c.say("not in the rig file: %s", left)
+	for _, left := range contact.Omitted {
+		c.warn("not in the rig file: %s", left)
 	}
 	if f.rig == "" && strings.Contains(string(text), ": redacted") {
-		c.say("a recording holds no passwords: set those that say redacted")
+		c.warn("a recording holds no passwords: set those that say redacted")
 	}
-	for _, s := range c.said {
+	for _, s := range c.warnings {
 		fmt.Fprintf(stderr, "warning: %s\n", s)
 	}
-	if f.out == "" {
+	if f.outputPath == "" {
 		_, err = stdout.Write(text)
 		return err
 	}
-	if err := report.WriteWhole(f.out, f.force, func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
+	if err := report.WriteWhole(f.outputPath, f.force, func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
 		return fail(report.Unavailable, "%w", err)
 	}
-	for _, d := range c.done {
+	for _, d := range c.changes {
 		fmt.Fprintln(stdout, d)
 	}
-	fmt.Fprintf(stdout, "next: %s\n", report.AsStarted("hil check "+f.out))
+	fmt.Fprintf(stdout, "next: %s\n", report.AsStarted("hil check "+f.outputPath))
 	return nil
 }
 
@@ -174,24 +174,24 @@ func source(r *identify.Identification, written time.Time) string {
 // change is a rig file under way.
 type change struct {
 	*schema.Edit
-	rig     *configs.Config
-	axis    *configs.Axis
-	contact *fits.Contact
-	source  string
-	method  fits.Method
-	said    []string // warnings
-	done    []string // changes, for people
+	rig      *configs.Config
+	axis     *configs.Axis
+	contact  *fits.Contact
+	source   string
+	method   fits.Method
+	warnings []string // warnings
+	changes  []string // changes, for people
 }
 
-func (c *change) say(format string, args ...any) {
-	c.said = append(c.said, fmt.Sprintf(format, args...))
+func (c *change) warn(format string, args ...any) {
+	c.warnings = append(c.warnings, fmt.Sprintf(format, args...))
 }
 
 // ours are comments of an earlier result.
 var ours = regexp.MustCompile(`^(identified|not identified, known beforehand)[^;]*(; )?`)
 
-// put writes a number with its source, in front of what the file says of the key itself. was is the number before, NaN: none.
-func (c *change) put(path string, value, was, err float64, unit string) {
+// setNumber writes a number with its source, in front of what the file says of the key itself. was is the number before, NaN: none.
+func (c *change) setNumber(path string, value, was, err float64, unit string) {
 	comment := "not identified, known beforehand"
 	if err > 0 {
 		comment = fmt.Sprintf("identified %s, ± %.2g, method %s", c.source, err, c.method)
@@ -204,7 +204,7 @@ func (c *change) put(path string, value, was, err float64, unit string) {
 	if !math.IsNaN(was) {
 		before = fmt.Sprintf("%.6g → ", was)
 	}
-	c.done = append(c.done, fmt.Sprintf("%s: %s%.6g%s", path, before, value, schema.UnitSuffix(unit)))
+	c.changes = append(c.changes, fmt.Sprintf("%s: %s%.6g%s", path, before, value, schema.UnitSuffix(unit)))
 }
 
 // law writes the friction law. Numbers that stay are not touched.
@@ -218,7 +218,7 @@ func (c *change) law() {
 	}
 	if old := c.axis.Friction.Name; old != c.contact.Law {
 		c.Set(at+".law", schema.QuoteYAML(c.contact.Law), "identified "+c.source+", method "+string(c.method))
-		c.done = append(c.done, fmt.Sprintf("%s.law: %s → %s", at, cmp.Or(old, "none"), c.contact.Law))
+		c.changes = append(c.changes, fmt.Sprintf("%s.law: %s → %s", at, cmp.Or(old, "none"), c.contact.Law))
 		was = map[string]float64{}
 	}
 	law, err := friction.Build(c.contact.Law, c.contact.Params)
@@ -244,13 +244,13 @@ func (c *change) law() {
 		if there && old == p.Value && !found || !there && p.Value == 0 && !back {
 			continue
 		}
-		c.put(section+"."+name, p.Value, old, c.contact.Errors[p.Name], c.axis.Unit(p.Unit))
+		c.setNumber(section+"."+name, p.Value, old, c.contact.Errors[p.Name], c.axis.Unit(p.Unit))
 	}
 	for _, section := range []string{"", "backward."} {
 		for _, key := range c.Keys(strings.TrimSuffix(at+"."+section, ".")) {
 			if !slices.Contains(keep, section+key) {
 				c.Delete(at + "." + section + key)
-				c.done = append(c.done, fmt.Sprintf("%s.%s%s: taken out", at, section, key))
+				c.changes = append(c.changes, fmt.Sprintf("%s.%s%s: taken out", at, section, key))
 			}
 		}
 		if !slices.Contains(keep, "backward") {
@@ -264,13 +264,13 @@ func (c *change) inertia() {
 	x, at := c.contact, "axes."+c.axis.Name
 	switch {
 	case x.Inertia == 0:
-		c.say("the result holds no inertia: that of the rig stays")
+		c.warn("the result holds no inertia: that of the rig stays")
 	case c.axis.Motor != nil:
-		c.put(at+".motor.J", x.Inertia, c.axis.Motor.J, x.InertiaErr, c.axis.Unit("kg·m²"))
+		c.setNumber(at+".motor.J", x.Inertia, c.axis.Motor.J, x.InertiaErr, c.axis.Unit("kg·m²"))
 	case c.axis.Drive.Kind.Forces() || c.axis.Inertia > 0:
-		c.put(at+".inertia", x.Inertia, c.axis.Inertia, x.InertiaErr, c.axis.Unit("kg·m²"))
+		c.setNumber(at+".inertia", x.Inertia, c.axis.Inertia, x.InertiaErr, c.axis.Unit("kg·m²"))
 	default:
-		c.say("the inertia %.6g is not in the rig file: drive %s has no place for it", x.Inertia, c.axis.Drive.Kind)
+		c.warn("the inertia %.6g is not in the rig file: drive %s has no place for it", x.Inertia, c.axis.Drive.Kind)
 	}
 }
 
@@ -295,18 +295,18 @@ func (c *change) verify(changed *configs.Config) (elsewhere bool, err error) {
 	if want := c.contact.Inertia; want != 0 && axis.MotorModel().J != want && axis.Drive.Kind.Forces() {
 		return false, fmt.Errorf("the inertia would be %g in place of %g; the file gives it a number at another place", axis.MotorModel().J, want)
 	}
-	if same(&back, c.rig) {
+	if sameRig(&back, c.rig) {
 		return false, nil
 	}
 	back.Virtual = c.rig.Virtual
-	if !same(&back, c.rig) {
+	if !sameRig(&back, c.rig) {
 		return false, errors.New("other parts of the file take their numbers from this axis (anchors): give them numbers of their own first")
 	}
 	return true, nil
 }
 
-// same tells that two rigs are alike in every key.
-func same(a, b *configs.Config) bool {
+// sameRig tells that two rigs are alike in every key.
+func sameRig(a, b *configs.Config) bool {
 	x, errX := a.Marshal()
 	y, errY := b.Marshal()
 	return errors.Join(errX, errY) == nil && string(x) == string(y)

@@ -212,7 +212,7 @@ func TestApplyRefuses(t *testing.T) {
 		{"linear on rotary", with(func(r *identify.Identification) { r.Model.Rotary = false }), demo, "is of a linear axis, and shaft of ../../configs/motor.yaml is rotary", report.Invalid, nil},
 		{"a law that the observer cannot use", made("static-coulomb-viscous", par{"J", 8e-5, 1e-7}, par{"Fv", 1.5e-4, 1e-6}, par{"Fc", 0.015, 1e-5}), demo, "observer: static-coulomb-viscous does not yield", report.Invalid, nil},
 		{"numbers of no rig", with(func(r *identify.Identification) { r.Parameters[0].Value = 2e6 }), demo, "J", report.Invalid, nil},
-		{"an existing file", lugre(), demo, "exists; --force writes over it", report.Usage, func(f *Options) { f.out = existing }},
+		{"an existing file", lugre(), demo, "exists; --force writes over it", report.Usage, func(f *Options) { f.outputPath = existing }},
 		{"no rig file", lugre(), "", "name the rig file with --rig", report.Invalid, nil},
 		{"a rig file that is not there", lugre(), "none.yaml", "no such file", report.Invalid, nil},
 		{"anchors", with(func(r *identify.Identification) {}), rigFile(t, "    friction:                 # LuGre", "    friction: &law", "guard:\n  hold_time", "models:\n  laws:\n    kind: rival-laws\n    laws: [*law, {law: dahl, sigma0: 11, Fc: 15 mN·m, exponent: 1}]\nguard:\n  hold_time"),
@@ -243,7 +243,7 @@ func TestApplyKeepsPaths(t *testing.T) {
 		t.Fatal(err)
 	}
 	for folder, code := range map[string]int{t.TempDir(): report.Invalid, filepath.Dir(rig): report.OK} {
-		_, errs, err := applied(t, lugre(), rig, func(f *Options) { f.out = filepath.Join(folder, "new.yaml") })
+		_, errs, err := applied(t, lugre(), rig, func(f *Options) { f.outputPath = filepath.Join(folder, "new.yaml") })
 		if report.ExitCode(err) != code || code != report.OK && !strings.Contains(err.Error(), "start at its folder") {
 			t.Errorf("code %d, %v\n%s", code, err, errs)
 		}
@@ -266,7 +266,7 @@ func TestApplySays(t *testing.T) {
           vd: 0.3 rad/s
 `, "")
 	out := filepath.Join(t.TempDir(), "new.yaml")
-	text, errs, err := applied(t, r, own, func(f *Options) { f.out = out })
+	text, errs, err := applied(t, r, own, func(f *Options) { f.outputPath = out })
 	if err != nil {
 		t.Fatal(err, errs)
 	}

@@ -24,7 +24,7 @@ func describeIdentify(w io.Writer, name string, c *configs.Identify, said map[st
 		line("model", "%s", modelText(&c.Model))
 	}
 	for _, d := range []struct {
-		lead string
+		label string
 		*configs.IdentifyData
 	}{{"column", &c.Data}, {"loop column", c.Loop}} {
 		if d.IdentifyData == nil {
@@ -45,7 +45,7 @@ func describeIdentify(w io.Writer, name string, c *configs.Identify, said map[st
 			if ch.SI != "1" {
 				text += " " + ch.SI
 			}
-			line(d.lead, "%s", text)
+			line(d.label, "%s", text)
 		}
 	}
 	for i := range c.Parameters {

@@ -98,7 +98,7 @@ func runnable(cfg *configs.Config) (err error) {
 		for k := range 30 {
 			r.Seq, r.T = r.Seq+1, r.T+a.Period
 			if k > 3 {
-				r.Fresh = hil.Fresh{^uint64(0), ^uint64(0)}
+				r.FreshSignals = hil.Fresh{^uint64(0), ^uint64(0)}
 			}
 			role.Decide(&r, &b)
 			role.Compute(&r, &b)

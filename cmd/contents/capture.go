@@ -17,31 +17,31 @@ import (
 
 // description is what a motion-capture recording holds.
 type description struct {
-	File     string           `json:"file"`
-	SHA256   string           `json:"sha256"`
-	Format   capture.Format   `json:"format"`
-	Unit     string           `json:"unit"` // of lengths in the file
-	Rate     float64          `json:"rate_hz"`
-	Frames   int              `json:"frames"`
-	First    int              `json:"first_frame"`
-	Start    float64          `json:"start_s"`
-	Duration float64          `json:"duration_s"`
-	Markers  []point          `json:"markers"`
-	Bodies   []point          `json:"bodies"`
-	Groups   []group          `json:"groups"`
-	Analog   []channel        `json:"analog"`
-	Events   []event          `json:"events"`
-	Findings []record.Finding `json:"findings"`
+	File       string           `json:"file"`
+	SHA256     string           `json:"sha256"`
+	Format     capture.Format   `json:"format"`
+	Unit       string           `json:"unit"` // of lengths in the file
+	Rate       float64          `json:"rate_hz"`
+	Frames     int              `json:"frames"`
+	FirstFrame int              `json:"first_frame"`
+	Start      float64          `json:"start_s"`
+	Duration   float64          `json:"duration_s"`
+	Markers    []point          `json:"markers"`
+	Bodies     []point          `json:"bodies"`
+	Groups     []group          `json:"groups"`
+	Analog     []channel        `json:"analog"`
+	Events     []event          `json:"events"`
+	Findings   []record.Finding `json:"findings"`
 }
 
 // point is a marker or body.
 type point struct {
-	Name    string      `json:"name"`
-	Seen    int         `json:"frames_seen"`
-	Gaps    int         `json:"gaps"`
-	Longest float64     `json:"longest_gap_s"`
-	Low     *[3]float64 `json:"low_m"` // null: never seen, or without position
-	High    *[3]float64 `json:"high_m"`
+	Name       string      `json:"name"`
+	FramesSeen int         `json:"frames_seen"`
+	Gaps       int         `json:"gaps"`
+	Longest    float64     `json:"longest_gap_s"`
+	Min        *[3]float64 `json:"low_m"` // null: never seen, or without position
+	Max        *[3]float64 `json:"high_m"`
 }
 
 type group struct {
@@ -52,13 +52,13 @@ type group struct {
 }
 
 type channel struct {
-	Name    string   `json:"name"`
-	Unit    string   `json:"unit"`
-	Rate    float64  `json:"rate_hz"`
-	Samples int      `json:"samples"`
-	Missing int      `json:"missing"`
-	Low     *float64 `json:"low"`
-	High    *float64 `json:"high"`
+	Name         string   `json:"name"`
+	Unit         string   `json:"unit"`
+	Rate         float64  `json:"rate_hz"`
+	Samples      int      `json:"samples"`
+	MissingCount int      `json:"missing"`
+	Min          *float64 `json:"low"`
+	Max          *float64 `json:"high"`
 }
 
 type event struct {
@@ -68,8 +68,9 @@ type event struct {
 
 // describe looks at a recording.
 func describe(c *capture.Capture, known capture.Known) *description {
-	d := &description{File: c.File, SHA256: c.SHA256, Format: c.Format, Unit: c.Unit, Rate: c.Rate, Frames: len(c.Time), First: c.Frame[0],
-		Start: c.Time[0], Duration: c.Duration(), Markers: []point{}, Bodies: []point{}, Groups: []group{}, Analog: []channel{}, Events: []event{}, Findings: []record.Finding{}}
+	d := &description{File: c.File, SHA256: c.SHA256, Format: c.Format, Unit: c.Unit, Rate: c.Rate, Frames: len(c.Time),
+		FirstFrame: c.Frame[0],
+		Start:      c.Time[0], Duration: c.Duration(), Markers: []point{}, Bodies: []point{}, Groups: []group{}, Analog: []channel{}, Events: []event{}, Findings: []record.Finding{}}
 	for _, m := range c.Markers {
 		d.Markers = append(d.Markers, describePoint(c, m.Name, m.Path, m.Visible))
 	}
@@ -85,13 +86,13 @@ func describe(c *capture.Capture, known capture.Known) *description {
 	}
 	for _, a := range c.Analog {
 		there := numeric.OnlyFinite(a.Samples...)
-		ch := channel{Name: a.Name, Unit: a.Unit, Rate: a.Rate, Samples: len(a.Samples), Missing: len(a.Samples) - len(there)}
+		ch := channel{Name: a.Name, Unit: a.Unit, Rate: a.Rate, Samples: len(a.Samples), MissingCount: len(a.Samples) - len(there)}
 		if len(there) > 0 {
 			low, high := there[0], there[0]
 			for _, x := range there {
 				low, high = min(low, x), max(high, x)
 			}
-			ch.Low, ch.High = &low, &high
+			ch.Min, ch.Max = &low, &high
 		}
 		d.Analog = append(d.Analog, ch)
 	}
@@ -103,7 +104,7 @@ func describe(c *capture.Capture, known capture.Known) *description {
 }
 
 func describePoint(c *capture.Capture, name string, path []r3.Vec, visible []bool) point {
-	p := point{Name: name, Seen: capture.Seen(visible)}
+	p := point{Name: name, FramesSeen: capture.VisibleCount(visible)}
 	for _, g := range capture.Gaps(visible) {
 		p.Gaps++
 		end := c.Time[len(c.Time)-1] + 1/c.Rate
@@ -116,7 +117,7 @@ func describePoint(c *capture.Capture, name string, path []r3.Vec, visible []boo
 		return p
 	}
 	if lo, hi, ok := capture.Extent([]capture.Marker{{Path: path, Visible: visible}}); ok {
-		p.Low, p.High = &[3]float64{lo.X, lo.Y, lo.Z}, &[3]float64{hi.X, hi.Y, hi.Z}
+		p.Min, p.Max = &[3]float64{lo.X, lo.Y, lo.Z}, &[3]float64{hi.X, hi.Y, hi.Z}
 	}
 	return p
 }
@@ -127,7 +128,8 @@ func (d *description) print(w io.Writer) {
 	if d.Unit == "" {
 		unit = "no unit of length named"
 	}
-	fmt.Fprintf(w, "%s: %s, %d frames at %.6g Hz, %.6g s from frame %d, %s\n", d.File, d.Format, d.Frames, d.Rate, d.Duration, d.First, unit)
+	fmt.Fprintf(w, "%s: %s, %d frames at %.6g Hz, %.6g s from frame %d, %s\n", d.File, d.Format, d.Frames, d.Rate, d.Duration, d.FirstFrame,
+		unit)
 	d.printPoints(w, "markers", d.Markers)
 	d.printPoints(w, "bodies", d.Bodies)
 	for _, g := range d.Groups {
@@ -142,7 +144,7 @@ func (d *description) print(w io.Writer) {
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(t, "  channel\tunit\trate, Hz\tsamples\tmissing\tfrom\tto")
 		for _, a := range d.Analog {
-			fmt.Fprintf(t, "  %s\t%s\t%.6g\t%d\t%d\t%s\t%s\n", a.Name, a.Unit, a.Rate, a.Samples, a.Missing, report.OrDash("%.5g", a.Low), report.OrDash("%.5g", a.High))
+			fmt.Fprintf(t, "  %s\t%s\t%.6g\t%d\t%d\t%s\t%s\n", a.Name, a.Unit, a.Rate, a.Samples, a.MissingCount, report.OrDash("%.5g", a.Min), report.OrDash("%.5g", a.Max))
 		}
 		t.Flush()
 	}
@@ -169,12 +171,12 @@ func (d *description) printPoints(w io.Writer, title string, points []point) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "  name\tseen in\tgaps\tlongest, s\tx, mm\ty, mm\tz, mm")
 	for _, p := range points {
-		fmt.Fprintf(t, "  %s\t%d\t%d\t%.4g", p.Name, p.Seen, p.Gaps, p.Longest)
+		fmt.Fprintf(t, "  %s\t%d\t%d\t%.4g", p.Name, p.FramesSeen, p.Gaps, p.Longest)
 		for i := range 3 {
-			if p.Low == nil {
+			if p.Min == nil {
 				fmt.Fprint(t, "\t–")
 			} else {
-				fmt.Fprintf(t, "\t%.1f … %.1f", 1e3*p.Low[i], 1e3*p.High[i])
+				fmt.Fprintf(t, "\t%.1f … %.1f", 1e3*p.Min[i], 1e3*p.Max[i])
 			}
 		}
 		fmt.Fprintln(t)

@@ -39,13 +39,13 @@ Exit codes: 0 done; 2 wrong usage; 3 a file that cannot be used, or one that con
 
 // Options are what the user chose.
 type Options struct {
-	out, body, radius, rate, unit string
-	asJSON, force                 bool
+	outputPath, body, radius, rate, unit string
+	asJSON, force                        bool
 }
 
 // Flags are those of hil import.
 func (f *Options) Flags(fl *pflag.FlagSet) {
-	fl.StringVarP(&f.out, "output", "o", "", "write the paths of markers and bodies to this file, ending in .csv or .csv.gz, in SI; of a robot a machine file, ending in .yaml")
+	fl.StringVarP(&f.outputPath, "output", "o", "", "write the paths of markers and bodies to this file, ending in .csv or .csv.gz, in SI; of a robot a machine file, ending in .yaml")
 	fl.BoolVar(&f.force, "force", false, "write over an existing file")
 	fl.BoolVar(&f.asJSON, "json", false, "print as JSON")
 	fl.StringVar(&f.rate, "rate", "", "frames per second, such as 200 Hz, in place of what the file says")
@@ -56,8 +56,8 @@ func (f *Options) Flags(fl *pflag.FlagSet) {
 
 // asked are the options as numbers.
 type asked struct {
-	read  capture.Options
-	known capture.Known
+	readOptions capture.Options
+	knownBody   capture.Known
 }
 
 // Run shows what a file holds.
@@ -65,8 +65,8 @@ func Run(path string, f Options, stdout, stderr io.Writer) error {
 	if configs.KindOf(path) == configs.RobotFile {
 		return f.showRobot(path, stdout)
 	}
-	if name := strings.ToLower(strings.TrimSuffix(f.out, ".gz")); f.out != "" && filepath.Ext(name) != ".csv" {
-		return report.ExitWith(report.Usage, fmt.Errorf("import: -o %s: want a file that ends in .csv or .csv.gz", f.out))
+	if name := strings.ToLower(strings.TrimSuffix(f.outputPath, ".gz")); f.outputPath != "" && filepath.Ext(name) != ".csv" {
+		return report.ExitWith(report.Usage, fmt.Errorf("import: -o %s: want a file that ends in .csv or .csv.gz", f.outputPath))
 	}
 	a, err := f.numbers()
 	if err != nil {
@@ -92,7 +92,7 @@ func (f *Options) numbers() (a asked, err error) {
 	for _, q := range []struct {
 		flag, text, unit string
 		to               *float64
-	}{{"rate", f.rate, "Hz", &a.read.Rate}, {"radius", f.radius, "m", &a.known.Radius}} {
+	}{{"rate", f.rate, "Hz", &a.readOptions.Rate}, {"radius", f.radius, "m", &a.knownBody.Radius}} {
 		if q.text == "" {
 			continue
 		}
@@ -103,14 +103,14 @@ func (f *Options) numbers() (a asked, err error) {
 			return a, fmt.Errorf("--%s %s: %w", q.flag, q.text, err)
 		}
 	}
-	a.read.Unit = f.unit
+	a.readOptions.Unit = f.unit
 	if f.body != "" {
 		c, err := capture.Read(f.body, capture.Options{})
 		if err != nil {
 			return a, fmt.Errorf("--body: %w", err)
 		}
-		if a.known.Set = capture.SetOf(c); len(a.known.Set) < 3 {
-			return a, fmt.Errorf("--body %s: %d markers, want at least 3", f.body, len(a.known.Set))
+		if a.knownBody.Set = capture.SetOf(c); len(a.knownBody.Set) < 3 {
+			return a, fmt.Errorf("--body %s: %d markers, want at least 3", f.body, len(a.knownBody.Set))
 		}
 	}
 	return a, nil
@@ -118,11 +118,11 @@ func (f *Options) numbers() (a asked, err error) {
 
 // showCapture shows a motion-capture recording and writes it as a table.
 func (f *Options) showCapture(path string, a asked, stdout, stderr io.Writer) error {
-	c, err := capture.Read(path, a.read)
+	c, err := capture.Read(path, a.readOptions)
 	if err != nil {
 		return report.ExitWith(report.Invalid, err)
 	}
-	d := describe(c, a.known)
+	d := describe(c, a.knownBody)
 	if f.asJSON {
 		err = report.EncodeJSON(stdout, d)
 	} else {
@@ -136,22 +136,22 @@ func (f *Options) showCapture(path string, a asked, stdout, stderr io.Writer) er
 			return report.ExitWith(report.Invalid, fmt.Errorf("%s cannot be used as it is: %s", path, x.Text))
 		}
 	}
-	if f.out == "" {
+	if f.outputPath == "" {
 		return nil
 	}
 	if len(c.Markers)+len(c.Bodies) == 0 {
-		return report.ExitWith(report.Invalid, fmt.Errorf("%s holds neither markers nor bodies: there is nothing for %s", path, f.out))
+		return report.ExitWith(report.Invalid, fmt.Errorf("%s holds neither markers nor bodies: there is nothing for %s", path, f.outputPath))
 	}
-	if err := report.WriteWhole(f.out, f.force, func(w io.Writer) error { return capture.WriteCSV(w, c) }); err != nil {
+	if err := report.WriteWhole(f.outputPath, f.force, func(w io.Writer) error { return capture.WriteCSV(w, c) }); err != nil {
 		return report.ExitWith(report.Unavailable, fmt.Errorf("import: %w", err))
 	}
 	said := stdout
 	if f.asJSON {
 		said = stderr
 	}
-	fmt.Fprintf(said, "%s: %d frames, %d markers, %d bodies\n", f.out, len(c.Time), len(c.Markers), len(c.Bodies))
+	fmt.Fprintf(said, "%s: %d frames, %d markers, %d bodies\n", f.outputPath, len(c.Time), len(c.Markers), len(c.Bodies))
 	if n := len(c.Analog) + len(c.Events); n > 0 {
-		fmt.Fprintf(stderr, "warning: not in %s: %d analog channels, %d events\n", f.out, len(c.Analog), len(c.Events))
+		fmt.Fprintf(stderr, "warning: not in %s: %d analog channels, %d events\n", f.outputPath, len(c.Analog), len(c.Events))
 	}
 	return nil
 }

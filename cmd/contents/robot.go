@@ -37,23 +37,23 @@ type robotBody struct {
 
 // showRobot shows a robot and writes it as a machine file.
 func (f *Options) showRobot(path string, stdout io.Writer) error {
-	if *f != (Options{asJSON: f.asJSON, out: f.out, force: f.force}) {
+	if *f != (Options{asJSON: f.asJSON, outputPath: f.outputPath, force: f.force}) {
 		return report.ExitWith(report.Usage, fmt.Errorf("import: %s describes a robot: only -o, --force and --json are for it", path))
 	}
-	if ext := filepath.Ext(f.out); f.out != "" && ext != ".yaml" && ext != ".yml" {
-		return report.ExitWith(report.Usage, fmt.Errorf("import: -o %s: a robot becomes a machine file, whose name ends in .yaml", f.out))
+	if ext := filepath.Ext(f.outputPath); f.outputPath != "" && ext != ".yaml" && ext != ".yml" {
+		return report.ExitWith(report.Usage, fmt.Errorf("import: -o %s: a robot becomes a machine file, whose name ends in .yaml", f.outputPath))
 	}
 	r, err := robot.ReadFile(path)
 	if err != nil {
 		return report.ExitWith(report.Invalid, fmt.Errorf("%s: %w", path, err))
 	}
-	if f.out != "" {
-		if same, err := filepath.Abs(f.out); err == nil {
+	if f.outputPath != "" {
+		if same, err := filepath.Abs(f.outputPath); err == nil {
 			if own, err := filepath.Abs(path); err == nil && own == same {
 				return report.ExitWith(report.Usage, errors.New("import: -o names the file that is read"))
 			}
 		}
-		if err := report.WriteWhole(f.out, f.force, func(w io.Writer) error { return configs.WriteMachine(w, r, filepath.Base(path)) }); err != nil {
+		if err := report.WriteWhole(f.outputPath, f.force, func(w io.Writer) error { return configs.WriteMachine(w, r, filepath.Base(path)) }); err != nil {
 			return report.ExitWith(report.Unavailable, fmt.Errorf("import: %w", err))
 		}
 	}
@@ -62,8 +62,8 @@ func (f *Options) showRobot(path string, stdout io.Writer) error {
 		return report.EncodeJSON(stdout, d)
 	}
 	d.print(stdout)
-	if f.out != "" {
-		fmt.Fprintf(stdout, "\nnext: %s\n", report.AsStarted("hil simulate "+f.out))
+	if f.outputPath != "" {
+		fmt.Fprintf(stdout, "\nnext: %s\n", report.AsStarted("hil simulate "+f.outputPath))
 	} else {
 		fmt.Fprintf(stdout, "\nnext: %s\n", report.AsStarted("hil import "+path+" -o machine.yaml      makes a machine file of it"))
 	}
@@ -99,11 +99,11 @@ func (d *robotContents) print(w io.Writer) {
 	}
 	t.Flush()
 	for _, l := range []struct {
-		what  string
+		label string
 		names []string
 	}{{"loops", d.Loops}, {"couplings", d.Coupled}, {"not taken", d.Ignored}} {
 		if len(l.names) > 0 {
-			fmt.Fprintf(w, "%s: %s\n", l.what, strings.Join(l.names, ", "))
+			fmt.Fprintf(w, "%s: %s\n", l.label, strings.Join(l.names, ", "))
 		}
 	}
 	for _, a := range d.Assumed {

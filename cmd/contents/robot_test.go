@@ -18,7 +18,7 @@ func TestRobot(t *testing.T) {
 	source := "../../engine/multibody/robot/testdata/arm.urdf"
 	out := filepath.Join(t.TempDir(), "arm.yaml")
 	var stdout, stderr bytes.Buffer
-	if err := Run(source, Options{out: out}, &stdout, &stderr); err != nil {
+	if err := Run(source, Options{outputPath: out}, &stdout, &stderr); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"URDF arm, 6 bodies, 6.5 kg", "shoulder", "not taken: <collision> of a link (1)", "simulate " + out} {
@@ -29,7 +29,7 @@ func TestRobot(t *testing.T) {
 	if c, _, err := configs.LoadMachine(out); err != nil || len(c.Machine.Bodies) != 6 {
 		t.Error(err)
 	}
-	if err := Run(source, Options{out: out}, &stdout, &stderr); report.ExitCode(err) != report.Unavailable {
+	if err := Run(source, Options{outputPath: out}, &stdout, &stderr); report.ExitCode(err) != report.Unavailable {
 		t.Errorf("an existing file: %v", err)
 	}
 	stdout.Reset()
@@ -55,7 +55,7 @@ func TestBadRobots(t *testing.T) {
 		want string
 	}{
 		{bad, Options{}, report.Invalid, "not valid XML"},
-		{source, Options{out: "arm.csv"}, report.Usage, ".yaml"},
+		{source, Options{outputPath: "arm.csv"}, report.Usage, ".yaml"},
 		{source, Options{rate: "100 Hz"}, report.Usage, "only -o"},
 	} {
 		var stdout, stderr bytes.Buffer

@@ -98,10 +98,10 @@ func showRun(path string, asJSON bool, w io.Writer) error {
 
 // numbersContents is what a table of numbers holds.
 type numbersContents struct {
-	File    string   `json:"file"`
-	Format  string   `json:"format"`
-	Columns []column `json:"columns"`
-	First   []string `json:"first_row"`
+	File     string   `json:"file"`
+	Format   string   `json:"format"`
+	Columns  []column `json:"columns"`
+	FirstRow []string `json:"first_row"`
 }
 
 // showNumbers shows the columns of a table, or the variables of a MAT file.
@@ -110,7 +110,7 @@ func showNumbers(path string, asJSON bool, w io.Writer) error {
 	if err != nil {
 		return report.ExitWith(report.Invalid, err)
 	}
-	d := numbersContents{File: path, Format: "columns of numbers", Columns: []column{}, First: h.First}
+	d := numbersContents{File: path, Format: "columns of numbers", Columns: []column{}, FirstRow: h.FirstRow}
 	for i, name := range h.Names {
 		c := column{Name: name}
 		if i < len(h.Units) {

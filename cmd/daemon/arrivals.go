@@ -41,7 +41,7 @@ type arrivals struct {
 }
 
 func (d *services) arrivalsLoop(ctx context.Context) {
-	defer failure.Tell()
+	defer failure.Report()
 	all, begin := make([]arrivals, len(d.cfg.Devices)), time.Now()
 	for i := range all {
 		all[i] = arrivals{cfg: d.cfg, dev: i, emit: d.bus.emit}

@@ -42,8 +42,8 @@ func axisSpec(cfg *configs.Config, a *configs.Axis, spec *hil.ControllerSpec, ev
 	e, motor := &a.Estimator, a.MotorModel()
 	count := positionCount(&cfg.Devices[dev].Measure[at], e.PositionNoise)
 	out.Spec = axis.Spec{
-		Linear: a.Linear(), Drive: a.Drive.Kind, Every: every[out.Measured[estimator.Position]], Motor: motor, Law: a.Friction.Model,
-		Ref: gen, Of: a.Reference.Quantity, Fade: a.Reference.Fade, PID: a.Control.PID, Gain: a.Control.Gain, Comp: compSpec(cfg, a, count),
+		Linear: a.Linear(), Drive: a.Drive.Kind, SamplePeriod: every[out.Measured[estimator.Position]], Motor: motor, Law: a.Friction.Model,
+		Ref: gen, RefKind: a.Reference.Quantity, Fade: a.Reference.Fade, PID: a.Control.PID, Gain: a.Control.Gain, Comp: compSpec(cfg, a, count),
 	}
 	if out.Command >= 0 {
 		limit := spec.Guard.Cmd[out.Command]
@@ -71,9 +71,10 @@ func axisSpec(cfg *configs.Config, a *configs.Axis, spec *hil.ControllerSpec, ev
 	}
 	out.Sampling.Groups = groups(&out, told, spec.Ages, every)
 	if r := e.RLS; r.Enabled && (slices.Contains(told, estimator.Current) || slices.Contains(told, estimator.Effort)) {
-		out.Sampling.RLS = &estimator.RLSSpec{Dt: out.Every, K: motor.K, Window: r.Window, MinVel: r.MinVel, Memory: r.Memory, Count: count}
-		asked := cfg.Devices[dev].Protocol.Kind().Asks                   // its commands wait for the line
-		if tick := 1 / cfg.Loop.Rate; out.Every > rarely*tick || asked { // it may take a command as it comes, or the newest at any phase of its sampling period
+		out.Sampling.RLS = &estimator.RLSSpec{Dt: out.SamplePeriod, K: motor.K, Window: r.Window, MinVel: r.MinVel, Memory: r.Memory,
+			Count: count}
+		asked := cfg.Devices[dev].Protocol.Kind().Asks                          // its commands wait for the line
+		if tick := 1 / cfg.Loop.Rate; out.SamplePeriod > rarely*tick || asked { // it may take a command as it comes, or the newest at any phase of its sampling period
 			out.Sampling.FreeTiming = true
 		}
 	}
@@ -107,9 +108,9 @@ func groups(a *hil.AxisSpec, told []estimator.Quantity, ages []int, every []floa
 		g, ok := of[ages[at]]
 		if !ok {
 			g, of[ages[at]] = len(out), len(out)
-			out = append(out, estimator.Group{Every: every[at]})
+			out = append(out, estimator.Group{SamplePeriod: every[at]})
 		}
-		out[g].Of = append(out[g].Of, q)
+		out[g].Quantities = append(out[g].Quantities, q)
 	}
 	return out
 }

@@ -59,7 +59,7 @@ func (c *channels) see(r *hil.Row) {
 		return
 	}
 	for k, i := range c.columns {
-		if hil.IsFresh(&r.Fresh, i) {
+		if hil.IsFresh(&r.FreshSignals, i) {
 			c.stats[k].add(r.X[i], r.T-int64(max(0, r.X[c.age[k]])*1e9))
 		}
 	}
@@ -130,7 +130,7 @@ func (c *channel) movement(unit string) string {
 
 // run shows the table after two seconds and then every five, every two on a terminal, until ctx ends.
 func (c *channels) run(ctx context.Context, screen *report.Redrawn) {
-	defer failure.Tell()
+	defer failure.Report()
 	const every = 5 * time.Second
 	for wait := 2 * time.Second; ; {
 		select {

@@ -27,13 +27,13 @@ func TestChannelsOfADryRun(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	rows := func(from, to int) string {
 		for k := from; k < to; k++ {
-			r := hil.Row{T: int64(k+1) * 1e6, Fresh: hil.Fresh{0b10001111}}
+			r := hil.Row{T: int64(k+1) * 1e6, FreshSignals: hil.Fresh{0b10001111}}
 			x := float64(k)
 			if k%10 == 0 {
-				hil.SetFresh(&r.Fresh, 4)
+				hil.SetFresh(&r.FreshSignals, 4)
 			}
 			if k < 500 {
-				hil.SetFresh(&r.Fresh, 6)
+				hil.SetFresh(&r.FreshSignals, 6)
 			}
 			copy(r.X[:], []float64{2e-3*x + 0.01*rng.NormFloat64(), -2e-3 * x, 5 + 0.1*rng.NormFloat64(), 7, 3, 0, 1, math.NaN(), 250e-6})
 			c.see(&r)

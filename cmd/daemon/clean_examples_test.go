@@ -73,12 +73,12 @@ type orders struct {
 	row  hil.Row
 }
 
-func (o *orders) Flags() hil.Flags    { return 0 }
-func (o *orders) Silence() float64    { return 0 }
-func (o *orders) Away() int           { return -1 }
-func (o *orders) Before() hil.Before  { return hil.Before{} }
-func (o *orders) Change() *hil.Change { return nil }
-func (o *orders) Seen(r *hil.Row)     { o.row = *r }
+func (o *orders) Flags() hil.Flags        { return 0 }
+func (o *orders) Silence() float64        { return 0 }
+func (o *orders) AbsentDevice() int       { return -1 }
+func (o *orders) PreviousRun() hil.Before { return hil.Before{} }
+func (o *orders) Change() *hil.Change     { return nil }
+func (o *orders) OnRow(r *hil.Row)        { o.row = *r }
 func (o *orders) Order() (uint32, hil.Request) {
 	q := o.next
 	if o.next = hil.ReqNone; q == hil.ReqNone {
@@ -216,11 +216,11 @@ func playExamples(t *testing.T, seconds int, change func(*hil.ControllerSpec)) (
 				case hil.Armed:
 					o.next = hil.ReqRun
 				case hil.Trip, hil.Hold:
-					t.Fatalf("after %.3f s: %v: %s", float64(mine.t)*1e-9, o.row.Mode, o.row.Why(&schema))
+					t.Fatalf("after %.3f s: %v: %s", float64(mine.t)*1e-9, o.row.Mode, o.row.CauseText(&schema))
 				}
 			}
 			if driven && o.row.Mode != hil.Run {
-				t.Errorf("%v: %s", o.row.Mode, o.row.Why(&schema))
+				t.Errorf("%v: %s", o.row.Mode, o.row.CauseText(&schema))
 			}
 			played++
 		})

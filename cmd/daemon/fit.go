@@ -183,18 +183,18 @@ func (f *fitter) start(o hil.Identify) error {
 	case f.dir == "":
 		return errors.New("the run is not recorded, and a fit reads the recording: switch record.enabled on")
 	case f.stop != nil:
-		return fmt.Errorf("a fit of %s runs (%s): cancel it first", f.status.Axis, f.status.Way)
+		return fmt.Errorf("a fit of %s runs (%s): cancel it first", f.status.Axis, f.status.Trigger)
 	case f.ctx.Err() != nil:
 		return errors.New("the run ends")
 	}
 	var ctx context.Context
 	ctx, f.stop = context.WithCancel(f.ctx)
 	every := j.repeatPeriod.Seconds()
-	f.status = identify.Status{State: "waiting", Axis: j.axis.Name, Way: j.methodName, Law: j.methods.Law(j.law), Window: &j.window,
-		Every: &every}
+	f.status = identify.Status{State: "waiting", Axis: j.axis.Name, Trigger: j.methodName, Law: j.methods.Law(j.law), Window: &j.window,
+		Interval: &every}
 	f.publishState()
 	f.wg.Go(func() {
-		defer failure.Tell()
+		defer failure.Report()
 		f.run(ctx, j)
 	})
 	return nil
@@ -202,7 +202,7 @@ func (f *fitter) start(o hil.Identify) error {
 
 // plan checks what is asked for.
 func (f *fitter) plan(o hil.Identify) (*fitJob, error) {
-	j := &fitJob{methodName: o.Way, law: o.Law, sided: o.Sided, window: cmp.Or(o.Window, fitWindow)}
+	j := &fitJob{methodName: o.Procedure, law: o.Law, sided: o.Sided, window: cmp.Or(o.Window, fitWindow)}
 	var names []string
 	for i := range f.d.cfg.Axes {
 		a := &f.d.cfg.Axes[i]
@@ -216,14 +216,14 @@ func (f *fitter) plan(o hil.Identify) (*fitJob, error) {
 	if !(j.window >= minFitWindow && j.window <= maxFitWindow) {
 		return nil, fmt.Errorf("window_s %g: want %g to %g s", o.Window, minFitWindow, maxFitWindow)
 	}
-	if !(o.Every >= 0 && o.Every <= 86400) {
-		return nil, fmt.Errorf("every_s %g: want 0 (once) to 86400 s", o.Every)
+	if !(o.Interval >= 0 && o.Interval <= 86400) {
+		return nil, fmt.Errorf("every_s %g: want 0 (once) to 86400 s", o.Interval)
 	}
-	j.repeatPeriod = time.Duration(o.Every * 1e9)
+	j.repeatPeriod = time.Duration(o.Interval * 1e9)
 	var err error
-	switch i := slices.IndexFunc(ways, func(w way) bool { return w.name == cmp.Or(o.Way, "lugre") }); {
+	switch i := slices.IndexFunc(ways, func(w way) bool { return w.name == cmp.Or(o.Procedure, "lugre") }); {
 	case len(o.Methods) > 0:
-		if o.Way != "" {
+		if o.Procedure != "" {
 			return nil, errors.New("want a way or methods, not both")
 		}
 		if j.methods, err = identify.ParseChain(o.Methods); err != nil {
@@ -237,7 +237,7 @@ func (f *fitter) plan(o hil.Identify) (*fitJob, error) {
 		for _, w := range ways {
 			known = append(known, w.name)
 		}
-		return nil, fmt.Errorf("there is no way %q; want one of %s, or methods", o.Way, strings.Join(known, ", "))
+		return nil, fmt.Errorf("there is no way %q; want one of %s, or methods", o.Procedure, strings.Join(known, ", "))
 	}
 	if last := j.methods[len(j.methods)-1]; o.Sided && !identify.FindMethod(last).Sided {
 		return nil, fmt.Errorf("asymmetric: %s finds friction that is the same in both directions", last)
@@ -436,7 +436,7 @@ func (f *fitter) fit(ctx context.Context, j *fitJob, part [2]float64) (*fitResul
 	if err := os.WriteFile(file, []byte(out.String()), 0o644); err != nil {
 		return nil, fmt.Errorf("keep the result: %w", err)
 	}
-	res := &fitResult{Published: identify.Published{Timestamp: identify.Stamp(time.Now()), ID: id, Rig: f.d.cfg.Rig.Name, Axis: j.axis.Name, Way: j.methodName, Summary: r.Summary(),
+	res := &fitResult{Published: identify.Published{Timestamp: identify.Stamp(time.Now()), ID: id, Rig: f.d.cfg.Rig.Name, Axis: j.axis.Name, Trigger: j.methodName, Summary: r.Summary(),
 		File: file, Command: strings.Join(said, " ")}, identified: &r.Result, part: [2]float64{part[0] - j.check(), part[1]}}
 	if c, err := r.Contact(); err == nil {
 		res.Model = &axis.Set{Law: c.Law, Params: c.Params}

@@ -95,12 +95,12 @@ func (f *fitter) model(a *configs.Axis, r *identify.Result) (set *axis.Set, left
 	i := slices.Index(f.d.a.Schema.Axes(), a.Name)
 	set, err = handover(a, modelInForce(a, &p.Sets[i]), c)
 	if err == nil {
-		err = p.Sets[i].Put(set)
+		err = p.Sets[i].Encode(set)
 	}
 	if err == nil {
 		err = f.d.a.Check(&p)
 	}
-	return set, c.Left, err
+	return set, c.Omitted, err
 }
 
 // accept puts the newest result in force. What it may be handed over to is judged now, not when it was found.
@@ -122,7 +122,7 @@ func (f *fitter) accept(ctx context.Context, c hil.Command) error {
 		return fmt.Errorf("%s may not be put in force: %s", r.ID, now.Refusal)
 	}
 	was, next := replacedModel{r.Axis, f.d.block.Load().Sets[i], r.ID}, axis.Block{}
-	if err := next.Put(&now.Adopt.Set); err != nil {
+	if err := next.Encode(&now.Adopt.Set); err != nil {
 		return err
 	}
 	if next == was.block {
@@ -199,7 +199,7 @@ func (f *fitter) adopt(ctx context.Context, c hil.Command, o *hil.Adopt) error {
 		}
 		f.carry = sup.Command
 	}
-	r := f.carry(ctx, hil.Command{Name: "adopt", ID: c.ID, Expires: c.Expires, From: c.From, Adopt: o, Confirm: c.Confirm})
+	r := f.carry(ctx, hil.Command{Name: "adopt", ID: c.ID, Expires: c.Expires, Source: c.Source, Adopt: o, Confirm: c.Confirm})
 	switch {
 	case r.Confirm:
 		return &questionError{r.Error}

@@ -121,7 +121,7 @@ func acceptBench(t *testing.T) (f *fitter, refuse *string, accept func(id string
 		if set.Law == "" {
 			set = nil
 		}
-		if err := next.Sets[0].Put(set); err != nil {
+		if err := next.Sets[0].Encode(set); err != nil {
 			return hil.Reply{Error: err.Error()}
 		}
 		next.Gen++

@@ -80,19 +80,19 @@ func TestPlanOfAFit(t *testing.T) {
 		err  string
 	}{
 		{"nothing said", hil.Identify{}, "lugre: lugre, kalman lugre", ""},
-		{"a way", hil.Identify{Axis: "shaft", Way: "aep", Law: "gms", Window: 10, Every: 30}, "aep: aep, lm gms", ""},
+		{"a way", hil.Identify{Axis: "shaft", Procedure: "aep", Law: "gms", Window: 10, Interval: 30}, "aep: aep, lm gms", ""},
 		{"methods", hil.Identify{Methods: []string{"regress", "lm"}}, "regress, lm: regress, lm ", ""},
-		{"a way and methods", hil.Identify{Way: "aep", Methods: []string{"lm"}}, "", "not both"},
+		{"a way and methods", hil.Identify{Procedure: "aep", Methods: []string{"lm"}}, "", "not both"},
 		{"no such method", hil.Identify{Methods: []string{"ml"}}, "", `"lm"`},
-		{"no such way", hil.Identify{Way: "ls"}, "", "least-squares"},
-		{"no such law", hil.Identify{Way: "aep", Law: "lugree"}, "", "lugre"},
-		{"a law that the way does not find", hil.Identify{Way: "least-squares", Law: "lugre"}, "", "does not find"},
-		{"by direction", hil.Identify{Way: "aep", Law: "lugre", Sided: true}, "aep: aep, lm lugre", ""},
-		{"by direction, which the way cannot", hil.Identify{Way: "lugre", Sided: true}, "", "same in both directions"},
+		{"no such way", hil.Identify{Procedure: "ls"}, "", "least-squares"},
+		{"no such law", hil.Identify{Procedure: "aep", Law: "lugree"}, "", "lugre"},
+		{"a law that the way does not find", hil.Identify{Procedure: "least-squares", Law: "lugre"}, "", "does not find"},
+		{"by direction", hil.Identify{Procedure: "aep", Law: "lugre", Sided: true}, "aep: aep, lm lugre", ""},
+		{"by direction, which the way cannot", hil.Identify{Procedure: "lugre", Sided: true}, "", "same in both directions"},
 		{"no such axis", hil.Identify{Axis: "wrist"}, "", "shaft"},
 		{"too short", hil.Identify{Window: 1.9}, "", "2 to 600"},
 		{"too long", hil.Identify{Window: 601}, "", "2 to 600"},
-		{"before its time", hil.Identify{Every: -1}, "", "every_s"},
+		{"before its time", hil.Identify{Interval: -1}, "", "every_s"},
 	} {
 		j, err := f.plan(c.o)
 		if (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {

@@ -34,7 +34,7 @@ func (k *latchKeeper) options(o *daemon.Options) {
 	if k == nil {
 		return
 	}
-	o.Before = k.previousRun
+	o.PreviousRun = k.previousRun
 	o.Latched = func() {
 		select {
 		case k.news <- struct{}{}:
@@ -52,7 +52,7 @@ func (k *latchKeeper) run(ctx context.Context, left func() hil.Before) {
 	defer t.Stop()
 	var told error
 	keep := func(b hil.Before) {
-		err := k.Keep(b)
+		err := k.Save(b)
 		if err != nil && told == nil {
 			k.warn("a trip, an emergency stop or a hot winding would be forgotten at the next start: " + err.Error())
 		}

@@ -165,10 +165,10 @@ func (b *block) read(path string, from, to int64) error {
 		if r.T < from || r.T >= to {
 			return nil
 		}
-		hist[min(histBins-1, max(0, int(r.Late)/1000))]++
-		worst = max(worst, r.Late)
+		hist[min(histBins-1, max(0, int(r.Lateness)/1000))]++
+		worst = max(worst, r.Lateness)
 		missed += uint64(r.Skip)
-		busy = append(busy, float64(r.Busy)/1e3)
+		busy = append(busy, float64(r.BusyTime)/1e3)
 		return nil
 	})
 	if err != nil {

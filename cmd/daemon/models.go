@@ -13,10 +13,10 @@ import (
 func modelSpec(cfg *configs.Config, m *configs.Model, measured []hil.Channel) hil.ModelSpec {
 	if m.Kind == models.BallChoice {
 		s := &models.Spec{Ball: ballSpec(m.Ball, measured)}
-		return hil.ModelSpec{Name: m.Name, Share: m.Share, New: func() (hil.Model, error) { return m.Kind.Kind().New(s) }}
+		return hil.ModelSpec{Name: m.Name, Share: m.Share, Build: func() (hil.Model, error) { return m.Kind.Kind().Build(s) }}
 	}
 	if m.Kind == models.MachineChoice {
-		return hil.ModelSpec{Name: m.Name, Share: m.Share, New: func() (hil.Model, error) {
+		return hil.ModelSpec{Name: m.Name, Share: m.Share, Build: func() (hil.Model, error) {
 			chain, err := cfg.ChainModel(m)
 			if err != nil {
 				return nil, err
@@ -25,7 +25,7 @@ func modelSpec(cfg *configs.Config, m *configs.Model, measured []hil.Channel) hi
 			if chain == nil {
 				s.Machine = cfg.MachineModel(m)
 			}
-			return m.Kind.Kind().New(s)
+			return m.Kind.Kind().Build(s)
 		}}
 	}
 	at := slices.IndexFunc(cfg.Axes, func(a configs.Axis) bool { return a.Name == m.Axis })
@@ -37,7 +37,7 @@ func modelSpec(cfg *configs.Config, m *configs.Model, measured []hil.Channel) hi
 	if m.Parameters != nil {
 		s.Brush = m.Parameters.Of(a.MotorModel())
 	}
-	return hil.ModelSpec{Name: m.Name, Axis: m.Axis, Share: m.Share, New: func() (hil.Model, error) { return m.Kind.Kind().New(s) }}
+	return hil.ModelSpec{Name: m.Name, Axis: m.Axis, Share: m.Share, Build: func() (hil.Model, error) { return m.Kind.Kind().Build(s) }}
 }
 
 // sensorSpec finds the reading of a second sensor of the axis among the measured channels.

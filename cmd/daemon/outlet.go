@@ -21,8 +21,8 @@ func openScreen(out *io.Writer) (*report.Redrawn, *report.Outlets) {
 	keepWriting()
 	outlets := report.NewOutlets(*out, os.Stderr)
 	screen := report.NewRedrawn(*out, nil) // which asks the terminal for its width
-	screen.Through(outlets)
-	*out = outlets.Out
+	screen.UseOutlets(outlets)
+	*out = outlets.Stdout
 	return screen, outlets
 }
 
@@ -38,16 +38,16 @@ func (d *services) outletLoop(ctx context.Context) {
 			d.bus.emit(hil.Event{Time: time.Now(), Level: level, Code: code, Text: text})
 		}
 		switch {
-		case s.Stuck > stuckAfter && !stuck:
-			stuck, since = true, time.Now().Add(-s.Stuck)
+		case s.StuckTime > stuckAfter && !stuck:
+			stuck, since = true, time.Now().Add(-s.StuckTime)
 			say("warn", "LOG_STUCK", "nobody reads the log: a paused terminal, or a program behind a pipe that hangs. Its lines wait, up to 1 MB of them; further ones are dropped and counted. The rig runs on")
 		case s.Err != nil && !failed:
 			failed, since = true, time.Now()
 			say("warn", "LOG_FAILED", fmt.Sprintf("the log cannot be written: %v. Lines are lost and counted; the rig runs on", s.Err))
-		case stuck && s.Stuck < stuckAfter, failed && s.Err == nil:
+		case stuck && s.StuckTime < stuckAfter, failed && s.Err == nil:
 			stuck, failed = false, false
-			say("info", "LOG_READ", fmt.Sprintf("the log is written again after %.0f s; %s of it lost", time.Since(since).Seconds(), count(s.Lost-lost, "line")))
-			lost = s.Lost
+			say("info", "LOG_READ", fmt.Sprintf("the log is written again after %.0f s; %s of it lost", time.Since(since).Seconds(), count(s.LostLines-lost, "line")))
+			lost = s.LostLines
 		}
 	})
 }

@@ -34,13 +34,13 @@ const (
 	plantShare = 0.9                   // of a processor; the kernel takes the processor from real-time threads at 0.95
 )
 
-// Seen adds up a tick, in the tick.
-func (w *plantWatch) Seen(r *hil.Row) {
-	w.Outside.Seen(r)
-	if late := int64(r.Late); late > w.maxLateness.Load() {
+// OnRow adds up a tick, in the tick.
+func (w *plantWatch) OnRow(r *hil.Row) {
+	w.Outside.OnRow(r)
+	if late := int64(r.Lateness); late > w.maxLateness.Load() {
 		w.maxLateness.Store(late)
 	}
-	w.busyTime += int64(r.Busy)
+	w.busyTime += int64(r.BusyTime)
 	switch span := r.T - w.secondStart; {
 	case w.secondStart == 0:
 		w.secondStart, w.busyTime = r.T, 0
@@ -59,7 +59,7 @@ func (w *plantWatch) report(ctx context.Context, out *json.Encoder) (stop func()
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {
-		defer failure.Tell()
+		defer failure.Report()
 		defer close(done)
 		every(ctx, time.Second, func() {
 			late := w.maxLateness.Swap(0)

@@ -20,7 +20,7 @@ func TestPlantWatchShare(t *testing.T) {
 		w := &plantWatch{Outside: Nobody{}, realTime: c.ordered}
 		skip := max(1, (int64(c.busy)+1e6-1)/1e6) // a loop that is late skips
 		for i := int64(1); i <= 2100/skip; i++ {
-			w.Seen(&hil.Row{T: i * skip * 1e6, Busy: c.busy})
+			w.OnRow(&hil.Row{T: i * skip * 1e6, BusyTime: c.busy})
 			if i*skip < 1000 && w.lowered.Load() {
 				t.Fatalf("lowered after %d ms", i*skip)
 			}
@@ -36,21 +36,21 @@ func TestPlantWatchLate(t *testing.T) {
 	w := &plantWatch{Outside: Nobody{}}
 	out, in := io.Pipe()
 	stop := w.report(context.Background(), json.NewEncoder(in))
-	w.Seen(&hil.Row{T: 1e9, Late: 19e6})
-	w.Seen(&hil.Row{T: 2e9, Late: 62e6})
-	w.Seen(&hil.Row{T: 2.1e9, Late: 40e6})
+	w.OnRow(&hil.Row{T: 1e9, Lateness: 19e6})
+	w.OnRow(&hil.Row{T: 2e9, Lateness: 62e6})
+	w.OnRow(&hil.Row{T: 2.1e9, Lateness: 40e6})
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil || line != `{"late_ms":62}`+"\n" {
 		t.Errorf("%q %v", line, err)
 	}
-	w.Seen(&hil.Row{T: 3e9, Late: 20e6})
+	w.OnRow(&hil.Row{T: 3e9, Lateness: 20e6})
 	go io.Copy(io.Discard, out)
 	stop()
 	if late := w.maxLateness.Load(); late != 20e6 {
 		t.Errorf("%d ns left", late)
 	}
-	r := &hil.Row{T: 1, Late: 30e6, Busy: 1e5}
-	if n := testing.AllocsPerRun(100, func() { w.Seen(r) }); n != 0 {
+	r := &hil.Row{T: 1, Lateness: 30e6, BusyTime: 1e5}
+	if n := testing.AllocsPerRun(100, func() { w.OnRow(r) }); n != 0 {
 		t.Errorf("%v allocations in a tick", n)
 	}
 }

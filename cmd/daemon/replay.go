@@ -85,14 +85,14 @@ func Replay(path string) (ReplayResult, error) {
 		hil.NewLoop(rp, rp, rp, role, epoch).Run()
 		res.Rows += rp.N
 		if rp.Diff > 0 && res.Differ == 0 {
-			res.FirstDifference = fmt.Sprintf("epoch %d tick %d", epoch, rp.First.Seq)
+			res.FirstDifference = fmt.Sprintf("epoch %d tick %d", epoch, rp.DiffRecorded.Seq)
 			for i, s := range a.Schema.Signals() {
-				if x, y := rp.First.X[i], rp.Made.X[i]; x != y && (x == x || y == y) {
+				if x, y := rp.DiffRecorded.X[i], rp.DiffReplayed.X[i]; x != y && (x == x || y == y) {
 					res.Signals = append(res.Signals, fmt.Sprintf("%s: recorded %v, replayed %v", s.Name, x, y))
 				}
 			}
 			if len(res.Signals) == 0 {
-				res.Signals = append(res.Signals, fmt.Sprintf("recorded flags %b mode %v, replayed flags %b mode %v", rp.First.Flags, rp.First.Mode, rp.Made.Flags, rp.Made.Mode))
+				res.Signals = append(res.Signals, fmt.Sprintf("recorded flags %b mode %v, replayed flags %b mode %v", rp.DiffRecorded.Flags, rp.DiffRecorded.Mode, rp.DiffReplayed.Flags, rp.DiffReplayed.Mode))
 			}
 		}
 		res.Differ += rp.Diff

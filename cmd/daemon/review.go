@@ -11,7 +11,7 @@ import (
 
 // liveOf are the parameters that may change while it runs, with the bounds of the file.
 func liveOf(c *hil.Controller, cfg *configs.Config) []axis.Param {
-	live := c.Live()
+	live := c.LiveParams()
 	for i := range live {
 		p := &live[i]
 		for k := range cfg.Axes {
@@ -27,7 +27,7 @@ func liveOf(c *hil.Controller, cfg *configs.Config) []axis.Param {
 // reviewOf says of a change of parameters what hil check says of a file with them: what it refuses is an error; what it warns of, and a
 // model that is far from the one in force, has to be confirmed.
 func reviewOf(cfg *configs.Config, c *hil.Controller) func(now, next *hil.Params) (doubts []string, err error) {
-	live := c.Live()
+	live := c.LiveParams()
 	running := func(p *hil.Params) configs.Running {
 		run := configs.Running{Values: map[string]float64{}, Models: map[string]*axis.Set{}}
 		for i, l := range live {

@@ -97,7 +97,7 @@ func PlayRig(parent context.Context, out io.Writer, file string, o RigOptions) e
 	if !o.Bare {
 		return daemonRig(ctx, out, screen, cfg, &eventBus{log: log, outlets: outlets}, o)
 	}
-	if rt.Settle(); !realTime { // else it has begun so
+	if rt.DisableGC(); !realTime { // else it has begun so
 		runtime.GOMAXPROCS(8)           // more than the threads in system calls, or the runtime's monitor never sleeps (rt.Rest)
 		debug.SetMemoryLimit(256 << 20) // the loop allocates nothing; should anything else, collect at 256 MiB
 		rt.Prefer()                     // a starved rig is a rig that stopped sending
@@ -169,7 +169,7 @@ func AssembleRig(cfg *configs.Config, h Handover) (*daemon.Assembly, error) {
 			_, far, err := farEnds(cfg, func(i int, o *device.FirmwareOptions) { o.Link = h.Ports[i] })
 			return far, err
 		},
-		Period: int64(1e9/spec.Rate + 0.5), CPU: h.CPU, Free: h.ReservedCPU, Beat: int64(cfg.Loop.Beat * 1e9),
+		Period: int64(1e9/spec.Rate + 0.5), CPU: h.CPU, ReservedCPU: h.ReservedCPU, Beat: int64(cfg.Loop.Beat * 1e9),
 	}
 	for i, d := range cfg.Devices {
 		a.Ports = append(a.Ports, daemon.Port{Name: d.Name, Path: h.Ports[i], Optional: true})
@@ -235,7 +235,7 @@ func rigSpec(cfg *configs.Config) (*hil.PlantSpec, error) {
 	if err != nil {
 		return nil, report.ExitWith(report.Invalid, err)
 	}
-	spec := &hil.PlantSpec{Name: cfg.Rig.Name, Rate: rate, Inner: inner, Machine: rig, State: rig.NewState(), Owners: cfg.Owners(), Truth: truthChannels(cfg, machine)}
+	spec := &hil.PlantSpec{Name: cfg.Rig.Name, Rate: rate, Substeps: inner, Machine: rig, State: rig.NewState(), Owners: cfg.Owners(), Truth: truthChannels(cfg, machine)}
 	for k, a := range cfg.Virtual.Plant.Axes {
 		if cfg.Virtual.Plant.Machine == nil { // a machine starts where its file says
 			spec.State[k] = a.Start
@@ -321,11 +321,11 @@ type Nobody struct{}
 
 func (Nobody) Flags() hil.Flags             { return 0 }
 func (Nobody) Silence() float64             { return 0 }
-func (Nobody) Away() int                    { return -1 }
-func (Nobody) Before() hil.Before           { return hil.Before{} }
+func (Nobody) AbsentDevice() int            { return -1 }
+func (Nobody) PreviousRun() hil.Before      { return hil.Before{} }
 func (Nobody) Order() (uint32, hil.Request) { return 0, hil.ReqNone }
 func (Nobody) Change() *hil.Change          { return nil }
-func (Nobody) Seen(*hil.Row)                {}
+func (Nobody) OnRow(*hil.Row)               {}
 
 // floodLine writes random bytes between the frames, as a line with a bad contact does.
 func floodLine(ctx context.Context, w io.Writer, rate float64, seed uint64) {

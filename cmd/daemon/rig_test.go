@@ -27,7 +27,7 @@ type seenRows struct {
 	rows []hil.Row
 }
 
-func (s *seenRows) Seen(r *hil.Row) {
+func (s *seenRows) OnRow(r *hil.Row) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.rows = append(s.rows, *r)

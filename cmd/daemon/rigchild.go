@@ -67,7 +67,7 @@ func startRig(ctx context.Context, cfg *configs.Config, o RunOptions, emit func(
 	}
 	first := make(chan RigReady, 1)
 	go func() {
-		defer failure.Tell()
+		defer failure.Report()
 		sc := bufio.NewScanner(out)
 		var ready RigReady
 		if sc.Scan() && json.Unmarshal(sc.Bytes(), &ready) == nil {

@@ -98,8 +98,8 @@ func Run(parent context.Context, out io.Writer, file string, o RunOptions) error
 	if !o.Single {
 		claim := rt.ClaimCPU(cfg.Loop.CPU)
 		defer claim.Release()
-		if claim.Shared > 0 {
-			log.Warn(fmt.Sprintf("process %d ticks on processor %d too: both will be late. Stop one, or set loop.cpu", claim.Shared, claim.CPU))
+		if claim.SharerPID > 0 {
+			log.Warn(fmt.Sprintf("process %d ticks on processor %d too: both will be late. Stop one, or set loop.cpu", claim.SharerPID, claim.CPU))
 		}
 		hand.CPU, hand.ReservedCPU = claim.CPU, claim.CPU
 		if o.KeepOff >= 0 {
@@ -174,7 +174,7 @@ func play(ctx context.Context, out io.Writer, screen *report.Redrawn, bus *event
 	latch := d.keepLatch(cfg.IsVirtual())
 	options := daemon.Options{
 		Config: packHandover(config, hand), Log: d.coreLog(), SingleProcess: o.Single, Arm: o.Arm, UntilTrip: o.UntilTrip,
-		Sinks: d.sinks, Emit: bus.emit, Offered: d.offered, InForce: d.inForceNow, Row: d.row, Up: func(pid int, fifo bool) { d.coreStarted(out, o.ReadyLine, ready, pid, fifo) },
+		Sinks: d.sinks, Emit: bus.emit, Offered: d.offered, InForce: d.inForceNow, Row: d.row, OnCoreUp: func(pid int, fifo bool) { d.coreStarted(out, o.ReadyLine, ready, pid, fifo) },
 		Reset: o.Reset,
 	}
 	latch.options(&options)
@@ -183,9 +183,9 @@ func play(ctx context.Context, out io.Writer, screen *report.Redrawn, bus *event
 	keeping, stopKeeping := context.WithCancel(context.Background())
 	kept := make(chan struct{})
 	go func() {
-		defer failure.Tell()
+		defer failure.Report()
 		defer close(kept)
-		latch.run(keeping, sup.Left)
+		latch.run(keeping, sup.LatchState)
 	}()
 	if o.Ballast > 0 {
 		go ballast(ctx, o.Ballast)
@@ -229,14 +229,14 @@ func (d *services) outcome(err error, arm, interrupted bool) error {
 		return report.ExitWith(report.Trip, fmt.Errorf("%w\n     %s", err, report.AsStarted(d.afterTrip(sup.TripCause(), true))))
 	case err != nil:
 		return err
-	case sup.Lost():
+	case sup.CoreLost():
 		return report.ExitWith(report.Trip, errors.New("the core was lost, and the rig was made safe; CORE_LOST above says how"))
 	case interrupted:
 		d.log.Info("stopped in the safe state")
 		return report.ExitWith(report.Interrupted, nil)
 	case arm && !sup.Ran():
 		return report.ExitWith(report.Trip, fmt.Errorf("the rig never ran: the run ended in mode %s (%s)", sup.Mode(),
-			d.newestRow.Why(&d.a.Schema)))
+			d.newestRow.CauseText(&d.a.Schema)))
 	}
 	return nil
 }

@@ -183,7 +183,7 @@ func (d *services) openPage(ctx context.Context, ready *ReadyLine) error {
 	done := make(chan struct{})
 	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	go func() {
-		defer failure.Tell()
+		defer failure.Report()
 		defer close(done)
 		if err := page.Run(own); err != nil {
 			d.log.Error("page: " + err.Error())
@@ -257,7 +257,7 @@ func (d *services) state() []byte {
 		return nil
 	}
 	m := map[string]any{
-		"timestamp": float64(d.info.Wall(r.T).UnixMicro()) / 1e6, "seq": r.Seq, "mode": r.Mode.String(), "armed": r.Mode == hil.Armed || r.Mode.Energised(), "late_us": float64(r.Late) / 1e3,
+		"timestamp": float64(d.info.Wall(r.T).UnixMicro()) / 1e6, "seq": r.Seq, "mode": r.Mode.String(), "armed": r.Mode == hil.Armed || r.Mode.Energised(), "late_us": float64(r.Lateness) / 1e3,
 	}
 	for i, s := range d.info.Schema.Signals() {
 		if x := r.X[i]; x-x == 0 {
@@ -336,7 +336,7 @@ func (d *services) publishParams(p *hil.Params, from string) {
 			models[i] = axis.SetOf(law)
 		}
 	}
-	body, err := sink.ParamsJSON(p, d.a.Live, d.a.Schema.Axes(), models, from, time.Now())
+	body, err := sink.ParamsJSON(p, d.a.LiveParams, d.a.Schema.Axes(), models, from, time.Now())
 	if err != nil {
 		d.log.Error(fmt.Sprintf("parameters in force: %v", err))
 		return
@@ -374,7 +374,7 @@ func (d *services) link() map[string]float64 {
 // losses are what did not get through, for the health report.
 func (d *services) losses(add func(string, float64)) {
 	if d.bus.outlets != nil {
-		add("log_lines_lost", float64(d.bus.outlets.State().Lost))
+		add("log_lines_lost", float64(d.bus.outlets.State().LostLines))
 	}
 	if d.sup.Load() != nil {
 		add("rows_dropped", float64(d.sup.Load().LostRows()))
@@ -440,7 +440,7 @@ func (d *services) ledgerLoop(ctx context.Context) {
 
 // every does something once a period until ctx ends.
 func every(ctx context.Context, period time.Duration, do func()) {
-	defer failure.Tell()
+	defer failure.Report()
 	t := time.NewTicker(period)
 	defer t.Stop()
 	for {

@@ -89,11 +89,11 @@ func steadyCurve(law friction.Model, top float64) (points [][2]float64) {
 	const decades, each = 7, 16
 	for i := range decades*each + 1 {
 		v := -top * math.Pow(10, -float64(i)/each)
-		points = append(points, [2]float64{v, law.Steady(v)})
+		points = append(points, [2]float64{v, law.SteadyForce(v)})
 	}
 	for i := range decades*each + 1 {
 		v := -points[decades*each-i][0]
-		points = append(points, [2]float64{v, law.Steady(v)})
+		points = append(points, [2]float64{v, law.SteadyForce(v)})
 	}
 	return points
 }

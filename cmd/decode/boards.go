@@ -8,14 +8,14 @@ import (
 	"hilrig/hil/wire"
 )
 
-// tableSource counts what a decoder with a table found.
-func counted(c *wire.Counters) string {
+// counterText says what a decoder with a table counted.
+func counterText(c *wire.Counters) string {
 	return fmt.Sprintf("%d bad (checksum, length, columns), %d too long, %d missing by their number, %d restarts, %d repeats, %d not for this side; %d bytes are no frame",
 		c.Malformed, c.Oversize, c.Gaps, c.Restarts, c.Repeats, c.Foreign, c.Resync)
 }
 
-// pushed decodes frames that end with a delimiter, by a table.
-func pushed(plan *protocol.Plan, b []byte, w *writer, ends func(byte) bool) string {
+// decodeDelimited decodes frames that end with a delimiter, by a table.
+func decodeDelimited(plan *protocol.Plan, b []byte, w *writer, ends func(byte) bool) string {
 	f, start := new(wire.Frame), 0
 	for i := range b {
 		if !ends(b[i]) {
@@ -38,13 +38,13 @@ func pushed(plan *protocol.Plan, b []byte, w *writer, ends func(byte) bool) stri
 				w.key("repeat")
 				w.line = append(w.line, "true"...)
 			}
-			w.whole("sequence", int(f.Seq))
+			w.integer("sequence", int(f.Seq))
 			w.fields(plan.Meas, f)
-			w.done()
+			w.writeLine()
 		}
 		start = i + 1
 	}
-	return counted(plan.Decoder.Counters())
+	return counterText(plan.Decoder.Counters())
 }
 
 // linkSource decodes the binary protocol.
@@ -52,7 +52,7 @@ type linkSource struct{ plan *protocol.Plan }
 
 func (s *linkSource) decode(b []byte, w *writer) string {
 	if s.plan != nil {
-		return pushed(s.plan, b, w, func(c byte) bool { return c == 0 })
+		return decodeDelimited(s.plan, b, w, func(c byte) bool { return c == 0 })
 	}
 	bad, buf := 0, make([]byte, len(b))
 	for start := 0; start < len(b); {
@@ -63,13 +63,13 @@ func (s *linkSource) decode(b []byte, w *writer) string {
 		if n > 0 {
 			if h, partly, data, ok := wire.OpenLink(buf, b[start:start+n]); ok {
 				w.begin(start, min(n+1, len(b)-start), h.Kind.String())
-				w.whole("sequence", int(h.Seq))
+				w.integer("sequence", int(h.Seq))
 				w.value("time", "s", float64(h.Time)*1e-9)
 				if partly {
 					w.text("payload", "presence bits and the fields that are present")
 				}
 				w.raw("raw", data)
-				w.done()
+				w.writeLine()
 			} else {
 				bad++
 			}
@@ -89,7 +89,7 @@ func (s *lineSource) decode(b []byte, w *writer) string {
 		if !lineEnds(b[len(b)-1]) {
 			b = append(b[:len(b):len(b)], '\n')
 		}
-		return pushed(s.plan, b, w, lineEnds)
+		return decodeDelimited(s.plan, b, w, lineEnds)
 	}
 	empty := 0
 	for start := 0; start < len(b); {
@@ -102,7 +102,7 @@ func (s *lineSource) decode(b []byte, w *writer) string {
 		} else {
 			w.begin(start, min(n+1, len(b)-start), "line")
 			w.text("text", string(b[start:start+n]))
-			w.done()
+			w.writeLine()
 		}
 		start += n + 1
 	}

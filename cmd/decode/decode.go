@@ -94,7 +94,7 @@ func Run(path string, o Options, stdin io.Reader, stdout, stderr io.Writer) erro
 		return report.ExitWith(report.Invalid, fmt.Errorf("decode: %s: no bytes", path))
 	}
 	out := bufio.NewWriter(stdout)
-	w := &writer{out: out}
+	w := &writer{output: out}
 	counters := s.decode(b, w)
 	if err := out.Flush(); err != nil {
 		return report.ExitWith(report.Unavailable, fmt.Errorf("decode: %w", err))

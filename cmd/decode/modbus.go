@@ -32,18 +32,18 @@ func (s *modbusSource) decode(b []byte, w *writer) string {
 		} else {
 			w.begin(at, n, "reply")
 		}
-		w.whole("slave", int(p[0]))
-		w.whole("function", int(p[1]&0x7F))
+		w.integer("slave", int(p[0]))
+		w.integer("function", int(p[1]&0x7F))
 		switch {
 		case !question && p[1]&0x80 != 0:
-			w.whole("code", int(p[2]))
+			w.integer("code", int(p[2]))
 			w.text("reason", wire.ModbusReason(p[2]))
 		case question || p[1] == wire.ModbusWriteOne || p[1] == wire.ModbusWriteMany:
-			w.whole("register", int(binary.BigEndian.Uint16(p[2:])))
+			w.integer("register", int(binary.BigEndian.Uint16(p[2:])))
 			if p[1] == wire.ModbusWriteOne {
-				w.whole("written", int(binary.BigEndian.Uint16(p[4:])))
+				w.integer("written", int(binary.BigEndian.Uint16(p[4:])))
 			} else {
-				w.whole("count", int(binary.BigEndian.Uint16(p[4:])))
+				w.integer("count", int(binary.BigEndian.Uint16(p[4:])))
 			}
 			if question && p[1] == wire.ModbusWriteMany {
 				w.registers(p[7 : n-2])
@@ -55,7 +55,7 @@ func (s *modbusSource) decode(b []byte, w *writer) string {
 			w.registers(p[3 : n-2])
 			s.reply(open, p, w)
 		}
-		w.done()
+		w.writeLine()
 		if !question {
 			open, asked = -1, nil
 		}

@@ -13,12 +13,12 @@ import (
 
 // writer writes one line of JSON for each frame, and notes what lies between frames.
 type writer struct {
-	out    io.Writer
-	line   []byte
-	units  []named // of the values in the line
-	frames int
-	end    int // of the newest frame
-	gaps   []gap
+	output   io.Writer
+	line     []byte
+	units    []named // of the values in the line
+	frames   int
+	frameEnd int // of the newest frame
+	gaps     []gap
 }
 
 type named struct{ name, unit string }
@@ -28,15 +28,15 @@ type gap struct{ at, n int }
 
 // begin starts the line of a frame.
 func (w *writer) begin(at, n int, kind string) {
-	if at > w.end {
-		w.gaps = append(w.gaps, gap{w.end, at - w.end})
+	if at > w.frameEnd {
+		w.gaps = append(w.gaps, gap{w.frameEnd, at - w.frameEnd})
 	}
-	w.end = max(w.end, at+n)
+	w.frameEnd = max(w.frameEnd, at+n)
 	w.frames++
 	w.units = w.units[:0]
 	w.line = append(w.line[:0], `{"at":`...)
 	w.line = strconv.AppendInt(w.line, int64(at), 10)
-	w.whole("bytes", n)
+	w.integer("bytes", n)
 	w.text("frame", kind)
 }
 
@@ -47,7 +47,7 @@ func (w *writer) key(k string) {
 	w.line = append(append(append(w.line, '"'), k...), '"', ':')
 }
 
-func (w *writer) whole(k string, v int) {
+func (w *writer) integer(k string, v int) {
 	w.key(k)
 	w.line = strconv.AppendInt(w.line, int64(v), 10)
 }
@@ -92,8 +92,8 @@ func (w *writer) open(k string, bracket byte) {
 
 func (w *writer) shut(bracket byte) { w.line = append(w.line, bracket) }
 
-// done writes the line, with the units of its values.
-func (w *writer) done() {
+// writeLine writes the line, with the units of its values.
+func (w *writer) writeLine() {
 	if len(w.units) > 0 {
 		w.open("units", '{')
 		for _, n := range w.units {
@@ -101,7 +101,7 @@ func (w *writer) done() {
 		}
 		w.shut('}')
 	}
-	w.out.Write(append(w.line, '}', '\n')) // the first error stays in the bufio.Writer
+	w.output.Write(append(w.line, '}', '\n')) // the first error stays in the bufio.Writer
 }
 
 // fields are the values of a frame of a table.
@@ -117,7 +117,7 @@ func (w *writer) fields(list []wire.Field, f *wire.Frame) {
 
 // finish notes what lies behind the last frame.
 func (w *writer) finish(b []byte) {
-	if len(b) > w.end {
-		w.gaps = append(w.gaps, gap{w.end, len(b) - w.end})
+	if len(b) > w.frameEnd {
+		w.gaps = append(w.gaps, gap{w.frameEnd, len(b) - w.frameEnd})
 	}
 }

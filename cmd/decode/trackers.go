@@ -101,7 +101,7 @@ func (s *trackerSource) frame(w *writer, f *tracker.Frame, at, all int, st wire.
 		w.text("role", f.Role.String())
 	}
 	if f.Code != 0 {
-		w.whole("code", f.Code)
+		w.integer("code", f.Code)
 	}
 	if f.Role == tracker.Refusal && s.kind.Reason != nil {
 		w.text("reason", s.kind.Reason(f.Code))
@@ -118,9 +118,9 @@ func (s *trackerSource) frame(w *writer, f *tracker.Frame, at, all int, st wire.
 				w.line = append(w.line, ',')
 			}
 			w.line = append(w.line, '{')
-			w.whole("device", s.Device)
+			w.integer("device", s.Device)
 			if s.Extra > 0 {
-				w.whole("not_decoded", s.Extra)
+				w.integer("not_decoded", s.Extra)
 			}
 			w.open("values", '{')
 			for q := range tracker.Quantities {
@@ -135,5 +135,5 @@ func (s *trackerSource) frame(w *writer, f *tracker.Frame, at, all int, st wire.
 	if f.Role != tracker.Data || f.N == 0 {
 		w.raw("raw", f.Raw)
 	}
-	w.done()
+	w.writeLine()
 }

@@ -17,7 +17,7 @@ func (f *file) bam(w io.Writer) error {
 	if !f.Rotary {
 		return errors.New("BAM is for servos, and this axis is linear")
 	}
-	f.lost = append(f.lost,
+	f.lossTexts = append(f.lossTexts,
 		"the motor: kt (N·m/A) and R (Ohm) are no part of the result; until you add them BAM takes those it starts a fit with",
 		"an actuator of BAM: register the name "+f.ID+" in bam/actuators.py, or put the name of one that is there")
 	p := struct {
@@ -37,7 +37,7 @@ func (f *file) bam(w io.Writer) error {
 	}
 	if f.Inertia > 0 {
 		p.Armature = &f.Inertia
-		f.lost = append(f.lost, "the split of the inertia: armature is that of the whole axis; take off what BAM adds as load")
+		f.lossTexts = append(f.lossTexts, "the split of the inertia: armature is that of the whole axis; take off what BAM adds as load")
 	}
 	p.Notes = f.Notes()
 	return report.EncodeJSON(w, p)

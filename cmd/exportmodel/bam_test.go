@@ -31,7 +31,7 @@ func TestBAM(t *testing.T) {
 			if c.model == "m2" {
 				got += get("friction_stribeck") * math.Exp(-math.Pow(v/get("dtheta_stribeck"), get("alpha")))
 			}
-			if want := m.Law.Steady(v); math.Abs(got-want) > 1e-12 {
+			if want := m.Law.SteadyForce(v); math.Abs(got-want) > 1e-12 {
 				t.Errorf("%s: %g at %g rad/s, the law has %g", c.law, got, v, want)
 			}
 		}

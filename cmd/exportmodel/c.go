@@ -30,7 +30,7 @@ func (f *file) Table() (t table) {
 	default:
 		t.Top = 10
 	}
-	at := func(v float64) float64 { return math.Abs(c.steady(v) - c.Offset) }
+	at := func(v float64) float64 { return math.Abs(c.steadyForce(v) - c.Offset) }
 	rest := math.SmallestNonzeroFloat64 // stands for the limit of sliding at rest
 	if c.Curve != nil {
 		rest = t.Top * 1e-9

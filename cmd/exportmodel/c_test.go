@@ -96,8 +96,8 @@ func TestCSteady(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, v := range speeds {
-			want := m.Law.Steady(v)
-			tol := 3e-6 * (math.Abs(want) + m.Law.Levels().Top())
+			want := m.Law.SteadyForce(v)
+			tol := 3e-6 * (math.Abs(want) + m.Law.Levels().Max())
 			if forms[c.law].curve { // the table stands for the curve
 				tol += 1.1 * stated
 			}
@@ -145,7 +145,7 @@ while (scanf("%f %f", &v, &dt) == 2) printf("%.9g\n", (double)test_bench_1_frict
 		for k, got := range ask(in.String()) {
 			worst = max(worst, math.Abs(got-want[k]))
 		}
-		if top := m.Law.Levels().Top(); !(worst <= 4e-6*top) {
+		if top := m.Law.Levels().Max(); !(worst <= 4e-6*top) {
 			t.Errorf("%s %v: off by %g of %g", c.law, c.p, worst, top)
 		} else {
 			t.Logf("%s %v: off by %.2g of the level", c.law, c.p, worst/top)

@@ -16,7 +16,7 @@ import (
 //	F = (g(v) + Fv·|v|^δv)·sgn v + offset                 sliding of a rigid contact
 //	g(v) = Fc + (Fs − Fc)·share(|v|/vs) − root·√|v|
 //
-// Units are those of the law: N and m, or N·m and rad. What of the law does not fit into this is in beyond, in words.
+// Units are those of the law: N and m, or N·m and rad. What of the law does not fit into this is in lossTexts.
 type contact struct {
 	Fore, Back side    // for v > 0 and v < 0
 	Fall       fall    // the shape of share
@@ -27,7 +27,7 @@ type contact struct {
 	Offset     float64 // N
 	Bristle    *bristle
 	Curve      func(v float64) float64 // N  the steady curve where the form above does not hold it; nil: it does
-	beyond     []string
+	lossTexts  []string
 }
 
 // side are the levels of one direction.
@@ -54,98 +54,99 @@ type bristle struct {
 
 // lawForm says how the parameters of a law, by their names, make a contact, and what of the law a contact does not hold.
 type lawForm struct {
-	take   func(p map[string]float64) contact
-	beyond []loss
-	curve  bool   // the steady curve is that of the law; the form of a contact is near it
-	only   string // why it goes only where any curve does, and nothing is near it; "": it goes elsewhere as well
+	build     func(p map[string]float64) contact
+	losses    []loss
+	curve     bool   // the steady curve is that of the law; the form of a contact is near it
+	curveOnly string // why it goes only where any curve does, and nothing is near it; "": it goes elsewhere as well
 }
 
 // loss is something that a law has and a contact has not.
 type loss struct {
-	when func(p map[string]float64) bool // nil: always
-	text string                          // parameters stand in braces
+	applies func(p map[string]float64) bool // nil: always
+	text    string                          // parameters stand in braces
 }
 
 // forms are the laws of the registry as contacts. With the abilities of the targets they say which law goes where, and with
 // which loss.
 var forms = map[string]lawForm{
-	"coulomb": {take: func(p map[string]float64) contact {
+	"coulomb": {build: func(p map[string]float64) contact {
 		fc := p["Fc"]
 		if p["mu"] > 0 {
 			fc = p["mu"] * p["N0"]
 		}
 		return contact{Fore: side{fc, fc, 0}}
-	}, beyond: []loss{{positive("mu"), "the dependence on the normal load (mu = {mu}); the level at the load N0 = {N0} is written"}}},
-	"viscous": {take: func(p map[string]float64) contact {
+	}, losses: []loss{{positive("mu"), "the dependence on the normal load (mu = {mu}); the level at the load N0 = {N0} is written"}}},
+	"viscous": {build: func(p map[string]float64) contact {
 		return contact{Fore: side{0, 0, p["Fv"]}, Power: p["delta"]}
 	}},
-	"static-coulomb-viscous": {take: func(p map[string]float64) contact {
+	"static-coulomb-viscous": {build: func(p map[string]float64) contact {
 		return contact{Fore: side{p["Fc"], p["Fs"], p["Fv"]}, Power: p["delta"]}
 	}},
-	"stribeck-hess-soom": {take: func(p map[string]float64) contact {
+	"stribeck-hess-soom": {build: func(p map[string]float64) contact {
 		return contact{Fore: side{p["Fc"], p["Fs"], p["Fv"]}, Fall: lorentz, Vs: p["vs"]}
 	}},
-	"stribeck-bo-pavelescu": {take: func(p map[string]float64) contact {
+	"stribeck-bo-pavelescu": {build: func(p map[string]float64) contact {
 		return contact{Fore: side{p["Fc"], p["Fs"], p["Fv"]}, Fall: exponential, Vs: p["vs"], Delta: p["delta"]}
 	}},
-	"stribeck-tustin": {take: func(p map[string]float64) contact {
+	"stribeck-tustin": {build: func(p map[string]float64) contact {
 		return contact{Fore: side{p["Fc"], p["Fs"], p["Fv"]}, Fall: exponential, Vs: p["vs"], Delta: 1}
 	}},
-	"linear-surrogate": {take: func(p map[string]float64) contact {
+	"linear-surrogate": {build: func(p map[string]float64) contact {
 		return contact{Fore: side{p["alpha0"], p["alpha0"], p["alpha2"]}, Root: p["alpha1"]}
 	}},
-	"rising-static-kato": {take: risen,
-		beyond: []loss{{nil, "the rise of the break-away level with the time at rest (gamma = {gamma}, m = {m}); the level after a long rest is written"}}},
-	"rising-static-armstrong": {take: risen,
-		beyond: []loss{{nil, "the rise of the break-away level with the time at rest (gamma = {gamma} s); the level after a long rest is written"}}},
-	"frictional-memory": {take: func(p map[string]float64) contact {
+	"rising-static-kato": {build: risen,
+		losses: []loss{{nil, "the rise of the break-away level with the time at rest (gamma = {gamma}, m = {m}); the level after a long rest is written"}}},
+	"rising-static-armstrong": {build: risen,
+		losses: []loss{{nil, "the rise of the break-away level with the time at rest (gamma = {gamma} s); the level after a long rest is written"}}},
+	"frictional-memory": {build: func(p map[string]float64) contact {
 		return contact{Fore: side{p["Fc"], p["Fs"], p["Fv"]}, Fall: lorentz, Vs: p["vs"]}
-	}, beyond: []loss{{positive("tauL"), "the frictional memory (tauL = {tauL} s)"}}},
-	"karnopp": {take: func(p map[string]float64) contact {
+	}, losses: []loss{{positive("tauL"), "the frictional memory (tauL = {tauL} s)"}}},
+	"karnopp": {build: func(p map[string]float64) contact {
 		return contact{Fore: side{p["Fc"], p["Fs"], p["Fv"]}}
-	}, beyond: []loss{{positive("Dv"), "the dead zone (Dv = {Dv})"}}},
-	"presliding-spring": {take: func(p map[string]float64) contact {
+	}, losses: []loss{{positive("Dv"), "the dead zone (Dv = {Dv})"}}},
+	"presliding-spring": {build: func(p map[string]float64) contact {
 		return contact{Fore: side{p["Fb"], p["Fb"], 0}, Bristle: &bristle{Sigma0: p["Fb"] / p["xb"]}}
-	}, beyond: []loss{{nil, "the corner of the spring at break-away (xb = {xb}); a bristle of the same stiffness bends over"}}},
-	"dahl": {take: func(p map[string]float64) contact {
+	}, losses: []loss{{nil, "the corner of the spring at break-away (xb = {xb}); a bristle of the same stiffness bends over"}}},
+	"dahl": {build: func(p map[string]float64) contact {
 		return contact{Fore: side{p["Fc"], p["Fc"], 0}, Bristle: &bristle{Sigma0: p["sigma0"]}}
-	}, beyond: []loss{{func(p map[string]float64) bool { return p["exponent"] != 1 }, "the exponent of the slope ({exponent}); 1 is written"}}},
-	"dahl-modified": {take: func(p map[string]float64) contact {
+	}, losses: []loss{{func(p map[string]float64) bool { return p["exponent"] != 1 }, "the exponent of the slope ({exponent}); 1 is written"}}},
+	"dahl-modified": {build: func(p map[string]float64) contact {
 		fs := p["alpha0"] + p["alpha1"]
 		return contact{Fore: side{p["alpha0"], fs, p["alpha2"]}, Fall: exponential, Vs: p["v0"], Delta: 2, Bristle: &bristle{Sigma0: fs / p["d0"], Path: p["d0"]}}
 	}},
-	"m2": {curve: true, take: func(p map[string]float64) contact {
+	"m2": {curve: true, build: func(p map[string]float64) contact {
 		return contact{Fore: side{p["alpha0"], p["alpha0"] + p["alpha1"], p["alpha2"]}, Fall: exponential, Vs: p["v0"], Delta: 2}
-	}, beyond: []loss{{nil, "the passage between sticking and sliding (tau_s = {tau_s} s, tau_r = {tau_r} s, ks = {ks}, ds = {ds})"}}},
-	"bouc-wen": {take: func(p map[string]float64) contact {
+	}, losses: []loss{{nil, "the passage between sticking and sliding (tau_s = {tau_s} s, tau_r = {tau_r} s, ks = {ks}, ds = {ds})"}}},
+	"bouc-wen": {build: func(p map[string]float64) contact {
 		zc := math.Pow(p["beta"]+p["gamma"], -1/p["n"])
 		k := (1 - p["alpha"]) * p["k"]
 		return contact{Fore: side{k * zc, k * zc, 0}, Bristle: &bristle{Sigma0: k}}
-	}, beyond: []loss{
+	}, losses: []loss{
 		{positive("alpha"), "the spring beside the contact (alpha·k, alpha = {alpha}, k = {k})"},
 		{func(p map[string]float64) bool { return p["n"] != 1 || p["gamma"] != 0 },
 			"the shape of the hysteresis (n = {n}, beta = {beta}, gamma = {gamma}); a bristle of the same stiffness and level is written"}}},
-	"lugre": {take: bristled, beyond: []loss{underLoad}},
-	"elasto-plastic": {take: bristled, beyond: []loss{underLoad,
+	"lugre": {build: bristled, losses: []loss{underLoad}},
+	"elasto-plastic": {build: bristled, losses: []loss{underLoad,
 		{positive("zba_ratio"), "the elastic zone before break-away (zba_ratio = {zba_ratio}); as a LuGre contact it creeps under a load that vibrates"}}},
-	"gms": {take: bristled, beyond: []loss{{nil,
+	"gms": {build: bristled, losses: []loss{{nil,
 		"the memory of reversals ({elements} elements, ratio = {ratio}, C = {C}); one bristle of the same stiffness is written"}}},
-	"seven-parameter": {take: func(p map[string]float64) contact {
+	"seven-parameter": {build: func(p map[string]float64) contact {
 		return contact{Fore: side{p["Fc"], p["Fc"] + p["dFs_inf"], p["Fv"]}, Fall: lorentz, Vs: p["vs"]}
-	}, beyond: []loss{{nil, "the spring before break-away (kt = {kt}, ct = {ct}), the frictional memory (tauL = {tauL} s) and the rise of the break-away level " +
+	}, losses: []loss{{nil, "the spring before break-away (kt = {kt}, ct = {ct}), the frictional memory (tauL = {tauL} s) and the rise of the break-away level " +
 		"with the time at rest (gamma = {gamma} s); the level after a long rest is written"}}},
-	"leuven": {take: bristled, beyond: []loss{underLoad,
+	"leuven": {build: bristled, losses: []loss{underLoad,
 		{nil, "the memory of reversals and the shape of the hysteresis (reach = {reach}, n = {n}); a bristle of the same stiffness is written"}}},
-	"state-variable": {curve: true, only: "friction that changes with the logarithm of the speed", take: func(p map[string]float64) contact {
-		return contact{Fore: side{p["mu0"] * p["N0"], p["mu0"] * p["N0"], 0}}
-	}, beyond: []loss{{nil, "the state of the contact (A = {A}, B = {B}, L = {L}); the steady friction under the load N0 = {N0} is written"}}},
-	"graphite-brush": {take: func(p map[string]float64) contact {
+	"state-variable": {curve: true, curveOnly: "friction that changes with the logarithm of the speed",
+		build: func(p map[string]float64) contact {
+			return contact{Fore: side{p["mu0"] * p["N0"], p["mu0"] * p["N0"], 0}}
+		}, losses: []loss{{nil, "the state of the contact (A = {A}, B = {B}, L = {L}); the steady friction under the load N0 = {N0} is written"}}},
+	"graphite-brush": {build: func(p map[string]float64) contact {
 		c := bristled(p)
 		d := p["Tamb"] - p["T0"]
 		warm := p["N0"] * (1 + d*(p["aT"]+d*p["bT"]))
 		c.Fore.Fc, c.Fore.Fs = max(warm*p["mu_c"], p["N0"]*p["mu_min"]), max(warm*p["mu_s"], p["N0"]*p["mu_min"])
 		return c
-	}, beyond: []loss{{nil, "the dependence on normal load, temperature and current; what holds at N0 = {N0}, Tamb = {Tamb} °C and without current is written"}}},
+	}, losses: []loss{{nil, "the dependence on normal load, temperature and current; what holds at N0 = {N0}, Tamb = {Tamb} °C and without current is written"}}},
 }
 
 // underLoad is what a law loses that scales with the normal load.
@@ -173,14 +174,14 @@ func bristled(p map[string]float64) contact {
 func contactOf(law friction.Model) contact {
 	name := friction.NameOf(law)
 	form, p := forms[name], friction.Values(law)
-	c := form.take(p)
+	c := form.build(p)
 	back := maps.Clone(p)
 	for key, v := range p {
 		if ahead, ok := strings.CutSuffix(key, friction.Backward); ok {
 			back[ahead] = v
 		}
 	}
-	c.Back = form.take(back).Fore
+	c.Back = form.build(back).Fore
 	if c.Power == 0 {
 		c.Power = 1
 	}
@@ -188,11 +189,11 @@ func contactOf(law friction.Model) contact {
 		c.Fall = none
 	}
 	if form.curve {
-		c.Curve = law.Steady
+		c.Curve = law.SteadyForce
 	}
-	for _, l := range form.beyond {
-		if l.when == nil || l.when(p) {
-			c.beyond = append(c.beyond, filled(l.text, p))
+	for _, l := range form.losses {
+		if l.applies == nil || l.applies(p) {
+			c.lossTexts = append(c.lossTexts, filled(l.text, p))
 		}
 	}
 	return c
@@ -224,8 +225,8 @@ func (c *contact) level(d side, s float64) float64 {
 	return g - c.Root*math.Sqrt(s)
 }
 
-// steady is the force of long sliding at v (m/s); the offset at rest.
-func (c *contact) steady(v float64) float64 {
+// steadyForce is the force of long sliding at v (m/s); the offset at rest.
+func (c *contact) steadyForce(v float64) float64 {
 	if v == 0 {
 		return c.Offset
 	}

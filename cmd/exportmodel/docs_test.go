@@ -21,12 +21,12 @@ func TestExportDoc(t *testing.T) {
 	var words strings.Builder
 	for _, info := range friction.Laws() {
 		plain := map[string]float64{}
-		if _, fades := friction.Values(info.New())["vd"]; fades {
+		if _, fades := friction.Values(info.NewLaw())["vd"]; fades {
 			plain["vd"] = 0
 		}
 		m := model(t, info.Name, plain)
 		fmt.Fprintf(&b, "| %s |", info.Name)
-		always := contactOf(m.Law).beyond
+		always := contactOf(m.Law).lossTexts
 		for _, to := range Targets() {
 			a, _ := find(to)
 			_, lost, err := a.express(contactOf(m.Law), m.Law, unitsOf(true))

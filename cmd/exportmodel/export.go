@@ -21,14 +21,14 @@ import (
 
 // Options are what the user chose.
 type Options struct {
-	to, out string
-	force   bool
+	to, outputPath string
+	force          bool
 }
 
 // Flags are those of hil export-model.
 func (f *Options) Flags(fl *pflag.FlagSet) {
 	fl.StringVar(&f.to, "to", "", "what to write: "+strings.Join(Targets(), ", "))
-	fl.StringVarP(&f.out, "output", "o", "", "file to write; default: standard output")
+	fl.StringVarP(&f.outputPath, "output", "o", "", "file to write; default: standard output")
 	fl.BoolVar(&f.force, "force", false, "export a result that may not be used, too, and write over an existing file")
 }
 
@@ -48,7 +48,7 @@ func Run(path string, f Options, stdout, stderr io.Writer) error {
 	if err != nil {
 		return report.ExitWith(report.Invalid, fmt.Errorf("export-model: %w", err))
 	}
-	if why := m.Source.Refused; why != nil {
+	if why := m.Source.Refusal; why != nil {
 		if !f.force {
 			return report.ExitWith(report.Quality, fmt.Errorf("export-model: %s: %w. --force exports it all the same, and the file says so", path, why))
 		}
@@ -80,15 +80,15 @@ func (f *Options) give(b *bytes.Buffer, name string, lost []string, stdout, stde
 	for _, l := range lost {
 		fmt.Fprintf(stderr, "warning: not in the %s file: %s\n", f.to, l)
 	}
-	if f.out == "" {
+	if f.outputPath == "" {
 		_, err := b.WriteTo(stdout)
 		return err
 	}
 	write := func(w io.Writer) error { _, err := b.WriteTo(w); return err }
-	if err := report.WriteWhole(f.out, f.force, write); err != nil {
+	if err := report.WriteWhole(f.outputPath, f.force, write); err != nil {
 		return report.ExitWith(report.Unavailable, fmt.Errorf("export-model: %w", err))
 	}
-	fmt.Fprintf(stdout, "%s: %s\n", f.out, name)
+	fmt.Fprintf(stdout, "%s: %s\n", f.outputPath, name)
 	return nil
 }
 
@@ -117,7 +117,7 @@ func modelOf(r *identify.Identification, path string, written time.Time) (m Mode
 	}
 	m = Model{Name: cmp.Or(r.Name, "axis"), Law: law, Inertia: c.Inertia, Rotary: c.Rotary}
 	m.Source = Source{Result: path, Written: written, Program: r.Program, Method: r.Method, Verdict: string(r.Verdict), Reasons: r.Because(),
-		Refused: r.Acceptable(), Records: r.Records}
+		Refusal: r.Acceptable(), Records: r.Records}
 	if r.Records == nil {
 		m.Source.Records = []record.Info{r.Data}
 	}
@@ -126,7 +126,7 @@ func modelOf(r *identify.Identification, path string, written time.Time) (m Mode
 	if _, own := c.Params["offset"]; ok && !own {
 		m.Offset = offset.Value
 	}
-	for _, left := range c.Left {
+	for _, left := range c.Omitted {
 		if !strings.HasPrefix(left, "offset =") {
 			m.Others = append(m.Others, left)
 		}

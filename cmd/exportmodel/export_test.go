@@ -20,7 +20,7 @@ func model(t *testing.T, law string, changed map[string]float64) Model {
 	if !ok {
 		t.Fatal("no law", law)
 	}
-	p := friction.Values(info.New())
+	p := friction.Values(info.NewLaw())
 	maps.Copy(p, changed)
 	m, err := friction.Build(law, p)
 	if err != nil {
@@ -53,7 +53,7 @@ func TestContactHasTheSteadyCurve(t *testing.T) {
 			t.Errorf("%s: no form", info.Name)
 			continue
 		}
-		law := info.New()
+		law := info.NewLaw()
 		if info.Name == "graphite-brush" { // no heat of its own: the temperature is that of the surroundings
 			p := friction.Values(law)
 			p["Rth"] = 1e-6
@@ -61,11 +61,11 @@ func TestContactHasTheSteadyCurve(t *testing.T) {
 		}
 		c := contactOf(law)
 		for _, v := range []float64{-3, -0.1, -0.01, 1e-4, 0.003, 0.02, 0.05, 0.2, 1, 10} {
-			if got, want := c.steady(v), law.Steady(v); math.Abs(got-want) > 1e-6*(1+math.Abs(want)) {
+			if got, want := c.steadyForce(v), law.SteadyForce(v); math.Abs(got-want) > 1e-6*(1+math.Abs(want)) {
 				t.Errorf("%s: %g N at %g m/s, the law has %g", info.Name, got, v, want)
 			}
 		}
-		for _, l := range c.beyond {
+		for _, l := range c.lossTexts {
 			if strings.ContainsAny(l, "{}") {
 				t.Errorf("%s: a parameter that the law has not: %s", info.Name, l)
 			}

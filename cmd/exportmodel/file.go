@@ -23,7 +23,7 @@ var templates embed.FS
 // texts are the templates of the files, with the functions that they call.
 var texts = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{
-		"exact":   exact,
+		"exact":   formatNumber,
 		"num":     single,
 		"nums":    singles,
 		"minus":   func(x float64) float64 { return -x },
@@ -33,7 +33,7 @@ var texts = sync.OnceValue(func() *template.Template {
 		"quote":   strconv.Quote,
 		"unit":    func(s string) string { return strings.ReplaceAll(s, "·", ".") }, // as Modelica spells it
 		"comment": strings.NewReplacer("*/", "* /", "/*", "/ *").Replace,            // of C
-		"dashes":  apart,
+		"dashes":  spaceDashes,
 		"pick": func(f *file, name string) map[string]any {
 			return map[string]any{"sided": f.Contact.Sided(), "name": name, "up": strings.ToUpper(f.ID) + "_FRICTION"}
 		},
@@ -43,10 +43,10 @@ var texts = sync.OnceValue(func() *template.Template {
 // file is what a template is filled with.
 type file struct {
 	Model
-	Contact contact // as far as the target can express it
-	Unit    units
-	ID      string // the name of the axis as an identifier
-	lost    []string
+	Contact   contact // as far as the target can express it
+	Unit      units
+	ID        string // the name of the axis as an identifier
+	lossTexts []string
 }
 
 // Write writes a model for a target. What the target cannot express is in lost.
@@ -58,13 +58,13 @@ func Write(w io.Writer, to string, m Model) (lost []string, err error) {
 	f := file{Model: m, Unit: unitsOf(m.Rotary), ID: identifier(m.Name)}
 	c := contactOf(m.Law)
 	c.Offset += m.Offset
-	if f.Contact, f.lost, err = a.express(c, m.Law, f.Unit); err != nil {
+	if f.Contact, f.lossTexts, err = a.express(c, m.Law, f.Unit); err != nil {
 		return nil, err
 	}
-	f.lost = append(f.lost, m.Others...)
+	f.lossTexts = append(f.lossTexts, m.Others...)
 	if a.inertia && m.Inertia == 0 {
 		f.Inertia = 1
-		f.lost = append(f.lost, fmt.Sprintf("the %s, which the result does not have: 1 %s stands in its place, to be replaced", f.Unit.inertiaName, f.Unit.Inertia))
+		f.lossTexts = append(f.lossTexts, fmt.Sprintf("the %s, which the result does not have: 1 %s stands in its place, to be replaced", f.Unit.inertiaName, f.Unit.Inertia))
 	}
 	var b bytes.Buffer
 	if a.target == BAM {
@@ -79,7 +79,7 @@ func Write(w io.Writer, to string, m Model) (lost []string, err error) {
 		return nil, err
 	}
 	_, err = b.WriteTo(w)
-	return f.lost, err
+	return f.lossTexts, err
 }
 
 // Notes are the lines of the comment at the head of every file: what it is, where it comes from, what it lacks.
@@ -92,8 +92,8 @@ func (f *file) Notes() []string {
 	for _, r := range s.Records {
 		lines = append(lines, fmt.Sprintf("record %s, SHA-256 %s, %d samples, %.6g s", r.File, r.SHA256, r.Samples, r.Duration))
 	}
-	if s.Refused != nil {
-		lines = append(lines, fmt.Sprintf("NOT TO BE TRUSTED: %v; written because it was forced", s.Refused))
+	if s.Refusal != nil {
+		lines = append(lines, fmt.Sprintf("NOT TO BE TRUSTED: %v; written because it was forced", s.Refusal))
 	}
 	if s.Verdict != "" {
 		lines = append(lines, "verdict: "+s.Verdict)
@@ -101,7 +101,7 @@ func (f *file) Notes() []string {
 	lines = append(lines, s.Reasons...)
 	for _, p := range s.Params {
 		switch text := fmt.Sprintf("%s = %.6g", p.Name, p.Value); {
-		case p.Known:
+		case p.IsPrior:
 			lines = append(lines, fmt.Sprintf("%s %s, known beforehand", text, p.Unit))
 		case p.Err == nil:
 			lines = append(lines, fmt.Sprintf("%s %s, without a bounded standard error", text, p.Unit))
@@ -109,9 +109,9 @@ func (f *file) Notes() []string {
 			lines = append(lines, fmt.Sprintf("%s ± %.2g %s (standard error)", text, *p.Err, p.Unit))
 		}
 	}
-	if len(f.lost) > 0 {
+	if len(f.lossTexts) > 0 {
 		lines = append(lines, "not in this file:")
-		for _, l := range f.lost {
+		for _, l := range f.lossTexts {
 			lines = append(lines, "- "+l)
 		}
 	}
@@ -136,11 +136,11 @@ type namedSide struct {
 	Ending, Where string
 }
 
-// exact is a number without loss.
-func exact(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+// formatNumber is a number without loss.
+func formatNumber(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
-// apart puts a space between dashes: XML forbids two in a row in a comment.
-func apart(s string) string {
+// spaceDashes puts a space between dashes: XML forbids two in a row in a comment.
+func spaceDashes(s string) string {
 	for strings.Contains(s, "--") {
 		s = strings.ReplaceAll(s, "--", "- -")
 	}

@@ -170,7 +170,7 @@ func (f *machineFile) listOmitted(to Target) {
 func (f *machineFile) comment() {
 	f.b.WriteString("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!--\n")
 	line := func(format string, a ...any) {
-		fmt.Fprintf(&f.b, "  %s\n", apart(strings.Join(strings.Fields(fmt.Sprintf(format, a...)), " ")))
+		fmt.Fprintf(&f.b, "  %s\n", spaceDashes(strings.Join(strings.Fields(fmt.Sprintf(format, a...)), " ")))
 	}
 	line("%s: machine, written by hil export-model (%s) from %s", f.name, report.Version(), filepath.Base(f.path))
 	for _, h := range f.head {
@@ -228,7 +228,7 @@ func quoted(x ...float64) string {
 		if math.Abs(v) < 1e-30 {
 			v = 0
 		}
-		list = append(list, exact(v))
+		list = append(list, formatNumber(v))
 	}
 	return `"` + strings.Join(list, " ") + `"`
 }

@@ -45,7 +45,7 @@ func (f *machineFile) mjcfStart() string {
 		at, speed := x[iq:iq+kind.NQ()], x[m.Model.NQ()+iv:][:kind.NV()]
 		if kind == multibody.Free { // of the world, position and velocity first
 			turn := quat.Number{Real: at[0], Imag: at[1], Jmag: at[2], Kmag: at[3]}
-			p := b.Place.Then(multibody.Pose{P: r3.Vec{X: at[4], Y: at[5], Z: at[6]}, R: turn})
+			p := b.Place.Compose(multibody.Pose{P: r3.Vec{X: at[4], Y: at[5], Z: at[6]}, R: turn})
 			u := rotation.Rotate(p.R, r3.Vec{X: speed[3], Y: speed[4], Z: speed[5]})
 			at = []float64{p.P.X, p.P.Y, p.P.Z, p.R.Real, p.R.Imag, p.R.Jmag, p.R.Kmag}
 			speed = []float64{u.X, u.Y, u.Z, speed[0], speed[1], speed[2]}
@@ -167,7 +167,7 @@ func (f *machineFile) siteOf(name string, along bool) string {
 	}
 	name += "_origin"
 	if along {
-		name, at = strings.TrimSuffix(name, "_origin")+"_along", at.Then(multibody.At(0, 0, 1))
+		name, at = strings.TrimSuffix(name, "_origin")+"_along", at.Compose(multibody.At(0, 0, 1))
 	}
 	name = f.free(name, "")
 	f.spec.Frames = append(f.spec.Frames, multibody.Frame{Name: name, Body: body, Pose: at})

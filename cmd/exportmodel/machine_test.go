@@ -53,7 +53,7 @@ func exported(t *testing.T, text string, to Target) (out, stderr string, path st
 		t.Fatal(err)
 	}
 	var stdout, errs bytes.Buffer
-	if err := Run(in, Options{to: string(to), out: file}, &stdout, &errs); err != nil {
+	if err := Run(in, Options{to: string(to), outputPath: file}, &stdout, &errs); err != nil {
 		t.Fatal(err, errs.String())
 	}
 	b, err := os.ReadFile(file)

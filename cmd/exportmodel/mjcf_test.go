@@ -142,7 +142,7 @@ func TestMuJoCoLoads(t *testing.T) {
 	d := drive{push: 2, every: 0.25, samples: 4}
 	for i, run := range moved(t, files, []float64{0}, d) {
 		law, v := models[i].Law, (run.X[3]-run.X[2])/d.every
-		balance := law.Steady(v) + 0.1
+		balance := law.SteadyForce(v) + 0.1
 		if law.Viscous(1) == 0 { // it does not end: M·dv/dt = u − F
 			balance += models[i].Inertia * (run.X[3] - 2*run.X[2] + run.X[1]) / (d.every * d.every)
 		}

@@ -31,7 +31,7 @@ type Source struct {
 	Method  string
 	Verdict string
 	Reasons []string
-	Refused error // why the result may not be used; nil: it may
+	Refusal error // why the result may not be used; nil: it may
 	Records []record.Info
 	Params  []Param
 }
@@ -41,5 +41,5 @@ type Param struct {
 	Name, Unit string
 	Value      float64
 	Err        *float64 // standard error; nil: infinite, or known
-	Known      bool     // beforehand
+	IsPrior    bool     // beforehand
 }

@@ -9,7 +9,7 @@ import (
 func (f *file) Rows() string {
 	c := &f.Contact
 	if c.Fall == none && c.Power == 1 && c.Curve == nil && c.Root == 0 {
-		return fmt.Sprintf("0, %s; 1, %s", exact(c.Fore.Fc), exact(c.Fore.Fc+c.Fore.Fv))
+		return fmt.Sprintf("0, %s; 1, %s", formatNumber(c.Fore.Fc), formatNumber(c.Fore.Fc+c.Fore.Fv))
 	}
 	t, rows := f.Table(), []string{}
 	for i, v := range t.Speeds {

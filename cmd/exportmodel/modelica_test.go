@@ -96,7 +96,7 @@ func TestModelicaRigid(t *testing.T) {
 			t.Errorf("%s: break-away %g, the law has %g", law, peak*f[0], want)
 		}
 		for i := 1; i < len(v); i++ {
-			if want := m.Law.Steady(v[i]); math.Abs(f[i]-want) > 1e-6*(1+want) {
+			if want := m.Law.SteadyForce(v[i]); math.Abs(f[i]-want) > 1e-6*(1+want) {
 				t.Errorf("%s: %g at %g, the law has %g", law, f[i], v[i], want)
 			}
 		}

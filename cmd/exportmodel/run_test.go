@@ -47,7 +47,7 @@ func TestModelOfResult(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if friction.NameOf(m.Law) != "static-coulomb-viscous" || m.Law.Steady(0.1) != 40 || m.Offset != -3 || m.Inertia != 95 || m.Rotary || m.Name != "slide" || m.Source.Refused != nil {
+	if friction.NameOf(m.Law) != "static-coulomb-viscous" || m.Law.SteadyForce(0.1) != 40 || m.Offset != -3 || m.Inertia != 95 || m.Rotary || m.Name != "slide" || m.Source.Refusal != nil {
 		t.Errorf("%+v", m)
 	}
 	if len(m.Others) != 1 || !strings.HasPrefix(m.Others[0], "k = 7") {
@@ -90,9 +90,9 @@ func TestRun(t *testing.T) {
 		code       int
 		err, warn  string
 	}{
-		{"to a file", good, Options{to: "urdf", out: out}, report.OK, "", "constant force of -3 N"},
-		{"over a file", good, Options{to: "c", out: taken}, report.Unavailable, "--force", ""},
-		{"forced over a file", good, Options{to: "c", out: taken, force: true}, report.OK, "", ""},
+		{"to a file", good, Options{to: "urdf", outputPath: out}, report.OK, "", "constant force of -3 N"},
+		{"over a file", good, Options{to: "c", outputPath: taken}, report.Unavailable, "--force", ""},
+		{"forced over a file", good, Options{to: "c", outputPath: taken, force: true}, report.OK, "", ""},
 		{"to standard output", good, Options{to: "mjcf"}, report.OK, "", "k = 7"},
 		{"no target", good, Options{}, report.Usage, "modelica", ""},
 		{"a typing error", good, Options{to: "mcjf"}, report.Usage, `did you mean "mjcf"`, ""},
@@ -108,7 +108,7 @@ func TestRun(t *testing.T) {
 		if code := report.ExitCode(err); code != c.code || err != nil && !strings.Contains(err.Error(), c.err) || !strings.Contains(stderr.String(), c.warn) {
 			t.Errorf("%s: exit code %d, want %d: %v\n%s", c.name, code, c.code, err, stderr.String())
 		}
-		if c.f.out == "" && c.code == report.OK && stdout.Len() < 500 {
+		if c.f.outputPath == "" && c.code == report.OK && stdout.Len() < 500 {
 			t.Errorf("%s: %s", c.name, stdout.String())
 		}
 		if c.path == bad && c.code == report.OK && !strings.Contains(stdout.String(), "NOT TO BE TRUSTED: the result is rejected: the record is short") {

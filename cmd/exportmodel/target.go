@@ -24,7 +24,7 @@ type ability struct {
 	title  string // for people
 	text   string // its template; "": it is JSON
 
-	whole       bool // every contact
+	allContacts bool // every contact
 	symmetric   bool // … but that a rigid one has one set of levels
 	lugre       bool // a bristle with constant damping
 	exponential bool // an exponential fall
@@ -34,11 +34,11 @@ type ability struct {
 
 // abilities are the targets.
 var abilities = []ability{
-	{target: C, title: "C99 header for firmware", text: "c.tmpl", whole: true},
+	{target: C, title: "C99 header for firmware", text: "c.tmpl", allContacts: true},
 	{target: URDF, title: "URDF robot", text: "urdf", inertia: true},
 	{target: MJCF, title: "MuJoCo model", text: "mjcf", lugre: true, offset: true, inertia: true},
 	{target: BAM, title: "set of BAM parameters", exponential: true},
-	{target: Modelica, title: "Modelica package", text: "modelica.tmpl", whole: true, symmetric: true, inertia: true},
+	{target: Modelica, title: "Modelica package", text: "modelica.tmpl", allContacts: true, symmetric: true, inertia: true},
 }
 
 // Targets are the names of all targets.
@@ -60,19 +60,19 @@ func find(name string) (ability, bool) {
 
 // express cuts a contact down to what the target can say, and says what it cannot. An error: nothing of the friction is left.
 func (a *ability) express(c contact, law friction.Model, u units) (contact, []string, error) {
-	name, lost := friction.NameOf(law), slices.Clone(c.beyond)
+	name, lost := friction.NameOf(law), slices.Clone(c.lossTexts)
 	say := func(format string, args ...any) { lost = append(lost, fmt.Sprintf(format, args...)) }
 	refuse := func(format string, args ...any) (contact, []string, error) {
 		return c, nil, fmt.Errorf("the law %s does not go to %s: %s", name, a.target, fmt.Sprintf(format, args...))
 	}
-	if !a.whole {
+	if !a.allContacts {
 		dry := c.Fore.Fc != 0 || c.Back.Fc != 0
 		if c.Curve != nil {
 			say("the steady curve where it is below the formula of the common Stribeck curve")
 		}
 		switch curved := c.Power != 1 && (c.Fore.Fv != 0 || c.Back.Fv != 0); {
-		case forms[name].only != "":
-			return refuse("it is %s, which a %s has not", forms[name].only, a.title)
+		case forms[name].curveOnly != "":
+			return refuse("it is %s, which a %s has not", forms[name].curveOnly, a.title)
 		case c.Root != 0:
 			return refuse("its curve falls with the root of the speed, which a %s has not", a.title)
 		case curved && !dry:
@@ -82,7 +82,7 @@ func (a *ability) express(c contact, law friction.Model, u units) (contact, []st
 			c.Fore.Fv, c.Back.Fv = 0, 0
 		}
 	}
-	if c.Bristle != nil && !a.whole {
+	if c.Bristle != nil && !a.allContacts {
 		b := *c.Bristle
 		c.Bristle = &b
 		if !a.lugre {
@@ -96,7 +96,7 @@ func (a *ability) express(c contact, law friction.Model, u units) (contact, []st
 			say("that the contact relaxes over the same path %s at every speed; a LuGre bristle with its stiffness at rest is written", u.num(b.Path, u.Length))
 		}
 	}
-	if c.peaked() && !a.whole && !(a.exponential && c.Fall == exponential) && c.Bristle == nil {
+	if c.peaked() && !a.allContacts && !(a.exponential && c.Fall == exponential) && c.Bristle == nil {
 		if c.Fall == none {
 			say("the break-away friction, %s; the Coulomb friction stands for it", u.num(c.Fore.Fs, u.Force))
 		} else {
@@ -104,12 +104,12 @@ func (a *ability) express(c contact, law friction.Model, u units) (contact, []st
 		}
 		c.flatten()
 	}
-	if c.Sided() && (!a.whole || a.symmetric && c.Bristle == nil) {
+	if c.Sided() && (!a.allContacts || a.symmetric && c.Bristle == nil) {
 		say("that friction depends on the direction: the mean is written, forward %s, backward %s", u.side(c.Fore), u.side(c.Back))
 		mean := side{(c.Fore.Fc + c.Back.Fc) / 2, (c.Fore.Fs + c.Back.Fs) / 2, (c.Fore.Fv + c.Back.Fv) / 2}
 		c.Fore, c.Back = mean, mean
 	}
-	if c.Offset != 0 && !a.whole && !a.offset {
+	if c.Offset != 0 && !a.allContacts && !a.offset {
 		say("the constant %s of %s against the positive direction", u.ForceName, u.num(c.Offset, u.Force))
 		c.Offset = 0
 	}

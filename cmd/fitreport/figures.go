@@ -72,8 +72,8 @@ func times(s *fit.Solution) (t []float64, axis plot.Axis) {
 	return t, axis
 }
 
-// apart puts a gap into a curve of the rows from … to − 1 before every piece that begins within them.
-func apart(x []float64, pieces []int, from, to int) (cut []float64) {
+// withGaps puts a gap into a curve of the rows from … to − 1 before every piece that begins within them.
+func withGaps(x []float64, pieces []int, from, to int) (cut []float64) {
 	for _, k := range pieces {
 		if k > from && k < to {
 			cut, from = append(append(cut, x[from:k]...), math.NaN()), k
@@ -93,7 +93,7 @@ func fitFigures(r *identify.Result, add adder, lack lacker) {
 		for k := range model {
 			model[k] = s.Measured[k] - s.Residual[k]
 		}
-		cut := func(x []float64) []float64 { return apart(x, s.Pieces, from, to) }
+		cut := func(x []float64) []float64 { return withGaps(x, s.Pieces, from, to) }
 		at := cut(t)
 		name, style := s.Quantity, plot.Line
 		if s.Unit == "" {
@@ -112,7 +112,7 @@ func fitFigures(r *identify.Result, add adder, lack lacker) {
 	}
 	s := r.Solution()
 	what := "What was fitted"
-	if plain := r.Plain(); plain != nil && plain != s && len(plain.Measured) == len(plain.Residual) {
+	if plain := r.UnweightedSolution(); plain != nil && plain != s && len(plain.Measured) == len(plain.Residual) {
 		s, what = plain, "The fitted records, without the weights of the fit"
 	}
 	if len(s.Quantity) > longName {
@@ -130,7 +130,7 @@ func fitFigures(r *identify.Result, add adder, lack lacker) {
 	if s.Dt == 0 {
 		lack("zoom on a reversal", "the rows are no series in time")
 	} else if k, ok := worstReversal(s, v); ok {
-		from, to := around(s, k)
+		from, to := zoomRange(s, k)
 		add("reversal", fmt.Sprintf("The same around a reversal, the one of %d with the largest difference.", len(reversals(v, s.Pieces))), panels(s, from, to)...)
 	} else {
 		lack("zoom on a reversal", "the fitted rows hold none")
@@ -172,7 +172,7 @@ func reversals(v []float64, pieces []int) (rows []int) {
 // halfZoom is how many rows are shown to either side of a reversal.
 func halfZoom(n int) int { return min(max(n/80, 20), 150) }
 
-func around(s *fit.Solution, k int) (from, to int) {
+func zoomRange(s *fit.Solution, k int) (from, to int) {
 	h := halfZoom(len(s.Residual))
 	return max(0, k-h), min(len(s.Residual), k+h)
 }
@@ -184,7 +184,7 @@ func worstReversal(s *fit.Solution, v []float64) (at int, ok bool) {
 	}
 	worst := -1.0
 	for _, k := range reversals(v, s.Pieces) {
-		from, to := around(s, k)
+		from, to := zoomRange(s, k)
 		if e := numeric.RMS(s.Residual[from:to]); e > worst {
 			at, worst = k, e
 		}
@@ -259,24 +259,24 @@ func residualFigures(r *identify.Result, add adder) {
 			correlogram(fit.Autocorrelation(e, w.Lags, s.Pieces)[1:], 1, 2.576/math.Sqrt(float64(len(e))), "autocorrelation"))
 	}
 	for _, c := range []struct {
-		name, of string
-		cross    *fit.Cross
-		u        []float64
+		name, signal string
+		cross        *fit.Cross
+		u            []float64
 	}{{"cross-input", "the input", r.Residual.Input, s.Input}, {"cross-velocity", "the velocity", r.Residual.Velocity, s.Velocity}} {
 		if c.cross == nil || c.cross.Lags == 0 || len(c.u) != len(e) {
 			continue
 		}
 		words := "is not related to it beyond chance"
-		if c.cross.Related {
+		if c.cross.Correlated {
 			words = "is related to it: something that acts with it is not in the model"
 		}
-		add(c.name, fmt.Sprintf("Correlation of the residual with %s. At positive lags the residual follows. It %s.", c.of, words),
-			correlogram(fit.CrossCorrelation(e, c.u, c.cross.Lags, s.Pieces), -c.cross.Lags, c.cross.Band, "with "+c.of))
+		add(c.name, fmt.Sprintf("Correlation of the residual with %s. At positive lags the residual follows. It %s.", c.signal, words),
+			correlogram(fit.CrossCorrelation(e, c.u, c.cross.Lags, s.Pieces), -c.cross.Lags, c.cross.Band, "with "+c.signal))
 	}
 }
 
-// mostPoints is the number of rows that a scatter shows.
-const mostPoints = 3000
+// maxPoints is the number of rows that a scatter shows.
+const maxPoints = 3000
 
 // residualOver draws the residual over position, speed and force: what the model lacks has a shape there.
 func residualOver(r *identify.Result, add adder) {
@@ -293,7 +293,7 @@ func residualOver(r *identify.Result, add adder) {
 			continue
 		}
 		var x, y []float64
-		for k, by := 0, max(1, n/mostPoints); k < n; k += by {
+		for k, by := 0, max(1, n/maxPoints); k < n; k += by {
 			x, y = append(x, c.x[k]), append(y, s.Residual[k])
 		}
 		panels = append(panels, plot.Panel{X: plot.Axis{Name: c.name, Unit: c.unit}, Y: plot.Axis{Name: "residual", Unit: s.Unit},
@@ -305,8 +305,8 @@ func residualOver(r *identify.Result, add adder) {
 	}
 }
 
-// mostCorrelated is the number of parameters up to which the matrix can be read in a figure.
-const mostCorrelated = 24
+// maxMatrixParams is the number of parameters up to which the matrix can be read in a figure.
+const maxMatrixParams = 24
 
 // correlationFigure is the matrix as a map of heat, without the states of the motion.
 func correlationFigure(r *identify.Result, all *[]Figure, lack lacker) {
@@ -316,7 +316,7 @@ func correlationFigure(r *identify.Result, all *[]Figure, lack lacker) {
 	case n < 2 || len(r.Correlation) <= at[n-1]:
 		lack("correlation", "fewer than two parameters were searched")
 		return
-	case n > mostCorrelated:
+	case n > maxMatrixParams:
 		lack("correlation", "%d parameters are too many for a figure; the JSON has the numbers", n)
 		return
 	}

@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	bins      = 14  // of speed in each direction, with as many rows in each
-	leastRows = 5   // in a bin
-	curve     = 100 // points of the model curve in each direction
-	normal95  = 1.96
-	narrow    = 16.0 // times the Stribeck velocity is the range of velocities above which the fall near zero is shown for itself
+	bins       = 14  // of speed in each direction, with as many rows in each
+	minBinRows = 5   // in a bin
+	curve      = 100 // points of the model curve in each direction
+	normal95   = 1.96
+	zoomRatio  = 16.0 // times the Stribeck velocity is the range of velocities above which the fall near zero is shown for itself
 )
 
 // frictionFigures are friction over velocity, and over displacement after reversals.
@@ -53,11 +53,11 @@ func frictionFigures(r *identify.Result, add adder, lack lacker) {
 			v := sign * top[1-side] * share * share * share // closest near zero
 			if f, se, ok := r.FrictionAt(v); ok {
 				line.X, line.Y = append(line.X, v), append(line.Y, f)
-				band.X, band.Y, band.Low = append(band.X, v), append(band.Y, f+normal95*se), append(band.Low, f-normal95*se)
+				band.X, band.Y, band.Lower = append(band.X, v), append(band.Y, f+normal95*se), append(band.Lower, f-normal95*se)
 			}
 		}
 		line.X, line.Y = append(line.X, 0), append(line.Y, math.NaN()) // friction jumps here
-		band.X, band.Y, band.Low = append(band.X, 0), append(band.Y, math.NaN()), append(band.Low, math.NaN())
+		band.X, band.Y, band.Lower = append(band.X, 0), append(band.Y, math.NaN()), append(band.Lower, math.NaN())
 	}
 	speed := plot.Axis{Name: "velocity", Unit: "m/s"}
 	if r.Model.Rotary {
@@ -66,7 +66,7 @@ func frictionFigures(r *identify.Result, add adder, lack lacker) {
 	if len(line.X) > 2 {
 		for i, hi := range band.Y { // infinite where a parameter is not known
 			if math.IsInf(hi, 0) {
-				band.Y[i], band.Low[i] = math.NaN(), math.NaN()
+				band.Y[i], band.Lower[i] = math.NaN(), math.NaN()
 			}
 		}
 		series = append([]plot.Series{line, band}, series...)
@@ -78,7 +78,7 @@ func frictionFigures(r *identify.Result, add adder, lack lacker) {
 		if _, bristle := r.Param("sigma0"); bristle {
 			caption += " Near zero velocity bristles bend, and points lie between the branches."
 		}
-		if rows != nil && rows.Steady {
+		if rows != nil && rows.SteadyLevels {
 			caption += " Points are the mean forces at constant velocities, less loads."
 		} else if rows != nil {
 			caption += fmt.Sprintf(" Points are medians of the measured force less inertia and loads, up to %d bins in each direction with as many rows in each.", bins)
@@ -86,9 +86,9 @@ func frictionFigures(r *identify.Result, add adder, lack lacker) {
 			caption += " No points: " + why + "."
 		}
 		panels := []plot.Panel{{X: speed, Y: plot.Axis{Name: "friction", Unit: unit}, Series: series}}
-		if vs, ok := r.Param("vs"); ok && vs.Value > 0 && narrow*vs.Value < max(top[0], top[1]) {
+		if vs, ok := r.Param("vs"); ok && vs.Value > 0 && zoomRatio*vs.Value < max(top[0], top[1]) {
 			near := speed
-			near.Max = narrow / 4 * vs.Value
+			near.Max = zoomRatio / 4 * vs.Value
 			near.Min = -near.Max
 			panels = append(panels, plot.Panel{X: near, Y: panels[0].Y, Series: series})
 			caption += " Below: the same near zero."
@@ -101,7 +101,7 @@ func frictionFigures(r *identify.Result, add adder, lack lacker) {
 // medians are those of velocity and friction in bins with as many rows in each, for each direction.
 func medians(rows *identify.FrictionRows) plot.Series {
 	out := plot.Series{Label: "measured, medians", Style: plot.Points}
-	if rows.Steady {
+	if rows.SteadyLevels {
 		out.Label = "measured"
 	}
 	for _, sign := range []float64{-1, 1} {
@@ -112,8 +112,8 @@ func medians(rows *identify.FrictionRows) plot.Series {
 			}
 		}
 		slices.SortFunc(at, func(a, b int) int { return int(numeric.Sign(rows.Velocity[a] - rows.Velocity[b])) })
-		n := max(1, min(bins, len(at)/leastRows))
-		if rows.Steady {
+		n := max(1, min(bins, len(at)/minBinRows))
+		if rows.SteadyLevels {
 			n = len(at) // each for itself
 		}
 		if len(at) == 0 {
@@ -131,7 +131,7 @@ func medians(rows *identify.FrictionRows) plot.Series {
 	return out
 }
 
-const mostLoops = 12 // reversals in one figure
+const maxLoops = 12 // reversals in one figure
 
 // loopFigure is friction over the displacement after reversals, in the direction of the new motion: the bristles bend from one side to
 // the other.
@@ -177,7 +177,7 @@ func loopFigure(r *identify.Result, rows *identify.FrictionRows, unit string, ad
 	var measured, model plot.Series
 	measured.Label, model.Label = "measured", "model"
 	shown := 0
-	for i := 0; i < len(turns) && shown < mostLoops; i += max(1, len(turns)/mostLoops) {
+	for i := 0; i < len(turns) && shown < maxLoops; i += max(1, len(turns)/maxLoops) {
 		k := turns[i]
 		sign := numeric.Sign(rows.Velocity[k])
 		n := 0

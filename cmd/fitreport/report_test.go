@@ -39,7 +39,7 @@ var shots = flag.String("shots", "", "folder for screenshots of the report in al
 // slide is a record of a mass on LuGre friction, integrated apart.
 func slide(seed uint64) *record.Record {
 	ax := &independent.Axis{M: 1, Friction: independent.Friction{Sigma0: 1e4, Sigma1: 100, Sigma2: 0.4, Fc: 1, Fs: 1.5, Vs: 0.05}}
-	tr := ax.Simulate(independent.Run{Dt: 1e-3, N: 4000, Force: independent.Sines(seed, []float64{1.5, 1.2, 0.9}, []float64{0.7, 1.9, 5.3}), Between: independent.Held})
+	tr := ax.Simulate(independent.Run{Dt: 1e-3, N: 4000, Force: independent.Sines(seed, []float64{1.5, 1.2, 0.9}, []float64{0.7, 1.9, 5.3}), Intersample: independent.Held})
 	d := tr.Record(independent.Sensors{Position: 1e-6, Velocity: 2e-4, Seed: seed}, nil)
 	d.File, d.SHA256 = fmt.Sprintf("slide<%d>.csv", seed), strings.Repeat("0123456789abcdef", 4)
 	return d
@@ -156,9 +156,9 @@ func TestFiguresShowTheFit(t *testing.T) {
 			if off := math.Abs(c.Y[k] - truth(v)); off > limit && math.Abs(v) > 0.1 {
 				t.Errorf("%s at %.3g m/s: %.3g N, made with %.3g", c.Label, v, c.Y[k], truth(v))
 			}
-			if c.Low != nil {
-				if f, se, _ := r.FrictionAt(v); math.Abs(c.Y[k]-f-1.96*se) > 1e-9 || math.Abs(f-1.96*se-c.Low[k]) > 1e-9 {
-					t.Errorf("band at %g: %g … %g, want %g ± %g", v, c.Low[k], c.Y[k], f, 1.96*se)
+			if c.Lower != nil {
+				if f, se, _ := r.FrictionAt(v); math.Abs(c.Y[k]-f-1.96*se) > 1e-9 || math.Abs(f-1.96*se-c.Lower[k]) > 1e-9 {
+					t.Errorf("band at %g: %g … %g, want %g ± %g", v, c.Lower[k], c.Y[k], f, 1.96*se)
 				}
 			}
 			checked++
@@ -194,7 +194,7 @@ func TestFiguresShowTheFit(t *testing.T) {
 	if n := len(s.Residual); at["autocorrelation"].Columns[0].Panels[0].Series[1].Y[0] != 2.576/math.Sqrt(float64(n)) {
 		t.Errorf("band %v of %d rows", at["autocorrelation"].Columns[0].Panels[0].Series[1].Y, n)
 	}
-	if y := at["cross-velocity"].Columns[0].Panels[0].Series; y[1].Y[0] != r.Residual.Velocity.Band || y[0].Y[r.Residual.Velocity.Lags+r.Residual.Velocity.At] != r.Residual.Velocity.Worst {
+	if y := at["cross-velocity"].Columns[0].Panels[0].Series; y[1].Y[0] != r.Residual.Velocity.Band || y[0].Y[r.Residual.Velocity.Lags+r.Residual.Velocity.WorstLag] != r.Residual.Velocity.Worst {
 		t.Errorf("cross-correlation with the velocity: band %v, worst %v", y[1].Y, r.Residual.Velocity)
 	}
 	// a half loop begins on the other side of zero, as the bristles still hold the other way
@@ -238,11 +238,11 @@ func TestZoomAndPieces(t *testing.T) {
 	if k, ok := worstReversal(s, s.Velocity); !ok || math.Abs(float64(k)-1340) > 4 {
 		t.Errorf("row %d, %v; want 1340", k, ok)
 	}
-	cut := apart(s.Measured, s.Pieces, 990, 1010)
+	cut := withGaps(s.Measured, s.Pieces, 990, 1010)
 	if len(cut) != 21 || !math.IsNaN(cut[10]) || cut[9] != s.Measured[999] || cut[11] != s.Measured[1000] || cut[20] != s.Measured[1009] {
 		t.Errorf("%v", cut)
 	}
-	if whole := apart(s.Measured, nil, 0, 2000); !slices.Equal(whole, s.Measured) {
+	if whole := withGaps(s.Measured, nil, 0, 2000); !slices.Equal(whole, s.Measured) {
 		t.Error("rows without pieces were changed")
 	}
 }

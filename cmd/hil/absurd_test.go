@@ -192,7 +192,7 @@ func startRigFile(path string) error {
 	var b hil.Blocks
 	b.Meas, b.Est, b.Model, b.Cmd = schema.Blocks(&r)
 	for k := range int64(100) {
-		r.Seq, r.T, r.Fresh = uint64(k)+1, k*a.Period, hil.Fresh{1<<len(b.Meas) - 1}
+		r.Seq, r.T, r.FreshSignals = uint64(k)+1, k*a.Period, hil.Fresh{1<<len(b.Meas) - 1}
 		role.Decide(&r, &b)
 		role.Compute(&r, &b)
 		role.Guard(&r, &b)

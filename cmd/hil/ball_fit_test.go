@@ -71,7 +71,7 @@ func TestBallExample(t *testing.T) {
 		}
 	}
 	for _, a := range r.Ball.Assumed {
-		if a.Name == "mass" && (math.Abs(a.Uncertainty/5.4e-5-1) > 1e-9 || math.Abs(a.Moves["mu_roll"]) < 1e-9) {
+		if a.Name == "mass" && (math.Abs(a.Uncertainty/5.4e-5-1) > 1e-9 || math.Abs(a.ParamMoves["mu_roll"]) < 1e-9) {
 			t.Errorf("the mass is assumed: %+v", a)
 		}
 	}

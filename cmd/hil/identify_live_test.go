@@ -118,12 +118,12 @@ func TestDaemonIdentifyBesideTheLoop(t *testing.T) {
 			if limit, ok := within[p.Name]; ok {
 				seen++
 				if off := math.Abs(p.Value/truth[p.Name] - 1); off > limit {
-					t.Errorf("%s: %s = %.4g, off by %.1f %%", f.Result.Way, p.Name, p.Value, 100*off)
+					t.Errorf("%s: %s = %.4g, off by %.1f %%", f.Result.Trigger, p.Name, p.Value, 100*off)
 				}
 			}
 		}
 		if seen != len(within) {
-			t.Errorf("%s: %+v", f.Result.Way, f.Result.Parameters)
+			t.Errorf("%s: %+v", f.Result.Trigger, f.Result.Parameters)
 		}
 	}
 

@@ -132,13 +132,13 @@ func (m *motorTruth) record(t *testing.T, c truthRun) string {
 			continue
 		}
 		at := float64(i) / c.rate
-		r := hil.Row{Seq: uint64(len(rows) + 1), T: int64(math.Round(at * 1e9)), Late: 20e3, Busy: 30e3, Mode: hil.Run, Epoch: 1}
+		r := hil.Row{Seq: uint64(len(rows) + 1), T: int64(math.Round(at * 1e9)), Lateness: 20e3, BusyTime: 30e3, Mode: hil.Run, Epoch: 1}
 		n := seen
 		for n+1 < len(sent) && sent[n+1].arrived <= at {
 			n++
 		}
 		if n > seen {
-			r.Fresh = hil.Fresh{1<<len(a.Schema.Meas) - 1}
+			r.FreshSignals = hil.Fresh{1<<len(a.Schema.Meas) - 1}
 		}
 		if seen = n; n >= 0 {
 			r.X[0], r.X[1], r.X[age] = sent[n].angle, sent[n].current, at-sent[n].arrived
@@ -321,7 +321,7 @@ func TestIdentifyRunWithoutLiveEstimate(t *testing.T) {
 	}
 	out, _, code := execute(t, "identify", run, "--json")
 	var r cmdidentify.Identification
-	if err := json.Unmarshal([]byte(out), &r); err != nil || code != report.OK || r.Run.Live != nil || r.Run.NoLive == "" {
+	if err := json.Unmarshal([]byte(out), &r); err != nil || code != report.OK || r.Run.LiveEstimate != nil || r.Run.NoLive == "" {
 		t.Errorf("code %d, %v, %+v", code, err, r.Run)
 	}
 }
@@ -389,7 +389,7 @@ func TestDaemonIdentifyOwnRun(t *testing.T) {
 				if err := json.Unmarshal([]byte(out), &r); why == "" && (err != nil || code != report.OK || r.Run == nil) {
 					t.Fatalf("code %d, %v\n%s", code, err, errs)
 				}
-				if why == "" && r.Run.Live == nil {
+				if why == "" && r.Run.LiveEstimate == nil {
 					why = "there is no live estimate"
 				}
 				if why == "" {
@@ -410,7 +410,7 @@ func TestDaemonIdentifyOwnRun(t *testing.T) {
 			missing := missingShare(t, r.Warnings, kept)
 			t.Logf("%.2g %% of the samples are missing", 100*missing)
 			truth := map[string]float64{"J": v.Motor.J + v.LoadJ, "Fv": v.Friction.Viscous(1), "Fc": v.Friction.Levels().Sliding.Forward, "offset": v.Motor.K * cfg.CurrentOffset("shaft")}
-			for _, live := range r.Run.Live.Parameters {
+			for _, live := range r.Run.LiveEstimate.Parameters {
 				p, ok := r.Param(live.Name)
 				if !ok || live.NormalizedDifference == nil {
 					t.Fatalf("no %s to compare", live.Name)
@@ -422,7 +422,7 @@ func TestDaemonIdentifyOwnRun(t *testing.T) {
 				// 3.5: one run in a thousand of four parameters. On a host that stops the loop all the time the live estimate misses the
 				// truth by more than its errors; then the program has to notice
 				missed := math.Abs(live.Value-want) > 3*live.StdErr
-				if math.Abs(*live.NormalizedDifference) > 3.5 && (!missed || r.Verdict == identify.Identified || r.Run.Live.Agrees) {
+				if math.Abs(*live.NormalizedDifference) > 3.5 && (!missed || r.Verdict == identify.Identified || r.Run.LiveEstimate.Agrees) {
 					t.Errorf("%s: %.5g is %.1f joint errors from the live %.5g", p.Name, p.Value, *live.NormalizedDifference, live.Value)
 				}
 				// how well it is known depends on the samples that the host lost

@@ -166,7 +166,8 @@ func TestIdentifySlowDevices(t *testing.T) {
 							}
 							se := (ci[1] - ci[0]) / 2 / 1.96
 							off := found[i].add(p.Value, se, b.motor.J)
-							t.Logf("%v: J %.5g ± %.2g, truth %.5g, %.1f; %s, %s; %s", cfg.Method, p.Value, se, b.motor.J, off, r.Verdict, p.From, own.Between())
+							t.Logf("%v: J %.5g ± %.2g, truth %.5g, %.1f; %s, %s; %s", cfg.Method, p.Value, se, b.motor.J, off, r.Verdict, p.IntervalSource,
+								own.IntersampleText())
 						}
 					}
 					for i, h := range found {

@@ -27,7 +27,7 @@ func main() {
 
 // Main runs the program and returns its exit code; tests call it in place of main.
 func Main() int {
-	defer failure.Tell()
+	defer failure.Report()
 	if len(os.Args) > 1 && os.Args[1] == daemon.CoreVerb {
 		return daemon.RunCore() // before anything else: the core re-executes itself with its scheduling class
 	}

@@ -262,7 +262,7 @@ type watchedRig struct {
 	rows   uint64
 }
 
-func (w *watchedRig) Seen(r *hil.Row) {
+func (w *watchedRig) OnRow(r *hil.Row) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.rows++

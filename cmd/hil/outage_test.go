@@ -132,7 +132,7 @@ func (p *phases) report() {
 		last = r.Seq
 		for i := range p.names {
 			if r.T >= p.from[i] && r.T < p.to[i] {
-				late[i] = append(late[i], r.Late)
+				late[i] = append(late[i], r.Lateness)
 				skipped[i] += r.Skip
 			}
 		}

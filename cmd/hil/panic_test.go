@@ -24,7 +24,7 @@ func panicLater() {
 		return
 	}
 	go func() {
-		defer failure.Tell()
+		defer failure.Report()
 		for {
 			time.Sleep(20 * time.Millisecond)
 			if _, err := os.Stat(once); err == nil && os.Remove(once) == nil {

@@ -23,7 +23,7 @@ import (
 func TestScenarioFigures(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	f := simulate.ScenarioOptions{C: experiment.Public(), Scheme: "midpoint", Out: dir, Formats: []string{"svg"}}
+	f := simulate.ScenarioOptions{C: experiment.Public(), Scheme: "midpoint", OutputFolder: dir, Formats: []string{"svg"}}
 	var out bytes.Buffer
 	if err := simulate.Scenario(context.Background(), "all", f, &out, io.Discard); err != nil {
 		t.Fatal(err)
@@ -91,7 +91,7 @@ func TestScenarioFigures(t *testing.T) {
 // One law of the user's choice: PNG is a picture with ink, nothing is written over without being told to.
 func TestScenarioOfOneLaw(t *testing.T) {
 	dir := t.TempDir()
-	f := simulate.ScenarioOptions{C: experiment.Public(), Scheme: "midpoint", Out: dir, Formats: []string{"png"}, Laws: []string{"elasto-plastic"}}
+	f := simulate.ScenarioOptions{C: experiment.Public(), Scheme: "midpoint", OutputFolder: dir, Formats: []string{"png"}, Laws: []string{"elasto-plastic"}}
 	if err := simulate.Scenario(context.Background(), "hysteresis", f, io.Discard, io.Discard); err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,8 @@ func TestScenarioOfOneLaw(t *testing.T) {
 
 func TestScenarioRefuses(t *testing.T) {
 	good := func() simulate.ScenarioOptions {
-		return simulate.ScenarioOptions{C: experiment.Public(), Scheme: "midpoint", Out: t.TempDir(), Formats: []string{"svg"}, NoFigures: true}
+		return simulate.ScenarioOptions{C: experiment.Public(), Scheme: "midpoint", OutputFolder: t.TempDir(), Formats: []string{"svg"},
+			NoFigures: true}
 	}
 	for _, c := range []struct {
 		name, scenario string
@@ -146,12 +147,12 @@ func TestScenarioRefuses(t *testing.T) {
 		{"no step", "all", func(f *simulate.ScenarioOptions) { f.C.Step = 0 }, report.Usage, "--step"},
 		{"unknown scheme", "all", func(f *simulate.ScenarioOptions) { f.Scheme = "euler" }, report.Usage, "midpoint"},
 		{"a ripple through zero", "all", func(f *simulate.ScenarioOptions) { f.C.Ripple = 0.07 }, report.Usage, "--bias"},
-		{"missing file", "all", func(f *simulate.ScenarioOptions) { f.From = "nowhere.yaml" }, report.Invalid, ""},
+		{"missing file", "all", func(f *simulate.ScenarioOptions) { f.LawsFile = "nowhere.yaml" }, report.Invalid, ""},
 		{"a law without its normal load", "all", func(f *simulate.ScenarioOptions) {
-			f.From = simulateFile(t, "compare-laws.yaml", "{law: karnopp, label: Karnopp}", "{law: coulomb, mu: 0.2, Fc: 1 N}", "step: 1 ms", "step: 1 ms\nnormal: 10 N")
+			f.LawsFile = simulateFile(t, "compare-laws.yaml", "{law: karnopp, label: Karnopp}", "{law: coulomb, mu: 0.2, Fc: 1 N}", "step: 1 ms", "step: 1 ms\nnormal: 10 N")
 		}, report.Invalid, "give it as N0"},
 		{"a mass too light for the step", "stick-slip", func(f *simulate.ScenarioOptions) { f.C.Mass = 1e-12 }, report.Invalid, "would be divided into"},
-		{"two sources of laws", "all", func(f *simulate.ScenarioOptions) { f.From, f.Laws = "x.yaml", []string{"m2"} }, report.Usage, "one of them"},
+		{"two sources of laws", "all", func(f *simulate.ScenarioOptions) { f.LawsFile, f.Laws = "x.yaml", []string{"m2"} }, report.Usage, "one of them"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := good()
@@ -160,7 +161,7 @@ func TestScenarioRefuses(t *testing.T) {
 			if report.ExitCode(err) != c.code || !strings.Contains(fmt.Sprint(err), c.want) {
 				t.Errorf("exit %d: %v; want %d and %q", report.ExitCode(err), err, c.code, c.want)
 			}
-			if files, _ := os.ReadDir(f.Out); len(files) > 0 {
+			if files, _ := os.ReadDir(f.OutputFolder); len(files) > 0 {
 				t.Errorf("%d files were written all the same", len(files))
 			}
 		})

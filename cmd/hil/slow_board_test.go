@@ -64,10 +64,10 @@ func (b *slowBoard) Start(context.Context) error     { return nil }
 func (b *slowBoard) Close() error                    { return nil }
 func (b *slowBoard) Flags() hil.Flags                { return 0 }
 func (b *slowBoard) Silence() float64                { return 0 }
-func (b *slowBoard) Away() int                       { return -1 }
-func (b *slowBoard) Before() hil.Before              { return hil.Before{} }
+func (b *slowBoard) AbsentDevice() int               { return -1 }
+func (b *slowBoard) PreviousRun() hil.Before         { return hil.Before{} }
 func (b *slowBoard) Change() *hil.Change             { return nil }
-func (b *slowBoard) Seen(r *hil.Row)                 { b.rows = append(b.rows, *r) }
+func (b *slowBoard) OnRow(r *hil.Row)                { b.rows = append(b.rows, *r) }
 func (b *slowBoard) Order() (id uint32, q hil.Request) {
 	switch b.ticks {
 	case int(math.Round(1.5 / b.tick)):
@@ -299,7 +299,7 @@ func (b *slowBoard) play(t *testing.T, seconds float64, seed uint64) (a *hildaem
 	hil.NewLoop(b, b, b, a.NewRole(), 1).Run()
 	last := &b.rows[len(b.rows)-1]
 	if last.Mode != hil.Run {
-		t.Fatalf("%g Hz: the run ended in %v, %v", b.rate, last.Mode, last.Why(&a.Schema))
+		t.Fatalf("%g Hz: the run ended in %v, %v", b.rate, last.Mode, last.CauseText(&a.Schema))
 	}
 	live = map[string][2]float64{}
 	for _, p := range []string{"J", "Fv", "Fc"} {

@@ -145,8 +145,10 @@ func TestGuardOfTheFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []hil.MeasLimit{
-		{Stale: 0.05, Needed: true, Once: true}, {Stale: 0.05, Lo: -20, Hi: 20, Needed: true, Once: true}, {Stale: 0.05, Once: true},
-		{Stale: 5, Lo: -40, Hi: 150, Hot: 90, Needed: true, Once: true}, {Stale: 0.1, Status: true, Needed: true, Once: true}, {Age: true},
+		{Stale: 0.05, Needed: true, RequiredForReady: true}, {Stale: 0.05, Lo: -20, Hi: 20, Needed: true, RequiredForReady: true},
+		{Stale: 0.05, RequiredForReady: true},
+		{Stale: 5, Lo: -40, Hi: 150, Hot: 90, Needed: true, RequiredForReady: true},
+		{Stale: 0.1, Status: true, Needed: true, RequiredForReady: true}, {Age: true},
 	}
 	for i, w := range want {
 		if got := spec.Guard.Meas[i]; got != w {

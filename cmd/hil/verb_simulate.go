@@ -33,7 +33,7 @@ func newSimulateCmd() *cobra.Command {
 		},
 	}
 	fl := c.Flags()
-	fl.StringVarP(&f.Out, "output", "o", "", "write the traces to this CSV file, packed if it ends in .gz")
+	fl.StringVarP(&f.OutputPath, "output", "o", "", "write the traces to this CSV file, packed if it ends in .gz")
 	fl.StringVar(&f.Plot, "plot", "", "draw the traces to this file, .svg, .pdf or .png")
 	fl.StringVar(&f.Animate, "animate", "", "write a page that shows bodies in contact or a machine moving, .html")
 	fl.StringVar(&f.Events, "events", "", "write the events of bodies in contact to this file, .csv or .json; for the event-driven engine")

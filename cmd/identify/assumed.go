@@ -14,21 +14,21 @@ import (
 
 // assumptions are what an identification without a file takes for granted: shown to people, and why each line of the file is as it is.
 type assumptions struct {
-	shown []fitreport.Assumption
-	why   map[string]string // by the path of the key
+	entries []fitreport.Assumption
+	reasons map[string]string // by the path of the key
 }
 
-// say shows something.
-func (a *assumptions) say(about, format string, args ...any) {
-	a.shown = append(a.shown, fitreport.Assumption{About: about, Text: fmt.Sprintf(format, args...)})
+// add shows something.
+func (a *assumptions) add(about, format string, args ...any) {
+	a.entries = append(a.entries, fitreport.Assumption{About: about, Text: fmt.Sprintf(format, args...)})
 }
 
 // because gives the reason of a key.
 func (a *assumptions) because(path, format string, args ...any) {
-	if a.why == nil {
-		a.why = map[string]string{}
+	if a.reasons == nil {
+		a.reasons = map[string]string{}
 	}
-	a.why[path] = fmt.Sprintf(format, args...)
+	a.reasons[path] = fmt.Sprintf(format, args...)
 }
 
 // chain takes the methods that were asked for, or those that suit the law.
@@ -60,7 +60,7 @@ func (a *assumptions) law(cfg *configs.Identify, law string) {
 
 // simulates tells that a method of the chain runs the model.
 func simulates(chain identify.Chain) bool {
-	return chain.Any(func(m *identify.MethodInfo) bool { return m.Simulates })
+	return chain.ContainsFunc(func(m *identify.MethodInfo) bool { return m.Simulates })
 }
 
 // write writes the identification file, from which the same result follows.
@@ -70,7 +70,7 @@ func (a *assumptions) write(path string, force bool, cfg *configs.Identify) erro
 		return err
 	}
 	a.because("version", "of the format of this file")
-	text, err := cfg.Marshal(folder, a.why)
+	text, err := cfg.Marshal(folder, a.reasons)
 	if err != nil {
 		return err
 	}

@@ -39,7 +39,7 @@ func runBall(ctx context.Context, path string, f Options, stdout, stderr io.Writ
 		cfg.Data.File = f.data
 	}
 	bar := report.NewProgress(stderr)
-	defer bar.Done()
+	defer bar.Finish()
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	asked := ctx // to end, but for the time limit
@@ -48,10 +48,10 @@ func runBall(ctx context.Context, path string, f Options, stdout, stderr io.Writ
 		ctx, cancel = context.WithTimeout(ctx, f.timeLimit)
 		defer cancel()
 	}
-	res, found, err := fitBall(ctx, cfg, shown(bar))
-	bar.Done()
+	res, found, err := fitBall(ctx, cfg, progressWatch(bar))
+	bar.Finish()
 	if err != nil {
-		f.display.none(stderr)
+		f.display.warnNoResult(stderr)
 		if ctx.Err() != nil {
 			return report.ExitWith(report.Interrupted, errors.New("interrupted, by Ctrl-C or by its time limit, before there was a result"))
 		}
@@ -59,8 +59,8 @@ func runBall(ctx context.Context, path string, f Options, stdout, stderr io.Writ
 	}
 	res.Interrupted = ctx.Err() != nil
 	result := Identification{Name: cfg.Name, Config: path, Program: report.Version(), Command: report.CommandLine(), Result: res, Ball: identify.BallOf(found)}
-	if f.out != "" {
-		if err := writeResult(f.out, result); err != nil {
+	if f.outputPath != "" {
+		if err := writeResult(f.outputPath, result); err != nil {
 			return report.ExitWith(report.Unavailable, err)
 		}
 	}
@@ -134,7 +134,7 @@ func readBall(cfg *configs.BallFit) (*markersSeen, []record.Finding, error) {
 	}
 	known := capture.Known{Radius: cfg.Ball.Radius}
 	for i := range cfg.Markers {
-		known.Set = append(known.Set, capture.Place{Name: cfg.Markers[i].Name, At: cfg.Markers[i].Place()})
+		known.Set = append(known.Set, capture.Place{Name: cfg.Markers[i].Name, Position: cfg.Markers[i].Place()})
 	}
 	if d.Body != "" {
 		if err := posesAsMarkers(c, cfg, &known); err != nil {
@@ -167,7 +167,7 @@ func readBall(cfg *configs.BallFit) (*markersSeen, []record.Finding, error) {
 	times, held := c.Time, make([]bool, len(c.Time))
 	if d.Body != "" {
 		if times, held = sampled(c, d.Body); slices.Contains(held, true) {
-			n := capture.Seen(held)
+			n := capture.VisibleCount(held)
 			findings = append(findings, record.Finding{Kind: "held-poses", Severity: record.Note, Channel: d.Body, Pieces: 1, Value: float64(n), Text: fmt.Sprintf("%d of %d rows hold the pose of the row before and are left out", n, len(held))})
 		}
 	}
@@ -229,7 +229,7 @@ func posesAsMarkers(c *capture.Capture, cfg *configs.BallFit, known *capture.Kno
 			m.Path = append(m.Path, r3.Add(body.Position[f], rotation.Rotate(q, p)))
 		}
 		c.Markers = append(c.Markers, m)
-		known.Set = append(known.Set, capture.Place{Name: m.Name, At: p})
+		known.Set = append(known.Set, capture.Place{Name: m.Name, Position: p})
 	}
 	return nil
 }

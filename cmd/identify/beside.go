@@ -20,9 +20,9 @@ import (
 // besideEvery is how often progress is told to a daemon.
 const besideEvery = 200 * time.Millisecond
 
-// beside makes this process one that a daemon runs beside its loop: at the lowest priority, with a line of JSON for its progress, and ended
-// when its standard input is.
-func beside(parent context.Context, out io.Writer) (context.Context, fit.Watch, *report.Progress) {
+// runAsChild makes this process one that a daemon runs beside its loop: at the lowest priority, with a line of JSON for its progress,
+// and ended when its standard input is.
+func runAsChild(parent context.Context, out io.Writer) (context.Context, fit.Watch, *report.Progress) {
 	rt.Yielding()
 	ctx, cancel := context.WithCancel(parent)
 	go func() {
@@ -42,7 +42,8 @@ func beside(parent context.Context, out io.Writer) (context.Context, fit.Watch, 
 
 // whereOf is progress as it is published.
 func whereOf(p fit.Progress) identify.Where {
-	return identify.Where{Method: p.Method, Phase: p.Phase, Step: p.Step, Of: p.Of, Best: numeric.OrNull(p.Best), Unit: p.Unit}
+	return identify.Where{Method: p.Method, Phase: p.Phase, Step: p.Step, StepCount: p.StepCount, BestCost: numeric.OrNull(p.BestCost),
+		Unit: p.Unit}
 }
 
 // populationFile hands the members of an evolution from one record to the next.

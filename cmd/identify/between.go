@@ -26,11 +26,11 @@ import (
 
 // forced are records whose forces stand for what the drive did between the samples too.
 type forced struct {
-	recs    []*record.Record
-	doubted []*record.Record // the same with another answer to that: intervals hold half of what it does; nil: no other is likely
-	doubt   string           // what doubted are
-	found   bool             // the commands tell what the force did between the samples
-	between string           // what was found of it, for people; "": nothing was looked for
+	recs            []*record.Record
+	alternatives    []*record.Record // the same with another answer to that: intervals hold half of what it does; nil: no other is likely
+	doubt           string           // what doubted are
+	timingFound     bool             // the commands tell what the force did between the samples
+	intersampleText string           // what was found of it, for people; "": nothing was looked for
 }
 
 // readForced reads one file with the columns of a data section: text, a MAT file, or a recording of this program.
@@ -54,7 +54,7 @@ func readForced(ctx context.Context, path string, cfg *configs.Identify, d *conf
 	if d.Command != "" {
 		return f, &record.Error{File: path, Msg: "data.command: only a recording of this program holds what was sent between samples", Hint: "Leave data.command out."}
 	}
-	return taken(d, m, func(m record.Mapping) ([]*record.Record, error) { return record.Read(path, m) })
+	return readAssumed(d, m, func(m record.Mapping) ([]*record.Record, error) { return record.Read(path, m) })
 }
 
 // asHeld tells that the methods take the force between samples for held: they want its means there, and others points of a smooth force.
@@ -71,23 +71,23 @@ func filters(chain identify.Chain) bool {
 func (r *recording) forced(ctx context.Context, m record.Mapping, d *configs.IdentifyData, held bool) (f forced, err error) {
 	read := func(m record.Mapping) ([]*record.Record, error) { return r.read(ctx, m) }
 	if d.Command == "" || m.Force.Name == "" {
-		return taken(d, m, read)
+		return readAssumed(d, m, read)
 	}
 	if f.recs, err = read(m); err != nil {
 		return f, err
 	}
-	found, same := r.between(f.recs, m, d)
+	found, same := r.findCourse(f.recs, m, d)
 	if found != nil {
-		f.doubted, f.doubt = slices.Clone(f.recs), "with the commands between samples explaining less"
+		f.alternatives, f.doubt = slices.Clone(f.recs), "with the commands between samples explaining less"
 		for i, rec := range f.recs {
 			other := *rec
-			rec.Force, other.Force = found.Points[i], found.Other[i]
-			if f.doubted[i] = &other; held {
+			rec.Force, other.Force = found.Points[i], found.Alternative[i]
+			if f.alternatives[i] = &other; held {
 				floats.AddTo(other.Force, floats.SubTo(other.Force, other.Force, rec.Force), found.Means[i])
 				rec.Force = found.Means[i]
 			}
 		}
-		f.found, f.between = true, said(found, d)
+		f.timingFound, f.intersampleText = true, courseText(found, d)
 		return f, nil
 	}
 	if !same { // sampled oftener than the position, and averaged
@@ -95,17 +95,17 @@ func (r *recording) forced(ctx context.Context, m record.Mapping, d *configs.Ide
 	}
 	plain := m
 	if plain.Force.Delay += d.Doubt; d.Winding == nil && d.Doubt > 0 {
-		f.between = fmt.Sprintf("the commands do not tell what the force does between samples: it is taken %.3g ms earlier, as much in doubt", 1e3*d.Doubt)
+		f.intersampleText = fmt.Sprintf("the commands do not tell what the force does between samples: it is taken %.3g ms earlier, as much in doubt", 1e3*d.Doubt)
 	}
-	between := f.between
-	f, err = taken(d, plain, read)
-	f.between = between
+	between := f.intersampleText
+	f, err = readAssumed(d, plain, read)
+	f.intersampleText = between
 	return f, err
 }
 
-// between is what the commands of a recording tell of the force between its samples; nil: nothing. same: samples of the force are no
+// findCourse is what the commands of a recording tell of the force between its samples; nil: nothing. same: samples of the force are no
 // closer than those of the position.
-func (r *recording) between(recs []*record.Record, m record.Mapping, d *configs.IdentifyData) (found *intersample.Course, same bool) {
+func (r *recording) findCourse(recs []*record.Record, m record.Mapping, d *configs.IdentifyData) (found *intersample.Course, same bool) {
 	drive := intersample.Drive{Tick: 1 / r.rig.Loop.Rate, Noise: math.Abs(cmp.Or(m.Force.Scale, 1)) * r.axis.Estimator.CurrentNoise}
 	if m.Force.Name != r.axis.Current {
 		drive.Noise = 0
@@ -153,7 +153,7 @@ func (r *recording) lag(recs []*record.Record, points [][]float64) (late, err fl
 		some = append(some, &record.Record{Dt: d.Dt, Position: d.Position[:n], Force: points[i][:n]})
 	}
 	spec := linear.DefaultSpec()
-	spec.Rotary, spec.Lag, spec.Between, spec.Trim = r.axis.Kind == "rotary", linear.LagFree, linear.BetweenLine, max(0.05, 25*recs[0].Dt)
+	spec.Rotary, spec.Lag, spec.Intersample, spec.Trim = r.axis.Kind == "rotary", linear.LagFree, linear.BetweenLine, max(0.05, 25*recs[0].Dt)
 	of := func(form linear.Form) (lag, err float64) {
 		fit, bad := linear.Fit(some, spec, form, linear.Options{})
 		if bad != nil {
@@ -171,9 +171,9 @@ func (r *recording) lag(recs []*record.Record, points [][]float64) (late, err fl
 	return late, math.Hypot(err, other-late), err > 0 && otherErr > 0
 }
 
-// said tells people what was found.
-func said(r *intersample.Course, d *configs.IdentifyData) string {
-	text := fmt.Sprintf("the torque follows %s, %s, %.2g ms after they were sent", d.Command, r.Way, 1e3*r.Delay)
+// courseText tells people what was found.
+func courseText(r *intersample.Course, d *configs.IdentifyData) string {
+	text := fmt.Sprintf("the torque follows %s, %s, %.2g ms after they were sent", d.Command, r.Mode, 1e3*r.Delay)
 	if d.Winding != nil {
 		text += ", through the winding"
 	} else if r.Tau > 0 {
@@ -182,8 +182,8 @@ func said(r *intersample.Course, d *configs.IdentifyData) string {
 	return text + fmt.Sprintf("; %.0f %% of what this changes is in doubt", 100*r.Doubt)
 }
 
-// taken reads records whose force between samples is only assumed.
-func taken(d *configs.IdentifyData, m record.Mapping, read func(record.Mapping) ([]*record.Record, error)) (f forced, err error) {
+// readAssumed reads records whose force between samples is only assumed.
+func readAssumed(d *configs.IdentifyData, m record.Mapping, read func(record.Mapping) ([]*record.Record, error)) (f forced, err error) {
 	if f.recs, err = read(m); err != nil {
 		return f, err
 	}
@@ -193,13 +193,13 @@ func taken(d *configs.IdentifyData, m record.Mapping, read func(record.Mapping) 
 		for _, rec := range f.recs {
 			plain := *rec
 			plain.Force = slices.Clone(rec.Force)
-			f.doubted = append(f.doubted, &plain)
+			f.alternatives = append(f.alternatives, &plain)
 		}
 		meanCurrent(f.recs, d.Winding)
 	case d.Doubt != 0:
 		f.doubt = "with the delay of the force less by twice its doubt"
 		other.Force.Delay -= 2 * d.Doubt
-		f.doubted, err = read(other)
+		f.alternatives, err = read(other)
 	}
 	return f, err
 }

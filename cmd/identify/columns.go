@@ -164,7 +164,7 @@ func (f *Options) planColumns(file string) (*configs.Identify, assumptions, erro
 	p.because("name", "that of the record")
 	p.chain(p.cfg, f.chain, f.law)
 	p.to = columnsIn(&p.cfg.Data.Columns)
-	for _, step := range []func() error{p.choose, p.complete, p.kind, p.model} {
+	for _, step := range []func() error{p.choose, p.checkComplete, p.kind, p.model} {
 		if err := step(); err != nil {
 			return nil, p.assumptions, &record.Error{File: file, Msg: err.Error()}
 		}
@@ -194,7 +194,7 @@ func (p *tablePlan) choose() (err error) {
 		case n.key == "current":
 			p.current = name
 		case !needed && p.unit(name) == "":
-			p.say("not used", "%s: a velocity without a unit", name)
+			p.add("not used", "%s: a velocity without a unit", name)
 		default:
 			*p.to[n.key] = configs.IdentifyColumn{Name: name, Unit: p.unit(name)}
 			p.because("data.columns."+n.key+".name", "its name says so")
@@ -204,7 +204,7 @@ func (p *tablePlan) choose() (err error) {
 		t.Unit = "s"
 		p.because("data.columns.time.unit", "no unit is stated")
 	}
-	if comma := decimalComma(p.First); comma != "" {
+	if comma := decimalComma(p.FirstRow); comma != "" {
 		p.cfg.Data.Decimal = "comma"
 		p.because("data.decimal", "such as %s in the first row", comma)
 	}
@@ -214,8 +214,8 @@ func (p *tablePlan) choose() (err error) {
 // motion are the columns whose units tell the kind of an axis, with their unit on a linear one and one to show.
 var motion = []struct{ key, linear, such string }{{"position", "m", "mm"}, {"velocity", "m/s", "mm/s"}, {"force", "N", "N"}}
 
-// complete tells what is missing.
-func (p *tablePlan) complete() error {
+// checkComplete tells what is missing.
+func (p *tablePlan) checkComplete() error {
 	if p.to["time"].Name == "" && p.f.rate == 0 {
 		return fmt.Errorf("no time: name its column with --columns time=NAME:s, or give --rate (%s)", p.have())
 	}
@@ -258,7 +258,7 @@ func (p *tablePlan) kind() error {
 	}
 	why := fmt.Sprintf("the %s is in %s", motion[i].key, cmp.Or(col.Unit, col.Gain))
 	p.because("axis", "%s", why)
-	p.say("axis", "%s, since %s", p.cfg.Axis, why)
+	p.add("axis", "%s, since %s", p.cfg.Axis, why)
 	for _, ch := range p.cfg.Channels(&p.cfg.Data) {
 		if ch.Column.Name == "" {
 			continue
@@ -270,7 +270,7 @@ func (p *tablePlan) kind() error {
 		if ch.Column.Gain != "" {
 			text = ch.Column.Gain + " · " + text
 		}
-		p.say(ch.Key, "%s", text+schema.UnitSuffix(ch.Column.Unit))
+		p.add(ch.Key, "%s", text+schema.UnitSuffix(ch.Column.Unit))
 	}
 	return nil
 }

@@ -25,10 +25,10 @@ var errInterrupted = errors.New("interrupted: a comparison needs all of its mode
 
 // candidate is a model to be fitted, or one that was.
 type candidate struct {
-	name string
-	cfg  *configs.Identify // nil: the result is there
-	done *identify.Result
-	some bool // one of several models of a file, whose parameters need not be those of all
+	name    string
+	cfg     *configs.Identify // nil: the result is there
+	result  *identify.Result
+	partial bool // one of several models of a file, whose parameters need not be those of all
 }
 
 // Compare fits the models of files to their records and ranks them.
@@ -51,7 +51,7 @@ func Compare(ctx context.Context, paths []string, f Options, stdout, stderr io.W
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	bar := report.NewProgress(stderr)
-	defer bar.Done()
+	defer bar.Finish()
 	said, err := f.announce(ctx, "", "", "compare", "")
 	if err != nil {
 		return err
@@ -62,11 +62,11 @@ func Compare(ctx context.Context, paths []string, f Options, stdout, stderr io.W
 			return nil, report.ExitWith(report.Invalid, err)
 		}
 		plan := PlanOf(c.cfg, f.workers)
-		for i := range plan.Given {
-			plan.Given[i].Optional = c.some
+		for i := range plan.GivenParams {
+			plan.GivenParams[i].Optional = c.partial
 		}
-		plan.Near, plan.RunFree = near, true
-		res, err := identify.Run(ctx, plan, recs, nil, said.watch(shown(bar)))
+		plan.SimplerParams, plan.RunFree = near, true
+		res, err := identify.Run(ctx, plan, recs, nil, said.watch(progressWatch(bar)))
 		if ctx.Err() != nil {
 			return nil, errInterrupted
 		}
@@ -80,7 +80,7 @@ func Compare(ctx context.Context, paths []string, f Options, stdout, stderr io.W
 	}
 	var models []identify.Ranked
 	for i := range all {
-		m := identify.Ranked{Name: all[i].name, Result: all[i].done}
+		m := identify.Ranked{Name: all[i].name, Result: all[i].result}
 		if all[i].cfg != nil {
 			res, err := run(&all[i], nil)
 			switch {
@@ -111,7 +111,7 @@ func Compare(ctx context.Context, paths []string, f Options, stdout, stderr io.W
 			models[i].Result = res
 		}
 	}
-	bar.Done()
+	bar.Finish()
 	ranking, err := identify.Compare(models)
 	if err != nil {
 		return report.ExitWith(report.Invalid, fmt.Errorf("compare: %w", err))
@@ -123,8 +123,8 @@ func Compare(ctx context.Context, paths []string, f Options, stdout, stderr io.W
 		}
 		return report.ExitWith(report.Interrupted, errInterrupted)
 	}
-	if f.out != "" {
-		if err := writeResult(f.out, out); err != nil {
+	if f.outputPath != "" {
+		if err := writeResult(f.outputPath, out); err != nil {
 			return report.ExitWith(report.Unavailable, err)
 		}
 	}
@@ -138,7 +138,7 @@ func Compare(ctx context.Context, paths []string, f Options, stdout, stderr io.W
 	if err := f.display.show(out.page(all, false), f.force, stdout); err != nil {
 		return err
 	}
-	if err := said.result(ranking.Models[0].Result, f.out, errors.New("no model was fitted")); err != nil { // the best
+	if err := said.result(ranking.Models[0].Result, f.outputPath, errors.New("no model was fitted")); err != nil { // the best
 		return err
 	}
 	if !slices.ContainsFunc(ranking.Models, func(m identify.Ranked) bool { return m.Result != nil && m.Verdict != identify.Rejected }) {
@@ -167,13 +167,13 @@ func (f *Options) candidates(path string, stderr io.Writer) ([]candidate, error)
 		if err != nil {
 			return nil, report.ExitWith(report.Invalid, err)
 		}
-		return []candidate{{name: cmp.Or(r.Name, path), done: r.Result}}, nil
+		return []candidate{{name: cmp.Or(r.Name, path), result: r.Result}}, nil
 	}
 	cfg, err := configs.LoadIdentify(path)
 	if err != nil {
 		return nil, report.Refuse(stderr, err)
 	}
-	if err := f.over(cfg); err != nil {
+	if err := f.applyFlags(cfg); err != nil {
 		return nil, report.ExitWith(report.Usage, fmt.Errorf("compare: %w", err))
 	}
 	if len(cfg.Compare) == 0 {
@@ -199,7 +199,7 @@ func (f *Options) candidates(path string, stderr io.Writer) ([]candidate, error)
 		if axis.Damped(c.Model.Law) { // and has viscous friction without the term
 			c.Model.Terms = slices.DeleteFunc(c.Model.Terms, func(t string) bool { return t == "viscous" })
 		}
-		out = append(out, candidate{name: cmp.Or(v.Name, c.Model.Law), cfg: &c, some: true})
+		out = append(out, candidate{name: cmp.Or(v.Name, c.Model.Law), cfg: &c, partial: true})
 	}
 	return out, nil
 }
@@ -223,7 +223,7 @@ func printComparison(w io.Writer, c *identify.Comparison) {
 		switch {
 		case m.Tied:
 			rank = "="
-		case m.Open:
+		case m.Undecided:
 			rank += "?"
 		}
 		if m.Result == nil {

@@ -36,7 +36,7 @@ type Options struct {
 	data, validate string
 	axis           string // of a recording; "": its only one
 	law            string // of friction
-	last           time.Duration
+	tailDuration   time.Duration
 	spanText       string
 	span           [2]float64 // … read, s
 	columnTexts    []string   // of a record of columns
@@ -48,7 +48,7 @@ type Options struct {
 	writeConfig    string  // where the assumed identification file goes
 	checkText      string
 	checkSpan      [2]float64 // … read, s: of the validation record
-	beside         bool       // run by a daemon beside its loop
+	asChild        bool       // run by a daemon beside its loop
 	population     string
 	publish        string         // address of a broker
 	Methods        []string       // as they were given
@@ -62,7 +62,7 @@ type Options struct {
 	timeLimit      time.Duration
 	Resume         string
 	json, force    bool
-	out            string
+	outputPath     string
 	display        display
 	Changed        func(flag string) bool
 }
@@ -75,7 +75,7 @@ func (f *Options) RecordFlags(fl *pflag.FlagSet) {
 	fl.IntVar(&f.workers, "workers", 0, "processors to use; results do not depend on it; 0: all")
 	fl.DurationVar(&f.timeLimit, "time-limit", 0, "end with the best so far after this time; 0: none")
 	fl.BoolVar(&f.json, "json", false, "print the result as JSON")
-	fl.StringVarP(&f.out, "output", "o", "", "also write the result to this JSON file")
+	fl.StringVarP(&f.outputPath, "output", "o", "", "also write the result to this JSON file")
 	fl.StringVar(&f.publish, "publish", "", "publish progress and result at this broker, on the topics of a fit beside the loop: tcp://user:password@host:1883/prefix/rig")
 	f.display.flags(fl)
 	fl.BoolVar(&f.force, "force", false, "write over an existing file")
@@ -88,7 +88,7 @@ func (f *Options) FitFlags(fl *pflag.FlagSet) {
 	fl.StringVar(&f.axis, "axis", "", "axis of a recording that has several")
 	fl.StringVar(&f.law, "law", "", "friction law in place of that of the file, or for a recording; hil laws lists them")
 	fl.StringSliceVar(&f.Methods, "method", nil, "methods in place of those of the file, separated by commas: "+methodNames())
-	fl.DurationVar(&f.last, "last", 0, "only this time of the record, up to its end, such as 10s")
+	fl.DurationVar(&f.tailDuration, "last", 0, "only this time of the record, up to its end, such as 10s")
 	fl.StringVar(&f.spanText, "span", "", "only this part of the record, FROM,TO in seconds of its time")
 	fl.StringVar(&f.checkText, "validate-span", "", "only this part of the record of --validate, FROM,TO")
 	fl.StringSliceVar(&f.Terms, "terms", nil, "regress: terms in place of those of the file, separated by commas")
@@ -99,7 +99,7 @@ func (f *Options) FitFlags(fl *pflag.FlagSet) {
 	fl.StringVar(&f.writeMachine, "write-machine", "", "of a machine: write its file with the parameters that were found")
 	fl.BoolVar(&f.machine, "machine", false, "of a recording: the bodies of the mechanism of its rig, by the torques of all its axes together")
 	fl.StringVar(&f.population, "population", "", "begin an evolution with the members in this file, and leave its last ones there: for the next record")
-	fl.BoolVar(&f.beside, "beside", false, "at the lowest priority, progress as JSON, and ended with the standard input")
+	fl.BoolVar(&f.asChild, "beside", false, "at the lowest priority, progress as JSON, and ended with the standard input")
 	_ = fl.MarkHidden("beside")
 	fl.StringVar(&f.Resume, "resume", "", "keep the state of an evolution in this file, and continue from it if it exists")
 }
@@ -141,11 +141,11 @@ func Run(ctx context.Context, path string, f Options, stdout, stderr io.Writer) 
 		return runBall(ctx, path, f, stdout, stderr)
 	}
 	bar := report.NewProgress(stderr)
-	watch := shown(bar)
-	if f.beside {
-		ctx, watch, bar = beside(ctx, stderr)
+	watch := progressWatch(bar)
+	if f.asChild {
+		ctx, watch, bar = runAsChild(ctx, stderr)
 	}
-	defer bar.Done()
+	defer bar.Finish()
 	cfg, recs, assumed, own, err := f.load(ctx, path, stderr, bar)
 	if err != nil {
 		return afterTrip(path, err)
@@ -180,14 +180,14 @@ func Run(ctx context.Context, path string, f Options, stdout, stderr io.Writer) 
 		return err
 	}
 	res, err := identify.Run(ctx, PlanOf(cfg, f.workers), recs, kept, said.watch(watch))
-	bar.Done()
+	bar.Finish()
 	if keep != nil {
 		if lost := keep.flush(); lost != nil {
 			fmt.Fprintf(stderr, "warning: --resume: the state of the evolution could not be kept: %v\n", lost)
 		}
 	}
 	if err != nil {
-		f.display.none(stderr)
+		f.display.warnNoResult(stderr)
 		_ = said.result(nil, "", err)
 		return f.refuse(ctx, path, err, stdout)
 	}
@@ -196,10 +196,10 @@ func Run(ctx context.Context, path string, f Options, stdout, stderr io.Writer) 
 	}
 	own.hold(res)
 	own.sayCoupled(res, path)
-	result := Identification{Name: cfg.Name, Config: path, Program: report.Version(), Command: report.CommandLine(), Seed: cfg.Seed, Assumed: assumed.shown, Result: res, Run: own}
+	result := Identification{Name: cfg.Name, Config: path, Program: report.Version(), Command: report.CommandLine(), Seed: cfg.Seed, Assumed: assumed.entries, Result: res, Run: own}
 	result.Rig, result.Axis = rig, axis
-	if f.out != "" {
-		if err := writeResult(f.out, result); err != nil {
+	if f.outputPath != "" {
+		if err := writeResult(f.outputPath, result); err != nil {
 			return report.ExitWith(report.Unavailable, err)
 		}
 	}
@@ -217,7 +217,7 @@ func Run(ctx context.Context, path string, f Options, stdout, stderr io.Writer) 
 	if err := f.display.show(PageOf(result), f.force, stdout); err != nil {
 		return err
 	}
-	if err := said.result(res, f.out, nil); err != nil {
+	if err := said.result(res, f.outputPath, nil); err != nil {
 		return err
 	}
 	if res.Panic != nil {
@@ -242,9 +242,9 @@ func (f *Options) load(ctx context.Context, path string, stderr io.Writer, bar *
 	}
 	switch {
 	case isRun:
-		cfg, recs.Fit, own, err = PlanRun(ctx, path, RunOptions{Axis: f.axis, Law: f.law, Methods: f.chain, Span: f.span, Last: f.last.Seconds()}, bar)
+		cfg, recs.Fit, own, err = PlanRun(ctx, path, RunOptions{Axis: f.axis, Law: f.law, Methods: f.chain, Span: f.span, TailDuration: f.tailDuration.Seconds()}, bar)
 		if own != nil {
-			assumed, recs.Doubted, recs.Doubt = own.assumptions, own.doubted, own.doubt
+			assumed, recs.WithoutAssumed, recs.Doubt = own.assumptions, own.alternatives, own.doubt
 		}
 	case isColumns:
 		cfg, assumed, err = f.planColumns(path)
@@ -256,7 +256,7 @@ func (f *Options) load(ctx context.Context, path string, stderr io.Writer, bar *
 	if err != nil {
 		return fail(report.Invalid, err)
 	}
-	if err = f.over(cfg); err != nil {
+	if err = f.applyFlags(cfg); err != nil {
 		return fail(report.Usage, fmt.Errorf("identify: %w", err))
 	}
 	if isColumns { // what is wrong with it as a whole
@@ -318,8 +318,8 @@ func (f *Options) parse(path string, isRun, isColumns bool) (err error) {
 			return fmt.Errorf("--law: %w", err)
 		}
 	}
-	if f.last < 0 || f.last > 0 && f.spanText != "" {
-		return fmt.Errorf("--last %v: want a time above zero, and no --span beside it", f.last)
+	if f.tailDuration < 0 || f.tailDuration > 0 && f.spanText != "" {
+		return fmt.Errorf("--last %v: want a time above zero, and no --span beside it", f.tailDuration)
 	}
 	if f.span, err = parseSpan("--span", f.spanText); err == nil {
 		f.checkSpan, err = parseSpan("--validate-span", f.checkText)
@@ -349,10 +349,10 @@ func parseSpan(flag, text string) (span [2]float64, err error) {
 	return span, nil
 }
 
-// shown shows on a bar where a fit is.
-func shown(bar *report.Progress) func(fit.Progress) {
+// progressWatch shows on a bar where a fit is.
+func progressWatch(bar *report.Progress) func(fit.Progress) {
 	return func(p fit.Progress) {
-		bar.Watch(report.Stage{Method: p.Method, Phase: p.Phase, Step: p.Step, Of: p.Of, Best: p.Best, Unit: p.Unit, Simulated: p.Simulated, Note: p.Note})
+		bar.Watch(report.Stage{Method: p.Method, Phase: p.Phase, Step: p.Step, StepCount: p.StepCount, BestCost: p.BestCost, Unit: p.Unit, Simulated: p.Simulated, Note: p.Note})
 	}
 }
 
@@ -364,7 +364,7 @@ func (f *Options) check(verb string) error {
 	case f.Bootstrap < 0 || f.workers < 0 || f.seed < 0 || f.timeLimit < 0:
 		return report.ExitWith(report.Usage, fmt.Errorf("%s: --bootstrap, --workers, --seed and --time-limit: want no negative number", verb))
 	}
-	for _, file := range []string{f.out, f.writeConfig} {
+	for _, file := range []string{f.outputPath, f.writeConfig} {
 		if _, err := os.Lstat(file); file != "" && err == nil && !f.force {
 			return report.ExitWith(report.Usage, fmt.Errorf("%s: %s exists; --force writes over it", verb, file))
 		}
@@ -372,18 +372,18 @@ func (f *Options) check(verb string) error {
 	return f.display.check(verb, f.json, f.force)
 }
 
-// over puts the flags over the file.
-func (f *Options) over(cfg *configs.Identify) error {
+// applyFlags puts the flags over the file.
+func (f *Options) applyFlags(cfg *configs.Identify) error {
 	if f.data != "" {
 		cfg.Data.File, cfg.Data.FurtherFiles = f.data, nil
 	}
-	if f.span != [2]float64{} || f.last > 0 {
-		cfg.Data.Span, cfg.Data.TailDuration = f.span, f.last.Seconds()
+	if f.span != [2]float64{} || f.tailDuration > 0 {
+		cfg.Data.Span, cfg.Data.TailDuration = f.span, f.tailDuration.Seconds()
 	}
 	if f.validate != "" {
 		cfg.Validate = f.validate
 	}
-	put(f, "method", &cfg.Method, f.chain)
+	override(f, "method", &cfg.Method, f.chain)
 	if f.law != "" {
 		if err := cfg.Method.CheckLaw(f.law); err != nil {
 			return fmt.Errorf("--law: %w", err)
@@ -402,10 +402,10 @@ func (f *Options) over(cfg *configs.Identify) error {
 			cfg.Terms = append(cfg.Terms, linear.Term(t))
 		}
 	}
-	put(f, "require-fit", &cfg.RequireFit, f.RequireFit)
-	put(f, "bootstrap", &cfg.Bootstrap, f.Bootstrap)
-	put(f, "seed", &cfg.Seed, f.seed)
-	put(f, "time-limit", &cfg.TimeLimit, f.timeLimit.Seconds())
+	override(f, "require-fit", &cfg.RequireFit, f.RequireFit)
+	override(f, "bootstrap", &cfg.Bootstrap, f.Bootstrap)
+	override(f, "seed", &cfg.Seed, f.seed)
+	override(f, "time-limit", &cfg.TimeLimit, f.timeLimit.Seconds())
 	if f.Asymmetric {
 		cfg.Model.Asymmetric = true
 		cfg.Model.Terms = slices.DeleteFunc(cfg.Model.Terms, func(t string) bool { return t == "offset" })
@@ -418,8 +418,8 @@ func (f *Options) over(cfg *configs.Identify) error {
 	return nil
 }
 
-// put puts the value of a flag that was given in the place of that of the file.
-func put[T any](f *Options, flag string, to *T, value T) {
+// override puts the value of a flag that was given in the place of that of the file.
+func override[T any](f *Options, flag string, to *T, value T) {
 	if f.Changed(flag) {
 		*to = value
 	}

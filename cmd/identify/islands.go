@@ -38,7 +38,7 @@ type IslandEnd struct {
 	Simulations int // of this island so far
 	RMS         float64
 	Unit        string
-	Best        []fit.Param // its best member
+	BestMember  []fit.Param // its best member
 }
 
 // Round does a round of an island from the states that it needs (fit.AEP.Needs).
@@ -51,7 +51,7 @@ func (e *Islands) Round(ctx context.Context, island int, before []json.RawMessag
 	if err != nil {
 		return nil, err
 	}
-	end := &IslandEnd{Generation: c.Generation, Simulations: c.Simulated, RMS: math.Sqrt(c.Members[0].Cost / float64(e.problem.Rows)), Unit: e.problem.Unit, Best: e.problem.At(c.Values()[0]).Params}
+	end := &IslandEnd{Generation: c.Generation, Simulations: c.Simulated, RMS: math.Sqrt(c.Members[0].Cost / float64(e.problem.Rows)), Unit: e.problem.Unit, BestMember: e.problem.At(c.Values()[0]).Params}
 	end.State, err = json.Marshal(c)
 	return end, err
 }

@@ -34,9 +34,9 @@ func runMachine(ctx context.Context, path string, f Options, stdout, stderr io.W
 		return &machineAnswer{
 			Identification: Identification{Name: cfg.Name, Result: res, Machine: mach},
 			machine:        cfg.Machine, records: cfg.Data.Files(), validation: cfg.Validate, requireFit: cfg.RequireFit,
-			identified: func() ([]byte, []string, error) { return cfg.Identified(found.Base, found.Model, theta) },
-			note:       "Parameters that the records do not tell are those of that file, or nearest to them.",
-			before:     func(w io.Writer) { printMachine(w, mach) }, after: func(w io.Writer) { printHandover(w, mach) },
+			identified:  func() ([]byte, []string, error) { return cfg.Identified(found.Base, found.Model, theta) },
+			note:        "Parameters that the records do not tell are those of that file, or nearest to them.",
+			printBefore: func(w io.Writer) { printMachine(w, mach) }, printAfter: func(w io.Writer) { printHandover(w, mach) },
 			page: "identify-machine.md",
 		}, nil
 	})
@@ -204,10 +204,10 @@ func printHandover(w io.Writer, m *identify.Machine) {
 		if j.Passive {
 			name += " (passive)"
 		}
-		fmt.Fprintf(t, "%s\t%.1f %%\t%.3f\t%.3g %s\t%d\t%d\t%s\t%.1f %%\t\n", name, j.Percent, j.R2, j.RMS, j.Unit, j.Rows, j.Slow, valid, j.Written)
+		fmt.Fprintf(t, "%s\t%.1f %%\t%.3f\t%.3g %s\t%d\t%d\t%s\t%.1f %%\t\n", name, j.Percent, j.R2, j.RMS, j.Unit, j.Rows, j.SlowRows, valid, j.Written)
 	}
 	t.Flush()
-	if iv := m.Instruments; iv != nil && iv.Missing == "" {
+	if iv := m.Instruments; iv != nil && iv.Failure == "" {
 		of := "simulated motion under the recorded torques"
 		if iv.Reference {
 			of += ", near the references"
@@ -225,7 +225,7 @@ func printHandover(w io.Writer, m *identify.Machine) {
 	case len(m.Impossible) == 0:
 		fmt.Fprintln(w, "real bodies can have these parameters")
 	case m.Possible:
-		fmt.Fprintf(w, "the nearest parameters of the file are those of no real machine (%s); the nearest that are leave an rms %.3f times as large\n", strings.Join(m.Impossible, "; "), m.Moved)
+		fmt.Fprintf(w, "the nearest parameters of the file are those of no real machine (%s); the nearest that are leave an rms %.3f times as large\n", strings.Join(m.Impossible, "; "), m.PossibleGrowth)
 	default:
 		fmt.Fprintf(w, "no real machine has these parameters: %s\n", strings.Join(m.Impossible, "; "))
 	}

@@ -95,7 +95,7 @@ func (o *ownRun) sayCoupled(res *identify.Result, path string) {
 	if o == nil || o.coupled == nil {
 		return
 	}
-	res.Say(fit.Coupled, fit.Reject, nil, "the axis is coupled: by the mechanism of the rig its torque depends on the motion of %s too, so that it has no inertia of its own. Identify the bodies of all axes together: %s",
+	res.AddReason(fit.Coupled, fit.Reject, nil, "the axis is coupled: by the mechanism of the rig its torque depends on the motion of %s too, so that it has no inertia of its own. Identify the bodies of all axes together: %s",
 		strings.Join(o.coupled, ", "), report.AsStarted(identifyMechanism(path)))
 }
 
@@ -104,8 +104,8 @@ func identifyMechanism(path string) string {
 	return "hil identify " + report.ShellWord(path) + " --machine"
 }
 
-// leastShared is the number of samples below which a stretch that all joints have is left out.
-const leastShared = 20
+// minCommonSamples is the number of samples below which a stretch that all joints have is left out.
+const minCommonSamples = 20
 
 // align brings the pieces of the joints of a recording to one grid, that of the fastest device, over the times that all of them have: each
 // device samples at its own times. In between a cubic runs through the four samples about it.
@@ -130,7 +130,7 @@ func align(joints [][]*record.Record) (recs []machine.Recording) {
 				to, first = end, i
 			}
 		}
-		if n := int(math.Floor((to-from)/dt+1e-6)) + 1; n >= leastShared {
+		if n := int(math.Floor((to-from)/dt+1e-6)) + 1; n >= minCommonSamples {
 			var rec machine.Recording
 			for i, pieces := range joints {
 				p := *pieces[next[i]]

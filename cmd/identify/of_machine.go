@@ -35,30 +35,30 @@ func (f *Options) refuseForMachine(what, path, says string) error {
 // machineAnswer is what was found of a machine.
 type machineAnswer struct {
 	Identification
-	machine    string                                            // its file
-	records    []string                                          // of the fit
-	validation []string                                          //
-	requireFit float64                                           // %
-	identified func() (text []byte, remarks []string, err error) // the file of the machine with what was found
-	note       string                                            // of that file
-	before     func(io.Writer)                                   // printed before and after the result; nil: nothing
-	after      func(io.Writer)
-	page       string // of the documentation
+	machine     string                                            // its file
+	records     []string                                          // of the fit
+	validation  []string                                          //
+	requireFit  float64                                           // %
+	identified  func() (text []byte, remarks []string, err error) // the file of the machine with what was found
+	note        string                                            // of that file
+	printBefore func(io.Writer)                                   // printed before and after the result; nil: nothing
+	printAfter  func(io.Writer)
+	page        string // of the documentation
 }
 
 // answer runs a fit of a machine, which can be interrupted, and writes what it found where it is wanted.
 func (f *Options) answer(ctx context.Context, path string, stdout, stderr io.Writer, fit func(ctx context.Context, bar *report.Progress) (*machineAnswer, error)) error {
 	bar := report.NewProgress(stderr)
-	defer bar.Done()
+	defer bar.Finish()
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	a, err := fit(ctx, bar)
-	bar.Done()
+	bar.Finish()
 	switch {
 	case ctx.Err() != nil:
 		return report.ExitWith(report.Interrupted, errors.New("interrupted before there was a result"))
 	case err != nil:
-		f.display.none(stderr)
+		f.display.warnNoResult(stderr)
 		return f.refuse(ctx, path, err, stdout)
 	}
 	a.Config, a.Program, a.Command = path, report.Version(), report.CommandLine()
@@ -67,8 +67,8 @@ func (f *Options) answer(ctx context.Context, path string, stdout, stderr io.Wri
 
 // give writes an answer where it is wanted.
 func (f *Options) give(a *machineAnswer, stdout, stderr io.Writer) error {
-	if f.out != "" {
-		if err := writeResult(f.out, a.Identification); err != nil {
+	if f.outputPath != "" {
+		if err := writeResult(f.outputPath, a.Identification); err != nil {
 			return report.ExitWith(report.Unavailable, err)
 		}
 	}
@@ -85,11 +85,11 @@ func (f *Options) give(a *machineAnswer, stdout, stderr io.Writer) error {
 			return err
 		}
 	} else {
-		if a.before != nil {
-			a.before(stdout)
+		if a.printBefore != nil {
+			a.printBefore(stdout)
 		}
 		printIdentification(stdout, a.Identification, true)
-		a.after(stdout)
+		a.printAfter(stdout)
 		for _, w := range warnings {
 			fmt.Fprintf(stderr, "warning: %s\n", w)
 		}

@@ -28,7 +28,7 @@ import (
 func termsOf(cfg *configs.Identify) linear.Spec {
 	s := linear.Spec{
 		Rotary: cfg.Axis == "rotary", Terms: cfg.Terms, Order: cfg.Filter.Order, Cutoff: cfg.Filter.Cutoff,
-		Decimate: cfg.Decimate, Trim: linear.FromRecord, MinVelocity: linear.FromRecord, Lag: cfg.Model.Lag, Between: cfg.Interpolation,
+		Decimate: cfg.Decimate, Trim: linear.FromRecord, MinVelocity: linear.FromRecord, Lag: cfg.Model.Lag, Intersample: cfg.Interpolation,
 	}
 	if cfg.Trim != nil {
 		s.Trim = *cfg.Trim
@@ -59,7 +59,7 @@ func PlanOf(cfg *configs.Identify, workers int) identify.Plan {
 	p.Steps.Coefficient = cfg.Coefficient()
 	p.Bristle.Workers = workers
 	for _, g := range cfg.Parameters {
-		p.Given = append(p.Given, g.Given)
+		p.GivenParams = append(p.GivenParams, g.Given)
 	}
 	return p
 }
@@ -76,15 +76,15 @@ func readRecords(ctx context.Context, cfg *configs.Identify, bar *report.Progres
 		if f.doubt != "" {
 			out.Doubt = f.doubt
 		}
-		if out.Doubted = append(out.Doubted, f.doubted...); f.doubted == nil {
-			out.Doubted = append(out.Doubted, f.recs...)
+		if out.WithoutAssumed = append(out.WithoutAssumed, f.alternatives...); f.alternatives == nil {
+			out.WithoutAssumed = append(out.WithoutAssumed, f.recs...)
 		}
 		if out.Second, err = secondJoint(ctx, file, cfg, &cfg.Data, out.Second, bar); err != nil {
 			return out, err
 		}
 	}
 	if out.Doubt == "" {
-		out.Doubted = nil
+		out.WithoutAssumed = nil
 	}
 	if cfg.Loop != nil {
 		recs, err := readRecord(ctx, cfg.Loop.File, cfg, cfg.Loop, bar)
@@ -199,7 +199,7 @@ func checkRecord(path string, cfg *configs.Identify, d *configs.IdentifyData) (s
 // mappingOf are the columns of a data section with what else it says of the file.
 func mappingOf(cfg *configs.Identify, d *configs.IdentifyData) (record.Mapping, error) {
 	m := mappingOfFiles(&d.Records)
-	m.Piece, m.Rows, m.Last, m.Steady = d.Columns.Group, [2]int{int(d.Rows[0]), int(d.Rows[1])}, d.TailDuration, d.SteadyTable
+	m.Piece, m.Rows, m.TailDuration, m.SteadyLevels = d.Columns.Group, [2]int{int(d.Rows[0]), int(d.Rows[1])}, d.TailDuration, d.SteadyTable
 	to := map[string]*record.Column{
 		"time": &m.Time, "position": &m.Position, "velocity": &m.Velocity, "force": &m.Force,
 		"reference": &m.Reference, "disturbance": &m.Disturbance, "load": &m.Load, "current": &m.Current,
@@ -263,9 +263,9 @@ func SameUnit(a, b string) bool {
 
 // keeper holds the state of an evolution in a file, with what it belongs to.
 type keeper struct {
-	path  string
-	state keptState
-	last  time.Time
+	path      string
+	state     keptState
+	lastWrite time.Time
 }
 
 // keptState is the content of the file.
@@ -326,14 +326,14 @@ func (k *keeper) Load(method string) []byte { return k.state.Stages[method] }
 // Save writes the state at most every few seconds.
 func (k *keeper) Save(method string, data []byte) {
 	k.state.Stages[method] = data
-	if time.Since(k.last) >= keepEvery {
+	if time.Since(k.lastWrite) >= keepEvery {
 		_ = k.flush() // the last one tells
 	}
 }
 
 // flush writes the state, if there is one.
 func (k *keeper) flush() error {
-	k.last = time.Now()
+	k.lastWrite = time.Now()
 	if len(k.state.Stages) == 0 {
 		return nil
 	}

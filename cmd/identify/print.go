@@ -75,10 +75,10 @@ func printIdentification(w io.Writer, r Identification, rotary bool) {
 	}
 	fmt.Fprintf(w, "whiteness    %s\n", white)
 	for _, c := range []struct {
-		name string
-		on   bool
-	}{{"the input", r.Residual.Input != nil && r.Residual.Input.Related}, {"velocity", r.Residual.Velocity != nil && r.Residual.Velocity.Related}} {
-		if c.on {
+		name      string
+		isRelated bool
+	}{{"the input", r.Residual.Input != nil && r.Residual.Input.Correlated}, {"velocity", r.Residual.Velocity != nil && r.Residual.Velocity.Correlated}} {
+		if c.isRelated {
 			fmt.Fprintf(w, "             and related to %s: something that acts with it is not in the model\n", c.name)
 		}
 	}
@@ -184,17 +184,17 @@ func printOrigins(w io.Writer, r *identify.Result) {
 	names := map[string][]string{}
 	for i := range r.Parameters {
 		p := &r.Parameters[i]
-		if p.From == "" || p.State() {
+		if p.IntervalSource == "" || p.State() {
 			continue
 		}
-		if names[p.From] == nil {
-			origins = append(origins, p.From)
+		if names[p.IntervalSource] == nil {
+			origins = append(origins, p.IntervalSource)
 		}
-		names[p.From] = append(names[p.From], p.Name)
+		names[p.IntervalSource] = append(names[p.IntervalSource], p.Name)
 	}
 	for i, from := range origins {
 		of := strings.Join(names[from], ", ")
-		if len(names[from]) > mostSources {
+		if len(names[from]) > maxSources {
 			of = fmt.Sprintf("%d parameters", len(names[from]))
 		}
 		if i == 0 {
@@ -232,8 +232,8 @@ func tookText(s float64) string {
 	return fmt.Sprintf("%.2f s", s)
 }
 
-// mostSources is how many parameters have their sources of uncertainty printed; those of more are in the JSON.
-const mostSources = 12
+// maxSources is how many parameters have their sources of uncertainty printed; those of more are in the JSON.
+const maxSources = 12
 
 // printBudget writes where the uncertainty of each parameter comes from, the largest source first.
 func printBudget(w io.Writer, r *identify.Result) {
@@ -243,7 +243,7 @@ func printBudget(w io.Writer, r *identify.Result) {
 		if p.Fixed || p.State() || p.Combined == nil || !(*p.Combined > 0) {
 			continue
 		}
-		if i >= mostSources {
+		if i >= maxSources {
 			fmt.Fprintf(w, "%-13sof the others: in the JSON\n", lead)
 			return
 		}
@@ -279,14 +279,14 @@ func printCorrelation(w io.Writer, r *identify.Result) {
 	}
 }
 
-// mostTried is the number of samples up to which friction by direction is tried, which takes as long as the fit.
-const mostTried = 2e6
+// maxTrySamples is the number of samples up to which friction by direction is tried, which takes as long as the fit.
+const maxTrySamples = 2e6
 
 // nextIdentify is the command that makes sense after this result. Whether friction depends on the direction is tried, not
 // guessed.
 func nextIdentify(path string, f Options, cfg *configs.Identify, recs identify.Records, r *identify.Result, coupled bool) string {
 	again := report.CommandLine()
-	if s, ok := r.Settings.(linear.Spec); ok && len(recs.Fit) == 1 && recs.Fit[0].Len() <= mostTried && cfg.Method[len(cfg.Method)-1] == "regress" && cfg.Form == linear.Direct {
+	if s, ok := r.Settings.(linear.Spec); ok && len(recs.Fit) == 1 && recs.Fit[0].Len() <= maxTrySamples && cfg.Method[len(cfg.Method)-1] == "regress" && cfg.Form == linear.Direct {
 		if split, ok := s.Asymmetric(); ok && !f.Asymmetric && worthSplitting(r.Solution()) {
 			if a, err := linear.InverseDynamics(recs.Fit[0], split); err == nil && a.Fit.RMS < splitGain*r.Fit.RMS && r.Fit.Relative != nil && a.Fit.Relative != nil {
 				return fmt.Sprintf("%s --asymmetric      friction depends on the direction: relative force error %.2f %% instead of %.2f %%", again, *a.Fit.Relative, *r.Fit.Relative)
@@ -302,8 +302,8 @@ func nextIdentify(path string, f Options, cfg *configs.Identify, recs identify.R
 			return s + " docs/identify.md, section Verdict, says what each reason asks for"
 		}
 		return "see docs/identify.md, section Verdict, for what each reason asks for"
-	case f.out != "" && isRun:
-		return "hil config apply " + f.out + " --rig rig.yaml -o identified.yaml      puts it into a rig file"
+	case f.outputPath != "" && isRun:
+		return "hil config apply " + f.outputPath + " --rig rig.yaml -o identified.yaml      puts it into a rig file"
 	case r.Validation == nil:
 		other := "OTHER.csv"
 		if isRun {

@@ -18,10 +18,10 @@ const statusEvery = time.Second
 
 // announcer publishes a fit on the topics that one beside the loop has. nil: nobody asked for it.
 type announcer struct {
-	topics *sink.FitTopics
-	status identify.Status
-	rig    string
-	last   time.Time
+	topics   *sink.FitTopics
+	status   identify.Status
+	rig      string
+	lastSent time.Time
 }
 
 // announce connects to the broker of --publish. rig and axis may be unknown, "".
@@ -34,14 +34,14 @@ func (f *Options) announce(ctx context.Context, rig, axis, way, law string) (*an
 	if err != nil {
 		return nil, report.ExitWith(report.Unavailable, fmt.Errorf("--publish: %w", err))
 	}
-	a := &announcer{topics: topics, rig: rig, status: identify.Status{State: "running", Axis: axis, Way: way, Law: law}}
-	a.tell()
+	a := &announcer{topics: topics, rig: rig, status: identify.Status{State: "running", Axis: axis, Trigger: way, Law: law}}
+	a.publishStatus()
 	return a, nil
 }
 
-func (a *announcer) tell() {
-	a.last = time.Now()
-	a.status.Timestamp = identify.Stamp(a.last)
+func (a *announcer) publishStatus() {
+	a.lastSent = time.Now()
+	a.status.Timestamp = identify.Stamp(a.lastSent)
 	if body, err := json.Marshal(&a.status); err == nil {
 		a.topics.Status(body)
 	}
@@ -53,10 +53,10 @@ func (a *announcer) watch(next fit.Watch) fit.Watch {
 		return next
 	}
 	return func(p fit.Progress) {
-		next.Say(p)
-		if time.Since(a.last) >= statusEvery {
+		next.Report(p)
+		if time.Since(a.lastSent) >= statusEvery {
 			a.status.Where = whereOf(p)
-			a.tell()
+			a.publishStatus()
 		}
 	}
 }
@@ -70,11 +70,11 @@ func (a *announcer) result(r *identify.Result, file string, failed error) error 
 	a.status.Where = identify.Where{}
 	if r == nil {
 		a.status.State, a.status.Reason = "failed", failed.Error()
-		a.tell()
+		a.publishStatus()
 		return nil
 	}
 	p := identify.Published{
-		Timestamp: identify.Stamp(time.Now()), ID: "offline-" + time.Now().UTC().Format("20060102T150405Z"), Rig: a.rig, Axis: a.status.Axis, Way: a.status.Way,
+		Timestamp: identify.Stamp(time.Now()), ID: "offline-" + time.Now().UTC().Format("20060102T150405Z"), Rig: a.rig, Axis: a.status.Axis, Trigger: a.status.Trigger,
 		Summary: r.Summary(), File: file, Command: report.CommandLine(),
 	}
 	if p.Acceptable { // a running rig takes its own only
@@ -88,7 +88,7 @@ func (a *announcer) result(r *identify.Result, file string, failed error) error 
 	if err != nil {
 		a.status.State, a.status.Reason = "failed", err.Error()
 	}
-	a.tell()
+	a.publishStatus()
 	if err != nil {
 		return report.ExitWith(report.Unavailable, fmt.Errorf("--publish: %w", err))
 	}

@@ -42,8 +42,8 @@ func runResponse(ctx context.Context, path string, f Options, stdout, stderr io.
 				text, err := cfg.Identified(fit.Values(found.Solution.Params)[:len(cfg.Parameters)])
 				return text, nil, err
 			},
-			after: func(w io.Writer) { printOutputs(w, answer) },
-			page:  "identify-response.md",
+			printAfter: func(w io.Writer) { printOutputs(w, answer) },
+			page:       "identify-response.md",
 		}, nil
 	})
 }
@@ -55,7 +55,7 @@ func fitResponse(ctx context.Context, cfg *configs.ResponseFit, workers int, bar
 		return nil, nil, nil, err
 	}
 	spec := cfg.Spec(workers)
-	found, err := response.Fit(ctx, spec, recs.of, shown(bar))
+	found, err := response.Fit(ctx, spec, recs.recordings, progressWatch(bar))
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -73,9 +73,9 @@ func fitResponse(ctx context.Context, cfg *configs.ResponseFit, workers int, bar
 
 // responses are records with what their checks say.
 type responses struct {
-	of       []response.Recording
-	info     []record.Info
-	findings []record.Finding
+	recordings []response.Recording
+	info       []record.Info
+	findings   []record.Finding
 }
 
 // readResponses reads the columns of all files, each by itself; a piece of a file is a recording.
@@ -122,7 +122,7 @@ func readResponses(ctx context.Context, cfg *configs.ResponseFit, files []string
 					r.Outputs = append(r.Outputs, p.Position)
 				}
 			}
-			out.of, out.info = append(out.of, r), append(out.info, list[0].Info())
+			out.recordings, out.info = append(out.recordings, r), append(out.info, list[0].Info())
 		}
 	}
 	return out, nil
@@ -163,7 +163,7 @@ func checkResponse(ctx context.Context, cfg *configs.ResponseFit, found *respons
 		return nil, err
 	}
 	out := &identify.ResponseChecks{Info: recs.info, Findings: recs.findings}
-	out.Solution, out.Outputs, err = found.Explain(ctx, recs.of)
+	out.Solution, out.Outputs, err = found.Explain(ctx, recs.recordings)
 	return out, err
 }
 

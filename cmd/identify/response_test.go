@@ -193,7 +193,7 @@ func TestResponseOfALateColumn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := recs.of[0] // of 2000 samples every 1 ms
+	r := recs.recordings[0] // of 2000 samples every 1 ms
 	for _, x := range append(slices.Clone(r.Inputs), r.Outputs...) {
 		if len(x) != 1997 {
 			t.Errorf("%d samples, want 1997", len(x))

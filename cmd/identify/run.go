@@ -32,12 +32,12 @@ import (
 
 // recording is a run opened for identification: in the time of its samples, with the configuration it was made with.
 type recording struct {
-	trip    trip // in the rows that were read
-	run     *sink.Run
-	rig     *configs.Config
-	axis    *configs.Axis
-	samples *sink.Samples
-	live    *sink.LiveRows
+	trip     trip // in the rows that were read
+	run      *sink.Run
+	rig      *configs.Config
+	axis     *configs.Axis
+	samples  *sink.Samples
+	liveRows *sink.LiveRows
 }
 
 // openRecording opens a run for one of its axes, by its name or that of its position; "": the only one. watch is told how far it is read.
@@ -58,7 +58,7 @@ func openRecording(path, of, command string, still bool, watch func(read, size i
 		run.Close()
 		return nil, &record.Error{File: run.Path, Msg: err.Error()}
 	}
-	r := &recording{run: run, rig: rig, axis: axis, live: sink.NewLiveRows(&run.Info.Schema, axis.Name)}
+	r := &recording{run: run, rig: rig, axis: axis, liveRows: sink.NewLiveRows(&run.Info.Schema, axis.Name)}
 	dev := deviceOf(rig, axis)
 	r.samples = run.Samples(sink.SampleOptions{
 		Base: axis.Position, Delay: axis.Estimator.Delay, Period: 1 / rig.DeviceRate(dev), Clocked: rig.Clocked(dev), Polled: dev.Protocol.Kind().Asks,
@@ -69,7 +69,7 @@ func openRecording(path, of, command string, still bool, watch func(read, size i
 
 // see takes in a row.
 func (r *recording) see(row *hil.Row) {
-	r.live.See(row)
+	r.liveRows.See(row)
 	r.trip.see(row)
 }
 
@@ -129,11 +129,11 @@ func ofSamples(m record.Mapping) record.Mapping {
 // read gives the records of the columns of m.
 func (r *recording) read(ctx context.Context, m record.Mapping) ([]*record.Record, error) {
 	m = ofSamples(m)
-	part := m.Last > 0 || m.Span != [2]float64{}
+	part := m.TailDuration > 0 || m.Span != [2]float64{}
 	sum, err := "", error(nil)
 	if part {
-		m.Span, err = r.samples.LimitTo(m.Span, m.Last)
-		m.Last = 0
+		m.Span, err = r.samples.LimitTo(m.Span, m.TailDuration)
+		m.TailDuration = 0
 	} else {
 		sum, err = hashOf(r.run.Path)
 	}
@@ -202,22 +202,22 @@ func hashOf(path string) (string, error) {
 
 // ownRun is what a recording says of itself when it is identified without a file.
 type ownRun struct {
-	Live   *sink.LiveEstimate `json:"live"`              // null: the run has none
-	NoLive string             `json:"no_live,omitempty"` // why there is none
+	LiveEstimate *sink.LiveEstimate `json:"live"`              // null: the run has none
+	NoLive       string             `json:"no_live,omitempty"` // why there is none
 	assumptions
-	coupled []string         // axes that move this one
-	doubt   string           // what was taken for granted of the force between samples; "": nothing was
-	doubted []*record.Record // the records without it
-	between string           // what was found of it, for people
+	coupled         []string         // axes that move this one
+	doubt           string           // what was taken for granted of the force between samples; "": nothing was
+	alternatives    []*record.Record // the records without it
+	intersampleText string           // what was found of it, for people
 }
 
 // Records are those of the fit with the doubts about them.
 func (o *ownRun) Records(fit []*record.Record) identify.Records {
-	return identify.Records{Fit: fit, Doubted: o.doubted, Doubt: o.doubt}
+	return identify.Records{Fit: fit, WithoutAssumed: o.alternatives, Doubt: o.doubt}
 }
 
-// Between is what was found of the force between samples; "": nothing was looked for.
-func (o *ownRun) Between() string { return o.between }
+// IntersampleText is what was found of the force between samples; "": nothing was looked for.
+func (o *ownRun) IntersampleText() string { return o.intersampleText }
 
 // jointLimit is the distance within which two estimates of four parameters agree, in joint standard errors: all four are within it
 // in 95 of 100 cases, 1 − (1 − 0.95)/4 two-sided.
@@ -225,11 +225,11 @@ const jointLimit = 2.498
 
 // RunOptions say what of a recording is fitted, and how. Zero: its only axis, all of it, inertia, Coulomb and viscous friction.
 type RunOptions struct {
-	Axis    string         // by its name or that of its position; "": the only one
-	Law     string         // a friction law; "": inertia, Coulomb and viscous friction
-	Methods identify.Chain // nil: those that suit the law
-	Span    [2]float64     // s  after the first row; [from, 0]: to the end
-	Last    float64        // s  up to the last sample; 0: all
+	Axis         string         // by its name or that of its position; "": the only one
+	Law          string         // a friction law; "": inertia, Coulomb and viscous friction
+	Methods      identify.Chain // nil: those that suit the law
+	Span         [2]float64     // s  after the first row; [from, 0]: to the end
+	TailDuration float64        // s  up to the last sample; 0: all
 }
 
 // PlanRun makes of a recording what an identification file says, and reads it.
@@ -253,13 +253,13 @@ func PlanRun(ctx context.Context, path string, o RunOptions, bar *report.Progres
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if !f.found && asHeld(cfg) {
+	if !f.timingFound && asHeld(cfg) {
 		if simulates(cfg.Method) {
 			cfg.Model.Hold = axis.Linear
 		}
 		cfg.Bristle.Hold = bristle.Auto
 	}
-	if f.found && slices.Contains(cfg.Method, "regress") {
+	if f.timingFound && slices.Contains(cfg.Method, "regress") {
 		cfg.Interpolation = linear.BetweenLine
 		if asHeld(cfg) {
 			cfg.Interpolation = linear.BetweenHold
@@ -267,11 +267,12 @@ func PlanRun(ctx context.Context, path string, o RunOptions, bar *report.Progres
 		assumed.because("between", "the torque between samples is known by the commands")
 	}
 	recs := f.recs
-	own := &ownRun{assumptions: assumed, coupled: coupledTo(r.rig, r.axis), doubt: f.doubt, doubted: f.doubted, between: f.between}
-	if f.between != "" {
-		own.say("between", "%s", f.between)
+	own := &ownRun{assumptions: assumed, coupled: coupledTo(r.rig, r.axis), doubt: f.doubt, alternatives: f.alternatives,
+		intersampleText: f.intersampleText}
+	if f.intersampleText != "" {
+		own.add("between", "%s", f.intersampleText)
 	}
-	if own.Live = r.live.Estimate(); own.Live == nil {
+	if own.LiveEstimate = r.liveRows.Estimate(); own.LiveEstimate == nil {
 		own.NoLive = "the recursive estimate of the run " + sink.NoLive
 		if !r.axis.Estimator.RLS.Enabled {
 			own.NoLive = "estimator.rls is off in this run"
@@ -300,16 +301,16 @@ func PlanAxis(rig *configs.Config, ax *configs.Axis, o RunOptions) (*configs.Ide
 	a.because("name", "of the rig")
 	a.because("description", "of the rig")
 	a.because("axis", "axis %s of the rig", ax.Name)
-	cfg.Data.Span, cfg.Data.TailDuration = o.Span, o.Last
+	cfg.Data.Span, cfg.Data.TailDuration = o.Span, o.TailDuration
 	columns := &cfg.Data.Columns
 	columns.Time = configs.IdentifyColumn{Name: sink.SampleTime, Unit: "s"}
 	columns.Position = configs.IdentifyColumn{Name: ax.Position, Unit: unit("rad")}
-	a.say("position", "%s", ax.Position)
+	a.add("position", "%s", ax.Position)
 	a.because("data.columns.position", "that of the axis")
 	every, together := 1/rig.DeviceRate(dev), false // current and position are sampled in every tick, by one device
 	if current != "" {
 		columns.Force = configs.IdentifyColumn{Name: current, Unit: "A", Gain: fmt.Sprintf("%g %s", motor.K, unit("N·m/A"))}
-		a.say("torque", "%s · %s (K of the motor)", columns.Force.Gain, current)
+		a.add("torque", "%s · %s (K of the motor)", columns.Force.Gain, current)
 		a.because("data.columns.force", "the measured current")
 		a.because("data.columns.force.gain", "K of the motor in the rig")
 		k, _ := rig.Find(current, false)
@@ -317,7 +318,7 @@ func PlanAxis(rig *configs.Config, ax *configs.Axis, o RunOptions) (*configs.Ide
 		case together && ax.Drive.Kind == plant.CurrentDrive:
 			// a slow drive's current runs straight from sample to sample, a fast one's is there right after a sample and held
 			columns.Force.Delay, cfg.Data.Doubt = every/4, every/4
-			a.say("current", "of a drive told at every sample: a quarter of a sample earlier, as much in doubt")
+			a.add("current", "of a drive told at every sample: a quarter of a sample earlier, as much in doubt")
 			a.because("data.columns.force.delay", "s; a quarter of a sample, between a current that runs straight and one that is held from right after a sample")
 			a.because("data.delay_doubt", "s; either may be")
 		case ax.Motor != nil && (together || ax.Drive.Kind == plant.VoltageDrive):
@@ -328,13 +329,13 @@ func PlanAxis(rig *configs.Config, ax *configs.Axis, o RunOptions) (*configs.Ide
 			a.because("data.winding", "the motor of the rig; its voltage is held from command to command")
 			if together {
 				c, extra := estimator.HeldVoltage(motor, every, 0)
-				a.say("winding", "R, L and brush drop of the motor between held voltages: current %.2f samples earlier, inertia + %.3g kg·m²", c-0.5, extra)
+				a.add("winding", "R, L and brush drop of the motor between held voltages: current %.2f samples earlier, inertia + %.3g kg·m²", c-0.5, extra)
 				a.because("data.winding", "the motor of the rig; its voltage is held from sample to sample")
 			}
 		}
 	} else {
 		columns.Force = configs.IdentifyColumn{Name: ax.Effort, Unit: unit("N·m")}
-		a.say("torque", "%s, taken for that of the drive", ax.Effort)
+		a.add("torque", "%s, taken for that of the drive", ax.Effort)
 		a.because("data.columns.force", "the measured one, taken for that of the drive")
 	}
 	if !together && ax.Drive.Command != "" && ax.Drive.Kind.Forces() { // else each command lasts from sample to sample
@@ -349,7 +350,7 @@ func PlanAxis(rig *configs.Config, ax *configs.Axis, o RunOptions) (*configs.Ide
 	if rig.Clocked(dev) {
 		clock = "the clock of the device"
 	}
-	a.say("time", "of the samples, by %s", clock)
+	a.add("time", "of the samples, by %s", clock)
 	a.because("data.columns.time", "of the samples, by %s", clock)
 
 	a.chain(cfg, o.Methods, o.Law)
@@ -361,14 +362,14 @@ func PlanAxis(rig *configs.Config, ax *configs.Axis, o RunOptions) (*configs.Ide
 		a.because("trim", "s; five periods of the corner at each end")
 		if slow := cmp.Or(ax.Estimator.RLS.MinVel, 3*ax.Friction.StribeckSpeed()); slow > 0 {
 			cfg.MinVelocity = &slow
-			a.say("left out", "what is near speeds below %g %s", slow, unit("rad/s"))
+			a.add("left out", "what is near speeds below %g %s", slow, unit("rad/s"))
 			a.because("min_velocity", "%s; as in the live estimate, or three Stribeck velocities of the rig", unit("rad/s"))
 		}
 	}
 	if law := o.Law; law != "" || simulates(cfg.Method) {
 		if law == "" && ax.Friction.Model != nil {
 			law = friction.NameOf(ax.Friction.Model)
-			a.say("law", "%s, that of the rig", law)
+			a.add("law", "%s, that of the rig", law)
 			a.because("model.law", "that of the rig")
 		}
 		if a.law(cfg, law); simulates(cfg.Method) {
@@ -388,7 +389,7 @@ func PlanAxis(rig *configs.Config, ax *configs.Axis, o RunOptions) (*configs.Ide
 		for _, p := range ax.Friction.Model.Params() {
 			if taken := p; slices.Contains(ofRig, p.Name) && p.Value != 0 {
 				cfg.Parameters = append(cfg.Parameters, configs.IdentifyParam{Given: identify.Given{Name: p.Name, Start: &taken.Value, Assumed: true}})
-				a.say(p.Name, "%g%s, assumed: that of the rig", p.Value, schema.UnitSuffix(unit(p.Unit)))
+				a.add(p.Name, "%g%s, assumed: that of the rig", p.Value, schema.UnitSuffix(unit(p.Unit)))
 				a.because("parameters."+p.Name, "%sthat of the rig: a motion rarely tells it",
 					strings.TrimLeft(schema.UnitSuffix(unit(p.Unit))+"; ", " ;"))
 			}
@@ -402,13 +403,13 @@ var ofRig = []string{"vd", "exponent", "elements", "ratio", "m", "n", "reach", "
 
 // hold compares the fit with the live estimate. Where they differ, one of them is wrong, and the verdict says so.
 func (o *ownRun) hold(res *identify.Result) {
-	if o == nil || o.Live == nil {
+	if o == nil || o.LiveEstimate == nil {
 		return
 	}
 	var differ []string
 	compared := 0
-	for i := range o.Live.Parameters {
-		p := &o.Live.Parameters[i]
+	for i := range o.LiveEstimate.Parameters {
+		p := &o.LiveEstimate.Parameters[i]
 		q, ok := res.Param(p.Name)
 		if !ok || q.Fixed {
 			continue
@@ -423,15 +424,15 @@ func (o *ownRun) hold(res *identify.Result) {
 			differ = append(differ, fmt.Sprintf("%s %.4g, live %.4g", p.Name, q.Value, p.Value))
 		}
 	}
-	o.Live.Agrees = compared > 0 && differ == nil
+	o.LiveEstimate.Agrees = compared > 0 && differ == nil
 	if differ != nil {
-		res.Say(fit.LiveDiffers, fit.Weaken, nil, "the live estimate of the run differs by more than both errors allow: %s", strings.Join(differ, "; "))
+		res.AddReason(fit.LiveDiffers, fit.Weaken, nil, "the live estimate of the run differs by more than both errors allow: %s", strings.Join(differ, "; "))
 	}
 }
 
 // remarks are the live estimate beside the fit, or why there is none.
 func (o *ownRun) remarks() (lines []string) {
-	l := o.Live
+	l := o.LiveEstimate
 	if l == nil {
 		return []string{"none: " + o.NoLive}
 	}

@@ -48,8 +48,8 @@ func (s *display) check(verb string, json, force bool) error {
 	return nil
 }
 
-// none says that what was asked for is not written: there is no result.
-func (s *display) none(stderr io.Writer) {
+// warnNoResult says that what was asked for is not written: there is no result.
+func (s *display) warnNoResult(stderr io.Writer) {
 	if s.page != "" || s.figures != "" {
 		fmt.Fprintln(stderr, "warning: no report and no figures: there is no result to show")
 	}

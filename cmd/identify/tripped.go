@@ -12,16 +12,16 @@ import (
 
 // trip is the last one among the rows of a run.
 type trip struct {
-	row  hil.Row // in which the rig was tripped first
-	last hil.Mode
+	row      hil.Row // in which the rig was tripped first
+	lastMode hil.Mode
 }
 
 // see takes in a row.
 func (t *trip) see(r *hil.Row) {
-	if off := r.Mode == hil.Trip || r.Mode == hil.Estop; off && t.last.Energised() {
+	if off := r.Mode == hil.Trip || r.Mode == hil.Estop; off && t.lastMode.Energised() {
 		t.row = *r
 	}
-	t.last = r.Mode
+	t.lastMode = r.Mode
 }
 
 // text says when and why; "": there was none.
@@ -30,7 +30,7 @@ func (t *trip) text(run *sink.Run) string {
 	if t.row.Seq == 0 || err != nil {
 		return ""
 	}
-	return fmt.Sprintf("the run tripped at %.4g s (%s)", float64(t.row.T-begin)*1e-9, t.row.Why(&run.Info.Schema))
+	return fmt.Sprintf("the run tripped at %.4g s (%s)", float64(t.row.T-begin)*1e-9, t.row.CauseText(&run.Info.Schema))
 }
 
 // afterTrip says of a recording that cannot be identified that it tripped, if it did: then that is why it is short.

@@ -151,7 +151,7 @@ func drawColumn(c draw.Canvas, col Column, l *legend) {
 	wide := vg.Length(0)
 	for i, p := range col.Panels {
 		faces[i] = newFace(p, c.Max.X-c.Min.X, h)
-		wide = max(wide, faces[i].left())
+		wide = max(wide, faces[i].yAxisWidth())
 	}
 	for i := range faces {
 		top := c.Max.Y - vg.Length(i)*h

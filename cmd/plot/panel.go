@@ -20,12 +20,12 @@ type face struct {
 }
 
 const (
-	below   = vg.Length(33) // pt for marks and label of the horizontal axis
-	above   = vg.Length(6)  // pt without a title
-	titled  = vg.Length(19) // pt with one
-	right   = vg.Length(12) // pt
-	tickLen = vg.Length(3)  // pt
-	sideRow = vg.Length(9)  // pt between two lines of the label of the vertical axis
+	xAxisHeight    = vg.Length(33) // pt for marks and label of the horizontal axis
+	untitledMargin = vg.Length(6)  // pt without a title
+	titledMargin   = vg.Length(19) // pt with one
+	right          = vg.Length(12) // pt
+	tickLen        = vg.Length(3)  // pt
+	sideRow        = vg.Length(9)  // pt between two lines of the label of the vertical axis
 )
 
 func newFace(p Panel, w, h vg.Length) face {
@@ -35,28 +35,28 @@ func newFace(p Panel, w, h vg.Length) face {
 		p.X.Min, p.X.Max = lo, hi // time runs from edge to edge
 	}
 	f.x = newScale(p.X, lo, hi, int(math.Max(3, float64(w)/45)))
-	lo, hi = rangeOf(p.Series, p.Y.Log, func(s *Series) []float64 { return slices.Concat(s.Y, s.Low) })
+	lo, hi = rangeOf(p.Series, p.Y.Log, func(s *Series) []float64 { return slices.Concat(s.Y, s.Lower) })
 	f.y = newScale(p.Y, lo, hi, int(math.Max(2, float64(h)/25)))
-	top := above
+	top := untitledMargin
 	if p.Title != "" {
-		top = titled
+		top = titledMargin
 	}
 	const together = " /\u00a0" // the unit stays with its stroke
-	for _, line := range fold(labelText, strings.ReplaceAll(f.y.label, " / ", together), h-below-top) {
+	for _, line := range fold(labelText, strings.ReplaceAll(f.y.label, " / ", together), h-xAxisHeight-top) {
 		f.side = append(f.side, strings.ReplaceAll(line, "/\u00a0", "/ "))
 	}
 	widest := vg.Length(0)
 	for _, m := range f.x.marks {
 		widest = max(widest, xTickText.Width(m.text)+3)
 	}
-	if n := len(p.X.Names); n > 0 && widest > (w-f.left()-right)/vg.Length(n) {
+	if n := len(p.X.Names); n > 0 && widest > (w-f.yAxisWidth()-right)/vg.Length(n) {
 		f.upward = widest
 	}
 	return f
 }
 
-// left is what marks and label of the vertical axis take (pt).
-func (f *face) left() vg.Length {
+// yAxisWidth is what marks and label of the vertical axis take (pt).
+func (f *face) yAxisWidth() vg.Length {
 	w := vg.Length(0)
 	for _, m := range f.y.marks {
 		w = max(w, yTickText.Width(m.text))
@@ -78,11 +78,11 @@ func (f *face) equalise(w, h float64) {
 
 // draw draws the panel; left is the space that all panels of the column leave for the vertical axis.
 func (f *face) draw(c draw.Canvas, left vg.Length, l *legend) {
-	top := above
+	top := untitledMargin
 	if f.Title != "" {
-		top = titled
+		top = titledMargin
 	}
-	in := draw.Crop(c, left, -right, below+f.upward, -top)
+	in := draw.Crop(c, left, -right, xAxisHeight+f.upward, -top)
 	if f.Equal {
 		f.equalise(float64(in.Size().X), float64(in.Size().Y))
 	}
@@ -94,7 +94,7 @@ func (f *face) draw(c draw.Canvas, left vg.Length, l *legend) {
 
 	// grid, marks, labels
 	for _, m := range f.x.marks {
-		x := px(m.at)
+		x := px(m.value)
 		in.StrokeLine2(gridLine, x, in.Min.Y, x, in.Max.Y)
 		name := xTickText
 		if f.upward > 0 {
@@ -103,7 +103,7 @@ func (f *face) draw(c draw.Canvas, left vg.Length, l *legend) {
 		c.FillText(name, vg.Point{X: x, Y: in.Min.Y - tickLen - 2}, m.text)
 	}
 	for _, m := range f.y.marks {
-		y := py(m.at)
+		y := py(m.value)
 		in.StrokeLine2(gridLine, in.Min.X, y, in.Max.X, y)
 		c.FillText(yTickText, vg.Point{X: in.Min.X - tickLen - 2, Y: y}, m.text)
 	}
@@ -131,10 +131,10 @@ func (f *face) draw(c draw.Canvas, left vg.Length, l *legend) {
 
 	// the frame covers the ends of the curves
 	for _, m := range f.x.marks {
-		in.StrokeLine2(frameLine, px(m.at), in.Min.Y-tickLen, px(m.at), in.Min.Y)
+		in.StrokeLine2(frameLine, px(m.value), in.Min.Y-tickLen, px(m.value), in.Min.Y)
 	}
 	for _, m := range f.y.marks {
-		in.StrokeLine2(frameLine, in.Min.X-tickLen, py(m.at), in.Min.X, py(m.at))
+		in.StrokeLine2(frameLine, in.Min.X-tickLen, py(m.value), in.Min.X, py(m.value))
 	}
 	in.StrokeLines(frameLine, []vg.Point{in.Min, {X: in.Max.X, Y: in.Min.Y}, in.Max, {X: in.Min.X, Y: in.Max.Y}, in.Min})
 }
@@ -172,7 +172,7 @@ func (f *face) curve(in draw.Canvas, s *Series, l *legend) {
 	case Band: // up along one edge, back along the other, apart where a number is missing
 		for from := 0; from < len(s.X); {
 			to := from
-			for to < len(s.X) && !math.IsNaN(s.X[to]-s.X[to]+s.Y[to]-s.Y[to]+s.Low[to]-s.Low[to]) {
+			for to < len(s.X) && !math.IsNaN(s.X[to]-s.X[to]+s.Y[to]-s.Y[to]+s.Lower[to]-s.Lower[to]) {
 				to++
 			}
 			var edge []vg.Point
@@ -180,7 +180,7 @@ func (f *face) curve(in draw.Canvas, s *Series, l *legend) {
 				edge = append(edge, vg.Point{X: px(s.X[i]), Y: py(s.Y[i])})
 			}
 			for i := to - 1; i >= from; i-- {
-				edge = append(edge, vg.Point{X: px(s.X[i]), Y: py(s.Low[i])})
+				edge = append(edge, vg.Point{X: px(s.X[i]), Y: py(s.Lower[i])})
 			}
 			if len(edge) > 2 {
 				in.FillPolygon(shade(pen.Color, 0.22), edge)

@@ -62,7 +62,7 @@ type Axis struct {
 type Series struct {
 	Label string // in the legend; empty: in no legend
 	X, Y  []float64
-	Low   []float64 // Band: its lower edge
+	Lower []float64 // Band: its lower edge
 	Z     []float64 // Cells: −1 … 1
 	Style Style
 }
@@ -75,7 +75,7 @@ const (
 	Guide               // a thin grey dashed line for what the curves are compared with: the input, a closed form
 	Points              // coloured dots
 	Bars                // from zero to Y, centred on evenly spaced X
-	Band                // the area between Low and Y
+	Band                // the area between Lower and Y
 	Cells               // squares of size one around X, Y, coloured by the sign and the size of Z, which stands in them
 )
 
@@ -135,8 +135,8 @@ func (f *Figure) check() error {
 				if len(s.X) != len(s.Y) {
 					return fmt.Errorf("figure %q, curve %q: %d abscissas, %d ordinates", f.Title, s.Label, len(s.X), len(s.Y))
 				}
-				if s.Style == Band && len(s.Low) != len(s.Y) || s.Style == Cells && len(s.Z) != len(s.Y) {
-					return fmt.Errorf("figure %q, curve %q: a band needs Low, cells need Z, as long as the rest", f.Title, s.Label)
+				if s.Style == Band && len(s.Lower) != len(s.Y) || s.Style == Cells && len(s.Z) != len(s.Y) {
+					return fmt.Errorf("figure %q, curve %q: a band needs Lower, cells need Z, as long as the rest", f.Title, s.Label)
 				}
 			}
 		}

@@ -139,8 +139,8 @@ func TestMarksAreRound(t *testing.T) {
 			t.Fatalf("%g … %g: %d marks", lo, hi, len(s.marks))
 		}
 		for i, m := range s.marks {
-			if p := s.place(m.at); p < -1e-9 || p > 1+1e-9 {
-				t.Fatalf("%g … %g: mark %g outside", lo, hi, m.at)
+			if p := s.place(m.value); p < -1e-9 || p > 1+1e-9 {
+				t.Fatalf("%g … %g: mark %g outside", lo, hi, m.value)
 			}
 			if i > 0 && m.text == s.marks[i-1].text {
 				t.Fatalf("%g … %g: two marks read %s", lo, hi, m.text)
@@ -247,8 +247,8 @@ func TestLogMarks(t *testing.T) {
 		s := newScale(Axis{Log: true, Min: r[0], Max: r[1]}, r[0], r[1], 5)
 		texts := map[string]bool{}
 		for _, m := range s.marks {
-			if texts[m.text] = true; m.at < r[0]*(1-1e-9) || m.at > r[1]*(1+1e-9) {
-				t.Errorf("%v: mark %g", r, m.at)
+			if texts[m.text] = true; m.value < r[0]*(1-1e-9) || m.value > r[1]*(1+1e-9) {
+				t.Errorf("%v: mark %g", r, m.value)
 			}
 		}
 		if len(s.marks) < 2 || len(s.marks) > 12 || len(texts) != len(s.marks) {

@@ -30,9 +30,9 @@ func TerminalOf(w io.Writer) Terminal {
 }
 
 const (
-	textRows  = 12 // of a panel
-	leastCols = 20
-	mostCols  = 140
+	textRows = 12 // of a panel
+	minCols  = 20
+	maxCols  = 140
 )
 
 // Text draws the figure with braille dots, 2 × 4 to a letter, one panel below the other.
@@ -120,7 +120,7 @@ func (d *dots) line(x0, y0, x1, y1 float64, hue, every int) {
 
 // textPanel draws one pair of axes.
 func textPanel(w io.Writer, p Panel, l *legend, t Terminal) {
-	cols := min(max(t.Width-12, leastCols), mostCols)
+	cols := min(max(t.Width-12, minCols), maxCols)
 	f := newFace(p, vg.Length(6*cols), vg.Length(12*textRows))
 	d := &dots{cols: cols, rows: textRows, bits: make([]byte, cols*textRows), hue: make([]int, cols*textRows)}
 	wide, high := float64(2*cols-1), float64(4*textRows-1)
@@ -142,7 +142,7 @@ func textPanel(w io.Writer, p Panel, l *legend, t Terminal) {
 				}
 				switch s.Style {
 				case Band:
-					if lo := py(s.Low[k]); seen(lo) {
+					if lo := py(s.Lower[k]); seen(lo) {
 						for at := math.Ceil(lo); at <= y; at++ {
 							if int(at)%2 == int(x)%2 {
 								d.set(int(x), int(at), hue)
@@ -179,7 +179,7 @@ func textPanel(w io.Writer, p Panel, l *legend, t Terminal) {
 	// rows with the marks of the vertical axis, then those of the horizontal one
 	left := map[int]string{}
 	for _, m := range f.y.marks {
-		left[textRows-1-int(py(m.at))/4] = m.text
+		left[textRows-1-int(py(m.value))/4] = m.text
 	}
 	for _, s := range []string{p.Title, f.y.label} {
 		if s != "" {
@@ -204,7 +204,7 @@ func textPanel(w io.Writer, p Panel, l *legend, t Terminal) {
 	}
 	below := []rune(strings.Repeat(" ", 11+cols+12))
 	for _, m := range f.x.marks {
-		at := 11 + int(px(m.at))/2 - utf8.RuneCountInString(m.text)/2
+		at := 11 + int(px(m.value))/2 - utf8.RuneCountInString(m.text)/2
 		for i, c := range []rune(m.text) {
 			if k := at + i; k >= 0 && k < len(below) {
 				below[k] = c

@@ -39,7 +39,7 @@ func themed(svg []byte, title string) []byte {
 	svg = hexColor.ReplaceAllFunc(svg, func(hex []byte) []byte {
 		rgb, _ := strconv.ParseUint(string(hex[1:]), 16, 32) // matched
 		for name, c := range variables {
-			if near(uint8(rgb>>16), c.R) && near(uint8(rgb>>8), c.G) && near(uint8(rgb), c.B) {
+			if sameShade(uint8(rgb>>16), c.R) && sameShade(uint8(rgb>>8), c.G) && sameShade(uint8(rgb), c.B) {
 				return fmt.Appendf(nil, "var(%s,%s)", name, hex)
 			}
 		}
@@ -50,5 +50,5 @@ func themed(svg []byte, title string) []byte {
 	return bytes.TrimSpace(out)
 }
 
-// near allows for the rounding of translucent colours in the file.
-func near(a, b uint8) bool { return max(a, b)-min(a, b) <= 2 }
+// sameShade allows for the rounding of translucent colours in the file.
+func sameShade(a, b uint8) bool { return max(a, b)-min(a, b) <= 2 }

@@ -16,8 +16,8 @@ type scale struct {
 }
 
 type mark struct {
-	at   float64 // in the unit of the data
-	text string
+	value float64 // in the unit of the data
+	text  string
 }
 
 // newScale fits an axis to the data range [lo, hi] with about n marks.
@@ -170,11 +170,11 @@ func prefixOf(unit string, top float64) (prefix string, factor float64) {
 		return "", 1
 	}
 	for _, p := range []struct {
-		name string
-		from float64
-		f    float64
+		name     string
+		minValue float64
+		f        float64
 	}{{"M", 1e6, 1e-6}, {"k", 1e4, 1e-3}, {"", 0.05, 1}, {"m", 0.5e-4, 1e3}, {"µ", 0.5e-7, 1e6}, {"n", 0.5e-10, 1e9}} {
-		if top >= p.from && !(first == "s" && p.f < 1) {
+		if top >= p.minValue && !(first == "s" && p.f < 1) {
 			return p.name, p.f
 		}
 	}

@@ -34,8 +34,8 @@ func NewLogger(out io.Writer, format string, verbose, quiet bool) (*slog.Logger,
 	return nil, ExitWith(Usage, fmt.Errorf("--log-format %q: want text or json", format))
 }
 
-// again is how soon after the first a further signal still means the same: whoever ends a process group often tells its members too.
-const again = time.Second
+// repeatWindow is how soon after the first a further signal still means the same: whoever ends a process group often tells its members too.
+const repeatWindow = time.Second
 
 // UntilInterrupt is a context that ends at the first Ctrl-C, SIGTERM, or hang-up of the terminal (which nohup switches off); one that comes
 // more than a second later ends the program at once. was tells whether a signal came; context.Cause says which.
@@ -54,7 +54,7 @@ func UntilInterrupt(parent context.Context) (ctx context.Context, was func() boo
 			case first.IsZero():
 				first = time.Now()
 				cancel(interruption{s})
-			case time.Since(first) > again:
+			case time.Since(first) > repeatWindow:
 				os.Exit(Interrupted)
 			}
 		}

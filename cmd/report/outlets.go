@@ -13,8 +13,8 @@ import (
 // hangs behind a pipe, a full disk. What is written waits in memory for a goroutine that writes it; what finds the room full is dropped,
 // and its lines are counted.
 type Outlets struct {
-	Out, Log io.Writer // never wait and never fail
-	queues   []*outletQueue
+	Stdout, Log io.Writer // never wait and never fail
+	queues      []*outletQueue
 }
 
 // outletRoom is how much may wait, in bytes: some 10 000 lines.
@@ -27,7 +27,7 @@ func NewOutlets(out, log io.Writer) *Outlets {
 	if !sameFile(out, log) {
 		o.queues = append(o.queues, newOutletQueue())
 	}
-	o.Out = outlet{out, o.queues[len(o.queues)-1]}
+	o.Stdout = outlet{out, o.queues[len(o.queues)-1]}
 	return o
 }
 
@@ -44,18 +44,18 @@ func sameFile(a, b io.Writer) bool {
 
 // OutletState is how far the readers are behind.
 type OutletState struct {
-	Lost  uint64        // lines that were dropped, since the start
-	Stuck time.Duration // since when a reader has taken nothing of what waits; 0: none waits
-	Err   error         // of the newest write; nil: it succeeded
+	LostLines uint64        // lines that were dropped, since the start
+	StuckTime time.Duration // since when a reader has taken nothing of what waits; 0: none waits
+	Err       error         // of the newest write; nil: it succeeded
 }
 
 // State may be asked from any goroutine.
 func (o *Outlets) State() (s OutletState) {
 	for _, q := range o.queues {
 		q.mu.Lock()
-		s.Lost += q.lost
-		if !q.since.IsZero() {
-			s.Stuck = max(s.Stuck, time.Since(q.since))
+		s.LostLines += q.lostLines
+		if !q.writeStart.IsZero() {
+			s.StuckTime = max(s.StuckTime, time.Since(q.writeStart))
 		}
 		if q.err != nil {
 			s.Err = q.err
@@ -89,7 +89,7 @@ type outlet struct {
 
 // Write queues a copy.
 func (o outlet) Write(p []byte) (int, error) {
-	o.q.put(o.to, bytes.Clone(p))
+	o.q.enqueue(o.to, bytes.Clone(p))
 	return len(p), nil
 }
 
@@ -97,13 +97,13 @@ func (o outlet) Write(p []byte) (int, error) {
 type outletQueue struct {
 	wake, done chan struct{}
 
-	mu      sync.Mutex
-	waiting []outletText
-	size    int       // bytes of waiting and of the text under way
-	since   time.Time // when the text under way was begun; zero: there is none
-	lost    uint64
-	err     error
-	closed  bool
+	mu         sync.Mutex
+	waiting    []outletText
+	size       int       // bytes of waiting and of the text under way
+	writeStart time.Time // when the text under way was begun; zero: there is none
+	lostLines  uint64
+	err        error
+	closed     bool
 }
 
 type outletText struct {
@@ -117,10 +117,10 @@ func newOutletQueue() *outletQueue {
 	return q
 }
 
-func (q *outletQueue) put(to io.Writer, text []byte) {
+func (q *outletQueue) enqueue(to io.Writer, text []byte) {
 	q.mu.Lock()
 	if q.closed || q.size+len(text) > outletRoom {
-		q.lost += lines(text)
+		q.lostLines += lines(text)
 	} else {
 		q.waiting, q.size = append(q.waiting, outletText{to, text}), q.size+len(text)
 	}
@@ -151,15 +151,15 @@ func (q *outletQueue) write() {
 				break
 			}
 			t := q.waiting[0]
-			q.waiting, q.since = q.waiting[1:], time.Now()
+			q.waiting, q.writeStart = q.waiting[1:], time.Now()
 			q.mu.Unlock()
 
 			_, err := t.to.Write(t.text)
 
 			q.mu.Lock()
-			q.size, q.since, q.err = q.size-len(t.text), time.Time{}, err
+			q.size, q.writeStart, q.err = q.size-len(t.text), time.Time{}, err
 			if err != nil {
-				q.lost += lines(t.text)
+				q.lostLines += lines(t.text)
 			}
 			q.mu.Unlock()
 		}

@@ -36,8 +36,8 @@ func TestOutletsNeverWait(t *testing.T) {
 		t.Errorf("%d lines took %v", n, took)
 	}
 	s := o.State()
-	if kept := n - int(s.Lost); kept < 20_000 || kept > 22_000 || s.Stuck == 0 {
-		t.Errorf("%d lines kept, stuck for %v", kept, s.Stuck)
+	if kept := n - int(s.LostLines); kept < 20_000 || kept > 22_000 || s.StuckTime == 0 {
+		t.Errorf("%d lines kept, stuck for %v", kept, s.StuckTime)
 	}
 	begun = time.Now()
 	o.Close(50 * time.Millisecond)
@@ -47,7 +47,7 @@ func TestOutletsNeverWait(t *testing.T) {
 	fmt.Fprintln(o.Log, "too late")
 	close(w.go1)
 	o.Close(5 * time.Second)
-	if s := o.State(); s.Lost == 0 || s.Stuck != 0 {
+	if s := o.State(); s.LostLines == 0 || s.StuckTime != 0 {
 		t.Errorf("%+v", s)
 	}
 	for i, l := range strings.Split(strings.TrimSpace(w.text.String()), "\n") {
@@ -74,7 +74,7 @@ func TestOutletsOrder(t *testing.T) {
 	o := NewOutlets(again, appending)
 	want := ""
 	for i := range 100 {
-		fmt.Fprintln(o.Out, "out", i)
+		fmt.Fprintln(o.Stdout, "out", i)
 		fmt.Fprintln(o.Log, "log", i)
 		want += fmt.Sprintln("out", i) + fmt.Sprintln("log", i)
 	}
@@ -91,7 +91,7 @@ func TestOutletsOrder(t *testing.T) {
 	o = NewOutlets(pipe, pipe)
 	fmt.Fprint(o.Log, "one\ntwo\n")
 	o.Close(5 * time.Second)
-	if s := o.State(); s.Lost != 2 || s.Err == nil {
+	if s := o.State(); s.LostLines != 2 || s.Err == nil {
 		t.Errorf("%+v, want two lines lost to a broken pipe", s)
 	}
 }

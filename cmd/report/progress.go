@@ -16,13 +16,13 @@ import (
 
 // Stage is where a long computation is.
 type Stage struct {
-	Method    string // what is at work
-	Phase     string // what it is doing; "" if there is one only
-	Step, Of  int    // steps done and in all; Of 0: not known
-	Simulated int    // simulations so far, over all stages of the method
-	Best      float64
-	Unit      string // of Best
-	Note      string // what else there is to say
+	Method          string // what is at work
+	Phase           string // what it is doing; "" if there is one only
+	Step, StepCount int    // steps done and in all; StepCount 0: not known
+	Simulated       int    // simulations so far, over all stages of the method
+	BestCost        float64
+	Unit            string // of BestCost
+	Note            string // what else there is to say
 }
 
 // lineEvery is how often a long fit says where it is when nobody looks at a terminal.
@@ -34,32 +34,32 @@ const drawEvery = 100 * time.Millisecond
 // Reading is what shows how far a file was read.
 func (p *Progress) Reading(path string) func(read, size int64, rows int) {
 	return func(read, size int64, rows int) {
-		p.Watch(Stage{Method: "reading", Phase: filepath.Base(path) + ", MB", Step: int(read >> 20), Of: int(size >> 20), Note: fmt.Sprintf("%.3g million rows", float64(rows)/1e6)})
+		p.Watch(Stage{Method: "reading", Phase: filepath.Base(path) + ", MB", Step: int(read >> 20), StepCount: int(size >> 20), Note: fmt.Sprintf("%.3g million rows", float64(rows)/1e6)})
 	}
 }
 
 // Progress shows a fit at work: a bar with phase, best cost, simulations per second and time left on a terminal, one line
 // every ten seconds elsewhere. Nothing is shown of what is over within the first instant.
 type Progress struct {
-	mu       sync.Mutex
-	out      io.Writer
-	terminal bool
-	bar      *progressbar.ProgressBar // of the stage; nil: not drawn yet
-	began    time.Time
-	said     time.Time
-	method   string // at work …
-	started  time.Time
-	phase    string // … and its phase, which the bar belongs to
-	since    time.Time
-	stepped  int // steps done when the stage began
-	now      func() time.Time
+	mu          sync.Mutex
+	writer      io.Writer
+	terminal    bool
+	bar         *progressbar.ProgressBar // of the stage; nil: not drawn yet
+	startTime   time.Time
+	lastOutput  time.Time
+	method      string // at work …
+	methodStart time.Time
+	phase       string // … and its phase, which the bar belongs to
+	phaseStart  time.Time
+	stepped     int // steps done when the stage began
+	now         func() time.Time
 }
 
 // NewProgress writes to out, usually standard error.
 func NewProgress(out io.Writer) *Progress {
-	p := &Progress{out: out, now: time.Now}
-	p.began = p.now()
-	p.said = p.began
+	p := &Progress{writer: out, now: time.Now}
+	p.startTime = p.now()
+	p.lastOutput = p.startTime
 	if f, ok := out.(*os.File); ok {
 		p.terminal = term.IsTerminal(int(f.Fd()))
 	}
@@ -72,43 +72,43 @@ func (p *Progress) Watch(s Stage) {
 	defer p.mu.Unlock()
 	t := p.now()
 	if s.Method != p.method {
-		p.method, p.started = s.Method, t
+		p.method, p.methodStart = s.Method, t
 	}
 	if phase := s.Method + s.Phase; phase != p.phase {
-		p.phase, p.since, p.stepped = phase, t, s.Step
-		p.clear()
+		p.phase, p.phaseStart, p.stepped = phase, t, s.Step
+		p.clearBar()
 	}
 	switch {
-	case p.terminal && t.Sub(p.began) > 300*time.Millisecond && (p.bar == nil || t.Sub(p.said) >= drawEvery):
-		p.said = t
+	case p.terminal && t.Sub(p.startTime) > 300*time.Millisecond && (p.bar == nil || t.Sub(p.lastOutput) >= drawEvery):
+		p.lastOutput = t
 		p.draw(s, t)
-	case !p.terminal && t.Sub(p.said) >= lineEvery:
-		p.said = t
-		fmt.Fprintln(p.out, p.describe(s, t))
+	case !p.terminal && t.Sub(p.lastOutput) >= lineEvery:
+		p.lastOutput = t
+		fmt.Fprintln(p.writer, p.describe(s, t))
 	}
 }
 
 // draw shows the bar, which is never full: a full one would end itself.
 func (p *Progress) draw(s Stage, t time.Time) {
 	steps := -1 // a spinner
-	if s.Of > 0 {
-		steps = s.Of + 1
+	if s.StepCount > 0 {
+		steps = s.StepCount + 1
 	}
 	text := fmt.Sprintf("%-80s", p.describe(s, t)) // what was longer before is written over
 	if p.bar == nil {
-		p.bar = progressbar.NewOptions(steps, progressbar.OptionSetWriter(p.out), progressbar.OptionSetWidth(24), progressbar.OptionSetDescription(text),
+		p.bar = progressbar.NewOptions(steps, progressbar.OptionSetWriter(p.writer), progressbar.OptionSetWidth(24), progressbar.OptionSetDescription(text),
 			progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false), progressbar.OptionShowDescriptionAtLineEnd(), progressbar.OptionSetSpinnerChangeInterval(0)) // a spinner that drew itself would outlive its stage
 	}
 	p.bar.Describe(text)
-	if s.Of > 0 {
-		_ = p.bar.Set(min(s.Step, s.Of))
+	if s.StepCount > 0 {
+		_ = p.bar.Set(min(s.Step, s.StepCount))
 	} else {
 		_ = p.bar.Add(1)
 	}
 	_ = p.bar.RenderBlank()
 }
 
-func (p *Progress) clear() {
+func (p *Progress) clearBar() {
 	if p.bar != nil {
 		_ = p.bar.Clear()
 		p.bar = nil
@@ -123,33 +123,33 @@ func (p *Progress) describe(s Stage, t time.Time) string {
 	}
 	if strings.Contains(s.Phase, " of ") {
 		// it counts by itself
-	} else if s.Of > 0 {
-		text += fmt.Sprintf(" %d of %d", s.Step, s.Of)
+	} else if s.StepCount > 0 {
+		text += fmt.Sprintf(" %d of %d", s.Step, s.StepCount)
 	} else if s.Step > 0 {
 		text += fmt.Sprintf(" %d", s.Step)
 	}
 	if s.Note != "" {
 		text += ", " + s.Note
 	}
-	if s.Best > 0 && !math.IsInf(s.Best, 0) {
-		text += fmt.Sprintf(", best %.4g", s.Best)
+	if s.BestCost > 0 && !math.IsInf(s.BestCost, 0) {
+		text += fmt.Sprintf(", best %.4g", s.BestCost)
 		if s.Unit != "" {
 			text += " " + s.Unit
 		}
 	}
-	if d := t.Sub(p.started).Seconds(); d > 0 && s.Simulated > 0 {
+	if d := t.Sub(p.methodStart).Seconds(); d > 0 && s.Simulated > 0 {
 		text += fmt.Sprintf(", %.3g simulations/s", float64(s.Simulated)/d)
 	}
-	if done := s.Step - p.stepped; s.Of > 0 && done > 0 {
-		left := t.Sub(p.since).Seconds() * float64(s.Of-s.Step) / float64(done)
+	if done := s.Step - p.stepped; s.StepCount > 0 && done > 0 {
+		left := t.Sub(p.phaseStart).Seconds() * float64(s.StepCount-s.Step) / float64(done)
 		text += fmt.Sprintf(", %s left", time.Duration(left*float64(time.Second)).Round(time.Second))
 	}
 	return text
 }
 
-// Done removes the bar.
-func (p *Progress) Done() {
+// Finish removes the bar.
+func (p *Progress) Finish() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.clear()
+	p.clearBar()
 }

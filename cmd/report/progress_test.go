@@ -36,10 +36,10 @@ func TestProgressOnTerminal(t *testing.T) {
 	}
 	say(Stage{Method: "regress"}) // of unknown length: a spinner, which ends with its stage
 	for k := 1; k <= 3; k++ {
-		say(Stage{Method: "aep", Phase: "generation", Step: k, Of: 3, Best: 0.5, Unit: "mm", Simulated: 30 * k})
+		say(Stage{Method: "aep", Phase: "generation", Step: k, StepCount: 3, BestCost: 0.5, Unit: "mm", Simulated: 30 * k})
 	}
-	say(Stage{Method: "lm", Phase: "start 1 of 5", Step: 1, Of: 5, Best: 0.25, Unit: "mm", Simulated: 100})
-	p.Done()
+	say(Stage{Method: "lm", Phase: "start 1 of 5", Step: 1, StepCount: 5, BestCost: 0.25, Unit: "mm", Simulated: 100})
+	p.Finish()
 	tty.Close()
 	text := <-shown
 	if first, last := strings.Index(text, "aep"), strings.LastIndex(text, "regress"); last < 0 || last > first {
@@ -62,12 +62,12 @@ func TestProgressInLog(t *testing.T) {
 	p := NewProgress(file)
 	at := time.Now()
 	p.now = func() time.Time { return at }
-	p.began, p.said = at, at
+	p.startTime, p.lastOutput = at, at
 	for k := range 250 {
 		at = at.Add(100 * time.Millisecond)
-		p.Watch(Stage{Method: "aep", Phase: "generation", Step: k, Of: 1000, Best: 0.5, Simulated: 30 * k})
+		p.Watch(Stage{Method: "aep", Phase: "generation", Step: k, StepCount: 1000, BestCost: 0.5, Simulated: 30 * k})
 	}
-	p.Done()
+	p.Finish()
 	text, _ := os.ReadFile(file.Name())
 	if n := strings.Count(string(text), "\n"); n != 2 || !strings.Contains(string(text), "aep: generation 99 of 1000, best 0.5, ") {
 		t.Errorf("%d lines in 25 s, want 2:\n%s", n, text)
@@ -80,13 +80,13 @@ func TestProgressOfReading(t *testing.T) {
 	p := NewProgress(&out)
 	at := time.Now()
 	p.now = func() time.Time { return at }
-	p.began, p.said = at, at
+	p.startTime, p.lastOutput = at, at
 	show := p.Reading("/data/long.csv")
 	for k := range 30 {
 		at = at.Add(time.Second)
 		show(int64(k)<<23, 400<<20, k*300_000)
 	}
-	p.Done()
+	p.Finish()
 	if text := out.String(); strings.Count(text, "\n") != 3 || !strings.Contains(text, "reading: long.csv, MB 72 of 400, 2.7 million rows, 41s left") {
 		t.Errorf("%s", text)
 	}

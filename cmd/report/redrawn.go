@@ -13,15 +13,15 @@ import (
 // Redrawn is a text at the end of a terminal that the next one is written over; what the log writes stays above it. Where out is no
 // terminal, texts follow one another.
 type Redrawn struct {
-	out, log io.Writer
-	Width    func() int // columns; 0: no terminal
-	mu       sync.Mutex
-	text     string // on the screen
+	stdout, log io.Writer
+	Width       func() int // columns; 0: no terminal
+	mu          sync.Mutex
+	text        string // on the screen
 }
 
 // NewRedrawn draws on out; lines of the log go to log, between two drawings.
 func NewRedrawn(out, log io.Writer) *Redrawn {
-	return &Redrawn{out: out, log: log, Width: func() int {
+	return &Redrawn{stdout: out, log: log, Width: func() int {
 		if f, ok := out.(*os.File); ok {
 			if w, _, err := term.GetSize(int(f.Fd())); err == nil {
 				return w
@@ -31,8 +31,8 @@ func NewRedrawn(out, log io.Writer) *Redrawn {
 	}}
 }
 
-// Through writes through outlets from now on.
-func (d *Redrawn) Through(o *Outlets) { d.out, d.log = o.Out, o.Log }
+// UseOutlets writes through outlets from now on.
+func (d *Redrawn) UseOutlets(o *Outlets) { d.stdout, d.log = o.Stdout, o.Log }
 
 // Show replaces the text, which consists of whole lines; a line that does not fit is cut, for it would take two.
 func (d *Redrawn) Show(text string) {
@@ -40,7 +40,7 @@ func (d *Redrawn) Show(text string) {
 	defer d.mu.Unlock()
 	w := d.Width()
 	if w == 0 {
-		io.WriteString(d.out, text)
+		io.WriteString(d.stdout, text)
 		return
 	}
 	var b strings.Builder
@@ -52,12 +52,12 @@ func (d *Redrawn) Show(text string) {
 	}
 	d.erase()
 	d.text = b.String()
-	io.WriteString(d.out, d.text)
+	io.WriteString(d.stdout, d.text)
 }
 
 func (d *Redrawn) erase() {
 	if n := strings.Count(d.text, "\n"); n > 0 {
-		fmt.Fprintf(d.out, "\x1b[%dA\x1b[J", n)
+		fmt.Fprintf(d.stdout, "\x1b[%dA\x1b[J", n)
 	}
 }
 
@@ -67,6 +67,6 @@ func (d *Redrawn) Write(p []byte) (int, error) {
 	defer d.mu.Unlock()
 	d.erase()
 	n, err := d.log.Write(p)
-	io.WriteString(d.out, d.text)
+	io.WriteString(d.stdout, d.text)
 	return n, err
 }

@@ -16,12 +16,12 @@ var animationPage []byte
 
 // drawnBody is a body in its own frame: a circle, or a line through points that may be closed.
 type drawnBody struct {
-	Name   string       `json:"name"`
-	Kind   string       `json:"kind"` // chooses the colour
-	Radius float64      `json:"radius,omitempty"`
-	Points [][2]float64 `json:"points,omitempty"`
-	Closed bool         `json:"closed,omitempty"`
-	Plain  bool         `json:"plain,omitempty"` // its motion is never enlarged
+	Name     string       `json:"name"`
+	Kind     string       `json:"kind"` // chooses the colour
+	Radius   float64      `json:"radius,omitempty"`
+	Points   [][2]float64 `json:"points,omitempty"`
+	Closed   bool         `json:"closed,omitempty"`
+	Unscaled bool         `json:"plain,omitempty"` // its motion is never enlarged
 }
 
 // picture is what an animation shows of a system.
@@ -76,19 +76,19 @@ type animationData struct {
 
 // spacePicture is a machine that does not move in one plane: lines between ends, in three axes of which the last is up.
 type spacePicture struct {
-	Lines  [][3]int      `json:"lines"` // two ends, and the body that it is on
-	Names  []string      `json:"names"` // of the bodies
-	At     [][]float64   `json:"at"`    // of every row, three numbers of each end (m)
-	Ground []int         `json:"ground"`
-	Trail  int           `json:"trail"` // the end whose way is drawn; −1: none
-	Axes   [3][3]float64 `json:"axes"`  // x, y and z of the world
-	Centre [3]float64    `json:"centre"`
-	Size   float64       `json:"size"` // m
+	Lines        [][3]int      `json:"lines"` // two ends, and the body that it is on
+	Names        []string      `json:"names"` // of the bodies
+	EndPositions [][]float64   `json:"at"`    // of every row, three numbers of each end (m)
+	Ground       []int         `json:"ground"`
+	Trail        int           `json:"trail"` // the end whose way is drawn; −1: none
+	Axes         [3][3]float64 `json:"axes"`  // x, y and z of the world
+	Centre       [3]float64    `json:"centre"`
+	Size         float64       `json:"size"` // m
 }
 
 // animate writes a page that needs nothing but a browser: every row of the run, with its contact forces.
 func (s *contactRun) animate(w io.Writer) error {
-	p := s.drawn
+	p := s.animation
 	if p == nil {
 		return errNoPicture
 	}

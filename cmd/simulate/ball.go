@@ -63,10 +63,11 @@ func RunBall(ctx context.Context, path string, f Options, stdout, stderr io.Writ
 	for _, w := range s.warnings[len(warnings):] {
 		fmt.Fprintf(stderr, "warning: %s\n", w)
 	}
-	if f.Out != "" && len(cfg.Markers) == 0 {
+	if f.OutputPath != "" && len(cfg.Markers) == 0 {
 		return report.ExitWith(report.Invalid, fmt.Errorf("simulate: -o writes what cameras see of the markers, and %s has no markers; --motion writes the motion itself", path))
 	}
-	if err := f.write(ctx, output{f.Out, func(w io.Writer) error { return capture.WriteCSV(w, s.capture()) }}, output{f.Motion, s.writeMotion},
+	if err := f.write(ctx, output{f.OutputPath, func(w io.Writer) error { return capture.WriteCSV(w, s.capture()) }},
+		output{f.Motion, s.writeMotion},
 		output{f.Plot, func(w io.Writer) error { return s.figure().Write(w, format) }}); err != nil {
 		return err
 	}
@@ -81,8 +82,8 @@ func RunBall(ctx context.Context, path string, f Options, stdout, stderr io.Writ
 	if f.Plot != "" {
 		next = "hil simulate " + path + " -o markers.csv      keeps what the cameras see"
 	}
-	if f.Out != "" {
-		next = "hil import " + f.Out + "      shows what the recording holds"
+	if f.OutputPath != "" {
+		next = "hil import " + f.OutputPath + "      shows what the recording holds"
 	}
 	fmt.Fprintf(stdout, "\nnext: %s\n", report.AsStarted(next))
 	return doubt

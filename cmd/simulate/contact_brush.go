@@ -27,7 +27,7 @@ func (s *contactRun) brushBySteps(ctx context.Context, b *brush.Brush) error {
 	}
 	s.beginRows(brushBeside, nil)
 	stats, err := b.Run(ctx, brush.RunOptions{
-		MoreauOptions: s.moreau(), Time: s.cfg.Duration, Discard: orNone(s.cfg.Discard), Every: int(math.Round(s.cfg.Rows() / e.Step)),
+		MoreauOptions: s.moreau(), Time: s.cfg.Duration, Discard: orNone(s.cfg.Discard), TraceInterval: int(math.Round(s.cfg.Rows() / e.Step)),
 		Trace: func(now *brush.Snapshot) {
 			s.keepBrush(now.T, now.Q, now.U, pushesOf(now.Contact, e.Step), now.Face, now.Holder, now.Spring, now.Torque)
 		},
@@ -38,7 +38,7 @@ func (s *contactRun) brushBySteps(ctx context.Context, b *brush.Brush) error {
 	s.figures(&stats)
 	s.warnings = append(s.warnings, b.Warnings(e.Step)...)
 	s.solver = append(s.solver, Metric{"steps", "", float64(stats.Steps)}, Metric{"unverified_steps", "", float64(stats.Unverified)},
-		Metric{"eased_steps", "", float64(stats.Eased)}, Metric{"warm_share", "", stats.Warm})
+		Metric{"eased_steps", "", float64(stats.Eased)}, Metric{"warm_share", "", stats.WarmStartShare})
 	s.solver = append(s.solver, byMethod("solved_by_", stats.Methods)...)
 	s.solver = append(s.solver, byMethod("unverified_by_", stats.Unproven)...)
 	if added := s.addedRestitution(); added > 0 {
@@ -52,23 +52,23 @@ func (s *contactRun) brushBySteps(ctx context.Context, b *brush.Brush) error {
 func (s *contactRun) keepBrush(t float64, q, u []float64, pushes []push, beside ...float64) {
 	copy(s.q, q)
 	copy(s.u, u)
-	s.keep(t, pushes, beside...)
+	s.addRow(t, pushes, beside...)
 }
 
 // brushByEvents is brushBySteps with the event-driven engine; forces of a row hold the impulses of impacts.
 func (s *contactRun) brushByEvents(ctx context.Context, b *brush.Brush) error {
 	e := s.cfg.Engine
 	p := b.Params()
-	if !p.Commutator.Smooth {
+	if !p.Commutator.SmoothOutline {
 		s.warnings = append(s.warnings, fmt.Sprintf("event-driven on an outline of straight edges of %s: every point that touches meets %.2g corners per second; commutator.smooth: true is a contour without corners",
 			report.WithUnit(p.Commutator.Spacing, "m"), math.Abs(p.Commutator.Speed)*p.Commutator.Radius/p.Commutator.Spacing))
 	}
 	s.beginRows(brushBeside, nil)
 	stats, counts, err := b.RunEvents(ctx, brush.EventRunOptions{
 		EventOptions: contact.EventOptions{RTol: e.Tolerance, VTh: e.RestitutionSpeed, MaxEvents: e.MaxEvents, Law: s.cfg.Engine.Impact},
-		Time:         s.cfg.Duration, Discard: orNone(s.cfg.Discard), Every: s.cfg.Rows(), Event: s.happened,
+		Time:         s.cfg.Duration, Discard: orNone(s.cfg.Discard), TraceInterval: s.cfg.Rows(), Event: s.happened,
 		Trace: func(now *brush.EventSnapshot) {
-			s.keepBrush(now.T, now.Q, now.U, heldPushes(now.Held), now.Face, now.Holder, now.Spring, now.Torque)
+			s.keepBrush(now.T, now.Q, now.U, heldPushes(now.ContactForces), now.Face, now.Holder, now.Spring, now.Torque)
 		},
 	})
 	if err != nil {
@@ -100,8 +100,8 @@ func (s *contactRun) brushByMeans(b *brush.Brush, why error) {
 	s.metrics = []Metric{
 		{"averaged", "", 1}, {"face_force", "N", a.Force}, {"torque", "N·m", friction * fit.Rise}, {"friction_torque", "N·m", friction}, {"loss", "", fit.Loss},
 	}
-	s.keep(0, nil)
-	s.keep(s.cfg.Duration, nil)
+	s.addRow(0, nil)
+	s.addRow(s.cfg.Duration, nil)
 }
 
 // brushFigure has the phase portrait of the tilt, the tilt over time, and the forces.
@@ -125,7 +125,7 @@ func (s *contactRun) brushFigure() *plot.Figure {
 	left := []plot.Panel{phase, over("tilt", "rad", func(r *instant) float64 { return r.q[2] })}
 	right := make([]plot.Panel, 3)
 	for i, c := range brushBeside[:3] {
-		right[i] = over(map[int]string{0: "face", 1: "holder", 2: "spring"}[i], c.Unit, func(r *instant) float64 { return r.beside[i] })
+		right[i] = over(map[int]string{0: "face", 1: "holder", 2: "spring"}[i], c.Unit, func(r *instant) float64 { return r.extras[i] })
 		right[i].Y.Name += " force"
 	}
 	return &plot.Figure{Title: s.title(), Note: s.engineText() + "; forces are means between rows", Columns: []plot.Column{{Panels: left}, {Panels: right}}}
@@ -160,7 +160,7 @@ func brushPicture(b *brush.Brush) *picture {
 	tip := drawnBody{Name: "tip", Kind: "spring", Radius: p.Spring.TipRadius, Closed: true}
 
 	// the commutator with its bars
-	wheel := drawnBody{Name: "commutator", Kind: "turning", Closed: true, Plain: true}
+	wheel := drawnBody{Name: "commutator", Kind: "turning", Closed: true, Unscaled: true}
 	const around = 720
 	var hint int32
 	for k := range around {
@@ -168,7 +168,7 @@ func brushPicture(b *brush.Brush) *picture {
 		rad, _ := b.Commutator().Radius(a, &hint)
 		wheel.Points = append(wheel.Points, [2]float64{rad * math.Cos(a), rad * math.Sin(a)})
 	}
-	bars := drawnBody{Name: "slots", Kind: "ground", Plain: true}
+	bars := drawnBody{Name: "slots", Kind: "ground", Unscaled: true}
 	for k := range int(p.Commutator.Bars) {
 		s, c := math.Sincos(2 * math.Pi * float64(k) / p.Commutator.Bars)
 		bars.Points = append(bars.Points, [2]float64{0.8 * r * c, 0.8 * r * s}, [2]float64{r * c, r * s}, [2]float64{0.8 * r * c, 0.8 * r * s})
@@ -197,12 +197,12 @@ func brushPicture(b *brush.Brush) *picture {
 		out[24], out[25], out[26] = pivotX, pivotY, q[10]
 		out[27], out[28] = pivotX+p.Spring.Arm*c, pivotY+p.Spring.Arm*s
 	}
-	pic.under(b)
+	pic.addGap(b)
 	return pic
 }
 
-// under adds the gap: both surfaces as heights over a circle of the commutator's radius, along the face.
-func (pic *picture) under(b *brush.Brush) {
+// addGap adds the gap: both surfaces as heights over a circle of the commutator's radius, along the face.
+func (pic *picture) addGap(b *brush.Brush) {
 	r := b.Params().Commutator.Radius
 	const places = 2400
 	f := &facePicture{radius: r, width: b.Params().Brush.Width}

@@ -27,8 +27,8 @@ func (s *contactRun) doubts() (out []string) {
 		out = append(out, fmt.Sprintf("contacts made %.3g J of energy, %.3g %% of what they exchanged with the bodies (energy_gained); "+
 			"engine.positions: true does not, nor does engine.kind: event-driven", k, 100*k/n["energy_exchanged"]))
 	}
-	if s.tooLong != "" {
-		out = append(out, s.tooLong)
+	if s.longStepText != "" {
+		out = append(out, s.longStepText)
 	}
 	return out
 }
@@ -65,8 +65,8 @@ func (s *contactRun) notes() (out []string) {
 	return out
 }
 
-// ended is the error of a run that could not go on, with its exit code and what may help.
-func (s *contactRun) ended(ctx context.Context, err error) error {
+// endError is the error of a run that could not go on, with its exit code and what may help.
+func (s *contactRun) endError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

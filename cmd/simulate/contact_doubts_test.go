@@ -37,8 +37,8 @@ func TestEnergyMadeByContactsIsSaid(t *testing.T) {
 	}
 }
 
-// A ball with ε = 0.5 dropped from 1 m: with positions: false it leaves the floor faster than half of what it comes with, and by how much is said,
-// beside the rebound that the run shows; with positions: true it does not, and nothing is said.
+// A ball with ε = 0.5 dropped from 1 m: with positions: false it leaves the floor faster than half of what it comes with, and by how
+// much is said, beside the rebound that the run shows; with positions: true it does not, and nothing is said.
 func TestRestitutionThatPositionsAddIsSaid(t *testing.T) {
 	for _, positions := range []bool{true, false} {
 		rebound, said := 0.0, 0
@@ -47,7 +47,8 @@ func TestRestitutionThatPositionsAddIsSaid(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "ball.json")
 			height := 1 + float64(k)*4.43e-4/runs
 			file := fmt.Sprintf(`{"version": 1, "name": "ball", "system": "scene", "scene": {"bodies": [{"name": "floor", "shape": "half-plane", "fixed": true},
-				{"name": "ball", "shape": "disc", "radius": 0.02, "mass": 1, "position": [0, %.17g]}], "pairs": [{"a": "ball", "b": "floor", "eps_n": 0.5}]},
+				{"name": "ball", "shape": "disc", "radius": 0.02, "mass": 1, "position": [0, %.17g]}],
+					"pairs": [{"a": "ball", "b": "floor", "eps_n": 0.5}]},
 				"duration": 0.5, "engine": {"kind": "fixed-step", "step": 1e-4, "positions": %v}, "outputs": {"every": 0.01}}`, height, positions)
 			if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
 				t.Fatal(err)
@@ -66,7 +67,8 @@ func TestRestitutionThatPositionsAddIsSaid(t *testing.T) {
 				said++
 			}
 		}
-		if want, tol, all := map[bool]float64{true: 0.5, false: 0.6}[positions], 0.02, map[bool]int{false: runs}[positions]; math.Abs(rebound-want) > tol || said != all {
+		if want, tol, all := map[bool]float64{true: 0.5, false: 0.6}[positions], 0.02,
+			map[bool]int{false: runs}[positions]; math.Abs(rebound-want) > tol || said != all {
 			t.Errorf("positions: %v: rebounds with %g on the mean, want %g; said %d of %d times", positions, rebound, want, said, runs)
 		}
 	}

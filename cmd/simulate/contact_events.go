@@ -40,7 +40,7 @@ func (s *contactRun) byEvents(ctx context.Context) error {
 	s.beginRows(meanForces, heldPushes(forces))
 	every, row := c.Rows(), 1
 	if c.Discard == 0 {
-		sums.touch(s.q, s.u)
+		sums.extend(s.q, s.u)
 	}
 	last := 0.0
 	// push adds the forces between two times of the last step: Gauss's rule of three points, over parts as short as the rows of a file without
@@ -65,14 +65,14 @@ func (s *contactRun) byEvents(ctx context.Context) error {
 		from := last
 		for ; float64(row)*every <= e.T*(1+1e-12) && float64(row)*every <= c.Duration*(1+1e-12); row++ {
 			t := float64(row) * every
-			t = min(max(t, e.Old()), e.T)
+			t = min(max(t, e.StepStart()), e.T)
 			push(from, t)
 			from = t
 			e.At(t, s.q, s.u)
 			forces = e.ForcesAt(t, forces[:0])
 			s.keepMeans(float64(row)*every, heldPushes(forces), &load, every)
 		}
-		if push(from, e.T); e.Event().Settled {
+		if push(from, e.T); e.Event().HasImpulses {
 			settled()
 		}
 		if from := max(last, c.Discard); e.T > from {
@@ -80,7 +80,7 @@ func (s *contactRun) byEvents(ctx context.Context) error {
 		}
 		if e.T >= c.Discard { // also right after an event
 			e.State(q, u)
-			sums.touch(q, u)
+			sums.extend(q, u)
 		}
 		last = e.T
 		return ctx.Err() == nil

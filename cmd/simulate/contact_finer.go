@@ -9,8 +9,8 @@ import (
 	"hilrig/engine/contact"
 )
 
-// Blows that come about a step apart are settled at once, or in an order that the step does not resolve. Whether that matters no single run knows:
-// a run that has such blows is repeated with a shorter step, and what differs between the two is said.
+// Blows that come about a step apart are settled at once, or in an order that the step does not resolve. Whether that matters no single
+// run knows: a run that has such blows is repeated with a shorter step, and what differs between the two is said.
 const (
 	finerStep  = 4     // times shorter
 	ownShare   = 0.005 // of the way or the speed of a coordinate that counts as the same

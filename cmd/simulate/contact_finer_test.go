@@ -35,8 +35,8 @@ func lineOfBalls(x, v, m [3]float64, end float64) [3]float64 {
 	return x
 }
 
-// Three balls whose blows come from a hundredth of a step to ten steps apart, in either direction: a run that ends elsewhere than blow after
-// blow has it says so, and of the runs that are right few do.
+// Three balls whose blows come from a hundredth of a step to ten steps apart, in either direction: a run that ends elsewhere than blow
+// after blow has it says so, and of the runs that are right few do.
 func TestBlowsCloseTogetherAreRightOrSaid(t *testing.T) {
 	wrong, said, falsely, runs := 0, 0, 0, 0
 	for _, middle := range []float64{0.01, 0.2, 5} {

@@ -19,7 +19,7 @@ const motorStep = 1e-4
 func (s *contactRun) buildMotor() error {
 	d := s.cfg.Drive
 	spec := brush.MachineSpec{
-		Params: s.cfg.Brush.Params, Scheme: s.moreau(), SubStep: s.cfg.Engine.Step, Averaged: s.cfg.Engine.AveragedContact,
+		Params: s.cfg.Brush.Params, Scheme: s.moreau(), SubStep: s.cfg.Engine.Step, AlwaysAveraged: s.cfg.Engine.AveragedContact,
 		Pair: d.Pair, LoadJ: d.LoadJ, LoadTorque: d.LoadTorque,
 	}
 	m, err := brush.NewMachine(spec)
@@ -41,7 +41,7 @@ func (s *contactRun) buildMotor() error {
 		case plant.OutApplied:
 			name = "voltage"
 		}
-		s.beside = append(s.beside, engine.Signal{Name: name, Unit: o.Unit})
+		s.extraSignals = append(s.extraSignals, engine.Signal{Name: name, Unit: o.Unit})
 	}
 	return nil
 }
@@ -51,7 +51,7 @@ func (s *contactRun) motorBySteps(ctx context.Context) error {
 	rows := s.cfg.Rows()
 	parts := max(1, int(math.Ceil(rows/motorStep-1e-9)))
 	dt := rows / float64(parts)
-	x, y := s.q, make([]float64, len(s.beside))
+	x, y := s.q, make([]float64, len(s.extraSignals))
 	u := []float64{s.cfg.Brush.Motor.Voltage, 1}
 	s.q = nil
 	var n, i2 float64
@@ -74,7 +74,7 @@ func (s *contactRun) motorBySteps(ctx context.Context) error {
 			i2 += (y[plant.OutCurrent]*y[plant.OutCurrent] - i2) / n
 		}
 		if (k+1)%parts == 0 {
-			s.rows = append(s.rows, instant{t: t, beside: append([]float64(nil), y...)})
+			s.rows = append(s.rows, instant{t: t, extras: append([]float64(nil), y...)})
 		}
 		if k%256 == 0 && ctx.Err() != nil {
 			return ctx.Err()
@@ -97,12 +97,12 @@ func (s *contactRun) motorBySteps(ctx context.Context) error {
 		{"tilt", "rad", mean[brush.OutTilt]}, {"temperature_end", "degC", y[plant.OutTemperature]}, {"averaged_share", "", mean[brush.OutAveraged]},
 	}
 	s.solver = []Metric{
-		{"steps", "", float64(c.Steps)}, {"sub_steps", "", float64(c.Sub)}, {"averaged_sub_steps", "", float64(c.Averaged)}, {"switches", "", float64(c.Switches)},
+		{"steps", "", float64(c.Steps)}, {"sub_steps", "", float64(c.Sub)}, {"averaged_sub_steps", "", float64(c.AveragedSubSteps)}, {"switches", "", float64(c.Switches)},
 		{"unverified_steps", "", float64(c.Degraded)}, {"unverified_share", "", float64(c.Degraded) / max(1, float64(c.Sub))}, {"restarts", "", float64(c.Restarts)},
 	}
 	s.warnings = append(s.warnings, s.motor.Warnings()...)
-	if c.Averaged > 0 {
-		s.warnings = append(s.warnings, fmt.Sprintf("averaged contact in %d of %d sub-steps: a step of %g s does not resolve the surface at that speed", c.Averaged, c.Sub, s.cfg.Engine.Step))
+	if c.AveragedSubSteps > 0 {
+		s.warnings = append(s.warnings, fmt.Sprintf("averaged contact in %d of %d sub-steps: a step of %g s does not resolve the surface at that speed", c.AveragedSubSteps, c.Sub, s.cfg.Engine.Step))
 	}
 	return nil
 }
@@ -111,7 +111,7 @@ func (s *contactRun) motorBySteps(ctx context.Context) error {
 func (s *contactRun) motorFigure() *plot.Figure {
 	t := s.column(func(r *instant) float64 { return r.t })
 	end := t[len(t)-1]
-	speed := math.Abs(s.rows[len(s.rows)-1].beside[plant.OutVelocity])
+	speed := math.Abs(s.rows[len(s.rows)-1].extras[plant.OutVelocity])
 	turns := end
 	if speed > 1 {
 		turns = min(end, 4*math.Pi/speed)
@@ -120,10 +120,10 @@ func (s *contactRun) motorFigure() *plot.Figure {
 		var x, y []float64
 		for k, r := range s.rows {
 			if t[k] >= from {
-				x, y = append(x, t[k]), append(y, r.beside[i])
+				x, y = append(x, t[k]), append(y, r.extras[i])
 			}
 		}
-		return plot.Panel{X: plot.Axis{Name: "time", Unit: "s", Min: from, Max: end}, Y: plot.Axis{Name: name, Unit: s.beside[i].Unit}, Series: []plot.Series{{X: x, Y: y}}}
+		return plot.Panel{X: plot.Axis{Name: "time", Unit: "s", Min: from, Max: end}, Y: plot.Axis{Name: name, Unit: s.extraSignals[i].Unit}, Series: []plot.Series{{X: x, Y: y}}}
 	}
 	left := []plot.Panel{panel("speed", plant.OutVelocity, 0), panel("current", plant.OutCurrent, 0), panel("brush torque", plant.OutFriction, 0)}
 	right := []plot.Panel{panel("current", plant.OutCurrent, end-turns), panel("contact drop", brush.OutDrop, end-turns), panel("face force", brush.OutForce, end-turns)}

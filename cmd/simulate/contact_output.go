@@ -21,11 +21,11 @@ func (s *contactRun) signals() []engine.Signal {
 	for _, c := range s.coords {
 		all = append(all, engine.Signal{Name: c.Name + "_dot", Unit: perSecond(c.Unit)})
 	}
-	return append(all, s.beside...)
+	return append(all, s.extraSignals...)
 }
 
 // numbers are those of signals in a row.
-func (r *instant) numbers() []float64 { return slices.Concat([]float64{r.t}, r.q, r.u, r.beside) }
+func (r *instant) numbers() []float64 { return slices.Concat([]float64{r.t}, r.q, r.u, r.extras) }
 
 // writeCSV writes the rows, and behind each the number of contacts with the sum of their forces.
 func (s *contactRun) writeCSV(w io.Writer) error {
@@ -51,7 +51,7 @@ func (s *contactRun) figure() *plot.Figure {
 	if s.motor != nil {
 		return s.motorFigure()
 	}
-	if s.cfg.System == "brush" && s.beside != nil {
+	if s.cfg.System == "brush" && s.extraSignals != nil {
 		return s.brushFigure()
 	}
 	column := s.column

@@ -30,29 +30,29 @@ type contactRun struct {
 	cfg      *configs.ContactRun
 	warnings []string
 
-	sys    contact.System
-	motor  *brush.Machine  // in place of sys: a motor with brushes
-	coords []engine.Signal // q; u has the same per second
-	q, u   []float64
-	drawn  *picture // what an animation shows; nil: nothing
-	rows   []instant
-	beside []engine.Signal // what rows have beside coordinates and contacts
+	sys          contact.System
+	motor        *brush.Machine  // in place of sys: a motor with brushes
+	coords       []engine.Signal // q; u has the same per second
+	q, u         []float64
+	animation    *picture // what an animation shows; nil: nothing
+	rows         []instant
+	extraSignals []engine.Signal // what rows have beside coordinates and contacts
 
 	listing bool // events are kept
 	events  []EventRow
 
-	tooLong string            // what is said of steps that may have missed a contact
-	differs string            // what a shorter step changes, where the order of blows may matter
-	metrics []Metric          // what happened
-	meaning map[string]string // of metrics whose name does not say it, by name
-	solver  []Metric          // how the contact problems fared
+	longStepText string            // what is said of steps that may have missed a contact
+	differs      string            // what a shorter step changes, where the order of blows may matter
+	metrics      []Metric          // what happened
+	meaning      map[string]string // of metrics whose name does not say it, by name
+	solver       []Metric          // how the contact problems fared
 }
 
 // instant is one row of a run.
 type instant struct {
 	t      float64
 	q, u   []float64
-	beside []float64
+	extras []float64
 	pushes []push
 }
 
@@ -106,14 +106,14 @@ func RunContact(ctx context.Context, path string, f Options, stdout, stderr io.W
 	}
 	told := len(s.warnings)
 	if err := s.run(ctx); err != nil {
-		return s.ended(ctx, err)
+		return s.endError(ctx, err)
 	}
 	doubts := s.doubts()
 	s.warnings = append(append(s.warnings, s.notes()...), doubts...)
 	for _, w := range s.warnings[told:] {
 		fmt.Fprintf(stderr, "warning: %s\n", w)
 	}
-	if err := f.write(context.Background(), output{f.Out, s.writeCSV}, output{f.Plot, func(w io.Writer) error { return s.figure().Write(w, format) }},
+	if err := f.write(context.Background(), output{f.OutputPath, s.writeCSV}, output{f.Plot, func(w io.Writer) error { return s.figure().Write(w, format) }},
 		output{f.Animate, s.animate}, output{f.Events, func(w io.Writer) error { return s.writeEvents(w, filepath.Ext(f.Events)) }}); err != nil {
 		return err
 	}
@@ -132,7 +132,7 @@ func RunContact(ctx context.Context, path string, f Options, stdout, stderr io.W
 	switch {
 	case f.Animate != "":
 		next = "open " + f.Animate + " in a browser"
-	case s.drawn == nil:
+	case s.animation == nil:
 		next = "hil simulate " + path + " --plot run.png      draws it"
 	}
 	fmt.Fprintf(stdout, "\nnext: %s\n", report.AsStarted(next))
@@ -147,7 +147,7 @@ func (s *contactRun) build() error {
 		if err != nil {
 			return err
 		}
-		s.sys, s.coords, s.drawn = b, b.Coordinates(), brushPicture(b)
+		s.sys, s.coords, s.animation = b, b.Coordinates(), brushPicture(b)
 		s.rest()
 		return b.Start(s.q, s.u)
 	case "brush-motor":
@@ -157,7 +157,7 @@ func (s *contactRun) build() error {
 		if err != nil {
 			return err
 		}
-		s.sys, s.coords, s.drawn = sc, sceneCoords(sc), pic
+		s.sys, s.coords, s.animation = sc, sceneCoords(sc), pic
 		s.rest()
 		sc.Start(s.q, s.u)
 		return nil
@@ -173,7 +173,7 @@ func (s *contactRun) build() error {
 		s.sys, s.coords = toy, toy.Coordinates()
 		s.rest()
 		toy.Start(s.q, s.u)
-		s.drawn = toyPicture(s.cfg.Toy.Kind, s.cfg.Toy.Values, toy.DOF())
+		s.animation = toyPicture(s.cfg.Toy.Kind, s.cfg.Toy.Values, toy.DOF())
 		return nil
 	}
 	return fmt.Errorf("system %s", s.cfg.System)
@@ -215,14 +215,14 @@ func (s *contactRun) bySteps(ctx context.Context) error {
 		t := float64(k) * e.Step
 		counts := t >= s.cfg.Discard-1e-9*e.Step
 		if counts {
-			sums.touch(s.q, s.u)
+			sums.extend(s.q, s.u)
 			sums.weigh(s.q, s.u, 0.5*e.Step)
 		}
 		if r := m.Step(t, s.q, s.u); r.Status == engine.NonFinite {
 			return fmt.Errorf("at t = %.6g s: %w", t, errNotFinite)
 		}
 		if counts {
-			sums.touch(s.q, s.u)
+			sums.extend(s.q, s.u)
 			sums.weigh(s.q, s.u, 0.5*e.Step)
 		}
 		for i, p := range m.Impulse {
@@ -243,7 +243,7 @@ func (s *contactRun) bySteps(ctx context.Context) error {
 		}
 	}
 	if o := m.Overrun; m.Overruns > 0 {
-		s.tooLong = fmt.Sprintf("%d of %d steps are too long for the speed: at t = %.6g s %q and %q moved against each other by %.3g times what lets every contact between them be found; "+
+		s.longStepText = fmt.Sprintf("%d of %d steps are too long for the speed: at t = %.6g s %q and %q moved against each other by %.3g times what lets every contact between them be found; "+
 			"engine.step: %.2g s is short enough, and engine.kind: event-driven needs no step", m.Overruns, m.Steps, o.T, o.A, o.B, o.Share, 0.9*e.Step/o.Share)
 	}
 	return nil
@@ -267,11 +267,12 @@ func orNone(x float64) float64 {
 func stepCounts(c *contact.MoreauCounts) []Metric {
 	share := func(n int64) float64 { return float64(n) / float64(max(c.Steps, 1)) }
 	out := []Metric{
-		{"steps", "", float64(c.Steps)}, {"closed_mean", "", share(c.Closed)}, {"steps_with_contact", "", share(c.Solves)},
+		{"steps", "", float64(c.Steps)}, {"closed_mean", "", share(c.ClosedContacts)}, {"steps_with_contact", "", share(c.Solves)},
 		{"unverified_steps", "", float64(c.Degraded)}, {"unverified_share", "", share(c.Degraded)},
 		{"steps_without_solution", "", float64(c.NoSolution)}, {"eased_steps", "", float64(c.Eased)}, {"painleve_steps", "", float64(c.Painleve)},
-		{"refused_steps", "", float64(c.Refused)},
-		{"contacts_left_out", "", float64(c.Left)}, {"steps_too_long", "", float64(c.Overruns)}, {"state_updates_share", "", share(c.Updates)},
+		{"refused_steps", "", float64(c.NonFiniteSteps)},
+		{"contacts_left_out", "", float64(c.DroppedContacts)}, {"steps_too_long", "", float64(c.Overruns)},
+		{"state_updates_share", "", share(c.Updates)},
 		{"lowered_impacts", "", float64(c.Lowered)}, {"merged_impacts", "", float64(c.Merged)}, {"crowded_blows", "", float64(c.Crowded)},
 		{"flickering_contacts", "", float64(c.Flickers)}, {"unsupported_blows", "", float64(c.Unsupported)},
 		{"energy_gain_steps", "", float64(c.EnergyGains)}, {"energy_gained", "J", c.Gained}, {"energy_dissipated", "J", c.Dissipated},
@@ -290,15 +291,15 @@ func byMethod(lead string, counts [8]int64) (out []Metric) {
 	return out
 }
 
-// keep appends a row.
-func (s *contactRun) keep(t float64, pushes []push, beside ...float64) {
+// addRow appends a row.
+func (s *contactRun) addRow(t float64, pushes []push, beside ...float64) {
 	s.rows = append(s.rows, instant{t, slices.Clone(s.q), slices.Clone(s.u), beside, pushes})
 }
 
 // beginRows keeps the start. What rows have beside coordinates and contacts is zero there.
 func (s *contactRun) beginRows(beside []engine.Signal, pushes []push) {
-	s.beside = beside
-	s.keep(0, pushes, make([]float64, len(beside))...)
+	s.extraSignals = beside
+	s.addRow(0, pushes, make([]float64, len(beside))...)
 }
 
 // meanForces are what rows have beside the forces of their time: means since the row before, impulses included.
@@ -306,14 +307,14 @@ var meanForces = []engine.Signal{{Name: "mean_normal_force", Unit: "N"}, {Name: 
 
 // keepMeans appends a row with the means of impulses (N·s), summed since the row before, over every (s), and begins new sums.
 func (s *contactRun) keepMeans(t float64, pushes []push, load *[2]float64, every float64) {
-	s.keep(t, pushes, load[0]/every, load[1]/every)
+	s.addRow(t, pushes, load[0]/every, load[1]/every)
 	*load = [2]float64{}
 }
 
 // pushesOf are the contact forces of the last step: impulses over its length.
 func pushesOf(m *contact.Moreau, h float64) []push {
 	var out []push
-	for k, c := range m.Chosen {
+	for k, c := range m.ClosedPlaces {
 		n, t := m.Impulse[2*k]/h, m.Impulse[2*k+1]/h
 		if n == 0 {
 			continue

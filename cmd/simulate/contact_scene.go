@@ -34,7 +34,7 @@ func buildScene(c *configs.Scene) (*contact.Scene, *picture, error) {
 	for _, p := range c.Springs {
 		spec.Springs = append(spec.Springs, contact.SpringSpec{
 			A: ground(p.A), B: ground(p.B), PA: contact.Point{X: p.AtA[0], Y: p.AtA[1]}, PB: contact.Point{X: p.AtB[0], Y: p.AtB[1]},
-			Stiffness: p.Stiffness, Damping: p.Damping, Tension: p.Tension, Small: p.Linearized,
+			Stiffness: p.Stiffness, Damping: p.Damping, Tension: p.Tension, Linearized: p.Linearized,
 		})
 	}
 	for _, m := range c.Mounts {
@@ -44,7 +44,7 @@ func buildScene(c *configs.Scene) (*contact.Scene, *picture, error) {
 	}
 	for _, f := range c.Forces {
 		spec.Forces = append(spec.Forces, contact.ForceSpec{
-			Body: f.Body, At: contact.Point{X: f.Point[0], Y: f.Point[1]}, Constant: [3]float64{f.Constant[0], f.Constant[1], f.Torque},
+			Body: f.Body, Point: contact.Point{X: f.Point[0], Y: f.Point[1]}, Constant: [3]float64{f.Constant[0], f.Constant[1], f.Torque},
 			Amplitude: [3]float64{f.Amplitude[0], f.Amplitude[1], 0}, Omega: 2 * math.Pi * f.Frequency, Phase: f.Phase,
 		})
 	}

@@ -13,24 +13,24 @@ type coordSums struct {
 	lo, hi       []float64
 	mean         []float64
 	speed, swing []float64 // mean and largest |u|
-	end          []float64
+	final        []float64
 	q, u         [3][]float64 // three places of a span
 }
 
 func (c *coordSums) start(n int) {
 	f := func(v float64) []float64 { return slices.Repeat([]float64{v}, n) }
-	c.lo, c.hi, c.mean, c.speed, c.swing, c.end = f(math.Inf(1)), f(math.Inf(-1)), f(0), f(0), f(0), f(0)
+	c.lo, c.hi, c.mean, c.speed, c.swing, c.final = f(math.Inf(1)), f(math.Inf(-1)), f(0), f(0), f(0), f(0)
 	for k := range c.q {
 		c.q[k], c.u[k] = f(0), f(0)
 	}
 }
 
-// touch widens the extremes to a state, which becomes the end.
-func (c *coordSums) touch(q, u []float64) {
+// extend widens the extremes to a state, which becomes the end.
+func (c *coordSums) extend(q, u []float64) {
 	for i, x := range q {
 		c.lo[i], c.hi[i] = min(c.lo[i], x), max(c.hi[i], x)
 		c.swing[i] = max(c.swing[i], math.Abs(u[i]))
-		c.end[i] = x
+		c.final[i] = x
 	}
 }
 
@@ -48,7 +48,7 @@ func (c *coordSums) span(a, b float64, at func(t float64, q, u []float64)) {
 	const parts = 16
 	h := (b - a) / parts
 	at(a, c.q[0], c.u[0])
-	c.touch(c.q[0], c.u[0])
+	c.extend(c.q[0], c.u[0])
 	for k := range parts {
 		t0, t1 := a+float64(k)*h, a+float64(k+1)*h
 		if k == parts-1 {
@@ -59,7 +59,7 @@ func (c *coordSums) span(a, b float64, at func(t float64, q, u []float64)) {
 		for i, w := range [3]float64{1. / 6, 4. / 6, 1. / 6} {
 			c.weigh(c.q[i], c.u[i], w*h)
 		}
-		c.touch(c.q[2], c.u[2])
+		c.extend(c.q[2], c.u[2])
 		c.turns(t0, t1, at)
 		c.q[0], c.q[2], c.u[0], c.u[2] = c.q[2], c.q[0], c.u[2], c.u[0]
 	}
@@ -92,7 +92,7 @@ func (c *coordSums) metrics(coords []engine.Signal) (out []Metric) {
 	}
 	for i, s := range coords {
 		out = append(out,
-			Metric{s.Name + "_end", s.Unit, c.end[i]}, Metric{s.Name + "_min", s.Unit, c.lo[i]}, Metric{s.Name + "_max", s.Unit, c.hi[i]},
+			Metric{s.Name + "_end", s.Unit, c.final[i]}, Metric{s.Name + "_min", s.Unit, c.lo[i]}, Metric{s.Name + "_max", s.Unit, c.hi[i]},
 			Metric{s.Name + "_mean", s.Unit, c.mean[i] / c.time},
 			Metric{"mean_abs_" + s.Name + "_dot", perSecond(s.Unit), c.speed[i] / c.time}, Metric{"max_abs_" + s.Name + "_dot", perSecond(s.Unit), c.swing[i]})
 	}

@@ -68,7 +68,7 @@ func wheelPicture(p map[string]float64) *picture {
 	r := p["radius"]
 	slider := drawnBody{Name: "slider", Kind: "brush", Closed: true, Points: [][2]float64{{0, 0}, {0.1 * r, 0.1 * r}, {0.1 * r, 0.5 * r}, {-0.1 * r, 0.5 * r}, {-0.1 * r, 0.1 * r}}}
 	return &picture{
-		bodies:  []drawnBody{{Name: "wheel", Kind: "turning", Radius: r, Closed: true, Plain: true}, slider},
+		bodies:  []drawnBody{{Name: "wheel", Kind: "turning", Radius: r, Closed: true, Unscaled: true}, slider},
 		view:    [4]float64{0, 0.3 * r, 3 * r, 3 * r},
 		enlarge: 100, caption: "the wheel is drawn without its roughness; arrows are contact forces",
 		pose: func(t float64, q, out []float64) {

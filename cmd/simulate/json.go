@@ -51,11 +51,11 @@ type lawResult struct {
 }
 
 type paramResult struct {
-	Name  string  `json:"name"`
-	Unit  string  `json:"unit"`
-	Value float64 `json:"value"`
-	From  string  `json:"from"` // file, public, zero, or a preset
-	Doc   string  `json:"doc"`
+	Name   string  `json:"name"`
+	Unit   string  `json:"unit"`
+	Value  float64 `json:"value"`
+	Source string  `json:"from"` // file, public, zero, or a preset
+	Doc    string  `json:"doc"`
 }
 
 type eventResult struct {
@@ -94,7 +94,7 @@ func (s *simulation) lawResult(r *lawRun) lawResult {
 		out.ActiveFrom = numeric.OrNull(from)
 	}
 	for _, n := range summaryNumbers {
-		out.Metrics[n.name] = n.of(&m)
+		out.Metrics[n.name] = n.value(&m)
 	}
 	for _, k := range eventKinds {
 		n, first := countEvents(r.trace.Events, k)
@@ -112,7 +112,7 @@ func (s *simulation) lawResult(r *lawRun) lawResult {
 // summaryNumbers are the extremes and sums of a run: in the JSON, in studies and in the table for people.
 var summaryNumbers = []struct {
 	name, unit string // on a linear axis
-	of         func(m *experiment.Summary) float64
+	value      func(m *experiment.Summary) float64
 }{
 	{"position_min", "m", func(m *experiment.Summary) float64 { return m.XMin }},
 	{"position_max", "m", func(m *experiment.Summary) float64 { return m.XMax }},

@@ -71,7 +71,7 @@ type phenomenonJSON struct {
 }
 
 func describeLaw(info friction.Info) lawJSON {
-	law := info.New()
+	law := info.NewLaw()
 	d := lawJSON{Name: info.Name, Title: info.Title, Equations: info.Equations, Text: info.Text(), Source: info.Source, Input: "velocity", States: []signalJSON{},
 		Identify: identify.MethodsFor(info.Name)}
 	if info.Force {
@@ -123,7 +123,7 @@ func PrintLaws(w io.Writer, asJSON bool) error {
 	fmt.Fprintln(tw, "NAME\tLAW\tEQUATIONS\tIDENTIFIED BY\tPARAMETERS")
 	for _, info := range friction.Laws() {
 		var names []string
-		for _, p := range info.New().Params() {
+		for _, p := range info.NewLaw().Params() {
 			names = append(names, p.Name)
 		}
 		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\n", info.Name, info.Title, info.Equations, identify.MethodsFor(info.Name).Join(" "), strings.Join(names, " "))
@@ -139,7 +139,7 @@ const sources = "\nsources: [MOGI] is http://mogi.bme.hu/TAMOP/robotalkalmazasok
 
 func printLaw(ctx context.Context, w io.Writer, info friction.Info, asJSON bool) error {
 	d := describeLaw(info)
-	shows, err := experiment.Phenomena(ctx, experiment.Subject{Name: info.Name, Label: info.Title, Law: info.New(), Force: info.Force})
+	shows, err := experiment.Phenomena(ctx, experiment.Subject{Name: info.Name, Label: info.Title, Law: info.NewLaw(), Force: info.Force})
 	if err != nil {
 		if ctx.Err() != nil {
 			return report.ExitWith(report.Interrupted, nil)
@@ -147,7 +147,7 @@ func printLaw(ctx context.Context, w io.Writer, info friction.Info, asJSON bool)
 		return err
 	}
 	for _, p := range shows {
-		d.Phenomena = append(d.Phenomena, phenomenonJSON{Key: p.Key, Title: p.Title, Criterion: p.Criterion, Shown: p.Shown, Value: numeric.OrNull(p.Value)})
+		d.Phenomena = append(d.Phenomena, phenomenonJSON{Key: p.Key, Title: p.Title, Criterion: p.Criterion, Shown: p.Present, Value: numeric.OrNull(p.Value)})
 	}
 	if asJSON {
 		return report.EncodeJSON(w, d)

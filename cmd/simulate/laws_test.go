@@ -87,8 +87,8 @@ func TestPhenomenaOfTheChapter(t *testing.T) {
 			for _, p := range examined(t)[i] {
 				if w, ok := want[p.Key]; ok {
 					seen++
-					if w != p.Shown {
-						t.Errorf("%s: %v, measured %.4g; want %v (%s)", p.Title, p.Shown, p.Value, w, p.Criterion)
+					if w != p.Present {
+						t.Errorf("%s: %v, measured %.4g; want %v (%s)", p.Title, p.Present, p.Value, w, p.Criterion)
 					}
 				}
 			}
@@ -130,7 +130,8 @@ func examine(ctx context.Context) ([][]experiment.Phenomenon, error) {
 	for i, info := range laws {
 		wg.Go(func() {
 			free <- struct{}{}
-			shows[i], errs[i] = experiment.Phenomena(ctx, experiment.Subject{Name: info.Name, Label: info.Title, Law: info.New(), Force: info.Force})
+			shows[i], errs[i] = experiment.Phenomena(ctx, experiment.Subject{Name: info.Name, Label: info.Title, Law: info.NewLaw(),
+				Force: info.Force})
 			<-free
 		})
 	}
@@ -161,7 +162,7 @@ compared with a criterion (below the table).
 	for i, info := range laws {
 		fmt.Fprintf(&b, "| `%s` |", info.Name)
 		for _, p := range shows[i] {
-			if p.Shown {
+			if p.Present {
 				b.WriteString(" yes |")
 			} else {
 				b.WriteString(" – |")

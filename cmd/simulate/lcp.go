@@ -27,8 +27,8 @@ type LCPAnswer struct {
 // A person waits longer than a loop: up to so many unknowns, so much work (multiplications, some seconds) may go into a problem that no
 // class of matrices makes easy.
 const (
-	patient = 120
-	work    = 2e10
+	extraWorkUnknowns = 120
+	work              = 2e10
 )
 
 // LCP solves the problem in a file, or with "-" the one on stdin, and prints the answer as JSON.
@@ -68,7 +68,7 @@ func LCP(path string, stdin io.Reader, stdout io.Writer) error {
 	}
 	n := len(q)
 	s, z := lcp.NewSolver(n), make([]float64, n)
-	if n <= patient {
+	if n <= extraWorkUnknowns {
 		s.Work = work
 	}
 	r := s.Solve(m, q, z)

@@ -23,7 +23,7 @@ type machineRun struct {
 	path      string
 	cfg       *configs.MachineRun
 	model     *machine.Machine
-	begin     multibody.Assembled
+	assembly  multibody.Assembled
 	result    machine.Result
 	warnings  []string
 	columns   []column
@@ -55,7 +55,7 @@ func RunMachine(ctx context.Context, path string, f Options, stdout, stderr io.W
 		return report.ExitWith(report.Usage, fmt.Errorf("simulate: %w", err))
 	}
 	for _, in := range cfg.Files() {
-		if f.Out != "" && sameFile(f.Out, in) || f.Plot != "" && sameFile(f.Plot, in) {
+		if f.OutputPath != "" && sameFile(f.OutputPath, in) || f.Plot != "" && sameFile(f.Plot, in) {
 			return report.ExitWith(report.Usage, fmt.Errorf("simulate: %s is an input of the run; name another file", in))
 		}
 	}
@@ -63,7 +63,7 @@ func RunMachine(ctx context.Context, path string, f Options, stdout, stderr io.W
 	if err := s.wholeSteps(step); err != nil {
 		return report.ExitWith(report.Usage, fmt.Errorf("simulate: %w", err))
 	}
-	if s.model, s.x, s.begin, err = cfg.Begin(); err != nil {
+	if s.model, s.x, s.assembly, err = cfg.Begin(); err != nil {
 		return report.ExitWith(report.Invalid, fmt.Errorf("simulate: %s: %w", path, err))
 	}
 	var stopped *machine.Failure
@@ -75,7 +75,7 @@ func RunMachine(ctx context.Context, path string, f Options, stdout, stderr io.W
 		run = s.runSteps
 	}
 	err = run(ctx)
-	s.bar.Done()
+	s.bar.Finish()
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -84,7 +84,7 @@ func RunMachine(ctx context.Context, path string, f Options, stdout, stderr io.W
 			fmt.Fprintf(stderr, "warning: %s\n", w)
 		}
 		err = fmt.Errorf("simulate: %s: %w", path, stopped)
-		if f.Out != "" || f.Plot != "" || f.Animate != "" {
+		if f.OutputPath != "" || f.Plot != "" || f.Animate != "" {
 			err = fmt.Errorf("%w. What is written ends there", err)
 		}
 		if w := s.writeOut(ctx, f, format); w != nil {
@@ -127,7 +127,7 @@ func (s *machineRun) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	s.result, err = s.model.Run(ctx, s.x, 0, c.Duration, machine.Options{Rtol: c.Tolerance, Atol: 1e-2 * c.Tolerance, Every: s.every(), Formulation: c.Formulation, Reached: s.progress("integrator")}, keep)
+	s.result, err = s.model.Run(ctx, s.x, 0, c.Duration, machine.Options{Rtol: c.Tolerance, Atol: 1e-2 * c.Tolerance, SampleInterval: s.every(), Formulation: c.Formulation, Reached: s.progress("integrator")}, keep)
 	if r := &s.result; r.StiffFrom == r.StiffFrom {
 		why := ""
 		if r.StiffReason != "" {
@@ -146,7 +146,7 @@ func (s *machineRun) progress(method string) func(t float64) {
 	const ms = 1e3
 	end := int(ms * s.cfg.Duration)
 	return func(t float64) {
-		s.bar.Watch(report.Stage{Method: method, Phase: "t in ms", Step: int(ms * t), Of: end})
+		s.bar.Watch(report.Stage{Method: method, Phase: "t in ms", Step: int(ms * t), StepCount: end})
 	}
 }
 
@@ -185,7 +185,7 @@ func (s *machineRun) table() (keep func(*machine.Sample) error, err error) {
 		for _, v := range p.X[m.Model.NQ() : m.Model.NQ()+m.Model.NV()] {
 			s.speed = max(s.speed, math.Abs(v))
 		}
-		s.sticks.look(m)
+		s.sticks.addRow(m)
 		return nil
 	}, nil
 }
@@ -193,11 +193,11 @@ func (s *machineRun) table() (keep func(*machine.Sample) error, err error) {
 // every is the time between rows (s).
 func (s *machineRun) every() float64 { return cmp.Or(s.cfg.Outputs.RowInterval, s.cfg.Duration/1000) }
 
-// missing is what the energies of the run do not account for (J), and by the largest of them.
-func (s *machineRun) missing() (joule, relative float64) {
+// energyError is what the energies of the run do not account for (J), and by the largest of them.
+func (s *machineRun) energyError() (joule, relative float64) {
 	size := s.peak
 	for _, e := range s.result.Audit.Lines {
-		joule += e.In - e.Loss - e.Stored
+		joule += e.Input - e.Loss - e.StoredChange
 		size = max(size, e.Size())
 	}
 	// the potential energy is a sum with rounding of its own, 1e-15 of each term
@@ -209,27 +209,27 @@ func (s *machineRun) missing() (joule, relative float64) {
 			}
 		}
 	}
-	if size > 0 && !s.still() {
+	if size > 0 && !s.isImmobile() {
 		relative = math.Abs(joule) / size
 	}
 	return joule, relative
 }
 
-// still tells a machine that nothing can move.
-func (s *machineRun) still() bool {
-	return s.begin.DOF == 0 && !slices.ContainsFunc(s.cfg.Machine.Bodies, func(b configs.MachineBody) bool { return b.Joint.Motion != nil })
+// isImmobile tells a machine that nothing can move.
+func (s *machineRun) isImmobile() bool {
+	return s.assembly.DOF == 0 && !slices.ContainsFunc(s.cfg.Machine.Bodies, func(b configs.MachineBody) bool { return b.Joint.Motion != nil })
 }
 
 // measure makes the numbers of the report.
 func (s *machineRun) measure() {
 	r := &s.result
-	joule, relative := s.missing()
+	joule, relative := s.energyError()
 	if s.fixedStep.step > 0 {
-		s.metrics = append(s.fixedStep.metrics(s.begin.DOF, s.model.Model.NC() > 0), Metric{"kinetic_energy_max", "J", s.peak}, Metric{"energy_error", "J", joule},
+		s.metrics = append(s.fixedStep.metrics(s.assembly.DOF, s.model.Model.NC() > 0), Metric{"kinetic_energy_max", "J", s.peak}, Metric{"energy_error", "J", joule},
 			Metric{"energy_error_relative", "", relative})
 		return
 	}
-	s.metrics = []Metric{{"degrees_of_freedom", "", float64(s.begin.DOF)}, {"steps", "", float64(r.Accepted)}, {"steps_rejected", "", float64(r.Rejected)}}
+	s.metrics = []Metric{{"degrees_of_freedom", "", float64(s.assembly.DOF)}, {"steps", "", float64(r.Accepted)}, {"steps_rejected", "", float64(r.Rejected)}}
 	if s.model.Model.NC() > 0 {
 		s.metrics = append(s.metrics, Metric{"constraint_residual_max", "", r.Residual}, Metric{"constraint_rate_max", "", r.Rate},
 			Metric{"constraint_drift_max", "", r.Drift}, Metric{"constraint_kick_max", "", r.Kick},
@@ -244,26 +244,26 @@ func (s *machineRun) measure() {
 // doubts warns, and refuses a run that is not to be trusted.
 func (s *machineRun) doubts() error {
 	warn := func(format string, a ...any) { s.warnings = append(s.warnings, fmt.Sprintf(format, a...)) }
-	if s.begin.Singular {
+	if s.assembly.Singular {
 		warn("the start is a singular position: the equations do not determine the motion there")
 	}
-	if s.begin.Unstable {
+	if s.assembly.Unstable {
 		warn("the equilibrium of the start is unstable: rounding decides when and which way the machine leaves it")
 	}
-	if s.still() {
+	if s.isImmobile() {
 		warn("the machine has no degree of freedom: its loops and couplings hold every joint, and nothing moves")
 	}
-	if n := s.result.Singular; n > 0 && !s.begin.Singular {
+	if n := s.result.Singular; n > 0 && !s.assembly.Singular {
 		warn("%d steps ended in a singular position, the first at t = %.6g s", n, s.result.SingularAt)
 	}
 	s.bends(warn)
 	if s.fixedStep.step > 0 {
-		_, e := s.missing()
+		_, e := s.energyError()
 		s.fixedStep.doubts(e, warn)
 		return nil
 	}
 	bad := false
-	if _, e := s.missing(); e > max(1e-6, min(1e-3, 1e4*s.cfg.Tolerance)) {
+	if _, e := s.energyError(); e > max(1e-6, min(1e-3, 1e4*s.cfg.Tolerance)) {
 		bad = true
 		warn("the energies miss %.2g of the largest of them: a smaller tolerance may help", e)
 	}
@@ -320,7 +320,7 @@ func (s *machineRun) bends(warn func(format string, a ...any)) {
 
 // writeOut writes the files that were asked for.
 func (s *machineRun) writeOut(ctx context.Context, f Options, format string) error {
-	return f.write(ctx, output{f.Out, s.writeTable}, output{f.Plot, func(w io.Writer) error { return s.figure().Write(w, format) }}, output{f.Animate, s.animate})
+	return f.write(ctx, output{f.OutputPath, s.writeTable}, output{f.Plot, func(w io.Writer) error { return s.figure().Write(w, format) }}, output{f.Animate, s.animate})
 }
 
 func (s *machineRun) writeTable(w io.Writer) error {
@@ -344,7 +344,7 @@ func (s *machineRun) text() string {
 }
 
 func (s *machineRun) print(w io.Writer) {
-	fmt.Fprintf(w, "%s\n%s\nstart: %v\n\n", report.Titled(s.cfg.Name, s.cfg.Description), s.text(), s.begin)
+	fmt.Fprintf(w, "%s\n%s\nstart: %v\n\n", report.Titled(s.cfg.Name, s.cfg.Description), s.text(), s.assembly)
 	t := tabwriter.NewWriter(w, 0, 8, 3, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(t, "\tstart\tend\tlowest\thighest\t \t\n")
 	for _, c := range s.columns[1:] {
@@ -362,7 +362,7 @@ func (s *machineRun) print(w io.Writer) {
 	t = tabwriter.NewWriter(w, 0, 8, 3, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(t, "energy (J)\tin\tloss\twork done\tstored\tleft\t\n")
 	for _, e := range s.result.Audit.Lines {
-		fmt.Fprintf(t, "%s\t%.6g\t%.6g\t%.6g\t%.6g\t%.1e\t\n", e.Name, report.Clean(e.In), report.Clean(e.Loss), report.Clean(e.Out), report.Clean(e.Stored), e.Residual())
+		fmt.Fprintf(t, "%s\t%.6g\t%.6g\t%.6g\t%.6g\t%.1e\t\n", e.Name, report.Clean(e.Input), report.Clean(e.Loss), report.Clean(e.Output), report.Clean(e.StoredChange), e.Residual())
 	}
 	t.Flush()
 	fmt.Fprintln(w)
@@ -375,18 +375,18 @@ func (s *machineRun) print(w io.Writer) {
 
 // machineResult is the JSON of a run.
 type machineResult struct {
-	Name      string             `json:"name"`
-	Config    string             `json:"config"`
-	Program   string             `json:"program"`
-	Duration  float64            `json:"duration_s"`
-	Tolerance float64            `json:"tolerance"`
-	Start     machineStart       `json:"start"`
-	Warnings  []string           `json:"warnings"`
-	Files     map[string]string  `json:"files"`
-	Metrics   map[string]float64 `json:"metrics"`
-	Units     map[string]string  `json:"units"`
-	Energies  []machineEnergy    `json:"energies"`
-	End       map[string]float64 `json:"end"` // by the names of the table
+	Name        string             `json:"name"`
+	Config      string             `json:"config"`
+	Program     string             `json:"program"`
+	Duration    float64            `json:"duration_s"`
+	Tolerance   float64            `json:"tolerance"`
+	Start       machineStart       `json:"start"`
+	Warnings    []string           `json:"warnings"`
+	Files       map[string]string  `json:"files"`
+	Metrics     map[string]float64 `json:"metrics"`
+	Units       map[string]string  `json:"units"`
+	Energies    []machineEnergy    `json:"energies"`
+	FinalValues map[string]float64 `json:"end"` // by the names of the table
 }
 
 type machineStart struct {
@@ -399,27 +399,27 @@ type machineStart struct {
 }
 
 type machineEnergy struct {
-	Name   string  `json:"name"`
-	In     float64 `json:"in_J"`
-	Loss   float64 `json:"loss_J"`
-	Work   float64 `json:"work_J"`
-	Stored float64 `json:"stored_J"`
-	Left   float64 `json:"left_J"`
+	Name         string  `json:"name"`
+	Input        float64 `json:"in_J"`
+	Loss         float64 `json:"loss_J"`
+	Work         float64 `json:"work_J"`
+	StoredChange float64 `json:"stored_J"`
+	Residual     float64 `json:"left_J"`
 }
 
 func (s *machineRun) json(f Options) machineResult {
-	b := s.begin
+	b := s.assembly
 	out := machineResult{Name: s.cfg.Name, Config: s.path, Program: report.Version(), Duration: s.cfg.Duration, Tolerance: s.cfg.Tolerance,
-		Start:    machineStart{b.DOF, b.Gap, b.Moved, b.MovedRate, append([]string{}, b.Redundant...), b.Singular},
-		Warnings: append([]string{}, s.warnings...), Files: f.files(), Metrics: map[string]float64{}, Units: map[string]string{}, End: map[string]float64{}}
+		Start:    machineStart{b.DOF, b.Gap, b.PositionChange, b.VelocityChange, append([]string{}, b.Redundant...), b.Singular},
+		Warnings: append([]string{}, s.warnings...), Files: f.files(), Metrics: map[string]float64{}, Units: map[string]string{}, FinalValues: map[string]float64{}}
 	for _, m := range s.metrics {
 		out.Metrics[m.Name], out.Units[m.Name] = m.Value, m.Unit
 	}
 	for _, e := range s.result.Audit.Lines {
-		out.Energies = append(out.Energies, machineEnergy{e.Name, e.In, e.Loss, e.Out, e.Stored, e.Residual()})
+		out.Energies = append(out.Energies, machineEnergy{e.Name, e.Input, e.Loss, e.Output, e.StoredChange, e.Residual()})
 	}
 	for _, c := range s.columns {
-		out.End[Header(c.name, c.unit)] = c.x[len(c.x)-1]
+		out.FinalValues[Header(c.name, c.unit)] = c.x[len(c.x)-1]
 	}
 	return out
 }

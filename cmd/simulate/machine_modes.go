@@ -19,16 +19,16 @@ import (
 
 // machineModes is the JSON of the modes of a machine.
 type machineModes struct {
-	Name        string             `json:"name"`
-	Config      string             `json:"config"`
-	Program     string             `json:"program"`
-	DOF         int                `json:"degrees_of_freedom"`
-	Unstable    bool               `json:"unstable"`
-	Warnings    []string           `json:"warnings"`
-	Files       map[string]string  `json:"files"`
-	Equilibrium map[string]float64 `json:"equilibrium"` // positions and states of the parts, by the names of the table
-	Free        []string           `json:"free"`        // positions at which it rests wherever they are: the value is one of many
-	Modes       []machineMode      `json:"modes"`
+	Name          string             `json:"name"`
+	Config        string             `json:"config"`
+	Program       string             `json:"program"`
+	DOF           int                `json:"degrees_of_freedom"`
+	Unstable      bool               `json:"unstable"`
+	Warnings      []string           `json:"warnings"`
+	Files         map[string]string  `json:"files"`
+	Equilibrium   map[string]float64 `json:"equilibrium"` // positions and states of the parts, by the names of the table
+	FreePositions []string           `json:"free"`        // positions at which it rests wherever they are: the value is one of many
+	Modes         []machineMode      `json:"modes"`
 }
 
 type machineMode struct {
@@ -54,7 +54,7 @@ func (s *machineRun) runModes(ctx context.Context, f Options, stdout, stderr io.
 	for _, w := range out.Warnings {
 		fmt.Fprintf(stderr, "warning: %s\n", w)
 	}
-	if err := f.write(ctx, output{f.Out, out.writeTable}); err != nil {
+	if err := f.write(ctx, output{f.OutputPath, out.writeTable}); err != nil {
 		return err
 	}
 	if f.Json {
@@ -66,16 +66,16 @@ func (s *machineRun) runModes(ctx context.Context, f Options, stdout, stderr io.
 }
 
 func (s *machineRun) describeModes(m *machine.Modes, f Options) (out machineModes) {
-	out = machineModes{Name: s.cfg.Name, Config: s.path, Program: report.Version(), DOF: s.begin.DOF,
-		Warnings: []string{}, Files: f.files(), Equilibrium: map[string]float64{}, Free: []string{}}
+	out = machineModes{Name: s.cfg.Name, Config: s.path, Program: report.Version(), DOF: s.assembly.DOF,
+		Warnings: []string{}, Files: f.files(), Equilibrium: map[string]float64{}, FreePositions: []string{}}
 	columns := s.model.Columns()
 	nq, nv := s.model.Model.NQ(), s.model.Model.NV()
 	for i, x := range s.x {
 		if i < nq || i >= nq+nv {
 			name := Header(columns[i].Name, columns[i].Unit)
 			out.Equilibrium[name] = report.Clean(x)
-			if slices.Contains(m.Free, columns[i].Name) {
-				out.Free = append(out.Free, name)
+			if slices.Contains(m.FreePositions, columns[i].Name) {
+				out.FreePositions = append(out.FreePositions, name)
 			}
 		}
 	}
@@ -147,7 +147,7 @@ func (m *machineModes) print(w io.Writer, title, file string) {
 	slices.Sort(names)
 	for _, name := range names {
 		free := ""
-		if slices.Contains(m.Free, name) {
+		if slices.Contains(m.FreePositions, name) {
 			free = " free"
 		}
 		fmt.Fprintf(t, "%s\t%.6g\t%s\n", name, m.Equilibrium[name], free)

@@ -18,12 +18,12 @@ import (
 // sticks draw a machine: a line on each body from its joint to every other joint, loop and frame on it, or to its centre of mass. They
 // are looked at with every row.
 type sticks struct {
-	ends  []stickEnd
-	lines [][2]int  // ends
-	names []string  // of the lines
-	trail int       // the end whose way is drawn
-	axes  [3]r3.Vec // of a view in space: the last is up, against gravity
-	at    [][]r3.Vec
+	ends         []stickEnd
+	lines        [][2]int  // ends
+	names        []string  // of the lines
+	trail        int       // the end whose way is drawn
+	axes         [3]r3.Vec // of a view in space: the last is up, against gravity
+	endPositions [][]r3.Vec
 }
 
 // stickEnd is a frame of the model, or a point of a body.
@@ -114,8 +114,8 @@ func upright(gravity r3.Vec) (axes [3]r3.Vec) {
 	return axes
 }
 
-// look notes where the ends are.
-func (s *sticks) look(m *machine.Machine) {
+// addRow notes where the ends are.
+func (s *sticks) addRow(m *machine.Machine) {
 	row := make([]r3.Vec, len(s.ends))
 	for i, e := range s.ends {
 		if e.frame >= 0 {
@@ -125,14 +125,14 @@ func (s *sticks) look(m *machine.Machine) {
 		turn, at := m.Data.Pose(e.body)
 		row[i] = r3.Add(at, turn.Vec(e.point))
 	}
-	s.at = append(s.at, row)
+	s.endPositions = append(s.endPositions, row)
 }
 
 // view chooses what is to the right and what is up: the plane in which all moves, or a view from above and aside.
 func (s *sticks) view() (right, up r3.Vec, flat bool, names [2]string) {
 	inf := math.Inf(1)
 	lo, hi := r3.Vec{X: inf, Y: inf, Z: inf}, r3.Vec{X: -inf, Y: -inf, Z: -inf}
-	for _, row := range s.at {
+	for _, row := range s.endPositions {
 		for _, p := range row {
 			lo = r3.Vec{X: min(lo.X, p.X), Y: min(lo.Y, p.Y), Z: min(lo.Z, p.Z)}
 			hi = r3.Vec{X: max(hi.X, p.X), Y: max(hi.Y, p.Y), Z: max(hi.Z, p.Z)}
@@ -177,7 +177,7 @@ func (s *sticks) space() *spacePicture {
 	}
 	inf := math.Inf(1)
 	lo, hi := [3]float64{inf, inf, inf}, [3]float64{-inf, -inf, -inf}
-	for _, row := range s.at {
+	for _, row := range s.endPositions {
 		var at []float64
 		for _, v := range row {
 			for j, axis := range s.axes {
@@ -186,7 +186,7 @@ func (s *sticks) space() *spacePicture {
 				at = append(at, shown7(x))
 			}
 		}
-		p.At = append(p.At, at)
+		p.EndPositions = append(p.EndPositions, at)
 	}
 	sum := 0.0
 	for j, axis := range s.axes {
@@ -200,7 +200,7 @@ func (s *sticks) space() *spacePicture {
 
 // sequence is the machine at some times, with the way of one point up to then.
 func (s *machineRun) sequence() (panels []plot.Panel) {
-	rows := len(s.sticks.at)
+	rows := len(s.sticks.endPositions)
 	if rows == 0 || len(s.sticks.lines) == 0 {
 		return nil
 	}
@@ -208,7 +208,7 @@ func (s *machineRun) sequence() (panels []plot.Panel) {
 	project := func(p r3.Vec) (x, y float64) { return r3.Dot(right, p), r3.Dot(up, p) }
 	// one range for all pictures
 	x0, x1, y0, y1 := math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
-	for _, row := range s.sticks.at {
+	for _, row := range s.sticks.endPositions {
 		for _, p := range row {
 			x, y := project(p)
 			x0, x1, y0, y1 = min(x0, x), max(x1, x), min(y0, y), max(y1, y)
@@ -220,7 +220,7 @@ func (s *machineRun) sequence() (panels []plot.Panel) {
 		at := k * (rows - 1) / (shown - 1)
 		p := plot.Panel{Title: fmt.Sprintf("t = %.4g s", s.columns[0].x[at]), Equal: true,
 			X: plot.Axis{Name: names[0], Unit: "m", Min: x0 - pad, Max: x1 + pad}, Y: plot.Axis{Name: names[1], Unit: "m", Min: y0 - pad, Max: y1 + pad}}
-		row := s.sticks.at[at]
+		row := s.sticks.endPositions[at]
 		ground := plot.Series{Label: multibody.Ground, Style: plot.Points}
 		var bodies []plot.Series
 		index := map[string]int{}
@@ -245,7 +245,7 @@ func (s *machineRun) sequence() (panels []plot.Panel) {
 		}
 		if s.sticks.trail >= 0 {
 			way := plot.Series{Style: plot.Guide}
-			for _, r := range s.sticks.at[:at+1] {
+			for _, r := range s.sticks.endPositions[:at+1] {
 				x, y := project(r[s.sticks.trail])
 				way.X, way.Y = append(way.X, x), append(way.Y, y)
 			}
@@ -271,7 +271,7 @@ func (s *machineRun) animate(w io.Writer) error {
 	right, up, flat, _ := s.sticks.view()
 	d := animationData{Title: cmp.Or(s.cfg.Description, s.cfg.Name), Note: s.text(), Caption: "bodies, from joint to joint", Force: 1}
 	x0, x1, y0, y1 := math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
-	for k, row := range s.sticks.at {
+	for k, row := range s.sticks.endPositions {
 		var pose []float64
 		for i, l := range s.sticks.lines {
 			a, b := row[l[0]], row[l[1]]
@@ -280,7 +280,7 @@ func (s *machineRun) animate(w io.Writer) error {
 			x0, x1, y0, y1 = min(x0, x, x+dx), max(x1, x, x+dx), min(y0, y, y+dy), max(y1, y, y+dy)
 			pose = append(pose, shown7(x), shown7(y), shown7(math.Atan2(dy, dx)))
 			if k == 0 {
-				d.Bodies = append(d.Bodies, drawnBody{Name: s.sticks.names[i], Kind: "body", Points: [][2]float64{{0, 0}, {math.Hypot(dx, dy), 0}}, Plain: true})
+				d.Bodies = append(d.Bodies, drawnBody{Name: s.sticks.names[i], Kind: "body", Points: [][2]float64{{0, 0}, {math.Hypot(dx, dy), 0}}, Unscaled: true})
 			}
 		}
 		for _, e := range s.sticks.ends {
@@ -293,14 +293,14 @@ func (s *machineRun) animate(w io.Writer) error {
 	size := max(x1-x0, y1-y0)
 	for i := range s.sticks.lines { // bodies that are a point
 		if b := &d.Bodies[i]; b.Points[1][0] < 1e-3*size {
-			*b = drawnBody{Name: b.Name, Kind: "holder", Radius: 0.03 * size, Closed: true, Plain: true}
+			*b = drawnBody{Name: b.Name, Kind: "holder", Radius: 0.03 * size, Closed: true, Unscaled: true}
 		}
 	}
 	for i, e := range s.sticks.ends {
 		if e.ground {
-			p := s.sticks.at[0][i]
+			p := s.sticks.endPositions[0][i]
 			x, y, r := r3.Dot(right, p), r3.Dot(up, p), 0.02*size
-			d.Bodies = append(d.Bodies, drawnBody{Name: multibody.Ground, Kind: "ground", Points: [][2]float64{{x - r, y - r}, {x, y}, {x + r, y - r}}, Closed: true, Plain: true})
+			d.Bodies = append(d.Bodies, drawnBody{Name: multibody.Ground, Kind: "ground", Points: [][2]float64{{x - r, y - r}, {x, y}, {x + r, y - r}}, Closed: true, Unscaled: true})
 		}
 	}
 	if !flat {

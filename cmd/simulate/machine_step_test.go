@@ -23,7 +23,7 @@ func simulateText(t *testing.T, text string, f Options) (table map[string][]floa
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	f.Out, f.Json = filepath.Join(dir, "run.csv"), true
+	f.OutputPath, f.Json = filepath.Join(dir, "run.csv"), true
 	var stdout, errs bytes.Buffer
 	err = Run(context.Background(), path, f, &stdout, &errs)
 	if stdout.Len() > 0 {
@@ -31,7 +31,7 @@ func simulateText(t *testing.T, text string, f Options) (table map[string][]floa
 			t.Fatal(err, stdout.String())
 		}
 	}
-	in, none := os.Open(f.Out)
+	in, none := os.Open(f.OutputPath)
 	if none != nil {
 		return nil, r, errs.String(), err
 	}

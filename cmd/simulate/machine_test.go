@@ -40,7 +40,7 @@ func runExample(t *testing.T, name string, changes ...string) (machineTable, mac
 		t.Fatal(err)
 	}
 	var stdout, stderr bytes.Buffer
-	if err := Run(context.Background(), path, Options{Out: out, Json: true}, &stdout, &stderr); err != nil {
+	if err := Run(context.Background(), path, Options{OutputPath: out, Json: true}, &stdout, &stderr); err != nil {
 		t.Fatal(err, stderr.String())
 	}
 	var r machineResult
@@ -115,8 +115,8 @@ func TestMotorGearLoad(t *testing.T) {
 		t.Errorf("energies miss %.2g", e)
 	}
 	for _, e := range r.Energies {
-		if size := max(math.Abs(e.In), math.Abs(e.Loss), math.Abs(e.Work), math.Abs(e.Stored)); math.Abs(e.Left) > 1e-9*size {
-			t.Errorf("%s: %.2g J of %.3g J are left", e.Name, e.Left, size)
+		if size := max(math.Abs(e.Input), math.Abs(e.Loss), math.Abs(e.Work), math.Abs(e.StoredChange)); math.Abs(e.Residual) > 1e-9*size {
+			t.Errorf("%s: %.2g J of %.3g J are left", e.Name, e.Residual, size)
 		}
 	}
 }
@@ -314,10 +314,11 @@ func TestMachinePicture(t *testing.T) {
 	_, data, _ := bytes.Cut(page, []byte(`<script id="data" type="application/json">`))
 	data, _, _ = bytes.Cut(data, []byte("</script>"))
 	var top animationData
-	if err := json.Unmarshal(data, &top); err != nil || top.Space == nil || len(top.Space.At) != len(top.T) || len(top.Space.Ground) != 1 {
+	if err := json.Unmarshal(data, &top); err != nil || top.Space == nil || len(top.Space.EndPositions) != len(top.T) ||
+		len(top.Space.Ground) != 1 {
 		t.Fatalf("%v, %+v", err, top.Space)
 	}
-	for k, p := range top.Space.At {
+	for k, p := range top.Space.EndPositions {
 		tip := 3 * top.Space.Trail
 		if l := math.Hypot(math.Hypot(p[tip], p[tip+1]), p[tip+2]); math.Abs(l-0.1) > 1e-6 || math.Abs(p[tip+2]-0.1*math.Cos(0.5)) > 1e-6 {
 			t.Fatalf("row %d: tip at %v", k, p[tip:tip+3])
@@ -328,13 +329,13 @@ func TestMachinePicture(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &machineRun{cfg: cfg}
-	if s.model, s.x, s.begin, err = cfg.Begin(); err != nil {
+	if s.model, s.x, s.assembly, err = cfg.Begin(); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	for k, row := range s.sticks.at {
+	for k, row := range s.sticks.endPositions {
 		for i, l := range s.sticks.lines {
 			want := map[string]float64{"crank": 0.1, "coupler": 0.35, "rocker": 0.3}[s.sticks.names[i]]
 			if got := r3.Norm(r3.Sub(row[l[0]], row[l[1]])); math.Abs(got-want) > 1e-12 {
@@ -362,7 +363,7 @@ func TestMachineStops(t *testing.T) {
 		t.Fatal(err)
 	}
 	var stdout, stderr bytes.Buffer
-	err = Run(context.Background(), path, Options{Out: out}, &stdout, &stderr)
+	err = Run(context.Background(), path, Options{OutputPath: out}, &stdout, &stderr)
 	if report.ExitCode(err) != report.Quality || !strings.Contains(err.Error(), "stopped at t = 0.") || !strings.Contains(err.Error(), "piston = 0.39999") && !strings.Contains(err.Error(), "piston = 0.4 m") {
 		t.Fatalf("%v, exit code %d", err, report.ExitCode(err))
 	}
@@ -403,8 +404,8 @@ machine:
   loops: {c: {kind: point, a: b, at_a: [2, 0, 0], b: p1, at_b: [0.5, 0, 0]}}
 duration: 4 s
 tolerance: `+tolerance)
-		if want := -31.339552044096056; err != nil || math.Abs(r.End["p0.q_rad"]-want) > 1e-6 {
-			t.Errorf("tolerance %s: %.10g rad, want %.10g; %v\n%s", tolerance, r.End["p0.q_rad"], want, err, said)
+		if want := -31.339552044096056; err != nil || math.Abs(r.FinalValues["p0.q_rad"]-want) > 1e-6 {
+			t.Errorf("tolerance %s: %.10g rad, want %.10g; %v\n%s", tolerance, r.FinalValues["p0.q_rad"], want, err, said)
 		}
 	}
 }
@@ -437,7 +438,7 @@ tolerance: 1e-11
 			t.Fatal(how, err, said)
 		}
 		for _, joint := range []string{"cr", "co", "ro"} {
-			if a, b := small.End[joint+".q_rad"], large.End[joint+".q_rad"]; math.Abs(a-b) > 1e-8 {
+			if a, b := small.FinalValues[joint+".q_rad"], large.FinalValues[joint+".q_rad"]; math.Abs(a-b) > 1e-8 {
 				t.Errorf("%s: %s at %.12g rad, the large one at %.12g", how, joint, a, b)
 			}
 		}
@@ -452,8 +453,8 @@ machine:
   bodies:
     a: {parent: ground, joint: {kind: spherical}, mass: 1, com: [0.3, 0.1, 0.5], inertia: [0.1, 0.1, 0.1], start: {turn: [1, 2, 0.3]}}
 `
-	if r, said, err := machineText(t, arm+"start: {equilibrium: true}\nduration: 0.1 s\n"); err != nil || math.Abs(r.End["potential_J"]+9.81*math.Sqrt(0.35)) > 1e-9 {
-		t.Errorf("at rest: %v, %v J\n%s", err, r.End["potential_J"], said)
+	if r, said, err := machineText(t, arm+"start: {equilibrium: true}\nduration: 0.1 s\n"); err != nil || math.Abs(r.FinalValues["potential_J"]+9.81*math.Sqrt(0.35)) > 1e-9 {
+		t.Errorf("at rest: %v, %v J\n%s", err, r.FinalValues["potential_J"], said)
 	}
 	if r, said, err := machineText(t, arm+"tolerance: 1e-3\nduration: 60 s\n"); report.ExitCode(err) != report.Quality || !strings.Contains(said, "the energies miss") {
 		t.Errorf("coarse: %v, energies miss %g\n%s", err, r.Metrics["energy_error_relative"], said)

@@ -23,14 +23,14 @@ import (
 
 // manipulatorRun is a chain whose tip slides on a beam, and its results.
 type manipulatorRun struct {
-	path     string
-	cfg      *configs.ManipulatorRun
-	model    *manipulator.Model
-	out      *manipulator.Result
-	warnings []string
-	columns  []column // a number a row
-	metrics  []Metric
-	left     *beam.LeftError // nil: the tip stayed on the beam
+	path       string
+	cfg        *configs.ManipulatorRun
+	model      *manipulator.Model
+	runResult  *manipulator.Result
+	warnings   []string
+	columns    []column // a number a row
+	metrics    []Metric
+	leaveError *beam.LeftError // nil: the tip stayed on the beam
 }
 
 // steepSlope is the slope of a beam from which the theory of small slopes is doubted: 1 − cos is then half a per cent.
@@ -66,9 +66,9 @@ func RunManipulator(ctx context.Context, path string, f Options, stdout, stderr 
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case failed != nil && s.out == nil: // before it began: no equilibrium, too stiff, singular
+	case failed != nil && s.runResult == nil: // before it began: no equilibrium, too stiff, singular
 		return report.ExitWith(report.Invalid, fmt.Errorf("%s: %w", path, failed))
-	case errors.As(failed, &s.left):
+	case errors.As(failed, &s.leaveError):
 	case failed != nil:
 		return report.ExitWith(report.Quality, fmt.Errorf("%s: %w", path, failed))
 	}
@@ -77,13 +77,13 @@ func RunManipulator(ctx context.Context, path string, f Options, stdout, stderr 
 	for _, w := range s.warnings[len(warnings):] {
 		fmt.Fprintf(stderr, "warning: %s\n", w)
 	}
-	if err := f.write(ctx, output{f.Out, s.writeCSV}, output{f.Plot, func(w io.Writer) error { return s.figure().Write(w, format) }},
+	if err := f.write(ctx, output{f.OutputPath, s.writeCSV}, output{f.Plot, func(w io.Writer) error { return s.figure().Write(w, format) }},
 		output{f.Animate, s.animate}, output{f.Events, func(w io.Writer) error { return s.writeEvents(w, filepath.Ext(f.Events)) }}); err != nil {
 		return err
 	}
 	ended := error(nil)
-	if s.left != nil { // everything up to there is good, and is written
-		ended = report.ExitWith(report.Quality, fmt.Errorf("simulate: the run ended early: %w", s.left))
+	if s.leaveError != nil { // everything up to there is good, and is written
+		ended = report.ExitWith(report.Quality, fmt.Errorf("simulate: the run ended early: %w", s.leaveError))
 	}
 	if f.Json {
 		if err := report.EncodeJSON(stdout, s.result(f)); err != nil {
@@ -104,10 +104,10 @@ func RunManipulator(ctx context.Context, path string, f Options, stdout, stderr 
 func (s *manipulatorRun) run(ctx context.Context) (err error) {
 	c := s.cfg
 	if c.Method.Kind == configs.FixedStep {
-		s.out, err = s.model.RunFixed(ctx, c.Method.Step, c.Duration, max(1, int(math.Round(c.RowInterval/c.Method.Step))))
+		s.runResult, err = s.model.RunFixed(ctx, c.Method.Step, c.Duration, max(1, int(math.Round(c.RowInterval/c.Method.Step))))
 		return err
 	}
-	s.out, err = s.model.Run(ctx, manipulator.Options{Formulation: manipulator.Formulations[c.Method.Kind], Duration: c.Duration, SampleInterval: c.RowInterval, Tolerance: c.Method.Tolerance})
+	s.runResult, err = s.model.Run(ctx, manipulator.Options{Formulation: manipulator.Formulations[c.Method.Kind], Duration: c.Duration, SampleInterval: c.RowInterval, Tolerance: c.Method.Tolerance})
 	return err
 }
 
@@ -116,8 +116,8 @@ func (s *manipulatorRun) tabulate() {
 	p := s.model.Params()
 	add := func(name, unit string, of func(*manipulator.Sample) float64) {
 		c := column{name: name, unit: unit}
-		for k := range s.out.Samples {
-			c.x = append(c.x, of(&s.out.Samples[k]))
+		for k := range s.runResult.Samples {
+			c.x = append(c.x, of(&s.runResult.Samples[k]))
 		}
 		s.columns = append(s.columns, c)
 	}
@@ -165,10 +165,10 @@ func (s *manipulatorRun) tabulate() {
 	}
 
 	counts := map[string]int{}
-	for _, e := range s.out.Events {
+	for _, e := range s.runResult.Events {
 		counts[e.Kind]++
 	}
-	end := s.out.Samples[len(s.out.Samples)-1]
+	end := s.runResult.Samples[len(s.runResult.Samples)-1]
 	lambda := s.of("lambda")
 	top := 0.0
 	for k := range s.model.Beam().Nodes() {
@@ -177,9 +177,9 @@ func (s *manipulatorRun) tabulate() {
 		}
 	}
 	s.metrics = []Metric{
-		{"end", "s", end.T}, {"tip_start", "m", s.out.Samples[0].TipX}, {"tip_end", "m", end.TipX},
+		{"end", "s", end.T}, {"tip_start", "m", s.runResult.Samples[0].TipX}, {"tip_end", "m", end.TipX},
 		{"lambda_start", "N", lambda[0]}, {"lambda_min", "N", slices.Min(lambda)}, {"lambda_max", "N", slices.Max(lambda)},
-		{"deflection_max", "m", top}, {"slope_max", "", s.out.Steepest},
+		{"deflection_max", "m", top}, {"slope_max", "", s.runResult.Steepest},
 	}
 	if f, err := s.model.Beam().Frequencies(); err == nil {
 		s.metrics = append(s.metrics, Metric{"beam_frequency", "Hz", f[0]})
@@ -194,15 +194,15 @@ func (s *manipulatorRun) tabulate() {
 	if p.Unilateral {
 		s.metrics = append(s.metrics, Metric{"openings", "", float64(counts[manipulator.Opens])}, Metric{"closings", "", float64(counts[manipulator.Closes])})
 	}
-	s.metrics = append(s.metrics, Metric{"steps", "", float64(s.out.Steps)}, Metric{"gap_max", "m", s.out.Phi})
+	s.metrics = append(s.metrics, Metric{"steps", "", float64(s.runResult.Steps)}, Metric{"gap_max", "m", s.runResult.Phi})
 	if s.audited() {
 		s.metrics = append(s.metrics, Metric{"drive_work", "J", end.Work}, Metric{"lost", "J", end.Dissipated},
-			Metric{"energy_error", "", s.out.Audit})
+			Metric{"energy_error", "", s.runResult.Audit})
 	}
 }
 
 // audited tells whether work and losses were integrated.
-func (s *manipulatorRun) audited() bool { return numeric.Finite(s.out.Audit) }
+func (s *manipulatorRun) audited() bool { return numeric.IsFinite(s.runResult.Audit) }
 
 // of is a column by its name.
 func (s *manipulatorRun) of(name string) []float64 {
@@ -217,10 +217,10 @@ func (s *manipulatorRun) of(name string) []float64 {
 // doubts warns of what the model does not hold for.
 func (s *manipulatorRun) doubts() {
 	warn := func(format string, a ...any) { s.warnings = append(s.warnings, fmt.Sprintf(format, a...)) }
-	if top := s.out.Steepest; top > steepSlope {
+	if top := s.runResult.Steepest; top > steepSlope {
 		warn("the beam slopes by up to %.2g, and its theory is for slopes up to %g: weight or contact force is too much for it", top, steepSlope)
 	}
-	for _, e := range s.out.Events {
+	for _, e := range s.runResult.Events {
 		if e.Kind == manipulator.Pulls {
 			warn("from t = %.4g s on the beam pulls at the tip; manipulator.unilateral: true lets it lift off", e.T)
 			break
@@ -246,22 +246,22 @@ func (s *manipulatorRun) writeCSV(w io.Writer) error {
 	for _, c := range s.columns {
 		names = append(names, Header(c.name, c.unit))
 	}
-	return writeTable(w, names, len(s.out.Samples), func(k, j int) float64 { return s.columns[j].x[k] })
+	return writeTable(w, names, len(s.runResult.Samples), func(k, j int) float64 { return s.columns[j].x[k] })
 }
 
 // manipulatorEvent is a line of the list of events.
 type manipulatorEvent struct {
-	T       float64 `json:"time_s"`
-	Kind    string  `json:"kind"` // border, pulls, presses, opens, closes, left, switches
-	From    int     `json:"from"` // element, or of switches joint; from 1 on; 0: none
-	To      int     `json:"to"`
-	Impulse float64 `json:"impulse_Ns"` // of closes
+	T         float64 `json:"time_s"`
+	Kind      string  `json:"kind"` // border, pulls, presses, opens, closes, left, switches
+	FromIndex int     `json:"from"` // element, or of switches joint; from 1 on; 0: none
+	ToIndex   int     `json:"to"`
+	Impulse   float64 `json:"impulse_Ns"` // of closes
 }
 
 func (s *manipulatorRun) events() []manipulatorEvent {
 	all := []manipulatorEvent{}
-	for _, e := range s.out.Events {
-		row := manipulatorEvent{T: e.T, Kind: e.Kind, From: e.FromIndex, To: e.ToIndex}
+	for _, e := range s.runResult.Events {
+		row := manipulatorEvent{T: e.T, Kind: e.Kind, FromIndex: e.FromIndex, ToIndex: e.ToIndex}
 		if e.Kind == manipulator.Closes {
 			row.Impulse = e.Value
 		}
@@ -279,7 +279,7 @@ func (s *manipulatorRun) writeEvents(w io.Writer, ending string) error {
 	out.Write([]string{"time_s", "kind", "from", "to", "impulse_Ns"})
 	for _, e := range s.events() {
 		digits := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
-		out.Write([]string{digits(e.T), e.Kind, strconv.Itoa(e.From), strconv.Itoa(e.To), digits(e.Impulse)})
+		out.Write([]string{digits(e.T), e.Kind, strconv.Itoa(e.FromIndex), strconv.Itoa(e.ToIndex), digits(e.Impulse)})
 	}
 	out.Flush()
 	return out.Error()
@@ -298,7 +298,7 @@ func (s *manipulatorRun) print(w io.Writer) {
 		case k == 0:
 			fmt.Fprintln(w)
 		case k == most:
-			fmt.Fprintf(w, "… and %d more events; --events FILE.csv lists them\n", len(s.out.Events)-most)
+			fmt.Fprintf(w, "… and %d more events; --events FILE.csv lists them\n", len(s.runResult.Events)-most)
 			return
 		}
 		fmt.Fprintf(w, "%.7f s   %s\n", e.T, eventText(e))
@@ -309,7 +309,7 @@ func (s *manipulatorRun) print(w io.Writer) {
 func eventText(e manipulatorEvent) string {
 	switch e.Kind {
 	case manipulator.Border:
-		return fmt.Sprintf("the tip goes from element %d to %d", e.From, e.To)
+		return fmt.Sprintf("the tip goes from element %d to %d", e.FromIndex, e.ToIndex)
 	case manipulator.Pulls:
 		return "the beam begins to pull at the tip"
 	case manipulator.Pushes:
@@ -319,7 +319,7 @@ func eventText(e manipulatorEvent) string {
 	case manipulator.Closes:
 		return fmt.Sprintf("the tip meets the beam, with an impulse of %.4g N·s", e.Impulse)
 	case manipulator.Switch:
-		return fmt.Sprintf("joint %d follows from the constraint in place of joint %d", e.To, e.From)
+		return fmt.Sprintf("joint %d follows from the constraint in place of joint %d", e.ToIndex, e.FromIndex)
 	case manipulator.Left:
 		return "the tip leaves the beam"
 	}
@@ -328,25 +328,25 @@ func eventText(e manipulatorEvent) string {
 
 // manipulatorResult is the JSON of a run.
 type manipulatorResult struct {
-	Name     string             `json:"name"`
-	Config   string             `json:"config"`
-	Program  string             `json:"program"`
-	Method   string             `json:"method"`
-	Duration float64            `json:"duration_s"`
-	Left     *float64           `json:"left_s"` // null: the tip stayed on the beam
-	Start    []float64          `json:"start"`  // joint coordinates in equilibrium
-	Warnings []string           `json:"warnings"`
-	Files    map[string]string  `json:"files"`
-	Metrics  map[string]float64 `json:"metrics"`
-	Units    map[string]string  `json:"units"`
-	Events   []manipulatorEvent `json:"events"`
+	Name      string             `json:"name"`
+	Config    string             `json:"config"`
+	Program   string             `json:"program"`
+	Method    string             `json:"method"`
+	Duration  float64            `json:"duration_s"`
+	LeaveTime *float64           `json:"left_s"` // null: the tip stayed on the beam
+	Start     []float64          `json:"start"`  // joint coordinates in equilibrium
+	Warnings  []string           `json:"warnings"`
+	Files     map[string]string  `json:"files"`
+	Metrics   map[string]float64 `json:"metrics"`
+	Units     map[string]string  `json:"units"`
+	Events    []manipulatorEvent `json:"events"`
 }
 
 func (s *manipulatorRun) result(f Options) manipulatorResult {
-	out := manipulatorResult{Name: s.cfg.Name, Config: s.path, Program: report.Version(), Method: s.cfg.Method.Kind, Duration: s.cfg.Duration, Start: s.out.Start.Q,
+	out := manipulatorResult{Name: s.cfg.Name, Config: s.path, Program: report.Version(), Method: s.cfg.Method.Kind, Duration: s.cfg.Duration, Start: s.runResult.Start.Q,
 		Warnings: append([]string{}, s.warnings...), Files: f.files(), Metrics: map[string]float64{}, Units: map[string]string{}, Events: s.events()}
-	if s.left != nil {
-		out.Left = &s.left.T
+	if s.leaveError != nil {
+		out.LeaveTime = &s.leaveError.T
 	}
 	for _, m := range s.metrics {
 		out.Metrics[m.Name], out.Units[m.Name] = m.Value, m.Unit

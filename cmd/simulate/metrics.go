@@ -100,7 +100,7 @@ func simulateLaws(ctx context.Context, name string, cfg *configs.Simulate, short
 		return nil, err
 	}
 	if short {
-		s.watch.Every = s.steps()
+		s.watch.Stride = s.steps()
 	}
 	return s, s.simulate(ctx)
 }
@@ -120,7 +120,7 @@ func (s *simulation) metrics() []Metric {
 			add("first_"+eventKey(k)+"_s", "s", first)
 		}
 		for _, n := range summaryNumbers {
-			add(n.name, n.unit, n.of(&m))
+			add(n.name, n.unit, n.value(&m))
 		}
 		add("evaluations_per_step", "", float64(m.Evals)/float64(max(m.Steps, 1)))
 		add(unverified, "", float64(m.NotConverged)/float64(max(m.Steps, 1)))

@@ -23,7 +23,7 @@ func runOther(ctx context.Context, name string, c configs.Simulation) (otherRun,
 	case c.Machine != nil:
 		s := &machineRun{path: name, cfg: c.Machine}
 		var err error
-		if s.model, s.x, s.begin, err = c.Machine.Begin(); err == nil {
+		if s.model, s.x, s.assembly, err = c.Machine.Begin(); err == nil {
 			err = s.run(ctx)
 		}
 		if err != nil {
@@ -40,7 +40,7 @@ func runOther(ctx context.Context, name string, c configs.Simulation) (otherRun,
 		if s.model, err = manipulator.New(c.Manipulator.Params()); err == nil {
 			err = s.run(ctx)
 		}
-		if err != nil && !errors.As(err, &s.left) || s.out == nil {
+		if err != nil && !errors.As(err, &s.leaveError) || s.runResult == nil {
 			return otherRun{}, err
 		}
 		s.tabulate()

@@ -48,7 +48,7 @@ func checkOutput(path string, force bool, source string) (code int, err error) {
 // spare keeps the files that the run reads from being written over.
 func (f *Options) spare(cfg *configs.Simulate) error {
 	for _, in := range cfg.Files() {
-		for _, out := range []string{f.Out, f.Plot} {
+		for _, out := range []string{f.OutputPath, f.Plot} {
 			if out != "" && sameFile(out, in) {
 				return fmt.Errorf("%s is an input of the run; name another file", out)
 			}
@@ -81,7 +81,7 @@ func (f *Options) write(ctx context.Context, outputs ...output) error {
 
 // files are the paths of the results by what they are.
 func (f *Options) files() map[string]string {
-	files := map[string]string{"csv": f.Out, "plot": f.Plot, "animation": f.Animate, "events": f.Events, "motion": f.Motion}
+	files := map[string]string{"csv": f.OutputPath, "plot": f.Plot, "animation": f.Animate, "events": f.Events, "motion": f.Motion}
 	maps.DeleteFunc(files, func(_, path string) bool { return path == "" })
 	return files
 }

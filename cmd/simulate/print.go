@@ -91,11 +91,11 @@ func (s *simulation) printLaw(w io.Writer, r *lawRun) {
 		}
 	}
 	for _, line := range []struct {
-		lead string
-		list []string
+		heading string
+		list    []string
 	}{{"from the file", file}, {"public set", public}, {r.law.Preset.Name, preset}, {"left out, zero", r.law.Zero}} {
 		if len(line.list) > 0 {
-			fmt.Fprintf(w, "   %-15s %s\n", line.lead, strings.Join(line.list, ", "))
+			fmt.Fprintf(w, "   %-15s %s\n", line.heading, strings.Join(line.list, ", "))
 		}
 	}
 	if r.parts > 1 {
@@ -139,11 +139,11 @@ func (s *simulation) printTable(w io.Writer, runs []lawRun) {
 		return "–"
 	})
 	for _, n := range summaryNumbers {
-		if n.name == "velocity_end" || strings.HasPrefix(n.name, "load") && c.Plant.Kind.Info().Led {
+		if n.name == "velocity_end" || strings.HasPrefix(n.name, "load") && c.Plant.Kind.Info().ImposesMotion {
 			continue
 		}
 		title := strings.NewReplacer("_end", " at the end", "_", " ").Replace(n.name)
-		row(title, c.Unit(n.unit), func(r *lawRun) string { return fmt.Sprintf("%.6g", report.Clean(n.of(&r.trace.Summary))) })
+		row(title, c.Unit(n.unit), func(r *lawRun) string { return fmt.Sprintf("%.6g", report.Clean(n.value(&r.trace.Summary))) })
 	}
 	row("evaluations per step", "", func(r *lawRun) string {
 		m := r.trace.Summary

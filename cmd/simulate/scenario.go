@@ -31,14 +31,14 @@ var chapterLaws = []string{"seven-parameter", "karnopp", "lugre", "dahl-modified
 
 // ScenarioOptions are what the user chose.
 type ScenarioOptions struct {
-	Laws        []string
-	From        string
-	Out         string
-	Formats     []string
-	Scheme      string
-	C           experiment.Conditions
-	Json, Force bool
-	NoFigures   bool
+	Laws         []string
+	LawsFile     string
+	OutputFolder string
+	Formats      []string
+	Scheme       string
+	C            experiment.Conditions
+	Json, Force  bool
+	NoFigures    bool
 }
 
 // quantity is a flag with a unit: "0.1 ms", "1e-4" (SI).
@@ -109,7 +109,7 @@ func Scenario(ctx context.Context, name string, f ScenarioOptions, stdout, stder
 		}
 		files = append(files, drawn...)
 	}
-	if err := writeAll(f.Out, files, f.Force); err != nil {
+	if err := writeAll(f.OutputFolder, files, f.Force); err != nil {
 		return err
 	}
 	if f.Json {
@@ -121,7 +121,8 @@ func Scenario(ctx context.Context, name string, f ScenarioOptions, stdout, stder
 		}
 	}
 	printMetrics(stdout, chosen, outcomes)
-	fmt.Fprintf(stdout, "\n%d files in %s; next: look at %s\n", len(files), f.Out, filepath.Join(f.Out, files[len(files)-1].name))
+	fmt.Fprintf(stdout, "\n%d files in %s; next: look at %s\n", len(files), f.OutputFolder,
+		filepath.Join(f.OutputFolder, files[len(files)-1].name))
 	return nil
 }
 
@@ -152,7 +153,7 @@ func (f *ScenarioOptions) check() error {
 			errs = append(errs, fmt.Errorf("--format: %q, want svg, png or both", format))
 		}
 	}
-	if f.Laws != nil && f.From != "" {
+	if f.Laws != nil && f.LawsFile != "" {
 		errs = append(errs, errors.New("--law and --laws: give one of them"))
 	}
 	return errors.Join(errs...)
@@ -160,8 +161,8 @@ func (f *ScenarioOptions) check() error {
 
 // subjects are the laws to compare. numbered tells that they carry the chapter's parameters.
 func (f *ScenarioOptions) subjects(stderr io.Writer) (all []experiment.Subject, numbered bool, err error) {
-	if f.From != "" {
-		all, err = lawsOfFile(f.From, stderr)
+	if f.LawsFile != "" {
+		all, err = lawsOfFile(f.LawsFile, stderr)
 		return all, false, err
 	}
 	names := f.Laws

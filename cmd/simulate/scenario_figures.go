@@ -98,7 +98,7 @@ func steadyCurve(subjects []experiment.Subject) *plot.Figure {
 			x := top * float64(i) / n
 			y := math.NaN() // at rest friction is whatever holds the body: the curve is interrupted there
 			if i != 0 {
-				y = s.Law.Steady(x)
+				y = s.Law.SteadyForce(x)
 			}
 			v, f = append(v, x), append(f, y)
 		}
@@ -139,8 +139,8 @@ func frictionOverTime(t *experiment.Trace) (x, y []float64) { return t.TMid, t.F
 func springOverTime(t *experiment.Trace) (x, y []float64)   { return t.T, t.Drive }
 func travelOverTime(t *experiment.Trace) (x, y []float64)   { return t.T, t.X }
 
-// drawn adds a curve of every law.
-func drawn(group []*experiment.Outcome, part int, f curve) []plot.Series {
+// lawCurves adds a curve of every law.
+func lawCurves(group []*experiment.Outcome, part int, f curve) []plot.Series {
 	var out []plot.Series
 	for _, o := range group {
 		if part < len(o.Parts) {
@@ -153,8 +153,8 @@ func drawn(group []*experiment.Outcome, part int, f curve) []plot.Series {
 
 func stickSlipViews(group []*experiment.Outcome) []view {
 	o := group[0]
-	force := plot.Panel{X: second, Y: plot.Axis{Name: "friction", Unit: "N"}, Series: drawn(group, 0, frictionOverTime)}
-	travel := plot.Panel{X: second, Y: plot.Axis{Name: "displacement", Unit: "m"}, Series: drawn(group, 0, travelOverTime)}
+	force := plot.Panel{X: second, Y: plot.Axis{Name: "friction", Unit: "N"}, Series: lawCurves(group, 0, frictionOverTime)}
+	travel := plot.Panel{X: second, Y: plot.Axis{Name: "displacement", Unit: "m"}, Series: lawCurves(group, 0, travelOverTime)}
 	if len(group) == 1 {
 		force.Y.Name = "force"
 		force.Series[0].Label, travel.Series[0].Label = "friction", "mass"
@@ -175,7 +175,7 @@ func zeroCrossingViews(group []*experiment.Outcome) []view {
 	}
 	endSpeed := plot.Series{Label: "drawn end", X: t.T, Y: end, Style: plot.Guide}
 	velocity := plot.Panel{X: second, Y: plot.Axis{Name: "velocity", Unit: "m/s"},
-		Series: append(drawn(group, 0, func(t *experiment.Trace) ([]float64, []float64) { return t.T, t.V }), endSpeed)}
+		Series: append(lawCurves(group, 0, func(t *experiment.Trace) ([]float64, []float64) { return t.T, t.V }), endSpeed)}
 	note := fmt.Sprintf("%g kg on %g N/m, step %g ms", s.Mass, s.Spring, 1e3*s.Step)
 	var out []view
 	for _, q := range []struct {
@@ -190,7 +190,7 @@ func zeroCrossingViews(group []*experiment.Outcome) []view {
 	} {
 		p := velocity
 		if q.f != nil {
-			p = plot.Panel{X: second, Y: q.axis, Series: drawn(group, 0, q.f)}
+			p = plot.Panel{X: second, Y: q.axis, Series: lawCurves(group, 0, q.f)}
 		}
 		if q.key == "displacement" {
 			p.Series = append(p.Series, plot.Series{Label: "drawn end", X: t.T, Y: t.Input, Style: plot.Guide})
@@ -243,7 +243,7 @@ func huntingViews(group []*experiment.Outcome) []view {
 			n := sort.SearchFloat64s(t.T, end)
 			return t.T[:n], t.X[:n]
 		}
-		p.Series = drawn(group, i, early)
+		p.Series = lawCurves(group, i, early)
 		x, y := early(&experiment.Trace{T: part.Trace.T, X: part.Trace.Input})
 		p.Series = append(p.Series, plot.Series{Label: "reference", X: x, Y: y, Style: plot.Guide})
 		if len(group) == 1 {
@@ -258,7 +258,7 @@ func huntingViews(group []*experiment.Outcome) []view {
 
 func stictionViews(group []*experiment.Outcome) []view {
 	p := plot.Panel{X: plot.Axis{Name: "displacement", Unit: "m"}, Y: plot.Axis{Name: "applied force", Unit: "N"},
-		Series: drawn(group, 0, func(t *experiment.Trace) ([]float64, []float64) { return t.X, t.Input })}
+		Series: lawCurves(group, 0, func(t *experiment.Trace) ([]float64, []float64) { return t.X, t.Input })}
 	if len(group) == 1 {
 		p.Series[0].Label = ""
 	}

@@ -6,8 +6,8 @@ import "github.com/spf13/pflag"
 func (f *ScenarioOptions) Flags(fl *pflag.FlagSet) {
 	quantity := func(v *float64, name, unit, usage string) { fl.Var(QuantityOf(v, unit), name, usage) }
 	fl.StringSliceVar(&f.Laws, "law", nil, "laws by name, or law:preset, separated by commas; see hil laws (default: the five of the chapter)")
-	fl.StringVar(&f.From, "laws", "", "take the laws and their parameters from the friction section of this simulation file")
-	fl.StringVarP(&f.Out, "output", "o", "scenarios", "directory of the results")
+	fl.StringVar(&f.LawsFile, "laws", "", "take the laws and their parameters from the friction section of this simulation file")
+	fl.StringVarP(&f.OutputFolder, "output", "o", "scenarios", "directory of the results")
 	fl.StringSliceVar(&f.Formats, "format", []string{"svg", "png"}, "formats of the figures")
 	fl.BoolVar(&f.NoFigures, "no-figures", false, "metrics only")
 	fl.StringVar(&f.Scheme, "scheme", "midpoint", "scheme of the smooth laws: "+SchemeNames())

@@ -123,7 +123,7 @@ func metricsCSV(outcomes []*experiment.Outcome) []byte {
 	for _, o := range outcomes {
 		for _, m := range o.Metrics {
 			value := ""
-			if numeric.Finite(m.Value) {
+			if numeric.IsFinite(m.Value) {
 				value = strconv.FormatFloat(m.Value, 'g', -1, 64)
 			}
 			w.Write([]string{o.Scenario, o.Subject.Name, o.Subject.Label, m.Key, m.Unit, value})

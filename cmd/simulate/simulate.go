@@ -26,14 +26,14 @@ import (
 
 // Options are what the user chose.
 type Options struct {
-	Out, Plot      string
-	Animate        string
-	Events         string
-	Motion         string
-	Modes          bool
-	Json, Force    bool
-	Laws           []string
-	Step, Duration string
+	OutputPath, Plot string
+	Animate          string
+	Events           string
+	Motion           string
+	Modes            bool
+	Json, Force      bool
+	Laws             []string
+	Step, Duration   string
 }
 
 // simulation is a run under way and its results.
@@ -90,7 +90,7 @@ func RunLaws(ctx context.Context, path string, f Options, stdout, stderr io.Writ
 	if err := f.spare(cfg); err != nil {
 		return report.ExitWith(report.Usage, fmt.Errorf("simulate: %w", err))
 	}
-	if err := f.over(cfg); err != nil {
+	if err := f.applyFlags(cfg); err != nil {
 		return report.ExitWith(report.Usage, fmt.Errorf("simulate: %w", err))
 	}
 	if len(f.Laws) > 0 || f.Step != "" || f.Duration != "" {
@@ -115,7 +115,7 @@ func RunLaws(ctx context.Context, path string, f Options, stdout, stderr io.Writ
 		return err
 	}
 
-	if err := f.write(ctx, output{f.Out, s.writeCSV}, output{f.Plot, func(w io.Writer) error { return s.figure().Write(w, format) }}); err != nil {
+	if err := f.write(ctx, output{f.OutputPath, s.writeCSV}, output{f.Plot, func(w io.Writer) error { return s.figure().Write(w, format) }}); err != nil {
 		return err
 	}
 	if f.Json {
@@ -132,8 +132,8 @@ func (f *Options) check(path string) (format string, err error) {
 		if format, err = plot.Format(f.Plot); err != nil {
 			return "", report.ExitWith(report.Usage, fmt.Errorf("simulate: %w", err))
 		}
-		if filepath.Clean(f.Plot) == filepath.Clean(f.Out) {
-			return "", report.ExitWith(report.Usage, fmt.Errorf("simulate: -o and --plot name the same file, %s", f.Out))
+		if filepath.Clean(f.Plot) == filepath.Clean(f.OutputPath) {
+			return "", report.ExitWith(report.Usage, fmt.Errorf("simulate: -o and --plot name the same file, %s", f.OutputPath))
 		}
 	}
 	if f.Animate != "" && filepath.Ext(f.Animate) != ".html" {
@@ -142,13 +142,13 @@ func (f *Options) check(path string) (format string, err error) {
 	if ext := filepath.Ext(f.Events); f.Events != "" && ext != ".csv" && ext != ".json" {
 		return "", report.ExitWith(report.Usage, fmt.Errorf("simulate: --events %s: want a name that ends in .csv or .json", f.Events))
 	}
-	if f.Motion != "" && filepath.Clean(f.Motion) == filepath.Clean(f.Out) {
-		return "", report.ExitWith(report.Usage, fmt.Errorf("simulate: -o and --motion name the same file, %s", f.Out))
+	if f.Motion != "" && filepath.Clean(f.Motion) == filepath.Clean(f.OutputPath) {
+		return "", report.ExitWith(report.Usage, fmt.Errorf("simulate: -o and --motion name the same file, %s", f.OutputPath))
 	}
-	if f.Events != "" && filepath.Clean(f.Events) == filepath.Clean(f.Out) {
-		return "", report.ExitWith(report.Usage, fmt.Errorf("simulate: -o and --events name the same file, %s", f.Out))
+	if f.Events != "" && filepath.Clean(f.Events) == filepath.Clean(f.OutputPath) {
+		return "", report.ExitWith(report.Usage, fmt.Errorf("simulate: -o and --events name the same file, %s", f.OutputPath))
 	}
-	for _, out := range []string{f.Out, f.Plot, f.Animate, f.Events, f.Motion} {
+	for _, out := range []string{f.OutputPath, f.Plot, f.Animate, f.Events, f.Motion} {
 		if out == "" {
 			continue
 		}
@@ -159,8 +159,8 @@ func (f *Options) check(path string) (format string, err error) {
 	return format, nil
 }
 
-// over puts the flags over the file.
-func (f *Options) over(cfg *configs.Simulate) error {
+// applyFlags puts the flags over the file.
+func (f *Options) applyFlags(cfg *configs.Simulate) error {
 	if err := f.times(&cfg.Step, &cfg.Duration); err != nil {
 		return err
 	}
@@ -217,7 +217,7 @@ func (f *Options) next(path string) string {
 	switch {
 	case f.Plot == "":
 		return "hil simulate " + path + " --plot run.png      draws it"
-	case f.Out == "":
+	case f.OutputPath == "":
 		return "hil simulate " + path + " -o run.csv      keeps the traces"
 	}
 	return "hil simulate " + path + " --step 0.1ms      tells whether the step was short enough: the numbers should stay"
@@ -227,7 +227,7 @@ func (f *Options) next(path string) string {
 func (s *simulation) prepare() error {
 	c := s.cfg
 	every, _ := c.Decimation()
-	s.watch = experiment.Recording{Every: cmp.Or(every, (s.steps()+experiment.MaxRows-1)/experiment.MaxRows), Threshold: c.Events.Speed, Rest: c.Events.Rest}
+	s.watch = experiment.Recording{Stride: cmp.Or(every, (s.steps()+experiment.MaxRows-1)/experiment.MaxRows), Threshold: c.Events.Speed, Rest: c.Events.Rest}
 	var bad []error
 	for _, l := range c.Friction {
 		p := c.Plant
@@ -262,7 +262,7 @@ func (s *simulation) prepare() error {
 		} else if spec.Step > experiment.MaxParts*r.limit {
 			bad = append(bad, fmt.Errorf("%s: step: %g s would be divided into %.3g parts; want a step of at most %.3g s", l.Label, spec.Step, spec.Step/r.limit, experiment.MaxParts*r.limit))
 		} else if r.parts > 1 && !spec.Substep {
-			e := &experiment.LimitError{Step: spec.Step, Limit: r.limit, Scheme: c.Scheme, Why: why}
+			e := &experiment.LimitError{Step: spec.Step, Limit: r.limit, Scheme: c.Scheme, Reason: why}
 			bad = append(bad, fmt.Errorf("%s: %w (over_limit: substep divides it into %d)", l.Label, e, r.parts))
 		}
 		// one threshold for all laws, else their events could not be compared
@@ -302,7 +302,7 @@ func (s *simulation) simulate(ctx context.Context) error {
 			if spec.Plant == experiment.MotorAxis {
 				// a motor steps itself: its steps are shortened
 				spec.Step /= float64(r.parts)
-				watch.Every *= r.parts
+				watch.Stride *= r.parts
 			}
 			r.trace, r.err = experiment.Record(each, spec, watch)
 			return r.err
@@ -311,14 +311,14 @@ func (s *simulation) simulate(ctx context.Context) error {
 	_ = group.Wait() // the runs have their errors
 	for i := range s.runs {
 		if err := s.runs[i].err; err != nil && !errors.Is(err, context.Canceled) {
-			return report.ExitWith(report.Internal, s.failed(&s.runs[i]))
+			return report.ExitWith(report.Internal, s.stepFailure(&s.runs[i]))
 		}
 	}
 	return ctx.Err()
 }
 
-// failed says what was known when a step had no finite result.
-func (s *simulation) failed(r *lawRun) error {
+// stepFailure says what was known when a step had no finite result.
+func (s *simulation) stepFailure(r *lawRun) error {
 	var e *experiment.StepError
 	if !errors.As(r.err, &e) {
 		return fmt.Errorf("simulate: %s: %w", r.law.Label, r.err)

@@ -29,20 +29,20 @@ const (
 
 // beamSpeed is what a speed gives.
 type beamSpeed struct {
-	Rate    float64   `json:"rate_rad_s"`
-	Left    *float64  `json:"left_s"`  // null: the tip stays on the beam
-	Pulls   *float64  `json:"pulls_s"` // when λ first changes its sign; null: never
-	Borders []float64 `json:"borders_s"`
-	W3      float64   `json:"node3_max_m"` // of its magnitude
-	W5      float64   `json:"node5_max_m"`
-	Lambda  float64   `json:"lambda_max_N"`
-	TauMin  float64   `json:"torque_min_Nm"`
-	TauMax  float64   `json:"torque_max_Nm"`
-	Agree   float64   `json:"formulations_m"` // largest difference of node 3 and 5 between the two formulations
-	Fixed   float64   `json:"fixed_step_m"`   // and of steps of 1 ms from them
-	Audit   float64   `json:"energy_error"`
+	Rate          float64   `json:"rate_rad_s"`
+	LeaveTime     *float64  `json:"left_s"`  // null: the tip stays on the beam
+	Pulls         *float64  `json:"pulls_s"` // when λ first changes its sign; null: never
+	Borders       []float64 `json:"borders_s"`
+	W3            float64   `json:"node3_max_m"` // of its magnitude
+	W5            float64   `json:"node5_max_m"`
+	Lambda        float64   `json:"lambda_max_N"`
+	TauMin        float64   `json:"torque_min_Nm"`
+	TauMax        float64   `json:"torque_max_Nm"`
+	Agree         float64   `json:"formulations_m"` // largest difference of node 3 and 5 between the two formulations
+	FixedStepDiff float64   `json:"fixed_step_m"`   // and of steps of 1 ms from them
+	Audit         float64   `json:"energy_error"`
 
-	out *manipulator.Result
+	result *manipulator.Result
 }
 
 type beamResult struct {
@@ -67,7 +67,7 @@ func beamFamily(ctx context.Context) (*beamResult, error) {
 		}
 		s := beamSpeed{Rate: rate, Borders: []float64{}}
 		var left *beam.LeftError
-		if s.out, err = m.Run(ctx, manipulator.Options{Duration: beamEnd, SampleInterval: beamEvery}); err != nil && !errors.As(err, &left) {
+		if s.result, err = m.Run(ctx, manipulator.Options{Duration: beamEnd, SampleInterval: beamEvery}); err != nil && !errors.As(err, &left) {
 			return nil, err
 		}
 		other, err := m.Run(ctx, manipulator.Options{Formulation: manipulator.Full, Duration: beamEnd, SampleInterval: beamEvery})
@@ -79,9 +79,9 @@ func beamFamily(ctx context.Context) (*beamResult, error) {
 			return nil, err
 		}
 		if left != nil {
-			s.Left = &left.T
+			s.LeaveTime = &left.T
 		}
-		for _, e := range s.out.Events {
+		for _, e := range s.result.Events {
 			switch e.Kind {
 			case manipulator.Border:
 				s.Borders = append(s.Borders, e.T)
@@ -92,20 +92,20 @@ func beamFamily(ctx context.Context) (*beamResult, error) {
 			}
 		}
 		s.TauMin, s.TauMax = math.Inf(1), math.Inf(-1)
-		for k := range s.out.Samples {
-			p := &s.out.Samples[k]
+		for k := range s.result.Samples {
+			p := &s.result.Samples[k]
 			s.W3, s.W5 = math.Max(s.W3, math.Abs(p.W[2])), math.Max(s.W5, math.Abs(p.W[4]))
 			s.Lambda = math.Max(s.Lambda, math.Abs(p.Lambda))
 			s.TauMin, s.TauMax = math.Min(s.TauMin, p.Torque[0]), math.Max(s.TauMax, p.Torque[0])
 		}
-		s.Agree, s.Fixed, s.Audit = apart(s.out, other), apart(s.out, fixed), math.Max(s.out.Audit, other.Audit)
+		s.Agree, s.FixedStepDiff, s.Audit = maxNodeDiff(s.result, other), maxNodeDiff(s.result, fixed), math.Max(s.result.Audit, other.Audit)
 		r.Speeds = append(r.Speeds, s)
 	}
 	return r, nil
 }
 
-// apart is the largest difference of nodes 3 and 5 between two runs (m).
-func apart(a, b *manipulator.Result) (top float64) {
+// maxNodeDiff is the largest difference of nodes 3 and 5 between two runs (m).
+func maxNodeDiff(a, b *manipulator.Result) (top float64) {
 	for k := range min(len(a.Samples), len(b.Samples)) - 1 { // the last is where the tip left, each at its time
 		for _, node := range []int{2, 4} {
 			top = math.Max(top, math.Abs(a.Samples[k].W[node]-b.Samples[k].W[node]))
@@ -119,7 +119,7 @@ var beamStudy = single{name: beamName, takes: []string{"out", "plot", "json"}, d
 	return beamFamily(ctx)
 }}
 
-func (r *beamResult) drawn(paths []string) { r.Files = paths }
+func (r *beamResult) setFigures(paths []string) { r.Files = paths }
 
 func (r *beamResult) print(w io.Writer) {
 	fmt.Fprintf(w, "%s: the example of [Lip] for a family of speeds, until the tip leaves the beam\n\n", r.Name)
@@ -127,8 +127,8 @@ func (r *beamResult) print(w io.Writer) {
 	fmt.Fprintln(t, "speed\tleaves\tpulls from\tnode 3\tnode 5\tλ\tdrive torque\tformulations\tsteps of 1 ms\tenergy\t")
 	fmt.Fprintln(t, "rad/s\ts\ts\tmm\tmm\tN\tN·m\tapart by m\tapart by m\terror\t")
 	for _, s := range r.Speeds {
-		fmt.Fprintf(t, "%g\t%s\t%s\t%.4f\t%.4f\t%.4f\t%.3f … %.3f\t%.1e\t%.1e\t%.1e\t\n", s.Rate, report.OrDash("%.7f", s.Left), report.OrDash("%.4f", s.Pulls),
-			1e3*s.W3, 1e3*s.W5, s.Lambda, s.TauMin, s.TauMax, s.Agree, s.Fixed, s.Audit)
+		fmt.Fprintf(t, "%g\t%s\t%s\t%.4f\t%.4f\t%.4f\t%.3f … %.3f\t%.1e\t%.1e\t%.1e\t\n", s.Rate, report.OrDash("%.7f", s.LeaveTime), report.OrDash("%.4f", s.Pulls),
+			1e3*s.W3, 1e3*s.W5, s.Lambda, s.TauMin, s.TauMax, s.Agree, s.FixedStepDiff, s.Audit)
 	}
 	t.Flush()
 }
@@ -140,8 +140,8 @@ func (r *beamResult) figures() (all []namedFigure, err error) {
 		p := plot.Panel{X: x, Y: plot.Axis{Name: name, Unit: unit}}
 		for i := range r.Speeds {
 			s := plot.Series{Label: fmt.Sprintf("%g rad/s", r.Speeds[i].Rate)}
-			for k := range r.Speeds[i].out.Samples {
-				row := &r.Speeds[i].out.Samples[k]
+			for k := range r.Speeds[i].result.Samples {
+				row := &r.Speeds[i].result.Samples[k]
 				s.X, s.Y = append(s.X, at(row)), append(s.Y, of(row))
 			}
 			p.Series = append(p.Series, s)
@@ -158,7 +158,7 @@ func (r *beamResult) figures() (all []namedFigure, err error) {
 	slide := plot.Panel{}
 	for i := range r.Speeds {
 		if r.Speeds[i].Rate == slideAt {
-			slide = simulate.ManipulatorSlides(r.model, r.Speeds[i].out.Samples, 7)
+			slide = simulate.ManipulatorSlides(r.model, r.Speeds[i].result.Samples, 7)
 		}
 	}
 	b, c := overTime("deflection of node 3", "m", node(3)), overTime("deflection of node 5", "m", node(5))

@@ -77,13 +77,13 @@ func showsZero(y []float64) bool {
 	return min(math.Abs(r[0]), math.Abs(r[1])) <= 2*(r[1]-r[0])
 }
 
-// mostWords is the number of words that an axis has room for.
-const mostWords = 40
+// maxWords is the number of words that an axis has room for.
+const maxWords = 40
 
 // wordsOf are the values of a factor of words, if an axis has room for them.
 func (s *parameterStudy) wordsOf(name string) (words []string) {
 	for i := range s.cfg.Vary {
-		if v := &s.cfg.Vary[i]; v.Name == name && v.Words() && len(v.Values) <= mostWords {
+		if v := &s.cfg.Vary[i]; v.Name == name && v.Words() && len(v.Values) <= maxWords {
 			for _, x := range v.Values {
 				words = append(words, x.Text())
 			}

@@ -21,7 +21,7 @@ func results(t *testing.T, file string) (map[string][]string, *Summary) {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "results")
 	var said, errs bytes.Buffer
-	f := Options{Out: out, Format: "csv", Resume: true, Changed: func(name string) bool { return name == "out" }}
+	f := Options{OutputFolder: out, Format: "csv", Resume: true, Changed: func(name string) bool { return name == "out" }}
 	if err := Run(context.Background(), func() bool { return false }, file, f, &said, &errs); err != nil {
 		t.Fatalf("%v\n%s%s", err, said.String(), errs.String())
 	}
@@ -127,7 +127,7 @@ func TestStudyOfRecordings(t *testing.T) {
 			t.Errorf("%s: no verdict", table["log"][i])
 		}
 	}
-	if sum.Fits == nil || sum.Fits.Best < 0 || len(sum.Words) != 1 {
+	if sum.Fits == nil || sum.Fits.BestRun < 0 || len(sum.Words) != 1 {
 		t.Errorf("%+v", sum)
 	}
 }
@@ -159,7 +159,7 @@ func TestLawsAndStarts(t *testing.T) {
 		}
 	}
 	table, sum = results(t, sliders(t, lm, "vary: [{path: parameters.M.start, name: M0, range: [1 kg, 4 kg]}, {path: parameters.Fc.start, range: [1 N, 6 N]}]\ndesign: {kind: sobol, runs: 4}\n"))
-	if sum.Fits == nil || sum.Fits.Same < 3 {
+	if sum.Fits == nil || sum.Fits.SameOptimum < 3 {
 		t.Errorf("%+v\n%v", sum.Fits, table)
 	}
 }

@@ -142,7 +142,7 @@ func (f *follower) submit(ctx context.Context, tasks []int, jobs map[int][]strin
 // follow waits until no task is open, or none of the open ones is in the queue or will be.
 func (f *follower) follow(ctx context.Context, longest time.Duration) error {
 	bar := report.NewProgress(f.stderr)
-	defer bar.Done()
+	defer bar.Finish()
 	pause, asked := filesEvery, time.Now()
 	f.note = "waiting"
 	for {

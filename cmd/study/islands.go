@@ -39,13 +39,13 @@ func (s *parameterStudy) place(run int) (round, island int, last bool) {
 // ring are the tasks, a run each, with those that they come after.
 func (s *parameterStudy) ring() []study.TaskSpan {
 	a := fit.AEP{Islands: s.cfg.Design.Islands}
-	tasks := study.Cut(s.plan.Runs(), 1, nil)
+	tasks := study.SplitTasks(s.plan.Runs(), 1, nil)
 	for run := range tasks {
 		round, island, last := s.place(run)
 		before := (round - 1) * a.Islands
 		for k := range a.Islands {
 			if last || slices.Contains(a.Needs(round, island), k) {
-				tasks[run].After = append(tasks[run].After, before+k)
+				tasks[run].Dependencies = append(tasks[run].Dependencies, before+k)
 			}
 		}
 	}
@@ -58,7 +58,7 @@ func (s *parameterStudy) round(ctx context.Context, data []byte, run int) (o stu
 	if err != nil {
 		return o, err
 	}
-	before, err := s.before(run)
+	before, err := s.startStates(run)
 	if err != nil {
 		return o, err
 	}
@@ -87,7 +87,7 @@ func (s *parameterStudy) round(ctx context.Context, data []byte, run int) (o stu
 	o.State = end.State
 	o.Metrics = []study.Metric{{Name: "round", Value: float64(round)}, {Name: "island", Value: float64(island)}, {Name: "generation", Value: float64(end.Generation)},
 		{Name: islandRuns, Value: float64(end.Simulations)}, {Name: islandRMS, Unit: end.Unit, Value: end.RMS}}
-	for _, p := range end.Best {
+	for _, p := range end.BestMember {
 		if !fit.IsState(p.Name) {
 			o.Metrics = append(o.Metrics, study.Metric{Name: p.Name, Unit: p.Unit, Value: p.Value})
 		}
@@ -95,17 +95,17 @@ func (s *parameterStudy) round(ctx context.Context, data []byte, run int) (o stu
 	return o, nil
 }
 
-// before are the states that a run begins from.
-func (s *parameterStudy) before(run int) (states []json.RawMessage, err error) {
+// startStates are the states that a run begins from.
+func (s *parameterStudy) startStates(run int) (states []json.RawMessage, err error) {
 	if s.folder == nil {
 		return nil, nil
 	}
-	for _, k := range s.folder.Manifest.Tasks[run].After {
+	for _, k := range s.folder.Manifest.Tasks[run].Dependencies {
 		list, err := s.folder.Read(k)
 		if err != nil {
 			return nil, err
 		}
-		if o := &list[0]; o.Failed != "" {
+		if o := &list[0]; o.Failure != "" {
 			round, island, _ := s.place(k)
 			return nil, fmt.Errorf("round %d of island %d, which it begins from, failed", round, island)
 		}
@@ -154,12 +154,12 @@ func (s *parameterStudy) evolved() *islandSummary {
 	for k := range d.Islands {
 		run := d.Rounds*d.Islands + k
 		out.Ends = append(out.Ends, islandEnd{k, numeric.OrNull(rms[run])})
-		if numeric.Finite(runs[run]) {
+		if numeric.IsFinite(runs[run]) {
 			out.Simulations += int(runs[run])
 		}
 	}
-	if end.Failed != "" {
-		out.Headline = "the evolution has no result: " + end.Failed
+	if end.Failure != "" {
+		out.Headline = "the evolution has no result: " + end.Failure
 		return out
 	}
 	of := map[string]study.Metric{}

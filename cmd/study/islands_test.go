@@ -69,20 +69,20 @@ func TestIslandsAreTheEvolution(t *testing.T) {
 	}
 
 	one := filepath.Join(dir, "one")
-	said, err := ask(Run, file, Options{Out: one, Workers: 1, Plot: true, Report: true})
+	said, err := ask(Run, file, Options{OutputFolder: one, Workers: 1, Plot: true, Report: true})
 	if err != nil || !strings.Contains(said, "3 islands, 4 rounds, 312 simulations") {
 		t.Fatalf("%v\n%s", err, said)
 	}
 	want := filesOf(t, one)
 	two := filepath.Join(dir, "two")
-	if _, err := ask(Run, file, Options{Out: two, Workers: 3, Plot: true, Report: true}); err != nil {
+	if _, err := ask(Run, file, Options{OutputFolder: two, Workers: 3, Plot: true, Report: true}); err != nil {
 		t.Fatal(err)
 	}
 	same(t, "3 workers", filesOf(t, two), want)
 
 	// task by task; too early ones do nothing
 	each := filepath.Join(dir, "each")
-	if _, err := ask(Plan, file, Options{Out: each}); err != nil {
+	if _, err := ask(Plan, file, Options{OutputFolder: each}); err != nil {
 		t.Fatal(err)
 	}
 	if said, err := ask(Collect, each, Options{}); report.ExitCode(err) != report.Invalid {
@@ -199,10 +199,10 @@ func TestIslandsAreTheEvolution(t *testing.T) {
 	}
 
 	// another seed is another evolution, and belongs to another folder
-	if _, err := ask(Run, file, Options{Out: one, Seed: 6, Changed: func(name string) bool { return name == "seed" }}); report.ExitCode(err) != report.Invalid {
+	if _, err := ask(Run, file, Options{OutputFolder: one, Seed: 6, Changed: func(name string) bool { return name == "seed" }}); report.ExitCode(err) != report.Invalid {
 		t.Errorf("another seed: %v", err)
 	}
-	if _, err := ask(Plan, file, Options{Out: filepath.Join(dir, "x"), Chunk: 4}); report.ExitCode(err) != report.Usage {
+	if _, err := ask(Plan, file, Options{OutputFolder: filepath.Join(dir, "x"), Chunk: 4}); report.ExitCode(err) != report.Usage {
 		t.Errorf("--chunk: %v", err)
 	}
 }

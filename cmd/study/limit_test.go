@@ -25,7 +25,7 @@ func studyRows(t *testing.T, text string) (rows []map[string]string, summary Sum
 	}
 	var said, errs bytes.Buffer
 	err = Run(context.Background(), func() bool { return false }, file,
-		Options{Out: out, Format: "csv", Resume: true, Changed: func(name string) bool { return name == "out" }}, &said, &errs)
+		Options{OutputFolder: out, Format: "csv", Resume: true, Changed: func(name string) bool { return name == "out" }}, &said, &errs)
 	table, e := os.ReadFile(filepath.Join(out, "results.csv"))
 	if e != nil {
 		t.Fatal(e, err, errs.String())

@@ -79,7 +79,7 @@ terms: [inertia, viscous]
 				t.Errorf("%s, run %d: %g kg·m², %g N·m·s/rad, %s %s", name, i, j, b, table[fitVerdict][i], table[fitReason])
 			}
 		}
-		if name == "response" && (table["where"][1] != "[5e-3 kg·m², 0.1 kg·m²]" || sum.Fits.Same != 2) {
+		if name == "response" && (table["where"][1] != "[5e-3 kg·m², 0.1 kg·m²]" || sum.Fits.SameOptimum != 2) {
 			t.Errorf("%s: %q, %+v", name, table["where"], sum.Fits)
 		}
 		s, _, err := load(file, nil)

@@ -11,16 +11,16 @@ import (
 
 // Options are what the user chose.
 type Options struct {
-	Workers, Runs, Seed int
-	Out, Format         string
-	Resume, Json, Plot  bool
-	Chunk               int           // plan: runs of a task; 0: a sensible number
-	Index               int           // task: which
-	Wait                time.Duration // task: for those before it
-	Partial, Report     bool          // collect
-	Executor            string
-	Slurm               SlurmOptions
-	Changed             func(name string) bool
+	Workers, Runs, Seed  int
+	OutputFolder, Format string
+	Resume, Json, Plot   bool
+	Chunk                int           // plan: runs of a task; 0: a sensible number
+	Index                int           // task: which
+	Wait                 time.Duration // task: for those before it
+	Partial, Report      bool          // collect
+	Executor             string
+	Slurm                SlurmOptions
+	Changed              func(name string) bool
 }
 
 // Flags are those of the names; what has no flag stays at its default.
@@ -29,7 +29,7 @@ func (f *Options) Flags(fl *pflag.FlagSet, names ...string) {
 	all.IntVar(&f.Workers, "workers", 0, "runs, or tasks, at a time, 0: one for every processor; changes nothing but the time")
 	all.IntVar(&f.Runs, "runs", 0, "settings of the factors in place of those of the file")
 	all.IntVar(&f.Seed, "seed", 0, "seed in place of that of the file")
-	all.StringVarP(&f.Out, "out", "o", "", "folder of results in place of that of the file, made if it is not there")
+	all.StringVarP(&f.OutputFolder, "out", "o", "", "folder of results in place of that of the file, made if it is not there")
 	all.StringVar(&f.Format, "format", "csv", "of the table of results: csv or parquet")
 	all.BoolVar(&f.Resume, "resume", true, "go on with what is in the folder; --resume=false begins again and removes it")
 	all.BoolVar(&f.Json, "json", false, "print the summary, or how far the study is, as JSON")

@@ -152,15 +152,15 @@ func (s *parameterStudy) manifest(each int) (*study.Manifest, error) {
 	}
 	m := &study.Manifest{
 		Format: study.ManifestFormat, Study: s.name, Changes: s.changes, Program: program, Runs: s.plan.Runs(),
-		About: fmt.Sprintf("%s, %s of %d, seed %d", s.cfg.Name, s.cfg.Design.Kind, s.plan.Points(), s.cfg.Design.Seed),
+		Description: fmt.Sprintf("%s, %s of %d, seed %d", s.cfg.Name, s.cfg.Design.Kind, s.plan.Points(), s.cfg.Design.Seed),
 	}
 	if each == 0 {
 		m.Tasks = study.Taper(m.Runs, minTaskRuns(m.Runs), s.seeds)
 	} else {
-		m.Tasks = study.Cut(m.Runs, each, s.seeds)
+		m.Tasks = study.SplitTasks(m.Runs, each, s.seeds)
 	}
 	if d := &s.cfg.Design; s.islands() {
-		m.Tasks, m.About = s.ring(), fmt.Sprintf("%s, %d islands, %d rounds, seed %d", s.cfg.Name, d.Islands, d.Rounds, d.Seed)
+		m.Tasks, m.Description = s.ring(), fmt.Sprintf("%s, %d islands, %d rounds, seed %d", s.cfg.Name, d.Islands, d.Rounds, d.Seed)
 	}
 	if filepath.IsAbs(s.cfg.FileName()) {
 		dir, err := filepath.Abs(s.dir)
@@ -290,7 +290,7 @@ func (s *parameterStudy) unchanged(now *study.Manifest, stderr io.Writer) error 
 	path := filepath.Join(s.dir, study.ManifestName)
 	program, inputs := s.folder.Manifest.Changed(now)
 	if len(inputs) > 0 {
-		return &study.Foreign{Path: path, Why: fmt.Sprintf("belongs to other settings (%s): %s", s.folder.Manifest.About, strings.Join(inputs, "; "))}
+		return &study.Foreign{Path: path, Why: fmt.Sprintf("belongs to other settings (%s): %s", s.folder.Manifest.Description, strings.Join(inputs, "; "))}
 	}
 	if program == "" {
 		if s.folder.Manifest.Altered(now) {

@@ -42,10 +42,10 @@ func (w wordSummary) String() string {
 
 // fitSummary says which fits explain their recordings best.
 type fitSummary struct {
-	Headline string      `json:"headline"`
-	Best     int         `json:"best_run"`     // the least rms; −1: none
-	Same     int         `json:"same_optimum"` // runs whose rms is within a thousandth of it
-	Models   []modelFits `json:"models"`       // by the values of a factor of words that chooses a model, the best first
+	Headline    string      `json:"headline"`
+	BestRun     int         `json:"best_run"`     // the least rms; −1: none
+	SameOptimum int         `json:"same_optimum"` // runs whose rms is within a thousandth of it
+	Models      []modelFits `json:"models"`       // by the values of a factor of words that chooses a model, the best first
 }
 
 // modelFits are the fits that have one value of a factor.
@@ -70,16 +70,16 @@ func (s *parameterStudy) fits() *fitSummary {
 	if !slices.ContainsFunc(verdicts, func(v string) bool { return v != "" }) {
 		return nil
 	}
-	out := &fitSummary{Best: -1, Models: []modelFits{}}
+	out := &fitSummary{BestRun: -1, Models: []modelFits{}}
 	rms := s.result(fitRMS)
 	for run, x := range rms {
-		if numeric.Finite(x) && (out.Best < 0 || x < rms[out.Best]) {
-			out.Best = run
+		if numeric.IsFinite(x) && (out.BestRun < 0 || x < rms[out.BestRun]) {
+			out.BestRun = run
 		}
 	}
 	for _, x := range rms {
-		if out.Best >= 0 && x <= rms[out.Best]*(1+sameOptimum) {
-			out.Same++
+		if out.BestRun >= 0 && x <= rms[out.BestRun]*(1+sameOptimum) {
+			out.SameOptimum++
 		}
 	}
 	for i := range s.cfg.Vary {
@@ -104,9 +104,9 @@ func (s *parameterStudy) chooses(i int) bool {
 		s.plan.Point(point, x)
 		x[i] = 0
 		other := fmt.Sprint(x) // the settings of the other factors
-		if seen, known := first[other]; known && numeric.Finite(rows) && rows != seen {
+		if seen, known := first[other]; known && numeric.IsFinite(rows) && rows != seen {
 			return false
-		} else if numeric.Finite(rows) {
+		} else if numeric.IsFinite(rows) {
 			first[other] = rows
 		}
 	}
@@ -140,7 +140,7 @@ func (s *parameterStudy) models(i int, verdicts []string) []modelFits {
 		sums[k] += aicc[run]
 		fits[k] = append(fits[k], percent[run])
 		x[i] = 0
-		if other := fmt.Sprint(x); numeric.Finite(aicc[run]) {
+		if other := fmt.Sprint(x); numeric.IsFinite(aicc[run]) {
 			if best, known := least[other]; !known || aicc[run] < aicc[best] {
 				least[other] = run
 			}
@@ -159,7 +159,7 @@ func (s *parameterStudy) models(i int, verdicts []string) []modelFits {
 			}
 			list[k].Percent = &mean
 		}
-		if numeric.Finite(sums[k]) && list[k].Runs > 0 {
+		if numeric.IsFinite(sums[k]) && list[k].Runs > 0 {
 			best = math.Min(best, sums[k])
 		}
 	}
@@ -182,7 +182,7 @@ func (s *parameterStudy) models(i int, verdicts []string) []modelFits {
 func (f *fitSummary) verdict(verdicts []string) string {
 	count := countWords("", verdicts).Count
 	if len(f.Models) == 0 {
-		return fmt.Sprintf("the best of %d fits is run %d; %d ended there; %d of all are identified", len(verdicts), f.Best, f.Same, count[string(identify.Identified)])
+		return fmt.Sprintf("the best of %d fits is run %d; %d ended there; %d of all are identified", len(verdicts), f.BestRun, f.SameOptimum, count[string(identify.Identified)])
 	}
 	kept := slices.DeleteFunc(slices.Clone(f.Models), func(m modelFits) bool { return m.Verdicts[string(identify.Rejected)]+m.Failed == m.Runs })
 	if len(kept) == 0 {

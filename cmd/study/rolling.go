@@ -23,17 +23,17 @@ const rollingName = "rolling-friction"
 // What is simulated: the source's body, turned by swing from where it hangs and let go, in front of cameras like the source's. Markers,
 // noise and smoothing are not in the source; these give its linear coefficient within 5 % and its quadratic one within 10 %.
 const (
-	swing        = 0.9    // rad
-	recorded     = 5.0    // s
-	rate         = 200.0  // Hz
-	markerNoise  = 1e-4   // m
-	moduliHalf   = 0.02   // s    9 frames
-	moduliOrder  = 2      //
-	onPaper      = 2.5e-4 // N·m·s  the source's fit of trajectories
-	onGlass      = 1.6e-4 // N·m·s  likewise
-	shownSpeed   = 5.0    // rad/s  up to which the source shows its law
-	fast         = 2.0    // rad/s  from which directions are told from noise
-	rollingDraws = 3
+	swing             = 0.9    // rad
+	recorded          = 5.0    // s
+	rate              = 200.0  // Hz
+	markerNoise       = 1e-4   // m
+	moduliHalf        = 0.02   // s    9 frames
+	moduliOrder       = 2      //
+	onPaper           = 2.5e-4 // N·m·s  the source's fit of trajectories
+	onGlass           = 1.6e-4 // N·m·s  likewise
+	shownSpeed        = 5.0    // rad/s  up to which the source shows its law
+	minDirectionSpeed = 2.0    // rad/s  from which directions are told from noise
+	rollingDraws      = 3
 )
 
 var rollingMarkers = []r3.Vec{{X: 0.025, Y: 0.005, Z: 0.008}, {X: -0.012, Y: 0.024, Z: -0.002}, {X: -0.014, Y: -0.022, Z: 0.006}, {X: 0.004, Y: -0.006, Z: -0.027}, {X: 0.008, Y: 0.01, Z: 0.025}}
@@ -59,7 +59,7 @@ type rollingResult struct {
 	Ranking []rollingRank   `json:"ranking"` // the better law first
 	Files   []string        `json:"files"`
 
-	first rollingDraw // what the figures show
+	firstDraw rollingDraw // what the figures show
 }
 
 // rollingRank is a law, and what it leaves over.
@@ -98,7 +98,7 @@ func rollingRecord(ctx context.Context, mu float64, seed uint64) (*ball.Recordin
 func rollingSpec(law string) ball.Spec {
 	p := plant.Paper()
 	p.Roll = plant.Friction{}
-	return ball.Spec{Body: p, Markers: rollingMarkers, Free: []string{law, "height"}, Half: moduliHalf, Order: moduliOrder}
+	return ball.Spec{Body: p, Markers: rollingMarkers, FreeParams: []string{law, "height"}, HalfWindow: moduliHalf, Order: moduliOrder}
 }
 
 // rollingDrawOf records and fits once.
@@ -129,7 +129,7 @@ func (d *rollingDraw) level(name string) float64 {
 func (d *rollingDraw) cosine() float64 {
 	sum, n := 0.0, 0.0
 	for i := range d.samples {
-		if s := &d.samples[i]; r3.Norm(s.Roll) > fast {
+		if s := &d.samples[i]; r3.Norm(s.Roll) > minDirectionSpeed {
 			sum, n = sum+s.Cosine, n+1
 		}
 	}
@@ -152,7 +152,7 @@ func rolling(ctx context.Context, draws, seed int) (*rollingResult, error) {
 			*c.to = append(*c.to, d)
 		}
 	}
-	r.first = paper[0]
+	r.firstDraw = paper[0]
 	number := func(name, unit, figure string, source float64, from []rollingDraw, of func(d *rollingDraw) float64, text string) {
 		n := rollingNumber{Name: name, Unit: unit, Figure: figure, Text: text}
 		if source != 0 {
@@ -181,14 +181,14 @@ func rolling(ctx context.Context, draws, seed int) (*rollingResult, error) {
 	number("roll_max", "rad/s", "", shownSpeed, paper, func(d *rollingDraw) float64 { return d.fit.TopRoll }, "beyond 5 rad/s the law is extrapolated")
 
 	// the laws, by what they leave over
-	square, err := ball.Fit(ctx, rollingSpec("mu_roll2"), r.first.rec, nil)
+	square, err := ball.Fit(ctx, rollingSpec("mu_roll2"), r.firstDraw.rec, nil)
 	if err != nil {
 		return nil, fmt.Errorf("quadratic law: %w", err)
 	}
 	for _, c := range []struct {
 		law, number string
 		fit         *ball.Result
-	}{{"linear", "moduli_linear_rms", r.first.fit}, {"quadratic", "moduli_quadratic_rms", square}} {
+	}{{"linear", "moduli_linear_rms", r.firstDraw.fit}, {"quadratic", "moduli_quadratic_rms", square}} {
 		rank := rollingRank{Law: c.law, Moduli: r.number(c.number).Mean, Markers: c.fit.Slip.Residual, Verdict: "accepted"}
 		if !c.fit.Accepted {
 			rank.Verdict = "rejected"
@@ -215,7 +215,7 @@ var rollingStudy = single{name: rollingName, takes: []string{"runs", "seed", "ou
 	return rolling(ctx, cmp.Or(f.Runs, rollingDraws), cmp.Or(f.Seed, 1))
 }}
 
-func (r *rollingResult) drawn(paths []string) { r.Files = paths }
+func (r *rollingResult) setFigures(paths []string) { r.Files = paths }
 
 func (r *rollingResult) print(w io.Writer) {
 	fmt.Fprintf(w, "%s: [KKK17] on simulated recordings, %d draws of %.2g mm noise on %d markers, %g s at %g Hz, smoothed over %d frames with order %d\n\n",

@@ -38,7 +38,7 @@ var windows = []int{7, 9, 11, 13, 15, 17, 21, 25, 31, 41}
 
 // figures are those of the source by its numbers, then why moduli are biased, then four of them in one.
 func (r *rollingResult) figures() ([]namedFigure, error) {
-	d := &r.first
+	d := &r.firstDraw
 	over := func(of func(s *ball.Sample) float64) (t, y []float64) {
 		for i := range d.samples {
 			t, y = append(t, d.samples[i].T), append(y, of(&d.samples[i]))
@@ -68,7 +68,7 @@ func (r *rollingResult) figures() ([]namedFigure, error) {
 	moduli := add("fig-5a-moment-over-speed", "Moduli, as the source fits them", r.overSpeed())
 	cosines := func(label string, above bool) plot.Series {
 		return series(label, plot.Points, func(s *ball.Sample) float64 {
-			if r3.Norm(s.Roll) > fast == above {
+			if r3.Norm(s.Roll) > minDirectionSpeed == above {
 				return s.Cosine
 			}
 			return math.NaN()
@@ -112,8 +112,8 @@ func (r *rollingResult) figures() ([]namedFigure, error) {
 func (r *rollingResult) overSpeed() plot.Panel {
 	shown, beyond := plot.Series{Label: "measured", Style: plot.Points}, plot.Series{Label: "beyond 5 rad/s: extrapolated", Style: plot.Points}
 	top := 0.0
-	for i := range r.first.samples {
-		s := &r.first.samples[i]
+	for i := range r.firstDraw.samples {
+		s := &r.firstDraw.samples[i]
 		to, w := &shown, r3.Norm(s.Roll)
 		if w > shownSpeed {
 			to = &beyond
@@ -129,7 +129,7 @@ func (r *rollingResult) overSpeed() plot.Panel {
 		}
 		return out
 	}
-	m := &r.first.fit.Moduli
+	m := &r.firstDraw.fit.Moduli
 	series := []plot.Series{law("linear fit", plot.Line, func(w float64) float64 { return m.Linear * w }), law("quadratic fit", plot.Line, func(w float64) float64 { return m.Quadratic * w * w }),
 		law("true", plot.Guide, func(w float64) float64 { return onPaper * w }), shown}
 	if len(beyond.X) > 0 {
@@ -141,7 +141,7 @@ func (r *rollingResult) overSpeed() plot.Panel {
 // motions are γ2 and γ3 of the first two seconds: measured, and simulated with a friction from the start that was found.
 func (r *rollingResult) motions(mu float64) ([2]plot.Panel, error) {
 	const until = 2.0 // s
-	d := &r.first
+	d := &r.firstDraw
 	var t []float64
 	every := plot.Series{Label: "measured, every fourth frame", Style: plot.Points}
 	measured := [2]plot.Series{every, every}
@@ -195,8 +195,8 @@ func (r *rollingResult) overWindow() (plot.Panel, error) {
 	moduli, projection := plot.Series{Label: "slope of moduli"}, plot.Series{Label: "projection"}
 	for _, n := range windows {
 		spec := rollingSpec("mu_roll")
-		spec.Half = float64(n-1) / 2 / rate
-		s, err := ball.Series(spec, r.first.rec)
+		spec.HalfWindow = float64(n-1) / 2 / rate
+		s, err := ball.Series(spec, r.firstDraw.rec)
 		if err != nil {
 			return plot.Panel{}, fmt.Errorf("window of %d frames: %w", n, err)
 		}

@@ -26,7 +26,7 @@ type single struct {
 type singleResult interface {
 	print(w io.Writer)
 	figures() ([]namedFigure, error)
-	drawn(paths []string) // takes the names of the figures in
+	setFigures(paths []string) // takes the names of the figures in
 }
 
 // singles are the studies of this kind.
@@ -58,7 +58,7 @@ func (s *single) run(ctx context.Context, interrupted func() bool, f Options, st
 	}
 	var paths []string
 	if f.Plot {
-		dir := cmp.Or(f.Out, filepath.Join("runs", s.name))
+		dir := cmp.Or(f.OutputFolder, filepath.Join("runs", s.name))
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return report.ExitWith(report.Unavailable, fmt.Errorf("study: %w", err))
 		}
@@ -69,7 +69,7 @@ func (s *single) run(ctx context.Context, interrupted func() bool, f Options, st
 		if paths, err = writeFigures(dir, figures); err != nil {
 			return err
 		}
-		r.drawn(paths)
+		r.setFigures(paths)
 	}
 	if f.Json {
 		return report.EncodeJSON(stdout, r)

@@ -26,13 +26,13 @@ const waitFor = 2 * time.Minute
 // queue is a study in the queue of Slurm, in blocks of tasks that follow one another, an array each. Its jobs are known by their name,
 // which has the digest of the manifest: so another program, on another machine, finds them too.
 type queue struct {
-	folder *study.Folder
-	dir    string // absolute
-	extra  []string
-	atOnce int   // tasks that may run at a time; 0: any number
-	first  []int // task of every block
-	block  []int // of every task
-	size   int   // tasks of an array that Slurm takes at present
+	folder    *study.Folder
+	dir       string // absolute
+	extra     []string
+	atOnce    int   // tasks that may run at a time; 0: any number
+	firstTask []int // task of every block
+	block     []int // of every task
+	size      int   // tasks of an array that Slurm takes at present
 }
 
 // newQueue makes blocks of at most arraySize tasks that need not wait for one another.
@@ -40,10 +40,10 @@ func newQueue(folder *study.Folder, dir string, extra []string, atOnce int) *que
 	q := &queue{folder: folder, dir: dir, extra: extra, atOnce: atOnce, size: arraySize}
 	rounds := folder.Manifest.Rounds()
 	for k, r := range rounds {
-		if k == 0 || r != rounds[k-1] || k-q.first[len(q.first)-1] == arraySize {
-			q.first = append(q.first, k)
+		if k == 0 || r != rounds[k-1] || k-q.firstTask[len(q.firstTask)-1] == arraySize {
+			q.firstTask = append(q.firstTask, k)
 		}
-		q.block = append(q.block, len(q.first)-1)
+		q.block = append(q.block, len(q.firstTask)-1)
 	}
 	return q
 }
@@ -52,7 +52,7 @@ func (q *queue) name(block int) string { return fmt.Sprintf("hil-%.12s-%d", q.fo
 
 // scancel is the command that takes all tasks out of the queue.
 func (q *queue) scancel() string {
-	if len(q.first) == 1 {
+	if len(q.firstTask) == 1 {
 		return "scancel --name=" + q.name(0)
 	}
 	return fmt.Sprintf("squeue --me --noheader --format='%%F %%j' | grep hil-%.12s | cut -d' ' -f1 | xargs scancel", q.folder.Digest())
@@ -65,13 +65,13 @@ const retries = "unable to accept job"
 
 // errorText keeps what a command says, and ends it when it begins to wait.
 type errorText struct {
-	text []byte
-	end  func()
+	text       []byte
+	endCommand func()
 }
 
 func (w *errorText) Write(p []byte) (int, error) {
 	if w.text = append(w.text, p...); bytes.Contains(w.text, []byte(retries)) {
-		w.end()
+		w.endCommand()
 	}
 	return len(p), nil
 }
@@ -81,7 +81,7 @@ func slurmRun(ctx context.Context, stdin, name string, args ...string) (string, 
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	c := exec.CommandContext(ctx, name, args...)
-	errs := &errorText{end: end}
+	errs := &errorText{endCommand: end}
 	var out bytes.Buffer
 	c.Stdin, c.Stdout, c.Stderr = strings.NewReader(stdin), &out, errs
 	if err := c.Run(); err != nil {
@@ -90,8 +90,8 @@ func slurmRun(ctx context.Context, stdin, name string, args ...string) (string, 
 	return out.String(), nil
 }
 
-// full tells whether Slurm refused tasks because there are too many already, and why; tooLong whether one array was too large.
-func full(err error) (why string, ok bool) {
+// queueFull tells whether Slurm refused tasks because there are too many already, and why; tooLong whether one array was too large.
+func queueFull(err error) (why string, ok bool) {
 	switch text := err.Error(); {
 	case strings.Contains(text, retries):
 		return "MaxJobCount: as many jobs as the controller takes", true
@@ -103,7 +103,7 @@ func full(err error) (why string, ok bool) {
 	return "", false
 }
 
-func tooLong(err error) bool {
+func arrayTooLong(err error) bool {
 	return strings.Contains(err.Error(), "Invalid job array specification")
 }
 
@@ -126,11 +126,11 @@ func (q *queue) submit(ctx context.Context, open []int, jobs map[int][]string) (
 		case err == nil:
 			open, q.size = open[n:], min(2*q.size, arraySize)
 			continue
-		case n > 1 && tooLong(err):
+		case n > 1 && arrayTooLong(err):
 			q.size = n / 2
 			continue
 		default:
-			why, ok := full(err)
+			why, ok := queueFull(err)
 			if !ok {
 				return nil, "", err
 			}
@@ -151,16 +151,16 @@ func (q *queue) array(ctx context.Context, b int, tasks []int, jobs map[int][]st
 	}
 	word := report.ShellWord(program)
 	script := fmt.Sprintf("#!/bin/sh\n[ -x %[1]s ] || { echo \"there is no %[1]s on $(hostname): put the program on a disk that all nodes see\"; exit 127; }\n"+
-		"exec %[1]s study task %s --index $((SLURM_ARRAY_TASK_ID + %d))", word, report.ShellWord(q.dir), q.first[b])
+		"exec %[1]s study task %s --index $((SLURM_ARRAY_TASK_ID + %d))", word, report.ShellWord(q.dir), q.firstTask[b])
 	var inArray []int
 	var after []string
 	for _, k := range tasks {
-		inArray = append(inArray, k-q.first[b])
-		for _, t := range q.folder.Manifest.Tasks[k].After {
+		inArray = append(inArray, k-q.firstTask[b])
+		for _, t := range q.folder.Manifest.Tasks[k].Dependencies {
 			after = append(after, jobs[q.block[t]]...)
 		}
 	}
-	if len(q.folder.Manifest.Tasks[tasks[0]].After) > 0 {
+	if len(q.folder.Manifest.Tasks[tasks[0]].Dependencies) > 0 {
 		script += fmt.Sprintf(" --wait %v", waitFor)
 	}
 	array := ranges(inArray)
@@ -228,7 +228,7 @@ func (q *queue) ends(ctx context.Context) (state map[int]string, err error) {
 func (q *queue) list(ctx context.Context, see func(b, task int, job, state, reason string), options ...string) error {
 	var names []string
 	of := map[string]int{}
-	for b := range q.first {
+	for b := range q.firstTask {
 		names = append(names, q.name(b))
 		of[q.name(b)] = b
 	}
@@ -243,7 +243,7 @@ func (q *queue) list(ctx context.Context, see func(b, task int, job, state, reas
 			continue
 		}
 		for _, n := range places(words[2]) {
-			if k := q.first[b] + n; n < 0 {
+			if k := q.firstTask[b] + n; n < 0 {
 				see(b, -1, words[1], words[3], words[len(words)-1])
 			} else if k < len(q.block) {
 				see(b, k, words[1], words[3], words[len(words)-1])
@@ -272,7 +272,7 @@ func places(text string) (list []int) {
 // lastWords is the end of the log of a task.
 func (q *queue) lastWords(task int) string {
 	b := q.block[task]
-	text, _ := os.ReadFile(filepath.Join(q.logs(), fmt.Sprintf("%d-%d.log", b, task-q.first[b])))
+	text, _ := os.ReadFile(filepath.Join(q.logs(), fmt.Sprintf("%d-%d.log", b, task-q.firstTask[b])))
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	if last := lines[len(lines)-1]; last != "" {
 		return last

@@ -67,7 +67,7 @@ func (f *Options) load(name string, stderr io.Writer) (*parameterStudy, error) {
 		return nil, refuse(stderr, err)
 	}
 	report.PrintWarnings(stderr, warnings)
-	s.dir = cmp.Or(f.Out, s.cfg.Folder())
+	s.dir = cmp.Or(f.OutputFolder, s.cfg.Folder())
 	return s, nil
 }
 
@@ -124,7 +124,7 @@ func (s *parameterStudy) warnDamaged(p study.Progress, stderr io.Writer) {
 // collect makes tables and figures of what is in the folder.
 func (s *parameterStudy) collect(ctx context.Context, interrupted func() bool, f Options, sit sitting, again string, stdout io.Writer) error {
 	var err error
-	if s.outcomes, sit.Missing, err = s.folder.Outcomes(); err != nil {
+	if s.outcomes, sit.MissingRuns, err = s.folder.Outcomes(); err != nil {
 		return s.refusal(err)
 	}
 	if names := s.resultNames(); len(names) > 0 {
@@ -133,7 +133,7 @@ func (s *parameterStudy) collect(ctx context.Context, interrupted func() bool, f
 		}
 	}
 	sum := s.summarise()
-	if err := s.write(ctx, f, sum, sit.Missing); err != nil {
+	if err := s.write(ctx, f, sum, sit.MissingRuns); err != nil {
 		if interrupted() {
 			return report.ExitWith(report.Interrupted, errors.New("study: interrupted while writing; all runs are in the folder: "+again))
 		}
@@ -170,8 +170,8 @@ func (s *parameterStudy) resumeCommand(f Options) string {
 	if f.Changed("seed") {
 		cmd += fmt.Sprintf(" --seed %d", f.Seed)
 	}
-	if f.Out != "" {
-		cmd += " --out " + report.ShellWord(f.Out)
+	if f.OutputFolder != "" {
+		cmd += " --out " + report.ShellWord(f.OutputFolder)
 	}
 	return cmd
 }
@@ -260,7 +260,7 @@ func (s *parameterStudy) run(ctx context.Context, p study.Progress, workers int,
 		return o, err
 	}
 	bar := report.NewProgress(stderr)
-	defer bar.Done()
+	defer bar.Finish()
 	return s.folder.Run(ctx, p, workers, work, func(st study.State) {
 		watch(st)
 		bar.Watch(stageOf(st))
@@ -273,7 +273,7 @@ func stageOf(st study.State) report.Stage {
 	if st.FailedRuns > 0 {
 		phase = fmt.Sprintf("%d failed, run", st.FailedRuns)
 	}
-	return report.Stage{Method: "study", Phase: phase, Step: st.DoneRuns, Of: st.TotalRuns, Simulated: st.NewRuns}
+	return report.Stage{Method: "study", Phase: phase, Step: st.DoneRuns, StepCount: st.TotalRuns, Simulated: st.NewRuns}
 }
 
 // knows tells whether everything that was asked for is among the results.

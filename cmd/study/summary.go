@@ -86,19 +86,19 @@ type correlationValue struct {
 
 // unverifiedSteps is the share of steps that were taken without a verified solution.
 type unverifiedSteps struct {
-	Mean    float64 `json:"mean"`
-	Max     float64 `json:"max"`
-	MaxRun  int     `json:"max_run"`
-	Without int     `json:"runs_without"` // runs in which there was none
+	Mean        float64 `json:"mean"`
+	Max         float64 `json:"max"`
+	MaxRun      int     `json:"max_run"`
+	RunsWithout int     `json:"runs_without"` // runs in which there was none
 }
 
 // sitting is what belongs to this time only.
 type sitting struct {
-	Folder   string  `json:"folder"`
-	WallTime float64 `json:"wall_time_s"`
-	Workers  int     `json:"workers"` // 0: the runs were done elsewhere
-	Resumed  int     `json:"resumed"` // runs that were done before
-	Missing  int     `json:"missing"` // runs that are not done yet
+	Folder      string  `json:"folder"`
+	WallTime    float64 `json:"wall_time_s"`
+	Workers     int     `json:"workers"` // 0: the runs were done elsewhere
+	Resumed     int     `json:"resumed"` // runs that were done before
+	MissingRuns int     `json:"missing"` // runs that are not done yet
 }
 
 const shownFailures = 20
@@ -115,11 +115,11 @@ func (s *parameterStudy) summarise() *Summary {
 		Runs: s.plan.Runs(), Points: s.plan.Points(), Replicates: s.plan.Replicates(), Failures: []failure{}, Warned: []int{}, Files: []string{},
 	}
 	for _, o := range s.outcomes {
-		if o.Failed == "" || o.Failed == study.NotDone {
+		if o.Failure == "" || o.Failure == study.NotDone {
 			continue
 		}
 		if out.Failed++; out.Failed <= shownFailures {
-			out.Failures = append(out.Failures, failure{o.Run, o.Failed})
+			out.Failures = append(out.Failures, failure{o.Run, o.Failure})
 		}
 	}
 	x, of := s.factorsForRanks()
@@ -206,7 +206,7 @@ func (s *Summary) doubt(share []float64) {
 	}
 	if n > 0 {
 		if m := sum / float64(n); m >= d.Mean {
-			d.Mean, d.Without = m, without
+			d.Mean, d.RunsWithout = m, without
 		}
 	}
 }
@@ -221,8 +221,8 @@ func (s *Summary) print(w io.Writer, sit sitting) {
 	if sit.Workers > 0 {
 		fmt.Fprintf(w, "; %.3g s with %d workers", sit.WallTime, sit.Workers)
 	}
-	if sit.Missing > 0 {
-		fmt.Fprintf(w, "; %d runs are not done yet and count for nothing", sit.Missing)
+	if sit.MissingRuns > 0 {
+		fmt.Fprintf(w, "; %d runs are not done yet and count for nothing", sit.MissingRuns)
 	}
 	if sit.Workers > 0 && sit.Resumed > 0 {
 		fmt.Fprintf(w, ", %d runs were there already", sit.Resumed)
@@ -239,7 +239,7 @@ func (s *Summary) print(w io.Writer, sit sitting) {
 		if d.Max == 0 {
 			fmt.Fprintln(w, "none")
 		} else {
-			fmt.Fprintf(w, "%.2g of all on average, at most %.2g (run %d); none in %d runs\n", d.Mean, d.Max, d.MaxRun, d.Without)
+			fmt.Fprintf(w, "%.2g of all on average, at most %.2g (run %d); none in %d runs\n", d.Mean, d.Max, d.MaxRun, d.RunsWithout)
 		}
 	}
 	if n := len(s.Warned); n > 0 {

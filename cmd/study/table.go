@@ -106,7 +106,7 @@ func (s *parameterStudy) table() *studyTable {
 		x := s.result(m.Name)
 		add(metricHeader(m), reflect.Float64, func(run int) any { return x[run] })
 	}
-	add("failed", reflect.String, func(run int) any { return s.outcomes[run].Failed })
+	add("failed", reflect.String, func(run int) any { return s.outcomes[run].Failure })
 	return t
 }
 

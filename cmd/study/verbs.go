@@ -199,7 +199,7 @@ func Task(ctx context.Context, interrupted func() bool, dir string, f Options, s
 // failures counts the runs that failed.
 func failures(list []study.Outcome) (n int) {
 	for i := range list {
-		if list[i].Failed != "" {
+		if list[i].Failure != "" {
 			n++
 		}
 	}
@@ -301,7 +301,7 @@ func Status(_ context.Context, _ func() bool, dir string, f Options, stdout, _ i
 	}
 	m := folder.Manifest
 	st := statusJSON{
-		dir, m.About, m.Program, m.Runs, p.DoneRuns, p.FailedRuns, len(m.Tasks),
+		dir, m.Description, m.Program, m.Runs, p.DoneRuns, p.FailedRuns, len(m.Tasks),
 		append([]int{}, p.OpenTasks...), []int{}, append([]int{}, p.Damaged...),
 	}
 	for _, k := range p.OpenTasks {
@@ -312,7 +312,7 @@ func Status(_ context.Context, _ func() bool, dir string, f Options, stdout, _ i
 	if f.Json {
 		return report.EncodeJSON(stdout, st)
 	}
-	fmt.Fprintf(stdout, "%s: %s, hil %s on %s\n%s\n", dir, m.About, m.Program.Version, m.Program.Arch, progressText(p, len(m.Tasks)))
+	fmt.Fprintf(stdout, "%s: %s, hil %s on %s\n%s\n", dir, m.Description, m.Program.Version, m.Program.Arch, progressText(p, len(m.Tasks)))
 	if len(p.OpenTasks) == 0 {
 		fmt.Fprintf(stdout, "next: %s\n", next("collect", dir))
 		return nil

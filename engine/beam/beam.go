@@ -125,11 +125,11 @@ type Beam struct {
 	N       int  // free coordinates
 	M, K, D Band // mass, stiffness, damping; to be read only
 
-	p    Params
-	l    float64 // m  of an element
-	at   []int   // free coordinate of each deflection and slope; −1: held
-	held Band    // factors of K
-	firm bool    // K has an inverse
+	p               Params
+	l               float64 // m  of an element
+	freeIndex       []int   // free coordinate of each deflection and slope; −1: held
+	stiffnessFactor Band    // factors of K
+	firm            bool    // K has an inverse
 }
 
 // New checks the parameters; the error joins *engine.Problem.
@@ -142,27 +142,27 @@ func New(p Params) (*Beam, error) {
 		return nil, err
 	}
 	n := p.Elements
-	b := &Beam{p: p, l: p.Length / float64(n), at: make([]int, 2*(n+1))}
+	b := &Beam{p: p, l: p.Length / float64(n), freeIndex: make([]int, 2*(n+1))}
 	fixed := func(i int, s Support) { // i: its deflection
 		if s.Kind == Pinned || s.Kind == Clamped {
-			b.at[i] = -1
+			b.freeIndex[i] = -1
 		}
 		if s.Kind == Clamped {
-			b.at[i+1] = -1
+			b.freeIndex[i+1] = -1
 		}
 	}
 	fixed(0, p.Left)
 	fixed(2*n, p.Right)
-	for i, v := range b.at {
+	for i, v := range b.freeIndex {
 		if v == 0 {
-			b.at[i] = b.N
+			b.freeIndex[i] = b.N
 			b.N++
 		}
 	}
 	b.M, b.K, b.D = NewBand(b.N), NewBand(b.N), NewBand(b.N)
 	ke, me := b.element()
 	for e := range n {
-		at := b.at[2*e:]
+		at := b.freeIndex[2*e:]
 		for r := range 4 {
 			for c := range r + 1 {
 				if at[r] >= 0 && at[c] >= 0 {
@@ -174,21 +174,21 @@ func New(p Params) (*Beam, error) {
 	}
 	spring := func(i int, s Support) {
 		if s.Kind == Elastic {
-			b.K.add(b.at[i], b.at[i], s.Spring)
-			b.K.add(b.at[i+1], b.at[i+1], s.Turning)
+			b.K.add(b.freeIndex[i], b.freeIndex[i], s.Spring)
+			b.K.add(b.freeIndex[i+1], b.freeIndex[i+1], s.Turning)
 		}
 	}
 	spring(0, p.Left)
 	spring(2*n, p.Right)
 	b.D.Sum(p.Damping.Mass, &b.M, p.Damping.Stiffness, &b.K)
-	b.held = NewBand(b.N)
-	b.held.Sum(0, &b.M, 1, &b.K)
-	b.firm = b.holds() && b.held.Factor()
+	b.stiffnessFactor = NewBand(b.N)
+	b.stiffnessFactor.Sum(0, &b.M, 1, &b.K)
+	b.firm = b.blocksRigidMotion() && b.stiffnessFactor.Factor()
 	return b, nil
 }
 
-// holds tells whether no motion without strain is left: rigid motions w = a + b·x that cost no energy in the supports.
-func (b *Beam) holds() bool {
+// blocksRigidMotion tells whether no motion without strain is left: rigid motions w = a + b·x that cost no energy in the supports.
+func (b *Beam) blocksRigidMotion() bool {
 	// the energy of the supports as a form in (a, b): positive definite
 	var aa, ab, bb float64
 	for _, end := range []struct {
@@ -220,7 +220,7 @@ func (b *Beam) Element() float64 { return b.l }
 func (b *Beam) Mass() float64 { return b.p.Density * b.p.Area * b.p.Length }
 
 // Node is the free coordinate of the deflection of a node, from 0 on, and of its slope; −1: a support holds it.
-func (b *Beam) Node(k int) (w, slope int) { return b.at[2*k], b.at[2*k+1] }
+func (b *Beam) Node(k int) (w, slope int) { return b.freeIndex[2*k], b.freeIndex[2*k+1] }
 
 // Nodes is their number.
 func (b *Beam) Nodes() int { return b.p.Elements + 1 }
@@ -229,7 +229,7 @@ func (b *Beam) Nodes() int { return b.p.Elements + 1 }
 func (b *Beam) Deflections(q, w []float64) {
 	for k := range w[:b.Nodes()] {
 		w[k] = 0
-		if i := b.at[2*k]; i >= 0 {
+		if i := b.freeIndex[2*k]; i >= 0 {
 			w[k] = q[i]
 		}
 	}

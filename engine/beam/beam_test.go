@@ -177,7 +177,7 @@ func TestDeflection(t *testing.T) {
 		}
 		// the slope is the derivative of the deflection
 		h := 1e-6
-		l, r := b.In(at.Element, c.x-h), b.In(at.Element, c.x+h)
+		l, r := b.PlaceIn(at.Element, c.x-h), b.PlaceIn(at.Element, c.x+h)
 		near(t, "slope", at.Of(&at.Nx, q), (r.Of(&r.N, q)-l.Of(&l.N, q))/(2*h), 1e-9)
 		near(t, "curvature", at.Of(&at.Nxx, q), (r.Of(&r.Nx, q)-l.Of(&l.Nx, q))/(2*h), 1e-8)
 	}

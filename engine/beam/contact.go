@@ -26,7 +26,7 @@ type Contact struct {
 
 // Contact is that of p with the beam at q, v by the polynomials of element e.
 func (b *Beam) Contact(e int, p *Point, q, v []float64) (c Contact) {
-	c.Place = b.In(e, p.X)
+	c.Place = b.PlaceIn(e, p.X)
 	wt, st := 0.0, 0.0 // of v: deflection, slope
 	curve := 0.0
 	for k, i := range c.I {

@@ -46,7 +46,7 @@ func TestBorder(t *testing.T) {
 	if err := b.Static(q); err != nil {
 		t.Fatal(err)
 	}
-	l, r := b.In(3, 0.4), b.In(4, 0.4)
+	l, r := b.PlaceIn(3, 0.4), b.PlaceIn(4, 0.4)
 	near(t, "deflection", l.Of(&l.N, q), r.Of(&r.N, q), 1e-16)
 	near(t, "slope", l.Of(&l.Nx, q), r.Of(&r.Nx, q), 1e-15)
 	if c := math.Abs(l.Of(&l.Nxx, q) - r.Of(&r.Nxx, q)); c < 1e-4 {

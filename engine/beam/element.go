@@ -68,17 +68,18 @@ func (b *Beam) At(x float64) (Place, error) {
 	if err != nil {
 		return Place{}, err
 	}
-	return b.In(e, x), nil
+	return b.PlaceIn(e, x), nil
 }
 
-// In is the point at x (m) by the polynomials of a given element: those that hold within a step, which may end a rounding error beside it.
-func (b *Beam) In(e int, x float64) Place {
+// PlaceIn is the point at x (m) by the polynomials of a given element: those that hold within a step, which may end a rounding error
+// beside it.
+func (b *Beam) PlaceIn(e int, x float64) Place {
 	l := b.l
 	z := x/l - float64(e)
 	z2, z3 := z*z, z*z*z
 	return Place{
 		Element: e, X: x,
-		I:   [4]int(b.at[2*e : 2*e+4]),
+		I:   [4]int(b.freeIndex[2*e : 2*e+4]),
 		N:   [4]float64{2*z3 - 3*z2 + 1, l * (z3 - 2*z2 + z), -2*z3 + 3*z2, l * (z3 - z2)},
 		Nx:  [4]float64{6 * (z2 - z) / l, 3*z2 - 4*z + 1, 6 * (z - z2) / l, 3*z2 - 2*z},
 		Nxx: [4]float64{(12*z - 6) / (l * l), (6*z - 4) / l, (6 - 12*z) / (l * l), (6*z - 2) / l},
@@ -118,7 +119,7 @@ func (b *Beam) AddWeight(g float64, load []float64) {
 	f := -b.p.Density * b.p.Area * g * b.l
 	share := [4]float64{f / 2, f * b.l / 12, f / 2, -f * b.l / 12}
 	for e := range b.p.Elements {
-		for k, i := range b.at[2*e : 2*e+4] {
+		for k, i := range b.freeIndex[2*e : 2*e+4] {
 			if i >= 0 {
 				load[i] += share[k]
 			}
@@ -131,14 +132,14 @@ func (b *Beam) Static(load []float64) error {
 	if !b.firm {
 		return ErrLoose
 	}
-	b.held.Solve(load)
+	b.stiffnessFactor.Solve(load)
 	return nil
 }
 
 // SteepestSlope is the largest |w_x| at the nodes, what the theory of small slopes is asked for.
 func (b *Beam) SteepestSlope(q []float64) (top float64) {
 	for k := range b.Nodes() {
-		if i := b.at[2*k+1]; i >= 0 {
+		if i := b.freeIndex[2*k+1]; i >= 0 {
 			top = max(top, math.Abs(q[i]))
 		}
 	}

@@ -96,7 +96,7 @@ func (b *Beam) Modes(k int) (*Modes, error) {
 		for c := range n {
 			clear(col)
 			col[c] = 1
-			b.held.Solve(col)
+			b.stiffnessFactor.Solve(col)
 			for r := range n {
 				m.rest[r*n+c] = col[r]
 				for i, w := range m.Omega {

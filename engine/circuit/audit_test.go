@@ -10,9 +10,9 @@ import (
 func TestAuditCheck(t *testing.T) {
 	at := func(miss, loss float64) *Audit {
 		return &Audit{Lines: []Energies{
-			{Name: "circuit", In: 100 + miss, Loss: 30 + loss, Out: 60, Stored: 10 - loss},
-			{Name: "gear", Out: 1e-12},
-			{Name: "mechanics", Out: -60, Stored: 60, Gross: 60}}}
+			{Name: "circuit", Input: 100 + miss, Loss: 30 + loss, Output: 60, StoredChange: 10 - loss},
+			{Name: "gear", Output: 1e-12},
+			{Name: "mechanics", Output: -60, StoredChange: 60, Gross: 60}}}
 	}
 	if err := at(0.9e-7, 0).Check(1e-9); err != nil {
 		t.Error(err)
@@ -27,7 +27,7 @@ func TestAuditCheck(t *testing.T) {
 	}
 	// a lossless gear may be off by what is nothing beside the circuit, not by more
 	a := at(0, 0)
-	a.Lines[1].Out = 2e-10
+	a.Lines[1].Output = 2e-10
 	if err := a.Check(1e-9); err == nil || !strings.Contains(err.Error(), "gear: ") {
 		t.Error(err)
 	}

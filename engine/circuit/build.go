@@ -53,7 +53,7 @@ func (b *builder) fault(format string, a ...any) {
 }
 
 func (b *builder) require(ok bool, name string, v float64, unit, rule string) {
-	if !ok || !numeric.Finite(v) {
+	if !ok || !numeric.IsFinite(v) {
 		b.fault("%s: %s, want %s", name, strings.TrimSpace(fmt.Sprintf("%g %s", v, unit)), rule)
 	}
 }
@@ -137,7 +137,7 @@ func (b *builder) group(name string, f Field, axis int, branches []Winding) {
 	b.c.groups = append(b.c.groups, group{name: name, field: f, axis: axis, firstWinding: len(b.c.windings), m: m, mag: newMagnetic(m), static: f.Static()})
 	for _, w := range branches {
 		b.require(w.R >= 0, "R", w.R, "Ω", "≥ 0")
-		b.require(numeric.Finite(w.I0), "start current", w.I0, "A", "a finite number")
+		b.require(numeric.IsFinite(w.I0), "start current", w.I0, "A", "a finite number")
 		p := winding{name: w.Name, fromNode: b.node(w.FromNode), toNode: b.node(w.ToNode), r: w.R, heat: -1}
 		b.c.windings = append(b.c.windings, p)
 		b.edge(w.Name, p.fromNode, p.toNode, inductive)

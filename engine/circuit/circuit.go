@@ -181,8 +181,8 @@ func (c *Circuit) Next(t float64) float64 {
 	return next
 }
 
-// Stored is the energy (J) of fields and capacitors at the positions q, and of cogging, which is stored too.
-func (c *Circuit) Stored(q, x []float64) float64 {
+// StoredEnergy is the energy (J) of fields and capacitors at the positions q, and of cogging, which is stored too.
+func (c *Circuit) StoredEnergy(q, x []float64) float64 {
 	sum := 0.0
 	for g := range c.groups {
 		p := &c.groups[g]

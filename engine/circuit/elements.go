@@ -165,7 +165,7 @@ func (e *Inductor) add(b *builder) {
 
 func (e *Capacitor) add(b *builder) {
 	b.require(e.C > 0, "C", e.C, "F", "> 0")
-	b.require(numeric.Finite(e.U0), "start voltage", e.U0, "V", "a finite number")
+	b.require(numeric.IsFinite(e.U0), "start voltage", e.U0, "V", "a finite number")
 	b.addLead(lead{name: e.Name, cap: len(b.c.capacitors), axis: -1}, e.FromNode, e.ToNode)
 	b.c.capacitors = append(b.c.capacitors, capacitor{e.Name, e.C, len(b.c.leads) - 1})
 	b.volts = append(b.volts, e.U0)
@@ -201,7 +201,7 @@ func (e *DC) add(b *builder) {
 	m, th := &e.Motor, &e.Thermal
 	b.require(m.R > 0, "R", m.R, "Ω", "> 0")
 	b.require(m.L >= 0, "L", m.L, "H", "≥ 0")
-	b.require(numeric.Finite(m.K), "K", m.K, "N·m/A", "a finite number")
+	b.require(numeric.IsFinite(m.K), "K", m.K, "N·m/A", "a finite number")
 	b.require(m.BrushDrop >= 0, "brush drop", m.BrushDrop, "V", "≥ 0")
 	b.require(m.BrushDrop == 0 || m.DropScale > 0, "drop current", m.DropScale, "A", "> 0")
 	b.axis(e.Axis)
@@ -252,7 +252,7 @@ func (e *Electromagnet) add(b *builder) {
 	b.require(e.Linf >= 0, "Linf", e.Linf, "H", "≥ 0")
 	b.require(e.C > 0, "C", e.C, "H·m", "> 0")
 	b.require(e.X0 > 0, "X0", e.X0, "m", "> 0")
-	b.require(numeric.Finite(e.Shut), "Shut", e.Shut, "m", "a finite number")
+	b.require(numeric.IsFinite(e.Shut), "Shut", e.Shut, "m", "a finite number")
 	b.axis(e.Axis)
 	f := e.Plunger // the element may serve a second circuit
 	b.group(e.Name, &f, e.Axis, []Winding{{e.Name, e.FromNode, e.ToNode, e.R, e.I0}})
@@ -265,10 +265,10 @@ func (e *Electromagnet) add(b *builder) {
 func (r *Rotor) check(b *builder) {
 	b.require(r.Ld > 0, "Ld", r.Ld, "H", "> 0")
 	b.require(r.Lq > 0, "Lq", r.Lq, "H", "> 0")
-	b.require(numeric.Finite(r.Psi), "psi", r.Psi, "V·s", "a finite number")
+	b.require(numeric.IsFinite(r.Psi), "psi", r.Psi, "V·s", "a finite number")
 	b.require(r.Pairs != 0, "pairs", r.Pairs, "", "a number other than 0")
 	for _, c := range r.Cogs {
-		b.require(c.Order > 0 && numeric.Finite(c.Amplitude), "order of the cogging", c.Order, "", "> 0")
+		b.require(c.Order > 0 && numeric.IsFinite(c.Amplitude), "order of the cogging", c.Order, "", "> 0")
 	}
 }
 

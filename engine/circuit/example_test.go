@@ -26,7 +26,7 @@ func Example() {
 	u, _ := c.Potential("m")
 	fmt.Printf("%s = %g A, rises by %.0f A/s (%v)\n", c.States()[0].Name, x[0], dx[0], st)
 	fmt.Printf("torque %.2f N·m, motor at %.1f V\n", tau[0], u)
-	fmt.Printf("in %.0f W = loss %.0f W + shaft %.0f W + field %.0f W\n", p.In, p.Loss, p.Out, p.In-p.Loss-p.Out)
+	fmt.Printf("in %.0f W = loss %.0f W + shaft %.0f W + field %.0f W\n", p.Input, p.Loss, p.Output, p.Input-p.Loss-p.Output)
 
 	// the same motor in a fixed step ten times its time constant long: where the current settles, 12 V = 1.2 Ω·i + 5 V
 	st = engine.OK

@@ -61,7 +61,7 @@ func (c *Circuit) Flow(t float64, q, v, x, dx, tau []float64) (Power, engine.Sta
 	}
 	out := c.forces(v, x, y, tau)
 	in, loss := c.power(t, x, y)
-	return Power{In: in, Loss: loss, Out: out}, st
+	return Power{Input: in, Loss: loss, Output: out}, st
 }
 
 // brushes is the voltage across them (V).

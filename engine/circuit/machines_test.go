@@ -57,12 +57,12 @@ func TestPowerClosesAnywhere(t *testing.T) {
 			for k := range y {
 				y[k] = x[k] + s*dx[k]
 			}
-			return c.Stored([]float64{q[0] + s*v[0], q[1] + s*v[1]}, y)
+			return c.StoredEnergy([]float64{q[0] + s*v[0], q[1] + s*v[1]}, y)
 		}
 		const s = 1e-6
 		rate := (8*(stored(s)-stored(-s)) - (stored(2*s) - stored(-2*s))) / (12 * s)
-		near(t, "power", p.In, p.Loss+rate+tau[0]*v[0]+tau[1]*v[1], 1e-6*(math.Abs(p.In)+math.Abs(rate)))
-		near(t, "work", p.Out, tau[0]*v[0]+tau[1]*v[1], 1e-12*(1+math.Abs(p.Out)))
+		near(t, "power", p.Input, p.Loss+rate+tau[0]*v[0]+tau[1]*v[1], 1e-6*(math.Abs(p.Input)+math.Abs(rate)))
+		near(t, "work", p.Output, tau[0]*v[0]+tau[1]*v[1], 1e-12*(1+math.Abs(p.Output)))
 	}
 }
 
@@ -93,7 +93,7 @@ func TestSynchronousSteadyState(t *testing.T) {
 	tau := []float64{0}
 	p, _ := c.Flow(0.2, []float64{0}, []float64{w}, x, make([]float64, 2), tau)
 	near(t, "torque", tau[0], 1.5*4*(m.Psi*iq+(m.Ld-m.Lq)*id*iq), 1e-9)
-	near(t, "power", p.In, 1.5*(ud*id+uq*iq), 1e-9)
+	near(t, "power", p.Input, 1.5*(ud*id+uq*iq), 1e-9)
 	if e.Relative() > 1e-10 {
 		t.Errorf("residual %g", e.Relative())
 	}
@@ -128,8 +128,8 @@ func TestThreePhasesAreTheSameMachine(t *testing.T) {
 	near(t, "id", id, y[0], 1e-8)
 	near(t, "iq", iq, y[1], 1e-8)
 	near(t, "star", x[0]+x[1]+x[2], 0, 1e-12)
-	near(t, "work", e.Out, ey.Out, 1e-9)
-	near(t, "energy", e.In, ey.In, 1e-9)
+	near(t, "work", e.Output, ey.Output, 1e-9)
+	near(t, "energy", e.Input, ey.Input, 1e-9)
 	for _, e := range []Energies{e, ey} {
 		if e.Relative() > 1e-9 {
 			t.Errorf("residual %g", e.Relative())

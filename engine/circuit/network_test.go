@@ -30,11 +30,11 @@ func integrate(t *testing.T, c *Circuit, q, v func(t float64) []float64, end flo
 		clear(tau)
 		p, st := c.Flow(at, q(at), v(at), x[:n], dx[:n], tau)
 		bad = max(bad, st)
-		dx[n], dx[n+1], dx[n+2] = p.In, p.Loss, p.Out
+		dx[n], dx[n+1], dx[n+2] = p.Input, p.Loss, p.Output
 	}
 	x = make([]float64, n+3)
 	c.Reset(x[:n])
-	e.Stored = -c.Stored(q(0), x[:n])
+	e.StoredChange = -c.StoredEnergy(q(0), x[:n])
 	d := engine.NewDormandPrince(f, len(x))
 	d.Rtol, d.Atol = 1e-12, 1e-13
 	for at := 0.0; at < end; {
@@ -51,8 +51,8 @@ func integrate(t *testing.T, c *Circuit, q, v func(t float64) []float64, end flo
 	if bad != engine.OK {
 		t.Fatalf("status %v", bad)
 	}
-	e.Stored += c.Stored(q(end), x[:n])
-	e.In, e.Loss, e.Out = x[n], x[n+1], x[n+2]
+	e.StoredChange += c.StoredEnergy(q(end), x[:n])
+	e.Input, e.Loss, e.Output = x[n], x[n+1], x[n+2]
 	return x[:n], e
 }
 
@@ -111,7 +111,7 @@ func TestResistorsAlone(t *testing.T) {
 	near(t, "a", a, (2+1.0/6)/0.5, 1e-12)
 	wire, _ := c.Current("wire")
 	near(t, "wire", wire, (a-1)/6, 1e-12)
-	near(t, "power", p.In, p.Loss, 1e-12)
+	near(t, "power", p.Input, p.Loss, 1e-12)
 }
 
 // Two coils with a mutual inductance M: in series aiding they are L1 + L2 + 2M, and both currents stay equal to the last digits,

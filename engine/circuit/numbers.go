@@ -56,7 +56,7 @@ func (c *Circuit) CheckParams(theta []float64) error {
 	}
 	var errs []error
 	for k, v := range theta {
-		if p := &c.numbers[k].p; !(v >= p.Lo && numeric.Finite(v)) {
+		if p := &c.numbers[k].p; !(v >= p.Lo && numeric.IsFinite(v)) {
 			errs = append(errs, fmt.Errorf("%s: %g %s, want a finite number of at least %g", p.Name, v, p.Unit, p.Lo))
 		}
 	}

@@ -62,7 +62,7 @@ func TestShift(t *testing.T) {
 		for k := range tau {
 			same("force", tau[k]+slope[2*k]*dw[0]+slope[2*k+1]*dw[1], force[k], 1e-12)
 		}
-		same("work", p.Out, e.Out, 1e-12)
+		same("work", p.Output, e.Output, 1e-12)
 		for k := range moved.Nodes() {
 			same("voltage", moved.Voltage(k), tried.Voltage(k), 1e-11)
 		}

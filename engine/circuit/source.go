@@ -38,7 +38,7 @@ func (p *PWM) Validate() error {
 	if p.Duty == nil {
 		errs = append(errs, errors.New("duty: missing"))
 	}
-	if !numeric.Finite(p.Low) || !numeric.Finite(p.High) {
+	if !numeric.IsFinite(p.Low) || !numeric.IsFinite(p.High) {
 		errs = append(errs, fmt.Errorf("levels: %g and %g, want finite numbers", p.Low, p.High))
 	}
 	return errors.Join(errs...)

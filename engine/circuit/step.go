@@ -140,7 +140,7 @@ func (c *Circuit) Trial(t, h float64, q, v, w, x, xn, tau, slope []float64) (Pow
 			return Power{}, st
 		}
 		worst = max(worst, st) // part has said NonFinite already
-		sum.In += p.In * d / h
+		sum.Input += p.Input * d / h
 		sum.Loss += p.Loss * d / h
 		at = next
 	}
@@ -149,7 +149,7 @@ func (c *Circuit) Trial(t, h float64, q, v, w, x, xn, tau, slope []float64) (Pow
 	for _, axis := range s.coupledAxes {
 		f := c.meanForce(axis)
 		tau[axis] += f
-		sum.Out += f * w[axis]
+		sum.Output += f * w[axis]
 		for k, other := range s.coupledAxes {
 			slope[axis*c.axes+other] += c.meanSlope(axis, k)
 		}
@@ -240,7 +240,7 @@ func (c *Circuit) part(t, d, h, lead float64) (Power, engine.Status) {
 			in, loss := c.power(mid, x, c.solution.y)
 			p.Loss += loss * [3]float64{1. / 6, 4. / 6, 1. / 6}[k]
 			if k == 1 {
-				p.In = in
+				p.Input = in
 			}
 		}
 	}

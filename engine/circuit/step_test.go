@@ -43,7 +43,7 @@ func TestStepsAreSecondOrder(t *testing.T) {
 				n.Audited = true
 				x := make([]float64, len(n.States()))
 				n.Reset(x)
-				energy.Stored = -n.Stored(q(0), x)
+				energy.StoredChange = -n.StoredEnergy(q(0), x)
 				tau, slope := []float64{0}, []float64{0}
 				steps := int(math.Round(end / h))
 				for k := range steps {
@@ -55,7 +55,7 @@ func TestStepsAreSecondOrder(t *testing.T) {
 					}
 					energy.Add(p, h)
 				}
-				energy.Stored += n.Stored(q(end), x)
+				energy.StoredChange += n.StoredEnergy(q(end), x)
 				for k := range x {
 					worst = max(worst, math.Abs(x[k]-truth[k]))
 				}

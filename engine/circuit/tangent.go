@@ -129,7 +129,7 @@ func (c *Circuit) Shift(w, dw, xn []float64) (Power, bool) {
 	}
 	var p Power
 	for _, axis := range s.coupledAxes {
-		p.Out += c.meanForce(axis) * w[axis]
+		p.Output += c.meanForce(axis) * w[axis]
 	}
 	return p, true
 }

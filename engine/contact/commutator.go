@@ -51,27 +51,27 @@ func (s *CommutatorSpec) Validate() error {
 		{"eccentricity", s.Eccentricity}, {"rz", s.Rz}, {"corr", s.Corr}, {"slot_width", s.SlotWidth}, {"slot_depth", s.SlotDepth},
 		{"dip_depth", s.DipDepth}, {"edge_length", s.EdgeLength}, {"bar_step", s.BarStep}, {"spacing", s.Spacing},
 	} {
-		p.when(!(f.v >= 0) || math.IsInf(f.v, 0), "commutator.%s: %g m, want ≥ 0", f.name, f.v)
+		p.addIf(!(f.v >= 0) || math.IsInf(f.v, 0), "commutator.%s: %g m, want ≥ 0", f.name, f.v)
 	}
-	p.when(!(s.Radius > 0) || math.IsInf(s.Radius, 0), "commutator.radius: %g m, want > 0", s.Radius)
-	p.when(!numeric.Finite(s.EccentricityPhase), "commutator.eccentricity_phase: %g rad, want a number", s.EccentricityPhase)
-	p.when(s.Bars < 0, "commutator.bars: %d, want ≥ 0", s.Bars)
+	p.addIf(!(s.Radius > 0) || math.IsInf(s.Radius, 0), "commutator.radius: %g m, want > 0", s.Radius)
+	p.addIf(!numeric.IsFinite(s.EccentricityPhase), "commutator.eccentricity_phase: %g rad, want a number", s.EccentricityPhase)
+	p.addIf(s.Bars < 0, "commutator.bars: %d, want ≥ 0", s.Bars)
 	if len(p) > 0 {
 		return p.err()
 	}
 	low := s.Eccentricity + 2*s.Rz + 6*s.BarStep + max(s.DipDepth, s.SlotDepth)
-	p.when(low > s.Radius/2, "commutator.radius: %g m leaves no core under eccentricity, roughness, bar steps and slots of %g m together", s.Radius, low)
+	p.addIf(low > s.Radius/2, "commutator.radius: %g m leaves no core under eccentricity, roughness, bar steps and slots of %g m together", s.Radius, low)
 	if s.Bars > 0 {
 		w, pitch := s.SlotWidth+2*s.EdgeLength, 2*math.Pi*s.Radius/float64(s.Bars)
-		p.when(w > pitch, "commutator.slot_width: slot and its two edges take %g m, a bar has only %g m", w, pitch)
-		p.when(s.DipDepth > 0 && s.SlotWidth+s.EdgeLength == 0, "commutator.slot_width: a dip of %g m has no width", s.DipDepth)
+		p.addIf(w > pitch, "commutator.slot_width: slot and its two edges take %g m, a bar has only %g m", w, pitch)
+		p.addIf(s.DipDepth > 0 && s.SlotWidth+s.EdgeLength == 0, "commutator.slot_width: a dip of %g m has no width", s.DipDepth)
 	}
-	p.when(s.Profile != nil && (s.TrueSlots || !(slices.Min(s.Profile.Y) > s.Radius/2)),
+	p.addIf(s.Profile != nil && (s.TrueSlots || !(slices.Min(s.Profile.Y) > s.Radius/2)),
 		"commutator.profile: a measured outline has no true slots, and no point within half of radius, %g m", s.Radius)
-	p.when(s.Rz > 0 && s.Corr == 0, "commutator.corr: 0 m, a rough surface needs a correlation length")
-	p.when(s.Rz > 0 && s.Corr > 0 && s.Spacing > s.Corr/20*(1+1e-9), "commutator.spacing: %g m is coarser than a twentieth of corr = %g m", s.Spacing, s.Corr)
+	p.addIf(s.Rz > 0 && s.Corr == 0, "commutator.corr: 0 m, a rough surface needs a correlation length")
+	p.addIf(s.Rz > 0 && s.Corr > 0 && s.Spacing > s.Corr/20*(1+1e-9), "commutator.spacing: %g m is coarser than a twentieth of corr = %g m", s.Spacing, s.Corr)
 	n := 2 * math.Pi * s.Radius / s.spacing()
-	p.when(n > maxPoints, "commutator.spacing: %g m makes %.3g vertices, at most %d", s.spacing(), n, maxPoints)
+	p.addIf(n > maxPoints, "commutator.spacing: %g m makes %.3g vertices, at most %d", s.spacing(), n, maxPoints)
 	return p.err()
 }
 
@@ -88,15 +88,15 @@ func (s *CommutatorSpec) spacing() float64 {
 // Commutator is a closed rough contour as a polyline whose vertices are spaced evenly in angle, apart from the walls of true slots.
 // Points are located by walking from the edge they were over last time. It is constant once made: one copy serves any number of goroutines.
 type Commutator struct {
-	spec  CommutatorSpec
-	n     int       // edges; edge k joins vertices k and k+1
-	rough []float64 // m, the roughness alone
-	x, y  []float64 // m, n + 1 vertices, the last is the first
-	angle []float64 // rad, n + 1, rising from 0 to 2π
-	r     []float64 // m, n + 1
-	edge  []sector  // n + 1, for the search
-	perR2 float64   // edges per (r²·angle), for the first guess
-	perA  float64   // edges per rad
+	spec      CommutatorSpec
+	n         int       // edges; edge k joins vertices k and k+1
+	roughness []float64 // m, the roughness alone
+	x, y      []float64 // m, n + 1 vertices, the last is the first
+	angle     []float64 // rad, n + 1, rising from 0 to 2π
+	r         []float64 // m, n + 1
+	edge      []sector  // n + 1, for the search
+	perR2     float64   // edges per (r²·angle), for the first guess
+	perA      float64   // edges per rad
 }
 
 // sector is a vertex with the outward normal of the edge that starts there: all that a look at one edge needs, in half a cache line.
@@ -114,7 +114,7 @@ func NewCommutator(spec CommutatorSpec) (*Commutator, error) {
 	}
 	c := &Commutator{spec: spec, n: n}
 	var err error
-	if c.rough, err = RoughRing(n, 2*math.Pi*spec.Radius/float64(n), spec.Corr, spec.Rz, spec.Seed); err != nil {
+	if c.roughness, err = RoughRing(n, 2*math.Pi*spec.Radius/float64(n), spec.Corr, spec.Rz, spec.Seed); err != nil {
 		return nil, err
 	}
 	steps := make([]float64, max(spec.Bars, 1))
@@ -132,7 +132,7 @@ func NewCommutator(spec CommutatorSpec) (*Commutator, error) {
 			bar = min(int(c.angle[k]*float64(spec.Bars)/(2*math.Pi)+1e-9), spec.Bars-1)
 		}
 		dip, _, _ := spec.dip(c.angle[k])
-		c.r[k] = spec.Radius + c.rough[k] + steps[bar] + spec.Eccentricity*math.Cos(c.angle[k]-spec.EccentricityPhase) - dip
+		c.r[k] = spec.Radius + c.roughness[k] + steps[bar] + spec.Eccentricity*math.Cos(c.angle[k]-spec.EccentricityPhase) - dip
 		if spec.Profile != nil {
 			c.r[k] = spec.Profile.At(c.angle[k])
 		}
@@ -253,7 +253,7 @@ func (c *Commutator) Edge(x, y float64, hint *int32) (gap, nx, ny float64, edge 
 	cross := e.x*y - e.y*x
 	// a guess by the angle to the old edge; wrong by less than an edge when the point has moved by a few
 	if jump := cross * c.perR2; jump >= 1 || jump < 0 {
-		k = c.near(x, y, k, jump, e.x*x+e.y*y)
+		k = c.guessEdge(x, y, k, jump, e.x*x+e.y*y)
 	}
 	// then the sector: counter-clockwise of vertex k and clockwise of vertex k+1
 	for range n {
@@ -275,8 +275,8 @@ func (c *Commutator) Edge(x, y float64, hint *int32) (gap, nx, ny float64, edge 
 	return (x-e.x)*e.nx + (y-e.y)*e.ny, e.nx, e.ny, int32(k)
 }
 
-// near guesses the edge over which (x, y) is: jump edges further, or by the angle when that is far.
-func (c *Commutator) near(x, y float64, k int, jump, dot float64) int {
+// guessEdge guesses the edge over which (x, y) is: jump edges further, or by the angle when that is far.
+func (c *Commutator) guessEdge(x, y float64, k int, jump, dot float64) int {
 	n := c.n
 	if dot > 0 && math.Abs(jump) < float64(n)/64 {
 		k += int(math.Floor(jump))

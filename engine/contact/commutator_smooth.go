@@ -32,8 +32,8 @@ func NewSmoothCommutator(spec CommutatorSpec) (*SmoothCommutator, error) {
 	return &SmoothCommutator{spec, sin, cos, spec.Eccentricity * spec.Eccentricity / spec.Radius}, nil
 }
 
-// Beyond tells without much work that (x, y) is further than reach (m) from the contour: the circle without dips is.
-func (c *SmoothCommutator) Beyond(x, y, reach float64) bool {
+// OutOfReach tells without much work that (x, y) is further than reach (m) from the contour: the circle without dips is.
+func (c *SmoothCommutator) OutOfReach(x, y, reach float64) bool {
 	rho := math.Sqrt(x*x + y*y)
 	over := (rho-c.spec.Radius)*rho - c.spec.Eccentricity*(x*c.phaseCos+y*c.phaseSin) // times rho
 	return over > (reach+c.slack)*rho

@@ -77,7 +77,7 @@ func TestBeyondIsBeyond(t *testing.T) {
 		a, h, reach := 2*math.Pi*rng.Float64(), 3e-5*(rng.Float64()-0.3), 1e-5*rng.Float64()
 		r, _, _ := c.contour(a, math.Sin(a), math.Cos(a))
 		x, y := (r+h)*math.Cos(a), (r+h)*math.Sin(a)
-		if !c.Beyond(x, y, reach) {
+		if !c.OutOfReach(x, y, reach) {
 			continue
 		}
 		hidden++
@@ -85,7 +85,7 @@ func TestBeyondIsBeyond(t *testing.T) {
 			t.Fatalf("gap %g within %g was hidden", gap, reach)
 		}
 	}
-	if hidden < 1000 || c.Beyond(0.02, 0, math.Inf(1)) {
+	if hidden < 1000 || c.OutOfReach(0.02, 0, math.Inf(1)) {
 		t.Errorf("%d of 5000 hidden", hidden)
 	}
 }

@@ -35,7 +35,7 @@ func TestCommutatorVerticesFollowTheFormula(t *testing.T) {
 	for k := range x {
 		a := 2 * math.Pi * float64(k) / float64(n)
 		bar := k / (n / spec.Bars)
-		r := 0.011 + c.rough[k] + 1e-6*steps[bar] + 5e-6*math.Cos(a-0.4)
+		r := 0.011 + c.roughness[k] + 1e-6*steps[bar] + 5e-6*math.Cos(a-0.4)
 		s := math.Remainder(a, 2*math.Pi/24) * 0.011
 		if w := 5.5e-4; math.Abs(s) < w {
 			r -= 0.5e-5 * (1 + math.Cos(math.Pi*s/w))
@@ -171,8 +171,8 @@ func TestCommutatorRepeatsAndSeedsDiffer(t *testing.T) {
 	// leaving the bars' steps out does not move the roughness
 	spec = paperCommutator()
 	spec.BarStep = 0
-	for k, h := range mustCommutator(t, spec).rough {
-		if h != a.rough[k] {
+	for k, h := range mustCommutator(t, spec).roughness {
+		if h != a.roughness[k] {
 			t.Fatal("roughness depends on the bars")
 		}
 	}

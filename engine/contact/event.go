@@ -50,20 +50,20 @@ type EventDriven struct {
 	im  *Impact
 	cor *corner
 
-	was   []held    // held before the event
-	p, v  []float64 // impulses or forces, velocities of chosen contacts
-	w     []float64
-	laws  []Law
-	last  map[uint32]float64 // s  last impact of each pair
-	event Event              // the last one, for visits: nothing is decided by it
-	byLCP bool               // the mode is held together by the problem of all forces
-	ready bool
+	heldBefore  []held    // held before the event
+	p, v        []float64 // impulses or forces, velocities of chosen contacts
+	w           []float64
+	laws        []Law
+	lastImpact  map[uint32]float64 // s  last impact of each pair
+	event       Event              // the last one, for visits: nothing is decided by it
+	byLCP       bool               // the mode is held together by the problem of all forces
+	initialized bool
 
 	a, b, probe *sample
-	found       []Cause
+	foundCauses []Cause
 	buf         []float64
 	levels      []level
-	known       knownForces
+	knownForces knownForces
 	jams        *Impact // compression alone
 	nKept       []int32
 	hKept       []int32
@@ -88,17 +88,17 @@ var (
 
 // EventError says where a run ended early, at which contacts, and why.
 type EventError struct {
-	T     float64  // s
-	IDs   []uint32 // contacts concerned
-	At    string   // their bodies
-	Cause error
+	T      float64  // s
+	IDs    []uint32 // contacts concerned
+	Bodies string   // their bodies
+	Cause  error
 }
 
 func (e *EventError) Error() string {
-	if e.At == "" {
+	if e.Bodies == "" {
 		return fmt.Sprintf("at t = %.12g s: %v", e.T, e.Cause)
 	}
-	return fmt.Sprintf("at t = %.12g s, %s: %v", e.T, e.At, e.Cause)
+	return fmt.Sprintf("at t = %.12g s, %s: %v", e.T, e.Bodies, e.Cause)
 }
 
 // Unwrap makes errors.Is work.
@@ -118,8 +118,8 @@ func NewEventDriven(sys System, opt EventOptions) (*EventDriven, error) {
 	}
 	e := &EventDriven{
 		sys: sys, opt: opt, f: f, x: make([]float64, 2*f), sm: newSmooth(sys, newSet(opt.MaxContacts, 64, f)),
-		set:  sets{tolG: opt.TolGap, tolV: opt.TolV, tolT: opt.TolT},
-		last: map[uint32]float64{}, buf: make([]float64, 2*f), a: new(sample), b: new(sample), probe: new(sample),
+		set:        sets{tolG: opt.TolGap, tolV: opt.TolV, tolT: opt.TolT},
+		lastImpact: map[uint32]float64{}, buf: make([]float64, 2*f), a: new(sample), b: new(sample), probe: new(sample),
 	}
 	e.swp, _ = sys.(Sweeper)
 	e.room(cmp.Or(opt.MaxClosed, firstRoom))
@@ -145,18 +145,18 @@ func (e *EventDriven) Start(t float64, q, u []float64) error {
 	if len(q) != e.f || len(u) != e.f {
 		panic("contact: EventDriven.Start: q or u is not as long as the system has coordinates")
 	}
-	e.ready = false
-	if !numeric.AllFinite(q...) || !numeric.AllFinite(u...) || !numeric.Finite(t) {
+	e.initialized = false
+	if !numeric.AllFinite(q...) || !numeric.AllFinite(u...) || !numeric.IsFinite(t) {
 		return &EventError{T: t, Cause: engine.ErrNonFinite}
 	}
 	e.T, e.EventStats = t, EventStats{}
 	e.event = e.newEvent(NoEvent, 0)
 	copy(e.x, q)
 	copy(e.x[e.f:], u)
-	e.sm.held, e.was = e.sm.held[:0], e.was[:0]
+	e.sm.heldContacts, e.heldBefore = e.sm.heldContacts[:0], e.heldBefore[:0]
 	e.stormT, e.stormN = t, 0
-	clear(e.last)
-	if err := e.look(); err != nil {
+	clear(e.lastImpact)
+	if err := e.findContacts(); err != nil {
 		return err
 	}
 	var bad []uint32
@@ -168,20 +168,20 @@ func (e *EventDriven) Start(t float64, q, u []float64) error {
 	if len(bad) > 0 {
 		return e.fail(ErrPenetration, bad...)
 	}
-	if err := e.settle(e.event); err != nil {
+	if err := e.resolveEvent(e.event); err != nil {
 		return err
 	}
-	e.event.Settled, e.ready = true, true
+	e.event.HasImpulses, e.initialized = true, true
 	return nil
 }
 
 // Run integrates to end (s). visit, which may be nil, is called after each step and again after each event; the run stops
 // when it returns false, and may be continued. What a visit asks for changes nothing of the run. The error is an *EventError.
 func (e *EventDriven) Run(end float64, visit func(*EventDriven) bool) error {
-	if !e.ready {
+	if !e.initialized {
 		return e.fail(errors.New("not started, or stopped by an error"))
 	}
-	e.ready = false
+	e.initialized = false
 	seen := func() bool { return visit == nil || visit(e) }
 	for more := true; more && e.T < end; {
 		ev, err := e.advance(end)
@@ -197,33 +197,33 @@ func (e *EventDriven) Run(end float64, visit func(*EventDriven) bool) error {
 		if err := e.applyEvent(ev); err != nil {
 			return err
 		}
-		if e.event.Settled = true; ev.Kind != NoEvent || len(e.event.Impulses) > 0 {
+		if e.event.HasImpulses = true; ev.Kind != NoEvent || len(e.event.Impulses) > 0 {
 			more = seen() && more
 		}
 	}
-	e.ready = true
+	e.initialized = true
 	return nil
 }
 
 // advance makes one step of the integrator, or less where an event comes first.
 func (e *EventDriven) advance(end float64) (ev Event, err error) {
 	if err := e.dp.Step(end); err != nil {
-		wedged := e.stuck()
+		wedged := e.findWedged()
 		if len(wedged) == 0 {
 			return ev, e.fail(err, e.heldIDs()...)
 		}
-		id := e.sm.held[wedged[0]].id
+		id := e.sm.heldContacts[wedged[0]].id
 		ev = e.newEvent(Jamming, id)
 		ev.Causes, ev.wedged = append(ev.Causes, Cause{Jamming, id, -1}), wedged
 		return ev, nil
 	}
 	e.Steps++
 	ev = e.locate()
-	return ev, e.full()
+	return ev, e.roomError()
 }
 
-// full is an error when a contact has found no room.
-func (e *EventDriven) full() error {
+// roomError is an error when a contact has found no room.
+func (e *EventDriven) roomError() error {
 	if e.sm.set.Dropped == 0 {
 		return nil
 	}
@@ -243,8 +243,8 @@ func (e *EventDriven) At(t float64, q, u []float64) {
 	copy(u, e.buf[e.f:])
 }
 
-// Old is the time at which the last step began, from which on At is known (s).
-func (e *EventDriven) Old() float64 { return min(e.dp.Old, e.T) }
+// StepStart is the time at which the last step began, from which on At is known (s).
+func (e *EventDriven) StepStart() float64 { return min(e.dp.StepStart, e.T) }
 
 // ContactForce is what a held contact does, or what an impact did there.
 type ContactForce struct {
@@ -268,7 +268,7 @@ func (e *EventDriven) Forces(list []ContactForce) []ContactForce { return e.forc
 
 // ForcesAt is Forces at a time within the last step; right after an event only T itself.
 func (e *EventDriven) ForcesAt(t float64, list []ContactForce) []ContactForce {
-	if t >= e.T || e.Old() >= e.T {
+	if t >= e.T || e.StepStart() >= e.T {
 		return e.Forces(list)
 	}
 	e.dp.At(t, e.buf)
@@ -277,25 +277,25 @@ func (e *EventDriven) ForcesAt(t float64, list []ContactForce) []ContactForce {
 
 func (e *EventDriven) forces(t float64, x []float64, list []ContactForce) []ContactForce {
 	s := e.sm
-	if len(s.held) == 0 {
+	if len(s.heldContacts) == 0 {
 		return list
 	}
-	s.look(t, x[:e.f], x[e.f:], e.opt.Reach)
+	s.findContacts(t, x[:e.f], x[e.f:], e.opt.Reach)
 	if !s.gather(t, x[:e.f], x[e.f:]) {
 		return list
 	}
-	if !e.known.same(s) {
+	if !e.knownForces.matches(s) {
 		if !s.hold() {
 			return list
 		}
 		lam := s.lam
-		if (s.short || e.byLCP) && e.whole() {
+		if (s.short || e.byLCP) && e.solveAllForces() {
 			lam = e.p
 		}
-		e.known.take(s, lam)
+		e.knownForces.store(s, lam)
 	}
-	for k, h := range s.held {
-		list = append(list, s.set.force(int(h.at), e.known.lam[2*k], e.known.lam[2*k+1]))
+	for k, h := range s.heldContacts {
+		list = append(list, s.set.force(int(h.place), e.knownForces.lam[2*k], e.knownForces.lam[2*k+1]))
 	}
 	return list
 }
@@ -305,7 +305,7 @@ func (e *EventDriven) slope(t float64, x, dx []float64) {
 	f := e.f
 	copy(dx[:f], x[f:])
 	// held contacts are all that acts, and they are near; where a stage of a long step is not, all are looked at
-	if near := 1e3 * e.opt.TolGap; !(near < e.opt.Reach && e.sm.run(t, x[:f], x[f:], near)) && !e.sm.run(t, x[:f], x[f:], e.opt.Reach) && !e.sm.beyond(t, x[:f], x[f:]) {
+	if near := 1e3 * e.opt.TolGap; !(near < e.opt.Reach && e.sm.run(t, x[:f], x[f:], near)) && !e.sm.run(t, x[:f], x[f:], e.opt.Reach) && !e.sm.runPastEnd(t, x[:f], x[f:]) {
 		dx[f] = math.NaN()
 		return
 	}
@@ -313,19 +313,19 @@ func (e *EventDriven) slope(t float64, x, dx []float64) {
 }
 
 func (e *EventDriven) fail(cause error, ids ...uint32) error {
-	return &EventError{T: e.T, IDs: slices.Clone(ids), At: pairs(e.sys, ids), Cause: cause}
+	return &EventError{T: e.T, IDs: slices.Clone(ids), Bodies: pairs(e.sys, ids), Cause: cause}
 }
 
 func (e *EventDriven) heldIDs() (ids []uint32) {
-	for _, h := range e.sm.held {
+	for _, h := range e.sm.heldContacts {
 		ids = append(ids, h.id)
 	}
 	return ids
 }
 
-// look lists the contacts at T.
-func (e *EventDriven) look() error {
+// findContacts lists the contacts at T.
+func (e *EventDriven) findContacts() error {
 	s := e.sm
-	s.look(e.T, e.x[:e.f], e.x[e.f:], e.opt.Reach)
-	return e.full()
+	s.findContacts(e.T, e.x[:e.f], e.x[e.f:], e.opt.Reach)
+	return e.roomError()
 }

@@ -141,7 +141,7 @@ func TestPolylineKinksAreEvents(t *testing.T) {
 	q, u := make([]float64, 2), make([]float64, 2)
 	var kinds []string
 	runTo(t, e, 1.6, func(e *EventDriven) bool {
-		if k := e.Event().Kind; k != NoEvent && e.Old() == e.T {
+		if k := e.Event().Kind; k != NoEvent && e.StepStart() == e.T {
 			kinds = append(kinds, k.String())
 		}
 		return true
@@ -432,7 +432,7 @@ func TestAtAndContinue(t *testing.T) {
 	for end := 0.05; end < fall; end += 0.05 {
 		runTo(t, e, end, func(e *EventDriven) bool {
 			for k := range 5 {
-				s := e.Old() + float64(k)/4*(e.T-e.Old())
+				s := e.StepStart() + float64(k)/4*(e.T-e.StepStart())
 				e.At(s, q, u)
 				near(t, "height", q[0], 1-grav*s*s/2, 1e-12)
 				near(t, "speed", u[0], -grav*s, 1e-12)
@@ -469,7 +469,7 @@ func TestSmoothMotionAllocatesNothing(t *testing.T) {
 		t.Errorf("measure: %g allocations", n)
 	}
 	if n := testing.AllocsPerRun(50, func() {
-		if err := e.settle(Event{}); err != nil {
+		if err := e.resolveEvent(Event{}); err != nil {
 			t.Fatal(err)
 		}
 	}); n != 0 {

@@ -11,10 +11,10 @@ func (e *EventDriven) collide(ev Event) error {
 	const rounds = 100
 	s, u := e.sm, e.x[e.f:]
 	for round := 0; ; round++ {
-		if err := e.look(); err != nil {
+		if err := e.findContacts(); err != nil {
 			return err
 		}
-		e.set.close(s.set, e.was)
+		e.set.close(s.set, e.heldBefore)
 		if n := len(e.set.s); e.opt.MaxClosed == 0 && n > len(e.laws) {
 			e.room(2 * n)
 		} else if n > len(e.laws) {
@@ -27,7 +27,7 @@ func (e *EventDriven) collide(ev Event) error {
 		}
 		if round == 0 {
 			// drift since the last event is no impact
-			if err := e.stopMotion(e.kept()); err != nil {
+			if err := e.stopMotion(e.keptContacts()); err != nil {
 				return err
 			}
 		}
@@ -46,10 +46,10 @@ func (e *EventDriven) collide(ev Event) error {
 			return err
 		}
 	}
-	e.set.rest(s.set, u, e.was)
+	e.set.rest(s.set, u, e.heldBefore)
 	stops := e.set.h
 	for _, i := range e.set.n {
-		if ev.has(Stopping, s.set.ID[i]) && !slices.Contains(stops, i) {
+		if ev.hasCause(Stopping, s.set.ID[i]) && !slices.Contains(stops, i) {
 			stops = append(stops, i)
 		}
 	}
@@ -60,15 +60,15 @@ func (e *EventDriven) collide(ev Event) error {
 	return e.putBack()
 }
 
-// kept lists the contacts held until now whose feature is still the same, and those of them that stick.
-func (e *EventDriven) kept() (n, h []int32) {
+// keptContacts lists the contacts held until now whose feature is still the same, and those of them that stick.
+func (e *EventDriven) keptContacts() (n, h []int32) {
 	n, h = e.nKept[:0], e.hKept[:0]
 	for _, i := range e.set.s {
-		k := find(e.was, e.sm.set.ID[i])
-		if k < 0 || e.sm.set.Feature[i] != e.was[k].feature {
+		k := find(e.heldBefore, e.sm.set.ID[i])
+		if k < 0 || e.sm.set.Feature[i] != e.heldBefore[k].feature {
 			continue
 		}
-		if n = append(n, i); e.was[k].sigma == 0 && e.was[k].mu > 0 {
+		if n = append(n, i); e.heldBefore[k].sigma == 0 && e.heldBefore[k].mu > 0 {
 			h = append(h, i)
 		}
 	}
@@ -82,19 +82,19 @@ func (e *EventDriven) impact(fast float64) error {
 	if err := e.choose(e.set.s); err != nil {
 		return err
 	}
-	n := len(s.chosen)
+	n := len(s.selected)
 	w := 2 * n
 	v, p, after, laws := e.v[:w], e.p[:w], e.w[:w], e.laws[:n]
 	s.rates(u, v)
 	plastic := fast <= e.opt.VTh
-	for k, i := range s.chosen {
+	for k, i := range s.selected {
 		laws[k] = s.set.Law[i]
 		id := s.set.ID[i]
 		if v[2*k] < -e.opt.TolV {
-			if t, ok := e.last[id]; ok && e.T-t < e.opt.TChatter && (e.T-t)*-v[2*k] < 10*e.opt.TolGap {
+			if t, ok := e.lastImpact[id]; ok && e.T-t < e.opt.TChatter && (e.T-t)*-v[2*k] < 10*e.opt.TolGap {
 				laws[k].EpsN, laws[k].EpsT = 0, 0
 			}
-			e.last[id] = e.T
+			e.lastImpact[id] = e.T
 		}
 	}
 	solve := func() (ImpactResult, error) {
@@ -105,7 +105,7 @@ func (e *EventDriven) impact(fast float64) error {
 		}
 		r := e.im.Solve(s.g[:w*w], v, laws, p)
 		if r.Status == Unsolved {
-			return r, e.fail(ErrNoImpulses, e.ids(s.chosen)...)
+			return r, e.fail(ErrNoImpulses, e.ids(s.selected)...)
 		}
 		product(s.g[:w*w], p, v, after)
 		return r, nil
@@ -117,7 +117,7 @@ func (e *EventDriven) impact(fast float64) error {
 	// when no pair parts fast enough to be followed, all stay together
 	if !plastic {
 		leaves := 0.0
-		for k := range s.chosen {
+		for k := range s.selected {
 			leaves = max(leaves, after[2*k]-max(v[2*k], 0))
 		}
 		if plastic = leaves < e.opt.VChatter; plastic {
@@ -146,7 +146,7 @@ func (e *EventDriven) impact(fast float64) error {
 // Otherwise a body may rock between two contacts for ever, since the stop of one lifts the other. The forces decide who parts.
 func (e *EventDriven) settleRocking(after []float64) error {
 	rest, off := e.nKept[:0], false
-	for k, i := range e.sm.chosen {
+	for k, i := range e.sm.selected {
 		if v := after[2*k]; v < e.opt.VChatter {
 			rest, off = append(rest, i), off || v > e.opt.TolV
 		}
@@ -160,7 +160,7 @@ func (e *EventDriven) settleRocking(after []float64) error {
 // remember keeps the impulses p of the chosen contacts.
 func (e *EventDriven) remember(p []float64) {
 	set := e.sm.set
-	for k, i := range e.sm.chosen {
+	for k, i := range e.sm.selected {
 		if n, t := p[2*k], p[2*k+1]; n > 0 {
 			e.event.Impulses = append(e.event.Impulses, set.force(int(i), n, t))
 		}
@@ -176,7 +176,7 @@ func (e *EventDriven) stopMotion(n, h []int32) error {
 	if err := e.constrain(n, h); err != nil {
 		return err
 	}
-	s.rates(u, e.v[:2*len(s.chosen)])
+	s.rates(u, e.v[:2*len(s.selected)])
 	e.correct(e.v, u)
 	return nil
 }
@@ -195,12 +195,12 @@ func (e *EventDriven) putBack() error {
 	if err := e.constrain(e.set.n, nil); err != nil {
 		return err
 	}
-	for k, i := range s.chosen {
+	for k, i := range s.selected {
 		e.v[2*k], e.v[2*k+1] = s.set.Gap[i], 0
 	}
 	e.correct(e.v, e.x[:e.f])
 	e.idsN, e.idsH = s.idsOf(e.set.n, e.idsN[:0]), s.idsOf(e.set.h, e.idsH[:0])
-	if err := e.look(); err != nil {
+	if err := e.findContacts(); err != nil {
 		return err
 	}
 	e.set.n, e.set.h = s.placesOf(e.idsN, e.set.n[:0]), s.placesOf(e.idsH, e.set.h[:0])
@@ -214,7 +214,7 @@ func (e *EventDriven) constrain(n, h []int32) error {
 	}
 	s := e.sm
 	s.unk = s.unk[:0]
-	for k, i := range s.chosen {
+	for k, i := range s.selected {
 		s.unk = append(s.unk, 2*k)
 		if slices.Contains(h, i) {
 			s.unk = append(s.unk, 2*k+1)
@@ -226,7 +226,7 @@ func (e *EventDriven) constrain(n, h []int32) error {
 // choose prepares acc, g and b at T for the contacts at these places.
 func (e *EventDriven) choose(places []int32) error {
 	s := e.sm
-	s.chosen = append(s.chosen[:0], places...)
+	s.selected = append(s.selected[:0], places...)
 	if !s.lin.Accelerate(e.T, e.x[:e.f], e.x[e.f:], s.acc) {
 		return e.fail(ErrMass)
 	}
@@ -236,7 +236,7 @@ func (e *EventDriven) choose(places []int32) error {
 
 // correct adds M⁻¹·W·p to y with the p that takes v away.
 func (e *EventDriven) correct(v, y []float64) {
-	p := e.p[:2*len(e.sm.chosen)]
+	p := e.p[:2*len(e.sm.selected)]
 	e.sm.balance(v, nil, p)
 	e.sm.push(p, y)
 }

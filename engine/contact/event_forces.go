@@ -12,9 +12,9 @@ type knownForces struct {
 // motion, from 1e-9 on, and above the rounding of a stack at rest.
 const unchanged = 1e-12
 
-// same tells whether the gathered equations of s are those of lam.
-func (k *knownForces) same(s *smooth) bool {
-	w := 2 * len(s.held)
+// matches tells whether the gathered equations of s are those of lam.
+func (k *knownForces) matches(s *smooth) bool {
+	w := 2 * len(s.heldContacts)
 	if len(k.lam) != w {
 		return false
 	}
@@ -31,8 +31,8 @@ func (k *knownForces) same(s *smooth) bool {
 	return true
 }
 
-// take keeps the equations of s and their forces.
-func (k *knownForces) take(s *smooth, lam []float64) {
-	w := 2 * len(s.held)
+// store keeps the equations of s and their forces.
+func (k *knownForces) store(s *smooth, lam []float64) {
+	w := 2 * len(s.heldContacts)
 	k.g, k.b, k.lam = append(k.g[:0], s.g[:w*w]...), append(k.b[:0], s.b[:w]...), append(k.lam[:0], lam[:w]...)
 }

@@ -18,7 +18,7 @@ func TestForcesOfARestingStackFollowTheLoad(t *testing.T) {
 				{Name: "low", Mass: mass, Inertia: 0.01, Shape: Shape{Outline: mustOutline(t)(Rectangle(0.3, 0.1, 0))}, Pose: [3]float64{0, 0.05, 0}},
 				{Name: "high", Mass: mass, Inertia: 0.01, Shape: box, Pose: [3]float64{0, 0.15, 0}},
 			},
-			Forces: []ForceSpec{{Body: "high", At: Point{Y: -0.05}, Amplitude: [3]float64{amplitude, 0, 0}, Omega: omega}},
+			Forces: []ForceSpec{{Body: "high", Point: Point{Y: -0.05}, Amplitude: [3]float64{amplitude, 0, 0}, Omega: omega}},
 			Pairs:  []PairSpec{{A: "low", B: "floor", Law: Law{Mu: 0.5}}, {A: "high", B: "low", Law: Law{Mu: 0.5}}},
 		})
 		q, u := make([]float64, s.DOF()), make([]float64, s.DOF())
@@ -43,7 +43,7 @@ func TestForcesOfARestingStackFollowTheLoad(t *testing.T) {
 		}
 		if err := e.Run(0.6, func(e *EventDriven) bool {
 			for k := range 20 {
-				check(e.Old() + (e.T-e.Old())*float64(7*k%20)/20)
+				check(e.StepStart() + (e.T-e.StepStart())*float64(7*k%20)/20)
 			}
 			return true
 		}); err != nil {

@@ -8,12 +8,12 @@ func (e *EventDriven) locate() Event {
 	for part := 1; part <= sampleParts; part++ {
 		end := d.T
 		if part < sampleParts {
-			end = d.Old + float64(part)/sampleParts*(d.T-d.Old)
+			end = d.StepStart + float64(part)/sampleParts*(d.T-d.StepStart)
 		}
 		for e.a.t < end {
 			t := end
 			e.reach(t)
-			for n := 0; n < sampleHalvings && e.coarse(); n++ {
+			for n := 0; n < sampleHalvings && e.samplesTooSparse(); n++ {
 				half := 0.5 * (e.a.t + t)
 				if !(half > e.a.t && half < t) {
 					break
@@ -23,8 +23,8 @@ func (e *EventDriven) locate() Event {
 			}
 			for e.scan() {
 			}
-			if len(e.found) > 0 {
-				return e.narrow()
+			if len(e.foundCauses) > 0 {
+				return e.narrowEvent()
 			}
 			e.a, e.b = e.b, e.a
 		}
@@ -33,7 +33,7 @@ func (e *EventDriven) locate() Event {
 	copy(e.x, d.X)
 	// a is the sample at T
 	ev := e.newEvent(NoEvent, 0)
-	for _, i := range e.a.at {
+	for _, i := range e.a.heldPlace {
 		ev.drift = ev.drift || i >= 0 && math.Abs(e.a.gap[i]) > 0.1*e.opt.TolGap
 	}
 	return ev
@@ -53,12 +53,13 @@ func (e *EventDriven) reach(t float64) {
 	e.measure(t, e.buf, true, e.b)
 }
 
-// coarse tells whether an open gap changes so much between a and b that it may have been closed in between. A body that turns in free
-// flight is smooth for the integrator, whose steps may be longer than its turns: where the change of a gap is not that of its rates, the
-// samples are too far apart; so they are where bodies close to each other move further between them than a contact is found for sure, and
-// where a gap turns from closing to opening so that it may have been closed. Nor may a contact that is listed at one end alone be on its way through the surface: corners that turn
-// come and go, and one that is deep inside may be listed over another edge or not at all.
-func (e *EventDriven) coarse() bool {
+// samplesTooSparse tells whether an open gap changes so much between a and b that it may have been closed in between. A body that turns
+// in free flight is smooth for the integrator, whose steps may be longer than its turns: where the change of a gap is not that of its
+// rates, the samples are too far apart; so they are where bodies close to each other move further between them than a contact is found
+// for sure, and where a gap turns from closing to opening so that it may have been closed. Nor may a contact that is listed at one end
+// alone be on its way through the surface: corners that turn come and go, and one that is deep inside may be listed over another edge or
+// not at all.
+func (e *EventDriven) samplesTooSparse() bool {
 	a, b := e.a, e.b
 	h := b.t - a.t
 	if e.swp != nil {
@@ -67,12 +68,12 @@ func (e *EventDriven) coarse() bool {
 		}
 	}
 	for j, id := range a.id {
-		if a.gap[j] > 0 && a.gap[j]+a.rate[j]*h < -e.opt.TolGap && b.place(id, j) < 0 && find(e.sm.held, id) < 0 {
+		if a.gap[j] > 0 && a.gap[j]+a.rate[j]*h < -e.opt.TolGap && b.place(id, j) < 0 && find(e.sm.heldContacts, id) < 0 {
 			return true
 		}
 	}
 	for i, id := range b.id {
-		if find(e.sm.held, id) >= 0 {
+		if find(e.sm.heldContacts, id) >= 0 {
 			continue
 		}
 		j := a.place(id, i)
@@ -104,14 +105,14 @@ func (e *EventDriven) coarse() bool {
 // them: all is to be looked at again.
 func (e *EventDriven) scan() bool {
 	a, b := e.a, e.b
-	e.found = e.found[:0]
+	e.foundCauses = e.foundCauses[:0]
 	add := func(kind EventKind, id uint32, k int) {
-		if tr := (Cause{kind, id, k}); e.passed(tr, b) {
-			e.found = append(e.found, tr)
+		if tr := (Cause{kind, id, k}); e.happened(tr, b) {
+			e.foundCauses = append(e.foundCauses, tr)
 		}
 	}
 	for i, id := range b.id {
-		if find(e.sm.held, id) >= 0 {
+		if find(e.sm.heldContacts, id) >= 0 {
 			continue
 		}
 		add(Closing, id, -1)
@@ -124,14 +125,14 @@ func (e *EventDriven) scan() bool {
 			}
 		}
 	}
-	for k, h := range e.sm.held {
+	for k, h := range e.sm.heldContacts {
 		add(Kinking, h.id, k)
 		add(Detaching, h.id, k)
 		add(Slipping, h.id, k)
 		add(Stopping, h.id, k)
 	}
-	if len(e.sm.held) > 0 {
-		add(Sharing, e.sm.held[0].id, 0)
+	if len(e.sm.heldContacts) > 0 {
+		add(Sharing, e.sm.heldContacts[0].id, 0)
 	}
 	return false
 }
@@ -139,7 +140,7 @@ func (e *EventDriven) scan() bool {
 // dips looks at t, close to the bottom of a gap; where that is deep enough to count, b moves there.
 func (e *EventDriven) dips(id uint32, t float64) bool {
 	e.at(t, true)
-	if !e.passed(Cause{Closing, id, -1}, e.probe) {
+	if !e.happened(Cause{Closing, id, -1}, e.probe) {
 		return false
 	}
 	e.b, e.probe = e.probe, e.b
@@ -152,13 +153,13 @@ func (e *EventDriven) at(t float64, forces bool) {
 	e.measure(t, e.buf, forces, e.probe)
 }
 
-// narrow finds the earliest of the events found and goes there; those that have happened by then are its causes.
-func (e *EventDriven) narrow() Event {
-	end, what := e.b.t, e.found[0]
-	for _, tr := range e.found {
+// narrowEvent finds the earliest of the events found and goes there; those that have happened by then are its causes.
+func (e *EventDriven) narrowEvent() Event {
+	end, what := e.b.t, e.foundCauses[0]
+	for _, tr := range e.foundCauses {
 		if end < e.b.t {
 			e.at(end, tr.Kind != Closing)
-			if !e.passed(tr, e.probe) {
+			if !e.happened(tr, e.probe) {
 				continue
 			}
 		}
@@ -173,8 +174,8 @@ func (e *EventDriven) narrow() Event {
 	}
 	e.at(end, true)
 	ev := e.newEvent(what.Kind, what.ID)
-	for _, tr := range e.found {
-		if tr == what || e.passed(tr, e.probe) {
+	for _, tr := range e.foundCauses {
+		if tr == what || e.happened(tr, e.probe) {
 			ev.Causes = append(ev.Causes, tr)
 		}
 	}
@@ -242,7 +243,7 @@ func (e *EventDriven) bisect(tr Cause, ta, tb float64) float64 {
 		if !(t > ta && t < tb) {
 			break
 		}
-		if e.at(t, tr.Kind != Closing); e.passed(tr, e.probe) {
+		if e.at(t, tr.Kind != Closing); e.happened(tr, e.probe) {
 			tb = t
 		} else {
 			ta = t
@@ -254,5 +255,5 @@ func (e *EventDriven) bisect(tr Cause, ta, tb float64) float64 {
 // tol is how well times of the last step are found (s).
 func (e *EventDriven) tol() float64 {
 	ulp := math.Nextafter(math.Abs(e.dp.T), math.Inf(1)) - math.Abs(e.dp.T)
-	return max(timeTol*(e.dp.T-e.dp.Old), 2*ulp)
+	return max(timeTol*(e.dp.T-e.dp.StepStart), 2*ulp)
 }

@@ -53,13 +53,13 @@ func (opt *EventOptions) fill(f int) error {
 		{&opt.TChatter, 1e-8, "TChatter"}, {&opt.Reach, math.Inf(1), "Reach"},
 	} {
 		fillIn(x.v, x.def)
-		p.when(!(*x.v > 0), "%s: %g, want > 0", x.name, *x.v)
+		p.addIf(!(*x.v > 0), "%s: %g, want > 0", x.name, *x.v)
 	}
 	opt.MaxEvents = cmp.Or(opt.MaxEvents, 1e6)
-	p.when(opt.MaxEvents < 0, "MaxEvents: %d, want > 0", opt.MaxEvents)
-	p.when(opt.MaxContacts < 0, "MaxContacts: %d, want > 0", opt.MaxContacts)
-	p.when(opt.MaxClosed < 0, "MaxClosed: %d, want > 0", opt.MaxClosed)
-	p.when(opt.Law > Sequential, "impact law %d is unknown", opt.Law)
-	p.when(f <= 0, "a system of %d coordinates", f)
+	p.addIf(opt.MaxEvents < 0, "MaxEvents: %d, want > 0", opt.MaxEvents)
+	p.addIf(opt.MaxContacts < 0, "MaxContacts: %d, want > 0", opt.MaxContacts)
+	p.addIf(opt.MaxClosed < 0, "MaxClosed: %d, want > 0", opt.MaxClosed)
+	p.addIf(opt.Law > Sequential, "impact law %d is unknown", opt.Law)
+	p.addIf(f <= 0, "a system of %d coordinates", f)
 	return p.err()
 }

@@ -20,10 +20,10 @@ func (e *EventDriven) stopSliding(c *corner, wedged []int32) error {
 		}
 	}
 	if len(wedged) == 0 {
-		return e.fail(ErrNoForces, e.ids(s.chosen)...)
+		return e.fail(ErrNoForces, e.ids(s.selected)...)
 	}
 	v, p, laws := e.v[:w], e.p[:w], e.laws[:n]
-	for k, i := range s.chosen {
+	for k, i := range s.selected {
 		laws[k] = Law{Mu: s.set.Law[i].Mu}
 	}
 	for _, k := range wedged {
@@ -35,7 +35,7 @@ func (e *EventDriven) stopSliding(c *corner, wedged []int32) error {
 		moved = moved || pi != 0
 	}
 	if r.Status == Unsolved || !moved {
-		return e.fail(ErrNoForces, e.ids(s.chosen)...)
+		return e.fail(ErrNoForces, e.ids(s.selected)...)
 	}
 	e.Inconsistent++
 	e.ImpactLoss -= r.Gain
@@ -44,20 +44,21 @@ func (e *EventDriven) stopSliding(c *corner, wedged []int32) error {
 	return nil
 }
 
-// stuck lists the held contacts that slide close to A = 0, where the integrator may have failed because of them; it goes back to the
+// findWedged lists the held contacts that slide close to A = 0, where the integrator may have failed because of them; it goes back to the
 // beginning of the step.
-func (e *EventDriven) stuck() []int32 {
+func (e *EventDriven) findWedged() []int32 {
 	s := e.sm
-	if len(s.held) == 0 {
+	if len(s.heldContacts) == 0 {
 		return nil
 	}
 	e.T = e.dp.T
 	copy(e.x, e.dp.X)
-	if s.look(e.T, e.x[:e.f], e.x[e.f:], e.opt.Reach); !s.keep(e.T, e.x[:e.f], e.x[e.f:]) && len(s.chosen) < len(s.held) {
+	if s.findContacts(e.T, e.x[:e.f], e.x[e.f:], e.opt.Reach); !s.runInSet(e.T, e.x[:e.f], e.x[e.f:]) &&
+		len(s.selected) < len(s.heldContacts) {
 		return nil
 	}
-	w, wedged := 2*len(s.held), e.wedged[:0]
-	for k, h := range s.held {
+	w, wedged := 2*len(s.heldContacts), e.wedged[:0]
+	for k, h := range s.heldContacts {
 		gnn := s.g[2*k*w+2*k]
 		if h.sigma != 0 && gnn-h.mu*h.sigma*s.g[2*k*w+2*k+1] <= 1e-3*gnn {
 			wedged = append(wedged, int32(k))

@@ -15,7 +15,7 @@ func newPivoted(n int) *pivoted {
 	return &pivoted{a: make([]float64, n*n), b: make([]float64, n), row: make([]int, n), col: make([]int, n)}
 }
 
-const dependent = 1e-10
+const rankTol = 1e-10
 
 // solve fills x. It returns the rank, and the largest number that the dependent rows leave over: not zero when the equations
 // contradict each other.
@@ -37,7 +37,7 @@ func (p *pivoted) solve(n int, x []float64) (rank int, left float64) {
 		if rank == 0 {
 			first = big
 		}
-		if !(big > dependent*first) {
+		if !(big > rankTol*first) {
 			break
 		}
 		p.row[rank], p.row[r] = p.row[r], p.row[rank]

@@ -26,12 +26,12 @@ func (k EventKind) String() string { return eventKindNames[k] }
 // Event is what ended a smooth motion, and the impulses of the impacts it brought: several of one contact when one impact leads to
 // the next.
 type Event struct {
-	T        float64 // s
-	Kind     EventKind
-	ID       uint32  // the contact that came first
-	Causes   []Cause // all that had happened by then, the first included
-	Impulses []ContactForce
-	Settled  bool // the impulses are in place
+	T           float64 // s
+	Kind        EventKind
+	ID          uint32  // the contact that came first
+	Causes      []Cause // all that had happened by then, the first included
+	Impulses    []ContactForce
+	HasImpulses bool // the impulses are in place
 
 	wedged []int32 // Jamming: places in held
 	drift  bool    // held contacts have left their surface by a tenth of what counts as closed
@@ -44,8 +44,8 @@ type Cause struct {
 	k    int // place in held, −1 for an open contact
 }
 
-// has tells whether the event is of this kind at this contact.
-func (ev Event) has(kind EventKind, id uint32) bool {
+// hasCause tells whether the event is of this kind at this contact.
+func (ev Event) hasCause(kind EventKind, id uint32) bool {
 	return slices.ContainsFunc(ev.Causes, func(c Cause) bool { return c.Kind == kind && c.ID == id })
 }
 
@@ -70,16 +70,16 @@ const (
 
 // sample is everything that events look at, at one time.
 type sample struct {
-	t       float64
-	id      []uint32
-	gap     []float64
-	rate    []float64
-	at      []int32 // of each held contact
-	feature []int32
-	detach  []float64 // λ_N plus the band
-	limit   []float64 // μ·λ_N − |λ_T| plus the band
-	stop    []float64 // σ·ġ_T + TolT
-	share   float64   // negative: forces of redundant contacts ask for another mode
+	t         float64
+	id        []uint32
+	gap       []float64
+	rate      []float64
+	heldPlace []int32 // of each held contact
+	feature   []int32
+	detach    []float64 // λ_N plus the band
+	limit     []float64 // μ·λ_N − |λ_T| plus the band
+	stop      []float64 // σ·ġ_T + TolT
+	share     float64   // negative: forces of redundant contacts ask for another mode
 }
 
 // place is the index of a contact, first where it was last time, or −1.
@@ -94,7 +94,7 @@ func (s *sample) place(id uint32, hint int) int {
 func (e *EventDriven) measure(t float64, x []float64, forces bool, s *sample) {
 	sm := e.sm
 	q, u := x[:e.f], x[e.f:]
-	sm.look(t, q, u, e.opt.Reach)
+	sm.findContacts(t, q, u, e.opt.Reach)
 	s.t = t
 	s.id, s.gap, s.rate = s.id[:0], s.gap[:0], s.rate[:0]
 	for i := range sm.set.N {
@@ -107,23 +107,23 @@ func (e *EventDriven) measure(t float64, x []float64, forces bool, s *sample) {
 		}
 		s.id, s.gap, s.rate = append(s.id, sm.set.ID[i]), append(s.gap, gap), append(s.rate, vn)
 	}
-	s.at, s.feature, s.share = s.at[:0], s.feature[:0], 1
+	s.heldPlace, s.feature, s.share = s.heldPlace[:0], s.feature[:0], 1
 	s.detach, s.limit, s.stop = s.detach[:0], s.limit[:0], s.stop[:0]
-	if !forces || len(sm.held) == 0 {
+	if !forces || len(sm.heldContacts) == 0 {
 		return
 	}
-	ok := sm.keep(t, q, u)
+	ok := sm.runInSet(t, q, u)
 	there := true
-	for _, h := range sm.held {
-		s.at, s.feature = append(s.at, h.at), append(s.feature, 0)
-		k := len(s.at) - 1
-		there = there && h.at >= 0
-		if h.at >= 0 {
-			s.feature[k] = sm.set.Feature[h.at]
+	for _, h := range sm.heldContacts {
+		s.heldPlace, s.feature = append(s.heldPlace, h.place), append(s.feature, 0)
+		k := len(s.heldPlace) - 1
+		there = there && h.place >= 0
+		if h.place >= 0 {
+			s.feature[k] = sm.set.Feature[h.place]
 		}
 		detach, limit, stop := 1.0, 1.0, 1.0
-		if h.at >= 0 && h.sigma != 0 && h.mu > 0 {
-			_, vt := sm.set.Rate(int(h.at), u)
+		if h.place >= 0 && h.sigma != 0 && h.mu > 0 {
+			_, vt := sm.set.Rate(int(h.place), u)
 			stop = h.sigma*vt + e.opt.TolT
 		}
 		if ok && !sm.short && !e.byLCP {
@@ -142,14 +142,14 @@ func (e *EventDriven) measure(t float64, x []float64, forces bool, s *sample) {
 		s.share = -1
 	case sm.short || e.byLCP:
 		s.share = -1
-		if e.whole() {
+		if e.solveAllForces() {
 			s.share = forceBand - e.deviation()
 		}
 	}
 }
 
-// whole solves for all forces of the held contacts with their signs of sliding, to p.
-func (e *EventDriven) whole() bool {
+// solveAllForces solves for all forces of the held contacts with their signs of sliding, to p.
+func (e *EventDriven) solveAllForces() bool {
 	sm, c := e.sm, e.heldCorner()
 	w := 2 * c.n
 	_, ok := c.solve(sm.g[:w*w], sm.b[:w], e.p[:w])
@@ -158,8 +158,8 @@ func (e *EventDriven) whole() bool {
 
 // heldCorner is the problem of the held contacts, with their signs of sliding.
 func (e *EventDriven) heldCorner() *corner {
-	e.cor.n = len(e.sm.held)
-	for k, h := range e.sm.held {
+	e.cor.n = len(e.sm.heldContacts)
+	for k, h := range e.sm.heldContacts {
 		e.cor.set(k, h.mu, sideOf(h.sigma))
 	}
 	return e.cor
@@ -168,12 +168,12 @@ func (e *EventDriven) heldCorner() *corner {
 // deviation is how far the accelerations with the forces p are from those of the mode, as a share of those that act.
 func (e *EventDriven) deviation() (d float64) {
 	sm := e.sm
-	w := 2 * len(sm.held)
+	w := 2 * len(sm.heldContacts)
 	if sm.scale == 0 {
 		return 0
 	}
 	product(sm.g[:w*w], e.p[:w], sm.b[:w], e.w[:w])
-	for k, h := range sm.held {
+	for k, h := range sm.heldContacts {
 		d = max(d, math.Abs(e.w[2*k])*sm.root[2*k])
 		if h.sigma == 0 && h.mu > 0 {
 			d = max(d, math.Abs(e.w[2*k+1])*sm.root[2*k+1])
@@ -197,7 +197,7 @@ func (e *EventDriven) value(tr Cause, s *sample) float64 {
 	case Stopping:
 		return s.stop[tr.k]
 	case Kinking:
-		if s.at[tr.k] < 0 || s.feature[tr.k] != e.sm.held[tr.k].feature {
+		if s.heldPlace[tr.k] < 0 || s.feature[tr.k] != e.sm.heldContacts[tr.k].feature {
 			return -1
 		}
 		return 1
@@ -207,8 +207,8 @@ func (e *EventDriven) value(tr Cause, s *sample) float64 {
 	return 1
 }
 
-// passed tells whether an event has happened at s. A gap below zero counts when it closes, or is deep.
-func (e *EventDriven) passed(tr Cause, s *sample) bool {
+// happened tells whether an event has happened at s. A gap below zero counts when it closes, or is deep.
+func (e *EventDriven) happened(tr Cause, s *sample) bool {
 	if tr.Kind == Closing {
 		i := s.place(tr.ID, 0)
 		return i >= 0 && s.gap[i] < 0 && (s.rate[i] < 0 || s.gap[i] < -hysteresis*e.opt.TolGap)

@@ -17,7 +17,7 @@ type level struct {
 // applyEvent counts an event, settles it and begins the next smooth motion. What has drifted without an event is put back.
 func (e *EventDriven) applyEvent(ev Event) error {
 	if ev.Kind == NoEvent {
-		return e.settle(ev)
+		return e.resolveEvent(ev)
 	}
 	e.Events++
 	for _, c := range ev.Causes {
@@ -48,13 +48,13 @@ func (e *EventDriven) applyEvent(ev Event) error {
 			return err
 		}
 	}
-	return e.settle(ev)
+	return e.resolveEvent(ev)
 }
 
-// settle goes from the state at T, behind an event, to the next smooth motion: projections, impacts, forces.
-func (e *EventDriven) settle(ev Event) error {
+// resolveEvent goes from the state at T, behind an event, to the next smooth motion: projections, impacts, forces.
+func (e *EventDriven) resolveEvent(ev Event) error {
 	const rounds = 20
-	e.was = append(e.was[:0], e.sm.held...)
+	e.heldBefore = append(e.heldBefore[:0], e.sm.heldContacts...)
 	for range rounds {
 		if err := e.collide(ev); err != nil {
 			return err
@@ -74,7 +74,7 @@ func (e *EventDriven) settle(ev Event) error {
 // which all has to be looked at again.
 func (e *EventDriven) decide(ev Event) (again bool, err error) {
 	s := e.sm
-	s.held = s.held[:0]
+	s.heldContacts = s.heldContacts[:0]
 	n := len(e.set.n)
 	if n == 0 {
 		return false, nil
@@ -88,7 +88,7 @@ func (e *EventDriven) decide(ev Event) (again bool, err error) {
 	c := e.cor
 	c.n = n
 	wedged := e.wedged[:0]
-	for k, i := range s.chosen {
+	for k, i := range s.selected {
 		mu, vt := s.set.Law[i].Mu, e.v[2*k+1]
 		c.set(k, mu, lcp.Either)
 		if slices.Contains(e.set.h, i) || mu == 0 {
@@ -103,7 +103,7 @@ func (e *EventDriven) decide(ev Event) (again bool, err error) {
 	_, ok := c.solve(g, b, p)
 	if ok {
 		product(g, p, b, acc)
-		ok = e.holds(c, p, acc)
+		ok = e.admissible(c, p, acc)
 	}
 	if !ok {
 		return true, e.stopSliding(c, wedged)
@@ -114,12 +114,12 @@ func (e *EventDriven) decide(ev Event) (again bool, err error) {
 
 	// who stays, and how
 	tol := 0.1 * forceBand * s.scale
-	for k, i := range s.chosen {
+	for k, i := range s.selected {
 		id := s.set.ID[i]
-		if p[2*k] == 0 && (acc[2*k]*s.root[2*k] > tol || ev.has(Detaching, id)) {
+		if p[2*k] == 0 && (acc[2*k]*s.root[2*k] > tol || ev.hasCause(Detaching, id)) {
 			continue
 		}
-		h := held{id: id, feature: s.set.Feature[i], mu: c.mu[k], at: i}
+		h := held{id: id, feature: s.set.Feature[i], mu: c.mu[k], place: i}
 		switch vt := acc[2*k+1]; {
 		case c.bound[k].Side == lcp.Forward || h.mu == 0:
 			h.sigma = 1
@@ -127,19 +127,19 @@ func (e *EventDriven) decide(ev Event) (again bool, err error) {
 			h.sigma = -1
 		case math.Abs(vt)*s.root[2*k+1] > tol:
 			h.sigma = math.Copysign(1, vt)
-		case ev.has(Slipping, id) && math.Abs(p[2*k+1]) >= c.mu[k]*p[2*k]*(1-1e-12):
+		case ev.hasCause(Slipping, id) && math.Abs(p[2*k+1]) >= c.mu[k]*p[2*k]*(1-1e-12):
 			h.sigma = -math.Copysign(1, p[2*k+1])
 		}
-		if k := find(e.was, id); k >= 0 && e.was[k].sigma == 0 && h.sigma != 0 {
+		if k := find(e.heldBefore, id); k >= 0 && e.heldBefore[k].sigma == 0 && h.sigma != 0 {
 			e.Slips++
 		}
-		s.held = append(s.held, h)
+		s.heldContacts = append(s.heldContacts, h)
 	}
 	return false, nil
 }
 
-// holds checks the forces found against the law of each contact.
-func (e *EventDriven) holds(c *corner, p, acc []float64) bool {
+// admissible checks the forces found against the law of each contact.
+func (e *EventDriven) admissible(c *corner, p, acc []float64) bool {
 	const tol = 1e-7
 	s := e.sm
 	for k := range c.n {
@@ -154,22 +154,22 @@ func (e *EventDriven) holds(c *corner, p, acc []float64) bool {
 // begin starts the smooth motion with the contacts in held.
 func (e *EventDriven) begin() error {
 	s, q, u := e.sm, e.x[:e.f], e.x[e.f:]
-	if err := e.look(); err != nil {
+	if err := e.findContacts(); err != nil {
 		return err
 	}
-	e.levels, e.known.lam = e.levels[:0], e.known.lam[:0]
+	e.levels, e.knownForces.lam = e.levels[:0], e.knownForces.lam[:0]
 	for i := range s.set.N {
-		if g := s.set.Gap[i]; g < 0 && find(s.held, s.set.ID[i]) < 0 {
+		if g := s.set.Gap[i]; g < 0 && find(s.heldContacts, s.set.ID[i]) < 0 {
 			e.levels = append(e.levels, level{s.set.ID[i], g})
 		}
 	}
-	if !s.keep(e.T, q, u) {
+	if !s.runInSet(e.T, q, u) {
 		return e.fail(ErrNoForces, e.heldIDs()...)
 	}
 	// forces that the mode itself gives may not be those that were found: contacts that share them
 	e.byLCP = false
 	e.measure(e.T, e.x, true, e.a)
-	for k := range s.held {
+	for k := range s.heldContacts {
 		if e.a.detach[k] < 0 || e.a.limit[k] < 0 {
 			e.byLCP = true
 		}

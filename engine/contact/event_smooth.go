@@ -15,21 +15,21 @@ import (
 // With G = WᵀM⁻¹W and b = WᵀM⁻¹f + w̄ the forces follow from one dense system, scaled by 1/√G_ii so that its diagonal is
 // about one.
 type smooth struct {
-	sys  System
-	f    int
-	set  *Set
-	lin  Dynamics
-	held []held
-	left []held // of held, see beyond
+	sys          System
+	f            int
+	set          *Set
+	lin          Dynamics
+	heldContacts []held
+	remaining    []held // of held, see runPastEnd
 
-	chosen []int32
-	acc    []float64 // du/dt
-	x      []float64 // M⁻¹·w of the chosen, N0, T0, N1, …
-	g      []float64 // G of the chosen
-	b      []float64 // accelerations of the chosen without forces
-	lam    []float64 // forces of the chosen
-	scale  float64   // largest |b_i|/√G_ii
-	short  bool      // contacts depend on each other: lam is one of many
+	selected []int32
+	acc      []float64 // du/dt
+	x        []float64 // M⁻¹·w of the chosen, N0, T0, N1, …
+	g        []float64 // G of the chosen
+	b        []float64 // accelerations of the chosen without forces
+	lam      []float64 // forces of the chosen
+	scale    float64   // largest |b_i|/√G_ii
+	short    bool      // contacts depend on each other: lam is one of many
 
 	eq   *pivoted
 	unk  []int // unknowns: places in lam
@@ -45,13 +45,14 @@ func newSmooth(sys System, set *Set) *smooth {
 func (s *smooth) room(n int) {
 	w := 2 * n
 	v := func(k int) []float64 { return make([]float64, k) }
-	s.held, s.left, s.chosen = append(make([]held, 0, n), s.held...), make([]held, 0, n), append(make([]int32, 0, n), s.chosen...)
+	s.heldContacts, s.remaining, s.selected = append(make([]held, 0, n), s.heldContacts...), make([]held, 0, n),
+		append(make([]int32, 0, n), s.selected...)
 	s.x, s.g, s.b, s.lam, s.root, s.sol = v(w*s.f), v(w*w), v(w), v(w), v(w), v(w)
 	s.eq, s.unk = newPivoted(w), make([]int, 0, w)
 }
 
-// look fills set at (t, q, u).
-func (s *smooth) look(t float64, q, u []float64, reach float64) {
+// findContacts fills set at (t, q, u).
+func (s *smooth) findContacts(t float64, q, u []float64, reach float64) {
 	s.sys.Contacts(t, q, u, reach, s.set)
 }
 
@@ -75,11 +76,11 @@ func (s *smooth) placesOf(ids []uint32, places []int32) []int32 {
 
 // project fills x and g for the chosen contacts and b with their accelerations without forces; acc is M⁻¹·f.
 func (s *smooth) project() {
-	n := len(s.chosen)
+	n := len(s.selected)
 	w := 2 * n
-	s.lin.Project(s.set, s.chosen, s.x[:w*s.f], s.g[:w*w])
+	s.lin.Project(s.set, s.selected, s.x[:w*s.f], s.g[:w*w])
 	s.scale = 0
-	for k, c := range s.chosen {
+	for k, c := range s.selected {
 		i := int(c)
 		bn, bt := s.set.AN[i], s.set.AT[i]
 		wn, wt := s.set.RowN(i), s.set.RowT(i)
@@ -102,55 +103,55 @@ func (s *smooth) project() {
 // run fills acc with du/dt and lam with the forces of the held contacts. It is false when a held contact is not there, when no
 // forces hold all of them, or when something is not finite.
 func (s *smooth) run(t float64, q, u []float64, reach float64) bool {
-	if len(s.held) > 0 {
-		s.look(t, q, u, reach)
+	if len(s.heldContacts) > 0 {
+		s.findContacts(t, q, u, reach)
 	}
-	return s.keep(t, q, u)
+	return s.runInSet(t, q, u)
 }
 
-// beyond is run without those held contacts that the last run did not find: what moves on past the end of a surface. The
+// runPastEnd is run without those held contacts that the last run did not find: what moves on past the end of a surface. The
 // integrator needs it where that end lies within a step, to get past the event that is then found.
-func (s *smooth) beyond(t float64, q, u []float64) bool {
-	all := s.held
-	s.left = s.left[:0]
+func (s *smooth) runPastEnd(t float64, q, u []float64) bool {
+	all := s.heldContacts
+	s.remaining = s.remaining[:0]
 	for _, h := range all {
-		if h.at >= 0 {
-			s.left = append(s.left, h)
+		if h.place >= 0 {
+			s.remaining = append(s.remaining, h)
 		}
 	}
-	if len(s.left) == len(all) {
+	if len(s.remaining) == len(all) {
 		return false
 	}
-	s.held = s.left
-	ok := s.keep(t, q, u)
-	s.held = all
+	s.heldContacts = s.remaining
+	ok := s.runInSet(t, q, u)
+	s.heldContacts = all
 	return ok
 }
 
-// keep is run with the contacts in set as they are.
-func (s *smooth) keep(t float64, q, u []float64) bool {
+// runInSet is run with the contacts in set as they are.
+func (s *smooth) runInSet(t float64, q, u []float64) bool {
 	return s.gather(t, q, u) && s.hold()
 }
 
 // gather fills acc with the acceleration without forces of the held contacts, and chosen, g and b with their equations. It is false when
 // a held contact is not there, or when something is not finite.
 func (s *smooth) gather(t float64, q, u []float64) bool {
-	s.chosen, s.short = s.chosen[:0], false
+	s.selected, s.short = s.selected[:0], false
 	there := true
-	for k := range s.held {
-		h := &s.held[k]
+	for k := range s.heldContacts {
+		h := &s.heldContacts[k]
 		i := slices.Index(s.set.ID[:s.set.N], h.id)
-		if h.at = int32(i); i < 0 {
+		if h.place = int32(i); i < 0 {
 			there = false
 			continue
 		}
-		h.mu, s.chosen = s.set.Law[i].Mu, append(s.chosen, h.at)
+		h.mu, s.selected = s.set.Law[i].Mu, append(s.selected, h.place)
 	}
 	if !s.lin.Accelerate(t, q, u, s.acc) || !there {
 		return false
 	}
 	s.scale = 0
-	if len(s.held) > 0 {
+	if len(s.heldContacts) > 0 {
 		s.project()
 	}
 	return true
@@ -158,24 +159,24 @@ func (s *smooth) gather(t float64, q, u []float64) bool {
 
 // hold solves the gathered equations for lam and adds what those forces do to acc. It is false when no forces hold all contacts.
 func (s *smooth) hold() bool {
-	if len(s.held) == 0 {
+	if len(s.heldContacts) == 0 {
 		return true
 	}
 	// one equation for every kept motion, its force as the unknown
 	s.unk = s.unk[:0]
-	for k, h := range s.held {
+	for k, h := range s.heldContacts {
 		s.unk = append(s.unk, 2*k)
 		if h.sigma == 0 && h.mu > 0 {
 			s.unk = append(s.unk, 2*k+1)
 		}
 	}
-	lam := s.lam[:2*len(s.held)]
-	rank, left := s.balance(s.b, s.held, lam)
+	lam := s.lam[:2*len(s.heldContacts)]
+	rank, left := s.balance(s.b, s.heldContacts, lam)
 	if left > 1e-8*s.scale {
 		return false
 	}
 	s.short = rank < len(s.unk)
-	for k, h := range s.held {
+	for k, h := range s.heldContacts {
 		if h.sigma != 0 {
 			lam[2*k+1] = -h.mu * h.sigma * lam[2*k]
 		}
@@ -214,7 +215,7 @@ func (s *smooth) push(p, v []float64) {
 
 // rates fills v with the velocities of the chosen contacts.
 func (s *smooth) rates(u, v []float64) {
-	for k, c := range s.chosen {
+	for k, c := range s.selected {
 		v[2*k], v[2*k+1] = s.set.Rate(int(c), u)
 	}
 }

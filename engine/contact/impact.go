@@ -76,13 +76,13 @@ type Impact struct {
 	law ImpactLaw
 	c   *corner
 
-	vc, ve []float64 // velocities after compression and at the end
-	pc, pe []float64
-	lws    []Law
-	pair   *Impact // workspace of a single pair
-	gg, vv []float64
-	one    []Law
-	pivots int
+	vc, ve  []float64 // velocities after compression and at the end
+	pc, pe  []float64
+	lws     []Law
+	pair    *Impact // workspace of a single pair
+	gg, vv  []float64
+	pairLaw []Law
+	pivots  int
 }
 
 // impactGain is what counts as rounding in the energy balance, relative to Σ|P|(|v| + |v⁺|)/2.
@@ -97,7 +97,7 @@ func NewImpact(law ImpactLaw, contacts int) *Impact {
 	im := &Impact{law: law, c: newCorner(contacts), vc: f(), ve: f(), pc: f(), pe: f(), lws: make([]Law, contacts)}
 	if law == Sequential {
 		im.pair = NewImpact(Poisson, 1)
-		im.gg, im.vv, im.one = make([]float64, 4), make([]float64, 2), make([]Law, 1)
+		im.gg, im.vv, im.pairLaw = make([]float64, 4), make([]float64, 2), make([]Law, 1)
 	}
 	return im
 }
@@ -127,7 +127,7 @@ func (im *Impact) Solve(g, v []float64, laws []Law, p []float64) ImpactResult {
 		if try == 2 && law == Sequential {
 			law = Poisson // all at once: with ε = 0 a solution exists
 		}
-		if !im.by(law, g, v, l, p) {
+		if !im.solveBy(law, g, v, l, p) {
 			continue
 		}
 		product(g, p, v, im.ve[:w])
@@ -166,8 +166,8 @@ func (im *Impact) lower(l []Law, try int) bool {
 	return changed
 }
 
-// by solves the impact by the law and fills p; false when there is no solution.
-func (im *Impact) by(law ImpactLaw, g, v []float64, l []Law, p []float64) bool {
+// solveBy solves the impact by the law and fills p; false when there is no solution.
+func (im *Impact) solveBy(law ImpactLaw, g, v []float64, l []Law, p []float64) bool {
 	switch law {
 	case Newton:
 		return im.newton(g, v, l, p)
@@ -268,9 +268,9 @@ func (im *Impact) sequential(g, v []float64, l []Law, p []float64) bool {
 		}
 		a, b := 2*at, 2*at+1
 		im.gg[0], im.gg[1], im.gg[2], im.gg[3] = g[a*w+a], g[a*w+b], g[b*w+a], g[b*w+b]
-		im.vv[0], im.vv[1], im.one[0] = ve[a], ve[b], l[at]
+		im.vv[0], im.vv[1], im.pairLaw[0] = ve[a], ve[b], l[at]
 		q := im.pe[:2]
-		r := im.pair.Solve(im.gg, im.vv, im.one, q)
+		r := im.pair.Solve(im.gg, im.vv, im.pairLaw, q)
 		im.pivots += r.Pivots
 		if r.Status == Unsolved {
 			return false

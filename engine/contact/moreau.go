@@ -34,54 +34,54 @@ import (
 type Moreau struct {
 	// Of the last step: the contacts looked at, the closed ones among them, and for closed contact k the impulses
 	// P_N = Impulse[2k], P_T = Impulse[2k+1] (N·s; P/h is the force) and how it ended.
-	Set     *Set
-	Chosen  []int32
-	Impulse []float64
-	State   []lcp.State
+	Set          *Set
+	ClosedPlaces []int32
+	Impulse      []float64
+	State        []lcp.State
 
 	MoreauCounts
 	Overrun Overrun // the worst of Overruns
 
-	sys  System
-	swp  Sweeper // nil: does not know
-	dyn  Dynamics
-	opt  MoreauOptions
-	fric *lcp.Frictional
-	mem  memory
-	two  *poisson   // nil: Newton's law
-	back *positions // nil: penetration is taken back in the rows of velocity
+	sys            System
+	swp            Sweeper // nil: does not know
+	dyn            Dynamics
+	opt            MoreauOptions
+	fric           *lcp.Frictional
+	mem            memory
+	two            *poisson   // nil: Newton's law
+	positionSolver *positions // nil: penetration is taken back in the rows of velocity
 
-	touch     float64 // m, the gap up to which a contact is closed
-	lift      float64 // m, the gap up to which one that lasts is closed as well, see turning
-	dof       int
-	qm, ufree []float64
-	qnew      []float64
-	unew      []float64
-	lag       []float64 // s, see sinceImpact; 0: no impact
-	stays     []bool
-	seen      []bool    // contact of an impact, see together
-	queue     []int32   // contacts of one impact
-	moved     []bool    // coordinate
-	struck    bool      // the step has an impact
-	lastBlow  int64     // number of the last step in which a contact approached faster than forces explain
-	late      float64   // s, the most of lag in the step before: bodies moved as much further without a look for contacts
-	fast      float64   // m/s, the fastest approach of a closed contact, which fades at half the rate at which depth is taken back
-	vf        []float64 // ġ(u_free), N and T of each closed contact
-	vk        []float64 // ġ_N(u)
-	turn      []float64 // m/s, see turning
-	c         []float64 // what restitution and β·g_N/h add to it
-	d, x      []float64
-	mu        []float64
-	at        []uint32 // places in mem
+	maxClosedGap float64 // m, the gap up to which a contact is closed
+	lift         float64 // m, the gap up to which one that lasts is closed as well, see turning
+	dof          int
+	qm, ufree    []float64
+	qnew         []float64
+	unew         []float64
+	lag          []float64 // s, see sinceImpact; 0: no impact
+	stays        []bool
+	visited      []bool    // contact of an impact, see impactGroup
+	queue        []int32   // contacts of one impact
+	coordMoved   []bool    // coordinate
+	struck       bool      // the step has an impact
+	lastBlow     int64     // number of the last step in which a contact approached faster than forces explain
+	maxLag       float64   // s, the most of lag in the step before: bodies moved as much further without a look for contacts
+	maxApproach  float64   // m/s, the fastest approach of a closed contact, which fades at half the rate at which depth is taken back
+	vf           []float64 // ġ(u_free), N and T of each closed contact
+	vk           []float64 // ġ_N(u)
+	turn         []float64 // m/s, see turning
+	c            []float64 // what restitution and β·g_N/h add to it
+	d, x         []float64
+	mu           []float64
+	memPlaces    []uint32 // places in mem
 }
 
 // StepResult says how a step went. Status is OK; NotConverged when the contact problem was not verified; Limited when closed
 // contacts were left out; NonFinite when q, u, the forces or the result were not finite or M̂ was not positive definite: then
 // q and u are as before.
 type StepResult struct {
-	Status engine.Status
-	Closed int
-	Solve  lcp.FrictionResult
+	Status      engine.Status
+	ClosedCount int
+	Solve       lcp.FrictionResult
 }
 
 // crowded is the number of steps below which the time between blows is not much longer than what a step resolves.
@@ -92,7 +92,7 @@ const firstRoom = 24
 
 // Gaps up to which a contact counts as closed (m).
 const (
-	touch      = 1e-15 // the rounding of positions of some metres
+	touchGap   = 1e-15 // the rounding of positions of some metres
 	touchScene = 1e-13 // with Positions: stacks of bodies add it up, and hop where it leaves a gap
 )
 
@@ -102,7 +102,7 @@ const looked = 512
 // NewMoreau checks the options, all of them at once, and makes room for everything a step needs.
 func NewMoreau(sys System, opt MoreauOptions) (*Moreau, error) {
 	f := sys.DOF()
-	if err := opt.settle(f); err != nil {
+	if err := opt.setDefaults(f); err != nil {
 		return nil, err
 	}
 
@@ -112,12 +112,12 @@ func NewMoreau(sys System, opt MoreauOptions) (*Moreau, error) {
 		set = NewSet(max(4*opt.MaxContacts, looked), f)
 	}
 	m := &Moreau{
-		Set: set, touch: touch, sys: sys, dyn: dynamicsOf(sys), opt: opt, dof: f,
-		qm: v(f), qnew: v(f), ufree: v(f), unew: v(f), moved: make([]bool, f),
+		Set: set, maxClosedGap: touchGap, sys: sys, dyn: dynamicsOf(sys), opt: opt, dof: f,
+		qm: v(f), qnew: v(f), ufree: v(f), unew: v(f), coordMoved: make([]bool, f),
 	}
 	m.swp, _ = sys.(Sweeper)
 	if opt.Positions {
-		m.touch = touchScene
+		m.maxClosedGap = touchScene
 	}
 	m.room(cmp.Or(opt.MaxContacts, firstRoom))
 	m.Reset()
@@ -126,8 +126,9 @@ func NewMoreau(sys System, opt MoreauOptions) (*Moreau, error) {
 
 // room makes room for n closed contacts and keeps those chosen so far.
 func (m *Moreau) room(n int) {
-	m.Chosen = append(make([]int32, 0, n), m.Chosen...)
-	m.State, m.at, m.stays, m.seen, m.queue = resized(m.State, n), resized(m.at, n), make([]bool, n), make([]bool, n), make([]int32, 0, n)
+	m.ClosedPlaces = append(make([]int32, 0, n), m.ClosedPlaces...)
+	m.State, m.memPlaces, m.stays, m.visited, m.queue = resized(m.State, n), resized(m.memPlaces, n), make([]bool, n), make([]bool, n),
+		make([]int32, 0, n)
 	m.Impulse, m.vf, m.c = resized(m.Impulse, 2*n), resized(m.vf, 2*n), resized(m.c, 2*n)
 	m.vk, m.mu, m.lag, m.turn = resized(m.vk, n), resized(m.mu, n), resized(m.lag, n), resized(m.turn, n)
 	m.d, m.x = make([]float64, 4*n*n), make([]float64, 2*n*m.dof)
@@ -136,7 +137,7 @@ func (m *Moreau) room(n int) {
 		m.two = newPoisson(m.opt.Impact, n)
 	}
 	if m.opt.Positions && m.opt.Beta > 0 {
-		m.back = newPositions(n)
+		m.positionSolver = newPositions(n)
 	}
 	old := m.mem.slot
 	m.mem = newMemory(n)
@@ -146,22 +147,24 @@ func (m *Moreau) room(n int) {
 			m.mem.slot[at] = e
 		}
 	}
-	for i, c := range m.Chosen {
-		m.at[i], _ = m.mem.place(m.Set.ID[c])
+	for i, c := range m.ClosedPlaces {
+		m.memPlaces[i], _ = m.mem.place(m.Set.ID[c])
 	}
 }
 
 // Reset forgets contact states and counters.
 func (m *Moreau) Reset() {
-	m.MoreauCounts, m.Overrun, m.late, m.fast, m.lift, m.lastBlow = MoreauCounts{}, Overrun{}, 0, 0, 0, 0
+	m.MoreauCounts, m.Overrun, m.maxLag, m.maxApproach, m.lift, m.lastBlow = MoreauCounts{}, Overrun{}, 0, 0, 0, 0
 	m.Set.Clear()
 	m.Set.Dropped = 0
-	m.none()
+	m.clearResults()
 	clear(m.mem.slot)
 }
 
-// none empties the results of the last step.
-func (m *Moreau) none() { m.Chosen, m.Impulse, m.State = m.Chosen[:0], m.Impulse[:0], m.State[:0] }
+// clearResults empties the results of the last step.
+func (m *Moreau) clearResults() {
+	m.ClosedPlaces, m.Impulse, m.State = m.ClosedPlaces[:0], m.Impulse[:0], m.State[:0]
+}
 
 // SetStep changes the length of the steps to come (s, > 0).
 func (m *Moreau) SetStep(h float64) {
@@ -188,7 +191,7 @@ func (m *Moreau) Step(t float64, q, u []float64) StepResult {
 		return m.refuse()
 	}
 	// contacts, their states and right-hand sides
-	ahead, tc, reach := 0.5*h, t+0.5*h, math.Nextafter(m.touch, 1)+m.lift
+	ahead, tc, reach := 0.5*h, t+0.5*h, math.Nextafter(m.maxClosedGap, 1)+m.lift
 	if m.opt.EndOfStep {
 		ahead, tc, reach = (1-theta)*h, t+h, m.opt.Reach
 	}
@@ -201,7 +204,7 @@ func (m *Moreau) Step(t float64, q, u []float64) StepResult {
 	left := m.Set.Dropped - dropped + m.close(u)
 	if m.swp != nil {
 		far := m.deepest(t)
-		if a, b, share := m.swp.Overrun(h + m.late); share > max(1, far.Share) {
+		if a, b, share := m.swp.Overrun(h + m.maxLag); share > max(1, far.Share) {
 			far = Overrun{a, b, t, share}
 		}
 		if far.Share > 1 {
@@ -213,14 +216,14 @@ func (m *Moreau) Step(t float64, q, u []float64) StepResult {
 	}
 
 	// impulses
-	res := StepResult{Closed: len(m.Chosen)}
+	res := StepResult{ClosedCount: len(m.ClosedPlaces)}
 	unew := m.unew
 	copy(unew, m.ufree)
-	m.late = 0
+	m.maxLag = 0
 	var gain, scale float64
-	if n := len(m.Chosen); n > 0 {
+	if n := len(m.ClosedPlaces); n > 0 {
 		x, d := m.x[:2*n*m.dof], m.d[:4*n*n]
-		m.dyn.Project(m.Set, m.Chosen, x, d)
+		m.dyn.Project(m.Set, m.ClosedPlaces, x, d)
 		if m.two == nil {
 			res.Solve = m.fric.SolveEased(d, m.vf[:2*n], m.c[:2*n], m.mu[:n], m.State, m.Impulse)
 			gain, scale = work(d, m.Impulse, m.vf)
@@ -238,10 +241,10 @@ func (m *Moreau) Step(t float64, q, u []float64) StepResult {
 	for j, v := range unew {
 		qnew[j] = q[j] + h*(theta*v+(1-theta)*u[j])
 	}
-	if m.opt.Positions && len(m.Chosen) > 0 {
-		m.sinceImpact(m.d[:4*len(m.Chosen)*len(m.Chosen)], u, qnew)
-		if m.back != nil {
-			m.back.correct(m, qm, qnew)
+	if m.opt.Positions && len(m.ClosedPlaces) > 0 {
+		m.sinceImpact(m.d[:4*len(m.ClosedPlaces)*len(m.ClosedPlaces)], u, qnew)
+		if m.positionSolver != nil {
+			m.positionSolver.correct(m, qm, qnew)
 		}
 	}
 	if !numeric.AllFinite(qnew...) || !numeric.AllFinite(unew...) {
@@ -251,12 +254,13 @@ func (m *Moreau) Step(t float64, q, u []float64) StepResult {
 	copy(u, unew)
 
 	// what the next step starts from
-	for k, c := range m.Chosen {
-		e := ended{stamp: m.Steps, h: h, pn: m.Impulse[2*k], pt: m.Impulse[2*k+1], id: m.Set.ID[c], state: m.State[k], hit: m.struck, blow: m.vk[k] < -m.opt.VTh-2*math.Abs(m.vf[2*k]-m.vk[k])}
-		if m.back != nil {
-			e.back, e.lambda = m.back.state[k], m.back.p[2*k]
+	for k, c := range m.ClosedPlaces {
+		e := ended{stamp: m.Steps, h: h, pn: m.Impulse[2*k], pt: m.Impulse[2*k+1], id: m.Set.ID[c], state: m.State[k], hit: m.struck,
+			blow: m.vk[k] < -m.opt.VTh-2*math.Abs(m.vf[2*k]-m.vk[k])}
+		if m.positionSolver != nil {
+			e.positionState, e.lambda = m.positionSolver.state[k], m.positionSolver.p[2*k]
 		}
-		m.mem.slot[m.at[k]] = e
+		m.mem.slot[m.memPlaces[k]] = e
 	}
 	m.count(&res, left, gain, scale)
 	return res
@@ -264,17 +268,17 @@ func (m *Moreau) Step(t float64, q, u []float64) StepResult {
 
 // refuse ends a step that leaves q and u alone.
 func (m *Moreau) refuse() StepResult {
-	m.none()
-	m.Refused++
+	m.clearResults()
+	m.NonFiniteSteps++
 	return StepResult{Status: engine.NonFinite}
 }
 
-// close fills Chosen with the closed contacts of Set and the right-hand sides, expected states and impulses that belong to
+// close fills ClosedPlaces with the closed contacts of Set and the right-hand sides, expected states and impulses that belong to
 // them. It returns how many found no room.
 func (m *Moreau) close(u []float64) (left int) {
 	s, f, h := m.Set, m.dof, m.opt.Step
 	atEnd, perDepth, perGap := m.opt.EndOfStep, m.opt.Beta/h, 1/(h*m.opt.Theta)
-	if m.back != nil {
+	if m.positionSolver != nil {
 		perDepth = 0
 	}
 	uf := m.ufree[:f]
@@ -283,12 +287,12 @@ func (m *Moreau) close(u []float64) (left int) {
 	blowBefore := m.lastBlow == m.Steps-1
 	blows := 0
 	m.struck = false
-	m.fast *= 1 - 0.5*m.opt.Beta
-	m.Chosen, m.Impulse, m.State = m.Chosen[:0], m.Impulse[:cap(m.Impulse)], m.State[:cap(m.State)]
+	m.maxApproach *= 1 - 0.5*m.opt.Beta
+	m.ClosedPlaces, m.Impulse, m.State = m.ClosedPlaces[:0], m.Impulse[:cap(m.Impulse)], m.State[:cap(m.State)]
 	lift := 0.0
 	for c := range s.N {
 		gap := s.Gap[c]
-		apart := gap > m.touch && !atEnd
+		apart := gap > m.maxClosedGap && !atEnd
 		if apart && !m.lasted(s.ID[c]) {
 			continue
 		}
@@ -310,7 +314,7 @@ func (m *Moreau) close(u []float64) (left int) {
 				turn = bend
 			}
 		}
-		if apart && gap > m.touch+2*h*turn {
+		if apart && gap > m.maxClosedGap+2*h*turn {
 			continue
 		}
 		// u_free would not close it
@@ -318,16 +322,16 @@ func (m *Moreau) close(u []float64) (left int) {
 			continue
 		}
 		i := n
-		if n == cap(m.Chosen) && m.opt.MaxContacts == 0 {
+		if n == cap(m.ClosedPlaces) && m.opt.MaxContacts == 0 {
 			m.room(2 * n)
 		}
-		if n == cap(m.Chosen) {
+		if n == cap(m.ClosedPlaces) {
 			left++
-			if i = m.shallowest(); gap >= s.Gap[m.Chosen[i]] {
+			if i = m.shallowest(); gap >= s.Gap[m.ClosedPlaces[i]] {
 				continue
 			}
 		}
-		m.fast = max(m.fast, -nk)
+		m.maxApproach = max(m.maxApproach, -nk)
 
 		law := &s.Law[c]
 		at, known := m.mem.place(s.ID[c])
@@ -369,11 +373,11 @@ func (m *Moreau) close(u []float64) (left int) {
 			}
 		}
 		if i == n {
-			m.Chosen = m.Chosen[:n+1]
+			m.ClosedPlaces = m.ClosedPlaces[:n+1]
 			n++
 		}
-		m.Chosen[i] = int32(c)
-		m.vk[i], m.mu[i], m.at[i] = nk, law.Mu, at
+		m.ClosedPlaces[i] = int32(c)
+		m.vk[i], m.mu[i], m.memPlaces[i] = nk, law.Mu, at
 		m.vf[2*i], m.vf[2*i+1] = nf, tf
 		m.c[2*i], m.c[2*i+1] = cn, ct
 		m.lag[i], m.turn[i] = 0, bend
@@ -423,12 +427,12 @@ func (m *Moreau) turning(c int, u []float64) float64 {
 // have no order in time.
 func (m *Moreau) deepest(t float64) (o Overrun) {
 	at, deep := int32(-1), 0.0
-	for _, c := range m.Chosen {
+	for _, c := range m.ClosedPlaces {
 		if g := -m.Set.Gap[c]; g > deep {
 			at, deep = c, g
 		}
 	}
-	if share := deep / (3*m.opt.Step*max(m.fast, m.opt.VTh) + 1e-8); share > 1 {
+	if share := deep / (3*m.opt.Step*max(m.maxApproach, m.opt.VTh) + 1e-8); share > 1 {
 		o.T, o.Share = t, share
 		o.A, o.B = Pair(m.sys, m.Set.ID[at])
 	}
@@ -437,8 +441,8 @@ func (m *Moreau) deepest(t float64) (o Overrun) {
 
 // shallowest is the place of the chosen contact with the widest gap.
 func (m *Moreau) shallowest() (at int) {
-	for k, c := range m.Chosen {
-		if m.Set.Gap[c] > m.Set.Gap[m.Chosen[at]] {
+	for k, c := range m.ClosedPlaces {
+		if m.Set.Gap[c] > m.Set.Gap[m.ClosedPlaces[at]] {
 			at = k
 		}
 	}
@@ -466,8 +470,8 @@ func work(d, p, v []float64) (e, scale float64) {
 }
 
 func (m *Moreau) count(res *StepResult, left int, gain, scale float64) {
-	if n := len(m.Chosen); n > 0 {
-		m.Closed += int64(n)
+	if n := len(m.ClosedPlaces); n > 0 {
+		m.ClosedContacts += int64(n)
 		m.Solves++
 		m.Pivots += int64(res.Solve.Pivots)
 		m.ByMethod[int(res.Solve.Method)%len(m.ByMethod)]++
@@ -496,7 +500,7 @@ func (m *Moreau) count(res *StepResult, left int, gain, scale float64) {
 		}
 	}
 	if left > 0 {
-		m.Left += int64(left)
+		m.DroppedContacts += int64(left)
 		if res.Status == engine.OK {
 			res.Status = engine.Limited
 		}

@@ -9,14 +9,14 @@ import (
 
 // dense is the linear algebra of a System that brings none: M̂ is factored by Cholesky in every step.
 type dense struct {
-	sys  System
-	f    int
-	k, c []float64 // nil: not Stiff, or zero
-	mass []float64
-	low  []float64 // Cholesky factor of M̂, lower triangle
-	inv  []float64 // 1/diagonal of low
-	diag bool      // M̂ is diagonal
-	nz   []int32   // columns of a row that are not zero
+	sys   System
+	f     int
+	k, c  []float64 // nil: not Stiff, or zero
+	mass  []float64
+	lower []float64 // Cholesky factor of M̂, lower triangle
+	inv   []float64 // 1/diagonal of lower
+	diag  bool      // M̂ is diagonal
+	nz    []int32   // columns of a row that are not zero
 }
 
 // dynamicsOf is the linear algebra of a system.
@@ -41,7 +41,7 @@ func addRows(v, p, x []float64) {
 
 func newDense(sys System) *dense {
 	f := sys.DOF()
-	d := &dense{sys: sys, f: f, mass: make([]float64, f*f), low: make([]float64, f*f), inv: make([]float64, f), nz: make([]int32, 0, f)}
+	d := &dense{sys: sys, f: f, mass: make([]float64, f*f), lower: make([]float64, f*f), inv: make([]float64, f), nz: make([]int32, 0, f)}
 	if s, ok := sys.(Stiff); ok {
 		d.k, d.c = make([]float64, f*f), make([]float64, f*f)
 		s.Linear(d.k, d.c)
@@ -99,7 +99,7 @@ func (d *dense) factor() bool {
 		}
 	}
 	if !d.diag {
-		return cholesky(d.mass, d.low, d.inv, f)
+		return cholesky(d.mass, d.lower, d.inv, f)
 	}
 	for i := range f {
 		m := d.mass[i*(f+1)]
@@ -174,7 +174,7 @@ func (d *dense) solve(b []float64) {
 	}
 	for i := range f {
 		s := b[i]
-		for j, l := range d.low[i*f : i*f+i] {
+		for j, l := range d.lower[i*f : i*f+i] {
 			s -= l * b[j]
 		}
 		b[i] = s * d.inv[i]
@@ -182,7 +182,7 @@ func (d *dense) solve(b []float64) {
 	for i := f - 1; i >= 0; i-- {
 		s := b[i] * d.inv[i]
 		b[i] = s
-		for j, l := range d.low[i*f : i*f+i] {
+		for j, l := range d.lower[i*f : i*f+i] {
 			b[j] -= l * s
 		}
 	}

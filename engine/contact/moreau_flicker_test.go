@@ -7,8 +7,8 @@ import (
 	"hilrig/engine/contact"
 )
 
-// A disc rests on a floor that is a little lower in every second step, by hand: its contact flickers. A ball that strikes it in such a step is
-// settled without the floor, and one that strikes in another step with it.
+// A disc rests on a floor that is a little lower in every second step, by hand: its contact flickers. A ball that strikes it in such a
+// step is settled without the floor, and one that strikes in another step with it.
 func TestFlickeringContactsAreCounted(t *testing.T) {
 	const h, n = 1e-3, 40
 	for _, c := range []struct {

@@ -17,14 +17,14 @@ import "math"
 // Impulses of the step before that were, or came with, those of an impact are no forces. Nor can the rebound be faster than the approach by more
 // than twice of what forces other than of contact change the velocity in a step.
 func (m *Moreau) rebound(d []float64, k int) float64 {
-	eps := m.Set.Law[m.Chosen[k]].EpsN
+	eps := m.Set.Law[m.ClosedPlaces[k]].EpsN
 	if !m.opt.Positions || eps == 0 {
 		return -eps * m.vk[k]
 	}
 	gain := m.vf[2*k] - m.vk[k]
 	for j, p := range m.Impulse {
-		if !m.mem.slot[m.at[j/2]].hit {
-			gain += d[4*k*len(m.Chosen)+j] * p
+		if !m.mem.slot[m.memPlaces[j/2]].hit {
+			gain += d[4*k*len(m.ClosedPlaces)+j] * p
 		}
 	}
 	s := ((1-m.opt.Theta)*m.opt.Step - m.lag[k]) / m.opt.Step
@@ -40,20 +40,20 @@ func (m *Moreau) rebound(d []float64, k int) float64 {
 //
 //	q⁺ = q + s·u + (h − s)·u⁺
 func (m *Moreau) sinceImpact(d, u, q []float64) {
-	n := len(m.Chosen)
+	n := len(m.ClosedPlaces)
 	for k, lag := range m.lag[:n] {
-		m.stays[k] = m.struck && m.back != nil && lag == 0 // others may have been pushed into each other
-		m.seen[k] = false
+		m.stays[k] = m.struck && m.positionSolver != nil && lag == 0 // others may have been pushed into each other
+		m.visited[k] = false
 	}
 	if !m.struck {
 		return
 	}
-	clear(m.moved)
+	clear(m.coordMoved)
 	for seed, p := range m.Impulse[:2*n] {
-		if p == 0 || m.seen[seed/2] {
+		if p == 0 || m.visited[seed/2] {
 			continue
 		}
-		impact := m.together(d, seed/2)
+		impact := m.impactGroup(d, seed/2)
 		var weight, lag, speed float64
 		for _, k := range impact {
 			if l := m.lag[k]; l != 0 {
@@ -65,7 +65,7 @@ func (m *Moreau) sinceImpact(d, u, q []float64) {
 			continue
 		}
 		lag /= weight
-		m.late = max(m.late, lag)
+		m.maxLag = max(m.maxLag, lag)
 		lasts := false
 		for _, k := range impact {
 			v := m.vf[2*k]
@@ -74,7 +74,7 @@ func (m *Moreau) sinceImpact(d, u, q []float64) {
 			}
 			if v < 1e-6*speed {
 				lasts = true
-				m.stays[k] = m.back != nil && m.lag[k] >= 0
+				m.stays[k] = m.positionSolver != nil && m.lag[k] >= 0
 			}
 		}
 		for _, k := range impact {
@@ -83,9 +83,9 @@ func (m *Moreau) sinceImpact(d, u, q []float64) {
 					switch {
 					case !lasts:
 						q[j] += lag * m.Impulse[l] * x
-					case x != 0 && !m.moved[j]:
+					case x != 0 && !m.coordMoved[j]:
 						q[j] += lag * (m.unew[j] - u[j])
-						m.moved[j] = true
+						m.coordMoved[j] = true
 					}
 				}
 			}
@@ -93,17 +93,17 @@ func (m *Moreau) sinceImpact(d, u, q []float64) {
 	}
 }
 
-// together lists the closed contacts with impulses that share bodies with contact k, directly or through others of them, k among them.
-func (m *Moreau) together(d []float64, k int) []int32 {
-	n := len(m.Chosen)
+// impactGroup lists the closed contacts with impulses that share bodies with contact k, directly or through others of them, k among them.
+func (m *Moreau) impactGroup(d []float64, k int) []int32 {
+	n := len(m.ClosedPlaces)
 	m.queue = append(m.queue[:0], int32(k))
-	m.seen[k] = true
+	m.visited[k] = true
 	for at := 0; at < len(m.queue); at++ {
 		i := int(m.queue[at])
 		for j := range n {
-			if p, a, b := m.Impulse[2*j:], d[4*i*n+2*j:], d[(4*i+2)*n+2*j:]; !m.seen[j] && (p[0] != 0 || p[1] != 0) && (a[0] != 0 || a[1] != 0 || b[0] != 0 || b[1] != 0) {
+			if p, a, b := m.Impulse[2*j:], d[4*i*n+2*j:], d[(4*i+2)*n+2*j:]; !m.visited[j] && (p[0] != 0 || p[1] != 0) && (a[0] != 0 || a[1] != 0 || b[0] != 0 || b[1] != 0) {
 				m.queue = append(m.queue, int32(j))
-				m.seen[j] = true
+				m.visited[j] = true
 			}
 		}
 	}

@@ -45,8 +45,8 @@ func TestImpactsThatShareABodyMoveItByItsSpeeds(t *testing.T) {
 					t.Fatal(err)
 				}
 				m.Step(0, q, u)
-				if len(m.Chosen) != 2 {
-					t.Fatalf("%d contacts, want two impacts", len(m.Chosen))
+				if len(m.ClosedPlaces) != 2 {
+					t.Fatalf("%d contacts, want two impacts", len(m.ClosedPlaces))
 				}
 				centre, way := 0.0, 0.0
 				for i := range mass {

@@ -20,15 +20,15 @@ func newMemory(contacts int) memory {
 
 // ended is a contact at the end of the last step in which it was closed.
 type ended struct {
-	stamp  int64 // number of that step; 0: a free place
-	h      float64
-	pn, pt float64 // N·s
-	id     uint32
-	state  lcp.State
-	hit    bool      // that step had an impact: the impulses are no forces
-	blow   bool      // the contact approached faster than forces explain
-	back   lcp.State // of the problem of positions, and its λ (m·kg)
-	lambda float64
+	stamp         int64 // number of that step; 0: a free place
+	h             float64
+	pn, pt        float64 // N·s
+	id            uint32
+	state         lcp.State
+	hit           bool      // that step had an impact: the impulses are no forces
+	blow          bool      // the contact approached faster than forces explain
+	positionState lcp.State // of the problem of positions, and its λ (m·kg)
+	lambda        float64
 }
 
 const memoryProbe = 4

@@ -29,7 +29,7 @@ func newPoisson(law ImpactLaw, n int) *poisson {
 
 // solve fills the impulses of m and returns the work of the contacts as Moreau.work does.
 func (p *poisson) solve(m *Moreau, d []float64) (r lcp.FrictionResult, e, scale float64) {
-	n := len(m.Chosen)
+	n := len(m.ClosedPlaces)
 	p1, v := p.p1[:2*n], p.v[:2*n]
 	clear(p1)
 	hits := p.compression(m, d, v)
@@ -73,8 +73,8 @@ func (p *poisson) solve(m *Moreau, d []float64) (r lcp.FrictionResult, e, scale 
 // rebounds. Contacts that last carry the forces of the step, as far as those are known from the step compression: what is left for an
 // impact to compress is its own.
 func (p *poisson) compression(m *Moreau, d, v []float64) (hits bool) {
-	n, springy := len(m.Chosen), false
-	for k, c := range m.Chosen {
+	n, springy := len(m.ClosedPlaces), false
+	for k, c := range m.ClosedPlaces {
 		p.laws[k] = m.Set.Law[c]
 		hits = hits || m.vk[k] < -m.opt.VTh && m.vf[2*k] < 0
 		springy = springy || p.laws[k].EpsN > 0
@@ -84,7 +84,7 @@ func (p *poisson) compression(m *Moreau, d, v []float64) (hits bool) {
 		return false
 	}
 	for j, x := range m.Impulse {
-		if x == 0 || m.mem.slot[m.at[j/2]].hit {
+		if x == 0 || m.mem.slot[m.memPlaces[j/2]].hit {
 			continue
 		}
 		for i := range v {

@@ -20,10 +20,10 @@ func newPositions(n int) *positions {
 
 // correct moves q after a step whose impulses are known and whose contacts were looked for at qm.
 func (c *positions) correct(m *Moreau, qm, q []float64) {
-	h, n, f := m.opt.Step, len(m.Chosen), m.dof
+	h, n, f := m.opt.Step, len(m.ClosedPlaces), m.dof
 	x, d := m.x[:2*n*f], m.d[:4*n*n]
 	deep := false
-	for k, i := range m.Chosen {
+	for k, i := range m.ClosedPlaces {
 		gap := m.Set.Gap[i] + 0.5*h*m.Set.VN[i] + 0.25*h*m.turn[k]
 		for j, w := range m.Set.RowN(int(i)) {
 			gap += w * (q[j] - qm[j])
@@ -35,9 +35,9 @@ func (c *positions) correct(m *Moreau, qm, q []float64) {
 		deep = deep || r < 0
 		c.b[2*k], c.b[2*k+1] = r, 0
 		c.p[2*k], c.p[2*k+1] = 0, 0
-		switch old := &m.mem.slot[m.at[k]]; {
+		switch old := &m.mem.slot[m.memPlaces[k]]; {
 		case old.stamp == m.Steps-1 && old.id == m.Set.ID[i]:
-			c.state[k], c.p[2*k] = old.back, old.lambda
+			c.state[k], c.p[2*k] = old.positionState, old.lambda
 		case r < 0:
 			c.state[k] = lcp.SlipPlus
 		default:

@@ -24,7 +24,7 @@ func newSequence(n int) *sequence {
 // differs tells whether blows at different times of the step leave other velocities one after the other than the impulses sum leave, by
 // more than a fiftieth of the fastest approach. v are the velocities before; it changes them.
 func (s *sequence) differs(m *Moreau, p *poisson, d, v, sum []float64) bool {
-	n, h := len(m.Chosen), m.opt.Step
+	n, h := len(m.ClosedPlaces), m.opt.Step
 	lag, first, last, fast := m.lag[:n], math.Inf(-1), math.Inf(1), 0.0
 	for k, l := range lag {
 		if l != 0 {

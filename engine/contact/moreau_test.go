@@ -92,7 +92,7 @@ func TestStepAllocatesNothing(t *testing.T) {
 			}); n != 0 {
 				t.Errorf("%s %+v: %v allocations per step", info.Name, opt, n)
 			}
-			if m.Degraded+m.Refused+m.Left != 0 {
+			if m.Degraded+m.NonFiniteSteps+m.DroppedContacts != 0 {
 				t.Errorf("%s %+v: %+v", info.Name, opt, m.MoreauCounts)
 			}
 		}
@@ -116,7 +116,7 @@ func TestWhatIsNotFiniteIsRefusedAndLeavesTheStateAlone(t *testing.T) {
 					t.Errorf("%v in %d: coordinate %d moved", bad, at, i)
 				}
 			}
-			if m.Refused != 1 || len(m.Chosen) != 0 || len(m.Impulse) != 0 {
+			if m.NonFiniteSteps != 1 || len(m.ClosedPlaces) != 0 || len(m.Impulse) != 0 {
 				t.Errorf("counters %+v", m.MoreauCounts)
 			}
 		}
@@ -144,7 +144,7 @@ func (s upside) Mass(t float64, q, m []float64) {
 func TestMassThatIsNotPositiveIsRefused(t *testing.T) {
 	_, sys, q, u := stepper(t, "ball", nil, contact.MoreauOptions{Step: 1e-3})
 	m, _ := contact.NewMoreau(upside{sys}, contact.MoreauOptions{Step: 1e-3})
-	if r := m.Step(0, q, u); r.Status != engine.NonFinite || m.Refused != 1 {
+	if r := m.Step(0, q, u); r.Status != engine.NonFinite || m.NonFiniteSteps != 1 {
 		t.Errorf("%v", r)
 	}
 }
@@ -155,10 +155,10 @@ func TestContactsWithoutRoomAreCounted(t *testing.T) {
 	for k, tilt := range []float64{1e-6, -1e-6} {
 		q[0], q[1], q[2] = 0, 0.05-1e-6, tilt
 		clear(u)
-		if r := m.Step(0, q, u); r.Status != engine.Limited || m.Left != int64(k+1) || r.Closed != 1 {
-			t.Errorf("%v, left out %d", r, m.Left)
+		if r := m.Step(0, q, u); r.Status != engine.Limited || m.DroppedContacts != int64(k+1) || r.ClosedCount != 1 {
+			t.Errorf("%v, left out %d", r, m.DroppedContacts)
 		}
-		if id := m.Set.ID[m.Chosen[0]]; id != uint32(k) {
+		if id := m.Set.ID[m.ClosedPlaces[0]]; id != uint32(k) {
 			t.Errorf("tilt %g rad: corner %d was kept", tilt, id)
 		}
 	}
@@ -174,13 +174,13 @@ func TestWarmStartFollowsTheContact(t *testing.T) {
 	if m.Updates != before {
 		t.Errorf("%d updates while nothing changes", m.Updates-before)
 	}
-	for k := range m.Chosen {
+	for k := range m.ClosedPlaces {
 		if m.State[k] == lcp.Open || m.Impulse[2*k] < 0 {
 			t.Errorf("contact %d: %v %v", k, m.State[k], m.Impulse)
 		}
 	}
 	m.Reset()
-	if m.Steps != 0 || len(m.Chosen) != 0 {
+	if m.Steps != 0 || len(m.ClosedPlaces) != 0 {
 		t.Error("Reset leaves something behind")
 	}
 }

@@ -57,8 +57,10 @@ func (o *Outline) bears(v int, nx, ny, tol float64) bool {
 	return nx*o.tx[before]+ny*o.ty[before] <= tol && nx*o.tx[v]+ny*o.ty[v] >= -tol
 }
 
-// along is the place (m) of a point on the line of edge e, from the beginning of the edge.
-func (o *Outline) along(e int, x, y float64) float64 { return (x-o.x[e])*o.tx[e] + (y-o.y[e])*o.ty[e] }
+// edgeCoordinate is the place (m) of a point on the line of edge e, from the beginning of the edge.
+func (o *Outline) edgeCoordinate(e int, x, y float64) float64 {
+	return (x-o.x[e])*o.tx[e] + (y-o.y[e])*o.ty[e]
+}
 
 // places finds where a point may touch the outline within reach (m): over the nearest edge, which owns its beginning and not its end; around
 // a convex vertex when the point is outside of both its edges, or at the vertex; and in a notch on both its sides. A point inside the
@@ -93,12 +95,12 @@ func (o *Outline) places(x, y, reach float64, hint *int32, out *[3]spot) (n int,
 		add(o.overEdge(e, x, y))
 		// the other side of a notch, not beyond its far end; beyond the notch its line is under this edge and does no harm
 		if o.corner[e] == notch {
-			if a := o.edgeBefore(e); o.along(a, x, y) >= 0 {
+			if a := o.edgeBefore(e); o.edgeCoordinate(a, x, y) >= 0 {
 				add(o.overEdge(a, x, y))
 			}
 		}
 		if o.corner[e+1] == notch {
-			if a := o.edgeAfter(e); o.along(a, x, y) <= o.length[a] {
+			if a := o.edgeAfter(e); o.edgeCoordinate(a, x, y) <= o.length[a] {
 				add(o.overEdge(a, x, y))
 			}
 		}
@@ -113,7 +115,7 @@ func (o *Outline) places(x, y, reach float64, hint *int32, out *[3]spot) (n int,
 	case straight:
 		add(o.overEdge(v, x, y))
 	case convex:
-		if o.along(v, x, y) >= 0 {
+		if o.edgeCoordinate(v, x, y) >= 0 {
 			add(o.overEdge(v, x, y))
 		} else {
 			add(o.overVertex(v, x, y))
@@ -139,25 +141,25 @@ const (
 // placeList is a list of bounded length; what finds no room is counted.
 type placeList struct {
 	n, dropped int
-	at         [discPlaces]spot
+	spots      [discPlaces]spot
 }
 
 func (l *placeList) add(h spot) {
-	if l.n < len(l.at) {
-		l.at[l.n] = h
+	if l.n < len(l.spots) {
+		l.spots[l.n] = h
 		l.n++
 		return
 	}
 	// room for the nearest
 	l.dropped++
 	far := 0
-	for i := range l.at {
-		if l.at[i].gap > l.at[far].gap {
+	for i := range l.spots {
+		if l.spots[i].gap > l.spots[far].gap {
 			far = i
 		}
 	}
-	if h.gap < l.at[far].gap {
-		l.at[far] = h
+	if h.gap < l.spots[far].gap {
+		l.spots[far] = h
 	}
 }
 
@@ -171,7 +173,7 @@ func (o *Outline) placesOfDisc(x, y, bound float64, hint *int32, l *placeList) {
 		return
 	}
 	if first[0].gap < 0 {
-		l.n = copy(l.at[:], first[:n])
+		l.n = copy(l.spots[:], first[:n])
 		return
 	}
 	near := func(b *box) bool { return !(b.distance2(x, y) > bound*bound) }
@@ -180,12 +182,12 @@ func (o *Outline) placesOfDisc(x, y, bound float64, hint *int32, l *placeList) {
 		return false
 	})
 	// in order of arc length, numbered along each chain
-	slices.SortStableFunc(l.at[:l.n], func(a, b spot) int { return cmp.Compare(a.s, b.s) })
+	slices.SortStableFunc(l.spots[:l.n], func(a, b spot) int { return cmp.Compare(a.s, b.s) })
 	kept := 0
 	for i := range l.n {
-		h := l.at[i]
+		h := l.spots[i]
 		for j := range kept {
-			if l.at[j].chain == h.chain {
+			if l.spots[j].chain == h.chain {
 				h.rank++
 			}
 		}
@@ -193,7 +195,7 @@ func (o *Outline) placesOfDisc(x, y, bound float64, hint *int32, l *placeList) {
 			l.dropped++
 			continue
 		}
-		l.at[kept] = h
+		l.spots[kept] = h
 		kept++
 	}
 	l.n = kept
@@ -201,7 +203,7 @@ func (o *Outline) placesOfDisc(x, y, bound float64, hint *int32, l *placeList) {
 
 // discOver adds the place of a disc over edge e or its first vertex.
 func (o *Outline) discOver(e int, x, y, bound float64, l *placeList) {
-	switch along := o.along(e, x, y); {
+	switch along := o.edgeCoordinate(e, x, y); {
 	case along < 0 && o.facesVertex(e, x, y):
 		if h := o.overVertex(e, x, y); h.gap <= bound {
 			l.add(h)
@@ -216,5 +218,5 @@ func (o *Outline) discOver(e int, x, y, bound float64, l *placeList) {
 // facesVertex tells whether a point before edge e has the first vertex of e as its nearest place among the two edges there.
 func (o *Outline) facesVertex(e int, x, y float64) bool {
 	a := o.edgeBefore(e)
-	return (o.corner[e] == convex || o.corner[e] == straight) && o.along(a, x, y) >= o.length[a]
+	return (o.corner[e] == convex || o.corner[e] == straight) && o.edgeCoordinate(a, x, y) >= o.length[a]
 }

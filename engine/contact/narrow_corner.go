@@ -10,8 +10,8 @@ func (r placement) point(x, y float64) (float64, float64) {
 	return r.cos*x - r.sin*y + r.dx, r.sin*x + r.cos*y + r.dy
 }
 
-// back takes a direction of the other body to the frame of the one.
-func (r placement) back(nx, ny float64) (float64, float64) {
+// rotateBack takes a direction of the other body to the frame of the one.
+func (r placement) rotateBack(nx, ny float64) (float64, float64) {
 	return r.cos*nx + r.sin*ny, r.cos*ny - r.sin*nx
 }
 
@@ -26,7 +26,7 @@ func (s *Scene) relative(a, b int) placement {
 
 // bears tells whether vertex k of a can touch a surface with the normal (nx, ny), which is in the other frame.
 func (r placement) bears(a *Outline, k int, nx, ny float64) bool {
-	nx, ny = r.back(nx, ny)
+	nx, ny = r.rotateBack(nx, ny)
 	return a.bears(k, nx, ny, blunt)
 }
 
@@ -59,7 +59,7 @@ func otherSide(a, b *Outline, k int, h *spot, r placement, x, y float64) bool {
 func cornerOnCorner(a, b *Outline, k int, h *spot, r placement) bool {
 	if h.bend > 0 {
 		// in the frame of a the vertex of b is at −n from vertex k
-		nx, ny := r.back(h.nx, h.ny)
+		nx, ny := r.rotateBack(h.nx, h.ny)
 		return a.bears(k, nx, ny, 0)
 	}
 	v := int(h.feature) - b.edges

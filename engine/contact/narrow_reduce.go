@@ -17,7 +17,7 @@ type hit struct {
 
 const (
 	onChord  = 1e-12 // m, height over the line between two neighbours below which a point is in line with them
-	touching = 1e-9  // m, gap below which two points of an edge carry what lies between them, and how much deeper that may be
+	carryGap = 1e-9  // m, gap below which two points of an edge carry what lies between them, and how much deeper that may be
 	oneSpot  = 1e-9  // m, distance of the points of one contact that is found from both sides
 )
 
@@ -74,7 +74,7 @@ func aboveChord(a, b, c *hit) bool {
 func outermost(h []hit, from, to int) int {
 	first, last := -1, -1
 	for i := from; i < to; i++ {
-		if h[i].gapNow <= touching {
+		if h[i].gapNow <= carryGap {
 			if first < 0 {
 				first = i
 			}
@@ -87,7 +87,7 @@ func outermost(h []hit, from, to int) int {
 	a, c := h[first], h[last]
 	kept := from
 	for i := from; i < to; i++ {
-		if i > first && i < last && h[i].gapNow <= touching && h[i].gapNow >= chord(&a, &h[i], &c)-touching {
+		if i > first && i < last && h[i].gapNow <= carryGap && h[i].gapNow >= chord(&a, &h[i], &c)-carryGap {
 			continue
 		}
 		h[kept] = h[i]

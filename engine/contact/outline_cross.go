@@ -60,7 +60,7 @@ func (o *Outline) overlaps(b *Outline, r placement) (i, j int) {
 				return false
 			}
 			s := a / (a - b)
-			along := o.along(e, ax+s*(bx-ax), ay+s*(by-ay))
+			along := o.edgeCoordinate(e, ax+s*(bx-ax), ay+s*(by-ay))
 			i = e
 			return along > tol && along < o.length[e]-tol
 		}) {

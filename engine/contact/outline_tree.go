@@ -17,8 +17,8 @@ func (b *box) distance2(x, y float64) float64 {
 
 func (b *box) meets(c *box) bool { return b.x0 <= c.x1 && c.x0 <= b.x1 && b.y0 <= c.y1 && c.y0 <= b.y1 }
 
-// in encloses the box in the frame of another body, widened by reach on all sides.
-func (b *box) in(r placement, reach float64) box {
+// enclosure encloses the box in the frame of another body, widened by reach on all sides.
+func (b *box) enclosure(r placement, reach float64) box {
 	hx, hy := (b.x1-b.x0)/2, (b.y1-b.y0)/2
 	x, y := r.point((b.x0+b.x1)/2, (b.y0+b.y1)/2)
 	s, c := math.Abs(r.sin), math.Abs(r.cos)

@@ -41,8 +41,8 @@ func piles() []pile {
 	}
 }
 
-// Piles of boxes whose corners and sides coincide rest, with friction and without, in both engines: nothing moves, and the floor carries the
-// weight of all; in a stack each box carries that of the boxes above it.
+// Piles of boxes whose corners and sides coincide rest, with friction and without, in both engines: nothing moves, and the floor carries
+// the weight of all; in a stack each box carries that of the boxes above it.
 func TestPilesOfEqualBoxesRest(t *testing.T) {
 	for _, p := range piles() {
 		for _, law := range []contact.Law{{Mu: 0.5}, {}, {Mu: 0.3, EpsN: 0.4}} {

@@ -11,17 +11,17 @@ import (
 // problems is all that is wrong with a specification, each with its key.
 type problems []error
 
-// when adds a problem where something is bad.
-func (p *problems) when(bad bool, format string, a ...any) {
+// addIf adds a problem where something is bad.
+func (p *problems) addIf(bad bool, format string, a ...any) {
 	if bad {
 		*p = append(*p, fmt.Errorf(format, a...))
 	}
 }
 
-// finite wants numbers.
-func (p *problems) finite(key string, v ...float64) {
+// requireFinite wants numbers.
+func (p *problems) requireFinite(key string, v ...float64) {
 	for _, x := range v {
-		p.when(!numeric.Finite(x), "%s: %g, want a number", key, x)
+		p.addIf(!numeric.IsFinite(x), "%s: %g, want a number", key, x)
 	}
 }
 
@@ -32,7 +32,7 @@ func (p *problems) upTo(most float64, key string, v ...float64) {
 		want = "≥ 0"
 	}
 	for _, x := range v {
-		p.when(!(x >= 0 && x <= most), "%s: %g, want %s", key, x, want)
+		p.addIf(!(x >= 0 && x <= most), "%s: %g, want %s", key, x, want)
 	}
 }
 

@@ -25,8 +25,8 @@ type Profile struct {
 // perLength is the least number of points within the correlation length: with fewer a record does not show the surface.
 const perLength = 3
 
-// flat (m) is less than any instrument sees: an atom is a hundred times as large.
-const flat = 1e-12
+// minRoughness (m) is less than any instrument sees: an atom is a hundred times as large.
+const minRoughness = 1e-12
 
 // RingProfile is the profile round a commutator: radii (m) over rising angles (rad) of one turn. A last point a whole turn behind the
 // first one closes the ring and has to agree with it.
@@ -109,7 +109,7 @@ func checkHeights(x, y []float64, name, unit string) error {
 	}
 	for i := range x {
 		switch {
-		case !numeric.Finite(x[i]) || !numeric.Finite(y[i]):
+		case !numeric.IsFinite(x[i]) || !numeric.IsFinite(y[i]):
 			return fmt.Errorf("point %d: not a finite number", i+1)
 		case i > 0 && x[i] <= x[i-1]:
 			return fmt.Errorf("point %d: %s %g %s after %g %s, want rising ones", i+1, name, x[i], unit, x[i-1], unit)
@@ -127,7 +127,7 @@ func (p *Profile) resolve(h []float64, n int, dx float64) error {
 	for _, v := range h[:n] {
 		sum += v * v
 	}
-	if math.Sqrt(sum/float64(n)) < flat {
+	if math.Sqrt(sum/float64(n)) < minRoughness {
 		return nil
 	}
 	before := 1.0

@@ -20,16 +20,16 @@ import (
 //
 // A Scene has scratch memory: use one for each goroutine.
 type Scene struct {
-	spec    SceneSpec
-	index   [][3]int // coordinate of body and axis in q, −1: prescribed; the last body is the world
-	dof     int
-	names   []Coordinate
-	mass    []float64 // diagonal of M
-	k, c    []float64 // linear stiffness and damping
-	springs []sceneSpring
-	mounted []int // body of each mount
-	pushed  []int // body of each force
-	passes  []scenePass
+	spec        SceneSpec
+	index       [][3]int // coordinate of body and axis in q, −1: prescribed; the last body is the world
+	dof         int
+	names       []Coordinate
+	mass        []float64 // diagonal of M
+	k, c        []float64 // linear stiffness and damping
+	springs     []sceneSpring
+	mounted     []int // body of each mount
+	forceBodies []int // body of each force
+	passes      []scenePass
 
 	body  []sceneBody
 	load  [][3]float64 // force and moment on each body
@@ -152,7 +152,7 @@ func (s *Scene) Mass(_ float64, _, m []float64) {
 	}
 }
 
-// Linear fills K and C: mounts and springs with Small.
+// Linear fills K and C: mounts and springs with Linearized.
 func (s *Scene) Linear(k, c []float64) {
 	copy(k, s.k)
 	copy(c, s.c)

@@ -9,32 +9,32 @@ import (
 
 // scenePass looks for the points of body a, or its disc, over body b.
 type scenePass struct {
-	a, b     int
-	law      Law
-	base     uint32  // of the ids
-	radius   float64 // m, of the disc, 0 for vertices
-	second   bool    // the other direction of a pair: places around vertices were seen in the first
-	hints    []int32 // edge of b that point k of a was over
-	far      float64 // m, from the origin of b to where the points of a may touch it
-	room     float64 // m, that a may move within a step without being lost behind the surface of b
-	fewEdges bool    // both are discs or solids of few edges, which an axis may part
+	a, b        int
+	law         Law
+	base        uint32  // of the ids
+	radius      float64 // m, of the disc, 0 for vertices
+	second      bool    // the other direction of a pair: places around vertices were seen in the first
+	hints       []int32 // edge of b that point k of a was over
+	reachRadius float64 // m, from the origin of b to where the points of a may touch it
+	room        float64 // m, that a may move within a step without being lost behind the surface of b
+	fewEdges    bool    // both are discs or solids of few edges, which an axis may part
 
 	// A point that is away from b needs no look before the bodies have moved that far: travel (m) is a bound of the way of any point of a in
-	// the frame of b so far, and point k cannot be nearer than until[k] − travel.
-	size   float64 // m, of the points of a about its origin
-	last   placement
-	travel float64
-	until  []float64
+	// the frame of b so far, and point k cannot be nearer than travelLimits[k] − travel.
+	size          float64 // m, of the points of a about its origin
+	lastPlacement placement
+	travel        float64
+	travelLimits  []float64
 }
 
 // advance adds the way from the last placement to r.
 func (p *scenePass) advance(r placement) {
-	l := &p.last
+	l := &p.lastPlacement
 	p.travel += math.Hypot(r.dx-l.dx, r.dy-l.dy) + p.size*math.Hypot(r.sin-l.sin, r.cos-l.cos)
 	*l = r
 	if !(p.travel < 1e3) { // digits run out, or the state was not finite
 		p.travel = 0
-		clear(p.until)
+		clear(p.travelLimits)
 	}
 }
 
@@ -52,7 +52,7 @@ func (s *Scene) pair(index map[string]int) error {
 		if shape.Outline != nil {
 			points = shape.Outline.edges + 1
 		}
-		p.size, p.far = shape.reach(), other.reach()+other.Radius+shape.Radius
+		p.size, p.reachRadius = shape.reach(), other.reach()+other.Radius+shape.Radius
 		switch {
 		case other.HalfPlane:
 			p.room = math.Inf(1)
@@ -65,7 +65,7 @@ func (s *Scene) pair(index map[string]int) error {
 			p.room = shape.Radius + other.Radius
 		}
 		p.fewEdges = shape.fewEdges() && other.fewEdges()
-		p.until, p.hints = make([]float64, points), slices.Repeat([]int32{-1}, points)
+		p.travelLimits, p.hints = make([]float64, points), slices.Repeat([]int32{-1}, points)
 		s.passes = append(s.passes, p)
 		next += uint64(points) * perPoint
 	}
@@ -137,7 +137,7 @@ func (s *Scene) collect(t float64, q, u []float64, reach float64) {
 		if !p.second {
 			first = begin
 		}
-		s.look(int32(i), reach)
+		s.findPass(int32(i), reach)
 		switch b := &s.spec.Bodies[p.b].Shape; {
 		case b.Outline != nil:
 			s.hits = s.hits[:begin+reduceEdges(s.hits[begin:], int32(b.Outline.edges))]
@@ -150,8 +150,8 @@ func (s *Scene) collect(t float64, q, u []float64, reach float64) {
 	}
 }
 
-// look finds the contacts of one pass.
-func (s *Scene) look(pass int32, reach float64) {
+// findPass finds the contacts of one pass.
+func (s *Scene) findPass(pass int32, reach float64) {
 	p := &s.passes[pass]
 	a, b := &s.spec.Bodies[p.a].Shape, &s.spec.Bodies[p.b].Shape
 	r := s.relative(p.a, p.b)
@@ -163,11 +163,11 @@ func (s *Scene) look(pass int32, reach float64) {
 	x, y := r.dx, r.dy
 	switch {
 	case b.HalfPlane:
-		s.take(pass, 0, &spot{gap: y, ny: 1, s: x}, x, y, reach)
+		s.addPlace(pass, 0, &spot{gap: y, ny: 1, s: x}, x, y, reach)
 	case b.Outline != nil:
 		b.Outline.placesOfDisc(x, y, p.radius+reach, &p.hints[0], &s.list)
 		for i := range s.list.n {
-			s.take(pass, 0, &s.list.at[i], x, y, reach)
+			s.addPlace(pass, 0, &s.list.spots[i], x, y, reach)
 		}
 	default:
 		d := math.Hypot(x, y)
@@ -175,7 +175,7 @@ func (s *Scene) look(pass int32, reach float64) {
 		if d > 0 {
 			h.nx, h.ny, h.bend = x/d, y/d, 1/d
 		}
-		s.take(pass, 0, &h, x, y, reach)
+		s.addPlace(pass, 0, &h, x, y, reach)
 	}
 }
 
@@ -184,7 +184,7 @@ func (s *Scene) look(pass int32, reach float64) {
 func (s *Scene) lookVertices(pass int32, r placement, level, node int, reach float64) {
 	p := &s.passes[pass]
 	a, b := s.spec.Bodies[p.a].Shape.Outline, s.spec.Bodies[p.b].Shape.Outline
-	around := a.tree.level[level][node].in(r, reach)
+	around := a.tree.level[level][node].enclosure(r, reach)
 	if b != nil && !around.meets(b.tree.root()) || b == nil && around.y0 > 0 {
 		return
 	}
@@ -196,12 +196,12 @@ func (s *Scene) lookVertices(pass int32, r placement, level, node int, reach flo
 	}
 	far := p.travel + reach + sameVertex
 	for k := node * leafEdges; k < min((node+1)*leafEdges, a.edges); k++ {
-		if a.corner[k] != convex || p.until[k] > far {
+		if a.corner[k] != convex || p.travelLimits[k] > far {
 			continue
 		}
 		x, y := r.point(a.x[k], a.y[k])
 		if b == nil {
-			s.take(pass, int32(k), &spot{gap: y, ny: 1, s: x}, x, y, reach)
+			s.addPlace(pass, int32(k), &spot{gap: y, ny: 1, s: x}, x, y, reach)
 			continue
 		}
 		s.lookVertex(pass, k, r, x, y, reach)
@@ -214,9 +214,9 @@ func (s *Scene) lookVertex(pass int32, k int, r placement, x, y, reach float64) 
 	a, b := s.spec.Bodies[p.a].Shape.Outline, s.spec.Bodies[p.b].Shape.Outline
 	var out [3]spot
 	n, away := b.places(x, y, reach, &p.hints[k], &out)
-	p.until[k] = 0
+	p.travelLimits[k] = 0
 	if n == 0 {
-		p.until[k] = p.travel + away
+		p.travelLimits[k] = p.travel + away
 	}
 	for i := range n {
 		h := &out[i]
@@ -227,12 +227,12 @@ func (s *Scene) lookVertex(pass int32, k int, r placement, x, y, reach float64) 
 		} else if !r.bears(a, k, h.nx, h.ny) && !otherSide(a, b, k, h, r, x, y) {
 			continue
 		}
-		s.take(pass, int32(k), h, x, y, reach)
+		s.addPlace(pass, int32(k), h, x, y, reach)
 	}
 }
 
-// take keeps a place when it is within reach.
-func (s *Scene) take(pass, point int32, h *spot, x, y, reach float64) {
+// addPlace keeps a place when it is within reach.
+func (s *Scene) addPlace(pass, point int32, h *spot, x, y, reach float64) {
 	p := &s.passes[pass]
 	gap := h.gap - p.radius
 	if !(gap <= reach) {

@@ -35,7 +35,7 @@ func (s *Scene) connect(index map[string]int) error {
 	for i, p := range s.spec.Springs {
 		sp := sceneSpring{SpringSpec: p, a: find(p.A), b: find(p.B)}
 		sp.l0, sp.jac = s.span(&sp)
-		if p.Small {
+		if p.Linearized {
 			if sp.l0 == 0 {
 				return fmt.Errorf("springs[%d]: a small spring needs a direction, its ends are at one point", i)
 			}
@@ -62,7 +62,7 @@ func (s *Scene) connect(index map[string]int) error {
 		}
 	}
 	for _, p := range s.spec.Forces {
-		s.pushed = append(s.pushed, index[p.Body])
+		s.forceBodies = append(s.forceBodies, index[p.Body])
 	}
 	return nil
 }
@@ -94,7 +94,7 @@ func (s *Scene) Force(t float64, q, u, f []float64) {
 		l, jac := s.span(p)
 		stretch := l - p.l0
 		a, b := &s.body[p.a], &s.body[p.b]
-		if p.Small {
+		if p.Linearized {
 			jac, stretch = p.jac, 0
 			for side, end := range [2]int{p.a, p.b} {
 				for j := range axes {
@@ -118,14 +118,14 @@ func (s *Scene) Force(t float64, q, u, f []float64) {
 			s.load[body][j] -= p.Stiffness[j]*(b.p[j]-b.start[j]) + p.Damping[j]*b.v[j]
 		}
 	}
-	for i, body := range s.pushed {
+	for i, body := range s.forceBodies {
 		p, b := &s.spec.Forces[i], &s.body[body]
 		sin := math.Sin(p.Omega*t + p.Phase)
 		var v [3]float64
 		for j := range axes {
 			v[j] = p.Constant[j] + p.Amplitude[j]*sin
 		}
-		x, y := b.world(p.At.X, p.At.Y)
+		x, y := b.world(p.Point.X, p.Point.Y)
 		v[2] += (x-b.p[0])*v[1] - (y-b.p[1])*v[0]
 		for j := range axes {
 			s.load[body][j] += v[j]

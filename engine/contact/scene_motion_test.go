@@ -119,10 +119,10 @@ func TestSpringForcesAgainstTheirEnergy(t *testing.T) {
 		Springs: []SpringSpec{
 			{A: "a", B: "b", PA: Point{0.1, 0.05}, PB: Point{-0.2, 0.1}, Stiffness: 100, Tension: 4},
 			{A: "", B: "a", PA: Point{-1, 1}, PB: Point{0.02, -0.1}, Stiffness: 50, Tension: -3},
-			{A: "b", B: "", PA: Point{0.3, 0}, PB: Point{2, 2}, Stiffness: 70, Tension: 1, Small: true},
+			{A: "b", B: "", PA: Point{0.3, 0}, PB: Point{2, 2}, Stiffness: 70, Tension: 1, Linearized: true},
 		},
 		Mounts: []MountSpec{{Body: "b", Stiffness: [3]float64{30, 40, 2}}},
-		Forces: []ForceSpec{{Body: "a", At: Point{0.2, 0.1}, Constant: [3]float64{2, 1, 0.3}}},
+		Forces: []ForceSpec{{Body: "a", Point: Point{0.2, 0.1}, Constant: [3]float64{2, 1, 0.3}}},
 	}
 	s := mustScene(t, spec)
 	f := s.DOF()
@@ -212,8 +212,8 @@ func TestLinearIsTheSlopeOfTheForces(t *testing.T) {
 			{Name: "c", Drive: [3]*Drive{{Rate: 1}, {Amplitude: 0.1, Omega: 3}, {Rate: -2}}},
 		},
 		Springs: []SpringSpec{
-			{A: "a", B: "b", PA: Point{0.1, 0.05}, PB: Point{-0.2, 0.1}, Stiffness: 100, Damping: 3, Tension: 4, Small: true},
-			{A: "c", B: "b", PA: Point{0.1, 0.05}, PB: Point{-0.2, 0.1}, Stiffness: 20, Damping: 1, Small: true},
+			{A: "a", B: "b", PA: Point{0.1, 0.05}, PB: Point{-0.2, 0.1}, Stiffness: 100, Damping: 3, Tension: 4, Linearized: true},
+			{A: "c", B: "b", PA: Point{0.1, 0.05}, PB: Point{-0.2, 0.1}, Stiffness: 20, Damping: 1, Linearized: true},
 		},
 		Mounts: []MountSpec{{Body: "b", Stiffness: [3]float64{30, 40, 2}, Damping: [3]float64{1, 2, 3}}},
 	})

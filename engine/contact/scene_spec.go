@@ -55,14 +55,14 @@ type Shape struct {
 // SpringSpec is a spring and damper along the line between point PA of body A and point PB of body B, in the frames of the bodies. With l
 // the distance of the points, l0 that at the start, the pull is Tension + Stiffness·(l − l0) + Damping·dl/dt.
 //
-// Small freezes direction and lever arms at the start: the pull is then linear in the coordinates, and Moreau takes it implicitly.
+// Linearized freezes direction and lever arms at the start: the pull is then linear in the coordinates, and Moreau takes it implicitly.
 type SpringSpec struct {
-	A, B      string
-	PA, PB    Point
-	Stiffness float64 // N/m
-	Damping   float64 // N·s/m
-	Tension   float64 // N at the start
-	Small     bool
+	A, B       string
+	PA, PB     Point
+	Stiffness  float64 // N/m
+	Damping    float64 // N·s/m
+	Tension    float64 // N at the start
+	Linearized bool
 }
 
 // MountSpec ties each coordinate p of a body to its place at the start with −Stiffness·(p − p0) − Damping·dp/dt: a guide when it
@@ -73,11 +73,11 @@ type MountSpec struct {
 	Damping   [3]float64 // N·s/m, N·s/m, N·m·s/rad
 }
 
-// ForceSpec acts on point At of a body, in its frame: Constant + Amplitude·sin(Omega·t + Phase), along the axes of the world. The third
+// ForceSpec acts on Point of a body, in its frame: Constant + Amplitude·sin(Omega·t + Phase), along the axes of the world. The third
 // component is a moment.
 type ForceSpec struct {
 	Body      string
-	At        Point
+	Point     Point
 	Constant  [3]float64 // N, N, N·m
 	Amplitude [3]float64 // N, N, N·m
 	Omega     float64    // rad/s
@@ -102,38 +102,38 @@ func (s *Shape) touches() bool { return s.Outline != nil || s.Radius != 0 || s.H
 // validate reports every problem at once, each with its key.
 func (s *SceneSpec) validate(index map[string]int) error {
 	var p problems
-	p.finite("gravity", s.Gravity[:]...)
+	p.requireFinite("gravity", s.Gravity[:]...)
 	freedom := 0
 	for i := range s.Bodies {
 		b := &s.Bodies[i]
 		key := fmt.Sprintf("bodies[%d] %q", i, b.Name)
-		p.when(b.Name == "", "%s: the name is missing", key)
-		p.when(b.Name != "" && index[b.Name] != i, "%s: bodies[%d] has the same name", key, index[b.Name])
-		p.finite(key+".pose", b.Pose[:]...)
-		p.finite(key+".speed", b.Speed[:]...)
+		p.addIf(b.Name == "", "%s: the name is missing", key)
+		p.addIf(b.Name != "" && index[b.Name] != i, "%s: bodies[%d] has the same name", key, index[b.Name])
+		p.requireFinite(key+".pose", b.Pose[:]...)
+		p.requireFinite(key+".speed", b.Speed[:]...)
 		for j, axis := range axes {
 			if b.free(j) {
 				freedom++
 			} else {
-				p.when(b.Speed[j] != 0, "%s.speed: %g for %s, which is not free", key, b.Speed[j], axis)
+				p.addIf(b.Speed[j] != 0, "%s.speed: %g for %s, which is not free", key, b.Speed[j], axis)
 			}
 			if d := b.Drive[j]; d != nil {
-				p.finite(key+".drive."+axis, d.Rate, d.Amplitude, d.Omega, d.Phase)
-				p.when(b.Locked[j], "%s.drive.%s: the coordinate is locked as well", key, axis)
+				p.requireFinite(key+".drive."+axis, d.Rate, d.Amplitude, d.Omega, d.Phase)
+				p.addIf(b.Locked[j], "%s.drive.%s: the coordinate is locked as well", key, axis)
 			}
 		}
 		positive := func(v float64, needed bool) bool { return v >= 0 && v <= math.MaxFloat64 && !(needed && v == 0) }
 		shape := &b.Shape
-		p.when(!positive(b.Mass, b.free(0) || b.free(1)), "%s.mass: %g kg, want > 0", key, b.Mass)
-		p.when(!positive(b.Inertia, b.free(2)), "%s.inertia: %g kg·m², want > 0", key, b.Inertia)
-		p.when(!positive(shape.Radius, false), "%s.shape.radius: %g m, want > 0", key, shape.Radius)
-		p.when(shape.Outline != nil && shape.Radius != 0 || shape.HalfPlane && (shape.Outline != nil || shape.Radius != 0),
+		p.addIf(!positive(b.Mass, b.free(0) || b.free(1)), "%s.mass: %g kg, want > 0", key, b.Mass)
+		p.addIf(!positive(b.Inertia, b.free(2)), "%s.inertia: %g kg·m², want > 0", key, b.Inertia)
+		p.addIf(!positive(shape.Radius, false), "%s.shape.radius: %g m, want > 0", key, shape.Radius)
+		p.addIf(shape.Outline != nil && shape.Radius != 0 || shape.HalfPlane && (shape.Outline != nil || shape.Radius != 0),
 			"%s.shape: an outline, a disc and a half-plane exclude each other", key)
 	}
-	p.when(freedom == 0, "bodies: no coordinate is free, so nothing moves")
+	p.addIf(freedom == 0, "bodies: no coordinate is free, so nothing moves")
 	known := func(key, name string) bool {
 		_, ok := index[name]
-		p.when(!ok, "%s: no body is called %q", key, name)
+		p.addIf(!ok, "%s: no body is called %q", key, name)
 		return ok
 	}
 	for i, sp := range s.Springs {
@@ -146,8 +146,8 @@ func (s *SceneSpec) validate(index map[string]int) error {
 		}
 		p.upTo(math.MaxFloat64, key+".stiffness", sp.Stiffness)
 		p.upTo(math.MaxFloat64, key+".damping", sp.Damping)
-		p.finite(key, sp.Tension, sp.PA.X, sp.PA.Y, sp.PB.X, sp.PB.Y)
-		p.when(sp.A == sp.B, "%s: both ends are on %q", key, sp.A)
+		p.requireFinite(key, sp.Tension, sp.PA.X, sp.PA.Y, sp.PB.X, sp.PB.Y)
+		p.addIf(sp.A == sp.B, "%s: both ends are on %q", key, sp.A)
 	}
 	for i, m := range s.Mounts {
 		key := fmt.Sprintf("mounts[%d]", i)
@@ -158,9 +158,9 @@ func (s *SceneSpec) validate(index map[string]int) error {
 	for i, f := range s.Forces {
 		key := fmt.Sprintf("forces[%d]", i)
 		known(key+".body", f.Body)
-		p.finite(key, f.Omega, f.Phase, f.At.X, f.At.Y)
-		p.finite(key+".constant", f.Constant[:]...)
-		p.finite(key+".amplitude", f.Amplitude[:]...)
+		p.requireFinite(key, f.Omega, f.Phase, f.Point.X, f.Point.Y)
+		p.requireFinite(key+".constant", f.Constant[:]...)
+		p.requireFinite(key+".amplitude", f.Amplitude[:]...)
 	}
 	for i, pair := range s.Pairs {
 		key := fmt.Sprintf("pairs[%d]", i)
@@ -172,18 +172,18 @@ func (s *SceneSpec) validate(index map[string]int) error {
 		if !okA || !okB {
 			continue
 		}
-		if p.when(pair.A == pair.B, "%s: %q cannot touch itself", key, pair.A); pair.A == pair.B {
+		if p.addIf(pair.A == pair.B, "%s: %q cannot touch itself", key, pair.A); pair.A == pair.B {
 			continue
 		}
 		a, b := &s.Bodies[index[pair.A]], &s.Bodies[index[pair.B]]
-		p.when(!a.Shape.touches(), "%s: %q has no shape", key, a.Name)
-		p.when(!b.Shape.touches(), "%s: %q has no shape", key, b.Name)
-		p.when(a.Shape.HalfPlane && b.Shape.HalfPlane, "%s: two half-planes touch everywhere or nowhere", key)
+		p.addIf(!a.Shape.touches(), "%s: %q has no shape", key, a.Name)
+		p.addIf(!b.Shape.touches(), "%s: %q has no shape", key, b.Name)
+		p.addIf(a.Shape.HalfPlane && b.Shape.HalfPlane, "%s: two half-planes touch everywhere or nowhere", key)
 		moves := false
 		for j := range axes {
 			moves = moves || a.free(j) || b.free(j)
 		}
-		p.when(!moves, "%s: neither %q nor %q is free to move", key, pair.A, pair.B)
+		p.addIf(!moves, "%s: neither %q nor %q is free to move", key, pair.A, pair.B)
 	}
 	return p.err()
 }

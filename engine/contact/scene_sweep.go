@@ -22,16 +22,16 @@ func (s *Scene) Overrun(h float64) (a, b string, share float64) {
 		x, y := &s.body[p.a], &s.body[p.b]
 		rx, ry, vx, vy := x.p[0]-y.p[0], x.p[1]-y.p[1], x.v[0]-y.v[0], x.v[1]-y.v[1]
 		turn := math.Abs(x.v[2] - y.v[2])
-		way := h * min(math.Hypot(vx+y.v[2]*ry, vy-y.v[2]*rx)+turn*p.size, math.Hypot(vx+x.v[2]*ry, vy-x.v[2]*rx)+turn*p.far)
+		way := h * min(math.Hypot(vx+y.v[2]*ry, vy-y.v[2]*rx)+turn*p.size, math.Hypot(vx+x.v[2]*ry, vy-x.v[2]*rx)+turn*p.reachRadius)
 		if way <= p.room || way <= share*p.room {
 			continue
 		}
 		around := s.spec.Bodies[p.a].Shape.bounds()
-		around = around.in(s.relative(p.a, p.b), way)
+		around = around.enclosure(s.relative(p.a, p.b), way)
 		if other := s.spec.Bodies[p.b].Shape.bounds(); !around.meets(&other) {
 			continue
 		}
-		spin := min(math.Abs(y.v[2])*math.Hypot(rx, ry)+turn*p.size, math.Abs(x.v[2])*math.Hypot(rx, ry)+turn*p.far)
+		spin := min(math.Abs(y.v[2])*math.Hypot(rx, ry)+turn*p.size, math.Abs(x.v[2])*math.Hypot(rx, ry)+turn*p.reachRadius)
 		if way = min(way, h*(s.slowestAcross(p, vx, vy)+spin)); way > p.room && way > share*p.room {
 			a, b, share = s.spec.Bodies[p.a].Name, s.spec.Bodies[p.b].Name, way/p.room
 		}

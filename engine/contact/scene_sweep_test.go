@@ -92,8 +92,8 @@ func TestOverrunsAreFoundOnBothSidesOfTheLimit(t *testing.T) {
 	}
 }
 
-// A slider on a thin plate: along the plate it may be as fast as it likes, on either side and with either of them moving; across it half the
-// thickness in one step is the limit. A slider that is in the plate has no axis between itself and the plate.
+// A slider on a thin plate: along the plate it may be as fast as it likes, on either side and with either of them moving; across it half
+// the thickness in one step is the limit. A slider that is in the plate has no axis between itself and the plate.
 func TestMotionAlongASurfaceIsNoOverrun(t *testing.T) {
 	const thick, h = 0.001, 20e-6
 	plate, slider := mustOutline(t)(Rectangle(0.4, thick, 0)), mustOutline(t)(Rectangle(0.01, 0.004, 0))

@@ -74,7 +74,7 @@ func (c *scenario) bySteps() (verdict, string) {
 		if r := m.Step(float64(k)*c.step, o.q, o.u); r.Status == engine.NonFinite {
 			return refused, "not finite"
 		}
-		for i, at := range m.Chosen {
+		for i, at := range m.ClosedPlaces {
 			name := key(contact.Pair(c.sys, m.Set.ID[at]))
 			o.impulse[name] += m.Impulse[2*i]
 			if k >= n-window {
@@ -84,7 +84,7 @@ func (c *scenario) bySteps() (verdict, string) {
 	}
 	o.work = m.Dissipated - m.Gained
 	says := c.judge(o, 20*c.step)
-	switch doubtful := m.Degraded > 0 || m.Left > 0 || m.Overruns > 0 || m.Merged > 0; {
+	switch doubtful := m.Degraded > 0 || m.DroppedContacts > 0 || m.Overruns > 0 || m.Merged > 0; {
 	case says == "" && !doubtful:
 		return right, ""
 	case doubtful:

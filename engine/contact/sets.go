@@ -54,7 +54,7 @@ type held struct {
 	feature int32
 	sigma   float64 // sign of ġ_T while it slides; 0: sticks
 	mu      float64
-	at      int32 // place in the Set; −1: not there
+	place   int32 // place in the Set; −1: not there
 }
 
 // find is the index of id in list, or −1.

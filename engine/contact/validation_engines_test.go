@@ -91,7 +91,7 @@ func wheelRun(t *testing.T, values map[string]float64, turns int) (ft, fn, y, wa
 		y += q[1]
 		probe.Contacts(now+h, q, u, math.Inf(1), set)
 		gap = max(gap, set.Gap[0])
-		if len(m.Chosen) == 0 || m.Impulse[0] == 0 {
+		if len(m.ClosedPlaces) == 0 || m.Impulse[0] == 0 {
 			open++
 			continue
 		}
@@ -100,7 +100,7 @@ func wheelRun(t *testing.T, values map[string]float64, turns int) (ft, fn, y, wa
 		// the crest is under the slider at ωt = 90°
 		wave += 2 * m.Impulse[0] / h * math.Sin(speed*(now+0.5*h))
 	}
-	if m.Degraded+m.Left+m.Refused > 0 {
+	if m.Degraded+m.DroppedContacts+m.NonFiniteSteps > 0 {
 		t.Errorf("%+v", m.MoreauCounts)
 	}
 	return ft / n, fn / n, y / n, wave / n, gap, open / n

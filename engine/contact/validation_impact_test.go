@@ -43,7 +43,7 @@ func TestDiscsThatHitOffCentreInClosedForm(t *testing.T) {
 		if math.Abs(pt) > c.mu*pn {
 			pt = math.Copysign(c.mu*pn, pt)
 		}
-		for k := 0; m.Closed == 0 && k < 3; k++ { // rounding may leave a gap of 10⁻¹⁷
+		for k := 0; m.ClosedContacts == 0 && k < 3; k++ { // rounding may leave a gap of 10⁻¹⁷
 			m.Step(0, q, u)
 		}
 		px, py := pn*nx+pt*tx, pn*ny+pt*ty
@@ -93,7 +93,7 @@ func TestFallingRodHitsInClosedForm(t *testing.T) {
 		if mu*math.Abs(b) >= a {
 			continue // Painlevé, below
 		}
-		for k := 0; m.Closed == 0 && k < 3; k++ {
+		for k := 0; m.ClosedContacts == 0 && k < 3; k++ {
 			m.Step(0, q, u)
 		}
 		seen[kind]++
@@ -129,11 +129,11 @@ func TestPainleveRodJams(t *testing.T) {
 			"start.spin": 0, "ground.mu": s.mu, "ground.eps_n": 0}, contact.MoreauOptions{Step: h, Positions: true})
 		e0 := kinetic(sys, q, u)
 		var r contact.StepResult
-		for k := 0; k < 20 && m.Closed == 0; k++ {
+		for k := 0; k < 20 && m.ClosedContacts == 0; k++ {
 			r = m.Step(float64(k)*h, q, u)
 		}
-		if r.Status != engine.OK || m.Closed == 0 {
-			t.Fatalf("μ = %g: %v, %d closed", s.mu, r, m.Closed)
+		if r.Status != engine.OK || m.ClosedContacts == 0 {
+			t.Fatalf("μ = %g: %v, %d closed", s.mu, r, m.ClosedContacts)
 		}
 		vt := u[0] - u[2]*ry
 		if s.jams {

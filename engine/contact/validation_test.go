@@ -105,7 +105,7 @@ func TestBlockOnInclineSticksOrSlides(t *testing.T) {
 			near(t, what+": height", q[1], 0.05, 1e-9)
 			// forces on the two corners: weight, friction and no moment about the centre
 			var fn, ft, mom float64
-			for k, c := range m.Chosen {
+			for k, c := range m.ClosedPlaces {
 				n, p := m.Impulse[2*k]/s.opt.Step, m.Impulse[2*k+1]/s.opt.Step
 				fn, ft, mom = fn+n, ft+p, mom+n*m.Set.RowN(int(c))[2]+p*m.Set.RowT(int(c))[2]
 			}

@@ -51,33 +51,33 @@ func (c *Control) error(y, dy, x, v float64) (e, de float64) {
 // feedback is a controller under way. A continuous one integrates the error over a step by the trapezoidal rule, so that it
 // is as exact as the scheme that asks it.
 type feedback struct {
-	control.Loop         // its integral belongs to the beginning of the step
-	period       float64 // s    from sample to sample
-	every, k     int     // steps from sample to sample, 0: continuous; steps begun
-	held         float64 // N    force since the last sample
-	growth       float64 // N/s  of the integral at the beginning of the step
+	control.Loop           // its integral belongs to the beginning of the step
+	period         float64 // s    from sample to sample
+	sampleSteps, k int     // steps from sample to sample, 0: continuous; steps begun
+	heldForce      float64 // N    force since the last sample
+	growth         float64 // N/s  of the integral at the beginning of the step
 }
 
 func newFeedback(s *Spec) feedback {
-	return feedback{Loop: control.Loop{PID: s.Control.PID}, period: s.Control.Period, every: int(math.Round(s.Control.Period / s.Step))}
+	return feedback{Loop: control.Loop{PID: s.Control.PID}, period: s.Control.Period, sampleSteps: int(math.Round(s.Control.Period / s.Step))}
 }
 
 // begin starts a step at the error e with the rate de.
 func (f *feedback) begin(e, de float64) {
-	if f.every == 0 {
+	if f.sampleSteps == 0 {
 		f.growth = f.Growth(e)
 		return
 	}
-	if f.k%f.every == 0 {
-		f.held = f.Clamp(f.Step(e, de, f.period))
+	if f.k%f.sampleSteps == 0 {
+		f.heldForce = f.Clamp(f.Step(e, de, f.period))
 	}
 	f.k++
 }
 
 // force is the force (N) at tau (s) after the beginning of the step, with its derivatives with respect to e and de.
 func (f *feedback) force(tau, e, de float64) (u, ue, ude float64) {
-	if f.every > 0 {
-		return f.held, 0, 0
+	if f.sampleSteps > 0 {
+		return f.heldForce, 0, 0
 	}
 	i, slope := f.integral(tau, e)
 	u = f.Kp*e + i + f.Kd*de
@@ -102,7 +102,7 @@ func (f *feedback) integral(tau, e float64) (i, slope float64) {
 
 // end closes a step of h (s) at the error e.
 func (f *feedback) end(h, e float64) {
-	if f.every == 0 {
+	if f.sampleSteps == 0 {
 		f.Integral, _ = f.integral(h, e)
 	}
 }

@@ -121,7 +121,7 @@ func TestHunting(t *testing.T) {
 			t.Parallel()
 			info, _ := friction.Find(c.law)
 			if c.model == nil {
-				c.model = info.New()
+				c.model = info.NewLaw()
 			}
 			o, err := Scenarios[5].Run(context.Background(), Subject{Name: c.law, Label: c.law, Law: c.model, Force: info.Force}, Public())
 			if err != nil {
@@ -172,7 +172,7 @@ func controlled(law friction.Model, c Control, in reference.Generator, h, end fl
 // trace records every step.
 func trace(t *testing.T, s Spec) *Trace {
 	t.Helper()
-	tr, err := Record(context.Background(), s, Recording{Every: 1})
+	tr, err := Record(context.Background(), s, Recording{Stride: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,8 +184,8 @@ func TestPDIsADrawnMass(t *testing.T) {
 	in := reference.Ramp{Velocity: 0.02}
 	for _, name := range []string{"lugre", "static-coulomb-viscous", "seven-parameter"} {
 		info, _ := friction.Find(name)
-		a := trace(t, controlled(info.New(), Control{PID: control.PID{Kp: 100, Kd: 0.5}}, in, 1e-3, 10))
-		b := trace(t, Spec{Plant: DrawnMass, Law: info.New(), Mass: 1, Spring: 100, Damper: 0.5, Input: in, Step: 1e-3, Duration: 10})
+		a := trace(t, controlled(info.NewLaw(), Control{PID: control.PID{Kp: 100, Kd: 0.5}}, in, 1e-3, 10))
+		b := trace(t, Spec{Plant: DrawnMass, Law: info.NewLaw(), Mass: 1, Spring: 100, Damper: 0.5, Input: in, Step: 1e-3, Duration: 10})
 		for k := range a.T {
 			if math.Abs(a.X[k]-b.X[k]) > 1e-9 {
 				t.Fatalf("%s: at %g s %.12g m, drawn %.12g m", name, a.T[k], a.X[k], b.X[k])

@@ -28,16 +28,16 @@ type Watch struct {
 	Threshold float64 // m/s  below it the body counts as resting
 	Rest      float64 // s    shorter rests are passages through zero
 
-	started  bool
-	moving   bool
-	t, w     float64 // last middle
-	peak     float64 // largest |F| while at rest
-	dir      float64 // of the last motion
-	since    float64 // s  when the speed fell below the threshold
-	pending  bool    // an arrest is not yet confirmed
-	arrest   Event
-	crossed  float64 // s  zero of the velocity during a pending arrest
-	hasCross bool
+	hasSample bool
+	isMoving  bool
+	t, w      float64 // last middle
+	peak      float64 // largest |F| while at rest
+	dir       float64 // of the last motion
+	restStart float64 // s  when the speed fell below the threshold
+	pending   bool    // an arrest is not yet confirmed
+	arrest    Event
+	crossed   float64 // s  zero of the velocity during a pending arrest
+	hasCross  bool
 }
 
 // DefaultRest is the default of Watch.Rest.
@@ -46,10 +46,10 @@ const DefaultRest = 0.01 // s
 // See takes the next sample and calls found for every event that it makes certain.
 func (o *Watch) See(q *Sample, found func(Event)) {
 	t, w, v0 := q.TMid, q.W, o.Threshold
-	if !o.started {
+	if !o.hasSample {
 		// the motion before the first sample is not known: a body that moves has broken away before
-		o.started, o.t, o.w = true, t, w
-		o.moving = math.Abs(w) >= v0
+		o.hasSample, o.t, o.w = true, t, w
+		o.isMoving = math.Abs(w) >= v0
 		o.dir = math.Copysign(1, w)
 		o.peak = math.Abs(q.F)
 		return
@@ -58,26 +58,26 @@ func (o *Watch) See(q *Sample, found func(Event)) {
 	now := math.Abs(w) >= v0
 	s := math.Copysign(1, w)
 	switch {
-	case o.moving && now && s != o.dir:
+	case o.isMoving && now && s != o.dir:
 		// through zero within one step
 		found(Event{T: cross(0), Kind: Reversal, X: q.X, F: q.F, Dir: s})
 		o.dir = s
-	case o.moving && !now:
-		o.moving, o.pending, o.hasCross = false, true, false
+	case o.isMoving && !now:
+		o.isMoving, o.pending, o.hasCross = false, true, false
 		at := t
 		if w != o.w {
 			at = cross(o.dir * v0)
 		}
 		o.arrest = Event{T: at, Kind: Arrest, X: q.X, F: q.F, Dir: o.dir}
-		o.since, o.peak = at, math.Abs(q.F)
+		o.restStart, o.peak = at, math.Abs(q.F)
 		if w*o.dir < 0 {
 			o.crossed, o.hasCross = cross(0), true
 		}
-	case !o.moving:
+	case !o.isMoving:
 		if o.pending && !o.hasCross && w*o.dir < 0 {
 			o.crossed, o.hasCross = cross(0), true
 		}
-		if o.pending && t-o.since > o.Rest {
+		if o.pending && t-o.restStart > o.Rest {
 			o.pending = false
 			found(o.arrest)
 		}
@@ -85,7 +85,7 @@ func (o *Watch) See(q *Sample, found func(Event)) {
 			o.peak = max(o.peak, math.Abs(q.F))
 			break
 		}
-		o.moving = true
+		o.isMoving = true
 		if o.pending {
 			// too short for a rest: a passage through zero, or nothing at all
 			o.pending = false

@@ -46,19 +46,19 @@ const (
 
 // PlantInfo is what the program knows of a plant.
 type PlantInfo struct {
-	Name  string
-	Input string // what the input is
-	Unit  string // of the input, on a linear axis
-	Mass  bool   // a mass moves by itself, with a spring and a damper
-	Led   bool   // the contact itself follows the input
+	Name          string
+	Input         string // what the input is
+	Unit          string // of the input, on a linear axis
+	Mass          bool   // a mass moves by itself, with a spring and a damper
+	ImposesMotion bool   // the contact itself follows the input
 }
 
 // Plants are all plants, by Plant; the first stands for none.
 var Plants = [...]PlantInfo{
 	{Input: "input of the plant", Unit: "m"},
 	DrawnMass:       {Name: "drawn-mass", Input: "position of the far end of the spring", Unit: "m", Mass: true},
-	ImposedVelocity: {Name: "imposed-velocity", Input: "velocity of the contact", Unit: "m/s", Led: true},
-	ImposedMotion:   {Name: "imposed-motion", Input: "position of the contact", Unit: "m", Led: true},
+	ImposedVelocity: {Name: "imposed-velocity", Input: "velocity of the contact", Unit: "m/s", ImposesMotion: true},
+	ImposedMotion:   {Name: "imposed-motion", Input: "position of the contact", Unit: "m", ImposesMotion: true},
 	ImposedForce:    {Name: "imposed-force", Input: "force on the mass", Unit: "N", Mass: true},
 	MotorAxis:       {Name: "motor", Input: "voltage of the motor", Unit: "V"},
 	ControlledMass:  {Name: "controlled-mass", Input: "reference of the controller", Unit: "m", Mass: true},
@@ -120,12 +120,12 @@ type Sample struct {
 type LimitError struct {
 	Step, Limit float64 // s
 	Scheme      friction.Scheme
-	Why         string
+	Reason      string
 }
 
 func (e *LimitError) Error() string {
 	return fmt.Sprintf("step: %.4g s is beyond what the %s scheme takes here, %.4g s: %s; take a shorter step or allow sub-steps",
-		e.Step, e.Scheme, e.Limit, e.Why)
+		e.Step, e.Scheme, e.Limit, e.Reason)
 }
 
 // MaxParts is the most parts that a step is divided into; whoever needs more has the wrong step.
@@ -215,7 +215,7 @@ func Run(ctx context.Context, s Spec, visit func(*Sample) error) error {
 		q.T, q.TMid = t1, 0.5*(t0+t1)
 		r.step(t0, t1-t0, &q)
 		// sums such as the work and the load may overflow where the motion itself has not
-		if q.Status == engine.NonFinite || !q.finite() {
+		if q.Status == engine.NonFinite || !q.isFinite() {
 			return &StepError{T: t0, X: q.X, V: q.V}
 		}
 		if err := visit(&q); err != nil {
@@ -258,7 +258,7 @@ func at(g reference.Generator, t float64) float64 {
 	return x
 }
 
-// finite tells whether every number of the motion is one.
-func (q *Sample) finite() bool {
+// isFinite tells whether every number of the motion is one.
+func (q *Sample) isFinite() bool {
 	return 0*q.X+0*q.V+0*q.W+0*q.F+0*q.Drive+0*q.Input+0*q.Work == 0
 }

@@ -56,7 +56,8 @@ func TestReversalsAndRests(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			law, _ := friction.Find("lugre")
-			tr, err := Record(context.Background(), Spec{Plant: ImposedVelocity, Law: law.New(), Input: c.in, Step: 1e-3, Duration: 2}, Recording{})
+			tr, err := Record(context.Background(), Spec{Plant: ImposedVelocity, Law: law.NewLaw(), Input: c.in, Step: 1e-3, Duration: 2},
+				Recording{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -76,7 +77,7 @@ func TestReversalsAndRests(t *testing.T) {
 	}
 	// the sine crosses zero where its phase says
 	law, _ := friction.Find("lugre")
-	tr, _ := Record(context.Background(), Spec{Plant: ImposedVelocity, Law: law.New(), Input: reference.Sine{Tone: reference.Tone{Amplitude: 1, Frequency: 1, Phase: 1}}, Step: 1e-3, Duration: 1}, Recording{})
+	tr, _ := Record(context.Background(), Spec{Plant: ImposedVelocity, Law: law.NewLaw(), Input: reference.Sine{Tone: reference.Tone{Amplitude: 1, Frequency: 1, Phase: 1}}, Step: 1e-3, Duration: 1}, Recording{})
 	if want := (math.Pi - 1) / (2 * math.Pi); math.Abs(tr.Events[0].T-want) > 1e-5 {
 		t.Errorf("reversal at %.6f s, want %.6f", tr.Events[0].T, want)
 	}
@@ -87,7 +88,7 @@ func TestImposedVelocityIntegrates(t *testing.T) {
 	law, _ := friction.Find("lugre")
 	w := 2 * math.Pi
 	in := reference.Sine{Offset: 0.06, Tone: reference.Tone{Amplitude: 0.04, Frequency: 1}}
-	tr, err := Record(context.Background(), Spec{Plant: ImposedVelocity, Law: law.New(), Input: in, Step: 1e-3, Duration: 1.3}, Recording{})
+	tr, err := Record(context.Background(), Spec{Plant: ImposedVelocity, Law: law.NewLaw(), Input: in, Step: 1e-3, Duration: 1.3}, Recording{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,38 +11,38 @@ import (
 	"hilrig/engine/reference"
 )
 
-// Phenomenon is something that a law shows or does not show. It is found by experiment: Value is what was measured, Shown
+// Phenomenon is something that a law shows or does not show. It is found by experiment: Value is what was measured, Present
 // whether it is beyond the threshold that Criterion names.
 type Phenomenon struct {
 	Key       string
 	Title     string
 	Criterion string
-	Shown     bool
+	Present   bool
 	Value     float64
 }
 
 // Phenomena puts a law through the experiments behind the comparison tables of the literature. The numbers of the
 // experiments suit laws whose forces are about 1 N and whose Stribeck velocity is about 0.05 m/s, as the public sets have.
 func Phenomena(ctx context.Context, who Subject) ([]Phenomenon, error) {
-	p := &probe{ctx: ctx, who: who}
+	p := &probe{ctx: ctx, subject: who}
 	for _, f := range []func() error{p.levels, p.presliding, p.curve, p.dwell, p.rate, p.memory, p.minorLoop, p.speeds, p.crossing, p.stickSlip, p.hunting, p.dissipation} {
 		if err := f(); err != nil {
 			return nil, fmt.Errorf("law %s: %w", who.Label, err)
 		}
 	}
-	return p.out, nil
+	return p.phenomena, nil
 }
 
 // probe is a law under examination.
 type probe struct {
-	ctx   context.Context
-	who   Subject
-	level float64 // N  break-away at a slow ramp
-	out   []Phenomenon
+	ctx       context.Context
+	subject   Subject
+	level     float64 // N  break-away at a slow ramp
+	phenomena []Phenomenon
 }
 
-func (p *probe) found(key, title, criterion string, shown bool, value float64) {
-	p.out = append(p.out, Phenomenon{key, title, criterion, shown, value})
+func (p *probe) add(key, title, criterion string, shown bool, value float64) {
+	p.phenomena = append(p.phenomena, Phenomenon{key, title, criterion, shown, value})
 }
 
 // peak ramps a force on 1 kg at rate (N/s) and returns the largest friction (N) before the body is away. With rest ≥ 0 the
@@ -60,7 +60,7 @@ func (p *probe) peak(rate, rest float64) (float64, error) {
 		return rate * max(0, t-start)
 	})
 	peak, from, done := 0.0, 0.0, errors.New("broken away")
-	err := Run(p.ctx, Spec{Plant: ImposedForce, Law: p.who.Law, Mass: 1, Input: in, Step: h, Duration: start + 60/rate, Substep: true}, func(q *Sample) error {
+	err := Run(p.ctx, Spec{Plant: ImposedForce, Law: p.subject.Law, Mass: 1, Input: in, Step: h, Duration: start + 60/rate, Substep: true}, func(q *Sample) error {
 		switch {
 		case q.T <= start+h:
 			from = q.X
@@ -80,7 +80,7 @@ func (p *probe) peak(rate, rest float64) (float64, error) {
 // restart slides the contact itself, holds it for rest (s) and slides on; it returns the largest friction (N) then. A law
 // without stick mode shows so what time alone does to it, undisturbed by the ringing of a mass.
 func (p *probe) restart(rest float64) float64 {
-	law := p.who.Law
+	law := p.subject.Law
 	z := make([]float64, law.StateDim())
 	law.Reset(z)
 	move := func(v, time float64) (peak float64) {
@@ -107,14 +107,14 @@ func (p *probe) levels() error {
 	if p.level, err = p.peak(0.2, -1); err != nil {
 		return err
 	}
-	slide := p.steady(0.5)
-	p.found("stiction", "static friction above kinetic", "break-away at 0.2 N/s is more than 5 % above friction at 0.5 m/s", p.level > 1.05*slide, p.level/slide)
+	slide := p.steadyForce(0.5)
+	p.add("stiction", "static friction above kinetic", "break-away at 0.2 N/s is more than 5 % above friction at 0.5 m/s", p.level > 1.05*slide, p.level/slide)
 	return nil
 }
 
-// steady is the friction (N) of long sliding at v.
-func (p *probe) steady(v float64) float64 {
-	law := p.who.Law
+// steadyForce is the friction (N) of long sliding at v.
+func (p *probe) steadyForce(v float64) float64 {
+	law := p.subject.Law
 	z := make([]float64, law.StateDim())
 	law.Reset(z)
 	f := 0.0
@@ -128,15 +128,15 @@ func (p *probe) steady(v float64) float64 {
 func (p *probe) presliding() error {
 	const moves = "a force of half the break-away level moves the body to and fro by more than 1 nm"
 	const costs = "a slow cycle of that force costs more than 1 % of force times travel"
-	if p.steady(1e-6) < 0.01*p.level {
+	if p.steadyForce(1e-6) < 0.01*p.level {
 		// nothing holds the body: every motion is sliding
-		p.found("presliding", "presliding displacement", moves, false, math.NaN())
-		p.found("presliding_hysteresis", "hysteresis in presliding", costs, false, math.NaN())
+		p.add("presliding", "presliding displacement", moves, false, math.NaN())
+		p.add("presliding_hysteresis", "hysteresis in presliding", costs, false, math.NaN())
 		return nil
 	}
 	const period = 100.0 // s  so slow that dampers have no say
 	in := reference.Sine{Tone: reference.Tone{Amplitude: p.level / 2, Frequency: 1 / period}}
-	t := &trial{ctx: p.ctx, c: Public(), out: &Outcome{Subject: p.who}}
+	t := &trial{ctx: p.ctx, c: Public(), outcome: &Outcome{Subject: p.subject}}
 	t.c.Step = 5e-3
 	tr, err := t.record("pushed", Spec{Plant: ImposedForce, Input: in, Duration: 2 * period})
 	if err != nil {
@@ -145,34 +145,34 @@ func (p *probe) presliding() error {
 	from := index(tr.T, period)
 	lo, hi := extremes(tr.X[from:])
 	work := numeric.Interpolate(tr.T, tr.Work, 2*period) - numeric.Interpolate(tr.T, tr.Work, period)
-	p.found("presliding", "presliding displacement", moves, hi-lo > 1e-9, hi-lo)
+	p.add("presliding", "presliding displacement", moves, hi-lo > 1e-9, hi-lo)
 	share := 0.0
 	if hi-lo > 1e-9 {
 		share = work / (p.level * (hi - lo))
 	}
-	p.found("presliding_hysteresis", "hysteresis in presliding", costs, share > 0.01, share)
+	p.add("presliding_hysteresis", "hysteresis in presliding", costs, share > 0.01, share)
 	return nil
 }
 
 // curve: Coulomb, viscous and falling part of the steady curve.
 func (p *probe) curve() error {
-	slow, fast, faster := p.steady(1e-3), p.steady(5), p.steady(10)
-	p.found("coulomb", "Coulomb friction", "friction at 1 mm/s is more than a tenth of that at 5 m/s", slow > 0.1*fast, slow/fast)
-	p.found("viscous", "viscous friction", "friction grows from 5 to 10 m/s by more than 1 %", faster > 1.01*fast, faster/fast)
+	slow, fast, faster := p.steadyForce(1e-3), p.steadyForce(5), p.steadyForce(10)
+	p.add("coulomb", "Coulomb friction", "friction at 1 mm/s is more than a tenth of that at 5 m/s", slow > 0.1*fast, slow/fast)
+	p.add("viscous", "viscous friction", "friction grows from 5 to 10 m/s by more than 1 %", faster > 1.01*fast, faster/fast)
 	high, fall := 0.0, 0.0
 	for v := 1e-3; v < 10; v *= 1.25 {
-		f := p.steady(v)
+		f := p.steadyForce(v)
 		high = max(high, f)
 		fall = max(fall, (high-f)/high)
 	}
-	p.found("negative_viscous", "falling friction with speed (Stribeck)", "steady friction falls by more than 1 % with rising speed", fall > 0.01, fall)
+	p.add("negative_viscous", "falling friction with speed (Stribeck)", "steady friction falls by more than 1 % with rising speed", fall > 0.01, fall)
 	return nil
 }
 
 // dwell: break-away after a short and a long rest, ramped equally fast.
 func (p *probe) dwell() error {
 	var short, long float64
-	if _, rigid := p.who.Law.(friction.Switched); rigid {
+	if _, rigid := p.subject.Law.(friction.Switched); rigid {
 		var err error
 		if short, err = p.peak(20, 0); err != nil {
 			return err
@@ -183,7 +183,7 @@ func (p *probe) dwell() error {
 	} else {
 		short, long = p.restart(0.1), p.restart(30)
 	}
-	p.found("dwell", "static friction rises with dwell time", "break-away after a rest of 30 s is more than 1 % higher than after one of less than a second", long > 1.01*short, long/short-1)
+	p.add("dwell", "static friction rises with dwell time", "break-away after a rest of 30 s is more than 1 % higher than after one of less than a second", long > 1.01*short, long/short-1)
 	return nil
 }
 
@@ -197,26 +197,26 @@ func (p *probe) rate() error {
 	if err != nil {
 		return err
 	}
-	p.found("rate", "break-away falls with the rate of the force", "break-away at 20 N/s is more than 1 % below that at 0.5 N/s", quick < 0.99*slow, quick/slow-1)
+	p.add("rate", "break-away falls with the rate of the force", "break-away at 20 N/s is more than 1 % below that at 0.5 N/s", quick < 0.99*slow, quick/slow-1)
 	return nil
 }
 
 // memory: friction lags behind a speed that never changes sign.
 func (p *probe) memory() error {
-	t := &trial{ctx: p.ctx, c: Public(), out: &Outcome{Subject: p.who}}
+	t := &trial{ctx: p.ctx, c: Public(), outcome: &Outcome{Subject: p.subject}}
 	if err := t.hysteresis(); err != nil {
 		return err
 	}
 	got := t.numbers()
 	lag, area := got["lag_1_Hz"], got["area_1_Hz"]
-	p.found("memory", "frictional memory", "at 1 Hz friction is more than 0.1 mN higher while the speed rises than while it falls", lag > 1e-4 && area < 0, lag)
+	p.add("memory", "frictional memory", "at 1 Hz friction is more than 0.1 mN higher while the speed rises than while it falls", lag > 1e-4 && area < 0, lag)
 	return nil
 }
 
 // minorLoop: after a small loop inside a large one the force returns to where the loop began, and goes on as if it had not
 // been. Only laws that remember their reversals do.
 func (p *probe) minorLoop() error {
-	law := p.who.Law
+	law := p.subject.Law
 	z := make([]float64, law.StateDim())
 	law.Reset(z)
 	// amplitude: the displacement at which slow loading reaches a third of the level
@@ -234,35 +234,35 @@ func (p *probe) minorLoop() error {
 	for end = dx; end < 0.05 && math.Abs(move(end)) < p.level/3; end += dx {
 	}
 	if end >= 0.05 || end <= 2*dx {
-		p.found("minor_loops", "closed minor loops", "a small loop inside presliding ends within 0.1 % of the force it began with", false, math.NaN())
+		p.add("minor_loops", "closed minor loops", "a small loop inside presliding ends within 0.1 % of the force it began with", false, math.NaN())
 		return nil
 	}
 	before := f
 	move(end * 0.7)
 	after := move(end)
 	gap := math.Abs(after-before) / p.level
-	p.found("minor_loops", "closed minor loops", "a small loop inside presliding ends within 0.1 % of the force it began with", gap < 1e-3, gap)
+	p.add("minor_loops", "closed minor loops", "a small loop inside presliding ends within 0.1 % of the force it began with", gap < 1e-3, gap)
 	return nil
 }
 
 // speeds: friction from creeping to fast sliding is finite and opposes the motion.
 func (p *probe) speeds() error {
-	creep, slow, fast := p.steady(1e-6), p.steady(1e-3), p.steady(1)
-	p.found("very_slow", "very slow sliding", "steady friction at 1 µm/s is between half and twice that at 1 mm/s", creep > slow/2 && creep < 2*slow, creep/slow)
-	p.found("slow_and_fast", "slow and fast sliding", "steady friction at 1 mm/s and 1 m/s opposes the motion", slow > 0 && fast > 0, fast)
+	creep, slow, fast := p.steadyForce(1e-6), p.steadyForce(1e-3), p.steadyForce(1)
+	p.add("very_slow", "very slow sliding", "steady friction at 1 µm/s is between half and twice that at 1 mm/s", creep > slow/2 && creep < 2*slow, creep/slow)
+	p.add("slow_and_fast", "slow and fast sliding", "steady friction at 1 mm/s and 1 m/s opposes the motion", slow > 0 && fast > 0, fast)
 	return nil
 }
 
 // crossing: a mass swung to and fro meets friction that turns with the motion, costs work and stays below what the law has
 // at rest or at the largest speed.
 func (p *probe) crossing() error {
-	t := &trial{ctx: p.ctx, c: Public(), out: &Outcome{Subject: p.who}}
+	t := &trial{ctx: p.ctx, c: Public(), outcome: &Outcome{Subject: p.subject}}
 	if err := t.zeroCrossing(); err != nil {
 		return err
 	}
 	got := t.numbers()
-	bound := 1.1 * max(p.level, math.Abs(p.steady(1.2*got["speed_max"])))
-	p.found("zero_crossing", "crossing zero velocity", "a mass swung with 1 m/s meets friction that changes its sign, costs work and peaks no more than 10 % above the break-away level or the steady curve",
+	bound := 1.1 * max(p.level, math.Abs(p.steadyForce(1.2*got["speed_max"])))
+	p.add("zero_crossing", "crossing zero velocity", "a mass swung with 1 m/s meets friction that changes its sign, costs work and peaks no more than 10 % above the break-away level or the steady curve",
 		got["sign_changes"] >= 4 && got["work"] > 0 && got["friction_peak"] < bound, got["friction_peak"])
 	return nil
 }
@@ -271,7 +271,7 @@ func (p *probe) crossing() error {
 // damping beside the spring lets a swing die that friction does not feed. PD that follows a ramp is the same [MOGI, table 6.3].
 func (p *probe) stickSlip() error {
 	const pull, spring = 0.02, 100 // m/s, N/m
-	law := p.who.Law
+	law := p.subject.Law
 	z := make([]float64, law.StateDim())
 	law.Reset(z)
 	f := 0.0
@@ -297,29 +297,29 @@ func (p *probe) stickSlip() error {
 		}); err != nil {
 			return err
 		}
-		p.found(c.key, c.title, c.criterion, lo < 2e-3 && hi > 30e-3, hi)
+		p.add(c.key, c.title, c.criterion, lo < 2e-3 && hi > 30e-3, hi)
 	}
 	return nil
 }
 
 // hunting: a position held with an integral is left and taken again for ever.
 func (p *probe) hunting() error {
-	t := &trial{ctx: p.ctx, c: Public(), out: &Outcome{Subject: p.who}}
+	t := &trial{ctx: p.ctx, c: Public(), outcome: &Outcome{Subject: p.subject}}
 	if err := t.hunting(); err != nil {
 		return err
 	}
 	got := t.numbers()
-	p.found("hunting", "hunting under PID", "sent 1 m away by PID (3 N/m, 4 N/(m·s), 6 N·s/m), 1 kg still goes to and fro by more than 1 mm, within 5 % as far in the last 150 s as in the 150 s before",
+	p.add("hunting", "hunting under PID", "sent 1 m away by PID (3 N/m, 4 N/(m·s), 6 N·s/m), 1 kg still goes to and fro by more than 1 mm, within 5 % as far in the last 150 s as in the 150 s before",
 		got["pid_amplitude"] > 1e-3 && math.Abs(got["pid_growth"]-1) < 0.05, got["pid_amplitude"])
 	return nil
 }
 
 // dissipation: the theory of the law, or the lack of one.
 func (p *probe) dissipation() error {
-	ok, speed := p.who.Law.Passive()
+	ok, speed := p.subject.Law.Passive()
 	if ok {
 		speed = math.Inf(1)
 	}
-	p.found("passive", "passive at every speed", "no motion takes more work out of the contact than was put in (speed at which it can)", ok, speed)
+	p.add("passive", "passive at every speed", "no motion takes more work out of the contact than was put in (speed at which it can)", ok, speed)
 	return nil
 }

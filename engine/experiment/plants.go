@@ -26,7 +26,7 @@ func newSlider(s *Spec) (*slider, error) {
 		return nil, err
 	}
 	if n > 1 && !s.Substep {
-		return nil, &LimitError{Step: s.Step, Limit: limit, Scheme: s.Scheme, Why: why}
+		return nil, &LimitError{Step: s.Step, Limit: limit, Scheme: s.Scheme, Reason: why}
 	}
 	if n > MaxParts {
 		return nil, fmt.Errorf("step: %g s would be divided into %.3g parts; want a step of at most %.3g s: %s", s.Step, s.Step/limit, MaxParts*limit, why)

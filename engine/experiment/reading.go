@@ -55,8 +55,8 @@ func extremes(y []float64) (lo, hi float64) {
 	return lo, hi
 }
 
-// inside is the share of the line from a to b that lies within ±band.
-func inside(a, b, band float64) float64 {
+// bandShare is the share of the line from a to b that lies within ±band.
+func bandShare(a, b, band float64) float64 {
 	if a > b {
 		a, b = -a, -b // the band is symmetric
 	}

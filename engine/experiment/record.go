@@ -11,12 +11,12 @@ import (
 
 // Recording says what Record keeps.
 type Recording struct {
-	Every     int     // every n-th step; 0: as many as give at most MaxRows rows
+	Stride    int     // every n-th step; 0: as many as give at most MaxRows rows
 	Threshold float64 // m/s  for events; 0: Threshold of the law
 	Rest      float64 // s    for events; 0: DefaultRest
 }
 
-// MaxRows bounds the rows of a record with Every = 0.
+// MaxRows bounds the rows of a record with Stride = 0.
 const MaxRows = 200_000
 
 // Trace is an experiment in columns. Position and velocity belong to T; W and F are means over the last step and belong to
@@ -27,7 +27,7 @@ type Trace struct {
 	Amps, Temp            []float64   // motor only
 	Z                     [][]float64 // states of the law that tell something, one column each
 	States                []engine.Signal
-	Every                 int
+	Stride                int
 	Events                []Event
 	Summary               Summary
 }
@@ -55,8 +55,8 @@ func Record(ctx context.Context, s Spec, r Recording) (*Trace, error) {
 		return nil, err
 	}
 	n := int(math.Round(s.Duration / s.Step))
-	if r.Every <= 0 {
-		r.Every = (n + MaxRows - 1) / MaxRows
+	if r.Stride <= 0 {
+		r.Stride = (n + MaxRows - 1) / MaxRows
 	}
 	if r.Threshold == 0 {
 		r.Threshold = DefaultThreshold(&s)
@@ -64,7 +64,7 @@ func Record(ctx context.Context, s Spec, r Recording) (*Trace, error) {
 	if r.Rest == 0 {
 		r.Rest = DefaultRest
 	}
-	t := &Trace{Every: r.Every, States: friction.Telling(s.Law)}
+	t := &Trace{Stride: r.Stride, States: friction.Telling(s.Law)}
 	t.Z = make([][]float64, len(t.States))
 	sum := &t.Summary
 	*sum = Summary{XMin: math.Inf(1), XMax: math.Inf(-1), VMin: math.Inf(1), VMax: math.Inf(-1), FMin: math.Inf(1), FMax: math.Inf(-1), DriveMin: math.Inf(1), DriveMax: math.Inf(-1)}
@@ -82,7 +82,7 @@ func Record(ctx context.Context, s Spec, r Recording) (*Trace, error) {
 		sum.FMin, sum.FMax = min(sum.FMin, q.F), max(sum.FMax, q.F)
 		sum.DriveMin, sum.DriveMax = min(sum.DriveMin, q.Drive), max(sum.DriveMax, q.Drive)
 		w.See(q, found)
-		if sum.Steps%r.Every == 0 {
+		if sum.Steps%r.Stride == 0 {
 			t.add(q, s.Plant == MotorAxis)
 		}
 		return nil

@@ -86,28 +86,28 @@ var Scenarios = []Scenario{
 
 // Run puts a law through the scenario.
 func (s Scenario) Run(ctx context.Context, who Subject, c Conditions) (*Outcome, error) {
-	t := &trial{ctx: ctx, c: c, out: &Outcome{Scenario: s.Name, Subject: who}}
+	t := &trial{ctx: ctx, c: c, outcome: &Outcome{Scenario: s.Name, Subject: who}}
 	if err := s.run(t); err != nil {
 		return nil, fmt.Errorf("scenario %s, law %s: %w", s.Name, who.Label, err)
 	}
-	return t.out, nil
+	return t.outcome, nil
 }
 
 // trial is a scenario under way.
 type trial struct {
-	ctx context.Context
-	c   Conditions
-	out *Outcome
+	ctx     context.Context
+	c       Conditions
+	outcome *Outcome
 }
 
 func (t *trial) metric(key, title, unit string, v float64) {
-	t.out.Metrics = append(t.out.Metrics, Metric{key, title, unit, v})
+	t.outcome.Metrics = append(t.outcome.Metrics, Metric{key, title, unit, v})
 }
 
 // numbers are the metrics by key.
 func (t *trial) numbers() map[string]float64 {
 	got := map[string]float64{}
-	for _, m := range t.out.Metrics {
+	for _, m := range t.outcome.Metrics {
 		got[m.Key] = m.Value
 	}
 	return got
@@ -118,22 +118,22 @@ func (t *trial) record(name string, s Spec) (*Trace, error) { return t.recordRow
 
 // recordRows is record with one row in every steps.
 func (t *trial) recordRows(name string, s Spec, every int) (*Trace, error) {
-	s.Law, s.Mass, s.Scheme, s.Step, s.Substep = t.out.Subject.Law, t.c.Mass, t.c.Scheme, t.c.Step, true
-	tr, err := Record(t.ctx, s, Recording{Every: every})
+	s.Law, s.Mass, s.Scheme, s.Step, s.Substep = t.outcome.Subject.Law, t.c.Mass, t.c.Scheme, t.c.Step, true
+	tr, err := Record(t.ctx, s, Recording{Stride: every})
 	if err != nil {
 		return nil, err
 	}
-	t.out.Parts = append(t.out.Parts, Part{name, s, tr})
+	t.outcome.Parts = append(t.outcome.Parts, Part{name, s, tr})
 	return tr, nil
 }
 
 // slidingState is the state of a contact that has been sliding at v; nil: relaxed, for laws that get there by themselves.
 func (t *trial) slidingState(v float64) []float64 {
-	s, ok := t.out.Subject.Law.(friction.Sliding)
+	s, ok := t.outcome.Subject.Law.(friction.Sliding)
 	if !ok {
 		return nil
 	}
-	z := make([]float64, t.out.Subject.Law.StateDim())
+	z := make([]float64, t.outcome.Subject.Law.StateDim())
 	s.ResetSliding(z, v)
 	return z
 }
@@ -185,7 +185,7 @@ func (t *trial) zeroCrossing() error {
 	from := index(tr.T, period/2) // the last three quarters: the start from rest is left out
 	near, signs, crossings := 0.0, 0, 0
 	for k := from; k < len(tr.T); k++ {
-		near += t.c.Step * inside(tr.V[k-1], tr.V[k], slow)
+		near += t.c.Step * bandShare(tr.V[k-1], tr.V[k], slow)
 	}
 	lastF, lastV := 0.0, 0.0
 	for k := range tr.T {
@@ -247,7 +247,7 @@ func (t *trial) stiction() error {
 
 // stepResponse imposes a speed from rest; a law whose input is the force gets steps of force.
 func (t *trial) stepResponse() error {
-	if t.out.Subject.Force {
+	if t.outcome.Subject.Force {
 		for _, c := range []struct {
 			key string
 			u   float64
@@ -269,11 +269,11 @@ func (t *trial) stepResponse() error {
 		return nil
 	}
 	// what the contact answers before anything has moved: one step of a nanosecond
-	z := make([]float64, t.out.Subject.Law.StateDim())
+	z := make([]float64, t.outcome.Subject.Law.StateDim())
 	start := t.slidingStart()
-	t.out.Subject.Law.Reset(z)
+	t.outcome.Subject.Law.Reset(z)
 	copy(z, start)
-	at0 := t.out.Subject.Law.Step(z, friction.Input{Dt: 1e-9, V: t.c.Jump})
+	at0 := t.outcome.Subject.Law.Step(z, friction.Input{Dt: 1e-9, V: t.c.Jump})
 	tr, err := t.record(fmt.Sprintf("%.3g m/s", t.c.Jump), Spec{Plant: ImposedVelocity, Input: reference.Constant(t.c.Jump), State: start, Duration: 0.5})
 	if err != nil {
 		return err

@@ -63,7 +63,7 @@ func TestPublicMetrics(t *testing.T) {
 					}
 					c := Public()
 					c.Step = h
-					o, err := s.Run(context.Background(), Subject{Name: law, Label: info.Title, Law: info.New(), Force: info.Force}, c)
+					o, err := s.Run(context.Background(), Subject{Name: law, Label: info.Title, Law: info.NewLaw(), Force: info.Force}, c)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -102,7 +102,7 @@ func TestZeroCrossingClaims(t *testing.T) {
 		if !ok {
 			t.Fatalf("%s is not in the registry", law)
 		}
-		o, err := Scenarios[1].Run(context.Background(), Subject{Name: law, Label: info.Title, Law: info.New(), Force: info.Force}, Public())
+		o, err := Scenarios[1].Run(context.Background(), Subject{Name: law, Label: info.Title, Law: info.NewLaw(), Force: info.Force}, Public())
 		if err != nil {
 			t.Fatal(err)
 		}

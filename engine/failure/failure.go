@@ -56,8 +56,8 @@ func Handle(tell func(*Panic)) (restore func()) {
 	return func() { handler.Store(before) }
 }
 
-// Tell is deferred by a goroutine that nobody waits for. Where nobody is to be told, the program ends with a line and exit code 1.
-func Tell() {
+// Report is deferred by a goroutine that nobody waits for. Where nobody is to be told, the program ends with a line and exit code 1.
+func Report() {
 	if v := recover(); v != nil {
 		Pass(v)
 	}

@@ -54,7 +54,7 @@ func TestHandle(t *testing.T) {
 	got := make(chan *Panic, 1)
 	restore := Handle(func(p *Panic) { got <- p })
 	go func() {
-		defer Tell()
+		defer Report()
 		slip(nil)
 	}()
 	if p := <-got; !strings.HasPrefix(p.Place, "engine/failure/") {
@@ -69,7 +69,7 @@ func TestHandle(t *testing.T) {
 func TestTellEnds(t *testing.T) {
 	if os.Getenv("FAILURE_ENDS") == "1" {
 		go func() {
-			defer Tell()
+			defer Report()
 			slip(nil)
 		}()
 		select {}

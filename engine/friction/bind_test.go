@@ -5,7 +5,7 @@ import "testing"
 // What is written through Bind is what Params reads, law by law and in its order; a mass that is told takes the new limit.
 func TestBindIsParams(t *testing.T) {
 	for _, l := range Laws() {
-		m := l.New()
+		m := l.NewLaw()
 		at := Bind(m)
 		if len(at) != len(m.Params()) {
 			t.Fatalf("%s: %d places, %d parameters", l.Name, len(at), len(m.Params()))
@@ -14,7 +14,7 @@ func TestBindIsParams(t *testing.T) {
 			*at[i] += 0.25
 		}
 		for i, p := range m.Params() {
-			if p.Value != *at[i] || p.Value != l.New().Params()[i].Value+0.25 {
+			if p.Value != *at[i] || p.Value != l.NewLaw().Params()[i].Value+0.25 {
 				t.Errorf("%s: %s is %g, written %g", l.Name, p.Name, p.Value, *at[i])
 			}
 		}

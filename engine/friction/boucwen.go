@@ -275,8 +275,10 @@ func (p *BoucWen) Energy(z []float64) float64 {
 // Bounds is |z| ≤ zc; the displacement is not bounded.
 func (p *BoucWen) Bounds(top []float64) { top[0], top[1] = p.maxDeflection(), math.Inf(1) }
 
-// Steady is the force (N) of long sliding without the parallel spring, which for α > 0 keeps growing.
-func (p *BoucWen) Steady(v float64) float64 { return coulomb((1-p.Alpha)*p.K*p.maxDeflection(), v) }
+// SteadyForce is the force (N) of long sliding without the parallel spring, which for α > 0 keeps growing.
+func (p *BoucWen) SteadyForce(v float64) float64 {
+	return coulomb((1-p.Alpha)*p.K*p.maxDeflection(), v)
+}
 
 // Stiffness bounds the slopes of the law: a contact bent to the limit is 1 + ρ times as stiff on the way back. The law
 // knows no speed; a break-away displacement in a millisecond stands in.
@@ -287,7 +289,7 @@ func (p *BoucWen) Stiffness() Stiffness {
 
 // Levels are those of the hysteretic part, (1 − α)·k·zc; the spring beside it holds what it is told by the position.
 func (p *BoucWen) Levels() Levels {
-	f := p.Steady(1)
+	f := p.SteadyForce(1)
 	return sameLevels(f, f)
 }
 

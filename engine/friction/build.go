@@ -15,7 +15,7 @@ func Build(name string, values map[string]float64) (Model, error) {
 	if !ok {
 		return nil, fmt.Errorf("law %q is not known", name)
 	}
-	law := info.New()
+	law := info.NewLaw()
 	names := lawParams()[info.Name]
 	theta := make([]float64, len(names))
 	var missing, sided []string
@@ -45,7 +45,7 @@ func Build(name string, values map[string]float64) (Model, error) {
 			theta[i] = v
 		}
 	}
-	back := info.New()
+	back := info.NewLaw()
 	if err := back.SetParams(theta); err != nil {
 		return nil, fmt.Errorf("backward: %w", err)
 	}
@@ -65,7 +65,7 @@ func Values(m Model) map[string]float64 {
 var lawParams = sync.OnceValue(func() map[string][]string {
 	all := map[string][]string{}
 	for _, info := range registry {
-		for _, p := range info.New().Params() {
+		for _, p := range info.NewLaw().Params() {
 			all[info.Name] = append(all[info.Name], p.Name)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 // Every law, and every law by direction that there can be, comes back from its name and its numbers.
 func TestBuildRoundTrip(t *testing.T) {
 	for _, info := range Laws() {
-		law := info.New()
+		law := info.NewLaw()
 		again, err := Build(info.Name, Values(law))
 		if err != nil {
 			t.Errorf("%s: %v", info.Name, err)
@@ -26,8 +26,8 @@ func TestBuildRoundTrip(t *testing.T) {
 			t.Errorf("%s by direction: %v, %v", name, err, again)
 		}
 		for _, v := range []float64{1, -1} {
-			if err == nil && again.Steady(v) != law.Steady(v) {
-				t.Errorf("%s by direction: %g N at %g m/s, want %g", name, again.Steady(v), v, law.Steady(v))
+			if err == nil && again.SteadyForce(v) != law.SteadyForce(v) {
+				t.Errorf("%s by direction: %g N at %g m/s, want %g", name, again.SteadyForce(v), v, law.SteadyForce(v))
 			}
 		}
 	}
@@ -35,7 +35,7 @@ func TestBuildRoundTrip(t *testing.T) {
 
 func TestBuildRefuses(t *testing.T) {
 	info, _ := Find("lugre")
-	good := Values(info.New())
+	good := Values(info.NewLaw())
 	change := func(edit func(map[string]float64)) map[string]float64 {
 		v := maps.Clone(good)
 		edit(v)

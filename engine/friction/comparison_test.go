@@ -139,7 +139,7 @@ func publicLaw(t testing.TB, name string) Model {
 	if !ok {
 		t.Fatalf("no law %s", name)
 	}
-	return info.New()
+	return info.NewLaw()
 }
 
 // References: adaptive stiff integration of the differential form (SciPy LSODA, rtol 1e-9, atol 1e-12, read every 0.1 ms).

@@ -47,7 +47,7 @@ func testDescribed(t *testing.T, info Info) {
 	if !regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`).MatchString(info.Name) || info.Title == "" || info.Source == "" {
 		t.Errorf("incomplete description %+v", info)
 	}
-	law := info.New()
+	law := info.NewLaw()
 	if n := len(law.States()); n != law.StateDim() {
 		// laws with a long memory describe its head
 		if n == 0 || n > law.StateDim() {
@@ -79,7 +79,7 @@ func testDescribed(t *testing.T, info Info) {
 
 // Params and SetParams agree; a number outside its range is refused by name and leaves the law as it was.
 func testParameters(t *testing.T, info Info) {
-	law := info.New()
+	law := info.NewLaw()
 	theta := values(law)
 	if err := law.SetParams(theta); err != nil {
 		t.Fatalf("its own parameters: %v", err)
@@ -119,7 +119,7 @@ func newZ(law Law) []float64 {
 
 // A relaxed contact at rest without applied force has no friction, for ever.
 func testRest(t *testing.T, info Info) {
-	law := info.New()
+	law := info.NewLaw()
 	z := newZ(law)
 	for range 1000 {
 		if f := law.Step(z, Input{Dt: 1e-3}); f != 0 {
@@ -130,7 +130,7 @@ func testRest(t *testing.T, info Info) {
 
 // Mirrored motion has mirrored friction.
 func testOdd(t *testing.T, info Info) {
-	a, b := info.New(), info.New()
+	a, b := info.NewLaw(), info.NewLaw()
 	za, zb := newZ(a), newZ(b)
 	for k := range 3000 {
 		v := 0.3 * math.Sin(0.013*float64(k)) * math.Sin(0.0031*float64(k))
@@ -143,14 +143,14 @@ func testOdd(t *testing.T, info Info) {
 
 // Long sliding ends on the steady curve.
 func testSteady(t *testing.T, info Info) {
-	law := info.New()
+	law := info.NewLaw()
 	for _, v := range []float64{1e-3, 0.02, 0.3, 2, -0.1} {
 		z := newZ(law)
 		f := 0.0
 		for range 20000 { // 20 m or 20 s, whichever is more
 			f = law.Step(z, Input{Dt: 1e-3 * max(1, 1/math.Abs(v)), V: v})
 		}
-		if want := law.Steady(v); !(math.Abs(f-want) <= 1e-6*math.Abs(want)) {
+		if want := law.SteadyForce(v); !(math.Abs(f-want) <= 1e-6*math.Abs(want)) {
 			t.Errorf("after long sliding at %g m/s: %.9g N, steady curve %.9g N", v, f, want)
 		}
 	}
@@ -159,7 +159,7 @@ func testSteady(t *testing.T, info Info) {
 // A closed cycle of motion costs work once the transient is over.
 func testCycle(t *testing.T, info Info) {
 	for _, amplitude := range []float64{2e-4, 0.05} {
-		law := info.New()
+		law := info.NewLaw()
 		z := newZ(law)
 		const n = 2000
 		work, size := 0.0, 0.0
@@ -179,7 +179,7 @@ func testCycle(t *testing.T, info Info) {
 
 // Trial leaves the state alone, may write over it, and the default scheme is what Step does.
 func testTrial(t *testing.T, info Info) {
-	law := info.New()
+	law := info.NewLaw()
 	s, ok := law.(Smooth)
 	if !ok {
 		t.Skip("a switched law has no trial step")
@@ -215,7 +215,7 @@ func testTrial(t *testing.T, info Info) {
 
 // The state carries everything: another instance goes on with it to the last bit, imposed and with a mass.
 func testSplit(t *testing.T, info Info) {
-	a, b := info.New(), info.New()
+	a, b := info.NewLaw(), info.NewLaw()
 	za, zb := newZ(a), newZ(b)
 	v := func(k int) float64 { return 0.2 * math.Sin(0.01*float64(k)) }
 	for k := range 2000 {
@@ -243,7 +243,7 @@ func testSplit(t *testing.T, info Info) {
 // Without load a moving mass loses speed; work against friction never exceeds the energy that was there.
 func testCoast(t *testing.T, info Info) {
 	for _, h := range []float64{1e-4, 1e-3, 1e-2} {
-		b := newBench(t, info.New(), 1, Midpoint, &pulled{h: h})
+		b := newBench(t, info.NewLaw(), 1, Midpoint, &pulled{h: h})
 		if limit, _ := b.Limit(); h > limit {
 			continue
 		}
@@ -294,7 +294,7 @@ func drawParams(t *rapid.T, law Model) bool {
 // scheme below its limit.
 func testAny(t *testing.T, info Info) {
 	rapid.Check(t, func(rt *rapid.T) {
-		law := info.New()
+		law := info.NewLaw()
 		if !drawParams(rt, law) {
 			rt.Skip("no such law")
 		}
@@ -329,7 +329,7 @@ func testAny(t *testing.T, info Info) {
 		if limit, _ := b.Limit(); h > limit {
 			b.s.h = limit
 		}
-		scale := math.Abs(law.Steady(law.Stiffness().Speed)) + 1e-9
+		scale := math.Abs(law.SteadyForce(law.Stiffness().Speed)) + 1e-9
 		for range 60 {
 			b.s.con = rapid.Float64Range(-3, 3).Draw(rt, "force") * scale
 			r := b.step()
@@ -344,7 +344,7 @@ func testAny(t *testing.T, info Info) {
 // A law that calls itself passive never gives out more than was put in and stored: Σ F̄·Δx ≥ E_end − E_start for every
 // motion from a relaxed start, imposed or of a mass.
 func testStorage(t *testing.T, info Info) {
-	law0 := info.New()
+	law0 := info.NewLaw()
 	if _, ok := law0.(Smooth); !ok {
 		t.Skip("a switched law has its own account")
 	}
@@ -352,7 +352,7 @@ func testStorage(t *testing.T, info Info) {
 		t.Skip("not passive with its defaults")
 	}
 	rapid.Check(t, func(rt *rapid.T) {
-		law := info.New()
+		law := info.NewLaw()
 		if !drawParams(rt, law) {
 			rt.Skip("no such law")
 		}
@@ -380,7 +380,7 @@ func testStorage(t *testing.T, info Info) {
 
 // No step allocates.
 func testAllocs(t *testing.T, info Info) {
-	law := info.New()
+	law := info.NewLaw()
 	z := newZ(law)
 	var l Law = law
 	k := 0.0

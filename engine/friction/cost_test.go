@@ -113,12 +113,12 @@ func costCases(tb testing.TB) []costCase {
 		return 2.5
 	}
 	for _, l := range Laws() {
-		law := l.New()
+		law := l.NewLaw()
 		_, smooth := law.(Smooth)
 		_, switched := law.(Switched)
 		cs = append(cs, costCase{l.Name + ", imposed", or(cheap, l.Name), costImposed(law)})
 		if smooth || switched {
-			cs = append(cs, costCase{l.Name + ", mass", or(cheapMass, l.Name), costMass(tb, l.New(), Midpoint)})
+			cs = append(cs, costCase{l.Name + ", mass", or(cheapMass, l.Name), costMass(tb, l.NewLaw(), Midpoint)})
 		}
 	}
 	return cs
@@ -205,7 +205,7 @@ func TestCostFree(t *testing.T) {
 		}
 	}
 	for _, l := range Laws() {
-		law := l.New()
+		law := l.NewLaw()
 		z := make([]float64, law.StateDim())
 		law.Reset(z)
 		k := 0
@@ -220,7 +220,7 @@ func TestCostFree(t *testing.T) {
 			continue
 		}
 		for s := Midpoint; s <= ExplicitPade; s++ {
-			b := newBench(t, l.New(), 1, s, &pulled{k: 100, speed: 0.5, h: costH})
+			b := newBench(t, l.NewLaw(), 1, s, &pulled{k: 100, speed: 0.5, h: costH})
 			b.N, b.I = 10, 1
 			free(l.Name+", "+s.String(), func() {
 				b.step()

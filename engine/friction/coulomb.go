@@ -39,8 +39,8 @@ func (p *Coulomb) moveInto(r *MassStep, m float64, x []float64, in Input, load L
 	rideLine(r, p.line(in.N), m, x, in, load)
 }
 
-// Steady is FC·sgn v (N), under the nominal load.
-func (p *Coulomb) Steady(v float64) float64 { return p.line(0).slidingForce(v) }
+// SteadyForce is FC·sgn v (N), under the nominal load.
+func (p *Coulomb) SteadyForce(v float64) float64 { return p.line(0).slidingForce(v) }
 
 // Stiffness is that of a rigid contact.
 func (p *Coulomb) Stiffness() Stiffness { return Stiffness{Speed: jump} }

@@ -140,8 +140,8 @@ func (p *Dahl) Energy(z []float64) float64 { return p.Sigma0 / 2 * z[0] * z[0] }
 // Bounds is |z| ≤ Fc/σ0.
 func (p *Dahl) Bounds(top []float64) { top[0] = p.Fc / p.Sigma0 }
 
-// Steady is the force (N) of long sliding.
-func (p *Dahl) Steady(v float64) float64 { return coulomb(p.Fc, v) }
+// SteadyForce is the force (N) of long sliding.
+func (p *Dahl) SteadyForce(v float64) float64 { return coulomb(p.Fc, v) }
 
 // Stiffness bounds the slopes of the law: bristles bent to the limit are 2^i times as stiff on the way back. The law knows
 // no speed; a break-away displacement in a millisecond stands in.

@@ -104,8 +104,8 @@ func (p *DahlModified) Flow(z, dz []float64, in Input) float64 {
 // Bounds is |z| ≤ max g.
 func (p *DahlModified) Bounds(top []float64) { top[0] = p.Alpha0 + max(0, p.Alpha1) }
 
-// Steady is the force (N) of long sliding at v (m/s), (6.53).
-func (p *DahlModified) Steady(v float64) float64 { return coulomb(p.g(v), v) + p.Alpha2*v }
+// SteadyForce is the force (N) of long sliding at v (m/s), (6.53).
+func (p *DahlModified) SteadyForce(v float64) float64 { return coulomb(p.g(v), v) + p.Alpha2*v }
 
 // Stiffness bounds the slopes of the law: a contact loaded to the limit is twice as stiff on the way back.
 func (p *DahlModified) Stiffness() Stiffness {

@@ -230,8 +230,8 @@ func (p *ElastoPlastic) Flow(z, dz []float64, in Input) float64 {
 	return q.load(in.N)*(q.Sigma0*z[0]+q.sigma1(in.V)*dz[0]+q.Sigma2*in.V) + q.Offset
 }
 
-// Steady is the force (N) of long sliding at v (m/s): that of LuGre.
-func (p *ElastoPlastic) Steady(v float64) float64 { return p.Bristle.Steady(v) }
+// SteadyForce is the force (N) of long sliding at v (m/s): that of LuGre.
+func (p *ElastoPlastic) SteadyForce(v float64) float64 { return p.Bristle.SteadyForce(v) }
 
 // Energy is what the bristles store (J), at the normal load N0.
 func (p *ElastoPlastic) Energy(z []float64) float64 { return p.Bristle.Energy(z) }

@@ -14,7 +14,7 @@ var equationsText string
 
 // Text is what the code says of the law: its equations, and where it departs from its source.
 func (i Info) Text() string {
-	_, text, _ := strings.Cut(equationsText, fmt.Sprintf("== %s\n", typeName(i.New())))
+	_, text, _ := strings.Cut(equationsText, fmt.Sprintf("== %s\n", typeName(i.NewLaw())))
 	text, _, _ = strings.Cut(text, "\n== ")
 	return strings.TrimSpace(text)
 }

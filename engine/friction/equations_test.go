@@ -41,7 +41,7 @@ func typeComments(t *testing.T) map[string]string {
 func TestEquationsText(t *testing.T) {
 	comments, names := typeComments(t), []string{}
 	for _, l := range Laws() {
-		if name := typeName(l.New()); !slices.Contains(names, name) {
+		if name := typeName(l.NewLaw()); !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -57,8 +57,8 @@ func TestEquationsText(t *testing.T) {
 		t.Error("equations.txt is not what stands in the code: go test ./engine/friction -run TestEquationsText -update")
 	}
 	for _, l := range Laws() {
-		if text := l.Text(); !*update && (!strings.Contains(text, "=") || strings.Contains(text, "\n== ") || !strings.HasPrefix(text, typeName(l.New())+" is ") &&
-			!strings.HasPrefix(text, typeName(l.New())+" blends ")) {
+		if text := l.Text(); !*update && (!strings.Contains(text, "=") || strings.Contains(text, "\n== ") || !strings.HasPrefix(text, typeName(l.NewLaw())+" is ") &&
+			!strings.HasPrefix(text, typeName(l.NewLaw())+" blends ")) {
 			t.Errorf("%s: %q", l.Name, text)
 		}
 	}

@@ -16,7 +16,7 @@ func Example() {
 			fmt.Printf("after %3d ms: %.2f mN·m\n", k, 1e3*f)
 		}
 	}
-	fmt.Printf("steady curve: %.2f mN·m\n", 1e3*law.Steady(0.05))
+	fmt.Printf("steady curve: %.2f mN·m\n", 1e3*law.SteadyForce(0.05))
 	// Output:
 	// after   1 ms: 1.24 mN·m
 	// after  10 ms: 5.39 mN·m

@@ -162,9 +162,9 @@ func (p *GMS) Trial(scheme Scheme, z, zn []float64, in Input) (force, slope floa
 	return s*sum + p.Sigma2*w, dsum + p.Sigma2
 }
 
-// Steady is the force (N) of long sliding at v (m/s), s(v)·sgn v + σ2·v. At v = 0 it is whatever holds the body; Steady
+// SteadyForce is the force (N) of long sliding at v (m/s), s(v)·sgn v + σ2·v. At v = 0 it is whatever holds the body; SteadyForce
 // returns 0 there.
-func (p *GMS) Steady(v float64) float64 {
+func (p *GMS) SteadyForce(v float64) float64 {
 	if v == 0 {
 		return 0
 	}

@@ -170,9 +170,9 @@ func (p *Brush) Flow(z, dz []float64, in Input) float64 {
 	return f
 }
 
-// Steady is the force (N) of long sliding at v (m/s) under N0 without current, once the temperature has settled, too. At
-// v = 0 it is whatever holds the body; Steady returns 0 there.
-func (p *Brush) Steady(v float64) float64 {
+// SteadyForce is the force (N) of long sliding at v (m/s) under N0 without current, once the temperature has settled, too. At
+// v = 0 it is whatever holds the body; SteadyForce returns 0 there.
+func (p *Brush) SteadyForce(v float64) float64 {
 	f, _ := p.SteadyAt(v, p.N0, 0)
 	return f
 }

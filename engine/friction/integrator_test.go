@@ -14,7 +14,7 @@ import (
 func TestStepsAgainstAnIntegrator(t *testing.T) {
 	const parts = 400
 	for _, info := range Laws() {
-		law := info.New()
+		law := info.NewLaw()
 		flow, ok := law.(Flow)
 		if !ok || info.Name == "presliding-spring" { // whose slope jumps at break-away: no step across it converges
 			continue

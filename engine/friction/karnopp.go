@@ -123,8 +123,8 @@ func (p *Karnopp) Energy([]float64) float64 { return 0 }
 // Passive is true: F·v ≥ 0 at every instant.
 func (p *Karnopp) Passive() (ok bool, speed float64) { return true, 0 }
 
-// Steady is the sliding friction (N).
-func (p *Karnopp) Steady(v float64) float64 { return straight{fc: p.Fc, fv: p.Fv}.slidingForce(v) }
+// SteadyForce is the sliding friction (N).
+func (p *Karnopp) SteadyForce(v float64) float64 { return straight{fc: p.Fc, fv: p.Fv}.slidingForce(v) }
 
 // Stiffness is the viscous slope of a rigid contact.
 func (p *Karnopp) Stiffness() Stiffness { return Stiffness{C: p.Fv, Speed: max(p.Dv, jump)} }

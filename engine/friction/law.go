@@ -44,12 +44,12 @@ type Law interface {
 type Model interface {
 	Law
 	engine.Tunable
-	Validate() error           // every parameter outside its range, and every combination that is none
-	States() []engine.Signal   // what the StateDim numbers are
-	Steady(v float64) float64  // N    force of long sliding at v ≠ 0 m/s
-	Viscous(v float64) float64 // N    the part of it that fades with the speed
-	Levels() Levels            // break-away and Coulomb friction
-	Stiffness() Stiffness      // what the schemes have to resolve
+	Validate() error               // every parameter outside its range, and every combination that is none
+	States() []engine.Signal       // what the StateDim numbers are
+	SteadyForce(v float64) float64 // N    force of long sliding at v ≠ 0 m/s
+	Viscous(v float64) float64     // N    the part of it that fades with the speed
+	Levels() Levels                // break-away and Coulomb friction
+	Stiffness() Stiffness          // what the schemes have to resolve
 	// Passive tells whether no motion that starts relaxed takes more work out of the contact than was put in; if not,
 	// speed is the lowest speed (m/s) at which the contact can be active.
 	Passive() (ok bool, speed float64)

@@ -259,8 +259,8 @@ func (p *Leuven) anyPower(psi float64) float64 {
 	return math.Pow(psi, p.N-1)
 }
 
-// Steady is the force (N) of long sliding at v (m/s): that of LuGre.
-func (p *Leuven) Steady(v float64) float64 { return p.Bristle.Steady(v) }
+// SteadyForce is the force (N) of long sliding at v (m/s): that of LuGre.
+func (p *Leuven) SteadyForce(v float64) float64 { return p.Bristle.SteadyForce(v) }
 
 // Energy is what the hysteresis function gives back (J) on the way from Fh to zero. The contact gives a little more, since
 // z lags behind the path.

@@ -18,15 +18,15 @@ type ByDirection struct{ Forward, Backward float64 }
 // Max is the larger one.
 func (d ByDirection) Max() float64 { return max(d.Forward, d.Backward) }
 
-// Top is the highest level of the contact (N).
-func (l Levels) Top() float64 { return max(l.Rest.Max(), l.Sliding.Max()) }
+// Max is the highest level of the contact (N).
+func (l Levels) Max() float64 { return max(l.Rest.Max(), l.Sliding.Max()) }
 
 // sameLevels are those of a law that does not know directions.
 func sameLevels(rest, sliding float64) Levels {
 	return Levels{Rest: ByDirection{rest, rest}, Sliding: ByDirection{sliding, sliding}}
 }
 
-// DryForce is the dry part of the steady curve (N) in the direction of v ≠ 0 m/s: |Steady(v)| without viscous part and offset.
+// DryForce is the dry part of the steady curve (N) in the direction of v ≠ 0 m/s: |SteadyForce(v)| without viscous part and offset.
 func DryForce(m Model, v float64) float64 {
 	if l := sidesOf(m); l != nil {
 		if m = l.forward; v < 0 {
@@ -34,13 +34,13 @@ func DryForce(m Model, v float64) float64 {
 		}
 	}
 	v = math.Abs(v)
-	return m.Steady(v) - m.Viscous(v) - m.Levels().Offset
+	return m.SteadyForce(v) - m.Viscous(v) - m.Levels().Offset
 }
 
 // Ceiling is the highest dry friction (N) at any speed: the top of the levels, or what the steady curve has beyond it, as that of a contact
 // which grows rougher with its own heat.
 func Ceiling(m Model) float64 {
-	top := m.Levels().Top()
+	top := m.Levels().Max()
 	for i := range 151 {
 		for _, side := range [2]float64{1, -1} {
 			v := side * math.Pow(10, -9+float64(i)/10)

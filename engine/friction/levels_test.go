@@ -58,8 +58,8 @@ func levelCases(t testing.TB) []levelCase {
 	warm.Tamb, warm.Rth, warm.Sigma2 = 120, 1e-9, 0 // 100 K above T0 with −1e-3/K: nine tenths; friction does not heat it
 	for _, info := range Laws() {                   // a law that nobody has worked out by hand is held to what it says itself
 		if !slices.ContainsFunc(all, func(c levelCase) bool { return c.name == info.Name }) {
-			l := info.New().Levels()
-			all = append(all, levelCase{name: info.Name, law: info.New(), rest: l.Rest.Forward, sliding: l.Sliding.Forward, restBack: l.Rest.Backward, slidingBack: l.Sliding.Backward, offset: l.Offset})
+			l := info.NewLaw().Levels()
+			all = append(all, levelCase{name: info.Name, law: info.NewLaw(), rest: l.Rest.Forward, sliding: l.Sliding.Forward, restBack: l.Rest.Backward, slidingBack: l.Sliding.Backward, offset: l.Offset})
 		}
 	}
 	return append(all,
@@ -81,7 +81,7 @@ func find(t testing.TB, name string) Model {
 	if !ok {
 		t.Fatalf("no law %s", name)
 	}
-	return info.New()
+	return info.NewLaw()
 }
 
 func TestLevels(t *testing.T) {
@@ -94,7 +94,7 @@ func TestLevels(t *testing.T) {
 			what      string
 			got, want float64
 		}{{"rest", got.Rest.Forward, c.rest}, {"rest, backward", got.Rest.Backward, c.restBack}, {"sliding", got.Sliding.Forward, c.sliding}, {"sliding, backward", got.Sliding.Backward, c.slidingBack},
-			{"offset", got.Offset, c.offset}, {"top", got.Top(), max(c.rest, c.sliding, c.restBack, c.slidingBack)}} {
+			{"offset", got.Offset, c.offset}, {"top", got.Max(), max(c.rest, c.sliding, c.restBack, c.slidingBack)}} {
 			if math.Abs(x.got-x.want) > 1e-9 {
 				t.Errorf("%s: %s %.12g N, want %.12g", c.name, x.what, x.got, x.want)
 			}
@@ -144,7 +144,7 @@ func TestLevelsOfTheSurrogate(t *testing.T) {
 	law, lowest := find(t, "linear-surrogate"), math.Inf(1)
 	for v := 0.0; v < 5; v += 1e-4 {
 		if v > 0 {
-			lowest = min(lowest, law.Steady(v))
+			lowest = min(lowest, law.SteadyForce(v))
 		}
 	}
 	if got := law.Levels().Sliding.Forward; math.Abs(got-lowest) > 1e-6 {
@@ -173,8 +173,8 @@ func TestPartsOfTheSteadyCurve(t *testing.T) {
 		for _, v := range []float64{1e-9, 1e-4, 0.02, 0.3, 2, 50} {
 			for _, v := range []float64{v, -v} {
 				dry, s := DryForce(c.law, v), math.Copysign(1, v)
-				if sum := s*dry + c.law.Viscous(v) + c.offset; math.Abs(sum-c.law.Steady(v)) > 1e-12*(1+math.Abs(sum)) {
-					t.Errorf("%s at %g m/s: parts %g N, curve %g", c.name, v, sum, c.law.Steady(v))
+				if sum := s*dry + c.law.Viscous(v) + c.offset; math.Abs(sum-c.law.SteadyForce(v)) > 1e-12*(1+math.Abs(sum)) {
+					t.Errorf("%s at %g m/s: parts %g N, curve %g", c.name, v, sum, c.law.SteadyForce(v))
 				}
 				if dry < -1e-12 || s*c.law.Viscous(v) < 0 {
 					t.Errorf("%s at %g m/s: dry %g N, viscous %g N", c.name, v, dry, c.law.Viscous(v))

@@ -93,9 +93,9 @@ func (p *LuGre) Force(z, v float64) float64 {
 	return p.Sigma0*z + p.sigma1(v)*dz + p.Sigma2*v + p.Offset
 }
 
-// Steady is the force (N) of long sliding at v (m/s): g(v)·sgn v + σ2·v + offset. At v = 0 the force is whatever holds the
-// body, anywhere between −Fs and +Fs; Steady returns the offset there.
-func (p *LuGre) Steady(v float64) float64 {
+// SteadyForce is the force (N) of long sliding at v (m/s): g(v)·sgn v + σ2·v + offset. At v = 0 the force is whatever holds the
+// body, anywhere between −Fs and +Fs; SteadyForce returns the offset there.
+func (p *LuGre) SteadyForce(v float64) float64 {
 	if v == 0 {
 		return p.Offset
 	}

@@ -126,9 +126,9 @@ func (p *M2) Flow(z, dz []float64, in Input) float64 {
 // Bounds is s ≤ 1; the displacement is not bounded, because slow creep does not empty it.
 func (p *M2) Bounds(top []float64) { top[0], top[1] = 1, math.Inf(1) }
 
-// Steady is the force (N) of long sliding at v (m/s), where r = τr·v/s. It is the Stribeck curve where the sticking part
+// SteadyForce is the force (N) of long sliding at v (m/s), where r = τr·v/s. It is the Stribeck curve where the sticking part
 // saturates, and less where it does not.
-func (p *M2) Steady(v float64) float64 {
+func (p *M2) SteadyForce(v float64) float64 {
 	if v == 0 {
 		return 0
 	}
@@ -145,10 +145,10 @@ func (p *M2) Stiffness() Stiffness {
 	fall := math.Sqrt(2/math.E) * max(0, p.Alpha1) / p.V0
 	step := math.Pow(10, 1.0/50)
 	lo := 1e-3 * p.V0
-	f := p.Steady(lo)
+	f := p.SteadyForce(lo)
 	for range 250 {
 		hi := lo * step
-		g := p.Steady(hi)
+		g := p.SteadyForce(hi)
 		fall = max(fall, (f-g)/(hi-lo))
 		lo, f = hi, g
 	}

@@ -82,14 +82,14 @@ func TestM2Steady(t *testing.T) {
 	for v := 2e-3; v < 1; v *= 1.3 {
 		bell := math.Exp(-v * v / (0.05 * 0.05))
 		want := 1 + 0.5*bell + (1-bell)*0.4*v
-		if got := p.Steady(v); math.Abs(got-want) > 1e-12 {
+		if got := p.SteadyForce(v); math.Abs(got-want) > 1e-12 {
 			t.Errorf("%g m/s: %.15g N, want %.15g N", v, got, want)
 		}
-		if got := soft.Steady(v); got > want+1e-12 {
+		if got := soft.SteadyForce(v); got > want+1e-12 {
 			t.Errorf("soft contact at %g m/s: %g N, above the Stribeck curve %g N", v, got, want)
 		}
 	}
-	if got := soft.Steady(0.05); !(got < 1.1) {
+	if got := soft.SteadyForce(0.05); !(got < 1.1) {
 		t.Errorf("soft contact at v0: %g N, want a dip well below 1.18 N", got)
 	}
 	// the dip makes the curve fall more steeply than the Gaussian does

@@ -111,8 +111,8 @@ func (p *Memory) moveInto(r *MassStep, m float64, x []float64, in Input, load Lo
 	stepContact(r, p, straight{}, m, x, in, load)
 }
 
-// Steady is the curve (N).
-func (p *Memory) Steady(v float64) float64 {
+// SteadyForce is the curve (N).
+func (p *Memory) SteadyForce(v float64) float64 {
 	if v == 0 {
 		return 0
 	}

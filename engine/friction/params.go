@@ -64,7 +64,7 @@ func checkFields(law string, fs []field) error {
 	var errs []error
 	for _, f := range fs {
 		switch v := *f.value; {
-		case !numeric.Finite(v):
+		case !numeric.IsFinite(v):
 			errs = append(errs, fmt.Errorf("%s: %s: %g %s, want a finite number", law, f.name, v, f.unit))
 		case v < f.lo && f.lo == 0:
 			errs = append(errs, fmt.Errorf("%s: %s: %g %s, want ≥ 0", law, f.name, v, f.unit))

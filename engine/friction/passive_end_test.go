@@ -19,10 +19,10 @@ func TestPassiveEnds(t *testing.T) {
 		new(LuGre).Passive()
 		new(DahlModified).Passive()
 		for _, info := range Laws() {
-			n := len(info.New().Params())
+			n := len(info.NewLaw().Params())
 			for i := range n {
 				for _, x := range []float64{0, -1, 1e308, 1e-308, 5e-324, math.Inf(1), math.Inf(-1), math.NaN()} {
-					law := info.New()
+					law := info.NewLaw()
 					f, ok := law.(interface{ fields() []field })
 					if !ok {
 						continue

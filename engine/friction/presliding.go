@@ -93,8 +93,8 @@ func (p *PreslidingSpring) Energy(z []float64) float64 { return p.Kt() / 2 * z[0
 // Bounds is |ξ| ≤ xb.
 func (p *PreslidingSpring) Bounds(top []float64) { top[0] = p.Xb }
 
-// Steady is the force (N) of long sliding.
-func (p *PreslidingSpring) Steady(v float64) float64 { return coulomb(p.Fb, v) }
+// SteadyForce is the force (N) of long sliding.
+func (p *PreslidingSpring) SteadyForce(v float64) float64 { return coulomb(p.Fb, v) }
 
 // Stiffness bounds the slopes of the law. The law knows no speed; a break-away displacement in a millisecond stands in.
 func (p *PreslidingSpring) Stiffness() Stiffness {

@@ -9,15 +9,15 @@ import (
 func TestNamesAndCopies(t *testing.T) {
 	all := map[string]Model{}
 	for _, info := range Laws() {
-		all[info.Name] = info.New()
-		back := info.New()
-		if l, err := NewTwoSided(info.New(), back); err == nil {
+		all[info.Name] = info.NewLaw()
+		back := info.NewLaw()
+		if l, err := NewTwoSided(info.NewLaw(), back); err == nil {
 			all[info.Name+" by direction"] = l
 			if got := NameOf(l); got != info.Name {
 				t.Errorf("%s by direction is called %s", info.Name, got)
 			}
 		}
-		if got := NameOf(info.New()); got != info.Name {
+		if got := NameOf(info.NewLaw()); got != info.Name {
 			t.Errorf("%s is called %s", info.Name, got)
 		}
 	}

@@ -94,7 +94,7 @@ func TestRigidAgreesWithSciPy(t *testing.T) {
 		info, _ := Find(name)
 		var errs [2]float64
 		for i, h := range []float64{1e-3, 1e-4} {
-			b, x := newMass(t, info.New(), 1)
+			b, x := newMass(t, info.NewLaw(), 1)
 			s := &jolted{}
 			changes, stuck := 0, true
 			for range int(math.Round(2.5 / h)) {

@@ -203,7 +203,7 @@ func TestRigidStickSlipIsOfSecondOrder(t *testing.T) {
 func drawRigid(t *rapid.T) Model {
 	for {
 		info := rapid.SampledFrom(Laws()).Draw(t, "law")
-		law := info.New()
+		law := info.NewLaw()
 		if _, ok := law.(interface {
 			level([]float64, float64) float64
 		}); !ok && info.Name != "karnopp" && info.Name != "coulomb" {
@@ -227,7 +227,7 @@ func TestRigidNeverDrives(t *testing.T) {
 		if k, ok := law.(*Karnopp); ok && k.Dv > 0 {
 			rt.Skip("the dead zone has its own account")
 		}
-		level := max(math.Abs(law.Steady(1e-6)), 1e-6)
+		level := max(math.Abs(law.SteadyForce(1e-6)), 1e-6)
 		x[1] = rapid.Float64Range(-1, 1).Draw(rt, "v") * level * h / m * 20
 		for range 60 {
 			w.con = rapid.Float64Range(-3, 3).Draw(rt, "load") * level
@@ -364,7 +364,7 @@ func TestRigidImposed(t *testing.T) {
 // Slope and curve of the sliding friction agree, and Fall bounds the slope and is reached.
 func TestRigidSlopes(t *testing.T) {
 	for _, info := range Laws() {
-		law, ok := info.New().(contact)
+		law, ok := info.NewLaw().(contact)
 		if !ok || info.Name == "frictional-memory" || info.Name == "seven-parameter" {
 			continue
 		}
@@ -450,7 +450,7 @@ func TestUprightCurve(t *testing.T) {
 			t.Errorf("%+v: %+v, state %v: %g J are missing", c, r, x, dE-in+r.Work)
 		}
 		// the way back starts from rest, so its mean speed is half the last: there friction is what the load leaves
-		if f := -law.Steady(x[1] / 2); f > -c.load || f < -0.9*c.load {
+		if f := -law.SteadyForce(x[1] / 2); f > -c.load || f < -0.9*c.load {
 			t.Errorf("%+v: goes back at %g m/s on the mean, where friction is %g N", c, x[1]/2, f)
 		}
 	}

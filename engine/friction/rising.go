@@ -65,8 +65,8 @@ func (p *Kato) moveInto(r *MassStep, m float64, x []float64, in Input, load Load
 	stepContact(r, p, straight{}, m, x, in, load)
 }
 
-// Steady is the sliding friction (N).
-func (p *Kato) Steady(v float64) float64 { return straight{fc: p.Fc, fv: p.Fv}.slidingForce(v) }
+// SteadyForce is the sliding friction (N).
+func (p *Kato) SteadyForce(v float64) float64 { return straight{fc: p.Fc, fv: p.Fv}.slidingForce(v) }
 
 // Stiffness is the viscous slope of a rigid contact.
 func (p *Kato) Stiffness() Stiffness { return Stiffness{C: p.Fv, Speed: jump} }
@@ -170,8 +170,10 @@ func (p *RisingStatic) moveInto(r *MassStep, m float64, x []float64, in Input, l
 	stepContact(r, p, straight{}, m, x, in, load)
 }
 
-// Steady is the sliding friction (N).
-func (p *RisingStatic) Steady(v float64) float64 { return straight{fc: p.Fc, fv: p.Fv}.slidingForce(v) }
+// SteadyForce is the sliding friction (N).
+func (p *RisingStatic) SteadyForce(v float64) float64 {
+	return straight{fc: p.Fc, fv: p.Fv}.slidingForce(v)
+}
 
 // Stiffness is the viscous slope of a rigid contact.
 func (p *RisingStatic) Stiffness() Stiffness { return Stiffness{C: p.Fv, Speed: jump} }

@@ -194,8 +194,8 @@ func (p *StateVariable) Flow(z, dz []float64, in Input) float64 {
 	return p.normal(in.N) * f
 }
 
-// Steady is the force (N) of long sliding at v (m/s) under the nominal load.
-func (p *StateVariable) Steady(v float64) float64 {
+// SteadyForce is the force (N) of long sliding at v (m/s) under the nominal load.
+func (p *StateVariable) SteadyForce(v float64) float64 {
 	if v == 0 {
 		return 0
 	}

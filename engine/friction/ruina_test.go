@@ -74,8 +74,8 @@ func TestStateVariableSteady(t *testing.T) {
 		for _, v := range []float64{1e-5, 1e-3, 0.02, 1} {
 			want := 2 * (0.5 + (a-m.B)*math.Log(v/1e-3))
 			// vε moves θ by B·vε/v
-			if got := p.Steady(v); math.Abs(got-want) > 2*m.B*p.Veps/v+1e-12 || p.Steady(-v) != -got {
-				t.Errorf("%s at %g m/s: %.9f N and %.9f N, want ±%.9f N", m.Name, v, got, p.Steady(-v), want)
+			if got := p.SteadyForce(v); math.Abs(got-want) > 2*m.B*p.Veps/v+1e-12 || p.SteadyForce(-v) != -got {
+				t.Errorf("%s at %g m/s: %.9f N and %.9f N, want ±%.9f N", m.Name, v, got, p.SteadyForce(-v), want)
 			}
 		}
 		// every decade down to rest: rising with v at given θ, bounded slope, no jump
@@ -253,7 +253,7 @@ func TestStateVariableAgainstRadau(t *testing.T) {
 	} {
 		p := steel(t, "dry-steel")
 		theta, _ := p.target(c.v1)
-		y0 := []float64{p.Steady(c.v1) / c.k, math.Log(c.v1 * c.start), theta}
+		y0 := []float64{p.SteadyForce(c.v1) / c.k, math.Log(c.v1 * c.start), theta}
 		var ts []float64
 		for i := 1; i <= 40; i++ {
 			ts = append(ts, c.dur*float64(i)/40)
@@ -307,7 +307,7 @@ func (s *towed) At(tau, x, v float64) (force, dx, dv float64) {
 func TestStateVariableRestsQuietly(t *testing.T) {
 	for _, h := range []float64{1e-3, 1e-4} {
 		info, _ := Find("state-variable")
-		b := newBench(t, info.New(), 1, Midpoint, &pulled{k: 100, speed: 0.02, h: h})
+		b := newBench(t, info.NewLaw(), 1, Midpoint, &pulled{k: 100, speed: 0.02, h: h})
 		rough, rests := 0.0, 0
 		for b.s.t < 1.5 {
 			v := b.x[1]

@@ -158,7 +158,7 @@ func (c *agreeCase) run(t *testing.T) (mean, x []float64) {
 func newCase(rng *rand.Rand, i int, info Info, mass bool) *agreeCase {
 	p := peers[i]
 	uniform := func(lo, hi float64) float64 { return lo * math.Pow(hi/lo, rng.Float64()) }
-	rule := info.New()
+	rule := info.NewLaw()
 	params := map[string]float64{}
 	for _, q := range rule.Params() {
 		params[q.Name] = q.Value
@@ -262,7 +262,7 @@ func TestLawsAgainstSciPy(t *testing.T) {
 		compared[p.law] = true
 	}
 	for _, info := range Laws() {
-		if _, ok := info.New().(Flow); ok && !compared[info.Name] {
+		if _, ok := info.NewLaw().(Flow); ok && !compared[info.Name] {
 			t.Errorf("%s has a differential form and no peer here", info.Name)
 		}
 	}

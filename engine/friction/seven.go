@@ -86,8 +86,8 @@ func (p *Seven) stribeck(v float64) float64 {
 	return q / (q + v*v)
 }
 
-// Steady is the force (N) of long sliding at v (m/s) after a long rest, (6.16).
-func (p *Seven) Steady(v float64) float64 {
+// SteadyForce is the force (N) of long sliding at v (m/s) after a long rest, (6.16).
+func (p *Seven) SteadyForce(v float64) float64 {
 	if v == 0 {
 		return 0
 	}

@@ -59,8 +59,8 @@ func (p *StaticCoulombViscous) moveInto(r *MassStep, m float64, x []float64, in 
 	}
 }
 
-// Steady is the sliding friction (N).
-func (p *StaticCoulombViscous) Steady(v float64) float64 {
+// SteadyForce is the sliding friction (N).
+func (p *StaticCoulombViscous) SteadyForce(v float64) float64 {
 	if v == 0 {
 		return 0
 	}
@@ -79,7 +79,7 @@ func (p *StaticCoulombViscous) Levels() Levels { return sameLevels(p.Fs, p.Fc) }
 
 // Viscous is Fv·|v|^δ·sgn v (N).
 func (p *StaticCoulombViscous) Viscous(v float64) float64 {
-	return (&Viscous{Fv: p.Fv, Delta: p.Delta}).Steady(v)
+	return (&Viscous{Fv: p.Fv, Delta: p.Delta}).SteadyForce(v)
 }
 
 func (p *StaticCoulombViscous) fields() []field {

@@ -93,8 +93,8 @@ func (p *Stribeck) moveInto(r *MassStep, m float64, x []float64, in Input, load 
 	stepContact(r, p, straight{}, m, x, in, load)
 }
 
-// Steady is the curve (N).
-func (p *Stribeck) Steady(v float64) float64 {
+// SteadyForce is the curve (N).
+func (p *Stribeck) SteadyForce(v float64) float64 {
 	if v == 0 {
 		return 0
 	}

@@ -57,8 +57,8 @@ func (p *LinearSurrogate) moveInto(r *MassStep, m float64, x []float64, in Input
 	stepContact(r, p, straight{}, m, x, in, load)
 }
 
-// Steady is the curve (N).
-func (p *LinearSurrogate) Steady(v float64) float64 {
+// SteadyForce is the curve (N).
+func (p *LinearSurrogate) SteadyForce(v float64) float64 {
 	if v == 0 {
 		return 0
 	}
@@ -86,7 +86,7 @@ func (p *LinearSurrogate) Levels() Levels {
 
 // Viscous is α2·v (N), as far as the curve goes.
 func (p *LinearSurrogate) Viscous(v float64) float64 {
-	f := p.Steady(math.Abs(v))
+	f := p.SteadyForce(math.Abs(v))
 	return math.Copysign(min(p.Alpha2*math.Abs(v), f), v)
 }
 

@@ -8,7 +8,7 @@ import (
 // A curve of the family itself comes back with its parameters and without error.
 func TestSurrogateOfItselfIsExact(t *testing.T) {
 	want := LinearSurrogate{Alpha0: 1.5, Alpha1: 2.5, Alpha2: 4}
-	p, q, err := FitSurrogate(want.Steady, 1e-6, 0.2, 50)
+	p, q, err := FitSurrogate(want.SteadyForce, 1e-6, 0.2, 50)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,9 +29,9 @@ func TestSurrogateOfStribeckCurves(t *testing.T) {
 		index, worst float64 // at least, at most
 	}{{"stribeck-hess-soom", 0.80, 0.12}, {"stribeck-bo-pavelescu", 0.70, 0.18}, {"stribeck-tustin", 0.85, 0.08}} {
 		info, _ := Find(c.name)
-		law := info.New()
+		law := info.NewLaw()
 		const lo, hi, n = 1e-4, 0.2, 400
-		p, q, err := FitSurrogate(law.Steady, lo, hi, n)
+		p, q, err := FitSurrogate(law.SteadyForce, lo, hi, n)
 		if err != nil || p.Validate() != nil {
 			t.Fatalf("%s: %v, %v", c.name, err, p.Validate())
 		}
@@ -42,12 +42,12 @@ func TestSurrogateOfStribeckCurves(t *testing.T) {
 		loss := func(p LinearSurrogate) (sum float64, dots [3]float64, worst float64) {
 			for i := range n {
 				v := lo + (hi-lo)*float64(i)/(n-1)
-				e := p.Steady(v) - law.Steady(v)
+				e := p.SteadyForce(v) - law.SteadyForce(v)
 				sum += e * e
 				for j, col := range []float64{1, math.Sqrt(v), v} {
 					dots[j] += e * col
 				}
-				worst = max(worst, math.Abs(e)/law.Steady(v))
+				worst = max(worst, math.Abs(e)/law.SteadyForce(v))
 			}
 			return sum, dots, worst
 		}
@@ -66,16 +66,16 @@ func TestSurrogateOfStribeckCurves(t *testing.T) {
 			}
 		}
 		// outside the range it is of no use
-		if far := p.Steady(20)/law.Steady(20) - 1; math.Abs(far) < 0.5 {
+		if far := p.SteadyForce(20)/law.SteadyForce(20) - 1; math.Abs(far) < 0.5 {
 			t.Errorf("%s: only %g off at a hundred times the range", c.name, far)
 		}
 	}
 	// the default law is the fit of the default Tustin curve to three digits
 	tustin, _ := Find("stribeck-tustin")
-	p, _, _ := FitSurrogate(tustin.New().Steady, 1e-4, 0.2, 400)
+	p, _, _ := FitSurrogate(tustin.NewLaw().SteadyForce, 1e-4, 0.2, 400)
 	info, _ := Find("linear-surrogate")
 	for i, want := range []float64{p.Alpha0, p.Alpha1, p.Alpha2} {
-		if got := info.New().Params()[i].Value; math.Abs(got/want-1) > 5e-3 {
+		if got := info.NewLaw().Params()[i].Value; math.Abs(got/want-1) > 5e-3 {
 			t.Errorf("default %d: %g, fit %g", i, got, want)
 		}
 	}

@@ -116,12 +116,12 @@ func (l *TwoSided) Trial(s Scheme, z, zn []float64, in Input) (force, slope floa
 	return l.foreTrial.Trial(s, z, zn, in)
 }
 
-// Steady is that of the set for the direction of v.
-func (l *sides) Steady(v float64) float64 {
+// SteadyForce is that of the set for the direction of v.
+func (l *sides) SteadyForce(v float64) float64 {
 	if v < 0 {
-		return l.backward.Steady(v)
+		return l.backward.SteadyForce(v)
 	}
-	return l.forward.Steady(v)
+	return l.forward.SteadyForce(v)
 }
 
 // Stiffness bounds the slopes of both sets.

@@ -41,7 +41,7 @@ func twoSided(t testing.TB) map[string]func() Model {
 // A law by direction does what every law must, but for being odd.
 func TestTwoSidedConforms(t *testing.T) {
 	for name, build := range twoSided(t) {
-		info := Info{Name: "two-sided", Title: "by direction", Source: "A94", New: build}
+		info := Info{Name: "two-sided", Title: "by direction", Source: "A94", NewLaw: build}
 		for what, test := range map[string]func(*testing.T, Info){"described": testDescribed, "rest": testRest, "steady": testSteady, "cycle": testCycle,
 			"trial": testTrial, "state carries everything": testSplit, "coasts to rest": testCoast, "any parameters": testAny, "storage": testStorage, "no allocation": testAllocs} {
 			t.Run(name+"/"+what, func(t *testing.T) { test(t, info) })
@@ -119,8 +119,8 @@ func TestTwoSidedRefuses(t *testing.T) {
 	}
 	moved := slices.Clone(theta)
 	moved[0], moved[9] = 5e3, 0.8
-	if err := l.SetParams(moved); err != nil || l.Steady(-1) != -0.8 || l.Steady(1) != 1 {
-		t.Errorf("%v, %g N backward, %g N forward", err, l.Steady(-1), l.Steady(1))
+	if err := l.SetParams(moved); err != nil || l.SteadyForce(-1) != -0.8 || l.SteadyForce(1) != 1 {
+		t.Errorf("%v, %g N backward, %g N forward", err, l.SteadyForce(-1), l.SteadyForce(1))
 	}
 	if fore, back := l.(*TwoSided).Sides(); fore.(*LuGre).Sigma0 != 5e3 || back.(*LuGre).Sigma0 != 5e3 {
 		t.Error("the stiffness is not one number")

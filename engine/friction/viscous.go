@@ -50,8 +50,8 @@ func (p *Viscous) Trial(s Scheme, z, zn []float64, in Input) (force, slope float
 // Flow is the differential form: a force without a state.
 func (p *Viscous) Flow(z, dz []float64, in Input) float64 { return p.Step(z, in) }
 
-// Steady is the law itself (N).
-func (p *Viscous) Steady(v float64) float64 { return p.Step(nil, Input{V: v}) }
+// SteadyForce is the law itself (N).
+func (p *Viscous) SteadyForce(v float64) float64 { return p.Step(nil, Input{V: v}) }
 
 // Stiffness is the steepest slope: for δ > 1 at the largest speed provided for, which leaves the explicit schemes no step
 // that is of use. A power has no speed of its own; 1 m/s stands for it.
@@ -61,7 +61,7 @@ func (p *Viscous) Stiffness() Stiffness { return Stiffness{C: p.steepest(), Spee
 func (p *Viscous) Levels() Levels { return Levels{} }
 
 // Viscous is the law itself (N).
-func (p *Viscous) Viscous(v float64) float64 { return p.Steady(v) }
+func (p *Viscous) Viscous(v float64) float64 { return p.SteadyForce(v) }
 
 // steepest is the largest slope up to the speed fast (N·s/m).
 func (p *Viscous) steepest() float64 {

@@ -17,15 +17,15 @@ const (
 // when it has one in which each pair has a zero, that solves it; otherwise the pair furthest from a zero splits the part in two. With
 // nothing left to split, there is no solution.
 type brancher struct {
-	t     []float64 // x_B + T·x_N = b of the program, n+1 rows of 2n+1: the last is the sum of what is missing
-	basic []int     // w_i = i, z_i = n+i, what is missing in row i = 2n+i
-	other []int
-	want  []int8 // of each pair: 0 any, 1 z_i = 0, 2 w_i = 0
+	t        []float64 // x_B + T·x_N = b of the program, n+1 rows of 2n+1: the last is the sum of what is missing
+	basic    []int     // w_i = i, z_i = n+i, what is missing in row i = 2n+i
+	nonbasic []int
+	demand   []int8 // of each pair: 0 any, 1 z_i = 0, 2 w_i = 0
 }
 
 func newBrancher(n int) brancher {
 	return brancher{
-		t: make([]float64, (n+1)*(2*n+1)), basic: make([]int, n), other: make([]int, 2*n), want: make([]int8, n),
+		t: make([]float64, (n+1)*(2*n+1)), basic: make([]int, n), nonbasic: make([]int, 2*n), demand: make([]int8, n),
 	}
 }
 
@@ -37,13 +37,13 @@ const (
 // branch returns Solved, RayInfeasible, RayUnknown when there is no solution, PivotLimit when the parts are too many for the work that is
 // left, or Numeric when one of them was too close to tell.
 func (s *Solver) branch(z []float64) (st Status, parts int) {
-	clear(s.br.want[:s.n])
+	clear(s.br.demand[:s.n])
 	return s.part(z, &parts), parts
 }
 
 // part is branch for the demands made so far; parts counts.
 func (s *Solver) part(z []float64, parts *int) Status {
-	n, want := s.n, s.br.want[:s.n]
+	n, want := s.n, s.br.demand[:s.n]
 	*parts++
 	ok, empty := s.program()
 	switch {
@@ -74,7 +74,7 @@ func (s *Solver) part(z []float64, parts *int) Status {
 	}
 	all := RayUnknown
 	for _, want[pair] = range demands {
-		if s.left < 0 {
+		if s.workLeft < 0 {
 			return PivotLimit
 		}
 		switch st := s.part(z, parts); st {
@@ -90,7 +90,7 @@ func (s *Solver) part(z []float64, parts *int) Status {
 }
 
 // furthest is the pair without demand with the largest of min(z, w), −1 when all are zero; s.x and s.y are z and w of the
-// program, s.in where z is the larger.
+// program, s.positive where z is the larger.
 func (s *Solver) furthest() int {
 	n, b := s.n, &s.br
 	x, y := s.x[:n], s.y[:n]
@@ -106,8 +106,8 @@ func (s *Solver) furthest() int {
 	}
 	pair, far := -1, 0.0
 	for i := range n {
-		s.in[i] = x[i] > y[i]
-		if m := min(x[i], y[i]); b.want[i] == 0 && m > far {
+		s.positive[i] = x[i] > y[i]
+		if m := min(x[i], y[i]); b.demand[i] == 0 && m > far {
 			pair, far = i, m
 		}
 	}
@@ -129,16 +129,16 @@ func (s *Solver) program() (ok, empty bool) {
 			row[j] = -v * si * s.c[j]
 		}
 		row[2*n] = q
-		b.other[i], b.other[n+i] = n+i, 2*n+i
+		b.nonbasic[i], b.nonbasic[n+i] = n+i, 2*n+i
 		b.basic[i] = i
-		if q < 0 || b.want[i] == zeroW {
+		if q < 0 || b.demand[i] == zeroW {
 			if q < 0 {
 				for j := range row {
 					row[j] = -row[j]
 				}
 			}
 			row[n+i] = math.Copysign(1, q+0) // −0 is not below zero
-			b.basic[i], b.other[n+i] = 2*n+i, i
+			b.basic[i], b.nonbasic[n+i] = 2*n+i, i
 			for j, v := range row {
 				sum[j] += v
 			}
@@ -152,13 +152,13 @@ func (s *Solver) program() (ok, empty bool) {
 			return true, false
 		}
 		c := -1
-		for j, k := range b.other[:2*n] {
-			if k >= 2*n || k < n && b.want[k] == zeroW || k >= n && b.want[k-n] == zeroZ {
+		for j, k := range b.nonbasic[:2*n] {
+			if k >= 2*n || k < n && b.demand[k] == zeroW || k >= n && b.demand[k-n] == zeroZ {
 				continue
 			}
 			switch {
 			case sum[j] <= pivotTol:
-			case c < 0, pivots < 4*n && sum[j] > sum[c], pivots >= 4*n && k < b.other[c]:
+			case c < 0, pivots < 4*n && sum[j] > sum[c], pivots >= 4*n && k < b.nonbasic[c]:
 				c = j
 			}
 		}
@@ -185,9 +185,9 @@ func (s *Solver) program() (ok, empty bool) {
 			continue
 		}
 		sweep(b.t[:(n+1)*st], st, r, c)
-		b.basic[r], b.other[c] = b.other[c], b.basic[r]
+		b.basic[r], b.nonbasic[c] = b.nonbasic[c], b.basic[r]
 		sum = b.t[n*st : n*st+st]
-		if !numeric.Finite(sum[2*n]) {
+		if !numeric.IsFinite(sum[2*n]) {
 			return false, false
 		}
 	}
@@ -222,7 +222,7 @@ func (s *Solver) empty() bool {
 	n, b := s.n, &s.br
 	u := s.rhs[:n]
 	clear(u)
-	for j, k := range b.other[:2*n] {
+	for j, k := range b.nonbasic[:2*n] {
 		if k < n {
 			u[k] = -b.t[n*(2*n+1)+j]
 		}
@@ -232,9 +232,9 @@ func (s *Solver) empty() bool {
 
 // Rows of a basis of the program.
 const (
-	between = iota // w_i and what is missing are both zero
-	hasW           // w_i is basic, so y_i = 0
-	lacks          // what is missing is basic, so y_i is its sign
+	bothZero = iota // w_i and what is missing are both zero
+	hasW            // w_i is basic, so y_i = 0
+	lacks           // what is missing is basic, so y_i is its sign
 )
 
 // dual writes −y of the basis to u: (M̃ᵀy)_j = 0 for the z_j in it, from M as given, with one step of refinement.
@@ -242,7 +242,7 @@ func (s *Solver) dual(u []float64) bool {
 	n, row := s.n, s.colour[:s.n]
 	clear(row)
 	clear(u)
-	rows, columns := s.set[:0], s.full[:0]
+	rows, columns := s.set[:0], s.nonzero[:0]
 	for _, k := range s.br.basic[:n] {
 		switch {
 		case k < n:
@@ -255,7 +255,7 @@ func (s *Solver) dual(u []float64) bool {
 		}
 	}
 	for i, of := range row {
-		if of == between {
+		if of == bothZero {
 			rows = append(rows, i)
 		}
 	}
@@ -272,7 +272,7 @@ func (s *Solver) dual(u []float64) bool {
 	if !s.lu.Factor() {
 		return false
 	}
-	left := s.some[:k]
+	left := s.values[:k]
 	for range 2 {
 		for r, j := range columns {
 			left[r] = 0

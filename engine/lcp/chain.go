@@ -25,27 +25,27 @@ func (s *Solver) chain(z []float64) (res Result) {
 			s.sharpen(z)
 		}
 		if st == Solved || st == RayInfeasible {
-			res.Status, res.Residual, res.Method = st, s.best, by
+			res.Status, res.Residual, res.Method = st, s.bestResidual, by
 			return true
 		}
 		return false
 	}
 
-	s.left, s.spare = math.Inf(1), math.Inf(1)
-	clear(s.br.want[:n])
+	s.workLeft, s.spare = math.Inf(1), math.Inf(1)
+	clear(s.br.demand[:n])
 	s.scale()
 	equal := s.crooked() && s.equilibrate()
 	first, k := s.lemke(limit, z)
 	if ended(first, k, Lemke) {
 		return res
 	}
-	res.Status, res.Residual = first, s.best
+	res.Status, res.Residual = first, s.bestResidual
 	s.spare = s.Work
 	if s.spare <= 0 {
 		s.spare = 1e9 + 4*float64(n*n*n)
 	}
-	s.cut = false
-	s.left = 0
+	s.shareSpent = false
+	s.workLeft = 0
 	s.share()
 	// games have their own start
 	if st, k := s.lemkeHowson(limit, z); ended(st, k, LemkeHowson) {
@@ -58,7 +58,7 @@ func (s *Solver) chain(z []float64) (res Result) {
 		}
 	}
 	// no w ≥ 0 at all, or one of all complementary parts
-	s.left, s.spare = s.left+s.spare, 0
+	s.workLeft, s.spare = s.workLeft+s.spare, 0
 	st, k := s.branch(z)
 	by := Branch
 	if st == RayInfeasible {
@@ -70,8 +70,8 @@ func (s *Solver) chain(z []float64) (res Result) {
 	if st == RayUnknown {
 		res.Status, res.Method, res.NoSolution = RayUnknown, Branch, true
 	}
-	res.Residual = s.best
-	if s.cut && !res.NoSolution {
+	res.Residual = s.bestResidual
+	if s.shareSpent && !res.NoSolution {
 		res.Status = PivotLimit
 	}
 	return res
@@ -79,13 +79,13 @@ func (s *Solver) chain(z []float64) (res Result) {
 
 // share gives the next link half of the work that is left.
 func (s *Solver) share() {
-	s.spare = (s.spare + max(s.left, 0)) / 2
-	s.left = s.spare
+	s.spare = (s.spare + max(s.workLeft, 0)) / 2
+	s.workLeft = s.spare
 }
 
 // spend takes k from the work of the link at hand, and tells whether it is used up.
 func (s *Solver) spend(k int) bool {
-	s.left -= float64(k)
-	s.cut = s.cut || s.left < 0
-	return s.left < 0
+	s.workLeft -= float64(k)
+	s.shareSpent = s.shareSpent || s.workLeft < 0
+	return s.workLeft < 0
 }

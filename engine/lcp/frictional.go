@@ -68,10 +68,10 @@ func (m FrictionMethod) String() string { return frictionMethodNames[m] }
 const FrictionTol = 1e-10
 
 const (
-	flipTol = 5e-11 // a condition violated by more than this asks for another state
-	coneTol = 1e-11 // an impulse outside its cone by less than this is put on the cone
-	idle    = 1e-28 // of D_ii, relative to the largest: the square of what rounding leaves of a w that is zero
-	large   = 1e2   // impulses beyond this many σ/√D_ii have their velocities computed in twice the precision
+	flipTol      = 5e-11 // a condition violated by more than this asks for another state
+	coneTol      = 1e-11 // an impulse outside its cone by less than this is put on the cone
+	minDiagonal  = 1e-28 // of D_ii, relative to the largest: the square of what rounding leaves of a w that is zero
+	largeImpulse = 1e2   // impulses beyond this many σ/√D_ii have their velocities computed in twice the precision
 )
 
 // FrictionResult of a Solve.
@@ -125,20 +125,20 @@ type Frictional struct {
 	mu   []float64
 	sig2 float64 // σ²
 
-	dg, ig []float64 // diagonal of D, freed of zeros, and 1 over it
-	p, v   []float64
-	st     []State
-	old    []State   // at the start
-	hand   []State   // where flipping ended
-	keep   []float64 // impulses at the start, for unknowns that the equations leave free
-	best   []float64 // admissible impulses with the smallest residual so far
-	bestSt []State
-	bestR  float64
-	sum    []float64
+	dg, ig        []float64 // diagonal of D, freed of zeros, and 1 over it
+	p, v          []float64
+	st            []State
+	startStates   []State   // at the start
+	flipStates    []State   // where flipping ended
+	guessImpulses []float64 // impulses at the start, for unknowns that the equations leave free
+	bestP         []float64 // admissible impulses with the smallest residual so far
+	bestSt        []State
+	bestR         float64
+	sum           []float64
 
-	plain   bool // Coulomb's law for every contact
-	base, r []float64
-	side    []Side
+	coulombOnly bool // Coulomb's law for every contact
+	base, r     []float64
+	side        []Side
 
 	sys  system
 	path path
@@ -152,9 +152,10 @@ func NewFrictional(maxContacts int) *Frictional {
 	f := func(k int) []float64 { return make([]float64, k) }
 	n2 := 2 * maxContacts
 	return &Frictional{
-		max: maxContacts, dg: f(n2), ig: f(n2), p: f(n2), v: f(n2), keep: f(n2), best: f(n2), sum: f(n2),
-		st: make([]State, maxContacts), old: make([]State, maxContacts), hand: make([]State, maxContacts), bestSt: make([]State, maxContacts),
-		plain: true, base: f(maxContacts), r: f(maxContacts), side: make([]Side, maxContacts),
+		max: maxContacts, dg: f(n2), ig: f(n2), p: f(n2), v: f(n2), guessImpulses: f(n2), bestP: f(n2), sum: f(n2),
+		st: make([]State, maxContacts), startStates: make([]State, maxContacts), flipStates: make([]State, maxContacts),
+		bestSt:      make([]State, maxContacts),
+		coulombOnly: true, base: f(maxContacts), r: f(maxContacts), side: make([]Side, maxContacts),
 		sys: newSystem(maxContacts), path: newPath(maxContacts),
 	}
 }
@@ -180,18 +181,18 @@ func (f *Frictional) check(n int, d, b, p []float64) {
 
 // start checks the problem and takes over what is known from the last step.
 func (f *Frictional) start(d, b, mu []float64, state []State, p []float64) bool {
-	if !f.take(d, b, mu) {
+	if !f.setProblem(d, b, mu) {
 		return false
 	}
 	for i, s := range state {
 		f.st[i] = s & 3
-		f.old[i] = s & 3
+		f.startStates[i] = s & 3
 	}
 	for i, x := range p {
-		if !numeric.Finite(x) {
+		if !numeric.IsFinite(x) {
 			x = 0
 		}
-		f.keep[i] = x
+		f.guessImpulses[i] = x
 	}
 	return true
 }
@@ -210,13 +211,13 @@ func (f *Frictional) finish(r *FrictionResult, state []State, p []float64) {
 			r.Jams++
 		}
 	}
-	copy(p, f.best[:len(p)])
+	copy(p, f.bestP[:len(p)])
 	copy(state, f.bestSt[:len(state)])
 	f.d, f.b, f.mu = nil, nil, nil
 }
 
-// take checks the problem and prepares the diagonal and σ.
-func (f *Frictional) take(d, b, mu []float64) bool {
+// setProblem checks the problem and prepares the diagonal and σ.
+func (f *Frictional) setProblem(d, b, mu []float64) bool {
 	n := len(mu)
 	w := 2 * n
 	if !numeric.AllFinite(d...) {
@@ -242,9 +243,9 @@ func (f *Frictional) take(d, b, mu []float64) bool {
 	for i, x := range b {
 		bad += x - x // NaN of what is not finite
 		g := d[i*w+i]
-		if g < idle*top {
+		if g < minDiagonal*top {
 			// no impulse changes this velocity: it says nothing about what the others should be measured by
-			g = idle * top
+			g = minDiagonal * top
 			f.dg[i], f.ig[i] = g, 1/g
 			continue
 		}
@@ -264,7 +265,7 @@ func (f *Frictional) chain(r *FrictionResult) {
 		r.Status, r.Method, r.Residual = Verified, by, f.bestR
 		return f.bestR <= FrictionTol
 	}
-	if f.n == 1 && f.plain && f.single(r) {
+	if f.n == 1 && f.coulombOnly && f.single(r) {
 		return
 	}
 	// old states, flipped where need be
@@ -279,16 +280,16 @@ func (f *Frictional) chain(r *FrictionResult) {
 	limit := r.Pivots + 40*f.n + 40
 	r.Clash = false
 	for from := range 3 {
-		if from == 0 && !f.plain {
+		if from == 0 && !f.coulombOnly {
 			continue // nothing is known
 		}
 		most := min(limit, r.Pivots+4*f.n+10)
 		switch from {
 		case 0:
-			copy(f.hand, f.st[:f.n])
-			copy(f.st, f.old[:f.n])
+			copy(f.flipStates, f.st[:f.n])
+			copy(f.st, f.startStates[:f.n])
 		case 1:
-			copy(f.st, f.hand[:f.n])
+			copy(f.st, f.flipStates[:f.n])
 		case 2:
 			most = limit
 			clear(f.st[:f.n])

@@ -13,8 +13,8 @@ const (
 	AtMost               // −μ·p_N ≤ p_T ≤ R, R < 0
 )
 
-// only is the state of a contact that slides one way whatever v_T is; Open: v_T decides.
-func (s Side) only() State { return [...]State{Open, SlipPlus, SlipMinus, Open, Open}[s] }
+// oneWayState is the state of a contact that slides one way whatever v_T is; Open: v_T decides.
+func (s Side) oneWayState() State { return [...]State{Open, SlipPlus, SlipMinus, Open, Open}[s] }
 
 // Bound is what a contact gets beside Coulomb's law: p_N = Base + x, 0 ≤ x ⊥ v_N ≥ 0, and bounds of p_T. The zero value is Coulomb's law.
 type Bound struct {
@@ -40,23 +40,23 @@ func (f *Frictional) SolveBounded(d, b, mu []float64, bound []Bound, p []float64
 		return FrictionResult{}
 	}
 	clear(f.st[:n])
-	clear(f.old[:n])
-	clear(f.keep[:2*n])
+	clear(f.startStates[:n])
+	clear(f.guessImpulses[:2*n])
 	res := FrictionResult{Status: Failed, Method: BySafe, Residual: math.Inf(1)}
-	if f.take(d, b, mu) {
-		f.plain = true
+	if f.setProblem(d, b, mu) {
+		f.coulombOnly = true
 		for i, x := range bound {
 			if x.Base > 0 && mu[i] == 0 {
 				x.Side = Forward // v_T has no say
 			}
 			f.base[i], f.r[i], f.side[i] = x.Base, x.R, x.Side
-			f.plain = f.plain && x == Bound{}
+			f.coulombOnly = f.coulombOnly && x == Bound{}
 			if x.Base > 0 {
 				st := apart | Stick
-				if only := x.Side.only(); only != Open {
+				if only := x.Side.oneWayState(); only != Open {
 					st = apart | only
 				}
-				f.st[i], f.old[i] = st, st
+				f.st[i], f.startStates[i] = st, st
 			}
 		}
 		// what Base alone does counts for σ as b does
@@ -72,11 +72,11 @@ func (f *Frictional) SolveBounded(d, b, mu []float64, bound []Bound, p []float64
 		}
 		clear(f.base[:n])
 		clear(f.side[:n])
-		f.plain = true
+		f.coulombOnly = true
 	}
 	clear(p)
 	if res.Status == Verified {
-		copy(p, f.best)
+		copy(p, f.bestP)
 	}
 	f.d, f.b, f.mu = nil, nil, nil
 	return res
@@ -87,7 +87,7 @@ const searchStates = 1 << 12
 
 // search tries the states of all contacts, one after another.
 func (f *Frictional) search(res *FrictionResult) {
-	clear(f.keep[:2*f.n])
+	clear(f.guessImpulses[:2*f.n])
 	for i := range f.n {
 		f.st[i] = 7
 		f.turn(i)
@@ -116,7 +116,7 @@ func (f *Frictional) turn(i int) bool {
 		st := (f.st[i] + 1) % (2 * apart)
 		again = again || st == 0
 		f.st[i] = st
-		only, kept := f.side[i].only(), f.base[i] > 0
+		only, kept := f.side[i].oneWayState(), f.base[i] > 0
 		if st&closedState == Open && (kept || st == apart) || st > apart && !kept || only != Open && st&closedState != Open && st&closedState != only {
 			continue
 		}

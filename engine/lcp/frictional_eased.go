@@ -60,7 +60,7 @@ const maxEase = 3
 // ease takes c from the contacts with impulses of at least low (in units of σ/√D_NN) and returns how many had one.
 func (f *Frictional) ease(b []float64, low float64) (eased int) {
 	for k := 0; k < 2*f.n; k += 2 {
-		if f.keep[k]*f.keep[k]*f.dg[k] >= low*low*f.sig2 && (f.b[k] != b[k] || f.b[k+1] != b[k+1]) {
+		if f.guessImpulses[k]*f.guessImpulses[k]*f.dg[k] >= low*low*f.sig2 && (f.b[k] != b[k] || f.b[k+1] != b[k+1]) {
 			f.b[k], f.b[k+1] = b[k], b[k+1]
 			eased++
 		}

@@ -194,7 +194,7 @@ func TestFrictionStaysFinite(t *testing.T) {
 			p := make([]float64, 6)
 			r := NewFrictional(3).Solve(q.d, q.b, q.mu, make([]State, 3), p)
 			for _, v := range p {
-				if !numeric.Finite(v) {
+				if !numeric.IsFinite(v) {
 					t.Errorf("D × %g, b × %g: %+v, p = %v", x, y, r, p)
 				}
 			}
@@ -253,7 +253,7 @@ func FuzzFrictional(f *testing.F) {
 		st, p := make([]State, n), make([]float64, 2*n)
 		r := NewFrictional(n).Solve(q.d, q.b, q.mu, st, p)
 		for _, x := range p {
-			if !numeric.Finite(x) {
+			if !numeric.IsFinite(x) {
 				t.Fatalf("%+v: p = %v", r, p)
 			}
 		}

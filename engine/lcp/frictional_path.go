@@ -24,12 +24,12 @@ const pathEps = 1e-9
 //
 // With Bounds, p_N is what comes on top of Base, and a contact that is apart slides or sticks like a closed one.
 type path struct {
-	a      []float64
-	s      []float64 // scales 1/√D_ii
-	st     []State
-	lo, hi []edge  // bounds of p_T, scaled: of SlipPlus and of SlipMinus
-	kept   []bool  // Base > 0: friction acts whether the contact is closed or not
-	only   []State // the one way a contact slides whatever v_T is; Open: v_T decides
+	a       []float64
+	s       []float64 // scales 1/√D_ii
+	st      []State
+	lo, hi  []edge  // bounds of p_T, scaled: of SlipPlus and of SlipMinus
+	hasBase []bool  // Base > 0: friction acts whether the contact is closed or not
+	oneWay  []State // the one way a contact slides whatever v_T is; Open: v_T decides
 }
 
 // edge is a bound of p_T, con + slope·p_N.
@@ -39,7 +39,7 @@ func newPath(contacts int) path {
 	k := 2 * contacts
 	return path{
 		a: make([]float64, k*(k+2)), s: make([]float64, k), st: make([]State, contacts), lo: make([]edge, contacts), hi: make([]edge, contacts),
-		kept: make([]bool, contacts), only: make([]State, contacts),
+		hasBase: make([]bool, contacts), oneWay: make([]State, contacts),
 	}
 }
 
@@ -52,7 +52,7 @@ func (p *path) edge(i int, st State) edge {
 }
 
 // follow goes along the path from the states f.st to the states of a solution, which it leaves in f.st;
-// its impulses are left in f.keep. It is false when the path leaves on a ray or the pivots are used up.
+// its impulses are left in f.guessImpulses. It is false when the path leaves on a ray or the pivots are used up.
 func (f *Frictional) follow(eps float64, limit int, count *int) bool {
 	p, n, w := &f.path, f.n, 2*f.n
 	sigma := math.Sqrt(f.sig2)
@@ -62,13 +62,13 @@ func (f *Frictional) follow(eps float64, limit int, count *int) bool {
 	p.fill(f, eps, sigma)
 	for i := range n {
 		p.st[i] = Open
-		if p.kept[i] {
+		if p.hasBase[i] {
 			p.st[i] = apart | p.slide(i, 0)
-			p.lean(n, i, p.edge(i, p.st[i]).slope)
+			p.addColumn(n, i, p.edge(i, p.st[i]).slope)
 		}
 	}
 	for i, s := range f.st[:n] {
-		if s != Open && !p.kept[i] {
+		if s != Open && !p.hasBase[i] {
 			p.enter(n, i, s)
 		}
 	}
@@ -100,10 +100,10 @@ func (f *Frictional) follow(eps float64, limit int, count *int) bool {
 			low, high := f.bounds(i, pn)
 			pt = confined(st, sigma*p.s[2*i+1]*p.a[(2*i+1)*(w+2)+w], low, high)
 		}
-		if !numeric.Finite(pn) || !numeric.Finite(pt) {
+		if !numeric.IsFinite(pn) || !numeric.IsFinite(pt) {
 			return false
 		}
-		f.keep[2*i], f.keep[2*i+1] = pn, pt
+		f.guessImpulses[2*i], f.guessImpulses[2*i+1] = pn, pt
 	}
 	return true
 }
@@ -120,8 +120,8 @@ func (p *path) fill(f *Frictional, eps, sigma float64) {
 	for i := range n {
 		mu := f.mu[i] * p.s[2*i] / p.s[2*i+1]
 		p.lo[i], p.hi[i] = edge{-mu, 0}, edge{mu, 0}
-		p.kept[i], p.only[i] = f.base[i] > 0, f.side[i].only()
-		if p.kept[i] {
+		p.hasBase[i], p.oneWay[i] = f.base[i] > 0, f.side[i].oneWayState()
+		if p.hasBase[i] {
 			scaled := func(e edge) edge {
 				return edge{e.slope * p.s[2*i] / p.s[2*i+1], e.at(f.base[i]) / (sigma * p.s[2*i+1])}
 			}
@@ -134,8 +134,8 @@ func (p *path) fill(f *Frictional, eps, sigma float64) {
 			row[j] = x * si * p.s[j]
 		}
 		b := f.b[i] * si / sigma
-		if !f.plain {
-			for j, kept := range p.kept[:n] {
+		if !f.coulombOnly {
+			for j, kept := range p.hasBase[:n] {
 				if kept {
 					b += row[2*j]*f.base[j]/(sigma*p.s[2*j]) + row[2*j+1]*p.edge(j, p.slide(j, 0)).con
 				}
@@ -152,9 +152,9 @@ func (p *path) enter(n, i int, st State) {
 	if st != Stick {
 		slope = p.edge(i, st).slope
 	}
-	p.lean(n, i, slope)
+	p.addColumn(n, i, slope)
 	if !p.pivot(n, 2*i) {
-		p.lean(n, i, -slope)
+		p.addColumn(n, i, -slope)
 		return
 	}
 	p.st[i] = st
@@ -171,11 +171,11 @@ func (p *path) cover(n int) bool {
 	low := 0.0
 	for i := range n {
 		xn, xt := p.a[2*i*c+w], p.a[(2*i+1)*c+w]
-		if !numeric.Finite(xn) || !numeric.Finite(xt) {
+		if !numeric.IsFinite(xn) || !numeric.IsFinite(xt) {
 			return false
 		}
 		low = min(low, xn)
-		if s := p.st[i].sense(); s != 0 && p.only[i] == Open {
+		if s := p.st[i].sense(); s != 0 && p.oneWay[i] == Open {
 			low = min(low, s*xt/p.side(i))
 		}
 	}
@@ -188,7 +188,7 @@ func (p *path) cover(n int) bool {
 		case p.st[i] == Stick:
 			// back to the middle of the cone, or nearly
 			e = -xt * (0.9 + 0.1*golden(2*i+1))
-		case s != 0 && p.only[i] == Open:
+		case s != 0 && p.oneWay[i] == Open:
 			e = s * size * p.side(i) * (1.1 + golden(2*i+1))
 		}
 		p.a[(2*i+1)*c+w+1] = e
@@ -212,7 +212,7 @@ func (p *path) cover(n int) bool {
 // side is the share of e that an open contact with friction gets along its tangent: with less than 1/μ, impulses along a ray do no work on e,
 // and the path of copositive problems arrives.
 func (p *path) side(i int) float64 {
-	if !p.kept[i] {
+	if !p.hasBase[i] {
 		return 1
 	}
 	return min(1, 0.5/max(p.hi[i].slope, -p.lo[i].slope))
@@ -242,7 +242,7 @@ func (p *path) next(n int, t, way float64) (contact, kind int, at float64) {
 	}
 	for i, st := range p.st[:n] {
 		xn, en := p.a[2*i*c+w], p.a[2*i*c+w+1]
-		if st != Stick || p.kept[i] {
+		if st != Stick || p.hasBase[i] {
 			try(i, normal, xn, en)
 		}
 		switch xt, et := p.a[(2*i+1)*c+w], p.a[(2*i+1)*c+w+1]; {
@@ -254,7 +254,7 @@ func (p *path) next(n int, t, way float64) (contact, kind int, at float64) {
 			hi, lo := p.hi[i], p.lo[i]
 			try(i, upper, hi.at(xn)-xt, hi.slope*en-et)
 			try(i, lower, xt-lo.at(xn), et-lo.slope*en)
-		case p.only[i] == Open:
+		case p.oneWay[i] == Open:
 			s := st.sense()
 			try(i, across, s*xt, s*et)
 		}
@@ -264,7 +264,7 @@ func (p *path) next(n int, t, way float64) (contact, kind int, at float64) {
 
 // slide is the state in which contact i begins to slide with vt.
 func (p *path) slide(i int, vt float64) State {
-	if s := p.only[i]; s != Open {
+	if s := p.oneWay[i]; s != Open {
 		return s
 	}
 	return sliding(vt)
@@ -286,19 +286,19 @@ func (p *path) exchange(n, i, kind int, t, way float64) float64 {
 		if st == Open {
 			row := p.a[(2*i+1)*c:]
 			st = p.slide(i, row[w]+t*row[w+1])
-			p.lean(n, i, p.edge(i, st).slope)
+			p.addColumn(n, i, p.edge(i, st).slope)
 			st |= apart
 		}
 		if !p.pivot(n, 2*i) {
 			return 0
 		}
-		if st ^= apart; st >= apart && !p.kept[i] {
-			p.lean(n, i, -p.edge(i, st).slope)
+		if st ^= apart; st >= apart && !p.hasBase[i] {
+			p.addColumn(n, i, -p.edge(i, st).slope)
 			st = Open
 		}
 		p.st[i] = st
 		return rate(p.a[2*i*c+w+1])
-	case kind == across && p.hi[i].slope == 0 && !p.kept[i]:
+	case kind == across && p.hi[i].slope == 0 && !p.hasBase[i]:
 		p.st[i] = SlipPlus + SlipMinus - st
 		return way
 	case kind == across:
@@ -324,8 +324,8 @@ func (p *path) exchange(n, i, kind int, t, way float64) float64 {
 	}
 }
 
-// lean adds g times the column of p_T of contact i to that of p_N.
-func (p *path) lean(n, i int, g float64) {
+// addColumn adds g times the column of p_T of contact i to that of p_N.
+func (p *path) addColumn(n, i int, g float64) {
 	if g == 0 {
 		return
 	}
@@ -385,10 +385,10 @@ func (p *path) pivot(n, r int) bool {
 // are as large as the violation they are to remove over pathEps.
 const clashSize = 1e4
 
-// huge is the largest of f.keep in units of σ/√D_ii.
+// huge is the largest of f.guessImpulses in units of σ/√D_ii.
 func (f *Frictional) huge() float64 {
 	big := 0.0
-	for i, x := range f.keep[:2*f.n] {
+	for i, x := range f.guessImpulses[:2*f.n] {
 		big = max(big, x*x*f.dg[i])
 	}
 	if f.sig2 == 0 {

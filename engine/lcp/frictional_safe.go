@@ -23,7 +23,7 @@ func (f *Frictional) safe(res *FrictionResult) {
 	clear(f.st[:n])
 	ok := f.follow(safeEps, 40*n+40, &spent)
 	res.Pivots += spent
-	p := f.keep[:w]
+	p := f.guessImpulses[:w]
 	if !ok {
 		clear(p)
 		for range safeSweeps {
@@ -60,8 +60,8 @@ func (f *Frictional) safe(res *FrictionResult) {
 	f.sys.rank = false
 	copy(f.p, p)
 	f.velocities()
-	r := f.wrong()
-	if !numeric.Finite(r) {
+	r := f.stateResidual()
+	if !numeric.IsFinite(r) {
 		// numbers so large that they overflow
 		clear(f.p[:w])
 		clear(f.st[:n])

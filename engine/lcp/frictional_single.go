@@ -40,7 +40,7 @@ func (f *Frictional) single(r *FrictionResult) bool {
 	f.sys.act[0] = 0
 	f.velocities()
 	f.sys.flip[0], f.sys.rank = st, false
-	e := f.wrong()
+	e := f.stateResidual()
 	if !(e <= FrictionTol) {
 		f.st[0] = old
 		return false

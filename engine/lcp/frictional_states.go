@@ -14,16 +14,16 @@ const (
 // system is the linear system of the closed contacts: v_N = 0 of every one and v_T = 0 of those that stick, for p_N of every
 // one and p_T of those that stick; p_T = −μ·sgn(v_T)·p_N is put in where a contact slides.
 type system struct {
-	a    []float64 // k×(k+1), right side last; L and U after elimination
-	row  []int32   // row of D of each unknown
-	fac  []float64 // p_T = fac·p_N of a sliding contact, 0 of a sticking one
-	drop []bool    // the row depended on earlier ones: the unknown keeps the impulse it had
-	act  []int32   // closed contacts
-	k    int
-	x    []float64
-	flip []State // what a violated state should be
-	any  bool    // one was violated
-	rank bool    // a row was dropped
+	a        []float64 // k×(k+1), right side last; L and U after elimination
+	row      []int32   // row of D of each unknown
+	fac      []float64 // p_T = fac·p_N of a sliding contact, 0 of a sticking one
+	drop     []bool    // the row depended on earlier ones: the unknown keeps the impulse it had
+	act      []int32   // closed contacts
+	k        int
+	x        []float64
+	flip     []State // what a violated state should be
+	violated bool    // one was violated
+	rank     bool    // a row was dropped
 }
 
 func newSystem(contacts int) system {
@@ -41,7 +41,7 @@ func (f *Frictional) update(rounds int, count *int) {
 	var seen [max(maxRounds, polishRounds) + 1]uint64
 	for round := 0; ; round++ {
 		f.equations()
-		if f.judge(); f.bestR <= FrictionTol || round == rounds || !f.sys.any {
+		if f.judge(); f.bestR <= FrictionTol || round == rounds || !f.sys.violated {
 			return
 		}
 		*count++
@@ -75,7 +75,7 @@ func (f *Frictional) equations() {
 		act[na] = int32(i)
 		na++
 		slides := edge{-f.mu[i] * st.sense(), 0}
-		if !f.plain && st&closedState != Stick {
+		if !f.coulombOnly && st&closedState != Stick {
 			slides = f.edge(i, st)
 			f.p[2*i+1] = slides.con
 		}
@@ -105,14 +105,14 @@ func (f *Frictional) equations() {
 			to[c] = x
 		}
 		to[k] = -f.b[r]
-		if !f.plain {
+		if !f.coulombOnly {
 			for j, x := range f.p[:w] {
 				to[k] -= from[j] * x
 			}
 		}
 	}
 	s.eliminate(f)
-	f.back(f.p, false)
+	f.backSubstitute(f.p, false)
 }
 
 // eliminate brings the system to L and U without interchanges: D is positive semidefinite, so that a pivot that is all but
@@ -128,7 +128,7 @@ func (s *system) eliminate(f *Frictional) {
 		s.drop[c] = !(math.Abs(d) > tinyPivot*f.dg[r])
 		if s.drop[c] {
 			s.rank = true
-			x := f.keep[r]
+			x := f.guessImpulses[r]
 			for i := c + 1; i < k; i++ {
 				s.a[i*kw+k] -= s.a[i*kw+c] * x
 				s.a[i*kw+c] = 0
@@ -153,8 +153,8 @@ func (s *system) eliminate(f *Frictional) {
 	}
 }
 
-// back substitutes the right side and adds the result to p, or puts it there; a correction leaves the dropped unknowns alone.
-func (f *Frictional) back(p []float64, correct bool) {
+// backSubstitute substitutes the right side and adds the result to p, or puts it there; a correction leaves the dropped unknowns alone.
+func (f *Frictional) backSubstitute(p []float64, correct bool) {
 	s := &f.sys
 	k := s.k
 	kw := k + 1
@@ -164,7 +164,7 @@ func (f *Frictional) back(p []float64, correct bool) {
 		if s.drop[c] {
 			x[c] = 0
 			if !correct {
-				x[c] = f.keep[s.row[c]]
+				x[c] = f.guessImpulses[s.row[c]]
 			}
 			continue
 		}
@@ -208,7 +208,7 @@ func (f *Frictional) forward() {
 func (f *Frictional) judge() {
 	s, n := &f.sys, f.n
 	for try := 0; ; try++ {
-		s.any = false
+		s.violated = false
 		// impulses
 		for i, st := range f.st[:n] {
 			s.flip[i] = st
@@ -218,7 +218,7 @@ func (f *Frictional) judge() {
 			pn, pt, base := f.p[2*i], f.p[2*i+1], f.base[i]
 			if st < apart && !(pn >= base) {
 				if less := pn - base; less*less*f.dg[2*i] > coneTol*coneTol*f.sig2 || pn != pn {
-					if s.flip[i], s.any = Open, true; base > 0 {
+					if s.flip[i], s.violated = Open, true; base > 0 {
 						s.flip[i] = apart | st
 					}
 					continue
@@ -227,25 +227,25 @@ func (f *Frictional) judge() {
 			}
 			high := f.mu[i] * pn // Coulomb's without a call
 			low := -high
-			if !f.plain {
+			if !f.coulombOnly {
 				low, high = f.bounds(i, pn)
 			}
 			to := confined(st, pt, low, high)
 			if over := to - pt; st&closedState == Stick && over*over*f.dg[2*i+1] > coneTol*coneTol*f.sig2 {
-				s.flip[i], s.any = st&apart|sliding(over), true
+				s.flip[i], s.violated = st&apart|sliding(over), true
 				continue
 			}
 			f.p[2*i], f.p[2*i+1] = pn, to
 		}
-		cone := !s.any
+		cone := !s.violated
 		f.velocities()
-		r := f.wrong()
+		r := f.stateResidual()
 		if cone {
 			f.offer(r)
 			// rounding: once more with the rest
-			if r > FrictionTol && r < 1e-3 && !s.any && try < 3 {
+			if r > FrictionTol && r < 1e-3 && !s.violated && try < 3 {
 				f.forward()
-				f.back(f.p, true)
+				f.backSubstitute(f.p, true)
 				continue
 			}
 		}
@@ -255,7 +255,7 @@ func (f *Frictional) judge() {
 
 // bounds of p_T of contact i with p_N = pn.
 func (f *Frictional) bounds(i int, pn float64) (low, high float64) {
-	if !f.plain {
+	if !f.coulombOnly {
 		return f.edge(i, SlipPlus).at(pn), f.edge(i, SlipMinus).at(pn)
 	}
 	high = f.mu[i] * pn
@@ -284,8 +284,8 @@ func (f *Frictional) velocities() {
 			big = e
 		}
 	}
-	if big > large*large*f.sig2 {
-		f.twice()
+	if big > largeImpulse*largeImpulse*f.sig2 {
+		f.preciseVelocities()
 		return
 	}
 	for i, v := range f.b {
@@ -297,8 +297,8 @@ func (f *Frictional) velocities() {
 	}
 }
 
-// twice is velocities in twice the precision: the rounding of each product and of each sum is kept and added at the end.
-func (f *Frictional) twice() {
+// preciseVelocities is velocities in twice the precision: the rounding of each product and of each sum is kept and added at the end.
+func (f *Frictional) preciseVelocities() {
 	w := 2 * f.n
 	for i, v := range f.b {
 		row, rest := f.d[i*w:i*w+w], 0.0
@@ -316,8 +316,8 @@ func (f *Frictional) twice() {
 	}
 }
 
-// wrong is the residual of f.p and f.v in the states f.st; states of which the velocities ask for others are noted.
-func (f *Frictional) wrong() float64 {
+// stateResidual is the residual of f.p and f.v in the states f.st; states of which the velocities ask for others are noted.
+func (f *Frictional) stateResidual() float64 {
 	// plain comparisons are faster than max; sum shows what is not finite
 	s, n, worst, big, sum := &f.sys, f.n, 0.0, 0.0, 0.0
 	tol := flipTol * flipTol * f.sig2
@@ -333,11 +333,11 @@ func (f *Frictional) wrong() float64 {
 					worst = en
 				}
 				if en > tol && flip[i] == Open {
-					s.any = true
+					s.violated = true
 					if flip[i] = sliding(vt); et <= tol {
 						flip[i] = Stick
 					}
-					if only := f.side[i].only(); only != Open {
+					if only := f.side[i].oneWayState(); only != Open {
 						flip[i] = only
 					}
 				}
@@ -355,16 +355,16 @@ func (f *Frictional) wrong() float64 {
 			worst = en
 		}
 		if st >= apart && en > tol && flip[i] == st {
-			flip[i], s.any = st&closedState, true
+			flip[i], s.violated = st&closedState, true
 		}
-		if st&closedState != Stick && (vt*st.sense() >= 0 || !f.plain && f.side[i].only() != Open) {
+		if st&closedState != Stick && (vt*st.sense() >= 0 || !f.coulombOnly && f.side[i].oneWayState() != Open) {
 			continue
 		}
 		if et > worst {
 			worst = et
 		}
 		if et > tol && st&closedState != Stick && flip[i] == st {
-			s.any = true
+			s.violated = true
 			if flip[i] = st&apart | Stick; f.mu[i] == 0 {
 				flip[i] = sliding(vt)
 			}
@@ -379,9 +379,9 @@ func (f *Frictional) wrong() float64 {
 					continue
 				}
 				if r&1 == 1 {
-					s.flip[i], s.any = f.st[i]&apart|sliding(v), true
+					s.flip[i], s.violated = f.st[i]&apart|sliding(v), true
 				} else if v > 0 {
-					if s.flip[i], s.any = Open, true; f.base[i] > 0 {
+					if s.flip[i], s.violated = Open, true; f.base[i] > 0 {
 						s.flip[i] = apart | f.st[i]
 					}
 				}
@@ -402,7 +402,7 @@ func (f *Frictional) wrong() float64 {
 func (f *Frictional) offer(r float64) {
 	if r < f.bestR {
 		f.bestR = r
-		copy(f.best[:2*f.n], f.p)
+		copy(f.bestP[:2*f.n], f.p)
 		copy(f.bestSt[:f.n], f.st)
 	}
 }

@@ -105,7 +105,7 @@ func (q friction) exactly(p []float64) []float64 {
 	v := make([]float64, n2)
 	x, y, sum := new(big.Float), new(big.Float), new(big.Float).SetPrec(400)
 	for i := range n2 {
-		if !numeric.Finite(q.b[i]) {
+		if !numeric.IsFinite(q.b[i]) {
 			return nil
 		}
 		sum.SetFloat64(q.b[i])
@@ -113,7 +113,7 @@ func (q friction) exactly(p []float64) []float64 {
 			if pj == 0 {
 				continue
 			}
-			if !numeric.Finite(q.d[i*n2+j] * pj) {
+			if !numeric.IsFinite(q.d[i*n2+j] * pj) {
 				return nil
 			}
 			x.SetPrec(106).Mul(y.SetFloat64(q.d[i*n2+j]), new(big.Float).SetFloat64(pj))

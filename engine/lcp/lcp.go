@@ -85,27 +85,27 @@ type Solver struct {
 	s, c  []float64 // scales of rows and of columns: M̃ = R·M·C, q̃ = R·q/sigma
 	sigma float64
 
-	basis     basis
-	d         []float64 // less the covering vector, d > 0: numbers between 1 and 2, all different, so that ties are rare and Murty's examples short
-	full      []int     // unknowns that are not zero
-	some      []float64 // the same
-	in        []bool    // unknowns that may be positive
-	out       []bool    // rows of which w leaves a basis that is built up
-	set       []int     // the same as a list
-	lu        engine.LU
-	colour    []int // side of each unknown in a game
-	rhs       []float64
-	x, y      []float64 // candidates for z
-	br        brancher
-	best      float64 // residual of the best candidate
-	exact     bool    // see residual
-	sharp     bool    // see residual
-	bestSharp bool    // of the best candidate: exact and sharp
-	left      float64 // of Work, for the link at hand
-	spare     float64 // for those behind it
-	cut       bool    // a link has used up its share
-	cert      []float64
-	proof     bool
+	basis        basis
+	d            []float64 // less the covering vector, d > 0: numbers between 1 and 2, all different, so that ties are rare and Murty's examples short
+	nonzero      []int     // unknowns that are not zero
+	values       []float64 // the same
+	positive     []bool    // unknowns that may be positive
+	leavingRows  []bool    // rows of which w leaves a basis that is built up
+	set          []int     // the same as a list
+	lu           engine.LU
+	colour       []int // side of each unknown in a game
+	rhs          []float64
+	x, y         []float64 // candidates for z
+	br           brancher
+	bestResidual float64 // residual of the best candidate
+	exactRows    bool    // see residual
+	sharp        bool    // see residual
+	bestSharp    bool    // of the best candidate: exactRows and sharp
+	workLeft     float64 // of Work, for the link at hand
+	spare        float64 // for those behind it
+	shareSpent   bool    // a link has used up its share
+	cert         []float64
+	proof        bool
 }
 
 // NewSolver makes room for problems with up to n unknowns.
@@ -119,8 +119,8 @@ func NewSolver(n int) *Solver {
 		d[i] = -1 - golden(i)
 	}
 	return &Solver{
-		max: n, left: math.Inf(1), s: f(n), c: f(n), d: d, full: make([]int, n+1), some: f(n + 1), in: make([]bool, n),
-		set: make([]int, n), lu: engine.NewLU(n), colour: make([]int, n), rhs: f(n), x: f(n), y: f(n), br: newBrancher(n), out: make([]bool, n), cert: f(n), basis: newBasis(n),
+		max: n, workLeft: math.Inf(1), s: f(n), c: f(n), d: d, nonzero: make([]int, n+1), values: f(n + 1), positive: make([]bool, n),
+		set: make([]int, n), lu: engine.NewLU(n), colour: make([]int, n), rhs: f(n), x: f(n), y: f(n), br: newBrancher(n), leavingRows: make([]bool, n), cert: f(n), basis: newBasis(n),
 	}
 }
 
@@ -136,7 +136,7 @@ func (s *Solver) Solve(m, q, z []float64) Result {
 	case len(z) != n:
 		panic("lcp: Solve: z is not of the size of q")
 	}
-	s.n, s.m, s.q, s.best = n, m, q, math.Inf(1)
+	s.n, s.m, s.q, s.bestResidual = n, m, q, math.Inf(1)
 	r := s.chain(z)
 	s.m, s.q, s.proof = nil, nil, r.Status == RayInfeasible
 	if !r.Status.OK() {
@@ -166,7 +166,7 @@ func Dense(rows [][]float64, q []float64) ([]float64, error) {
 		errs = append(errs, fmt.Errorf("matrix M: %d rows, want %d as in q", len(rows), n))
 	}
 	for i, v := range q {
-		if !numeric.Finite(v) {
+		if !numeric.IsFinite(v) {
 			errs = append(errs, fmt.Errorf("q[%d]: %v, want a finite number", i, v))
 		}
 	}
@@ -176,7 +176,7 @@ func Dense(rows [][]float64, q []float64) ([]float64, error) {
 			errs = append(errs, fmt.Errorf("matrix M[%d]: %d numbers, want %d as in q", i, len(row), n))
 		}
 		for j, v := range row {
-			if !numeric.Finite(v) {
+			if !numeric.IsFinite(v) {
 				errs = append(errs, fmt.Errorf("matrix M[%d][%d]: %v, want a finite number", i, j, v))
 			}
 		}

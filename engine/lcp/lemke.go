@@ -27,7 +27,7 @@ const (
 type basis struct {
 	n     int
 	basic []int     // unknown of each row
-	at    []int     // row of each unknown, −1 outside the basis
+	rowOf []int     // row of each unknown, −1 outside the basis
 	b     []float64 // B⁻¹q̃
 	col   []float64 // column of the unknown that enters
 	lex   []float64 // the same of w, which decides ties
@@ -44,7 +44,7 @@ func etas(n int) int { return 2*n + 2 }
 func newBasis(n int) basis {
 	f := func(k int) []float64 { return make([]float64, k) }
 	return basis{
-		basic: make([]int, n), at: make([]int, 2*n+1), b: f(n), lex: f(n), tie: make([]int, n),
+		basic: make([]int, n), rowOf: make([]int, 2*n+1), b: f(n), lex: f(n), tie: make([]int, n),
 		eta: f(n * etas(n)), row: make([]int, etas(n)),
 	}
 }
@@ -54,10 +54,10 @@ func (s *Solver) load() *basis {
 	n, t := s.n, &s.basis
 	t.n, t.count = n, 0
 	for i := range n {
-		t.basic[i], t.at[i], t.at[n+i] = i, i, -1
+		t.basic[i], t.rowOf[i], t.rowOf[n+i] = i, i, -1
 		t.b[i] = s.q[i] * (s.s[i] / s.sigma)
 	}
-	t.at[2*n] = -1
+	t.rowOf[2*n] = -1
 	return t
 }
 
@@ -120,19 +120,19 @@ func (t *basis) pivot(r, in int) {
 	col[r] = p
 	t.row[t.count] = r
 	t.count++
-	t.at[t.basic[r]], t.at[in] = -1, r
+	t.rowOf[t.basic[r]], t.rowOf[in] = -1, r
 	t.basic[r] = in
 }
 
-// again builds the basis up from the problem as given, in fewer pivots than have led to it: the largest pivot of each column in the
+// refactor builds the basis up from the problem as given, in fewer pivots than have led to it: the largest pivot of each column in the
 // rows that w has left. It is false when the unknowns are no basis.
-func (s *Solver) again() bool {
-	n, enter := s.n, s.full[:0]
+func (s *Solver) refactor() bool {
+	n, enter := s.n, s.nonzero[:0]
 	for i := range n {
-		s.out[i] = s.basis.at[i] < 0
+		s.leavingRows[i] = s.basis.rowOf[i] < 0
 	}
 	for x := n; x <= 2*n; x++ {
-		if s.basis.at[x] >= 0 {
+		if s.basis.rowOf[x] >= 0 {
 			enter = append(enter, x)
 		}
 	}
@@ -142,7 +142,7 @@ func (s *Solver) again() bool {
 		r, top, all := -1, 0.0, 0.0
 		for i, v := range t.col[:n] {
 			v = math.Abs(v)
-			if all = max(all, v); v > top && t.basic[i] == i && s.out[i] {
+			if all = max(all, v); v > top && t.basic[i] == i && s.leavingRows[i] {
 				r, top = i, v
 			}
 		}
@@ -180,7 +180,7 @@ func (s *Solver) leaving() int {
 		}
 		// a pivot that is rounding: once more without any of these
 	}
-	if z0 := t.at[2*n]; r >= 0 && z0 >= 0 && col[z0] > tol && b[z0] <= bound*col[z0] {
+	if z0 := t.rowOf[2*n]; r >= 0 && z0 >= 0 && col[z0] > tol && b[z0] <= bound*col[z0] {
 		return z0
 	}
 	if !tied {
@@ -193,7 +193,7 @@ func (s *Solver) leaving() int {
 		}
 	}
 	for k := 0; k < n && len(ties) > 1; k++ {
-		if r := t.at[k]; r >= 0 {
+		if r := t.rowOf[k]; r >= 0 {
 			// a unit vector: its row is the largest of the tied
 			ties = slices.DeleteFunc(ties, func(i int) bool { return i == r })
 			continue
@@ -262,7 +262,7 @@ func (s *Solver) follow(out, k, pivots, limit int, z []float64) (Status, int) {
 		if pivots >= limit || s.spend(n*n) {
 			return PivotLimit, pivots
 		}
-		if t.count == etas(n) && !s.again() {
+		if t.count == etas(n) && !s.refactor() {
 			return Numeric, pivots
 		}
 		s.enter(in)
@@ -279,7 +279,7 @@ func (s *Solver) follow(out, k, pivots, limit int, z []float64) (Status, int) {
 			}
 			return Numeric, pivots
 		}
-		if r := t.at[2*n]; r >= 0 && !tried && t.b[r] <= zeroTol {
+		if r := t.rowOf[2*n]; r >= 0 && !tried && t.b[r] <= zeroTol {
 			if tried = true; s.arrived(z) {
 				return Solved, pivots
 			}
@@ -291,8 +291,8 @@ func (s *Solver) follow(out, k, pivots, limit int, z []float64) (Status, int) {
 func (s *Solver) arrived(z []float64) bool {
 	n, x, t := s.n, s.x[:s.n], &s.basis
 	for i := range n {
-		r := t.at[n+i]
-		s.in[i], x[i] = r >= 0, 0
+		r := t.rowOf[n+i]
+		s.positive[i], x[i] = r >= 0, 0
 		if r >= 0 && t.b[r] > clipTol { // the rest is rounding
 			x[i] = t.b[r]
 		}
@@ -306,12 +306,12 @@ func (s *Solver) ray(in int) Status {
 	n, u, t := s.n, s.rhs[:s.n], &s.basis
 	for i := range n {
 		u[i] = 0
-		if r := t.at[n+i]; r >= 0 {
+		if r := t.rowOf[n+i]; r >= 0 {
 			u[i] = -t.col[r]
 		} else if n+i == in {
 			u[i] = 1
 		}
-		if !numeric.Finite(u[i]) {
+		if !numeric.IsFinite(u[i]) {
 			return Numeric
 		}
 	}

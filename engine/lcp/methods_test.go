@@ -9,7 +9,7 @@ import (
 // prepare is a solver before its chain, for a single link of it.
 func prepare(p problem) (*Solver, []float64) {
 	s := NewSolver(p.n)
-	s.n, s.m, s.q, s.best = p.n, p.m, p.q, math.Inf(1)
+	s.n, s.m, s.q, s.bestResidual = p.n, p.m, p.q, math.Inf(1)
 	s.scale()
 	return s, make([]float64, p.n)
 }

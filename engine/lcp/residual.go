@@ -6,10 +6,10 @@ import (
 	"hilrig/engine/numeric"
 )
 
-// enough is the residual from which on nothing better is looked for, when the rows of z > 0 hold to as much of their own numbers.
+// goodResidual is the residual from which on nothing better is looked for, when the rows of z > 0 hold to as much of their own numbers.
 const (
-	enough = 1e-12
-	rough  = 1e-10
+	goodResidual = 1e-12
+	roundingTol  = 1e-10
 )
 
 // residual of z in the problem as given: the larger of
@@ -19,22 +19,22 @@ const (
 //
 // with r_i = w_i where z_i > 0, min(w_i, 0) where z_i = 0. The first has the unit of the problem and would call everything
 // small a solution of a problem of small numbers; the second is relative to the numbers of each row, σ/s_i being what
-// scaling makes of the largest q. NaN and negative z give +Inf. s.exact tells whether w = 0 where z > 0 to what rounding leaves of the
+// scaling makes of the largest q. NaN and negative z give +Inf. s.exactRows tells whether w = 0 where z > 0 to what rounding leaves of the
 // row, and s.sharp whether w ≥ 0 elsewhere to that too.
 func (s *Solver) residual(z []float64) float64 {
 	n, nat, back, big := s.n, 0.0, 0.0, 0.0
 	k := 0
-	s.exact, s.sharp = true, true
+	s.exactRows, s.sharp = true, true
 	for j, v := range z {
 		if !(v >= 0) || v > math.MaxFloat64 {
 			return math.Inf(1)
 		}
-		s.full[k], s.some[k] = j, v
+		s.nonzero[k], s.values[k] = j, v
 		if v != 0 {
 			k++
 		}
 	}
-	full, some := s.full[:k], s.some[:k]
+	full, some := s.nonzero[:k], s.values[:k]
 	for i, q := range s.q {
 		row, w, size := s.m[i*n:i*n+n], q, math.Abs(q)
 		big = max(big, size)
@@ -46,10 +46,10 @@ func (s *Solver) residual(z []float64) float64 {
 		if z[i] == 0 && w >= 0 {
 			continue
 		}
-		if z[i] != 0 && math.Abs(w) > rough*size {
-			s.exact = false
+		if z[i] != 0 && math.Abs(w) > roundingTol*size {
+			s.exactRows = false
 		}
-		s.sharp = s.sharp && (z[i] != 0 || -w <= rough*size)
+		s.sharp = s.sharp && (z[i] != 0 || -w <= roundingTol*size)
 		e, b := math.Abs(min(z[i], w)), math.Abs(w)/(size+s.sigma/s.s[i])
 		if !(e < nat) {
 			nat = e
@@ -59,19 +59,19 @@ func (s *Solver) residual(z []float64) float64 {
 		}
 	}
 	// NaN and Inf have come through
-	if r := max(nat/(1+big), back); numeric.Finite(r) {
+	if r := max(nat/(1+big), back); numeric.IsFinite(r) {
 		return r
 	}
 	return math.Inf(1)
 }
 
-// accept tries the solution with w_i = 0 for the unknowns of s.in and z_i = 0 for the others. M_SS·z_S = −q_S is solved
+// accept tries the solution with w_i = 0 for the unknowns of s.positive and z_i = 0 for the others. M_SS·z_S = −q_S is solved
 // afresh from the data with one step of refinement, unless x is good enough: the path leaves errors relative to
 // the largest number of the whole problem, this one relative to each row. x holds a candidate of the path (scaled; nil: none), which
 // counts where M_SS is all but singular. The better of both goes to z, and it is a solution if its residual says so.
 func (s *Solver) accept(z, x []float64) bool {
 	n, k := s.n, 0
-	for i, in := range s.in[:n] {
+	for i, in := range s.positive[:n] {
 		if in {
 			s.set[k] = i
 			k++
@@ -81,13 +81,13 @@ func (s *Solver) accept(z, x []float64) bool {
 	if x != nil {
 		for i, v := range x {
 			y[i] = 0
-			if s.in[i] {
+			if s.positive[i] {
 				y[i] = max(v, 0) * s.sigma * s.c[i]
 			}
 		}
 		s.offer(z, y)
 	}
-	if (s.best > enough || !s.exact) && s.factor(set) {
+	if (s.bestResidual > goodResidual || !s.exactRows) && s.factor(set) {
 		s.solve(set)
 		clear(y)
 		for a, i := range set {
@@ -95,13 +95,13 @@ func (s *Solver) accept(z, x []float64) bool {
 		}
 		s.offer(z, y)
 	}
-	return s.best <= Tol
+	return s.bestResidual <= Tol
 }
 
 // offer takes y for z when it is better than what was found so far.
 func (s *Solver) offer(z, y []float64) {
-	if r := s.residual(y); r < s.best {
-		s.best, s.bestSharp = r, s.exact && s.sharp
+	if r := s.residual(y); r < s.bestResidual {
+		s.bestResidual, s.bestSharp = r, s.exactRows && s.sharp
 		copy(z, y)
 	}
 }
@@ -113,11 +113,11 @@ func (s *Solver) offer(z, y []float64) {
 func (s *Solver) sharpen(z []float64) {
 	n := s.n
 	for i := range n {
-		s.in[i] = z[i] > 0
+		s.positive[i] = z[i] > 0
 	}
 	for range 2*n + 10 {
 		k := 0
-		for i, in := range s.in[:n] {
+		for i, in := range s.positive[:n] {
 			if in {
 				s.set[k] = i
 				k++
@@ -136,7 +136,7 @@ func (s *Solver) sharpen(z []float64) {
 			}
 		}
 		for i := range wrong {
-			if s.in[i] {
+			if s.positive[i] {
 				continue
 			}
 			w, size := s.q[i], math.Abs(s.q[i])
@@ -144,19 +144,19 @@ func (s *Solver) sharpen(z []float64) {
 				p := s.m[i*n+j] * y[j]
 				w, size = w+p, size+math.Abs(p)
 			}
-			if -w > rough*size {
+			if -w > roundingTol*size {
 				wrong = i
 				break
 			}
 		}
 		if wrong == n {
-			if r := s.residual(y); r <= Tol && s.exact && s.sharp {
-				s.best, s.bestSharp = r, true
+			if r := s.residual(y); r <= Tol && s.exactRows && s.sharp {
+				s.bestResidual, s.bestSharp = r, true
 				copy(z, y)
 			}
 			return
 		}
-		s.in[wrong] = !s.in[wrong]
+		s.positive[wrong] = !s.positive[wrong]
 	}
 }
 
@@ -202,15 +202,15 @@ const (
 
 // certified checks u (scaled) as a proof against M and q as given: u ≥ 0, (Mᵀu)_j ≤ 1e-12·(|M|ᵀ|u|)_j and
 // qᵀu ≤ −1e-9·|q|ᵀ|u|. The small allowance is a statement as well: a matrix that differs from M by at most 1e-12 of each of its
-// numbers makes the problem infeasible without any allowance. In a part of the problem (brancher.want) u_i may have any sign where w_i
+// numbers makes the problem infeasible without any allowance. In a part of the problem (brancher.demand) u_i may have any sign where w_i
 // has to be zero, and (Mᵀu)_j any value where z_j has to.
 func (s *Solver) certified(u []float64) bool {
-	n, c, v, size, want := s.n, s.cert[:s.n], s.x[:s.n], s.y[:s.n], s.br.want[:s.n]
+	n, c, v, size, want := s.n, s.cert[:s.n], s.x[:s.n], s.y[:s.n], s.br.demand[:s.n]
 	big := 0.0
 	for _, ui := range u {
 		big = max(big, math.Abs(ui))
 	}
-	if big == 0 || !numeric.Finite(big) {
+	if big == 0 || !numeric.IsFinite(big) {
 		return false
 	}
 	clear(v)

@@ -22,10 +22,10 @@ func (s *Solver) scale() {
 		for _, j := range first {
 			top = max(top, magnitude(row[j]))
 		}
-		s.some[i] = power(-(exponent(top) + 1) >> 1)
+		s.values[i] = power(-(exponent(top) + 1) >> 1)
 	}
 	for _, i := range first {
-		sc[i] = s.some[i]
+		sc[i] = s.values[i]
 	}
 	for i := range n {
 		if sc[i] > 0 {
@@ -85,9 +85,9 @@ func (s *Solver) equilibrate() bool {
 			for j, v := range s.m[i*n : i*n+n] {
 				top = max(top, magnitude(v*r[i]*c[j]))
 			}
-			s.some[i] = 1
+			s.values[i] = 1
 			if top > 0 {
-				s.some[i] = power(-(exponent(top) + 1) >> 1)
+				s.values[i] = power(-(exponent(top) + 1) >> 1)
 			}
 		}
 		for j := range n {
@@ -101,7 +101,7 @@ func (s *Solver) equilibrate() bool {
 				same = same && f == 1
 			}
 		}
-		for i, f := range s.some[:n] {
+		for i, f := range s.values[:n] {
 			r[i] *= f
 			same = same && f == 1
 		}

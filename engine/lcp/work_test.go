@@ -20,10 +20,10 @@ func TestWorkIsBounded(t *testing.T) {
 				honest(t, p, s, res, z)
 				count[res.Status]++
 				// a step of Newton's method is the largest piece
-				if done := s.Work - s.left - s.spare; done > s.Work+float64(n*n*n) {
+				if done := s.Work - s.workLeft - s.spare; done > s.Work+float64(n*n*n) {
 					t.Errorf("n = %d: %g done of %g", n, done, s.Work)
 				}
-				if res.Status == RayInfeasible || res.NoSolution || res.Status == RayUnknown && s.cut {
+				if res.Status == RayInfeasible || res.NoSolution || res.Status == RayUnknown && s.shareSpent {
 					t.Errorf("n = %d: has a solution, not all was tried, %+v", n, res)
 				}
 			}

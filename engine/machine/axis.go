@@ -8,16 +8,16 @@ import (
 
 // axis is a joint with one coordinate: one of the tree, or one that closes a loop, whose speed is row·v.
 type axis struct {
-	name   string
-	linear bool
-	iq, iv int       // of the tree
-	cut    int       // of the loop; −1: of the tree
-	row    []float64 // nv  of a cut, where the machine stands
+	name     string
+	linear   bool
+	iq, iv   int       // of the tree
+	cutIndex int       // of the loop; −1: of the tree
+	row      []float64 // nv  of a cut, where the machine stands
 }
 
-// along is what the velocities v (nv) are along the axis.
-func (a *axis) along(v []float64) float64 {
-	if a.cut < 0 {
+// velocity is what the velocities v (nv) are along the axis.
+func (a *axis) velocity(v []float64) float64 {
+	if a.cutIndex < 0 {
 		return v[a.iv]
 	}
 	return dot(a.row, v)
@@ -25,7 +25,7 @@ func (a *axis) along(v []float64) float64 {
 
 // push adds a torque on the axis (N·m, N) to those of the velocities.
 func (a *axis) push(torque float64, tau []float64) {
-	if a.cut < 0 {
+	if a.cutIndex < 0 {
 		tau[a.iv] += torque
 		return
 	}
@@ -53,14 +53,14 @@ func dot(a, b []float64) (sum float64) {
 func (m *Machine) tree() {
 	for j := 1; j <= m.Model.Bodies(); j++ {
 		if name, kind, iq, iv := m.Model.JointOf(j); kind.NV() == 1 {
-			m.axes = append(m.axes, axis{name: name, linear: kind == multibody.Prismatic, iq: iq, iv: iv, cut: -1})
+			m.axes = append(m.axes, axis{name: name, linear: kind == multibody.Prismatic, iq: iq, iv: iv, cutIndex: -1})
 		}
 	}
 }
 
 // close makes an axis of a joint that closes a loop.
 func (m *Machine) close(name string) error {
-	k, err := m.Model.Cut(name)
+	k, err := m.Model.CutIndex(name)
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (m *Machine) close(name string) error {
 		return fmt.Errorf("loop %q has no one axis: friction belongs to one that is revolute, a point or prismatic", name)
 	}
 	m.cuts = append(m.cuts, len(m.axes))
-	m.axes = append(m.axes, axis{name: name, linear: free == multibody.Prismatic, cut: k, row: make([]float64, m.Model.NV())})
+	m.axes = append(m.axes, axis{name: name, linear: free == multibody.Prismatic, cutIndex: k, row: make([]float64, m.Model.NV())})
 	return nil
 }
 
@@ -92,15 +92,15 @@ func (m *Machine) Axis(joint string) (int, error) {
 func (m *Machine) direct() {
 	for _, k := range m.cuts {
 		a := &m.axes[k]
-		m.Model.CutRow(m.Data, a.cut, a.row)
+		m.Model.CutRow(m.Data, a.cutIndex, a.row)
 	}
 }
 
-// look takes positions and speeds of the axes; a cut has no position.
-func (m *Machine) look(q, v []float64) {
+// setAxes takes positions and speeds of the axes; a cut has no position.
+func (m *Machine) setAxes(q, v []float64) {
 	for k := range m.axes {
 		a := &m.axes[k]
-		if m.v[k] = a.along(v); a.cut < 0 {
+		if m.v[k] = a.velocity(v); a.cutIndex < 0 {
 			m.q[k] = q[a.iq]
 		}
 	}

@@ -13,10 +13,10 @@ import (
 
 // Bending is a beam as a body of a machine: clamped to the origin of the body, along its x, free at the other end, which is the node Tip.
 type Bending struct {
-	Beam   beam.Params // its supports do not count
-	Modes  int         // the lowest of the cantilever
-	Up     r3.Vec      // the direction in which it bends: y or z of the body
-	Places []Place     // nodes on it besides the tip
+	Beam      beam.Params // its supports do not count
+	Modes     int         // the lowest of the cantilever
+	Direction r3.Vec      // the direction in which it bends: y or z of the body
+	Places    []Place     // nodes on it besides the tip
 }
 
 // Place is a node on a beam.
@@ -47,7 +47,7 @@ func (b *Bending) Flex() (*multibody.Flex, error) {
 	if err != nil {
 		return nil, err
 	}
-	tip := elastic.In(p.Elements-1, p.Length)
+	tip := elastic.PlaceIn(p.Elements-1, p.Length)
 	unit := make([]float64, b.Modes) // deflection of the tip
 	modes.At(&tip, unit)
 	out := &multibody.Flex{}
@@ -55,11 +55,11 @@ func (b *Bending) Flex() (*multibody.Flex, error) {
 		mass := 1 / (unit[k] * unit[k])
 		out.Stiffness, out.Damping = append(out.Stiffness, mass*w*w), append(out.Damping, mass*modes.Rate[k])
 	}
-	about := r3.Cross(r3.Vec{X: 1}, b.Up)
+	about := r3.Cross(r3.Vec{X: 1}, b.Direction)
 	node := func(name string, mass float64, at beam.Place) {
 		n := multibody.Node{Name: name, Mass: mass, P: r3.Vec{X: at.X}}
 		for k, phi := range modes.Phi {
-			n.Shape = append(n.Shape, r3.Scale(at.Of(&at.N, phi)/unit[k], b.Up))
+			n.Shape = append(n.Shape, r3.Scale(at.Of(&at.N, phi)/unit[k], b.Direction))
 			if name != "" {
 				n.Turn = append(n.Turn, r3.Scale(at.Of(&at.Nx, phi)/unit[k], about))
 			}
@@ -69,7 +69,7 @@ func (b *Bending) Flex() (*multibody.Flex, error) {
 	l := elastic.Element()
 	for e := range p.Elements {
 		for _, g := range gauss {
-			node("", g[1]*p.Density*p.Area*l, elastic.In(e, (float64(e)+g[0])*l))
+			node("", g[1]*p.Density*p.Area*l, elastic.PlaceIn(e, (float64(e)+g[0])*l))
 		}
 	}
 	places := slices.SortedFunc(slices.Values(append(slices.Clone(b.Places), Place{Tip, p.Length})), func(x, y Place) int { return cmp.Compare(x.X, y.X) })

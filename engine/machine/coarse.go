@@ -12,15 +12,15 @@ type Coarseness struct {
 	Error  float64 // largest of any number of the state, divided by one plus its size
 	Signal string  // that number
 	T      float64 // s  when
-	Why    string  // a step that failed; "": none did
+	Reason string  // a step that failed; "": none did
 }
 
 // coarseOrder is that of the step: its error is 4/3 of the difference to two half steps.
 const coarseOrder = 2
 
-// Coarse compares n steps of h (s) from the start of a machine with steps of h/2. make gives a machine of its own each time. Joints of kicks that rest at the
+// MeasureCoarseness compares n steps of h (s) from the start of a machine with steps of h/2. make gives a machine of its own each time. Joints of kicks that rest at the
 // start are given a speed of 1 rad/s or 0.1 m/s, as far as the loops let them: without it a machine that is at rest says nothing.
-func Coarse(make func() (*Stepper, []float64, error), kicks []string, h float64, n int) (c Coarseness, err error) {
+func MeasureCoarseness(make func() (*Stepper, []float64, error), kicks []string, h float64, n int) (c Coarseness, err error) {
 	a, x, err := make()
 	if err != nil {
 		return c, err
@@ -63,8 +63,8 @@ func Coarse(make func() (*Stepper, []float64, error), kicks []string, h float64,
 			}
 		}
 		if whole != engine.OK || half != engine.OK {
-			if c.Why = a.Why(); whole == engine.OK {
-				c.Why = b.Why()
+			if c.Reason = a.StatusText(); whole == engine.OK {
+				c.Reason = b.StatusText()
 			}
 			c.T = t + h
 			return c, nil

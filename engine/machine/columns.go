@@ -66,13 +66,13 @@ func (m *Machine) Columns() []engine.Signal {
 	for _, r := range m.Model.Constraints() {
 		c = append(c, engine.Signal{Name: strings.ReplaceAll(r.Name, " ", "_"), Unit: r.Unit})
 	}
-	for _, b := range m.dry {
+	for _, b := range m.dryJoints {
 		add(m.axes[b.axis].unit(), m.axes[b.axis].name+frictionSuffix)
 	}
 	for _, l := range m.loads {
 		add("N", m.axes[l.axis].name+loadSuffix)
 	}
-	c = append(c, m.shown()...)
+	c = append(c, m.partSignals()...)
 	if m.Model.NC() > 0 {
 		add("", "residual", "residual_rate")
 	}
@@ -87,8 +87,8 @@ var short = strings.NewReplacer(".current\n", ".i", ".voltage\n", ".u", "\n", ""
 func (m *Machine) Row(s *Sample, row []float64) {
 	n := copy(row, s.X)
 	n += copy(row[n:], s.Lambda)
-	for k := range m.dry {
-		row[n] = -m.dry[k].force
+	for k := range m.dryJoints {
+		row[n] = -m.dryJoints[k].force
 		n++
 	}
 	for _, l := range m.loads {
@@ -100,5 +100,5 @@ func (m *Machine) Row(s *Sample, row []float64) {
 		row[n], row[n+1] = s.Residual, s.Rate
 		n += 2
 	}
-	row[n], row[n+1], row[n+2], row[n+3] = s.Kinetic, s.Potential, s.In, s.Loss
+	row[n], row[n+1], row[n+2], row[n+3] = s.Kinetic, s.Potential, s.Input, s.Loss
 }

@@ -5,16 +5,16 @@ import (
 	"hilrig/engine/multibody"
 )
 
-// Energies are what went in and was lost since the start, and what is stored (J). In less Loss less the change of Stored is what the step
-// misses.
+// Energies are what went in and was lost since the start, and what is stored (J). Input less Loss less the change of StoredEnergy is
+// what the step misses.
 type Energies struct {
-	In, Loss, Stored float64
-	begun            float64 // J  stored at the start
-	leads            float64 // W  of the motions that are told, at the end of the step before
+	Input, Loss, StoredEnergy float64
+	startEnergy               float64 // J  stored at the start
+	leadPower                 float64 // W  of the motions that are told, at the end of the step before
 }
 
-// Missing is what the energies of the machine do not account for (J).
-func (e *Energies) Missing() float64 { return e.In - e.Loss - (e.Stored - e.begun) }
+// BalanceError is what the energies of the machine do not account for (J).
+func (e *Energies) BalanceError() float64 { return e.Input - e.Loss - (e.StoredEnergy - e.startEnergy) }
 
 // start begins the balance at the state x.
 func (s *Stepper) start(t float64, x []float64) {
@@ -24,17 +24,17 @@ func (s *Stepper) start(t float64, x []float64) {
 	s.Energies = Energies{}
 	if s.o.Audited {
 		s.Forces(t, 0, x)
-		s.begun = s.Stored
+		s.startEnergy = s.StoredEnergy
 	}
 }
 
-// stored is the energy (J) of the state x.
-func (s *Stepper) stored(x []float64) (e float64) {
+// energyOf is the energy (J) of the state x.
+func (s *Stepper) energyOf(x []float64) (e float64) {
 	m := s.M
-	q, v, z := m.cut(x)
-	m.look(q, v)
+	q, v, z := m.split(x)
+	m.setAxes(q, v)
 	for k, p := range m.Parts {
-		e += p.Stored(m.q, m.own(k, z))
+		e += p.StoredEnergy(m.q, m.partStates(k, z))
 	}
 	for k := range s.passive { // springs between frames are with the bodies
 		if l := &s.passive[k]; l.k != 0 {
@@ -50,30 +50,30 @@ func (s *Stepper) stored(x []float64) (e float64) {
 // spend adds the means of the step at the speeds w.
 func (s *Stepper) spend(h float64, w []float64) {
 	for _, p := range s.powers {
-		s.In += h * p.In
+		s.Input += h * p.Input
 		s.Loss += h * p.Loss
 	}
 	for k := range s.passive {
 		e := &s.passive[k]
-		s.Loss += h * e.c * w[e.at] * w[e.at]
+		s.Loss += h * e.c * w[e.index] * w[e.index]
 	}
 	for k := range s.elastic {
 		e := &s.elastic[k]
-		rate := s.p[e.at].along(w)
+		rate := s.p[e.index].velocity(w)
 		s.Loss += h * e.c * rate * rate
 	}
 	for i, f := range s.base {
-		s.In += h * f * w[i]
+		s.Input += h * f * w[i]
 	}
 	for i, f := range s.M.thrust {
-		s.In += h * f * w[i]
+		s.Input += h * f * w[i]
 	}
 	for k := range s.movers {
 		b := &s.movers[k]
-		if work := h * b.f * b.w; b.dry {
+		if work := h * b.f * b.w; b.isFriction {
 			s.Loss -= work
 		} else {
-			s.In += work
+			s.Input += work
 		}
 	}
 }
@@ -83,17 +83,17 @@ func (s *Stepper) spend(h float64, w []float64) {
 // motions that are told and of what is stored.
 func (s *Stepper) Forces(t, h float64, x []float64) multibody.Status {
 	m := s.M
-	q, v, z := m.cut(x)
-	s.outside(t)
+	q, v, z := m.split(x)
+	s.externalTorques(t)
 	clear(m.force)
 	if len(m.cuts) > 0 {
 		multibody.Positions(m.Model, m.Data, q)
 		m.direct()
 	}
-	m.look(q, v)
+	m.setAxes(q, v)
 	for k, p := range m.Parts {
-		if _, st := p.Flow(t, m.q, m.v, m.own(k, z), m.own(k, s.z1), m.force); st != engine.OK {
-			s.who = p.Name() + ": " + st.String()
+		if _, st := p.Flow(t, m.q, m.v, m.partStates(k, z), m.partStates(k, s.z1), m.force); st != engine.OK {
+			s.failedMover = p.Name() + ": " + st.String()
 			return multibody.NonFinite
 		}
 	}
@@ -102,7 +102,7 @@ func (s *Stepper) Forces(t, h float64, x []float64) multibody.Status {
 	}
 	for k := range s.passive {
 		e := &s.passive[k]
-		s.base[e.at] += e.pull(q[e.q], v[e.at])
+		s.base[e.index] += e.pull(q[e.q], v[e.index])
 	}
 	for k := range s.movers {
 		b := &s.movers[k]
@@ -113,20 +113,20 @@ func (s *Stepper) Forces(t, h float64, x []float64) multibody.Status {
 	m.apply(t, q)
 	st := multibody.Accelerate(m.Model, m.Data, q, v, s.base)
 	if len(m.rows.rated) > 0 && st == multibody.OK {
-		st = m.rated(func() multibody.Status { return multibody.Again(m.Model, m.Data, q, v, s.base) })
+		st = m.rated(func() multibody.Status { return multibody.Reaccelerate(m.Model, m.Data, q, v, s.base) })
 	}
 	if s.o.Audited && (st == multibody.OK || st == multibody.Singular) {
 		leads := 0.0
-		for k := range s.led {
-			l := &s.led[k]
+		for k := range s.ledMotions {
+			l := &s.ledMotions[k]
 			leads += m.Data.Lambda[l.row] * v[m.axes[l.axis].iv]
 		}
 		for _, r := range m.rows.list {
 			leads += m.Data.Lambda[r.eq] * dot(r.x, v)
 		}
-		s.In += h / 2 * (s.leads + leads)
-		s.leads = leads
-		s.Stored = s.stored(x)
+		s.Input += h / 2 * (s.leadPower + leads)
+		s.leadPower = leads
+		s.StoredEnergy = s.energyOf(x)
 	}
 	return st
 }

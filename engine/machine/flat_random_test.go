@@ -295,7 +295,8 @@ func randomFourBars(t *testing.T, from, to int) {
 	t.Logf("%d four-bars: %d right to 1e-4 rad, %d within 1e-2, %d ended with a status; at most off by %.2g rad", to-from, right, near, lost, worst)
 }
 
-// loadedFourBar is number k of four-bars of any lengths, with and without a flat position, whose crank has a spring, a damper or dry friction.
+// loadedFourBar is number k of four-bars of any lengths, with and without a flat position, whose crank has a spring, a damper or dry
+// friction.
 func loadedFourBar(rng *rand.Rand, k int) (l ownFourBar) {
 	in := func(lo, hi float64) float64 { return lo + (hi-lo)*rng.Float64() }
 	if k%3 != 0 {
@@ -348,7 +349,7 @@ func (l *ownFourBar) stepped(t *testing.T, k int, h float64) (missed, at float64
 	x := s.NewState()
 	p := own.phi
 	copy(x, []float64{p[0], p[1] - p[0], p[2], own.u * own.t[0], own.u * (own.t[1] - own.t[0]), own.u * own.t[2]})
-	if a, err := s.Begin(0, x, multibody.Assembly{}); err != nil || a.Moved > 1e-9 {
+	if a, err := s.Begin(0, x, multibody.Assembly{}); err != nil || a.PositionChange > 1e-9 {
 		t.Fatal(k, a, err)
 	}
 	flat, link := [2]float64{x[0], x[3]}, l.closed()

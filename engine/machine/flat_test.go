@@ -222,7 +222,7 @@ func foldingSlider(rate float64) flatCase {
 func (c *flatCase) stepper(t testing.TB, o StepOptions) (*Stepper, []float64) {
 	s := newStepper(t, c.spec, o)
 	x := s.NewState()
-	q, v, _ := s.M.cut(x)
+	q, v, _ := s.M.split(x)
 	q0, v0 := c.start(c.theta, c.rate)
 	copy(q, q0) // joints of one coordinate, in the order of the bodies
 	copy(v, v0)
@@ -237,7 +237,7 @@ func (c *flatCase) stepper(t testing.TB, o StepOptions) (*Stepper, []float64) {
 		q[s.M.axes[k].iq], v[s.M.axes[k].iv] = q0[i], v0[i]
 	}
 	a, err := s.Begin(0, x, multibody.Assembly{})
-	if err != nil || a.Moved > 1e-6 {
+	if err != nil || a.PositionChange > 1e-6 {
 		t.Fatal(c.name, a, err)
 	}
 	return s, x
@@ -261,9 +261,9 @@ func TestStepThroughFlatPositions(t *testing.T) {
 			singular, top := 0, 0.0
 			for k := range n {
 				if st := s.Step(float64(k)*h, h, x); st != engine.OK {
-					t.Fatalf("%s: step %d of %d, θ = %.4f: %v: %s", c.name, k, n, x[0], st, s.Why())
+					t.Fatalf("%s: step %d of %d, θ = %.4f: %v: %s", c.name, k, n, x[0], st, s.StatusText())
 				}
-				if s.Last == multibody.Singular {
+				if s.LastStatus == multibody.Singular {
 					singular++
 				}
 				if (k+1)%(n/40) == 0 {
@@ -274,9 +274,9 @@ func TestStepThroughFlatPositions(t *testing.T) {
 			}
 			s.Forces(end, h, x)
 			errs[i] = top
-			t.Logf("%-24s %d steps: θ = %8.4f, off by %.2g rad, energy by %.2g J, over %d, singular %d", c.name, n, x[0], top, s.Missing(), s.crossing.Passed, singular)
-			if s.crossing.Passed < 1 || singular == 0 || top > 1e-4 {
-				t.Errorf("%s: %d steps: over %d flat positions, off by %.2g", c.name, n, s.crossing.Passed, top)
+			t.Logf("%-24s %d steps: θ = %8.4f, off by %.2g rad, energy by %.2g J, over %d, singular %d", c.name, n, x[0], top, s.BalanceError(), s.crossing.Passages, singular)
+			if s.crossing.Passages < 1 || singular == 0 || top > 1e-4 {
+				t.Errorf("%s: %d steps: over %d flat positions, off by %.2g", c.name, n, s.crossing.Passages, top)
 			}
 		}
 		if errs[1] > errs[0]/3 {
@@ -309,7 +309,7 @@ func TestStepRestsInFlatPosition(t *testing.T) {
 		own := [2]float64{c.theta, c.rate}
 		for k := range 4000 {
 			if st := s.Step(float64(k)*1e-3, 1e-3, x); st != engine.OK {
-				t.Fatalf("from %g: %v: %s", theta, st, s.Why())
+				t.Fatalf("from %g: %v: %s", theta, st, s.StatusText())
 			}
 			if (k+1)%100 == 0 {
 				if own = c.own.follow(own, 3, 2e-3, 50); math.Abs(x[0]-own[0]) > 1e-5 || math.Abs(x[3]-own[1]) > 1e-5 {
@@ -317,7 +317,7 @@ func TestStepRestsInFlatPosition(t *testing.T) {
 				}
 			}
 		}
-		if s.crossing.Passed == 0 {
+		if s.crossing.Passages == 0 {
 			t.Errorf("from %g: no flat position", theta)
 		}
 	}
@@ -331,7 +331,7 @@ func TestStepFromFlatPosition(t *testing.T) {
 		s, x := c.stepper(t, StepOptions{})
 		for k := range 600 {
 			if st := s.Step(float64(k)*1e-3, 1e-3, x); st != engine.OK {
-				t.Fatalf("%g rad/s: %v: %s", rate, st, s.Why())
+				t.Fatalf("%g rad/s: %v: %s", rate, st, s.StatusText())
 			}
 		}
 		if own := c.own.follow([2]float64{0, rate}, 0, 1e-3, 600); math.Abs(x[0]-own[0]) > 1e-5 {
@@ -370,13 +370,13 @@ func TestStepLostNearFlatPosition(t *testing.T) {
 			case lost < 0 && st != engine.OK:
 				lost = k
 				copy(kept, x)
-			case lost >= 0 && (st != engine.Lost || s.Last != multibody.NotConverged || !slices.Equal(x, kept)):
+			case lost >= 0 && (st != engine.Lost || s.LastStatus != multibody.NotConverged || !slices.Equal(x, kept)):
 				t.Fatalf("%g m: lost in step %d, in step %d %v", off, lost, k, st)
 			}
 		}
 		t.Logf("%g m: lost in step %d", off, lost)
-		if math.Abs(off) < 2e-7 && (lost < 650 || lost > 750) || lost > 0 && !strings.Contains(s.Why(), "singular position") {
-			t.Errorf("%g m: lost in step %d: %s", off, lost, s.Why())
+		if math.Abs(off) < 2e-7 && (lost < 650 || lost > 750) || lost > 0 && !strings.Contains(s.StatusText(), "singular position") {
+			t.Errorf("%g m: lost in step %d: %s", off, lost, s.StatusText())
 		}
 		s.Resume(0, start)
 		if st := s.Step(0, 1e-3, start); st != engine.OK {
@@ -404,11 +404,11 @@ func TestFlatAllocations(t *testing.T) {
 	if n := testing.AllocsPerRun(3, func() {
 		for range 900 {
 			if st := s.Step(float64(k)*1e-3, 1e-3, x); st != engine.OK {
-				t.Fatal(st, s.Why())
+				t.Fatal(st, s.StatusText())
 			}
 			k++
 		}
-	}); n != 0 || s.crossing.Passed < 1 {
-		t.Errorf("%g allocations in 900 steps over %d flat positions", n, s.crossing.Passed)
+	}); n != 0 || s.crossing.Passages < 1 {
+		t.Errorf("%g allocations in 900 steps over %d flat positions", n, s.crossing.Passages)
 	}
 }

@@ -27,7 +27,7 @@ func TestForcesDoNotAllocate(t *testing.T) {
 	}
 	if n := testing.AllocsPerRun(100, func() {
 		if st := s.Step(k, 1e-3, x); st != engine.OK {
-			t.Fatal(s.Why())
+			t.Fatal(s.StatusText())
 		}
 		s.Forces(k+1e-3, 1e-3, x)
 		k += 1e-3

@@ -54,8 +54,8 @@ type loaded struct {
 	bearing    *drivetrain.Bearing
 }
 
-// rub lays out the friction of all joints. Axes for cuts are there already.
-func (m *Machine) rub(list []Friction) error {
+// addFriction lays out the friction of all joints. Axes for cuts are there already.
+func (m *Machine) addFriction(list []Friction) error {
 	var errs []error
 	for i := range list {
 		f := &list[i]
@@ -70,13 +70,13 @@ func (m *Machine) rub(list []Friction) error {
 		var by *loaded
 		if f.Lever > 0 {
 			by = &loaded{axis: k, lever: f.Lever, scale: 1}
-			if a := &m.axes[k]; a.cut < 0 {
+			if a := &m.axes[k]; a.cutIndex < 0 {
 				by.body, _ = m.Model.Joint(f.Joint)
 			}
 			m.loads = append(m.loads, by)
 		}
 		if f.sticks() {
-			m.dry = append(m.dry, dry{axis: k, law: f.Law, rest: f.Law.Levels().Rest, load: by})
+			m.dryJoints = append(m.dryJoints, dry{axis: k, law: f.Law, rest: f.Law.Levels().Rest, load: by})
 			continue
 		}
 		b := &drivetrain.Bearing{Label: f.Joint + frictionSuffix, Twist: drivetrain.Twist{A: k, B: drivetrain.Ground}, Law: f.Law, Speed: f.Speed}

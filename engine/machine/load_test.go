@@ -102,7 +102,7 @@ func TestJournal(t *testing.T) {
 		t.Fatal(err)
 	}
 	if st := s.Step(0, 1e-3, x); st != engine.NotConverged || !finite(x) {
-		t.Errorf("jammed: %v, %v: %s", st, x, s.Why())
+		t.Errorf("jammed: %v, %v: %s", st, x, s.StatusText())
 	}
 }
 

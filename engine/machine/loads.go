@@ -28,15 +28,15 @@ const (
 
 // loadSolver is the workspace of Newton's method.
 type loadSolver struct {
-	s, next, rest []float64
-	f             []r3.Vec // forces without friction
-	a             []r3.Vec // loads×loads
-	lu            engine.LU
+	s, trial, rest []float64
+	f              []r3.Vec // forces without friction
+	a              []r3.Vec // loads×loads
+	lu             engine.LU
 }
 
 func (m *Machine) roomOfLoads() {
 	n := len(m.loads)
-	m.solver = loadSolver{s: make([]float64, n), next: make([]float64, n), rest: make([]float64, n), f: make([]r3.Vec, n), a: make([]r3.Vec, n*n), lu: engine.NewLU(n)}
+	m.solver = loadSolver{s: make([]float64, n), trial: make([]float64, n), rest: make([]float64, n), f: make([]r3.Vec, n), a: make([]r3.Vec, n*n), lu: engine.NewLU(n)}
 }
 
 // carry finds QDD and Lambda under all that acts on the machine, with the loads of joints that go with them, after Dynamics.
@@ -45,7 +45,7 @@ func (m *Machine) carry(t float64, q, v, z, dz []float64) multibody.Status {
 		st := m.act(t, q, v, z, dz)
 		if (st == multibody.OK || st == multibody.Singular) && len(m.loads) > 0 && !m.frozen {
 			for _, k := range m.cuts {
-				m.Model.RubCut(m.Data, m.axes[k].cut, -m.force[k])
+				m.Model.RubCut(m.Data, m.axes[k].cutIndex, -m.force[k])
 			}
 			multibody.Loads(m.Model, m.Data, v)
 		}
@@ -93,10 +93,10 @@ func (m *Machine) press() (change float64) {
 
 // weigh reads the force of a joint.
 func (m *Machine) weigh(l *loaded) {
-	if a := &m.axes[l.axis]; a.cut < 0 {
+	if a := &m.axes[l.axis]; a.cutIndex < 0 {
 		l.pressed = m.Model.NormalForce(m.Data, l.body)
 	} else {
-		_, l.pressed = m.Model.CutForce(m.Data, a.cut)
+		_, l.pressed = m.Model.CutForce(m.Data, a.cutIndex)
 	}
 	l.force = math.Sqrt(r3.Norm2(l.pressed))
 }
@@ -165,16 +165,16 @@ func (w *loadSolver) newton(loads []*loaded, share float64) {
 		better := left
 		for step := 1.0; step > 1e-3; step /= 2 {
 			for i := range n {
-				w.next[i] = max(0, w.s[i]+step*w.rest[i])
+				w.trial[i] = max(0, w.s[i]+step*w.rest[i])
 			}
-			if better = w.miss(loads, share, w.next); better < left {
+			if better = w.miss(loads, share, w.trial); better < left {
 				break
 			}
 		}
 		if !(better < left) {
 			return
 		}
-		copy(w.s, w.next)
+		copy(w.s, w.trial)
 		left = better
 	}
 }

@@ -146,7 +146,7 @@ func stepLoop(t *testing.T, s Spec, start func(x []float64), end float64, n int)
 	h := end / float64(n)
 	for k := range n {
 		if got := st.Step(float64(k)*h, h, x); got != engine.OK {
-			t.Fatalf("step %d: %v: %s", k, got, st.Why())
+			t.Fatalf("step %d: %v: %s", k, got, st.StatusText())
 		}
 	}
 	return x, st

@@ -40,56 +40,56 @@ type Spec struct {
 
 // Effort is a torque (N·m) or force (N) on a joint with one coordinate, from outside the machine.
 type Effort struct {
-	Joint string
-	By    reference.Generator
+	Joint     string
+	Generator reference.Generator
 }
 
 // Machine is a machine that New has checked, and its workspace. Not for concurrent use.
 type Machine struct {
-	Model    *multibody.Model
-	Data     *multibody.Data
-	Parts    []drivetrain.Part
-	axes     []axis
-	efforts  []effort
-	forces   []force
-	thrust   []float64 // nv  what the forces are along the velocities
-	jacobian []float64 // 6×nv
-	motions  []motion
-	damped   []damped // velocities
-	springs  []spring // those with a damper
-	dry      []dry
-	cuts     []int // axes
-	bearings []*drivetrain.Bearing
-	loads    []*loaded
-	solver   loadSolver
-	frozen   bool      // loads stay as they are
-	slippery bool      // friction that sticks is left out
-	stuck    []int     // scratch of hold
-	held     []float64 //
-	loose    []float64 //
-	free     []float64 // torques without what holds
-	answer   []float64 // dry×nv
+	Model          *multibody.Model
+	Data           *multibody.Data
+	Parts          []drivetrain.Part
+	axes           []axis
+	efforts        []effort
+	forces         []force
+	thrust         []float64 // nv  what the forces are along the velocities
+	jacobian       []float64 // 6×nv
+	motions        []motion
+	damped         []damped // velocities
+	springs        []spring // those with a damper
+	dryJoints      []dry
+	cuts           []int // axes
+	bearings       []*drivetrain.Bearing
+	loads          []*loaded
+	solver         loadSolver
+	frozen         bool      // loads stay as they are
+	slippery       bool      // friction that sticks is left out
+	stickingJoints []int     // scratch of hold
+	holdRHS        []float64 //
+	loose          []float64 //
+	freeTorque     []float64 // torques without what holds
+	answer         []float64 // dry×nv
 
-	states []engine.Signal // of z
-	at     []int           // where the states of each part begin in z
-	q, v   []float64       // of the axes
-	force  []float64       // of the axes
-	tau    []float64       // of the velocities
-	powers []circuit.Power // of the lines of the audit but the last
-	out    []float64       // of a part, to be shown
-	rows   rows
-	lines  []string
-	fault  string // of the part that had no solution at the last Flow
+	states       []engine.Signal // of z
+	stateOffsets []int           // where the states of each part begin in z
+	q, v         []float64       // of the axes
+	force        []float64       // of the axes
+	tau          []float64       // of the velocities
+	powers       []circuit.Power // of the lines of the audit but the last
+	partValues   []float64       // of a part, to be shown
+	rows         rows
+	lines        []string
+	fault        string // of the part that had no solution at the last Flow
 }
 
 type effort struct {
-	axis int
-	by   reference.Generator
+	axis      int
+	generator reference.Generator
 }
 
 type motion struct {
 	row, axis int
-	by        reference.Generator
+	generator reference.Generator
 }
 
 // damped is the friction of a joint that package multibody takes itself.
@@ -118,7 +118,7 @@ func New(s Spec) (*Machine, error) {
 	for i := range s.Friction {
 		name := s.Friction[i].Joint
 		_, none := model.Joint(name)
-		if _, err := model.Cut(name); err != nil {
+		if _, err := model.CutIndex(name); err != nil {
 			continue
 		}
 		if none == nil {
@@ -160,14 +160,15 @@ func New(s Spec) (*Machine, error) {
 		if err != nil {
 			errs = append(errs, fmt.Errorf("effort: %w", err))
 		}
-		m.efforts = append(m.efforts, effort{k, e.By})
+		m.efforts = append(m.efforts, effort{k, e.Generator})
 	}
 	errs = append(errs, m.placeForces(s.Forces)...)
 	if len(errs) == 0 {
-		errs = append(errs, m.rub(s.Friction))
+		errs = append(errs, m.addFriction(s.Friction))
 	}
-	m.stuck, m.held, m.loose = make([]int, 0, len(m.dry)), make([]float64, len(m.dry)), make([]float64, len(m.dry))
-	m.free, m.answer = make([]float64, model.NV()), make([]float64, max(1, len(m.dry))*model.NV())
+	m.stickingJoints, m.holdRHS, m.loose = make([]int, 0, len(m.dryJoints)), make([]float64, len(m.dryJoints)),
+		make([]float64, len(m.dryJoints))
+	m.freeTorque, m.answer = make([]float64, model.NV()), make([]float64, max(1, len(m.dryJoints))*model.NV())
 	if len(s.Motions) != len(s.Drives) {
 		panic("machine: want a motion for each drive")
 	}
@@ -189,7 +190,7 @@ func New(s Spec) (*Machine, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	if err := m.take(parts); err != nil {
+	if err := m.addParts(parts); err != nil {
 		return nil, err
 	}
 	for _, r := range tied {
@@ -201,8 +202,8 @@ func New(s Spec) (*Machine, error) {
 	for _, p := range m.Parts {
 		m.lines = append(m.lines, p.Name())
 	}
-	for k := range m.dry {
-		m.lines = append(m.lines, m.axes[m.dry[k].axis].name+frictionSuffix)
+	for k := range m.dryJoints {
+		m.lines = append(m.lines, m.axes[m.dryJoints[k].axis].name+frictionSuffix)
 	}
 	m.lines = append(m.lines, jointsLine, effortsLine, motionsLine)
 	for _, r := range tied {
@@ -210,7 +211,7 @@ func New(s Spec) (*Machine, error) {
 		m.lines = append(m.lines, r.Name)
 	}
 	m.powers = make([]circuit.Power, len(m.lines))
-	m.out = make([]float64, len(m.shown()))
+	m.partValues = make([]float64, len(m.partSignals()))
 	return m, nil
 }
 
@@ -222,8 +223,8 @@ const (
 	mechanicsLine = "bodies"  // inertia, gravity, springs of joints, bending
 )
 
-// take checks the parts and lays out their states.
-func (m *Machine) take(parts []drivetrain.Part) error {
+// addParts checks the parts and lays out their states.
+func (m *Machine) addParts(parts []drivetrain.Part) error {
 	if len(parts) == 0 {
 		return nil
 	}
@@ -232,10 +233,10 @@ func (m *Machine) take(parts []drivetrain.Part) error {
 	}
 	m.Parts = parts
 	for _, p := range parts {
-		m.at = append(m.at, len(m.states))
+		m.stateOffsets = append(m.stateOffsets, len(m.states))
 		m.states = append(m.states, p.States()...)
 	}
-	m.at = append(m.at, len(m.states))
+	m.stateOffsets = append(m.stateOffsets, len(m.states))
 	return nil
 }
 
@@ -249,11 +250,13 @@ func (m *Machine) row(name string) int {
 	panic("machine: no constraint " + name)
 }
 
-// own are the states of part k in z.
-func (m *Machine) own(k int, z []float64) []float64 { return z[m.at[k]:m.at[k+1]:m.at[k+1]] }
+// partStates are the states of part k in z.
+func (m *Machine) partStates(k int, z []float64) []float64 {
+	return z[m.stateOffsets[k]:m.stateOffsets[k+1]:m.stateOffsets[k+1]]
+}
 
-// cut are the parts of a state.
-func (m *Machine) cut(x []float64) (q, v, z []float64) {
+// split are the parts of a state.
+func (m *Machine) split(x []float64) (q, v, z []float64) {
 	nq, nv := m.Model.NQ(), m.Model.NV()
 	return x[:nq], x[nq : nq+nv], x[nq+nv : nq+nv+len(m.states)]
 }
@@ -265,39 +268,39 @@ func (m *Machine) Size() int { return m.Model.NQ() + m.Model.NV() + len(m.states
 func (m *Machine) NewState() []float64 {
 	x := make([]float64, m.Size())
 	copy(x, m.Model.Neutral())
-	_, _, z := m.cut(x)
+	_, _, z := m.split(x)
 	for k, p := range m.Parts {
-		p.Reset(m.own(k, z))
+		p.Reset(m.partStates(k, z))
 	}
 	return x
 }
 
 // Assemble makes a state consistent with the constraints at the time t (s), as multibody.Assemble does.
 func (m *Machine) Assemble(t float64, x []float64, how multibody.Assembly) (multibody.Assembled, error) {
-	q, v, _ := m.cut(x)
+	q, v, _ := m.split(x)
 	m.drive(t)
-	m.begun(x)
+	m.startRows(x)
 	m.tie(t, x)
 	return multibody.Assemble(m.Model, m.Data, q, v, how)
 }
 
-// Settle moves a state to a static equilibrium under the efforts and parts at the time t (s): positions, currents and voltages of
+// Equilibrate moves a state to a static equilibrium under the efforts and parts at the time t (s): positions, currents and voltages of
 // capacitors, all velocities zero. It tells whether it is unstable. Where friction can hold the machine as it is, that is one; otherwise
 // it is that without friction that sticks.
-func (m *Machine) Settle(t float64, x []float64) (unstable bool, err error) {
-	_, v, _ := m.cut(x)
+func (m *Machine) Equilibrate(t float64, x []float64) (unstable bool, err error) {
+	_, v, _ := m.split(x)
 	clear(v)
-	if err := m.steady(t, x); err != nil {
+	if err := m.equilibrateElectrical(t, x); err != nil {
 		return false, err
 	}
-	if len(m.dry) > 0 {
+	if len(m.dryJoints) > 0 {
 		dx := make([]float64, len(x))
 		if st := m.begin(t, x, dx); st != multibody.OK && st != multibody.Singular {
 			return false, errors.New(m.named(st))
 		}
 		const still = 1e-9 // rad/s², m/s²
 		moves := func(a float64) bool { return !(math.Abs(a) <= still) }
-		if _, dv, _ := m.cut(dx); !slices.ContainsFunc(dv, moves) {
+		if _, dv, _ := m.split(dx); !slices.ContainsFunc(dv, moves) {
 			return false, nil
 		}
 		m.slippery = true
@@ -306,11 +309,11 @@ func (m *Machine) Settle(t float64, x []float64) (unstable bool, err error) {
 	return m.findEquilibrium(t, x)
 }
 
-// findEquilibrium is Settle with the friction that sticks as it is set.
+// findEquilibrium is Equilibrate with the friction that sticks as it is set.
 func (m *Machine) findEquilibrium(t float64, x []float64) (unstable bool, err error) {
-	q, v, _ := m.cut(x)
+	q, v, _ := m.split(x)
 	clear(v)
-	if err := m.steady(t, x); err != nil {
+	if err := m.equilibrateElectrical(t, x); err != nil {
 		return false, err
 	}
 	at, dx := append([]float64(nil), x...), make([]float64, len(x))
@@ -318,9 +321,9 @@ func (m *Machine) findEquilibrium(t float64, x []float64) (unstable bool, err er
 		return false, errors.New(m.named(st))
 	}
 	unstable, err = multibody.EquilibriumUnder(m.Model, m.Data, q, func(q, tau []float64) multibody.Status {
-		to, _, _ := m.cut(at)
+		to, _, _ := m.split(at)
 		copy(to, q)
-		if m.steady(t, at) != nil {
+		if m.equilibrateElectrical(t, at) != nil {
 			return multibody.NotConverged
 		}
 		st := m.Flow(t, at, dx)
@@ -330,13 +333,13 @@ func (m *Machine) findEquilibrium(t float64, x []float64) (unstable bool, err er
 	if err != nil {
 		return unstable, err
 	}
-	return unstable, m.steady(t, x)
+	return unstable, m.equilibrateElectrical(t, x)
 }
 
 // drive sets the prescribed motions for the time t.
 func (m *Machine) drive(t float64) {
 	for k := range m.motions {
-		x, v, a := m.motions[k].by.At(t)
+		x, v, a := m.motions[k].generator.At(t)
 		m.Data.Drive(k, multibody.Motion{X: x, V: v, A: a})
 	}
 }
@@ -344,8 +347,8 @@ func (m *Machine) drive(t float64) {
 // Flow writes dx/dt at the time t (s); the powers of the instant stay in the machine. The status is that of multibody.Dynamics, or
 // NonFinite where a part has no solution, which fault names. Data holds the multipliers afterwards.
 func (m *Machine) Flow(t float64, x, dx []float64) multibody.Status {
-	q, v, z := m.cut(x)
-	dq, dv, dz := m.cut(dx)
+	q, v, z := m.split(x)
+	dq, dv, dz := m.split(dx)
 	multibody.Rates(m.Model, q, v, dq)
 	m.drive(t)
 	m.tie(t, x)
@@ -357,11 +360,11 @@ func (m *Machine) Flow(t float64, x, dx []float64) multibody.Status {
 		return st
 	}
 	m.direct()
-	m.look(q, v)
-	for k := range m.dry {
-		b := &m.dry[k]
-		if a := &m.axes[b.axis]; a.cut >= 0 {
-			b.drift = m.Model.CutDrift(m.Data, a.cut)
+	m.setAxes(q, v)
+	for k := range m.dryJoints {
+		b := &m.dryJoints[k]
+		if a := &m.axes[b.axis]; a.cutIndex >= 0 {
+			b.drift = m.Model.CutDrift(m.Data, a.cutIndex)
 		}
 	}
 	loss := 0.0
@@ -377,18 +380,18 @@ func (m *Machine) Flow(t float64, x, dx []float64) multibody.Status {
 		return st
 	}
 	copy(dv, m.Data.QDD)
-	for k := range m.dry {
-		if b := &m.dry[k]; b.dir == 0 && m.axes[b.axis].cut < 0 {
+	for k := range m.dryJoints {
+		if b := &m.dryJoints[k]; b.dir == 0 && m.axes[b.axis].cutIndex < 0 {
 			dv[m.axes[b.axis].iv] = 0 // to the last bit
 		}
 	}
-	line := len(m.Parts) + len(m.dry)
-	m.powers[line] = circuit.Power{Loss: loss, Out: -loss}
+	line := len(m.Parts) + len(m.dryJoints)
+	m.powers[line] = circuit.Power{Loss: loss, Output: -loss}
 	in := 0.0
 	for _, d := range m.motions {
 		in += m.Data.Lambda[d.row] * m.v[d.axis]
 	}
-	m.powers[line+2] = circuit.Power{In: in, Out: in}
+	m.powers[line+2] = circuit.Power{Input: in, Output: in}
 	m.pull(v, dz)
 	return st
 }
@@ -398,30 +401,30 @@ func (m *Machine) act(t float64, q, v, z, dz []float64) multibody.Status {
 	clear(m.force)
 	for k, p := range m.Parts {
 		var st engine.Status
-		if m.powers[k], st = p.Flow(t, m.q, m.v, m.own(k, z), m.own(k, dz), m.force); st != engine.OK {
+		if m.powers[k], st = p.Flow(t, m.q, m.v, m.partStates(k, z), m.partStates(k, dz), m.force); st != engine.OK {
 			m.fault = p.Name() + ": " + st.String()
 			return multibody.NonFinite
 		}
 	}
 	line := len(m.Parts)
-	for k := range m.dry {
-		b := &m.dry[k]
+	for k := range m.dryJoints {
+		b := &m.dryJoints[k]
 		m.powers[line+k] = circuit.Power{}
 		if b.dir != 0 && !m.slippery {
 			b.force = b.slide(m.v[b.axis])
 			m.force[b.axis] += b.force
 			out := b.force * m.v[b.axis]
-			m.powers[line+k] = circuit.Power{Loss: -out, Out: out}
+			m.powers[line+k] = circuit.Power{Loss: -out, Output: out}
 		}
 	}
 	in := 0.0
 	for _, e := range m.efforts {
-		f, _, _ := e.by.At(t)
+		f, _, _ := e.generator.At(t)
 		m.force[e.axis] += f
 		in += f * m.v[e.axis]
 	}
 	in += m.thrusting()
-	m.powers[line+len(m.dry)+1] = circuit.Power{In: in, Out: in}
+	m.powers[line+len(m.dryJoints)+1] = circuit.Power{Input: in, Output: in}
 	clear(m.tau)
 	for k := range m.axes {
 		m.axes[k].push(m.force[k], m.tau)
@@ -429,7 +432,7 @@ func (m *Machine) act(t float64, q, v, z, dz []float64) multibody.Status {
 	if st := m.hold(q, v); st != multibody.OK {
 		return st
 	}
-	return multibody.Again(m.Model, m.Data, q, v, m.tau)
+	return multibody.Reaccelerate(m.Model, m.Data, q, v, m.tau)
 }
 
 // springLoss is what the dampers between frames turn into heat (W); Velocities must be valid.
@@ -449,6 +452,6 @@ func (m *Machine) springLoss() (loss float64) {
 
 // energy is that of the bodies (J); Velocities must be valid.
 func (m *Machine) energy(x []float64) (kinetic, potential float64) {
-	q, v, _ := m.cut(x)
+	q, v, _ := m.split(x)
 	return multibody.Energy(m.Model, m.Data, q, v)
 }

@@ -62,7 +62,7 @@ func TestWinch(t *testing.T) {
 	}
 	const end = 1.2
 	var height, height1 float64
-	r, err := m.Run(context.Background(), x, 0, end, Options{Rtol: 1e-9, Atol: 1e-11, Every: 0.2}, func(s *Sample) error {
+	r, err := m.Run(context.Background(), x, 0, end, Options{Rtol: 1e-9, Atol: 1e-11, SampleInterval: 0.2}, func(s *Sample) error {
 		if math.Abs(s.T-1) < 1e-9 {
 			height1 = s.X[1]
 		}
@@ -110,8 +110,8 @@ func TestFreeBodyTumbles(t *testing.T) {
 	x := m.NewState()
 	copy(x[7:], []float64{0.01, 8, 0.02, 0.3, 0, -0.1})
 	var ang0, lin0 r3.Vec
-	_, err := m.Run(context.Background(), x, 0, 10, Options{Every: 1}, func(s *Sample) error {
-		q, v, _ := m.cut(s.X)
+	_, err := m.Run(context.Background(), x, 0, 10, Options{SampleInterval: 1}, func(s *Sample) error {
+		q, v, _ := m.split(s.X)
 		multibody.Velocities(m.Model, m.Data, q, v)
 		ang, lin := multibody.Momentum(m.Model, m.Data, q, v)
 		if s.T == 0 {
@@ -178,7 +178,7 @@ func TestFailures(t *testing.T) {
 	}
 	_, err := m.Run(context.Background(), x, 0, 2, Options{}, nil)
 	var f *Failure
-	if !errors.As(err, &f) || math.Abs(f.T-0.5) > 1e-3 || !strings.Contains(f.Where, "slide = ") {
+	if !errors.As(err, &f) || math.Abs(f.T-0.5) > 1e-3 || !strings.Contains(f.Position, "slide = ") {
 		t.Errorf("%v", err)
 	}
 	t.Log(err)

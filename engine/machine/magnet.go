@@ -7,15 +7,15 @@ type magnetic interface {
 	GapOutOfRange(q []float64) (name string, x, x0 float64, beyond bool)
 }
 
-// beyond says which electromagnet has left the range of its inductance at the positions q of a state; "": none.
-func (m *Machine) beyond(q []float64) string {
+// magnetOutOfRange says which electromagnet has left the range of its inductance at the positions q of a state; "": none.
+func (m *Machine) magnetOutOfRange(q []float64) string {
 	for _, p := range m.Parts {
 		c, ok := p.(magnetic)
 		if !ok {
 			continue
 		}
 		for k := range m.axes {
-			if a := &m.axes[k]; a.cut < 0 {
+			if a := &m.axes[k]; a.cutIndex < 0 {
 				m.q[k] = q[a.iq]
 			}
 		}

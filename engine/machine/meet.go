@@ -20,17 +20,17 @@ func (s *Stepper) meet(h float64, q []float64) bool {
 			b := &s.movers[k]
 			axis := &s.M.axes[b.axis]
 			own, x := s.d[k*p+b.place], 0.0
-			if axis.cut < 0 {
+			if axis.cutIndex < 0 {
 				x = q[axis.iq]
 			}
 			least := 0.0
 			if !tree {
-				least = held * s.M.loosest(axis)
+				least = minMobility * s.M.loosest(axis)
 			}
 			if !(own*2/h > least) {
 				// held by the constraints: it moves as they say, and its force has no effect
-				b.Move(h, x, b.from, 1/held, 0)
-				b.w, b.end, b.f, b.step = s.hat[b.place], 2*s.hat[b.place]-b.from, 0, 0
+				b.Move(h, x, b.startSpeed, 1/minMobility, 0)
+				b.w, b.end, b.f, b.step = s.hat[b.place], 2*s.hat[b.place]-b.startSpeed, 0, 0
 				continue
 			}
 			w := s.hat[b.place]
@@ -39,26 +39,26 @@ func (s *Stepper) meet(h float64, q []float64) bool {
 					w += s.d[l*p+b.place] * s.movers[l].f
 				}
 			}
-			b.load = (w - b.from) / own
+			b.load = (w - b.startSpeed) / own
 			mass := h / (2 * own)
 			var st engine.Status
-			if b.w, b.end, st = b.Move(h, x, b.from, mass, b.load); st == engine.NonFinite {
-				s.who = b.name + ": " + st.String()
+			if b.w, b.end, st = b.Move(h, x, b.startSpeed, mass, b.load); st == engine.NonFinite {
+				s.failedMover = b.name + ": " + st.String()
 				b.f = math.NaN()
 				return false
 			}
-			f := mass*(b.end-b.from)/h - b.load
+			f := mass*(b.end-b.startSpeed)/h - b.load
 			was := b.step
 			b.step = f - b.f
 			b.f = f
-			change, size = max(change, math.Abs(b.step)*own), max(size, math.Abs(b.w), math.Abs(b.from), math.Abs(w))
+			change, size = max(change, math.Abs(b.step)*own), max(size, math.Abs(b.w), math.Abs(b.startSpeed), math.Abs(w))
 			step, dot = step+b.step*was*own*own, dot+was*was*own*own
 		}
 		if n == 1 || change <= 1e-2*meetRel*size+meetAbs {
 			return true
 		}
-		if sweep == mostSweeps {
-			return change <= enough*size
+		if sweep == maxSweeps {
+			return change <= restTol*size
 		}
 		if rho := step / dot; sweep%2 == 1 && rho > 0 && rho < 0.95 {
 			for k := range s.movers {

@@ -37,15 +37,15 @@ func (m *Mode) Damping() float64 {
 
 // Modes are all modes of a machine, the slowest first.
 type Modes struct {
-	List     []Mode
-	States   []engine.Signal // positions of joints, then states of the parts
-	Loose    []string        // joints whose friction sticks: it is left out
-	Constant []string        // states that do not rest, which are held: temperatures
-	Free     []string        // positions on which no force depends: the machine rests wherever they are
-	Kinks    []string        // states in which a force has a kink there: the slope is the mean of both sides
+	List          []Mode
+	States        []engine.Signal // positions of joints, then states of the parts
+	Loose         []string        // joints whose friction sticks: it is left out
+	Constant      []string        // states that do not rest, which are held: temperatures
+	FreePositions []string        // positions on which no force depends: the machine rests wherever they are
+	Kinks         []string        // states in which a force has a kink there: the slope is the mean of both sides
 }
 
-// Modes moves x to the static equilibrium that Settle finds without friction that sticks, and tells the eigenvalues of the linear
+// Modes moves x to the static equilibrium that Equilibrate finds without friction that sticks, and tells the eigenvalues of the linear
 // equations about it, sources as at the time t (s). With controllers x has to rest already. The equations are
 //
 //	da/dt = b,   db/dt = Nᵀ·dv/dt,   dz/dt,   q = q0 + N·a closed by the shortest way,   v = N·b,
@@ -59,9 +59,9 @@ func (m *Machine) Modes(t float64, x []float64) (out Modes, err error) {
 	case m.sampling():
 		return out, errors.New("a controller that samples has no eigenvalues: leave out its every")
 	}
-	for k := range m.dry {
-		m.dry[k].dir = 1 // it slips, without a force
-		out.Loose = append(out.Loose, m.axes[m.dry[k].axis].name)
+	for k := range m.dryJoints {
+		m.dryJoints[k].dir = 1 // it slips, without a force
+		out.Loose = append(out.Loose, m.axes[m.dryJoints[k].axis].name)
 	}
 	m.slippery = true
 	defer func() { m.slippery = false }()
@@ -78,7 +78,7 @@ func (m *Machine) Modes(t float64, x []float64) (out Modes, err error) {
 		return out, err
 	}
 	out.List = l.eigen()
-	out.Free = l.free(&out)
+	out.FreePositions = l.free(&out)
 	return out, nil
 }
 
@@ -126,7 +126,7 @@ func (l *linear) size() int { return 2*l.d + len(l.z) }
 // tangent finds the velocities that the constraints let be: what Project leaves of each.
 func (l *linear) tangent() error {
 	m := l.m
-	q0, v0, _ := m.cut(l.x)
+	q0, v0, _ := m.split(l.x)
 	l.n = len(v0)
 	m.drive(l.t)
 	q, v := make([]float64, len(q0)), make([]float64, l.n)
@@ -179,7 +179,7 @@ func (l *linear) tangent() error {
 func (l *linear) rates(i int, h float64) (out []float64, ok bool) {
 	m := l.m
 	at, dx := append([]float64(nil), l.x...), make([]float64, len(l.x))
-	q, v, z := m.cut(at)
+	q, v, z := m.split(at)
 	step := make([]float64, l.n)
 	switch {
 	case i < 0:
@@ -207,7 +207,7 @@ func (l *linear) rates(i int, h float64) (out []float64, ok bool) {
 	if st := m.Flow(l.t, at, dx); st != multibody.OK && st != multibody.Singular {
 		return nil, false
 	}
-	_, dv, dz := m.cut(dx)
+	_, dv, dz := m.split(dx)
 	reduced := func(v []float64) {
 		for c := range l.d {
 			x := 0.0

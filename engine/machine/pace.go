@@ -8,12 +8,12 @@ import "math"
 // that turns as paceTurning says, whatever that length is: halving steps divides the errors by four. Near a flat position little grows: a
 // machine that came near one is followed as closely everywhere from then on. One that never does pays nothing.
 type pace struct {
-	nearFlat bool    // it has been near a flat position
-	turning  float64 // rad/s³, m/s³
-	angle    float64 // rad  by which the velocities turned in the last part
-	way      float64 // rad, m  of the last part
-	step     float64 // s  the step under way
-	left     float64 // s  of it
+	nearFlat  bool    // it has been near a flat position
+	turning   float64 // rad/s³, m/s³
+	angle     float64 // rad  by which the velocities turned in the last part
+	distance  float64 // rad, m  of the last part
+	step      float64 // s  the step under way
+	remaining float64 // s  of it
 }
 
 const (
@@ -35,7 +35,7 @@ func (p *pace) note(h float64, v, v1 []float64) {
 		before += v[i] * v[i]
 		product += x * v[i]
 	}
-	p.turning, p.angle, p.way = 0, 0, h*math.Sqrt(square)
+	p.turning, p.angle, p.distance = 0, 0, h*math.Sqrt(square)
 	if before > 0 && square > 0 {
 		across := max(0, square-product/before*product)
 		p.angle = math.Atan2(math.Sqrt(across), product/math.Sqrt(before))
@@ -49,7 +49,7 @@ func (p *pace) part(left, angle, apart float64) float64 {
 	if p.nearFlat = p.nearFlat || angle <= paceFlat; !p.nearFlat {
 		return left
 	}
-	if p.left <= 0 {
+	if p.remaining <= 0 {
 		p.step = left
 	}
 	h := p.step
@@ -66,14 +66,14 @@ func (p *pace) part(left, angle, apart float64) float64 {
 
 // pass takes a part of h (s).
 func (p *pace) pass(h, left float64) {
-	if p.left = left - h; p.left < 1e-9*p.step {
-		p.left = 0
+	if p.remaining = left - h; p.remaining < 1e-9*p.step {
+		p.remaining = 0
 	}
 }
 
 // doubtful tells whether the machine bent too much in the last part to be followed, at an angle from a flat position.
 func (p *pace) doubtful(angle float64) bool {
-	return p.angle > paceTurn && angle < paceNear*p.way && p.angle*p.angle*p.way > 12*paceMost
+	return p.angle > paceTurn && angle < paceNear*p.distance && p.angle*p.angle*p.distance > 12*paceMost
 }
 
 // turnsTooFar notes how the part of h (s) from the velocities v to v1 went.

@@ -18,7 +18,7 @@ import (
 //	Σ X_k·v_k + Σ (Charge·ξ + Current·ξ′ + Rate·ξ″) + Offset(t) = 0.
 //
 // As in the source the multiplier λ acts on the mechanics alone, along X: the circuit does not feel it. So the row is a source or sink of
-// energy, In of the audit. Where the field is known, a motor or a magnet says more: torque and back-emf from one co-energy.
+// energy, Input of the audit. Where the field is known, a motor or a magnet says more: torque and back-emf from one co-energy.
 //
 // The row is kept at positions too, through the state σ′ = −φ of its name: Σ X_k·q_k = σ. Rates ξ″ make its acceleration depend on those of the machine
 // through the circuit; both are solved together, the second derivatives by differences along the motion, good to some 1e-9.
@@ -38,31 +38,31 @@ type RowTerm struct {
 // row is a Row in its machine.
 type row struct {
 	Row
-	x         []float64 // nv
-	place     []int     // of each term in the states of the circuit
-	factor    []float64 // of each term: that of its state
-	at        int       // of σ in z
-	line      int       // of the audit
-	eq        int       // among the constraints
-	sigma     float64   // rad, m
-	phi, rate float64   // φ and dφ/dt but for what the accelerations of the machine do to it
-	by        []float64 // nv  ∂(dφ/dt)/∂(dv/dt)
-	last      float64   // bias of the fixed step before
+	x          []float64 // nv
+	place      []int     // of each term in the states of the circuit
+	factor     []float64 // of each term: that of its state
+	sigmaIndex int       // of σ in z
+	line       int       // of the audit
+	eq         int       // among the constraints
+	sigma      float64   // rad, m
+	phi, rate  float64   // φ and dφ/dt but for what the accelerations of the machine do to it
+	accelGain  []float64 // nv  ∂(dφ/dt)/∂(dv/dt)
+	lastBias   float64   // bias of the fixed step before
 }
 
 // rows are all of them, with the circuit that they look at.
 type rows struct {
-	list    []*row
-	part    int // of the circuit; −1: none
-	network *circuit.Circuit
-	dz, d1  []float64 // of the part
-	z1      []float64
-	q1, v1  []float64 // of the axes
-	tau     []float64
-	lu      engine.LU
-	rhs     []float64
-	rated   []*row
-	next    func(t float64) float64 // first jump of a source after t (s)
+	list     []*row
+	part     int // of the circuit; −1: none
+	network  *circuit.Circuit
+	dz, d1   []float64 // of the part
+	z1       []float64
+	q1, v1   []float64 // of the axes
+	tau      []float64
+	lu       engine.LU
+	rhs      []float64
+	rated    []*row
+	nextJump func(t float64) float64 // first jump of a source after t (s)
 }
 
 // Relate writes the equations of the row as it was looked at last.
@@ -84,7 +84,7 @@ func relate(list []Row) (rel []multibody.Relation, out []*row) {
 	for _, s := range list {
 		r := &row{Row: s}
 		out = append(out, r)
-		rel = append(rel, multibody.Relation{Name: s.Name, Rows: []string{""}, By: r})
+		rel = append(rel, multibody.Relation{Name: s.Name, Rows: []string{""}, Relater: r})
 	}
 	return rel, out
 }
@@ -102,7 +102,7 @@ func (m *Machine) tied(list []*row) error {
 	}
 	for _, r := range list {
 		r.eq = m.row(r.Name)
-		r.at = len(m.states)
+		r.sigmaIndex = len(m.states)
 		unit := "rad"
 		for _, x := range r.X {
 			k, err := m.Axis(x.Joint)
@@ -133,7 +133,7 @@ func (m *Machine) tied(list []*row) error {
 			t.rated = append(t.rated, r)
 		}
 	}
-	t.list, t.next = list, m.jump
+	t.list, t.nextJump = list, m.jump
 	if t.part >= 0 {
 		n := len(m.Parts[t.part].States())
 		t.dz, t.d1, t.z1 = make([]float64, n), make([]float64, n), make([]float64, n)
@@ -157,7 +157,7 @@ func network(p drivetrain.Part) *circuit.Circuit {
 
 // room makes the workspace that Relate needs, before the machine is there.
 func (r *row) room(nv int) {
-	r.x, r.by, r.place = make([]float64, nv), make([]float64, nv), make([]int, len(r.Terms)+nv)
+	r.x, r.accelGain, r.place = make([]float64, nv), make([]float64, nv), make([]int, len(r.Terms)+nv)
 }
 
 // tie looks at the circuit for the rows, at the state x and the time t (s).
@@ -166,24 +166,24 @@ func (m *Machine) tie(t float64, x []float64) {
 	if len(r.list) == 0 {
 		return
 	}
-	q, v, z := m.cut(x)
+	q, v, z := m.split(x)
 	for k := range m.axes {
-		if a := &m.axes[k]; a.cut < 0 {
+		if a := &m.axes[k]; a.cutIndex < 0 {
 			m.q[k], m.v[k] = q[a.iq], v[a.iv]
 		}
 	}
 	if r.part >= 0 {
-		m.Parts[r.part].Flow(t, m.q, m.v, m.own(r.part, z), r.dz, r.tau)
+		m.Parts[r.part].Flow(t, m.q, m.v, m.partStates(r.part, z), r.dz, r.tau)
 	}
 	for _, w := range r.list {
-		w.sigma = z[w.at]
+		w.sigma = z[w.sigmaIndex]
 		w.phi, w.rate = 0, 0
 		if w.Offset != nil {
 			w.phi, w.rate, _ = w.Offset.At(t)
 		}
 		own := z
 		if r.part >= 0 {
-			own = m.own(r.part, z)
+			own = m.partStates(r.part, z)
 		}
 		for k, p := range w.Terms {
 			w.phi += w.factor[k]*own[w.place[k]] + p.Rate*r.dz[w.place[k]]
@@ -191,18 +191,18 @@ func (m *Machine) tie(t float64, x []float64) {
 		}
 	}
 	if len(r.rated) > 0 {
-		m.ahead(t, m.own(r.part, z))
+		m.addSecondDerivatives(t, m.partStates(r.part, z))
 	}
 }
 
-// ahead adds what second derivatives of currents do: along the motion, and by the accelerations of the machine.
-func (m *Machine) ahead(t float64, z []float64) {
+// addSecondDerivatives adds what second derivatives of currents do: along the motion, and by the accelerations of the machine.
+func (m *Machine) addSecondDerivatives(t float64, z []float64) {
 	r := &m.rows
 	part := m.Parts[r.part]
 	for _, w := range r.rated {
-		clear(w.by)
+		clear(w.accelGain)
 	}
-	apart, weight := circuit.Difference(t, r.next)
+	apart, weight := circuit.Difference(t, r.nextJump)
 	for i, d := range apart {
 		if weight[i] == 0 {
 			continue
@@ -221,7 +221,7 @@ func (m *Machine) ahead(t float64, z []float64) {
 		}
 	}
 	for a := range m.axes {
-		if m.axes[a].cut >= 0 {
+		if m.axes[a].cutIndex >= 0 {
 			continue
 		}
 		copy(r.v1, m.v)
@@ -229,7 +229,7 @@ func (m *Machine) ahead(t float64, z []float64) {
 		part.Flow(t, m.q, r.v1, z, r.d1, r.tau)
 		for _, w := range r.rated {
 			for k, p := range w.Terms {
-				w.by[m.axes[a].iv] += p.Rate * (r.d1[w.place[k]] - r.dz[w.place[k]])
+				w.accelGain[m.axes[a].iv] += p.Rate * (r.d1[w.place[k]] - r.dz[w.place[k]])
 			}
 		}
 	}
@@ -245,7 +245,7 @@ func (m *Machine) rated(again func() multibody.Status) multibody.Status {
 		return multibody.OK
 	}
 	for i, w := range r.rated {
-		r.rhs[i] = dot(w.by, m.Data.QDD) // what the bias lacks
+		r.rhs[i] = dot(w.accelGain, m.Data.QDD) // what the bias lacks
 	}
 	for j, u := range r.rated {
 		m.Data.Bias[u.eq]++
@@ -254,7 +254,7 @@ func (m *Machine) rated(again func() multibody.Status) multibody.Status {
 		}
 		m.Data.Bias[u.eq]--
 		for i, w := range r.rated {
-			r.lu.A[i*n+j] = r.rhs[i] - dot(w.by, m.Data.QDD)
+			r.lu.A[i*n+j] = r.rhs[i] - dot(w.accelGain, m.Data.QDD)
 			if i == j {
 				r.lu.A[i*n+j]++
 			}
@@ -275,21 +275,21 @@ func (m *Machine) rated(again func() multibody.Status) multibody.Status {
 func (m *Machine) pull(v, dz []float64) {
 	for _, w := range m.rows.list {
 		if dz != nil {
-			dz[w.at] = -w.phi
+			dz[w.sigmaIndex] = -w.phi
 		}
 		out := m.Data.Lambda[w.eq] * dot(w.x, v)
-		m.powers[w.line] = circuit.Power{In: out, Out: out}
+		m.powers[w.line] = circuit.Power{Input: out, Output: out}
 	}
 }
 
-// begun puts the rows where the positions of a state are.
-func (m *Machine) begun(x []float64) {
-	q, _, z := m.cut(x)
+// startRows puts the rows where the positions of a state are.
+func (m *Machine) startRows(x []float64) {
+	q, _, z := m.split(x)
 	for _, w := range m.rows.list {
-		z[w.at] = 0
+		z[w.sigmaIndex] = 0
 		for i, f := range w.x {
 			if f != 0 {
-				z[w.at] += f * q[w.iq(i)]
+				z[w.sigmaIndex] += f * q[w.iq(i)]
 			}
 		}
 	}
@@ -306,11 +306,11 @@ func (s *Stepper) tieStep(t, h float64, q, v, z []float64) (change float64) {
 	rated := len(r.rated) > 0
 	if rated { // rates at the end
 		for k := range m.axes {
-			if a := &m.axes[k]; a.cut < 0 {
+			if a := &m.axes[k]; a.cutIndex < 0 {
 				r.q1[k], r.v1[k] = q[a.iq]+h*s.w[a.iv], 2*s.w[a.iv]-v[a.iv]
 			}
 		}
-		m.Parts[r.part].Flow(t+h, r.q1, r.v1, m.own(r.part, s.z1), r.dz, r.tau)
+		m.Parts[r.part].Flow(t+h, r.q1, r.v1, m.partStates(r.part, s.z1), r.dz, r.tau)
 	}
 	for _, w := range r.list {
 		mean, end := 0.0, 0.0
@@ -321,15 +321,15 @@ func (s *Stepper) tieStep(t, h float64, q, v, z []float64) (change float64) {
 		for k, p := range w.Terms {
 			at := w.place[k]
 			x, _ := r.network.Mean(at, 0)
-			x1 := m.own(r.part, s.z1)[at]
-			mean += w.factor[k]*x + p.Rate*(x1-m.own(r.part, z)[at])/h
+			x1 := m.partStates(r.part, s.z1)[at]
+			mean += w.factor[k]*x + p.Rate*(x1-m.partStates(r.part, z)[at])/h
 			end += w.factor[k]*x1 + p.Rate*r.dz[at]
 		}
 		bias := (end + dot(w.x, v)) / h
-		change = max(change, math.Abs(bias-w.last)*h)
-		w.last = bias
-		w.rate, w.phi, w.sigma = bias, end, z[w.at]-h*mean
-		s.z1[w.at] = w.sigma
+		change = max(change, math.Abs(bias-w.lastBias)*h)
+		w.lastBias = bias
+		w.rate, w.phi, w.sigma = bias, end, z[w.sigmaIndex]-h*mean
+		s.z1[w.sigmaIndex] = w.sigma
 	}
 	return change
 }

@@ -15,9 +15,9 @@ import (
 
 // Options say how Run integrates.
 type Options struct {
-	Rtol, Atol float64 // of each state and energy; 0: 1e-10, 1e-12
-	Every      float64 // s  time between samples; 0: none but the first and the last
-	MaxSteps   int     // 0: 10⁷
+	Rtol, Atol     float64 // of each state and energy; 0: 1e-10, 1e-12
+	SampleInterval float64 // s  time between samples; 0: none but the first and the last
+	MaxSteps       int     // 0: 10⁷
 
 	Formulation string // of multibody.Formulations; "": multibody.ByProjection
 
@@ -40,21 +40,21 @@ type Result struct {
 	StiffReason        string  // what made the explicit steps so short
 }
 
-// mostTurns end a run that sticks and slips without end.
-const mostTurns = 100000
+// maxTurns end a run that sticks and slips without end.
+const maxTurns = 100000
 
 // Failure says when and where a machine could not go on.
 type Failure struct {
-	T      float64 // s
-	What   string
-	Where  string // positions of the joints
-	Reason error  // nil, or what the integrator says
+	T        float64 // s
+	Problem  string
+	Position string // positions of the joints
+	Reason   error  // nil, or what the integrator says
 }
 
 func (e *Failure) Error() string {
-	s := fmt.Sprintf("stopped at t = %.9g s: %s", e.T, e.What)
-	if e.Where != "" {
-		s += "; there " + e.Where
+	s := fmt.Sprintf("stopped at t = %.9g s: %s", e.T, e.Problem)
+	if e.Position != "" {
+		s += "; there " + e.Position
 	}
 	return s
 }
@@ -67,7 +67,7 @@ type Sample struct {
 	T                  float64
 	X                  []float64
 	Kinetic, Potential float64 // J
-	In, Loss           float64 // J  since the start
+	Input, Loss        float64 // J  since the start
 	Residual, Rate     float64 // |g| and |dg/dt|
 	Lambda             []float64
 }
@@ -75,7 +75,7 @@ type Sample struct {
 // Run carries x from t to end (s) and tells each sample, the first at t and the last at end. x is the state at the end, or where the
 // error, a *Failure or that of the context or of each, stopped it. Sources that jump are gone through in pieces.
 func (m *Machine) Run(ctx context.Context, x []float64, t, end float64, o Options, each func(*Sample) error) (Result, error) {
-	r := runner{Result: Result{StiffFrom: math.NaN()}, m: m, n: m.Size(), each: each, sample: Sample{X: make([]float64, m.Size())}}
+	r := runner{Result: Result{StiffFrom: math.NaN()}, m: m, n: m.Size(), visit: each, sample: Sample{X: make([]float64, m.Size())}}
 	width := r.n + 3*len(m.lines)
 	r.show = make([]float64, width)
 	last := multibody.OK
@@ -84,7 +84,7 @@ func (m *Machine) Run(ctx context.Context, x []float64, t, end float64, o Option
 			dy[0] = math.NaN()
 		}
 		for k, p := range m.powers {
-			dy[r.n+3*k], dy[r.n+3*k+1], dy[r.n+3*k+2] = p.In, p.Loss, p.Out
+			dy[r.n+3*k], dy[r.n+3*k+1], dy[r.n+3*k+2] = p.Input, p.Loss, p.Output
 		}
 	}
 	rtol, atol, steps := 1e-10, 1e-12, cmp.Or(o.MaxSteps, 1e7)
@@ -100,34 +100,34 @@ func (m *Machine) Run(ctx context.Context, x []float64, t, end float64, o Option
 	r.begin(x)
 	at := t // s  reached
 	fail := func(what string, reason error) error {
-		return &Failure{T: at, What: what, Where: m.where(x), Reason: reason}
+		return &Failure{T: at, Problem: what, Position: m.positionText(x), Reason: reason}
 	}
 	m.sample(t, 0, x)
 	copy(y, x)
 	sampled := t
-	if st := m.begin(t, x, r.before); st != multibody.OK {
+	if st := m.begin(t, x, r.slope); st != multibody.OK {
 		return r.Result, fail(m.named(st), nil)
 	}
-	if err := r.tell(t, y); err != nil {
+	if err := r.emitSample(t, y); err != nil {
 		return r.Result, err
 	}
 	k := 1
 	for at < end {
 		if err := d.Start(at, y); err != nil {
-			return r.Result, fail(m.why(err, last), err)
+			return r.Result, fail(m.stopReason(err, last), err)
 		}
 		next := min(end, m.jump(at))
-		turned, which, kept := false, 0, d.Kept()
+		turned, which, kept := false, 0, d.Stats()
 		for at < next && !turned {
 			if err := ctx.Err(); err != nil {
 				return r.Result, err
 			}
 			from := at
 			if err := d.Step(next); err != nil {
-				r.keep(d.Kept())
-				return r.Result, fail(m.why(err, last), err)
+				r.addCounts(d.Stats())
+				return r.Result, fail(m.stopReason(err, last), err)
 			}
-			r.look(d)
+			r.noteSingular(d)
 			reached, now := d.Reached()
 			if o.Reached != nil {
 				o.Reached(reached)
@@ -136,13 +136,13 @@ func (m *Machine) Run(ctx context.Context, x []float64, t, end float64, o Option
 			if when, which = r.turning(d, from); which >= 0 {
 				reached, turned = when, true
 			} else {
-				kept = d.Kept()
+				kept = d.Stats()
 			}
 			// a row at the instant of a sample is that before it, however both are rounded
-			for slack := 1e-15 * math.Abs(reached); o.Every > 0 && t+float64(k)*o.Every <= reached+slack && t+float64(k)*o.Every < end-1e-9*o.Every; {
-				show := min(reached, t+float64(k)*o.Every)
+			for slack := 1e-15 * math.Abs(reached); o.SampleInterval > 0 && t+float64(k)*o.SampleInterval <= reached+slack && t+float64(k)*o.SampleInterval < end-1e-9*o.SampleInterval; {
+				show := min(reached, t+float64(k)*o.SampleInterval)
 				d.At(show, r.show)
-				if err := r.tell(show, r.show); err != nil {
+				if err := r.emitSample(show, r.show); err != nil {
 					return r.Result, err
 				}
 				k++
@@ -152,20 +152,20 @@ func (m *Machine) Run(ctx context.Context, x []float64, t, end float64, o Option
 			}
 			at = reached
 			copy(x, y[:r.n])
-			if what := m.beyond(x); what != "" {
+			if what := m.magnetOutOfRange(x); what != "" {
 				return r.Result, fail(what, nil)
 			}
 		}
-		done := d.Kept()
+		done := d.Stats()
 		if r.StiffFrom != r.StiffFrom && done.StiffFrom == done.StiffFrom {
 			r.StiffFrom, r.StiffReason = done.StiffFrom, m.stiffest(at, x)
 		}
 		if turned { // what the step did beyond the turn is left
 			done.Gap, done.Rate, done.Drift, done.Kick = kept.Gap, kept.Rate, kept.Drift, kept.Kick
 		}
-		if r.keep(done); turned {
-			if r.Turns++; r.Turns > mostTurns {
-				return r.Result, fail(fmt.Sprintf("joints stuck or broke away %d times: too many to follow", mostTurns), nil)
+		if r.addCounts(done); turned {
+			if r.Turns++; r.Turns > maxTurns {
+				return r.Result, fail(fmt.Sprintf("joints stuck or broke away %d times: too many to follow", maxTurns), nil)
 			}
 			if st := r.turn(at, which, y); st != multibody.OK {
 				return r.Result, fail(m.open(st), nil)
@@ -175,14 +175,14 @@ func (m *Machine) Run(ctx context.Context, x []float64, t, end float64, o Option
 		if at != sampled && at < end && m.nextSample(math.Nextafter(at, math.Inf(-1))) == at {
 			m.sample(at, 0, x)
 			copy(y, x)
-			if sampled = at; len(m.dry) > 0 {
-				if st := m.release(at, x, r.before); st != multibody.OK {
+			if sampled = at; len(m.dryJoints) > 0 {
+				if st := m.release(at, x, r.slope); st != multibody.OK {
 					return r.Result, fail(m.named(st), nil)
 				}
 			}
 		}
 	}
-	if err := r.tell(end, y); err != nil {
+	if err := r.emitSample(end, y); err != nil {
 		return r.Result, err
 	}
 	r.close(y)
@@ -193,7 +193,7 @@ func (m *Machine) Run(ctx context.Context, x []float64, t, end float64, o Option
 func (m *Machine) integrator(formulation string, width int, flow engine.RHS, rtol, atol float64, steps int) (multibody.Integrator, error) {
 	var drives []func(t float64) multibody.Motion
 	for k := range m.motions {
-		by := m.motions[k].by
+		by := m.motions[k].generator
 		drives = append(drives, func(t float64) multibody.Motion {
 			x, v, a := by.At(t)
 			return multibody.Motion{X: x, V: v, A: a}
@@ -230,7 +230,7 @@ func (m *Machine) jump(t float64) float64 {
 		look(p)
 	}
 	for _, e := range m.efforts {
-		look(e.by)
+		look(e.generator)
 	}
 	for k := range m.forces {
 		look(m.forces[k].Force.Force)
@@ -244,27 +244,27 @@ type runner struct {
 	Result
 	m      *Machine
 	n      int
-	each   func(*Sample) error
+	visit  func(*Sample) error
 	show   []float64
-	before []float64
+	slope  []float64
 	sample Sample
 	start  []float64 // J  stored in each line at the start
 }
 
 // begin starts the audit at the state x.
 func (r *runner) begin(x []float64) {
-	r.before = make([]float64, r.n)
-	r.start = r.stored(x)
+	r.slope = make([]float64, r.n)
+	r.start = r.lineEnergies(x)
 }
 
-// stored is the energy of each part and, last, of the bodies.
-func (r *runner) stored(x []float64) []float64 {
+// lineEnergies is the energy of each part and, last, of the bodies.
+func (r *runner) lineEnergies(x []float64) []float64 {
 	m := r.m
 	out := make([]float64, len(m.lines)+1)
-	q, v, z := m.cut(x)
-	m.look(q, v)
+	q, v, z := m.split(x)
+	m.setAxes(q, v)
 	for k, p := range m.Parts {
-		out[k] = p.Stored(m.q, m.own(k, z))
+		out[k] = p.StoredEnergy(m.q, m.partStates(k, z))
 	}
 	multibody.Velocities(m.Model, m.Data, q, v)
 	kinetic, potential := m.energy(x)
@@ -272,8 +272,8 @@ func (r *runner) stored(x []float64) []float64 {
 	return out
 }
 
-// look notes a singular position at the end of a step.
-func (r *runner) look(d multibody.Integrator) {
+// noteSingular notes a singular position at the end of a step.
+func (r *runner) noteSingular(d multibody.Integrator) {
 	if m := r.m; m.Model.NC() > 0 && m.Data.Rank < m.Data.FullRank {
 		if r.Singular++; r.Singular == 1 {
 			r.SingularAt, _ = d.Reached()
@@ -281,8 +281,8 @@ func (r *runner) look(d multibody.Integrator) {
 	}
 }
 
-// keep adds what an integrator did since its start.
-func (r *runner) keep(k multibody.Kept) {
+// addCounts adds what an integrator did since its start.
+func (r *runner) addCounts(k multibody.IntegratorStats) {
 	r.Accepted, r.Rejected, r.Leaps, r.Choices = r.Accepted+k.Accepted, r.Rejected+k.Rejected, r.Leaps+k.Leaps, r.Choices+k.Choices
 	r.Residual, r.Rate = max(r.Residual, k.Gap), max(r.Rate, k.Rate)
 	r.Drift, r.Kick = max(r.Drift, k.Drift), max(r.Kick, k.Kick)
@@ -291,7 +291,7 @@ func (r *runner) keep(k multibody.Kept) {
 // project makes quaternions of length one and meets the constraints.
 func (r *runner) project(t float64, y []float64) (st multibody.Status) {
 	m := r.m
-	q, v, _ := m.cut(y)
+	q, v, _ := m.split(y)
 	multibody.Normalise(m.Model, q)
 	if m.Model.NC() == 0 {
 		return multibody.OK
@@ -304,38 +304,38 @@ func (r *runner) project(t float64, y []float64) (st multibody.Status) {
 	return st
 }
 
-// tell shows the state y at t (s), which is brought to the constraints first.
-func (r *runner) tell(t float64, y []float64) error {
-	if r.each == nil {
+// emitSample shows the state y at t (s), which is brought to the constraints first.
+func (r *runner) emitSample(t float64, y []float64) error {
+	if r.visit == nil {
 		return nil
 	}
 	m, s := r.m, &r.sample
 	copy(s.X, y[:r.n])
 	if st := r.project(t, s.X); st != multibody.OK {
-		return &Failure{T: t, What: m.open(st), Where: m.where(s.X)}
+		return &Failure{T: t, Problem: m.open(st), Position: m.positionText(s.X)}
 	}
-	s.T, s.In, s.Loss = t, 0, 0
+	s.T, s.Input, s.Loss = t, 0, 0
 	for k := range m.lines {
-		s.In += y[r.n+3*k]
+		s.Input += y[r.n+3*k]
 		s.Loss += y[r.n+3*k+1]
 	}
-	if st := m.Flow(t, s.X, r.before); st != multibody.OK && st != multibody.Singular {
-		return &Failure{T: t, What: m.named(st), Where: m.where(s.X)}
+	if st := m.Flow(t, s.X, r.slope); st != multibody.OK && st != multibody.Singular {
+		return &Failure{T: t, Problem: m.named(st), Position: m.positionText(s.X)}
 	}
 	s.Residual, s.Rate = m.Data.Residual()
 	s.Lambda = m.Data.Lambda
 	s.Kinetic, s.Potential = m.energy(s.X)
-	return r.each(s)
+	return r.visit(s)
 }
 
 // close ends the audit at the state y.
 func (r *runner) close(y []float64) {
-	end := r.stored(y[:r.n])
+	end := r.lineEnergies(y[:r.n])
 	a := &circuit.Audit{}
-	bodies := circuit.Energies{Name: mechanicsLine, Stored: end[len(end)-1] - r.start[len(end)-1]}
+	bodies := circuit.Energies{Name: mechanicsLine, StoredChange: end[len(end)-1] - r.start[len(end)-1]}
 	for k, name := range r.m.lines {
-		e := circuit.Energies{Name: name, In: y[r.n+3*k], Loss: y[r.n+3*k+1], Out: y[r.n+3*k+2], Stored: end[k] - r.start[k]}
-		bodies.Out -= e.Out
+		e := circuit.Energies{Name: name, Input: y[r.n+3*k], Loss: y[r.n+3*k+1], Output: y[r.n+3*k+2], StoredChange: end[k] - r.start[k]}
+		bodies.Output -= e.Output
 		if k >= len(r.m.Parts) && e == (circuit.Energies{Name: name}) {
 			continue
 		}
@@ -356,8 +356,8 @@ func (m *Machine) named(st multibody.Status) string {
 	return "equations of motion: " + st.String()
 }
 
-// why says what stopped the integrator.
-func (m *Machine) why(err error, last multibody.Status) string {
+// stopReason says what stopped the integrator.
+func (m *Machine) stopReason(err error, last multibody.Status) string {
 	var stop *engine.Stop
 	if g, _ := m.Data.Residual(); g > openGap {
 		return m.open(multibody.NotConverged)
@@ -393,10 +393,10 @@ func (m *Machine) open(st multibody.Status) string {
 	return m.named(st)
 }
 
-// where lists the positions of the first axes.
-func (m *Machine) where(x []float64) string {
+// positionText lists the positions of the first axes.
+func (m *Machine) positionText(x []float64) string {
 	const most = 6
-	q, _, _ := m.cut(x)
+	q, _, _ := m.split(x)
 	var list []string
 	for k, a := range m.axes[:len(m.axes)-len(m.cuts)] {
 		if k == most {

@@ -38,17 +38,17 @@ func (m *Machine) nextSample(t float64) float64 {
 
 // sample lets the parts sample whose instant is t (s).
 func (m *Machine) sample(t, slack float64, x []float64) {
-	q, v, z := m.cut(x)
-	m.look(q, v)
+	q, v, z := m.split(x)
+	m.setAxes(q, v)
 	for k, p := range m.Parts {
 		if s, ok := p.(sampler); ok {
-			s.Sample(t, slack, m.q, m.v, m.own(k, z))
+			s.Sample(t, slack, m.q, m.v, m.partStates(k, z))
 		}
 	}
 }
 
-// shown are the numbers of parts that are no states.
-func (m *Machine) shown() (list []engine.Signal) {
+// partSignals are the numbers of parts that are no states.
+func (m *Machine) partSignals() (list []engine.Signal) {
 	for _, p := range m.Parts {
 		if s, ok := p.(shower); ok {
 			list = append(list, s.DerivedSignals()...)
@@ -68,15 +68,15 @@ func (m *Machine) show(y []float64) (n int) {
 }
 
 // Step moves x from t by h, both in s, and allocates nothing. Controllers sample at their instants: the step is cut there, unless there
-// are Movers, whose owner cuts it with Cut. Where something is NonFinite, or the loops cannot be closed, which is NotConverged with Last
-// the same, x stays as it was. Lost stays until Begin or Resume. Why says what is wrong.
+// are Movers, whose owner cuts it with SubStep. Where something is NonFinite, or the loops cannot be closed, which is NotConverged with
+// LastStatus the same, x stays as it was. Lost stays until Begin or Resume. StatusText says what is wrong.
 func (s *Stepper) Step(t, h float64, x []float64) engine.Status {
 	if !s.divided(h) {
 		return s.stride(t, h, x)
 	}
-	copy(s.keep, x)
-	for k := range s.led {
-		s.goal[k], s.origin[k] = s.led[k].now, s.led[k].was
+	copy(s.savedState, x)
+	for k := range s.ledMotions {
+		s.goal[k], s.origin[k] = s.ledMotions[k].endMotion, s.ledMotions[k].startMotion
 	}
 	slack := sampleSlack * h
 	worst := engine.OK
@@ -86,20 +86,20 @@ func (s *Stepper) Step(t, h float64, x []float64) engine.Status {
 		}
 		d := left
 		if len(s.o.Movers) == 0 {
-			d = s.cut(at, left, slack)
+			d = s.subStep(at, left, slack)
 		}
 		if d < left {
 			s.halfway(at+d-t, h)
 		} else {
-			for k := range s.led {
-				s.led[k].now = s.goal[k]
+			for k := range s.ledMotions {
+				s.ledMotions[k].endMotion = s.goal[k]
 			}
 		}
 		st := s.stride(at, d, x)
-		if st == engine.NonFinite || s.Last != multibody.OK && s.Last != multibody.Singular {
-			copy(x, s.keep)
-			for k := range s.led {
-				s.led[k].now = s.origin[k]
+		if st == engine.NonFinite || s.LastStatus != multibody.OK && s.LastStatus != multibody.Singular {
+			copy(x, s.savedState)
+			for k := range s.ledMotions {
+				s.ledMotions[k].endMotion = s.origin[k]
 			}
 			return st
 		}
@@ -113,23 +113,23 @@ func (s *Stepper) Step(t, h float64, x []float64) engine.Status {
 
 // divided tells whether a step of which h (s) is left is cut.
 func (s *Stepper) divided(h float64) bool {
-	return h > 0 && (s.samples || s.paced && s.pace.part(h, s.crossing.Angle(), s.crossing.Apart()) < h)
+	return h > 0 && (s.samples || s.paced && s.pace.part(h, s.crossing.Angle(), s.crossing.TimeToSingular()) < h)
 }
 
 // sampleSlack is the share of a step by which the clock of the caller may be off the instant of a sample.
 const sampleSlack = 1e-6
 
-// Cut is the length of the step from t (s), at most h (s), that ends where a controller samples next.
-func (s *Stepper) Cut(t, h float64) float64 {
+// SubStep is the length of the step from t (s), at most h (s), that ends where a controller samples next.
+func (s *Stepper) SubStep(t, h float64) float64 {
 	if !s.divided(h) {
 		return h
 	}
-	return s.cut(t, h, sampleSlack*h)
+	return s.subStep(t, h, sampleSlack*h)
 }
 
-func (s *Stepper) cut(t, h, slack float64) float64 {
+func (s *Stepper) subStep(t, h, slack float64) float64 {
 	if s.paced {
-		h, s.pace.left = s.pace.part(h, s.crossing.Angle(), s.crossing.Apart()), h
+		h, s.pace.remaining = s.pace.part(h, s.crossing.Angle(), s.crossing.TimeToSingular()), h
 	}
 	if !s.samples {
 		return h
@@ -142,17 +142,17 @@ func (s *Stepper) cut(t, h, slack float64) float64 {
 
 // halfway tells joints whose motion is told from outside where they are after part of the step h (s): on the cubic between its ends.
 func (s *Stepper) halfway(part, h float64) {
-	x, v, _ := s.M.cut(s.keep)
-	for k := range s.led {
-		l := &s.led[k]
-		if l.by != nil {
+	x, v, _ := s.M.split(s.savedState)
+	for k := range s.ledMotions {
+		l := &s.ledMotions[k]
+		if l.generator != nil {
 			continue
 		}
 		a := &s.M.axes[l.axis]
 		x0, v0, x1, v1 := x[a.iq], v[a.iv], s.goal[k].X, s.goal[k].V
 		u := part / h
-		l.now.X = x0 + u*(h*v0+u*(3*(x1-x0)-h*(2*v0+v1)+u*(h*(v0+v1)-2*(x1-x0))))
-		l.now.V = v0 + u/h*(2*(3*(x1-x0)-h*(2*v0+v1))+3*u*(h*(v0+v1)-2*(x1-x0)))
-		l.now.A = (2*(3*(x1-x0)-h*(2*v0+v1)) + 6*u*(h*(v0+v1)-2*(x1-x0))) / (h * h)
+		l.endMotion.X = x0 + u*(h*v0+u*(3*(x1-x0)-h*(2*v0+v1)+u*(h*(v0+v1)-2*(x1-x0))))
+		l.endMotion.V = v0 + u/h*(2*(3*(x1-x0)-h*(2*v0+v1))+3*u*(h*(v0+v1)-2*(x1-x0)))
+		l.endMotion.A = (2*(3*(x1-x0)-h*(2*v0+v1)) + 6*u*(h*(v0+v1)-2*(x1-x0))) / (h * h)
 	}
 }

@@ -69,16 +69,16 @@ func TestSamplesBesideLedJoint(t *testing.T) {
 		return multibody.Motion{X: 0.1 * (1 - cos), V: 0.6 * sin, A: 3.6 * cos}
 	}
 	end := func(n int) []float64 {
-		s := newStepper(t, crane(0.7e-3), StepOptions{Led: []string{"load"}})
+		s := newStepper(t, crane(0.7e-3), StepOptions{MotionJoints: []string{"load"}})
 		x, h := s.NewState(), 0.4/float64(n)
-		s.Lead(0, way(0))
+		s.SetMotion(0, way(0))
 		if _, err := s.Begin(0, x, multibody.Assembly{}); err != nil {
 			t.Fatal(err)
 		}
 		for k := range n {
-			s.Lead(0, way(float64(k+1)*h))
+			s.SetMotion(0, way(float64(k+1)*h))
 			if st := s.Step(float64(k)*h, h, x); st != 0 {
-				t.Fatal(st, s.Why())
+				t.Fatal(st, s.StatusText())
 			}
 			if at := way(float64(k+1) * h); math.Abs(x[1]-at.X) > 1e-12 || math.Abs(x[3]-at.V) > 1e-12 {
 				t.Fatalf("led to %g, %g, want %g, %g", x[1], x[3], at.X, at.V)

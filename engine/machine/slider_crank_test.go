@@ -156,7 +156,7 @@ func TestSliderCrankUnderLoad(t *testing.T) {
 		m := build(t, s.spec())
 		x := m.NewState()
 		s.place(x, theta0, w0)
-		if a, err := m.Assemble(0, x, multibody.Assembly{}); err != nil || a.Moved > 1e-9 || a.MovedRate > 1e-6 {
+		if a, err := m.Assemble(0, x, multibody.Assembly{}); err != nil || a.PositionChange > 1e-9 || a.VelocityChange > 1e-6 {
 			t.Fatal(a, err)
 		}
 		start := append([]float64(nil), x...)

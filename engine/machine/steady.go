@@ -13,18 +13,18 @@ import (
 // ErrSteady is a circuit without currents and voltages that stay while the machine rests.
 var ErrSteady = errors.New("the circuit has no steady state")
 
-// steady moves currents of windings and voltages of capacitors in the state x, whose speeds are zero, to where they stay: Newton's method
-// for dz/dt = 0 with a slope of differences. What rests wherever it is, as the charge of a capacitor that nothing discharges, stays as it
-// was. Temperatures and controllers stay too.
-func (m *Machine) steady(t float64, x []float64) error {
-	q, v, z := m.cut(x)
-	m.look(q, v)
+// equilibrateElectrical moves currents of windings and voltages of capacitors in the state x, whose speeds are zero, to where they stay:
+// Newton's method for dz/dt = 0 with a slope of differences. What rests wherever it is, as the charge of a capacitor that nothing
+// discharges, stays as it was. Temperatures and controllers stay too.
+func (m *Machine) equilibrateElectrical(t float64, x []float64) error {
+	q, v, z := m.split(x)
+	m.setAxes(q, v)
 	for k, p := range m.Parts {
 		c := network(p)
 		if c == nil {
 			continue
 		}
-		own := m.own(k, z)
+		own := m.partStates(k, z)
 		n := 0
 		for n < len(own) && (n < c.Windings() || c.Capacitance(n) != 0) {
 			n++

@@ -10,77 +10,77 @@ import (
 )
 
 const (
-	mostRounds = 20    // evaluations of the equations of motion in a step; two or three are usual
-	mostNewton = 40    // of Newton's method for what acts on P
-	mostSweeps = 100   // of the movers
-	meetRel    = 1e-9  // of the speeds of the step
-	meetAbs    = 1e-12 // rad/s, m/s
-	meetLoads  = 1e-2  // times that where loads of joints are found by repetition alone, whose errors are all of one sign
-	enough     = 1e-5  // of the speeds: what joints that come to rest together within one step may disagree on
-	near       = 1e-4  // of the speeds: what Newton's method leaves from there is a square of it, and the next evaluation sees it
-	held       = 1e-12 // share of its own mobility below which a joint is held by the constraints
-	still      = 1e-10 // rad/s, m/s  to which the projection is exact
+	maxRounds   = 20    // evaluations of the equations of motion in a step; two or three are usual
+	maxNewton   = 40    // of Newton's method for what acts on P
+	maxSweeps   = 100   // of the movers
+	meetRel     = 1e-9  // of the speeds of the step
+	meetAbs     = 1e-12 // rad/s, m/s
+	meetLoads   = 1e-2  // times that where loads of joints are found by repetition alone, whose errors are all of one sign
+	restTol     = 1e-5  // of the speeds: what joints that come to rest together within one step may disagree on
+	squareTol   = 1e-4  // of the speeds: what Newton's method leaves from there is a square of it, and the next evaluation sees it
+	minMobility = 1e-12 // share of its own mobility below which a joint is held by the constraints
+	restSpeed   = 1e-10 // rad/s, m/s  to which the projection is exact
 )
 
 // stride is a Step without samples inside.
 func (s *Stepper) stride(t, h float64, x []float64) engine.Status {
 	m := s.M
-	if s.lost {
-		s.Last = multibody.NotConverged
+	if s.inSingular {
+		s.LastStatus = multibody.NotConverged
 		return engine.Lost
 	}
-	s.who = ""
-	s.pace.pass(h, s.pace.left)
+	s.failedMover = ""
+	s.pace.pass(h, s.pace.remaining)
 	if !(h > 0) || !numeric.AllFinite(x...) || !numeric.AllFinite(s.push...) {
-		s.Last = multibody.NonFinite
+		s.LastStatus = multibody.NonFinite
 		return engine.NonFinite
 	}
-	q, v, z := m.cut(x)
+	q, v, z := m.split(x)
 	s.crossing.Begin(m.Data, h)
-	for k := range s.led {
-		s.led[k].was = s.led[k].now
+	for k := range s.ledMotions {
+		s.ledMotions[k].startMotion = s.ledMotions[k].endMotion
 	}
 	s.motions(t + h)
-	for k := range s.led {
+	for k := range s.ledMotions {
 		// speeds at the beginning are those of the state: it may have begun elsewhere
-		a := &m.axes[s.led[k].axis]
-		s.led[k].was.X, s.led[k].was.V = q[a.iq], v[a.iv]
+		a := &m.axes[s.ledMotions[k].axis]
+		s.ledMotions[k].startMotion.X, s.ledMotions[k].startMotion.V = q[a.iq], v[a.iv]
 	}
-	s.outside(t + h/2)
+	s.externalTorques(t + h/2)
 	s.strike(t, h, q, v)
 	s.yield(h, q, v)
 	s.from(q, v)
 	s.guess.means(h, v, s.w)
 	for _, r := range m.rows.list {
-		r.rate = r.last
+		r.rate = r.lastBias
 	}
 	st, met := s.means(t, h, q, v, z)
 	clear(m.Data.Implicit)
 	if st != multibody.OK && st != multibody.Singular {
 		return s.fail(st)
 	}
-	if !s.settle(t, h, z) {
+	if !s.finishParts(t, h, z) {
 		return s.fail(multibody.NonFinite)
 	}
 	s.tieStep(t, h, q, v, z)
-	copy(s.wide, s.w)
+	copy(s.meanSpeeds, s.w)
 	for k := range s.movers {
 		b := &s.movers[k]
-		if a := &m.axes[b.axis]; a.cut < 0 {
+		if a := &m.axes[b.axis]; a.cutIndex < 0 {
 			s.a[a.iv] = (b.end - v[a.iv]) / h
 		}
 	}
-	for k := range s.led {
-		l := &s.led[k]
-		s.wide[m.axes[l.axis].iv] = (l.now.X - l.was.X) / h
+	for k := range s.ledMotions {
+		l := &s.ledMotions[k]
+		s.meanSpeeds[m.axes[l.axis].iv] = (l.endMotion.X - l.startMotion.X) / h
 	}
-	multibody.Integrate(m.Model, q, s.wide, h, s.q1)
+	multibody.Integrate(m.Model, q, s.meanSpeeds, h, s.q1)
 	for i := range v {
 		s.v1[i] = v[i] + h*s.a[i]
 	}
-	for k := range s.led {
-		l := &s.led[k]
-		m.Data.Drive(k, l.now)
+	for k := range s.ledMotions {
+		l := &s.ledMotions[k]
+		m.Data.Drive(k, l.endMotion)
 	}
 	continued := s.crossing.Active()
 	p, end := s.crossing.End(m.Data, s.q1, s.v1, h)
@@ -89,23 +89,23 @@ func (s *Stepper) stride(t, h float64, x []float64) engine.Status {
 		s.crossing.Miss()
 		s.guess.forget()
 		return s.stride(t, h, x)
-	case len(s.o.Led) == 0 && (end.Undecided || p == multibody.OK && s.turnsTooFar(h, v) || !met && s.crossing.Near(h)):
+	case len(s.o.MotionJoints) == 0 && (end.Undecided || p == multibody.OK && s.turnsTooFar(h, v) || !met && s.crossing.Imminent(h)):
 		s.fail(multibody.NotConverged)
-		s.lost = true
+		s.inSingular = true
 		return engine.Lost
 	case p != multibody.OK:
 		return s.fail(p)
 	}
 	met = met && !(end.Undecided && continued) // who leads joints may lead them back
-	if s.Last = st; !numeric.AllFinite(s.v1...) || !numeric.AllFinite(s.q1...) {
+	if s.LastStatus = st; !numeric.AllFinite(s.v1...) || !numeric.AllFinite(s.q1...) {
 		return s.fail(multibody.NonFinite)
 	}
-	if what := m.beyond(s.q1); what != "" {
-		s.who = what
+	if what := m.magnetOutOfRange(s.q1); what != "" {
+		s.failedMover = what
 		return s.fail(multibody.NonFinite)
 	}
 	if s.o.Audited {
-		s.spend(h, s.wide)
+		s.spend(h, s.meanSpeeds)
 	}
 	copy(q, s.q1)
 	copy(v, s.v1)
@@ -113,13 +113,13 @@ func (s *Stepper) stride(t, h float64, x []float64) engine.Status {
 	for k := range s.movers {
 		b := &s.movers[k]
 		b.rests = b.end == 0
-		if a := &m.axes[b.axis]; b.rests && a.cut < 0 && math.Abs(v[a.iv]) < still {
+		if a := &m.axes[b.axis]; b.rests && a.cutIndex < 0 && math.Abs(v[a.iv]) < restSpeed {
 			v[a.iv] = 0 // stopped by its law: the rounding of the projection would set it loose
 		}
 	}
 	s.guess.learn(s.a)
 	if !met {
-		s.who = "the equations of the step were not met"
+		s.failedMover = "the equations of the step were not met"
 		return engine.NotConverged
 	}
 	return engine.OK
@@ -127,10 +127,10 @@ func (s *Stepper) stride(t, h float64, x []float64) engine.Status {
 
 // fail leaves the state alone.
 func (s *Stepper) fail(st multibody.Status) engine.Status {
-	s.Last = st
+	s.LastStatus = st
 	s.guess.forget()
-	for k := range s.led {
-		s.led[k].now = s.led[k].was
+	for k := range s.ledMotions {
+		s.ledMotions[k].endMotion = s.ledMotions[k].startMotion
 	}
 	if st == multibody.NotConverged {
 		return engine.NotConverged
@@ -138,29 +138,29 @@ func (s *Stepper) fail(st multibody.Status) engine.Status {
 	return engine.NonFinite
 }
 
-// Why says what the last step has met, in words.
-func (s *Stepper) Why() string {
-	if s.lost {
+// StatusText says what the last step has met, in words.
+func (s *Stepper) StatusText() string {
+	if s.inSingular {
 		return "a singular position of the loops: how the machine goes on from there is not decided by the equations of the step; it stays. " +
 			"Take a shorter step, or lengths that keep it away from there"
 	}
-	if s.who != "" {
-		return s.who
+	if s.failedMover != "" {
+		return s.failedMover
 	}
-	if s.Last == multibody.NotConverged {
-		return s.M.open(s.Last)
+	if s.LastStatus == multibody.NotConverged {
+		return s.M.open(s.LastStatus)
 	}
-	return s.M.named(s.Last)
+	return s.M.named(s.LastStatus)
 }
 
-// outside gathers the torques that do not depend on the motion, at the time t (s).
-func (s *Stepper) outside(t float64) {
+// externalTorques gathers the torques that do not depend on the motion, at the time t (s).
+func (s *Stepper) externalTorques(t float64) {
 	clear(s.base)
 	for _, e := range s.M.efforts {
-		f, _, _ := e.by.At(t)
+		f, _, _ := e.generator.At(t)
 		s.M.axes[e.axis].push(f, s.base)
 	}
-	for k, iv := range s.pushed {
+	for k, iv := range s.torqueVelocities {
 		s.base[iv] += s.push[k]
 	}
 }
@@ -168,15 +168,15 @@ func (s *Stepper) outside(t float64) {
 // yield adds what dampers and springs do at the velocities v to the torques that do not depend on the accelerations, and says how they
 // yield to these.
 func (s *Stepper) yield(h float64, q, v []float64) {
-	copy(s.all, s.base)
+	copy(s.passiveTorque, s.base)
 	for k := range s.passive {
 		e := &s.passive[k]
 		x := e.x
 		if e.k != 0 {
 			x = q[e.q]
 		}
-		s.all[e.at] += e.pull(x+h/2*v[e.at], v[e.at])
-		s.M.Data.Implicit[e.at] += h/2*e.c + h*h/4*e.k
+		s.passiveTorque[e.index] += e.pull(x+h/2*v[e.index], v[e.index])
+		s.M.Data.Implicit[e.index] += h/2*e.c + h*h/4*e.k
 	}
 }
 
@@ -191,8 +191,8 @@ func (s *Stepper) from(q, v []float64) {
 	for k := range s.movers {
 		b := &s.movers[k]
 		a := &m.axes[b.axis]
-		if b.from = a.along(v); a.cut >= 0 && b.rests {
-			b.from = 0
+		if b.startSpeed = a.velocity(v); a.cutIndex >= 0 && b.rests {
+			b.startSpeed = 0
 		}
 	}
 }
@@ -206,7 +206,7 @@ func (s *Stepper) means(t, h float64, q, v, z []float64) (st multibody.Status, m
 	}
 	for round := 1; ; round++ {
 		s.square = 0
-		copy(s.before, s.w)
+		copy(s.lastW, s.w)
 		if st = s.evaluate(h, q, v); st != multibody.OK && st != multibody.Singular {
 			return st, false
 		}
@@ -223,17 +223,17 @@ func (s *Stepper) means(t, h float64, q, v, z []float64) (st multibody.Status, m
 			}
 		}
 		for i, a := range s.a {
-			s.wide[i] = v[i] + h/2*a
+			s.meanSpeeds[i] = v[i] + h/2*a
 		}
 		for k := range s.movers {
 			b := &s.movers[k]
-			if a := &m.axes[b.axis]; a.cut < 0 {
-				s.wide[a.iv] = b.w
+			if a := &m.axes[b.axis]; a.cutIndex < 0 {
+				s.meanSpeeds[a.iv] = b.w
 			}
 		}
 		change, size := 0.0, 0.0
-		for i, w := range s.wide {
-			change, size = max(change, math.Abs(w-s.before[i])), max(size, math.Abs(w), math.Abs(v[i]))
+		for i, w := range s.meanSpeeds {
+			change, size = max(change, math.Abs(w-s.lastW[i])), max(size, math.Abs(w), math.Abs(v[i]))
 			s.w[i] = w
 		}
 		change = max(change, s.tieStep(t, h, q, v, z))
@@ -253,8 +253,8 @@ func (s *Stepper) means(t, h float64, q, v, z []float64) (st multibody.Status, m
 		if round >= first && (!(change > tol) || first == 1 && s.square*s.square <= tol*size && s.guess.converged(round, change, tol)) {
 			return st, calm
 		}
-		if round == mostRounds {
-			return st, change <= enough*size
+		if round == maxRounds {
+			return st, change <= restTol*size
 		}
 		last = change
 	}
@@ -267,12 +267,13 @@ func (s *Stepper) evaluate(h float64, q, v []float64) (st multibody.Status) {
 	model, data := m.Model, m.Data
 	n := model.NV()
 	multibody.Integrate(model, q, s.w, h/2, s.qm)
-	for k := range s.led {
-		l := &s.led[k]
-		data.Drive(k, multibody.Motion{X: (l.was.X + l.now.X) / 2, V: (l.was.V + l.now.V) / 2, A: (l.now.V - l.was.V) / h})
+	for k := range s.ledMotions {
+		l := &s.ledMotions[k]
+		data.Drive(k, multibody.Motion{X: (l.startMotion.X + l.endMotion.X) / 2, V: (l.startMotion.V + l.endMotion.V) / 2,
+			A: (l.endMotion.V - l.startMotion.V) / h})
 	}
 	data.Springless, data.Bodies = s.spatial, s.spatial
-	st = multibody.Accelerate(model, data, s.qm, s.w, s.all)
+	st = multibody.Accelerate(model, data, s.qm, s.w, s.passiveTorque)
 	data.Springless, data.Bodies = false, false
 	if st != multibody.OK && st != multibody.Singular {
 		return st
@@ -285,7 +286,7 @@ func (s *Stepper) evaluate(h float64, q, v []float64) (st multibody.Status) {
 			clear(col)
 			col[p.iv] = 1
 		case p.axis != nil:
-			model.CutRow(data, p.axis.cut, p.row)
+			model.CutRow(data, p.axis.cutIndex, p.row)
 			copy(col, p.row)
 		default:
 			p.x = model.SpringRow(data, p.spring, p.row)
@@ -295,18 +296,18 @@ func (s *Stepper) evaluate(h float64, q, v []float64) (st multibody.Status) {
 	}
 	for k := range s.p {
 		p := &s.p[k]
-		s.at[k], s.vp[k], s.ap[k] = p.along(s.w), p.along(v), p.along(s.a0)
+		s.wp[k], s.vp[k], s.ap[k] = p.velocity(s.w), p.velocity(v), p.velocity(s.a0)
 		for l := range s.p {
-			s.c[k*len(s.p)+l] = p.along(s.col[l*n : l*n+n])
+			s.c[k*len(s.p)+l] = p.velocity(s.col[l*n : l*n+n])
 		}
 		if p.spring >= 0 {
-			p.x -= h / 2 * s.at[k] // so that the middle of the speeds w is met
+			p.x -= h / 2 * s.wp[k] // so that the middle of the speeds w is met
 		}
 	}
 	s.guess.stiffSpring = false
 	for k := range s.elastic {
 		e := &s.elastic[k]
-		s.guess.stiffSpring = s.guess.stiffSpring || h/2*(h/2*e.k+e.c)*s.c[e.at*len(s.p)+e.at] > 1
+		s.guess.stiffSpring = s.guess.stiffSpring || h/2*(h/2*e.k+e.c)*s.c[e.index*len(s.p)+e.index] > 1
 	}
 	return st
 }
@@ -314,16 +315,16 @@ func (s *Stepper) evaluate(h float64, q, v []float64) (st multibody.Status) {
 // press finds the loads of the joints in the middle of the step.
 func (s *Stepper) press() {
 	m := s.M
-	copy(s.total, s.all)
+	copy(s.total, s.passiveTorque)
 	for k := range s.p {
 		s.p[k].push(s.tp[k], s.total)
 	}
 	m.Data.Springless = true
-	multibody.Again(m.Model, m.Data, s.qm, s.w, s.total)
+	multibody.Reaccelerate(m.Model, m.Data, s.qm, s.w, s.total)
 	for k := range s.p {
 		switch p := &s.p[k]; {
 		case p.axis != nil:
-			m.Model.RubCut(m.Data, p.axis.cut, -s.tp[k])
+			m.Model.RubCut(m.Data, p.axis.cutIndex, -s.tp[k])
 		case p.spring >= 0:
 			m.Model.PullSpring(m.Data, p.spring, -s.tp[k])
 		}
@@ -367,12 +368,12 @@ func (s *Stepper) acting(t, h float64, q, v, z []float64) (ok, met bool) {
 			for k := range s.movers {
 				w += s.d[k*p+l] * s.movers[k].f
 			}
-			change, size = max(change, math.Abs(w-s.at[l])), max(size, math.Abs(w), math.Abs(s.vp[l]))
+			change, size = max(change, math.Abs(w-s.wp[l])), max(size, math.Abs(w), math.Abs(s.vp[l]))
 			s.hat[l] = w
 		}
 		for l := range p {
 			for j := range p {
-				s.tp[l] += s.sp[l*p+j] * (s.hat[j] - s.at[j])
+				s.tp[l] += s.sp[l*p+j] * (s.hat[j] - s.wp[j])
 			}
 		}
 		for k := range s.movers {
@@ -384,13 +385,13 @@ func (s *Stepper) acting(t, h float64, q, v, z []float64) (ok, met bool) {
 		if change-change != 0 {
 			return false, false
 		}
-		if change <= near*size+meetAbs || len(s.M.Parts) == 0 {
+		if change <= squareTol*size+meetAbs || len(s.M.Parts) == 0 {
 			if len(s.M.Parts) > 0 {
 				s.square = change
 			}
 			return true, calm
 		}
-		if turn == mostNewton {
+		if turn == maxNewton {
 			return true, false
 		}
 		// the whole way; half of it where that has not come nearer: a contact that opens and closes
@@ -399,7 +400,7 @@ func (s *Stepper) acting(t, h float64, q, v, z []float64) (ok, met bool) {
 			share = 0.5
 		}
 		for l := range p {
-			s.at[l] += share * (s.hat[l] - s.at[l])
+			s.wp[l] += share * (s.hat[l] - s.wp[l])
 		}
 		last = change
 	}
@@ -421,15 +422,15 @@ func (s *Stepper) implicit(h float64) {
 		s.filled[l] = [2]int{first, end}
 		f := s.tp[l]
 		for j := first; j < end; j++ {
-			f -= row[j] * s.at[j]
+			f -= row[j] * s.wp[j]
 		}
-		s.fixed[l] = f
+		s.constantForces[l] = f
 	}
 	for k := range p {
 		x := s.vp[k] + h/2*s.ap[k]
 		c, to := s.c[k*p:k*p+p], a[k*p:k*p+p]
 		clear(to)
-		for l, f := range s.fixed {
+		for l, f := range s.constantForces {
 			x += h / 2 * c[l] * f
 			for j := s.filled[l][0]; j < s.filled[l][1]; j++ {
 				to[j] += c[l] * s.sp[l*p+j]
@@ -449,7 +450,7 @@ func (s *Stepper) implicit(h float64) {
 //	tp⁺ = tp + (1 − h/2·S·C)⁻¹·ρ = tp + ρ + S·(1 − h/2·C·S)⁻¹·h/2·C·ρ.
 func (s *Stepper) refine(h float64) {
 	p, speed, missed := len(s.p), s.speed, s.missed
-	copy(missed, s.fixed)
+	copy(missed, s.constantForces)
 	for k := range s.movers {
 		missed[s.movers[k].place] += s.movers[k].f
 	}
@@ -475,9 +476,9 @@ func (s *Stepper) parts(t, h float64, q, v, z []float64) bool {
 	clear(s.tp)
 	for k := range s.elastic {
 		e := &s.elastic[k]
-		w := s.at[e.at]
-		s.tp[e.at] += e.pull(s.p[e.at].x+h/2*w, w)
-		s.sp[e.at*p+e.at] -= e.c + h/2*e.k
+		w := s.wp[e.index]
+		s.tp[e.index] += e.pull(s.p[e.index].x+h/2*w, w)
+		s.sp[e.index*p+e.index] -= e.c + h/2*e.k
 	}
 	if len(m.Parts) == 0 {
 		return true
@@ -487,29 +488,29 @@ func (s *Stepper) parts(t, h float64, q, v, z []float64) bool {
 	clear(s.slope)
 	for k := range m.axes {
 		a := &m.axes[k]
-		if at := s.of[k]; at >= 0 {
-			m.v[k], s.tried[k] = s.vp[at], s.at[at]
-		} else if a.cut < 0 {
-			m.v[k], s.tried[k] = v[a.iv], s.w[a.iv]
+		if at := s.placeOfAxis[k]; at >= 0 {
+			m.v[k], s.trialSpeeds[k] = s.vp[at], s.wp[at]
+		} else if a.cutIndex < 0 {
+			m.v[k], s.trialSpeeds[k] = v[a.iv], s.w[a.iv]
 		}
-		if a.cut < 0 {
+		if a.cutIndex < 0 {
 			m.q[k] = q[a.iq]
 		}
 	}
 	for k, part := range m.Parts {
-		power, st := part.Trial(t, h, m.q, m.v, s.tried, m.own(k, z), m.own(k, s.z1), s.tau, s.slope)
+		power, st := part.Trial(t, h, m.q, m.v, s.trialSpeeds, m.partStates(k, z), m.partStates(k, s.z1), s.tau, s.slope)
 		if st == engine.NonFinite {
-			s.who = part.Name() + ": " + st.String()
+			s.failedMover = part.Name() + ": " + st.String()
 			return false
 		}
 		s.powers[k] = power
 	}
-	for k, at := range s.of {
+	for k, at := range s.placeOfAxis {
 		if at < 0 {
 			continue
 		}
 		s.tp[at] += s.tau[k]
-		for l, to := range s.of {
+		for l, to := range s.placeOfAxis {
 			if to >= 0 {
 				s.sp[at*p+to] += s.slope[k*na+l]
 			}
@@ -524,18 +525,18 @@ type affine interface {
 	Shift(w, dw, zn []float64) (circuit.Power, bool)
 }
 
-// settle takes the states of the parts at the end of the step to the speeds w, which the last trial missed by what the equations of
+// finishParts takes the states of the parts at the end of the step to the speeds w, which the last trial missed by what the equations of
 // motion changed since.
-func (s *Stepper) settle(t, h float64, z []float64) bool {
+func (s *Stepper) finishParts(t, h float64, z []float64) bool {
 	m := s.M
 	if len(m.Parts) == 0 {
 		return true
 	}
 	dw, moved := m.force, 0.0
 	for k := range m.axes {
-		w := m.axes[k].along(s.w)
-		dw[k] = w - s.tried[k]
-		s.tried[k] = w
+		w := m.axes[k].velocity(s.w)
+		dw[k] = w - s.trialSpeeds[k]
+		s.trialSpeeds[k] = w
 		moved = max(moved, math.Abs(dw[k]))
 	}
 	if moved == 0 {
@@ -543,15 +544,15 @@ func (s *Stepper) settle(t, h float64, z []float64) bool {
 	}
 	for k, part := range m.Parts {
 		if p, ok := part.(affine); ok && p.Affine() {
-			if power, ok := p.Shift(s.tried, dw, m.own(k, s.z1)); ok {
+			if power, ok := p.Shift(s.trialSpeeds, dw, m.partStates(k, s.z1)); ok {
 				s.powers[k] = power
 				continue
 			}
 		}
 		clear(s.tau)
-		power, st := part.Trial(t, h, m.q, m.v, s.tried, m.own(k, z), m.own(k, s.z1), s.tau, s.slope)
+		power, st := part.Trial(t, h, m.q, m.v, s.trialSpeeds, m.partStates(k, z), m.partStates(k, s.z1), s.tau, s.slope)
 		if s.powers[k] = power; st == engine.NonFinite {
-			s.who = part.Name() + ": " + st.String()
+			s.failedMover = part.Name() + ": " + st.String()
 			return false
 		}
 	}

@@ -22,7 +22,7 @@ type Stepped struct {
 // one every so many steps and the last. Steps whose equations are not met are counted and gone on from; the error is a *Failure where a
 // loop would have to begin anew, or that of the context or of each. StepOptions.Audited has to be set.
 func (s *Stepper) Run(ctx context.Context, x []float64, h float64, n, every int, each func(*Sample) error) (r Stepped, err error) {
-	if !s.o.Audited || len(s.o.Led) > 0 || len(s.o.Movers) > 0 {
+	if !s.o.Audited || len(s.o.MotionJoints) > 0 || len(s.o.Movers) > 0 {
 		panic("machine: Run: want a machine with its audit that nothing outside leads")
 	}
 	sample := Sample{X: make([]float64, s.M.Size())}
@@ -34,22 +34,22 @@ func (s *Stepper) Run(ctx context.Context, x []float64, h float64, n, every int,
 			}
 			before := float64(k-1) * h
 			st := s.Step(before, h, x)
-			if st == engine.NonFinite || st == engine.Lost || s.Last != multibody.OK && s.Last != multibody.Singular {
-				return r, &Failure{T: before, What: s.Why(), Where: s.M.where(x)}
+			if st == engine.NonFinite || st == engine.Lost || s.LastStatus != multibody.OK && s.LastStatus != multibody.Singular {
+				return r, &Failure{T: before, Problem: s.StatusText(), Position: s.M.positionText(x)}
 			}
 			r.Steps = k
 			if st != engine.OK {
 				if r.NotMet++; r.NotMet == 1 {
-					r.UnmetAt, r.Reason = t, s.Why()
+					r.UnmetAt, r.Reason = t, s.StatusText()
 				}
 			}
 		}
-		singular := s.Last == multibody.Singular
+		singular := s.LastStatus == multibody.Singular
 		switch st := s.Forces(t, min(float64(k), 1)*h, x); {
 		case st == multibody.Singular:
 			singular = true
 		case st != multibody.OK:
-			return r, &Failure{T: t, What: s.M.named(st), Where: s.M.where(x)}
+			return r, &Failure{T: t, Problem: s.M.named(st), Position: s.M.positionText(x)}
 		}
 		if singular && k > 0 {
 			if r.Singular++; r.Singular == 1 {
@@ -65,7 +65,8 @@ func (s *Stepper) Run(ctx context.Context, x []float64, h float64, n, every int,
 			}
 		}
 		if k == n {
-			r.Audit = &circuit.Audit{Lines: []circuit.Energies{{Name: "machine", In: s.In, Loss: s.Loss, Stored: s.Stored - s.begun}}}
+			r.Audit = &circuit.Audit{Lines: []circuit.Energies{{Name: "machine", Input: s.Input, Loss: s.Loss,
+				StoredChange: s.StoredEnergy - s.startEnergy}}}
 			return r, nil
 		}
 	}
@@ -75,15 +76,15 @@ func (s *Stepper) Run(ctx context.Context, x []float64, h float64, n, every int,
 func (s *Stepper) sample(t float64, x []float64, p *Sample) {
 	m := s.M
 	copy(p.X, x)
-	p.T, p.In, p.Loss, p.Lambda = t, s.In, s.Loss, m.Data.Lambda
-	for k := range m.dry {
+	p.T, p.Input, p.Loss, p.Lambda = t, s.Input, s.Loss, m.Data.Lambda
+	for k := range m.dryJoints {
 		for i := range s.movers {
-			if s.movers[i].axis == m.dry[k].axis {
-				m.dry[k].force = s.movers[i].f
+			if s.movers[i].axis == m.dryJoints[k].axis {
+				m.dryJoints[k].force = s.movers[i].f
 			}
 		}
 	}
-	q, v, _ := m.cut(x)
+	q, v, _ := m.split(x)
 	multibody.Velocities(m.Model, m.Data, q, v)
 	p.Kinetic, p.Potential = m.energy(x)
 	for k := range s.elastic {

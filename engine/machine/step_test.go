@@ -53,7 +53,7 @@ func follow(t testing.TB, s *Stepper, x []float64, end float64, n int) []float64
 	h := end / float64(n)
 	for k := range n {
 		if st := s.Step(float64(k)*h, h, x); st != engine.OK {
-			t.Fatalf("step %d: %v: %s", k, st, s.Why())
+			t.Fatalf("step %d: %v: %s", k, st, s.StatusText())
 		}
 	}
 	s.Forces(end, h, x)
@@ -76,7 +76,7 @@ func TestStepSticks(t *testing.T) {
 		for k := range 4 {
 			off[i] = math.Max(off[i], math.Abs(x[k]-want[k]))
 		}
-		if miss := s.Missing() / s.In; math.Abs(miss) > 1e-3/float64(n/1900) {
+		if miss := s.BalanceError() / s.Input; math.Abs(miss) > 1e-3/float64(n/1900) {
 			t.Errorf("%d steps: energy missed %.3g", n, miss)
 		}
 	}
@@ -118,7 +118,7 @@ func TestStepFromOutside(t *testing.T) {
 	}
 	within := chain()
 	within.Efforts = []Effort{{"b", reference.Constant(1.5)}}
-	outside := newStepper(t, chain(), StepOptions{Pushed: []string{"b"}})
+	outside := newStepper(t, chain(), StepOptions{TorqueJoints: []string{"b"}})
 	outside.Push(0, 1.5)
 	s := newStepper(t, within, StepOptions{})
 	want, got := follow(t, s, s.NewState(), 0.3, 300), follow(t, outside, outside.NewState(), 0.3, 300)
@@ -131,12 +131,12 @@ func TestStepFromOutside(t *testing.T) {
 	swing := reference.Sine{Tone: reference.Tone{Amplitude: 0.4, Frequency: 2}}
 	within = chain()
 	within.Drives, within.Motions = []multibody.Drive{{Name: "a.motion", Joint: "a"}}, []reference.Generator{swing}
-	s, told := newStepper(t, within, StepOptions{}), newStepper(t, chain(), StepOptions{Led: []string{"a"}})
+	s, told := newStepper(t, within, StepOptions{}), newStepper(t, chain(), StepOptions{MotionJoints: []string{"a"}})
 	const h = 1e-3
 	x, y := s.NewState(), told.NewState()
 	lead := func(t float64) {
 		p, v, a := swing.At(t)
-		told.Lead(0, multibody.Motion{X: p, V: v, A: a})
+		told.SetMotion(0, multibody.Motion{X: p, V: v, A: a})
 	}
 	lead(0)
 	for _, b := range []struct {
@@ -158,7 +158,7 @@ func TestStepFromOutside(t *testing.T) {
 		}
 	}
 	// what the drive exerts is what the motion of both bodies takes
-	q, v, _ := s.M.cut(x)
+	q, v, _ := s.M.split(x)
 	d := s.M.Model.NewData()
 	multibody.RNEA(s.M.Model, d, q, v, s.M.Data.QDD)
 	if got := s.M.Data.Lambda[0]; math.Abs(got-d.Tau[0]) > 1e-9 {
@@ -177,26 +177,27 @@ func TestStepFails(t *testing.T) {
 		},
 		Frames: []multibody.Frame{{Name: "tip", Body: "b", Pose: multibody.At(1, 0, 0)}},
 		Cuts:   []multibody.Cut{{Name: "pin", Kind: multibody.CutPoint, A: "tip", B: "slide"}},
-	}}, StepOptions{Led: []string{"slide"}})
+	}}, StepOptions{MotionJoints: []string{"slide"}})
 	x := s.NewState()
 	copy(x, []float64{0.72, -1.44, 1.5})
-	s.Lead(0, multibody.Motion{X: 1.5, V: 1})
+	s.SetMotion(0, multibody.Motion{X: 1.5, V: 1})
 	if _, err := s.Begin(0, x, multibody.Assembly{}); err != nil {
 		t.Fatal(err)
 	}
 	const h = 1e-3
 	for k := range 600 {
-		s.Lead(0, multibody.Motion{X: 1.5 + float64(k+1)*h, V: 1})
+		s.SetMotion(0, multibody.Motion{X: 1.5 + float64(k+1)*h, V: 1})
 		before := append([]float64(nil), x...)
 		st := s.Step(float64(k)*h, h, x)
 		if !finite(x) {
 			t.Fatalf("step %d: %v", k, x)
 		}
-		if st == engine.OK || s.Last == multibody.OK {
+		if st == engine.OK || s.LastStatus == multibody.OK {
 			continue // nearly stretched the joints fold as fast as they can
 		}
-		if k < 495 || k > 501 || st != engine.NotConverged || s.Last != multibody.NotConverged || !strings.Contains(s.Why(), "pin.") {
-			t.Errorf("step %d: %v, %v: %s", k, st, s.Last, s.Why())
+		if k < 495 || k > 501 || st != engine.NotConverged || s.LastStatus != multibody.NotConverged ||
+			!strings.Contains(s.StatusText(), "pin.") {
+			t.Errorf("step %d: %v, %v: %s", k, st, s.LastStatus, s.StatusText())
 		}
 		for i := range x {
 			if x[i] != before[i] {
@@ -204,9 +205,9 @@ func TestStepFails(t *testing.T) {
 			}
 		}
 		// back again it goes on
-		s.Lead(0, multibody.Motion{X: before[2], V: 0})
+		s.SetMotion(0, multibody.Motion{X: before[2], V: 0})
 		if st := s.Step(0, h, x); st != engine.OK {
-			t.Errorf("back again: %v: %s", st, s.Why())
+			t.Errorf("back again: %v: %s", st, s.StatusText())
 		}
 		break
 	}
@@ -225,8 +226,8 @@ func TestStepFails(t *testing.T) {
 	if a, err := flat.Begin(0, x, multibody.Assembly{}); err != nil || !a.Singular {
 		t.Fatal(a, err)
 	}
-	if st := flat.Step(0, h, x); st != engine.OK || flat.Last != multibody.Singular || !strings.Contains(flat.Why(), "singular") || !finite(x) {
-		t.Errorf("%v, %v %s: %v", st, flat.Last, flat.Why(), x)
+	if st := flat.Step(0, h, x); st != engine.OK || flat.LastStatus != multibody.Singular || !strings.Contains(flat.StatusText(), "singular") || !finite(x) {
+		t.Errorf("%v, %v %s: %v", st, flat.LastStatus, flat.StatusText(), x)
 	}
 	for _, bad := range []float64{math.NaN(), math.Inf(1)} {
 		was := x[0]
@@ -256,7 +257,7 @@ func TestStepperRefuses(t *testing.T) {
 		o    StepOptions
 		want string
 	}{
-		{StepOptions{Led: []string{"c"}}, `"c"`}, {StepOptions{Pushed: []string{"c"}}, `"c"`}, {StepOptions{Movers: map[string]Mover{"c": &sticking{}}}, `"c"`},
+		{StepOptions{MotionJoints: []string{"c"}}, `"c"`}, {StepOptions{TorqueJoints: []string{"c"}}, `"c"`}, {StepOptions{Movers: map[string]Mover{"c": &sticking{}}}, `"c"`},
 		{StepOptions{Movers: map[string]Mover{"a": &sticking{}}}, "twice"},
 	} {
 		if _, err := NewStepper(sledge(), c.o); err == nil || !strings.Contains(err.Error(), c.want) {

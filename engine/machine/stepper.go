@@ -15,10 +15,10 @@ import (
 
 // StepOptions say what acts on a machine from outside while it is stepped.
 type StepOptions struct {
-	Movers  map[string]Mover // joints that make their own step
-	Pushed  []string         // joints on which a torque is held, set by Push
-	Led     []string         // joints whose motion is told, by Lead
-	Audited bool             // energies are added up
+	Movers       map[string]Mover // joints that make their own step
+	TorqueJoints []string         // joints on which a torque is held, set by Push
+	MotionJoints []string         // joints whose motion is told, by SetMotion
+	Audited      bool             // energies are added up
 }
 
 // Stepper moves a machine with a fixed step, as real time wants it. The means of the step, speeds w and accelerations a, are found so that
@@ -34,46 +34,46 @@ type StepOptions struct {
 //
 // x is the state of a Machine. It belongs to one goroutine.
 type Stepper struct {
-	M    *Machine
-	Last multibody.Status // of the last step
+	M          *Machine
+	LastStatus multibody.Status // of the last step
 	Energies
 
-	o       StepOptions
-	led     []leading
-	pushed  []int // velocities
-	push    []float64
-	elastic []elastic // between frames
-	passive []elastic // of joints and of bending
-	movers  []moving
-	who     string // had no solution in the last step
+	o                StepOptions
+	ledMotions       []leading
+	torqueVelocities []int // velocities
+	push             []float64
+	elastic          []elastic // between frames
+	passive          []elastic // of joints and of bending
+	movers           []moving
+	failedMover      string // had no solution in the last step
 
-	crossing *multibody.Crossing // over singular positions
-	lost     bool                // in one: it stays so until Begin or Resume
-	paced    bool                // the loops are cuts, and nobody leads joints
-	pace     pace
+	crossing   *multibody.Crossing // over singular positions
+	inSingular bool                // in one: it stays so until Begin or Resume
+	paced      bool                // the loops are cuts, and nobody leads joints
+	pace       pace
 
-	p       []direction
-	of      []int // place in p by axis; −1: none
-	spatial bool  // rows or loads want the bodies
+	p           []direction
+	placeOfAxis []int // place in p by axis; −1: none
+	spatial     bool  // rows or loads want the bodies
 
 	// scratch: nv
-	w, before, a, a0, wide, v1 []float64
-	base, all, total           []float64 // torques from outside; with those of dampers and springs; with those along P
-	q1, qm                     []float64 // nq
-	z1                         []float64
-	col                        []float64 // p×nv
+	w, lastW, a, a0, meanSpeeds, v1 []float64
+	base, passiveTorque, total      []float64 // torques from outside; with those of dampers and springs; with those along P
+	q1, qm                          []float64 // nq
+	z1                              []float64
+	col                             []float64 // p×nv
 	// n axes
-	tau, slope, tried []float64
+	tau, slope, trialSpeeds []float64
 	// p
-	tp, sp, hat, d, at, vp, ap []float64
-	fixed                      []float64 // forces that do not depend on the speeds
+	tp, sp, hat, d, wp, vp, ap []float64
+	constantForces             []float64 // forces that do not depend on the speeds
 	speed, missed              []float64 // of refine
 	filled                     [][2]int  // of each row of sp: first and behind the last that is not zero
 	c                          []float64 // p×p  accelerations along P by the forces along P
 	lu                         engine.LU
 	powers                     []circuit.Power
 	samples                    bool               // controllers sample
-	keep                       []float64          // state at the beginning of a step that is cut
+	savedState                 []float64          // state at the beginning of a step that is cut
 	goal, origin               []multibody.Motion // of the joints that are led
 	guess                      guess
 	square                     float64 // by how much Newton's method changed the speeds last: its square is what it leaves
@@ -81,9 +81,9 @@ type Stepper struct {
 
 // leading is a joint whose motion is told: that at the beginning of the step and at its end.
 type leading struct {
-	axis, row int
-	by        reference.Generator // of the file; nil: told from outside
-	was, now  multibody.Motion
+	axis, row              int
+	generator              reference.Generator // of the file; nil: told from outside
+	startMotion, endMotion multibody.Motion
 }
 
 // direction is one in which forces are implicit: a velocity, or row·v.
@@ -95,7 +95,7 @@ type direction struct {
 	x      float64   // m  by how much the spring is longer than relaxed, in the middle of the step
 }
 
-func (p *direction) along(v []float64) float64 {
+func (p *direction) velocity(v []float64) float64 {
 	if p.iv >= 0 {
 		return v[p.iv]
 	}
@@ -112,11 +112,11 @@ func (p *direction) push(f float64, tau []float64) {
 	}
 }
 
-// elastic is damper and spring of a joint or of a mode of bending, at the velocity at and the position q, or between frames, at a place
+// elastic is damper and spring of a joint or of a mode of bending, at the velocity index and the position q, or between frames, at a place
 // in p.
 type elastic struct {
-	at, q   int
-	c, k, x float64 // N·m·s/rad, N·m/rad, rad
+	index, q int
+	c, k, x  float64 // N·m·s/rad, N·m/rad, rad
 }
 
 // pull is the force at the position x and the speed v.
@@ -127,15 +127,17 @@ type moving struct {
 	Mover
 	name        string
 	axis, place int // in p
-	dry         bool
+	isFriction  bool
 	rests       bool    // at the end of the last step
-	from        float64 // rad/s  at the beginning of the step
+	startSpeed  float64 // rad/s  at the beginning of the step
 	w, end, f   float64 // rad/s, rad/s, N·m on the joint
 	load, step  float64 // N·m  what the machine asks of it; by which f changed last
 }
 
 // At is the motion at the end of the step.
-func (l *leading) At(float64) (pos, vel, acc float64) { return l.now.X, l.now.V, l.now.A }
+func (l *leading) At(float64) (pos, vel, acc float64) {
+	return l.endMotion.X, l.endMotion.V, l.endMotion.A
+}
 
 // motionSuffix is what the torque of a motion that is told is called, behind the name of its joint.
 const motionSuffix = ".motion"
@@ -179,7 +181,7 @@ func NewStepper(spec Spec, o StepOptions) (*Stepper, error) {
 		}
 	}
 	spec.Drives, spec.Motions = slices.Clone(spec.Drives), slices.Clone(spec.Motions)
-	for _, joint := range o.Led {
+	for _, joint := range o.MotionJoints {
 		if slices.ContainsFunc(spec.Drives, func(d multibody.Drive) bool { return d.Joint == joint }) {
 			errs = append(errs, fmt.Errorf("joint %q: its motion is prescribed already", joint))
 			continue
@@ -194,23 +196,23 @@ func NewStepper(spec Spec, o StepOptions) (*Stepper, error) {
 		return nil, err
 	}
 	s.M = m
-	s.led = make([]leading, len(m.motions))
+	s.ledMotions = make([]leading, len(m.motions))
 	for i := range m.motions {
 		d := &m.motions[i]
-		s.led[i] = leading{axis: d.axis, row: d.row, by: d.by}
-		d.by = &s.led[i] // the machine's own evaluations are those of the end of the step
+		s.ledMotions[i] = leading{axis: d.axis, row: d.row, generator: d.generator}
+		d.generator = &s.ledMotions[i] // the machine's own evaluations are those of the end of the step
 	}
 	for j := 1; j <= m.Model.Bodies(); j++ {
 		name, kind, iq, iv := m.Model.JointOf(j)
 		if is := passive[name]; is.Damping != 0 || is.Stiffness != 0 {
 			for k := range kind.NV() {
-				s.passive = append(s.passive, elastic{at: iv + k, q: iq, c: is.Damping, k: is.Stiffness, x: is.Rest})
+				s.passive = append(s.passive, elastic{index: iv + k, q: iq, c: is.Damping, k: is.Stiffness, x: is.Rest})
 			}
 		}
 		if f := bending[name]; f != nil {
 			_, iq, iv := m.Model.Modes(j)
 			for k, stiffness := range f.Stiffness {
-				e := elastic{at: iv + k, q: iq + k, k: stiffness}
+				e := elastic{index: iv + k, q: iq + k, k: stiffness}
 				if f.Damping != nil {
 					e.c = f.Damping[k]
 				}
@@ -220,39 +222,39 @@ func NewStepper(spec Spec, o StepOptions) (*Stepper, error) {
 	}
 	for k := range m.Model.Springs() {
 		stiffness, damping := m.Model.Spring(k)
-		s.elastic = append(s.elastic, elastic{at: len(s.p), c: damping, k: stiffness})
+		s.elastic = append(s.elastic, elastic{index: len(s.p), c: damping, k: stiffness})
 		s.p = append(s.p, direction{iv: -1, spring: k, row: make([]float64, m.Model.NV())})
 	}
-	s.of = make([]int, len(m.axes))
-	for k := range s.of {
-		s.of[k] = -1
+	s.placeOfAxis = make([]int, len(m.axes))
+	for k := range s.placeOfAxis {
+		s.placeOfAxis[k] = -1
 	}
 	acts := func(k int) {
 		switch a := &m.axes[k]; {
-		case s.of[k] >= 0:
-		case a.cut < 0:
-			s.of[k] = len(s.p)
+		case s.placeOfAxis[k] >= 0:
+		case a.cutIndex < 0:
+			s.placeOfAxis[k] = len(s.p)
 			s.p = append(s.p, direction{iv: a.iv, spring: -1})
 		default:
-			s.of[k] = len(s.p)
+			s.placeOfAxis[k] = len(s.p)
 			s.p = append(s.p, direction{iv: -1, axis: a, spring: -1, row: a.row})
 		}
 	}
 	for _, k := range acted(m.Parts, len(m.axes)) {
 		acts(k)
 	}
-	for _, joint := range o.Pushed {
+	for _, joint := range o.TorqueJoints {
 		k, err := m.Axis(joint)
 		if err != nil {
 			return nil, fmt.Errorf("torque from outside: %w", err)
 		}
-		s.pushed = append(s.pushed, m.axes[k].iv)
+		s.torqueVelocities = append(s.torqueVelocities, m.axes[k].iv)
 	}
 	for k := range m.axes { // in their order: a map has none
 		name := m.axes[k].name
 		if by := movers[name]; by != nil {
 			acts(k)
-			s.movers = append(s.movers, moving{Mover: by, name: name, axis: k, place: s.of[k], dry: dry[name] != nil})
+			s.movers = append(s.movers, moving{Mover: by, name: name, axis: k, place: s.placeOfAxis[k], isFriction: dry[name] != nil})
 			delete(movers, name)
 		}
 	}
@@ -314,40 +316,43 @@ func (s *Stepper) room() {
 	n, nq, na := m.Model.NV(), m.Model.NQ(), len(m.axes)
 	f := func(n int) []float64 { return make([]float64, n) }
 	p := len(s.p)
-	for _, x := range []*[]float64{&s.w, &s.before, &s.a, &s.a0, &s.wide, &s.v1, &s.base, &s.all, &s.total} {
+	for _, x := range []*[]float64{&s.w, &s.lastW, &s.a, &s.a0, &s.meanSpeeds, &s.v1, &s.base, &s.passiveTorque, &s.total} {
 		*x = f(n)
 	}
 	s.q1, s.qm = f(nq), f(nq)
-	s.z1, s.push, s.col, s.tau, s.slope, s.tried = f(len(m.states)), f(len(s.pushed)), f(p*n), f(na), f(na*na), f(na)
-	s.tp, s.sp, s.hat, s.d, s.at, s.vp, s.ap, s.c, s.lu = f(p), f(p*p), f(p), f(p*p), f(p), f(p), f(p), f(p*p), engine.NewLU(p)
-	s.fixed, s.speed, s.missed, s.filled = f(p), f(p), f(p), make([][2]int, p)
+	s.z1, s.push, s.col, s.tau, s.slope, s.trialSpeeds = f(len(m.states)), f(len(s.torqueVelocities)), f(p*n), f(na), f(na*na), f(na)
+	s.tp, s.sp, s.hat, s.d, s.wp, s.vp, s.ap, s.c, s.lu = f(p), f(p*p), f(p), f(p*p), f(p), f(p), f(p), f(p*p), engine.NewLU(p)
+	s.constantForces, s.speed, s.missed, s.filled = f(p), f(p), f(p), make([][2]int, p)
 	s.powers = make([]circuit.Power, len(m.Parts))
 	s.guess = newGuess(n)
 	s.crossing = multibody.NewCrossing(m.Model, m.Data)
-	s.paced = m.Model.Cuts() > 0 && len(s.led) == 0
-	s.samples, s.keep, s.goal, s.origin = m.sampling(), f(m.Size()), make([]multibody.Motion, len(s.led)), make([]multibody.Motion, len(s.led))
+	s.paced = m.Model.Cuts() > 0 && len(s.ledMotions) == 0
+	s.samples, s.savedState, s.goal, s.origin = m.sampling(), f(m.Size()), make([]multibody.Motion, len(s.ledMotions)),
+		make([]multibody.Motion, len(s.ledMotions))
 }
 
 // NewState is the machine with all joints at zero and at rest.
 func (s *Stepper) NewState() []float64 { return s.M.NewState() }
 
-// Lead tells the motion of joint k of StepOptions.Led at the end of the next step.
-func (s *Stepper) Lead(k int, x multibody.Motion) { s.led[len(s.led)-len(s.o.Led)+k].now = x }
+// SetMotion tells the motion of joint k of StepOptions.MotionJoints at the end of the next step.
+func (s *Stepper) SetMotion(k int, x multibody.Motion) {
+	s.ledMotions[len(s.ledMotions)-len(s.o.MotionJoints)+k].endMotion = x
+}
 
-// Push sets the torque (N·m, N) on joint k of StepOptions.Pushed.
+// Push sets the torque (N·m, N) on joint k of StepOptions.TorqueJoints.
 func (s *Stepper) Push(k int, torque float64) { s.push[k] = torque }
 
 // Begin makes x consistent with the constraints at the time t (s), with the motions that were told, and forgets what came before.
 func (s *Stepper) Begin(t float64, x []float64, how multibody.Assembly) (multibody.Assembled, error) {
 	s.guess.forget()
-	s.lost = false
+	s.inSingular = false
 	s.crossing.Clear()
 	s.pace = pace{}
 	s.motions(t)
-	q, v, _ := s.M.cut(x)
-	for k := range s.led {
-		l, a := &s.led[k], &s.M.axes[s.led[k].axis]
-		q[a.iq], v[a.iv] = l.now.X, l.now.V
+	q, v, _ := s.M.split(x)
+	for k := range s.ledMotions {
+		l, a := &s.ledMotions[k], &s.M.axes[s.ledMotions[k].axis]
+		q[a.iq], v[a.iv] = l.endMotion.X, l.endMotion.V
 	}
 	done, err := s.M.Assemble(t, x, how)
 	if err == nil {
@@ -359,13 +364,13 @@ func (s *Stepper) Begin(t float64, x []float64, how multibody.Assembly) (multibo
 // Place moves x to where the joints are led, the others by the shortest way, and its speeds to what they then are. It allocates nothing.
 // x stays where the loops cannot be closed there.
 func (s *Stepper) Place(x []float64) multibody.Status {
-	q, v, _ := s.M.cut(x)
+	q, v, _ := s.M.split(x)
 	copy(s.q1, q)
 	copy(s.v1, v)
-	for k := range s.led {
-		l, a := &s.led[k], &s.M.axes[s.led[k].axis]
-		s.q1[a.iq], s.v1[a.iv] = l.now.X, l.now.V
-		s.M.Data.Drive(k, l.now)
+	for k := range s.ledMotions {
+		l, a := &s.ledMotions[k], &s.M.axes[s.ledMotions[k].axis]
+		s.q1[a.iq], s.v1[a.iv] = l.endMotion.X, l.endMotion.V
+		s.M.Data.Drive(k, l.endMotion)
 	}
 	st := multibody.Project(s.M.Model, s.M.Data, s.q1, s.v1)
 	if st == multibody.OK {
@@ -378,12 +383,12 @@ func (s *Stepper) Place(x []float64) multibody.Status {
 // Resume begins anew at the state x, which is consistent, at the time t (s): parts as they begin, energies from zero. It allocates nothing.
 func (s *Stepper) Resume(t float64, x []float64) {
 	m := s.M
-	_, _, z := m.cut(x)
+	_, _, z := m.split(x)
 	for k, p := range m.Parts {
-		p.Reset(m.own(k, z))
+		p.Reset(m.partStates(k, z))
 	}
 	s.guess.forget()
-	s.lost = false
+	s.inSingular = false
 	s.crossing.Clear()
 	s.pace = pace{}
 	s.motions(t)
@@ -392,9 +397,9 @@ func (s *Stepper) Resume(t float64, x []float64) {
 
 // motions sets the motions of the file for the end of the step, t (s); those from outside are told.
 func (s *Stepper) motions(t float64) {
-	for k := range s.led {
-		if l := &s.led[k]; l.by != nil {
-			l.now.X, l.now.V, l.now.A = l.by.At(t)
+	for k := range s.ledMotions {
+		if l := &s.ledMotions[k]; l.generator != nil {
+			l.endMotion.X, l.endMotion.V, l.endMotion.A = l.generator.At(t)
 		}
 	}
 }

@@ -31,7 +31,7 @@ func (d *dry) scale() float64 {
 // slide is the friction on a joint that slips with the speed v. Just after release it is that of the least speed.
 func (d *dry) slide(v float64) float64 {
 	const least = 1e-12 // rad/s
-	return -d.law.Steady(d.dir*max(d.dir*v, least)) * d.scale()
+	return -d.law.SteadyForce(d.dir*max(d.dir*v, least)) * d.scale()
 }
 
 // level is how much can hold the joint against what the force of friction opposes.
@@ -43,9 +43,9 @@ func (d *dry) level() float64 {
 }
 
 const (
-	// shared is the part of the largest mobility, each joint's by its own without constraints, below which joints that stick do the same work, and
+	// minSharedMobility is the part of the largest mobility, each joint's by its own without constraints, below which joints that stick do the same work, and
 	// share it with the least forces, or one cannot be held, as a rocker in its dead point: what asks for it then is a force beyond any level.
-	shared = 1e-9
+	minSharedMobility = 1e-9
 	// ridge is the part that such a joint is taken to yield.
 	ridge = 1e-10
 )
@@ -53,9 +53,9 @@ const (
 // hold finds the forces that keep all joints that stick without acceleration, and adds them to tau: the accelerations are linear in
 // them. It follows Dynamics, at the same q, v.
 func (m *Machine) hold(q, v []float64) multibody.Status {
-	stuck := m.stuck[:0]
-	for k := range m.dry {
-		if m.dry[k].dir == 0 {
+	stuck := m.stickingJoints[:0]
+	for k := range m.dryJoints {
+		if m.dryJoints[k].dir == 0 {
 			stuck = append(stuck, k)
 		}
 	}
@@ -63,11 +63,11 @@ func (m *Machine) hold(q, v []float64) multibody.Status {
 	if n == 0 || m.slippery {
 		return multibody.OK
 	}
-	if st := multibody.Again(m.Model, m.Data, q, v, m.tau); st != multibody.OK && st != multibody.Singular {
+	if st := multibody.Reaccelerate(m.Model, m.Data, q, v, m.tau); st != multibody.OK && st != multibody.Singular {
 		return st
 	}
-	at := func(k int) *axis { return &m.axes[m.dry[k].axis] }
-	rhs, scale := m.held[:n], m.loose[:n]
+	at := func(k int) *axis { return &m.axes[m.dryJoints[k].axis] }
+	rhs, scale := m.holdRHS[:n], m.loose[:n]
 	mobility := mat.NewSymDense(n, nil)
 	for i, k := range stuck {
 		a := m.answer[i*nv : i*nv+nv]
@@ -75,12 +75,12 @@ func (m *Machine) hold(q, v []float64) multibody.Status {
 		at(k).push(1, a)
 		multibody.Answer(m.Model, m.Data, a)
 		scale[i] = 1 / math.Sqrt(m.loosest(at(k)))
-		rhs[i] = scale[i] * (-at(k).along(m.Data.QDD) - m.dry[k].drift)
+		rhs[i] = scale[i] * (-at(k).velocity(m.Data.QDD) - m.dryJoints[k].drift)
 		for j, l := range stuck[:i+1] {
-			mobility.SetSym(i, j, scale[i]*scale[j]*at(l).along(a))
+			mobility.SetSym(i, j, scale[i]*scale[j]*at(l).velocity(a))
 		}
 	}
-	if !leastForces(mobility, rhs) {
+	if !minNormForces(mobility, rhs) {
 		m.fault = "friction: no finite forces hold the joints that stick, as in a singular position"
 		return multibody.NonFinite
 	}
@@ -88,17 +88,17 @@ func (m *Machine) hold(q, v []float64) multibody.Status {
 		rhs[i] *= scale[i]
 	}
 	for i, k := range stuck {
-		m.dry[k].force = rhs[i]
-		m.force[m.dry[k].axis] += rhs[i]
+		m.dryJoints[k].force = rhs[i]
+		m.force[m.dryJoints[k].axis] += rhs[i]
 		at(k).push(rhs[i], m.tau)
 	}
 	return multibody.OK
 }
 
-// leastForces replaces b by the least x with A·x = b, A positive semidefinite with diagonals up to 1.
-func leastForces(a *mat.SymDense, b []float64) bool {
+// minNormForces replaces b by the least x with A·x = b, A positive semidefinite with diagonals up to 1.
+func minNormForces(a *mat.SymDense, b []float64) bool {
 	if len(b) == 1 {
-		if x := a.At(0, 0); x > shared {
+		if x := a.At(0, 0); x > minSharedMobility {
 			b[0] /= x
 			return true
 		}
@@ -120,9 +120,9 @@ func leastForces(a *mat.SymDense, b []float64) bool {
 			c += u.At(i, k) * x
 		}
 		switch {
-		case v > shared*max(values[len(values)-1], shared):
+		case v > minSharedMobility*max(values[len(values)-1], minSharedMobility):
 			c /= v
-		case math.Abs(c) <= shared*size:
+		case math.Abs(c) <= minSharedMobility*size:
 			continue // rounding
 		default:
 			c /= ridge
@@ -138,7 +138,7 @@ func leastForces(a *mat.SymDense, b []float64) bool {
 // loosest is the mobility (1/kg·m²) that an axis has without constraints, but for a factor of a few.
 func (m *Machine) loosest(a *axis) (sum float64) {
 	n := m.Model.NV()
-	if a.cut < 0 {
+	if a.cutIndex < 0 {
 		return 1 / m.Data.H[a.iv*n+a.iv]
 	}
 	for i, x := range a.row {
@@ -151,21 +151,21 @@ func (m *Machine) loosest(a *axis) (sum float64) {
 // that cannot be held, as in a dead point, would load the others with a force that is never there.
 func (m *Machine) release(t float64, x, dx []float64) multibody.Status {
 	m.frozen = len(m.loads) > 0
-	for turns := 2 * len(m.dry); ; turns-- {
+	for turns := 2 * len(m.dryJoints); ; turns-- {
 		st := m.Flow(t, x, dx)
 		if st != multibody.OK && st != multibody.Singular {
 			m.frozen = false
 			return st
 		}
 		worst, most := -1, 1+1e-9
-		for k := range m.dry {
-			if d := &m.dry[k]; d.dir == 0 && math.Abs(d.force) > most*d.level() {
+		for k := range m.dryJoints {
+			if d := &m.dryJoints[k]; d.dir == 0 && math.Abs(d.force) > most*d.level() {
 				worst, most = k, math.Abs(d.force)/max(d.level(), math.SmallestNonzeroFloat64)
 			}
 		}
 		switch {
 		case worst >= 0 && turns > 0:
-			m.dry[worst].dir = -math.Copysign(1, m.dry[worst].force)
+			m.dryJoints[worst].dir = -math.Copysign(1, m.dryJoints[worst].force)
 		case m.frozen:
 			m.frozen = false
 		default:
@@ -178,15 +178,15 @@ const rests = 1e-12 // rad/s, m/s  below which a joint is at rest
 
 // begin finds which joints stick at the start.
 func (m *Machine) begin(t float64, x, dx []float64) multibody.Status {
-	q, v, _ := m.cut(x)
+	q, v, _ := m.split(x)
 	if len(m.cuts) > 0 {
 		multibody.Positions(m.Model, m.Data, q)
 		m.direct()
 	}
-	for k := range m.dry {
-		d := &m.dry[k]
+	for k := range m.dryJoints {
+		d := &m.dryJoints[k]
 		d.dir = 0
-		if w := m.axes[d.axis].along(v); math.Abs(w) > rests {
+		if w := m.axes[d.axis].velocity(v); math.Abs(w) > rests {
 			d.dir = math.Copysign(1, w)
 		}
 	}
@@ -211,14 +211,14 @@ func (r *runner) turning(d multibody.Integrator, from float64) (t float64, which
 	m := r.m
 	end, _ := d.Reached()
 	t, which = math.Inf(1), -1
-	for k := range m.dry {
-		b := &m.dry[k]
+	for k := range m.dryJoints {
+		b := &m.dryJoints[k]
 		margin := func(at float64) float64 {
 			d.At(at, r.show)
 			if b.dir != 0 {
 				return b.dir*m.speed(b.axis, r.show) + rests
 			}
-			m.Flow(at, r.show[:r.n], r.before)
+			m.Flow(at, r.show[:r.n], r.slope)
 			return b.level() - math.Abs(b.force)
 		}
 		if margin(end) >= 0 || b.dir == 0 && margin(end) > -1e-9*b.level() {
@@ -246,15 +246,15 @@ func (r *runner) turning(d multibody.Integrator, from float64) (t float64, which
 // turn changes the mode of a joint at the state y. Joints that come to rest with it, as all those of a linkage do, stick with it.
 func (r *runner) turn(t float64, which int, y []float64) multibody.Status {
 	m := r.m
-	b := &m.dry[which]
+	b := &m.dryJoints[which]
 	if b.dir == 0 {
-		m.Flow(t, y[:r.n], r.before)
+		m.Flow(t, y[:r.n], r.slope)
 		b.dir = -math.Copysign(1, b.force)
 	} else {
-		for k := range m.dry {
-			if d := &m.dry[k]; k == which || math.Abs(m.speed(d.axis, y)) <= rests {
+		for k := range m.dryJoints {
+			if d := &m.dryJoints[k]; k == which || math.Abs(m.speed(d.axis, y)) <= rests {
 				d.dir = 0
-				if a := &m.axes[d.axis]; a.cut < 0 {
+				if a := &m.axes[d.axis]; a.cutIndex < 0 {
 					y[m.Model.NQ()+a.iv] = 0
 				}
 			}
@@ -263,17 +263,17 @@ func (r *runner) turn(t float64, which int, y []float64) multibody.Status {
 	if st := r.project(t, y); st != multibody.OK {
 		return st
 	}
-	return m.release(t, y[:r.n], r.before)
+	return m.release(t, y[:r.n], r.slope)
 }
 
 // speed is that of an axis in the state x.
 func (m *Machine) speed(axis int, x []float64) float64 {
-	q, v, _ := m.cut(x)
-	if m.axes[axis].cut >= 0 {
+	q, v, _ := m.split(x)
+	if m.axes[axis].cutIndex >= 0 {
 		multibody.Positions(m.Model, m.Data, q)
 		m.direct()
 	}
-	return m.axes[axis].along(v)
+	return m.axes[axis].velocity(v)
 }
 
 // rest takes away what speed the integration has left of loops that stick; it follows Project.
@@ -283,15 +283,15 @@ func (m *Machine) rest(v []float64) {
 	}
 	m.direct()
 	answer := m.answer[:len(v)]
-	for k := range m.dry {
-		a := &m.axes[m.dry[k].axis]
-		if m.dry[k].dir != 0 || a.cut < 0 {
+	for k := range m.dryJoints {
+		a := &m.axes[m.dryJoints[k].axis]
+		if m.dryJoints[k].dir != 0 || a.cutIndex < 0 {
 			continue
 		}
 		copy(answer, a.row)
 		multibody.Answer(m.Model, m.Data, answer)
-		if yields := a.along(answer); yields > held*m.loosest(a) {
-			x := a.along(v) / yields
+		if yields := a.velocity(answer); yields > minMobility*m.loosest(a) {
+			x := a.velocity(v) / yields
 			for i := range v {
 				v[i] -= x * answer[i]
 			}

@@ -31,7 +31,7 @@ func TestDrySpring(t *testing.T) {
 	}
 	end := math.Pi * math.Sqrt(m/k) * float64(halves)
 	at := 0.0
-	r, err := a.Run(context.Background(), x, 0, end+5, Options{Every: 0.01}, func(s *Sample) error {
+	r, err := a.Run(context.Background(), x, 0, end+5, Options{SampleInterval: 0.01}, func(s *Sample) error {
 		if s.X[1] != 0 {
 			at = s.T
 		} else if s.T > end && s.X[0] != x[0] && math.Abs(s.X[0]-want) > 1e-8 {
@@ -56,7 +56,7 @@ func TestBreakAway(t *testing.T) {
 	s := Spec{
 		Spec:     multibody.Spec{Bodies: []multibody.Body{{Name: "b", Joint: multibody.Joint{Kind: multibody.Revolute, Armature: j}}}},
 		Friction: []Friction{{Joint: "b", Law: &friction.StaticCoulombViscous{Fc: fc, Fs: fs, Delta: 1}}},
-		Efforts:  []Effort{{Joint: "b", By: reference.Ramp{Velocity: rate}}},
+		Efforts:  []Effort{{Joint: "b", Generator: reference.Ramp{Velocity: rate}}},
 	}
 	m := build(t, s)
 	x := m.NewState()
@@ -66,7 +66,7 @@ func TestBreakAway(t *testing.T) {
 	away := fs / rate
 	const end = 2.0
 	first, second := 0.0, 0.0
-	r, err := m.Run(context.Background(), x, 0, end, Options{Every: 1e-3}, func(s *Sample) error {
+	r, err := m.Run(context.Background(), x, 0, end, Options{SampleInterval: 1e-3}, func(s *Sample) error {
 		if s.X[1] < 0 {
 			first = s.T
 		} else if s.X[1] == 0 {
@@ -99,7 +99,7 @@ func TestDryByDirection(t *testing.T) {
 		m := build(t, Spec{
 			Spec:     multibody.Spec{Bodies: []multibody.Body{{Name: "b", Joint: multibody.Joint{Kind: multibody.Revolute, Armature: 0.1}}}},
 			Friction: []Friction{{Joint: "b", Law: law}},
-			Efforts:  []Effort{{Joint: "b", By: reference.Ramp{Velocity: c.rate}}},
+			Efforts:  []Effort{{Joint: "b", Generator: reference.Ramp{Velocity: c.rate}}},
 		})
 		x := m.NewState()
 		if _, err := m.Run(context.Background(), x, 0, 1, Options{}, nil); err != nil {

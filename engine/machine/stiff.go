@@ -10,7 +10,7 @@ import (
 // stiffest names the joint whose damper or spring is the fastest at the state x and the time t (s), by the inertia that it moves there,
 // and its time constant; "" where no joint has one.
 func (m *Machine) stiffest(t float64, x []float64) string {
-	q, v, _ := m.cut(x)
+	q, v, _ := m.split(x)
 	m.drive(t)
 	clear(m.tau)
 	if st := multibody.Dynamics(m.Model, m.Data, q, v, m.tau); st != multibody.OK && st != multibody.Singular {
@@ -31,11 +31,12 @@ func (m *Machine) stiffest(t float64, x []float64) string {
 	for _, d := range m.damped {
 		a := mobility(d.v)
 		name, unit, inertia := m.called(d.v)
-		note(d.viscous*a, "the damping of joint %q, %.4g %s on %.3g %s, has a time constant of %.3g s", name, d.viscous, unit, 1/a, inertia, 1/(d.viscous*a))
+		note(d.viscous*a, "the damping of joint %q, %.4g %s on %.3g %s, has a time constant of %.3g s", name, d.viscous, unit, 1/a, inertia,
+			1/(d.viscous*a))
 	}
 	for k := range m.axes {
 		a := &m.axes[k]
-		if a.cut >= 0 {
+		if a.cutIndex >= 0 {
 			continue
 		}
 		j, _ := m.Model.Joint(a.name)
@@ -45,7 +46,8 @@ func (m *Machine) stiffest(t float64, x []float64) string {
 			if a.linear {
 				unit, inertia = "N/m", "kg"
 			}
-			note(rate, "the spring of joint %q, %.4g %s on %.3g %s, has a time constant of %.3g s", a.name, stiffness, unit, stiffness/(rate*rate), inertia, 1/rate)
+			note(rate, "the spring of joint %q, %.4g %s on %.3g %s, has a time constant of %.3g s", a.name, stiffness, unit, stiffness/(rate*rate),
+				inertia, 1/rate)
 		}
 	}
 	return what

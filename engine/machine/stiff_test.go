@@ -12,8 +12,8 @@ import (
 	"hilrig/engine/rotation"
 )
 
-// A pendulum carries a small wheel about its own axis, whose damper takes it along within 10 ns: both swing as one body, by Runge and Kutta below. Explicit
-// steps would be 30 ns long. The joint is named, and the energies add up.
+// A pendulum carries a small wheel about its own axis, whose damper takes it along within 10 ns: both swing as one body, by Runge and
+// Kutta below. Explicit steps would be 30 ns long. The joint is named, and the energies add up.
 func TestStiffJoint(t *testing.T) {
 	const inertia, small, damping, mass, arm, end = 0.02, 1e-8, 1.0, 0.5, 0.2, 3.0
 	turn := multibody.Joint{Kind: multibody.Revolute, Axis: r3.Vec{Z: 1}}
@@ -22,8 +22,10 @@ func TestStiffJoint(t *testing.T) {
 	m := build(t, Spec{Spec: multibody.Spec{
 		Gravity: r3.Vec{Y: -9.81},
 		Bodies: []multibody.Body{
-			{Name: "arm", Joint: turn, Inertia: multibody.Inertia{Mass: mass, Com: r3.Vec{X: arm}, I: rotation.Diag(r3.Vec{X: 1e-3, Y: inertia, Z: inertia})}},
-			{Name: "wheel", Parent: "arm", Joint: wheel, Inertia: multibody.Inertia{Mass: 1e-5, I: rotation.Diag(r3.Vec{X: small, Y: small, Z: small})}},
+			{Name: "arm", Joint: turn, Inertia: multibody.Inertia{Mass: mass, Com: r3.Vec{X: arm},
+				I: rotation.Diag(r3.Vec{X: 1e-3, Y: inertia, Z: inertia})}},
+			{Name: "wheel", Parent: "arm", Joint: wheel, Inertia: multibody.Inertia{Mass: 1e-5,
+				I: rotation.Diag(r3.Vec{X: small, Y: small, Z: small})}},
 		},
 	}})
 	x := m.NewState()
@@ -45,7 +47,7 @@ func TestStiffJoint(t *testing.T) {
 		return y
 	}
 	worst, rows := 0.0, 0
-	r, err := m.Run(context.Background(), x, 0, end, Options{Every: end / 100}, func(s *Sample) error {
+	r, err := m.Run(context.Background(), x, 0, end, Options{SampleInterval: end / 100}, func(s *Sample) error {
 		if rows > 0 {
 			for range n / 100 {
 				at = follow(at, end/n)

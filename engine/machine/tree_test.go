@@ -72,7 +72,7 @@ func BenchmarkStep(b *testing.B) {
 					s.Resume(0, x)
 				}
 				if st := s.Step(float64(k)*1e-3, 1e-3, x); st != engine.OK {
-					b.Fatal(k, st, s.Why())
+					b.Fatal(k, st, s.StatusText())
 				}
 			}
 		})
@@ -118,7 +118,7 @@ func TestStepOfTree(t *testing.T) {
 			for k := range want {
 				off[i] = math.Max(off[i], math.Abs(x[k]-want[k]))
 			}
-			miss[i] = math.Abs(s.Missing())
+			miss[i] = math.Abs(s.BalanceError())
 		}
 		t.Logf("%s: error %.3g, %.3g, %.3g; energy missed %.3g, %.3g, %.3g J", name, off[0], off[1], off[2], miss[0], miss[1], miss[2])
 		for i := range 2 {
@@ -167,7 +167,7 @@ func TestStiffJointIsMidpoint(t *testing.T) {
 		}
 	}
 	s.Forces(200*h, h, x)
-	if miss := s.Missing(); math.Abs(miss) > 1e-11*k*0.01*0.01/2 {
+	if miss := s.BalanceError(); math.Abs(miss) > 1e-11*k*0.01*0.01/2 {
 		t.Errorf("energy missed: %g J", miss)
 	}
 }
@@ -188,7 +188,7 @@ func TestStepOfTreeMeetsItsEquations(t *testing.T) {
 		n, d := m.NV(), m.NewData()
 		for _, push := range []string{"none", "noise", "blows"} {
 			r := rand.New(rand.NewPCG(7, 3))
-			s := newStepper(t, spec, StepOptions{Pushed: joints})
+			s := newStepper(t, spec, StepOptions{TorqueJoints: joints})
 			x := s.NewState()
 			if _, err := s.Begin(0, x, multibody.Assembly{}); err != nil {
 				t.Fatal(err)
@@ -226,7 +226,7 @@ func TestStepOfTreeMeetsItsEquations(t *testing.T) {
 					size = math.Max(size, math.Max(math.Abs(w[i]), math.Abs(v[i])))
 				}
 				if st := s.Step(float64(k)*h, h, x); st != engine.OK {
-					t.Fatalf("%s, %s, step %d: %v: %s", name, push, k, st, s.Why())
+					t.Fatalf("%s, %s, step %d: %v: %s", name, push, k, st, s.StatusText())
 				}
 				if s.guess.measured > 0 {
 					single++

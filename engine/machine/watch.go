@@ -13,13 +13,13 @@ import (
 type Watch struct {
 	Signals []engine.Signal
 	Forces  bool // some are accelerations or forces of constraints: they want Stepper.Forces before
-	from    []place
+	places  []place
 }
 
 // place is where a number stands.
 type place struct {
-	of quantity
-	at int
+	quantity quantity
+	index    int
 }
 
 type quantity uint8
@@ -34,8 +34,8 @@ const (
 	ofResidual
 )
 
-// known are all numbers that a stepper shows, as Machine.Columns names them, and the accelerations of joints with one coordinate.
-func (s *Stepper) known() (signals []engine.Signal, from []place) {
+// allSignals are all numbers that a stepper shows, as Machine.Columns names them, and the accelerations of joints with one coordinate.
+func (s *Stepper) allSignals() (signals []engine.Signal, from []place) {
 	m := s.M
 	n := m.Size()
 	for i, c := range m.Columns()[:n+m.Model.NC()] {
@@ -47,7 +47,7 @@ func (s *Stepper) known() (signals []engine.Signal, from []place) {
 	}
 	for i := range m.axes {
 		a := &m.axes[i]
-		if a.cut < 0 {
+		if a.cutIndex < 0 {
 			unit := "rad/s²"
 			if a.linear {
 				unit = "m/s²"
@@ -56,7 +56,7 @@ func (s *Stepper) known() (signals []engine.Signal, from []place) {
 		}
 	}
 	for k := range s.movers {
-		if b := &s.movers[k]; b.dry {
+		if b := &s.movers[k]; b.isFriction {
 			signals, from = append(signals, engine.Signal{Name: b.name + frictionSuffix, Unit: m.axes[b.axis].unit()}), append(from, place{ofMover, k})
 		}
 	}
@@ -71,7 +71,7 @@ func (s *Stepper) known() (signals []engine.Signal, from []place) {
 		}
 	}
 	if m.Model.NC() > 0 {
-		signals, from = append(signals, engine.Signal{Name: "residual"}), append(from, place{of: ofResidual})
+		signals, from = append(signals, engine.Signal{Name: "residual"}), append(from, place{quantity: ofResidual})
 	}
 	return signals, from
 }
@@ -79,12 +79,12 @@ func (s *Stepper) known() (signals []engine.Signal, from []place) {
 // Watch chooses numbers by their names: crank.q, pin.x. The name of a body, loop, coupling or motor alone stands for all of it. Without names it is
 // all there is.
 func (s *Stepper) Watch(names ...string) (*Watch, error) {
-	signals, from := s.known()
+	signals, from := s.allSignals()
 	w := &Watch{}
 	take := func(i int) {
 		if !slices.Contains(w.Signals, signals[i]) {
-			w.Signals, w.from = append(w.Signals, signals[i]), append(w.from, from[i])
-			w.Forces = w.Forces || from[i].of == ofConstraint || from[i].of == ofAcceleration
+			w.Signals, w.places = append(w.Signals, signals[i]), append(w.places, from[i])
+			w.Forces = w.Forces || from[i].quantity == ofConstraint || from[i].quantity == ofAcceleration
 		}
 	}
 	if len(names) == 0 {
@@ -113,22 +113,22 @@ func (s *Stepper) Watch(names ...string) (*Watch, error) {
 
 // Read writes the numbers for the state x, the end of the last step.
 func (w *Watch) Read(s *Stepper, x, y []float64) {
-	for i, p := range w.from {
-		switch p.of {
+	for i, p := range w.places {
+		switch p.quantity {
 		case ofState:
-			y[i] = x[p.at]
+			y[i] = x[p.index]
 		case ofConstraint:
-			y[i] = s.M.Data.Lambda[p.at]
+			y[i] = s.M.Data.Lambda[p.index]
 		case ofAcceleration:
-			y[i] = s.M.Data.QDD[p.at]
+			y[i] = s.M.Data.QDD[p.index]
 		case ofMover:
-			y[i] = -s.movers[p.at].f
+			y[i] = -s.movers[p.index].f
 		case ofLoad:
-			y[i] = s.M.loads[p.at].force
+			y[i] = s.M.loads[p.index].force
 		case ofShown:
 			m := s.M
-			m.Parts[p.at>>8].(shower).Show(m.out)
-			y[i] = m.out[p.at&255]
+			m.Parts[p.index>>8].(shower).Show(m.partValues)
+			y[i] = m.partValues[p.index&255]
 		case ofResidual:
 			y[i], _ = s.M.Data.Residual()
 		}

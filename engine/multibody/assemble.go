@@ -20,19 +20,19 @@ type Assembly struct {
 
 // Assembled is what Assemble did and found.
 type Assembled struct {
-	Gap, GapRate     float64 // largest |g| (m, rad) and |dg/dt| as given
-	Moved, MovedRate float64 // largest change of a coordinate (rad, m) and of a velocity
-	DOF              int     // degrees of freedom: velocities less independent equations
-	Redundant        []string
-	Singular         bool // fewer equations are independent here than nearby: the motion is not determined
-	Unstable         bool // it begins in a static equilibrium that a small push ends
+	Gap, GapRate                   float64 // largest |g| (m, rad) and |dg/dt| as given
+	PositionChange, VelocityChange float64 // largest change of a coordinate (rad, m) and of a velocity
+	DOF                            int     // degrees of freedom: velocities less independent equations
+	Redundant                      []string
+	Singular                       bool // fewer equations are independent here than nearby: the motion is not determined
+	Unstable                       bool // it begins in a static equilibrium that a small push ends
 }
 
 // String is a line about it.
 func (a Assembled) String() string {
-	s := fmt.Sprintf("%d degrees of freedom; constraints missed by %.3g, positions moved by %.3g at most", a.DOF, a.Gap, a.Moved)
-	if a.MovedRate > 0 {
-		s += fmt.Sprintf("; rates missed by %.3g, velocities changed by %.3g", a.GapRate, a.MovedRate)
+	s := fmt.Sprintf("%d degrees of freedom; constraints missed by %.3g, positions moved by %.3g at most", a.DOF, a.Gap, a.PositionChange)
+	if a.VelocityChange > 0 {
+		s += fmt.Sprintf("; rates missed by %.3g, velocities changed by %.3g", a.GapRate, a.VelocityChange)
 	}
 	if len(a.Redundant) > 0 {
 		s += "; redundant: " + strings.Join(a.Redundant, ", ")
@@ -65,14 +65,14 @@ func Assemble(m *Model, d *Data, q, v []float64, how Assembly) (a Assembled, err
 			free[m.body[j].iv+i] = false
 		}
 	}
-	s := assembler{m: m, d: d, free: free, q: append([]float64(nil), q...), v: append([]float64(nil), v...)}
+	s := assembler{m: m, d: d, freeVelocity: free, q: append([]float64(nil), q...), v: append([]float64(nil), v...)}
 	s.evaluate()
 	m.rates(d, v)
 	a.Gap, a.GapRate = d.Residual()
 	if a.Gap-a.Gap != 0 || a.GapRate-a.GapRate != 0 {
 		return a, fmt.Errorf("%w: positions or velocities that are no finite numbers", ErrAssembly)
 	}
-	if left := s.close(); left > unmet {
+	if left := s.close(); left > failTol {
 		return a, fmt.Errorf("%w: %s: start nearer to an assembled position, hold fewer joints, or check the lengths", ErrAssembly, s.open(d.G))
 	}
 	for i := range m.loops.cuts {
@@ -86,15 +86,15 @@ func Assemble(m *Model, d *Data, q, v []float64, how Assembly) (a Assembled, err
 	moved := make([]float64, m.nv)
 	Difference(m, q, s.q, moved)
 	for i, x := range moved {
-		if a.Moved = math.Max(a.Moved, math.Abs(x)); how.Limit > 0 && math.Abs(x) > how.Limit {
+		if a.PositionChange = math.Max(a.PositionChange, math.Abs(x)); how.Limit > 0 && math.Abs(x) > how.Limit {
 			return a, fmt.Errorf("%w without moving joint %q by %.4g, more than the limit of %g: %s open as given", ErrAssembly, m.body[m.dof[i].body].name, x, how.Limit, s.openAt(q))
 		}
 	}
-	if left := s.closeRates(); left > unmet*(1+largestOf(v)) {
+	if left := s.closeRates(); left > failTol*(1+largestOf(v)) {
 		return a, fmt.Errorf("%w by the velocities: %s: hold fewer joints", ErrAssembly, s.open(d.GRate))
 	}
 	for i := range v {
-		a.MovedRate = math.Max(a.MovedRate, math.Abs(s.v[i]-v[i]))
+		a.VelocityChange = math.Max(a.VelocityChange, math.Abs(s.v[i]-v[i]))
 	}
 	s.count(&a)
 	copy(q, s.q)
@@ -112,10 +112,10 @@ func (m *Model) learn(d *Data, q, v []float64) {
 
 // assembler is the workspace of Assemble.
 type assembler struct {
-	m    *Model
-	d    *Data
-	free []bool
-	q, v []float64
+	m            *Model
+	d            *Data
+	freeVelocity []bool
+	q, v         []float64
 }
 
 func largestOf(x []float64) (top float64) {
@@ -131,13 +131,13 @@ func (s *assembler) evaluate() float64 {
 	return largestOf(s.d.G)
 }
 
-// least is the shortest change of the free velocities with Jac·x = −b.
-func (s *assembler) least(b []float64) []float64 {
+// shortestChange is the shortest change of the free velocities with Jac·x = −b.
+func (s *assembler) shortestChange(b []float64) []float64 {
 	n, k, d := s.m.nv, s.m.loops.n, s.d
 	for r := range k {
 		for t := range r + 1 {
 			x := 0.0
-			for i, free := range s.free {
+			for i, free := range s.freeVelocity {
 				if free {
 					x += d.Jac[r*n+i] * d.Jac[t*n+i]
 				}
@@ -145,7 +145,7 @@ func (s *assembler) least(b []float64) []float64 {
 			d.gram.a[r*k+t] = x
 		}
 	}
-	d.gram.most = k
+	d.gram.maxRank = k
 	d.gram.factor()
 	lambda := make([]float64, k)
 	for r := range lambda {
@@ -154,7 +154,7 @@ func (s *assembler) least(b []float64) []float64 {
 	d.gram.solve(lambda)
 	x := make([]float64, n)
 	for r, l := range lambda {
-		for i, free := range s.free {
+		for i, free := range s.freeVelocity {
 			if free {
 				x[i] += d.Jac[r*n+i] * l
 			}
@@ -168,10 +168,10 @@ func (s *assembler) close() float64 {
 	left := s.evaluate()
 	last := make([]float64, len(s.q))
 	for range 100 {
-		if left <= met {
+		if left <= closedTol {
 			break
 		}
-		x := s.least(s.d.G)
+		x := s.shortestChange(s.d.G)
 		// no step turns a joint by more than half a radian
 		if top := largestOf(x); top > 0.5 {
 			for i := range x {
@@ -193,9 +193,9 @@ func (s *assembler) close() float64 {
 		}
 	}
 	// in a machine of millimetres met is far above rounding
-	if left > 0 && left <= met {
+	if left > 0 && left <= closedTol {
 		copy(last, s.q)
-		Integrate(s.m, last, s.least(s.d.G), 1, s.q)
+		Integrate(s.m, last, s.shortestChange(s.d.G), 1, s.q)
 		if better := s.evaluate(); better <= 0.5*left {
 			return better
 		}
@@ -216,7 +216,7 @@ func (s *assembler) sum() (sum float64) {
 func (s *assembler) closeRates() float64 {
 	for range 2 {
 		s.m.rates(s.d, s.v)
-		for i, x := range s.least(s.d.GRate) {
+		for i, x := range s.shortestChange(s.d.GRate) {
 			s.v[i] += x
 		}
 	}
@@ -227,13 +227,13 @@ func (s *assembler) closeRates() float64 {
 // count finds rank and redundant equations here and, as a singular position has more, at places nearby.
 func (s *assembler) count(a *Assembled) {
 	m, d := s.m, s.d
-	for i := range s.free {
-		s.free[i] = true
+	for i := range s.freeVelocity {
+		s.freeVelocity[i] = true
 	}
 	q := append([]float64(nil), s.q...)
 	look := func() (rank int, redundant []string) {
 		s.evaluate()
-		s.least(d.G)
+		s.shortestChange(d.G)
 		for _, r := range d.gram.perm[d.gram.rank:] {
 			redundant = append(redundant, m.loops.rows[r].Name)
 		}
@@ -256,11 +256,11 @@ func (s *assembler) count(a *Assembled) {
 					b[r] += d.Jac[r*m.nv+i] * x[i]
 				}
 			}
-			for i, y := range s.least(b) {
+			for i, y := range s.shortestChange(b) {
 				x[i] += y
 			}
 			Integrate(m, q, x, 1, s.q)
-			if s.close() > unmet {
+			if s.close() > failTol {
 				continue
 			}
 			if there, list := look(); there > rank {
@@ -269,7 +269,7 @@ func (s *assembler) count(a *Assembled) {
 		}
 		copy(s.q, q)
 		s.evaluate()
-		s.least(d.G)
+		s.shortestChange(d.G)
 	}
 	a.DOF, a.Redundant, a.Singular = m.nv-rank, names, here < rank
 	d.FullRank, d.Rank = rank, here
@@ -279,7 +279,7 @@ func (s *assembler) count(a *Assembled) {
 func (s *assembler) open(g []float64) string {
 	var list []string
 	for r, x := range g {
-		if math.Abs(x) > unmet {
+		if math.Abs(x) > failTol {
 			list = append(list, fmt.Sprintf("%s off by %.3g", s.m.loops.rows[r].Name, x))
 		}
 	}

@@ -73,7 +73,7 @@ func squeezerStart(t *testing.T, m *Model, d *Data) (q, v []float64) {
 	beta, theta, gamma, phi, delta, omega, epsilon := -0.0617138900142764496, 0.0, 0.45527981916307038, 0.222668390165885884, 0.48736497954384255, -0.222668390165885884, 1.230547444549821192
 	q, v = []float64{beta, theta, gamma, delta, phi, epsilon, omega}, make([]float64, 7)
 	a, err := Assemble(m, d, q, v, Assembly{})
-	if err != nil || a.DOF != 1 || a.Moved > 1e-14 || len(a.Redundant) > 0 {
+	if err != nil || a.DOF != 1 || a.PositionChange > 1e-14 || len(a.Redundant) > 0 {
 		t.Fatal(a, err)
 	}
 	return q, v
@@ -184,7 +184,7 @@ func TestFourBarsThroughSingular(t *testing.T) {
 		m, d := build(t, fourBars(n))
 		q, v := fourBarsStart(n)
 		a, err := Assemble(m, d, q, v, Assembly{})
-		if err != nil || a.DOF != 1 || a.Moved > 1e-15 {
+		if err != nil || a.DOF != 1 || a.PositionChange > 1e-15 {
 			t.Fatal(a, err)
 		}
 		angle := fallingPosts(n)
@@ -217,7 +217,7 @@ func bricard() Spec {
 	for i, e := range along {
 		// 1 m × 0.1 m × 0.1 m, 1 kg
 		across, long := (0.01+0.01)/12, (1+0.01)/12
-		i3 := rotation.Eye.Scale(long).Add(across-long, rotation.Outer(e, e))
+		i3 := rotation.Eye.Scale(long).Add(across-long, rotation.OuterProduct(e, e))
 		name := string(rune('1' + i))
 		s.Bodies = append(s.Bodies, Body{Name: name, Parent: parent, Place: place, Joint: Joint{Kind: Revolute, Axis: axis[i]},
 			Inertia: Inertia{Mass: 1, Com: r3.Scale(0.5, e), I: i3}})

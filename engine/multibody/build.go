@@ -24,8 +24,8 @@ var (
 
 // Build checks a machine and compiles it. The error joins everything that is wrong, each with the body it is about.
 func Build(s Spec) (*Model, error) {
-	b := builder{spec: s, at: map[string]int{}, m: &Model{gravity: s.Gravity, index: map[string]int{}}}
-	if !finite(s.Gravity) {
+	b := builder{spec: s, bodyIndex: map[string]int{}, m: &Model{gravity: s.Gravity, index: map[string]int{}}}
+	if !isFinite(s.Gravity) {
 		b.fail("gravity: %v m/s², want finite numbers", s.Gravity)
 	}
 	b.m.body = append(b.m.body, body{name: Ground})
@@ -44,7 +44,7 @@ func Build(s Spec) (*Model, error) {
 	}
 	for _, f := range s.Frames {
 		h := b.host[called(f.Body)]
-		b.frame(f.Name, frame{body: h.body, pose: h.pose.Then(f.Pose)})
+		b.frame(f.Name, frame{body: h.body, pose: h.pose.Compose(f.Pose)})
 	}
 	for i := range b.m.frames {
 		f := &b.m.frames[i]
@@ -58,7 +58,7 @@ func Build(s Spec) (*Model, error) {
 	if len(b.m.springs) == 0 && len(b.errs) == 0 {
 		b.m.plane = planeOf(b.m)
 	}
-	b.moves()
+	b.checkMobility()
 	if len(b.errs) > 0 {
 		return nil, errors.Join(b.errs...)
 	}
@@ -66,11 +66,11 @@ func Build(s Spec) (*Model, error) {
 }
 
 type builder struct {
-	spec Spec
-	m    *Model
-	at   map[string]int   // place of a body in the specification
-	host map[string]frame // the moving body that a name belongs to
-	errs []error
+	spec      Spec
+	m         *Model
+	bodyIndex map[string]int   // place of a body in the specification
+	host      map[string]frame // the moving body that a name belongs to
+	errs      []error
 }
 
 func (b *builder) fail(format string, a ...any) {
@@ -99,20 +99,20 @@ func (b *builder) names() {
 	}
 	for i, body := range b.spec.Bodies {
 		note("body", body.Name, i)
-		if _, twice := b.at[body.Name]; !twice {
-			b.at[body.Name] = i
+		if _, twice := b.bodyIndex[body.Name]; !twice {
+			b.bodyIndex[body.Name] = i
 		}
 		if body.Flex != nil {
 			for _, n := range body.Flex.Nodes {
 				if n.Name != "" {
-					b.at[body.Name+"."+n.Name] = i
+					b.bodyIndex[body.Name+"."+n.Name] = i
 				}
 			}
 		}
 	}
 	for i, f := range b.spec.Frames {
 		note("frame", f.Name, i)
-		b.known("frame", f.Name, "body", f.Body)
+		b.hasParent("frame", f.Name, "body", f.Body)
 		if p, err := f.Pose.tidy(); err != nil {
 			b.fail("frame %q: %w: %w", f.Name, ErrPose, err)
 		} else {
@@ -121,9 +121,9 @@ func (b *builder) names() {
 	}
 }
 
-// known tells whether there is a body of that name.
-func (b *builder) known(kind, name, key, parent string) bool {
-	if _, ok := b.at[parent]; ok || called(parent) == Ground {
+// hasParent tells whether there is a body of that name.
+func (b *builder) hasParent(kind, name, key, parent string) bool {
+	if _, ok := b.bodyIndex[parent]; ok || called(parent) == Ground {
 		return true
 	}
 	names := []string{Ground}
@@ -155,8 +155,8 @@ func (b *builder) order() []int {
 		state[i] = open
 		path = append(path, i)
 		one := &b.spec.Bodies[i]
-		if b.known("body", one.Name, "parent", one.Parent) && called(one.Parent) != Ground {
-			visit(b.at[one.Parent])
+		if b.hasParent("body", one.Name, "parent", one.Parent) && called(one.Parent) != Ground {
+			visit(b.bodyIndex[one.Parent])
 		}
 		path = path[:len(path)-1]
 		state[i] = done
@@ -202,14 +202,14 @@ func (b *builder) check(s *Body) {
 		bad("an axis belongs to revolute and prismatic joints: leave it out")
 	}
 	for _, p := range []struct {
-		name  string
-		value float64
-		one   bool
+		name          string
+		value         float64
+		oneCoordinate bool
 	}{{"armature", j.Armature, false}, {"damping", j.Damping, false}, {"coulomb", j.Coulomb, true}, {"stiffness", j.Stiffness, true}} {
 		switch {
 		case !(p.value >= 0) || math.IsInf(p.value, 0):
 			bad("%s %g, want a number ≥ 0", p.name, p.value)
-		case p.value > 0 && (p.one && !single || j.Kind == Fixed):
+		case p.value > 0 && (p.oneCoordinate && !single || j.Kind == Fixed):
 			bad("%s %g belongs to a joint with one axis: leave it out", p.name, p.value)
 		}
 	}
@@ -221,12 +221,12 @@ func (b *builder) check(s *Body) {
 // add takes a body into the model, or into the body that it is fixed to.
 func (b *builder) add(s *Body) {
 	h := b.host[called(s.Parent)]
-	place := h.pose.Then(s.Place)
+	place := h.pose.Compose(s.Place)
 	if s.Joint.Kind == Fixed && s.Flex == nil && (h.body == 0 || b.m.body[h.body].node == nil && b.m.body[h.body].flex == nil) {
 		f := frame{body: h.body, pose: place}
 		if h.body > 0 {
 			p := &b.m.body[h.body]
-			p.inertia = p.inertia.Plus(s.Inertia.In(place))
+			p.inertia = p.inertia.Plus(s.Inertia.Transform(place))
 		}
 		b.host[s.Name] = f
 		b.frame(s.Name, f)
@@ -256,12 +256,13 @@ func (b *builder) frame(name string, f frame) {
 	b.m.frames = append(b.m.frames, f)
 }
 
-// dependent is the part of its inertia that has to be left of a coordinate when those before it may move: rounding leaves about 1e-16.
-const dependent = 1e-13
+// minInertiaShare is the part of its inertia that has to be left of a coordinate when those before it may move: rounding leaves about
+// 1e-16.
+const minInertiaShare = 1e-13
 
-// moves refuses joints that move nothing, or nothing that those before them do not move: there the equations of motion cannot be solved.
-// Three places without symmetry are looked at, which no such joint escapes but by its geometry.
-func (b *builder) moves() {
+// checkMobility refuses joints that move nothing, or nothing that those before them do not move: there the equations of motion cannot be
+// solved. Three places without symmetry are looked at, which no such joint escapes but by its geometry.
+func (b *builder) checkMobility() {
 	m := b.m
 	d := m.NewData()
 	q, v := m.Neutral(), make([]float64, m.nv)
@@ -287,7 +288,7 @@ func (b *builder) moves() {
 			}
 		}
 		for i, left := range choleskyRest(d.H, m.nv) {
-			if left <= dependent {
+			if left <= minInertiaShare {
 				same[i]++
 			}
 		}
@@ -334,7 +335,7 @@ func choleskyRest(h []float64, n int) []float64 {
 				x -= l[i*n+k] * l[j*n+k]
 			}
 			switch {
-			case i == j && x > dependent*h[i*n+i]:
+			case i == j && x > minInertiaShare*h[i*n+i]:
 				rest[i], l[i*n+i] = x/h[i*n+i], math.Sqrt(x)
 			case i != j && l[j*n+j] > 0:
 				l[i*n+j] = x / l[j*n+j]

@@ -94,8 +94,8 @@ func TestOrderAndFixed(t *testing.T) {
 
 	whole := one
 	whole.Bodies = []Body{one.Bodies[0], load}
-	whole.Bodies[0].Inertia = whole.Bodies[0].Inertia.Plus(extra.Inertia.In(extra.Place))
-	whole.Bodies[1].Parent, whole.Bodies[1].Place = "b0", extra.Place.Then(load.Place)
+	whole.Bodies[0].Inertia = whole.Bodies[0].Inertia.Plus(extra.Inertia.Transform(extra.Place))
+	whole.Bodies[1].Parent, whole.Bodies[1].Place = "b0", extra.Place.Compose(load.Place)
 	mixed := one
 	mixed.Bodies = []Body{load, extra, one.Bodies[0]}
 

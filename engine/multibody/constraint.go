@@ -52,13 +52,13 @@ func newLoopData(m *Model) LoopData {
 func (m *Model) constrain(d *Data, q, v []float64, motion bool) {
 	n, l := m.nv, &m.loops
 	for i := range l.cuts {
-		m.cut(d, &l.cuts[i], motion)
+		m.evalCut(d, &l.cuts[i], motion)
 	}
 	m.constrainJoints(d, q)
 	for i := range l.relations {
 		r := &l.relations[i]
 		e := r.row + r.n
-		r.by.Relate(m, d, q, v, Equations{G: d.G[r.row:e], Rate: d.rate[r.row:e], Bias: d.Bias[r.row:e], Jac: d.Jac[r.row*n : e*n]})
+		r.relater.Relate(m, d, q, v, Equations{G: d.G[r.row:e], Rate: d.rate[r.row:e], Bias: d.Bias[r.row:e], Jac: d.Jac[r.row*n : e*n]})
 	}
 	if motion {
 		m.rates(d, v)
@@ -72,10 +72,10 @@ func (m *Model) constrainJoints(d *Data, q []float64) {
 		c := &l.couplings[i]
 		row := d.Jac[c.row*n : (c.row+1)*n]
 		g := -c.offset
-		for _, t := range c.at {
+		for _, t := range c.terms {
 			row[t.v] = 0
 		}
-		for _, t := range c.at {
+		for _, t := range c.terms {
 			g += t.factor * q[t.q]
 			row[t.v] += t.factor
 		}
@@ -83,8 +83,8 @@ func (m *Model) constrainJoints(d *Data, q []float64) {
 	}
 	for i := range l.drives {
 		c, x := &l.drives[i], d.drive[i]
-		d.G[c.row] = q[c.at[0].q] - x.X
-		d.Jac[c.row*n+c.at[0].v] = 1
+		d.G[c.row] = q[c.terms[0].q] - x.X
+		d.Jac[c.row*n+c.terms[0].v] = 1
 		d.rate[c.row], d.Bias[c.row] = -x.V, -x.A
 	}
 }
@@ -101,8 +101,8 @@ func (m *Model) rates(d *Data, v []float64) {
 	}
 }
 
-// cut evaluates a cut joint.
-func (m *Model) cut(d *Data, c *cut, motion bool) {
+// evalCut evaluates a cut joint.
+func (m *Model) evalCut(d *Data, c *cut, motion bool) {
 	n := m.nv
 	a, b := &d.body[c.a], &d.body[c.b]
 	da, db := turn(&a.rot, c.pa), turn(&b.rot, c.pb)

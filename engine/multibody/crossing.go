@@ -14,37 +14,37 @@ import "math"
 // left open there and closed behind it; where it is more than a share of the way, as where the links only nearly become flat, it was no
 // such position.
 type Crossing struct {
-	Passed int // singular positions that were gone over
+	Passages int // singular positions that were gone over
 
-	m        *Model
-	past     [crossingPoints]crossingPoint // positions on the way to the singular one, the newest last
-	known    int                           // of them
-	angle    float64                       // between the equations, at the end of the last step
-	rate     float64                       // 1/s  how fast it falls
-	approach float64                       // 1/s  rate where the continuation began
-	active   bool
-	replaced bool // rows of Jac are
-	doubt    bool // the last continuation missed
+	m          *Model
+	history    [crossingPoints]crossingPoint // positions on the way to the singular one, the newest last
+	historyLen int                           // of them
+	angle      float64                       // between the equations, at the end of the last step
+	rate       float64                       // 1/s  how fast it falls
+	approach   float64                       // 1/s  rate where the continuation began
+	active     bool
+	replaced   bool // rows of Jac are
+	doubt      bool // the last continuation missed
 
-	order      []int                      // equations S and W
-	weak, idle []int                      // those of W, the last of order, and those that say what others say
-	points     int                        // of the continuation
-	sigma      [crossingPoints]float64    // kg½·m  of each
-	rows       [crossingPoints][]float64  // weak×nv  r there
-	weight     [2][crossingPoints]float64 // of the points in r and in r′
-	origin     []float64                  // nq  position where the continuation began: there σ is 0
-	along      []float64                  // nv  dσ/dt = along·v
-	reach      float64                    // kg½·m  from there to the singular position, as expected
-	size       []float64                  // of weak: length of r
-	leave      []float64                  // of weak: Φ where it began
-	actual     []float64                  // weak×nv  J_W
-	gap        []float64                  // of weak: G
-	phi        []float64                  // weak×weak
-	shares     []float64                  // weak×nc  C
-	lambda     []float64                  // of weak: multipliers of the step before
-	w, jac     []float64                  // nc×nv  scratch: orthogonal rows of L⁻ᵀ·Jacᵀ, and the same of Jac
-	before, y  []float64                  // nv
-	a, b       []float64                  // weak×weak, weak
+	order             []int                      // equations S and W
+	weak, redundant   []int                      // those of W, the last of order, and those that say what others say
+	points            int                        // of the continuation
+	sigma             [crossingPoints]float64    // kg½·m  of each
+	rows              [crossingPoints][]float64  // weak×nv  r there
+	weight            [2][crossingPoints]float64 // of the points in r and in r′
+	origin            []float64                  // nq  position where the continuation began: there σ is 0
+	sigmaRow          []float64                  // nv  dσ/dt = sigmaRow·v
+	reach             float64                    // kg½·m  from there to the singular position, as expected
+	size              []float64                  // of weak: length of r
+	leave             []float64                  // of weak: Φ where it began
+	actual            []float64                  // weak×nv  J_W
+	gap               []float64                  // of weak: G
+	phi               []float64                  // weak×weak
+	shares            []float64                  // weak×nc  C
+	lambda            []float64                  // of weak: multipliers of the step before
+	w, jac            []float64                  // nc×nv  scratch: orthogonal rows of L⁻ᵀ·Jacᵀ, and the same of Jac
+	lastVelocities, y []float64                  // nv
+	a, b              []float64                  // weak×weak, weak
 }
 
 // crossingPoint is a state that was passed.
@@ -72,11 +72,11 @@ func NewCrossing(m *Model, d *Data) *Crossing {
 	n, k := m.nv, m.loops.n
 	f := func(n int) []float64 { return make([]float64, n) }
 	c := &Crossing{
-		m: m, order: make([]int, 0, k), idle: make([]int, 0, k), origin: f(m.nq), along: f(n), size: f(k), leave: f(k), actual: f(k * n), gap: f(k),
-		phi: f(k * k), shares: f(k * k), lambda: f(k), w: f(k * n), jac: f(k * n), before: f(n), y: f(n), a: f(k * k), b: f(k),
+		m: m, order: make([]int, 0, k), redundant: make([]int, 0, k), origin: f(m.nq), sigmaRow: f(n), size: f(k), leave: f(k), actual: f(k * n), gap: f(k),
+		phi: f(k * k), shares: f(k * k), lambda: f(k), w: f(k * n), jac: f(k * n), lastVelocities: f(n), y: f(n), a: f(k * k), b: f(k),
 	}
-	for i := range c.past {
-		c.past[i].q, c.past[i].v, c.rows[i] = f(m.nq), f(n), f(k*n)
+	for i := range c.history {
+		c.history[i].q, c.history[i].v, c.rows[i] = f(m.nq), f(n), f(k*n)
 	}
 	d.crossing = c
 	c.Clear()
@@ -86,9 +86,9 @@ func NewCrossing(m *Model, d *Data) *Crossing {
 // Active tells whether the machine is on its way over a singular position.
 func (c *Crossing) Active() bool { return c != nil && c.active }
 
-// Apart is the time (s) from or to a singular position, if the machine came nearer, or went away, as fast as in the last step; 0: none is
-// known, or it is on its way over one.
-func (c *Crossing) Apart() float64 {
+// TimeToSingular is the time (s) from or to a singular position, if the machine came nearer, or went away, as fast as in the last step;
+// 0: none is known, or it is on its way over one.
+func (c *Crossing) TimeToSingular() float64 {
 	if c.active || c.rate == 0 {
 		return 0
 	}
@@ -99,7 +99,7 @@ func (c *Crossing) Apart() float64 {
 func (c *Crossing) Angle() float64 { return c.angle }
 
 // Clear forgets what came before.
-func (c *Crossing) Clear() { c.known, c.angle, c.rate, c.active = 0, unknownAngle, 0, false }
+func (c *Crossing) Clear() { c.historyLen, c.angle, c.rate, c.active = 0, unknownAngle, 0, false }
 
 // Miss forgets it where the continuation has missed: where the machine goes on is in doubt until it is away from there.
 func (c *Crossing) Miss() {
@@ -107,8 +107,8 @@ func (c *Crossing) Miss() {
 	c.doubt = true
 }
 
-// Near tells whether a singular position is so near that a step of h (s) may reach it.
-func (c *Crossing) Near(h float64) bool {
+// Imminent tells whether a singular position is so near that a step of h (s) may reach it.
+func (c *Crossing) Imminent(h float64) bool {
 	return c.active || c.doubt || c.m.loops.n > 0 && (c.angle <= crossingSteps*h*math.Abs(c.rate) || c.angle <= crossingAngle)
 }
 
@@ -120,8 +120,9 @@ func (c *Crossing) Begin(d *Data, h float64) {
 		}
 		return
 	}
-	near := c.angle <= crossingSteps*h*c.rate || c.angle <= crossingAngle && c.known > 1 && c.angle <= crossingSteps*(c.past[0].angle-c.angle)
-	if c.known > 1 && c.rate > 0 && near {
+	near := c.angle <= crossingSteps*h*c.rate || c.angle <= crossingAngle && c.historyLen > 1 &&
+		c.angle <= crossingSteps*(c.history[0].angle-c.angle)
+	if c.historyLen > 1 && c.rate > 0 && near {
 		c.active, c.approach = c.enter(d), c.rate
 	}
 }
@@ -133,9 +134,9 @@ func (c *Crossing) End(d *Data, q, v []float64, h float64) (Status, Continued) {
 	if m.loops.n == 0 {
 		return OK, Continued{}
 	}
-	near := c.Near(h)
+	near := c.Imminent(h)
 	if near {
-		copy(c.before, v)
+		copy(c.lastVelocities, v)
 	}
 	st := Project(m, d, q, v)
 	switch {
@@ -166,12 +167,12 @@ func (c *Crossing) End(d *Data, q, v []float64, h float64) (Status, Continued) {
 		return OK, Continued{}
 	}
 	c.active = false
-	copy(c.before, v)
+	copy(c.lastVelocities, v)
 	if st = Project(m, d, q, v); st != OK || c.kicked(v, crossingKick) {
 		return OK, Continued{Undecided: true}
 	}
-	c.Passed += passed
-	c.known = 0
+	c.Passages += passed
+	c.historyLen = 0
 	c.note(d, q, v, h)
 	c.rate = -c.approach // it leaves as it came
 	return OK, Continued{}
@@ -184,7 +185,7 @@ type Continued struct{ Missed, Undecided bool }
 func (c *Crossing) kicked(v []float64, share float64) bool {
 	change := 0.0
 	for i, x := range v {
-		change = math.Max(change, math.Abs(x-c.before[i]))
+		change = math.Max(change, math.Abs(x-c.lastVelocities[i]))
 	}
 	return !(change <= share*largestOf(v))
 }
@@ -192,7 +193,7 @@ func (c *Crossing) kicked(v []float64, share float64) bool {
 // note keeps the state q, v at the end of a step of h (s).
 func (c *Crossing) note(d *Data, q, v []float64, h float64) {
 	before := c.angle
-	c.angle = math.Sqrt(d.gram.least)
+	c.angle = math.Sqrt(d.gram.minPivot)
 	if d.Rank < d.FullRank {
 		c.angle = 0
 	}
@@ -200,26 +201,26 @@ func (c *Crossing) note(d *Data, q, v []float64, h float64) {
 		c.rate = 0
 	}
 	if !(c.rate > 0) {
-		c.known = 0
+		c.historyLen = 0
 	}
 	if before != unknownAngle && c.rate < 0 && c.angle > -crossingSteps*h*c.rate {
 		c.doubt = false
 	}
 	if c.angle > crossingFar {
-		c.known = 0
+		c.historyLen = 0
 		return
 	}
 	switch {
-	case c.known > 1 && c.past[c.known-2].angle-c.angle < crossingApart:
-		c.known-- // the newest has not gone far
-	case c.known == crossingPoints:
-		first := c.past[0]
-		copy(c.past[:], c.past[1:])
-		c.known--
-		c.past[c.known] = first
+	case c.historyLen > 1 && c.history[c.historyLen-2].angle-c.angle < crossingApart:
+		c.historyLen-- // the newest has not gone far
+	case c.historyLen == crossingPoints:
+		first := c.history[0]
+		copy(c.history[:], c.history[1:])
+		c.historyLen--
+		c.history[c.historyLen] = first
 	}
-	p := &c.past[c.known]
-	c.known++
+	p := &c.history[c.historyLen]
+	c.historyLen++
 	copy(p.q, q)
 	copy(p.v, v)
 	p.angle = c.angle
@@ -228,11 +229,11 @@ func (c *Crossing) note(d *Data, q, v []float64, h float64) {
 // enter finds W and r at the points that are known.
 func (c *Crossing) enter(d *Data) bool {
 	m := c.m
-	c.points = c.known
-	now := &c.past[c.known-1]
+	c.points = c.historyLen
+	now := &c.history[c.historyLen-1]
 	copy(c.origin, now.q)
-	for k := c.known - 1; k >= 0; k-- {
-		p := &c.past[k]
+	for k := c.historyLen - 1; k >= 0; k-- {
+		p := &c.history[k]
 		if !c.visit(d, p) {
 			return false
 		}
@@ -243,10 +244,10 @@ func (c *Crossing) enter(d *Data) bool {
 			c.follow(d, p.v)
 		}
 		Difference(m, c.origin, p.q, c.y)
-		c.sigma[k] = dot(c.along, c.y)
+		c.sigma[k] = dot(c.sigmaRow, c.y)
 		c.orthogonal(d, p, c.rows[k], p == now)
 		// how far Φ is from zero, by the last two points
-		if k == c.known-2 {
+		if k == c.historyLen-2 {
 			c.reach = 0
 			for i := range c.weak {
 				if fall := c.b[i] - c.leave[i]; fall > 0 {
@@ -288,13 +289,13 @@ func (c *Crossing) visit(d *Data, p *crossingPoint) bool {
 // choose finds W and what is idle where the constraints have been factored.
 func (c *Crossing) choose(d *Data) bool {
 	g, n := &d.gram, c.m.loops.n
-	c.order, c.idle = c.order[:0], c.idle[:0]
+	c.order, c.redundant = c.order[:0], c.redundant[:0]
 	if g.rank < d.FullRank {
 		return false
 	}
 	c.order = append(c.order, g.perm[:g.rank]...)
-	c.idle = append(c.idle, g.perm[g.rank:]...)
-	limit := math.Max(crossingLimit, 8*math.Sqrt(g.least))
+	c.redundant = append(c.redundant, g.perm[g.rank:]...)
+	limit := math.Max(crossingLimit, 8*math.Sqrt(g.minPivot))
 	strong := g.rank // pivots fall
 	for strong > 0 && g.a[(strong-1)*n+strong-1] <= limit {
 		strong--
@@ -311,11 +312,11 @@ func (c *Crossing) follow(d *Data, v []float64) {
 		for k := range n {
 			x += d.H[max(i, k)*n+min(i, k)] * v[k]
 		}
-		c.along[i] = x
+		c.sigmaRow[i] = x
 		energy += x * v[i]
 	}
-	for i := range c.along {
-		c.along[i] /= math.Sqrt(energy)
+	for i := range c.sigmaRow {
+		c.sigmaRow[i] /= math.Sqrt(energy)
 	}
 }
 
@@ -353,12 +354,12 @@ func (c *Crossing) orthogonal(d *Data, p *crossingPoint, to []float64, first boo
 		for l, x := range jac {
 			row[l] = c.size[i] * x
 		}
-		c.driven(d, p.v, row)
+		c.removePrescribed(d, p.v, row)
 	}
 }
 
-// driven takes from a row what prescribed motions, equations J_s·v ≠ 0 of S, do along it: its product with v is zero afterwards.
-func (c *Crossing) driven(d *Data, v, row []float64) {
+// removePrescribed takes from a row what prescribed motions, equations J_s·v ≠ 0 of S, do along it: its product with v is zero afterwards.
+func (c *Crossing) removePrescribed(d *Data, v, row []float64) {
 	m, n := c.m, c.m.nv
 	if len(m.loops.drives)+len(m.loops.relations) == 0 {
 		return
@@ -391,7 +392,7 @@ func (c *Crossing) prepare(d *Data) {
 	for _, r := range c.order {
 		clear(d.Jac[r*n : r*n+n])
 	}
-	for _, r := range c.idle {
+	for _, r := range c.redundant {
 		clear(d.Jac[r*n : r*n+n])
 	}
 	c.replaced = c.active
@@ -405,8 +406,8 @@ func (c *Crossing) replace(d *Data, q, v []float64) {
 	c.replaced = true
 	n := c.m.nv
 	Difference(c.m, c.origin, q, c.y)
-	c.weigh(dot(c.along, c.y))
-	way := dot(c.along, v)
+	c.weigh(dot(c.sigmaRow, c.y))
+	way := dot(c.sigmaRow, v)
 	for i, r := range c.weak {
 		row := d.Jac[r*n : r*n+n]
 		copy(c.actual[i*n:], row)
@@ -425,7 +426,7 @@ func (c *Crossing) replace(d *Data, q, v []float64) {
 		}
 		d.G[r], d.rate[r], d.GRate[r], d.Bias[r] = 0, 0, rate, turn*way
 	}
-	for _, r := range c.idle {
+	for _, r := range c.redundant {
 		clear(d.Jac[r*n : r*n+n])
 		d.G[r], d.rate[r], d.GRate[r], d.Bias[r] = 0, 0, 0, 0
 	}

@@ -9,8 +9,8 @@ import (
 	"hilrig/engine/spelling"
 )
 
-// Cut is the number of a cut by its name, in the order of the specification.
-func (m *Model) Cut(name string) (int, error) {
+// CutIndex is the number of a cut by its name, in the order of the specification.
+func (m *Model) CutIndex(name string) (int, error) {
 	names := make([]string, len(m.loops.cuts))
 	for k := range m.loops.cuts {
 		if names[k] = m.loops.cuts[k].name; names[k] == name {
@@ -25,7 +25,7 @@ func (m *Model) Cuts() int { return len(m.loops.cuts) }
 
 // CutFreedom is how cut k moves: Revolute for a revolute cut and a point, which turns in its plane, Prismatic for a prismatic one, Fixed for
 // all others, which have no one axis.
-func (m *Model) CutFreedom(k int) Kind { return m.loops.cuts[k].free }
+func (m *Model) CutFreedom(k int) Kind { return m.loops.cuts[k].jointKind }
 
 // CutRow writes to row (nv) the direction in which cut k moves: row·v is the speed of B seen from A, rad/s about or m/s along z of A, and
 // −F·row the torques of a friction F that opposes it. Positions must be valid.
@@ -34,7 +34,7 @@ func (m *Model) CutRow(d *Data, k int, row []float64) {
 	clear(row)
 	axis, b := turn(&d.body[c.a].rot, c.axis), &d.body[c.b]
 	p := r3.Add(b.pos, turn(&b.rot, c.pb))
-	switch c.free {
+	switch c.jointKind {
 	case Revolute:
 		m.wrenchRow(d, c, r3.Vec{}, axis, p, row)
 	case Prismatic:
@@ -47,7 +47,7 @@ func (m *Model) CutDrift(d *Data, k int) float64 {
 	c := &m.loops.cuts[k]
 	a, b := &d.body[c.a], &d.body[c.b]
 	axis := turn(&a.rot, c.axis)
-	switch c.free {
+	switch c.jointKind {
 	case Revolute:
 		turned := r3.Sub(b.vel.ang, a.vel.ang)
 		return r3.Dot(axis, r3.Sub(b.acc.ang, a.acc.ang)) + r3.Dot(r3.Cross(a.vel.ang, axis), turned)
@@ -73,7 +73,7 @@ func (m *Model) RubCut(d *Data, k int, friction float64) {
 	c := &m.loops.cuts[k]
 	a, b := &d.body[c.a], &d.body[c.b]
 	w := r3.Scale(-friction, turn(&a.rot, c.axis))
-	if c.free == Revolute {
+	if c.jointKind == Revolute {
 		d.joined[c.b].push(Wrench{M: w})
 		d.joined[c.a].push(Wrench{M: r3.Scale(-1, w)})
 		return

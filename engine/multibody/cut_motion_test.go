@@ -28,17 +28,17 @@ func fourBarCutAt(where string, kind CutKind) Spec {
 	case "B":
 		body("A", "", Pose{}, crank)
 		body("D", "", At(0.4, 0, 0), rocker)
-		body("C", "D", At(0.3, 0, 0), coupler.In(At(-0.35, 0, 0)))
+		body("C", "D", At(0.3, 0, 0), coupler.Transform(At(-0.35, 0, 0)))
 		s.Frames = []Frame{{"p", "A", At(0.1, 0, 0)}, {"q", "C", At(-0.35, 0, 0)}}
 	case "A":
 		body("D", "", At(0.4, 0, 0), rocker)
-		body("C", "D", At(0.3, 0, 0), coupler.In(At(-0.35, 0, 0)))
-		body("B", "C", At(-0.35, 0, 0), crank.In(At(-0.1, 0, 0)))
+		body("C", "D", At(0.3, 0, 0), coupler.Transform(At(-0.35, 0, 0)))
+		body("B", "C", At(-0.35, 0, 0), crank.Transform(At(-0.1, 0, 0)))
 		s.Frames = []Frame{{"p", "", Pose{}}, {"q", "B", At(-0.1, 0, 0)}}
 	case "D":
 		body("A", "", Pose{}, crank)
 		body("B", "A", At(0.1, 0, 0), coupler)
-		body("C", "B", At(0.35, 0, 0), rocker.In(At(-0.3, 0, 0)))
+		body("C", "B", At(0.35, 0, 0), rocker.Transform(At(-0.3, 0, 0)))
 		s.Frames = []Frame{{"p", "C", At(-0.3, 0, 0)}, {"q", "", At(0.4, 0, 0)}}
 	}
 	s.Cuts = []Cut{{Name: "cut", Kind: kind, A: "p", B: "q"}}
@@ -86,7 +86,7 @@ func TestUnknownCut(t *testing.T) {
 	s := crankRocker(CutPoint)
 	s.Cuts = append(s.Cuts, Cut{Name: "ball", Kind: CutSpherical, A: "coupler end", B: "rocker end"})
 	m, _ := build(t, s)
-	if _, err := m.Cut("bal"); err == nil || !strings.Contains(err.Error(), `unknown cut "bal" (did you mean "ball"?)`) {
+	if _, err := m.CutIndex("bal"); err == nil || !strings.Contains(err.Error(), `unknown cut "bal" (did you mean "ball"?)`) {
 		t.Error(err)
 	}
 }

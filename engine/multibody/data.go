@@ -15,10 +15,10 @@ type Data struct {
 	L   []float64 // nv×nv  lower factor H = Lᵀ·L, by Factor
 	LoopData
 
-	// Implicit (nv) is added to the diagonal of H in Dynamics, Accelerate, Answer and Again, as armatures are: what forces of the joints
-	// that a stepper takes implicitly change with the acceleration.
+	// Implicit (nv) is added to the diagonal of H in Dynamics, Accelerate, Answer and Reaccelerate, as armatures are: what forces of the
+	// joints that a stepper takes implicitly change with the acceleration.
 	Implicit   []float64
-	Springless bool // springs between frames are left out of Dynamics, Accelerate and Again: a stepper takes them upon itself
+	Springless bool // springs between frames are left out of Dynamics, Accelerate and Reaccelerate: a stepper takes them upon itself
 	Bodies     bool // Accelerate leaves Velocities valid, also where a machine that moves in a plane could do without
 
 	body    []bodyData
@@ -28,9 +28,9 @@ type Data struct {
 	passive []Wrench  // of the springs
 	loaded  bool      // some wrench may be other than zero
 
-	flat    []flatData
-	torques []float64   // nv  torques of the last Accelerate or Again of a tree
-	method  elimination // how the last evaluation solved for the accelerations
+	planarBodies []flatData
+	torques      []float64   // nv  torques of the last Accelerate or Reaccelerate of a tree
+	method       elimination // how the last evaluation solved for the accelerations
 }
 
 // Wrench is a force and a moment on a body.
@@ -85,7 +85,7 @@ func (m *Model) NewData() *Data {
 	}
 	m.newFlexData(d)
 	if m.plane != nil {
-		d.flat = make([]flatData, nb)
+		d.planarBodies = make([]flatData, nb)
 	}
 	return d
 }

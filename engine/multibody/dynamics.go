@@ -133,7 +133,7 @@ func (m *Model) delassus(d *Data) {
 			d.gram.a[r*k+s] = x
 		}
 	}
-	d.gram.most = d.FullRank
+	d.gram.maxRank = d.FullRank
 	d.gram.factor()
 	d.Rank = d.gram.rank
 	d.crossing.split(d)

@@ -24,7 +24,7 @@ func Energy(m *Model, d *Data, q, v []float64) (kinetic, potential float64) {
 			potential += 0.5 * k * x * x
 		}
 	}
-	return kinetic, potential + m.stored(d)
+	return kinetic, potential + m.springEnergy(d)
 }
 
 // Momentum is the angular momentum about the origin of the world (kg·m²/s) and the momentum (kg·m/s) of all bodies, world axes, without

@@ -98,8 +98,8 @@ func (s *statics) forces(q []float64, mass bool) (f, inertia []float64, size flo
 	return f, inertia, size, finiteStatus(f) == OK
 }
 
-// along is q moved by x along the independent coordinates, closed.
-func (s *statics) along(q, x []float64) []float64 {
+// displaced is q moved by x along the independent coordinates, closed.
+func (s *statics) displaced(q, x []float64) []float64 {
 	m, p := s.m, s.p
 	dq := make([]float64, m.nv)
 	clear(p.dv)
@@ -137,7 +137,7 @@ func (s *statics) stiffness(base []float64, ni int) (k []float64, ok bool) {
 			x := make([]float64, ni)
 			x[c] = h
 			s.forces(base, false) // R at the base
-			if side[e], _, _, ok = s.forces(s.along(base, x), false); !ok {
+			if side[e], _, _, ok = s.forces(s.displaced(base, x), false); !ok {
 				return nil, false
 			}
 		}
@@ -207,7 +207,7 @@ func (s *statics) search() (unstable bool, err error) {
 		// halve it until the forces work on the way
 		for range 40 {
 			s.forces(base, false)
-			to := s.along(base, x)
+			to := s.displaced(base, x)
 			if g, _, _, ok := s.forces(to, false); ok {
 				work, gain := 0.0, largestOf(g)
 				for i := range g {

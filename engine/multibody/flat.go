@@ -29,7 +29,7 @@ const (
 // axesIn are the axes of the plane, and its normal, in those of a body in its place for q = 0.
 type axesIn struct{ e1, e2, n r3.Vec }
 
-func (x axesIn) flat(v r3.Vec) (a, b, n float64) {
+func (x axesIn) components(v r3.Vec) (a, b, n float64) {
 	return r3.Dot(x.e1, v), r3.Dot(x.e2, v), r3.Dot(x.n, v)
 }
 
@@ -46,11 +46,11 @@ func (p *plane) closings(m *Model, d *Data, axes []axesIn) (cuts []flatCut, ok b
 		c := &m.loops.cuts[i]
 		f := flatCut{row: c.row, a: c.a, b: c.b, length: c.length}
 		var na, nb float64
-		f.xa, f.ya, na = axes[c.a].flat(c.pa)
-		f.xb, f.yb, nb = axes[c.b].flat(c.pb)
+		f.xa, f.ya, na = axes[c.a].components(c.pa)
+		f.xb, f.yb, nb = axes[c.b].components(c.pb)
 		f.distance = nb + r3.Dot(p.n, d.body[c.b].pos) - na - r3.Dot(p.n, d.body[c.a].pos)
 		for _, s := range c.slides {
-			x, y, n := axes[c.a].flat(s)
+			x, y, n := axes[c.a].components(s)
 			switch {
 			case lies(n):
 				f.rows = append(f.rows, flatRow{kind: rowSlide, ux: x, uy: y})
@@ -61,8 +61,8 @@ func (p *plane) closings(m *Model, d *Data, axes []axesIn) (cuts []flatCut, ok b
 			}
 		}
 		for _, s := range c.aligned {
-			ux, uy, un := axes[c.a].flat(s[0])
-			wx, wy, wn := axes[c.b].flat(s[1])
+			ux, uy, un := axes[c.a].components(s[0])
+			wx, wy, wn := axes[c.b].components(s[1])
 			switch {
 			case lies(un) && lies(wn):
 				f.rows = append(f.rows, flatRow{kind: rowAlign, ux: ux, uy: uy, wx: wx, wy: wy})
@@ -79,7 +79,7 @@ func (p *plane) closings(m *Model, d *Data, axes []axesIn) (cuts []flatCut, ok b
 
 // stand places the bodies for q.
 func (p *plane) stand(d *Data, q []float64) {
-	flat := d.flat[:len(p.body)]
+	flat := d.planarBodies[:len(p.body)]
 	flat[0].cos = 1
 	for j := 1; j < len(p.body); j++ {
 		b, s := &p.body[j], &flat[j]
@@ -101,7 +101,7 @@ func (p *plane) stand(d *Data, q []float64) {
 
 // drift finds velocities for v, accelerations for dv/dt = 0 less gravity, and in Tau what the bodies need for them; after stand.
 func (p *plane) drift(m *Model, d *Data, v []float64) {
-	flat := d.flat[:len(p.body)]
+	flat := d.planarBodies[:len(p.body)]
 	flat[0].ax, flat[0].ay = -r3.Dot(p.e1, m.gravity), -r3.Dot(p.e2, m.gravity)
 	for j := 1; j < len(p.body); j++ {
 		b, s := &p.body[j], &flat[j]
@@ -148,7 +148,7 @@ func (p *plane) drift(m *Model, d *Data, v []float64) {
 
 // composite fills the lower triangle of H, after stand.
 func (p *plane) composite(d *Data, n int) {
-	flat := d.flat[:len(p.body)]
+	flat := d.planarBodies[:len(p.body)]
 	for j := 1; j < len(p.body); j++ {
 		b, s := &p.body[j], &flat[j]
 		s.mass, s.hx, s.hy, s.a = b.m, s.kx, s.ky, b.i
@@ -190,7 +190,7 @@ func (p *plane) close(m *Model, d *Data, q, v []float64, motion bool) {
 	n := m.nv
 	for i := range p.cuts {
 		c := &p.cuts[i]
-		a, b := &d.flat[c.a], &d.flat[c.b]
+		a, b := &d.planarBodies[c.a], &d.planarBodies[c.b]
 		ax, ay := a.cos*c.xa-a.sin*c.ya, a.sin*c.xa+a.cos*c.ya
 		bx, by := b.cos*c.xb-b.sin*c.yb, b.sin*c.xb+b.cos*c.yb
 		x, y := b.px+bx, b.py+by
@@ -253,7 +253,7 @@ func (p *plane) lever(d *Data, c *flatCut, fx, fy, moment, x, y float64, row []f
 		if j > k {
 			at, sign = j, -1
 		}
-		b, s := &p.body[at], &d.flat[at]
+		b, s := &p.body[at], &d.planarBodies[at]
 		if b.slides {
 			row[b.v] = sign * (fx*s.dx + fy*s.dy)
 		} else {
@@ -270,14 +270,14 @@ func (p *plane) lever(d *Data, c *flatCut, fx, fy, moment, x, y float64, row []f
 // lift puts the places of the bodies and the columns of their joints into space, after stand.
 func (p *plane) lift(d *Data) {
 	for j := 1; j < len(p.body); j++ {
-		b, s, o := &p.body[j], &d.flat[j], &d.body[j]
+		b, s, o := &p.body[j], &d.planarBodies[j], &d.body[j]
 		for i := range 3 {
-			u, w, c := &b.turned[i], &b.across[i], &b.along[i]
+			u, w, c := &b.cosPart[i], &b.sinPart[i], &b.axisPart[i]
 			for k := range 3 {
 				o.rot[i][k] = s.cos*u[k] + s.sin*w[k] + c[k]
 			}
 		}
-		o.arm = r3.Add(r3.Add(r3.Scale(s.rx, p.e1), r3.Scale(s.ry, p.e2)), b.above)
+		o.arm = r3.Add(r3.Add(r3.Scale(s.rx, p.e1), r3.Scale(s.ry, p.e2)), b.normalOffset)
 		o.pos = r3.Add(d.body[b.parent].pos, o.arm)
 		if b.slides {
 			d.column[b.v].lin = r3.Add(r3.Scale(s.dx, p.e1), r3.Scale(s.dy, p.e2))
@@ -293,7 +293,7 @@ func (p *plane) lift(d *Data) {
 func Terms(m *Model, d *Data, q, v []float64) {
 	m.check("Terms", q, v, nil)
 	d.crossing.prepare(d)
-	if p := m.plane; p != nil && p.closed && !d.Bodies {
+	if p := m.plane; p != nil && p.coversAll && !d.Bodies {
 		p.stand(d, q)
 		p.drift(m, d, v)
 		p.composite(d, m.nv)

@@ -27,14 +27,14 @@ func planarSpec(r *rand.Rand, n int) Spec {
 		if k := r.IntN(i + 1); k > 0 {
 			b.Parent = fmt.Sprint("b", k-1)
 		} else {
-			b.Place = plane.Then(b.Place)
+			b.Place = plane.Compose(b.Place)
 		}
 		s.Bodies = append(s.Bodies, b)
 	}
 	s.Bodies[0].Joint.Kind, s.Bodies[0].Joint.Axis = Revolute, r3.Vec{}
 	last := s.Bodies[n-1].Name
 	s.Frames = []Frame{{"a", "b0", At(0.2, 0.4, 0.1).Turned(r3.Vec{Z: 0.3})}, {"b", last, At(-0.2, 0.1, 0.3).Turned(r3.Vec{Z: 1.3})},
-		{"c", "", plane.Then(At(0.2, 0.4, 0.1))}, {"d", last, Pose{}.Turned(r3.Vec{X: math.Pi / 2})}}
+		{"c", "", plane.Compose(At(0.2, 0.4, 0.1))}, {"d", last, Pose{}.Turned(r3.Vec{X: math.Pi / 2})}}
 	s.Cuts = []Cut{{Name: "point", Kind: CutPoint, A: "a", B: "b"}, {Name: "revolute", Kind: CutRevolute, A: "c", B: "b"}, {Name: "fixed", Kind: CutFixed, A: "b", B: "a"},
 		{Name: "distance", Kind: CutDistance, A: "a", B: "b", Length: 0.7}, {Name: "slide", Kind: CutPrismatic, A: "d", B: "a"}}
 	s.Couplings = []Coupling{{Name: "gear", Terms: []Term{{"b0", 2}, {last, -3}}, Offset: 0.4}}
@@ -52,7 +52,7 @@ func TestTermsInPlane(t *testing.T) {
 			s.Cuts = slices.DeleteFunc(s.Cuts, func(c Cut) bool { return c.Kind == CutPrismatic })
 		}
 		m, d := build(t, s)
-		if m.plane == nil || !m.plane.closed {
+		if m.plane == nil || !m.plane.coversAll {
 			t.Fatal("not taken for a machine in a plane")
 		}
 		q, v, _ := motion(r, m)
@@ -100,10 +100,10 @@ func TestNotInPlane(t *testing.T) {
 	turned.Frames[1].Pose = turned.Frames[1].Pose.Turned(r3.Vec{X: 0.1})
 	related := crankRocker(CutPoint)
 	above := &pointAbove{}
-	related.Relations = []Relation{{Name: "plane", Rows: []string{"z"}, By: above}}
+	related.Relations = []Relation{{Name: "plane", Rows: []string{"z"}, Relater: above}}
 	for _, s := range []Spec{askew, turned, related} {
 		m, d := build(t, s)
-		if m.plane == nil || m.plane.closed {
+		if m.plane == nil || m.plane.coversAll {
 			t.Error("taken for a machine in a plane")
 		}
 		q, v := []float64{0.5, 0.3, 1.8}, []float64{1, 2, 3}

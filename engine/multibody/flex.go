@@ -101,7 +101,7 @@ func (b *builder) checkFlex(s *Body) {
 		if len(node.Shape) != n || node.Turn != nil && len(node.Turn) != n {
 			bad("node %d: %d shapes and %d turns for %d modes", i+1, len(node.Shape), len(node.Turn), n)
 		}
-		if !(node.Mass >= 0 && node.Mass < math.Inf(1)) || !finite(node.P) {
+		if !(node.Mass >= 0 && node.Mass < math.Inf(1)) || !isFinite(node.P) {
 			bad("node %d: mass %g kg at %v m", i+1, node.Mass, node.P)
 		}
 		if node.Name != "" && seen[node.Name] {

@@ -15,11 +15,11 @@ type Integrator interface {
 	Step(end float64) error    // one step towards end (s)
 	At(t float64, x []float64) // the state anywhere in the last step
 	Reached() (t float64, x []float64)
-	Kept() Kept
+	Stats() IntegratorStats
 }
 
-// Kept is how an Integrator has kept the constraints since Start.
-type Kept struct {
+// IntegratorStats is how an Integrator has kept the constraints since Start.
+type IntegratorStats struct {
 	Status             Status  // the worst
 	Gap, Rate          float64 // m, rad and 1/s  largest |g| and |dg/dt| at the end of a step
 	Drift, Kick        float64 // rad, m and rad/s, m/s  largest change of a coordinate and of a velocity by a projection
@@ -85,18 +85,20 @@ func (p projected) Start(t float64, x []float64) error {
 
 func (p projected) Reached() (t float64, x []float64) { return p.T, p.X }
 
-func (p projected) Kept() Kept {
+func (p projected) Stats() IntegratorStats {
 	choices := 0
 	if p.part != nil {
 		choices = p.part.Switches
 	}
-	return Kept{p.Status, p.Gap, p.Rate, p.Drift, p.Kick, p.Leaps, choices, p.steps[0] + p.Accepted, p.steps[1] + p.Rejected, p.StiffFrom}
+	return IntegratorStats{p.Status, p.Gap, p.Rate, p.Drift, p.Kick, p.Leaps, choices, p.steps[0] + p.Accepted, p.steps[1] + p.Rejected,
+		p.StiffFrom}
 }
 
 // Reached is the state at T.
 func (s *Stabilised) Reached() (t float64, x []float64) { return s.T, s.X }
 
-// Kept is how the constraints were kept.
-func (s *Stabilised) Kept() Kept {
-	return Kept{Status: s.Status, Gap: s.Gap, Rate: s.Rate, Leaps: s.Leaps, Accepted: s.Accepted, Rejected: s.Rejected, StiffFrom: math.NaN()}
+// Stats is how the constraints were kept.
+func (s *Stabilised) Stats() IntegratorStats {
+	return IntegratorStats{Status: s.Status, Gap: s.Gap, Rate: s.Rate, Leaps: s.Leaps, Accepted: s.Accepted, Rejected: s.Rejected,
+		StiffFrom: math.NaN()}
 }

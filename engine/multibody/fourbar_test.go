@@ -42,7 +42,7 @@ func crankStart(t testing.TB, m *Model, d *Data) (q, v []float64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a.DOF != 1 || a.Moved > 1e-8 || a.Gap > 1e-8 {
+	if a.DOF != 1 || a.PositionChange > 1e-8 || a.Gap > 1e-8 {
 		t.Fatalf("assembled: %v", a)
 	}
 	return q, v

@@ -6,15 +6,15 @@ import "math"
 // a diagonal of 1 for the largest row of each group [GVL13] 4.2.8, 5.5: where rank is missing, x is the solution of least squares and
 // least norm.
 type gram struct {
-	n, rank int
-	most    int       // independent rows at most: what is left of others is the error of a position
-	least   float64   // pivot that was taken, of 1
-	a       []float64 // n×n; the lower factor afterwards, rows in the order of perm
-	scale   []float64 // of row and column
-	group   []int     // of row: rows of a group have the same scale
-	perm    []int     // row k of the factor is row perm[k] of A
-	c       []float64 // rank×rank factor of FᵀF where rank is missing
-	t, u    []float64
+	n, rank  int
+	maxRank  int       // independent rows at most: what is left of others is the error of a position
+	minPivot float64   // pivot that was taken, of 1
+	a        []float64 // n×n; the lower factor afterwards, rows in the order of perm
+	scale    []float64 // of row and column
+	group    []int     // of row: rows of a group have the same scale
+	perm     []int     // row k of the factor is row perm[k] of A
+	c        []float64 // rank×rank factor of FᵀF where rank is missing
+	t, u     []float64
 }
 
 // rankLimit is the part of the diagonal that has to be left of a row when those before it are taken away: rounding leaves about 1e-15,
@@ -27,7 +27,7 @@ const nothing = 1e-22
 
 func newGram(group []int) gram {
 	n := len(group)
-	return gram{n: n, most: n, group: group, a: make([]float64, n*n), scale: make([]float64, n), perm: make([]int, n), c: make([]float64, n*n), t: make([]float64, n), u: make([]float64, n)}
+	return gram{n: n, maxRank: n, group: group, a: make([]float64, n*n), scale: make([]float64, n), perm: make([]int, n), c: make([]float64, n*n), t: make([]float64, n), u: make([]float64, n)}
 }
 
 // factor takes the lower triangle of a.
@@ -52,7 +52,7 @@ func (g *gram) factor() {
 			a[i*n+j] *= g.scale[i] * g.scale[j]
 		}
 	}
-	g.rank, g.least = n, 1
+	g.rank, g.minPivot = n, 1
 	for k := range n {
 		// largest rest of the diagonal; a row stays in its place unless another is clearly larger
 		p := k
@@ -61,14 +61,14 @@ func (g *gram) factor() {
 				p = i
 			}
 		}
-		if k == g.most || !(a[p*n+p] > rankLimit) {
+		if k == g.maxRank || !(a[p*n+p] > rankLimit) {
 			g.rank = k
 			break
 		}
 		if p != k {
 			g.swap(k, p)
 		}
-		g.least = min(g.least, a[k*n+k])
+		g.minPivot = min(g.minPivot, a[k*n+k])
 		d := math.Sqrt(a[k*n+k])
 		a[k*n+k] = d
 		d = 1 / d
@@ -87,7 +87,7 @@ func (g *gram) factor() {
 		}
 	}
 	if g.rank < n {
-		g.complete()
+		g.factorGram()
 	}
 }
 
@@ -107,8 +107,8 @@ func (g *gram) swap(k, p int) {
 	a[k*n+k], a[p*n+p] = a[p*n+p], a[k*n+k]
 }
 
-// complete factors FᵀF for the n×rank factor F.
-func (g *gram) complete() {
+// factorGram factors FᵀF for the n×rank factor F.
+func (g *gram) factorGram() {
 	n, r := g.n, g.rank
 	for i := range r {
 		for j := range i + 1 {

@@ -40,7 +40,7 @@ func (b Inertia) Check() error {
 	switch {
 	case !(b.Mass >= 0) || math.IsInf(b.Mass, 0):
 		return fmt.Errorf("%w %g kg, want a positive number", ErrMass, b.Mass)
-	case !finite(b.Com) || !(sum < math.Inf(1)):
+	case !isFinite(b.Com) || !(sum < math.Inf(1)):
 		return fmt.Errorf("%w: centre of mass %v m, moments %v kg·m², want finite numbers", ErrTriangle, b.Com, b.I)
 	case b.Mass == 0 && sum > 0:
 		return fmt.Errorf("%w 0 kg with moments of inertia, want a positive number", ErrMass)
@@ -59,8 +59,8 @@ func (b Inertia) Check() error {
 	return nil
 }
 
-// In is the inertia in the axes in which the body stands at p.
-func (b Inertia) In(p Pose) Inertia {
+// Transform is the inertia in the axes in which the body stands at p.
+func (b Inertia) Transform(p Pose) Inertia {
 	r := rotation.MatrixOf(p.turn())
 	return Inertia{Mass: b.Mass, Com: r3.Add(p.P, r.Vec(b.Com)), I: r.Mul(b.I).Mul(r.T())}
 }
@@ -72,13 +72,13 @@ func (b Inertia) Plus(c Inertia) Inertia {
 		return b
 	}
 	com := r3.Add(r3.Scale(b.Mass/m, b.Com), r3.Scale(c.Mass/m, c.Com))
-	return Inertia{Mass: m, Com: com, I: b.about(com).Add(1, c.about(com))}
+	return Inertia{Mass: m, Com: com, I: b.momentsAbout(com).Add(1, c.momentsAbout(com))}
 }
 
-// about is the matrix of moments about the point p (m, body axes).
-func (b Inertia) about(p r3.Vec) rotation.Matrix {
+// momentsAbout is the matrix of moments about the point p (m, body axes).
+func (b Inertia) momentsAbout(p r3.Vec) rotation.Matrix {
 	d := r3.Sub(b.Com, p)
-	return b.I.Add(b.Mass*r3.Norm2(d), rotation.Eye).Add(-b.Mass, rotation.Outer(d, d))
+	return b.I.Add(b.Mass*r3.Norm2(d), rotation.Eye).Add(-b.Mass, rotation.OuterProduct(d, d))
 }
 
 // InertialParams is how many numbers describe the inertia of a body, linear in the equations of motion.
@@ -86,7 +86,7 @@ const InertialParams = 10
 
 // Params are m, m·c (3), Ixx, Ixy, Ixz, Iyy, Iyz, Izz with the moments about the origin of the body axes.
 func (b Inertia) Params() [InertialParams]float64 {
-	o := b.about(r3.Vec{})
+	o := b.momentsAbout(r3.Vec{})
 	return [...]float64{b.Mass, b.Mass * b.Com.X, b.Mass * b.Com.Y, b.Mass * b.Com.Z, o[0][0], o[0][1], o[0][2], o[1][1], o[1][2], o[2][2]}
 }
 
@@ -97,8 +97,8 @@ func InertiaOf(p [InertialParams]float64) Inertia {
 		b.Com = r3.Scale(1/p[0], r3.Vec{X: p[1], Y: p[2], Z: p[3]})
 	}
 	o := rotation.Matrix{{p[4], p[5], p[6]}, {p[5], p[7], p[8]}, {p[6], p[8], p[9]}}
-	b.I = o.Add(-b.Mass*r3.Norm2(b.Com), rotation.Eye).Add(b.Mass, rotation.Outer(b.Com, b.Com))
+	b.I = o.Add(-b.Mass*r3.Norm2(b.Com), rotation.Eye).Add(b.Mass, rotation.OuterProduct(b.Com, b.Com))
 	return b
 }
 
-func finite(v r3.Vec) bool { return (v.X+v.Y+v.Z)*0 == 0 }
+func isFinite(v r3.Vec) bool { return (v.X+v.Y+v.Z)*0 == 0 }

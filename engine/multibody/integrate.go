@@ -64,7 +64,7 @@ func Difference(m *Model, a, b, v []float64) {
 			continue
 		}
 		g := quaternion(a[k.iq:])
-		phi := rotation.Between(g, quaternion(b[k.iq:]))
+		phi := rotation.Difference(g, quaternion(b[k.iq:]))
 		setVec(v[k.iv:], phi)
 		if k.kind == Free {
 			u := rotation.Unrotate(g, r3.Sub(vec(b[k.iq+4:]), vec(a[k.iq+4:])))

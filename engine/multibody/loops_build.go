@@ -16,21 +16,21 @@ var ErrConstraint = errors.New("constraint")
 
 // cut is a Cut in the axes of its bodies.
 type cut struct {
-	name    string
-	row     int // first
-	a, b    int // bodies
-	pa, pb  r3.Vec
-	slides  []r3.Vec    // directions of A: n·(pb − pa) = 0
-	aligned [][2]r3.Vec // directions of A and B: u·w = 0
-	upright [][2]r3.Vec // directions of A and B: u·w > 0, which u·w = 0 above cannot tell from u·w < 0
-	length  float64     // > 0: |pb − pa|
-	axis    r3.Vec      // of A: along which B slides, or about which it turns
-	free    Kind        // Revolute or Prismatic where that is all that it may do, else Fixed
+	name      string
+	row       int // first
+	a, b      int // bodies
+	pa, pb    r3.Vec
+	slides    []r3.Vec    // directions of A: n·(pb − pa) = 0
+	aligned   [][2]r3.Vec // directions of A and B: u·w = 0
+	upright   [][2]r3.Vec // directions of A and B: u·w > 0, which u·w = 0 above cannot tell from u·w < 0
+	length    float64     // > 0: |pb − pa|
+	axis      r3.Vec      // of A: along which B slides, or about which it turns
+	jointKind Kind        // Revolute or Prismatic where that is all that it may do, else Fixed
 }
 
 type coupling struct {
 	row    int
-	at     []coupled
+	terms  []coupled
 	offset float64
 }
 
@@ -40,8 +40,8 @@ type coupled struct {
 }
 
 type relation struct {
-	row, n int
-	by     Relater
+	row, n  int
+	relater Relater
 }
 
 // loops are the constraints of a model.
@@ -131,9 +131,9 @@ func (b *builder) close() {
 			if k.factor = t.Factor; !(math.Abs(t.Factor) > 0 && math.Abs(t.Factor) < math.Inf(1)) {
 				bad("factor %g of joint %q, want a number other than 0", t.Factor, t.Joint)
 			}
-			c.at = append(c.at, k)
+			c.terms = append(c.terms, k)
 		}
-		if len(c.at) == 0 {
+		if len(c.terms) == 0 {
 			bad("no terms")
 		}
 		if math.IsNaN(s.Offset) || math.IsInf(s.Offset, 0) {
@@ -145,15 +145,15 @@ func (b *builder) close() {
 	for i, s := range b.spec.Drives {
 		begin(s.Name, i)
 		c, unit := single(s.Joint)
-		l.drives = append(l.drives, coupling{row: l.n, at: []coupled{c}})
+		l.drives = append(l.drives, coupling{row: l.n, terms: []coupled{c}})
 		row("", unit)
 	}
 	for i, s := range b.spec.Relations {
 		begin(s.Name, i)
-		if s.By == nil || len(s.Rows) == 0 {
+		if s.Relater == nil || len(s.Rows) == 0 {
 			bad("no equations")
 		}
-		l.relations = append(l.relations, relation{row: l.n, n: len(s.Rows), by: s.By})
+		l.relations = append(l.relations, relation{row: l.n, n: len(s.Rows), relater: s.Relater})
 		for _, r := range s.Rows {
 			row(r, "")
 		}
@@ -185,9 +185,9 @@ func cutBetween(fa, fb *frame, s Cut, row func(suffix, unit string)) (c cut, ok 
 	c.axis = axis(&fa.rot, 2)
 	switch s.Kind {
 	case CutRevolute, CutPoint:
-		c.free = Revolute
+		c.jointKind = Revolute
 	case CutPrismatic:
-		c.free = Prismatic
+		c.jointKind = Prismatic
 	}
 	switch s.Kind {
 	case CutFixed:

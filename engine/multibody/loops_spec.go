@@ -51,9 +51,9 @@ type Drive struct {
 
 // Relation is any other equation between positions, g(q, t) = 0.
 type Relation struct {
-	Name string
-	Rows []string // a name for each equation
-	By   Relater
+	Name    string
+	Rows    []string // a name for each equation
+	Relater Relater
 }
 
 // Relater evaluates the equations of a Relation. It is called with valid Velocities and allocates nothing; goroutines share it.

@@ -53,7 +53,7 @@ func TestConstraintSlopes(t *testing.T) {
 		s.Couplings = []Coupling{{Name: "gear", Offset: 0.3, Terms: []Term{{"b8", 1}, {"b7", -3}}}}
 		s.Drives = []Drive{{Name: "motor", Joint: "b8"}}
 		above := &pointAbove{h: 0.2}
-		s.Relations = []Relation{{Name: "plane", Rows: []string{"z"}, By: above}}
+		s.Relations = []Relation{{Name: "plane", Rows: []string{"z"}, Relater: above}}
 		m, d := build(t, s)
 		above.frame, _ = m.Frame("b")
 		q, v, a := motion(r, m)
@@ -190,7 +190,8 @@ func TestRedundant(t *testing.T) {
 	}
 	want := []string{"pin.turn x", "pin.turn y", "pin.z"}
 	slices.Sort(a.Redundant)
-	if a.DOF != 1 || !slices.Equal(a.Redundant, want) || a.Singular || v[0] != 1 || q[0] != 0.5 || a.Moved == 0 || a.MovedRate == 0 {
+	if a.DOF != 1 || !slices.Equal(a.Redundant, want) || a.Singular || v[0] != 1 || q[0] != 0.5 || a.PositionChange == 0 ||
+		a.VelocityChange == 0 {
 		t.Errorf("%+v, want 1 degree of freedom, redundant %q, the crank as it was", a, want)
 	}
 	Dynamics(m, d, q, v, v)
@@ -361,7 +362,7 @@ func TestPartitionedIntegrator(t *testing.T) {
 		a, w := pendulum.X[0], pendulum.X[1]
 		near(t, "mass", x, []float64{0.5 * math.Sin(a), -0.5 * math.Cos(a), 0.5 * w * math.Cos(a), 0.5 * w * math.Sin(a)}, 1e-7)
 		turns := math.Abs(a) / (2 * math.Pi)
-		if k := o.Kept(); k.Gap > 1e-12 || k.Rate > 1e-11 || k.Choices < int(3.5*turns) || k.Choices > int(4.5*turns)+1 {
+		if k := o.Stats(); k.Gap > 1e-12 || k.Rate > 1e-11 || k.Choices < int(3.5*turns) || k.Choices > int(4.5*turns)+1 {
 			t.Errorf("%.2f turns: %d choices, constraints missed by %.2g, %.2g", turns, k.Choices, k.Gap, k.Rate)
 		}
 	}

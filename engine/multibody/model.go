@@ -69,7 +69,7 @@ func (b *body) compile() {
 	b.tk = b.t.Mul(k)
 	b.tkk = b.tk.Mul(k)
 	b.mass, b.mc = b.inertia.Mass, r3.Scale(b.inertia.Mass, b.inertia.Com)
-	b.io = symmetricOf(b.inertia.about(r3.Vec{}))
+	b.io = symmetricOf(b.inertia.momentsAbout(r3.Vec{}))
 }
 
 // NQ is the length of q, NV that of v, τ and dv/dt; Bodies the number of moving bodies.

@@ -17,12 +17,12 @@ func governor() Spec {
 	box := func(mass, x, y, z float64) Inertia {
 		return Inertia{Mass: mass, I: rotation.Diag(r3.Vec{X: mass / 12 * (y*y + z*z), Y: mass / 12 * (x*x + z*z), Z: mass / 12 * (x*x + y*y)})}
 	}
-	rod := box(0.3, 1, 0.01, 0.01).In(At(0.5, 0, 0)).Plus(Inertia{Mass: 5, Com: r3.Vec{X: 1}})
+	rod := box(0.3, 1, 0.01, 0.01).Transform(At(0.5, 0, 0)).Plus(Inertia{Mass: 5, Com: r3.Vec{X: 1}})
 	hinge := Joint{Kind: Revolute, Axis: r3.Vec{Y: 1}}
 	return Spec{
 		Gravity: r3.Vec{Z: -9.81},
 		Bodies: []Body{
-			{Name: "shaft", Joint: Joint{Kind: Revolute, Axis: r3.Vec{Z: 1}}, Inertia: box(0.3, 0.01, 0.01, 1).In(At(0, 0, 0.5))},
+			{Name: "shaft", Joint: Joint{Kind: Revolute, Axis: r3.Vec{Z: 1}}, Inertia: box(0.3, 0.01, 0.01, 1).Transform(At(0, 0, 0.5))},
 			{Name: "slider", Parent: "shaft", Joint: Joint{Kind: Prismatic, Axis: r3.Vec{Z: 1}}, Inertia: box(3, 0.1, 0.1, 0.1)},
 			{Name: "right", Parent: "shaft", Place: At(0.05, 0, 1), Joint: hinge, Inertia: rod},
 			{Name: "left", Parent: "shaft", Place: At(-0.05, 0, 1).Turned(r3.Vec{Z: math.Pi}), Joint: hinge, Inertia: rod},

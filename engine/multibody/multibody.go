@@ -28,7 +28,7 @@
 //
 // For setting up, Assemble finds consistent initial conditions and redundant constraints, Equilibrium a static state. Offline integrates
 // to a tolerance and projects, Stabilised does it in the form of index 2, and NewIntegrator makes either by its name. The fixed step of a
-// machine is that of package machine; it stands on Accelerate, Answer and Again.
+// machine is that of package machine; it stands on Accelerate, Answer and Reaccelerate.
 //
 // Coordinates, in the order of the bodies:
 //

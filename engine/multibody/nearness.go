@@ -4,10 +4,10 @@ import "math"
 
 // nearness tells a singular position that comes near.
 type nearness struct {
-	angle  float64 // of the equation that is nearest to those before it
-	before float64 // where the last step began
-	fall   float64 // 1/s  how fast it falls
-	cruise float64 // s    last step away from singular positions
+	angle      float64 // of the equation that is nearest to those before it
+	startAngle float64 // where the last step began
+	fall       float64 // 1/s  how fast it falls
+	cruise     float64 // s    last step away from singular positions
 }
 
 // tight is the angle (rad) between equations below which a step goes over the singular position instead of up to it. There the
@@ -15,20 +15,20 @@ type nearness struct {
 // control would creep to where rounding decides how the machine goes on.
 const tight = 2e-3
 
-// apart is the angle above which a position is not near a singular one: the steps there say how long a leap may be.
-const apart = 0.1
+// cruiseAngle is the angle above which a position is not near a singular one: the steps there say how long a leap may be.
+const cruiseAngle = 0.1
 
 // measure notes the angle where constraints were last factored.
 func (n *nearness) measure(d *Data) {
-	n.before = n.angle
-	if n.angle = math.Sqrt(d.gram.least); d.Rank < d.FullRank {
+	n.startAngle = n.angle
+	if n.angle = math.Sqrt(d.gram.minPivot); d.Rank < d.FullRank {
 		n.angle = 0
 	}
 }
 
-// passed takes a step of h (s), at whose end the angle has been measured; a leap says nothing of how long steps may be.
-func (n *nearness) passed(h float64, leapt bool) {
-	if n.fall = (n.before - n.angle) / h; n.angle > apart && !leapt {
+// noteStep takes a step of h (s), at whose end the angle has been measured; a leap says nothing of how long steps may be.
+func (n *nearness) noteStep(h float64, leapt bool) {
+	if n.fall = (n.startAngle - n.angle) / h; n.angle > cruiseAngle && !leapt {
 		n.cruise = h
 	}
 }

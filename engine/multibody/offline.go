@@ -21,17 +21,17 @@ type Offline struct {
 	Drift  float64 // rad, m      largest change of a coordinate by a projection since Start
 	Kick   float64 // rad/s, m/s  that of a velocity
 
-	m      *Model
-	d      *Data
-	drives []func(t float64) Motion
-	f      engine.RHS
-	k      [4][]float64
-	y      []float64
-	near   nearness
-	was    []float64  // before the projection
-	part   *Partition // nil: states are brought back by the shortest way
-	over   hermite    // the last step if it was a leap
-	steps  [2]int     // accepted and rejected before the last leap
+	m           *Model
+	d           *Data
+	drives      []func(t float64) Motion
+	f           engine.RHS
+	k           [4][]float64
+	y           []float64
+	nearness    nearness
+	unprojected []float64  // before the projection
+	part        *Partition // nil: states are brought back by the shortest way
+	leapCubic   hermite    // the last step if it was a leap
+	steps       [2]int     // accepted and rejected before the last leap
 }
 
 // newOffline makes an integrator with nz states z beside the machine. The tolerances are fields of the embedded integrator, 1e-10 to begin
@@ -57,7 +57,7 @@ func newOffline(m *Model, d *Data, nz int, f Forces, drives []func(t float64) Mo
 // begin makes the workspace for the n numbers of a state, whose slope f writes.
 func (o *Offline) begin(m *Model, d *Data, n int, drives []func(t float64) Motion, f engine.RHS) {
 	o.m, o.d, o.drives, o.f = m, d, drives, f
-	o.y, o.was = make([]float64, n), make([]float64, n)
+	o.y, o.unprojected = make([]float64, n), make([]float64, n)
 	for i := range o.k {
 		o.k[i] = make([]float64, n)
 	}
@@ -80,7 +80,7 @@ func (o *Offline) start(t float64, x []float64) {
 	o.drive(t)
 	o.m.learn(o.d, x[:o.m.nq], x[o.m.nq:o.m.nq+o.m.nv])
 	o.DormandPrince.Start(t, x)
-	o.Status, o.Gap, o.Rate, o.Leaps, o.Drift, o.Kick, o.near, o.over.h, o.steps = OK, 0, 0, 0, 0, 0, nearness{}, 0, [2]int{}
+	o.Status, o.Gap, o.Rate, o.Leaps, o.Drift, o.Kick, o.nearness, o.leapCubic.h, o.steps = OK, 0, 0, 0, 0, 0, nearness{}, 0, [2]int{}
 	if o.part != nil {
 		o.part.Switches = 0
 	}
@@ -94,22 +94,22 @@ func (o *Offline) V() []float64 { return o.X[o.m.nq : o.m.nq+o.m.nv] }
 // Kutta's RK4 to beyond it.
 func (o *Offline) Step(end float64) error {
 	t := o.T
-	if h, ok := o.near.leap(t, end); ok {
+	if h, ok := o.nearness.leap(t, end); ok {
 		if err := o.leap(h, end); err != nil {
 			return err
 		}
-		o.near.passed(o.T-t, true)
+		o.nearness.noteStep(o.T-t, true)
 		return nil
 	}
-	o.over.h = 0
+	o.leapCubic.h = 0
 	if err := o.DormandPrince.Step(end); err != nil {
 		return err
 	}
 	if err := o.project(o.Q(), o.V(), o.T); err != nil || o.m.loops.n == 0 {
 		return err
 	}
-	o.Moved()
-	o.near.passed(o.T-t, false)
+	o.StateChanged()
+	o.nearness.noteStep(o.T-t, false)
 	return nil
 }
 
@@ -120,8 +120,8 @@ func (o *Offline) project(q, v []float64, t float64) error {
 		return nil
 	}
 	o.drive(t)
-	copy(o.was, q)
-	copy(o.was[o.m.nq:], v)
+	copy(o.unprojected, q)
+	copy(o.unprojected[o.m.nq:], v)
 	if st := o.bring(q, v); st != OK {
 		o.Status = max(o.Status, st)
 		return fmt.Errorf("projection at t = %.9g s: %v", t, st)
@@ -129,12 +129,12 @@ func (o *Offline) project(q, v []float64, t float64) error {
 	g, rate := o.d.Residual()
 	o.Gap, o.Rate = math.Max(o.Gap, g), math.Max(o.Rate, rate)
 	for i, x := range q {
-		o.Drift = math.Max(o.Drift, math.Abs(x-o.was[i]))
+		o.Drift = math.Max(o.Drift, math.Abs(x-o.unprojected[i]))
 	}
 	for i, x := range v {
-		o.Kick = math.Max(o.Kick, math.Abs(x-o.was[o.m.nq+i]))
+		o.Kick = math.Max(o.Kick, math.Abs(x-o.unprojected[o.m.nq+i]))
 	}
-	o.near.measure(o.d)
+	o.nearness.measure(o.d)
 	return nil
 }
 
@@ -149,8 +149,8 @@ func (o *Offline) bring(q, v []float64) Status {
 		if o.part.Choose(o.d) == OK && o.part.Close(o.d, q, v) == OK {
 			return OK
 		}
-		copy(q, o.was[:len(q)])
-		copy(v, o.was[len(q):])
+		copy(q, o.unprojected[:len(q)])
+		copy(v, o.unprojected[len(q):])
 	}
 	return Project(o.m, o.d, q, v)
 }
@@ -174,25 +174,25 @@ func (o *Offline) leap(h, end float64) error {
 		return err
 	}
 	o.Leaps++
-	first := o.First
-	o.First = o.near.cruise
+	first := o.FirstStep
+	o.FirstStep = o.nearness.cruise
 	at := o.T + h
 	if h == end-o.T {
 		at = end
 	}
 	o.f(at, x, o.k[1])
-	o.over.set(o.T, h, o.X, x, o.k[0], o.k[1])
+	o.leapCubic.set(o.T, h, o.X, x, o.k[0], o.k[1])
 	o.steps[0] += o.Accepted + 1
 	o.steps[1] += o.Rejected
 	o.DormandPrince.Start(at, x)
-	o.First = first
+	o.FirstStep = first
 	return nil
 }
 
 // At is the state anywhere in the last step.
 func (o *Offline) At(t float64, x []float64) {
-	if o.over.h > 0 {
-		o.over.at(t, x)
+	if o.leapCubic.h > 0 {
+		o.leapCubic.at(t, x)
 		return
 	}
 	o.DormandPrince.At(t, x)

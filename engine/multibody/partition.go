@@ -10,17 +10,17 @@ type Partition struct {
 	Dependent, Independent []int // velocities
 	Switches               int   // choices after the first
 
-	m    *Model
-	rows []int // independent equations, pivot by pivot with Dependent
-	dep  []bool
-	work []float64 // nc×nv  Jac under elimination
-	free []int
-	x    []float64 // nd×(ni+1): B⁻¹·[B_u | bias]
-	hr   []float64 // nv×ni  H·R
-	mass []float64 // ni×ni
-	acc  []float64 // nv     what the dependent velocities do for dv_u/dt = 0
-	b    []float64
-	dv   []float64
+	m        *Model
+	rows     []int // independent equations, pivot by pivot with Dependent
+	dep      []bool
+	work     []float64 // nc×nv  Jac under elimination
+	freeRows []int
+	x        []float64 // nd×(ni+1): B⁻¹·[B_u | bias]
+	hr       []float64 // nv×ni  H·R
+	mass     []float64 // ni×ni
+	acc      []float64 // nv     what the dependent velocities do for dv_u/dt = 0
+	b        []float64
+	dv       []float64
 }
 
 // NewPartition makes a partition without a choice.
@@ -28,7 +28,7 @@ func NewPartition(m *Model) *Partition {
 	n, k := m.nv, m.loops.n
 	return &Partition{
 		m: m, Dependent: make([]int, 0, min(n, k)), Independent: make([]int, 0, n), rows: make([]int, 0, k), dep: make([]bool, n),
-		work: make([]float64, k*n), free: make([]int, k), x: make([]float64, k*(n+1)), hr: make([]float64, n*n),
+		work: make([]float64, k*n), freeRows: make([]int, k), x: make([]float64, k*(n+1)), hr: make([]float64, n*n),
 		mass: make([]float64, n*n), acc: make([]float64, n), b: make([]float64, max(n, k)), dv: make([]float64, n),
 	}
 }
@@ -38,7 +38,7 @@ func (p *Partition) pivots(d *Data, allow []bool, keep bool) (rank int, least fl
 	m := p.m
 	n, k := m.nv, m.loops.n
 	for r := range k {
-		p.free[r] = r
+		p.freeRows[r] = r
 		for i := range n {
 			p.work[r*n+i] = d.Jac[r*n+i] / math.Sqrt(d.H[i*n+i])
 		}
@@ -50,7 +50,7 @@ func (p *Partition) pivots(d *Data, allow []bool, keep bool) (rank int, least fl
 	for ; rank < min(n, k); rank++ {
 		at, col, top := -1, -1, 0.0
 		for s := rank; s < k; s++ {
-			row := p.work[p.free[s]*n : p.free[s]*n+n]
+			row := p.work[p.freeRows[s]*n : p.freeRows[s]*n+n]
 			for i, x := range row {
 				if (allow == nil || allow[i]) && math.Abs(x) > top {
 					at, col, top = s, i, math.Abs(x)
@@ -61,9 +61,9 @@ func (p *Partition) pivots(d *Data, allow []bool, keep bool) (rank int, least fl
 			break
 		}
 		least = top
-		p.free[rank], p.free[at] = p.free[at], p.free[rank]
-		pivot := p.work[p.free[rank]*n : p.free[rank]*n+n]
-		for _, s := range p.free[rank+1:] {
+		p.freeRows[rank], p.freeRows[at] = p.freeRows[at], p.freeRows[rank]
+		pivot := p.work[p.freeRows[rank]*n : p.freeRows[rank]*n+n]
+		for _, s := range p.freeRows[rank+1:] {
 			row := p.work[s*n : s*n+n]
 			if f := row[col] / pivot[col]; f != 0 {
 				for i := range row {
@@ -73,7 +73,7 @@ func (p *Partition) pivots(d *Data, allow []bool, keep bool) (rank int, least fl
 			}
 		}
 		if keep {
-			p.Dependent, p.rows = append(p.Dependent, col), append(p.rows, p.free[rank])
+			p.Dependent, p.rows = append(p.Dependent, col), append(p.rows, p.freeRows[rank])
 		}
 	}
 	return rank, least
@@ -261,7 +261,7 @@ func (p *Partition) Close(d *Data, q, v []float64) Status {
 		if size-size != 0 {
 			return NonFinite
 		}
-		if size <= met || k == projection || size <= unmet && size >= left {
+		if size <= closedTol || k == projection || size <= failTol && size >= left {
 			left = size
 			break
 		}
@@ -289,7 +289,7 @@ func (p *Partition) Close(d *Data, q, v []float64) Status {
 	switch {
 	case finiteStatus(v) != OK:
 		return NonFinite
-	case left > unmet:
+	case left > failTol:
 		return NotConverged
 	}
 	return OK

@@ -14,7 +14,7 @@ type plane struct {
 	n, e1, e2 r3.Vec // right-handed axes of the plane, in the world
 	body      []flatBody
 	cuts      []flatCut
-	closed    bool // all constraints are equations of the plane
+	coversAll bool // all constraints are equations of the plane
 }
 
 type flatBody struct {
@@ -29,8 +29,8 @@ type flatBody struct {
 	i         float64 // kg·m²  about the origin
 	armature  float64
 
-	turned, across, along rotation.Matrix // body → world: turned·cos θ + across·sin θ + along
-	above                 r3.Vec          // m  part of the arm along the normal
+	cosPart, sinPart, axisPart rotation.Matrix // body → world: cosPart·cos θ + sinPart·sin θ + axisPart
+	normalOffset               r3.Vec          // m  part of the arm along the normal
 }
 
 type flatData struct {
@@ -81,7 +81,7 @@ func planeOf(m *Model) *plane {
 			return nil
 		}
 	}
-	_, axes := rotation.Eye.Add(-1, rotation.Outer(p.n, p.n)).Eigen() // the eigenvector of 0 is the normal
+	_, axes := rotation.Eye.Add(-1, rotation.OuterProduct(p.n, p.n)).Eigen() // the eigenvector of 0 is the normal
 	p.e1 = column(&axes, 1)
 	p.e2 = r3.Cross(p.n, p.e1)
 	p.body = make([]flatBody, len(m.body))
@@ -105,18 +105,18 @@ func planeOf(m *Model) *plane {
 		} else if r3.Dot(p.n, d.column[b.iv].ang) < 0 {
 			f.sign = -1
 		}
-		f.above = r3.Scale(r3.Dot(p.n, s.arm), p.n)
-		f.along = rotation.Outer(p.n, n)
-		f.turned = rotation.Outer(p.e1, e1).Add(1, rotation.Outer(p.e2, e2))
-		f.across = rotation.Outer(p.e2, e1).Add(-1, rotation.Outer(p.e1, e2))
+		f.normalOffset = r3.Scale(r3.Dot(p.n, s.arm), p.n)
+		f.axisPart = rotation.OuterProduct(p.n, n)
+		f.cosPart = rotation.OuterProduct(p.e1, e1).Add(1, rotation.OuterProduct(p.e2, e2))
+		f.sinPart = rotation.OuterProduct(p.e2, e1).Add(-1, rotation.OuterProduct(p.e1, e2))
 	}
-	p.cuts, p.closed = p.closings(m, d, within)
+	p.cuts, p.coversAll = p.closings(m, d, within)
 	return p
 }
 
 // aba is ABA in the plane: QDD holds the torques before and dv/dt afterwards.
 func (p *plane) aba(m *Model, d *Data, q, v []float64) Status {
-	flat := d.flat[:len(p.body)]
+	flat := d.planarBodies[:len(p.body)]
 	flat[0].cos = 1
 	for j := 1; j < len(p.body); j++ {
 		b, s := &p.body[j], &flat[j]
@@ -220,7 +220,7 @@ func (p *plane) aba(m *Model, d *Data, q, v []float64) Status {
 
 // yield is Answer with what aba has left.
 func (p *plane) yield(d *Data, a []float64) {
-	flat := d.flat[:len(p.body)]
+	flat := d.planarBodies[:len(p.body)]
 	for j := range flat {
 		s := &flat[j]
 		s.p, s.fx, s.fy = 0, 0, 0

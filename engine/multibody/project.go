@@ -3,9 +3,9 @@ package multibody
 import "math"
 
 const (
-	met        = 1e-12 // m, rad  |g| that is as good as zero
+	closedTol  = 1e-12 // m, rad  |g| that is as good as zero
 	projection = 8     // steps of Newton at most: from an integration step's error two are enough
-	unmet      = 1e-9  // m, rad  |g| with which a projection is said to have failed
+	failTol    = 1e-9  // m, rad  |g| with which a projection is said to have failed
 	frozen     = 1e-4  // m, rad  step by the angle between equations after which their Delassus matrix is taken anew
 )
 
@@ -34,7 +34,7 @@ func Project(m *Model, d *Data, q, v []float64) Status {
 		if size-size != 0 {
 			return NonFinite
 		}
-		if size <= met || k == projection || size <= unmet && size >= left {
+		if size <= closedTol || k == projection || size <= failTol && size >= left {
 			left = size
 			break
 		}
@@ -45,7 +45,7 @@ func Project(m *Model, d *Data, q, v []float64) Status {
 		m.respond(d)
 		Integrate(m, q, d.y, 1, q)
 		// a step that is short against the angle between equations leaves them as they are
-		factored = d.Rank == d.FullRank && largestOf(d.y) <= frozen*math.Sqrt(d.gram.least)
+		factored = d.Rank == d.FullRank && largestOf(d.y) <= frozen*math.Sqrt(d.gram.minPivot)
 	}
 	m.rates(d, v)
 	for k := 0; ; k++ {
@@ -57,17 +57,17 @@ func Project(m *Model, d *Data, q, v []float64) Status {
 			v[i] += x
 		}
 		m.rates(d, v)
-		if !factored || k == 3 || largestOf(d.GRate) <= met*(1+largestOf(v)) {
+		if !factored || k == 3 || largestOf(d.GRate) <= closedTol*(1+largestOf(v)) {
 			break
 		}
 	}
-	if flat := m.plane; flat != nil && flat.closed {
+	if flat := m.plane; flat != nil && flat.coversAll {
 		flat.lift(d)
 	}
 	switch {
 	case finiteStatus(v) != OK:
 		return NonFinite
-	case left > unmet:
+	case left > failTol:
 		return NotConverged
 	}
 	return OK
@@ -76,7 +76,7 @@ func Project(m *Model, d *Data, q, v []float64) Status {
 // closing finds the constraints at q, and with inertia H and its factor.
 func (m *Model) closing(d *Data, q, v []float64, inertia bool) Status {
 	flat := m.plane
-	if flat != nil && !flat.closed {
+	if flat != nil && !flat.coversAll {
 		flat = nil
 	}
 	if flat != nil {

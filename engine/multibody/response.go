@@ -2,7 +2,7 @@ package multibody
 
 import "gonum.org/v1/gonum/spatial/r3"
 
-// elimination is how an evaluation solved for the accelerations, so that Answer and Again go on with what it left.
+// elimination is how an evaluation solved for the accelerations, so that Answer and Reaccelerate go on with what it left.
 type elimination uint8
 
 const (
@@ -44,8 +44,8 @@ func (m *Model) factor(d *Data) Status {
 // the same position.
 func Answer(m *Model, d *Data, a []float64) { m.answer(d, a) }
 
-// Again is Dynamics or Accelerate once more under other torques, at their q, v. Valid afterwards: QDD, Lambda.
-func Again(m *Model, d *Data, q, v, tau []float64) Status {
+// Reaccelerate is Dynamics or Accelerate once more under other torques, at their q, v. Valid afterwards: QDD, Lambda.
+func Reaccelerate(m *Model, d *Data, q, v, tau []float64) Status {
 	m.check("Again", q, v, tau)
 	if d.method != byFactor {
 		for i, x := range tau {

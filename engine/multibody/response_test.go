@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/spatial/r3"
 )
 
-// dense is what Accelerate, Again and Answer are to give for a tree, from the inertia matrix alone: H with the implicit terms, by
+// dense is what Accelerate, Reaccelerate and Answer are to give for a tree, from the inertia matrix alone: H with the implicit terms, by
 // elimination of Gauss with pivots, and the torques of RNEA at rest.
 type dense struct {
 	n    int
@@ -146,7 +146,7 @@ func TestRecursionIsDense(t *testing.T) {
 				for k := range tau {
 					tau[k] = r.NormFloat64()
 				}
-				if st := Again(m, d, q, v, tau); st != OK {
+				if st := Reaccelerate(m, d, q, v, tau); st != OK {
 					t.Fatalf("tree %d: %v", i, st)
 				}
 			}

@@ -70,8 +70,8 @@ func (p Pose) Turned(phi r3.Vec) Pose {
 	return Pose{P: p.P, R: quat.Mul(p.turn(), rotation.Exp(phi))}
 }
 
-// Then is the pose of b, given in the axes of p, in the axes in which p is given.
-func (p Pose) Then(b Pose) Pose {
+// Compose is the pose of b, given in the axes of p, in the axes in which p is given.
+func (p Pose) Compose(b Pose) Pose {
 	r := p.turn()
 	return Pose{P: r3.Add(p.P, rotation.Rotate(r, b.P)), R: quat.Mul(r, b.turn())}
 }
@@ -89,7 +89,7 @@ func (p Pose) tidy() (Pose, error) {
 	if !(n > 1-1e-6 && n < 1+1e-6) {
 		return p, fmt.Errorf("orientation: quaternion of length %.9g, want 1: normalise it", n)
 	}
-	if !finite(p.P) {
+	if !isFinite(p.P) {
 		return p, fmt.Errorf("position %v m, want finite numbers", p.P)
 	}
 	p.R = quat.Scale(1/n, p.turn())

@@ -64,8 +64,8 @@ func (m *Model) pull(d *Data) {
 	}
 }
 
-// stored is the energy of the springs.
-func (m *Model) stored(d *Data) (sum float64) {
+// springEnergy is the energy of the springs.
+func (m *Model) springEnergy(d *Data) (sum float64) {
 	for i := range m.springs {
 		s := &m.springs[i]
 		_, _, _, length := s.direct(d)

@@ -19,12 +19,12 @@ import (
 type Stabilised struct {
 	Rtol, Atol float64 // error of a step per component as in engine.DormandPrince; 1e-8, 1e-8 to begin with
 	MaxStep    float64 // s  0: no limit
-	First      float64 // s  first step after Start; 0: chosen from the slope
+	FirstStep  float64 // s  first step after Start; 0: chosen from the slope
 	MaxSteps   int     // tried steps after Start; 1e6 to begin with
 
-	T   float64   // s  time reached
-	Old float64   // s  time before the last step
-	X   []float64 // [q | v | z] at T, to be read only
+	T         float64   // s  time reached
+	StepStart float64   // s  time before the last step
+	X         []float64 // [q | v | z] at T, to be read only
 	Status
 	Gap, Rate          float64 // largest |g| and |dg/dt| at the end of a step since Start
 	Shift              float64 // largest |µ| since Start, in the unit of an impulse
@@ -32,30 +32,30 @@ type Stabilised struct {
 	Accepted, Rejected int
 	Turns              int // of the iteration
 
-	m      *Model
-	d      *Data
-	f      Forces
-	drives []func(t float64) Motion
-	n      int // of x
-	tau    []float64
-	h      float64
-	slope  []float64 // dx/dt at T
-	lambda []float64
-	stage  [3]radauStage
-	old    [3]radauStage // of the last step, whose polynomial guesses the next one
-	x0     []float64     // at Old
-	span   float64       // s  of the last step; 0: there is none to go by
-	y, err []float64
-	rk     [4][]float64
-	near   nearness
-	over   hermite    // the last step if it was a leap
-	floor  [2]float64 // of the tolerances of positions and velocities
+	m          *Model
+	d          *Data
+	f          Forces
+	drives     []func(t float64) Motion
+	n          int // of x
+	tau        []float64
+	h          float64
+	slope      []float64 // dx/dt at T
+	lambda     []float64
+	stage      [3]radauStage
+	lastStages [3]radauStage // of the last step, whose polynomial guesses the next one
+	x0         []float64     // at StepStart
+	span       float64       // s  of the last step; 0: there is none to go by
+	y, err     []float64
+	rk         [4][]float64
+	nearness   nearness
+	leapCubic  hermite    // the last step if it was a leap
+	floor      [2]float64 // of the tolerances of positions and velocities
 }
 
 // radauStage is the state of a stage, its slope, and what its forces are made of.
 type radauStage struct {
 	x, k       []float64
-	free       []float64 // nv     acceleration without multipliers
+	freeAcc    []float64 // nv     acceleration without multipliers
 	lift       []float64 // nc×nv  rows of (H⁻¹·Jacᵀ)ᵀ
 	lambda, mu []float64
 	rate, gap  []float64 // nc     (Jac·H⁻¹·Jacᵀ)⁺ of what is missing
@@ -106,11 +106,11 @@ func NewStabilised(m *Model, d *Data, nz int, f Forces, drives []func(t float64)
 	for i := range s.rk {
 		s.rk[i] = slice()
 	}
-	for _, set := range []*[3]radauStage{&s.stage, &s.old} {
+	for _, set := range []*[3]radauStage{&s.stage, &s.lastStages} {
 		for i := range set {
 			nc := m.loops.n
 			c := func() []float64 { return make([]float64, nc) }
-			set[i] = radauStage{x: slice(), k: slice(), free: make([]float64, m.nv), lift: make([]float64, nc*m.nv), lambda: c(), mu: c(), rate: c(), gap: c()}
+			set[i] = radauStage{x: slice(), k: slice(), freeAcc: make([]float64, m.nv), lift: make([]float64, nc*m.nv), lambda: c(), mu: c(), rate: c(), gap: c()}
 		}
 	}
 	return s
@@ -119,9 +119,9 @@ func NewStabilised(m *Model, d *Data, nz int, f Forces, drives []func(t float64)
 // Start begins at t with x, which has to meet the constraints: see Assemble.
 func (s *Stabilised) Start(t float64, x []float64) error {
 	copy(s.X, x)
-	s.T, s.Old, s.h, s.span, s.over.h = t, t, 0, 0, 0
+	s.T, s.StepStart, s.h, s.span, s.leapCubic.h = t, t, 0, 0, 0
 	s.Status, s.Gap, s.Rate, s.Shift, s.Leaps, s.Accepted, s.Rejected, s.Turns = OK, 0, 0, 0, 0, 0, 0, 0
-	s.near = nearness{}
+	s.nearness = nearness{}
 	s.drive(t)
 	s.m.learn(s.d, s.q(s.X), s.v(s.X))
 	return s.arrive()
@@ -155,7 +155,7 @@ func (s *Stabilised) flow(t float64, x, dx []float64) Status {
 // are large, is projected away.
 func (s *Stabilised) arrive() error {
 	st := s.flow(s.T, s.X, s.slope)
-	if g, rate := s.d.Residual(); st <= Singular && (g > 10*met || rate > 10*met*math.Max(1, 1e-2*largestOf(s.v(s.X)))) {
+	if g, rate := s.d.Residual(); st <= Singular && (g > 10*closedTol || rate > 10*closedTol*math.Max(1, 1e-2*largestOf(s.v(s.X)))) {
 		if p := Project(s.m, s.d, s.q(s.X), s.v(s.X)); p != OK {
 			return fmt.Errorf("projection at t = %.9g s: %v", s.T, p)
 		}
@@ -164,9 +164,9 @@ func (s *Stabilised) arrive() error {
 	copy(s.lambda, s.d.Lambda)
 	g, rate := s.d.Residual()
 	s.Gap, s.Rate, s.Status = math.Max(s.Gap, g), math.Max(s.Rate, rate), max(s.Status, st)
-	s.near.measure(s.d)
+	s.nearness.measure(s.d)
 	const rounding = 1e-13 // m, rad
-	a := math.Max(s.near.angle, 1e-6)
+	a := math.Max(s.nearness.angle, 1e-6)
 	left := math.Max(rounding, g) // the step takes away what was missed before it
 	s.floor = [2]float64{left / a, math.Max(left*largestOf(s.v(s.X))/(a*a), rate/a)}
 	if st > Singular {
@@ -177,7 +177,7 @@ func (s *Stabilised) arrive() error {
 
 // Step makes one step towards end (s).
 func (s *Stabilised) Step(end float64) error {
-	if h, ok := s.near.leap(s.T, end); ok && s.m.loops.n > 0 {
+	if h, ok := s.nearness.leap(s.T, end); ok && s.m.loops.n > 0 {
 		return s.leap(h, end)
 	}
 	if s.h == 0 {
@@ -216,7 +216,7 @@ func (s *Stabilised) Step(end float64) error {
 		if err := s.arrive(); err != nil {
 			return err
 		}
-		s.near.passed(h, false)
+		s.nearness.noteStep(h, false)
 		grow := math.Min(5, 0.9*math.Pow(math.Max(size, 1e-8), -0.25))
 		if turns > 25 {
 			grow = math.Min(grow, 1)
@@ -241,8 +241,8 @@ func (s *Stabilised) Run(end float64) error {
 
 // first is a step that changes the state by a hundredth of it.
 func (s *Stabilised) first(end float64) float64 {
-	if s.First > 0 {
-		return s.First
+	if s.FirstStep > 0 {
+		return s.FirstStep
 	}
 	h := end - s.T
 	for i, k := range s.slope {
@@ -284,29 +284,29 @@ func (s *Stabilised) accept(h, end float64, last bool) {
 	copy(s.x0, s.X)
 	copy(s.X, s.stage[2].x)
 	Normalise(s.m, s.q(s.X))
-	s.Old, s.T, s.span = s.T, s.T+h, h
+	s.StepStart, s.T, s.span = s.T, s.T+h, h
 	if last {
 		s.T = end
 	}
-	s.over.h = 0
+	s.leapCubic.h = 0
 	s.Accepted++
 	for _, mu := range s.stage[2].mu {
 		s.Shift = math.Max(s.Shift, math.Abs(mu))
 	}
-	s.stage, s.old = s.old, s.stage
+	s.stage, s.lastStages = s.lastStages, s.stage
 }
 
-// At is the state at a time of the last step, Old ≤ t ≤ T, on its polynomial.
+// At is the state at a time of the last step, StepStart ≤ t ≤ T, on its polynomial.
 func (s *Stabilised) At(t float64, x []float64) {
 	switch {
-	case s.over.h > 0:
-		s.over.at(t, x)
+	case s.leapCubic.h > 0:
+		s.leapCubic.at(t, x)
 		return
 	case s.span == 0:
 		copy(x, s.X)
 		return
 	}
-	s.polynomial((t-s.Old)/s.span, x)
+	s.polynomial((t-s.StepStart)/s.span, x)
 }
 
 // polynomial goes through the beginning of the last step and its stages; theta is 0 … 1 in it.
@@ -322,7 +322,7 @@ func (s *Stabilised) polynomial(theta float64, x []float64) {
 		}
 	}
 	for i := range x {
-		x[i] = w[0]*s.x0[i] + w[1]*s.old[0].x[i] + w[2]*s.old[1].x[i] + w[3]*s.old[2].x[i]
+		x[i] = w[0]*s.x0[i] + w[1]*s.lastStages[0].x[i] + w[2]*s.lastStages[1].x[i] + w[3]*s.lastStages[2].x[i]
 	}
 }
 
@@ -350,7 +350,7 @@ func (s *Stabilised) guess(h float64) {
 			}
 		}
 		for k := range g.lambda {
-			g.lambda[k] = w[0]*s.old[0].lambda[k] + w[1]*s.old[1].lambda[k] + w[2]*s.old[2].lambda[k]
+			g.lambda[k] = w[0]*s.lastStages[0].lambda[k] + w[1]*s.lastStages[1].lambda[k] + w[2]*s.lastStages[2].lambda[k]
 		}
 	}
 }
@@ -376,7 +376,7 @@ func (s *Stabilised) solve(h float64) (turns int, ok bool) {
 			return turns, false
 		}
 		// the iteration is linear: what is left is less than the last way, unless rounding is all that moves, as near singular positions
-		if missed <= met && (way <= 1e-4 || way <= 1e-2 && way <= 0.2*before || turns > 5 && way <= 0.5 && way >= 0.5*before) {
+		if missed <= closedTol && (way <= 1e-4 || way <= 1e-2 && way <= 0.2*before || turns > 5 && way <= 0.5 && way >= 0.5*before) {
 			return turns, true
 		}
 		before = way
@@ -394,12 +394,12 @@ func (s *Stabilised) evaluate(t float64, g *radauStage) (missed float64, ok bool
 		return 0, false
 	}
 	m.delassus(d)
-	copy(g.free, s.tau)
-	m.losses(q, v, g.free, -1)
-	for i := range g.free {
-		g.free[i] -= d.Tau[i]
+	copy(g.freeAcc, s.tau)
+	m.losses(q, v, g.freeAcc, -1)
+	for i := range g.freeAcc {
+		g.freeAcc[i] -= d.Tau[i]
 	}
-	Solve(m, d, g.free)
+	Solve(m, d, g.freeAcc)
 	fast := math.Max(10, 1e-2*largestOf(v))
 	for r := range g.rate {
 		row := g.lift[r*n : r*n+n]
@@ -412,7 +412,7 @@ func (s *Stabilised) evaluate(t float64, g *radauStage) (missed float64, ok bool
 		d.gram.solve(g.gap)
 		d.gram.solve(g.rate)
 	}
-	return missed, finiteStatus(g.free) == OK && missed-missed == 0
+	return missed, finiteStatus(g.freeAcc) == OK && missed-missed == 0
 }
 
 // constrain moves the multipliers of all stages to where their constraints hold.
@@ -436,7 +436,7 @@ func (s *Stabilised) move(h float64) (way float64) {
 	for i := range s.stage {
 		g := &s.stage[i]
 		a := s.v(g.k)
-		copy(a, g.free)
+		copy(a, g.freeAcc)
 		copy(w, s.v(g.x))
 		for r, l := range g.lambda {
 			mu := g.mu[r]
@@ -490,12 +490,12 @@ func (s *Stabilised) leap(h, end float64) error {
 	if st := Project(s.m, s.d, s.q(s.X), s.v(s.X)); st != OK {
 		return fmt.Errorf("projection at t = %.9g s: %v", s.T, st)
 	}
-	s.Old, s.span, s.h = t, 0, s.near.cruise
+	s.StepStart, s.span, s.h = t, 0, s.nearness.cruise
 	s.Leaps++
 	if err := s.arrive(); err != nil {
 		return err
 	}
-	s.over.set(t, h, s.x0, s.X, s.rk[0], s.slope)
-	s.near.passed(h, true)
+	s.leapCubic.set(t, h, s.x0, s.X, s.rk[0], s.slope)
+	s.nearness.noteStep(h, true)
 	return nil
 }

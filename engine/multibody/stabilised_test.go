@@ -12,7 +12,7 @@ import (
 
 // integrate carries a machine under constant torques to the times and looks there; formulation by name. It returns how the
 // constraints were kept.
-func integrate(t testing.TB, formulation string, m *Model, d *Data, q, v, torque []float64, tol float64, times []float64, look func(t float64, q, v []float64)) Kept {
+func integrate(t testing.TB, formulation string, m *Model, d *Data, q, v, torque []float64, tol float64, times []float64, look func(t float64, q, v []float64)) IntegratorStats {
 	t.Helper()
 	o, err := NewIntegrator(formulation, m, d, 0, func(t float64, q, v, z, tau, dz []float64) { copy(tau, torque) }, nil, tol, tol)
 	if err != nil {
@@ -33,7 +33,7 @@ func integrate(t testing.TB, formulation string, m *Model, d *Data, q, v, torque
 			}
 		}
 	}
-	k := o.Kept()
+	k := o.Stats()
 	if k.Status != OK || k.Gap > 1e-10 || k.Rate > 1e-10 {
 		t.Errorf("%s: %v, constraints missed by %.2g, rates by %.2g", formulation, k.Status, k.Gap, k.Rate)
 	}
@@ -192,7 +192,7 @@ func TestStabilisedInSpace(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if k := o.Kept(); k.Gap > 1e-10 || k.Rate > 1e-10 {
+		if k := o.Stats(); k.Gap > 1e-10 || k.Rate > 1e-10 {
 			t.Errorf("%s: constraints missed by %.2g, %.2g", formulation, k.Gap, k.Rate)
 		}
 		_, x := o.Reached()

@@ -25,7 +25,7 @@ type stepped struct {
 func step(t testing.TB, spec machine.Spec, q, v []float64, torques map[string]float64) *stepped {
 	t.Helper()
 	for joint, x := range torques {
-		spec.Efforts = append(spec.Efforts, machine.Effort{Joint: joint, By: reference.Constant(x)})
+		spec.Efforts = append(spec.Efforts, machine.Effort{Joint: joint, Generator: reference.Constant(x)})
 	}
 	m, err := machine.NewStepper(spec, machine.StepOptions{Audited: true})
 	if err != nil {
@@ -44,7 +44,7 @@ func (s *stepped) run(t testing.TB, n int, h float64) *stepped {
 	t.Helper()
 	for range n {
 		if st := s.Step(s.t[0], h, s.x); st != engine.OK {
-			t.Fatalf("%g s: %v: %s", s.t[0], st, s.Why())
+			t.Fatalf("%g s: %v: %s", s.t[0], st, s.StatusText())
 		}
 		s.t[0] += h
 	}
@@ -286,7 +286,7 @@ func slowed(t *testing.T, where string, kind CutKind, law func() friction.Model,
 	Spin(t, m, d, q, v, crank, 15)
 	start := Total(m, d, q, v)
 	s := step(t, spec, q, v, nil).run(t, int(math.Round(0.3/h)), h)
-	if miss := s.Missing(); math.Abs(miss) > 1e-3*s.Loss || s.Loss < 1e-3 || start-Total(m, d, s.x[:3], s.x[3:6]) < 1e-3 {
+	if miss := s.BalanceError(); math.Abs(miss) > 1e-3*s.Loss || s.Loss < 1e-3 || start-Total(m, d, s.x[:3], s.x[3:6]) < 1e-3 {
 		t.Errorf("cut at %s: friction took %.9g J, %.3g J missing", where, s.Loss, miss)
 	}
 	Velocities(m, d, s.x[:3], s.x[3:6])
@@ -376,7 +376,7 @@ func TestDrivenCrank(t *testing.T) {
 	if x, v, _ := (turning{}).At(1); math.Abs(s.x[0]-x) > 1e-11 || math.Abs(s.x[3]-v) > 1e-10 {
 		t.Errorf("crank at %.12g, %.12g, want %.12g, %.12g", s.x[0], s.x[3], x, v)
 	}
-	if miss := s.Missing(); s.In == 0 || math.Abs(miss) > 1e-3*math.Abs(s.In)+1e-3*s.Loss {
-		t.Errorf("the servo gave %g J, friction took %g J, %g J are missing", s.In, s.Loss, miss)
+	if miss := s.BalanceError(); s.Input == 0 || math.Abs(miss) > 1e-3*math.Abs(s.Input)+1e-3*s.Loss {
+		t.Errorf("the servo gave %g J, friction took %g J, %g J are missing", s.Input, s.Loss, miss)
 	}
 }

@@ -28,10 +28,10 @@ type Factor struct {
 	rest  float64
 	total int
 
-	rows  int       // that fit in a block
-	block []float64 // n+1 columns of length rows, the last is the right-hand side
-	fill  int       // rows in it
-	live  []bool    // columns of the block that are not zero
+	rows    int       // that fit in a block
+	block   []float64 // n+1 columns of length rows, the last is the right-hand side
+	fill    int       // rows in it
+	nonzero []bool    // columns of the block that are not zero
 
 	dots, steps []float64 // products of the columns with the leading one, and by how much of it they change
 	touched     []int
@@ -48,7 +48,7 @@ func NewFactor(n int) *Factor { return NewFactorBlock(n, BlockRows) }
 func NewFactorBlock(n, rows int) *Factor {
 	return &Factor{
 		n: n, r: make([]float64, n*n), c: make([]float64, n),
-		rows: rows, block: make([]float64, (n+1)*rows), live: make([]bool, n),
+		rows: rows, block: make([]float64, (n+1)*rows), nonzero: make([]bool, n),
 		dots: make([]float64, n+1), steps: make([]float64, n+1), touched: make([]int, 0, n+1),
 	}
 }
@@ -218,7 +218,7 @@ func (f *Factor) Errors(se []float64) (condition float64) {
 		se[j] = row
 		sum += column * row * column * row
 	}
-	if !Finite(sum) {
+	if !IsFinite(sum) {
 		return math.Inf(1)
 	}
 	return math.Sqrt(float64(n) * sum)
@@ -237,11 +237,11 @@ func (f *Factor) eat() {
 	f.total += m
 	f.fill = 0
 	for j := range n {
-		f.live[j] = slices.ContainsFunc(f.column(j, m), func(v float64) bool { return v != 0 })
+		f.nonzero[j] = slices.ContainsFunc(f.column(j, m), func(v float64) bool { return v != 0 })
 	}
 	known := false // the products with column k
 	for k := range n {
-		if !f.live[k] {
+		if !f.nonzero[k] {
 			continue
 		}
 		if !known {
@@ -258,10 +258,10 @@ func (f *Factor) eat() {
 		top[k] = beta
 		f.touched = f.touched[:0]
 		for j := k + 1; j < n; j++ {
-			if f.live[j] || top[j] != 0 {
+			if f.nonzero[j] || top[j] != 0 {
 				s := tau * (top[j] + in*f.dots[j])
 				top[j] -= s
-				f.steps[j], f.live[j] = s*in, true
+				f.steps[j], f.nonzero[j] = s*in, true
 				f.touched = append(f.touched, j)
 			}
 		}
@@ -280,7 +280,7 @@ func (f *Factor) products(k, m int) {
 	x := f.column(k, m)
 	for j := k; j <= f.n; j++ {
 		f.dots[j] = 0
-		if j == f.n || f.live[j] {
+		if j == f.n || f.nonzero[j] {
 			f.dots[j] = floats.Dot(x, f.column(j, m))
 		}
 	}

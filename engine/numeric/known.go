@@ -29,7 +29,7 @@ func printOf(pieces [][]float64) print {
 // answers are the last ones of a question, oldest first.
 type answers struct {
 	lock  sync.Mutex
-	of    map[print]float64
+	byKey map[print]float64
 	order []print
 }
 
@@ -39,7 +39,7 @@ const keptAnswers = 64
 func (a *answers) get(pieces [][]float64, ask func() float64) float64 {
 	p := printOf(pieces)
 	a.lock.Lock()
-	x, ok := a.of[p]
+	x, ok := a.byKey[p]
 	a.lock.Unlock()
 	if ok {
 		return x
@@ -47,16 +47,16 @@ func (a *answers) get(pieces [][]float64, ask func() float64) float64 {
 	x = ask()
 	a.lock.Lock()
 	defer a.lock.Unlock()
-	if _, ok := a.of[p]; ok {
+	if _, ok := a.byKey[p]; ok {
 		return x
 	}
-	if a.of == nil {
-		a.of = map[print]float64{}
+	if a.byKey == nil {
+		a.byKey = map[print]float64{}
 	}
 	if len(a.order) == keptAnswers {
-		delete(a.of, a.order[0])
+		delete(a.byKey, a.order[0])
 		a.order = a.order[1:]
 	}
-	a.of[p], a.order = x, append(a.order, p)
+	a.byKey[p], a.order = x, append(a.order, p)
 	return x
 }

@@ -30,7 +30,7 @@ func TestAnswersFollowTheNumbers(t *testing.T) {
 	for i := range 3 * keptAnswers {
 		a.get([][]float64{{float64(i)}}, func() float64 { asked++; return 0 })
 	}
-	if asked != 3*keptAnswers || len(a.of) != keptAnswers || len(a.order) != keptAnswers {
-		t.Errorf("asked %d times, %d answers are kept", asked, len(a.of))
+	if asked != 3*keptAnswers || len(a.byKey) != keptAnswers || len(a.order) != keptAnswers {
+		t.Errorf("asked %d times, %d answers are kept", asked, len(a.byKey))
 	}
 }

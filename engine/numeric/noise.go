@@ -6,8 +6,8 @@ import (
 )
 
 const (
-	mostSamples = 1 << 17 // that are looked at: more would tell nothing new
-	runLength   = 1 << 10 // of the stretches in which they are taken from a longer series
+	maxSamples = 1 << 17 // that are looked at: more would tell nothing new
+	runLength  = 1 << 10 // of the stretches in which they are taken from a longer series
 
 	ulp = 0x1p-52
 )
@@ -59,7 +59,7 @@ func levelGaps(pieces [][]float64) []float64 {
 	for _, x := range pieces {
 		level := make([]float64, 0, len(x)/stride+1)
 		for k := 0; k < len(x); k += stride {
-			if Finite(x[k]) {
+			if IsFinite(x[k]) {
 				level = append(level, x[k])
 			}
 		}
@@ -85,7 +85,7 @@ func thinned(pieces [][]float64) int {
 	for _, x := range pieces {
 		total += len(x)
 	}
-	return max(1, (total+mostSamples-1)/mostSamples)
+	return max(1, (total+maxSamples-1)/maxSamples)
 }
 
 // roundingOf is what sorted values may differ by through rounding alone. A few wild ones have no part in it.
@@ -292,7 +292,7 @@ func stretches(pieces [][]float64) [][]float64 {
 		for from := 0; from < len(x); from += run * every {
 			part := x[from:min(from+run, len(x))]
 			for len(part) > 0 {
-				n := slices.IndexFunc(part, func(v float64) bool { return !Finite(v) })
+				n := slices.IndexFunc(part, func(v float64) bool { return !IsFinite(v) })
 				if n < 0 {
 					n = len(part)
 				}

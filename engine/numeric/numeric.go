@@ -13,12 +13,12 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Finite tells that x is a number: neither NaN nor infinite.
-func Finite(x float64) bool { return x-x == 0 }
+// IsFinite tells that x is a number: neither NaN nor infinite.
+func IsFinite(x float64) bool { return x-x == 0 }
 
 // OrNull is a pointer to a finite number, else nil, which JSON shows as null.
 func OrNull(x float64) *float64 {
-	if !Finite(x) {
+	if !IsFinite(x) {
 		return nil
 	}
 	return &x
@@ -26,7 +26,7 @@ func OrNull(x float64) *float64 {
 
 // OrZero is x, or 0 for what is no number.
 func OrZero(x float64) float64 {
-	if !Finite(x) {
+	if !IsFinite(x) {
 		return 0
 	}
 	return x
@@ -62,7 +62,7 @@ func RMS(x []float64) float64 {
 
 // OnlyFinite are the values of x that are numbers, in a slice of their own.
 func OnlyFinite(x ...float64) []float64 {
-	return slices.DeleteFunc(slices.Clone(x), func(v float64) bool { return !Finite(v) })
+	return slices.DeleteFunc(slices.Clone(x), func(v float64) bool { return !IsFinite(v) })
 }
 
 // AllFinite tells that every value is a number. 0·v is NaN when v is not; four sums do not wait for each other.
@@ -104,7 +104,7 @@ func QuantileInPlace(x []float64, p float64) float64 {
 // QuantileOf is the quantile p of a quantity of the samples 0 … n − 1, by as many of them as are enough; 0 without any.
 func QuantileOf(n int, p float64, of func(k int) float64) float64 {
 	var x []float64
-	for k, stride := 0, max(1, (n+mostSamples-1)/mostSamples); k < n; k += stride {
+	for k, stride := 0, max(1, (n+maxSamples-1)/maxSamples); k < n; k += stride {
 		x = append(x, of(k))
 	}
 	if len(x) == 0 {

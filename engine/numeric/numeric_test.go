@@ -47,7 +47,7 @@ func TestQuantile(t *testing.T) {
 }
 
 func TestFinite(t *testing.T) {
-	if !Finite(-1e308) || Finite(math.NaN()) || Finite(math.Inf(-1)) {
+	if !IsFinite(-1e308) || IsFinite(math.NaN()) || IsFinite(math.Inf(-1)) {
 		t.Error("Finite")
 	}
 	if !AllFinite() || !AllFinite(1, 2) || AllFinite(1, math.Inf(1)) {
@@ -81,7 +81,7 @@ func TestQuantileOf(t *testing.T) {
 		if n > 0 {
 			want = Quantile(all, 0.9)
 		}
-		if n > mostSamples {
+		if n > maxSamples {
 			off = 1e-3
 		}
 		if got := QuantileOf(n, 0.9, of); math.Abs(got-want) > off {

@@ -19,8 +19,8 @@ import (
 // python is Debian's own, the one for which apt-get installs modules.
 const python = "/usr/bin/python3"
 
-// Missing ends the test for want of a peer: skipped, or failed where CI=true.
-func Missing(t testing.TB, format string, args ...any) {
+// SkipAbsent ends the test for want of a peer: skipped, or failed where CI=true.
+func SkipAbsent(t testing.TB, format string, args ...any) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {
 		t.Fatalf("CI=true, and a peer is absent: "+format, args...)
@@ -33,7 +33,7 @@ func Program(t testing.TB, name, debian string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
 	if err != nil {
-		Missing(t, "%s is not installed (apt-get install %s)", name, debian)
+		SkipAbsent(t, "%s is not installed (apt-get install %s)", name, debian)
 	}
 	return path
 }
@@ -51,7 +51,7 @@ func Python(t testing.TB, modules ...string) string {
 		}
 		if !can.(bool) {
 			top, _, _ := strings.Cut(m, ".")
-			Missing(t, "%s cannot import %s (apt-get install python3-%s)", python, m, strings.ReplaceAll(top, "_", "-"))
+			SkipAbsent(t, "%s cannot import %s (apt-get install python3-%s)", python, m, strings.ReplaceAll(top, "_", "-"))
 		}
 	}
 	return python
@@ -96,7 +96,7 @@ func NodeModules(t testing.TB, packages ...string) string {
 	}
 	cmd := exec.Command(npm, append([]string{"install", "--no-save", "--no-audit", "--no-fund", "--prefix", dir}, packages...)...)
 	if out, err := cmd.CombinedOutput(); err != nil {
-		Missing(t, "npm cannot install %v (%v)\n%s", packages, err, out)
+		SkipAbsent(t, "npm cannot install %v (%v)\n%s", packages, err, out)
 	}
 	if err := os.WriteFile(done, nil, 0o644); err != nil {
 		t.Fatal(err)
@@ -104,8 +104,8 @@ func NodeModules(t testing.TB, packages ...string) string {
 	return modules
 }
 
-// Shared is the path of a measured record, such as "emps/emps_estimation.csv.gz"; the test is skipped where it is not.
-func Shared(t testing.TB, file string) string {
+// SharedRecord is the path of a measured record, such as "emps/emps_estimation.csv.gz"; the test is skipped where it is not.
+func SharedRecord(t testing.TB, file string) string {
 	t.Helper()
 	// the root of the checkout has go.mod; tests run in the folder of their package
 	root := "."

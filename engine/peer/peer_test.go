@@ -40,7 +40,7 @@ func TestAbsentPeers(t *testing.T) {
 			t.Errorf("%s, CI=true: skipped %v, failed %v; want a failure", name, s, bad)
 		}
 	}
-	if s, bad := (&fake{}).run(func(t testing.TB) { Shared(t, "no/such/record.csv") }); !s || bad {
+	if s, bad := (&fake{}).run(func(t testing.TB) { SharedRecord(t, "no/such/record.csv") }); !s || bad {
 		t.Errorf("record, CI=true: skipped %v, failed %v; want a skip", s, bad)
 	}
 }
@@ -60,7 +60,7 @@ func TestSharedFromAnyDepth(t *testing.T) {
 	}
 	for _, d := range []string{"checkout", "checkout/a", "checkout/a/b/c"} {
 		t.Chdir(filepath.Join(dir, d))
-		if _, err := os.Stat(Shared(t, "rig/run.csv")); err != nil {
+		if _, err := os.Stat(SharedRecord(t, "rig/run.csv")); err != nil {
 			t.Error(d, err)
 		}
 	}

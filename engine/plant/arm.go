@@ -52,17 +52,17 @@ func (l *TwoLink) arm() *arm {
 func (l *TwoLink) Validate() error {
 	var errs []error
 	for _, c := range []struct {
-		name  string
-		v     float64
-		unit  string
-		least bool // more than 0
+		name     string
+		v        float64
+		unit     string
+		positive bool // more than 0
 	}{
 		{"mass of the first link", l.Mass[0], "kg", true}, {"mass of the second link", l.Mass[1], "kg", true}, {"length", l.Length, "m", true},
 		{"centre of the first link", l.Centre[0], "m", false}, {"centre of the second link", l.Centre[1], "m", true},
 		{"inertia of the first link", l.Inertia[0], "kg·m²", false}, {"inertia of the second link", l.Inertia[1], "kg·m²", false}, {"gravity", l.Gravity, "m/s²", false},
 	} {
-		if !(c.v >= 0) || math.IsInf(c.v, 0) || c.least && c.v == 0 {
-			errs = append(errs, fmt.Errorf("two-link: %s: %g %s, want a finite number %s", c.name, c.v, c.unit, map[bool]string{true: "> 0", false: "≥ 0"}[c.least]))
+		if !(c.v >= 0) || math.IsInf(c.v, 0) || c.positive && c.v == 0 {
+			errs = append(errs, fmt.Errorf("two-link: %s: %g %s, want a finite number %s", c.name, c.v, c.unit, map[bool]string{true: "> 0", false: "≥ 0"}[c.positive]))
 		}
 	}
 	return errors.Join(errs...)
@@ -78,8 +78,8 @@ func (a *arm) terms(q1, q2, v1, v2 float64) (m11, m12, h1, h2 float64) {
 }
 
 const (
-	mostSweeps = 40    // a step takes four to six
-	meetRel    = 1e-11 // of the speeds of the step
+	maxSweeps = 40    // a step takes four to six
+	meetRel   = 1e-11 // of the speeds of the step
 )
 
 // step makes one step of both joints together, from the states x1 and x2, and leaves it in them.
@@ -102,10 +102,10 @@ func (a *arm) step(dt float64, d [2]*Axis, x1, x2 []float64, y1, y2 []float64) e
 		m11, m12, h1, h2 := a.terms(x1[Theta]+dt/2*w1, x2[Theta]+dt/2*w2, w1, w2)
 		one.inertia, two.inertia = m11+one.j, a.delta+two.j
 
-		one.held = -m12*b - h1
+		one.couplingTorque = -m12*b - h1
 		r1 := one.advance(dt, x1)
 		a1 := (one.xm[1] - x1[Omega]) / dt
-		two.held = -m12*a1 - h2
+		two.couplingTorque = -m12*a1 - h2
 		r2 := two.advance(dt, x2)
 		a2 := (two.xm[1] - x2[Omega]) / dt
 		if r1.Status == engine.NonFinite || r2.Status == engine.NonFinite {
@@ -117,10 +117,10 @@ func (a *arm) step(dt float64, d [2]*Axis, x1, x2 []float64, y1, y2 []float64) e
 
 		// met? the accelerations, and the middle of the step with them. The scale: the speeds, and what the loads alone would change
 		res := a2 - b
-		scale := math.Abs(x1[Omega]) + math.Abs(x2[Omega]) + dt*(math.Abs(r1.Load*one.warm)+math.Abs(h1))/one.inertia + dt*(math.Abs(r2.Load*two.warm)+math.Abs(h2))/two.inertia
+		scale := math.Abs(x1[Omega]) + math.Abs(x2[Omega]) + dt*(math.Abs(r1.Load*one.frictionFactor)+math.Abs(h1))/one.inertia + dt*(math.Abs(r2.Load*two.frictionFactor)+math.Abs(h2))/two.inertia
 		off := max(math.Abs(res)*dt, math.Abs(r1.W-w1), math.Abs(r2.W-w2))
 		w1, w2 = r1.W, r2.W
-		if met := off <= meetRel*scale; met || n == mostSweeps {
+		if met := off <= meetRel*scale; met || n == maxSweeps {
 			one.finish(dt, x1, y1, &r1)
 			two.finish(dt, x2, y2, &r2)
 			a.accel, a.slope = a2, slope

@@ -12,21 +12,21 @@ import (
 // AxisSpec describes one axis of a plant: what moves, what holds it back, and what drives it. In a linear axis rad reads m, N·m
 // reads N and kg·m² reads kg.
 type AxisSpec struct {
-	Name       string         // in front of its signals: "shaft" gives shaft.position; "": plant
-	Linear     bool           // m and N instead of rad and N·m
-	Drive      Drive          // the zero value is a voltage on the motor
-	Motor      Motor          // winding and inertia; of a current drive K alone is needed, and R and L where the supply limits the current
-	LoadJ      float64        // kg·m²  added to the motor's inertia
-	Friction   friction.Model // of all bearings and brushes, at 20 °C, in N·m and rad
-	Cogging    float64        // N·m    amplitude of the cogging torque
-	CoggingN   int            // periods per turn (1/(2π rad))
-	Gravity    float64        // N·m    largest torque of gravity on a pendulum, −Gravity·sin θ: at θ = 0 it hangs
-	Stops      Stops
-	LoadTorque float64    // N·m    constant, opposing positive motion
-	Supply     [2]float64 // V      of the drive; both zero: no limit
-	Freewheel  float64    // V      the diodes clamp the winding to this when a voltage drive is off; 0: 24 V
-	Thermal    Thermal
-	Carried    bool // the inertia of what it moves is not here but in a machine around it
+	Name            string         // in front of its signals: "shaft" gives shaft.position; "": plant
+	Linear          bool           // m and N instead of rad and N·m
+	Drive           Drive          // the zero value is a voltage on the motor
+	Motor           Motor          // winding and inertia; of a current drive K alone is needed, and R and L where the supply limits the current
+	LoadJ           float64        // kg·m²  added to the motor's inertia
+	Friction        friction.Model // of all bearings and brushes, at 20 °C, in N·m and rad
+	Cogging         float64        // N·m    amplitude of the cogging torque
+	CoggingN        int            // periods per turn (1/(2π rad))
+	Gravity         float64        // N·m    largest torque of gravity on a pendulum, −Gravity·sin θ: at θ = 0 it hangs
+	Stops           Stops
+	LoadTorque      float64    // N·m    constant, opposing positive motion
+	Supply          [2]float64 // V      of the drive; both zero: no limit
+	Freewheel       float64    // V      the diodes clamp the winding to this when a voltage drive is off; 0: 24 V
+	Thermal         Thermal
+	ExternalInertia bool // the inertia of what it moves is not here but in a machine around it
 }
 
 // Thermal is one lump of heat. Without Capacity the temperature stays at Ambient.
@@ -67,33 +67,33 @@ const (
 type Axis struct {
 	Normal float64 // N·m  normal load times its radius, for laws that ask; 0: their nominal one. May change between steps
 
-	s      AxisSpec
-	supply [2]float64 // V  in force
-	j      float64
-	last   Means
-	mass   *friction.Mass
-	xm     []float64     // state of the mass: position, speed, friction law
-	flow   friction.Flow // nil: the law has no differential form
-	dz     []float64
+	s         AxisSpec
+	supply    [2]float64 // V  in force
+	j         float64
+	lastMeans Means
+	mass      *friction.Mass
+	xm        []float64     // state of the mass: position, speed, friction law
+	flow      friction.Flow // nil: the law has no differential form
+	dz        []float64
 
 	// the part of the step under way, for At
-	h, tau  float64 // s  length and beginning of the part
-	r, u    float64 // Ω; command within its limits
-	i0      float64 // A  state of the drive at the beginning of the part …
-	next    float64 // A  … and at its end, as of the last trial
-	theta   float64 // rad  position there
-	inertia float64 // kg·m²  of this step
-	held    float64 // N·m  torque that is held over the step: of the other axes of the plant
-	warm    float64 // factor of the friction
-	on      bool
-	coasts  [2]float64 // A  mean and final current of the step when a voltage drive is off
-	decay   float64    // of a current loop over the part, e^{−ωh} …
-	lag     float64    // … and its mean over the part, (1 − e^{−ωh})/(ωh)
-	w       float64    // rad/s  mean speed of the last trial, with what belongs to it:
-	mean    float64    // A  mean current
-	push    float64    // N·m  mean effort
-	charge  float64    // A·s  of the parts before this one
-	impulse float64    // N·m·s
+	h, tau         float64 // s  length and beginning of the part
+	r, u           float64 // Ω; command within its limits
+	i0             float64 // A  state of the drive at the beginning of the part …
+	i1             float64 // A  … and at its end, as of the last trial
+	theta          float64 // rad  position there
+	inertia        float64 // kg·m²  of this step
+	couplingTorque float64 // N·m  torque that is held over the step: of the other axes of the plant
+	frictionFactor float64 // factor of the friction
+	enabled        bool
+	coasts         [2]float64 // A  mean and final current of the step when a voltage drive is off
+	decay          float64    // of a current loop over the part, e^{−ωh} …
+	lag            float64    // … and its mean over the part, (1 − e^{−ωh})/(ωh)
+	w              float64    // rad/s  mean speed of the last trial, with what belongs to it:
+	mean           float64    // A  mean current
+	push           float64    // N·m  mean effort
+	charge         float64    // A·s  of the parts before this one
+	impulse        float64    // N·m·s
 }
 
 // Means are the mean values of the last step, which carry its energy balance.
@@ -119,7 +119,7 @@ func NewAxis(s AxisSpec) (*Axis, error) {
 	errs := []error{s.Friction.Validate(), s.Drive.validate(name)}
 	if s.Drive.Kind == VoltageDrive {
 		m := s.Motor
-		if s.Carried {
+		if s.ExternalInertia {
 			m.J = 1
 		}
 		errs = append(errs, m.Validate())
@@ -138,13 +138,13 @@ func NewAxis(s AxisSpec) (*Axis, error) {
 			errs = append(errs, fmt.Errorf("%s: %s: %g %s, want ≥ 0", name, c.name, c.v, c.unit))
 		}
 	}
-	if j := s.Motor.J + s.LoadJ; !(j > 0 || s.Carried && j == 0) || math.IsInf(j, 0) {
+	if j := s.Motor.J + s.LoadJ; !(j > 0 || s.ExternalInertia && j == 0) || math.IsInf(j, 0) {
 		errs = append(errs, fmt.Errorf("%s: inertia: %g kg·m², want > 0", name, j))
 	}
 	if th.Capacity > 0 && th.Resistance == 0 {
 		errs = append(errs, fmt.Errorf("%s: thermal resistance: 0 K/W with a thermal capacity, want > 0", name))
 	}
-	if s.Stops.there() && !(s.Stops.Travel[0] < s.Stops.Travel[1] && s.Stops.Stiffness > 0) {
+	if s.Stops.enabled() && !(s.Stops.Travel[0] < s.Stops.Travel[1] && s.Stops.Stiffness > 0) {
 		errs = append(errs, fmt.Errorf("%s: end stops: from %g to %g with %g per unit of length, want low < high and a stiffness > 0",
 			name, s.Stops.Travel[0], s.Stops.Travel[1], s.Stops.Stiffness))
 	}
@@ -191,7 +191,7 @@ func (d *Axis) states() int { return Contact + d.s.Friction.StateDim() }
 func (d *Axis) Inertia() float64 { return d.j }
 
 // Last returns the means of the last step.
-func (d *Axis) Last() Means { return d.last }
+func (d *Axis) Last() Means { return d.lastMeans }
 
 // unit is that of a quantity on this axis, named by its rotary unit.
 func (s *AxisSpec) unit(rotary string) string {
@@ -254,15 +254,15 @@ func (d *Axis) begin(dt float64, x, u []float64) bool {
 	// parameters at this temperature; friction scaled by s is the same motion as inertia and torque divided by s
 	i, temp := x[Current], x[Temperature]
 	d.r = s.Motor.R * max(0.1, 1+s.Thermal.CopperTC*(temp-t20))
-	d.warm = d.warmth(temp)
-	d.inertia, d.held = d.j, 0
+	d.frictionFactor = d.warmth(temp)
+	d.inertia, d.couplingTorque = d.j, 0
 
-	d.on = u[1] != 0 && s.Drive.Kind != NoDrive
+	d.enabled = u[1] != 0 && s.Drive.Kind != NoDrive
 	d.u = 0
-	if d.on {
+	if d.enabled {
 		d.u = d.limited(u[0])
 	}
-	if s.Drive.Kind == VoltageDrive && !d.on {
+	if s.Drive.Kind == VoltageDrive && !d.enabled {
 		d.coasts[0], d.coasts[1] = d.coast(dt, i, x[Omega])
 	}
 	return true
@@ -272,7 +272,7 @@ func (d *Axis) begin(dt float64, x, u []float64) bool {
 // asked again with another inertia or held torque.
 func (d *Axis) advance(dt float64, x []float64) friction.MassStep {
 	// both sides together: the load solves the drive for every trial of the mean speed
-	d.mass.M, d.mass.N, d.mass.I = d.inertia/d.warm, d.Normal, x[Current]
+	d.mass.M, d.mass.N, d.mass.I = d.inertia/d.frictionFactor, d.Normal, x[Current]
 	d.i0 = x[Current]
 	d.tau, d.h, d.charge, d.impulse = 0, 0, 0, 0
 	d.xm[0], d.xm[1] = x[Theta], x[Omega]
@@ -291,10 +291,11 @@ func (d *Axis) finish(dt float64, x, y []float64, r *friction.MassStep) {
 		return
 	}
 	s := &d.s
-	d.last = Means{W: r.W, I: d.charge / dt, Effort: d.impulse / dt, Friction: d.warm * r.F, Work: d.warm * r.Work, R: d.r, Evals: r.Evals}
+	d.lastMeans = Means{W: r.W, I: d.charge / dt, Effort: d.impulse / dt, Friction: d.frictionFactor * r.F, Work: d.frictionFactor * r.Work,
+		R: d.r, Evals: r.Evals}
 	x[Theta], x[Omega], x[Current] = d.xm[0], d.xm[1], d.i0
 	copy(x[Contact:], d.xm[2:])
-	x[Temperature] = d.heat(dt, x[Temperature], d.r*d.last.I*d.last.I+s.Motor.Drop(d.last.I)*d.last.I+math.Abs(d.last.Work/dt))
+	x[Temperature] = d.heat(dt, x[Temperature], d.r*d.lastMeans.I*d.lastMeans.I+s.Motor.Drop(d.lastMeans.I)*d.lastMeans.I+math.Abs(d.lastMeans.Work/dt))
 	d.outputs(x, y)
 }
 
@@ -330,7 +331,7 @@ func (d *Axis) close(tau, theta float64) {
 	}
 	d.charge += d.mean * h
 	d.impulse += d.push * h
-	d.i0 = d.next
+	d.i0 = d.i1
 }
 
 // At is the driving torque (N·m), divided by the warmth of the friction, at tau (s) after the beginning of the step and at the
@@ -344,7 +345,7 @@ func (d *Axis) At(tau, theta, w float64) (torque, dx, slope float64) {
 	}
 	d.w = w
 	torque, slope = d.effort(share, w)
-	torque += d.held - s.LoadTorque
+	torque += d.couplingTorque - s.LoadTorque
 	if s.Cogging > 0 {
 		f, df := d.sine(s.Cogging, float64(s.CoggingN), share, theta)
 		torque, dx = torque-f, dx-df
@@ -353,11 +354,11 @@ func (d *Axis) At(tau, theta, w float64) (torque, dx, slope float64) {
 		f, df := d.sine(s.Gravity, 1, share, theta)
 		torque, dx = torque-f, dx-df
 	}
-	if s.Stops.there() {
+	if s.Stops.enabled() {
 		f, df, dv := s.Stops.Force(d.theta, theta, w, middle(share))
 		torque, dx, slope = torque+f, dx+df, slope+dv
 	}
-	return torque / d.warm, dx / d.warm, slope / d.warm
+	return torque / d.frictionFactor, dx / d.frictionFactor, slope / d.frictionFactor
 }
 
 // middle tells whether a share of a part is its middle, where the load stands for the mean.
@@ -395,10 +396,10 @@ func (d *Axis) heat(h, temp, p float64) float64 {
 
 // outputs writes y. The friction is that of the end of the step where the law can tell it, else the mean of the step.
 func (d *Axis) outputs(x, y []float64) {
-	f := d.last.Friction
+	f := d.lastMeans.Friction
 	if d.flow != nil {
 		f = d.warmth(x[Temperature]) * d.flow.Flow(x[Contact:], d.dz, friction.Input{V: x[Omega], N: d.Normal, I: x[Current]})
 	}
 	y[OutPosition], y[OutVelocity], y[OutFriction], y[OutTemperature] = x[Theta], x[Omega], f, x[Temperature]
-	y[OutCurrent], y[OutEffort], y[OutApplied] = d.s.atEnd(x, d.u, d.on)
+	y[OutCurrent], y[OutEffort], y[OutApplied] = d.s.atEnd(x, d.u, d.enabled)
 }

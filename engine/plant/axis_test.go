@@ -234,7 +234,7 @@ func TestRigidFriction(t *testing.T) {
 			if !ok {
 				t.Fatal("not in the registry")
 			}
-			law := info.New()
+			law := info.NewLaw()
 			theta := []float64{}
 			for _, p := range law.Params() {
 				theta = append(theta, map[string]float64{"Fc": 0.015, "Fs": 0.021, "dFs_inf": 0.006, "Fv": 1.5e-4, "vs": 0.5, "kt": 11, "ct": 0.02, "tauL": 0.002, "gamma": 0.1}[p.Name])

@@ -88,13 +88,13 @@ func (d *Axis) limited(u float64) float64 {
 	case VoltageDrive:
 		return min(d.supply[1], max(d.supply[0], u))
 	case CurrentDrive, EffortDrive:
-		return within(d.s.Drive.Limit, u)
+		return clamp(d.s.Drive.Limit, u)
 	}
 	return u
 }
 
-// within is u cut to ±limit; a limit of 0 is none.
-func within(limit, u float64) float64 {
+// clamp is u cut to ±limit; a limit of 0 is none.
+func clamp(limit, u float64) float64 {
 	if limit == 0 {
 		return u
 	}
@@ -107,27 +107,27 @@ func (d *Axis) effort(share, w float64) (effort, slope float64) {
 	m, k := &d.s.Motor, d.s.Motor.K
 	switch d.s.Drive.Kind {
 	case VoltageDrive:
-		if !d.on {
-			d.mean, d.next, d.push = d.coasts[0], d.coasts[1], k*d.coasts[0]
+		if !d.enabled {
+			d.mean, d.i1, d.push = d.coasts[0], d.coasts[1], k*d.coasts[0]
 			return d.push, 0
 		}
 		// midpoint of the winding: 2L(ī − i)/h = u − r·ī − K·w − drop(ī); the current of the scheme is a line through i and ī
 		var di float64
 		d.mean, di = m.meanCurrent(d.h, d.r, d.u+2*m.L/d.h*d.i0-k*w)
-		d.next, d.push = 2*d.mean-d.i0, k*d.mean
+		d.i1, d.push = 2*d.mean-d.i0, k*d.mean
 		return k * (d.i0 + 2*share*(d.mean-d.i0)), -k * k * di * 2 * share
 
 	case CurrentDrive:
 		// exact for the mean speed; where the supply limits, the current falls with it
 		to, dto := d.u, 0.0
-		if d.r > 0 && d.on {
+		if d.r > 0 && d.enabled {
 			if lo, hi := (d.supply[0]-k*w)/d.r, (d.supply[1]-k*w)/d.r; to > hi {
 				to, dto = hi, -k/d.r
 			} else if to < lo {
 				to, dto = lo, -k/d.r
 			}
 		}
-		d.mean, d.next = to+(d.i0-to)*d.lag, to+(d.i0-to)*d.decay
+		d.mean, d.i1 = to+(d.i0-to)*d.lag, to+(d.i0-to)*d.decay
 		d.push = k * d.mean
 		if middle(share) {
 			return d.push, k * dto * (1 - d.lag)
@@ -141,20 +141,20 @@ func (d *Axis) effort(share, w float64) (effort, slope float64) {
 	case EffortDrive:
 		d.push = d.u
 	case VelocityDrive:
-		d.push, d.next = 0, 0
-		if !d.on {
+		d.push, d.i1 = 0, 0
+		if !d.enabled {
 			break
 		}
 		p := &d.s.Drive
 		miss := d.u - w
 		raw := p.Kp*miss + p.Ki*(d.i0+d.h/2*miss)
-		d.push, d.next = within(p.Limit, raw), d.i0
+		d.push, d.i1 = clamp(p.Limit, raw), d.i0
 		if d.push == raw {
-			d.next = d.i0 + d.h*miss
+			d.i1 = d.i0 + d.h*miss
 		}
 		d.mean = d.perK(d.push)
 		raw = p.Kp*miss + p.Ki*(d.i0+share*d.h*miss)
-		if effort = within(p.Limit, raw); effort == raw {
+		if effort = clamp(p.Limit, raw); effort == raw {
 			slope = -p.Kp - p.Ki*share*d.h
 		}
 		return effort, slope
@@ -183,7 +183,7 @@ func (s *AxisSpec) atEnd(x []float64, u float64, on bool) (current, effort, appl
 		effort = u
 	case VelocityDrive:
 		if on {
-			effort = within(s.Drive.Limit, s.Drive.Kp*(u-x[Omega])+s.Drive.Ki*x[Current])
+			effort = clamp(s.Drive.Limit, s.Drive.Kp*(u-x[Omega])+s.Drive.Ki*x[Current])
 		}
 	}
 	if k != 0 {

@@ -133,12 +133,12 @@ func TestVelocityDrive(t *testing.T) {
 func TestEveryDriveCarriesEveryLaw(t *testing.T) {
 	for _, info := range friction.Laws() {
 		for kind := range NoDrive {
-			law := info.New()
+			law := info.NewLaw()
 			s := AxisSpec{Friction: law, Motor: Motor{R: 1, L: 1e-3, K: 0.5, J: 0.5}, Drive: Drive{Kind: kind, Bandwidth: 500, Kp: 40, Ki: 200}}
 			d := must(t, s)
 			x, u, y := d.NewState(), []float64{0, 1}, make([]float64, Outputs)
 			const h, n = 1e-4, 5000
-			fc := math.Abs(law.Steady(1))
+			fc := math.Abs(law.SteadyForce(1))
 			amp := [...]float64{6 * fc, 6 * fc, 3 * fc, 1}[kind] // V, A, N·m, rad/s
 			work, spent, bad := 0.0, 0.0, 0
 			for k := range n {

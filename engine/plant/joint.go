@@ -16,7 +16,7 @@ type Joint struct {
 
 // NewJoint checks the description.
 func NewJoint(s AxisSpec) (*Joint, error) {
-	s.Carried = true
+	s.ExternalInertia = true
 	a, err := NewAxis(s)
 	if err != nil {
 		return nil, err
@@ -24,8 +24,8 @@ func NewJoint(s AxisSpec) (*Joint, error) {
 	return &Joint{Axis: a, x: a.NewState()}, nil
 }
 
-// Own is how many numbers of state a joint has beside position and speed: those from Current on.
-func (j *Joint) Own() int { return len(j.x) - Current }
+// OwnStates is how many numbers of state a joint has beside position and speed: those from Current on.
+func (j *Joint) OwnStates() int { return len(j.x) - Current }
 
 // Begin prepares a step of dt (s) with the command and enable u from the position q, the speed v and its own state; false: something is not finite.
 func (j *Joint) Begin(dt, q, v float64, own, u []float64) bool {
@@ -37,7 +37,7 @@ func (j *Joint) Begin(dt, q, v float64, own, u []float64) bool {
 
 // Move makes the step as a mass under a torque that is held, see machine.Mover.
 func (j *Joint) Move(h, q, v, mass, torque float64) (w, end float64, st engine.Status) {
-	j.inertia, j.held = mass, torque
+	j.inertia, j.couplingTorque = mass, torque
 	j.r = j.advance(h, j.x)
 	return j.r.W, j.xm[1], j.r.Status
 }

@@ -46,10 +46,10 @@ type Spec struct {
 // Plant is one or several axes as an engine.System: x = [q | v | current, temperature and friction law of each axis], inputs
 // u = [command, enable] of each, outputs those of each axis, Outputs by Outputs. Not for concurrent use.
 type Plant struct {
-	axes []*Axis
-	arm  *arm        // nil: each axis by itself
-	at   []int       // where the rest of each axis begins in x
-	x    [][]float64 // the state of each axis
+	axes         []*Axis
+	arm          *arm        // nil: each axis by itself
+	stateOffsets []int       // where the rest of each axis begins in x
+	x            [][]float64 // the state of each axis
 }
 
 // New checks the description.
@@ -81,7 +81,7 @@ func New(s Spec) (*Plant, error) {
 			errs = append(errs, err)
 			continue
 		}
-		p.axes, p.at, p.x = append(p.axes, axis), append(p.at, at), append(p.x, axis.NewState())
+		p.axes, p.stateOffsets, p.x = append(p.axes, axis), append(p.stateOffsets, at), append(p.x, axis.NewState())
 		at += axis.states() - 2
 	}
 	if err := errors.Join(errs...); err != nil {
@@ -96,7 +96,7 @@ func (p *Plant) Axis(k int) *Axis { return p.axes[k] }
 // NewState is the plant at rest at zero, relaxed, at ambient temperature.
 func (p *Plant) NewState() []float64 {
 	last := len(p.axes) - 1
-	x := make([]float64, p.at[last]+p.axes[last].states()-2)
+	x := make([]float64, p.stateOffsets[last]+p.axes[last].states()-2)
 	for k, a := range p.axes {
 		copy(p.x[k], a.NewState())
 	}
@@ -146,7 +146,7 @@ func (p *Plant) gather(x []float64) {
 	n := len(p.axes)
 	for k, own := range p.x {
 		own[Theta], own[Omega] = x[k], x[n+k]
-		copy(own[Current:], x[p.at[k]:])
+		copy(own[Current:], x[p.stateOffsets[k]:])
 	}
 }
 
@@ -155,6 +155,6 @@ func (p *Plant) scatter(x []float64) {
 	n := len(p.axes)
 	for k, own := range p.x {
 		x[k], x[n+k] = own[Theta], own[Omega]
-		copy(x[p.at[k]:], own[Current:])
+		copy(x[p.stateOffsets[k]:], own[Current:])
 	}
 }

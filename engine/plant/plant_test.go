@@ -395,9 +395,9 @@ func TestArmSticks(t *testing.T) {
 // An arm carries every law in both joints: steps converge, nothing is allocated, and energy only goes.
 func TestArmCarriesEveryLaw(t *testing.T) {
 	for _, info := range friction.Laws() {
-		law := info.New()
-		fc := math.Abs(law.Steady(1))
-		spec := armSpec(law, info.New())
+		law := info.NewLaw()
+		fc := math.Abs(law.SteadyForce(1))
+		spec := armSpec(law, info.NewLaw())
 		for i := range spec.Axes { // as heavy as the laws are strong
 			spec.Axes[i].Motor.J *= fc
 		}

@@ -59,7 +59,7 @@ func (p *Plant) Set(k int, x []float64, v float64) (was float64) {
 	}
 	at := &p.axes[(k-1)/2].s.LoadTorque
 	if k%2 == 0 {
-		at = &x[p.at[(k-1)/2]+Temperature-Current]
+		at = &x[p.stateOffsets[(k-1)/2]+Temperature-Current]
 	}
 	was, *at = *at, v
 	return was
@@ -67,18 +67,18 @@ func (p *Plant) Set(k int, x []float64, v float64) (was float64) {
 
 // Event is something that a script does to a plant or to its sensors.
 type Event struct {
-	At, For float64 // s  when it begins, and how long it lasts; For 0: to the end
-	Setting int     // number of the setting; −1: it is a fault of a sensor
-	To      float64 // what the setting becomes, or how much the fault is: see Sensors.Fail
-	Sensor  int     // number of the reading …
-	Fault   Fault   // … and what is wrong with it
+	StartTime, Duration float64 // s  when it begins, and how long it lasts; Duration 0: to the end
+	Setting             int     // number of the setting; −1: it is a fault of a sensor
+	To                  float64 // what the setting becomes, or how much the fault is: see Sensors.Fail
+	Sensor              int     // number of the reading …
+	Fault               Fault   // … and what is wrong with it
 }
 
 func (e *Event) end() float64 {
-	if e.For == 0 {
+	if e.Duration == 0 {
 		return math.Inf(1)
 	}
-	return e.At + e.For
+	return e.StartTime + e.Duration
 }
 
 // Clashes are pairs of events of which the second begins while the first still holds the same thing. A setting that is changed for
@@ -88,7 +88,8 @@ func Clashes(script []Event) (pairs [][2]int) {
 		for k := range script {
 			e, f := &script[i], &script[k]
 			same := e.Setting == f.Setting && (e.Setting >= 0 || e.Sensor == f.Sensor)
-			if later := f.At > e.At || f.At == e.At && k > i; same && later && f.At < e.end() && (e.For > 0 || e.Setting < 0) {
+			if later := f.StartTime > e.StartTime || f.StartTime == e.StartTime && k > i; same && later && f.StartTime < e.end() &&
+				(e.Duration > 0 || e.Setting < 0) {
 				pairs = append(pairs, [2]int{i, k})
 			}
 		}
@@ -100,22 +101,23 @@ func Clashes(script []Event) (pairs [][2]int) {
 type Rig struct {
 	Machine
 	*Sensors
-	script []Event
-	begun  []bool
-	over   []bool
-	was    []float64
+	script     []Event
+	applied    []bool
+	expired    []bool
+	priorValue []float64
 }
 
 // NewRig puts them together. Two events that change the same thing at the same time are refused.
 func NewRig(m Machine, s SensorSpec, script ...Event) (*Rig, error) {
 	script = slices.Clone(script)
-	slices.SortStableFunc(script, func(a, b Event) int { return cmp.Compare(a.At, b.At) })
+	slices.SortStableFunc(script, func(a, b Event) int { return cmp.Compare(a.StartTime, b.StartTime) })
 	var errs []error
 	settings := len(m.Settings())
 	for i, e := range script {
 		switch {
-		case !(e.At >= 0) || !(e.For >= 0) || math.IsNaN(e.To) || math.IsInf(e.At+e.For+e.To, 0):
-			errs = append(errs, fmt.Errorf("script: event %d: at %g s for %g s to %g: want finite numbers, times ≥ 0", i, e.At, e.For, e.To))
+		case !(e.StartTime >= 0) || !(e.Duration >= 0) || math.IsNaN(e.To) || math.IsInf(e.StartTime+e.Duration+e.To, 0):
+			errs = append(errs, fmt.Errorf("script: event %d: at %g s for %g s to %g: want finite numbers, times ≥ 0", i, e.StartTime, e.Duration,
+				e.To))
 		case e.Setting >= settings || e.Setting < 0 && (e.Sensor < 0 || e.Sensor >= len(s.Readings) || s.Readings[e.Sensor].Output < 0):
 			errs = append(errs, fmt.Errorf("script: event %d: setting %d, sensor %d: there is none", i, e.Setting, e.Sensor))
 		}
@@ -124,7 +126,7 @@ func NewRig(m Machine, s SensorSpec, script ...Event) (*Rig, error) {
 		}
 	}
 	for _, c := range Clashes(script) {
-		errs = append(errs, fmt.Errorf("script: the event at %g s is still in force at %g s", script[c[0]].At, script[c[1]].At))
+		errs = append(errs, fmt.Errorf("script: the event at %g s is still in force at %g s", script[c[0]].StartTime, script[c[1]].StartTime))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
@@ -133,7 +135,7 @@ func NewRig(m Machine, s SensorSpec, script ...Event) (*Rig, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Rig{Machine: m, Sensors: n, script: script, begun: make([]bool, len(script)), over: make([]bool, len(script)), was: make([]float64, len(script))}, nil
+	return &Rig{Machine: m, Sensors: n, script: script, applied: make([]bool, len(script)), expired: make([]bool, len(script)), priorValue: make([]float64, len(script))}, nil
 }
 
 // Play does what is due at t (s since the start). What ends goes back before anything else begins.
@@ -141,10 +143,10 @@ func (r *Rig) Play(t float64, x []float64) {
 	r.Clock(t)
 	for i := range r.script {
 		e := &r.script[i]
-		if r.begun[i] && !r.over[i] && t >= e.end() {
-			r.over[i] = true
+		if r.applied[i] && !r.expired[i] && t >= e.end() {
+			r.expired[i] = true
 			if e.Setting >= 0 {
-				r.Set(e.Setting, x, r.was[i])
+				r.Set(e.Setting, x, r.priorValue[i])
 			} else {
 				r.Fail(e.Sensor, Healthy, 0)
 			}
@@ -152,15 +154,15 @@ func (r *Rig) Play(t float64, x []float64) {
 	}
 	for i := range r.script {
 		e := &r.script[i]
-		if r.begun[i] || t < e.At {
+		if r.applied[i] || t < e.StartTime {
 			continue
 		}
-		r.begun[i] = true
-		if r.over[i] = t >= e.end(); r.over[i] { // all of it passed between two calls
+		r.applied[i] = true
+		if r.expired[i] = t >= e.end(); r.expired[i] { // all of it passed between two calls
 			continue
 		}
 		if e.Setting >= 0 {
-			r.was[i] = r.Set(e.Setting, x, e.To)
+			r.priorValue[i] = r.Set(e.Setting, x, e.To)
 		} else {
 			r.Fail(e.Sensor, e.Fault, e.To)
 		}

@@ -29,13 +29,13 @@ func TestScript(t *testing.T) {
 		t.Fatalf("settings %s, want %s", got, want)
 	}
 	r, err := NewRig(p, SensorSpec{Readings: []Reading{{Output: OutPosition}, {Output: Outputs + OutPosition}}, Period: 0.1},
-		Event{At: 2, Setting: 1, To: 5e-3},
-		Event{At: 1, For: 0.5, Setting: 0, To: 6},
-		Event{At: 3, Setting: 1, To: 1e-3},
-		Event{At: 2, For: 1, Setting: 2, To: 90},
-		Event{At: 1.5, For: 0.3, Setting: -1, Sensor: 0, Fault: Shifted, To: 7},
-		Event{At: 1.8, For: 0.3, Setting: -1, Sensor: 0, Fault: Lost},
-		Event{At: 2.5, Setting: 0, To: 0})
+		Event{StartTime: 2, Setting: 1, To: 5e-3},
+		Event{StartTime: 1, Duration: 0.5, Setting: 0, To: 6},
+		Event{StartTime: 3, Setting: 1, To: 1e-3},
+		Event{StartTime: 2, Duration: 1, Setting: 2, To: 90},
+		Event{StartTime: 1.5, Duration: 0.3, Setting: -1, Sensor: 0, Fault: Shifted, To: 7},
+		Event{StartTime: 1.8, Duration: 0.3, Setting: -1, Sensor: 0, Fault: Lost},
+		Event{StartTime: 2.5, Setting: 0, To: 0})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestScript(t *testing.T) {
 		}
 	}
 	// what begins and ends between two calls does nothing
-	r, err = NewRig(p, SensorSpec{Readings: make([]Reading, 1), Period: 0.1}, Event{At: 1, For: 0.5, Setting: 1, To: 7}, Event{At: 1, For: 0.5, Setting: -1, Fault: Lost})
+	r, err = NewRig(p, SensorSpec{Readings: make([]Reading, 1), Period: 0.1}, Event{StartTime: 1, Duration: 0.5, Setting: 1, To: 7}, Event{StartTime: 1, Duration: 0.5, Setting: -1, Fault: Lost})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,9 +93,9 @@ func TestScript(t *testing.T) {
 		script []Event
 		want   string
 	}{
-		{[]Event{{At: -1}}, "times ≥ 0"},
-		{[]Event{{At: 1, For: 2, To: 1}, {At: 2, To: 2}}, "still in force"},
-		{[]Event{{At: 1, Setting: -1, Fault: Lost}, {At: 2, Setting: -1, Fault: Stuck}}, "still in force"},
+		{[]Event{{StartTime: -1}}, "times ≥ 0"},
+		{[]Event{{StartTime: 1, Duration: 2, To: 1}, {StartTime: 2, To: 2}}, "still in force"},
+		{[]Event{{StartTime: 1, Setting: -1, Fault: Lost}, {StartTime: 2, Setting: -1, Fault: Stuck}}, "still in force"},
 		{[]Event{{Setting: 5}}, "there is none"},
 		{[]Event{{Setting: -1, Sensor: 2, Fault: Lost}}, "there is none"},
 	} {

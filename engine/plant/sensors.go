@@ -41,21 +41,21 @@ func (f Fault) String() string { return f.Words()[f] }
 
 // Sensors turns the outputs of a plant into readings.
 type Sensors struct {
-	s     SensorSpec
-	rng   *rand.Rand
-	state []sensor
-	past  []float64 // of all sensors, one time behind the other, as a ring
-	when  []float64 // s  those times
-	room  int       // number of them
-	now   int       // place of the newest
-	t     float64   // s
+	s       SensorSpec
+	rng     *rand.Rand
+	state   []sensor
+	history []float64 // of all sensors, one time behind the other, as a ring
+	times   []float64 // s  those times
+	room    int       // number of them
+	head    int       // place of the newest
+	t       float64   // s
 }
 
 // sensor is the state of one.
 type sensor struct {
-	fault Fault
-	by    float64 // of the fault, in the unit of the reading
-	held  float64 // the last reading
+	fault       Fault
+	faultSize   float64 // of the fault, in the unit of the reading
+	lastReading float64 // the last reading
 }
 
 // NewSensors checks the description.
@@ -81,13 +81,13 @@ func NewSensors(s SensorSpec) (*Sensors, error) {
 	n := &Sensors{s: s, rng: rand.New(rand.NewPCG(s.Seed, 0x6d6f746f72)), state: make([]sensor, len(s.Readings))}
 	if s.Longest > 0 {
 		n.room = int(math.Ceil(s.Longest/s.Period)) + 1
-		n.past = make([]float64, n.room*len(s.Readings))
-		for i := range n.past {
-			n.past[i] = math.NaN() // nothing was said before the first Read
+		n.history = make([]float64, n.room*len(s.Readings))
+		for i := range n.history {
+			n.history[i] = math.NaN() // nothing was said before the first Read
 		}
-		n.when = make([]float64, n.room)
-		for i := range n.when {
-			n.when[i] = math.Inf(-1)
+		n.times = make([]float64, n.room)
+		for i := range n.times {
+			n.times[i] = math.Inf(-1)
 		}
 	}
 	return n, nil
@@ -96,7 +96,7 @@ func NewSensors(s SensorSpec) (*Sensors, error) {
 // Fail makes a sensor faulty, or healthy again. by is the shift in the unit of the reading, or the delay in s.
 func (n *Sensors) Fail(k int, f Fault, by float64) {
 	s := &n.state[k]
-	s.fault, s.by = f, by
+	s.fault, s.faultSize = f, by
 }
 
 // Clock says when the next Read is (s).
@@ -106,13 +106,13 @@ func (n *Sensors) Clock(t float64) { n.t = t - n.s.Period }
 func (n *Sensors) ago(by float64) int {
 	lo, hi := 0, n.room-1 // Reads ago
 	for limit := n.t - by + n.s.Period/2; lo < hi; {
-		if mid := (lo + hi) / 2; n.when[(n.now-mid+n.room)%n.room] <= limit {
+		if mid := (lo + hi) / 2; n.times[(n.head-mid+n.room)%n.room] <= limit {
 			hi = mid
 		} else {
 			lo = mid + 1
 		}
 	}
-	return (n.now - lo + n.room) % n.room
+	return (n.head - lo + n.room) % n.room
 }
 
 // Read fills one reading per sensor from the outputs y of the plant; a lost one is NaN. It allocates nothing; noise and past advance
@@ -120,8 +120,8 @@ func (n *Sensors) ago(by float64) int {
 func (n *Sensors) Read(y, readings []float64) {
 	width := len(n.state)
 	if n.t += n.s.Period; n.room > 0 {
-		n.now = (n.now + 1) % n.room
-		n.when[n.now] = n.t
+		n.head = (n.head + 1) % n.room
+		n.times[n.head] = n.t
 	}
 	for k := range n.s.Readings {
 		r, s := &n.s.Readings[k], &n.state[k]
@@ -133,24 +133,24 @@ func (n *Sensors) Read(y, readings []float64) {
 			v += r.Noise * n.rng.NormFloat64()
 		}
 		if n.room > 0 {
-			n.past[n.now*width+k] = round(v, r.Count) // what a healthy one says
+			n.history[n.head*width+k] = round(v, r.Count) // what a healthy one says
 		}
 		switch s.fault {
 		case Stuck:
-			readings[k] = s.held
+			readings[k] = s.lastReading
 			continue
 		case Lost:
 			readings[k] = math.NaN()
 			continue
 		case Shifted:
-			v += s.by
+			v += s.faultSize
 		case Delayed:
 			if n.room > 0 { // else nothing is ever late
-				v = n.past[n.ago(s.by)*width+k]
+				v = n.history[n.ago(s.faultSize)*width+k]
 			}
 		}
-		s.held = round(v, r.Count)
-		readings[k] = s.held
+		s.lastReading = round(v, r.Count)
+		readings[k] = s.lastReading
 	}
 }
 

@@ -13,7 +13,7 @@ type Stops struct {
 	Loss      float64    `yaml:"loss" unit:"s/m" want:">=0 <=1e6" doc:"damping of a stop: its force is stiffness·depth·(1 + loss·speed)"`
 }
 
-func (s *Stops) there() bool { return s.Travel != [2]float64{} }
+func (s *Stops) enabled() bool { return s.Travel != [2]float64{} }
 
 // Force is that of the stops (N) at x (m) and v (m/s), and its derivatives. mean: it is the mean over a part that begins at x0 and has
 // its middle at x, taken from the potential at its ends: what the spring stores it gives back, whatever the step.

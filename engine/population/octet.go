@@ -48,7 +48,7 @@ func (k *Kernel) load(lane int, theta []float64) bool {
 	switch {
 	case !(m > 0 && s0 > 0 && s1 >= 0 && s2 >= 0 && fc > 0 && fs > 0 && vs > 0):
 		return false
-	case !numeric.Finite(hm) || !numeric.Finite(bell) || !numeric.Finite(hk) || !numeric.Finite(hq) || !numeric.Finite(fc) || !numeric.Finite(fs) || !numeric.Finite(off):
+	case !numeric.IsFinite(hm) || !numeric.IsFinite(bell) || !numeric.IsFinite(hk) || !numeric.IsFinite(hq) || !numeric.IsFinite(fc) || !numeric.IsFinite(fs) || !numeric.IsFinite(off):
 		return false
 	case !(hm*(hs0+2*c) < 4 && hm*c < 2):
 		return false
@@ -68,15 +68,15 @@ func (k *Kernel) move(to, from int) {
 	if to == from {
 		return
 	}
-	k.who[to] = k.who[from]
+	k.members[to] = k.members[from]
 	a, b, i, j := &k.oct[to/8], &k.oct[from/8], to%8, from%8
 	a.v[i], a.z[i], a.x[i], a.cost[i] = b.v[j], b.z[j], b.x[j], b.cost[j]
 	a.cap[i], a.bell[i], a.df[i], a.fc[i], a.hs0[i], a.hq[i] = b.cap[j], b.bell[j], b.df[j], b.fc[j], b.hs0[j], b.hq[j]
 	a.hk[i], a.hm[i], a.s2[i], a.off[i], a.h[i] = b.hk[j], b.hm[j], b.s2[j], b.off[j], b.h[j]
 }
 
-// clear puts members that stay where they are into the lanes from n to the end of the bunch.
-func (k *Kernel) clear(n int) {
+// padLanes puts members that stay where they are into the lanes from n to the end of the bunch.
+func (k *Kernel) padLanes(n int) {
 	for lane := n; lane < (n+bunch-1)/bunch*bunch; lane++ {
 		o, l := &k.oct[lane/8], lane%8
 		o.v[l], o.z[l], o.x[l], o.cost[l] = 0, 0, 0, 0

@@ -76,20 +76,20 @@ type Kernel struct {
 	path Path
 	step stepper // of the path
 
-	oct  [maxOctets]octet
-	who  [maxOctets * 8]int // member in a lane, −1: none
-	errs []float64          // output errors of a block, as the stepper writes them
+	oct     [maxOctets]octet
+	members [maxOctets * 8]int // member in a lane, −1: none
+	errs    []float64          // output errors of a block, as the stepper writes them
 }
 
 // shared is the trace as the steppers read it.
 type shared struct {
-	rows  []row
-	h     float64 // s, of a step
-	u0    float64 // N, force at the first stamp
-	x0    float64
-	v0    float64
-	every int     // rows per sample
-	fail  float64 // residual of a member that failed
+	rows          []row
+	h             float64 // s, of a step
+	u0            float64 // N, force at the first stamp
+	x0            float64
+	v0            float64
+	rowsPerSample int     // rows per sample
+	fail          float64 // residual of a member that failed
 }
 
 // row is a step as all lanes see it: the force at its stamp, and the weights of what is compared,
@@ -111,17 +111,17 @@ func New(t Trace) (*Kernel, error) {
 		return nil, fmt.Errorf("population: %d samples of force, want at least 2", n)
 	case t.Y != nil && len(t.Y) != n:
 		return nil, fmt.Errorf("population: %d samples of force, %d of output", n, len(t.Y))
-	case !numeric.Finite(t.X0) || !numeric.Finite(t.V0):
+	case !numeric.IsFinite(t.X0) || !numeric.IsFinite(t.V0):
 		return nil, fmt.Errorf("population: first state %g m, %g m/s, want finite numbers", t.X0, t.V0)
 	}
-	s := &shared{rows: make([]row, 0, n*sub), h: t.Dt / float64(sub), u0: t.U[0], x0: t.X0, v0: t.V0, every: sub}
+	s := &shared{rows: make([]row, 0, n*sub), h: t.Dt / float64(sub), u0: t.U[0], x0: t.X0, v0: t.V0, rowsPerSample: sub}
 	top, before := 0.0, t.U[0]
 	for k, u := range t.U {
 		y := 0.0
 		if t.Y != nil {
 			y = t.Y[k]
 		}
-		if !numeric.Finite(u) || !numeric.Finite(y) {
+		if !numeric.IsFinite(u) || !numeric.IsFinite(y) {
 			return nil, fmt.Errorf("population: sample %d: force %g, output %g, want finite numbers", k, u, y)
 		}
 		top = max(top, math.Abs(y))
@@ -161,7 +161,7 @@ func (k *Kernel) Use(p Path) error {
 }
 
 // Rows is the number of samples.
-func (k *Kernel) Rows() int { return len(k.rows) / k.every }
+func (k *Kernel) Rows() int { return len(k.rows) / k.rowsPerSample }
 
 // Width is the number of members that fill a batch. More are simulated together, fewer cost as much time on the paths with
 // vectors; results do not depend on it.
@@ -180,8 +180,8 @@ func (k *Kernel) Worst() float64 { return float64(k.Rows()) * k.fail * k.fail }
 // given up at the end of a block; its cost is then some number above the limit. A cost at or below the limit is the same
 // to the last bit as without. A nil limit means none.
 func (k *Kernel) Costs(theta [][]float64, limit, cost []float64) {
-	for first := 0; first < len(theta); first += len(k.who) {
-		k.simulate(theta, first, min(first+len(k.who), len(theta)), limit, cost, nil)
+	for first := 0; first < len(theta); first += len(k.members) {
+		k.simulate(theta, first, min(first+len(k.members), len(theta)), limit, cost, nil)
 	}
 }
 
@@ -215,10 +215,10 @@ func (k *Kernel) simulate(theta [][]float64, first, last int, limit, cost []floa
 			failed(i)
 			continue
 		}
-		k.who[n] = i
+		k.members[n] = i
 		n++
 	}
-	k.clear(n)
+	k.padLanes(n)
 	stride := 0
 	if r != nil {
 		stride = 8 // as many as the steppers write
@@ -236,7 +236,7 @@ func (k *Kernel) simulate(theta [][]float64, first, last int, limit, cost []floa
 		// whoever failed or is above the limit leaves, the last one takes the place
 		before := n
 		for lane := 0; lane < n; {
-			i, c := k.who[lane], k.oct[lane/8].cost[lane%8]
+			i, c := k.members[lane], k.oct[lane/8].cost[lane%8]
 			lost := !(c < k.Worst()) // not a number, or a motion beyond all bounds
 			if cost != nil {
 				cost[i] = c
@@ -252,7 +252,7 @@ func (k *Kernel) simulate(theta [][]float64, first, last int, limit, cost []floa
 			lane++
 		}
 		if n < before {
-			k.clear(n)
+			k.padLanes(n)
 		}
 	}
 	return st
@@ -260,11 +260,11 @@ func (k *Kernel) simulate(theta [][]float64, first, last int, limit, cost []floa
 
 // sample takes the errors at the samples out of those of a block of rows that begins at row at.
 func (k *Kernel) sample(n, at, rows, stride int, r [][]float64) {
-	skip := (k.every - at%k.every) % k.every // rows of the block before its first sample
+	skip := (k.rowsPerSample - at%k.rowsPerSample) % k.rowsPerSample // rows of the block before its first sample
 	for lane := range n {
-		out := r[k.who[lane]][(at+skip)/k.every:]
+		out := r[k.members[lane]][(at+skip)/k.rowsPerSample:]
 		e := k.errs[lane : (rows-1)*stride+lane+1]
-		for j, i := skip*stride, 0; j < len(e); j, i = j+k.every*stride, i+1 {
+		for j, i := skip*stride, 0; j < len(e); j, i = j+k.rowsPerSample*stride, i+1 {
 			out[i] = e[j]
 		}
 	}

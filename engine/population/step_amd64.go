@@ -42,10 +42,10 @@ func stepperOf(p Path) stepper {
 	return nil
 }
 
-// vectorStep advances so many octets, where more lanes than above are left.
+// vectorStep advances so many octets, where more lanes than laneThreshold are left.
 type vectorStep struct {
-	above, octets int
-	step          func(oct *octet, rows *row, n int, errs *float64, stride int)
+	laneThreshold, octets int
+	step                  func(oct *octet, rows *row, n int, errs *float64, stride int)
 }
 
 // inOctets takes the first step that serves, again and again. Few octets take nearly as long as one, because a step waits for its exponential and its division: so three are better off
@@ -58,7 +58,7 @@ func inOctets(steps []vectorStep) stepper {
 	return func(oct []octet, n int, rows []row, errs []float64, stride int) {
 		check(oct, n, rows, errs, stride)
 		for at := 0; 8*at < n; {
-			s := steps[slices.IndexFunc(steps, func(s vectorStep) bool { return n-8*at > s.above })]
+			s := steps[slices.IndexFunc(steps, func(s vectorStep) bool { return n-8*at > s.laneThreshold })]
 			s.step(&oct[at], &rows[0], len(rows), &errs[8*at], stride)
 			at += s.octets
 		}

@@ -39,7 +39,7 @@ func kases(t *testing.T) []kase {
 		t.Fatal(err)
 	}
 	chirp := Spec{Kind: "chirp", Amplitude: 0.5, Frequency: 0.3, FreqEnd: 4, Sweep: 2.3, Offset: 1}
-	multi := Spec{Kind: "multisine", Offset: -1, Tones: []Tone{{3, 0.4, 0}, {0.6, 2.3, 1}}, Fade: 1, From: 0.25}
+	multi := Spec{Kind: "multisine", Offset: -1, Tones: []Tone{{3, 0.4, 0}, {0.6, 2.3, 1}}, Fade: 1, StartPos: 0.25}
 	return []kase{
 		{name: "constant", gen: Constant(3), window: 1},
 		{name: "step", gen: build(Spec{Kind: "step", Amplitude: 2, Frequency: 1}), jumps: true, window: 3},

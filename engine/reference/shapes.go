@@ -91,8 +91,8 @@ func multisine(s *Spec, c *check) Generator {
 		c.fault("tones", "empty, want at least one {amplitude, frequency, phase}")
 	}
 	for i, tone := range s.Tones {
-		c.finite(fmt.Sprintf("tones[%d].amplitude", i), tone.Amplitude)
-		c.finite(fmt.Sprintf("tones[%d].phase", i), tone.Phase)
+		c.requireFinite(fmt.Sprintf("tones[%d].amplitude", i), tone.Amplitude)
+		c.requireFinite(fmt.Sprintf("tones[%d].phase", i), tone.Phase)
 		c.positive(fmt.Sprintf("tones[%d].frequency", i), tone.Frequency, "Hz", "a constant part belongs in offset")
 	}
 	return Multisine{Offset: s.Offset, Tones: slices.Clone(s.Tones)}
@@ -125,7 +125,7 @@ func levels(s *Spec, c *check) Generator {
 		c.fault("levels", "empty, want at least one {value, hold}")
 	}
 	for i, l := range s.Levels {
-		c.finite(fmt.Sprintf("levels[%d].value", i), l.Value)
+		c.requireFinite(fmt.Sprintf("levels[%d].value", i), l.Value)
 		hold := fmt.Sprintf("levels[%d].hold", i)
 		c.positive(hold, l.Hold, "s", "a level is held for a time")
 		if l.Hold > 0 && l.Hold < s.Rise {
@@ -170,7 +170,7 @@ type Spec struct {
 	Loop      bool    `yaml:"loop,omitempty" doc:"file, levels: start again at the end"`
 	Fade      float64 `yaml:"fade" unit:"s" want:">=0 <=60" doc:"smooth start from where the axis is; 0: none"`
 
-	From float64 `yaml:"-" doc:"#: where the axis is at t = 0; the fade leads from here to the motion"`
+	StartPos float64 `yaml:"-" doc:"#: where the axis is at t = 0; the fade leads from here to the motion"`
 }
 
 // New builds the generator that s describes. The error lists every number that does not make sense, each an engine.Problem with its key.
@@ -180,16 +180,16 @@ func New(s Spec) (Generator, error) {
 		return nil, engine.Problemf("kind", "%q is unknown, want one of %s", s.Kind, strings.Join(s.Kind.Words(), ", "))
 	}
 	c := &check{}
-	c.finite("offset", s.Offset)
-	c.finite("from", s.From)
-	c.finite("amplitude", s.Amplitude)
-	c.finite("velocity", s.Velocity)
-	c.finite("phase", s.Phase)
+	c.requireFinite("offset", s.Offset)
+	c.requireFinite("from", s.StartPos)
+	c.requireFinite("amplitude", s.Amplitude)
+	c.requireFinite("velocity", s.Velocity)
+	c.requireFinite("phase", s.Phase)
 	for _, n := range []struct {
 		key, unit string
 		v         float64
 	}{{"fade", "s", s.Fade}, {"rise", "s", s.Rise}, {"frequency", "Hz", s.Frequency}, {"frequency_end", "Hz", s.FreqEnd}} {
-		if c.finite(n.key, n.v) && n.v < 0 {
+		if c.requireFinite(n.key, n.v) && n.v < 0 {
 			c.fault(n.key, "%g %s, want ≥ 0", n.v, n.unit)
 		}
 	}
@@ -198,7 +198,7 @@ func New(s Spec) (Generator, error) {
 		return nil, errors.Join(c.bad...)
 	}
 	if s.Fade > 0 {
-		g = NewFade(g, s.Fade, s.From)
+		g = NewFade(g, s.Fade, s.StartPos)
 	}
 	return g, nil
 }
@@ -210,8 +210,8 @@ func (c *check) fault(key, format string, args ...any) {
 	c.bad = append(c.bad, engine.Problemf(key, format, args...))
 }
 
-func (c *check) finite(key string, v float64) bool {
-	ok := numeric.Finite(v)
+func (c *check) requireFinite(key string, v float64) bool {
+	ok := numeric.IsFinite(v)
 	if !ok {
 		c.fault(key, "%g is not a finite number", v)
 	}
@@ -219,7 +219,7 @@ func (c *check) finite(key string, v float64) bool {
 }
 
 func (c *check) positive(key string, v float64, unit, why string) {
-	if c.finite(key, v) && v <= 0 {
+	if c.requireFinite(key, v) && v <= 0 {
 		c.fault(key, "%g %s, want > 0: %s", v, unit, why)
 	}
 }

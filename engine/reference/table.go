@@ -39,7 +39,7 @@ func NewTable(t, p, v []float64, loop bool) (*Table, error) {
 	tab := &Table{t: make([]float64, n), p: append([]float64(nil), p...), v: append([]float64(nil), v...), loop: loop}
 	lo, hi := p[0], p[0]
 	for i := range n {
-		if !numeric.Finite(t[i]) || !numeric.Finite(p[i]) || (v != nil && !numeric.Finite(v[i])) {
+		if !numeric.IsFinite(t[i]) || !numeric.IsFinite(p[i]) || (v != nil && !numeric.IsFinite(v[i])) {
 			return nil, fmt.Errorf("point %d: not a finite number", i+1)
 		}
 		if i > 0 && t[i] <= t[i-1] {
@@ -193,7 +193,7 @@ func ReadColumns(path string, choose func(header []string) ([]int, error)) (colu
 		lines = append(lines, line)
 		for i, c := range at {
 			x, err := strconv.ParseFloat(strings.TrimSpace(rec[c]), 64)
-			if err != nil || !numeric.Finite(x) {
+			if err != nil || !numeric.IsFinite(x) {
 				return nil, nil, fmt.Errorf("%s:%d: %q in column %s is not a finite number", path, line, rec[c], header[c])
 			}
 			columns[i] = append(columns[i], x)

@@ -62,8 +62,8 @@ func Align(body, world []r3.Vec, weight []float64) (Fit, error) {
 	for k := range body {
 		if w := weightAt(weight, k); w != 0 {
 			b, p := r3.Sub(body[k], cb), r3.Sub(world[k], cw)
-			s = s.Add(w, Outer(b, p))
-			scatter = scatter.Add(w, Outer(b, b))
+			s = s.Add(w, OuterProduct(b, p))
+			scatter = scatter.Add(w, OuterProduct(b, b))
 			squares += w * (r3.Norm2(b) + r3.Norm2(p))
 		}
 	}
@@ -117,7 +117,7 @@ func Align(body, world []r3.Vec, weight []float64) (Fit, error) {
 		if w := weightAt(weight, k); w != 0 {
 			d := Rotate(f.R, r3.Sub(body[k], cb))
 			sum += w * r3.Norm2(r3.Sub(r3.Sub(world[k], cw), d))
-			f.Inertia = f.Inertia.Add(w*r3.Norm2(d), Eye).Add(-w, Outer(d, d))
+			f.Inertia = f.Inertia.Add(w*r3.Norm2(d), Eye).Add(-w, OuterProduct(d, d))
 		}
 	}
 	f.Rms = math.Sqrt(sum / f.Weight)

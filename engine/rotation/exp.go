@@ -7,9 +7,9 @@ import (
 	"gonum.org/v1/gonum/spatial/r3"
 )
 
-// small is the angle (rad) below which the coefficients of the Jacobians come from their series: the closed forms lose digits
+// seriesAngle is the angle (rad) below which the coefficients of the Jacobians come from their series: the closed forms lose digits
 // as 1/θ², the first term left out is below 1e-15.
-const small = 0.3
+const seriesAngle = 0.3
 
 // Exp is the unit quaternion of the rotation vector φ (rad), of any length.
 func Exp(phi r3.Vec) quat.Number {
@@ -44,7 +44,7 @@ func LeftJacobian(phi r3.Vec) Matrix {
 	t2 := r3.Norm2(phi)
 	theta := math.Sqrt(t2)
 	a, b := 0.5, 1.0/6 // (1−cos θ)/θ², (θ−sin θ)/θ³
-	if theta < small {
+	if theta < seriesAngle {
 		a = 0.5 - t2*(1.0/24-t2*(1.0/720-t2*(1.0/40320-t2/3628800)))
 		b = 1.0/6 - t2*(1.0/120-t2*(1.0/5040-t2*(1.0/362880-t2/39916800)))
 	} else {
@@ -59,7 +59,7 @@ func LeftJacobianInv(phi r3.Vec) Matrix {
 	t2 := r3.Norm2(phi)
 	theta := math.Sqrt(t2)
 	c := 1.0 / 12 // 1/θ² − (1+cos θ)/(2θ·sin θ)
-	if theta < small {
+	if theta < seriesAngle {
 		c += t2 * (1.0/720 + t2*(1.0/30240+t2*(1.0/1209600+t2*(1.0/47900160))))
 	} else {
 		sin, cos := math.Sincos(theta / 2)

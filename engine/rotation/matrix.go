@@ -20,8 +20,8 @@ func Skew(v r3.Vec) Matrix {
 	return Matrix{{0, -v.Z, v.Y}, {v.Z, 0, -v.X}, {-v.Y, v.X, 0}}
 }
 
-// Outer is a·bᵀ.
-func Outer(a, b r3.Vec) Matrix {
+// OuterProduct is a·bᵀ.
+func OuterProduct(a, b r3.Vec) Matrix {
 	return Matrix{{a.X * b.X, a.X * b.Y, a.X * b.Z}, {a.Y * b.X, a.Y * b.Y, a.Y * b.Z}, {a.Z * b.X, a.Z * b.Y, a.Z * b.Z}}
 }
 

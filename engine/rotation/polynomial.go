@@ -17,17 +17,17 @@ var (
 )
 
 const (
-	maxOrder  = 6
-	halfTurn  = 3.0   // rad  just below π, where the logarithm becomes ambiguous
-	dependent = 1e-12 // part of a pivot that rounding leaves of columns that depend on each other
+	maxOrder = 6
+	halfTurn = 3.0   // rad  just below π, where the logarithm becomes ambiguous
+	rankTol  = 1e-12 // part of a pivot that rounding leaves of columns that depend on each other
 )
 
 // Polynomial is a fit over the samples of a window, which may lie at uneven times and have gaps: the value and its derivatives are
 // those of the polynomial of least squares about the time asked for. Samples that are no numbers are left out.
 type Polynomial struct {
-	Half  float64 // s  half the length of the window; samples at its ends belong to it
-	Order int     // 1 … 6; 2 or more for accelerations
-	Noise float64 // rad or m  standard deviation of each coordinate of a sample; 0: from the residuals, axis by axis
+	HalfWindow float64 // s  half the length of the window; samples at its ends belong to it
+	Order      int     // 1 … 6; 2 or more for accelerations
+	Noise      float64 // rad or m  standard deviation of each coordinate of a sample; 0: from the residuals, axis by axis
 }
 
 // Motion is the rotation of a body at a time. The standard errors do not count what the polynomial cannot follow.
@@ -51,8 +51,8 @@ type Point struct {
 // Validate says what is wrong with the window.
 func (p Polynomial) Validate() error {
 	var errs []error
-	if !(p.Half > 0) || math.IsInf(p.Half, 0) {
-		errs = append(errs, fmt.Errorf("half window: %g s, want > 0", p.Half))
+	if !(p.HalfWindow > 0) || math.IsInf(p.HalfWindow, 0) {
+		errs = append(errs, fmt.Errorf("half window: %g s, want > 0", p.HalfWindow))
 	}
 	if p.Order < 1 || p.Order > maxOrder {
 		errs = append(errs, fmt.Errorf("order of the polynomial: %d, want 1 to %d", p.Order, maxOrder))
@@ -70,7 +70,7 @@ func (p Polynomial) Validate() error {
 // in body axes. The fit is repeated about its own R̂, until the constant term is zero: then the Jacobian of the logarithm and its
 // derivative along the motion drop out of ω and dω/dt.
 func (p Polynomial) Turn(t float64, times []float64, q []quat.Number) (Motion, error) {
-	lo, hi := window(times, t, p.Half)
+	lo, hi := window(times, t, p.HalfWindow)
 	base, nearest := Identity, math.Inf(1)
 	for k := lo; k < hi; k++ {
 		if d := math.Abs(times[k] - t); d < nearest && !quat.IsNaN(q[k]) {
@@ -80,23 +80,23 @@ func (p Polynomial) Turn(t float64, times []float64, q []quat.Number) (Motion, e
 	f := newLocal(p.Order)
 	for k := lo; k < hi; k++ {
 		if !quat.IsNaN(q[k]) {
-			f.time((times[k] - t) / p.Half)
+			f.time((times[k] - t) / p.HalfWindow)
 		}
 	}
 	if !f.factor(p.Noise > 0) {
 		return Motion{R: base, Count: f.count}, ErrFewSamples
 	}
 	for range 8 { // the constant term falls with the square of the angle within the window: 3 to 5
-		f.clear()
+		f.reset()
 		for k := lo; k < hi; k++ {
 			if quat.IsNaN(q[k]) {
 				continue
 			}
-			phi := Between(base, q[k])
+			phi := Difference(base, q[k])
 			if r3.Norm2(phi) > halfTurn*halfTurn {
 				return Motion{R: base, Count: f.count}, ErrTurn
 			}
-			f.value((times[k]-t)/p.Half, phi)
+			f.value((times[k]-t)/p.HalfWindow, phi)
 		}
 		f.solve()
 		base, _ = Unit(quat.Mul(base, Exp(f.a[0])))
@@ -106,22 +106,22 @@ func (p Polynomial) Turn(t float64, times []float64, q []quat.Number) (Motion, e
 	}
 	for k := lo; k < hi; k++ {
 		if !quat.IsNaN(q[k]) {
-			f.residual((times[k]-t)/p.Half, Between(base, q[k]))
+			f.residual((times[k]-t)/p.HalfWindow, Difference(base, q[k]))
 		}
 	}
 	m := Motion{R: base, Count: f.count}
-	_, m.Omega, m.Alpha = f.derivatives(p.Half)
-	m.TurnError, m.OmegaError, m.AlphaError, m.Rms = f.errors(p.Half, p.Noise)
+	_, m.Omega, m.Alpha = f.derivatives(p.HalfWindow)
+	m.TurnError, m.OmegaError, m.AlphaError, m.Rms = f.errors(p.HalfWindow, p.Noise)
 	return m, nil
 }
 
 // Point fits the positions x (m) at times (s, rising) about t (s).
 func (p Polynomial) Point(t float64, times []float64, x []r3.Vec) (Point, error) {
-	lo, hi := window(times, t, p.Half)
+	lo, hi := window(times, t, p.HalfWindow)
 	f := newLocal(p.Order)
 	for k := lo; k < hi; k++ {
 		if !isNaN(x[k]) {
-			f.time((times[k] - t) / p.Half)
+			f.time((times[k] - t) / p.HalfWindow)
 		}
 	}
 	if !f.factor(p.Noise > 0) {
@@ -129,18 +129,18 @@ func (p Polynomial) Point(t float64, times []float64, x []r3.Vec) (Point, error)
 	}
 	for k := lo; k < hi; k++ {
 		if !isNaN(x[k]) {
-			f.value((times[k]-t)/p.Half, x[k])
+			f.value((times[k]-t)/p.HalfWindow, x[k])
 		}
 	}
 	f.solve()
 	for k := lo; k < hi; k++ {
 		if !isNaN(x[k]) {
-			f.residual((times[k]-t)/p.Half, x[k])
+			f.residual((times[k]-t)/p.HalfWindow, x[k])
 		}
 	}
 	r := Point{Count: f.count}
-	r.P, r.V, r.A = f.derivatives(p.Half)
-	r.PError, r.VError, r.AError, r.Rms = f.errors(p.Half, p.Noise)
+	r.P, r.V, r.A = f.derivatives(p.HalfWindow)
+	r.PError, r.VError, r.AError, r.Rms = f.errors(p.HalfWindow, p.Noise)
 	return r, nil
 }
 
@@ -193,7 +193,7 @@ func (f *local) factor(known bool) bool {
 				f.g[i][j] = s / f.g[j][j]
 				continue
 			}
-			if !(s > dependent*f.sums[2*i]) {
+			if !(s > rankTol*f.sums[2*i]) {
 				return false
 			}
 			f.g[i][i] = math.Sqrt(s)
@@ -202,7 +202,7 @@ func (f *local) factor(known bool) bool {
 	return true
 }
 
-func (f *local) clear() { f.a, f.sum = [maxOrder + 1]r3.Vec{}, r3.Vec{} }
+func (f *local) reset() { f.a, f.sum = [maxOrder + 1]r3.Vec{}, r3.Vec{} }
 
 func (f *local) value(tau float64, y r3.Vec) {
 	p := 1.0

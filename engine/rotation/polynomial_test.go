@@ -21,7 +21,7 @@ func TestTurnOfConstantRate(t *testing.T) {
 			q[k] = quat.Scale(-1, q[k])
 		}
 	}
-	p := Polynomial{Half: 0.05, Order: 3}
+	p := Polynomial{HalfWindow: 0.05, Order: 3}
 	for _, at := range []float64{0, 0.1, 0.1012, 0.295} {
 		m, err := p.Turn(at, times, q)
 		if err != nil {
@@ -29,7 +29,7 @@ func TestTurnOfConstantRate(t *testing.T) {
 		}
 		nearVec(t, "rate", m.Omega, omega, 1e-11)
 		nearVec(t, "acceleration", m.Alpha, r3.Vec{}, 1e-9)
-		near(t, "rotation", r3.Norm(Between(m.R, quat.Mul(Exp(r3.Vec{Y: 2}), Exp(r3.Scale(at, omega))))), 0, 1e-13)
+		near(t, "rotation", r3.Norm(Difference(m.R, quat.Mul(Exp(r3.Vec{Y: 2}), Exp(r3.Scale(at, omega))))), 0, 1e-13)
 	}
 }
 
@@ -50,7 +50,7 @@ func TestTurnAgainstScipy(t *testing.T) {
 			rate  float64 // rad/s, about the size of the terms left out
 			acc   float64 // rad/s²
 		}{{0.08, 3, 4e-3, 0.1}, {0.08, 5, 1e-4, 2e-3}, {0.04, 3, 5e-4, 2.5e-2}} {
-			m, err := Polynomial{Half: w.half, Order: w.order}.Turn(at, c.T, q)
+			m, err := Polynomial{HalfWindow: w.half, Order: w.order}.Turn(at, c.T, q)
 			if at == 1.2301 && w.half == 0.04 {
 				if !errors.Is(err, ErrFewSamples) {
 					t.Errorf("a window of 80 ms about a gap of 60 ms, %d samples: %v", m.Count, err)
@@ -69,7 +69,7 @@ func TestTurnAgainstScipy(t *testing.T) {
 // The standard errors are those of numpy.polyfit, and so are the coefficients.
 func TestPointAgainstNumpy(t *testing.T) {
 	for _, c := range load(t).Points {
-		p, err := Polynomial{Half: 0.11, Order: c.Order}.Point(0, c.T, vecs(c.Y))
+		p, err := Polynomial{HalfWindow: 0.11, Order: c.Order}.Point(0, c.T, vecs(c.Y))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +107,7 @@ func TestTurnErrors(t *testing.T) {
 				truth := Exp(r3.Add(r3.Scale(s, omega), r3.Scale(s*s/2, acc)))
 				q[k] = quat.Mul(truth, Exp(r3.Vec{X: sigma * rng.NormFloat64(), Y: sigma * rng.NormFloat64(), Z: sigma * rng.NormFloat64()}))
 			}
-			m, err := Polynomial{Half: 0.05, Order: 3, Noise: known}.Turn(0, times, q)
+			m, err := Polynomial{HalfWindow: 0.05, Order: 3, Noise: known}.Turn(0, times, q)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -132,7 +132,7 @@ func TestTurnRefuses(t *testing.T) {
 			q[k] = Exp(r3.Vec{Z: rate * times[k]})
 		}
 	}
-	p := Polynomial{Half: 0.05, Order: 3}
+	p := Polynomial{HalfWindow: 0.05, Order: 3}
 	spin(59)
 	if _, err := p.Turn(0.2, times, q); err != nil {
 		t.Errorf("2.95 rad to the end of the window: %v", err)
@@ -146,29 +146,29 @@ func TestTurnRefuses(t *testing.T) {
 		half, noise float64
 		err         error
 	}{{0.02, 0, nil}, {0.015, 0, ErrFewSamples}, {0.015, 1e-3, ErrFewSamples}} { // 5 and 3 samples; a cubic needs 4
-		p := Polynomial{Half: c.half, Order: 3, Noise: c.noise}
+		p := Polynomial{HalfWindow: c.half, Order: 3, Noise: c.noise}
 		if m, err := p.Turn(0.2, times, q); !errors.Is(err, c.err) {
 			t.Errorf("half window %g s: %v with %d samples, want %v", c.half, err, m.Count, c.err)
 		}
 	}
-	if m, err := (Polynomial{Half: 0.02, Order: 4, Noise: 1e-3}).Turn(0.2, times, q); err != nil {
+	if m, err := (Polynomial{HalfWindow: 0.02, Order: 4, Noise: 1e-3}).Turn(0.2, times, q); err != nil {
 		t.Errorf("5 samples of known noise and order 4: %v (%d)", err, m.Count)
 	}
-	if _, err := (Polynomial{Half: 0.02, Order: 4}).Turn(0.2, times, q); !errors.Is(err, ErrFewSamples) {
+	if _, err := (Polynomial{HalfWindow: 0.02, Order: 4}).Turn(0.2, times, q); !errors.Is(err, ErrFewSamples) {
 		t.Errorf("5 samples of unknown noise and order 4: %v", err)
 	}
 	for k := range times {
 		times[k] = 0.1 * float64(k/10) // ten samples at each of four times
 	}
-	if _, err := (Polynomial{Half: 0.1, Order: 3}).Turn(0.1, times, q); !errors.Is(err, ErrFewSamples) {
+	if _, err := (Polynomial{HalfWindow: 0.1, Order: 3}).Turn(0.1, times, q); !errors.Is(err, ErrFewSamples) {
 		t.Errorf("samples at 3 times: %v", err)
 	}
-	for _, bad := range []Polynomial{{Half: 0, Order: 3}, {Half: 1, Order: 0}, {Half: 1, Order: 7}, {Half: 1, Order: 1, Noise: -1}, {Half: math.NaN(), Order: 1}} {
+	for _, bad := range []Polynomial{{HalfWindow: 0, Order: 3}, {HalfWindow: 1, Order: 0}, {HalfWindow: 1, Order: 7}, {HalfWindow: 1, Order: 1, Noise: -1}, {HalfWindow: math.NaN(), Order: 1}} {
 		if bad.Validate() == nil {
 			t.Errorf("%+v passed", bad)
 		}
 	}
-	for _, good := range []Polynomial{{Half: 1, Order: 1}, {Half: 1e-3, Order: 6, Noise: 1}} {
+	for _, good := range []Polynomial{{HalfWindow: 1, Order: 1}, {HalfWindow: 1e-3, Order: 6, Noise: 1}} {
 		if err := good.Validate(); err != nil {
 			t.Error(err)
 		}
@@ -181,7 +181,7 @@ func TestNothingAllocates(t *testing.T) {
 		times[k], q[k] = 0.01*float64(k), Exp(r3.Vec{X: 0.01 * float64(k)})
 	}
 	body := []r3.Vec{{X: 1}, {Y: 1}, {Z: 1}, {}}
-	p := Polynomial{Half: 0.05, Order: 3}
+	p := Polynomial{HalfWindow: 0.05, Order: 3}
 	if n := testing.AllocsPerRun(100, func() {
 		p.Turn(0.2, times, q)
 		Align(body, body, nil)
@@ -205,7 +205,7 @@ func BenchmarkTurn21(b *testing.B) {
 	for k := range times {
 		times[k], q[k] = 0.01*float64(k), Exp(r3.Vec{X: 0.01 * float64(k)})
 	}
-	p := Polynomial{Half: 0.1, Order: 3}
+	p := Polynomial{HalfWindow: 0.1, Order: 3}
 	b.ReportAllocs()
 	for b.Loop() {
 		p.Turn(0.2, times, q)

@@ -44,11 +44,11 @@ func Unit(q quat.Number) (u quat.Number, ok bool) {
 	return quat.Scale(1/n, q), true
 }
 
-// Between is the small rotation φ (rad, body axes of a) from a to b: b = a·exp(φ), |φ| ≤ π.
-func Between(a, b quat.Number) r3.Vec { return Log(quat.Mul(quat.Conj(a), b)) }
+// Difference is the small rotation φ (rad, body axes of a) from a to b: b = a·exp(φ), |φ| ≤ π.
+func Difference(a, b quat.Number) r3.Vec { return Log(quat.Mul(quat.Conj(a), b)) }
 
-// Near is q or −q, whichever lies closer to the quaternion to.
-func Near(q, to quat.Number) quat.Number {
+// NearestSign is q or −q, whichever lies closer to the quaternion to.
+func NearestSign(q, to quat.Number) quat.Number {
 	if q.Real*to.Real+q.Imag*to.Imag+q.Jmag*to.Jmag+q.Kmag*to.Kmag < 0 {
 		return quat.Scale(-1, q)
 	}

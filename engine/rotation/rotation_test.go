@@ -95,7 +95,7 @@ func TestExpLogAgainstScipy(t *testing.T) {
 	for _, c := range load(t).Exp {
 		v, q := c.V.vec(), c.Q.quat()
 		size := r3.Norm(v)
-		near(t, "exp", quat.Abs(quat.Sub(Near(Exp(v), q), q)), 0, 4e-16)
+		near(t, "exp", quat.Abs(quat.Sub(NearestSign(Exp(v), q), q)), 0, 4e-16)
 		nearVec(t, "log", Log(Exp(v)), v, 4e-16*(1+size)+1e-16)
 		nearVec(t, "log of −q", Log(quat.Scale(-3, Exp(v))), v, 1e-15*(1+size))
 		nearMatrix(t, "matrix", MatrixOf(q), c.M, 1e-15)
@@ -105,7 +105,7 @@ func TestExpLogAgainstScipy(t *testing.T) {
 		if !ok || off > 1e-14 {
 			t.Errorf("matrix of %v: ok %v, off %g", v, ok, off)
 		}
-		near(t, "quaternion of the matrix", quat.Abs(quat.Sub(Near(back, q), q)), 0, 1e-15)
+		near(t, "quaternion of the matrix", quat.Abs(quat.Sub(NearestSign(back, q), q)), 0, 1e-15)
 		p := r3.Vec{X: 0.3, Y: -1, Z: 2}
 		nearVec(t, "rotated", Rotate(q, p), c.M.Vec(p), 2e-15)
 		nearVec(t, "turned back", Unrotate(q, p), c.M.TVec(p), 2e-15)
@@ -127,7 +127,7 @@ func TestMatrixBranches(t *testing.T) {
 		}
 		q, _ = Unit(q)
 		back, _, ok := FromMatrix(MatrixOf(q))
-		if d := quat.Abs(quat.Sub(Near(back, q), q)); !ok || d > 2e-15 || back.Real < 0 {
+		if d := quat.Abs(quat.Sub(NearestSign(back, q), q)); !ok || d > 2e-15 || back.Real < 0 {
 			t.Fatalf("%v: got %v (%v)", q, back, ok)
 		}
 	}
@@ -179,7 +179,7 @@ func TestAlignAgainstScipy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		near(t, "rotation", r3.Norm(Between(f.R, c.Q.quat())), 0, 1e-13)
+		near(t, "rotation", r3.Norm(Difference(f.R, c.Q.quat())), 0, 1e-13)
 		nearVec(t, "position", f.P, c.P.vec(), 1e-14)
 		near(t, "rms", f.Rms, c.Rms, 1e-14)
 		if f.Count != len(c.Body) || f.Mirror < 0 {
@@ -206,7 +206,7 @@ func TestAlignCovariance(t *testing.T) {
 			t.Fatal(err)
 		}
 		d := Log(quat.Mul(f.R, quat.Conj(r))) // world axes
-		sum = sum.Add(1.0/draws, Outer(d, d))
+		sum = sum.Add(1.0/draws, OuterProduct(d, d))
 		inv, _ := f.Inertia.InverseSPD()
 		cov = inv.Scale(sigma * sigma)
 	}

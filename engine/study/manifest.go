@@ -22,14 +22,14 @@ const (
 // Manifest fixes a study before anything runs: by what program, from which inputs, cut into which tasks. Tasks may then be done
 // anywhere, in any order, more than once, and give the same bytes.
 type Manifest struct {
-	Format  int        `json:"hil_study"`
-	About   string     `json:"about"` // for people
-	Study   string     `json:"study"` // its name, or the path of its file from the folder of the manifest
-	Changes []Change   `json:"changes,omitempty"`
-	Program Program    `json:"program"`
-	Inputs  []Input    `json:"inputs"`
-	Runs    int        `json:"runs"`
-	Tasks   []TaskSpan `json:"tasks"`
+	Format      int        `json:"hil_study"`
+	Description string     `json:"about"` // for people
+	Study       string     `json:"study"` // its name, or the path of its file from the folder of the manifest
+	Changes     []Change   `json:"changes,omitempty"`
+	Program     Program    `json:"program"`
+	Inputs      []Input    `json:"inputs"`
+	Runs        int        `json:"runs"`
+	Tasks       []TaskSpan `json:"tasks"`
 }
 
 // Change is a flag that stood over the file of the study.
@@ -53,27 +53,27 @@ type Input struct {
 
 // TaskSpan is a run of runs that one program does one after the other, with the seeds that they get.
 type TaskSpan struct {
-	First int     `json:"first"`
-	Runs  int     `json:"runs"`
-	Seeds []int64 `json:"seeds,omitempty"` // nil: runs have none
-	After []int   `json:"after,omitempty"` // tasks before this one that have to be done first
+	FirstRun     int     `json:"first"`
+	Runs         int     `json:"runs"`
+	Seeds        []int64 `json:"seeds,omitempty"` // nil: runs have none
+	Dependencies []int   `json:"after,omitempty"` // tasks before this one that have to be done first
 }
 
-// Cut makes tasks of so many runs each. seeds of all runs, or nil.
-func Cut(runs, each int, seeds []int64) []TaskSpan {
-	return cut(runs, seeds, func(int) int { return each })
+// SplitTasks makes tasks of so many runs each. seeds of all runs, or nil.
+func SplitTasks(runs, each int, seeds []int64) []TaskSpan {
+	return splitTasks(runs, seeds, func(int) int { return each })
 }
 
 // Taper makes tasks that are the shorter the fewer runs are left, at least so many runs each: few files, and processors of one machine end
 // together.
 func Taper(runs, least int, seeds []int64) []TaskSpan {
-	return cut(runs, seeds, func(left int) int { return max(least, left/64) })
+	return splitTasks(runs, seeds, func(left int) int { return max(least, left/64) })
 }
 
-func cut(runs int, seeds []int64, each func(left int) int) (tasks []TaskSpan) {
+func splitTasks(runs int, seeds []int64, each func(left int) int) (tasks []TaskSpan) {
 	for first, n := 0, 0; first < runs; first += n {
 		n = min(each(runs-first), runs-first)
-		t := TaskSpan{First: first, Runs: n}
+		t := TaskSpan{FirstRun: first, Runs: n}
 		if seeds != nil {
 			t.Seeds = seeds[first : first+t.Runs]
 		}
@@ -86,10 +86,10 @@ func cut(runs int, seeds []int64, each func(left int) int) (tasks []TaskSpan) {
 func (m *Manifest) check() error {
 	next := 0
 	for i, t := range m.Tasks {
-		if t.First != next || t.Runs < 1 || (t.Seeds != nil) != (m.Tasks[0].Seeds != nil) || t.Seeds != nil && len(t.Seeds) != t.Runs {
-			return fmt.Errorf("task %d of %d runs begins with run %d and has %d seeds, want it to begin with run %d", i, t.Runs, t.First, len(t.Seeds), next)
+		if t.FirstRun != next || t.Runs < 1 || (t.Seeds != nil) != (m.Tasks[0].Seeds != nil) || t.Seeds != nil && len(t.Seeds) != t.Runs {
+			return fmt.Errorf("task %d of %d runs begins with run %d and has %d seeds, want it to begin with run %d", i, t.Runs, t.FirstRun, len(t.Seeds), next)
 		}
-		for _, k := range t.After {
+		for _, k := range t.Dependencies {
 			if k < 0 || k >= i {
 				return fmt.Errorf("task %d comes after task %d, want one before it", i, k)
 			}
@@ -106,7 +106,7 @@ func (m *Manifest) check() error {
 func (m *Manifest) Rounds() []int {
 	round := make([]int, len(m.Tasks))
 	for i, t := range m.Tasks {
-		for _, k := range t.After {
+		for _, k := range t.Dependencies {
 			round[i] = max(round[i], round[k]+1)
 		}
 	}
@@ -163,8 +163,8 @@ func (m *Manifest) Altered(now *Manifest) bool {
 	after := func(m *Manifest) map[int][]int {
 		out := map[int][]int{}
 		for i, t := range m.Tasks {
-			if len(t.After) > 0 {
-				out[i] = t.After
+			if len(t.Dependencies) > 0 {
+				out[i] = t.Dependencies
 			}
 		}
 		return out

@@ -48,12 +48,12 @@ func (m *Metric) UnmarshalJSON(data []byte) error {
 type Outcome struct {
 	Run     int             `json:"run"`
 	Metrics []Metric        `json:"metrics,omitempty"`
-	Failed  string          `json:"failed,omitempty"` // why there are no metrics
+	Failure string          `json:"failed,omitempty"` // why there are no metrics
 	State   json.RawMessage `json:"state,omitempty"`  // what tasks after its own begin from
 }
 
-// whole tells whether an outcome says anything.
-func (o *Outcome) whole() bool { return len(o.Metrics) > 0 || o.Failed != "" }
+// valid tells whether an outcome says anything.
+func (o *Outcome) valid() bool { return len(o.Metrics) > 0 || o.Failure != "" }
 
 // strictly reads a line of JSON that has no other keys and nothing behind.
 func strictly(line []byte, into any) error {

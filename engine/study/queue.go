@@ -9,18 +9,18 @@ import (
 type queue struct {
 	tasks []TaskSpan
 
-	mu    sync.Mutex
-	turn  *sync.Cond   // something is done, or all is over
-	open  []int        // not handed out
-	left  map[int]bool // not done
-	ended bool
+	mu         sync.Mutex
+	turn       *sync.Cond   // something is done, or all is over
+	pending    []int        // not handed out
+	unfinished map[int]bool // not done
+	stopped    bool
 }
 
 func newQueue(m *Manifest, open []int) *queue {
-	q := &queue{tasks: m.Tasks, open: slices.Clone(open), left: map[int]bool{}}
+	q := &queue{tasks: m.Tasks, pending: slices.Clone(open), unfinished: map[int]bool{}}
 	q.turn = sync.NewCond(&q.mu)
 	for _, k := range open {
-		q.left[k] = true
+		q.unfinished[k] = true
 	}
 	return q
 }
@@ -29,17 +29,17 @@ func newQueue(m *Manifest, open []int) *queue {
 func (q *queue) next() (task int, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for !q.ended && len(q.open) > 0 {
-		at := slices.IndexFunc(q.open, func(k int) bool {
-			return !slices.ContainsFunc(q.tasks[k].After, func(b int) bool { return q.left[b] })
+	for !q.stopped && len(q.pending) > 0 {
+		at := slices.IndexFunc(q.pending, func(k int) bool {
+			return !slices.ContainsFunc(q.tasks[k].Dependencies, func(b int) bool { return q.unfinished[b] })
 		})
 		if at == 0 { // as a rule
-			task, q.open = q.open[0], q.open[1:]
+			task, q.pending = q.pending[0], q.pending[1:]
 			return task, true
 		}
 		if at > 0 {
-			task = q.open[at]
-			q.open = slices.Delete(q.open, at, at+1)
+			task = q.pending[at]
+			q.pending = slices.Delete(q.pending, at, at+1)
 			return task, true
 		}
 		q.turn.Wait()
@@ -47,11 +47,11 @@ func (q *queue) next() (task int, ok bool) {
 	return 0, false
 }
 
-// done says that a task is.
-func (q *queue) done(task int) {
+// finish says that a task is.
+func (q *queue) finish(task int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	delete(q.left, task)
+	delete(q.unfinished, task)
 	q.turn.Broadcast()
 }
 
@@ -59,6 +59,6 @@ func (q *queue) done(task int) {
 func (q *queue) end() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.ended = true
+	q.stopped = true
 	q.turn.Broadcast()
 }

@@ -59,7 +59,7 @@ func Spearman(x, y []float64) Correlation {
 // It is computed from the correlation matrix of the ranks. Columns that follow from others are held once; a column that
 // follows from the others has no correlation of its own, and its R is NaN.
 func Partial(x [][]float64, y []float64) []Correlation {
-	cols := complete(append(slices.Clip(x), y))
+	cols := finiteRows(append(slices.Clip(x), y))
 	n, k := len(cols[0]), len(x)
 	for i := range cols {
 		standardise(cols[i])
@@ -82,8 +82,8 @@ func Partial(x [][]float64, y []float64) []Correlation {
 	return out
 }
 
-// dependent is the share of its variance below which a column counts as a combination of others.
-const dependent = 1e-10
+// minVarianceShare is the share of its variance below which a column counts as a combination of others.
+const minVarianceShare = 1e-10
 
 // partial eliminates all columns but j and the last from the correlation matrix c (m×m) of n rows.
 func partial(c []float64, m, j, n int) Correlation {
@@ -99,7 +99,7 @@ func partial(c []float64, m, j, n int) Correlation {
 		open[i] = i != j
 	}
 	for {
-		p, best := -1, dependent
+		p, best := -1, minVarianceShare
 		for i, yes := range open {
 			if yes && a[i*m+i] > best {
 				p, best = i, a[i*m+i]
@@ -119,15 +119,15 @@ func partial(c []float64, m, j, n int) Correlation {
 			}
 		}
 	}
-	if a[j*m+j] < dependent || a[y*m+y] < dependent {
+	if a[j*m+j] < minVarianceShare || a[y*m+y] < minVarianceShare {
 		return undefined(n)
 	}
 	r := a[j*m+y] / math.Sqrt(a[j*m+j]*a[y*m+y])
-	return judged(min(max(r, -1), 1), n, held)
+	return significance(min(max(r, -1), 1), n, held)
 }
 
-// judged adds test and interval to a correlation of n rows with so many columns held.
-func judged(r float64, n, held int) Correlation {
+// significance adds test and interval to a correlation of n rows with so many columns held.
+func significance(r float64, n, held int) Correlation {
 	out := Correlation{R: r, Lo: -1, Hi: 1, P: math.NaN(), N: n}
 	if df := float64(n - 2 - held); df > 0 {
 		t := math.Abs(r) * math.Sqrt(df/max(1-r*r, 0))
@@ -148,8 +148,8 @@ func judged(r float64, n, held int) Correlation {
 	return out
 }
 
-// complete copies the columns without the rows in which one of them is not finite.
-func complete(cols [][]float64) [][]float64 {
+// finiteRows copies the columns without the rows in which one of them is not finite.
+func finiteRows(cols [][]float64) [][]float64 {
 	out := make([][]float64, len(cols))
 	for i := range cols[0] {
 		if slices.ContainsFunc(cols, func(c []float64) bool { return c[i]-c[i] != 0 }) {

@@ -73,7 +73,7 @@ func RunningMedian(x, y []float64, window int) (mx, my []float64) {
 	type pair struct{ x, y float64 }
 	var all []pair
 	for i := range x {
-		if numeric.Finite(x[i]) && numeric.Finite(y[i]) {
+		if numeric.IsFinite(x[i]) && numeric.IsFinite(y[i]) {
 			all = append(all, pair{x[i], y[i]})
 		}
 	}

@@ -17,20 +17,20 @@ import (
 func inRounds(t *testing.T) (*Folder, Work) {
 	t.Helper()
 	const ring, rounds = 3, 6
-	m := Manifest{Format: ManifestFormat, About: "test", Runs: ring*rounds + 1, Tasks: Cut(ring*rounds+1, 1, nil)}
+	m := Manifest{Format: ManifestFormat, Description: "test", Runs: ring*rounds + 1, Tasks: SplitTasks(ring*rounds+1, 1, nil)}
 	for k := range m.Tasks {
 		switch r, i := k/ring, k%ring; {
 		case r == rounds:
-			m.Tasks[k].After = []int{k - 3, k - 2, k - 1}
+			m.Tasks[k].Dependencies = []int{k - 3, k - 2, k - 1}
 		case r > 0:
-			m.Tasks[k].After = []int{(r-1)*ring + i, (r-1)*ring + (i+ring-1)%ring}
+			m.Tasks[k].Dependencies = []int{(r-1)*ring + i, (r-1)*ring + (i+ring-1)%ring}
 		}
 	}
 	f := plannedAs(t, filepath.Join(t.TempDir(), "rounds"), m)
 	return f, func(_ context.Context, run int) (Outcome, error) {
 		time.Sleep(time.Duration(run*7919%13) * 50 * time.Microsecond)
 		text := fmt.Sprint(run)
-		for _, k := range m.Tasks[run].After {
+		for _, k := range m.Tasks[run].Dependencies {
 			list, err := f.Read(k)
 			if err != nil {
 				return Outcome{}, err
@@ -129,7 +129,7 @@ func TestRoundsInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, o := range all { // what comes after it has nothing to begin from
-		if failed := slices.Contains([]int{10, 13, 14, 15, 16, 17, 18}, o.Run); failed != (o.Failed != "") {
+		if failed := slices.Contains([]int{10, 13, 14, 15, 16, 17, 18}, o.Run); failed != (o.Failure != "") {
 			t.Errorf("%+v", o)
 		}
 	}
@@ -137,8 +137,8 @@ func TestRoundsInterrupted(t *testing.T) {
 
 func TestTaskAfterItself(t *testing.T) {
 	for _, after := range []int{-1, 4, 5} {
-		m := Manifest{Runs: 6, Tasks: Cut(6, 1, nil)}
-		m.Tasks[4].After = []int{after}
+		m := Manifest{Runs: 6, Tasks: SplitTasks(6, 1, nil)}
+		m.Tasks[4].Dependencies = []int{after}
 		if err := m.check(); err == nil || !strings.Contains(err.Error(), "task 4 comes after task") {
 			t.Errorf("after %d: %v", after, err)
 		}

@@ -59,7 +59,7 @@ func (f *Folder) Progress() (p Progress, err error) {
 func (p *Progress) count(list []Outcome) {
 	p.DoneRuns += len(list)
 	for i := range list {
-		if list[i].Failed != "" {
+		if list[i].Failure != "" {
 			p.FailedRuns++
 		}
 	}
@@ -84,7 +84,7 @@ func (f *Folder) Outcomes() (all []Outcome, missing int, err error) {
 			all = append(all, list...)
 		case errors.Is(err, fs.ErrNotExist) || errors.As(err, &foreign):
 			for run := range span.Runs {
-				all = append(all, Outcome{Run: span.First + run, Failed: NotDone})
+				all = append(all, Outcome{Run: span.FirstRun + run, Failure: NotDone})
 			}
 			missing += span.Runs
 		default:
@@ -119,7 +119,7 @@ func (f *Folder) Run(ctx context.Context, p Progress, workers int, work Work, wa
 		if fresh {
 			s.NewRuns++
 		}
-		if o.Failed != "" {
+		if o.Failure != "" {
 			s.FailedRuns++
 		}
 		watch(s)
@@ -138,7 +138,7 @@ func (f *Folder) Run(ctx context.Context, p Progress, workers int, work Work, wa
 					cancel(err) // a study that cannot be remembered is not worth going on
 					return
 				}
-				q.done(k)
+				q.finish(k)
 			}
 		})
 	}
@@ -155,7 +155,7 @@ func attempt(ctx context.Context, run int, work Work) (o Outcome, ok bool) {
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			o.Metrics, o.State, o.Failed, ok = nil, nil, "panic: "+failure.Of(p).Error(), true
+			o.Metrics, o.State, o.Failure, ok = nil, nil, "panic: "+failure.Of(p).Error(), true
 		}
 	}()
 	got, err := work(ctx, run)
@@ -163,9 +163,9 @@ func attempt(ctx context.Context, run int, work Work) (o Outcome, ok bool) {
 	case err != nil && ctx.Err() != nil:
 		return o, false
 	case err != nil:
-		o.Failed = oneLine(err.Error())
+		o.Failure = oneLine(err.Error())
 	case len(got.Metrics) == 0:
-		o.Failed = "the run gave no number"
+		o.Failure = "the run gave no number"
 	default:
 		o.Metrics, o.State = got.Metrics, got.State
 	}

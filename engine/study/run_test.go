@@ -30,7 +30,7 @@ func work(_ context.Context, run int) (Outcome, error) {
 // planned makes a folder of 200 runs in tasks of seven.
 func planned(t *testing.T, dir string) *Folder {
 	t.Helper()
-	return plannedAs(t, dir, Manifest{Format: ManifestFormat, About: "test", Runs: 200, Tasks: Cut(200, 7, nil)})
+	return plannedAs(t, dir, Manifest{Format: ManifestFormat, Description: "test", Runs: 200, Tasks: SplitTasks(200, 7, nil)})
 }
 
 func plannedAs(t *testing.T, dir string, m Manifest) *Folder {
@@ -116,8 +116,8 @@ func TestOutcomesDoNotDependOnTheWorkers(t *testing.T) {
 	if err := json.Unmarshal([]byte(one), &all); err != nil {
 		t.Fatal(err)
 	}
-	if all[6].Failed != "seven of 6" || !strings.HasPrefix(all[10].Failed, "panic: eleven at engine/study/run_test.go:") {
-		t.Errorf("%q, %q", all[6].Failed, all[10].Failed)
+	if all[6].Failure != "seven of 6" || !strings.HasPrefix(all[10].Failure, "panic: eleven at engine/study/run_test.go:") {
+		t.Errorf("%q, %q", all[6].Failure, all[10].Failure)
 	}
 	if !math.IsNaN(all[0].Metrics[1].Value) || all[0].Metrics[2].Text != "so" {
 		t.Error("NaN came back as a number")
@@ -347,17 +347,17 @@ func TestFolderThatTakesNoMore(t *testing.T) {
 // Seeds or an order that someone has changed in the file are noticed; how the runs are cut into tasks does not matter.
 func TestManifestSaysThatItWasAltered(t *testing.T) {
 	seeds := []int64{7, 8, 9, 10}
-	now := Manifest{Runs: 4, Tasks: Cut(4, 1, seeds)}
+	now := Manifest{Runs: 4, Tasks: SplitTasks(4, 1, seeds)}
 	for _, c := range []struct {
 		name  string
 		tasks []TaskSpan
 		want  bool
 	}{
-		{"as planned", Cut(4, 1, seeds), false},
-		{"cut otherwise", Cut(4, 3, seeds), false},
-		{"another seed", Cut(4, 1, []int64{7, 8, 0, 10}), true},
-		{"no seeds", Cut(4, 1, nil), true},
-		{"another order", append(Cut(3, 1, seeds), TaskSpan{First: 3, Runs: 1, Seeds: seeds[3:], After: []int{0}}), true},
+		{"as planned", SplitTasks(4, 1, seeds), false},
+		{"cut otherwise", SplitTasks(4, 3, seeds), false},
+		{"another seed", SplitTasks(4, 1, []int64{7, 8, 0, 10}), true},
+		{"no seeds", SplitTasks(4, 1, nil), true},
+		{"another order", append(SplitTasks(3, 1, seeds), TaskSpan{FirstRun: 3, Runs: 1, Seeds: seeds[3:], Dependencies: []int{0}}), true},
 	} {
 		if got := (&Manifest{Runs: 4, Tasks: c.tasks}).Altered(&now); got != c.want {
 			t.Errorf("%s: %t, want %t", c.name, got, c.want)
@@ -377,7 +377,7 @@ func TestTasksTaper(t *testing.T) {
 			t.Errorf("%d runs: %d tasks, %v", c.runs, len(m.Tasks), err)
 		}
 		for i, s := range m.Tasks {
-			if left := c.runs - s.First; s.Runs > max(c.least, left/64) || s.Runs < c.least && i+1 < len(m.Tasks) {
+			if left := c.runs - s.FirstRun; s.Runs > max(c.least, left/64) || s.Runs < c.least && i+1 < len(m.Tasks) {
 				t.Errorf("%d runs: task %d has %d of the %d that are left", c.runs, i, s.Runs, left)
 			}
 		}

@@ -121,7 +121,7 @@ func (f *Folder) parse(r io.Reader, task int) (list []Outcome, mine bool) {
 			continue
 		}
 		var o Outcome
-		if strictly(line, &o) != nil || o.Run != span.First+len(list) || !o.whole() || len(list) == span.Runs {
+		if strictly(line, &o) != nil || o.Run != span.FirstRun+len(list) || !o.valid() || len(list) == span.Runs {
 			return list, true
 		}
 		list = append(list, o)
@@ -175,7 +175,7 @@ func (w *taskWriter) line(v any) error {
 }
 
 func (w *taskWriter) add(o Outcome) error {
-	if o.Failed != "" {
+	if o.Failure != "" {
 		w.failedRuns++
 	}
 	if err := w.line(o); err != nil || time.Since(w.synced) < syncEvery {
@@ -198,7 +198,7 @@ func (e *Early) Error() string {
 // CheckOrder tells whether a task can be done; the error is *Early where others have to be done first.
 func (f *Folder) CheckOrder(task int) error {
 	var open []int
-	for _, k := range f.Manifest.Tasks[task].After {
+	for _, k := range f.Manifest.Tasks[task].Dependencies {
 		if _, err := f.Read(k); err != nil {
 			open = append(open, k)
 		}
@@ -244,7 +244,7 @@ func (f *Folder) Do(ctx context.Context, task int, work Work, see func(o Outcome
 		}
 		see(o, false)
 	}
-	for run := span.First + len(old); run < span.First+span.Runs; run++ {
+	for run := span.FirstRun + len(old); run < span.FirstRun+span.Runs; run++ {
 		o, ok := attempt(ctx, run, work)
 		if !ok {
 			return errors.Join(ctx.Err(), file.Sync())

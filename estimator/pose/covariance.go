@@ -6,30 +6,30 @@ import (
 	"hilrig/engine/rotation"
 )
 
-// most is the largest number of states of a filter here.
-const most = 16
+// maxStates is the largest number of states of a filter here.
+const maxStates = 16
 
 // square is an n×n matrix in fixed memory, rows first.
-type square [most][most]float64
+type square [maxStates][maxStates]float64
 
 // measured is a row of a measurement matrix: len values at the states listed.
 type measured struct {
-	len int
-	at  [6]int
-	v   [6]float64
+	len    int
+	states [6]int
+	v      [6]float64
 }
 
 func (h *measured) add(at int, v float64) {
-	h.at[h.len], h.v[h.len] = at, v
+	h.states[h.len], h.v[h.len] = at, v
 	h.len++
 }
 
 // correct takes one scalar measurement: residual z against the state before all measurements of the frame, of which dx is the
 // correction so far, and variance r. It changes the lower triangle of P, the only one it reads, and dx, and returns the normalised
 // innovation. After the last of a frame, mirror.
-func correct(p *square, dx *[most]float64, h *measured, n int, z, r float64) float64 {
-	var ph [most]float64
-	for k, at := range h.at[:h.len] {
+func correct(p *square, dx *[maxStates]float64, h *measured, n int, z, r float64) float64 {
+	var ph [maxStates]float64
+	for k, at := range h.states[:h.len] {
 		f := h.v[k]
 		row := p[at][:at+1]
 		for i, v := range row {
@@ -40,7 +40,7 @@ func correct(p *square, dx *[most]float64, h *measured, n int, z, r float64) flo
 		}
 	}
 	s := r
-	for k, at := range h.at[:h.len] {
+	for k, at := range h.states[:h.len] {
 		s += h.v[k] * ph[at]
 		z -= h.v[k] * dx[at]
 	}

@@ -11,15 +11,15 @@ import (
 // flow is what the equations do to the moving states in a step: Φ of (δ, ω, x, y) by (δ, ω) and by the coefficients. By their own, x and y
 // are as they were, and by the contact velocity they move by h.
 type flow struct {
-	b [moving][6]float64
-	c [moving][3]float64
+	b [dynamicStates][6]float64
+	c [dynamicStates][3]float64
 }
 
 // transition is 1 + A·h + A²·h²/2 of the states, A the equations linearised at q and ω, where dω/dt is a:
 //
 //	dδ/dt = δω − ω×δ,   δ(dω/dt) = Aδ·δ + Aω·δω + Aμ·δμ,   δ(dx/dt) = R·(ŷ, R·(δω − ω×δ)) + δu,   δ(dy/dt) = −R·(x̂, …) + δu
 func (f *Rolling) transition(q quat.Number, w, a r3.Vec, h float64, phi *flow) {
-	var b [moving][6]float64
+	var b [dynamicStates][6]float64
 	var c [3][3]float64 // dω/dt by the coefficients
 	g := ball.FrameOf(q)
 	s := f.model.Slopes(&g, w, a)
@@ -36,7 +36,7 @@ func (f *Rolling) transition(q quat.Number, w, a r3.Vec, h float64, phi *flow) {
 		turned := r3.Cross(w, v) // (v, −ω×δ) = (ω×v, δ)
 		b[6+k] = [6]float64{turned.X, turned.Y, turned.Z, v.X, v.Y, v.Z}
 	}
-	for i := range moving {
+	for i := range dynamicStates {
 		bi := &b[i]
 		for j := range 3 {
 			// A² by its columns: δ meets −ω× and Aδ, ω meets 1 and Aω
@@ -59,8 +59,8 @@ func (f *Rolling) transition(q quat.Number, w, a r3.Vec, h float64, phi *flow) {
 
 // propagate replaces P by Φ·P·Φᵀ.
 func (m *flow) propagate(p *square, h float64, n int) {
-	var a [moving][most]float64 // Φ·P
-	for i := range moving {
+	var a [dynamicStates][maxStates]float64 // Φ·P
+	for i := range dynamicStates {
 		b, c := &m.b[i], &m.c[i]
 		row := a[i][:n]
 		for j := range row {
@@ -73,7 +73,7 @@ func (m *flow) propagate(p *square, h float64, n int) {
 			}
 		}
 	}
-	for i := range moving {
+	for i := range dynamicStates {
 		x := &a[i]
 		for j := range i + 1 {
 			b, c := &m.b[j], &m.c[j]
@@ -83,7 +83,7 @@ func (m *flow) propagate(p *square, h float64, n int) {
 			}
 			p[i][j], p[j][i] = s, s
 		}
-		for j := moving; j < n; j++ {
+		for j := dynamicStates; j < n; j++ {
 			p[i][j], p[j][i] = x[j], x[j]
 		}
 	}

@@ -70,20 +70,20 @@ const (
 	iSpin      = 12
 	iQuadratic = 13
 
-	moving = 8 // states before it change by the equations; the others walk
+	dynamicStates = 8 // states before it change by the equations; the others walk
 )
 
 const (
-	begin   = 24   // frames, at most, that the first state is made of
-	fewest  = 8    // … at least
-	span    = 0.12 // s  of them, unless the fewest take longer
-	longest = 0.01 // s  of one step of the equations
-	gap     = 0.25 // s  after which the filter begins anew
+	maxStartFrames = 24   // frames, at most, that the first state is made of
+	minStartFrames = 8    // … at least
+	span           = 0.12 // s  of them, unless minStartFrames take longer
+	longest        = 0.01 // s  of one step of the equations
+	gap            = 0.25 // s  after which the filter begins anew
 
-	// clear is the standard deviation of ω, over the rolling speed, above which the filter does not begin: the coefficients enter as
+	// maxOmegaError is the standard deviation of ω, over the rolling speed, above which the filter does not begin: the coefficients enter as
 	// products with ω, and the linearised equations would learn from its errors. On records without it, one estimate in fifty was seven
 	// standard errors off.
-	clear = 0.1
+	maxOmegaError = 0.1
 )
 
 // Rolling is the filter of a rolling ball with its friction. Make one with NewRolling.
@@ -103,9 +103,9 @@ type Rolling struct {
 
 	running  bool // the first state has been made
 	count    int  // frames of the beginning kept
-	times    [begin]float64
-	turns    [begin]quat.Number
-	places   [begin]r3.Vec
+	times    [maxStartFrames]float64
+	turns    [maxStartFrames]quat.Number
+	places   [maxStartFrames]r3.Vec
 	verdicts verdictState
 }
 
@@ -139,11 +139,11 @@ func (f *Rolling) restart() { f.count, f.running = 0, false }
 func (f *Rolling) Step(z *Sample) {
 	v := &f.verdicts
 	switch {
-	case !finite(z):
-		v.bad++
+	case !allFinite(z):
+		v.badFrames++
 		return
 	case f.count > 0 && !(z.T > f.times[f.count-1]):
-		v.bad++
+		v.badFrames++
 		return
 	case f.count > 0 && z.T-f.times[f.count-1] > gap:
 		v.gaps++
@@ -157,13 +157,13 @@ func (f *Rolling) Step(z *Sample) {
 	f.advance(z.T)
 	nis, ok := f.correct(z)
 	if !ok {
-		v.bad++
+		v.badFrames++
 		return
 	}
 	f.judge(nis)
 }
 
-func finite(z *Sample) bool {
+func allFinite(z *Sample) bool {
 	s := z.T + z.R.Real + z.R.Imag + z.R.Jmag + z.R.Kmag + z.P.X + z.P.Y + z.P.Z
 	return s-s == 0
 }
@@ -185,24 +185,24 @@ func (f *Rolling) gather(z *Sample) {
 	f.count++
 	n := f.count
 	half := (z.T - f.times[0]) / 2
-	if n < begin && (n < fewest || 2*half < span) {
+	if n < maxStartFrames && (n < minStartFrames || 2*half < span) {
 		return
 	}
 	noise := math.Sqrt((z.Turn[0][0] + z.Turn[1][1] + z.Turn[2][2]) / 3)
 	place := math.Sqrt((z.Place[0][0] + z.Place[1][1] + z.Place[2][2]) / 3)
 	t := f.times[0] + half
-	turn, err := rotation.Polynomial{Half: half, Order: 3, Noise: noise}.Turn(t, f.times[:n], f.turns[:n])
-	point, _ := rotation.Polynomial{Half: half, Order: 3, Noise: place}.Point(t, f.times[:n], f.places[:n])
+	turn, err := rotation.Polynomial{HalfWindow: half, Order: 3, Noise: noise}.Turn(t, f.times[:n], f.turns[:n])
+	point, _ := rotation.Polynomial{HalfWindow: half, Order: 3, Noise: place}.Point(t, f.times[:n], f.places[:n])
 	// half as much again for what a cubic does not follow
 	const inflated = 1.5
 	f.q, f.w = turn.R, turn.Omega
-	speed := r3.Norm(f.across())
+	speed := r3.Norm(f.rollingOmega())
 	omega := inflated * r3.Norm(turn.OmegaError) / math.Sqrt(3)
-	if err != nil || omega > clear*speed {
+	if err != nil || omega > maxOmegaError*speed {
 		// too fast for the frames, or too slow: forget the older half and go on
-		f.verdicts.now = Slow
+		f.verdicts.verdict = Slow
 		if err != nil {
-			f.verdicts.now = Fast
+			f.verdicts.verdict = Fast
 		}
 		f.count = copy(f.times[:], f.times[n/2:n])
 		copy(f.turns[:], f.turns[n/2:n])
@@ -213,7 +213,7 @@ func (f *Rolling) gather(z *Sample) {
 	f.t, f.x = t, point.P
 	f.u, f.p = [2]float64{}, square{}
 	f.mu = f.project(turn.Alpha, r3.Norm(turn.AlphaError)/math.Sqrt(3))
-	f.verdicts.mean, f.verdicts.now, f.verdicts.slip = 1, Learning, 0
+	f.verdicts.mean, f.verdicts.verdict, f.verdicts.slip = 1, Learning, 0
 	around := func(at, n int, sd float64) {
 		for i := range n {
 			f.p[at+i][at+i] = sd * sd
@@ -246,8 +246,8 @@ func (f *Rolling) project(alpha r3.Vec, sd float64) (mu Friction) {
 	return Friction{Roll: (bb*al - ab*bl) / det, Spin: (aa*bl - ab*al) / det}
 }
 
-// across is ω_h, the part of ω in the plane, and its length is the rolling speed.
-func (f *Rolling) across() r3.Vec {
+// rollingOmega is ω_h, the part of ω in the plane, and its length is the rolling speed.
+func (f *Rolling) rollingOmega() r3.Vec {
 	g := ball.FrameOf(f.q).C
 	return r3.Sub(f.w, r3.Scale(r3.Dot(f.w, g), g))
 }
@@ -316,8 +316,8 @@ func (f *Rolling) correct(z *Sample) (nis float64, ok bool) {
 	if !ok {
 		return 0, false
 	}
-	var dx [most]float64
-	angle := rotation.Between(f.q, z.R)
+	var dx [maxStates]float64
+	angle := rotation.Difference(f.q, z.R)
 	off := r3.Sub(z.P, f.x)
 	for at, m := range [2]struct {
 		w *[3][3]float64

@@ -244,7 +244,7 @@ func TestRollingBridgesGaps(t *testing.T) {
 		f.Step(&z)
 	}
 	r, c := f.Result(), f.Counts()
-	if c.Bad != bad || c.Gaps != 0 || c.Restarts != 0 {
+	if c.BadFrames != bad || c.Gaps != 0 || c.Restarts != 0 {
 		t.Errorf("counts %+v, want %d bad", c, bad)
 	}
 	if r.Soundness != Sound || math.Abs(r.Roll.Mean-m.Mu) > 4*r.Roll.Sd {

@@ -42,27 +42,27 @@ func (s Soundness) String() string { return soundness[s] }
 
 // Limits of the verdict.
 const (
-	sure      = 4.0  // standard deviations of the contact velocity
-	misfit    = 1.5  // rms of the normalised innovations
-	averaged  = 50.0 // frames over which they are averaged
-	probation = 1.0  // s  without a doubt before a value is shown again
-	quiet     = 0.1  // s  without a doubt that ends it
-	giveUp    = 0.3  // s  of doubt upon doubt after which the estimate is begun anew
-	learnt    = 0.5  // standard deviation over that of the prior
+	sigmaFactor     = 4.0  // standard deviations of the contact velocity
+	misfit          = 1.5  // rms of the normalised innovations
+	averagingFrames = 50.0 // frames over which they are averaged
+	probation       = 1.0  // s  without a doubt before a value is shown again
+	recoveryTime    = 0.1  // s  without a doubt that ends it
+	giveUp          = 0.3  // s  of doubt upon doubt after which the estimate is begun anew
+	learnedRatio    = 0.5  // standard deviation over that of the prior
 )
 
 // verdictState is what judge remembers.
 type verdictState struct {
-	now   Soundness // of the last frame, without Settling
-	last  Soundness // the last doubt; Sound: there has been none
-	doubt float64   // s  its time
-	since float64   // s  time since which doubt followed doubt
-	stale bool      // the estimate lived through a doubt
+	verdict    Soundness // of the last frame, without Settling
+	lastDoubt  Soundness // the last doubt; Sound: there has been none
+	doubt      float64   // s  its time
+	doubtStart float64   // s  time since which doubt followed doubt
+	stale      bool      // the estimate lived through a doubt
 
 	nis, mean float64 // of the last frame; slow mean over 6 degrees of freedom
 	slip      float64 // velocity of the contact in standard deviations
 
-	frames, bad, gaps, restarts int
+	frames, badFrames, gaps, restarts int
 }
 
 // judge looks at the frame just taken in.
@@ -70,26 +70,26 @@ func (f *Rolling) judge(nis float64) {
 	v := &f.verdicts
 	v.frames++
 	v.nis = nis
-	v.mean += (nis/6 - v.mean) / averaged
+	v.mean += (nis/6 - v.mean) / averagingFrames
 
-	radius := f.spec.RadiusError * f.spec.Ball.Radius * r3.Norm(f.across())
+	radius := f.spec.RadiusError * f.spec.Ball.Radius * r3.Norm(f.rollingOmega())
 	v.slip = f.slipOver(radius * radius)
-	if v.now = f.doubt(); v.now == Sound {
-		if f.p[iRoll][iRoll] > learnt*learnt*f.spec.Prior.Roll*f.spec.Prior.Roll {
-			v.now = Learning
+	if v.verdict = f.doubt(); v.verdict == Sound {
+		if f.p[iRoll][iRoll] > learnedRatio*learnedRatio*f.spec.Prior.Roll*f.spec.Prior.Roll {
+			v.verdict = Learning
 		}
-		if v.stale && f.t-v.doubt > quiet {
+		if v.stale && f.t-v.doubt > recoveryTime {
 			f.renew()
 		}
 		return
 	}
 	// an estimate that lived through a doubt is not trusted again
-	if v.last == Sound || f.t-v.doubt > quiet {
-		v.since = f.t
+	if v.lastDoubt == Sound || f.t-v.doubt > recoveryTime {
+		v.doubtStart = f.t
 	}
-	v.last, v.doubt, v.stale = v.now, f.t, true
-	if f.t-v.since > giveUp {
-		v.since = f.t
+	v.lastDoubt, v.doubt, v.stale = v.verdict, f.t, true
+	if f.t-v.doubtStart > giveUp {
+		v.doubtStart = f.t
 		f.renew()
 	}
 }
@@ -108,7 +108,7 @@ func (f *Rolling) doubt() Soundness {
 	switch {
 	case !(v.mean <= misfit*misfit):
 		return Contradicts
-	case !(v.slip <= sure):
+	case !(v.slip <= sigmaFactor):
 		return Slips
 	case !(n > 0):
 		return Lifts
@@ -154,19 +154,19 @@ type Rolled struct {
 func (f *Rolling) Result() Rolled {
 	v := &f.verdicts
 	nan := Value{math.NaN(), math.NaN()}
-	r := Rolled{Soundness: Waiting, Doubt: v.last, Roll: nan, Spin: nan, Quadratic: nan, R: rotation.Identity, Noise: math.Sqrt(v.mean), NIS: v.nis}
+	r := Rolled{Soundness: Waiting, Doubt: v.lastDoubt, Roll: nan, Spin: nan, Quadratic: nan, R: rotation.Identity, Noise: math.Sqrt(v.mean), NIS: v.nis}
 	switch {
 	case f.running:
 		r.T, r.R, r.Omega, r.P, r.Force = f.t, f.q, f.w, f.x, f.force
 		r.Slip, r.SlipOver = r3.Vec{X: f.u[0], Y: f.u[1]}, v.slip
-		r.Soundness = v.now
+		r.Soundness = v.verdict
 	case f.count > 0:
 		r.T, r.R, r.P = f.times[f.count-1], f.turns[f.count-1], f.places[f.count-1]
-		if v.now == Slow || v.now == Fast {
-			r.Soundness = v.now
+		if v.verdict == Slow || v.verdict == Fast {
+			r.Soundness = v.verdict
 		}
 	}
-	if v.last != Sound && r.T-v.doubt < probation && r.Soundness <= Learning {
+	if v.lastDoubt != Sound && r.T-v.doubt < probation && r.Soundness <= Learning {
 		r.Soundness = Settling
 	}
 	if r.Soundness != Sound {
@@ -174,24 +174,24 @@ func (f *Rolling) Result() Rolled {
 	}
 	value := func(mean float64, i int) Value { return Value{mean, math.Sqrt(f.p[i][i])} }
 	r.Roll, r.Spin = value(f.mu.Roll, iRoll), value(f.mu.Spin, iSpin)
-	r.SpinKnown = r.Spin.Sd < learnt*f.spec.Prior.Spin
+	r.SpinKnown = r.Spin.Sd < learnedRatio*f.spec.Prior.Spin
 	if f.n > iQuadratic {
 		r.Quadratic = value(f.mu.Quadratic, iQuadratic)
-		r.QuadraticKnown = r.Quadratic.Sd < learnt*f.spec.Prior.Quadratic
+		r.QuadraticKnown = r.Quadratic.Sd < learnedRatio*f.spec.Prior.Quadratic
 	}
 	return r
 }
 
 // RollingCounts is what a Rolling has met.
 type RollingCounts struct {
-	Frames   int // taken in
-	Bad      int // left out: no numbers, not after the last one, or a covariance that is none
-	Gaps     int // longer than the filter bridges
-	Restarts int // after a doubt
+	Frames    int // taken in
+	BadFrames int // left out: no numbers, not after the last one, or a covariance that is none
+	Gaps      int // longer than the filter bridges
+	Restarts  int // after a doubt
 }
 
 // Counts is what the filter has met so far.
 func (f *Rolling) Counts() RollingCounts {
 	v := &f.verdicts
-	return RollingCounts{v.frames, v.bad, v.gaps, v.restarts}
+	return RollingCounts{v.frames, v.badFrames, v.gaps, v.restarts}
 }

@@ -242,7 +242,7 @@ func (t *Tracker) try(at float64, markers []r3.Vec, h *[MaxMarkers]int) (c trial
 	err2 := t.body.Acceleration * dt * dt
 	if t.kept == 2 {
 		before := t.tLast - t.tBefore
-		turn := rotation.Between(t.before, t.last)
+		turn := rotation.Difference(t.before, t.last)
 		pred = quat.Mul(t.last, rotation.Exp(r3.Scale(dt/before, turn)))
 		err2 += t.body.Acceleration * dt * before
 	} else {
@@ -250,7 +250,7 @@ func (t *Tracker) try(at float64, markers []r3.Vec, h *[MaxMarkers]int) (c trial
 	}
 	noise := t.body.Noise / c.fit.Spread
 	sd2 := err2*err2/4 + 6*noise*noise
-	off := rotation.Between(pred, c.fit.R)
+	off := rotation.Difference(pred, c.fit.R)
 	d2 := r3.Norm2(off) / sd2
 	c.cost += d2
 	c.jump = d2 > outlier
@@ -290,7 +290,7 @@ func (t *Tracker) accept(p Pose, c trial, h *[MaxMarkers]int) Pose {
 	p.Place = rotation.Eye.Scale(s2/c.fit.Weight).Add(-1, lever.Mul(world).Mul(lever))
 
 	if t.kept > 0 {
-		p.R = rotation.Near(p.R, t.last)
+		p.R = rotation.NearestSign(p.R, t.last)
 	}
 	if dt := p.T - t.tLast; t.kept > 0 && dt > 0 && dt <= stale {
 		t.before, t.tBefore = t.last, t.tLast

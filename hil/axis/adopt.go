@@ -24,28 +24,28 @@ func SetOf(law friction.Model) *Set {
 
 // Change is a model that is ready to be adopted. What it holds belongs to the axis from then on, until two more were adopted after it.
 type Change struct {
-	motor  plant.Motor
-	law    friction.Model
-	comp   *compensator
-	model  *estimator.Contact
-	twin   twin
-	most   float64 // N·m  residual that no friction explains
-	tuning estimator.Tuning
+	motor         plant.Motor
+	law           friction.Model
+	comp          *compensator
+	model         *estimator.Contact
+	twin          twin
+	residualLimit float64 // N·m  residual that no friction explains
+	tuning        estimator.Tuning
 
-	s    Spec                // that of the axis, with the motor
-	made map[uint64]*madeLaw // by Block.key
+	s          Spec                // that of the axis, with the motor
+	cachedLaws map[uint64]*madeLaw // by Block.key
 }
 
 // madeLaw is a law with all that is made of it. Other numbers are filled in where they are.
 type madeLaw struct {
-	law      friction.Model
-	at, back []*float64 // its numbers, and those for v < 0; nil: those of the file
-	model    *estimator.Contact
-	comp     *compensator // nil: the axis is not compensated
+	law                    friction.Model
+	params, backwardParams []*float64 // its numbers, and those for v < 0; nil: those of the file
+	model                  *estimator.Contact
+	comp                   *compensator // nil: the axis is not compensated
 }
 
-// With is the specification with a set in place of law and motor.
-func (s Spec) With(set *Set) (Spec, error) {
+// WithSet is the specification with a set in place of law and motor.
+func (s Spec) WithSet(set *Set) (Spec, error) {
 	if s.Law == nil {
 		return s, errors.New("the file gives this axis no friction law, so there is none to replace")
 	}
@@ -56,12 +56,12 @@ func (s Spec) With(set *Set) (Spec, error) {
 	if s.Motor, err = Edited(s.Motor, s.Drive, set.Motor); err != nil {
 		return s, fmt.Errorf("motor: %w", err)
 	}
-	s.take(s.Motor)
+	s.setMotor(s.Motor)
 	return s, nil
 }
 
-// take tells a motor to the descriptions of the filter.
-func (s *Spec) take(m plant.Motor) {
+// setMotor tells a motor to the descriptions of the filter.
+func (s *Spec) setMotor(m plant.Motor) {
 	s.Motor, s.Kalman.Motor = m, m
 	if s.Mechanical.Inertia > 0 {
 		s.Mechanical.Inertia = m.J
@@ -73,7 +73,7 @@ func (s Spec) Check(set *Set) error {
 	if set == nil {
 		return nil
 	}
-	s, err := s.With(set)
+	s, err := s.WithSet(set)
 	if err != nil {
 		return err
 	}
@@ -95,17 +95,17 @@ func (s Spec) Check(set *Set) error {
 // garbage, and one that is given a model every minute must not grow. Three places are enough: while one is made ready a second may be in
 // force and a third fade out. What is made of a law is kept by the kind of law, so memory is taken the first time alone.
 type Changes struct {
-	s     *Spec
-	axis  *Axis
-	place [3]Change
-	next  int
+	s         *Spec
+	axis      *Axis
+	place     [3]Change
+	nextPlace int
 }
 
 // NewChanges are those of an axis with its specification.
 func NewChanges(s *Spec, a *Axis) *Changes {
 	c := &Changes{s: s, axis: a}
 	for i := range c.place {
-		c.place[i].made = map[uint64]*madeLaw{}
+		c.place[i].cachedLaws = map[uint64]*madeLaw{}
 	}
 	return c
 }
@@ -113,37 +113,37 @@ func NewChanges(s *Spec, a *Axis) *Changes {
 // Prepare makes the model of a block ready. It may take its time, beside the tick. The numbers are not checked, Check does; only what is
 // made the first time can be refused. The change before it has been adopted, or discarded.
 func (p *Changes) Prepare(b *Block) (*Change, error) {
-	c := &p.place[p.next]
+	c := &p.place[p.nextPlace]
 	c.s, c.motor = *p.s, p.s.Motor
 	b.edit(&c.motor)
-	c.s.take(c.motor)
-	m := c.made[b.key()]
+	c.s.setMotor(c.motor)
+	m := c.cachedLaws[b.key()]
 	if m == nil {
 		var err error
 		if m, err = c.make(b); err != nil {
 			return nil, err
 		}
-		c.made[b.key()] = m
+		c.cachedLaws[b.key()] = m
 	} else {
-		b.fill(m.at, m.back)
+		b.fill(m.params, m.backwardParams)
 		m.model.Renew()
 		if m.comp != nil {
 			m.comp.renew(c.motor.J, c.s.PID)
 		}
 	}
 	c.law, c.model, c.comp = m.law, m.model, m.comp
-	c.twin, c.most = twinOf(c.motor.J, c.law), unexplained*c.law.Levels().Rest.Max()
+	c.twin, c.residualLimit = twinOf(c.motor.J, c.law), unexplained*c.law.Levels().Rest.Max()
 	if c.s.Drive == plant.VoltageDrive {
 		p.axis.est.TuneElectrical(&c.tuning, c.s.kalman())
 	} else {
 		p.axis.est.TuneMechanical(&c.tuning, c.s.mechanical(), c.s.Motor.K, c.s.effort(1))
 	}
-	p.next = (p.next + 1) % len(p.place)
+	p.nextPlace = (p.nextPlace + 1) % len(p.place)
 	return c, nil
 }
 
 // Discard takes the change back that was prepared last: it is not adopted.
-func (p *Changes) Discard() { p.next = (p.next + len(p.place) - 1) % len(p.place) }
+func (p *Changes) Discard() { p.nextPlace = (p.nextPlace + len(p.place) - 1) % len(p.place) }
 
 // make makes all that belongs to the law of a block, the first time.
 func (c *Change) make(b *Block) (m *madeLaw, err error) {
@@ -156,9 +156,9 @@ func (c *Change) make(b *Block) (m *madeLaw, err error) {
 			Sides() (fore, back friction.Model)
 		}); ok {
 			fore, back := sided.Sides()
-			m.at, m.back = friction.Bind(fore), friction.Bind(back)
+			m.params, m.backwardParams = friction.Bind(fore), friction.Bind(back)
 		} else {
-			m.at = friction.Bind(m.law)
+			m.params = friction.Bind(m.law)
 		}
 	}
 	if c.s.compensates() {
@@ -178,22 +178,22 @@ type path struct {
 }
 
 // Fades tells whether a change still fades in: the next one has to wait.
-func (a *Axis) Fades() bool { return a.old.comp != nil }
+func (a *Axis) Fades() bool { return a.previousPath.comp != nil }
 
 // Adopt puts a change in force at the edge of a tick. Under way the command goes from the old path to the new one over the ramp of the
 // compensation, and nobody learns meanwhile; at rest it is in force at once.
 func (a *Axis) Adopt(c *Change, on bool) {
 	if c.comp != nil {
-		was := a.now.comp
-		c.comp.adopt(was.wanted, a.injected, a.pid.PID)
+		was := a.activePath.comp
+		c.comp.adopt(was.targetScale, a.injected, a.pid.PID)
 		c.comp.scale, c.comp.shaken, c.comp.rest = was.scale, was.shaken, was.rest
-		if a.old, a.faded = (path{}), 0; on && was.Ramp > 0 {
-			a.old = a.now
+		if a.previousPath, a.faded = (path{}), 0; on && was.Ramp > 0 {
+			a.previousPath = a.activePath
 		}
 		a.learns, _ = c.comp.law.(estimator.Learning)
 	}
-	a.now = path{comp: c.comp, motor: c.motor}
-	a.s.Motor, a.s.Law, a.model, a.most = c.motor, c.law, c.model, c.most
+	a.activePath = path{comp: c.comp, motor: c.motor}
+	a.s.Motor, a.s.Law, a.model, a.residualLimit = c.motor, c.law, c.model, c.residualLimit
 	if a.frozen != nil {
 		a.frozen.know(c.twin)
 	}
@@ -208,6 +208,6 @@ func (a *Axis) Adopt(c *Change, on bool) {
 
 // weight of the new path (0 … 1): it begins and ends without a jump of its slope.
 func (a *Axis) weight() float64 {
-	x := min(1, a.faded/a.now.comp.Ramp)
+	x := min(1, a.faded/a.activePath.comp.Ramp)
 	return x * x * (3 - 2*x)
 }

@@ -20,7 +20,7 @@ func hand(t *testing.T, b *bed, s Spec) {
 func ready(t *testing.T, b *bed, s Spec, set *Set) *Change {
 	t.Helper()
 	var block Block
-	if err := block.Put(set); err != nil {
+	if err := block.Encode(set); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Check(set); err != nil {
@@ -74,7 +74,7 @@ func TestSetReachesTheFilter(t *testing.T) {
 	set.Motor = map[string]float64{"J": 9e-5}
 	for _, inertia := range []float64{7e-5, 0} {
 		s.Mechanical.Inertia = inertia
-		got, err := s.With(set)
+		got, err := s.WithSet(set)
 		want := 9e-5
 		if inertia == 0 {
 			want = 0
@@ -84,7 +84,7 @@ func TestSetReachesTheFilter(t *testing.T) {
 		}
 	}
 	s.Law = nil
-	if _, err := s.With(set); err == nil {
+	if _, err := s.WithSet(set); err == nil {
 		t.Error("a law takes the place of none")
 	}
 }
@@ -99,8 +99,8 @@ func TestAdopt(t *testing.T) {
 			ticks int // that it fades for
 		}{{true, 4.0 / 1024, 4}, {false, 4.0 / 1024, 0}, {true, 0, 0}, {false, 0, 0}} {
 			s := motorSpec(t, reference.Spec{Kind: "constant"})
-			s.Tick, s.Every, s.Drive, s.Comp.Ramp = 1.0/1024, 1.0/1024, drive, c.ramp
-			s.Sampling.Groups[0].Every, s.Mechanical = s.Tick, estimator.MechanicalSpec{Inertia: 7e-5, PositionNoise: 1e-4, Walk: 0.1}
+			s.Tick, s.SamplePeriod, s.Drive, s.Comp.Ramp = 1.0/1024, 1.0/1024, drive, c.ramp
+			s.Sampling.Groups[0].SamplePeriod, s.Mechanical = s.Tick, estimator.MechanicalSpec{Inertia: 7e-5, PositionNoise: 1e-4, Walk: 0.1}
 			b := newBed(t, s)
 			b.age = 0
 			b.Start(b.x)
@@ -116,10 +116,10 @@ func TestAdopt(t *testing.T) {
 			if n != c.ticks {
 				t.Errorf("%v, energised %v, ramp %g s: fades for %d ticks, want %d", drive, c.on, c.ramp, n, c.ticks)
 			}
-			if math.Abs(b.Unexplained()-0.42) > 1e-12 || math.Abs(b.stall.friction-0.21) > 1e-12 || b.stall.j != 9e-5 || b.now.motor.J != 9e-5 || b.signs != nil && b.signs.s.Motor.J != 9e-5 {
-				t.Errorf("%v: residual limit %g N·m, twin %+v, motor %+v, signs %+v", drive, b.Unexplained(), b.stall.twin, b.now.motor, b.signs)
+			if math.Abs(b.Unexplained()-0.42) > 1e-12 || math.Abs(b.stall.friction-0.21) > 1e-12 || b.stall.j != 9e-5 || b.activePath.motor.J != 9e-5 || b.signs != nil && b.signs.s.Motor.J != 9e-5 {
+				t.Errorf("%v: residual limit %g N·m, twin %+v, motor %+v, signs %+v", drive, b.Unexplained(), b.stall.twin, b.activePath.motor, b.signs)
 			}
-			if want := frozenFs*2*0.021 + unsureEffort*b.frozen.effort(s.TopCommand); math.Abs(b.frozen.hold-want) > 1e-12 || b.frozen.known.j != 9e-5 {
+			if want := frozenFs*2*0.021 + unsureEffort*b.frozen.effort(s.TopCommand); math.Abs(b.frozen.hold-want) > 1e-12 || b.frozen.axisModel.j != 9e-5 {
 				t.Errorf("%v: %+v, want a hold of %g N·m", drive, b.frozen, want)
 			}
 		}

@@ -20,10 +20,10 @@ import (
 
 // Spec is a configured axis: everything in SI.
 type Spec struct {
-	Linear bool // m and N in place of rad and N·m
-	Drive  plant.DriveKind
-	Tick   float64 // s  period of the loop
-	Every  float64 // s  from position to position; 0: one tick
+	Linear       bool // m and N in place of rad and N·m
+	Drive        plant.DriveKind
+	Tick         float64 // s  period of the loop
+	SamplePeriod float64 // s  from position to position; 0: one tick
 
 	Channels [estimator.Quantities]bool // what the rig measures of it, whether the filter uses it or not
 
@@ -36,7 +36,7 @@ type Spec struct {
 	TopCommand float64                  // the largest command to either side, in its unit; 0: not known
 
 	Ref                reference.Generator
-	Of                 ReferenceOf
+	RefKind            ReferenceOf
 	Fade               float64    // s  every start and every change of the reference blends over this time
 	Approach, MaxSpeed float64    // rad/s  speed of the way to the reference, 0: from the largest speed; and that, 0: not declared
 	Stop               [2]float64 // rad  the reference stays within it; [0, 0]: no limit
@@ -45,19 +45,19 @@ type Spec struct {
 	Gain               float64 // 1/s  of a velocity drive: speed per error
 	Comp               CompSpec
 
-	Coupled bool // the wanted motion takes the torque that Load gives, not inertia times acceleration
-	Beside  bool // another axis of the rig may throw it, and no mechanism says how
+	Coupled            bool // the wanted motion takes the torque that Load gives, not inertia times acceleration
+	UnmodelledCoupling bool // another axis of the rig may throw it, and no mechanism says how
 }
 
 // Axis estimates and controls. None of its methods allocates but New.
 type Axis struct {
-	s   Spec
-	dt  float64
-	est *estimator.Axis
-	at  layout
+	s      Spec
+	dt     float64
+	est    *estimator.Axis
+	layout layout
 
-	taken            [2]float64 // position and current that the filter took last
-	came             bool       // … a position in this tick
+	acceptedSamples  [2]float64 // position and current that the filter took last
+	positionAccepted bool       // … a position in this tick
 	signs            *signs     // nil: nothing to compare
 	pushes           *signs     // the measured current of a voltage drive against the motion; nil: none
 	stall            *stall     // nil: no effort is known
@@ -67,17 +67,17 @@ type Axis struct {
 	gap              gap
 	ray              ray
 	leap             leap
-	resting          bool     // behind a gap nothing counts
+	checksSuspended  bool     // behind a gap nothing counts
 	readings         readings // of all channels
 	current, applied bool     // are measured, and say something to the filter
-	stuck            Finding  // what it found in the newest sample
+	stallFinding     Finding  // what it found in the newest sample
 	ref              motion
 	pid              control.Loop
-	now              path
-	old              path               // the one before, while the new one fades in; else its compensator is nil
+	activePath       path
+	previousPath     path               // the one before, while the new one fades in; else its compensator is nil
 	faded            float64            // s  so long
-	each             [2]float64         // N·m  effort of the old path and of the new one
-	want             [3]float64         // what is followed, and its derivatives
+	pathEfforts      [2]float64         // N·m  effort of the old path and of the new one
+	desiredMotion    [3]float64         // what is followed, and its derivatives
 	load             float64            // N·m  that the machine takes for it
 	feed             feedForward        // what that leaves to the feedback
 	model            *estimator.Contact // the law driven by the estimated motion: the open-loop model beside the rig; nil: no law
@@ -85,20 +85,20 @@ type Axis struct {
 	gains            [nGains]float64    // as wanted
 	gliding          [nGains]glide      // as they are
 	glides           bool
-	live             []Param
+	liveParams       []Param
 	gain             float64 // 1/s  of a velocity drive
 	scale, injected  float64 // of the compensation, as wanted: share, and gain (1/s)
-	asked            float64 // N·m  effort of the tick before
-	held             bool    // … did not reach the shaft as asked
+	requestedEffort  float64 // N·m  effort of the tick before
+	learningHeld     bool    // … did not reach the shaft as asked
 	limited          int8    // … was cut at this limit of the controller: −1, 1; 0: it was not
 	saturated        saturation
 
-	age      float64 // s    of the newest position that was taken
-	residual float64 // N·m  slow mean of estimated minus modelled friction
-	share    float64 // of it that a tick replaces
-	most     float64 // N·m  of it that no friction explains
-	diverged bool    // … it was no number
-	windows  uint64  // RLS windows
+	age           float64 // s    of the newest position that was taken
+	residual      float64 // N·m  slow mean of estimated minus modelled friction
+	share         float64 // of it that a tick replaces
+	residualLimit float64 // N·m  of it that no friction explains
+	diverged      bool    // … it was no number
+	windows       uint64  // RLS windows
 }
 
 // layout says where the signals stand in the estimated and the modelled block of the axis; −1: there is none.
@@ -114,13 +114,13 @@ type layout struct {
 
 // Tick is what a tick of the loop tells an axis.
 type Tick struct {
-	On   bool   // energised
-	Skip uint32 // ticks left out before this one
+	Energised bool   // energised
+	Skip      uint32 // ticks left out before this one
 }
 
 const (
-	longestGap = 20 // ticks of time that reference and model make up for at once after a stop of the host
-	tooOld     = 5  // sampling periods of age beyond which the last command stands: a prediction that far is a guess
+	longestGap    = 20 // ticks of time that reference and model make up for at once after a stop of the host
+	maxAgePeriods = 5  // sampling periods of age beyond which the last command stands: a prediction that far is a guess
 )
 
 // New checks the specification and builds an axis in its initial state.
@@ -128,8 +128,8 @@ func New(s Spec) (*Axis, error) {
 	if int(s.Drive) >= len(s.Drive.Words()) {
 		return nil, fmt.Errorf("drive kind %d is unknown", s.Drive)
 	}
-	if s.Every == 0 {
-		s.Every = s.Tick
+	if s.SamplePeriod == 0 {
+		s.SamplePeriod = s.Tick
 	}
 	a := &Axis{s: s, dt: s.Tick, age: math.Inf(1), share: -math.Expm1(-s.Tick / residualTime)}
 	var err error
@@ -137,20 +137,20 @@ func New(s Spec) (*Axis, error) {
 		return nil, fmt.Errorf("estimator: %w", err)
 	}
 	if s.compensates() {
-		if a.now.comp, err = newCompensator(s.Comp, s.Law, s.Motor.J, s.PID); err != nil {
+		if a.activePath.comp, err = newCompensator(s.Comp, s.Law, s.Motor.J, s.PID); err != nil {
 			return nil, fmt.Errorf("compensation: %w", err)
 		}
-		a.learns, _ = a.now.comp.law.(estimator.Learning)
+		a.learns, _ = a.activePath.comp.law.(estimator.Learning)
 	}
 	if s.hasLaw() {
 		if a.model, err = estimator.NewContact(s.Law); err != nil {
 			return nil, fmt.Errorf("friction: %w", err)
 		}
-		a.most = unexplained * s.Law.Levels().Rest.Max()
+		a.residualLimit = unexplained * s.Law.Levels().Rest.Max()
 	}
 	a.arrange()
 	a.current, a.applied = s.measured(estimator.Current), s.measured(estimator.Voltage)
-	if s.driven() {
+	if s.hasDrive() {
 		if s.Drive == plant.VoltageDrive && s.measured(estimator.Current) {
 			a.pushes = newSigns(&a.s, plant.CurrentDrive, s.TopCommand/s.Motor.R)
 		}
@@ -160,24 +160,24 @@ func New(s Spec) (*Axis, error) {
 		}
 	}
 	a.readings = newReadings(&a.s)
-	if s.driven() && s.hasLaw() && a.at.friction >= 0 {
+	if s.hasDrive() && s.hasLaw() && a.layout.friction >= 0 {
 		a.stall = newStall(s.Motor.J, s.Law, a.est.PositionNoise())
 	}
-	a.now.motor = s.Motor
+	a.activePath.motor = s.Motor
 	a.ref = motion{gen: s.Ref, fade: s.Fade, approach: s.approach()}
 	a.pid = control.Loop{PID: s.PID}
-	a.saturated.most = s.MaxLimitCycle
-	a.live = s.Live()
-	start := make([]float64, len(a.live))
-	for i := range a.live {
-		start[i] = a.live[i].Start
+	a.saturated.maxCycle = s.MaxLimitCycle
+	a.liveParams = s.LiveParams()
+	start := make([]float64, len(a.liveParams))
+	for i := range a.liveParams {
+		start[i] = a.liveParams[i].Start
 	}
 	a.Set(start, false)
 	return a, nil
 }
 
-// driven tells whether there is a drive.
-func (s *Spec) driven() bool { return s.Drive != plant.NoDrive }
+// hasDrive tells whether there is a drive.
+func (s *Spec) hasDrive() bool { return s.Drive != plant.NoDrive }
 
 // hasLaw tells whether a friction law is known.
 func (s *Spec) hasLaw() bool { return s.Law != nil }
@@ -248,12 +248,12 @@ func (a *Axis) arrange() {
 			l.model = append(l.model, engine.Signal{Name: sig.Name, Unit: s.unit(sig.Unit)})
 		}
 	}
-	if s.driven() {
-		add(&l.ref, s.Of.signals(s.Drive)...)
-		if s.Of == OfPosition {
+	if s.hasDrive() {
+		add(&l.ref, s.RefKind.signals(s.Drive)...)
+		if s.RefKind == OfPosition {
 			add(&l.err, engine.Signal{Name: "ctl.error", Unit: "m"})
 		}
-		if s.Drive.Forces() && s.Of != OfCommand {
+		if s.Drive.Forces() && s.RefKind != OfCommand {
 			add(&l.tau, engine.Signal{Name: "ctl.effort", Unit: "N"})
 		}
 		if s.compensates() {
@@ -269,22 +269,22 @@ func (a *Axis) arrange() {
 			add(&l.bristle, engine.Signal{Name: "model.bristle", Unit: "m"})
 		}
 	}
-	if s.driven() {
+	if s.hasDrive() {
 		add(&l.heat, engine.Signal{Name: "heat"})
 	}
 	if s.compensates() {
 		learned := make([]engine.Signal, 0, 3)
-		for _, name := range a.now.comp.Kind.Info().Learns {
+		for _, name := range a.activePath.comp.Kind.Info().Learns {
 			learned = append(learned, engine.Signal{Name: name})
 		}
 		add(&l.learned, learned...)
 	}
-	a.at = l
+	a.layout = l
 }
 
 // compensates tells whether friction is compensated: the command is an effort, or becomes one, and follows a position.
 func (s *Spec) compensates() bool {
-	return s.Drive.Forces() && s.Of == OfPosition
+	return s.Drive.Forces() && s.RefKind == OfPosition
 }
 
 // unit is that of the axis for the unit of a linear one.
@@ -296,11 +296,11 @@ func (s *Spec) unit(linear string) string {
 }
 
 // Estimated are the signals that Estimate writes, Modelled those of Compute, without the name of the axis.
-func (a *Axis) Estimated() []engine.Signal { return slices.Clone(a.at.est) }
-func (a *Axis) Modelled() []engine.Signal  { return slices.Clone(a.at.model) }
+func (a *Axis) Estimated() []engine.Signal { return slices.Clone(a.layout.est) }
+func (a *Axis) Modelled() []engine.Signal  { return slices.Clone(a.layout.model) }
 
 // Heat is the place of the used share of the i²t budget in the modelled block, which whoever keeps that budget fills; −1: none.
-func (a *Axis) Heat() int { return a.at.heat }
+func (a *Axis) Heat() int { return a.layout.heat }
 
 // Filter is the estimate behind it.
 func (a *Axis) Filter() *estimator.Axis { return a.est }
@@ -315,66 +315,67 @@ func (a *Axis) Reset() {
 
 // Start begins the motion where the axis is, x as estimated.
 func (a *Axis) Start(x []float64) {
-	if !a.s.driven() {
+	if !a.s.hasDrive() {
 		return
 	}
-	a.ref.start(a.s.Of.base(x), false)
+	a.ref.start(a.s.RefKind.base(x), false)
 	a.pid.Reset()
-	if a.old.comp = nil; a.now.comp != nil {
-		a.now.comp.reset()
+	if a.previousPath.comp = nil; a.activePath.comp != nil {
+		a.activePath.comp.reset()
 	}
-	a.asked, a.held, a.feed = 0, false, feedForward{}
+	a.requestedEffort, a.learningHeld, a.feed = 0, false, feedForward{}
 }
 
 // Resume goes on with a motion that was paused; Pause lets the axis stand where it is.
 func (a *Axis) Resume(x []float64) {
 	if a.ref.paused {
-		a.ref.start(a.s.Of.base(x), true)
+		a.ref.start(a.s.RefKind.base(x), true)
 	}
 }
-func (a *Axis) Pause(x []float64) { a.ref.pause(a.s.Of.base(x)) }
+func (a *Axis) Pause(x []float64) { a.ref.pause(a.s.RefKind.base(x)) }
 
-// Refer advances the reference and gives what is wanted: where Of is a position, that, its velocity and its acceleration. Compute follows.
+// Refer advances the reference and gives what is wanted: where RefKind is a position, that, its velocity and its acceleration. Compute
+// follows.
 func (a *Axis) Refer(k Tick, x []float64) (ref [3]float64) {
-	if k.On && a.s.driven() {
-		ref[0], ref[1], ref[2] = a.ref.step(a.passed(k))
+	if k.Energised && a.s.hasDrive() {
+		ref[0], ref[1], ref[2] = a.ref.step(a.elapsed(k))
 		a.stop(&ref, x[estimator.XPos])
 	} else {
-		ref[0] = a.s.Of.base(x)
+		ref[0] = a.s.RefKind.base(x)
 	}
-	a.want = ref
+	a.desiredMotion = ref
 	return ref
 }
 
 // Load is the torque (N·m) that the wanted motion takes by the equations of the whole machine, in place of inertia times acceleration.
 func (a *Axis) Load(effort float64) { a.load = effort }
 
-// carried is what the machine adds to the estimated friction where the axis moves as it is wanted to: gravity and coupling (N·m).
-func (a *Axis) carried() float64 {
+// mechanismLoad is what the machine adds to the estimated friction where the axis moves as it is wanted to: gravity and coupling (N·m).
+func (a *Axis) mechanismLoad() float64 {
 	if !a.s.Coupled {
 		return 0
 	}
-	return a.load - a.now.motor.J*a.want[2]
+	return a.load - a.activePath.motor.J*a.desiredMotion[2]
 }
 
-// passed is the time (s) since the tick before.
-func (a *Axis) passed(k Tick) float64 { return a.dt * float64(1+min(k.Skip, longestGap)) }
+// elapsed is the time (s) since the tick before.
+func (a *Axis) elapsed(k Tick) float64 { return a.dt * float64(1+min(k.Skip, longestGap)) }
 
 // Compute advances the model under the estimate x, writes the modelled block, and forms the wanted command u for what Refer gave, in place:
 // the last one stands where the newest sample is too old to act on.
 func (a *Axis) Compute(k Tick, x, y []float64, u *float64) (st engine.Status) {
-	dt := a.passed(k)
+	dt := a.elapsed(k)
 	if a.glides {
 		a.glide(dt)
 	}
-	ref, on := a.want, k.On && a.s.driven()
-	if a.at.ref >= 0 {
-		copy(y[a.at.ref:], ref[:a.s.Of.derivatives()])
+	ref, on := a.desiredMotion, k.Energised && a.s.hasDrive()
+	if a.layout.ref >= 0 {
+		copy(y[a.layout.ref:], ref[:a.s.RefKind.derivatives()])
 	}
 	e := 0.0
-	if a.at.err >= 0 {
+	if a.layout.err >= 0 {
 		e = ref[0] - x[estimator.XPos]
-		y[a.at.err] = e
+		y[a.layout.err] = e
 	}
 
 	// the model beside the rig: the law under the estimated motion
@@ -384,15 +385,15 @@ func (a *Axis) Compute(k Tick, x, y []float64, u *float64) (st engine.Status) {
 		if s == engine.NonFinite {
 			st = s
 		}
-		y[a.at.fric] = f
-		if a.at.bristle >= 0 {
-			y[a.at.bristle] = a.model.Bristle()
+		y[a.layout.fric] = f
+		if a.layout.bristle >= 0 {
+			y[a.layout.bristle] = a.model.Bristle()
 		}
-		if a.at.friction >= 0 {
-			a.explain(k.On, x[a.at.friction]-f-a.carried(), dt)
+		if a.layout.friction >= 0 {
+			a.explain(k.Energised, x[a.layout.friction]-f-a.mechanismLoad(), dt)
 		}
 	}
-	if a.at.heat < 0 {
+	if a.layout.heat < 0 {
 		return st
 	}
 	if s := a.effort(k, on, ref, e, dt, x, y); s == engine.NonFinite {
@@ -400,17 +401,17 @@ func (a *Axis) Compute(k Tick, x, y []float64, u *float64) (st engine.Status) {
 	}
 	switch {
 	case !on:
-		*u, a.old.comp = 0, nil
+		*u, a.previousPath.comp = 0, nil
 	case !a.stale():
-		*u = a.command(&a.now.motor, a.each[1], e, ref)
+		*u = a.command(&a.activePath.motor, a.pathEfforts[1], e, ref)
 		if a.Fades() {
-			old := a.command(&a.old.motor, a.each[0], e, ref)
+			old := a.command(&a.previousPath.motor, a.pathEfforts[0], e, ref)
 			*u = old + a.weight()*(*u-old)
 		}
 	}
 	if a.Fades() {
-		if a.faded += dt; a.faded >= a.now.comp.Ramp {
-			a.old.comp = nil
+		if a.faded += dt; a.faded >= a.activePath.comp.Ramp {
+			a.previousPath.comp = nil
 		}
 	}
 	return st
@@ -421,9 +422,9 @@ func (a *Axis) stop(ref *[3]float64, position float64) {
 	lo, hi := a.s.Stop[0], a.s.Stop[1]
 	switch {
 	case lo >= hi:
-	case a.s.Of == OfPosition && (ref[0] < lo || ref[0] > hi):
+	case a.s.RefKind == OfPosition && (ref[0] < lo || ref[0] > hi):
 		*ref = [3]float64{min(hi, max(lo, ref[0]))}
-	case a.s.Of != OfPosition && (position >= hi && ref[0] > 0 || position <= lo && ref[0] < 0):
+	case a.s.RefKind != OfPosition && (position >= hi && ref[0] > 0 || position <= lo && ref[0] < 0):
 		*ref = [3]float64{}
 	}
 }
@@ -434,44 +435,45 @@ func (a *Axis) effort(k Tick, on bool, ref [3]float64, e, dt float64, x, y []flo
 	a.limited = 0
 	switch {
 	case !on:
-	case a.s.Of == OfEffort:
+	case a.s.RefKind == OfEffort:
 		tau = ref[0]
-		a.each[1] = tau
+		a.pathEfforts[1] = tau
 	case a.s.compensates():
 		v := x[estimator.XVel]
 		back := a.pid.Step(e, ref[1]-v, a.dt)
 		if a.s.Coupled {
 			a.feed.add(a.load, back, dt)
 		}
-		m := estimator.Motion{V: v, E: -e, Vd: ref[1], Ad: ref[2], U: a.asked, Held: a.held || k.Skip > 0 || a.stale() || a.Fades()}
-		a.held = false
-		tau, fric, st = a.follow(&a.now, back, m, dt)
-		a.each = [2]float64{tau, tau}
+		m := estimator.Motion{V: v, E: -e, Vd: ref[1], Ad: ref[2], U: a.requestedEffort, LearningHeld: a.learningHeld || k.Skip > 0 ||
+			a.stale() || a.Fades()}
+		a.learningHeld = false
+		tau, fric, st = a.follow(&a.activePath, back, m, dt)
+		a.pathEfforts = [2]float64{tau, tau}
 		if a.Fades() {
-			old, f, s := a.follow(&a.old, back, m, dt)
+			old, f, s := a.follow(&a.previousPath, back, m, dt)
 			if s != engine.OK {
 				st = s
 			}
 			w := a.weight()
-			a.each[0], tau, fric = old, old+w*(tau-old), f+w*(fric-f)
+			a.pathEfforts[0], tau, fric = old, old+w*(tau-old), f+w*(fric-f)
 		}
-		a.asked = tau
+		a.requestedEffort = tau
 	}
-	if a.at.tau >= 0 {
-		y[a.at.tau] = tau
+	if a.layout.tau >= 0 {
+		y[a.layout.tau] = tau
 	}
-	if a.at.comp >= 0 {
-		y[a.at.comp] = fric
+	if a.layout.comp >= 0 {
+		y[a.layout.comp] = fric
 	}
-	if a.at.load >= 0 {
-		y[a.at.load] = 0
+	if a.layout.load >= 0 {
+		y[a.layout.load] = 0
 		if on {
-			y[a.at.load] = a.load
+			y[a.layout.load] = a.load
 		}
-		y[a.at.load+1] = a.feed.left(frozenFs * a.s.levels().Top())
+		y[a.layout.load+1] = a.feed.slope(frozenFs * a.s.levels().Max())
 	}
 	if a.learns != nil {
-		a.learns.Thetas(y[a.at.learned:])
+		a.learns.Thetas(y[a.layout.learned:])
 	}
 	return st
 }
@@ -490,26 +492,26 @@ func (a *Axis) follow(p *path, back float64, m estimator.Motion, dt float64) (ta
 	tau += fric
 	tau += p.comp.shake(m, tau, dt)
 	if lim := a.s.PID.Limit; lim > 0 && math.Abs(tau) > lim {
-		tau, a.held, a.limited = math.Copysign(lim, tau), true, signOf(tau)
+		tau, a.learningHeld, a.limited = math.Copysign(lim, tau), true, signOf(tau)
 	}
 	return tau, fric, st
 }
 
-// Cut tells that the command did not leave as it was wanted: the compensation does not learn from it.
-func (a *Axis) Cut() { a.held = true }
+// HoldLearning tells that the command did not leave as it was wanted: the compensation does not learn from it.
+func (a *Axis) HoldLearning() { a.learningHeld = true }
 
 // Age is that (s) of the newest position that was taken.
 func (a *Axis) Age() float64 { return a.age }
 
 // stale tells whether the newest sample is too old to act on.
-func (a *Axis) stale() bool { return !(a.age <= tooOld*a.s.Every) }
+func (a *Axis) stale() bool { return !(a.age <= maxAgePeriods*a.s.SamplePeriod) }
 
 // Unexplained times break-away for half a second is no friction: the limit (N·m) of the residual; 0: there is none to tell.
 func (a *Axis) Unexplained() float64 {
-	if a.model == nil || a.at.friction < 0 {
+	if a.model == nil || a.layout.friction < 0 {
 		return 0
 	}
-	return a.most
+	return a.residualLimit
 }
 
 const unexplained = 10
@@ -527,5 +529,5 @@ func (a *Axis) explain(on bool, residual, dt float64) {
 		}
 		a.residual += (residual - a.residual) * share
 	}
-	a.diverged = !numeric.Finite(residual)
+	a.diverged = !numeric.IsFinite(residual)
 }

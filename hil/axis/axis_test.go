@@ -21,9 +21,10 @@ func motorSpec(t *testing.T, ref reference.Spec) Spec {
 	}
 	motor := plant.Motor{R: 1.2, L: 0.6e-3, K: 0.042, BrushDrop: 0.6, DropScale: 0.05, J: 7e-5}
 	return Spec{Tick: 1e-3, Motor: motor, Law: demoLaw(), TopCommand: 24, Ref: gen, Fade: 0.2, PID: control.PID{Kp: 0.25, Kd: 6e-3, Limit: 0.4},
-		Comp:     CompSpec{Kind: CompObserver, Scale: 0.95, Inertia: true, Slew: 10},
-		Sampling: estimator.AxisSpec{Groups: []estimator.Group{{Every: 1e-3, Of: []estimator.Quantity{estimator.Position, estimator.Current}}}},
-		Kalman:   estimator.KalmanSpec{Motor: motor, Count: 2 * math.Pi / 65536, CurrentNoise: 0.02, TorqueWalk: 0.15, VoltageNoise: 0.05},
+		Comp: CompSpec{Kind: CompObserver, Scale: 0.95, Inertia: true, Slew: 10},
+		Sampling: estimator.AxisSpec{Groups: []estimator.Group{{SamplePeriod: 1e-3,
+			Quantities: []estimator.Quantity{estimator.Position, estimator.Current}}}},
+		Kalman: estimator.KalmanSpec{Motor: motor, Count: 2 * math.Pi / 65536, CurrentNoise: 0.02, TorqueWalk: 0.15, VoltageNoise: 0.05},
 	}
 }
 
@@ -41,7 +42,7 @@ func newBed(t *testing.T, s Spec) *bed {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &bed{Axis: a, x: make([]float64, len(a.Estimated())), y: make([]float64, len(a.Modelled())), k: Tick{On: true}}
+	return &bed{Axis: a, x: make([]float64, len(a.Estimated())), y: make([]float64, len(a.Modelled())), k: Tick{Energised: true}}
 }
 
 func (b *bed) compute() engine.Status {
@@ -53,7 +54,7 @@ func (b *bed) compute() engine.Status {
 func TestLive(t *testing.T) {
 	s := motorSpec(t, reference.Spec{Kind: "constant"})
 	check := func(name string, v float64) error {
-		for _, p := range s.Live() {
+		for _, p := range s.LiveParams() {
 			if p.Name == name {
 				return p.Check(v)
 			}
@@ -101,13 +102,13 @@ func TestSignalsAndParametersByDrive(t *testing.T) {
 		{plant.NoDrive, OfPosition, model, ""},
 	} {
 		s := motorSpec(t, reference.Spec{Kind: "constant"})
-		s.Linear, s.Drive, s.Of, s.Sampling.Groups[0].Of = true, c.drive, c.of, []estimator.Quantity{estimator.Position}
+		s.Linear, s.Drive, s.RefKind, s.Sampling.Groups[0].Quantities = true, c.drive, c.of, []estimator.Quantity{estimator.Position}
 		s.Mechanical = estimator.MechanicalSpec{PositionNoise: 1e-6, Walk: 100}
 		var signals, live []string
 		for _, sig := range newBed(t, s).Modelled() {
 			signals = append(signals, sig.Name+" "+sig.Unit)
 		}
-		for _, p := range s.Live() {
+		for _, p := range s.LiveParams() {
 			live = append(live, p.Name+" "+p.Unit)
 		}
 		if got := strings.Join(signals, " "); got != c.signals {
@@ -130,17 +131,17 @@ func TestGainsGlide(t *testing.T) {
 		b.Start(b.x)
 		b.x[estimator.XPos] = -0.5
 		b.compute()
-		values := make([]float64, len(b.live))
+		values := make([]float64, len(b.liveParams))
 		for i := range values {
-			values[i] = b.live[i].Start
+			values[i] = b.liveParams[i].Start
 		}
-		from := b.y[b.at.tau]
+		from := b.y[b.layout.tau]
 		values[0] *= 2 // control.kp
 		b.Set(values, on)
 		steepest, last := 0.0, from
 		for range 2000 {
 			b.compute()
-			steepest, last = max(steepest, math.Abs(b.y[b.at.tau]-last)), b.y[b.at.tau]
+			steepest, last = max(steepest, math.Abs(b.y[b.layout.tau]-last)), b.y[b.layout.tau]
 			if !on && last != 2*from {
 				t.Fatalf("at rest: %g N·m, want %g at once", last, 2*from)
 			}
@@ -161,7 +162,7 @@ func TestEffortIsLimited(t *testing.T) {
 	b.age = 0
 	b.Start(b.x)
 	for range 1000 {
-		b.x[estimator.XPos], b.x[estimator.XVel] = b.y[b.at.ref], 5
+		b.x[estimator.XPos], b.x[estimator.XVel] = b.y[b.layout.ref], 5
 		b.compute()
 	}
 	for _, c := range []struct {
@@ -169,10 +170,10 @@ func TestEffortIsLimited(t *testing.T) {
 		tau   float64
 		held  bool
 	}{{1000, 0.4, true}, {-1000, -0.4, true}, {0.1, 0, false}} {
-		b.x[estimator.XPos] = b.y[b.at.ref] - c.error
+		b.x[estimator.XPos] = b.y[b.layout.ref] - c.error
 		b.compute()
-		if tau := b.y[b.at.tau]; b.held != c.held || c.held && tau != c.tau || !c.held && math.Abs(tau) >= 0.4 {
-			t.Errorf("error %g rad: %g N·m, cut: %v", c.error, tau, b.held)
+		if tau := b.y[b.layout.tau]; b.learningHeld != c.held || c.held && tau != c.tau || !c.held && math.Abs(tau) >= 0.4 {
+			t.Errorf("error %g rad: %g N·m, cut: %v", c.error, tau, b.learningHeld)
 		}
 	}
 }
@@ -196,15 +197,15 @@ func TestCompensationIsHeld(t *testing.T) {
 	b := newBed(t, motorSpec(t, reference.Spec{Kind: "sine", Amplitude: 0.1, Frequency: 0.8}))
 	b.Start(b.x)
 	law := &told{}
-	b.now.comp.law = law
+	b.activePath.comp.law = law
 	b.age = 0
-	tick := func() bool { b.compute(); return law.Held }
+	tick := func() bool { b.compute(); return law.LearningHeld }
 	for range 300 {
 		tick()
 	}
 	n := law.n
-	if asked := b.y[b.at.tau]; tick() || law.n != n+1 || law.U != asked || asked == 0 {
-		t.Errorf("an ordinary tick: held %v, told %g N·m, asked for %g", law.Held, law.U, asked)
+	if asked := b.y[b.layout.tau]; tick() || law.n != n+1 || law.U != asked || asked == 0 {
+		t.Errorf("an ordinary tick: held %v, told %g N·m, asked for %g", law.LearningHeld, law.U, asked)
 	}
 	for _, k := range []struct {
 		name string
@@ -213,9 +214,9 @@ func TestCompensationIsHeld(t *testing.T) {
 		want bool
 	}{{"one tick missing", 1, 0, true}, {"none", 0, 0, false}, {"old sample", 0, 5.001, true}, {"sample of five periods", 0, 4.999, false},
 		{"sample of no time", 0, math.NaN(), true}, {"sample from after the tick", 0, -1, false}} {
-		b.k.Skip, b.age = k.skip, k.age*b.s.Every
+		b.k.Skip, b.age = k.skip, k.age*b.s.SamplePeriod
 		if tick() != k.want {
-			t.Errorf("%s: held %v, want %v", k.name, law.Held, k.want)
+			t.Errorf("%s: held %v, want %v", k.name, law.LearningHeld, k.want)
 		}
 	}
 	b.k.Skip, b.age = 0, 0
@@ -225,14 +226,15 @@ func TestCompensationIsHeld(t *testing.T) {
 		cut := tick()
 		b.x[estimator.XPos] = before
 		if next := tick(); cut || !next || law.U != 0.4*side || tick() {
-			t.Errorf("torque at its limit to side %+g: held %v at once, %v then, told %g N·m; for longer: %v", side, cut, next, law.U, law.Held)
+			t.Errorf("torque at its limit to side %+g: held %v at once, %v then, told %g N·m; for longer: %v", side, cut, next, law.U,
+				law.LearningHeld)
 		}
 	}
-	b.Cut()
+	b.HoldLearning()
 	if !tick() || tick() {
 		t.Error("a command that was cut on its way out teaches, or rests for longer than a tick")
 	}
-	b.Cut()
+	b.HoldLearning()
 	b.Start(b.x)
 	if tick() {
 		t.Error("a motion begins with a torque that was cut in the one before")
@@ -246,7 +248,7 @@ func TestWeightIsNoResidual(t *testing.T) {
 		s.Coupled = coupled
 		b := newBed(t, s)
 		const weight = 1.0 // N·m, far above ten times break-away
-		b.x[b.at.friction] = weight
+		b.x[b.layout.friction] = weight
 		b.Load(weight)
 		for range 3000 {
 			b.compute()
@@ -295,7 +297,7 @@ func TestResidualAndAge(t *testing.T) {
 // Without a drive the inertia is not known and no friction is estimated: the law has nothing to be compared with.
 func TestNothingToExplain(t *testing.T) {
 	s := motorSpec(t, reference.Spec{Kind: "constant"})
-	s.Drive, s.Sampling.Groups[0].Of, s.Mechanical = plant.NoDrive, []estimator.Quantity{estimator.Position}, estimator.MechanicalSpec{PositionNoise: 1e-6, Walk: 100}
+	s.Drive, s.Sampling.Groups[0].Quantities, s.Mechanical = plant.NoDrive, []estimator.Quantity{estimator.Position}, estimator.MechanicalSpec{PositionNoise: 1e-6, Walk: 100}
 	b := newBed(t, s)
 	if b.model == nil || b.Unexplained() != 0 {
 		t.Errorf("residual limit %g N·m, want none", b.Unexplained())
@@ -310,7 +312,7 @@ func TestNothingToExplain(t *testing.T) {
 func TestNonFiniteIsTold(t *testing.T) {
 	s := motorSpec(t, reference.Spec{Kind: "constant"})
 	quiet := s
-	quiet.Drive, quiet.Sampling.Groups, quiet.Mechanical = plant.NoDrive, []estimator.Group{{Every: 1e-3, Of: []estimator.Quantity{estimator.Position}}},
+	quiet.Drive, quiet.Sampling.Groups, quiet.Mechanical = plant.NoDrive, []estimator.Group{{SamplePeriod: 1e-3, Quantities: []estimator.Quantity{estimator.Position}}},
 		estimator.MechanicalSpec{PositionNoise: 1e-6, Walk: 100}
 	for _, v := range []float64{1, math.NaN(), math.Inf(-1)} {
 		b := newBed(t, quiet)
@@ -334,9 +336,9 @@ func TestNonFiniteIsTold(t *testing.T) {
 		b.Start(b.x)
 		if c.old != 0 {
 			hand(t, b, s)
-			b.old.comp.law = &mad{c.old}
+			b.previousPath.comp.law = &mad{c.old}
 		}
-		b.now.comp.law = &mad{c.now}
+		b.activePath.comp.law = &mad{c.now}
 		if st := b.compute(); st != c.want || math.IsNaN(b.u) {
 			t.Errorf("%s: %v, command %g", c.name, st, b.u)
 		}

@@ -14,13 +14,13 @@ import (
 // Block is a Set as plain numbers: it can lie in shared memory, be compared, and be made a model of without garbage. The zero block is the model
 // of the file.
 type Block struct {
-	law    uint32 // place in friction.Laws, plus 1; 0: that of the file
-	sided  uint32 // bit i: parameter i has a number of its own for v < 0
-	motor  uint32 // bit i: number i of the motor is given
-	_      uint32
-	params [maxParams]float64 // in the order of the law
-	back   [maxParams]float64 // … for v < 0
-	values [len(motorNumbers)]float64
+	law            uint32 // place in friction.Laws, plus 1; 0: that of the file
+	sided          uint32 // bit i: parameter i has a number of its own for v < 0
+	motor          uint32 // bit i: number i of the motor is given
+	_              uint32
+	params         [maxParams]float64 // in the order of the law
+	backwardParams [maxParams]float64 // … for v < 0
+	values         [len(motorNumbers)]float64
 }
 
 // maxParams is the room for the parameters of a law; a test compares it with the registry.
@@ -31,7 +31,7 @@ type motorNumber struct {
 	name    string
 	voltage bool // known of a voltage drive only
 	drop    bool // of the brush drop: may be 0
-	at      func(*plant.Motor) *float64
+	field   func(*plant.Motor) *float64
 }
 
 // motorNumbers are those of a motor that a Set may name.
@@ -54,7 +54,7 @@ type lawEntry struct {
 var laws = func() (all []lawEntry) {
 	for _, info := range friction.Laws() {
 		var names []string
-		for _, p := range info.New().Params() {
+		for _, p := range info.NewLaw().Params() {
 			names = append(names, p.Name)
 		}
 		all = append(all, lawEntry{info, names})
@@ -62,11 +62,11 @@ var laws = func() (all []lawEntry) {
 	return all
 }()
 
-// Given tells whether the block has a model of its own.
-func (b *Block) Given() bool { return b.law > 0 }
+// HasModel tells whether the block has a model of its own.
+func (b *Block) HasModel() bool { return b.law > 0 }
 
-// Put takes a set; nil: that of the file. A set that makes no law is refused, and the block stays as it is.
-func (b *Block) Put(s *Set) error {
+// Encode takes a set; nil: that of the file. A set that makes no law is refused, and the block stays as it is.
+func (b *Block) Encode(s *Set) error {
 	if s == nil {
 		*b = Block{}
 		return nil
@@ -80,7 +80,7 @@ func (b *Block) Put(s *Set) error {
 		next.params[i] = s.Params[name]
 		if v, own := s.Params[name+friction.Backward]; own {
 			next.sided |= 1 << i
-			next.back[i] = v
+			next.backwardParams[i] = v
 		}
 	}
 	for name, v := range s.Motor {
@@ -105,7 +105,7 @@ func (b *Block) Set() *Set {
 	for i, name := range l.params {
 		s.Params[name] = b.params[i]
 		if b.sided>>i&1 != 0 {
-			s.Params[name+friction.Backward] = b.back[i]
+			s.Params[name+friction.Backward] = b.backwardParams[i]
 		}
 	}
 	for i := range motorNumbers {
@@ -123,7 +123,7 @@ func (b *Block) Set() *Set {
 func (b *Block) edit(m *plant.Motor) {
 	for i := range motorNumbers {
 		if b.motor>>i&1 != 0 {
-			*motorNumbers[i].at(m) = b.values[i]
+			*motorNumbers[i].field(m) = b.values[i]
 		}
 	}
 }
@@ -153,7 +153,7 @@ func Edited(m plant.Motor, drive plant.DriveKind, values map[string]float64) (pl
 			if n.name != name {
 				continue
 			}
-			known := n.at(&m)
+			known := n.field(&m)
 			switch {
 			case !(v > 0) && !(n.drop && v == 0) || math.IsInf(v, 0):
 				return m, fmt.Errorf("%s: %g, want a positive number", name, v)
@@ -176,7 +176,7 @@ func (b *Block) fill(at, back []*float64) {
 	}
 	for i := range back {
 		if *back[i] = b.params[i]; b.sided>>i&1 != 0 {
-			*back[i] = b.back[i]
+			*back[i] = b.backwardParams[i]
 		}
 	}
 }

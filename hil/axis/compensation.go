@@ -48,7 +48,7 @@ var Compensations = [...]CompInfo{
 		o.SetGain(c.Gain)
 	}},
 	CompStatic: {Name: "feedforward-static", Settings: []string{"lead", "band"}, Desired: true, build: func(c *compensator, _ control.PID) (estimator.Compensation, error) {
-		return estimator.NewStaticFeedForward(estimator.StaticSpec{Law: c.model, Lead: c.Lead, Band: c.Band})
+		return estimator.NewStaticFeedForward(estimator.StaticSpec{Law: c.model, LeadTime: c.LeadTime, Band: c.Band})
 	}, renew: func(c *compensator, _ control.PID) { c.law.(*estimator.StaticFeedForward).Renew() }},
 	CompDisturbance: {Name: "disturbance-observer", Settings: []string{"bandwidth", "order", "dead_band"}, build: func(c *compensator, _ control.PID) (estimator.Compensation, error) {
 		return estimator.NewDisturbanceObserver(c.disturbance())
@@ -86,8 +86,8 @@ type CompSpec struct {
 	Inertia bool     `yaml:"inertia" doc:"also feed J times the desired acceleration forward"`
 	Ramp    float64  `yaml:"ramp" unit:"s" want:">=0 <=60" doc:"time over which compensation fades in after RUN"`
 
-	Lead float64 `yaml:"lead" unit:"s" want:">=0 <=0.1" doc:"feedforward-static: how far ahead the sign of the desired motion is taken; the delay of loop and drive"`
-	Band float64 `yaml:"band" unit:"rad/s" want:">=0" doc:"feedforward-static: desired speed below which the sign is blended; 0: it switches"`
+	LeadTime float64 `yaml:"lead" unit:"s" want:">=0 <=0.1" doc:"feedforward-static: how far ahead the sign of the desired motion is taken; the delay of loop and drive"`
+	Band     float64 `yaml:"band" unit:"rad/s" want:">=0" doc:"feedforward-static: desired speed below which the sign is blended; 0: it switches"`
 
 	Bandwidth float64 `yaml:"bandwidth" unit:"Hz" want:">=0" doc:"disturbance-observer: −3 dB of its low-pass"`
 	Order     int     `yaml:"order" want:">=1 <=2" doc:"disturbance-observer: order of its low-pass"`
@@ -113,19 +113,19 @@ type Adapt struct {
 // size and slope.
 type compensator struct {
 	CompSpec
-	law    estimator.Compensation // nil: none
-	model  friction.Model         // nil: none is known
-	level  friction.Levels        // of it
-	top    float64                // N·m  1.2 times its highest dry friction
-	gives  float64                // rad  what the contact gives way when the torque leaves it
-	j      float64                // kg·m²
-	dither *estimator.Dither
+	law              estimator.Compensation // nil: none
+	model            friction.Model         // nil: none is known
+	level            friction.Levels        // of it
+	dryFrictionLimit float64                // N·m  1.2 times its highest dry friction
+	gives            float64                // rad  what the contact gives way when the torque leaves it
+	j                float64                // kg·m²
+	dither           *estimator.Dither
 
-	wanted float64 // scale to go to
-	scale  float64 // present scale
-	shaken float64 // share of the dither, 0 … 1
-	rest   rest
-	torque float64 // N·m  of the tick before
+	targetScale float64 // scale to go to
+	scale       float64 // present scale
+	shaken      float64 // share of the dither, 0 … 1
+	rest        rest
+	torque      float64 // N·m  of the tick before
 }
 
 func newCompensator(s CompSpec, law friction.Model, j float64, pid control.PID) (*compensator, error) {
@@ -133,7 +133,7 @@ func newCompensator(s CompSpec, law friction.Model, j float64, pid control.PID) 
 		return nil, fmt.Errorf("compensation kind %d is unknown", s.Kind)
 	}
 	c := &compensator{CompSpec: s, model: law}
-	c.look(j)
+	c.applyModel(j)
 	var err error
 	if c.law, err = s.Kind.Info().build(c, pid); err != nil {
 		return nil, err
@@ -145,22 +145,22 @@ func newCompensator(s CompSpec, law friction.Model, j float64, pid control.PID) 
 // renew begins anew in place, as a new one would, when the numbers of the law were changed where they are: nothing is checked again.
 func (c *compensator) renew(j float64, pid control.PID) {
 	*c = compensator{CompSpec: c.CompSpec, model: c.model, law: c.law, dither: c.dither}
-	c.look(j)
+	c.applyModel(j)
 	if again := c.Kind.Info().renew; again != nil {
 		again(c, pid)
 	}
 	c.dither.Renew(c.shaking(pid))
 }
 
-// look takes what follows from the law and the inertia (kg·m²).
-func (c *compensator) look(j float64) {
-	c.j, c.wanted, c.rest = j, c.Scale, rest{share: 1}
+// applyModel takes what follows from the law and the inertia (kg·m²).
+func (c *compensator) applyModel(j float64) {
+	c.j, c.targetScale, c.rest = j, c.Scale, rest{share: 1}
 	if c.model == nil {
 		return
 	}
-	c.level, c.top = c.model.Levels(), 1.2*friction.Ceiling(c.model)
+	c.level, c.dryFrictionLimit = c.model.Levels(), 1.2*friction.Ceiling(c.model)
 	if k := c.model.Stiffness().K; k > 0 {
-		c.gives = 2 * c.level.Top() / k
+		c.gives = 2 * c.level.Max() / k
 	}
 }
 
@@ -181,7 +181,7 @@ func (c *compensator) shaking(pid control.PID) estimator.DitherSpec {
 
 // disturbance describes the observer of CompDisturbance.
 func (c *compensator) disturbance() estimator.DisturbanceSpec {
-	return estimator.DisturbanceSpec{Inertia: c.j, Bandwidth: c.Bandwidth, Order: c.Order, DeadBand: c.DeadBand, Limit: c.most(0)}
+	return estimator.DisturbanceSpec{Inertia: c.j, Bandwidth: c.Bandwidth, Order: c.Order, DeadBand: c.DeadBand, Limit: c.maxTorque(0)}
 }
 
 // learning is how the adaptive laws learn with these gains.
@@ -209,7 +209,7 @@ func (c *compensator) injection(pid control.PID) float64 {
 
 // adopt takes new gains while running.
 func (c *compensator) adopt(scale, gain float64, pid control.PID) {
-	c.wanted = scale
+	c.targetScale = scale
 	sl := estimator.SlidingOf(pid.Kp, pid.Kd, c.j)
 	rate := c.rate(sl)
 	switch l := c.law.(type) {
@@ -231,15 +231,15 @@ func (c *compensator) reset() {
 	c.scale, c.shaken, c.torque, c.rest = 0, 0, 0, rest{share: 1}
 }
 
-// most is the largest compensating torque (N·m) at the speed v: over-compensation beyond it is no compensation [theory §10.7].
-func (c *compensator) most(v float64) float64 {
+// maxTorque is the largest compensating torque (N·m) at the speed v: over-compensation beyond it is no compensation [theory §10.7].
+func (c *compensator) maxTorque(v float64) float64 {
 	if c.Limit > 0 {
 		return c.Limit
 	}
 	if c.model == nil {
 		return 0
 	}
-	return c.top + math.Abs(c.model.Viscous(v)) + math.Abs(c.level.Offset)
+	return c.dryFrictionLimit + math.Abs(c.model.Viscous(v)) + math.Abs(c.level.Offset)
 }
 
 // step gives the compensating torque (N·m) of a tick of dt (s) and whether something was not finite.
@@ -249,9 +249,9 @@ func (c *compensator) step(m estimator.Motion, dt float64) (torque float64, st e
 	if c.law == nil {
 		return 0, engine.OK
 	}
-	m.Held = m.Held || c.rest.share < 1
+	m.LearningHeld = m.LearningHeld || c.rest.share < 1
 	f, st := c.law.Compensate(dt, m)
-	if !numeric.Finite(f) {
+	if !numeric.IsFinite(f) {
 		f, st = 0, engine.NonFinite
 	}
 	f *= c.scale * c.rest.share
@@ -259,7 +259,7 @@ func (c *compensator) step(m estimator.Motion, dt float64) (torque float64, st e
 	if c.Kind.Info().Desired {
 		v = m.Vd
 	}
-	if top := c.most(v); math.Abs(f) > top {
+	if top := c.maxTorque(v); math.Abs(f) > top {
 		f = math.Copysign(top, f)
 	}
 	if d, top := f-c.torque, c.Slew*dt; c.Slew > 0 && math.Abs(d) > top {
@@ -271,8 +271,8 @@ func (c *compensator) step(m estimator.Motion, dt float64) (torque float64, st e
 
 // shake is the dither (N·m), beside the torque u: it fades in and rests like the compensation, whatever the scale of that is.
 func (c *compensator) shake(m estimator.Motion, u, dt float64) float64 {
-	f := c.dither.Step(dt, m.E, still(&m), u) * c.shaken * c.rest.share
-	if !numeric.Finite(f) {
+	f := c.dither.Step(dt, m.E, restCommanded(&m), u) * c.shaken * c.rest.share
+	if !numeric.IsFinite(f) {
 		return 0
 	}
 	return f
@@ -280,7 +280,7 @@ func (c *compensator) shake(m estimator.Motion, u, dt float64) float64 {
 
 // fade moves the scale to where it is wanted, and the dither in.
 func (c *compensator) fade(dt float64) {
-	c.scale = toward(c.scale, c.wanted, dt, c.Ramp)
+	c.scale = toward(c.scale, c.targetScale, dt, c.Ramp)
 	c.shaken = toward(c.shaken, 1, dt, c.Ramp)
 }
 
@@ -292,8 +292,8 @@ func toward(now, want, dt, ramp float64) float64 {
 	return want
 }
 
-// still tells whether no motion is commanded.
-func still(m *estimator.Motion) bool { return m.Vd == 0 && m.Ad == 0 }
+// restCommanded tells whether no motion is commanded.
+func restCommanded(m *estimator.Motion) bool { return m.Vd == 0 && m.Ad == 0 }
 
 // rest takes the compensation away from an axis that has arrived: with no motion commanded and an error below the
 // resolution there is nothing left to gain, and a compensated contact has no stiction to hold the axis. It comes back when
@@ -307,7 +307,7 @@ type rest struct {
 func (r *rest) step(c *compensator, m *estimator.Motion, dt float64) {
 	e := math.Abs(m.E)
 	switch {
-	case c.Resolution <= 0 || !still(m) || !numeric.Finite(e):
+	case c.Resolution <= 0 || !restCommanded(m) || !numeric.IsFinite(e):
 		r.arrived = false
 	case e < c.Resolution:
 		r.arrived = true

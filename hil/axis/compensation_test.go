@@ -42,10 +42,10 @@ func TestCompensatorIsBounded(t *testing.T) {
 				law.f = 7 * side
 			}
 			f, st := c.step(estimator.Motion{V: 1, Vd: 1, E: 0.1}, 1e-3)
-			if !numeric.Finite(f) || math.Abs(f) > 0.02 || math.Abs(f-last) > 0.01*(1+1e-12) {
+			if !numeric.IsFinite(f) || math.Abs(f) > 0.02 || math.Abs(f-last) > 0.01*(1+1e-12) {
 				t.Fatalf("step %d: %g N·m after %g", k, f, last)
 			}
-			if !numeric.Finite(law.f) && st != engine.NonFinite {
+			if !numeric.IsFinite(law.f) && st != engine.NonFinite {
 				t.Fatalf("step %d: a law that gives %g went unnoticed", k, law.f)
 			}
 			last = f

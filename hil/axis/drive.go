@@ -41,13 +41,13 @@ func (s *Spec) effort(command float64) float64 {
 
 // command is the one that makes the effort tau (N·m) at the desired motion, with this motor.
 func (a *Axis) command(motor *plant.Motor, tau, e float64, ref [3]float64) float64 {
-	if a.s.Of == OfCommand {
+	if a.s.RefKind == OfCommand {
 		return ref[0]
 	}
 	switch a.s.Drive {
 	case plant.VoltageDrive:
 		v := ref[1]
-		if a.s.Of == OfEffort {
+		if a.s.RefKind == OfEffort {
 			v = 0
 		}
 		return motor.Voltage(tau, v)
@@ -61,7 +61,7 @@ func (a *Axis) command(motor *plant.Motor, tau, e float64, ref [3]float64) float
 
 // measured tells whether a quantity is.
 func (s *Spec) measured(q estimator.Quantity) bool {
-	return slices.ContainsFunc(s.Sampling.Groups, func(g estimator.Group) bool { return slices.Contains(g.Of, q) })
+	return slices.ContainsFunc(s.Sampling.Groups, func(g estimator.Group) bool { return slices.Contains(g.Quantities, q) })
 }
 
 // ReferenceOf is what a reference is the wanted value of.

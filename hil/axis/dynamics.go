@@ -19,23 +19,23 @@ func (a *Axis) Lag() float64 {
 	if a.s.Drive == plant.VoltageDrive {
 		walk = a.s.Kalman.TorqueWalk
 	}
-	if a.at.friction < 0 {
+	if a.layout.friction < 0 {
 		return 0
 	}
-	return 2*math.Cbrt(a.s.Motor.J*a.est.PositionNoise()*math.Sqrt(a.s.Every)/walk) + (a.s.Every-a.s.Tick)/2
+	return 2*math.Cbrt(a.s.Motor.J*a.est.PositionNoise()*math.Sqrt(a.s.SamplePeriod)/walk) + (a.s.SamplePeriod-a.s.Tick)/2
 }
 
 // Dynamics are the estimated acceleration (rad/s²) and friction (N·m) under the estimate x: the acceleration is that of the filter where it
 // is a state, else what the newest known effort leaves beside friction. Without an inertia there is no friction to tell, and it is 0.
 func (a *Axis) Dynamics(in *estimator.Inputs, x []float64) (acceleration, friction float64) {
-	if a.at.friction < 0 {
+	if a.layout.friction < 0 {
 		return x[2], 0 // behind position and velocity
 	}
-	friction = x[a.at.friction]
+	friction = x[a.layout.friction]
 	push := 0.0
 	switch {
-	case a.at.current >= 0:
-		push = a.s.Motor.K * x[a.at.current]
+	case a.layout.current >= 0:
+		push = a.s.Motor.K * x[a.layout.current]
 	case a.s.measured(estimator.Effort):
 		push = in.Effort.Value
 	case a.s.measured(estimator.Current):

@@ -16,7 +16,7 @@ func TestDynamics(t *testing.T) {
 		tau, friction, j, k = 0.03, 0.02, 7e-5, 0.05 // N·m, N·m, kg·m², N·m/A
 		a                   = (tau - friction) / j
 	)
-	position := estimator.Group{Every: 1e-3, Of: []estimator.Quantity{estimator.Position}}
+	position := estimator.Group{SamplePeriod: 1e-3, Quantities: []estimator.Quantity{estimator.Position}}
 	for _, c := range []struct {
 		name     string
 		drive    plant.DriveKind
@@ -32,18 +32,18 @@ func TestDynamics(t *testing.T) {
 		{"no drive", plant.NoDrive, 0, nil, 0, 0},
 	} {
 		s := motorSpec(t, reference.Spec{Kind: "constant"})
-		s.Drive, s.Motor.J, s.Motor.K, s.Sampling.Groups = c.drive, c.j, k, []estimator.Group{{Every: position.Every, Of: append(position.Of[:1:1], c.of...)}}
+		s.Drive, s.Motor.J, s.Motor.K, s.Sampling.Groups = c.drive, c.j, k, []estimator.Group{{SamplePeriod: position.SamplePeriod, Quantities: append(position.Quantities[:1:1], c.of...)}}
 		s.TopCommand = 1
 		s.Mechanical = estimator.MechanicalSpec{Inertia: c.j, PositionNoise: 1e-6, Walk: 100}
 		if c.j > 0 {
 			s.Mechanical.Walk = 0.05
 		}
 		b := newBed(t, s)
-		in := estimator.Inputs{Command: c.command, Driven: true}
+		in := estimator.Inputs{Command: c.command, DriveActive: true}
 		for n := range 400 {
 			now := 1e-3 * float64(n)
-			in.Position = estimator.Sample{Value: a / 2 * now * now, Fresh: true}
-			in.Effort, in.Current = estimator.Sample{Value: tau, Fresh: true}, estimator.Sample{Value: tau / k, Fresh: true}
+			in.Position = estimator.Sample{Value: a / 2 * now * now, Updated: true}
+			in.Effort, in.Current = estimator.Sample{Value: tau, Updated: true}, estimator.Sample{Value: tau / k, Updated: true}
 			b.Estimate(int64(n+1)*1e6, 0, &in, b.x)
 		}
 		acceleration, f := b.Dynamics(&in, b.x)
@@ -71,23 +71,23 @@ func TestLag(t *testing.T) {
 		{"a sample every fourth tick", plant.EffortDrive, 1e-4, 0.1, 4},
 	} {
 		s := motorSpec(t, reference.Spec{Kind: "constant"})
-		s.Drive, s.Every, s.Motor.BrushDrop = c.drive, 1e-3*float64(c.every), 0
+		s.Drive, s.SamplePeriod, s.Motor.BrushDrop = c.drive, 1e-3*float64(c.every), 0
 		s.Kalman.Motor, s.Kalman.PositionNoise, s.Kalman.TorqueWalk = s.Motor, c.noise, c.walk
 		s.Mechanical = estimator.MechanicalSpec{Inertia: j, PositionNoise: c.noise, Walk: c.walk}
-		s.Sampling.Groups[0].Every, s.TopCommand = s.Every, 100
+		s.Sampling.Groups[0].SamplePeriod, s.TopCommand = s.SamplePeriod, 100
 		if c.drive == plant.EffortDrive {
-			s.Sampling.Groups[0].Of[1] = estimator.Effort
+			s.Sampling.Groups[0].Quantities[1] = estimator.Effort
 		} else {
-			s.Sampling.Groups[0].Of = append(s.Sampling.Groups[0].Of, estimator.Voltage)
+			s.Sampling.Groups[0].Quantities = append(s.Sampling.Groups[0].Quantities, estimator.Voltage)
 		}
 		b := newBed(t, s)
 		var est []float64 // after the jump
 		x, v := 0.0, speed
 		for n := range jump + 150 {
-			in := estimator.Inputs{Driven: true, Command: 0.042 * v}
+			in := estimator.Inputs{DriveActive: true, Command: 0.042 * v}
 			fresh := n%c.every == 0
-			in.Position, in.Current = estimator.Sample{Value: x, Fresh: fresh}, estimator.Sample{Fresh: fresh}
-			in.Effort, in.Voltage = estimator.Sample{Fresh: fresh}, estimator.Sample{Value: k * v, Fresh: fresh}
+			in.Position, in.Current = estimator.Sample{Value: x, Updated: fresh}, estimator.Sample{Updated: fresh}
+			in.Effort, in.Voltage = estimator.Sample{Updated: fresh}, estimator.Sample{Value: k * v, Updated: fresh}
 			if !fresh {
 				age := 1e-3 * float64(n%c.every)
 				in.Position.Age, in.Current.Age, in.Effort.Age, in.Voltage.Age = age, age, age, age
@@ -97,7 +97,7 @@ func TestLag(t *testing.T) {
 			a := 0.0
 			if n >= jump {
 				a = -f / j
-				est = append(est, b.x[b.at.friction])
+				est = append(est, b.x[b.layout.friction])
 			}
 			x, v = x+1e-3*v+a/2*1e-6, v+1e-3*a
 		}

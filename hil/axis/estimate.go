@@ -13,27 +13,27 @@ func (a *Axis) Estimate(t int64, skip uint32, in *estimator.Inputs, x []float64)
 	st := a.est.Step(t, skip, in, x)
 	o := a.est.Outcome()
 	a.age = a.est.Age()
-	a.came = o.Taken[estimator.Position]
-	a.ray.step(a.dt*(1+float64(skip)), a.came, o.Jumped, &in.Position, a.taken[0], x[estimator.XVel])
-	if a.came {
-		a.taken[0] = in.Position.Value
+	a.positionAccepted = o.Accepted[estimator.Position]
+	a.ray.step(a.dt*(1+float64(skip)), a.positionAccepted, o.Jumped, &in.Position, a.acceptedSamples[0], x[estimator.XVel])
+	if a.positionAccepted {
+		a.acceptedSamples[0] = in.Position.Value
 	}
-	if c := &in.Current; o.Taken[estimator.Current] || c.Fresh && !a.current && numeric.Finite(c.Value) { // it says nothing to the filter
-		a.taken[1] = in.Current.Value
+	if c := &in.Current; o.Accepted[estimator.Current] || c.Updated && !a.current && numeric.IsFinite(c.Value) { // it says nothing to the filter
+		a.acceptedSamples[1] = in.Current.Value
 	}
-	a.resting = a.gap.step(a.dt*(1+float64(skip)), &in.Position, a.s.Every)
-	if a.resting {
-		a.stuck = Finding{}
+	a.checksSuspended = a.gap.step(a.dt*(1+float64(skip)), &in.Position, a.s.SamplePeriod)
+	if a.checksSuspended {
+		a.stallFinding = Finding{}
 	}
-	if o.Came {
-		if a.stall != nil && a.resting {
+	if o.HasSample {
+		if a.stall != nil && a.checksSuspended {
 			a.stall.forget()
 		} else if a.stall != nil {
 			var s [4]float64
 			a.est.State(s[:])
-			a.stuck = a.stall.step(in.Driven, a.came, in.Position.Value, a.push(s[:], in), s[a.at.friction], o.Passed)
+			a.stallFinding = a.stall.step(in.DriveActive, a.positionAccepted, in.Position.Value, a.push(s[:], in), s[a.layout.friction], o.TimeStep)
 		}
-		a.learnt(x)
+		a.writeRLS(x)
 	}
 	if st == engine.NonFinite {
 		return st
@@ -44,11 +44,11 @@ func (a *Axis) Estimate(t int64, skip uint32, in *estimator.Inputs, x []float64)
 // push is the effort (N·m) of the drive at the time of the newest sample.
 func (a *Axis) push(s []float64, in *estimator.Inputs) float64 {
 	switch {
-	case a.at.current >= 0:
-		return a.s.Motor.K * s[a.at.current]
-	case in.Effort.Fresh:
+	case a.layout.current >= 0:
+		return a.s.Motor.K * s[a.layout.current]
+	case in.Effort.Updated:
 		return in.Effort.Value
-	case in.Current.Fresh:
+	case in.Current.Updated:
 		return a.s.Motor.K * in.Current.Value
 	}
 	return a.s.effort(in.Command)
@@ -58,22 +58,22 @@ func (a *Axis) push(s []float64, in *estimator.Inputs) float64 {
 func (a *Axis) read(in *estimator.Inputs) float64 {
 	switch {
 	case a.current && a.s.Motor.K > 0:
-		return a.s.Motor.K * a.taken[1]
+		return a.s.Motor.K * a.acceptedSamples[1]
 	case a.s.measured(estimator.Effort):
 		return in.Effort.Value
 	}
 	return math.NaN()
 }
 
-// learnt puts what the least squares found into the block.
-func (a *Axis) learnt(x []float64) {
+// writeRLS puts what the least squares found into the block.
+func (a *Axis) writeRLS(x []float64) {
 	l := a.est.RLS()
 	if l == nil {
 		return
 	}
 	if k := l.Windows(); k != a.windows || k == 0 {
 		a.windows = k
-		at := a.at.rls
+		at := a.layout.rls
 		l.Values(x[at : at+4])
 		l.StdErrs(x[at+4 : at+8])
 		x[at+8], x[at+9] = float64(k), l.Cond()
@@ -110,7 +110,7 @@ const (
 // Finding is a fault with what is told about it: the quantity, its value and its limit, both 0: nothing to tell.
 type Finding struct {
 	Fault        Fault
-	Of           estimator.Quantity
+	Quantity     estimator.Quantity
 	Value, Limit float64
 }
 
@@ -124,7 +124,7 @@ type State struct {
 	Measured float64 // rad/s  of the last three measured velocities the one nearest to zero
 	Diverged bool    // a number is none any more
 	Unsound  bool    // the estimate must not be acted on
-	Found    Finding // what is wrong
+	Finding  Finding // what is wrong
 	Hint     Finding // what it would be put down to if the axis left its limits
 }
 
@@ -139,28 +139,29 @@ func smaller(sent, applied float64) float64 {
 // Watch compares what the command and all readings say about one another, and tells the state m: x and y are its blocks, sent the last
 // command, doubtful: a reading of the rig is missing or not believed.
 func (a *Axis) Watch(k Tick, doubtful bool, in *estimator.Inputs, sent float64, x, y []float64, m *State) {
-	m.Position, m.Speed, m.Residual, m.Heating = x[estimator.XPos], x[estimator.XVel], a.residual, a.taken[1]
-	m.Diverged, m.Unsound = a.diverged, !a.est.Sound()
-	if a.at.err >= 0 {
-		m.Error = y[a.at.err]
+	m.Position, m.Speed, m.Residual, m.Heating = x[estimator.XPos], x[estimator.XVel], a.residual, a.acceptedSamples[1]
+	m.Diverged, m.Unsound = a.diverged, !a.est.Usable()
+	if a.layout.err >= 0 {
+		m.Error = y[a.layout.err]
 	}
 	jumped := a.est.Outcome().Jumped
 	acts := sent // as the device says that it was
-	if a.applied && numeric.Finite(in.Voltage.Value) {
+	if a.applied && numeric.IsFinite(in.Voltage.Value) {
 		acts = in.Voltage.Value
 	}
 	var bad Finding
 	m.Hint = Finding{}
-	drives := k.On
-	k.On = k.On && !a.resting // behind a gap all begin anew
+	drives := k.Energised
+	k.Energised = k.Energised && !a.checksSuspended // behind a gap all begin anew
 	if a.signs != nil {
-		bad, m.Hint = a.signs.step(k, a.came, doubtful || jumped, acts, sent, a.taken)
+		bad, m.Hint = a.signs.step(k, a.positionAccepted, doubtful || jumped, acts, sent, a.acceptedSamples)
 	}
 	if a.frozen != nil {
 		a.frozen.balance = a.signs.windingBalance()
 	}
 	if a.pushes != nil {
-		if _, hint := a.pushes.step(k, a.came, doubtful || jumped, a.taken[1], a.taken[1], a.taken); m.Hint.Fault == Fine {
+		if _, hint := a.pushes.step(k, a.positionAccepted, doubtful || jumped, a.acceptedSamples[1], a.acceptedSamples[1],
+			a.acceptedSamples); m.Hint.Fault == Fine {
 			m.Hint = hint
 		}
 	}
@@ -172,29 +173,29 @@ func (a *Axis) Watch(k Tick, doubtful bool, in *estimator.Inputs, sent float64, 
 	var dead Finding // position
 	if a.frozen != nil {
 		load, hint := 0.0, Finding{}
-		if a.at.friction >= 0 && a.at.fric >= 0 {
-			load = x[a.at.friction] - y[a.at.fric]
+		if a.layout.friction >= 0 && a.layout.fric >= 0 {
+			load = x[a.layout.friction] - y[a.layout.fric]
 		}
-		if drives && a.resting {
+		if drives && a.checksSuspended {
 			a.frozen.forget()
-		} else if dead, hint = a.frozen.step(k, &in.Position, sent, a.taken[1], load); hint.Fault != Fine {
+		} else if dead, hint = a.frozen.step(k, &in.Position, sent, a.acceptedSamples[1], load); hint.Fault != Fine {
 			m.Hint = hint
 		}
 		switch {
 		case a.momentum == nil:
-		case drives && a.resting:
+		case drives && a.checksSuspended:
 			a.runaway.forget()
 			a.momentum.forget()
 		default:
 			command := smaller(sent, acts)
 			full := a.limited != 0 || math.Abs(sent) >= nearPeak*a.s.TopCommand
-			lost, early := a.runaway.step(k, a.came, full, &in.Position, command, a.read(in), a.momentum.emf.speed(), a.carried())
+			lost, early := a.runaway.step(k, a.positionAccepted, full, &in.Position, command, a.read(in), a.momentum.emf.speed(), a.mechanismLoad())
 			a.momentum.turned = a.runaway.grown
-			part, hint := a.momentum.step(k, a.came, doubtful, &in.Position, command, a.taken[1], load, a.carried())
+			part, hint := a.momentum.step(k, a.positionAccepted, doubtful, &in.Position, command, a.acceptedSamples[1], load, a.mechanismLoad())
 			if !a.signs.current && !a.signs.swing.against() { // a winding tells it by itself
-				part, hint = a.signs.late.orLate(part), a.signs.late.orLate(hint)
+				part, hint = a.signs.delays.orLate(part), a.signs.delays.orLate(hint)
 				for _, found := range [...]*Finding{&part, &hint, &lost, &early, &dead} {
-					*found = a.signs.swing.named(*found, a.s.Every)
+					*found = a.signs.swing.named(*found, a.s.SamplePeriod)
 				}
 			}
 			first(&m.Hint, hint)
@@ -207,29 +208,29 @@ func (a *Axis) Watch(k Tick, doubtful bool, in *estimator.Inputs, sent float64, 
 	suspect := a.readings.suspect()
 	first(&m.Hint, suspect)
 	count := max(a.s.Kalman.Count, a.s.Mechanical.Count)
-	if leap := a.leap.step(a.dt*(1+float64(k.Skip)), &in.Position, a.s.Every, a.s.topSpeed(), count); leap.Fault != Fine {
+	if leap := a.leap.step(a.dt*(1+float64(k.Skip)), &in.Position, a.s.SamplePeriod, a.s.topSpeed(), count); leap.Fault != Fine {
 		m.Hint = leap
 	}
 	m.Measured = a.readings.speed()
 	times, quiet := a.est.Noise()
 	switch {
 	case jumped:
-		if m.Found = (Finding{Fault: Jump, Of: estimator.Position}); a.ray.turned {
-			m.Found.Fault = Direction
+		if m.Finding = (Finding{Fault: Jump, Quantity: estimator.Position}); a.ray.turned {
+			m.Finding.Fault = Direction
 		}
 	case !quiet && (m.Hint.Fault == Frozen || m.Hint.Fault >= FrozenReading):
-		m.Found = m.Hint
+		m.Finding = m.Hint
 	case !quiet:
-		m.Found = Finding{Noise, estimator.Position, times, estimator.MaxNoise}
+		m.Finding = Finding{Noise, estimator.Position, times, estimator.MaxNoise}
 	case odd.Fault != Fine:
-		m.Found = odd
-	case bad.Fault != Fine && suspect.Fault != Fine && suspect.Of == estimator.Voltage: // the signs were judged by it
-		m.Found = suspect
+		m.Finding = odd
+	case bad.Fault != Fine && suspect.Fault != Fine && suspect.Quantity == estimator.Voltage: // the signs were judged by it
+		m.Finding = suspect
 	case bad.Fault != Fine:
-		m.Found = bad
+		m.Finding = bad
 	case dead.Fault != Fine:
-		m.Found = dead
+		m.Finding = dead
 	default:
-		m.Found = a.stuck
+		m.Finding = a.stallFinding
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 // sampled is a tick with this position and current.
 func sampled(position, current float64) *estimator.Inputs {
-	return &estimator.Inputs{Position: estimator.Sample{Value: position, Fresh: true}, Current: estimator.Sample{Value: current, Fresh: true}, Driven: true}
+	return &estimator.Inputs{Position: estimator.Sample{Value: position, Updated: true}, Current: estimator.Sample{Value: current, Updated: true}, DriveActive: true}
 }
 
 // The heat of the motor counts the newest current that was believed: one beyond twice 24 V/1.2 Ω never, one that the filter does not
@@ -20,7 +20,7 @@ func sampled(position, current float64) *estimator.Inputs {
 func TestHeatingCurrent(t *testing.T) {
 	needed := motorSpec(t, reference.Spec{Kind: "constant"})
 	other := motorSpec(t, reference.Spec{Kind: "constant"})
-	other.Sampling.Groups[0].Of = other.Sampling.Groups[0].Of[:1]
+	other.Sampling.Groups[0].Quantities = other.Sampling.Groups[0].Quantities[:1]
 	for _, c := range []struct {
 		name string
 		s    Spec
@@ -73,12 +73,13 @@ func TestLeastSquaresBeforeTheFirstWindow(t *testing.T) {
 	l.Values(values[:])
 	l.StdErrs(errs[:])
 	for i := range values {
-		if at := b.at.rls + i; b.x[at] != values[i] || b.x[at+4] != errs[i] && !math.IsNaN(errs[i]) || b.x[at] == 12345 || b.x[at+4] == 12345 {
-			t.Errorf("%s: %g ± %g, want %g ± %g", b.at.est[at].Name, b.x[at], b.x[at+4], values[i], errs[i])
+		if at := b.layout.rls + i; b.x[at] != values[i] || b.x[at+4] != errs[i] && !math.IsNaN(errs[i]) || b.x[at] == 12345 ||
+			b.x[at+4] == 12345 {
+			t.Errorf("%s: %g ± %g, want %g ± %g", b.layout.est[at].Name, b.x[at], b.x[at+4], values[i], errs[i])
 		}
 	}
-	if b.x[b.at.rls+8] != 0 {
-		t.Errorf("%g windows, want 0", b.x[b.at.rls+8])
+	if b.x[b.layout.rls+8] != 0 {
+		t.Errorf("%g windows, want 0", b.x[b.layout.rls+8])
 	}
 }
 
@@ -99,9 +100,9 @@ func TestDoubtBeginsTheSignsAnew(t *testing.T) {
 			b.Estimate(int64(k)*1e6, 0, in, b.x)
 			b.Watch(b.k, k == doubt, in, 8, b.x, b.y, &m)
 			switch {
-			case k == doubt || m.Found.Fault == Jump:
+			case k == doubt || m.Finding.Fault == Jump:
 				anew = k
-			case m.Found.Fault == Frozen:
+			case m.Finding.Fault == Frozen:
 				return anew, k
 			}
 		}
@@ -123,18 +124,18 @@ func TestLargestEffortScreens(t *testing.T) {
 		want  bool
 	}{{plant.EffortDrive, 0.2, true}, {plant.CurrentDrive, 5, true}, {plant.EffortDrive, 0, false}, {plant.CurrentDrive, 0, false}} {
 		s := motorSpec(t, reference.Spec{Kind: "constant"})
-		s.Drive, s.TopCommand, s.Sampling.Groups[0].Of = c.drive, c.top, []estimator.Quantity{estimator.Position}
+		s.Drive, s.TopCommand, s.Sampling.Groups[0].Quantities = c.drive, c.top, []estimator.Quantity{estimator.Position}
 		s.Mechanical = estimator.MechanicalSpec{Inertia: 7e-5, PositionNoise: 1e-4, Walk: 0.1, TopSpeed: 100}
 		b := newBed(t, s)
 		for k := range 50 {
-			in := &estimator.Inputs{Position: estimator.Sample{Fresh: true}, Driven: true}
+			in := &estimator.Inputs{Position: estimator.Sample{Updated: true}, DriveActive: true}
 			if k == 49 {
 				in.Position.Value = 1000
 			}
 			b.Estimate(int64(k+1)*1e6, 0, in, b.x)
 		}
-		if refused := b.Outcome().Refused[estimator.Position]; refused != c.want || b.came == c.want {
-			t.Errorf("%v, largest command %g: 1000 rad in a tick refused: %v, taken: %v", c.drive, c.top, refused, b.came)
+		if refused := b.Outcome().Rejected[estimator.Position]; refused != c.want || b.positionAccepted == c.want {
+			t.Errorf("%v, largest command %g: 1000 rad in a tick refused: %v, taken: %v", c.drive, c.top, refused, b.positionAccepted)
 		}
 	}
 }

@@ -6,7 +6,7 @@ import "math"
 // nothing of it, and the slope is 0. A gravity of the wrong sign leaves twice itself to the feedback, −2; a mass that is half the true one as
 // much again, 1.
 type feedForward struct {
-	seen, given, both float64 // s, (N·m)², (N·m)²  means of the squares of what is given, and of its product with the feedback
+	duration, meanSquare, meanProduct float64 // s, (N·m)², (N·m)²  means of the squares of what is given, and of its product with the feedback
 }
 
 const (
@@ -16,16 +16,16 @@ const (
 
 // add takes what is given and the feedback (N·m) of a tick of dt (s).
 func (f *feedForward) add(given, feedback, dt float64) {
-	f.seen += dt
-	w := max(dt/f.seen, dt/feedMean)
-	f.given += w * (given*given - f.given)
-	f.both += w * (given*feedback - f.both)
+	f.duration += dt
+	w := max(dt/f.duration, dt/feedMean)
+	f.meanSquare += w * (given*given - f.meanSquare)
+	f.meanProduct += w * (given*feedback - f.meanProduct)
 }
 
-// left is the slope, where the feedback that belongs to it is more than least (N·m, rms); else 0.
-func (f *feedForward) left(least float64) float64 {
-	if !(f.given > 0) || f.seen < feedLeast || !(math.Abs(f.both) > least*math.Sqrt(f.given)) {
+// slope is the slope, where the feedback that belongs to it is more than least (N·m, rms); else 0.
+func (f *feedForward) slope(least float64) float64 {
+	if !(f.meanSquare > 0) || f.duration < feedLeast || !(math.Abs(f.meanProduct) > least*math.Sqrt(f.meanSquare)) {
 		return 0
 	}
-	return f.both / f.given
+	return f.meanProduct / f.meanSquare
 }

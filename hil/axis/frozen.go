@@ -23,28 +23,28 @@ import (
 // The number is frozen once the twin has moved for 0.1 s and gone 30 counts, or for 30 ms and gone 1000; each time is five samples at
 // least, and the age of a sample comes to it.
 type frozen struct {
-	s      *Spec
-	known  twin
-	same   float64 // rad  numbers no further apart are the same
-	counts float64 // rad  in which a way is counted: a count, or what the noise of the position makes of it
-	hold   float64 // N·m; rad/s of a velocity drive
-	rest   float64 // N·m  of it the friction
+	s         *Spec
+	axisModel twin
+	tolerance float64 // rad  numbers no further apart are the same
+	counts    float64 // rad  in which a way is counted: a count, or what the noise of the position makes of it
+	hold      float64 // N·m; rad/s of a velocity drive
+	rest      float64 // N·m  of it the friction
 
 	current bool    // voltage and current of a winding are known
 	balance float64 // V  what the balance of that winding leaves over at the speed shown; NaN: not known
 
-	on         bool
-	at         float64 // rad  the number …
-	stood      float64 // s    … is the same for so long
-	load       float64 // N·m  mean of what opposed the motion beside friction, over the last loadMean of motion …
-	newestLoad float64 // N·m  … but for the newest of it: what stops the axis within a sample is no load that it carried
-	motion     float64 // s    since energised
-	sum        float64 // of command times time …
-	pending    float64 // s    … since the newest sample
-	v, way     float64 // rad/s, rad  of the twin
-	moving     float64 // s    it moves
-	emf        backEMF // while the number is the same
-	hint       Finding // of the newest position: see runaway
+	hasPosition bool
+	position    float64 // rad  the number …
+	stood       float64 // s    … is the same for so long
+	load        float64 // N·m  mean of what opposed the motion beside friction, over the last loadMean of motion …
+	newestLoad  float64 // N·m  … but for the newest of it: what stops the axis within a sample is no load that it carried
+	motion      float64 // s    since energised
+	sum         float64 // of command times time …
+	pending     float64 // s    … since the newest sample
+	v, travel   float64 // rad/s, rad  of the twin
+	travelTime  float64 // s    it moves
+	emf         backEMF // while the number is the same
+	hint        Finding // of the newest position: see runaway
 }
 
 const (
@@ -53,7 +53,7 @@ const (
 	patientWay   = 30    // counts
 	quickTime    = 30e-3 // s       … and longer than those of a rig that is pushed so hard
 	quickWay     = 1000  // counts
-	leastSamples = 5     // of each time
+	minSamples   = 5     // of each time
 	unsureLaw    = 0.05  // of the largest effort: where no law is known
 	unsureEffort = 0.01  // of the largest effort: what a drive makes of a command of zero
 	shownMean    = 20e-3 // s
@@ -62,16 +62,16 @@ const (
 // newFrozen is nil where nothing tells what a command must do.
 func newFrozen(s *Spec, noise float64) *frozen {
 	f := &frozen{s: s, balance: math.NaN(), emf: backEMF{m: &s.Motor, floor: s.Motor.BrushDrop/2 + unsureEffort*s.TopCommand, share: 0.25}, counts: noise * math.Sqrt(12), current: s.Drive == plant.VoltageDrive && s.measured(estimator.Current)}
-	f.same = f.counts
+	f.tolerance = f.counts
 	if c := max(s.Kalman.Count, s.Mechanical.Count); c > 0 {
-		f.same = min(c, f.counts)
+		f.tolerance = min(c, f.counts)
 	}
 	t := twin{j: s.Motor.J}
 	if s.hasLaw() {
 		t = twinOf(s.Motor.J, s.Law)
 	}
 	f.know(t)
-	if !s.driven() || s.Drive != plant.VelocityDrive && !(t.j > 0) || !(f.hold > 0) {
+	if !s.hasDrive() || s.Drive != plant.VelocityDrive && !(t.j > 0) || !(f.hold > 0) {
 		return nil
 	}
 	return f
@@ -79,7 +79,7 @@ func newFrozen(s *Spec, noise float64) *frozen {
 
 // know takes what is known of the axis.
 func (f *frozen) know(t twin) {
-	f.known = t
+	f.axisModel = t
 	top := f.s.TopCommand
 	if f.s.Drive == plant.VelocityDrive {
 		f.hold = max(unsureEffort*top, patientWay*f.counts/patientTime)
@@ -105,13 +105,13 @@ func (f *frozen) effortAt(command, speed float64) float64 {
 }
 
 // forget begins anew, but for the load: the axis may carry it still.
-func (f *frozen) forget() { f.on, f.sum, f.pending, f.hint = false, 0, 0, Finding{} }
+func (f *frozen) forget() { f.hasPosition, f.sum, f.pending, f.hint = false, 0, 0, Finding{} }
 
 // step takes a tick: the sample of the position, the command of the tick before, the current (A) where it is measured, and the load
 // (N·m) that the estimate and the law tell beside friction. It is the verdict so far, and what it will be if the axis leaves its limits
 // sooner.
 func (f *frozen) step(k Tick, p *estimator.Sample, command, current, load float64) (bad, hint Finding) {
-	if !k.On || !numeric.Finite(command) {
+	if !k.Energised || !numeric.IsFinite(command) {
 		f.load, f.newestLoad, f.motion = 0, 0, 0
 		f.forget()
 		return
@@ -122,25 +122,25 @@ func (f *frozen) step(k Tick, p *estimator.Sample, command, current, load float6
 	if f.current {
 		f.emf.add(command, current, dt)
 	}
-	if !p.Fresh || !numeric.Finite(p.Value) {
+	if !p.Updated || !numeric.IsFinite(p.Value) {
 		return Finding{}, f.hint
 	}
 	dt, command = f.pending, f.sum/f.pending
 	f.sum, f.pending, f.hint = 0, 0, Finding{}
 	f.stood += dt
-	if !f.on || !(math.Abs(p.Value-f.at) <= f.same*(1+1e-9)) {
-		if f.on && numeric.Finite(load) {
+	if !f.hasPosition || !(math.Abs(p.Value-f.position) <= f.tolerance*(1+1e-9)) {
+		if f.hasPosition && numeric.IsFinite(load) {
 			f.motion += f.stood
 			f.load += (f.newestLoad - f.load) * max(-math.Expm1(-f.stood/loadMean), f.stood/f.motion)
 		}
-		if numeric.Finite(load) {
+		if numeric.IsFinite(load) {
 			f.newestLoad = load
 		}
-		f.on, f.at, f.stood, f.v, f.way, f.moving = true, p.Value, 0, 0, 0, 0
+		f.hasPosition, f.position, f.stood, f.v, f.travel, f.travelTime = true, p.Value, 0, 0, 0, 0
 		f.emf.forget()
 		return
 	}
-	dt = min(dt, 3*f.s.Every) // what happened in a gap is not known
+	dt = min(dt, 3*f.s.SamplePeriod) // what happened in a gap is not known
 	f.v = f.twin(command, dt)
 	v := f.v
 	if f.current {
@@ -148,22 +148,22 @@ func (f *frozen) step(k Tick, p *estimator.Sample, command, current, load float6
 			v = w
 		}
 	}
-	if v == 0 || v*f.way < 0 {
-		f.way, f.moving = 0, 0
+	if v == 0 || v*f.travel < 0 {
+		f.travel, f.travelTime = 0, 0
 	}
 	if v != 0 {
-		f.way += dt * v
-		f.moving += dt
+		f.travel += dt * v
+		f.travelTime += dt
 	}
-	found := Finding{Frozen, estimator.Position, f.way, patientWay * f.counts}
+	found := Finding{Frozen, estimator.Position, f.travel, patientWay * f.counts}
 	if f.standsStill(command) {
 		found = Finding{Blocked, estimator.Position, f.effort(command), f.hold}
 	}
-	least, age := leastSamples*f.s.Every, max(0, p.Age)
-	switch way := math.Abs(f.way); {
-	case way > patientWay*f.counts && f.moving >= max(patientTime, least)+age, way > quickWay*f.counts && f.moving >= max(quickTime, least)+age:
+	least, age := minSamples*f.s.SamplePeriod, max(0, p.Age)
+	switch way := math.Abs(f.travel); {
+	case way > patientWay*f.counts && f.travelTime >= max(patientTime, least)+age, way > quickWay*f.counts && f.travelTime >= max(quickTime, least)+age:
 		bad, f.hint = found, found
-	case way > patientWay*f.counts && f.moving >= least:
+	case way > patientWay*f.counts && f.travelTime >= least:
 		f.hint = found
 	}
 	return bad, f.hint
@@ -216,12 +216,12 @@ func (f *frozen) twin(command, dt float64) float64 {
 		return math.Copysign(max(0, math.Abs(command)-f.hold), command)
 	}
 	effort := f.effort(command)
-	push := effort - f.known.offset
+	push := effort - f.axisModel.offset
 	if p := effort - f.load; p*push <= 0 {
 		push = 0
 	} else if math.Abs(p) < math.Abs(push) {
 		push = p
 	}
-	v := f.v + dt/f.known.j*push
-	return math.Copysign(max(0, math.Abs(v)-dt/f.known.j*f.hold), v)
+	v := f.v + dt/f.axisModel.j*push
+	return math.Copysign(max(0, math.Abs(v)-dt/f.axisModel.j*f.hold), v)
 }

@@ -28,7 +28,7 @@ func TestBackEMF(t *testing.T) {
 	for drive, want := range map[plant.DriveKind]bool{plant.VoltageDrive: true, plant.CurrentDrive: false, plant.EffortDrive: false, plant.VelocityDrive: false} {
 		s := frozenSpec()
 		s.Drive, s.Motor = drive, plant.Motor{R: 2, K: 0.5, J: 1}
-		s.Sampling.Groups = []estimator.Group{{Every: 1e-3, Of: []estimator.Quantity{estimator.Position, estimator.Current}}}
+		s.Sampling.Groups = []estimator.Group{{SamplePeriod: 1e-3, Quantities: []estimator.Quantity{estimator.Position, estimator.Current}}}
 		if f := newFrozen(s, countNoise); f.current != want || f.emf.share != 0.25 {
 			t.Errorf("drive %v: current %v, share %g", drive, f.current, f.emf.share)
 		}
@@ -72,7 +72,7 @@ func TestFrozenBeginsAnew(t *testing.T) {
 				f.forget()
 			}
 		}, 0.189, 0.194},
-		{"a sample every 100 ms", func(k int, _ *frozen, _ *Tick, p *estimator.Sample, _ *float64) { p.Fresh = k%100 == 0 }, 3.2, 3.6},
+		{"a sample every 100 ms", func(k int, _ *frozen, _ *Tick, p *estimator.Sample, _ *float64) { p.Updated = k%100 == 0 }, 3.2, 3.6},
 		{"20 ms, and half a second of rest", func(k int, _ *frozen, _ *Tick, _ *estimator.Sample, u *float64) {
 			if k%560 > 20 {
 				*u = 0
@@ -88,7 +88,7 @@ func TestFrozenBeginsAnew(t *testing.T) {
 		for _, side := range []float64{1, -1} {
 			f, got := newFrozen(frozenSpec(), countNoise), 0.0
 			for k := 0; k < 4000 && got == 0; k++ {
-				tick, p, u := Tick{On: true}, estimator.Sample{Fresh: true}, side*13
+				tick, p, u := Tick{Energised: true}, estimator.Sample{Updated: true}, side*13
 				c.change(k, f, &tick, &p, &u)
 				if bad, _ := f.step(tick, &p, u, 0, 0); bad.Fault != Fine {
 					got = 1e-3 * float64(k)
@@ -121,7 +121,8 @@ func TestFrozenBesideALoad(t *testing.T) {
 			f, got := newFrozen(frozenSpec(), countNoise), 0.0
 			for k := 0; k < c.moves+1000 && got == 0; k++ {
 				x := math.Min(float64(k), float64(c.moves-1))
-				if bad, _ := f.step(Tick{On: true}, &estimator.Sample{Value: side * x, Fresh: true}, side*c.effort, 0, side*c.load); bad.Fault != Fine {
+				if bad, _ := f.step(Tick{Energised: true}, &estimator.Sample{Value: side * x, Updated: true}, side*c.effort, 0,
+					side*c.load); bad.Fault != Fine {
 					got = 1e-3 * float64(k-c.moves)
 				}
 			}

@@ -12,7 +12,7 @@ import (
 // frozenSpec is an axis of 1 kg·m² and 1 N·m of break-away, with a count of 1 mrad, by hand: an effort drive of 100 N·m, so that the hold is
 // 2 + 1 = 3 N·m.
 func frozenSpec() *Spec {
-	return &Spec{Drive: plant.EffortDrive, Tick: 1e-3, Every: 1e-3, TopCommand: 100, Motor: plant.Motor{J: 1}, Law: &friction.LuGre{Fc: 0.5, Fs: 1, Sigma0: 1e3, Vs: 1},
+	return &Spec{Drive: plant.EffortDrive, Tick: 1e-3, SamplePeriod: 1e-3, TopCommand: 100, Motor: plant.Motor{J: 1}, Law: &friction.LuGre{Fc: 0.5, Fs: 1, Sigma0: 1e3, Vs: 1},
 		Mechanical: estimator.MechanicalSpec{Count: 1e-3}}
 }
 
@@ -23,7 +23,7 @@ func trip(f *frozen, at func(t float64) (position, command, current, load float6
 	for k := range 2000 {
 		t := 1e-3 * float64(k)
 		x, u, i, load := at(t)
-		if bad, _ := f.step(Tick{On: true}, &estimator.Sample{Value: x, Fresh: true}, u, i, load); bad.Fault != Fine {
+		if bad, _ := f.step(Tick{Energised: true}, &estimator.Sample{Value: x, Updated: true}, u, i, load); bad.Fault != Fine {
 			return t, bad
 		}
 	}
@@ -50,7 +50,7 @@ func TestFrozenTimes(t *testing.T) {
 		{"beyond it", func(s *Spec) { s.Law.(*friction.LuGre).Offset = 10 }, 23, 0.1, 30e-3},
 		{"no law: 5 % of the largest effort", func(s *Spec) { s.Law = nil }, 4.9, 0, 0},
 		{"no law, above", func(s *Spec) { s.Law = nil }, 15, 0.1, 30e-3},
-		{"a sample in 50 ms: five of them", func(s *Spec) { s.Every = 50e-3 }, 13, 0.25, 30e-3},
+		{"a sample in 50 ms: five of them", func(s *Spec) { s.SamplePeriod = 50e-3 }, 13, 0.25, 30e-3},
 		{"a velocity of 1 %", func(s *Spec) { s.Drive = plant.VelocityDrive }, 1, 0, 0},
 		{"a velocity of 1 % and 0.5 rad/s: 0.1 s", func(s *Spec) { s.Drive = plant.VelocityDrive }, 1.5, 0.1, 30e-3},
 		{"a velocity of 1 % and 0.1 rad/s: 30 mrad", func(s *Spec) { s.Drive = plant.VelocityDrive }, 1.1, 0.3, 30e-3},
@@ -77,7 +77,7 @@ func TestFrozenTimes(t *testing.T) {
 			if math.Abs(got-c.want) > 3e-3 {
 				t.Errorf("%s, %+g: after %g s, want %g", c.name, side, got, c.want)
 			}
-			if c.want > 0 && (found.Fault != Frozen || found.Of != estimator.Position || found.Value*side < c.way || math.Abs(found.Limit-30e-3) > 1e-12 && math.Abs(found.Limit-1) > 1e-12) {
+			if c.want > 0 && (found.Fault != Frozen || found.Quantity != estimator.Position || found.Value*side < c.way || math.Abs(found.Limit-30e-3) > 1e-12 && math.Abs(found.Limit-1) > 1e-12) {
 				t.Errorf("%s, %+g: %+v", c.name, side, found)
 			}
 		}
@@ -124,14 +124,14 @@ func TestFrozenNumber(t *testing.T) {
 		if k == 130 {
 			u = math.NaN()
 		}
-		if bad, _ := f.step(Tick{On: on}, &estimator.Sample{Fresh: true}, u, 0, 0); (bad.Fault != Fine) != (k > 230) {
+		if bad, _ := f.step(Tick{Energised: on}, &estimator.Sample{Updated: true}, u, 0, 0); (bad.Fault != Fine) != (k > 230) {
 			t.Fatalf("tick %d: %+v", k, bad)
 		}
 	}
 	// nothing new is no number
 	f = newFrozen(frozenSpec(), countNoise)
 	for k := range 300 {
-		if bad, hint := f.step(Tick{On: true}, &estimator.Sample{Fresh: k == 0}, push, 0, 0); bad.Fault != Fine || hint.Fault != Fine {
+		if bad, hint := f.step(Tick{Energised: true}, &estimator.Sample{Updated: k == 0}, push, 0, 0); bad.Fault != Fine || hint.Fault != Fine {
 			t.Fatalf("tick %d without samples: %+v", k, bad)
 		}
 	}
@@ -139,7 +139,7 @@ func TestFrozenNumber(t *testing.T) {
 	f = newFrozen(frozenSpec(), countNoise)
 	n := 0
 	for bad := (Finding{}); bad.Fault == Fine && n < 300; n++ {
-		bad, _ = f.step(Tick{On: true}, &estimator.Sample{Fresh: true, Age: 0.05}, push, 0, 0)
+		bad, _ = f.step(Tick{Energised: true}, &estimator.Sample{Updated: true, Age: 0.05}, push, 0, 0)
 	}
 	if n < 149 || n > 153 {
 		t.Errorf("with an age of 50 ms: %d ms", n)
@@ -149,8 +149,8 @@ func TestFrozenNumber(t *testing.T) {
 	for _, c := range []struct{ count, noise, same, counts float64 }{{1e-3, 10 * countNoise, 1e-3, 10e-3}, {1, countNoise, 1e-3, 1e-3}, {0, countNoise, 1e-3, 1e-3}} {
 		s := frozenSpec()
 		s.Mechanical.Count = c.count
-		if f := newFrozen(s, c.noise); math.Abs(f.same-c.same) > 1e-12 || math.Abs(f.counts-c.counts) > 1e-12 {
-			t.Errorf("count %g, noise %g: the same within %g, counted in %g; want %g, %g", c.count, c.noise, f.same, f.counts, c.same, c.counts)
+		if f := newFrozen(s, c.noise); math.Abs(f.tolerance-c.same) > 1e-12 || math.Abs(f.counts-c.counts) > 1e-12 {
+			t.Errorf("count %g, noise %g: the same within %g, counted in %g; want %g, %g", c.count, c.noise, f.tolerance, f.counts, c.same, c.counts)
 		}
 	}
 	// without a twin there is nothing
@@ -167,7 +167,7 @@ func TestFrozenBesideACurrent(t *testing.T) {
 	spec := func() *Spec {
 		s := frozenSpec()
 		s.Drive, s.TopCommand, s.Motor = plant.VoltageDrive, 100, plant.Motor{R: 1, K: 1, J: 1}
-		s.Sampling.Groups = []estimator.Group{{Every: 1e-3, Of: []estimator.Quantity{estimator.Position, estimator.Current}}}
+		s.Sampling.Groups = []estimator.Group{{SamplePeriod: 1e-3, Quantities: []estimator.Quantity{estimator.Position, estimator.Current}}}
 		return s
 	}
 	for _, c := range []struct {

@@ -9,8 +9,8 @@ import (
 // had meanwhile, whether its watchdog took the energy away, or what of the samples that come now is old: for a while nothing counts, and then
 // all checks begin anew.
 type gap struct {
-	unseen float64 // s  since the newest position
-	left   float64 // s  so long nothing counts
+	unseen  float64 // s  since the newest position
+	holdoff float64 // s  so long nothing counts
 }
 
 const (
@@ -22,12 +22,12 @@ const (
 // step takes a tick, dt (s) after the one before, and tells whether nothing counts.
 func (g *gap) step(dt float64, p *estimator.Sample, every float64) bool {
 	long := max(gapTime, gapSamples*every)
-	g.left = max(0, g.left-dt)
-	if g.unseen += dt; p.Fresh && numeric.Finite(p.Value) {
+	g.holdoff = max(0, g.holdoff-dt)
+	if g.unseen += dt; p.Updated && numeric.IsFinite(p.Value) {
 		if g.unseen > long*(1+1e-9) || p.Age > long {
-			g.left = max(settleTime, gapSamples*every)
+			g.holdoff = max(settleTime, gapSamples*every)
 		}
 		g.unseen = 0
 	}
-	return g.left > 0 || g.unseen > long*(1+1e-9)
+	return g.holdoff > 0 || g.unseen > long*(1+1e-9)
 }

@@ -12,7 +12,7 @@ import (
 // still (frozen), shows a hundredth (momentum), or the other way (runaway). To both sides.
 func TestHintsStandBetweenSamples(t *testing.T) {
 	for _, side := range []float64{1, -1} {
-		spec := func() *Spec { s := frozenSpec(); s.Every = 5e-3; return s }
+		spec := func() *Spec { s := frozenSpec(); s.SamplePeriod = 5e-3; return s }
 		f := newFrozen(spec(), countNoise)
 		m := newMomentum(newFrozen(spec(), countNoise))
 		r := &runaway{f: newFrozen(spec(), countNoise)}
@@ -23,15 +23,15 @@ func TestHintsStandBetweenSamples(t *testing.T) {
 			forget func()
 		}{
 			{"frozen", 0, func(s *estimator.Sample, u, _ float64) Finding {
-				_, h := f.step(Tick{On: true}, s, u, 0, 0)
+				_, h := f.step(Tick{Energised: true}, s, u, 0, 0)
 				return h
 			}, f.forget},
 			{"momentum", 0.01, func(s *estimator.Sample, u, _ float64) Finding {
-				_, h := m.step(Tick{On: true}, s.Fresh, false, s, u, 0, 0, 0)
+				_, h := m.step(Tick{Energised: true}, s.Updated, false, s, u, 0, 0, 0)
 				return h
 			}, m.forget},
 			{"runaway", -1, func(s *estimator.Sample, u, _ float64) Finding {
-				_, h := r.step(Tick{On: true}, s.Fresh, false, s, u, math.NaN(), 0, 0)
+				_, h := r.step(Tick{Energised: true}, s.Updated, false, s, u, math.NaN(), 0, 0)
 				return h
 			}, r.forget},
 		} {
@@ -43,9 +43,9 @@ func TestHintsStandBetweenSamples(t *testing.T) {
 					v += 1e-3 * u
 					x += 1e-3 * v
 				}
-				s := estimator.Sample{Value: side * math.Round(c.shown*x/1e-3) * 1e-3, Fresh: k%5 == 0}
+				s := estimator.Sample{Value: side * math.Round(c.shown*x/1e-3) * 1e-3, Updated: k%5 == 0}
 				h := c.step(&s, side*u, side*(1-c.shown)*u)
-				if s.Fresh {
+				if s.Updated {
 					if was = h; h.Fault != Fine {
 						seen++
 					}

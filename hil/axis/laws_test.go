@@ -17,7 +17,7 @@ func TestAxisWithEveryLaw(t *testing.T) {
 	for _, info := range friction.Laws() {
 		for _, kind := range []CompKind{CompFeedForward, CompStatic, CompObserver, CompGain, CompDisturbance} {
 			s := motorSpec(t, reference.Spec{Kind: "sine", Amplitude: 1, Frequency: 1})
-			s.Law, s.Comp.Kind, s.Comp.Limit = info.New(), kind, 0.5
+			s.Law, s.Comp.Kind, s.Comp.Limit = info.NewLaw(), kind, 0.5
 			s.Comp.Bandwidth, s.Comp.Order, s.Comp.Adapt = 10, 1, Adapt{Time: 1, Range: [2]float64{0.5, 2}}
 			a, err := New(s)
 			follows := kind == CompObserver || kind == CompGain
@@ -39,8 +39,8 @@ func TestAxisWithEveryLaw(t *testing.T) {
 			if n := testing.AllocsPerRun(100, func() {
 				k++
 				x[0], x[1] = 0.1*math.Sin(0.1*k), 10*math.Cos(0.1*k)
-				a.Refer(Tick{On: true}, x)
-				a.Compute(Tick{On: true}, x, y, &u)
+				a.Refer(Tick{Energised: true}, x)
+				a.Compute(Tick{Energised: true}, x, y, &u)
 			}); n != 0 {
 				t.Errorf("%s, %v: %g allocations in a tick", info.Name, kind, n)
 			}
@@ -81,7 +81,7 @@ func TestLimitFollowsTheLaw(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := comp.most(c.v); math.Abs(got-c.want) > 1e-12 {
+		if got := comp.maxTorque(c.v); math.Abs(got-c.want) > 1e-12 {
 			t.Errorf("%s: %g N·m, want %g", c.name, got, c.want)
 		}
 	}

@@ -45,56 +45,56 @@ type momentum struct {
 	unsure float64 // N·m  what brushes that the file does not know take of the effort of a voltage
 
 	// the effort since the newest sample
-	sum     float64 // of command times time …
-	pending float64 // s    … and how long
-	emf     backEMF
-	current float64 // A    newest …
-	same    float64 // s    … that has been the same number for so long
+	sum                 float64 // of command times time …
+	pending             float64 // s    … and how long
+	emf                 backEMF
+	current             float64 // A    newest …
+	constantCurrentTime float64 // s    … that has been the same number for so long
 
 	// the speed shown
-	on      bool
-	last    float64 // rad    newest position …
-	age     float64 // s      … and its age
-	stay    float64 // rad    within a count of which it has been …
-	still   float64 // s      … for so long
-	settled float64 // s      since the means began
-	omega   float64 // rad/s  newest speed …
-	shown   float64 // rad/s  … its mean …
-	mean    float64 // rad/s  … and the mean of that
+	hasPosition   bool
+	lastPosition  float64 // rad    newest position …
+	age           float64 // s      … and its age
+	stay          float64 // rad    within a count of which it has been …
+	stayTime      float64 // s      … for so long
+	averagingTime float64 // s      since the means began
+	omega         float64 // rad/s  newest speed …
+	shownSpeed    float64 // rad/s  … its mean …
+	mean          float64 // rad/s  … and the mean of that
 
 	// the load
-	load   [2]float64 // N·m  its mean, and the mean of that
-	moved  float64    // share of it that was seen in motion
-	odd    float64    // s    the newest loads are far from it
-	seen   float64    // s    since energised
-	turned bool       // it may be that of a wrong sign: see runaway
+	load          [2]float64 // N·m  its mean, and the mean of that
+	movingShare   float64    // share of it that was seen in motion
+	odd           float64    // s    the newest loads are far from it
+	energisedTime float64    // s    since energised
+	turned        bool       // it may be that of a wrong sign: see runaway
 
 	// the inertia
 	heaviest float64  // kg·m²  that the motion leaves, until a reset; +Inf: it has told nothing yet
 	scales   [2]scale // … over a short time and a longer one
 
 	// the twin
-	from, before float64   // rad/s  speed when d left zero, and what its mean would be had it stayed
-	d, must      float64   // rad/s  change of speed, and its mean
-	missing      excursion // of the twin
-	unseen       excursion // of the back-emf
-	slipping     slipping  // the same in another way, whatever the load
-	hint         Finding   // of the newest position: see runaway
+	startSpeed, startSpeedMean float64   // rad/s  speed when d left zero, and what its mean would be had it stayed
+	d, must                    float64   // rad/s  change of speed, and its mean
+	twinExcursion              excursion // of the twin
+	unseen                     excursion // of the back-emf
+	slipping                   slipping  // the same in another way, whatever the load
+	hint                       Finding   // of the newest position: see runaway
 }
 
 // scale weighs the axis: it holds the acceleration shown against what there is to make it, as means of means over the same time.
 type scale struct {
-	tau          float64    // s
-	omega, slow  float64    // rad/s  mean of the speed, and the mean of that
-	net, slowNet [2]float64 // N·m    of the smallest and of the largest effort that friction and load leave
+	tau              float64    // s
+	omega, slowOmega float64    // rad/s  mean of the speed, and the mean of that
+	net, slowNet     [2]float64 // N·m    of the smallest and of the largest effort that friction and load leave
 }
 
 // excursion is a motion that the position shows too little of.
 type excursion struct {
-	time      float64 // s
-	way, seen float64 // rad  that it went at least beyond what the speed before makes; that was shown of it
-	from      float64 // rad  what the speed before makes
-	share     float64 // of the way that must be seen
+	time                        float64 // s
+	expectedTravel, shownTravel float64 // rad  that it went at least beyond what the speed before makes; that was shown of it
+	baseTravel                  float64 // rad  what the speed before makes
+	share                       float64 // of the way that must be seen
 }
 
 const (
@@ -119,18 +119,18 @@ func newMomentum(f *frozen) *momentum {
 	if s.Drive == plant.VoltageDrive && !f.current {
 		unsure = (unsureBrushes - unsureEffort) * f.effort(s.TopCommand)
 	}
-	tau := max(10e-3, 5*s.Every)
+	tau := max(10e-3, 5*s.SamplePeriod)
 	return &momentum{f: f, unsure: unsure, heaviest: math.Inf(1), scales: [2]scale{{tau: tau}, {tau: 3 * tau}}, walk: walk * math.Sqrt(lateLoad), tau: tau,
 		slipping: newSlipping(f), emf: backEMF{m: &s.Motor, floor: 2*s.Motor.BrushDrop + unsureVoltage*s.TopCommand, share: 0.5}}
 }
 
 // forget begins anew, but for the load.
 func (m *momentum) forget() {
-	m.on, m.sum, m.pending, m.settled, m.d, m.must = false, 0, 0, 0, 0, 0
+	m.hasPosition, m.sum, m.pending, m.averagingTime, m.d, m.must = false, 0, 0, 0, 0, 0
 	for i := range m.scales {
 		m.scales[i] = scale{tau: m.scales[i].tau}
 	}
-	m.missing, m.unseen, m.hint = excursion{}, excursion{}, Finding{}
+	m.twinExcursion, m.unseen, m.hint = excursion{}, excursion{}, Finding{}
 	m.emf.forget()
 	m.slipping.forget()
 }
@@ -140,16 +140,16 @@ func (m *momentum) forget() {
 // the verdict so far, and what it will be if the axis leaves its limits sooner.
 func (m *momentum) step(k Tick, taken, doubtful bool, p *estimator.Sample, command, current, load, carried float64) (bad, hint Finding) {
 	f := m.f
-	if !k.On || !numeric.Finite(command) {
+	if !k.Energised || !numeric.IsFinite(command) {
 		m.forget()
-		m.load, m.moved, m.odd, m.seen = [2]float64{}, 0, 0, 0
+		m.load, m.movingShare, m.odd, m.energisedTime = [2]float64{}, 0, 0, 0
 		return
 	}
 	dt := f.s.Tick * (1 + float64(k.Skip))
 	m.sum += dt * command
 	m.pending += dt
-	if m.same += dt; current != m.current {
-		m.current, m.same = current, 0
+	if m.constantCurrentTime += dt; current != m.current {
+		m.current, m.constantCurrentTime = current, 0
 	}
 	if f.current {
 		m.emf.add(command, current, dt)
@@ -160,40 +160,41 @@ func (m *momentum) step(k Tick, taken, doubtful bool, p *estimator.Sample, comma
 	m.hint = Finding{}
 	dt, command = m.pending, m.sum/m.pending
 	m.sum, m.pending = 0, 0
-	if m.still += dt; !m.on || math.Abs(p.Value-m.stay) > f.counts {
-		m.stay, m.still = p.Value, 0
+	if m.stayTime += dt; !m.hasPosition || math.Abs(p.Value-m.stay) > f.counts {
+		m.stay, m.stayTime = p.Value, 0
 	}
 	span := m.show(p, dt)
 	if span == 0 {
 		return
 	}
-	net := m.left(command, carried)
+	net := m.netEffort(command, carried)
 	for i := range m.scales {
 		s := &m.scales[i]
 		s.add(m.omega, net, span)
-		m.heaviest = min(m.heaviest, max(0, s.weigh(f.counts, f.s.Every)))
+		m.heaviest = min(m.heaviest, max(0, s.weigh(f.counts, f.s.SamplePeriod)))
 	}
-	share := min(motionShare, f.known.j/min(m.heaviest, m.possible()))
+	share := min(motionShare, f.axisModel.j/min(m.heaviest, m.possible()))
 	slips, slipsHint := m.slipping.step(m.omega, command, carried, span, m.age, share)
-	if m.settled < 3*m.tau {
+	if m.averagingTime < 3*m.tau {
 		return
 	}
 	m.turn(net, dt, -math.Expm1(-span/m.tau))
-	m.missing.add(m.must, m.shown-m.before, m.from, dt, share)
-	if m.still >= leastSamples*f.s.Every { // a number that stays the same is that of frozen and of stall
-		m.missing, m.unseen = excursion{}, excursion{}
+	m.twinExcursion.add(m.must, m.shownSpeed-m.startSpeedMean, m.startSpeed, dt, share)
+	if m.stayTime >= minSamples*f.s.SamplePeriod { // a number that stays the same is that of frozen and of stall
+		m.twinExcursion, m.unseen = excursion{}, excursion{}
 	}
-	if m.unseen.add(m.emf.speed(), m.shown, 0, dt, motionShare); doubtful || m.same >= max(signsFor, leastSamples*f.s.Every) {
+	if m.unseen.add(m.emf.speed(), m.shownSpeed, 0, dt, motionShare); doubtful ||
+		m.constantCurrentTime >= max(signsFor, minSamples*f.s.SamplePeriod) {
 		m.unseen = excursion{} // a current that does not tell
 	}
-	m.seen += dt
-	if m.seen <= loadMean && !m.turned { // what it carries is not known yet
-		m.d, m.must, m.missing = 0, 0, excursion{}
+	m.energisedTime += dt
+	if m.energisedTime <= loadMean && !m.turned { // what it carries is not known yet
+		m.d, m.must, m.twinExcursion = 0, 0, excursion{}
 	}
-	if m.missing.time == 0 && m.unseen.time == 0 && !m.turned && numeric.Finite(load) {
+	if m.twinExcursion.time == 0 && m.unseen.time == 0 && !m.turned && numeric.IsFinite(load) {
 		m.learn(load-carried, dt)
 	}
-	if bad, hint = m.missing.judge(f, m.age, true); bad.Fault == Fine {
+	if bad, hint = m.twinExcursion.judge(f, m.age, true); bad.Fault == Fine {
 		if b, h := m.unseen.judge(f, m.age, false); b.Fault != Fine || hint.Fault == Fine {
 			bad, hint = b, h
 		}
@@ -211,27 +212,27 @@ func (m *momentum) step(k Tick, taken, doubtful bool, p *estimator.Sample, comma
 // show takes a position, dt (s) after the one before, and gives the time between the samples (s). Behind a gap all begins anew: what
 // happened in it is not known, and the time is 0.
 func (m *momentum) show(p *estimator.Sample, dt float64) (span float64) {
-	every := m.f.s.Every
+	every := m.f.s.SamplePeriod
 	age := max(0, p.Age)
 	span = dt + m.age - age // between the samples: they do not come as evenly as they are taken
-	gap := !m.on || max(dt, span) > longSpan*every*(1+1e-9)
+	gap := !m.hasPosition || max(dt, span) > longSpan*every*(1+1e-9)
 	if m.age = age; gap {
 		m.forget()
-		m.on, m.last = true, p.Value
+		m.hasPosition, m.lastPosition = true, p.Value
 		return 0
 	}
 	span = max(span, every/4)
-	m.omega = (p.Value - m.last) / span
-	if m.last = p.Value; m.settled == 0 {
-		m.shown, m.mean = m.omega, m.omega
+	m.omega = (p.Value - m.lastPosition) / span
+	if m.lastPosition = p.Value; m.averagingTime == 0 {
+		m.shownSpeed, m.mean = m.omega, m.omega
 		for i := range m.scales {
-			m.scales[i].omega, m.scales[i].slow = m.omega, m.omega
+			m.scales[i].omega, m.scales[i].slowOmega = m.omega, m.omega
 		}
 	}
-	m.settled += dt
+	m.averagingTime += dt
 	w := -math.Expm1(-span / m.tau)
-	m.shown += w * (m.omega - m.shown)
-	m.mean += w * (m.shown - m.mean)
+	m.shownSpeed += w * (m.omega - m.shownSpeed)
+	m.mean += w * (m.shownSpeed - m.mean)
 	return span
 }
 
@@ -240,7 +241,7 @@ func (m *momentum) possible() float64 {
 	if declared := m.f.s.MaxInertia; declared > 0 {
 		return declared
 	}
-	return unknownInertia * m.f.known.j
+	return unknownInertia * m.f.axisModel.j
 }
 
 // carries is the load (N·m) that is expected now: one that rises at a steady rate, as of a spring or a pendulum, is ahead of its mean by
@@ -250,7 +251,7 @@ func (m *momentum) carries() float64 { return 2*m.load[0] - m.load[1] }
 // learn takes a load (N·m) of dt (s). One that is far from what was expected is looked at for a while before it is believed: the
 // position may show too little.
 func (m *momentum) learn(load, dt float64) {
-	mean, begins := lateLoad, m.seen <= loadMean
+	mean, begins := lateLoad, m.energisedTime <= loadMean
 	if begins {
 		mean /= 5
 	}
@@ -258,7 +259,7 @@ func (m *momentum) learn(load, dt float64) {
 		m.odd = 0
 	}
 	if !begins && m.odd > 0 && m.odd < oddTime {
-		rises := m.moved * (m.load[0] - m.load[1]) * dt / lateLoad
+		rises := m.movingShare * (m.load[0] - m.load[1]) * dt / lateLoad
 		m.load[0], m.load[1] = m.load[0]+rises, m.load[1]+rises // it goes on as it did in motion
 		return
 	}
@@ -266,39 +267,39 @@ func (m *momentum) learn(load, dt float64) {
 	m.load[0] += (load - m.load[0]) * w
 	m.load[1] += (m.load[0] - m.load[1]) * w
 	moves := 0.0
-	if math.Abs(m.shown) > patientWay*m.f.counts/patientTime {
+	if math.Abs(m.shownSpeed) > patientWay*m.f.counts/patientTime {
 		moves = 1
 	}
-	m.moved += (moves - m.moved) * w
+	m.movingShare += (moves - m.movingShare) * w
 }
 
-// left is the smallest and the largest effort (N·m) of a command that friction and load leave to accelerate a sound axis.
-func (m *momentum) left(command, carried float64) (net [2]float64) {
+// netEffort is the smallest and the largest effort (N·m) of a command that friction and load leave to accelerate a sound axis.
+func (m *momentum) netEffort(command, carried float64) (net [2]float64) {
 	f := m.f
-	effort := f.effortAt(command, m.shown)
+	effort := f.effortAt(command, m.shownSpeed)
 	if f.current { // what brushes take shows in it
 		effort = smaller(effort, f.s.Motor.K*m.current)
 	}
 	effort -= carried
-	resist := max(m.walk, f.hold+f.rest*(1-m.moved)) + m.unsure
+	resist := max(m.walk, f.hold+f.rest*(1-m.movingShare)) + m.unsure
 	load := m.carries()
-	lo := min(effort-f.known.offset, effort-load) - resist
-	hi := max(effort-f.known.offset, effort-load) + resist
+	lo := min(effort-f.axisModel.offset, effort-load) - resist
+	hi := max(effort-f.axisModel.offset, effort-load) + resist
 	if f.s.hasLaw() {
-		v := frozenFs * f.s.Law.Viscous(m.shown)
+		v := frozenFs * f.s.Law.Viscous(m.shownSpeed)
 		lo, hi = lo-max(0, v), hi-min(0, v)
 	}
 	return [2]float64{lo, hi}
 }
 
 // acceleration (rad/s²) that is shown.
-func (s *scale) acceleration() float64 { return (s.omega - s.slow) / s.tau }
+func (s *scale) acceleration() float64 { return (s.omega - s.slowOmega) / s.tau }
 
 // add takes dt (s) of a speed (rad/s), and of the efforts that are left to accelerate a sound axis (N·m).
 func (s *scale) add(omega float64, net [2]float64, dt float64) {
 	w := -math.Expm1(-dt / s.tau)
 	s.omega += w * (omega - s.omega)
-	s.slow += w * (s.omega - s.slow)
+	s.slowOmega += w * (s.omega - s.slowOmega)
 	for i, x := range net {
 		s.net[i] += w * (x - s.net[i])
 		s.slowNet[i] += w * (s.net[i] - s.slowNet[i])
@@ -322,14 +323,14 @@ func (s *scale) weigh(counts, every float64) float64 {
 func (m *momentum) turn(net [2]float64, dt, w float64) {
 	f, lo, hi := m.f, net[0], net[1]
 	if m.d == 0 {
-		m.from, m.before, m.must = 2*m.shown-m.mean, m.shown, 0 // the mean of a ramp lags by the time of the mean
+		m.startSpeed, m.startSpeedMean, m.must = 2*m.shownSpeed-m.mean, m.shownSpeed, 0 // the mean of a ramp lags by the time of the mean
 	}
-	m.before += w * (m.from - m.before)
+	m.startSpeedMean += w * (m.startSpeed - m.startSpeedMean)
 	switch {
 	case m.d > 0 || m.d == 0 && lo > 0:
-		m.d = max(0, m.d+dt/f.known.j*lo)
+		m.d = max(0, m.d+dt/f.axisModel.j*lo)
 	case m.d < 0 || hi < 0:
-		m.d = min(0, m.d+dt/f.known.j*hi)
+		m.d = min(0, m.d+dt/f.axisModel.j*hi)
 	}
 	if m.must += w * (m.d - m.must); m.d == 0 {
 		m.must = 0
@@ -339,32 +340,32 @@ func (m *momentum) turn(net [2]float64, dt, w float64) {
 // add takes dt (s) of a change of speed that there must be, of the one that is shown, the speed before both, and the share that must be
 // shown.
 func (e *excursion) add(must, shown, before, dt, share float64) {
-	if must == 0 || must*e.way < 0 || shown*must >= share*must*must {
+	if must == 0 || must*e.expectedTravel < 0 || shown*must >= share*must*must {
 		*e = excursion{}
 		return
 	}
 	e.share = share
 	e.time += dt
-	e.way += dt * must
-	e.seen += dt * shown
-	e.from += dt * before
+	e.expectedTravel += dt * must
+	e.shownTravel += dt * shown
+	e.baseTravel += dt * before
 }
 
 // judge tells what the excursion is, and what it will be if the axis leaves its limits sooner. A load may be what keeps the axis from its
 // motion, other than from the speed that a winding shows.
 func (e *excursion) judge(f *frozen, age float64, load bool) (bad, hint Finding) {
-	missing := math.Abs(e.way - e.seen)
+	missing := math.Abs(e.expectedTravel - e.shownTravel)
 	if e.time == 0 || missing < partWay*f.counts {
 		return
 	}
-	hint = Finding{Disagree, estimator.Position, e.way - e.seen, (1 - e.share) * math.Abs(e.way)}
-	from := e.from
-	if from*e.way < 0 { // it slows down: what is shown of the speed tells nothing
+	hint = Finding{Disagree, estimator.Position, e.expectedTravel - e.shownTravel, (1 - e.share) * math.Abs(e.expectedTravel)}
+	from := e.baseTravel
+	if from*e.expectedTravel < 0 { // it slows down: what is shown of the speed tells nothing
 		from = 0
 	}
-	switch part := (e.seen + from) / (e.way + from); {
+	switch part := (e.shownTravel + from) / (e.expectedTravel + from); {
 	case load && f.positionIsRight(missing/e.time):
-		hint = Finding{Blocked, estimator.Position, f.hold + f.s.Motor.J*(e.way-e.seen)/(e.time*e.time), f.hold}
+		hint = Finding{Blocked, estimator.Position, f.hold + f.s.Motor.J*(e.expectedTravel-e.shownTravel)/(e.time*e.time), f.hold}
 	case part < -motionShare:
 		hint.Fault = Direction
 		hint.Value, hint.Limit = f.asCommand(hint.Value, e.time), f.asCommand(hint.Limit, e.time)
@@ -372,16 +373,16 @@ func (e *excursion) judge(f *frozen, age float64, load bool) (bad, hint Finding)
 		hint.Fault = Scale
 		hint.Value, hint.Limit = f.asCommand(hint.Value, e.time), f.asCommand(hint.Limit, e.time)
 	case math.Abs(part) < shownShare:
-		hint = Finding{Frozen, estimator.Position, e.way - e.seen, partWay * f.counts}
+		hint = Finding{Frozen, estimator.Position, e.expectedTravel - e.shownTravel, partWay * f.counts}
 	}
-	quick, least := partTime, leastSamples*f.s.Every
-	if e.seen/e.way < shownShare {
+	quick, least := partTime, minSamples*f.s.SamplePeriod
+	if e.shownTravel/e.expectedTravel < shownShare {
 		quick = quickTime
 	}
 	switch {
 	case e.time >= max(patientTime, least)+age, missing > quickWay*f.counts && e.time >= max(quick, least)+age:
 		return hint, hint
-	case e.time >= leastBroken*f.s.Every:
+	case e.time >= minBrokenSamples*f.s.SamplePeriod:
 		return Finding{}, hint
 	}
 	return Finding{}, Finding{}

@@ -24,10 +24,10 @@ func fall(s *Spec, sign float64, effort, weight func(t float64) float64) (float6
 		if s.Drive == plant.CurrentDrive {
 			command /= s.Motor.K
 		}
-		sample := estimator.Sample{Value: 1e-3 * math.Round(sign*x/1e-3), Fresh: true}
-		r.step(Tick{On: true}, true, false, &sample, command, math.NaN(), 0, 0)
+		sample := estimator.Sample{Value: 1e-3 * math.Round(sign*x/1e-3), Updated: true}
+		r.step(Tick{Energised: true}, true, false, &sample, command, math.NaN(), 0, 0)
 		m.turned = r.grown
-		if bad, _ := m.step(Tick{On: true}, true, false, &sample, command, 0, u-sign*a, 0); bad.Fault != Fine {
+		if bad, _ := m.step(Tick{Energised: true}, true, false, &sample, command, 0, u-sign*a, 0); bad.Fault != Fine {
 			return t, bad
 		}
 	}

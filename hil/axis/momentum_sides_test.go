@@ -15,7 +15,8 @@ func missed(s *Spec, at func(t float64) (position, effort, load, carried float64
 	for k := range 1200 {
 		t := 1e-3 * float64(k)
 		x, u, load, carried := at(t)
-		if bad, _ := m.step(Tick{On: true}, true, false, &estimator.Sample{Value: x, Fresh: true}, u, 0, load, carried); bad.Fault != Fine {
+		if bad, _ := m.step(Tick{Energised: true}, true, false, &estimator.Sample{Value: x, Updated: true}, u, 0, load,
+			carried); bad.Fault != Fine {
 			return t, bad
 		}
 	}
@@ -130,7 +131,7 @@ func TestMomentumInTime(t *testing.T) {
 		from, to float64 // s; 0: nothing in 1.5 s
 	}{
 		{"23 N·m", 23, func(int, *Tick, *bool, *float64, *float64) {}, 0.599, 0.63},
-		{"off for a tick in 90 ms", 23, func(k int, tick *Tick, _ *bool, _, _ *float64) { tick.On = k%90 != 0 }, 0, 0},
+		{"off for a tick in 90 ms", 23, func(k int, tick *Tick, _ *bool, _, _ *float64) { tick.Energised = k%90 != 0 }, 0, 0},
 		{"no command in a tick of 90 ms", 23, func(k int, _ *Tick, _ *bool, u, _ *float64) {
 			if k%90 == 0 {
 				*u = math.NaN()
@@ -152,12 +153,12 @@ func TestMomentumInTime(t *testing.T) {
 		for _, side := range []float64{1, -1} {
 			m, got := newMomentum(newFrozen(frozenSpec(), countNoise)), 0.0
 			for k := 0; k < 1500 && got == 0; k++ {
-				tick, taken, u, load := Tick{On: true}, true, 0.0, 0.0
+				tick, taken, u, load := Tick{Energised: true}, true, 0.0, 0.0
 				if k >= 500 {
 					u = side * c.push
 				}
 				c.change(k, &tick, &taken, &u, &load)
-				if bad, _ := m.step(tick, taken, false, &estimator.Sample{Value: side * 10e-3 * float64(k), Fresh: true}, u, 0, side*load, 0); bad.Fault != Fine {
+				if bad, _ := m.step(tick, taken, false, &estimator.Sample{Value: side * 10e-3 * float64(k), Updated: true}, u, 0, side*load, 0); bad.Fault != Fine {
 					got = 1e-3 * float64(k)
 				}
 			}
@@ -167,14 +168,14 @@ func TestMomentumInTime(t *testing.T) {
 		}
 	}
 	s := frozenSpec() // 2 ms a sample, one tick of two left out
-	s.Every = 2e-3
+	s.SamplePeriod = 2e-3
 	m, got := newMomentum(newFrozen(s, countNoise)), 0
 	for k := 0; k < 600 && got == 0; k++ {
 		u := 0.0
 		if k >= 250 {
 			u = 23
 		}
-		if bad, _ := m.step(Tick{On: true, Skip: 1}, true, false, &estimator.Sample{Value: 20e-3 * float64(k), Fresh: true}, u, 0, 0, 0); bad.Fault != Fine {
+		if bad, _ := m.step(Tick{Energised: true, Skip: 1}, true, false, &estimator.Sample{Value: 20e-3 * float64(k), Updated: true}, u, 0, 0, 0); bad.Fault != Fine {
 			got = k
 		}
 	}
@@ -188,7 +189,7 @@ func TestMomentumInTime(t *testing.T) {
 func TestMomentumNumbers(t *testing.T) {
 	for every, want := range map[float64]float64{1e-3: 10e-3, 2e-3: 10e-3, 4e-3: 20e-3} {
 		s := frozenSpec()
-		s.Every = every
+		s.SamplePeriod = every
 		if m := newMomentum(newFrozen(s, countNoise)); math.Abs(m.tau-want) > 1e-15 || math.Abs(m.scales[0].tau-want) > 1e-15 || math.Abs(m.scales[1].tau-3*want) > 1e-15 {
 			t.Errorf("a sample every %g s: means over %g, %g and %g s", every, m.tau, m.scales[0].tau, m.scales[1].tau)
 		}
@@ -202,7 +203,7 @@ func TestMomentumNumbers(t *testing.T) {
 		s.Drive, s.Motor = c.drive, plant.Motor{R: 1, K: 1, J: 1}
 		s.Mechanical.Walk, s.Kalman.TorqueWalk = 3, 7
 		if c.current {
-			s.Sampling.Groups = []estimator.Group{{Every: 1e-3, Of: []estimator.Quantity{estimator.Position, estimator.Current}}}
+			s.Sampling.Groups = []estimator.Group{{SamplePeriod: 1e-3, Quantities: []estimator.Quantity{estimator.Position, estimator.Current}}}
 		}
 		if m := newMomentum(newFrozen(s, countNoise)); math.Abs(m.walk-c.walk) > 1e-12 || math.Abs(m.unsure-c.unsure) > 1e-12 {
 			t.Errorf("drive %v, current %v: walk %g, unsure %g", c.drive, c.current, m.walk, m.unsure)
@@ -227,7 +228,7 @@ func TestMomentumNumbers(t *testing.T) {
 	for _, side := range []float64{1, -1} {
 		m := newMomentum(newFrozen(frozenSpec(), countNoise))
 		step := func(x, age, load float64) {
-			m.step(Tick{On: true}, true, false, &estimator.Sample{Value: side * x, Age: age, Fresh: true}, 0, 0, side*load, 0)
+			m.step(Tick{Energised: true}, true, false, &estimator.Sample{Value: side * x, Age: age, Updated: true}, 0, 0, side*load, 0)
 		}
 		x := 0.0
 		for k := range 50 { // 10 rad/s, sampled at ages to and fro
@@ -247,8 +248,8 @@ func TestMomentumNumbers(t *testing.T) {
 			t.Errorf("%+g: %g rad/s from samples of nearly the same time", side, m.omega)
 		}
 		m.forget()
-		if step(900, 0, 40); m.settled != 0 {
-			t.Errorf("%+g: after it was forgotten the speed is %g", side, m.shown)
+		if step(900, 0, 40); m.averagingTime != 0 {
+			t.Errorf("%+g: after it was forgotten the speed is %g", side, m.shownSpeed)
 		}
 
 		m = newMomentum(newFrozen(frozenSpec(), countNoise))
@@ -271,7 +272,7 @@ func TestMomentumDoubtsACurrent(t *testing.T) {
 		for _, side := range []float64{1, -1} {
 			s := frozenSpec()
 			s.Drive, s.TopCommand, s.Motor = plant.VoltageDrive, 100, plant.Motor{R: 1, K: 1, J: 1e3} // the effort tells nothing
-			s.Sampling.Groups = []estimator.Group{{Every: 1e-3, Of: []estimator.Quantity{estimator.Position, estimator.Current}}}
+			s.Sampling.Groups = []estimator.Group{{SamplePeriod: 1e-3, Quantities: []estimator.Quantity{estimator.Position, estimator.Current}}}
 			m := newMomentum(newFrozen(s, countNoise))
 			hinted, tripped := 0, 0
 			for k := range 600 {
@@ -279,7 +280,7 @@ func TestMomentumDoubtsACurrent(t *testing.T) {
 				if c.still {
 					i = side
 				}
-				bad, hint := m.step(Tick{On: true}, true, c.doubted, &estimator.Sample{Value: side * 1.2e-3 * float64(k), Fresh: true}, side*11, i, 0, 0)
+				bad, hint := m.step(Tick{Energised: true}, true, c.doubted, &estimator.Sample{Value: side * 1.2e-3 * float64(k), Updated: true}, side*11, i, 0, 0)
 				if hint.Fault != Fine && hinted == 0 {
 					hinted = k
 				}

@@ -33,7 +33,8 @@ func shownPart(s *Spec, share, m float64, before bool, at func(t float64) (effor
 		if s.Drive == plant.CurrentDrive {
 			command = u / s.Motor.K
 		}
-		if bad, _ := p.step(Tick{On: true}, true, false, &estimator.Sample{Value: shown, Fresh: true}, command, 0, load, 0); bad.Fault != Fine {
+		if bad, _ := p.step(Tick{Energised: true}, true, false, &estimator.Sample{Value: shown, Updated: true}, command, 0, load,
+			0); bad.Fault != Fine {
 			return t, bad
 		}
 	}
@@ -152,7 +153,8 @@ func TestMomentumLoads(t *testing.T) {
 			if k < 100 {
 				v = 100
 			}
-			if bad, _ := p.step(Tick{On: true}, true, false, &estimator.Sample{Value: x, Fresh: true}, u, 0, (viscous-0.1)*v, 0); bad.Fault != Fine {
+			if bad, _ := p.step(Tick{Energised: true}, true, false, &estimator.Sample{Value: x, Updated: true}, u, 0, (viscous-0.1)*v,
+				0); bad.Fault != Fine {
 				t.Errorf("viscous friction of %g: after %d ms %+v", viscous, k, bad)
 				break
 			}
@@ -174,7 +176,7 @@ func TestMomentumBesideACurrent(t *testing.T) {
 		for _, side := range []float64{1, -1} {
 			s := frozenSpec()
 			s.Drive, s.TopCommand, s.Motor = plant.VoltageDrive, 100, plant.Motor{R: 1, K: 1, J: 1}
-			s.Sampling.Groups = []estimator.Group{{Every: 1e-3, Of: []estimator.Quantity{estimator.Position, estimator.Current}}}
+			s.Sampling.Groups = []estimator.Group{{SamplePeriod: 1e-3, Quantities: []estimator.Quantity{estimator.Position, estimator.Current}}}
 			s.Motor.J = 1e3 // the effort tells nothing
 			p := newMomentum(newFrozen(s, countNoise))
 			x, tripped := 0.0, 0
@@ -184,7 +186,7 @@ func TestMomentumBesideACurrent(t *testing.T) {
 				if c.still {
 					i = side
 				}
-				if bad, _ := p.step(Tick{On: true}, true, c.doubted, &estimator.Sample{Value: x, Fresh: true}, side*11, i, 0, 0); bad.Fault != Fine && tripped == 0 {
+				if bad, _ := p.step(Tick{Energised: true}, true, c.doubted, &estimator.Sample{Value: x, Updated: true}, side*11, i, 0, 0); bad.Fault != Fine && tripped == 0 {
 					tripped = k
 				}
 			}
@@ -212,7 +214,7 @@ func TestMomentumBeginsAnew(t *testing.T) {
 			if c(k, &on, &taken, &u, &x); k < 300 && name != "not believed" {
 				on, taken = true, true
 			}
-			if bad, _ := p.step(Tick{On: on}, taken, false, &estimator.Sample{Value: x, Fresh: true}, u, 0, 0, 0); bad.Fault != Fine {
+			if bad, _ := p.step(Tick{Energised: on}, taken, false, &estimator.Sample{Value: x, Updated: true}, u, 0, 0, 0); bad.Fault != Fine {
 				t.Errorf("%s: after %d ms %+v", name, k, bad)
 				break
 			}
@@ -220,7 +222,7 @@ func TestMomentumBeginsAnew(t *testing.T) {
 	}
 	p, k := newMomentum(newFrozen(frozenSpec(), countNoise)), 0
 	if n := testing.AllocsPerRun(1000, func() {
-		p.step(Tick{On: true}, true, false, &estimator.Sample{Value: 1e-3 * float64(k), Fresh: true}, 20, 1, 0, 0)
+		p.step(Tick{Energised: true}, true, false, &estimator.Sample{Value: 1e-3 * float64(k), Updated: true}, 20, 1, 0, 0)
 		k++
 	}); n > 0 {
 		t.Errorf("%g allocations a tick", n)

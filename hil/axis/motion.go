@@ -117,7 +117,7 @@ const approachShare = 0.1
 // approach is the limit of the speed (rad/s) of the way to the reference; 0: there is none.
 func (s *Spec) approach() float64 {
 	switch {
-	case s.Of != OfPosition:
+	case s.RefKind != OfPosition:
 		return 0
 	case s.Approach > 0:
 		return s.Approach

@@ -204,8 +204,8 @@ func TestApproachDefault(t *testing.T) {
 		{Spec{Drive: plant.VelocityDrive, TopCommand: 50}, 5},
 		{Spec{Drive: plant.CurrentDrive, TopCommand: 50, Motor: plant.Motor{K: 0.04}}, 0},
 		{Spec{Drive: plant.CurrentDrive, MaxSpeed: 20}, 2},
-		{Spec{Of: OfEffort, MaxSpeed: 20, Approach: 3}, 0},
-		{Spec{Of: OfCommand, Drive: plant.VelocityDrive, TopCommand: 50}, 0},
+		{Spec{RefKind: OfEffort, MaxSpeed: 20, Approach: 3}, 0},
+		{Spec{RefKind: OfCommand, Drive: plant.VelocityDrive, TopCommand: 50}, 0},
 	} {
 		if got := c.s.approach(); math.Abs(got-c.want) > 1e-12 {
 			t.Errorf("%+v: %g, want %g", c.s, got, c.want)

@@ -43,7 +43,7 @@ func TestRay(t *testing.T) {
 					x += c.jump
 				}
 				refused := k >= 10 && k < 14
-				p := estimator.Sample{Value: side * x, Fresh: true}
+				p := estimator.Sample{Value: side * x, Updated: true}
 				if k >= 10 && k < 15 {
 					p.Value += side * c.wild[k-10]
 				}
@@ -70,7 +70,7 @@ func TestLeap(t *testing.T) {
 		}{{0.043, 10, 0, true}, {0.041, 10, 0, false}, {0.043, 10, 9, false}, {0.25, 10, 9, true}, {9, 0, 0, false}} {
 			var l leap
 			at := func(x float64, fresh bool) Finding {
-				return l.step(2e-3, &estimator.Sample{Value: side * x, Fresh: fresh}, 2e-3, c.speed, 1e-3)
+				return l.step(2e-3, &estimator.Sample{Value: side * x, Updated: fresh}, 2e-3, c.speed, 1e-3)
 			}
 			if f := at(5, true); f.Fault != Fine {
 				t.Errorf("the first sample: %+v", f)
@@ -88,7 +88,7 @@ func TestLeap(t *testing.T) {
 					told++
 				}
 			}
-			if want := map[bool]int{true: leastSamples - 1}[c.told]; told != want {
+			if want := map[bool]int{true: minSamples - 1}[c.told]; told != want {
 				t.Errorf("%+g, %g rad: told for %d samples more, want %d", side, c.way, told, want)
 			}
 		}
@@ -101,7 +101,7 @@ func TestLeapOfAFastAxis(t *testing.T) {
 		l, x := leap{}, 0.0
 		for k := range 100 {
 			x += side * 0.5 * float64(k) * 2e-3
-			if f := l.step(2e-3, &estimator.Sample{Value: x, Fresh: true}, 2e-3, 10, 1e-3); f.Fault != Fine {
+			if f := l.step(2e-3, &estimator.Sample{Value: x, Updated: true}, 2e-3, 10, 1e-3); f.Fault != Fine {
 				t.Fatalf("%+g, sample %d: %+v", side, k, f)
 			}
 		}

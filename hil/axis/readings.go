@@ -15,16 +15,16 @@ type readings struct {
 	s   *Spec
 	tau float64 // s  of the means
 
-	on      bool
-	last    [numbers]float64    // newest number of each
-	came    [numbers]float64    // s  since then
-	same    [numbers]float64    // s  it has been the same in every sample …
-	samples [numbers]int        // … and in how many
-	mean    [numbers]float64    // of Position the speed (rad/s)
-	sum     float64             // of command times time …
-	pending float64             // s  … since the newest position
-	newest  [numbers][3]float64 // the last three of a quantity: a single wild one is none
-	list    []comparison
+	primed       bool
+	lastValue    [numbers]float64    // newest number of each
+	sampleAge    [numbers]float64    // s  since then
+	constantTime [numbers]float64    // s  it has been the same in every sample …
+	samples      [numbers]int        // … and in how many
+	mean         [numbers]float64    // of Position the speed (rad/s)
+	sum          float64             // of command times time …
+	pending      float64             // s  … since the newest position
+	history      [numbers][3]float64 // the last three of a quantity: a single wild one is none
+	list         []comparison
 }
 
 // The numbers that are compared: the quantities, what is commanded, and the current that voltage and speed leave the winding.
@@ -36,24 +36,24 @@ const (
 
 // comparison says that the number a is factor times the number b.
 type comparison struct {
-	a, b    estimator.Quantity
-	factor  float64 // 0: a changes with b, by how much is not known
-	floor   float64 // in the unit of a: so far they may be apart …
-	share   float64 // … and by this share of both
-	fixed   float64 // in the unit of a, or of b where there is no factor: no larger change of b leaves a the same number
-	limited bool    // a may be smaller than b, but not reversed
-	excess  bool    // a may be smaller than b in any way
-	patient float64 // s  they must be apart for so long; 0: apartFor
-	follows bool    // a comes nearer to b only as fast as it can, whatever b does meanwhile …
-	against bool    // … and only what is against b counts, where both are above the floor
+	a, b         estimator.Quantity
+	factor       float64 // 0: a changes with b, by how much is not known
+	floor        float64 // in the unit of a: so far they may be apart …
+	share        float64 // … and by this share of both
+	frozenLimit  float64 // in the unit of a, or of b where there is no factor: no larger change of b leaves a the same number
+	limited      bool    // a may be smaller than b, but not reversed
+	excess       bool    // a may be smaller than b in any way
+	minApartTime float64 // s  they must be apart for so long; 0: apartFor
+	follows      bool    // a comes nearer to b only as fast as it can, whatever b does meanwhile …
+	against      bool    // … and only what is against b counts, where both are above the floor
 
 	delays *delays // what is commanded is compared as it was some time before, too; nil: b is no command, or a speed
 
-	apart    float64 // s  they are; where the command may be late, less the time that they are not
-	far      float64 // … by such a share of b when that began
-	farthest float64 // … and a where it was farthest from b since then
-	found    Finding // … by so much
-	lo, hi   float64 // of b while a is the same number
+	apartTime  float64 // s  they are; where the command may be late, less the time that they are not
+	startShare float64 // … by such a share of b when that began
+	farthest   float64 // … and a where it was farthest from b since then
+	finding    Finding // … by so much
+	lo, hi     float64 // of b while a is the same number
 }
 
 const (
@@ -64,12 +64,12 @@ const (
 	fasterShare   = 0.25 // of both speeds: a drive that overshoots
 	shownShare    = 0.1  // of the motion: what shows less shows none
 	unsureTacho   = 2e-3 // of the largest velocity: offset of a tacho
-	sure          = 5    // standard deviations
+	sigmaFactor   = 5    // standard deviations
 )
 
 // newReadings lists what can be compared.
 func newReadings(s *Spec) readings {
-	r := readings{s: s, tau: max(20e-3, 5*s.Every)}
+	r := readings{s: s, tau: max(20e-3, 5*s.SamplePeriod)}
 	m, top, e := &s.Motor, s.TopCommand, &s.Mechanical
 	count, velocityNoise, velocityShare, topSpeed := e.Count, e.VelocityNoise, e.VelocityShare, e.TopSpeed
 	effortNoise, currentNoise := e.EffortNoise, 0.0
@@ -84,39 +84,40 @@ func newReadings(s *Spec) readings {
 		currentNoise = effortNoise / m.K
 	}
 	add := func(c comparison) {
-		if s.Channels[c.a] && (c.b >= estimator.Quantities || s.Channels[c.b]) && (c.floor > 0 || c.factor == 0 && c.fixed > 0) {
+		if s.Channels[c.a] && (c.b >= estimator.Quantities || s.Channels[c.b]) && (c.floor > 0 || c.factor == 0 && c.frozenLimit > 0) {
 			if c.b == commanded && c.factor != 0 && !c.follows {
 				c.delays = new(delays)
 			}
 			r.list = append(r.list, c)
 		}
 	}
-	add(comparison{a: estimator.Velocity, b: estimator.Position, factor: 1, floor: sure*velocityNoise + 2*count/r.tau + unsureTacho*topSpeed, share: 0.25 + velocityShare,
-		fixed: sure*velocityNoise + 10*count/r.tau + 2*unsureTacho*topSpeed})
+	add(comparison{a: estimator.Velocity, b: estimator.Position, factor: 1, floor: sigmaFactor*velocityNoise + 2*count/r.tau + unsureTacho*topSpeed, share: 0.25 + velocityShare,
+		frozenLimit: sigmaFactor*velocityNoise + 10*count/r.tau + 2*unsureTacho*topSpeed})
 	switch s.Drive {
 	case plant.VoltageDrive:
-		add(comparison{a: estimator.Voltage, b: commanded, factor: 1, floor: 0.05 * top, share: 0.25, fixed: 0.1 * top, limited: true})
-		add(comparison{a: estimator.Effort, b: estimator.Current, factor: m.K, floor: sure*(effortNoise+m.K*currentNoise) + unsureEffort*top*m.K/m.R, share: 0.25, fixed: sure*(effortNoise+m.K*currentNoise) + unsureEffort*top*m.K/m.R})
-		add(comparison{a: estimator.Effort, b: windingCurrent, factor: m.K, floor: sure*effortNoise + (0.05*top+2*m.BrushDrop)*m.K/m.R, share: 0.5, fixed: sure*effortNoise + 0.1*top*m.K/m.R})
-		add(comparison{a: estimator.Current, b: windingCurrent, factor: 1, floor: sure*currentNoise + (0.05*top+2*m.BrushDrop)/m.R, share: 0.5, fixed: math.Inf(1), excess: true})
+		add(comparison{a: estimator.Voltage, b: commanded, factor: 1, floor: 0.05 * top, share: 0.25, frozenLimit: 0.1 * top, limited: true})
+		add(comparison{a: estimator.Effort, b: estimator.Current, factor: m.K, floor: sigmaFactor*(effortNoise+m.K*currentNoise) + unsureEffort*top*m.K/m.R, share: 0.25, frozenLimit: sigmaFactor*(effortNoise+m.K*currentNoise) + unsureEffort*top*m.K/m.R})
+		add(comparison{a: estimator.Effort, b: windingCurrent, factor: m.K, floor: sigmaFactor*effortNoise + (0.05*top+2*m.BrushDrop)*m.K/m.R, share: 0.5, frozenLimit: sigmaFactor*effortNoise + 0.1*top*m.K/m.R})
+		add(comparison{a: estimator.Current, b: windingCurrent, factor: 1, floor: sigmaFactor*currentNoise + (0.05*top+2*m.BrushDrop)/m.R, share: 0.5, frozenLimit: math.Inf(1), excess: true})
 	case plant.CurrentDrive:
-		add(comparison{a: estimator.Current, b: commanded, factor: 1, floor: unsureReading*top + sure*currentNoise, share: 0.25, fixed: unsureEffort*top + sure*currentNoise})
-		add(comparison{a: estimator.Effort, b: commanded, factor: m.K, floor: unsureReading*top*m.K + sure*effortNoise, share: 0.25, fixed: unsureEffort*top*m.K + sure*effortNoise})
+		add(comparison{a: estimator.Current, b: commanded, factor: 1, floor: unsureReading*top + sigmaFactor*currentNoise, share: 0.25, frozenLimit: unsureEffort*top + sigmaFactor*currentNoise})
+		add(comparison{a: estimator.Effort, b: commanded, factor: m.K, floor: unsureReading*top*m.K + sigmaFactor*effortNoise, share: 0.25, frozenLimit: unsureEffort*top*m.K + sigmaFactor*effortNoise})
 	case plant.EffortDrive:
-		add(comparison{a: estimator.Effort, b: commanded, factor: 1, floor: unsureReading*top + sure*effortNoise, share: 0.25, fixed: unsureEffort*top + sure*effortNoise})
-		c := comparison{a: estimator.Current, b: commanded, fixed: unsureEffort * top}
+		add(comparison{a: estimator.Effort, b: commanded, factor: 1, floor: unsureReading*top + sigmaFactor*effortNoise, share: 0.25, frozenLimit: unsureEffort*top + sigmaFactor*effortNoise})
+		c := comparison{a: estimator.Current, b: commanded, frozenLimit: unsureEffort * top}
 		if m.K > 0 {
-			c.factor, c.floor, c.share, c.fixed = 1/m.K, unsureReading*top/m.K+sure*currentNoise, 0.25, unsureEffort*top/m.K+sure*currentNoise
+			c.factor, c.floor, c.share, c.frozenLimit = 1/m.K, unsureReading*top/m.K+sigmaFactor*currentNoise, 0.25,
+				unsureEffort*top/m.K+sigmaFactor*currentNoise
 		}
 		add(c)
 	case plant.VelocityDrive:
-		add(comparison{a: estimator.Position, b: commanded, factor: 1, floor: 0.1*top + 10*count/r.tau, share: 1.0 / 3, fixed: math.Inf(1), patient: 0.2, follows: true})
-		add(comparison{a: estimator.Position, b: commanded, factor: 1, floor: unsureReading*top + 10*count/r.tau, share: 0.6, fixed: math.Inf(1), patient: 0.2, follows: true}) // a quarter of it
-		add(comparison{a: estimator.Position, b: commanded, factor: 1, floor: unsureEffort*top + 10*count/r.tau, fixed: math.Inf(1), patient: apartFor, follows: true, against: true})
-		add(comparison{a: estimator.Current, b: estimator.Position, fixed: 0.1 * top})
-		add(comparison{a: estimator.Effort, b: estimator.Position, fixed: 0.1 * top})
+		add(comparison{a: estimator.Position, b: commanded, factor: 1, floor: 0.1*top + 10*count/r.tau, share: 1.0 / 3, frozenLimit: math.Inf(1), minApartTime: 0.2, follows: true})
+		add(comparison{a: estimator.Position, b: commanded, factor: 1, floor: unsureReading*top + 10*count/r.tau, share: 0.6, frozenLimit: math.Inf(1), minApartTime: 0.2, follows: true}) // a quarter of it
+		add(comparison{a: estimator.Position, b: commanded, factor: 1, floor: unsureEffort*top + 10*count/r.tau, frozenLimit: math.Inf(1), minApartTime: apartFor, follows: true, against: true})
+		add(comparison{a: estimator.Current, b: estimator.Position, frozenLimit: 0.1 * top})
+		add(comparison{a: estimator.Effort, b: estimator.Position, frozenLimit: 0.1 * top})
 		if m.K > 0 {
-			add(comparison{a: estimator.Effort, b: estimator.Current, factor: m.K, floor: sure*(effortNoise+m.K*currentNoise) + s.levels().Top(), share: 0.25, fixed: math.Inf(1)})
+			add(comparison{a: estimator.Effort, b: estimator.Current, factor: m.K, floor: sigmaFactor*(effortNoise+m.K*currentNoise) + s.levels().Max(), share: 0.25, frozenLimit: math.Inf(1)})
 		}
 	}
 	return r
@@ -126,10 +127,10 @@ func newReadings(s *Spec) readings {
 func (r *readings) suspect() (found Finding) {
 	for i := range r.list {
 		switch c := &r.list[i]; {
-		case r.stuck(c, max(signsFor, leastSamples*r.s.Every)):
-			return c.stuck()
-		case c.apart >= max(signsFor, c.patient/2):
-			return c.found
+		case r.isFrozen(c, max(signsFor, minSamples*r.s.SamplePeriod)):
+			return c.frozenFinding()
+		case c.apartTime >= max(signsFor, c.minApartTime/2):
+			return c.finding
 		}
 	}
 	return found
@@ -139,30 +140,30 @@ func (r *readings) suspect() (found Finding) {
 func (r *readings) step(k Tick, in *estimator.Inputs, command float64, f *frozen) Finding {
 	dt := r.s.Tick * (1 + float64(k.Skip))
 	for q := range estimator.Quantities {
-		r.came[q] += dt
+		r.sampleAge[q] += dt
 		p := in.Of(q)
-		if !r.s.Channels[q] || !p.Fresh || !numeric.Finite(p.Value) {
+		if !r.s.Channels[q] || !p.Updated || !numeric.IsFinite(p.Value) {
 			continue
 		}
-		r.newest[q] = [3]float64{r.newest[q][1], r.newest[q][2], p.Value}
-		r.same[q], r.samples[q] = r.same[q]+r.came[q], r.samples[q]+1
-		if p.Value != r.last[q] || !r.on {
-			r.same[q], r.samples[q] = 0, 0
+		r.history[q] = [3]float64{r.history[q][1], r.history[q][2], p.Value}
+		r.constantTime[q], r.samples[q] = r.constantTime[q]+r.sampleAge[q], r.samples[q]+1
+		if p.Value != r.lastValue[q] || !r.primed {
+			r.constantTime[q], r.samples[q] = 0, 0
 		}
-		if r.came[q] = 0; q != estimator.Position {
-			r.last[q] = p.Value
+		if r.sampleAge[q] = 0; q != estimator.Position {
+			r.lastValue[q] = p.Value
 		}
 	}
 	if len(r.list) == 0 {
 		return Finding{}
 	}
-	if !k.On || !numeric.Finite(command) {
-		r.on = false
+	if !k.Energised || !numeric.IsFinite(command) {
+		r.primed = false
 		return Finding{}
 	}
 	p := &in.Position
-	if !r.on {
-		if r.came[estimator.Position] > 0 {
+	if !r.primed {
+		if r.sampleAge[estimator.Position] > 0 {
 			return Finding{}
 		}
 		r.begin(p.Value, command)
@@ -170,13 +171,13 @@ func (r *readings) step(k Tick, in *estimator.Inputs, command float64, f *frozen
 	}
 	r.sum += dt * command
 	r.pending += dt
-	if r.came[estimator.Position] > 0 {
+	if r.sampleAge[estimator.Position] > 0 {
 		return Finding{}
 	}
 	dt, command = r.pending, r.sum/r.pending
 	r.sum, r.pending = 0, 0
 	r.advance(p.Value, command, dt)
-	if dt > 3*r.s.Every { // what happened in a gap is not known
+	if dt > 3*r.s.SamplePeriod { // what happened in a gap is not known
 		return Finding{}
 	}
 	for i := range r.list {
@@ -189,16 +190,16 @@ func (r *readings) step(k Tick, in *estimator.Inputs, command float64, f *frozen
 
 // begin starts the means at what is.
 func (r *readings) begin(position, command float64) {
-	r.on, r.sum, r.pending = true, 0, 0
-	r.last[estimator.Position], r.last[commanded] = position, command
-	r.mean = r.last
+	r.primed, r.sum, r.pending = true, 0, 0
+	r.lastValue[estimator.Position], r.lastValue[commanded] = position, command
+	r.mean = r.lastValue
 	for q := estimator.Current; q < estimator.Quantities; q++ {
-		r.newest[q] = [3]float64{r.last[q], r.last[q], r.last[q]}
+		r.history[q] = [3]float64{r.lastValue[q], r.lastValue[q], r.lastValue[q]}
 	}
 	r.mean[estimator.Position], r.mean[windingCurrent] = 0, 0
 	for i := range r.list { // what swung before swings no reading of now
 		c := &r.list[i]
-		if c.apart, c.lo, c.hi = 0, math.Inf(1), math.Inf(-1); c.delays != nil {
+		if c.apartTime, c.lo, c.hi = 0, math.Inf(1), math.Inf(-1); c.delays != nil {
 			*c.delays = delays{}
 		}
 	}
@@ -208,10 +209,10 @@ func (r *readings) begin(position, command float64) {
 func (r *readings) advance(position, command, dt float64) {
 	w := -math.Expm1(-dt / r.tau)
 	toward := func(q estimator.Quantity, x float64) { r.mean[q] += w * (x - r.mean[q]) }
-	toward(estimator.Position, (position-r.last[estimator.Position])/dt)
-	r.last[estimator.Position] = position
+	toward(estimator.Position, (position-r.lastValue[estimator.Position])/dt)
+	r.lastValue[estimator.Position] = position
 	for q := estimator.Current; q < estimator.Quantities; q++ {
-		toward(q, middle(r.newest[q]))
+		toward(q, middle(r.history[q]))
 	}
 	toward(commanded, command)
 	if m := &r.s.Motor; r.s.Drive == plant.VoltageDrive {
@@ -222,8 +223,8 @@ func (r *readings) advance(position, command, dt float64) {
 
 // judge looks at one comparison after dt (s).
 func (r *readings) judge(c *comparison, dt float64, f *frozen) Finding {
-	if recent := max(apartFor, 5*r.s.Every); r.came[c.a] > recent || c.b < estimator.Quantities && r.came[c.b] > recent {
-		c.apart = 0
+	if recent := max(apartFor, 5*r.s.SamplePeriod); r.sampleAge[c.a] > recent || c.b < estimator.Quantities && r.sampleAge[c.b] > recent {
+		c.apartTime = 0
 		return Finding{}
 	}
 	x, y := r.mean[c.a], r.mean[c.b]
@@ -234,8 +235,8 @@ func (r *readings) judge(c *comparison, dt float64, f *frozen) Finding {
 		c.lo, c.hi = y, y
 	}
 	c.lo, c.hi = min(c.lo, y), max(c.hi, y)
-	if r.stuck(c, sameFor) {
-		return c.stuck()
+	if r.isFrozen(c, sameFor) {
+		return c.frozenFinding()
 	}
 	if c.factor == 0 {
 		return Finding{}
@@ -249,62 +250,62 @@ func (r *readings) judge(c *comparison, dt float64, f *frozen) Finding {
 	}
 	least := apartFor
 	if c.follows {
-		least = max(c.patient, 2*leastSamples*r.s.Every)
+		least = max(c.minApartTime, 2*minSamples*r.s.SamplePeriod)
 		faster := false
 		switch {
 		case c.against: // a way back is no slow way there
-			least = max(c.patient, leastSamples*r.s.Every)
+			least = max(c.minApartTime, minSamples*r.s.SamplePeriod)
 			if limit = c.floor; x*y >= 0 || min(math.Abs(x), math.Abs(y)) <= c.floor {
 				over = 0
 			}
 		case x*y >= 0 && math.Abs(x) > math.Abs(y): // nor is a motion that is too fast
-			least, faster = max(apartFor, leastSamples*r.s.Every), true
+			least, faster = max(apartFor, minSamples*r.s.SamplePeriod), true
 			limit = c.floor + fasterShare*(math.Abs(x)+math.Abs(y))
 		}
 		// a share may shrink because b grows, and a may change because b does
 		away, share := math.Copysign(1, over), math.Abs(over/y)
 		c.farthest = away * max(away*c.farthest, away*x)
 		approaches := away*(c.farthest-x) > nearer*least*max(math.Abs(x), math.Abs(y))
-		if c.apart == 0 || approaches && (faster || share < c.far-nearer*c.patient) {
-			c.apart, c.far, c.farthest = 0, share, x
+		if c.apartTime == 0 || approaches && (faster || share < c.startShare-nearer*c.minApartTime) {
+			c.apartTime, c.startShare, c.farthest = 0, share, x
 		}
 	}
 	off := math.Abs(over) > limit
-	if c.apart += dt; c.delays != nil {
-		c.delays.add(y, x, 0, dt, max(delaySpacing, r.s.Every), off)
-		c.apart = c.delays.time
+	if c.apartTime += dt; c.delays != nil {
+		c.delays.add(y, x, 0, dt, max(delaySpacing, r.s.SamplePeriod), off)
+		c.apartTime = c.delays.time
 	} else if !off {
-		c.apart = 0
+		c.apartTime = 0
 	}
-	if c.found = (Finding{Disagree, c.a, over, limit}); c.a == estimator.Position { // a way tells more than a speed
-		if c.found.Value, c.found.Limit = over*c.apart, limit*c.apart; math.Abs(x) < shownShare*math.Abs(y) {
-			c.found = Finding{Frozen, c.a, y * c.apart, math.Abs(y) * shownShare * c.apart}
+	if c.finding = (Finding{Disagree, c.a, over, limit}); c.a == estimator.Position { // a way tells more than a speed
+		if c.finding.Value, c.finding.Limit = over*c.apartTime, limit*c.apartTime; math.Abs(x) < shownShare*math.Abs(y) {
+			c.finding = Finding{Frozen, c.a, y * c.apartTime, math.Abs(y) * shownShare * c.apartTime}
 		} else if x*y < 0 {
-			c.found = Finding{Direction, c.a, over, limit}
+			c.finding = Finding{Direction, c.a, over, limit}
 		}
 	}
 	if c.delays != nil {
-		c.found = c.delays.named(c.found, false)
+		c.finding = c.delays.named(c.finding, false)
 	}
-	if c.apart < least {
+	if c.apartTime < least {
 		return Finding{}
 	}
 	if c.b == estimator.Position && f != nil && f.stood >= apartFor/2 && math.Abs(x)*f.stood > patientWay*f.counts { // the position is the one that does not tell
 		return Finding{Frozen, estimator.Position, x * f.stood, patientWay * f.counts}
 	}
-	return c.found
+	return c.finding
 }
 
-// stuck tells whether a is the same number for so long (s) while b changes.
-func (r *readings) stuck(c *comparison, long float64) bool {
-	return r.same[c.a] >= long && r.samples[c.a] >= sameSamples && c.hi-c.lo > c.fixed
+// isFrozen tells whether a is the same number for so long (s) while b changes.
+func (r *readings) isFrozen(c *comparison, long float64) bool {
+	return r.constantTime[c.a] >= long && r.samples[c.a] >= sameSamples && c.hi-c.lo > c.frozenLimit
 }
 
-func (c *comparison) stuck() Finding {
+func (c *comparison) frozenFinding() Finding {
 	if c.factor == 0 {
-		return Finding{Fault: FrozenReading, Of: c.a}
+		return Finding{Fault: FrozenReading, Quantity: c.a}
 	}
-	return Finding{FrozenReading, c.a, c.hi - c.lo, c.fixed}
+	return Finding{FrozenReading, c.a, c.hi - c.lo, c.frozenLimit}
 }
 
 // middle of three numbers.
@@ -312,7 +313,7 @@ func middle(x [3]float64) float64 { return max(min(x[0], x[1]), min(max(x[0], x[
 
 // speed (rad/s) is of the last three measured velocities the one nearest to zero: a single wild one is none.
 func (r *readings) speed() (slowest float64) {
-	tacho := &r.newest[estimator.Velocity]
+	tacho := &r.history[estimator.Velocity]
 	slowest = tacho[0]
 	for _, v := range tacho[1:] {
 		if math.Abs(v) < math.Abs(slowest) {

@@ -22,7 +22,7 @@ func compare(s *Spec, ticks int, at func(k int, in *estimator.Inputs) (Tick, flo
 
 // fresh is a sample that has just come; each is another number, so that none is frozen.
 func fresh(k int, x float64) estimator.Sample {
-	return estimator.Sample{Value: x + 1e-9*float64(k%2), Fresh: true}
+	return estimator.Sample{Value: x + 1e-9*float64(k%2), Updated: true}
 }
 
 // What a velocity drive commands must show: by hand, with a largest velocity of 100 and means over 20 ms.
@@ -49,9 +49,9 @@ func TestVelocityIsShown(t *testing.T) {
 			s.Mechanical.Count = c.count
 			n, found := compare(s, 1000, func(k int, in *estimator.Inputs) (Tick, float64) {
 				in.Position = fresh(0, side*1e-3*c.shown*float64(k))
-				return Tick{On: true}, side * c.commanded
+				return Tick{Energised: true}, side * c.commanded
 			})
-			if found.Fault != c.fault || c.fault != Fine && (found.Of != estimator.Position || n < c.ms || n > c.ms+130) {
+			if found.Fault != c.fault || c.fault != Fine && (found.Quantity != estimator.Position || n < c.ms || n > c.ms+130) {
 				t.Errorf("commanded %g, shown %g, %g a count: %+v after %d ms, want fault %d after %d", side*c.commanded, side*c.shown, c.count, found, n, c.fault, c.ms)
 			}
 			if c.fault == Frozen && (math.Abs(found.Value-side*c.commanded*0.2) > 0.02*c.commanded || math.Abs(found.Limit-0.02*c.commanded) > 0.002*c.commanded) || c.fault == Direction && math.Abs(found.Value+side*(c.commanded-c.shown)) > 0.3*c.commanded {
@@ -74,7 +74,7 @@ func TestVelocityIsShown(t *testing.T) {
 					}
 					x += side * 80e-3 * math.Exp(-c.rate*(t-0.3))
 					in.Position = fresh(0, x)
-					return Tick{On: true}, side * command
+					return Tick{Energised: true}, side * command
 				})
 				if told := found.Fault != Fine; told != c.told {
 					t.Errorf("%+g commanded, slower by %g a second: %+v", side*commanded, c.rate, found)
@@ -87,7 +87,7 @@ func TestVelocityIsShown(t *testing.T) {
 		n, found := compare(compared(plant.VelocityDrive), 2000, func(k int, in *estimator.Inputs) (Tick, float64) {
 			t := 1e-3 * float64(k)
 			in.Position = fresh(0, side*30*t)
-			return Tick{On: true}, side * 30 * math.Cos(math.Pi*t)
+			return Tick{Energised: true}, side * 30 * math.Cos(math.Pi*t)
 		})
 		// 0.75·30 > 3 + 1.25·y from 0.33 s on
 		if found.Fault != Disagree || n < 430 || n > 480 {
@@ -105,7 +105,7 @@ func TestVelocityIsShown(t *testing.T) {
 				if in.Position = fresh(0, side*50*c.rate*t*t/2); c.rate*t > 1 { // it has come to it
 					in.Position = fresh(0, side*50*(t-0.5/c.rate))
 				}
-				return Tick{On: true}, side * 50
+				return Tick{Energised: true}, side * 50
 			})
 			if told := found.Fault != Fine; told != c.told {
 				t.Errorf("%+g, nearer by %g a second: %+v", side, c.rate, found)
@@ -155,7 +155,7 @@ func TestWhatIsCompared(t *testing.T) {
 	// the means: 20 ms, or five samples; the largest speed of a voltage drive, where it is not declared, is that of the largest voltage
 	for every, want := range map[float64]float64{1e-3: 20e-3, 4e-3: 20e-3, 10e-3: 50e-3} {
 		s := compared(plant.EffortDrive, all...)
-		if s.Every = every; math.Abs(newReadings(s).tau-want) > 1e-12 {
+		if s.SamplePeriod = every; math.Abs(newReadings(s).tau-want) > 1e-12 {
 			t.Errorf("a sample every %g s: means over %g s, want %g", every, newReadings(s).tau, want)
 		}
 	}
@@ -194,12 +194,12 @@ func TestFrozenBesideAnother(t *testing.T) {
 				swing := share * c.limit / 2 * math.Sin(2*math.Pi*1e-3*float64(k)) // 1 Hz: the means lag by 20 ms
 				command, speed := c.at(in, swing)
 				x += 1e-3 * speed
-				in.Position = estimator.Sample{Value: x, Fresh: true}
-				in.Current.Fresh = in.Current.Value != 0 || k == 0
-				*in.Of(c.of) = estimator.Sample{Value: 0.01, Fresh: true}
-				return Tick{On: true}, command
+				in.Position = estimator.Sample{Value: x, Updated: true}
+				in.Current.Updated = in.Current.Value != 0 || k == 0
+				*in.Of(c.of) = estimator.Sample{Value: 0.01, Updated: true}
+				return Tick{Energised: true}, command
 			})
-			if (found.Fault == FrozenReading) != (share > 1) || found.Fault == FrozenReading && (found.Of != c.of || n < 200) {
+			if (found.Fault == FrozenReading) != (share > 1) || found.Fault == FrozenReading && (found.Quantity != c.of || n < 200) {
 				t.Errorf("%s, %g of it: %+v after %d ms", c.name, share, found, n)
 			}
 		}
@@ -217,9 +217,9 @@ func TestFrozenBesideAnother(t *testing.T) {
 					u = side * 20
 				}
 				x += 1e-3 * u
-				in.Position = estimator.Sample{Value: x, Fresh: true}
-				in.Current = estimator.Sample{Value: side * 16, Fresh: k%25 == 0}
-				return Tick{On: true}, u
+				in.Position = estimator.Sample{Value: x, Updated: true}
+				in.Current = estimator.Sample{Value: side * 16, Updated: k%25 == 0}
+				return Tick{Energised: true}, u
 			})
 			if found.Fault != FrozenReading || n < 251 || n > 255 || math.Abs(found.Value-c.swing) > 0.2*c.swing || math.Abs(found.Limit-c.limit) > 1e-9 {
 				t.Errorf("drive %v, %+g: %+v after %d ms", c.drive, side, found, n)
@@ -237,14 +237,14 @@ func TestTachoBesideAPositionThatStands(t *testing.T) {
 		for _, side := range []float64{1, -1} {
 			r, found := newReadings(compared(plant.EffortDrive, estimator.Velocity)), Finding{}
 			for k := 0; k < 400 && found.Fault == Fine; k++ {
-				in := &estimator.Inputs{Position: estimator.Sample{Fresh: true}, Velocity: fresh(k, side*c.speed)}
-				found = r.step(Tick{On: true}, in, 0, &frozen{stood: c.stood, counts: c.counts})
+				in := &estimator.Inputs{Position: estimator.Sample{Updated: true}, Velocity: fresh(k, side*c.speed)}
+				found = r.step(Tick{Energised: true}, in, 0, &frozen{stood: c.stood, counts: c.counts})
 			}
 			want := estimator.Position
 			if c.want == Disagree {
 				want = estimator.Velocity
 			}
-			if found.Fault != c.want || found.Of != want || found.Value*side <= 0 || found.Limit <= 0 {
+			if found.Fault != c.want || found.Quantity != want || found.Value*side <= 0 || found.Limit <= 0 {
 				t.Errorf("%+g rad/s, it stood for %g s: %+v", side*c.speed, c.stood, found)
 			}
 		}
@@ -252,10 +252,10 @@ func TestTachoBesideAPositionThatStands(t *testing.T) {
 	// a comparison with anything else says nothing of the position
 	r, found := newReadings(compared(plant.EffortDrive, estimator.Current)), Finding{}
 	for k := 0; k < 400 && found.Fault == Fine; k++ {
-		in := &estimator.Inputs{Position: estimator.Sample{Fresh: true}, Current: fresh(k, 80)}
-		found = r.step(Tick{On: true}, in, 10, &frozen{stood: 9, counts: 1e-3})
+		in := &estimator.Inputs{Position: estimator.Sample{Updated: true}, Current: fresh(k, 80)}
+		found = r.step(Tick{Energised: true}, in, 10, &frozen{stood: 9, counts: 1e-3})
 	}
-	if found.Fault != Disagree || found.Of != estimator.Current {
+	if found.Fault != Disagree || found.Quantity != estimator.Current {
 		t.Errorf("a current beside a position that stands: %+v", found)
 	}
 }
@@ -264,7 +264,7 @@ func TestTachoBesideAPositionThatStands(t *testing.T) {
 // is judged by a reading that does not come any more.
 func TestComparisonsBeginAnew(t *testing.T) {
 	wrong := func(k int, in *estimator.Inputs) { // 10 A are commanded
-		in.Position, in.Current = estimator.Sample{Fresh: true}, fresh(k, 40)
+		in.Position, in.Current = estimator.Sample{Updated: true}, fresh(k, 40)
 	}
 	for _, c := range []struct {
 		name     string
@@ -272,37 +272,37 @@ func TestComparisonsBeginAnew(t *testing.T) {
 		from, to int // ticks; 0: nothing is found
 	}{
 		{"wrong all the time", func(int, *estimator.Inputs, *Tick, *float64) {}, 100, 125},
-		{"off for a tick in 90", func(k int, _ *estimator.Inputs, tick *Tick, _ *float64) { tick.On = k%90 != 89 }, 0, 0},
-		{"off for a tick, once", func(k int, _ *estimator.Inputs, tick *Tick, _ *float64) { tick.On = k != 89 }, 190, 215},
+		{"off for a tick in 90", func(k int, _ *estimator.Inputs, tick *Tick, _ *float64) { tick.Energised = k%90 != 89 }, 0, 0},
+		{"off for a tick, once", func(k int, _ *estimator.Inputs, tick *Tick, _ *float64) { tick.Energised = k != 89 }, 190, 215},
 		{"no command in a tick of 90", func(k int, _ *estimator.Inputs, _ *Tick, u *float64) {
 			if k%90 == 89 {
 				*u = math.NaN()
 			}
 		}, 0, 0},
-		{"a position in 3 ticks", func(k int, in *estimator.Inputs, _ *Tick, _ *float64) { in.Position.Fresh = k%3 == 0 }, 100, 125},
-		{"a position in 4 ticks", func(k int, in *estimator.Inputs, _ *Tick, _ *float64) { in.Position.Fresh = k%4 == 0 }, 0, 0},
+		{"a position in 3 ticks", func(k int, in *estimator.Inputs, _ *Tick, _ *float64) { in.Position.Updated = k%3 == 0 }, 100, 125},
+		{"a position in 4 ticks", func(k int, in *estimator.Inputs, _ *Tick, _ *float64) { in.Position.Updated = k%4 == 0 }, 0, 0},
 		{"two of three ticks are left out", func(_ int, _ *estimator.Inputs, tick *Tick, _ *float64) { tick.Skip = 2 }, 33, 45},
 		{"right, and a current that is sent every 50 ms", func(k int, in *estimator.Inputs, _ *Tick, u *float64) {
 			in.Current = fresh(k/50, 40)
-			in.Current.Fresh = k%50 == 0
+			in.Current.Updated = k%50 == 0
 			*u = 40
 		}, 0, 0},
 		{"right from the first sample, and sent every 99 ms", func(k int, in *estimator.Inputs, _ *Tick, u *float64) {
 			in.Current = fresh(k/99, 90)
-			in.Current.Fresh = k%99 == 0
+			in.Current.Updated = k%99 == 0
 			*u = 90
 		}, 0, 0},
-		{"wrong, and sent every 90 ms", func(k int, in *estimator.Inputs, _ *Tick, _ *float64) { in.Current.Fresh = k%90 == 0 }, 100, 400},
+		{"wrong, and sent every 90 ms", func(k int, in *estimator.Inputs, _ *Tick, _ *float64) { in.Current.Updated = k%90 == 0 }, 100, 400},
 		{"the current ends, then the command is another", func(k int, in *estimator.Inputs, _ *Tick, u *float64) {
 			in.Current = fresh(k, 40)
-			in.Current.Fresh = k < 500
+			in.Current.Updated = k < 500
 			if *u = 40; k > 600 {
 				*u = -40
 			}
 		}, 0, 0},
 	} {
 		n, found := compare(compared(plant.CurrentDrive, estimator.Current), 2000, func(k int, in *estimator.Inputs) (Tick, float64) {
-			tick, command := Tick{On: true}, 10.0
+			tick, command := Tick{Energised: true}, 10.0
 			wrong(k, in)
 			c.change(k, in, &tick, &command)
 			return tick, command
@@ -317,16 +317,16 @@ func TestComparisonsBeginAnew(t *testing.T) {
 		if k > 600 {
 			u, i = -20, -10
 		}
-		in.Position, in.Current, in.Effort = estimator.Sample{Fresh: true}, fresh(k, i), fresh(k, i/2)
-		in.Current.Fresh = k < 500
-		return Tick{On: true}, u
+		in.Position, in.Current, in.Effort = estimator.Sample{Updated: true}, fresh(k, i), fresh(k, i/2)
+		in.Current.Updated = k < 500
+		return Tick{Energised: true}, u
 	})
 	if found.Fault != Fine {
 		t.Errorf("the current ends beside a torque: %+v after %d ms", found, n)
 	}
 	// at 20 Hz a reading is one for a quarter of a second
 	slow := compared(plant.CurrentDrive, estimator.Current)
-	slow.Tick, slow.Every = 50e-3, 50e-3
+	slow.Tick, slow.SamplePeriod = 50e-3, 50e-3
 	for _, c := range []struct {
 		after int // ticks after the last current the command is another
 		told  bool
@@ -336,9 +336,9 @@ func TestComparisonsBeginAnew(t *testing.T) {
 			if k >= 20+c.after {
 				u = -40
 			}
-			in.Position, in.Current = estimator.Sample{Fresh: true}, fresh(k, 40)
-			in.Current.Fresh = k <= 20
-			return Tick{On: true}, u
+			in.Position, in.Current = estimator.Sample{Updated: true}, fresh(k, 40)
+			in.Current.Updated = k <= 20
+			return Tick{Energised: true}, u
 		})
 		if told := found.Fault == Disagree; told != c.told {
 			t.Errorf("the command is another %d ticks after the last current: %+v after %d", c.after, found, n)
@@ -358,14 +358,14 @@ func TestComparisonsBeginAnew(t *testing.T) {
 					u = v
 				}
 				x += 1e-3 * v
-				in.Position = estimator.Sample{Value: x, Fresh: true}
+				in.Position = estimator.Sample{Value: x, Updated: true}
 				if *in.Of(c.of) = fresh(k, v); k >= 1500 {
-					*in.Of(c.of) = estimator.Sample{Value: side * 4, Fresh: true}
+					*in.Of(c.of) = estimator.Sample{Value: side * 4, Updated: true}
 					if c.of == estimator.Velocity {
 						in.Velocity.Value = 0
 					}
 				}
-				return Tick{On: k < 1500 || k >= 2000}, u
+				return Tick{Energised: k < 1500 || k >= 2000}, u
 			})
 			if found.Fault != Fine {
 				t.Errorf("one number of quantity %d after a STOP: %+v after %d ms", c.of, found, n)
@@ -374,8 +374,8 @@ func TestComparisonsBeginAnew(t *testing.T) {
 	}
 	// a drive that applies nothing at all, exactly, applies less than it is told: that is no wrong reading
 	if n, found := compare(compared(plant.VoltageDrive, estimator.Voltage), 1000, func(_ int, in *estimator.Inputs) (Tick, float64) {
-		in.Position, in.Voltage = estimator.Sample{Fresh: true}, estimator.Sample{Fresh: true}
-		return Tick{On: true}, 20
+		in.Position, in.Voltage = estimator.Sample{Updated: true}, estimator.Sample{Updated: true}
+		return Tick{Energised: true}, 20
 	}); found.Fault != Fine {
 		t.Errorf("0 V of 20: %+v after %d ms", found, n)
 	}

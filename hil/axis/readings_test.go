@@ -11,7 +11,7 @@ import (
 
 // compared is an axis at 1 kHz that measures all of these, with a largest command of 100.
 func compared(drive plant.DriveKind, measured ...estimator.Quantity) *Spec {
-	s := &Spec{Drive: drive, Tick: 1e-3, Every: 1e-3, TopCommand: 100, Motor: plant.Motor{R: 2, K: 0.5, J: 1}, Law: &friction.LuGre{Fc: 0.5, Fs: 1, Sigma0: 1e3, Vs: 1}}
+	s := &Spec{Drive: drive, Tick: 1e-3, SamplePeriod: 1e-3, TopCommand: 100, Motor: plant.Motor{R: 2, K: 0.5, J: 1}, Law: &friction.LuGre{Fc: 0.5, Fs: 1, Sigma0: 1e3, Vs: 1}}
 	s.Mechanical = estimator.MechanicalSpec{VelocityNoise: 0.1, EffortNoise: 0.2, TopSpeed: 50}
 	s.Kalman = estimator.KalmanSpec{VelocityNoise: 0.1, CurrentNoise: 0.2, TopSpeed: 50}
 	s.Channels[estimator.Position] = true
@@ -73,15 +73,15 @@ func TestComparisons(t *testing.T) {
 				in := &estimator.Inputs{}
 				for q, x := range [estimator.Quantities]float64{c.n.speed * 1e-3 * float64(n), c.n.current, c.n.velocity, c.n.effort, c.n.voltage} {
 					if c.s.Channels[q] {
-						*in.Of(estimator.Quantity(q)) = estimator.Sample{Value: side * (x + 1e-9*float64(n%2)), Fresh: true}
+						*in.Of(estimator.Quantity(q)) = estimator.Sample{Value: side * (x + 1e-9*float64(n%2)), Updated: true}
 					}
 				}
-				found = r.step(Tick{On: true}, in, side*c.n.command, nil)
+				found = r.step(Tick{Energised: true}, in, side*c.n.command, nil)
 				if math.Abs(r.speed()-side*c.n.velocity) > 1e-6 && n > 3 {
 					t.Fatalf("%s: measured speed %g", c.name, r.speed())
 				}
 			}
-			if (found.Fault == Disagree) != (c.off != 0) || c.off != 0 && (found.Of != c.of || math.Abs(found.Value-side*c.off) > 0.05*math.Abs(c.off) || math.Abs(found.Limit-c.lim) > 0.15*c.lim || n < 100 || n > 220) {
+			if (found.Fault == Disagree) != (c.off != 0) || c.off != 0 && (found.Quantity != c.of || math.Abs(found.Value-side*c.off) > 0.05*math.Abs(c.off) || math.Abs(found.Limit-c.lim) > 0.15*c.lim || n < 100 || n > 220) {
 				t.Errorf("%s, %+g: %+v after %d ms, want %g, limit %g", c.name, side, found, n, side*c.off, c.lim)
 			}
 		}
@@ -94,11 +94,12 @@ func TestReadingsInTime(t *testing.T) {
 		r, n := newReadings(compared(plant.CurrentDrive, estimator.Current)), 0
 		for found := (Finding{}); found.Fault == Fine && n < 3000; n++ {
 			u := side * 10
-			in := &estimator.Inputs{Position: estimator.Sample{Fresh: true}, Current: estimator.Sample{Value: u + 1e-6*float64(n%2), Fresh: true}}
+			in := &estimator.Inputs{Position: estimator.Sample{Updated: true}, Current: estimator.Sample{Value: u + 1e-6*float64(n%2),
+				Updated: true}}
 			if n >= 1000 {
 				in.Current.Value *= -1
 			}
-			found = r.step(Tick{On: true}, in, u, nil)
+			found = r.step(Tick{Energised: true}, in, u, nil)
 		}
 		if n < 1100 || n > 1130 {
 			t.Errorf("%+g: turned round after 1 s, found after %d ms", side, n)
@@ -106,8 +107,9 @@ func TestReadingsInTime(t *testing.T) {
 		r = newReadings(compared(plant.CurrentDrive, estimator.Current))
 		for n := range 2000 {
 			u := side * 3 * math.Sin(0.01*float64(n)) // within the floor of 5 A
-			in := &estimator.Inputs{Position: estimator.Sample{Fresh: true}, Current: estimator.Sample{Value: 1e-3 * float64(n/50%2), Fresh: true}}
-			if found := r.step(Tick{On: true}, in, u, nil); found.Fault != Fine {
+			in := &estimator.Inputs{Position: estimator.Sample{Updated: true}, Current: estimator.Sample{Value: 1e-3 * float64(n/50%2),
+				Updated: true}}
+			if found := r.step(Tick{Energised: true}, in, u, nil); found.Fault != Fine {
 				t.Fatalf("%+g: it changes every 50 ms: %+v", side, found)
 			}
 		}
@@ -142,11 +144,11 @@ func TestFrozenReadings(t *testing.T) {
 			for ; n < 1500 && found.Fault == Fine; n++ {
 				swing := side * c.swing / 2 * math.Sin(2*math.Pi*2e-3*float64(n)) // 2 Hz: the means lag by 20 ms
 				x += 1e-3 * swing
-				in := &estimator.Inputs{Position: estimator.Sample{Value: x, Fresh: true}}
-				*in.Of(c.of) = estimator.Sample{Value: side * 0.01, Fresh: n%c.every == 0}
-				found = r.step(Tick{On: true}, in, swing, nil)
+				in := &estimator.Inputs{Position: estimator.Sample{Value: x, Updated: true}}
+				*in.Of(c.of) = estimator.Sample{Value: side * 0.01, Updated: n%c.every == 0}
+				found = r.step(Tick{Energised: true}, in, swing, nil)
 			}
-			if (found.Fault == FrozenReading) != c.want || c.want && (found.Of != c.of || n < 200) {
+			if (found.Fault == FrozenReading) != c.want || c.want && (found.Quantity != c.of || n < 200) {
 				t.Errorf("%s, %+g: %+v after %d ms", c.name, side, found, n)
 			}
 		}
@@ -158,7 +160,7 @@ func TestMeasuredSpeed(t *testing.T) {
 	for _, side := range []float64{1, -1} {
 		r := newReadings(compared(plant.EffortDrive, estimator.Velocity))
 		for k, v := range []float64{1, 1, 1, 300, 1, 300, 300, -300, 310, 320, 330} {
-			r.step(Tick{On: true}, &estimator.Inputs{Velocity: estimator.Sample{Value: side * v, Fresh: true}}, 0, nil)
+			r.step(Tick{Energised: true}, &estimator.Inputs{Velocity: estimator.Sample{Value: side * v, Updated: true}}, 0, nil)
 			if want := map[int]float64{3: 1, 5: 1, 10: 310}[k]; want != 0 && r.speed() != side*want {
 				t.Errorf("sample %d: %g, want %g", k, r.speed(), side*want)
 			}

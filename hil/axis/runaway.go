@@ -28,23 +28,23 @@ import (
 type runaway struct {
 	f *frozen
 
-	sum, pending     float64 // of command times time since the newest position, and how long
-	unseen           float64 // s    since a position came, believed or not
-	gap              bool    // … it was long
-	on               bool    // there is a newest position
-	last, age        float64 // rad, s  … it, and its age
-	primed           bool    // there is a speed
-	begun            float64 // N·m     effort when the motion against it began
-	speed, slowSpeed float64 // rad/s   means of the speed, and the mean of that
-	effort           float64 // N·m     … of the effort
-	turning          float64 // s       so long the change from a motion with the effort is in the means: a sign that turns is no acceleration
-	topEffort        float64 // N·m     largest of both since then
-	topAgainst       float64 // N·m     … of what lasted for peakTime
-	least, since     float64 // N·m, s  smallest acceleration against the effort of so long
-	time, way        float64 // s, rad  it has lasted
-	full             float64 // s       … at the largest effort
-	hint             Finding // of the newest position: what an axis is that leaves its limits before the next one
-	grown            bool    // it lasts, and the effort has grown by Fs since the motion against it began, or cannot grow
+	sum, pending            float64 // of command times time since the newest position, and how long
+	unseen                  float64 // s    since a position came, believed or not
+	gap                     bool    // … it was long
+	hasPosition             bool    // there is a newest position
+	lastPosition, age       float64 // rad, s  … it, and its age
+	primed                  bool    // there is a speed
+	startEffort             float64 // N·m     effort when the motion against it began
+	speed, slowSpeed        float64 // rad/s   means of the speed, and the mean of that
+	effort                  float64 // N·m     … of the effort
+	turning                 float64 // s       so long the change from a motion with the effort is in the means: a sign that turns is no acceleration
+	topEffort               float64 // N·m     largest of both since then
+	topAgainst              float64 // N·m     … of what lasted for peakTime
+	minAgainst, againstTime float64 // N·m, s  smallest acceleration against the effort of so long
+	time, travel            float64 // s, rad  it has lasted
+	maxEffortTime           float64 // s       … at the largest effort
+	hint                    Finding // of the newest position: what an axis is that leaves its limits before the next one
+	grown                   bool    // it lasts, and the effort has grown by Fs since the motion against it began, or cannot grow
 }
 
 const (
@@ -66,15 +66,15 @@ func (r *runaway) forget() { *r = runaway{f: r.f} }
 // them to be, and at speed a millisecond is more than all of it.
 func (r *runaway) step(k Tick, taken, full bool, p *estimator.Sample, command, read, told, carried float64) (bad, hint Finding) {
 	f := r.f
-	if !k.On || f.s.Beside || !numeric.Finite(command+carried) {
+	if !k.Energised || f.s.UnmodelledCoupling || !numeric.IsFinite(command+carried) {
 		r.forget()
 		return
 	}
 	dt := f.s.Tick * (1 + float64(k.Skip))
 	r.sum += dt * command
 	r.pending += dt
-	if r.unseen += dt; p.Fresh && numeric.Finite(p.Value) {
-		r.gap = r.gap || r.unseen > longSpan*f.s.Every*(1+1e-9)
+	if r.unseen += dt; p.Updated && numeric.IsFinite(p.Value) {
+		r.gap = r.gap || r.unseen > longSpan*f.s.SamplePeriod*(1+1e-9)
 		r.unseen = 0
 	}
 	if !taken {
@@ -82,18 +82,18 @@ func (r *runaway) step(k Tick, taken, full bool, p *estimator.Sample, command, r
 	}
 	r.hint = Finding{}
 	dt, command = r.pending, r.sum/r.pending
-	if !r.on || r.gap { // what happened in a gap is not known
+	if !r.hasPosition || r.gap { // what happened in a gap is not known
 		r.forget()
-		r.on, r.last, r.age = true, p.Value, max(0, p.Age)
+		r.hasPosition, r.lastPosition, r.age = true, p.Value, max(0, p.Age)
 		return
 	}
 	effort := f.effortAt(command, r.speed)
-	if numeric.Finite(read) {
+	if numeric.IsFinite(read) {
 		effort = smaller(effort, read)
 	}
 	effort -= carried
-	moved, span := p.Value-r.last, max(dt+r.age-max(0, p.Age), f.s.Every/4)
-	r.last, r.age, r.sum, r.pending = p.Value, max(0, p.Age), 0, 0
+	moved, span := p.Value-r.lastPosition, max(dt+r.age-max(0, p.Age), f.s.SamplePeriod/4)
+	r.lastPosition, r.age, r.sum, r.pending = p.Value, max(0, p.Age), 0, 0
 	w := -math.Expm1(-span / runawayMean)
 	if !r.primed { // the first speed is no change of one
 		r.primed, r.speed, r.slowSpeed, r.effort = true, moved/span, moved/span, effort
@@ -103,40 +103,40 @@ func (r *runaway) step(k Tick, taken, full bool, p *estimator.Sample, command, r
 	change := w * (r.speed - r.slowSpeed) // no division by 1−w: that is 0 where samples are far apart
 	r.slowSpeed += change
 	side := math.Copysign(1, r.effort)
-	u, a := math.Abs(r.effort), -f.known.j*change/span*side
+	u, a := math.Abs(r.effort), -f.axisModel.j*change/span*side
 	slowest := patientWay * f.counts / patientTime
-	if r.turning = max(0, r.turning-min(dt, f.s.Every)); r.speed*side > slowest {
-		r.turning = max(turnTime, turnSamples*f.s.Every)
+	if r.turning = max(0, r.turning-min(dt, f.s.SamplePeriod)); r.speed*side > slowest {
+		r.turning = max(turnTime, turnSamples*f.s.SamplePeriod)
 	}
-	if -r.speed*side < slowest || u < r.begun { // it does not move against the effort
-		r.begun, r.topEffort, r.topAgainst, r.least, r.since, r.time, r.way = u, u, 0, a, 0, 0, 0
+	if -r.speed*side < slowest || u < r.startEffort { // it does not move against the effort
+		r.startEffort, r.topEffort, r.topAgainst, r.minAgainst, r.againstTime, r.time, r.travel = u, u, 0, a, 0, 0, 0
 	}
-	r.topEffort, r.least = max(r.topEffort, u), min(r.least, a)
+	r.topEffort, r.minAgainst = max(r.topEffort, u), min(r.minAgainst, a)
 	if r.turning > 0 {
-		r.since = 0
-	} else if r.since += min(dt, f.s.Every); r.since >= max(peakTime, f.s.Every)*(1-1e-9) {
-		r.topAgainst, r.least, r.since = max(r.topAgainst, r.least), a, 0
+		r.againstTime = 0
+	} else if r.againstTime += min(dt, f.s.SamplePeriod); r.againstTime >= max(peakTime, f.s.SamplePeriod)*(1-1e-9) {
+		r.topAgainst, r.minAgainst, r.againstTime = max(r.topAgainst, r.minAgainst), a, 0
 	}
 	if told*r.speed > 0 || a < motionShare/3*u || a < nearPeak*r.topAgainst || u < nearPeak*r.topEffort {
-		r.time, r.way, r.full, r.grown = 0, 0, 0, false
+		r.time, r.travel, r.maxEffortTime, r.grown = 0, 0, 0, false
 		return
 	}
 	r.time += dt
-	r.way -= moved * side
-	if r.full += dt; !full {
-		r.full = 0
+	r.travel -= moved * side
+	if r.maxEffortTime += dt; !full {
+		r.maxEffortTime = 0
 	}
-	least, grows := max(patientTime, leastSamples*f.s.Every), u >= r.begun+f.rest/frozenFs
+	least, grows := max(patientTime, minSamples*f.s.SamplePeriod), u >= r.startEffort+f.rest/frozenFs
 	if !grows {
 		least *= 2
 	}
-	r.grown = grows || r.full >= least/2
-	if !r.grown || u < f.hold || r.time < max(hintFor, leastBroken*f.s.Every) || r.way < partWay*f.counts {
+	r.grown = grows || r.maxEffortTime >= least/2
+	if !r.grown || u < f.hold || r.time < max(hintFor, minBrokenSamples*f.s.SamplePeriod) || r.travel < partWay*f.counts {
 		return
 	}
-	hint = Finding{Direction, estimator.Position, f.asCommand(side*r.way, r.time), f.asCommand(partWay*f.counts, r.time)}
+	hint = Finding{Direction, estimator.Position, f.asCommand(side*r.travel, r.time), f.asCommand(partWay*f.counts, r.time)}
 	r.hint = hint
-	if r.time >= least+max(0, p.Age) && (grows || r.full >= least) {
+	if r.time >= least+max(0, p.Age) && (grows || r.maxEffortTime >= least) {
 		bad = hint
 	}
 	return bad, hint

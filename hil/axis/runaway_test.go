@@ -65,10 +65,10 @@ func TestRunaway(t *testing.T) {
 				if s.Drive = drive; drive == plant.CurrentDrive {
 					s.Motor.K, s.TopCommand = 0.5, 200
 				}
-				s.Beside = strings.HasSuffix(c.line, "beside")
+				s.UnmodelledCoupling = strings.HasSuffix(c.line, "beside")
 				r := runaway{f: newFrozen(s, countNoise)}
 				v, x, at, hinted := 0.0, 0.0, 0.0, 0.0
-				tick, dt := Tick{On: true}, 1e-3
+				tick, dt := Tick{Energised: true}, 1e-3
 				if c.line == "skips" {
 					tick.Skip, dt = 1, 2e-3
 				}
@@ -82,7 +82,7 @@ func TestRunaway(t *testing.T) {
 					x += dt * v
 					command := side * u / map[plant.DriveKind]float64{plant.EffortDrive: 1, plant.CurrentDrive: 0.5}[drive]
 					comes := c.line != "refused" && c.line != "lost" && (c.line != "gap" || k < 40 || k > 60) || k%5 == 0 && c.line != "gap"
-					sample := estimator.Sample{Value: x, Fresh: comes || c.line == "refused"}
+					sample := estimator.Sample{Value: x, Updated: comes || c.line == "refused"}
 					bad, hint := r.step(tick, comes, strings.HasPrefix(c.line, "full"), &sample, command, math.NaN(), 0, side*c.carried)
 					if hint.Fault != Fine && hinted == 0 {
 						hinted = now
@@ -128,7 +128,7 @@ func TestRunawayBehindATurn(t *testing.T) {
 				{"turned, and the effort stays", -1, 0, 6, -0.4, false},
 			} {
 				s := frozenSpec()
-				s.Tick, s.Every = every, every
+				s.Tick, s.SamplePeriod = every, every
 				if every < 10e-3 { // the means hold the turn yet, and nothing smaller is found: docs/safety.md, "against its effort"
 					c.a *= 5
 				}
@@ -148,8 +148,8 @@ func TestRunawayBehindATurn(t *testing.T) {
 						x = c.turned * (0.5*since + c.a*since*since/2)
 						u += min(4, c.grows*since)
 					}
-					sample := estimator.Sample{Value: side * x, Age: age, Fresh: true}
-					if bad, _ := r.step(Tick{On: true}, true, false, &sample, side*u, math.NaN(), 0, 0); bad.Fault != Fine {
+					sample := estimator.Sample{Value: side * x, Age: age, Updated: true}
+					if bad, _ := r.step(Tick{Energised: true}, true, false, &sample, side*u, math.NaN(), 0, 0); bad.Fault != Fine {
 						at = now
 					}
 				}
@@ -171,16 +171,16 @@ func TestRunawayOfSamplesFarApart(t *testing.T) {
 	}{{0, true}, {0.6, false}} {
 		for _, side := range []float64{1, -1} {
 			s := frozenSpec()
-			s.Tick, s.Every = every, every
+			s.Tick, s.SamplePeriod = every, every
 			r, at := runaway{f: newFrozen(s, countNoise)}, 0.0
 			for k := 0; k < 12 && at == 0; k++ {
 				now := every * float64(k)
-				sample := estimator.Sample{Value: -side * (5*now*now/2 - c.falls*now*now*now/6), Fresh: true}
-				if bad, _ := r.step(Tick{On: true}, true, false, &sample, side*(4+0.8*now), math.NaN(), 0, 0); bad.Fault != Fine {
+				sample := estimator.Sample{Value: -side * (5*now*now/2 - c.falls*now*now*now/6), Updated: true}
+				if bad, _ := r.step(Tick{Energised: true}, true, false, &sample, side*(4+0.8*now), math.NaN(), 0, 0); bad.Fault != Fine {
 					at = now
 				}
 			}
-			if at != 0 != c.found || c.found && (at < leastSamples*every || at > 2*leastSamples*every) {
+			if at != 0 != c.found || c.found && (at < minSamples*every || at > 2*minSamples*every) {
 				t.Errorf("an acceleration that falls by %g rad/s³, %+g: found after %g s", c.falls, side, at)
 			}
 		}
@@ -196,12 +196,12 @@ func TestRunawayPeakBehindATurn(t *testing.T) {
 	}{{1e-3, 15e-3, true}, {1e-3, 45e-3, false}, {20e-3, 20e-3, true}, {20e-3, 120e-3, false}} {
 		for _, side := range []float64{1, -1} {
 			s := frozenSpec()
-			s.Tick, s.Every = c.every, c.every
+			s.Tick, s.SamplePeriod = c.every, c.every
 			r, at, v, x := runaway{f: newFrozen(s, countNoise)}, 0.0, 3.0, 0.0
 			for k := 0; k < int(0.8/c.every) && at == 0; k++ {
 				now := c.every*float64(k) - 0.1 // it stands at 0
-				sample := estimator.Sample{Value: side * x, Fresh: true}
-				if bad, _ := r.step(Tick{On: true}, true, false, &sample, side*(10+10*max(0, now)), math.NaN(), 0, 0); bad.Fault != Fine {
+				sample := estimator.Sample{Value: side * x, Updated: true}
+				if bad, _ := r.step(Tick{Energised: true}, true, false, &sample, side*(10+10*max(0, now)), math.NaN(), 0, 0); bad.Fault != Fine {
 					at = now
 				}
 				for range 1000 {
@@ -229,14 +229,14 @@ func TestRunawayTakesAges(t *testing.T) {
 	} {
 		for _, side := range []float64{1, -1} {
 			r := runaway{f: newFrozen(frozenSpec(), countNoise)}
-			r.step(Tick{On: true}, true, false, &estimator.Sample{Value: side * 7, Age: 1e-3 * c.before, Fresh: true}, 0, math.NaN(), 0, 0)
-			r.step(Tick{On: true}, true, false, &estimator.Sample{Value: side * 8, Age: 1e-3 * c.age, Fresh: true}, 0, math.NaN(), 0, 0)
+			r.step(Tick{Energised: true}, true, false, &estimator.Sample{Value: side * 7, Age: 1e-3 * c.before, Updated: true}, 0, math.NaN(), 0, 0)
+			r.step(Tick{Energised: true}, true, false, &estimator.Sample{Value: side * 8, Age: 1e-3 * c.age, Updated: true}, 0, math.NaN(), 0, 0)
 			if want := side / (1e-3 * c.span); math.Abs(r.speed-want) > 1e-6*math.Abs(want) || r.slowSpeed != r.speed {
 				t.Errorf("ages of %g and %g periods, %+g: %g rad/s, want %g", c.before, c.age, side, r.speed, want)
 			}
 			first := r.speed
-			same := estimator.Sample{Value: side * 8, Age: 1e-3 * c.age, Fresh: true}
-			r.step(Tick{On: true, Skip: 1}, true, false, &same, 0, math.NaN(), 0, 0)
+			same := estimator.Sample{Value: side * 8, Age: 1e-3 * c.age, Updated: true}
+			r.step(Tick{Energised: true, Skip: 1}, true, false, &same, 0, math.NaN(), 0, 0)
 			if want := first * math.Exp(-0.2); math.Abs(r.speed-want) > 1e-9*math.Abs(want) {
 				t.Errorf("ages of %g and %g periods: %g rad/s is %g 2 ms later, want %g", c.before, c.age, first, r.speed, want)
 			}

@@ -10,7 +10,7 @@ import "math"
 // acceleration: those are taken off. A fast reversal, a reference that asks for more than the drive has, and a long way at one limit are therefore no
 // finding.
 type saturation struct {
-	most float64 // Hz  cycles that are borne; 0: not watched
+	maxCycle float64 // Hz  cycles that are borne; 0: not watched
 
 	side  int8    // of the limit at which the command was last
 	wants int8    // sign of the wanted acceleration
@@ -25,8 +25,8 @@ const (
 
 // step takes the side of the limit at which the command is (−1, 0, 1), the wanted acceleration, and the time dt (s) since the tick before.
 func (s *saturation) step(on bool, side int8, acceleration, dt float64) Finding {
-	if !on || s.most == 0 {
-		*s = saturation{most: s.most}
+	if !on || s.maxCycle == 0 {
+		*s = saturation{maxCycle: s.maxCycle}
 		return Finding{}
 	}
 	fade := -math.Expm1(-dt / saturationTime)
@@ -45,8 +45,8 @@ func (s *saturation) step(on bool, side int8, acceleration, dt float64) Finding 
 		}
 		s.wants = sign
 	}
-	if s.share > saturationShare && s.cycle > s.most {
-		return Finding{Fault: Saturated, Value: s.cycle, Limit: s.most}
+	if s.share > saturationShare && s.cycle > s.maxCycle {
+		return Finding{Fault: Saturated, Value: s.cycle, Limit: s.maxCycle}
 	}
 	return Finding{}
 }
@@ -65,15 +65,16 @@ func signOf(x float64) int8 {
 func (a *Axis) Saturation(k Tick, wanted, lo, hi float64, m *State) {
 	side := a.limited
 	switch {
-	case a.s.Of != OfPosition:
+	case a.s.RefKind != OfPosition:
 		return
 	case wanted >= hi:
 		side = 1
 	case wanted <= lo:
 		side = -1
 	}
-	if f := a.saturated.step(k.On && !a.resting, side, a.want[2], a.passed(k)); f.Fault != Fine && m.Found.Fault == Fine {
-		m.Found = f
+	if f := a.saturated.step(k.Energised && !a.checksSuspended, side, a.desiredMotion[2], a.elapsed(k)); f.Fault != Fine &&
+		m.Finding.Fault == Fine {
+		m.Finding = f
 	}
 }
 

@@ -25,8 +25,8 @@ func TestSaturation(t *testing.T) {
 		{name: "an effort without feedback", ticks: 10, at: 10, most: 10, of: OfEffort},
 	} {
 		for _, sign := range []float64{1, -1} {
-			a := &Axis{dt: 1e-3, s: Spec{Of: c.of}}
-			a.saturated.most = c.most
+			a := &Axis{dt: 1e-3, s: Spec{RefKind: c.of}}
+			a.saturated.maxCycle = c.most
 			found, last := false, Finding{}
 			for k := range 3000 {
 				side := sign * float64(1-2*(k/c.ticks%2))
@@ -35,12 +35,12 @@ func TestSaturation(t *testing.T) {
 					wanted = 5 * side
 				}
 				if c.reference > 0 {
-					a.want[2] = float64(1 - 2*(k/c.reference%2))
+					a.desiredMotion[2] = float64(1 - 2*(k/c.reference%2))
 				}
 				var m State
-				a.Saturation(Tick{On: !c.off}, wanted, -5, 5, &m)
-				if m.Found.Fault != Fine {
-					found, last = true, m.Found
+				a.Saturation(Tick{Energised: !c.off}, wanted, -5, 5, &m)
+				if m.Finding.Fault != Fine {
+					found, last = true, m.Finding
 				}
 			}
 			if found != c.found || found && (last.Fault != Saturated || last.Limit != c.most || last.Value <= c.most) {
@@ -51,20 +51,20 @@ func TestSaturation(t *testing.T) {
 
 	// one limit alone is no cycle, whichever; the limit of the controller counts like that of the command
 	a := &Axis{dt: 1e-3}
-	a.saturated.most = 10
+	a.saturated.maxCycle = 10
 	for _, u := range []float64{7, -7} {
 		for k := range 2000 {
 			var m State
 			a.limited = 0
-			if a.Saturation(Tick{On: true}, u*float64(k%2), -5, 5, &m); m.Found.Fault != Fine {
-				t.Fatalf("at one limit: %+v", m.Found)
+			if a.Saturation(Tick{Energised: true}, u*float64(k%2), -5, 5, &m); m.Finding.Fault != Fine {
+				t.Fatalf("at one limit: %+v", m.Finding)
 			}
 		}
 	}
 	for k := range 1000 {
 		var m State
 		a.limited = int8(1 - 2*(k/5%2))
-		if a.Saturation(Tick{On: true}, float64(a.limited), -5, 5, &m); m.Found.Fault == Saturated {
+		if a.Saturation(Tick{Energised: true}, float64(a.limited), -5, 5, &m); m.Finding.Fault == Saturated {
 			return
 		}
 	}

@@ -35,37 +35,37 @@ import (
 // A balance that is kept once the command is taken from 20 to 160 ms before shows a delay, and no wrong sign. There the command counts as
 // it was sent: a voltage that the device tells may come as late as all that it tells.
 type signs struct {
-	s       *Spec
-	drive   plant.DriveKind // what the command is
-	current bool            // is measured, and the command is a voltage
-	tau     float64
-	floor   float64 // in the unit of the command, as all balances
-	rest    float64 // … what friction, and what is not known of the effort of a command, may take
-	fixed   float64 // V  a current that stays the same number bears no more change of the voltage
+	s           *Spec
+	drive       plant.DriveKind // what the command is
+	current     bool            // is measured, and the command is a voltage
+	tau         float64
+	floor       float64 // in the unit of the command, as all balances
+	rest        float64 // … what friction, and what is not known of the effort of a command, may take
+	frozenLimit float64 // V  a current that stays the same number bears no more change of the voltage
 
-	on        bool                  // means are those of an energised axis
-	last      [2]float64            // rad, A  position and current taken last
-	sum, part float64               // of command times time since then, and how long
-	sentSum   float64               // … of the command as it was sent
-	u, i, w   float64               // command, A, rad/s  means
-	di        float64               // A/s  change of the mean current
-	u2, w2    float64               // command, rad/s  means of the means, for the acceleration
-	c, c2     float64               // command as it was sent, mean and mean of the mean
-	since     float64               // s  since energised
-	before    [delaySamples]float64 // u or u2 at the samples before
-	weight    float64               // of a sample in the means …
-	after     float64               // s  … that comes so long after another
-	bad, hint lasting
-	moves     bool    // the position shows a motion, however slow
-	older     lasting // the balance of the command as it was sent
+	primed              bool                  // means are those of an energised axis
+	lastSamples         [2]float64            // rad, A  position and current taken last
+	sum, part           float64               // of command times time since then, and how long
+	sentSum             float64               // … of the command as it was sent
+	u, i, w             float64               // command, A, rad/s  means
+	di                  float64               // A/s  change of the mean current
+	u2, w2              float64               // command, rad/s  means of the means, for the acceleration
+	c, c2               float64               // command as it was sent, mean and mean of the mean
+	energisedTime       float64               // s  since energised
+	commandHistory      [delaySamples]float64 // u or u2 at the samples before
+	weight              float64               // of a sample in the means …
+	weightSpan          float64               // s  … that comes so long after another
+	brokenBalance, hint lasting
+	showsMotion         bool    // the position shows a motion, however slow
+	older               lasting // the balance of the command as it was sent
 
-	same   float64 // s  the current has been the same number for so long …
-	lo, hi float64 // V  … while u − K·ω went from here to there
+	constantCurrentTime float64 // s  the current has been the same number for so long …
+	lo, hi              float64 // V  … while u − K·ω went from here to there
 
-	late  delays
-	swing swing
-	scale scaling
-	slope lasting
+	delays delays
+	swing  swing
+	scale  scaling
+	slope  lasting
 }
 
 // lasting is a verdict and how long it has been the same.
@@ -86,33 +86,33 @@ func (l *lasting) add(f Finding, dt float64) {
 // nothing leaves over.
 func (l *lasting) samples() float64 {
 	if l.Fault == Frozen || l.Fault == Scale {
-		return leastSamples
+		return minSamples
 	}
-	return leastBroken
+	return minBrokenSamples
 }
 
 const (
 	signsFor = 20e-3 // s  a balance must be broken for so long: longer than any transient of a drive
 	slopeFor = 0.3   // s  … and a slope
 
-	leastBroken  = 2    // samples with a broken balance, at least
-	delaySamples = 3    // so many samples a command may need to show
-	hintFor      = 5e-3 // s  … to name what a limit of the motion has found first
-	sameFor      = 0.2  // s  a current may be the same number for so long; ten samples at least
+	minBrokenSamples = 2    // samples with a broken balance, at least
+	delaySamples     = 3    // so many samples a command may need to show
+	hintFor          = 5e-3 // s  … to name what a limit of the motion has found first
+	sameFor          = 0.2  // s  a current may be the same number for so long; ten samples at least
 )
 
 func newSigns(s *Spec, drive plant.DriveKind, top float64) *signs {
-	n := &signs{s: s, drive: drive, current: drive == plant.VoltageDrive && s.measured(estimator.Current), tau: max(10e-3, 5*s.Every), floor: 0.05 * top}
+	n := &signs{s: s, drive: drive, current: drive == plant.VoltageDrive && s.measured(estimator.Current), tau: max(10e-3, 5*s.SamplePeriod), floor: 0.05 * top}
 	if drive == plant.VoltageDrive {
-		n.floor, n.fixed = n.floor+2*s.Motor.BrushDrop, 2*s.Motor.BrushDrop+0.02*top
+		n.floor, n.frozenLimit = n.floor+2*s.Motor.BrushDrop, 2*s.Motor.BrushDrop+0.02*top
 	}
 	n.rest = n.floor
 	if per := n.perEffort(); !n.current && n.floor > 0 {
-		n.rest = frozenFs*s.levels().Top()*per + n.fixed
+		n.rest = frozenFs*s.levels().Max()*per + n.frozenLimit
 		if drive != plant.VoltageDrive {
 			n.rest += unsureEffort * top
 		}
-		n.floor += stallFs * s.levels().Top() * per
+		n.floor += stallFs * s.levels().Max() * per
 	}
 	return n
 }
@@ -138,15 +138,15 @@ func (s *signs) step(k Tick, fresh, doubtful bool, u, sent float64, taken [2]flo
 	if s.floor == 0 {
 		return
 	}
-	if !k.On {
-		s.on = false
+	if !k.Energised {
+		s.primed = false
 		return
 	}
 	dt := s.s.Tick * (1 + float64(k.Skip))
-	if any := u + sent + taken[0] + taken[1]; !s.on || any-any != 0 || doubtful {
+	if any := u + sent + taken[0] + taken[1]; !s.primed || any-any != 0 || doubtful {
 		// begin anew behind a gap or a reading that is not believed
-		*s = signs{s: s.s, drive: s.drive, current: s.current, tau: s.tau, floor: s.floor, fixed: s.fixed, rest: s.rest}
-		s.on, s.last, s.u, s.i, s.u2, s.before = any-any == 0, taken, u, taken[1], u, [delaySamples]float64{u, u, u}
+		*s = signs{s: s.s, drive: s.drive, current: s.current, tau: s.tau, floor: s.floor, frozenLimit: s.frozenLimit, rest: s.rest}
+		s.primed, s.lastSamples, s.u, s.i, s.u2, s.commandHistory = any-any == 0, taken, u, taken[1], u, [delaySamples]float64{u, u, u}
 		s.c, s.c2 = sent, sent
 		return
 	}
@@ -157,13 +157,13 @@ func (s *signs) step(k Tick, fresh, doubtful bool, u, sent float64, taken [2]flo
 		return s.verdict()
 	}
 	dt, u, sent = s.part, s.sum/s.part, s.sentSum/s.part
-	omega := (taken[0] - s.last[0]) / dt
-	if dt != s.after {
-		s.after, s.weight = dt, -math.Expm1(-dt/s.tau)
+	omega := (taken[0] - s.lastSamples[0]) / dt
+	if dt != s.weightSpan {
+		s.weightSpan, s.weight = dt, -math.Expm1(-dt/s.tau)
 	}
 	w := s.weight
 	s.u += w * (u - s.u)
-	s.di = w * (0.5*(taken[1]+s.last[1]) - s.i)
+	s.di = w * (0.5*(taken[1]+s.lastSamples[1]) - s.i)
 	s.i += s.di
 	s.di /= dt
 	s.w += w * (omega - s.w)
@@ -172,29 +172,29 @@ func (s *signs) step(k Tick, fresh, doubtful bool, u, sent float64, taken [2]flo
 	s.c2 += w * (s.c - s.c2)
 	s.w2 += w * (s.w - s.w2)
 	left := s.u - s.s.Motor.K*s.w
-	if s.same += dt; taken[1] != s.last[1] {
-		s.same = 0
+	if s.constantCurrentTime += dt; taken[1] != s.lastSamples[1] {
+		s.constantCurrentTime = 0
 	}
-	if s.same == 0 || s.since < 3*s.tau {
-		s.same, s.lo, s.hi = 0, left, left
+	if s.constantCurrentTime == 0 || s.energisedTime < 3*s.tau {
+		s.constantCurrentTime, s.lo, s.hi = 0, left, left
 	}
 	s.lo, s.hi = min(s.lo, left), max(s.hi, left)
-	s.last, s.sum, s.sentSum, s.part = taken, 0, 0, 0
-	if s.since += dt; s.since < 3*s.tau {
+	s.lastSamples, s.sum, s.sentSum, s.part = taken, 0, 0, 0
+	if s.energisedTime += dt; s.energisedTime < 3*s.tau {
 		return
 	}
-	s.moves = math.Abs(s.w) > patientWay/patientTime*max(s.s.Kalman.Count, s.s.Mechanical.Count)
+	s.showsMotion = math.Abs(s.w) > patientWay/patientTime*max(s.s.Kalman.Count, s.s.Mechanical.Count)
 	u, ri, emf := s.terms()
 	meant := s.meant(u, ri+emf)
-	if dt <= 3*s.s.Every { // what happened in a gap is not known
+	if dt <= 3*s.s.SamplePeriod { // what happened in a gap is not known
 		sent = s.c2
 		if s.current {
 			sent = s.c
 		}
 		s.older.add(s.balance(sent, ri, emf, 0.25, s.floor/8), dt)
-		s.late.add(sent, ri, emf, dt, max(delaySpacing, s.s.Every), s.older.Fault != Fine)
+		s.delays.add(sent, ri, emf, dt, max(delaySpacing, s.s.SamplePeriod), s.older.Fault != Fine)
 		if s.drive != plant.VelocityDrive {
-			s.swing.add(sent, ri+emf, dt, max(delaySpacing, s.s.Every), s.rest)
+			s.swing.add(sent, ri+emf, dt, max(delaySpacing, s.s.SamplePeriod), s.rest)
 		}
 		s.scale.add(u, ri, emf, dt)
 	}
@@ -204,8 +204,8 @@ func (s *signs) step(k Tick, fresh, doubtful bool, u, sent float64, taken [2]flo
 		}
 		s.slope.add(f, dt)
 	}
-	s.bad.add(s.balance(meant, ri, emf, 0.5, s.floor), dt)
-	if s.hint.add(s.balance(u, ri, emf, 0.25, s.floor/8), dt); dt > gapSamples*s.s.Every*(1+1e-9) {
+	s.brokenBalance.add(s.balance(meant, ri, emf, 0.5, s.floor), dt)
+	if s.hint.add(s.balance(u, ri, emf, 0.25, s.floor/8), dt); dt > gapSamples*s.s.SamplePeriod*(1+1e-9) {
 		s.hint.time = 0 // samples that come so rarely name no cause
 	}
 	return s.verdict()
@@ -215,11 +215,11 @@ func (s *signs) step(k Tick, fresh, doubtful bool, u, sent float64, taken [2]flo
 // balance: a command may need so long to show in the samples.
 func (s *signs) meant(u, rest float64) float64 {
 	lo, hi := u, u
-	for _, b := range s.before {
+	for _, b := range s.commandHistory {
 		lo, hi = min(lo, b), max(hi, b)
 	}
-	copy(s.before[1:], s.before[:])
-	s.before[0] = u
+	copy(s.commandHistory[1:], s.commandHistory[:])
+	s.commandHistory[0] = u
 	return min(max(rest, lo), hi)
 }
 
@@ -241,26 +241,27 @@ func (s *signs) terms() (u, ri, emf float64) {
 
 // verdict is what has lasted long enough.
 func (s *signs) verdict() (bad, hint Finding) {
-	broken := s.bad.Finding
-	swung := s.swing.judge(s.s.Every)
+	broken := s.brokenBalance.Finding
+	swung := s.swing.judge(s.s.SamplePeriod)
 	switch {
 	case swung.Fault != Fine:
 		bad, broken = swung, swung
-	case s.bad.Fault != Fine && s.bad.time >= max(signsFor, s.bad.samples()*s.s.Every) && s.drive == plant.VoltageDrive:
+	case s.brokenBalance.Fault != Fine && s.brokenBalance.time >= max(signsFor, s.brokenBalance.samples()*s.s.SamplePeriod) &&
+		s.drive == plant.VoltageDrive:
 		bad = s.named(broken)
 	case s.slope.Fault != Fine && s.slope.time >= slopeFor:
 		bad, broken = s.slope.Finding, s.slope.Finding
-	case s.current && s.same >= max(sameFor, s.tau) && s.hi-s.lo > s.fixed:
-		return Finding{FrozenCurrent, estimator.Current, s.hi - s.lo, s.fixed}, hint
+	case s.current && s.constantCurrentTime >= max(sameFor, s.tau) && s.hi-s.lo > s.frozenLimit:
+		return Finding{FrozenCurrent, estimator.Current, s.hi - s.lo, s.frozenLimit}, hint
 	}
-	if bad.Fault != Fine && s.current && s.same >= max(signsFor, leastSamples*s.s.Every) { // whatever it looks like
+	if bad.Fault != Fine && s.current && s.constantCurrentTime >= max(signsFor, minSamples*s.s.SamplePeriod) { // whatever it looks like
 		volts := s.volts(broken)
 		bad = Finding{FrozenCurrent, estimator.Current, broken.Value * volts, broken.Limit * volts}
 	}
 	if s.hint.Fault != Fine && s.hint.time >= hintFor {
 		hint = s.named(s.hint.Finding)
 	} else if s.older.time >= hintFor { // the voltage that is told is as old as all that is told
-		if hint = s.late.orLate(s.older.Finding); hint.Fault != Delay {
+		if hint = s.delays.orLate(s.older.Finding); hint.Fault != Delay {
 			hint = Finding{}
 		}
 	}
@@ -272,12 +273,12 @@ func (s *signs) named(f Finding) Finding {
 	if f.Fault == Direction && s.swing.against() {
 		return f
 	}
-	return s.late.named(f, s.current)
+	return s.delays.named(f, s.current)
 }
 
 // windingBalance is what the balance of a winding leaves windingBalance (V), NaN: not known.
 func (s *signs) windingBalance() float64 {
-	if !s.current || !s.on || s.since < 3*s.tau {
+	if !s.current || !s.primed || s.energisedTime < 3*s.tau {
 		return math.NaN()
 	}
 	u, ri, emf := s.terms()
@@ -287,7 +288,7 @@ func (s *signs) windingBalance() float64 {
 // volts are those of the unit in which a broken balance is told.
 func (s *signs) volts(f Finding) float64 {
 	switch {
-	case f.Of == estimator.Current:
+	case f.Quantity == estimator.Current:
 		return s.s.Motor.R
 	case f.Fault == Frozen:
 		return s.s.Motor.K / signsFor
@@ -318,7 +319,7 @@ func (s *signs) balance(u, ri, emf, share, floor float64) Finding {
 	case math.Abs(ri) > math.Abs(u)+math.Abs(emf)+limit:
 		return Finding{Disagree, estimator.Current, over / m.R, limit / m.R}
 	case math.Abs(emf) < math.Abs(over)/10 && over*u > 0 && math.Abs(over) < math.Abs(u)+limit: // the way that does not show
-		if s.moves { // it is no position that stands: the current, or the drive, may as well be another one
+		if s.showsMotion { // it is no position that stands: the current, or the drive, may as well be another one
 			return Finding{Scale, estimator.Position, over, limit}
 		}
 		return Finding{Frozen, estimator.Position, signsFor * over / m.K, signsFor * limit / m.K}
@@ -330,20 +331,20 @@ func (s *signs) balance(u, ri, emf, share, floor float64) Finding {
 
 // scaling regresses the voltage on what the measured current and the speed take of it, u = a·ri + b·emf, over scalingMean.
 type scaling struct {
-	seen                   float64 // s
+	duration               float64 // s
 	uu, ur, ue, rr, re, ee float64 // V²  means of products
 }
 
 const (
 	scalingMean = 1.0 // s
-	leastSlope  = 0.4
-	mostSlope   = 2.5
+	minSlope    = 0.4
+	maxSlope    = 2.5
 )
 
 // add takes a balance, dt (s) after the one before.
 func (s *scaling) add(u, ri, emf, dt float64) {
-	s.seen += dt
-	w := max(dt/s.seen, min(1, dt/scalingMean))
+	s.duration += dt
+	w := max(dt/s.duration, min(1, dt/scalingMean))
 	for _, m := range [6]struct {
 		mean *float64
 		x    float64
@@ -356,40 +357,41 @@ func (s *scaling) add(u, ri, emf, dt float64) {
 // would leave over more than twice what is left with that slope. The value is the voltage (V, rms) that makes the difference.
 func (s *scaling) judge(least float64) Finding {
 	det := s.rr*s.ee - s.re*s.re
-	if s.seen < scalingMean || !(det > 0) {
+	if s.duration < scalingMean || !(det > 0) {
 		return Finding{}
 	}
 	a, b := (s.ur*s.ee-s.ue*s.re)/det, (s.ue*s.rr-s.ur*s.re)/det
 	limit := max(least, 2*math.Sqrt(max(0, s.uu-a*s.ur-b*s.ue)))
 	for _, c := range [2]struct {
-		slope, own float64 // V²  what the other does not explain
-		found      Finding
-	}{{a, det / s.ee, Finding{Fault: Disagree, Of: estimator.Current}}, {b, det / s.rr, Finding{Fault: Scale, Of: estimator.Position}}} {
-		wrong := math.Abs(1-c.slope) * math.Sqrt(c.own)
-		if c.slope >= leastSlope && c.slope <= mostSlope || !(c.own > least*least) || !(wrong > limit) {
+		slope, residualSquare float64 // V²  what the other does not explain
+		finding               Finding
+	}{{a, det / s.ee, Finding{Fault: Disagree, Quantity: estimator.Current}},
+		{b, det / s.rr, Finding{Fault: Scale, Quantity: estimator.Position}}} {
+		wrong := math.Abs(1-c.slope) * math.Sqrt(c.residualSquare)
+		if c.slope >= minSlope && c.slope <= maxSlope || !(c.residualSquare > least*least) || !(wrong > limit) {
 			continue
 		}
-		if c.found.Fault == Scale && c.slope < -leastSlope {
-			c.found.Fault = Direction
+		if c.finding.Fault == Scale && c.slope < -minSlope {
+			c.finding.Fault = Direction
 		}
-		c.found.Value, c.found.Limit = wrong, limit
-		return c.found
+		c.finding.Value, c.finding.Limit = wrong, limit
+		return c.finding
 	}
 	return Finding{}
 }
 
 // delays compares a balance with that under the command of some time before: mean squares of what is left over.
 type delays struct {
-	ring    [1 + delaySteps*delayStep]float64 // commands, spaced
-	newest  int
-	filled  int
-	part    float64             // s  since the newest
-	spacing float64             // s
-	own     float64             // mean square of what current and speed take
-	samples int                 // broken ones, up to leastSamples
-	time    float64             // s  broken, less the time that it was not: a loop that swings crosses zero all the time
-	each    [4]float64          // mean squares as it is, and with one sign turned round
-	before  [delaySteps]float64 // … and under the commands of 20, 40 … ms before
+	ring         [1 + delaySteps*delayStep]float64 // commands, spaced
+	head         int
+	filled       int
+	part         float64             // s  since the newest
+	spacing      float64             // s
+	termSquare   float64             // mean square of what current and speed take
+	samples      int                 // broken ones, up to minSamples
+	time         float64             // s  broken, less the time that it was not: a loop that swings crosses zero all the time
+	signSquares  [4]float64          // mean squares as it is, and with one sign turned round
+	delaySquares [delaySteps]float64 // … and under the commands of 20, 40 … ms before
 }
 
 const (
@@ -404,8 +406,8 @@ func (d *delays) add(u, ri, emf, dt, spacing float64, broken bool) {
 	d.spacing = spacing
 	if d.part += dt; d.part >= spacing*(1-1e-9) || d.filled == 0 {
 		d.part = max(0, d.part-spacing)
-		d.newest = (d.newest + 1) % len(d.ring)
-		d.ring[d.newest], d.filled = u, min(d.filled+1, len(d.ring))
+		d.head = (d.head + 1) % len(d.ring)
+		d.ring[d.head], d.filled = u, min(d.filled+1, len(d.ring))
 	}
 	if d.time += dt; !broken {
 		d.time = max(0, d.time-2*dt)
@@ -413,16 +415,16 @@ func (d *delays) add(u, ri, emf, dt, spacing float64, broken bool) {
 	}
 	w := min(1, dt/delayMean)
 	square := func(mean *float64, left float64) { *mean += w * (left*left - *mean) }
-	square(&d.own, ri+emf)
-	d.samples = min(d.samples+1, leastSamples)
+	square(&d.termSquare, ri+emf)
+	d.samples = min(d.samples+1, minSamples)
 	for i, left := range [4]float64{u - ri - emf, u - ri + emf, u + ri + emf, u + ri - emf} {
-		square(&d.each[i], left)
+		square(&d.signSquares[i], left)
 	}
-	for i := range d.before {
+	for i := range d.delaySquares {
 		if at := (i + 1) * d.step(); at < d.filled {
-			square(&d.before[i], d.ring[(d.newest+len(d.ring)-at)%len(d.ring)]-ri-emf)
+			square(&d.delaySquares[i], d.ring[(d.head+len(d.ring)-at)%len(d.ring)]-ri-emf)
 		} else {
-			d.before[i] = d.each[0] // not known yet
+			d.delaySquares[i] = d.signSquares[0] // not known yet
 		}
 	}
 }
@@ -430,20 +432,22 @@ func (d *delays) add(u, ri, emf, dt, spacing float64, broken bool) {
 // orLate is a finding, or the delay that leaves a tenth of what the command of now does, less than any turned sign, and less than the
 // longest delay: where that is the best, any command of long ago is.
 func (d *delays) orLate(f Finding) Finding {
-	best := d.best()
-	least := min(d.each[0]/10, d.each[1], d.each[2], d.each[3])
-	if f.Fault == Fine || d.spacing == 0 || best == delaySteps-1 || !d.enough() || !(d.before[best] < least) {
+	best := d.bestDelay()
+	least := min(d.signSquares[0]/10, d.signSquares[1], d.signSquares[2], d.signSquares[3])
+	if f.Fault == Fine || d.spacing == 0 || best == delaySteps-1 || !d.hasEvidence() || !(d.delaySquares[best] < least) {
 		return f
 	}
-	return Finding{Delay, f.Of, float64((best+1)*d.step()) * d.spacing, float64(d.step()) * d.spacing / 2}
+	return Finding{Delay, f.Quantity, float64((best+1)*d.step()) * d.spacing, float64(d.step()) * d.spacing / 2}
 }
 
 // step is what lies between two delays, in spacings.
 func (d *delays) step() int { return max(1, int(math.Round(delayStep*delaySpacing/d.spacing))) }
 
-// enough tells whether a delay may be told at all: from enough samples, and where current and speed take something, so that it matters
+// hasEvidence tells whether a delay may be told at all: from enough samples, and where current and speed take something, so that it matters
 // which command they belong to.
-func (d *delays) enough() bool { return d.samples >= leastSamples && d.own > d.each[0]/10 }
+func (d *delays) hasEvidence() bool {
+	return d.samples >= minSamples && d.termSquare > d.signSquares[0]/10
+}
 
 // leaves is the share of what the command of now leaves that a delay may leave: of 0.2 at most. The delays are compared 20 ms apart, so
 // that of half a step beside another leaves (half a step/delay)² of it; one that is longer and leaves as much is none.
@@ -452,10 +456,10 @@ func (d *delays) leaves(best int) float64 {
 	return min(0.2, 0.05+1.5*apart*apart)
 }
 
-// best is the place of the delay that leaves the least.
-func (d *delays) best() (best int) {
-	for i := range d.before {
-		if d.before[i] < d.before[best] {
+// bestDelay is the place of the delay that leaves the least.
+func (d *delays) bestDelay() (best int) {
+	for i := range d.delaySquares {
+		if d.delaySquares[i] < d.delaySquares[best] {
 			best = i
 		}
 	}
@@ -467,12 +471,12 @@ func (d *delays) named(f Finding, current bool) Finding {
 	if f.Fault == Fine || d.spacing == 0 {
 		return f
 	}
-	best := d.best()
-	turned := min(d.each[1], d.each[2], d.each[3])
+	best := d.bestDelay()
+	turned := min(d.signSquares[1], d.signSquares[2], d.signSquares[3])
 	switch {
-	case d.enough() && d.before[best] < d.leaves(best)*min(d.each[0], turned):
-		return Finding{Delay, f.Of, float64((best+1)*d.step()) * d.spacing, float64(d.step()) * d.spacing / 2}
-	case f.Fault == Direction && current && turned > d.each[0]/1.5:
+	case d.hasEvidence() && d.delaySquares[best] < d.leaves(best)*min(d.signSquares[0], turned):
+		return Finding{Delay, f.Quantity, float64((best+1)*d.step()) * d.spacing, float64(d.step()) * d.spacing / 2}
+	case f.Fault == Direction && current && turned > d.signSquares[0]/1.5:
 		f.Fault = Scale
 	}
 	return f

@@ -27,12 +27,12 @@ func TestSignsOfASlowLine(t *testing.T) {
 		for _, line := range [][2]float64{{1. / 64, 1}, {1. / 64, -1}, {1. / 32, 1}, {1. / 32, -1}} {
 			every, side := line[0], line[1] // s
 			spec := withCurrent()
-			spec.Tick, spec.Every = every, every
+			spec.Tick, spec.SamplePeriod = every, every
 			s, at, found := newSigns(spec, plant.VoltageDrive, 20), 0, Finding{}
 			for k := 0; k < 60 && found.Fault == Fine; k++ {
 				at = k
 				i := side * (c.i + 1e-6*float64(k%2))
-				found, _ = s.step(Tick{On: true}, true, false, side*c.u, side*c.u, [2]float64{side * c.speed * every * float64(k), i})
+				found, _ = s.step(Tick{Energised: true}, true, false, side*c.u, side*c.u, [2]float64{side * c.speed * every * float64(k), i})
 			}
 			if found.Fault != c.fault || c.fault != Fine && at != 14+c.samples {
 				t.Errorf("%s, %g s, %+g: %+v in sample %d", c.name, every, side, found, at)
@@ -82,14 +82,14 @@ func TestSignsOfLateCommands(t *testing.T) {
 	} {
 		for _, side := range []float64{1, -1} {
 			for _, late := range []float64{0, 40e-3} {
-				spec := &Spec{Tick: 1e-3, Every: 1e-3, TopCommand: 20, Motor: plant.Motor{R: 2, K: 0.5, J: j},
+				spec := &Spec{Tick: 1e-3, SamplePeriod: 1e-3, TopCommand: 20, Motor: plant.Motor{R: 2, K: 0.5, J: j},
 					Law: &friction.LuGre{Fc: 1e-3, Fs: 1e-3, Sigma0: 1e3}}
 				s, told := newSigns(spec, c.drive, 20), 0
 				for k := range 1000 {
 					at := 1e-3 * float64(k)
 					before := w * (at - 0.5e-3 + late)
 					u := side * c.command(w*math.Cos(before), -w*w*math.Sin(before))
-					bad, _ := s.step(Tick{On: true}, true, false, u, u, [2]float64{side * math.Sin(w*at), 0})
+					bad, _ := s.step(Tick{Energised: true}, true, false, u, u, [2]float64{side * math.Sin(w*at), 0})
 					if bad.Fault == Delay {
 						if told++; math.Abs(bad.Value-late) > 6e-3 {
 							t.Fatalf("drive %v, %g s late, %+g: %+v at %g s", c.drive, late, side, bad, at)
@@ -125,7 +125,7 @@ func TestSignsOfALateDevice(t *testing.T) {
 				s.swing = swing{}         // the balance alone
 				x += 1e-3 * 0.6 * u / 0.5 // 0.6 of the voltage are those of the motion, 0.4 those of the winding
 				i := 0.4*(u+volts(float64(k)+1))/4 + 1e-9*float64(k%2)
-				bad, hint := s.step(Tick{On: true}, true, false, u, c.gain*volts(float64(k+c.late)), [2]float64{x, i})
+				bad, hint := s.step(Tick{Energised: true}, true, false, u, c.gain*volts(float64(k+c.late)), [2]float64{x, i})
 				if bad.Fault != Fine || hint.Fault != Fine && (hint.Fault != c.hint || math.Abs(hint.Value-60e-3) > 1e-9) {
 					t.Fatalf("%s, %+g: %+v, hint %+v after %d ms", c.name, side, bad, hint, k)
 				}
@@ -153,8 +153,8 @@ func TestSignsNames(t *testing.T) {
 		{Disagree, swings, Delay}, {Disagree, swing{}, Delay}, {Fine, swings, Fine},
 	} {
 		s := signs{current: true, swing: c.swing}
-		s.late = delays{spacing: delaySpacing, samples: leastSamples, own: 1, each: [4]float64{1, 1, 1, 1}}
-		s.late.before = [delaySteps]float64{1, 1, 0.01, 1, 1, 1, 1, 1}
+		s.delays = delays{spacing: delaySpacing, samples: minSamples, termSquare: 1, signSquares: [4]float64{1, 1, 1, 1}}
+		s.delays.delaySquares = [delaySteps]float64{1, 1, 0.01, 1, 1, 1, 1, 1}
 		if got := s.named(Finding{c.fault, estimator.Position, 5, 3}); got.Fault != c.want {
 			t.Errorf("%v, against its command %v: %+v", c.fault, c.swing.against(), got)
 		}
@@ -165,9 +165,9 @@ func TestSignsNames(t *testing.T) {
 func TestDelayLeaves(t *testing.T) {
 	for best, most := range []float64{0.2, 0.14375, 0.0916667, 0.0734375, 0.065, 0.0604167, 0.0576531, 0.0558594} {
 		for share, want := range map[float64]Fault{0.99 * most: Delay, 1.01 * most: Disagree} {
-			d := delays{spacing: delaySpacing, samples: leastSamples, own: 1, each: [4]float64{1, 1, 1, 1}}
-			d.before = [delaySteps]float64{1, 1, 1, 1, 1, 1, 1, 1}
-			d.before[best] = share
+			d := delays{spacing: delaySpacing, samples: minSamples, termSquare: 1, signSquares: [4]float64{1, 1, 1, 1}}
+			d.delaySquares = [delaySteps]float64{1, 1, 1, 1, 1, 1, 1, 1}
+			d.delaySquares[best] = share
 			if got := d.named(Finding{Disagree, estimator.Position, 5, 3}, true); got.Fault != want {
 				t.Errorf("%d ms leave %g: %+v", 20*(best+1), share, got)
 			}
@@ -184,7 +184,7 @@ func TestSignsOfAnInductance(t *testing.T) {
 		for k := range 400 {
 			at := 1e-3 * float64(k)
 			u := side * (2*rises*(at-0.5e-3) + l*rises)
-			s.step(Tick{On: true}, true, false, u, u, [2]float64{0, side * rises * at})
+			s.step(Tick{Energised: true}, true, false, u, u, [2]float64{0, side * rises * at})
 			if got := s.windingBalance(); k > 200 && !(math.Abs(got) < 1e-3) {
 				t.Fatalf("%+g: %g V are left over after %g s", side, got, at)
 			}

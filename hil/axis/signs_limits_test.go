@@ -11,8 +11,9 @@ import (
 
 // withCurrent is a motor of 2 Ω and 0.5 V·s at 20 V whose position and current are sampled in every tick of 1 ms.
 func withCurrent() *Spec {
-	groups := []estimator.Group{{Every: 1e-3, Of: []estimator.Quantity{estimator.Position, estimator.Current}}}
-	return &Spec{Tick: 1e-3, Every: 1e-3, TopCommand: 20, Motor: plant.Motor{R: 2, K: 0.5}, Sampling: estimator.AxisSpec{Groups: groups}}
+	groups := []estimator.Group{{SamplePeriod: 1e-3, Quantities: []estimator.Quantity{estimator.Position, estimator.Current}}}
+	return &Spec{Tick: 1e-3, SamplePeriod: 1e-3, TopCommand: 20, Motor: plant.Motor{R: 2, K: 0.5},
+		Sampling: estimator.AxisSpec{Groups: groups}}
 }
 
 // Without a measured current the acceleration stands in for it, of every drive: a mass that swings, its effort by hand. Encoder or drive
@@ -30,12 +31,12 @@ func TestSignsByAcceleration(t *testing.T) {
 	} {
 		for _, phase := range []float64{0, 1, 2, 3, 4, 5} {
 			for _, turned := range []float64{1, -1} {
-				s := newSigns(&Spec{Tick: 1e-3, Every: 1e-3, TopCommand: 20, Motor: plant.Motor{R: 2, K: 0.5, J: j}, Law: &friction.LuGre{Fc: 1e-3, Fs: 1e-3, Sigma0: 1e3}}, c.drive, 5)
+				s := newSigns(&Spec{Tick: 1e-3, SamplePeriod: 1e-3, TopCommand: 20, Motor: plant.Motor{R: 2, K: 0.5, J: j}, Law: &friction.LuGre{Fc: 1e-3, Fs: 1e-3, Sigma0: 1e3}}, c.drive, 5)
 				var bad, hint Finding
 				for k := range 1000 {
 					x := 10*1e-3*float64(k) + phase
 					u := c.command(20*math.Cos(x-10*0.5e-3), -200*math.Sin(x-10*0.5e-3))
-					b, h := s.step(Tick{On: true}, true, false, u, u, [2]float64{turned * 2 * math.Sin(x), 0})
+					b, h := s.step(Tick{Energised: true}, true, false, u, u, [2]float64{turned * 2 * math.Sin(x), 0})
 					if b.Fault != Fine {
 						bad = b
 					}
@@ -64,10 +65,10 @@ func TestSignsSumsUp(t *testing.T) {
 	for every, want := range map[int]bool{1: true, 3: true, 4: false} {
 		s := newSigns(withCurrent(), plant.VoltageDrive, 20)
 		for k := range 600 {
-			s.step(Tick{On: true}, k%every == 0, false, 8, 8, [2]float64{0, 4 + 1e-3*float64(k%2)})
+			s.step(Tick{Energised: true}, k%every == 0, false, 8, 8, [2]float64{0, 4 + 1e-3*float64(k%2)})
 		}
-		if got := s.scale.seen > 0.5; got != want {
-			t.Errorf("a sample every %d ms: slopes of %g s", every, s.scale.seen)
+		if got := s.scale.duration > 0.5; got != want {
+			t.Errorf("a sample every %d ms: slopes of %g s", every, s.scale.duration)
 		}
 	}
 	for _, c := range []struct {
@@ -78,9 +79,9 @@ func TestSignsSumsUp(t *testing.T) {
 			s, hint := newSigns(withCurrent(), plant.VoltageDrive, 20), Finding{}
 			for k := range 300 {
 				i := c.i + 1e-6*float64(k%2)
-				_, hint = s.step(Tick{On: true}, true, false, side*c.u, side*c.u, [2]float64{0, side * i})
+				_, hint = s.step(Tick{Energised: true}, true, false, side*c.u, side*c.u, [2]float64{0, side * i})
 			}
-			if broken := s.late.each[0] > 0; broken != c.broken || (hint.Fault != Fine) != c.broken {
+			if broken := s.delays.signSquares[0] > 0; broken != c.broken || (hint.Fault != Fine) != c.broken {
 				t.Errorf("%+g V, %g A: for delays %v, hint %+v", side*c.u, c.i, broken, hint)
 			}
 		}
@@ -109,11 +110,11 @@ func TestSlopesAreTold(t *testing.T) {
 			for ; k < 4000 && found.Fault == Fine; k++ {
 				x := 1e-3 * float64(k)
 				i, speed := c.amps*math.Sin(5*x), 8*math.Cos(7*x)
-				s.bad, s.hint = lasting{}, lasting{} // slopes alone
+				s.brokenBalance, s.hint = lasting{}, lasting{} // slopes alone
 				u := side * (2*i + 0.5*speed)
-				found, _ = s.step(Tick{On: true}, true, false, u, u, [2]float64{side * c.gear * 8 / 7 * math.Sin(7*x), side * (c.sensor*i + 1e-9*float64(k%2))})
+				found, _ = s.step(Tick{Energised: true}, true, false, u, u, [2]float64{side * c.gear * 8 / 7 * math.Sin(7*x), side * (c.sensor*i + 1e-9*float64(k%2))})
 			}
-			if found.Fault != c.fault || c.fault != Fine && (found.Of != c.of || math.Abs(found.Value-c.value) > 0.25*c.value || found.Limit > found.Value) {
+			if found.Fault != c.fault || c.fault != Fine && (found.Quantity != c.of || math.Abs(found.Value-c.value) > 0.25*c.value || found.Limit > found.Value) {
 				t.Errorf("%s, %+g: %+v, want %g", c.name, side, found, c.value)
 			}
 			if found.Fault != Fine && (k < 1300 || k > 1400 && c.amps > 1) { // 30 ms to settle, 1 s of motion, and 0.3 s of the same verdict
@@ -164,9 +165,9 @@ func TestFrozenCurrentInVolts(t *testing.T) {
 					i += 1e-6 * float64(n%2)
 				}
 				x += 1e-3 * speed
-				found, _ = s.step(Tick{On: true}, true, false, side*u, side*u, [2]float64{side * x, side * i})
+				found, _ = s.step(Tick{Energised: true}, true, false, side*u, side*u, [2]float64{side * x, side * i})
 			}
-			if found.Fault != FrozenCurrent || found.Of != estimator.Current || n < 250 || n > 300 || math.Abs(found.Value-side*c.value) > 0.25*math.Abs(c.value) || math.Abs(found.Limit-c.limit) > 0.25*c.limit {
+			if found.Fault != FrozenCurrent || found.Quantity != estimator.Current || n < 250 || n > 300 || math.Abs(found.Value-side*c.value) > 0.25*math.Abs(c.value) || math.Abs(found.Limit-c.limit) > 0.25*c.limit {
 				t.Errorf("%s, %+g: %+v after %d ms, want %g V of %g V", c.name, side, found, n, side*c.value, c.limit)
 			}
 		}
@@ -204,7 +205,7 @@ func TestLateOrNot(t *testing.T) {
 		{"60 ms, and turned round", run(60, -0.4, -0.6, 0), Disagree, 0},
 	} {
 		got := c.d.orLate(f)
-		if got.Fault != c.want || c.want == Disagree && got != f || c.want == Delay && (math.Abs(got.Value-c.time) > 1e-9 || got.Of != f.Of || got.Limit != 10e-3) {
+		if got.Fault != c.want || c.want == Disagree && got != f || c.want == Delay && (math.Abs(got.Value-c.time) > 1e-9 || got.Quantity != f.Quantity || got.Limit != 10e-3) {
 			t.Errorf("%s: %+v", c.name, got)
 		}
 		if got := c.d.orLate(Finding{}); got != (Finding{}) {
@@ -218,31 +219,31 @@ func TestLateOrNot(t *testing.T) {
 	for range 100 {
 		mean.add(5, 1, 2, 1e-3, delaySpacing, true)
 	}
-	if whole := 1 - math.Pow(0.99, 100); math.Abs(mean.own-9*whole) > 1e-9 || math.Abs(mean.each[0]-4*whole) > 1e-9 {
+	if whole := 1 - math.Pow(0.99, 100); math.Abs(mean.termSquare-9*whole) > 1e-9 || math.Abs(mean.signSquares[0]-4*whole) > 1e-9 {
 		t.Errorf("after 0.1 s %+v", mean)
 	}
 	// the tenth, by hand: what the delay leaves as a share of what the command of now leaves
 	for share, want := range map[float64]Fault{0.09: Delay, 0.06: Delay, 0.11: Disagree} {
-		d := delays{spacing: delaySpacing, samples: leastSamples, own: 1, each: [4]float64{1, 1, 1, 1}, before: [delaySteps]float64{1, 1, share, 1, 1, 1, 1, 1}}
+		d := delays{spacing: delaySpacing, samples: minSamples, termSquare: 1, signSquares: [4]float64{1, 1, 1, 1}, delaySquares: [delaySteps]float64{1, 1, share, 1, 1, 1, 1, 1}}
 		if got := d.orLate(f); got.Fault != want {
 			t.Errorf("%g is left: %+v", share, got)
 		}
 		for turned := 1; turned < 4; turned++ {
-			d.each = [4]float64{1, 1, 1, 1}
-			d.each[turned] = share
+			d.signSquares = [4]float64{1, 1, 1, 1}
+			d.signSquares[turned] = share
 			if got := d.orLate(f); got.Fault != Disagree {
 				t.Errorf("%g is left, and no more with sign %d turned: %+v", share, turned, got)
 			}
 		}
 		// of four samples, or where current and speed take next to nothing, no delay is told
-		for _, few := range []delays{{samples: leastSamples - 1, own: 1}, {samples: leastSamples, own: 0.09}, {samples: leastSamples, own: 0.11}} {
-			few.spacing, few.each, few.before = delaySpacing, [4]float64{1, 1, 1, 1}, d.before
+		for _, few := range []delays{{samples: minSamples - 1, termSquare: 1}, {samples: minSamples, termSquare: 0.09}, {samples: minSamples, termSquare: 0.11}} {
+			few.spacing, few.signSquares, few.delaySquares = delaySpacing, [4]float64{1, 1, 1, 1}, d.delaySquares
 			want := want
-			if few.own < 0.1 || few.samples < leastSamples {
+			if few.termSquare < 0.1 || few.samples < minSamples {
 				want = Disagree
 			}
 			if got := few.orLate(f); got.Fault != want {
-				t.Errorf("%g is left of %d samples, %g of its own: %+v", share, few.samples, few.own, got)
+				t.Errorf("%g is left of %d samples, %g of its own: %+v", share, few.samples, few.termSquare, got)
 			}
 		}
 	}
@@ -270,7 +271,7 @@ func TestSignsOver(t *testing.T) {
 			s.current = c.current
 			for k := range 400 {
 				at := 1e-3 * float64(k)
-				s.step(Tick{On: !c.off}, true, false, side*(2*3+1+0.5*6), side*10, [2]float64{side * c.shown * 6 * at, side * 3})
+				s.step(Tick{Energised: !c.off}, true, false, side*(2*3+1+0.5*6), side*10, [2]float64{side * c.shown * 6 * at, side * 3})
 				if got := s.windingBalance(); k < 30 && !math.IsNaN(got) || k > 31 && math.IsNaN(got) != math.IsNaN(c.want) {
 					t.Fatalf("%s, %+g: %g V after %g s", c.name, side, got, at)
 				} else if k == 399 && math.Abs(got-side*c.want) > 1e-3 {

@@ -45,9 +45,10 @@ func TestSignsBalance(t *testing.T) {
 			case Frozen: // the way in 20 ms
 				want.Value, want.Limit = want.Value*20e-3/0.5, want.Limit*20e-3/0.5
 			case Disagree: // the current
-				want.Of, want.Value, want.Limit = estimator.Current, want.Value/2, want.Limit/2
+				want.Quantity, want.Value, want.Limit = estimator.Current, want.Value/2, want.Limit/2
 			}
-			if got.Fault != want.Fault || got.Of != want.Of || math.Abs(got.Value-want.Value) > 1e-12 || math.Abs(got.Limit-want.Limit) > 1e-12 {
+			if got.Fault != want.Fault || got.Quantity != want.Quantity || math.Abs(got.Value-want.Value) > 1e-12 ||
+				math.Abs(got.Limit-want.Limit) > 1e-12 {
 				t.Errorf("u %g i %g ω %g: %+v, want %+v", side*c.u, side*c.i, side*c.omega, got, want)
 			}
 		}
@@ -64,8 +65,9 @@ func TestSignsBalance(t *testing.T) {
 // How long it takes, what begins it anew, and which voltage counts.
 func TestSignsTiming(t *testing.T) {
 	spec := func() Spec {
-		groups := []estimator.Group{{Every: 1e-3, Of: []estimator.Quantity{estimator.Position, estimator.Current}}}
-		return Spec{Tick: 1e-3, Every: 1e-3, TopCommand: 20, Motor: plant.Motor{R: 2, K: 0.5}, Sampling: estimator.AxisSpec{Groups: groups}}
+		groups := []estimator.Group{{SamplePeriod: 1e-3, Quantities: []estimator.Quantity{estimator.Position, estimator.Current}}}
+		return Spec{Tick: 1e-3, SamplePeriod: 1e-3, TopCommand: 20, Motor: plant.Motor{R: 2, K: 0.5},
+			Sampling: estimator.AxisSpec{Groups: groups}}
 	}
 	type tick struct {
 		off      bool
@@ -79,7 +81,7 @@ func TestSignsTiming(t *testing.T) {
 	first := func(s *signs, at func(k int) tick) (bad, hint int) {
 		for k := 1; k <= 300; k++ {
 			c := at(k)
-			b, h := s.step(Tick{On: !c.off, Skip: c.skip}, !c.old, c.doubtful, c.u, c.u, [2]float64(c.meas))
+			b, h := s.step(Tick{Energised: !c.off, Skip: c.skip}, !c.old, c.doubtful, c.u, c.u, [2]float64(c.meas))
 			if b.Fault != Fine && bad == 0 {
 				bad = k
 			}
@@ -192,7 +194,7 @@ func TestSignsTiming(t *testing.T) {
 		}
 	}
 	sp := spec()
-	sp.Sampling.Groups[0].Of = sp.Sampling.Groups[0].Of[:1]
+	sp.Sampling.Groups[0].Quantities = sp.Sampling.Groups[0].Quantities[:1]
 	if bad, _ := first(newSigns(&sp, plant.VoltageDrive, sp.TopCommand), func(int) tick { return steady }); bad != 0 {
 		t.Error("without a current there is nothing to compare")
 	}
@@ -207,19 +209,20 @@ func TestSignsTiming(t *testing.T) {
 // and 2 % of the largest command. The range does not begin at zero.
 func TestFrozenCurrentIsTold(t *testing.T) {
 	for _, side := range []float64{1, -1} {
-		groups := []estimator.Group{{Every: 1e-3, Of: []estimator.Quantity{estimator.Position, estimator.Current}}}
-		s := newSigns(&Spec{Tick: 1e-3, Every: 1e-3, TopCommand: 20, Motor: plant.Motor{R: 2, K: 0.5}, Sampling: estimator.AxisSpec{Groups: groups}}, plant.VoltageDrive, 20)
+		groups := []estimator.Group{{SamplePeriod: 1e-3, Quantities: []estimator.Quantity{estimator.Position, estimator.Current}}}
+		s := newSigns(&Spec{Tick: 1e-3, SamplePeriod: 1e-3, TopCommand: 20, Motor: plant.Motor{R: 2, K: 0.5}, Sampling: estimator.AxisSpec{Groups: groups}}, plant.VoltageDrive, 20)
 		var found Finding
 		for k := range 2000 {
 			u := side * 8
 			if k/300%2 == 1 { // long enough for a mean over 10 ms to get there
 				u = side * 9
 			}
-			if bad, _ := s.step(Tick{On: true}, true, false, u, u, [2]float64{0, side * 4.25}); bad.Fault != Fine {
+			if bad, _ := s.step(Tick{Energised: true}, true, false, u, u, [2]float64{0, side * 4.25}); bad.Fault != Fine {
 				found = bad
 			}
 		}
-		if found.Fault != FrozenCurrent || found.Of != estimator.Current || math.Abs(found.Value-1) > 1e-9 || math.Abs(found.Limit-0.4) > 1e-12 {
+		if found.Fault != FrozenCurrent || found.Quantity != estimator.Current || math.Abs(found.Value-1) > 1e-9 ||
+			math.Abs(found.Limit-0.4) > 1e-12 {
 			t.Errorf("side %+g: %+v, want 1 V beyond 0.4 V", side, found)
 		}
 	}
@@ -230,13 +233,13 @@ func TestFrozenCurrentIsTold(t *testing.T) {
 func TestSignsTolerances(t *testing.T) {
 	spec := Spec{Tick: 1e-3, TopCommand: 20, Motor: plant.Motor{R: 2, K: 0.5, BrushDrop: 0.25}, Law: demoLaw()}
 	for every, want := range map[float64]float64{1e-3: 10e-3, 2e-3: 10e-3, 4e-3: 20e-3, 20e-3: 100e-3} {
-		spec.Every = every
+		spec.SamplePeriod = every
 		if s := newSigns(&spec, plant.VoltageDrive, spec.TopCommand); math.Abs(s.tau-want) > 1e-15 {
 			t.Errorf("a sample every %g s: means over %g s, want %g", every, s.tau, want)
 		}
 	}
 	blind, sees := newSigns(&spec, plant.VoltageDrive, spec.TopCommand), spec
-	sees.Sampling.Groups = []estimator.Group{{Every: 1e-3, Of: []estimator.Quantity{estimator.Position, estimator.Current}}}
+	sees.Sampling.Groups = []estimator.Group{{SamplePeriod: 1e-3, Quantities: []estimator.Quantity{estimator.Position, estimator.Current}}}
 	if got, want := blind.floor, 1.5+5*21e-3*2/0.5; math.Abs(got-want) > 1e-12 {
 		t.Errorf("without a current: tolerance %g V, want %g", got, want)
 	}

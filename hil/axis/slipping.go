@@ -25,30 +25,30 @@ import (
 // the contact gave way must show more than a friction that turns its sign explains. In one where the effort hardly changes nothing is told:
 // the load may be any.
 type slipping struct {
-	f       *frozen
-	scale                 // of the motion shown, and of the effort at standstill: net[0]
-	brake   float64       // N·m·s/rad  K²/R of a voltage
-	effort  float64       // N·m  of the sample before: it shows in this one
-	ran     float64       // rad  gone to that side
-	side    float64       // to which the position moves; 0: it stands
-	windows [3]slipWindow // so many side by side
-	oldest  int           // of them
-	since   float64       // s  one began
+	f            *frozen
+	scale                      // of the motion shown, and of the effort at standstill: net[0]
+	brake        float64       // N·m·s/rad  K²/R of a voltage
+	effort       float64       // N·m  of the sample before: it shows in this one
+	ran          float64       // rad  gone to that side
+	side         float64       // to which the position moves; 0: it stands
+	windows      [3]slipWindow // so many side by side
+	oldestWindow int           // of them
+	windowAge    float64       // s  one began
 }
 
 // slipWindow is a part of a motion to one side.
 type slipWindow struct {
-	early     bool          // it began before the contact gave way
-	from      float64       // rad/s  speed at its beginning
-	way, seen float64       // rad, s  gone, and how long
-	mean      [4]float64    // of x (rad), J·x″, v and the effort (N·m)
-	cov       [4][4]float64 // of the same
-	time      float64       // s  the position slips
+	early            bool          // it began before the contact gave way
+	startSpeed       float64       // rad/s  speed at its beginning
+	travel, duration float64       // rad, s  gone, and how long
+	mean             [4]float64    // of x (rad), J·x″, v and the effort (N·m)
+	cov              [4][4]float64 // of the same
+	time             float64       // s  the position slips
 }
 
 const (
 	windowEvery   = 0.1  // s
-	mostSlipping  = 100  // times the motion that is shown: beyond that the position stands, which frozen tells
+	maxSlipRatio  = 100  // times the motion that is shown: beyond that the position stands, which frozen tells
 	slippingFits  = 0.1  // of the variance that a sound axis leaves
 	slippingFloor = 0.05 // of hold (rms), that a sound axis leaves at least: friction is no constant …
 	earlyFloor    = 0.25 // … where it turns its sign: 2·Fs, a fifth of which no spring explains
@@ -57,7 +57,7 @@ const (
 )
 
 func newSlipping(f *frozen) slipping {
-	s := slipping{f: f, scale: scale{tau: max(10e-3, 3*f.s.Every)}}
+	s := slipping{f: f, scale: scale{tau: max(10e-3, 3*f.s.SamplePeriod)}}
 	if m := &f.s.Motor; f.s.Drive == plant.VoltageDrive {
 		s.brake = m.K * m.K / m.R
 	}
@@ -75,30 +75,30 @@ func (s *slipping) step(omega, command, carried, span, age, share float64) (bad,
 	effort := s.effort
 	s.effort = s.slowNet[0]
 	side := 0.0
-	if math.Abs(s.slow) > patientWay*f.counts/patientTime {
-		side = math.Copysign(1, s.slow)
+	if math.Abs(s.slowOmega) > patientWay*f.counts/patientTime {
+		side = math.Copysign(1, s.slowOmega)
 	}
-	if s.since += span; side == 0 || side != s.side {
-		s.side, s.windows, s.since, s.ran = side, [len(s.windows)]slipWindow{}, 0, 0
+	if s.windowAge += span; side == 0 || side != s.side {
+		s.side, s.windows, s.windowAge, s.ran = side, [len(s.windows)]slipWindow{}, 0, 0
 		for i := range s.windows {
-			s.windows[i].early = f.known.gives > 0
+			s.windows[i].early = f.axisModel.gives > 0
 		}
 		return
 	}
 	before := math.Abs(s.ran)
-	s.ran += span * s.slow
-	late := math.Abs(s.ran) >= f.known.gives
-	if s.since >= max(windowEvery, 2*leastSamples*f.s.Every) || late && before < f.known.gives {
-		s.windows[s.oldest], s.since = slipWindow{early: !late}, 0
-		s.oldest = (s.oldest + 1) % len(s.windows)
+	s.ran += span * s.slowOmega
+	late := math.Abs(s.ran) >= f.axisModel.gives
+	if s.windowAge >= max(windowEvery, 2*minSamples*f.s.SamplePeriod) || late && before < f.axisModel.gives {
+		s.windows[s.oldestWindow], s.windowAge = slipWindow{early: !late}, 0
+		s.oldestWindow = (s.oldestWindow + 1) % len(s.windows)
 	}
-	viscous := s.brake * s.slow
+	viscous := s.brake * s.slowOmega
 	if f.s.hasLaw() {
-		viscous += f.s.Law.Viscous(s.slow)
+		viscous += f.s.Law.Viscous(s.slowOmega)
 	}
 	for i := range s.windows {
 		w := &s.windows[i]
-		if w.add(s.slow, [4]float64{0, f.known.j * s.acceleration(), viscous, effort}, span); w.seen < 3*s.tau {
+		if w.add(s.slowOmega, [4]float64{0, f.axisModel.j * s.acceleration(), viscous, effort}, span); w.duration < 3*s.tau {
 			continue
 		}
 		if b, h := w.judge(f, span, age, soundInertia/share); h.Fault != Fine && bad.Fault == Fine {
@@ -110,13 +110,13 @@ func (s *slipping) step(omega, command, carried, span, age, share float64) (bad,
 
 // add takes span (s) of a speed (rad/s), and what goes into the means.
 func (w *slipWindow) add(speed float64, now [4]float64, span float64) {
-	if w.seen == 0 {
-		w.from = speed
+	if w.duration == 0 {
+		w.startSpeed = speed
 	}
-	w.seen += span
-	w.way += span * speed
-	now[0] = w.way
-	share := span / w.seen
+	w.duration += span
+	w.travel += span * speed
+	now[0] = w.travel
+	share := span / w.duration
 	for i := range now {
 		now[i] -= w.mean[i]
 		w.mean[i] += share * now[i]
@@ -131,26 +131,26 @@ func (w *slipWindow) add(speed float64, now [4]float64, span float64) {
 // judge tells a position that slips, from an axis of an inertia of so many times that of the file at most.
 func (w *slipWindow) judge(f *frozen, span, age, inertia float64) (bad, hint Finding) {
 	n, left := w.slips()
-	sound, floor := w.sound(inertia, soundViscous), slippingFloor*f.hold
+	sound, floor := w.soundVariance(inertia, soundViscous), slippingFloor*f.hold
 	if w.early {
 		floor = earlyFloor * f.hold
 	}
-	if w.time += span; !(math.Abs(n)*motionShare > 1 && math.Abs(n) < mostSlipping && left < slippingFits*sound && sound > floor*floor) {
+	if w.time += span; !(math.Abs(n)*motionShare > 1 && math.Abs(n) < maxSlipRatio && left < slippingFits*sound && sound > floor*floor) {
 		w.time = 0
 	}
-	changed, before := w.way-w.from*w.seen, w.from*w.seen
+	changed, before := w.travel-w.startSpeed*w.duration, w.startSpeed*w.duration
 	if before*n*changed < 0 { // it slows down: what is shown of the speed tells nothing
 		before = 0
 	}
-	missing, every := (n-1)*changed, f.s.Every
-	if w.time < leastBroken*every || math.Abs(missing) < partWay*f.counts {
+	missing, every := (n-1)*changed, f.s.SamplePeriod
+	if w.time < minBrokenSamples*every || math.Abs(missing) < partWay*f.counts {
 		return
 	}
 	hint = Finding{Disagree, estimator.Position, missing, (1 - motionShare) * math.Abs(n*changed)}
 	if math.Abs(changed+before) < shownShare*math.Abs(n*changed+before) {
 		hint = Finding{Frozen, estimator.Position, missing, partWay * f.counts}
 	}
-	least := leastSamples * every
+	least := minSamples * every
 	if w.time >= max(patientTime, least)+age || math.Abs(missing) > quickWay*f.counts && w.time >= max(partTime, least)+age {
 		bad = hint
 	}
@@ -165,9 +165,9 @@ func (w *slipWindow) slips() (n, left float64) {
 	return n, c[3][3] - n*both
 }
 
-// sound is the variance (N²·m²) of the effort that an axis leaves at least which shows its motion, and has so many times the inertia and
-// the viscous friction of the file at most. The least lies within both limits, or at one of them.
-func (w *slipWindow) sound(inertia, viscous float64) float64 {
+// soundVariance is the variance (N²·m²) of the effort that an axis leaves at least which shows its motion, and has so many times the
+// inertia and the viscous friction of the file at most. The least lies within both limits, or at one of them.
+func (w *slipWindow) soundVariance(inertia, viscous float64) float64 {
 	var q [4][4]float64 // what no spring explains
 	for i := range q {
 		for k := range q {

@@ -122,7 +122,7 @@ func TestSlippingLeavesTheLeast(t *testing.T) {
 				least = min(least, leaves(&w, 0.1*float64(i), 0.02*float64(k)))
 			}
 		}
-		if got := w.sound(10, 2); got > least+1e-9 || got < least-2e-3*w.cov[3][3]-1e-9 {
+		if got := w.soundVariance(10, 2); got > least+1e-9 || got < least-2e-3*w.cov[3][3]-1e-9 {
 			t.Errorf("%v: %g is left, by search %g", effort, got, least)
 		}
 	}

@@ -44,7 +44,7 @@ func TestSlopes(t *testing.T) {
 			s.add(c.a*ri+c.b*emf+c.rest*math.Sin(11*x), ri, emf, 1e-3)
 		}
 		f := s.judge(0.1)
-		if f.Fault != c.fault || c.fault != Fine && (f.Of != c.of || math.Abs(f.Value-c.magnitude) > 0.12*c.magnitude || f.Limit < 0.1) {
+		if f.Fault != c.fault || c.fault != Fine && (f.Quantity != c.of || math.Abs(f.Value-c.magnitude) > 0.12*c.magnitude || f.Limit < 0.1) {
 			t.Errorf("%s: %+v, want %d of %d, %g V", c.name, f, c.fault, c.of, c.magnitude)
 		}
 	}
@@ -100,7 +100,7 @@ func TestFeedForwardLeft(t *testing.T) {
 				given := side * c.amplitude * math.Sin(x)
 				f.add(given, c.slope*given+0.3*math.Cos(3*x), 1e-3) // friction beside it
 			}
-			if got := f.left(c.least); math.Abs(got-c.want) > 0.02 {
+			if got := f.slope(c.least); math.Abs(got-c.want) > 0.02 {
 				t.Errorf("%+v, %+g: %g", c, side, got)
 			}
 		}
@@ -109,7 +109,7 @@ func TestFeedForwardLeft(t *testing.T) {
 	for k := range 10000 {
 		f.add(1, float64(k/5000), 1e-3)
 	}
-	if got, want := f.left(0.01), 1-math.Exp(-1); math.Abs(got-want) > 2e-3 {
+	if got, want := f.slope(0.01), 1-math.Exp(-1); math.Abs(got-want) > 2e-3 {
 		t.Errorf("5 s after a change %g of it show, want %g", got, want)
 	}
 }

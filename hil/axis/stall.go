@@ -26,14 +26,14 @@ type stall struct {
 	twin
 	noise float64 // rad  of the position
 
-	on         bool
-	at         float64 // rad  where it stands
-	stood      float64 // s    so long
-	load       float64 // N·m  mean of what opposed the motion, over the last loadMean of motion …
-	newestLoad float64 // N·m  … but for the newest of it: see frozen
-	pending    float64 // s    since the newest position that was taken
-	v, way     float64 // rad/s, rad  of the twin
-	moving     float64 // s    it moves
+	hasPosition bool
+	position    float64 // rad  where it stands
+	stood       float64 // s    so long
+	load        float64 // N·m  mean of what opposed the motion, over the last loadMean of motion …
+	newestLoad  float64 // N·m  … but for the newest of it: see frozen
+	pending     float64 // s    since the newest position that was taken
+	v, travel   float64 // rad/s, rad  of the twin
+	travelTime  float64 // s    it moves
 }
 
 // twin is what is known of the axis and of its twin.
@@ -61,21 +61,21 @@ func newStall(j float64, law friction.Model, noise float64) *stall {
 // twinOf is the twin of an axis with this inertia (kg·m²) and law.
 func twinOf(j float64, law friction.Model) twin {
 	l := law.Levels()
-	t := twin{j: j, friction: stallFs * l.Top(), offset: l.Offset}
+	t := twin{j: j, friction: stallFs * l.Max(), offset: l.Offset}
 	if k := law.Stiffness().K; k > 0 {
-		t.gives = 4 * l.Top() / k
+		t.gives = 4 * l.Max() / k
 	}
 	return t
 }
 
 // forget begins anew, but for the load: the axis may carry it still.
-func (s *stall) forget() { s.on, s.pending = false, 0 }
+func (s *stall) forget() { s.hasPosition, s.pending = false, 0 }
 
 // step takes a sample: its position (rad), whether that is believed, torque of the motor and load (N·m) as estimated for its time, and
 // the time since the sample before (s). It is the verdict so far.
 func (s *stall) step(energised, taken bool, theta, torque, load, dt float64) Finding {
-	if !energised || !numeric.Finite(torque+load) {
-		s.on, s.load, s.newestLoad, s.pending = false, 0, 0, 0
+	if !energised || !numeric.IsFinite(torque+load) {
+		s.hasPosition, s.load, s.newestLoad, s.pending = false, 0, 0, 0
 		return Finding{}
 	}
 	if s.pending += max(0, dt); !taken {
@@ -83,12 +83,12 @@ func (s *stall) step(energised, taken bool, theta, torque, load, dt float64) Fin
 	}
 	dt, s.pending = s.pending, 0
 	s.stood += dt
-	if !s.on || math.Abs(theta-s.at) > s.band() { // it moves
-		if s.on {
+	if !s.hasPosition || math.Abs(theta-s.position) > s.band() { // it moves
+		if s.hasPosition {
 			s.load += (s.newestLoad - s.load) * -math.Expm1(-s.stood/loadMean)
 		}
 		s.newestLoad = load
-		s.on, s.at, s.stood, s.v, s.way, s.moving = true, theta, 0, 0, 0, 0
+		s.hasPosition, s.position, s.stood, s.v, s.travel, s.travelTime = true, theta, 0, 0, 0, 0
 		return Finding{}
 	}
 	push := torque - s.offset
@@ -99,12 +99,12 @@ func (s *stall) step(energised, taken bool, theta, torque, load, dt float64) Fin
 	}
 	v := s.v + dt/s.j*push
 	s.v = math.Copysign(max(0, math.Abs(v)-dt/s.j*s.friction), v)
-	s.way += dt * s.v
+	s.travel += dt * s.v
 	if s.v != 0 {
-		s.moving += dt
+		s.travelTime += dt
 	}
-	if s.moving >= stallFor && math.Abs(s.way) > stallWay*s.band() {
-		return Finding{Fault: Blocked, Of: estimator.Position, Value: math.Copysign(s.friction, s.v) + s.j*s.v/s.moving, Limit: s.friction} // the mean push
+	if s.travelTime >= stallFor && math.Abs(s.travel) > stallWay*s.band() {
+		return Finding{Fault: Blocked, Quantity: estimator.Position, Value: math.Copysign(s.friction, s.v) + s.j*s.v/s.travelTime, Limit: s.friction} // the mean push
 	}
 	return Finding{}
 }

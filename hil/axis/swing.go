@@ -80,7 +80,7 @@ func (w *swing) add(u, motion, dt, spacing, least float64) {
 
 // named is a finding, or the delay that explains it.
 func (w *swing) named(f Finding, every float64) Finding {
-	if f.Fault == Fine || f.Of != estimator.Position || !w.fits || w.delay() < w.minDelay(every) {
+	if f.Fault == Fine || f.Quantity != estimator.Position || !w.fits || w.delay() < w.minDelay(every) {
 		return f
 	}
 	return Finding{Delay, estimator.Position, w.delay(), minDriveDelay / 2}
@@ -109,7 +109,7 @@ func (w *swing) correlation(i int) float64 {
 
 // judge tells a swing that lasts, of samples every so many s.
 func (w *swing) judge(every float64) Finding {
-	if w.time < max(swingMean/2, leastSamples*every) || w.delay() < w.minDelay(every) {
+	if w.time < max(swingMean/2, minSamples*every) || w.delay() < w.minDelay(every) {
 		return Finding{}
 	}
 	return Finding{Delay, estimator.Position, w.delay(), minDriveDelay / 2}

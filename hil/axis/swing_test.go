@@ -150,7 +150,8 @@ func TestSwingNames(t *testing.T) {
 			got := s.named(c.found, c.every)
 			if want := c.found; !c.delay && got != want {
 				t.Errorf("%s, %+g: %+v, want %+v", c.name, side, got, want)
-			} else if c.delay && (got.Fault != Delay || got.Of != estimator.Position || math.Abs(got.Value-c.late) > 6e-3 || got.Limit != 10e-3) {
+			} else if c.delay && (got.Fault != Delay || got.Quantity != estimator.Position || math.Abs(got.Value-c.late) > 6e-3 ||
+				got.Limit != 10e-3) {
 				t.Errorf("%s, %+g: %+v, want a delay of %g s", c.name, side, got, c.late)
 			}
 			if s.against() != c.against {

@@ -10,12 +10,12 @@ import (
 // goes meanwhile, and how fast (rad/s) it gets. It is the shorter time of frozen where the way is long enough for it, else the longer one:
 // five samples of each at least, and the age of one at its end. Friction and load are left out. 0: not known.
 func (s *Spec) Unwatched() (time, way, speed float64) {
-	every := s.Every
+	every := s.SamplePeriod
 	if every == 0 {
 		every = s.Tick
 	}
 	for _, wait := range []float64{quickTime, patientTime} {
-		time = max(wait, leastSamples*every) + every
+		time = max(wait, minSamples*every) + every
 		if way, speed = s.fullEffort(time); way > quickWay*max(s.Kalman.Count, s.Mechanical.Count) {
 			break
 		}

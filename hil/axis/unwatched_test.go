@@ -20,7 +20,7 @@ func TestUnwatched(t *testing.T) {
 	}{
 		{"effort, 50 Hz", Spec{Drive: plant.EffortDrive, Tick: 0.02, TopCommand: 0.06,
 			Motor: plant.Motor{J: 3.2e-3}, Mechanical: estimator.MechanicalSpec{Count: 1e-3}}, 0.12, 0.135, 2.25},
-		{"current, 50 Hz of 1 kHz", Spec{Drive: plant.CurrentDrive, Tick: 1e-3, Every: 0.02, TopCommand: 4, PID: control.PID{Limit: 0.06},
+		{"current, 50 Hz of 1 kHz", Spec{Drive: plant.CurrentDrive, Tick: 1e-3, SamplePeriod: 0.02, TopCommand: 4, PID: control.PID{Limit: 0.06},
 			Motor: plant.Motor{J: 3.2e-3, K: 0.025}, Kalman: counted}, 0.12, 0.135, 2.25},
 		{"voltage, 1 kHz", Spec{Drive: plant.VoltageDrive, Tick: 1e-3, TopCommand: 24, PID: control.PID{Limit: 0.4},
 			Motor: plant.Motor{R: 1.2, K: 0.042, BrushDrop: 0.6, J: 7e-5}, Kalman: counted}, 0.031, 2.7457, 177.14},

@@ -20,11 +20,11 @@ import (
 // tick, and the tick takes it with the order that names its generation, or refuses that order and never takes it. What a core had in force the
 // next one begins with.
 type blocks struct {
-	changes sync.Mutex // one change after the other
-	lastGen uint32     // … of those that were offered; belongs to changes
-	pending atomic.Pointer[offeredBlock]
-	taken   atomic.Pointer[offeredBlock] // in force, and not told yet
-	shown   atomic.Uint32                // generation of the newest row
+	changes      sync.Mutex // one change after the other
+	lastGen      uint32     // … of those that were offered; belongs to changes
+	pending      atomic.Pointer[offeredBlock]
+	appliedBlock atomic.Pointer[offeredBlock] // in force, and not told yet
+	rowGen       atomic.Uint32                // generation of the newest row
 
 	params  hil.Params                      // in force; belongs to commands.mu
 	offered func(p hil.Params)              // for the recording; may be nil
@@ -34,7 +34,7 @@ type blocks struct {
 // offeredBlock is a block that the tick may take, and who asked for it.
 type offeredBlock struct {
 	hil.Params
-	from string
+	source string
 }
 
 // readyTime is for the core to make a block ready.
@@ -59,7 +59,7 @@ func (d *commands) block(c *hil.Command) (p *hil.Params, question string, err er
 	if err := d.a.Check(&next); err != nil {
 		return nil, "", err
 	}
-	doubts := factors(d.a.Live, &now, &next)
+	doubts := factors(d.a.LiveParams, &now, &next)
 	if d.a.Review != nil {
 		more, err := d.a.Review(&now, &next)
 		if err != nil {
@@ -86,7 +86,7 @@ func (d *commands) set(p *hil.Params, values map[string]float64) error {
 			bad = append(bad, fmt.Sprintf("unknown parameter %q; names: %s", name, strings.Join(names, ", ")))
 			continue
 		}
-		if err := d.a.Live[i].Check(v); err != nil {
+		if err := d.a.LiveParams[i].Check(v); err != nil {
 			bad = append(bad, err.Error())
 			continue
 		}
@@ -116,16 +116,16 @@ func (d *commands) adopt(p *hil.Params, o *hil.Adopt) error {
 	if o.Law == "" {
 		set = nil
 	}
-	if err := p.Sets[i].Put(set); err != nil {
+	if err := p.Sets[i].Encode(set); err != nil {
 		return fmt.Errorf("%s: %w", o.Axis, err)
 	}
 	return nil
 }
 
-// mostFactor is by how much a number may change, either way, before somebody has to confirm that it is meant.
-const mostFactor = 10
+// maxFactor is by how much a number may change, either way, before somebody has to confirm that it is meant.
+const maxFactor = 10
 
-// factors are the changes of numbers that have to be confirmed: by more than mostFactor, to zero or from it, or of the sign.
+// factors are the changes of numbers that have to be confirmed: by more than maxFactor, to zero or from it, or of the sign.
 func factors(live []axis.Param, now, next *hil.Params) (out []string) {
 	for i := range live {
 		l, a, b := &live[i], now.V[i], next.V[i]
@@ -140,9 +140,9 @@ func factors(live []axis.Param, now, next *hil.Params) (out []string) {
 			out = append(out, at)
 		case a*b < 0:
 			out = append(out, at+", of the other sign")
-		case by > mostFactor:
+		case by > maxFactor:
 			out = append(out, fmt.Sprintf("%s, %.3g times as much", at, by))
-		case by < 1./mostFactor:
+		case by < 1./maxFactor:
 			out = append(out, fmt.Sprintf("%s, %.3g times less", at, 1/by))
 		}
 	}
@@ -184,7 +184,7 @@ func (d *commands) linked(do func(*coreLink)) *coreLink {
 
 // shows takes the generation of a row: when it is that of the offered block, that is in force.
 func (d *commands) shows(gen uint32) {
-	if d.shown.Swap(gen) == gen {
+	if d.rowGen.Swap(gen) == gen {
 		return
 	}
 	p := d.pending.Load()
@@ -194,14 +194,14 @@ func (d *commands) shows(gen uint32) {
 	d.mu.Lock()
 	d.params = p.Params
 	d.mu.Unlock()
-	d.taken.Store(p)
-	time.AfterFunc(2*rowTime, d.tell) // whoever waited for it tells it, unless nobody does any more
+	d.appliedBlock.Store(p)
+	time.AfterFunc(2*rowTime, d.reportApplied) // whoever waited for it tells it, unless nobody does any more
 }
 
-// tell says what came into force, once.
-func (d *commands) tell() {
-	if p := d.taken.Swap(nil); p != nil && d.inForce != nil {
-		d.inForce(p.Params, p.from)
+// reportApplied says what came into force, once.
+func (d *commands) reportApplied() {
+	if p := d.appliedBlock.Swap(nil); p != nil && d.inForce != nil {
+		d.inForce(p.Params, p.source)
 	}
 }
 

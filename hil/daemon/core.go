@@ -20,26 +20,26 @@ import (
 
 // outside is what reaches the core's tick beside samples: all of it atomic words, a ring and a mailbox.
 type outside struct {
-	orders *ring.Reader[order]
-	words  *words
-	turn   bool                       // the tick before took a stop or a hold: the ring is looked at first
-	change atomic.Pointer[hil.Change] // a block that waits for its order
-	wanted uint32                     // generation that the newest order is about
-	raised atomic.Uint32              // hil.Flags raised by the watchers
-	steady hil.Flags                  // dry run, unprivileged
-	rig    Rig
-	before hil.Before // what the core or the run before left
+	orders      *ring.Reader[order]
+	words       *words
+	turn        bool                       // the tick before took a stop or a hold: the ring is looked at first
+	change      atomic.Pointer[hil.Change] // a block that waits for its order
+	orderedGen  uint32                     // generation that the newest order is about
+	raised      atomic.Uint32              // hil.Flags raised by the watchers
+	fixedFlags  hil.Flags                  // dry run, unprivileged
+	rig         Rig
+	previousRun hil.Before // what the core or the run before left
 
-	reconnects [device.MaxDevices]uint64 // seen by the tick before
-	away       int                       // place in X of the age of the device that is gone, or takes no commands; −1: none is
-	devices    int                       // how many there are
-	silence    atomic.Int64              // ns  of the supervisor when it was found missing
-	mode       atomic.Uint32             // the guard's mode after the last tick
-	ticks      atomic.Uint64
+	reconnects   [device.MaxDevices]uint64 // seen by the tick before
+	absentDevice int                       // place in X of the age of the device that is gone, or takes no commands; −1: none is
+	devices      int                       // how many there are
+	silence      atomic.Int64              // ns  of the supervisor when it was found missing
+	mode         atomic.Uint32             // the guard's mode after the last tick
+	ticks        atomic.Uint64
 }
 
 func (o *outside) Flags() hil.Flags {
-	f := o.steady | hil.Flags(o.raised.Load())
+	f := o.fixedFlags | hil.Flags(o.raised.Load())
 	away, ok := o.rig.Connected()
 	n := o.rig.Reconnects()
 	for i := range n { // a port that went and came between two ticks was gone all the same
@@ -63,13 +63,13 @@ func (o *outside) Flags() hil.Flags {
 			away = o.rig.AgeAt(i)
 		}
 	}
-	o.reconnects, o.away = n, away
+	o.reconnects, o.absentDevice = n, away
 	return f
 }
 
-func (o *outside) Away() int { return o.away }
+func (o *outside) AbsentDevice() int { return o.absentDevice }
 
-func (o *outside) Before() hil.Before { return o.before }
+func (o *outside) PreviousRun() hil.Before { return o.previousRun }
 
 func (o *outside) Silence() float64 { return float64(o.silence.Load()) * 1e-9 }
 
@@ -98,10 +98,10 @@ func (o *outside) next() (uint32, hil.Request) {
 		if !o.orders.Pop(&q) {
 			break
 		}
-		if !o.words.take(&q) {
+		if !o.words.claim(&q) {
 			continue
 		}
-		o.wanted = q.Gen
+		o.orderedGen = q.Gen
 		if hil.Request(q.Req) == hil.ReqArm {
 			o.rig.Flush() // what waited in the port since before arming would look like fresh samples
 		}
@@ -112,13 +112,13 @@ func (o *outside) next() (uint32, hil.Request) {
 
 func (o *outside) Change() *hil.Change {
 	c := o.change.Load()
-	if c == nil || c.Gen != o.wanted || !o.change.CompareAndSwap(c, nil) {
+	if c == nil || c.Gen != o.orderedGen || !o.change.CompareAndSwap(c, nil) {
 		return nil
 	}
 	return c
 }
 
-func (o *outside) Seen(r *hil.Row) {
+func (o *outside) OnRow(r *hil.Row) {
 	o.mode.Store(uint32(r.Mode))
 	o.ticks.Store(r.Seq)
 }
@@ -127,12 +127,12 @@ func (o *outside) raise(f hil.Flags) { o.raised.Or(uint32(f)) }
 
 // body is a core at work, in its own process or beside the supervisor.
 type body struct {
-	a    *Assembly
-	sh   *shared
-	out  *outside
-	rig  Rig
-	stop atomic.Bool // the clock ends the loop
-	done chan struct{}
+	a         *Assembly
+	sh        *shared
+	externals *outside
+	rig       Rig
+	stop      atomic.Bool // the clock ends the loop
+	done      chan struct{}
 }
 
 // newBody opens the device and starts its threads. A port that is missing at the start of the daemon is an error: the daemon
@@ -143,12 +143,12 @@ func newBody(ctx context.Context, a *Assembly, sh *shared, edit func(i int, o *d
 		return nil, err
 	}
 	b := &body{a: a, sh: sh, rig: rig, done: make(chan struct{})}
-	b.out = &outside{orders: sh.orders.Reader(), words: sh.words, rig: rig, before: sh.words.Before, devices: len(a.Ports)}
+	b.externals = &outside{orders: sh.orders.Reader(), words: sh.words, rig: rig, previousRun: sh.words.PreviousRun, devices: len(a.Ports)}
 	if a.DryRun {
-		b.out.steady |= hil.FlagDryRun
+		b.externals.fixedFlags |= hil.FlagDryRun
 	}
 	if a.Locked {
-		b.out.steady |= hil.FlagLocked
+		b.externals.fixedFlags |= hil.FlagLocked
 	}
 	if err := rig.Start(ctx); err != nil {
 		return nil, err
@@ -167,12 +167,12 @@ func (b *body) tick(epoch uint16) {
 		clock = hil.NewDeviceClock(b.a.Period, b.a.Spin, first, b.a.Lag, missed, b.rig, b.stop.Load)
 	}
 	role := b.a.NewRole()
-	loop := hil.NewLoop(clock, b.rig, b.out, role, epoch, b.sh.rows.Writer())
+	loop := hil.NewLoop(clock, b.rig, b.externals, role, epoch, b.sh.rows.Writer())
 	if t, ok := role.(hil.Tuned); ok {
 		var p hil.Params
-		if b.sh.params.Take(&p) { // what was in force before this core
-			b.ready(t, &p)
-			b.out.wanted = p.Gen
+		if b.sh.params.Receive(&p) { // what was in force before this core
+			b.prepareBlock(t, &p)
+			b.externals.orderedGen = p.Gen
 		}
 		go b.prepare(t)
 	}
@@ -181,29 +181,29 @@ func (b *body) tick(epoch uint16) {
 	b.rig.Safe()
 }
 
-// prepare makes parameter blocks ready beside the tick, one after the other. The core collects no garbage (rt.Settle): a block is made in place
+// prepare makes parameter blocks ready beside the tick, one after the other. The core collects no garbage (rt.DisableGC): a block is made in place
 // of one that is in force no more, see axis.Changes.
 func (b *body) prepare(role hil.Tuned) {
-	defer failure.Tell()
+	defer failure.Report()
 	var p hil.Params
 	var rest rt.Rest
 	for !b.stop.Load() {
 		rest.Due()
-		if b.sh.params.Take(&p) {
-			b.ready(role, &p)
+		if b.sh.params.Receive(&p) {
+			b.prepareBlock(role, &p)
 		} else {
 			rt.SleepUntil(rt.Now()+5e6, 0)
 		}
 	}
 }
 
-// ready prepares a block in place of one that still waits for its order: that one will not get it any more.
-func (b *body) ready(role hil.Tuned, p *hil.Params) {
-	if b.out.change.Swap(nil) != nil {
+// prepareBlock prepares a block in place of one that still waits for its order: that one will not get it any more.
+func (b *body) prepareBlock(role hil.Tuned, p *hil.Params) {
+	if b.externals.change.Swap(nil) != nil {
 		role.Discard()
 	}
 	if c, err := role.Prepare(p); err == nil { // what is refused was refused by the supervisor already
-		b.out.change.Store(c)
+		b.externals.change.Store(c)
 	}
 	b.sh.words.Prepared.Store(p.Gen)
 }
@@ -211,7 +211,7 @@ func (b *body) ready(role hil.Tuned, p *hil.Params) {
 // housekeeping looks for the supervisor's word to end, and publishes the counters of the devices ten times a second, beside the tick
 // and without allocating.
 func (b *body) housekeeping() {
-	defer failure.Tell()
+	defer failure.Report()
 	var st [device.MaxDevices]device.Stats
 	var rest rt.Rest
 	heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}} // read without stopping anything
@@ -261,7 +261,7 @@ func Core(assemble func(config []byte) (*Assembly, error)) int {
 		return 1
 	}
 	fail := func(code int, err error) int {
-		sh.words.say(err.Error())
+		sh.words.setText(err.Error())
 		sh.words.Code.Store(uint32(code))
 		sh.words.State.Store(coreFailed)
 		return code
@@ -269,7 +269,7 @@ func Core(assemble func(config []byte) (*Assembly, error)) int {
 	failure.Handle(func(p *failure.Panic) { // the supervisor says it, and makes the rig safe
 		os.Exit(fail(1, errors.New(p.Report())))
 	})
-	defer failure.Tell()
+	defer failure.Report()
 	config, err := readAll(os.NewFile(boot.Extra[0], "config"))
 	if err != nil {
 		return fail(1, fmt.Errorf("configuration from the supervisor: %w", err))
@@ -280,8 +280,8 @@ func Core(assemble func(config []byte) (*Assembly, error)) int {
 	}
 	// only the tick and its senders may run on the tick's processor. The runtime's monitor thread sleeps 20 µs at a time: on a
 	// slow virtual timer it never really leaves the processor, and at the tick's own priority the tick cannot push it aside
-	if err := rt.KeepOff(a.Free); err != nil {
-		sh.words.say(err.Error())
+	if err := rt.KeepOff(a.ReservedCPU); err != nil {
+		sh.words.setText(err.Error())
 	}
 	b, err := newBody(context.Background(), a, sh, func(i int, o *device.Options) {
 		o.Opened = device.HandOver(boot.Extra[1], i)
@@ -296,13 +296,13 @@ func Core(assemble func(config []byte) (*Assembly, error)) int {
 	if privs.FIFO {
 		bits |= privFIFO
 	} else {
-		b.out.steady |= hil.FlagUnprivileged
+		b.externals.fixedFlags |= hil.FlagUnprivileged
 	}
 	if privs.Locked {
 		bits |= privLocked
 	}
 	sh.words.Privs.Store(bits)
-	sh.words.say(strings.Join(privs.Notes, "\n"))
+	sh.words.setText(strings.Join(privs.Notes, "\n"))
 
 	// the watchers: loss of the supervisor and an orderly stop; the tick only reads flags
 	life := boot.WatchLife(&sh.words.Beat, time.Duration(a.Beat))
@@ -313,15 +313,15 @@ func Core(assemble func(config []byte) (*Assembly, error)) int {
 	time.Sleep(100 * time.Millisecond) // every thread exists and has touched its memory
 	if a.CPU >= 0 {
 		if err := rt.PinThread(a.CPU); err != nil {
-			sh.words.say(sh.words.text() + "\n" + err.Error())
+			sh.words.setText(sh.words.text() + "\n" + err.Error())
 		}
 	}
-	rt.Settle()
+	rt.DisableGC()
 	b.tick(uint16(epoch))
 	select {
 	case why := <-lost:
 		lastWords(os.Getenv(envLog), why)
-		sh.words.say("the core lost its supervisor (" + why + "): tripped, safe command sent, ended")
+		sh.words.setText("the core lost its supervisor (" + why + "): tripped, safe command sent, ended")
 		sh.words.Code.Store(5)
 		sh.words.State.Store(coreFailed)
 		return 5
@@ -338,21 +338,21 @@ const termWait = 4 * time.Second
 // watch ends the loop when the supervisor has ended, after a few ticks in TRIP that send safe values, or after a signal. A supervisor that
 // does not beat, or was stopped, may come back: the guard trips, and the loop goes on.
 func (b *body) watch(life *rt.LifeLine, lost chan<- string) {
-	defer failure.Tell()
+	defer failure.Report()
 	var term <-chan time.Time
 	for {
 		switch {
-		case life.Lost():
-			if hil.Flags(b.out.raised.Load())&hil.FlagSupLost == 0 {
-				b.out.silence.Store(rt.Now() - b.sh.words.Beat.Load())
-				b.out.raise(hil.FlagSupLost)
+		case life.SupervisorLost():
+			if hil.Flags(b.externals.raised.Load())&hil.FlagSupLost == 0 {
+				b.externals.silence.Store(rt.Now() - b.sh.words.Beat.Load())
+				b.externals.raise(hil.FlagSupLost)
 			}
 		default:
-			b.out.raised.And(^uint32(hil.FlagSupLost))
+			b.externals.raised.And(^uint32(hil.FlagSupLost))
 		}
 		switch {
-		case life.Gone():
-			lost <- life.Why()
+		case life.SupervisorEnded():
+			lost <- life.LossText()
 			b.quit()
 			return
 		case life.Stop() && term == nil:
@@ -369,12 +369,12 @@ func (b *body) watch(life *rt.LifeLine, lost chan<- string) {
 
 // quit ends the loop; a rig that is still energised trips first and gets a few safe commands.
 func (b *body) quit() {
-	if hil.Mode(b.out.mode.Load()).Energised() {
-		b.out.raise(hil.FlagTripIn)
+	if hil.Mode(b.externals.mode.Load()).Energised() {
+		b.externals.raise(hil.FlagTripIn)
 	}
-	from := b.out.ticks.Load()
+	from := b.externals.ticks.Load()
 	until := rt.Now() + 20e6
-	for b.out.ticks.Load() < from+3 && rt.Now() < until {
+	for b.externals.ticks.Load() < from+3 && rt.Now() < until {
 		rt.SleepUntil(rt.Now()+1e6, 0)
 	}
 	b.stop.Store(true)

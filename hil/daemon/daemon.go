@@ -42,13 +42,13 @@ type Port struct {
 
 // Assembly is one configured rig, built the same way by supervisor and core from the same configuration.
 type Assembly struct {
-	Schema  hil.Schema
-	NewRole func() hil.Role                                          // a fresh controller in its initial state
-	NewRig  func(edit func(i int, o *device.Options)) (Rig, error)   // the devices, not started, with what the daemon adds to their options
-	Params  hil.Params                                               // the configured parameter block, generation 0
-	Live    []axis.Param                                             // what may be set while it runs, in the order of the block
-	Check   func(*hil.Params) error                                  // refuses a block that the rig cannot run
-	Review  func(now, next *hil.Params) (doubts []string, err error) // … that hil check would refuse in the file, and what has to be confirmed
+	Schema     hil.Schema
+	NewRole    func() hil.Role                                          // a fresh controller in its initial state
+	NewRig     func(edit func(i int, o *device.Options)) (Rig, error)   // the devices, not started, with what the daemon adds to their options
+	Params     hil.Params                                               // the configured parameter block, generation 0
+	LiveParams []axis.Param                                             // what may be set while it runs, in the order of the block
+	Check      func(*hil.Params) error                                  // refuses a block that the rig cannot run
+	Review     func(now, next *hil.Params) (doubts []string, err error) // … that hil check would refuse in the file, and what has to be confirmed
 
 	Period      int64 // ns
 	Spin        int64 // ns
@@ -56,7 +56,7 @@ type Assembly struct {
 	CatchUp     int   // ticks repeated at once after a miss
 	DevicePaced bool
 	CPU         int   // processor of the tick; −1: any
-	Free        int   // processor that the core's other threads leave free
+	ReservedCPU int   // processor that the core's other threads leave free
 	Limit       int64 // ns  a miss of the tick that trips; 0: none does
 	Beat        int64 // ns  silence of the supervisor that the core tolerates
 	DryRun      bool
@@ -68,8 +68,8 @@ type Assembly struct {
 
 // Names are those of the live parameters.
 func (a *Assembly) Names() []string {
-	names := make([]string, len(a.Live))
-	for i, p := range a.Live {
+	names := make([]string, len(a.LiveParams))
+	for i, p := range a.LiveParams {
 		names[i] = p.Name
 	}
 	return names

@@ -38,7 +38,7 @@ func testAssembly() *Assembly {
 			}
 			return doubts, nil
 		},
-		Live: []axis.Param{{Name: "a", Hi: math.Inf(1)}, {Name: "b", Hi: math.Inf(1)}},
+		LiveParams: []axis.Param{{Name: "a", Hi: math.Inf(1)}, {Name: "b", Hi: math.Inf(1)}},
 	}
 }
 
@@ -59,7 +59,7 @@ func (c *testCore) link(t *testing.T) *coreLink {
 	go func() { // what is pressed
 		for !c.over.Load() {
 			if id := c.words.pressed[1].Swap(0) + c.words.pressed[2].Swap(0) + c.words.pressed[0].Swap(0); id != 0 { // one at a time here
-				c.d.seen(&hil.Row{Cmd: id, Mode: hil.Ready})
+				c.d.onRow(&hil.Row{Cmd: id, Mode: hil.Ready})
 			}
 			time.Sleep(100 * time.Microsecond)
 		}
@@ -72,7 +72,7 @@ func (c *testCore) link(t *testing.T) *coreLink {
 	}, post: func(o order) bool {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if c.silent || !c.words.take(&o) {
+		if c.silent || !c.words.claim(&o) {
 			return true
 		}
 		row := hil.Row{Cmd: o.ID, Req: uint8(o.Req), Mode: hil.Ready, Res: c.res}
@@ -83,7 +83,7 @@ func (c *testCore) link(t *testing.T) *coreLink {
 			c.gen = o.Gen
 		}
 		row.Gen = c.gen
-		go c.d.seen(&row)
+		go c.d.onRow(&row)
 		return true
 	}}
 }
@@ -166,7 +166,7 @@ func TestCommands(t *testing.T) {
 		t.Errorf("adopted %+v", s)
 	}
 	do("back to the file", hil.Command{Name: "adopt", Adopt: &hil.Adopt{Axis: "shaft"}}, true, "")
-	if last().Sets[0].Given() {
+	if last().Sets[0].HasModel() {
 		t.Errorf("back to the file: %+v", last().Sets[0].Set())
 	}
 
@@ -208,11 +208,11 @@ func TestTakenAtTheLastMoment(t *testing.T) {
 	d.connect(core.link(t))
 	wait, cancel := context.WithTimeout(context.Background(), 5*time.Millisecond)
 	defer cancel()
-	r := d.Do(wait, hil.Command{Name: "set", Set: map[string]float64{"b": 2}, Confirm: true, From: "web"})
+	r := d.Do(wait, hil.Command{Name: "set", Set: map[string]float64{"b": 2}, Confirm: true, Source: "web"})
 	if r.OK || !strings.Contains(r.Error, "did not answer") {
 		t.Fatalf("%+v", r)
 	}
-	d.seen(&hil.Row{Gen: core.got[0].Gen})
+	d.onRow(&hil.Row{Gen: core.got[0].Gen})
 	select {
 	case p := <-told:
 		if d.params.V[1] != 2 || p.V[1] != 2 {
@@ -359,7 +359,7 @@ func TestLedger(t *testing.T) {
 	if err := gone.Run(); err != nil {
 		t.Skip("no command true on this system")
 	}
-	l.now.PID = gone.Process.Pid
+	l.state.PID = gone.Process.Pid
 	if err := l.Update("run", 1234); err != nil {
 		t.Fatal(err)
 	}
@@ -370,7 +370,7 @@ func TestLedger(t *testing.T) {
 			t.Errorf("the next start says %q (%v), nothing of %q", before, err, s)
 		}
 	}
-	l.now.PID = gone.Process.Pid
+	l.state.PID = gone.Process.Pid
 	l.Close("ready", 2000)
 	if _, before, _ = OpenLedger(dir, "rig", run); before != "" {
 		t.Errorf("a clean end was reported: %s", before)
@@ -399,13 +399,13 @@ func TestRowEvents(t *testing.T) {
 	}
 	tick()
 	tick()
-	row.Mode, row.Cause, row.Where, row.Value, row.Limit = hil.Trip, hil.CauseStale, 1, 0.0214, 0.02
+	row.Mode, row.Cause, row.CauseSignal, row.Value, row.Limit = hil.Trip, hil.CauseStale, 1, 0.0214, 0.02
 	tick()
 	for k := range 2000 {
 		row.Flags = 0
 		if k%50 == 0 {
 			row.Flags = hil.FlagLate | hil.FlagLateModel
-			row.Late = 1e6
+			row.Lateness = 1e6
 		}
 		tick()
 	}

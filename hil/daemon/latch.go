@@ -16,15 +16,15 @@ import (
 
 // handOver is what the next core must know of the rows so far: what is latched, and how hot the windings are.
 type handOver struct {
-	mu   sync.Mutex
-	left hil.Before
-	at   time.Time // of left.Heat
-	heat []int     // place in X of the heat of each axis; −1: none
-	cool []float64 // s  time constant of each axis; 0: it keeps no budget
+	mu       sync.Mutex
+	state    hil.Before
+	heatTime time.Time // of state.Heat
+	heat     []int     // place in X of the heat of each axis; −1: none
+	cool     []float64 // s  time constant of each axis; 0: it keeps no budget
 }
 
 func newHandOver(a *Assembly, before hil.Before) *handOver {
-	h := &handOver{left: before, at: time.Now(), cool: a.Thermal}
+	h := &handOver{state: before, heatTime: time.Now(), cool: a.Thermal}
 	for _, name := range a.Schema.Axes() {
 		h.heat = append(h.heat, a.Schema.Find(hil.Modelled, name, hil.RoleHeat))
 	}
@@ -37,15 +37,15 @@ func (h *handOver) row(r *hil.Row) (changed bool) {
 	defer h.mu.Unlock()
 	next := hil.Before{}
 	if r.Mode.Latched() {
-		next.Mode, next.Cause, next.Where, next.Value, next.Limit = r.Mode, r.Cause, r.Where, r.Value, r.Limit
+		next.Mode, next.Cause, next.CauseSignal, next.Value, next.Limit = r.Mode, r.Cause, r.CauseSignal, r.Value, r.Limit
 	}
 	for i, at := range h.heat {
 		if at >= 0 {
 			next.Heat[i] = r.X[at]
 		}
 	}
-	changed = next.Mode != h.left.Mode || next.Cause != h.left.Cause
-	h.left, h.at = next, time.Now()
+	changed = next.Mode != h.state.Mode || next.Cause != h.state.Cause
+	h.state, h.heatTime = next, time.Now()
 	return changed
 }
 
@@ -53,15 +53,15 @@ func (h *handOver) row(r *hil.Row) (changed bool) {
 func (h *handOver) estop() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.left = hil.Before{Mode: hil.Estop, Cause: hil.CauseEstop, Heat: h.left.Heat}
+	h.state = hil.Before{Mode: hil.Estop, Cause: hil.CauseEstop, Heat: h.state.Heat}
 }
 
-// now is what is handed over at this moment: windings have cooled since.
-func (h *handOver) now() hil.Before {
+// snapshot is what is handed over at this moment: windings have cooled since.
+func (h *handOver) snapshot() hil.Before {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	b := h.left
-	cooled(&b, h.cool, time.Since(h.at))
+	b := h.state
+	cooled(&b, h.cool, time.Since(h.heatTime))
 	return b
 }
 
@@ -82,7 +82,7 @@ type Latch struct {
 	path string
 	a    *Assembly
 	mu   sync.Mutex
-	kept latchFile
+	file latchFile
 }
 
 type latchFile struct {
@@ -103,19 +103,19 @@ func OpenLatch(dir, rig string, a *Assembly) (l *Latch, before hil.Before, text 
 		return l, before, ""
 	}
 	if err == nil {
-		err = json.Unmarshal(data, &l.kept)
+		err = json.Unmarshal(data, &l.file)
 	}
-	f := &l.kept
+	f := &l.file
 	if err == nil && f.Mode != "" && f.Mode != hil.Trip.String() && f.Mode != hil.Estop.String() {
 		err = fmt.Errorf("mode %q is not known", f.Mode)
 	}
 	if err != nil {
-		l.kept = latchFile{}
+		l.file = latchFile{}
 		return l, hil.Before{Mode: hil.Trip, Cause: hil.CauseStart}, fmt.Sprintf("what the run before left in %s cannot be read (%v): the rig begins in TRIP. See that it is sound, then reset", l.path, err)
 	}
 	for i, name := range a.Schema.Axes() {
 		if i < hil.MaxAxes {
-			before.Heat[i] = min(max(0, f.Heat[name]), mostHeat)
+			before.Heat[i] = min(max(0, f.Heat[name]), maxHeat)
 		}
 	}
 	cooled(&before, a.Thermal, time.Since(f.Time))
@@ -126,36 +126,37 @@ func OpenLatch(dir, rig string, a *Assembly) (l *Latch, before hil.Before, text 
 	if f.Mode == hil.Estop.String() {
 		before.Mode = hil.Estop
 	}
-	before.Cause, before.Where, before.Value, before.Limit = hil.CauseNamed(f.Cause), uint16(a.Schema.Index(f.Signal)+1), f.Value, f.Limit
-	return l, before, fmt.Sprintf("the run before ended in %s (%s), %s: so this one begins. Find out why, then reset", f.Mode, why(&before, &a.Schema), f.Time.Format(time.RFC3339))
+	before.Cause, before.CauseSignal, before.Value, before.Limit = hil.CauseNamed(f.Cause), uint16(a.Schema.Index(f.Signal)+1), f.Value,
+		f.Limit
+	return l, before, fmt.Sprintf("the run before ended in %s (%s), %s: so this one begins. Find out why, then reset", f.Mode, causeText(&before, &a.Schema), f.Time.Format(time.RFC3339))
 }
 
-// mostHeat bounds what a file may claim.
-const mostHeat = 100
+// maxHeat bounds what a file may claim.
+const maxHeat = 100
 
-// why is the cause in words.
-func why(b *hil.Before, s *hil.Schema) string {
-	r := hil.Row{Mode: b.Mode, Cause: b.Cause, Where: b.Where, Value: b.Value, Limit: b.Limit}
-	return r.Why(s)
+// causeText is the cause in words.
+func causeText(b *hil.Before, s *hil.Schema) string {
+	r := hil.Row{Mode: b.Mode, Cause: b.Cause, CauseSignal: b.CauseSignal, Value: b.Value, Limit: b.Limit}
+	return r.CauseText(s)
 }
 
-// Keep writes what the next run must know, if that is news: another mode or cause, or a heat that changed by a hundredth.
-func (l *Latch) Keep(b hil.Before) error {
+// Save writes what the next run must know, if that is news: another mode or cause, or a heat that changed by a hundredth.
+func (l *Latch) Save(b hil.Before) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	next := latchFile{Time: time.Now(), Heat: map[string]float64{}}
 	if b.Mode.Latched() {
 		next.Mode, next.Cause, next.Value, next.Limit = b.Mode.String(), b.Cause.String(), b.Value, b.Limit
-		if all := l.a.Schema.Channels(); b.Where > 0 && int(b.Where) <= len(all) {
-			next.Signal = all[b.Where-1].Name
+		if all := l.a.Schema.Channels(); b.CauseSignal > 0 && int(b.CauseSignal) <= len(all) {
+			next.Signal = all[b.CauseSignal-1].Name
 		}
 	}
-	news := next.Mode != l.kept.Mode || next.Cause != l.kept.Cause
+	news := next.Mode != l.file.Mode || next.Cause != l.file.Cause
 	for i, name := range l.a.Schema.Axes() {
 		if i < hil.MaxAxes && b.Heat[i] > 0 {
 			next.Heat[name] = b.Heat[i]
 		}
-		news = news || i < hil.MaxAxes && math.Abs(b.Heat[i]-l.kept.Heat[name]) > 0.01
+		news = news || i < hil.MaxAxes && math.Abs(b.Heat[i]-l.file.Heat[name]) > 0.01
 	}
 	if !news {
 		return nil
@@ -170,7 +171,7 @@ func (l *Latch) Keep(b hil.Before) error {
 	if err := replaceFile(l.path, append(data, '\n')); err != nil {
 		return err
 	}
-	l.kept = next
+	l.file = next
 	return nil
 }
 

@@ -27,10 +27,10 @@ func TestLatchOutlivesTheDaemon(t *testing.T) {
 	if before != (hil.Before{}) || text != "" {
 		t.Fatalf("without a file: %+v %q", before, text)
 	}
-	trip := hil.Before{Mode: hil.Trip, Cause: hil.CauseSpeed, Where: 1, Value: -310, Limit: 300, Heat: [hil.MaxAxes]float64{0.5}}
+	trip := hil.Before{Mode: hil.Trip, Cause: hil.CauseSpeed, CauseSignal: 1, Value: -310, Limit: 300, Heat: [hil.MaxAxes]float64{0.5}}
 	keep := func(b hil.Before) {
 		t.Helper()
-		if err := l.Keep(b); err != nil {
+		if err := l.Save(b); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -53,11 +53,11 @@ func TestLatchOutlivesTheDaemon(t *testing.T) {
 	// the signals of the next file are others
 	other := latchAssembly()
 	other.Schema.Meas = []hil.Channel{{Signal: engine.Signal{Name: "drive.angle"}}}
-	if b, _ := open(other); b.Where != 2 {
-		t.Errorf("another file: signal %d", b.Where)
+	if b, _ := open(other); b.CauseSignal != 2 {
+		t.Errorf("another file: signal %d", b.CauseSignal)
 	}
 	other.Schema.Est, other.Thermal = nil, []float64{0}
-	if b, _ := open(other); b.Mode != hil.Trip || b.Where != 0 || b.Heat[0] != 0 {
+	if b, _ := open(other); b.Mode != hil.Trip || b.CauseSignal != 0 || b.Heat[0] != 0 {
 		t.Errorf("a file without the signal, and without a budget: %+v", b)
 	}
 	// an emergency stop on top of it, then a reset; the heat stays
@@ -105,7 +105,7 @@ func TestLatchWritesNews(t *testing.T) {
 	l, _, _ := OpenLatch(t.TempDir(), "rig", latchAssembly())
 	written := func(heat float64) bool {
 		os.Remove(l.path)
-		if err := l.Keep(hil.Before{Heat: [hil.MaxAxes]float64{heat}}); err != nil {
+		if err := l.Save(hil.Before{Heat: [hil.MaxAxes]float64{heat}}); err != nil {
 			t.Fatal(err)
 		}
 		_, err := os.Stat(l.path)
@@ -129,26 +129,26 @@ func TestLatchTellsModeAndCause(t *testing.T) {
 	h := newHandOver(a, hil.Before{})
 	last := uint16(len(a.Schema.Channels()))
 	for _, b := range []hil.Before{
-		{Mode: hil.Trip, Cause: hil.CauseSpeed, Where: last, Value: 2, Limit: 1},
-		{Mode: hil.Trip, Cause: hil.CauseError, Where: last, Value: 2, Limit: 1},
-		{Mode: hil.Estop, Cause: hil.CauseError, Where: last, Value: 2, Limit: 1},
-		{Mode: hil.Trip, Cause: hil.CauseError, Where: 1, Value: 2, Limit: 1},
+		{Mode: hil.Trip, Cause: hil.CauseSpeed, CauseSignal: last, Value: 2, Limit: 1},
+		{Mode: hil.Trip, Cause: hil.CauseError, CauseSignal: last, Value: 2, Limit: 1},
+		{Mode: hil.Estop, Cause: hil.CauseError, CauseSignal: last, Value: 2, Limit: 1},
+		{Mode: hil.Trip, Cause: hil.CauseError, CauseSignal: 1, Value: 2, Limit: 1},
 	} {
-		row := hil.Row{Mode: b.Mode, Cause: b.Cause, Where: b.Where, Value: b.Value, Limit: b.Limit}
+		row := hil.Row{Mode: b.Mode, Cause: b.Cause, CauseSignal: b.CauseSignal, Value: b.Value, Limit: b.Limit}
 		if !h.row(&row) || h.row(&row) {
 			t.Errorf("%v, %v: news, and once", b.Mode, b.Cause)
 		}
-		if err := l.Keep(b); err != nil {
+		if err := l.Save(b); err != nil {
 			t.Fatal(err)
 		}
-		if _, got, text := OpenLatch(dir, "rig", a); got != b || !strings.Contains(text, a.Schema.Channels()[b.Where-1].Name) {
+		if _, got, text := OpenLatch(dir, "rig", a); got != b || !strings.Contains(text, a.Schema.Channels()[b.CauseSignal-1].Name) {
 			t.Errorf("read back %+v (%s), want %+v", got, text, b)
 		}
 	}
-	if err := l.Keep(hil.Before{Mode: hil.Trip, Cause: hil.CauseSpeed, Where: last + 1}); err != nil {
+	if err := l.Save(hil.Before{Mode: hil.Trip, Cause: hil.CauseSpeed, CauseSignal: last + 1}); err != nil {
 		t.Fatal(err)
 	}
-	if _, got, _ := OpenLatch(dir, "rig", a); got.Where != 0 {
+	if _, got, _ := OpenLatch(dir, "rig", a); got.CauseSignal != 0 {
 		t.Errorf("a signal that is not there: %+v", got)
 	}
 
@@ -158,7 +158,7 @@ func TestLatchTellsModeAndCause(t *testing.T) {
 	if row.X[0] = 0.7; h.row(&row) {
 		t.Error("a heat alone is no news for the supervisor")
 	}
-	if b := h.now(); math.Abs(b.Heat[0]-0.7) > 1e-2 {
+	if b := h.snapshot(); math.Abs(b.Heat[0]-0.7) > 1e-2 {
 		t.Errorf("heat %g", b.Heat[0])
 	}
 }
@@ -171,13 +171,13 @@ func TestLatchLeavesNoRubbish(t *testing.T) {
 		t.Fatal(err)
 	}
 	trip := hil.Before{Mode: hil.Trip, Cause: hil.CauseSpeed}
-	if l.Keep(trip) == nil {
+	if l.Save(trip) == nil {
 		t.Error("a folder was replaced by a file")
 	}
 	if left, _ := os.ReadDir(dir); len(left) != 1 {
 		t.Errorf("%d files are left", len(left))
 	}
-	if os.RemoveAll(l.path); l.Keep(trip) != nil { // what was not written is news still
+	if os.RemoveAll(l.path); l.Save(trip) != nil { // what was not written is news still
 		t.Error("it is not written when the way is free")
 	}
 	if _, b, _ := OpenLatch(dir, "rig", latchAssembly()); b.Mode != hil.Trip || b.Cause != hil.CauseSpeed {
@@ -188,7 +188,7 @@ func TestLatchLeavesNoRubbish(t *testing.T) {
 // The next core gets what the rows of the one before it showed last.
 func TestHandOverToTheNextCore(t *testing.T) {
 	h := newHandOver(latchAssembly(), hil.Before{Mode: hil.Estop, Cause: hil.CauseEstop})
-	if b := h.now(); b.Mode != hil.Estop {
+	if b := h.snapshot(); b.Mode != hil.Estop {
 		t.Errorf("before the first row: %+v", b)
 	}
 	row := hil.Row{Mode: hil.Run}
@@ -196,18 +196,18 @@ func TestHandOverToTheNextCore(t *testing.T) {
 	if !h.row(&row) || h.row(&row) {
 		t.Error("a reset is news once")
 	}
-	if b := h.now(); b.Mode != hil.Init || math.Abs(b.Heat[0]-0.8) > 1e-2 {
+	if b := h.snapshot(); b.Mode != hil.Init || math.Abs(b.Heat[0]-0.8) > 1e-2 {
 		t.Errorf("out of RUN: %+v", b)
 	}
-	row.Mode, row.Cause, row.Where, row.Value, row.Limit = hil.Trip, hil.CauseThermal, 2, 1.1, 1
+	row.Mode, row.Cause, row.CauseSignal, row.Value, row.Limit = hil.Trip, hil.CauseThermal, 2, 1.1, 1
 	if !h.row(&row) {
 		t.Error("a trip is news")
 	}
-	if b := h.now(); b.Mode != hil.Trip || b.Cause != hil.CauseThermal || b.Where != 2 || b.Value != 1.1 || b.Limit != 1 {
+	if b := h.snapshot(); b.Mode != hil.Trip || b.Cause != hil.CauseThermal || b.CauseSignal != 2 || b.Value != 1.1 || b.Limit != 1 {
 		t.Errorf("out of TRIP: %+v", b)
 	}
 	h.estop()
-	if b := h.now(); b.Mode != hil.Estop || b.Heat[0] < 0.7 {
+	if b := h.snapshot(); b.Mode != hil.Estop || b.Heat[0] < 0.7 {
 		t.Errorf("estop without a core: %+v", b)
 	}
 }

@@ -12,18 +12,18 @@ import (
 // Ledger is a small file beside the recordings that tells the next start how this run ended: a supervisor that was
 // killed cannot say so itself.
 type Ledger struct {
-	path string
-	now  ledgerState
+	path  string
+	state ledgerState
 }
 
 type ledgerState struct {
-	PID     int       `json:"pid"`
-	Started time.Time `json:"started"`
-	Updated time.Time `json:"updated"`
-	Run     string    `json:"run"`  // folder of the recording
-	Mode    string    `json:"mode"` // of the newest row
-	Rows    uint64    `json:"rows"`
-	Clean   bool      `json:"clean"` // ended in the safe state, by its own doing
+	PID       int       `json:"pid"`
+	StartTime time.Time `json:"started"`
+	Updated   time.Time `json:"updated"`
+	Run       string    `json:"run"`  // folder of the recording
+	Mode      string    `json:"mode"` // of the newest row
+	Rows      uint64    `json:"rows"`
+	Clean     bool      `json:"clean"` // ended in the safe state, by its own doing
 }
 
 // OpenLedger reads what the run before left and starts a new page. The text is "" when that run ended cleanly or there
@@ -38,13 +38,13 @@ func OpenLedger(dir, rig, run string) (*Ledger, string, error) {
 		var was ledgerState
 		if json.Unmarshal(data, &was) == nil && !was.Clean && !alive(was.PID) {
 			before = fmt.Sprintf("the run started %s (process %d) ended without a clean stop; last seen %s in mode %s after %d rows; recording: %s",
-				was.Started.Format(time.RFC3339), was.PID, was.Updated.Format(time.RFC3339Nano), was.Mode, was.Rows, was.Run)
+				was.StartTime.Format(time.RFC3339), was.PID, was.Updated.Format(time.RFC3339Nano), was.Mode, was.Rows, was.Run)
 			if words, err := os.ReadFile(CoreLog(was.Run)); err == nil && len(words) > 0 {
 				before += "\n" + strings.TrimSpace(string(words))
 			}
 		}
 	}
-	l.now = ledgerState{PID: os.Getpid(), Started: time.Now(), Run: run}
+	l.state = ledgerState{PID: os.Getpid(), StartTime: time.Now(), Run: run}
 	return l, before, l.write()
 }
 
@@ -53,19 +53,19 @@ func CoreLog(run string) string { return filepath.Join(run, "core.log") }
 
 // Update notes mode and rows, once a second or so.
 func (l *Ledger) Update(mode string, rows uint64) error {
-	l.now.Mode, l.now.Rows = mode, rows
+	l.state.Mode, l.state.Rows = mode, rows
 	return l.write()
 }
 
 // Close marks the run as cleanly ended.
 func (l *Ledger) Close(mode string, rows uint64) error {
-	l.now.Clean = true
+	l.state.Clean = true
 	return l.Update(mode, rows)
 }
 
 func (l *Ledger) write() error {
-	l.now.Updated = time.Now()
-	data, err := json.MarshalIndent(l.now, "", "  ")
+	l.state.Updated = time.Now()
+	data, err := json.MarshalIndent(l.state, "", "  ")
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 // notOff says what tells that a drive is not off that should be.
 func notOff(r *hil.Row, s *hil.Schema) string {
 	if r.Cause == hil.CauseNotOff || r.Cause == hil.CauseRefused {
-		return r.Why(s)
+		return r.CauseText(s)
 	}
 	var parts []string
 	switch {
@@ -37,20 +37,20 @@ func notOff(r *hil.Row, s *hil.Schema) string {
 
 // offNews is what the newest rows tell of the drives.
 type offNews struct {
-	driven atomic.Int64            // ns  time of the newest row of a driven rig
-	time   atomic.Int64            // ns  of the newest row
-	bad    atomic.Pointer[hil.Row] // the newest, if a drive is not off in it
+	lastEnergised atomic.Int64            // ns  time of the newest row of a driven rig
+	time          atomic.Int64            // ns  of the newest row
+	notOffRow     atomic.Pointer[hil.Row] // the newest, if a drive is not off in it
 }
 
 func (o *offNews) row(r *hil.Row) {
 	if r.Mode.Energised() {
-		o.driven.Store(r.T)
+		o.lastEnergised.Store(r.T)
 	}
 	if r.Flags&hil.FlagNotOff != 0 {
 		kept := *r
-		o.bad.Store(&kept)
-	} else if o.bad.Load() != nil {
-		o.bad.Store(nil)
+		o.notOffRow.Store(&kept)
+	} else if o.notOffRow.Load() != nil {
+		o.notOffRow.Store(nil)
 	}
 	o.time.Store(r.T)
 }
@@ -64,17 +64,17 @@ const (
 
 // confirm is what tells that the drives are not off after a stop that the tick took with the row r; "": nothing does.
 func (o *offNews) confirm(ctx context.Context, r *hil.Row, s *hil.Schema) string {
-	if o.driven.Load() > r.T-offLately {
+	if o.lastEnergised.Load() > r.T-offLately {
 		wait, cancel := context.WithTimeout(ctx, offWait)
 		defer cancel()
-		for o.time.Load() < r.T+offAfter && o.driven.Load() < r.T && wait.Err() == nil {
+		for o.time.Load() < r.T+offAfter && o.lastEnergised.Load() < r.T && wait.Err() == nil {
 			select {
 			case <-wait.Done():
 			case <-time.After(2 * time.Millisecond):
 			}
 		}
 	}
-	if bad := o.bad.Load(); bad != nil {
+	if bad := o.notOffRow.Load(); bad != nil {
 		return notOff(bad, s)
 	}
 	return ""

@@ -61,11 +61,11 @@ func TestStopIsConfirmed(t *testing.T) {
 		})
 		time.Sleep(20 * time.Millisecond)
 		before := time.Now()
-		r := d.Do(context.Background(), hil.Command{Name: c.order, From: c.from})
+		r := d.Do(context.Background(), hil.Command{Name: c.order, Source: c.from})
 		passed := time.Since(before)
 		dumb.Store(false)
 		end()
-		if r.OK != c.ok || r.Taken == r.OK && c.says != "" || !strings.Contains(r.Error, c.says) {
+		if r.OK != c.ok || r.Accepted == r.OK && c.says != "" || !strings.Contains(r.Error, c.says) {
 			t.Errorf("%s, %s: %+v", c.name, c.order, r)
 		}
 		if c.quick && passed > 200*time.Millisecond {
@@ -92,8 +92,8 @@ func TestOutsideTellsConfirmations(t *testing.T) {
 		{[3]device.Confirmation{device.RefusedCommand, device.Confirmed, device.Confirmed}, 7, hil.FlagLinkDown, 7},
 	} {
 		rig.said, rig.away = c.said, c.away
-		if f := o.Flags(); f != c.want || o.Away() != c.at {
-			t.Errorf("%v: flags %b, place %d; want %b, %d", c.said, f, o.Away(), c.want, c.at)
+		if f := o.Flags(); f != c.want || o.AbsentDevice() != c.at {
+			t.Errorf("%v: flags %b, place %d; want %b, %d", c.said, f, o.AbsentDevice(), c.want, c.at)
 		}
 	}
 	if a := testing.AllocsPerRun(100, func() { o.Flags() }); a != 0 {

@@ -18,7 +18,7 @@ type commands struct {
 	latch   func()    // keeps an emergency stop for the next core and the next run
 	latched bool      // … and the next core is to begin with it
 	nextID  uint32
-	off     offNews
+	offNews offNews
 	waiting map[uint32]waiter
 	blocks
 }
@@ -81,7 +81,7 @@ func (d *commands) Do(ctx context.Context, c hil.Command) hil.Reply {
 		case question != "" && !c.Confirm:
 			return hil.Reply{ID: c.ID, Error: question, Confirm: true}
 		}
-		if err := d.offer(ctx, p, c.From); err != nil {
+		if err := d.offer(ctx, p, c.Source); err != nil {
 			return no("%v", err)
 		}
 		o.Gen = p.Gen
@@ -117,10 +117,10 @@ func (d *commands) Do(ctx context.Context, c hil.Command) hil.Reply {
 	case r.Res != hil.Taken:
 		return no("%s", refusalText(&r, &d.a.Schema, d.a.Thermal))
 	}
-	d.tell()
-	if c.From != "local" && (q == hil.ReqStop || q == hil.ReqEstop) {
-		if text := d.off.confirm(ctx, &r, &d.a.Schema); text != "" {
-			return hil.Reply{ID: c.ID, Taken: true, Error: "taken, but not in effect: " + text}
+	d.reportApplied()
+	if c.Source != "local" && (q == hil.ReqStop || q == hil.ReqEstop) {
+		if text := d.offNews.confirm(ctx, &r, &d.a.Schema); text != "" {
+			return hil.Reply{ID: c.ID, Accepted: true, Error: "taken, but not in effect: " + text}
 		}
 	}
 	return hil.Reply{ID: c.ID, OK: true}
@@ -160,10 +160,10 @@ func (d *commands) withdraw(o *order) bool {
 	return d.core == nil || d.core.words.withdraw(o.ID) // those of a core that is gone are gone
 }
 
-// seen matches a row with the command it answers.
-func (d *commands) seen(r *hil.Row) {
+// onRow matches a row with the command it answers.
+func (d *commands) onRow(r *hil.Row) {
 	d.shows(r.Gen)
-	d.off.row(r)
+	d.offNews.row(r)
 	if r.Cmd == 0 {
 		return
 	}

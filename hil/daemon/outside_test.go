@@ -27,8 +27,8 @@ func TestOutsideNamesWhoIsAway(t *testing.T) {
 	o := &outside{rig: rig}
 	look := func(down bool, away int) {
 		t.Helper()
-		if f := o.Flags(); (f&hil.FlagLinkDown != 0) != down || down && o.Away() != away {
-			t.Errorf("flags %b, away %d; want down %v, %d", f, o.Away(), down, away)
+		if f := o.Flags(); (f&hil.FlagLinkDown != 0) != down || down && o.AbsentDevice() != away {
+			t.Errorf("flags %b, away %d; want down %v, %d", f, o.AbsentDevice(), down, away)
 		}
 	}
 	look(false, 0)

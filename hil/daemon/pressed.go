@@ -52,8 +52,8 @@ func (w *orderWords) withdraw(id uint32) bool {
 	return false
 }
 
-// take is the tick's: true if the order was not withdrawn, and then nobody can any more.
-func (w *orderWords) take(o *order) bool {
+// claim is the tick's: true if the order was not withdrawn, and then nobody can any more.
+func (w *orderWords) claim(o *order) bool {
 	return w.waiting[o.Slot%orderRoom].CompareAndSwap(o.ID, 0)
 }
 

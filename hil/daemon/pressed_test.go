@@ -38,7 +38,7 @@ func ticking(d *commands, publish func(*hil.Params), answer func(*hil.Row)) (end
 				}
 			}
 			answer(&row)
-			d.seen(&row)
+			d.onRow(&row)
 		}
 	}()
 	return func() { stop.Store(true); <-done }
@@ -253,13 +253,13 @@ func TestSlotsOfTheRing(t *testing.T) {
 	if w.slot(&next) {
 		t.Fatal("one more than there are slots has one")
 	}
-	if !w.take(&kept[3]) || w.take(&kept[3]) || w.withdraw(kept[3].ID) {
+	if !w.claim(&kept[3]) || w.claim(&kept[3]) || w.withdraw(kept[3].ID) {
 		t.Error("an order is taken once, and not withdrawn after that")
 	}
-	if !w.slot(&next) || next.Slot != kept[3].Slot || w.take(&kept[3]) {
+	if !w.slot(&next) || next.Slot != kept[3].Slot || w.claim(&kept[3]) {
 		t.Errorf("the slot of the one that was taken: %d, want %d", next.Slot, kept[3].Slot)
 	}
-	if !w.withdraw(next.ID) || w.withdraw(next.ID) || w.take(&next) {
+	if !w.withdraw(next.ID) || w.withdraw(next.ID) || w.claim(&next) {
 		t.Error("an order is withdrawn once, and not taken after that")
 	}
 }

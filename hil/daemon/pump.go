@@ -60,9 +60,9 @@ func (s *Supervisor) pump(ctx context.Context, h *handle, arm bool) (cause strin
 				text = "stopping; nothing was sent to the rig"
 			}
 			s.event("info", "STOP", text)
-			h.busy.Go(func() {
-				defer failure.Tell()
-				s.commands.Do(context.Background(), hil.Command{Name: "stop", From: "local"})
+			h.memoryUsers.Go(func() {
+				defer failure.Report()
+				s.commands.Do(context.Background(), hil.Command{Name: "stop", Source: "local"})
 				h.term()
 			})
 			stopping = time.After(3 * time.Second)
@@ -90,15 +90,15 @@ func (s *Supervisor) pump(ctx context.Context, h *handle, arm bool) (cause strin
 		last = now
 		s.gap.Store(max(s.gap.Load(), int64(gap)))
 		h.sh.words.Beat.Store(now)
-		s.kept.ReceivePorts()
-		s.events.stat.look()
+		s.corePorts.ReceivePorts()
+		s.events.stat.update()
 		s.drain(rows)
 
 		switch state := h.sh.words.State.Load(); {
 		case state == coreReady && !ready:
 			ready = true
 			stall = s.stall(h.sh.words.Privs.Load()&privFIFO != 0)
-			s.up(h)
+			s.reportCoreUp(h)
 		case state == coreStarting && time.Since(started) > 10*time.Second:
 			h.kill()
 			return "the core did not get ready within 10 s; killed", false
@@ -117,7 +117,7 @@ func (s *Supervisor) pump(ctx context.Context, h *handle, arm bool) (cause strin
 				ranAt = now
 				ran, _ = h.ran()
 			}
-			if held := h.held(); held || still > stall {
+			if held := h.isStopped(); held || still > stall {
 				why := ""
 				if held {
 					why = ": a signal had stopped it"
@@ -134,7 +134,7 @@ func (s *Supervisor) pump(ctx context.Context, h *handle, arm bool) (cause strin
 			}
 		}
 		var st [device.MaxDevices]device.Stats
-		if h.sh.link.Take(&st) {
+		if h.sh.link.Receive(&st) {
 			s.refusal(&st)
 			s.linkMu.Lock()
 			s.links = st
@@ -144,16 +144,16 @@ func (s *Supervisor) pump(ctx context.Context, h *handle, arm bool) (cause strin
 		// arm and run, one step at a time as the guard gets there
 		if s.o.Reset && !reset && s.epoch == 1 && s.Mode().Latched() && !asked {
 			reset = true
-			go s.commands.Do(ctx, hil.Command{Name: "reset", From: "local"})
+			go s.commands.Do(ctx, hil.Command{Name: "reset", Source: "local"})
 		}
 		if arm && !asked {
 			switch m := s.Mode(); {
 			case armStep == 0 && m == hil.Ready:
 				armStep = 1
-				go s.commands.Do(ctx, hil.Command{Name: "arm", From: "local"})
+				go s.commands.Do(ctx, hil.Command{Name: "arm", Source: "local"})
 			case armStep == 1 && m == hil.Armed:
 				armStep, arm = 2, false
-				go s.commands.Do(ctx, hil.Command{Name: "run", From: "local"})
+				go s.commands.Do(ctx, hil.Command{Name: "run", Source: "local"})
 			}
 		}
 		if s.o.UntilTrip && s.events.Trips > 0 {
@@ -168,9 +168,9 @@ func (s *Supervisor) refusal(all *[device.MaxDevices]device.Stats) {
 		st, before := &all[i], s.links[i].Connected
 		switch {
 		case st.Connected != 0:
-			s.refused[i] = 0
-		case st.OpenErrno != s.refused[i]:
-			s.refused[i] = st.OpenErrno
+			s.reportedErrno[i] = 0
+		case st.OpenErrno != s.reportedErrno[i]:
+			s.reportedErrno[i] = st.OpenErrno
 			if err := st.OpenRefused(p.Path); err != nil {
 				s.event("warn", "LINK_WAIT", p.Name+": "+err.Error())
 			}
@@ -185,8 +185,8 @@ func (s *Supervisor) refusal(all *[device.MaxDevices]device.Stats) {
 	}
 }
 
-// up tells what the new core got from the host.
-func (s *Supervisor) up(h *handle) {
+// reportCoreUp tells what the new core got from the host.
+func (s *Supervisor) reportCoreUp(h *handle) {
 	notes := h.sh.words.text()
 	text := fmt.Sprintf("core up (epoch %d): real-time scheduling %s, memory %s", s.epoch,
 		yesNo(h.sh.words.Privs.Load()&privFIFO != 0, "on", "not granted"), yesNo(h.sh.words.Privs.Load()&privLocked != 0, "locked", "not locked"))
@@ -194,8 +194,8 @@ func (s *Supervisor) up(h *handle) {
 	if notes != "" {
 		s.event("warn", "UNPRIVILEGED", notes)
 	}
-	if s.o.Up != nil {
-		s.o.Up(h.pid, h.sh.words.Privs.Load()&privFIFO != 0)
+	if s.o.OnCoreUp != nil {
+		s.o.OnCoreUp(h.pid, h.sh.words.Privs.Load()&privFIFO != 0)
 	}
 }
 
@@ -211,8 +211,8 @@ func (s *Supervisor) drain(rows *ring.Reader[hil.Row]) {
 	var r hil.Row
 	for rows.Pop(&r) {
 		s.events.row(&r)
-		s.commands.seen(&r)
-		if s.hand.row(&r) {
+		s.commands.onRow(&r)
+		if s.handOver.row(&r) {
 			s.tellLatched()
 		}
 		s.lastMode.Store(uint32(r.Mode))

@@ -56,8 +56,8 @@ type words struct {
 	Heap     atomic.Uint64 // bytes of objects in the heap of the core, which is never collected
 
 	orderWords
-	Before hil.Before // what is handed on; written before the core starts
-	Text   [2048]byte // why the core failed, or what the host refused it
+	PreviousRun hil.Before // what is handed on; written before the core starts
+	Text        [2048]byte // why the core failed, or what the host refused it
 }
 
 // States of the core.
@@ -73,8 +73,8 @@ const (
 	privLocked
 )
 
-// say leaves a text for the supervisor.
-func (w *words) say(text string) {
+// setText leaves a text for the supervisor.
+func (w *words) setText(text string) {
 	n := copy(w.Text[:], text)
 	w.NText.Store(uint32(n))
 }
@@ -114,7 +114,7 @@ func carve(mem []byte, rate float64, epoch uint16, create bool) (*shared, error)
 	s := &shared{words: w}
 	arena := ring.NewArena(mem[wordsRoom:])
 	part := func(size int) []byte {
-		b, err := arena.Take(size)
+		b, err := arena.Allocate(size)
 		if err != nil {
 			panic("daemon: shared memory smaller than sharedSize: " + err.Error()) // the two functions below disagree
 		}

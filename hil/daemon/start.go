@@ -15,15 +15,15 @@ import (
 
 // handle is a running core seen from outside: a process, or a goroutine in single-process mode.
 type handle struct {
-	sh   *shared
-	done <-chan string                 // closed or sent with the cause when the core is gone
-	held func() bool                   // a signal has stopped the core
-	ran  func() (ns int64, wants bool) // time that its tick had a processor, and whether it wants one
-	kill func()
-	term func() // orderly stop
-	free func()
-	pid  int
-	busy sync.WaitGroup // those who still touch the shared memory
+	sh          *shared
+	done        <-chan string                 // closed or sent with the cause when the core is gone
+	isStopped   func() bool                   // a signal has stopped the core
+	ran         func() (ns int64, wants bool) // time that its tick had a processor, and whether it wants one
+	kill        func()
+	term        func() // orderly stop
+	release     func()
+	pid         int
+	memoryUsers sync.WaitGroup // those who still touch the shared memory
 }
 
 // startCore re-executes this binary as the core.
@@ -39,7 +39,7 @@ func (s *Supervisor) startCore() (*handle, error) {
 		return nil, err
 	}
 	sh.words.Beat.Store(rt.Now())
-	sh.words.Before = s.hand.now()
+	sh.words.PreviousRun = s.handOver.snapshot()
 	s.commands.handOn(sh.params.Publish)
 	conf, err := ring.CreateMemory("hil-config", len(s.o.Config))
 	if err != nil {
@@ -47,7 +47,7 @@ func (s *Supervisor) startCore() (*handle, error) {
 		return nil, fmt.Errorf("configuration for the core: %w", err)
 	}
 	copy(conf.Bytes(), s.o.Config)
-	ports, err := s.kept.Expect()
+	ports, err := s.corePorts.Expect()
 	if err != nil {
 		conf.Close()
 		mem.Close()
@@ -75,13 +75,13 @@ func (s *Supervisor) startCore() (*handle, error) {
 		x := <-core.Done()
 		done <- x.String()
 	}()
-	return &handle{sh: sh, done: done, held: core.Stopped, ran: core.Ran, kill: core.Kill, term: func() { sh.words.Quit.Store(1) }, free: func() { mem.Close() }, pid: core.PID}, nil
+	return &handle{sh: sh, done: done, isStopped: core.Stopped, ran: core.Ran, kill: core.Kill, term: func() { sh.words.Quit.Store(1) }, release: func() { mem.Close() }, pid: core.PID}, nil
 }
 
 // startHere runs the loop on a goroutine of this process.
 func (s *Supervisor) startHere(ctx context.Context) (*handle, error) {
 	sh := heapShared(s.a.Schema.Rate, s.epoch)
-	sh.words.Before = s.hand.now()
+	sh.words.PreviousRun = s.handOver.snapshot()
 	s.commands.handOn(sh.params.Publish)
 	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	b, err := newBody(own, s.a, sh, func(int, *device.Options) {})
@@ -89,8 +89,8 @@ func (s *Supervisor) startHere(ctx context.Context) (*handle, error) {
 		cancel()
 		return nil, fmt.Errorf("%w: %w", ErrDevice, err)
 	}
-	b.out.steady |= hil.FlagUnprivileged
-	sh.words.say("single process: the loop shares its process with everything that allocates; this is not real time")
+	b.externals.fixedFlags |= hil.FlagUnprivileged
+	sh.words.setText("single process: the loop shares its process with everything that allocates; this is not real time")
 	done := make(chan string, 1)
 	go b.housekeeping()
 	go func() {
@@ -104,5 +104,5 @@ func (s *Supervisor) startHere(ctx context.Context) (*handle, error) {
 		sh.words.State.Store(coreStopped)
 		done <- "loop ended"
 	}()
-	return &handle{sh: sh, done: done, kill: b.quit, term: b.quit, free: cancel, pid: os.Getpid()}, nil
+	return &handle{sh: sh, done: done, kill: b.quit, term: b.quit, release: cancel, pid: os.Getpid()}, nil
 }

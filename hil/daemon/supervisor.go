@@ -27,12 +27,12 @@ type Options struct {
 	Reset         bool   // a person wants what the run before left latched to be reset
 	Sinks         []Sink
 	Emit          func(hil.Event)
-	Before        hil.Before                      // what the run before left
-	Latched       func()                          // something latched or was reset, for the next run: see Left; must not block; may be nil
+	PreviousRun   hil.Before                      // what the run before left
+	Latched       func()                          // something latched or was reset, for the next run: see LatchState; must not block; may be nil
 	Offered       func(p hil.Params, t int64)     // a parameter block goes to the tick; for the recording
 	InForce       func(p hil.Params, from string) // … is in force, and who asked for it
 	Row           func(*hil.Row)                  // sees every row in the pump, must not block
-	Up            func(pid int, fifo bool)        // a core has begun to tick; may be nil
+	OnCoreUp      func(pid int, fifo bool)        // a core has begun to tick; may be nil
 }
 
 // Supervisor starts the core, watches it, pumps its rows to the sinks, and brings the rig to rest when the core is lost.
@@ -43,14 +43,14 @@ type Supervisor struct {
 	events   *rowEvents
 	info     *hil.Info
 
-	fan  []*ring.Writer[hil.Row]
-	hand *handOver    // to the next core
-	kept *device.Kept // the core's ports, for safe frames when it is dead
+	fan       []*ring.Writer[hil.Row]
+	handOver  *handOver    // to the next core
+	corePorts *device.Kept // the core's ports, for safe frames when it is dead
 
-	epoch   uint16
-	links   [device.MaxDevices]device.Stats
-	linkMu  sync.Mutex
-	refused [device.MaxDevices]uint64 // why a port could not be opened, as last told
+	epoch         uint16
+	links         [device.MaxDevices]device.Stats
+	linkMu        sync.Mutex
+	reportedErrno [device.MaxDevices]uint64 // why a port could not be opened, as last told
 
 	lastMode atomic.Uint32
 	rows     atomic.Uint64 // rows pumped
@@ -58,7 +58,7 @@ type Supervisor struct {
 	deaths   []time.Time
 	starved  bool         // the last core was no more than starved: no death
 	gap      atomic.Int64 // ns  longest time between two passes of the pump
-	lost     bool         // a core ended without being asked to, or did not when asked
+	coreLost bool         // a core ended without being asked to, or did not when asked
 }
 
 // ErrTrip ends a run that ends tripped; ErrDevice one whose device could not be had.
@@ -69,7 +69,7 @@ var (
 
 // New prepares a supervisor; nothing runs yet.
 func New(a *Assembly, info *hil.Info, o Options) *Supervisor {
-	s := &Supervisor{a: a, o: o, info: info, commands: newCommands(a), kept: device.NewKept(), hand: newHandOver(a, o.Before)}
+	s := &Supervisor{a: a, o: o, info: info, commands: newCommands(a), corePorts: device.NewKept(), handOver: newHandOver(a, o.PreviousRun)}
 	s.events = &rowEvents{emit: o.Emit, wall: info.Wall, schema: &a.Schema, thermal: a.Thermal, levels: newLevelEvents(&a.Schema), feeds: newFeedForwardEvents(&a.Schema)}
 	s.commands.offered = func(p hil.Params) {
 		if o.Offered != nil {
@@ -86,12 +86,12 @@ func New(a *Assembly, info *hil.Info, o Options) *Supervisor {
 	return s
 }
 
-// Left is what the next run must know: what is latched, and the heat of the windings.
-func (s *Supervisor) Left() hil.Before { return s.hand.now() }
+// LatchState is what the next run must know: what is latched, and the heat of the windings.
+func (s *Supervisor) LatchState() hil.Before { return s.handOver.snapshot() }
 
 // latchEstop keeps an emergency stop while no core runs: the next one begins in it.
 func (s *Supervisor) latchEstop() {
-	s.hand.estop()
+	s.handOver.estop()
 	s.event("error", "ESTOP", "emergency stop while no core runs: the next one begins in ESTOP")
 	s.tellLatched()
 }
@@ -126,14 +126,14 @@ func (s *Supervisor) Mode() hil.Mode { return hil.Mode(s.lastMode.Load()) }
 // Rows counts the rows that came from all cores.
 func (s *Supervisor) Rows() uint64 { return s.rows.Load() }
 
-// Ran tells whether the rig was ever energised. To be asked when Run has returned, as Lost.
+// Ran tells whether the rig was ever energised. To be asked when Run has returned, as CoreLost.
 func (s *Supervisor) Ran() bool { return s.events.ran }
 
 // TripCause is why the rig tripped last. To be asked when Run has returned.
 func (s *Supervisor) TripCause() hil.Cause { return s.events.cause }
 
-// Lost tells whether a core died, hung, or did not end when it was asked to.
-func (s *Supervisor) Lost() bool { return s.lost }
+// CoreLost tells whether a core died, hung, or did not end when it was asked to.
+func (s *Supervisor) CoreLost() bool { return s.coreLost }
 
 // Gap is the longest time between two passes of the pump: for so long the supervisor got no processor.
 func (s *Supervisor) Gap() time.Duration { return time.Duration(s.gap.Load()) }
@@ -144,7 +144,7 @@ func (s *Supervisor) LostRows() uint64 { return s.lostRows.Load() }
 // Run runs until ctx ends, the core is lost for good, or a trip ends it. When it returns the rig is safe and every sink
 // has written what it got.
 func (s *Supervisor) Run(ctx context.Context) error {
-	defer s.kept.Close()
+	defer s.corePorts.Close()
 
 	// sinks live a little longer than the core, to drain what it left
 	sinkCtx, endSinks := context.WithCancel(context.Background())
@@ -155,7 +155,7 @@ func (s *Supervisor) Run(ctx context.Context) error {
 		s.fan = append(s.fan, r.Writer())
 		wg.Add(1)
 		go func() {
-			defer failure.Tell()
+			defer failure.Report()
 			defer wg.Done()
 			sinkErr[i] = sink(sinkCtx, r.Reader())
 		}()
@@ -226,7 +226,7 @@ func (s *Supervisor) incarnation(ctx context.Context, arm bool) ending {
 		}
 		return ending{false, err}
 	}
-	defer func() { h.busy.Wait(); h.free() }()
+	defer func() { h.memoryUsers.Wait(); h.release() }()
 	orders := h.sh.orders.Writer()
 	s.commands.connect(&coreLink{post: func(o order) bool { return orders.Push(&o) }, publish: h.sh.params.Publish, words: h.sh.words})
 	defer func() {
@@ -242,7 +242,7 @@ func (s *Supervisor) incarnation(ctx context.Context, arm bool) ending {
 	}
 
 	// the core is lost: the rig must not keep its last command
-	s.lost = true
+	s.coreLost = true
 	frames := s.sendSafe()
 	text := h.sh.words.text()
 	if h.sh.words.State.Load() == coreFailed {
@@ -269,19 +269,19 @@ func (s *Supervisor) tripped() error {
 // sendSafe writes the safe frames on the dead core's descriptors, three times each, and frees the ports for the next core. All devices
 // get theirs at once: one that does not listen keeps no other waiting.
 func (s *Supervisor) sendSafe() string {
-	s.kept.ReceivePorts()
-	defer s.kept.Free()
+	s.corePorts.ReceivePorts()
+	defer s.corePorts.Free()
 	said := make([]string, len(s.a.Ports))
 	var wg sync.WaitGroup
 	for i, p := range s.a.Ports {
 		switch {
 		case len(p.Safe.Frames) == 0:
-		case !s.kept.Open(i):
+		case !s.corePorts.Open(i):
 			said[i] = "no safe frame to " + p.Name + ": its port was not open"
 		default:
 			wg.Go(func() {
-				defer failure.Tell()
-				err := p.Safe.Write(func(b []byte) error { return s.kept.Write(i, b, 50*time.Millisecond) })
+				defer failure.Report()
+				err := p.Safe.Write(func(b []byte) error { return s.corePorts.Write(i, b, 50*time.Millisecond) })
 				if said[i] = "safe frame sent three times to " + p.Name; err != nil {
 					said[i] = "safe frame could not be sent to " + p.Name + ": " + err.Error()
 				}

@@ -9,9 +9,9 @@ import (
 
 // feedForwardEvents tells when the feed-forward of an axis leaves much to its feedback, and when it fits again.
 type feedForwardEvents struct {
-	axis string
-	at   int // place in X
-	told bool
+	axis     string
+	index    int // place in X
+	reported bool
 }
 
 const (
@@ -23,20 +23,20 @@ const (
 func newFeedForwardEvents(s *hil.Schema) (all []feedForwardEvents) {
 	at, channels := s.FindAll(hil.Modelled, hil.RoleLeft)
 	for i, c := range channels {
-		all = append(all, feedForwardEvents{axis: c.Axis, at: at[i]})
+		all = append(all, feedForwardEvents{axis: c.Axis, index: at[i]})
 	}
 	return all
 }
 
 func (e *feedForwardEvents) row(w *rowEvents, r *hil.Row) {
-	switch left := r.X[e.at]; {
+	switch left := r.X[e.index]; {
 	case !r.Mode.Energised():
-		e.told = false
-	case !e.told && math.Abs(left) > muchLeft:
-		e.told = true
+		e.reported = false
+	case !e.reported && math.Abs(left) > muchLeft:
+		e.reported = true
 		w.event(r, "warn", "FEEDFORWARD", fmt.Sprintf("%s: the feedback adds %+.2f times the effort that the mechanism feeds forward, limit ±%g (0: the mechanism is right; below −1: a sign is wrong): check gravity, masses and directions of the section mechanism", e.axis, left, muchLeft))
-	case e.told && math.Abs(left) < littleLeft:
-		e.told = false
+	case e.reported && math.Abs(left) < littleLeft:
+		e.reported = false
 		w.event(r, "info", "FEEDFORWARD", fmt.Sprintf("%s: the mechanism fits: the feedback adds %+.2f times what it feeds forward", e.axis, left))
 	}
 }

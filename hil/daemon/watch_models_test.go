@@ -18,7 +18,7 @@ func TestLevelEvents(t *testing.T) {
 		schema.Model = append(schema.Model, of...)
 	}
 	var got []hil.Event
-	w := &rowEvents{emit: func(e hil.Event) { got = append(got, e) }, wall: func(t int64) time.Time { return time.Unix(0, t) }, begun: true, levels: newLevelEvents(&schema)}
+	w := &rowEvents{emit: func(e hil.Event) { got = append(got, e) }, wall: func(t int64) time.Time { return time.Unix(0, t) }, hasMode: true, levels: newLevelEvents(&schema)}
 	r := hil.Row{}
 	tick := func(n int, busy, level float64) {
 		for range n {
@@ -52,6 +52,6 @@ func TestLevelEvents(t *testing.T) {
 		t.Fatalf("events %+v", got)
 	}
 	// a rig without models
-	none := &rowEvents{emit: func(e hil.Event) { t.Errorf("event %+v", e) }, begun: true, levels: newLevelEvents(&hil.Schema{})}
+	none := &rowEvents{emit: func(e hil.Event) { t.Errorf("event %+v", e) }, hasMode: true, levels: newLevelEvents(&hil.Schema{})}
 	none.row(&hil.Row{})
 }

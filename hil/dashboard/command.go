@@ -23,14 +23,14 @@ func (s *Server) postCommand(w http.ResponseWriter, r *http.Request) {
 		writeReply(w, status, hil.Reply{ID: body.ID, Error: fmt.Sprintf(format, args...)})
 	}
 
-	command := hil.Command{Name: name, ID: body.ID, From: "web", Set: body.Set, Adopt: body.Adopt, Confirm: body.Confirm, Identify: body.Identify, Accept: body.Accept}
+	command := hil.Command{Name: name, ID: body.ID, Source: "web", Set: body.Set, Adopt: body.Adopt, Confirm: body.Confirm, Identify: body.Identify, Accept: body.Accept}
 
 	// may this sender ask for this?
 	switch {
 	case r.Header.Get("X-Hil") != "1":
 		reply(http.StatusForbidden, "commands need the header X-Hil: 1")
 		return
-	case !hil.Known(name):
+	case !hil.IsCommand(name):
 		reply(http.StatusBadRequest, "unknown command %q, want arm, run, hold, stop, reset, estop, set, adopt, %s", name, strings.Join(hil.FitCommands, ", "))
 		return
 	case s.opt.Command == nil:
@@ -67,7 +67,7 @@ func (s *Server) postCommand(w http.ResponseWriter, r *http.Request) {
 		body.ID = rand.Text()[:12]
 	}
 	if command.ID = body.ID; request.Safer() {
-		command = hil.Command{Name: name, ID: body.ID, From: "web"}
+		command = hil.Command{Name: name, ID: body.ID, Source: "web"}
 	}
 	got := s.opt.Command(ctx, command)
 	got.ID = body.ID

@@ -65,7 +65,7 @@ func describe(opt *Options) infoJSON {
 func finiteValues(m map[string]float64) map[string]float64 {
 	out := make(map[string]float64, len(m))
 	for k, v := range m {
-		if numeric.Finite(v) {
+		if numeric.IsFinite(v) {
 			out[k] = v
 		}
 	}
@@ -74,7 +74,7 @@ func finiteValues(m map[string]float64) map[string]float64 {
 
 // finitePoints leaves out points that JSON cannot carry.
 func finitePoints(points [][2]float64) [][2]float64 {
-	return slices.DeleteFunc(slices.Clone(points), func(p [2]float64) bool { return !numeric.Finite(p[0]) || !numeric.Finite(p[1]) })
+	return slices.DeleteFunc(slices.Clone(points), func(p [2]float64) bool { return !numeric.IsFinite(p[0]) || !numeric.IsFinite(p[1]) })
 }
 
 // getInfo serves the description, with what the asking client may command.

@@ -261,7 +261,7 @@ func TestPage(t *testing.T) {
 	p.until("document.getElementById('answer').textContent === 'Stop: taken'")
 	r.with(func() {
 		last := r.commands[len(r.commands)-1]
-		if last.Name != "stop" || last.From != "web" || !strings.HasPrefix(last.ID, "page-") {
+		if last.Name != "stop" || last.Source != "web" || !strings.HasPrefix(last.ID, "page-") {
 			t.Errorf("the rig got %+v, want a stop from web with the page's id", last)
 		}
 	})

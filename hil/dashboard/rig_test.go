@@ -314,12 +314,12 @@ func (r *rig) spin(ctx context.Context) {
 func (r *rig) next() hil.Row {
 	const dt = 1e-3
 	r.made++
-	row := hil.Row{Seq: r.made, T: int64(r.made) * 1e6, Mode: r.mode, Cause: r.cause, Late: int32(4000 + 2500*math.Abs(r.rng.NormFloat64())), Busy: int32(3200 + 300*r.rng.Float64())}
+	row := hil.Row{Seq: r.made, T: int64(r.made) * 1e6, Mode: r.mode, Cause: r.cause, Lateness: int32(4000 + 2500*math.Abs(r.rng.NormFloat64())), BusyTime: int32(3200 + 300*r.rng.Float64())}
 	if r.cause == hil.CauseStale {
-		row.Where, row.Value, row.Limit = 1, 0.0214, 0.02
+		row.CauseSignal, row.Value, row.Limit = 1, 0.0214, 0.02
 	}
 	if r.rng.IntN(400) == 0 {
-		row.Late += int32(r.rng.ExpFloat64() * 60e3)
+		row.Lateness += int32(r.rng.ExpFloat64() * 60e3)
 	}
 	w, amp := 2*math.Pi*0.4, 3.0
 	var pos, vel, acc float64
@@ -381,9 +381,9 @@ func (r *rig) command(_ context.Context, c hil.Command) hil.Reply {
 		if r.refuse != "" {
 			return hil.Reply{ID: c.ID, Error: r.refuse}
 		}
-		r.inForce.Sets[0].Put(&axis.Set{Law: "lugre", Params: map[string]float64{"sigma0": 11.2, "sigma1": 0.02, "sigma2": 0.0011, "Fc": 0.0199, "Fs": 0.0305, "vs": 0.81, "vd": 0, "offset": 0, "N0": 0}, Motor: map[string]float64{"J": 2.39e-4}})
+		r.inForce.Sets[0].Encode(&axis.Set{Law: "lugre", Params: map[string]float64{"sigma0": 11.2, "sigma1": 0.02, "sigma2": 0.0011, "Fc": 0.0199, "Fs": 0.0305, "vs": 0.81, "vd": 0, "offset": 0, "N0": 0}, Motor: map[string]float64{"J": 2.39e-4}})
 	case "rollback":
-		r.inForce.Sets[0].Put(nil)
+		r.inForce.Sets[0].Encode(nil)
 	}
 	if slices.Contains(hil.FitCommands, c.Name) {
 		r.inForce.Gen++
@@ -407,7 +407,7 @@ func (r *rig) command(_ context.Context, c hil.Command) hil.Reply {
 func steadyCurve(_, law string, values map[string]float64) (points [][2]float64, err error) {
 	l, err := friction.Build(law, values)
 	for v := -12.05; err == nil && v < 13; v += 0.1 {
-		points = append(points, [2]float64{v, l.Steady(v)})
+		points = append(points, [2]float64{v, l.SteadyForce(v)})
 	}
 	return points, err
 }

@@ -148,7 +148,7 @@ func (s *Server) Run(ctx context.Context) error {
 	ended := make(chan error, len(s.listeners))
 	for _, l := range s.listeners {
 		go func() {
-			defer failure.Tell()
+			defer failure.Report()
 			ended <- srv.Serve(l)
 		}()
 	}

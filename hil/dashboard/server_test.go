@@ -122,7 +122,7 @@ func TestCommandRights(t *testing.T) {
 			switch {
 			case (got != nil) != c.reached:
 				t.Errorf("command reached the tick: %v, want %v", got != nil, c.reached)
-			case got != nil && (got.Name != c.cmd || got.From != "web" || got.ID == ""):
+			case got != nil && (got.Name != c.cmd || got.Source != "web" || got.ID == ""):
 				t.Errorf("the tick got %+v", *got)
 			}
 			if c.name == "set" && (got == nil || got.Set["control.kp"] != 0.5) {

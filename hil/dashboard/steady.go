@@ -28,7 +28,7 @@ type paramJSON struct {
 func laws() (out []lawJSON) {
 	for _, info := range friction.Laws() {
 		l := lawJSON{Name: info.Name, Title: info.Title, Parameters: []paramJSON{}}
-		for _, p := range info.New().Params() {
+		for _, p := range info.NewLaw().Params() {
 			l.Parameters = append(l.Parameters, paramJSON{p.Name, p.Unit, engine.RotaryUnit(p.Unit)})
 		}
 		out = append(out, l)

@@ -45,7 +45,7 @@ func newClockLoop(t *testing.T, hz, kp, kd float64) *clockLoop {
 		t.Fatal(err)
 	}
 	l.axis, err = estimator.NewMechanical(estimator.MechanicalSpec{Inertia: clockInertia, PositionNoise: 1e-4, Walk: 0.1, TopEffort: 0.4},
-		estimator.AxisSpec{Tick: clockTick, Groups: []estimator.Group{{Every: 1 / hz, Of: []estimator.Quantity{estimator.Position}}}, PerCommand: 1})
+		estimator.AxisSpec{Tick: clockTick, Groups: []estimator.Group{{SamplePeriod: 1 / hz, Quantities: []estimator.Quantity{estimator.Position}}}, PerCommand: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,14 +72,14 @@ func (l *clockLoop) run(until float64) (off, oldest float64) {
 			l.due = append(l.due, clockFrame{raw, h, math.Round(l.theta/1e-4) * 1e-4})
 		}
 		l.move(l.tick)
-		now, in := int64(1e15)+int64(l.tick*1e9), estimator.Inputs{Command: l.u, Driven: true}
+		now, in := int64(1e15)+int64(l.tick*1e9), estimator.Inputs{Command: l.u, DriveActive: true}
 		for len(l.due) > 0 && l.due[0].h <= now {
 			f := l.due[0]
 			l.due = l.due[1:]
 			l.rig.frame = wire.Frame{Header: wire.Header{Kind: wire.Measurement, HasTime: true, Time: f.raw, FreshFields: 1}}
 			l.rig.frame.V[0] = f.angle
 			l.rig.accept(f.h)
-			in.Position = estimator.Sample{Value: f.angle, Fresh: true}
+			in.Position = estimator.Sample{Value: f.angle, Updated: true}
 		}
 		in.Position.Age = float64(now-l.rig.news.Group[0].Time) * 1e-9
 		l.axis.Step(now, 0, &in, l.x[:])

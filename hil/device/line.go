@@ -48,17 +48,17 @@ type line struct {
 	answers  wire.Responder     // dec, at an end that speaks when it is asked
 	streamer wire.StreamDecoder // dec, where the far end is started by turns, or chooses what it sends
 
-	port       atomic.Pointer[conn]
-	closing    atomic.Bool
-	stopSignal chan struct{}
-	opens      bool // every frame opens with a zero, so that rubbish before it costs no frame
-	closeOnce  sync.Once
-	started    atomic.Bool
-	wg         sync.WaitGroup
-	unhook     func() bool
-	board      board
-	pace       pacemaker
-	pinErr     atomic.Pointer[error]
+	port        atomic.Pointer[conn]
+	closing     atomic.Bool
+	stopSignal  chan struct{}
+	opens       bool // every frame opens with a zero, so that rubbish before it costs no frame
+	closeOnce   sync.Once
+	startCalled atomic.Bool
+	wg          sync.WaitGroup
+	unhook      func() bool
+	board       board
+	pace        pacemaker
+	pinErr      atomic.Pointer[error]
 
 	// receiving thread
 	frame         wire.Frame
@@ -220,7 +220,7 @@ func (l *line) Signals() (meas, cmd []engine.Signal) {
 // Start opens the port and starts the threads. The first opening must succeed, unless the line is patient; later ones are
 // repeated until ctx ends. When ctx ends, the line closes as by Close.
 func (l *line) Start(ctx context.Context) error {
-	if l.closing.Load() || l.started.Swap(true) {
+	if l.closing.Load() || l.startCalled.Swap(true) {
 		return fmt.Errorf("%s: a device starts once", l.name)
 	}
 	p, err := l.openPort()
@@ -324,7 +324,7 @@ func (l *line) Poll(now int64, y []float64) (fresh uint64) {
 	n := len(l.recvFields)
 	l.sampled = now
 	old := max(l.polled, l.fence.Load())
-	if l.inbox.Take(&l.got) {
+	if l.inbox.Receive(&l.got) {
 		l.polled = l.got.N
 	} else {
 		old = max(old, l.got.N)

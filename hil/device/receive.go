@@ -13,7 +13,7 @@ import (
 // receive is the receiving thread: read, stamp, decode, hand over; on loss of the port, open it anew. It never touches
 // the sending side, so a peer that does not read cannot stop it.
 func (l *line) receive(c *conn) {
-	defer failure.Tell()
+	defer failure.Report()
 	runtime.LockOSThread() // and never unlock: the thread ends with the goroutine
 	defer l.wg.Done()
 	buf := make([]byte, 4096)

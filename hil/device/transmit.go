@@ -30,7 +30,7 @@ func (l *line) Send(u []float64) {
 // transmit is the sending thread. It takes a command only when the line has carried the one before, so the newest is
 // never queued behind older ones in the kernel.
 func (l *line) transmit() {
-	defer failure.Tell()
+	defer failure.Report()
 	defer l.wg.Done()
 	l.pin()
 	var (
@@ -46,7 +46,7 @@ func (l *line) transmit() {
 		l.next(&m)
 		if !l.writeAtEnd && quiet > l.hostTime() {
 			rt.SleepUntil(quiet, 0)
-			l.outbox.Take(&m) // perhaps there is a newer one by now
+			l.outbox.Receive(&m) // perhaps there is a newer one by now
 		}
 		if l.closing.Load() {
 			return
@@ -114,9 +114,9 @@ func (l *line) pin() {
 
 // next waits for a command, or for the end.
 func (l *line) next(m *outgoing) {
-	for !l.outbox.Take(m) && !l.closing.Load() {
+	for !l.outbox.Receive(m) && !l.closing.Load() {
 		l.bell.arm()
-		if l.outbox.Take(m) {
+		if l.outbox.Receive(m) {
 			l.bell.disarm()
 			return
 		}

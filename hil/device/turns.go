@@ -26,7 +26,7 @@ const longestSleep = int64(100e6)
 
 // ask is the sending thread of such a line.
 func (l *line) ask() {
-	defer failure.Tell()
+	defer failure.Report()
 	defer l.wg.Done()
 	l.pin()
 	var (
@@ -45,7 +45,7 @@ func (l *line) ask() {
 	begun := l.hostTime() // the start of the far end, last
 	for !l.closing.Load() {
 		rest.Due()
-		l.outbox.Take(&m)
+		l.outbox.Receive(&m)
 		c := l.port.Load()
 		if c == nil {
 			l.doze(&m, 0, l.hostTime()+longestSleep)
@@ -168,7 +168,7 @@ func (l *line) await(m *outgoing, word uint64, until int64) {
 // doze sleeps until a time, a command, or the end of the turn, whichever comes first.
 func (l *line) doze(m *outgoing, word uint64, until int64) {
 	l.bell.arm()
-	if l.outbox.Take(m) || l.turn.Load() != word || l.closing.Load() {
+	if l.outbox.Receive(m) || l.turn.Load() != word || l.closing.Load() {
 		l.bell.disarm()
 		return
 	}
@@ -225,7 +225,7 @@ func (l *line) answer(asked int64) {
 		return
 	}
 	if l.enc == nil { // else the sending thread takes what there is to say
-		l.outbox.Take(&l.replyValues)
+		l.outbox.Receive(&l.replyValues)
 	}
 	if l.reply = l.answers.Answer(l.reply[:0], l.replyValues.V[:len(l.sendFields)]); len(l.reply) == 0 {
 		return

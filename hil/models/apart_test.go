@@ -40,21 +40,21 @@ func TestVerdictsOfChance(t *testing.T) {
 	for _, c := range []struct {
 		rho, worse, least, most float64
 	}{{0, 0, 0, 0.02}, {0.3, 0, 0, 0.02}, {0.6, 0, 0, 0.02}, {0.8, 0, 0, 0.03}, {-0.5, 0, 0, 0.02}, {0, 1, 0.99, 1}, {0.3, 1, 0.8, 1}} {
-		m := &RivalLaws{laws: make([]rival, 2), memory: 32, full: batches}
+		m := &RivalLaws{laws: make([]rival, 2), memory: 32, filled: batches}
 		m.quantiles()
 		told := 0
 		for range n {
 			d := rng.NormFloat64()
-			m.squares, m.moved = [MaxRivals]float64{}, batches
-			for k := range m.past {
+			m.squares, m.motionTime = [MaxRivals]float64{}, batches
+			for k := range m.history {
 				d = c.rho*d + math.Sqrt(1-c.rho*c.rho)*rng.NormFloat64()
-				m.past[k] = batch{time: 1, squares: [MaxRivals]float64{1, 1 + 0.5*(d+c.worse)}}
-				m.past[k].squares[0] = 1e-3 // the margin is out of the way
-				m.past[k].squares[1] = 1e-3 + 0.5*(d+c.worse)
-				m.squares[0] += m.past[k].squares[0]
+				m.history[k] = batch{time: 1, squares: [MaxRivals]float64{1, 1 + 0.5*(d+c.worse)}}
+				m.history[k].squares[0] = 1e-3 // the margin is out of the way
+				m.history[k].squares[1] = 1e-3 + 0.5*(d+c.worse)
+				m.squares[0] += m.history[k].squares[0]
 			}
-			m.newest = batches - 1
-			if m.apart(0, 1) {
+			m.head = batches - 1
+			if m.significant(0, 1) {
 				told++
 			}
 		}
@@ -65,21 +65,21 @@ func TestVerdictsOfChance(t *testing.T) {
 		}
 	}
 	// few batches, and a difference within the margin, tell nothing
-	m := &RivalLaws{laws: make([]rival, 2), memory: 32, newest: batches - 1}
+	m := &RivalLaws{laws: make([]rival, 2), memory: 32, head: batches - 1}
 	m.quantiles()
-	for k := range m.past {
-		m.past[k] = batch{time: 1, squares: [MaxRivals]float64{1, 1.2 + 1e-3*float64(k%2)}}
+	for k := range m.history {
+		m.history[k] = batch{time: 1, squares: [MaxRivals]float64{1, 1.2 + 1e-3*float64(k%2)}}
 	}
 	for _, c := range []struct {
 		full  int
 		other float64
 		want  bool
-	}{{batches, 1.2, true}, {fewest, 1.2, true}, {fewest - 1, 1.2, false}, {batches, 1.05, false}} {
-		m.full, m.squares[0], m.moved = c.full, float64(c.full), float64(c.full)
-		for k := range m.past {
-			m.past[k].squares[1] = c.other + 1e-3*float64(k%2)
+	}{{batches, 1.2, true}, {minBatches, 1.2, true}, {minBatches - 1, 1.2, false}, {batches, 1.05, false}} {
+		m.filled, m.squares[0], m.motionTime = c.full, float64(c.full), float64(c.full)
+		for k := range m.history {
+			m.history[k].squares[1] = c.other + 1e-3*float64(k%2)
 		}
-		if got := m.apart(0, 1); got != c.want {
+		if got := m.significant(0, 1); got != c.want {
 			t.Errorf("%d batches, mean square %g times as large: told apart %v", c.full, c.other, got)
 		}
 	}

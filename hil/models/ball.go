@@ -134,18 +134,18 @@ func (m *Ball) Roles() []hil.ChannelRole {
 func (m *Ball) Step(in *hil.ModelInput, y []float64) (engine.Status, uint8) {
 	came := 0
 	for _, at := range m.s.Position {
-		if hil.IsFresh(&in.Fresh, at) {
+		if hil.IsFresh(&in.FreshSignals, at) {
 			came++
 		}
 	}
 	for _, at := range m.s.Orientation {
-		if hil.IsFresh(&in.Fresh, at) {
+		if hil.IsFresh(&in.FreshSignals, at) {
 			came++
 		}
 	}
 	switch {
 	case came == len(m.s.Position)+len(m.s.Orientation):
-		m.take(in)
+		m.addFrame(in)
 	case came > 0:
 		m.parts++
 	}
@@ -153,7 +153,7 @@ func (m *Ball) Step(in *hil.ModelInput, y []float64) (engine.Status, uint8) {
 	return engine.OK, 0
 }
 
-func (m *Ball) take(in *hil.ModelInput) {
+func (m *Ball) addFrame(in *hil.ModelInput) {
 	z, x := &m.sample, in.Meas
 	z.T = float64(in.T) * 1e-9
 	jitter := 0.0
@@ -173,7 +173,7 @@ func (m *Ball) take(in *hil.ModelInput) {
 	// a time that is off by the jitter turns and moves the ball
 	w := r3.Scale(jitter, m.filter.Result().Omega)
 	v := r3.Scale(m.s.Body.Radius, w)
-	z.Turn = rotation.Eye.Scale(m.s.TurnNoise*m.s.TurnNoise).Add(1, rotation.Outer(w, w))
+	z.Turn = rotation.Eye.Scale(m.s.TurnNoise*m.s.TurnNoise).Add(1, rotation.OuterProduct(w, w))
 	z.Place = rotation.Eye.Scale(m.s.PositionNoise*m.s.PositionNoise + r3.Norm2(v))
 	// the orientation swings the lever
 	if a := m.s.TurnNoise * r3.Norm(m.lever); a > 0 {
@@ -197,5 +197,5 @@ func (m *Ball) show(y []float64) {
 	y[oWX], y[oWY], y[oWZ] = r.Omega.X, r.Omega.Y, r.Omega.Z
 	y[oNormal], y[oTangential] = r.Force.Z, math.Hypot(r.Force.X, r.Force.Y)
 	y[oSlip], y[oNoise] = r3.Norm(r.Slip), r.Noise
-	y[oBad] = float64(m.filter.Counts().Bad + m.parts)
+	y[oBad] = float64(m.filter.Counts().BadFrames + m.parts)
 }

@@ -77,13 +77,13 @@ func (l *tracked) frame(row []float64, late float64) {
 	}
 	copy(l.in.Meas[1:], []float64{p.X, p.Y, p.Z, q.Real, q.Imag, q.Jmag, q.Kmag, late})
 	for i := 1; i <= 7; i++ {
-		hil.SetFresh(&l.in.Fresh, i)
+		hil.SetFresh(&l.in.FreshSignals, i)
 	}
 }
 
 // tick is one of 1 kHz; a frame comes late ms after its time in every fifth.
 func (l *tracked) tick(m *rolled, k, late int) {
-	l.in.T, l.in.Fresh = int64(k)*1e6, hil.Fresh{}
+	l.in.T, l.in.FreshSignals = int64(k)*1e6, hil.Fresh{}
 	if at := k - late; at >= 0 && at%5 == 0 && at/5 < len(m.Rows) {
 		l.frame(m.Rows[at/5], 1e-3*float64(late))
 	}
@@ -156,8 +156,8 @@ func TestBallWithholds(t *testing.T) {
 		t.Errorf("reasons %v", reasons)
 	}
 	l.in.T += 1e6
-	l.in.Fresh = hil.Fresh{}
-	hil.SetFresh(&l.in.Fresh, 1)
+	l.in.FreshSignals = hil.Fresh{}
+	hil.SetFresh(&l.in.FreshSignals, 1)
 	bad := l.shown(t, "bad")
 	l.model.Step(&l.in, l.y)
 	l.in.T += 1e6

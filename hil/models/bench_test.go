@@ -111,18 +111,18 @@ func (b *bench) Send(u []float64) {
 }
 
 // … and the outside.
-func (b *bench) Flags() hil.Flags    { return 0 }
-func (b *bench) Silence() float64    { return 0 }
-func (b *bench) Away() int           { return -1 }
-func (b *bench) Before() hil.Before  { return hil.Before{} }
-func (b *bench) Change() *hil.Change { return nil }
+func (b *bench) Flags() hil.Flags        { return 0 }
+func (b *bench) Silence() float64        { return 0 }
+func (b *bench) AbsentDevice() int       { return -1 }
+func (b *bench) PreviousRun() hil.Before { return hil.Before{} }
+func (b *bench) Change() *hil.Change     { return nil }
 func (b *bench) Order() (uint32, hil.Request) {
 	q := b.req
 	b.req = hil.ReqNone
 	return 1, q
 }
 
-func (b *bench) Seen(r *hil.Row) {
+func (b *bench) OnRow(r *hil.Row) {
 	if b.keep {
 		b.rows = append(b.rows, *r)
 	} else {
@@ -147,7 +147,7 @@ func (b *bench) run(n int) []hil.Row {
 	b.keep = true
 	b.tick(n)
 	if r := &b.rows[len(b.rows)-1]; r.Mode != hil.Run {
-		b.t.Fatalf("not running: %v (%s)", r.Mode, r.Why(&b.schema))
+		b.t.Fatalf("not running: %v (%s)", r.Mode, r.CauseText(&b.schema))
 	}
 	return b.rows[1:]
 }
@@ -170,7 +170,8 @@ func (b *bench) replay(rows []hil.Row) {
 	}, func(uint32) *hil.Change { return nil })
 	hil.NewLoop(rp, rp, rp, again, 1).Run()
 	if rp.N != uint64(len(rows)) || rp.Diff != 0 {
-		b.t.Fatalf("%d of %d rows differ, first at tick %d:\nrecorded %+v\nreplayed %+v", rp.Diff, rp.N, rp.First.Seq, rp.First, rp.Made)
+		b.t.Fatalf("%d of %d rows differ, first at tick %d:\nrecorded %+v\nreplayed %+v", rp.Diff, rp.N, rp.DiffRecorded.Seq, rp.DiffRecorded,
+			rp.DiffReplayed)
 	}
 }
 

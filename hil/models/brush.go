@@ -52,10 +52,10 @@ const (
 // Brush is the brush of a motor, turned by the estimated motion of an axis and carrying the measured current: it shows what the brush of
 // the rig does that nobody measures. Its levels are the full contact and the averaged one.
 type Brush struct {
-	b    *brush.Beside
-	axis int
-	plan brushPlan
-	out  brush.BesideOut
+	b      *brush.Beside
+	axis   int
+	plan   brushPlan
+	output brush.BesideOut
 }
 
 // NewBrush builds the brush.
@@ -77,14 +77,14 @@ func (m *Brush) Signals() []engine.Signal { return brushSignals }
 func (m *Brush) Step(in *hil.ModelInput, y []float64) (engine.Status, uint8) {
 	a := &in.Axes[m.axis]
 	theta, omega, current := a.Position, a.Velocity, a.Current
-	if !numeric.Finite(current) { // a current that is not there is not 0 A: nothing is known of the brush
+	if !numeric.IsFinite(current) { // a current that is not there is not 0 A: nothing is known of the brush
 		for _, i := range [...]int{bTilt, bForce, bTorque, bDrop, bLoss, bSparking} {
 			y[i] = math.NaN()
 		}
 		return engine.OK, m.plan.level()
 	}
 	surface := m.b.Need(in.Dt, omega)
-	if !numeric.Finite(surface) || !numeric.Finite(theta) {
+	if !numeric.IsFinite(surface) || !numeric.IsFinite(theta) {
 		return engine.NonFinite, m.plan.level()
 	}
 	n, probe := m.plan.next(in, surface)
@@ -92,7 +92,7 @@ func (m *Brush) Step(in *hil.ModelInput, y []float64) (engine.Status, uint8) {
 	if probe {
 		take = 0
 	}
-	st := m.b.Step(in.Dt, theta, omega, current, take, &m.out)
+	st := m.b.Step(in.Dt, theta, omega, current, take, &m.output)
 	if probe {
 		h := m.plan.step
 		if surface > 0 {
@@ -100,7 +100,7 @@ func (m *Brush) Step(in *hil.ModelInput, y []float64) (engine.Status, uint8) {
 		}
 		m.b.Probe(h, theta, omega, n)
 	}
-	o := &m.out
+	o := &m.output
 	y[bTilt], y[bForce], y[bTorque], y[bDrop], y[bLoss], y[bSparking] = o.Tilt, o.Force, o.Torque, o.Drop, o.Loss, o.Sparking
 	y[bUnverified], y[bSubsteps], y[bRoom] = float64(m.b.Counts.Unverified), float64(take), math.Floor(m.plan.fit())
 	return st, m.plan.level()

@@ -25,77 +25,77 @@ type brushPlan struct {
 	room   float64 // s  share of it
 	step   float64 // s  wanted
 
-	cost     float64 // s  c
-	base     float64 // s  b
-	seen     int     // steps that cost has learnt from, up to trust
-	last     int     // sub-steps of the step before
-	probe    bool    // … were a probe
-	averaged bool
-	rest     int // ticks that the averaged contact stays at least
-	idle     int // ticks since the last probe
-	fresh    int // ticks left in which an overlong one is believed
+	cost            float64 // s  c
+	base            float64 // s  b
+	costSteps       int     // steps that cost has learnt from, up to trust
+	lastSubsteps    int     // sub-steps of the step before
+	probe           bool    // … were a probe
+	averagedContact bool
+	rest            int // ticks that the averaged contact stays at least
+	probeAge        int // ticks since the last probe
+	overlongTicks   int // ticks left in which an overlong one is believed
 }
 
 const (
-	trust     = 8    // steps before cost decides anything
-	worst     = 0.98 // share of steps that cost no more than c
-	overlong  = 0.9  // of a period
-	back      = 0.9  // of fit
-	pause     = 0.1  // s   rest after a lack of room
-	breath    = 0.01 // s   rest after an overlong step
-	soon      = 20   // ticks after a rest in which an overlong one is believed
-	probing   = 0.02 // s   from probe to probe
-	probeSize = 8    // sub-steps
-	stretch   = 2    // longest sub-step, in configured ones
+	trust          = 8    // steps before cost decides anything
+	worst          = 0.98 // share of steps that cost no more than c
+	overlong       = 0.9  // of a period
+	returnShare    = 0.9  // of fit
+	pause          = 0.1  // s   rest after a lack of room
+	breath         = 0.01 // s   rest after an overlong step
+	overlongWindow = 20   // ticks after a rest in which an overlong one is believed
+	probing        = 0.02 // s   from probe to probe
+	probeSize      = 8    // sub-steps
+	stretch        = 2    // longest sub-step, in configured ones
 )
 
 // next takes the times of a tick and the least number of sub-steps that the speed needs. n sub-steps are to be taken, as a probe beside
 // the averaged contact or as the model itself; none: averaged.
 func (p *brushPlan) next(in *hil.ModelInput, surface float64) (n int, probe bool) {
-	busy := in.Busy
+	busy := in.StepTime
 	p.period, p.room = in.Dt, in.Room
 	p.learn(busy)
 	wish := math.Ceil(math.Max(p.period/p.step*(1-1e-9), surface))
 	switch p.choice {
 	case ContactAveraged:
-		p.averaged, p.last = true, 0
+		p.averagedContact, p.lastSubsteps = true, 0
 		return 0, false
 	case ContactFull: // at least the sub-steps that the joints need, at most what finds room
-		p.averaged = false
-		p.last = int(math.Min(wish, math.Max(p.fit(), math.Ceil(p.period/(stretch*p.step)))))
-		return p.last, false
+		p.averagedContact = false
+		p.lastSubsteps = int(math.Min(wish, math.Max(p.fit(), math.Ceil(p.period/(stretch*p.step)))))
+		return p.lastSubsteps, false
 	}
 	need := math.Max(p.period/(stretch*p.step), surface)
 	ticks := func(s float64) int { return int(math.Ceil(s / p.period)) }
 	switch {
-	case !p.averaged && p.last > 0 && busy >= overlong*p.period:
-		p.averaged, p.rest, p.idle = true, ticks(breath), 0
-		if p.fresh > 0 {
-			p.cost = math.Max(p.cost, p.each(busy))
+	case !p.averagedContact && p.lastSubsteps > 0 && busy >= overlong*p.period:
+		p.averagedContact, p.rest, p.probeAge = true, ticks(breath), 0
+		if p.overlongTicks > 0 {
+			p.cost = math.Max(p.cost, p.substepTime(busy))
 		}
-	case !p.averaged && need > p.fit():
-		p.averaged, p.rest, p.idle = true, ticks(pause), 0
-	case p.averaged && p.rest <= 0 && need <= back*p.fit():
-		p.averaged, p.fresh = false, soon
-	case !p.averaged:
-		p.fresh = max(0, p.fresh-1)
+	case !p.averagedContact && need > p.fit():
+		p.averagedContact, p.rest, p.probeAge = true, ticks(pause), 0
+	case p.averagedContact && p.rest <= 0 && need <= returnShare*p.fit():
+		p.averagedContact, p.overlongTicks = false, overlongWindow
+	case !p.averagedContact:
+		p.overlongTicks = max(0, p.overlongTicks-1)
 	}
 	p.probe = false
-	if p.averaged {
+	if p.averagedContact {
 		p.rest--
-		p.last = 0
-		if p.idle++; p.idle >= ticks(probing) {
-			p.idle, p.probe, p.last = 0, true, probeSize
+		p.lastSubsteps = 0
+		if p.probeAge++; p.probeAge >= ticks(probing) {
+			p.probeAge, p.probe, p.lastSubsteps = 0, true, probeSize
 		}
-		return p.last, p.probe
+		return p.lastSubsteps, p.probe
 	}
-	p.last = int(math.Max(1, math.Min(wish, p.fit())))
-	return p.last, false
+	p.lastSubsteps = int(math.Max(1, math.Min(wish, p.fit())))
+	return p.lastSubsteps, false
 }
 
 // level is 1 with the averaged contact.
 func (p *brushPlan) level() uint8 {
-	if p.averaged {
+	if p.averagedContact {
 		return 1
 	}
 	return 0
@@ -104,7 +104,7 @@ func (p *brushPlan) level() uint8 {
 // fit is the number of sub-steps that find room, bounded so that it is a number.
 func (p *brushPlan) fit() float64 {
 	const most = 1e4
-	if p.seen < trust || !(p.cost > 0) {
+	if p.costSteps < trust || !(p.cost > 0) {
 		return most
 	}
 	return math.Max(0, math.Min(most, (p.room-p.base)/p.cost))
@@ -116,23 +116,23 @@ func (p *brushPlan) learn(busy float64) {
 		return
 	}
 	switch {
-	case p.last == 0:
+	case p.lastSubsteps == 0:
 		p.base = follow(p.base, busy, 0.5, 0.02)
 	case p.probe:
-		p.cost = follow(p.cost, p.each(busy), 0.5, 0.05)
-	case p.seen < trust:
-		p.seen++
-		if each := p.each(busy); p.seen == 1 || each < p.cost {
+		p.cost = follow(p.cost, p.substepTime(busy), 0.5, 0.05)
+	case p.costSteps < trust:
+		p.costSteps++
+		if each := p.substepTime(busy); p.costSteps == 1 || each < p.cost {
 			p.cost = each
 		}
 	default:
-		p.cost = follow(p.cost, p.each(busy), worst, 0.02)
+		p.cost = follow(p.cost, p.substepTime(busy), worst, 0.02)
 	}
 }
 
-// each is what a sub-step took in the step before (s).
-func (p *brushPlan) each(busy float64) float64 {
-	return math.Max(busy-p.base, 0.1*busy) / float64(p.last)
+// substepTime is what a sub-step took in the step before (s).
+func (p *brushPlan) substepTime(busy float64) float64 {
+	return math.Max(busy-p.base, 0.1*busy) / float64(p.lastSubsteps)
 }
 
 // follow moves v towards the q-quantile of what x is from call to call, by the share k at most.

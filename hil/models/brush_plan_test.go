@@ -7,7 +7,9 @@ import (
 )
 
 // tick is a period of 1 ms of which 0.4 ms are the brush's.
-func tick(busy float64) *hil.ModelInput { return &hil.ModelInput{Dt: 1e-3, Room: 0.4e-3, Busy: busy} }
+func tick(busy float64) *hil.ModelInput {
+	return &hil.ModelInput{Dt: 1e-3, Room: 0.4e-3, StepTime: busy}
+}
 
 // plans runs a plan for n steps at a constant cost (ns) and speed, and returns the share of averaged steps of the last half and
 // the sub-steps of the last step.

@@ -54,8 +54,8 @@ func (c *costly) Step(in *hil.ModelInput, y []float64) (engine.Status, uint8) {
 func costlyBench(t testing.TB, cfg *configs.Config) (*bench, *costly) {
 	clk := &costly{each: 3000, all: 4000}
 	b := newBench(t, cfg, demoMotor(t, 5), func(b *bench, s *hil.ModelSpec) {
-		build := s.New
-		s.New = func() (hil.Model, error) {
+		build := s.Build
+		s.Build = func() (hil.Model, error) {
 			m, err := build()
 			if err != nil {
 				return nil, err
@@ -143,7 +143,7 @@ func TestContactFollowsTheTimeThereIs(t *testing.T) {
 		}
 	}
 	if r := &rows[len(rows)-1]; r.Mode != hil.Run {
-		t.Fatalf("%v: %v", r.Mode, r.Why(&b.schema))
+		t.Fatalf("%v: %v", r.Mode, r.CauseText(&b.schema))
 	}
 	t.Logf("changes of the contact at the ticks %v", changes)
 	// at 18 µs the first step is overlong, and the one after the rest as well, which is believed
@@ -236,7 +236,7 @@ func TestBrushWithoutNumbers(t *testing.T) {
 		t.Fatal(err)
 	}
 	y := make([]float64, len(m.Signals()))
-	in := hil.ModelInput{Dt: 1e-3, Room: 0.3e-3, Busy: 150e-6, Axes: make([]hil.Motion, 1)}
+	in := hil.ModelInput{Dt: 1e-3, Room: 0.3e-3, StepTime: 150e-6, Axes: make([]hil.Motion, 1)}
 	for k := range 100 {
 		in.Axes[0] = hil.Motion{Position: 0.1 * float64(k), Velocity: 100, Current: 1}
 		if st, level := m.Step(&in, y); st != engine.OK || level != 0 {
@@ -294,7 +294,7 @@ func TestBrushAllocatesNothing(t *testing.T) {
 		k := 0
 		step := func() {
 			k++
-			in.Busy = []float64{100e-6, 900e-6, 5e-6}[k/200%3]
+			in.StepTime = []float64{100e-6, 900e-6, 5e-6}[k/200%3]
 			in.Axes[0] = hil.Motion{Position: 0.1 * float64(k), Velocity: 100, Current: 1}
 			m.Step(&in, y)
 		}
@@ -311,7 +311,7 @@ func BenchmarkBrush(b *testing.B) {
 		b.Fatal(err)
 	}
 	y := make([]float64, len(m.Signals()))
-	in := hil.ModelInput{Dt: 1e-3, Room: 0.3e-3, Busy: 100e-6, Axes: make([]hil.Motion, 1)}
+	in := hil.ModelInput{Dt: 1e-3, Room: 0.3e-3, StepTime: 100e-6, Axes: make([]hil.Motion, 1)}
 	t := 0.0
 	b.ReportAllocs()
 	for b.Loop() {

@@ -35,16 +35,16 @@ const MachineLeft = 6
 //
 // It begins in the equilibrium of its file. From there the driven joints go to where the axes are, by a polynomial, at placeSpeed or slower.
 type Chain struct {
-	s         ChainSpec
-	m         *manipulator.Machine
-	start     []float64
-	x, out    []float64
-	shown     []int // of out
-	signals   []engine.Signal
-	axes      []heading
-	t         float64 // s  on the way to the axes
-	begun, on bool
-	status    int
+	s                      ChainSpec
+	m                      *manipulator.Machine
+	start                  []float64
+	x, outputs             []float64
+	outputIndex            []int // of outputs
+	signals                []engine.Signal
+	axes                   []heading
+	t                      float64 // s  on the way to the axes
+	initialised, energised bool
+	status                 int
 }
 
 const (
@@ -55,7 +55,7 @@ const (
 // heading is the motion of an axis as the joint has it, and the way from the start into it.
 type heading struct {
 	q, v, a float64
-	way     reference.Fade
+	fade    reference.Fade
 }
 
 // At is the motion of this tick.
@@ -78,8 +78,8 @@ func NewChain(s *ChainSpec) (*Chain, error) {
 		}
 	}
 	all := m.Layout().Outputs
-	c.out = make([]float64, len(all))
-	if st := m.Step(0, c.x, nil, c.out); st != engine.OK {
+	c.outputs = make([]float64, len(all))
+	if st := m.Step(0, c.x, nil, c.outputs); st != engine.OK {
 		return nil, errors.New("machine: the chain does not stand still in its equilibrium")
 	}
 	c.signals = append(c.signals, engine.Signal{Name: "status"})
@@ -95,7 +95,7 @@ func NewChain(s *ChainSpec) (*Chain, error) {
 		found := false
 		for i, g := range all {
 			if g.Name == name || strings.HasPrefix(g.Name, name+".") {
-				c.shown, c.signals, found = append(c.shown, i), append(c.signals, g), true
+				c.outputIndex, c.signals, found = append(c.outputIndex, i), append(c.signals, g), true
 			}
 		}
 		if !found {
@@ -129,10 +129,10 @@ func (c *Chain) Step(in *hil.ModelInput, y []float64) (engine.Status, uint8) {
 			return engine.NonFinite, 0
 		}
 	}
-	if on && !c.on && c.status >= MachineLost || in.Skip > stepsMost {
-		c.begun = false
+	if on && !c.energised && c.status >= MachineLost || in.Skip > stepsMost {
+		c.initialised = false
 	}
-	if c.on = on; !c.begun {
+	if c.energised = on; !c.initialised {
 		c.begin()
 	} else if c.status == MachineLost || c.status == MachineLeft {
 		y[0] = float64(c.status)
@@ -143,11 +143,11 @@ func (c *Chain) Step(in *hil.ModelInput, y []float64) (engine.Status, uint8) {
 	arrived := true
 	for k := range c.axes {
 		h := &c.axes[k]
-		q, v, a := h.way.At(c.t)
+		q, v, a := h.fade.At(c.t)
 		c.m.FollowMotion(c.s.Joints[k].Joint, manipulator.Drawn{Q: q, V: v, A: a})
-		arrived = arrived && h.way.Over(c.t)
+		arrived = arrived && h.fade.Finished(c.t)
 	}
-	st := c.m.Step(dt, c.x, nil, c.out)
+	st := c.m.Step(dt, c.x, nil, c.outputs)
 	switch {
 	case st == engine.Limited:
 		c.status = MachineLeft
@@ -162,8 +162,8 @@ func (c *Chain) Step(in *hil.ModelInput, y []float64) (engine.Status, uint8) {
 	if c.status == MachineLost {
 		return st, 0
 	}
-	for i, at := range c.shown {
-		y[1+i] = c.out[at]
+	for i, at := range c.outputIndex {
+		y[1+i] = c.outputs[at]
 	}
 	return engine.OK, 0
 }
@@ -171,10 +171,10 @@ func (c *Chain) Step(in *hil.ModelInput, y []float64) (engine.Status, uint8) {
 // begin puts the chain in its equilibrium, and lays out the way from there to the axes.
 func (c *Chain) begin() {
 	copy(c.x, c.start)
-	c.t, c.begun, c.status = 0, true, MachinePlaced
+	c.t, c.initialised, c.status = 0, true, MachinePlaced
 	for k := range c.axes {
 		h := &c.axes[k]
 		from := c.start[c.s.Joints[k].Joint]
-		h.way = *reference.NewFade(h, math.Max(placeLeast, math.Abs(h.q-from)/placeSpeed), from)
+		h.fade = *reference.NewFade(h, math.Max(placeLeast, math.Abs(h.q-from)/placeSpeed), from)
 	}
 }

@@ -52,19 +52,19 @@ type RivalLaws struct {
 	memory  float64 // s
 
 	response
-	before  float64  // rad  position of the tick before
-	held    float64  // rad  position as a law that does not yield sees it
-	begun   bool     // both are known
-	reach   [2]reach // of the position, this tenth of a second and the one before
-	since   float64  // s    … since it began
-	batch   batch    // under way
-	past    [batches]batch
-	newest  int
-	full    int // batches in past
-	best    int
-	t       [batches + 1]float64 // quantile of Student's law by the number of independent batches
-	squares [MaxRivals]float64   // sums over past
-	moved   float64              // s  in past
+	lastPosition  float64  // rad  position of the tick before
+	stickPosition float64  // rad  position as a law that does not yield sees it
+	hasPosition   bool     // both are known
+	reach         [2]reach // of the position, this tenth of a second and the one before
+	reachTime     float64  // s    … since it began
+	batch         batch    // under way
+	history       [batches]batch
+	head          int
+	filled        int // batches in history
+	bestLaw       int
+	t             [batches + 1]float64 // quantile of Student's law by the number of independent batches
+	squares       [MaxRivals]float64   // sums over history
+	motionTime    float64              // s  in history
 }
 
 // rival is a law at work.
@@ -85,13 +85,13 @@ type batch struct {
 type reach struct{ lo, hi float64 }
 
 const (
-	batches    = 32   // in the memory
-	fewest     = 8    // that tell anything
-	margin     = 0.1  // of a mean square
-	wrong      = 0.01 // share of verdicts that chance alone may cause
-	restWindow = 0.1  // s
-	longestGap = 20   // ticks that are made up for
-	jump       = 20   // resolutions between the moves by position and speed: the position was taken anew
+	batches           = 32   // in the memory
+	minBatches        = 8    // that tell anything
+	margin            = 0.1  // of a mean square
+	significanceLevel = 0.01 // share of verdicts that chance alone may cause
+	restWindow        = 0.1  // s
+	longestGap        = 20   // ticks that are made up for
+	jump              = 20   // resolutions between the moves by position and speed: the position was taken anew
 )
 
 // LawSignals stand before the residuals of the laws.
@@ -105,7 +105,8 @@ const (
 
 // NewRivalLaws checks the description.
 func NewRivalLaws(s *Spec) (*RivalLaws, error) {
-	m := &RivalLaws{axis: s.Axis, band: s.Resolution, travel: 10 * s.Resolution, memory: s.Memory, best: -1, signals: slices.Clone(LawSignals)}
+	m := &RivalLaws{axis: s.Axis, band: s.Resolution, travel: 10 * s.Resolution, memory: s.Memory, bestLaw: -1,
+		signals: slices.Clone(LawSignals)}
 	if len(s.Laws) < 2 || len(s.Laws) > MaxRivals {
 		return nil, fmt.Errorf("rival-laws: %d laws, want 2 to %d", len(s.Laws), MaxRivals)
 	}
@@ -118,7 +119,7 @@ func NewRivalLaws(s *Spec) (*RivalLaws, error) {
 		}
 		r := rival{Rival: l, z: make([]float64, l.StateDim())}
 		if k := l.Stiffness().K; k > 0 {
-			r.yields, m.travel = true, max(m.travel, 2*l.Levels().Top()/k)
+			r.yields, m.travel = true, max(m.travel, 2*l.Levels().Max()/k)
 		}
 		r.Reset(r.z)
 		m.laws = append(m.laws, r)
@@ -134,7 +135,7 @@ func NewRivalLaws(s *Spec) (*RivalLaws, error) {
 // quantiles are those of Student's law that a verdict needs.
 func (m *RivalLaws) quantiles() {
 	for n := 2; n <= batches; n++ {
-		m.t[n] = distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(n - 1)}.Quantile(1 - wrong/float64(len(m.laws)-1))
+		m.t[n] = distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(n - 1)}.Quantile(1 - significanceLevel/float64(len(m.laws)-1))
 	}
 }
 
@@ -145,12 +146,12 @@ func (m *RivalLaws) Step(in *hil.ModelInput, y []float64) (engine.Status, uint8)
 	a := &in.Axes[m.axis]
 	ticks := 1 + min(in.Skip, longestGap)
 	dt := in.Dt * float64(ticks)
-	if !numeric.Finite(a.Position) || !numeric.Finite(a.Velocity) || !numeric.Finite(a.Friction) {
+	if !numeric.IsFinite(a.Position) || !numeric.IsFinite(a.Velocity) || !numeric.IsFinite(a.Friction) {
 		return engine.NonFinite, 0
 	}
 	m.tune(in.Dt, a.Lag)
-	move, slip := m.moves(a, dt)
-	counts := m.moving(a.Position, dt) && a.Energised
+	move, slip := m.displacements(a, dt)
+	counts := m.inMotion(a.Position, dt) && a.Energised
 	st := engine.OK
 	for i := range m.laws {
 		l := &m.laws[i]
@@ -159,7 +160,7 @@ func (m *RivalLaws) Step(in *hil.ModelInput, y []float64) (engine.Status, uint8)
 			force.V, force.Fa = slip/dt, a.Friction
 		}
 		f := l.Model.Step(l.z, force)
-		if !numeric.Finite(f) { // begins anew, and explains nothing in this tick
+		if !numeric.IsFinite(f) { // begins anew, and explains nothing in this tick
 			l.Reset(l.z)
 			f, st = 0, engine.NonFinite
 		}
@@ -179,30 +180,30 @@ func (m *RivalLaws) Step(in *hil.ModelInput, y []float64) (engine.Status, uint8)
 			m.turn()
 		}
 	}
-	y[lBest], y[lMotion] = float64(m.best), m.moved+m.batch.time
+	y[lBest], y[lMotion] = float64(m.bestLaw), m.motionTime+m.batch.time
 	for i := range m.laws {
 		y[lFirst+i] = math.Sqrt((m.squares[i] + m.batch.squares[i]) / max(y[lMotion], math.SmallestNonzeroFloat64))
 	}
 	return st, 0
 }
 
-// moves are the way of the tick, and the way that a law sees which sticks within the resolution.
-func (m *RivalLaws) moves(a *hil.Motion, dt float64) (move, slip float64) {
-	move = a.Position - m.before
-	if way := a.Velocity * dt; !m.begun || math.Abs(move-way) > jump*m.band {
-		move, m.held, m.begun = way, a.Position, true
+// displacements are the way of the tick, and the way that a law sees which sticks within the resolution.
+func (m *RivalLaws) displacements(a *hil.Motion, dt float64) (move, slip float64) {
+	move = a.Position - m.lastPosition
+	if way := a.Velocity * dt; !m.hasPosition || math.Abs(move-way) > jump*m.band {
+		move, m.stickPosition, m.hasPosition = way, a.Position, true
 	}
-	m.before = a.Position
-	held := min(max(m.held, a.Position-m.band), a.Position+m.band)
-	slip, m.held = held-m.held, held
+	m.lastPosition = a.Position
+	held := min(max(m.stickPosition, a.Position-m.band), a.Position+m.band)
+	slip, m.stickPosition = held-m.stickPosition, held
 	return move, slip
 }
 
-// moving tells whether the axis has gone further than travel in the last tenth or two of a second.
-func (m *RivalLaws) moving(x, dt float64) bool {
+// inMotion tells whether the axis has gone further than travel in the last tenth or two of a second.
+func (m *RivalLaws) inMotion(x, dt float64) bool {
 	r := &m.reach[0]
-	if m.since += dt; m.since >= restWindow {
-		m.reach[1], *r, m.since = *r, reach{x, x}, 0
+	if m.reachTime += dt; m.reachTime >= restWindow {
+		m.reach[1], *r, m.reachTime = *r, reach{x, x}, 0
 	}
 	r.lo, r.hi = min(r.lo, x), max(r.hi, x)
 	return max(r.hi, m.reach[1].hi)-min(r.lo, m.reach[1].lo) > m.travel
@@ -210,40 +211,40 @@ func (m *RivalLaws) moving(x, dt float64) bool {
 
 // turn ends a batch, and decides again.
 func (m *RivalLaws) turn() {
-	m.newest = (m.newest + 1) % batches
-	m.past[m.newest], m.batch = m.batch, batch{}
-	m.full = min(m.full+1, batches)
-	m.squares, m.moved = [MaxRivals]float64{}, 0
+	m.head = (m.head + 1) % batches
+	m.history[m.head], m.batch = m.batch, batch{}
+	m.filled = min(m.filled+1, batches)
+	m.squares, m.motionTime = [MaxRivals]float64{}, 0
 	least := 0
-	for k := range m.full {
-		m.moved += m.past[m.at(k)].time
+	for k := range m.filled {
+		m.motionTime += m.history[m.at(k)].time
 	}
 	for i := range m.laws {
-		for k := range m.full {
-			m.squares[i] += m.past[m.at(k)].squares[i]
+		for k := range m.filled {
+			m.squares[i] += m.history[m.at(k)].squares[i]
 		}
 		if m.squares[i] < m.squares[least] {
 			least = i
 		}
 	}
-	m.best = least
+	m.bestLaw = least
 	for i := range m.laws {
-		if i != least && !m.apart(least, i) {
-			m.best = -1
+		if i != least && !m.significant(least, i) {
+			m.bestLaw = -1
 		}
 	}
 }
 
 // at is the place of the batch k before the newest.
-func (m *RivalLaws) at(k int) int { return (m.newest - k + batches) % batches }
+func (m *RivalLaws) at(k int) int { return (m.head - k + batches) % batches }
 
-// apart tells whether law i is worse than the best one beyond chance and margin.
-func (m *RivalLaws) apart(best, i int) bool {
-	n := m.full
-	if n < fewest {
+// significant tells whether law i is worse than the best one beyond chance and margin.
+func (m *RivalLaws) significant(best, i int) bool {
+	n := m.filled
+	if n < minBatches {
 		return false
 	}
-	diff := func(k int) float64 { b := &m.past[m.at(k)]; return (b.squares[i] - b.squares[best]) / b.time }
+	diff := func(k int) float64 { b := &m.history[m.at(k)]; return (b.squares[i] - b.squares[best]) / b.time }
 	mean := 0.0
 	for k := range n {
 		mean += diff(k) / float64(n)
@@ -263,5 +264,5 @@ func (m *RivalLaws) apart(best, i int) bool {
 	}
 	few := max(2, int(float64(n)*(1-rho)/(1+rho)))
 	se := math.Sqrt(c0 / float64(n-1) / float64(n) * (1 + rho) / (1 - rho))
-	return mean-m.t[few]*se > margin*m.squares[best]/m.moved
+	return mean-m.t[few]*se > margin*m.squares[best]/m.motionTime
 }

@@ -23,7 +23,7 @@ func rival(t testing.TB, name string, off func() float64, params map[string]floa
 	if !ok {
 		t.Fatalf("no law %s", name)
 	}
-	m := info.New()
+	m := info.NewLaw()
 	theta := []float64{}
 	levels := 1 + off() // together: Fs is not below Fc
 	for _, p := range m.Params() {

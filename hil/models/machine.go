@@ -25,7 +25,7 @@ type MachineSpec struct {
 type Following struct {
 	Joint         string
 	Axis          int
-	By            FollowBy
+	Source        FollowBy
 	Ratio, Offset float64       // position of the joint = Ratio·position of the axis + Offset (rad, m)
 	K             float64       // N·m/A  effort of the axis per current
 	Voltage       *circuit.Held // ByCommand: where the command is the voltage of a motor on the joint; nil: it is a current or an effort
@@ -65,21 +65,21 @@ const (
 // It begins where the axes are, and begins anew there when their drives are switched on. The way from its start goes in small parts, so
 // that loops stay in the branch in which the file has them.
 type Machine struct {
-	s       MachineSpec
-	step    *machine.Stepper
-	place   *machine.Stepper // the same with all joints of the list led, to be brought to where the axes are
-	watch   *machine.Watch
-	signals []engine.Signal
-	roles   []hil.ChannelRole
-	x       []float64
-	led     []int // of Joints, in the order of step
-	pushed  []int
-	at      [][2]int // of Joints: position and velocity in x
-	free    []int    // of Joints that differ from their axis
-	t       float64  // s
-	begun   bool
-	on      bool
-	status  int
+	s            MachineSpec
+	step         *machine.Stepper
+	place        *machine.Stepper // the same with all joints of the list led, to be brought to where the axes are
+	watch        *machine.Watch
+	signals      []engine.Signal
+	roles        []hil.ChannelRole
+	x            []float64
+	ledJoints    []int // of Joints, in the order of step
+	pushedJoints []int
+	stateIndex   [][2]int // of Joints: position and velocity in x
+	freeJoints   []int    // of Joints that differ from their axis
+	t            float64  // s
+	initialised  bool
+	energised    bool
+	status       int
 }
 
 const (
@@ -96,15 +96,15 @@ func NewMachine(s *MachineSpec) (*Machine, error) {
 	m := &Machine{s: *s}
 	var o, all machine.StepOptions
 	for k, j := range s.Joints {
-		all.Led = append(all.Led, j.Joint)
+		all.MotionJoints = append(all.MotionJoints, j.Joint)
 		switch {
-		case j.By == ByMotion:
-			o.Led, m.led = append(o.Led, j.Joint), append(m.led, k)
+		case j.Source == ByMotion:
+			o.MotionJoints, m.ledJoints = append(o.MotionJoints, j.Joint), append(m.ledJoints, k)
 			continue
 		case j.Voltage == nil:
-			o.Pushed, m.pushed = append(o.Pushed, j.Joint), append(m.pushed, k)
+			o.TorqueJoints, m.pushedJoints = append(o.TorqueJoints, j.Joint), append(m.pushedJoints, k)
 		}
-		m.free = append(m.free, k)
+		m.freeJoints = append(m.freeJoints, k)
 	}
 	o.Audited = s.Audit
 	var err error
@@ -122,7 +122,7 @@ func NewMachine(s *MachineSpec) (*Machine, error) {
 		if j.Ratio == 0 || math.IsInf(j.Ratio, 0) || j.Ratio-j.Ratio != 0 || j.Offset-j.Offset != 0 {
 			return nil, fmt.Errorf("machine: joint %q: ratio %g and offset %g, want finite numbers, the first not 0", j.Joint, j.Ratio, j.Offset)
 		}
-		m.at = append(m.at, [2]int{q, v})
+		m.stateIndex = append(m.stateIndex, [2]int{q, v})
 	}
 	if m.watch, err = m.step.Watch(s.Outputs...); err != nil {
 		return nil, fmt.Errorf("machine: outputs: %w", err)
@@ -140,9 +140,9 @@ func (m *Machine) describe() {
 		m.signals, m.roles = append(m.signals, engine.Signal{Name: name, Unit: unit}), append(m.roles, role)
 	}
 	add("status", "", hil.RolePlain)
-	for _, k := range m.free {
+	for _, k := range m.freeJoints {
 		j := &m.s.Joints[k]
-		add(j.Joint+".difference", m.step.M.Columns()[m.at[k][0]].Unit, hil.RoleError)
+		add(j.Joint+".difference", m.step.M.Columns()[m.stateIndex[k][0]].Unit, hil.RoleError)
 	}
 	if m.s.Audit {
 		for _, name := range []string{"power.in", "power.loss", "power.stored", "power.missing"} {
@@ -181,19 +181,19 @@ func (m *Machine) Step(in *hil.ModelInput, y []float64) (engine.Status, uint8) {
 		}
 	}
 	on := false
-	for _, k := range m.free {
+	for _, k := range m.freeJoints {
 		on = on || in.Axes[m.s.Joints[k].Axis].Energised
 	}
-	switched := on && !m.on
+	switched := on && !m.energised
 	if switched || in.Skip > stepsMost {
-		m.begun = false
+		m.initialised = false
 	}
-	m.on = on
-	if !m.begun && m.status == MachineUndecided && !switched {
+	m.energised = on
+	if !m.initialised && m.status == MachineUndecided && !switched {
 		y[0] = MachineUndecided
 		return engine.Lost, 0
 	}
-	if !m.begun {
+	if !m.initialised {
 		m.approach(in)
 		y[0] = float64(m.status)
 		return engine.OK, 0
@@ -210,10 +210,10 @@ func (m *Machine) Step(in *hil.ModelInput, y []float64) (engine.Status, uint8) {
 
 // tick moves the machine on by h (s).
 func (m *Machine) tick(in *hil.ModelInput, h float64) engine.Status {
-	for i, k := range m.led {
-		m.step.Lead(i, m.s.Joints[k].motion(in))
+	for i, k := range m.ledJoints {
+		m.step.SetMotion(i, m.s.Joints[k].motion(in))
 	}
-	for i, k := range m.pushed {
+	for i, k := range m.pushedJoints {
 		m.step.Push(i, m.s.Joints[k].torque(in))
 	}
 	for k := range m.s.Joints {
@@ -222,13 +222,13 @@ func (m *Machine) tick(in *hil.ModelInput, h float64) engine.Status {
 		}
 	}
 	st := m.step.Step(m.t, h, m.x)
-	last := m.step.Last
+	last := m.step.LastStatus
 	switch {
 	case st == engine.Lost:
-		m.begun, m.status = false, MachineUndecided
+		m.initialised, m.status = false, MachineUndecided
 		return st
 	case st == engine.NonFinite || last == multibody.NotConverged:
-		m.begun, m.status = false, MachineLost
+		m.initialised, m.status = false, MachineLost
 		return engine.NotConverged
 	case st == engine.NotConverged:
 		m.status = MachineUnmet
@@ -242,7 +242,7 @@ func (m *Machine) tick(in *hil.ModelInput, h float64) engine.Status {
 		if last := m.step.Forces(m.t, h, m.x); last == multibody.Singular {
 			m.status = MachineSingular
 		} else if last != multibody.OK {
-			m.begun, m.status = false, MachineLost
+			m.initialised, m.status = false, MachineLost
 			return engine.NotConverged
 		}
 	}
@@ -253,7 +253,7 @@ func (m *Machine) tick(in *hil.ModelInput, h float64) engine.Status {
 func (j *Following) torque(in *hil.ModelInput) float64 {
 	a := &in.Axes[j.Axis]
 	tau := a.Effort
-	switch j.By {
+	switch j.Source {
 	case ByCurrent:
 		tau = j.K * a.Current
 	case ByCommand:
@@ -268,31 +268,31 @@ func (m *Machine) approach(in *hil.ModelInput) {
 	for range placeParts {
 		clear(v)
 		far := 0.0
-		for k, at := range m.at {
+		for k, at := range m.stateIndex {
 			far = max(far, math.Abs(m.s.Joints[k].motion(in).X-q[at[0]]))
 		}
 		share := 1.0
 		if far > placeStep {
 			share = placeStep / far
 		}
-		for k, at := range m.at {
+		for k, at := range m.stateIndex {
 			to := m.s.Joints[k].motion(in)
 			to.X = q[at[0]] + share*(to.X-q[at[0]])
 			if share < 1 {
 				to.V, to.A = 0, 0
 			}
-			m.place.Lead(k, to)
+			m.place.SetMotion(k, to)
 		}
 		if st := m.place.Place(m.x); st != multibody.OK && st != multibody.Singular {
 			m.status = MachineLost
 			return
 		}
 		if share == 1 {
-			for i, k := range m.led {
-				m.step.Lead(i, m.s.Joints[k].motion(in))
+			for i, k := range m.ledJoints {
+				m.step.SetMotion(i, m.s.Joints[k].motion(in))
 			}
 			m.step.Resume(m.t, m.x)
-			m.begun, m.status = true, MachineOK
+			m.initialised, m.status = true, MachineOK
 			return
 		}
 	}
@@ -301,13 +301,13 @@ func (m *Machine) approach(in *hil.ModelInput) {
 
 // show writes differences, powers and the numbers that were chosen.
 func (m *Machine) show(in *hil.ModelInput, h float64, before machine.Energies, y []float64) {
-	for i, k := range m.free {
-		y[i] = m.x[m.at[k][0]] - m.s.Joints[k].motion(in).X
+	for i, k := range m.freeJoints {
+		y[i] = m.x[m.stateIndex[k][0]] - m.s.Joints[k].motion(in).X
 	}
-	y = y[len(m.free):]
+	y = y[len(m.freeJoints):]
 	if m.s.Audit {
 		e := &m.step.Energies
-		y[0], y[1], y[2] = (e.In-before.In)/h, (e.Loss-before.Loss)/h, (e.Stored-before.Stored)/h
+		y[0], y[1], y[2] = (e.Input-before.Input)/h, (e.Loss-before.Loss)/h, (e.StoredEnergy-before.StoredEnergy)/h
 		y[3] = y[0] - y[1] - y[2]
 		y = y[4:]
 	}

@@ -51,10 +51,10 @@ func made(spec mech.Spec) func(mech.StepOptions) (*mech.Stepper, []float64, erro
 		}
 		x := s.NewState()
 		copy(x, []float64{0.5, 0.27711649, 1.78139383})
-		for k := range o.Led {
-			s.Lead(k, multibody.Motion{X: 0.5})
+		for k := range o.MotionJoints {
+			s.SetMotion(k, multibody.Motion{X: 0.5})
 		}
-		_, err = s.Begin(0, x, multibody.Assembly{Hold: []string{"crank"}[len(o.Led):]})
+		_, err = s.Begin(0, x, multibody.Assembly{Hold: []string{"crank"}[len(o.MotionJoints):]})
 		return s, x, err
 	}
 }
@@ -129,7 +129,7 @@ func (b *beside) move(q, v, a float64) (engine.Status, int) {
 // equation and the balance of the rocker ask for.
 func TestMachineIsLed(t *testing.T) {
 	s := &models.MachineSpec{Stepper: made(crankRocker()), Outputs: []string{"crank", "rocker.q", "coupler.q", "pin", "residual"},
-		Joints: []models.Following{{Joint: "crank", By: models.ByMotion, Ratio: -0.5, Offset: 0.3}}}
+		Joints: []models.Following{{Joint: "crank", Source: models.ByMotion, Ratio: -0.5, Offset: 0.3}}}
 	b, again := newBeside(t, s), newBeside(t, s)
 	motion := func(k int) (q, v, a float64) { // of the crank
 		return reference.Sine{Offset: 2.4, Tone: reference.Tone{Amplitude: 1.5, Frequency: 1.1, Phase: 1}}.At(float64(k) * 1e-3)
@@ -207,7 +207,7 @@ func TestMachineRunsAhead(t *testing.T) {
 		{models.ByCommand, hil.Motion{Command: torque}, crankRocker(), 1, nil}, {models.ByCommand, hil.Motion{Command: volts}, withMotor(volt), 0, volt},
 	} {
 		want := crankRocker()
-		if want.Efforts = []mech.Effort{{Joint: "crank", By: reference.Constant(torque)}}; c.volts != nil {
+		if want.Efforts = []mech.Effort{{Joint: "crank", Generator: reference.Constant(torque)}}; c.volts != nil {
 			want = withMotor(&circuit.Held{Value: volts})
 		}
 		m, err := mech.New(want)
@@ -223,7 +223,7 @@ func TestMachineRunsAhead(t *testing.T) {
 			t.Fatal(err)
 		}
 		b := newBeside(t, &models.MachineSpec{Stepper: made(c.spec), Audit: true, Outputs: []string{"crank"},
-			Joints: []models.Following{{Joint: "crank", By: c.by, Ratio: 1, K: c.k, Voltage: c.volts}}})
+			Joints: []models.Following{{Joint: "crank", Source: c.by, Ratio: 1, K: c.k, Voltage: c.volts}}})
 		c.axis.Position = 0.5
 		b.in.Axes[0] = c.axis
 		worst := 0.0
@@ -253,10 +253,10 @@ func TestMachineIsLost(t *testing.T) {
 		}
 		x := s.NewState()
 		copy(x, []float64{0.5, 0.27711649, 1.78139383})
-		s.Lead(0, multibody.Motion{X: 1.78139383})
+		s.SetMotion(0, multibody.Motion{X: 1.78139383})
 		_, err = s.Begin(0, x, multibody.Assembly{})
 		return s, x, err
-	}, Joints: []models.Following{{Joint: "rocker", By: models.ByMotion, Ratio: 1}}, Outputs: []string{"rocker.q"}})
+	}, Joints: []models.Following{{Joint: "rocker", Source: models.ByMotion, Ratio: 1}}, Outputs: []string{"rocker.q"}})
 	lost, back := 0, 0
 	for k := range 3000 {
 		q := 1.78139383 + 0.9*math.Sin(float64(k)*2e-3)
@@ -305,7 +305,7 @@ func TestMachineAllocations(t *testing.T) {
 	volt := new(circuit.Held)
 	for _, s := range []*models.MachineSpec{
 		{Stepper: made(crankRocker()), Joints: []models.Following{{Joint: "crank", Ratio: 1}}},
-		{Stepper: made(withMotor(volt)), Audit: true, Joints: []models.Following{{Joint: "crank", By: models.ByCommand, Ratio: 1, Voltage: volt}}},
+		{Stepper: made(withMotor(volt)), Audit: true, Joints: []models.Following{{Joint: "crank", Source: models.ByCommand, Ratio: 1, Voltage: volt}}},
 	} {
 		b := newBeside(t, s)
 		k := 0.0
@@ -319,8 +319,8 @@ func BenchmarkMachine(b *testing.B) {
 	volt := &circuit.Held{Value: 4}
 	for name, s := range map[string]*models.MachineSpec{
 		"led":     {Stepper: made(crankRocker()), Joints: []models.Following{{Joint: "crank", Ratio: 1}}},
-		"voltage": {Stepper: made(withMotor(volt)), Outputs: []string{"crank.q"}, Joints: []models.Following{{Joint: "crank", By: models.ByCommand, Ratio: 1, Voltage: volt}}},
-		"audited": {Stepper: made(withMotor(volt)), Audit: true, Joints: []models.Following{{Joint: "crank", By: models.ByCommand, Ratio: 1, Voltage: volt}}},
+		"voltage": {Stepper: made(withMotor(volt)), Outputs: []string{"crank.q"}, Joints: []models.Following{{Joint: "crank", Source: models.ByCommand, Ratio: 1, Voltage: volt}}},
+		"audited": {Stepper: made(withMotor(volt)), Audit: true, Joints: []models.Following{{Joint: "crank", Source: models.ByCommand, Ratio: 1, Voltage: volt}}},
 	} {
 		b.Run(name, func(b *testing.B) {
 			r := newBeside(b, s)

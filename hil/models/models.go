@@ -13,16 +13,16 @@ import (
 type Kind struct {
 	Name, Title string
 	Keys        []string // keys of its section that other kinds do not have
-	New         func(*Spec) (hil.Model, error)
+	Build       func(*Spec) (hil.Model, error)
 }
 
 // Kinds are all kinds, by Choice.
 var Kinds = []Kind{
-	{Name: "brush", Title: "brush of a motor", Keys: []string{"contact", "step", "parameters"}, New: func(s *Spec) (hil.Model, error) { return NewBrush(s) }},
-	{Name: "rival-laws", Title: "rival friction laws", Keys: []string{"laws", "memory"}, New: func(s *Spec) (hil.Model, error) { return NewRivalLaws(s) }},
-	{Name: "ball", Title: "friction of a rolling ball", Keys: []string{"ball"}, New: func(s *Spec) (hil.Model, error) { return NewBall(s.Ball) }},
-	{Name: "second-sensor", Title: "second sensor of an axis", Keys: []string{"sensor"}, New: func(s *Spec) (hil.Model, error) { return NewSensor(s.Sensor) }},
-	{Name: "machine", Title: "machine of bodies and motors", Keys: []string{"file", "text", "joints", "outputs", "audit"}, New: newMachine},
+	{Name: "brush", Title: "brush of a motor", Keys: []string{"contact", "step", "parameters"}, Build: func(s *Spec) (hil.Model, error) { return NewBrush(s) }},
+	{Name: "rival-laws", Title: "rival friction laws", Keys: []string{"laws", "memory"}, Build: func(s *Spec) (hil.Model, error) { return NewRivalLaws(s) }},
+	{Name: "ball", Title: "friction of a rolling ball", Keys: []string{"ball"}, Build: func(s *Spec) (hil.Model, error) { return NewBall(s.Ball) }},
+	{Name: "second-sensor", Title: "second sensor of an axis", Keys: []string{"sensor"}, Build: func(s *Spec) (hil.Model, error) { return NewSensor(s.Sensor) }},
+	{Name: "machine", Title: "machine of bodies and motors", Keys: []string{"file", "text", "joints", "outputs", "audit"}, Build: newMachine},
 }
 
 // Spec is what the kinds are built from; each takes its own part.

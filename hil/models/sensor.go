@@ -92,7 +92,7 @@ func (m *Sensor) Step(in *hil.ModelInput, y []float64) (engine.Status, uint8) {
 	now := float64(in.T) * 1e-9
 	axis := &in.Axes[m.s.Axis]
 	m.align.Motion(now, axis.Position, axis.Velocity)
-	if hil.IsFresh(&in.Fresh, m.s.Reading) {
+	if hil.IsFresh(&in.FreshSignals, m.s.Reading) {
 		now -= m.s.Wire
 		if m.s.Age >= 0 {
 			now -= in.Meas[m.s.Age]

@@ -23,10 +23,10 @@ func TestSensorTakesTheAge(t *testing.T) {
 		now := float64(k) * 1e-3
 		in.T = int64(k) * 1e6
 		axes[0].Position, axes[0].Velocity = angle(now), speed(now)
-		in.Fresh = hil.Fresh{}
+		in.FreshSignals = hil.Fresh{}
 		if k%5 == 0 {
 			meas[0], meas[1] = 0.25-1.5*angle(now-0.030-0.012-3e-4), 0.030 // 0.3 ms on the line
-			hil.SetFresh(&in.Fresh, 0)
+			hil.SetFresh(&in.FreshSignals, 0)
 		}
 		m.Step(&in, y)
 		k++

@@ -231,7 +231,7 @@ func (d *samples) fill(f *wire.Frame) {
 			}
 			f.V[k] = v
 			f.FreshFields |= 1 << k
-			if !numeric.Finite(v) {
+			if !numeric.IsFinite(v) {
 				d.Counters().NonFinite++
 			}
 		}

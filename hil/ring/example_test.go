@@ -37,8 +37,8 @@ func ExampleMailbox() {
 		m.Publish(&v)
 	}
 	var v float64
-	fmt.Println(m.Take(&v), v)
-	fmt.Println(m.Take(&v))
+	fmt.Println(m.Receive(&v), v)
+	fmt.Println(m.Receive(&v))
 	// Output:
 	// true 3
 	// false

@@ -20,28 +20,28 @@ type Mailbox[T any] struct {
 }
 
 type publisher[T any] struct {
-	ctl  *boxControl
-	slot [3]*T
-	own  uint32
+	ctl       *boxControl
+	slot      [3]*T
+	slotIndex uint32
 }
 
 type taker[T any] struct {
-	ctl     *boxControl
-	slot    [3]*T
-	own     uint32
-	corrupt bool
+	ctl       *boxControl
+	slot      [3]*T
+	slotIndex uint32
+	corrupt   bool
 }
 
 // boxControl is the head of a mailbox's memory: two lines, then three slots, each on lines of its own.
 type boxControl struct {
 	header
-	middle atomic.Uint32 // index of the middle slot | fresh
+	middle atomic.Uint32 // fresh || index of the middle slot | freshBit | fresh
 	_      [line - 4]byte
 }
 
 const (
 	slotBits = 3 // 0, 1 and 2 are slots; 3 can only come from damage
-	fresh    = 4
+	freshBit = 4
 )
 
 // The slots at the start: 0 publisher, 1 middle, 2 taker.
@@ -73,7 +73,7 @@ func NewMailbox[T any]() *Mailbox[T] {
 // AttachMailbox lays a mailbox over shared memory of at least MailboxSize bytes that begins on a multiple of 8. create
 // empties it and writes its header; without it the header must agree. Errors as for Attach.
 func AttachMailbox[T any](mem []byte, create bool) (*Mailbox[T], error) {
-	hash, err := plain[T]()
+	hash, err := layoutHash[T]()
 	if err != nil {
 		return nil, err
 	}
@@ -94,33 +94,33 @@ func AttachMailbox[T any](mem []byte, create bool) (*Mailbox[T], error) {
 		slot[i] = (*T)(unsafe.Pointer(&mem[int(unsafe.Sizeof(boxControl{}))+i*boxStride[T]()]))
 	}
 	m := new(Mailbox[T])
-	m.pub = publisher[T]{ctl: c, slot: slot, own: firstOwn}
-	m.sub = taker[T]{ctl: c, slot: slot, own: firstTaken}
+	m.pub = publisher[T]{ctl: c, slot: slot, slotIndex: firstOwn}
+	m.sub = taker[T]{ctl: c, slot: slot, slotIndex: firstTaken}
 	return m, nil
 }
 
 // Publish makes *v the newest value. It never waits and never allocates.
 func (m *Mailbox[T]) Publish(v *T) {
 	p := &m.pub
-	*p.slot[p.own] = *v
-	if got := p.ctl.middle.Swap(p.own|fresh) & slotBits; got < 3 {
-		p.own = got
+	*p.slot[p.slotIndex] = *v
+	if got := p.ctl.middle.Swap(p.slotIndex|freshBit) & slotBits; got < 3 {
+		p.slotIndex = got
 	}
 }
 
-// Take copies the newest value into *v if it is newer than the last one taken; false, with *v untouched, if not. It never
+// Receive copies the newest value into *v if it is newer than the last one taken; false, with *v untouched, if not. It never
 // waits and never allocates.
-func (m *Mailbox[T]) Take(v *T) bool {
+func (m *Mailbox[T]) Receive(v *T) bool {
 	t := &m.sub
-	if t.corrupt || t.ctl.middle.Load()&fresh == 0 {
+	if t.corrupt || t.ctl.middle.Load()&freshBit == 0 {
 		return false
 	}
-	got := t.ctl.middle.Swap(t.own) & slotBits
-	if got >= 3 || got == t.own {
+	got := t.ctl.middle.Swap(t.slotIndex) & slotBits
+	if got >= 3 || got == t.slotIndex {
 		t.corrupt = true
 		return false
 	}
-	t.own = got
+	t.slotIndex = got
 	*v = *t.slot[got]
 	return true
 }

@@ -9,22 +9,22 @@ import (
 func TestMailboxKeepsTheNewest(t *testing.T) {
 	m := NewMailbox[sample]()
 	var s sample
-	if m.Take(&s) {
+	if m.Receive(&s) {
 		t.Fatal("took from an empty mailbox")
 	}
 	for seq := uint64(1); seq <= 5; seq++ {
 		s.fill(seq)
 		m.Publish(&s)
 	}
-	if !m.Take(&s) || s.Seq != 5 || !s.whole() {
+	if !m.Receive(&s) || s.Seq != 5 || !s.whole() {
 		t.Errorf("took %d, want 5", s.Seq)
 	}
-	if m.Take(&s) {
+	if m.Receive(&s) {
 		t.Error("took the same value twice")
 	}
 	s.fill(6)
 	m.Publish(&s)
-	if !m.Take(&s) || s.Seq != 6 {
+	if !m.Receive(&s) || s.Seq != 6 {
 		t.Errorf("took %d, want 6", s.Seq)
 	}
 }
@@ -49,7 +49,7 @@ func takeUntil(t *testing.T, m *Mailbox[sample], n uint64) (taken int) {
 	last := uint64(0)
 	deadline := time.Now().Add(60 * time.Second)
 	for last < n {
-		if m.Take(&s) {
+		if m.Receive(&s) {
 			if s.Seq <= last || !s.whole() {
 				t.Fatalf("after %d came %d (whole %v)", last, s.Seq, s.whole())
 			}
@@ -70,8 +70,8 @@ func TestMailboxDistrustsTheWord(t *testing.T) {
 	m := NewMailbox[sample]()
 	var s sample
 	m.Publish(&s)
-	m.pub.ctl.middle.Store(3 | fresh)
-	if m.Take(&s) || !m.Corrupt() {
+	m.pub.ctl.middle.Store(3 | freshBit)
+	if m.Receive(&s) || !m.Corrupt() {
 		t.Error("a slot that does not exist was believed")
 	}
 	m.pub.ctl.middle.Store(3)

@@ -8,9 +8,9 @@ import (
 	"unsafe"
 )
 
-// plain checks that T is made of numbers, bools, arrays and structs only, and returns a hash of its layout (kind and
+// layoutHash checks that T is made of numbers, bools, arrays and structs only, and returns a hash of its layout (kind and
 // offset of every field). The error names the field that cannot travel.
-func plain[T any]() (uint64, error) {
+func layoutHash[T any]() (uint64, error) {
 	t := reflect.TypeFor[T]()
 	if t.Size() == 0 {
 		return 0, fmt.Errorf("ring: %v has no size", t)

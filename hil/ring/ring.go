@@ -66,22 +66,22 @@ type Ring[T any] struct {
 
 // Writer is the producer's end. Its methods are for one goroutine, except Pushed and Dropped.
 type Writer[T any] struct {
-	ctl   *control
-	slots []T
-	mask  uint64
-	head  uint64 // same as ctl.head
-	seen  uint64 // newest known tail
-	drops uint64 // same as ctl.drops
+	ctl       *control
+	slots     []T
+	mask      uint64
+	head      uint64 // same as ctl.head
+	knownTail uint64 // newest known tail
+	drops     uint64 // same as ctl.drops
 }
 
 // Reader is the consumer's end. Its methods are for one goroutine, except Head, Offered and Dropped.
 type Reader[T any] struct {
-	ctl     *control
-	slots   []T
-	mask    uint64
-	tail    uint64 // same as ctl.tail
-	seen    uint64 // newest known head
-	corrupt bool
+	ctl       *control
+	slots     []T
+	mask      uint64
+	tail      uint64 // same as ctl.tail
+	knownHead uint64 // newest known head
+	corrupt   bool
 }
 
 // Size is the memory in bytes that a mapped ring of capacity values needs: a multiple of 128.
@@ -106,7 +106,7 @@ func New[T any](capacity int) *Ring[T] {
 // and writes its header; without it the header must agree. Errors: memory too small or misaligned, a capacity that is not
 // a power of two, a T with pointers, a header that belongs to something else.
 func Attach[T any](mem []byte, capacity int, create bool) (*Ring[T], error) {
-	hash, err := plain[T]()
+	hash, err := layoutHash[T]()
 	if err != nil {
 		return nil, err
 	}
@@ -130,8 +130,8 @@ func Attach[T any](mem []byte, capacity int, create bool) (*Ring[T], error) {
 	slots := unsafe.Slice((*T)(unsafe.Pointer(&mem[unsafe.Sizeof(control{})])), capacity)
 	mask := uint64(capacity - 1)
 	r := new(Ring[T])
-	r.w = Writer[T]{ctl: c, slots: slots, mask: mask, head: c.head.Load(), seen: c.tail.Load(), drops: c.drops.Load()}
-	r.r = Reader[T]{ctl: c, slots: slots, mask: mask, tail: c.tail.Load(), seen: c.tail.Load()}
+	r.w = Writer[T]{ctl: c, slots: slots, mask: mask, head: c.head.Load(), knownTail: c.tail.Load(), drops: c.drops.Load()}
+	r.r = Reader[T]{ctl: c, slots: slots, mask: mask, tail: c.tail.Load(), knownHead: c.tail.Load()}
 	return r, nil
 }
 
@@ -144,9 +144,9 @@ func (r *Ring[T]) Reader() *Reader[T] { return &r.r }
 // Push copies *v into the ring. When the ring is full the value is dropped and counted, and Push returns false. It never
 // waits and never allocates. A tail that makes no sense (a dying consumer) reads as full.
 func (w *Writer[T]) Push(v *T) bool {
-	if w.head-w.seen > w.mask {
-		w.seen = w.ctl.tail.Load()
-		if w.head-w.seen > w.mask {
+	if w.head-w.knownTail > w.mask {
+		w.knownTail = w.ctl.tail.Load()
+		if w.head-w.knownTail > w.mask {
 			w.drops++
 			w.ctl.drops.Store(w.drops)
 			return false
@@ -161,7 +161,7 @@ func (w *Writer[T]) Push(v *T) bool {
 // Pop copies the oldest value into *v; false when there is none, or when the indices are corrupt. It never waits and
 // never allocates.
 func (r *Reader[T]) Pop(v *T) bool {
-	if r.tail == r.seen && r.look() == 0 {
+	if r.tail == r.knownHead && r.refresh() == 0 {
 		return false
 	}
 	*v = r.slots[r.tail&r.mask]
@@ -170,21 +170,21 @@ func (r *Reader[T]) Pop(v *T) bool {
 	return true
 }
 
-// look renews the known head and returns how many values wait. A head that is behind the tail or further ahead than the
+// refresh renews the known head and returns how many values wait. A head that is behind the tail or further ahead than the
 // ring is long cannot come from a Push: the peer's memory is not to be trusted any more.
-func (r *Reader[T]) look() uint64 {
+func (r *Reader[T]) refresh() uint64 {
 	n := r.ctl.head.Load() - r.tail
 	if r.corrupt || n > r.mask+1 {
 		r.corrupt = true
-		r.seen = r.tail // nothing left to read
+		r.knownHead = r.tail // nothing left to read
 		return 0
 	}
-	r.seen = r.tail + n
+	r.knownHead = r.tail + n
 	return n
 }
 
 // Len is the number of values that wait, 0 when corrupt.
-func (r *Reader[T]) Len() int { return int(r.look()) }
+func (r *Reader[T]) Len() int { return int(r.refresh()) }
 
 // Corrupt tells that the producer's index made no sense; the reader yields nothing from then on.
 func (r *Reader[T]) Corrupt() bool { return r.corrupt }

@@ -168,7 +168,7 @@ func TestIndicesWrapAround(t *testing.T) {
 	const near = ^uint64(0) - 2
 	r.w.ctl.head.Store(near)
 	r.w.ctl.tail.Store(near)
-	r.w.head, r.w.seen, r.r.tail, r.r.seen = near, near, near, near
+	r.w.head, r.w.knownTail, r.r.tail, r.r.knownHead = near, near, near, near
 	var s sample
 	for seq := uint64(1); seq <= 20; seq++ {
 		s.fill(seq)
@@ -222,10 +222,10 @@ func TestNoPointers(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "ring.bad.In[].Name is a string") {
 		t.Errorf("error %v does not name the field", err)
 	}
-	if _, err := plain[time.Time](); err == nil {
+	if _, err := layoutHash[time.Time](); err == nil {
 		t.Error("time.Time holds a *Location and was accepted")
 	}
-	if _, err := plain[struct{}](); err == nil {
+	if _, err := layoutHash[struct{}](); err == nil {
 		t.Error("a value without size was accepted")
 	}
 	defer func() {
@@ -268,7 +268,7 @@ func TestNoAllocations(t *testing.T) {
 	for name, f := range map[string]func(){
 		"push and pop":     func() { w.Push(in); rd.Pop(out) },
 		"push into full":   func() { w.Push(in) },
-		"publish and take": func() { m.Publish(in); m.Take(out) },
+		"publish and take": func() { m.Publish(in); m.Receive(out) },
 		"counters":         func() { _ = rd.Offered() + rd.Head() + rd.Dropped() + uint64(rd.Len()) },
 	} {
 		if n := testing.AllocsPerRun(200, f); n != 0 {
@@ -293,13 +293,13 @@ func BenchmarkMailbox(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			m.Publish(s)
-			m.Take(s)
+			m.Receive(s)
 		}
 	})
 	b.Run("take nothing", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			m.Take(s)
+			m.Receive(s)
 		}
 	})
 }

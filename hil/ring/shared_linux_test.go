@@ -33,7 +33,7 @@ func stressSize() int { return ArenaSize(Size[sample](stressRoom), MailboxSize[s
 
 func channels(mem []byte, create bool) (*Ring[sample], *Mailbox[sample], error) {
 	a := NewArena(mem)
-	part, err := a.Take(Size[sample](stressRoom))
+	part, err := a.Allocate(Size[sample](stressRoom))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -41,7 +41,7 @@ func channels(mem []byte, create bool) (*Ring[sample], *Mailbox[sample], error) 
 	if err != nil {
 		return nil, nil, err
 	}
-	if part, err = a.Take(MailboxSize[sample]()); err != nil {
+	if part, err = a.Allocate(MailboxSize[sample]()); err != nil {
 		return nil, nil, err
 	}
 	m, err := AttachMailbox[sample](part, create)
@@ -144,7 +144,7 @@ func TestProducerKilled(t *testing.T) {
 				}
 				last = s.Seq
 			}
-			if m.Take(&newest) && !newest.whole() {
+			if m.Receive(&newest) && !newest.whole() {
 				t.Fatalf("round %d: torn value %d in the mailbox", i, newest.Seq)
 			}
 		}

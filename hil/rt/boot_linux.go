@@ -50,10 +50,10 @@ func stage1(o order) error {
 		err := unix.SchedSetAttr(0, &unix.SchedAttr{Policy: unix.SCHED_FIFO, Priority: uint32(o.priority)}, 0) // no reset on fork
 		var errno syscall.Errno
 		if errors.As(err, &errno) {
-			o.refused = int(errno)
+			o.schedErrno = int(errno)
 		}
 	}
-	if o.priority == 0 || o.refused != 0 {
+	if o.priority == 0 || o.schedErrno != 0 {
 		bestOrdinary()
 	}
 	err := syscall.Exec("/proc/self/exe", os.Args, coreEnv(os.Environ(), nil, o))
@@ -120,8 +120,8 @@ func (p *Privileges) readScheduling(o order) error {
 	switch {
 	case o.priority == 0:
 		p.Notes = append(p.Notes, "real-time scheduling was not asked for; "+costOrdinary)
-	case o.refused != 0:
-		p.Notes = append(p.Notes, refusedNote(syscall.Errno(o.refused), o.priority))
+	case o.schedErrno != 0:
+		p.Notes = append(p.Notes, refusedNote(syscall.Errno(o.schedErrno), o.priority))
 	default:
 		for _, t := range threads {
 			if t.Policy != "FIFO" || t.Priority != o.priority {

@@ -99,7 +99,7 @@ func TestClockAllocatesNothing(t *testing.T) {
 	var l LifeLine
 	n := testing.AllocsPerRun(100, func() {
 		SleepUntil(Now()+20e3, 5e3)
-		_, _, _ = l.Lost(), l.Why(), l.Stop()
+		_, _, _ = l.SupervisorLost(), l.LossText(), l.Stop()
 	})
 	if n != 0 {
 		t.Errorf("%g allocations, want 0", n)

@@ -12,8 +12,8 @@ import (
 
 // Close ends the watch and returns when its goroutines have ended.
 func (l *LifeLine) Close() {
-	l.once.Do(func() { close(l.quit) })
-	l.done.Wait()
+	l.closeOnce.Do(func() { close(l.quit) })
+	l.watchers.Wait()
 }
 
 // Stop asks for an orderly end (SIGTERM): the core's LifeLine reports Stop.

@@ -26,23 +26,23 @@ const orderEnv = "HIL_RT_CORE"
 
 // order is what the supervisor asks of the core, and what stage 1 tells stage 2.
 type order struct {
-	stage    int
-	parent   int           // pid of the supervisor
-	priority int           // 0: ordinary scheduling wanted
-	rtTime   time.Duration // 0: no limit
-	extra    int           // number of further descriptors
-	refused  int           // errno of sched_setattr in stage 1; 0: granted
+	stage      int
+	parent     int           // pid of the supervisor
+	priority   int           // 0: ordinary scheduling wanted
+	rtTime     time.Duration // 0: no limit
+	extra      int           // number of further descriptors
+	schedErrno int           // errno of sched_setattr in stage 1; 0: granted
 }
 
 const orderForm = "stage=%d,parent=%d,priority=%d,rttime_ns=%d,extra=%d,refused=%d"
 
 func (o order) String() string {
-	return fmt.Sprintf(orderForm, o.stage, o.parent, o.priority, int64(o.rtTime), o.extra, o.refused)
+	return fmt.Sprintf(orderForm, o.stage, o.parent, o.priority, int64(o.rtTime), o.extra, o.schedErrno)
 }
 
 func parseOrder(s string) (o order, err error) {
 	var ns int64
-	if _, err := fmt.Sscanf(s, orderForm, &o.stage, &o.parent, &o.priority, &ns, &o.extra, &o.refused); err != nil {
+	if _, err := fmt.Sscanf(s, orderForm, &o.stage, &o.parent, &o.priority, &ns, &o.extra, &o.schedErrno); err != nil {
 		return o, fmt.Errorf("%s=%q: %w", orderEnv, s, err)
 	}
 	o.rtTime = time.Duration(ns)

@@ -8,7 +8,7 @@ import (
 )
 
 func TestOrderRoundTrip(t *testing.T) {
-	o := order{stage: 2, parent: 4711, priority: 50, rtTime: 500 * time.Millisecond, extra: 3, refused: 1}
+	o := order{stage: 2, parent: 4711, priority: 50, rtTime: 500 * time.Millisecond, extra: 3, schedErrno: 1}
 	got, err := parseOrder(o.String())
 	if err != nil || got != o {
 		t.Errorf("%+v, %v; want %+v", got, err, o)

@@ -7,12 +7,12 @@ import (
 
 // LifeLine watches the supervisor on behalf of the core. The tick reads flags only.
 type LifeLine struct {
-	lost atomic.Uint32 // a loss; one that is final stays
-	stop atomic.Bool
-	news chan struct{} // something of this changed; room for one
-	quit chan struct{}
-	once sync.Once
-	done sync.WaitGroup
+	loss      atomic.Uint32 // a loss; one that is final stays
+	stop      atomic.Bool
+	news      chan struct{} // something of this changed; room for one
+	quit      chan struct{}
+	closeOnce sync.Once
+	watchers  sync.WaitGroup
 }
 
 // loss is how the supervisor was found missing.
@@ -28,36 +28,36 @@ const (
 
 var lossText = [...]string{"", "its beat fell silent", "it was stopped", "its death signal came", "the life pipe ended"}
 
-// Lost tells whether the supervisor is gone, hangs, does not get a processor or was stopped. Of the last three it may come back.
-func (l *LifeLine) Lost() bool { return l.lost.Load() != alive }
+// SupervisorLost tells whether the supervisor is gone, hangs, does not get a processor or was stopped. Of the last three it may come back.
+func (l *LifeLine) SupervisorLost() bool { return l.loss.Load() != alive }
 
-// Gone tells whether it has ended. That is final.
-func (l *LifeLine) Gone() bool { return l.lost.Load() >= lossSignal }
+// SupervisorEnded tells whether it has ended. That is final.
+func (l *LifeLine) SupervisorEnded() bool { return l.loss.Load() >= lossSignal }
 
-// Why says how the loss was noticed; empty while the supervisor lives.
-func (l *LifeLine) Why() string { return lossText[l.lost.Load()] }
+// LossText says how the loss was noticed; empty while the supervisor lives.
+func (l *LifeLine) LossText() string { return lossText[l.loss.Load()] }
 
 // Stop tells whether an orderly stop was asked for (SIGTERM).
 func (l *LifeLine) Stop() bool { return l.stop.Load() }
 
-// News says, for one reader, that Lost, Gone or Stop have changed.
+// News says, for one reader, that SupervisorLost, SupervisorEnded or Stop have changed.
 func (l *LifeLine) News() <-chan struct{} { return l.news }
 
 // see notes what is known of the supervisor now.
 func (l *LifeLine) see(now loss) {
 	for {
-		was := l.lost.Load()
+		was := l.loss.Load()
 		if was == now || was >= lossSignal {
 			return
 		}
-		if l.lost.CompareAndSwap(was, now) {
-			l.tell()
+		if l.loss.CompareAndSwap(was, now) {
+			l.notify()
 			return
 		}
 	}
 }
 
-func (l *LifeLine) tell() {
+func (l *LifeLine) notify() {
 	select {
 	case l.news <- struct{}{}:
 	default:

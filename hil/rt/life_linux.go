@@ -23,21 +23,21 @@ import (
 func (h *Handover) WatchLife(beat *atomic.Int64, silence time.Duration) *LifeLine {
 	parent := watchProcess(os.Getppid())
 	l := &LifeLine{quit: make(chan struct{}), news: make(chan struct{}, 1)}
-	l.done.Add(2)
+	l.watchers.Add(2)
 	go l.watchSignals(h)
 	go l.watchPipe(h.life, parent, beat, int64(silence))
 	return l
 }
 
 func (l *LifeLine) watchSignals(h *Handover) {
-	defer l.done.Done()
+	defer l.watchers.Done()
 	defer signal.Stop(h.signals)
 	for {
 		select {
 		case s := <-h.signals:
 			if s == unix.SIGTERM {
 				l.stop.Store(true)
-				l.tell()
+				l.notify()
 			} else {
 				l.see(lossSignal)
 			}
@@ -48,13 +48,13 @@ func (l *LifeLine) watchSignals(h *Handover) {
 }
 
 const (
-	look      = 5    // ms  between two looks at the beat; the end of the pipe wakes the watch at once
-	stopAfter = 20e6 // ns  of silence after which a stopped supervisor is looked for
+	pollInterval = 5    // ms  between two looks at the beat; the end of the pipe wakes the watch at once
+	stopAfter    = 20e6 // ns  of silence after which a stopped supervisor is looked for
 )
 
 // watchPipe waits on the life pipe, in which nothing is ever written, and looks at the beat in between.
 func (l *LifeLine) watchPipe(fd int, parent *process, beat *atomic.Int64, silence int64) {
-	defer l.done.Done()
+	defer l.watchers.Done()
 	defer unix.Close(fd)
 	defer parent.close()
 	fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
@@ -72,13 +72,13 @@ func (l *LifeLine) watchPipe(fd int, parent *process, beat *atomic.Int64, silenc
 		default:
 		}
 		fds[0].Revents = 0
-		if n, err := unix.Poll(fds, look); err == nil && n > 0 && fds[0].Revents&(unix.POLLHUP|unix.POLLERR|unix.POLLNVAL) != 0 {
+		if n, err := unix.Poll(fds, pollInterval); err == nil && n > 0 && fds[0].Revents&(unix.POLLHUP|unix.POLLERR|unix.POLLNVAL) != 0 {
 			l.see(lossPipe)
 			<-l.quit
 			return
 		}
 		now := Now()
-		awake := min(now-last, 2*look*1e6) // a longer gap is one in which this process did not run itself
+		awake := min(now-last, 2*pollInterval*1e6) // a longer gap is one in which this process did not run itself
 		last = now
 		if beat == nil || silence <= 0 {
 			continue

@@ -110,7 +110,7 @@ func TestBeat(t *testing.T) {
 		t.Fatalf("%v, noticed %q, want %q", e, w.why(), lossText[lossBeat])
 	}
 	t.Logf("silent beat noticed after %v, threshold %v", took.Round(time.Millisecond), beatSilence)
-	if took < beatSilence-2*look*time.Millisecond || took > 10*beatSilence {
+	if took < beatSilence-2*pollInterval*time.Millisecond || took > 10*beatSilence {
 		t.Errorf("noticed after %v, want about %v", took, beatSilence)
 	}
 }

@@ -29,13 +29,13 @@ func LockHolder(path string) int {
 
 // ClaimedCPU is a processor that this process ticks on. It is free again when the process ends, however it ends.
 type ClaimedCPU struct {
-	CPU    int
-	Shared int // another process that ticks there too; 0: none, or it cannot be seen
-	lock   int
+	CPU       int
+	SharerPID int // another process that ticks there too; 0: none, or it cannot be seen
+	lock      int
 }
 
 // ClaimCPU claims a processor for a tick: the wanted one, or, where it is −1 or not ours, the last that nobody ticks on. If
-// there is none left, or somebody ticks on the wanted one, it is shared, and Shared tells with whom.
+// there is none left, or somebody ticks on the wanted one, it is shared, and SharerPID tells with whom.
 //
 // The mark is a lock on the processor's own folder in /sys: everybody may open it, nothing needs to be created or cleaned up,
 // and the kernel lifts it with the process.
@@ -59,7 +59,7 @@ func ClaimCPU(want int) ClaimedCPU {
 		}
 		unix.Close(fd)
 	}
-	return ClaimedCPU{CPU: cpus[0], Shared: LockHolder(cpuFolder(cpus[0])), lock: -1}
+	return ClaimedCPU{CPU: cpus[0], SharerPID: LockHolder(cpuFolder(cpus[0])), lock: -1}
 }
 
 func cpuFolder(cpu int) string { return fmt.Sprintf("/sys/devices/system/cpu/cpu%d", cpu) }

@@ -22,22 +22,22 @@ func TestClaimCPU(t *testing.T) {
 	var held []ClaimedCPU
 	for _, cpu := range cpus {
 		c := ClaimCPU(-1)
-		if c.CPU != cpu || c.Shared != 0 {
+		if c.CPU != cpu || c.SharerPID != 0 {
 			t.Fatalf("claim %d: %+v, want processor %d alone", len(held)+1, c, cpu)
 		}
 		held = append(held, c)
 	}
-	if c := ClaimCPU(-1); c.CPU != cpus[0] || c.Shared != os.Getpid() {
+	if c := ClaimCPU(-1); c.CPU != cpus[0] || c.SharerPID != os.Getpid() {
 		t.Errorf("one too many: %+v, want processor %d shared with %d", c, cpus[0], os.Getpid())
 	}
 	last := held[len(held)-1]
-	if c := ClaimCPU(last.CPU); c.CPU != last.CPU || c.Shared != os.Getpid() {
+	if c := ClaimCPU(last.CPU); c.CPU != last.CPU || c.SharerPID != os.Getpid() {
 		t.Errorf("a processor that is taken: %+v", c)
 	}
 	last.Release()
 	for _, want := range []int{last.CPU, -1, 100_000} { // the only one that is free
 		c := ClaimCPU(want)
-		if c.CPU != last.CPU || c.Shared != 0 {
+		if c.CPU != last.CPU || c.SharerPID != 0 {
 			t.Errorf("claim of %d: %+v, want %d", want, c, last.CPU)
 		}
 		c.Release()

@@ -9,5 +9,5 @@ func StartedBy() int { return 0 }
 type Process struct{}
 
 func WatchProcess(int) *Process { return &Process{} }
-func (*Process) Ended() bool    { return false }
+func (*Process) Exited() bool   { return false }
 func (*Process) Close()         {}

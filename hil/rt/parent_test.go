@@ -21,7 +21,7 @@ func TestWatchProcess(t *testing.T) {
 		if !descriptor {
 			p.Close()
 		}
-		if p.Ended() {
+		if p.Exited() {
 			t.Fatal("a living process has ended")
 		}
 		defer p.Close()
@@ -29,7 +29,7 @@ func TestWatchProcess(t *testing.T) {
 	p := WatchProcess(pid)
 	defer p.Close()
 	c.Process.Kill()
-	for end := time.Now().Add(10 * time.Second); p.fd >= 0 && !p.Ended(); { // nobody has waited for it yet
+	for end := time.Now().Add(10 * time.Second); p.fd >= 0 && !p.Exited(); { // nobody has waited for it yet
 		if time.Now().After(end) {
 			t.Fatal("a killed process has not ended")
 		}
@@ -37,11 +37,11 @@ func TestWatchProcess(t *testing.T) {
 	}
 	c.Wait()
 	for _, gone := range []*Process{p, WatchProcess(pid), {pid: pid, fd: -1}} {
-		if !gone.Ended() {
+		if !gone.Exited() {
 			t.Error("a process that is gone has not ended")
 		}
 	}
-	if WatchProcess(os.Getpid()).Ended() {
+	if WatchProcess(os.Getpid()).Exited() {
 		t.Error("this process has ended")
 	}
 }

@@ -34,7 +34,7 @@ func StartedBy() int {
 // descriptors of processes (Linux 5.3); a zombie has ended.
 type Process struct {
 	pid, fd int // fd −1: there is no descriptor, the process is asked for by its number
-	gone    bool
+	exited  bool
 }
 
 // WatchProcess watches the process with this number from now on. One that is not there any more has ended.
@@ -44,22 +44,22 @@ func WatchProcess(pid int) *Process {
 	case nil:
 		p.fd = fd
 	case unix.ESRCH:
-		p.gone = true
+		p.exited = true
 	}
 	return p
 }
 
-// Ended tells whether it has ended.
-func (p *Process) Ended() bool {
+// Exited tells whether it has ended.
+func (p *Process) Exited() bool {
 	switch {
-	case p.gone:
+	case p.exited:
 	case p.fd >= 0:
 		n, err := unix.Poll([]unix.PollFd{{Fd: int32(p.fd), Events: unix.POLLIN}}, 0)
-		p.gone = err == nil && n > 0
+		p.exited = err == nil && n > 0
 	default:
-		p.gone = unix.Kill(p.pid, 0) == unix.ESRCH
+		p.exited = unix.Kill(p.pid, 0) == unix.ESRCH
 	}
-	return p.gone
+	return p.exited
 }
 
 // Close gives the descriptor back.

@@ -18,11 +18,11 @@
 //	boot, err := rt.Boot()              // first thing in main; returns in the second incarnation
 //	life := boot.WatchLife(&beat, …)    // then open devices, start threads, let them run 100 ms
 //	rt.PinThread(cpu)                   // the ticking thread only
-//	rt.Settle()                         // no collections; from here nothing stops the world
+//	rt.DisableGC()                      // no collections; from here nothing stops the world
 //	rt.SleepUntil(deadline, spin)       // … and so on
 //
-// From Settle on, nothing may stop the world: no runtime.ReadMemStats, GOMAXPROCS(n), profiles or goroutine dumps in the
-// core; and at no time a collection of garbage (Settle says why).
+// From DisableGC on, nothing may stop the world: no runtime.ReadMemStats, GOMAXPROCS(n), profiles or goroutine dumps in the
+// core; and at no time a collection of garbage (DisableGC says why).
 //
 // Assumptions: Linux ≥ 4.4 for everything here (the custom slice of the unprivileged path needs 6.12 and says so where
 // it had no effect). Elsewhere clock and sleep work at the precision of package time, and all else returns an error that

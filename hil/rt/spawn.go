@@ -50,11 +50,11 @@ func (s *CoreSpec) order() (order, error) {
 
 // Core is a running core, seen by its supervisor.
 type Core struct {
-	PID  int
-	cmd  *exec.Cmd
-	life *os.File // writing end of the life pipe; the core lives as long as it is open
-	done chan Exit
-	seen *process
+	PID     int
+	cmd     *exec.Cmd
+	life    *os.File // writing end of the life pipe; the core lives as long as it is open
+	done    chan Exit
+	process *process
 }
 
 // Done delivers the end of the core, once, and is closed then.
@@ -64,11 +64,11 @@ func (c *Core) Done() <-chan Exit { return c.done }
 func (c *Core) Kill() { c.cmd.Process.Kill() } // the only error is that it is gone already
 
 // Stopped tells whether a signal (SIGSTOP) holds the core. To be asked by one goroutine; it allocates nothing.
-func (c *Core) Stopped() bool { return c.seen.stopped() }
+func (c *Core) Stopped() bool { return c.process.stopped() }
 
 // Ran is how long the thread that ticks has had a processor, ns, and whether it waits for one or has it now: a core that stands still, wants
 // a processor and does not get it, is starved, not hung. As Stopped.
-func (c *Core) Ran() (ns int64, wants bool) { return c.seen.ran() }
+func (c *Core) Ran() (ns int64, wants bool) { return c.process.ran() }
 
 // Exit is how a core ended and what it used.
 type Exit struct {

@@ -77,13 +77,13 @@ func (c *Core) attend(started chan<- error) {
 		return
 	}
 	c.PID = c.cmd.Process.Pid
-	c.seen = watchProcess(c.PID)
+	c.process = watchProcess(c.PID)
 	started <- nil
 	err := c.cmd.Wait()
 	e := exitOf(c.cmd.ProcessState, err)
 	e.PID, e.Lived = c.PID, time.Since(at)
 	c.life.Close()
-	c.seen.close()
+	c.process.close()
 	c.done <- e
 	close(c.done)
 }

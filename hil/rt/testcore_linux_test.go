@@ -83,8 +83,8 @@ func testCore(mode string) int {
 	life := boot.WatchLife(&w.Beat, 250*time.Millisecond)
 	if mode == "life" {
 		for w.Up.Store(Now()); ; SleepUntil(Now()+200e3, 0) {
-			if life.Lost() {
-				copy(w.Why[:], life.Why())
+			if life.SupervisorLost() {
+				copy(w.Why[:], life.LossText())
 				w.Noticed.Store(Now())
 				return 5
 			}
@@ -157,7 +157,7 @@ func testTick(boot *Handover, w *words) error {
 		return err
 	}
 	var before, after runtime.MemStats
-	Settle()
+	DisableGC()
 	runtime.ReadMemStats(&before)
 	w.Up.Store(Now())
 	rep.Up = Now()

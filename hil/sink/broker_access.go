@@ -61,7 +61,7 @@ func userOf(cl *mqtt.Client) string { return cmp.Or(string(cl.Properties.Usernam
 // OnConnectAuthenticate lets viewers in with any password and the others with theirs, as long as there are seats. A client id ends the
 // connection that has it: a viewer's must not end that of the operator or of the rig.
 func (a *access) OnConnectAuthenticate(cl *mqtt.Client, pk packets.Packet) bool {
-	defer failure.Tell()
+	defer failure.Report()
 	user := cmp.Or(string(pk.Connect.Username), userViewer)
 	if !a.validCredentials(user, pk.Connect.Password) {
 		return false
@@ -122,7 +122,7 @@ func (a *access) OnSessionEstablish(cl *mqtt.Client, pk packets.Packet) {
 
 // OnPublish passes on what may be published.
 func (a *access) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, error) {
-	defer failure.Tell()
+	defer failure.Report()
 	user := string(cl.Properties.Username)
 	if cl.Net.Inline || user == userRig {
 		return pk, nil

@@ -152,7 +152,7 @@ func (c *conn) signal() {
 
 // write sends what is queued until the connection is closed and the queue empty, or the client takes nothing any more.
 func (c *conn) write() {
-	defer failure.Tell()
+	defer failure.Report()
 	defer c.b.writers.Done()
 	var out []byte
 	for range c.wake {

@@ -74,8 +74,8 @@ func (w *timing) add(r *hil.Row) {
 	}
 	w.ticks++
 	w.lastTime = r.T
-	w.lateness.add(int64(r.Late))
-	w.busyTime.add(int64(r.Busy))
+	w.lateness.add(int64(r.Lateness))
+	w.busyTime.add(int64(r.BusyTime))
 }
 
 func (w *timing) reset() {
@@ -113,7 +113,7 @@ func (m *Metrics) Add(r *hil.Row) {
 	} else {
 		m.follow(r)
 	}
-	m.newestRow = rowStamp{r.Seq, r.Epoch, r.Mode, r.Flags, r.Cause, r.Where, r.Value, r.Limit}
+	m.newestRow = rowStamp{r.Seq, r.Epoch, r.Mode, r.Flags, r.Cause, r.CauseSignal, r.Value, r.Limit}
 	m.ticks++
 
 	// whole seconds: the finished one is kept for the reports, the other is emptied and filled next

@@ -69,7 +69,8 @@ func (m *Metrics) snapshot() Health {
 	h := Health{Time: time.Now(), Ticks: m.ticks, Mode: m.newestRow.mode, Cause: m.newestRow.cause, Flags: m.newestRow.flags,
 		Counts: m.count, FlagRows: m.flags, LatenessTotal: m.total.lateness.spread(), BusyTimeTotal: m.total.busyTime.spread()}
 	if m.o.Schema != nil {
-		h.CauseText = (&hil.Row{Cause: h.Cause, Where: m.newestRow.signal, Value: m.newestRow.value, Limit: m.newestRow.limit}).Why(m.o.Schema)
+		h.CauseText = (&hil.Row{Cause: h.Cause, CauseSignal: m.newestRow.signal, Value: m.newestRow.value,
+			Limit: m.newestRow.limit}).CauseText(m.o.Schema)
 	}
 	nan := math.NaN()
 	h.Lateness, h.BusyTime = Spread{nan, nan, nan, nan}, Spread{nan, nan, nan, nan}

@@ -79,7 +79,7 @@ func TestMetricsCountByCause(t *testing.T) {
 	}
 	schema := testSchema()
 	m = NewMetrics(MetricsOptions{Schema: &schema})
-	m.Add(&hil.Row{Seq: 1, Mode: hil.Trip, Cause: hil.CauseStale, Where: 2, Value: 0.03, Limit: 0.02})
+	m.Add(&hil.Row{Seq: 1, Mode: hil.Trip, Cause: hil.CauseStale, CauseSignal: 2, Value: 0.03, Limit: 0.02})
 	h = m.Health()
 	decode(t, h.AppendJSON(nil), &j)
 	if j["why"] != "stale sensor drive.motor.current: 0.03 s, limit 0.02 s" || j["cause"] != "stale sensor" {
@@ -99,12 +99,12 @@ func TestMetricsCountByCause(t *testing.T) {
 func TestMetricsWindows(t *testing.T) {
 	m := NewMetrics(MetricsOptions{WarmUp: 500 * time.Millisecond})
 	for i := range 2501 {
-		r := hil.Row{Seq: uint64(i + 1), T: int64(i) * 1e6, Late: 10_000, Busy: 2000}
+		r := hil.Row{Seq: uint64(i + 1), T: int64(i) * 1e6, Lateness: 10_000, BusyTime: 2000}
 		switch {
 		case i < 500:
-			r.Late = 5_000_000
+			r.Lateness = 5_000_000
 		case i >= 1000:
-			r.Late = 100_000
+			r.Lateness = 100_000
 		}
 		m.Add(&r)
 	}
@@ -194,7 +194,7 @@ func sideSchema() hil.Schema {
 func TestMetricsAllocateNothing(t *testing.T) {
 	schema := sideSchema()
 	m := NewMetrics(MetricsOptions{Schema: &schema})
-	r := hil.Row{Late: 12_345, Busy: 3456, Flags: hil.FlagLate | hil.FlagClamped}
+	r := hil.Row{Lateness: 12_345, BusyTime: 3456, Flags: hil.FlagLate | hil.FlagClamped}
 	if n := testing.AllocsPerRun(3000, func() { r.Seq++; r.T += 1e6; m.Add(&r) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
@@ -202,7 +202,7 @@ func TestMetricsAllocateNothing(t *testing.T) {
 
 func BenchmarkMetricsAdd(b *testing.B) {
 	m := NewMetrics(MetricsOptions{})
-	r := hil.Row{Late: 12_345, Busy: 3456}
+	r := hil.Row{Lateness: 12_345, BusyTime: 3456}
 	b.ReportAllocs()
 	for b.Loop() {
 		r.Seq++

@@ -212,7 +212,7 @@ func (p *Publisher) Run(ctx context.Context, rows RowSource) error {
 	}
 	stop, sent := make(chan struct{}), make(chan struct{})
 	go func() {
-		defer failure.Tell()
+		defer failure.Report()
 		defer close(sent)
 		p.sender.run(stop)
 	}()

@@ -62,10 +62,10 @@ func (d *commands) subscribe(c paho.Client) {
 		return
 	}
 	go func() {
-		defer failure.Tell()
+		defer failure.Report()
 		defer d.wg.Done()
 		tok := c.Subscribe(d.p.root+"cmd/+", 1, func(_ paho.Client, m paho.Message) {
-			defer failure.Tell()
+			defer failure.Report()
 			d.arrived(m)
 		})
 		select {
@@ -115,7 +115,7 @@ func (d *commands) arrived(m paho.Message) {
 		return
 	}
 	go func() {
-		defer failure.Tell()
+		defer failure.Report()
 		defer d.wg.Done()
 		d.reply(name, d.serve(name, m.Retained(), m.Payload()))
 		if seated {
@@ -137,10 +137,10 @@ func (d *commands) serve(name string, retained bool, payload []byte) hil.Reply {
 	fail := func(format string, a ...any) hil.Reply {
 		return hil.Reply{ID: o.ID, Error: fmt.Sprintf(format, a...)}
 	}
-	if !hil.Known(name) {
+	if !hil.IsCommand(name) {
 		return fail("unknown command %q; known are arm, run, hold, stop, estop, reset, set, adopt, %s", name, strings.Join(hil.FitCommands, ", "))
 	}
-	c := hil.Command{Name: name, ID: o.ID, From: "mqtt", Set: o.Set, Adopt: o.Adopt, Confirm: o.Confirm, Identify: o.Identify, Accept: o.Accept}
+	c := hil.Command{Name: name, ID: o.ID, Source: "mqtt", Set: o.Set, Adopt: o.Adopt, Confirm: o.Confirm, Identify: o.Identify, Accept: o.Accept}
 	switch {
 	case d.p.o.Commander == nil || d.p.o.Commands == "none":
 		return fail("commands over MQTT are switched off (mqtt.commands: none)")
@@ -161,7 +161,7 @@ func (d *commands) serve(name string, retained bool, payload []byte) hil.Reply {
 	}
 
 	if stop {
-		c = hil.Command{Name: name, ID: o.ID, From: "mqtt"}
+		c = hil.Command{Name: name, ID: o.ID, Source: "mqtt"}
 		r := d.carryOut(c)
 		if err != nil && r.OK {
 			r.Error = "carried out, but the payload was ignored: " + err.Error()

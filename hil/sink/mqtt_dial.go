@@ -133,7 +133,7 @@ func (p *Publisher) redial() {
 		return
 	}
 	go func() {
-		defer failure.Tell()
+		defer failure.Report()
 		defer p.commands.wg.Done()
 		ctx, told := p.commands.ctx, ""
 		for pause := redialFirst; ctx.Err() == nil; pause = min(2*pause, redialLast) {

@@ -74,7 +74,7 @@ func feed(ctx context.Context, info *hil.Info) (RowSource, func() uint64) {
 			for n := uint64(time.Since(start) / time.Millisecond); row.Seq < n; {
 				row.Seq++
 				row.T = info.Mono + int64(row.Seq)*1e6
-				row.Late, row.Busy, row.Mode = 3000, 2100, hil.Run
+				row.Lateness, row.BusyTime, row.Mode = 3000, 2100, hil.Run
 				row.X[0] = float64(row.Seq) * 1e-3
 				row.X[3], row.X[4] = 7e-5, 1e-7
 				w.Push(&row)

@@ -49,9 +49,9 @@ func (e *encoder) state(b []byte, r *hil.Row) []byte {
 	b = append(b, `","armed":`...)
 	b = strconv.AppendBool(b, r.Mode == hil.Armed || r.Mode == hil.Run || r.Mode == hil.Hold)
 	b = append(b, `,"late_us":`...)
-	b = appendNumber(b, float64(r.Late)*1e-3)
+	b = appendNumber(b, float64(r.Lateness)*1e-3)
 	b = append(b, `,"busy_us":`...)
-	b = appendNumber(b, float64(r.Busy)*1e-3)
+	b = appendNumber(b, float64(r.BusyTime)*1e-3)
 	return append(b, '}')
 }
 

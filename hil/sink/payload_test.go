@@ -13,7 +13,7 @@ import (
 )
 
 func testRow(info *hil.Info) *hil.Row {
-	r := &hil.Row{Seq: 42, T: info.Mono + 1_250_000, Late: 3210, Busy: 1900, Mode: hil.Run, Epoch: 2}
+	r := &hil.Row{Seq: 42, T: info.Mono + 1_250_000, Lateness: 3210, BusyTime: 1900, Mode: hil.Run, Epoch: 2}
 	for i := range r.X {
 		r.X[i] = 0.1 * float64(i+1)
 	}

@@ -343,7 +343,7 @@ func (rec *Recorder) handOver() {
 
 // disk writes chunks in the order they were gathered. It syncs when it has caught up, at the latest after opt.Chunk.
 func (rec *Recorder) disk() {
-	defer failure.Tell()
+	defer failure.Report()
 	defer close(rec.diskDone)
 	synced := time.Now()
 	for c := range rec.fullChunks {

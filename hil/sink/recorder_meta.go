@@ -231,7 +231,7 @@ func decodeParams(data []byte) (p ParamsAt, err error) {
 		if err != nil || i < 0 || i >= hil.MaxAxes {
 			return p, fmt.Errorf("params: the model of axis %q has no place in the block", key)
 		}
-		if err := p.Sets[i].Put(set); err != nil {
+		if err := p.Sets[i].Encode(set); err != nil {
 			return p, fmt.Errorf("params: the model of axis %q: %w", key, err)
 		}
 	}

@@ -20,8 +20,9 @@ import (
 // benchRow looks like a row of a running rig: noisy, full-precision numbers. It depends on the sequence number only, so
 // that a reader can check what it gets without having the original.
 func benchRow(seq uint64, n int) hil.Row {
-	row := hil.Row{Seq: seq, T: int64(seq) * 1e6, Fresh: hil.Fresh{seq & 7}, Late: int32(seq*7919) % 90000, Busy: 4000 + int32(seq%700),
-		Mode: hil.Run, Cause: hil.CauseCommand, Gen: 1 + uint32(seq/1000), Epoch: 1 + uint16(seq/300)}
+	row := hil.Row{Seq: seq, T: int64(seq) * 1e6, FreshSignals: hil.Fresh{seq & 7}, Lateness: int32(seq*7919) % 90000,
+		BusyTime: 4000 + int32(seq%700),
+		Mode:     hil.Run, Cause: hil.CauseCommand, Gen: 1 + uint32(seq/1000), Epoch: 1 + uint16(seq/300)}
 	for i := range n {
 		row.X[i] = math.Sin(float64(seq)*1e-3*float64(i+1)) * math.Sqrt(float64(i+2))
 	}

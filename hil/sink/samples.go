@@ -304,11 +304,11 @@ func (g *gather) row(r *hil.Row) {
 		}
 	}
 	if g.command >= 0 {
-		g.addCommand(t+float64(r.Late)*1e-9+float64(r.Busy)*1e-9, numeric.OrZero(r.X[g.command]))
+		g.addCommand(t+float64(r.Lateness)*1e-9+float64(r.BusyTime)*1e-9, numeric.OrZero(r.X[g.command]))
 	}
 	if ticks {
 		g.tick = append(g.tick, t)
-		g.acts = append(g.acts, t+float64(r.Late)*1e-9+float64(r.Busy)*1e-9)
+		g.acts = append(g.acts, t+float64(r.Lateness)*1e-9+float64(r.BusyTime)*1e-9)
 	}
 	if g.rows == 0 || r.Mode != g.lastRow.Mode || r.Epoch != g.lastRow.Epoch {
 		g.driveSince = t
@@ -317,7 +317,7 @@ func (g *gather) row(r *hil.Row) {
 		}
 	}
 	for j, c := range g.cols {
-		if at := t - g.s.opt.Delay; c.kind == 'o' && hil.IsFresh(&r.Fresh, c.index) && numeric.Finite(r.X[c.index]) {
+		if at := t - g.s.opt.Delay; c.kind == 'o' && hil.IsFresh(&r.FreshSignals, c.index) && numeric.IsFinite(r.X[c.index]) {
 			if at -= r.X[c.age]; len(g.ownTimes[j]) == 0 || at > g.ownTimes[j][len(g.ownTimes[j])-1] {
 				g.ownTimes[j], g.columns[j] = append(g.ownTimes[j], at), append(g.columns[j], r.X[c.index])
 			}
@@ -329,8 +329,8 @@ func (g *gather) row(r *hil.Row) {
 		g.s.opt.Row(r)
 	}
 
-	g.arrived[0], g.arrived[1] = g.arrived[0]|r.Fresh[0], g.arrived[1]|r.Fresh[1]
-	if r.Fresh[0]&g.need[0] != g.need[0] || r.Fresh[1]&g.need[1] != g.need[1] {
+	g.arrived[0], g.arrived[1] = g.arrived[0]|r.FreshSignals[0], g.arrived[1]|r.FreshSignals[1]
+	if r.FreshSignals[0]&g.need[0] != g.need[0] || r.FreshSignals[1]&g.need[1] != g.need[1] {
 		g.stale++
 		return
 	}
@@ -342,7 +342,7 @@ func (g *gather) row(r *hil.Row) {
 		return
 	}
 	for _, c := range g.cols {
-		if c.kind == 'm' && !numeric.Finite(r.X[c.index]) { // what the sensor says while it is broken is as good as lost
+		if c.kind == 'm' && !numeric.IsFinite(r.X[c.index]) { // what the sensor says while it is broken is as good as lost
 			g.broken++
 			return
 		}

@@ -29,7 +29,7 @@ func TestAbsentMeasurements(t *testing.T) {
 	}
 	var rows []hil.Row
 	for k := range 400 {
-		r := hil.Row{Seq: uint64(k + 1), T: int64(k)*1e6 + 17e9, Mode: hil.Run, Epoch: 1, Fresh: hil.Fresh{0b101}}
+		r := hil.Row{Seq: uint64(k + 1), T: int64(k)*1e6 + 17e9, Mode: hil.Run, Epoch: 1, FreshSignals: hil.Fresh{0b101}}
 		r.X[0], r.X[1], r.X[2] = float64(k)*1e-3, math.NaN(), 0.3e-3
 		if k%37 == 20 {
 			r.X[0] = math.NaN()

@@ -61,7 +61,7 @@ func (b boardRun) rows() (rows []hil.Row) {
 			continue
 		}
 		t := float64(i) / b.rate
-		r := hil.Row{Seq: uint64(len(rows) + 1), T: int64(math.Round(t*1e9)) + 17e9, Late: 20e3, Busy: 30e3, Mode: hil.Run, Epoch: 1, Skip: skipped}
+		r := hil.Row{Seq: uint64(len(rows) + 1), T: int64(math.Round(t*1e9)) + 17e9, Lateness: 20e3, BusyTime: 30e3, Mode: hil.Run, Epoch: 1, Skip: skipped}
 		skipped = 0
 		if b.mode != nil {
 			r.Mode = b.mode(t)
@@ -71,7 +71,7 @@ func (b boardRun) rows() (rows []hil.Row) {
 			n++
 		}
 		if n > seen {
-			r.Fresh, seen = hil.Fresh{3}, n
+			r.FreshSignals, seen = hil.Fresh{3}, n
 		}
 		if seen >= 0 {
 			r.X[0], r.X[1] = boardAngle(sent[seen].at), t-sent[seen].arrived
@@ -306,14 +306,14 @@ func TestSamplesOfTwoBoards(t *testing.T) {
 		r := hil.Row{Seq: uint64(k + 1), T: 20e9 + int64(k)*1e6, Mode: hil.Run, Epoch: 1}
 		for nextAngle+0.4e-3 <= now {
 			angleAt, nextAngle = nextAngle, nextAngle+5e-3
-			hil.SetFresh(&r.Fresh, 0)
-			hil.SetFresh(&r.Fresh, 1)
+			hil.SetFresh(&r.FreshSignals, 0)
+			hil.SetFresh(&r.FreshSignals, 1)
 		}
 		for nextTorque+0.25e-3 <= now {
 			if nextTorque < 2 || nextTorque > 2.1 {
 				torqueAt = nextTorque
-				hil.SetFresh(&r.Fresh, 2)
-				hil.SetFresh(&r.Fresh, 3)
+				hil.SetFresh(&r.FreshSignals, 2)
+				hil.SetFresh(&r.FreshSignals, 3)
 			}
 			nextTorque += 1.7e-3
 		}

@@ -82,7 +82,7 @@ func (f *Field) Range() (lo, hi float64, ok bool) {
 // number that would travel, is not finite.
 func (f *Field) raw(v float64) (raw float64, ok bool) {
 	raw = (v - f.Offset) / f.Scale
-	if !numeric.Finite(v) || !numeric.Finite(raw) {
+	if !numeric.IsFinite(v) || !numeric.IsFinite(raw) {
 		return 0, false
 	}
 	if f.Type <= I32 {
@@ -164,10 +164,10 @@ func checkFields(fields []Field, text bool) error {
 		case f.Type == Text && !text:
 			bad("type text needs the line protocol; a link frame takes u8 i8 u16 i16 u32 i32 f32 f64")
 		}
-		if f.Scale == 0 || !numeric.Finite(f.Scale) {
+		if f.Scale == 0 || !numeric.IsFinite(f.Scale) {
 			bad("scale %v, want a finite number that is not 0", f.Scale)
 		}
-		if !numeric.Finite(f.Offset) {
+		if !numeric.IsFinite(f.Offset) {
 			bad("offset %v, want a finite number", f.Offset)
 		}
 	}

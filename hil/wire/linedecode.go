@@ -114,7 +114,7 @@ func (d *LineDecoder) line(b []byte, f *Frame) Status {
 		// lines are refused as a whole, so values wait in the frame only under bits that are not handed out
 		f.V[i] = d.fields[i].value(v)
 		h.FreshFields |= 1 << i
-		if !numeric.Finite(f.V[i]) {
+		if !numeric.IsFinite(f.V[i]) {
 			nonFinite++
 		}
 	}

@@ -228,7 +228,7 @@ func (d *LinkDecoder) frame(chunk []byte, f *Frame) Status {
 		}
 		fd := &d.fields[i]
 		f.V[i] = fd.value(fd.Type.get(p[at:]))
-		if !numeric.Finite(f.V[i]) {
+		if !numeric.IsFinite(f.V[i]) {
 			d.c.NonFinite++
 		}
 		at += fd.Type.Size()

@@ -331,7 +331,7 @@ func (d *ModbusDecoder) values(p []byte, f *Frame) {
 		fd, k := &q.Fields[i], q.Index[i]
 		f.V[k] = fd.value(fd.Type.getRegisters(p[3+2*(*fd.Register.Register-q.StartRegister):], fd.Register.Order))
 		f.FreshFields |= 1 << k
-		if !numeric.Finite(f.V[k]) {
+		if !numeric.IsFinite(f.V[k]) {
 			d.c.NonFinite++
 		}
 	}

@@ -22,18 +22,18 @@ func (m *Model) Indistinct(params []fit.Param) ([]fit.Indistinct, error) {
 	var out []fit.Indistinct
 	switch m.spec.Drive {
 	case Coast:
-		out = append(out, fit.Indistinct{Remark: true, Names: m.forces(all), Why: fmt.Sprintf(
+		out = append(out, fit.Indistinct{Remark: true, Names: m.forces(all), Reason: fmt.Sprintf(
 			"nothing drives the axis: only the ratios to the inertia %s are known, and the values hold for the %s they were found with", m.names.inertia, m.names.inertia),
 			Advice: fmt.Sprintf("measure %s on its own, or record a run with a known %s", m.names.inertia, m.names.force)})
 	case Spring:
-		out = append(out, fit.Indistinct{Remark: true, Names: m.forces(all), Why: "no force was compared: all forces are in proportion to the stiffness kd of the spring, and as uncertain",
+		out = append(out, fit.Indistinct{Remark: true, Names: m.forces(all), Reason: "no force was compared: all forces are in proportion to the stiffness kd of the spring, and as uncertain",
 			Advice: "measure kd on its own, with weights"})
 	}
 	// one direction only
 	forward, backward := false, false
 	for _, p := range m.pieces {
 		for _, v := range p.v {
-			forward, backward = forward || v > 0.05*m.rough.v, backward || v < -0.05*m.rough.v
+			forward, backward = forward || v > 0.05*m.roughSizes.v, backward || v < -0.05*m.roughSizes.v
 		}
 	}
 	if !forward || !backward {
@@ -48,10 +48,10 @@ func (m *Model) Indistinct(params []fit.Param) ([]fit.Indistinct, error) {
 			alike = nil
 		}
 		if m.spec.Rotary && len(alike) == 1 || !m.spec.Rotary && len(alike) == 1 && alike[0] == "offset" {
-			out = append(out, fit.Indistinct{Names: alike, Why: "the axis moves in one direction only: a constant load, such as that of a slope, acts like Coulomb friction, and their sum is all that is known",
+			out = append(out, fit.Indistinct{Names: alike, Reason: "the axis moves in one direction only: a constant load, such as that of a slope, acts like Coulomb friction, and their sum is all that is known",
 				Advice: "record the motion in both directions, or measure the slope to better than the friction"})
 		} else if len(alike) > 1 {
-			out = append(out, fit.Indistinct{Names: alike, Why: "the axis moves in one direction only: Coulomb friction and a constant load act alike, and their sum is all that is known",
+			out = append(out, fit.Indistinct{Names: alike, Reason: "the axis moves in one direction only: Coulomb friction and a constant load act alike, and their sum is all that is known",
 				Advice: "record the motion in both directions, or fix one of them"})
 		}
 		if !backward {
@@ -59,7 +59,7 @@ func (m *Model) Indistinct(params []fit.Param) ([]fit.Indistinct, error) {
 		}
 		for _, p := range all {
 			if !p.Fixed && (forward && strings.HasSuffix(p.Name, "-") || !forward && strings.HasSuffix(p.Name, "+")) {
-				out = append(out, fit.Indistinct{Names: []string{p.Name}, Why: "the axis never moves in this direction", Advice: "record the motion in both directions"})
+				out = append(out, fit.Indistinct{Names: []string{p.Name}, Reason: "the axis never moves in this direction", Advice: "record the motion in both directions"})
 			}
 		}
 	}
@@ -82,12 +82,12 @@ func (e *evaluator) Measured() (y []float64, quantity string, pieces []int, dt f
 	q := e.q
 	for i, p := range q.m.pieces {
 		pieces = append(pieces, len(y))
-		for k := q.first; k < e.n[i]; k += q.every {
+		for k := q.firstSample; k < e.n[i]; k += q.rowStep {
 			y = append(y, p.measured[k])
 		}
 	}
 	quantity, _ = q.m.compared()
-	return y, quantity, pieces, q.m.pieces[0].dt * float64(q.every)
+	return y, quantity, pieces, q.m.pieces[0].dt * float64(q.rowStep)
 }
 
 // lift brings a break-away level below the Coulomb level up to it, where the law was simulated with both equal, and says so.
@@ -105,10 +105,10 @@ func (m *Model) lift(s *fit.Solution) {
 	}
 }
 
-// Complete makes the answer of a solver on this model's Problem an answer about the model: the fixed parameters join the
+// CompleteSolution makes the answer of a solver on this model's Problem an answer about the model: the fixed parameters join the
 // free ones, in the order of Params, and the rows get the force and the velocity of the record, for tests of what the
 // residual depends on. params are those that Problem was given.
-func (m *Model) Complete(params []fit.Param, s *fit.Solution) error {
+func (m *Model) CompleteSolution(params []fit.Param, s *fit.Solution) error {
 	all, err := m.merge(params)
 	if err != nil {
 		return err
@@ -124,10 +124,10 @@ func (m *Model) Complete(params []fit.Param, s *fit.Solution) error {
 		}
 		return out
 	}
-	s.Free = in(s.Free)
+	s.FreeParams = in(s.FreeParams)
 	s.Local = slices.Clone(s.Local)
 	for k := range s.Local {
-		s.Local[k].Free = in(s.Local[k].Free)
+		s.Local[k].FreeParams = in(s.Local[k].FreeParams)
 	}
 	s.Params = all
 	m.lift(s)
@@ -151,8 +151,8 @@ func (m *Model) Complete(params []fit.Param, s *fit.Solution) error {
 				s.Input = append(s.Input, p.rec.Reference[k])
 			case p.force != nil:
 				s.Input = append(s.Input, p.force[k])
-			case p.far != nil:
-				s.Input = append(s.Input, kd*(p.far[k]-p.rec.Position[k]))
+			case p.springEnd != nil:
+				s.Input = append(s.Input, kd*(p.springEnd[k]-p.rec.Position[k]))
 			}
 		}
 	}

@@ -128,13 +128,13 @@ type Controller struct {
 // lawOf is a law of the registry; nil: there is none of this name.
 func lawOf(name string) friction.Model {
 	if info, ok := friction.Find(name); ok {
-		return info.New()
+		return info.NewLaw()
 	}
 	return nil
 }
 
-// has tells that a law, nil for none, has one of the parameters.
-func has(law friction.Model, names ...string) bool {
+// hasAnyParam tells that a law, nil for none, has one of the parameters.
+func hasAnyParam(law friction.Model, names ...string) bool {
 	return law != nil && slices.ContainsFunc(law.Params(), func(p engine.Param) bool { return slices.Contains(names, p.Name) })
 }
 
@@ -144,7 +144,7 @@ func Damped(law string) bool { return dampedBy(law) != "" }
 // dampedBy is the parameter of a law that is its viscous friction; "" if it has none.
 func dampedBy(law string) string {
 	for _, name := range []string{"Fv", "sigma2", "alpha2"} {
-		if has(lawOf(law), name) {
+		if hasAnyParam(lawOf(law), name) {
 			return name
 		}
 	}
@@ -159,5 +159,5 @@ func (b *body) damping(at map[string]int, to func(string, *float64)) {
 		return
 	}
 	n := at["Fv-"]
-	b.put = append(b.put, func(v []float64) { b.loads.fv, b.loads.q = (v[p]+v[n])/2, (v[p]-v[n])/2 })
+	b.setters = append(b.setters, func(v []float64) { b.loads.fv, b.loads.q = (v[p]+v[n])/2, (v[p]-v[n])/2 })
 }

@@ -65,19 +65,19 @@ func TestLawsBeginSliding(t *testing.T) {
 				break
 			}
 		}
-		if b.switched && b.whole.StateDim() == 0 {
+		if b.switched && b.fullLaw.StateDim() == 0 {
 			continue
 		}
-		v := 20 * b.whole.Stiffness().Speed
-		v = max(v, 2*m.rough.v)
+		v := 20 * b.fullLaw.Stiffness().Speed
+		v = max(v, 2*m.roughSizes.v)
 		b.start(0, v)
 		f := b.law.Step(b.x[2:], friction.Input{Dt: 1e-9, V: v})
-		if want := b.whole.Steady(v); math.Abs(f/want-1) > 0.02 {
+		if want := b.fullLaw.SteadyForce(v); math.Abs(f/want-1) > 0.02 {
 			t.Errorf("%s at %.3g m/s: %.4g N at the beginning, %.4g N after a long slide", info.Name, v, f, want)
 		}
 		b.start(0, -v)
-		if f := b.law.Step(b.x[2:], friction.Input{Dt: 1e-9, V: -v}); math.Abs(f/b.whole.Steady(-v)-1) > 0.02 {
-			t.Errorf("%s at %.3g m/s: %.4g N at the beginning, %.4g N after a long slide", info.Name, -v, f, b.whole.Steady(-v))
+		if f := b.law.Step(b.x[2:], friction.Input{Dt: 1e-9, V: -v}); math.Abs(f/b.fullLaw.SteadyForce(-v)-1) > 0.02 {
+			t.Errorf("%s at %.3g m/s: %.4g N at the beginning, %.4g N after a long slide", info.Name, -v, f, b.fullLaw.SteadyForce(-v))
 		}
 	}
 }

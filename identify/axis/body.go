@@ -12,27 +12,27 @@ import (
 // body is the mass with its law and loads, and the way the parameters of the model get into them. Written in place: a
 // simulation must not allocate.
 type body struct {
-	mass     *friction.Mass
-	law      friction.Model
-	whole    friction.Model // law, or both directions of it
-	top      float64        // m/s, largest speed of the records
-	steady   []float64      // room for a state of the contact
-	taus     []*float64     // s, time constants of the law
-	travel   int            // place of a displacement in it; −1: none
-	switched bool
-	loads    loads
-	x        []float64 // state
+	mass        *friction.Mass
+	law         friction.Model
+	fullLaw     friction.Model // law, or both directions of it
+	maxSpeed    float64        // m/s, largest speed of the records
+	contactRoom []float64      // room for a state of the contact
+	taus        []*float64     // s, time constants of the law
+	travel      int            // place of a displacement in it; −1: none
+	switched    bool
+	loads       loads
+	x           []float64 // state
 
-	value []float64           // of the parameters, and a zero behind them
-	put   []func(v []float64) // from the values to where they act, in order
-	check []limit             // of the parameters of the law
-	valid func() bool         // combinations of them; nil: none
-	x0    []int               // places of x0 and v0 of every piece in value
-	lag   int                 // place of the lag
+	value   []float64           // of the parameters, and a zero behind them
+	setters []func(v []float64) // from the values to where they act, in order
+	check   []limit             // of the parameters of the law
+	valid   func() bool         // combinations of them; nil: none
+	x0      []int               // places of x0 and v0 of every piece in value
+	lag     int                 // place of the lag
 }
 
 type limit struct {
-	at     *float64
+	value  *float64
 	lo, hi float64
 }
 
@@ -52,7 +52,7 @@ func (m *Model) newBody(params []fit.Param) (*body, error) {
 	}
 	to := func(name string, place *float64) {
 		if i, ok := at[name]; ok {
-			b.put = append(b.put, func(v []float64) { *place = v[i] })
+			b.setters = append(b.setters, func(v []float64) { *place = v[i] })
 		}
 	}
 	b.law = &friction.StaticCoulombViscous{Delta: 1} // all levels 0: no friction, in the fastest machine there is
@@ -66,7 +66,7 @@ func (m *Model) newBody(params []fit.Param) (*body, error) {
 		switch {
 		case !m.spec.Asymmetric:
 			b.bind(law, to)
-			b.put = append(b.put, level(law)...)
+			b.setters = append(b.setters, level(law)...)
 		case b.switched:
 			b.bind(law, to)
 			b.rigid(law, at)
@@ -87,7 +87,7 @@ func (m *Model) newBody(params []fit.Param) (*body, error) {
 		b.damping(at, to)
 	}
 	// the law's own offset must not act twice
-	if !has(m.law, "offset") {
+	if !hasAnyParam(m.law, "offset") {
 		to("offset", &b.loads.offset)
 	}
 	to("k", &b.loads.k)
@@ -103,8 +103,8 @@ func (m *Model) newBody(params []fit.Param) (*body, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.mass, b.x, b.whole, b.top = mass, mass.NewState(), law, m.rough.v
-	b.steady = make([]float64, len(b.x)-2)
+	b.mass, b.x, b.fullLaw, b.maxSpeed = mass, mass.NewState(), law, m.roughSizes.v
+	b.contactRoom = make([]float64, len(b.x)-2)
 	b.travel = slices.IndexFunc(law.States(), func(s engine.Signal) bool { return s.Name == "displacement" })
 	to(m.names.inertia, &mass.M)
 	return b, nil
@@ -146,20 +146,20 @@ func (b *body) rigid(law friction.Model, at map[string]int) {
 	}
 	if p, n, ok := pair("Fc"); ok {
 		fc, _ := field(law, "Fc")
-		b.put = append(b.put, func(v []float64) { *fc, b.loads.offset = (v[p]+v[n])/2, (v[p]-v[n])/2 })
+		b.setters = append(b.setters, func(v []float64) { *fc, b.loads.offset = (v[p]+v[n])/2, (v[p]-v[n])/2 })
 		for _, name := range []string{"Fs", "Fs_inf"} {
 			if fs, ok := field(law, name); ok {
 				i, least := at["dFs"], 0.0
 				if strengthens(law) {
-					least = leastFs - 1 // of the weaker direction
+					least = minFsRatio - 1 // of the weaker direction
 				}
-				b.put = append(b.put, func(v []float64) { *fs = *fc + max(v[i], least*min(v[p], v[n])) })
+				b.setters = append(b.setters, func(v []float64) { *fs = *fc + max(v[i], least*min(v[p], v[n])) })
 			}
 		}
 	}
 	fv, own := field(law, "Fv")
 	if p, n, ok := pair("Fv"); ok && own {
-		b.put = append(b.put, func(v []float64) { *fv, b.loads.q = (v[p]+v[n])/2, (v[p]-v[n])/2 })
+		b.setters = append(b.setters, func(v []float64) { *fv, b.loads.q = (v[p]+v[n])/2, (v[p]-v[n])/2 })
 	}
 }
 
@@ -173,13 +173,13 @@ func (b *body) sides(fore, back friction.Model, at map[string]int) {
 		for _, name := range []string{"Fc", "Fv", "sigma2"} {
 			if place, ok := field(s.law, name); ok {
 				i := at[name+s.sign]
-				b.put = append(b.put, func(v []float64) { *place = v[i] })
+				b.setters = append(b.setters, func(v []float64) { *place = v[i] })
 			}
 		}
 		fc, ok := field(s.law, "Fc")
 		fs, is := field(s.law, "Fs")
 		if i, there := at["dFs"]; ok && is && there {
-			b.put = append(b.put, func(v []float64) { *fs = max(*fc+v[i], leastFs**fc) })
+			b.setters = append(b.setters, func(v []float64) { *fs = max(*fc+v[i], minFsRatio**fc) })
 		}
 	}
 }
@@ -196,7 +196,7 @@ func level(law friction.Model) []func([]float64) {
 	}
 	least := 1.0
 	if strengthens(law) {
-		least = leastFs
+		least = minFsRatio
 	}
 	for _, name := range []string{"Fs", "Fs_inf"} {
 		if fs, ok := field(law, name); ok {
@@ -227,7 +227,7 @@ func combination(law friction.Model) func() bool {
 
 // place sends the values of all parameters to where they act.
 func (b *body) place() {
-	for _, put := range b.put {
+	for _, put := range b.setters {
 		put(b.value)
 	}
 }
@@ -236,7 +236,7 @@ func (b *body) place() {
 func (b *body) set() bool {
 	b.place()
 	for _, l := range b.check {
-		if v := *l.at; !(v >= l.lo && v <= l.hi) {
+		if v := *l.value; !(v >= l.lo && v <= l.hi) {
 			return false
 		}
 	}
@@ -250,8 +250,8 @@ func (b *body) set() bool {
 // initial is the state at the beginning of piece i.
 func (b *body) initial(i int) (x, v float64) { return b.value[b.x0[2*i]], b.value[b.x0[2*i+1]] }
 
-// late is the lag (s).
-func (b *body) late() float64 { return b.value[b.lag] }
+// lagTime is the lag (s).
+func (b *body) lagTime() float64 { return b.value[b.lag] }
 
 // channels are the load and current at sample k of a piece, for the laws that look at them.
 func (b *body) channels(p *piece, k int) {

@@ -42,7 +42,7 @@ func runAt(t testing.TB, problem func([]fit.Param) (*fit.Problem, error), ps []f
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, r := pr.New(), make([]float64, pr.Rows)
+	e, r := pr.NewEvaluator(), make([]float64, pr.Rows)
 	if st := e.Residuals(nil, r); st == engine.NonFinite {
 		t.Fatal(st)
 	}
@@ -192,7 +192,7 @@ func TestServoModelFindsLaws(t *testing.T) {
 				t.Errorf("%s: %s = %.5g, made with %.5g", c.law, name, x, truth[name])
 			}
 		}
-		if err := m.Complete(m.Params(), s); err != nil {
+		if err := m.CompleteSolution(m.Params(), s); err != nil {
 			t.Fatal(err)
 		}
 		if len(s.Params) != len(m.Params()) || len(s.Input) != len(s.Residual) {
@@ -219,7 +219,7 @@ func TestServoModelRuns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, r, theta := pr.New(), make([]float64, pr.Rows), startOf(pr)
+		e, r, theta := pr.NewEvaluator(), make([]float64, pr.Rows), startOf(pr)
 		if n := testing.AllocsPerRun(3, func() { e.Residuals(theta, r) }); n != 0 {
 			t.Errorf("%s: Residuals allocates %v times", law, n)
 		}
@@ -264,7 +264,7 @@ func BenchmarkServoModel(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		e, r, theta := pr.New(), make([]float64, pr.Rows), startOf(pr)
+		e, r, theta := pr.NewEvaluator(), make([]float64, pr.Rows), startOf(pr)
 		b.Run(law, func(b *testing.B) {
 			for b.Loop() {
 				e.Residuals(theta, r)

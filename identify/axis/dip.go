@@ -22,7 +22,7 @@ const (
 // for each of some vs, of which the best counts. It gives values by the names of parameters; nil: the law has no such curve, or the record
 // does not tell it.
 func (m *Model) dip() map[string]float64 {
-	if !has(m.law, "vs") || !has(m.law, "Fs") || m.spec.Drive != Force && m.spec.Drive != Servo {
+	if !hasAnyParam(m.law, "vs") || !hasAnyParam(m.law, "Fs") || m.spec.Drive != Force && m.spec.Drive != Servo {
 		return nil
 	}
 	if slices.ContainsFunc(m.spec.Terms, func(t string) bool { return t != "offset" && t != "viscous" }) {
@@ -39,7 +39,7 @@ func (m *Model) dip() map[string]float64 {
 	for _, p := range m.pieces {
 		for k := 0; k < p.n; k += skip {
 			v, a, f := p.v[k], p.a[k], p.force[k]
-			if math.Abs(v) < 0.02*m.rough.v {
+			if math.Abs(v) < 0.02*m.roughSizes.v {
 				continue
 			}
 			if known {

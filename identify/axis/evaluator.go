@@ -30,20 +30,20 @@ func (m *Model) planOf(params []fit.Param) (*plan, error) {
 
 // plan is what the evaluators of a problem share.
 type plan struct {
-	m      *Model
-	params []fit.Param
-	free   []int
-	parts  []int   // substeps of every piece
-	every  int     // samples from row to row
-	first  int     // sample of the first row
-	worst  float64 // residual of a simulation that failed
-	limit  float64 // s, longest step of a law with a stick mode
+	m           *Model
+	params      []fit.Param
+	freeParams  []int
+	parts       []int   // substeps of every piece
+	rowStep     int     // samples from row to row
+	firstSample int     // sample of the first row
+	worst       float64 // residual of a simulation that failed
+	limit       float64 // s, longest step of a law with a stick mode
 }
 
 func (m *Model) plan(all []fit.Param) (*plan, error) {
-	q := &plan{m: m, params: all, every: m.spec.Decimate, worst: 1e4 * m.span}
-	_, q.free = fit.Free(all)
-	q.first = m.first(all)
+	q := &plan{m: m, params: all, rowStep: m.spec.Decimate, worst: 1e4 * m.span}
+	_, q.freeParams = fit.Free(all)
+	q.firstSample = m.first(all)
 	b, err := m.newBody(all)
 	if err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func (q *plan) samples(p *piece, share float64) int {
 }
 
 // rowsOf the first n samples.
-func (q *plan) rowsOf(n int) int { return max(0, (n-1-q.first+q.every)/q.every) }
+func (q *plan) rowsOf(n int) int { return max(0, (n-1-q.firstSample+q.rowStep)/q.rowStep) }
 
 func (q *plan) problem(share float64) *fit.Problem {
 	free, _ := fit.Free(q.params)
@@ -94,7 +94,7 @@ func (q *plan) problem(share float64) *fit.Problem {
 		rows += q.rowsOf(q.samples(p, share))
 	}
 	_, unit := q.m.compared()
-	pr := &fit.Problem{Params: free, Rows: rows, Unit: unit, New: func() fit.Evaluator { return q.solver(share) }}
+	pr := &fit.Problem{Params: free, Rows: rows, Unit: unit, NewEvaluator: func() fit.Evaluator { return q.solver(share) }}
 	if len(q.m.pieces) > 1 {
 		pr.Local = slices.DeleteFunc(q.states(share), func(l fit.Local) bool { return len(l.Params) == 0 })
 	}
@@ -108,13 +108,13 @@ func (q *plan) problem(share float64) *fit.Problem {
 func (q *plan) states(share float64) (out []fit.Local) {
 	row := 0
 	for _, p := range q.m.pieces {
-		l := fit.Local{From: row, To: row + q.rowsOf(q.samples(p, share))}
-		for j, i := range q.free {
+		l := fit.Local{FirstRow: row, EndRow: row + q.rowsOf(q.samples(p, share))}
+		for j, i := range q.freeParams {
 			if name := q.params[i].Name; name == "x0"+p.suffix || name == "v0"+p.suffix {
 				l.Params = append(l.Params, j)
 			}
 		}
-		out, row = append(out, l), l.To
+		out, row = append(out, l), l.EndRow
 	}
 	return out
 }
@@ -128,7 +128,7 @@ type evaluator struct {
 	inputs [][]window // of every piece, what acts in every part of an interval
 	lag    float64    // s, of inputs; NaN: none yet
 	servos []*servo   // of every piece; nil: no controller
-	leads  leads      // of the present mass, where the simulation is led back
+	gains  leads      // of the present mass, where the simulation is led back
 	steps  int        // so far
 
 	bristle *friction.LuGreMass // takes most steps; nil: the mass takes them all
@@ -172,22 +172,22 @@ func (e *evaluator) ResidualsWithin(theta, r []float64, limit float64) (engine.S
 // residual.
 func (e *evaluator) run(theta, r []float64, limit float64, t *tangent) (cost float64, status engine.Status) {
 	q, b := e.q, e.b
-	for j, i := range q.free {
+	for j, i := range q.freeParams {
 		b.value[i] = theta[j]
 	}
 	if t != nil {
 		t.sensitivities()
-		t.kept = 0
+		t.keptCount = 0
 	}
 	row := 0
 	if !b.set() {
 		return e.fail(r, row, 0, limit), engine.NonFinite
 	}
 	e.divide()
-	if q.m.led != nil {
-		e.leads.set(q.m, b.mass.M)
+	if q.m.leading != nil {
+		e.gains.set(q.m, b.mass.M)
 		if t != nil {
-			t.lean()
+			t.setNeighbourGains()
 		}
 	}
 	for i, p := range q.m.pieces {
@@ -227,9 +227,9 @@ func (e *evaluator) leg(i, from, to int, r []float64, row int, cost, limit float
 	if e.servos != nil {
 		c = e.servos[i]
 	}
-	status, begin, next := engine.OK, row, q.first
+	status, begin, next := engine.OK, row, q.firstSample
 	if from > 0 {
-		next += q.every * q.rowsOf(from+1)
+		next += q.rowStep * q.rowsOf(from+1)
 	}
 	for k := from; ; k++ {
 		if c != nil {
@@ -253,10 +253,10 @@ func (e *evaluator) leg(i, from, to int, r []float64, row int, cost, limit float
 				return row, cost, engine.NonFinite
 			}
 			if t != nil {
-				t.keep(i, row-begin, row, d)
+				t.recordRow(i, row-begin, row, d)
 			}
-			if q.m.led != nil {
-				d = e.lead(i, row-begin, d)
+			if q.m.leading != nil {
+				d = e.leadBack(i, row-begin, d)
 			}
 			if r != nil {
 				r[row] = d
@@ -265,7 +265,7 @@ func (e *evaluator) leg(i, from, to int, r []float64, row int, cost, limit float
 				return row, cost, status
 			}
 			row++
-			next += q.every
+			next += q.rowStep
 		}
 		if k == to {
 			return row, cost, status
@@ -281,7 +281,7 @@ func (e *evaluator) leg(i, from, to int, r []float64, row int, cost, limit float
 // divide divides the intervals into as many parts as the present parameters want, whose scheme takes steps of at most h (s), and
 // finds what acts in each. A stick mode depends on the step, if at all, by a dead zone: it keeps the limit of the start.
 func (e *evaluator) divide() {
-	h, lag := e.q.limit, e.b.late()
+	h, lag := e.q.limit, e.b.lagTime()
 	if !e.b.switched {
 		h, _ = e.b.mass.Limit()
 	}
@@ -299,7 +299,7 @@ func (e *evaluator) divide() {
 		e.inputs[i] = e.inputs[i][:n]
 		windows(e.inputs[i], lag/p.dt, e.q.m.spec.Hold == Linear)
 		if e.servos != nil {
-			e.servos[i].late(e.inputs[i])
+			e.servos[i].setWindows(e.inputs[i])
 		}
 	}
 	e.lag = lag
@@ -314,7 +314,7 @@ func (e *evaluator) interval(i, k int, c *servo, t *tangent) engine.Status {
 	switch {
 	case c == nil:
 		return e.pass(i, k, nil, t)
-	case c.next == 0:
+	case c.nextWeight == 0:
 		c.un = c.u0 // does not act, but would a little earlier
 		return e.pass(i, k, c, t)
 	case t == nil:
@@ -340,9 +340,9 @@ func (e *evaluator) pass(i, k int, c *servo, t *tangent) engine.Status {
 	b, p, in := e.b, e.q.m.pieces[i], e.inputs[i]
 	l, h, status := &b.loads, p.dt/float64(len(in)), engine.OK
 	for j := range in {
-		if p.far != nil {
-			l.dp = (p.far[k+1] - p.far[k]) / p.dt
-			l.p = p.far[k] + l.dp*float64(j)*h
+		if p.springEnd != nil {
+			l.dp = (p.springEnd[k+1] - p.springEnd[k]) / p.dt
+			l.p = p.springEnd[k] + l.dp*float64(j)*h
 		}
 		switch {
 		case c != nil:

@@ -131,7 +131,7 @@ func (m *Model) guessed(ps []fit.Param) {
 		}
 		x, ok := by[p.Name]
 		if !ok {
-			x, ok = m.drawn(p, 0.5, &stiff)
+			x, ok = m.drawContact(p, 0.5, &stiff)
 		}
 		if ok {
 			p.Value = min(max(x, p.Lo), p.Hi)
@@ -139,9 +139,9 @@ func (m *Model) guessed(ps []fit.Param) {
 	}
 }
 
-// drawn is the value of a parameter of the contact at the share u of its box; ok is false for those that are not drawn. stiff
+// drawContact is the value of a parameter of the contact at the share u of its box; ok is false for those that are not drawn. stiff
 // is the stiffness (N/m) drawn before, to which damping belongs; 0: none yet.
-func (m *Model) drawn(p *fit.Param, u float64, stiff *float64) (x float64, ok bool) {
+func (m *Model) drawContact(p *fit.Param, u float64, stiff *float64) (x float64, ok bool) {
 	if m.law == nil || p.Fixed {
 		return 0, false
 	}

@@ -21,9 +21,9 @@ import (
 
 // window is the part of an interval, in weights of the commands k+first, k+first+1 and k+first+2.
 type window struct {
-	first int
-	mean  [3]float64 // over the part
-	rise  [3]float64 // from its beginning to its end; held commands: zero
+	firstCommand int
+	mean         [3]float64 // over the part
+	rise         [3]float64 // from its beginning to its end; held commands: zero
 }
 
 // windows fills w, one window for every part, for a lag of delta samples.
@@ -36,9 +36,9 @@ func windows(w []window, delta float64, straight bool) {
 
 // windowOf is the window from a to b, at most a sample long.
 func windowOf(a, b float64, straight bool) window {
-	w := window{first: int(math.Floor(a))}
+	w := window{firstCommand: int(math.Floor(a))}
 	for i := range w.mean {
-		at := float64(w.first + i)
+		at := float64(w.firstCommand + i)
 		if straight {
 			w.mean[i] = (hat(b-at) - hat(a-at)) / (b - a)
 			w.rise[i] = max(0, 1-math.Abs(b-at)) - max(0, 1-math.Abs(a-at))
@@ -62,7 +62,7 @@ func hat(s float64) float64 {
 func (w *window) meanOf(u []float64, k int) (mean float64) {
 	last := len(u) - 1
 	for i, q := range w.mean {
-		mean += q * u[min(max(k+w.first+i, 0), last)]
+		mean += q * u[min(max(k+w.firstCommand+i, 0), last)]
 	}
 	return mean
 }
@@ -73,7 +73,7 @@ func (w *window) act(l *loads, u []float64, k int, h float64) {
 	var mean, rise float64
 	last := len(u) - 1
 	for i := range w.mean {
-		x := u[min(max(k+w.first+i, 0), last)]
+		x := u[min(max(k+w.firstCommand+i, 0), last)]
 		mean += w.mean[i] * x
 		rise += w.rise[i] * x
 	}
@@ -125,10 +125,10 @@ func (l *loads) At(tau, x, v float64) (force, dx, dv float64) {
 // the command before it was recorded, as is done to test a model on another motion. Either way the simulation has to get
 // them too.
 type pulses struct {
-	force []float64 // N, nil: none
-	drive []float64 // N, what acts on the axis in all: the recorded force, and the pulses where it does not contain them
-	asked []float64 // N, what is compared in closed loop: the recorded command without them
-	note  string
+	force    []float64 // N, nil: none
+	drive    []float64 // N, what acts on the axis in all: the recorded force, and the pulses where it does not contain them
+	commands []float64 // N, what is compared in closed loop: the recorded command without them
+	note     string
 }
 
 // addedFrom is the share of the recorded command, rms, from which what the controller did not ask for counts as added. Below
@@ -146,7 +146,7 @@ const lastingFrom = 0.5
 // and the departure says whether a recorded pulse is part of the command, or, where no pulse was recorded, is the pulse.
 func (s *Spec) pulsesOf(d *record.Record) pulses {
 	n := len(d.Force)
-	p := pulses{drive: d.Force, asked: d.Force}
+	p := pulses{drive: d.Force, commands: d.Force}
 	given := len(d.Disturbance) == n
 	if s.Drive != Servo {
 		if given {
@@ -175,12 +175,12 @@ func (s *Spec) pulsesOf(d *record.Record) pulses {
 	}
 	switch {
 	case given && left < gone: // part of the command
-		p.force, p.asked = d.Disturbance, floats.SubTo(make([]float64, n), d.Force, d.Disturbance)
+		p.force, p.commands = d.Disturbance, floats.SubTo(make([]float64, n), d.Force, d.Disturbance)
 	case given:
 		p.force, p.drive = d.Disturbance, floats.AddTo(make([]float64, n), d.Force, d.Disturbance)
 	case gone > addedFrom*addedFrom*all && next > lastingFrom*gone:
 		rms := math.Sqrt(gone / float64(n))
-		p.force, p.asked = departure, floats.SubTo(make([]float64, n), d.Force, departure)
+		p.force, p.commands = departure, floats.SubTo(make([]float64, n), d.Force, departure)
 		p.note = fmt.Sprintf("the recorded command departs by %.3g %s rms, %.1f %%, from what the controller asks for along the recorded motion; the difference is added in the simulation too, and the residual is smaller for it. If nothing was added on purpose, the gains or the filter of the controller are wrong",
 			rms, namesOf(s.Rotary).unitF, 100*math.Sqrt(gone/all))
 	}

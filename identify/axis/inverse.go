@@ -23,7 +23,7 @@ func (m *Model) Inverse(params []fit.Param) (*fit.Solution, error) {
 	s := &fit.Solution{Unit: m.names.unitF, Quantity: m.names.force, Dt: m.pieces[0].dt}
 	for i, p := range params {
 		if !p.Fixed && !fit.IsState(p.Name) {
-			s.Free = append(s.Free, i)
+			s.FreeParams = append(s.FreeParams, i)
 		}
 	}
 	s.Params = params
@@ -44,7 +44,7 @@ func (m *Model) Inverse(params []fit.Param) (*fit.Solution, error) {
 			return nil, false
 		}
 		for _, d := range drags {
-			e = append(e, d.left(m, b)...)
+			e = append(e, d.residualForce(m, b)...)
 		}
 		return e, true
 	}
@@ -59,8 +59,8 @@ func (m *Model) Inverse(params []fit.Param) (*fit.Solution, error) {
 	if !numeric.AllFinite(base...) || !numeric.AllFinite(s.Measured...) {
 		return nil, nil
 	}
-	s.Residual, s.Jac = base, make([]float64, len(base)*len(s.Free))
-	for j, i := range s.Free {
+	s.Residual, s.Jac = base, make([]float64, len(base)*len(s.FreeParams))
+	for j, i := range s.FreeParams {
 		p := &params[i]
 		h := 1e-4 * math.Abs(p.Value)
 		if h == 0 {
@@ -78,7 +78,7 @@ func (m *Model) Inverse(params []fit.Param) (*fit.Solution, error) {
 			return nil, nil
 		}
 		for k, e := range moved {
-			s.Jac[k*len(s.Free)+j] = (base[k] - e) / h
+			s.Jac[k*len(s.FreeParams)+j] = (base[k] - e) / h
 		}
 	}
 	return s, nil
@@ -90,7 +90,7 @@ func (m *Model) AtSamples(at func(row int) float64) (out [][]float64) {
 	row := 0
 	for _, p := range m.pieces {
 		x := make([]float64, p.n)
-		first, last := m.between(p)
+		first, last := m.inverseSamples(p)
 		for k := first; k < last; k++ {
 			x[k] = at(row)
 			row++
@@ -100,8 +100,8 @@ func (m *Model) AtSamples(at func(row int) float64) (out [][]float64) {
 	return out
 }
 
-// between are the samples of a piece that have a row of Inverse behind them: from the first to the one before the last.
-func (m *Model) between(p *piece) (first, last int) {
+// inverseSamples are the samples of a piece that have a row of Inverse behind them: from the first to the one before the last.
+func (m *Model) inverseSamples(p *piece) (first, last int) {
 	w := m.smoothing()
 	if !p.draggable(w) {
 		return 0, 0
@@ -109,10 +109,10 @@ func (m *Model) between(p *piece) (first, last int) {
 	return 4 * w, p.n - 4*w - 1
 }
 
-// Pushed is the model under less force: less N at the rows of a solution of Inverse, each up to the next sample.
-func (m *Model) Pushed(less func(row int) float64) *Model {
+// WithLessForce is the model under less force: less N at the rows of a solution of Inverse, each up to the next sample.
+func (m *Model) WithLessForce(less func(row int) float64) *Model {
 	x := m.AtSamples(less)
-	return m.under(func(i int, p *piece) []float64 {
+	return m.withForce(func(i int, p *piece) []float64 {
 		if p.force == nil { // nothing drives it but a spring
 			floats.Scale(-1, x[i])
 			return x[i]
@@ -121,8 +121,8 @@ func (m *Model) Pushed(less func(row int) float64) *Model {
 	})
 }
 
-// under is the model under another force.
-func (m *Model) under(force func(i int, p *piece) []float64) *Model {
+// withForce is the model under another force.
+func (m *Model) withForce(force func(i int, p *piece) []float64) *Model {
 	q := *m
 	q.pieces = nil
 	for i, p := range m.pieces {
@@ -162,7 +162,7 @@ type drag struct {
 	p          *piece
 	w          int
 	u, x, v, a []float64
-	far        []float64
+	springEnd  []float64
 }
 
 // newDrag smooths a piece; nil: it is too short or has no position.
@@ -174,15 +174,15 @@ func newDrag(p *piece, w int) *drag {
 	d := &drag{p: p, w: w}
 	x := numeric.MovingMean(numeric.MovingMean(p.rec.Position, w), w)
 	var far []float64
-	if p.far != nil {
-		far = numeric.MovingMean(numeric.MovingMean(p.far, w), w)
+	if p.springEnd != nil {
+		far = numeric.MovingMean(numeric.MovingMean(p.springEnd, w), w)
 	}
 	v := func(k int) float64 { return (x[k+1] - x[k]) / p.dt }
 	for k := first; k < last; k++ {
 		d.x, d.v = append(d.x, (x[k]+x[k+1])/2), append(d.v, v(k))
 		d.a = append(d.a, (v(k+w)-v(k-w))/(2*float64(w)*p.dt))
 		if far != nil {
-			d.far = append(d.far, (far[k]+far[k+1])/2)
+			d.springEnd = append(d.springEnd, (far[k]+far[k+1])/2)
 		}
 	}
 	d.u = make([]float64, len(d.v))
@@ -200,12 +200,12 @@ func (d *drag) explained(b *body) []float64 {
 // draggable tells whether a piece is long enough to be smoothed, and has a position.
 func (p *piece) draggable(w int) bool { return len(p.rec.Position) == p.n && p.n-8*w-1 >= 20 }
 
-// left is the force of the drive, which goes to d.u, less that of the model along the motion.
-func (d *drag) left(m *Model, b *body) []float64 {
+// residualForce is the force of the drive, which goes to d.u, less that of the model along the motion.
+func (d *drag) residualForce(m *Model, b *body) []float64 {
 	p, first := d.p, 4*d.w
 	clear(d.u)
 	if p.force != nil {
-		u, lag := p.force, b.late()/p.dt
+		u, lag := p.force, b.lagTime()/p.dt
 		w, late := windowOf(-lag, 1-lag, m.spec.Hold == Linear), make([]float64, len(u))
 		for k := range late {
 			late[k] = w.meanOf(u, k)
@@ -213,14 +213,14 @@ func (d *drag) left(m *Model, b *body) []float64 {
 		late = numeric.MovingMean(numeric.MovingMean(late, d.w), d.w)
 		copy(d.u, late[first:])
 	}
-	z := make([]float64, b.whole.StateDim())
-	b.whole.Reset(z)
+	z := make([]float64, b.fullLaw.StateDim())
+	b.fullLaw.Reset(z)
 	loads := b.loads
 	loads.u, loads.du, loads.dp = 0, 0, 0
 	out := make([]float64, len(d.v))
 	for k, v := range d.v {
-		if d.far != nil {
-			loads.p = d.far[k]
+		if d.springEnd != nil {
+			loads.p = d.springEnd[k]
 		}
 		in := friction.Input{Dt: p.dt, V: v, Fa: d.u[k] - b.mass.M*d.a[k]}
 		if p.load != nil {
@@ -230,7 +230,7 @@ func (d *drag) left(m *Model, b *body) []float64 {
 			in.I = p.current[first+k]
 		}
 		act, _, _ := loads.At(0, d.x[k], v)
-		out[k] = d.u[k] + act - b.mass.M*d.a[k] - b.whole.Step(z, in)
+		out[k] = d.u[k] + act - b.mass.M*d.a[k] - b.fullLaw.Step(z, in)
 	}
 	return out
 }

@@ -25,13 +25,13 @@ import (
 // gain is by how much a row leads position and velocity back, per unit of its residual, and its weight.
 type gain struct{ x, v, weight float64 }
 
-// settled is the change of the weights, over all rows, below which they stay.
-const settled = 1e-6
+// weightTol is the change of the weights, over all rows, below which they stay.
+const weightTol = 1e-6
 
 // leading is what the leading back of all pieces goes by: the standard deviations of the force (N) and of the sensor (m or m/s).
 type leading struct {
 	noise, sensor float64
-	held          float64 // kg, of the gains; 0: the mass tried
+	heldMass      float64 // kg, of the gains; 0: the mass tried
 }
 
 // gains appends to out those of n rows h (s) apart for noises of the force w (N, at samples dt apart) and of the sensor (m or m/s).
@@ -63,7 +63,7 @@ func (l *leading) gains(out []gain, n int, h, dt, mass float64, output Output, s
 		if straight {
 			g.x, g.v = g.x-h*a/6*k[2], g.v+a/2*k[2]
 		}
-		if i := len(out) - first; i > 10 && math.Abs(g.weight-out[len(out)-1].weight) < settled*g.weight/float64(n) {
+		if i := len(out) - first; i > 10 && math.Abs(g.weight-out[len(out)-1].weight) < weightTol*g.weight/float64(n) {
 			break
 		}
 		out = append(out, g)
@@ -95,8 +95,8 @@ type leads struct {
 
 // set finds the gains of mass.
 func (l *leads) set(m *Model, mass float64) {
-	if m.led.held > 0 {
-		mass = m.led.held
+	if m.leading.heldMass > 0 {
+		mass = m.leading.heldMass
 	}
 	if mass == l.mass {
 		return
@@ -110,24 +110,24 @@ func (l *leads) set(m *Model, mass float64) {
 		if cap(l.pieces[i]) < n {
 			l.pieces[i] = make([]gain, 0, n)
 		}
-		l.pieces[i] = m.led.gains(l.pieces[i][:0], n, p.dt*float64(m.spec.Decimate), p.dt, mass, m.spec.Output, m.spec.Hold == Linear)
+		l.pieces[i] = m.leading.gains(l.pieces[i][:0], n, p.dt*float64(m.spec.Decimate), p.dt, mass, m.spec.Output, m.spec.Hold == Linear)
 	}
 }
 
 // at is the gain of row k of piece i.
 func (l *leads) at(i, k int) gain { return l.pieces[i][min(k, len(l.pieces[i])-1)] }
 
-// lead leads the simulation back at row k of piece i, where it is off by d, and returns the weighted row.
-func (e *evaluator) lead(i, k int, d float64) float64 {
-	g := e.leads.at(i, k)
+// leadBack leads the simulation back at row k of piece i, where it is off by d, and returns the weighted row.
+func (e *evaluator) leadBack(i, k int, d float64) float64 {
+	g := e.gains.at(i, k)
 	e.b.x[0] -= g.x * d
 	e.b.x[1] -= g.v * d
 	return d * g.weight
 }
 
-// Led is the model whose simulation is led back along the record against the noise of its force, for an inertia as in params, and
+// WithLeading is the model whose simulation is led back along the record against the noise of its force, for an inertia as in params, and
 // the standard deviation of that noise, N. nil: the record shows none, or nothing is simulated under a recorded force.
-func (m *Model) Led(params []fit.Param) (*Model, float64) {
+func (m *Model) WithLeading(params []fit.Param) (*Model, float64) {
 	sensor, mass := m.noise(), m.spec.Known[m.names.inertia]
 	if i := fit.Index(params, m.names.inertia); i >= 0 {
 		mass = params[i].Value
@@ -144,29 +144,29 @@ func (m *Model) Led(params []fit.Param) (*Model, float64) {
 		return nil, 0
 	}
 	led := *m
-	led.led = &leading{noise: w, sensor: sensor}
+	led.leading = &leading{noise: w, sensor: sensor}
 	return &led, w
 }
 
-// Held is a led model with the weights of the inertia in params, whatever mass is tried: biased, and steeper far from the record, where
-// an evolution comes from.
-func (m *Model) Held(params []fit.Param) *Model {
-	led, by := *m, *m.led
-	by.held = params[fit.Index(params, m.names.inertia)].Value
-	led.led = &by
+// WithFixedGains is a led model with the weights of the inertia in params, whatever mass is tried: biased, and steeper far from the
+// record, where an evolution comes from.
+func (m *Model) WithFixedGains(params []fit.Param) *Model {
+	led, by := *m, *m.leading
+	by.heldMass = params[fit.Index(params, m.names.inertia)].Value
+	led.leading = &by
 	return &led
 }
 
 // WithNoise is a led model with another noise of the force, N.
 func (m *Model) WithNoise(w float64) *Model {
-	led, by := *m, *m.led
+	led, by := *m, *m.leading
 	by.noise = w
-	led.led = &by
+	led.leading = &by
 	return &led
 }
 
 // IsLed tells whether the simulation is led back along the record.
-func (m *Model) IsLed() bool { return m.led != nil }
+func (m *Model) IsLed() bool { return m.leading != nil }
 
 // adrift is how many times the noise of the sensor the noise of the force may move a simulation until it is led back.
 const adrift = 10
@@ -220,17 +220,17 @@ func (m *Model) Explains(led *fit.Solution) bool {
 // slope is over how many samples on either side the slope of a noisy force is found.
 const slope = 12
 
-// Ahead is a led model under a force that acts half a sample earlier, as one does that runs straight between its samples instead
+// WithShiftedForce is a led model under a force that acts half a sample earlier, as one does that runs straight between its samples instead
 // of being held, or later; nothing else of the force changes, its noise least of all. nil: the model is not led.
-func (m *Model) Ahead(early bool) *Model {
-	if m.led == nil {
+func (m *Model) WithShiftedForce(early bool) *Model {
+	if m.leading == nil {
 		return nil
 	}
 	half := -0.5
 	if early {
 		half = 0.5
 	}
-	return m.under(func(_ int, p *piece) []float64 {
+	return m.withForce(func(_ int, p *piece) []float64 {
 		d, _ := parabolas(p.force, p.dt, slope)
 		return floats.AddScaledTo(d, p.force, half*p.dt, d)
 	})

@@ -38,7 +38,7 @@ func TestNoisyForceDoesNotBias(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		led, w := m.Led(m.Params())
+		led, w := m.WithLeading(m.Params())
 		if led == nil || math.Abs(w/noise-1) > 0.1 {
 			t.Fatalf("the noise of the force is called %.3g N, put in %.3g N", w, noise)
 		}
@@ -49,8 +49,8 @@ func TestNoisyForceDoesNotBias(t *testing.T) {
 		off := s.Params[i].Value/mass - 1
 		sum, squares = sum+off, squares+off*off
 		said += math.Sqrt(fit.Covariance(s).At(0, 0)) / mass
-		if s.Free[0] != i {
-			t.Fatalf("the first free parameter is %s", s.Params[s.Free[0]].Name)
+		if s.FreeParams[0] != i {
+			t.Fatalf("the first free parameter is %s", s.Params[s.FreeParams[0]].Name)
 		}
 	}
 	mean := sum / runs

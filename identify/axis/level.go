@@ -62,9 +62,9 @@ func (m *Model) Level(ctx context.Context, params []fit.Param, sol *fit.Solution
 		if err != nil {
 			return nil, err
 		}
-		if best := l.search(); l.left(best) < levelBetter*l.rms && round < rounds {
+		if best := l.search(); l.rmsAt(best) < levelBetter*l.rms && round < rounds {
 			next := *p
-			next.Params = l.moved(p.Params, best)
+			next.Params = l.movedParams(p.Params, best)
 			next.Params[at].Value = best
 			better, err := again(ctx, &next)
 			if err != nil {
@@ -76,9 +76,9 @@ func (m *Model) Level(ctx context.Context, params []fit.Param, sol *fit.Solution
 				continue
 			}
 		}
-		lo, hi := l.flat(l.rms * math.Sqrt(1+levelChance/max(independent, 1)))
+		lo, hi := l.flatRange(l.rms * math.Sqrt(1+levelChance/max(independent, 1)))
 		mid := (lo + hi) / 2
-		p.Params = l.moved(p.Params, mid)
+		p.Params = l.movedParams(p.Params, mid)
 		p.Params[at].Value = mid
 		out, err := fit.LM{Loss: loss}.At(p)
 		if err != nil {
@@ -97,7 +97,7 @@ func (m *Model) Level(ctx context.Context, params []fit.Param, sol *fit.Solution
 		out.Converged, out.Reason, out.Notes = sol.Converged, sol.Reason, sol.Notes
 		name := p.Params[at].Name
 		out.Spread = map[string]float64{name: anywhere(mid, lo, hi) + l.fine}
-		if hi >= l.hi-l.fine || l.lo > l.least && lo <= l.lo+l.fine { // nobody knows how far
+		if hi >= l.hi-l.fine || l.lo > l.minLevel && lo <= l.lo+l.fine { // nobody knows how far
 			out.Spread[name] = math.Inf(1)
 		} else if hi-lo > levelSaid*mid {
 			out.Notes = append(slices.Clone(out.Notes), fmt.Sprintf("%s: a held %s sets the axis free at a sample, so anything from %.3g to %.3g %s explains the record as well, and the interval holds that; more releases, or slower ones, tell it finer",
@@ -114,20 +114,20 @@ func (m *Model) stepped() bool {
 
 // breakaway is what is left over at other values of the break-away level, the other parameters moved to first order.
 type breakaway struct {
-	found  float64
-	rms    float64 // where it was found
-	others *fit.Linear
-	names  []string // of the others, in the order of move
-	ev     fit.Evaluator
-	start  []float64 // values where it was found
-	theta  []float64
-	at     int     // of the level in theta
-	lo, hi float64 // between which it is looked for
-	least  float64 // what it may be: sliding friction
-	fine   float64 // to which ends are found
-	own    []float64
-	r, dy  []float64
-	move   []float64 // of the others at the last value asked for
+	foundLevel   float64
+	rms          float64 // where it was found
+	others       *fit.Linear
+	names        []string // of the others, in the order of move
+	ev           fit.Evaluator
+	start        []float64 // values where it was found
+	theta        []float64
+	levelIndex   int     // of the level in theta
+	lo, hi       float64 // between which it is looked for
+	minLevel     float64 // what it may be: sliding friction
+	fine         float64 // to which ends are found
+	baseResidual []float64
+	r, dy        []float64
+	move         []float64 // of the others at the last value asked for
 }
 
 // breakaway is that of the problem p of params, whose level is q.
@@ -143,37 +143,37 @@ func (m *Model) breakaway(p *fit.Problem, params []fit.Param, q *fit.Param, loss
 	if err != nil {
 		return nil, err
 	}
-	l := &breakaway{found: q.Value, rms: numeric.RMS(base.Residual), others: fit.NewLinear(base), ev: p.New(), start: fit.Values(p.Params), theta: fit.Values(p.Params),
-		at: fit.Index(p.Params, q.Name), own: make([]float64, p.Rows), r: make([]float64, p.Rows), dy: make([]float64, p.Rows)}
+	l := &breakaway{foundLevel: q.Value, rms: numeric.RMS(base.Residual), others: fit.NewLinear(base), ev: p.NewEvaluator(), start: fit.Values(p.Params), theta: fit.Values(p.Params),
+		levelIndex: fit.Index(p.Params, q.Name), baseResidual: make([]float64, p.Rows), r: make([]float64, p.Rows), dy: make([]float64, p.Rows)}
 	least, whole := coulombOf(params), q.Value
 	if q.Name == "dFs" { // what the level is above that
 		least, whole = 0, q.Value+coulombOf(params)
 	}
-	l.least = max(q.Lo, least)
-	l.lo = max(l.least, q.Value-(1-levelLow)*whole)
+	l.minLevel = max(q.Lo, least)
+	l.lo = max(l.minLevel, q.Value-(1-levelLow)*whole)
 	l.hi, l.fine = max(l.lo, min(q.Hi, q.Value+(levelHigh-1)*whole)), levelEdge*whole
 	for _, i := range base.Searched() {
 		l.names = append(l.names, base.Params[i].Name)
 	}
-	l.ev.Residuals(l.theta, l.own)
+	l.ev.Residuals(l.theta, l.baseResidual)
 	return l, nil
 }
 
-// left is the rms that is left over with the level x, by simulation and the derivatives of the others.
-func (l *breakaway) left(x float64) float64 {
-	l.theta[l.at] = x
+// rmsAt is the rms that is left over with the level x, by simulation and the derivatives of the others.
+func (l *breakaway) rmsAt(x float64) float64 {
+	l.theta[l.levelIndex] = x
 	st := l.ev.Residuals(l.theta, l.r)
 	if st == engine.NonFinite {
 		return math.Inf(1)
 	}
-	floats.SubTo(l.dy, l.r, l.own)
+	floats.SubTo(l.dy, l.r, l.baseResidual)
 	l.move = l.others.Move(l.dy)
-	return l.others.Left(l.dy, l.move)
+	return l.others.RMSAfter(l.dy, l.move)
 }
 
-// moved are the parameters with the move of the others that belongs to x.
-func (l *breakaway) moved(params []fit.Param, x float64) []fit.Param {
-	l.left(x)
+// movedParams are the parameters with the move of the others that belongs to x.
+func (l *breakaway) movedParams(params []fit.Param, x float64) []fit.Param {
+	l.rmsAt(x)
 	params = slices.Clone(params)
 	for k, name := range l.names {
 		p := &params[fit.Index(params, name)]
@@ -184,33 +184,33 @@ func (l *breakaway) moved(params []fit.Param, x float64) []fit.Param {
 
 // search is the level that leaves least among many around the one found.
 func (l *breakaway) search() (best float64) {
-	best, least, tries := l.found, l.rms, levelTries
+	best, least, tries := l.foundLevel, l.rms, levelTries
 	if len(l.r) > manyRows {
 		tries = levelFew
 	}
 	for i := range tries {
 		x := l.lo + (l.hi-l.lo)*float64(i)/float64(tries-1)
-		if left := l.left(x); left < least {
+		if left := l.rmsAt(x); left < least {
 			best, least = x, left
 		}
 	}
 	return best
 }
 
-// flat is how far the level may be moved until more than the limit is left over.
-func (l *breakaway) flat(limit float64) (lo, hi float64) {
+// flatRange is how far the level may be moved until more than the limit is left over.
+func (l *breakaway) flatRange(limit float64) (lo, hi float64) {
 	edge := func(end float64) float64 {
-		in, out := l.found, end
-		for step := l.fine; step < math.Abs(end-l.found); step *= 2 {
-			next := l.found + math.Copysign(step, end-l.found)
-			if l.left(next) > limit {
+		in, out := l.foundLevel, end
+		for step := l.fine; step < math.Abs(end-l.foundLevel); step *= 2 {
+			next := l.foundLevel + math.Copysign(step, end-l.foundLevel)
+			if l.rmsAt(next) > limit {
 				out = next
 				break
 			}
 			in = next
 		}
 		for math.Abs(out-in) > l.fine {
-			if mid := (in + out) / 2; l.left(mid) > limit {
+			if mid := (in + out) / 2; l.rmsAt(mid) > limit {
 				out = mid
 			} else {
 				in = mid

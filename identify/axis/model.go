@@ -16,16 +16,16 @@ import (
 
 // Model is a Spec on records. It is not changed after New and may be shared; what moves belongs to the evaluators.
 type Model struct {
-	spec   Spec
-	law    friction.Model // to be asked about; nil: no friction
-	names  names
-	pieces []*piece
-	params []fit.Param
-	rough  rough
-	slides sliding  // under a force or in a controller: what is known before any simulation
-	parts  []int    // of a sampling interval of every piece; nil: found by the plan
-	led    *leading // along the record; nil: it runs free
-	span   float64  // of what is compared, the scale of the largest residual
+	spec       Spec
+	law        friction.Model // to be asked about; nil: no friction
+	names      names
+	pieces     []*piece
+	params     []fit.Param
+	roughSizes rough
+	slides     sliding  // under a force or in a controller: what is known before any simulation
+	parts      []int    // of a sampling interval of every piece; nil: found by the plan
+	leading    *leading // along the record; nil: it runs free
+	span       float64  // of what is compared, the scale of the largest residual
 
 	smoothing func() int // samples of the moving averages of Inverse, found when first asked for
 }
@@ -66,7 +66,7 @@ func New(spec Spec, pieces []*record.Record) (*Model, error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(pieces) > 1 || has(m.law, "v0") { // some laws have a v0 of their own
+		if len(pieces) > 1 || hasAnyParam(m.law, "v0") { // some laws have a v0 of their own
 			p.suffix = fmt.Sprintf("[%d]", i+1)
 		}
 		m.pieces = append(m.pieces, p)
@@ -76,13 +76,13 @@ func New(spec Spec, pieces []*record.Record) (*Model, error) {
 	if quantity, _ := m.compared(); !(m.span > 0) {
 		return nil, pieces[0].Fail(0, "Was the axis driven? Check the column.", "the %s never changes: there is nothing to explain", quantity)
 	}
-	m.rough = m.roughly()
+	m.roughSizes = m.roughly()
 	if m.spec.Drive == Servo || m.spec.Drive == Force {
-		m.slide(&m.rough)
+		m.slide(&m.roughSizes)
 	}
 	if m.spec.Drive == Force { // rests on the rough inertia
 		for _, p := range m.pieces {
-			s := m.spec.start(p.rec, &push{drive: p.force, m: m.rough.m, fv: m.rough.fv, linear: m.spec.Hold == Linear})
+			s := m.spec.start(p.rec, &push{drive: p.force, m: m.roughSizes.m, fv: m.roughSizes.fv, linear: m.spec.Hold == Linear})
 			p.x0, p.v0, p.a0 = s.x, s.v, s.a
 		}
 	}
@@ -125,10 +125,10 @@ func (m *Model) checkSpec() error {
 		case slices.Contains(s.Terms, "viscous"):
 		case s.Law == "":
 			add("asymmetric: there is no friction to split by direction")
-		case !has(m.law, "Fc", "Fv", "sigma2"):
+		case !hasAnyParam(m.law, "Fc", "Fv", "sigma2"):
 			add("asymmetric: %s has no Fc, Fv or sigma2 to split by direction", s.Law)
 		}
-		if slices.Contains(s.Terms, "offset") && has(m.law, "Fc") {
+		if slices.Contains(s.Terms, "offset") && hasAnyParam(m.law, "Fc") {
 			add("asymmetric: offset and the difference of Fc+ and Fc- are the same force; leave the offset out")
 		}
 	}

@@ -34,7 +34,7 @@ func simulated(t testing.TB, spec Spec, dt float64, force []float64, values map[
 			p.Value = 0
 		}
 	})
-	ev := pr.New()
+	ev := pr.NewEvaluator()
 	switch e := ev.(type) {
 	case *evaluator:
 		e.q.worst = 1e9
@@ -163,7 +163,7 @@ func TestCostLimitHorizonAndFailure(t *testing.T) {
 	spec := Spec{Law: "lugre", Drive: Force, Decimate: 3}
 	x := simulated(t, Spec{Law: "coulomb", Drive: Force}, 5e-3, u, map[string]float64{"M": 3, "Fc": 4})
 	_, _, pr := problemOf(t, spec, []*record.Record{{Dt: 5e-3, Position: x, Force: u}}, nil)
-	ev := pr.New()
+	ev := pr.NewEvaluator()
 	theta, r := startOf(pr), make([]float64, pr.Rows)
 	ev.Residuals(theta, r)
 	sum := 0.0
@@ -180,7 +180,7 @@ func TestCostLimitHorizonAndFailure(t *testing.T) {
 
 	short := pr.Horizon(0.3)
 	head := make([]float64, short.Rows)
-	short.New().Residuals(theta, head)
+	short.NewEvaluator().Residuals(theta, head)
 	for k := range head {
 		if head[k] != r[k] {
 			t.Fatalf("row %d: %v, of the whole %v", k, head[k], r[k])
@@ -223,7 +223,7 @@ func TestEveryLawRuns(t *testing.T) {
 			continue
 		}
 		r := make([]float64, pr.Rows)
-		ev := pr.New()
+		ev := pr.NewEvaluator()
 		if st := ev.Residuals(startOf(pr), r); st == engine.NonFinite {
 			t.Errorf("%s: %v at its own guesses", l.Name, st)
 		}
@@ -321,7 +321,7 @@ func jacobianOf(p *fit.Problem, e fit.Evaluator, theta []float64) ([]float64, en
 	from, jac := make([]int, n), make([]float64, p.Rows*n)
 	for _, l := range p.Local {
 		for _, j := range l.Params {
-			from[j] = l.From
+			from[j] = l.FirstRow
 		}
 	}
 	for j, c := range columns {

@@ -40,7 +40,7 @@ func (m *Model) Shooting(params []fit.Param, segments int) (*fit.Problem, error)
 		return nil, fit.Refuse("%d segments, want at least 1, or 0 for as many as there are swings", segments)
 	}
 	free := *m
-	free.led = nil // the states of the segments follow the record
+	free.leading = nil // the states of the segments follow the record
 	q, err := free.planOf(params)
 	if err != nil {
 		return nil, err
@@ -65,8 +65,8 @@ func (m *Model) Shooting(params []fit.Param, segments int) (*fit.Problem, error)
 				continue
 			}
 			at := fmt.Sprintf("(%.6g s)%s", float64(c.from)*p.dt, p.suffix)
-			dx, dv := max(0.1*m.rough.x, 10*p.noise), m.rough.v
-			x, v := p.smooth(c.from), p.v[c.from]
+			dx, dv := max(0.1*m.roughSizes.x, 10*p.noise), m.roughSizes.v
+			x, v := p.smoothedPosition(c.from), p.v[c.from]
 			states = append(states,
 				fit.Param{Param: engine.Param{Name: "x" + at, Unit: m.names.unitX, Doc: "position at a cut", Value: x, Lo: x - dx, Hi: x + dx}},
 				fit.Param{Param: engine.Param{Name: "v" + at, Unit: m.names.unitV, Doc: "velocity at a cut", Value: v, Lo: v - dv, Hi: v + dv}})
@@ -76,13 +76,14 @@ func (m *Model) Shooting(params []fit.Param, segments int) (*fit.Problem, error)
 			lo, hi = min(lo, p.v[k]), max(hi, p.v[k])
 		}
 	}
-	tau := m.rough.x / (hi - lo)
+	tau := m.roughSizes.x / (hi - lo)
 	s.wx, s.wv = Continuity, Continuity*tau
 	if m.spec.Output == Velocity {
 		s.wx, s.wv = Continuity/tau, Continuity
 	}
 	s.rows = whole.Rows
-	return &fit.Problem{Params: states, Rows: s.rows + 2*s.gaps, Unit: whole.Unit, New: func() fit.Evaluator { return s.shooter() }}, nil
+	return &fit.Problem{Params: states, Rows: s.rows + 2*s.gaps, Unit: whole.Unit,
+		NewEvaluator: func() fit.Evaluator { return s.shooter() }}, nil
 }
 
 // swings counts how often the velocity crosses the middle between its extremes, by more than a tenth of their distance.
@@ -100,8 +101,8 @@ func (p *piece) swings() int {
 	return n
 }
 
-// smooth is the position at sample k by the mean of its neighbours on a straight line, or the sample itself at the ends.
-func (p *piece) smooth(k int) float64 {
+// smoothedPosition is the position at sample k by the mean of its neighbours on a straight line, or the sample itself at the ends.
+func (p *piece) smoothedPosition(k int) float64 {
 	x := p.rec.Position
 	if k < 2 || k > p.n-3 {
 		return x[k]
@@ -125,11 +126,11 @@ type shots struct {
 // shooter simulates segment after segment.
 type shooter struct {
 	*evaluator
-	s       *shots
-	contact [][]float64 // of every segment at its beginning
-	up, dn  []float64
-	theta   []float64
-	columns [][]float64 // ∂r/∂θ
+	s             *shots
+	contact       [][]float64 // of every segment at its beginning
+	rPlus, rMinus []float64
+	theta         []float64
+	columns       [][]float64 // ∂r/∂θ
 }
 
 func (s *shots) shooter() *shooter {
@@ -138,7 +139,7 @@ func (s *shots) shooter() *shooter {
 		e.contact = append(e.contact, make([]float64, len(e.b.x)-2))
 	}
 	rows := s.rows + 2*s.gaps
-	e.up, e.dn = make([]float64, rows), make([]float64, rows)
+	e.rPlus, e.rMinus = make([]float64, rows), make([]float64, rows)
 	for range e.theta {
 		e.columns = append(e.columns, make([]float64, rows))
 	}
@@ -147,7 +148,7 @@ func (s *shots) shooter() *shooter {
 
 // Residuals simulates all segments, and remembers the contact at the beginning of each.
 func (e *shooter) Residuals(theta, r []float64) engine.Status {
-	for j, i := range e.q.free {
+	for j, i := range e.q.freeParams {
 		e.b.value[i] = theta[j]
 	}
 	if !e.b.set() {
@@ -213,29 +214,29 @@ func (e *shooter) Columns(theta []float64) ([][]float64, engine.Status) {
 	pr := e.s.params
 	difference := func(column []float64, from, to int, over float64) {
 		for k := from; k < to; k++ {
-			column[k] = (e.up[k] - e.dn[k]) / over
+			column[k] = (e.rPlus[k] - e.rMinus[k]) / over
 		}
 	}
 	for j := range e.s.model {
-		p := pr[e.q.free[j]]
+		p := pr[e.q.freeParams[j]]
 		h := shootStep * 0.1 * (p.Hi - p.Lo)
 		if p.Log {
 			h = shootStep * theta[j]
 		}
 		hi, lo := min(theta[j]+h, p.Hi), max(theta[j]-h, p.Lo)
 		th[j] = hi
-		if e.Residuals(th, e.up) == engine.NonFinite {
+		if e.Residuals(th, e.rPlus) == engine.NonFinite {
 			return nil, engine.NonFinite
 		}
 		th[j] = lo
-		if e.Residuals(th, e.dn) == engine.NonFinite {
+		if e.Residuals(th, e.rMinus) == engine.NonFinite {
 			return nil, engine.NonFinite
 		}
 		th[j] = theta[j]
-		difference(e.columns[j], 0, len(e.up), hi-lo)
+		difference(e.columns[j], 0, len(e.rPlus), hi-lo)
 	}
 	// the states, from the contact that the undisturbed motion has at the cut
-	status := e.Residuals(theta, e.up)
+	status := e.Residuals(theta, e.rPlus)
 	if status == engine.NonFinite {
 		return nil, status
 	}
@@ -250,11 +251,11 @@ func (e *shooter) Columns(theta []float64) ([][]float64, engine.Status) {
 		last := c+1 == len(e.s.cuts) || e.s.cuts[c+1].piece != at.piece
 		for i := range 2 {
 			j := e.s.model + 2*(gap-1) + i
-			h := 1e-3 * shootStep * [2]float64{e.q.m.rough.x, e.q.m.rough.v}[i] * 10
+			h := 1e-3 * shootStep * [2]float64{e.q.m.roughSizes.x, e.q.m.roughSizes.v}[i] * 10
 			for _, side := range []struct {
 				d float64
 				r []float64
-			}{{h, e.up}, {-h, e.dn}} {
+			}{{h, e.rPlus}, {-h, e.rMinus}} {
 				th[j] = theta[j] + side.d
 				copy(e.b.x[2:], e.contact[c])
 				if _, st := e.segment(c, th, side.r, first, gap); st == engine.NonFinite {

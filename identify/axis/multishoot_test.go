@@ -99,8 +99,9 @@ func TestShootingSucceedsOnChaosWhereOneSimulationFails(t *testing.T) {
 				t.Errorf("%d segments: %s = %.5g, want %g", n, p.Name, p.Value, want)
 			}
 		}
-		if err := m.Complete(ps, s); err != nil || len(s.Free) != len(pr.Params) || len(s.Input) != pr.Rows || len(s.Velocity) != pr.Rows {
-			t.Errorf("complete: %v, %d free of %d", err, len(s.Free), len(pr.Params))
+		if err := m.CompleteSolution(ps, s); err != nil || len(s.FreeParams) != len(pr.Params) || len(s.Input) != pr.Rows ||
+			len(s.Velocity) != pr.Rows {
+			t.Errorf("complete: %v, %d free of %d", err, len(s.FreeParams), len(pr.Params))
 		}
 		if _, err := fit.Assess(s); err != nil {
 			t.Error(err)
@@ -119,7 +120,7 @@ func TestShootingDerivatives(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ev := pr.New()
+	ev := pr.NewEvaluator()
 	n := len(pr.Params)
 	theta := startOf(pr)
 	r := make([]float64, pr.Rows)

@@ -93,7 +93,7 @@ func leftBy(t testing.TB, m *Model, params []fit.Param) float64 {
 		t.Fatal(err)
 	}
 	r := make([]float64, pr.Rows)
-	pr.New().Residuals(nil, r)
+	pr.NewEvaluator().Residuals(nil, r)
 	return numeric.RMS(r)
 }
 
@@ -157,7 +157,7 @@ func TestSuspicions(t *testing.T) {
 		t.Errorf("a bristle without dip and damping is suspect: %q", said)
 	}
 	s := with(nil)
-	s.Free = []int{0}
+	s.FreeParams = []int{0}
 	s.Extra = map[string]any{"starts": []fit.Start{{Theta: []float64{70}, RMS: 1}, {Theta: []float64{140}, RMS: 1.001}, {Theta: []float64{300}, RMS: 2}}}
 	if said := strings.Join(scattered(s), "\n"); !strings.Contains(said, "anything from 70 to 140 kg in 2 fits") {
 		t.Errorf("scatter: %q", said)

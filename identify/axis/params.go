@@ -18,16 +18,16 @@ var known = map[string]float64{
 	"ratio": math.NaN(), "zba": math.NaN(), "m": math.NaN(), "n": math.NaN(), "reach": math.NaN(), "offset": 0,
 }
 
-// Known is the value at which a parameter of a law is left where nothing is said of it; NaN: that of the law itself. ok is false for those
-// that are searched.
-func Known(name string) (value float64, ok bool) {
+// FixedDefault is the value at which a parameter of a law is left where nothing is said of it; NaN: that of the law itself. ok is false
+// for those that are searched.
+func FixedDefault(name string) (value float64, ok bool) {
 	value, ok = known[name]
 	return value, ok
 }
 
 // defaults are the parameters of the model.
 func (m *Model) defaults() []fit.Param {
-	r := &m.rough
+	r := &m.roughSizes
 	var ps []fit.Param
 	add := func(name, unit, doc string, value, lo, hi float64, log, fixed bool) {
 		p := fit.Param{Param: engine.Param{Name: name, Unit: engine.UnitOn(m.spec.Rotary, unit), Doc: doc, Value: value, Lo: lo, Hi: hi, Fixed: fixed}, Log: log}
@@ -120,7 +120,7 @@ func (m *Model) defaults() []fit.Param {
 
 // viscous are the parameters of the viscous term. They may be negative: then the law takes too much with speed.
 func (m *Model) viscous(add func(name, unit, doc string, value, lo, hi float64, log, fixed bool)) {
-	r := &m.rough
+	r := &m.roughSizes
 	most := 10 * max(r.fv, 0.05*r.f/r.v)
 	ways := [][2]string{{"Fv", ""}}
 	if m.spec.Asymmetric {
@@ -139,7 +139,7 @@ func (m *Model) viscous(add func(name, unit, doc string, value, lo, hi float64, 
 // speed. Attraction of a slipping element: Coulomb friction in a millisecond to ten seconds. Memory: 1 to 50 ms (table 6.2 of [MOGI]), dwell: 5 ms to the
 // length of the record. Drawn by a spring, break-away and presliding can be seen, and narrow the box.
 func (m *Model) lawParam(p engine.Param) (value, lo, hi float64, log, fixed bool) {
-	r := &m.rough
+	r := &m.roughSizes
 	if v, ok := known[p.Name]; ok {
 		if math.IsNaN(v) {
 			v = p.Value
@@ -160,16 +160,16 @@ func (m *Model) lawParam(p engine.Param) (value, lo, hi float64, log, fixed bool
 	if m.spec.Drive == Force || m.spec.Drive == Servo {
 		far = 1e3
 	}
-	if r.top > 0 { // drawn by a spring: break-away and the slope before it can be seen
+	if r.maxSpringForce > 0 { // drawn by a spring: break-away and the slope before it can be seen
 		switch {
 		case p.Name == "Fc":
-			return box(0.6*r.top, 0.1*r.top, r.top)
+			return box(0.6*r.maxSpringForce, 0.1*r.maxSpringForce, r.maxSpringForce)
 		case p.Name == "Fs" || p.Name == "Fs_inf":
-			return box(0.95*r.top, 0.2*r.top, 1.5*r.top)
+			return box(0.95*r.maxSpringForce, 0.2*r.maxSpringForce, 1.5*r.maxSpringForce)
 		case p.Name == "dFs_inf":
-			return box(0.35*r.top, 0.05*r.top, r.top)
+			return box(0.35*r.maxSpringForce, 0.05*r.maxSpringForce, r.maxSpringForce)
 		case p.Name == "Fv":
-			return box(0.1*r.top/r.v, 3e-3*r.top/r.v, 2*r.top/r.v)
+			return box(0.1*r.maxSpringForce/r.v, 3e-3*r.maxSpringForce/r.v, 2*r.maxSpringForce/r.v)
 		case p.Name == "kt" && r.kt > 0:
 			return box(r.kt, r.kt/5, 5*r.kt)
 		case p.Name == "sigma0" && r.kt > 0:

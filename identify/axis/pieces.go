@@ -12,22 +12,22 @@ import (
 
 // piece is a recording in the form that a simulation runs through.
 type piece struct {
-	rec      *record.Record
-	suffix   string // of its own parameters, [2] for the second of several
-	n        int    // samples
-	dt       float64
-	measured []float64 // what is compared
-	force    []float64 // of the drive; nil: none
-	far      []float64 // far end of the drawing spring; nil: none
-	pulses   pulses    // what acts beside the command of a servo
-	a0       float64   // m/s², at the first sample of a servo
-	load     []float64 // N, normal; nil: not recorded
-	current  []float64 // A; nil: not recorded
-	x0, v0   float64   // at the first sample, from the record
-	noise    float64   // m or rad, white part of the position, from its differences
-	v0Doubt  float64   // m/s or rad/s, twelve standard errors of v0 and what it leaves out: it is the velocity a few samples later
-	calm     []float64 // m or rad, the position without outliers
-	v, a     []float64 // smoothed derivatives, for first guesses and for tests of the residual
+	rec              *record.Record
+	suffix           string // of its own parameters, [2] for the second of several
+	n                int    // samples
+	dt               float64
+	measured         []float64 // what is compared
+	force            []float64 // of the drive; nil: none
+	springEnd        []float64 // far end of the drawing spring; nil: none
+	pulses           pulses    // what acts beside the command of a servo
+	a0               float64   // m/s², at the first sample of a servo
+	load             []float64 // N, normal; nil: not recorded
+	current          []float64 // A; nil: not recorded
+	x0, v0           float64   // at the first sample, from the record
+	noise            float64   // m or rad, white part of the position, from its differences
+	v0Doubt          float64   // m/s or rad/s, twelve standard errors of v0 and what it leaves out: it is the velocity a few samples later
+	despikedPosition []float64 // m or rad, the position without outliers
+	v, a             []float64 // smoothed derivatives, for first guesses and for tests of the residual
 }
 
 // shortest record that is worth a simulation, samples, and the shortest in a controller: enough for a start and a few residuals.
@@ -76,7 +76,7 @@ func (m *Model) newPiece(rec *record.Record) (*piece, error) {
 		p.force = rec.Force
 	case Spring:
 		errs = append(errs, need("reference", "reference", rec.Reference, "the spring is drawn by it"))
-		p.far = rec.Reference
+		p.springEnd = rec.Reference
 	case Servo:
 		p.force = rec.Force
 		errs = append(errs, need(m.names.force, "force", rec.Force, "it is what is compared"),
@@ -106,7 +106,7 @@ func (m *Model) newPiece(rec *record.Record) (*piece, error) {
 	case Velocity:
 		p.measured = rec.Velocity
 	case Command:
-		p.measured = p.pulses.asked
+		p.measured = p.pulses.commands
 	default:
 		p.measured = rec.Position
 	}
@@ -142,14 +142,14 @@ func (p *piece) differentiate() {
 		return
 	}
 	p.noise = numeric.Noise(x)
-	p.calm = despiked(x)
+	p.despikedPosition = despiked(x)
 	noise := p.noise
-	if &p.calm[0] != &x[0] {
-		noise = numeric.Noise(p.calm)
+	if &p.despikedPosition[0] != &x[0] {
+		noise = numeric.Noise(p.despikedPosition)
 	}
 	half := 2
 	for {
-		p.v, p.a = parabolas(p.calm, p.dt, half)
+		p.v, p.a = parabolas(p.despikedPosition, p.dt, half)
 		size := float64(2*half + 1)
 		sa := noise * math.Sqrt(720/(size*size*size*size*size)) / (p.dt * p.dt)
 		next := half + (half+1)/2
@@ -158,7 +158,7 @@ func (p *piece) differentiate() {
 		}
 		half = next
 	}
-	p.x0, p.v0 = p.calm[0], p.v[0]
+	p.x0, p.v0 = p.despikedPosition[0], p.v[0]
 	far := float64(min(half, (p.n-1)/2)) // the line through 2·far + 1 samples
 	p.v0Doubt = 12*p.noise/(p.dt*math.Sqrt(far*(far+1)*(2*far+1)/3)) + math.Abs(p.a[0])*far*p.dt
 	if len(v) == p.n {

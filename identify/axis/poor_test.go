@@ -69,7 +69,7 @@ func TestPoorRunShowsItself(t *testing.T) {
 	for i, p := range other.Params {
 		theta[i] = at[p.Name]
 	}
-	other.New().Residuals(theta, r)
+	other.NewEvaluator().Residuals(theta, r)
 	t.Logf("residual %.4f rad, noise of the sensor %.5f rad, %+v; J = %.4f, mgs = %.3f; on the other run %.3f rad", left, noise, white, at["J"], at["mgs"], numeric.RMS(r))
 	if left < 5*noise || white.White || numeric.RMS(r) < 5*left {
 		t.Errorf("a poor fit looks good: residual %g rad over noise %g rad, whiteness %+v, %g rad on another run", left, noise, white, numeric.RMS(r))

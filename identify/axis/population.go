@@ -51,15 +51,15 @@ func PopulationProblem(rec *record.Record, out Output, params []fit.Param) (*fit
 	if err != nil {
 		return nil, err
 	}
-	e.at, e.y = box.at, tr.Y
-	if slices.ContainsFunc(box.free, func(p fit.Param) bool { return p.Name == "J" || strings.Contains(p.Unit, "rad") }) {
+	e.memberPlaces, e.y = box.memberPlaces, tr.Y
+	if slices.ContainsFunc(box.freeParams, func(p fit.Param) bool { return p.Name == "J" || strings.Contains(p.Unit, "rad") }) {
 		unit = strings.Replace(unit, "m", "rad", 1)
 	}
-	return &fit.Problem{Params: box.free, Rows: kernel.Rows(), Unit: unit, New: func() fit.Evaluator {
+	return &fit.Problem{Params: box.freeParams, Rows: kernel.Rows(), Unit: unit, NewEvaluator: func() fit.Evaluator {
 		own := *e
-		own.kernel, own.one, own.oneR = kernel.Fork(), make([][]float64, 1), make([][]float64, 1)
+		own.kernel, own.singleMember, own.singleResidual = kernel.Fork(), make([][]float64, 1), make([][]float64, 1)
 		for range kernel.Width() {
-			own.full = append(own.full, slices.Clone(box.value))
+			own.members = append(own.members, slices.Clone(box.value))
 		}
 		return &own
 	}}, nil
@@ -67,10 +67,10 @@ func PopulationProblem(rec *record.Record, out Output, params []fit.Param) (*fit
 
 // populationBox are the parameters, those of a member in the order of population.Names.
 type populationBox struct {
-	free   []fit.Param
-	at     []int // places of the free parameters in a member
-	value  []float64
-	lo, hi []float64
+	freeParams   []fit.Param
+	memberPlaces []int // places of the free parameters in a member
+	value        []float64
+	lo, hi       []float64
 }
 
 // newPopulationBox sorts the parameters, and takes the first state of the trace from them.
@@ -90,7 +90,7 @@ func newPopulationBox(params []fit.Param, t *population.Trace) (*populationBox, 
 		case i >= 0:
 			given[i], b.value[i], b.lo[i], b.hi[i] = true, q.Value, q.Value, q.Value
 			if !q.Fixed {
-				b.free, b.at = append(b.free, q), append(b.at, i)
+				b.freeParams, b.memberPlaces = append(b.freeParams, q), append(b.memberPlaces, i)
 				b.lo[i], b.hi[i] = q.Lo, q.Hi
 			}
 			if low := b.lo[i]; name != "offset" && (low < 0 || low == 0 && name != "sigma1" && name != "sigma2") {
@@ -127,30 +127,30 @@ func (b *populationBox) substeps(h float64) int {
 
 // populationEvaluator runs members of a problem.
 type populationEvaluator struct {
-	kernel   *population.Kernel
-	at       []int       // places of the free parameters in a member
-	full     [][]float64 // members in the order of population.Names
-	one      [][]float64 // a single one
-	oneR     [][]float64
-	y        []float64 // what is compared
-	quantity string
-	dt       float64 // s
+	kernel         *population.Kernel
+	memberPlaces   []int       // places of the free parameters in a member
+	members        [][]float64 // members in the order of population.Names
+	singleMember   [][]float64 // a single one
+	singleResidual [][]float64
+	y              []float64 // what is compared
+	quantity       string
+	dt             float64 // s
 }
 
 // fill completes members by what is fixed.
 func (e *populationEvaluator) fill(theta [][]float64) [][]float64 {
 	for i, th := range theta {
-		for j, at := range e.at {
-			e.full[i][at] = th[j]
+		for j, at := range e.memberPlaces {
+			e.members[i][at] = th[j]
 		}
 	}
-	return e.full[:len(theta)]
+	return e.members[:len(theta)]
 }
 
 // Residuals is one member.
 func (e *populationEvaluator) Residuals(theta, r []float64) engine.Status {
-	e.one[0], e.oneR[0] = theta, r
-	return e.kernel.Residuals(e.fill(e.one), e.oneR)
+	e.singleMember[0], e.singleResidual[0] = theta, r
+	return e.kernel.Residuals(e.fill(e.singleMember), e.singleResidual)
 }
 
 // Width is the number of members that fill a batch.

@@ -83,8 +83,8 @@ func populationParams(box float64, off map[string]float64) []fit.Param {
 // populationOn is the problem on a path of choice.
 func populationOn(tb testing.TB, p *fit.Problem, path population.Path) *fit.Problem {
 	q := *p
-	q.New = func() fit.Evaluator {
-		e := p.New().(*populationEvaluator)
+	q.NewEvaluator = func() fit.Evaluator {
+		e := p.NewEvaluator().(*populationEvaluator)
 		if err := e.kernel.Use(path); err != nil {
 			tb.Error(err)
 		}
@@ -152,7 +152,7 @@ func TestPopulationSearch(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			theta, c := pop.Best()
+			theta, c := pop.BestMember()
 			if first == nil {
 				first, cost = slices.Clone(theta), c
 			}
@@ -182,7 +182,7 @@ func TestPopulationEvaluator(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := pr.New().(*populationEvaluator)
+	e := pr.NewEvaluator().(*populationEvaluator)
 	n := len(pr.Params)
 	a, b := make([]float64, n), make([]float64, n)
 	for j, p := range pr.Params {

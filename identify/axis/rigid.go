@@ -17,8 +17,8 @@ import (
 // as the level is above the force: the derivative is zero, but for jumps by the acceleration (L − f(0))/M over an interval. Over many
 // slips these come to what a force would do that runs straight from sample to sample, δv = −s·(L − f(0))/M·δτ, and that is taken.
 
-// ride moves a body with such a contact, and its derivatives, by h (s).
-func (t *tangent) ride(h float64, columns []int) engine.Status {
+// stepRigid moves a body with such a contact, and its derivatives, by h (s).
+func (t *tangent) stepRigid(h float64, columns []int) engine.Status {
 	b := t.b
 	x, v := b.x[0], b.x[1]
 	r := b.mass.Step(h, b.x, &b.loads)
@@ -34,9 +34,9 @@ func (t *tangent) ride(h float64, columns []int) engine.Status {
 	default:
 		t.events(h, x, v, columns)
 	}
-	t.held = math.NaN()
+	t.restForce = math.NaN()
 	if b.x[1] == 0 {
-		t.held, _, _ = b.loads.At(h, b.x[0], 0)
+		t.restForce, _, _ = b.loads.At(h, b.x[0], 0)
 	}
 	return r.Status
 }
@@ -54,7 +54,7 @@ func (t *tangent) events(h, x, v float64, columns []int) {
 	after := [2]float64{b.x[0], b.x[1]}
 	b.x[0], b.x[1] = x, v
 	t.parts = t.parts[:0]
-	t.stuck.Parts(&t.parts, b.mass.M, b.x, friction.Input{Dt: h, N: b.mass.N, I: b.mass.I}, &b.loads)
+	t.rigidContact.Parts(&t.parts, b.mass.M, b.x, friction.Input{Dt: h, N: b.mass.N, I: b.mass.I}, &b.loads)
 	b.x[0], b.x[1] = after[0], after[1]
 	for _, j := range columns {
 		t.st[j] = 0
@@ -90,7 +90,7 @@ func (t *tangent) slide(p *friction.Part, x float64, columns []int, moved bool) 
 		dir, speed = -1, -w
 	}
 	d := t.slopes.Force
-	fall := t.stuck.SlidingSlopes(friction.Input{Dt: h, V: max(speed, 0), N: b.mass.N, I: b.mass.I}, t.exponent, d)
+	fall := t.rigidContact.SlidingSlopes(friction.Input{Dt: h, V: max(speed, 0), N: b.mass.N, I: b.mass.I}, t.exponent, d)
 	if speed < 0 {
 		fall = 0
 	}
@@ -107,10 +107,10 @@ func (t *tangent) slide(p *friction.Part, x float64, columns []int, moved bool) 
 		rhs := inertia*t.sv[j] + ux*t.sx[j] + t.du[j]
 		if j < len(bends) {
 			for _, m := range bends[j] {
-				rhs -= dir * d[m.place] * m.by
+				rhs -= dir * d[m.place] * m.rate
 			}
-			for _, m := range t.moves[j] {
-				rhs -= m.by * by[m.place]
+			for _, m := range t.placeMoves[j] {
+				rhs -= m.rate * by[m.place]
 			}
 		}
 		dh := 0.0
@@ -132,20 +132,20 @@ func (t *tangent) slide(p *friction.Part, x float64, columns []int, moved bool) 
 	}
 }
 
-// beyond is by how much the level exceeds the load in the direction dir, for every newton and metre by which column j moves them.
-func (t *tangent) beyond(j int, dir, x, ux float64) float64 {
+// excessSlope is by how much the level exceeds the load in the direction dir, for every newton and metre by which column j moves them.
+func (t *tangent) excessSlope(j int, dir, x, ux float64) float64 {
 	du := ux*t.sx[j] + t.du[j]
 	level := 0.0
 	if j < len(t.bends[0]) {
 		for _, m := range t.bends[0][j] {
-			level += t.level[m.place] * m.by
+			level += t.level[m.place] * m.rate
 		}
 		by := [...]float64{0, 1, x, 0, 0, 0, 0}
 		if t.b.loads.turns {
 			by[3], by[4] = math.Sincos(x)
 		}
-		for _, m := range t.moves[j] {
-			du -= m.by * by[m.place]
+		for _, m := range t.placeMoves[j] {
+			du -= m.rate * by[m.place]
 		}
 	}
 	return level - dir*du
@@ -158,10 +158,10 @@ func (t *tangent) release(p *friction.Part, x float64, columns []int) bool {
 	if !(rate > 0) {
 		return false
 	}
-	t.stuck.LevelSlopes(friction.Input{N: t.b.mass.N, I: t.b.mass.I}, t.level)
+	t.rigidContact.LevelSlopes(friction.Input{N: t.b.mass.N, I: t.b.mass.I}, t.level)
 	_, ux, _ := l.At(p.Tau+p.H, x, 0)
 	for _, j := range columns {
-		t.st[j] += t.beyond(j, p.Freed, x, ux) / rate
+		t.st[j] += t.excessSlope(j, p.Freed, x, ux) / rate
 		t.sv[j] = 0
 	}
 	return true
@@ -169,13 +169,13 @@ func (t *tangent) release(p *friction.Part, x float64, columns []int) bool {
 
 // jump is where the load has passed the level between two samples.
 func (t *tangent) jump(p *friction.Part, x float64, columns []int) {
-	drop := t.stuck.LevelSlopes(friction.Input{N: t.b.mass.N, I: t.b.mass.I}, t.level)
+	drop := t.rigidContact.LevelSlopes(friction.Input{N: t.b.mass.N, I: t.b.mass.I}, t.level)
 	u, ux, _ := t.b.loads.At(p.Tau, x, 0)
-	rise := p.Freed * (u - t.held)
+	rise := p.Freed * (u - t.restForce)
 	if !(rise > 0) || drop == 0 || p.Tau > 0 {
 		return
 	}
 	for _, j := range columns {
-		t.sv[j] -= p.Freed * drop / t.b.mass.M * t.beyond(j, p.Freed, x, ux) * t.dt / rise
+		t.sv[j] -= p.Freed * drop / t.b.mass.M * t.excessSlope(j, p.Freed, x, ux) * t.dt / rise
 	}
 }

@@ -80,7 +80,7 @@ func TestTangentsThroughEvents(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			e, ok := p.New().(fit.Differentiable)
+			e, ok := p.NewEvaluator().(fit.Differentiable)
 			if !ok {
 				t.Fatal("no derivatives")
 			}
@@ -99,10 +99,10 @@ func TestTangentsThroughEvents(t *testing.T) {
 			from := make([]int, len(theta))
 			for _, l := range p.Local {
 				for _, j := range l.Params {
-					from[j] = l.From
+					from[j] = l.FirstRow
 				}
 			}
-			plain := p.New()
+			plain := p.NewEvaluator()
 			up, down := make([]float64, p.Rows), make([]float64, p.Rows)
 			for j, q := range p.Params {
 				step := 1e-6 * max(math.Abs(q.Value), 1e-3)
@@ -177,13 +177,13 @@ func releases(t *testing.T, recs []*record.Record, substeps int) {
 	if len(p.Params) != 1 {
 		t.Fatalf("%d free parameters, want Fs", len(p.Params))
 	}
-	columns, st := p.New().(fit.Differentiable).Columns([]float64{0.42})
+	columns, st := p.NewEvaluator().(fit.Differentiable).Columns([]float64{0.42})
 	if st != 0 {
 		t.Fatal(st)
 	}
 	up, down := make([]float64, p.Rows), make([]float64, p.Rows)
 	const step = 0.01 // N·m, one interval of the force
-	plain := p.New()
+	plain := p.NewEvaluator()
 	plain.Residuals([]float64{0.42 + step}, up)
 	plain.Residuals([]float64{0.42 - step}, down)
 	rows := p.Rows / phases

@@ -9,15 +9,15 @@ import (
 
 // rough are the sizes of a motion and of its forces, for bounds, and a first guess of the linear part of the model.
 type rough struct {
-	x, v, a float64 // m, m/s, m/s²  range, largest speed and acceleration, without the outermost samples
-	f       float64 // N   size of the forces: of the drive, or of the inertia where there is none
-	t       float64 // s   the longest piece
-	dt      float64 // s   the shortest interval
-	kd      float64 // N/m spring of the drive
-	m       float64 // kg
-	fc, fv  float64 // N, N·s/m
-	top     float64 // N   largest force of the drawing spring: break-away; 0: not drawn by one
-	kt      float64 // N/m slope of that force over the position below half of it, before the first slip; 0: not seen
+	x, v, a        float64 // m, m/s, m/s²  range, largest speed and acceleration, without the outermost samples
+	f              float64 // N   size of the forces: of the drive, or of the inertia where there is none
+	t              float64 // s   the longest piece
+	dt             float64 // s   the shortest interval
+	kd             float64 // N/m spring of the drive
+	m              float64 // kg
+	fc, fv         float64 // N, N·s/m
+	maxSpringForce float64 // N   largest force of the drawing spring: break-away; 0: not drawn by one
+	kt             float64 // N/m slope of that force over the position below half of it, before the first slip; 0: not seen
 
 	loads map[string]float64 // N or N/m, by term
 }
@@ -29,7 +29,7 @@ func (m *Model) roughly() rough {
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for _, p := range m.pieces {
 		r.t, r.dt = max(r.t, float64(p.n-1)*p.dt), min(r.dt, p.dt)
-		if x := p.calm; len(x) > 0 {
+		if x := p.despikedPosition; len(x) > 0 {
 			lo, hi = min(lo, slices.Min(x)), max(hi, slices.Max(x))
 		}
 		for k := range p.n {
@@ -54,7 +54,7 @@ func (m *Model) roughly() rough {
 		}
 		for _, p := range m.pieces {
 			for k := range p.n {
-				f = append(f, r.kd*math.Abs(p.far[k]-p.calm[k]))
+				f = append(f, r.kd*math.Abs(p.springEnd[k]-p.despikedPosition[k]))
 			}
 		}
 		r.f = numeric.QuantileInPlace(f, 0.995)
@@ -85,7 +85,7 @@ func (m *Model) roughSpring() float64 {
 	for _, p := range m.pieces {
 		if f := p.rec.Force; len(f) == p.n {
 			for k := range p.n {
-				d := p.far[k] - p.calm[k]
+				d := p.springEnd[k] - p.despikedPosition[k]
 				fp += f[k] * d
 				pp += d * d
 			}
@@ -101,15 +101,15 @@ func (m *Model) roughSpring() float64 {
 func (m *Model) roughContact(r *rough) {
 	var fx, xx float64
 	for _, p := range m.pieces {
-		for k, x := range p.calm {
-			r.top = max(r.top, math.Abs(r.kd*(p.far[k]-x)))
+		for k, x := range p.despikedPosition {
+			r.maxSpringForce = max(r.maxSpringForce, math.Abs(r.kd*(p.springEnd[k]-x)))
 		}
 	}
 	for _, p := range m.pieces {
-		x0, f0 := p.calm[0], r.kd*(p.far[0]-p.calm[0])
-		for k, x := range p.calm {
-			f := r.kd * (p.far[k] - x)
-			if math.Abs(f) > 0.5*r.top {
+		x0, f0 := p.despikedPosition[0], r.kd*(p.springEnd[0]-p.despikedPosition[0])
+		for k, x := range p.despikedPosition {
+			f := r.kd * (p.springEnd[k] - x)
+			if math.Abs(f) > 0.5*r.maxSpringForce {
 				break
 			}
 			fx += (f - f0) * (x - x0)
@@ -158,8 +158,8 @@ func (m *Model) regress(r *rough) {
 				continue
 			}
 			x := 0.0
-			if len(p.calm) > 0 {
-				x = p.calm[k]
+			if len(p.despikedPosition) > 0 {
+				x = p.despikedPosition[k]
 			}
 			columns := map[string]float64{"M": a, "Fv": v, "Fc": math.Copysign(1, v), "offset": 1,
 				"stiffness": x, "gravity-sin": math.Sin(x), "gravity-cos": math.Cos(x)}
@@ -170,8 +170,8 @@ func (m *Model) regress(r *rough) {
 			switch {
 			case coast:
 				u = -a * inertia
-			case p.far != nil:
-				u = r.kd * (p.far[k] - x)
+			case p.springEnd != nil:
+				u = r.kd * (p.springEnd[k] - x)
 			case p.force != nil:
 				u = p.force[k]
 			case len(p.rec.Force) == p.n:

@@ -20,27 +20,27 @@ import (
 // and the best draws are refined. What the user starts from is refined beside them: it can only make a fit better. Laws
 // without a contact need no draws.
 type Search struct {
-	Starts  int         // descents, each from the best of its own draws; 0: 5
-	Draws   int         // 0: 20
-	Seed    uint64      // of the draws
-	Workers int         // 0: as many as there are processors
-	From    [][]float64 // starts, in the free parameters, besides the draws
-	LM      fit.LM      // its CostTol, where 0, is 1e-7: the last digits of a bristle are beyond what a record tells
+	Starts      int         // descents, each from the best of its own draws; 0: 5
+	Draws       int         // 0: 20
+	Seed        uint64      // of the draws
+	Workers     int         // 0: as many as there are processors
+	ExtraStarts [][]float64 // starts, in the free parameters, besides the draws
+	LM          fit.LM      // its CostTol, where 0, is 1e-7: the last digits of a bristle are beyond what a record tells
 
 	// Simpler tells where the models end that are special cases of this one. It is asked where more than noise is left over, with the cost
 	// of this model among some of many records, 0: there are few; nil: never.
 	Simpler func(ctx context.Context, some float64) []Place
-	// Below is a cost among some of many records from which on the fit of all is not worth it; 0: it always is.
-	Below float64
+	// CostLimit is a cost among some of many records from which on the fit of all is not worth it; 0: it always is.
+	CostLimit float64
 	// SingleRound is set where a place to begin from is wanted: the contact is not drawn again around what was found.
 	SingleRound bool
 }
 
 // Place is where a simpler model ends, in the free parameters of another.
 type Place struct {
-	Theta []float64
-	Known []bool // which of them the simpler model has
-	Cost  float64
+	Theta     []float64
+	InSimpler []bool // which of them the simpler model has
+	Cost      float64
 }
 
 // starts are points, in the free parameters, from which to descend under a force or in a controller: the best of each of n
@@ -56,7 +56,7 @@ func (m *Model) starts(q *plan, n, draws int, seed uint64) (out [][]float64, mor
 		own[j], base[j] = p.Value, min(max(m.params[places[j]].Value, p.Lo), p.Hi)
 		given = given || own[j] != base[j]
 		var stiff float64
-		_, drawn := m.drawn(p, 0.5, &stiff)
+		_, drawn := m.drawContact(p, 0.5, &stiff)
 		contact = contact || drawn
 	}
 	if m.spec.Drive != Servo && m.spec.Drive != Force {
@@ -104,7 +104,7 @@ func (m *Model) draws(q *plan, free []fit.Param, base []float64, dip map[string]
 			theta := slices.Clone(base)
 			stiff := 0.0
 			for j := range free {
-				if x, ok := m.drawn(&free[j], rng.Float64(), &stiff); ok && i+d > 0 {
+				if x, ok := m.drawContact(&free[j], rng.Float64(), &stiff); ok && i+d > 0 {
 					theta[j] = min(max(x, free[j].Lo), free[j].Hi)
 				}
 			}
@@ -143,11 +143,11 @@ func (m *Model) Fit(ctx context.Context, params []fit.Param, s Search, watch fit
 	p := q.problem(1)
 	var from [][]float64
 	var more func() [][]float64
-	near := m.near(ctx, q, s, watch)
+	near := m.subsetSolution(ctx, q, s, watch)
 	some := 0.0
 	if near != nil {
-		if some = near.Cost; s.Below > 0 && some >= s.Below {
-			return nil, fmt.Errorf("more is left over among some of the records than %g", s.Below)
+		if some = near.Cost; s.CostLimit > 0 && some >= s.CostLimit {
+			return nil, fmt.Errorf("more is left over among some of the records than %g", s.CostLimit)
 		}
 		at := slices.Clone(p.Params)
 		for _, f := range near.Params {
@@ -166,7 +166,8 @@ func (m *Model) Fit(ctx context.Context, params []fit.Param, s Search, watch fit
 	if s.Starts > 0 {
 		floor = 0 // as many as were asked for
 	}
-	multi := fit.MultiStart{LM: s.LM, Seed: s.Seed, Workers: s.Workers, From: append(from, s.From...), More: more, Floor: floor}
+	multi := fit.MultiStart{LM: s.LM, Seed: s.Seed, Workers: s.Workers, ExtraStarts: append(from, s.ExtraStarts...), MoreStarts: more,
+		Floor: floor}
 	if floor > 0 && s.LM.Loss.Kind == fit.Squares {
 		multi.Explained = func(end []fit.Param) bool { return m.explained(valuesOf(params, end), asNoise*noise) }
 	}
@@ -185,7 +186,7 @@ func (m *Model) Fit(ctx context.Context, params []fit.Param, s Search, watch fit
 		}
 		drawn := m.draws(q, contact, at, nil, 0, groups, 20, seed)
 		drawn = slices.DeleteFunc(drawn, func(x []float64) bool { return slices.Equal(x, at) })
-		multi.From, multi.More = append([][]float64{at}, drawn...), nil
+		multi.ExtraStarts, multi.MoreStarts = append([][]float64{at}, drawn...), nil
 		again, err := multi.Fit(ctx, p, watch)
 		if err != nil {
 			return false
@@ -202,7 +203,7 @@ func (m *Model) Fit(ctx context.Context, params []fit.Param, s Search, watch fit
 	explained := func() bool { return sol.Extra["explained"] == true }
 	if s.Simpler != nil && sol.Cost > p.Cost(asNoise*noise) && !explained() && ctx.Err() == nil {
 		for _, e := range s.Simpler(ctx, some) {
-			for i, known := range [][]bool{e.Known, nil} {
+			for i, known := range [][]bool{e.InSimpler, nil} {
 				if e.Cost < sol.Cost && ctx.Err() == nil {
 					around(e.Theta, known, s.Seed+500+uint64(i))
 				}
@@ -257,7 +258,7 @@ func (m *Model) explained(params []fit.Param, noise float64) bool {
 	}
 	floats.Add(y, sol.Residual)
 	l := fit.NewLinear(sol)
-	return white(l.After(y, l.Move(y)))
+	return white(l.ResidualAfter(y, l.Move(y)))
 }
 
 // finerParts is by how much shorter the steps are that tell what longer ones are to blame for.
@@ -280,17 +281,17 @@ const (
 	someOf      = 10
 )
 
-// near is the solution of every tenth of many records, from which the fit of all goes on; nil: the search is one of all records. A search
-// takes many descents, and they need no more than some records to tell one valley from another.
-func (m *Model) near(ctx context.Context, q *plan, s Search, watch fit.Watch) *fit.Solution {
-	if len(s.From) > 0 {
+// subsetSolution is the solution of every tenth of many records, from which the fit of all goes on; nil: the search is one of all
+// records. A search takes many descents, and they need no more than some records to tell one valley from another.
+func (m *Model) subsetSolution(ctx context.Context, q *plan, s Search, watch fit.Watch) *fit.Solution {
+	if len(s.ExtraStarts) > 0 {
 		return nil
 	}
-	some, params := m.Some(q.params)
+	some, params := m.Subset(q.params)
 	if some == nil {
 		return nil
 	}
-	s.Simpler, s.Below = nil, 0
+	s.Simpler, s.CostLimit = nil, 0
 	sol, err := some.Fit(ctx, params, s, watch)
 	if err != nil {
 		return nil
@@ -298,8 +299,8 @@ func (m *Model) near(ctx context.Context, q *plan, s Search, watch fit.Watch) *f
 	return sol
 }
 
-// Some is the model on every tenth of many records, with those of the params that it has; nil: there are few, or nothing drives them.
-func (m *Model) Some(params []fit.Param) (*Model, []fit.Param) {
+// Subset is the model on every tenth of many records, with those of the params that it has; nil: there are few, or nothing drives them.
+func (m *Model) Subset(params []fit.Param) (*Model, []fit.Param) {
 	if len(m.pieces) < manyRecords || m.spec.Drive != Force && m.spec.Drive != Servo {
 		return nil, nil
 	}
@@ -331,17 +332,17 @@ func (s Spec) Simpler() (out []Spec) {
 		q.Law, q.Terms = law, slices.Concat(s.Terms, terms)
 		out = append(out, q)
 	}
-	if has(own, "Fc") && s.Law != "coulomb" {
+	if hasAnyParam(own, "Fc") && s.Law != "coulomb" {
 		if Damped(s.Law) {
 			with("coulomb", "viscous")
 		} else {
 			with("coulomb")
 		}
 	}
-	if has(own, "sigma0") && has(own, "Fs") && has(own, "vs") {
+	if hasAnyParam(own, "sigma0") && hasAnyParam(own, "Fs") && hasAnyParam(own, "vs") {
 		with(friction.BoPavelescu.String())
 	}
-	if s.Asymmetric && has(own, "Fc") {
+	if s.Asymmetric && hasAnyParam(own, "Fc") {
 		with(s.Law, "offset")
 		out[len(out)-1].Asymmetric = false
 	}

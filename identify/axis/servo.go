@@ -18,23 +18,23 @@ import (
 
 // servo is the controller of a piece in an evaluator, with its memory.
 type servo struct {
-	h                float64
-	reference        []float64 // m
-	asked            []float64 // N, the recorded commands, where the controller looks back on what was not recorded
-	pulse            []float64 // N, added to the command; nil: none
-	mean, delay, pad int
-	stiff, damp      float64   // N/m
-	slope            float64   // N/m, what a command loses per metre of its position
-	limit            float64   // N
-	reach            float64   // m, beyond it the simulation has left the record
-	taps             []taps    // of every part
-	next             float64   // what of the next command acts in the interval; 0: none
-	far              float64   // the same, weighted by the time its impulse has to move the mass
-	x                []float64 // m, simulated, with the pad
-	u                float64   // N, asked for at this sample
-	u0, u1, u2       float64   // N, acting from this sample and the two before
-	un, answered     float64   // N, acting from the next sample, and asked for there, without the limit
-	saved            []float64 // state at the beginning of the interval
+	h                  float64
+	reference          []float64 // m
+	commands           []float64 // N, the recorded commands, where the controller looks back on what was not recorded
+	pulse              []float64 // N, added to the command; nil: none
+	mean, delay, pad   int
+	stiffness, damping float64   // N/m
+	slope              float64   // N/m, what a command loses per metre of its position
+	limit              float64   // N
+	reach              float64   // m, beyond it the simulation has left the record
+	taps               []taps    // of every part
+	nextWeight         float64   // what of the next command acts in the interval; 0: none
+	nextDisplacement   float64   // the same, weighted by the time its impulse has to move the mass
+	x                  []float64 // m, simulated, with the pad
+	u                  float64   // N, asked for at this sample
+	u0, u1, u2         float64   // N, acting from this sample and the two before
+	un, answered       float64   // N, acting from the next sample, and asked for there, without the limit
+	saved              []float64 // state at the beginning of the interval
 }
 
 // taps are a window in weights of the commands two samples before an interval, one before, at its beginning and at its end.
@@ -48,12 +48,12 @@ const farAway = 1e3
 
 // newServo is the controller of a piece; states is the length of the state of the body.
 func newServo(s *Spec, p *piece, states int) *servo {
-	c := &servo{h: p.dt, reference: p.rec.Reference, asked: p.pulses.asked, pulse: p.pulses.force,
+	c := &servo{h: p.dt, reference: p.rec.Reference, commands: p.pulses.commands, pulse: p.pulses.force,
 		mean: max(s.Controller.Mean, 1), delay: s.Controller.Delay, limit: math.Inf(1), saved: make([]float64, states)}
 	gain := s.Controller.Gain * s.Controller.Kv
-	c.stiff, c.damp = gain*s.Controller.Kp, gain/(float64(c.mean)*c.h)
-	if c.slope = c.stiff; c.delay == 0 {
-		c.slope += c.damp
+	c.stiffness, c.damping = gain*s.Controller.Kp, gain/(float64(c.mean)*c.h)
+	if c.slope = c.stiffness; c.delay == 0 {
+		c.slope += c.damping
 	}
 	if l := s.Controller.Limit; l > 0 {
 		c.limit = s.Controller.Gain * l
@@ -72,15 +72,15 @@ func (c *servo) begin(s start) {
 	}
 }
 
-// late takes the windows of the parts.
-func (c *servo) late(w []window) {
+// setWindows takes the windows of the parts.
+func (c *servo) setWindows(w []window) {
 	c.taps = tapsOf(c.taps, w)
-	c.next, c.far = 0, 0
+	c.nextWeight, c.nextDisplacement = 0, 0
 	n := float64(len(w))
 	for j := range c.taps {
 		mean := &c.taps[j].mean
-		c.next += math.Abs(mean[3])
-		c.far += mean[3] * (n - float64(j) - 0.5) / (n * n)
+		c.nextWeight += math.Abs(mean[3])
+		c.nextDisplacement += mean[3] * (n - float64(j) - 0.5) / (n * n)
 	}
 }
 
@@ -88,15 +88,15 @@ func (c *servo) late(w []window) {
 func tapsOf(t []taps, w []window) []taps {
 	t = t[:0]
 	for j := range w {
-		t = append(t, taps{mean: w[j].known(&w[j].mean), rise: w[j].known(&w[j].rise)})
+		t = append(t, taps{mean: w[j].tapWeights(&w[j].mean), rise: w[j].tapWeights(&w[j].rise)})
 	}
 	return t
 }
 
-// known spreads weights over the commands of taps.
-func (w *window) known(weight *[3]float64) (t [4]float64) {
+// tapWeights spreads weights over the commands of taps.
+func (w *window) tapWeights(weight *[3]float64) (t [4]float64) {
 	for i, q := range weight {
-		switch at := w.first + i; {
+		switch at := w.firstCommand + i; {
 		case at <= -2:
 			t[0] += q
 		case at <= 1:
@@ -113,10 +113,10 @@ func (w *window) known(weight *[3]float64) (t [4]float64) {
 func (c *servo) ask(k int, x float64) {
 	c.x[c.pad+k] = x
 	if k < c.pad {
-		c.u = c.asked[k]
+		c.u = c.commands[k]
 	} else {
 		i := c.pad + k - c.delay
-		c.u = c.clamp(c.stiff*(c.reference[k]-x) - c.damp*(c.x[i]-c.x[i-c.mean]))
+		c.u = c.clamp(c.stiffness*(c.reference[k]-x) - c.damping*(c.x[i]-c.x[i-c.mean]))
 	}
 	c.u2, c.u1, c.u0 = c.u1, c.u0, c.u+c.added(k)
 	if k == 0 {
@@ -140,14 +140,14 @@ const answers = 8
 // drive moves the body from sample k of a piece in a controller to the next, and finds the command at its end.
 func (e *evaluator) drive(i, k int, c *servo) engine.Status {
 	if k+1 < c.pad {
-		c.un = c.asked[k+1] + c.added(k+1)
+		c.un = c.commands[k+1] + c.added(k+1)
 		return e.pass(i, k, c, nil)
 	}
 	// u_{k+1} = target − slope·x_{k+1}(u_{k+1}): Newton's method with a free mass, then secants
 	b, at := e.b, c.pad+k+1-c.delay
-	target := c.stiff*c.reference[k+1] + c.damp*c.x[at-c.mean]
+	target := c.stiffness*c.reference[k+1] + c.damping*c.x[at-c.mean]
 	if c.delay > 0 {
-		target -= c.damp * c.x[at]
+		target -= c.damping * c.x[at]
 	}
 	copy(c.saved, b.x)
 	c.un = c.u0
@@ -159,7 +159,7 @@ func (e *evaluator) drive(i, k int, c *servo) engine.Status {
 		if status == engine.NonFinite || n == answers || !(math.Abs(miss) > 1e-10*(math.Abs(c.un)+math.Abs(c.u0))) {
 			return status
 		}
-		step := miss / (1 + c.slope*c.h*c.h/b.mass.M*c.far)
+		step := miss / (1 + c.slope*c.h*c.h/b.mass.M*c.nextDisplacement)
 		if n > 0 && miss != missed {
 			step = -miss * (c.un - last) / (miss - missed)
 		}

@@ -18,7 +18,7 @@ import (
 
 func empsRecord(t testing.TB) *record.Record {
 	t.Helper()
-	path := peer.Shared(t, "emps/emps_estimation.csv.gz")
+	path := peer.SharedRecord(t, "emps/emps_estimation.csv.gz")
 	recs, err := record.Read(path, record.Mapping{
 		Time:      record.Column{Name: "time_s", Unit: "s", Scale: 1},
 		Position:  record.Column{Name: "position_m", Unit: "m", Scale: 1},
@@ -100,7 +100,7 @@ func solve(t testing.TB, l *Model, ps []fit.Param, s Search) *fit.Solution {
 	t.Helper()
 	sol, err := l.Fit(context.Background(), ps, s, nil)
 	if err == nil {
-		err = l.Complete(ps, sol)
+		err = l.CompleteSolution(ps, sol)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -153,7 +153,7 @@ func TestServoLaws(t *testing.T) {
 			if len(s.Params) != len(ps) || len(s.Velocity) != len(s.Residual) || len(s.Measured) != len(s.Residual) || s.Quantity != "force" || s.Dt != 3e-3 {
 				t.Errorf("solution of %d parameters, %d rows, %d velocities, %d measured, %s, dt %g s", len(s.Params), len(s.Residual), len(s.Velocity), len(s.Measured), s.Quantity, s.Dt)
 			}
-			for _, i := range s.Free {
+			for _, i := range s.FreeParams {
 				if s.Params[i].Fixed {
 					t.Errorf("%s is fixed and free", s.Params[i].Name)
 				}
@@ -268,7 +268,7 @@ func TestServoAllocatesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, r := p.New(), make([]float64, p.Rows)
+		e, r := p.NewEvaluator(), make([]float64, p.Rows)
 		theta := make([]float64, len(p.Params))
 		for j, q := range p.Params {
 			theta[j] = q.Value
@@ -304,7 +304,7 @@ func TestServoNeverNaN(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, r := p.New(), make([]float64, p.Rows)
+	e, r := p.NewEvaluator(), make([]float64, p.Rows)
 	good := make([]float64, len(p.Params))
 	for j, q := range p.Params {
 		good[j] = q.Value

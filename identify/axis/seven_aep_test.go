@@ -27,7 +27,7 @@ func TestSevenByEvolution(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, cost := pop.Best()
+			_, cost := pop.BestMember()
 			left = append(left, math.Sqrt(cost/float64(pr.Rows)))
 		}
 		slices.Sort(left)

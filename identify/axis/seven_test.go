@@ -178,7 +178,7 @@ func TestSevenParametersFromOwnGuesses(t *testing.T) {
 // A simulation allocates nothing, and neither does a cost that is given up.
 func TestSimulationAllocatesNothing(t *testing.T) {
 	pr := sevenProblem(t, stickSlip(t, sevenTruth, sevenSpring, sevenNoise, 1, 0.02, 0.1), true)
-	ev := pr.New()
+	ev := pr.NewEvaluator()
 	theta, r := startOf(pr), make([]float64, pr.Rows)
 	for name, f := range map[string]func(){
 		"Residuals": func() { ev.Residuals(theta, r) },
@@ -201,7 +201,7 @@ func startOf(pr *fit.Problem) []float64 {
 
 func BenchmarkSevenSimulation(b *testing.B) {
 	pr := sevenProblem(b, stickSlip(b, sevenTruth, sevenSpring, sevenNoise, 1, 0.02, 0.1), true)
-	ev := pr.New()
+	ev := pr.NewEvaluator()
 	theta, r := startOf(pr), make([]float64, pr.Rows)
 	b.ReportAllocs()
 	for b.Loop() {

@@ -80,7 +80,7 @@ func (s *speed) evolve(seed uint64) {
 				s.note(path.String()+" aep wall 2", took.wall)
 				continue
 			}
-			_, cost := pop.Best()
+			_, cost := pop.BestMember()
 			s.note(path.String()+" aep wall", took.wall)
 			s.note(path.String()+" aep cpu", took.cpu)
 			s.note(path.String()+" aep rms", s.rms(cost))

@@ -22,11 +22,11 @@ import (
 // A body that sticks does not follow its force, but then it rests. Of these three the one with the least error counts.
 
 const (
-	agreed  = 3.0  // standard errors within which windows agree
-	growth  = 1.2  // from window to window
-	fewestN = 3    // samples
-	none    = 2.0  // standard errors below which a velocity is none
-	slack   = 1.15 // what the noise itself may be wrong by
+	agreed          = 3.0  // standard errors within which windows agree
+	growth          = 1.2  // from window to window
+	minSamples      = 3    // samples
+	minVelocityErrs = 2.0  // standard errors below which a velocity is none
+	slack           = 1.15 // what the noise itself may be wrong by
 )
 
 // start is where a simulation begins.
@@ -60,7 +60,7 @@ func (s *Spec) start(d *record.Record, p *push) start {
 			at.v += p.fv / p.m * (q[0] - at.x)
 			at.a += (p.drive[0] - p.fv*at.v) / p.m
 		}
-		if still, own := resting(q, d.Dt, noise); own < doubt { // the force does not move what sticks
+		if still, own := restState(q, d.Dt, noise); own < doubt { // the force does not move what sticks
 			at, doubt = still, own
 		}
 	}
@@ -71,7 +71,7 @@ func (s *Spec) start(d *record.Record, p *push) start {
 			at.v, at.a, doubt = fast.x, fast.v, own
 		}
 	}
-	if math.Abs(at.v) <= none*doubt {
+	if math.Abs(at.v) <= minVelocityErrs*doubt {
 		at.v = 0
 	}
 	return at
@@ -101,9 +101,9 @@ func (p *push) coasts(q []float64, h float64) []float64 {
 	return y
 }
 
-// resting is the mean of the samples during which nothing moves beyond the noise, and the standard error of the slope of a
+// restState is the mean of the samples during which nothing moves beyond the noise, and the standard error of the slope of a
 // line through them; without bounds where that is not even for nine.
-func resting(q []float64, h, noise float64) (at start, doubt float64) {
+func restState(q []float64, h, noise float64) (at start, doubt float64) {
 	doubt = math.Inf(1)
 	for n := 9; n <= len(q); n = int(growth * float64(n)) {
 		var y0, y1, y2 float64
@@ -128,19 +128,19 @@ func resting(q []float64, h, noise float64) (at start, doubt float64) {
 func opening(q []float64, h, noise float64, slope bool) (at start, doubt float64) {
 	type window struct {
 		n     int
-		at    start
+		state start
 		doubt float64
 	}
 	var taken []window
 	lo, hi := math.Inf(-1), math.Inf(1)
-	for n := fewestN; n <= len(q); n = max(n+1, int(growth*float64(n))) {
+	for n := minSamples; n <= len(q); n = max(n+1, int(growth*float64(n))) {
 		p, miss, sx, sv := parabola(q[:n], h)
 		said, s := p.x, sx*noise
 		if slope {
 			said, s = p.v, sv*noise
 		}
 		lo, hi = max(lo, said-agreed*s), min(hi, said+agreed*s)
-		if n > fewestN && (lo > hi || miss > slack*noise*spread(n-3)) {
+		if n > minSamples && (lo > hi || miss > slack*noise*spread(n-3)) {
 			for len(taken) > 1 && 2*taken[len(taken)-1].n > n {
 				taken = taken[:len(taken)-1]
 			}
@@ -149,7 +149,7 @@ func opening(q []float64, h, noise float64, slope bool) (at start, doubt float64
 		taken = append(taken, window{n, p, s})
 	}
 	w := taken[len(taken)-1]
-	return w.at, w.doubt
+	return w.state, w.doubt
 }
 
 // spread is what the rms of white noise exceeds in one of ten thousand cases, for its standard deviation and the degrees of
@@ -194,8 +194,8 @@ func parabola(q []float64, h float64) (at start, miss, sx, sv float64) {
 // of their steady deflection, vs the Stribeck velocity: nothing well below it and all of it above, and smooth in between,
 // since vs is searched. Laws with a mode of sliding begin in it above vs and above a fiftieth of the largest speed.
 
-// moved is that share at r = v/vs.
-func moved(r float64) float64 {
+// movedShare is that share at r = v/vs.
+func movedShare(r float64) float64 {
 	r *= r
 	r *= r
 	return -math.Expm1(-r * r)
@@ -216,15 +216,15 @@ func (b *body) start(x, v float64) {
 	if len(z) == 0 || speed == 0 {
 		return
 	}
-	k := b.whole.Stiffness()
+	k := b.fullLaw.Stiffness()
 	if s, ok := b.law.(friction.Sliding); ok {
-		if speed > max(k.Speed, slidesFrom*b.top) {
+		if speed > max(k.Speed, slidesFrom*b.maxSpeed) {
 			s.ResetSliding(z, v)
 		}
 		return
 	}
-	share := moved(v / k.Speed)
-	level := math.Abs(b.whole.Steady(v))
+	share := movedShare(v / k.Speed)
+	level := math.Abs(b.fullLaw.SteadyForce(v))
 	if b.switched || !(k.K > 0 && level > 0 && share > 0) {
 		return
 	}
@@ -232,9 +232,9 @@ func (b *body) start(x, v float64) {
 	for _, tau := range b.taus {
 		long += path * *tau
 	}
-	copy(b.steady, z)
-	b.whole.Step(b.steady, friction.Input{Dt: long, V: v})
-	for i, q := range b.steady {
+	copy(b.contactRoom, z)
+	b.fullLaw.Step(b.contactRoom, friction.Input{Dt: long, V: v})
+	for i, q := range b.contactRoom {
 		if i != b.travel { // a displacement counts from the beginning of the record
 			z[i] += share * (q - z[i])
 		}

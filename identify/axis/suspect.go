@@ -13,18 +13,18 @@ import (
 // What a contact of machine parts looks like. Outside of these limits a bristle is rather a way to bend the model to a
 // residual that has another cause. They are conventions, wide ones: the examples of the literature keep well inside.
 const (
-	mostFs      = 1.8  // break-away over Coulomb friction; published examples have 1.1 to 1.5
-	leastZeta   = 3e-3 // damping of the bristle mode
-	mostZeta    = 5.0
-	mostVs      = 0.5  // Stribeck velocity over the highest speed: above, dip and viscous friction are one curve
-	mostBend    = 0.1  // break-away deflection over the travel: above, the bristle is a spring
-	fewSlow     = 60   // samples below the Stribeck velocity, less is no dip seen
-	mostScatter = 1.5  // of a parameter among fits that are equally good
-	offForce    = 0.15 // of the Coulomb force, between the dip and the force of the record in it
+	maxFsRatio   = 1.8  // break-away over Coulomb friction; published examples have 1.1 to 1.5
+	minZeta      = 3e-3 // damping of the bristle mode
+	maxZeta      = 5.0
+	maxVsRatio   = 0.5  // Stribeck velocity over the highest speed: above, dip and viscous friction are one curve
+	maxBendShare = 0.1  // break-away deflection over the travel: above, the bristle is a spring
+	fewSlow      = 60   // samples below the Stribeck velocity, less is no dip seen
+	maxScatter   = 1.5  // of a parameter among fits that are equally good
+	offForce     = 0.15 // of the Coulomb force, between the dip and the force of the record in it
 )
 
-// leastFs is the least break-away force, in Coulomb forces: with less the steady force would fall to nothing at rest.
-const leastFs = 0.05
+// minFsRatio is the least break-away force, in Coulomb forces: with less the steady force would fall to nothing at rest.
+const minFsRatio = 0.05
 
 // overfitted is how a suspicion about a bristle begins, so that it is called what it is.
 const overfitted = "over-fitted bristle: "
@@ -55,7 +55,7 @@ func Suspicions(spec Spec, pieces []*record.Record, s *fit.Solution) []fit.Reaso
 	say := unless("")
 	u := namesOf(spec.Rotary)
 	pieces = slices.DeleteFunc(slices.Clone(pieces), func(d *record.Record) bool { // those whose position is not there or does not change
-		return len(d.Position) <= 2*smooth || !(d.Dt > 0) || span(d.Position) == 0
+		return len(d.Position) <= 2*halfWindow || !(d.Dt > 0) || span(d.Position) == 0
 	})
 	vmax, travel, step := ranges(pieces)
 	for _, w := range n.ways {
@@ -71,10 +71,10 @@ func Suspicions(spec Spec, pieces []*record.Record, s *fit.Solution) []fit.Reaso
 	for _, w := range n.ways {
 		switch ratio := (w.fc + w.rise) / w.fc; {
 		case !n.breaks:
-		case ratio > mostFs:
-			say("break-away friction %.4g %s%s is %.2g times Coulomb friction: contacts of machine parts have 1 to %.1f", w.fc+w.rise, u.unitF, w.name, ratio, mostFs)
-		case ratio <= 1.01*leastFs:
-			say("break-away friction%s is at its lower limit, %g of Coulomb friction", w.name, leastFs)
+		case ratio > maxFsRatio:
+			say("break-away friction %.4g %s%s is %.2g times Coulomb friction: contacts of machine parts have 1 to %.1f", w.fc+w.rise, u.unitF, w.name, ratio, maxFsRatio)
+		case ratio <= 1.01*minFsRatio:
+			say("break-away friction%s is at its lower limit, %g of Coulomb friction", w.name, minFsRatio)
 		}
 	}
 	if len(pieces) == 0 {
@@ -83,7 +83,7 @@ func Suspicions(spec Spec, pieces []*record.Record, s *fit.Solution) []fit.Reaso
 	// speeds
 	switch dt := pieces[0].Dt; {
 	case !n.dips:
-	case n.vs > mostVs*vmax:
+	case n.vs > maxVsRatio*vmax:
 		unless("vs")("Stribeck velocity %.3g %s, but the axis moves at %.3g %s at most: dip and viscous friction cannot be told apart", n.vs, u.unitV, vmax, u.unitV)
 	case n.vs < step/(20*dt):
 		unless("vs")("Stribeck velocity %.3g %s is below what the steps of the position can show", n.vs, u.unitV)
@@ -96,7 +96,7 @@ func Suspicions(spec Spec, pieces []*record.Record, s *fit.Solution) []fit.Reaso
 	switch bend := fs / n.sigma0; {
 	case bend < 2*step:
 		unless("sigma0")("the bristle gives way after %.2g %s, within two steps of the position of %.2g %s: there is no bristle in this record, sigma0 and sigma1 stand for a contact that is rigid here. Take a dry law, such as --law stribeck-bo-pavelescu or coulomb", bend, u.unitX, step, u.unitX)
-	case bend > mostBend*travel:
+	case bend > maxBendShare*travel:
 		unless("sigma0")("the bristle bends %.2g %s before it gives way, %.0f %% of the travel: that is a spring, not a contact", bend, u.unitX, 100*bend/travel)
 	}
 	if f0 := math.Sqrt(n.sigma0/n.m) / (2 * math.Pi); f0 > 0.5/pieces[0].Dt {
@@ -104,9 +104,9 @@ func Suspicions(spec Spec, pieces []*record.Record, s *fit.Solution) []fit.Reaso
 	}
 	switch zeta := n.sigma1 / (2 * math.Sqrt(n.sigma0*n.m)); {
 	case !n.damps:
-	case zeta < leastZeta:
+	case zeta < minZeta:
 		unless("sigma1")("the bristle mode has hardly any damping, %.2g of critical: the data say nothing of sigma1", zeta)
-	case zeta > mostZeta:
+	case zeta > maxZeta:
 		say("the bristle damping is %.2g of critical: sigma1 acts as viscous friction at reversals", zeta)
 	}
 	if n.breaks && n.dips && n.damps {
@@ -151,7 +151,7 @@ func numbersOf(params []fit.Param) numbers {
 		if has("Fs" + w.name) {
 			w.rise = by["Fs"+w.name] - w.fc
 		}
-		w.rise = max(w.rise, (leastFs-1)*w.fc)
+		w.rise = max(w.rise, (minFsRatio-1)*w.fc)
 		w.name = map[float64]string{0: "", 1: " forward", -1: " backward"}[w.sign]
 		n.bristle = n.bristle && w.fc > 0
 		n.ways = append(n.ways, w)
@@ -171,15 +171,15 @@ func ranges(pieces []*record.Record) (vmax, travel, step float64) {
 				step = min(step, s)
 			}
 		}
-		for k := smooth; k < len(q)-smooth; k++ {
-			vmax = max(vmax, math.Abs(q[k+smooth]-q[k-smooth])/(2*smooth*d.Dt))
+		for k := halfWindow; k < len(q)-halfWindow; k++ {
+			vmax = max(vmax, math.Abs(q[k+halfWindow]-q[k-halfWindow])/(2*halfWindow*d.Dt))
 		}
 	}
 	return vmax, travel, step
 }
 
-// smooth is half the number of samples over which motion and force are averaged.
-const smooth = 4
+// halfWindow is half the number of samples over which motion and force are averaged.
+const halfWindow = 4
 
 // contradicted compares the friction of the model, its bristle dragged along the recorded motion, with what the records leave
 // for friction, u − M·a − offset, where the axis slides within the dip.
@@ -201,23 +201,23 @@ func (n *numbers) contradicted(spec Spec, pieces []*record.Record, u names) (out
 					slid = 0
 				}
 				slid += dx
-				if k < smooth || k+smooth >= len(q) {
+				if k < halfWindow || k+halfWindow >= len(q) {
 					continue
 				}
-				v := (q[k+smooth] - q[k-smooth]) / (2 * smooth * h)
+				v := (q[k+halfWindow] - q[k-halfWindow]) / (2 * halfWindow * h)
 				dip := math.Exp(-(v / n.vs) * (v / n.vs))
 				// in this direction all the time, and no longer held by the bristle
-				one := v*(q[k+smooth]-q[k]) > 0 && v*(q[k]-q[k-smooth]) > 0
+				one := v*(q[k+halfWindow]-q[k]) > 0 && v*(q[k]-q[k-halfWindow]) > 0
 				if w.sign*v < 0 || dip < 0.3 || !one || math.Abs(slid) < (w.fc+max(w.rise, 0))/n.sigma0 {
 					continue
 				}
 				var force, f float64 // with the weights that the second difference gives to the acceleration
-				for j := 1 - smooth; j < smooth; j++ {
-					weight := float64(smooth-max(j, -j)) / (smooth * smooth)
+				for j := 1 - halfWindow; j < halfWindow; j++ {
+					weight := float64(halfWindow-max(j, -j)) / (halfWindow * halfWindow)
 					force += weight * held.meanOf(d.Force, k+j)
 					f += weight * drag[k+j]
 				}
-				a := (q[k+smooth] - 2*q[k] + q[k-smooth]) / (smooth * smooth * h * h)
+				a := (q[k+halfWindow] - 2*q[k] + q[k-halfWindow]) / (halfWindow * halfWindow * h * h)
 				sign := math.Copysign(1, v)
 				left := sign * (force - n.m*a - n.offset)
 				seen, square, model = seen+left, square+left*left, model+sign*f
@@ -231,7 +231,7 @@ func (n *numbers) contradicted(spec Spec, pieces []*record.Record, u names) (out
 		c := float64(count)
 		mean := seen / c
 		// neighbours share their averages: every 2·smooth samples count as one
-		dev := math.Sqrt(max(0, square/c-mean*mean) * 2 * smooth / c)
+		dev := math.Sqrt(max(0, square/c-mean*mean) * 2 * halfWindow / c)
 		if off := model/c - mean; math.Abs(off) > max(offForce*w.fc, 3*dev) {
 			out = append(out, fmt.Sprintf("sliding%s below the Stribeck velocity takes %.3g ± %.2g %s in the record, %.3g %s in the model: the dip is not friction", w.name, mean, dev, u.unitF, model/c, u.unitF))
 		}
@@ -267,7 +267,7 @@ func scattered(s *fit.Solution) (out []string) {
 	for _, e := range starts {
 		lowest = min(lowest, e.RMS)
 	}
-	for _, i := range s.Free {
+	for _, i := range s.FreeParams {
 		p := &s.Params[i]
 		lo, hi := math.Inf(1), math.Inf(-1)
 		same := 0
@@ -277,7 +277,7 @@ func scattered(s *fit.Solution) (out []string) {
 				same++
 			}
 		}
-		if same > 1 && lo > 0 && hi > mostScatter*lo {
+		if same > 1 && lo > 0 && hi > maxScatter*lo {
 			out = append(out, fmt.Sprintf("%s is anything from %.3g to %.3g %s in %d fits that are equally good", p.Name, lo, hi, p.Unit, same))
 		}
 	}

@@ -15,7 +15,7 @@ import (
 // read takes a file of the shared measurements, or skips.
 func read(t testing.TB, file string, m record.Mapping) []*record.Record {
 	t.Helper()
-	recs, err := record.Read(peer.Shared(t, file), m)
+	recs, err := record.Read(peer.SharedRecord(t, file), m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func checkIndistinct(t *testing.T, m *Model, ps []fit.Param, want ...[]string) {
 		t.Fatalf("%d remarks, want %d: %+v", len(got), len(want), got)
 	}
 	for i := range got {
-		if !slices.Equal(got[i].Names, want[i]) || got[i].Why == "" || got[i].Advice == "" {
+		if !slices.Equal(got[i].Names, want[i]) || got[i].Reason == "" || got[i].Advice == "" {
 			t.Errorf("remark %+v, want one on %v", got[i], want[i])
 		}
 	}

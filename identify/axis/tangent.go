@@ -28,51 +28,51 @@ import (
 // tangent is an evaluator that knows its derivatives.
 type tangent struct {
 	*evaluator
-	laws     [2]friction.Sloped // forward, backward; nil: a contact with a stick mode
-	slopes   friction.Slopes
-	stuck    friction.Rigid  // that contact
-	exponent bool            // its exponent is searched
-	parts    []friction.Part // of a step of it
-	level    []float64       // ∂L/∂θ of its break-away level
-	st       []float64       // ∂τ/∂θ of the beginning of a part
-	held     float64         // N, on the body at rest at the end of the step before; NaN: it moved
-	dt       float64         // s, between samples of the present piece
-	place    []*float64      // mass, the loads offset, k, sin, cos, fv and q, numbers of the laws
-	first    [2]int          // place of the first number of a law
-	moves    [][]move        // by every free parameter, of its places but those of the laws …
-	bends    [2][][]move
-	sx, sv   []float64   // ∂x/∂θ, ∂v/∂θ
-	sz       []float64   // ∂z/∂θ
-	columns  [][]float64 // ∂r/∂θ, of the rows that the parameter moves
-	from     []int       // first row of every column
-	length   []int       // and how many it has
-	at       []float64   // the free parameters at which the columns are; nil: not known
-	some     []int       // that the columns keep, rising; nil: all
-	kept     int         // how many of them are behind
-	active   [][]int     // of every piece, the columns of what moves it, and behind them that of the command at the end of an interval
-	live     []int       // of the present piece, without that last one
-	lag      int         // the free parameter that is the lag; −1: none
-	early    [][]window  // of every piece, with a lag a little shorter …
-	later    [][]window  // … and a little longer
-	lighter  leads       // gains of a mass a little smaller …
-	heavier  leads       // … and a little larger
-	eps      float64     // s, by how much
+	laws          [2]friction.Sloped // forward, backward; nil: a contact with a stick mode
+	slopes        friction.Slopes
+	rigidContact  friction.Rigid  // that contact
+	exponent      bool            // its exponent is searched
+	parts         []friction.Part // of a step of it
+	level         []float64       // ∂L/∂θ of its break-away level
+	st            []float64       // ∂τ/∂θ of the beginning of a part
+	restForce     float64         // N, on the body at rest at the end of the step before; NaN: it moved
+	dt            float64         // s, between samples of the present piece
+	place         []*float64      // mass, the loads offset, k, sin, cos, fv and q, numbers of the laws
+	firstLawPlace [2]int          // place of the first number of a law
+	placeMoves    [][]move        // by every free parameter, of its places but those of the laws …
+	bends         [2][][]move
+	sx, sv        []float64   // ∂x/∂θ, ∂v/∂θ
+	sz            []float64   // ∂z/∂θ
+	columns       [][]float64 // ∂r/∂θ, of the rows that the parameter moves
+	firstRow      []int       // first row of every column
+	length        []int       // and how many it has
+	columnTheta   []float64   // the free parameters at which the columns are; nil: not known
+	keptRows      []int       // that the columns keep, rising; nil: all
+	keptCount     int         // how many of them are behind
+	active        [][]int     // of every piece, the columns of what moves it, and behind them that of the command at the end of an interval
+	pieceColumns  []int       // of the present piece, without that last one
+	lag           int         // the free parameter that is the lag; −1: none
+	early         [][]window  // of every piece, with a lag a little shorter …
+	later         [][]window  // … and a little longer
+	lighter       leads       // gains of a mass a little smaller …
+	heavier       leads       // … and a little larger
+	eps           float64     // s, by how much
 
 	courses []func(row int) float64 // of the columns, what the force loses, N at the rows of Inverse; nil: the columns are of parameters
 	less    []float64               // at the samples of the present piece, the numbers of a sample beside each other
 
 	// of a controller, per parameter; behind the last one stands the command at the end of the interval
-	su0, su1, su2 []float64
-	du            []float64
-	past          [][]float64 // of the positions, a ring
-	before        []float64
-	shorter, more [][]taps
+	su0, su1, su2           []float64
+	du                      []float64
+	positionSlopes          [][]float64 // of the positions, a ring
+	savedValues             []float64
+	shorterTaps, longerTaps [][]taps
 }
 
 // move is by how much a place moves with a parameter.
 type move struct {
 	place int
-	by    float64
+	rate  float64
 }
 
 // tangent is the evaluator with derivatives, nil if the law has none, or where rugged motion wants wide differences.
@@ -82,37 +82,37 @@ func (q *plan) tangent(share float64) *tangent {
 	}
 	e := q.evaluator(share)
 	t := &tangent{evaluator: e, lag: -1}
-	switch law := e.b.whole.(type) {
+	switch law := e.b.fullLaw.(type) {
 	case *friction.TwoSided:
 		fore, back := law.Sides()
 		t.laws[0], _ = fore.(friction.Sloped)
 		t.laws[1], _ = back.(friction.Sloped)
 	case friction.Rigid:
-		t.stuck = law
+		t.rigidContact = law
 	default:
-		t.laws[0], _ = e.b.whole.(friction.Sloped)
+		t.laws[0], _ = e.b.fullLaw.(friction.Sloped)
 		t.laws[1] = t.laws[0]
 	}
-	if t.stuck == nil && (t.laws[0] == nil || t.laws[1] == nil) {
+	if t.rigidContact == nil && (t.laws[0] == nil || t.laws[1] == nil) {
 		return nil
 	}
 	l := &e.b.loads
 	t.place = []*float64{&e.b.mass.M, &l.offset, &l.k, &l.sin, &l.cos, &l.fv, &l.q}
-	t.first = [2]int{len(t.place), len(t.place)}
+	t.firstLawPlace = [2]int{len(t.place), len(t.place)}
 	numbers := len(friction.Bind(e.b.law))
 	t.place = append(t.place, friction.Bind(e.b.law)...)
 	if t.laws[0] != t.laws[1] {
-		t.first[1] = len(t.place)
+		t.firstLawPlace[1] = len(t.place)
 		t.place = append(t.place, friction.Bind(t.laws[1].(friction.Model))...)
 	}
-	n := len(q.free)
+	n := len(q.freeParams)
 	t.slopes.Force, t.slopes.State, t.level = make([]float64, numbers), make([]float64, numbers), make([]float64, numbers)
 	t.parts = make([]friction.Part, 0, 32)
 	t.room(n)
-	t.before = make([]float64, len(t.place))
-	t.moves = make([][]move, n)
+	t.savedValues = make([]float64, len(t.place))
+	t.placeMoves = make([][]move, n)
 	t.bends = [2][][]move{make([][]move, n), make([][]move, n)}
-	for j, i := range q.free {
+	for j, i := range q.freeParams {
 		if i == e.b.lag {
 			t.lag = j
 		}
@@ -126,18 +126,18 @@ func (q *plan) tangent(share float64) *tangent {
 		for _, c := range e.servos {
 			pad = max(pad, c.pad)
 		}
-		t.past = make([][]float64, n+1)
-		for j := range t.past {
-			t.past[j] = make([]float64, pad+2)
+		t.positionSlopes = make([][]float64, n+1)
+		for j := range t.positionSlopes {
+			t.positionSlopes[j] = make([]float64, pad+2)
 		}
-		t.shorter, t.more = make([][]taps, len(e.servos)), make([][]taps, len(e.servos))
+		t.shorterTaps, t.longerTaps = make([][]taps, len(e.servos)), make([][]taps, len(e.servos))
 	}
 	return t
 }
 
 // leftOut tells that none of n rows from the given one on is kept.
 func (t *tangent) leftOut(row, n int) bool {
-	return t.some != nil && (t.kept == len(t.some) || t.some[t.kept] >= row+n)
+	return t.keptRows != nil && (t.keptCount == len(t.keptRows) || t.keptRows[t.keptCount] >= row+n)
 }
 
 // yieldRoom is the number of rows of Yields at a time.
@@ -152,16 +152,16 @@ func (t *tangent) room(n int) {
 
 // share divides the rows among n columns, those of states of a piece as long as its rows, and tells which of them a piece moves.
 func (t *tangent) share(n int, states []fit.Local) {
-	t.columns, t.from, t.active = make([][]float64, n), make([]int, n), make([][]int, len(t.inputs))
+	t.columns, t.firstRow, t.active = make([][]float64, n), make([]int, n), make([][]int, len(t.inputs))
 	length := t.rows
-	if t.some != nil {
-		length = len(t.some)
+	if t.keptRows != nil {
+		length = len(t.keptRows)
 	}
 	t.length = slices.Repeat([]int{length}, n)
 	own := make([]bool, n)
 	for _, l := range states {
 		for _, j := range l.Params {
-			t.length[j], t.from[j], own[j] = l.To-l.From, l.From, true
+			t.length[j], t.firstRow[j], own[j] = l.EndRow-l.FirstRow, l.FirstRow, true
 		}
 	}
 	var all []int
@@ -179,8 +179,8 @@ func (t *tangent) share(n int, states []fit.Local) {
 	}
 }
 
-// ready makes the columns, which a simulation without derivatives does not need.
-func (t *tangent) ready() {
+// allocateColumns makes the columns, which a simulation without derivatives does not need.
+func (t *tangent) allocateColumns() {
 	for j, n := range t.length {
 		if t.columns[j] == nil {
 			t.columns[j] = make([]float64, n)
@@ -190,11 +190,11 @@ func (t *tangent) ready() {
 
 // Columns simulates with the free parameters theta and returns the derivatives of the residuals.
 func (t *tangent) Columns(theta []float64) ([][]float64, engine.Status) {
-	if len(t.at) > 0 && slices.Equal(t.at, theta) {
+	if len(t.columnTheta) > 0 && slices.Equal(t.columnTheta, theta) {
 		return t.columns, engine.OK
 	}
-	t.at = t.at[:0]
-	t.ready()
+	t.columnTheta = t.columnTheta[:0]
+	t.allocateColumns()
 	if _, status := t.run(theta, nil, math.Inf(1), t); status == engine.NonFinite {
 		return nil, status
 	}
@@ -203,30 +203,30 @@ func (t *tangent) Columns(theta []float64) ([][]float64, engine.Status) {
 
 // ResidualsAhead is ResidualsWithin with the derivatives for Columns, which cost less along with the residuals.
 func (t *tangent) ResidualsAhead(theta, r []float64, limit float64) (engine.Status, bool) {
-	t.at = t.at[:0]
+	t.columnTheta = t.columnTheta[:0]
 	if t.servos != nil { // which repeat an interval for the derivatives
 		return t.ResidualsWithin(theta, r, limit)
 	}
-	t.ready()
+	t.allocateColumns()
 	cost, status := t.run(theta, r, limit, t)
 	whole := cost <= limit
 	if whole && status != engine.NonFinite {
-		t.at = append(t.at, theta...)
+		t.columnTheta = append(t.columnTheta, theta...)
 	}
 	return status, whole
 }
 
-// lean finds the gains of masses around the present one.
-func (t *tangent) lean() {
-	t.lighter.set(t.q.m, t.leads.mass*(1-wide))
-	t.heavier.set(t.q.m, t.leads.mass*(1+wide))
+// setNeighbourGains finds the gains of masses around the present one.
+func (t *tangent) setNeighbourGains() {
+	t.lighter.set(t.q.m, t.gains.mass*(1-massRelStep))
+	t.heavier.set(t.q.m, t.gains.mass*(1+massRelStep))
 }
 
-// wide is the relative displacement of the mass by which gains are asked, which stay where they change by less than 1e-6.
-const wide = 1e-3
+// massRelStep is the relative displacement of the mass by which gains are asked, which stay where they change by less than 1e-6.
+const massRelStep = 1e-3
 
-// keep writes the given row, row k of piece i, where the simulation is off by d, and leads the derivatives back like the body.
-func (t *tangent) keep(i, k, row int, d float64) {
+// recordRow writes the given row, row k of piece i, where the simulation is off by d, and leads the derivatives back like the body.
+func (t *tangent) recordRow(i, k, row int, d float64) {
 	out := t.sx
 	switch t.q.m.spec.Output {
 	case Velocity:
@@ -235,35 +235,35 @@ func (t *tangent) keep(i, k, row int, d float64) {
 		out = t.su0
 	}
 	at := row
-	if t.some != nil {
-		if at = -1; t.kept < len(t.some) && t.some[t.kept] == row {
-			at, t.kept = t.kept, t.kept+1
+	if t.keptRows != nil {
+		if at = -1; t.keptCount < len(t.keptRows) && t.keptRows[t.keptCount] == row {
+			at, t.keptCount = t.keptCount, t.keptCount+1
 		}
 	}
-	if t.q.m.led == nil {
-		for _, j := range t.live {
+	if t.q.m.leading == nil {
+		for _, j := range t.pieceColumns {
 			if at >= 0 {
-				t.columns[j][at-t.from[j]] = out[j]
+				t.columns[j][at-t.firstRow[j]] = out[j]
 			}
 		}
 		return
 	}
-	g, less, more := t.leads.at(i, k), t.lighter.at(i, k), t.heavier.at(i, k)
-	by := d / (2 * wide * t.leads.mass) // per unit of the mass
+	g, less, more := t.gains.at(i, k), t.lighter.at(i, k), t.heavier.at(i, k)
+	by := d / (2 * massRelStep * t.gains.mass) // per unit of the mass
 	turn := gain{(more.x - less.x) * by, (more.v - less.v) * by, (more.weight - less.weight) * by}
-	for _, j := range t.live {
+	for _, j := range t.pieceColumns {
 		y, mass := out[j], 0.0
-		if j < len(t.moves) {
-			for _, m := range t.moves[j] {
+		if j < len(t.placeMoves) {
+			for _, m := range t.placeMoves[j] {
 				if m.place == 0 {
-					mass = m.by
+					mass = m.rate
 				}
 			}
 		}
 		t.sx[j] -= g.x*y + turn.x*mass
 		t.sv[j] -= g.v*y + turn.v*mass
 		if at >= 0 {
-			t.columns[j][at-t.from[j]] = y*g.weight + turn.weight*mass
+			t.columns[j][at-t.firstRow[j]] = y*g.weight + turn.weight*mass
 		}
 	}
 }
@@ -284,7 +284,7 @@ func (m *Model) Yields(params []fit.Param, courses []func(row int) float64, rows
 	if t == nil {
 		return nil
 	}
-	t.some = rows
+	t.keptRows = rows
 	var out [][]float64
 	for some := range slices.Chunk(courses, max(32, yieldRoom/max(1, len(rows)))) {
 		n := len(some)
@@ -300,38 +300,38 @@ func (m *Model) Yields(params []fit.Param, courses []func(row int) float64, rows
 	return out
 }
 
-// small is the relative displacement of the differences by which places are asked: they are straight lines, or have a corner.
-const small = 1e-6
+// relStep is the relative displacement of the differences by which places are asked: they are straight lines, or have a corner.
+const relStep = 1e-6
 
 // sensitivities asks by how much every place moves with every parameter.
 func (t *tangent) sensitivities() {
 	b := t.b
-	for j, i := range t.q.free {
+	for j, i := range t.q.freeParams {
 		x := b.value[i]
-		h := small * max(math.Abs(x), 1e-3*(t.q.params[i].Hi-t.q.params[i].Lo), 1e-300)
+		h := relStep * max(math.Abs(x), 1e-3*(t.q.params[i].Hi-t.q.params[i].Lo), 1e-300)
 		if math.IsInf(h, 0) {
-			h = small
+			h = relStep
 		}
 		b.value[i] = x + h
 		b.place()
 		for k, at := range t.place {
-			t.before[k] = *at
+			t.savedValues[k] = *at
 		}
 		b.value[i] = x - h
 		b.place()
 		b.value[i] = x
-		t.moves[j], t.bends[0][j], t.bends[1][j] = t.moves[j][:0], t.bends[0][j][:0], t.bends[1][j][:0]
+		t.placeMoves[j], t.bends[0][j], t.bends[1][j] = t.placeMoves[j][:0], t.bends[0][j][:0], t.bends[1][j][:0]
 		numbers := len(t.slopes.Force)
 		for k, at := range t.place {
-			by := (t.before[k] - *at) / (2 * h)
+			by := (t.savedValues[k] - *at) / (2 * h)
 			if by == 0 {
 				continue
 			}
-			if k < t.first[0] {
-				t.moves[j] = append(t.moves[j], move{k, by})
+			if k < t.firstLawPlace[0] {
+				t.placeMoves[j] = append(t.placeMoves[j], move{k, by})
 				continue
 			}
-			for side, first := range t.first {
+			for side, first := range t.firstLawPlace {
 				if k >= first && k < first+numbers {
 					t.bends[side][j] = append(t.bends[side][j], move{k - first, by})
 				}
@@ -344,18 +344,18 @@ func (t *tangent) sensitivities() {
 // begin puts the body at the beginning of piece i, and finds how that moves.
 func (t *tangent) begin(i int, x, v float64) {
 	b := t.b
-	t.live = t.active[i][:len(t.active[i])-1]
-	t.around(i)
+	t.pieceColumns = t.active[i][:len(t.active[i])-1]
+	t.setLagWindows(i)
 	clear(t.sx)
 	clear(t.sv)
 	clear(t.sz)
-	t.held, t.dt = math.NaN(), t.q.m.pieces[i].dt
-	for _, j := range t.live {
+	t.restForce, t.dt = math.NaN(), t.q.m.pieces[i].dt
+	for _, j := range t.pieceColumns {
 		if t.courses != nil {
 			t.draw(i)
 			break // no parameters
 		}
-		at := t.q.free[j]
+		at := t.q.freeParams[j]
 		switch at {
 		case b.x0[2*i]:
 			t.sx[j] = 1
@@ -366,7 +366,7 @@ func (t *tangent) begin(i int, x, v float64) {
 			continue
 		}
 		was := b.value[at]
-		h := small * max(math.Abs(was), 1e-3*(t.q.params[at].Hi-t.q.params[at].Lo), 1e-300)
+		h := relStep * max(math.Abs(was), 1e-3*(t.q.params[at].Hi-t.q.params[at].Lo), 1e-300)
 		var z [2]float64
 		for side, sign := range []float64{1, -1} {
 			b.value[at] = was + sign*h
@@ -383,16 +383,16 @@ func (t *tangent) begin(i int, x, v float64) {
 		return
 	}
 	c := t.servos[i]
-	for _, j := range t.live {
-		ring := t.past[j]
+	for _, j := range t.pieceColumns {
+		ring := t.positionSlopes[j]
 		for k := range c.pad { // the parabola that leads to the start
 			ring[(k)%len(ring)] = t.sx[j] - float64(c.pad-k)*c.h*t.sv[j]
 		}
 	}
 }
 
-// around finds the windows of a piece for lags around the present one.
-func (t *tangent) around(i int) {
+// setLagWindows finds the windows of a piece for lags around the present one.
+func (t *tangent) setLagWindows(i int) {
 	if t.lag < 0 {
 		return
 	}
@@ -400,10 +400,10 @@ func (t *tangent) around(i int) {
 	t.early[i], t.later[i] = slices.Grow(t.early[i][:0], n)[:n], slices.Grow(t.later[i][:0], n)[:n]
 	t.eps = 1e-4 * p.dt
 	straight := t.q.m.spec.Hold == Linear
-	windows(t.early[i], (t.b.late()-t.eps)/p.dt, straight)
-	windows(t.later[i], (t.b.late()+t.eps)/p.dt, straight)
+	windows(t.early[i], (t.b.lagTime()-t.eps)/p.dt, straight)
+	windows(t.later[i], (t.b.lagTime()+t.eps)/p.dt, straight)
 	if t.servos != nil {
-		t.shorter[i], t.more[i] = tapsOf(t.shorter[i], t.early[i]), tapsOf(t.more[i], t.later[i])
+		t.shorterTaps[i], t.longerTaps[i] = tapsOf(t.shorterTaps[i], t.early[i]), tapsOf(t.longerTaps[i], t.later[i])
 	}
 }
 
@@ -411,17 +411,17 @@ func (t *tangent) around(i int) {
 func (t *tangent) ask(c *servo, k int) {
 	n := len(t.columns)
 	t.su0, t.su1, t.su2 = t.su2, t.su0, t.su1
-	ring := len(t.past[0])
-	for _, j := range t.live {
-		t.past[j][(c.pad+k)%ring] = t.sx[j]
+	ring := len(t.positionSlopes[0])
+	for _, j := range t.pieceColumns {
+		t.positionSlopes[j][(c.pad+k)%ring] = t.sx[j]
 		t.su0[j] = 0
 	}
 	t.su0[n], t.su1[n], t.su2[n] = 0, 0, 0
 	if k >= c.pad && math.Abs(c.u) < c.limit {
 		i := c.pad + k - c.delay
 		now, then := i%ring, (i-c.mean)%ring
-		for _, j := range t.live {
-			t.su0[j] = -c.stiff*t.sx[j] - c.damp*(t.past[j][now]-t.past[j][then])
+		for _, j := range t.pieceColumns {
+			t.su0[j] = -c.stiffness*t.sx[j] - c.damping*(t.positionSlopes[j][now]-t.positionSlopes[j][then])
 		}
 	}
 	if k == 0 {
@@ -442,12 +442,12 @@ func (t *tangent) push(i, k, j int, c *servo) {
 	clear(t.du)
 	if c != nil {
 		tap := &c.taps[j]
-		for _, col := range t.live {
+		for _, col := range t.pieceColumns {
 			t.du[col] = tap.mean[0]*t.su2[col] + tap.mean[1]*t.su1[col] + tap.mean[2]*t.su0[col]
 		}
 		t.du[n] = tap.mean[3]
 		if t.lag >= 0 {
-			t.du[t.lag] += (t.more[i][j].meanOf(c) - t.shorter[i][j].meanOf(c)) / (2 * t.eps)
+			t.du[t.lag] += (t.longerTaps[i][j].meanOf(c) - t.shorterTaps[i][j].meanOf(c)) / (2 * t.eps)
 		}
 		return
 	}
@@ -461,13 +461,13 @@ func (t *tangent) push(i, k, j int, c *servo) {
 func (t *tangent) draw(i int) {
 	m, n, row := t.q.m, len(t.courses), 0
 	for _, p := range m.pieces[:i] {
-		first, last := m.between(p)
+		first, last := m.inverseSamples(p)
 		row += last - first
 	}
 	p := m.pieces[i]
 	t.less = slices.Grow(t.less[:0], n*p.n)[:n*p.n]
 	clear(t.less)
-	first, last := m.between(p)
+	first, last := m.inverseSamples(p)
 	for k := first; k < last; k++ {
 		for c, course := range t.courses {
 			t.less[n*k+c] = course(row)
@@ -485,7 +485,7 @@ func (t *tangent) lose(w *window, k int) {
 		if q == 0 {
 			continue
 		}
-		at := n * min(max(k+w.first+i, 0), last)
+		at := n * min(max(k+w.firstCommand+i, 0), last)
 		floats.AddScaled(du, -q, less[at:at+n])
 	}
 }
@@ -496,12 +496,12 @@ func (t *tangent) answer(c *servo, k int) {
 	if k+1 < c.pad || math.Abs(c.answered) >= c.limit {
 		return // recorded, or held by the limit
 	}
-	i, ring := c.pad+k+1-c.delay, len(t.past[0])
+	i, ring := c.pad+k+1-c.delay, len(t.positionSlopes[0])
 	in := 1 / (1 + c.slope*t.sx[n])
-	for _, j := range t.live {
-		target := c.damp * t.past[j][(i-c.mean)%ring]
+	for _, j := range t.pieceColumns {
+		target := c.damping * t.positionSlopes[j][(i-c.mean)%ring]
 		if c.delay > 0 {
-			target -= c.damp * t.past[j][i%ring]
+			target -= c.damping * t.positionSlopes[j][i%ring]
 		}
 		du := (target - c.slope*t.sx[j]) * in
 		t.sx[j] += t.sx[n] * du
@@ -513,12 +513,12 @@ func (t *tangent) answer(c *servo, k int) {
 // step moves body and derivatives by h (s); the inputs move by du. Where the command at the end of the interval acts, it is one of
 // them.
 func (t *tangent) step(h float64, c *servo) engine.Status {
-	b, d, columns := t.b, &t.slopes, t.live
-	if c != nil && c.next != 0 {
+	b, d, columns := t.b, &t.slopes, t.pieceColumns
+	if c != nil && c.nextWeight != 0 {
 		columns = columns[:len(columns)+1]
 	}
-	if t.stuck != nil {
-		return t.ride(h, columns)
+	if t.rigidContact != nil {
+		return t.stepRigid(h, columns)
 	}
 	scheme := t.q.m.spec.Scheme
 	x, v, z := b.x[0], b.x[1], 0.0
@@ -562,11 +562,11 @@ func (t *tangent) step(h float64, c *servo) engine.Status {
 		rhs, state := inertia*v+ux*x+du[j]-forceZ*z, stateZ*z
 		if j < len(bends) {
 			for _, m := range bends[j] {
-				rhs -= d.Force[m.place] * m.by
-				state += d.State[m.place] * m.by
+				rhs -= d.Force[m.place] * m.rate
+				state += d.State[m.place] * m.rate
 			}
-			for _, m := range t.moves[j] {
-				rhs -= m.by * by[m.place]
+			for _, m := range t.placeMoves[j] {
+				rhs -= m.rate * by[m.place]
 			}
 		}
 		dw := rhs * over

@@ -76,7 +76,7 @@ func TestTangents(t *testing.T) {
 				t.Fatal(err)
 			}
 			if c.led {
-				l.led = &leading{noise: 5, sensor: 1e-6}
+				l.leading = &leading{noise: 5, sensor: 1e-6}
 			}
 			ps := l.Params()
 			for i := range ps {
@@ -94,7 +94,7 @@ func TestTangents(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			e := p.New()
+			e := p.NewEvaluator()
 			n := len(p.Params)
 			theta := startOf(p)
 			jac, st := jacobianOf(p, e, theta)
@@ -162,7 +162,7 @@ func TestTrialsGivenUpChangeNothing(t *testing.T) {
 			}
 		}
 		hidden := *full
-		hidden.New = func() fit.Evaluator { return plain{full.New()} }
+		hidden.NewEvaluator = func() fit.Evaluator { return plain{full.NewEvaluator()} }
 		a, errA := fit.LM{}.Fit(t.Context(), full, nil)
 		b, errB := fit.LM{}.Fit(t.Context(), &hidden, nil)
 		if errA != nil || errB != nil {
@@ -201,7 +201,7 @@ func TestYields(t *testing.T) {
 				t.Fatal(err)
 			}
 			y := make([]float64, p.Rows)
-			p.New().Residuals(nil, y)
+			p.NewEvaluator().Residuals(nil, y)
 			return y
 		}
 		courses := []func(row int) float64{
@@ -216,7 +216,7 @@ func TestYields(t *testing.T) {
 		const size = 1e-5 // N
 		for i, course := range courses {
 			push := func(by float64) []float64 {
-				return simulate(m.Pushed(func(row int) float64 { return by * course(row) }))
+				return simulate(m.WithLessForce(func(row int) float64 { return by * course(row) }))
 			}
 			up, down := push(size), push(-size)
 			off, all := 0.0, 0.0

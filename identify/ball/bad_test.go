@@ -55,14 +55,14 @@ func TestBadInput(t *testing.T) {
 			r.Times, r.Points, r.Visible = r.Times[:19], r.Points[:19], r.Visible[:19]
 		}, "19 frames"},
 		{"too few markers in a frame", func(s *Spec, r *Recording) { r.Points[3] = r.Points[3][:4] }, "frame 3 has 4 markers, want 5"},
-		{"mass free", func(s *Spec, r *Recording) { s.Free = []string{"mu_roll", "mass"} }, "weigh the ball"},
-		{"unknown name", func(s *Spec, r *Recording) { s.Free = []string{"mu_roll", "mu_slide"} }, `no parameter "mu_slide"`},
-		{"twice", func(s *Spec, r *Recording) { s.Free = []string{"mu_roll", "mu_roll"} }, "stands twice"},
-		{"no friction", func(s *Spec, r *Recording) { s.Free = []string{"height"} }, "no coefficient of friction"},
+		{"mass free", func(s *Spec, r *Recording) { s.FreeParams = []string{"mu_roll", "mass"} }, "weigh the ball"},
+		{"unknown name", func(s *Spec, r *Recording) { s.FreeParams = []string{"mu_roll", "mu_slide"} }, `no parameter "mu_slide"`},
+		{"twice", func(s *Spec, r *Recording) { s.FreeParams = []string{"mu_roll", "mu_roll"} }, "stands twice"},
+		{"no friction", func(s *Spec, r *Recording) { s.FreeParams = []string{"height"} }, "no coefficient of friction"},
 		{"no body", func(s *Spec, r *Recording) { s.Body.Inertia[0] = 1e-4 }, "inertia"},
 		{"may slip", func(s *Spec, r *Recording) { s.Body.Slips = true }, "takes the ball to roll"},
-		{"window too short", func(s *Spec, r *Recording) { s.Half = 0.004 }, "too few samples"},
-		{"window too long", func(s *Spec, r *Recording) { s.Half = 0.3 }, "shorten"},
+		{"window too short", func(s *Spec, r *Recording) { s.HalfWindow = 0.004 }, "too few samples"},
+		{"window too long", func(s *Spec, r *Recording) { s.HalfWindow = 0.3 }, "shorten"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			spec, rec := Spec{Body: guess(), Markers: fiveMarkers}, recorded(m, 1e-4, 1)

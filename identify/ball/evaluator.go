@@ -12,11 +12,11 @@ import (
 // An evaluator runs a shooting. Its derivatives are central differences, each over what the parameter moves: all segments for one of the
 // setup, one segment for one of its start, no motion at all for a height or a marker. The differences run on all processors.
 type evaluator struct {
-	s       *shooting
-	hands   []*hand // one per column, the last one for the residuals
-	columns [][]float64
-	scale   []float64
-	y       []float64
+	s          *shooting
+	workspaces []*hand // one per column, the last one for the residuals
+	columns    [][]float64
+	scale      []float64
+	y          []float64
 }
 
 // hand has the workspace of a simulation.
@@ -41,19 +41,19 @@ func (s *shooting) evaluator() *evaluator {
 	return e
 }
 
-// hand makes the workspace number j when it is first asked for: a Solution of known values needs but one.
-func (e *evaluator) hand(j int) *hand {
-	if e.hands == nil {
-		e.hands = make([]*hand, len(e.columns)+1)
+// workspace makes the workspace number j when it is first asked for: a Solution of known values needs but one.
+func (e *evaluator) workspace(j int) *hand {
+	if e.workspaces == nil {
+		e.workspaces = make([]*hand, len(e.columns)+1)
 	}
-	if e.hands[j] == nil {
+	if e.workspaces[j] == nil {
 		s := e.s
-		e.hands[j] = &hand{
+		e.workspaces[j] = &hand{
 			theta: make([]float64, len(e.columns)), setup: s.base.clone(), starts: make([]ball.State, len(s.segments)),
 			poses: make([]pose, len(s.rec.Times)), a: make([]float64, s.rows), b: make([]float64, s.rows),
 		}
 	}
-	return e.hands[j]
+	return e.workspaces[j]
 }
 
 // simulate runs the segments from to to (not included) at h.theta and writes their rows to r.
@@ -67,26 +67,26 @@ func (e *evaluator) simulate(h *hand, from, to int, r []float64, less bool) bool
 		if !s.run(&m, seg, h.starts[k], h.poses) {
 			return false
 		}
-		s.fill(seg.from, seg.to, &h.setup, h.poses, r, less)
+		s.fill(seg.firstFrame, seg.endFrame, &h.setup, h.poses, r, less)
 	}
 	return true
 }
 
 // Residuals are model less what was measured (m, or pure numbers for γ).
 func (e *evaluator) Residuals(theta, r []float64) engine.Status {
-	h := e.hand(len(e.columns))
+	h := e.workspace(len(e.columns))
 	copy(h.theta, theta)
 	if e.simulate(h, 0, len(e.s.segments), r, true) {
 		return engine.OK
 	}
 	for k := range r {
-		r[k] = lost
+		r[k] = divergedResidual
 	}
 	return engine.NonFinite
 }
 
-// lost is the residual of a motion that came to no number.
-const lost = 1e6
+// divergedResidual is the residual of a motion that came to no number.
+const divergedResidual = 1e6
 
 // Columns are the derivatives.
 func (e *evaluator) Columns(theta []float64) ([][]float64, engine.Status) {
@@ -94,16 +94,16 @@ func (e *evaluator) Columns(theta []float64) ([][]float64, engine.Status) {
 		if e.columns[j] == nil {
 			e.columns[j] = make([]float64, e.s.rows)
 		}
-		e.hand(j)
+		e.workspace(j)
 	}
-	base := e.hand(len(e.columns)) // its motion serves what moves no ball
+	base := e.workspace(len(e.columns)) // its motion serves what moves no ball
 	copy(base.theta, theta)
 	if !e.simulate(base, 0, len(e.s.segments), base.a, false) {
 		return e.columns, engine.NonFinite
 	}
-	fit.Each(len(e.columns), func(j int) { e.column(j, theta) })
+	fit.Parallel(len(e.columns), func(j int) { e.column(j, theta) })
 	for j := range e.columns {
-		if !e.hands[j].ok {
+		if !e.workspaces[j].ok {
 			return e.columns, engine.NonFinite
 		}
 	}
@@ -112,10 +112,10 @@ func (e *evaluator) Columns(theta []float64) ([][]float64, engine.Status) {
 
 // column fills column j.
 func (e *evaluator) column(j int, theta []float64) {
-	s, h, out := e.s, e.hands[j], e.columns[j]
+	s, h, out := e.s, e.workspaces[j], e.columns[j]
 	copy(h.theta, theta)
 	clear(out)
-	nFree := len(s.free)
+	nFree := len(s.freeParams)
 	from, to := 0, len(s.segments)
 	if j >= nFree {
 		states := s.states()
@@ -131,7 +131,7 @@ func (e *evaluator) column(j int, theta []float64) {
 	d := difference * e.scale[j]
 	up, down := theta[j]+d, theta[j]-d
 	if j < nFree {
-		if lo, _ := s.free[j].bounds(&s.base.body); down < lo {
+		if lo, _ := s.freeParams[j].bounds(&s.base.body); down < lo {
 			down = theta[j]
 		}
 	}
@@ -140,9 +140,9 @@ func (e *evaluator) column(j int, theta []float64) {
 		r []float64
 	}{{up, h.a}, {down, h.b}} {
 		h.theta[j] = side.v
-		if j < nFree && s.free[j].output {
+		if j < nFree && s.freeParams[j].output {
 			s.apply(h.theta, &h.setup, h.starts)
-			s.fill(s.segments[0].from, s.segments[to-1].to, &h.setup, e.hands[len(e.columns)].poses, side.r, false)
+			s.fill(s.segments[0].firstFrame, s.segments[to-1].endFrame, &h.setup, e.workspaces[len(e.columns)].poses, side.r, false)
 			h.ok = true
 		} else if h.ok = e.simulate(h, from, to, side.r, false); !h.ok {
 			return
@@ -150,8 +150,8 @@ func (e *evaluator) column(j int, theta []float64) {
 	}
 	in := 1 / (up - down)
 	for _, seg := range s.segments[from:to] {
-		for f := seg.from; f < seg.to; f++ {
-			for m, row := range s.at[f] {
+		for f := seg.firstFrame; f < seg.endFrame; f++ {
+			for m, row := range s.rowPlaces[f] {
 				if row < 0 {
 					continue
 				}
@@ -167,11 +167,11 @@ func (e *evaluator) column(j int, theta []float64) {
 // shift is the derivative with respect to a place in the plane.
 func (s *shooting) shift(seg segment, along r3.Vec, theta []float64, h *hand, out []float64) {
 	s.apply(theta, &h.setup, h.starts)
-	if h.setup.lean != [2]float64{} {
+	if h.setup.tilt != [2]float64{} {
 		along = rotation.Rotate(h.setup.leaning(), along)
 	}
-	for f := seg.from; f < seg.to; f++ {
-		for m, row := range s.at[f] {
+	for f := seg.firstFrame; f < seg.endFrame; f++ {
+		for m, row := range s.rowPlaces[f] {
 			if row >= 0 {
 				n := s.count[m]
 				out[row], out[row+n], out[row+2*n] = along.X, along.Y, along.Z
@@ -185,8 +185,8 @@ func (e *evaluator) Measured() (y []float64, quantity string, pieces []int, dt f
 	s := e.s
 	if e.y == nil {
 		e.y = make([]float64, s.rows)
-		for f := range s.at {
-			for m, row := range s.at[f] {
+		for f := range s.rowPlaces {
+			for m, row := range s.rowPlaces[f] {
 				if row < 0 {
 					continue
 				}
@@ -225,7 +225,7 @@ func (e *evaluator) Measured() (y []float64, quantity string, pieces []int, dt f
 func (s *shooting) problem() (*fit.Problem, fit.LM) {
 	s.prepare()
 	ps, scale := s.params()
-	p := &fit.Problem{Params: ps, Rows: s.rows, Unit: "m", New: func() fit.Evaluator { return s.evaluator() }}
+	p := &fit.Problem{Params: ps, Rows: s.rows, Unit: "m", NewEvaluator: func() fit.Evaluator { return s.evaluator() }}
 	if s.gamma {
 		p.Unit = ""
 	}

@@ -19,18 +19,18 @@ import (
 
 // Spec says what is known of ball and markers and what is to be found.
 type Spec struct {
-	Body      ball.Params // what is known of it; free numbers start here
-	Markers   []r3.Vec    // m    from the geometric centre, in axes of the body
-	Names     []string    //      of the markers, for people; nil: by number
-	Free      []string    // of Names; nil: mu_roll and height
-	Height    float64     // m    of the plane in the frame of the cameras
-	Lean      [2]float64  // rad  of the plane's normal in the frame of the cameras, about its x and y
-	Noise     float64     // m    of a coordinate of a marker; 0: from the distances of the markers
-	Slide     float64     //      coefficient of sliding friction that ball and plane are sure to have; 0: not known
-	Half      float64     // s    half of the window of the smoothing; 0: 0.05 s
-	Order     int         //      of its polynomial; 0: 3
-	Uncertain Uncertainty // of what is given and not searched
-	Squares   bool        //      plain least squares; else residuals beyond 3 times the noise pull like their size (Huber)
+	Body       ball.Params // what is known of it; free numbers start here
+	Markers    []r3.Vec    // m    from the geometric centre, in axes of the body
+	Names      []string    //      of the markers, for people; nil: by number
+	FreeParams []string    // of Names; nil: mu_roll and height
+	Height     float64     // m    of the plane in the frame of the cameras
+	Tilt       [2]float64  // rad  of the plane's normal in the frame of the cameras, about its x and y
+	Noise      float64     // m    of a coordinate of a marker; 0: from the distances of the markers
+	Slide      float64     //      coefficient of sliding friction that ball and plane are sure to have; 0: not known
+	HalfWindow float64     // s    half of the window of the smoothing; 0: 0.05 s
+	Order      int         //      of its polynomial; 0: 3
+	Uncertain  Uncertainty // of what is given and not searched
+	Squares    bool        //      plain least squares; else residuals beyond 3 times the noise pull like their size (Huber)
 }
 
 // Result is what all levels say, and whether to believe it.
@@ -42,7 +42,7 @@ type Result struct {
 	Correlation [][]float64    `json:"correlation"` // of Parameters
 	Intervals   string         `json:"intervals"`   // how their errors were found
 	Slip        Slip           `json:"slip"`
-	Refused     []Refusal      `json:"refused"` // parameters that the recording does not tell
+	Refusals    []Refusal      `json:"refused"` // parameters that the recording does not tell
 
 	Accepted bool         `json:"accepted"`
 	Reasons  []fit.Reason `json:"reasons"`  // against it
@@ -64,22 +64,22 @@ type Result struct {
 	Exchanges []Exchange `json:"exchanged"` // labels that were put right
 	Strays    []Stray    `json:"strayed"`   // markers that were left out
 
-	Solution *fit.Solution `json:"-"`
-	Body     ball.Params   `json:"body"`  // with what was found
-	Small    []string      `json:"small"` // coefficients of friction that are known to be next to nothing
+	Solution         *fit.Solution `json:"-"`
+	Body             ball.Params   `json:"body"`  // with what was found
+	NegligibleParams []string      `json:"small"` // coefficients of friction that are known to be next to nothing
 
-	start    ball.State
-	begin    float64            // s  of start
-	white    bool               // the residuals are
-	beyond   float64            // what is left over, relative to that of the fit, where assumed numbers move as far as is known of them; 0: not known
-	farthest string             // the assumed number that moves most of its uncertainty, if that is more than all of it
-	little   map[string]float64 // the standard error of each coefficient of friction below which it is known well, whatever its value
+	start          ball.State
+	startTime      float64            // s  of start
+	whiteResidual  bool               // the residuals are
+	residualGrowth float64            // what is left over, relative to that of the fit, where assumed numbers move as far as is known of them; 0: not known
+	farthest       string             // the assumed number that moves most of its uncertainty, if that is more than all of it
+	little         map[string]float64 // the standard error of each coefficient of friction below which it is known well, whatever its value
 }
 
 // Refusal is a parameter whose value is not to be used, and why.
 type Refusal struct {
-	Name string `json:"name"`
-	Why  string `json:"why"`
+	Name   string `json:"name"`
+	Reason string `json:"why"`
 }
 
 const (
@@ -102,9 +102,9 @@ const (
 
 func (s *Spec) withDefaults() (Spec, error) {
 	c := *s
-	c.Half, c.Order = cmp.Or(s.Half, 0.05), cmp.Or(s.Order, 3)
-	if len(s.Free) == 0 {
-		c.Free = []string{"mu_roll", "height"}
+	c.HalfWindow, c.Order = cmp.Or(s.HalfWindow, 0.05), cmp.Or(s.Order, 3)
+	if len(s.FreeParams) == 0 {
+		c.FreeParams = []string{"mu_roll", "height"}
 	}
 	var errs []error
 	for _, p := range s.Body.Check() {
@@ -134,7 +134,7 @@ func Fit(ctx context.Context, spec Spec, rec *Recording, watch fit.Watch) (*Resu
 	if err != nil {
 		return nil, err
 	}
-	free, err := choose(c.Free, len(c.Markers))
+	free, err := choose(c.FreeParams, len(c.Markers))
 	if err != nil {
 		return nil, err
 	}
@@ -148,14 +148,14 @@ func Fit(ctx context.Context, spec Spec, rec *Recording, watch fit.Watch) (*Resu
 	if c.Noise > 0 {
 		p.turn, p.place, p.sigma = p.turn*c.Noise/p.sigma, p.place*c.Noise/p.sigma, c.Noise
 	}
-	ms, err := smooth(p, c.Half, c.Order)
+	ms, err := smoothPoses(p, c.HalfWindow, c.Order)
 	if err != nil {
 		return nil, err
 	}
 	if err := checkRadius(ms, c.Body.Radius); err != nil {
 		return nil, err
 	}
-	r := &Result{Frames: len(rec.Times), LeftOut: p.missing, Odd: p.odd, Noise: p.sigma, Assumed: []Assumption{}, Exchanges: append([]Exchange{}, p.exchanges...), Strays: append([]Stray{}, p.strays...), Refused: []Refusal{}, Reasons: []fit.Reason{}, Warnings: []string{}}
+	r := &Result{Frames: len(rec.Times), LeftOut: p.missingFrames, Odd: p.odd, Noise: p.sigma, Assumed: []Assumption{}, Exchanges: append([]Exchange{}, p.exchanges...), Strays: append([]Stray{}, p.strays...), Refusals: []Refusal{}, Reasons: []fit.Reason{}, Warnings: []string{}}
 	r.name(c.Names, len(c.Markers))
 	for i := range ms {
 		spin, roll := split(&ms[i].f, ms[i].w)
@@ -164,16 +164,16 @@ func Fit(ctx context.Context, spec Spec, rec *Recording, watch fit.Watch) (*Resu
 	}
 	r.SpinRMS = math.Sqrt(r.SpinRMS)
 
-	base := setup{body: c.Body, height: c.Height, lean: c.Lean, markers: c.Markers}
-	if slices.Contains(c.Free, "height") && c.Height == 0 {
+	base := setup{body: c.Body, height: c.Height, tilt: c.Tilt, markers: c.Markers}
+	if slices.Contains(c.FreeParams, "height") && c.Height == 0 {
 		base.height = heightOf(ms, c.Body.Radius)
 	}
-	base, err = r.smoothed(base, c.Free, ms)
+	base, err = r.smoothed(base, c.FreeParams, ms)
 	if err != nil {
 		return nil, err
 	}
 	r.Slip = contactOf(c.Body.Radius, ms)
-	if err := r.shoot(ctx, c, base, free, p.seen, p, watch); err != nil {
+	if err := r.shoot(ctx, c, base, free, p.cleanRecording, p, watch); err != nil {
 		return nil, err
 	}
 	r.little = r.littles(ms)
@@ -231,13 +231,13 @@ const weakHalf = 0.1 // s
 
 // startAt is the state of the ball in a frame, by a polynomial about it.
 func startAt(p *poses, f int, c *Spec, height float64) (s ball.State, err error) {
-	half := c.Half
+	half := c.HalfWindow
 	for range 4 {
-		turn := rotation.Polynomial{Half: half, Order: 2, Noise: p.turn}
+		turn := rotation.Polynomial{HalfWindow: half, Order: 2, Noise: p.turn}
 		m, err1 := turn.Turn(p.times[f], p.times, p.q)
 		at, err2 := turn.Point(p.times[f], p.times, p.center)
 		if err = errors.Join(err1, err2); err == nil {
-			lean := quat.Conj(rotation.Exp(r3.Vec{X: c.Lean[0], Y: c.Lean[1]}))
+			lean := quat.Conj(rotation.Exp(r3.Vec{X: c.Tilt[0], Y: c.Tilt[1]}))
 			at.P.Z -= height
 			q := rotation.Rotate(lean, at.P)
 			return ball.State{Q: quat.Mul(lean, m.R), X: q.X, Y: q.Y, W: m.Omega}, nil
@@ -258,17 +258,17 @@ func (r *Result) shoot(ctx context.Context, c Spec, base setup, free []parameter
 	// γ: friction alone, as in the source, with the start
 	var friction []parameter
 	for _, q := range free {
-		if slices.ContainsFunc(freeTerms(c.Free), func(t term) bool { return t.name == q.name }) {
+		if slices.ContainsFunc(freeTerms(c.FreeParams), func(t term) bool { return t.name == q.name }) {
 			friction = append(friction, q)
 		}
 	}
-	watch.Say(fit.Progress{Method: "shooting", Phase: "vertical in the body"})
-	gamma := &shooting{rec: rec, poses: p, base: base.clone(), free: friction, segments: slices.Clone(whole), gamma: true}
+	watch.Report(fit.Progress{Method: "shooting", Phase: "vertical in the body"})
+	gamma := &shooting{rec: rec, poses: p, base: base.clone(), freeParams: friction, segments: slices.Clone(whole), gamma: true}
 	sol, err := gamma.fit(ctx, c, p.turn, watch, fewSteps, true)
 	if err == nil {
 		gamma.adopt(sol)
 		if r.Slip.Lasting <= lasting && gamma.leaves(sol) < residual*p.turn {
-			sol, err = gamma.fit(ctx, c, p.turn, watch, mostSteps, false)
+			sol, err = gamma.fit(ctx, c, p.turn, watch, maxSteps, false)
 		} else { // rolling does not explain it, as far as one goes
 			problem, lm := gamma.problem()
 			lm.Loss = c.loss(p.turn)
@@ -282,12 +282,12 @@ func (r *Result) shoot(ctx context.Context, c Spec, base setup, free []parameter
 	}
 
 	// markers
-	s := &shooting{rec: rec, poses: p, base: base.clone(), free: free, segments: slices.Clone(whole)}
+	s := &shooting{rec: rec, poses: p, base: base.clone(), freeParams: free, segments: slices.Clone(whole)}
 	if sol != nil {
 		gamma.adopt(sol)
 		start := s.segments[0].start
 		start.Q, start.W = gamma.segments[0].start.Q, gamma.segments[0].start.W
-		other := &shooting{rec: rec, poses: p, base: base.clone(), free: free, segments: []segment{{0, len(rec.Times), start}}}
+		other := &shooting{rec: rec, poses: p, base: base.clone(), freeParams: free, segments: []segment{{0, len(rec.Times), start}}}
 		other.base.body.Roll, other.base.body.Spin = gamma.base.body.Roll, gamma.base.body.Spin
 		s.prepare()
 		other.prepare()
@@ -300,7 +300,7 @@ func (r *Result) shoot(ctx context.Context, c Spec, base setup, free []parameter
 		return fmt.Errorf("shooting on the markers: %w", err)
 	}
 	s.adopt(sol)
-	r.Body, r.start, r.begin, r.Solution, r.Iterations = s.base.body, s.segments[0].start, rec.Times[0], sol, sol.Iterations
+	r.Body, r.start, r.startTime, r.Solution, r.Iterations = s.base.body, s.segments[0].start, rec.Times[0], sol, sol.Iterations
 	r.level("markers", sol, "")
 	r.lacking(&c, s, sol)
 	return r.assess(sol, len(free))
@@ -308,7 +308,7 @@ func (r *Result) shoot(ctx context.Context, c Spec, base setup, free []parameter
 
 // Steps of a descent. A motion that the model has needs four to eight; one that slips gets no more, since no parameter explains it.
 const (
-	mostSteps = 12
+	maxSteps  = 12
 	fewSteps  = 4
 	farSteps  = 2  // of one that stays far above it
 	lastSteps = 30 // of one that comes near the noise
@@ -318,23 +318,23 @@ const (
 // unless the contact slips. Where the fit comes near the noise it is carried to the optimum; else a few more steps are enough to say no.
 func (r *Result) shootMarkers(ctx context.Context, c Spec, s *shooting, base setup, p *poses, watch fit.Watch) (*shooting, *fit.Solution, error) {
 	slips := r.Slip.Lasting > lasting
-	steps := mostSteps
+	steps := maxSteps
 	if slips {
 		steps = fewSteps
 	}
-	watch.Say(fit.Progress{Method: "shooting", Phase: "markers"})
+	watch.Report(fit.Progress{Method: "shooting", Phase: "markers"})
 	draft, err := s.fit(ctx, c, p.sigma, watch, steps, true)
 	if err == nil {
 		s.adopt(draft)
 	}
 	if !slips && (err != nil || s.rms(p.sigma) > poorFit*p.sigma) {
-		watch.Say(fit.Progress{Method: "shooting", Phase: "markers, from several starts", Note: "one start leaves far more than the noise"})
-		multi := &shooting{rec: s.rec, poses: p, base: base.clone(), free: s.free, segments: pieces(s.rec, p, &c, base.height), stride: multiStride}
+		watch.Report(fit.Progress{Method: "shooting", Phase: "markers, from several starts", Note: "one start leaves far more than the noise"})
+		multi := &shooting{rec: s.rec, poses: p, base: base.clone(), freeParams: s.freeParams, segments: pieces(s.rec, p, &c, base.height), stride: multiStride}
 		// where starts of their own leave more than the noise too, one start for all leaves more still
-		if many, err2 := multi.fit(ctx, c, p.sigma, watch, mostSteps/2, true); err2 == nil && multi.leaves(many) < nearNoise*p.sigma {
+		if many, err2 := multi.fit(ctx, c, p.sigma, watch, maxSteps/2, true); err2 == nil && multi.leaves(many) < nearNoise*p.sigma {
 			multi.adopt(many)
-			again := &shooting{rec: s.rec, poses: p, base: multi.base, free: s.free, segments: []segment{{0, len(s.rec.Times), multi.segments[0].start}}}
-			if other, err2 := again.fit(ctx, c, p.sigma, watch, mostSteps/2, true); err2 == nil && (err != nil || other.Cost < draft.Cost) {
+			again := &shooting{rec: s.rec, poses: p, base: multi.base, freeParams: s.freeParams, segments: []segment{{0, len(s.rec.Times), multi.segments[0].start}}}
+			if other, err2 := again.fit(ctx, c, p.sigma, watch, maxSteps/2, true); err2 == nil && (err != nil || other.Cost < draft.Cost) {
 				again.adopt(other)
 				other.Count(many)
 				s, draft, err = again, other, nil
@@ -409,11 +409,11 @@ func pieces(rec *Recording, p *poses, c *Spec, height float64) (out []segment) {
 		start, err := startAt(p, from, c, height)
 		switch {
 		case f-from < 10 && len(out) > 0:
-			out[len(out)-1].to = f
+			out[len(out)-1].endFrame = f
 		case err == nil || len(out) == 0:
 			out = append(out, segment{from, f, start})
 		default: // in a gap: the one before goes on
-			out[len(out)-1].to = f
+			out[len(out)-1].endFrame = f
 		}
 		from = f
 	}
@@ -425,11 +425,11 @@ func (r *Result) level(name string, sol *fit.Solution, warning string) {
 	l := Level{Name: name, RMS: norm(sol.Residual), Unit: sol.Unit, Rows: len(sol.Residual), Warning: warning}
 	var se []float64
 	if cov := fit.Covariance(sol); cov != nil {
-		for j := range sol.Free {
+		for j := range sol.FreeParams {
 			se = append(se, math.Sqrt(cov.At(j, j)))
 		}
 	}
-	for j, i := range sol.Free {
+	for j, i := range sol.FreeParams {
 		q := &sol.Params[i]
 		if fit.IsState(q.Name) {
 			continue

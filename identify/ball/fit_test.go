@@ -65,11 +65,11 @@ func TestKnownBody(t *testing.T) {
 	if !r.Accepted || math.Abs(r.Noise-1e-4) > 3e-6 {
 		t.Errorf("accepted: %v %v; noise %.3g m", r.Accepted, r.Reasons, r.Noise)
 	}
-	r = mustFit(t, Spec{Free: []string{"mu_roll", "mu_spin", "height"}}, recorded(scipy(t, "spun", 4), 1e-4, 1))
+	r = mustFit(t, Spec{FreeParams: []string{"mu_roll", "mu_spin", "height"}}, recorded(scipy(t, "spun", 4), 1e-4, 1))
 	within(t, r, "mu_roll", trueRoll, 0.003)
 	within(t, r, "mu_spin", trueSpin, 0.01)
-	if !r.Accepted || len(r.Refused) > 0 {
-		t.Errorf("accepted: %v %v %v", r.Accepted, r.Reasons, r.Refused)
+	if !r.Accepted || len(r.Refusals) > 0 {
+		t.Errorf("accepted: %v %v %v", r.Accepted, r.Reasons, r.Refusals)
 	}
 }
 
@@ -78,7 +78,7 @@ func TestFreeBody(t *testing.T) {
 	body := guess()
 	body.Inertia = [3]float64{40e-6, 33e-6, 24e-6}
 	body.Center = [3]float64{5e-4, -5e-4, 0.0102}
-	r := mustFit(t, Spec{Body: body, Free: []string{"mu_roll", "mu_spin", "height", "Ixx", "Iyy", "Izz", "cx", "cy", "cz"}}, recorded(scipy(t, "spun", 4), 1e-4, 1))
+	r := mustFit(t, Spec{Body: body, FreeParams: []string{"mu_roll", "mu_spin", "height", "Ixx", "Iyy", "Izz", "cx", "cy", "cz"}}, recorded(scipy(t, "spun", 4), 1e-4, 1))
 	within(t, r, "mu_roll", trueRoll, 0.01)
 	within(t, r, "cz", 0.0109, 0.01)
 	within(t, r, "Ixx", 36535.4e-9, 0.03)
@@ -89,10 +89,10 @@ func TestFreeBody(t *testing.T) {
 
 // In a plane swing without spin nothing is told of the friction against spinning: refused, with the reason; rolling stands.
 func TestRefusesSpin(t *testing.T) {
-	r := mustFit(t, Spec{Free: []string{"mu_roll", "mu_spin", "height"}}, recorded(scipy(t, "tilted", 2), 1e-4, 3))
+	r := mustFit(t, Spec{FreeParams: []string{"mu_roll", "mu_spin", "height"}}, recorded(scipy(t, "tilted", 2), 1e-4, 3))
 	within(t, r, "mu_roll", trueRoll, 0.003)
-	if len(r.Refused) != 1 || r.Refused[0].Name != "mu_spin" {
-		t.Errorf("refused: %v", r.Refused)
+	if len(r.Refusals) != 1 || r.Refusals[0].Name != "mu_spin" {
+		t.Errorf("refused: %v", r.Refusals)
 	}
 }
 
@@ -140,7 +140,7 @@ func slipping(t testing.TB, seed uint64) (track, float64) {
 func TestSlipIsRefused(t *testing.T) {
 	for seed := range uint64(1) {
 		m, mu := slipping(t, seed)
-		r := mustFit(t, Spec{Free: []string{"mu_roll", "mu_spin", "height"}}, recorded(m, 1e-4, seed))
+		r := mustFit(t, Spec{FreeParams: []string{"mu_roll", "mu_spin", "height"}}, recorded(m, 1e-4, seed))
 		v, _ := value(t, r, "mu_roll")
 		t.Logf("slide %.3f: mu_roll %.3g, %+v", mu, v, r.Slip)
 		if r.Accepted || !r.Slip.Slips {
@@ -178,7 +178,7 @@ func TestNoIsSoon(t *testing.T) {
 	slips, _ := slipping(t, 3)
 	work := func(body ball.Params, m track) (steps int, accepted bool) {
 		said := map[string]int{}
-		r, err := Fit(context.Background(), Spec{Body: body, Markers: fiveMarkers, Free: free}, recorded(m, 1e-4, 1), func(p fit.Progress) { said[p.Phase]++ })
+		r, err := Fit(context.Background(), Spec{Body: body, Markers: fiveMarkers, FreeParams: free}, recorded(m, 1e-4, 1), func(p fit.Progress) { said[p.Phase]++ })
 		if err != nil {
 			t.Fatal(err)
 		}

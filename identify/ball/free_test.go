@@ -22,7 +22,7 @@ func TestCombinedFriction(t *testing.T) {
 	p.Roll, p.Spin = ball.Friction{Linear: 1e-4, Arm: 1e-4}, ball.Friction{Linear: trueSpin}
 	p.Tilt = [2]float64{0.004, -0.003}
 	rec := recorded(simulated(t, p, tiltedStart(0.9, r3.Vec{Z: 4}), 2), 1e-4, 1)
-	r := mustFit(t, Spec{Free: []string{"mu_roll", "roll_arm", "mu_spin", "height", "tilt_x", "tilt_y"}}, rec)
+	r := mustFit(t, Spec{FreeParams: []string{"mu_roll", "roll_arm", "mu_spin", "height", "tilt_x", "tilt_y"}}, rec)
 	within(t, r, "mu_roll", 1e-4, 0.03)
 	within(t, r, "roll_arm", 1e-4, 0.02)
 	within(t, r, "tilt_x", 0.004, 0.05)
@@ -42,7 +42,7 @@ func TestFreeMarkers(t *testing.T) {
 	for j, b := range fiveMarkers {
 		off[j] = r3.Add(b, r3.Vec{X: 2e-4 * float64(j%3-1), Y: -2e-4 * float64(j%2), Z: 1e-4 * float64(j-2)})
 	}
-	r := mustFit(t, Spec{Markers: off, Free: []string{"mu_roll", "mu_spin", "height", "markers"}}, rec)
+	r := mustFit(t, Spec{Markers: off, FreeParams: []string{"mu_roll", "mu_spin", "height", "markers"}}, rec)
 	within(t, r, "mu_roll", trueRoll, 0.01)
 	if v, se := value(t, r, "marker4_z"); math.Abs(v-fiveMarkers[3].Z) > 4*se || se > 1e-4 {
 		t.Errorf("marker4_z = %g ± %.2g m, want %g", v, se, fiveMarkers[3].Z)
@@ -58,7 +58,7 @@ func TestFreeMarkers(t *testing.T) {
 func TestColdStart(t *testing.T) {
 	body := guess()
 	body.Center[2] = 0.004
-	r := mustFit(t, Spec{Body: body, Free: []string{"mu_roll", "height", "cz"}}, recorded(scipy(t, "tilted", 2), 1e-4, 6))
+	r := mustFit(t, Spec{Body: body, FreeParams: []string{"mu_roll", "height", "cz"}}, recorded(scipy(t, "tilted", 2), 1e-4, 6))
 	within(t, r, "mu_roll", trueRoll, 0.01)
 	within(t, r, "cz", 0.0109, 0.01)
 	if !r.Accepted {

@@ -36,13 +36,13 @@ func perCoordinate(f *rotation.Fit) float64 {
 // putRight looks at the frames whose markers do not fit the body: labels that are plainly exchanged are put right, one marker that is
 // plainly elsewhere is left out, and of the others nothing is used. rms is that of a coordinate, by frame.
 func (p *poses) putRight(r *Recording, markers []r3.Vec, rms []float64) {
-	p.seen = &Recording{Times: r.Times, Points: slices.Clone(r.Points), Visible: slices.Clone(r.Visible)}
+	p.cleanRecording = &Recording{Times: r.Times, Points: slices.Clone(r.Points), Visible: slices.Clone(r.Visible)}
 	for k := range rms {
 		if !(rms[k] > oddFrame*p.sigma) {
 			continue
 		}
 		points, visible, cycle, stray := p.explain(r.Points[k], r.Visible[k], markers)
-		p.seen.Points[k], p.seen.Visible[k] = points, visible
+		p.cleanRecording.Points[k], p.cleanRecording.Visible[k] = points, visible
 		switch {
 		case cycle != nil:
 			p.exchanges = append(p.exchanges, Exchange{Frame: k, Time: r.Times[k], Markers: cycle})
@@ -50,7 +50,7 @@ func (p *poses) putRight(r *Recording, markers []r3.Vec, rms []float64) {
 			p.strays = append(p.strays, Stray{Frame: k, Time: r.Times[k], Marker: stray})
 		default:
 			p.q[k], p.center[k] = quat.NaN(), r3.Vec{X: math.NaN(), Y: math.NaN(), Z: math.NaN()}
-			p.seen.Visible[k] = make([]bool, len(markers))
+			p.cleanRecording.Visible[k] = make([]bool, len(markers))
 			p.odd++
 			continue
 		}

@@ -23,7 +23,7 @@ type Assumption struct {
 	Unit        string             `json:"unit"`
 	Value       float64            `json:"value"`
 	Uncertainty float64            `json:"uncertainty"` // standard
-	Moves       map[string]float64 `json:"moves"`       // by which so much more of it moves the parameters, with nothing else changed
+	ParamMoves  map[string]float64 `json:"moves"`       // by which so much more of it moves the parameters, with nothing else changed
 }
 
 // Group is what an assumption is one of, with its uncertainty, for people.
@@ -53,12 +53,12 @@ type Doubt struct {
 // fixed are the numbers of a setup that are not searched, with the kind of suspect that each belongs to.
 type fixed struct {
 	parameter
-	kind, what, advice string
-	uncertainty        float64 // in its unit
+	kind, description, advice string
+	uncertainty               float64 // in its unit
 }
 
-// given are the numbers that no fit searches.
-func given() []parameter {
+// givenParameters are the numbers that no fit searches.
+func givenParameters() []parameter {
 	share := func(part float64, of func(b *ball.Params) *float64) func(b *ball.Params) float64 {
 		return func(b *ball.Params) float64 { return part * *of(b) }
 	}
@@ -77,7 +77,7 @@ func given() []parameter {
 func (c *Spec) others(free []parameter) (list []fixed) {
 	b, u := &c.Body, &c.Uncertain
 	inertia := (b.Inertia[0] + b.Inertia[1] + b.Inertia[2]) / 3
-	all := append(parameters(), given()...)
+	all := append(parameters(), givenParameters()...)
 	for _, p := range append(all, markerParameters(len(c.Markers))...) {
 		if slices.ContainsFunc(free, func(q parameter) bool { return q.name == p.name }) {
 			continue
@@ -85,26 +85,27 @@ func (c *Spec) others(free []parameter) (list []fixed) {
 		f := fixed{parameter: p, advice: "Search it too: add " + p.name + " to free, or mend it in the file."}
 		switch {
 		case IsFriction(p.name):
-			f.kind, f.what, f.advice = p.doc, p.doc+" that the model does not have", fmt.Sprintf("Add %s to free.", p.name)
+			f.kind, f.description, f.advice = p.doc, p.doc+" that the model does not have", fmt.Sprintf("Add %s to free.", p.name)
 		case p.name[0] == 'I':
-			f.kind, f.what, f.advice = "inertia", "what another inertia makes", "Mend the inertia, or add Ixx, Iyy, Izz to free."
+			f.kind, f.description, f.advice = "inertia", "what another inertia makes", "Mend the inertia, or add Ixx, Iyy, Izz to free."
 			f.uncertainty = u.Inertia * inertia
 			if IsMoment(p.name) {
 				f.uncertainty = u.Inertia * b.Inertia[slices.Index([]string{"Ixx", "Iyy", "Izz"}, p.name)]
 			}
 		case p.name[0] == 'c':
-			f.kind, f.what, f.advice = "centre of mass", "what another centre of mass makes", "Mend the centre of mass, or add cx, cy, cz to free."
+			f.kind, f.description, f.advice = "centre of mass", "what another centre of mass makes",
+				"Mend the centre of mass, or add cx, cy, cz to free."
 			f.uncertainty = u.Center * b.Radius
 		case strings.HasPrefix(p.name, "tilt"):
-			f.kind, f.what, f.advice = "fall of the plane", "what a plane makes that falls to a side", "Add tilt_x, tilt_y to free."
+			f.kind, f.description, f.advice = "fall of the plane", "what a plane makes that falls to a side", "Add tilt_x, tilt_y to free."
 		case p.name == "height" || strings.HasPrefix(p.name, "lean"):
-			f.kind, f.what, f.advice = "frame of the plane", "what a plane makes that lies otherwise in front of the cameras", "Add height, lean_x, lean_y to free."
+			f.kind, f.description, f.advice = "frame of the plane", "what a plane makes that lies otherwise in front of the cameras", "Add height, lean_x, lean_y to free."
 		case strings.HasPrefix(p.name, "marker"):
 			name, _, _ := strings.Cut(p.name, "_")
-			f.kind, f.what, f.advice = "place of "+name, "what another place of "+name+" on the ball makes", "Mend its place, or add markers to free."
+			f.kind, f.description, f.advice = "place of "+name, "what another place of "+name+" on the ball makes", "Mend its place, or add markers to free."
 			f.uncertainty = u.Markers * b.Radius
 		default:
-			f.kind, f.what, f.advice = p.name, "what another "+p.name+" makes", "Mend it in the file."
+			f.kind, f.description, f.advice = p.name, "what another "+p.name+" makes", "Mend it in the file."
 			switch p.name {
 			case "radius":
 				f.uncertainty = u.Radius * b.Radius
@@ -122,10 +123,10 @@ func (c *Spec) others(free []parameter) (list []fixed) {
 // lacking forms what numbers of the setup that are not searched do to the markers: suspects for fit.Unmodelled, and by how much the
 // uncertainty of those that were given moves the parameters.
 func (r *Result) lacking(c *Spec, s *shooting, sol *fit.Solution) {
-	list := c.others(s.free)
+	list := c.others(s.freeParams)
 	o := &shooting{rec: s.rec, poses: s.poses, base: s.base.clone(), segments: s.segments}
 	for i := range list {
-		o.free = append(o.free, list[i].parameter)
+		o.freeParams = append(o.freeParams, list[i].parameter)
 	}
 	o.prepare()
 	ps, _ := o.params()
@@ -144,7 +145,7 @@ func (r *Result) lacking(c *Spec, s *shooting, sol *fit.Solution) {
 		if !known {
 			k = len(r.Suspects)
 			at[f.kind] = k
-			r.Suspects = append(r.Suspects, fit.Suspect{Kind: f.kind, What: f.what, Advice: f.advice})
+			r.Suspects = append(r.Suspects, fit.Suspect{Kind: f.kind, What: f.description, Advice: f.advice})
 		}
 		r.Suspects[k].Columns = append(r.Suspects[k].Columns, func(row int) float64 { return col[row] })
 	}
@@ -158,7 +159,7 @@ func (r *Result) lacking(c *Spec, s *shooting, sol *fit.Solution) {
 // to first order about the solution. The move of θ is what the recording says of the assumed numbers; its covariance less that of the fit
 // with exact numbers is what their uncertainty adds.
 func (r *Result) assume(list []fixed, columns [][]float64, s *shooting, sol *fit.Solution) {
-	n, p := len(sol.Residual), len(sol.Free)
+	n, p := len(sol.Residual), len(sol.FreeParams)
 	var x [][]float64
 	for j := range p {
 		col := make([]float64, n)
@@ -172,10 +173,10 @@ func (r *Result) assume(list []fixed, columns [][]float64, s *shooting, sol *fit
 	for i := range list {
 		if u := list[i].uncertainty; u > 0 {
 			x = append(x, floats.ScaleTo(make([]float64, n), u, columns[i]))
-			a := Assumption{Name: list[i].name, Unit: list[i].unit, Value: *list[i].at(&s.base), Uncertainty: u, Moves: map[string]float64{}}
+			a := Assumption{Name: list[i].name, Unit: list[i].unit, Value: *list[i].field(&s.base), Uncertainty: u, ParamMoves: map[string]float64{}}
 			for j, move := range linear.Move(x[len(x)-1]) {
-				if name := sol.Params[sol.Free[j]].Name; !fit.IsState(name) {
-					a.Moves[name] = move
+				if name := sol.Params[sol.FreeParams[j]].Name; !fit.IsState(name) {
+					a.ParamMoves[name] = move
 				}
 			}
 			r.Assumed = append(r.Assumed, a)
@@ -199,8 +200,8 @@ func (r *Result) assume(list []fixed, columns [][]float64, s *shooting, sol *fit
 			far, r.farthest = math.Abs(v), r.Assumed[k-p].Name
 		}
 	}
-	r.beyond = norm(left) / norm(sol.Residual)
-	for j, i := range sol.Free {
+	r.residualGrowth = norm(left) / norm(sol.Residual)
+	for j, i := range sol.FreeParams {
 		r.Doubts[sol.Params[i].Name] = Doubt{theta[j], math.Sqrt(max(0, cov[j]-own[j]))}
 	}
 }

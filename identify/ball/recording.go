@@ -37,11 +37,11 @@ func (r *Recording) Check(markers int) error {
 	if len(r.Points) != len(r.Times) || len(r.Visible) != len(r.Times) {
 		return fmt.Errorf("recording: %d times, %d frames of points and %d of their visibility, want as many of each", len(r.Times), len(r.Points), len(r.Visible))
 	}
-	if len(r.Times) < fewestFrames {
-		return fmt.Errorf("recording: %d frames, want at least %d", len(r.Times), fewestFrames)
+	if len(r.Times) < minFrames {
+		return fmt.Errorf("recording: %d frames, want at least %d", len(r.Times), minFrames)
 	}
 	for k, t := range r.Times {
-		if !numeric.Finite(t) || k > 0 && !(t > r.Times[k-1]) {
+		if !numeric.IsFinite(t) || k > 0 && !(t > r.Times[k-1]) {
 			return fmt.Errorf("recording: frame %d is at %g s, want times that rise: sort the frames, and drop those that stand twice", k, t)
 		}
 		if len(r.Points[k]) != markers || len(r.Visible[k]) != markers {
@@ -56,7 +56,7 @@ func (r *Recording) Check(markers int) error {
 	return nil
 }
 
-const fewestFrames = 20
+const minFrames = 20
 
 // step is the median time between frames (s).
 func (r *Recording) step() float64 {
@@ -69,26 +69,26 @@ func (r *Recording) step() float64 {
 
 // poses are position and orientation of the ball by frame, as the markers tell them one frame at a time.
 type poses struct {
-	times   []float64
-	q       []quat.Number // NaN: not known
-	center  []r3.Vec      // m  geometric centre in the frame of the cameras; NaN
-	sigma   float64       // m  noise of a coordinate of a marker, from their distances
-	turn    float64       // rad  noise of the orientation, mean of the axes
-	place   float64       // m  noise of a coordinate of the centre
-	missing int           // frames with fewer than three markers in view
-	odd     int           // frames whose markers do not fit the body
+	times         []float64
+	q             []quat.Number // NaN: not known
+	center        []r3.Vec      // m  geometric centre in the frame of the cameras; NaN
+	sigma         float64       // m  noise of a coordinate of a marker, from their distances
+	turn          float64       // rad  noise of the orientation, mean of the axes
+	place         float64       // m  noise of a coordinate of the centre
+	missingFrames int           // frames with fewer than three markers in view
+	odd           int           // frames whose markers do not fit the body
 
-	seen      *Recording // with labels put right; what does not fit the body is not visible
-	exchanges []Exchange
-	strays    []Stray
+	cleanRecording *Recording // with labels put right; what does not fit the body is not visible
+	exchanges      []Exchange
+	strays         []Stray
 }
 
 // What a set of markers must not be.
 const (
-	oddFrame   = 4.0  // times the noise: root mean square of the residuals of a frame that is left out
-	oddShare   = 0.5  // of the frames: the markers are not those of the body
-	rigid      = 0.03 // of the radius, above which the noise of the markers is no noise
-	leastNoise = 1e-6 // of the radius: simulated recordings may have none
+	oddFrame = 4.0  // times the noise: root mean square of the residuals of a frame that is left out
+	oddShare = 0.5  // of the frames: the markers are not those of the body
+	rigid    = 0.03 // of the radius, above which the noise of the markers is no noise
+	minNoise = 1e-6 // of the radius: simulated recordings may have none
 )
 
 // posesOf aligns the markers with the body, frame by frame.
@@ -115,7 +115,7 @@ func posesOf(r *Recording, markers []r3.Vec, radius float64) (*poses, error) {
 			rms[k] = math.Inf(1)
 			continue
 		case err != nil:
-			p.missing++
+			p.missingFrames++
 			continue
 		}
 		if f.Rms > 1e-3*radius && f.Mirror < f.Rms/10 {
@@ -135,18 +135,18 @@ func posesOf(r *Recording, markers []r3.Vec, radius float64) (*poses, error) {
 	if mirrored > n/2 {
 		return nil, errors.New("markers: they are mirror images of those of the body: one of the two has left-handed axes, exchange two of its coordinates")
 	}
-	if len(seen) < fewestFrames {
-		return nil, fmt.Errorf("markers: only %d of %d frames show three markers or more that are not in a line, want at least %d", len(seen), n, fewestFrames)
+	if len(seen) < minFrames {
+		return nil, fmt.Errorf("markers: only %d of %d frames show three markers or more that are not in a line, want at least %d", len(seen), n, minFrames)
 	}
-	p.sigma = max(numeric.Median(seen), leastNoise*radius)
+	p.sigma = max(numeric.Median(seen), minNoise*radius)
 	if p.sigma > rigid*radius {
 		return nil, fmt.Errorf("markers: their distances miss those of the body by %.3g m, the radius is %.3g m: the offsets belong to other markers, or units differ (lengths are metres)", p.sigma, radius)
 	}
 	p.putRight(r, markers, rms)
 	last := rotation.Identity
 	for k := range n {
-		if p.known(k) {
-			p.q[k] = rotation.Near(p.q[k], last)
+		if p.hasPose(k) {
+			p.q[k] = rotation.NearestSign(p.q[k], last)
 			last = p.q[k]
 		}
 	}
@@ -157,5 +157,5 @@ func posesOf(r *Recording, markers []r3.Vec, radius float64) (*poses, error) {
 	return p, nil
 }
 
-// known tells whether the pose of a frame is.
-func (p *poses) known(k int) bool { return !quat.IsNaN(p.q[k]) }
+// hasPose tells whether the pose of a frame is.
+func (p *poses) hasPose(k int) bool { return !quat.IsNaN(p.q[k]) }

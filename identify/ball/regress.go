@@ -62,7 +62,7 @@ func linear(name, unit string, free []term, others int, rows func(add func(x []f
 // share widens the errors for frames that share their window: there are as many independent ones as windows side by side.
 func (l *Level) share(ms []motion) {
 	step := (ms[len(ms)-1].t - ms[0].t) / float64(len(ms)-1)
-	by := math.Sqrt(max(1, 2*ms[0].half/step))
+	by := math.Sqrt(max(1, 2*ms[0].halfWindow/step))
 	for k := range l.Values {
 		l.Values[k].Err *= by
 	}

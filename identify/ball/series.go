@@ -35,7 +35,7 @@ func Series(spec Spec, rec *Recording) ([]Sample, error) {
 	if err != nil {
 		return nil, err
 	}
-	ms, err := smooth(p, c.Half, c.Order)
+	ms, err := smoothPoses(p, c.HalfWindow, c.Order)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func Series(spec Spec, rec *Recording) ([]Sample, error) {
 // source draw beside the measured one. Places are in the frame of the plane.
 func (r *Result) Motion(times []float64) ([]ball.State, error) {
 	m := r.Body.Unchecked()
-	s, now := r.start, r.begin
+	s, now := r.start, r.startTime
 	m.Place(&s)
 	out := make([]ball.State, len(times))
 	for k, t := range times {

@@ -19,7 +19,7 @@ import (
 type setup struct {
 	body    ball.Params
 	height  float64    // m    of the plane
-	lean    [2]float64 // rad  of the plane's normal in the frame of the cameras, about its x and y
+	tilt    [2]float64 // rad  of the plane's normal in the frame of the cameras, about its x and y
 	markers []r3.Vec   // m    from the geometric centre, in axes of the body
 }
 
@@ -32,7 +32,7 @@ func (s *setup) clone() setup {
 // parameter is one number of a setup.
 type parameter struct {
 	name, unit, doc string
-	at              func(s *setup) *float64
+	field           func(s *setup) *float64
 	output          bool                         // the motion does not depend on it
 	lo, hi          float64                      // in scales
 	scale           func(b *ball.Params) float64 // a large step
@@ -50,7 +50,7 @@ func parameters() (all []parameter) {
 	}
 	for _, t := range terms {
 		// the scale slows the ball by 1 rad/s² at 1 rad/s. Viscous friction may come out a little below zero, by noise
-		p := parameter{name: t.name, unit: t.unit, doc: doc[t.name], at: func(s *setup) *float64 { return t.field(&s.body) }, scale: moment}
+		p := parameter{name: t.name, unit: t.unit, doc: doc[t.name], field: func(s *setup) *float64 { return t.field(&s.body) }, scale: moment}
 		switch t.unit {
 		case "m":
 			p.scale = func(b *ball.Params) float64 { return moment(b) / (b.Mass * b.Gravity) }
@@ -83,7 +83,7 @@ func parameters() (all []parameter) {
 	}
 	add("height", "m", "of the plane in the frame of the cameras", true, none, radius(0.1), func(s *setup) *float64 { return &s.height })
 	for k, axis := range []string{"x", "y"} {
-		add("lean_"+axis, "rad", "of the plane's normal about "+axis+" of the cameras", true, none, angle, func(s *setup) *float64 { return &s.lean[k] })
+		add("lean_"+axis, "rad", "of the plane's normal about "+axis+" of the cameras", true, none, angle, func(s *setup) *float64 { return &s.tilt[k] })
 	}
 	return all
 }
@@ -146,12 +146,12 @@ func choose(names []string, markers int) ([]parameter, error) {
 }
 
 // leaning is the rotation from the frame of the plane to that of the cameras.
-func (s *setup) leaning() quat.Number { return rotation.Exp(r3.Vec{X: s.lean[0], Y: s.lean[1]}) }
+func (s *setup) leaning() quat.Number { return rotation.Exp(r3.Vec{X: s.tilt[0], Y: s.tilt[1]}) }
 
 // point is where a marker is seen when the ball stands at x, y with orientation q.
 func (s *setup) point(lean quat.Number, q quat.Number, x, y float64, marker r3.Vec) r3.Vec {
 	at := r3.Add(r3.Vec{X: x, Y: y, Z: s.body.Radius}, rotation.Rotate(q, marker))
-	if s.lean != [2]float64{} {
+	if s.tilt != [2]float64{} {
 		at = rotation.Rotate(lean, at)
 	}
 	at.Z += s.height
@@ -166,5 +166,5 @@ func (p *parameter) bounds(b *ball.Params) (lo, hi float64) {
 // fitParam is p as a solver sees it.
 func (p *parameter) fitParam(s *setup) fit.Param {
 	lo, hi := p.bounds(&s.body)
-	return fit.Param{Param: engine.Param{Name: p.name, Unit: p.unit, Doc: p.doc, Value: min(max(*p.at(s), lo), hi), Lo: lo, Hi: hi}}
+	return fit.Param{Param: engine.Param{Name: p.name, Unit: p.unit, Doc: p.doc, Value: min(max(*p.field(s), lo), hi), Lo: lo, Hi: hi}}
 }

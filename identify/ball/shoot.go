@@ -18,25 +18,25 @@ import (
 //
 // Rows are series: the coordinates of each marker in the frames that show it, or the vertical in the body, γ, of each frame.
 type shooting struct {
-	rec      *Recording
-	poses    *poses
-	base     setup
-	free     []parameter
-	segments []segment
-	gamma    bool // compare γ instead of the markers
-	stride   int  // frames from one that is compared to the next
+	rec        *Recording
+	poses      *poses
+	base       setup
+	freeParams []parameter
+	segments   []segment
+	gamma      bool // compare γ instead of the markers
+	stride     int  // frames from one that is compared to the next
 
-	rows   int
-	pieces []int   // where the series begin
-	count  []int   // frames that are compared, by marker
-	at     [][]int // by frame and marker: place in its series, −1: not seen
-	dt     float64
+	rows      int
+	pieces    []int   // where the series begin
+	count     []int   // frames that are compared, by marker
+	rowPlaces [][]int // by frame and marker: place in its series, −1: not seen
+	dt        float64
 }
 
 // segment is a part of the recording with a start of its own.
 type segment struct {
-	from, to int // frames
-	start    ball.State
+	firstFrame, endFrame int // frames
+	start                ball.State
 }
 
 // stateNames are the parameters of a start: place, small turn about the axes of the plane, angular velocity in axes of the body.
@@ -65,19 +65,19 @@ func (s *shooting) prepare() {
 		n = 1
 	}
 	count := make([]int, n)
-	s.at = make([][]int, len(s.rec.Times))
-	for f := range s.at {
-		s.at[f] = make([]int, n)
+	s.rowPlaces = make([][]int, len(s.rec.Times))
+	for f := range s.rowPlaces {
+		s.rowPlaces[f] = make([]int, n)
 		for j := range n {
-			s.at[f][j] = -1
-			seen := f%s.stride == 0 && f >= s.segments[0].from && f < s.segments[len(s.segments)-1].to
+			s.rowPlaces[f][j] = -1
+			seen := f%s.stride == 0 && f >= s.segments[0].firstFrame && f < s.segments[len(s.segments)-1].endFrame
 			if s.gamma {
-				seen = seen && s.poses.known(f)
+				seen = seen && s.poses.hasPose(f)
 			} else {
 				seen = seen && s.rec.Visible[f][j]
 			}
 			if seen {
-				s.at[f][j] = count[j]
+				s.rowPlaces[f][j] = count[j]
 				count[j]++
 			}
 		}
@@ -93,10 +93,10 @@ func (s *shooting) prepare() {
 			s.rows += count[j]
 		}
 	}
-	for f := range s.at {
+	for f := range s.rowPlaces {
 		for j := range n {
-			if s.at[f][j] >= 0 {
-				s.at[f][j] += first[j]
+			if s.rowPlaces[f][j] >= 0 {
+				s.rowPlaces[f][j] += first[j]
 			}
 		}
 	}
@@ -107,9 +107,9 @@ func (s *shooting) prepare() {
 // params are those of the fit: the free ones of the setup, then the starts.
 func (s *shooting) params() (ps []fit.Param, scale map[string]float64) {
 	scale = map[string]float64{}
-	for i := range s.free {
-		p := s.free[i].fitParam(&s.base)
-		scale[p.Name] = s.free[i].scale(&s.base.body)
+	for i := range s.freeParams {
+		p := s.freeParams[i].fitParam(&s.base)
+		scale[p.Name] = s.freeParams[i].scale(&s.base.body)
 		ps = append(ps, p)
 	}
 	for k := range s.segments {
@@ -131,12 +131,12 @@ func (s *shooting) apply(theta []float64, to *setup, starts []ball.State) {
 	*to = s.base
 	to.markers = markers
 	copy(to.markers, s.base.markers)
-	for i := range s.free {
-		*s.free[i].at(to) = theta[i]
+	for i := range s.freeParams {
+		*s.freeParams[i].field(to) = theta[i]
 	}
 	states := s.states()
 	for k := range starts {
-		own := theta[len(s.free)+k*len(states):][:len(states)]
+		own := theta[len(s.freeParams)+k*len(states):][:len(states)]
 		st := s.segments[k].start
 		var turn r3.Vec
 		for i, v := range own {
@@ -179,9 +179,9 @@ func (s *shooting) run(m *ball.Model, seg *segment, start ball.State, out []pose
 		return false
 	}
 	m.Place(&start)
-	for f := seg.from; ; f++ {
+	for f := seg.firstFrame; ; f++ {
 		out[f] = pose{start.Q, start.X, start.Y}
-		if f+1 >= seg.to {
+		if f+1 >= seg.endFrame {
 			return true
 		}
 		if _, st := m.Step(s.rec.Times[f+1]-s.rec.Times[f], &start); st == engine.NonFinite || st == engine.NotConverged {
@@ -194,7 +194,7 @@ func (s *shooting) run(m *ball.Model, seg *segment, start ball.State, out []pose
 func (s *shooting) fill(from, to int, u *setup, at []pose, r []float64, less bool) {
 	lean := u.leaning()
 	for f := from; f < to; f++ {
-		for j, row := range s.at[f] {
+		for j, row := range s.rowPlaces[f] {
 			if row < 0 {
 				continue
 			}

@@ -14,13 +14,13 @@ import (
 
 // motion is the smoothed motion of a frame.
 type motion struct {
-	t      float64
-	half   float64    // s  of the window
-	f      ball.Frame // of the plane in the body
-	q      quat.Number
-	w, dw  r3.Vec // rad/s, rad/s²  body axes
-	p, v   r3.Vec // m, m/s         of the centre, frame of the cameras
-	we, ve r3.Vec // their standard errors, of ω in body axes
+	t          float64
+	halfWindow float64    // s  of the window
+	f          ball.Frame // of the plane in the body
+	q          quat.Number
+	w, dw      r3.Vec // rad/s, rad/s²  body axes
+	p, v       r3.Vec // m, m/s         of the centre, frame of the cameras
+	we, ve     r3.Vec // their standard errors, of ω in body axes
 }
 
 // slowest is how many standard errors a speed must be above zero: below, its direction is noise, and so is that of dry friction, which may
@@ -43,10 +43,11 @@ func (m *motion) directed(p *ball.Params, free []term) bool {
 	return !(roll && r3.Norm(wh) < noise) && !(spin && math.Abs(turn) < noise)
 }
 
-// smooth fits local polynomials to the poses. Frames at the ends and in gaps that leave less than half a window on a side are left out.
-func smooth(p *poses, half float64, order int) ([]motion, error) {
-	turn := rotation.Polynomial{Half: half, Order: order, Noise: p.turn}
-	place := rotation.Polynomial{Half: half, Order: order, Noise: p.place}
+// smoothPoses fits local polynomials to the poses. Frames at the ends and in gaps that leave less than half a window on a side are left
+// out.
+func smoothPoses(p *poses, half float64, order int) ([]motion, error) {
+	turn := rotation.Polynomial{HalfWindow: half, Order: order, Noise: p.turn}
+	place := rotation.Polynomial{HalfWindow: half, Order: order, Noise: p.place}
 	if err := turn.Validate(); err != nil {
 		return nil, fmt.Errorf("smoothing: %w", err)
 	}
@@ -55,7 +56,7 @@ func smooth(p *poses, half float64, order int) ([]motion, error) {
 	n := len(p.times)
 	for k := range n {
 		t := p.times[k]
-		if !p.known(k) || t-p.times[0] < half*(1-1e-9) || p.times[n-1]-t < half*(1-1e-9) {
+		if !p.hasPose(k) || t-p.times[0] < half*(1-1e-9) || p.times[n-1]-t < half*(1-1e-9) {
 			continue
 		}
 		m, err := turn.Turn(t, p.times, p.q)
@@ -65,14 +66,14 @@ func smooth(p *poses, half float64, order int) ([]motion, error) {
 			continue
 		}
 		out = append(out, motion{
-			t: t, half: half, f: ball.FrameOf(m.R), q: m.R, w: m.Omega, dw: m.Alpha, p: c.P, v: c.V, we: m.OmegaError, ve: c.VError,
+			t: t, halfWindow: half, f: ball.FrameOf(m.R), q: m.R, w: m.Omega, dw: m.Alpha, p: c.P, v: c.V, we: m.OmegaError, ve: c.VError,
 		})
 	}
-	if len(out) < fewestFrames && why != nil {
-		return nil, fmt.Errorf("smoothing: only %d frames can be smoothed with a window of %g s and order %d, want at least %d; at others: %w", len(out), 2*half, order, fewestFrames, why)
+	if len(out) < minFrames && why != nil {
+		return nil, fmt.Errorf("smoothing: only %d frames can be smoothed with a window of %g s and order %d, want at least %d; at others: %w", len(out), 2*half, order, minFrames, why)
 	}
-	if len(out) < fewestFrames {
-		return nil, fmt.Errorf("smoothing: only %d frames have others for %g s on both sides, want at least %d: shorten the window or record longer", len(out), half, fewestFrames)
+	if len(out) < minFrames {
+		return nil, fmt.Errorf("smoothing: only %d frames have others for %g s on both sides, want at least %d: shorten the window or record longer", len(out), half, minFrames)
 	}
 	return out, nil
 }

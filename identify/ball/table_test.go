@@ -32,7 +32,7 @@ func TestWhyModuliAreBiased(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ms, err := smooth(p, float64(c.frames-1)/2*0.005, c.order)
+			ms, err := smoothPoses(p, float64(c.frames-1)/2*0.005, c.order)
 			if err != nil {
 				t.Fatal(err)
 			}

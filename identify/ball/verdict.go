@@ -16,7 +16,7 @@ type Slip struct {
 	Contact  float64 `json:"contact_velocity"` // root mean square of v − R·ω×γ over its noise, per coordinate; 1 where there is only noise
 	Lasting  float64 `json:"lasting"`          // the most that it keeps up for lastingFrames, over its noise
 	TopSpeed float64 `json:"top_speed"`        // m/s  the largest of them
-	At       float64 `json:"at"`               // s    when
+	TopTime  float64 `json:"at"`               // s    when
 	Ratio    float64 `json:"force_ratio"`      // largest T/N that rolling asks for
 	Assumed  float64 `json:"slide,omitempty"`  // coefficient that was given
 	Residual float64 `json:"residual_ratio"`   // root mean square of the fit over the noise of the markers
@@ -45,7 +45,7 @@ func contactOf(radius float64, ms []motion) (s Slip) {
 			s.Lasting = max(s.Lasting, slices.Min(last[:]))
 		}
 		if u > s.TopSpeed {
-			s.TopSpeed, s.At = u, a.t
+			s.TopSpeed, s.TopTime = u, a.t
 		}
 	}
 	s.Contact = math.Sqrt(s.Contact)
@@ -64,7 +64,7 @@ func (s *Slip) judge(b *ball.Params, ms []motion, sol *fit.Solution, sigma, slid
 		}
 		s.Ratio = max(s.Ratio, math.Hypot(force.X, force.Y)/force.Z)
 	}
-	if dof := len(sol.Residual) - len(sol.Free); dof > 0 {
+	if dof := len(sol.Residual) - len(sol.FreeParams); dof > 0 {
 		s.Residual = norm(sol.Residual) * math.Sqrt(float64(len(sol.Residual))/float64(dof)) / sigma
 	}
 }
@@ -75,9 +75,9 @@ func (r *Result) assess(sol *fit.Solution, own int) error {
 	if err != nil {
 		return err
 	}
-	r.white = a.Residual.White
+	r.whiteResidual = a.Residual.White
 	r.Intervals = "classical: the residuals are white"
-	if !r.white {
+	if !r.whiteResidual {
 		r.Intervals = "consistent with residuals that depend on each other: they are not white"
 	}
 	for _, e := range a.Estimates[:own] {
@@ -90,7 +90,7 @@ func (r *Result) assess(sol *fit.Solution, own int) error {
 	}
 	for _, d := range a.Indistinct {
 		if slices.ContainsFunc(d.Names, func(n string) bool { return !fit.IsState(n) }) && len(d.Names) > 1 {
-			r.Warnings = append(r.Warnings, fmt.Sprintf("%v are not told apart: %s", d.Names, d.Why))
+			r.Warnings = append(r.Warnings, fmt.Sprintf("%v are not told apart: %s", d.Names, d.Reason))
 		}
 	}
 	return nil
@@ -100,7 +100,7 @@ func (r *Result) assess(sol *fit.Solution, own int) error {
 func (r *Result) Interval(name string) (err *float64, interval *[2]float64) {
 	for i := range r.Parameters {
 		if e := &r.Parameters[i]; e.Name == name {
-			return e.Err(r.white), e.Interval(r.white)
+			return e.Err(r.whiteResidual), e.Interval(r.whiteResidual)
 		}
 	}
 	return nil, nil
@@ -140,7 +140,7 @@ func (r *Result) littles(ms []motion) map[string]float64 {
 
 // withinUncertainty tells whether numbers of the file, as far as they are known, take away what is left above the noise.
 func (r *Result) withinUncertainty() bool {
-	return r.beyond > 0 && r.Slip.Residual*r.beyond <= residual
+	return r.residualGrowth > 0 && r.Slip.Residual*r.residualGrowth <= residual
 }
 
 // judge says what speaks against the result.
@@ -151,7 +151,7 @@ func (r *Result) judge(c Spec) {
 	warn := func(format string, a ...any) { r.Warnings = append(r.Warnings, fmt.Sprintf(format, a...)) }
 	s := &r.Slip
 	if s.Lasting > lasting {
-		against(fit.Slip, "the contact slips: its velocity stays above %.1f times its noise in frames that follow each other, up to %.3g m/s at %.3f s; friction of rolling cannot be told from such a motion", s.Lasting, s.TopSpeed, s.At)
+		against(fit.Slip, "the contact slips: its velocity stays above %.1f times its noise in frames that follow each other, up to %.3g m/s at %.3f s; friction of rolling cannot be told from such a motion", s.Lasting, s.TopSpeed, s.TopTime)
 	}
 	s.Slips = s.Lasting > lasting || s.Residual > residual && !r.withinUncertainty()
 	switch {
@@ -188,7 +188,7 @@ func (r *Result) judge(c Spec) {
 		err, _ := r.Interval(e.Name)
 		isTerm := slices.ContainsFunc(terms, func(t term) bool { return t.name == e.Name })
 		if isTerm && err != nil && *err <= r.little[e.Name] {
-			r.Small = append(r.Small, e.Name)
+			r.NegligibleParams = append(r.NegligibleParams, e.Name)
 			continue
 		}
 		if !isTerm || err != nil && *err <= looseErr*math.Abs(e.Value) {
@@ -201,7 +201,7 @@ func (r *Result) judge(c Spec) {
 		if (&term{name: e.Name}).spins() {
 			why += fmt.Sprintf("; the ball turned about the vertical with %.2g rad/s only: start it with a spin", r.SpinRMS)
 		}
-		r.Refused = append(r.Refused, Refusal{e.Name, why})
+		r.Refusals = append(r.Refusals, Refusal{e.Name, why})
 	}
 	if r.TopRoll > shownTo {
 		warn("extrapolated: the ball rolls with up to %.1f rad/s, the viscous law was shown up to %g rad/s [KKK17]", r.TopRoll, shownTo)

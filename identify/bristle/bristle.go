@@ -83,14 +83,14 @@ func Params(rotary bool) []fit.Param {
 
 // model is the caller's list of parameters, sorted into places.
 type model struct {
-	params []fit.Param
-	at     [count]int  // place in params, −1: not there
-	free   []int       // places that are searched, ascending
-	start  theta       // values before the fit; fixed ones stay
-	lo, hi theta       // bounds
-	unit   [2]string   // of length and force
-	isFree [count]bool //
-	small  bool        // the contact never slides, and is relaxed where a record begins
+	params     []fit.Param
+	places     [count]int  // place in params, −1: not there
+	freeParams []int       // places that are searched, ascending
+	start      theta       // values before the fit; fixed ones stay
+	lo, hi     theta       // bounds
+	unit       [2]string   // of length and force
+	isFree     [count]bool //
+	presliding bool        // the contact never slides, and is relaxed where a record begins
 }
 
 // newModel sorts the parameters. Those that are missing are zero and fixed, which only a damping, its fading or the offset can be.
@@ -99,8 +99,8 @@ func newModel(params []fit.Param) (*model, error) {
 		return nil, err
 	}
 	m := &model{params: slices.Clone(params), unit: [2]string{"m", "N"}}
-	for i := range m.at {
-		m.at[i] = -1
+	for i := range m.places {
+		m.places[i] = -1
 	}
 	var bad fit.ParamError
 	for k, p := range params {
@@ -113,10 +113,10 @@ func newModel(params []fit.Param) (*model, error) {
 		case i < 0 && p.Fixed && p.Value == 0: // N0 of the law, switched off
 		case i < 0:
 			bad.Add("%s: not a parameter of the bristle model, which has M or J, %s", p.Name, strings.Join(names[1:], ", "))
-		case m.at[i] >= 0:
-			bad.Add("%s and %s are the same parameter: leave one out", params[m.at[i]].Name, p.Name)
+		case m.places[i] >= 0:
+			bad.Add("%s and %s are the same parameter: leave one out", params[m.places[i]].Name, p.Name)
 		default:
-			m.at[i], m.start[i], m.lo[i], m.hi[i] = k, p.Value, p.Lo, p.Hi
+			m.places[i], m.start[i], m.lo[i], m.hi[i] = k, p.Value, p.Lo, p.Hi
 			m.isFree[i] = !p.Fixed
 			if i != offset && (p.Value < 0 || p.Fixed && p.Value == 0 && i != sigma1 && i != sigma2 && i != fading) {
 				bad.Add("%s: %g %s, want a positive number", p.Name, p.Value, p.Unit)
@@ -126,12 +126,12 @@ func newModel(params []fit.Param) (*model, error) {
 			}
 		}
 	}
-	for i, k := range m.at {
+	for i, k := range m.places {
 		if k < 0 && i != sigma1 && i != sigma2 && i != offset && i != fading {
 			bad.Add("%s is missing: give it a start and bounds, or a fixed value", names[i])
 		}
 		if m.isFree[i] {
-			m.free = append(m.free, i)
+			m.freeParams = append(m.freeParams, i)
 		}
 	}
 	return m, bad.OrNil()
@@ -140,23 +140,23 @@ func newModel(params []fit.Param) (*model, error) {
 // answer is the list of parameters with the values t, and the places of the free ones in it.
 func (m *model) answer(t theta) (params []fit.Param, free []int) {
 	params = slices.Clone(m.params)
-	for i, k := range m.at {
+	for i, k := range m.places {
 		if k >= 0 {
 			params[k].Value = t[i]
 		}
 	}
-	for _, i := range m.free {
-		free = append(free, m.at[i])
+	for _, i := range m.freeParams {
+		free = append(free, m.places[i])
 	}
 	return params, free
 }
 
 // name is that of a parameter in the caller's list.
 func (m *model) name(i int) string {
-	if m.at[i] < 0 {
+	if m.places[i] < 0 {
 		return names[i]
 	}
-	return m.params[m.at[i]].Name
+	return m.params[m.places[i]].Name
 }
 
 // quantity is the one of two words that goes with the axis.
@@ -169,7 +169,7 @@ func (m *model) quantity(linear, rotary string) string {
 
 // clip puts t into the bounds of the free parameters.
 func (m *model) clip(t *theta) {
-	for _, i := range m.free {
+	for _, i := range m.freeParams {
 		t[i] = min(max(t[i], m.lo[i]), m.hi[i])
 	}
 }

@@ -59,7 +59,7 @@ func (s *search) dissipates(rec *record.Record, f *rigid) error {
 	}
 	if f.mass < 0 {
 		return rec.Fail(0, "Turn the sign of the force or of the position in data.columns.",
-			"the force has the wrong sign: inertia and friction come out negative (%.3g %s, %.3g %s)", f.mass, s.m.params[s.m.at[inertia]].Unit, f.fc, s.m.unit[1])
+			"the force has the wrong sign: inertia and friction come out negative (%.3g %s, %.3g %s)", f.mass, s.m.params[s.m.places[inertia]].Unit, f.fc, s.m.unit[1])
 	}
 	return rec.Fail(0, "Is this the force of the drive on the axis, positive in the direction of positive position? A command that a compensation of friction is added to later is not.",
 		"friction comes out negative (%.3g %s): under this force the contact would drive the axis", f.fc, s.m.unit[1])
@@ -124,7 +124,7 @@ func (s *search) guess(ctx context.Context, fast *rigid) ([]theta, error) {
 // farthest is the largest deflection at break-away that is looked at: an eighth of the motion, or more than all of it where
 // the contact is not to slide.
 func (s *search) farthest() float64 {
-	if s.m.small {
+	if s.m.presliding {
 		return 20 * s.d.reach
 	}
 	return s.d.reach / 8

@@ -26,7 +26,7 @@ func (c *tally) draw(t *testing.T, b *bench, seed uint64, method func(context.Co
 		t.Fatalf("draw %d: %v", seed, err)
 	}
 	off, held := within(t, s, &b.truth)
-	for _, i := range s.Free {
+	for _, i := range s.FreeParams {
 		c.all++
 		c.mean[i] += off[i]
 		c.square[i] += off[i] * off[i]

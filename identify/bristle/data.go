@@ -12,8 +12,8 @@ import (
 
 // span is one piece of a recording within the samples of all: from … to−1, at intervals of h.
 type span struct {
-	from, to int
-	h        float64 // s
+	start, stop int
+	h           float64 // s
 }
 
 // data are records that were looked through, their samples one behind the other.
@@ -23,7 +23,7 @@ type data struct {
 	h        float64 // s, the longest sampling interval
 	reach    float64 // of the position, in the piece where it is largest
 	quantum  float64 // of the encoder, 0: none found
-	most     float64 // N, largest force
+	maxForce float64 // N, largest force
 	noise    float64 // rms of the position error as the record shows it
 	explains bool    // the noise is that of the quantum, or given
 	notes    []string
@@ -32,11 +32,11 @@ type data struct {
 // shortest is the least number of samples that is worth a fit of eight parameters, fragment the least of a piece of several.
 const shortest, fragment = 200, 50
 
-// fewest is the least number of values of a position that shows motion.
-const fewest = 20
+// minValues is the least number of values of a position that shows motion.
+const minValues = 20
 
-// Used are the records that a fit rests on: of several, those that are long enough.
-func Used(recs []*record.Record) (used []*record.Record) {
+// UsableRecords are the records that a fit rests on: of several, those that are long enough.
+func UsableRecords(recs []*record.Record) (used []*record.Record) {
 	for _, rec := range recs {
 		if len(recs) == 1 || len(rec.Position) >= fragment {
 			used = append(used, rec)
@@ -64,7 +64,7 @@ func newData(recs []*record.Record, o *Options) (*data, error) {
 			}
 		}
 	}
-	used := Used(recs)
+	used := UsableRecords(recs)
 	for _, rec := range used {
 		n := len(rec.Position)
 		d.spans = append(d.spans, span{len(d.y), len(d.y) + n, rec.Dt})
@@ -85,10 +85,10 @@ func newData(recs []*record.Record, o *Options) (*data, error) {
 	if d.reach == 0 {
 		return nil, rec.Fail(0, "Drive the axis harder, until it slides to and fro.", "the position never changes: without motion there is no friction to be seen")
 	}
-	if values := len(slices.Compact(slices.Sorted(slices.Values(d.y)))); values < fewest {
+	if values := len(slices.Compact(slices.Sorted(slices.Values(d.y)))); values < minValues {
 		return nil, rec.Fail(0, "Drive the axis harder, or use a finer encoder.", "the position takes %d values in all: nothing can be told from that", values)
 	}
-	d.most = max(slices.Max(d.u), -slices.Min(d.u))
+	d.maxForce = max(slices.Max(d.u), -slices.Min(d.u))
 	if lo := slices.Min(d.u); slices.Max(d.u) == lo {
 		return nil, rec.Fail(0, "Is this the right column?", "the force never changes: it is %g throughout", lo)
 	}
@@ -124,7 +124,7 @@ func newData(recs []*record.Record, o *Options) (*data, error) {
 // starts are the first samples of the pieces.
 func (d *data) starts() (first []int) {
 	for _, p := range d.spans {
-		first = append(first, p.from)
+		first = append(first, p.start)
 	}
 	return first
 }
@@ -133,7 +133,7 @@ func (d *data) starts() (first []int) {
 func (d *data) pieces(x []float64) [][]float64 {
 	var out [][]float64
 	for _, p := range d.spans {
-		out = append(out, x[p.from:p.to])
+		out = append(out, x[p.start:p.stop])
 	}
 	return out
 }
@@ -205,11 +205,12 @@ func resolved(m *model, d *data, t *theta, s *fit.Solution) {
 	}
 	apart := fmt.Sprintf("the contact breaks away after about %.2g %s, the position is known to %.2g %s", reach, m.unit[0], count, m.unit[0])
 	if m.isFree[sigma0] && reach < count {
-		s.Refused = append(s.Refused, fit.Indistinct{Names: names, Absent: true, Why: noBristle + ": " + apart, Advice: takeDryLaw})
+		s.Unidentifiable = append(s.Unidentifiable, fit.Indistinct{Names: names, Absent: true, Reason: noBristle + ": " + apart,
+			Advice: takeDryLaw})
 		return
 	}
 	for _, name := range names {
-		s.Refused = append(s.Refused, fit.Indistinct{Names: []string{name}, Why: "presliding is not represented: " + apart,
+		s.Unidentifiable = append(s.Unidentifiable, fit.Indistinct{Names: []string{name}, Reason: "presliding is not represented: " + apart,
 			Advice: fmt.Sprintf("use a sensor with a count below %.2g %s, or fix the parameter: levels and inertia need it only roughly", reach/10, m.unit[0])})
 	}
 }
@@ -236,13 +237,14 @@ func (f *smoothed) slides(rec *record.Record, m *model) error {
 // belongs is the share of the squared force that the smoothed motion explains where force and motion belong together.
 const belongs = 0.9
 
-// dry tells that the motion goes with the force, so that it is the bristle that the filter cannot follow; nil: it does not go with it.
-func (f *smoothed) dry(rec *record.Record, d *data, m *model) error {
+// checkBristle tells that the motion goes with the force, so that it is the bristle that the filter cannot follow; nil: it does not go
+// with it.
+func (f *smoothed) checkBristle(rec *record.Record, d *data, m *model) error {
 	mean, square := 0.0, 0.0
 	for _, u := range d.u {
 		mean, square = mean+u/float64(len(d.u)), square+u*u/float64(len(d.u))
 	}
-	if share := 1 - f.variance()/(square-mean*mean); !m.small && m.isFree[sigma0] && share > belongs {
+	if share := 1 - f.variance()/(square-mean*mean); !m.presliding && m.isFree[sigma0] && share > belongs {
 		bend := math.Max(f.theta[coulomb], f.theta[breakout]) / f.theta[sigma0]
 		return rec.Fail(0, takeDryLaw+".",
 			noBristle+": the motion explains %.1f %% of the force, but the filter finds no bristle that gives way (the smoothed motion points to %.2g %s, and the position is known to %.2g %s)",

@@ -98,8 +98,8 @@ func TestCoarseEncoder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(s.Refused) != 2 || s.Refused[0].Names[0] != "sigma0" || s.Refused[1].Names[0] != "sigma1" {
-		t.Errorf("refused %v, want sigma0 and sigma1", s.Refused)
+	if len(s.Unidentifiable) != 2 || s.Unidentifiable[0].Names[0] != "sigma0" || s.Unidentifiable[1].Names[0] != "sigma1" {
+		t.Errorf("refused %v, want sigma0 and sigma1", s.Unidentifiable)
 	}
 }
 

@@ -55,8 +55,8 @@ func TestBristleWithinACount(t *testing.T) {
 				s := &fit.Solution{}
 				resolved(m, d, &at, s)
 				said, absent := "", false
-				for _, in := range s.Refused {
-					said, absent = said+in.Why, in.Absent
+				for _, in := range s.Unidentifiable {
+					said, absent = said+in.Reason, in.Absent
 				}
 				if (said == "") != (c.want == "") || !strings.Contains(said, c.want) || absent != (c.reach < 1e-5) {
 					t.Errorf("count %g, breaks away after %g: %q, absent %v, want %q", max(d.quantum, d.noise), c.reach, said, absent, c.want)

@@ -25,7 +25,7 @@ func TestFadingDamping(t *testing.T) {
 		for i := range by {
 			by[i] = s.Params[i].Value
 		}
-		if len(s.Free) == count {
+		if len(s.FreeParams) == count {
 			off, _ = within(t, s, &b.truth)
 		}
 		return by, off

@@ -32,14 +32,14 @@ type noise struct {
 // ln S would pull M up, by the part of σu² in the mean square of M·dv/dt: β = 0. For errors of both kinds the derivative of
 // Σ e²/S + β·ln S vanishes at the truth.
 type filter struct {
-	d        *data
-	m        *model
-	noise    noise
-	share    float64 // β
-	substeps int
-	u        []float64 // mean force of every sub-step
-	at       theta     // values of what is fixed
-	ref      float64   // ln G₀
+	d           *data
+	m           *model
+	noise       noise
+	share       float64 // β
+	substeps    int
+	u           []float64 // mean force of every sub-step
+	fixedValues theta     // values of what is fixed
+	ref         float64   // ln G₀
 
 	mover mover
 	work  *atomic.Int64 // evaluations of the steps of all clones
@@ -48,15 +48,15 @@ type filter struct {
 
 // Residuals implements fit.Evaluator; q are the free parameters.
 func (f *filter) Residuals(q, r []float64) engine.Status {
-	t := f.at
-	for j, i := range f.m.free {
+	t := f.fixedValues
+	for j, i := range f.m.freeParams {
 		t[i] = q[j]
 	}
 	logS, ok := f.run(&t, r)
 	if !ok {
 		// large, and larger the earlier the filter failed
 		for k := range r {
-			if !numeric.Finite(r[k]) || math.Abs(r[k]) > 1e3 {
+			if !numeric.IsFinite(r[k]) || math.Abs(r[k]) > 1e3 {
 				r[k] = 1e3
 			}
 		}
@@ -82,7 +82,7 @@ func (f *filter) run(t *theta, r []float64) (logS float64, ok bool) {
 			return 0, false
 		}
 		logS += sum
-		at += (p.to - p.from - 1) * f.substeps
+		at += (p.stop - p.start - 1) * f.substeps
 	}
 	return logS / float64(len(r)), true
 }
@@ -97,16 +97,16 @@ func (f *filter) piece(t *theta, p span, us, r []float64) (logS float64, ok bool
 	// the velocity is known as well as two samples tell it, under a force that may have jumped; of the bristles only the
 	// largest load, or that they are relaxed
 	y, level := f.d.y, max(t[coulomb], t[breakout])
-	jump := h * f.d.most / t[inertia]
-	s := state{x: y[p.from], v: (y[p.from+1] - y[p.from]) / h}
+	jump := h * f.d.maxForce / t[inertia]
+	s := state{x: y[p.start], v: (y[p.start+1] - y[p.start]) / h}
 	pxx, pxv, pxz := rr, 0.0, 0.0
 	pvv, pvz, pzz := 2*rr/(h*h)+jump*jump, 0.0, level*level/3
-	if f.m.small {
+	if f.m.presliding {
 		pzz = 0
 	}
 	product := 1.0
 	ahead := 0.0 // change of velocity in the sub-step before, a guess for the next
-	for k := p.from; ; k++ {
+	for k := p.start; ; k++ {
 		// correct
 		e, sk := y[k]-s.x, pxx+rr
 		over := 1 / sk
@@ -127,7 +127,7 @@ func (f *filter) piece(t *theta, p span, us, r []float64) (logS float64, ok bool
 			logS, product = logS+math.Log(product/sk)+math.Log(sk), 1
 		}
 		good := sk > 0 && math.Abs(e) < 1e6*math.Sqrt(sk)
-		if good && k+1 == p.to {
+		if good && k+1 == p.stop {
 			return logS + math.Log(product), true
 		}
 
@@ -135,7 +135,7 @@ func (f *filter) piece(t *theta, p span, us, r []float64) (logS float64, ok bool
 		t := tangent{vv: 1, zz: 1}
 		for i := 0; good && i < n; i++ {
 			v := s.v
-			_, good = m.move(&s, us[(k-p.from)*n+i], v+ahead/2, &t)
+			_, good = m.move(&s, us[(k-p.start)*n+i], v+ahead/2, &t)
 			ahead = s.v - v
 		}
 		if !good {

@@ -27,11 +27,11 @@ func newMotion(d *data, hold Hold) *motion {
 // derive fills v and a from x.
 func (m *motion) derive() {
 	for _, p := range m.spans {
-		for k := p.from + 1; k < p.to-1; k++ {
+		for k := p.start + 1; k < p.stop-1; k++ {
 			m.v[k] = (m.x[k+1] - m.x[k-1]) / (2 * p.h)
 			m.a[k] = (m.x[k+1] - 2*m.x[k] + m.x[k-1]) / (p.h * p.h)
 		}
-		m.v[p.from], m.v[p.to-1] = m.v[p.from+1], m.v[p.to-2]
+		m.v[p.start], m.v[p.stop-1] = m.v[p.start+1], m.v[p.stop-2]
 	}
 }
 
@@ -42,13 +42,13 @@ const margin = 10
 // many of them wherever the contact slides.
 func (m *motion) choose(reach float64) {
 	for _, p := range m.spans {
-		k := p.from + margin
-		for path := 0.0; k < p.from+(p.to-p.from)/10; k++ {
+		k := p.start + margin
+		for path := 0.0; k < p.start+(p.stop-p.start)/10; k++ {
 			if path += math.Abs(m.x[k] - m.x[k-1]); path > 0.05*reach {
 				break
 			}
 		}
-		for ; k < p.to-margin; k++ {
+		for ; k < p.stop-margin; k++ {
 			m.rows = append(m.rows, k)
 		}
 	}
@@ -69,8 +69,8 @@ func (m *motion) bristleForce(t *theta, zeta, rate []float64) {
 	s0, fc, df, vs1, vd1 := t[sigma0], t[coulomb], t[breakout]-t[coulomb], 1/t[stribeck], t.fade()
 	for _, p := range m.spans {
 		vs1h, z := vs1/p.h, 0.0
-		for k := p.from; k < p.to; k++ {
-			if k > p.from {
+		for k := p.start; k < p.stop; k++ {
+			if k > p.start {
 				dx := m.x[k] - m.x[k-1]
 				r := dx * vs1h
 				g := fc + df*friction.ExpNeg(r*r)
@@ -153,7 +153,7 @@ func (p *projector) solve(t *theta) (cost float64) {
 		held[at] = true
 	}
 	for _, k := range p.rows {
-		e := p.left(t, k)
+		e := p.residualAt(t, k)
 		cost += e * e
 	}
 	return cost
@@ -192,8 +192,8 @@ func (p *projector) active(g *[4][4]float64, b *[4]float64, held [4]bool, t *the
 	}
 }
 
-// left is the measured force less that of the model at sample k, for the t that bristleForce ran with last.
-func (p *projector) left(t *theta, k int) float64 {
+// residualAt is the measured force less that of the model at sample k, for the t that bristleForce ran with last.
+func (p *projector) residualAt(t *theta, k int) float64 {
 	return p.u[k] - p.zeta[k] - t[inertia]*p.a[k] - t[sigma1]*p.rate[k] - t[sigma2]*p.v[k] - t[offset]
 }
 
@@ -201,6 +201,6 @@ func (p *projector) left(t *theta, k int) float64 {
 func (p *projector) residuals(t *theta, r []float64) {
 	p.bristleForce(t, p.zeta, p.rate)
 	for i, k := range p.rows {
-		r[i] = p.left(t, k)
+		r[i] = p.residualAt(t, k)
 	}
 }

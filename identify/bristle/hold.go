@@ -36,16 +36,16 @@ func (h Hold) signal() Hold {
 	return h
 }
 
-// quiet is the force without the noise that differs from sample to sample: smoothed by the discrepancy rule, so that it
+// denoisedForce is the force without the noise that differs from sample to sample: smoothed by the discrepancy rule, so that it
 // keeps the band of the signal whatever that is.
-func (d *data) quiet() []float64 {
+func (d *data) denoisedForce() []float64 {
 	s, x := newSmoother(4, len(d.u)), make([]float64, len(d.u))
 	rms := numeric.Noise(d.pieces(d.u)...)
-	s.all(d, d.u, s.discrepancy(d, d.u, rms, x), x)
+	s.smoothPieces(d, d.u, s.discrepancy(d, d.u, rms, x), x)
 	return x
 }
 
-// between writes the mean force of every sub-step, n per sampling interval.
+// substepMeans writes the mean force of every sub-step, n per sampling interval.
 //
 // The choice matters: a straight line has the curve of a sine of angular frequency ω too low by the share (ω·dt)²/12, 0.2 %
 // at 23 Hz and 1 kHz, and the stiffness that presliding shows is wrong by as much. The curve is that of the cubic through
@@ -53,7 +53,7 @@ func (d *data) quiet() []float64 {
 // heldQuiet, and their likelihoods tell about the signal alone. Noise that is held adds up to more than noise between two
 // samples, which has half its variance: where it is an error of the sensor, Held as it is loses by that to a signal of a wrong
 // time, half a sample off.
-func (h Hold) between(u, s []float64, n int, out []float64) {
+func (h Hold) substepMeans(u, s []float64, n int, out []float64) {
 	last := len(u) - 1
 	for k := range last {
 		for i := range n {
@@ -75,11 +75,11 @@ func (h Hold) between(u, s []float64, n int, out []float64) {
 	}
 }
 
-// within is between for every piece of u, one behind the other.
-func (h Hold) within(d *data, u, s []float64, n int) []float64 {
+// pieceSubstepMeans is substepMeans for every piece of u, one behind the other.
+func (h Hold) pieceSubstepMeans(d *data, u, s []float64, n int) []float64 {
 	out := make([]float64, (len(u)-len(d.spans))*n)
 	for i, p := range d.spans {
-		h.between(u[p.from:p.to], s[p.from:p.to], n, out[(p.from-i)*n:])
+		h.substepMeans(u[p.start:p.stop], s[p.start:p.stop], n, out[(p.start-i)*n:])
 	}
 	return out
 }
@@ -91,7 +91,7 @@ func (h Hold) atSamples(d *data) []float64 {
 	}
 	out := slices.Clone(d.u)
 	for _, p := range d.spans {
-		for k := p.from + 1; k < p.to; k++ {
+		for k := p.start + 1; k < p.stop; k++ {
 			out[k] = (d.u[k-1] + d.u[k]) / 2
 		}
 	}

@@ -22,17 +22,17 @@ import (
 
 // tracker fits the prediction error of the filter.
 type tracker struct {
-	d      *data
-	m      *model
-	f      *filter
-	o      *Options
-	r      []float64
-	hold   Hold
-	quiet  []float64 // force without noise
-	free   bool      // the position variance is estimated too
-	runs   int
-	doubts []string
-	watch  fit.Watch
+	d              *data
+	m              *model
+	f              *filter
+	o              *Options
+	r              []float64
+	hold           Hold
+	denoisedForce  []float64 // force without noise
+	estimatesNoise bool      // the position variance is estimated too
+	runs           int
+	doubts         []string
+	watch          fit.Watch
 }
 
 // Kalman fits the prediction error of an extended Kalman filter to records, pieces of one recording, from the separable fit
@@ -64,7 +64,7 @@ func (m *model) track(ctx context.Context, recs []*record.Record, o Options, wat
 	if err != nil {
 		return nil, err
 	}
-	if !m.small {
+	if !m.presliding {
 		if err := start.slides(recs[0], m); err != nil {
 			return nil, err
 		}
@@ -72,7 +72,7 @@ func (m *model) track(ctx context.Context, recs []*record.Record, o Options, wat
 	s, err := newTracker(d, m, &o, start, watch).fit(ctx, start.theta)
 	var bad *fit.ParamError
 	if err != nil && !errors.As(err, &bad) && ctx.Err() == nil {
-		if said := start.dry(recs[0], d, m); said != nil {
+		if said := start.checkBristle(recs[0], d, m); said != nil {
 			return nil, said
 		}
 		return nil, recs[0].Fail(0, "Do force and motion belong together: the same times, the right columns, units and signs?",
@@ -81,7 +81,7 @@ func (m *model) track(ctx context.Context, recs []*record.Record, o Options, wat
 	if err != nil {
 		return nil, err
 	}
-	if m.small {
+	if m.presliding {
 		s.Extra["path"] = d.path()
 	}
 	s.Evaluations += start.trials
@@ -91,9 +91,9 @@ func (m *model) track(ctx context.Context, recs []*record.Record, o Options, wat
 
 func newTracker(d *data, m *model, o *Options, start *smoothed, watch fit.Watch) *tracker {
 	n := len(d.y)
-	k := &tracker{d: d, m: m, o: o, r: make([]float64, n), quiet: d.quiet(), watch: watch, free: !d.explains}
+	k := &tracker{d: d, m: m, o: o, r: make([]float64, n), denoisedForce: d.denoisedForce(), watch: watch, estimatesNoise: !d.explains}
 	k.f = &filter{
-		d: d, m: m, work: new(atomic.Int64), at: start.theta, s: make([]float64, n), share: 1,
+		d: d, m: m, work: new(atomic.Int64), fixedValues: start.theta, s: make([]float64, n), share: 1,
 		noise:    noise{position: d.noise * d.noise, force: start.variance()},
 		substeps: substeps(&start.theta, d.h),
 	}
@@ -112,22 +112,22 @@ func substeps(t *theta, h float64) int {
 	return int(min(max(n, 2), 64)) // beyond, the mode is faster than the samples, and the halving at the optimum decides
 }
 
-// most is how many evaluations of a step a fit may take: some seconds of one core.
-func (k *tracker) most() int { return 20e6 + 6000*len(k.r) }
+// maxWork is how many evaluations of a step a fit may take: some seconds of one core.
+func (k *tracker) maxWork() int { return 20e6 + 6000*len(k.r) }
 
-// left is how many runs of the filter with the present sub-steps are left, if they are as hard as one was that took cost.
-func (k *tracker) left(cost int) int {
-	return max(0, k.most()-int(k.f.work.Load())) / max(cost, len(k.r)*k.f.substeps)
+// remainingRuns is how many runs of the filter with the present sub-steps are left, if they are as hard as one was that took cost.
+func (k *tracker) remainingRuns(cost int) int {
+	return max(0, k.maxWork()-int(k.f.work.Load())) / max(cost, len(k.r)*k.f.substeps)
 }
 
 // spent tells that the limit of the work is reached.
-func (k *tracker) spent() bool { return int(k.f.work.Load()) >= k.most() }
+func (k *tracker) spent() bool { return int(k.f.work.Load()) >= k.maxWork() }
 
 // problem is that of the parameters alone, from t on.
 func (k *tracker) problem(t *theta) (*fit.Problem, map[string]float64) {
 	scale := map[string]float64{}
-	p := &fit.Problem{Rows: len(k.r), New: func() fit.Evaluator { return k.f.clone() }}
-	for _, i := range k.m.free {
+	p := &fit.Problem{Rows: len(k.r), NewEvaluator: func() fit.Evaluator { return k.f.clone() }}
+	for _, i := range k.m.freeParams {
 		q := fit.Param{Param: engine.Param{Name: k.m.name(i), Lo: k.m.lo[i], Hi: k.m.hi[i]}}
 		switch i {
 		case sigma1, sigma2, offset:
@@ -144,12 +144,12 @@ func (k *tracker) problem(t *theta) (*fit.Problem, map[string]float64) {
 
 // search is one fit of the parameters with the noise levels as they are.
 func (k *tracker) search(ctx context.Context, t *theta, tol float64, most int) (*fit.Solution, error) {
-	k.f.at = *t
+	k.f.fixedValues = *t
 	var ok bool
 	k.f.ref, ok = k.f.run(t, k.r)
 	cost := k.f.mover.work
 	k.runs++
-	if len(k.m.free) == 0 {
+	if len(k.m.freeParams) == 0 {
 		if !ok {
 			return nil, fmt.Errorf("the filter does not stay finite with these parameters")
 		}
@@ -158,12 +158,12 @@ func (k *tracker) search(ctx context.Context, t *theta, tol float64, most int) (
 		return s, nil
 	}
 	p, scale := k.problem(t)
-	s, err := fit.LM{Steps: []float64{1e-3}, Forward: tol > 1e-2, MaxIterations: most, MaxEvaluations: k.left(cost) + 1, OffsetTol: tol, CostTol: 1e-8, Scale: scale, Workers: k.o.Workers}.Fit(ctx, p, k.say)
+	s, err := fit.LM{Steps: []float64{1e-3}, Forward: tol > 1e-2, MaxIterations: most, MaxEvaluations: k.remainingRuns(cost) + 1, OffsetTol: tol, CostTol: 1e-8, Scale: scale, Workers: k.o.Workers}.Fit(ctx, p, k.reportProgress)
 	if err != nil {
 		return nil, err
 	}
-	s.Known = true
-	for j, i := range k.m.free {
+	s.NoiseKnown = true
+	for j, i := range k.m.freeParams {
 		t[i] = s.Params[j].Value
 	}
 	k.runs += s.Evaluations
@@ -172,7 +172,7 @@ func (k *tracker) search(ctx context.Context, t *theta, tol float64, most int) (
 
 // divide sets into how many parts the time between samples is cut, and the force there.
 func (k *tracker) divide(h Hold, substeps int) {
-	k.hold, k.f.substeps, k.f.u = h, substeps, h.within(k.d, k.d.u, k.quiet, substeps)
+	k.hold, k.f.substeps, k.f.u = h, substeps, h.pieceSubstepMeans(k.d, k.d.u, k.denoisedForce, substeps)
 }
 
 // settled is what a fit with one choice of Hold comes to.
@@ -183,15 +183,15 @@ type settled struct {
 	l     float64 // −2·ln L
 }
 
-// say passes on the progress of a search as that of the whole.
-func (k *tracker) say(p fit.Progress) {
+// reportProgress passes on the progress of a search as that of the whole.
+func (k *tracker) reportProgress(p fit.Progress) {
 	p.Method, p.Phase, p.Simulated = "kalman", "force "+k.hold.String()+" between samples", k.runs+p.Simulated
-	p.Step, p.Of = int(k.f.work.Load()>>10), k.most()>>10
-	k.watch.Say(p)
+	p.Step, p.StepCount = int(k.f.work.Load()>>10), k.maxWork()>>10
+	k.watch.Report(p)
 }
 
-// settle alternates between parameters and noise levels until both rest.
-func (k *tracker) settle(ctx context.Context, t theta, passes, most int) (settled, error) {
+// alternate alternates between parameters and noise levels until both rest.
+func (k *tracker) alternate(ctx context.Context, t theta, passes, most int) (settled, error) {
 	for pass := range passes {
 		if pass > 0 && k.spent() {
 			break
@@ -214,8 +214,8 @@ func (k *tracker) settle(ctx context.Context, t theta, passes, most int) (settle
 
 // Gains of −2·ln L that decide between the choices of Hold.
 const (
-	doubt = 3  // below which the force is taken for band-limited
-	plain = 20 // below which noise of the force may have decided: what of the signal is taken for noise runs straight with every choice
+	doubt      = 3  // below which the force is taken for band-limited
+	holdMargin = 20 // below which noise of the force may have decided: what of the signal is taken for noise runs straight with every choice
 )
 
 // fit settles with every choice of Hold that is open, and refines the likeliest.
@@ -240,7 +240,7 @@ func (k *tracker) fit(ctx context.Context, t theta) (*fit.Solution, error) {
 		} else { // from the neighbour, only far enough to be judged
 			t, k.f.noise, passes, most = all[0].theta, all[0].noise, 1, 5
 		}
-		s, err := k.settle(ctx, t, passes, most)
+		s, err := k.alternate(ctx, t, passes, most)
 		if err != nil {
 			return nil, err
 		}
@@ -252,7 +252,7 @@ func (k *tracker) fit(ctx context.Context, t theta) (*fit.Solution, error) {
 	k.f.noise = best.noise
 	var err error
 	if !k.spent() {
-		if best, err = k.settle(ctx, best.theta, 3, 30); err != nil {
+		if best, err = k.alternate(ctx, best.theta, 3, 30); err != nil {
 			return nil, err
 		}
 	}
@@ -264,12 +264,12 @@ func (k *tracker) fit(ctx context.Context, t theta) (*fit.Solution, error) {
 	new := h.apply(k.d, k.d.u)
 	if stat.MomentAbout(2, new, 0, nil) > 0.1*k.f.noise.force && !k.spent() {
 		k.f.share = 0
-		if best, err = k.settle(ctx, t, 3, 30); err != nil {
+		if best, err = k.alternate(ctx, t, 3, 30); err != nil {
 			return nil, err
 		}
 		t = best.theta
 	}
-	s, shareErr, err := k.shared(ctx, &t, h, new)
+	s, shareErr, err := k.fitShare(ctx, &t, h, new)
 	if err != nil {
 		return nil, err
 	}
@@ -283,7 +283,7 @@ func (k *tracker) fit(ctx context.Context, t theta) (*fit.Solution, error) {
 			t = chosen.theta
 			k.divide(hold, n)
 			k.levels(&t, 1)
-			if s, shareErr, err = k.shared(ctx, &t, h, new); err != nil {
+			if s, shareErr, err = k.fitShare(ctx, &t, h, new); err != nil {
 				return nil, err
 			}
 		}
@@ -297,19 +297,19 @@ func (k *tracker) fit(ctx context.Context, t theta) (*fit.Solution, error) {
 		return nil, err
 	}
 	s = k.solution(t, s)
-	if len(s.Free) > 0 {
+	if len(s.FreeParams) > 0 {
 		k.widen(s, &t, shareErr)
 		k.undecided(chosen, all, s)
 	}
 	s.Changed = k.changed(t)
-	s.Less, s.LessRuns, s.Halved, s.Doubts = k.less(t), k.most()/2/max(1, k.f.mover.work), halved, k.doubts
+	s.Less, s.LessRuns, s.Halved, s.Doubts = k.less(t), k.maxWork()/2/max(1, k.f.mover.work), halved, k.doubts
 	maps.Copy(s.Extra, map[string]any{"hold": chosen.hold.signal().String(), "hold_likelihood": gain, "substep_shift": shift})
 	resolved(k.m, k.d, &t, s)
 	return s, nil
 }
 
-// shared fits the parameters and the share of the force noise that acts on the mass in turn, and gives the error of the share.
-func (k *tracker) shared(ctx context.Context, t *theta, h innovator, new []float64) (s *fit.Solution, err float64, bad error) {
+// fitShare fits the parameters and the share of the force noise that acts on the mass in turn, and gives the error of the share.
+func (k *tracker) fitShare(ctx context.Context, t *theta, h innovator, new []float64) (s *fit.Solution, err float64, bad error) {
 	for i := range 6 {
 		if s, bad = k.search(ctx, t, 1e-3, 30); bad != nil {
 			return nil, 0, bad
@@ -370,11 +370,11 @@ func (k *tracker) undecided(chosen settled, all []settled, s *fit.Solution) {
 	}
 	for _, a := range all {
 		held, other := chosen.hold.signal() == Held, a.hold.signal() == Held
-		if held == other || chosen.hold == Held || a.hold == Held || a.l-chosen.l > plain {
+		if held == other || chosen.hold == Held || a.hold == Held || a.l-chosen.l > holdMargin {
 			continue
 		}
 		worst, most := -1, 1.96
-		for j, i := range k.m.free {
+		for j, i := range k.m.freeParams {
 			if m := math.Abs(a.theta[i]-chosen.theta[i]) / math.Sqrt(cov.At(j, j)); m > most {
 				worst, most = i, m
 			}
@@ -391,7 +391,7 @@ func (k *tracker) undecided(chosen settled, all []settled, s *fit.Solution) {
 // pieces; nil: unknown. What the axis adds to the force runs straight from sample to sample, whatever the drive does.
 func (k *tracker) less(t theta) func(u []float64) []float64 {
 	run := func(u []float64) []float64 {
-		f, r, push := k.f.clone(), make([]float64, len(k.r)), Linear.within(k.d, u, u, k.f.substeps)
+		f, r, push := k.f.clone(), make([]float64, len(k.r)), Linear.pieceSubstepMeans(k.d, u, u, k.f.substeps)
 		f.u, f.work = floats.SubTo(push, f.u, push), new(atomic.Int64)
 		if _, ok := f.run(&t, r); !ok {
 			return nil
@@ -424,7 +424,7 @@ func (k *tracker) changed(t theta) func(name string, value float64) []float64 {
 	own := sync.OnceValue(func() []float64 { return run(t) })
 	return func(name string, value float64) []float64 {
 		i := slices.IndexFunc(k.m.params, func(p fit.Param) bool { return p.Name == name })
-		at := slices.Index(k.m.at[:], i)
+		at := slices.Index(k.m.places[:], i)
 		if i < 0 || at < 0 || own() == nil {
 			return nil
 		}
@@ -442,7 +442,7 @@ func (k *tracker) changed(t theta) func(name string, value float64) []float64 {
 // the simulator, not the data, would set the answer. It returns the values with sub-steps half as long and by how many
 // standard errors they differ.
 func (k *tracker) refine(ctx context.Context, t *theta, s *fit.Solution) (halved map[string]float64, shift float64, err error) {
-	n := len(s.Free)
+	n := len(s.FreeParams)
 	for range 4 {
 		if n == 0 || ctx.Err() != nil {
 			return nil, 0, nil
@@ -462,7 +462,7 @@ func (k *tracker) refine(ctx context.Context, t *theta, s *fit.Solution) (halved
 		move.MulVec(mat.NewDense(len(k.r), n, s.Jac).T(), mat.NewVecDense(len(k.r), floats.SubTo(coarse, k.r, coarse)))
 		move.MulVec(cov, &move)
 		halved, shift = map[string]float64{}, 0
-		for j, i := range k.m.free {
+		for j, i := range k.m.freeParams {
 			halved[k.m.name(i)] = t[i] + move.AtVec(j)
 			shift = max(shift, math.Abs(move.AtVec(j))/math.Sqrt(cov.At(j, j)))
 		}
@@ -470,7 +470,7 @@ func (k *tracker) refine(ctx context.Context, t *theta, s *fit.Solution) (halved
 			k.divide(k.hold, was)
 			return halved, shift, nil
 		}
-		if k.left(k.f.mover.work) < 10*n {
+		if k.remainingRuns(k.f.mover.work) < 10*n {
 			k.divide(k.hold, was)
 			k.doubt("sub-steps half as long would move a parameter by %.2g standard errors, and the limit of the work is reached: the steps, not the data, set its value", shift)
 			return halved, shift, nil
@@ -484,8 +484,8 @@ func (k *tracker) refine(ctx context.Context, t *theta, s *fit.Solution) (halved
 	return halved, shift, nil
 }
 
-// far is the share of a parameter by which noise of the force sensor may have to be corrected for.
-const far = 0.5
+// maxCorrection is the share of a parameter by which noise of the force sensor may have to be corrected for.
+const maxCorrection = 0.5
 
 // doubt keeps a reason not to trust the intervals.
 func (k *tracker) doubt(format string, args ...any) {
@@ -499,9 +499,9 @@ func (k *tracker) widen(s *fit.Solution, t *theta, shareErr float64) {
 	if cov == nil {
 		return
 	}
-	n := len(s.Free)
+	n := len(s.FreeParams)
 	g := make([]float64, n)
-	for j, i := range k.m.free {
+	for j, i := range k.m.freeParams {
 		up, down, h := *t, *t, step(t, i, 1e-3)
 		up[i] += h
 		down[i] -= h
@@ -516,8 +516,8 @@ func (k *tracker) widen(s *fit.Solution, t *theta, shareErr float64) {
 	var d mat.VecDense
 	d.MulVec(cov, mat.NewVecDense(n, g))
 	// where all of it would move a parameter far, what the filter leaves out of its second order counts too
-	for j, i := range k.m.free {
-		if by := math.Abs(d.AtVec(j) / step(t, i, 1)); by > far && k.f.share < 1 {
+	for j, i := range k.m.freeParams {
+		if by := math.Abs(d.AtVec(j) / step(t, i, 1)); by > maxCorrection && k.f.share < 1 {
 			k.doubt("the force sensor is so noisy (%.2g %s rms) that taking its error for a disturbance of the axis would move %s by %.0f %%: the filter corrects that to first order only; average the force, or record it with less noise",
 				math.Sqrt(k.f.noise.force*(1-k.f.share)), k.m.unit[1], k.m.name(i), 100*by)
 			break
@@ -553,8 +553,8 @@ func (k *tracker) solution(t theta, s *fit.Solution) *fit.Solution {
 	if k.spent() && !s.Converged {
 		s.Reason = "the limit of its work was reached: a shorter record, fewer free parameters or better starts help"
 	}
-	s.Params, s.Free = k.m.answer(t)
-	s.Unit, s.Quantity, s.Dt, s.Known, s.Input = "", k.m.quantity("position", "angle"), k.d.h, true, k.d.u
+	s.Params, s.FreeParams = k.m.answer(t)
+	s.Unit, s.Quantity, s.Dt, s.NoiseKnown, s.Input = "", k.m.quantity("position", "angle"), k.d.h, true, k.d.u
 	s.Objective = "half the sum of squared prediction errors of the position in units of their standard deviation"
 	s.Evaluations = k.runs
 	s.Notes = append(s.Notes, k.d.notes...)

@@ -100,12 +100,12 @@ func TestFilterIsGaussianLikelihood(t *testing.T) {
 	const n, sub, h = 40, 3, 1e-3
 	p := theta{1, 4e4, 100, 2, 1e4, 1e4, 1, 1e-3} // levels out of reach: no hysteresis
 	r := rand.New(rand.NewPCG(3, 1))
-	d := &data{h: h, most: 1e-3, y: make([]float64, n), u: make([]float64, n), spans: []span{{0, n, h}}}
+	d := &data{h: h, maxForce: 1e-3, y: make([]float64, n), u: make([]float64, n), spans: []span{{0, n, h}}}
 	for k := range d.y {
 		d.y[k], d.u[k] = 3e-7*r.NormFloat64(), 1e-3*math.Sin(0.3*float64(k))
 	}
 	f := &filter{d: d, m: &model{}, noise: noise{1e-13, 1e-4}, share: 1, work: new(atomic.Int64), substeps: sub, s: make([]float64, n), u: make([]float64, (n-1)*sub)}
-	Linear.between(d.u, nil, sub, f.u)
+	Linear.substepMeans(d.u, nil, sub, f.u)
 	// the prior of the bristles would be the level
 	const level = 1e4
 	rows := make([]float64, n)
@@ -200,7 +200,7 @@ func within(t *testing.T, s *fit.Solution, truth *theta) (off theta, held [count
 	if err != nil {
 		t.Fatal(err)
 	}
-	for j, i := range s.Free {
+	for j, i := range s.FreeParams {
 		at := slices.Index(names[:], s.Params[i].Name)
 		ci, se := a.Estimates[j].Interval(a.Residual.White), a.Estimates[j].Err(a.Residual.White)
 		if ci == nil || se == nil {
@@ -282,7 +282,7 @@ func TestNoAllocations(t *testing.T) {
 	copy(mo.x, k.d.y)
 	mo.derive()
 	mo.choose(k.d.reach)
-	e := &separable{p: newProjector(mo, k.m), at: curved[:]}
+	e := &separable{p: newProjector(mo, k.m), curvedPlaces: curved[:]}
 	q := []float64{b.truth[sigma0], b.truth[coulomb], 0.1, b.truth[stribeck]}
 	if n := testing.AllocsPerRun(3, func() { e.Residuals(q, rows[:len(mo.rows)]) }); n > 0 {
 		t.Errorf("the separable fit allocates %g times per trial", n)
@@ -407,8 +407,8 @@ func TestFixed(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s with %s fixed: %v", name, names[i], err)
 			}
-			if len(s.Free) != count-2 || len(s.Jac) != len(s.Residual)*(count-2) {
-				t.Errorf("%s: %d free parameters, Jac of %d numbers for %d rows", name, len(s.Free), len(s.Jac), len(s.Residual))
+			if len(s.FreeParams) != count-2 || len(s.Jac) != len(s.Residual)*(count-2) {
+				t.Errorf("%s: %d free parameters, Jac of %d numbers for %d rows", name, len(s.FreeParams), len(s.Jac), len(s.Residual))
 			}
 			for j, p := range s.Params[:fading] {
 				if off := math.Abs(p.Value/b.truth[j] - 1); off > 0.15 || j == i && off > 0 {
@@ -420,8 +420,8 @@ func TestFixed(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s with all fixed: %v", name, err)
 		}
-		if len(s.Free) != 0 || !s.Converged || s.Reason != "nothing was fitted" {
-			t.Errorf("%s with all fixed: %d free, %q", name, len(s.Free), s.Reason)
+		if len(s.FreeParams) != 0 || !s.Converged || s.Reason != "nothing was fitted" {
+			t.Errorf("%s with all fixed: %d free, %q", name, len(s.FreeParams), s.Reason)
 		}
 		a, err := fit.Assess(s)
 		if err != nil {

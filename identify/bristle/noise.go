@@ -28,7 +28,7 @@ func (k *tracker) likelihood(t *theta, n noise) (l, mean float64) {
 func (k *tracker) levels(t *theta, width float64) {
 	n := k.f.noise
 	given := k.o.ForceNoise > 0
-	if given && !k.free {
+	if given && !k.estimatesNoise {
 		return
 	}
 	at := func(l float64) (noise, float64) {
@@ -39,7 +39,7 @@ func (k *tracker) levels(t *theta, width float64) {
 			trial.force *= math.Exp(l)
 		}
 		cost, mean := k.likelihood(t, trial)
-		if k.free && !given && numeric.Finite(mean) {
+		if k.estimatesNoise && !given && numeric.IsFinite(mean) {
 			trial.force *= mean
 			trial.position *= mean
 			cost += 1 - mean + math.Log(mean)
@@ -84,7 +84,7 @@ func (k *tracker) levels(t *theta, width float64) {
 // mean of (G·δ)ᵀr is σn²·K, K = (G·H·w)ᵀ(G·w) for white noise w of variance one. What the parameters can explain of G·δ is
 // left out.
 func (k *tracker) acting(t *theta, s *fit.Solution, h innovator, new []float64) (share, se float64) {
-	n, sd := len(s.Free), math.Sqrt(k.f.noise.force)
+	n, sd := len(s.FreeParams), math.Sqrt(k.f.noise.force)
 	if n == 0 || sd == 0 {
 		return 1, 0
 	}
@@ -97,7 +97,7 @@ func (k *tracker) acting(t *theta, s *fit.Solution, h innovator, new []float64) 
 	// the change of the prediction errors by a force
 	response := func(du []float64, hold Hold) []float64 {
 		a := min(1, 3*sd/max(floats.Norm(du, math.Inf(1)), 1e-300))
-		f := hold.within(k.d, du, du, k.f.substeps)
+		f := hold.pieceSubstepMeans(k.d, du, du, k.f.substeps)
 		floats.Scale(a, f)
 		k.f.u = floats.AddTo(f, plain, f)
 		out := make([]float64, len(k.r))
@@ -170,11 +170,11 @@ func predictor(d *data) innovator {
 	f, row := numeric.NewFactor(remembered), make([]float64, remembered)
 	for i := range row { // a force without noise is predicted without rest by more than one choice
 		clear(row)
-		row[i] = 1e-6 * d.most * math.Sqrt(float64(len(d.u)))
+		row[i] = 1e-6 * d.maxForce * math.Sqrt(float64(len(d.u)))
 		f.Add(row, 0)
 	}
 	for _, p := range d.spans {
-		for k := p.from + remembered; k < p.to; k++ {
+		for k := p.start + remembered; k < p.stop; k++ {
 			for j := range row {
 				row[j] = d.u[k-1-j]
 			}
@@ -192,7 +192,7 @@ func predictor(d *data) innovator {
 func (a innovator) apply(d *data, x []float64) []float64 {
 	out := make([]float64, len(x))
 	for _, p := range d.spans {
-		for k := p.from + len(a); k < p.to; k++ {
+		for k := p.start + len(a); k < p.stop; k++ {
 			out[k] = x[k]
 			for j, c := range a {
 				out[k] -= c * x[k-1-j]

@@ -72,7 +72,7 @@ func Presliding(ctx context.Context, recs []*record.Record, params []fit.Param, 
 	if err != nil {
 		return nil, err
 	}
-	m.small = true
+	m.presliding = true
 	s, err := m.track(ctx, recs, o, watch)
 	if err != nil {
 		return nil, err
@@ -84,12 +84,12 @@ func Presliding(ctx context.Context, recs []*record.Record, params []fit.Param, 
 	}
 	s.Params = params
 	for _, name := range asked {
-		s.Refused = append(s.Refused, fit.Indistinct{Names: []string{name}, Why: "the contact does not slide in presliding", Advice: "fix it here, and find it where the axis slides"})
+		s.Unidentifiable = append(s.Unidentifiable, fit.Indistinct{Names: []string{name}, Reason: "the contact does not slide in presliding", Advice: "fix it here, and find it where the axis slides"})
 	}
 	if both {
-		s.Refused = append(s.Refused, fit.Indistinct{
+		s.Unidentifiable = append(s.Unidentifiable, fit.Indistinct{
 			Names: []string{"sigma1", "sigma2"}, Weights: []float64{1, -1},
-			Why:    fmt.Sprintf("in presliding both damp alike: only their sum, %.4g, is known; sigma2 was left at its start", params[s1].Value+params[s2].Value),
+			Reason: fmt.Sprintf("in presliding both damp alike: only their sum, %.4g, is known; sigma2 was left at its start", params[s1].Value+params[s2].Value),
 			Advice: "take sigma2 from sliding at constant speeds and fix it here",
 		})
 	}
@@ -99,7 +99,7 @@ func Presliding(ctx context.Context, recs []*record.Record, params []fit.Param, 
 	}
 
 	// without a level the bristles are a linear spring: does one that gives way explain more?
-	path, k := s.Extra["path"].(float64), s.Params[m.at[sigma0]].Value
+	path, k := s.Extra["path"].(float64), s.Params[m.places[sigma0]].Value
 	s.Notes = append(s.Notes, fmt.Sprintf("The bristles were taken as a linear spring. The motion adds up to %.3g %s, which would bend them by %.3g %s: if that is more than a few per cent of the break-away force, give Fs as a fixed value.", path, m.unit[0], k*path, m.unit[1]))
 	for i, p := range s.Params {
 		inner[i].Value = p.Value
@@ -117,9 +117,9 @@ func Presliding(ctx context.Context, recs []*record.Record, params []fit.Param, 
 	if m, err = newModel(inner); err != nil {
 		return s, nil
 	}
-	m.small, o.Warm = true, true
+	m.presliding, o.Warm = true, true
 	if b, err := m.track(ctx, recs, o, watch); err == nil && b.Extra["deviance"].(float64) < s.Extra["deviance"].(float64)-bent {
-		s.Doubts = append(s.Doubts, fmt.Sprintf("the bristles do not act as the linear spring they were taken for: with a break-away force of about %.2g %s they explain the motion much better; give Fs as a fixed value", b.Params[m.at[breakout]].Value, m.unit[1]))
+		s.Doubts = append(s.Doubts, fmt.Sprintf("the bristles do not act as the linear spring they were taken for: with a break-away force of about %.2g %s they explain the motion much better; give Fs as a fixed value", b.Params[m.places[breakout]].Value, m.unit[1]))
 	}
 	return s, nil
 }

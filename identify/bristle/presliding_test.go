@@ -81,8 +81,8 @@ func TestPresliding(t *testing.T) {
 					t.Errorf("%s = %.6g, truth %.6g, off by %.2f %%, %.1f standard errors", names[j], s.Params[j].Value, b.truth[j], 100*rel, off[j])
 				}
 			}
-			if len(s.Free) != 4 || len(s.Jac) != len(s.Residual)*len(s.Free) {
-				t.Errorf("Jac has %d numbers for %d rows and %d columns", len(s.Jac), len(s.Residual), len(s.Free))
+			if len(s.FreeParams) != 4 || len(s.Jac) != len(s.Residual)*len(s.FreeParams) {
+				t.Errorf("Jac has %d numbers for %d rows and %d columns", len(s.Jac), len(s.Residual), len(s.FreeParams))
 			}
 		})
 	}
@@ -96,7 +96,7 @@ func TestPreslidingRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	var refused []string
-	for _, r := range s.Refused {
+	for _, r := range s.Unidentifiable {
 		refused = append(refused, strings.Join(r.Names, "+"))
 	}
 	for _, want := range []string{"sigma1+sigma2", "Fc", "Fs", "vs"} {

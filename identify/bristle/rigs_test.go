@@ -34,7 +34,7 @@ func (b *bench) draw(seed uint64) *record.Record {
 		axis.Load = func(_, _, _ float64) float64 { return t[offset] }
 	}
 	drive := independent.Sines(7, b.amplitude, b.frequency)
-	run := independent.Run{Dt: dt, N: n, Force: drive, Between: b.between, Seed: seed}
+	run := independent.Run{Dt: dt, N: n, Force: drive, Intersample: b.between, Seed: seed}
 	if b.push > 0 {
 		run.Push = func(_ int, r *rand.Rand) float64 { return b.push * r.NormFloat64() }
 	}

@@ -20,21 +20,21 @@ const thin, thick = 1e-4, 0.95
 
 // separable is the problem in the curved parameters; the linear ones are solved at every trial.
 type separable struct {
-	p     *projector
-	theta theta // last trial, with its linear parameters
-	at    []int // places of the free curved parameters
-	below bool  // Fs < Fc
+	p              *projector
+	theta          theta // last trial, with its linear parameters
+	curvedPlaces   []int // places of the free curved parameters
+	levelsInverted bool  // Fs < Fc
 }
 
 // expand turns the searched numbers into all parameters; Fs is searched as its distance from Fc.
 func (s *separable) expand(q []float64, t *theta) {
 	*t = s.p.m.start
-	for j, i := range s.at {
+	for j, i := range s.curvedPlaces {
 		t[i] = q[j]
 	}
 	switch {
 	case !s.p.m.isFree[breakout]:
-	case s.below:
+	case s.levelsInverted:
 		t[breakout] = max(t[coulomb]-t[breakout], (1-thick)*t[coulomb])
 	default:
 		t[breakout] += t[coulomb]
@@ -46,14 +46,14 @@ func (s *separable) expand(q []float64, t *theta) {
 func (s *separable) Residuals(q, r []float64) engine.Status {
 	s.expand(q, &s.theta)
 	cost := s.p.solve(&s.theta)
-	if !numeric.Finite(cost) {
+	if !numeric.IsFinite(cost) {
 		for k := range r {
 			r[k] = 1e6
 		}
 		return engine.NonFinite
 	}
 	for i, k := range s.p.rows {
-		r[i] = -s.p.left(&s.theta, k)
+		r[i] = -s.p.residualAt(&s.theta, k)
 	}
 	return engine.OK
 }
@@ -91,11 +91,11 @@ func (s *search) coordinates(t *theta) (at []int, params []fit.Param) {
 func (s *search) polish(ctx context.Context, t theta, tol float64, most int) (theta, float64, error) {
 	at, params := s.coordinates(&t)
 	evaluator := func() *separable {
-		return &separable{p: newProjector(s.mo, s.m), at: at, below: t[breakout] < t[coulomb]}
+		return &separable{p: newProjector(s.mo, s.m), curvedPlaces: at, levelsInverted: t[breakout] < t[coulomb]}
 	}
 	var q []float64
 	if len(at) > 0 {
-		p := &fit.Problem{Params: params, Rows: len(s.mo.rows), Unit: s.m.unit[1], New: func() fit.Evaluator { return evaluator() }}
+		p := &fit.Problem{Params: params, Rows: len(s.mo.rows), Unit: s.m.unit[1], NewEvaluator: func() fit.Evaluator { return evaluator() }}
 		sol, err := fit.LM{Steps: []float64{1e-4}, MaxEvaluations: most, CostTol: tol, Workers: s.workers}.Fit(ctx, p, nil)
 		if err != nil {
 			return t, 0, err
@@ -133,7 +133,7 @@ func fitSmoothed(ctx context.Context, rec *record.Record, d *data, m *model, o *
 	sm := newSmoother(4, len(d.y))
 	s := &search{m: m, d: d, mo: newMotion(d, o.Hold), workers: o.Workers}
 	use := func(lambda float64) {
-		sm.all(d, d.y, lambda, s.mo.x)
+		sm.smoothPieces(d, d.y, lambda, s.mo.x)
 		s.mo.derive()
 	}
 	top := sm.discrepancy(d, d.y, d.noise, s.mo.x)
@@ -157,7 +157,8 @@ func fitSmoothed(ctx context.Context, rec *record.Record, d *data, m *model, o *
 	}
 	best := smoothed{cost: math.Inf(1), lambda: top, mo: s.mo}
 	try := func(phase string, i, of int, t theta, lambda, tol float64) (cost float64, err error) {
-		watch.Say(fit.Progress{Method: "lugre", Phase: phase, Step: i, Of: of, Best: best.variance(), Unit: m.unit[1] + "²", Simulated: s.trials})
+		watch.Report(fit.Progress{Method: "lugre", Phase: phase, Step: i, StepCount: of, BestCost: best.variance(), Unit: m.unit[1] + "²",
+			Simulated: s.trials})
 		if t, cost, err = s.polish(ctx, t, tol, 150); err == nil && cost < best.cost {
 			best.theta, best.cost, best.lambda = t, cost, lambda
 		}
@@ -240,7 +241,7 @@ func (m *model) force(d *data, mo *motion, t *theta) *fit.Solution {
 		Measured: mo.at(mo.u), Input: mo.at(d.u), Velocity: mo.at(mo.v), Converged: true, Reason: "nothing was fitted", Notes: d.notes,
 	}
 	newProjector(mo, m).residuals(t, s.Residual)
-	s.Params, s.Free = m.answer(*t)
+	s.Params, s.FreeParams = m.answer(*t)
 	return s
 }
 
@@ -249,14 +250,14 @@ func (f *smoothed) solution(m *model, d *data) *fit.Solution {
 	s := m.force(d, f.mo, &f.theta)
 	s.Objective, s.Cost, s.Evaluations = "half the sum of squared force residuals", f.cost/2, f.trials
 	s.Extra = map[string]any{"lambda": f.lambda, "position_noise": d.noise}
-	if len(m.free) > 0 {
+	if len(m.freeParams) > 0 {
 		s.Reason = "no change of the parameters lowers the cost"
 	}
-	rows, cols := len(s.Residual), len(m.free)
+	rows, cols := len(s.Residual), len(m.freeParams)
 	s.Jac = make([]float64, rows*cols)
 	p := newProjector(f.mo, m)
 	hi, lo := make([]float64, rows), make([]float64, rows)
-	for j, i := range m.free {
+	for j, i := range m.freeParams {
 		t, h := f.theta, step(&f.theta, i, 1e-4)
 		t[i] = f.theta[i] + h
 		p.residuals(&t, hi)
@@ -285,11 +286,11 @@ func Explain(recs []*record.Record, params []fit.Param, o Options) (*fit.Solutio
 		return nil, err
 	}
 	sm, mo := newSmoother(4, len(d.y)), newMotion(d, o.Hold)
-	sm.all(d, d.y, explainPenalty*sm.discrepancy(d, d.y, d.noise, mo.x), mo.x)
+	sm.smoothPieces(d, d.y, explainPenalty*sm.discrepancy(d, d.y, d.noise, mo.x), mo.x)
 	mo.derive()
 	mo.choose(d.reach)
 	s := m.force(d, mo, &m.start)
-	s.Free = nil
+	s.FreeParams = nil
 	if !numeric.AllFinite(s.Residual...) {
 		return nil, recs[0].Fail(0, "Are these the parameters of this axis?", "the model does not stay finite along this motion")
 	}

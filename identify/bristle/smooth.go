@@ -38,11 +38,11 @@ func newSmoother(order, n int) *smoother {
 	return s
 }
 
-// all smooths every piece of the data and returns the rms of y − x.
-func (s *smoother) all(d *data, y []float64, lambda float64, x []float64) (rms float64) {
+// smoothPieces smooths every piece of the data and returns the rms of y − x.
+func (s *smoother) smoothPieces(d *data, y []float64, lambda float64, x []float64) (rms float64) {
 	sum := 0.0
 	for _, p := range d.spans {
-		sum += s.run(y[p.from:p.to], lambda, x[p.from:p.to])
+		sum += s.run(y[p.start:p.stop], lambda, x[p.start:p.stop])
 	}
 	return math.Sqrt(sum / float64(len(y)))
 }
@@ -113,7 +113,7 @@ func (s *smoother) discrepancy(d *data, y []float64, rms float64, x []float64) f
 	lo, hi := math.Log(1e-3), math.Log(lambdaTop)
 	for range 18 { // to a ten-thousandth
 		mid := (lo + hi) / 2
-		if s.all(d, y, math.Exp(mid), x) < rms {
+		if s.smoothPieces(d, y, math.Exp(mid), x) < rms {
 			lo = mid
 		} else {
 			hi = mid

@@ -31,7 +31,7 @@ type c3dFile struct {
 
 	points, frames, channels int
 	perFrame                 int     // analog samples a frame and channel
-	first                    int     // number of the first frame
+	firstFrame               int     // number of the first frame
 	scale                    float64 // of integers, to the unit of lengths
 	floats                   bool
 	start                    int // byte of the first frame
@@ -75,7 +75,7 @@ func (f *c3dFile) layout(o Options) error {
 	}
 	if o.Rate > 0 {
 		if f.Rate != o.Rate {
-			f.say("rate", record.Note, "", o.Rate, "Hz", "", "%g frames/s as asked; the file says %g", o.Rate, f.Rate)
+			f.addFinding("rate", record.Note, "", o.Rate, "Hz", "", "%g frames/s as asked; the file says %g", o.Rate, f.Rate)
 		}
 		f.Rate = o.Rate
 	}
@@ -88,7 +88,7 @@ func (f *c3dFile) layout(o Options) error {
 	f.scale = f.number("POINT", "SCALE", f.proc.f32(f.data[12:]))
 	if header := f.proc.f32(f.data[12:]); header != f.scale && usable(header) && header != 0 {
 		if header < 0 != (f.scale < 0) {
-			f.say("header", record.Warning, "", header, "", "", "the scale is %g in the header and %g in POINT:SCALE; the header counts", header, f.scale)
+			f.addFinding("header", record.Warning, "", header, "", "", "the scale is %g in the header and %g in POINT:SCALE; the header counts", header, f.scale)
 			f.scale = header
 		}
 	}
@@ -99,25 +99,25 @@ func (f *c3dFile) layout(o Options) error {
 		return err
 	}
 	if f.points != word(2) {
-		f.say("header", record.Warning, "", float64(word(2)), "points", "", "the header says %d points, POINT:USED %d; the parameter counts", word(2), f.points)
+		f.addFinding("header", record.Warning, "", float64(word(2)), "points", "", "the header says %d points, POINT:USED %d; the parameter counts", word(2), f.points)
 	}
 	return nil
 }
 
 // extent finds how many frames there are and where.
 func (f *c3dFile) extent(points, first, last, block int) error {
-	f.first = first
+	f.firstFrame = first
 	frames := f.count("POINT", "FRAMES", int(uint16(last-first+1)))
 	if long := f.number("POINT", "LONG_FRAMES", 0); frames >= 65535 || frames == 0 {
-		start, end := f.long("TRIAL", "ACTUAL_START_FIELD"), f.long("TRIAL", "ACTUAL_END_FIELD")
+		start, end := f.longNumber("TRIAL", "ACTUAL_START_FIELD"), f.longNumber("TRIAL", "ACTUAL_END_FIELD")
 		switch {
 		case end >= start && start > 0:
-			frames, f.first = end-start+1, start
+			frames, f.firstFrame = end-start+1, start
 		case long > 0 && long < 1<<40:
 			frames = int(long)
 		}
-	} else if start, end := f.long("TRIAL", "ACTUAL_START_FIELD"), f.long("TRIAL", "ACTUAL_END_FIELD"); start > 0 {
-		f.first = start
+	} else if start, end := f.longNumber("TRIAL", "ACTUAL_START_FIELD"), f.longNumber("TRIAL", "ACTUAL_END_FIELD"); start > 0 {
+		f.firstFrame = start
 		frames = f.wrapped(frames, end-start+1)
 	} else {
 		frames = f.wrapped(frames, int(max(0, min(long, 1<<40))))
@@ -126,7 +126,7 @@ func (f *c3dFile) extent(points, first, last, block int) error {
 		if block == 0 {
 			block = at
 		} else {
-			f.say("header", record.Warning, "", float64(block), "", "", "the frames begin in block %d by the header and in block %d by POINT:DATA_START; the header counts", block, at)
+			f.addFinding("header", record.Warning, "", float64(block), "", "", "the frames begin in block %d by the header and in block %d by POINT:DATA_START; the header counts", block, at)
 		}
 	}
 	f.start = c3dBlock * (block - 1)
@@ -142,21 +142,21 @@ func (f *c3dFile) extent(points, first, last, block int) error {
 	there := (len(f.data) - f.start) / f.frameSize()
 	if used := f.points; frames > there && points > 0 && points < used {
 		if f.points = points; frames <= (len(f.data)-f.start)/f.frameSize() {
-			f.say("header", record.Warning, "", float64(used), "points", "", "POINT:USED says %d points, the header %d, and only so many have room in the file", used, points)
+			f.addFinding("header", record.Warning, "", float64(used), "points", "", "POINT:USED says %d points, the header %d, and only so many have room in the file", used, points)
 			there = frames
 		} else {
 			f.points = used
 		}
 	}
 	if n := last - first + 1; frames > there && n == there { // some programs count one too many
-		f.say("header", record.Warning, "", float64(frames), "frames", "", "POINT:FRAMES says %d frames, the header %d, and so many there are", frames, n)
+		f.addFinding("header", record.Warning, "", float64(frames), "frames", "", "POINT:FRAMES says %d frames, the header %d, and so many there are", frames, n)
 		frames = n
 	}
 	if frames > there {
 		return f.fail(0, "Copy it again from where it was recorded.", "cut short: %d frames by the header, there are %d", frames, there)
 	}
-	if f.frames = frames; there > frames && f.behind(frames) >= c3dBlock {
-		f.say("header", record.Warning, "", float64(there-frames), "frames", "Is the recording longer in the program that made it? Then export it again.",
+	if f.frames = frames; there > frames && f.bytesBehind(frames) >= c3dBlock {
+		f.addFinding("header", record.Warning, "", float64(there-frames), "frames", "Is the recording longer in the program that made it? Then export it again.",
 			"behind the %d frames that are counted there is room for %d more; they are not read", frames, there-frames)
 	}
 	return nil
@@ -167,22 +167,22 @@ func (f *c3dFile) wrapped(frames, whole int) int {
 	if whole <= frames || (whole-frames)%(1<<16) != 0 {
 		return frames
 	}
-	f.say("header", record.Warning, "", float64(frames), "frames", "", "POINT:FRAMES says %d frames, which is all that 16 bits hold of the %d of the trial; these count", frames, whole)
+	f.addFinding("header", record.Warning, "", float64(frames), "frames", "", "POINT:FRAMES says %d frames, which is all that 16 bits hold of the %d of the trial; these count", frames, whole)
 	return whole
 }
 
-// behind is the number of bytes behind so many frames; below 0 they are not there.
-func (f *c3dFile) behind(frames int) int { return len(f.data) - f.start - frames*f.frameSize() }
+// bytesBehind is the number of bytes behind so many frames; below 0 they are not there.
+func (f *c3dFile) bytesBehind(frames int) int { return len(f.data) - f.start - frames*f.frameSize() }
 
 // ends tells that the file ends with the last of so many frames, or with the block that it is in.
 func (f *c3dFile) ends(frames int) bool {
-	left := f.behind(frames)
+	left := f.bytesBehind(frames)
 	return left >= 0 && left < c3dBlock
 }
 
 // endsExactly is ends where what fills the last block is zero.
 func (f *c3dFile) endsExactly(frames int) bool {
-	return f.ends(frames) && len(bytes.Trim(f.data[len(f.data)-f.behind(frames):], "\x00")) == 0
+	return f.ends(frames) && len(bytes.Trim(f.data[len(f.data)-f.bytesBehind(frames):], "\x00")) == 0
 }
 
 // layout is how the samples of a frame lie.
@@ -219,7 +219,7 @@ choice:
 		}
 		f.channels, f.perFrame, counts = header, perFrame, "header"
 	}
-	f.say("header", record.Warning, "", float64(header), "channels", "",
+	f.addFinding("header", record.Warning, "", float64(header), "channels", "",
 		"the header says %d analog channels, ANALOG:USED %d; the frames are laid out by the %s", header, used, counts)
 }
 
@@ -227,7 +227,7 @@ choice:
 // The frames end where the file does.
 func (f *c3dFile) beyondCounters(frames int) int {
 	const turn = 1 << 16
-	if f.frameSize() == 0 || f.start < c3dBlock || f.behind(frames) < c3dBlock {
+	if f.frameSize() == 0 || f.start < c3dBlock || f.bytesBehind(frames) < c3dBlock {
 		return frames
 	}
 	there := (len(f.data) - f.start) / f.frameSize()
@@ -242,7 +242,7 @@ func (f *c3dFile) beyondCounters(frames int) int {
 	if n == frames || !f.ends(n) {
 		return frames
 	}
-	f.say("header", record.Warning, "", float64(frames), "frames", "", "the counters of the file say %d frames, which is all that 16 bits hold of %d; so many there are", frames, n)
+	f.addFinding("header", record.Warning, "", float64(frames), "frames", "", "the counters of the file say %d frames, which is all that 16 bits hold of %d; so many there are", frames, n)
 	return n
 }
 
@@ -250,7 +250,7 @@ func (f *c3dFile) beyondCounters(frames int) int {
 func (f *c3dFile) clock() {
 	f.Frame, f.Time = make([]int, f.frames), make([]float64, f.frames)
 	for k := range f.frames {
-		f.Frame[k], f.Time[k] = f.first+k, float64(k)/f.Rate
+		f.Frame[k], f.Time[k] = f.firstFrame+k, float64(k)/f.Rate
 	}
 }
 
@@ -288,13 +288,13 @@ func (f *c3dFile) readPoints(length float64, names []string, other map[int]strin
 		f.Markers = append(f.Markers, m)
 	}
 	if invalid > 0 {
-		f.say("not-finite", record.Warning, "", float64(invalid), "points", "", "%d points are no usable numbers and are taken as not seen", invalid)
+		f.addFinding("not-finite", record.Warning, "", float64(invalid), "points", "", "%d points are no usable numbers and are taken as not seen", invalid)
 	}
 	if zeros > 0 {
-		f.say("zeros", record.Note, "", float64(zeros), "points", "", "%d points at exactly (0, 0, 0) are taken as not seen", zeros)
+		f.addFinding("zeros", record.Note, "", float64(zeros), "points", "", "%d points at exactly (0, 0, 0) are taken as not seen", zeros)
 	}
 	if computed > 0 {
-		f.say("computed", record.Note, "", float64(computed), "points", "Use the recording before gaps were filled and paths were smoothed, if there is one.",
+		f.addFinding("computed", record.Note, "", float64(computed), "points", "Use the recording before gaps were filled and paths were smoothed, if there is one.",
 			"%d points have the residual 0: they were computed, filled in or filtered, or the program keeps no residuals", computed)
 	}
 	return nil
@@ -341,7 +341,7 @@ func (f *c3dFile) readAnalog() error {
 	general := f.number("ANALOG", "GEN_SCALE", 1)
 	unsigned := strings.EqualFold(f.text("ANALOG", "FORMAT"), "UNSIGNED")
 	if scales == nil || scales.len() < f.channels {
-		f.say("analog-scale", record.Warning, "", float64(scales.len()), "channels", "", "ANALOG:SCALE has %d values for %d channels; the others are as the converter counted", scales.len(), f.channels)
+		f.addFinding("analog-scale", record.Warning, "", float64(scales.len()), "channels", "", "ANALOG:SCALE has %d values for %d channels; the others are as the converter counted", scales.len(), f.channels)
 	}
 	step, size := f.frameSize(), 2
 	if f.floats {
@@ -350,7 +350,7 @@ func (f *c3dFile) readAnalog() error {
 	f.Analog = make([]Channel, f.channels)
 	rate := f.Rate * float64(f.perFrame)
 	if said := f.number("ANALOG", "RATE", rate); math.Abs(said-rate) > 1e-3*rate {
-		f.say("analog-rate", record.Warning, "", said, "Hz", "", "ANALOG:RATE says %g Hz, %d samples a frame are %g Hz; these count", said, f.perFrame, rate)
+		f.addFinding("analog-rate", record.Warning, "", said, "Hz", "", "ANALOG:RATE says %g Hz, %d samples a frame are %g Hz; these count", said, f.perFrame, rate)
 	}
 	notFinite := 0
 	for j := range f.Analog {
@@ -383,7 +383,7 @@ func (f *c3dFile) readAnalog() error {
 		f.Analog[j] = a
 	}
 	if notFinite > 0 {
-		f.say("not-finite", record.Warning, "", float64(notFinite), "samples", "", "%d analog samples are no usable numbers", notFinite)
+		f.addFinding("not-finite", record.Warning, "", float64(notFinite), "samples", "", "%d analog samples are no usable numbers", notFinite)
 	}
 	return nil
 }
@@ -394,7 +394,7 @@ func (f *c3dFile) events() {
 	times := f.params["EVENT:TIMES"]
 	names, contexts := f.texts("EVENT", "LABELS"), f.texts("EVENT", "CONTEXTS")
 	n := min(f.count("EVENT", "USED", 0), times.len()/2)
-	from, end := float64(max(f.first-1, 0))/f.Rate, float64(f.frames)/f.Rate
+	from, end := float64(max(f.firstFrame-1, 0))/f.Rate, float64(f.frames)/f.Rate
 	within, without := 0, 0 // of the file, counted from frame 1 and from the first frame of the file
 	for i := range n {
 		t := 60*times.value(2*i, false) + times.value(2*i+1, false)
@@ -411,7 +411,7 @@ func (f *c3dFile) events() {
 		f.Events = append(f.Events, Event{Name: name, Time: t - from})
 	}
 	if from > 0 && within == 0 && without == len(f.Events) && without > 0 {
-		f.say("events", record.Warning, "", float64(without), "events", "",
+		f.addFinding("events", record.Warning, "", float64(without), "events", "",
 			"the events are counted from the first frame of the file: counted from the start of the trial, %.6g s before it, none would lie in it", from)
 		for i := range f.Events {
 			f.Events[i].Time += from

@@ -265,7 +265,7 @@ func TestC3DPublishedSamples(t *testing.T) {
 	} {
 		var first *Capture
 		for _, file := range set.files {
-			c, err := Read(peer.Shared(t, "c3d.org/"+file), Options{})
+			c, err := Read(peer.SharedRecord(t, "c3d.org/"+file), Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

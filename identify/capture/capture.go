@@ -88,8 +88,8 @@ func (c *Capture) Duration() float64 {
 	return c.Time[len(c.Time)-1] - c.Time[0]
 }
 
-// Seen counts the frames in which a marker or body was visible.
-func Seen(visible []bool) (n int) {
+// VisibleCount counts the frames in which a marker or body was visible.
+func VisibleCount(visible []bool) (n int) {
 	for _, v := range visible {
 		if v {
 			n++
@@ -128,8 +128,8 @@ func (m *Marker) add(p r3.Vec, seen bool) {
 	m.Path, m.Visible = append(m.Path, p), append(m.Visible, seen)
 }
 
-// say adds a finding about a marker, body or channel.
-func (c *Capture) say(kind string, s record.Severity, name string, value float64, unit, advice, format string, args ...any) {
+// addFinding adds a finding about a marker, body or channel.
+func (c *Capture) addFinding(kind string, s record.Severity, name string, value float64, unit, advice, format string, args ...any) {
 	c.Findings = append(c.Findings, record.Finding{Kind: kind, Severity: s, Channel: name, Pieces: 1, Value: value, Unit: unit, Advice: advice, Text: fmt.Sprintf(format, args...)})
 }
 

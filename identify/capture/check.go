@@ -22,8 +22,8 @@ type Known struct {
 
 // Place is where a marker sits on a body.
 type Place struct {
-	Name string
-	At   r3.Vec // m, in right-handed axes of the body
+	Name     string
+	Position r3.Vec // m, in right-handed axes of the body
 }
 
 // SetOf is the body that a recording shows: its markers in the frame in which most of them are seen, in the axes of the recording.
@@ -53,7 +53,7 @@ func SetOf(c *Capture) (set []Place) {
 func Check(c *Capture, known Known) []record.Finding {
 	k := checker{Capture: &Capture{File: c.File}, c: c}
 	k.time()
-	k.seen()
+	k.checkVisibility()
 	groups := Groups(c)
 	if known.Radius > 0 {
 		k.ball(known.Radius, groups)
@@ -78,7 +78,7 @@ func (k *checker) time() {
 	missing.gapsInTime()
 	k.Findings = append(k.Findings, missing.Findings...)
 	if r := k.c.Rate; r < 1 || r > 20_000 {
-		k.say("rate", record.Warning, "", r, "Hz", "Say the right one with --rate.", "%.4g frames/s are no usual rate: is the time in another unit?", r)
+		k.addFinding("rate", record.Warning, "", r, "Hz", "Say the right one with --rate.", "%.4g frames/s are no usual rate: is the time in another unit?", r)
 	}
 }
 
@@ -88,12 +88,12 @@ const rarely = 0.5
 // namedAlone is how many markers are named each for itself; more are one finding.
 const namedAlone = 3
 
-// seen looks for markers and bodies that are missing.
-func (k *checker) seen() {
+// checkVisibility looks for markers and bodies that are missing.
+func (k *checker) checkVisibility() {
 	n := len(k.c.Time)
 	var never, seldom []string
 	look := func(name string, visible []bool) {
-		switch seen := Seen(visible); {
+		switch seen := VisibleCount(visible); {
 		case seen == 0:
 			never = append(never, name)
 		case float64(seen) < rarely*float64(n):
@@ -109,7 +109,7 @@ func (k *checker) seen() {
 	tell := func(kind, what string, names []string) {
 		if len(names) <= namedAlone {
 			for _, name := range names {
-				k.say(kind, record.Warning, name, 1, "", "", "%s is %s", name, what)
+				k.addFinding(kind, record.Warning, name, 1, "", "", "%s is %s", name, what)
 			}
 			return
 		}
@@ -117,7 +117,7 @@ func (k *checker) seen() {
 		if len(shown) < len(names) {
 			more = " …"
 		}
-		k.say(kind, record.Warning, "", float64(len(names)), "", "", "%d are %s: %s%s", len(names), what, strings.Join(shown, ", "), more)
+		k.addFinding(kind, record.Warning, "", float64(len(names)), "", "", "%d are %s: %s%s", len(names), what, strings.Join(shown, ", "), more)
 	}
 	tell("never-seen", "in no frame", never)
 	tell("rarely-seen", "in less than half of the frames", seldom)
@@ -168,11 +168,11 @@ func (k *checker) units(s record.Severity, length float64, what string, fits fun
 	text := fmt.Sprintf(what, length)
 	for _, f := range factors {
 		if fits(f.factor) {
-			k.say("units", s, "", f.factor, "1", fmt.Sprintf("Read it with --unit %s.", k.unitFor(f.factor)), "%s: the unit of length is wrong; times %g they would be right (%s)", text, f.factor, f.is)
+			k.addFinding("units", s, "", f.factor, "1", fmt.Sprintf("Read it with --unit %s.", k.unitFor(f.factor)), "%s: the unit of length is wrong; times %g they would be right (%s)", text, f.factor, f.is)
 			return
 		}
 	}
-	k.say("units", s, "", math.NaN(), "1", "Look at the unit with which the file was written.", "%s: the unit of length is wrong, and no usual factor makes it right", text)
+	k.addFinding("units", s, "", math.NaN(), "1", "Look at the unit with which the file was written.", "%s: the unit of length is wrong, and no usual factor makes it right", text)
 }
 
 // unitFor names the unit in which the numbers of the file would be right by the factor.
@@ -201,7 +201,7 @@ func (k *checker) ball(radius float64, groups []Group) {
 	}
 	switch {
 	case body == 0:
-		k.say("no-body", record.Warning, "", 0, "", "A ball needs three markers that are seen together.", "no group of markers moves as one body: the radius of %.4g m cannot be compared", radius)
+		k.addFinding("no-body", record.Warning, "", 0, "", "A ball needs three markers that are seen together.", "no group of markers moves as one body: the radius of %.4g m cannot be compared", radius)
 	case body > 2.2*radius || body < 0.1*radius:
 		what := fmt.Sprintf("the markers of the body are up to %%.4g m apart, on a ball of radius %.4g m", radius)
 		k.units(record.Fatal, body, what, func(f float64) bool { return body*f <= 2.2*radius && body*f >= 0.4*radius })
@@ -221,7 +221,7 @@ func (k *checker) set(set []Place) {
 			at, of = append(at, i), append(of, p)
 			continue
 		}
-		k.say("missing-marker", record.Fatal, p.Name, 0, "", spelling.Hint(p.Name, names, "Markers here: "+strings.Join(names[:min(len(names), 20)], ", ")+"."), "the body has a marker %s, the recording has not", p.Name)
+		k.addFinding("missing-marker", record.Fatal, p.Name, 0, "", spelling.Hint(p.Name, names, "Markers here: "+strings.Join(names[:min(len(names), 20)], ", ")+"."), "the body has a marker %s, the recording has not", p.Name)
 	}
 	if len(at) < 2 {
 		return
@@ -229,13 +229,13 @@ func (k *checker) set(set []Place) {
 	if ratio := k.scaleOf(at, of); math.Abs(ratio-1) > 0.5 {
 		k.units(record.Fatal, ratio, "distances on the body are %.4g times those that are known", func(f float64) bool { return math.Abs(ratio*f-1) < 0.1 })
 	} else if math.Abs(ratio-1) > 0.02 {
-		k.say("scale", record.Warning, "", ratio, "1", "Measure a wand of known length: the calibration may be off.", "distances on the body are %.4g times those that are known", ratio)
+		k.addFinding("scale", record.Warning, "", ratio, "1", "Measure a wand of known length: the calibration may be off.", "distances on the body are %.4g times those that are known", ratio)
 	}
 	switch proper, mirrored, flat := k.senseOf(at, of); {
 	case flat:
-		k.say("flat-set", record.Note, "", float64(len(at)), "markers", "Put a marker out of the plane of the others.", "the %d known markers lie in a plane: mirrored axes cannot be told", len(at))
+		k.addFinding("flat-set", record.Note, "", float64(len(at)), "markers", "Put a marker out of the plane of the others.", "the %d known markers lie in a plane: mirrored axes cannot be told", len(at))
 	case mirrored > proper:
-		k.say("left-handed", record.Fatal, "", float64(mirrored), "frames", "Change the sign of one axis where the recording is exported, or swap two of them.",
+		k.addFinding("left-handed", record.Fatal, "", float64(mirrored), "frames", "Change the sign of one axis where the recording is exported, or swap two of them.",
 			"the axes are left-handed: in %d of %d frames the markers are the mirror image of the body", mirrored, proper+mirrored)
 	}
 }
@@ -252,7 +252,7 @@ func (k *checker) scaleOf(at []int, of []Place) float64 {
 					d = append(d, r3.Norm(r3.Sub(a.Path[f], b.Path[f])))
 				}
 			}
-			if known := r3.Norm(r3.Sub(of[i].At, of[j].At)); len(d) > 0 && known > 0 {
+			if known := r3.Norm(r3.Sub(of[i].Position, of[j].Position)); len(d) > 0 && known > 0 {
 				ratio = append(ratio, numeric.Median(d)/known)
 			}
 		}
@@ -273,7 +273,7 @@ func (k *checker) senseOf(at []int, of []Place) (proper, mirrored int, flat bool
 		seen, body = seen[:0], body[:0]
 		for i, m := range at {
 			if k.c.Markers[m].Visible[f] {
-				seen, body = append(seen, k.c.Markers[m].Path[f]), append(body, of[i].At)
+				seen, body = append(seen, k.c.Markers[m].Path[f]), append(body, of[i].Position)
 			}
 		}
 		if len(seen) < 4 {
@@ -304,7 +304,7 @@ func covariance(a, b []r3.Vec) (det, size float64) {
 	for i := range a {
 		p, q := r3.Sub(a[i], r3.Scale(n, meanA)), r3.Sub(b[i], r3.Scale(n, meanB))
 		size += r3.Norm2(p)
-		m = m.Add(1, rotation.Outer(p, q))
+		m = m.Add(1, rotation.OuterProduct(p, q))
 	}
 	return m.Det(), size
 }

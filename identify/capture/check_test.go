@@ -37,7 +37,7 @@ func rollingBall(frames int, noise, scale, sense float64) *Capture {
 			c.Markers[i].add(r3.Scale(scale, p), true)
 		}
 		for i, p := range ballSet {
-			at(i, r3.Add(r3.Vec{X: 0.035 * a, Z: 0.035}, turn.Rotate(spin.Rotate(p.At))))
+			at(i, r3.Add(r3.Vec{X: 0.035 * a, Z: 0.035}, turn.Rotate(spin.Rotate(p.Position))))
 		}
 		at(5, r3.Vec{X: 0.5, Y: 0.4})
 		at(6, r3.Vec{X: 0.1 + 0.1*math.Sin(3*a), Y: 0.2, Z: 0.3})
@@ -58,7 +58,7 @@ func TestGroupsFindTheBall(t *testing.T) {
 	chord := 0.0
 	for i := range ballSet {
 		for j := range i {
-			chord = max(chord, r3.Norm(r3.Sub(ballSet[i].At, ballSet[j].At)))
+			chord = max(chord, r3.Norm(r3.Sub(ballSet[i].Position, ballSet[j].Position)))
 		}
 	}
 	// 5 to 95 % of a difference of two normal deviations are 2·1.645·√2·σ = 0.465 mm
@@ -165,7 +165,7 @@ func TestMirroredAxes(t *testing.T) {
 	flat := []Place{{"b1", r3.Vec{X: 1}}, {"b2", r3.Vec{Y: 1}}, {"b3", r3.Vec{X: 1, Y: 1}}, {"b4", r3.Vec{}}}
 	c := &Capture{Rate: 100}
 	for _, p := range flat {
-		c.Markers = append(c.Markers, Marker{Name: p.Name, Path: []r3.Vec{p.At, p.At}, Visible: []bool{true, true}})
+		c.Markers = append(c.Markers, Marker{Name: p.Name, Path: []r3.Vec{p.Position, p.Position}, Visible: []bool{true, true}})
 	}
 	c.Frame, c.Time = []int{1, 2}, []float64{0, 0.01}
 	if f := Check(c, Known{Set: flat}); len(f) != 1 || f[0].Kind != "flat-set" {

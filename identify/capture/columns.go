@@ -29,8 +29,8 @@ type columns struct {
 }
 
 type pointColumns struct {
-	name string
-	at   [3]int
+	name    string
+	columns [3]int
 }
 
 type bodyColumns struct {
@@ -42,7 +42,7 @@ type bodyColumns struct {
 
 type signalColumns struct {
 	name, unit string
-	at         int
+	column     int
 	scale      float64 // 0: 1
 }
 
@@ -54,20 +54,20 @@ var nowhereColumns = [3]int{-1, -1, -1}
 // newColumns are those of nothing.
 func newColumns() *columns { return &columns{frame: -1, time: -1, timeScale: 1, length: 1} }
 
-// mostPoints bounds the positions and samples of a file; a line that claims many columns is cheap to write.
-const mostPoints = 1 << 27
+// maxPoints bounds the positions and samples of a file; a line that claims many columns is cheap to write.
+const maxPoints = 1 << 27
 
 // width is how many cells a line has at least.
 func (p *columns) width() int {
 	w := max(p.frame, p.time)
 	for _, q := range p.points {
-		w = max(w, slices.Max(q.at[:]))
+		w = max(w, slices.Max(q.columns[:]))
 	}
 	for _, b := range p.bodies {
 		w = max(w, slices.Max(b.position[:]), slices.Max(b.rotation[:]))
 	}
 	for _, s := range p.signals {
-		w = max(w, s.at)
+		w = max(w, s.column)
 	}
 	return w + 1
 }
@@ -86,7 +86,7 @@ func (c *Capture) lines(r *rows, p *columns, stop func([]string) bool) (k *clock
 		c.Analog[i].Name, c.Analog[i].Unit = s.name, s.unit
 	}
 	k = &clock{}
-	width, left := p.width(), mostPoints
+	width, left := p.width(), maxPoints
 	p.x = make([]float64, width)
 	for {
 		cells, err := c.next(r)
@@ -101,7 +101,7 @@ func (c *Capture) lines(r *rows, p *columns, stop func([]string) bool) (k *clock
 			return nil, nil, c.fail(r.line, "If it is the last line, the file was cut short: remove the line, or export the file again.", "%d cells, the header has %d columns", len(cells), width)
 		}
 		if left -= width; left < 0 {
-			return nil, nil, c.fail(r.line, "Cut the recording.", "more than %d numbers", mostPoints)
+			return nil, nil, c.fail(r.line, "Cut the recording.", "more than %d numbers", maxPoints)
 		}
 		if err := p.line(c, r, cells, k); err != nil {
 			return nil, nil, err
@@ -120,7 +120,7 @@ func (p *columns) line(c *Capture, r *rows, cells []string, k *clock) error {
 	}
 	k.add(r.line, p.at(p.frame), p.at(p.time)*p.timeScale)
 	for i := range p.points {
-		pos, seen := p.vector(p.points[i].at)
+		pos, seen := p.vector(p.points[i].columns)
 		c.Markers[i].add(pos, seen)
 	}
 	for i := range p.bodies {
@@ -128,7 +128,7 @@ func (p *columns) line(c *Capture, r *rows, cells []string, k *clock) error {
 	}
 	for i := range p.signals {
 		s := &p.signals[i]
-		x := p.at(s.at)
+		x := p.at(s.column)
 		if s.scale != 0 {
 			x *= s.scale
 		}
@@ -150,7 +150,7 @@ func (p *columns) uses(j int) bool {
 		return true
 	}
 	for i := range p.points {
-		if slices.Contains(p.points[i].at[:], j) {
+		if slices.Contains(p.points[i].columns[:], j) {
 			return true
 		}
 	}
@@ -159,7 +159,7 @@ func (p *columns) uses(j int) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(p.signals, func(s signalColumns) bool { return s.at == j })
+	return slices.ContainsFunc(p.signals, func(s signalColumns) bool { return s.column == j })
 }
 
 // vector is a position in m, and whether there is one.
@@ -231,10 +231,10 @@ func (p *columns) pose(at *bodyColumns, b *Body) {
 // doubts says what was taken as not seen, and refuses numbers that are no rotations.
 func (p *columns) doubts(c *Capture) error {
 	if p.zeroed > 0 {
-		c.say("zeros", record.Note, "", float64(p.zeroed), "points", "", "%d points at exactly (0, 0, 0) are taken as not seen", p.zeroed)
+		c.addFinding("zeros", record.Note, "", float64(p.zeroed), "points", "", "%d points at exactly (0, 0, 0) are taken as not seen", p.zeroed)
 	}
 	if p.partial > 0 {
-		c.say("partial", record.Warning, "", float64(p.partial), "points", "", "%d points have some of their numbers only and are taken as not seen", p.partial)
+		c.addFinding("partial", record.Warning, "", float64(p.partial), "points", "", "%d points have some of their numbers only and are taken as not seen", p.partial)
 	}
 	if p.badNorm > 0 {
 		return c.fail(0, "Are the four columns those of one rotation, and none of them a velocity or an angle?", "%d of %d quaternions are not of length one, by more than 1 %%", p.badNorm, p.scaled)
@@ -249,14 +249,14 @@ func (c *Capture) unrepeat(repeated []int, lines []int) error {
 		for j := range c.Markers {
 			m := &c.Markers[j]
 			if m.Visible[k] != m.Visible[k-1] || m.Visible[k] && m.Path[k] != m.Path[k-1] {
-				return c.twice(lines[k], m.Name)
+				return c.repeatError(lines[k], m.Name)
 			}
 			m.Path, m.Visible = slices.Delete(m.Path, k, k+1), slices.Delete(m.Visible, k, k+1)
 		}
 		for j := range c.Bodies {
 			b := &c.Bodies[j]
 			if b.Visible[k] != b.Visible[k-1] || b.Visible[k] && (b.Rotation[k] != b.Rotation[k-1] || b.Position != nil && b.Position[k] != b.Position[k-1]) {
-				return c.twice(lines[k], b.Name)
+				return c.repeatError(lines[k], b.Name)
 			}
 			b.Rotation, b.Visible = slices.Delete(b.Rotation, k, k+1), slices.Delete(b.Visible, k, k+1)
 			if b.Position != nil {
@@ -268,19 +268,19 @@ func (c *Capture) unrepeat(repeated []int, lines []int) error {
 		}
 	}
 	if n := len(repeated); n > 0 {
-		c.say("repeated-frame", record.Warning, "", float64(n), "frames", "", "%d lines repeat the frame before with the same numbers and are left out", n)
+		c.addFinding("repeated-frame", record.Warning, "", float64(n), "frames", "", "%d lines repeat the frame before with the same numbers and are left out", n)
 	}
 	return nil
 }
 
-func (c *Capture) twice(line int, name string) error {
+func (c *Capture) repeatError(line int, name string) error {
 	return c.fail(line, "Which of the two is right? Remove the other line.", "the frame of the line before once more, with other numbers for %s", name)
 }
 
 // settleLines settles the clock of a table, leaves repeated lines out, and dates the signals, which have a sample a frame.
 func (c *Capture) settleLines(k *clock, rate float64, o Options) error {
 	lines := slices.Clone(k.line)
-	repeated, err := c.settle(k, rate, o)
+	repeated, err := c.setTimes(k, rate, o)
 	if err == nil {
 		err = c.unrepeat(repeated, lines)
 	}

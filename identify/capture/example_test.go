@@ -20,7 +20,7 @@ func Example() {
 	}
 	fmt.Printf("%d frames at %.0f Hz\n", len(c.Time), c.Rate)
 	for _, m := range c.Markers {
-		fmt.Printf("marker %s: seen in %d, gaps %v, at first %v m\n", m.Name, capture.Seen(m.Visible), capture.Gaps(m.Visible), m.Path[0])
+		fmt.Printf("marker %s: seen in %d, gaps %v, at first %v m\n", m.Name, capture.VisibleCount(m.Visible), capture.Gaps(m.Visible), m.Path[0])
 	}
 	for _, b := range c.Bodies {
 		fmt.Printf("body %s: at last %.4f, turned %.4f\n", b.Name, b.Position[2], b.Rotation[2])

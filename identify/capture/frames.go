@@ -19,14 +19,14 @@ func (k *clock) add(line int, frame, time float64) {
 	k.line, k.frame, k.time = append(k.line, line), append(k.frame, frame), append(k.time, time)
 }
 
-// settle turns the numbers and times that a file gives into those of the capture. A frame counts 1/rate; a column of time is used
+// setTimes turns the numbers and times that a file gives into those of the capture. A frame counts 1/rate; a column of time is used
 // where there are no numbers or no rate, or where it says otherwise by more than half a frame (columns of time are rounded, often to
 // 1 ms). It refuses frames that go back, and gives the places of lines that repeat a frame, which the caller compares and leaves out.
-func (c *Capture) settle(k *clock, rate float64, o Options) (repeated []int, err error) {
+func (c *Capture) setTimes(k *clock, rate float64, o Options) (repeated []int, err error) {
 	n := len(k.line)
 	if o.Rate > 0 {
 		if rate > 0 && math.Abs(rate-o.Rate) > 1e-6*rate {
-			c.say("rate", record.Note, "", o.Rate, "Hz", "", "%g frames/s as asked; the file says %g", o.Rate, rate)
+			c.addFinding("rate", record.Note, "", o.Rate, "Hz", "", "%g frames/s as asked; the file says %g", o.Rate, rate)
 		}
 		rate = o.Rate
 	}
@@ -101,7 +101,7 @@ func (c *Capture) preferTimes(time []float64, numbered bool, o Options) {
 	default:
 		copy(c.Time, time)
 		if numbered {
-			c.say("uneven", record.Warning, "", worst, "s", "Say with --rate how many frames a second there are, if the numbers are right and the times are not.",
+			c.addFinding("uneven", record.Warning, "", worst, "s", "Say with --rate how many frames a second there are, if the numbers are right and the times are not.",
 				"times and numbers of the frames part by up to %.4g s at %g frames/s; the times are used", worst, c.Rate)
 		}
 	}
@@ -157,7 +157,7 @@ func (c *Capture) gapsInTime() {
 		}
 	}
 	if missing > 0 {
-		c.say("time-gap", record.Warning, "", float64(missing), "frames", "A velocity across a gap is a mean over it; fit the parts before and behind it on their own.",
+		c.addFinding("time-gap", record.Warning, "", float64(missing), "frames", "A velocity across a gap is a mean over it; fit the parts before and behind it on their own.",
 			"%d frames are missing at %d places, at most %d in a row behind frame %d (%.4g s)", missing, places, worst, c.Frame[at-1], c.Time[at-1])
 	}
 }

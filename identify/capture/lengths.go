@@ -38,7 +38,7 @@ func (c *Capture) lengthIn(named string, usual string, o Options) (float64, erro
 	switch {
 	case o.Unit != "":
 		if c.Unit != "" && c.Unit != o.Unit {
-			c.say("unit", record.Note, "", lengths[o.Unit], "m", "", "lengths are read in %s as asked; the file says %s", o.Unit, c.Unit)
+			c.addFinding("unit", record.Note, "", lengths[o.Unit], "m", "", "lengths are read in %s as asked; the file says %s", o.Unit, c.Unit)
 		}
 		return lengths[o.Unit], nil
 	case known:
@@ -46,7 +46,7 @@ func (c *Capture) lengthIn(named string, usual string, o Options) (float64, erro
 	case c.Unit != "":
 		return 0, c.fail(0, "Say which it is with --unit mm, or m, cm, in, ft.", "lengths are in %q, which is no unit that is known here", c.Unit)
 	}
-	c.say("unit", record.Warning, "", lengths[usual], "m", "Say which it is with --unit if that is wrong.", "the file names no unit of length; %s is assumed", usual)
+	c.addFinding("unit", record.Warning, "", lengths[usual], "m", "Say which it is with --unit if that is wrong.", "the file names no unit of length; %s is assumed", usual)
 	return lengths[usual], nil
 }
 

@@ -45,16 +45,16 @@ func Groups(c *Capture) []Group {
 	pairs := rigidPairs(c, least)
 	byPlace := map[[2]int]*rigidPair{}
 	for i := range pairs {
-		byPlace[pairs[i].at] = &pairs[i]
+		byPlace[pairs[i].markers] = &pairs[i]
 	}
 	pair := func(i, j int) *rigidPair { return byPlace[[2]int{min(i, j), max(i, j)}] }
 	taken := make([]bool, len(c.Markers))
 	var out []Group
 	for _, first := range pairs {
-		if taken[first.at[0]] || taken[first.at[1]] {
+		if taken[first.markers[0]] || taken[first.markers[1]] {
 			continue
 		}
-		g := Group{Markers: []int{first.at[0], first.at[1]}, Size: first.length, Scatter: first.spread}
+		g := Group{Markers: []int{first.markers[0], first.markers[1]}, Size: first.length, Scatter: first.spread}
 		most := likeFirst*first.spread + least
 		for k := range c.Markers {
 			if taken[k] || slices.Contains(g.Markers, k) || slices.ContainsFunc(g.Markers, func(m int) bool { p := pair(m, k); return p == nil || p.spread > most }) {
@@ -85,7 +85,7 @@ func Groups(c *Capture) []Group {
 
 // rigidPair is a distance that stays.
 type rigidPair struct {
-	at             [2]int
+	markers        [2]int
 	length, spread float64 // m
 }
 
@@ -110,7 +110,7 @@ func rigidPairs(c *Capture, least float64) (out []rigidPair) {
 			if len(d) < groupLeast {
 				continue
 			}
-			p := rigidPair{at: [2]int{i, j}}
+			p := rigidPair{markers: [2]int{i, j}}
 			low, middle := numeric.QuantileInPlace(d, 0.05), numeric.QuantileInPlace(d, 0.5)
 			p.length, p.spread = middle, numeric.QuantileInPlace(d, 0.95)-low
 			if p.spread <= max(least, rigidShare*p.length) && p.length > 0 {

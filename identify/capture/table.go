@@ -16,7 +16,7 @@ const ownFirst = "# motion capture in SI (version 1)"
 // tableHeader is what the head of a table says.
 type tableHeader struct {
 	cells, units []string
-	own          bool    // written by WriteCSV: names are taken as they are
+	ownFormat    bool    // written by WriteCSV: names are taken as they are
 	rate         float64 // Hz, of WriteCSV; 0: not said
 	row          []string
 	line         int
@@ -38,7 +38,7 @@ func tableHead(data []byte) (h tableHeader, ok bool) {
 		return h, false
 	}
 	for _, t := range h.things() {
-		if t.whole('p') || t.whole('q') {
+		if t.isComplete('p') || t.isComplete('q') {
 			return h, true
 		}
 	}
@@ -55,11 +55,11 @@ func (h *tableHeader) read(r *rows) error {
 		if text, comment := strings.CutPrefix(cells[0], "#"); comment {
 			rest := strings.TrimSpace(text)
 			if cells[0] == ownFirst {
-				h.own = true
+				h.ownFormat = true
 			} else if rate, ok := strings.CutPrefix(rest, "rate [Hz]:"); ok {
 				h.rate, _ = strconv.ParseFloat(strings.TrimSpace(rate), 64)
 			}
-			if cells[0] = rest; len(cells) < 3 || h.own {
+			if cells[0] = rest; len(cells) < 3 || h.ownFormat {
 				continue // a remark; a line with columns may well be the names
 			}
 		}
@@ -95,11 +95,11 @@ type thing struct {
 	position [3]int
 	rotation [4]int
 	unit     string
-	counted  bool // q0 … q3
+	indexed  bool // q0 … q3
 	mixed    bool // positions in several units
 }
 
-func (t *thing) whole(kind rune) bool {
+func (t *thing) isComplete(kind rune) bool {
 	if kind == 'p' {
 		return !slices.Contains(t.position[:], -1)
 	}
@@ -115,7 +115,7 @@ func (h *tableHeader) things() (out []*thing) {
 			continue
 		}
 		key := f.owner
-		if h.own && f.kind == 'p' && len(lastWord(h.cells[j])) == 1 {
+		if h.ownFormat && f.kind == 'p' && len(lastWord(h.cells[j])) == 1 {
 			key += "\x00marker" // a marker and a body may have one name
 		}
 		t := known[key]
@@ -129,7 +129,7 @@ func (h *tableHeader) things() (out []*thing) {
 			t.mixed = t.mixed || slices.Max(t.position[:]) >= 0 && t.unit != f.unit
 			at, t.unit = t.position[:], f.unit
 		}
-		t.counted = t.counted || f.index
+		t.indexed = t.indexed || f.index
 		if at[f.axis] < 0 {
 			at[f.axis] = j
 		}
@@ -167,7 +167,7 @@ func (h *tableHeader) field(j int) (f field) {
 		unit = strings.Trim(cell(h.units, j), "[]()")
 	}
 	f = field{unit: unit}
-	if h.own {
+	if h.ownFormat {
 		i := strings.LastIndexByte(name, '.')
 		f.word(name[i+1:], "")
 		if f.owner = name[:max(i, 0)]; i < 0 && (f.kind == 'p' || f.kind == 'q') {
@@ -257,7 +257,7 @@ func (c *Capture) readTable(data []byte, o Options) error {
 	if err != nil {
 		return err
 	}
-	if h.own && h.rate > 0 && usable(h.rate) {
+	if h.ownFormat && h.rate > 0 && usable(h.rate) {
 		return c.ownClock(k, h.rate)
 	}
 	return c.settleLines(k, 0, o)
@@ -272,27 +272,27 @@ func (c *Capture) columnsTable(h *tableHeader, p *columns, o Options) error {
 		if t.mixed {
 			return c.fail(h.line, "Bring them to one unit.", "the coordinates of %q are in different units", name)
 		}
-		if t.whole('p') {
+		if t.isComplete('p') {
 			if unit != "" && t.unit != unit || unitLess && t.unit != "" {
 				return c.fail(h.line, "Bring them to one unit.", "positions are in %q and in %q", unit, t.unit)
 			}
 			unit, unitLess = t.unit, t.unit == ""
 		}
 		switch {
-		case t.whole('q'):
+		case t.isComplete('q'):
 			b := bodyColumns{name: name, position: nowhereColumns, rotation: t.rotation}
-			if t.whole('p') {
+			if t.isComplete('p') {
 				b.position = t.position
 			}
-			if b.name == "" && !h.own {
+			if b.name == "" && !h.ownFormat {
 				b.name = "body"
 			}
-			if t.counted {
-				c.say("quaternion-order", record.Warning, b.name, 0, "", "Name the columns qx, qy, qz, qw.", "q0 is taken for the scalar part of the quaternion")
+			if t.indexed {
+				c.addFinding("quaternion-order", record.Warning, b.name, 0, "", "Name the columns qx, qy, qz, qw.", "q0 is taken for the scalar part of the quaternion")
 			}
 			p.bodies = append(p.bodies, b)
-		case t.whole('p'):
-			if name == "" && !h.own {
+		case t.isComplete('p'):
+			if name == "" && !h.ownFormat {
 				name = "point"
 			}
 			p.points = append(p.points, pointColumns{name, t.position})
@@ -305,7 +305,7 @@ func (c *Capture) columnsTable(h *tableHeader, p *columns, o Options) error {
 	}
 	var err error
 	if unit != "" || unitLess {
-		if h.own {
+		if h.ownFormat {
 			unit = "m"
 		}
 		if p.length, err = c.lengthIn(unit, "m", o); err != nil {
@@ -327,9 +327,9 @@ func (c *Capture) columnsTable(h *tableHeader, p *columns, o Options) error {
 			p.frame = j
 		case h.row != nil && (&rows{}).isNumber(cell(h.row, j)):
 			short, _ := cutUnit(name)
-			p.signals = append(p.signals, signalColumns{name: short, unit: f.unit, at: j})
+			p.signals = append(p.signals, signalColumns{name: short, unit: f.unit, column: j})
 		case name != "":
-			c.say("left-out", record.Note, name, 1, "columns", "", "column %q holds no number in its first line and is left out", name)
+			c.addFinding("left-out", record.Note, name, 1, "columns", "", "column %q holds no number in its first line and is left out", name)
 		}
 	}
 	return nil

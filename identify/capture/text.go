@@ -13,10 +13,10 @@ import (
 
 // rows reads the lines of a text as cells, trimmed; blank lines are left out.
 type rows struct {
-	csv  *csv.Reader
-	line int  // of the row that was read last, 1-based
-	semi bool // the separator is no comma: a comma in a number is its decimal sign
-	back []string
+	csv         *csv.Reader
+	line        int  // of the row that was read last, 1-based
+	semi        bool // the separator is no comma: a comma in a number is its decimal sign
+	unreadCells []string
 }
 
 // newRows finds the separator of a text.
@@ -51,8 +51,8 @@ func separator(data []byte) rune {
 
 // read gives the next line that is not empty; io.EOF at the end. The slice is used again by the next call, the strings are not.
 func (r *rows) read() ([]string, error) {
-	if back := r.back; back != nil {
-		r.back = nil
+	if back := r.unreadCells; back != nil {
+		r.unreadCells = nil
 		return back, nil
 	}
 	cells, err := r.csv.Read()
@@ -72,7 +72,7 @@ func (r *rows) read() ([]string, error) {
 }
 
 // unread makes the line that was read last the next one.
-func (r *rows) unread(cells []string) { r.back = cells }
+func (r *rows) unread(cells []string) { r.unreadCells = cells }
 
 // numbered is a name for the n-th thing of that name.
 func numbered(name string, n int) string { return fmt.Sprintf("%s (%d)", name, n) }

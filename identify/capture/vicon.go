@@ -53,10 +53,10 @@ func (c *Capture) readVicon(data []byte, o Options) error {
 // viconPart is one section.
 type viconPart struct {
 	Capture
-	title string
-	line  int
-	sub   []float64 // number of the sample within its frame, by line
-	first bool      // its frames are those of the whole
+	title         string
+	line          int
+	sub           []float64 // number of the sample within its frame, by line
+	definesFrames bool      // its frames are those of the whole
 }
 
 // rateVicon reads the line with a rate.
@@ -106,7 +106,7 @@ func (c *Capture) partVicon(r *rows, part *viconPart, o Options) ([]string, erro
 	if err != nil {
 		return nil, err
 	}
-	p.signals = append(p.signals, signalColumns{name: "sub frame", at: 1})
+	p.signals = append(p.signals, signalColumns{name: "sub frame", column: 1})
 	k, next, err := part.lines(r, p, func(cells []string) bool { return blank(cells[1:]) && !r.isNumber(cells[0]) })
 	if err != nil {
 		return nil, err
@@ -163,7 +163,7 @@ func (c *Capture) columnsVicon(part *viconPart, names, axes, units []string, o O
 				}
 				b.turn = rotationVector(scale)
 				if len(p.bodies) == 0 {
-					c.say("rotation-vector", record.Note, name, 0, "", "Export quaternions (RW) where the program can.", "RX, RY, RZ are read as a rotation vector, its length the angle (helical angles)")
+					c.addFinding("rotation-vector", record.Note, name, 0, "", "Export quaternions (RW) where the program can.", "RX, RY, RZ are read as a rotation vector, its length the angle (helical angles)")
 				}
 			}
 			p.bodies = append(p.bodies, b)
@@ -180,7 +180,7 @@ func (c *Capture) columnsVicon(part *viconPart, names, axes, units []string, o O
 		}
 		for i := j; i < to; i++ {
 			if !slices.Contains(used, i) && axes[i] != "" {
-				p.signals = append(p.signals, signalColumns{name: strings.TrimPrefix(name+"."+axes[i], "."), unit: cell(units, i), at: i})
+				p.signals = append(p.signals, signalColumns{name: strings.TrimPrefix(name+"."+axes[i], "."), unit: cell(units, i), column: i})
 			}
 		}
 		j = to

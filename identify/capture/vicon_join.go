@@ -16,14 +16,14 @@ func (c *Capture) joinVicon(parts []*viconPart, o Options) error {
 		if len(p.Time) > 0 {
 			return false
 		}
-		c.say("empty-section", record.Warning, "", 0, "", "", "the section %s in line %d holds no frame", p.title, p.line)
+		c.addFinding("empty-section", record.Warning, "", 0, "", "", "the section %s in line %d holds no frame", p.title, p.line)
 		return true
 	})
 	if len(parts) == 0 {
 		return nil // no frame: said by Decode
 	}
 	base := parts[max(slices.IndexFunc(parts, func(p *viconPart) bool { return len(p.Markers)+len(p.Bodies) > 0 }), 0)]
-	base.first = true
+	base.definesFrames = true
 	c.Rate, c.Frame, c.Time = base.Rate, base.Frame, base.Time
 	for _, p := range parts {
 		c.Findings = append(c.Findings, p.Findings...)
@@ -45,12 +45,12 @@ func (c *Capture) placeFrames(p *viconPart) error {
 	if len(p.Markers)+len(p.Bodies) == 0 {
 		return nil
 	}
-	if p.first || slices.Equal(p.Frame, c.Frame) {
+	if p.definesFrames || slices.Equal(p.Frame, c.Frame) {
 		c.Markers, c.Bodies = append(c.Markers, p.Markers...), append(c.Bodies, p.Bodies...)
 		return nil
 	}
 	n := len(c.Frame)
-	if n*(len(p.Markers)+len(p.Bodies)) > mostPoints {
+	if n*(len(p.Markers)+len(p.Bodies)) > maxPoints {
 		return c.fail(p.line, "Export the sections into files of their own.", "the %s have other frames than the section before", p.title)
 	}
 	at, strangers := make([]int, len(p.Frame)), 0
@@ -80,7 +80,7 @@ func (c *Capture) placeFrames(p *viconPart) error {
 		c.Bodies = append(c.Bodies, out)
 	}
 	if strangers > 0 {
-		c.say("frames-differ", record.Warning, "", float64(strangers), "frames", "Export all sections over the same frames.", "%d frames of the %s are not among the frames of the section before and are left out", strangers, p.title)
+		c.addFinding("frames-differ", record.Warning, "", float64(strangers), "frames", "Export all sections over the same frames.", "%d frames of the %s are not among the frames of the section before and are left out", strangers, p.title)
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 // numbers back, bit for bit. Analog channels and events are not in it.
 func WriteCSV(w io.Writer, c *Capture) error {
 	buffer := bufio.NewWriter(w)
-	fmt.Fprintf(buffer, "%s\n# rate [Hz]: %s\n", ownFirst, exact(c.Rate))
+	fmt.Fprintf(buffer, "%s\n# rate [Hz]: %s\n", ownFirst, formatExact(c.Rate))
 	out := csv.NewWriter(buffer)
 	row := []string{"frame", "time [s]"}
 	named := func(name, unit string, axes ...string) {
@@ -36,11 +36,11 @@ func WriteCSV(w io.Writer, c *Capture) error {
 		return err
 	}
 	for k := range c.Time {
-		row = append(row[:0], strconv.Itoa(c.Frame[k]), exact(c.Time[k]))
+		row = append(row[:0], strconv.Itoa(c.Frame[k]), formatExact(c.Time[k]))
 		put := func(seen bool, xs ...float64) {
 			for _, x := range xs {
 				if seen {
-					row = append(row, exact(x))
+					row = append(row, formatExact(x))
 				} else {
 					row = append(row, "")
 				}
@@ -69,8 +69,8 @@ func WriteCSV(w io.Writer, c *Capture) error {
 	return buffer.Flush()
 }
 
-// exact writes a number so that it is read back bit for bit.
-func exact(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+// formatExact writes a number so that it is read back bit for bit.
+func formatExact(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
 // plainName keeps a name on its line.
 func plainName(name string) string {

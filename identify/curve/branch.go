@@ -31,38 +31,38 @@ type branches struct {
 	start          int    // ζ_0; behind it the x_j, j = 1 …
 	n              int    // parameters
 
-	x, at0 []float64 // m: displacement, X
-	lead   []float64 // N: f'·(x − X)
-	zdot   []float64 // m/s: rate of the bristle
-	part   []int     // piece of the sample
-	dir    []float64 // of the pieces
-	first  float64   // m, where the first piece begins
+	x, at0       []float64 // m: displacement, X
+	tangentForce []float64 // N: f'·(x − X)
+	zdot         []float64 // m/s: rate of the bristle
+	part         []int     // piece of the sample
+	dir          []float64 // of the pieces
+	firstX       float64   // m, where the first piece begins
 
-	dz   []float64 // derivatives of ζ at the start of the current piece
-	next []float64
+	dz     []float64 // derivatives of ζ at the start of the current piece
+	nextDz []float64
 }
 
 func (b *branches) copy() *branches {
 	c := *b
-	c.dz, c.next = make([]float64, b.n), make([]float64, b.n)
+	c.dz, c.nextDz = make([]float64, b.n), make([]float64, b.n)
 	return &c
 }
 
 // at writes the forces.
 func (b *branches) at(theta, f, j []float64) engine.Status {
 	off := theta[b.offset]
-	xj, zeta, place, cur := b.first, theta[b.start], -1, 0 // place: of x_j, which the first piece does not have
+	xj, zeta, place, cur := b.firstX, theta[b.start], -1, 0 // place: of x_j, which the first piece does not have
 	clear(b.dz)
 	b.dz[b.start] = 1
 	for k := range f {
 		for cur < b.part[k] { // the next piece begins
 			turn := b.start + 1 + cur
-			g := b.next
+			g := b.nextDz
 			clear(g)
 			end, slope := b.force(theta, b.dir[cur], theta[turn], xj, zeta, place, g)
 			g[turn] += slope
 			zeta, xj, place = end, theta[turn], turn
-			b.dz, b.next = g, b.dz
+			b.dz, b.nextDz = g, b.dz
 			cur++
 		}
 		var g []float64
@@ -72,7 +72,7 @@ func (b *branches) at(theta, f, j []float64) engine.Status {
 			g[b.rate] += b.zdot[k]
 		}
 		val, _ := b.force(theta, b.dir[cur], b.at0[k], xj, zeta, place, g)
-		f[k] = val + b.lead[k] + off + theta[b.rate]*b.zdot[k]
+		f[k] = val + b.tangentForce[k] + off + theta[b.rate]*b.zdot[k]
 	}
 	return engine.OK
 }
@@ -81,7 +81,7 @@ func (b *branches) at(theta, f, j []float64) engine.Status {
 func (b *branches) force(theta []float64, s, x, xj, zeta float64, place int, g []float64) (f, slope float64) {
 	lv := b.level[direction(s)]
 	sigma0, fs := theta[b.sigma0], theta[lv]
-	f, slope = b.on(theta, s, x, xj, zeta)
+	f, slope = b.branchForce(theta, s, x, xj, zeta)
 	if g != nil {
 		way := s * (x - xj)
 		e := math.Exp(-max(sigma0*way/fs, -30))
@@ -98,8 +98,8 @@ func (b *branches) force(theta []float64, s, x, xj, zeta float64, place int, g [
 	return f, slope
 }
 
-// on is f and f' at x on the piece with direction s that begins at xj with the bristle force zeta.
-func (b *branches) on(theta []float64, s, x, xj, zeta float64) (f, slope float64) {
+// branchForce is f and f' at x on the piece with direction s that begins at xj with the bristle force zeta.
+func (b *branches) branchForce(theta []float64, s, x, xj, zeta float64) (f, slope float64) {
 	sigma0, fs := theta[b.sigma0], theta[b.level[direction(s)]]
 	d := (zeta - s*fs) * math.Exp(-max(sigma0*s*(x-xj)/fs, -30)) // kept finite far behind a reversal
 	return s*fs + d, -d * s * sigma0 / fs

@@ -172,8 +172,8 @@ func TestStaticCoverage(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(s.Refused) > 0 {
-				t.Errorf("draw %d: refused %v", seed, s.Refused)
+			if len(s.Unidentifiable) > 0 {
+				t.Errorf("draw %d: refused %v", seed, s.Unidentifiable)
 			}
 			if said := len(s.Notes) > 0; said != k.strange {
 				t.Errorf("draw %d: %q", seed, s.Notes)

@@ -50,8 +50,8 @@ type system struct {
 // series are rows [from, to) whose noise depends on its own past, r_k = rho·r_{k−1} + something new. They are fitted by what is new,
 // which has the same variance by (r_k − rho·r_{k−1})/√(1 − rho²).
 type series struct {
-	from, to int
-	rho      float64
+	start, stop int
+	rho         float64
 }
 
 // renew replaces numbers of the rows by what is new in them.
@@ -61,7 +61,7 @@ func (s *system) renew(r []float64) {
 			continue
 		}
 		scale := 1 / math.Sqrt(1-x.rho*x.rho)
-		for k := x.to - 1; k > x.from; k-- {
+		for k := x.stop - 1; k > x.start; k-- {
 			r[k] = scale * (r[k] - x.rho*r[k-1])
 		}
 	}
@@ -69,18 +69,18 @@ func (s *system) renew(r []float64) {
 
 // evaluator is a system at work.
 type evaluator struct {
-	s          *system
-	m          model
-	at         []int // places of the free parameters
-	theta      []float64
-	f, r, full []float64
-	columns    [][]float64
+	s                  *system
+	m                  model
+	freePlaces         []int // places of the free parameters
+	theta              []float64
+	f, r, fullJacobian []float64
+	columns            [][]float64
 }
 
 func (s *system) evaluator() *evaluator {
 	_, at := fit.Free(s.params)
 	n := len(s.y)
-	e := &evaluator{s: s, m: s.model(), at: at, theta: fit.Values(s.params), f: make([]float64, n), r: make([]float64, n), full: make([]float64, n*len(s.params))}
+	e := &evaluator{s: s, m: s.model(), freePlaces: at, theta: fit.Values(s.params), f: make([]float64, n), r: make([]float64, n), fullJacobian: make([]float64, n*len(s.params))}
 	for range at {
 		e.columns = append(e.columns, make([]float64, n))
 	}
@@ -94,12 +94,12 @@ func (e *evaluator) Residuals(theta, r []float64) engine.Status { return e.evalu
 
 // Columns are the derivatives of Residuals, which are in r then.
 func (e *evaluator) Columns(theta []float64) ([][]float64, engine.Status) {
-	clear(e.full)
-	st := e.evaluate(theta, e.r, e.full)
-	for j, p := range e.at {
+	clear(e.fullJacobian)
+	st := e.evaluate(theta, e.r, e.fullJacobian)
+	for j, p := range e.freePlaces {
 		c := e.columns[j]
 		for k, w := range e.s.w {
-			if c[k] = e.full[k*len(e.theta)+p] * w; !(math.Abs(c[k]) < huge) {
+			if c[k] = e.fullJacobian[k*len(e.theta)+p] * w; !(math.Abs(c[k]) < huge) {
 				c[k], st = 0, engine.NonFinite
 			}
 		}
@@ -110,7 +110,7 @@ func (e *evaluator) Columns(theta []float64) ([][]float64, engine.Status) {
 
 // evaluate writes the residuals, and the derivatives of the model unless full is nil.
 func (e *evaluator) evaluate(theta, r, full []float64) engine.Status {
-	for i, p := range e.at {
+	for i, p := range e.freePlaces {
 		e.theta[p] = theta[i]
 	}
 	st := e.m.at(e.theta, e.f, full)
@@ -131,7 +131,7 @@ func (s *system) solve(ctx context.Context, watch fit.Watch) (*fit.Solution, err
 	if len(free) == 0 {
 		return nil, fit.Refuse("every parameter is fixed: free at least one")
 	}
-	p := &fit.Problem{Params: free, Rows: len(s.y), Unit: s.unit, New: func() fit.Evaluator { return s.evaluator() }}
+	p := &fit.Problem{Params: free, Rows: len(s.y), Unit: s.unit, NewEvaluator: func() fit.Evaluator { return s.evaluator() }}
 	sol, err := (&fit.LM{}).Fit(ctx, p, watch)
 	if err != nil {
 		return nil, err
@@ -140,7 +140,7 @@ func (s *system) solve(ctx context.Context, watch fit.Watch) (*fit.Solution, err
 	for i, k := range at {
 		params[k].Value = sol.Params[i].Value
 	}
-	sol.Params, sol.Free, sol.Objective = params, at, "half the sum of squares"
+	sol.Params, sol.FreeParams, sol.Objective = params, at, "half the sum of squares"
 	sol.Measured = floats.MulTo(make([]float64, len(s.y)), s.y, s.w)
 	sol.Compute = time.Since(began)
 	return sol, nil
@@ -157,15 +157,15 @@ func check(params []fit.Param, method string, known ...string) error {
 	return cmp.Or(bad.OrNil(), fit.Check(params))
 }
 
-// most is the largest number that a record may hold here: its square and sums of it are finite.
-const most = 1e60
+// maxNumber is the largest number that a record may hold here: its square and sums of it are finite.
+const maxNumber = 1e60
 
 // sane refuses a channel with numbers that no instrument gives.
 func sane(d *record.Record, channels ...[]float64) error {
 	for _, x := range channels {
 		for k, a := range x {
-			if !(math.Abs(a) < most) {
-				return d.Fail(0, "Look at that row of the file, or cut it out with data.rows.", "sample %d is %g: want finite numbers, below %g", k+1, a, most)
+			if !(math.Abs(a) < maxNumber) {
+				return d.Fail(0, "Look at that row of the file, or cut it out with data.rows.", "sample %d is %g: want finite numbers, below %g", k+1, a, maxNumber)
 			}
 		}
 	}

@@ -43,7 +43,7 @@ func Joint(ctx context.Context, points []Point, recs []*record.Record, params []
 	if err != nil {
 		return nil, err
 	}
-	if err := e.enough(); err != nil {
+	if err := e.checkSpeeds(); err != nil {
 		return nil, err
 	}
 	loops, err := newLoops(recs, o.Loop)
@@ -71,13 +71,13 @@ func Joint(ctx context.Context, points []Point, recs []*record.Record, params []
 	if err != nil {
 		return nil, err
 	}
-	sol.Known = true // the noise of both was found before
+	sol.NoiseKnown = true // the noise of both was found before
 	own, zero, se := fit.Index(sol.Params, "offset"), sol.Params[loops[0].offset].Value, t.se(sol, loops[0].offset)
 	t.finish(sol)
-	if e.params = sol.Params; !e.m.flat {
+	if e.params = sol.Params; !e.m.flatCurve {
 		e.weakSpeed(sol)
 	}
-	t.fast(sol, e.m)
+	t.warnFastLoop(sol, e.m)
 	if sol.Extra["loop_offset"] = zero; own >= 0 {
 		apart := zero - sol.Params[own].Value
 		if d := math.Hypot(se, t.se(sol, own)); math.Abs(apart) > 4*d {
@@ -99,7 +99,7 @@ func (e *staticFit) believe(sol *fit.Solution) {
 	for k, r := range sol.Residual {
 		s, top = s+r*r, max(top, math.Abs(e.y[k]*e.w[k]))
 	}
-	factor := max(math.Sqrt(s/float64(max(1, len(e.y)-len(sol.Free)))), 1e-9*top)
+	factor := max(math.Sqrt(s/float64(max(1, len(e.y)-len(sol.FreeParams)))), 1e-9*top)
 	if e.se == nil {
 		e.se = slices.Repeat([]float64{1}, len(e.y))
 	}
@@ -108,9 +108,9 @@ func (e *staticFit) believe(sol *fit.Solution) {
 	e.weigh()
 }
 
-// fast warns of a loop in which the bristles felt the fall of the Stribeck curve.
-func (t *tied) fast(sol *fit.Solution, m *staticMap) {
-	if m.flat || m.side[0].vs < 0 {
+// warnFastLoop warns of a loop in which the bristles felt the fall of the Stribeck curve.
+func (t *tied) warnFastLoop(sol *fit.Solution, m *staticMap) {
+	if m.flatCurve || m.side[0].vs < 0 {
 		return
 	}
 	theta := fit.Values(sol.Params)

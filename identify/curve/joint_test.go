@@ -231,7 +231,7 @@ func TestJointReachesTheCramerRaoBound(t *testing.T) {
 				if !refused(s, "sigma1") {
 					t.Errorf("sigma1 is not refused")
 				}
-				for _, r := range s.Refused {
+				for _, r := range s.Unidentifiable {
 					if len(r.Names) != 1 || r.Names[0] != "sigma1" {
 						t.Errorf("refused: %+v", r)
 					}

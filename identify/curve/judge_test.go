@@ -33,7 +33,7 @@ func TestSolutionsCanBeJudged(t *testing.T) {
 		}
 		for _, e := range a.Estimates {
 			free := false
-			for _, k := range s.Free {
+			for _, k := range s.FreeParams {
 				free = free || s.Params[k].Name == e.Name
 			}
 			if !free {

@@ -40,7 +40,7 @@ type loop struct {
 	u           []float64 // N
 	v, udot     []float64 // m/s and N/s, smoothed
 	rig         float64   // N/m, 0: rigid
-	begin       []int     // first row of every piece
+	pieceStarts []int     // first row of every piece
 	relaxed     bool      // ζ_0 is zero
 	turnX       []float64 // m, displacement of the reversals as measured
 	reach, span float64   // m and N, ranges
@@ -79,18 +79,18 @@ func newLoop(d *record.Record, o LoopOptions) (*loop, error) {
 	every := (n + loopRows - 1) / loopRows
 	// a few samples before the first reversal or after the last are no branch
 	from, least := 0, partRows*every
-	if len(turns) > 0 && turns[0].from < least {
-		from, turns, l.relaxed = turns[0].to, turns[1:], false
+	if len(turns) > 0 && turns[0].start < least {
+		from, turns, l.relaxed = turns[0].stop, turns[1:], false
 	}
 	start := from
-	if k := len(turns) - 1; k >= 0 && n-turns[k].to < least {
-		n, turns = turns[k].from, turns[:k]
+	if k := len(turns) - 1; k >= 0 && n-turns[k].stop < least {
+		n, turns = turns[k].start, turns[:k]
 	}
 	for p := 0; p <= len(turns); p++ {
 		to, next := n, n
 		if p < len(turns) {
-			to, next = turns[p].from, turns[p].to
-			l.turnX = append(l.turnX, stat.Mean(d.Position[turns[p].from:turns[p].to], nil))
+			to, next = turns[p].start, turns[p].stop
+			l.turnX = append(l.turnX, stat.Mean(d.Position[turns[p].start:turns[p].stop], nil))
 			l.dir = append(l.dir, turns[p].dir)
 		} else if p > 0 {
 			l.dir = append(l.dir, -turns[p-1].dir)
@@ -100,7 +100,7 @@ func newLoop(d *record.Record, o LoopOptions) (*loop, error) {
 		if to-from < least {
 			return nil, d.Fail(0, "Sample faster or draw slower.", "%d samples between two reversals of the force, want at least %d", to-from, partRows)
 		}
-		l.begin = append(l.begin, len(l.u))
+		l.pieceStarts = append(l.pieceStarts, len(l.u))
 		v, rate := slopeOf(d.Position[from:to], d.Dt), slopeOf(d.Force[from:to], d.Dt)
 		for k := from; k+every <= to; k += every {
 			l.x = append(l.x, stat.Mean(d.Position[k:k+every], nil))
@@ -115,24 +115,24 @@ func newLoop(d *record.Record, o LoopOptions) (*loop, error) {
 	if o.Rig > 0 {
 		floats.AddScaled(l.x, -1/o.Rig, l.u)
 		for j, t := range turns {
-			l.turnX[j] -= stat.Mean(d.Force[t.from:t.to], nil) / o.Rig
+			l.turnX[j] -= stat.Mean(d.Force[t.start:t.stop], nil) / o.Rig
 		}
 	}
 	root := math.Sqrt(float64(every))
 	l.noiseX, l.noiseU, l.dt = l.noiseX/root, l.noiseU/root, d.Dt*float64(every)
-	l.first = d.Position[start] // where the record begins, not the mean of its first samples
+	l.firstX = d.Position[start] // where the record begins, not the mean of its first samples
 	if o.Rig > 0 {
-		l.first -= d.Force[start] / o.Rig
+		l.firstX -= d.Force[start] / o.Rig
 	}
 	l.at0 = slices.Clone(l.x)
-	l.lead, l.zdot = make([]float64, len(l.x)), make([]float64, len(l.x))
+	l.tangentForce, l.zdot = make([]float64, len(l.x)), make([]float64, len(l.x))
 	return l, nil
 }
 
 // turn is a reversal of the force: the samples at its extreme, which belong to neither side, and the direction before.
 type turn struct {
-	from, to int
-	dir      float64
+	start, stop int
+	dir         float64
 }
 
 // reversals finds where the smoothed force turns round by more than noise and than a small part of its range. A hold at
@@ -160,33 +160,33 @@ func reversals(d *record.Record, noise, span float64) ([]turn, error) {
 		}
 		switch {
 		case dir >= 0 && s[hi]-a > swing && (dir > 0 || hi > lo):
-			turns = append(turns, turn{from: hi, to: hi + 1, dir: 1})
+			turns = append(turns, turn{start: hi, stop: hi + 1, dir: 1})
 			dir, lo = -1, k
 		case dir <= 0 && a-s[lo] > swing && (dir < 0 || lo > hi):
-			turns = append(turns, turn{from: lo, to: lo + 1, dir: -1})
+			turns = append(turns, turn{start: lo, stop: lo + 1, dir: -1})
 			dir, hi = 1, k
 		}
 	}
 	// before the first turn there is a swing as well, or the record begins with it
-	if len(turns) > 0 && math.Abs(s[turns[0].from]-s[0]) < swing {
+	if len(turns) > 0 && math.Abs(s[turns[0].start]-s[0]) < swing {
 		turns = turns[1:]
 	}
 	for i := range turns {
 		t := &turns[i]
-		top := s[t.from]
+		top := s[t.start]
 		left, right := 0, len(s)
 		if i > 0 {
-			left = turns[i-1].to
+			left = turns[i-1].stop
 		}
 		if i+1 < len(turns) {
-			right = turns[i+1].from
+			right = turns[i+1].start
 		}
 		near := func(k int) bool { return math.Abs(s[k]-top) <= hold }
-		for t.from-1 > left && near(t.from-1) {
-			t.from--
+		for t.start-1 > left && near(t.start-1) {
+			t.start--
 		}
-		for t.to < right && near(t.to) {
-			t.to++
+		for t.stop < right && near(t.stop) {
+			t.stop++
 		}
 	}
 	if len(turns) > 200 {
@@ -225,8 +225,8 @@ func sums(x []float64, power int) []float64 {
 
 // end is the row behind the last of a branch.
 func (l *loop) end(p int) int {
-	if p+1 < len(l.begin) {
-		return l.begin[p+1]
+	if p+1 < len(l.pieceStarts) {
+		return l.pieceStarts[p+1]
 	}
 	return len(l.u)
 }
@@ -254,11 +254,11 @@ func (l *loop) place(theta, w []float64, scale float64) {
 	if l.rig > 0 {
 		soft = 1 / l.rig
 	}
-	xj, zeta, cur := l.first, theta[l.start], 0
+	xj, zeta, cur := l.firstX, theta[l.start], 0
 	for k := range l.x {
 		for cur < l.part[k] {
 			next := theta[l.start+1+cur]
-			zeta, _ = l.on(theta, l.dir[cur], next, xj, zeta)
+			zeta, _ = l.branchForce(theta, l.dir[cur], next, xj, zeta)
 			xj = next
 			cur++
 		}
@@ -267,16 +267,16 @@ func (l *loop) place(theta, w []float64, scale float64) {
 		var slope, variance float64
 		for range 4 {
 			var f float64
-			f, slope = l.on(theta, s, at, xj, zeta)
+			f, slope = l.branchForce(theta, s, at, xj, zeta)
 			slope = max(slope, 0)
 			variance = math.Pow(1+slope*soft, 2)*vu + slope*slope*vx
 			shared := slope*vx + (slope*soft+1)*soft*vu // covariance of the misfit and the error of x
 			misfit := f + slope*(l.x[k]-at) + off + rate*l.udot[k]/sigma0 - l.u[k]
 			at = l.x[k] - shared/variance*misfit
 		}
-		_, slope = l.on(theta, s, at, xj, zeta)
+		_, slope = l.branchForce(theta, s, at, xj, zeta)
 		l.at0[k] = at
-		l.lead[k] = slope * (l.x[k] - at)
+		l.tangentForce[k] = slope * (l.x[k] - at)
 		l.zdot[k] = l.udot[k] / sigma0 // the force of the bristle is that of the drive
 		w[k] = 1 / (scale * math.Sqrt(variance))
 	}
@@ -285,14 +285,14 @@ func (l *loop) place(theta, w []float64, scale float64) {
 // course is the loop as measured, and the force of the parameters theta at the same displacements.
 func (l *loop) course(theta []float64) fit.Loop {
 	out := fit.Loop{Displacement: l.x, Force: l.u, Model: make([]float64, len(l.x))}
-	xj, zeta, cur := l.first, theta[l.start], 0
+	xj, zeta, cur := l.firstX, theta[l.start], 0
 	for k, x := range l.x {
 		for ; cur < l.part[k]; cur++ {
 			next := theta[l.start+1+cur]
-			zeta, _ = l.on(theta, l.dir[cur], next, xj, zeta)
+			zeta, _ = l.branchForce(theta, l.dir[cur], next, xj, zeta)
 			xj = next
 		}
-		f, _ := l.on(theta, l.dir[cur], x, xj, zeta)
+		f, _ := l.branchForce(theta, l.dir[cur], x, xj, zeta)
 		out.Model[k] = f + theta[l.offset] + theta[l.rate]*l.udot[k]/theta[l.sigma0]
 	}
 	return out

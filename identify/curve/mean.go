@@ -61,9 +61,9 @@ func autocovariance(x []float64, mean float64, k int) float64 {
 	return s / float64(len(x))
 }
 
-// past is by how much a residual takes after the one before it within its piece; 0: not beyond chance. Every smooth curve that was
-// fitted to the n residuals takes away (1 + rho)/n of it, and the ratio itself 2·rho/n (Marriott and Pope), which are put back.
-func past(fitted int, pieces ...[]float64) float64 {
+// autocorrelation is by how much a residual takes after the one before it within its piece; 0: not beyond chance. Every smooth curve
+// that was fitted to the n residuals takes away (1 + rho)/n of it, and the ratio itself 2·rho/n (Marriott and Pope), which are put back.
+func autocorrelation(fitted int, pieces ...[]float64) float64 {
 	pairs, square, n := 0.0, 0.0, 0.0
 	for _, x := range pieces {
 		for k := 1; k < len(x); k++ {

@@ -22,7 +22,7 @@ type Point struct {
 	Drift   float64 // N    change of the force within the mean that chance does not explain, part of SE; 0: none
 	Scatter float64 // m/s  standard deviation of the velocity; 0: not known
 	N       int     //      samples in the mean; 0: not known
-	From    string  //      which part of which record
+	Source  string  //      which part of which record
 }
 
 // PlateauOptions say how stretches of constant velocity are found and averaged. Bristles settle in a travel of 5·g/σ0 (theory
@@ -49,7 +49,7 @@ func Plateaus(recs []*record.Record, o PlateauOptions) ([]Point, error) {
 	}
 	var points []Point
 	for _, d := range recs {
-		if d.Steady {
+		if d.SteadyLevels {
 			if err := sane(d, d.Force, d.Velocity, d.ForceError); err != nil {
 				return nil, err
 			}
@@ -71,16 +71,16 @@ func Plateaus(recs []*record.Record, o PlateauOptions) ([]Point, error) {
 			parts = stretches(v, o.Tolerance, max(int(math.Round(o.Least/d.Dt)), 64))
 		}
 		for i, s := range parts {
-			p, ok := o.average(d, v, s)
+			p, ok := o.plateauMean(d, v, s)
 			if !ok {
 				continue
 			}
-			p.From = d.File
+			p.Source = d.File
 			if d.Piece != "" {
-				p.From += " " + d.Piece
+				p.Source += " " + d.Piece
 			}
 			if !o.Whole {
-				p.From += fmt.Sprintf(" plateau %d", i+1)
+				p.Source += fmt.Sprintf(" plateau %d", i+1)
 			}
 			points = append(points, p)
 		}
@@ -106,7 +106,7 @@ func Plateaus(recs []*record.Record, o PlateauOptions) ([]Point, error) {
 func levels(d *record.Record) []Point {
 	points := make([]Point, len(d.Force))
 	for k := range points {
-		p := Point{V: d.Velocity[k], F: d.Force[k], From: fmt.Sprintf("%s level %d", strings.TrimSpace(d.File+" "+d.Piece), k+1)}
+		p := Point{V: d.Velocity[k], F: d.Force[k], Source: fmt.Sprintf("%s level %d", strings.TrimSpace(d.File+" "+d.Piece), k+1)}
 		if d.ForceError != nil {
 			p.SE, p.Loose = d.ForceError[k], d.Count == nil
 		}
@@ -129,8 +129,8 @@ func velocityOf(d *record.Record) ([]float64, error) {
 	return numeric.Slope(d.Position, 1, d.Dt), nil
 }
 
-// average is the mean over a stretch, after what is to be left out. Too short stretches are not ok.
-func (o PlateauOptions) average(d *record.Record, v []float64, s stretch) (Point, bool) {
+// plateauMean is the mean over a stretch, after what is to be left out. Too short stretches are not ok.
+func (o PlateauOptions) plateauMean(d *record.Record, v []float64, s stretch) (Point, bool) {
 	// position, or the integral of the velocity
 	x := func(k int) float64 { return d.Position[k] }
 	if len(d.Position) == 0 {

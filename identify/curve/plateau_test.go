@@ -124,7 +124,7 @@ func TestScrewDrives(t *testing.T) {
 		{"drive1_steady_state.csv.gz", 0.1265, 0.0325},
 		{"drive3_steady_state.csv.gz", 0.0785, 0.0265},
 	} {
-		path := peer.Shared(t, "screw_drives/"+c.file)
+		path := peer.SharedRecord(t, "screw_drives/"+c.file)
 		recs, err := record.Read(path, record.Mapping{
 			Time: record.Column{Name: "time_s"}, Velocity: record.Column{Name: "velocity_rad_s"}, Force: record.Column{Name: "torque_Nm"},
 			Piece: "setpoint_rpm", Resample: true,
@@ -149,15 +149,15 @@ func TestScrewDrives(t *testing.T) {
 				t.Logf("%s %s equal weights %v: rms %.4f mN·m", c.file, law, equal, rms)
 				for i, p := range s.Params {
 					se := math.NaN()
-					for _, k := range s.Free {
+					for _, k := range s.FreeParams {
 						if k == i {
 							se = standardError(t, s, p.Name)
 						}
 					}
 					t.Logf("   %s %.4g ± %.2g", p.Name, p.Value, se)
 				}
-				for _, r := range s.Refused {
-					t.Logf("   refused %v: %s", r.Names, r.Why)
+				for _, r := range s.Unidentifiable {
+					t.Logf("   refused %v: %s", r.Names, r.Reason)
 				}
 				for _, r := range s.Notes {
 					t.Logf("   note %s", r)

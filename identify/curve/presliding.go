@@ -80,21 +80,21 @@ func Presliding(ctx context.Context, recs []*record.Record, params []fit.Param, 
 	}
 	t.finish(sol)
 	if oneWay {
-		sol.Refused = append(sol.Refused, fit.Indistinct{Names: []string{"sigma0", "Fs", "offset"},
-			Why:    "the force was drawn one way only, so a constant force (gravity, a load, the zero of the sensor) looks like more or less break-away friction; only Fs + offset and σ0/Fs are seen",
+		sol.Unidentifiable = append(sol.Unidentifiable, fit.Indistinct{Names: []string{"sigma0", "Fs", "offset"},
+			Reason: "the force was drawn one way only, so a constant force (gravity, a load, the zero of the sensor) looks like more or less break-away friction; only Fs + offset and σ0/Fs are seen",
 			Advice: "Draw the loop to and fro; or begin with relaxed bristles and say so (presliding.relaxed); or give offset if it is known."})
 	}
 
 	// an asymptote that is not seen
 	cov := fit.Covariance(sol)
-	for c, k := range sol.Free {
+	for c, k := range sol.FreeParams {
 		if k != loops[0].level[0] && k != loops[0].level[1] || oneWay {
 			continue
 		}
 		p := sol.Params[k]
 		se := stdErr(cov, c) / p.Value
 		if se > levelLimit || p.Value >= p.Hi*0.999 {
-			sol.Refused = append(sol.Refused, fit.Indistinct{Names: []string{p.Name}, Why: fmt.Sprintf("the branches are too straight: its standard error is %.0f %%", 100*min(se, 100)),
+			sol.Unidentifiable = append(sol.Unidentifiable, fit.Indistinct{Names: []string{p.Name}, Reason: fmt.Sprintf("the branches are too straight: its standard error is %.0f %%", 100*min(se, 100)),
 				Advice: "Draw the loop to 0.7 … 0.9 of break-away, or fit it together with the map of constant velocities (joint)."})
 		}
 	}
@@ -143,7 +143,7 @@ func (t *tied) refuseSigma1(sol *fit.Solution) {
 			sol.Notes = append(sol.Notes, fmt.Sprintf("%.1f %% of the force go with the rate of the bristle: the loop was drawn fast, or the rig has losses of its own; it is allowed for, but draw the loop slower", 100*share))
 		}
 	}
-	sol.Refused = append(sol.Refused, fit.Indistinct{Names: []string{"sigma1"}, Why: why, Advice: sigma1Advice})
+	sol.Unidentifiable = append(sol.Unidentifiable, fit.Indistinct{Names: []string{"sigma1"}, Reason: why, Advice: sigma1Advice})
 }
 
 // begin looks for a better start than the given one. On a branch u is a straight line over exp(−κ·|x − x_j|) with κ = σ0/Fs,
@@ -157,7 +157,7 @@ func (t *tied) begin() {
 		kappa := 0.03 / l.reach * math.Pow(1e4, float64(i)/59)
 		sum, level, weight := 0.0, [2]float64{}, [2]float64{}
 		for _, l := range t.loops {
-			for p := range l.begin {
+			for p := range l.pieceStarts {
 				a, w, rest := l.asymptote(p, kappa)
 				d := direction(l.dir[p])
 				sum, level[d], weight[d] = sum+rest, level[d]+w*a, weight[d]+w
@@ -207,7 +207,7 @@ func (t *tied) begin() {
 
 // asymptote is the level to which a branch tends at a given κ, with its weight and what is left over.
 func (l *loop) asymptote(p int, kappa float64) (level, weight, rest float64) {
-	from, to := l.begin[p], l.end(p)
+	from, to := l.pieceStarts[p], l.end(p)
 	var e, u []float64
 	for k := from; k < to; k += 1 + len(l.u)/1000 {
 		e, u = append(e, math.Exp(-max(kappa*l.dir[p]*(l.x[k]-l.x[from]), -30))), append(u, l.u[k])
@@ -227,8 +227,8 @@ func (t *tied) roughCost(theta []float64) float64 {
 	for _, l := range t.loops {
 		off := theta[l.offset]
 		for k := 0; k < len(l.u); k += 1 + len(l.u)/1000 {
-			p, from := l.part[k], l.begin[l.part[k]]
-			f, _ := l.on(theta, l.dir[p], l.x[k], l.x[from], l.u[from]-off)
+			p, from := l.part[k], l.pieceStarts[l.part[k]]
+			f, _ := l.branchForce(theta, l.dir[p], l.x[k], l.x[from], l.u[from]-off)
 			r := f + off - l.u[k]
 			cost += r * r
 		}

@@ -39,7 +39,7 @@ func TestPreslidingExact(t *testing.T) {
 					s := c.presliding(t, o, d)
 					oneWay := cycles < 0.25 && !relaxed
 					if refused(s, "offset") != oneWay || refused(s, "Fs") != oneWay || refused(s, "sigma0") != oneWay {
-						t.Errorf("%s, %g cycles, rig %g, relaxed %v: refused %v", c.name, cycles, soft, relaxed, s.Refused)
+						t.Errorf("%s, %g cycles, rig %g, relaxed %v: refused %v", c.name, cycles, soft, relaxed, s.Unidentifiable)
 					}
 					if oneWay { // then the offset has to be given
 						params := PreslidingParams([]*record.Record{d})
@@ -153,9 +153,9 @@ func TestPreslidingWithSigma1(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := estimate(t, s, "sigma1"); got != params[1].Value || refused(s, "sigma1") == fixed {
-			t.Errorf("fixed %v: sigma1 = %g, refused %v", fixed, got, s.Refused)
+			t.Errorf("fixed %v: sigma1 = %g, refused %v", fixed, got, s.Unidentifiable)
 		}
-		for _, k := range s.Free {
+		for _, k := range s.FreeParams {
 			if s.Params[k].Name == "sigma1" {
 				t.Error("sigma1 is among the free")
 			}
@@ -163,8 +163,8 @@ func TestPreslidingWithSigma1(t *testing.T) {
 		if got := estimate(t, s, "sigma0"); math.Abs(got-c.sigma0) > 0.01*c.sigma0 {
 			t.Errorf("fixed %v: sigma0 = %g ± %.2g, want %g", fixed, got, standardError(t, s, "sigma0"), c.sigma0)
 		}
-		if len(s.Params) != 4 || s.Params[1].Name != "sigma1" || len(s.Jac) != len(s.Residual)*len(s.Free) {
-			t.Errorf("parameters %v, free %v", s.Params, s.Free)
+		if len(s.Params) != 4 || s.Params[1].Name != "sigma1" || len(s.Jac) != len(s.Residual)*len(s.FreeParams) {
+			t.Errorf("parameters %v, free %v", s.Params, s.FreeParams)
 		}
 	}
 }

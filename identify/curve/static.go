@@ -21,36 +21,36 @@ var Laws = []string{"lugre", "stribeck-hess-soom", "stribeck-bo-pavelescu", "str
 var staticNames = []string{"Fc", "Fs", "vs", "Fv", "sigma2", "delta", "offset",
 	"Fc+", "Fs+", "vs+", "Fv+", "sigma2+", "Fc-", "Fs-", "vs-", "Fv-", "sigma2-"}
 
-// flat tells that friction of a law does not fall with speed.
-func flat(law string) bool { return law == "coulomb" || law == "static-coulomb-viscous" }
+// isFlat tells that friction of a law does not fall with speed.
+func isFlat(law string) bool { return law == "coulomb" || law == "static-coulomb-viscous" }
 
 // side are the places of the parameters that rule one direction, −1 where there is none.
 type side struct{ fc, fs, vs, fv int }
 
 // staticMap is the static map at given velocities.
 type staticMap struct {
-	curve  friction.Curve
-	flat   bool // no share
-	v      []float64
-	side   [2]side // forward, backward
-	delta  int
-	offset int
-	n      int // parameters
+	curve     friction.Curve
+	flatCurve bool // no share
+	v         []float64
+	side      [2]side // forward, backward
+	delta     int
+	offset    int
+	n         int // parameters
 }
 
 // bindStatic finds the parameters of the map.
 func bindStatic(law string, params []fit.Param) (*staticMap, error) {
 	curve, known := map[string]friction.Curve{"": friction.BoPavelescu, "lugre": friction.BoPavelescu, "stribeck-bo-pavelescu": friction.BoPavelescu,
 		"stribeck-hess-soom": friction.HessSoom, "stribeck-tustin": friction.Tustin}[law]
-	m := &staticMap{n: len(params), curve: curve, flat: flat(law)}
-	if !known && !m.flat {
+	m := &staticMap{n: len(params), curve: curve, flatCurve: isFlat(law)}
+	if !known && !m.flatCurve {
 		return nil, fit.Refuse("law %q has no static map to fit; there are %s", law, strings.Join(Laws, ", "))
 	}
 	at := func(names ...string) int { return fit.Index(params, names...) }
 	m.offset, m.delta = at("offset"), at("delta")
 	for i, d := range []string{"+", "-"} {
 		s := side{fc: at("Fc"+d, "Fc"), fs: at("Fs"+d, "Fs"), vs: at("vs"+d, "vs"), fv: at("Fv"+d, "sigma2"+d, "Fv", "sigma2")}
-		if m.side[i] = s; s.fc < 0 || (s.fs < 0) != (s.vs < 0) && !m.flat {
+		if m.side[i] = s; s.fc < 0 || (s.fs < 0) != (s.vs < 0) && !m.flatCurve {
 			return nil, fit.Refuse("direction %s: every static map has a Coulomb level Fc, and Fs and vs belong together: give both or none", d)
 		}
 	}
@@ -60,7 +60,7 @@ func bindStatic(law string, params []fit.Param) (*staticMap, error) {
 // share is what is left of the fall at r = |v|/vs, and its derivatives with respect to ln r and delta.
 func (m *staticMap) share(r, delta float64) (s, dr, dd float64) {
 	switch {
-	case m.flat:
+	case m.flatCurve:
 		return 0, 0, 0
 	case m.curve == friction.HessSoom:
 		s = 1 / (1 + r*r)

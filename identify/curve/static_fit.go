@@ -51,7 +51,7 @@ func Static(ctx context.Context, points []Point, params []fit.Param, o StaticOpt
 	if err != nil {
 		return nil, err
 	}
-	if err := e.enough(); err != nil {
+	if err := e.checkSpeeds(); err != nil {
 		return nil, err
 	}
 	sol, err := e.fit(ctx, watch)
@@ -136,7 +136,7 @@ func (e *staticFit) fit(ctx context.Context, watch fit.Watch) (*fit.Solution, er
 		return best, nil
 	}
 	for range 20 {
-		if !e.loose || !e.scatter(best.Residual, len(best.Free)) {
+		if !e.loose || !e.scatter(best.Residual, len(best.FreeParams)) {
 			break
 		}
 		if best, err = e.solve(ctx, watch); err != nil {
@@ -145,7 +145,7 @@ func (e *staticFit) fit(ctx context.Context, watch fit.Watch) (*fit.Solution, er
 		copy(e.params, best.Params)
 	}
 	// without scatter of their own the points speak for themselves
-	best.Known = !e.loose || e.tau == 0
+	best.NoiseKnown = !e.loose || e.tau == 0
 	best.Extra["scatter"] = e.tau
 	return best, nil
 }
@@ -186,7 +186,7 @@ func (e *staticFit) scatter(residual []float64, params int) bool {
 func usable(points []Point) (used []Point, notes []string, err error) {
 	for i, p := range points {
 		if !numeric.AllFinite(p.V, p.F, p.SE) {
-			return nil, nil, &record.Error{File: p.From, Msg: fmt.Sprintf("point %d: velocity %g, force %g ± %g: want finite numbers", i+1, p.V, p.F, p.SE), Hint: "Leave that point out."}
+			return nil, nil, &record.Error{File: p.Source, Msg: fmt.Sprintf("point %d: velocity %g, force %g ± %g: want finite numbers", i+1, p.V, p.F, p.SE), Hint: "Leave that point out."}
 		}
 		if p.V != 0 {
 			used = append(used, p)
@@ -236,8 +236,8 @@ func drives(force [2][]float64) bool {
 	return sum < -3*math.Sqrt(variance)
 }
 
-// enough says whether there are speeds enough for the parameters.
-func (e *staticFit) enough() error {
+// checkSpeeds says whether there are speeds enough for the parameters.
+func (e *staticFit) checkSpeeds() error {
 	m, free := e.m, e.free
 	speeds := [2][]float64{}
 	for _, v := range m.v {

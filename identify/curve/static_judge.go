@@ -23,8 +23,8 @@ const (
 // judge looks for what the points do not tell. Without a visible fall the fit is that of the map without one, and Fs and vs
 // are no results; with one that is seen only in part they keep their numbers, and those of the others their uncertainty.
 func (e *staticFit) judge(ctx context.Context, sol *fit.Solution, watch fit.Watch) (*fit.Solution, error) {
-	e.tell(sol)
-	if e.m.flat {
+	e.setDiagnostics(sol)
+	if e.m.flatCurve {
 		for _, s := range e.m.side {
 			e.refuse(sol, []int{s.fs}, "the law slides at its Coulomb level, whatever the speed", "Measure break-away: a force ramp from rest, or the presliding loop.")
 		}
@@ -36,16 +36,16 @@ func (e *staticFit) judge(ctx context.Context, sol *fit.Solution, watch fit.Watc
 	}
 
 	// the map without a fall, with the same weights
-	flat, err := e.without(ctx, watch)
+	flat, err := e.fitFlat(ctx, watch)
 	if err != nil {
 		return nil, err
 	}
-	extra := float64(len(sol.Free) - len(flat.Free))
-	rest := float64(len(e.y) - len(sol.Free))
+	extra := float64(len(sol.FreeParams) - len(flat.FreeParams))
+	rest := float64(len(e.y) - len(sol.FreeParams))
 	p := 0.0
 	if gain := flat.Cost - sol.Cost; !(gain > 1e-9*flat.Cost) {
 		p = 1
-	} else if sol.Known {
+	} else if sol.NoiseKnown {
 		p = distuv.ChiSquared{K: extra + 1}.Survival(2 * gain)
 	} else if rest > 0 && sol.Cost > 0 {
 		// one degree more, as vs means nothing without a fall and was chosen to please
@@ -54,7 +54,7 @@ func (e *staticFit) judge(ctx context.Context, sol *fit.Solution, watch fit.Watc
 	sol.Extra["fall_p"] = p
 	if p > dipLevel && free(a.fs) && free(a.vs) {
 		flat.Extra["fall_p"] = p
-		e.tell(flat)
+		e.setDiagnostics(flat)
 		e.refuse(flat, []int{a.fs, b.fs, a.vs, b.vs, e.m.delta}, fmt.Sprintf("no change of friction at slow speeds is visible (one as good comes by chance with probability %.2g)", p), e.slower())
 		flat.Extra["scatter"] = e.tau
 		return flat, nil
@@ -64,11 +64,11 @@ func (e *staticFit) judge(ctx context.Context, sol *fit.Solution, watch fit.Watc
 	return sol, nil
 }
 
-// without fits the map with Fs = Fc; Fs and vs are not free in it.
-func (e *staticFit) without(ctx context.Context, watch fit.Watch) (*fit.Solution, error) {
+// fitFlat fits the map with Fs = Fc; Fs and vs are not free in it.
+func (e *staticFit) fitFlat(ctx context.Context, watch fit.Watch) (*fit.Solution, error) {
 	flat := *e
 	bare := *e.m
-	bare.flat = true
+	bare.flatCurve = true
 	flat.m, flat.model = &bare, func() model { return &bare }
 	flat.params = slices.Clone(e.params)
 	for _, s := range e.m.side {
@@ -98,7 +98,7 @@ func (e *staticFit) without(ctx context.Context, watch fit.Watch) (*fit.Solution
 			}
 		}
 	}
-	sol.Known = e.se != nil && !e.scaled && (!e.loose || e.tau == 0)
+	sol.NoiseKnown = e.se != nil && !e.scaled && (!e.loose || e.tau == 0)
 	return sol, nil
 }
 
@@ -108,7 +108,7 @@ func (e *staticFit) weakSpeed(sol *fit.Solution) {
 	slow, _ := e.m.speeds()
 	done := map[int]bool{}
 	for _, s := range e.m.side {
-		c := slices.Index(sol.Free, s.vs)
+		c := slices.Index(sol.FreeParams, s.vs)
 		if s.vs < 0 || c < 0 || done[s.vs] {
 			continue
 		}
@@ -131,7 +131,7 @@ func (e *staticFit) weakLevel(sol *fit.Solution) {
 	cov := fit.Covariance(sol)
 	done := map[int]bool{}
 	for i, s := range e.m.side {
-		c := slices.Index(sol.Free, s.fs)
+		c := slices.Index(sol.FreeParams, s.fs)
 		if s.fs < 0 || s.vs < 0 || c < 0 || done[s.fs] {
 			continue
 		}
@@ -140,7 +140,7 @@ func (e *staticFit) weakLevel(sol *fit.Solution) {
 		se := math.Inf(1) // of the dip
 		if cov != nil {
 			variance := cov.At(c, c)
-			if k := slices.Index(sol.Free, s.fc); k >= 0 {
+			if k := slices.Index(sol.FreeParams, s.fc); k >= 0 {
 				variance += cov.At(k, k) - 2*cov.At(c, k)
 			}
 			se = math.Sqrt(max(variance, 0))
@@ -184,18 +184,18 @@ func (m *staticMap) speeds() (slow, fast float64) {
 
 // refuse names parameters that are free in the fit's own list, once.
 func (e *staticFit) refuse(sol *fit.Solution, at []int, why, advice string) {
-	in := fit.Indistinct{Why: why, Advice: advice}
+	in := fit.Indistinct{Reason: why, Advice: advice}
 	for _, k := range at {
 		if !e.free(k) {
 			continue
 		}
 		name := e.params[k].Name
-		if !slices.ContainsFunc(append(sol.Refused, in), func(r fit.Indistinct) bool { return slices.Contains(r.Names, name) }) {
+		if !slices.ContainsFunc(append(sol.Unidentifiable, in), func(r fit.Indistinct) bool { return slices.Contains(r.Names, name) }) {
 			in.Names = append(in.Names, name)
 		}
 	}
 	if in.Names != nil {
-		sol.Refused = append(sol.Refused, in)
+		sol.Unidentifiable = append(sol.Unidentifiable, in)
 	}
 }
 
@@ -205,8 +205,8 @@ func (e *staticFit) slower() string {
 	return fmt.Sprintf("Record speeds below %.2g %s, several per decade down to a tenth of vs, both directions; or fix Fs from a presliding loop, or leave out Fs and vs.", slow, e.turns.unit("m/s"))
 }
 
-// tell fills in what the judgement of all methods wants to know.
-func (e *staticFit) tell(sol *fit.Solution) {
+// setDiagnostics fills in what the judgement of all methods wants to know.
+func (e *staticFit) setDiagnostics(sol *fit.Solution) {
 	sol.Quantity = e.turns.quantity("force at constant velocity")
 	sol.Velocity = e.m.v
 	sum := 0.0

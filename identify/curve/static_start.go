@@ -60,14 +60,14 @@ func StaticParams(points []Point, law string, asymmetric bool) []fit.Param {
 	}
 	for _, e := range ends {
 		add("Fc"+e, "N", "Coulomb friction", fc, 0, 10*top, false)
-		if !flat(law) {
+		if !isFlat(law) {
 			add("Fs"+e, "N", "break-away friction (total, not the increment)", fs, 0, 10*top, false)
 		}
 		if law != "coulomb" {
 			add(damping+e, "N·s/m", "viscous friction", fv, 0, 100*top/fast, false)
 		}
 	}
-	if !flat(law) {
+	if !isFlat(law) {
 		add("vs", "m/s", "Stribeck velocity", vs, v[0]/100, 100*fast, true)
 		if law == "stribeck-bo-pavelescu" {
 			add("delta", "", "exponent of the fall; 2: Gauss curve", 2, 0.3, 8, false)
@@ -131,7 +131,7 @@ func (m *staticMap) starts(params []fit.Param, y, w []float64) [][]float64 {
 	list := [][]float64{given}
 	free := func(i int) bool { return i >= 0 && !params[i].Fixed }
 	vs := m.side[0].vs
-	if m.flat || !free(vs) && !free(m.side[1].vs) {
+	if m.flatCurve || !free(vs) && !free(m.side[1].vs) {
 		if t, _ := m.linear(params, given, y, w); t != nil {
 			list = append(list, t)
 		}

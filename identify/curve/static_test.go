@@ -35,7 +35,7 @@ var truths = []truth{
 // steady is the map, by the law of the engine.
 func (c truth) steady(v float64) float64 {
 	law := &friction.LuGre{Sigma0: 1e5, Sigma2: c.fv, Fc: c.fc, Fs: c.fs, Vs: c.vs}
-	return law.Steady(v) + c.offset
+	return law.SteadyForce(v) + c.offset
 }
 
 // points measures n speeds per direction, with noise.
@@ -108,7 +108,7 @@ func standardError(t testing.TB, s *fit.Solution, name string) float64 {
 	if cov == nil {
 		t.Fatal("singular")
 	}
-	for c, k := range s.Free {
+	for c, k := range s.FreeParams {
 		if s.Params[k].Name == name {
 			return math.Sqrt(cov.At(c, c))
 		}
@@ -118,7 +118,7 @@ func standardError(t testing.TB, s *fit.Solution, name string) float64 {
 }
 
 func refused(s *fit.Solution, name string) bool {
-	return slices.ContainsFunc(s.Refused, func(r fit.Indistinct) bool { return slices.Contains(r.Names, name) })
+	return slices.ContainsFunc(s.Unidentifiable, func(r fit.Indistinct) bool { return slices.Contains(r.Names, name) })
 }
 
 // Estimates scatter around the truth as the Cramér–Rao bound says, for several truths.
@@ -134,8 +134,8 @@ func TestStaticReachesTheCramerRaoBound(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if len(s.Refused) > 0 {
-					t.Errorf("seed %d refuses %v", seed, s.Refused)
+				if len(s.Unidentifiable) > 0 {
+					t.Errorf("seed %d refuses %v", seed, s.Unidentifiable)
 				}
 				for i, name := range staticOrder {
 					sd := math.Sqrt(cov.At(i, i))
@@ -176,7 +176,7 @@ func TestStaticRecoversEveryCurve(t *testing.T) {
 			for _, s := range []float64{1, -1} {
 				for i := range 20 {
 					v := s * 1e-3 * math.Pow(500, float64(i)/19)
-					ps = append(ps, Point{V: v, F: c.curve.Steady(v) + 0.25})
+					ps = append(ps, Point{V: v, F: c.curve.SteadyForce(v) + 0.25})
 				}
 			}
 			s, err := Static(context.Background(), ps, StaticParams(ps, c.law, false), StaticOptions{Law: c.law}, nil)
@@ -298,8 +298,8 @@ func TestStaticRefusesWhatIsNotSeen(t *testing.T) {
 			if got := estimate(t, s, "sigma2"); math.Abs(got-d.fv) > 0.05*d.fv {
 				t.Errorf("sigma2 = %.4g, want %g", got, d.fv)
 			}
-			for _, r := range s.Refused {
-				if r.Why == "" || r.Advice == "" {
+			for _, r := range s.Unidentifiable {
+				if r.Reason == "" || r.Advice == "" {
 					t.Errorf("refused without reason or advice: %+v", r)
 				}
 			}

@@ -22,20 +22,20 @@ import (
 // with δ the slip since the step at t0 and a = fmax − f2, extrapolated to t0: the machine delays the peak. F1 is the force
 // before the step and k the stiffness of the machine, infinite where it is not known.
 type plateau struct {
-	v        float64 // m/s, > 0
-	from, to int     // samples of this speed, and with …
-	late     int     // … this many more those of its force
-	t0       float64 // samples, where the step was as the motion says; and the force, once lag is known
-	unsure   float64 // samples², variance of t0
-	lag      float64 // s, of the force by its jump
-	dt       float64 // s
-	rho      float64 // how the noise depends on its own past
-	seen     bool    // the jump of the force lies between two samples
-	f        []float64
-	slip     []float64 // m
-	last     float64   // m, slip at the next step
-	machine  float64   // 1/m, stiffness of the machine over the load; 0: rigid
-	skip     int       // samples left out after the step
+	v            float64 // m/s, > 0
+	start, stop  int     // samples of this speed, and with …
+	forceDelay   int     // … this many more those of its force
+	t0           float64 // samples, where the step was as the motion says; and the force, once lag is known
+	unsure       float64 // samples², variance of t0
+	lag          float64 // s, of the force by its jump
+	dt           float64 // s
+	rho          float64 // how the noise depends on its own past
+	jumpResolved bool    // the jump of the force lies between two samples
+	f            []float64
+	slip         []float64 // m
+	endSlip      float64   // m, slip at the next step
+	machine      float64   // 1/m, stiffness of the machine over the load; 0: rigid
+	skip         int       // samples left out after the step
 
 	f2, a, l float64 // fitted; a = 0: level
 	cov      [3][3]float64
@@ -52,8 +52,8 @@ func (p *plateau) end(slip float64) (f float64, g [3]float64) {
 	return p.f2 + p.a*e, [3]float64{1, e, p.a * e * slip / (p.l * p.l)}
 }
 
-// left are the residuals of the fit, of the samples after skip.
-func (p *plateau) left() []float64 {
+// residuals are the residuals of the fit, of the samples after skip.
+func (p *plateau) residuals() []float64 {
 	r := slices.Clone(p.f[p.skip:])
 	for k := range r {
 		f, _ := p.end(p.slip[p.skip+k])
@@ -100,7 +100,7 @@ func plateausOf(v []float64) []*plateau {
 			}
 		}
 		if end-k >= minPlateau {
-			list = append(list, &plateau{v: sum / n, from: k, to: end})
+			list = append(list, &plateau{v: sum / n, start: k, stop: end})
 			k = end
 		} else {
 			k++
@@ -113,23 +113,23 @@ func plateausOf(v []float64) []*plateau {
 // without a position half a sample before the first of the new speed, or, when samples lie between, the point that keeps the
 // way; unsure is then the variance of anywhere within a sample.
 func instant(d *record.Record, v []float64, a, b *plateau) (t, unsure float64) {
-	lo, hi := float64(a.to-1), float64(b.from)
+	lo, hi := float64(a.stop-1), float64(b.start)
 	if len(d.Position) > 0 {
-		n := min(a.to-a.from, 200)
-		m := min(b.to-b.from, 200)
-		x0, s0 := line(ramp(a.to-n, a.to), d.Position[a.to-n:a.to])
-		x1, s1 := line(ramp(b.from, b.from+m), d.Position[b.from:b.from+m])
+		n := min(a.stop-a.start, 200)
+		m := min(b.stop-b.start, 200)
+		x0, s0 := line(ramp(a.stop-n, a.stop), d.Position[a.stop-n:a.stop])
+		x1, s1 := line(ramp(b.start, b.start+m), d.Position[b.start:b.start+m])
 		if s0 != s1 {
 			if t := (x0 - x1) / (s1 - s0); t > lo-0.5 && t < hi+0.5 {
 				return min(max(t, lo), hi), 0
 			}
 		}
 	}
-	if b.from == a.to {
+	if b.start == a.stop {
 		return hi - 0.5, 1. / 12
 	}
 	way := 0.0
-	for k := a.to; k <= b.from; k++ {
+	for k := a.stop; k <= b.start; k++ {
 		way += (v[k] + v[k-1]) / 2
 	}
 	return min(max((b.v*hi-a.v*lo-way)/(b.v-a.v), lo), hi), 1. / 12
@@ -139,13 +139,13 @@ func instant(d *record.Record, v []float64, a, b *plateau) (t, unsure float64) {
 // of velocity gives it. A machine that yields spreads the jump over several samples; then there is none.
 func jump(f []float64, a, b *plateau, noise float64) (late int, seen bool) {
 	const reach = 3
-	if b.from != a.to || b.from < reach+1 || b.from+reach >= len(f) {
+	if b.start != a.stop || b.start < reach+1 || b.start+reach >= len(f) {
 		return 0, false
 	}
 	sign := math.Copysign(1, b.v-a.v)
 	most, second := 0.0, 5*math.Sqrt2*noise/3
 	for k := -reach; k <= reach; k++ {
-		c := sign * (f[b.from+k] - f[b.from+k-1])
+		c := sign * (f[b.start+k] - f[b.start+k-1])
 		if c > most {
 			second, most, late = max(second, most), c, k
 		} else {
@@ -185,7 +185,7 @@ func (p *plateau) fit(ctx context.Context, rho float64) {
 		if p.skip+w > len(p.f)/2 {
 			return
 		}
-		r := p.left()
+		r := p.residuals()
 		if math.Abs(stat.Mean(r[:w], nil)) <= 3.5*numeric.RMS(r[w:])/math.Sqrt(float64(w))+1e-9*math.Abs(p.a) {
 			return
 		}
@@ -239,8 +239,8 @@ func (p *plateau) exponential(ctx context.Context, given float64) {
 	if g0 := autocovariance(sol.Residual, 0, 0); g0 > 1e-24*p.a*p.a {
 		many = inefficiencyOf(sol.Residual, 0, g0)
 	}
-	for i := range sol.Free {
-		for j := range sol.Free {
+	for i := range sol.FreeParams {
+		for j := range sol.FreeParams {
 			p.cov[i][j] = cov.At(i, j) * many
 		}
 	}

@@ -27,7 +27,7 @@ func (m *whitened) at(theta, f, j []float64) engine.Status {
 	m.f, m.d = m.f[:0], m.d[:0]
 	for _, s := range x.steps {
 		y, d := x.predict(theta, s)
-		for a, has := range s.has {
+		for a, has := range s.available {
 			if has {
 				m.f, m.d = append(m.f, y[a]), append(m.d, d[a][:]...)
 			}
@@ -39,7 +39,7 @@ func (m *whitened) at(theta, f, j []float64) engine.Status {
 	}
 	places := [5]int{x.a, x.b, x.l, x.mu0, x.lagAt}
 	for row := range m.f {
-		w := x.white.RawRowView(row)
+		w := x.whitening.RawRowView(row)
 		f[row] = 0
 		for c := range row + 1 {
 			f[row] += w[c] * m.f[c]
@@ -62,17 +62,17 @@ func (m *whitened) at(theta, f, j []float64) engine.Status {
 // the end of one step and the beginning of the next.
 func (x *stepFit) whiten() []float64 {
 	type number struct {
-		value    float64
-		variance float64
-		kind     int
-		of       [2]*plateau   // on whose fits it rests …
-		by       [2][3]float64 // … and its derivatives by them
+		value       float64
+		variance    float64
+		kind        int
+		plateaus    [2]*plateau   // on whose fits it rests …
+		derivatives [2][3]float64 // … and its derivatives by them
 	}
 	var list []number
 	for _, s := range x.steps {
-		for a, has := range s.has {
+		for a, has := range s.available {
 			if has {
-				list = append(list, number{s.y[a], s.own[a], a, s.of, [2][3]float64{s.by[0][a], s.by[1][a]}})
+				list = append(list, number{s.y[a], s.ownVariance[a], a, s.plateaus, [2][3]float64{s.derivatives[0][a], s.derivatives[1][a]}})
 			}
 		}
 	}
@@ -84,20 +84,20 @@ func (x *stepFit) whiten() []float64 {
 	for i, a := range list {
 		for k, b := range list[:i+1] {
 			v := 0.0
-			for u, p := range a.of {
-				for w, q := range b.of {
+			for u, p := range a.plateaus {
+				for w, q := range b.plateaus {
 					if p == q && p != nil {
-						v += inner(a.by[u], p.cov, b.by[w])
+						v += bilinear(a.derivatives[u], p.cov, b.derivatives[w])
 					}
 				}
 			}
 			if i == k {
 				v += a.variance + x.tau[a.kind]*x.tau[a.kind]
 			}
-			if i != k && a.of == b.of && a.kind < 2 && b.kind < 2 { // both shift with the instant of the step
-				v += math.Sqrt(x.jitter(a.of[0]) * x.jitter(b.of[0]))
+			if i != k && a.plateaus == b.plateaus && a.kind < 2 && b.kind < 2 { // both shift with the instant of the step
+				v += math.Sqrt(x.jitter(a.plateaus[0]) * x.jitter(b.plateaus[0]))
 			} else if i == k && a.kind < 2 {
-				v += x.jitter(a.of[0])
+				v += x.jitter(a.plateaus[0])
 			}
 			c.SetSym(i, k, v)
 		}
@@ -125,12 +125,12 @@ func (x *stepFit) whiten() []float64 {
 			inv.SetTri(i, i, 1)
 		}
 	}
-	x.white = mat.NewDense(n, n, nil)
+	x.whitening = mat.NewDense(n, n, nil)
 	y := make([]float64, n, n+1)
 	for i := range n {
 		for k := range i + 1 {
-			x.white.Set(i, k, inv.At(i, k)/size[k])
-			y[i] += x.white.At(i, k) * list[k].value
+			x.whitening.Set(i, k, inv.At(i, k)/size[k])
+			y[i] += x.whitening.At(i, k) * list[k].value
 		}
 	}
 	return append(y, x.lag[0]/x.lag[1])
@@ -142,8 +142,8 @@ func (x *stepFit) jitter(p *plateau) float64 {
 	return fall * fall * p.unsure
 }
 
-// inner is aᵀ·c·b.
-func inner(a [3]float64, c [3][3]float64, b [3]float64) (s float64) {
+// bilinear is aᵀ·c·b.
+func bilinear(a [3]float64, c [3][3]float64, b [3]float64) (s float64) {
 	for i := range a {
 		for k := range b {
 			s += a[i] * c[i][k] * b[k]
@@ -177,10 +177,10 @@ func (x *stepFit) regress(ctx context.Context, params []fit.Param, watch fit.Wat
 			break
 		}
 	}
-	sol.Known = true // by the residuals within the plateaus, and by tau
+	sol.NoiseKnown = true // by the residuals within the plateaus, and by tau
 	if place := x.lagAt; place >= own {
 		sol.Extra["lag"] = sol.Params[place].Value
-		if cov, c := fit.Covariance(sol), slices.Index(sol.Free, place); cov != nil {
+		if cov, c := fit.Covariance(sol), slices.Index(sol.FreeParams, place); cov != nil {
 			sol.Extra["lag_se"] = math.Sqrt(cov.At(c, c))
 		}
 		sol.Marginal(own)
@@ -195,9 +195,9 @@ func (x *stepFit) knowLag() {
 	var seen []float64
 	dt := 0.0
 	for _, s := range x.steps {
-		dt = max(dt, s.of[0].dt)
-		if s.of[0].seen {
-			seen = append(seen, s.of[0].lag)
+		dt = max(dt, s.plateaus[0].dt)
+		if s.plateaus[0].jumpResolved {
+			seen = append(seen, s.plateaus[0].lag)
 		}
 	}
 	if seen == nil {
@@ -212,7 +212,7 @@ func (x *stepFit) start(params []fit.Param) {
 	var a, b, l, m []float64
 	for _, s := range x.steps {
 		a, b = append(a, s.y[0]/s.r), append(b, s.y[1]/s.r)
-		if s.has[2] {
+		if s.available[2] {
 			l = append(l, math.Exp(s.y[2]))
 		}
 		m = append(m, s.y[3])
@@ -229,12 +229,12 @@ func (x *stepFit) start(params []fit.Param) {
 
 // variance is that of a number of a step by itself.
 func (x *stepFit) variance(s step, kind int) float64 {
-	v := s.own[kind]
-	for i, p := range s.of {
-		v += inner(s.by[i][kind], p.cov, s.by[i][kind])
+	v := s.ownVariance[kind]
+	for i, p := range s.plateaus {
+		v += bilinear(s.derivatives[i][kind], p.cov, s.derivatives[i][kind])
 	}
 	if kind < 2 {
-		v += x.jitter(s.of[0])
+		v += x.jitter(s.plateaus[0])
 	}
 	return v
 }
@@ -245,7 +245,7 @@ func (x *stepFit) scatter(theta []float64) (changed bool) {
 	for kind := range 4 {
 		var r, se []float64
 		for _, s := range x.steps {
-			if s.has[kind] {
+			if s.available[kind] {
 				y, _ := x.predict(theta, s)
 				r, se = append(r, s.y[kind]-y[kind]), append(se, math.Sqrt(x.variance(s, kind)))
 			}
@@ -264,7 +264,7 @@ func (x *stepFit) scatter(theta []float64) (changed bool) {
 func (x *stepFit) judge(sol *fit.Solution, all []*plateau) {
 	cov := fit.Covariance(sol)
 	se := func(name string) float64 {
-		c := slices.Index(sol.Free, fit.Index(sol.Params, name))
+		c := slices.Index(sol.FreeParams, fit.Index(sol.Params, name))
 		if c < 0 || cov == nil {
 			return 0
 		}
@@ -273,7 +273,7 @@ func (x *stepFit) judge(sol *fit.Solution, all []*plateau) {
 	a, b := sol.Params[x.a], sol.Params[x.b]
 	for i, p := range []fit.Param{a, b} {
 		if !p.Fixed && p.Value < 2*se(p.Name) {
-			sol.Refused = append(sol.Refused, fit.Indistinct{Names: []string{p.Name}, Why: fmt.Sprintf("it is below the noise: %.2g ± %.2g", p.Value, se(p.Name)),
+			sol.Unidentifiable = append(sol.Unidentifiable, fit.Indistinct{Names: []string{p.Name}, Reason: fmt.Sprintf("it is below the noise: %.2g ± %.2g", p.Value, se(p.Name)),
 				Advice: []string{"Take 1e-4, the least a simulation needs, or repeat with larger ratios of speed, a stiffer machine and faster sampling.", "Repeat with larger ratios of speed."}[i]})
 		}
 	}
@@ -285,7 +285,7 @@ func (x *stepFit) judge(sol *fit.Solution, all []*plateau) {
 		sol.Notes = append(sol.Notes, "all steps have one ratio of speeds: that friction follows its logarithm is taken for granted")
 	}
 	if cov != nil {
-		i, k := slices.Index(sol.Free, x.a), slices.Index(sol.Free, x.b)
+		i, k := slices.Index(sol.FreeParams, x.a), slices.Index(sol.FreeParams, x.b)
 		if i >= 0 && k >= 0 {
 			sol.Extra["A_minus_B"], sol.Extra["A_minus_B_se"] = a.Value-b.Value, math.Sqrt(max(0, cov.At(i, i)+cov.At(k, k)-2*cov.At(i, k)))
 		}
@@ -315,7 +315,7 @@ func (x *stepFit) judge(sol *fit.Solution, all []*plateau) {
 	var table []map[string]float64
 	for _, s := range x.steps {
 		row := map[string]float64{"ratio": math.Exp(s.r), "A": s.y[0] / s.r, "B": s.y[1] / s.r, "f2": s.y[3]}
-		if s.has[2] {
+		if s.available[2] {
 			row["L"] = math.Exp(s.y[2])
 		}
 		table = append(table, row)

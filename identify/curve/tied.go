@@ -18,14 +18,14 @@ import (
 // projected out of the Jacobian, which leaves (JᵀJ)⁻¹ the block of the parameters of the whole inverse.
 type tied struct {
 	system
-	static *staticFit // nil: loops alone
-	loops  []*loop
-	scale  []float64 // of the noise of the loops
-	rho    []float64 // how that depends on its own past
-	hints  []hint    // that loops are slow, and bristles relaxed at the start: the last rows
-	own    int       // parameters; behind them the unknowns
-	rate   int       // coefficient of the bristle rate, N·s/m: sigma1 if that is given, else an unknown
-	turns  rotary
+	static     *staticFit // nil: loops alone
+	loops      []*loop
+	scale      []float64 // of the noise of the loops
+	rho        []float64 // how that depends on its own past
+	hints      []hint    // that loops are slow, and bristles relaxed at the start: the last rows
+	paramCount int       // parameters; behind them the unknowns
+	rate       int       // coefficient of the bristle rate, N·s/m: sigma1 if that is given, else an unknown
+	turns      rotary
 }
 
 // stack are models one after the other in the rows.
@@ -69,7 +69,7 @@ func (h hint) at(theta, f, j []float64) engine.Status {
 // own: their force has been measured on another day, with another zero.
 func tie(static *staticFit, loops []*loop, params []fit.Param) (*tied, error) {
 	at := func(names ...string) int { return fit.Index(params, names...) }
-	t := &tied{static: static, loops: loops, own: len(params), turns: loops[0].turns, rate: at("sigma1")}
+	t := &tied{static: static, loops: loops, paramCount: len(params), turns: loops[0].turns, rate: at("sigma1")}
 	t.params = slices.Clone(params)
 	sigma0, level, offset := at("sigma0"), [2]int{at("Fs+", "Fs", "Fc+", "Fc"), at("Fs-", "Fs", "Fc-", "Fc")}, at("offset")
 	top, far := 0.0, 0.0
@@ -110,7 +110,7 @@ func tie(static *staticFit, loops []*loop, params []fit.Param) (*tied, error) {
 		t.y, t.w = append(t.y, static.y...), append(t.w, static.w...)
 		static.m.n = len(t.params)
 	}
-	if t.rate >= t.own {
+	if t.rate >= t.paramCount {
 		t.hints = append(t.hints, hint{t.rate})
 	}
 	for _, l := range loops {
@@ -172,7 +172,7 @@ func (t *tied) place() {
 		t.loops[i].place(theta, t.w[from:from+len(t.loops[i].u)], t.scale[i])
 	}
 	hints := t.w[len(t.w)-len(t.hints):]
-	if t.rate >= t.own {
+	if t.rate >= t.paramCount {
 		hints[0], hints = 1/(bristleTime*theta[t.loops[0].sigma0]), hints[1:]
 	}
 	for k, l := range t.loops { // the place of a relaxed bristle is as uncertain as one sample
@@ -198,7 +198,7 @@ func (t *tied) fit(ctx context.Context, watch fit.Watch) (*fit.Solution, error) 
 		weighed := t.weigh(sol)
 		moved := 0.0
 		for i, p := range t.params {
-			if size := math.Abs(p.Value); i < t.own && size > 0 {
+			if size := math.Abs(p.Value); i < t.paramCount && size > 0 {
 				if p.Lo < 0 { // an offset may be anywhere near zero
 					size = max(size, 1e-2*p.Hi)
 				}
@@ -236,13 +236,13 @@ func (t *tied) weigh(sol *fit.Solution) (changed bool) {
 		factor = max(factor, 1e-7*t.loops[i].span/(t.loops[i].noiseU*t.scale[i])) // numbers without noise are no better than that
 		t.scale[i] *= factor
 		var branches [][]float64 // at a reversal the noise of the other channel takes over
-		for p, b := range t.loops[i].begin {
+		for p, b := range t.loops[i].pieceStarts {
 			branches = append(branches, r[b:t.loops[i].end(p)])
 		}
-		rho := past(used, branches...)
+		rho := autocorrelation(used, branches...)
 		changed = changed || math.Abs(factor-1) > 1e-3 || math.Abs(rho-t.rho[i]) > 1e-3
 		t.rho[i] = rho
-		for p, b := range t.loops[i].begin {
+		for p, b := range t.loops[i].pieceStarts {
 			next = append(next, series{from + b, from + t.loops[i].end(p), rho})
 		}
 	}
@@ -259,7 +259,7 @@ func (t *tied) weigh(sol *fit.Solution) (changed bool) {
 
 // se is the standard error of a parameter, infinite where nothing tells it.
 func (t *tied) se(sol *fit.Solution, place int) float64 {
-	return stdErr(fit.Covariance(sol), slices.Index(sol.Free, place))
+	return stdErr(fit.Covariance(sol), slices.Index(sol.FreeParams, place))
 }
 
 // finish turns the solution of the whole problem into that of its parameters.
@@ -282,10 +282,10 @@ func (t *tied) finish(sol *fit.Solution) {
 	if n := len(t.hints); n > 0 {
 		sol.Pieces = append(sol.Pieces, len(t.y)-n)
 	}
-	if t.rate < t.own {
+	if t.rate < t.paramCount {
 		sol.Notes = append(sol.Notes, "the force of the given sigma1 is taken into account")
 	} else {
 		t.refuseSigma1(sol)
 	}
-	sol.Marginal(t.own)
+	sol.Marginal(t.paramCount)
 }

@@ -37,8 +37,8 @@ func TestRotaryAxisSpeaksOfRadians(t *testing.T) {
 			}
 		}
 		speaks(name, strings.Join(s.Notes, "\n"))
-		for _, r := range s.Refused {
-			speaks(name, r.Why+"\n"+r.Advice)
+		for _, r := range s.Unidentifiable {
+			speaks(name, r.Reason+"\n"+r.Advice)
 		}
 	}
 	ctx, c := context.Background(), rigs[1]
@@ -49,7 +49,7 @@ func TestRotaryAxisSpeaksOfRadians(t *testing.T) {
 
 	s, err := Static(ctx, fast, Rotary(StaticParams(fast, "lugre", false)), so, nil)
 	check("static", s, err, "torque at constant velocity")
-	if len(s.Refused) == 0 {
+	if len(s.Unidentifiable) == 0 {
 		t.Error("static: nothing was refused, so nothing was tested")
 	}
 	s, err = StaticAt(fast, s.Params, so)

@@ -30,13 +30,13 @@ const minPlateau = 12 // samples
 
 // step is what a step of the velocity from v1 to v2 tells: A·r and B·r with r = ln(v2/v1), ln L, and the level f2.
 type step struct {
-	r    float64
-	rest float64 // what the step before had left to decay
-	y    [4]float64
-	own  [4]float64       // variance that is its own: digits
-	of   [2]*plateau      // after and before the step …
-	by   [2][4][3]float64 // … and the derivatives of y by their f2, a, L
-	has  [4]bool
+	r           float64
+	rest        float64 // what the step before had left to decay
+	y           [4]float64
+	ownVariance [4]float64       // variance that is its own: digits
+	plateaus    [2]*plateau      // after and before the step …
+	derivatives [2][4][3]float64 // … and the derivatives of y by their f2, a, L
+	available   [4]bool
 }
 
 // StepParams are mu0, v0, A, B and L with starts and bounds for the recorded speeds; v0 is fixed at their geometric mean.
@@ -101,16 +101,17 @@ func VelocitySteps(ctx context.Context, recs []*record.Record, params []fit.Para
 				return nil, ctx.Err()
 			}
 			p.fit(ctx, 0)
-			watch.Say(fit.Progress{Method: "velocity-step", Phase: fmt.Sprintf("record %d of %d", i+1, len(recs)), Step: k + 1, Of: len(ps)})
+			watch.Report(fit.Progress{Method: "velocity-step", Phase: fmt.Sprintf("record %d of %d", i+1, len(recs)), Step: k + 1,
+				StepCount: len(ps)})
 		}
 		all = append(all, ps...)
 	}
 	// noise that depends on its own past
 	var left [][]float64
 	for _, p := range all {
-		left = append(left, p.left())
+		left = append(left, p.residuals())
 	}
-	if rho := min(past(3*len(all), left...), 0.99); rho > 0 { // a machine that yields is no noise
+	if rho := min(autocorrelation(3*len(all), left...), 0.99); rho > 0 { // a machine that yields is no noise
 		for _, p := range all {
 			p.fit(ctx, rho)
 		}
@@ -154,7 +155,7 @@ func VelocitySteps(ctx context.Context, recs []*record.Record, params []fit.Para
 // it keeps its own.
 func pool(all []*plateau) {
 	of := func(p *plateau) (square, free float64) {
-		r := p.left()
+		r := p.residuals()
 		return floats.Dot(r, r), float64(len(r) - 3)
 	}
 	square, free := 0.0, 0.0
@@ -204,7 +205,7 @@ func stepsOf(d *record.Record, o StepOptions, load float64) ([]*plateau, error) 
 		if !(normal[k] > 0) {
 			return nil, d.Fail(0, "Cut the record to the part under load.", "sample %d: normal load %g, want > 0", k, normal[k])
 		}
-		if f[k] /= normal[k]; !numeric.Finite(f[k] + v[k]) {
+		if f[k] /= normal[k]; !numeric.IsFinite(f[k] + v[k]) {
 			return nil, d.Fail(0, "", "sample %d: velocity %g, force %g: want finite numbers", k, d.Velocity[k], d.Force[k])
 		}
 	}
@@ -219,35 +220,35 @@ func stepsOf(d *record.Record, o StepOptions, load float64) ([]*plateau, error) 
 	noise := numeric.Noise(f)
 	var late []float64 // of the force, samples, where its jump is seen
 	for i, p := range ps {
-		p.t0, p.machine = float64(p.from), o.Machine/numeric.Median(normal)
+		p.t0, p.machine = float64(p.start), o.Machine/numeric.Median(normal)
 		if i == 0 || math.Abs(math.Log(p.v/ps[i-1].v)) <= 0.02 {
 			continue
 		}
 		p.decays = true
 		p.t0, p.unsure = instant(d, v, ps[i-1], p)
 		if o.Machine == 0 {
-			if p.late, p.seen = jump(f, ps[i-1], p, noise); p.seen {
-				late = append(late, float64(p.late))
+			if p.forceDelay, p.jumpResolved = jump(f, ps[i-1], p, noise); p.jumpResolved {
+				late = append(late, float64(p.forceDelay))
 			}
 		}
 	}
 	for i, p := range ps {
-		if !p.seen && late != nil { // as late as the others
-			p.late = int(math.Round(numeric.Median(late)))
+		if !p.jumpResolved && late != nil { // as late as the others
+			p.forceDelay = int(math.Round(numeric.Median(late)))
 		}
-		if i > 0 && p.from == ps[i-1].to {
-			ps[i-1].to += p.late
+		if i > 0 && p.start == ps[i-1].stop {
+			ps[i-1].stop += p.forceDelay
 		}
-		p.from += p.late
+		p.start += p.forceDelay
 	}
 	for i, p := range ps {
-		p.to = min(p.to, n)
-		if p.seen { // the force says that the step is before this sample and behind the one before
-			p.lag = (float64(p.from) - 0.5 - p.t0) * d.Dt
+		p.stop = min(p.stop, n)
+		if p.jumpResolved { // the force says that the step is before this sample and behind the one before
+			p.lag = (float64(p.start) - 0.5 - p.t0) * d.Dt
 		}
 		p.t0 += p.lag / d.Dt
-		before := stat.Mean(f[max(0, p.from-3):max(1, p.from)], nil)
-		for k := max(p.from, 0); k < p.to; k++ {
+		before := stat.Mean(f[max(0, p.start-3):max(1, p.start)], nil)
+		for k := max(p.start, 0); k < p.stop; k++ {
 			s := p.v * (float64(k) - p.t0) * d.Dt
 			if o.Machine > 0 && p.decays {
 				s -= (f[k] - before) * normal[k] / o.Machine
@@ -260,9 +261,9 @@ func stepsOf(d *record.Record, o StepOptions, load float64) ([]*plateau, error) 
 		p.dt = d.Dt
 		if i > 0 { // slip up to this step
 			a := ps[i-1]
-			a.last = a.v * (p.t0 - a.t0) * d.Dt
+			a.endSlip = a.v * (p.t0 - a.t0) * d.Dt
 			if o.Machine > 0 && a.decays {
-				a.last += a.slip[len(a.slip)-1] - a.v*(float64(a.to-1)-a.t0)*d.Dt
+				a.endSlip += a.slip[len(a.slip)-1] - a.v*(float64(a.stop-1)-a.t0)*d.Dt
 			}
 		}
 	}
@@ -273,11 +274,11 @@ func stepsOf(d *record.Record, o StepOptions, load float64) ([]*plateau, error) 
 type stepFit struct {
 	a, b, l, mu0, v0, lagAt int // places of the parameters; −1: not there
 
-	steps  []step
-	begins []*plateau // before the first steps
-	lag    [2]float64 // s: what the force says of it, and how sure that is
-	tau    [4]float64
-	white  *mat.Dense // inverse of the root of the covariance of all numbers
+	steps     []step
+	begins    []*plateau // before the first steps
+	lag       [2]float64 // s: what the force says of it, and how sure that is
+	tau       [4]float64
+	whitening *mat.Dense // inverse of the root of the covariance of all numbers
 }
 
 // checkSteps complains about parameters that are missing or have to be known.
@@ -301,24 +302,24 @@ func checkSteps(params []fit.Param, turn rotary) error {
 
 // add reads a step between two plateaus.
 func (x *stepFit) add(before, p *plateau) {
-	f1, g := before.end(before.last)
+	f1, g := before.end(before.endSlip)
 	rest := f1 - before.f2 // what had not decayed
 	s := step{r: math.Log(p.v / before.v), rest: rest}
 	s.y = [4]float64{p.f2 + p.a - f1, p.a - rest, math.Log(p.l), p.f2}
-	s.has = [4]bool{true, true, p.resolved, x.mu0 >= 0}
-	s.of = [2]*plateau{p, before}
-	s.by = [2][4][3]float64{{{1, 1, 0}, {0, 1, 0}, {0, 0, 1 / p.l}, {1, 0, 0}}, {{-g[0], -g[1], -g[2]}, {0, -g[1], -g[2]}}}
+	s.available = [4]bool{true, true, p.resolved, x.mu0 >= 0}
+	s.plateaus = [2]*plateau{p, before}
+	s.derivatives = [2][4][3]float64{{{1, 1, 0}, {0, 1, 0}, {0, 0, 1 / p.l}, {1, 0, 0}}, {{-g[0], -g[1], -g[2]}, {0, -g[1], -g[2]}}}
 	// never better than the digits of a record, or the root would lose its own
 	size := math.Abs(p.f2) + math.Abs(p.a)
 	for i, e := range []float64{1e-8 * size, 1e-8 * size, 1e-7, 1e-8 * size} {
-		s.own[i] = e * e
+		s.ownVariance[i] = e * e
 	}
 	x.steps = append(x.steps, s)
 }
 
 // predict are the four numbers of a step, with derivatives by A, B, L, mu0, lag.
 func (x *stepFit) predict(theta []float64, s step) (y [4]float64, d [4][5]float64) {
-	after, v1, v2 := s.of[0], s.of[1].v, s.of[0].v
+	after, v1, v2 := s.plateaus[0], s.plateaus[1].v, s.plateaus[0].v
 	a, b, l := theta[x.a], theta[x.b], theta[x.l]
 	y = [4]float64{a * s.r, b * s.r, math.Log(l), 0}
 	d = [4][5]float64{{s.r}, {0, s.r}, {0, 0, 1 / l}, {}}
@@ -353,7 +354,7 @@ func (x *stepFit) predict(theta []float64, s step) (y [4]float64, d [4][5]float6
 			}
 		}
 	}
-	if s.has[3] {
+	if s.available[3] {
 		y[3], d[3] = x.level(theta, v2)
 	}
 	return y, d

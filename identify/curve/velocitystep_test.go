@@ -170,8 +170,8 @@ func TestStepsGiveBackTheLaw(t *testing.T) {
 						t.Errorf("%s, %g L per speed, position %v, begin %g: %s = %.10g, want %g", c.material.Name, hold, position, begin, name, got, want)
 					}
 				}
-				if len(s.Refused) > 0 {
-					t.Errorf("%s: refused %v", c.material.Name, s.Refused)
+				if len(s.Unidentifiable) > 0 {
+					t.Errorf("%s: refused %v", c.material.Name, s.Unidentifiable)
 				}
 			}
 		}
@@ -202,7 +202,7 @@ func TestStepsWithNoise(t *testing.T) {
 					hit[name]++
 				}
 			}
-			for _, r := range s.Refused { // these records are also told that their steps are known to one sample
+			for _, r := range s.Unidentifiable { // these records are also told that their steps are known to one sample
 				if slices.Equal(r.Names, []string{"A"}) {
 					below++
 				}

@@ -56,8 +56,8 @@ func bilinear(order int, re, im, fc, fs float64) Lowpass {
 // filter, as is usual [G96].
 func (f Lowpass) Padding() int { return 3 * (2*len(f) + 1) }
 
-// Settle is the number of samples after which the filter has forgotten where it began, to 1e-13.
-func (f Lowpass) Settle() int {
+// SettlingSamples is the number of samples after which the filter has forgotten where it began, to 1e-13.
+func (f Lowpass) SettlingSamples() int {
 	slowest := 0.0
 	for _, s := range f {
 		radius := math.Sqrt(s.a2)

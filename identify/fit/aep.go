@@ -39,9 +39,9 @@ type AEP struct {
 	Seed  uint64 `yaml:"-"`
 	Start bool   `yaml:"-"` // the values of the parameters are among the first members
 
-	From    [][]float64 `yaml:"-" json:"-"` // the first members, of each parameter a value, clipped into the box; the others are drawn. nil: all are
-	Mean    float64     `yaml:"-" json:"-"` // f̄0 of the evolution that From goes on with, for as many rows as these; 0: that of the first members
-	Workers int         `yaml:"-"`          // 0: as many as there are processors
+	InitialMembers [][]float64 `yaml:"-" json:"-"` // the first members, of each parameter a value, clipped into the box; the others are drawn. nil: all are
+	Mean           float64     `yaml:"-" json:"-"` // f̄0 of the evolution that InitialMembers goes on with, for as many rows as these; 0: that of the first members
+	Workers        int         `yaml:"-"`          // 0: as many as there are processors
 
 	// Save is called with the state after every Every-th generation, and at the end. Resume continues from such a state;
 	// it must come from the same problem and population.
@@ -69,13 +69,13 @@ func (a AEP) Fit(ctx context.Context, p *Problem, watch Watch) (*Solution, error
 	if err != nil {
 		return nil, err
 	}
-	best, cost := pop.Best()
+	best, cost := pop.BestMember()
 	s, err := LM{Workers: a.Workers}.At(p.At(best))
 	if err != nil {
 		return nil, err
 	}
 	s.Objective, s.Cost = "sum of squared residuals", cost
-	s.Converged, s.Reason = pop.settled, pop.Reason
+	s.Converged, s.Reason = pop.converged, pop.Reason
 	s.Trace, s.Iterations, s.Evaluations = pop.trace, pop.Generation, s.Evaluations+pop.Simulated
 	theta, costs := pop.Survivors(cmp.Or(a.Survivors, 3))
 	s.Extra = map[string]any{"survivors": theta, "survivor_costs": costs, "mean_first_cost": pop.mean, "generations": pop.Generation, "on_bound": s.Extra["on_bound"]}
@@ -94,10 +94,10 @@ func (a AEP) Search(ctx context.Context, p *Problem, watch Watch) (*Population, 
 	if err != nil {
 		return nil, err
 	}
-	c := newCrew(p, a.Workers, len(pop.all))
+	c := newCrew(p, a.Workers, len(pop.individuals))
 
 	for {
-		if pop.Reason, pop.settled = a.ended(ctx, pop); pop.Reason != "" {
+		if pop.Reason, pop.converged = a.endReason(ctx, pop); pop.Reason != "" {
 			break
 		}
 		complete := false
@@ -113,8 +113,8 @@ func (a AEP) Search(ctx context.Context, p *Problem, watch Watch) (*Population, 
 		pop.trace = append(pop.trace, best.cost)
 		if watch != nil {
 			watch(Progress{
-				Method: "aep", Phase: "generation", Step: pop.Generation, Of: a.Generations,
-				Best: best.cost, Unit: squared(p.Unit), Simulated: pop.Simulated, Theta: pop.theta(best),
+				Method: "aep", Phase: "generation", Step: pop.Generation, StepCount: a.Generations,
+				BestCost: best.cost, Unit: squared(p.Unit), Simulated: pop.Simulated, Theta: pop.theta(best),
 			})
 		}
 		if a.Save != nil && pop.Generation%a.Every == 0 {
@@ -130,8 +130,8 @@ func (a AEP) Search(ctx context.Context, p *Problem, watch Watch) (*Population, 
 	return pop, nil
 }
 
-// ended tells why the search is over, if it is, and whether it found what it was looking for.
-func (a *AEP) ended(ctx context.Context, pop *Population) (reason string, settled bool) {
+// endReason tells why the search is over, if it is, and whether it found what it was looking for.
+func (a *AEP) endReason(ctx context.Context, pop *Population) (reason string, settled bool) {
 	switch {
 	case ctx.Err() != nil:
 		return "interrupted", false
@@ -141,7 +141,7 @@ func (a *AEP) ended(ctx context.Context, pop *Population) (reason string, settle
 		return "the model explains every number exactly", true
 	case a.Generations > 0 && pop.Generation >= a.Generations:
 		return fmt.Sprintf("%d generations", a.Generations), false
-	case a.Simulations > 0 && pop.Simulated+len(pop.all) > a.Simulations:
+	case a.Simulations > 0 && pop.Simulated+len(pop.individuals) > a.Simulations:
 		return fmt.Sprintf("%d simulations", pop.Simulated), false
 	}
 	return "", false
@@ -167,15 +167,15 @@ func (a *AEP) check(p *Problem) error {
 		}
 	}
 	for _, v := range []struct {
-		name  string
-		v     int
-		least int
+		name string
+		v    int
+		min  int
 	}{
 		{"members", a.Members, 2}, {"generations", a.Generations, 0}, {"islands", a.Islands, 1},
 		{"migrate", a.Migrate, 1}, {"simulations", a.Simulations, 0}, {"every", a.Every, 1}, {"workers", a.Workers, 0},
 	} {
-		if v.v < v.least {
-			add("aep %s: %d, want at least %d", v.name, v.v, v.least)
+		if v.v < v.min {
+			add("aep %s: %d, want at least %d", v.name, v.v, v.min)
 		}
 	}
 	if n := a.Members * a.Islands; a.Simulations > 0 && a.Simulations < n {

@@ -124,12 +124,12 @@ func TestSameBitsAnyWorkers(t *testing.T) {
 	p := box(4, 6, -2, 3, rosenbrock)
 	p.Params[0].Lo, p.Params[0].Log, p.Params[0].Value = 0.1, true, 1
 	inBatches := *p
-	inBatches.New = func() Evaluator { return &batched{landscape{formula: rosenbrock, r: make([]float64, 6)}} }
+	inBatches.NewEvaluator = func() Evaluator { return &batched{landscape{formula: rosenbrock, r: make([]float64, 6)}} }
 	whole, wholeBatches := *p, *p
-	whole.New = func() Evaluator { return &landscape{formula: rosenbrock, whole: true} }
-	wholeBatches.New = func() Evaluator { return &batched{landscape{formula: rosenbrock, r: make([]float64, 6), whole: true}} }
+	whole.NewEvaluator = func() Evaluator { return &landscape{formula: rosenbrock, whole: true} }
+	wholeBatches.NewEvaluator = func() Evaluator { return &batched{landscape{formula: rosenbrock, r: make([]float64, 6), whole: true}} }
 	plain := *p
-	plain.New = func() Evaluator { return formula(rosenbrock) }
+	plain.NewEvaluator = func() Evaluator { return formula(rosenbrock) }
 	base := AEP{Seed: 7, Members: 13, Islands: 3, Migrate: 4, Generations: 60, Workers: 1}
 	want := searched(t, base, p)
 	for _, c := range []struct {
@@ -167,7 +167,7 @@ func TestGivingUpSaves(t *testing.T) {
 			}
 		}
 		p := box(4, 400, -2, 3, nil)
-		p.New = func() Evaluator { return l }
+		p.NewEvaluator = func() Evaluator { return l }
 		searched(t, AEP{Workers: 1, Generations: 100}, p)
 		return l.reached
 	}
@@ -210,7 +210,7 @@ func TestSolutionOfAEP(t *testing.T) {
 	p.Params[0].Log, p.Params[1].Log = true, true
 	told := 0
 	s, err := AEP{Generations: 200}.Fit(t.Context(), p, func(g Progress) {
-		if told++; g.Step != told || g.Of != 200 || g.Simulated != 30*told || len(g.Theta) != 2 {
+		if told++; g.Step != told || g.StepCount != 200 || g.Simulated != 30*told || len(g.Theta) != 2 {
 			t.Errorf("%+v", g)
 		}
 	})
@@ -250,14 +250,14 @@ func TestMostSimulationsFail(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, f := pop.Best(); f > 1e-4 {
+	if _, f := pop.BestMember(); f > 1e-4 {
 		t.Errorf("cost %g", f)
 	}
 }
 
 func ExampleAEP() {
 	// 3·exp(−t/2), recorded for 4 s
-	p := &Problem{Rows: 40, New: func() Evaluator {
+	p := &Problem{Rows: 40, NewEvaluator: func() Evaluator {
 		return formula(func(x, r []float64) {
 			for k := range r {
 				t := float64(k) / 10

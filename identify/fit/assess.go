@@ -16,7 +16,7 @@ import (
 // would be infinite or does not exist is null.
 type Assessment struct {
 	Estimates   []Estimate   `json:"parameters"`       // of the free parameters, in the order of Solution.Searched
-	Correlation [][]float64  `json:"correlation"`      // of the estimates of Solution.Free, in their order
+	Correlation [][]float64  `json:"correlation"`      // of the estimates of Solution.FreeParams, in their order
 	Condition   *float64     `json:"condition"`        // of the Jacobian as it stands, in SI
 	Scaled      *float64     `json:"condition_scaled"` // with columns of length one: does not depend on units
 	Indistinct  []Indistinct `json:"indistinct"`       // what the data cannot tell apart, worst first
@@ -66,16 +66,16 @@ type Estimate struct {
 // Rows that depend on each other repeat themselves: AICcEffective is AICc with the number of effective rows for N, and
 // the one to compare models by.
 type Quality struct {
-	Rows     int      `json:"rows"`
-	Params   int      `json:"parameters"`
-	Percent  *float64 `json:"fit_percent"`            // 100·(1 − ‖e‖/‖y − mean y‖)
-	Relative *float64 `json:"relative_error_percent"` // 100·‖e‖/‖y‖
-	RMS      float64  `json:"rms"`
-	StdDev   float64  `json:"std_dev"` // √(eᵀe/(N−p))
-	Unit     string   `json:"unit"`
-	MSE      float64  `json:"mse"`  // eᵀe/N
-	Loss     float64  `json:"loss"` // what the method made small, at its least …
-	Of       string   `json:"loss_is,omitempty"`
+	Rows      int      `json:"rows"`
+	Params    int      `json:"parameters"`
+	Percent   *float64 `json:"fit_percent"`            // 100·(1 − ‖e‖/‖y − mean y‖)
+	Relative  *float64 `json:"relative_error_percent"` // 100·‖e‖/‖y‖
+	RMS       float64  `json:"rms"`
+	StdDev    float64  `json:"std_dev"` // √(eᵀe/(N−p))
+	Unit      string   `json:"unit"`
+	MSE       float64  `json:"mse"`  // eᵀe/N
+	Loss      float64  `json:"loss"` // what the method made small, at its least …
+	Objective string   `json:"loss_is,omitempty"`
 
 	FPE           *float64 `json:"fpe"`
 	AIC           *float64 `json:"aic"`
@@ -135,7 +135,7 @@ func Assess(s *Solution) (*Assessment, error) {
 	}
 	a.Condition, a.Scaled, a.Correlation, a.Lags = numeric.OrNull(c.condition), numeric.OrNull(c.scaled), c.correlation, c.lags
 	t := distuv.StudentsT{Sigma: 1, Nu: float64(n - p)}.Quantile(0.975)
-	if s.Known {
+	if s.NoiseKnown {
 		t = distuv.UnitNormal.Quantile(0.975)
 	}
 	for j, i := range s.Searched() {
@@ -149,15 +149,15 @@ func Assess(s *Solution) (*Assessment, error) {
 			dof = c.slowDOF[j]
 			robust = distuv.StudentsT{Sigma: 1, Nu: dof}.Quantile(0.975)
 		}
-		e := estimate(&s.Params[i], c.plain[j], c.robust[j], t, robust)
+		e := estimate(&s.Params[i], c.classical[j], c.robust[j], t, robust)
 		e.Degrees = dof
-		if j < len(c.between) && !IsState(e.Name) {
-			e.spread(c.between[j], distuv.StudentsT{Sigma: 1, Nu: float64(c.groups - 1)}.Quantile(0.975))
+		if j < len(c.betweenGroups) && !IsState(e.Name) {
+			e.spread(c.betweenGroups[j], distuv.StudentsT{Sigma: 1, Nu: float64(c.groups - 1)}.Quantile(0.975))
 		}
 		a.Estimates = append(a.Estimates, e)
 	}
-	if len(s.Free) > 0 {
-		a.Indistinct = indistinct(s, c, a.Estimates[:len(s.Free)])
+	if len(s.FreeParams) > 0 {
+		a.Indistinct = indistinct(s, c, a.Estimates[:len(s.FreeParams)])
 	}
 	return a, nil
 }
@@ -191,7 +191,7 @@ func (e *Estimate) Interval(white bool) *[2]float64 {
 
 // check tells what makes a solution impossible to judge.
 func (s *Solution) check() error {
-	n, p := len(s.Residual), len(s.Free)
+	n, p := len(s.Residual), len(s.FreeParams)
 	all := s.count()
 	switch {
 	case len(s.Jac) != n*p:
@@ -206,17 +206,17 @@ func (s *Solution) check() error {
 			return fmt.Errorf("assess: piece %d begins at row %d of %d, want the first at 0 and the others behind each other", i, from, n)
 		}
 	}
-	wild := func(x float64) bool { return !numeric.Finite(x) }
+	wild := func(x float64) bool { return !numeric.IsFinite(x) }
 	if k := slices.IndexFunc(s.Residual, wild); k >= 0 {
 		return fmt.Errorf("assess: residual %g in row %d: the model fails at the estimate", s.Residual[k], k)
 	}
 	if k := slices.IndexFunc(s.Jac, wild); k >= 0 {
-		return fmt.Errorf("assess: the derivative with respect to %s is not finite in row %d: the model fails next to the estimate", s.Params[s.Free[k%p]].Name, k/p)
+		return fmt.Errorf("assess: the derivative with respect to %s is not finite in row %d: the model fails next to the estimate", s.Params[s.FreeParams[k%p]].Name, k/p)
 	}
 	for _, b := range s.Local {
 		for k, column := range b.Jac {
 			if row := slices.IndexFunc(column, wild); row >= 0 {
-				return fmt.Errorf("assess: the derivative with respect to %s is not finite in row %d: the model fails next to the estimate", s.Params[b.Free[k]].Name, b.From+row)
+				return fmt.Errorf("assess: the derivative with respect to %s is not finite in row %d: the model fails next to the estimate", s.Params[b.FreeParams[k]].Name, b.FirstRow+row)
 			}
 		}
 	}
@@ -279,7 +279,7 @@ func quality(s *Solution, effective float64) Quality {
 	k, n := float64(s.count()), float64(len(s.Residual))
 	left := numeric.Length(s.Residual)
 	mse := left * left / n
-	q := Quality{Rows: len(s.Residual), Params: s.count(), RMS: math.Sqrt(mse), Unit: s.Unit, MSE: mse, Loss: s.Cost, Of: s.Objective}
+	q := Quality{Rows: len(s.Residual), Params: s.count(), RMS: math.Sqrt(mse), Unit: s.Unit, MSE: mse, Loss: s.Cost, Objective: s.Objective}
 	if n > k {
 		q.StdDev = left / math.Sqrt(n-k)
 	}
@@ -292,7 +292,7 @@ func quality(s *Solution, effective float64) Quality {
 		}
 	}
 	minus2L := func(rows float64) float64 {
-		if s.Known {
+		if s.NoiseKnown {
 			return rows * (mse + math.Log(2*math.Pi))
 		}
 		return rows * (math.Log(mse) + math.Log(2*math.Pi) + 1)

@@ -41,7 +41,7 @@ func solved(rng *rand.Rand, n int, names ...string) *Solution {
 			s.Jac[k*p+j] = size * (rng.NormFloat64() + 0.5)
 		}
 		s.Params = append(s.Params, free(name, 1/size, -inf, inf))
-		s.Free = append(s.Free, j)
+		s.FreeParams = append(s.FreeParams, j)
 	}
 	for k := range n {
 		s.Residual[k] = 0.1 * rng.NormFloat64()
@@ -175,8 +175,8 @@ json.dump(dict(SE=np.sqrt(np.diag(cov)).tolist(), Robust=np.sqrt(np.diag(rob)).t
 	near("autocorrelation", &w.Lag1, want.Lag1)
 	near("worst cross-correlation", &c.Worst, want.Worst)
 	near("band", &c.Band, want.Band)
-	if c.At != want.At || c.At != 5 || !c.Related || w.White || math.Abs(w.PValue-want.P) > 1e-12 {
-		t.Errorf("worst lag %d (NumPy %d, put in 5), related %v; white %v, p %g", c.At, want.At, c.Related, w.White, w.PValue)
+	if c.WorstLag != want.At || c.WorstLag != 5 || !c.Correlated || w.White || math.Abs(w.PValue-want.P) > 1e-12 {
+		t.Errorf("worst lag %d (NumPy %d, put in 5), related %v; white %v, p %g", c.WorstLag, want.At, c.Correlated, w.White, w.PValue)
 	}
 }
 
@@ -191,7 +191,7 @@ func rowsOf(x []float64, p int) [][]float64 {
 // Weighted to a known noise level, neither s² nor Student's distribution comes in, and the likelihood is that of the level.
 func TestKnownNoise(t *testing.T) {
 	s := solved(rand.New(rand.NewPCG(3, 1)), 12, "M")
-	s.Known = true
+	s.NoiseKnown = true
 	a := assessed(t, s)
 	e := a.Estimates[0]
 	if want := 1 / math.Sqrt(floats.Dot(s.Jac, s.Jac)); math.Abs(*e.StdErr/want-1) > 1e-12 || math.Abs((e.CI95[1]-e.Value)/want-1.959964) > 1e-5 {
@@ -280,7 +280,7 @@ func TestDegenerateStaysFinite(t *testing.T) {
 		func(s *Solution) { s.Measured = nil },
 		func(s *Solution) { clear(s.Jac) },
 		func(s *Solution) { s.Params[1].Value = 0 },
-		func(s *Solution) { s.Free, s.Jac = nil, nil },
+		func(s *Solution) { s.FreeParams, s.Jac = nil, nil },
 		func(s *Solution) { s.Pieces = []int{0, 1, 2, 3, 4}; s.Input = make([]float64, 30) },
 		func(s *Solution) { s.Input, s.Velocity = s.Residual, s.Measured },
 		func(s *Solution) { s.Params[0].Value, s.Params[0].Log = 1e-300, true },

@@ -27,7 +27,7 @@ func BenchmarkGeneration(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	c := newCrew(p, 1, len(pop.all))
+	c := newCrew(p, 1, len(pop.individuals))
 	pop.first(b.Context(), c)
 	b.ReportAllocs()
 	for b.Loop() {

@@ -17,11 +17,11 @@ import (
 
 // Resampled is what a bootstrap says about the parameters of a solution.
 type Resampled struct {
-	Done   int                    // replicates that were fitted, fewer than wanted if interrupted …
-	Failed int                    // … or if the fit of some failed
-	Block  int                    // rows
-	CI95   map[string]*[2]float64 // 2.5 % and 97.5 % of the replicates, by name, for a Log parameter in its logarithm; none with fewer than 40
-	Theta  [][]float64            // of every replicate that was fitted, in their order
+	FittedReplicates int                    // replicates that were fitted, fewer than wanted if interrupted …
+	FailedReplicates int                    // … or if the fit of some failed
+	Block            int                    // rows
+	CI95             map[string]*[2]float64 // 2.5 % and 97.5 % of the replicates, by name, for a Log parameter in its logarithm; none with fewer than 40
+	Theta            [][]float64            // of every replicate that was fitted, in their order
 }
 
 // percentileRows is the fewest replicates whose percentiles mean something: one beyond each end.
@@ -60,7 +60,7 @@ func Bootstrap(ctx context.Context, p *Problem, s *Solution, n, block int, seed 
 
 	// residuals at the estimate, of the model itself: those of the solution may be weighted by a robust loss
 	base := make([]float64, p.Rows)
-	if st := p.New().Residuals(theta, base); st == engine.NonFinite {
+	if st := p.NewEvaluator().Residuals(theta, base); st == engine.NonFinite {
 		return nil, errors.New("bootstrap: the model fails at the estimate")
 	}
 	drawn := centred(base)
@@ -70,7 +70,7 @@ func Bootstrap(ctx context.Context, p *Problem, s *Solution, n, block int, seed 
 	block = min(block, longest(p.Rows, s.Pieces))
 	floats.Scale(math.Sqrt(float64(p.Rows)/float64(p.Rows-len(p.Params))), drawn)
 	var from []int // rows where a block may begin
-	each(p.Rows, s.Pieces, func(a, b int) {
+	eachPiece(p.Rows, s.Pieces, func(a, b int) {
 		for k := a; k+block <= b; k++ {
 			from = append(from, k)
 		}
@@ -81,7 +81,7 @@ func Bootstrap(ctx context.Context, p *Problem, s *Solution, n, block int, seed 
 		// residuals become r + shift, and at the estimate those that were drawn
 		shift := make([]float64, p.Rows)
 		rng := rand.New(rand.NewPCG(seed, uint64(i)))
-		each(p.Rows, s.Pieces, func(a, b int) {
+		eachPiece(p.Rows, s.Pieces, func(a, b int) {
 			for k := a; k < b; k += block {
 				copy(shift[k:min(k+block, b)], drawn[from[rng.IntN(len(from))]:])
 			}
@@ -101,20 +101,20 @@ func summary(p *Problem, ends []*Solution, errs []error, block int) (*Resampled,
 	for i, s := range ends {
 		switch {
 		case errs[i] != nil:
-			r.Failed++
+			r.FailedReplicates++
 		case s != nil:
 			r.Theta = append(r.Theta, Values(s.Params))
 		}
 	}
-	if r.Done = len(r.Theta); r.Done == 0 && r.Failed > 0 {
-		return nil, fmt.Errorf("bootstrap: none of %d replicates could be fitted, one because: %w", r.Failed, cmp.Or(errs...))
+	if r.FittedReplicates = len(r.Theta); r.FittedReplicates == 0 && r.FailedReplicates > 0 {
+		return nil, fmt.Errorf("bootstrap: none of %d replicates could be fitted, one because: %w", r.FailedReplicates, cmp.Or(errs...))
 	}
 	for j, q := range p.Params {
 		var x []float64
 		for _, t := range r.Theta {
 			x = append(x, t[j])
 		}
-		if slices.Sort(x); r.Done >= percentileRows {
+		if slices.Sort(x); r.FittedReplicates >= percentileRows {
 			log := q.Log && x[0] > 0
 			r.CI95[q.Name] = interval(percentile(x, 0.025, log), percentile(x, 0.975, log))
 		}
@@ -149,8 +149,8 @@ func blockLength(e []float64, s *Solution) int {
 func shifted(p *Problem, shift []float64) *Problem {
 	q := *p
 	q.Horizon = nil
-	q.New = func() Evaluator {
-		s := shiftEvaluator{p.New(), shift}
+	q.NewEvaluator = func() Evaluator {
+		s := shiftEvaluator{p.NewEvaluator(), shift}
 		if d, exact := s.Evaluator.(Differentiable); exact {
 			return struct {
 				shiftEvaluator

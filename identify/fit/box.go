@@ -16,34 +16,34 @@ func (f *descent) factor() {
 	f.tri.reset()
 	row := 0
 	for i, l := range f.p.Local {
-		f.eat(f.tri.tri, f.tri.shared, row, l.From)
+		f.eat(f.tri.tri, f.tri.sharedColumns, row, l.FirstRow)
 		part, at := f.tri.open(i)
-		f.eat(part, at, l.From, l.To)
+		f.eat(part, at, l.FirstRow, l.EndRow)
 		f.tri.close(i)
-		row = l.To
+		row = l.EndRow
 	}
-	f.eat(f.tri.tri, f.tri.shared, row, len(f.r))
+	f.eat(f.tri.tri, f.tri.sharedColumns, row, len(f.r))
 
 	clear(f.g)
 	clear(f.length)
-	f.tri.each(func(h *head) {
-		n := len(h.at)
+	f.tri.eachHead(func(h *head) {
+		n := len(h.columns)
 		for i, rhs := range h.c {
 			for k := i; k < n; k++ {
 				v := h.r[i*n+k]
-				f.g[h.at[k]] += v * rhs
-				f.length[h.at[k]] += v * v
+				f.g[h.columns[k]] += v * rhs
+				f.length[h.columns[k]] += v * v
 			}
 		}
 	})
 	widest := 0.0
 	for c, ss := range f.length {
 		f.length[c] = math.Sqrt(ss)
-		widest = max(widest, f.length[c]*f.slope.at.scale[c])
+		widest = max(widest, f.length[c]*f.slope.coords.scale[c])
 	}
 	// a parameter without effect stays where it is instead of being thrown about
 	for j := range f.length {
-		f.length[j] = max(f.length[j], 1e-10*widest/f.slope.at.scale[j])
+		f.length[j] = max(f.length[j], 1e-10*widest/f.slope.coords.scale[j])
 	}
 }
 
@@ -55,7 +55,7 @@ func (f *descent) eat(into *numeric.Factor, at []int, first, last int) {
 			x := f.r[from:to]
 			if c < len(at) {
 				j := at[c]
-				x = f.slope.j[j][from-f.slope.from[j] : to-f.slope.from[j]]
+				x = f.slope.j[j][from-f.slope.firstRow[j] : to-f.slope.firstRow[j]]
 			}
 			if f.m.Loss.Kind == Squares { // all weights are 1
 				copy(column, x)
@@ -68,7 +68,7 @@ func (f *descent) eat(into *numeric.Factor, at []int, first, last int) {
 
 // hold marks the parameters on a bound that want out.
 func (f *descent) hold() {
-	at := f.slope.at
+	at := f.slope.coords
 	for j := range f.s {
 		f.side[j] = 0
 		if f.s[j] <= at.lo[j] && f.g[j] >= 0 || f.s[j] >= at.hi[j] && f.g[j] <= 0 {
@@ -82,7 +82,7 @@ func (f *descent) hold() {
 func (f *descent) relativeOffset() float64 {
 	clear(f.d)
 	f.reduced(0)
-	p, rows := len(f.free), len(f.r)
+	p, rows := len(f.freeParams), len(f.r)
 	if p == 0 {
 		return 0
 	}
@@ -100,36 +100,36 @@ func (f *descent) relativeOffset() float64 {
 
 // reduced fills sub with the columns that are free, damped by lambda, and the right-hand side at the step d of the others.
 func (f *descent) reduced(lambda float64) {
-	f.free = f.free[:0]
+	f.freeParams = f.freeParams[:0]
 	among := func(free, columns []int) []int {
 		for _, j := range columns {
 			if f.side[j] == 0 {
 				free = append(free, j)
 			}
 		}
-		f.free = append(f.free, free...)
+		f.freeParams = append(f.freeParams, free...)
 		return free
 	}
 	t, u := f.tri, f.sub
-	u.shared = among(u.shared[:0], t.shared)
+	u.sharedColumns = among(u.sharedColumns[:0], t.sharedColumns)
 	u.reset()
-	for i := range t.own {
-		u.own[i] = among(u.own[i][:0], t.own[i])
+	for i := range t.blockColumns {
+		u.blockColumns[i] = among(u.blockColumns[i][:0], t.blockColumns[i])
 		part, at := u.open(i)
 		f.reduce(part, len(at), &t.heads[i])
-		f.damp(part, u.own[i], lambda)
+		f.addDamping(part, u.blockColumns[i], lambda)
 		u.close(i)
 	}
-	f.reduce(u.tri, len(u.shared), t.left())
-	f.damp(u.tri, u.shared, lambda)
+	f.reduce(u.tri, len(u.sharedColumns), t.sharedHead())
+	f.addDamping(u.tri, u.sharedColumns, lambda)
 }
 
 // reduce takes the rows of a head into a factor of its p columns that are free.
 func (f *descent) reduce(into *numeric.Factor, p int, h *head) {
-	n, at := len(h.at), 0 // at: of free column k, asked for in order
+	n, at := len(h.columns), 0 // at: of free column k, asked for in order
 	into.AddBlock(len(h.c), func(k int, column []float64) {
 		if k < p {
-			for f.side[h.at[at]] != 0 {
+			for f.side[h.columns[at]] != 0 {
 				at++
 			}
 			for i := range column {
@@ -141,8 +141,8 @@ func (f *descent) reduce(into *numeric.Factor, p int, h *head) {
 		for i := range column {
 			v := h.c[i]
 			for c := i; c < n; c++ {
-				if f.side[h.at[c]] != 0 {
-					v += h.r[i*n+c] * f.d[h.at[c]]
+				if f.side[h.columns[c]] != 0 {
+					v += h.r[i*n+c] * f.d[h.columns[c]]
 				}
 			}
 			column[i] = -v
@@ -150,8 +150,8 @@ func (f *descent) reduce(into *numeric.Factor, p int, h *head) {
 	})
 }
 
-// damp adds a row for each of the first columns of a factor, those of these parameters.
-func (f *descent) damp(into *numeric.Factor, params []int, lambda float64) {
+// addDamping adds a row for each of the first columns of a factor, those of these parameters.
+func (f *descent) addDamping(into *numeric.Factor, params []int, lambda float64) {
 	if lambda == 0 || len(params) == 0 {
 		return
 	}
@@ -166,7 +166,7 @@ func (f *descent) damp(into *numeric.Factor, params []int, lambda float64) {
 
 // inBox writes the damped step within the box to d, and returns by how much the linear model lowers the cost.
 func (f *descent) inBox(lambda float64) float64 {
-	at := f.slope.at
+	at := f.slope.coords
 	f.hold()
 	clear(f.d)
 	for j, s := range f.s {
@@ -177,7 +177,7 @@ func (f *descent) inBox(lambda float64) float64 {
 		f.reduced(lambda)
 		f.sub.solve(f.x) // the step of what is free
 		met := false
-		for _, j := range f.free {
+		for _, j := range f.freeParams {
 			f.d[j] = min(max(f.x[j], f.boxLo[j]), f.boxHi[j])
 			if f.d[j] != f.x[j] {
 				f.side[j], met = 1, true
@@ -190,12 +190,12 @@ func (f *descent) inBox(lambda float64) float64 {
 
 	// ½·(‖c‖² − ‖R·d + c‖²)
 	sum := 0.0
-	f.tri.each(func(h *head) {
-		n := len(h.at)
+	f.tri.eachHead(func(h *head) {
+		n := len(h.columns)
 		for i, rhs := range h.c {
 			v := 0.0
 			for k := i; k < n; k++ {
-				v += h.r[i*n+k] * f.d[h.at[k]]
+				v += h.r[i*n+k] * f.d[h.columns[k]]
 			}
 			sum -= v * (v + 2*rhs)
 		}
@@ -205,18 +205,18 @@ func (f *descent) inBox(lambda float64) float64 {
 
 // coordinates are those in which LM works: s = ln θ for Log parameters, s = θ for the others.
 type coordinates struct {
-	params []Param
-	lo, hi []float64
-	scale  []float64 // by which a linear parameter typically changes; 1 for logarithms
-	given  []bool    // the scale is the user's
-	clip   []float64 // the longest step
+	params    []Param
+	lo, hi    []float64
+	scale     []float64 // by which a linear parameter typically changes; 1 for logarithms
+	userScale []bool    // the scale is the user's
+	clip      []float64 // the longest step
 }
 
 func newCoordinates(params []Param, scale map[string]float64) *coordinates {
 	n := len(params)
 	c := &coordinates{
 		params: params, lo: make([]float64, n), hi: make([]float64, n),
-		scale: make([]float64, n), given: make([]bool, n), clip: make([]float64, n),
+		scale: make([]float64, n), userScale: make([]bool, n), clip: make([]float64, n),
 	}
 	for j, p := range params {
 		c.lo[j], c.hi[j] = p.Lo, p.Hi
@@ -225,9 +225,9 @@ func newCoordinates(params []Param, scale map[string]float64) *coordinates {
 		switch {
 		case p.Log:
 			c.lo[j], c.hi[j] = math.Log(p.Lo), math.Log(p.Hi)
-			c.scale[j], c.given[j], c.clip[j] = 1, true, longestStep
+			c.scale[j], c.userScale[j], c.clip[j] = 1, true, longestStep
 		case given:
-			c.scale[j], c.given[j], c.clip[j] = s, true, longestStep*s
+			c.scale[j], c.userScale[j], c.clip[j] = s, true, longestStep*s
 		case !math.IsInf(width, 0):
 			c.scale[j], c.clip[j] = width/10, width/4
 		default:

@@ -33,7 +33,7 @@ func TestIntervalsWhereNeighboursCancel(t *testing.T) {
 		var shares []float64
 		for seed := range uint64(draws) {
 			rng := rand.New(rand.NewPCG(seed, 3))
-			s := &Solution{Free: []int{0, 1, 2}, Pieces: c.pieces, Dt: 1e-3, Residual: make([]float64, rows)}
+			s := &Solution{FreeParams: []int{0, 1, 2}, Pieces: c.pieces, Dt: 1e-3, Residual: make([]float64, rows)}
 			truth := []float64{1, -2, 0.5}
 			for j := range truth {
 				s.Params = append(s.Params, Param{Param: engine.Param{Name: string(rune('a' + j)), Lo: math.Inf(-1), Hi: math.Inf(1)}})

@@ -77,7 +77,7 @@ func (pop *Population) restore(c *Checkpoint) error {
 	refuse := func(format string, args ...any) error {
 		return fmt.Errorf("aep: the checkpoint does not belong to this search: "+format+"; start afresh, or with the settings it was written with", args...)
 	}
-	mine, size := pop.Checkpoint(), len(pop.all)/len(pop.islands)
+	mine, size := pop.Checkpoint(), len(pop.individuals)/len(pop.islands)
 	first := 0 // island
 	if c.Island != nil {
 		if first = *c.Island; first < 0 || first >= len(pop.islands) {
@@ -99,14 +99,14 @@ func (pop *Population) restore(c *Checkpoint) error {
 	case c.Generation < 1 || c.Simulated < len(c.Members) || !(c.Mean >= 0):
 		return refuse("its counters make no sense: generation %d, %d simulations", c.Generation, c.Simulated)
 	}
-	seen := make([]bool, len(pop.all))
+	seen := make([]bool, len(pop.individuals))
 	for i, s := range c.Members {
 		island := first + i/size
 		if s.Birth/size != island || s.Birth < 0 || seen[s.Birth] || len(s.Place) != len(pop.box) || len(s.Dir) != len(pop.box) || s.Age < 1 || !(s.Cost >= 0) {
 			return refuse("member %d is damaged", i)
 		}
 		seen[s.Birth] = true
-		m := pop.all[s.Birth]
+		m := pop.individuals[s.Birth]
 		for j, u := range s.Place {
 			if !(u >= 0 && u <= 1) || s.Dir[j] != 1 && s.Dir[j] != -1 {
 				return refuse("member %d is damaged", i)

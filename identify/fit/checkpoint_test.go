@@ -77,7 +77,7 @@ func TestInterruptedMidway(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	count := 0
 	stopping := *p
-	stopping.New = func() Evaluator {
+	stopping.NewEvaluator = func() Evaluator {
 		return formula(func(x, r []float64) {
 			if count++; count == 137 {
 				cancel()

@@ -15,19 +15,19 @@ import (
 
 // covariance holds what the Jacobian of a solution says about its parameters.
 type covariance struct {
-	length        []float64   // of the columns of J
-	plain, robust []float64   // standard errors in the units of the parameters, the local ones behind; +Inf where the data say nothing
-	between       []float64   // the same with groups of rows as the sample; nil: too few groups
-	groups        int         // how many
-	correlation   [][]float64 // of the estimates
-	condition     float64     // of J as it stands
-	scaled        float64     // of J with columns of length one
-	lags          int         // of the robust one …
-	carry         []float64   // … and how many equal rows would carry as much of its scatter, by parameter
-	slowDOF       []float64   // degrees of freedom of a robust one by what the scores have slow; 0: by windows
-	rank          int         // of the scaled J
-	singular      []float64   // its values, largest first …
-	v             *mat.Dense  // … and its right vectors, in columns
+	length            []float64   // of the columns of J
+	classical, robust []float64   // standard errors in the units of the parameters, the local ones behind; +Inf where the data say nothing
+	betweenGroups     []float64   // the same with groups of rows as the sample; nil: too few groups
+	groups            int         // how many
+	correlation       [][]float64 // of the estimates
+	condition         float64     // of J as it stands
+	scaled            float64     // of J with columns of length one
+	lags              int         // of the robust one …
+	carry             []float64   // … and how many equal rows would carry as much of its scatter, by parameter
+	slowDOF           []float64   // degrees of freedom of a robust one by what the scores have slow; 0: by windows
+	rank              int         // of the scaled J
+	singular          []float64   // its values, largest first …
+	v                 *mat.Dense  // … and its right vectors, in columns
 }
 
 // nullSingular is where a singular value of the scaled J, relative to the largest, is taken for zero.
@@ -35,7 +35,7 @@ const nullSingular = 1e-12
 
 // variance is that of the noise of the rows: what is left over per degree of freedom, or 1 if it is known.
 func (s *Solution) variance() float64 {
-	if s.Known {
+	if s.NoiseKnown {
 		return 1
 	}
 	return floats.Dot(s.Residual, s.Residual) / float64(max(1, len(s.Residual)-s.count()))
@@ -43,9 +43,9 @@ func (s *Solution) variance() float64 {
 
 // count is the number of parameters that were searched.
 func (s *Solution) count() int {
-	n := len(s.Free)
+	n := len(s.FreeParams)
 	for _, b := range s.Local {
-		n += len(b.Free)
+		n += len(b.FreeParams)
 	}
 	return n
 }
@@ -56,7 +56,7 @@ func (s *Solution) takeApart() (c *covariance, m *marginal, b *mat.Dense, err er
 	m = s.marginal(nil)
 	x, length := m.x, m.length
 	p := len(x)
-	c = &covariance{length: length, plain: make([]float64, p), robust: make([]float64, p), v: &mat.Dense{}}
+	c = &covariance{length: length, classical: make([]float64, p), robust: make([]float64, p), v: &mat.Dense{}}
 	t := numeric.NewFactor(p)
 	t.AddColumns(x, make([]float64, len(s.Residual)))
 	tri, _ := t.Triangle()
@@ -92,7 +92,7 @@ func (s *Solution) takeApart() (c *covariance, m *marginal, b *mat.Dense, err er
 
 // newCovariance forms both covariances: s²·B·Bᵀ and B·S·Bᵀ with S the long-run covariance of the scores of X·B.
 func newCovariance(s *Solution) (*covariance, error) {
-	if len(s.Free) == 0 {
+	if len(s.FreeParams) == 0 {
 		c := &covariance{}
 		c.local(s, s.marginal(nil), nil, nil)
 		return c, nil
@@ -113,15 +113,15 @@ func newCovariance(s *Solution) (*covariance, error) {
 	for i := c.rank; i < len(x); i++ {
 		for j := range x {
 			if c.rank == 0 || math.Abs(c.v.At(j, i)) > 1e-6 {
-				c.plain[j], c.robust[j] = math.Inf(1), math.Inf(1)
+				c.classical[j], c.robust[j] = math.Inf(1), math.Inf(1)
 			}
 		}
 	}
-	for j, i := range s.Free {
+	for j, i := range s.FreeParams {
 		spread := s.Spread[s.Params[i].Name]
-		c.plain[j], c.robust[j] = math.Hypot(c.plain[j], spread), math.Hypot(c.robust[j], spread)
-		if c.between != nil && c.between[j] > 0 {
-			c.between[j] = math.Hypot(c.between[j], spread)
+		c.classical[j], c.robust[j] = math.Hypot(c.classical[j], spread), math.Hypot(c.robust[j], spread)
+		if c.betweenGroups != nil && c.betweenGroups[j] > 0 {
+			c.betweenGroups[j] = math.Hypot(c.betweenGroups[j], spread)
 		}
 	}
 	c.local(s, m, b, scores)
@@ -130,7 +130,7 @@ func newCovariance(s *Solution) (*covariance, error) {
 
 // Covariance is the classical covariance of the free parameters of a solution, theory §9.5; nil if it is singular.
 func Covariance(s *Solution) *mat.SymDense {
-	p := len(s.Free)
+	p := len(s.FreeParams)
 	if p == 0 || len(s.Residual) == 0 {
 		return nil
 	}
@@ -152,7 +152,7 @@ func Covariance(s *Solution) *mat.SymDense {
 // leaves (JᵀJ)⁻¹ the block of the others of the whole inverse.
 func (s *Solution) Marginal(own int) {
 	n := len(s.Residual)
-	keep := sort.SearchInts(s.Free, own)
+	keep := sort.SearchInts(s.FreeParams, own)
 	m := s.marginal(nil)
 	x, length := m.x, m.length
 	var others span
@@ -166,7 +166,7 @@ func (s *Solution) Marginal(own int) {
 			s.Jac[k*keep+j] = v * length[j]
 		}
 	}
-	s.Free, s.Params = s.Free[:keep], s.Params[:own]
+	s.FreeParams, s.Params = s.FreeParams[:keep], s.Params[:own]
 }
 
 // errors computes both kinds of standard errors from the root b of (XᵀX)⁺, and gives the long-run covariance of its scores. x is used
@@ -198,7 +198,7 @@ func (c *covariance) errors(s *Solution, x [][]float64, b *mat.Dense) []float64 
 	}
 	ends, pieces := s.groups(rank)
 	if ends != nil {
-		c.between, c.groups = make([]float64, p), len(ends)
+		c.betweenGroups, c.groups = make([]float64, p), len(ends)
 	}
 	of := make([]float64, rank)
 	from := 0
@@ -212,7 +212,7 @@ func (c *covariance) errors(s *Solution, x [][]float64, b *mat.Dense) []float64 
 		from = to
 		for j := range p {
 			v := floats.Dot(b.RawRowView(j), of)
-			c.between[j] += v * v
+			c.betweenGroups[j] += v * v
 		}
 	}
 	hac := variances(b, sum)
@@ -222,18 +222,18 @@ func (c *covariance) errors(s *Solution, x [][]float64, b *mat.Dense) []float64 
 	c.slowDOF = s.cancelling(g, q, b, hac, c.lags)
 	for j := range p {
 		row := b.RawRowView(j)
-		c.plain[j] = math.Sqrt(s2*floats.Dot(row, row)) / c.length[j]
+		c.classical[j] = math.Sqrt(s2*floats.Dot(row, row)) / c.length[j]
 		c.robust[j] = math.Sqrt(math.Max(hac[j], 0)) / c.length[j]
 		if c.length[j] == 0 {
-			c.plain[j], c.robust[j] = math.Inf(1), math.Inf(1)
+			c.classical[j], c.robust[j] = math.Inf(1), math.Inf(1)
 		}
-		if c.between != nil && c.length[j] > 0 {
+		if c.betweenGroups != nil && c.length[j] > 0 {
 			count := float64(c.groups)
-			c.between[j] = math.Sqrt(c.between[j]*count/(count-1)) / c.length[j]
+			c.betweenGroups[j] = math.Sqrt(c.betweenGroups[j]*count/(count-1)) / c.length[j]
 			// blocks of one record are no experiments: they count where they scatter beyond chance
 			limit := distuv.ChiSquared{K: count - 1}.Quantile(0.99) / (count - 1)
-			if !pieces && !(c.between[j]*c.between[j] > limit*c.robust[j]*c.robust[j]) {
-				c.between[j] = 0
+			if !pieces && !(c.betweenGroups[j]*c.betweenGroups[j] > limit*c.robust[j]*c.robust[j]) {
+				c.betweenGroups[j] = 0
 			}
 		}
 	}
@@ -262,16 +262,16 @@ func carrying(q [][]float64, b *mat.Dense, p int) []float64 {
 
 // Groups of rows that may stand for the sample.
 const (
-	fewGroups  = 3
-	mostGroups = 200
-	blocks     = 8 // of one record
+	minGroups = 3
+	maxGroups = 200
+	blocks    = 8 // of one record
 )
 
 // groups are the ends of the pieces, where there are enough, else those of blocks of one long record; nil: neither.
 func (s *Solution) groups(rank int) (ends []int, pieces bool) {
 	n, count := len(s.Residual), len(s.Pieces)
 	switch {
-	case count >= fewGroups && count <= mostGroups:
+	case count >= minGroups && count <= maxGroups:
 		return append(slices.Clone(s.Pieces[1:]), n), true
 	case s.Dt > 0 && count <= 1 && n >= 10*blocks*rank:
 		for i := range blocks {

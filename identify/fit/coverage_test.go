@@ -53,7 +53,7 @@ func (c repeated) record(seed uint64) *Problem {
 	for k := range y {
 		y[k] = c.model(c.truth, k) + c.noise*e[k]
 	}
-	p := &Problem{Rows: c.rows, New: func() Evaluator {
+	p := &Problem{Rows: c.rows, NewEvaluator: func() Evaluator {
 		return measuring{func(x, r []float64) {
 			for k := range r {
 				r[k] = c.model(x, k) - y[k]
@@ -142,8 +142,8 @@ func TestBootstrapOfAMean(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if b.Done != 100 || b.Block < v.least {
-				t.Errorf("%d replicates, blocks of %d", b.Done, b.Block)
+			if b.FittedReplicates != 100 || b.Block < v.least {
+				t.Errorf("%d replicates, blocks of %d", b.FittedReplicates, b.Block)
 			}
 			sum += spreadOf(b, 0) / (math.Sqrt(floats.Dot(s.Residual, s.Residual)/599/600) * float64(records))
 		}
@@ -170,7 +170,7 @@ func TestBootstrapOfADecay(t *testing.T) {
 	}
 	for _, name := range []string{"plain", "exact"} {
 		q := *p
-		q.New = func() Evaluator { return kinds[name](p.New().(measuring)) }
+		q.NewEvaluator = func() Evaluator { return kinds[name](p.NewEvaluator().(measuring)) }
 		b, err := Bootstrap(t.Context(), &q, s, 200, 0, 9, fromEstimate)
 		if err != nil {
 			t.Fatal(err)
@@ -179,7 +179,7 @@ func TestBootstrapOfADecay(t *testing.T) {
 			se, err := spreadOf(b, j), *a.Estimates[j].StdErr
 			bias := -q.Value
 			for _, theta := range b.Theta {
-				bias += theta[j] / float64(b.Done)
+				bias += theta[j] / float64(b.FittedReplicates)
 			}
 			if r := se / err; r < 0.85 || r > 1.15 || math.Abs(bias) > 0.3*se || !covers(b.CI95[q.Name], q.Value) {
 				t.Errorf("%s: %s ± %g by bootstrap, %g by Jacobian; bias %g, %v", name, q.Name, se, err, bias, b.CI95[q.Name])
@@ -193,7 +193,7 @@ func TestBootstrapOfADecay(t *testing.T) {
 
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if b, err := Bootstrap(ctx, p, s, 50, 0, 9, fromEstimate); err != nil || b.Done != 0 || len(b.CI95) != 0 {
+	if b, err := Bootstrap(ctx, p, s, 50, 0, 9, fromEstimate); err != nil || b.FittedReplicates != 0 || len(b.CI95) != 0 {
 		t.Errorf("%+v, %v", b, err)
 	}
 	for _, bad := range []int{-1, 0} {
@@ -228,13 +228,13 @@ func TestCrossCorrelation(t *testing.T) {
 	for seed := range uint64(records) {
 		rng := rand.New(rand.NewPCG(seed, 5))
 		e, u := series(rng, 1500, 0.7, nil), series(rng, 1500, 0.9, nil)
-		if CrossOf(e, u, nil).Related {
+		if CrossOf(e, u, nil).Correlated {
 			wrong++
 		}
 		for k := range e[3:] {
 			e[k+3] += 0.4 * u[k]
 		}
-		if c := CrossOf(e, u, nil); c.Related && max(c.At-3, 3-c.At) <= 1 {
+		if c := CrossOf(e, u, nil); c.Correlated && max(c.WorstLag-3, 3-c.WorstLag) <= 1 {
 			found++
 		}
 	}
@@ -242,7 +242,7 @@ func TestCrossCorrelation(t *testing.T) {
 	if wrong > 12 || found < 285 {
 		t.Errorf("of %d records, %d unrelated ones called related (expected 3), %d related ones found at their lag", records, wrong, found)
 	}
-	if c := CrossOf([]float64{1, 2, 3}, []float64{4, 4, 4}, nil); c.Related || c.Worst != 0 {
+	if c := CrossOf([]float64{1, 2, 3}, []float64{4, 4, 4}, nil); c.Correlated || c.Worst != 0 {
 		t.Errorf("a constant is related: %+v", c)
 	}
 }

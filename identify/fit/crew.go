@@ -15,16 +15,16 @@ import (
 // dealt out in batches; a cost depends on its member and its limit alone, so who computes it does not matter. Nothing is
 // allocated after newCrew.
 type crew struct {
-	box   unitBox
-	hands []labourer
-	batch int
-	pool  *pool
+	box     unitBox
+	workers []labourer
+	batch   int
+	pool    *pool
 
 	// the work at hand
-	u     [][]float64
-	limit []float64
-	cost  []float64
-	done  []bool
+	u        [][]float64
+	limit    []float64
+	cost     []float64
+	computed []bool
 }
 
 type labourer struct {
@@ -35,12 +35,12 @@ type labourer struct {
 
 // newCrew hires workers for n members at most.
 func newCrew(p *Problem, workers, n int) *crew {
-	c := &crew{box: p.Params, batch: 1, done: make([]bool, n)}
+	c := &crew{box: p.Params, batch: 1, computed: make([]bool, n)}
 	c.pool = newPool(workers, n, c.work)
-	c.hands = make([]labourer, len(c.pool.hands))
-	for i := range c.hands {
-		h := &c.hands[i]
-		h.ev = p.New()
+	c.workers = make([]labourer, len(c.pool.workers))
+	for i := range c.workers {
+		h := &c.workers[i]
+		h.ev = p.NewEvaluator()
 		if b, ok := h.ev.(Batcher); ok {
 			c.batch = max(1, min(b.Width(), n)) // full ones: a few members take nearly as long as a batch
 		} else {
@@ -57,14 +57,14 @@ func newCrew(p *Problem, workers, n int) *crew {
 // the last member; done tells who was computed.
 func (c *crew) evaluate(ctx context.Context, u [][]float64, limit, cost []float64) bool {
 	c.u, c.limit, c.cost = u, limit, cost
-	clear(c.done)
+	clear(c.computed)
 	c.pool.run(ctx, (len(u)+c.batch-1)/c.batch)
-	return !slices.Contains(c.done[:len(u)], false)
+	return !slices.Contains(c.computed[:len(u)], false)
 }
 
 // work computes a batch.
 func (c *crew) work(worker, batch int) {
-	h, from := &c.hands[worker], batch*c.batch
+	h, from := &c.workers[worker], batch*c.batch
 	to := min(from+c.batch, len(c.u))
 	for i := from; i < to; i++ {
 		c.box.theta(c.u[i], h.theta[i-from])
@@ -86,7 +86,7 @@ func (c *crew) work(worker, batch int) {
 		if !(c.cost[i] < math.MaxFloat64) {
 			c.cost[i] = math.MaxFloat64
 		}
-		c.done[i] = true
+		c.computed[i] = true
 	}
 }
 
@@ -101,14 +101,14 @@ func squares(r []float64) (sum float64) {
 // A pool shares numbered pieces of work among workers, on a processor each. Who does what does not matter: a piece is the same
 // for every worker. Nothing is allocated after newPool.
 type pool struct {
-	do    func(worker, i int)
-	hands []func()
+	do      func(worker, i int)
+	workers []func()
 
-	ctx  context.Context
-	n    int
-	next atomic.Int64
-	wg   sync.WaitGroup
-	slip atomic.Pointer[failure.Panic] // of a worker
+	ctx       context.Context
+	n         int
+	nextPiece atomic.Int64
+	wg        sync.WaitGroup
+	slip      atomic.Pointer[failure.Panic] // of a worker
 }
 
 // newPool has so many workers, for n pieces at most; 0: as many as there are processors.
@@ -118,9 +118,9 @@ func newPool(workers, n int, do func(worker, i int)) *pool {
 	}
 	p := &pool{do: do}
 	for w := range max(1, min(workers, n)) {
-		p.hands = append(p.hands, func() {
+		p.workers = append(p.workers, func() {
 			defer p.wg.Done()
-			defer p.keep()
+			defer p.catchPanic()
 			p.work(w)
 		})
 	}
@@ -130,41 +130,41 @@ func newPool(workers, n int, do func(worker, i int)) *pool {
 // run does the pieces 0 … n−1; once ctx is done, no other begins.
 func (p *pool) run(ctx context.Context, n int) {
 	p.ctx, p.n = ctx, n
-	p.next.Store(0)
-	others := p.hands[1:min(len(p.hands), max(n, 1))]
+	p.nextPiece.Store(0)
+	others := p.workers[1:min(len(p.workers), max(n, 1))]
 	p.wg.Add(len(others))
 	for _, hand := range others {
 		go hand()
 	}
-	p.own()
+	p.workAsCaller()
 	p.wg.Wait()
 	if slip := p.slip.Swap(nil); slip != nil { // to whoever asked, which no panic of another goroutine reaches
 		panic(slip)
 	}
 }
 
-// own is the share of the goroutine that asked, which waits for the others whatever happens.
-func (p *pool) own() {
-	defer p.keep()
+// workAsCaller is the share of the goroutine that asked, which waits for the others whatever happens.
+func (p *pool) workAsCaller() {
+	defer p.catchPanic()
 	p.work(0)
 }
 
-// keep keeps the first panic of a worker. No other piece begins.
-func (p *pool) keep() {
+// catchPanic keeps the first panic of a worker. No other piece begins.
+func (p *pool) catchPanic() {
 	if v := recover(); v != nil {
 		p.slip.CompareAndSwap(nil, failure.Of(v))
-		p.next.Store(int64(p.n))
+		p.nextPiece.Store(int64(p.n))
 	}
 }
 
-// Each calls f with 0 … n−1, on all processors.
-func Each(n int, f func(i int)) {
+// Parallel calls f with 0 … n−1, on all processors.
+func Parallel(n int, f func(i int)) {
 	newPool(0, n, func(_, i int) { f(i) }).run(context.Background(), n)
 }
 
 func (p *pool) work(worker int) {
 	for p.ctx.Err() == nil {
-		i := int(p.next.Add(1)) - 1
+		i := int(p.nextPiece.Add(1)) - 1
 		if i >= p.n {
 			return
 		}

@@ -25,28 +25,28 @@ type descent struct {
 	tri   *arrow // of √W·J and √W·r
 	sub   *arrow // of what is free in the box, with the damping
 
-	theta, trial []float64
-	s, sTrial    []float64
-	r, rTrial, w []float64
-	g, d, length []float64 // gradient, step, lengths of the columns
-	boxLo, boxHi []float64
-	x            []float64
-	free         []int
-	side         []int8 // 0 free, 1 held
-	cost, lambda float64
-	before       float64   // cost before the last step
-	last         []float64 // that step, in scales
-	cost0        float64   // where work on this problem began
-	rough        float64   // relative offset below which the model is too rough to see; 0: smooth enough
-	offset       float64   // relative; −1: not known
-	step         float64   // of the differences now
-	fresh        bool      // the columns belong to s
-	refused      bool      // the first trial of the last step
-	converged    bool
-	reason       string
-	iterations   int
-	trace        []float64 // costs on this problem
-	simulated    int       // on problems that are closed
+	theta, trial      []float64
+	s, sTrial         []float64
+	r, rTrial, w      []float64
+	g, d, length      []float64 // gradient, step, lengths of the columns
+	boxLo, boxHi      []float64
+	x                 []float64
+	freeParams        []int
+	side              []int8 // 0 free, 1 held
+	cost, lambda      float64
+	previousCost      float64   // cost before the last step
+	lastStep          []float64 // that step, in scales
+	cost0             float64   // where work on this problem began
+	roughOffset       float64   // relative offset below which the model is too rough to see; 0: smooth enough
+	offset            float64   // relative; −1: not known
+	step              float64   // of the differences now
+	columnsValid      bool      // the columns belong to s
+	firstTrialRefused bool      // the first trial of the last step
+	converged         bool
+	reason            string
+	iterations        int
+	trace             []float64 // costs on this problem
+	simulated         int       // on problems that are closed
 }
 
 // open starts work on p at theta.
@@ -61,13 +61,13 @@ func (f *descent) open(p *Problem, phase string) error {
 		copy(f.slope.reach, before.reach)
 	}
 	f.tri = newArrow(p, numeric.BlockRows)
-	f.sub = newArrow(p, len(f.tri.shared))
+	f.sub = newArrow(p, len(f.tri.sharedColumns))
 	f.s, f.sTrial, f.trial = make([]float64, n), make([]float64, n), make([]float64, n)
 	f.g, f.d, f.length = make([]float64, n), make([]float64, n), make([]float64, n)
 	f.boxLo, f.boxHi, f.x = make([]float64, n), make([]float64, n), make([]float64, n)
-	f.free, f.side = make([]int, 0, n), make([]int8, n)
+	f.freeParams, f.side = make([]int, 0, n), make([]int8, n)
 	f.r, f.rTrial, f.w = make([]float64, p.Rows), make([]float64, p.Rows), make([]float64, p.Rows)
-	f.fresh, f.offset = false, -1
+	f.columnsValid, f.offset = false, -1
 
 	at.from(f.theta, f.s)
 	st := f.slope.first(f.theta, f.r)
@@ -106,7 +106,7 @@ type tolerances struct{ cost, step, offset float64 }
 // stages descends with one difference step after the other.
 func (f *descent) stages(last bool) {
 	steps := f.m.Steps
-	if _, ok := f.slope.crew[0].ev.(Differentiable); ok {
+	if _, ok := f.slope.workers[0].ev.(Differentiable); ok {
 		steps = steps[len(steps)-1:]
 	}
 	for i, step := range steps {
@@ -114,7 +114,7 @@ func (f *descent) stages(last bool) {
 		if last && i == len(steps)-1 {
 			tol = tolerances{f.m.CostTol, stepTol, f.m.OffsetTol}
 		}
-		f.step, f.fresh, f.rough = step, false, 0
+		f.step, f.columnsValid, f.roughOffset = step, false, 0
 		f.lambda = min(max(f.lambda, 1e-8), firstLambda)
 		f.converged, f.reason = f.descend(tol)
 		if f.ctx.Err() != nil || f.spent() {
@@ -146,7 +146,7 @@ func (f *descent) descend(tol tolerances) (converged bool, reason string) {
 		if !f.slope.columns(f.ctx, f.s, f.r, f.step) {
 			return false, "interrupted"
 		}
-		f.fresh = true
+		f.columnsValid = true
 		f.factor()
 		if floats.Norm(f.length, math.Inf(1)) == 0 { // of the columns
 			return false, "no parameter has any effect: steps of the differences are below what the model resolves, or the start is where nothing matters"
@@ -161,8 +161,8 @@ func (f *descent) descend(tol tolerances) (converged bool, reason string) {
 		if got.ok {
 			f.iterations++
 			f.trace = append(f.trace, f.cost)
-			f.watch.Say(Progress{
-				Method: "lm", Phase: cmp.Or(f.phase, "step"), Step: f.iterations, Best: f.cost, Unit: squared(f.p.Unit),
+			f.watch.Report(Progress{
+				Method: "lm", Phase: cmp.Or(f.phase, "step"), Step: f.iterations, BestCost: f.cost, Unit: squared(f.p.Unit),
 				Simulated: f.simulated + f.slope.simulated, Theta: f.theta,
 			})
 		}
@@ -171,11 +171,11 @@ func (f *descent) descend(tol tolerances) (converged bool, reason string) {
 		}
 		// below half a standard error, λ had to be raised for a step worth less than a tenth, and the slope remains: it is
 		// the model's own roughness
-		worthless := got.refused > 0 && got.decrease*float64(len(f.r)-len(f.s)) <= 1e-2 && f.offset > 0 && f.offset <= 0.5 && f.offset >= 0.9*before
+		worthless := got.refusedTrials > 0 && got.decrease*float64(len(f.r)-len(f.s)) <= 1e-2 && f.offset > 0 && f.offset <= 0.5 && f.offset >= 0.9*before
 		before = f.offset
 		switch {
 		case !got.ok, worthless:
-			return f.stalled(got.first)
+			return f.stalled(got.firstDecrease)
 		case got.decrease <= tol.cost:
 			return true, "the cost hardly changes any more"
 		case got.size <= tol.step:
@@ -191,7 +191,7 @@ func (f *descent) stalled(first float64) (converged bool, reason string) {
 	case f.offset < 0 && (first <= f.m.CostTol || f.cost <= 1e-20*f.cost0), f.offset >= 0 && f.offset <= 0.1:
 		return true, "no step lowers the cost any more"
 	case f.offset >= 0 && f.offset <= 0.5:
-		f.rough = f.offset
+		f.roughOffset = f.offset
 		return true, "no step lowers the cost any more, as far as the roughness of the model lets it be seen"
 	}
 	return false, "stalled: no step lowers the cost, though its slope says otherwise; the model is not smooth at this scale"
@@ -199,16 +199,16 @@ func (f *descent) stalled(first float64) (converged bool, reason string) {
 
 // A gain is what a step brought.
 type gain struct {
-	ok       bool    // there was one
-	refused  int     // steps that did not lower the cost before
-	decrease float64 // of the cost, relative, the expected or the real one if that is larger
-	first    float64 // that the first, the longest step was expected to bring
-	size     float64 // of the largest component
+	ok            bool    // there was one
+	refusedTrials int     // steps that did not lower the cost before
+	decrease      float64 // of the cost, relative, the expected or the real one if that is larger
+	firstDecrease float64 // that the first, the longest step was expected to bring
+	size          float64 // of the largest component
 }
 
 // improve raises λ until a step lowers the cost, and takes it.
 func (f *descent) improve() (g gain) {
-	at := f.slope.at
+	at := f.slope.coords
 	for tries := 0; f.lambda <= 1e16; f.lambda *= 4 {
 		if f.ctx.Err() != nil || f.spent() {
 			break
@@ -220,10 +220,10 @@ func (f *descent) improve() (g gain) {
 			g.size = max(g.size, math.Abs(f.sTrial[j]-f.s[j])/at.scale[j])
 		}
 		if tries == 0 {
-			g.first = expected / f.cost
+			g.firstDecrease = expected / f.cost
 		}
 		tries++
-		g.refused = tries - 1
+		g.refusedTrials = tries - 1
 		if g.size == 0 {
 			break
 		}
@@ -232,7 +232,7 @@ func (f *descent) improve() (g gain) {
 		}
 		at.theta(f.sTrial, f.trial)
 		more := !f.m.Draft || expected > f.m.CostTol*f.cost // steps, or derivatives at the end
-		if !f.slope.residuals(f.trial, f.rTrial, f.limit(), more && !f.refused && tries == 1) {
+		if !f.slope.residuals(f.trial, f.rTrial, f.limit(), more && !f.firstTrialRefused && tries == 1) {
 			continue
 		}
 		cost := f.m.Loss.Cost(f.rTrial)
@@ -240,15 +240,15 @@ func (f *descent) improve() (g gain) {
 			continue
 		}
 
-		f.refused = g.refused > 0
+		f.firstTrialRefused = g.refusedTrials > 0
 		g.ok, g.decrease = true, max(f.cost-cost, expected)/f.cost
 		if f.cost-cost > 0.1*expected {
 			f.lambda = max(f.lambda/5, 1e-15)
 		}
-		f.before = f.cost
-		f.take(cost)
-		f.fresh = false
-		if f.turned() && g.refused == 0 && f.before-f.cost < 0.25*expected {
+		f.previousCost = f.cost
+		f.accept(cost)
+		f.columnsValid = false
+		if f.turned() && g.refusedTrials == 0 && f.previousCost-f.cost < 0.25*expected {
 			f.halve()
 		}
 		return g
@@ -267,14 +267,14 @@ func (f *descent) limit() float64 {
 
 // turned tells whether the step just taken goes back on the one before, and remembers it.
 func (f *descent) turned() bool {
-	if len(f.last) != len(f.s) {
-		f.last = make([]float64, len(f.s))
+	if len(f.lastStep) != len(f.s) {
+		f.lastStep = make([]float64, len(f.s))
 	}
 	dot := 0.0
 	for j := range f.s {
-		d := (f.s[j] - f.sTrial[j]) / f.slope.at.scale[j]
-		dot += d * f.last[j]
-		f.last[j] = d
+		d := (f.s[j] - f.sTrial[j]) / f.slope.coords.scale[j]
+		dot += d * f.lastStep[j]
+		f.lastStep[j] = d
 	}
 	return dot < 0
 }
@@ -283,7 +283,7 @@ func (f *descent) turned() bool {
 // are large and bent, JᵀJ is only part of the curvature: steps are then too long by a factor, and would swing from one side
 // of the valley to the other without λ ever noticing.
 func (f *descent) halve() {
-	at := f.slope.at
+	at := f.slope.coords
 	for j := range f.s { // sTrial and rTrial are those before the step
 		f.sTrial[j] = (f.s[j] + f.sTrial[j]) / 2
 	}
@@ -292,12 +292,12 @@ func (f *descent) halve() {
 		return
 	}
 	if cost := f.m.Loss.Cost(f.rTrial); cost < f.cost {
-		f.take(cost)
+		f.accept(cost)
 	}
 }
 
-// take makes the trial, which has this cost, the place of the descent.
-func (f *descent) take(cost float64) {
+// accept makes the trial, which has this cost, the place of the descent.
+func (f *descent) accept(cost float64) {
 	f.cost = cost
 	f.s, f.sTrial = f.sTrial, f.s
 	f.theta, f.trial = f.trial, f.theta

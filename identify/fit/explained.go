@@ -12,13 +12,13 @@ import (
 // explained is what the model, and the suspects that were accepted, explain.
 type explained struct {
 	span
-	e      []float64 // what is left over
-	local  []basis   // of local parameters, on these rows
-	drawn  []float64 // by how much these draw each row to themselves
-	pieces []int
-	series bool
+	e             []float64 // what is left over
+	local         []basis   // of local parameters, on these rows
+	localLeverage []float64 // by how much these draw each row to themselves
+	pieces        []int
+	series        bool
 
-	from      *Solution
+	solution  *Solution
 	rows      []int
 	functions []func(k int) float64 // the columns of the model and of what was accepted, at any row
 
@@ -29,15 +29,15 @@ type explained struct {
 
 	independent float64 // rows that carry as much about a mean of e as all of them
 
-	lever   []float64 // by how much local parameters and the first columns of q draw each row to themselves …
-	levered int       // … of so many
-	tried   room      // of the columns that are tried
+	lever     []float64 // by how much local parameters and the first columns of q draw each row to themselves …
+	levered   int       // … of so many
+	trialRoom room      // of the columns that are tried
 }
 
 // leverage is by how much local parameters and the columns of q draw each row to themselves.
 func (x *explained) leverage() []float64 {
 	if x.lever == nil {
-		x.lever = slices.Clone(x.drawn)
+		x.lever = slices.Clone(x.localLeverage)
 	}
 	for ; x.levered < len(x.q); x.levered++ {
 		addSquares(x.lever, x.q[x.levered])
@@ -66,27 +66,27 @@ func (x *explained) count() float64 {
 
 // finding is what columns do that are added to the model.
 type finding struct {
-	share  float64   // of the squared residual
-	gain   float64   // twice the logarithm of the likelihood, with errors that depend on their neighbours
-	p      float64   // of one suspect
-	beyond float64   // squared size of the coefficients in their standard errors; 0: not known
-	b      []float64 // coefficients of the columns, those that are sums of others 0
+	share         float64   // of the squared residual
+	gain          float64   // twice the logarithm of the likelihood, with errors that depend on their neighbours
+	p             float64   // of one suspect
+	waldStatistic float64   // squared size of the coefficients in their standard errors; 0: not known
+	b             []float64 // coefficients of the columns, those that are sums of others 0
 }
 
 // try adds columns, those of suspect i, to the model and measures what they explain.
 func (x *explained) try(i int, columns []*trial) (f finding, ok bool) {
-	x.tried.reset()
+	x.trialRoom.reset()
 	first := len(x.q)
-	y := span{q: slices.Clip(x.q), first: first, room: &x.tried}
+	y := span{q: slices.Clip(x.q), inheritedCount: first, room: &x.trialRoom}
 	for _, c := range columns {
 		y.try(c, 1e-3)
 	}
-	m := len(y.kept)
+	m := len(y.basisColumns)
 	n := len(x.e)
 	if m == 0 || n <= 2*(x.columns()+m) {
 		return f, false
 	}
-	e := x.tried.of(n)
+	e := x.trialRoom.of(n)
 	copy(e, x.e)
 	b := make([]float64, m)
 	for i := range b {
@@ -117,7 +117,7 @@ func (x *explained) try(i int, columns []*trial) (f finding, ok bool) {
 		dof = math.Min(dof, 1/fourth/math.Max(1, float64(lags+1)/1.5))
 	}
 	if x.cells != nil && x.clusters > first+2*m {
-		other, ok := wald(b, x.both(g, cov))
+		other, ok := wald(b, x.jointCovariance(g, cov))
 		if ok && other < beyond {
 			beyond, dof = other, math.Min(dof, float64(x.clusters-first-m))
 		}
@@ -139,14 +139,14 @@ func (x *explained) try(i int, columns []*trial) (f finding, ok bool) {
 	}
 
 	rows := math.Max(x.independent, 1)
-	f.beyond, f.gain = beyond, rows*math.Log1p(beyond/rows)
+	f.waldStatistic, f.gain = beyond, rows*math.Log1p(beyond/rows)
 	return f, true
 }
 
 // errors is the covariance of the coefficients of the columns q beside those of x, which leave e over: that of the sum of the scores
 // g, with residuals as they would be had their row not been fitted, over so many lags. The scores are in the room of the trial.
 func (x *explained) errors(q [][]float64, e []float64) (g [][]float64, cov []float64, lags int) {
-	free := x.tried.of(len(e))
+	free := x.trialRoom.of(len(e))
 	copy(free, x.leverage())
 	for _, c := range q {
 		addSquares(free, c)
@@ -155,7 +155,7 @@ func (x *explained) errors(q [][]float64, e []float64) (g [][]float64, cov []flo
 		free[k] = e[k] / max(1-h, 0.1)
 	}
 	for _, c := range q {
-		g = append(g, floats.MulTo(x.tried.of(len(e)), c, free))
+		g = append(g, floats.MulTo(x.trialRoom.of(len(e)), c, free))
 	}
 	if x.series {
 		cov, lags = LongRun(g, x.pieces)
@@ -172,9 +172,9 @@ func (x *explained) allowed(i int, sp *Suspect, c *trial) finding {
 	least, most := sp.Bounds[0], sp.Bounds[1]
 	own, err, ok := x.coefficient(i, c)
 	switch {
-	case sp.Usual && ok:
-		if most = own + distuv.UnitNormal.Quantile(0.975)*err; sp.Most > 0 {
-			most = math.Min(most, sp.Most)
+	case sp.Expected && ok:
+		if most = own + distuv.UnitNormal.Quantile(0.975)*err; sp.MaxCoefficient > 0 {
+			most = math.Min(most, sp.MaxCoefficient)
 		}
 	case ok: // else the model makes as much of it
 		least, most = math.Max(least, own-boundsApart*err), math.Min(most, own+boundsApart*err)
@@ -189,8 +189,8 @@ func (x *explained) allowed(i int, sp *Suspect, c *trial) finding {
 // the likelihood.
 const boundsApart = 3.2
 
-// most is the coefficient; 0: there is none.
-func (f *finding) most() float64 {
+// firstCoefficient is the coefficient; 0: there is none.
+func (f *finding) firstCoefficient() float64 {
 	if f.b == nil {
 		return 0
 	}
@@ -199,19 +199,19 @@ func (f *finding) most() float64 {
 
 // coefficient is that of a column, with its standard error; not ok: it cannot be told from the model.
 func (x *explained) coefficient(i int, c *trial) (b, err float64, ok bool) {
-	x.tried.reset()
-	y := span{q: slices.Clip(x.q), first: len(x.q), room: &x.tried}
+	x.trialRoom.reset()
+	y := span{q: slices.Clip(x.q), inheritedCount: len(x.q), room: &x.trialRoom}
 	if !y.try(c, 1e-3) {
 		return 0, 0, false
 	}
-	z := y.q[y.first]
-	e, own := x.tried.of(len(x.e)), floats.Dot(z, x.e)
+	z := y.q[y.inheritedCount]
+	e, own := x.trialRoom.of(len(x.e)), floats.Dot(z, x.e)
 	copy(e, x.e)
 	floats.AddScaled(e, -own, z)
-	g, cov, _ := x.errors(y.q[y.first:], e)
+	g, cov, _ := x.errors(y.q[y.inheritedCount:], e)
 	variance := cov[0]
 	if x.cells != nil && x.clusters > len(y.q)+1 {
-		variance = math.Max(variance, x.both(g, cov)[0])
+		variance = math.Max(variance, x.jointCovariance(g, cov)[0])
 	}
 	if without, more, grown := x.unbiased(i, &y, []float64{own}); without != nil {
 		own, variance = grown*without[0], grown*grown*(variance+more[0])

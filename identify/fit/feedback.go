@@ -39,13 +39,13 @@ func (x *explained) foretold(sp *Suspect, f finding) finding {
 	for _, c := range functions {
 		for _, step := range pastSteps {
 			by := int(math.Ceil(step * float64(back)))
-			past.add(taken(func(k int) float64 { return c(k - by) }, rows), 1e-3)
+			past.add(columnAt(func(k int) float64 { return c(k - by) }, rows), 1e-3)
 		}
 	}
-	e := taken(func(k int) float64 { return x.from.Residual[k] }, rows)
+	e := columnAt(func(k int) float64 { return x.solution.Residual[k] }, rows)
 	columns, told := make([][]float64, len(functions)), make([][]float64, len(functions))
 	for i, c := range functions {
-		columns[i], told[i] = taken(c, rows), make([]float64, len(rows))
+		columns[i], told[i] = columnAt(c, rows), make([]float64, len(rows))
 		for _, q := range past.q {
 			floats.AddScaled(told[i], floats.Dot(q, columns[i]), q)
 		}
@@ -63,10 +63,10 @@ func (x *explained) foretold(sp *Suspect, f finding) finding {
 	}
 	f.share *= math.Min(1, other*other/(plain*plain))
 	f.b = []float64{other}
-	f.beyond = other * other / cov[3]
+	f.waldStatistic = other * other / cov[3]
 	n := math.Max(x.independent, 1)
-	f.gain = n * math.Log1p(f.beyond/n)
-	f.p = distuv.F{D1: 1, D2: math.Max(float64(len(rows)-len(functions))/4, 1)}.Survival(f.beyond)
+	f.gain = n * math.Log1p(f.waldStatistic/n)
+	f.p = distuv.F{D1: 1, D2: math.Max(float64(len(rows)-len(functions))/4, 1)}.Survival(f.waldStatistic)
 	return f
 }
 
@@ -94,7 +94,7 @@ func lastOf(instruments, columns [][]float64, e []float64) (b float64, left, err
 			return 0, nil, nil, false
 		}
 	}
-	theta := z.solve(z.within(productsOf(instruments, e)))
+	theta := z.solve(z.columnProducts(productsOf(instruments, e)))
 	left = slices.Clone(e)
 	for j, c := range columns {
 		floats.AddScaled(left, -theta[j], c)
@@ -115,7 +115,7 @@ func productsOf(columns [][]float64, e []float64) (out []float64) {
 // pastRows are the rows whose past is in the same piece, and by how many rows that begins before them; nil: there are too few, or no filter
 // is known.
 func (x *explained) pastRows() (rows, pieces []int, back int) {
-	s := x.from
+	s := x.solution
 	if !x.series || !(s.Blur > 0) || len(s.Local) > 0 {
 		return nil, nil, 0
 	}

@@ -44,11 +44,11 @@ func loop(missing float64, blur float64, seed uint64) (*Solution, []Suspect) {
 		y[k] = 2*a[k] + missing*bend[k] + e[k]
 		up, down = up+y[k]*a[k], down+a[k]*a[k]
 	}
-	s := &Solution{Params: []Param{{Param: engine.Param{Name: "J", Value: up / down}}}, Free: []int{0}, Jac: a, Measured: y, Residual: make([]float64, n), Unit: "N", Dt: dt, Blur: blur}
+	s := &Solution{Params: []Param{{Param: engine.Param{Name: "J", Value: up / down}}}, FreeParams: []int{0}, Jac: a, Measured: y, Residual: make([]float64, n), Unit: "N", Dt: dt, Blur: blur}
 	for k := range y {
 		s.Residual[k] = y[k] - up/down*a[k]
 	}
-	return s, []Suspect{{Kind: LowPass, Alone: true, Columns: []func(k int) float64{func(k int) float64 { return bend[k] }}}}
+	return s, []Suspect{{Kind: LowPass, JudgedAlone: true, Columns: []func(k int) float64{func(k int) float64 { return bend[k] }}}}
 }
 
 // Noise that a controller feeds back is no effect that the model lacks, and one that it lacks is found all the same.
@@ -63,8 +63,8 @@ func TestNoiseFedBack(t *testing.T) {
 		shown += len(found)
 		for _, l := range possible {
 			shown += len(found)
-			if math.Abs(l.Moves["J"]) > 0.1 {
-				t.Errorf("seed %d: J may move by %g", seed, l.Moves["J"])
+			if math.Abs(l.ParamMoves["J"]) > 0.1 {
+				t.Errorf("seed %d: J may move by %g", seed, l.ParamMoves["J"])
 			}
 		}
 		for _, missing := range []float64{1.5e-3, -1.5e-3} {

@@ -35,8 +35,8 @@ const slowTerms = 60
 // Drawing are the orthonormal columns by which a fit draws the scores to itself, row by row, and the places of the rows among the scores;
 // rows of several channels may have one place.
 type Drawing struct {
-	At   []int
-	Rows [][]float64
+	Places []int
+	Rows   [][]float64
 }
 
 // LongRunSlow is the covariance of the sum of the scores g_k by what they have slower than one period of so many rows [LLSW18]:
@@ -66,7 +66,7 @@ func LongRunSlow(g [][]float64, by Drawing, pieces []int, period int) (s []float
 		dof++
 	}
 	count := max(1, len(pieces))
-	each(n, pieces, func(from, to int) {
+	eachPiece(n, pieces, func(from, to int) {
 		rows := float64(to - from)
 		for j := range 1 + max(1, min(2*(to-from)/period, slowTerms/count)) {
 			if j == 0 && count == 1 { // the scores add up to zero
@@ -212,16 +212,16 @@ func variances(b *mat.Dense, s []float64) []float64 {
 	return out
 }
 
-// mostDrawn is the share of its variance that a cosine may have lost to the fit and is made up for; in a direction that the fit takes whole
-// there is nothing left.
-const mostDrawn = 0.75
+// maxDrawnShare is the share of its variance that a cosine may have lost to the fit and is made up for; in a direction that the fit
+// takes whole there is nothing left.
+const maxDrawnShare = 0.75
 
 // madeUp is the sum of scores under a wave, with what the fit took of it.
 func (d *Drawing) madeUp(wave, sum []float64) []float64 {
 	p := len(sum)
 	a := make([]float64, p*p)
 	for r, q := range d.Rows {
-		if c := wave[d.At[r]]; c != 0 {
+		if c := wave[d.Places[r]]; c != 0 {
 			for i, x := range q {
 				for j, y := range q[i:] {
 					a[i*p+i+j] += c * x * y
@@ -238,7 +238,7 @@ func (d *Drawing) madeUp(wave, sum []float64) []float64 {
 	eigen.VectorsTo(&v)
 	turned.MulVec(v.T(), mat.NewVecDense(p, sum))
 	for i, x := range eigen.Values(nil) {
-		turned.SetVec(i, turned.AtVec(i)/math.Sqrt(1-math.Min(float64(len(wave))*x*x, mostDrawn)))
+		turned.SetVec(i, turned.AtVec(i)/math.Sqrt(1-math.Min(float64(len(wave))*x*x, maxDrawnShare)))
 	}
 	out.MulVec(&v, &turned)
 	return out.RawVector().Data
@@ -302,7 +302,7 @@ func windows(g, q [][]float64, n, lags int, pieces []int) []float64 {
 			}
 		}
 	}
-	each(n, pieces, func(from, to int) {
+	eachPiece(n, pieces, func(from, to int) {
 		clear(sum)
 		clear(own)
 		for at := from; at < to+lags; at += block {

@@ -36,7 +36,7 @@ func indistinct(s *Solution, c *covariance, est []Estimate) []Indistinct {
 		return false
 	}
 	add := func(group []int, weights []float64, why string) {
-		l := Indistinct{Weights: weights, Why: why}
+		l := Indistinct{Weights: weights, Reason: why}
 		worst := 0.0
 		for _, j := range group {
 			l.Names = append(l.Names, est[j].Name)
@@ -91,7 +91,7 @@ func indistinct(s *Solution, c *covariance, est []Estimate) []Indistinct {
 
 	// values that are little more than an order of magnitude, where the sign is no question
 	for j, e := range est {
-		q := &s.Params[s.Free[j]]
+		q := &s.Params[s.FreeParams[j]]
 		if !named[j] && e.Loose && e.Relative != nil && (q.Log || q.Lo >= 0 || q.Hi <= 0) {
 			add([]int{j}, nil, fmt.Sprintf("the standard error of %s is %.0f %% of its value", e.Name, 100**e.Relative))
 		}

@@ -10,7 +10,7 @@ import (
 
 // combine overwrites column j of s by Σ w·column + noise.
 func combine(s *Solution, rng *rand.Rand, j int, noise float64, w map[int]float64) {
-	p := len(s.Free)
+	p := len(s.FreeParams)
 	for k := range len(s.Residual) {
 		x := noise * rng.NormFloat64()
 		for i, c := range w {
@@ -92,7 +92,7 @@ func TestFlagsByConditionAndCorrelation(t *testing.T) {
 		}
 		for i, w := range c.want {
 			x := a.Indistinct[i]
-			if strings.Join(x.Names, " ") != "sigma0 sigma1" || !strings.Contains(x.Why, w) || !strings.Contains(x.Advice, "√(σ0/M)") {
+			if strings.Join(x.Names, " ") != "sigma0 sigma1" || !strings.Contains(x.Reason, w) || !strings.Contains(x.Advice, "√(σ0/M)") {
 				t.Errorf("noise %g: %+v, want …%s…", c.noise, x, w)
 			}
 			// column 1 equals column 0: a step of −1 unit of sigma0 and +1 of sigma1, in units of 2 and 1
@@ -123,7 +123,7 @@ func TestLooseValues(t *testing.T) {
 	}
 	s.Params[2].Value *= 100
 	a := assessed(t, s)
-	if len(a.Indistinct) != 1 || a.Indistinct[0].Names[0] != "sigma1" || !strings.Contains(a.Indistinct[0].Why, "standard error of sigma1 is 14") {
+	if len(a.Indistinct) != 1 || a.Indistinct[0].Names[0] != "sigma1" || !strings.Contains(a.Indistinct[0].Reason, "standard error of sigma1 is 14") {
 		t.Errorf("%+v", a.Indistinct)
 	}
 	for i, want := range []bool{true, true, false} {

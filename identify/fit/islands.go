@@ -14,15 +14,15 @@ type Population struct {
 	Simulated  int    // simulations, abandoned ones too
 	Reason     string // why the search ended
 
-	box     unitBox
-	seed    uint64
-	settled bool
-	mean    float64   // f̄0
-	trace   []float64 // least cost after every generation of this search
+	box       unitBox
+	seed      uint64
+	converged bool
+	mean      float64   // f̄0
+	trace     []float64 // least cost after every generation of this search
 
-	all     []*individual   // in the order of birth; places in memory
-	islands [][]*individual // each sorted by cost
-	order   []*individual   // all, sorted by cost
+	individuals []*individual   // in the order of birth; places in memory
+	islands     [][]*individual // each sorted by cost
+	order       []*individual   // all, sorted by cost
 
 	// views for the crew
 	u           [][]float64
@@ -46,13 +46,13 @@ func (a *AEP) populate(p *Problem) (*Population, error) {
 		switch {
 		case a.Start && i%a.Members == 0:
 			pop.box.from(Values(p.Params), m.u)
-		case i < len(a.From):
-			pop.box.from(a.From[i], m.u)
+		case i < len(a.InitialMembers):
+			pop.box.from(a.InitialMembers[i], m.u)
 		}
-		pop.all = append(pop.all, m)
+		pop.individuals = append(pop.individuals, m)
 		pop.islands[i/a.Members] = append(pop.islands[i/a.Members], m)
 	}
-	pop.order = slices.Clone(pop.all)
+	pop.order = slices.Clone(pop.individuals)
 	if a.Resume != nil {
 		if err := pop.restore(a.Resume); err != nil {
 			return nil, err
@@ -63,12 +63,12 @@ func (a *AEP) populate(p *Problem) (*Population, error) {
 
 // first evaluates the random members. Interrupted, it keeps what it has.
 func (pop *Population) first(ctx context.Context, c *crew) bool {
-	for i, m := range pop.all {
+	for i, m := range pop.individuals {
 		pop.u[i], pop.limit[i] = m.u, math.Inf(1)
 	}
 	complete := c.evaluate(ctx, pop.u, pop.limit, pop.cost)
-	for i, m := range pop.all {
-		if c.done[i] {
+	for i, m := range pop.individuals {
+		if c.computed[i] {
 			m.cost = pop.cost[i]
 			pop.Simulated++
 		}
@@ -87,7 +87,7 @@ func (pop *Population) first(ctx context.Context, c *crew) bool {
 func (pop *Population) generation(ctx context.Context, c *crew, a *AEP) bool {
 	// evaluated by rank, so that neighbours in a batch are given up at about the same cost
 	for i, m := range pop.order {
-		m.before = m.source
+		m.generationSource = m.source
 		s := 1.0
 		if a.Spread == SpreadCost {
 			s = spread(m.cost, pop.mean)
@@ -96,8 +96,8 @@ func (pop *Population) generation(ctx context.Context, c *crew, a *AEP) bool {
 		pop.u[i], pop.limit[i] = m.child, m.cost
 	}
 	if !c.evaluate(ctx, pop.u, pop.limit, pop.cost) {
-		for _, m := range pop.all {
-			m.source = m.before
+		for _, m := range pop.individuals {
+			m.source = m.generationSource
 		}
 		return false
 	}
@@ -106,7 +106,7 @@ func (pop *Population) generation(ctx context.Context, c *crew, a *AEP) bool {
 		m.compete(oldestAge)
 	}
 	pop.Generation++
-	pop.Simulated += len(pop.all)
+	pop.Simulated += len(pop.individuals)
 	pop.sort()
 	if len(pop.islands) > 1 && (pop.Generation-1)%a.Migrate == 0 {
 		pop.migrate()
@@ -161,20 +161,21 @@ func (pop *Population) theta(m *individual) []float64 {
 	return t
 }
 
-// Best is the member of least cost and this cost, Σ r².
-func (pop *Population) Best() (theta []float64, cost float64) {
+// BestMember is the member of least cost and this cost, Σ r².
+func (pop *Population) BestMember() (theta []float64, cost float64) {
 	t, c := pop.Survivors(1)
 	return t[0], c[0]
 }
 
-// apart is how far two survivors are from each other in some parameter, as a share of its range.
-const apart = 0.02
+// survivorSpacing is how far two survivors are from each other in some parameter, as a share of its range.
+const survivorSpacing = 0.02
 
 // Survivors are the best members, k at most, none next to a better one: starts for a method that finds the last digits.
 func (pop *Population) Survivors(k int) (theta [][]float64, cost []float64) {
 	var chosen []*individual
 	for _, m := range pop.order {
-		if len(chosen) < k && !math.IsInf(m.cost, 0) && !slices.ContainsFunc(chosen, func(o *individual) bool { return near(m.u, o.u) }) {
+		if len(chosen) < k && !math.IsInf(m.cost, 0) && !slices.ContainsFunc(chosen,
+			func(o *individual) bool { return areNeighbours(m.u, o.u) }) {
 			chosen = append(chosen, m)
 			theta, cost = append(theta, pop.theta(m)), append(cost, m.cost)
 		}
@@ -182,10 +183,10 @@ func (pop *Population) Survivors(k int) (theta [][]float64, cost []float64) {
 	return theta, cost
 }
 
-// near tells whether two places are less than two survivors apart.
-func near(a, b []float64) bool {
+// areNeighbours tells whether two places are less than two survivors apart.
+func areNeighbours(a, b []float64) bool {
 	for j, u := range a {
-		if math.Abs(u-b[j]) > apart {
+		if math.Abs(u-b[j]) > survivorSpacing {
 			return false
 		}
 	}

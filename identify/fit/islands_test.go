@@ -74,10 +74,10 @@ func TestGenerationAllocs(t *testing.T) {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
-		c := newCrew(p, workers, len(pop.all))
+		c := newCrew(p, workers, len(pop.individuals))
 		pop.first(ctx, c)
 		if n := testing.AllocsPerRun(50, func() { pop.generation(ctx, c, &a) }); n != 0 {
-			t.Errorf("%d workers: %g allocations in a generation of %d simulations", workers, n, len(pop.all))
+			t.Errorf("%d workers: %g allocations in a generation of %d simulations", workers, n, len(pop.individuals))
 		}
 		cancel()
 	}
@@ -86,11 +86,11 @@ func TestGenerationAllocs(t *testing.T) {
 // A population goes on where another one ended: its members are the first, clipped into the box, and the rest is drawn.
 func TestAEPFromMembers(t *testing.T) {
 	p := &Problem{Rows: 2, Params: []Param{{Param: engine.Param{Name: "a", Lo: 1, Hi: 100, Value: 3}, Log: true}, {Param: engine.Param{Name: "b", Lo: -1, Hi: 1}}}}
-	p.New = func() Evaluator {
+	p.NewEvaluator = func() Evaluator {
 		return formula(func(theta, r []float64) { r[0], r[1] = theta[0]-50, theta[1]-0.5 })
 	}
 	var last *Checkpoint
-	a := AEP{Members: 8, Generations: 1, Start: true, From: [][]float64{{9, 9}, {40, 0.25}, {1000, -0.75}}, Save: func(c *Checkpoint) { last = c }}
+	a := AEP{Members: 8, Generations: 1, Start: true, InitialMembers: [][]float64{{9, 9}, {40, 0.25}, {1000, -0.75}}, Save: func(c *Checkpoint) { last = c }}
 	if _, err := a.Search(t.Context(), p, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -21,22 +21,22 @@ import (
 // or forward, (r(s+h) − r(s))/h. They must be larger than what a simulator does by chance when a parameter moves a little,
 // so h is a number given by the user, relative for logarithms and times a scale for the others.
 type slope struct {
-	p       *Problem
-	at      *coordinates
-	forward bool
-	crew    []*hand
-	pool    *pool
-	groups  [][]int // parameters that are displaced together: none moves a row of another
-	from    []int   // first row that a parameter moves
+	p        *Problem
+	coords   *coordinates
+	forward  bool
+	workers  []*hand
+	pool     *pool
+	groups   [][]int // parameters that are displaced together: none moves a row of another
+	firstRow []int   // first row that a parameter moves
 
 	h       []float64   // signed displacement of the first member
 	central []bool      // the second member goes the other way
 	j       [][]float64 // columns ∂r/∂s, of the rows that the parameter moves
 	reach   []float64   // the change that would change all residuals by their size, last time; 0: not known
 
-	s, r   []float64    // where the differences are taken, and the residuals there
-	failed atomic.Int64 // columns without a trustworthy side
-	theta0 []float64    // for evaluators that know their derivatives
+	s, r          []float64    // where the differences are taken, and the residuals there
+	failedColumns atomic.Int64 // columns without a trustworthy side
+	theta0        []float64    // for evaluators that know their derivatives
 
 	simulated int
 }
@@ -53,10 +53,10 @@ type hand struct {
 func newSlope(p *Problem, at *coordinates, forward bool, workers int) *slope {
 	n := len(p.Params)
 	d := &slope{
-		p: p, at: at, forward: forward,
+		p: p, coords: at, forward: forward,
 		h: make([]float64, n), central: make([]bool, n), reach: make([]float64, n), theta0: make([]float64, n),
 	}
-	for _, j := range p.shared() {
+	for _, j := range p.sharedParams() {
 		d.groups = append(d.groups, []int{j})
 	}
 	first := len(d.groups)
@@ -70,7 +70,7 @@ func newSlope(p *Problem, at *coordinates, forward bool, workers int) *slope {
 	}
 	d.pool = newPool(workers, len(d.groups), d.work)
 	from, to := p.extent()
-	d.from = from
+	d.firstRow = from
 	for j := range n {
 		d.j = append(d.j, make([]float64, to[j]-from[j]))
 	}
@@ -80,7 +80,7 @@ func newSlope(p *Problem, at *coordinates, forward bool, workers int) *slope {
 
 // steps are those of the integrator in all simulations on this problem, where the evaluators count them.
 func (d *slope) steps() (n int) {
-	for _, h := range d.crew {
+	for _, h := range d.workers {
 		if c, ok := h.ev.(Counting); ok {
 			n += c.Steps()
 		}
@@ -98,8 +98,8 @@ func (d *slope) per() int {
 
 // hire makes sure of n hands.
 func (d *slope) hire(n int) {
-	for len(d.crew) < n {
-		d.crew = append(d.crew, &hand{ev: d.p.New(), s: make([]float64, len(d.p.Params))})
+	for len(d.workers) < n {
+		d.workers = append(d.workers, &hand{ev: d.p.NewEvaluator(), s: make([]float64, len(d.p.Params))})
 	}
 }
 
@@ -115,40 +115,40 @@ func (h *hand) room(n int, p *Problem) {
 // to look at. They may be infinite or no numbers: no loss is finite then. ahead: derivatives will be wanted there.
 func (d *slope) residuals(theta, r []float64, limit float64, ahead bool) (ok bool) {
 	d.simulated++
-	if f, can := d.crew[0].ev.(Foresighted); can && ahead {
+	if f, can := d.workers[0].ev.(Foresighted); can && ahead {
 		st, whole := f.ResidualsAhead(theta, r, limit)
 		return whole && st != engine.NonFinite
 	}
-	if b, bounded := d.crew[0].ev.(Bounded); bounded && limit < math.Inf(1) {
+	if b, bounded := d.workers[0].ev.(Bounded); bounded && limit < math.Inf(1) {
 		st, whole := b.ResidualsWithin(theta, r, limit)
 		return whole && st != engine.NonFinite
 	}
-	return d.crew[0].ev.Residuals(theta, r) != engine.NonFinite
+	return d.workers[0].ev.Residuals(theta, r) != engine.NonFinite
 }
 
 // first simulates the member from which a descent begins, where derivatives are wanted next.
 func (d *slope) first(theta, r []float64) engine.Status {
 	d.simulated++
-	if f, can := d.crew[0].ev.(Foresighted); can {
+	if f, can := d.workers[0].ev.(Foresighted); can {
 		st, _ := f.ResidualsAhead(theta, r, math.Inf(1))
 		return st
 	}
-	return d.crew[0].ev.Residuals(theta, r)
+	return d.workers[0].ev.Residuals(theta, r)
 }
 
 // columns fills j at s, where the residuals are r, with relative displacements step. It is false if ctx ended it.
 func (d *slope) columns(ctx context.Context, s, r []float64, step float64) bool {
-	if d.exact(s) {
+	if d.analyticColumns(s) {
 		return true
 	}
 	d.displacements(s, step)
 
-	d.hire(len(d.pool.hands))
-	for _, h := range d.crew {
+	d.hire(len(d.pool.workers))
+	for _, h := range d.workers {
 		h.room(d.per(), d.p)
 	}
 	d.s, d.r = s, r
-	d.failed.Store(0)
+	d.failedColumns.Store(0)
 	if d.pool.run(ctx, len(d.groups)); ctx.Err() != nil {
 		return false
 	}
@@ -168,11 +168,11 @@ func (d *slope) columns(ctx context.Context, s, r []float64, step float64) bool 
 // displacement that changes all residuals by the share step of their size is better, within a hundredth of the coarse one.
 func (d *slope) displacements(s []float64, step float64) {
 	for j := range s {
-		h := step * d.at.scale[j]
-		if !d.at.given[j] && d.reach[j] > 0 {
-			h = step * min(max(d.reach[j], 0.01*d.at.scale[j]), d.at.scale[j])
+		h := step * d.coords.scale[j]
+		if !d.coords.userScale[j] && d.reach[j] > 0 {
+			h = step * min(max(d.reach[j], 0.01*d.coords.scale[j]), d.coords.scale[j])
 		}
-		lo, hi := d.at.lo[j], d.at.hi[j]
+		lo, hi := d.coords.lo[j], d.coords.hi[j]
 		h = min(h, (hi-lo)/4)
 		d.central[j] = !d.forward && s[j]-h >= lo && s[j]+h <= hi
 		if !d.central[j] && s[j]+2*h > hi {
@@ -183,13 +183,13 @@ func (d *slope) displacements(s []float64, step float64) {
 	}
 }
 
-// coarse says that some displacements are still chosen without knowing the size of the column.
-func (d *slope) coarse() bool {
-	if _, ok := d.crew[0].ev.(Differentiable); ok {
+// hasUnknownReach says that some displacements are still chosen without knowing the size of the column.
+func (d *slope) hasUnknownReach() bool {
+	if _, ok := d.workers[0].ev.(Differentiable); ok {
 		return false
 	}
 	for j, reach := range d.reach {
-		if reach == 0 && !d.at.given[j] {
+		if reach == 0 && !d.coords.userScale[j] {
 			return true
 		}
 	}
@@ -198,7 +198,7 @@ func (d *slope) coarse() bool {
 
 // work fills the columns of group g: each for itself where the simulation fails, for it may have failed in the rows of one only.
 func (d *slope) work(worker, g int) {
-	h, group := d.crew[worker], d.groups[g]
+	h, group := d.workers[worker], d.groups[g]
 	d.displaced(h, group)
 	if slices.Contains(h.ok[:d.per()], false) && len(group) > 1 {
 		for k := range group {
@@ -226,7 +226,7 @@ func (d *slope) displaced(h *hand, group []int) {
 				h.s[j] += 2 * d.h[j]
 			}
 		}
-		d.at.theta(h.s, h.theta[m])
+		d.coords.theta(h.s, h.theta[m])
 		h.ok[m] = h.ev.Residuals(h.theta[m], h.r[m]) != engine.NonFinite && numeric.AllFinite(h.r[m]...)
 	}
 }
@@ -247,9 +247,9 @@ func (d *slope) difference(h *hand, j int, r []float64) {
 	case b:
 		wb = in / 2
 	default:
-		d.failed.Add(1)
+		d.failedColumns.Add(1)
 	}
-	out, from := d.j[j], d.from[j]
+	out, from := d.j[j], d.firstRow[j]
 	clear(out)
 	for m, w := range []float64{wa, wb} {
 		if w == 0 {
@@ -261,13 +261,13 @@ func (d *slope) difference(h *hand, j int, r []float64) {
 	}
 }
 
-// exact asks the evaluator for its own derivatives; false if it has none here.
-func (d *slope) exact(s []float64) bool {
-	e, ok := d.crew[0].ev.(Differentiable)
+// analyticColumns asks the evaluator for its own derivatives; false if it has none here.
+func (d *slope) analyticColumns(s []float64) bool {
+	e, ok := d.workers[0].ev.(Differentiable)
 	if !ok {
 		return false
 	}
-	d.at.theta(s, d.theta0)
+	d.coords.theta(s, d.theta0)
 	d.simulated++
 	columns, st := e.Columns(d.theta0)
 	if st == engine.NonFinite {
@@ -277,7 +277,7 @@ func (d *slope) exact(s []float64) bool {
 		if !numeric.AllFinite(x...) {
 			return false
 		}
-		floats.ScaleTo(d.j[j], d.at.slope(j, d.theta0[j]), x)
+		floats.ScaleTo(d.j[j], d.coords.slope(j, d.theta0[j]), x)
 	}
 	return true
 }

@@ -38,7 +38,7 @@ func (wave) exact(x, r []float64, n int) []float64 {
 func waveProblem(e wave, x ...float64) *Problem {
 	return &Problem{
 		Params: []Param{free("frequency", x[0], 0.1, 1), free("power", x[1], -2, 2), logarithmic("divisor", x[2], 0.5, 50)},
-		Rows:   8, New: func() Evaluator { return e },
+		Rows:   8, NewEvaluator: func() Evaluator { return e },
 	}
 }
 
@@ -137,7 +137,7 @@ func byColumn(flat []float64, p int) [][]float64 {
 func TestOwnDerivativesAreUsed(t *testing.T) {
 	x := []float64{0.4, 0.3, 3}
 	p := waveProblem(wave{}, x...)
-	p.New = func() Evaluator { return knowing{} }
+	p.NewEvaluator = func() Evaluator { return knowing{} }
 	s, err := LM{}.At(p)
 	if err != nil {
 		t.Fatal(err)
@@ -184,7 +184,7 @@ func shooting(n, rows int) *Problem {
 	for s := range n {
 		params = append(params, free("x"+string(rune('a'+s%26))+string(rune('a'+s/26)), e.y[s*rows], -10, 10))
 	}
-	return &Problem{Params: params, Rows: n*(rows+1) - 1, New: func() Evaluator { return e }}
+	return &Problem{Params: params, Rows: n*(rows+1) - 1, NewEvaluator: func() Evaluator { return e }}
 }
 
 func BenchmarkShooting(b *testing.B) {

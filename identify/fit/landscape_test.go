@@ -45,7 +45,7 @@ func (b *batched) Costs(theta [][]float64, limit, cost []float64) {
 
 // box is a landscape over d parameters from lo to hi.
 func box(d, rows int, lo, hi float64, f formula) *Problem {
-	p := &Problem{Rows: rows, New: func() Evaluator { return &landscape{formula: f} }}
+	p := &Problem{Rows: rows, NewEvaluator: func() Evaluator { return &landscape{formula: f} }}
 	for j := range d {
 		p.Params = append(p.Params, free(fmt.Sprint("x", j), (lo+hi)/2, lo, hi))
 	}
@@ -105,7 +105,7 @@ func evolved(t *testing.T, p *Problem, goal float64, seeds uint64, a AEP) (costs
 		if pop.Simulated > evaluations {
 			t.Errorf("%d simulations, at most %d were wanted", pop.Simulated, evaluations)
 		}
-		_, f := pop.Best()
+		_, f := pop.BestMember()
 		if costs = append(costs, f); f < goal {
 			reached++
 		}

@@ -12,17 +12,17 @@ func Likeliest(s *Solution, suspects []Suspect) (kept []Suspect) {
 	at, share := map[of]int{}, map[of]float64{}
 	for i := range suspects {
 		sp := &suspects[i]
-		if sp.Usual {
+		if sp.Expected {
 			kept = append(kept, *sp)
 			continue
 		}
 		key := of{sp.Kind, -1}
 		if sp.Drift {
-			key.drift = sp.Of
+			key.drift = sp.DriftParam
 		}
 		var columns [][]float64
 		for _, c := range sp.Columns {
-			columns = append(columns, x.taken(c, rows))
+			columns = append(columns, x.columnWithoutLocal(c, rows))
 		}
 		f, _ := x.try(-1, trials(columns))
 		if best, seen := at[key]; !seen {

@@ -149,9 +149,9 @@ func (m LM) check(p *Problem) error {
 
 // solution describes where the descent is, on the problem p that is open.
 func (f *descent) solution(p *Problem) *Solution {
-	n, d := len(f.tri.shared), f.slope
+	n, d := len(f.tri.sharedColumns), f.slope
 	s := &Solution{
-		Params: slices.Clone(p.Params), Free: f.tri.shared, Unit: p.Unit,
+		Params: slices.Clone(p.Params), FreeParams: f.tri.sharedColumns, Unit: p.Unit,
 		Objective: "half the sum of squared residuals", Cost: f.cost,
 		Converged: f.converged, Reason: f.reason, Iterations: f.iterations, Trace: f.trace,
 		Extra: map[string]any{"lambda": f.lambda},
@@ -171,42 +171,42 @@ func (f *descent) solution(p *Problem) *Solution {
 	}
 
 	// derivatives at the estimate, with the last and smallest step; whoever interrupts still wants the errors
-	if step := f.m.Steps[len(f.m.Steps)-1]; !f.fresh || f.step != step || d.forward {
+	if step := f.m.Steps[len(f.m.Steps)-1]; !f.columnsValid || f.step != step || d.forward {
 		d.forward = false
-		if d.coarse() {
+		if d.hasUnknownReach() {
 			d.columns(context.Background(), f.s, f.r, step)
 		}
 		d.columns(context.Background(), f.s, f.r, step)
 		f.factor()
 	}
-	if failed := d.failed.Load(); failed > 0 {
+	if failed := d.failedColumns.Load(); failed > 0 {
 		s.Notes = append(s.Notes, fmt.Sprintf("the simulation fails on both sides of the estimate for %d parameters: their derivatives are not known and set to zero", failed))
 	}
-	if f.rough > 0 {
-		s.Notes = append(s.Notes, fmt.Sprintf("the simulation is rough: differences of %g see a slope where the cost has none, worth %.2g standard errors; with a smaller step of the solver the estimates may move by that much", f.step, f.rough))
+	if f.roughOffset > 0 {
+		s.Notes = append(s.Notes, fmt.Sprintf("the simulation is rough: differences of %g see a slope where the cost has none, worth %.2g standard errors; with a smaller step of the solver the estimates may move by that much", f.step, f.roughOffset))
 	}
 	f.hold()
 	if f.offset = f.relativeOffset(); f.offset >= 0 {
 		s.Extra["relative_offset"] = f.offset
 	}
 	s.Residual, s.Jac = make([]float64, p.Rows), make([]float64, p.Rows*n)
-	for c, j := range s.Free {
-		in := 1 / d.at.slope(j, f.theta[j])
+	for c, j := range s.FreeParams {
+		in := 1 / d.coords.slope(j, f.theta[j])
 		for k, v := range d.j[j] {
 			s.Jac[k*n+c] = v * in * f.w[k]
 		}
 	}
 	for _, l := range p.Local {
-		b := Block{Free: slices.Clone(l.Params), From: l.From}
+		b := Block{FreeParams: slices.Clone(l.Params), FirstRow: l.FirstRow}
 		for _, j := range l.Params {
-			column := floats.MulTo(make([]float64, len(d.j[j])), d.j[j], f.w[l.From:l.To])
-			floats.Scale(1/d.at.slope(j, f.theta[j]), column)
+			column := floats.MulTo(make([]float64, len(d.j[j])), d.j[j], f.w[l.FirstRow:l.EndRow])
+			floats.Scale(1/d.coords.slope(j, f.theta[j]), column)
 			b.Jac = append(b.Jac, column)
 		}
 		s.Local = append(s.Local, b)
 	}
 	floats.Scale(-1, floats.MulTo(s.Residual, f.r, f.w))
-	if e, ok := d.crew[0].ev.(Measuring); ok {
+	if e, ok := d.workers[0].ev.(Measuring); ok {
 		y, quantity, pieces, dt := e.Measured()
 		s.Measured, s.Quantity, s.Pieces, s.Dt = slices.Clone(y), quantity, slices.Clone(pieces), dt
 		floats.Mul(s.Measured, f.w[:len(s.Measured)])

@@ -31,7 +31,7 @@ func unbounded(start ...float64) (p []Param) {
 }
 
 func problem(rows int, f formula, params ...Param) *Problem {
-	return &Problem{Params: params, Rows: rows, New: func() Evaluator { return f }}
+	return &Problem{Params: params, Rows: rows, NewEvaluator: func() Evaluator { return f }}
 }
 
 // Test functions of [MGH81] with the minima printed there.

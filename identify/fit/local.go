@@ -15,17 +15,17 @@ import (
 // basis is orthonormal, of the columns of a block.
 type basis struct {
 	span
-	from, to int   // rows
-	free     []int // places in Params of its columns
+	firstRow, endRow int   // rows
+	freeParams       []int // places in Params of its columns
 }
 
 // bases are those of the blocks, of the columns that keep says; nil: of all.
 func (s *Solution) bases(keep func(place int) bool) (out []basis) {
 	for _, block := range s.Local {
-		b := basis{from: block.From, to: block.From}
-		for k, place := range block.Free {
-			if b.to = block.From + len(block.Jac[k]); keep == nil || keep(place) {
-				b.free = append(b.free, place)
+		b := basis{firstRow: block.FirstRow, endRow: block.FirstRow}
+		for k, place := range block.FreeParams {
+			if b.endRow = block.FirstRow + len(block.Jac[k]); keep == nil || keep(place) {
+				b.freeParams = append(b.freeParams, place)
 				b.add(block.Jac[k], nullSingular)
 			}
 		}
@@ -34,9 +34,9 @@ func (s *Solution) bases(keep func(place int) bool) (out []basis) {
 	return out
 }
 
-// take takes out of rows what the basis holds of them, and returns it.
-func (b *basis) take(rows []float64) (part []float64) {
-	own := rows[b.from:b.to]
+// projectOut takes out of rows what the basis holds of them, and returns it.
+func (b *basis) projectOut(rows []float64) (part []float64) {
+	own := rows[b.firstRow:b.endRow]
 	z, part, _ := b.split(own, 0)
 	copy(own, z)
 	return part
@@ -44,7 +44,7 @@ func (b *basis) take(rows []float64) (part []float64) {
 
 // inverse is R⁻¹ of a basis, a row for every parameter.
 func (b *basis) inverse() *mat.Dense {
-	out := mat.NewDense(len(b.free), len(b.q), nil)
+	out := mat.NewDense(len(b.freeParams), len(b.q), nil)
 	for i := range b.q {
 		unit := make([]float64, len(b.q))
 		unit[i] = 1
@@ -63,7 +63,7 @@ type marginal struct {
 
 // marginal takes the local parameters that keep says out of the Jacobian; nil: all.
 func (s *Solution) marginal(keep func(place int) bool) *marginal {
-	n, p := len(s.Residual), len(s.Free)
+	n, p := len(s.Residual), len(s.FreeParams)
 	m := &marginal{bases: s.bases(keep), part: make([][][]float64, p)}
 	buf := make([]float64, n*p)
 	for j := range p {
@@ -75,7 +75,7 @@ func (s *Solution) marginal(keep func(place int) bool) *marginal {
 		if len(m.bases) > 0 {
 			whole := length
 			for b := range m.bases {
-				m.part[j] = append(m.part[j], m.bases[b].take(x))
+				m.part[j] = append(m.part[j], m.bases[b].projectOut(x))
 			}
 			if length = numeric.Length(x); !(length > nullSingular*whole) {
 				length = 0
@@ -95,27 +95,27 @@ func (s *Solution) marginal(keep func(place int) bool) *marginal {
 // left out: one block of many has a small part in the others.
 func (c *covariance) local(s *Solution, m *marginal, root *mat.Dense, scores []float64) {
 	s2 := s.variance()
-	for len(c.carry) < len(s.Free) {
+	for len(c.carry) < len(s.FreeParams) {
 		c.carry = append(c.carry, 1)
 	}
 	for i := range m.bases {
 		b := &m.bases[i]
 		if len(b.q) == 0 {
-			for range b.free {
-				c.plain, c.robust, c.carry = append(c.plain, math.Inf(1)), append(c.robust, math.Inf(1)), append(c.carry, 1)
+			for range b.freeParams {
+				c.classical, c.robust, c.carry = append(c.classical, math.Inf(1)), append(c.robust, math.Inf(1)), append(c.carry, 1)
 			}
 			continue
 		}
-		e, own := s.Residual[b.from:b.to], b.inverse()
-		c.carry = append(c.carry, carrying(b.q, own, len(b.free))...)
-		for k := range b.free {
+		e, own := s.Residual[b.firstRow:b.endRow], b.inverse()
+		c.carry = append(c.carry, carrying(b.q, own, len(b.freeParams))...)
+		for k := range b.freeParams {
 			weights := own.RawRowView(k)
 			plain := s2 * floats.Dot(weights, weights)
 			if plain == 0 { // no effect
-				c.plain, c.robust = append(c.plain, math.Inf(1)), append(c.robust, math.Inf(1))
+				c.classical, c.robust = append(c.classical, math.Inf(1)), append(c.robust, math.Inf(1))
 				continue
 			}
-			g := make([]float64, b.to-b.from)
+			g := make([]float64, b.endRow-b.firstRow)
 			for i, w := range weights {
 				floats.AddScaled(g, w, b.q[i])
 			}
@@ -141,7 +141,7 @@ func (c *covariance) local(s *Solution, m *marginal, root *mat.Dense, scores []f
 					robust += x * floats.Dot(by, scores[r*rank:(r+1)*rank])
 				}
 			}
-			c.plain, c.robust = append(c.plain, math.Sqrt(plain)), append(c.robust, math.Sqrt(math.Max(robust, 0)))
+			c.classical, c.robust = append(c.classical, math.Sqrt(plain)), append(c.robust, math.Sqrt(math.Max(robust, 0)))
 		}
 	}
 }

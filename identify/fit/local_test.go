@@ -64,11 +64,11 @@ func decaying(n int, local bool) *Problem {
 			p.Params = append(p.Params, q)
 		}
 		if local {
-			p.Local = append(p.Local, Local{Params: []int{j, j + 1}, From: p.Rows, To: p.Rows + len(y)})
+			p.Local = append(p.Local, Local{Params: []int{j, j + 1}, FirstRow: p.Rows, EndRow: p.Rows + len(y)})
 		}
 		p.Rows += len(y)
 	}
-	p.New = func() Evaluator { return &decays{y: d.y} }
+	p.NewEvaluator = func() Evaluator { return &decays{y: d.y} }
 	return p
 }
 
@@ -90,8 +90,8 @@ func TestLocalParameters(t *testing.T) {
 			t.Errorf("%s is %.12g, of the whole problem %.12g", whole.Params[j].Name, b, a)
 		}
 	}
-	if math.Abs(whole.Cost-own.Cost) > 1e-10*whole.Cost || len(own.Free) != 2 || len(own.Local) != n {
-		t.Errorf("cost %g and %g, %d of all free", whole.Cost, own.Cost, len(own.Free))
+	if math.Abs(whole.Cost-own.Cost) > 1e-10*whole.Cost || len(own.FreeParams) != 2 || len(own.Local) != n {
+		t.Errorf("cost %g and %g, %d of all free", whole.Cost, own.Cost, len(own.FreeParams))
 	}
 	if own.Evaluations > whole.Evaluations/2 {
 		t.Errorf("%d simulations, of the whole problem %d", own.Evaluations, whole.Evaluations)
@@ -106,12 +106,12 @@ func TestLocalParameters(t *testing.T) {
 		t.Fatal(err)
 	}
 	var jtj, inv mat.Dense
-	jac := mat.NewDense(len(whole.Residual), len(whole.Free), whole.Jac)
+	jac := mat.NewDense(len(whole.Residual), len(whole.FreeParams), whole.Jac)
 	jtj.Mul(jac.T(), jac)
 	if err := inv.Inverse(&jtj); err != nil {
 		t.Fatal(err)
 	}
-	s2 := 2 * whole.Cost / float64(len(whole.Residual)-len(whole.Free))
+	s2 := 2 * whole.Cost / float64(len(whole.Residual)-len(whole.FreeParams))
 	for k, place := range own.Searched() {
 		e := a.Estimates[k]
 		if want := math.Sqrt(s2 * inv.At(place, place)); e.Name != whole.Params[place].Name || math.Abs(*e.StdErr-want) > 1e-6*want {
@@ -137,7 +137,7 @@ func TestLocalParameters(t *testing.T) {
 			t.Errorf("%s moves by %g, want %g", own.Params[place].Name, move[k], want[place])
 		}
 	}
-	if x, y := l.Left(dy, move), w.Left(dy, want); math.Abs(x-y) > 1e-9*y {
+	if x, y := l.RMSAfter(dy, move), w.RMSAfter(dy, want); math.Abs(x-y) > 1e-9*y {
 		t.Errorf("%g is left, want %g", x, y)
 	}
 }

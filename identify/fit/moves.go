@@ -14,8 +14,8 @@ import (
 type Linear struct {
 	s *Solution
 	*marginal
-	moving []int // columns that are not on a bound and have an effect: the others stay
-	err    []float64
+	movableColumns []int // columns that are not on a bound and have an effect: the others stay
+	err            []float64
 }
 
 // NewLinear factors the Jacobian of a solution.
@@ -24,16 +24,16 @@ func NewLinear(s *Solution) *Linear {
 		p := &s.Params[place]
 		return p.Value != p.Lo && p.Value != p.Hi
 	}
-	l := &Linear{s: s, marginal: s.marginal(inside), err: make([]float64, len(s.Free))}
-	for j, i := range s.Free {
+	l := &Linear{s: s, marginal: s.marginal(inside), err: make([]float64, len(s.FreeParams))}
+	for j, i := range s.FreeParams {
 		if inside(i) && l.length[j] > 0 {
-			l.moving = append(l.moving, j)
+			l.movableColumns = append(l.movableColumns, j)
 		}
 	}
-	f, se := numeric.NewFactor(len(l.moving)), make([]float64, len(l.moving))
+	f, se := numeric.NewFactor(len(l.movableColumns)), make([]float64, len(l.movableColumns))
 	f.AddColumns(l.columns(), make([]float64, len(s.Residual)))
 	f.Errors(se)
-	for k, j := range l.moving {
+	for k, j := range l.movableColumns {
 		l.err[j] = math.Sqrt(s.variance()) * se[k] / l.length[j]
 	}
 	return l
@@ -41,13 +41,13 @@ func NewLinear(s *Solution) *Linear {
 
 // columns are those that move.
 func (l *Linear) columns() (x [][]float64) {
-	for _, j := range l.moving {
+	for _, j := range l.movableColumns {
 		x = append(x, l.x[j])
 	}
 	return x
 }
 
-// Err are the classical standard errors of the parameters in Solution.Free, in their units; 0 for those on a bound.
+// Err are the classical standard errors of the parameters in Solution.FreeParams, in their units; 0 for those on a bound.
 func (l *Linear) Err() []float64 { return l.err }
 
 // Move is by how much the parameters of Solution.Searched would move, in their units, to first order, if the rows of the model rose by
@@ -57,30 +57,30 @@ func (l *Linear) Err() []float64 { return l.err }
 //
 // Nothing moves where the columns depend on each other.
 func (l *Linear) Move(dy []float64) []float64 {
-	b, theta, move := make([]float64, len(dy)), make([]float64, len(l.moving)), make([]float64, len(l.err))
+	b, theta, move := make([]float64, len(dy)), make([]float64, len(l.movableColumns)), make([]float64, len(l.err))
 	for k, v := range dy {
 		b[k] = -l.weight(k) * v
 	}
 	var own [][]float64 // what local parameters do of it
 	for i := range l.bases {
-		own = append(own, l.bases[i].take(b))
+		own = append(own, l.bases[i].projectOut(b))
 	}
-	f := numeric.NewFactor(len(l.moving))
+	f := numeric.NewFactor(len(l.movableColumns))
 	f.AddColumns(l.columns(), b)
 	if f.Solve(theta) != nil {
 		return make([]float64, l.s.count())
 	}
-	for k, j := range l.moving {
+	for k, j := range l.movableColumns {
 		move[j] = theta[k] / l.length[j]
 	}
 	for i, block := range l.s.Local {
-		for _, j := range l.moving {
+		for _, j := range l.movableColumns {
 			floats.AddScaled(own[i], -move[j], l.part[j][i])
 		}
 		rest := l.bases[i].solve(own[i])
-		for _, place := range block.Free {
+		for _, place := range block.FreeParams {
 			by := 0.0
-			if k := slices.Index(l.bases[i].free, place); k >= 0 {
+			if k := slices.Index(l.bases[i].freeParams, place); k >= 0 {
 				by = rest[k]
 			}
 			move = append(move, by)
@@ -89,9 +89,9 @@ func (l *Linear) Move(dy []float64) []float64 {
 	return move
 }
 
-// After is what is left of the residual, weighted, when the rows of the model rise by dy and the parameters move.
-func (l *Linear) After(dy, move []float64) []float64 {
-	e, p := slices.Clone(l.s.Residual), len(l.s.Free)
+// ResidualAfter is what is left of the residual, weighted, when the rows of the model rise by dy and the parameters move.
+func (l *Linear) ResidualAfter(dy, move []float64) []float64 {
+	e, p := slices.Clone(l.s.Residual), len(l.s.FreeParams)
 	for k, v := range dy {
 		e[k] -= l.weight(k) * v
 		for j, by := range move[:p] {
@@ -101,9 +101,9 @@ func (l *Linear) After(dy, move []float64) []float64 {
 	move = move[p:]
 	for _, b := range l.s.Local {
 		for k, column := range b.Jac {
-			floats.AddScaled(e[b.From:b.From+len(column)], -move[k], column)
+			floats.AddScaled(e[b.FirstRow:b.FirstRow+len(column)], -move[k], column)
 		}
-		move = move[len(b.Free):]
+		move = move[len(b.FreeParams):]
 	}
 	return e
 }
@@ -115,9 +115,9 @@ func (l *Linear) weight(k int) float64 {
 	return l.s.weights[k]
 }
 
-// Left is the rms of the weighted residual when the rows of the model rise by dy and the parameters move.
-func (l *Linear) Left(dy, move []float64) float64 {
-	return numeric.RMS(l.After(dy, move))
+// RMSAfter is the rms of the weighted residual when the rows of the model rise by dy and the parameters move.
+func (l *Linear) RMSAfter(dy, move []float64) float64 {
+	return numeric.RMS(l.ResidualAfter(dy, move))
 }
 
 // RMS is the rms of the residuals r (model − measured), with the weights of the solution.
@@ -130,11 +130,11 @@ func (l *Linear) RMS(r []float64) float64 {
 	return math.Sqrt(sum / float64(max(1, len(r))))
 }
 
-// Told is Best with a standard error by what it leaves over, whose rows may depend on each other: that of a fit in which dy is one more
-// column.
-func (l *Linear) Told(dy, move []float64) (best, err float64) {
-	best, _ = l.Best(dy, move)
-	a := l.After(dy, move)
+// RobustFactor is BestFactor with a standard error by what it leaves over, whose rows may depend on each other: that of a fit in which
+// dy is one more column.
+func (l *Linear) RobustFactor(dy, move []float64) (best, err float64) {
+	best, _ = l.BestFactor(dy, move)
+	a := l.ResidualAfter(dy, move)
 	left, size := make([]float64, len(a)), 0.0
 	for k, e := range l.s.Residual {
 		d := e - a[k]
@@ -148,10 +148,10 @@ func (l *Linear) Told(dy, move []float64) (best, err float64) {
 	return best, numeric.RMS(left) / math.Sqrt(size) * math.Sqrt(float64(len(left))/rows)
 }
 
-// Best is the number by which dy, with the move of the parameters that answers it, lowers the sum of squares most, and its
+// BestFactor is the number by which dy, with the move of the parameters that answers it, lowers the sum of squares most, and its
 // classical standard error.
-func (l *Linear) Best(dy, move []float64) (best, err float64) {
-	a, b := l.After(dy, move), 0.0
+func (l *Linear) BestFactor(dy, move []float64) (best, err float64) {
+	a, b := l.ResidualAfter(dy, move), 0.0
 	size := 0.0
 	for k, e := range l.s.Residual {
 		d := e - a[k] // what the two take off the residual

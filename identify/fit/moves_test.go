@@ -79,7 +79,7 @@ func TestLinearForetells(t *testing.T) {
 		dy[k] = math.Sin(float64(k))*0.2 + 0.3*cols[k][2]
 	}
 	theta, _ := fitted(zero, false)
-	s := &Solution{Residual: make([]float64, n), Jac: make([]float64, 3*n), Free: []int{0, 1, 2}, Params: make([]Param, 3)}
+	s := &Solution{Residual: make([]float64, n), Jac: make([]float64, 3*n), FreeParams: []int{0, 1, 2}, Params: make([]Param, 3)}
 	for j := range s.Params {
 		s.Params[j].Value, s.Params[j].Lo, s.Params[j].Hi = theta[j], math.Inf(-1), math.Inf(1)
 	}
@@ -98,11 +98,11 @@ func TestLinearForetells(t *testing.T) {
 			t.Errorf("parameter %d goes to %g, a fit finds %g", j, theta[j]+move[j], other[j])
 		}
 	}
-	if got := l.Left(dy, move); math.Abs(got/left-1) > 1e-9 {
+	if got := l.RMSAfter(dy, move); math.Abs(got/left-1) > 1e-9 {
 		t.Errorf("%g is left, after a fit %g", got, left)
 	}
 	with, least := fitted(dy, true)
-	share, _ := l.Best(dy, move)
+	share, _ := l.BestFactor(dy, move)
 	if math.Abs(share-with[3]) > 1e-9 {
 		t.Errorf("share %g of the column, a fit finds %g", share, with[3])
 	}
@@ -112,7 +112,7 @@ func TestLinearForetells(t *testing.T) {
 	for k := range dy {
 		dy[k] *= share
 	}
-	if got := l.Left(dy, move); math.Abs(got/least-1) > 1e-9 {
+	if got := l.RMSAfter(dy, move); math.Abs(got/least-1) > 1e-9 {
 		t.Errorf("%g is left with the column, after a fit %g", got, least)
 	}
 	a, err := Assess(s)

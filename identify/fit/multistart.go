@@ -22,14 +22,14 @@ import (
 // The zero value refines the best 5 of 100 draws.
 type MultiStart struct {
 	LM     LM
-	Starts int // descents from drawn members; 0: 5, or none if From is given
+	Starts int // descents from drawn members; 0: 5, or none if ExtraStarts are given
 	Draws  int // members for each of them; 0: 20; 1: plain random starts. Log parameters are drawn evenly in their logarithm
 
-	// From are members that are refined besides, such as survivors of an evolution.
-	From [][]float64
+	// ExtraStarts are members that are refined besides, such as survivors of an evolution.
+	ExtraStarts [][]float64
 
-	// More gives others still, where the first two descents were not enough; nil: there are none.
-	More func() [][]float64
+	// MoreStarts gives others still, where the first two descents were not enough; nil: there are none.
+	MoreStarts func() [][]float64
 
 	// Floor is a cost that no place can be much below, that of the noise alone. Where the first two descents end together at
 	// or below it, there is nothing left to find, and the others are spared. 0: all descend.
@@ -45,13 +45,13 @@ type MultiStart struct {
 
 // A Start is how one descent began and ended.
 type Start struct {
-	From        []float64 `json:"from"`  // parameters at its beginning
-	Theta       []float64 `json:"theta"` // and at its end
-	Cost        float64   `json:"cost"`
-	RMS         float64   `json:"rms"` // √(2·cost/rows): of the residuals, if the loss is squares
-	Converged   bool      `json:"converged"`
-	Reason      string    `json:"reason"`
-	Evaluations int       `json:"evaluations"` // without the draws
+	InitialTheta []float64 `json:"from"`  // parameters at its beginning
+	Theta        []float64 `json:"theta"` // and at its end
+	Cost         float64   `json:"cost"`
+	RMS          float64   `json:"rms"` // √(2·cost/rows): of the residuals, if the loss is squares
+	Converged    bool      `json:"converged"`
+	Reason       string    `json:"reason"`
+	Evaluations  int       `json:"evaluations"` // without the draws
 }
 
 // sameEnd is the relative difference in rms below which two descents count as having arrived at the same place.
@@ -73,13 +73,13 @@ func costsAgree(ends []*Solution) bool {
 }
 
 // Fit returns the solution of lowest cost. Its Evaluations and Iterations are those of all starts together. Extra has besides
-// those of LM "starts" ([]Start, the drawn ones in the order of their costs, then From), "reached" (how many came within
+// those of LM "starts" ([]Start, the drawn ones in the order of their costs, then ExtraStarts), "reached" (how many came within
 // 0.3 % of the lowest rms), "explained" (the lowest leaves nothing but noise, and no other place was as low) and "simulated_draws". Starts that fail are told in Notes; an error is returned if all do.
 //
 // Results do not depend on Workers: every group has a random stream of its own.
 func (m MultiStart) Fit(ctx context.Context, p *Problem, watch Watch) (*Solution, error) {
 	begin := time.Now()
-	if m.Starts == 0 && len(m.From) == 0 {
+	if m.Starts == 0 && len(m.ExtraStarts) == 0 {
 		m.Starts = 5
 	}
 	if m.Draws == 0 {
@@ -94,16 +94,16 @@ func (m MultiStart) Fit(ctx context.Context, p *Problem, watch Watch) (*Solution
 	}
 
 	// the best members
-	froms := make([][]float64, m.Starts, m.Starts+len(m.From))
+	froms := make([][]float64, m.Starts, m.Starts+len(m.ExtraStarts))
 	judge := p
 	if h := m.LM.Horizons; len(h) > 0 && p.Horizon != nil {
 		if short := p.Horizon(slices.Min(h)); short != nil && short.Rows >= len(p.Params) {
 			judge = short
 		}
 	}
-	watch.Say(Progress{Method: "lm", Phase: "draws", Of: m.Starts + len(m.From)})
-	m.best(ctx, judge, froms, workers)
-	froms = append(froms, m.From...)
+	watch.Report(Progress{Method: "lm", Phase: "draws", StepCount: m.Starts + len(m.ExtraStarts)})
+	m.drawStarts(ctx, judge, froms, workers)
+	froms = append(froms, m.ExtraStarts...)
 
 	// descents, side by side
 	lm := m.LM
@@ -133,9 +133,9 @@ func (m MultiStart) Fit(ctx context.Context, p *Problem, watch Watch) (*Solution
 			if s := ends[i]; s != nil {
 				simulated += s.Evaluations
 				lowest = min(lowest, s.Cost)
-				watch.Say(Progress{
-					Method: "lm", Phase: fmt.Sprintf("start %d of %d", done, len(froms)), Step: done, Of: len(froms),
-					Best: lowest, Unit: squared(p.Unit), Simulated: simulated, Theta: Values(s.Params),
+				watch.Report(Progress{
+					Method: "lm", Phase: fmt.Sprintf("start %d of %d", done, len(froms)), Step: done, StepCount: len(froms),
+					BestCost: lowest, Unit: squared(p.Unit), Simulated: simulated, Theta: Values(s.Params),
 				})
 			}
 		}).run(context.WithoutCancel(ctx), last-first)
@@ -159,9 +159,9 @@ func (m MultiStart) Fit(ctx context.Context, p *Problem, watch Watch) (*Solution
 			explained = m.Explained(second.Params)
 		}
 	}
-	if !explained && !m.together(ends[:pair]) {
-		if m.More != nil && ctx.Err() == nil {
-			more := m.More()
+	if !explained && !m.endsAgree(ends[:pair]) {
+		if m.MoreStarts != nil && ctx.Err() == nil {
+			more := m.MoreStarts()
 			froms, ends, errs = append(froms, more...), append(ends, make([]*Solution, len(more))...), append(errs, make([]error, len(more))...)
 		}
 		if costsAgree(ends[:pair]) && m.LM.MaxEvaluations == 0 && m.LM.MaxSteps == 0 {
@@ -184,8 +184,8 @@ func (m MultiStart) Fit(ctx context.Context, p *Problem, watch Watch) (*Solution
 	return s, nil
 }
 
-// together tells that two descents ended in the same place, at the floor.
-func (m MultiStart) together(ends []*Solution) bool {
+// endsAgree tells that two descents ended in the same place, at the floor.
+func (m MultiStart) endsAgree(ends []*Solution) bool {
 	if len(ends) < 2 || ends[0] == nil || ends[1] == nil || max(ends[0].Cost, ends[1].Cost) > m.Floor {
 		return false
 	}
@@ -208,7 +208,7 @@ func (m MultiStart) check(p *Problem) error {
 	if m.Starts < 0 || m.Draws < 0 {
 		add("%d starts of %d draws, want numbers above zero", m.Starts, m.Draws)
 	}
-	for i, from := range m.From {
+	for i, from := range m.ExtraStarts {
 		if len(from) != len(p.Params) || !numeric.AllFinite(from...) {
 			add("start %d of those given has %d numbers %v, want %d finite ones", i+1, len(from), from, len(p.Params))
 		}
@@ -236,8 +236,8 @@ func (m MultiStart) draw(p *Problem, g int) [][]float64 {
 	return members
 }
 
-// best draws all members and puts those of least cost on the problem p, or a shorter one, into froms.
-func (m MultiStart) best(ctx context.Context, p *Problem, froms [][]float64, workers int) {
+// drawStarts draws all members and puts those of least cost on the problem p, or a shorter one, into froms.
+func (m MultiStart) drawStarts(ctx context.Context, p *Problem, froms [][]float64, workers int) {
 	type member struct {
 		theta []float64
 		cost  float64
@@ -247,7 +247,7 @@ func (m MultiStart) best(ctx context.Context, p *Problem, froms [][]float64, wor
 	newPool(workers, m.Starts, func(worker, g int) {
 		h := &hands[worker]
 		if h.ev == nil {
-			h.ev = p.New()
+			h.ev = p.NewEvaluator()
 			h.room(1, p)
 		}
 		for i, theta := range m.draw(p, g) {
@@ -281,7 +281,7 @@ func (m MultiStart) lowest(p *Problem, froms [][]float64, ends []*Solution, errs
 		}
 		evaluations, iterations = evaluations+s.Evaluations, iterations+s.Iterations
 		starts = append(starts, Start{
-			From: froms[i], Theta: Values(s.Params), Cost: s.Cost, RMS: math.Sqrt(2 * s.Cost / float64(p.Rows)),
+			InitialTheta: froms[i], Theta: Values(s.Params), Cost: s.Cost, RMS: math.Sqrt(2 * s.Cost / float64(p.Rows)),
 			Converged: s.Converged, Reason: s.Reason, Evaluations: s.Evaluations,
 		})
 	}

@@ -80,7 +80,7 @@ func toneProblem(rows int, noise float64) *Problem {
 	p := &Problem{
 		Params: []Param{logarithmic("size", 1, 0.1, 10), logarithmic("damping", 0.03, 0.01, 0.05), logarithmic("pulsation", 20, 10, 100), free("phase", 0, -math.Pi, math.Pi)},
 		Rows:   rows, Unit: "V",
-		New: func() Evaluator { return e },
+		NewEvaluator: func() Evaluator { return e },
 	}
 	p.Horizon = func(share float64) *Problem {
 		q := toneProblem(max(1, int(share*float64(rows))), noise)
@@ -190,7 +190,7 @@ func TestDrawsStayInTheirBounds(t *testing.T) {
 		t.Errorf("%d of 2000 below the geometric mean", below)
 	}
 	p.Params[3].Hi = math.Inf(1)
-	err := MultiStart{Starts: 1, From: [][]float64{{1}}}.check(p)
+	err := MultiStart{Starts: 1, ExtraStarts: [][]float64{{1}}}.check(p)
 	for _, want := range []string{"phase cannot be drawn from", "start 1 of those given has 1 numbers"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q in it", err, want)
@@ -200,7 +200,7 @@ func TestDrawsStayInTheirBounds(t *testing.T) {
 
 func TestSurvivorsArePolished(t *testing.T) {
 	p := toneProblem(500, 0.01)
-	s, err := MultiStart{From: [][]float64{{1, 0.03, 80, 0}, {1.8, 0.012, 40.1, 0.4}}}.Fit(context.Background(), p, nil)
+	s, err := MultiStart{ExtraStarts: [][]float64{{1, 0.03, 80, 0}, {1.8, 0.012, 40.1, 0.4}}}.Fit(context.Background(), p, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -262,9 +262,9 @@ func TestExplainedEndsTheSearch(t *testing.T) {
 		{"none explains", [][]float64{trap, trap}, true, 3},
 	} {
 		p := toneProblem(500, 0.01)
-		inner := p.New
-		p.New = func() Evaluator { return &counted{Evaluator: inner()} }
-		m := MultiStart{From: c.from, Workers: 1, More: func() [][]float64 { return [][]float64{trap} }}
+		inner := p.NewEvaluator
+		p.NewEvaluator = func() Evaluator { return &counted{Evaluator: inner()} }
+		m := MultiStart{ExtraStarts: c.from, Workers: 1, MoreStarts: func() [][]float64 { return [][]float64{trap} }}
 		if c.knows {
 			m.Explained = func(end []Param) bool { return math.Abs(end[2].Value-40) < 0.1 }
 		}
@@ -303,15 +303,17 @@ func TestLongDescentsAreGivenUp(t *testing.T) {
 				r[1] = 3 + (x[0]+3)*(x[0]+3)
 			}
 		}, free("a", 1, -4, 4), free("b", 1, -4, 20))
-		s, err := MultiStart{Workers: 1, From: [][]float64{{1.0002, 1.0001}, c.second, {-1.9, 2}}}.Fit(context.Background(), p, nil)
+		s, err := MultiStart{Workers: 1, ExtraStarts: [][]float64{{1.0002, 1.0001}, c.second, {-1.9, 2}}}.Fit(context.Background(), p, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		starts := s.Extra["starts"].([]Start)
 		long, limit := starts[2].Evaluations, descentBudget*max(starts[0].Evaluations, starts[1].Evaluations)
-		t.Logf("%d, %d and %d simulations, costs %g, %g, %g: %s", starts[0].Evaluations, starts[1].Evaluations, long, starts[0].Cost, starts[1].Cost, starts[2].Cost, starts[2].Reason)
+		t.Logf("%d, %d and %d simulations, costs %g, %g, %g: %s", starts[0].Evaluations, starts[1].Evaluations, long, starts[0].Cost,
+			starts[1].Cost, starts[2].Cost, starts[2].Reason)
 		if c.agree && (long > limit+4 || starts[2].Converged) || !c.agree && !starts[2].Converged {
-			t.Errorf("agree %v: the third descent took %d simulations, at most %d are for one where two agree (%s)", c.agree, long, limit, starts[2].Reason)
+			t.Errorf("agree %v: the third descent took %d simulations, at most %d are for one where two agree (%s)", c.agree, long, limit,
+				starts[2].Reason)
 		}
 		if math.Abs(s.Cost-0.5) > 1e-6 {
 			t.Errorf("cost %g, want 0.5", s.Cost)

@@ -124,7 +124,7 @@ func TestCertifiedEstimatesAndDeviations(t *testing.T) {
 
 // covarianceByQR is s²·(JᵀJ)⁻¹, by gonum's QR of the Jacobian; zeros if that is singular.
 func covarianceByQR(s *Solution) []float64 {
-	n, p := len(s.Residual), len(s.Free)
+	n, p := len(s.Residual), len(s.FreeParams)
 	var qr mat.QR
 	qr.Factorize(mat.NewDense(n, p, s.Jac))
 	var r, in, c mat.Dense
@@ -138,7 +138,7 @@ func covarianceByQR(s *Solution) []float64 {
 }
 
 func deviations(s *Solution) []float64 {
-	c, sd := covarianceByQR(s), make([]float64, len(s.Free))
+	c, sd := covarianceByQR(s), make([]float64, len(s.FreeParams))
 	for j := range sd {
 		sd[j] = math.Sqrt(c[j*len(sd)+j])
 	}

@@ -18,9 +18,9 @@ type Noisier struct {
 // noisy is what the model of a Noisier explains, on some of its rows.
 type noisy struct {
 	*explained
-	from *Noisier
-	rows []int
-	at   []int // by suspect, its place among those of the Noisier; −1: it is not there
+	source        *Noisier
+	rows          []int
+	suspectPlaces []int // by suspect, its place among those of the Noisier; −1: it is not there
 
 	columns [][]*trial // by suspect, those that were asked for
 }
@@ -28,8 +28,8 @@ type noisy struct {
 // of are the columns of suspect i.
 func (n *noisy) of(i int) []*trial {
 	if n.columns[i] == nil {
-		for _, c := range n.from.Suspects[n.at[i]].Columns {
-			n.columns[i] = append(n.columns[i], newTrial(n.taken(c, n.rows)))
+		for _, c := range n.source.Suspects[n.suspectPlaces[i]].Columns {
+			n.columns[i] = append(n.columns[i], newTrial(n.columnWithoutLocal(c, n.rows)))
 		}
 	}
 	return n.columns[i]
@@ -38,7 +38,7 @@ func (n *noisy) of(i int) []*trial {
 // begin explains the rows of a noisier solution, with what was accepted before.
 func (n *Noisier) begin(turn bool, suspects []Suspect) *noisy {
 	all, away := n.Solution.rowsAway()
-	out := &noisy{from: n, rows: away, at: make([]int, len(suspects)), columns: make([][]*trial, len(suspects))}
+	out := &noisy{source: n, rows: away, suspectPlaces: make([]int, len(suspects)), columns: make([][]*trial, len(suspects))}
 	if turn {
 		out.rows = all
 	}
@@ -47,7 +47,7 @@ func (n *Noisier) begin(turn bool, suspects []Suspect) *noisy {
 		key := suspects[i].Kind + suspects[i].What
 		count, skip := same[key], 0
 		same[key]++
-		out.at[i] = slices.IndexFunc(n.Suspects, func(o Suspect) bool {
+		out.suspectPlaces[i] = slices.IndexFunc(n.Suspects, func(o Suspect) bool {
 			if o.Kind+o.What != key || len(o.Columns) != len(suspects[i].Columns) {
 				return false
 			}
@@ -64,11 +64,11 @@ func (n *Noisier) begin(turn bool, suspects []Suspect) *noisy {
 // scores are the products of the columns of a suspect, but for what the model makes of them, with what is left over, per row; nil: it is
 // not there, or the model makes a part of it. square is that of the first column alone.
 func (n *noisy) scores(i int) (s []float64, square float64) {
-	if i < 0 || n.at[i] < 0 {
+	if i < 0 || n.suspectPlaces[i] < 0 {
 		return nil, 0
 	}
-	n.tried.reset()
-	y := span{q: slices.Clip(n.q), first: len(n.q), room: &n.tried}
+	n.trialRoom.reset()
+	y := span{q: slices.Clip(n.q), inheritedCount: len(n.q), room: &n.trialRoom}
 	for _, c := range n.of(i) {
 		if !y.try(c, 1e-3) {
 			return nil, 0
@@ -81,9 +81,9 @@ func (n *noisy) scores(i int) (s []float64, square float64) {
 
 // accept adds a suspect for good.
 func (n *noisy) accept(i int) {
-	if n.at[i] >= 0 {
-		n.from.accepted = append(n.from.accepted, n.at[i])
-		n.extend(n.from.Suspects[n.at[i]].Columns, n.rows)
+	if n.suspectPlaces[i] >= 0 {
+		n.source.accepted = append(n.source.accepted, n.suspectPlaces[i])
+		n.extend(n.source.Suspects[n.suspectPlaces[i]].Columns, n.rows)
 	}
 }
 
@@ -96,7 +96,7 @@ func (x *explained) unbiased(i int, y *span, b []float64) (without, cov []float6
 	for _, r := range x.noisier {
 		if s, square := r.scores(i); len(s) == m {
 			floats.Scale(float64(len(x.e)), s)
-			each = append(each, y.within(s))
+			each = append(each, y.columnProducts(s))
 			grown += square * float64(len(x.e)) / (y.r[0][0] * y.r[0][0])
 		}
 	}
@@ -120,8 +120,8 @@ func (x *explained) unbiased(i int, y *span, b []float64) (without, cov []float6
 	if grown /= n; m > 1 {
 		grown = 1
 	}
-	return without, cov, 1 / (1 - math.Min(math.Max(grown-1, 0), mostGrown))
+	return without, cov, 1 / (1 - math.Min(math.Max(grown-1, 0), maxNoiseShare))
 }
 
-// mostGrown is the largest share of a column that is taken for noise.
-const mostGrown = 0.5
+// maxNoiseShare is the largest share of a column that is taken for noise.
+const maxNoiseShare = 0.5

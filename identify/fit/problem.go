@@ -32,22 +32,22 @@ type Param struct {
 
 // Problem is what a solver works on. Its parameters are all free: what is fixed is the business of the evaluator.
 type Problem struct {
-	Params []Param
-	Rows   int              // residuals
-	Unit   string           // of the residuals
-	New    func() Evaluator // one per worker; an evaluator is not for concurrent use
-	Local  []Local          // parameters that move some rows only; nil: every one moves all
+	Params       []Param
+	Rows         int              // residuals
+	Unit         string           // of the residuals
+	NewEvaluator func() Evaluator // one per worker; an evaluator is not for concurrent use
+	Local        []Local          // parameters that move some rows only; nil: every one moves all
 
 	// Horizon is the same problem on the first share (0 … 1] of every record: what a fit that grows its horizon starts with.
 	// nil: cannot be shortened. Rows of the shorter problem are fewer.
 	Horizon func(share float64) *Problem
 }
 
-// Local are parameters that move the rows From … To − 1 alone, such as where one of many records begins. Blocks rise and do not
+// Local are parameters that move the rows FirstRow … EndRow − 1 alone, such as where one of many records begins. Blocks rise and do not
 // overlap. Work on them grows with their number, that on other parameters with its square.
 type Local struct {
-	Params   []int // places in Problem.Params
-	From, To int
+	Params           []int // places in Problem.Params
+	FirstRow, EndRow int
 }
 
 // extent is which rows every parameter moves, from the first to the one behind the last.
@@ -55,14 +55,14 @@ func (p *Problem) extent() (from, to []int) {
 	from, to = make([]int, len(p.Params)), slices.Repeat([]int{p.Rows}, len(p.Params))
 	for _, l := range p.Local {
 		for _, j := range l.Params {
-			from[j], to[j] = l.From, l.To
+			from[j], to[j] = l.FirstRow, l.EndRow
 		}
 	}
 	return from, to
 }
 
-// shared are the parameters that are not local.
-func (p *Problem) shared() (shared []int) {
+// sharedParams are the parameters that are not local.
+func (p *Problem) sharedParams() (shared []int) {
 	local := make([]bool, len(p.Params))
 	for _, l := range p.Local {
 		for _, j := range l.Params {
@@ -83,7 +83,7 @@ func (p *Problem) Cost(rms float64) float64 { return float64(p.Rows) * rms * rms
 // Residuals are those at the values of the parameters; nil: the model cannot be run there.
 func (p *Problem) Residuals() []float64 {
 	r := make([]float64, p.Rows)
-	if p.New().Residuals(Values(p.Params), r) == engine.NonFinite {
+	if p.NewEvaluator().Residuals(Values(p.Params), r) == engine.NonFinite {
 		return nil
 	}
 	return r

@@ -15,10 +15,10 @@ import (
 // and what does each of them? Where one explains more than the lag, by more than notExcluded of twice the logarithm of the likelihood, the
 // record speaks against the lag, and structure is looked for without it.
 
-// rivalled are the places in Free of the lags that another suspect explains better.
+// rivalled are the places in FreeParams of the lags that another suspect explains better.
 func (s *Solution) rivalled(suspects []Suspect) (lags []int) {
 	all, away := s.rowsAway()
-	for j, i := range s.Free {
+	for j, i := range s.FreeParams {
 		if !isLag(s.Params[i].Name) {
 			continue
 		}
@@ -43,12 +43,12 @@ func (s *Solution) rival(j int, suspects []Suspect, rows []int, tries float64) b
 		return false
 	}
 	x.independent = x.count()
-	p := len(s.Free)
-	lag, ok := x.try(-1, []*trial{newTrial(x.taken(func(k int) float64 { return s.Jac[k*p+j] }, rows))})
+	p := len(s.FreeParams)
+	lag, ok := x.try(-1, []*trial{newTrial(x.columnWithoutLocal(func(k int) float64 { return s.Jac[k*p+j] }, rows))})
 	return ok && slices.ContainsFunc(suspects, func(sp Suspect) bool {
 		var columns []*trial
 		for _, c := range sp.Columns {
-			columns = append(columns, newTrial(x.taken(c, rows)))
+			columns = append(columns, newTrial(x.columnWithoutLocal(c, rows)))
 		}
 		f, ok := x.try(-1, columns)
 		return ok && f.p*tries < unmodelledP && f.gain > lag.gain+notExcluded && f.share > lag.share
@@ -57,10 +57,10 @@ func (s *Solution) rival(j int, suspects []Suspect, rows []int, tries float64) b
 
 // instead are the suspects that may stand in the place of lag j: of its joint, and no lag of another kind.
 func (s *Solution) instead(suspects []Suspect, j int, turn bool) (own []Suspect) {
-	name := s.Params[s.Free[j]].Name
+	name := s.Params[s.FreeParams[j]].Name
 	joint := name[:len(name)-len(bare(name))]
 	for _, sp := range suspects {
-		late := sp.Kind == "late force" || sp.Kind == "late position" || sp.Kind == LowPass || sp.Drift && sp.Of == j
+		late := sp.Kind == "late force" || sp.Kind == "late position" || sp.Kind == LowPass || sp.Drift && sp.DriftParam == j
 		if sp.Turn == turn && !late && (sp.Joint == "" || sp.Joint+"." == joint) {
 			own = append(own, sp)
 		}
@@ -71,10 +71,10 @@ func (s *Solution) instead(suspects []Suspect, j int, turn bool) (own []Suspect)
 // isLag tells whether a parameter is the lag of a force or torque.
 func isLag(name string) bool { return AxisName(bare(name)) == "lag" }
 
-// withoutLags is the solution without the lags in the places of Free, to first order: values and residual are those of the other
+// withoutLags is the solution without the lags in the places of FreeParams, to first order: values and residual are those of the other
 // parameters alone. shift is by how much each parameter moves. nil: nothing is left.
 func (s *Solution) withoutLags(lags []int) (*Solution, map[string]float64) {
-	p, n := len(s.Free), len(s.Residual)
+	p, n := len(s.FreeParams), len(s.Residual)
 	var kept []int
 	for j := range p {
 		if !slices.Contains(lags, j) {
@@ -85,24 +85,24 @@ func (s *Solution) withoutLags(lags []int) (*Solution, map[string]float64) {
 		return nil, nil
 	}
 	out := *s
-	out.Params, out.Free, out.Residual = slices.Clone(s.Params), nil, slices.Clone(s.Residual)
+	out.Params, out.FreeParams, out.Residual = slices.Clone(s.Params), nil, slices.Clone(s.Residual)
 	out.Jac = make([]float64, n*len(kept))
 	for c, j := range kept {
-		out.Free = append(out.Free, s.Free[j])
+		out.FreeParams = append(out.FreeParams, s.FreeParams[j])
 		for k := range n {
 			out.Jac[k*len(kept)+c] = s.Jac[k*p+j]
 		}
 	}
 	lagged := make([]float64, n) // what the lags made of it
 	for _, j := range lags {
-		out.Params[s.Free[j]].Value = 0
+		out.Params[s.FreeParams[j]].Value = 0
 		for k := range n {
-			lagged[k] += s.Params[s.Free[j]].Value * s.Jac[k*p+j]
+			lagged[k] += s.Params[s.FreeParams[j]].Value * s.Jac[k*p+j]
 		}
 	}
 	shift := map[string]float64{}
 	for _, j := range lags {
-		shift[s.Params[s.Free[j]].Name] = -s.Params[s.Free[j]].Value
+		shift[s.Params[s.FreeParams[j]].Name] = -s.Params[s.FreeParams[j]].Value
 	}
 	floats.Add(out.Residual, lagged)
 	columns := make([][]float64, len(kept))
@@ -115,7 +115,7 @@ func (s *Solution) withoutLags(lags []int) (*Solution, map[string]float64) {
 	if f.AddColumns(columns, lagged); f.Solve(by) != nil {
 		return nil, nil
 	}
-	for c, i := range out.Free {
+	for c, i := range out.FreeParams {
 		shift[out.Params[i].Name] = by[c]
 		out.Params[i].Value += by[c]
 		floats.AddScaled(out.Residual, -by[c], columns[c])
@@ -141,19 +141,19 @@ func withoutRivalled(s *Solution, suspects []Suspect, noisier []Noisier) (*Solut
 	return without, withoutPlaces(suspects, lags), noisier, shift
 }
 
-// withoutPlaces are the suspects of a solution without the parameters in these places of Free.
+// withoutPlaces are the suspects of a solution without the parameters in these places of FreeParams.
 func withoutPlaces(suspects []Suspect, places []int) (out []Suspect) {
 	for _, sp := range suspects {
-		if sp.Drift && slices.Contains(places, sp.Of) {
+		if sp.Drift && slices.Contains(places, sp.DriftParam) {
 			continue
 		}
 		before := 0
 		for _, j := range places {
-			if j < sp.Of {
+			if j < sp.DriftParam {
 				before++
 			}
 		}
-		sp.Of -= before
+		sp.DriftParam -= before
 		out = append(out, sp)
 	}
 	return out
@@ -164,15 +164,15 @@ func (l *Effect) from(s *Solution, shift, harm map[string]float64) {
 	worst := 1.0
 	l.Worst = ""
 	values := maps.Clone(l.Values)
-	for _, i := range s.Free {
+	for _, i := range s.FreeParams {
 		name := s.Params[i].Name
-		l.Moves[name] += shift[name]
-		values[name] = s.Params[i].Value + l.Moves[name]
+		l.ParamMoves[name] += shift[name]
+		values[name] = s.Params[i].Value + l.ParamMoves[name]
 		if r, ok := l.Range[name]; ok {
 			l.Range[name] = [2]float64{math.Min(r[0]+shift[name], 0), math.Max(r[1]+shift[name], 0)}
 		}
-		if h := harm[name]; h > 0 && !IsState(name) && math.Abs(l.Moves[name])/h > worst {
-			worst, l.Worst = math.Abs(l.Moves[name])/h, name
+		if h := harm[name]; h > 0 && !IsState(name) && math.Abs(l.ParamMoves[name])/h > worst {
+			worst, l.Worst = math.Abs(l.ParamMoves[name])/h, name
 		}
 	}
 	l.Values = values

@@ -30,7 +30,7 @@ func weighed(seed uint64, efficiency, lag float64) *Solution {
 		load := 0.6*a + 14*math.Cos(q)
 		return load + 0.66*v + math.Copysign(1.86+efficiency*math.Abs(load), v)
 	}
-	s := &Solution{Quantity: "force", Unit: "N·m", Dt: dt, Params: []Param{{}, {}, {}, {}, {}}, Free: []int{0, 1, 2, 3, 4}}
+	s := &Solution{Quantity: "force", Unit: "N·m", Dt: dt, Params: []Param{{}, {}, {}, {}, {}}, FreeParams: []int{0, 1, 2, 3, 4}}
 	for i, name := range []string{"J", "mgc", "Fv", "Fc", "lag"} {
 		s.Params[i].Name, s.Params[i].Lo, s.Params[i].Hi = name, math.Inf(-1), math.Inf(1)
 	}
@@ -84,8 +84,8 @@ func TestLagGivesWayToWhatExplainsMore(t *testing.T) {
 			continue
 		}
 		l := found[0]
-		if fc := l.Values["Fc"]; math.Abs(fc-1.86) > 0.1 || l.Worst == "" || math.Abs(l.Moves["Fc"]-(fc-s.Params[3].Value)) > 1e-9 {
-			t.Errorf("seed %d: Fc %.3g by %.3g with it", seed, fc, l.Moves["Fc"])
+		if fc := l.Values["Fc"]; math.Abs(fc-1.86) > 0.1 || l.Worst == "" || math.Abs(l.ParamMoves["Fc"]-(fc-s.Params[3].Value)) > 1e-9 {
+			t.Errorf("seed %d: Fc %.3g by %.3g with it", seed, fc, l.ParamMoves["Fc"])
 		}
 		if now := l.Values["lag"]; math.Abs(now) > 1e-9 {
 			t.Errorf("seed %d: the lag is %g s with it", seed, now)

@@ -64,8 +64,8 @@ func (a AEP) Round(ctx context.Context, p *Problem, island int, before []*Checkp
 			pop.sort()
 		}
 	}
-	pop.only(island)
-	c := newCrew(p, a.Workers, len(pop.all))
+	pop.keepIsland(island)
+	c := newCrew(p, a.Workers, len(pop.individuals))
 	if len(before) == 0 {
 		if !pop.first(ctx, c) {
 			return nil, context.Cause(ctx)
@@ -83,12 +83,12 @@ func (a AEP) Round(ctx context.Context, p *Problem, island int, before []*Checkp
 	return state, nil
 }
 
-// only leaves one island of a population.
-func (pop *Population) only(island int) {
+// keepIsland leaves one island of a population.
+func (pop *Population) keepIsland(island int) {
 	pop.islands = pop.islands[island : island+1]
-	pop.all = slices.Clone(pop.islands[0])
-	pop.order = slices.Clone(pop.all)
-	n := len(pop.all)
+	pop.individuals = slices.Clone(pop.islands[0])
+	pop.order = slices.Clone(pop.individuals)
+	n := len(pop.individuals)
 	pop.u, pop.limit, pop.cost = pop.u[:n], pop.limit[:n], pop.cost[:n]
 }
 
@@ -134,7 +134,7 @@ func (c *Checkpoint) Agreement() (islands int) {
 		}
 	}
 	for i := 0; i < len(c.Members); i += size {
-		if near(c.Members[i].Place, best.Place) {
+		if areNeighbours(c.Members[i].Place, best.Place) {
 			islands++
 		}
 	}

@@ -17,9 +17,9 @@ type individual struct {
 	child   []float64 // its one child of this generation
 	contest float64   // cost of the child
 
-	source rand.PCG
-	before rand.PCG   // source at the beginning of the generation
-	normal *rand.Rand // on source
+	source           rand.PCG
+	generationSource rand.PCG   // source at the beginning of the generation
+	normal           *rand.Rand // on source
 }
 
 // normals give independent numbers of the standard normal distribution.

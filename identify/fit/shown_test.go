@@ -32,10 +32,10 @@ func TestDragThatHardlyShows(t *testing.T) {
 			for k := range v {
 				s.Residual[k] -= dot / down * v[k]
 			}
-			s.Jac, s.Free, s.Measured = v, []int{0}, s.Residual
+			s.Jac, s.FreeParams, s.Measured = v, []int{0}, s.Residual
 			s.Params = make([]Param, 1)
 			s.Params[0].Name = "Fv"
-			list := []Suspect{{Kind: "drag", Usual: true, Alone: true, Columns: []func(int) float64{func(k int) float64 { return v[k] * math.Abs(v[k]) }}}}
+			list := []Suspect{{Kind: "drag", Expected: true, JudgedAlone: true, Columns: []func(int) float64{func(k int) float64 { return v[k] * math.Abs(v[k]) }}}}
 			for range 40 { // others, of which nothing is there
 				x := make([]float64, n)
 				for k := range x {
@@ -45,7 +45,7 @@ func TestDragThatHardlyShows(t *testing.T) {
 			}
 			found, possible := Unmodelled(s, list, nil)
 			for _, l := range append(found, possible...) {
-				if l.Kind == "drag" && !l.Usual {
+				if l.Kind == "drag" && !l.Expected {
 					held++
 				}
 			}

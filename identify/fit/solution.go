@@ -11,23 +11,23 @@ import (
 // Solution is the answer of a method: values, and what is needed to judge them. Assess turns it into standard errors,
 // correlations and what cannot be told apart.
 type Solution struct {
-	Params []Param // of the model, the fixed ones too; Value is the estimate
-	Free   []int   // places in Params of the columns of Jac
-	Local  []Block // parameters that move some rows only, which have no column in Jac
+	Params     []Param // of the model, the fixed ones too; Value is the estimate
+	FreeParams []int   // places in Params of the columns of Jac
+	Local      []Block // parameters that move some rows only, which have no column in Jac
 
 	// One row per number that was explained, in order of time within each piece. Weighted if the fit was weighted, Jac and
 	// Measured then alike.
 	Residual []float64 // measured − model
-	Jac      []float64 // ∂model/∂θ, row-major, len(Residual) × len(Free), in the units of the parameters
+	Jac      []float64 // ∂model/∂θ, row-major, len(Residual) × len(FreeParams), in the units of the parameters
 	Measured []float64 // what was to be explained
 	Unit     string    // of the three; "" if weighted to pure numbers
 	Quantity string    // what they are, for people: force, position …
 	Pieces   []int     // first row of every piece; correlation does not run across. nil: one piece
 	Dt       float64   // s, between rows; 0 if they are no series in time
 
-	// Known says that the residuals are weighted to unit variance by a noise level known from elsewhere, so that the
+	// NoiseKnown says that the residuals are weighted to unit variance by a noise level known from elsewhere, so that the
 	// covariance is (JᵀJ)⁻¹ without the factor s².
-	Known bool
+	NoiseKnown bool
 
 	// Input, Velocity and Position at the rows, for tests of what residuals depend on; nil if there are none.
 	Input, Velocity, Position []float64
@@ -66,25 +66,25 @@ type Solution struct {
 
 	weights []float64 // √ρ' of the rows of a robust fit; nil: all 1
 
-	Notes   []string           // what a reader has to know
-	Doubts  []string           // reasons not to trust the intervals
-	Refused []Indistinct       // parameters that the method itself found out of reach of the data
-	Halved  map[string]float64 // values with simulation steps half as long; nil: not known
-	Extra   map[string]any     // numbers of this method, by documented name, for the JSON of the result
+	Notes          []string           // what a reader has to know
+	Doubts         []string           // reasons not to trust the intervals
+	Unidentifiable []Indistinct       // parameters that the method itself found out of reach of the data
+	Halved         map[string]float64 // values with simulation steps half as long; nil: not known
+	Extra          map[string]any     // numbers of this method, by documented name, for the JSON of the result
 }
 
-// Block is the Jacobian of parameters that move the rows from From on alone.
+// Block is the Jacobian of parameters that move the rows from FirstRow on alone.
 type Block struct {
-	Free []int       // places in Params
-	From int         // row
-	Jac  [][]float64 // columns ∂model/∂θ of these rows, weighted as Solution.Jac
+	FreeParams []int       // places in Params
+	FirstRow   int         // row
+	Jac        [][]float64 // columns ∂model/∂θ of these rows, weighted as Solution.Jac
 }
 
-// Searched are the places in Params of all that was searched: Free, and behind it those of Local.
+// Searched are the places in Params of all that was searched: FreeParams, and behind it those of Local.
 func (s *Solution) Searched() []int {
-	all := slices.Clone(s.Free)
+	all := slices.Clone(s.FreeParams)
 	for _, b := range s.Local {
-		all = append(all, b.Free...)
+		all = append(all, b.FreeParams...)
 	}
 	return all
 }
@@ -109,13 +109,13 @@ func IsState(name string) bool {
 // Size is what free parameter j is measured by: its value, or, where that may be zero, the value whose effect would be as large
 // as all that was measured.
 func (s *Solution) Size(j int) float64 {
-	q := &s.Params[s.Free[j]]
+	q := &s.Params[s.FreeParams[j]]
 	if !q.Zero && !MayBeZero(q.Name) {
 		return math.Abs(q.Value)
 	}
 	all, own := 0.0, 0.0
 	for k, y := range s.Measured {
-		d := s.Jac[k*len(s.Free)+j]
+		d := s.Jac[k*len(s.FreeParams)+j]
 		all, own = all+y*y, own+d*d
 	}
 	if all == 0 || own == 0 {
@@ -153,7 +153,7 @@ type Loop struct {
 type Indistinct struct {
 	Names   []string  `json:"names"`
 	Weights []float64 `json:"weights,omitempty"` // of the combination, largest is 1; parameters in units of their values
-	Why     string    `json:"why"`
+	Reason  string    `json:"why"`
 	Advice  string    `json:"advice"`           // which experiment would tell, or what to fix
 	Remark  bool      `json:"remark,omitempty"` // good to know, no doubt about the values: they hold for what was given
 	Absent  bool      `json:"absent,omitempty"` // the record does not hold what they describe: nothing else is said of them
@@ -165,14 +165,14 @@ type Indistinct struct {
 
 // Progress is said now and then by a method at work.
 type Progress struct {
-	Method    string
-	Phase     string    // "generation", "start 3 of 20", "horizon 50 %"
-	Step, Of  int       // steps done and to do; Of 0: unknown
-	Best      float64   // best cost so far
-	Unit      string    // of the cost
-	Simulated int       // simulations so far
-	Note      string    // more, for people
-	Theta     []float64 // of the best, in the order of the problem; valid during the call
+	Method          string
+	Phase           string    // "generation", "start 3 of 20", "horizon 50 %"
+	Step, StepCount int       // steps done and to do; StepCount 0: unknown
+	BestCost        float64   // best cost so far
+	Unit            string    // of the cost
+	Simulated       int       // simulations so far
+	Note            string    // more, for people
+	Theta           []float64 // of the best, in the order of the problem; valid during the call
 }
 
 // squared is the unit of a cost.
@@ -186,8 +186,8 @@ func squared(unit string) string {
 // Watch receives progress; nil is allowed where a Watch is wanted.
 type Watch func(Progress)
 
-// Say calls w if there is one.
-func (w Watch) Say(p Progress) {
+// Report calls w if there is one.
+func (w Watch) Report(p Progress) {
 	if w != nil {
 		w(p)
 	}

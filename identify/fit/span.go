@@ -11,31 +11,31 @@ import (
 
 // span is an orthonormal basis of columns that come one after the other.
 type span struct {
-	q     [][]float64
-	r     [][]float64 // column kept[j], but for what the first ones hold of it, is Σ_i r[j][i]·q[first+i]
-	kept  []int       // columns that are not sums of those before
-	count int         // columns so far
-	first int         // of q, which stood before them
-	room  *room       // for the columns; nil: they stay
+	q              [][]float64
+	r              [][]float64 // column basisColumns[j], but for what the first ones hold of it, is Σ_i r[j][i]·q[first+i]
+	basisColumns   []int       // columns that are not sums of those before
+	count          int         // columns so far
+	inheritedCount int         // of q, which stood before them
+	room           *room       // for the columns; nil: they stay
 }
 
 // room are slices of one length that are used again once reset says that nothing needs them.
 type room struct {
-	slices [][]float64
-	used   int
+	slices    [][]float64
+	usedCount int
 }
 
-func (r *room) reset() { r.used = 0 }
+func (r *room) reset() { r.usedCount = 0 }
 
 // of is a slice of n numbers, whatever they are.
 func (r *room) of(n int) []float64 {
 	if r == nil {
 		return make([]float64, n)
 	}
-	if r.used++; r.used > len(r.slices) {
+	if r.usedCount++; r.usedCount > len(r.slices) {
 		r.slices = append(r.slices, nil)
 	}
-	x := &r.slices[r.used-1]
+	x := &r.slices[r.usedCount-1]
 	*x = slices.Grow((*x)[:0], n)[:n]
 	return *x
 }
@@ -62,25 +62,25 @@ func (s *span) split(c []float64, from int) (z, part []float64, size float64) {
 // add takes a column in, if more than the share least of it is not in the basis.
 func (s *span) add(c []float64, least float64) bool {
 	z, part, size := s.split(c, 0)
-	return s.take(z, part[s.first:], size, least*numeric.Length(c))
+	return s.admit(z, part[s.inheritedCount:], size, least*numeric.Length(c))
 }
 
-// take takes in z, what remains of a column, if its size is more than least; part is what the columns from first on hold of it.
-func (s *span) take(z, part []float64, size, least float64) bool {
+// admit takes in z, what remains of a column, if its size is more than least; part is what the columns from first on hold of it.
+func (s *span) admit(z, part []float64, size, least float64) bool {
 	s.count++
 	if !(size > least) || math.IsInf(size, 0) {
 		return false
 	}
 	floats.Scale(1/size, z)
-	s.q, s.r, s.kept = append(s.q, z), append(s.r, append(part, size)), append(s.kept, s.count-1)
+	s.q, s.r, s.basisColumns = append(s.q, z), append(s.r, append(part, size)), append(s.basisColumns, s.count-1)
 	return true
 }
 
 // trial is a column that is tried, again and again: what those of a growing basis do not hold of it.
 type trial struct {
-	rest  []float64
-	size  float64 // of the whole column
-	known int     // of the basis that were taken out
+	rest         []float64
+	size         float64 // of the whole column
+	removedCount int     // of the basis that were taken out
 }
 
 func newTrial(c []float64) *trial { return &trial{rest: c, size: numeric.Length(c)} }
@@ -94,14 +94,14 @@ func trials(columns [][]float64) (out []*trial) {
 
 // try takes a column in behind those that stood before, as add does.
 func (s *span) try(c *trial, least float64) bool {
-	if c.known < s.first {
-		before := span{q: s.q[:s.first], room: s.room}
-		z, _, _ := before.split(c.rest, c.known)
+	if c.removedCount < s.inheritedCount {
+		before := span{q: s.q[:s.inheritedCount], room: s.room}
+		z, _, _ := before.split(c.rest, c.removedCount)
 		copy(c.rest, z)
-		c.known = s.first
+		c.removedCount = s.inheritedCount
 	}
-	z, part, size := s.split(c.rest, s.first)
-	return s.take(z, part, size, least*c.size)
+	z, part, size := s.split(c.rest, s.inheritedCount)
+	return s.admit(z, part, size, least*c.size)
 }
 
 // products are those of the columns that were kept, but for what the first ones hold of them, with e.
@@ -109,14 +109,14 @@ func (s *span) products(e []float64) []float64 {
 	out := make([]float64, len(s.r))
 	for j, r := range s.r {
 		for i, v := range r {
-			out[j] += v * floats.Dot(s.q[s.first+i], e)
+			out[j] += v * floats.Dot(s.q[s.inheritedCount+i], e)
 		}
 	}
 	return out
 }
 
-// within are the products of the basis with a vector, by those of the columns.
-func (s *span) within(products []float64) []float64 {
+// columnProducts are the products of the basis with a vector, by those of the columns.
+func (s *span) columnProducts(products []float64) []float64 {
 	b := make([]float64, len(s.r))
 	for j, r := range s.r {
 		v := products[j]
@@ -134,9 +134,9 @@ func (s *span) solve(b []float64) []float64 {
 	for i := len(s.r) - 1; i >= 0; i-- {
 		v := b[i]
 		for l := i + 1; l < len(s.r); l++ {
-			v -= s.r[l][i] * theta[s.kept[l]]
+			v -= s.r[l][i] * theta[s.basisColumns[l]]
 		}
-		theta[s.kept[i]] = v / s.r[i][i]
+		theta[s.basisColumns[i]] = v / s.r[i][i]
 	}
 	return theta
 }

@@ -15,17 +15,17 @@ func Suspects(s *Solution, rotary, driven bool) []Suspect {
 	if s.Unit != "N" && s.Unit != "N·m" || len(s.Velocity) != len(s.Residual) || len(s.Measured) != len(s.Residual) || s.Dt <= 0 {
 		return nil
 	}
-	m := Motion{Rotary: rotary, Free: !driven, V: s.Velocity, X: s.Position, Force: make([]float64, len(s.Residual)), Pieces: s.Pieces, Dt: s.Dt, RowTime: s.Dt, Bend: s.Bend, LagWithin: s.LagWithin}
+	m := Motion{Rotary: rotary, Undriven: !driven, V: s.Velocity, X: s.Position, Force: make([]float64, len(s.Residual)), Pieces: s.Pieces, Dt: s.Dt, RowTime: s.Dt, Bend: s.Bend, LagWithin: s.LagWithin}
 	for k, e := range s.Residual {
 		m.Force[k] = s.Measured[k] - e
 	}
-	p := len(s.Free)
+	p := len(s.FreeParams)
 	if i := slices.IndexFunc(s.Params, func(p Param) bool { return AxisName(p.Name) == "lag" }); i >= 0 {
-		m.Delay, m.Lag = s.Params[i].Value, slices.Contains(s.Free, i)
+		m.Delay, m.Lag = s.Params[i].Value, slices.Contains(s.FreeParams, i)
 	}
-	for j, i := range s.Free {
+	for j, i := range s.FreeParams {
 		name := bare(s.Params[i].Name)
-		m.Terms = append(m.Terms, MotionTerm{Free: j, Name: s.Params[i].Name, Value: s.Params[i].Value, Offset: name == "offset", Friction: strings.HasPrefix(name, "F"), Inertia: name == "J", Viscous: name == "Fv", Column: func(k int) float64 { return s.Jac[k*p+j] }})
+		m.Terms = append(m.Terms, MotionTerm{FreeIndex: j, Name: s.Params[i].Name, Value: s.Params[i].Value, Offset: name == "offset", Friction: strings.HasPrefix(name, "F"), Inertia: name == "J", Viscous: name == "Fv", Column: func(k int) float64 { return s.Jac[k*p+j] }})
 	}
 	return m.Suspects()
 }
@@ -35,7 +35,7 @@ func Suspects(s *Solution, rotary, driven bool) []Suspect {
 type Motion struct {
 	Joint     string // "": the axis
 	Rotary    bool
-	Free      bool      // no recorded force moves it: none is late or too strong
+	Undriven  bool      // no recorded force moves it: none is late or too strong
 	V, X      []float64 // X: nil if not known
 	Force     []float64 // of the model
 	Bend      []float64 // d²/dt² of it, but for jumps; nil: of Force as it is
@@ -49,19 +49,19 @@ type Motion struct {
 	LagWithin float64 // s, it is as much as this either way; 0: not known
 	Delay     float64 // s, by which the model takes the force to act later than it is stamped
 
-	a         []float64
-	top, span float64   // quantile of the speed, range of X
-	oneSpeed  bool      // more than half of the samples are within a fifth of top
-	since     []float64 // way since the last reversal; +Inf before the first
-	size      []float64 // of the columns of Terms
-	list      []Suspect
-	atTurns   bool // what is added lives where the motion turns
-	jumps     bool // it jumps there
+	a                []float64
+	topSpeed, span   float64   // quantile of the speed, range of X
+	oneSpeed         bool      // more than half of the samples are within a fifth of top
+	reversalDistance []float64 // way since the last reversal; +Inf before the first
+	size             []float64 // of the columns of Terms
+	list             []Suspect
+	atTurns          bool // what is added lives where the motion turns
+	jumps            bool // it jumps there
 }
 
 // MotionTerm is a force of the model by one of its parameters, which may change over the record.
 type MotionTerm struct {
-	Free             int // its place among those of the solution
+	FreeIndex        int // its place among those of the solution
 	Name             string
 	Value            float64
 	Offset, Friction bool
@@ -71,14 +71,14 @@ type MotionTerm struct {
 
 // Suspects are what may be missing in the force of the motion, and what may be wrong with its drive. Columns are by sample of the motion.
 func (m *Motion) Suspects() []Suspect {
-	m.look()
-	if m.top == 0 {
+	m.prepare()
+	if m.topSpeed == 0 {
 		return nil
 	}
 	m.speed()
 	m.place()
 	m.course()
-	if !m.Free {
+	if !m.Undriven {
 		m.filter()
 		if !m.Lag {
 			m.lag()
@@ -91,17 +91,17 @@ func (m *Motion) Suspects() []Suspect {
 	return m.list
 }
 
-// look finds what the suspects need of the motion.
-func (m *Motion) look() {
+// prepare finds what the suspects need of the motion.
+func (m *Motion) prepare() {
 	n := len(m.V)
-	m.since = make([]float64, n)
+	m.reversalDistance = make([]float64, n)
 	speed := make([]float64, n)
 	for k, v := range m.V {
 		speed[k] = math.Abs(v)
 	}
 	slices.Sort(speed)
-	m.top = speed[n*99/100]
-	slower, _ := slices.BinarySearch(speed, 0.8*m.top)
+	m.topSpeed = speed[n*99/100]
+	slower, _ := slices.BinarySearch(speed, 0.8*m.topSpeed)
 	m.oneSpeed = 2*slower < n
 	if len(m.X) != n {
 		m.X = nil
@@ -113,7 +113,7 @@ func (m *Motion) look() {
 	for _, t := range m.Terms {
 		m.Constant = m.Constant || t.Offset
 	}
-	each(n, m.Pieces, func(from, to int) {
+	eachPiece(n, m.Pieces, func(from, to int) {
 		way, side := math.Inf(1), 0.0
 		for k := from; k < to; k++ {
 			if now := numeric.Sign(m.V[k]); now != 0 && now != side {
@@ -123,7 +123,7 @@ func (m *Motion) look() {
 				side = now
 			}
 			way += math.Abs(m.V[k]) * m.Dt
-			m.since[k] = way
+			m.reversalDistance[k] = way
 		}
 	})
 }
@@ -131,7 +131,7 @@ func (m *Motion) look() {
 // slope is the central difference of x within the pieces.
 func (m *Motion) slope(x []float64) []float64 {
 	var d []float64
-	each(len(x), m.Pieces, func(from, to int) { d = append(d, numeric.Slope(x[from:to], 1, m.Dt)...) })
+	eachPiece(len(x), m.Pieces, func(from, to int) { d = append(d, numeric.Slope(x[from:to], 1, m.Dt)...) })
 	return d
 }
 
@@ -144,8 +144,8 @@ func (m *Motion) piece(k int) int {
 	return i
 }
 
-// made tells that a term of the model is a column already, but for its size.
-func (m *Motion) made(column func(k int) float64) bool { return m.madeOf(column) != nil }
+// hasTerm tells that a term of the model is a column already, but for its size.
+func (m *Motion) hasTerm(column func(k int) float64) bool { return m.madeOf(column) != nil }
 
 // madeOf is the term that is a column already; nil: none is.
 func (m *Motion) madeOf(column func(k int) float64) *MotionTerm {
@@ -177,7 +177,8 @@ func (m *Motion) add(kind, what, advice string, columns ...func(k int) float64) 
 	if m.Joint != "" {
 		what += ", at joint " + m.Joint
 	}
-	m.list = append(m.list, Suspect{Kind: kind, Joint: m.Joint, What: what, Advice: advice, Columns: columns, Turn: m.atTurns, Rough: m.jumps})
+	m.list = append(m.list, Suspect{Kind: kind, Joint: m.Joint, What: what, Advice: advice, Columns: columns, Turn: m.atTurns,
+		JumpsAtTurns: m.jumps})
 	return &m.list[len(m.list)-1]
 }
 
@@ -186,7 +187,7 @@ func (m *Motion) drift(t *MotionTerm, kind, what, advice string, column func(k i
 	m.jumps = true
 	sp := m.add(kind, t.Name+" "+what, advice, column)
 	m.jumps = false
-	sp.Of, sp.Drift = t.Free, true
+	sp.DriftParam, sp.Drift = t.FreeIndex, true
 	return sp
 }
 
@@ -194,26 +195,27 @@ func (m *Motion) drift(t *MotionTerm, kind, what, advice string, column func(k i
 func (m *Motion) speed() {
 	drag := m.add("drag", "a force that grows with the square of the speed (drag)", "Fit a model with quadratic drag, or record slower motion.",
 		func(k int) float64 { return m.V[k] * math.Abs(m.V[k]) })
-	drag.Usual, drag.OneSpeed, drag.Alone = true, m.oneSpeed, true
+	drag.Expected, drag.OneSpeed, drag.JudgedAlone = true, m.oneSpeed, true
 	viscous := func(k int) float64 { return m.V[k] }
 	dry := func(k int) float64 { return numeric.Sign(m.V[k]) }
-	if !m.made(viscous) {
-		m.add("viscous friction", "a friction that grows with the speed (viscous)", "Add viscous to the terms.", viscous).Usual = m.Free
+	if !m.hasTerm(viscous) {
+		m.add("viscous friction", "a friction that grows with the speed (viscous)", "Add viscous to the terms.", viscous).Expected = m.Undriven
 	}
 	m.jumps = true
 	level := m.madeOf(dry)
 	if level == nil {
-		m.add("dry friction", "a friction that does not depend on the speed (Coulomb)", "Fit a law with Coulomb friction.", dry).Usual = m.Free
+		m.add("dry friction", "a friction that does not depend on the speed (Coulomb)", "Fit a law with Coulomb friction.",
+			dry).Expected = m.Undriven
 	}
 	m.jumps = false
 	m.direction(m.madeOf(viscous))
 	for _, share := range []float64{0.02, 0.05, 0.1, 0.2, 0.4} {
-		vs := share * m.top
+		vs := share * m.topSpeed
 		m.jumps = true
 		sp := m.add("Stribeck", fmt.Sprintf("a friction that differs below %.3g of the top speed (Stribeck dip, presliding)", share), "Fit a law with a Stribeck dip, or leave slow rows out with min_velocity.",
 			func(k int) float64 { return numeric.Sign(m.V[k]) * math.Exp(-m.V[k]*m.V[k]/(vs*vs)) })
-		if m.jumps = false; m.Free && level != nil {
-			sp.Usual, sp.Most = true, math.Abs(level.Value)
+		if m.jumps = false; m.Undriven && level != nil {
+			sp.Expected, sp.MaxCoefficient = true, math.Abs(level.Value)
 		}
 	}
 }
@@ -223,7 +225,7 @@ func (m *Motion) speed() {
 // more force, and what it moves counts.
 func (m *Motion) direction(t *MotionTerm) {
 	const kind, advice = "direction", "Split friction by direction: --asymmetric."
-	if t != nil && m.Free {
+	if t != nil && m.Undriven {
 		m.drift(t, kind, "that differs between the directions", advice, func(k int) float64 { return t.Column(k) * numeric.Sign(m.V[k]) }).BothSides = true
 		return
 	}
@@ -320,13 +322,13 @@ func (m *Motion) turn() {
 	}
 	mean := way / float64(turns)
 	for _, share := range []float64{0.02, 0.05, 0.1, 0.2, 0.4} {
-		vs := share * m.top
+		vs := share * m.topSpeed
 		m.add("zero of velocity", "a friction that turns where the velocity is not zero", "The sensor of position drifts, or its gain differs between the directions: compare it with another sensor.",
 			func(k int) float64 { return math.Exp(-m.V[k] * m.V[k] / (vs * vs)) })
 	}
 	for _, share := range []float64{0.003, 0.01, 0.03, 0.1} {
 		l := share * mean
-		soft := func(k int) float64 { return math.Exp(-m.since[k] / l) }
+		soft := func(k int) float64 { return math.Exp(-m.reversalDistance[k] / l) }
 		m.add("presliding", "a friction that builds up behind every reversal (presliding)", "Fit a law with a bristle, or leave slow rows out with min_velocity.",
 			func(k int) float64 { return numeric.Sign(m.V[k]) * soft(k) })
 		m.add("backlash", "a mass that is missing behind every reversal (backlash)", "Remove the play, measure behind it, or leave out what follows a reversal.",
@@ -339,8 +341,8 @@ func (m *Motion) course() {
 	n := len(m.V)
 	at := func(k int) float64 { return float64(k) / float64(n) }
 	courses := []struct {
-		what string
-		f    func(t float64) float64
+		description string
+		f           func(t float64) float64
 	}{
 		{"that drifts over the record", func(t float64) float64 { return 2*t - 1 }},
 		{"that settles over the record", func(t float64) float64 { return 2*math.Exp(-5*t) - 1 }},
@@ -350,7 +352,7 @@ func (m *Motion) course() {
 	for i := range m.Terms {
 		t := &m.Terms[i]
 		for _, c := range courses {
-			m.drift(t, "drift", c.what, "Warm the axis up, record under constant conditions, or fit the parts of the record one by one.",
+			m.drift(t, "drift", c.description, "Warm the axis up, record under constant conditions, or fit the parts of the record one by one.",
 				func(k int) float64 { return t.Column(k) * c.f(at(k)) })
 		}
 	}
@@ -401,7 +403,7 @@ func (m *Motion) filter() {
 	}
 	sp := m.add(LowPass, "a low-pass, or an elastic shaft, between force and motion", "Record both without a filter, or behind the same one, and the motion where the force acts.",
 		func(k int) float64 { return bend[k] })
-	sp.Named, sp.Rough, sp.Alone, sp.Open = filterName, m.Bend == nil, true, phaseOnly-1
+	sp.Named, sp.JumpsAtTurns, sp.JudgedAlone, sp.Uncertainty = filterName, m.Bend == nil, true, phaseOnly-1
 	if limit := phaseOnly * m.Delay * m.Delay / 2; m.Delay < 0 {
 		sp.Bounds[1] = limit
 	} else {
@@ -428,7 +430,7 @@ func filterName(b float64) string {
 // ends of pieces.
 func (m *Motion) bend(x []float64) []float64 {
 	out := make([]float64, len(x))
-	each(len(x), m.Pieces, func(from, to int) {
+	eachPiece(len(x), m.Pieces, func(from, to int) {
 		whole := from // first sample since the last gap
 		for k := from; k < to; k++ {
 			if k > from && m.gap(k) {
@@ -448,7 +450,7 @@ func (m *Motion) gap(k int) bool {
 		return false
 	}
 	run := (m.V[k] + m.V[k-1]) / 2 * m.Dt
-	return math.Abs(m.X[k]-m.X[k-1]-run) > 0.5*math.Abs(run)+0.01*m.top*m.Dt
+	return math.Abs(m.X[k]-m.X[k-1]-run) > 0.5*math.Abs(run)+0.01*m.topSpeed*m.Dt
 }
 
 // drive: a force that the drive did not give, or the sensor did not show.
@@ -470,7 +472,7 @@ func (m *Motion) drive() {
 			}
 			return math.Abs(load) * numeric.Sign(m.V[k])
 		})
-	gear.Usual, gear.Alone, gear.Most = true, true, 1 // at most all of the load
+	gear.Expected, gear.JudgedAlone, gear.MaxCoefficient = true, true, 1 // at most all of the load
 	const advice = "Record smaller forces, or measure the force behind the drive."
 	m.add("saturation", "a gain of the force that changes with its size (saturation, motor constant)", advice,
 		func(k int) float64 { return m.Force[k] * math.Abs(m.Force[k]) })
@@ -501,7 +503,7 @@ func (m *Motion) drive() {
 func (m *Motion) rows() {
 	p := len(m.Terms)
 	for _, share := range []float64{0.01, 0.03, 0.1} {
-		left := func(k int) bool { return math.Abs(m.V[k]) < share*m.top }
+		left := func(k int) bool { return math.Abs(m.V[k]) < share*m.topSpeed }
 		some := 0
 		for k := range m.V {
 			if left(k) {

@@ -18,25 +18,25 @@ type Suspect struct {
 	Advice  string                // the model or experiment that takes it
 	Columns []func(k int) float64 // at row k, one of Looked
 
-	// Of is set where the column is that of parameter Free[Of] times a course of time between −1 and 1: the parameter
+	// DriftParam is set where the column is that of parameter FreeParams[DriftParam] times a course of time between −1 and 1: the parameter
 	// itself changes, and by how much it does is what counts.
-	Of        int
-	Drift     bool
-	BothSides bool // of Drift: the parameter has values to both sides of that of the fit, and the interval holds them
+	DriftParam int
+	Drift      bool
+	BothSides  bool // of Drift: the parameter has values to both sides of that of the fit, and the interval holds them
 
-	Turn  bool // it lives where the motion turns
-	Rough bool // it jumps where the motion turns: columns of samples pass the low-passes of the force before they are rows
+	Turn         bool // it lives where the motion turns
+	JumpsAtTurns bool // it jumps where the motion turns: columns of samples pass the low-passes of the force before they are rows
 
-	// Usual is set for what every axis has a little of, with a positive coefficient: what of it the residual does not exclude
+	// Expected is set for what every axis has a little of, with a positive coefficient: what of it the residual does not exclude
 	// counts too. So does what lies between Bounds, which hold zero, where something else tells that it may be there.
-	Usual    bool
-	OneSpeed bool    // of Usual: next to all of the motion has one speed, at which it looks like another term
-	Most     float64 // of what is usual: the largest coefficient that it can have; 0: any
-	Bounds   [2]float64
-	Granted  float64                // of its coefficient: as much, either way, is there without being a fault; 0: none is
-	Named    func(b float64) string // What, if the coefficient is b; nil: What
-	Alone    bool                   // it is possible where it is beyond chance by itself, though not as one of all suspects
-	Open     float64                // share by which what it does is uncertain beside chance
+	Expected       bool
+	OneSpeed       bool    // of Expected: next to all of the motion has one speed, at which it looks like another term
+	MaxCoefficient float64 // of what is usual: the largest coefficient that it can have; 0: any
+	Bounds         [2]float64
+	Granted        float64                // of its coefficient: as much, either way, is there without being a fault; 0: none is
+	Named          func(b float64) string // What, if the coefficient is b; nil: What
+	JudgedAlone    bool                   // it is possible where it is beyond chance by itself, though not as one of all suspects
+	Uncertainty    float64                // share by which what it does is uncertain beside chance
 }
 
 // Effect is something that a fit left in its residual, or may have left there.
@@ -45,19 +45,19 @@ type Effect struct {
 	What   string `json:"what"`
 	Advice string `json:"advice"`
 
-	Share  float64            `json:"share_percent"` // of the squared residual that it explains
-	PValue float64            `json:"p"`             // probability of as much without any such structure, of the best of all suspects
-	Values map[string]float64 `json:"values"`        // the parameters with it in the model; where one drifts, its extreme
-	Moves  map[string]float64 `json:"-"`             // by which each parameter moves
-	Open   float64            `json:"-"`             // share of the moves by which they are uncertain at 95 %, since the size of the effect is
-	Worst  string             `json:"worst"`         // the parameter that moves most, measured by its tolerance
+	Share       float64            `json:"share_percent"` // of the squared residual that it explains
+	PValue      float64            `json:"p"`             // probability of as much without any such structure, of the best of all suspects
+	Values      map[string]float64 `json:"values"`        // the parameters with it in the model; where one drifts, its extreme
+	ParamMoves  map[string]float64 `json:"-"`             // by which each parameter moves
+	Uncertainty float64            `json:"-"`             // share of the moves by which they are uncertain at 95 %, since the size of the effect is
+	Worst       string             `json:"worst"`         // the parameter that moves most, measured by its tolerance
 
 	Or    []string              `json:"or,omitempty"` // what else explains as much: the residual does not tell which of them it is
 	Range map[string][2]float64 `json:"-"`            // of the moves with any of them in the model
 
 	Possible bool `json:"possible,omitempty"` // it does not show: values and moves are those of as much of it as the residual does not exclude
-	Usual    bool `json:"-"`                  // every axis has a little of it
-	OneSpeed bool `json:"-"`                  // of Usual: the motion has one speed, at which it looks like another term
+	Expected bool `json:"-"`                  // every axis has a little of it
+	OneSpeed bool `json:"-"`                  // of Expected: the motion has one speed, at which it looks like another term
 }
 
 // Limits of the search for structure.
@@ -112,7 +112,7 @@ func (s *Solution) Looked() (rows []int) {
 // Where the columns of model and suspects carry noise, noisier are the same with as much noise again: by as much as coefficients differ
 // there, on average, the noise itself makes them, and that is taken off [CS94].
 func Unmodelled(s *Solution, suspects []Suspect, harm map[string]float64, noisier ...Noisier) (found, possible []Effect) {
-	n, p := len(s.Residual), len(s.Free)
+	n, p := len(s.Residual), len(s.FreeParams)
 	if p == 0 || n == 0 || len(suspects) == 0 {
 		return nil, nil
 	}
@@ -170,7 +170,7 @@ func turning(s *Solution) []bool {
 		return out
 	}
 	reach := 1 + int(math.Min(s.Blur/s.Dt, float64(n)))
-	each(n, s.Pieces, func(from, to int) {
+	eachPiece(n, s.Pieces, func(from, to int) {
 		until := from - 1
 		for k := from + 1; k < to; k++ {
 			if s.Velocity[k]*s.Velocity[k-1] > 0 {
@@ -185,8 +185,8 @@ func turning(s *Solution) []bool {
 	return out
 }
 
-// taken are the rows of a column.
-func taken(c func(k int) float64, rows []int) []float64 {
+// columnAt are the rows of a column.
+func columnAt(c func(k int) float64, rows []int) []float64 {
 	out := make([]float64, len(rows))
 	for i, k := range rows {
 		out[i] = c(k)
@@ -199,18 +199,18 @@ func (s *Solution) explained(rows []int) *explained { return s.explainedBut(rows
 
 // explainedBut is the model without parameter lag of the free ones, as if that were 0; −1: with all.
 func (s *Solution) explainedBut(rows []int, lag int) *explained {
-	p := len(s.Free)
-	x := &explained{e: taken(func(k int) float64 { return s.Residual[k] }, rows), series: s.Dt > 0, from: s, rows: rows}
+	p := len(s.FreeParams)
+	x := &explained{e: columnAt(func(k int) float64 { return s.Residual[k] }, rows), series: s.Dt > 0, solution: s, rows: rows}
 	x.pieces = PiecesOf(rows, s.Pieces)
-	x.known(s, rows)
+	x.findLocalBases(s, rows)
 	x.free(x.e)
 	for j := range p {
 		column := func(k int) float64 { return s.Jac[k*p+j] }
 		if j == lag {
-			floats.AddScaled(x.e, s.Params[s.Free[j]].Value, x.taken(column, rows))
+			floats.AddScaled(x.e, s.Params[s.FreeParams[j]].Value, x.columnWithoutLocal(column, rows))
 			continue
 		}
-		x.add(x.taken(column, rows), 1e-6)
+		x.add(x.columnWithoutLocal(column, rows), 1e-6)
 		x.functions = append(x.functions, column)
 	}
 	for _, q := range x.q { // what these rows alone would have said
@@ -220,20 +220,20 @@ func (s *Solution) explainedBut(rows []int, lag int) *explained {
 	return x
 }
 
-// known finds the bases of the local parameters on some of the rows.
-func (x *explained) known(s *Solution, rows []int) {
-	x.drawn = make([]float64, len(rows))
+// findLocalBases finds the bases of the local parameters on some of the rows.
+func (x *explained) findLocalBases(s *Solution, rows []int) {
+	x.localLeverage = make([]float64, len(rows))
 	for _, block := range s.Local {
 		var b basis
-		b.from, _ = slices.BinarySearch(rows, block.From)
-		b.to, _ = slices.BinarySearch(rows, block.From+len(block.Jac[0]))
+		b.firstRow, _ = slices.BinarySearch(rows, block.FirstRow)
+		b.endRow, _ = slices.BinarySearch(rows, block.FirstRow+len(block.Jac[0]))
 		for _, column := range block.Jac {
-			b.add(taken(func(k int) float64 { return column[k-block.From] }, rows[b.from:b.to]), 1e-6)
+			b.add(columnAt(func(k int) float64 { return column[k-block.FirstRow] }, rows[b.firstRow:b.endRow]), 1e-6)
 		}
 		x.local = append(x.local, b)
 		for _, q := range b.q {
 			for k, v := range q {
-				x.drawn[b.from+k] += v * v
+				x.localLeverage[b.firstRow+k] += v * v
 			}
 		}
 	}
@@ -255,7 +255,7 @@ func (x *explained) free(column []float64) []float64 {
 	}
 	whole := numeric.Length(column)
 	for i := range x.local {
-		x.local[i].take(column)
+		x.local[i].projectOut(column)
 	}
 	if !(numeric.Length(column) > 1e-6*whole) {
 		clear(column)
@@ -263,9 +263,9 @@ func (x *explained) free(column []float64) []float64 {
 	return column
 }
 
-// taken are the rows of a column without what local parameters do of it.
-func (x *explained) taken(c func(k int) float64, rows []int) []float64 {
-	return x.free(taken(c, rows))
+// columnWithoutLocal are the rows of a column without what local parameters do of it.
+func (x *explained) columnWithoutLocal(c func(k int) float64, rows []int) []float64 {
+	return x.free(columnAt(c, rows))
 }
 
 // cellsAcross is the number of cells in the range of the position, and in that of the velocity.
@@ -295,7 +295,7 @@ func (s *Solution) cells(rows []int) (cell []int, count int) {
 // clustered is the covariance of the sum of the scores g with the cells as the sample.
 func (x *explained) clustered(g [][]float64) []float64 {
 	m := len(g)
-	sums, s := x.tried.of(m*x.clusters), make([]float64, m*m)
+	sums, s := x.trialRoom.of(m*x.clusters), make([]float64, m*m)
 	clear(sums)
 	for i, col := range g {
 		for k, v := range col {
@@ -313,9 +313,9 @@ func (x *explained) clustered(g [][]float64) []float64 {
 	return s
 }
 
-// both is the covariance of the sum of the scores g that depend on their neighbours in time, by cov, and on those of their cell [CGM11]:
-// the sum of both, less that of independent rows, which each of them has.
-func (x *explained) both(g [][]float64, cov []float64) []float64 {
+// jointCovariance is the covariance of the sum of the scores g that depend on their neighbours in time, by cov, and on those of their
+// cell [CGM11]: the sum of both, less that of independent rows, which each of them has.
+func (x *explained) jointCovariance(g [][]float64, cov []float64) []float64 {
 	s := x.clustered(g)
 	for i, a := range g {
 		for j, b := range g {
@@ -329,7 +329,7 @@ func (x *explained) both(g [][]float64, cov []float64) []float64 {
 func (x *explained) extend(columns []func(k int) float64, rows []int) {
 	for _, column := range columns {
 		x.functions = append(x.functions, column)
-		if x.add(x.taken(column, rows), 1e-3) {
+		if x.add(x.columnWithoutLocal(column, rows), 1e-3) {
 			z := x.q[len(x.q)-1]
 			floats.AddScaled(x.e, -floats.Dot(z, x.e), z)
 		}
@@ -346,14 +346,14 @@ func (x *explained) search(s *Solution, whole *explained, all []int, suspects []
 			continue
 		}
 		for _, c := range sp.Columns {
-			of[i] = append(of[i], newTrial(x.taken(c, rows)))
+			of[i] = append(of[i], newTrial(x.columnWithoutLocal(c, rows)))
 		}
 	}
 	tries := float64(len(suspects))
 	for i := range suspects {
 		if sp := &suspects[i]; !used[i] && sp.Granted > 0 {
 			if b, ok := x.grant(i, sp, of[i][0], rows); ok {
-				e := sp.left(s, finding{b: []float64{b}, p: 1}, whole.without(sp, []float64{b}, all), harm, tries)
+				e := sp.effect(s, finding{b: []float64{b}, p: 1}, whole.moveWith(sp, []float64{b}, all), harm, tries)
 				e.Possible, used[i] = true, true
 				possible, columns = append(possible, e), append(columns, sp.Columns...)
 			}
@@ -394,10 +394,10 @@ func (x *explained) search(s *Solution, whole *explained, all []int, suspects []
 			}
 		}
 		sp := &suspects[best]
-		l := sp.left(s, found, whole.without(sp, found.b, all), harm, tries)
+		l := sp.effect(s, found, whole.moveWith(sp, found.b, all), harm, tries)
 		for i, f := range tried {
 			if f.b != nil && i != best && likeliest-f.gain < notExcluded {
-				l.or(suspects[i].left(s, f, whole.without(&suspects[i], f.b, all), harm, tries), harm)
+				l.or(suspects[i].effect(s, f, whole.moveWith(&suspects[i], f.b, all), harm, tries), harm)
 			}
 		}
 		for i := range suspects {
@@ -411,21 +411,22 @@ func (x *explained) search(s *Solution, whole *explained, all []int, suspects []
 		out = append(out, l)
 	}
 	for i := range suspects {
-		if sp := &suspects[i]; (sp.Usual || sp.Alone || sp.Bounds != [2]float64{}) && !used[i] {
-			f, usual := x.allowed(i, sp, of[i][0]), sp.Usual
-			if sp.Alone {
+		if sp := &suspects[i]; (sp.Expected || sp.JudgedAlone || sp.Bounds != [2]float64{}) && !used[i] {
+			f, usual := x.allowed(i, sp, of[i][0]), sp.Expected
+			if sp.JudgedAlone {
 				if shown, ok := x.try(i, of[i]); ok {
-					if shown = x.foretold(sp, shown); shown.p < unmodelledP && (usual || math.Abs(shown.most()) > math.Abs(f.most())) {
+					if shown = x.foretold(sp, shown); shown.p < unmodelledP && (usual ||
+						math.Abs(shown.firstCoefficient()) > math.Abs(f.firstCoefficient())) {
 						f, usual = shown, false
 					}
 				}
 			}
-			if math.Abs(first[i].most()) > math.Abs(f.most()) {
+			if math.Abs(first[i].firstCoefficient()) > math.Abs(f.firstCoefficient()) {
 				f = first[i]
 			}
-			if f.most() != 0 {
-				e := sp.left(s, f, whole.without(sp, f.b, all), harm, tries)
-				if e.Possible, e.Usual, e.OneSpeed = true, usual, usual && sp.OneSpeed; !usual || e.Worst != "" {
+			if f.firstCoefficient() != 0 {
+				e := sp.effect(s, f, whole.moveWith(sp, f.b, all), harm, tries)
+				if e.Possible, e.Expected, e.OneSpeed = true, usual, usual && sp.OneSpeed; !usual || e.Worst != "" {
 					possible = append(possible, e)
 				}
 			}
@@ -444,11 +445,11 @@ func (x *explained) grant(i int, sp *Suspect, c *trial, rows []int) (b float64, 
 	return b, true
 }
 
-// without is by how much the parameters move if a suspect with coefficients b is in the model, and no more taken for its columns.
-func (x *explained) without(sp *Suspect, b []float64, rows []int) []float64 {
+// moveWith is by how much the parameters move if a suspect with coefficients b is in the model, and no more taken for its columns.
+func (x *explained) moveWith(sp *Suspect, b []float64, rows []int) []float64 {
 	bias := make([]float64, len(rows))
 	for j, c := range sp.Columns {
-		floats.AddScaled(bias, b[j], x.taken(c, rows))
+		floats.AddScaled(bias, b[j], x.columnWithoutLocal(c, rows))
 	}
 	products := make([]float64, len(x.q))
 	for i, q := range x.q {
@@ -457,27 +458,27 @@ func (x *explained) without(sp *Suspect, b []float64, rows []int) []float64 {
 	return x.solve(products)
 }
 
-// left says what a suspect does.
-func (sp *Suspect) left(s *Solution, f finding, move []float64, harm map[string]float64, tries float64) Effect {
-	l := Effect{Kind: sp.Kind, What: sp.What, Advice: sp.Advice, Share: 100 * f.share, PValue: math.Min(f.p*tries, 1), Values: map[string]float64{}, Moves: map[string]float64{}}
-	if f.beyond > 0 {
-		l.Open = sp.Open + distuv.UnitNormal.Quantile(0.975)/math.Sqrt(f.beyond)
+// effect says what a suspect does.
+func (sp *Suspect) effect(s *Solution, f finding, move []float64, harm map[string]float64, tries float64) Effect {
+	l := Effect{Kind: sp.Kind, What: sp.What, Advice: sp.Advice, Share: 100 * f.share, PValue: math.Min(f.p*tries, 1), Values: map[string]float64{}, ParamMoves: map[string]float64{}}
+	if f.waldStatistic > 0 {
+		l.Uncertainty = sp.Uncertainty + distuv.UnitNormal.Quantile(0.975)/math.Sqrt(f.waldStatistic)
 	}
 	if sp.Named != nil && f.b[0] != 0 {
 		l.What = sp.Named(f.b[0])
 	}
 	worst := 1.0
-	for j, i := range s.Free {
+	for j, i := range s.FreeParams {
 		m := move[j]
 		name := s.Params[i].Name
-		if sp.Drift && j == sp.Of {
+		if sp.Drift && j == sp.DriftParam {
 			size := math.Abs(f.b[0])
 			if sp.BothSides {
 				l.Range = map[string][2]float64{name: {math.Min(m-size, 0), math.Max(m+size, 0)}}
 			}
 			m += math.Copysign(size, m)
 		}
-		l.Values[name], l.Moves[name] = s.Params[i].Value+m, m
+		l.Values[name], l.ParamMoves[name] = s.Params[i].Value+m, m
 		if h := harm[name]; h > 0 && !IsState(name) && math.Abs(m)/h > worst {
 			worst, l.Worst = math.Abs(m)/h, name
 		}
@@ -490,14 +491,14 @@ func (l *Effect) or(other Effect, harm map[string]float64) {
 	if l.Range == nil {
 		l.Range = map[string][2]float64{}
 	}
-	for name, m := range l.Moves {
+	for name, m := range l.ParamMoves {
 		r := l.Range[name]
 		l.Range[name] = [2]float64{math.Min(m, r[0]), math.Max(m, r[1])}
 	}
 	if other.What != l.What && !slices.Contains(l.Or, other.What) {
 		l.Or = append(l.Or, other.What)
 	}
-	for name, m := range other.Moves {
+	for name, m := range other.ParamMoves {
 		r, o := l.Range[name], other.Range[name]
 		l.Range[name] = [2]float64{min(m, r[0], o[0]), max(m, r[1], o[1])}
 	}

@@ -14,7 +14,7 @@ import (
 func axisRows(seed uint64, rho float64, extra func(t, x, v, a float64) float64) *Solution {
 	const n, dt, m, fv, fc = 1500, 0.01, 2.0, 5.0, 3.0
 	r := rand.New(rand.NewPCG(seed, 8))
-	s := &Solution{Dt: dt, Unit: "N", Quantity: "force", Free: []int{0, 1, 2, 3}}
+	s := &Solution{Dt: dt, Unit: "N", Quantity: "force", FreeParams: []int{0, 1, 2, 3}}
 	for i, name := range []string{"M", "Fv", "Fc", "offset"} {
 		s.Params = append(s.Params, Param{Param: engine.Param{Name: name, Value: []float64{m, fv, fc, 0}[i], Lo: math.Inf(-1), Hi: math.Inf(1)}})
 	}
@@ -36,7 +36,7 @@ func axisRows(seed uint64, rho float64, extra func(t, x, v, a float64) float64) 
 		s.Measured, s.Velocity, s.Position = append(s.Measured, y), append(s.Velocity, v), append(s.Position, x)
 	}
 	// least squares by the basis of the test's own
-	x := (&Solution{Residual: s.Measured, Jac: s.Jac, Free: s.Free, Params: s.Params}).explained(count(n))
+	x := (&Solution{Residual: s.Measured, Jac: s.Jac, FreeParams: s.FreeParams, Params: s.Params}).explained(count(n))
 	s.Residual = x.e
 	return s
 }
@@ -92,7 +92,7 @@ func TestUnmodelledMovesAreThoseOfTheRicherModel(t *testing.T) {
 		bias := lineFit(s, s.Measured)
 		for j, name := range []string{"M", "Fv", "Fc"} {
 			truth := []float64{2, 5, 3}[j]
-			if after := bias[j] + l.Moves[name]; math.Abs(after-truth) > 0.03*truth {
+			if after := bias[j] + l.ParamMoves[name]; math.Abs(after-truth) > 0.03*truth {
 				t.Errorf("%s: %.4g with drag in the model, truth %g (without %.4g)", name, after, truth, bias[j])
 			}
 		}
@@ -112,7 +112,7 @@ func TestSpringIsRelaxedAtZero(t *testing.T) {
 		if len(found) == 0 || found[0].Kind != "stiffness" {
 			t.Fatalf("at %g m: %+v", at, found)
 		}
-		if offset := lineFit(s, s.Measured)[3] + found[0].Moves["offset"]; math.Abs(offset-1) > 1 || found[0].Worst != "offset" {
+		if offset := lineFit(s, s.Measured)[3] + found[0].ParamMoves["offset"]; math.Abs(offset-1) > 1 || found[0].Worst != "offset" {
 			t.Errorf("at %g m: a constant force of %.3g N with the spring in the model, true 1; worst %s", at, offset, found[0].Worst)
 		}
 	}
@@ -128,7 +128,7 @@ func TestDragThatIsNotExcluded(t *testing.T) {
 			t.Fatalf("seed %d: found %+v, possible %+v", seed, found, possible)
 		}
 		richer := *s
-		richer.Free, richer.Jac = []int{0, 1, 2, 3, 4}, nil
+		richer.FreeParams, richer.Jac = []int{0, 1, 2, 3, 4}, nil
 		drag := make([]float64, len(s.Measured))
 		for k, v := range s.Velocity {
 			drag[k] = v * math.Abs(v)
@@ -147,8 +147,9 @@ func TestDragThatIsNotExcluded(t *testing.T) {
 		b += half
 		for j, name := range []string{"M", "Fv", "Fc"} {
 			// half of the interval is found from the residual; that by cells of the motion may be wider
-			if off := (-possible[0].Moves[name]/own[j] - b) / half; off < -0.2 || off > 0.9 {
-				t.Errorf("seed %d: %s moves by %.3g, want %.3g: %.2g halves of the interval off", seed, name, possible[0].Moves[name], -b*own[j], off)
+			if off := (-possible[0].ParamMoves[name]/own[j] - b) / half; off < -0.2 || off > 0.9 {
+				t.Errorf("seed %d: %s moves by %.3g, want %.3g: %.2g halves of the interval off", seed, name, possible[0].ParamMoves[name], -b*own[j],
+					off)
 			}
 		}
 	}
@@ -156,7 +157,7 @@ func TestDragThatIsNotExcluded(t *testing.T) {
 
 // lineFit is least squares by normal equations and elimination.
 func lineFit(s *Solution, y []float64) []float64 {
-	p := len(s.Free)
+	p := len(s.FreeParams)
 	a := make([][]float64, p)
 	for i := range a {
 		a[i] = make([]float64, p+1)

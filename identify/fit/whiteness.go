@@ -55,12 +55,12 @@ func WhitenessOf(e []float64, pieces []int) Whiteness {
 
 // Cross is the correlation of a residual with a signal that should not be in it any more.
 type Cross struct {
-	Lags    int     `json:"lags"`        // rows, to both sides
-	Band    float64 `json:"band99"`      // 99 % of the correlations of unrelated signals lie within ± this, each for itself
-	Worst   float64 `json:"worst"`       // the correlation farthest from zero …
-	At      int     `json:"worst_lag"`   // … and its lag, rows: positive if the residual follows the signal
-	Outside float64 `json:"out_of_band"` // share of the lags outside the band; 0.01 if unrelated
-	Related bool    `json:"related"`     // the worst leaves the band that holds all lags together with 99 %
+	Lags       int     `json:"lags"`        // rows, to both sides
+	Band       float64 `json:"band99"`      // 99 % of the correlations of unrelated signals lie within ± this, each for itself
+	Worst      float64 `json:"worst"`       // the correlation farthest from zero …
+	WorstLag   int     `json:"worst_lag"`   // … and its lag, rows: positive if the residual follows the signal
+	OutOfBand  float64 `json:"out_of_band"` // share of the lags outside the band; 0.01 if unrelated
+	Correlated bool    `json:"related"`     // the worst leaves the band that holds all lags together with 99 %
 }
 
 // crossLags is over how many rows to each side residuals are compared with a signal.
@@ -98,15 +98,15 @@ func CrossOf(e, u []float64, pieces []int) Cross {
 	out := 0
 	for i, r := range crossCorrelation(e, u, c.Lags, pieces) {
 		if math.Abs(r) > math.Abs(c.Worst) {
-			c.Worst, c.At = r, i-c.Lags
+			c.Worst, c.WorstLag = r, i-c.Lags
 		}
 		if math.Abs(r) > c.Band {
 			out++
 		}
 	}
 	lags := float64(2*c.Lags + 1)
-	c.Outside = float64(out) / lags
-	c.Related = math.Abs(c.Worst) > math.Min(distuv.UnitNormal.Quantile(1-0.005/lags)*sigma, 1)
+	c.OutOfBand = float64(out) / lags
+	c.Correlated = math.Abs(c.Worst) > math.Min(distuv.UnitNormal.Quantile(1-0.005/lags)*sigma, 1)
 	return c
 }
 
@@ -134,7 +134,7 @@ func crossCorrelation(e, u []float64, lags int, pieces []int) []float64 {
 			a, b = u, e
 		}
 		sum := 0.0
-		each(len(e), pieces, func(from, to int) {
+		eachPiece(len(e), pieces, func(from, to int) {
 			if d := max(l, -l); d < to-from {
 				sum += floats.Dot(a[from+d:to], b[from:to-d])
 			}
@@ -153,7 +153,7 @@ func centred(x []float64) []float64 {
 // lagCorrelation is the autocorrelation of x, taken about zero, at the given lag, and the number of pairs it rests on.
 func lagCorrelation(x []float64, lag int, pieces []int) (rho float64, pairs int) {
 	sum := 0.0
-	each(len(x), pieces, func(from, to int) {
+	eachPiece(len(x), pieces, func(from, to int) {
 		if m := to - from - lag; m > 0 {
 			sum += floats.Dot(x[from+lag:to], x[from:to-lag])
 			pairs += m
@@ -165,8 +165,8 @@ func lagCorrelation(x []float64, lag int, pieces []int) (rho float64, pairs int)
 	return rho, pairs
 }
 
-// each calls f with the rows [from, to) of every piece of n rows.
-func each(n int, pieces []int, f func(from, to int)) {
+// eachPiece calls f with the rows [from, to) of every piece of n rows.
+func eachPiece(n int, pieces []int, f func(from, to int)) {
 	if len(pieces) == 0 {
 		f(0, n)
 		return
@@ -183,7 +183,7 @@ func each(n int, pieces []int, f func(from, to int)) {
 // longest is the number of rows of the longest piece.
 func longest(n int, pieces []int) int {
 	m := 0
-	each(n, pieces, func(from, to int) { m = max(m, to-from) })
+	eachPiece(n, pieces, func(from, to int) { m = max(m, to-from) })
 	return m
 }
 

@@ -16,12 +16,12 @@ type (
 
 // Link is a body of an arm with the revolute joint, about its z, by which it hangs on the one before.
 type Link struct {
-	Turn  Mat // from the axes of the link, at angle 0, to those of the one before
-	At    Vec // m, place of its origin in the one before
-	Mass  float64
-	Com   Vec // m
-	I     Mat // kg·m², about the centre of mass; products with the sign of the matrix
-	Rotor float64
+	Turn   Mat // from the axes of the link, at angle 0, to those of the one before
+	Origin Vec // m, place of its origin in the one before
+	Mass   float64
+	Com    Vec // m
+	I      Mat // kg·m², about the centre of mass; products with the sign of the matrix
+	Rotor  float64
 
 	Fc, Fv, Offset float64 // N·m, N·m·s/rad, N·m
 }
@@ -45,7 +45,7 @@ func (m *Mat) of(v Vec) (out Vec) {
 	return out
 }
 
-func (m *Mat) back(v Vec) (out Vec) {
+func (m *Mat) transposeTimes(v Vec) (out Vec) {
 	for i := range 3 {
 		out[i] = m[0][i]*v[0] + m[1][i]*v[1] + m[2][i]*v[2]
 	}
@@ -78,8 +78,8 @@ func (a *Arm) Torques(q, v, acc []float64) []float64 {
 		l := &a.Links[i]
 		spin := turnZ(q[i])
 		turn[i] = l.Turn.times(&spin)
-		lin = turn[i].back(lin.plus(1, cross(dw, l.At)).plus(1, cross(w, cross(w, l.At))))
-		w, dw = turn[i].back(w), turn[i].back(dw)
+		lin = turn[i].transposeTimes(lin.plus(1, cross(dw, l.Origin)).plus(1, cross(w, cross(w, l.Origin))))
+		w, dw = turn[i].transposeTimes(w), turn[i].transposeTimes(dw)
 		dw = dw.plus(acc[i], z).plus(v[i], cross(w, z))
 		w = w.plus(v[i], z)
 		com := lin.plus(1, cross(dw, l.Com)).plus(1, cross(w, cross(w, l.Com)))
@@ -92,7 +92,7 @@ func (a *Arm) Torques(q, v, acc []float64) []float64 {
 		if i > 0 {
 			f, m := turn[i].of(force[i]), turn[i].of(moment[i])
 			force[i-1] = force[i-1].plus(1, f)
-			moment[i-1] = moment[i-1].plus(1, m).plus(1, cross(a.Links[i].At, f))
+			moment[i-1] = moment[i-1].plus(1, m).plus(1, cross(a.Links[i].Origin, f))
 		}
 	}
 	return out
@@ -149,12 +149,12 @@ func Tour(seed uint64, joints int, base, top float64) Tours {
 	}
 }
 
-// Led is the arm led along a tour: the torques are those that this takes.
-func (a *Arm) Led(along Tours, dt float64, n int) *ArmTrace {
+// FollowTour is the arm led along a tour: the torques are those that this takes.
+func (a *Arm) FollowTour(along Tours, dt float64, n int) *ArmTrace {
 	t := newArmTrace(len(a.Links), n, dt)
 	for k := range n {
 		q, v, acc := along(float64(k) * dt)
-		t.take(k, a, q, v, acc)
+		t.store(k, a, q, v, acc)
 		for i, l := range a.Links {
 			t.U[i][k] = t.Bodies[i][k] + l.Fv*v[i] + l.Fc*numeric.Sign(v[i]) + l.Offset
 		}
@@ -162,7 +162,7 @@ func (a *Arm) Led(along Tours, dt float64, n int) *ArmTrace {
 	return t
 }
 
-func (t *ArmTrace) take(k int, a *Arm, q, v, acc []float64) {
+func (t *ArmTrace) store(k int, a *Arm, q, v, acc []float64) {
 	for i, x := range a.Torques(q, v, acc) {
 		t.Q[i][k], t.V[i][k], t.A[i][k], t.Bodies[i][k] = q[i], v[i], acc[i], x
 	}
@@ -206,7 +206,7 @@ func RandomArm(seed uint64, joints int) *Arm {
 			if r.IntN(3) > 0 {
 				l.Turn = Mat{{1, 0, 0}, {0, 0, -1}, {0, 1, 0}}
 			}
-			l.At = Vec{0.15 + 0.25*r.Float64(), 0.1 * (r.Float64() - 0.5), 0.1 * (r.Float64() - 0.5)}
+			l.Origin = Vec{0.15 + 0.25*r.Float64(), 0.1 * (r.Float64() - 0.5), 0.1 * (r.Float64() - 0.5)}
 		}
 		l.cloud(r, math.Pow(0.6, float64(i)))
 		size := l.I[2][2] + l.Mass*(l.Com[0]*l.Com[0]+l.Com[1]*l.Com[1])
@@ -245,24 +245,24 @@ func (l *Link) cloud(r *rand.Rand, share float64) {
 type ArmRun struct {
 	Dt    float64
 	N     int
-	Along Tours
+	Tour  Tours
 	Kp    []float64 // N·m/rad
 	Kd    []float64 // N·m·s/rad
 	Model *Arm      // whose torques along the tour are fed forward; nil: none
 	Drive func(joint int, command float64, v float64) float64
-	Late  float64 // s, by which the torque acts later than it is commanded, at most Dt
+	Delay float64 // s, by which the torque acts later than it is commanded, at most Dt
 }
 
-// Driven integrates the arm. U is what was commanded, Drive what the drives make of it; nil: just that. Friction turns round within 5
+// Simulate integrates the arm. U is what was commanded, Drive what the drives make of it; nil: just that. Friction turns round within 5
 // mrad/s.
-func (a *Arm) Driven(run ArmRun) *ArmTrace {
+func (a *Arm) Simulate(run ArmRun) *ArmTrace {
 	n := len(a.Links)
 	t := newArmTrace(n, run.N, run.Dt)
-	q, v, _ := run.Along(0)
+	q, v, _ := run.Tour(0)
 	now, next := make([]float64, n), make([]float64, n)
 	for k := range run.N {
 		at := float64(k) * run.Dt
-		rq, rv, ra := run.Along(at)
+		rq, rv, ra := run.Tour(at)
 		copy(now, next)
 		feed := make([]float64, n)
 		if run.Model != nil {
@@ -281,8 +281,8 @@ func (a *Arm) Driven(run ArmRun) *ArmTrace {
 		if k == 0 {
 			copy(now, next)
 		}
-		q, v = a.advance(q, v, now, run.Late)
-		q, v = a.advance(q, v, next, run.Dt-run.Late)
+		q, v = a.advance(q, v, now, run.Delay)
+		q, v = a.advance(q, v, next, run.Dt-run.Delay)
 	}
 	return t
 }

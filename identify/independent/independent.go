@@ -61,8 +61,8 @@ type Run struct {
 	Force func(t float64) float64 // N, continuous; or
 	// Sampled gives the force from sample k on (N), held until the next one, from the positions measured up to then.
 	Sampled func(k int, x []float64) float64
-	// Between with Sampled nil: Exact follows Force, Held its samples.
-	Between Between
+	// Intersample with Sampled nil: Exact follows Force, Held its samples.
+	Intersample Between
 
 	Delay  float64                           // s, by which the force acts later than Force or Sampled say
 	Sensor func(k int, x float64) float64    // what a controller sees of the position; nil: the position
@@ -123,7 +123,7 @@ func (a *Axis) Simulate(run Run) *Trace {
 		} else {
 			tr.U[k] = run.Force(t)
 			u = func(at float64) float64 {
-				if at -= run.Delay; run.Between == Held {
+				if at -= run.Delay; run.Intersample == Held {
 					at = math.Floor(at/run.Dt+1e-9) * run.Dt
 				}
 				return run.Force(at) + push
@@ -131,7 +131,7 @@ func (a *Axis) Simulate(run Run) *Trace {
 		}
 		// a held force jumps where its delay ends
 		cut := run.Dt
-		if run.Delay != 0 && (run.Sampled != nil || run.Between != Exact) {
+		if run.Delay != 0 && (run.Sampled != nil || run.Intersample != Exact) {
 			if frac := math.Mod(run.Delay, run.Dt); frac > 1e-12 {
 				cut = frac
 			} else if frac < -1e-12 {
@@ -148,9 +148,9 @@ func (a *Axis) Simulate(run Run) *Trace {
 
 // state is that of the integration.
 type state struct {
-	axis    *Axis
-	x, v, z float64
-	way     float64 // rigid: the direction of motion, 0 at rest
+	axis      *Axis
+	x, v, z   float64
+	direction float64 // rigid: the direction of motion, 0 at rest
 }
 
 // flow is the derivative; way is the direction of rigid friction.
@@ -167,11 +167,11 @@ func (s *state) flow(t float64, u func(float64) float64, x, v, z float64) (dx, d
 		force = f.Sigma0*z + s1*dz + s2*v
 	} else {
 		near := v
-		if near*s.way <= 0 {
-			near = s.way * 1e-300
+		if near*s.direction <= 0 {
+			near = s.direction * 1e-300
 		}
 		g, _, s2 := f.level(near)
-		force = s.way*g + s2*v
+		force = s.direction*g + s2*v
 	}
 	return v, (u(t) - s.axis.Scale(t)*force - s.axis.Load(t, x, v)) / s.axis.M, dz
 }
@@ -207,33 +207,33 @@ func (s *state) advance(t, span float64, u func(float64) float64) {
 
 // rigid takes a step of h at most, ending where the motion turns; it returns how far it went.
 func (s *state) rigid(t, h float64, u func(float64) float64) float64 {
-	if s.v == 0 || s.way == 0 {
-		s.way = math.Copysign(1, s.v)
+	if s.v == 0 || s.direction == 0 {
+		s.direction = math.Copysign(1, s.v)
 		if s.v == 0 {
 			net := u(t+1e-6*h) - s.axis.Load(t, s.x, 0)
 			if _, fs, _ := s.axis.Friction.level(net); math.Abs(net) <= s.axis.Scale(t)*fs {
-				s.way = 0
+				s.direction = 0
 				return h // it sticks
 			}
-			s.way = math.Copysign(1, net)
+			s.direction = math.Copysign(1, net)
 		}
 	}
 	x, v, _ := s.rk4(t, h, u)
-	if v*s.way > 0 {
+	if v*s.direction > 0 {
 		s.x, s.v = x, v
 		return h
 	}
 	lo, hi := 0.0, h // it turns in between
 	for range 60 {
 		mid := (lo + hi) / 2
-		if _, v, _ := s.rk4(t, mid, u); v*s.way > 0 {
+		if _, v, _ := s.rk4(t, mid, u); v*s.direction > 0 {
 			lo = mid
 		} else {
 			hi = mid
 		}
 	}
 	s.x, _, _ = s.rk4(t, lo, u)
-	s.v, s.way = 0, 0
+	s.v, s.direction = 0, 0
 	return max(hi, 1e-9*h)
 }
 

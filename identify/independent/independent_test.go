@@ -32,7 +32,7 @@ func TestOscillatesAsTheClosedFormSays(t *testing.T) {
 	const m, k, d, v0 = 1.0, 1e4, 10.0, 1e-9
 	a := Axis{M: m, Friction: Friction{Sigma0: k, Sigma1: d, Fc: 1}}
 	// from rest in the contact: V0 would start sliding, so a push of one sample sets the mass off
-	tr := a.Simulate(Run{Dt: 1e-4, N: 3000, Force: func(t float64) float64 { return m * v0 / 1e-4 * b2f(t < 1e-4) }, Between: Held})
+	tr := a.Simulate(Run{Dt: 1e-4, N: 3000, Force: func(t float64) float64 { return m * v0 / 1e-4 * b2f(t < 1e-4) }, Intersample: Held})
 	w, z := math.Sqrt(k/m), d/(2*math.Sqrt(k*m))
 	wd := w * math.Sqrt(1-z*z)
 	worst := 0.0
@@ -87,7 +87,7 @@ func TestDelayMovesTheMotion(t *testing.T) {
 	a := Axis{M: 1}
 	step := func(t float64) float64 { return b2f(t >= 0) }
 	for _, d := range []float64{0, 0.4e-3, 1e-3, 2.3e-3} {
-		tr := a.Simulate(Run{Dt: 1e-3, N: 101, Force: step, Between: Held, Delay: d})
+		tr := a.Simulate(Run{Dt: 1e-3, N: 101, Force: step, Intersample: Held, Delay: d})
 		want := (0.1 - d) * (0.1 - d) / 2
 		if math.Abs(tr.X[100]-want) > 1e-9 {
 			t.Errorf("late by %g s: %.9g m, want %.9g", d, tr.X[100], want)

@@ -63,7 +63,7 @@ func (w Way) String() string {
 
 // timing is what is searched.
 type timing struct {
-	way   Way
+	mode  Way
 	delay float64 // s  from the sending of a command to its action
 	phase float64 // OnceASample: of the sampling period, 0 … 1
 	tau   float64 // s  without a winding: in which the force follows
@@ -71,15 +71,15 @@ type timing struct {
 
 // Course is how the force runs between its samples.
 type Course struct {
-	Way    Way
-	Delay  float64     // s
-	Phase  float64     // of the period, OnceASample
-	Tau    float64     // s
-	Gain   float64     // b
-	Doubt  float64     // share of the correction that may be wrong
-	Points [][]float64 // by record
-	Means  [][]float64 // over the intervals behind the samples
-	Other  [][]float64 // the points with twice that share of the correction less
+	Mode        Way
+	Delay       float64     // s
+	Phase       float64     // of the period, OnceASample
+	Tau         float64     // s
+	Gain        float64     // b
+	Doubt       float64     // share of the correction that may be wrong
+	Points      [][]float64 // by record
+	Means       [][]float64 // over the intervals behind the samples
+	Alternative [][]float64 // the points with twice that share of the correction less
 }
 
 // Samples of a force that is not sampled with the positions: at these times (s), in the unit of Record.Force. The forces of the records are
@@ -91,17 +91,17 @@ type Samples struct{ Time, Value []float64 }
 type Lag func(points [][]float64) (lag, err float64, ok bool)
 
 const (
-	searched  = 40000   // steps of the model, about, in one trial
-	leastRows = 100     // changes of the force, below which nothing is told
-	explains  = 0.5     // share of the changes, rms, that an error of the model may be; above it says nothing
-	lineTime  = 3e-3    // s  mean time that a line takes to carry a command, before anything is known of it
-	longest   = 20e-3   // s  longest delay of a command that is taken as it comes, or two samples
-	finest    = 1. / 64 // of the step of a search, where it ends
-	phases    = 20      // that are tried
-	nearly    = 1.2     // of the least mean square of the changes that is left over: a timing that leaves less is possible, for the model has its errors too
-	barely    = 3       // and of it where none of these is answered at once
-	unlikely  = 3       // standard errors of the lag
-	unsure    = 4       // of −2·ln of both likelihoods: the doubt holds a timing that is worse by less; two standard errors
+	searched    = 40000   // steps of the model, about, in one trial
+	minRows     = 100     // changes of the force, below which nothing is told
+	explains    = 0.5     // share of the changes, rms, that an error of the model may be; above it says nothing
+	lineTime    = 3e-3    // s  mean time that a line takes to carry a command, before anything is known of it
+	longest     = 20e-3   // s  longest delay of a command that is taken as it comes, or two samples
+	finest      = 1. / 64 // of the step of a search, where it ends
+	phases      = 20      // that are tried
+	likelyRatio = 1.2     // of the least mean square of the changes that is left over: a timing that leaves less is possible, for the model has its errors too
+	barely      = 3       // and of it where none of these is answered at once
+	unlikely    = 3       // standard errors of the lag
+	unsure      = 4       // of −2·ln of both likelihoods: the doubt holds a timing that is worse by less; two standard errors
 )
 
 // Find is what the commands tell of the force between its samples; nil: nothing. own is nil where the force is sampled with the position;
@@ -110,19 +110,19 @@ func Find(recs []Record, own *Samples, c Steps, d Drive, lag Lag) *Course {
 	if len(c.Time) < 2 || len(recs) == 0 {
 		return nil
 	}
-	s := &search{d: d, c: c, own: own, all: recs}
+	s := &search{d: d, c: c, deviceSamples: own, allRecords: recs}
 	s.choose(recs)
-	if s.rows() < leastRows {
+	if s.rows() < minRows {
 		return nil
 	}
-	found := s.judged(s.candidates(), lag)
+	found := s.likelyTrials(s.candidates(), lag)
 	if len(found) == 0 {
 		return nil
 	}
 	best := slices.MinFunc(found, cheaper)
 	far, most := best, 0.0
 	for _, t := range found {
-		if d := apart(t.bows, best.bows); t.cost < best.cost+unsure && d > most {
+		if d := squaredDistance(t.bows, best.bows); t.cost < best.cost+unsure && d > most {
 			far, most = t, d
 		}
 	}
@@ -130,13 +130,13 @@ func Find(recs []Record, own *Samples, c Steps, d Drive, lag Lag) *Course {
 	if share > explains {
 		return nil
 	}
-	r := &Course{Way: best.way, Delay: best.delay, Phase: best.phase, Tau: best.tau, Gain: best.gain, Points: s.points(best.bows), Other: s.points(best.bows)}
+	r := &Course{Mode: best.mode, Delay: best.delay, Phase: best.phase, Tau: best.tau, Gain: best.gain, Points: s.points(best.bows), Alternative: s.points(best.bows)}
 	r.Means = s.means(best)
 	var off, all float64
 	for i, bows := range best.bows {
 		for k, bow := range bows {
 			d := far.bows[i][k] - bow - share*bow
-			r.Other[i][k] += 2 * d
+			r.Alternative[i][k] += 2 * d
 			off, all = off+d*d, all+bow*bow
 		}
 	}
@@ -146,45 +146,48 @@ func Find(recs []Record, own *Samples, c Steps, d Drive, lag Lag) *Course {
 	return r
 }
 
-// judged are the candidates that explain the samples, with what the motion says of them. The best phase is refined.
-func (s *search) judged(found []trial, lag Lag) (likely []trial) {
+// likelyTrials are the candidates that explain the samples, with what the motion says of them. The best phase is refined.
+func (s *search) likelyTrials(found []trial, lag Lag) (likely []trial) {
 	if len(found) == 0 {
 		return nil
 	}
 	for i := range found {
 		found[i].cost += 2 * math.Max(0, found[i].delay) / lineTime
 	}
-	lowest, speed := slices.MinFunc(found, func(a, b trial) int { return cmp.Compare(a.left, b.left) }).left, 2*s.speedError()
+	lowest, speed := slices.MinFunc(found, func(a, b trial) int {
+		return cmp.Compare(a.residualMeanSquare,
+			b.residualMeanSquare)
+	}).residualMeanSquare, 2*s.speedError()
 	var rest []trial
 	for _, t := range found {
-		if t.left <= nearly*lowest+speed {
+		if t.residualMeanSquare <= likelyRatio*lowest+speed {
 			s.move(&t, lag)
 			likely = append(likely, t)
-		} else if t.left <= barely*lowest {
+		} else if t.residualMeanSquare <= barely*lowest {
 			rest = append(rest, t)
 		}
 	}
 	best := slices.MinFunc(likely, cheaper)
-	if best.late > unlikely { // the model is too coarse to tell: the motion decides alone
+	if best.lateness > unlikely { // the model is too coarse to tell: the motion decides alone
 		for _, t := range rest {
 			s.move(&t, lag)
 			likely = append(likely, t)
 		}
 		for i := range likely {
-			likely[i].cost = likely[i].late*likely[i].late + 2*math.Max(0, likely[i].delay)/lineTime
+			likely[i].cost = likely[i].lateness*likely[i].lateness + 2*math.Max(0, likely[i].delay)/lineTime
 		}
 		best = slices.MinFunc(likely, cheaper)
 	}
-	phased := best.way == OnceASample || s.all[0].Dt <= 1.5*s.d.Tick
+	phased := best.mode == OnceASample || s.allRecords[0].Dt <= 1.5*s.d.Tick
 	for step := 0.5 / phases; phased && lag != nil && step > 0.1/phases; step /= 2 {
 		for _, by := range []float64{-step, step} {
 			to := best.timing
-			if to.delay += by * s.all[0].Dt; to.way == OnceASample {
+			if to.delay += by * s.allRecords[0].Dt; to.mode == OnceASample {
 				to.phase += by
 			}
-			if to.phase >= 0 && to.phase < 1 && to.delay >= s.least() {
+			if to.phase >= 0 && to.phase < 1 && to.delay >= s.minDelay() {
 				t := s.try(to)
-				t.cost = best.cost - best.late*best.late // as likely by its samples
+				t.cost = best.cost - best.lateness*best.lateness // as likely by its samples
 				s.move(&t, lag)
 				likely = append(likely, t)
 			}
@@ -201,19 +204,19 @@ func (s *search) move(t *trial, lag Lag) {
 		return
 	}
 	if late, err, ok := lag(s.points(t.bows)); ok {
-		t.late = math.Abs(late) / err
-		t.cost += t.late * t.late
+		t.lateness = math.Abs(late) / err
+		t.cost += t.lateness * t.lateness
 	}
 }
 
 // cheaper orders trials by their cost.
 func cheaper(a, b trial) int { return cmp.Compare(a.cost, b.cost) }
 
-// least is the smallest delay: a command cannot act before it is sent, but a stamp may be off by a tick.
-func (s *search) least() float64 { return -1.1 * math.Max(s.d.Tick, s.d.Early) }
+// minDelay is the smallest delay: a command cannot act before it is sent, but a stamp may be off by a tick.
+func (s *search) minDelay() float64 { return -1.1 * math.Max(s.d.Tick, s.d.Early) }
 
-// apart is the sum of squares between two corrections.
-func apart(a, b [][]float64) (sum float64) {
+// squaredDistance is the sum of squares between two corrections.
+func squaredDistance(a, b [][]float64) (sum float64) {
 	for i := range a {
 		for k, x := range a[i] {
 			sum += (x - b[i][k]) * (x - b[i][k])
@@ -224,22 +227,22 @@ func apart(a, b [][]float64) (sum float64) {
 
 // search looks for the timing of the commands.
 type search struct {
-	d    Drive
-	c    Steps
-	own  *Samples
-	all  []Record
-	recs []Record // that are looked at
+	d             Drive
+	c             Steps
+	deviceSamples *Samples
+	allRecords    []Record
+	recs          []Record // that are looked at
 }
 
 // trial is a timing with how well it explains the records.
 type trial struct {
 	timing
-	cost  float64     // −2·ln of its likelihood, but for a constant
-	gain  float64     // b
-	share float64     // of the changes of the force, rms, that the model leaves over
-	left  float64     // their mean square
-	late  float64     // by which the motion answers late or early, in standard errors
-	bows  [][]float64 // b·(p − y) of all records
+	cost               float64     // −2·ln of its likelihood, but for a constant
+	gain               float64     // b
+	share              float64     // of the changes of the force, rms, that the model leaves over
+	residualMeanSquare float64     // their mean square
+	lateness           float64     // by which the motion answers late or early, in standard errors
+	bows               [][]float64 // b·(p − y) of all records
 }
 
 // choose takes as much of the records as is needed, longest first.
@@ -269,17 +272,17 @@ func (s *search) step() float64 {
 
 // samples are those of the force within a record, and the model there.
 func (s *search) samples(r *Record, y *run) (f, m []float64) {
-	if s.own == nil {
-		return r.Force, y.at
+	if s.deviceSamples == nil {
+		return r.Force, y.force
 	}
-	lo, hi := s.within(r)
-	return s.own.Value[lo:hi], y.own
+	lo, hi := s.deviceRange(r)
+	return s.deviceSamples.Value[lo:hi], y.deviceForce
 }
 
-// within are the samples of another device that fall into a record.
-func (s *search) within(r *Record) (lo, hi int) {
-	lo, _ = slices.BinarySearch(s.own.Time, r.Start)
-	hi, _ = slices.BinarySearch(s.own.Time, r.Start+float64(len(r.Position)-1)*r.Dt)
+// deviceRange are the samples of another device that fall into a record.
+func (s *search) deviceRange(r *Record) (lo, hi int) {
+	lo, _ = slices.BinarySearch(s.deviceSamples.Time, r.Start)
+	hi, _ = slices.BinarySearch(s.deviceSamples.Time, r.Start+float64(len(r.Position)-1)*r.Dt)
 	return lo, hi
 }
 
@@ -309,7 +312,7 @@ func (s *search) try(t timing) trial {
 	}
 	out.gain = xy / xx
 	left := math.Max(yy-out.gain*xy, 1e-12*yy)
-	out.share, out.left = math.Sqrt(left/yy), left/float64(n)
+	out.share, out.residualMeanSquare = math.Sqrt(left/yy), left/float64(n)
 	out.cost = float64(n) * math.Log(left)
 	return out
 }
@@ -319,7 +322,7 @@ func (s *search) try(t timing) trial {
 func (s *search) candidates() (out []trial) {
 	h, tick := s.recs[0].Dt, s.d.Tick
 	step := math.Max(tick/2, h/16)
-	least := s.least()
+	least := s.minDelay()
 	best := trial{cost: math.Inf(1)}
 	for _, tau := range s.taus(h) {
 		for d := least; d <= math.Max(longest, 2*h); d += step {
@@ -332,7 +335,7 @@ func (s *search) candidates() (out []trial) {
 		best = trial{cost: math.Inf(1)}
 		for _, tau := range s.taus(h) {
 			for d := least; d <= 2*h; d += step {
-				s.better(&best, timing{way: OnceASample, delay: d, phase: 0.5, tau: tau})
+				s.better(&best, timing{mode: OnceASample, delay: d, phase: 0.5, tau: tau})
 			}
 		}
 		sent := best.phase*h - best.delay // after a sample
@@ -341,7 +344,7 @@ func (s *search) candidates() (out []trial) {
 			b := trial{cost: math.Inf(1)}
 			for turn := -1.; turn <= 1; turn++ { // it may have been sent a sample earlier
 				if d := p*h - sent + turn*h; d >= least {
-					s.better(&b, timing{way: OnceASample, delay: d, phase: p, tau: best.tau})
+					s.better(&b, timing{mode: OnceASample, delay: d, phase: p, tau: best.tau})
 				}
 			}
 			out = append(out, s.refined(b, step, least))
@@ -354,10 +357,10 @@ func (s *search) candidates() (out []trial) {
 		}
 	}
 	// what errors of the speed may do counts for none of them
-	lowest, speed := slices.MinFunc(out, cheaper).left, 2*s.speedError()
+	lowest, speed := slices.MinFunc(out, cheaper).residualMeanSquare, 2*s.speedError()
 	for i := range out {
 		t := &out[i]
-		t.cost += float64(s.rows()) * math.Log(math.Max(lowest, t.left-speed)/t.left)
+		t.cost += float64(s.rows()) * math.Log(math.Max(lowest, t.residualMeanSquare-speed)/t.residualMeanSquare)
 	}
 	return slices.DeleteFunc(out, func(t trial) bool { return math.IsInf(t.cost, 0) || math.IsNaN(t.cost) })
 }
@@ -430,8 +433,8 @@ func (s *search) refined(best trial, step, least float64) trial {
 
 // correct are the corrections of all records.
 func (s *search) correct(t *trial) (out [][]float64) {
-	for i := range s.all {
-		bows := s.bows(&s.all[i], s.model(&s.all[i], t.timing))
+	for i := range s.allRecords {
+		bows := s.bows(&s.allRecords[i], s.model(&s.allRecords[i], t.timing))
 		for k := range bows {
 			bows[k] *= t.gain
 		}
@@ -442,12 +445,12 @@ func (s *search) correct(t *trial) (out [][]float64) {
 
 // means are those of the forces over the intervals behind the samples: of the straight lines between these, with what the model has more.
 func (s *search) means(t trial) (out [][]float64) {
-	for i := range s.all {
-		r := &s.all[i]
+	for i := range s.allRecords {
+		r := &s.allRecords[i]
 		y := s.model(r, t.timing)
 		m := slices.Clone(r.Force)
 		for k := range len(m) - 1 {
-			m[k] = (r.Force[k]+r.Force[k+1])/2 + t.gain*(y.fall[k]+y.rise[k]-(s.taken(r, y, k)+s.taken(r, y, k+1))/2)
+			m[k] = (r.Force[k]+r.Force[k+1])/2 + t.gain*(y.fall[k]+y.rise[k]-(s.modelReading(r, y, k)+s.modelReading(r, y, k+1))/2)
 		}
 		out = append(out, m)
 	}
@@ -456,8 +459,8 @@ func (s *search) means(t trial) (out [][]float64) {
 
 // points are the forces with corrections.
 func (s *search) points(bows [][]float64) (out [][]float64) {
-	for i := range s.all {
-		p := slices.Clone(s.all[i].Force)
+	for i := range s.allRecords {
+		p := slices.Clone(s.allRecords[i].Force)
 		for k, bow := range bows[i] {
 			p[k] += bow
 		}
@@ -478,8 +481,8 @@ func (s *search) doubt(best trial) float64 {
 		e = append(e, d)
 	}
 	noise := math.Max(s.d.Noise, numeric.Noise(e...))
-	lasting := math.Max(0, best.left-2*noise*noise)
-	signal := math.Max(best.left/(best.share*best.share)-2*noise*noise, lasting) // mean square of the changes without noise
+	lasting := math.Max(0, best.residualMeanSquare-2*noise*noise)
+	signal := math.Max(best.residualMeanSquare/(best.share*best.share)-2*noise*noise, lasting) // mean square of the changes without noise
 	if signal == 0 {
 		return 0
 	}

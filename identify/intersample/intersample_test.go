@@ -84,11 +84,11 @@ func TestPoints(t *testing.T) {
 		{h: 2e-3, phase: 0}, {h: 20e-3, phase: -1, delay: 0.4e-3}, {h: 20e-3, phase: 0.5},
 	} {
 		r, c, want := s.play()
-		find := &search{d: Drive{Winding: motor, Tick: 1e-3}, c: c, all: []Record{r}}
-		find.choose(find.all)
+		find := &search{d: Drive{Winding: motor, Tick: 1e-3}, c: c, allRecords: []Record{r}}
+		find.choose(find.allRecords)
 		known := timing{delay: s.delay}
 		if s.phase >= 0 {
-			known = timing{way: OnceASample, phase: s.phase, delay: -1e-6} // the command of that instant
+			known = timing{mode: OnceASample, phase: s.phase, delay: -1e-6} // the command of that instant
 		}
 		at := find.try(known)
 		minus := func(x []float64) []float64 {
@@ -127,7 +127,7 @@ func TestFind(t *testing.T) {
 		if f == nil {
 			t.Fatalf("%+v: nothing found", s)
 		}
-		t.Logf("%+v: %v, delay %.2f ms, phase %.2f, gain %.3f, doubt %.2f", s, f.Way, 1e3*f.Delay, f.Phase, f.Gain, f.Doubt)
+		t.Logf("%+v: %v, delay %.2f ms, phase %.2f, gain %.3f, doubt %.2f", s, f.Mode, 1e3*f.Delay, f.Phase, f.Gain, f.Doubt)
 		e, noise := make([]float64, len(want)), 0.02*kt
 		for k := 1; k < len(want)-1; k++ {
 			e[k] = f.Points[0][k] - want[k]
@@ -137,8 +137,8 @@ func TestFind(t *testing.T) {
 		if math.Abs(off) > 0.01 || numeric.RMS(e) > 1.3*noise {
 			t.Errorf("%+v: inertia off by %.2f %%, points by %.3g N·m rms where the noise is %.3g", s, 100*off, numeric.RMS(e), noise)
 		}
-		if s.phase >= 0 && (f.Way != OnceASample || math.Abs(f.Phase-s.phase) > 0.1) {
-			t.Errorf("%+v: %v, phase %.3g", s, f.Way, f.Phase)
+		if s.phase >= 0 && (f.Mode != OnceASample || math.Abs(f.Phase-s.phase) > 0.1) {
+			t.Errorf("%+v: %v, phase %.3g", s, f.Mode, f.Phase)
 		}
 		if math.Abs(f.Gain-1) > 0.05 {
 			t.Errorf("%+v: gain %.3f", s, f.Gain)
@@ -146,9 +146,9 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// Behind a winding that settles long before the next sample, the samples tell which command acted and not when. What is left to the prior is
-// the time of the line, 3 ms in the mean: a command that needs no time on it is found so. Where it needed two milliseconds, the doubt
-// holds what that does to the inertia.
+// Behind a winding that settles long before the next sample, the samples tell which command acted and not when. What is left to the
+// prior is the time of the line, 3 ms in the mean: a command that needs no time on it is found so. Where it needed two milliseconds, the
+// doubt holds what that does to the inertia.
 func TestPriorOfTheLine(t *testing.T) {
 	for _, s := range []shaft{{h: 5e-3, phase: 0.1}, {h: 5e-3, phase: 0.3}, {h: 5e-3, phase: 0.5, delay: 2e-3}} {
 		for s.seed = range uint64(4) {
@@ -160,12 +160,13 @@ func TestPriorOfTheLine(t *testing.T) {
 			}
 			off, open := make([]float64, len(want)), make([]float64, len(want))
 			for k := 1; k < len(want)-1; k++ {
-				off[k], open[k] = f.Points[0][k]-want[k], f.Other[0][k]-f.Points[0][k]
+				off[k], open[k] = f.Points[0][k]-want[k], f.Alternative[0][k]-f.Points[0][k]
 			}
 			j, may := inertiaOff(&r, off), math.Abs(inertiaOff(&r, open))
-			t.Logf("%+v: %v, delay %.2f ms, phase %.2f; inertia off by %.2f %%, in doubt by %.2f %%", s, f.Way, 1e3*f.Delay, f.Phase, 100*j, 100*may)
-			if s.delay == 0 && (f.Way != OnceASample || f.Delay > 0.5e-3) {
-				t.Errorf("%+v: %v, delay %.2f ms", s, f.Way, 1e3*f.Delay)
+			t.Logf("%+v: %v, delay %.2f ms, phase %.2f; inertia off by %.2f %%, in doubt by %.2f %%", s, f.Mode, 1e3*f.Delay, f.Phase, 100*j,
+				100*may)
+			if s.delay == 0 && (f.Mode != OnceASample || f.Delay > 0.5e-3) {
+				t.Errorf("%+v: %v, delay %.2f ms", s, f.Mode, 1e3*f.Delay)
 			}
 			if math.Abs(j) > may+0.005 {
 				t.Errorf("%+v: inertia off by %.2f %%, in doubt by %.2f %%", s, 100*j, 100*may)
@@ -184,7 +185,7 @@ func TestFindNothing(t *testing.T) {
 		other.Value = append(other.Value, rng.NormFloat64())
 	}
 	if f := Find([]Record{r}, nil, other, drive, nil); f != nil {
-		t.Errorf("commands of somebody else: %v, doubt %g", f.Way, f.Doubt)
+		t.Errorf("commands of somebody else: %v, doubt %g", f.Mode, f.Doubt)
 	}
 	if f := Find([]Record{r}, nil, Steps{}, drive, nil); f != nil {
 		t.Error("no commands tell something")

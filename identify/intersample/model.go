@@ -9,21 +9,21 @@ import (
 
 // run is the force that the model makes of the commands along a record.
 type run struct {
-	at   []float64 // at the samples
-	fall []float64 // its mean over the interval behind a sample with the weight 1 − x, x = 0 … 1 …
-	rise []float64 // … and with the weight x
-	own  []float64 // at the samples of another device
-	time []float64 // s  of those
+	force       []float64 // at the samples
+	fall        []float64 // its mean over the interval behind a sample with the weight 1 − x, x = 0 … 1 …
+	rise        []float64 // … and with the weight x
+	deviceForce []float64 // at the samples of another device
+	time        []float64 // s  of those
 }
 
 // model runs the drive along a record, in steps that end at samples and commands.
 func (s *search) model(r *Record, t timing) *run {
 	n := len(r.Position)
-	out := &run{at: make([]float64, n), fall: make([]float64, n), rise: make([]float64, n)}
-	if s.own != nil {
-		lo, hi := s.within(r)
-		out.time = s.own.Time[lo:hi]
-		out.own = make([]float64, 0, hi-lo)
+	out := &run{force: make([]float64, n), fall: make([]float64, n), rise: make([]float64, n)}
+	if s.deviceSamples != nil {
+		lo, hi := s.deviceRange(r)
+		out.time = s.deviceSamples.Time[lo:hi]
+		out.deviceForce = make([]float64, 0, hi-lo)
 	}
 	w := winding{r: 1, l: math.Max(t.tau, 1e-9), k: 0, scale: 1}
 	if m := s.d.Winding; m != nil {
@@ -38,7 +38,7 @@ func (s *search) model(r *Record, t timing) *run {
 	}
 	j := 0 // of own
 	for k := range n - 1 {
-		out.at[k] = w.scale * i
+		out.force[k] = w.scale * i
 		begin := r.Start + float64(k)*r.Dt
 		mean := (r.Position[k+1] - r.Position[k]) / r.Dt
 		bend := 6 * (mean - (speed[k]+speed[k+1])/2) // the derivative of the cubic with these slopes is a line and bend·x·(1 − x)
@@ -51,9 +51,9 @@ func (s *search) model(r *Record, t timing) *run {
 			step := (end - at) / parts
 			for range int(parts) {
 				from, to := omega(at/r.Dt), omega((at+step)/r.Dt)
-				for out.own != nil && j < len(out.time) && out.time[j] < begin+at+step {
+				for out.deviceForce != nil && j < len(out.time) && out.time[j] < begin+at+step {
 					then, _, _ := w.step(i, u, from, to, math.Max(1e-9, out.time[j]-begin-at))
-					out.own = append(out.own, w.scale*then)
+					out.deviceForce = append(out.deviceForce, w.scale*then)
 					j++
 				}
 				next, sum, moment := w.step(i, u, from, to, step)
@@ -65,9 +65,9 @@ func (s *search) model(r *Record, t timing) *run {
 			at = end
 		}
 	}
-	out.at[n-1] = w.scale * i
-	for out.own != nil && len(out.own) < len(out.time) {
-		out.own = append(out.own, w.scale*i)
+	out.force[n-1] = w.scale * i
+	for out.deviceForce != nil && len(out.deviceForce) < len(out.time) {
+		out.deviceForce = append(out.deviceForce, w.scale*i)
 	}
 	return out
 }
@@ -101,29 +101,29 @@ func (y *run) point(k, n int) float64 {
 
 // bows are what is to be added to the forces of a record: the points of the smooth signal less what was taken for them.
 func (s *search) bows(r *Record, y *run) []float64 {
-	n := len(y.at)
+	n := len(y.force)
 	out := make([]float64, n)
 	if n < 7 {
 		return out
 	}
 	for k := 2; k < n-2; k++ {
-		out[k] = y.point(k, n) - s.taken(r, y, k)
+		out[k] = y.point(k, n) - s.modelReading(r, y, k)
 	}
 	out[0], out[1], out[n-2], out[n-1] = out[2], out[2], out[n-3], out[n-3]
 	return out
 }
 
-// taken is what the record would have at sample k if the sensor read the model.
-func (s *search) taken(r *Record, y *run, k int) float64 {
-	if s.own == nil {
-		return y.at[k]
+// modelReading is what the record would have at sample k if the sensor read the model.
+func (s *search) modelReading(r *Record, y *run, k int) float64 {
+	if s.deviceSamples == nil {
+		return y.force[k]
 	}
 	t := r.Start + float64(k)*r.Dt
 	j := sort.SearchFloat64s(y.time, t)
 	if j == 0 || j == len(y.time) {
 		return y.hat(max(k, 1))
 	}
-	return y.own[j-1] + (y.own[j]-y.own[j-1])*(t-y.time[j-1])/(y.time[j]-y.time[j-1])
+	return y.deviceForce[j-1] + (y.deviceForce[j]-y.deviceForce[j-1])*(t-y.time[j-1])/(y.time[j]-y.time[j-1])
 }
 
 // rates are the speeds at the samples of a position: slopes of the parabola or quartic through its neighbours.
@@ -171,44 +171,44 @@ func (w *winding) step(i, u, a, b, h float64) (to, sum, moment float64) {
 
 // cursor gives the command that acts, in the order of time.
 type cursor struct {
-	steps Steps
-	t     timing
-	h     float64
-	at    int     // of steps: the last one not after the time asked for
-	take  float64 // s  OnceASample: when the next command is taken
-	value float64
+	steps    Steps
+	t        timing
+	h        float64
+	index    int     // of steps: the last one not after the time asked for
+	takeTime float64 // s  OnceASample: when the next command is taken
+	value    float64
 }
 
 // find is the command that was sent last at time t.
 func (c *cursor) find(t float64) float64 {
-	for c.at+1 < len(c.steps.Time) && c.steps.Time[c.at+1] <= t {
-		c.at++
+	for c.index+1 < len(c.steps.Time) && c.steps.Time[c.index+1] <= t {
+		c.index++
 	}
-	return c.steps.Value[c.at]
+	return c.steps.Value[c.index]
 }
 
 // begin goes to the beginning of a record.
 func (c *cursor) begin(start float64) {
-	c.at = max(0, sort.SearchFloat64s(c.steps.Time, start-c.t.delay-2*c.h)-1)
-	if c.t.way == OnceASample {
+	c.index = max(0, sort.SearchFloat64s(c.steps.Time, start-c.t.delay-2*c.h)-1)
+	if c.t.mode == OnceASample {
 		c.value = c.find(start - (1-c.t.phase)*c.h - c.t.delay)
 	}
 }
 
 // sample begins the interval of a sample.
-func (c *cursor) sample(begin float64) { c.take = begin + c.t.phase*c.h }
+func (c *cursor) sample(begin float64) { c.takeTime = begin + c.t.phase*c.h }
 
 // next is the command that acts at time t, and until when.
 func (c *cursor) next(t float64) (u, until float64) {
-	if c.t.way == OnceASample {
-		if t >= c.take-1e-9 {
-			c.value, c.take = c.find(c.take-c.t.delay), math.Inf(1)
+	if c.t.mode == OnceASample {
+		if t >= c.takeTime-1e-9 {
+			c.value, c.takeTime = c.find(c.takeTime-c.t.delay), math.Inf(1)
 		}
-		return c.value, c.take
+		return c.value, c.takeTime
 	}
 	u = c.find(t - c.t.delay + 1e-9)
-	if c.at+1 < len(c.steps.Time) {
-		return u, c.steps.Time[c.at+1] + c.t.delay
+	if c.index+1 < len(c.steps.Time) {
+		return u, c.steps.Time[c.index+1] + c.t.delay
 	}
 	return u, math.Inf(1)
 }

@@ -27,12 +27,12 @@ import (
 // instrument of the lag, the slope of the force that the model makes: with that force Σθ·N its products with the columns times θ are
 // of x·dx/dt, zero on average.
 
-// leastAttenuation is the share of its standard error by which a parameter has to be drawn for the noise to be looked at.
-const leastAttenuation = 0.02
+// minAttenuation is the share of its standard error by which a parameter has to be drawn for the noise to be looked at.
+const minAttenuation = 0.02
 
-// mostNoise is the largest share of a direction of the columns that may be noise: beyond it what is left of the motion rests on how well
-// the noise is known.
-const mostNoise = 0.2
+// maxNoiseShare is the largest share of a direction of the columns that may be noise: beyond it what is left of the motion rests on how
+// well the noise is known.
+const maxNoiseShare = 0.2
 
 // noiseShare is the largest share that noise has in a direction of the columns.
 func noiseShare(products, noise *mat.Dense) (share float64) {
@@ -55,10 +55,10 @@ func positionNoise(d *record.Record) float64 {
 
 // columnNoise is the covariance of the noise of the columns, summed over the kept rows, row-major; nil: there is none, or it is not known.
 func (r *regression) columnNoise() []float64 {
-	if r.form.noise == nil || r.form.joints || r.form.free {
+	if r.form.noise == nil || r.form.joints || r.form.undriven {
 		return nil
 	}
-	c := r.form.noise(r.after)
+	c := r.form.noise(r.rowLowpass)
 	p := len(r.columns)
 	out, d, with := make([]float64, p*p), make([][3]float64, p), make([][3]float64, p) // the slopes of a row, and with the covariance
 	slopes, noisy := make([]func(q, dir float64) [3]float64, p), []int{}
@@ -74,7 +74,7 @@ func (r *regression) columnNoise() []float64 {
 			return
 		}
 		for k := from; k < to; k++ {
-			if !r.kept[k] {
+			if !r.fittedRows[k] {
 				continue
 			}
 			for _, j := range noisy {
@@ -139,7 +139,7 @@ func (r *regression) unattenuated(s *solution, left float64) {
 			of.Set(i, j, share*noise[i*m+j])
 		}
 	}
-	if mostNoise < noiseShare(zw, of) {
+	if maxNoiseShare < noiseShare(zw, of) {
 		return
 	}
 	b := mat.NewDense(p, p, nil)
@@ -158,7 +158,7 @@ func (r *regression) unattenuated(s *solution, left float64) {
 	variance := left / math.Max(float64(r.rowsKept()-p), 1)
 	drawn := false
 	for j := range p {
-		drawn = drawn || math.Abs(theta.AtVec(j)-s.theta[j]) > leastAttenuation*math.Sqrt(variance*cov.At(j, j))
+		drawn = drawn || math.Abs(theta.AtVec(j)-s.theta[j]) > minAttenuation*math.Sqrt(variance*cov.At(j, j))
 	}
 	if !drawn {
 		return
@@ -167,9 +167,9 @@ func (r *regression) unattenuated(s *solution, left float64) {
 	if turn.Solve(zz, b) != nil {
 		return
 	}
-	s.drawn = make([]float64, p)
+	s.removedBias = make([]float64, p)
 	for j := range p {
-		s.drawn[j] = theta.AtVec(j) - s.theta[j]
+		s.removedBias[j] = theta.AtVec(j) - s.theta[j]
 	}
 	copy(s.theta, theta.RawVector().Data)
 	s.turn = turn.RawMatrix().Data
@@ -191,7 +191,7 @@ func (r *Result) Noisier(recs []*record.Record, by Form, o Options, seed uint64)
 		}
 		again[i] = &own
 	}
-	m, err := r.of(r.Spec, again)
+	m, err := r.formMaker(r.Spec, again)
 	if err != nil {
 		return nil, err
 	}
@@ -205,7 +205,7 @@ func (r *Result) Noisier(recs []*record.Record, by Form, o Options, seed uint64)
 		return nil, err
 	}
 	if r.Lagged() {
-		reg.pushSlope(r.lag, r.held)
+		reg.pushSlope(r.lag, r.zeroOrderHold)
 		reg.smoothed = nil // as many numbers as the record
 		theta, err := reg.theta()
 		if err != nil {
@@ -214,7 +214,7 @@ func (r *Result) Noisier(recs []*record.Record, by Form, o Options, seed uint64)
 		reg.freeLag(reg.w)
 		reg.z = append(reg.z, reg.turning(theta))
 	} else {
-		reg.push(r.lag, r.held)
+		reg.push(r.lag, r.zeroOrderHold)
 	}
 	reg.smoothed, reg.turns = nil, nil
 	o.Unattenuated = false
@@ -222,7 +222,7 @@ func (r *Result) Noisier(recs []*record.Record, by Form, o Options, seed uint64)
 	if err != nil {
 		return nil, err
 	}
-	out := &Result{Spec: r.Spec, of: r.of}
+	out := &Result{Spec: r.Spec, formMaker: r.formMaker}
 	out.explain(reg, sol, true, false)
 	return out.sol, nil
 }

@@ -54,7 +54,7 @@ func TestNoisierRowsStay(t *testing.T) {
 		chirp := func(t float64) float64 { // 0.2 to 8 Hz
 			return 0.3 * math.Sin(2*math.Pi*(0.2*t+0.39*t*t)+4*float64(seed)) * min(1, t/0.2)
 		}
-		tr := a.Simulate(independent.Run{Dt: 1e-3, N: 10000, Force: chirp, Between: independent.Held})
+		tr := a.Simulate(independent.Run{Dt: 1e-3, N: 10000, Force: chirp, Intersample: independent.Held})
 		rec := tr.Record(independent.Sensors{Count: 2 * math.Pi / 4096, Velocity: -1, Force: 0.001 * float64(seed), Seed: 4 * seed}, nil)
 		r, err := InverseDynamics(rec, DefaultSpec())
 		if err != nil {

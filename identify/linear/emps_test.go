@@ -23,7 +23,7 @@ func empsMapping() record.Mapping {
 
 func recordOf(t testing.TB, file string, m record.Mapping) *record.Record {
 	t.Helper()
-	recs, err := record.Read(peer.Shared(t, file), m)
+	recs, err := record.Read(peer.SharedRecord(t, file), m)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -124,7 +124,7 @@ func TestAttenuation(t *testing.T) {
 		}
 	}
 	all := filter.Lowpass(nil)
-	plain := (&filters{dt: d.Dt, smooth: all, both: all}).noise()[1][1]
+	plain := (&filters{dt: d.Dt, positionLowpass: all, sidesLowpass: all}).noise()[1][1]
 	if want := 2 * (45*45 + 9*9 + 1) / (60 * 60 * d.Dt * d.Dt); math.Abs(plain/want-1) > 1e-6 {
 		t.Errorf("noise of a plain difference %g, closed form %g", plain, want)
 	}

@@ -32,7 +32,7 @@ func moves(seed uint64, pause, delay float64, sensors independent.Sensors) *reco
 // sines is motion under a sum of sines, with pauses where the force does not reach the friction.
 func sines(seed uint64, delay float64, between independent.Between, sensors independent.Sensors) *record.Record {
 	u := independent.Sines(seed, []float64{4, 4, 3}, []float64{0.5, 1.3, 3.1})
-	tr := sliding.Simulate(independent.Run{Dt: 1e-3, N: 10000, Force: u, Delay: delay, Between: between})
+	tr := sliding.Simulate(independent.Run{Dt: 1e-3, N: 10000, Force: u, Delay: delay, Intersample: between})
 	sensors.Seed, sensors.Velocity = seed, -1
 	return tr.Record(sensors, nil)
 }

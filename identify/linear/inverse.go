@@ -75,7 +75,7 @@ func fitted(recs []*record.Record, s Spec, by Form, o Options, of maker) (*Resul
 	if len(recs) > 0 {
 		s = s.At(1 / recs[0].Dt)
 	}
-	r := &Result{Spec: s, Warnings: []string{}, of: of}
+	r := &Result{Spec: s, Warnings: []string{}, formMaker: of}
 	var reg *regression
 	once := func() error {
 		var sol *solution
@@ -83,11 +83,11 @@ func fitted(recs []*record.Record, s Spec, by Form, o Options, of maker) (*Resul
 		if reg, sol, err = s.solved(recs, by, o, of); err != nil {
 			return err
 		}
-		if r.other = reg.other; !o.ValuesOnly {
-			r.HalfCutoff = reg.half(by, o, sol.theta)
+		if r.alternative = reg.alternative; !o.ValuesOnly {
+			r.HalfCutoff = reg.halfBandSolution(by, o, sol.theta)
 		}
 		record.Release(len(reg.y))
-		return r.take(reg, sol, o)
+		return r.fill(reg, sol, o)
 	}
 	if err := once(); err != nil {
 		return nil, err
@@ -109,11 +109,11 @@ func fitted(recs []*record.Record, s Spec, by Form, o Options, of maker) (*Resul
 			}
 		}
 	}
-	r.Warnings = append(r.Warnings, record.Brief(reg.left)...)
+	r.Warnings = append(r.Warnings, record.ShortList(reg.omittedRecords)...)
 	if w := reg.slowNote(s.unit("m/s")); w != "" && s.MinVelocity == FromRecord {
 		r.Warnings = append(r.Warnings, w)
 	}
-	r.Slow = len(reg.kept) - reg.rowsKept()
+	r.SlowRows = len(reg.fittedRows) - reg.rowsKept()
 	r.Doubts, r.OneWay = append(r.Doubts, reg.doubts...), reg.single
 	r.Compute = time.Since(start).Seconds()
 	return r, nil
@@ -125,7 +125,7 @@ func (s Spec) solved(recs []*record.Record, by Form, o Options, of maker) (*regr
 	if err != nil {
 		return nil, nil, err
 	}
-	reg, err := s.settle(recs, m)
+	reg, err := s.buildRegression(recs, m)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -141,15 +141,15 @@ func (s Spec) solved(recs []*record.Record, by Form, o Options, of maker) (*regr
 // probeSamples are enough to decide by what is slow and how late the force is.
 const probeSamples = 1 << 19
 
-// settle decides which samples count and what the lag is, and gives the regression with them.
-func (s Spec) settle(recs []*record.Record, m *form) (*regression, error) {
+// buildRegression decides which samples count and what the lag is, and gives the regression with them.
+func (s Spec) buildRegression(recs []*record.Record, m *form) (*regression, error) {
 	parts, left, err := s.stretches(recs, m)
 	if err != nil {
 		return nil, err
 	}
 	probe, samples := parts, 0
 	for _, p := range parts {
-		samples += p.n * p.every
+		samples += p.n * p.rowStep
 	}
 	if thin := samples / probeSamples; thin > 1 && len(parts) > 1 {
 		probe = nil
@@ -170,10 +170,10 @@ func (s Spec) settle(recs []*record.Record, m *form) (*regression, error) {
 		m.setBlur(s, probe, limit)
 	}
 	lag := 0.0
-	if s.wantsLag() && !m.free {
+	if s.wantsLag() && !m.undriven {
 		r, err := s.assemble(recs, m, probe, [2]float64{}, limit)
 		if err == nil {
-			err = r.enough(found)
+			err = r.checkRowCount(found)
 		}
 		if err != nil {
 			return nil, err
@@ -184,7 +184,7 @@ func (s Spec) settle(recs []*record.Record, m *form) (*regression, error) {
 	try := func(parts []part, limit [2]float64) (*regression, error) {
 		r, err := s.assemble(recs, m, parts, limit, limit)
 		if err == nil {
-			err = r.enough(found)
+			err = r.checkRowCount(found)
 		}
 		if err == nil {
 			err = r.findLag(lag, known)
@@ -197,7 +197,7 @@ func (s Spec) settle(recs []*record.Record, m *form) (*regression, error) {
 			return nil, nil, err
 		}
 		rest = r
-		fewest := leastShare * float64(r.rowsKept())
+		fewest := minRowShare * float64(r.rowsKept())
 		few := func(n *regression, err error) bool { return err != nil || float64(n.rowsKept()) < fewest }
 		leaveSlow := func(partly bool) (all bool) {
 			for {
@@ -208,7 +208,7 @@ func (s Spec) settle(recs []*record.Record, m *form) (*regression, error) {
 				lag = r.lag
 				n, err := try(probe, next)
 				for partly && few(n, err) {
-					if next = between(r.slowest, next); next == r.slowest {
+					if next = octaveSlower(r.slowest, next); next == r.slowest {
 						return false
 					}
 					n, err = try(probe, next)
@@ -220,7 +220,7 @@ func (s Spec) settle(recs []*record.Record, m *form) (*regression, error) {
 			}
 		}
 		all := !found || leaveSlow(false)
-		for found && !m.free {
+		for found && !m.undriven {
 			was, next := m.f.build, r.builtUp()
 			if next == was {
 				break
@@ -243,12 +243,12 @@ func (s Spec) settle(recs []*record.Record, m *form) (*regression, error) {
 		return nil, err
 	}
 	if r != rest && s.wantsLag() && s.betweenOpen() { // rows that were left out since have had a say in what the force does between its samples
-		was := r.held
+		was := r.zeroOrderHold
 		known, lag = nil, r.lag
 		if r, err = try(probe, r.slowest); err != nil {
 			return nil, err
 		}
-		if r.held != was {
+		if r.zeroOrderHold != was {
 			m.f.build, lag = [2]float64{}, r.lag
 			if r, rest, err = choose(); err != nil {
 				return nil, err
@@ -272,7 +272,7 @@ func (s Spec) settle(recs []*record.Record, m *form) (*regression, error) {
 			return nil, err
 		}
 	}
-	r.left, r.other = left, other
+	r.omittedRecords, r.alternative = left, other
 	if lopsided != "" {
 		r.doubts = append(r.doubts, fit.Doubt(fit.MethodDoubt, "%s", lopsided))
 	}
@@ -286,9 +286,9 @@ func (s Spec) settle(recs []*record.Record, m *form) (*regression, error) {
 	return r, nil
 }
 
-// between are limits an octave slower than next, but none below slowest: where leaving out all that is worse would leave too little, as much
+// octaveSlower are limits an octave slower than next, but none below slowest: where leaving out all that is worse would leave too little, as much
 // of the slowest of it is left out as can be.
-func between(slowest, next [2]float64) [2]float64 {
+func octaveSlower(slowest, next [2]float64) [2]float64 {
 	for joint := range next {
 		if next[joint] /= 2; next[joint] < 1.01*slowest[joint] {
 			next[joint] = slowest[joint]
@@ -297,8 +297,8 @@ func between(slowest, next [2]float64) [2]float64 {
 	return next
 }
 
-// enough tells what makes the kept rows useless.
-func (r *regression) enough(found bool) error {
+// checkRowCount tells what makes the kept rows useless.
+func (r *regression) checkRowCount(found bool) error {
 	if want, n := 10*len(r.w), r.rowsKept(); n < want {
 		if found {
 			return r.recs[0].Fail(0, "Record faster motion, or a finer position; or lower the filter cutoff.",
@@ -315,20 +315,20 @@ func (r *regression) enough(found bool) error {
 func (s Spec) wantsLag() bool { return s.Lag == LagFree || s.Lag == LagAuto }
 
 // betweenOpen tells that the record decides what the force does between its samples.
-func (s Spec) betweenOpen() bool { return s.Between != BetweenHold && s.Between != BetweenLine }
+func (s Spec) betweenOpen() bool { return s.Intersample != BetweenHold && s.Intersample != BetweenLine }
 
 // findLag makes the lag a parameter if it is wanted and the record tells it. What the force does between its samples is as the
 // specification says, as in known, or as it fits better.
 func (r *regression) findLag(from float64, known *regression) error {
 	defer func() { r.smoothed, r.turns = nil, nil }()
-	hold := r.spec.Between == BetweenHold
-	if !r.spec.wantsLag() || r.form.free {
+	hold := r.spec.Intersample == BetweenHold
+	if !r.spec.wantsLag() || r.form.undriven {
 		r.push(0, hold)
 		return nil
 	}
 	given := !r.spec.betweenOpen()
 	if !given && known != nil {
-		given, hold = true, known.held
+		given, hold = true, known.zeroOrderHold
 	}
 	_, held, err := r.refineLag(from, hold || !given)
 	if err == nil && !given {
@@ -349,9 +349,9 @@ func (r *regression) findLag(from float64, known *regression) error {
 
 // otherwise is what the rows make of the parameters where the force does the other thing between its samples.
 type otherwise struct {
-	held  bool
-	moves []float64 // of the parameters, the lag the last
-	worse float64   // sum of squares over that of the regression
+	zeroOrderHold bool
+	paramMoves    []float64 // of the parameters, the lag the last
+	worse         float64   // sum of squares over that of the regression
 }
 
 // theOther repeats a regression whose lag is a parameter with the force doing the other thing between its samples. nil: that has no answer.
@@ -359,29 +359,29 @@ func (r *regression) theOther() *otherwise {
 	if r.slope == nil || !r.spec.betweenOpen() {
 		return nil
 	}
-	theta, _, left, err := r.least()
+	theta, _, left, err := r.solveLS()
 	if err != nil {
 		return nil
 	}
 	theta[len(r.w)] += r.lag
 	other := *r
-	moves, otherLeft, err := other.refineLag(r.lag, !r.held)
+	moves, otherLeft, err := other.refineLag(r.lag, !r.zeroOrderHold)
 	if err != nil {
 		return nil
 	}
 	floats.Sub(moves, theta)
-	return &otherwise{held: other.held, moves: moves, worse: otherLeft / left}
+	return &otherwise{zeroOrderHold: other.zeroOrderHold, paramMoves: moves, worse: otherLeft / left}
 }
 
-// half is the solution with the rows once more through a low-pass at half the band. Noise of the position biases the
+// halfBandSolution is the solution with the rows once more through a low-pass at half the band. Noise of the position biases the
 // parameters the more the wider the band is; where it does not matter, the values stay. nil: the record is too short for that.
-func (r *regression) half(by Form, o Options, theta []float64) []float64 {
+func (r *regression) halfBandSolution(by Form, o Options, theta []float64) []float64 {
 	low := filter.Butterworth(r.spec.Order, r.spec.band(1/r.form.f.dt)/2, 1/r.dt)
 	// what is left out is as the model has it, so that nothing of it reaches other rows
 	out := *r
 	w, columns := r.regressor()
 	e := r.misfit(theta)
-	for k, keep := range r.kept {
+	for k, keep := range r.fittedRows {
 		if !keep {
 			e[k] = 0
 		}
@@ -397,7 +397,7 @@ func (r *regression) half(by Form, o Options, theta []float64) []float64 {
 		})
 		return y
 	}
-	out.columns, out.slope, out.after, out.y = columns, nil, low, filtered(e)
+	out.columns, out.slope, out.rowLowpass, out.y = columns, nil, low, filtered(e)
 	out.w, out.z = r.mapped(filtered)
 	for j := range w {
 		floats.AddScaled(out.y, theta[j], out.w[j])

@@ -51,15 +51,15 @@ func (r *regression) instruments() error {
 		}
 		lagged := r.slope != nil
 		if lagged {
-			r.pushSlope(r.lag+theta[len(r.w)], r.held)
+			r.pushSlope(r.lag+theta[len(r.w)], r.zeroOrderHold)
 		}
 		m, err := s.model(theta)
 		if err != nil {
 			return err
 		}
 		x := make([][]float64, len(r.recs))
-		for _, i := range r.of {
-			if x[i], err = m.run(r.recs[i], Delayed(r.recs[i].Force, r.lag/r.recs[i].Dt, r.held), s.band(1/f.dt)); err != nil {
+		for _, i := range r.pieceRecord {
+			if x[i], err = m.run(r.recs[i], Delayed(r.recs[i].Force, r.lag/r.recs[i].Dt, r.zeroOrderHold), s.band(1/f.dt)); err != nil {
 				return err
 			}
 		}
@@ -67,17 +67,17 @@ func (r *regression) instruments() error {
 		for j := range z {
 			z[j] = make([]float64, len(r.y))
 		}
-		fit.Each(len(r.parts), func(i int) {
+		fit.Parallel(len(r.parts), func(i int) {
 			p := r.parts[i]
-			own, f := x[p.rec][p.from:p.to], f.sampled(r.recs[p.rec].Dt)
-			for j, col := range r.form.rows(f.of(&s, f.smooth, own), p.places, f.of(&s, *f.quiet(), own).v, p.moving).w {
+			own, f := x[p.rec][p.start:p.stop], f.sampled(r.recs[p.rec].Dt)
+			for j, col := range r.form.rows(f.of(&s, f.positionLowpass, own), p.places, f.of(&s, *f.directionLowpass(), own).v, p.movingSamples).w {
 				copy(z[j][p.row:], col)
 			}
 		})
 		if r.z = z; lagged {
 			r.freeLag(z)
 			r.z = append(r.z, r.right(func(p part) []float64 {
-				of := f.sampled(r.recs[p.rec].Dt).of(&s, *f.quiet(), x[p.rec][p.from:p.to])
+				of := f.sampled(r.recs[p.rec].Dt).of(&s, *f.directionLowpass(), x[p.rec][p.start:p.stop])
 				return filter.Derivative(r.form.force(of, theta, false), f.dt)
 			}))
 		}

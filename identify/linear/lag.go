@@ -124,15 +124,15 @@ func (r *regression) searchLag() float64 {
 		yy [grid]float64
 	}
 	sums := make([]products, len(r.parts))
-	fit.Each(len(r.parts), func(i int) {
+	fit.Parallel(len(r.parts), func(i int) {
 		t, s := r.parts[i], &sums[i]
-		y, force := make([]float64, t.n), r.recs[t.rec].Force[t.from:t.to]
-		all := make([]float64, (t.n-1)*t.every+grid) // from lagReach samples before the first row to as many behind the last
-		r.form.side([][]float64{force}, nil, places{t.first - lagReach, 1, len(all)}, [][]float64{all})
+		y, force := make([]float64, t.n), r.recs[t.rec].Force[t.start:t.stop]
+		all := make([]float64, (t.n-1)*t.rowStep+grid) // from lagReach samples before the first row to as many behind the last
+		r.form.side([][]float64{force}, nil, places{t.firstSample - lagReach, 1, len(all)}, [][]float64{all})
 		for l := range grid {
 			for k := range y {
-				if y[k] = 0; r.kept[t.row+k] {
-					y[k] = all[k*t.every-l+2*lagReach]
+				if y[k] = 0; r.fittedRows[t.row+k] {
+					y[k] = all[k*t.rowStep-l+2*lagReach]
 				}
 			}
 			s.yy[l], s.wy[l] = floats.Dot(y, y), make([]float64, p)
@@ -187,7 +187,7 @@ func (r *regression) refineLag(from float64, held bool) (theta []float64, left f
 		}
 		r.freeLag(r.w)
 		r.z = append(r.z, r.turning(theta))
-		if theta, _, left, err = r.least(); err != nil {
+		if theta, _, left, err = r.solveLS(); err != nil {
 			return nil, 0, err
 		}
 		step := theta[len(r.w)]
@@ -215,16 +215,16 @@ func (r *regression) turning(theta []float64) []float64 {
 				r.turns[j] = make([]float64, len(r.y))
 			}
 		}
-		fit.Each(len(r.parts), func(i int) {
+		fit.Parallel(len(r.parts), func(i int) {
 			p := r.parts[i]
-			of := r.form.quiet(p.rec, p.from, p.to)
+			of := r.form.directionTrack(p.rec, p.start, p.stop)
 			var xs, to [][]float64
 			for j, c := range r.columns {
 				if !c.changes() {
 					continue
 				}
 				if x := of.column(c.term, of.v); x != nil {
-					xs, to = append(xs, r.before(p, filter.Derivative(x, r.form.f.dt))), append(to, r.turns[j])
+					xs, to = append(xs, r.prefiltered(p, filter.Derivative(x, r.form.f.dt))), append(to, r.turns[j])
 				}
 			}
 			r.fill(p, xs, to...)
@@ -245,12 +245,12 @@ func (r *regression) bend(theta, steps []float64) (bend, rounded []float64) {
 	if steps != nil {
 		out = append(out, make([]float64, len(r.y)))
 	}
-	fit.Each(len(r.parts), func(i int) {
+	fit.Parallel(len(r.parts), func(i int) {
 		p := r.parts[i]
-		of := r.form.quiet(p.rec, p.from, p.to)
-		forces := [][]float64{r.before(p, r.behind(of, theta))}
+		of := r.form.directionTrack(p.rec, p.start, p.stop)
+		forces := [][]float64{r.prefiltered(p, r.filterEffect(of, theta))}
 		if steps != nil {
-			forces = append(forces, r.before(p, r.form.rounding(of, theta, steps[p.rec])))
+			forces = append(forces, r.prefiltered(p, r.form.rounding(of, theta, steps[p.rec])))
 		}
 		r.fill(p, forces, out...)
 	})
@@ -262,13 +262,13 @@ func (r *regression) bend(theta, steps []float64) (bend, rounded []float64) {
 	return out[0], append(out, nil)[1]
 }
 
-// behind is what a filter of first order does to a force beside a delay: with T for the lag, and s = d/dt,
+// filterEffect is what a filter of first order does to a force beside a delay: with T for the lag, and s = d/dt,
 //
 //	recorded before it   e^−Ts·(1 + Ts) − 1 = −T²s²/2 + …      recorded behind it   e^Ts/(1 + Ts) − 1 = T²s²/2 + …
 //
 // over ∓T²/2. Motion may be as quick as the filter: the first terms alone tell a part of what it does to the inertia. A lag of less than a
 // sample leaves the second derivative, of what does not jump.
-func (r *regression) behind(of track, theta []float64) []float64 {
+func (r *regression) filterEffect(of track, theta []float64) []float64 {
 	dt, time := r.form.f.dt, math.Abs(r.lag)
 	if time < dt {
 		return filter.Derivative(filter.Derivative(r.form.force(of, theta, false), dt), dt)

@@ -17,20 +17,20 @@ import (
 // form is how a linear model meets the data: it makes the rows of a record, a stretch at a time, so that a long record needs
 // memory for its rows only.
 type form struct {
-	columns []column
-	f       *filters
-	skip    int     // samples before the first row and after the last one
-	reach   int     // samples to either side that a row depends on
-	whole   float64 // share of a row that has to be in motion for it to be kept
-	joints  bool    // records of two joints take turns
-	free    bool    // nobody drives: the right-hand side is not a force
+	columns        []column
+	f              *filters
+	skip           int     // samples before the first row and after the last one
+	reach          int     // samples to either side that a row depends on
+	minMovingShare float64 // share of a row that has to be in motion for it to be kept
+	joints         bool    // records of two joints take turns
+	undriven       bool    // nobody drives: the right-hand side is not a force
 
-	track  func(low filter.Lowpass, rec, from, to int) track                  // of the samples from … to of a record
-	sides  func(rec, from, to int, p places, quiet track, moving []bool) rows // quiet has the direction of motion
-	before func(x []float64, moving []bool) []float64                         // what is done to a force before it is cut; nil: nothing
-	side   func(xs [][]float64, moving []bool, p places, rows [][]float64)    // forces after that, at the rows of a part
-	share  func(moving []bool, at int) float64                                // of a row that is in motion
-	noise  func(after filter.Lowpass) [3][3]float64                           // covariance of position, velocity and acceleration in the rows behind a low-pass, for white noise of the position of one; nil: not known
+	track     func(low filter.Lowpass, rec, from, to int) track                  // of the samples from … to of a record
+	sides     func(rec, from, to int, p places, quiet track, moving []bool) rows // quiet has the direction of motion
+	prefilter func(x []float64, moving []bool) []float64                         // what is done to a force before it is cut; nil: nothing
+	side      func(xs [][]float64, moving []bool, p places, rows [][]float64)    // forces after that, at the rows of a part
+	share     func(moving []bool, at int) float64                                // of a row that is in motion
+	noise     func(after filter.Lowpass) [3][3]float64                           // covariance of position, velocity and acceleration in the rows behind a low-pass, for white noise of the position of one; nil: not known
 
 	tracks map[trackKey]track // that are wanted again; nil: none
 	lock   sync.Mutex         // of tracks
@@ -38,15 +38,17 @@ type form struct {
 
 // trackKey is what a track is kept by.
 type trackKey struct {
-	low           *filter.Lowpass
-	rec, from, to int
+	lowpass          *filter.Lowpass
+	rec, start, stop int
 }
 
-// quiet is the track that tells the direction of motion.
-func (m *form) quiet(rec, from, to int) track { return m.kept(m.f.quiet(), rec, from, to) }
+// directionTrack is the track that tells the direction of motion.
+func (m *form) directionTrack(rec, from, to int) track {
+	return m.cachedTrack(m.f.directionLowpass(), rec, from, to)
+}
 
-// kept is a track, from those that are kept if it is there.
-func (m *form) kept(low *filter.Lowpass, rec, from, to int) track {
+// cachedTrack is a track, from those that are kept if it is there.
+func (m *form) cachedTrack(low *filter.Lowpass, rec, from, to int) track {
 	key := trackKey{low, rec, from, to}
 	m.lock.Lock()
 	of, ok := m.tracks[key]
@@ -71,7 +73,7 @@ type track struct {
 }
 
 // changes tells whether a column is of a part of the force that changes while the direction does not.
-func (c column) changes() bool { return !c.term.rough() && c.term != Offset }
+func (c column) changes() bool { return !c.term.jumpsAtReversal() && c.term != Offset }
 
 // force is the force by coefficients of the columns, or the part of it that changes while the direction does not.
 func (m *form) force(of track, theta []float64, whole bool) []float64 {
@@ -99,8 +101,8 @@ func (m *form) rows(of track, p places, way []float64, moving []bool) rows {
 			copy(out.w[j], x)
 			continue
 		}
-		if moving != nil && c.term.rough() {
-			x = m.f.smooth.ZeroPhase(x)
+		if moving != nil && c.term.jumpsAtReversal() {
+			x = m.f.positionLowpass.ZeroPhase(x)
 		}
 		xs, to = append(xs, x), append(to, out.w[j])
 	}
@@ -116,12 +118,12 @@ type column struct {
 }
 
 // places are the samples of a stretch that rows belong to.
-type places struct{ first, every, n int }
+type places struct{ firstSample, rowStep, n int }
 
 func (p places) of(x []float64) []float64 {
 	out := make([]float64, p.n)
 	for k := range out {
-		out[k] = x[p.first+k*p.every]
+		out[k] = x[p.firstSample+k*p.rowStep]
 	}
 	return out
 }
@@ -135,44 +137,44 @@ type rows struct {
 
 // regression is an overdetermined system W·θ = y, one row per window or kept sample.
 type regression struct {
-	spec     Spec
-	form     *form
-	recs     []*record.Record
-	parts    []part
-	columns  []column
-	w        [][]float64    // a slice per column
-	y        []float64      // N or N·m, with the force shifted by lag
-	slope    []float64      // dy/dt, where the lag is a parameter
-	rate     []float64      // dy/dt, of pushSlope
-	z        [][]float64    // instruments, a slice per column; nil: none
-	noise    []float64      // total: covariance of the columns' noise, mean over the rows, row-major; nil: columns are exact
-	noiseY   float64        // and the variance of that of y, in the same unit
-	dt       float64        // s, between rows of the undisturbed grid
-	v, q     []float64      // velocity and position at the rows
-	since    []float64      // m or rad, way behind the last reversal at the rows
-	after    filter.Lowpass // of the rows; nil: none
-	smoothed [][]float64    // by part, the recorded force before it is cut; nil: not made yet
-	turns    [][]float64    // by column, the slope at the rows of what changes while the direction does not; nil: not made yet
-	kept     []bool         // rows that are fitted …
-	slowest  [2]float64     // … of samples at least that fast, by joint
-	lag      float64        // s, by which the force acts later than its stamp
-	held     bool           // it keeps its value until the next one
-	other    *otherwise     // with the other of the two; nil: not looked at
-	pieces   []int          // first row of every piece
-	of       []int          // place of its record
-	unit     string         // of y …
-	quantity string         // … and what it is
-	left     []string       // records that were left out, and why
-	doubts   []fit.Reason   // what speaks against the numbers
-	single   bool           // all motion is in one direction, and no term is a constant force
+	spec             Spec
+	form             *form
+	recs             []*record.Record
+	parts            []part
+	columns          []column
+	w                [][]float64    // a slice per column
+	y                []float64      // N or N·m, with the force shifted by lag
+	slope            []float64      // dy/dt, where the lag is a parameter
+	rate             []float64      // dy/dt, of pushSlope
+	z                [][]float64    // instruments, a slice per column; nil: none
+	noise            []float64      // total: covariance of the columns' noise, mean over the rows, row-major; nil: columns are exact
+	noiseY           float64        // and the variance of that of y, in the same unit
+	dt               float64        // s, between rows of the undisturbed grid
+	v, q             []float64      // velocity and position at the rows
+	reversalDistance []float64      // m or rad, way behind the last reversal at the rows
+	rowLowpass       filter.Lowpass // of the rows; nil: none
+	smoothed         [][]float64    // by part, the recorded force before it is cut; nil: not made yet
+	turns            [][]float64    // by column, the slope at the rows of what changes while the direction does not; nil: not made yet
+	fittedRows       []bool         // rows that are fitted …
+	slowest          [2]float64     // … of samples at least that fast, by joint
+	lag              float64        // s, by which the force acts later than its stamp
+	zeroOrderHold    bool           // it keeps its value until the next one
+	alternative      *otherwise     // with the other of the two; nil: not looked at
+	pieces           []int          // first row of every piece
+	pieceRecord      []int          // place of its record
+	unit             string         // of y …
+	quantity         string         // … and what it is
+	omittedRecords   []string       // records that were left out, and why
+	doubts           []fit.Reason   // what speaks against the numbers
+	single           bool           // all motion is in one direction, and no term is a constant force
 }
 
 // part is a stretch with the place of its rows.
 type part struct {
-	rec, from, to int
+	rec, start, stop int
 	places
-	row    int
-	moving []bool // samples of it that count; nil: all
+	row           int
+	movingSamples []bool // samples of it that count; nil: all
 }
 
 // stretchSamples is how many samples are prepared at once. Beyond each end of a stretch as many more are filtered as it takes
@@ -184,14 +186,14 @@ const decimationEdge = 0.8
 
 // filters are the low-passes of a preparation at one sampling rate.
 type filters struct {
-	dt           float64        // s, of the samples
-	blur         int            // samples beside slow ones that do not count
-	build        [2]float64     // m or rad, way behind a reversal whose samples do not count, by joint
-	smooth, both filter.Lowpass // of the position; of both sides
-	calm         filter.Lowpass // of the position in half the band
-	noisy        bool           // the direction of motion is taken from that
-	after        filter.Lowpass // of the rows; nil: none
-	every        int            // samples from row to row
+	dt                            float64        // s, of the samples
+	blur                          int            // samples beside slow ones that do not count
+	build                         [2]float64     // m or rad, way behind a reversal whose samples do not count, by joint
+	positionLowpass, sidesLowpass filter.Lowpass // of the position; of both sides
+	halfBandLowpass               filter.Lowpass // of the position in half the band
+	noisy                         bool           // the direction of motion is taken from that
+	rowLowpass                    filter.Lowpass // of the rows; nil: none
+	rowStep                       int            // samples from row to row
 }
 
 // directionShare is the band of the position from which the direction of motion is taken where there is noise, as a share of
@@ -212,7 +214,7 @@ func (s Spec) design(dt float64, noisy bool) (*filters, error) {
 		both = filter.Chebyshev(8, 0.05, decimationEdge*fs/2/float64(s.Decimate), fs)
 	}
 	calm := filter.Butterworth(s.Order, directionShare*s.band(fs), fs)
-	return &filters{dt: dt, smooth: smooth, both: both, calm: calm, noisy: noisy, every: s.Decimate}, nil
+	return &filters{dt: dt, positionLowpass: smooth, sidesLowpass: both, halfBandLowpass: calm, noisy: noisy, rowStep: s.Decimate}, nil
 }
 
 // sampled are the same low-passes for a record of nearly the same rate: both sides of its equation pass them alike, and what is
@@ -237,12 +239,12 @@ func (f *filters) motion(low filter.Lowpass, position []float64) (q, v, a []floa
 	return q, v, filter.SecondDerivative(q, f.dt)
 }
 
-// quiet is the low-pass for what noise of the position must not reach.
-func (f *filters) quiet() *filter.Lowpass {
+// directionLowpass is the low-pass for what noise of the position must not reach.
+func (f *filters) directionLowpass() *filter.Lowpass {
 	if f.noisy {
-		return &f.calm
+		return &f.halfBandLowpass
 	}
-	return &f.smooth
+	return &f.positionLowpass
 }
 
 // of is the track of an axis.
@@ -257,7 +259,7 @@ func (f *filters) sides(xs [][]float64, moving []bool, p places, rows [][]float6
 	if len(xs) == 0 {
 		return
 	}
-	f.both.ZeroPhaseEach(len(xs), len(xs[0]), func(i int, x []float64) {
+	f.sidesLowpass.ZeroPhaseEach(len(xs), len(xs[0]), func(i int, x []float64) {
 		copy(x, xs[i])
 		for k, m := range moving {
 			if !m {
@@ -266,7 +268,7 @@ func (f *filters) sides(xs [][]float64, moving []bool, p places, rows [][]float6
 		}
 	}, func(i int, x []float64) {
 		for k := range p.n {
-			rows[i][k] = x[min(max(p.first+k*p.every, 0), len(x)-1)]
+			rows[i][k] = x[min(max(p.firstSample+k*p.rowStep, 0), len(x)-1)]
 		}
 	})
 }
@@ -286,21 +288,21 @@ func (s Spec) direct(recs []*record.Record, steady bool) (*form, error) {
 	}
 	f := m.f
 	near := max(1, int(0.4/(s.band(1/f.dt)*f.dt)))
-	m.skip = f.every * int(math.Ceil(s.Trim/f.dt/float64(f.every)))
-	m.reach = f.smooth.Settle() + f.both.Settle() + f.calm.Settle()
-	m.before = func(x []float64, moving []bool) []float64 {
+	m.skip = f.rowStep * int(math.Ceil(s.Trim/f.dt/float64(f.rowStep)))
+	m.reach = f.positionLowpass.SettlingSamples() + f.sidesLowpass.SettlingSamples() + f.halfBandLowpass.SettlingSamples()
+	m.prefilter = func(x []float64, moving []bool) []float64 {
 		if moving == nil {
 			return x
 		}
-		return f.smooth.ZeroPhase(x)
+		return f.positionLowpass.ZeroPhase(x)
 	}
 	m.side = f.sides
 	m.noise = func(after filter.Lowpass) [3][3]float64 {
 		own := *f
-		own.after = after
+		own.rowLowpass = after
 		return own.noise()
 	}
-	m.whole = 0.5
+	m.minMovingShare = 0.5
 	m.share = func(moving []bool, at int) float64 {
 		n, all := 0, 0
 		for k := max(at-near, 0); k <= min(at+near, len(moving)-1); k++ {
@@ -311,7 +313,7 @@ func (s Spec) direct(recs []*record.Record, steady bool) (*form, error) {
 	m.sides = func(rec, from, to int, p places, quiet track, moving []bool) rows {
 		of := quiet
 		if f.noisy {
-			of = m.kept(&f.smooth, rec, from, to)
+			of = m.cachedTrack(&f.positionLowpass, rec, from, to)
 		}
 		return m.rows(of, p, quiet.v, moving)
 	}
@@ -350,10 +352,10 @@ func (s Spec) start(recs []*record.Record, steady bool) (*form, error) {
 
 // count is the number of rows that n samples give, 0 if they are too few for the filters.
 func (m *form) count(n int) int {
-	if n <= max(m.f.smooth.Padding(), m.f.both.Padding()) {
+	if n <= max(m.f.positionLowpass.Padding(), m.f.sidesLowpass.Padding()) {
 		return 0
 	}
-	return max((n-2*m.skip+m.f.every-1)/m.f.every, 0)
+	return max((n-2*m.skip+m.f.rowStep-1)/m.f.rowStep, 0)
 }
 
 // stretches cuts the records into parts. Pieces too short for the filters are left out, which is said.
@@ -368,16 +370,16 @@ func (s Spec) stretches(recs []*record.Record, m *form) (parts []part, left []st
 		}
 		total += n
 		margin := m.reach + lagReach + delayTaps
-		chunk := max(stretchSamples, 4*margin) / m.f.every
+		chunk := max(stretchSamples, 4*margin) / m.f.rowStep
 		for k := 0; k < n; k += chunk {
 			p := part{rec: i}
-			p.every, p.n = m.f.every, min(chunk, n-k)
-			at := m.skip + k*p.every
-			p.from, p.to = max(at-margin, 0), min(at+(p.n-1)*p.every+margin+1, d.Len())
+			p.rowStep, p.n = m.f.rowStep, min(chunk, n-k)
+			at := m.skip + k*p.rowStep
+			p.start, p.stop = max(at-margin, 0), min(at+(p.n-1)*p.rowStep+margin+1, d.Len())
 			if p.n == n {
-				p.from, p.to = 0, d.Len()
+				p.start, p.stop = 0, d.Len()
 			}
-			p.first = at - p.from
+			p.firstSample = at - p.start
 			parts = append(parts, p)
 		}
 	}
@@ -393,7 +395,7 @@ func (s Spec) stretches(recs []*record.Record, m *form) (parts []part, left []st
 func (s Spec) assemble(recs []*record.Record, m *form, parts []part, cut, keep [2]float64) (*regression, error) {
 	r := &regression{
 		spec: s, form: m, recs: recs, parts: slices.Clone(parts), columns: slices.Clone(m.columns), w: make([][]float64, len(m.columns)),
-		dt: m.f.dt * float64(m.f.every), unit: s.unit("N"), quantity: "force", slowest: keep,
+		dt: m.f.dt * float64(m.f.rowStep), unit: s.unit("N"), quantity: "force", slowest: keep,
 	}
 	if s.Rotary {
 		r.quantity = "torque"
@@ -401,32 +403,32 @@ func (s Spec) assemble(recs []*record.Record, m *form, parts []part, cut, keep [
 	total := 0
 	for i := range r.parts {
 		p := &r.parts[i]
-		if p.row = total; i == 0 || parts[i-1].rec != p.rec || parts[i-1].from+parts[i-1].first+parts[i-1].n*p.every != p.from+p.first {
-			r.pieces, r.of = append(r.pieces, total), append(r.of, p.rec)
+		if p.row = total; i == 0 || parts[i-1].rec != p.rec || parts[i-1].start+parts[i-1].firstSample+parts[i-1].n*p.rowStep != p.start+p.firstSample {
+			r.pieces, r.pieceRecord = append(r.pieces, total), append(r.pieceRecord, p.rec)
 		}
 		total += p.n
 	}
 	for j := range r.w {
 		r.w[j] = make([]float64, total)
 	}
-	r.y, r.v, r.q, r.since, r.kept = make([]float64, total), make([]float64, total), make([]float64, total), make([]float64, total), make([]bool, total)
-	fit.Each(len(parts), func(i int) {
+	r.y, r.v, r.q, r.reversalDistance, r.fittedRows = make([]float64, total), make([]float64, total), make([]float64, total), make([]float64, total), make([]bool, total)
+	fit.Parallel(len(parts), func(i int) {
 		p := &r.parts[i]
 		joint := m.joint(p.rec)
-		quiet := m.quiet(p.rec, p.from, p.to)
-		since := sinceReversal(quiet.v, m.f.dt, p.from == 0)
-		p.moving = moving(quiet.v, cut[joint], m.f.blur, since, m.f.build[joint])
-		got := m.sides(p.rec, p.from, p.to, p.places, quiet, p.moving)
+		quiet := m.directionTrack(p.rec, p.start, p.stop)
+		since := sinceReversal(quiet.v, m.f.dt, p.start == 0)
+		p.movingSamples = movingMask(quiet.v, cut[joint], m.f.blur, since, m.f.build[joint])
+		got := m.sides(p.rec, p.start, p.stop, p.places, quiet, p.movingSamples)
 		for j, col := range got.w {
 			copy(r.w[j][p.row:], col)
 		}
 		copy(r.y[p.row:], got.y)
 		copy(r.v[p.row:], got.v)
-		copy(r.q[p.row:], p.of(recs[p.rec].Position[p.from:p.to]))
-		copy(r.since[p.row:], p.of(since))
-		look := moving(quiet.v, keep[joint], m.f.blur, since, m.f.build[joint])
+		copy(r.q[p.row:], p.of(recs[p.rec].Position[p.start:p.stop]))
+		copy(r.reversalDistance[p.row:], p.of(since))
+		look := movingMask(quiet.v, keep[joint], m.f.blur, since, m.f.build[joint])
 		for k := range p.n {
-			r.kept[p.row+k] = look == nil || m.share(look, p.first+k*p.every) >= m.whole
+			r.fittedRows[p.row+k] = look == nil || m.share(look, p.firstSample+k*p.rowStep) >= m.minMovingShare
 		}
 	})
 	for j, col := range r.w {
@@ -440,8 +442,8 @@ func (s Spec) assemble(recs []*record.Record, m *form, parts []part, cut, keep [
 // push forms the right-hand side with the force shifted by the lag (s); held: the force keeps its value until the next sample.
 // The lag is no parameter then.
 func (r *regression) push(lag float64, held bool) {
-	r.lag, r.held, r.slope, r.z = lag, held, nil, nil
-	if r.form.free {
+	r.lag, r.zeroOrderHold, r.slope, r.z = lag, held, nil, nil
+	if r.form.undriven {
 		return
 	}
 	r.y = make([]float64, len(r.y))
@@ -450,7 +452,7 @@ func (r *regression) push(lag float64, held bool) {
 
 // pushSlope is push with the slope of the right-hand side, which becomes the column of the lag by freeLag.
 func (r *regression) pushSlope(lag float64, held bool) {
-	r.lag, r.held, r.slope, r.z = lag, held, nil, nil
+	r.lag, r.zeroOrderHold, r.slope, r.z = lag, held, nil, nil
 	r.y, r.rate = make([]float64, len(r.y)), make([]float64, len(r.y))
 	r.shifted(func(p part, force []float64) {
 		r.fill(p, [][]float64{force, filter.Derivative(force, r.form.f.dt)}, r.y, r.rate)
@@ -463,21 +465,21 @@ func (r *regression) shifted(f func(p part, force []float64)) {
 	if r.smoothed == nil {
 		r.smoothed = make([][]float64, len(r.parts))
 	}
-	fit.Each(len(r.parts), func(i int) {
+	fit.Parallel(len(r.parts), func(i int) {
 		p := r.parts[i]
 		if r.smoothed[i] == nil {
-			r.smoothed[i] = r.before(p, r.recs[p.rec].Force[p.from:p.to])
+			r.smoothed[i] = r.prefiltered(p, r.recs[p.rec].Force[p.start:p.stop])
 		}
-		f(p, Delayed(r.smoothed[i], r.lag/r.recs[p.rec].Dt, r.held))
+		f(p, Delayed(r.smoothed[i], r.lag/r.recs[p.rec].Dt, r.zeroOrderHold))
 	})
 }
 
-// before is a force of a part as it is before it is cut.
-func (r *regression) before(p part, force []float64) []float64 {
-	if r.form.before == nil {
+// prefiltered is a force of a part as it is before it is cut.
+func (r *regression) prefiltered(p part, force []float64) []float64 {
+	if r.form.prefilter == nil {
 		return force
 	}
-	return r.form.before(force, p.moving)
+	return r.form.prefilter(force, p.movingSamples)
 }
 
 // fill puts forces of a part, as they are before they are cut, into its rows of out.
@@ -486,13 +488,13 @@ func (r *regression) fill(p part, forces [][]float64, out ...[]float64) {
 	for i, x := range out {
 		rows[i] = x[p.row:][:p.n]
 	}
-	r.form.side(forces, p.moving, p.places, rows)
+	r.form.side(forces, p.movingSamples, p.places, rows)
 }
 
 // right is a force at the rows, as the right-hand side has it.
 func (r *regression) right(force func(p part) []float64) []float64 {
 	out := make([]float64, len(r.y))
-	fit.Each(len(r.parts), func(i int) { r.fill(r.parts[i], [][]float64{r.before(r.parts[i], force(r.parts[i]))}, out) })
+	fit.Parallel(len(r.parts), func(i int) { r.fill(r.parts[i], [][]float64{r.prefiltered(r.parts[i], force(r.parts[i]))}, out) })
 	return out
 }
 
@@ -522,9 +524,9 @@ func (r *regression) mapped(f func([]float64) []float64) (w, z [][]float64) {
 
 // runs calls f with every range of rows that are kept, one after the other within a piece.
 func (r *regression) runs(f func(from, to int)) {
-	for from := 0; from < len(r.kept); {
+	for from := 0; from < len(r.fittedRows); {
 		to := from
-		for to < len(r.kept) && r.kept[to] {
+		for to < len(r.fittedRows) && r.fittedRows[to] {
 			to++
 		}
 		if to > from {
@@ -547,9 +549,9 @@ func (r *regression) factor(w [][]float64) *numeric.Factor {
 	return f
 }
 
-// only is the regression of the rows that are kept, with the lag among its columns. apart: r is left as it is, else its columns
+// fittedRegression is the regression of the rows that are kept, with the lag among its columns. apart: r is left as it is, else its columns
 // are used up.
-func (r *regression) only(apart bool) *regression {
+func (r *regression) fittedRegression(apart bool) *regression {
 	out := *r
 	n := r.rowsKept()
 	pick := func(x []float64) []float64 {
@@ -567,18 +569,18 @@ func (r *regression) only(apart bool) *regression {
 	out.w, out.z = r.mapped(pick)
 	out.slope = nil
 	out.y, out.v, out.q = pick(r.y), pick(r.v), pick(r.q)
-	out.pieces, out.of = nil, nil
+	out.pieces, out.pieceRecord = nil, nil
 	done := 0
 	r.eachPiece(func(rec, from, to int) {
 		before := done
-		for _, keep := range r.kept[from:to] {
+		for _, keep := range r.fittedRows[from:to] {
 			done += indicator(keep)
 		}
 		if done > before {
-			out.pieces, out.of = append(out.pieces, before), append(out.of, rec)
+			out.pieces, out.pieceRecord = append(out.pieces, before), append(out.pieceRecord, rec)
 		}
 	})
-	out.kept = slices.Repeat([]bool{true}, n)
+	out.fittedRows = slices.Repeat([]bool{true}, n)
 	return &out
 }
 

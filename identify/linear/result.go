@@ -22,19 +22,19 @@ type Result struct {
 	Warnings   []string     `json:"warnings"`
 	Doubts     []fit.Reason `json:"doubts,omitempty"` // what speaks against the numbers
 	OneWay     bool         `json:"one_way"`          // all motion that was fitted is in one direction, and no term is a constant force
-	Slow       int          `json:"rows_slow"`        // rows that were left out
+	SlowRows   int          `json:"rows_slow"`        // rows that were left out
 	Compute    float64      `json:"compute_s"`        // s, from data in memory to this result
 
-	sol        *fit.Solution
-	of         maker
-	lag        float64 // s
-	held       bool
-	other      *otherwise // what the force does between its samples, taken the other way; nil: it was not open
-	blur       int
-	build      [2]float64
-	noisy      bool
-	noiseShare float64    // of what is left over that noise of the position makes; 0: not known
-	slowest    [2]float64 // of rows, by joint
+	sol           *fit.Solution
+	formMaker     maker
+	lag           float64 // s
+	zeroOrderHold bool
+	alternative   *otherwise // what the force does between its samples, taken the other way; nil: it was not open
+	blur          int
+	build         [2]float64
+	noisy         bool
+	noiseShare    float64    // of what is left over that noise of the position makes; 0: not known
+	slowest       [2]float64 // of rows, by joint
 }
 
 // Estimate is one parameter; its errors are those of fit.Assess, the robust ones or those between pieces.
@@ -57,19 +57,19 @@ func (r *Result) estimate(name string) *Estimate {
 	return &r.Estimates[i]
 }
 
-// Between is what the values are where the force does the other thing between its samples, which is what, and the rms that leaves over. nil:
+// AlternativeHold is what the values are where the force does the other thing between its samples, which is what, and the rms that leaves over. nil:
 // that was not open.
-func (r *Result) Between() (what string, values map[string]float64, rms float64) {
-	o := r.other
-	if o == nil || len(o.moves) != len(r.Estimates) {
+func (r *Result) AlternativeHold() (what string, values map[string]float64, rms float64) {
+	o := r.alternative
+	if o == nil || len(o.paramMoves) != len(r.Estimates) {
 		return "", nil, 0
 	}
-	if what = "the force on a straight line between its samples"; o.held {
+	if what = "the force on a straight line between its samples"; o.zeroOrderHold {
 		what = "the force held from sample to sample"
 	}
 	values = map[string]float64{}
 	for i, e := range r.Estimates {
-		values[e.Symbol] = e.Value + o.moves[i]
+		values[e.Symbol] = e.Value + o.paramMoves[i]
 	}
 	return what, values, r.Fit.RMS * math.Sqrt(o.worse)
 }
@@ -87,8 +87,8 @@ func (r *Result) Solution() *fit.Solution {
 	return &s
 }
 
-// take fills the result from a solved regression, whose columns are used up.
-func (r *Result) take(reg *regression, sol *solution, o Options) (err error) {
+// fill fills the result from a solved regression, whose columns are used up.
+func (r *Result) fill(reg *regression, sol *solution, o Options) (err error) {
 	r.slowest, r.noiseShare = reg.slowest, sol.noise
 	if r.Spec.MinVelocity == FromRecord {
 		r.Spec.MinVelocity = math.Max(reg.slowest[0], reg.slowest[1])
@@ -96,24 +96,24 @@ func (r *Result) take(reg *regression, sol *solution, o Options) (err error) {
 	rows, size := r.explain(reg, sol, !o.ValuesOnly, true)
 	record.Release(len(rows.y)) // before the judgement takes as much
 	r.Estimates, r.Fit, err = rows.estimates(r.sol, size)
-	r.lag, r.held, r.blur, r.build, r.noisy = reg.lag, reg.held, reg.form.f.blur, reg.form.f.build, reg.form.f.noisy
+	r.lag, r.zeroOrderHold, r.blur, r.build, r.noisy = reg.lag, reg.zeroOrderHold, reg.form.f.blur, reg.form.f.build, reg.form.f.noisy
 	if lag := r.estimate(r.Spec.nameOf(Lag)); lag != nil {
 		r.lag = lag.Value
 	}
 	return err
 }
 
-// explain makes the solution of the rows of a solved regression, whose columns are used up and had the given sizes. bend: with what a filter
-// does; rounded: and with what rounding of the force does.
+// explain makes the solution of the rows of a solved regression, whose columns are used up and had the given sizes. bend: with what a
+// filter does; rounded: and with what rounding of the force does.
 func (r *Result) explain(reg *regression, sol *solution, bend, rounded bool) (rows *regression, size []float64) {
 	if rows = sol.rows; rows == nil {
-		rows = reg.only(false)
+		rows = reg.fittedRegression(false)
 	}
 	p := len(rows.columns)
 	r.sol = rows.solution(sol.theta)
 	r.sol.Jac = make([]float64, len(rows.y)*p)
-	for i, col := range rows.exact() {
-		r.sol.Free = append(r.sol.Free, i)
+	for i, col := range rows.noiseFreeColumns() {
+		r.sol.FreeParams = append(r.sol.FreeParams, i)
 		for k, x := range col {
 			row := r.sol.Jac[k*p : k*p+p]
 			if sol.turn == nil {
@@ -126,7 +126,7 @@ func (r *Result) explain(reg *regression, sol *solution, bend, rounded bool) (ro
 	for _, col := range rows.w { // the columns themselves are in the way of what comes
 		size = append(size, numeric.Length(col))
 	}
-	if bend && !reg.form.free && !reg.form.joints {
+	if bend && !reg.form.undriven && !reg.form.joints {
 		var steps []float64
 		if rounded {
 			steps = reg.forceSteps()
@@ -139,7 +139,7 @@ func (r *Result) explain(reg *regression, sol *solution, bend, rounded bool) (ro
 
 // Explain is what the parameters of r leave over of other records, prepared as for the fit. Nothing is fitted.
 func (r *Result) Explain(recs ...*record.Record) (*fit.Solution, error) {
-	m, err := r.of(r.Spec, recs)
+	m, err := r.formMaker(r.Spec, recs)
 	if err != nil {
 		return nil, err
 	}
@@ -155,13 +155,13 @@ func (r *Result) Explain(recs ...*record.Record) (*fit.Solution, error) {
 	if want, n := 10*len(reg.w), reg.rowsKept(); n < want {
 		return nil, recs[0].Fail(0, "Record faster motion.", "only %d rows are faster than %.3g %s, the slowest that were fitted, want at least %d", n, r.Spec.MinVelocity, r.Spec.unit("m/s"), want)
 	}
-	reg.push(r.lag, r.held)
+	reg.push(r.lag, r.zeroOrderHold)
 	theta := make([]float64, len(reg.columns))
 	for j := range theta {
 		theta[j] = r.Estimates[j].Value
 	}
-	out := reg.only(false).solution(theta)
-	out.Notes = append(out.Notes, record.Brief(left)...)
+	out := reg.fittedRegression(false).solution(theta)
+	out.Notes = append(out.Notes, record.ShortList(left)...)
 	return out, nil
 }
 

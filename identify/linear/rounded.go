@@ -14,7 +14,7 @@ import (
 // forceSteps are the steps of the recorded force by record, 0 where none shows; nil: none shows anywhere.
 func (r *regression) forceSteps() []float64 {
 	steps, any := make([]float64, len(r.recs)), false
-	for _, i := range r.of {
+	for _, i := range r.pieceRecord {
 		if d := r.recs[i]; d.ForceStep > 0 {
 			steps[i] = d.ForceStep
 		} else {

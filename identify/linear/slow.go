@@ -23,21 +23,21 @@ import (
 const FromRecord = -1.0
 
 const (
-	restErrs   = 4.0   // standard deviations of the velocity noise that rest may show
-	restCounts = 1.5   // counts of an encoder within a period of the band: slower motion has no even velocity
-	restShare  = 0.005 // of the top speed, that is slow in any case
-	noisyShare = 0.03  // of the top speed, beyond which rest is too fast to be told by the wide band
-	slowWorse  = 2.0   // mean square of slow rows over that of fast ones from which on they are left out
-	slowRows   = 8     // rows that a mean takes
-	fastShare  = 0.5   // of the rows are fast
-	leastShare = 0.3   // of the rows that move are kept, however bad the slow ones are
-	slowMost   = 0.5   // of the top speed, above which no motion is slow
-	restMisses = 2.0   // friction levels that the model misses by at rest and more than friction can
-	minorShare = 0.02  // of the rows in one direction, below which there is none
-	softErrs   = 3.0   // standard errors from which on friction is less, or more, behind reversals …
-	goesOnErrs = 1.0   // … and from which on what shows nearer to the reversal goes on …
-	softLeft   = 0.002 // of the friction may be missing in the rows that stay
-	softShare  = 0.01  // … if that is also more than this of the friction: less is what the low-pass makes of a reversal
+	restErrs    = 4.0   // standard deviations of the velocity noise that rest may show
+	restCounts  = 1.5   // counts of an encoder within a period of the band: slower motion has no even velocity
+	restShare   = 0.005 // of the top speed, that is slow in any case
+	noisyShare  = 0.03  // of the top speed, beyond which rest is too fast to be told by the wide band
+	slowWorse   = 2.0   // mean square of slow rows over that of fast ones from which on they are left out
+	slowRows    = 8     // rows that a mean takes
+	fastShare   = 0.5   // of the rows are fast
+	minRowShare = 0.3   // of the rows that move are kept, however bad the slow ones are
+	slowMost    = 0.5   // of the top speed, above which no motion is slow
+	restMisses  = 2.0   // friction levels that the model misses by at rest and more than friction can
+	minorShare  = 0.02  // of the rows in one direction, below which there is none
+	softErrs    = 3.0   // standard errors from which on friction is less, or more, behind reversals …
+	goesOnErrs  = 1.0   // … and from which on what shows nearer to the reversal goes on …
+	softLeft    = 0.002 // of the friction may be missing in the rows that stay
+	softShare   = 0.01  // … if that is also more than this of the friction: less is what the low-pass makes of a reversal
 )
 
 // sinceReversal is the way (m or rad) behind the last reversal, at every sample; fresh: the record begins here, and what was before is not
@@ -60,9 +60,9 @@ func sinceReversal(way []float64, dt float64, fresh bool) []float64 {
 	return out
 }
 
-// moving tells which samples count: those at least as fast as limit and no nearer than blur to a slower one, and farther behind a reversal
-// than build. nil: all.
-func moving(way []float64, limit float64, blur int, since []float64, build float64) []bool {
+// movingMask tells which samples count: those at least as fast as limit and no nearer than blur to a slower one, and farther behind a
+// reversal than build. nil: all.
+func movingMask(way []float64, limit float64, blur int, since []float64, build float64) []bool {
 	if limit == 0 {
 		return nil
 	}
@@ -90,15 +90,15 @@ const blurKeeps = 0.5 // of the rows there are without blur
 func (m *form) setBlur(s Spec, parts []part, limit [2]float64) {
 	counts := make([][]int, len(parts))
 	samples := func(periods float64) int { return int(math.Ceil(periods / (s.Cutoff * m.f.dt))) }
-	fit.Each(len(parts), func(i int) {
+	fit.Parallel(len(parts), func(i int) {
 		p := parts[i]
-		way := m.quiet(p.rec, p.from, p.to).v
-		since := sinceReversal(way, m.f.dt, p.from == 0)
+		way := m.directionTrack(p.rec, p.start, p.stop).v
+		since := sinceReversal(way, m.f.dt, p.start == 0)
 		counts[i] = make([]int, len(blurs))
 		for b, periods := range blurs {
-			look := moving(way, limit[m.joint(p.rec)], samples(periods), since, m.f.build[m.joint(p.rec)])
+			look := movingMask(way, limit[m.joint(p.rec)], samples(periods), since, m.f.build[m.joint(p.rec)])
 			for k := range p.n {
-				counts[i][b] += indicator(look == nil || m.share(look, p.first+k*p.every) >= m.whole)
+				counts[i][b] += indicator(look == nil || m.share(look, p.firstSample+k*p.rowStep) >= m.minMovingShare)
 			}
 		}
 	})
@@ -122,18 +122,18 @@ func (r *regression) eachPiece(f func(rec, from, to int)) {
 		if i+1 < len(r.pieces) {
 			to = r.pieces[i+1]
 		}
-		f(r.of[i], from, to)
+		f(r.pieceRecord[i], from, to)
 	}
 }
 
 // joint is 0 or 1 for a record of two joints, 0 for one axis.
 func (m *form) joint(rec int) int { return rec % 2 * indicator(m.joints) }
 
-// each calls f with every row of a joint that is kept.
-func (r *regression) each(joint int, f func(k int)) {
+// eachFittedRow calls f with every row of a joint that is kept.
+func (r *regression) eachFittedRow(joint int, f func(k int)) {
 	r.eachPiece(func(rec, from, to int) {
 		for k := from; k < to; k++ {
-			if r.form.joint(rec) == joint && r.kept[k] {
+			if r.form.joint(rec) == joint && r.fittedRows[k] {
 				f(k)
 			}
 		}
@@ -142,7 +142,7 @@ func (r *regression) each(joint int, f func(k int)) {
 
 // turns tells whether the model has a term that depends on the direction of motion.
 func (s Spec) turns() bool {
-	return slices.ContainsFunc(s.Terms, func(t Term) bool { return t.rough() || t == ViscousPlus || t == ViscousMinus })
+	return slices.ContainsFunc(s.Terms, func(t Term) bool { return t.jumpsAtReversal() || t == ViscousPlus || t == ViscousMinus })
 }
 
 // restSpeed is the speed below which the position does not tell the direction, for every joint. It decides from which of the
@@ -165,11 +165,11 @@ func (s Spec) restSpeed(recs []*record.Record, m *form) (limit [2]float64) {
 			}))
 			return max(restErrs*gain*noise, restCounts*band*step, restShare*top)
 		}
-		if limit[i] = rest(m.f.smooth, s.Cutoff); limit[i] > noisyShare*top {
+		if limit[i] = rest(m.f.positionLowpass, s.Cutoff); limit[i] > noisyShare*top {
 			m.f.noisy = true
 		}
 		if m.f.noisy {
-			limit[i] = rest(m.f.calm, directionShare*s.band(1/m.f.dt))
+			limit[i] = rest(m.f.halfBandLowpass, directionShare*s.band(1/m.f.dt))
 		}
 	}
 	return limit
@@ -193,7 +193,7 @@ func topSpeed(pieces [][]float64, dt float64) float64 {
 
 // rowsKept is the number of rows that are kept.
 func (r *regression) rowsKept() (n int) {
-	for _, k := range r.kept {
+	for _, k := range r.fittedRows {
 		n += indicator(k)
 	}
 	return n
@@ -216,7 +216,7 @@ func (r *regression) slower() ([2]float64, error) {
 // slowLimit is the speed below which the rows of a joint have a residual e larger than that of the fast half.
 func (r *regression) slowLimit(joint int, e []float64) float64 {
 	var speed, square []float64
-	r.each(joint, func(k int) { speed, square = append(speed, math.Abs(r.v[k])), append(square, e[k]*e[k]) })
+	r.eachFittedRow(joint, func(k int) { speed, square = append(speed, math.Abs(r.v[k])), append(square, e[k]*e[k]) })
 	if len(speed) < 2*slowRows {
 		return 0
 	}
@@ -250,7 +250,7 @@ func (r *regression) slowLimit(joint int, e []float64) float64 {
 func (r *regression) misses(joint int, e []float64, from, to float64) bool {
 	var of [4]miss
 	pass, last := 0, 0
-	r.each(joint, func(k int) {
+	r.eachFittedRow(joint, func(k int) {
 		v := math.Abs(r.v[k])
 		if v < from || v >= to {
 			return
@@ -280,7 +280,7 @@ func (r *regression) misses(joint int, e []float64, from, to float64) bool {
 func (r *regression) builtUp() (build [2]float64) {
 	build = r.form.f.build
 	columns, e, friction := r.beyondDrag()
-	if e == nil || r.drawn() > softShare {
+	if e == nil || r.inertiaShrinkage() > softShare {
 		return build
 	}
 	for joint := range build {
@@ -299,7 +299,7 @@ func (r *regression) builtUpAlong(joint int, columns [][]float64, friction, seen
 	theta := make([]float64, len(columns)+1)
 	least := math.Inf(1)
 	for length := seen / 32; length <= seen; length *= math.Sqrt2 {
-		r.each(joint, func(k int) { missing[k] = numeric.Sign(r.v[k]) * math.Exp(-r.since[k]/length) })
+		r.eachFittedRow(joint, func(k int) { missing[k] = numeric.Sign(r.v[k]) * math.Exp(-r.reversalDistance[k]/length) })
 		f := r.factor(append(columns[:len(columns):len(columns)], missing))
 		if f.Solve(theta) != nil || f.SumSquares() >= least {
 			continue
@@ -317,7 +317,7 @@ func (r *regression) beyondDrag() (columns [][]float64, e []float64, friction [2
 	columns = slices.Clone(w)
 	for joint := range 1 + indicator(r.form.joints) {
 		drag := make([]float64, len(r.y))
-		r.each(joint, func(k int) { drag[k] = r.v[k] * math.Abs(r.v[k]) })
+		r.eachFittedRow(joint, func(k int) { drag[k] = r.v[k] * math.Abs(r.v[k]) })
 		columns = append(columns, drag)
 	}
 	theta := make([]float64, len(columns))
@@ -327,7 +327,7 @@ func (r *regression) beyondDrag() (columns [][]float64, e []float64, friction [2
 	e = slices.Clone(r.y)
 	for j, c := range columns {
 		floats.AddScaled(e, -theta[j], c)
-		if j < len(named) && named[j].term.rough() {
+		if j < len(named) && named[j].term.jumpsAtReversal() {
 			joint := indicator(strings.HasSuffix(named[j].name, "2"))
 			friction[joint] = math.Max(friction[joint], math.Abs(theta[j]))
 		}
@@ -335,9 +335,9 @@ func (r *regression) beyondDrag() (columns [][]float64, e []float64, friction [2
 	return columns, e, friction
 }
 
-// drawn is the share by which noise of the position draws the inertia towards zero: what is missing of the acceleration, which has the sign
-// of the velocity behind every reversal, looks like friction that builds up.
-func (r *regression) drawn() float64 {
+// inertiaShrinkage is the share by which noise of the position draws the inertia towards zero: what is missing of the acceleration,
+// which has the sign of the velocity behind every reversal, looks like friction that builds up.
+func (r *regression) inertiaShrinkage() float64 {
 	at := slices.IndexFunc(r.columns, func(c column) bool { return c.term == Inertia })
 	if at < 0 {
 		return 0
@@ -347,7 +347,7 @@ func (r *regression) drawn() float64 {
 		x = append(x, d.Position)
 	}
 	noise, square, n := numeric.Noise(x...), 0.0, 0.0
-	for k, keep := range r.kept {
+	for k, keep := range r.fittedRows {
 		if keep {
 			square, n = square+r.w[at][k]*r.w[at][k], n+1
 		}
@@ -361,9 +361,9 @@ const octaves = 12
 // builtUpOf is builtUp of a joint, for a residual e of which no more than least is little.
 func (r *regression) builtUpOf(joint int, e []float64, least float64) float64 {
 	var ways []float64
-	r.each(joint, func(k int) {
-		if !math.IsInf(r.since[k], 1) {
-			ways = append(ways, r.since[k])
+	r.eachFittedRow(joint, func(k int) {
+		if !math.IsInf(r.reversalDistance[k], 1) {
+			ways = append(ways, r.reversalDistance[k])
 		}
 	})
 	if len(ways) < 2*slowRows {
@@ -372,12 +372,12 @@ func (r *regression) builtUpOf(joint int, e []float64, least float64) float64 {
 	top := numeric.QuantileInPlace(ways, 0.9)
 	var of [octaves]miss
 	reversal, before, last := 0, 0.0, -1
-	r.each(joint, func(k int) {
-		if r.since[k] < before || k > last+1 && r.v[k]*r.v[max(last, 0)] < 0 {
+	r.eachFittedRow(joint, func(k int) {
+		if r.reversalDistance[k] < before || k > last+1 && r.v[k]*r.v[max(last, 0)] < 0 {
 			reversal++
 		}
-		before, last = r.since[k], k
-		if i := int(math.Floor(math.Log2(top / r.since[k]))); i >= 0 && i < octaves && r.v[k] != 0 {
+		before, last = r.reversalDistance[k], k
+		if i := int(math.Floor(math.Log2(top / r.reversalDistance[k]))); i >= 0 && i < octaves && r.v[k] != 0 {
 			of[i].add(reversal, numeric.Sign(r.v[k])*e[k])
 		}
 	})
@@ -398,9 +398,9 @@ func (r *regression) builtUpOf(joint int, e []float64, least float64) float64 {
 
 // miss is what a model misses in a part of the motion. Rows of one pass are one draw.
 type miss struct {
-	n, sum, at, own, rows float64 // n: passes that are done
-	square, cross, count  float64
-	pass                  int
+	n, sum, rowsSquared, passSum, rows float64 // n: passes that are done
+	square, cross, count               float64
+	pass                               int
 }
 
 func (s *miss) add(pass int, miss float64) {
@@ -408,7 +408,7 @@ func (s *miss) add(pass int, miss float64) {
 		s.close()
 		s.pass = pass
 	}
-	s.own, s.rows = s.own+miss, s.rows+1
+	s.passSum, s.rows = s.passSum+miss, s.rows+1
 }
 
 // close ends a pass.
@@ -416,9 +416,9 @@ func (s *miss) close() {
 	if s.rows == 0 {
 		return
 	}
-	s.n, s.sum, s.count = s.n+1, s.sum+s.own, s.count+s.rows
-	s.square, s.cross, s.at = s.square+s.own*s.own, s.cross+s.own*s.rows, s.at+s.rows*s.rows
-	s.own, s.rows = 0, 0
+	s.n, s.sum, s.count = s.n+1, s.sum+s.passSum, s.count+s.rows
+	s.square, s.cross, s.rowsSquared = s.square+s.passSum*s.passSum, s.cross+s.passSum*s.rows, s.rowsSquared+s.rows*s.rows
+	s.passSum, s.rows = 0, 0
 }
 
 // mean is the mean over the rows with its standard error between passes; not ok: they are too few.
@@ -427,7 +427,7 @@ func (s *miss) mean() (mean, err float64, ok bool) {
 		return 0, 0, false
 	}
 	mean = s.sum / s.count
-	return mean, math.Sqrt(math.Max(0, s.square-2*mean*s.cross+mean*mean*s.at)*s.n/(s.n-1)) / s.count, true
+	return mean, math.Sqrt(math.Max(0, s.square-2*mean*s.cross+mean*mean*s.rowsSquared)*s.n/(s.n-1)) / s.count, true
 }
 
 // lopsided looks at the rows that r holds and the final regression leaves out for their misfit. What friction does in slow motion
@@ -440,7 +440,7 @@ func (r *regression) lopsided(final *regression) string {
 	e := r.misfit(theta)
 	for joint := range 2 {
 		var n, sum, square [2]float64 // forward, backward
-		r.each(joint, func(k int) {
+		r.eachFittedRow(joint, func(k int) {
 			if v := math.Abs(r.v[k]); v >= r.slowest[joint] && v < final.slowest[joint] {
 				i := indicator(r.v[k] < 0)
 				n[i], sum[i], square[i] = n[i]+1, sum[i]+e[k], square[i]+e[k]*e[k]
@@ -461,27 +461,27 @@ func (r *regression) lopsided(final *regression) string {
 // beyondFriction looks at the rows that are left out as slow. Friction of an axis at rest lies between its levels in both
 // directions; where the model misses by more, slow motion is no excuse, and the rows have to stay.
 func (r *regression) beyondFriction(parts []part) (string, error) {
-	if r.spec.MinVelocity != FromRecord || r.form.free || r.rowsKept() == len(r.kept) {
+	if r.spec.MinVelocity != FromRecord || r.form.undriven || r.rowsKept() == len(r.fittedRows) {
 		return "", nil
 	}
 	all, err := r.spec.assemble(r.recs, r.form, parts, [2]float64{}, [2]float64{})
 	if err != nil {
 		return "", err
 	}
-	all.push(r.lag, r.held)
+	all.push(r.lag, r.zeroOrderHold)
 	theta, err := r.theta()
 	if err != nil {
 		return "", err
 	}
 	friction := 0.0
 	for j, c := range r.columns {
-		if c.term.rough() {
+		if c.term.jumpsAtReversal() {
 			friction = math.Max(friction, math.Abs(theta[j]))
 		}
 	}
 	var square, n [2]float64 // of rows left out, of those kept
 	for k, e := range all.misfit(theta[:len(r.w)]) {
-		i := indicator(r.kept[k])
+		i := indicator(r.fittedRows[k])
 		square[i], n[i] = square[i]+e*e, n[i]+1
 	}
 	miss := math.Sqrt(square[0] / n[0])
@@ -494,7 +494,7 @@ func (r *regression) beyondFriction(parts []part) (string, error) {
 // oneWay tells that next to all of the rows of a joint are of motion in one direction.
 func (r *regression) oneWay(joint int) (few, all int, yes bool) {
 	var n [2]int
-	r.each(joint, func(k int) {
+	r.eachFittedRow(joint, func(k int) {
 		if r.v[k] != 0 {
 			n[indicator(r.v[k] < 0)]++
 		}
@@ -519,7 +519,7 @@ func OneNumber(coulomb Term, few, all int) error {
 // oneNumber refuses Coulomb friction together with a constant force where next to all motion is in one direction: they are one
 // number there. Without a constant force among the terms it is a doubt.
 func (r *regression) oneNumber() error {
-	coulomb := slices.IndexFunc(r.spec.Terms, Term.rough)
+	coulomb := slices.IndexFunc(r.spec.Terms, Term.jumpsAtReversal)
 	if coulomb < 0 {
 		return nil
 	}
@@ -527,7 +527,7 @@ func (r *regression) oneNumber() error {
 		few, all, yes := r.oneWay(joint)
 		switch {
 		case !yes:
-		case !r.spec.has(Offset):
+		case !r.spec.hasTerm(Offset):
 			r.single = true
 		default:
 			return OneNumber(r.spec.Terms[coulomb], few, all)
@@ -538,7 +538,7 @@ func (r *regression) oneNumber() error {
 
 // slowNote says what was left out.
 func (r *regression) slowNote(units string) string {
-	n := len(r.kept) - r.rowsKept()
+	n := len(r.fittedRows) - r.rowsKept()
 	if n == 0 {
 		return ""
 	}
@@ -550,5 +550,5 @@ func (r *regression) slowNote(units string) string {
 	if b := r.form.f.build; b[0] > 0 || b[1] > 0 {
 		behind = fmt.Sprintf(", or less than %.2g %s behind a reversal, where friction still builds up,", math.Max(b[0], b[1]), strings.TrimSuffix(units, "/s"))
 	}
-	return fmt.Sprintf("%.0f %% of the rows are slower than %s %s%s and left out: friction is not that of sliding there, or the direction of motion is not known", 100*float64(n)/float64(len(r.kept)), limit, units, behind)
+	return fmt.Sprintf("%.0f %% of the rows are slower than %s %s%s and left out: friction is not that of sliding there, or the direction of motion is not known", 100*float64(n)/float64(len(r.fittedRows)), limit, units, behind)
 }

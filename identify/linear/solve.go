@@ -157,11 +157,11 @@ func (c Combination) String() string {
 
 // solution is what linear least squares says about W·θ = y + e. A change δ of y moves θ by (XᵀX)⁻¹·Xᵀδ.
 type solution struct {
-	theta []float64
-	turn  []float64   // X = Z·turn, row-major, Z the instruments or else W; nil: X = Z
-	rows  *regression // that were fitted; nil: those that are kept
-	drawn []float64   // by which noise of the position had drawn theta, and which was taken out; nil: nothing
-	noise float64     // share of what is left over that noise of the position makes; 0: not known
+	theta       []float64
+	turn        []float64   // X = Z·turn, row-major, Z the instruments or else W; nil: X = Z
+	rows        *regression // that were fitted; nil: those that are kept
+	removedBias []float64   // by which noise of the position had drawn theta, and which was taken out; nil: nothing
+	noise       float64     // share of what is left over that noise of the position makes; 0: not known
 }
 
 // MaxCondition is where a fit is refused: beyond it the digits of a parameter are made of noise. It bounds
@@ -177,14 +177,14 @@ func (r *regression) solve(by Form, o Options) (*solution, error) {
 		return nil, err
 	}
 	var err error
-	if by != Total && !r.form.free {
+	if by != Total && !r.form.undriven {
 		var left float64
-		if s.theta, s.turn, left, err = r.least(); err == nil && by != Instrumental && o.Unattenuated {
+		if s.theta, s.turn, left, err = r.solveLS(); err == nil && by != Instrumental && o.Unattenuated {
 			r.unattenuated(s, left)
 		}
 		return s, err
 	}
-	if s.rows = r.only(true); r.form.free {
+	if s.rows = r.fittedRegression(true); r.form.undriven {
 		s.rows.evenNoise()
 	} else {
 		s.rows.spread(o.NoiseRatio)
@@ -192,12 +192,12 @@ func (r *regression) solve(by Form, o Options) (*solution, error) {
 	return s, s.rows.totalLeastSquares(s)
 }
 
-// least solves the kept rows by least squares or, where there are instruments, by those, and gives the sum of squares that is left.
+// solveLS solves the kept rows by least squares or, where there are instruments, by those, and gives the sum of squares that is left.
 //
 // With [Z W y] = Q·R, the part of the columns that the p instruments explain is in the first p rows of R: with T and c what stands
 // there of W and y, and S what stands there of Z, T·θ = c and Z·(ZᵀZ)⁻¹·Zᵀ·W = Z·S⁻¹·T. No column is needed twice, or as
 // a whole.
-func (r *regression) least() (theta, turn []float64, left float64, err error) {
+func (r *regression) solveLS() (theta, turn []float64, left float64, err error) {
 	w, _ := r.regressor()
 	p := len(w)
 	theta = make([]float64, p)
@@ -256,7 +256,7 @@ func place(columns [][]float64, col []float64) int {
 
 // theta is the solution of the kept rows.
 func (r *regression) theta() ([]float64, error) {
-	theta, _, _, err := r.least()
+	theta, _, _, err := r.solveLS()
 	return theta, err
 }
 

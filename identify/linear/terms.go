@@ -112,8 +112,8 @@ func (t Term) column(q, v, a, dir []float64) []float64 {
 	return c
 }
 
-// rough tells whether the column jumps at a reversal.
-func (t Term) rough() bool {
+// jumpsAtReversal tells whether the column jumps at a reversal.
+func (t Term) jumpsAtReversal() bool {
 	return strings.HasPrefix(string(t), "coulomb")
 }
 
@@ -127,14 +127,14 @@ type Spec struct {
 	Trim        float64 `json:"trim_s"`           // s, left out at each end of the record, where filters and differences are one-sided; FromRecord: ten periods of the corner
 	MinVelocity float64 `json:"min_velocity"`     // m/s or rad/s, slower rows are left out of the regression; 0: none; FromRecord
 	Lag         LagMode `json:"lag"`              // of the force
-	Between     Between `json:"between"`          // what the force does between two samples
+	Intersample Between `json:"between"`          // what the force does between two samples
 	Joint       *Joint  `json:"-"`                // of a machine; nil: an axis by itself
 }
 
 // DefaultSpec is the published procedure [EMPS] (inertia, viscous, Coulomb and offset, at 1 kHz a fourth-order low-pass at 100 Hz
 // and every tenth sample) without slow rows and with the lag of the force as a parameter.
 func DefaultSpec() Spec {
-	return Spec{Terms: []Term{Inertia, Viscous, Coulomb, Offset}, Order: 4, Trim: FromRecord, MinVelocity: FromRecord, Lag: LagAuto, Between: BetweenAuto}
+	return Spec{Terms: []Term{Inertia, Viscous, Coulomb, Offset}, Order: 4, Trim: FromRecord, MinVelocity: FromRecord, Lag: LagAuto, Intersample: BetweenAuto}
 }
 
 // At is s with what it leaves to the record, for one sampled at fs (Hz).
@@ -225,7 +225,7 @@ func (s Spec) check(fs float64) error {
 	return nil
 }
 
-func (s Spec) has(t Term) bool { return slices.Contains(s.Terms, t) }
+func (s Spec) hasTerm(t Term) bool { return slices.Contains(s.Terms, t) }
 
 // Form is how a linear model meets the data.
 type Form string
@@ -256,7 +256,7 @@ func (s Spec) options(by Form, o Options) error {
 	switch {
 	case !slices.Contains(Forms, by):
 		bad = fmt.Sprintf("form: %q, want one of direct, weak, instrumental, total", by)
-	case by == Instrumental && !s.has(Inertia):
+	case by == Instrumental && !s.hasTerm(Inertia):
 		bad = "form instrumental: the motion of the model is simulated, which needs the term inertia"
 	case by == Total && (!(o.NoiseRatio > 0) || math.IsInf(o.NoiseRatio, 0)):
 		bad = fmt.Sprintf("noise_ratio: %g %s, want the standard deviation of the position noise over that of the force: without it, total least squares has no answer; use form instrumental instead", o.NoiseRatio, s.unit("m/N"))

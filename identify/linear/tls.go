@@ -44,9 +44,9 @@ func (f *filters) noise() (c [3][3]float64) {
 // position where wanted.
 func (f *filters) power(gain func(w float64) float64, position bool) float64 {
 	return filter.Mean(func(w float64) float64 {
-		g := f.both.Gain(w) * f.after.Gain(w*float64(f.every))
+		g := f.sidesLowpass.Gain(w) * f.rowLowpass.Gain(w*float64(f.rowStep))
 		if position {
-			g *= f.smooth.Gain(w)
+			g *= f.positionLowpass.Gain(w)
 		}
 		return g * g * gain(w)
 	})
@@ -55,7 +55,7 @@ func (f *filters) power(gain func(w float64) float64, position bool) float64 {
 // spread forms the noise covariance of the columns, mean over the rows, for a force noise of one and a position noise of ratio.
 func (r *regression) spread(ratio float64) {
 	f := *r.form.f
-	f.after = r.after
+	f.rowLowpass = r.rowLowpass
 	c, p := f.noise(), len(r.w)
 	r.noise, r.noiseY = make([]float64, p*p), f.power(func(float64) float64 { return 1 }, false)
 	d := make([][3]float64, p)
@@ -95,7 +95,7 @@ func (r *regression) totalLeastSquares(s *solution) error {
 	f := numeric.NewFactor(p + 1)
 	cols := make([][]float64, 0, p+1)
 	for _, j := range order {
-		cols = append(cols, r.exact()[j])
+		cols = append(cols, r.noiseFreeColumns()[j])
 	}
 	cols = append(cols, r.y)
 	f.AddColumns(cols, r.y)
@@ -155,7 +155,7 @@ func (r *regression) totalLeastSquares(s *solution) error {
 	for i, j := range order {
 		s.theta[j] = beta[i]
 	}
-	return r.moved(s)
+	return r.setInfluence(s)
 }
 
 var noAnswer = &record.Error{
@@ -163,9 +163,9 @@ var noAnswer = &record.Error{
 	Hint: "Check noise_ratio, lower the filter cutoff, or use form instrumental.",
 }
 
-// moved forms the influence X of the rows on θ: X = Ŵ·(ŴᵀŴ)⁻¹·B, so that (XᵀX)⁻¹·Xᵀ = B⁻¹·Ŵᵀ. From then on Ŵ
+// setInfluence forms the influence X of the rows on θ: X = Ŵ·(ŴᵀŴ)⁻¹·B, so that (XᵀX)⁻¹·Xᵀ = B⁻¹·Ŵᵀ. From then on Ŵ
 // are the instruments.
-func (r *regression) moved(s *solution) error {
+func (r *regression) setInfluence(s *solution) error {
 	n, p := len(r.y), len(r.w)
 	e := r.misfit(s.theta)
 	var st mat.VecDense // Σw·θ
@@ -175,7 +175,7 @@ func (r *regression) moved(s *solution) error {
 	lambda := floats.Dot(e, e) / size      // times N
 
 	near := make([][]float64, p)
-	for j, col := range r.exact() {
+	for j, col := range r.noiseFreeColumns() {
 		near[j] = make([]float64, n)
 		for k, x := range col {
 			near[j][k] = x + e[k]*st.AtVec(j)/size
@@ -187,7 +187,7 @@ func (r *regression) moved(s *solution) error {
 	for i := range p {
 		for j := range p {
 			gram.Set(i, j, floats.Dot(near[i], near[j]))
-			b.Set(i, j, floats.Dot(r.exact()[i], r.w[j])-lambda*r.noise[i*p+j])
+			b.Set(i, j, floats.Dot(r.noiseFreeColumns()[i], r.w[j])-lambda*r.noise[i*p+j])
 		}
 	}
 	if err := turn.Solve(&gram, &b); err != nil {
@@ -199,8 +199,8 @@ func (r *regression) moved(s *solution) error {
 	return nil
 }
 
-// exact are the columns with no noise of the force.
-func (r *regression) exact() [][]float64 {
+// noiseFreeColumns are the columns with no noise of the force.
+func (r *regression) noiseFreeColumns() [][]float64 {
 	if r.z != nil {
 		return r.z
 	}

@@ -34,11 +34,11 @@ import (
 type JointOptions struct {
 	Absolute bool `yaml:"absolute" doc:"the second angle counts from the same line as the first, not from the first link"`
 
-	// Free: nobody drives the arm, and the sum of all columns times their parameters is zero. All parameters could be scaled
+	// Undriven: nobody drives the arm, and the sum of all columns times their parameters is zero. All parameters could be scaled
 	// together: they come out as ratios to mgs2, from the direction in which the columns, scaled to one length, come nearest
 	// to zero. Least squares with one of them on the left would take its noise for that of all and shrink the others. There
 	// is no motor: J12 = J2.
-	Free bool `yaml:"free" doc:"nobody drives the arm: parameters are ratios to mgs2"`
+	Undriven bool `yaml:"free" doc:"nobody drives the arm: parameters are ratios to mgs2"`
 }
 
 // TwoJoint fits two joints; the records of a piece hold one joint each, on the same grid of time. Rows, filters and errors
@@ -49,7 +49,7 @@ func TwoJoint(first, second []*record.Record, s Spec, o JointOptions) (*Result, 
 		return nil, err
 	}
 	s.Rotary = true
-	if o.Free {
+	if o.Undriven {
 		s.Lag = LagFixed
 	}
 	r, err := fitted(recs, s, Direct, Options{}, func(s Spec, recs []*record.Record) (*form, error) { return s.twoJoints(recs, o) })
@@ -108,11 +108,11 @@ func paired(first, second []*record.Record) ([]*record.Record, error) {
 
 // twoJoints is the form of two joints; records come in pairs.
 func (s Spec) twoJoints(recs []*record.Record, o JointOptions) (*form, error) {
-	if o.Free && !s.has(GravitySin) {
+	if o.Undriven && !s.hasTerm(GravitySin) {
 		return nil, &SpecError{Problems: []string{"terms: a free arm is measured by its weight: gravity-sin is needed"}}
 	}
 	driven := recs
-	if o.Free { // there may be no column of force
+	if o.Undriven { // there may be no column of force
 		driven = nil
 		for _, d := range recs {
 			c := *d
@@ -124,7 +124,7 @@ func (s Spec) twoJoints(recs []*record.Record, o JointOptions) (*form, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.columns, m.joints, m.free = s.jointColumns(o), true, o.Free
+	m.columns, m.joints, m.undriven = s.jointColumns(o), true, o.Undriven
 	angles := func(rec, from, to int) (x1, x2 []float64) {
 		x1, x2 = recs[rec-rec%2].Position[from:to], recs[rec-rec%2+1].Position[from:to]
 		if o.Absolute {
@@ -137,9 +137,9 @@ func (s Spec) twoJoints(recs []*record.Record, o JointOptions) (*form, error) {
 		x1, x2 := angles(rec, from, to)
 		return m.f.sampled(recs[rec].Dt).ofJoint(low, rec%2, x1, x2, o)
 	}
-	if o.Free {
+	if o.Undriven {
 		m.sides = func(rec, from, to int, p places, quiet track, moving []bool) rows {
-			of := m.kept(&m.f.smooth, rec, from, to)
+			of := m.cachedTrack(&m.f.positionLowpass, rec, from, to)
 			out := m.rows(of, p, quiet.v, moving)
 			out.y = make([]float64, p.n)
 			m.f.sides([][]float64{of.column("gravity-sin2", quiet.v)}, moving, p, [][]float64{out.y})
@@ -172,15 +172,15 @@ const (
 func (s Spec) jointColumns(o JointOptions) []column {
 	var out []column
 	add := func(term Term, name, unit string) {
-		if o.Free {
+		if o.Undriven {
 			name += "/mgs2"
 			unit = map[string]string{"kg·m²": "s²", "N·m·s/rad": "s/rad", "N·m/rad": "1/rad", "N·m": ""}[unit]
 		}
 		out = append(out, column{term, name, unit})
 	}
-	if s.has(Inertia) {
+	if s.hasTerm(Inertia) {
 		add(inertia1, "J1", "kg·m²")
-		if !o.Free {
+		if !o.Undriven {
 			add(inertia12, "J12", "kg·m²")
 		}
 		add(inertia2, "J2", "kg·m²")
@@ -188,7 +188,7 @@ func (s Spec) jointColumns(o JointOptions) []column {
 	}
 	for joint := 1; joint <= 2; joint++ {
 		for _, t := range s.Terms {
-			if t == Inertia || o.Free && joint == 2 && t == GravitySin {
+			if t == Inertia || o.Undriven && joint == 2 && t == GravitySin {
 				continue
 			}
 			base, name := string(t), t.symbol(true)
@@ -221,7 +221,7 @@ func (f *filters) ofJoint(low filter.Lowpass, joint int, x1, x2 []float64, o Joi
 		}},
 		"gravity-sin2": {sin, sin}, "gravity-cos2": {cos, cos},
 	}
-	if o.Free { // J12 is J2
+	if o.Undriven { // J12 is J2
 		shared[inertia2] = [2]func(k int) float64{at(a2), func(k int) float64 { return a1[k] + a2[k] }}
 	}
 	return track{[2][]float64{v1, v2}[joint], func(t Term, way []float64) []float64 {

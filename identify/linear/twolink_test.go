@@ -162,7 +162,7 @@ func TestFreeSwingRatios(t *testing.T) {
 	first, second := loose.swings([4]float64{1.2, 0.5}, 1e-3, 9000)
 	s := jointSpec
 	s.Terms = []Term{Inertia, GravitySin, Viscous}
-	r, err := TwoJoint([]*record.Record{first}, []*record.Record{second}, s, JointOptions{Free: true})
+	r, err := TwoJoint([]*record.Record{first}, []*record.Record{second}, s, JointOptions{Undriven: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +227,7 @@ func TestTwoJointRefusals(t *testing.T) {
 		{"not the same rows", one(a), one(&short), jointSpec.Terms, JointOptions{}, "same rows"},
 		{"a joint at rest", one(a), one(&still), jointSpec.Terms, JointOptions{}, "viscous2 is zero"},
 		{"no such term", one(a), one(b), []Term{"gravity"}, JointOptions{}, "is unknown"},
-		{"free without weight", one(a), one(b), []Term{Inertia}, JointOptions{Free: true}, "gravity-sin is needed"},
+		{"free without weight", one(a), one(b), []Term{Inertia}, JointOptions{Undriven: true}, "gravity-sin is needed"},
 	} {
 		s := jointSpec
 		s.Terms = c.terms
@@ -302,7 +302,7 @@ func armRecords(t *testing.T, path string) (first, second *record.Record) {
 
 // 26 pieces of a free swing of others: the ratios to the weight of the second link, against those of the authors' values.
 func TestMeasuredFreeSwing(t *testing.T) {
-	path := peer.Shared(t, "multiarm_pendulum/double_id.csv.gz")
+	path := peer.SharedRecord(t, "multiarm_pendulum/double_id.csv.gz")
 	read := func(column string) []*record.Record {
 		recs, err := record.Read(path, record.Mapping{
 			Time: record.Column{Name: "time_s", Unit: "s"}, Position: record.Column{Name: column, Shift: -math.Pi}, Piece: "segment",
@@ -315,7 +315,7 @@ func TestMeasuredFreeSwing(t *testing.T) {
 	first, second := read("angle1_rad"), read("angle2_rad")
 	s := jointSpec
 	s.Terms, s.Cutoff, s.Decimate, s.Trim = []Term{Inertia, GravitySin, Viscous, Coulomb}, 20, 10, 0.1
-	r, err := TwoJoint(first, second, s, JointOptions{Absolute: true, Free: true})
+	r, err := TwoJoint(first, second, s, JointOptions{Absolute: true, Undriven: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -330,7 +330,7 @@ func TestMeasuredFreeSwing(t *testing.T) {
 			t.Errorf("%s = %.6f, %.6f from half the band", e.Symbol, e.Value, r.HalfCutoff[j])
 		}
 	}
-	t.Log(r.Solution().Notes, r.Solution().Refused)
+	t.Log(r.Solution().Notes, r.Solution().Unidentifiable)
 
 	// the length of the first link, which the authors found in another way
 	if l := gravity * ours["mlc"]; math.Abs(l/authors.l1-1) > 0.01 {
@@ -345,8 +345,8 @@ func TestMeasuredFreeSwing(t *testing.T) {
 	}
 	var sum [2]float64
 	for i := 0; i < len(first); i += 5 {
-		q1, v1, _ := f.motion(f.smooth, first[i].Position)
-		q2, v2, _ := f.motion(f.smooth, second[i].Position) // absolute
+		q1, v1, _ := f.motion(f.positionLowpass, first[i].Position)
+		q2, v2, _ := f.motion(f.positionLowpass, second[i].Position) // absolute
 		const from, n = 50, 2500
 		x := [4]float64{q1[from], q2[from] - q1[from], v1[from], v2[from] - v1[from]}
 		for k, b := range []*arm{&mine, &authors} {

@@ -117,23 +117,23 @@ func (s Spec) weak(recs []*record.Record) (*form, error) {
 	over := func(kernel, x []float64, p places) []float64 {
 		out := make([]float64, p.n)
 		for k := range out {
-			at := p.first + k*p.every - n/2
+			at := p.firstSample + k*p.rowStep - n/2
 			out[k] = floats.Dot(kernel, x[at:at+n+1])
 		}
 		return out
 	}
 	m.skip = max(int(math.Ceil(s.Trim/f.dt)), n/2) // the window fits
-	m.reach = f.smooth.Settle() + f.calm.Settle() + n/2
+	m.reach = f.positionLowpass.SettlingSamples() + f.halfBandLowpass.SettlingSamples() + n/2
 	m.side = func(xs [][]float64, _ []bool, p places, rows [][]float64) {
 		for i, x := range xs {
 			for k := range p.n {
-				at := min(max(p.first+k*p.every-n/2, 0), len(x)-n-1)
+				at := min(max(p.firstSample+k*p.rowStep-n/2, 0), len(x)-n-1)
 				rows[i][k] = floats.Dot(win.phi, x[at:at+n+1])
 			}
 		}
 	}
-	m.noise = func(after filter.Lowpass) [3][3]float64 { return win.noise(f.every, after) }
-	m.whole = 0.99
+	m.noise = func(after filter.Lowpass) [3][3]float64 { return win.noise(f.rowStep, after) }
+	m.minMovingShare = 0.99
 	m.share = func(moving []bool, at int) float64 {
 		sum := 0.0
 		for k, phi := range win.phi {
@@ -146,8 +146,8 @@ func (s Spec) weak(recs []*record.Record) (*form, error) {
 	m.sides = func(rec, from, to int, p places, quiet track, _ []bool) rows {
 		x, way := recs[rec].Position[from:to], quiet.v
 		q, v, a := x, way, way // of which signs and the constant know nothing
-		if s.has(ViscousPlus) || s.has(ViscousMinus) {
-			q, v, a = f.sampled(recs[rec].Dt).motion(f.smooth, x)
+		if s.hasTerm(ViscousPlus) || s.hasTerm(ViscousMinus) {
+			q, v, a = f.sampled(recs[rec].Dt).motion(f.positionLowpass, x)
 		}
 		out := rows{w: make([][]float64, len(s.Terms)), v: over(win.d1, x, p)}
 		faster := f.dt / recs[rec].Dt // than the samples of the window

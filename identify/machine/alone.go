@@ -20,7 +20,7 @@ import (
 // axisSpec is what the regression of an axis is asked for; nil: the machine has more joints, or wants what an axis has not.
 func (r *Result) axisSpec(s Spec) *linear.Spec {
 	passive := len(s.Passive) > 0 && s.Passive[0]
-	if r.Model.NV() != 1 || s.RawSigns || s.Instruments == UseEstimate || passive || len(r.Base.known) > 0 {
+	if r.Model.NV() != 1 || s.RawSigns || s.Instruments == UseEstimate || passive || len(r.Base.knownColumns) > 0 {
 		return nil
 	}
 	out := &linear.Spec{Rotary: !r.prismatic(0), Order: s.Order, Cutoff: s.Cutoff, Decimate: s.Decimate, Trim: s.Trim, MinVelocity: FromRecord, Lag: linear.LagFixed,
@@ -102,18 +102,18 @@ func (r *Result) fitAlone(asked Spec, recs []Recording) (bool, error) {
 	if err != nil {
 		return true, err
 	}
-	r.Axis, r.Asked, r.Read = found, *spec, recs
-	r.take(found)
+	r.Axis, r.AxisSpec, r.RawRecords = found, *spec, recs
+	r.fillFromAxis(found)
 	return true, nil
 }
 
-// take makes a result of that of an axis.
-func (r *Result) take(found *linear.Result) {
+// fillFromAxis makes a result of that of an axis.
+func (r *Result) fillFromAxis(found *linear.Result) {
 	sol := found.Solution()
 	if lag := found.Lag(); found.Lagged() {
-		r.Base = r.Base.timed(r.Model, &timing{lag: []float64{lag}, told: []bool{true}})
+		r.Base = r.Base.timed(r.Model, &timing{lag: []float64{lag}, lagFree: []bool{true}})
 	}
-	r.Start, r.Solution, r.Half, r.Warnings = r.Base.Of(r.Base.Start()), sol, found.HalfCutoff, found.Warnings
+	r.Start, r.Solution, r.HalfCutoff, r.Warnings = r.Base.Of(r.Base.Start()), sol, found.HalfCutoff, found.Warnings
 	r.rest, r.rowTime = []float64{found.Spec.MinVelocity}, sol.Dt
 	p := len(sol.Params)
 	b := block{y: append([]float64(nil), sol.Residual...), q: sol.Position, v: sol.Velocity, w: make([][]float64, p)}
@@ -123,22 +123,23 @@ func (r *Result) take(found *linear.Result) {
 			b.w[k][row] = sol.Jac[row*p+k]
 		}
 		floats.AddScaled(b.y, sol.Params[k].Value, b.w[k])
-		r.Values, r.Free = append(r.Values, sol.Params[k].Value), append(r.Free, k)
+		r.Values, r.FreeParams = append(r.Values, sol.Params[k].Value), append(r.FreeParams, k)
 	}
 	for row := range b.y {
-		b.at = append(b.at, row)
+		b.gridPlaces = append(b.gridPlaces, row)
 	}
 	for _, e := range found.Estimates {
 		r.Share = append(r.Share, e.Share)
 	}
-	r.sys = &system{base: r.Base, blocks: []block{b}, joints: 1, start: r.Start, free: r.Free, theta: r.Values, sigma: []float64{1}}
+	r.sys = &system{base: r.Base, blocks: []block{b}, joints: 1, start: r.Start, freeParams: r.FreeParams, theta: r.Values,
+		sigma: []float64{1}}
 	if rms := numeric.RMS(sol.Residual); rms > 0 {
 		r.sys.sigma[0] = rms
 	}
 	r.sys.factor()
-	r.Joints = r.joints(&prepared{blocks: r.sys.blocks, slow: []int{found.Slow}})
-	r.together(r.sys.blocks)
-	r.Given = r.uncertainAlone()
+	r.Joints = r.joints(&prepared{blocks: r.sys.blocks, slowRows: []int{found.SlowRows}})
+	r.combineJointErrors(r.sys.blocks)
+	r.GivenErr = r.uncertainAlone()
 }
 
 // uncertainAlone is uncertain of the only joint, but for its gain: what another zero and another direction of gravity make.
@@ -155,7 +156,7 @@ func (r *Result) uncertainAlone() []float64 {
 			for k := range c {
 				c[k] = (now[k][0] - was[k][0]) / displacement
 			}
-			l.given = append(l.given, givenColumn{uncertainty, c})
+			l.givenColumns = append(l.givenColumns, givenColumn{uncertainty, c})
 		}
 		body := bodyOf(r.Model, 0)
 		for _, e := range []r3.Vec{{X: displacement}, {Y: displacement}} {
@@ -173,8 +174,8 @@ func (r *Result) uncertainAlone() []float64 {
 // Unsure are the standard uncertainties of the free parameters by what was given, by name.
 func (r *Result) Unsure() map[string]float64 {
 	out := map[string]float64{}
-	for j, k := range r.Free {
-		out[r.Base.Name(k)] = r.Given[j]
+	for j, k := range r.FreeParams {
+		out[r.Base.Name(k)] = r.GivenErr[j]
 	}
 	return out
 }
@@ -190,7 +191,7 @@ func (r *Result) explainAlone(recs []Recording) (*fit.Solution, []Joint, []strin
 		return nil, nil, nil, err
 	}
 	j := r.Joints[0]
-	j.Rows, j.RMS, j.Percent, j.Slow = len(s.Residual), numeric.RMS(s.Residual), fit.Percent(s.Measured, s.Residual), 0
+	j.Rows, j.RMS, j.Percent, j.SlowRows = len(s.Residual), numeric.RMS(s.Residual), fit.Percent(s.Measured, s.Residual), 0
 	j.R2 = 1 - (1-j.Percent/100)*(1-j.Percent/100)
 	return s, []Joint{j}, s.Notes, nil
 }

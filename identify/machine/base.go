@@ -18,8 +18,8 @@ type Base struct {
 	B       []float64
 	Unseen  []int // columns that no torque feels
 
-	known  []Column // what the file says and nobody asks for
-	timing *timing  // of the torques; nil: as they are stamped
+	knownColumns []Column // what the file says and nobody asks for
+	timing       *timing  // of the torques; nil: as they are stamped
 }
 
 // Share is a part of a base parameter.
@@ -29,9 +29,9 @@ type Share struct {
 }
 
 const (
-	// dependent is where what a column has of its own, relative to its length, is rounding. A length of a micrometre among metres
+	// dependentTol is where what a column has of its own, relative to its length, is rounding. A length of a micrometre among metres
 	// makes 1e-6.
-	dependent = 1e-8
+	dependentTol = 1e-8
 	// noShare is where a factor is rounding, by the lengths of the columns.
 	noShare = 1e-9
 )
@@ -40,7 +40,7 @@ const (
 // in order, a column that depends on those before joins them [G91]. Distal bodies so join proximal ones, as is usual [KD04]. coulomb
 // has the Coulomb friction of the file by joint.
 func NewBase(m *multibody.Model, s Spec, coulomb []float64) *Base {
-	b := &Base{Columns: columns(m, s, coulomb), known: known(m, s, coulomb)}
+	b := &Base{Columns: columns(m, s, coulomb), knownColumns: knownColumns(m, s, coulomb)}
 	n := len(b.Columns)
 	samples := 4*n/m.NV() + 40
 	rows := samples * m.NV()
@@ -97,7 +97,7 @@ func (b *Base) reduce(w [][]float64) {
 				floats.AddScaled(col, -x, e)
 			}
 		}
-		if own[k] = floats.Norm(col, 2); own[k] > dependent {
+		if own[k] = floats.Norm(col, 2); own[k] > dependentTol {
 			floats.Scale(1/own[k], col)
 			place[k] = len(q)
 			q, b.Pivot = append(q, col), append(b.Pivot, k)

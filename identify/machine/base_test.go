@@ -20,7 +20,7 @@ func arm(t testing.TB, gravity r3.Vec, table [][3]float64, body func(i int) mult
 	parent := ""
 	for i, row := range table {
 		turn := multibody.Pose{}.Turned(r3.Vec{X: row[0]})
-		at := multibody.At(row[1], 0, 0).Then(turn).Then(multibody.At(0, 0, row[2]))
+		at := multibody.At(row[1], 0, 0).Compose(turn).Compose(multibody.At(0, 0, row[2]))
 		name := "link" + string(rune('1'+i))
 		s.Bodies = append(s.Bodies, multibody.Body{Name: name, Parent: parent, Place: at, Joint: multibody.Joint{Kind: multibody.Revolute}, Inertia: body(i)})
 		parent = name
@@ -136,7 +136,7 @@ func TestBaseIsAllThatTorquesTell(t *testing.T) {
 	for k := range other.Columns {
 		other.Columns[k].Value += 0.02 * rng.NormFloat64() * math.Max(math.Abs(other.Columns[k].Value), 0.01)
 	}
-	same := other.Full(m, beta)
+	same := other.FullParams(m, beta)
 	moved, apart := 0.0, 0.0
 	for k := range theta {
 		moved = math.Max(moved, math.Abs(same[k]-theta[k]))
@@ -151,7 +151,7 @@ func TestBaseIsAllThatTorquesTell(t *testing.T) {
 		more := slices.Clone(beta)
 		more[i] += 1e-3 * (1 + math.Abs(more[i]))
 		apart := 0.0
-		for k, x := range torque(b.Full(m, more)) {
+		for k, x := range torque(b.FullParams(m, more)) {
 			apart = math.Max(apart, math.Abs(x-was[k]))
 		}
 		if apart < 1e-5 {

@@ -25,8 +25,8 @@ const (
 	findBlur  = -1  // as place among blurs: found in the record
 )
 
-// kept tells which rows count for a joint: those that are at least as fast as limit, and no nearer than blur (samples) to slower ones.
-func (f *filters) kept(v []float64, limit float64, blur int) []bool {
+// keptRows tells which rows count for a joint: those that are at least as fast as limit, and no nearer than blur (samples) to slower ones.
+func (f *filters) keptRows(v []float64, limit float64, blur int) []bool {
 	slow := make([]int, len(v)+1) // before a sample
 	for k, x := range v {
 		slow[k+1] = slow[k]
@@ -35,7 +35,7 @@ func (f *filters) kept(v []float64, limit float64, blur int) []bool {
 		}
 	}
 	var out []bool
-	for k := f.skip; k < len(v)-f.skip; k += f.every {
+	for k := f.skip; k < len(v)-f.skip; k += f.rowStep {
 		out = append(out, slow[min(k+blur+1, len(v))] == slow[max(k-blur, 0)])
 	}
 	return out
@@ -50,12 +50,12 @@ func tally(kept []bool) (n int) {
 	return n
 }
 
-// beside are the rows of a block that are kept with each of blurs; where that leaves too few, fewer are left out.
-func (f *filters) beside(v []float64, limit, cutoff float64) [][]bool {
+// keptByBlur are the rows of a block that are kept with each of blurs; where that leaves too few, fewer are left out.
+func (f *filters) keptByBlur(v []float64, limit, cutoff float64) [][]bool {
 	out := make([][]bool, len(blurs))
-	moving := f.kept(v, limit, 0)
+	moving := f.keptRows(v, limit, 0)
 	for i := len(blurs) - 1; i >= 0; i-- {
-		out[i] = f.kept(v, limit, int(blurs[i]/cutoff/f.dt))
+		out[i] = f.keptRows(v, limit, int(blurs[i]/cutoff/f.dt))
 		if i+1 < len(blurs) && float64(tally(out[i])) < blurKeeps*float64(tally(moving)) {
 			out[i] = out[i+1]
 		}

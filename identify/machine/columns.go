@@ -20,8 +20,10 @@ type Column struct {
 	scale        float64
 }
 
-// rough tells whether the column jumps at a reversal.
-func (c *Column) rough() bool { return c.Term == Coulomb || c.Term == Viscous && c.Sense != 0 }
+// jumpsAtReversal tells whether the column jumps at a reversal.
+func (c *Column) jumpsAtReversal() bool {
+	return c.Term == Coulomb || c.Term == Viscous && c.Sense != 0
+}
 
 // Where the parameters of a joint stand behind the inertial ones of its body, multibody.Params.
 const (
@@ -90,9 +92,9 @@ func columns(m *multibody.Model, s Spec, coulomb []float64) (list []Column) {
 	return list
 }
 
-// known are the columns of the regressor that are not fitted and have a value: a spring of the file, friction that is not asked for.
+// knownColumns are the columns of the regressor that are not fitted and have a value: a spring of the file, friction that is not asked for.
 // Every one is a column with its value.
-func known(m *multibody.Model, s Spec, coulomb []float64) (list []Column) {
+func knownColumns(m *multibody.Model, s Spec, coulomb []float64) (list []Column) {
 	params := m.Params()
 	for j := 1; j <= m.Bodies(); j++ {
 		if _, _, _, iv := m.JointOf(j); iv < len(coulomb) {
@@ -100,13 +102,13 @@ func known(m *multibody.Model, s Spec, coulomb []float64) (list []Column) {
 		}
 	}
 	groups := []struct {
-		term Term
-		at   []int
+		term    Term
+		columns []int
 	}{{Inertia, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}}, {Armature, []int{atArmature}}, {Viscous, []int{atDamping}}, {Coulomb, []int{atCoulomb}}, {Stiffness, []int{atStiffness}}, {"", []int{atPreload}}}
 	for j := 1; j <= m.Bodies(); j++ {
 		_, _, _, iv := m.JointOf(j)
 		for _, g := range groups {
-			for _, at := range g.at {
+			for _, at := range g.columns {
 				k := multibody.BodyParams*(j-1) + at
 				if !slices.Contains(s.Terms, g.term) && params[k].Value != 0 {
 					list = append(list, Column{Param: params[k], Joint: iv, Term: g.term, Inertial: -1, regressor: k, scale: 1})

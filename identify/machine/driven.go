@@ -7,9 +7,9 @@ import (
 	"hilrig/identify/record"
 )
 
-// driven refuses records whose drives do not tell the parameters: torques that are zero without a word, and passive joints that no torque
-// reaches. Zero torques alone tell ratios of parameters, and least squares would take all of them for zero.
-func (r *Result) driven(recs []Recording) error {
+// checkDrives refuses records whose drives do not tell the parameters: torques that are zero without a word, and passive joints that no
+// torque reaches. Zero torques alone tell ratios of parameters, and least squares would take all of them for zero.
+func (r *Result) checkDrives(recs []Recording) error {
 	m := r.Model
 	for i := range m.NV() {
 		still := true

@@ -9,35 +9,35 @@ import (
 
 // Essential are the base parameters for which the record says more than the machine file: the others stay at the value of the file.
 type Essential struct {
-	Free   []int
-	Values []float64 // of all base parameters
-	Grown  float64   // weighted rms over that with all of them
+	FreeParams []int
+	Values     []float64 // of all base parameters
+	Grown      float64   // weighted rms over that with all of them
 }
 
 const (
 	wellKnown = 0.10  // standard error relative to the value, below which a parameter is taken from the record in any case
-	mostGrown = 1.005 // times the rms of all parameters, which leaving parameters out may cost: no model is exact
+	maxGrowth = 1.005 // times the rms of all parameters, which leaving parameters out may cost: no model is exact
 )
 
 // Essential leaves out, one after the other, the parameter with the largest relative standard error, as long as that is above a tenth,
 // the value of the file is within its 95 % interval, and the rms does not grow for it. errs are half the half-widths of the intervals of the free
 // parameters, which scale with the errors of least squares as fewer are free. Where the file says nothing (0), what is left are the essential parameters of [KD04] ch. 12.
 func (r *Result) Essential(errs []float64) Essential {
-	out := Essential{Free: slices.Clone(r.Free), Values: r.Values, Grown: 1}
+	out := Essential{FreeParams: slices.Clone(r.FreeParams), Values: r.Values, Grown: 1}
 	full := r.sys.sumSquares(r.Values)
-	plain := r.sys.errors(r.Free)
+	plain := r.sys.errors(r.FreeParams)
 	widened := map[int]float64{} // standard error over that of least squares
-	for j, k := range r.Free {
+	for j, k := range r.FreeParams {
 		widened[k] = 1
 		if plain[j] > 0 && errs[j] > 0 && !math.IsInf(errs[j], 0) {
 			widened[k] = errs[j] / plain[j]
 		}
 	}
 	needed := map[int]bool{}
-	for len(out.Free) > 0 {
-		now := r.sys.errors(out.Free)
+	for len(out.FreeParams) > 0 {
+		now := r.sys.errors(out.FreeParams)
 		worst, most := -1, wellKnown
-		for j, k := range out.Free {
+		for j, k := range out.FreeParams {
 			se, x := now[j]*widened[k], out.Values[k]
 			if relative := se / math.Abs(x); !needed[k] && relative > most && math.Abs(x-r.Start[k]) <= 2*se {
 				worst, most = j, relative
@@ -46,14 +46,14 @@ func (r *Result) Essential(errs []float64) Essential {
 		if worst < 0 {
 			break
 		}
-		fewer := slices.Delete(slices.Clone(out.Free), worst, worst+1)
+		fewer := slices.Delete(slices.Clone(out.FreeParams), worst, worst+1)
 		theta, err := r.sys.solveFree(fewer)
 		if err != nil {
 			break
 		}
 		grown := math.Sqrt(r.sys.sumSquares(theta) / full)
-		if full > 0 && grown > mostGrown {
-			needed[out.Free[worst]] = true
+		if full > 0 && grown > maxGrowth {
+			needed[out.FreeParams[worst]] = true
 			continue
 		}
 		out = Essential{fewer, theta, grown}

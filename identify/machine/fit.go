@@ -18,32 +18,32 @@ import (
 
 // Result is a fit.
 type Result struct {
-	Spec     Spec
-	Model    *multibody.Model
-	Base     *Base
-	Start    []float64 // of the base parameters, by the machine file
-	Values   []float64 // and as they were found; start where refused
-	Free     []int     // base parameters that were found
-	Refused  []Unidentifiable
-	Solution *fit.Solution
-	Half     []float64 // of the free ones, with half the cutoff; nil: not known
-	HalfErr  []float64 // and their standard errors; +Inf: not known
-	Joints   []Joint
-	Widened  []float64     // by how much the standard errors of the free ones change as residuals of joints go together; 1: not at all
-	Long     []float64     // standard errors of the free ones by what is slow of the scores; nil: least squares
-	quantile float64       // 97.5 % of an estimate over these
-	Between  []float64     // standard errors of the free ones with the recordings as the sample; nil: fewer than three
-	Groups   int           // of so many
-	Share    []float64     // of the free ones: rms of its torques over that of all, weighted, %
-	Suspects []fit.Suspect // what the machine may lack, for the rows of Solution
-	Given    []float64     // standard uncertainty of the free ones by that of gains, lengths, axes and zeros
-	OneWay   []int         // joints that move in one direction: their Coulomb friction and a constant torque are one number
-	Warnings []string
-	Compute  time.Duration
+	Spec           Spec
+	Model          *multibody.Model
+	Base           *Base
+	Start          []float64 // of the base parameters, by the machine file
+	Values         []float64 // and as they were found; start where refused
+	FreeParams     []int     // base parameters that were found
+	Unidentifiable []Unidentifiable
+	Solution       *fit.Solution
+	HalfCutoff     []float64 // of the free ones, with half the cutoff; nil: not known
+	HalfErr        []float64 // and their standard errors; +Inf: not known
+	Joints         []Joint
+	Widened        []float64     // by how much the standard errors of the free ones change as residuals of joints go together; 1: not at all
+	LongRunErr     []float64     // standard errors of the free ones by what is slow of the scores; nil: least squares
+	quantile       float64       // 97.5 % of an estimate over these
+	RecordingErr   []float64     // standard errors of the free ones with the recordings as the sample; nil: fewer than three
+	Groups         int           // of so many
+	Share          []float64     // of the free ones: rms of its torques over that of all, weighted, %
+	Suspects       []fit.Suspect // what the machine may lack, for the rows of Solution
+	GivenErr       []float64     // standard uncertainty of the free ones by that of gains, lengths, axes and zeros
+	OneWay         []int         // joints that move in one direction: their Coulomb friction and a constant torque are one number
+	Warnings       []string
+	Compute        time.Duration
 
-	Axis  *linear.Result // of the only joint, fitted as an axis; nil: by the regression of several joints
-	Asked linear.Spec    // for that
-	Read  []Recording    // its records as they were read
+	Axis       *linear.Result // of the only joint, fitted as an axis; nil: by the regression of several joints
+	AxisSpec   linear.Spec    // for that
+	RawRecords []Recording    // its records as they were read
 
 	IV *Instruments // the estimate by instrumental variables; nil: it was not asked for
 
@@ -58,17 +58,17 @@ type Result struct {
 
 // Joint is how well the torque of a joint is explained.
 type Joint struct {
-	Name    string
-	Unit    string  // of the torque
-	Percent float64 // 100·(1 − ‖e‖/‖y − mean y‖)
-	R2      float64 // 1 − ‖e‖²/‖y − mean y‖²
-	RMS     float64 // of the residual
-	Rows    int
-	Slow    int     // rows that were left out for being slow
-	Least   float64 // rad/s or m/s, speed below which they were
-	Passive bool    // no drive acts on it
-	Noise   float64 // what noise of the records alone would leave over, rms; NaN: not known
-	Largest float64 // rms of the largest of its parts, as the parameters make them; what Percent and R2 of a passive joint go by
+	Name     string
+	Unit     string  // of the torque
+	Percent  float64 // 100·(1 − ‖e‖/‖y − mean y‖)
+	R2       float64 // 1 − ‖e‖²/‖y − mean y‖²
+	RMS      float64 // of the residual
+	Rows     int
+	SlowRows int     // rows that were left out for being slow
+	MinSpeed float64 // rad/s or m/s, speed below which they were
+	Passive  bool    // no drive acts on it
+	Noise    float64 // what noise of the records alone would leave over, rms; NaN: not known
+	Largest  float64 // rms of the largest of its parts, as the parameters make them; what Percent and R2 of a passive joint go by
 }
 
 // Fit finds the base parameters from all recordings at once. coulomb has the Coulomb friction of the machine file by joint; nil: none.
@@ -79,7 +79,7 @@ func Fit(m *multibody.Model, s Spec, recs []Recording, coulomb []float64) (*Resu
 		return nil, err
 	}
 	asked := s
-	s, err := s.ready(m, recs)
+	s, err := s.resolve(m, recs)
 	if err != nil {
 		return nil, err
 	}
@@ -92,10 +92,10 @@ func Fit(m *multibody.Model, s Spec, recs []Recording, coulomb []float64) (*Resu
 	r.Start = r.Base.Of(r.Base.Start())
 	f := s.filters(recs[0][0].Dt)
 	r.rowTime = recs[0][0].Dt * float64(s.Decimate)
-	r.rest, s.calm = s.restSpeed(m, recs, &f)
+	r.rest, s.halfBandDirection = s.restSpeed(m, recs, &f)
 	r.Spec = s
 	r.blur = findBlur
-	if slices.Contains(s.calm, true) { // the direction is not known beside reversals: what is left out there says nothing
+	if slices.Contains(s.halfBandDirection, true) { // the direction is not known beside reversals: what is left out there says nothing
 		r.blur = 0
 	}
 	p, err := r.Base.prepare(m, s, recs, r.rest, r.blur)
@@ -103,45 +103,45 @@ func Fit(m *multibody.Model, s Spec, recs []Recording, coulomb []float64) (*Resu
 		return nil, err
 	}
 	r.blur = p.blur
-	r.Warnings = append(r.Warnings, p.left...)
+	r.Warnings = append(r.Warnings, p.omittedRecordings...)
 	if runsIn(recs, s) {
 		r.Warnings = append(r.Warnings, "the recordings are short beside the time in which the low-pass runs in at their ends: inertia and weight come out 1 to 2 % low, more where the motion hardly tells them apart. Record without gaps, or raise filter.cutoff")
 	}
 	r.sys = &system{base: r.Base, blocks: p.blocks, joints: m.NV(), start: r.Start}
-	if err := r.enough(p, recs); err != nil {
+	if err := r.checkRowCount(p, recs); err != nil {
 		return nil, err
 	}
-	if err := r.driven(recs); err != nil {
+	if err := r.checkDrives(recs); err != nil {
 		return nil, err
 	}
 	if err := r.oneWay(); err != nil {
 		return nil, err
 	}
-	if r.Refused, err = r.sys.solve(); err != nil {
+	if r.Unidentifiable, err = r.sys.solve(); err != nil {
 		return nil, err
 	}
 	if err := r.settleTiming(recs, &f, p); err != nil {
 		return nil, err
 	}
-	r.Values, r.Free = r.sys.theta, r.sys.free
+	r.Values, r.FreeParams = r.sys.theta, r.sys.freeParams
 	if s.Instruments == UseCheck || s.Instruments == UseEstimate {
 		iv := (*system)(nil)
 		r.IV, iv = r.instruments(recs)
 		if s.Instruments == UseEstimate {
 			if iv == nil {
-				return nil, &record.Error{Msg: "no estimate by instrumental variables: " + r.IV.Missing, Hint: "Take least squares, by instruments.use: check or none, or record more motion."}
+				return nil, &record.Error{Msg: "no estimate by instrumental variables: " + r.IV.Failure, Hint: "Take least squares, by instruments.use: check or none, or record more motion."}
 			}
 			r.sys, r.Values = iv, iv.theta
 		}
 	}
-	r.Solution = r.sys.solution(r.sys.blocks, r.Free, r.rowTime, 1/s.Cutoff)
+	r.Solution = r.sys.solution(r.sys.blocks, r.FreeParams, r.rowTime, 1/s.Cutoff)
 	if s.Instruments == UseEstimate {
 		r.Solution.Lags = r.slowRows(r.IV.Bandwidth)
 	}
 	r.Joints = r.joints(p)
-	r.together(r.sys.blocks)
+	r.combineJointErrors(r.sys.blocks)
 	r.Share = r.shares()
-	r.Half, r.HalfErr = r.half(recs)
+	r.HalfCutoff, r.HalfErr = r.halfCutoffValues(recs)
 	r.Suspects = r.suspects(recs)
 	r.Compute = time.Since(began)
 	return r, nil
@@ -176,7 +176,7 @@ func (r *Result) oneWay() error {
 
 // settleTiming finds when torques act, and solves the system with that once more. The blocks get the torque of the model at all samples.
 func (r *Result) settleTiming(recs []Recording, f *filters, p *prepared) error {
-	t := &timing{lag: make([]float64, r.Model.NV()), told: make([]bool, r.Model.NV())}
+	t := &timing{lag: make([]float64, r.Model.NV()), lagFree: make([]bool, r.Model.NV())}
 	if slices.Contains(r.Spec.Terms, Lag) {
 		if found := r.findTiming(recs, f); found != nil {
 			t = found
@@ -191,12 +191,12 @@ func (r *Result) settleTiming(recs []Recording, f *filters, p *prepared) error {
 	}
 	p.blocks = again.blocks
 	r.sys = &system{base: r.Base, blocks: p.blocks, joints: r.Model.NV(), start: r.Start}
-	r.Refused, err = r.sys.solve()
+	r.Unidentifiable, err = r.sys.solve()
 	return err
 }
 
-// ready is s with what the records say, checked.
-func (s Spec) ready(m *multibody.Model, recs []Recording) (Spec, error) {
+// resolve is s with what the records say, checked.
+func (s Spec) resolve(m *multibody.Model, recs []Recording) (Spec, error) {
 	if len(recs) == 0 {
 		return s, &record.Error{Msg: "no record to fit"}
 	}
@@ -230,8 +230,8 @@ func runsIn(recs []Recording, s Spec) bool {
 	return left(math.Max(s.Trim, runInPeriods/s.Cutoff)) < runInShare*left(s.Trim)
 }
 
-// enough refuses records with too few rows.
-func (r *Result) enough(p *prepared, recs []Recording) error {
+// checkRowCount refuses records with too few rows.
+func (r *Result) checkRowCount(p *prepared, recs []Recording) error {
 	n := make([]int, r.Model.NV())
 	for _, b := range p.blocks {
 		n[b.joint] += len(b.y)
@@ -280,7 +280,7 @@ func (r *Result) joints(p *prepared) []Joint { return r.explain(p, r.Values) }
 func (r *Result) explain(p *prepared, values []float64) (out []Joint) {
 	for i := range r.Model.NV() {
 		j := Joint{Noise: math.NaN(), Name: JointName(r.Model, i), Unit: r.TorqueUnit(i),
-			Slow: p.slow[i], Least: r.rest[i], Passive: r.Spec.Passive[i]}
+			SlowRows: p.slowRows[i], MinSpeed: r.rest[i], Passive: r.Spec.Passive[i]}
 		var y, e []float64
 		parts := make([][]float64, len(values))
 		for k := range p.blocks {
@@ -311,14 +311,14 @@ func (r *Result) explain(p *prepared, values []float64) (out []Joint) {
 
 // shares are, for the free parameters, the rms of its torques over that of all.
 func (r *Result) shares() []float64 {
-	out := make([]float64, len(r.Free))
+	out := make([]float64, len(r.FreeParams))
 	all := floats.Norm(r.Solution.Measured, 2)
 	for i, j := range r.Joints { // a passive joint has no torque but its parts
 		if j.Passive {
 			all = math.Hypot(all, j.Largest*math.Sqrt(float64(j.Rows))/r.sys.sigma[i])
 		}
 	}
-	for j, k := range r.Free {
+	for j, k := range r.FreeParams {
 		if all > 0 {
 			out[j] = 100 * math.Abs(r.Values[k]) * r.sys.length(k) / all
 		}
@@ -329,11 +329,11 @@ func (r *Result) shares() []float64 {
 // fewGroups are the recordings from which on their scatter is looked at, as in package fit.
 const fewGroups = 3
 
-// together finds by how much standard errors change as the residuals of the joints at one time go together: that by the scores of all
-// joints added up at each time over that of each joint by itself, both by fit.LongRun; and the standard errors by the sums of the scores
-// of each recording, for what the model lacks differs from one to the next.
-func (r *Result) together(blocks []block) {
-	p := len(r.Free)
+// combineJointErrors finds by how much standard errors change as the residuals of the joints at one time go together: that by the scores
+// of all joints added up at each time over that of each joint by itself, both by fit.LongRun; and the standard errors by the sums of the
+// scores of each recording, for what the model lacks differs from one to the next.
+func (r *Result) combineJointErrors(blocks []block) {
+	p := len(r.FreeParams)
 	out := make([]float64, p)
 	r.Widened = out
 	for j := range out {
@@ -342,7 +342,7 @@ func (r *Result) together(blocks []block) {
 	if p == 0 {
 		return
 	}
-	x, length := r.sys.picked(r.Free)
+	x, length := r.sys.picked(r.FreeParams)
 	var qr mat.QR
 	qr.Factorize(x)
 	var tri, inv mat.Dense
@@ -368,7 +368,7 @@ func (r *Result) together(blocks []block) {
 			q := make([]float64, p) // row of X·R⁻¹
 			for j := range p {
 				for l := range j + 1 {
-					if w := b.column(r.Free[l]); w != nil {
+					if w := b.column(r.FreeParams[l]); w != nil {
 						q[j] += scale * inv.At(l, j) * w[row] / length[l]
 					}
 				}
@@ -376,7 +376,7 @@ func (r *Result) together(blocks []block) {
 				apart[j] = append(apart[j], g)
 				sum[j][place.row(b, row)] += g
 			}
-			by.At, by.Rows = append(by.At, place.row(b, row)), append(by.Rows, q)
+			by.Places, by.Rows = append(by.Places, place.row(b, row)), append(by.Rows, q)
 		}
 	}
 	// variance of the estimate of parameter j, for columns of length one
@@ -391,9 +391,9 @@ func (r *Result) together(blocks []block) {
 	if r.Spec.Instruments == UseEstimate {
 		all, dof := fit.LongRunSlow(sum, by, grid, slowPeriods*r.slowRows(r.IV.Bandwidth))
 		r.scatter = all
-		r.Long, r.quantile = make([]float64, p), distuv.StudentsT{Sigma: 1, Nu: float64(dof)}.Quantile(0.975)
+		r.LongRunErr, r.quantile = make([]float64, p), distuv.StudentsT{Sigma: 1, Nu: float64(dof)}.Quantile(0.975)
 		for j := range p {
-			r.Long[j] = math.Sqrt(math.Max(variance(j, all), 0)) / length[j]
+			r.LongRunErr[j] = math.Sqrt(math.Max(variance(j, all), 0)) / length[j]
 		}
 	} else {
 		own, _ := fit.LongRun(apart, ends)
@@ -408,7 +408,7 @@ func (r *Result) together(blocks []block) {
 	if r.Groups = len(grid); r.Groups < fewGroups {
 		return
 	}
-	r.Between = make([]float64, p)
+	r.RecordingErr = make([]float64, p)
 	for i, from := range grid {
 		to := n
 		if i+1 < len(grid) {
@@ -420,11 +420,11 @@ func (r *Result) together(blocks []block) {
 		}
 		for j := range p {
 			x := floats.Dot(inv.RawRowView(j), score)
-			r.Between[j] += x * x
+			r.RecordingErr[j] += x * x
 		}
 	}
 	for j := range p {
-		r.Between[j] = math.Sqrt(r.Between[j]*float64(r.Groups)/float64(r.Groups-1)) / length[j]
+		r.RecordingErr[j] = math.Sqrt(r.RecordingErr[j]*float64(r.Groups)/float64(r.Groups-1)) / length[j]
 	}
 }
 
@@ -445,18 +445,19 @@ func (r *Result) Spread(a *fit.Assessment) {
 		}
 		se := r.Widened[j] * *e.RobustErr
 		half := se * distuv.StudentsT{Sigma: 1, Nu: e.Degrees}.Quantile(0.975) // leverage is made up for: only that windows are few is left
-		if r.Long != nil {
-			se, half = r.Long[j], r.quantile*r.Long[j]
+		if r.LongRunErr != nil {
+			se, half = r.LongRunErr[j], r.quantile*r.LongRunErr[j]
 		}
 		e.RobustErr, e.RobustCI95 = &se, around(e.Value, half)
-		if r.Between != nil && t*r.Between[j] > half {
-			e.BetweenErr, e.BetweenCI95 = &r.Between[j], around(e.Value, t*r.Between[j])
+		if r.RecordingErr != nil && t*r.RecordingErr[j] > half {
+			e.BetweenErr, e.BetweenCI95 = &r.RecordingErr[j], around(e.Value, t*r.RecordingErr[j])
 		}
 	}
 }
 
-// half are the values with half the cutoff, and their standard errors. Noise of the position moves them the more the wider the band is.
-func (r *Result) half(recs []Recording) (values, errs []float64) {
+// halfCutoffValues are the values with half the cutoff, and their standard errors. Noise of the position moves them the more the wider
+// the band is.
+func (r *Result) halfCutoffValues(recs []Recording) (values, errs []float64) {
 	s := r.Spec
 	s.Cutoff /= 2
 	p, err := r.Base.prepare(r.Model, s, recs, r.rest, r.blur)
@@ -471,16 +472,16 @@ func (r *Result) half(recs []Recording) (values, errs []float64) {
 		}
 	}
 	sys.factor()
-	theta, err := sys.solveFree(r.Free)
+	theta, err := sys.solveFree(r.FreeParams)
 	if err != nil {
 		return nil, nil
 	}
 	sys.theta = theta
-	a, err := fit.Assess(sys.solution(sys.blocks, r.Free, r.rowTime, 1/s.Cutoff))
+	a, err := fit.Assess(sys.solution(sys.blocks, r.FreeParams, r.rowTime, 1/s.Cutoff))
 	if err != nil {
 		return nil, nil
 	}
-	for j, k := range r.Free {
+	for j, k := range r.FreeParams {
 		values, errs = append(values, theta[k]), append(errs, math.Inf(1))
 		if se := a.Estimates[j].Err(false); se != nil {
 			errs[j] = *se
@@ -491,7 +492,7 @@ func (r *Result) half(recs []Recording) (values, errs []float64) {
 
 // Explain is what the values leave over of other recordings, by joint, and as a solution with nothing free.
 func (r *Result) Explain(recs []Recording, values []float64) (*fit.Solution, []Joint, []string, error) {
-	if _, err := r.Spec.ready(r.Model, recs); err != nil {
+	if _, err := r.Spec.resolve(r.Model, recs); err != nil {
 		return nil, nil, nil, err
 	}
 	if r.Axis != nil {
@@ -509,16 +510,16 @@ func (r *Result) Explain(recs []Recording, values []float64) (*fit.Solution, []J
 	sys.theta = values
 	s := sys.solution(p.blocks, nil, recs[0][0].Dt*float64(r.Spec.Decimate), 1/r.Spec.Cutoff)
 	if len(s.Residual) < 2 {
-		return nil, nil, nil, recs[0][0].Fail(0, "Give a longer record.", "no rows are left of it: %v", p.left)
+		return nil, nil, nil, recs[0][0].Fail(0, "Give a longer record.", "no rows are left of it: %v", p.omittedRecordings)
 	}
-	return s, r.explain(p, values), p.left, nil
+	return s, r.explain(p, values), p.omittedRecordings, nil
 }
 
-// Own is Explain of the records of the fit.
-func (r *Result) Own(values []float64) []Joint {
-	p := &prepared{blocks: r.sys.blocks, slow: make([]int, r.Model.NV())}
-	for i := range p.slow {
-		p.slow[i] = r.Joints[i].Slow
+// ExplainFit is Explain of the records of the fit.
+func (r *Result) ExplainFit(values []float64) []Joint {
+	p := &prepared{blocks: r.sys.blocks, slowRows: make([]int, r.Model.NV())}
+	for i := range p.slowRows {
+		p.slowRows[i] = r.Joints[i].SlowRows
 	}
 	return r.explain(p, values)
 }

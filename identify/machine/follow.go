@@ -39,33 +39,33 @@ func (r *Result) follow(recs []Recording, theta []float64, bandwidth float64) (m
 	d := r.dynamics(theta)
 	motions = make([]Recording, len(recs))
 	errs := make([]error, len(recs))
-	fit.Each(len(recs), func(i int) { motions[i], errs[i] = d.follow(recs[i], r.rest, far, bandwidth, reference) })
+	fit.Parallel(len(recs), func(i int) { motions[i], errs[i] = d.follow(recs[i], r.rest, far, bandwidth, reference) })
 	return motions, reference, errors.Join(errs...)
 }
 
 // dynamics are the torques of a set of base parameters, and of what is known beside them.
 type dynamics struct {
-	m       *multibody.Model
-	timing  *timing
-	smooth  []float64    // by column of the regressor
-	viscous [][2]float64 // by joint, of each direction, N·m·s/rad
-	coulomb [][2]float64 // N·m
+	m            *multibody.Model
+	timing       *timing
+	coefficients []float64    // by column of the regressor
+	viscous      [][2]float64 // by joint, of each direction, N·m·s/rad
+	coulomb      [][2]float64 // N·m
 }
 
 func (r *Result) dynamics(theta []float64) *dynamics {
-	d := &dynamics{m: r.Model, timing: r.Base.timing, smooth: make([]float64, multibody.BodyParams*r.Model.Bodies()), viscous: make([][2]float64, r.Model.NV()), coulomb: make([][2]float64, r.Model.NV())}
+	d := &dynamics{m: r.Model, timing: r.Base.timing, coefficients: make([]float64, multibody.BodyParams*r.Model.Bodies()), viscous: make([][2]float64, r.Model.NV()), coulomb: make([][2]float64, r.Model.NV())}
 	add := func(c *Column, x float64) {
 		for side, sense := range []int{1, -1} {
 			switch {
-			case c.Sense != 0 && c.Sense != sense || !c.rough():
+			case c.Sense != 0 && c.Sense != sense || !c.jumpsAtReversal():
 			case c.Term == Coulomb:
 				d.coulomb[c.Joint][side] += x
 			default:
 				d.viscous[c.Joint][side] += x
 			}
 		}
-		if !c.rough() {
-			d.smooth[c.regressor] += c.scale * x
+		if !c.jumpsAtReversal() {
+			d.coefficients[c.regressor] += c.scale * x
 		}
 	}
 	for k, col := range r.Base.Pivot {
@@ -74,8 +74,8 @@ func (r *Result) dynamics(theta []float64) *dynamics {
 		}
 		add(&r.Base.Columns[col], theta[k])
 	}
-	for k := range r.Base.known {
-		add(&r.Base.known[k], r.Base.known[k].Value)
+	for k := range r.Base.knownColumns {
+		add(&r.Base.knownColumns[k], r.Base.knownColumns[k].Value)
 	}
 	return d
 }
@@ -108,7 +108,7 @@ func (d *dynamics) follow(rec Recording, slow, far []float64, bandwidth float64,
 		copied := record.Record{File: x.File, Piece: x.Piece, Dt: dt, Start: x.Start, Position: make([]float64, n), Force: make([]float64, n)}
 		motion[i] = &copied
 	}
-	s := &simulation{dynamics: d, data: d.m.NewData(), y: make([]float64, nv*len(d.smooth)), omega: 2 * math.Pi * bandwidth, turn: turn,
+	s := &simulation{dynamics: d, data: d.m.NewData(), y: make([]float64, nv*len(d.coefficients)), omega: 2 * math.Pi * bandwidth, turn: turn,
 		q: make([]float64, nv), v: make([]float64, nv), zero: make([]float64, nv), a: make([]float64, nv), bias: make([]float64, nv), rest: make([]float64, nv),
 		mass: mat.NewSymDense(nv, nil), rhs: mat.NewVecDense(nv, nil)}
 	for i := range nv {
@@ -160,10 +160,10 @@ type simulation struct {
 // torques without rough friction at q, v, a to out.
 func (s *simulation) torques(v, a, out []float64) {
 	multibody.Regressor(s.m, s.data, s.q, v, a, s.y)
-	n := len(s.smooth)
+	n := len(s.coefficients)
 	for i := range out {
 		out[i] = 0
-		for k, x := range s.smooth {
+		for k, x := range s.coefficients {
 			out[i] += s.y[i*n+k] * x
 		}
 	}

@@ -10,12 +10,12 @@ import (
 	"hilrig/engine/multibody"
 )
 
-// Full is a set of all parameters with the base parameters beta that differs least from that of the file:
+// FullParams is a set of all parameters with the base parameters beta that differs least from that of the file:
 //
 //	θ = θ0 + S·Bᵀ·(B·S·Bᵀ)⁻¹·(β − B·θ0)
 //
 // with S the squares of the sizes of the parameters: a mass, that mass times the size of the body, and times its square.
-func (b *Base) Full(m *multibody.Model, beta []float64) []float64 {
+func (b *Base) FullParams(m *multibody.Model, beta []float64) []float64 {
 	n, p := len(b.Columns), len(b.Pivot)
 	theta := b.Start()
 	size := b.sizes(m)

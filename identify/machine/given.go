@@ -39,17 +39,17 @@ type givenColumn struct {
 	column      []float64
 }
 
-// known tells at which rows the columns of lengths, axes and zeros are: those of the times of grid.
-func (l *lack) known(grid []gridRow) []bool {
+// rowsOnGrid tells at which rows the columns of lengths, axes and zeros are: those of the times of grid.
+func (l *lack) rowsOnGrid(grid []gridRow) []bool {
 	place := map[[2]int]bool{}
 	for _, g := range grid {
-		place[[2]int{g.rec, g.at}] = true
+		place[[2]int{g.rec, g.sample}] = true
 	}
 	out := make([]bool, l.rows)
 	for i := range l.r.sys.blocks {
 		b := &l.r.sys.blocks[i]
-		for k, at := range b.at {
-			out[l.from[i]+k] = place[[2]int{b.rec, at}]
+		for k, at := range b.gridPlaces {
+			out[l.firstRow[i]+k] = place[[2]int{b.rec, at}]
 		}
 	}
 	return out
@@ -58,17 +58,17 @@ func (l *lack) known(grid []gridRow) []bool {
 // uncertain are the standard uncertainties of the free parameters by all that was given: least squares takes of each column as much as the
 // parameters explain of it.
 func (l *lack) uncertain() []float64 {
-	p := len(l.r.Free)
+	p := len(l.r.FreeParams)
 	out := make([]float64, p)
 	var used []givenColumn
-	for _, g := range l.given {
+	for _, g := range l.givenColumns {
 		if g.uncertainty > 0 {
 			used = append(used, g)
 		}
 	}
 	var rows []int
 	for k := range l.rows {
-		if l.near == nil || l.near[k] {
+		if l.knownRows == nil || l.knownRows[k] {
 			rows = append(rows, k)
 		}
 	}

@@ -34,21 +34,21 @@ func (Use) Words() []string { return []string{string(UseCheck), string(UseEstima
 // squares counts its square in WᵀW; Z does not hold this noise. The machine is simulated with the estimate under the recorded torque,
 // and drawn to the recorded motion (follow), which gives new Z and a new estimate, until it stays.
 type Instruments struct {
-	Bandwidth float64   `json:"bandwidth_hz"` // of what the simulation takes from the record
-	Reference bool      `json:"reference"`    // it follows what the controllers were told, not the position
-	Rounds    int       `json:"rounds"`
-	Missing   string    `json:"missing,omitempty"` // why there is no estimate
-	Weakest   float64   `json:"weakest"`           // smallest canonical correlation of W and Z: 1 where they span the same
-	Values    []float64 `json:"values"`            // of the free base parameters
-	Least     []float64 `json:"least_squares"`     // of the same ones
-	Apart     []float64 `json:"apart"`             // their difference, in standard errors of a normal law, by Durbin, Wu, Hausman [HAU78]
-	Smaller   float64   `json:"smaller"`           // the same of the torque of least squares: noise makes it smaller
-	Biased    []int     `json:"biased"`            // places in Values where least squares is off beyond doubt, and by as much as its own standard error
+	Bandwidth   float64   `json:"bandwidth_hz"` // of what the simulation takes from the record
+	Reference   bool      `json:"reference"`    // it follows what the controllers were told, not the position
+	Rounds      int       `json:"rounds"`
+	Failure     string    `json:"missing,omitempty"` // why there is no estimate
+	Weakest     float64   `json:"weakest"`           // smallest canonical correlation of W and Z: 1 where they span the same
+	Values      []float64 `json:"values"`            // of the free base parameters
+	LSValues    []float64 `json:"least_squares"`     // of the same ones
+	Differences []float64 `json:"apart"`             // their difference, in standard errors of a normal law, by Durbin, Wu, Hausman [HAU78]
+	Smaller     float64   `json:"smaller"`           // the same of the torque of least squares: noise makes it smaller
+	Biased      []int     `json:"biased"`            // places in Values where least squares is off beyond doubt, and by as much as its own standard error
 }
 
 const (
-	mostRounds   = 20
-	settled      = 0.05 // rms standard errors of white noise, which the last round may move the estimate
+	maxRounds    = 20
+	stepTol      = 0.05 // rms standard errors of white noise, which the last round may move the estimate
 	weakestShare = 0.3  // canonical correlation below which instruments say too little
 	apartSurely  = 3.3  // standard errors of the difference: one in a thousand without bias …
 	apartWith    = 2.0  // … and of one of the parameters where all together are biased
@@ -62,20 +62,20 @@ func (r *Result) instruments(recs []Recording) (*Instruments, *system) {
 	if out.Bandwidth == 0 {
 		out.Bandwidth = bandShare * r.Spec.Cutoff
 	}
-	for _, k := range r.Free {
-		out.Least = append(out.Least, r.Values[k])
+	for _, k := range r.FreeParams {
+		out.LSValues = append(out.LSValues, r.Values[k])
 	}
 	sys := *r.sys
 	sys.blocks, sys.sigma, sys.theta = slices.Clone(r.sys.blocks), slices.Clone(r.sys.sigma), slices.Clone(r.Values)
 	fail := func(format string, args ...any) (*Instruments, *system) {
-		out.Missing = fmt.Sprintf(format, args...)
+		out.Failure = fmt.Sprintf(format, args...)
 		return out, nil
 	}
-	if len(r.Free) == 0 {
+	if len(r.FreeParams) == 0 {
 		return fail("there are no parameters")
 	}
 	step := math.Inf(1)
-	for out.Rounds = 1; out.Rounds <= mostRounds; out.Rounds++ {
+	for out.Rounds = 1; out.Rounds <= maxRounds; out.Rounds++ {
 		motions, followed, err := r.follow(recs, sys.theta, out.Bandwidth)
 		if err != nil {
 			return fail("%v", err)
@@ -88,26 +88,26 @@ func (r *Result) instruments(recs []Recording) (*Instruments, *system) {
 			return fail("the simulated motion tells too little of the recorded one: canonical correlation %.2g, want %.2g", out.Weakest, weakestShare)
 		}
 		sys.factor()
-		theta, err := sys.solveFree(r.Free)
+		theta, err := sys.solveFree(r.FreeParams)
 		if err != nil {
 			return fail("%v", err)
 		}
-		step = sys.distance(theta, sys.theta) / math.Sqrt(float64(len(r.Free)))
+		step = sys.distance(theta, sys.theta) / math.Sqrt(float64(len(r.FreeParams)))
 		sys.theta = theta
 		for i := range sys.sigma {
 			if rms := sys.jointRMS(i, theta); rms > 0 {
 				sys.sigma[i] = rms
 			}
 		}
-		if step < settled {
+		if step < stepTol {
 			break
 		}
 	}
-	if step >= settled {
-		return fail("no estimate stays after %d rounds: the last one moved it by %.2g standard errors", mostRounds, step)
+	if step >= stepTol {
+		return fail("no estimate stays after %d rounds: the last one moved it by %.2g standard errors", maxRounds, step)
 	}
 	sys.factor()
-	for _, k := range r.Free {
+	for _, k := range r.FreeParams {
 		out.Values = append(out.Values, sys.theta[k])
 	}
 	r.compareInstruments(out, &sys)
@@ -118,7 +118,7 @@ func (r *Result) instruments(recs []Recording) (*Instruments, *system) {
 func (r *Result) simulatedBlocks(s Spec, motions []Recording, blocks []block) []block {
 	f := s.filters(motions[0][0].Dt)
 	per := make([][]block, len(motions))
-	fit.Each(len(motions), func(i int) {
+	fit.Parallel(len(motions), func(i int) {
 		if f.count(motions[i][0].Len()) > 0 {
 			per[i] = r.Base.rows(r.Model, s, &f, motions[i], nil)
 		}
@@ -131,7 +131,7 @@ func (r *Result) simulatedBlocks(s Spec, motions []Recording, blocks []block) []
 			if col == nil {
 				continue
 			}
-			for _, at := range b.at {
+			for _, at := range b.gridPlaces {
 				out[i].w[k] = append(out[i].w[k], col[at])
 			}
 		}
@@ -145,18 +145,18 @@ func (s *system) weighted(blocks []block) (*mat.Dense, []float64, error) {
 	for i := range blocks {
 		n += len(s.blocks[i].y)
 	}
-	x, length := mat.NewDense(n, len(s.free), nil), make([]float64, len(s.free))
+	x, length := mat.NewDense(n, len(s.freeParams), nil), make([]float64, len(s.freeParams))
 	row := 0
 	for i := range blocks {
 		scale := 1 / s.sigma[blocks[i].joint]
-		for j, k := range s.free {
+		for j, k := range s.freeParams {
 			for t, v := range blocks[i].w[k] {
 				x.Set(row+t, j, scale*v)
 			}
 		}
 		row += len(s.blocks[i].y)
 	}
-	for j, k := range s.free {
+	for j, k := range s.freeParams {
 		if length[j] = mat.Norm(x.ColView(j), 2); length[j] == 0 {
 			return nil, nil, fmt.Errorf("the simulated motion has nothing of %s", s.base.Name(k))
 		}
@@ -206,9 +206,9 @@ func (s *system) project(base *Base, z []block) (weakest float64, err error) {
 	for i := range s.blocks {
 		b := &s.blocks[i]
 		b.j = make([][]float64, len(base.Pivot))
-		for col, k := range s.free {
+		for col, k := range s.freeParams {
 			b.j[k] = make([]float64, len(b.y))
-			for row, l := range s.free {
+			for row, l := range s.freeParams {
 				if zc := z[i].w[l]; zc != nil {
 					floats.AddScaled(b.j[k], a.At(row, col)*wl[col]/zl[row], zc)
 				}
@@ -241,10 +241,10 @@ func (s *system) distance(a, b []float64) float64 {
 
 // influence is (XᵀX)⁻¹ of the free columns.
 func (s *system) influence() (*mat.Dense, error) {
-	x, length := s.picked(s.free)
+	x, length := s.picked(s.freeParams)
 	var qr mat.QR
 	qr.Factorize(x)
-	p := len(s.free)
+	p := len(s.freeParams)
 	var tri, inv, out mat.Dense
 	qr.RTo(&tri)
 	if err := inv.Inverse(tri.Slice(0, p, 0, p)); err != nil {
@@ -257,8 +257,8 @@ func (s *system) influence() (*mat.Dense, error) {
 
 // compareInstruments compares the estimates: without noise in W both are right, and differ by what the residuals explain.
 func (r *Result) compareInstruments(out *Instruments, iv *system) {
-	p := len(r.Free)
-	out.Apart, out.Biased = make([]float64, p), []int{}
+	p := len(r.FreeParams)
+	out.Differences, out.Biased = make([]float64, p), []int{}
 	ls := *r.sys
 	ls.sigma = iv.sigma
 	ls.factor()
@@ -273,15 +273,15 @@ func (r *Result) compareInstruments(out *Instruments, iv *system) {
 	for i := range iv.blocks {
 		bl := &iv.blocks[i]
 		scale := 1 / (iv.sigma[bl.joint] * iv.sigma[bl.joint])
-		e, made := bl.residual(iv.theta), bl.made(iv.theta)
+		e, made := bl.residual(iv.theta), bl.modelTorque(iv.theta)
 		for row := range e {
 			at := g.row(bl, row)
-			for j, k := range r.Free {
+			for j, k := range r.FreeParams {
 				if w := bl.w[k]; w != nil {
 					smaller[j] += w[row] * scale * made[row]
 				}
 			}
-			for l, k := range r.Free {
+			for l, k := range r.FreeParams {
 				x, z := 0.0, 0.0
 				if w := bl.w[k]; w != nil {
 					x = w[row] * scale * e[row]
@@ -311,8 +311,8 @@ func (r *Result) compareInstruments(out *Instruments, iv *system) {
 	}
 	lost, variance := 0.0, 0.0
 	for j := range p {
-		d := out.Values[j] - out.Least[j]
-		out.Apart[j] = apart(d, cov[j*p+j])
+		d := out.Values[j] - out.LSValues[j]
+		out.Differences[j] = apart(d, cov[j*p+j])
 		lost += smaller[j] * d
 		for k := range p {
 			variance += smaller[j] * cov[j*p+k] * smaller[k]
@@ -325,14 +325,14 @@ func (r *Result) compareInstruments(out *Instruments, iv *system) {
 		limit = apartWith
 	}
 	for j := range p {
-		if d := out.Values[j] - out.Least[j]; math.Abs(out.Apart[j]) > limit && math.Abs(d) > math.Sqrt(least[j*p+j]) {
+		if d := out.Values[j] - out.LSValues[j]; math.Abs(out.Differences[j]) > limit && math.Abs(d) > math.Sqrt(least[j*p+j]) {
 			out.Biased = append(out.Biased, j)
 		}
 	}
 }
 
-// made is the torque of a block by the parameters theta.
-func (b *block) made(theta []float64) []float64 {
+// modelTorque is the torque of a block by the parameters theta.
+func (b *block) modelTorque(theta []float64) []float64 {
 	out := make([]float64, len(b.y))
 	for k, x := range theta {
 		if w := b.w[k]; w != nil {
@@ -350,22 +350,22 @@ func (r *Result) slowRows(bandwidth float64) int {
 
 // grid joins the rows of all joints at one time.
 type grid struct {
-	first map[int]int // place of the first row of a recording
-	ends  []int       // the same in order
-	n     int
+	firstRow map[int]int // place of the first row of a recording
+	ends     []int       // the same in order
+	n        int
 }
 
 func gridOf(blocks []block) grid {
-	g := grid{first: map[int]int{}}
+	g := grid{firstRow: map[int]int{}}
 	for i := range blocks {
 		b := &blocks[i]
-		if _, seen := g.first[b.rec]; seen {
+		if _, seen := g.firstRow[b.rec]; seen {
 			continue
 		}
-		g.first[b.rec], g.ends = g.n, append(g.ends, g.n)
+		g.firstRow[b.rec], g.ends = g.n, append(g.ends, g.n)
 		most := 0
 		for k := range blocks {
-			if at := blocks[k].at; blocks[k].rec == b.rec && len(at) > 0 {
+			if at := blocks[k].gridPlaces; blocks[k].rec == b.rec && len(at) > 0 {
 				most = max(most, at[len(at)-1]+1)
 			}
 		}
@@ -382,4 +382,4 @@ func (g *grid) zeros(p int) [][]float64 {
 	return out
 }
 
-func (g *grid) row(b *block, row int) int { return g.first[b.rec] + b.at[row] }
+func (g *grid) row(b *block, row int) int { return g.firstRow[b.rec] + b.gridPlaces[row] }

@@ -54,7 +54,7 @@ func instrumentCoverage(t *testing.T, s *simulated, seeds int) (iv, ls, wide flo
 					t.Fatal(err)
 				}
 				r.Spread(a)
-				for j, k := range r.Free {
+				for j, k := range r.FreeParams {
 					ci := a.Estimates[j].Interval(a.Residual.White)
 					values[k], half[k] = append(values[k], r.Values[k]), half[k]+(ci[1]-ci[0])/2/float64(seeds)
 				}
@@ -106,7 +106,7 @@ func TestNoiseMakesLeastSquaresSmaller(t *testing.T) {
 	open := cleanRecord(t, "open-1", 2)
 	for _, seed := range []uint64{10, 13} {
 		iv := check(s.white(open, seed, noisyPosition))
-		for _, a := range iv.Apart {
+		for _, a := range iv.Differences {
 			if math.Abs(a) > apartSurely {
 				t.Errorf("seed %d: a parameter shows it alone, by %.2g standard errors", seed, a)
 			}
@@ -126,11 +126,11 @@ func TestInstrumentsAgreeWithoutNoise(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.IV.Missing != "" || len(r.IV.Biased) > 0 || r.IV.Rounds > 4 || r.IV.Weakest < 0.8 {
+	if r.IV.Failure != "" || len(r.IV.Biased) > 0 || r.IV.Rounds > 4 || r.IV.Weakest < 0.8 {
 		t.Errorf("%+v", r.IV)
 	}
-	for j, k := range r.Free {
-		if r.Values[k] != r.IV.Least[j] {
+	for j, k := range r.FreeParams {
+		if r.Values[k] != r.IV.LSValues[j] {
 			t.Errorf("%s: a check changed the value", r.Base.Name(k))
 		}
 		if d := math.Abs(r.IV.Values[j] - r.Values[k]); d > 0.02*math.Abs(r.Values[k]) && d/math.Abs(r.Values[k])*r.Share[j] > 0.3 {
@@ -156,7 +156,7 @@ func TestInstrumentsFollowReferences(t *testing.T) {
 		t.Errorf("%+v", r.IV)
 	}
 	truth := s.truth(t)
-	for j, k := range r.Free {
+	for j, k := range r.FreeParams {
 		size := math.Abs(truth[k])
 		if size == 0 { // a lag: by the torques that it makes
 			size = math.Abs(r.Values[k])
@@ -185,8 +185,8 @@ func TestInstrumentsMissing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(r.IV.Missing, "its inertia is not positive") {
-		t.Errorf("%q", r.IV.Missing)
+	if !strings.Contains(r.IV.Failure, "its inertia is not positive") {
+		t.Errorf("%q", r.IV.Failure)
 	}
 	spec.Instruments = UseEstimate
 	if _, err := Fit(s.model(t, 0.2), spec, []Recording{rec}, nil); err == nil || !strings.Contains(err.Error(), "no estimate by instrumental variables: the machine with these estimates does not follow the record") || errors.Is(err, ErrMachine) {

@@ -18,7 +18,7 @@ import (
 func (r *Result) suspects(recs []Recording) []fit.Suspect {
 	l := &lack{r: r, recs: recs, f: r.Spec.filters(recs[0][0].Dt)}
 	for i := range r.sys.blocks {
-		l.from = append(l.from, l.rows)
+		l.firstRow = append(l.firstRow, l.rows)
 		l.rows += len(r.sys.blocks[i].y)
 	}
 	for j := range r.Model.NV() {
@@ -26,7 +26,7 @@ func (r *Result) suspects(recs []Recording) []fit.Suspect {
 		l.joint(j)
 	}
 	l.geometry()
-	r.Given = l.uncertain()
+	r.GivenErr = l.uncertain()
 	for i := range l.list { // columns pass the low-passes of the torque: they know what these make of a reversal
 		l.list[i].Turn = true
 	}
@@ -35,15 +35,15 @@ func (r *Result) suspects(recs []Recording) []fit.Suspect {
 
 // lack are the suspects under way.
 type lack struct {
-	r    *Result
-	recs []Recording
-	f    filters
-	rows int   // of the solution
-	from []int // first row of each block
-	list []fit.Suspect
+	r        *Result
+	recs     []Recording
+	f        filters
+	rows     int   // of the solution
+	firstRow []int // first row of each block
+	list     []fit.Suspect
 
-	given []givenColumn // what errors of given numbers make
-	near  []bool        // rows at which these are known
+	givenColumns []givenColumn // what errors of given numbers make
+	knownRows    []bool        // rows at which these are known
 }
 
 // joint adds what any axis may lack.
@@ -51,7 +51,7 @@ func (l *lack) joint(joint int) {
 	r := l.r
 	m := fit.Motion{Joint: JointName(r.Model, joint), Rotary: !r.prismatic(joint), Dt: l.f.dt, RowTime: r.rowTime,
 		Constant: true, Lag: r.Base.lagOf(joint) >= 0, Spring: slices.Contains(r.Spec.Terms, Stiffness)} // weight is in the inertial parameters
-	if within := r.Base.timing.within; within != nil {
+	if within := r.Base.timing.lagWithin; within != nil {
 		m.LagWithin = within[joint]
 	}
 	if k := r.Base.lagOf(joint); k >= 0 {
@@ -72,12 +72,12 @@ func (l *lack) joint(joint int) {
 	if blocks == nil || slices.Max(m.X) == slices.Min(m.X) {
 		return
 	}
-	for j, k := range r.Free {
+	for j, k := range r.FreeParams {
 		c := &r.Base.Columns[r.Base.Pivot[k]]
 		if c.Joint != joint || c.Term != Viscous && c.Term != Coulomb && c.Term != Offset {
 			continue
 		}
-		m.Terms = append(m.Terms, fit.MotionTerm{Free: j, Name: r.Base.Name(k), Value: r.Values[k], Offset: c.Term == Offset, Friction: c.Term != Offset, Column: func(at int) float64 { return c.friction(m.V[at]) }})
+		m.Terms = append(m.Terms, fit.MotionTerm{FreeIndex: j, Name: r.Base.Name(k), Value: r.Values[k], Offset: c.Term == Offset, Friction: c.Term != Offset, Column: func(at int) float64 { return c.friction(m.V[at]) }})
 	}
 	for _, sp := range m.Suspects() {
 		if r.Spec.Passive[joint] && ofDrive[sp.Kind] {
@@ -85,7 +85,7 @@ func (l *lack) joint(joint int) {
 		}
 		var columns []func(k int) float64
 		for _, c := range sp.Columns {
-			rows := l.atRows(blocks, m.Pieces, c, sp.Rough)
+			rows := l.atRows(blocks, m.Pieces, c, sp.JumpsAtTurns)
 			columns = append(columns, func(k int) float64 { return rows[k] })
 		}
 		sp.Columns = columns
@@ -117,11 +117,11 @@ func (l *lack) atRows(blocks, pieces []int, c func(k int) float64, rough bool) [
 	out := make([]float64, l.rows)
 	for p, i := range blocks {
 		b := &l.r.sys.blocks[i]
-		row := out[l.from[i] : l.from[i]+len(b.y)]
+		row := out[l.firstRow[i] : l.firstRow[i]+len(b.y)]
 		scale := 1 / l.r.sys.sigma[b.joint]
 		if !rough {
-			for k, at := range b.at {
-				row[k] = scale * c(pieces[p]+l.f.skip+at*l.f.every)
+			for k, at := range b.gridPlaces {
+				row[k] = scale * c(pieces[p]+l.f.skip+at*l.f.rowStep)
 			}
 			continue
 		}
@@ -129,7 +129,7 @@ func (l *lack) atRows(blocks, pieces []int, c func(k int) float64, rough bool) [
 		for k := range x {
 			x[k] = scale * c(pieces[p]+k)
 		}
-		for k, y := range b.taken(l.f.side(l.f.smooth.ZeroPhase(x))) {
+		for k, y := range b.atRows(l.f.side(l.f.positionLowpass.ZeroPhase(x))) {
 			row[k] = y
 		}
 	}
@@ -147,11 +147,11 @@ func (l *lack) gain(joint int) {
 		b := &l.r.sys.blocks[i]
 		for k, theta := range l.r.Values {
 			if w := b.column(k); b.joint == joint && w != nil && l.r.Base.Columns[l.r.Base.Pivot[k]].Term != Lag {
-				floats.AddScaled(c[l.from[i]:l.from[i]+len(b.y)], theta/l.r.sys.sigma[joint], w)
+				floats.AddScaled(c[l.firstRow[i]:l.firstRow[i]+len(b.y)], theta/l.r.sys.sigma[joint], w)
 			}
 		}
 	}
-	l.given = append(l.given, givenColumn{l.r.Spec.Uncertain.Gain / 100, c})
+	l.givenColumns = append(l.givenColumns, givenColumn{l.r.Spec.Uncertain.Gain / 100, c})
 	if slices.Index(passive, false) == joint && !slices.Contains(passive[joint+1:], false) {
 		return // the gain of the only drive scales all parameters alike
 	}
@@ -180,9 +180,9 @@ func (l *lack) geometry() {
 	grid := l.lookedAt()
 	was := r.torquesAt(r.Model, phi, grid)
 	type variant struct {
-		joint, body int
-		kind        string
-		by, phi     r3.Vec
+		joint, body       int
+		kind              string
+		displacement, phi r3.Vec
 	}
 	axes := []r3.Vec{{X: 1}, {Y: 1}, {Z: 1}}
 	var all []variant
@@ -196,13 +196,13 @@ func (l *lack) geometry() {
 		}
 	}
 	columns := make([][]float64, len(all))
-	fit.Each(len(all), func(i int) {
+	fit.Parallel(len(all), func(i int) {
 		v := &all[i]
-		now := r.torquesAt(r.Model.Displaced(v.body, v.by, v.phi), phi, grid)
+		now := r.torquesAt(r.Model.Displaced(v.body, v.displacement, v.phi), phi, grid)
 		columns[i] = l.differences(grid, now, was, displacement)
 	})
 	zeros := make([][]float64, r.Model.NV())
-	fit.Each(len(zeros), func(j int) {
+	fit.Parallel(len(zeros), func(j int) {
 		moved := slices.Clone(grid)
 		for k := range moved {
 			moved[k].q = slices.Clone(grid[k].q)
@@ -212,12 +212,12 @@ func (l *lack) geometry() {
 	})
 	if r.Model.NV() > 1 { // the torque of a joint has a lag; what the other joints feel of its motion has one too
 		late := make([][]float64, r.Model.NV())
-		fit.Each(len(late), func(j int) {
+		fit.Parallel(len(late), func(j int) {
 			before := slices.Clone(grid)
 			for k := range before {
 				g := &before[k]
 				g.q, g.v, g.a = slices.Clone(g.q), slices.Clone(g.v), slices.Clone(g.a)
-				g.q[j], g.v[j], g.a[j] = g.before[j][0], g.before[j][1], g.before[j][2]
+				g.q[j], g.v[j], g.a[j] = g.previous[j][0], g.previous[j][1], g.previous[j][2]
 			}
 			late[j] = l.differences(grid, r.torquesAt(r.Model, phi, before), was, l.f.dt)
 		})
@@ -229,10 +229,10 @@ func (l *lack) geometry() {
 	for i, x := range l.noise(grid, phi, was) {
 		r.Joints[i].Noise = x
 	}
-	l.near = l.known(grid)
+	l.knownRows = l.rowsOnGrid(grid)
 	l.miscounted(grid, phi, was)
 	for j, c := range zeros {
-		l.given = append(l.given, givenColumn{l.r.Spec.Uncertain.Zero, c})
+		l.givenColumns = append(l.givenColumns, givenColumn{l.r.Spec.Uncertain.Zero, c})
 		l.list = append(l.list, fit.Suspect{Kind: "zero of position", Joint: JointName(r.Model, j), What: "what a position of " + JointName(r.Model, j) + " that is counted from elsewhere would make",
 			Advice: "Compare zero and sign of this position with the machine file.", Columns: columnsOf([][]float64{c})})
 	}
@@ -240,9 +240,9 @@ func (l *lack) geometry() {
 		name := JointName(r.Model, v.joint)
 		switch {
 		case v.kind == "length":
-			l.given = append(l.given, givenColumn{r.Spec.Uncertain.Length, columns[i]})
+			l.givenColumns = append(l.givenColumns, givenColumn{r.Spec.Uncertain.Length, columns[i]})
 		case v.phi.Z == 0: // about its own axis it is the zero of its position
-			l.given = append(l.given, givenColumn{r.Spec.Uncertain.Axis, columns[i]})
+			l.givenColumns = append(l.givenColumns, givenColumn{r.Spec.Uncertain.Axis, columns[i]})
 		}
 		sp := fit.Suspect{Kind: v.kind, Joint: name, What: "what a joint " + name + " that stands elsewhere than the machine file says would make",
 			Advice: "Compare the place of this joint, the length of the link before it, with the machine file.", Columns: columnsOf(columns[i : i+1])}
@@ -279,12 +279,12 @@ func (l *lack) miscounted(grid []gridRow, phi []float64, was [][]float64) {
 		}
 	}
 	columns := make([][]float64, len(all))
-	fit.Each(len(all), func(i int) {
+	fit.Parallel(len(all), func(i int) {
 		v := all[i]
 		viscous := 0.0
-		for j, k := range r.Free {
+		for j, k := range r.FreeParams {
 			if c := &r.Base.Columns[r.Base.Pivot[k]]; c.Joint == v.joint && c.Term == Viscous && c.Sense == 0 {
-				viscous += r.Values[r.Free[j]]
+				viscous += r.Values[r.FreeParams[j]]
 			}
 		}
 		bent := slices.Clone(grid)
@@ -319,21 +319,21 @@ func (l *lack) miscounted(grid []gridRow, phi []float64, was [][]float64) {
 
 // gridRow is the motion of all joints at one time of the rows.
 type gridRow struct {
-	rec, at int
-	q, v, a []float64
-	before  [][3]float64 // q, v, a of each joint a sample before
+	rec, sample int
+	q, v, a     []float64
+	previous    [][3]float64 // q, v, a of each joint a sample before
 }
 
 // lookedAt are the times of the rows at which structure is looked for.
 func (l *lack) lookedAt() (out []gridRow) {
 	need := map[[2]int]bool{}
 	for _, k := range l.r.Solution.Looked() {
-		i := sort.SearchInts(l.from, k+1) - 1
+		i := sort.SearchInts(l.firstRow, k+1) - 1
 		for len(l.r.sys.blocks[i].y) == 0 {
 			i--
 		}
 		b := &l.r.sys.blocks[i]
-		need[[2]int{b.rec, b.at[k-l.from[i]]}] = true
+		need[[2]int{b.rec, b.gridPlaces[k-l.firstRow[i]]}] = true
 	}
 	nv := l.r.Model.NV()
 	for rec, d := range l.recs {
@@ -349,11 +349,11 @@ func (l *lack) lookedAt() (out []gridRow) {
 				}
 			}
 			row := gridRow{rec, at, make([]float64, nv), make([]float64, nv), make([]float64, nv), make([][3]float64, nv)}
-			k := l.f.skip + at*l.f.every
+			k := l.f.skip + at*l.f.rowStep
 			for i := range nv {
 				row.q[i], row.v[i], row.a[i] = q[i][k], v[i][k], a[i][k]
 				b := max(k-1, 0)
-				row.before[i] = [3]float64{q[i][b], v[i][b], a[i][b]}
+				row.previous[i] = [3]float64{q[i][b], v[i][b], a[i][b]}
 			}
 			out = append(out, row)
 		}
@@ -365,14 +365,14 @@ func (l *lack) lookedAt() (out []gridRow) {
 func (l *lack) differences(grid []gridRow, now, was [][]float64, by float64) []float64 {
 	place := map[[2]int]int{}
 	for i, g := range grid {
-		place[[2]int{g.rec, g.at}] = i
+		place[[2]int{g.rec, g.sample}] = i
 	}
 	out := make([]float64, l.rows)
 	for i := range l.r.sys.blocks {
 		b := &l.r.sys.blocks[i]
-		for k, at := range b.at {
+		for k, at := range b.gridPlaces {
 			if g, there := place[[2]int{b.rec, at}]; there {
-				out[l.from[i]+k] = (now[g][b.joint] - was[g][b.joint]) / by / l.r.sys.sigma[b.joint]
+				out[l.firstRow[i]+k] = (now[g][b.joint] - was[g][b.joint]) / by / l.r.sys.sigma[b.joint]
 			}
 		}
 	}
@@ -383,7 +383,7 @@ func (l *lack) differences(grid []gridRow, now, was [][]float64, by float64) []f
 // known.
 func (r *Result) inertialParams() []float64 {
 	phi := make([]float64, multibody.BodyParams*r.Model.Bodies())
-	theta := r.Base.Full(r.Model, r.Values)
+	theta := r.Base.FullParams(r.Model, r.Values)
 	any := false
 	for k := range r.Base.Columns {
 		if c := &r.Base.Columns[k]; c.Inertial >= 0 {
@@ -391,7 +391,7 @@ func (r *Result) inertialParams() []float64 {
 			any = true
 		}
 	}
-	for _, c := range r.Base.known {
+	for _, c := range r.Base.knownColumns {
 		if c.Term == Inertia {
 			phi[c.regressor] += c.Value
 			any = true

@@ -20,7 +20,7 @@
 //
 // Standard errors are those of package fit, for residuals that depend on their neighbours; that the residuals of the joints at
 // one time go together is added. What the rows cannot tell apart is left at the value of the file and named. Essential picks
-// the base parameters for which the record says more than the file does; Full puts them into the parameters of all bodies with the
+// the base parameters for which the record says more than the file does; FullParams puts them into the parameters of all bodies with the
 // least change, and Possible into those of real bodies.
 //
 // A joint that no drive acts on has rows too, with a torque of zero: they tie its parameters to those of the joints that are driven.
@@ -90,7 +90,7 @@ type Spec struct {
 	Bandwidth   float64   `json:"instruments_bandwidth_hz"` // Hz, of what instruments take from the record; 0: a quarter of the cutoff
 	Uncertain   Uncertain `json:"uncertainty"`
 
-	calm []bool // by joint: the direction of motion is taken from half the band
+	halfBandDirection []bool // by joint: the direction of motion is taken from half the band
 }
 
 // DefaultSpec has all terms but the springs.

@@ -30,7 +30,7 @@ func measuredArm(t testing.TB) *multibody.Model {
 
 func measuredRecord(t testing.TB, name string) Recording {
 	t.Helper()
-	path := peer.Shared(t, "dfki_double_pendulum/design_A0_"+name+".csv.gz")
+	path := peer.SharedRecord(t, "dfki_double_pendulum/design_A0_"+name+".csv.gz")
 	var out Recording
 	for _, joint := range []string{"1", "2"} {
 		recs, err := record.Read(path, record.Mapping{Time: record.Column{Name: "time_s", Unit: "s"}, Resample: true,

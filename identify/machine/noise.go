@@ -54,8 +54,8 @@ func (l *lack) noise(grid []gridRow, phi []float64, was [][]float64) []float64 {
 	for n := range low[1:] {
 		above = append(above, square(func(w float64) float64 { return low[n+1].Gain(w) - low[n].Gain(w) }))
 	}
-	within := square(l.f.smooth.Gain)
-	acceleration := math.Sqrt(square(func(w float64) float64 { return l.f.smooth.Gain(w) * math.Pow(filter.Slope(w)/l.f.dt, 2) }))
+	within := square(l.f.positionLowpass.Gain)
+	acceleration := math.Sqrt(square(func(w float64) float64 { return l.f.positionLowpass.Gain(w) * math.Pow(filter.Slope(w)/l.f.dt, 2) }))
 	var shaken []float64 // rms of the acceleration that noise of each position makes
 	for i := range out {
 		var x [][]float64
@@ -79,8 +79,8 @@ func (l *lack) noise(grid []gridRow, phi []float64, was [][]float64) []float64 {
 			below := low[0].ZeroPhase(e)
 			for n := range band {
 				upto := low[n+1].ZeroPhase(e)
-				for _, at := range b.at {
-					k := l.f.skip + at*l.f.every
+				for _, at := range b.gridPlaces {
+					k := l.f.skip + at*l.f.rowStep
 					band[n] = append(band[n], math.Abs(upto[k]-below[k]))
 				}
 				below = upto
@@ -147,7 +147,7 @@ func (l *lack) inertia(grid []gridRow, phi []float64, was [][]float64) [][]float
 			out[i][j] = math.Sqrt(out[i][j])
 		}
 	}
-	theta := r.Base.Full(r.Model, r.Values)
+	theta := r.Base.FullParams(r.Model, r.Values)
 	for k := range r.Base.Columns {
 		if c := &r.Base.Columns[k]; c.Term == Armature {
 			out[c.Joint][c.Joint] += math.Abs(theta[k])
@@ -175,7 +175,7 @@ func (r *Result) Hidden(joint int, least, most float64) (names []string) {
 	}
 	all = math.Max(all, math.Pow(r.Joints[joint].Largest, 2)*float64(r.Joints[joint].Rows))
 	left := math.Pow(r.Joints[joint].RMS, 2) * float64(r.Joints[joint].Rows)
-	for _, k := range r.Free {
+	for _, k := range r.FreeParams {
 		if c := &r.Base.Columns[r.Base.Pivot[k]]; c.Term != Lag && size[k] >= least*least*all && left > most*most*size[k] {
 			names = append(names, r.Base.Name(k))
 		}

@@ -44,10 +44,10 @@ func TestPassiveJoints(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.Refused != nil {
-			t.Errorf("%s: refused %v", name, r.Refused)
+		if r.Unidentifiable != nil {
+			t.Errorf("%s: refused %v", name, r.Unidentifiable)
 		}
-		for j, k := range r.Free {
+		for j, k := range r.FreeParams {
 			off := math.Abs(r.Values[k]-truth[k]) / math.Max(math.Abs(truth[k]), 0.01)
 			t.Logf("%s: %-16s %9.5f, true %9.5f, of the torques %.1f %%", name, r.Base.Name(k), r.Values[k], truth[k], r.Share[j])
 			if off > 0.02 && off*r.Share[j] > 0.5 {

@@ -57,7 +57,7 @@ const unreal = 0.01
 // those that were found from the true ones: by what the rows tell of them, where the squares of the scores add up to a sum of chi squares
 // [S46], and what was left out of theta.
 func (r *Result) Unreal(theta, possible []float64) bool {
-	b, p := r.Base, len(r.Free)
+	b, p := r.Base, len(r.FreeParams)
 	mean, square := 0.0, 0.0
 	for i := range p {
 		for j := range p {
@@ -85,17 +85,17 @@ type realBodies struct {
 
 // realBody is a pseudo-inertia J = L·Lᵀ.
 type realBody struct {
-	at  []int // columns of the ten inertial parameters
-	l   *mat.Dense
-	inv *mat.Dense // P⁻¹, of the file
+	columns []int // columns of the ten inertial parameters
+	l       *mat.Dense
+	inv     *mat.Dense // P⁻¹, of the file
 }
 
 // realNumber is an armature or a friction, above zero, or an offset or lag, which may be any number and is held near its start.
 type realNumber struct {
-	at          int
-	x, of       float64 // its value, and that of the file or the size of a usual one
-	open        bool
-	start, size float64
+	column       int
+	x, reference float64 // its value, and that of the file or the size of a usual one
+	unbounded    bool
+	start, size  float64
 }
 
 func newRealBodies(b *Base, m *multibody.Model, rows *mat.Dense, target []float64) *realBodies {
@@ -120,17 +120,17 @@ func newRealBodies(b *Base, m *multibody.Model, rows *mat.Dense, target []float6
 		if used[k] {
 			continue
 		}
-		x := realNumber{at: k, open: c.Term == Offset || c.Term == Lag, size: size[k]}
+		x := realNumber{column: k, unbounded: c.Term == Offset || c.Term == Lag, size: size[k]}
 		switch {
-		case x.open:
+		case x.unbounded:
 			x.x, x.start = target[k], target[k]
 		case c.Term == Armature:
-			x.of = math.Max(file[k], rotorSize*size[b.inertiaOf(c.Joint, k)])
+			x.reference = math.Max(file[k], rotorSize*size[b.inertiaOf(c.Joint, k)])
 		default: // the record tells friction, or it stays as it is
-			x.of = math.Max(math.Abs(target[k]), 1e-6)
+			x.reference = math.Max(math.Abs(target[k]), 1e-6)
 		}
-		if !x.open {
-			x.x = x.of
+		if !x.unbounded {
+			x.x = x.reference
 		}
 		s.number = append(s.number, x)
 	}
@@ -185,7 +185,7 @@ func newRealBody(at []int, file, size []float64) realBody {
 			j.SetSym(r, q, mass*lifted.At(r, q)*scaleOf(r, l)*scaleOf(q, l))
 		}
 	}
-	out := realBody{at: at}
+	out := realBody{columns: at}
 	var chol mat.Cholesky
 	chol.Factorize(j)
 	var inv mat.SymDense
@@ -225,11 +225,11 @@ func (s *realBodies) theta() []float64 {
 		var j mat.Dense
 		j.Mul(b.l, b.l.T())
 		for k, x := range inertial(&j) {
-			out[b.at[k]] = x
+			out[b.columns[k]] = x
 		}
 	}
 	for _, x := range s.number {
-		out[x.at] = x.x
+		out[x.column] = x.x
 	}
 	return out
 }
@@ -255,13 +255,13 @@ func (s *realBodies) parts() (q, barrier, gap float64) {
 		}
 	}
 	for _, x := range s.number {
-		if x.open {
+		if x.unbounded {
 			d := (x.x - x.start) / x.size
 			barrier += d * d / 2
 			continue
 		}
-		barrier += x.x/x.of - math.Log(x.x)
-		gap += 1 + x.x/x.of
+		barrier += x.x/x.reference - math.Log(x.x)
+		gap += 1 + x.x/x.reference
 	}
 	return q, barrier, gap
 }
@@ -321,7 +321,7 @@ func (s *realBodies) step(gamma float64) float64 {
 			j.Product(b.l, e, b.l.T())
 			at := len(basis)*i + k
 			for c, x := range inertial(&j) {
-				move.Set(b.at[c], at, x)
+				move.Set(b.columns[c], at, x)
 			}
 			for r := range 4 {
 				slope[at] += mat.Dot(g.RowView(r), e.RowView(r)) - e.At(r, r)
@@ -330,13 +330,13 @@ func (s *realBodies) step(gamma float64) float64 {
 	}
 	for i, x := range s.number {
 		at := len(basis)*len(s.body) + i
-		if x.open {
-			move.Set(x.at, at, x.size)
+		if x.unbounded {
+			move.Set(x.column, at, x.size)
 			slope[at] = (x.x - x.start) / x.size
 			continue
 		}
-		move.Set(x.at, at, x.x)
-		slope[at] = x.x/x.of - 1
+		move.Set(x.column, at, x.x)
+		slope[at] = x.x/x.reference - 1
 	}
 	// least squares: rows of q, and √γ·(s + slope)
 	a, y := mat.NewDense(p+free, free, nil), mat.NewDense(p+free, 1, nil)
@@ -369,7 +369,7 @@ func (s *realBodies) step(gamma float64) float64 {
 	q, barrier, _ := s.parts()
 	now := q + gamma*barrier
 	for t := 1.0; t > 1e-9; t /= 2 {
-		try, ok := s.moved(t, d)
+		try, ok := s.stepAlong(t, d)
 		if !ok {
 			continue
 		}
@@ -381,8 +381,8 @@ func (s *realBodies) step(gamma float64) float64 {
 	return 0
 }
 
-// moved is the set after t·d; false: it is no real one.
-func (s *realBodies) moved(t float64, d []float64) (*realBodies, bool) {
+// stepAlong is the set after t·d; false: it is no real one.
+func (s *realBodies) stepAlong(t float64, d []float64) (*realBodies, bool) {
 	out := *s
 	out.body, out.number = append([]realBody(nil), s.body...), append([]realNumber(nil), s.number...)
 	for i := range out.body {
@@ -412,7 +412,7 @@ func (s *realBodies) moved(t float64, d []float64) (*realBodies, bool) {
 	for i := range out.number {
 		x := &out.number[i]
 		by := t * d[len(basis)*len(s.body)+i]
-		if x.open {
+		if x.unbounded {
 			x.x += by * x.size
 			continue
 		}

@@ -15,7 +15,7 @@ func TestFullParameters(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		theta := r.Base.Full(m, r.Values)
+		theta := r.Base.FullParams(m, r.Values)
 		for i, x := range r.Base.Of(theta) {
 			if math.Abs(x-r.Values[i]) > 1e-9*math.Max(1, math.Abs(x)) {
 				t.Errorf("%s: %s is %g with all parameters, found %g", s.name, r.Base.Name(i), x, r.Values[i])
@@ -27,7 +27,7 @@ func TestFullParameters(t *testing.T) {
 				t.Errorf("%s: %s moves though no torque feels it", s.name, r.Base.Columns[k].Name)
 			}
 		}
-		exact := r.Base.Full(m, r.Start)
+		exact := r.Base.FullParams(m, r.Start)
 		for k := range exact {
 			if math.Abs(exact[k]-start[k]) > 1e-12 {
 				t.Errorf("%s: %s moves by %g without need", s.name, r.Base.Columns[k].Name, exact[k]-start[k])
@@ -46,7 +46,7 @@ func TestPossible(t *testing.T) {
 		}
 		// real: a set with impossible bodies and the base parameters of the truth
 		truth := r.Base.Of(trueParams(s, r.Base))
-		odd := r.Base.Full(m, truth)
+		odd := r.Base.FullParams(m, truth)
 		for k := range odd {
 			if r.Base.Columns[k].Inertial == 0 {
 				odd[k] = -1 // kg
@@ -57,7 +57,7 @@ func TestPossible(t *testing.T) {
 		for k := range bent.Columns {
 			bent.Columns[k].Value = odd[k]
 		}
-		odd = bent.Full(m, truth)
+		odd = bent.FullParams(m, truth)
 		if len(r.Base.Impossible(m, odd)) == 0 {
 			t.Fatalf("%s: the parameters are possible, want impossible ones", s.name)
 		}
@@ -76,7 +76,7 @@ func TestPossible(t *testing.T) {
 				bad[i] = -math.Abs(bad[i])
 			}
 		}
-		found, _ = r.Possible(r.Base.Full(m, bad))
+		found, _ = r.Possible(r.Base.FullParams(m, bad))
 		if odd := r.Base.Impossible(m, found); len(odd) > 0 {
 			t.Errorf("%s: negative moments of inertia: %v", s.name, odd)
 		}
@@ -112,18 +112,18 @@ func TestEssential(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	errs := r.sys.errors(r.Free)
+	errs := r.sys.errors(r.FreeParams)
 	for j := range errs {
 		errs[j] *= 2
 	}
 	e := r.Essential(errs)
-	if len(e.Free) >= len(r.Free) || e.Grown > mostGrown {
-		t.Errorf("%d of %d parameters are essential, rms grows %.4f times", len(e.Free), len(r.Free), e.Grown)
+	if len(e.FreeParams) >= len(r.FreeParams) || e.Grown > maxGrowth {
+		t.Errorf("%d of %d parameters are essential, rms grows %.4f times", len(e.FreeParams), len(r.FreeParams), e.Grown)
 	}
 	worse, better := 0.0, 0.0
 	truth := s.truth(t)
 	for k := range truth {
-		if !slices.Contains(e.Free, k) && e.Values[k] != r.Start[k] {
+		if !slices.Contains(e.FreeParams, k) && e.Values[k] != r.Start[k] {
 			t.Errorf("%s is not essential and %g, the file has %g", r.Base.Name(k), e.Values[k], r.Start[k])
 		}
 		if c := &r.Base.Columns[r.Base.Pivot[k]]; c.Term == Inertia {
@@ -134,5 +134,5 @@ func TestEssential(t *testing.T) {
 	if better > worse {
 		t.Errorf("with a file that is right the essential parameters are off by %g, all by %g", better, worse)
 	}
-	t.Logf("%d of %d essential; off by %.4f in all, by %.4f without the choice", len(e.Free), len(r.Free), better, worse)
+	t.Logf("%d of %d essential; off by %.4f in all, by %.4f without the choice", len(e.FreeParams), len(r.FreeParams), better, worse)
 }

@@ -30,7 +30,7 @@ func drawn(t testing.TB, a *independent.Arm, doubt float64, rotors bool, seed ui
 	spec.Gravity = vec(a.Gravity)
 	parent := ""
 	for i, l := range a.Links {
-		b := multibody.Body{Name: fmt.Sprintf("l%d", i+1), Parent: parent, Place: multibody.At(l.At[0], l.At[1], l.At[2]),
+		b := multibody.Body{Name: fmt.Sprintf("l%d", i+1), Parent: parent, Place: multibody.At(l.Origin[0], l.Origin[1], l.Origin[2]),
 			Joint: multibody.Joint{Kind: multibody.Revolute, Axis: r3.Vec{Z: 1}}}
 		if l.Turn[2][1] == 1 {
 			b.Place = b.Place.Turned(r3.Vec{X: math.Pi / 2})
@@ -77,7 +77,7 @@ func trueBase(b *Base, a *independent.Arm) []float64 {
 
 // armRecord is a record of an arm led along a tour, with encoders and coloured noise of the torques of the share noise of their rms.
 func armRecord(a *independent.Arm, seed uint64, noise float64) Recording {
-	tr := a.Led(independent.Tour(seed, len(a.Links), 0.15, 1.6), 5e-3, 5000)
+	tr := a.FollowTour(independent.Tour(seed, len(a.Links), 0.15, 1.6), 5e-3, 5000)
 	return Recording(tr.Record(sensorsOf(tr, seed, noise)))
 }
 
@@ -114,7 +114,7 @@ func TestPossibleOfRandomArms(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		theta := r.Base.Full(m, r.Values)
+		theta := r.Base.FullParams(m, r.Values)
 		bad := r.Base.Impossible(m, theta)
 		truth := math.Sqrt(r.sys.sumSquares(trueBase(r.Base, a)) / r.sys.sumSquares(r.Values))
 		found, grown := r.Possible(theta)
@@ -191,7 +191,7 @@ func (r *Result) certified(t *testing.T, target, found []float64) float64 {
 func TestUnreal(t *testing.T) {
 	for seed := range uint64(3) {
 		a := independent.RandomArm(seed+70, 3)
-		tr := a.Led(independent.Tour(seed+70, 3, 0.15, 1.6), 5e-3, 5000)
+		tr := a.FollowTour(independent.Tour(seed+70, 3, 0.15, 1.6), 5e-3, 5000)
 		for k := range tr.U[1] { // the second joint seems to accelerate a negative mass
 			tr.U[1][k] -= 2 * tr.Bodies[1][k]
 		}
@@ -202,7 +202,7 @@ func TestUnreal(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		theta := r.Base.Full(m, r.Values)
+		theta := r.Base.FullParams(m, r.Values)
 		found, grown := r.Possible(theta)
 		t.Logf("rms grows %.3f times", grown)
 		if !r.Unreal(theta, found) || grown < 1.05 {

@@ -30,19 +30,19 @@ func TestUnidentifiableIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"upper.izz_R", "upper.Fv", "upper.Fc"} {
-		if i := slices.IndexFunc(r.Refused, func(u Unidentifiable) bool { return u.Name == name }); i < 0 {
-			t.Errorf("%s is not refused: %+v", name, r.Refused)
+		if i := slices.IndexFunc(r.Unidentifiable, func(u Unidentifiable) bool { return u.Name == name }); i < 0 {
+			t.Errorf("%s is not refused: %+v", name, r.Unidentifiable)
 		}
 	}
 	// the weight of the first link, the same at every time, looks like the offset of its torque
-	if i := slices.IndexFunc(r.Refused, func(u Unidentifiable) bool {
+	if i := slices.IndexFunc(r.Unidentifiable, func(u Unidentifiable) bool {
 		return slices.Contains(u.Names, "upper.mcx_R") && slices.Contains(u.Names, "upper.offset")
 	}); i < 0 {
-		t.Errorf("upper.mcx_R and upper.offset are told apart: %+v", r.Refused)
+		t.Errorf("upper.mcx_R and upper.offset are told apart: %+v", r.Unidentifiable)
 	}
-	for _, u := range r.Refused {
+	for _, u := range r.Unidentifiable {
 		k := slices.IndexFunc(r.Base.Pivot, func(p int) bool { return strings.TrimSuffix(u.Name, "_R") == r.Base.Columns[p].Name })
-		if r.Values[k] != r.Start[k] || slices.Contains(r.Free, k) {
+		if r.Values[k] != r.Start[k] || slices.Contains(r.FreeParams, k) {
 			t.Errorf("%s = %g, the file has %g", u.Name, r.Values[k], r.Start[k])
 		}
 	}

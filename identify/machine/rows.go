@@ -15,14 +15,14 @@ import (
 
 // block are the rows of a joint in a recording: torque and columns of the base parameters, at the rows that are kept.
 type block struct {
-	rec, joint int
-	y, q, v    []float64
-	w          [][]float64 // a slice per base parameter; nil: the joint does not feel it
-	j          [][]float64 // of the Jacobian, where that is another than w
-	at         []int       // place of each row on the grid of the recording
-	given      []float64   // what is known of the torque, at the rows; nil: nothing
-	model      []float64   // torque of the model at all samples of the recording; nil: not asked for
-	speed      []float64   // at all samples of the recording, until it is known which rows count
+	rec, joint  int
+	y, q, v     []float64
+	w           [][]float64 // a slice per base parameter; nil: the joint does not feel it
+	j           [][]float64 // of the Jacobian, where that is another than w
+	gridPlaces  []int       // place of each row on the grid of the recording
+	knownTorque []float64   // what is known of the torque, at the rows; nil: nothing
+	model       []float64   // torque of the model at all samples of the recording; nil: not asked for
+	speed       []float64   // at all samples of the recording, until it is known which rows count
 }
 
 // decimationEdge is the edge of the decimation filter, as a share of half the new sampling rate; that of package linear.
@@ -38,17 +38,17 @@ const (
 
 // filters are the low-passes at one sampling rate.
 type filters struct {
-	dt           float64
-	smooth, both filter.Lowpass
-	calm         filter.Lowpass // of half the band
-	every, skip  int
+	dt                            float64
+	positionLowpass, sidesLowpass filter.Lowpass
+	halfBandLowpass               filter.Lowpass // of half the band
+	rowStep, skip                 int
 }
 
 func (s Spec) filters(dt float64) filters {
 	fs := 1 / dt
-	f := filters{dt: dt, smooth: filter.Butterworth(s.Order, s.Cutoff, fs), calm: filter.Butterworth(s.Order, calmShare*s.Cutoff, fs), every: s.Decimate}
+	f := filters{dt: dt, positionLowpass: filter.Butterworth(s.Order, s.Cutoff, fs), halfBandLowpass: filter.Butterworth(s.Order, calmShare*s.Cutoff, fs), rowStep: s.Decimate}
 	if s.Decimate > 1 {
-		f.both = filter.Chebyshev(8, 0.05, decimationEdge*fs/2/float64(s.Decimate), fs)
+		f.sidesLowpass = filter.Chebyshev(8, 0.05, decimationEdge*fs/2/float64(s.Decimate), fs)
 	}
 	f.skip = s.Decimate * int(math.Ceil(s.Trim/dt/float64(s.Decimate)))
 	return f
@@ -56,15 +56,15 @@ func (s Spec) filters(dt float64) filters {
 
 // side is a side of the equation after the low-pass, decimated.
 func (f *filters) side(x []float64) []float64 {
-	if f.both != nil {
-		x = f.both.ZeroPhase(x)
+	if f.sidesLowpass != nil {
+		x = f.sidesLowpass.ZeroPhase(x)
 	}
 	return f.rows(x)
 }
 
 func (f *filters) rows(x []float64) []float64 {
 	var out []float64
-	for k := f.skip; k < len(x)-f.skip; k += f.every {
+	for k := f.skip; k < len(x)-f.skip; k += f.rowStep {
 		out = append(out, x[k])
 	}
 	return out
@@ -72,10 +72,10 @@ func (f *filters) rows(x []float64) []float64 {
 
 // count is the number of rows of n samples, 0 if they are too few for the filters.
 func (f *filters) count(n int) int {
-	if n <= max(f.smooth.Padding(), f.both.Padding()) {
+	if n <= max(f.positionLowpass.Padding(), f.sidesLowpass.Padding()) {
 		return 0
 	}
-	return max((n-2*f.skip+f.every-1)/f.every, 0)
+	return max((n-2*f.skip+f.rowStep-1)/f.rowStep, 0)
 }
 
 // sampled are the same low-passes for a recording of nearly the same rate: both sides of its equation pass them alike, and what is
@@ -88,13 +88,13 @@ func (f *filters) sampled(dt float64) *filters {
 
 // motion is a position behind the low-pass with its derivatives. Velocities that are rounding of the position are zero.
 func (f *filters) motion(position []float64) (q, v, a []float64) {
-	return f.motionBehind(f.smooth, position)
+	return f.motionBehind(f.positionLowpass, position)
 }
 
-// way is the velocity that tells the direction of motion; calm: in half the band.
-func (f *filters) way(position, v []float64, calm bool) []float64 {
+// directionVelocity is the velocity that tells the direction of motion; calm: in half the band.
+func (f *filters) directionVelocity(position, v []float64, calm bool) []float64 {
 	if calm {
-		_, v, _ = f.motionBehind(f.calm, position)
+		_, v, _ = f.motionBehind(f.halfBandLowpass, position)
 	}
 	return v
 }
@@ -134,9 +134,9 @@ func (s Spec) restSpeed(m *multibody.Model, recs []Recording, f *filters) (limit
 			}))
 			return max(restErrs*gain*noise, restCounts*s.Cutoff*step, restShare*top)
 		}
-		own := rest(f.smooth)
+		own := rest(f.positionLowpass)
 		if calm[i] = own > restShare*top; calm[i] {
-			own = rest(f.calm)
+			own = rest(f.halfBandLowpass)
 		}
 		if limit[i] = s.MinVelocity[i]; limit[i] == FromRecord {
 			limit[i] = own
@@ -147,32 +147,32 @@ func (s Spec) restSpeed(m *multibody.Model, recs []Recording, f *filters) (limit
 
 // prepared are the rows of recordings.
 type prepared struct {
-	blocks []block
-	left   []string // recordings that were left out, and why
-	slow   []int    // rows that were left out, by joint
-	total  []int    // of so many
-	blur   int      // place among blurs
+	blocks            []block
+	omittedRecordings []string // recordings that were left out, and why
+	slowRows          []int    // rows that were left out, by joint
+	total             []int    // of so many
+	blur              int      // place among blurs
 }
 
 // prepare makes the rows of all recordings. limit is the least speed of each joint; where no column depends on the direction of motion,
 // rows at rest count too. blur is the place among blurs of the rows beside slow ones that do not count, or findBlur.
 func (b *Base) prepare(m *multibody.Model, s Spec, recs []Recording, limit []float64, blur int) (*prepared, error) {
 	f := s.filters(recs[0][0].Dt)
-	p := &prepared{slow: make([]int, m.NV()), total: make([]int, m.NV()), blur: blur}
+	p := &prepared{slowRows: make([]int, m.NV()), total: make([]int, m.NV()), blur: blur}
 	rough := false
 	for _, c := range b.Pivot {
-		rough = rough || b.Columns[c].rough()
+		rough = rough || b.Columns[c].jumpsAtReversal()
 	}
 	var list []int
 	for i, r := range recs {
 		if n := f.count(r[0].Len()); n < 2 {
-			p.left = append(p.left, fmt.Sprintf("%s is left out: %d samples are too few for the filters and the trimming of %.3g s at each end", nameOf(r[0]), r[0].Len(), s.Trim))
+			p.omittedRecordings = append(p.omittedRecordings, fmt.Sprintf("%s is left out: %d samples are too few for the filters and the trimming of %.3g s at each end", nameOf(r[0]), r[0].Len(), s.Trim))
 			continue
 		}
 		list = append(list, i)
 	}
 	per := make([][]block, len(list))
-	fit.Each(len(list), func(k int) { per[k] = b.rows(m, s, &f, recs[list[k]], b.known) })
+	fit.Parallel(len(list), func(k int) { per[k] = b.rows(m, s, &f, recs[list[k]], b.knownColumns) })
 	var keep [][][]bool
 	for k := range per {
 		for i := range per[k] {
@@ -181,7 +181,7 @@ func (b *Base) prepare(m *multibody.Model, s Spec, recs []Recording, limit []flo
 			p.total[i] += len(bl.y)
 			var own [][]bool
 			if limit[i] > 0 && rough {
-				own = f.beside(bl.speed, limit[i], s.Cutoff)
+				own = f.keptByBlur(bl.speed, limit[i], s.Cutoff)
 			}
 			bl.speed = nil
 			keep = append(keep, own)
@@ -193,17 +193,17 @@ func (b *Base) prepare(m *multibody.Model, s Spec, recs []Recording, limit []flo
 	}
 	for k := range p.blocks {
 		if keep[k] != nil {
-			p.blocks[k].only(keep[k][p.blur])
+			p.blocks[k].keepRows(keep[k][p.blur])
 		}
 	}
-	for i := range p.slow {
+	for i := range p.slowRows {
 		n := 0
 		for k := range p.blocks {
 			if p.blocks[k].joint == i {
 				n += len(p.blocks[k].y)
 			}
 		}
-		p.slow[i] = p.total[i] - n
+		p.slowRows[i] = p.total[i] - n
 	}
 	for _, bl := range p.blocks {
 		for k, w := range bl.w {
@@ -215,8 +215,8 @@ func (b *Base) prepare(m *multibody.Model, s Spec, recs []Recording, limit []flo
 	return p, nil
 }
 
-// only leaves the rows that are kept.
-func (b *block) only(keep []bool) {
+// keepRows leaves the rows that are kept.
+func (b *block) keepRows(keep []bool) {
 	pick := func(x []float64) []float64 {
 		if x == nil {
 			return nil
@@ -229,17 +229,17 @@ func (b *block) only(keep []bool) {
 		}
 		return out
 	}
-	b.y, b.q, b.v, b.given = pick(b.y), pick(b.q), pick(b.v), pick(b.given)
+	b.y, b.q, b.v, b.knownTorque = pick(b.y), pick(b.q), pick(b.v), pick(b.knownTorque)
 	for k := range b.w {
 		b.w[k] = pick(b.w[k])
 	}
 	var at []int
 	for k, yes := range keep {
 		if yes {
-			at = append(at, b.at[k])
+			at = append(at, b.gridPlaces[k])
 		}
 	}
-	b.at = at
+	b.gridPlaces = at
 }
 
 // rows are those of a recording, a block for each joint; what is known is taken off the torque.
@@ -248,7 +248,7 @@ func (b *Base) rows(m *multibody.Model, s Spec, f *filters, r Recording, given [
 	q, v, a, way := make([][]float64, nv), make([][]float64, nv), make([][]float64, nv), make([][]float64, nv)
 	for i := range nv {
 		q[i], v[i], a[i] = f.sampled(r[i].Dt).motion(r[i].Position)
-		way[i] = f.sampled(r[i].Dt).way(r[i].Position, v[i], s.calm[i])
+		way[i] = f.sampled(r[i].Dt).directionVelocity(r[i].Position, v[i], s.halfBandDirection[i])
 	}
 	w := make([][]float64, nv*len(b.Pivot)) // joint by joint
 	off, jump := make([][]float64, nv), make([][]float64, nv)
@@ -281,7 +281,7 @@ func (b *Base) rows(m *multibody.Model, s Spec, f *filters, r Recording, given [
 			}
 			for k := range given {
 				to := off[i]
-				if given[k].rough() {
+				if given[k].jumpsAtReversal() {
 					to = jump[i]
 				}
 				to[t] += given[k].Value * given[k].value(i, row, way[i][t])
@@ -290,26 +290,26 @@ func (b *Base) rows(m *multibody.Model, s Spec, f *filters, r Recording, given [
 	}
 	out := make([]block, nv)
 	for i := range out {
-		bl := block{joint: i, speed: way[i], y: f.side(f.smooth.ZeroPhase(b.timing.shifted(i, r[i]))), q: f.rows(q[i]), v: f.rows(v[i]), w: make([][]float64, len(b.Pivot))}
+		bl := block{joint: i, speed: way[i], y: f.side(f.positionLowpass.ZeroPhase(b.timing.shifted(i, r[i]))), q: f.rows(q[i]), v: f.rows(v[i]), w: make([][]float64, len(b.Pivot))}
 		for k, c := range b.Pivot {
 			x := w[i*len(b.Pivot)+k]
 			if x == nil {
 				continue
 			}
-			if b.Columns[c].rough() && !s.RawSigns {
-				x = f.smooth.ZeroPhase(x)
+			if b.Columns[c].jumpsAtReversal() && !s.RawSigns {
+				x = f.positionLowpass.ZeroPhase(x)
 			}
 			bl.w[k] = f.side(x)
 		}
 		if len(given) > 0 {
-			x := f.smooth.ZeroPhase(jump[i])
+			x := f.positionLowpass.ZeroPhase(jump[i])
 			floats.Add(x, off[i])
-			bl.given = f.side(x)
-			floats.Sub(bl.y, bl.given)
+			bl.knownTorque = f.side(x)
+			floats.Sub(bl.y, bl.knownTorque)
 		}
 		b.timing.lagged(b, f, &bl, w[i*len(b.Pivot):(i+1)*len(b.Pivot)])
 		for k := range bl.y {
-			bl.at = append(bl.at, k)
+			bl.gridPlaces = append(bl.gridPlaces, k)
 		}
 		out[i] = bl
 	}

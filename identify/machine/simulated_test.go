@@ -134,7 +134,7 @@ func (r *Result) covered(t testing.TB, truth []float64) (held, of int, missed []
 		t.Fatal(err)
 	}
 	r.Spread(a)
-	for j, k := range r.Free {
+	for j, k := range r.FreeParams {
 		ci := a.Estimates[j].Interval(a.Residual.White)
 		if of++; ci[0] <= truth[k] && truth[k] <= ci[1] {
 			held++
@@ -153,10 +153,10 @@ func TestSimulatedArms(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.Refused != nil {
-			t.Errorf("%s: refused %v", s.name, r.Refused)
+		if r.Unidentifiable != nil {
+			t.Errorf("%s: refused %v", s.name, r.Unidentifiable)
 		}
-		for i, k := range r.Free {
+		for i, k := range r.FreeParams {
 			off := math.Abs(r.Values[k]-truth[k]) / math.Max(math.Abs(truth[k]), 0.01)
 			t.Logf("%s: %-70s %9.5f, true %9.5f, of the torques %.1f %%", s.name, r.Base.Text(k), r.Values[k], truth[k], r.Share[i])
 			if off > 0.02 && off*r.Share[i] > 0.1 {

@@ -17,11 +17,11 @@ import (
 
 // Unidentifiable says what the rows cannot tell: a sum of columns that vanishes, and the base parameter that stays at its start for it.
 type Unidentifiable struct {
-	Name    string
-	Names   []string  // of the combination, largest part first
-	Weights []float64 // parameters by the lengths of their columns
-	Kept    float64   // the value of the file
-	Text    string
+	Name      string
+	Names     []string  // of the combination, largest part first
+	Weights   []float64 // parameters by the lengths of their columns
+	FileValue float64   // the value of the file
+	Text      string
 }
 
 // rounds of weights are enough for three digits of them.
@@ -29,17 +29,17 @@ const weightRounds = 4
 
 // system is the weighted regression of base parameters.
 type system struct {
-	base   *Base
-	blocks []block
-	joints int
-	sigma  []float64 // rms of the residual of each joint, N·m or N
-	start  []float64 // of the base parameters
-	free   []int     // base parameters that are solved for
-	theta  []float64 // of all base parameters
+	base       *Base
+	blocks     []block
+	joints     int
+	sigma      []float64 // rms of the residual of each joint, N·m or N
+	start      []float64 // of the base parameters
+	freeParams []int     // base parameters that are solved for
+	theta      []float64 // of all base parameters
 
-	tri, rhs []float64 // of all columns, weighted by sigma
-	left     float64   // sum of squares that no value of them explains
-	rows     int
+	tri, rhs           []float64 // of all columns, weighted by sigma
+	unexplainedSquares float64   // sum of squares that no value of them explains
+	rows               int
 }
 
 // solve finds the base parameters.
@@ -63,14 +63,14 @@ func (s *system) solve() ([]Unidentifiable, error) {
 			s.sigma[i] = 1
 		}
 	}
-	s.free = nil
+	s.freeParams = nil
 	for k := range s.base.Pivot {
-		s.free = append(s.free, k)
+		s.freeParams = append(s.freeParams, k)
 	}
 	s.factor()
 	refused := s.supported()
 	for range weightRounds {
-		theta, err := s.solveFree(s.free)
+		theta, err := s.solveFree(s.freeParams)
 		if err != nil {
 			return refused, err
 		}
@@ -106,7 +106,7 @@ func (s *system) factor() {
 		s.rows += n
 	}
 	tri, rhs := f.Triangle()
-	s.tri, s.rhs, s.left = slices.Clone(tri), slices.Clone(rhs), f.SumSquares()
+	s.tri, s.rhs, s.unexplainedSquares = slices.Clone(tri), slices.Clone(rhs), f.SumSquares()
 }
 
 func scaled(x float64, of []float64) []float64 {
@@ -141,20 +141,20 @@ func (s *system) picked(which []int) (*mat.Dense, []float64) {
 // length one, is beyond linear.MaxCondition, the one with the largest part in the direction that vanishes.
 func (s *system) supported() (refused []Unidentifiable) {
 	drop := func(at int, u Unidentifiable) {
-		k := s.free[at]
-		u.Name, u.Kept = s.base.Name(k), s.start[k]
+		k := s.freeParams[at]
+		u.Name, u.FileValue = s.base.Name(k), s.start[k]
 		refused = append(refused, u)
-		s.free = slices.Delete(s.free, at, at+1)
+		s.freeParams = slices.Delete(s.freeParams, at, at+1)
 	}
-	for at := 0; at < len(s.free); at++ {
-		if s.length(s.free[at]) == 0 {
-			name := s.base.Name(s.free[at])
+	for at := 0; at < len(s.freeParams); at++ {
+		if s.length(s.freeParams[at]) == 0 {
+			name := s.base.Name(s.freeParams[at])
 			drop(at, Unidentifiable{Names: []string{name}, Weights: []float64{1}, Text: "its column is zero throughout: no joint moves as it needs"})
 			at--
 		}
 	}
-	for len(s.free) > 1 {
-		x, _ := s.picked(s.free)
+	for len(s.freeParams) > 1 {
+		x, _ := s.picked(s.freeParams)
 		var svd mat.SVD
 		if !svd.Factorize(x, mat.SVDThin) {
 			return refused
@@ -168,7 +168,7 @@ func (s *system) supported() (refused []Unidentifiable) {
 		svd.VTo(&v)
 		at, most := 0, 0.0
 		var order []int
-		for j := range s.free {
+		for j := range s.freeParams {
 			if part := math.Abs(v.At(j, last)); part > most {
 				at, most = j, part
 			}
@@ -181,9 +181,9 @@ func (s *system) supported() (refused []Unidentifiable) {
 		var parts []string
 		for _, j := range order {
 			if x := v.At(j, last) / v.At(at, last); math.Abs(x) > 0.05 {
-				u.Names, u.Weights = append(u.Names, s.base.Name(s.free[j])), append(u.Weights, x)
+				u.Names, u.Weights = append(u.Names, s.base.Name(s.freeParams[j])), append(u.Weights, x)
 				if j != at {
-					parts = append(parts, s.base.Name(s.free[j]))
+					parts = append(parts, s.base.Name(s.freeParams[j]))
 				}
 			}
 		}
@@ -202,7 +202,7 @@ func (s *system) solveFree(which []int) ([]float64, error) {
 		return theta, nil
 	}
 	x, length := s.picked(which)
-	y := s.without(which)
+	y := s.reducedRHS(which)
 	var qr mat.QR
 	qr.Factorize(x)
 	var out mat.Dense
@@ -215,8 +215,8 @@ func (s *system) solveFree(which []int) ([]float64, error) {
 	return theta, nil
 }
 
-// without is the right-hand side of the triangle less what the parameters that are not in which explain at their start.
-func (s *system) without(which []int) []float64 {
+// reducedRHS is the right-hand side of the triangle less what the parameters that are not in which explain at their start.
+func (s *system) reducedRHS(which []int) []float64 {
 	p := len(s.base.Pivot)
 	y := slices.Clone(s.rhs)
 	for k, x := range s.start {
@@ -231,7 +231,7 @@ func (s *system) without(which []int) []float64 {
 
 // sumSquares is the weighted sum of squares that theta leaves.
 func (s *system) sumSquares(theta []float64) float64 {
-	p, sum := len(s.base.Pivot), s.left
+	p, sum := len(s.base.Pivot), s.unexplainedSquares
 	for i := range p {
 		e := s.rhs[i]
 		for k := i; k < p; k++ {
@@ -254,7 +254,7 @@ func (s *system) jointRMS(joint int, theta []float64) float64 {
 	if n == 0 {
 		return 0
 	}
-	used := float64(len(s.free)) * float64(n) / float64(max(s.rows, 1))
+	used := float64(len(s.freeParams)) * float64(n) / float64(max(s.rows, 1))
 	return math.Sqrt(sum / math.Max(float64(n)-used, 1))
 }
 
@@ -273,7 +273,7 @@ func (b *block) residual(theta []float64) []float64 {
 // free are the parameters with columns in its Jacobian.
 func (s *system) solution(blocks []block, free []int, dt, blur float64) *fit.Solution {
 	out := &fit.Solution{Quantity: "torque", Dt: dt, Blur: blur, Objective: "half the sum of squares in units of the rms of each joint", Converged: true, Iterations: 1,
-		Reason: "linear: solved at once", Free: slices.Clone(free)}
+		Reason: "linear: solved at once", FreeParams: slices.Clone(free)}
 	p := len(free)
 	for _, b := range blocks {
 		if len(b.y) == 0 {

@@ -32,12 +32,12 @@ const (
 
 // timing is when torques act, by joint.
 type timing struct {
-	lag   []float64 // s, later than their stamps
-	told  []bool    // it is a parameter
-	held  bool      // torques keep their values until the next sample
-	theta []float64 // base parameters, for the torque of the model
+	lag           []float64 // s, later than their stamps
+	lagFree       []bool    // it is a parameter
+	zeroOrderHold bool      // torques keep their values until the next sample
+	theta         []float64 // base parameters, for the torque of the model
 
-	within []float64 // s, by joint: the lag is as much as this either way, and was taken for zero; 0: it is a parameter, or not known
+	lagWithin []float64 // s, by joint: the lag is as much as this either way, and was taken for zero; 0: it is a parameter, or not known
 }
 
 // shifted is the torque of a joint as it acts.
@@ -45,7 +45,7 @@ func (t *timing) shifted(joint int, d *record.Record) []float64 {
 	if t == nil {
 		return d.Force
 	}
-	return linear.Delayed(d.Force, t.lag[joint]/d.Dt, t.held)
+	return linear.Delayed(d.Force, t.lag[joint]/d.Dt, t.zeroOrderHold)
 }
 
 // lagged gives a block the torque of the model by the columns w at all samples, and the column of the lag.
@@ -63,7 +63,7 @@ func (t *timing) lagged(b *Base, f *filters, bl *block, w [][]float64) {
 		floats.AddScaled(bl.model, t.theta[k], x)
 	}
 	if k := b.lagOf(bl.joint); k >= 0 && bl.model != nil {
-		bl.w[k] = f.side(f.smooth.ZeroPhase(filter.Derivative(bl.model, f.dt)))
+		bl.w[k] = f.side(f.positionLowpass.ZeroPhase(filter.Derivative(bl.model, f.dt)))
 		floats.AddScaled(bl.y, t.lag[bl.joint], bl.w[k])
 	}
 }
@@ -78,7 +78,7 @@ func (b *Base) timed(m *multibody.Model, t *timing) *Base {
 	out := *b
 	out.timing = t
 	out.Columns, out.Pivot = slices.Clone(b.Columns), slices.Clone(b.Pivot)
-	for i, told := range t.told {
+	for i, told := range t.lagFree {
 		if told {
 			out.Pivot = append(out.Pivot, len(out.Columns))
 			out.Columns = append(out.Columns, Column{Param: engine.Param{Name: JointName(m, i) + ".lag", Unit: "s", Doc: "time by which the torque acts later than its stamp", Lo: math.Inf(-1), Hi: math.Inf(1)},
@@ -101,14 +101,14 @@ func (b *Base) timed(m *multibody.Model, t *timing) *Base {
 func (r *Result) findTiming(recs []Recording, f *filters) *timing {
 	nv := r.Model.NV()
 	s := &lagSearch{r: r, recs: recs, f: f}
-	best := &timing{lag: make([]float64, nv), told: make([]bool, nv)}
+	best := &timing{lag: make([]float64, nv), lagFree: make([]bool, nv)}
 	for i := range nv {
-		best.told[i] = !r.Spec.Passive[i]
+		best.lagFree[i] = !r.Spec.Passive[i]
 	}
 	within := make([]float64, nv)
 	for { // without those that the record does not tell
 		straight, held := *best, *best
-		held.held = true
+		held.zeroOrderHold = true
 		sys, left := s.refine(&straight)
 		other, less := s.refine(&held)
 		switch {
@@ -123,12 +123,12 @@ func (r *Result) findTiming(recs []Recording, f *filters) *timing {
 		if len(vague) == 0 {
 			break
 		}
-		best = &timing{lag: slices.Clone(best.lag), told: slices.Clone(best.told), within: within}
+		best = &timing{lag: slices.Clone(best.lag), lagFree: slices.Clone(best.lagFree), lagWithin: within}
 		for i, most := range vague {
-			best.told[i], best.lag[i], within[i] = false, 0, most
+			best.lagFree[i], best.lag[i], within[i] = false, 0, most
 		}
-		if !slices.Contains(best.told, true) {
-			return &timing{lag: best.lag, told: best.told, within: within}
+		if !slices.Contains(best.lagFree, true) {
+			return &timing{lag: best.lag, lagFree: best.lagFree, lagWithin: within}
 		}
 	}
 	best.theta = nil
@@ -150,9 +150,9 @@ func (s *lagSearch) refine(t *timing) (*system, float64) {
 	sys := *s.r.sys
 	sys.base, sys.sigma = base, slices.Clone(s.r.sys.sigma)
 	sys.start = append(slices.Clone(s.r.sys.start), make([]float64, len(base.Pivot)-p)...)
-	sys.free = slices.Clone(s.r.sys.free)
+	sys.freeParams = slices.Clone(s.r.sys.freeParams)
 	for k := p; k < len(base.Pivot); k++ {
-		sys.free = append(sys.free, k)
+		sys.freeParams = append(sys.freeParams, k)
 	}
 	slopes, from := make([][]float64, len(sys.blocks)), slices.Clone(t.lag) // and the lags for which they are
 	for range lagRounds {
@@ -163,31 +163,31 @@ func (s *lagSearch) refine(t *timing) (*system, float64) {
 			}
 		}
 		sys.blocks = slices.Clone(s.r.sys.blocks)
-		fit.Each(len(sys.blocks), func(i int) {
+		fit.Parallel(len(sys.blocks), func(i int) {
 			b := &sys.blocks[i]
 			b.w = append(slices.Clone(b.w), make([][]float64, len(base.Pivot)-p)...)
 			d := s.recs[b.rec][b.joint]
-			force := s.f.smooth.ZeroPhase(t.shifted(b.joint, d))
-			b.y = b.taken(s.f.side(force))
-			if b.given != nil {
-				floats.Sub(b.y, b.given)
+			force := s.f.positionLowpass.ZeroPhase(t.shifted(b.joint, d))
+			b.y = b.atRows(s.f.side(force))
+			if b.knownTorque != nil {
+				floats.Sub(b.y, b.knownTorque)
 			}
 			if k := base.lagOf(b.joint); k >= 0 {
 				if slopes[i] == nil {
-					slopes[i] = b.taken(s.f.side(filter.Derivative(force, d.Dt)))
+					slopes[i] = b.atRows(s.f.side(filter.Derivative(force, d.Dt)))
 				}
 				b.w[k] = slopes[i]
 				floats.AddScaled(b.y, t.lag[b.joint], b.w[k])
 			}
 		})
 		sys.factor()
-		theta, err := sys.solveFree(sys.free)
+		theta, err := sys.solveFree(sys.freeParams)
 		if err != nil {
 			return nil, 0
 		}
 		sys.theta = theta
 		largest := 0.0
-		for i, told := range t.told {
+		for i, told := range t.lagFree {
 			if told {
 				step := theta[base.lagOf(i)] - t.lag[i]
 				most := lagStep / s.r.Spec.Cutoff
@@ -203,10 +203,10 @@ func (s *lagSearch) refine(t *timing) (*system, float64) {
 	return &sys, sys.sumSquares(sys.theta)
 }
 
-// taken are the rows of a block from those of its recording.
-func (b *block) taken(all []float64) []float64 {
-	out := make([]float64, len(b.at))
-	for row, at := range b.at {
+// atRows are the rows of a block from those of its recording.
+func (b *block) atRows(all []float64) []float64 {
+	out := make([]float64, len(b.gridPlaces))
+	for row, at := range b.gridPlaces {
 		out[row] = all[at]
 	}
 	return out
@@ -215,11 +215,11 @@ func (b *block) taken(all []float64) []float64 {
 // vague are the joints whose lags the record does not tell, with the most that they may be.
 func (s *lagSearch) vague(sys *system, t *timing) map[int]float64 {
 	joints := map[int]float64{}
-	a, err := fit.Assess(sys.solution(sys.blocks, sys.free, s.r.rowTime, 1/s.r.Spec.Cutoff))
+	a, err := fit.Assess(sys.solution(sys.blocks, sys.freeParams, s.r.rowTime, 1/s.r.Spec.Cutoff))
 	if err != nil {
 		return nil
 	}
-	for j, k := range sys.free {
+	for j, k := range sys.freeParams {
 		c := &sys.base.Columns[sys.base.Pivot[k]]
 		if c.Term != Lag {
 			continue

@@ -16,7 +16,7 @@ func TestWildSamples(t *testing.T) {
 	spec := DefaultSpec()
 	spec.Instruments = UseNone
 	for seed := range uint64(3) {
-		tr := a.Led(independent.Tour(seed, 2, 0.15, 1.6), 2e-3, 10000)
+		tr := a.FollowTour(independent.Tour(seed, 2, 0.15, 1.6), 2e-3, 10000)
 		s := sensorsOf(tr, seed, 0.02)
 		s.Count = []float64{0, 2 * math.Pi / 131072, 2 * math.Pi / 4096}[seed]
 		clean := Recording(tr.Record(s))
@@ -44,8 +44,8 @@ func TestWildSamples(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		se := want.sys.errors(want.Free)
-		for j, k := range want.Free {
+		se := want.sys.errors(want.FreeParams)
+		for j, k := range want.FreeParams {
 			if off := math.Abs(got.Values[k]-want.Values[k]) / se[j]; off > 0.3 {
 				t.Errorf("seed %d: %s moves by %.2g standard errors, %d warnings", seed, want.Base.Name(k), off, len(got.Warnings))
 			}

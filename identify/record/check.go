@@ -35,11 +35,11 @@ type Finding struct {
 
 // CheckOptions is what is known besides the record. The zero value of a number says unknown.
 type CheckOptions struct {
-	Rotary     bool
-	Presliding float64 // m or rad, FS/σ0: the motion before sliding, for laws with bristles
-	Static     bool    // plateaus of constant speed: neither acceleration nor reversals within a piece are asked for
-	Small      bool    // presliding is looked for: the motion is small on purpose
-	Coupled    bool    // something besides the recorded force moves the axis: another joint, a spring, a hand
+	Rotary      bool
+	Presliding  float64 // m or rad, FS/σ0: the motion before sliding, for laws with bristles
+	Static      bool    // plateaus of constant speed: neither acceleration nor reversals within a piece are asked for
+	SmallMotion bool    // presliding is looked for: the motion is small on purpose
+	Coupled     bool    // something besides the recorded force moves the axis: another joint, a spring, a hand
 }
 
 // unit gives a unit of an axis that slides as it is on this one.
@@ -50,21 +50,21 @@ func (o CheckOptions) unit(linear string) string { return engine.UnitOn(o.Rotary
 // residual, which is not looked at here. Pieces are fitted together: signals are judged one by one, motion as a whole, and what
 // several pieces share is said once.
 func Check(pieces []*Record, o CheckOptions) []Finding {
-	c := checker{o: o, moves: map[string]bool{}}
+	c := checker{o: o, changingChannels: map[string]bool{}}
 	for _, c.d = range pieces {
 		for _, s := range c.channels() {
-			c.moves[s.name] = c.moves[s.name] || numeric.Span(s.x) > 0
+			c.changingChannels[s.name] = c.changingChannels[s.name] || numeric.Span(s.x) > 0
 		}
 	}
 	var all []*motion
 	looked := len(pieces)
 	for _, d := range pieces {
 		c.d = d
-		if d.Steady {
+		if d.SteadyLevels {
 			c.levels()
 			continue
 		}
-		if !c.sound() {
+		if !c.isUsable() {
 			continue
 		}
 		c.clock()
@@ -83,11 +83,11 @@ func Check(pieces []*Record, o CheckOptions) []Finding {
 			}
 		}
 	}
-	if len(pieces) == 0 || slices.ContainsFunc(pieces, func(d *Record) bool { return !d.Steady }) {
+	if len(pieces) == 0 || slices.ContainsFunc(pieces, func(d *Record) bool { return !d.SteadyLevels }) {
 		c.excitation(all)
 		c.dynamics(all)
 	}
-	return merge(c.out, looked)
+	return merge(c.findings, looked)
 }
 
 // windows are the parts of a record in which its motion is judged: all of it, or of a long one stretches from all over it.
@@ -115,19 +115,19 @@ func windows(d *Record) []*Record {
 
 // checker collects findings.
 type checker struct {
-	o     CheckOptions
-	d     *Record
-	moves map[string]bool // channels that change, in any piece
-	out   []Finding
+	o                CheckOptions
+	d                *Record
+	changingChannels map[string]bool // channels that change, in any piece
+	findings         []Finding
 }
 
-// say adds a finding about the present piece.
-func (c *checker) say(kind string, s Severity, channel string, value float64, unit, advice, format string, args ...any) {
+// addFinding adds a finding about the present piece.
+func (c *checker) addFinding(kind string, s Severity, channel string, value float64, unit, advice, format string, args ...any) {
 	f := Finding{Kind: kind, Severity: s, Channel: channel, Pieces: 1, Value: value, Unit: unit, Advice: advice, Text: fmt.Sprintf(format, args...)}
 	if c.d != nil {
 		f.File, f.Piece = c.d.File, c.d.Piece
 	}
-	c.out = append(c.out, f)
+	c.findings = append(c.findings, f)
 }
 
 // merge unites findings of one kind about one channel; the gravest, and of these the one with the largest number, speaks.
@@ -199,20 +199,20 @@ func (c *checker) channels() []signal {
 	return all
 }
 
-// sound says whether the record can be looked at: its channels are of one length and finite.
-func (c *checker) sound() bool {
+// isUsable says whether the record can be looked at: its channels are of one length and finite.
+func (c *checker) isUsable() bool {
 	d, ok := c.d, true
 	if !(d.Dt > 0) || math.IsInf(d.Dt, 0) || d.Len() < 2 {
-		c.say("empty", Fatal, "", float64(d.Len()), "samples", "Record longer.", "%d samples at intervals of %g s cannot be judged", d.Len(), d.Dt)
+		c.addFinding("empty", Fatal, "", float64(d.Len()), "samples", "Record longer.", "%d samples at intervals of %g s cannot be judged", d.Len(), d.Dt)
 		return false
 	}
 	for _, s := range c.channels() {
 		if len(s.x) != d.Len() {
-			c.say("length", Fatal, s.name, float64(len(s.x)), "samples", "All channels of a record must be of one length.", "%s has %d samples, the record %d", s.name, len(s.x), d.Len())
+			c.addFinding("length", Fatal, s.name, float64(len(s.x)), "samples", "All channels of a record must be of one length.", "%s has %d samples, the record %d", s.name, len(s.x), d.Len())
 			ok = false
 		}
-		if k := slices.IndexFunc(s.x, func(x float64) bool { return !numeric.Finite(x) }); k >= 0 {
-			c.say("non-finite", Fatal, s.name, float64(k), "sample", "Cut the record there.", "%s is %g at sample %d", s.name, s.x[k], k)
+		if k := slices.IndexFunc(s.x, func(x float64) bool { return !numeric.IsFinite(x) }); k >= 0 {
+			c.addFinding("non-finite", Fatal, s.name, float64(k), "sample", "Cut the record there.", "%s is %g at sample %d", s.name, s.x[k], k)
 			ok = false
 		}
 	}
@@ -223,22 +223,22 @@ func (c *checker) sound() bool {
 func (c *checker) clock() {
 	k, dt := c.d.Clock, c.d.Dt
 	if k.Resampled {
-		c.say("resampled", Note, "time", k.Jitter, "", "", "values were interpolated at even times: recorded intervals scatter by %.2g %% rms, from %.4g to %.4g s", 100*k.Jitter, k.Shortest, k.Longest)
+		c.addFinding("resampled", Note, "time", k.Jitter, "", "", "values were interpolated at even times: recorded intervals scatter by %.2g %% rms, from %.4g to %.4g s", 100*k.Jitter, k.Shortest, k.Longest)
 		if k.Bridged > 0 {
 			severity := Note
 			if float64(k.Invented) > 0.01*float64(c.d.Len()) {
 				severity = Warning
 			}
-			c.say("gaps", severity, "time", float64(k.Invented), "samples", "", "%d gaps of up to %.3g s are filled with %d interpolated samples", k.Bridged, k.Longest, k.Invented)
+			c.addFinding("gaps", severity, "time", float64(k.Invented), "samples", "", "%d gaps of up to %.3g s are filled with %d interpolated samples", k.Bridged, k.Longest, k.Invented)
 		}
 		return
 	}
 	if k.Jitter > jitterWarn {
-		c.say("jitter", Warning, "time", k.Jitter, "", "Stamp samples where they are taken, or resample.",
+		c.addFinding("jitter", Warning, "time", k.Jitter, "", "Stamp samples where they are taken, or resample.",
 			"sampling intervals scatter by %.2g %% rms, from %.4g to %.4g s; they are taken as even", 100*k.Jitter, k.Shortest, k.Longest)
 	}
 	if drift := k.Drift / dt; drift > driftBad {
-		c.say("clock-drift", Warning, "time", k.Drift, "s", "Resample: interpolation keeps the recorded times.",
+		c.addFinding("clock-drift", Warning, "time", k.Drift, "s", "Resample: interpolation keeps the recorded times.",
 			"the even grid is up to %.3g s, %.1f samples, away from the recorded times: intervals were longer at one end of the record than at the other", k.Drift, drift)
 	}
 }

@@ -49,9 +49,10 @@ func eachStretch(series [][]float64, f func(spectra [][]complex128)) bool {
 	return true
 }
 
-// moves tells whether a position follows a force in the octave above a corner, a share of the sampling rate: what of a force moves the axis
-// is no noise of its sensor. The coherence of white noise is one over the number of stretches, and stretches overlap by half.
-func moves(position, force []float64, corner float64) bool {
+// followsForce tells whether a position follows a force in the octave above a corner, a share of the sampling rate: what of a force
+// moves the axis is no noise of its sensor. The coherence of white noise is one over the number of stretches, and stretches overlap by
+// half.
+func followsForce(position, force []float64, corner float64) bool {
 	from, to := int(corner*bandStretch), min(int(2*corner*bandStretch), bandStretch/2)
 	both, x, f, count := make([]complex128, to), make([]float64, to), make([]float64, to), 0.0
 	power := func(c complex128) float64 { return real(c)*real(c) + imag(c)*imag(c) }
@@ -149,7 +150,7 @@ func (c *checker) band(s signal) {
 	if corner == 0 || corner > bandWidest || s.name == "force" && !plateau { // jumps of a force fall alike
 		return
 	}
-	if s.name == "force" && len(c.d.Position) == len(s.x) && moves(c.d.Position, s.x, corner) {
+	if s.name == "force" && len(c.d.Position) == len(s.x) && followsForce(c.d.Position, s.x, corner) {
 		return
 	}
 	corner /= c.d.Dt
@@ -157,5 +158,6 @@ func (c *checker) band(s signal) {
 	if !plateau {
 		text = "the noise of %s falls from %.3g Hz on or below, and has no floor up to half the sampling rate: it passed a low-pass, or was computed from what did"
 	}
-	c.say("filtered", Note, s.name, corner, "Hz", "Record force and position without a filter, or behind the same one.", text, s.name, corner)
+	c.addFinding("filtered", Note, s.name, corner, "Hz", "Record force and position without a filter, or behind the same one.", text, s.name,
+		corner)
 }

@@ -70,7 +70,7 @@ func relate(x, y []float64) relation {
 // judge says what a relation means whose slope should be one. Nothing is said of what agrees within 2 %.
 func (c *checker) judge(kind, channel, subject string, r relation, advice string) {
 	if r.scale < 0 {
-		c.say(kind, Fatal, channel, r.scale, "", advice, "%s has the opposite sign (times %.4g)", subject, r.scale)
+		c.addFinding(kind, Fatal, channel, r.scale, "", advice, "%s has the opposite sign (times %.4g)", subject, r.scale)
 		return
 	}
 	if r.lo*0.98 <= 1 && r.hi*1.02 >= 1 {
@@ -80,7 +80,7 @@ func (c *checker) judge(kind, channel, subject string, r relation, advice string
 	if s := math.Abs(math.Log(r.scale)); s > math.Log(1.5) {
 		severity, why = Fatal, nameFactor(": ", r.lo, r.hi, c.o.Rotary)
 	}
-	c.say(kind, severity, channel, r.scale, "", advice, "%s is %.4g times what it should be%s", subject, r.scale, why)
+	c.addFinding(kind, severity, channel, r.scale, "", advice, "%s is %.4g times what it should be%s", subject, r.scale, why)
 }
 
 // followed is the share of the way, squared, that the integral of a velocity explains where the two are of one axis, however noisy or
@@ -113,12 +113,12 @@ func (c *checker) velocity(m *motion) {
 	}
 	u := c.o.unit("m")
 	switch span := numeric.Span(m.x); {
-	case best.r2 < 0.5 && span > 50*m.noise && m.top > 4*m.rest:
-		c.say("velocity-scale", Fatal, "velocity", best.r2, "", "Are these columns of the same axis?",
+	case best.r2 < 0.5 && span > 50*m.noise && m.topSpeed > 4*m.rest:
+		c.addFinding("velocity-scale", Fatal, "velocity", best.r2, "", "Are these columns of the same axis?",
 			"velocity does not follow from position: its integral explains %.0f %% of the way", 100*best.r2)
 		return
 	case best.r2 < 0.9:
-		c.say("velocity-scale", Note, "velocity", best.r2, "", "", "velocity cannot be compared with position: there is too little motion above the noise")
+		c.addFinding("velocity-scale", Note, "velocity", best.r2, "", "", "velocity cannot be compared with position: there is too little motion above the noise")
 		return
 	}
 	c.judge("velocity-scale", "velocity", "velocity, against the slope of the position,", best,
@@ -135,7 +135,7 @@ func (c *checker) velocityLag(m *motion, scale float64) {
 	w := 1
 	for ; w < n/100 && m.noise/(float64(w)*m.d.Dt) > 0.05*numeric.RMS(m.v); w *= 2 {
 	}
-	slope, v := numeric.Slope(m.x, w, m.d.Dt), average(m.v, w)
+	slope, v := numeric.Slope(m.x, w, m.d.Dt), movingMean(m.v, w)
 	most := min(50, n/20)
 	if most < 2 {
 		return
@@ -159,7 +159,7 @@ func (c *checker) velocityLag(m *motion, scale float64) {
 	if lag < 0 {
 		how = "earlier"
 	}
-	c.say("velocity-lag", severity, "velocity", lag*m.d.Dt, "s", "A filter or a difference over past samples delays it: prefer the slope of the position, or shift the column.",
+	c.addFinding("velocity-lag", severity, "velocity", lag*m.d.Dt, "s", "A filter or a difference over past samples delays it: prefer the slope of the position, or shift the column.",
 		"velocity comes %.3g s, %.1f samples, %s than the slope of the position", math.Abs(lag)*m.d.Dt, math.Abs(lag), how)
 }
 
@@ -183,8 +183,8 @@ func lagOf(sum func(int) float64, most int, n float64) (lag, se float64) {
 	return float64(at) + 0.5*(a-b)/bend, math.Sqrt(2 * best / max(n, 1) / bend)
 }
 
-// average is the mean of 2w samples around each, the ends by half.
-func average(x []float64, w int) []float64 {
+// movingMean is the mean of 2w samples around each, the ends by half.
+func movingMean(x []float64, w int) []float64 {
 	out := make([]float64, len(x))
 	sum := make([]float64, len(x)+1)
 	for k, v := range x {
@@ -205,7 +205,7 @@ func (c *checker) factors(m *motion) {
 		if c.o.Rotary && turns(ref) > 0 {
 			ref = unwrap(ref)
 		}
-		if r := relate(ref, m.x); !c.o.Small && r.r2 > 0.9 && (r.scale < 0 || r.lo > 1.5 || r.hi < 1/1.5) {
+		if r := relate(ref, m.x); !c.o.SmallMotion && r.r2 > 0.9 && (r.scale < 0 || r.lo > 1.5 || r.hi < 1/1.5) {
 			c.judge("reference-scale", "reference", "position, against the reference it follows,", r, "Check unit and sign of both columns.")
 		}
 	}
@@ -214,11 +214,11 @@ func (c *checker) factors(m *motion) {
 	}
 	r := relate(d.Current, d.Force)
 	if u := c.o.unit("N") + "/A"; r.r2 >= 0.9 {
-		c.say("current-scale", Note, "current", r.scale, u, "", "force is %.4g %s times the current", r.scale, u)
+		c.addFinding("current-scale", Note, "current", r.scale, u, "", "force is %.4g %s times the current", r.scale, u)
 	}
 	// one is computed from the other if they agree to the last digit: no second measurement
 	if r.r2 > 1-1e-9 {
-		c.say("current-copy", Note, "current", r.r2, "", "", "force and current are one signal: the force was computed from the current")
+		c.addFinding("current-copy", Note, "current", r.r2, "", "", "force and current are one signal: the force was computed from the current")
 	}
 }
 
@@ -263,9 +263,9 @@ func (d *Record) InCommand() bool {
 	return ok && share > 0.5 && share > 5*se
 }
 
-// Driven is the record with one force, that of the drive and the known disturbance; d itself where there is none, or where it is in
+// WithTotalForce is the record with one force, that of the drive and the known disturbance; d itself where there is none, or where it is in
 // the command already.
-func (d *Record) Driven() *Record {
+func (d *Record) WithTotalForce() *Record {
 	if len(d.Disturbance) == 0 || len(d.Disturbance) != len(d.Force) || d.InCommand() {
 		return d
 	}
@@ -282,6 +282,6 @@ func (c *checker) pulses() {
 		return
 	}
 	why := nameFactor(", ", 0.99*share, 1.01*share, c.o.Rotary)
-	c.say("disturbance-scale", Fatal, "disturbance", share, "", "Check unit and sign of this column; if it has the unit of the command, give it the gain of the force.",
+	c.addFinding("disturbance-scale", Fatal, "disturbance", share, "", "Check unit and sign of this column; if it has the unit of the command, give it the gain of the force.",
 		"the force is what a controller asks for and %.4g times the disturbance%s: want 1 where the disturbance was added to the command, 0 where it was not", share, why)
 }

@@ -27,15 +27,15 @@ func (c *checker) regressors(m *motion) *balanceRows {
 	w := 1
 	for ; ; w *= 2 {
 		if m.x != nil { // from the position: measured velocities are filtered as a rule
-			x := average(m.x, w)
+			x := movingMean(m.x, w)
 			v = numeric.Slope(x, w, dt)
 			a = make([]float64, n)
 			for k := w; k < n-w; k++ {
 				a[k] = (x[k+w] - 2*x[k] + x[k-w]) / (float64(w*w) * dt * dt)
 			}
 		} else {
-			v = average(average(m.v, w), w)
-			a = numeric.Slope(average(m.v, w), w, dt)
+			v = movingMean(movingMean(m.v, w), w)
+			a = numeric.Slope(movingMean(m.v, w), w, dt)
 		}
 		noise := m.noise * math.Sqrt(6/float64(2*w)) / (float64(w*w) * dt * dt)
 		if m.x == nil {
@@ -45,7 +45,7 @@ func (c *checker) regressors(m *motion) *balanceRows {
 			break
 		}
 	}
-	smooth := average(average(m.d.Driven().Force, w), w)
+	smooth := movingMean(movingMean(m.d.WithTotalForce().Force, w), w)
 	keep := func(x func(k int) float64) (out []float64) {
 		for k := 2 * w; k < n-2*w; k += max(w, (n+19999)/20000) {
 			out = append(out, x(k))
@@ -56,7 +56,7 @@ func (c *checker) regressors(m *motion) *balanceRows {
 	if len(r.force) < 10 {
 		return nil
 	}
-	soft := max(m.rest, 0.01*m.top)
+	soft := max(m.rest, 0.01*m.topSpeed)
 	add := func(name string, x func(k int) float64) {
 		r.names, r.cols = append(r.names, name), append(r.cols, keep(x))
 	}
@@ -78,8 +78,8 @@ func (c *checker) regressors(m *motion) *balanceRows {
 	return r
 }
 
-// where are the rows that are wanted.
-func (r *balanceRows) where(want func(i int) bool) *balanceRows {
+// selectRows are the rows that are wanted.
+func (r *balanceRows) selectRows(want func(i int) bool) *balanceRows {
 	pick := func(x []float64) (out []float64) {
 		for i, y := range x {
 			if want(i) {
@@ -188,7 +188,7 @@ func (r *balanceRows) regress() *balance {
 	v2, v1 := 0.0, 0.0
 	for k := range v {
 		v2, v1 = v2+v[k]*v[k]/float64(n), v1+math.Abs(v[k])/float64(n)
-		b.driven, b.gross = b.driven+y[k]*v[k]/float64(n), b.gross+math.Abs(y[k]*v[k])/float64(n)
+		b.meanPower, b.gross = b.meanPower+y[k]*v[k]/float64(n), b.gross+math.Abs(y[k]*v[k])/float64(n)
 	}
 	loss := map[string]float64{"Fv": v2, "Fc": v1}
 	value, se := jackknife(r.cols, y, func(coef []float64, rest float64) []float64 {
@@ -217,14 +217,14 @@ func (r *balanceRows) regress() *balance {
 //
 // It is no identification, only a witness: a sign or a unit that is wrong shows in it.
 type balance struct {
-	names  []string
-	coef   []float64
-	se     []float64 // with correlated residuals counted
-	r2     float64
-	loss   float64 // mean of Fv·v² + Fc·|v|, W: what friction takes
-	lossSE float64
-	driven float64 // mean of F·v, W
-	gross  float64 // mean of |F·v|, W
+	names     []string
+	coef      []float64
+	se        []float64 // with correlated residuals counted
+	r2        float64
+	loss      float64 // mean of Fv·v² + Fc·|v|, W: what friction takes
+	lossSE    float64
+	meanPower float64 // mean of F·v, W
+	gross     float64 // mean of |F·v|, W
 }
 
 // mass is the inertia with its standard error, +Inf where the motion does not excite it.
@@ -240,7 +240,7 @@ func (c *checker) dynamics(all []*motion) {
 	c.d = nil
 	var rows *balanceRows
 	for _, m := range all {
-		if len(m.d.Force) > 0 && m.top > 0 {
+		if len(m.d.Force) > 0 && m.topSpeed > 0 {
 			rows = rows.join(c.regressors(m))
 		}
 	}
@@ -272,19 +272,20 @@ func (c *checker) signs(b *balance) bool {
 	unit := c.o.unit("N")
 	negative := !c.o.Static && mass < -sure*se
 	gains := b.loss < -sure*b.lossSE && b.loss < -0.05*b.gross
-	net := fmt.Sprintf("over the record the force does %.3g W of work on the axis on average, of %.3g W that change hands", b.driven, b.gross)
+	net := fmt.Sprintf("over the record the force does %.3g W of work on the axis on average, of %.3g W that change hands", b.meanPower,
+		b.gross)
 	advice := "Check the sign of force and position: both count positive in one direction."
 	switch {
 	case gains && (negative || c.o.Static) && b.r2 > 0.3:
-		c.say("force-sign", Fatal, "force", b.loss, "W", advice, "force has the wrong sign against the motion: inertia and friction both come out negative; %s", net)
+		c.addFinding("force-sign", Fatal, "force", b.loss, "W", advice, "force has the wrong sign against the motion: inertia and friction both come out negative; %s", net)
 	case gains:
-		c.say("force-power", Warning, "force", b.loss, "W", advice+" Otherwise something besides the recorded force moves the axis.",
+		c.addFinding("force-power", Warning, "force", b.loss, "W", advice+" Otherwise something besides the recorded force moves the axis.",
 			"friction would come out negative, feeding %.3g W to the axis; %s", -b.loss, net)
 	case negative && b.r2 > 0.5:
-		c.say("inertia-sign", Warning, "force", mass, unit, "Check the signs of position and velocity, and the timing of the force; a load may be missing in the model.",
+		c.addFinding("inertia-sign", Warning, "force", mass, unit, "Check the signs of position and velocity, and the timing of the force; a load may be missing in the model.",
 			"a plain regression gives a negative inertia, %.3g ± %.2g", mass, se)
 	default:
-		c.say("power", Note, "force", b.driven, "W", "", "%s", net)
+		c.addFinding("power", Note, "force", b.meanPower, "W", "", "%s", net)
 		return true
 	}
 	return false
@@ -294,6 +295,6 @@ func (c *checker) signs(b *balance) bool {
 func (c *checker) inertia(b *balance) {
 	unit := c.o.unit("kg")
 	if mass, se := b.mass(); !(mass > 4*se) {
-		c.say("inertia-excitation", Note, "", mass, unit, "Accelerate harder if the inertia is wanted; otherwise fix it.", "the motion hardly shows an inertia: %.3g ± %.2g %s", mass, se, unit)
+		c.addFinding("inertia-excitation", Note, "", mass, unit, "Accelerate harder if the inertia is wanted; otherwise fix it.", "the motion hardly shows an inertia: %.3g ± %.2g %s", mass, se, unit)
 	}
 }

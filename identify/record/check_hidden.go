@@ -22,7 +22,7 @@ func (c *checker) clipped(all *balanceRows) {
 		return
 	}
 	below := func(limit float64) *balanceRows {
-		return all.where(func(i int) bool { return math.Abs(all.force[i]) < limit })
+		return all.selectRows(func(i int) bool { return math.Abs(all.force[i]) < limit })
 	}
 	size := func(x []float64) float64 {
 		return numeric.Quantile(x, 0.98) - numeric.Quantile(x, 0.02)
@@ -68,7 +68,7 @@ func (c *checker) clipped(all *balanceRows) {
 		over /= float64(count)
 		r := relate(x, y)
 		if share := float64(count) / float64(n); over > max(3*noise, 0.02*size(a)) && math.Copysign(r.lo, r.scale) < 0.35 {
-			c.say("saturation", Fatal, "force", share, "", advice, text, 100*share, top, c.o.unit("N"), over)
+			c.addFinding("saturation", Fatal, "force", share, "", advice, text, 100*share, top, c.o.unit("N"), over)
 		}
 	}
 	asked, noise := balanced(below(0.9 * limit(all.force)))
@@ -99,7 +99,7 @@ func (c *checker) play(m *motion) {
 	}
 	x, dt, n := m.x, m.d.Dt, len(m.x)
 	tol := max(4*m.noise, 1.5*m.q)
-	fast := max(0.1*m.top, m.rest)
+	fast := max(0.1*m.topSpeed, m.rest)
 	var gaps, waits []float64
 	turns, last, side := 0, 0, 0.0
 	for k, v := range m.v {
@@ -138,7 +138,7 @@ func (c *checker) play(m *motion) {
 	if gap < 4*tol || spread > 0.5*gap || wait < 0.5 || wait > 3 {
 		return
 	}
-	c.say("play", Fatal, "position", gap, c.o.unit("m"), "Measure behind the play, or remove it; leave out what follows a reversal.",
+	c.addFinding("play", Fatal, "position", gap, c.o.unit("m"), "Measure behind the play, or remove it; leave out what follows a reversal.",
 		"at %d reversals the position stands still and then moves at once: play of about %.2g %s before the sensor", len(gaps), gap, c.o.unit("m"))
 }
 

@@ -14,10 +14,10 @@ type motion struct {
 	q     float64   // step of the position
 	noise float64   // of the position, standard deviation
 
-	v     []float64 // measured, or the slope of the position
-	slope bool      // v is the slope of the position
-	top   float64   // highest speed, 99.5 % quantile
-	rest  float64   // slower than this cannot be told from rest
+	v        []float64 // measured, or the slope of the position
+	slope    bool      // v is the slope of the position
+	topSpeed float64   // highest speed, 99.5 % quantile
+	rest     float64   // slower than this cannot be told from rest
 }
 
 // newMotion finds the velocity; nil if neither position nor velocity changes.
@@ -44,8 +44,8 @@ func (c *checker) newMotion() *motion {
 	default:
 		return nil
 	}
-	m.top = numeric.QuantileOf(len(m.v), 0.995, func(k int) float64 { return math.Abs(m.v[k]) })
-	m.rest = max(4*vn, 2e-3*m.top)
+	m.topSpeed = numeric.QuantileOf(len(m.v), 0.995, func(k int) float64 { return math.Abs(m.v[k]) })
+	m.rest = max(4*vn, 2e-3*m.topSpeed)
 	return m
 }
 
@@ -84,25 +84,25 @@ func (c *checker) quantum(m *motion) {
 	span := numeric.Span(m.x)
 	if steps := span / m.q; steps < 100 {
 		advice := "Use a finer sensor or a larger motion."
-		if c.o.Small {
+		if c.o.SmallMotion {
 			advice = "Use a finer sensor."
 		}
-		c.say("resolution", Warning, "position", m.q, u, advice, "position counts in steps of %.3g %s: the whole motion is %.0f of them", m.q, u, steps)
+		c.addFinding("resolution", Warning, "position", m.q, u, advice, "position counts in steps of %.3g %s: the whole motion is %.0f of them", m.q, u, steps)
 		return
 	}
 	if c.o.Presliding > 0 {
 		steps := c.o.Presliding / m.q
 		switch {
 		case steps < 3:
-			c.say("resolution", Warning, "position", steps, "steps", "Fix the bristle stiffness, or use a law without bristles: presliding is not in these data.",
+			c.addFinding("resolution", Warning, "position", steps, "steps", "Fix the bristle stiffness, or use a law without bristles: presliding is not in these data.",
 				"presliding, %.3g %s, is %.2g steps of the position (%.3g %s): bristle stiffness and damping cannot be seen", c.o.Presliding, u, steps, m.q, u)
 		case steps < 10:
-			c.say("resolution", Warning, "position", steps, "steps", "Expect wide intervals of the bristle parameters; a finer sensor narrows them.",
+			c.addFinding("resolution", Warning, "position", steps, "steps", "Expect wide intervals of the bristle parameters; a finer sensor narrows them.",
 				"presliding, %.3g %s, is only %.2g steps of the position (%.3g %s)", c.o.Presliding, u, steps, m.q, u)
 		}
 		return
 	}
-	c.say("resolution", Note, "position", m.q, u, "", "position counts in steps of %.3g %s: a law with bristles wants a presliding of ten steps at least, FS/σ0 > %.2g %s", m.q, u, 10*m.q, u)
+	c.addFinding("resolution", Note, "position", m.q, u, "", "position counts in steps of %.3g %s: a law with bristles wants a presliding of ten steps at least, FS/σ0 > %.2g %s", m.q, u, 10*m.q, u)
 }
 
 // excitation judges the motion of all pieces together.
@@ -110,8 +110,9 @@ func (c *checker) excitation(all []*motion) {
 	c.d = nil
 	u := c.o.unit("m/s")
 	if len(all) == 0 {
-		if len(c.out) == 0 || !slices.ContainsFunc(c.out, func(f Finding) bool { return f.Severity == Fatal }) {
-			c.say("motion", Fatal, "", 0, u, "Record a motion: position or velocity.", "nothing moves, or neither position nor velocity is recorded")
+		if len(c.findings) == 0 || !slices.ContainsFunc(c.findings, func(f Finding) bool { return f.Severity == Fatal }) {
+			c.addFinding("motion", Fatal, "", 0, u, "Record a motion: position or velocity.",
+				"nothing moves, or neither position nor velocity is recorded")
 		}
 		return
 	}
@@ -119,7 +120,7 @@ func (c *checker) excitation(all []*motion) {
 	top, floor, up, down := 0.0, 0.0, 0.0, 0.0
 	var speeds []float64
 	for _, m := range all {
-		top, floor = max(top, m.top), max(floor, m.rest)
+		top, floor = max(top, m.topSpeed), max(floor, m.rest)
 	}
 	for _, m := range all {
 		side := 0.0
@@ -137,7 +138,7 @@ func (c *checker) excitation(all []*motion) {
 			if math.Abs(v) > m.rest {
 				speeds = append(speeds, math.Abs(v))
 			}
-			if math.Abs(v) > max(0.1*m.top, m.rest) {
+			if math.Abs(v) > max(0.1*m.topSpeed, m.rest) {
 				if v*side < 0 {
 					reversals++
 				}
@@ -146,22 +147,23 @@ func (c *checker) excitation(all []*motion) {
 		}
 	}
 	moving := forward + backward
-	c.say("motion", Note, "", top, u, "", "%d reversals, up to %.3g %s forward and %.3g backward, at rest %.0f %% of the time", reversals, up, u, down, 100*float64(resting)/float64(samples))
+	c.addFinding("motion", Note, "", top, u, "", "%d reversals, up to %.3g %s forward and %.3g backward, at rest %.0f %% of the time", reversals, up, u, down, 100*float64(resting)/float64(samples))
 	if moving < 20 {
 		advice := "Move further, or record with a finer sensor."
-		if c.o.Small {
+		if c.o.SmallMotion {
 			advice = "Record with a finer sensor, or with more force below break-away."
 		}
-		c.say("excitation", Fatal, "", float64(moving), "samples", advice, "only %d samples move faster than noise, %.3g %s", moving, floor, u)
+		c.addFinding("excitation", Fatal, "", float64(moving), "samples", advice, "only %d samples move faster than noise, %.3g %s", moving,
+			floor, u)
 		return
 	}
-	if c.o.Small { // it rests at its turns, and whether it goes both ways or at one speed is nothing to presliding
+	if c.o.SmallMotion { // it rests at its turns, and whether it goes both ways or at one speed is nothing to presliding
 		return
 	}
 	// a mass that a spring draws sticks most of the time and moves one way: that is the experiment
 	drawn := !slices.ContainsFunc(all, func(m *motion) bool { return len(m.d.Reference) == 0 || len(m.d.Force) > 0 })
 	if share := float64(resting) / float64(samples); share > 0.8 && !drawn {
-		c.say("rest", Warning, "", share, "", "Leave the rests out, or move more of the time: at rest the force says only that friction is larger.",
+		c.addFinding("rest", Warning, "", share, "", "Leave the rests out, or move more of the time: at rest the force says only that friction is larger.",
 			"the axis rests %.0f %% of the time", 100*share)
 	}
 	if less := float64(min(forward, backward)) / float64(moving); less < 0.02 {
@@ -169,12 +171,12 @@ func (c *checker) excitation(all []*motion) {
 		if drawn {
 			severity = Note
 		}
-		c.say("one-direction", severity, "", less, "", "Move both ways; otherwise fix the offset and use a law without direction.",
+		c.addFinding("one-direction", severity, "", less, "", "Move both ways; otherwise fix the offset and use a law without direction.",
 			"%.1f %% of the motion is in one direction: a Coulomb force and a constant offset cannot be told apart", 100*(1-less))
 	}
 	slow, fast := numeric.QuantileInPlace(speeds, 0.05), numeric.QuantileInPlace(speeds, 0.95)
 	if fast < 1.5*slow {
-		c.say("one-speed", Warning, "", fast/slow, "", "Move at several speeds, a decade apart at best.",
+		c.addFinding("one-speed", Warning, "", fast/slow, "", "Move at several speeds, a decade apart at best.",
 			"nine tenths of the motion lie between %.3g and %.3g %s: Coulomb and viscous friction cannot be told apart", slow, fast, u)
 	}
 }

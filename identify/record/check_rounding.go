@@ -17,7 +17,7 @@ const (
 	fewLevels     = 64    // that a force rests on; more of them average out
 	levelRounding = 1e-6  // of a step, by which floating-point numbers are off their level
 	finestLevel   = 2e-4  // of the largest level: a finer step does no harm
-	leastRounding = 0.001 // gain error that is worth a word
+	minRounding   = 0.001 // gain error that is worth a word
 )
 
 // levelsOf are the sizes of the values that a series rests on, from jump to jump, with the number of samples at each; known: the step of
@@ -93,14 +93,14 @@ func (c *checker) restingLevels(name, unit string, x []float64, given, seen floa
 		one, two = one+float64(n)*v, two+float64(n)*v*v
 	}
 	gain := step / 2 * one / two
-	if !(gain > leastRounding) {
+	if !(gain > minRounding) {
 		return
 	}
 	what := "its step is"
 	if !known {
 		what = "its step is not known, and at most"
 	}
-	c.say("rounding", Note, name, gain, "", "Give the step of this column, a finer one, or one that passes over many levels.",
+	c.addFinding("rounding", Note, name, gain, "", "Give the step of this column, a finer one, or one that passes over many levels.",
 		"the %s rests on %d levels, and %s %.4g %s: if they are rounded, its gain is wrong by up to %.2g %%", name, len(rests), what, step, unit, 100*gain)
 }
 
@@ -110,5 +110,5 @@ func CheckInput(pieces []*Record, name, unit string) []Finding {
 	for _, c.d = range pieces {
 		c.restingLevels(name, unit, c.d.Position, 0, numeric.EncoderStep(c.d.Position))
 	}
-	return merge(c.out, len(pieces))
+	return merge(c.findings, len(pieces))
 }

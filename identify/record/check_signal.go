@@ -17,16 +17,17 @@ func (c *checker) signals() {
 			continue
 		}
 		c.saturated(s)
-		c.held(s)
+		c.checkRepetition(s)
 		for _, p := range spikes {
 			if p.Channel == s.name {
 				how := "are off the curve through their neighbours, as no motion is,"
-				if !slices.ContainsFunc(p.At, func(k int) bool { return s.x[k] != 0 }) {
+				if !slices.ContainsFunc(p.Samples, func(k int) bool { return s.x[k] != 0 }) {
 					how = "drop to zero"
 				}
-				c.say("outliers", Warning, s.name, float64(len(p.At)), "samples", "Look at them: a counter, a converter or a link makes them.",
+				c.addFinding("outliers", Warning, s.name, float64(len(p.Samples)), "samples",
+					"Look at them: a counter, a converter or a link makes them.",
 					"%d samples of %s %s by up to %.3g %s, first at %.6g s: they are left out",
-					len(p.At), s.name, how, p.Largest, s.unit, c.d.Start+float64(p.At[0])*c.d.Dt)
+					len(p.Samples), s.name, how, p.Largest, s.unit, c.d.Start+float64(p.Samples[0])*c.d.Dt)
 				s.x = p.mended
 			}
 		}
@@ -36,7 +37,7 @@ func (c *checker) signals() {
 		c.band(s)
 		c.bits(s)
 		if lo := slices.Min(s.x); s.name == "load" && lo < 0 {
-			c.say("load-sign", Warning, s.name, lo, s.unit, "Count the normal load positive where it presses; take off the zero of the sensor.", "load falls to %.4g N: a contact cannot pull", lo)
+			c.addFinding("load-sign", Warning, s.name, lo, s.unit, "Count the normal load positive where it presses; take off the zero of the sensor.", "load falls to %.4g N: a contact cannot pull", lo)
 		}
 	}
 }
@@ -50,13 +51,13 @@ func (c *checker) constant(s signal) bool {
 	}
 	severity, advice := Note, ""
 	switch {
-	case c.moves[s.name]: // in another piece
+	case c.changingChannels[s.name]: // in another piece
 	case s.name == "position", s.name == "velocity" && !c.o.Static:
 		severity, advice = Fatal, "Is the sensor connected, and is this its column?"
 	case s.name == "force", s.name == "current":
 		severity, advice = Warning, "Is this its column? A run-down without drive needs no force at all."
 	}
-	c.say("constant", severity, s.name, lo, s.unit, advice, "%s is %g %s throughout", s.name, lo, s.unit)
+	c.addFinding("constant", severity, s.name, lo, s.unit, advice, "%s is %g %s throughout", s.name, lo, s.unit)
 	return true
 }
 
@@ -95,17 +96,17 @@ func (c *checker) saturated(s signal) {
 		}
 	}
 	if len(levels) <= 20 {
-		c.say("levels", Note, s.name, float64(len(levels)), "", "", "%s takes %d values only: a stepped command, whose extremes need no limit", s.name, len(levels))
+		c.addFinding("levels", Note, s.name, float64(len(levels)), "", "", "%s takes %d values only: a stepped command, whose extremes need no limit", s.name, len(levels))
 		return
 	}
-	c.say("saturation", Warning, s.name, share, "", "Keep the drive below its limit, or leave these parts out: there the true value is not the recorded one.",
+	c.addFinding("saturation", Warning, s.name, share, "", "Keep the drive below its limit, or leave these parts out: there the true value is not the recorded one.",
 		"%.1f %% of the samples of %s rest at its extreme (%s %s)", 100*share, s.name, strings.Join(at, " or "), s.unit)
 }
 
-// held reports a channel that is renewed more slowly than it is sampled. Counted are repetitions between changes of several
+// checkRepetition reports a channel that is renewed more slowly than it is sampled. Counted are repetitions between changes of several
 // steps of its quantisation. A noisy signal that counts in coarse steps repeats itself by chance: as often as it changes by
 // a single step up or down, on average, and that many are no sign of a slow clock.
-func (c *checker) held(s signal) {
+func (c *checker) checkRepetition(s signal) {
 	q := s.q()
 	lo, hi := numeric.Range(s.x)
 	large := 3 * q
@@ -140,7 +141,7 @@ func (c *checker) held(s signal) {
 	if share > 0.3 {
 		severity = Warning
 	}
-	c.say("held", severity, s.name, rate, "Hz", "Record faster, or decimate to this rate; as it stands the value is old by up to a sampling interval of its own.",
+	c.addFinding("held", severity, s.name, rate, "Hz", "Record faster, or decimate to this rate; as it stands the value is old by up to a sampling interval of its own.",
 		"%.0f %% of the samples of %s repeat the one before while it moves: it is renewed at about %.4g Hz, not at %.4g Hz", 100*share, s.name, rate, 1/c.d.Dt)
 }
 
@@ -197,7 +198,7 @@ func (c *checker) outliers(s signal) {
 	if s.name != "position" && s.name != "velocity" && zeros < count && count < max(10, n/5000) {
 		severity = Note // a force may well jump
 	}
-	c.say("outliers", severity, s.name, float64(count), "samples", "Look at them; cut the record there, or use a robust loss.",
+	c.addFinding("outliers", severity, s.name, float64(count), "samples", "Look at them; cut the record there, or use a robust loss.",
 		"%d samples of %s %s, by up to %.3g %s, first at %.6g s", count, s.name, what, worst, s.unit, c.d.Start+float64(first)*c.d.Dt)
 }
 
@@ -240,18 +241,18 @@ func (c *checker) counts(s signal) {
 	span := numeric.Span(s.x)
 	whole := span >= 20 && !slices.ContainsFunc(s.x, func(x float64) bool { return x != math.Trunc(x) })
 	if whole {
-		c.say("counts", Warning, s.name, span, s.unit, "Counts of an encoder? Give the gain of the column, the length or angle of one count.",
+		c.addFinding("counts", Warning, s.name, span, s.unit, "Counts of an encoder? Give the gain of the column, the length or angle of one count.",
 			"every value of %s is a whole number of %s, over a range of %g", s.name, s.unit, span)
 	}
 	if !c.o.Rotary {
 		const hall = 50 // m, few axes are longer
 		if span > hall && !whole {
-			c.say("range", Warning, s.name, span, s.unit, "Millimetres? Give the unit of the column.", "%s runs over %.4g m", s.name, span)
+			c.addFinding("range", Warning, s.name, span, s.unit, "Millimetres? Give the unit of the column.", "%s runs over %.4g m", s.name, span)
 		}
 		return
 	}
 	if n := turns(s.x); n > 0 {
-		c.say("wrapped", Fatal, s.name, float64(n), "jumps", "Unwrap the angle before it is recorded or exported.",
+		c.addFinding("wrapped", Fatal, s.name, float64(n), "jumps", "Unwrap the angle before it is recorded or exported.",
 			"%s jumps by a whole turn %d times: an angle that begins anew at its limits", s.name, n)
 	}
 }

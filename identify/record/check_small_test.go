@@ -20,7 +20,7 @@ func TestSmallMotionOnPurpose(t *testing.T) {
 	}
 	for _, small := range []bool{false, true} {
 		said := ""
-		for _, f := range Check([]*Record{d}, CheckOptions{Small: small}) {
+		for _, f := range Check([]*Record{d}, CheckOptions{SmallMotion: small}) {
 			said += f.Text + ". " + f.Advice + "\n"
 		}
 		for _, wrong := range []string{"Move further", "larger motion", "against the reference"} {
@@ -73,10 +73,10 @@ func TestBrief(t *testing.T) {
 	for i := range listed {
 		left = append(left, fmt.Sprintf("piece %d is left out", i))
 	}
-	if got := Brief(left); len(got) != listed {
+	if got := ShortList(left); len(got) != listed {
 		t.Errorf("%q", got)
 	}
-	if got := Brief(append(left, "piece 3 is left out")); len(got) != 1 || got[0] != "piece 0 is left out; and so are 3 more pieces" {
+	if got := ShortList(append(left, "piece 3 is left out")); len(got) != 1 || got[0] != "piece 0 is left out; and so are 3 more pieces" {
 		t.Errorf("%q", got)
 	}
 }

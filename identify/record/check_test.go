@@ -298,7 +298,7 @@ func TestCheckSurvives(t *testing.T) {
 // measured reads one of the shared records, or skips.
 func measured(t *testing.T, file string, m Mapping) []*Record {
 	t.Helper()
-	pieces, err := Read(peer.Shared(t, file), m)
+	pieces, err := Read(peer.SharedRecord(t, file), m)
 	if err != nil {
 		t.Fatal(err)
 	}

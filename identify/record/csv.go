@@ -50,16 +50,16 @@ func separator(r *bufio.Reader) byte {
 
 // textReader reads the rows of one file.
 type textReader struct {
-	t        *Table
-	m        *Mapping
-	rows     rowReader
-	wanted   []int          // columns that are read …
-	grown    []chunks       // … and what they hold so far
-	places   []int          // by column of the file, its place among the wanted ones, −1: not wanted
-	values   []float64      // of a plain row
-	expected int            // rows that a column gets room for at once
-	piece    int            // column of labels, −1: none
-	label    map[string]int // numbers of the labels
+	t           *Table
+	m           *Mapping
+	rows        rowReader
+	readColumns []int          // columns that are read …
+	grown       []chunks       // … and what they hold so far
+	places      []int          // by column of the file, its place among the wanted ones, −1: not wanted
+	values      []float64      // of a plain row
+	expected    int            // rows that a column gets room for at once
+	piece       int            // column of labels, −1: none
+	label       map[string]int // numbers of the labels
 }
 
 // next gives a row that is no blank line.
@@ -89,7 +89,7 @@ func (r *textReader) read() error {
 		switch {
 		case err == io.EOF && t.headLine == 0:
 			return t.fail(0, "Was it closed properly when it was written?", "empty file")
-		case err == io.EOF || err == nil && t.lines.rows > 0 && t.lines.rows == r.m.first:
+		case err == io.EOF || err == nil && t.lines.rows > 0 && t.lines.rows == r.m.rowLimit:
 			r.join()
 			return nil
 		case err != nil:
@@ -106,7 +106,7 @@ func (r *textReader) read() error {
 		case comment:
 			continue
 		case r.m.head != nil:
-			r.m.head.First = texts(cells)
+			r.m.head.FirstRow = texts(cells)
 			return nil
 		default:
 			err = r.row(cells, line)
@@ -134,10 +134,10 @@ func (r *textReader) setHeader(rec []string, line int) error {
 	if r.m.Piece != "" {
 		r.piece, r.label = at[r.m.Piece], map[string]int{}
 	}
-	r.wanted = slices.Compact(slices.Sorted(maps.Values(at)))
-	r.grown, r.values = make([]chunks, len(r.wanted)), make([]float64, len(r.wanted))
+	r.readColumns = slices.Compact(slices.Sorted(maps.Values(at)))
+	r.grown, r.values = make([]chunks, len(r.readColumns)), make([]float64, len(r.readColumns))
 	for j := range rec {
-		r.places = append(r.places, slices.Index(r.wanted, j))
+		r.places = append(r.places, slices.Index(r.readColumns, j))
 	}
 	return nil
 }
@@ -153,7 +153,7 @@ func (r *textReader) setUnits(rec []string, line int) error {
 		if u == "" || u == "unit" || u == "-" {
 			continue
 		}
-		if old := t.Units[j]; old != "" && !r.m.same(old, u) {
+		if old := t.Units[j]; old != "" && !r.m.sameUnit(old, u) {
 			return t.fail(line, "Correct the file: which one is it?", "column %q is in %s by its header and in %s by the row of units", t.Names[j], old, u)
 		}
 		t.Units[j], t.unitLine[j] = u, line
@@ -176,7 +176,7 @@ func (r *textReader) row(cells [][]byte, line int) error {
 	if t.lines.rows == 0 {
 		r.expected = r.expectedRows()
 	}
-	for i, j := range r.wanted {
+	for i, j := range r.readColumns {
 		x := math.NaN()
 		if bad == nil && j == r.piece {
 			x, bad = r.labelOf(string(cells[j]), line)
@@ -186,7 +186,7 @@ func (r *textReader) row(cells [][]byte, line int) error {
 		r.grown[i].add(x, r.expected)
 	}
 	if bad != nil {
-		if r.m.whole() {
+		if r.m.allRows() {
 			return bad
 		}
 		if len(t.flaws) < maxFlaws {
@@ -194,8 +194,8 @@ func (r *textReader) row(cells [][]byte, line int) error {
 		}
 	}
 	t.lines.add(line)
-	if r.m.from != nil {
-		r.m.from.rows = t.lines.rows
+	if r.m.source != nil {
+		r.m.source.rows = t.lines.rows
 	}
 	return nil
 }
@@ -216,7 +216,7 @@ func (c *chunks) add(x float64, expected int) {
 
 // expectedRows is the number of rows left in a file of known length, by the lines that are in the buffer; 0: not known.
 func (r *textReader) expectedRows() int {
-	if r.m.from == nil || r.m.from.size == 0 {
+	if r.m.source == nil || r.m.source.size == 0 {
 		return 0
 	}
 	buffered, _ := r.rows.text.Peek(r.rows.text.Buffered())
@@ -224,14 +224,14 @@ func (r *textReader) expectedRows() int {
 	if lines < 16 {
 		return 0
 	}
-	left := float64(r.m.from.size-r.m.from.read) + float64(len(buffered))
+	left := float64(r.m.source.size-r.m.source.bytesRead) + float64(len(buffered))
 	return min(int(1.02*left/float64(len(buffered))*float64(lines))+16, maxNumbers)
 }
 
 // join makes the columns of the table out of what was collected. The memory of each is given back before the next
 // one is taken.
 func (r *textReader) join() {
-	for i, j := range r.wanted {
+	for i, j := range r.readColumns {
 		if len(r.grown[i]) == 1 {
 			r.t.Columns[j] = r.grown[i][0]
 			continue

@@ -316,7 +316,7 @@ func FuzzRead(f *testing.F) {
 			t.Fatalf("accepted %+v", d)
 		}
 		for k := range d.Position {
-			if !numeric.Finite(d.Position[k]) || !numeric.Finite(d.Force[k]) {
+			if !numeric.IsFinite(d.Position[k]) || !numeric.IsFinite(d.Force[k]) {
 				t.Fatalf("sample %d: %g, %g", k, d.Position[k], d.Force[k])
 			}
 		}

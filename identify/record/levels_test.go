@@ -5,13 +5,13 @@ import (
 	"testing"
 )
 
-var levelTable = Mapping{Steady: true, Velocity: Column{Name: "v", Unit: "mm/s", Scale: 1e-3}, Force: Column{Name: "f"},
+var levelTable = Mapping{SteadyLevels: true, Velocity: Column{Name: "v", Unit: "mm/s", Scale: 1e-3}, Force: Column{Name: "f"},
 	Deviation: Column{Name: "sd", Scale: 2, Optional: true}, Count: Column{Name: "n", Optional: true}}
 
 func TestTableOfSteadyFriction(t *testing.T) {
 	text := "v,f,sd,n\n-20,-3,0.4,16\n10,2,0.2,4\n"
 	d := pieces(t, text, levelTable)[0]
-	if !d.Steady || d.Len() != 2 || d.Dt != 0 || d.Velocity[0] != -0.02 || d.Force[1] != 2 || d.ForceError[0] != 0.2 || d.ForceError[1] != 0.2 || d.Count[0] != 16 {
+	if !d.SteadyLevels || d.Len() != 2 || d.Dt != 0 || d.Velocity[0] != -0.02 || d.Force[1] != 2 || d.ForceError[0] != 0.2 || d.ForceError[1] != 0.2 || d.Count[0] != 16 {
 		t.Errorf("%+v", d)
 	}
 	// without a count the deviation is that of the mean, which is said; without both nothing is known
@@ -35,7 +35,7 @@ func TestTableOfSteadyFriction(t *testing.T) {
 			t.Errorf("%q: %v, want %q", bad, err, says)
 		}
 	}
-	if _, err := piecesOf("v,f\n1,2\n", Mapping{Steady: true, Velocity: Column{Name: "v"}}); err == nil || !strings.Contains(err.Error(), "needs the force") {
+	if _, err := piecesOf("v,f\n1,2\n", Mapping{SteadyLevels: true, Velocity: Column{Name: "v"}}); err == nil || !strings.Contains(err.Error(), "needs the force") {
 		t.Errorf("no force: %v", err)
 	}
 }

@@ -21,9 +21,9 @@ type Column struct {
 type Mapping struct {
 	Time, Position, Velocity, Force, Reference, Disturbance, Load, Current Column
 
-	// Steady says that every row is a level of constant speed instead of a sample: velocity and mean force. Deviation is the
+	// SteadyLevels says that every row is a level of constant speed instead of a sample: velocity and mean force. Deviation is the
 	// standard deviation of the force of a level: of its samples if Count says how many there were, else of their mean.
-	Steady           bool
+	SteadyLevels     bool
 	Deviation, Count Column
 
 	Rate         float64                // Hz, used where Time.Name is empty
@@ -31,10 +31,10 @@ type Mapping struct {
 	DecimalComma bool                   // 1,5 instead of 1.5
 	SameUnit     func(a, b string) bool // compares spellings of units; nil: equal but for spaces and products
 
-	Piece string     // name of a column: a new piece begins where its value changes, and time may begin anew. "": one piece
-	Rows  [2]int     // first and last row of numbers, counted from 1, both included; 0: from the beginning, to the end
-	Span  [2]float64 // s, only samples whose recorded time is within; both 0: all; [from, 0]: to the end
-	Last  float64    // s, only samples of this time up to the last one; 0: all
+	Piece        string     // name of a column: a new piece begins where its value changes, and time may begin anew. "": one piece
+	Rows         [2]int     // first and last row of numbers, counted from 1, both included; 0: from the beginning, to the end
+	Span         [2]float64 // s, only samples whose recorded time is within; both 0: all; [from, 0]: to the end
+	TailDuration float64    // s, only samples of this time up to the last one; 0: all
 
 	// Resample interpolates samples that are not evenly spaced in time. Without it they are refused, since derivatives would
 	// be wrong. What is even already stays as it is.
@@ -46,10 +46,10 @@ type Mapping struct {
 	SplitGaps bool // a gap begins a new piece instead of being refused
 
 	// Watch is told now and then how many of the bytes of the file were read, and how many rows; nil: nobody.
-	Watch func(read, size int64, rows int)
-	from  *source // the file that is read
-	first int     // rows that are read; 0: all
-	head  *Head   // takes the first row; only the head is read; nil: rows are
+	Watch    func(read, size int64, rows int)
+	source   *source // the file that is read
+	rowLimit int     // rows that are read; 0: all
+	head     *Head   // takes the first row; only the head is read; nil: rows are
 }
 
 // columns are those of the channels of a record, in their order.
@@ -66,8 +66,8 @@ type channel struct {
 // to is where the numbers of the channel go.
 func (c channel) to(d *Record) *[]float64 { return d.channels()[c.place] }
 
-// smooth tells a motion from a force.
-func (c channel) smooth() bool {
+// isMotion tells a motion from a force.
+func (c channel) isMotion() bool {
 	return slices.Contains([]string{"position", "velocity", "reference"}, channelNames[c.place])
 }
 
@@ -106,11 +106,13 @@ func (m *Mapping) names() []string {
 	return slices.DeleteFunc(out, func(name string) bool { return name == "" })
 }
 
-// whole says that every row of the file is wanted.
-func (m *Mapping) whole() bool { return m.Rows == [2]int{} && m.Span == [2]float64{} && m.Last == 0 }
+// allRows says that every row of the file is wanted.
+func (m *Mapping) allRows() bool {
+	return m.Rows == [2]int{} && m.Span == [2]float64{} && m.TailDuration == 0
+}
 
-// same compares two spellings of a unit.
-func (m *Mapping) same(a, b string) bool {
+// sameUnit compares two spellings of a unit.
+func (m *Mapping) sameUnit(a, b string) bool {
 	if m.SameUnit != nil {
 		return m.SameUnit(a, b)
 	}

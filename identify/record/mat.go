@@ -22,12 +22,12 @@ const maxNumbers = 1 << 27
 
 // matReader collects the wanted variables of one file.
 type matReader struct {
-	t     *Table
-	r     io.Reader
-	order binary.ByteOrder
-	want  map[string][]matAddress // by path of the variable
-	left  int                     // numbers that may still be read
-	buf   [1 << 12]byte
+	t                *Table
+	r                io.Reader
+	order            binary.ByteOrder
+	addresses        map[string][]matAddress // by path of the variable
+	remainingNumbers int                     // numbers that may still be read
+	buf              [1 << 12]byte
 }
 
 // matAddress is what stands behind the path: a column or a row, counted from 1; both 0: the variable as a whole.
@@ -64,14 +64,14 @@ func matKind(head []byte) (order binary.ByteOrder, level int) {
 
 // readMAT reads the variables of the mapping.
 func readMAT(name string, text *bufio.Reader, order binary.ByteOrder, level int, m *Mapping) (*Table, error) {
-	f := matReader{t: &Table{File: name}, r: text, order: order, want: map[string][]matAddress{}, left: maxNumbers}
+	f := matReader{t: &Table{File: name}, r: text, order: order, addresses: map[string][]matAddress{}, remainingNumbers: maxNumbers}
 	for _, n := range m.names() {
 		path, a, err := parseAddress(n)
 		if err != nil {
 			return nil, f.t.fail(0, "Such as x, s.x, X(:,2), X(2,:) or X[2].", "%q: %v", n, err)
 		}
-		if !slices.Contains(f.want[path], a) {
-			f.want[path] = append(f.want[path], a)
+		if !slices.Contains(f.addresses[path], a) {
+			f.addresses[path] = append(f.addresses[path], a)
 		}
 	}
 	read := f.version5
@@ -119,7 +119,7 @@ func parseAddress(s string) (path string, a matAddress, err error) {
 
 // refuse says why a variable is no column. That is an error only if it was asked for.
 func (f *matReader) refuse(path, what string) error {
-	if len(f.want[path]) > 0 {
+	if len(f.addresses[path]) > 0 {
 		return f.t.fail(0, "A column is a vector of real numbers, a field s.x with one, or a column of a matrix, X(:,2).", "variable %s is %s", path, what)
 	}
 	return nil
@@ -128,12 +128,12 @@ func (f *matReader) refuse(path, what string) error {
 // list makes the variable known by its columns, for people who look for a name.
 func (f *matReader) list(path string, rows, cols int) {
 	add := func(name string) {
-		if !slices.ContainsFunc(f.want[path], func(a matAddress) bool { return a.text == name }) {
+		if !slices.ContainsFunc(f.addresses[path], func(a matAddress) bool { return a.text == name }) {
 			f.t.Names, f.t.Columns = append(f.t.Names, name), append(f.t.Columns, nil)
 		}
 	}
 	if rows <= 1 || cols <= 1 {
-		if len(f.want[path]) == 0 {
+		if len(f.addresses[path]) == 0 {
 			add(path)
 		}
 		return
@@ -148,9 +148,9 @@ func (f *matReader) list(path string, rows, cols int) {
 	}
 }
 
-// take puts the wanted parts of a matrix, x column by column, into the table.
-func (f *matReader) take(path string, rows, cols int, x []float64) error {
-	for _, a := range f.want[path] {
+// store puts the wanted parts of a matrix, x column by column, into the table.
+func (f *matReader) store(path string, rows, cols int, x []float64) error {
+	for _, a := range f.addresses[path] {
 		var column []float64
 		switch {
 		case a.col == 0 && a.row == 0 && (rows <= 1 || cols <= 1), a.col == 1 && rows == 1 && cols > 1, a.row == 1 && cols == 1 && rows > 1:
@@ -174,7 +174,7 @@ func (f *matReader) take(path string, rows, cols int, x []float64) error {
 
 // numbers reads n numbers of the given kind. Storage is claimed as they come.
 func (f *matReader) numbers(r io.Reader, k matNumber, n int) ([]float64, error) {
-	if f.left -= n; f.left < 0 {
+	if f.remainingNumbers -= n; f.remainingNumbers < 0 {
 		return nil, f.t.fail(0, "Save the columns of one record only.", "more than %d numbers", maxNumbers)
 	}
 	out := make([]float64, 0, min(n, len(f.buf)))

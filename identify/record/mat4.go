@@ -91,7 +91,7 @@ func (f *matReader) variable4(path string, h mat4Header) error {
 	} else {
 		f.list(path, h.rows, h.cols)
 	}
-	if reason != "" || len(f.want[path]) == 0 {
+	if reason != "" || len(f.addresses[path]) == 0 {
 		if k, _ := io.CopyN(io.Discard, f.r, size); k < size {
 			return io.ErrUnexpectedEOF
 		}
@@ -101,7 +101,7 @@ func (f *matReader) variable4(path string, h mat4Header) error {
 	if err != nil {
 		return err
 	}
-	return f.take(path, h.rows, h.cols, x)
+	return f.store(path, h.rows, h.cols, x)
 }
 
 // product is the size of a matrix, or an error where no file could hold one.

@@ -31,9 +31,9 @@ var matStorage = map[uint32]matNumber{
 
 // element is the tag of an element: its type, and its length in bytes. Up to four bytes may stand in the tag itself.
 type element struct {
-	kind  uint32
-	size  int64
-	small []byte // contents within the tag, nil: they follow, filled up to a multiple of eight
+	kind   uint32
+	size   int64
+	inline []byte // contents within the tag, nil: they follow, filled up to a multiple of eight
 }
 
 var errElement = errors.New("an element does not hold what it should")
@@ -49,7 +49,7 @@ func (f *matReader) tag(r io.Reader) (element, error) {
 		if n > 4 {
 			return element{}, errElement
 		}
-		return element{kind: w & 0xffff, size: int64(n), small: b[4 : 4+n]}, nil
+		return element{kind: w & 0xffff, size: int64(n), inline: b[4 : 4+n]}, nil
 	}
 	return element{kind: w, size: int64(f.order.Uint32(b[4:]))}, nil
 }
@@ -62,8 +62,8 @@ func (f *matReader) short(r io.Reader, limit int64) ([]byte, error) {
 		return nil, io.ErrUnexpectedEOF
 	case err != nil:
 		return nil, err
-	case e.small != nil:
-		return e.small, nil
+	case e.inline != nil:
+		return e.inline, nil
 	case e.size > limit:
 		return nil, errElement
 	}
@@ -86,7 +86,7 @@ func (f *matReader) version5() error {
 			return nil
 		case err != nil:
 			return err
-		case e.small != nil:
+		case e.inline != nil:
 			continue
 		}
 		body := &io.LimitedReader{R: f.r, N: e.size}
@@ -119,7 +119,7 @@ func (f *matReader) compressed(body io.Reader) error {
 	if err != nil {
 		return fmt.Errorf("compressed element: %w", err)
 	}
-	if e.kind != miMatrix || e.small != nil {
+	if e.kind != miMatrix || e.inline != nil {
 		return nil
 	}
 	had := len(f.t.Names)
@@ -187,7 +187,7 @@ func (f *matReader) matrix(body *io.LimitedReader, path string, field int) error
 		return f.refuse(path, fmt.Sprintf("an array with %d dimensions", len(dims)))
 	}
 	f.list(path, rows, cols)
-	if len(f.want[path]) == 0 {
+	if len(f.addresses[path]) == 0 {
 		return nil
 	}
 	e, err := f.tag(body)
@@ -199,14 +199,14 @@ func (f *matReader) matrix(body *io.LimitedReader, path string, field int) error
 		return errElement
 	}
 	var from io.Reader = body
-	if e.small != nil {
-		from = bytes.NewReader(e.small)
+	if e.inline != nil {
+		from = bytes.NewReader(e.inline)
 	}
 	x, err := f.numbers(from, number, n)
 	if err != nil {
 		return err
 	}
-	return f.take(path, rows, cols, x)
+	return f.store(path, rows, cols, x)
 }
 
 // fields reads the arrays of a structure.
@@ -226,7 +226,7 @@ func (f *matReader) fields(body *io.LimitedReader, path string) error {
 		switch {
 		case err != nil:
 			return io.ErrUnexpectedEOF
-		case e.kind != miMatrix || e.small != nil || e.size > body.N:
+		case e.kind != miMatrix || e.inline != nil || e.size > body.N:
 			return errElement
 		}
 		one := &io.LimitedReader{R: body, N: e.size}
@@ -242,7 +242,7 @@ func (f *matReader) fields(body *io.LimitedReader, path string) error {
 
 // refuseFields refuses a structure if one of its fields was asked for.
 func (f *matReader) refuseFields(path, what string) error {
-	for wanted := range f.want {
+	for wanted := range f.addresses {
 		if wanted == path || strings.HasPrefix(wanted, path+".") {
 			return f.t.fail(0, "Save the fields as variables of their own.", "variable %s is %s", path, what)
 		}

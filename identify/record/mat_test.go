@@ -303,7 +303,7 @@ func FuzzMAT(f *testing.F) {
 				continue
 			}
 			for k, x := range d.Position {
-				if !numeric.Finite(x) {
+				if !numeric.IsFinite(x) {
 					t.Fatalf("sample %d: %g", k, x)
 				}
 			}

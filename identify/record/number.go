@@ -90,21 +90,21 @@ func (r *textReader) plainRows() {
 	text := r.rows.text
 	buffered, _ := text.Peek(text.Buffered())
 	done := 0
-	for r.m.first == 0 || r.t.lines.rows < r.m.first {
+	for r.m.rowLimit == 0 || r.t.lines.rows < r.m.rowLimit {
 		n := r.plainRow(buffered[done:])
 		if n == 0 {
 			break
 		}
 		done += n
-		r.rows.next++
+		r.rows.nextLine++
 		for i, x := range r.values {
 			r.grown[i].add(x, r.expected)
 		}
-		r.t.lines.add(r.rows.next)
+		r.t.lines.add(r.rows.nextLine)
 	}
 	_, _ = text.Discard(done)
-	if r.m.from != nil {
-		r.m.from.rows = r.t.lines.rows
+	if r.m.source != nil {
+		r.m.source.rows = r.t.lines.rows
 	}
 }
 

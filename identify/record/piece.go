@@ -14,8 +14,8 @@ const minFragment = 20
 // listed is how many pieces that are left out get a line each.
 const listed = 3
 
-// Brief is a list of pieces that are left out, in one line where it is long.
-func Brief(left []string) []string {
+// ShortList is a list of pieces that are left out, in one line where it is long.
+func ShortList(left []string) []string {
 	if len(left) <= listed {
 		return left
 	}
@@ -32,7 +32,7 @@ func (t *converted) piece(lo, hi int) (out []*Record, lost []string, err error) 
 	}
 	first := lo // row at which time begins where there is no column of it
 	if m.Span != [2]float64{} {
-		a, b := t.within(lo, hi)
+		a, b := t.spanRows(lo, hi)
 		if b-a < 2 {
 			if m.Piece != "" {
 				return nil, []string{fmt.Sprintf("%s is left out: it has fewer than 2 samples from %.6g to %.6g s", name, m.Span[0], m.Span[1])}, nil
@@ -42,7 +42,7 @@ func (t *converted) piece(lo, hi int) (out []*Record, lost []string, err error) 
 		}
 		lo, hi = a, b
 	}
-	if err := t.sound(lo, hi); err != nil {
+	if err := t.checkNumbers(lo, hi); err != nil {
 		return nil, nil, err
 	}
 	if hi-lo < 2 {
@@ -93,8 +93,8 @@ func (t *converted) at(row, first int) float64 {
 	return t.time[row]
 }
 
-// within finds the rows of the wanted span, from the first to the last. An end of 0 after a later beginning is no end.
-func (t *converted) within(lo, hi int) (a, b int) {
+// spanRows finds the rows of the wanted span, from the first to the last. An end of 0 after a later beginning is no end.
+func (t *converted) spanRows(lo, hi int) (a, b int) {
 	span := t.m.Span
 	if span[1] == 0 && span[0] > 0 {
 		span[1] = math.Inf(1)
@@ -108,8 +108,8 @@ func (t *converted) within(lo, hi int) (a, b int) {
 	return a, b
 }
 
-// sound checks that the wanted rows hold numbers only.
-func (t *converted) sound(lo, hi int) error {
+// checkNumbers checks that the wanted rows hold numbers only.
+func (t *converted) checkNumbers(lo, hi int) error {
 	for _, f := range t.flaws {
 		if f.row >= lo && f.row < hi {
 			return f.err
@@ -166,7 +166,7 @@ func (t *converted) shift(d *Record) error {
 		from := int(math.Floor(late)) + a
 		out := make([]float64, n)
 		for k := range out {
-			out[k] = between(x, from+k, late-math.Floor(late), c.smooth())
+			out[k] = interpolateAt(x, from+k, late-math.Floor(late), c.isMotion())
 		}
 		*c.to(d) = out
 	}
@@ -174,8 +174,8 @@ func (t *converted) shift(d *Record) error {
 	return nil
 }
 
-// between is the value at the share w of the way from sample k to the next, 0 < w < 1.
-func between(x []float64, k int, w float64, smooth bool) float64 {
+// interpolateAt is the value at the share w of the way from sample k to the next, 0 < w < 1.
+func interpolateAt(x []float64, k int, w float64, smooth bool) float64 {
 	if !smooth || k < 1 || k+2 >= len(x) {
 		return x[k] + w*(x[k+1]-x[k])
 	}
@@ -185,11 +185,11 @@ func between(x []float64, k int, w float64, smooth bool) float64 {
 // levels turns the rows lo … hi of a table of steady friction into a record. The deviation becomes the standard error of the
 // mean: what it says of single samples is divided by the root of their number.
 func (t *converted) levels(lo, hi int) (out []*Record, lost []string, err error) {
-	if err := t.sound(lo, hi); err != nil {
+	if err := t.checkNumbers(lo, hi); err != nil {
 		return nil, nil, err
 	}
 	m := t.m
-	d := &Record{File: t.File, SHA256: t.SHA256, Piece: t.label(lo), Steady: true}
+	d := &Record{File: t.File, SHA256: t.SHA256, Piece: t.label(lo), SteadyLevels: true}
 	t.fill(d, lo, hi)
 	for _, key := range []string{"velocity", "force"} {
 		if *d.channels()[slices.Index(channelNames, key)] == nil {
@@ -236,18 +236,18 @@ func (c *checker) levels() {
 		speeds[math.Abs(v)] = true
 	}
 	n := len(d.Velocity)
-	c.say("levels", Note, "", float64(n), "levels", "", "a table of %d levels of constant speed, %d forward and %d backward, at %d speeds", n, forward, backward, len(speeds))
+	c.addFinding("levels", Note, "", float64(n), "levels", "", "a table of %d levels of constant speed, %d forward and %d backward, at %d speeds", n, forward, backward, len(speeds))
 	if moving := forward + backward; moving < n {
-		c.say("rest", Warning, "velocity", float64(n-moving), "levels", "Take them out of the table.", "%d levels have no velocity: at rest the force says only that friction is larger", n-moving)
+		c.addFinding("rest", Warning, "velocity", float64(n-moving), "levels", "Take them out of the table.", "%d levels have no velocity: at rest the force says only that friction is larger", n-moving)
 	}
 	if 2*against > n {
-		c.say("force-sign", Fatal, "force", float64(against), "levels", "Count force and velocity positive in one direction.", "at %d of %d levels the force drives backward: the wrong sign of force or velocity", against, n)
+		c.addFinding("force-sign", Fatal, "force", float64(against), "levels", "Count force and velocity positive in one direction.", "at %d of %d levels the force drives backward: the wrong sign of force or velocity", against, n)
 	}
 	if n > 0 && (forward == 0 || backward == 0) {
-		c.say("one-direction", Warning, "", 0, "", "Measure both ways; otherwise fix the offset and use a law without direction.",
+		c.addFinding("one-direction", Warning, "", 0, "", "Measure both ways; otherwise fix the offset and use a law without direction.",
 			"all levels move one way: a Coulomb force and a constant offset cannot be told apart")
 	}
 	if len(speeds) < 3 {
-		c.say("one-speed", Warning, "", float64(len(speeds)), u, "Measure at several speeds, a decade apart at best.", "%d speeds: Coulomb and viscous friction cannot be told from a fall at slow speeds", len(speeds))
+		c.addFinding("one-speed", Warning, "", float64(len(speeds)), u, "Measure at several speeds, a decade apart at best.", "%d speeds: Coulomb and viscous friction cannot be told from a fall at slow speeds", len(speeds))
 	}
 }

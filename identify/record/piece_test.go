@@ -84,12 +84,12 @@ func TestLast(t *testing.T) {
 		first float64
 		n     int
 	}{{1, 4, 1}, {2.5, 3, 1}, {4, 1, 2}, {99, 0, 2}} {
-		m.Last = c.last
+		m.TailDuration = c.last
 		if got := pieces(t, text, m); len(got) != c.n || got[0].Start != c.first || got[c.n-1].Start+float64(got[c.n-1].Len()-1) != 5 {
 			t.Errorf("last %g s: %+v", c.last, got)
 		}
 	}
-	m.Time, m.Piece, m.Rate, m.Last = Column{}, "", 2, 1
+	m.Time, m.Piece, m.Rate, m.TailDuration = Column{}, "", 2, 1
 	if got := pieces(t, text, m); got[0].Len() != 3 || got[0].Velocity[0] != 4 {
 		t.Errorf("without a time: %+v", got[0])
 	}
@@ -289,7 +289,7 @@ func FuzzPieces(f *testing.F) {
 		for _, d := range got {
 			total += d.Len()
 			for k, v := range d.Velocity {
-				if !numeric.Finite(v) || !(d.Dt > 0) {
+				if !numeric.IsFinite(v) || !(d.Dt > 0) {
 					t.Fatalf("piece %s, sample %d: %g, interval %g", d.Piece, k, v, d.Dt)
 				}
 			}

@@ -36,11 +36,11 @@ func Read(path string, m Mapping) ([]*Record, error) {
 	if err == nil && st.IsDir() {
 		return nil, &Error{File: path, Msg: "is a folder, want a CSV file"}
 	}
-	m.from = &source{file: f, hash: sha256.New(), watch: m.Watch}
+	m.source = &source{file: f, hash: sha256.New(), watch: m.Watch}
 	if err == nil {
-		m.from.size = st.Size()
+		m.source.size = st.Size()
 	}
-	raw := bufio.NewReaderSize(m.from, 1<<16)
+	raw := bufio.NewReaderSize(m.source, 1<<16)
 	t, err := open(path, raw, &m)
 	if err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func Read(path string, m Mapping) ([]*Record, error) {
 	if _, err := io.Copy(io.Discard, raw); err != nil {
 		return nil, &Error{File: path, Msg: err.Error()}
 	}
-	t.SHA256 = hex.EncodeToString(m.from.hash.Sum(nil))
+	t.SHA256 = hex.EncodeToString(m.source.hash.Sum(nil))
 	return FromTable(t, m)
 }
 
@@ -58,7 +58,7 @@ const headRows = 1000
 // ReadHead is Read of the first rows of a text, with all that can be wrong there, or of everything where a part of the file is chosen or
 // it is a MAT file. whole says that there are no more rows.
 func ReadHead(path string, m Mapping) (recs []*Record, whole bool, err error) {
-	if !m.whole() {
+	if !m.allRows() {
 		recs, err = Read(path, m)
 		return recs, true, err
 	}
@@ -67,7 +67,7 @@ func ReadHead(path string, m Mapping) (recs []*Record, whole bool, err error) {
 		return nil, false, &Error{Msg: err.Error()}
 	}
 	defer f.Close()
-	m.first = headRows
+	m.rowLimit = headRows
 	t, err := open(path, bufio.NewReaderSize(f, 1<<16), &m)
 	if err != nil {
 		return nil, false, err
@@ -79,9 +79,9 @@ func ReadHead(path string, m Mapping) (recs []*Record, whole bool, err error) {
 
 // Head is what a text with columns says of itself in its first lines.
 type Head struct {
-	Names []string // of the columns
-	Units []string // as the file states them, "" where it does not
-	First []string // cells of the first row of numbers; nil: there is none
+	Names    []string // of the columns
+	Units    []string // as the file states them, "" where it does not
+	FirstRow []string // cells of the first row of numbers; nil: there is none
 }
 
 // ReadHeader reads the head of a text with columns, plain or gzip, or the names of the variables of a MAT file.
@@ -99,8 +99,9 @@ func ReadHeader(path string) (h Head, err error) {
 	if t.numeric {
 		return h, t.fail(t.headLine, "Add a header row that names the columns.", "the first line holds numbers")
 	}
-	if len(h.First) > 0 && !anyNumber(h.First, false) && !anyNumber(h.First, true) {
-		return h, t.fail(t.headLine, "Is this a table of numbers?", "the row behind the names holds no number: %s", strings.Join(h.First, ", "))
+	if len(h.FirstRow) > 0 && !anyNumber(h.FirstRow, false) && !anyNumber(h.FirstRow, true) {
+		return h, t.fail(t.headLine, "Is this a table of numbers?", "the row behind the names holds no number: %s",
+			strings.Join(h.FirstRow, ", "))
 	}
 	h.Names, h.Units = t.Names, append(slices.Clip(t.Units), make([]string, len(t.Names)-len(t.Units))...) // a MAT file states none
 	return h, nil
@@ -108,21 +109,21 @@ func ReadHeader(path string) (h Head, err error) {
 
 // source is an open file that knows how much of it was read.
 type source struct {
-	file       io.Reader
-	hash       hash.Hash
-	read, size int64 // bytes; size 0: not known
-	rows       int
-	watch      func(read, size int64, rows int)
+	file            io.Reader
+	hash            hash.Hash
+	bytesRead, size int64 // bytes; size 0: not known
+	rows            int
+	watch           func(read, size int64, rows int)
 }
 
 func (s *source) Read(b []byte) (int, error) {
 	n, err := s.file.Read(b)
 	s.hash.Write(b[:n])
 	const every = 1 << 22
-	if s.watch != nil && s.read/every != (s.read+int64(n))/every {
-		s.watch(s.read+int64(n), s.size, s.rows)
+	if s.watch != nil && s.bytesRead/every != (s.bytesRead+int64(n))/every {
+		s.watch(s.bytesRead+int64(n), s.size, s.rows)
 	}
-	s.read += int64(n)
+	s.bytesRead += int64(n)
 	return n, err
 }
 

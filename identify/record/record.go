@@ -32,9 +32,9 @@ type Record struct {
 
 	// A table of steady friction: every row is a level of constant speed, with its Velocity and mean Force. There is no time;
 	// Dt is 0.
-	Steady     bool
-	ForceError []float64 // N or N·m, standard error of the mean force; nil: not known
-	Count      []float64 // samples in the mean; nil: not known
+	SteadyLevels bool
+	ForceError   []float64 // N or N·m, standard error of the mean force; nil: not known
+	Count        []float64 // samples in the mean; nil: not known
 
 	// PositionStep is the step of the encoder, m or rad, where samples are interpolated and do not show it any more; 0: they do, or there is
 	// none.
@@ -62,16 +62,16 @@ func (d *Record) channels() []*[]float64 {
 
 // Clocks of one board differ from recording to recording, and those of two boards: RC oscillators by 1 to 2 %.
 const (
-	sameRate    = 0.02 // share by which the sampling intervals of records that are fitted together may differ …
-	sameRateErr = 4.0  // … and beyond that standard errors of both, of clocks that tremble
-	mostApart   = 0.1  // in all
+	sameRate      = 0.02 // share by which the sampling intervals of records that are fitted together may differ …
+	sameRateErr   = 4.0  // … and beyond that standard errors of both, of clocks that tremble
+	maxRateSpread = 0.1  // in all
 )
 
 // CheckRate refuses a record whose sampling interval is another one than that of first. Intervals that are nearly equal are
 // those of one experiment; each record keeps its own.
 func (d *Record) CheckRate(first *Record) error {
 	apart := math.Abs(d.Dt-first.Dt) / first.Dt
-	if apart <= math.Min(mostApart, sameRate+sameRateErr*math.Hypot(d.rateErr(), first.rateErr())) {
+	if apart <= math.Min(maxRateSpread, sameRate+sameRateErr*math.Hypot(d.rateErr(), first.rateErr())) {
 		return nil
 	}
 	return d.Fail(0, "Resample them to one rate.", "sampled every %.6g s, the first record every %.6g s", d.Dt, first.Dt)

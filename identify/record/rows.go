@@ -18,10 +18,10 @@ type rowReader struct {
 	comma byte
 	trim  bool // spaces before a cell mean nothing
 
-	line  int      // of the row, 1-based
-	next  int      // line after it
-	long  []byte   // a row longer than the buffer of text, or of several lines
-	cells [][]byte // of the row; valid until the next one
+	line     int      // of the row, 1-based
+	nextLine int      // line after it
+	longRow  []byte   // a row longer than the buffer of text, or of several lines
+	cells    [][]byte // of the row; valid until the next one
 }
 
 var errQuote = errors.New(`a quote (") that is not closed, or text behind one`)
@@ -30,8 +30,8 @@ var errLong = errors.New("more than a million bytes in one row")
 // read gives the cells of the next row that is no blank line; io.EOF at the end.
 func (r *rowReader) read() ([][]byte, error) {
 	for {
-		r.line = r.next + 1
-		row, err := r.oneLine(r.long[:0])
+		r.line = r.nextLine + 1
+		row, err := r.oneLine(r.longRow[:0])
 		if err != nil {
 			return nil, err
 		}
@@ -63,12 +63,12 @@ func (r *rowReader) oneLine(into []byte) ([]byte, error) {
 		part, err := r.text.ReadSlice('\n')
 		switch {
 		case err == nil || err == io.EOF && len(into)+len(part) > 0:
-			r.next++
+			r.nextLine++
 			if len(into) == 0 {
 				return part, nil
 			}
-			r.long = append(into, part...)
-			return r.long, nil
+			r.longRow = append(into, part...)
+			return r.longRow, nil
 		case err != bufio.ErrBufferFull:
 			return nil, err
 		}

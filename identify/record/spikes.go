@@ -25,7 +25,7 @@ const (
 // Spikes are the samples of a channel that are left out, in order.
 type Spikes struct {
 	Channel string
-	At      []int
+	Samples []int
 	Largest float64 // distance from the curve, SI
 }
 
@@ -57,7 +57,7 @@ type despiked struct {
 
 // spikes finds those of all channels. Pulses of the force that the motion follows are no spikes.
 func (d *Record) spikes() (out []despiked) {
-	if d.Steady || d.CheckLengths() != nil {
+	if d.SteadyLevels || d.CheckLengths() != nil {
 		return nil
 	}
 	var way []float64
@@ -73,7 +73,7 @@ func (d *Record) spikes() (out []despiked) {
 		if at == nil || name == "force" && pulses(*x, mended, at, way, d.Dt) {
 			continue
 		}
-		s := despiked{Spikes{Channel: name, At: at}, mended}
+		s := despiked{Spikes{Channel: name, Samples: at}, mended}
 		for _, k := range at {
 			s.Largest = max(s.Largest, math.Abs((*x)[k]-mended[k]))
 		}
@@ -168,7 +168,7 @@ func runOff(x []float64, k int, fence float64) (from, to int, curve []float64) {
 				if from < g.side || from+length+g.side > len(x) {
 					continue
 				}
-				clear := max(fence, spikeClear*g.left(x, from))
+				clear := max(fence, spikeClear*g.neighbourStdDev(x, from))
 				off := true
 				for i := range length {
 					off = off && math.Abs(x[from+i]-g.at(x, from, i)) > clear
@@ -254,8 +254,8 @@ func (g *curveAround) at(x []float64, from, i int) float64 {
 	return base + sum
 }
 
-// left is the standard deviation of the neighbours from the curve.
-func (g *curveAround) left(x []float64, from int) float64 {
+// neighbourStdDev is the standard deviation of the neighbours from the curve.
+func (g *curveAround) neighbourStdDev(x []float64, from int) float64 {
 	sum := 0.0
 	for j := range 2 * g.side {
 		e := g.neighbour(x, from, j) - g.at(x, from, g.length+j)

@@ -61,7 +61,7 @@ func FromTable(t *Table, m Mapping) ([]*Record, error) {
 		hi = min(m.Rows[1], n)
 	}
 	least := 2
-	if m.Steady {
+	if m.SteadyLevels {
 		least = 1
 	}
 	if hi-lo < least {
@@ -76,21 +76,21 @@ func FromTable(t *Table, m Mapping) ([]*Record, error) {
 	var dropped []string
 	cuts := []int{lo, hi}
 	if m.Piece != "" {
-		if cuts = t.cut(at[m.Piece], lo, hi); n == m.first && len(cuts) > 2 { // the last piece goes on in the file
+		if cuts = t.pieceStarts(at[m.Piece], lo, hi); n == m.rowLimit && len(cuts) > 2 { // the last piece goes on in the file
 			cuts = cuts[:len(cuts)-1]
 		}
 	}
 	c := t.convert(&m, at)
-	if m.Last > 0 {
+	if m.TailDuration > 0 {
 		end := math.Inf(-1)
 		for i := range len(cuts) - 1 {
 			end = max(end, c.at(cuts[i+1]-1, cuts[i]))
 		}
-		m.Span = [2]float64{end - m.Last, end}
+		m.Span = [2]float64{end - m.TailDuration, end}
 	}
 	for i := range len(cuts) - 1 {
 		read := c.piece
-		if m.Steady {
+		if m.SteadyLevels {
 			read = c.levels
 		}
 		pieces, lost, err := read(cuts[i], cuts[i+1])
@@ -107,7 +107,7 @@ func FromTable(t *Table, m Mapping) ([]*Record, error) {
 		d.ForceStep = c.force
 	}
 	distinct(out)
-	out[0].Warnings = append(t.doubtfulUnits(&m), append(Brief(dropped), out[0].Warnings...)...)
+	out[0].Warnings = append(t.doubtfulUnits(&m), append(ShortList(dropped), out[0].Warnings...)...)
 	return out, nil
 }
 
@@ -136,7 +136,7 @@ func (t *Table) find(m *Mapping) (map[string]int, error) {
 	if len(m.channels()) == 0 {
 		return nil, t.fail(0, "Name at least one of position, velocity and force in data.columns.", "no column is wanted")
 	}
-	if m.Time.Name == "" && !m.Steady && !(m.Rate > 0 && m.Rate < largest) {
+	if m.Time.Name == "" && !m.SteadyLevels && !(m.Rate > 0 && m.Rate < largest) {
 		return nil, t.fail(0, "Name the column of time, or give data.rate.", "no time: the sampling rate is %g Hz", m.Rate)
 	}
 	at := map[string]int{}
@@ -154,12 +154,12 @@ func (t *Table) find(m *Mapping) (map[string]int, error) {
 			at[name] = j
 		}
 		if _, found := at[name]; !found && !m.spare(name) {
-			return nil, t.missing(name)
+			return nil, t.missingColumn(name)
 		}
 	}
 	for _, c := range append([]channel{{Column: m.Time}}, m.channels()...) {
 		j, found := at[c.Name]
-		if !found || t.Units == nil || c.Unit == "" || t.Units[j] == "" || m.same(t.Units[j], c.Unit) {
+		if !found || t.Units == nil || c.Unit == "" || t.Units[j] == "" || m.sameUnit(t.Units[j], c.Unit) {
 			continue
 		}
 		line := t.headLine
@@ -225,8 +225,8 @@ func stepOf(c Column, x []float64) float64 {
 	return scale
 }
 
-// missing says which columns there are instead.
-func (t *Table) missing(name string) error {
+// missingColumn says which columns there are instead.
+func (t *Table) missingColumn(name string) error {
 	have := t.heads
 	if have == nil {
 		have = t.Names
@@ -260,8 +260,8 @@ func (t *Table) rows(m *Mapping, at map[string]int) (int, error) {
 	return n, nil
 }
 
-// cut finds the first rows of the pieces in lo … hi, and hi.
-func (t *Table) cut(col, lo, hi int) []int {
+// pieceStarts finds the first rows of the pieces in lo … hi, and hi.
+func (t *Table) pieceStarts(col, lo, hi int) []int {
 	cuts := []int{lo}
 	for k := lo + 1; k < hi; k++ {
 		if t.Columns[col][k] != t.Columns[col][k-1] && !(math.IsNaN(t.Columns[col][k]) && math.IsNaN(t.Columns[col][k-1])) {

@@ -12,39 +12,39 @@ import (
 
 // problem is the fit at one division of the sampling interval and one set of noises.
 type problem struct {
-	spec   *Spec
-	recs   []Recording
-	params []fit.Param // of the machine, then, unless held, q and v of every joint of Begin for every recording
-	start  []float64   // where the recordings begin, as far as that is known without a fit
-	held   bool        // they begin there
-	scale  []float64   // of each output
-	steps  int         // in a sampling interval
-	rows   int
-	first  [][]int // of each recording and output
+	spec       *Spec
+	recs       []Recording
+	params     []fit.Param // of the machine, then, unless fixedStart, q and v of every joint of StartJoints for every recording
+	start      []float64   // where the recordings begin, as far as that is known without a fit
+	fixedStart bool        // they begin there
+	scale      []float64   // of each output
+	steps      int         // in a sampling interval
+	rows       int
+	firstRow   [][]int // of each recording and output
 }
 
 func (p *problem) layout() {
-	p.rows, p.first = 0, nil
+	p.rows, p.firstRow = 0, nil
 	for r := range p.recs {
 		var at []int
 		for range p.spec.Outputs {
 			at = append(at, p.rows)
 			p.rows += p.recs[r].Len()
 		}
-		p.first = append(p.first, at)
+		p.firstRow = append(p.firstRow, at)
 	}
 }
 
 // pieces are the first rows of all series.
 func (p *problem) pieces() (list []int) {
-	for _, at := range p.first {
+	for _, at := range p.firstRow {
 		list = append(list, at...)
 	}
 	return list
 }
 
 func (p *problem) solver() *fit.Problem {
-	return &fit.Problem{Params: p.params, Rows: p.rows, New: func() fit.Evaluator { return &evaluator{p: p} }, Horizon: func(share float64) *fit.Problem { return p.shortened(share).solver() }}
+	return &fit.Problem{Params: p.params, Rows: p.rows, NewEvaluator: func() fit.Evaluator { return &evaluator{p: p} }, Horizon: func(share float64) *fit.Problem { return p.shortened(share).solver() }}
 }
 
 // shortened is the problem on the first share of every recording.
@@ -53,7 +53,7 @@ func (p *problem) shortened(share float64) *problem {
 	out.recs = slices.Clone(p.recs)
 	for r := range out.recs {
 		rec := &out.recs[r]
-		n := min(rec.Len(), max(fewestSamples, int(share*float64(rec.Len()))))
+		n := min(rec.Len(), max(minSamples, int(share*float64(rec.Len()))))
 		cut := func(list [][]float64) (short [][]float64) {
 			for _, y := range list {
 				short = append(short, y[:n])
@@ -69,30 +69,30 @@ func (p *problem) shortened(share float64) *problem {
 // An evaluator simulates all recordings. Its derivatives are central differences: of all recordings for a parameter of the machine, of one for
 // where that begins.
 type evaluator struct {
-	p       *problem
-	own     *hand
-	hands   []*hand
-	columns [][]float64
-	y       []float64
+	p                *problem
+	workspace        *hand
+	columnWorkspaces []*hand
+	columns          [][]float64
+	y                []float64
 }
 
 // hand is a workspace.
 type hand struct {
-	p     *problem
-	at    []float64 // values of the machine's parameters
-	m     *Machine
-	watch *machine.Watch
-	begin [][2]int // position and velocity in the state of the joints of Begin
-	x, y  []float64
-	theta []float64
-	a, b  []float64
-	bad   bool
+	p            *problem
+	machineTheta []float64 // values of the machine's parameters
+	m            *Machine
+	watch        *machine.Watch
+	startPlaces  [][2]int // position and velocity in the state of the joints of StartJoints
+	x, y         []float64
+	theta        []float64
+	a, b         []float64
+	invalid      bool
 }
 
 // build makes the machine at theta unless it is there already.
 func (h *hand) build(theta []float64) bool {
 	n := len(h.p.spec.Params)
-	if h.m != nil && equal(h.at, theta[:n]) {
+	if h.m != nil && equal(h.machineTheta, theta[:n]) {
 		return true
 	}
 	h.m = nil
@@ -107,15 +107,15 @@ func (h *hand) build(theta []float64) bool {
 	if h.watch, err = m.Step.Watch(names...); err != nil || len(h.watch.Signals) != len(names) {
 		return false
 	}
-	h.begin = h.begin[:0]
-	for _, joint := range h.p.spec.Begin {
+	h.startPlaces = h.startPlaces[:0]
+	for _, joint := range h.p.spec.StartJoints {
 		q, v, err := m.Step.At(joint)
 		if err != nil {
 			return false
 		}
-		h.begin = append(h.begin, [2]int{q, v})
+		h.startPlaces = append(h.startPlaces, [2]int{q, v})
 	}
-	h.m, h.at = m, append(h.at[:0], theta[:n]...)
+	h.m, h.machineTheta = m, append(h.machineTheta[:0], theta[:n]...)
 	h.x, h.y = append(h.x[:0], m.Start...), make([]float64, len(names))
 	return true
 }
@@ -138,10 +138,10 @@ func (h *hand) record(r int, theta, out []float64, less bool) bool {
 		in.Value = rec.Inputs[k][0]
 	}
 	begin := p.start
-	if !p.held {
+	if !p.fixedStart {
 		begin = theta[len(p.spec.Params):]
 	}
-	if !h.place(begin[min(len(begin), 2*r*len(h.begin)):]) {
+	if !h.place(begin[min(len(begin), 2*r*len(h.startPlaces)):]) {
 		return false
 	}
 	dt := rec.Dt / float64(p.steps)
@@ -160,7 +160,7 @@ func (h *hand) record(r int, theta, out []float64, less bool) bool {
 			if y /= p.scale[j]; y-y != 0 {
 				return false
 			}
-			out[p.first[r][j]+k] = y
+			out[p.firstRow[r][j]+k] = y
 		}
 		if k == n-1 {
 			break
@@ -174,7 +174,7 @@ func (h *hand) record(r int, theta, out []float64, less bool) bool {
 				}
 			}
 			st := m.Step.Step(float64(k)*rec.Dt+float64(s)*dt, dt, h.x)
-			if st == engine.NonFinite || st == engine.NotConverged && m.Step.Last == multibody.NotConverged {
+			if st == engine.NonFinite || st == engine.NotConverged && m.Step.LastStatus == multibody.NotConverged {
 				return false
 			}
 		}
@@ -189,12 +189,12 @@ func (h *hand) place(begin []float64) bool {
 	m := h.m
 	parts := 1
 	if m.Step.M.Model.NC() > 0 {
-		for k, at := range h.begin {
+		for k, at := range h.startPlaces {
 			parts = max(parts, int(math.Min(1e4, math.Ceil(math.Abs(begin[2*k]-m.Start[at[0]])/wayPart))))
 		}
 	}
 	for i := 1; i <= parts; i++ {
-		for k, at := range h.begin {
+		for k, at := range h.startPlaces {
 			h.x[at[0]] = m.Start[at[0]] + float64(i)/float64(parts)*(begin[2*k]-m.Start[at[0]])
 			if h.x[at[1]] = 0; i == parts {
 				h.x[at[1]] = begin[2*k+1]
@@ -222,31 +222,31 @@ func (h *hand) simulate(theta []float64, from, to int, out []float64, less bool)
 
 // Residuals are model less measured, in noises.
 func (e *evaluator) Residuals(theta, r []float64) engine.Status {
-	if e.own == nil {
-		e.own = &hand{p: e.p}
+	if e.workspace == nil {
+		e.workspace = &hand{p: e.p}
 	}
-	if e.own.simulate(theta, 0, len(e.p.recs), r, true) {
+	if e.workspace.simulate(theta, 0, len(e.p.recs), r, true) {
 		return engine.OK
 	}
 	for k := range r {
-		r[k] = lost
+		r[k] = divergedResidual
 	}
 	return engine.NonFinite
 }
 
 const (
 	difference = 1e-4 // relative to a parameter …
-	leastShare = 1e-3 // … or to this share of its range, where it is smaller
+	minShare   = 1e-3 // … or to this share of its range, where it is smaller
 )
 
 // displacement is that of a parameter for differences.
 func displacement(p *fit.Param, x float64) float64 {
 	size := math.Abs(x)
 	if width := p.Hi - p.Lo; !p.Log && !math.IsInf(width, 0) {
-		size = math.Max(size, leastShare*width)
+		size = math.Max(size, minShare*width)
 	}
 	if size == 0 {
-		size = leastShare
+		size = minShare
 	}
 	return difference * size
 }
@@ -255,15 +255,15 @@ func displacement(p *fit.Param, x float64) float64 {
 func (e *evaluator) Columns(theta []float64) ([][]float64, engine.Status) {
 	n := len(theta)
 	if e.columns == nil {
-		e.columns, e.hands = make([][]float64, n), make([]*hand, n)
+		e.columns, e.columnWorkspaces = make([][]float64, n), make([]*hand, n)
 		for j := range n {
 			e.columns[j] = make([]float64, e.p.rows)
-			e.hands[j] = &hand{p: e.p, a: make([]float64, e.p.rows), b: make([]float64, e.p.rows), theta: make([]float64, n)}
+			e.columnWorkspaces[j] = &hand{p: e.p, a: make([]float64, e.p.rows), b: make([]float64, e.p.rows), theta: make([]float64, n)}
 		}
 	}
-	fit.Each(n, func(j int) { e.hands[j].column(j, theta, e.columns[j]) })
-	for _, h := range e.hands {
-		if h.bad {
+	fit.Parallel(n, func(j int) { e.columnWorkspaces[j].column(j, theta, e.columns[j]) })
+	for _, h := range e.columnWorkspaces {
+		if h.invalid {
 			return e.columns, engine.NonFinite
 		}
 	}
@@ -275,7 +275,7 @@ func (h *hand) column(j int, theta, out []float64) {
 	p := h.p
 	from, to := 0, len(p.recs)
 	if own := j - len(p.spec.Params); own >= 0 {
-		from = own / (2 * len(p.spec.Begin))
+		from = own / (2 * len(p.spec.StartJoints))
 		to = from + 1
 	}
 	d := displacement(&p.params[j], theta[j])
@@ -296,15 +296,15 @@ func (h *hand) column(j int, theta, out []float64) {
 		high = side(up, h.a)
 	}
 	clear(out)
-	if h.bad = !high || !low; h.bad {
+	if h.invalid = !high || !low; h.invalid {
 		return
 	}
 	in := 1 / (up - down)
 	last := p.rows
 	if to < len(p.recs) {
-		last = p.first[to][0]
+		last = p.firstRow[to][0]
 	}
-	for k := p.first[from][0]; k < last; k++ {
+	for k := p.firstRow[from][0]; k < last; k++ {
 		out[k] = (h.a[k] - h.b[k]) * in
 	}
 }
@@ -321,7 +321,7 @@ func (e *evaluator) Measured() (y []float64, quantity string, pieces []int, dt f
 					mean += v / float64(len(list))
 				}
 				for k, v := range list {
-					e.y[p.first[r][j]+k] = (v - mean) / p.scale[j]
+					e.y[p.firstRow[r][j]+k] = (v - mean) / p.scale[j]
 				}
 			}
 		}

@@ -46,12 +46,12 @@ type Explained struct {
 var horizons = []float64{0.04, 0.1, 0.25, 0.5}
 
 const (
-	mostRounds    = 8    // of weights
-	settled       = 0.02 // relative change of a noise that ends them
-	leastNoise    = 1e-6 // of the spread of an output
-	tooFar        = 1. / 3
+	maxRounds     = 8    // of weights
+	noiseTol      = 0.02 // relative change of a noise that ends them
+	minNoise      = 1e-6 // of the spread of an output
+	maxStepShift  = 1. / 3
 	describes     = 50 // %, of an output
-	mostSteps     = 64
+	maxSteps      = 64
 	offsetTol     = 1e-3 // standard errors, about, from the optimum
 	draws         = 20   // for each descent from drawn values
 	dullSpread    = 1e-12
@@ -108,12 +108,12 @@ func (spec Spec) fit(ctx context.Context, recs []Recording, mended []string, wat
 		r.Shift, r.Worst = p.halved(sol)
 		times := 2
 		if r.Shift != nil {
-			times = max(2, int(math.Ceil(math.Sqrt(1.2**r.Shift/tooFar))))
+			times = max(2, int(math.Ceil(math.Sqrt(1.2**r.Shift/maxStepShift))))
 		}
-		if spec.Steps > 0 || r.Shift == nil || *r.Shift <= tooFar || p.steps >= mostSteps || ctx.Err() != nil || p.misses(sol) {
+		if spec.Steps > 0 || r.Shift == nil || *r.Shift <= maxStepShift || p.steps >= maxSteps || ctx.Err() != nil || p.misses(sol) {
 			break
 		}
-		p.steps = min(mostSteps, p.steps*times)
+		p.steps = min(maxSteps, p.steps*times)
 		next, err := p.descend(ctx, sol, watch)
 		if err != nil {
 			break // the coarser answer is there all the same; its shift says what it is worth
@@ -164,7 +164,7 @@ func newProblem(spec *Spec, recs []Recording) (*problem, error) {
 		p.scale = append(p.scale, s) // the noises come in when the fit is near: before, one small noise would decide alone where to go
 	}
 	p.params = append(p.params, spec.Params...)
-	if len(spec.Begin) == 0 {
+	if len(spec.StartJoints) == 0 {
 		return p, nil
 	}
 	h := &hand{p: p}
@@ -172,8 +172,8 @@ func newProblem(spec *Spec, recs []Recording) (*problem, error) {
 		return nil, p.unbuilt()
 	}
 	for r := range recs {
-		for k, joint := range spec.Begin {
-			at := spec.beginning(&recs[r], joint, [2]float64{h.x[h.begin[k][0]], h.x[h.begin[k][1]]})
+		for k, joint := range spec.StartJoints {
+			at := spec.beginning(&recs[r], joint, [2]float64{h.x[h.startPlaces[k][0]], h.x[h.startPlaces[k][1]]})
 			unit := spec.jointUnit(h, k)
 			for i, name := range []string{"x0", "v0"} {
 				q := fit.Param{}
@@ -186,10 +186,10 @@ func newProblem(spec *Spec, recs []Recording) (*problem, error) {
 	return p, nil
 }
 
-// jointUnit are the units of position and velocity of joint k of Begin.
+// jointUnit are the units of position and velocity of joint k of StartJoints.
 func (s *Spec) jointUnit(h *hand, k int) [2]string {
 	c := h.m.Step.M.Columns()
-	return [2]string{c[h.begin[k][0]].Unit, c[h.begin[k][1]].Unit}
+	return [2]string{c[h.startPlaces[k][0]].Unit, c[h.startPlaces[k][1]].Unit}
 }
 
 // unbuilt says why the machine cannot be made at the start.
@@ -201,7 +201,7 @@ func (p *problem) unbuilt() error {
 				return fmt.Errorf("output %s: %w", o.Name, err)
 			}
 		}
-		for _, joint := range p.spec.Begin {
+		for _, joint := range p.spec.StartJoints {
 			if _, _, err = m.Step.At(joint); err != nil {
 				return fmt.Errorf("begin: %w", err)
 			}
@@ -233,9 +233,9 @@ func (p *problem) begin(ctx context.Context, watch fit.Watch) (*fit.Solution, er
 		return lm.Fit(ctx, p.solver(), watch)
 	}
 	own := *p
-	own.params, own.held = p.params[:len(p.spec.Params)], true
+	own.params, own.fixedStart = p.params[:len(p.spec.Params)], true
 	lm.MaxIterations, lm.CostTol, lm.OffsetTol = fewIterations, draftTol, math.Sqrt(draftTol)
-	m := fit.MultiStart{LM: lm, Starts: p.spec.Starts, Draws: draws, From: [][]float64{fit.Values(own.params)}, Seed: p.spec.Seed, Workers: p.spec.Workers}
+	m := fit.MultiStart{LM: lm, Starts: p.spec.Starts, Draws: draws, ExtraStarts: [][]float64{fit.Values(own.params)}, Seed: p.spec.Seed, Workers: p.spec.Workers}
 	draft, err := m.Fit(ctx, own.solver(), watch)
 	if err != nil || len(p.params) == len(own.params) {
 		return draft, err
@@ -254,16 +254,16 @@ func (p *problem) descend(ctx context.Context, from *fit.Solution, watch fit.Wat
 
 // weigh repeats a fit until the noises of the outputs are what it leaves of them.
 func (p *problem) weigh(ctx context.Context, sol *fit.Solution, watch fit.Watch) (*fit.Solution, error) {
-	for range mostRounds {
+	for range maxRounds {
 		change := 0.0
 		next := append([]float64(nil), p.scale...)
 		for j, o := range p.spec.Outputs {
 			if next[j] = o.Noise; o.Noise == 0 {
-				next[j] = math.Max(p.left(sol, j), leastNoise*spread(p.recs, j))
+				next[j] = math.Max(p.residualRMS(sol, j), minNoise*spread(p.recs, j))
 			}
 			change = math.Max(change, math.Abs(next[j]/p.scale[j]-1))
 		}
-		if change < settled || ctx.Err() != nil {
+		if change < noiseTol || ctx.Err() != nil {
 			return sol, nil
 		}
 		p.scale = next
@@ -277,11 +277,11 @@ func (p *problem) weigh(ctx context.Context, sol *fit.Solution, watch fit.Watch)
 	return sol, nil
 }
 
-// left is the rms of what a solution leaves of output j, in its unit.
-func (p *problem) left(sol *fit.Solution, j int) float64 {
+// residualRMS is the rms of what a solution leaves of output j, in its unit.
+func (p *problem) residualRMS(sol *fit.Solution, j int) float64 {
 	sum, n := 0.0, 0
 	for r := range p.recs {
-		for _, e := range sol.Residual[p.first[r][j]:][:p.recs[r].Len()] {
+		for _, e := range sol.Residual[p.firstRow[r][j]:][:p.recs[r].Len()] {
 			sum += e * e
 			n++
 		}
@@ -291,7 +291,7 @@ func (p *problem) left(sol *fit.Solution, j int) float64 {
 
 func (p *problem) explained(sol *fit.Solution) (list []Explained) {
 	for j, o := range p.spec.Outputs {
-		rms := p.left(sol, j)
+		rms := p.residualRMS(sol, j)
 		var series [][]float64
 		for r := range p.recs {
 			series = append(series, p.recs[r].Outputs[j])
@@ -322,7 +322,7 @@ func (p *problem) halved(sol *fit.Solution) (shift *float64, worst string) {
 	l := fit.NewLinear(sol)
 	move, errs := l.Move(b), l.Err()
 	most := 0.0
-	for j, i := range sol.Free {
+	for j, i := range sol.FreeParams {
 		if !(errs[j] > 0) {
 			continue
 		}
@@ -360,7 +360,7 @@ func (r *Result) Explain(ctx context.Context, recs []Recording) (*fit.Solution, 
 	problem := p.solver()
 	var sol *fit.Solution
 	if len(p.params) == 0 {
-		sol, err = p.alone()
+		sol, err = p.fixedSolution()
 	} else {
 		lm := p.lm()
 		lm.Horizons = horizons
@@ -377,8 +377,8 @@ func (p *problem) misses(sol *fit.Solution) bool {
 	return slices.ContainsFunc(p.explained(sol), func(e Explained) bool { return e.Percent < describes })
 }
 
-// alone is a problem without parameters, as a solution.
-func (p *problem) alone() (*fit.Solution, error) {
+// fixedSolution is a problem without parameters, as a solution.
+func (p *problem) fixedSolution() (*fit.Solution, error) {
 	e := &evaluator{p: p}
 	s := &fit.Solution{Residual: make([]float64, p.rows)}
 	if e.Residuals(nil, s.Residual) != engine.OK {

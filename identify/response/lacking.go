@@ -31,7 +31,7 @@ func (p *problem) suspects(theta []float64) (list []fit.Suspect, gains [][]float
 		return c
 	}
 	others := make([][]float64, len(p.spec.Others))
-	fit.Each(len(others), func(i int) {
+	fit.Parallel(len(others), func(i int) {
 		o, q, spec := &p.spec.Others[i], *p, *p.spec
 		x := o.Value * (1 + difference)
 		spec.Build = func(theta []float64) (*Machine, error) { return o.Build(theta, x) }
@@ -53,8 +53,8 @@ func (p *problem) suspects(theta []float64) (list []fit.Suspect, gains [][]float
 			continue
 		}
 		for _, s := range []struct {
-			kind, what string
-			change     func(u float64) float64
+			kind, description string
+			change            func(u float64) float64
 		}{{"gain", "another gain", func(u float64) float64 { return u * (1 + difference) }}, {"zero", "another zero", func(u float64) float64 { return u + difference*size }}} {
 			q := *p
 			q.recs = slices.Clone(p.recs)
@@ -70,14 +70,14 @@ func (p *problem) suspects(theta []float64) (list []fit.Suspect, gains [][]float
 				if s.kind == "gain" {
 					gains[i] = c
 				}
-				add(s.kind+" of an input", fmt.Sprintf("what %s of %s makes", s.what, name), "Check this column.", c)
+				add(s.kind+" of an input", fmt.Sprintf("what %s of %s makes", s.description, name), "Check this column.", c)
 			}
 		}
 	}
 	for j, o := range p.spec.Outputs {
 		gain, zero, late := make([]float64, p.rows), make([]float64, p.rows), make([]float64, p.rows)
 		for r := range p.recs {
-			from := p.first[r][j]
+			from := p.firstRow[r][j]
 			to := from + p.recs[r].Len()
 			copy(gain[from:to], base[from:to])
 			copy(late[from:to], filter.Derivative(base[from:to], p.recs[r].Dt))

@@ -32,17 +32,17 @@ type Machine struct {
 
 // Spec says what is looked for, and in what.
 type Spec struct {
-	Params  []fit.Param                             // of the machine; values are the start
-	Build   func(theta []float64) (*Machine, error) // for concurrent use; theta of Params, in their order
-	Inputs  []string                                // what acts on the machine, for people
-	Others  []Other                                 // numbers of the machine that are not searched and may be wrong
-	Outputs []Output                                // what was measured
-	Begin   []string                                // joints whose position and speed at the beginning of every recording are searched
-	Line    bool                                    // inputs change evenly between samples; else they are held
-	Steps   int                                     // in a sampling interval; 0: as many as it takes
-	Starts  int                                     // descents from drawn values besides that from the start
-	Seed    uint64                                  //
-	Workers int                                     // 0: as many as there are processors
+	Params      []fit.Param                             // of the machine; values are the start
+	Build       func(theta []float64) (*Machine, error) // for concurrent use; theta of Params, in their order
+	Inputs      []string                                // what acts on the machine, for people
+	Others      []Other                                 // numbers of the machine that are not searched and may be wrong
+	Outputs     []Output                                // what was measured
+	StartJoints []string                                // joints whose position and speed at the beginning of every recording are searched
+	Line        bool                                    // inputs change evenly between samples; else they are held
+	Steps       int                                     // in a sampling interval; 0: as many as it takes
+	Starts      int                                     // descents from drawn values besides that from the start
+	Seed        uint64                                  //
+	Workers     int                                     // 0: as many as there are processors
 }
 
 // Inputs are the names of the inputs.
@@ -72,7 +72,7 @@ type Recording struct {
 // Len is the number of samples.
 func (r *Recording) Len() int { return len(r.Outputs[0]) }
 
-const fewestSamples = 10
+const minSamples = 10
 
 // withoutSpikes are the recordings with a curve in place of samples of an output that no motion makes, and what was left out.
 func (s *Spec) withoutSpikes(recs []Recording) (out []Recording, left []string) {
@@ -123,8 +123,8 @@ func (s *Spec) check(recs []Recording) error {
 			return fmt.Errorf("recording %d: %d inputs and %d outputs at intervals of %g s, want %d and %d", r+1, len(rec.Inputs), len(rec.Outputs), rec.Dt, len(s.Inputs), len(s.Outputs))
 		}
 		n := rec.Len()
-		if n < fewestSamples {
-			return fmt.Errorf("recording %d: %d samples, want at least %d", r+1, n, fewestSamples)
+		if n < minSamples {
+			return fmt.Errorf("recording %d: %d samples, want at least %d", r+1, n, minSamples)
 		}
 		for _, list := range [][][]float64{rec.Inputs, rec.Outputs} {
 			for _, y := range list {
@@ -157,7 +157,7 @@ func spread(recs []Recording, j int) float64 {
 	return math.Sqrt(sum / float64(n))
 }
 
-// beginning is where a recording begins, by the outputs that measure it: position and speed of joint k of Begin. Where one is not
+// beginning is where a recording begins, by the outputs that measure it: position and speed of joint k of StartJoints. Where one is not
 // measured it is that of start.
 func (s *Spec) beginning(rec *Recording, joint string, start [2]float64) [2]float64 {
 	at := func(name string) []float64 {
@@ -187,5 +187,5 @@ func (s *Spec) beginning(rec *Recording, joint string, start [2]float64) [2]floa
 	return start
 }
 
-// lost is the residual, in noises, of a motion that came to no number.
-const lost = 1e6
+// divergedResidual is the residual, in noises, of a motion that came to no number.
+const divergedResidual = 1e6

@@ -20,7 +20,7 @@ func (s *strong) boost(p circuit.Power, tau []float64) circuit.Power {
 	for i, x := range s.own {
 		tau[i] += s.by * x
 	}
-	p.Out *= s.by
+	p.Output *= s.by
 	return p
 }
 

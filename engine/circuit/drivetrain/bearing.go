@@ -28,8 +28,8 @@ type Bearing struct {
 	Speed float64 // rad/s  0: the law as it is
 	Load  float64 // times which the law is taken; 0: once. May change between steps
 
-	smooth friction.Smooth
-	flow   friction.Flow
+	smoothLaw friction.Smooth
+	flow      friction.Flow
 }
 
 // Name is the label.
@@ -41,11 +41,11 @@ func (b *Bearing) check(n int) error {
 		return errors.Join(append(errs, errors.New("law: missing"))...)
 	}
 	errs = append(errs, b.Law.Validate())
-	b.smooth, b.flow = nil, nil
+	b.smoothLaw, b.flow = nil, nil
 	if b.Speed == 0 {
-		b.smooth, _ = b.Law.(friction.Smooth)
+		b.smoothLaw, _ = b.Law.(friction.Smooth)
 		b.flow, _ = b.Law.(friction.Flow)
-		if _, switched := b.Law.(friction.Switched); switched || b.smooth == nil {
+		if _, switched := b.Law.(friction.Switched); switched || b.smoothLaw == nil {
 			errs = append(errs, fmt.Errorf("law: %T has a stick mode, which a machine of several coordinates cannot give it: set a speed over which its sign is smoothed, or take a law of bristles (lugre, dahl)", b.Law))
 		}
 	}
@@ -84,9 +84,9 @@ func (b *Bearing) load() float64 {
 func (b *Bearing) curve(v float64) (f, df float64) {
 	// the steady curve has a jump at v = 0: its sides are taken, and the smallest speed that is one
 	at := max(math.Abs(v), 1e-6*b.Speed)
-	level := math.Abs(b.Law.Steady(at))
+	level := math.Abs(b.Law.SteadyForce(at))
 	d := 1e-4 * at
-	fall := (math.Abs(b.Law.Steady(at+d)) - level) / d
+	fall := (math.Abs(b.Law.SteadyForce(at+d)) - level) / d
 	s := math.Tanh(v / b.Speed)
 	return level * s, level*(1-s*s)/b.Speed + fall*math.Abs(s)
 }
@@ -103,10 +103,10 @@ func (b *Bearing) Flow(t float64, q, v, z, dz, tau []float64) (circuit.Power, en
 	default:
 		f = b.flow.Flow(z, dz, friction.Input{V: rate})
 	}
-	if f *= b.load(); !numeric.Finite(f) {
+	if f *= b.load(); !numeric.IsFinite(f) {
 		return circuit.Power{}, engine.NonFinite
 	}
-	return circuit.Power{Loss: f * rate, Out: b.exert(f, v, tau)}, engine.OK
+	return circuit.Power{Loss: f * rate, Output: b.exert(f, v, tau)}, engine.OK
 }
 
 // Trial adds the mean friction of the step.
@@ -116,14 +116,14 @@ func (b *Bearing) Trial(t, h float64, q, v, w, z, zn, tau, slope []float64) (cir
 	if b.Speed > 0 {
 		f, df = b.curve(rate)
 	} else {
-		f, df = b.smooth.Trial(friction.Midpoint, z, zn, friction.Input{Dt: h, V: rate})
+		f, df = b.smoothLaw.Trial(friction.Midpoint, z, zn, friction.Input{Dt: h, V: rate})
 	}
-	if f *= b.load(); !numeric.Finite(f) {
+	if f *= b.load(); !numeric.IsFinite(f) {
 		return circuit.Power{}, engine.NonFinite
 	}
 	b.steepen(df*b.load(), len(w), slope)
-	return circuit.Power{Loss: f * rate, Out: b.exert(f, w, tau)}, engine.OK
+	return circuit.Power{Loss: f * rate, Output: b.exert(f, w, tau)}, engine.OK
 }
 
-// Stored is nothing.
-func (b *Bearing) Stored(q, z []float64) float64 { return 0 }
+// StoredEnergy is nothing.
+func (b *Bearing) StoredEnergy(q, z []float64) float64 { return 0 }

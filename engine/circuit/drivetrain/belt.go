@@ -33,7 +33,7 @@ func (b *Belt) check(n int) error {
 	w := Twist{A: b.A, B: b.B}
 	errs := []error{w.checkTwist(n), atLeast("RA", b.RA, "m", true), atLeast("RB", b.RB, "m", true), atLeast("K", b.K, "N/m", true),
 		atLeast("C", b.C, "N·s/m", b.Grip != 0), atLeast("tension", b.Tension, "N", true)}
-	if b.Grip != 0 && !(b.Grip > 1 && finite(b.Grip)) {
+	if b.Grip != 0 && !(b.Grip > 1 && isFinite(b.Grip)) {
 		errs = append(errs, errors.New("grip: exp(µ·wrap), want > 1, or 0 for a belt that cannot slip"))
 	}
 	return errors.Join(errs...)
@@ -81,10 +81,10 @@ func (b *Belt) slide(s, v float64) float64 {
 	return v
 }
 
-// lost is what goes into heat at the stretch s, its rate ds and the rate v of the pulleys, summed over its causes: in each strand its force
-// beyond that of its spring, and what the belt slips against the pulley. It does not use pull and Stored, so that the audit of a belt can
-// fail.
-func (b *Belt) lost(s, ds, v float64) float64 {
+// lossPower is what goes into heat at the stretch s, its rate ds and the rate v of the pulleys, summed over its causes: in each strand
+// its force beyond that of its spring, and what the belt slips against the pulley. It does not use pull and Stored, so that the audit of
+// a belt can fail.
+func (b *Belt) lossPower(s, ds, v float64) float64 {
 	tight, slack := math.Max(0, b.Tension+b.K*s), math.Max(0, b.Tension-b.K*s) // of the springs
 	drawn, left := math.Max(0, b.Tension+b.K*s+b.C*ds), math.Max(0, b.Tension-b.K*s-b.C*ds)
 	return (drawn-tight)*ds - (left-slack)*ds + (drawn-left)*(v-ds)
@@ -105,7 +105,7 @@ func (b *Belt) Flow(t float64, q, v, z, dz, tau []float64) (circuit.Power, engin
 	rate := b.rate(v)
 	dz[0] = b.slide(z[0], rate)
 	f, _ := b.pull(b.K*z[0] + b.C*dz[0])
-	return circuit.Power{Loss: b.lost(z[0], dz[0], rate), Out: b.exert(f, v, tau)}, engine.OK
+	return circuit.Power{Loss: b.lossPower(z[0], dz[0], rate), Output: b.exert(f, v, tau)}, engine.OK
 }
 
 // Trial takes the stretch in the middle of the step: it follows the implicit midpoint rule. So does the loss, and a step in which a strand
@@ -128,7 +128,7 @@ func (b *Belt) Trial(t, h float64, q, v, w, z, zn, tau, slope []float64) (circui
 			}
 		}
 	}
-	return circuit.Power{Loss: b.lost(z[0]+h/2*ds, ds, rate), Out: b.exert(f, w, tau)}, engine.OK
+	return circuit.Power{Loss: b.lossPower(z[0]+h/2*ds, ds, rate), Output: b.exert(f, w, tau)}, engine.OK
 }
 
 // radius of the pulley on a coordinate, with the sign of its motion in the stretch.
@@ -139,8 +139,8 @@ func (b *Belt) radius(i int) float64 {
 	return -b.RB
 }
 
-// Stored is that of the strands above what their tension at rest holds.
-func (b *Belt) Stored(q, z []float64) float64 {
+// StoredEnergy is that of the strands above what their tension at rest holds.
+func (b *Belt) StoredEnergy(q, z []float64) float64 {
 	s := math.Abs(z[0])
 	if x := b.K * s; x <= b.Tension {
 		return x * s

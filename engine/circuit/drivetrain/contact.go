@@ -47,9 +47,10 @@ func (c *Contact) depth(d float64) float64 {
 	return max(0, d-c.Travel[1]) + min(0, d-c.Travel[0])
 }
 
-// lost is what goes into heat while the depth (rad or m) of an end goes from p0 to p1 in h (s): the damper, which takes the spring's own
-// force where the contact leaves faster than the spring comes back. It does not use the force, so that the audit of a contact can fail.
-func (c *Contact) lost(p0, p1, h float64) float64 {
+// lossPower is what goes into heat while the depth (rad or m) of an end goes from p0 to p1 in h (s): the damper, which takes the
+// spring's own force where the contact leaves faster than the spring comes back. It does not use the force, so that the audit of a
+// contact can fail.
+func (c *Contact) lossPower(p0, p1, h float64) float64 {
 	return c.Stiffness * (p1*p1 - p0*p0) / 2 / h * max(c.Loss*(p1-p0)/h, -1)
 }
 
@@ -60,7 +61,7 @@ func (c *Contact) Flow(t float64, q, v, z, dz, tau []float64) (circuit.Power, en
 	f, _, _ := s.Force(0, d, rate, false) // on δ, against it
 	p := c.depth(d)
 	deepens := math.Copysign(rate, rate*p)
-	return circuit.Power{Loss: c.Stiffness * math.Abs(p) * deepens * max(c.Loss*deepens, -1), Out: c.exert(-f, v, tau)}, engine.OK
+	return circuit.Power{Loss: c.Stiffness * math.Abs(p) * deepens * max(c.Loss*deepens, -1), Output: c.exert(-f, v, tau)}, engine.OK
 }
 
 // Trial adds the mean torque of the way: what the spring stores it gives back.
@@ -70,12 +71,12 @@ func (c *Contact) Trial(t, h float64, q, v, w, z, zn, tau, slope []float64) (cir
 	f, dx, dv := s.Force(d, d+h/2*rate, rate, true)
 	c.steepen(-dx*h/2-dv, len(w), slope)
 	end := d + h*rate
-	lost := c.lost(max(0, d-c.Travel[1]), max(0, end-c.Travel[1]), h) + c.lost(max(0, c.Travel[0]-d), max(0, c.Travel[0]-end), h)
-	return circuit.Power{Loss: lost, Out: c.exert(-f, w, tau)}, engine.OK
+	lost := c.lossPower(max(0, d-c.Travel[1]), max(0, end-c.Travel[1]), h) + c.lossPower(max(0, c.Travel[0]-d), max(0, c.Travel[0]-end), h)
+	return circuit.Power{Loss: lost, Output: c.exert(-f, w, tau)}, engine.OK
 }
 
-// Stored is that of the spring.
-func (c *Contact) Stored(q, z []float64) float64 {
+// StoredEnergy is that of the spring.
+func (c *Contact) StoredEnergy(q, z []float64) float64 {
 	p := c.depth(c.of(q))
 	return c.Stiffness * p * p / 2
 }

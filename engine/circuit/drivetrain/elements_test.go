@@ -29,7 +29,7 @@ func TestElementsCloseAndConverge(t *testing.T) {
 			return pair(t, &Shaft{Label: "s", Twist: Twist{A: 0, B: 1, Ratio: 3}, K: 40, C: 0.05}, 0.5, 0.2)
 		}, [2]float64{3, -1}, 1e-5, 1.9},
 		{"shaft behind a lossy mesh", func() *Train {
-			return pair(t, &Shaft{Label: "s", Twist: Twist{A: 0, B: 1, Ratio: 3}, K: 40, C: 0.05, Mesh: &Mesh{Efficiency: 0.8, Back: 0.6, Speed: 0.1}}, 0.5, 0.2)
+			return pair(t, &Shaft{Label: "s", Twist: Twist{A: 0, B: 1, Ratio: 3}, K: 40, C: 0.05, Mesh: &Mesh{Efficiency: 0.8, BackEfficiency: 0.6, Speed: 0.1}}, 0.5, 0.2)
 		}, [2]float64{3, -1}, 1e-3, 0.9},
 		{"backlash", func() *Train {
 			return pair(t, &Contact{Label: "c", Twist: Twist{A: 0, B: 1, Ratio: 2}, Stops: plant.Stops{Travel: [2]float64{-0.05, 0.05}, Stiffness: 300, Loss: 0.2}}, 0.5, 0.2)
@@ -107,7 +107,7 @@ func TestShaftFrequency(t *testing.T) {
 // shafts, which are known in closed form for each side.
 func TestGearAccelerations(t *testing.T) {
 	const ja, jb, n = 1e-4, 0.02, 10.0
-	mesh := &Mesh{Efficiency: 0.8, Back: 0.7, Speed: 1e-3}
+	mesh := &Mesh{Efficiency: 0.8, BackEfficiency: 0.7, Speed: 1e-3}
 	for _, c := range []struct {
 		name         string
 		mesh         *Mesh
@@ -142,14 +142,14 @@ func TestGearAccelerations(t *testing.T) {
 		if got := tr.Multipliers()[0]; math.Abs(got-torque) > 1e-9 || got > 0 != c.wantPositive {
 			t.Errorf("%s: torque %g, want %g", c.name, got, torque)
 		}
-		near(t, c.name+": loss", p[0].Loss, -p[0].Out, 1e-12)
+		near(t, c.name+": loss", p[0].Loss, -p[0].Output, 1e-12)
 	}
 }
 
 // A lossy gear that a load swings back and forth through zero power: the energies close, no chatter (few steps), the ratio holds to
 // rounding.
 func TestGearThroughZeroPower(t *testing.T) {
-	g := &Gear{Label: "g", Twist: Twist{A: 0, B: 1, Ratio: 10}, Mesh: &Mesh{Efficiency: 0.7, Back: math.NaN(), Speed: 0.5}}
+	g := &Gear{Label: "g", Twist: Twist{A: 0, B: 1, Ratio: 10}, Mesh: &Mesh{Efficiency: 0.7, BackEfficiency: math.NaN(), Speed: 0.5}}
 	make1 := func() *Train {
 		return train(t, Inertias{{Name: "a", J: 1e-4}, {Name: "b", J: 0.02}},
 			[]Part{&Shaft{Label: "spring", Twist: Twist{A: 1, B: Ground}, K: 8}}, []Row{g})
@@ -181,7 +181,7 @@ func TestSelfLocking(t *testing.T) {
 		{0, 6, -1e-3, 1e-3}, {1.6, 6, 0.0833, 0.0834}, // (1.6·10 − 6/0.4)/(ja·n² + jb/0.4)·t²/2
 	} {
 		tr := train(t, Inertias{{Name: "a", J: 1e-4, Pull: -c.drive}, {Name: "b", J: 0.02, Pull: c.load}}, nil,
-			[]Row{&Gear{Label: "g", Twist: Twist{A: 0, B: 1, Ratio: 10}, Mesh: &Mesh{Efficiency: 0.4, Back: 0, Speed: 1e-3}}})
+			[]Row{&Gear{Label: "g", Twist: Twist{A: 0, B: 1, Ratio: 10}, Mesh: &Mesh{Efficiency: 0.4, BackEfficiency: 0, Speed: 1e-3}}})
 		x := tr.NewState()
 		if _, st := tr.Run(x, 0, 1e-3, 100, nil); st != engine.OK {
 			t.Fatal(st)

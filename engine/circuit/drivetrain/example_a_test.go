@@ -88,7 +88,8 @@ func TestExampleAOffline(t *testing.T) {
 		t.Error(err)
 	}
 	for _, e := range a.Lines {
-		t.Logf("%-14s in %10.6f loss %10.6f out %10.6f stored %10.6f residual %.1e", e.Name, e.In, e.Loss, e.Out, e.Stored, e.Relative())
+		t.Logf("%-14s in %10.6f loss %10.6f out %10.6f stored %10.6f residual %.1e", e.Name, e.Input, e.Loss, e.Output, e.StoredChange,
+			e.Relative())
 	}
 }
 

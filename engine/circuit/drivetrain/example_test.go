@@ -22,7 +22,7 @@ func Example() {
 	tr, err := drivetrain.New(
 		drivetrain.Inertias{{Name: "rotor", J: 2e-4}, {Name: "drum", J: 0.05, Pull: 8}},
 		[]drivetrain.Part{c, &drivetrain.Bearing{Label: "bearing", Twist: drivetrain.Twist{A: 0, B: drivetrain.Ground}, Law: &friction.Viscous{Fv: 1e-4, Delta: 1}}},
-		[]drivetrain.Row{&drivetrain.Gear{Label: "worm", Twist: drivetrain.Twist{A: 0, B: 1, Ratio: 40}, Mesh: &drivetrain.Mesh{Efficiency: 0.6, Back: 0, Speed: 1}}})
+		[]drivetrain.Row{&drivetrain.Gear{Label: "worm", Twist: drivetrain.Twist{A: 0, B: 1, Ratio: 40}, Mesh: &drivetrain.Mesh{Efficiency: 0.6, BackEfficiency: 0, Speed: 1}}})
 	if err != nil {
 		panic(err)
 	}
@@ -33,7 +33,7 @@ func Example() {
 	}
 	fmt.Printf("the drum turns at %.3f rad/s, the motor draws %.3f A\n", x[3], x[4])
 	for _, e := range append(audit.Lines, audit.Total()) {
-		fmt.Printf("%-10s in %7.2f  loss %6.2f  work %7.2f  stored %6.2f J\n", e.Name, e.In, e.Loss, e.Out, e.Stored)
+		fmt.Printf("%-10s in %7.2f  loss %6.2f  work %7.2f  stored %6.2f J\n", e.Name, e.Input, e.Loss, e.Output, e.StoredChange)
 	}
 	fmt.Println(audit.Check(1e-8))
 	// Output:

@@ -83,9 +83,9 @@ func (g *Gear) steepenAt(v []float64, lambda float64, n int, slope []float64) {
 }
 
 func (g *Gear) power(v []float64, lambda, out float64) circuit.Power {
-	p := circuit.Power{Out: out}
+	p := circuit.Power{Output: out}
 	if g.Mesh != nil {
-		p.Loss = g.Mesh.lost(lambda/g.ratio(), v[g.A])
+		p.Loss = g.Mesh.lossPower(lambda/g.ratio(), v[g.A])
 	}
 	return p
 }

@@ -142,7 +142,7 @@ func fitA(t *testing.T, i, angle []float64, seed uint64) (off []float64, held []
 	for _, v := range angle {
 		y = append(y, v/noiseAngle+rng.NormFloat64())
 	}
-	p := &fit.Problem{Rows: 2 * recordRows, New: func() fit.Evaluator { return newEvaluatorA(y) }}
+	p := &fit.Problem{Rows: 2 * recordRows, NewEvaluator: func() fit.Evaluator { return newEvaluatorA(y) }}
 	for _, f := range free {
 		p.Params = append(p.Params, fit.Param{Param: engine.Param{Name: f.name, Value: f.start, Lo: f.truth / 10, Hi: f.truth * 10}, Log: true})
 	}

@@ -76,7 +76,7 @@ func (m Inertias) validate() error {
 		if err := atLeast("J", b.J, "kg·m²", true); err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", name, err))
 		}
-		if !finite(b.Pull) {
+		if !isFinite(b.Pull) {
 			errs = append(errs, fmt.Errorf("%s: pull: %g N·m, want a finite number", name, b.Pull))
 		}
 	}

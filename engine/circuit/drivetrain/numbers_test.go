@@ -32,7 +32,8 @@ func (c *Contact) numbers() []number {
 }
 
 func (b *Belt) numbers() []number {
-	return []number{least(b.Label+".K", "N/m", 1e-300, &b.K), least(b.Label+".C", "N·s/m", 0, &b.C), least(b.Label+".tension", "N", 1e-300, &b.Tension)}
+	return []number{least(b.Label+".K", "N/m", 1e-300, &b.K), least(b.Label+".C", "N·s/m", 0, &b.C),
+		least(b.Label+".tension", "N", 1e-300, &b.Tension)}
 }
 
 func (b *Bearing) numbers() (all []number) {
@@ -110,7 +111,7 @@ func (tr *Train) SetParams(theta []float64) error {
 	}
 	tr.each(func(own []number, c *circuit.Circuit) {
 		for k, n := range own {
-			if v := rest[k]; !(v >= n.p.Lo && v <= n.p.Hi && finite(v)) {
+			if v := rest[k]; !(v >= n.p.Lo && v <= n.p.Hi && isFinite(v)) {
 				errs = append(errs, fmt.Errorf("%s: %g %s, want %g to %g", n.p.Name, v, n.p.Unit, n.p.Lo, n.p.Hi))
 			}
 		}

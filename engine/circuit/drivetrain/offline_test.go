@@ -82,7 +82,7 @@ func (tr *Train) Integrate(x []float64, t, end float64, o Offline, each func(t f
 			}
 		}
 		for k, e := range p {
-			dy[nx+3*k], dy[nx+3*k+1], dy[nx+3*k+2] = e.In, e.Loss, e.Out
+			dy[nx+3*k], dy[nx+3*k+1], dy[nx+3*k+2] = e.Input, e.Loss, e.Output
 		}
 	}, nx+3*np)
 	d.Rtol, d.Atol = or(o.Rtol, 1e-10), or(o.Atol, 1e-12)
@@ -131,7 +131,7 @@ func (tr *Train) Integrate(x []float64, t, end float64, o Offline, each func(t f
 	}
 	for k := range p {
 		e := &audit.Lines[k]
-		e.In, e.Loss, e.Out = y[nx+3*k], y[nx+3*k+1], y[nx+3*k+2]
+		e.Input, e.Loss, e.Output = y[nx+3*k], y[nx+3*k+1], y[nx+3*k+2]
 	}
 	tr.close(audit, x)
 	return audit, nil
@@ -175,12 +175,12 @@ func (tr *Train) audit(x []float64) *circuit.Audit {
 	a := &circuit.Audit{}
 	q, z := x[:tr.n], x[2*tr.n:]
 	for k, p := range tr.Parts {
-		a.Lines = append(a.Lines, circuit.Energies{Name: p.Name(), Stored: -p.Stored(q, tr.own(k, z))})
+		a.Lines = append(a.Lines, circuit.Energies{Name: p.Name(), StoredChange: -p.StoredEnergy(q, tr.own(k, z))})
 	}
 	for _, r := range tr.Rows {
 		a.Lines = append(a.Lines, circuit.Energies{Name: r.Name()})
 	}
-	a.Lines = append(a.Lines, circuit.Energies{Name: "mechanics", Stored: -tr.Mech.Energy(q, x[tr.n:2*tr.n])})
+	a.Lines = append(a.Lines, circuit.Energies{Name: "mechanics", StoredChange: -tr.Mech.Energy(q, x[tr.n:2*tr.n])})
 	return a
 }
 
@@ -188,15 +188,15 @@ func (tr *Train) audit(x []float64) *circuit.Audit {
 func (tr *Train) close(a *circuit.Audit, x []float64) {
 	q, z := x[:tr.n], x[2*tr.n:]
 	last := &a.Lines[len(a.Lines)-1]
-	last.Out = 0
+	last.Output = 0
 	for k := range a.Lines[:len(a.Lines)-1] {
 		if k < len(tr.Parts) {
-			a.Lines[k].Stored += tr.Parts[k].Stored(q, tr.own(k, z))
+			a.Lines[k].StoredChange += tr.Parts[k].StoredEnergy(q, tr.own(k, z))
 		}
-		last.Out -= a.Lines[k].Out
-		last.Gross = max(last.Gross, math.Abs(a.Lines[k].Out))
+		last.Output -= a.Lines[k].Output
+		last.Gross = max(last.Gross, math.Abs(a.Lines[k].Output))
 	}
-	last.Stored += tr.Mech.Energy(q, x[tr.n:2*tr.n])
+	last.StoredChange += tr.Mech.Energy(q, x[tr.n:2*tr.n])
 }
 
 // Start moves x to where its loops are closed, and checks that the speeds agree with the rows at t (s).

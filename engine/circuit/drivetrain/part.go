@@ -34,7 +34,7 @@ type Part interface {
 	// forces added to tau, their derivatives with respect to w added to slope (row-major). The powers are means of the step.
 	Trial(t, h float64, q, v, w, z, zn, tau, slope []float64) (circuit.Power, engine.Status)
 	// Stored is the energy (J) in it.
-	Stored(q, z []float64) float64
+	StoredEnergy(q, z []float64) float64
 }
 
 // checker is a part that can tell what is wrong with it, given the number of coordinates.
@@ -46,7 +46,7 @@ func Check(n int, parts []Part) error {
 	names := map[string]bool{}
 	for _, p := range parts {
 		if c, ok := p.(checker); ok {
-			errs = append(errs, under(p.Name(), c.check(n)))
+			errs = append(errs, prefixErrors(p.Name(), c.check(n)))
 		}
 		if c, ok := p.(*circuit.Circuit); ok && c.Axes() != n {
 			errs = append(errs, fmt.Errorf("circuit: built for %d coordinates, the mechanics has %d", c.Axes(), n))
@@ -59,15 +59,15 @@ func Check(n int, parts []Part) error {
 	return errors.Join(errs...)
 }
 
-// under puts a name before each line of an error.
-func under(name string, err error) error {
+// prefixErrors puts a name before each line of an error.
+func prefixErrors(name string, err error) error {
 	if err == nil {
 		return nil
 	}
 	if j, ok := err.(interface{ Unwrap() []error }); ok {
 		var errs []error
 		for _, e := range j.Unwrap() {
-			errs = append(errs, under(name, e))
+			errs = append(errs, prefixErrors(name, e))
 		}
 		return errors.Join(errs...)
 	}
@@ -140,20 +140,20 @@ func (w *Twist) checkTwist(n int) error {
 	if w.A == w.B {
 		errs = append(errs, fmt.Errorf("the shafts A and B: both are coordinate %d", w.A))
 	}
-	if !finite(w.Ratio) {
+	if !isFinite(w.Ratio) {
 		errs = append(errs, fmt.Errorf("ratio: %g, want a finite number", w.Ratio))
 	}
 	return errors.Join(errs...)
 }
 
-func finite(x float64) bool { return x-x == 0 }
+func isFinite(x float64) bool { return x-x == 0 }
 
 // atLeast is an error unless v is finite and ≥ 0, or > 0 where above is set.
 func atLeast(name string, v float64, unit string, above bool) error {
 	switch {
-	case above && !(v > 0 && finite(v)):
+	case above && !(v > 0 && isFinite(v)):
 		return fmt.Errorf("%s: %g %s, want > 0", name, v, unit)
-	case !(v >= 0 && finite(v)):
+	case !(v >= 0 && isFinite(v)):
 		return fmt.Errorf("%s: %g %s, want ≥ 0", name, v, unit)
 	}
 	return nil

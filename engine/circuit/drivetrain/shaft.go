@@ -32,12 +32,12 @@ func (s *Shaft) check(n int) error {
 func (s *Shaft) Flow(t float64, q, v, z, dz, tau []float64) (circuit.Power, engine.Status) {
 	rate := s.of(v)
 	torque := s.K*s.of(q) + s.C*rate
-	p := circuit.Power{Loss: s.C * rate * rate, Out: s.exert(torque, v, tau)}
+	p := circuit.Power{Loss: s.C * rate * rate, Output: s.exert(torque, v, tau)}
 	if s.Mesh != nil && s.A >= 0 {
 		drag, _, _ := s.Mesh.drag(torque/s.ratio(), v[s.A])
 		tau[s.A] -= drag
-		p.Out -= drag * v[s.A]
-		p.Loss += s.Mesh.lost(torque/s.ratio(), v[s.A])
+		p.Output -= drag * v[s.A]
+		p.Loss += s.Mesh.lossPower(torque/s.ratio(), v[s.A])
 	}
 	return p, engine.OK
 }
@@ -47,7 +47,7 @@ func (s *Shaft) Trial(t, h float64, q, v, w, z, zn, tau, slope []float64) (circu
 	rate := s.of(w)
 	torque := s.K*(s.of(q)+h/2*rate) + s.C*rate
 	k := s.K*h/2 + s.C
-	p := circuit.Power{Loss: s.C * rate * rate, Out: s.exert(torque, w, tau)}
+	p := circuit.Power{Loss: s.C * rate * rate, Output: s.exert(torque, w, tau)}
 	n := len(w)
 	s.steepen(k, n, slope)
 	if s.Mesh != nil && s.A >= 0 {
@@ -58,14 +58,14 @@ func (s *Shaft) Trial(t, h float64, q, v, w, z, zn, tau, slope []float64) (circu
 		if s.B >= 0 {
 			slope[s.A*n+s.B] += dt * k / r
 		}
-		p.Out -= drag * w[s.A]
-		p.Loss += s.Mesh.lost(torque/r, w[s.A])
+		p.Output -= drag * w[s.A]
+		p.Loss += s.Mesh.lossPower(torque/r, w[s.A])
 	}
 	return p, engine.OK
 }
 
-// Stored is that of the spring.
-func (s *Shaft) Stored(q, z []float64) float64 {
+// StoredEnergy is that of the spring.
+func (s *Shaft) StoredEnergy(q, z []float64) float64 {
 	d := s.of(q)
 	return s.K * d * d / 2
 }

@@ -74,7 +74,8 @@ func (p *past) note(h float64, v0, v []float64) {
 func newFixed(tr *Train) fixed {
 	n, k := tr.n, tr.eq.k
 	f := func(n int) []float64 { return make([]float64, n) }
-	fx := fixed{tau: f(n), bias: f(n), rho: f(k), slope: f(n * n), left: f(n * n), w: f(n), try: f(n), qm: f(n), residual: f(n), zn: f(tr.nz), dw: f(n),
+	fx := fixed{tau: f(n), bias: f(n), rho: f(k), slope: f(n * n), left: f(n * n), w: f(n), try: f(n), qm: f(n), residual: f(n),
+		zn: f(tr.nz), dw: f(n),
 		p: make([]circuit.Power, len(tr.Parts)+len(tr.Rows)), lambda: f(k), keep: f(2*n + tr.nz),
 		even: make([]bool, len(tr.Parts)), origin: f(n), base: f(n), ramp: f(n * n), last: f(n), goal: f(n),
 		past: past{v: f(n), a: [3][]float64{f(n), f(n), f(n)}}}

@@ -26,7 +26,8 @@ func TestStiffArmature(t *testing.T) {
 	}
 	tr := machine(1e-9)
 	x := tr.NewState()
-	if _, err := tr.Integrate(x, 0, 1, Offline{MaxSteps: 2000}, nil); err == nil || !errors.Is(err, engine.ErrSteps) || !strings.Contains(err.Error(), "the winding tiny settles in L/R = 1e-09 s") {
+	if _, err := tr.Integrate(x, 0, 1, Offline{MaxSteps: 2000}, nil); err == nil || !errors.Is(err, engine.ErrSteps) ||
+		!strings.Contains(err.Error(), "the winding tiny settles in L/R = 1e-09 s") {
 		t.Error(err)
 	}
 	// w = U/K·(1 − e^{−t·K²/(R·J)})

@@ -15,7 +15,8 @@ import (
 //
 //	2·M·(w − v)/h + c(q + hw/2, w) = Σ τ̄(w) + Σ b_r·λ_r,   X_r·w = ρ̄_r,   q⁺ = q + hw,   v⁺ = 2w − v.
 //
-// A damper far stiffer than 2M/h leaves a speed that alternates about the w of the steps. State x = [q | v | z of the parts in their order]. Not for concurrent use.
+// A damper far stiffer than 2M/h leaves a speed that alternates about the w of the steps. State x = [q | v | z of the parts in their
+// order]. Not for concurrent use.
 type Train struct {
 	Mech  Mechanics
 	Parts []Part
@@ -42,7 +43,7 @@ func New(m Mechanics, parts []Part, rows []Row) (*Train, error) {
 		names[p.Name()] = true
 	}
 	for _, r := range rows {
-		errs = append(errs, under(r.Name(), r.check(tr.n)))
+		errs = append(errs, prefixErrors(r.Name(), r.check(tr.n)))
 		if names[r.Name()] {
 			errs = append(errs, fmt.Errorf("%s: two parts of this name", r.Name()))
 		}
@@ -122,7 +123,8 @@ type equations struct {
 
 func newEquations(n, rows, loops int) equations {
 	k := rows + loops
-	return equations{n: n, k: k, loops: loops, x: make([]float64, k*n), m: make([]float64, n*n), b: make([]float64, k*n), lambda: make([]float64, k),
+	return equations{n: n, k: k, loops: loops, x: make([]float64, k*n), m: make([]float64, n*n), b: make([]float64, k*n),
+		lambda:   make([]float64, k),
 		positive: make([]bool, k), lu: engine.NewLU(n + k), rhs: make([]float64, n+k)}
 }
 
@@ -143,7 +145,8 @@ func (e *equations) independent(rows []Row) error {
 		}
 		left := numeric.RMS(row)
 		if !(left > 1e-9*size) {
-			return fmt.Errorf("%s: ties speeds that the rows before it tie already: it is redundant or contradicts them, leave it out", rows[k].Name())
+			return fmt.Errorf("%s: ties speeds that the rows before it tie already: it is redundant or contradicts them, leave it out",
+				rows[k].Name())
 		}
 		length := 0.0
 		for _, v := range row {

@@ -183,12 +183,12 @@ func (p *Part) Reset(z []float64) {
 	clear(p.step.u)
 }
 
-// Stored is the energy (J) of the circuit.
-func (p *Part) Stored(q, z []float64) float64 {
+// StoredEnergy is the energy (J) of the circuit.
+func (p *Part) StoredEnergy(q, z []float64) float64 {
 	if p.Circuit == nil {
 		return 0
 	}
-	return p.Circuit.Stored(q, z[:p.size])
+	return p.Circuit.StoredEnergy(q, z[:p.size])
 }
 
 // DerivedSignals are what the circuit shows, and the outputs of continuous controllers, which are no states; Show writes them as they were
@@ -297,7 +297,7 @@ func (p *Part) Flow(t float64, q, v, z, dz, tau []float64) (power circuit.Power,
 	if p.Circuit != nil {
 		power, st = p.Circuit.Flow(t, q, v, z[:p.size], dz[:p.size], tau)
 	}
-	power.In += in
-	power.Out += in
+	power.Input += in
+	power.Output += in
 	return power, st
 }

@@ -213,8 +213,8 @@ func (p *Part) Trial(t, h float64, q, v, w, z, zn, tau, slope []float64) (power 
 	p.steepen(h, w, z, slope)
 	for k := range tau {
 		tau[k] += s.tau[k] + s.force[k]
-		power.In += s.force[k] * w[k]
-		power.Out += s.force[k] * w[k]
+		power.Input += s.force[k] * w[k]
+		power.Output += s.force[k] * w[k]
 	}
 	copy(zn, s.zc)
 	for _, c := range p.list {

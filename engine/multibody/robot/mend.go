@@ -83,7 +83,7 @@ func (r *reader) sumGroups() {
 			if b.Joint.Kind != multibody.Fixed {
 				return i, p, true
 			}
-			p = b.Place.Then(p)
+			p = b.Place.Compose(p)
 			next, ok := at[b.Parent]
 			if !ok {
 				return -1, p, true
@@ -116,7 +116,7 @@ func (r *reader) sumGroups() {
 		var sum [multibody.InertialParams]float64
 		for _, i := range members {
 			_, p, _ := host(i)
-			for k, x := range bodies[i].Inertia.In(p).Params() {
+			for k, x := range bodies[i].Inertia.Transform(p).Params() {
 				sum[k] += x
 			}
 		}
@@ -155,7 +155,7 @@ func nearest(i rotation.Matrix) rotation.Matrix {
 	for k, x := range p {
 		if x > 0 {
 			u := r3.Vec{X: axes[0][k], Y: axes[1][k], Z: axes[2][k]}
-			sum = sum.Add(x, rotation.Outer(u, u))
+			sum = sum.Add(x, rotation.OuterProduct(u, u))
 		}
 	}
 	return rotation.Eye.Scale(sum[0][0]+sum[1][1]+sum[2][2]).Add(-1, sum)

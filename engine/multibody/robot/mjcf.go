@@ -34,9 +34,9 @@ type mjcfReader struct {
 
 // place is where the axes of a body of the file stand in those of the body that it became.
 type place struct {
-	body  string
-	pose  multibody.Pose
-	moves bool // there is a joint between it and the world
+	body    string
+	pose    multibody.Pose
+	movable bool // there is a joint between it and the world
 }
 
 func (r *reader) mjcf(root *element) {
@@ -189,8 +189,8 @@ func (m *mjcfReader) defaults(e *element, name string, outer map[string]map[stri
 	}
 }
 
-// with is an element with the defaults of its class, or of the class of its body.
-func (m *mjcfReader) with(e *element, class string) *element { return m.withOf(e, e.name, class) }
+// withClass is an element with the defaults of its class, or of the class of its body.
+func (m *mjcfReader) withClass(e *element, class string) *element { return m.withOf(e, e.name, class) }
 
 // withOf takes the defaults of another element.
 func (m *mjcfReader) withOf(e *element, kind, class string) *element {
@@ -237,13 +237,13 @@ func (m *mjcfReader) orientation(e *element) quat.Number {
 		if zero("axisangle", column(a)) {
 			break
 		}
-		return about(r3.Unit(column(a)), m.angle(a[3]))
+		return axisRotation(r3.Unit(column(a)), m.angle(a[3]))
 	case e.attr["euler"] != "":
 		a := m.numbers(e, "euler", 3, 0, 0, 0)
 		g := rotation.Identity
 		for i, c := range m.sequence {
 			turn := map[rune]r3.Vec{'x': {X: 1}, 'y': {Y: 1}, 'z': {Z: 1}, 'X': {X: 1}, 'Y': {Y: 1}, 'Z': {Z: 1}}[c]
-			if one := about(turn, m.angle(a[i%3])); strings.ContainsRune("XYZ", c) { // fixed axes
+			if one := axisRotation(turn, m.angle(a[i%3])); strings.ContainsRune("XYZ", c) { // fixed axes
 				g = quat.Mul(one, g)
 			} else {
 				g = quat.Mul(g, one)
@@ -261,7 +261,7 @@ func (m *mjcfReader) orientation(e *element) quat.Number {
 		return fromAxes(x, y)
 	case e.attr["zaxis"] != "":
 		if z := column(m.numbers(e, "zaxis", 3, 0, 0, 1)); !zero("zaxis", z) {
-			return along(z)
+			return rotationTo(z)
 		}
 	}
 	return rotation.Identity
@@ -276,14 +276,14 @@ func (m *mjcfReader) unitQuaternion(e *element, q []float64) quat.Number {
 	return quat.Scale(1/quat.Abs(g), g)
 }
 
-// along is the shortest turn of z into a direction.
-func along(z r3.Vec) quat.Number {
+// rotationTo is the shortest turn of z into a direction.
+func rotationTo(z r3.Vec) quat.Number {
 	z = r3.Unit(z)
 	axis := r3.Cross(r3.Vec{Z: 1}, z)
 	if s := r3.Norm(axis); s > 1e-12 {
-		return about(r3.Scale(1/s, axis), math.Atan2(s, z.Z))
+		return axisRotation(r3.Scale(1/s, axis), math.Atan2(s, z.Z))
 	} else if z.Z < 0 {
-		return about(r3.Vec{X: 1}, math.Pi)
+		return axisRotation(r3.Vec{X: 1}, math.Pi)
 	}
 	return rotation.Identity
 }
@@ -293,25 +293,25 @@ func fromAxes(x, y r3.Vec) quat.Number {
 	first := along3(r3.Vec{X: 1}, x)
 	up := rotation.Rotate(first, r3.Vec{Y: 1})
 	angle := math.Atan2(r3.Dot(x, r3.Cross(up, y)), r3.Dot(up, y))
-	return quat.Mul(about(x, angle), first)
+	return quat.Mul(axisRotation(x, angle), first)
 }
 
 // along3 is the shortest turn of one direction into another.
 func along3(from, to r3.Vec) quat.Number {
 	axis := r3.Cross(from, to)
 	if s := r3.Norm(axis); s > 1e-12 {
-		return about(r3.Scale(1/s, axis), math.Atan2(s, r3.Dot(from, to)))
+		return axisRotation(r3.Scale(1/s, axis), math.Atan2(s, r3.Dot(from, to)))
 	} else if r3.Dot(from, to) < 0 {
-		return about(r3.Vec{Z: 1}, math.Pi)
+		return axisRotation(r3.Vec{Z: 1}, math.Pi)
 	}
 	return rotation.Identity
 }
 
 func (m *mjcfReader) pose(e *element) multibody.Pose {
 	if p, _, ok := m.span(e); ok {
-		return e.frame.Then(p)
+		return e.frame.Compose(p)
 	}
-	return e.frame.Then(multibody.Pose{P: m.vector(e, "pos", r3.Vec{}), R: m.orientation(e)})
+	return e.frame.Compose(multibody.Pose{P: m.vector(e, "pos", r3.Vec{}), R: m.orientation(e)})
 }
 
 // children takes what stands in a body; on is where its axes are.
@@ -321,8 +321,8 @@ func (m *mjcfReader) children(e *element, on place, class string) {
 		case "body":
 			m.body(k, on, class)
 		case "site":
-			if s := m.with(k, class); s.text("name") != "" {
-				p := on.pose.Then(m.pose(s))
+			if s := m.withClass(k, class); s.text("name") != "" {
+				p := on.pose.Compose(m.pose(s))
 				m.robot.Spec.Frames = append(m.robot.Spec.Frames, multibody.Frame{Name: m.unique(clean(s.text("name")), "site"), Body: on.body, Pose: p})
 				m.frames["site "+s.text("name")] = place{body: on.body, pose: p}
 			}
@@ -347,12 +347,12 @@ func (m *mjcfReader) body(e *element, parent place, class string) {
 			m.ignore(key + " of a body")
 		}
 	}
-	at := parent.pose.Then(m.pose(e)) // of the axes of the file in those of the body before
+	at := parent.pose.Compose(m.pose(e)) // of the axes of the file in those of the body before
 	before := parent.body
 	var joints []*element
 	for _, k := range e.kids {
 		if k.name == "joint" || k.name == "freejoint" {
-			joints = append(joints, m.with(k, class))
+			joints = append(joints, m.withClass(k, class))
 		}
 	}
 	shift := r3.Vec{} // of the joint in the axes of the file
@@ -368,7 +368,7 @@ func (m *mjcfReader) body(e *element, parent place, class string) {
 	}
 	for i, j := range joints {
 		joint, pos := m.joint(j)
-		at = at.Then(multibody.Pose{P: r3.Sub(pos, shift)})
+		at = at.Compose(multibody.Pose{P: r3.Sub(pos, shift)})
 		shift = pos
 		b := multibody.Body{Name: name, Joint: joint}
 		if i < len(joints)-1 {
@@ -382,11 +382,11 @@ func (m *mjcfReader) body(e *element, parent place, class string) {
 	if len(joints) == 0 {
 		add(multibody.Body{Name: name}, "")
 	}
-	self := place{name, multibody.Pose{P: r3.Scale(-1, shift)}, parent.moves || len(joints) > 0}
+	self := place{name, multibody.Pose{P: r3.Scale(-1, shift)}, parent.movable || len(joints) > 0}
 	if n := e.text("name"); n != "" {
 		m.frames[n] = self
 	}
-	m.robot.Spec.Bodies[len(m.robot.Spec.Bodies)-1].Inertia = m.inertia(e, class, self.moves).In(self.pose)
+	m.robot.Spec.Bodies[len(m.robot.Spec.Bodies)-1].Inertia = m.inertia(e, class, self.movable).Transform(self.pose)
 	m.children(e, self, class)
 }
 
@@ -414,7 +414,7 @@ func (m *mjcfReader) joint(e *element) (j multibody.Joint, pos r3.Vec) {
 		j.Damping, j.Armature = 0, 0
 	}
 	if j.Kind != multibody.Free {
-		pos = e.frame.Then(multibody.Pose{P: m.vector(e, "pos", r3.Vec{})}).P
+		pos = e.frame.Compose(multibody.Pose{P: m.vector(e, "pos", r3.Vec{})}).P
 	}
 	loss, stiffness := m.number(e, "frictionloss", 0), m.number(e, "stiffness", 0)
 	if j.Kind == multibody.Revolute || j.Kind == multibody.Prismatic {
@@ -454,7 +454,7 @@ func (m *mjcfReader) equality(e *element) {
 	world := func(p place) multibody.Pose {
 		k, _ := model.Frame(p.body)
 		turn, at := model.FramePose(d, k)
-		return multibody.Pose{P: at, R: fromAxes(r3.Vec{X: turn[0][0], Y: turn[1][0], Z: turn[2][0]}, r3.Vec{X: turn[0][1], Y: turn[1][1], Z: turn[2][1]})}.Then(p.pose)
+		return multibody.Pose{P: at, R: fromAxes(r3.Vec{X: turn[0][0], Y: turn[1][0], Z: turn[2][0]}, r3.Vec{X: turn[0][1], Y: turn[1][1], Z: turn[2][1]})}.Compose(p.pose)
 	}
 	inverse := func(p multibody.Pose) multibody.Pose {
 		g := quat.Conj(p.R)
@@ -506,15 +506,15 @@ func (m *mjcfReader) equality(e *element) {
 				continue
 			}
 			if p := m.numbers(k, "relpose", 7, 0, 0, 0, 0, 0, 0, 0); k.name == "weld" && slices.ContainsFunc(p[3:], func(x float64) bool { return x != 0 }) {
-				a.pose = a.pose.Then(multibody.Pose{P: r3.Vec{X: p[0], Y: p[1], Z: p[2]}, R: m.unitQuaternion(k, p[3:])})
+				a.pose = a.pose.Compose(multibody.Pose{P: r3.Vec{X: p[0], Y: p[1], Z: p[2]}, R: m.unitQuaternion(k, p[3:])})
 				loop(kind, a, b)
 				continue
 			}
-			a.pose = a.pose.Then(multibody.Pose{P: m.vector(k, "anchor", r3.Vec{})})
+			a.pose = a.pose.Compose(multibody.Pose{P: m.vector(k, "anchor", r3.Vec{})})
 			if k.name == "weld" {
 				a.pose = m.frames[k.text("body1")].pose
 			}
-			b.pose = inverse(world(place{body: b.body})).Then(world(a))
+			b.pose = inverse(world(place{body: b.body})).Compose(world(a))
 			loop(kind, a, b)
 		case "joint":
 			p := m.numbers(k, "polycoef", -1)

@@ -100,7 +100,7 @@ func (m *mjcfReader) replicate(e *element, at multibody.Pose, class string) (out
 			copies = append(copies, duplicate(k, suffix))
 		}
 		out = append(out, m.expand(copies, at, class)...)
-		at = at.Then(step)
+		at = at.Compose(step)
 	}
 	return out
 }

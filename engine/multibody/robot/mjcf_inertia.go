@@ -40,7 +40,7 @@ func (m *mjcfReader) ownInertia(e *element, class string, moves bool) (sum multi
 		} else if f := m.numbers(inertial, "fullinertia", 6, 0, 0, 0, 0, 0, 0); inertial.attr["fullinertia"] != "" {
 			b.I = rotation.Matrix{{f[0], f[3], f[4]}, {f[3], f[1], f[5]}, {f[4], f[5], f[2]}}
 		}
-		return b.In(m.pose(inertial))
+		return b.Transform(m.pose(inertial))
 	}
 	if m.fromGeom == "false" {
 		return sum
@@ -49,7 +49,7 @@ func (m *mjcfReader) ownInertia(e *element, class string, moves bool) (sum multi
 		if k.name != "geom" {
 			continue
 		}
-		g := m.with(k, class)
+		g := m.withClass(k, class)
 		if mass, ok := g.attr["mass"]; ok && m.number(g, "mass", 0) == 0 && mass != "" {
 			continue
 		}
@@ -88,7 +88,7 @@ func (m *mjcfReader) span(g *element) (p multibody.Pose, half float64, ok bool) 
 		m.fail(g, "fromto: two points in one place")
 		return p, 0, false
 	}
-	return multibody.Pose{P: r3.Scale(0.5, r3.Add(from, to)), R: along(way)}, r3.Norm(way) / 2, true
+	return multibody.Pose{P: r3.Scale(0.5, r3.Add(from, to)), R: rotationTo(way)}, r3.Norm(way) / 2, true
 }
 
 // solid is the inertia of a shape of even density, 1000 kg/m³ unless it says otherwise; false: the shape has none here.
@@ -129,5 +129,5 @@ func (m *mjcfReader) solid(g *element) (b multibody.Inertia, ok bool) {
 	}
 	b.Mass = m.number(g, "mass", volume*m.number(g, "density", 1000))
 	b.I = rotation.Diag(r3.Scale(b.Mass, i))
-	return b.In(p), true
+	return b.Transform(p), true
 }

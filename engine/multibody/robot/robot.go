@@ -73,7 +73,7 @@ func readFrom(in io.Reader, open opener) (*Robot, error) {
 			return nil, err
 		}
 	}
-	r := &reader{robot: Robot{Joints: map[string]string{}, Name: root.text("name")}, ignored: map[string]int{}, taken: map[string]bool{multibody.Ground: true}}
+	r := &reader{robot: Robot{Joints: map[string]string{}, Name: root.text("name")}, ignored: map[string]int{}, usedNames: map[string]bool{multibody.Ground: true}}
 	switch root.name {
 	case "robot":
 		r.robot.Format = "URDF"
@@ -98,10 +98,10 @@ func readFrom(in io.Reader, open opener) (*Robot, error) {
 }
 
 type reader struct {
-	robot   Robot
-	ignored map[string]int
-	taken   map[string]bool // names of bodies, frames, loops and couplings
-	errs    []error
+	robot     Robot
+	ignored   map[string]int
+	usedNames map[string]bool // names of bodies, frames, loops and couplings
+	errs      []error
 }
 
 func (r *reader) fail(e *element, format string, a ...any) {
@@ -226,8 +226,8 @@ func (r *reader) vector(e *element, key string, instead r3.Vec) r3.Vec {
 	return r3.Vec{X: v[0], Y: v[1], Z: v[2]}
 }
 
-// about is a turn by an angle (rad) about an axis of length one.
-func about(axis r3.Vec, angle float64) quat.Number { return rotation.Exp(r3.Scale(angle, axis)) }
+// axisRotation is a turn by an angle (rad) about an axis of length one.
+func axisRotation(axis r3.Vec, angle float64) quat.Number { return rotation.Exp(r3.Scale(angle, axis)) }
 
 // clean is a name as machine files take it.
 func clean(name string) string {
@@ -242,11 +242,11 @@ func clean(name string) string {
 // unique is a name that nothing has yet, and takes it: the files have names for bodies, joints and sites apart, and clean makes some equal.
 func (r *reader) unique(name, kind string) string {
 	free := name
-	for n := 1; r.taken[free]; n++ {
+	for n := 1; r.usedNames[free]; n++ {
 		if free = name + "_" + kind; n > 1 {
 			free += strconv.Itoa(n)
 		}
 	}
-	r.taken[free] = true
+	r.usedNames[free] = true
 	return free
 }

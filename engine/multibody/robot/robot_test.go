@@ -353,8 +353,8 @@ func TestRefusedParts(t *testing.T) {
 	}
 }
 
-// The declaration of the file is not looked at: Bullet's robots have the version 0.0, others an encoding that their text does not use. Lines
-// count from the beginning all the same, and text that is not UTF-8 is refused.
+// The declaration of the file is not looked at: Bullet's robots have the version 0.0, others an encoding that their text does not use.
+// Lines count from the beginning all the same, and text that is not UTF-8 is refused.
 func TestDeclarations(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("testdata", "arm.urdf"))
 	if err != nil {

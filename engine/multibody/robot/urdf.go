@@ -127,13 +127,13 @@ func (r *reader) urdfInertia(link *element) (b multibody.Inertia) {
 		yy, yz, zz := r.number(i, "iyy", 0), r.number(i, "iyz", 0), r.number(i, "izz", 0)
 		b.I = rotation.Matrix{{xx, xy, xz}, {xy, yy, yz}, {xz, yz, zz}}
 	}
-	return b.In(p)
+	return b.Transform(p)
 }
 
 func (r *reader) urdfPose(e *element) (p multibody.Pose) {
 	p.P = r.vector(e, "xyz", r3.Vec{})
 	if a := r.vector(e, "rpy", r3.Vec{}); a != (r3.Vec{}) {
-		p.R = quat.Mul(about(r3.Vec{Z: 1}, a.Z), quat.Mul(about(r3.Vec{Y: 1}, a.Y), about(r3.Vec{X: 1}, a.X)))
+		p.R = quat.Mul(axisRotation(r3.Vec{Z: 1}, a.Z), quat.Mul(axisRotation(r3.Vec{Y: 1}, a.Y), axisRotation(r3.Vec{X: 1}, a.X)))
 	}
 	return p
 }

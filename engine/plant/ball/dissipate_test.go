@@ -11,8 +11,8 @@ import (
 	"hilrig/engine"
 )
 
-// Any ball under any friction, through slip, rolling and rest: every step converges, and none gives energy but what the speed faint is
-// worth when something breaks away or comes to rest. Balls that would leave the plane are left aside from there on.
+// Any ball under any friction, through slip, rolling and rest: every step converges, and none gives energy but what the speed
+// minSlipSpeed is worth when something breaks away or comes to rest. Balls that would leave the plane are left aside from there on.
 func TestNoStepGivesEnergy(t *testing.T) {
 	rest, lifted := 0, 0
 	rapid.Check(t, func(r *rapid.T) {
@@ -40,7 +40,7 @@ func TestNoStepGivesEnergy(t *testing.T) {
 				r.Fatalf("step %d: %v in %+v", k, st, s)
 			}
 			after := m.Energy(&s)
-			if after > before+faint*scale {
+			if after > before+minSlipSpeed*scale {
 				r.Fatalf("step %d: the energy rises by %.3g J, %.2g of the scale, in %+v", k, after-before, (after-before)/scale, s)
 			}
 			before = after
@@ -94,7 +94,7 @@ func TestHardlySlipping(t *testing.T) {
 			t.Fatalf("step %d: %v in %+v", k, st, s)
 		}
 		slipped = slipped || s.Mode.Slip
-		if after := m.Energy(&s); after > before+faint*m.mass*m.radius {
+		if after := m.Energy(&s); after > before+minSlipSpeed*m.mass*m.radius {
 			t.Errorf("step %d: the energy rises by %.3g J", k, after-before)
 		} else {
 			before = after

@@ -39,7 +39,7 @@ func New(p Params) (*Model, error) {
 // Unchecked is the model of parameters that may be those of no body, such as a fit tries on its way.
 func (p *Params) Unchecked() Model {
 	m := Model{
-		radius: p.Radius, mass: p.Mass, inertia: p.about(), c: vec(p.Center), roll: p.Roll, spin: p.Spin,
+		radius: p.Radius, mass: p.Mass, inertia: p.inertiaAboutCom(), c: vec(p.Center), roll: p.Roll, spin: p.Spin,
 		slips: p.Slips, slide: p.Slide, tol: Tolerance,
 	}
 	sx, cx := math.Sincos(p.Tilt[0])
@@ -84,12 +84,12 @@ type Mode struct {
 
 // Accel is what the equations of motion say of a state.
 type Accel struct {
-	W      r3.Vec  // rad/s²  dω/dt in body axes
-	VX, VY float64 // m/s²    acceleration of the centre in the plane
-	Force  r3.Vec  // N       λ in the frame of the plane, N its Z
-	Hold   r3.Vec  // N·m     moment in body axes with which friction holds what Mode says it holds
-	pulls  bool    // N < 0
-	failed bool    // friction leaves no acceleration, or more than one
+	W             r3.Vec  // rad/s²  dω/dt in body axes
+	VX, VY        float64 // m/s²    acceleration of the centre in the plane
+	Force         r3.Vec  // N       λ in the frame of the plane, N its Z
+	Hold          r3.Vec  // N·m     moment in body axes with which friction holds what Mode says it holds
+	pulls         bool    // N < 0
+	indeterminate bool    // friction leaves no acceleration, or more than one
 }
 
 // Rolling is dω/dt (rad/s²) of a ball that rolls, turning at w.
@@ -104,7 +104,7 @@ func (m *Model) Inverse(f *Frame, w, dw r3.Vec) (moment, force r3.Vec) {
 	rho := axpy(m.radius, f.C, m.c)
 	a := r3.Add(r3.Cross(dw, rho), r3.Cross(w, r3.Cross(w, m.c)))
 	lambda := axpy(m.mass, a, r3.Scale(-1, f.ToBody(m.weight)))
-	moment = r3.Add(m.inertia.by(dw), r3.Cross(w, m.inertia.by(w)))
+	moment = r3.Add(m.inertia.mulVec(dw), r3.Cross(w, m.inertia.mulVec(w)))
 	return r3.Add(moment, r3.Cross(rho, lambda)), f.ToPlane(lambda)
 }
 
@@ -115,7 +115,7 @@ func (m *Model) Momentum(f *Frame, w r3.Vec) (l, rate r3.Vec) {
 	k := m.inertia.plus(m.mass, rho)
 	rate = r3.Scale(2*r3.Dot(rho, drho), w)
 	rate = r3.Sub(rate, axpy(r3.Dot(rho, w), drho, r3.Scale(r3.Dot(drho, w), rho)))
-	return k.by(w), r3.Scale(m.mass, rate)
+	return k.mulVec(w), r3.Scale(m.mass, rate)
 }
 
 // accelerate solves the equations of motion. u (m/s, frame of the plane) is the velocity of the contact of a ball that slips.
@@ -133,7 +133,7 @@ func (m *Model) accelerate(f *Frame, w, u r3.Vec, mode Mode) (a Accel) {
 	n0 := r3.Dot(g, held)
 
 	moment, d := m.moment(g, w, mode)
-	r := axpy(-n0, d, r3.Sub(moment, r3.Cross(w, m.inertia.by(w))))
+	r := axpy(-n0, d, r3.Sub(moment, r3.Cross(w, m.inertia.mulVec(w))))
 	var k sym
 	var tau r3.Vec
 	if mode.Slip {
@@ -150,17 +150,17 @@ func (m *Model) accelerate(f *Frame, w, u r3.Vec, mode Mode) (a Accel) {
 	}
 
 	dry := d != r3.Vec{}
-	s := solver{f: k.factor(), dry: dry}
+	s := solver{f: k.factor(), hasFriction: dry}
 	if dry {
 		s.m, s.lever, s.kd = m.mass, lever, s.f.solve(d)
-		s.below = 1 + m.mass*r3.Dot(lever, s.kd)
-		a.failed = !(s.below > 0)
+		s.denominator = 1 + m.mass*r3.Dot(lever, s.kd)
+		a.indeterminate = !(s.denominator > 0)
 	}
 	switch {
 	case mode.RollHeld && mode.SpinHeld:
 		a.Hold = r3.Scale(-1, r)
 	case mode.RollHeld: // dω/dt = a·γ; the term of rank one vanishes, (c×γ, γ) = 0
-		kg := k.by(g)
+		kg := k.mulVec(g)
 		turn := r3.Dot(g, r) / r3.Dot(g, kg)
 		a.W = r3.Scale(turn, g)
 		a.Hold = axpy(turn, kg, r3.Scale(-1, r))
@@ -191,16 +191,16 @@ func (m *Model) accelerate(f *Frame, w, u r3.Vec, mode Mode) (a Accel) {
 
 // solver solves (K + m·d·leverᵀ)·x = b.
 type solver struct {
-	f         factor
-	dry       bool
-	m, below  float64
-	lever, kd r3.Vec
+	f              factor
+	hasFriction    bool
+	m, denominator float64
+	lever, kd      r3.Vec
 }
 
 func (s *solver) solve(b r3.Vec) r3.Vec {
 	x := s.f.solve(b)
-	if s.dry {
-		x = axpy(-s.m*r3.Dot(s.lever, x)/s.below, s.kd, x)
+	if s.hasFriction {
+		x = axpy(-s.m*r3.Dot(s.lever, x)/s.denominator, s.kd, x)
 	}
 	return x
 }
@@ -210,10 +210,10 @@ func (m *Model) moment(g, w r3.Vec, mode Mode) (moment, d r3.Vec) {
 	wn := r3.Dot(w, g)
 	wh := axpy(-wn, g, w)
 	roll, spin := m.roll.Linear, m.spin.Linear
-	if m.roll.Quadratic != 0 || m.roll.dry() && !mode.RollHeld {
+	if m.roll.Quadratic != 0 || m.roll.holdsAtRest() && !mode.RollHeld {
 		h := r3.Norm(wh)
 		roll += m.roll.Quadratic * h
-		if m.roll.dry() && !mode.RollHeld && h > 0 {
+		if m.roll.holdsAtRest() && !mode.RollHeld && h > 0 {
 			roll += m.roll.Moment / h
 			d = r3.Scale(m.roll.Arm/h, wh)
 		}
@@ -233,7 +233,7 @@ func (a *Accel) status() engine.Status {
 	switch {
 	case !(r3.Norm2(a.W) < math.Inf(1)) || !(r3.Norm2(a.Force) < math.Inf(1)):
 		return engine.NonFinite
-	case a.failed:
+	case a.indeterminate:
 		return engine.NotConverged
 	case a.pulls:
 		return engine.Limited

@@ -16,35 +16,36 @@ import (
 // Breaking away: what is held is looked at after each part of a step. The time at which sticking ends is found by bisection.
 //
 // Where friction is hardly overcome the speed stays small for long, and the direction of friction follows it within the time
-// speed/strength, which an explicit method has to resolve. So what is hardly overcome starts with the speed faint, and what comes to rest
-// with hardly any deceleration is at rest from faint on: each such event changes a speed by faint, for better or worse.
+// speed/strength, which an explicit method has to resolve. So what is hardly overcome starts with the speed minSlipSpeed, and what comes
+// to rest with hardly any deceleration is at rest from minSlipSpeed on: each such event changes a speed by minSlipSpeed, for better or
+// worse.
 const (
-	rest    = 1e-9 // rad/s
-	faint   = 1e-5 // rad/s
-	hardly  = 5e-4 // of the strength of friction
-	portion = 0.5  // of the time in which a speed changes by itself
+	rest         = 1e-9 // rad/s
+	minSlipSpeed = 1e-5 // rad/s
+	minExcess    = 5e-4 // of the strength of friction
+	portion      = 0.5  // of the time in which a speed changes by itself
 )
 
 // speeds are those that friction of Coulomb's type opposes and that are not at rest, with their rates: v, dv/dt as vectors of the body
 // for rolling and spinning, of the plane for the contact.
 type speed struct {
 	v, rate  r3.Vec
-	on       bool
-	scale    float64 // of rest and faint
+	active   bool
+	scale    float64 // of rest and minSlipSpeed
 	strength float64 // of friction, about: the acceleration that it makes
 }
 
 func (m *Model) speeds(s *State, a *Accel) (all [3]speed) {
-	if !m.roll.dry() && !m.spin.dry() && !(s.Mode.Slip && m.slide > 0) {
+	if !m.roll.holdsAtRest() && !m.spin.holdsAtRest() && !(s.Mode.Slip && m.slide > 0) {
 		return all
 	}
 	f := s.Frame()
 	wn, an := r3.Dot(s.W, f.C), r3.Dot(a.W, f.C)
 	n, inertia := max(0, a.Force.Z), m.mass*m.radius*m.radius
-	if m.roll.dry() && !s.Mode.RollHeld {
+	if m.roll.holdsAtRest() && !s.Mode.RollHeld {
 		all[0] = speed{axpy(-wn, f.C, s.W), axpy(-an, f.C, a.W), true, 1, (m.roll.Moment + m.roll.Arm*n) / inertia}
 	}
-	if m.spin.dry() && !s.Mode.SpinHeld {
+	if m.spin.holdsAtRest() && !s.Mode.SpinHeld {
 		all[1] = speed{r3.Scale(wn, f.C), r3.Scale(an, f.C), true, 1, 0}
 	}
 	if s.Mode.Slip && m.slide > 0 {
@@ -59,7 +60,7 @@ func (m *Model) speeds(s *State, a *Accel) (all [3]speed) {
 func (m *Model) reach(s *State, a *Accel) float64 {
 	h := math.Inf(1)
 	for _, v := range m.speeds(s, a) {
-		if v.on {
+		if v.active {
 			h = min(h, portion*max(r3.Norm(v.v), rest*v.scale)/r3.Norm(v.rate))
 		}
 	}
@@ -71,10 +72,10 @@ func (m *Model) event(s *State, a *Accel) bool {
 	changed := false
 	for k, v := range m.speeds(s, a) {
 		least := rest
-		if r3.Norm(v.rate) < hardly*v.strength {
-			least = faint
+		if r3.Norm(v.rate) < minExcess*v.strength {
+			least = minSlipSpeed
 		}
-		if !v.on || r3.Norm(v.v) > least*v.scale || r3.Dot(v.v, v.rate) >= 0 {
+		if !v.active || r3.Norm(v.v) > least*v.scale || r3.Dot(v.v, v.rate) >= 0 {
 			continue
 		}
 		changed = true
@@ -91,25 +92,25 @@ func (m *Model) event(s *State, a *Accel) bool {
 		m.Constrain(s)
 		m.release(s)
 	}
-	return changed || m.held(s) && m.release(s)
+	return changed || m.holdsAny(s) && m.release(s)
 }
 
-// held tells whether friction holds anything, or may begin to.
-func (m *Model) held(s *State) bool {
+// holdsAny tells whether friction holds anything, or may begin to.
+func (m *Model) holdsAny(s *State) bool {
 	return s.Mode.RollHeld || s.Mode.SpinHeld || m.slips && !s.Mode.Slip
 }
 
-// settle gives a state its mode: what is at rest is held if friction can do so.
-func (m *Model) settle(s *State) {
+// setMode gives a state its mode: what is at rest is held if friction can do so.
+func (m *Model) setMode(s *State) {
 	f := s.Frame()
 	wn := r3.Dot(s.W, f.C)
-	s.Mode.RollHeld = m.roll.dry() && r3.Norm(axpy(-wn, f.C, s.W)) <= rest
-	s.Mode.SpinHeld = m.spin.dry() && math.Abs(wn) <= rest
+	s.Mode.RollHeld = m.roll.holdsAtRest() && r3.Norm(axpy(-wn, f.C, s.W)) <= rest
+	s.Mode.SpinHeld = m.spin.holdsAtRest() && math.Abs(wn) <= rest
 	m.Constrain(s)
 	m.release(s)
 }
 
-// release lets go what friction cannot hold, one after the other, each with the speed rest or faint. It tells whether there was any.
+// release lets go what friction cannot hold, one after the other, each with the speed rest or minSlipSpeed. It tells whether there was any.
 func (m *Model) release(s *State) (any bool) {
 	for range 3 {
 		a := m.Accel(s)
@@ -119,8 +120,8 @@ func (m *Model) release(s *State) (any bool) {
 		}
 		any = true
 		start := rest
-		if over < hardly && k != 1 {
-			start = faint
+		if over < minExcess && k != 1 {
+			start = minSlipSpeed
 		}
 		switch k {
 		case 0:
@@ -163,7 +164,7 @@ func (m *Model) excess(s *State, a *Accel) (k int, towards r3.Vec, over float64)
 
 // breaks tells whether something is held beyond what friction can.
 func (m *Model) breaks(s *State, a *Accel) bool {
-	if !m.held(s) {
+	if !m.holdsAny(s) {
 		return false
 	}
 	k, _, _ := m.excess(s, a)

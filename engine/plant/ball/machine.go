@@ -22,11 +22,11 @@ type MachineSpec struct {
 
 // Start is how each trial begins.
 type Start struct {
-	Position    [2]float64 `yaml:"position" unit:"m" doc:"x and y of the centre on the plane"`
-	Orientation [4]float64 `yaml:"orientation" doc:"w, x, y and z of the unit quaternion from the body to the plane"`
-	Velocity    [3]float64 `yaml:"velocity" unit:"rad/s" doc:"angular velocity in axes of the body; the centre moves so that the ball rolls"`
-	Every       float64    `yaml:"every" unit:"s" want:">=0" doc:"the ball is put back and starts again after this time; 0: it starts once"`
-	Unseen      float64    `yaml:"unseen" unit:"s" want:">=0" doc:"the last part of that time, in which it is carried back and nothing is seen"`
+	Position      [2]float64 `yaml:"position" unit:"m" doc:"x and y of the centre on the plane"`
+	Orientation   [4]float64 `yaml:"orientation" doc:"w, x, y and z of the unit quaternion from the body to the plane"`
+	Velocity      [3]float64 `yaml:"velocity" unit:"rad/s" doc:"angular velocity in axes of the body; the centre moves so that the ball rolls"`
+	RestartPeriod float64    `yaml:"every" unit:"s" want:">=0" doc:"the ball is put back and starts again after this time; 0: it starts once"`
+	Unseen        float64    `yaml:"unseen" unit:"s" want:">=0" doc:"the last part of that time, in which it is carried back and nothing is seen"`
 }
 
 // SetDefaults of a ball that does not move.
@@ -48,11 +48,11 @@ func (s *Start) Check() []engine.Problem {
 			break
 		}
 	}
-	if !(s.Every >= 0) || math.IsInf(s.Every, 0) {
-		errs = append(errs, engine.Problemf("every", "%g s, want ≥ 0", s.Every))
+	if !(s.RestartPeriod >= 0) || math.IsInf(s.RestartPeriod, 0) {
+		errs = append(errs, engine.Problemf("every", "%g s, want ≥ 0", s.RestartPeriod))
 	}
-	if !(s.Unseen >= 0) || s.Unseen > 0 && s.Unseen >= s.Every {
-		errs = append(errs, engine.Problemf("unseen", "%g s, want less than the time from start to start, %g s", s.Unseen, s.Every))
+	if !(s.Unseen >= 0) || s.Unseen > 0 && s.Unseen >= s.RestartPeriod {
+		errs = append(errs, engine.Problemf("unseen", "%g s, want less than the time from start to start, %g s", s.Unseen, s.RestartPeriod))
 	}
 	return engine.Problems(errors.Join(errs...))
 }
@@ -162,7 +162,7 @@ func (p *Machine) Step(dt float64, x, _, y []float64) engine.Status {
 	status := p.ball.Step(dt, x[:States], nil, y[:Outputs])
 	t := &x[States]
 	*t += dt
-	if every := p.s.Start.Every; every > 0 && *t >= every-dt/2 {
+	if every := p.s.Start.RestartPeriod; every > 0 && *t >= every-dt/2 {
 		*t = max(0, *t-every)
 		copy(x, p.start[:])
 		p.trial++
@@ -172,12 +172,12 @@ func (p *Machine) Step(dt float64, x, _, y []float64) engine.Status {
 	copy(y[OutWX:OutWZ+1], x[WX:WZ+1])
 
 	s := Unpack(x[:States])
-	covered := p.s.Start.Unseen > 0 && *t > p.s.Start.Every-p.s.Start.Unseen+dt/2
-	see := p.lens.look(s.Q, r3.Vec{X: s.X, Y: s.Y, Z: p.s.Params.Radius}, covered)
+	covered := p.s.Start.Unseen > 0 && *t > p.s.Start.RestartPeriod-p.s.Start.Unseen+dt/2
+	see := p.lens.capture(s.Q, r3.Vec{X: s.X, Y: s.Y, Z: p.s.Params.Radius}, covered)
 	y[OutSeenX], y[OutSeenY], y[OutSeenZ] = see.P.X, see.P.Y, see.P.Z
 	y[OutSeenQW], y[OutSeenQX], y[OutSeenQY], y[OutSeenQZ] = see.R.Real, see.R.Imag, see.R.Jmag, see.R.Kmag
-	y[OutSeenError], y[OutSeenMissing] = see.Error, flag(see.Missing)
-	for k, m := range p.lens.seen {
+	y[OutSeenError], y[OutSeenMissing] = see.Error, flag(see.NoPose)
+	for k, m := range p.lens.observed {
 		at := OutMarkers + 3*k
 		y[at], y[at+1], y[at+2] = m.X, m.Y, m.Z
 	}

@@ -115,7 +115,7 @@ func TestCameraShares(t *testing.T) {
 		}
 		return n
 	}
-	near("lost", count(func(c *ball.Camera) { c.Lost = 0.1 }, missing), frames, 0.1)
+	near("lost", count(func(c *ball.Camera) { c.Dropout = 0.1 }, missing), frames, 0.1)
 	near("hidden", count(func(c *ball.Camera) { c.Hidden = 0.2 }, func(y []float64) (n int) {
 		for at := ball.OutMarkers; at < len(y); at += 3 {
 			if math.IsNaN(y[at]) != math.IsNaN(y[at+1]+y[at+2]) {
@@ -130,11 +130,11 @@ func TestCameraShares(t *testing.T) {
 	// fewer than three of five are seen with a probability of Σ_{k<3} C(5,k)·0.5⁵ = 16/32
 	near("too few", count(func(c *ball.Camera) { c.Hidden = 0.5 }, missing), frames, 0.5)
 	near("swapped", count(func(c *ball.Camera) { c.Swapped = 0.05 }, bad), frames, 0.05)
-	near("swapped and refused", count(func(c *ball.Camera) { c.Swapped, c.MostError = 0.05, 1e-3 }, missing), frames, 0.05)
-	if n := count(func(c *ball.Camera) { c.Swapped, c.MostError = 0.05, 1e-3 }, bad); n > 0 {
+	near("swapped and refused", count(func(c *ball.Camera) { c.Swapped, c.MaxError = 0.05, 1e-3 }, missing), frames, 0.05)
+	if n := count(func(c *ball.Camera) { c.Swapped, c.MaxError = 0.05, 1e-3 }, bad); n > 0 {
 		t.Errorf("%d poses of exchanged labels are reported", n)
 	}
-	if n := count(func(c *ball.Camera) { c.Lost = 1 }, missing); n != frames {
+	if n := count(func(c *ball.Camera) { c.Dropout = 1 }, missing); n != frames {
 		t.Errorf("%d of %d frames without a pose", n, frames)
 	}
 }
@@ -142,7 +142,7 @@ func TestCameraShares(t *testing.T) {
 // A trial begins every second, with nothing seen in the last 100 ms before: 19 of 200 frames, the 200th is the new start.
 func TestTrialsRepeat(t *testing.T) {
 	var first [ball.OutTrial]float64
-	film(t, seenBall(func(s *ball.MachineSpec) { s.Start.Every, s.Start.Unseen = 1, 0.1 }), 1000, func(k int, y []float64) {
+	film(t, seenBall(func(s *ball.MachineSpec) { s.Start.RestartPeriod, s.Start.Unseen = 1, 0.1 }), 1000, func(k int, y []float64) {
 		n := k + 1 // frames since the start
 		if want := float64(1 + n/200); y[ball.OutTrial] != want {
 			t.Fatalf("frame %d: trial %g, want %g", k, y[ball.OutTrial], want)
@@ -206,9 +206,9 @@ func TestMachineRefuses(t *testing.T) {
 		{func(s *ball.MachineSpec) { s.Start.Orientation = [4]float64{0.998, 0, 0, 0} }, "length 0.998"},
 		{func(s *ball.MachineSpec) { s.Start.Orientation = [4]float64{0.9995, 0, 0, 0} }, ""},
 		{func(s *ball.MachineSpec) { s.Start.Velocity[1] = math.NaN() }, "start: NaN"},
-		{func(s *ball.MachineSpec) { s.Start.Every = -1 }, "start: every"},
-		{func(s *ball.MachineSpec) { s.Start.Every, s.Start.Unseen = 1, 1 }, "start: unseen: 1 s, want less than"},
-		{func(s *ball.MachineSpec) { s.Start.Every, s.Start.Unseen = 1, 0.99 }, ""},
+		{func(s *ball.MachineSpec) { s.Start.RestartPeriod = -1 }, "start: every"},
+		{func(s *ball.MachineSpec) { s.Start.RestartPeriod, s.Start.Unseen = 1, 1 }, "start: unseen: 1 s, want less than"},
+		{func(s *ball.MachineSpec) { s.Start.RestartPeriod, s.Start.Unseen = 1, 0.99 }, ""},
 		{func(s *ball.MachineSpec) { s.Camera.Markers = s.Camera.Markers[:2] }, "camera: markers: 2, want 3 to 16"},
 		{func(s *ball.MachineSpec) { s.Camera.Markers = s.Camera.Markers[:3] }, ""},
 		{func(s *ball.MachineSpec) { s.Camera.Markers = make([][3]float64, ball.MaxMarkers+1) }, "camera: markers: 17"},
@@ -216,7 +216,7 @@ func TestMachineRefuses(t *testing.T) {
 		{func(s *ball.MachineSpec) { s.Camera.Markers[1][0] = 35 }, "camera: markers[1]: 35 m from the centre"},
 		{func(s *ball.MachineSpec) { s.Camera.Noise = -1 }, "camera: noise"},
 		{func(s *ball.MachineSpec) { s.Camera.Hidden = 1.01 }, "camera: hidden: 1.01, want 0 to 1"},
-		{func(s *ball.MachineSpec) { s.Camera.Lost = math.NaN() }, "camera: lost"},
+		{func(s *ball.MachineSpec) { s.Camera.Dropout = math.NaN() }, "camera: lost"},
 	} {
 		switch _, err := ball.NewMachine(seenBall(c.change)); {
 		case c.want == "" && err != nil:

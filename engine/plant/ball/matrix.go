@@ -22,8 +22,8 @@ func (s sym) add(m float64, a r3.Vec) sym {
 	}
 }
 
-// by is s·a.
-func (s *sym) by(a r3.Vec) r3.Vec {
+// mulVec is s·a.
+func (s *sym) mulVec(a r3.Vec) r3.Vec {
 	return r3.Vec{
 		X: s.xx*a.X + s.xy*a.Y + s.xz*a.Z,
 		Y: s.xy*a.X + s.yy*a.Y + s.yz*a.Z,

@@ -40,8 +40,8 @@ type Friction struct {
 	Arm       float64 `yaml:"arm" unit:"m" want:">=0" doc:"of Coulomb's type: moment over normal force"`
 }
 
-// dry tells whether it holds at rest.
-func (f *Friction) dry() bool { return f.Moment > 0 || f.Arm > 0 }
+// holdsAtRest tells whether it holds at rest.
+func (f *Friction) holdsAtRest() bool { return f.Moment > 0 || f.Arm > 0 }
 
 // What Params.InertiaAbout may be.
 const (
@@ -143,7 +143,7 @@ func (p *Params) checkBody(number func(path string, v float64, unit string, lo, 
 		add("center_of_mass", "it lies %.4g m from the centre of a ball of radius %.4g m, want inside: lengths are metres", d, p.Radius)
 		return
 	}
-	about := p.about()
+	about := p.inertiaAboutCom()
 	var e mat.EigenSym
 	if !e.Factorize(mat.NewSymDense(3, []float64{about.xx, about.xy, about.xz, about.xy, about.yy, about.yz, about.xz, about.yz, about.zz}), false) {
 		add("inertia", "its principal moments cannot be found: want a symmetric tensor of ordinary size")
@@ -161,8 +161,8 @@ func (p *Params) checkBody(number func(path string, v float64, unit string, lo, 
 	}
 }
 
-// about is the inertia about the centre of mass (kg·m²).
-func (p *Params) about() sym {
+// inertiaAboutCom is the inertia about the centre of mass (kg·m²).
+func (p *Params) inertiaAboutCom() sym {
 	i := sym{p.Inertia[0], p.Inertia[1], p.Inertia[2], p.Products[0], p.Products[1], p.Products[2]}
 	if p.InertiaAbout == AboutCenter {
 		i = i.plus(-p.Mass, vec(p.Center))

@@ -74,7 +74,7 @@ func TestCheck(t *testing.T) {
 func TestInertiaAbout(t *testing.T) {
 	p := otherBall()
 	q := p
-	i := p.about()
+	i := p.inertiaAboutCom()
 	q.InertiaAbout, q.Inertia, q.Products = AboutCenterOfMass, [3]float64{i.xx, i.yy, i.zz}, [3]float64{i.xy, i.xz, i.yz}
 	s := State{Q: quaternion(r3.Vec{X: 0.4, Y: 1.1, Z: -0.3}), W: r3.Vec{X: 5, Y: -3, Z: 4}}
 	f := s.Frame()

@@ -28,7 +28,7 @@ func (m *Model) Slopes(f *Frame, w, dw r3.Vec) (s Slopes) {
 	g, c := f.C, m.c
 	rho := axpy(m.radius, g, c)
 	wc := r3.Cross(w, c)
-	iw := m.inertia.by(w)
+	iw := m.inertia.mulVec(w)
 	weight := f.ToBody(m.weight)
 	held := axpy(m.mass, r3.Cross(w, wc), r3.Scale(-1, weight))
 	k := m.inertia.plus(m.mass, rho)
@@ -49,7 +49,7 @@ func (m *Model) Slopes(f *Frame, w, dw r3.Vec) (s Slopes) {
 		return axpy(-(m.spin.Linear+m.spin.Quadratic*spin)*wn, dg, d)
 	}
 	for j, e := range [3]r3.Vec{{X: 1}, {Y: 1}, {Z: 1}} {
-		ie := m.inertia.by(e)
+		ie := m.inertia.mulVec(e)
 		d := r3.Sub(moment(e, r3.Vec{}), r3.Add(r3.Cross(e, iw), r3.Cross(w, ie)))
 		lever := r3.Add(r3.Cross(e, wc), r3.Cross(w, r3.Cross(e, c)))
 		s.Omega[j] = inv.solve(axpy(-m.mass, r3.Cross(rho, lever), d))

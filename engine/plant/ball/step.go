@@ -43,7 +43,7 @@ func (m *Model) Place(s *State) {
 	} else {
 		m.Constrain(s)
 	}
-	m.settle(s)
+	m.setMode(s)
 }
 
 // contact is the velocity of the contact (m/s), in the frame of the plane.
@@ -172,8 +172,8 @@ func (m *Model) trial(s *State, h float64, k0 *vector, to *State, end *vector, a
 }
 
 const (
-	mostParts = 1_000_000 // of a step; a slip hardly beyond what friction holds takes 200 000, see TestHardlySlipping
-	longest   = 0.5       // rad  by which the ball may turn in a part
+	maxParts = 1_000_000 // of a step; a slip hardly beyond what friction holds takes 200 000, see TestHardlySlipping
+	longest  = 0.5       // rad  by which the ball may turn in a part
 )
 
 // Step advances s by dt (s) and returns what the equations say of its end. It divides the step until its parts are within the
@@ -184,7 +184,7 @@ func (m *Model) Step(dt float64, s *State) (a Accel, st engine.Status) {
 	var k0, k6, fresh vector
 	a = m.begin(s, &k0)
 	for part := 0; left > 0; part++ {
-		if part == mostParts {
+		if part == maxParts {
 			return a, engine.NotConverged
 		}
 		h = min(h, left, m.reach(s, &a), longest/r3.Norm(s.W))

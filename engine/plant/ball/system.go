@@ -14,7 +14,7 @@ func (m *Model) Energy(s *State) float64 {
 	f := s.Frame()
 	v := r3.Add(r3.Vec{X: s.VX, Y: s.VY}, f.ToPlane(r3.Cross(s.W, m.c)))
 	at := r3.Add(r3.Vec{X: s.X, Y: s.Y}, f.ToPlane(m.c))
-	return 0.5*r3.Dot(s.W, m.inertia.by(s.W)) + 0.5*m.mass*r3.Norm2(v) - r3.Dot(m.weight, at)
+	return 0.5*r3.Dot(s.W, m.inertia.mulVec(s.W)) + 0.5*m.mass*r3.Norm2(v) - r3.Dot(m.weight, at)
 }
 
 // Power is that of all friction (W), not above zero: dE/dt. a belongs to s.

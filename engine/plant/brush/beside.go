@@ -7,8 +7,8 @@ import (
 	"hilrig/engine/contact"
 )
 
-// mostContacts is the number of contacts closed at once for which a brush in the tick has room: its steps must not allocate.
-const mostContacts = 24
+// maxContacts is the number of contacts closed at once for which a brush in the tick has room: its steps must not allocate.
+const maxContacts = 24
 
 // Beside is the brush of a motor that is measured and not simulated: angle, speed and current come from outside, and nothing
 // goes back. Both brushes of the motor do the same. The caller says how many sub-steps a call may take; none means the averaged
@@ -26,17 +26,17 @@ type Beside struct {
 	drop Drop
 	q, u [dof]float64
 
-	averaged bool
-	full     float64 // N·m  torque of one brush by the full model, low-passed
-	since    float64 // s    since the model changed
+	averagedActive bool
+	fullTorque     float64 // N·m  torque of one brush by the full model, low-passed
+	switchAge      float64 // s    since the model changed
 }
 
 // BesideCounts counts since the start.
 type BesideCounts struct {
-	Sub        int // sub-steps of the full model
-	Averaged   int // calls with the averaged contact
-	Unverified int // sub-steps whose contact problem was not verified
-	Restarts   int // brushes started anew
+	Sub           int // sub-steps of the full model
+	AveragedCalls int // calls with the averaged contact
+	Unverified    int // sub-steps whose contact problem was not verified
+	Restarts      int // brushes started anew
 }
 
 // BesideOut is what the brush shows over one call.
@@ -51,9 +51,9 @@ type BesideOut struct {
 
 // NewBeside builds the brush; the step of the scheme is set from call to call.
 func NewBeside(p Params, scheme contact.MoreauOptions) (*Beside, error) {
-	b := &Beside{p: p, mean: NewAveraged(&p), drop: p.Circuit().Drop, since: math.Inf(1)}
+	b := &Beside{p: p, mean: NewAveraged(&p), drop: p.Circuit().Drop, switchAge: math.Inf(1)}
 	s := &b.side
-	s.win = Window{Span: leastWindow, Long: 5e-4, Memory: memory}
+	s.win = Window{Span: minWindow, MinInterruption: 5e-4, Memory: memory}
 	var err error
 	if s.b, err = New(p); err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func NewBeside(p Params, scheme contact.MoreauOptions) (*Beside, error) {
 	if b.comm, err = p.Commutation(); err != nil {
 		return nil, err
 	}
-	scheme.Step, scheme.MaxContacts = 20e-6, mostContacts
+	scheme.Step, scheme.MaxContacts = 20e-6, maxContacts
 	if s.m, err = contact.NewMoreau(s.b, scheme); err != nil {
 		return nil, err
 	}
@@ -87,12 +87,12 @@ func (b *Beside) Step(dt, theta, omega, current float64, n int, out *BesideOut) 
 	if sum := dt + theta + omega + current; !(dt > 0) || math.IsNaN(sum) || math.IsInf(sum, 0) {
 		return engine.NonFinite
 	}
-	if averaged := n < 1; averaged != b.averaged {
-		b.averaged, b.since = averaged, 0
+	if averaged := n < 1; averaged != b.averagedActive {
+		b.averagedActive, b.switchAge = averaged, 0
 		b.u = [dof]float64{} // from where it stood, at rest
 	}
-	if b.averaged {
-		b.average(dt, theta, omega, current, out)
+	if b.averagedActive {
+		b.stepAveraged(dt, theta, omega, current, out)
 		return engine.OK
 	}
 	p, s := &b.p, &b.side
@@ -110,17 +110,17 @@ func (b *Beside) Step(dt, theta, omega, current float64, n int, out *BesideOut) 
 			one = mean
 		}
 		status = max(status, st)
-		if share := b.since / blend; share < 1 {
+		if share := b.switchAge / blend; share < 1 {
 			one = mean + share*(one-mean)
 		}
-		b.full += (one - b.full) * min(1, h/blend)
-		b.since += h
+		b.fullTorque += (one - b.fullTorque) * min(1, h/blend)
+		b.switchAge += h
 
-		b.comm.Step(h, at+omega*h-math.Pi/2, current, b.drop.whole(current, s.force))
+		b.comm.Step(h, at+omega*h-math.Pi/2, current, b.drop.faceResistance(current, s.force))
 		touch := Touch{Force: s.force, Gap: s.gap, Crowd: b.comm.Crowd}
-		force += s.now
+		force += s.subForce
 		torque += one
-		volts += b.drop.Held(current, &touch)
+		volts += b.drop.ArcLimitedVoltage(current, &touch)
 	}
 	w := 1 / float64(n)
 	*out = BesideOut{Tilt: b.q[2], Force: w * force, Torque: 2 * w * torque, Drop: w * volts, Loss: s.win.Loss, Sparking: b.comm.Index}
@@ -162,35 +162,35 @@ func (b *Beside) meanTorque(omega, current float64) float64 {
 	c := &b.p.Commutator
 	v := omega * c.Radius
 	mu := b.p.FaceMu(b.p.Material.Temperature, b.density(current), v)
-	return c.Radius * mu * b.mean.Force * b.mean.At(v).Rise * math.Tanh(omega/slow)
+	return c.Radius * mu * b.mean.Force * b.mean.At(v).Rise * math.Tanh(omega/smoothingSpeed)
 }
 
-// average is a call with the averaged contact. The coils are followed in parts of at most half a pitch, 64 of them at most:
+// stepAveraged is a call with the averaged contact. The coils are followed in parts of at most half a pitch, 64 of them at most:
 // beyond that they start anew.
-func (b *Beside) average(dt, theta, omega, current float64, out *BesideOut) {
-	b.Counts.Averaged++
+func (b *Beside) stepAveraged(dt, theta, omega, current float64, out *BesideOut) {
+	b.Counts.AveragedCalls++
 	s, c := &b.side, &b.p.Commutator
 	fit := b.mean.At(omega * c.Radius)
 	mean := b.meanTorque(omega, current)
-	s.force, s.now = b.mean.Force, b.mean.Force
+	s.force, s.subForce = b.mean.Force, b.mean.Force
 	s.win.Hold(dt, s.force, fit.Loss)
-	b.since += dt
-	one := mean + (b.full-mean)*math.Exp(-b.since/blend)
+	b.switchAge += dt
+	one := mean + (b.fullTorque-mean)*math.Exp(-b.switchAge/blend)
 
-	touch := Touch{Open: b.mean.Turn(dt, &fit)}
-	if touch.Open < 1 {
-		touch.Force = s.force / (1 - fit.Lost) * fit.Weak
+	touch := Touch{OpenShare: b.mean.Turn(dt, &fit)}
+	if touch.OpenShare < 1 {
+		touch.Force = s.force / (1 - fit.WindowLoss) * fit.Weak
 	} else {
-		touch.Open = 0
+		touch.OpenShare = 0
 	}
 	const parts = 64
 	n := int(math.Min(parts, 1+math.Abs(omega)*dt*c.Bars/math.Pi))
-	h, from, r := dt/float64(n), theta-omega*dt-math.Pi/2, b.drop.whole(current, touch.Force)
+	h, from, r := dt/float64(n), theta-omega*dt-math.Pi/2, b.drop.faceResistance(current, touch.Force)
 	volts := 0.0
 	for k := range n {
 		b.comm.Step(h, from+float64(k+1)*h*omega, current, r)
 		touch.Crowd = b.comm.Crowd
-		volts += b.drop.Held(current, &touch) / float64(n)
+		volts += b.drop.ArcLimitedVoltage(current, &touch) / float64(n)
 	}
 	*out = BesideOut{Tilt: b.q[2], Force: s.force, Torque: 2 * one, Drop: volts, Loss: fit.Loss, Sparking: b.comm.Index}
 }

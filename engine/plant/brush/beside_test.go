@@ -45,7 +45,7 @@ func TestBrushBesideAMotorIsTheBrushInIt(t *testing.T) {
 	if math.Abs(got.Force/force-1) > 0.01 || math.Abs(got.Torque/(2*torque)-1) > 0.02 || math.Abs(got.Loss-loss) > 0.08 || math.Abs(got.Tilt-tilt) > 1e-3 {
 		t.Errorf("beside %+v; in a motor %g N, %g N·m, loss %g, tilt %g", got, force, 2*torque, loss, tilt)
 	}
-	if c := b.Counts; c.Sub != 600*50 || c.Averaged != 0 || c.Restarts != 0 || float64(c.Unverified) > 1e-3*float64(c.Sub) {
+	if c := b.Counts; c.Sub != 600*50 || c.AveragedCalls != 0 || c.Restarts != 0 || float64(c.Unverified) > 1e-3*float64(c.Sub) {
 		t.Errorf("counts %+v", c)
 	}
 	// another direction, another sign
@@ -68,7 +68,7 @@ func TestAveragedBeside(t *testing.T) {
 	if math.Abs(got.Torque/full.Torque-1) > 0.05 || math.Abs(got.Force/full.Force-1) > 0.02 || math.Abs(got.Loss-full.Loss) > 0.12 || math.Abs(got.Drop/full.Drop-1) > 0.5 {
 		t.Errorf("averaged %+v, full %+v", got, full)
 	}
-	if b.Counts.Sub != 0 || b.Counts.Averaged != 300 {
+	if b.Counts.Sub != 0 || b.Counts.AveragedCalls != 300 {
 		t.Errorf("counts %+v", b.Counts)
 	}
 	// at rest no torque, no loss
@@ -116,8 +116,8 @@ func TestDropAtAHeldCurrent(t *testing.T) {
 	for _, i := range []float64{0.1, 0.4, 0.7, 3, -2} {
 		for _, force := range []float64{0, 1e-3, 0.2, 2.5} {
 			for _, open := range []float64{0, 0.3} {
-				touch := [2]Touch{{Force: force, Open: open, Crowd: 1.5}, {Force: force, Open: open, Crowd: 1.5}}
-				got := c.Drop.Held(i, &touch[0])
+				touch := [2]Touch{{Force: force, OpenShare: open, Crowd: 1.5}, {Force: force, OpenShare: open, Crowd: 1.5}}
+				got := c.Drop.ArcLimitedVoltage(i, &touch[0])
 				if math.IsNaN(got) || math.IsInf(got, 0) || got*i < 0 || math.Abs(got) > 14 {
 					t.Errorf("%g A, %g N: %g V", i, force, got)
 				}
@@ -131,7 +131,7 @@ func TestDropAtAHeldCurrent(t *testing.T) {
 			}
 		}
 	}
-	if c.Drop.Held(0, &Touch{}) != 0 {
+	if c.Drop.ArcLimitedVoltage(0, &Touch{}) != 0 {
 		t.Error("a drop without current")
 	}
 }

@@ -16,18 +16,18 @@ import (
 //
 // r = (x, y) is the centre of gravity of the main body, whose height is L_b − h_s, and b = L_b/2.
 type Brush struct {
-	p      Params
-	joint  [segments]Joint
-	star   bool
-	comm   *contact.Commutator
-	smooth *contact.SmoothCommutator // in place of comm when not nil
+	p          Params
+	joint      [segments]Joint
+	star       bool
+	comm       *contact.Commutator
+	smoothComm *contact.SmoothCommutator // in place of comm when not nil
 
 	// face, at the present temperature (K) and current density (A/m²); drifts: some law depends on the speed
 	law                  contact.Law
 	holder, spring       contact.Law
 	temperature, density float64
 	drifts               bool
-	beyond               bool // has been outside a table of Material
+	outOfTable           bool // has been outside a table of Material
 
 	// commutator: angle(t) = angle0 + speed·(t − time0)
 	angle0, speed, time0 float64
@@ -36,7 +36,7 @@ type Brush struct {
 	m0, j0      float64 // main body; j0 with the segments' own inertia
 	ms          float64 // one segment
 	down        float64 // b
-	half        float64 // half the height of the main body
+	halfHeight  float64 // half the height of the main body
 	gravity     float64
 	kU, cU      [segments][segments]float64 // of the axial joints, neighbours included
 	kS, cS      [segments][segments]float64
@@ -85,8 +85,8 @@ func NewJoined(p Params, joints [segments]Joint) (*Brush, error) {
 		return nil, fmt.Errorf("brush: %w", err)
 	}
 	for i, j := range joints {
-		if j.Parent < -1 || j.Parent >= i || math.IsNaN(j.At) || math.IsInf(j.At, 0) {
-			return nil, fmt.Errorf("brush: joint %d: parent %d at %g m, want −1 or an earlier segment, and a finite place", i, j.Parent, j.At)
+		if j.Parent < -1 || j.Parent >= i || math.IsNaN(j.Position) || math.IsInf(j.Position, 0) {
+			return nil, fmt.Errorf("brush: joint %d: parent %d at %g m, want −1 or an earlier segment, and a finite place", i, j.Parent, j.Position)
 		}
 	}
 	b := &Brush{p: p, joint: joints, speed: p.Commutator.Speed}
@@ -95,8 +95,8 @@ func NewJoined(p Params, joints [segments]Joint) (*Brush, error) {
 	if b.comm, err = contact.NewCommutator(p.outline()); err != nil {
 		return nil, fmt.Errorf("brush: %w", err)
 	}
-	if p.Commutator.Smooth {
-		if b.smooth, err = contact.NewSmoothCommutator(p.outline()); err != nil {
+	if p.Commutator.SmoothOutline {
+		if b.smoothComm, err = contact.NewSmoothCommutator(p.outline()); err != nil {
 			return nil, fmt.Errorf("brush: %w", err)
 		}
 	}
@@ -135,7 +135,7 @@ func (p *Params) outline() contact.CommutatorSpec {
 		Corr: c.Correlation, SlotWidth: c.SlotWidth, SlotDepth: c.SlotDepth, DipDepth: c.DipDepth, EdgeLength: c.EdgeLength,
 		BarStep: c.BarStep, TrueSlots: c.TrueSlots, Spacing: c.Spacing, Seed: uint64(c.Seed),
 	}
-	if c.Smooth {
+	if c.SmoothOutline {
 		s.Rz, s.BarStep = 0, 0
 	}
 	if c.Profile != nil {
@@ -149,7 +149,7 @@ func (b *Brush) bodies() {
 	w, l, hs := p.Brush.Width, p.Brush.Length, p.Segment.Height
 	area := p.Brush.Density * p.Brush.Depth // kg/m² of the plane
 	b.m0, b.ms = area*w*(l-hs), area*w/segments*hs
-	b.half, b.down, b.gravity = (l-hs)/2, l/2, p.Brush.Gravity
+	b.halfHeight, b.down, b.gravity = (l-hs)/2, l/2, p.Brush.Gravity
 	third := w / segments
 	b.j0 = b.m0*(w*w+(l-hs)*(l-hs))/12 + segments*b.ms*(third*third+hs*hs)/12
 	b.kH, b.cH, b.jH = p.Holder.Stiffness, p.Holder.Damping, p.Holder.Inertia
@@ -181,7 +181,7 @@ func (b *Brush) Heat(temperature, density float64) {
 	b.holder, b.spring = b.p.Contact.Holder, b.p.Contact.Spring
 	eps := b.p.factor(ofEps, temperature, density)
 	b.law.EpsN, b.holder.EpsN, b.spring.EpsN = b.law.EpsN*eps, b.holder.EpsN*eps, b.spring.EpsN*eps
-	b.beyond = b.beyond || b.p.outside(temperature, density)
+	b.outOfTable = b.outOfTable || b.p.outOfRange(temperature, density)
 	b.drifts = m.MuSpeed != 0 || m.EpsSpeed != 0
 	b.links()
 	b.f.h = 0
@@ -192,7 +192,7 @@ func (b *Brush) Heat(temperature, density float64) {
 // main body.
 func (b *Brush) links() {
 	g := &b.p.Segment
-	ka := g.AxialStiffness * g.Factor * b.p.Warm(b.temperature) * b.p.factor(ofStiffness, b.temperature, b.density)
+	ka := g.AxialStiffness * g.Factor * b.p.StiffnessFactor(b.temperature) * b.p.factor(ofStiffness, b.temperature, b.density)
 	ks := ka * g.ShearRatio
 	b.kU, b.kS, b.cU, b.cS = [segments][segments]float64{}, [segments][segments]float64{}, [segments][segments]float64{}, [segments][segments]float64{}
 	path := b.path()
@@ -241,7 +241,7 @@ func (b *Brush) face() error {
 	third := p.Brush.Width / segments
 	for i, j := range b.joint {
 		for k := range n {
-			x := j.At + third*(float64(k)/float64(n-1)-0.5)
+			x := j.Position + third*(float64(k)/float64(n-1)-0.5)
 			sag := x * x / (rf + math.Sqrt(rf*rf-x*x)) // r_f − √(r_f² − x²)
 			eta := -b.down - p.Segment.Height/2 - sag + rough.At(x)
 			b.point = append(b.point, vertex{x, eta, int32(i), uint32(1 + i*n + k)})

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-const mostCoils = 16 // shorted at a time
+const maxCoils = 16 // shorted at a time
 
 // Commutation follows the coils that one brush shorts. Bars lie side by side under the brush, numbered from the edge
 // towards positive rotation; coil k joins bars k and k+1 and carries +a before and −a after a brush that is passed forwards,
@@ -37,35 +37,36 @@ type Commutation struct {
 	Sparks   float64 // J  ½·Lc·Index² of all of them
 	Unstable int     // steps that turned by more than a bar; the coils start anew
 
-	pitch, half, slot float64 // rad
-	hi                float64 // rad  slots within ±hi are bridged
-	top, low          int     // numbers of the first and last bridged slot; top < low: none
-	theta             float64
-	set               bool
-	c                 [mostCoils + 1]float64 // A   c_k, from the edge at +half
-	area              [mostCoils + 2]float64 // rad A_k
-	g                 [mostCoils + 2]float64 // Ω   R_k of the stage
-	arc               [mostCoils + 2]float64 // V   voltage of a bar that arcs, 0: it does not
-	d, e              [mostCoils + 1]float64
-	k1                [mostCoils + 1]float64 // A/s
+	pitch, halfFace, slot float64 // rad
+	hi                    float64 // rad  slots within ±hi are bridged
+	firstSlot, lastSlot   int     // numbers of the first and last bridged slot; lastSlot < firstSlot: none
+	theta                 float64
+	set                   bool
+	c                     [maxCoils + 1]float64 // A   c_k, from the edge at +half
+	area                  [maxCoils + 2]float64 // rad A_k
+	g                     [maxCoils + 2]float64 // Ω   R_k of the stage
+	arc                   [maxCoils + 2]float64 // V   voltage of a bar that arcs, 0: it does not
+	d, e                  [maxCoils + 1]float64
+	k1                    [maxCoils + 1]float64 // A/s
 }
 
 // NewCommutation prepares a brush of the given width on a commutator (m), whose slots have their centres at whole multiples of
 // 2π/bars in its own frame.
 func NewCommutation(radius, width, slot float64, bars int, lc, rc, varc float64) (*Commutation, error) {
-	m := &Commutation{Lc: lc, Rc: rc, Varc: varc, Crowd: 1, pitch: 2 * math.Pi / float64(bars), half: width / 2 / radius, slot: slot / radius}
-	m.hi, m.low = m.half-m.slot/2, -1
+	m := &Commutation{Lc: lc, Rc: rc, Varc: varc, Crowd: 1, pitch: 2 * math.Pi / float64(bars), halfFace: width / 2 / radius,
+		slot: slot / radius}
+	m.hi, m.lastSlot = m.halfFace-m.slot/2, -1
 	if sum := radius + width + slot + lc + rc + varc; bars < 1 || !(radius > 0 && width > 0 && slot >= 0 && lc > 0 && rc >= 0 && varc > 0) || math.IsInf(sum, 0) {
 		return nil, fmt.Errorf("commutation: radius %g m, width %g m, slot %g m, %d bars, coil %g H %g ohm, arc %g V: want positive finite numbers", radius, width, slot, bars, lc, rc, varc)
 	}
-	if n := 2*m.hi/m.pitch + 1; n > mostCoils {
-		return nil, fmt.Errorf("commutation: a brush of %g m shorts up to %.0f coils, want at most %d", width, n, mostCoils)
+	if n := 2*m.hi/m.pitch + 1; n > maxCoils {
+		return nil, fmt.Errorf("commutation: a brush of %g m shorts up to %.0f coils, want at most %d", width, n, maxCoils)
 	}
 	return m, nil
 }
 
 // Coils is the number of coils that are shorted now.
-func (m *Commutation) Coils() int { return max(0, m.low-m.top+1) }
+func (m *Commutation) Coils() int { return max(0, m.lastSlot-m.firstSlot+1) }
 
 // Coil is the current of shorted coil k, counted from the edge towards positive rotation (A).
 func (m *Commutation) Coil(k int) float64 { return m.c[k] }
@@ -115,18 +116,18 @@ func (m *Commutation) at(theta float64, k int) float64 { return theta - float64(
 // start puts every bridged coil on the straight line of uniform density.
 func (m *Commutation) start(theta, a float64) {
 	m.theta, m.set = theta, true
-	m.top = int(math.Ceil((theta - m.hi) / m.pitch))
-	m.low = int(math.Floor((theta + m.hi) / m.pitch))
-	for k := m.top; k <= m.low; k++ {
-		m.c[k-m.top] = -a * max(-1, min(1, m.at(theta, k)/m.half))
+	m.firstSlot = int(math.Ceil((theta - m.hi) / m.pitch))
+	m.lastSlot = int(math.Floor((theta + m.hi) / m.pitch))
+	for k := m.firstSlot; k <= m.lastSlot; k++ {
+		m.c[k-m.firstSlot] = -a * max(-1, min(1, m.at(theta, k)/m.halfFace))
 	}
 }
 
 // event is the angle at which the next slot enters or leaves when the commutator turns on.
 func (m *Commutation) event(forward bool) (theta float64, enters bool) {
-	in, out := -m.hi+float64(m.low+1)*m.pitch, m.hi+float64(m.top)*m.pitch
+	in, out := -m.hi+float64(m.lastSlot+1)*m.pitch, m.hi+float64(m.firstSlot)*m.pitch
 	if !forward {
-		in, out = m.hi+float64(m.top-1)*m.pitch, -m.hi+float64(m.low)*m.pitch
+		in, out = m.hi+float64(m.firstSlot-1)*m.pitch, -m.hi+float64(m.lastSlot)*m.pitch
 		return max(in, out), in > out
 	}
 	return min(in, out), in < out
@@ -138,21 +139,21 @@ func (m *Commutation) pass(forward, enters bool, a float64) {
 	switch {
 	case enters && forward:
 		m.c[n] = a
-		m.low++
+		m.lastSlot++
 		return
 	case enters:
 		copy(m.c[1:n+1], m.c[:n])
 		m.c[0] = -a
-		m.top--
+		m.firstSlot--
 		return
 	}
 	if forward {
 		m.Index = math.Abs(a + m.c[0])
 		copy(m.c[:n-1], m.c[1:n])
-		m.top++
+		m.firstSlot++
 	} else {
 		m.Index = math.Abs(a - m.c[n-1])
-		m.low--
+		m.lastSlot--
 	}
 	m.Breaks++
 	m.Broken += m.Index
@@ -162,14 +163,14 @@ func (m *Commutation) pass(forward, enters bool, a float64) {
 // areas fills A_k and R_k of all bars under the face at the angle theta.
 func (m *Commutation) areas(theta, r float64) {
 	n, sum := m.Coils(), 0.0
-	upper := min(m.half, m.at(theta, m.top-1)-m.slot/2) // edge of the face or of the bar
+	upper := min(m.halfFace, m.at(theta, m.firstSlot-1)-m.slot/2) // edge of the face or of the bar
 	for j := range n {
-		s := m.at(theta, m.top+j)
-		m.area[j] = max(1e-9*m.half, upper-(s+m.slot/2))
+		s := m.at(theta, m.firstSlot+j)
+		m.area[j] = max(1e-9*m.halfFace, upper-(s+m.slot/2))
 		sum += m.area[j]
 		upper = s - m.slot/2
 	}
-	m.area[n] = max(1e-9*m.half, upper-max(-m.half, m.at(theta, m.low+1)+m.slot/2))
+	m.area[n] = max(1e-9*m.halfFace, upper-max(-m.halfFace, m.at(theta, m.lastSlot+1)+m.slot/2))
 	sum += m.area[n]
 	for j := range n + 1 {
 		m.g[j] = r * sum / m.area[j]

@@ -22,7 +22,7 @@ func TestContactRowsAgainstDifferences(t *testing.T) {
 		{"tip on a corner", false, nil},
 		{"true slots", false, func(p *Params) { p.Commutator.TrueSlots = true }},
 		{"true slots under a chain", true, func(p *Params) { p.Commutator.TrueSlots = true }},
-		{"smooth", false, func(p *Params) { p.Commutator.Smooth = true }},
+		{"smooth", false, func(p *Params) { p.Commutator.SmoothOutline = true }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := build(t, c.chain, c.change)

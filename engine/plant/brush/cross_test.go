@@ -20,7 +20,7 @@ type draw struct {
 
 func drawSmooth(l float64, seed int, rough bool) draw {
 	p := DefaultParams()
-	p.Commutator.Smooth, p.Brush.Length, p.Face.Seed = true, l, float64(seed)
+	p.Commutator.SmoothOutline, p.Brush.Length, p.Face.Seed = true, l, float64(seed)
 	r := rand.New(rand.NewPCG(uint64(seed), 0xc0))
 	p.Commutator.Phase = math.Pi * (2*r.Float64() - 1)
 	p.Commutator.Eccentricity *= 0.8 + 0.4*r.Float64()
@@ -53,7 +53,7 @@ func (d *draw) make(t *testing.T) *Brush {
 
 func (d *draw) events(t *testing.T, from, to float64) (Stats, contact.EventStats) {
 	t.Helper()
-	s, counts, err := d.make(t).RunEvents(context.Background(), EventRunOptions{Time: to, Discard: from, Begin: d.begin})
+	s, counts, err := d.make(t).RunEvents(context.Background(), EventRunOptions{Time: to, Discard: from, AdjustStart: d.begin})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func (d *draw) events(t *testing.T, from, to float64) (Stats, contact.EventStats
 
 func (d *draw) steps(t *testing.T, opt RunOptions) Stats {
 	t.Helper()
-	opt.Begin = d.begin
+	opt.AdjustStart = d.begin
 	s, err := d.make(t).Run(context.Background(), opt)
 	if err != nil {
 		t.Fatal(err)
@@ -132,7 +132,7 @@ func TestRowsOfEventsAddUp(t *testing.T) {
 	d := drawSmooth(0.032, 1, true)
 	var n int
 	var face, torque, last float64
-	s, counts, err := d.make(t).RunEvents(context.Background(), EventRunOptions{Time: 0.012, Discard: -1, Every: 1e-3, Trace: func(r *EventSnapshot) {
+	s, counts, err := d.make(t).RunEvents(context.Background(), EventRunOptions{Time: 0.012, Discard: -1, TraceInterval: 1e-3, Trace: func(r *EventSnapshot) {
 		n++
 		face += r.Face
 		torque += r.Torque

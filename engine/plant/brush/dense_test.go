@@ -40,14 +40,14 @@ func TestBlocksAndDenseRunAlike(t *testing.T) {
 		q2, u2 := append([]float64(nil), q...), append([]float64(nil), u...)
 		for k := range steps {
 			a, c := fast.Step(float64(k)*h, q, u), slow.Step(float64(k)*h, q2, u2)
-			if a.Status != engine.OK || a.Closed != c.Closed {
-				t.Fatalf("step %d: status %v, %d closed, dense %d", k, a.Status, a.Closed, c.Closed)
+			if a.Status != engine.OK || a.ClosedCount != c.ClosedCount {
+				t.Fatalf("step %d: status %v, %d closed, dense %d", k, a.Status, a.ClosedCount, c.ClosedCount)
 			}
 		}
 		if math.Abs(u[2]-u2[2]) > 1e-6 || math.Abs(q[2]-q2[2]) > 1e-9 {
 			t.Errorf("after %d steps φ = %.15g and %.15g rad, φ̇ = %.12g and %.12g rad/s", steps, q[2], q2[2], u[2], u2[2])
 		}
-		t.Logf("differences after %d steps: %.2g rad, %.2g rad/s; %d contacts settled", steps, q[2]-q2[2], u[2]-u2[2], fast.Closed)
+		t.Logf("differences after %d steps: %.2g rad, %.2g rad/s; %d contacts settled", steps, q[2]-q2[2], u[2]-u2[2], fast.ClosedContacts)
 	})
 }
 
@@ -67,7 +67,7 @@ func TestBarsDoNotCutIntoTheFace(t *testing.T) {
 		}
 	}
 	s := run(t, b.p, opt)
-	t.Logf("corners sink in by %.3g m at most; mean |dphi/dt| %.3g rad/s, most closed %d, unverified %g", deepest, s.MeanRate, s.Most, s.UnverifiedShare())
+	t.Logf("corners sink in by %.3g m at most; mean |dphi/dt| %.3g rad/s, most closed %d, unverified %g", deepest, s.MeanRate, s.MaxClosed, s.UnverifiedShare())
 	if deepest == 0 || deepest > 50e-6 || s.Dropped > 0 {
 		t.Errorf("corners sink in by %g m, %d contacts without room", deepest, s.Dropped)
 	}
@@ -81,7 +81,7 @@ func TestUnresolvedSpeedsAreRefused(t *testing.T) {
 	if err := b.Resolvable(2e-6); err != nil {
 		t.Errorf("2 µs: %v", err)
 	}
-	opt := RunOptions{Time: 0.01, Discard: -1, Coarse: true}
+	opt := RunOptions{Time: 0.01, Discard: -1, AllowUnresolved: true}
 	if _, err := b.Run(t.Context(), opt); err != nil {
 		t.Errorf("coarse on request: %v", err)
 	}
@@ -93,7 +93,7 @@ func TestUnresolvedSpeedsAreRefused(t *testing.T) {
 			p.Commutator.EdgeLength = 5e-5
 		},
 		func(p *Params) {
-			p.Commutator.Smooth = true
+			p.Commutator.SmoothOutline = true
 			p.Commutator.SlotWidth = 2e-4
 			p.Commutator.EdgeLength = 5e-5
 		},
@@ -106,7 +106,7 @@ func TestUnresolvedSpeedsAreRefused(t *testing.T) {
 			t.Errorf("59 µm a step: %v", err)
 		}
 	}
-	circle := build(t, false, func(p *Params) { p.Commutator.Smooth, p.Commutator.DipDepth = true, 0 })
+	circle := build(t, false, func(p *Params) { p.Commutator.SmoothOutline, p.Commutator.DipDepth = true, 0 })
 	if err := circle.Resolvable(1); err != nil {
 		t.Errorf("a circle: %v", err)
 	}

@@ -17,10 +17,10 @@ type factors struct {
 	invH, invA float64
 	hh         float64 // h·θ, and its square times K goes into D
 
-	sin, cos   float64           // of φ
-	gu, gs     [segments]float64 // D⁻¹·Bᵀ of the row φ
-	stp, snp   float64
-	it, in, ip float64 // 1/S_tt, 1/S_nn, 1/(S_φφ − S_tφ²/S_tt − S_nφ²/S_nn)
+	sin, cos               float64           // of φ
+	gu, gs                 [segments]float64 // D⁻¹·Bᵀ of the row φ
+	stp, snp               float64
+	invStt, invSnn, invSpp float64 // 1/S_tt, 1/S_nn, 1/(S_φφ − S_tφ²/S_tt − S_nφ²/S_nn)
 }
 
 // prepare computes what depends on h and theta alone.
@@ -51,7 +51,7 @@ func (b *Brush) prepare(h, theta float64) bool {
 	f.stt = total - dot(&f.ms, &f.accS)
 	f.invH = 1 / (b.jH + f.hh*b.cH + f.hh*f.hh*b.kH)
 	f.invA = 1 / (b.jA + f.hh*b.cA + f.hh*f.hh*b.kA)
-	f.it, f.in = 1/f.stt, 1/f.snn
+	f.invStt, f.invSnn = 1/f.stt, 1/f.snn
 	return f.stt > 0 && f.snn > 0 && f.invH > 0 && f.invA > 0
 }
 
@@ -153,8 +153,8 @@ func (b *Brush) place(y *state) (spp float64) {
 	f.gu, f.gs = times(&f.invU, &cu), times(&f.invS, &cs)
 	f.stp = sn - dot(&f.ms, &f.gs)
 	f.snp = sx - dot(&f.mu, &f.gu)
-	spp = jp - dot(&cu, &f.gu) - dot(&cs, &f.gs) - f.stp*f.stp*f.it - f.snp*f.snp*f.in
-	f.ip = 1 / spp
+	spp = jp - dot(&cu, &f.gu) - dot(&cs, &f.gs) - f.stp*f.stp*f.invStt - f.snp*f.snp*f.invSnn
+	f.invSpp = 1 / spp
 	return spp
 }
 
@@ -185,8 +185,8 @@ func (b *Brush) solve(r *effort) {
 
 // schur solves S·x = (t, n, p) with S = [S_tt 0 S_tφ; 0 S_nn S_nφ; S_tφ S_nφ S_φφ].
 func (f *factors) schur(t, n, p float64) (float64, float64, float64) {
-	p = (p - f.stp*f.it*t - f.snp*f.in*n) * f.ip
-	return (t - f.stp*p) * f.it, (n - f.snp*p) * f.in, p
+	p = (p - f.stp*f.invStt*t - f.snp*f.invSnn*n) * f.invSpp
+	return (t - f.stp*p) * f.invStt, (n - f.snp*p) * f.invSnn, p
 }
 
 // state is a configuration with its velocity in the frame of the main body.
@@ -218,7 +218,7 @@ func (b *Brush) unpack(q, u []float64, y *state) {
 		b.sums(&y.deta)
 	}
 	for i := range segments {
-		y.xi[i] += b.joint[i].At
+		y.xi[i] += b.joint[i].Position
 		y.eta[i] -= b.down
 	}
 	y.hold, y.holdRate, y.arm, y.armRate = q[colHolder], u[colHolder], q[colArm], u[colArm]

@@ -23,7 +23,8 @@ func TestEveryParameterHasAnEffect(t *testing.T) {
 			if err != nil {
 				return []float64{-1}
 			}
-			opt := RunOptions{Time: 0.012, Discard: -1, Coarse: true, Every: 20, Trace: func(s *Snapshot) { out = append(out, s.Q...) }}
+			opt := RunOptions{Time: 0.012, Discard: -1, AllowUnresolved: true, TraceInterval: 20,
+				Trace: func(s *Snapshot) { out = append(out, s.Q...) }}
 			if _, err := b.Run(context.Background(), opt); err != nil {
 				return []float64{-2}
 			}
@@ -33,7 +34,7 @@ func TestEveryParameterHasAnEffect(t *testing.T) {
 	smooth := func(mu float64) func(change func(p *Params)) []float64 {
 		return func(change func(p *Params)) []float64 {
 			p := DefaultParams()
-			p.Commutator.Smooth, p.Face.Roughness, p.Commutator.Eccentricity = true, 0, 5e-6
+			p.Commutator.SmoothOutline, p.Face.Roughness, p.Commutator.Eccentricity = true, 0, 5e-6
 			warm(&p)
 			p.Contact.Face.Mu, p.Commutator.Speed = mu, 1
 			change(&p)
@@ -41,7 +42,7 @@ func TestEveryParameterHasAnEffect(t *testing.T) {
 			if err != nil {
 				return []float64{-1}
 			}
-			stats, _, err := b.RunEvents(context.Background(), EventRunOptions{Time: 0.006, Discard: -1, Begin: func(q, u []float64) { u[0], u[1], u[2] = 0.2, 0.4-mu, 20 }})
+			stats, _, err := b.RunEvents(context.Background(), EventRunOptions{Time: 0.006, Discard: -1, AdjustStart: func(q, u []float64) { u[0], u[1], u[2] = 0.2, 0.4-mu, 20 }})
 			if err != nil {
 				return []float64{-2}
 			}
@@ -51,7 +52,7 @@ func TestEveryParameterHasAnEffect(t *testing.T) {
 	motor := func(averaged, series bool) func(change func(p *Params)) []float64 {
 		return func(change func(p *Params)) (out []float64) {
 			s := bench()
-			s.Params.Motor.Frequency, s.Params.Motor.Fan, s.Params.Motor.Series, s.Averaged = 50, 1e-7, series, averaged
+			s.Params.Motor.Frequency, s.Params.Motor.Fan, s.Params.Motor.Series, s.AlwaysAveraged = 50, 1e-7, series, averaged
 			warm(&s.Params)
 			s.Thermal.Resistance, s.Thermal.Capacity = 10, 0.01
 			change(&s.Params)
@@ -91,7 +92,7 @@ func TestEveryParameterHasAnEffect(t *testing.T) {
 				switch {
 				case f.Flag != nil:
 					*f.Flag = !*f.Flag
-				case f.Whole:
+				case f.Integer:
 					*f.Ptr = min(*f.Ptr+1, f.Hi)
 				case *f.Ptr == 0:
 					*f.Ptr = 1e-3 * min(1, f.Hi)

@@ -44,13 +44,13 @@ func (d *Drop) Voltage(i, f float64) float64 {
 // branch is the drop of one contact at a held force as a function of y = |i|: straight lines that begin at 0, Ilin, the least
 // current of an arc and the current that the contact leaves to the arc.
 type branch struct {
-	r0, r1 float64 // Ω  slope below and above Ilin; +Inf: open
-	v1     float64 // V  offset above Ilin
-	rb, va float64 // Ω, V  slope and offset while an arc burns
-	carry  float64 // A  current of the contact beside an arc
-	light  float64 // A  from here on an open contact arcs
-	burn   float64 // A  from here on a closed one does as well
-	open   float64 // 1  share of the time that the contact is open, when what is asked for is a mean
+	r0, r1    float64 // Ω  slope below and above Ilin; +Inf: open
+	v1        float64 // V  offset above Ilin
+	rb, va    float64 // Ω, V  slope and offset while an arc burns
+	carry     float64 // A  current of the contact beside an arc
+	light     float64 // A  from here on an open contact arcs
+	burn      float64 // A  from here on a closed one does as well
+	openShare float64 // 1  share of the time that the contact is open, when what is asked for is a mean
 }
 
 // at prepares the branch. A crowding multiplies film and constriction. A contact that is open for a share of the time has the
@@ -63,11 +63,11 @@ func (d *Drop) at(t *Touch) branch {
 	}
 	rc := crowd / d.Conductance(t.Force)
 	v0 := crowd * d.V0
-	b := branch{rb: d.Rb, va: d.Varc + d.Earc*max(0, t.Gap), open: max(0, min(1, t.Open)), light: d.Iarc}
+	b := branch{rb: d.Rb, va: d.Varc + d.Earc*max(0, t.Gap), openShare: max(0, min(1, t.OpenShare)), light: d.Iarc}
 	b.r0, b.r1, b.v1 = d.Rb+rc+v0/d.Ilin, d.Rb+rc, v0
 	switch {
 	case math.IsInf(rc, 1):
-		b.open = 0
+		b.openShare = 0
 	case v0+rc*d.Ilin >= b.va:
 		b.carry = b.va / (v0/d.Ilin + rc)
 	case rc > 0:
@@ -90,17 +90,17 @@ func (b *branch) line(y, ilin float64) (r, v, arc float64) {
 		r = b.r0
 	}
 	switch {
-	case b.open == 0:
+	case b.openShare == 0:
 		return r, v, 0
 	case y >= b.light:
-		return r + b.open*(b.rb-r), v + b.open*(b.va-v), b.open
+		return r + b.openShare*(b.rb-r), v + b.openShare*(b.va-v), b.openShare
 	}
-	return r + b.open*(b.rb+b.va/b.light-r), v - b.open*v, 0
+	return r + b.openShare*(b.rb+b.va/b.light-r), v - b.openShare*v, 0
 }
 
-// whole is the resistance (Ω) of the whole face to the current i (A) under the force f (N), with the constant part of the drop
+// faceResistance is the resistance (Ω) of the whole face to the current i (A) under the force f (N), with the constant part of the drop
 // and an arc in it.
-func (d *Drop) whole(i, f float64) float64 {
+func (d *Drop) faceResistance(i, f float64) float64 {
 	r := 1 / d.Conductance(f)
 	if i == 0 {
 		return min(r+d.V0/d.Ilin, d.Varc/d.Iarc)
@@ -109,9 +109,9 @@ func (d *Drop) whole(i, f float64) float64 {
 	return min(r+d.V0*min(1, i/d.Ilin)/i, d.Varc/max(i, d.Iarc))
 }
 
-// Held is the drop (V) at a current i (A) that the rest of the circuit keeps up, as far as an arc lets it: a contact that would
-// need more than the arc's voltage for a current too small to arc counts as a resistance that joins on to the arc.
-func (d *Drop) Held(i float64, t *Touch) float64 {
+// ArcLimitedVoltage is the drop (V) at a current i (A) that the rest of the circuit keeps up, as far as an arc lets it: a contact that
+// would need more than the arc's voltage for a current too small to arc counts as a resistance that joins on to the arc.
+func (d *Drop) ArcLimitedVoltage(i float64, t *Touch) float64 {
 	if i == 0 {
 		return 0
 	}

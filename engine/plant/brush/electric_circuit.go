@@ -31,10 +31,10 @@ type Circuit struct {
 
 // Touch is how one brush touches during a step.
 type Touch struct {
-	Force float64 // N
-	Gap   float64 // m  when lifted
-	Crowd float64 // 1  factor of film and constriction from an uneven distribution of the current; 0: none
-	Open  float64 // 1  share of the step without contact, when Force is the mean over the rest
+	Force     float64 // N
+	Gap       float64 // m  when lifted
+	Crowd     float64 // 1  factor of film and constriction from an uneven distribution of the current; 0: none
+	OpenShare float64 // 1  share of the step without contact, when Force is the mean over the rest
 }
 
 // Flow is what happened in one step of a Circuit. Energies are in J.
@@ -63,7 +63,7 @@ func (c *Circuit) Step(h, i, u, w, diode float64, touch *[2]Touch, out *Flow) en
 	for k := range touch {
 		t := &touch[k]
 		c.side[k] = c.Drop.at(t)
-		sum += t.Force + t.Gap + t.Crowd + t.Open
+		sum += t.Force + t.Gap + t.Crowd + t.OpenShare
 	}
 	if !(h > 0) || math.IsNaN(sum) || math.IsInf(sum, 0) {
 		return engine.NonFinite
@@ -249,7 +249,7 @@ func (c *Circuit) book(p *piece, t, dq, dsq float64, out *Flow) {
 			burning = true
 			arc := p.arc[k] * b.va * dq
 			if p.arc[k] == 1 {
-				arc -= (1 - b.open) * b.va * b.carry * t
+				arc -= (1 - b.openShare) * b.va * b.carry * t
 			}
 			out.Arc += arc
 			all -= arc

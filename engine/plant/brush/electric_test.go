@@ -154,7 +154,7 @@ func TestEnergyBalanceOfRandomSteps(t *testing.T) {
 				touch[k].Force = 0
 			}
 			if rng.IntN(4) == 0 {
-				touch[k].Open = rng.Float64()
+				touch[k].OpenShare = rng.Float64()
 			}
 		}
 		i := rng.NormFloat64() * math.Pow(10, -2+3*rng.Float64())
@@ -209,7 +209,7 @@ func TestMeanOfOpenAndClosed(t *testing.T) {
 		touch := [2]Touch{{Force: 5 * float64(n&1)}, {Force: 2.5}}
 		e.Step(h, i, 24, 200, 0, &touch, &o)
 		i, arcs = o.I, arcs+o.Arc
-		touch = [2]Touch{{Force: 5, Open: 0.5}, {Force: 2.5}}
+		touch = [2]Touch{{Force: 5, OpenShare: 0.5}, {Force: 2.5}}
 		e.Step(h, j, 24, 200, 0, &touch, &o)
 		j, mean = o.I, mean+o.Arc
 	}

@@ -2,13 +2,13 @@ package brush
 
 // Window is the mean of the face force over the last Span seconds, and what is counted of its gaps. A rough face carries no
 // force in a third of all steps of 20 µs, and how often it lets go depends on the step; what the current sees are forces over
-// times that a spot needs to heat and melt. So the electrical side takes the mean, and only gaps longer than Long count as
+// times that a spot needs to heat and melt. So the electrical side takes the mean, and only gaps longer than MinInterruption count as
 // interruptions.
 type Window struct {
-	Span float64 // s  at least 0.1 ms
-	Long float64 // s
+	Span            float64 // s  at least 0.1 ms
+	MinInterruption float64 // s
 
-	Interruptions int     // gaps longer than Long
+	Interruptions int     // gaps longer than MinInterruption
 	Loss          float64 // 1  share of the time without force, over about Memory
 	Memory        float64 // s
 
@@ -30,7 +30,7 @@ func (w *Window) Push(h, f float64) float64 {
 	} else {
 		before := w.gap
 		w.gap += h
-		if before <= w.Long && w.gap > w.Long {
+		if before <= w.MinInterruption && w.gap > w.MinInterruption {
 			w.Interruptions++
 		}
 	}

@@ -31,7 +31,7 @@ func eventRun(t *testing.T, p Params, end, grid float64, visit func(t float64, q
 	k := 1
 	if err := e.Run(end, func(e *contact.EventDriven) bool {
 		for ; float64(k)*grid <= e.T; k++ {
-			if at := float64(k) * grid; at >= e.Old() {
+			if at := float64(k) * grid; at >= e.StepStart() {
 				e.At(at, q, u)
 				visit(at, q, u)
 			}
@@ -47,7 +47,7 @@ func eventRun(t *testing.T, p Params, end, grid float64, visit func(t float64, q
 // treatments of the same System, before the motion has had time to forget where it came from.
 func TestFirstContactsInBothEngines(t *testing.T) {
 	p := DefaultParams()
-	p.Commutator.Smooth = true
+	p.Commutator.SmoothOutline = true
 	p.Contact.Face.EpsN, p.Contact.Holder.EpsN, p.Contact.Spring.EpsN = 0, 0, 0
 	const end = 2e-3
 	var want [2]float64 // m, height; rad, tilt

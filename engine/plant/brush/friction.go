@@ -24,8 +24,8 @@ func (p *Params) Restitution(eps, v float64) float64 {
 	return max(0, min(1, eps*(1+p.Material.EpsSpeed*math.Abs(v))))
 }
 
-// Warm is the factor of k_a and k_s at the temperature t (K), 1 + aT·(T − T0), at least a tenth so that a hot brush stays an
+// StiffnessFactor is the factor of k_a and k_s at the temperature t (K), 1 + aT·(T − T0), at least a tenth so that a hot brush stays an
 // elastic one.
-func (p *Params) Warm(t float64) float64 {
+func (p *Params) StiffnessFactor(t float64) float64 {
 	return max(0.1, 1+p.Material.StiffnessTemperature*(t-p.Material.RefTemperature))
 }

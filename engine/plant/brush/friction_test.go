@@ -15,7 +15,7 @@ func TestMaterialDependenceIsOffByDefault(t *testing.T) {
 	if e := p.Restitution(0.3, 2); e != 0.3 {
 		t.Errorf("restitution %g, want 0.3", e)
 	}
-	if k := p.Warm(500); k != 1 {
+	if k := p.StiffnessFactor(500); k != 1 {
 		t.Errorf("stiffness factor %g, want 1", k)
 	}
 }
@@ -31,11 +31,11 @@ func TestMaterialSlopesMultiply(t *testing.T) {
 	if e := p.Restitution(0.3, 1); math.Abs(e-0.24) > 1e-15 {
 		t.Errorf("restitution %g, want 0.24", e)
 	}
-	if k := p.Warm(453); math.Abs(k-0.9) > 1e-15 {
+	if k := p.StiffnessFactor(453); math.Abs(k-0.9) > 1e-15 {
 		t.Errorf("stiffness factor %g, want 0.9", k)
 	}
 	// never outside what a coefficient may be
-	if mu, e, k := p.FaceMu(353, 1e5, 100), p.Restitution(0.3, 100), p.Warm(5000); mu != 0 || e != 0 || k != 0.1 {
+	if mu, e, k := p.FaceMu(353, 1e5, 100), p.Restitution(0.3, 100), p.StiffnessFactor(5000); mu != 0 || e != 0 || k != 0.1 {
 		t.Errorf("far out: μ %g, restitution %g, stiffness factor %g, want 0, 0, 0.1", mu, e, k)
 	}
 	m.EpsSpeed = 10

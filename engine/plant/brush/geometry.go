@@ -24,12 +24,12 @@ type contactRow struct {
 // onFace tells contacts of face and commutator from the others.
 func onFace(id uint32) bool { return id < idHolder || id >= idCorner }
 
-// put completes contact i: w·u + V is the velocity, whose own part V is left to the caller, and
+// completeContact completes contact i: w·u + V is the velocity, whose own part V is left to the caller, and
 //
 //	A_N = n·a − Ω_n·ġ_T,   A_T = t·a + Ω_n·ġ_N      for a normal that turns by Ω_n
 //
 // Friction and restitution that depend on the speed take its value here.
-func (b *Brush) put(set *contact.Set, i int, c *contactRow) {
+func (b *Brush) completeContact(set *contact.Set, i int, c *contactRow) {
 	tx, ty := c.ny, -c.nx
 	vn, vt := c.nx*c.vx+c.ny*c.vy, tx*c.vx+ty*c.vy
 	set.AN[i] = c.nx*c.ax + c.ny*c.ay - c.turn*vt
@@ -67,17 +67,17 @@ func (b *Brush) onCommutator(t float64, s *scene, reach float64, set *contact.Se
 	for k := range b.point {
 		v := &b.point[k]
 		g := v.segment
-		xi, eta := v.xi+s.xi[g]-b.joint[g].At, v.eta+s.eta[g]+b.down
+		xi, eta := v.xi+s.xi[g]-b.joint[g].Position, v.eta+s.eta[g]+b.down
 		cx, cy := x0+xi*etx-eta*ety, y0+xi*ety+eta*etx
 		var gap, nx, ny, bend float64
 		var feature int32
 		switch {
-		case b.smooth == nil:
+		case b.smoothComm == nil:
 			gap, nx, ny, feature = b.comm.Edge(cx, cy, &b.hint[k])
-		case b.smooth.Beyond(cx, cy, reach):
+		case b.smoothComm.OutOfReach(cx, cy, reach):
 			continue
 		default:
-			gap, nx, ny, bend, feature = b.smooth.Edge(cx, cy)
+			gap, nx, ny, bend, feature = b.smoothComm.Edge(cx, cy)
 		}
 		if gap > reach {
 			continue
@@ -100,7 +100,7 @@ func (b *Brush) Lift(q, u []float64) float64 {
 	for k := range b.point {
 		v := &b.point[k]
 		g := v.segment
-		xi, eta := v.xi+s.xi[g]-b.joint[g].At, v.eta+s.eta[g]+b.down
+		xi, eta := v.xi+s.xi[g]-b.joint[g].Position, v.eta+s.eta[g]+b.down
 		x, y := q[0]+s.cos*xi-s.sin*eta, q[1]+s.sin*xi+s.cos*eta
 		least = min(least, x*x+y*y)
 	}
@@ -130,7 +130,7 @@ func (b *Brush) faceRows(s *scene, g int, xi, eta, bend float64, c *contactRow, 
 		wn[3+2*j], wn[4+2*j] = nn, nt
 		wt[3+2*j], wt[4+2*j] = -nt, nn
 	}
-	b.put(set, i, c)
+	b.completeContact(set, i, c)
 }
 
 // inHolder: the lower end of each wall meets the side of the brush; at the upper end it is the end of the wall while the
@@ -143,7 +143,7 @@ func (b *Brush) inHolder(s *scene, reach float64, set *contact.Set) {
 		id := uint32(idHolder + 4*side)
 		b.wallEnd(s, sign, cos*b.wall[side]-sin*b.wallLow, sin*b.wall[side]+cos*b.wallLow, reach, id, set)
 		// the top corner from the holder's pivot, in the inertial frame and in the holder's
-		ct, cn := sign*w, b.half+sign*w*b.topTan
+		ct, cn := sign*w, b.halfHeight+sign*w*b.topTan
 		px, py := s.x+s.cos*ct-s.sin*cn, s.y+s.sin*ct+s.cos*cn
 		hx, hy := px-b.holdX, py-b.holdY
 		if up := cos*hy - sin*hx; up > b.wallTop {
@@ -166,7 +166,7 @@ func (b *Brush) inHolder(s *scene, reach float64, set *contact.Set) {
 		// −φ̇²ρ of the corner, and φ̇_h × its velocity for the wall under it
 		c.ax, c.ay = -s.omega*s.omega*rx+s.holdRate*my, -s.omega*s.omega*ry-s.holdRate*mx
 		b.rows(set, i, &c, rx, ry, 1, colHolder, hx, hy, -1)
-		b.put(set, i, &c)
+		b.completeContact(set, i, &c)
 	}
 }
 
@@ -189,7 +189,7 @@ func (b *Brush) wallEnd(s *scene, sign, hx, hy, reach float64, id uint32, set *c
 	c.ax = -s.holdRate*s.holdRate*hx + s.omega*(my-s.dy)
 	c.ay = -s.holdRate*s.holdRate*hy - s.omega*(mx-s.dx)
 	b.rows(set, i, &c, rx, ry, -1, colHolder, hx, hy, 1)
-	b.put(set, i, &c)
+	b.completeContact(set, i, &c)
 }
 
 // underSpring is the round tip of the arm on the top face, or on one of its corners once it is beyond it. A is the tip.
@@ -199,7 +199,7 @@ func (b *Brush) underSpring(s *scene, reach float64, set *contact.Set) {
 	cx, cy := b.pivotX+hx, b.pivotY+hy
 	// tangent and normal of the top, and the centre along them from the middle of the top
 	tx, ty := s.cos*b.topC-s.sin*b.topS, s.sin*b.topC+s.cos*b.topS
-	ox, oy := cx-s.x+s.sin*b.half, cy-s.y-s.cos*b.half
+	ox, oy := cx-s.x+s.sin*b.halfHeight, cy-s.y-s.cos*b.halfHeight
 	along, above := tx*ox+ty*oy, tx*oy-ty*ox
 	if above-b.tip > reach {
 		return
@@ -235,7 +235,7 @@ func (b *Brush) underSpring(s *scene, reach float64, set *contact.Set) {
 	c.ax = -s.armRate*my + s.omega*(my-s.dy)
 	c.ay = s.armRate*mx - s.omega*(mx-s.dx)
 	b.rows(set, i, &c, rx, ry, -1, colArm, hx, hy, 1)
-	b.put(set, i, &c)
+	b.completeContact(set, i, &c)
 }
 
 // rows writes w_N and w_T of a contact between the main body, (rx, ry) from its centre, and a body that turns about a fixed

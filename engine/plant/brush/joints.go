@@ -15,8 +15,8 @@ func colS(i int) int { return 4 + 2*i }
 // Joint fastens a face segment, by an axial and a tangential displacement of its own, to the main body or to an earlier segment.
 // Segments do not turn against the main body: wide and flat, they are a hundred times stiffer in bending than in shear.
 type Joint struct {
-	Parent int     // −1: the main body; otherwise a segment with a smaller number
-	At     float64 // m   centre of the segment at rest along the face, from the middle of the brush
+	Parent   int     // −1: the main body; otherwise a segment with a smaller number
+	Position float64 // m   centre of the segment at rest along the face, from the middle of the brush
 }
 
 // Star is the default map: three segments side by side, each of them on the main body.

@@ -28,28 +28,28 @@ type Averaged struct {
 
 // Turn moves gap and contact on by h (s) and tells which share of that is a gap.
 func (a *Averaged) Turn(h float64, f *Typical) float64 {
-	if f.Lost == 0 {
+	if f.WindowLoss == 0 {
 		return 0
 	}
-	d := h * f.Lost / f.Gap
+	d := h * f.WindowLoss / f.Gap
 	if d >= 1 { // a step over all of it
-		return f.Lost
+		return f.WindowLoss
 	}
 	from := a.phase
 	to := from + d
-	open := max(0, min(to, f.Lost)-from) // [from, to] against [0, Lost] and its repetition
-	open += max(0, min(to-1, f.Lost))
+	open := max(0, min(to, f.WindowLoss)-from) // [from, to] against [0, WindowLoss] and its repetition
+	open += max(0, min(to-1, f.WindowLoss))
 	a.phase = to - math.Floor(to)
 	return min(1, open/d)
 }
 
 // Typical is the fit at one speed.
 type Typical struct {
-	Loss float64 // 1  share of steps of 2 … 20 µs without force
-	Lost float64 // 1  share of windows of 0.1 ms without any
-	Gap  float64 // s  mean time for which the window stays without
-	Weak float64 // 1  in the other windows: the force whose resistance is the mean resistance, over the mean force there
-	Rise float64 // 1  torque over friction: the rough outline also lifts the brush, against the normal forces
+	Loss       float64 // 1  share of steps of 2 … 20 µs without force
+	WindowLoss float64 // 1  share of windows of 0.1 ms without any
+	Gap        float64 // s  mean time for which the window stays without
+	Weak       float64 // 1  in the other windows: the force whose resistance is the mean resistance, over the mean force there
+	Rise       float64 // 1  torque over friction: the rough outline also lifts the brush, against the normal forces
 }
 
 // typical lists Typical at sliding speeds v (m/s) of 500, 1000, 2000, 3000, 4000, 6000, 12000 and 30000 rpm; 16 seeds each.
@@ -116,7 +116,8 @@ func (a *Averaged) At(v float64) Typical {
 		return min(0.95, odds/(1+odds))
 	}
 	straight := func(from, to float64) float64 { return from + min(1, max(0, w))*(to-from) }
-	return Typical{share(l.Loss, r.Loss), share(l.Lost, r.Lost), straight(l.Gap, r.Gap), straight(l.Weak, r.Weak), straight(l.Rise, r.Rise)}
+	return Typical{share(l.Loss, r.Loss), share(l.WindowLoss, r.WindowLoss), straight(l.Gap, r.Gap), straight(l.Weak, r.Weak),
+		straight(l.Rise, r.Rise)}
 }
 
 // Calibrate takes the force and the loss from what a run of the full model measured at the sliding speed v (m/s).

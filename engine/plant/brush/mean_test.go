@@ -43,7 +43,7 @@ func observe(t testing.TB, p Params, rpm, h, seconds float64) (f facts) {
 		t.Fatal(err)
 	}
 	c := p.Circuit()
-	win := Window{Span: 1e-4, Long: 5e-4}
+	win := Window{Span: 1e-4, MinInterruption: 5e-4}
 	skip, n := int(0.2/h), int(seconds/h)
 	res, closed, gaps := 0.0, 0.0, 0.0
 	was := false
@@ -56,7 +56,7 @@ func observe(t testing.TB, p Params, rpm, h, seconds float64) (f facts) {
 		}
 		f.force += force / h
 		f.torque += moment / h
-		for j, i := range m.Chosen {
+		for j, i := range m.ClosedPlaces {
 			if m.Set.ID[i] < idHolder {
 				f.friction -= m.Impulse[2*j+1] / h * p.Commutator.Radius
 			}
@@ -129,7 +129,7 @@ func TestLossRisesWithSpeed(t *testing.T) {
 	last := Typical{}
 	for v := 0.0; v < 100; v = v*1.05 + 0.001 {
 		f := a.At(-v)
-		if f.Loss < last.Loss || f.Lost < last.Lost || f.Loss > 0.95 || f.Rise < 1 || f.Weak > 1 || f.Lost > f.Loss+1e-12 {
+		if f.Loss < last.Loss || f.WindowLoss < last.WindowLoss || f.Loss > 0.95 || f.Rise < 1 || f.Weak > 1 || f.WindowLoss > f.Loss+1e-12 {
 			t.Fatalf("at %g m/s %+v after %+v", v, f, last)
 		}
 		last = f
@@ -155,8 +155,8 @@ func TestTurnsOfGapAndContact(t *testing.T) {
 			}
 			was = g
 		}
-		if math.Abs(open/f.Lost-1) > 1e-3 {
-			t.Errorf("steps of %g s: open for %g of the time, want %g", h, open, f.Lost)
+		if math.Abs(open/f.WindowLoss-1) > 1e-3 {
+			t.Errorf("steps of %g s: open for %g of the time, want %g", h, open, f.WindowLoss)
 		}
 		if length := open * 5 / gaps; h < f.Gap && math.Abs(length/f.Gap-1) > 0.01 {
 			t.Errorf("steps of %g s: gaps of %g s, want %g", h, length, f.Gap)
@@ -165,7 +165,7 @@ func TestTurnsOfGapAndContact(t *testing.T) {
 }
 
 func TestWindowCountsLongGapsOnly(t *testing.T) {
-	w := Window{Span: 1e-4, Long: 5e-4, Memory: 0.01}
+	w := Window{Span: 1e-4, MinInterruption: 5e-4, Memory: 0.01}
 	const h = 2e-5
 	for k := range 1000 {
 		f := 5.0
@@ -204,7 +204,7 @@ func TestAveragedDropFollowsTheFullModel(t *testing.T) {
 			for k, averaged := range []bool{false, true} {
 				for seed := range seeds {
 					s := bench()
-					s.Averaged, s.LoadJ = averaged, 1e6
+					s.AlwaysAveraged, s.LoadJ = averaged, 1e6
 					s.Params.Commutator.Seed, s.Params.Face.Seed = float64(11+seed), float64(31+seed)
 					m := machine(t, s)
 					x, y := m.NewState(), make([]float64, outputs)

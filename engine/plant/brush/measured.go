@@ -43,19 +43,19 @@ func (p *Params) causes(temperature, density float64) [len(Causes)]float64 {
 func (p *Params) factor(property int, temperature, density float64) float64 {
 	f := 1.0
 	for j, x := range p.causes(temperature, density) {
-		f *= p.Material.By[property][j].at(x)
+		f *= p.Material.Factors[property][j].at(x)
 	}
 	return f
 }
 
-// outside tells whether the cause x lies beyond the rows.
-func (c *Curve) outside(x float64) bool { return c != nil && !(x >= c.X[0] && x <= c.X[len(c.X)-1]) }
+// outOfRange tells whether the cause x lies beyond the rows.
+func (c *Curve) outOfRange(x float64) bool { return c != nil && !(x >= c.X[0] && x <= c.X[len(c.X)-1]) }
 
-// outside tells whether any table does not reach what causes there are.
-func (p *Params) outside(temperature, density float64) bool {
+// outOfRange tells whether any table does not reach what causes there are.
+func (p *Params) outOfRange(temperature, density float64) bool {
 	for j, x := range p.causes(temperature, density) {
 		for i := range Properties {
-			if p.Material.By[i][j].outside(x) {
+			if p.Material.Factors[i][j].outOfRange(x) {
 				return true
 			}
 		}
@@ -72,7 +72,7 @@ func (p *Params) measured(bad func(path, format string, a ...any)) {
 		} else if c.Spacing > s.Correlation/5 {
 			bad("commutator.spacing", "%g m, want at most a fifth of the correlation length of commutator.profile, %.3g m", c.Spacing, s.Correlation/5)
 		}
-		if c.Smooth || c.TrueSlots {
+		if c.SmoothOutline || c.TrueSlots {
 			bad("commutator.profile", "a measured outline is neither smooth nor has it true slots; leave both out")
 		}
 	}
@@ -84,7 +84,7 @@ func (p *Params) measured(bad func(path, format string, a ...any)) {
 	now, units := p.causes(p.Material.Temperature, p.Material.CurrentDensity), [len(Causes)]string{"K", "A/m²", "m"}
 	for i, property := range Properties {
 		for j, cause := range Causes {
-			t := p.Material.By[i][j]
+			t := p.Material.Factors[i][j]
 			if t == nil {
 				continue
 			}
@@ -103,14 +103,14 @@ func (p *Params) measured(bad func(path, format string, a ...any)) {
 					bad(key, "row %d: factor %g, want a finite one > 0, for restitution and damping ≥ 0", k+1, t.Y[k])
 				}
 			}
-			if rising && t.outside(now[j]) {
+			if rising && t.outOfRange(now[j]) {
 				bad(key, "the %s is %g %s, outside the table, which goes from %g to %g %s: add rows, or change the %s", cause, now[j], units[j], t.X[0], t.X[len(t.X)-1], units[j], cause)
 			}
 		}
 	}
 	m := &p.Material
 	most := 1.0
-	for _, t := range m.By[ofEps] {
+	for _, t := range m.Factors[ofEps] {
 		if t != nil {
 			most *= slices.Max(t.Y)
 		}

@@ -59,7 +59,7 @@ func TestEccentricityAsAProfile(t *testing.T) {
 			p.Commutator.Eccentricity = 0
 			change(p)
 		})
-		if _, err := b.Run(context.Background(), RunOptions{Time: 0.015, Discard: 0.01, Every: 10, Trace: func(s *Snapshot) {
+		if _, err := b.Run(context.Background(), RunOptions{Time: 0.015, Discard: 0.01, TraceInterval: 10, Trace: func(s *Snapshot) {
 			at = append(at, [dof]float64(s.Q))
 		}}); err != nil {
 			t.Fatal(err)
@@ -96,7 +96,7 @@ func TestRestitutionOfADroppedFace(t *testing.T) {
 			p.Brush.Gravity, p.Brush.Length = 0, c.length
 			p.Segment.AxialDamping, p.Segment.ShearDamping = 0, 0
 			p.Contact.Face = contact.Law{EpsN: 0.5}
-			p.Material.By[ofEps] = [3]*Curve{
+			p.Material.Factors[ofEps] = [3]*Curve{
 				{[]float64{300, 400}, []float64{0.9, 0.2}},
 				{[]float64{1e5, 3e5}, []float64{1, 0.5}},
 				{[]float64{0.012, 0.032}, []float64{0.6, 1}},
@@ -173,21 +173,21 @@ func TestTablesOfMaterial(t *testing.T) {
 	}{
 		{"one row for everything", func(p *Params) {
 			for i := range Properties {
-				p.Material.By[i] = [3]*Curve{{[]float64{353}, []float64{1}}, {[]float64{1e5}, []float64{1}}, {[]float64{0.032}, []float64{1}}}
+				p.Material.Factors[i] = [3]*Curve{{[]float64{353}, []float64{1}}, {[]float64{1e5}, []float64{1}}, {[]float64{0.032}, []float64{1}}}
 			}
 		}, func(*Params) {}},
 		{"restitution on temperature", func(p *Params) {
-			p.Material.By[ofEps][0] = &Curve{[]float64{343, 363}, []float64{0.75, 0.25}}
+			p.Material.Factors[ofEps][0] = &Curve{[]float64{343, 363}, []float64{0.75, 0.25}}
 		}, func(p *Params) { p.Contact.Face.EpsN /= 2; p.Contact.Holder.EpsN /= 2; p.Contact.Spring.EpsN /= 2 }},
 		{"restitution on current", func(p *Params) {
-			p.Material.By[ofEps][1] = &Curve{[]float64{0, 2e5}, []float64{1, 0}}
+			p.Material.Factors[ofEps][1] = &Curve{[]float64{0, 2e5}, []float64{1, 0}}
 		}, func(p *Params) { p.Contact.Face.EpsN /= 2; p.Contact.Holder.EpsN /= 2; p.Contact.Spring.EpsN /= 2 }},
 		{"restitution on length", func(p *Params) {
-			p.Material.By[ofEps][2] = &Curve{[]float64{0.016, 0.032}, []float64{1, 0.5}}
+			p.Material.Factors[ofEps][2] = &Curve{[]float64{0.016, 0.032}, []float64{1, 0.5}}
 		}, func(p *Params) { p.Contact.Face.EpsN /= 2; p.Contact.Holder.EpsN /= 2; p.Contact.Spring.EpsN /= 2 }},
-		{"stiffness on current", func(p *Params) { p.Material.By[ofStiffness][1] = &Curve{[]float64{0, 2e5}, []float64{1, 3}} },
+		{"stiffness on current", func(p *Params) { p.Material.Factors[ofStiffness][1] = &Curve{[]float64{0, 2e5}, []float64{1, 3}} },
 			func(p *Params) { p.Segment.Factor *= 2 }},
-		{"damping on temperature", func(p *Params) { p.Material.By[ofDamping][0] = &Curve{[]float64{353, 400}, []float64{0.5, 2}} },
+		{"damping on temperature", func(p *Params) { p.Material.Factors[ofDamping][0] = &Curve{[]float64{353, 400}, []float64{0.5, 2}} },
 			func(p *Params) { p.Segment.AxialDamping /= 2; p.Segment.ShearDamping /= 2 }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -208,7 +208,7 @@ func TestMeasuredRefused(t *testing.T) {
 		return turnOf(t, func(a float64) float64 { return r + 1e-6*math.Sin(10*a) })
 	}
 	by := func(property, cause int, x, y []float64) func(*Params) {
-		return func(p *Params) { p.Material.By[property][cause] = &Curve{x, y} }
+		return func(p *Params) { p.Material.Factors[property][cause] = &Curve{x, y} }
 	}
 	two := []float64{300, 400}
 	for _, c := range []struct {
@@ -218,7 +218,7 @@ func TestMeasuredRefused(t *testing.T) {
 		{"", func(p *Params) { p.Commutator.Profile = good(0.011 * 1.0099) }},
 		{"mean radius", func(p *Params) { p.Commutator.Profile = good(0.011 * 1.0101) }},
 		{"mean radius", func(p *Params) { p.Commutator.Profile = good(0.011 * 0.9899) }},
-		{"neither smooth", func(p *Params) { p.Commutator.Profile, p.Commutator.Smooth = good(0.011), true }},
+		{"neither smooth", func(p *Params) { p.Commutator.Profile, p.Commutator.SmoothOutline = good(0.011), true }},
 		{"", func(p *Params) { p.Commutator.Profile, p.Commutator.Spacing = good(0.011), 2.6e-4 }}, // 11 mm·acos(1/e)/10/5 = 2.63e-4 m
 		{"commutator.spacing", func(p *Params) { p.Commutator.Profile, p.Commutator.Spacing = good(0.011), 2.7e-4 }},
 		{"face.profile", func(p *Params) {
@@ -253,7 +253,7 @@ func TestMeasuredBrushRuns(t *testing.T) {
 	b := build(t, false, func(p *Params) {
 		p.Commutator.Profile = turnOf(t, func(a float64) float64 { return 0.011 + 1e-6*math.Sin(20*a) })
 		p.Face.Profile = acrossFace(t, func(float64) float64 { return 0 })
-		p.Material.By[ofDamping][0] = &Curve{[]float64{300, 400}, []float64{1, 2}}
+		p.Material.Factors[ofDamping][0] = &Curve{[]float64{300, 400}, []float64{1, 2}}
 	})
 	p := b.Params()
 	l, v := 0.011*math.Acos(1/math.E)/20, p.Commutator.Speed*p.Commutator.Radius
@@ -281,11 +281,11 @@ func TestMeasuredBrushRuns(t *testing.T) {
 	}
 
 	// a current has no direction in a table
-	stiffer := func(p *Params) { p.Material.By[ofStiffness][1] = &Curve{[]float64{0, 2e5}, []float64{1, 3}} }
+	stiffer := func(p *Params) { p.Material.Factors[ofStiffness][1] = &Curve{[]float64{0, 2e5}, []float64{1, 3}} }
 	plus, minus := build(t, false, stiffer), build(t, false, stiffer)
 	plus.Heat(353, 5e4)
 	minus.Heat(353, -5e4)
-	if plus.kU != minus.kU || minus.beyond {
+	if plus.kU != minus.kU || minus.outOfTable {
 		t.Error("a current the other way has another stiffness")
 	}
 

@@ -64,7 +64,7 @@ func kinetic(b *Brush, q, u []float64) float64 {
 		sin, cos := math.Sincos(at(2))
 		p[0] = [2]float64{at(0), at(1)}
 		for i, j := range b.joint {
-			xi, eta := j.At, -b.p.Brush.Length/2
+			xi, eta := j.Position, -b.p.Brush.Length/2
 			for k := i; k >= 0; k = b.joint[k].Parent {
 				eta += at(3 + 2*k)
 				xi += at(4 + 2*k)
@@ -130,7 +130,7 @@ func TestForceIsThatOfLagrange(t *testing.T) {
 					us[i] += q[3+2*k]
 					ss[i] += q[4+2*k]
 				}
-				v += rho / 3 * g.Segment.Height * 9.81 * (q[1] + sin*(j.At+ss[i]) + cos*(us[i]-g.Brush.Length/2))
+				v += rho / 3 * g.Segment.Height * 9.81 * (q[1] + sin*(j.Position+ss[i]) + cos*(us[i]-g.Brush.Length/2))
 				v += 0.5*1e6*q[3+2*i]*q[3+2*i] + 0.5*3.5e5*q[4+2*i]*q[4+2*i]
 			}
 			v += 0.5 * (5e5*(us[0]*us[0]+us[2]*us[2]) + 1.75e5*(ss[0]*ss[0]+ss[2]*ss[2]))
@@ -221,7 +221,7 @@ func TestFlightKeepsItsEnergy(t *testing.T) {
 		sin, cos := math.Sincos(q[2])
 		e += 9.81 * mass * q[1]
 		for i, j := range b.joint {
-			e += 9.81 * b.ms * (sin*(j.At+q[4+2*i]) + cos*(q[3+2*i]-b.down))
+			e += 9.81 * b.ms * (sin*(j.Position+q[4+2*i]) + cos*(q[3+2*i]-b.down))
 		}
 		return e
 	}

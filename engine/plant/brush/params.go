@@ -27,22 +27,22 @@ type Params struct {
 
 // Commutator is the outline under the brush and its speed.
 type Commutator struct {
-	Radius       float64 // m
-	Eccentricity float64 // m       offset of the outline from the axis
-	Phase        float64 // rad     where the eccentric outline is highest
-	Bars         float64 //         a whole number
-	Roughness    float64 // m       Rz over lengths of 0.8 mm, before steps and slots
-	Correlation  float64 // m       length over which the roughness keeps its height, of the face too
-	SlotWidth    float64 // m
-	SlotDepth    float64 // m       with TrueSlots
-	DipDepth     float64 // m       what a face that bridges a slot follows, without TrueSlots
-	EdgeLength   float64 // m       rounding of a bar's edge
-	BarStep      float64 // m       standard deviation of the height of a bar
-	Speed        float64 // rad/s   counter-clockwise
-	Spacing      float64 // m       between vertices of the outline; at most Correlation/20
-	Seed         float64 //         a whole number
-	TrueSlots    bool    //         walls and a floor in place of the dip; not for the loop
-	Smooth       bool    //         no roughness and no steps, curvature exact
+	Radius        float64 // m
+	Eccentricity  float64 // m       offset of the outline from the axis
+	Phase         float64 // rad     where the eccentric outline is highest
+	Bars          float64 //         a whole number
+	Roughness     float64 // m       Rz over lengths of 0.8 mm, before steps and slots
+	Correlation   float64 // m       length over which the roughness keeps its height, of the face too
+	SlotWidth     float64 // m
+	SlotDepth     float64 // m       with TrueSlots
+	DipDepth      float64 // m       what a face that bridges a slot follows, without TrueSlots
+	EdgeLength    float64 // m       rounding of a bar's edge
+	BarStep       float64 // m       standard deviation of the height of a bar
+	Speed         float64 // rad/s   counter-clockwise
+	Spacing       float64 // m       between vertices of the outline; at most Correlation/20
+	Seed          float64 //         a whole number
+	TrueSlots     bool    //         walls and a floor in place of the dip; not for the loop
+	SmoothOutline bool    //         no roughness and no steps, curvature exact
 
 	// Profile is a measured outline in place of roughness, steps, dips and eccentricity; nil: none.
 	Profile *contact.Profile
@@ -127,7 +127,7 @@ type Material struct {
 	RefTemperature       float64 // K
 	RefCurrentDensity    float64 // A/m²
 
-	By [len(Properties)][len(Causes)]*Curve // measured factors of a property by a cause; nil: 1
+	Factors [len(Properties)][len(Causes)]*Curve // measured factors of a property by a cause; nil: 1
 }
 
 // Electric is the current's way from brush to bar.
@@ -206,6 +206,6 @@ func (p *Params) BodyResistance() float64 {
 // Stiffness is k_a and k_s at factor κ and the present temperature (N/m).
 func (p *Params) Stiffness() (axial, shear float64) {
 	axial = p.Segment.AxialStiffness * p.Segment.Factor
-	axial *= p.Warm(p.Material.Temperature) * p.factor(ofStiffness, p.Material.Temperature, p.Material.CurrentDensity)
+	axial *= p.StiffnessFactor(p.Material.Temperature) * p.factor(ofStiffness, p.Material.Temperature, p.Material.CurrentDensity)
 	return axial, axial * p.Segment.ShearRatio
 }

@@ -7,8 +7,8 @@ import "hilrig/engine/contact"
 func (b *Brush) Project(set *contact.Set, chosen []int32, x, d []float64) {
 	for k, c := range chosen {
 		seg := b.carrier(set, c)
-		b.across(set.RowN(int(c)), x[2*k*dof:], seg)
-		b.across(set.RowT(int(c)), x[(2*k+1)*dof:], seg)
+		b.solveSegment(set.RowN(int(c)), x[2*k*dof:], seg)
+		b.solveSegment(set.RowT(int(c)), x[(2*k+1)*dof:], seg)
 	}
 	n := 2 * len(chosen)
 	if !b.star {
@@ -47,8 +47,8 @@ func (b *Brush) carrier(set *contact.Set, c int32) int {
 	return -1
 }
 
-// across is x = M̂⁻¹·w for a row whose only joints are those of segment seg.
-func (b *Brush) across(w, x []float64, seg int) {
+// solveSegment is x = M̂⁻¹·w for a row whose only joints are those of segment seg.
+func (b *Brush) solveSegment(w, x []float64, seg int) {
 	f := &b.f
 	w, x = w[:dof:dof], x[:dof:dof]
 	t, n, p := f.cos*w[0]+f.sin*w[1], f.cos*w[1]-f.sin*w[0], w[2]

@@ -14,25 +14,25 @@ import (
 
 // MachineSpec describes a motor with its brushes.
 type MachineSpec struct {
-	Name     string // of the axis, in front of its signals; "": plant
-	Params   Params
-	Scheme   contact.MoreauOptions // Step is set by the machine
-	SubStep  float64               // s     longest step of the brush; default 20 µs
-	Most     int                   //       most sub-steps in one step; default 50
-	Pair     bool                  //       both brushes are simulated; otherwise the second does what the first does
-	Averaged bool                  //       the averaged contact at every speed
-	Bearing  friction.Model        // N·m   of the bearings; nil: none
+	Name           string // of the axis, in front of its signals; "": plant
+	Params         Params
+	Scheme         contact.MoreauOptions // Step is set by the machine
+	SubStep        float64               // s     longest step of the brush; default 20 µs
+	MaxSubSteps    int                   //       most sub-steps in one step; default 50
+	Pair           bool                  //       both brushes are simulated; otherwise the second does what the first does
+	AlwaysAveraged bool                  //       the averaged contact at every speed
+	Bearing        friction.Model        // N·m   of the bearings; nil: none
 
-	LoadJ      float64    // kg·m²
-	LoadTorque float64    // N·m  constant, opposing positive motion
-	Supply     [2]float64 // V  of the drive; both zero: no limit
-	Freewheel  float64    // V    of the diodes that take the current when the supply is off; default 24
-	Window     float64    // s    mean of the face force; default and least 0.1 ms
-	Long       float64    // s    shortest gap that counts as an interruption; default 0.5 ms
-	Thermal    plant.Thermal
+	LoadJ           float64    // kg·m²
+	LoadTorque      float64    // N·m  constant, opposing positive motion
+	Supply          [2]float64 // V  of the drive; both zero: no limit
+	Freewheel       float64    // V    of the diodes that take the current when the supply is off; default 24
+	Window          float64    // s    mean of the face force; default and least 0.1 ms
+	MinInterruption float64    // s    shortest gap that counts as an interruption; default 0.5 ms
+	Thermal         plant.Thermal
 }
 
-func (s *MachineSpec) settle() error {
+func (s *MachineSpec) setDefaults() error {
 	def := func(v *float64, d float64) {
 		if *v == 0 {
 			*v = d
@@ -40,10 +40,10 @@ func (s *MachineSpec) settle() error {
 	}
 	def(&s.SubStep, 20e-6)
 	def(&s.Freewheel, 24)
-	def(&s.Window, leastWindow)
-	def(&s.Long, 5e-4)
-	if s.Most == 0 {
-		s.Most = 50
+	def(&s.Window, minWindow)
+	def(&s.MinInterruption, 5e-4)
+	if s.MaxSubSteps == 0 {
+		s.MaxSubSteps = 50
 	}
 	if s.Name == "" {
 		s.Name = "plant"
@@ -55,13 +55,13 @@ func (s *MachineSpec) settle() error {
 		}
 	}
 	want(s.SubStep > 0, "sub-step", s.SubStep, "s", "> 0")
-	want(s.Most > 0, "sub-steps", float64(s.Most), "", "> 0")
+	want(s.MaxSubSteps > 0, "sub-steps", float64(s.MaxSubSteps), "", "> 0")
 	want(s.LoadJ >= 0, "load inertia", s.LoadJ, "kg·m²", "≥ 0")
 	want(!math.IsNaN(s.LoadTorque), "load torque", s.LoadTorque, "N·m", "a number")
 	want(s.Supply == [2]float64{} || s.Supply[0] <= 0 && s.Supply[1] > 0, "supply", s.Supply[1], "V", "low ≤ 0 < high")
 	want(s.Freewheel > 0, "freewheel voltage", s.Freewheel, "V", "> 0")
-	want(s.Window >= leastWindow, "window", s.Window, "s", "≥ 1e-4")
-	want(s.Long >= leastWindow, "long gap", s.Long, "s", "≥ 1e-4")
+	want(s.Window >= minWindow, "window", s.Window, "s", "≥ 1e-4")
+	want(s.MinInterruption >= minWindow, "long gap", s.MinInterruption, "s", "≥ 1e-4")
 	want(s.Thermal.Capacity >= 0, "thermal capacity", s.Thermal.Capacity, "J/K", "≥ 0")
 	want(s.Thermal.Capacity == 0 || s.Thermal.Resistance > 0, "thermal resistance", s.Thermal.Resistance, "K/W", "> 0")
 	want(!math.IsNaN(s.Thermal.Ambient), "ambient temperature", s.Thermal.Ambient, "degC", "a number")
@@ -80,10 +80,10 @@ func (s *MachineSpec) settle() error {
 }
 
 const (
-	leastWindow = 1e-4   // s
-	memory      = 0.05   // s   over which the published loss is a mean
-	blend       = 0.01   // s   in which the torque passes from one contact model to the other
-	zeroC       = 273.15 // K
+	minWindow = 1e-4   // s
+	memory    = 0.05   // s   over which the published loss is a mean
+	blend     = 0.01   // s   in which the torque passes from one contact model to the other
+	zeroC     = 273.15 // K
 )
 
 // Numbers of the outputs of a Machine behind those of a plant.Axis, whose friction is here that of both brushes on the commutator,
@@ -108,7 +108,7 @@ const (
 // Inputs u = [voltage, enable], with Motor.Frequency > 0 the effective value of the alternating supply. x = [θ | ω | i, T,
 // brush q, u (twice with Pair), state of the bearing]; the first four are where plant.Sensors looks for them.
 //
-// One step is cut into ⌈dt/SubStep⌉ sub-steps, at most Most, so the work is bounded. In a sub-step the brush sees ω from its
+// One step is cut into ⌈dt/SubStep⌉ sub-steps, at most MaxSubSteps, so the work is bounded. In a sub-step the brush sees ω from its
 // beginning, the circuit the face force as the mean of a window and the speed half a sub-step ahead, the shaft the mean
 // torques of both. The staggering is stable because the brush's inertia on the shaft is small against the rotor's; each
 // part keeps its own energy balance.
@@ -124,7 +124,7 @@ type Machine struct {
 
 	s      MachineSpec
 	supply [2]float64 // V  in force
-	in     [2]float64 // inputs of the step, within the supply
+	inputs [2]float64 // inputs of the step, within the supply
 	side   []*brushSide
 	mean   Averaged
 	comm   *Commutation
@@ -134,11 +134,11 @@ type Machine struct {
 	xm     []float64
 	j      float64
 
-	averaged bool
-	full     float64 // N·m  torque of one brush by the full model, low-passed
-	since    float64 // s    since the model changed
-	accel    float64 // rad/s²
-	drive    float64 // N·m  held torque of the sub-step
+	averagedActive bool
+	fullTorque     float64 // N·m  torque of one brush by the full model, low-passed
+	switchAge      float64 // s    since the model changed
+	accel          float64 // rad/s²
+	drive          float64 // N·m  held torque of the sub-step
 }
 
 // Warnings names what makes results doubtful, as Brush.Warnings does, at the last speed of a run.
@@ -146,30 +146,30 @@ func (m *Machine) Warnings() []string { return m.side[0].b.Warnings(m.s.SubStep)
 
 // MachineCounts counts since the start.
 type MachineCounts struct {
-	Steps, Sub, Averaged int // steps, sub-steps, sub-steps with the averaged contact
-	Switches             int // changes between full and averaged
-	Degraded, Restarts   int // brush steps not verified; brushes started anew
+	Steps, Sub, AveragedSubSteps int // steps, sub-steps, sub-steps with the averaged contact
+	Switches                     int // changes between full and averaged
+	Degraded, Restarts           int // brush steps not verified; brushes started anew
 }
 
 // brushSide is one simulated brush.
 type brushSide struct {
-	b      *Brush
-	m      *contact.Moreau
-	win    Window
-	now    float64 // N    face force of the sub-step
-	force  float64 // N    mean of the window
-	gap    float64 // m    length of an arc; 0 while the mean is not 0
-	torque float64 // N·m  of the sub-step
-	q0, u0 [dof]float64
+	b        *Brush
+	m        *contact.Moreau
+	win      Window
+	subForce float64 // N    face force of the sub-step
+	force    float64 // N    mean of the window
+	gap      float64 // m    length of an arc; 0 while the mean is not 0
+	torque   float64 // N·m  of the sub-step
+	q0, u0   [dof]float64
 }
 
 // NewMachine checks the description and builds all parts.
 func NewMachine(s MachineSpec) (*Machine, error) {
-	if err := s.settle(); err != nil {
+	if err := s.setDefaults(); err != nil {
 		return nil, err
 	}
 	p := &s.Params
-	m := &Machine{s: s, supply: s.Supply, mean: NewAveraged(p), circ: p.Circuit(), line: Supply{Frequency: p.Motor.Frequency}, j: p.Motor.Inertia + s.LoadJ, averaged: s.Averaged}
+	m := &Machine{s: s, supply: s.Supply, mean: NewAveraged(p), circ: p.Circuit(), line: Supply{Frequency: p.Motor.Frequency}, j: p.Motor.Inertia + s.LoadJ, averagedActive: s.AlwaysAveraged}
 	var err error
 	if m.comm, err = p.Commutation(); err != nil {
 		return nil, err
@@ -179,12 +179,12 @@ func NewMachine(s MachineSpec) (*Machine, error) {
 		n = 2
 	}
 	for range n {
-		side := &brushSide{win: Window{Span: s.Window, Long: s.Long, Memory: memory}}
+		side := &brushSide{win: Window{Span: s.Window, MinInterruption: s.MinInterruption, Memory: memory}}
 		if side.b, err = New(*p); err != nil {
 			return nil, err
 		}
 		opt := s.Scheme
-		opt.Step, opt.MaxContacts = s.SubStep, mostContacts
+		opt.Step, opt.MaxContacts = s.SubStep, maxContacts
 		if side.m, err = contact.NewMoreau(side.b, opt); err != nil {
 			return nil, err
 		}
@@ -194,7 +194,7 @@ func NewMachine(s MachineSpec) (*Machine, error) {
 		}
 		m.side = append(m.side, side)
 	}
-	m.since = math.Inf(1)
+	m.switchAge = math.Inf(1)
 	if s.Bearing != nil {
 		if m.mass, err = friction.NewMass(m.j, s.Bearing, friction.Midpoint); err != nil {
 			return nil, fmt.Errorf("brush machine: %w", err)

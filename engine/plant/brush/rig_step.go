@@ -20,11 +20,11 @@ func (m *Machine) Step(dt float64, x, u, y []float64) engine.Status {
 		return engine.NonFinite
 	}
 	m.Counts.Steps++
-	m.in = [2]float64{0, u[1]}
+	m.inputs = [2]float64{0, u[1]}
 	if u[1] != 0 {
-		m.in[0] = min(m.supply[1], max(m.supply[0], u[0]))
+		m.inputs[0] = min(m.supply[1], max(m.supply[0], u[0]))
 	}
-	n := min(m.s.Most, max(1, int(math.Ceil(dt/m.s.SubStep*(1-1e-9)))))
+	n := min(m.s.MaxSubSteps, max(1, int(math.Ceil(dt/m.s.SubStep*(1-1e-9)))))
 	h := dt / float64(n)
 	if m.choose(h, x[plant.Omega]) { // the brushes go on from where they stood, at rest
 		for k := range m.side {
@@ -34,7 +34,7 @@ func (m *Machine) Step(dt float64, x, u, y []float64) engine.Status {
 	p := &m.s.Params
 	density := math.Abs(x[plant.Current]) / (p.Brush.Width * p.Brush.Depth)
 	temp := x[plant.Temperature] + zeroC
-	if p.Material.drifts() && !m.averaged {
+	if p.Material.drifts() && !m.averagedActive {
 		for _, s := range m.side {
 			s.b.Heat(temp, density)
 		}
@@ -58,14 +58,14 @@ func (m *Machine) Step(dt float64, x, u, y []float64) engine.Status {
 	}
 	s := m.side[0]
 	y[plant.OutPosition], y[plant.OutVelocity], y[plant.OutCurrent], y[plant.OutFriction] = x[plant.Theta], x[plant.Omega], x[plant.Current], sums.torque/dt
-	y[plant.OutEffort], y[plant.OutApplied] = sums.effort/dt, m.in[0]
+	y[plant.OutEffort], y[plant.OutApplied] = sums.effort/dt, m.inputs[0]
 	y[plant.OutTemperature], y[OutTilt], y[OutForce] = x[plant.Temperature], x[atBrush+2], s.force
 	if dt > m.s.Window {
 		y[OutForce] = sums.force / dt
 	}
 	y[OutDrop] = sums.volts / dt / 2
 	y[OutLoss], y[OutAveraged] = s.win.Loss, 0
-	if m.averaged {
+	if m.averagedActive {
 		y[OutAveraged] = 1
 	}
 	y[OutDegraded], y[OutSparking], y[OutInterrupted] = float64(m.Counts.Degraded), m.comm.Index, float64(s.win.Interruptions)
@@ -80,20 +80,20 @@ type stepSums struct {
 // choose decides between the full and the averaged contact; it is true when the full one takes over.
 func (m *Machine) choose(h, omega float64) bool {
 	p := &m.s.Params
-	was := m.averaged
+	was := m.averagedActive
 	limit, _, _ := p.resolved()
 	step := math.Abs(omega) * p.Commutator.Radius * h
 	switch {
-	case m.s.Averaged || step > limit:
-		m.averaged = true
+	case m.s.AlwaysAveraged || step > limit:
+		m.averagedActive = true
 	case step < 0.9*limit:
-		m.averaged = false
+		m.averagedActive = false
 	}
-	if m.averaged == was {
+	if m.averagedActive == was {
 		return false
 	}
 	m.Counts.Switches++
-	m.since = 0
+	m.switchAge = 0
 	return was
 }
 
@@ -108,19 +108,19 @@ func (m *Machine) sub(h float64, x []float64, temp, density float64, sums *stepS
 	mu := p.FaceMu(temp, density, v)
 	fit := m.mean.At(v)
 	mean := p.Commutator.Radius * mu * m.mean.Force * fit.Rise
-	mean *= math.Tanh(omega / max(slow, 4*h*mean/m.j))
+	mean *= math.Tanh(omega / max(smoothingSpeed, 4*h*mean/m.j))
 	gone := 0.0
-	if m.averaged {
+	if m.averagedActive {
 		gone = m.mean.Turn(h, &fit)
 	}
 	torque := 0.0
 	var touch [2]Touch
 	for k, s := range m.side {
-		if m.averaged {
+		if m.averagedActive {
 			s.win.Hold(h, m.mean.Force, fit.Loss)
-			s.force, s.now = m.mean.Force, m.mean.Force
-			s.torque = mean + (m.full-mean)*math.Exp(-m.since/blend)
-			touch[k] = Touch{Force: s.force / (1 - fit.Lost) * fit.Weak, Open: gone}
+			s.force, s.subForce = m.mean.Force, m.mean.Force
+			s.torque = mean + (m.fullTorque-mean)*math.Exp(-m.switchAge/blend)
+			touch[k] = Touch{Force: s.force / (1 - fit.WindowLoss) * fit.Weak, OpenShare: gone}
 			if gone == 1 {
 				touch[k] = Touch{}
 			}
@@ -130,7 +130,7 @@ func (m *Machine) sub(h float64, x []float64, temp, density float64, sums *stepS
 				s.torque = mean
 			}
 			status = max(status, st)
-			if share := m.since / blend; share < 1 {
+			if share := m.switchAge / blend; share < 1 {
 				s.torque = mean + share*(s.torque-mean)
 			}
 			touch[k] = Touch{Force: s.force, Gap: s.gap}
@@ -141,24 +141,24 @@ func (m *Machine) sub(h float64, x []float64, temp, density float64, sums *stepS
 		torque *= 2
 		touch[1] = touch[0]
 	}
-	if m.averaged {
-		m.Counts.Averaged++
+	if m.averagedActive {
+		m.Counts.AveragedSubSteps++
 	} else {
-		m.full += (torque/2 - m.full) * min(1, h/blend)
+		m.fullTorque += (torque/2 - m.fullTorque) * min(1, h/blend)
 	}
-	m.since += h
+	m.switchAge += h
 
 	// coils under the brushes, at the resistance of the whole face
 	i := x[plant.Current]
-	r := m.circ.Drop.whole(i, touch[0].Force)
+	r := m.circ.Drop.faceResistance(i, touch[0].Force)
 	m.comm.Step(h, theta+omega*h-math.Pi/2, i, r)
 	touch[0].Crowd, touch[1].Crowd = m.comm.Crowd, m.comm.Crowd
 
 	// circuit
 	var flow Flow
 	diode := 0.0
-	volts := m.line.Mean(h, m.in[0])
-	if m.in[1] == 0 {
+	volts := m.line.Mean(h, m.inputs[0])
+	if m.inputs[1] == 0 {
 		diode = m.s.Freewheel
 	}
 	if st := m.circ.Step(h, i, volts, omega+h/2*m.accel, diode, &touch, &flow); st != engine.OK {
@@ -191,13 +191,13 @@ func (m *Machine) sub(h float64, x []float64, temp, density float64, sums *stepS
 
 	sums.torque += h * torque
 	sums.effort += h * flow.Torque
-	sums.force += h * m.side[0].now
+	sums.force += h * m.side[0].subForce
 	sums.volts += flow.Volts
 	sums.heat += flow.Contact + flow.Arc + math.Abs(torque*w)*h
 	return status
 }
 
-const slow = 0.05 // rad/s  the averaged friction is smooth below it, and below what a step can resolve
+const smoothingSpeed = 0.05 // rad/s  the averaged friction is smooth below it, and below what a step can resolve
 
 // Span belongs to the load of the shaft.
 func (m *Machine) Span(_, _, _ float64) {}
@@ -233,13 +233,13 @@ func (s *brushSide) advance(h, theta, omega float64, q, u []float64) engine.Stat
 		copy(q, s.q0[:])
 		copy(u, s.u0[:])
 		s.m.Reset()
-		s.force, s.now, s.gap = s.win.Push(h, 0), 0, 0
+		s.force, s.subForce, s.gap = s.win.Push(h, 0), 0, 0
 		return engine.Limited
 	}
 	force, moment := face(s.m)
 	s.torque = moment / h
-	s.now = force / h
-	if s.force, s.gap = s.win.Push(h, s.now), 0; s.force == 0 {
+	s.subForce = force / h
+	if s.force, s.gap = s.win.Push(h, s.subForce), 0; s.force == 0 {
 		s.gap = s.b.Lift(q, u)
 	}
 	if res.Status != engine.OK {
@@ -252,7 +252,7 @@ func (s *brushSide) advance(h, theta, omega float64, q, u []float64) engine.Stat
 // positive against positive rotation.
 func face(m *contact.Moreau) (force, moment float64) {
 	set := m.Set
-	for k, c := range m.Chosen {
+	for k, c := range m.ClosedPlaces {
 		if set.ID[c] >= idHolder || m.State[k] == lcp.Open {
 			continue
 		}
@@ -266,5 +266,5 @@ func face(m *contact.Moreau) (force, moment float64) {
 }
 
 func (m *Material) drifts() bool {
-	return m.MuTemperature != 0 || m.MuCurrent != 0 || m.MuSpeed != 0 || m.StiffnessTemperature != 0 || m.EpsSpeed != 0 || m.By != Material{}.By
+	return m.MuTemperature != 0 || m.MuCurrent != 0 || m.MuSpeed != 0 || m.StiffnessTemperature != 0 || m.EpsSpeed != 0 || m.Factors != Material{}.Factors
 }

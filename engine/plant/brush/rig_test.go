@@ -58,7 +58,7 @@ func TestFullModelAtConstantSpeed(t *testing.T) {
 	if math.Abs(force/2.492-1) > 0.01 || math.Abs(torque/5.7e-3-1) > 0.03 || loss < 0.25 || loss > 0.7 || tilt > -2.3e-3 || tilt < -6.4e-3 {
 		t.Errorf("%g N, %g N·m, loss %g, tilt %g; want 2.492 N ± 1 %%, 5.7e-3 N·m ± 3 %%, 0.41, −6.4e-3 … −2.3e-3", force, torque, loss, tilt)
 	}
-	if c := m.Counts; c.Averaged != 0 || c.Restarts != 0 || float64(c.Degraded) > 1e-3*float64(c.Sub) {
+	if c := m.Counts; c.AveragedSubSteps != 0 || c.Restarts != 0 || float64(c.Degraded) > 1e-3*float64(c.Sub) {
 		t.Errorf("counts %+v", c)
 	}
 	// backwards, with a second brush of its own
@@ -74,7 +74,7 @@ func TestFullModelAtConstantSpeed(t *testing.T) {
 func TestMotorSettlesWhereItsEquationsSay(t *testing.T) {
 	for _, averaged := range []bool{false, true} {
 		s := bench()
-		s.Averaged, s.LoadTorque = averaged, 0.04
+		s.AlwaysAveraged, s.LoadTorque = averaged, 0.04
 		m := machine(t, s)
 		x, y := m.NewState(), make([]float64, outputs)
 		u := []float64{12, 1}
@@ -102,7 +102,7 @@ func TestMotorSettlesWhereItsEquationsSay(t *testing.T) {
 
 // With a series winding on alternating current the motor runs in the same sense through both half waves.
 func TestSeriesMotorRunsOnAlternatingCurrent(t *testing.T) {
-	s := MachineSpec{Params: DefaultParams(), Averaged: true}
+	s := MachineSpec{Params: DefaultParams(), AlwaysAveraged: true}
 	m := machine(t, s)
 	x, y := m.NewState(), make([]float64, outputs)
 	u := []float64{60, 1}
@@ -274,7 +274,7 @@ func TestMachineInARig(t *testing.T) {
 	spec.Name, spec.Supply = "shaft", [2]float64{-10, 20}
 	m := machine(t, spec)
 	r, err := plant.NewRig(m, plant.SensorSpec{Readings: []plant.Reading{{Output: plant.OutPosition, Count: math.Pi / 2048}, {Output: plant.OutCurrent}, {Output: plant.OutApplied}}},
-		plant.Event{At: 1, For: 1, Setting: 0, To: 5}, plant.Event{At: 1, For: 1, Setting: 1, To: 0.1}, plant.Event{At: 1, For: 1, Setting: 2, To: 80})
+		plant.Event{StartTime: 1, Duration: 1, Setting: 0, To: 5}, plant.Event{StartTime: 1, Duration: 1, Setting: 1, To: 0.1}, plant.Event{StartTime: 1, Duration: 1, Setting: 2, To: 80})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -308,7 +308,7 @@ func TestMachineInARig(t *testing.T) {
 // The bearing adds its friction to that of the brushes, and the fan its load.
 func TestBearingAndFanLoadTheMotor(t *testing.T) {
 	s := bench()
-	s.Averaged = true
+	s.AlwaysAveraged = true
 	s.Bearing = &friction.Coulomb{Fc: 0.02}
 	s.Params.Motor.Fan = 1e-6
 	m := machine(t, s)
@@ -330,7 +330,7 @@ func TestBearingAndFanLoadTheMotor(t *testing.T) {
 // Contact and friction heat the brush to Tamb + R·P, and a coefficient that falls with temperature lowers the torque.
 func TestBrushWarmsAndSlips(t *testing.T) {
 	s := bench()
-	s.Averaged, s.LoadJ = true, 1e6
+	s.AlwaysAveraged, s.LoadJ = true, 1e6
 	s.Params.Material.MuTemperature = -2e-3
 	s.Thermal = plant.Thermal{Resistance: 8, Capacity: 0.02, Ambient: 20}
 	m := machine(t, s)
@@ -369,7 +369,7 @@ func TestBrushWarmsAndSlips(t *testing.T) {
 // What a run of the full model measured becomes what the averaged contact says.
 func TestMachineIsCalibrated(t *testing.T) {
 	s := bench()
-	s.Averaged, s.LoadJ = true, 1e6
+	s.AlwaysAveraged, s.LoadJ = true, 1e6
 	m := machine(t, s)
 	x, y := m.NewState(), make([]float64, outputs)
 	x[plant.Omega] = 300

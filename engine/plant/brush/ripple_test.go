@@ -55,7 +55,7 @@ func spectra(t testing.TB, seeds, turns, top int) (force, current []float64) {
 				t.Fatal(st)
 			}
 			if k >= 0 {
-				f[k], i[k] = m.side[0].now, y[plant.OutCurrent]
+				f[k], i[k] = m.side[0].subForce, y[plant.OutCurrent]
 			}
 		}
 		for k := 1; k <= top; k++ {

@@ -16,12 +16,12 @@ type RunOptions struct {
 	Time                  float64 // s   default 2
 	Discard               float64 // s   beginning that statistics leave out; default 0.2, negative: nothing
 	Interruption          float64 // s   shortest gap of the face force that counts; default 1e-4
-	Coarse                bool    //     go on although the step does not resolve the surface
+	AllowUnresolved       bool    //     go on although the step does not resolve the surface
 
-	Begin func(q, u []float64) // changes the start; nil: as Start gives it
+	AdjustStart func(q, u []float64) // changes the start; nil: as Start gives it
 
-	Every int               // steps between calls of Trace; default 1
-	Trace func(s *Snapshot) //     sees the run from t = 0 on; what it is given is valid during the call
+	TraceInterval int               // steps between calls of Trace; default 1
+	Trace         func(s *Snapshot) //     sees the run from t = 0 on; what it is given is valid during the call
 }
 
 // Snapshot is the run after a step.
@@ -41,7 +41,7 @@ type Snapshot struct {
 func (p *Params) resolved() (way, wave float64, key string) {
 	c := &p.Commutator
 	wave = math.Inf(1)
-	if !c.Smooth {
+	if !c.SmoothOutline {
 		wave, key = c.Correlation, "commutator.correlation"
 	}
 	if c.Profile != nil {
@@ -85,7 +85,7 @@ func (b *Brush) Warnings(h float64) []string {
 	if _, wave, key := b.p.resolved(); (b.p.Commutator.Profile != nil || b.p.Face.Profile != nil) && v*h > wave/7 {
 		w = append(w, fmt.Sprintf("a step of %g s moves the surface by %.3g m, more than a seventh of %s %.3g m: results depend on the step; one of %.3g s would do", h, v*h, key, wave, wave/7/v))
 	}
-	if b.beyond {
+	if b.outOfTable {
 		w = append(w, "temperature or current density went beyond a table of material: its nearest row was held")
 	}
 	if r := b.p.Holder.Rake; math.Abs(r) > 5e-3 {
@@ -108,8 +108,8 @@ func (o *RunOptions) fill() {
 	pick(&o.Discard, 0.2)
 	pick(&o.Interruption, 1e-4)
 	o.Discard = max(o.Discard, 0)
-	if o.Every < 1 {
-		o.Every = 1
+	if o.TraceInterval < 1 {
+		o.TraceInterval = 1
 	}
 }
 
@@ -120,7 +120,7 @@ func (b *Brush) Run(ctx context.Context, opt RunOptions) (Stats, error) {
 	if !(opt.Time > opt.Discard) || math.IsInf(opt.Time, 0) || math.IsNaN(opt.Discard) {
 		return Stats{}, fmt.Errorf("brush: time: %g s, want more than the %g s that are discarded", opt.Time, opt.Discard)
 	}
-	if err := b.Resolvable(opt.Step); err != nil && !opt.Coarse {
+	if err := b.Resolvable(opt.Step); err != nil && !opt.AllowUnresolved {
 		return Stats{}, err
 	}
 	m, err := contact.NewMoreau(b, opt.MoreauOptions)
@@ -132,8 +132,8 @@ func (b *Brush) Run(ctx context.Context, opt RunOptions) (Stats, error) {
 		return Stats{}, fmt.Errorf("brush: %w", err)
 	}
 
-	if opt.Begin != nil {
-		opt.Begin(q, u)
+	if opt.AdjustStart != nil {
+		opt.AdjustStart(q, u)
 	}
 
 	h, speed := opt.Step, b.speed
@@ -164,8 +164,8 @@ func (b *Brush) Run(ctx context.Context, opt RunOptions) (Stats, error) {
 			mean.spring += f.spring
 			mean.torque += f.torque
 			mean.friction += f.friction
-			if (k+1)%opt.Every == 0 {
-				n := float64(opt.Every)
+			if (k+1)%opt.TraceInterval == 0 {
+				n := float64(opt.TraceInterval)
 				snap.T, snap.Face, snap.Holder, snap.Spring = float64(k+1)*h, mean.face/n, mean.holder/n, mean.spring/n
 				snap.Torque, snap.Friction = mean.torque/n, mean.friction/n
 				if speed < 0 {
@@ -191,6 +191,6 @@ func (b *Brush) Run(ctx context.Context, opt RunOptions) (Stats, error) {
 		s.Torque, s.Friction = -s.Torque, -s.Friction
 	}
 	s.Gains, s.Gained, s.Dissipated = m.EnergyGains-counts.EnergyGains, m.Gained-counts.Gained, m.Dissipated-counts.Dissipated
-	s.Dropped = m.Left - counts.Left + int64(m.Set.Dropped-dropped)
+	s.Dropped = m.DroppedContacts - counts.DroppedContacts + int64(m.Set.Dropped-dropped)
 	return s, err
 }

@@ -16,19 +16,19 @@ type EventRunOptions struct {
 	Discard      float64 // s   beginning that statistics leave out; default 0.2, negative: nothing
 	Interruption float64 // s   shortest gap of the face force that counts; default 1e-4
 
-	Begin func(q, u []float64) // changes the start, without overlap; nil: as Start gives it
+	AdjustStart func(q, u []float64) // changes the start, without overlap; nil: as Start gives it
 
-	Every float64                //     s  time between calls of Trace; default: one call at the end
-	Trace func(s *EventSnapshot) //     what it is given is valid during the call
+	TraceInterval float64                //     s  time between calls of Trace; default: one call at the end
+	Trace         func(s *EventSnapshot) //     what it is given is valid during the call
 
 	Event func(e *contact.Event) // called after each event, with its impulses; valid during the call
 }
 
 // EventSnapshot is the run at a time.
 type EventSnapshot struct {
-	T    float64 // s
-	Q, U []float64
-	Held []contact.ContactForce // what closed contacts do at T
+	T             float64 // s
+	Q, U          []float64
+	ContactForces []contact.ContactForce // what closed contacts do at T
 
 	// means since the last snapshot, impacts included
 	Face, Holder, Spring float64 // N     sums of normal forces
@@ -58,7 +58,7 @@ func (o *EventRunOptions) fill() {
 // count as contact, although they end interruptions.
 func (b *Brush) RunEvents(ctx context.Context, opt EventRunOptions) (Stats, contact.EventStats, error) {
 	opt.fill()
-	if !(opt.Time > opt.Discard) || math.IsInf(opt.Time, 0) || math.IsNaN(opt.Discard) || opt.Every < 0 {
+	if !(opt.Time > opt.Discard) || math.IsInf(opt.Time, 0) || math.IsNaN(opt.Discard) || opt.TraceInterval < 0 {
 		return Stats{}, contact.EventStats{}, fmt.Errorf("brush: time: %g s, want more than the %g s that are discarded", opt.Time, opt.Discard)
 	}
 	e, err := contact.NewEventDriven(b, opt.EventOptions)
@@ -69,19 +69,19 @@ func (b *Brush) RunEvents(ctx context.Context, opt EventRunOptions) (Stats, cont
 	if err := b.Start(q, u); err != nil {
 		return Stats{}, contact.EventStats{}, fmt.Errorf("brush: %w", err)
 	}
-	if opt.Begin != nil {
-		opt.Begin(q, u)
+	if opt.AdjustStart != nil {
+		opt.AdjustStart(q, u)
 	}
 	if err := e.Start(0, q, u); err != nil {
 		return Stats{}, contact.EventStats{}, fmt.Errorf("brush: %w", err)
 	}
-	r := eventful{b: b, e: e, opt: &opt, ctx: ctx, q: q, u: u, top: q[1] + b.p.Holder.CommutatorGap - b.p.Segment.Height}
+	r := eventful{b: b, e: e, opt: &opt, ctx: ctx, q: q, u: u, maxHeight: q[1] + b.p.Holder.CommutatorGap - b.p.Segment.Height}
 	width := max(4*b.p.Holder.Clearance/b.p.Engagement(), 1e-3)
 	r.tally = newTally(b.rake, width, opt.Interruption)
 	err = r.run()
 	s := r.tally.stats()
-	s.Closed /= max(s.Time, math.SmallestNonzeroFloat64)
-	s.Steps = int64(e.Steps - r.before)
+	s.MeanClosed /= max(s.Time, math.SmallestNonzeroFloat64)
+	s.Steps = int64(e.Steps - r.startSteps)
 	if b.speed < 0 {
 		s.Torque, s.Friction = -s.Torque, -s.Friction
 	}
@@ -90,23 +90,23 @@ func (b *Brush) RunEvents(ctx context.Context, opt EventRunOptions) (Stats, cont
 
 // eventful is such a run under way.
 type eventful struct {
-	b     *Brush
-	e     *contact.EventDriven
-	opt   *EventRunOptions
-	ctx   context.Context
-	tally *tally
-	q, u  []float64
-	list  []contact.ContactForce
-	top   float64 // m   the brush is out of its holder above it
+	b         *Brush
+	e         *contact.EventDriven
+	opt       *EventRunOptions
+	ctx       context.Context
+	tally     *tally
+	q, u      []float64
+	list      []contact.ContactForce
+	maxHeight float64 // m   the brush is out of its holder above it
 
 	// since the last visit
-	t, phi, rate float64
-	load         forces
-	closed       int
-	held         bool // some point of the face
-	visits       int
-	before       int // steps of the integrator until then
-	err          error
+	t, phi, rate   float64
+	load           forces
+	closedContacts int
+	faceClosed     bool // some point of the face
+	visits         int
+	startSteps     int // steps of the integrator until then
+	err            error
 
 	mean   forces // integrals since the last snapshot
 	traced float64
@@ -115,12 +115,12 @@ type eventful struct {
 // run goes from row to row.
 func (r *eventful) run() error {
 	o := r.opt
-	r.look(false)
+	r.sampleState(false)
 	counting := o.Discard == 0
 	for k := 1; r.e.T < o.Time; {
 		end := o.Time
-		if o.Every > 0 {
-			if end = float64(k) * o.Every; end > o.Time*(1-1e-12) {
+		if o.TraceInterval > 0 {
+			if end = float64(k) * o.TraceInterval; end > o.Time*(1-1e-12) {
 				end = o.Time
 			}
 		}
@@ -136,7 +136,7 @@ func (r *eventful) run() error {
 		}
 		if stop == o.Discard && !counting {
 			counting = true
-			r.before = r.e.Steps
+			r.startSteps = r.e.Steps
 		}
 		if stop == end {
 			r.trace()
@@ -149,8 +149,8 @@ func (r *eventful) run() error {
 // visit adds what has passed since the last one: a stretch of time, or an event.
 func (r *eventful) visit(counting bool) bool {
 	phi, rate, load, dt := r.phi, r.rate, r.load, r.e.T-r.t
-	held, closed := r.held, r.closed
-	blow := r.look(true)
+	held, closed := r.faceClosed, r.closedContacts
+	blow := r.sampleState(true)
 	half := dt / 2
 	for _, f := range []*forces{&load, &r.load} {
 		r.mean.gather(f, half)
@@ -163,12 +163,12 @@ func (r *eventful) visit(counting bool) bool {
 		r.tally.motion(half, phi, rate)
 		r.tally.motion(half, r.phi, r.rate)
 		r.tally.load(1, blow)
-		r.tally.s.Closed += dt * float64(closed)
-		r.tally.s.Most = max(r.tally.s.Most, r.closed)
+		r.tally.s.MeanClosed += dt * float64(closed)
+		r.tally.s.MaxClosed = max(r.tally.s.MaxClosed, r.closedContacts)
 		if !held {
 			r.tally.lose(dt)
 		}
-		if r.held || blow.face > 0 {
+		if r.faceClosed || blow.face > 0 {
 			r.tally.reunite()
 		}
 	}
@@ -176,15 +176,15 @@ func (r *eventful) visit(counting bool) bool {
 		switch {
 		case r.ctx.Err() != nil:
 			r.err = fmt.Errorf("brush: %w at t = %g s", context.Cause(r.ctx), r.e.T)
-		case r.q[1] > r.top || math.Abs(r.q[2]-r.b.rake) > 2*tiltMost:
-			r.err = fmt.Errorf("brush: out of its holder at t = %g s: tilt %.3g rad, %.3g m above its start", r.e.T, r.q[2], r.q[1]-r.top)
+		case r.q[1] > r.maxHeight || math.Abs(r.q[2]-r.b.rake) > 2*tiltMost:
+			r.err = fmt.Errorf("brush: out of its holder at t = %g s: tilt %.3g rad, %.3g m above its start", r.e.T, r.q[2], r.q[1]-r.maxHeight)
 		}
 	}
 	return r.err == nil
 }
 
-// look takes the present state and forces, and returns the impulses of an event that has just been settled.
-func (r *eventful) look(event bool) *forces {
+// sampleState takes the present state and forces, and returns the impulses of an event that has just been settled.
+func (r *eventful) sampleState(event bool) *forces {
 	e := r.e
 	e.State(r.q, r.u)
 	r.t, r.phi, r.rate = e.T, r.q[2], r.u[2]
@@ -199,14 +199,14 @@ func (r *eventful) look(event bool) *forces {
 	if ev := e.Event(); event {
 		r.list = append(r.list[:0], ev.Impulses...)
 		blow = sum(r.list)
-		if ev.Settled && r.opt.Event != nil {
+		if ev.HasImpulses && r.opt.Event != nil {
 			r.opt.Event(&ev)
 		}
 	}
 	r.list = e.Forces(r.list[:0])
-	r.load, r.closed, r.held = sum(r.list), len(r.list), false
+	r.load, r.closedContacts, r.faceClosed = sum(r.list), len(r.list), false
 	for i := range r.list {
-		r.held = r.held || onFace(r.list[i].ID)
+		r.faceClosed = r.faceClosed || onFace(r.list[i].ID)
 	}
 	return &blow
 }
@@ -217,7 +217,7 @@ func (r *eventful) trace() {
 		return
 	}
 	n := r.e.T - r.traced
-	s := EventSnapshot{T: r.e.T, Q: r.q, U: r.u, Held: r.list, Face: r.mean.face / n, Holder: r.mean.holder / n, Spring: r.mean.spring / n, Torque: r.mean.torque / n, Friction: r.mean.friction / n}
+	s := EventSnapshot{T: r.e.T, Q: r.q, U: r.u, ContactForces: r.list, Face: r.mean.face / n, Holder: r.mean.holder / n, Spring: r.mean.spring / n, Torque: r.mean.torque / n, Friction: r.mean.friction / n}
 	if r.b.speed < 0 {
 		s.Torque, s.Friction = -s.Torque, -s.Friction
 	}

@@ -61,7 +61,7 @@ func (b *Brush) cornersOnFace(t float64, s *scene, reach float64, set *contact.S
 			continue
 		}
 		for g := range segments {
-			x, y := xi-(s.xi[g]-b.joint[g].At), eta-(s.eta[g]+b.down)
+			x, y := xi-(s.xi[g]-b.joint[g].Position), eta-(s.eta[g]+b.down)
 			part := b.point[g*n : (g+1)*n]
 			if x < part[0].xi || x >= part[n-1].xi {
 				continue
@@ -120,5 +120,5 @@ func (b *Brush) cornerRows(s *scene, e int, set *contact.Set, i int) {
 		wn[3+2*j], wn[4+2*j] = -nn, -nt
 		wt[3+2*j], wt[4+2*j] = nt, -nn
 	}
-	b.put(set, i, &c)
+	b.completeContact(set, i, &c)
 }

@@ -45,7 +45,7 @@ func (b *Brush) Start(q, u []float64) error {
 	psin, pcos := math.Sincos(b.rake + b.p.Brush.TopSlope)
 	above := func(a float64) float64 {
 		ax, ay := math.Cos(a), math.Sin(a)
-		ox, oy := b.pivotX+b.reach*ax-q[0]+sin*b.half, b.pivotY+b.reach*ay-q[1]-cos*b.half
+		ox, oy := b.pivotX+b.reach*ax-q[0]+sin*b.halfHeight, b.pivotY+b.reach*ay-q[1]-cos*b.halfHeight
 		return pcos*oy - psin*ox - b.tip
 	}
 	const most = 1.4 // rad

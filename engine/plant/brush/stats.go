@@ -30,18 +30,18 @@ type Stats struct {
 	HolderPenetration float64
 	SpringPenetration float64
 
-	Steps      int64
-	Closed     float64  // closed contacts per step, mean
-	Most       int      // closed contacts in one step, most
-	Unverified int64    // steps whose contact problem was not verified
-	Methods    [8]int64 // solves by lcp.FrictionMethod
-	Unproven   [8]int64 // unverified ones by the same
-	Eased      int64    // steps verified after contacts that exclude each other went without restitution and β
-	Dropped    int64    // contacts that found no room
-	Gains      int64    // steps in which the contacts did work on the bodies
-	Gained     float64  // J   in those
-	Dissipated float64  // J   in the others
-	Warm       float64  // share of solves whose contact states were those expected
+	Steps          int64
+	MeanClosed     float64  // closed contacts per step, mean
+	MaxClosed      int      // closed contacts in one step, most
+	Unverified     int64    // steps whose contact problem was not verified
+	Methods        [8]int64 // solves by lcp.FrictionMethod
+	Unproven       [8]int64 // unverified ones by the same
+	Eased          int64    // steps verified after contacts that exclude each other went without restitution and β
+	Dropped        int64    // contacts that found no room
+	Gains          int64    // steps in which the contacts did work on the bodies
+	Gained         float64  // J   in those
+	Dissipated     float64  // J   in the others
+	WarmStartShare float64  // share of solves whose contact states were those expected
 }
 
 // Share of steps that were not verified.
@@ -73,8 +73,8 @@ func (s *Stats) Figures() []Figure {
 		{"face_penetration", "m", "largest at the face", s.FacePenetration},
 		{"holder_penetration", "m", "largest at the holder", s.HolderPenetration},
 		{"spring_penetration", "m", "largest at the spring", s.SpringPenetration},
-		{"closed", "", "closed contacts per step", s.Closed},
-		{"most_closed", "", "closed contacts in one step, most", float64(s.Most)},
+		{"closed", "", "closed contacts per step", s.MeanClosed},
+		{"most_closed", "", "closed contacts in one step, most", float64(s.MaxClosed)},
 		{"unverified", "", "share of steps whose contact problem was not verified", s.UnverifiedShare()},
 		{"eased", "", "share of steps in which contacts excluded each other and went without restitution and give-back", float64(s.Eased) / max(1, float64(s.Steps))},
 		{"dropped", "", "contacts that found no room", float64(s.Dropped)},
@@ -85,19 +85,19 @@ func (s *Stats) Figures() []Figure {
 
 // tally collects a run in constant memory. Quantiles of the tilt come from a histogram with linear interpolation in a bin.
 type tally struct {
-	s               Stats
-	weight          float64
-	lo, perBin, bin float64
-	count           []float64
-	least, most     float64 // of φ
-	gap             float64 // s   how long the face has had no force
-	interruption    float64 // s
+	s                Stats
+	weight           float64
+	lo, perBin, bin  float64
+	count            []float64
+	minTilt, maxTilt float64 // of φ
+	gap              float64 // s   how long the face has had no force
+	interruption     float64 // s
 }
 
 const bins = 8192
 
 func newTally(centre, width, interruption float64) *tally {
-	t := &tally{interruption: interruption, count: make([]float64, bins), least: math.Inf(1), most: math.Inf(-1)}
+	t := &tally{interruption: interruption, count: make([]float64, bins), minTilt: math.Inf(1), maxTilt: math.Inf(-1)}
 	t.lo, t.bin = centre-width, 2*width/bins
 	t.perBin = 1 / t.bin
 	return t
@@ -110,7 +110,7 @@ func (t *tally) motion(dt, phi, rate float64) {
 	t.s.MeanRate += dt * a
 	t.s.MaxRate = max(t.s.MaxRate, a)
 	t.s.Tilt += dt * phi
-	t.least, t.most = min(t.least, phi), max(t.most, phi)
+	t.minTilt, t.maxTilt = min(t.minTilt, phi), max(t.maxTilt, phi)
 	t.count[int(min(max((phi-t.lo)*t.perBin, 0), bins-1))] += dt
 }
 
@@ -121,7 +121,7 @@ type forces struct{ face, holder, spring, torque, friction float64 }
 // counter-clockwise rotation.
 func sum(m *contact.Moreau, h float64) (f forces) {
 	set := m.Set
-	for k, c := range m.Chosen {
+	for k, c := range m.ClosedPlaces {
 		f.add(set.ID[c], m.Impulse[2*k]/h, m.Impulse[2*k+1]/h, set.X[c], set.Y[c], set.NX[c], set.NY[c])
 	}
 	return f
@@ -165,9 +165,9 @@ func (t *tally) step(dt float64, m *contact.Moreau, r *contact.StepResult, f *fo
 			t.s.SpringPenetration = max(t.s.SpringPenetration, -g)
 		}
 	}
-	if r.Closed > 0 {
-		t.s.Closed += float64(r.Closed)
-		t.s.Most = max(t.s.Most, r.Closed)
+	if r.ClosedCount > 0 {
+		t.s.MeanClosed += float64(r.ClosedCount)
+		t.s.MaxClosed = max(t.s.MaxClosed, r.ClosedCount)
 		t.s.Methods[r.Solve.Method&7]++
 		if r.Solve.Status != lcp.Verified {
 			t.s.Unverified++
@@ -219,13 +219,13 @@ func (t *tally) stats() Stats {
 	}
 	s.TiltLow, s.TiltHigh = t.quantile(0.005), t.quantile(0.995)
 	if s.Steps > 0 {
-		s.Closed /= float64(s.Steps)
+		s.MeanClosed /= float64(s.Steps)
 	}
 	var solves int64
 	for _, n := range s.Methods {
 		solves += n
 	}
-	s.Warm = float64(s.Methods[lcp.ByWarm]) / max(1, float64(solves))
+	s.WarmStartShare = float64(s.Methods[lcp.ByWarm]) / max(1, float64(solves))
 	return s
 }
 
@@ -235,11 +235,11 @@ func (t *tally) quantile(p float64) float64 {
 	for i, c := range t.count {
 		if have+c >= want && c > 0 {
 			v := t.lo + (float64(i)+(want-have)/c)*t.bin
-			return min(max(v, t.least), t.most)
+			return min(max(v, t.minTilt), t.maxTilt)
 		}
 		have += c
 	}
-	return t.most
+	return t.maxTilt
 }
 
 // gather adds dt seconds of g.

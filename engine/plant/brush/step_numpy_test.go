@@ -84,12 +84,12 @@ func stepsAgainstNumPy(t *testing.T, python string, b *Brush, kinds map[uint32]i
 		if r := m.Step(s.T, q, u); r.Status != engine.OK {
 			t.Fatalf("step %d: %v", k, r.Status)
 		}
-		s.Q1, s.U1, s.closed = slices.Clone(q), slices.Clone(u), len(m.Chosen)
+		s.Q1, s.U1, s.closed = slices.Clone(q), slices.Clone(u), len(m.ClosedPlaces)
 		if s.closed >= len(have) || k%7 != 1 {
 			continue
 		}
 		take := have[s.closed] < 3
-		for _, c := range m.Chosen {
+		for _, c := range m.ClosedPlaces {
 			take = take || !onFace(m.Set.ID[c]) && kinds[m.Set.ID[c]] < 3
 		}
 		if !take {
@@ -97,7 +97,7 @@ func stepsAgainstNumPy(t *testing.T, python string, b *Brush, kinds map[uint32]i
 		}
 		in.Cases = append(in.Cases, s)
 		have[s.closed]++
-		for _, c := range m.Chosen {
+		for _, c := range m.ClosedPlaces {
 			if id := m.Set.ID[c]; !onFace(id) {
 				kinds[id]++
 			}

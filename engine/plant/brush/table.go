@@ -10,16 +10,16 @@ import (
 )
 
 // Field is one parameter: what a config, a study or a table in the docs needs to know about it. Exactly one of Ptr and Flag is
-// set; Ptr of a Whole field holds a whole number.
+// set; Ptr of an Integer field holds a whole number.
 type Field struct {
-	Key    string // as in a file: "commutator.radius"
-	Symbol string // as in the equations
-	Unit   string // SI, "" for a bare number; units that mean the same number are separated by |
-	Doc    string
-	Lo, Hi float64 // range that Validate accepts, both ends included
-	Whole  bool
-	Ptr    *float64
-	Flag   *bool
+	Key     string // as in a file: "commutator.radius"
+	Symbol  string // as in the equations
+	Unit    string // SI, "" for a bare number; units that mean the same number are separated by |
+	Doc     string
+	Lo, Hi  float64 // range that Validate accepts, both ends included
+	Integer bool
+	Ptr     *float64
+	Flag    *bool
 }
 
 // Table lists every parameter of p in a fixed order; the pointers lead into p.
@@ -30,7 +30,7 @@ func (p *Params) Table() []Field {
 		return Field{Key: key, Symbol: symbol, Unit: unit, Doc: doc, Lo: lo, Hi: hi, Ptr: ptr}
 	}
 	whole := func(key, symbol string, ptr *float64, lo, hi float64, doc string) Field {
-		return Field{Key: key, Symbol: symbol, Doc: doc, Lo: lo, Hi: hi, Whole: true, Ptr: ptr}
+		return Field{Key: key, Symbol: symbol, Doc: doc, Lo: lo, Hi: hi, Integer: true, Ptr: ptr}
 	}
 	flag := func(key string, ptr *bool, doc string) Field { return Field{Key: key, Doc: doc, Hi: 1, Flag: ptr} }
 	t := []Field{
@@ -49,7 +49,7 @@ func (p *Params) Table() []Field {
 		number("commutator.spacing", "D_s", "m", &c.Spacing, 1e-6, 1e-3, "distance of the outline's vertices, at most a twentieth of the correlation length"),
 		whole("commutator.seed", "", &c.Seed, 0, 1<<53, "seed of the commutator's roughness and steps"),
 		flag("commutator.true_slots", &c.TrueSlots, "slots with walls in place of dips, offline"),
-		flag("commutator.smooth", &c.Smooth, "a commutator without roughness and steps, with exact curvature, for event-driven runs"),
+		flag("commutator.smooth", &c.SmoothOutline, "a commutator without roughness and steps, with exact curvature, for event-driven runs"),
 
 		number("brush.width", "w", "m", &b.Width, 1e-3, 0.05, "width along the circumference"),
 		number("brush.depth", "l_ax", "m", &b.Depth, 1e-3, 0.1, "depth along the motor's axis"),
@@ -155,7 +155,7 @@ func (p *Params) Validate() error {
 		case f.Ptr == nil:
 		case !(*f.Ptr >= f.Lo && *f.Ptr <= f.Hi): // catches NaN
 			bad(f.Key, "%s, want %s … %s", f.text(*f.Ptr), f.text(f.Lo), f.text(f.Hi))
-		case f.Whole && *f.Ptr != math.Trunc(*f.Ptr):
+		case f.Integer && *f.Ptr != math.Trunc(*f.Ptr):
 			bad(f.Key, "%g, want a whole number", *f.Ptr)
 		}
 	}
@@ -199,7 +199,7 @@ func (p *Params) fits(bad func(path, format string, a ...any)) {
 	if pitch := 2 * math.Pi * c.Radius / c.Bars; c.SlotWidth+2*c.EdgeLength > pitch {
 		bad("commutator.slot_width", "slot and both edges take %g m, the pitch of %g bars is %.3g m", c.SlotWidth+2*c.EdgeLength, c.Bars, pitch)
 	}
-	if c.Smooth && c.TrueSlots {
+	if c.SmoothOutline && c.TrueSlots {
 		bad("commutator.smooth", "a smooth outline has no true slots")
 	}
 }

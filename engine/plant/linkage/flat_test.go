@@ -58,7 +58,7 @@ func TestPlantThroughFlatPositions(t *testing.T) {
 			torque = 4
 		}
 		if st := p.Step(1e-3, x, []float64{torque, 1}, y); st != engine.OK {
-			t.Fatalf("step %d: %v: %s", k, st, p.Why())
+			t.Fatalf("step %d: %v: %s", k, st, p.StatusText())
 		}
 		a := torque / (5.0/3 + rotor)
 		theta, rate = theta+1e-3*rate+0.5e-6*a, rate+1e-3*a
@@ -87,7 +87,7 @@ func TestPlantIsLost(t *testing.T) {
 			t.Fatalf("step %d: %v at %g", k, st, x[0])
 		}
 	}
-	if lost < 500 || math.Abs(at) > 0.05 || !strings.Contains(p.Why(), "singular position") {
-		t.Errorf("lost for %d steps at %g rad: %s", lost, at, p.Why())
+	if lost < 500 || math.Abs(at) > 0.05 || !strings.Contains(p.StatusText(), "singular position") {
+		t.Errorf("lost for %d steps at %g rad: %s", lost, at, p.StatusText())
 	}
 }

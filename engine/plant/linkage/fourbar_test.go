@@ -68,7 +68,7 @@ func crank(t testing.TB, a plant.AxisSpec, watch ...string) *Plant {
 func TestFourBarTurns(t *testing.T) {
 	const torque, level, end = 0.4, 0.1, 0.5
 	spec := fourBar()
-	spec.Efforts, spec.Friction = []machine.Effort{{Joint: "crank", By: reference.Constant(torque)}}, []machine.Friction{{Joint: "crank", Law: &friction.Coulomb{Fc: level}}}
+	spec.Efforts, spec.Friction = []machine.Effort{{Joint: "crank", Generator: reference.Constant(torque)}}, []machine.Friction{{Joint: "crank", Law: &friction.Coulomb{Fc: level}}}
 	m, err := machine.New(spec)
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +85,7 @@ func TestFourBarTurns(t *testing.T) {
 		x, y := p.NewState(), make([]float64, plant.Outputs+5)
 		for range n {
 			if st := p.Step(end/float64(n), x, []float64{torque, 1}, y); st != engine.OK {
-				t.Fatalf("%v: %s", st, p.Why())
+				t.Fatalf("%v: %s", st, p.StatusText())
 			}
 			if y[plant.Outputs+4] > 1e-10 {
 				t.Fatalf("the pin is off by %.3g m", y[plant.Outputs+4])

@@ -26,20 +26,20 @@ type Spec struct {
 // Plant is a machine as an engine.System: x = [state of the machine | current, temperature and friction law of each axis | time], inputs
 // u = [command, enable] of each axis, outputs those of each axis and the numbers that are watched. Not for concurrent use.
 type Plant struct {
-	s      *machine.Stepper
-	watch  *machine.Watch
-	joints []joint
-	start  []float64
-	keep   []float64 // the state before a step that is cut
-	size   int       // of the state of the machine
+	s          *machine.Stepper
+	watch      *machine.Watch
+	joints     []joint
+	start      []float64
+	savedState []float64 // the state before a step that is cut
+	size       int       // of the state of the machine
 }
 
 // joint is one of the axes: where position and velocity stand in the state of the machine, and the rest of its state in that of the plant.
 type joint struct {
 	*plant.Joint
-	name string
-	q, v int
-	own  [2]int
+	name     string
+	q, v     int
+	ownRange [2]int
 }
 
 // New checks the description. Stepper is asked with the axes as movers; the inertia of their rotors has to be in the machine already.
@@ -74,11 +74,11 @@ func New(s Spec) (*Plant, error) {
 		if j.q, j.v, err = p.s.At(j.name); err != nil {
 			return nil, err
 		}
-		j.own = [2]int{len(p.start), len(p.start) + j.Own()}
+		j.ownRange = [2]int{len(p.start), len(p.start) + j.OwnStates()}
 		p.start = append(p.start, j.NewState()[plant.Current:]...)
 	}
 	p.start = append(p.start, 0)
-	p.keep = make([]float64, len(p.start))
+	p.savedState = make([]float64, len(p.start))
 	if len(s.Watch) > 0 {
 		if p.watch, err = p.s.Watch(s.Watch...); err != nil {
 			return nil, err
@@ -110,16 +110,16 @@ func (p *Plant) Layout() engine.Layout {
 // Step advances x by dt (s) with u held. Where something is not finite, or the loops cannot be closed, x stays as it was and the status says so.
 func (p *Plant) Step(dt float64, x, u, y []float64) (st engine.Status) {
 	// controllers of the machine sample at their own instants
-	if p.s.Cut(x[len(x)-1], dt) < dt {
-		copy(p.keep, x)
+	if p.s.SubStep(x[len(x)-1], dt) < dt {
+		copy(p.savedState, x)
 		defer func() {
 			if st == engine.NonFinite {
-				copy(x, p.keep)
+				copy(x, p.savedState)
 			}
 		}()
 	}
 	for left, now := dt, &x[len(x)-1]; ; {
-		d := p.s.Cut(*now, left)
+		d := p.s.SubStep(*now, left)
 		before := *now
 		if one := p.stride(d, x, u, y); one != engine.OK {
 			st = one
@@ -137,17 +137,17 @@ func (p *Plant) stride(dt float64, x, u, y []float64) engine.Status {
 	ready := true
 	for k := range p.joints {
 		j := &p.joints[k]
-		ready = j.Begin(dt, own[j.q], own[j.v], x[j.own[0]:j.own[1]], u[2*k:2*k+2]) && ready
+		ready = j.Begin(dt, own[j.q], own[j.v], x[j.ownRange[0]:j.ownRange[1]], u[2*k:2*k+2]) && ready
 	}
 	st := engine.NonFinite
 	if ready {
 		st = p.s.Step(*now, dt, own)
 	}
-	gone := st != engine.NonFinite && (p.s.Last == multibody.OK || p.s.Last == multibody.Singular)
+	gone := st != engine.NonFinite && (p.s.LastStatus == multibody.OK || p.s.LastStatus == multibody.Singular)
 	for k := range p.joints {
 		j, out := &p.joints[k], y[plant.Outputs*k:plant.Outputs*(k+1)]
 		if gone {
-			j.Finish(own[j.q], own[j.v], x[j.own[0]:j.own[1]], out)
+			j.Finish(own[j.q], own[j.v], x[j.ownRange[0]:j.ownRange[1]], out)
 		} else {
 			j.Leave(out)
 		}
@@ -164,8 +164,8 @@ func (p *Plant) stride(dt float64, x, u, y []float64) engine.Status {
 	return st
 }
 
-// Why says what the last step has met.
-func (p *Plant) Why() string { return p.s.Why() }
+// StatusText says what the last step has met.
+func (p *Plant) StatusText() string { return p.s.StatusText() }
 
 // Settings are the supply, and load and temperature of each axis.
 func (p *Plant) Settings() (all []engine.Signal) {
@@ -188,7 +188,7 @@ func (p *Plant) Set(k int, x []float64, v float64) (was float64) {
 	if k%2 == 1 {
 		return j.Load(v)
 	}
-	at := &x[j.own[0]+plant.Temperature-plant.Current]
+	at := &x[j.ownRange[0]+plant.Temperature-plant.Current]
 	was, *at = *at, v
 	return was
 }

@@ -107,7 +107,7 @@ func apart(t *testing.T, law func(level float64) friction.Model, d plant.Drive, 
 		}
 		s1, s2 := closed.Step(h, x, u, a[:]), m.Step(h, y, u, b[:])
 		if s1 == engine.NonFinite || s2 != engine.OK {
-			t.Fatalf("step %d: %v and %v %s", k, s1, s2, m.Why())
+			t.Fatalf("step %d: %v and %v %s", k, s1, s2, m.StatusText())
 		}
 		for i := range a {
 			worst[i%plant.Outputs] = math.Max(worst[i%plant.Outputs], math.Abs(a[i]-b[i]))

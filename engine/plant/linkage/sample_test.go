@@ -31,7 +31,7 @@ func TestPlantWithController(t *testing.T) {
 		x, y, h := p.NewState(), make([]float64, len(p.Layout().Outputs)), 0.4/float64(n)
 		step := func() {
 			if st := p.Step(h, x, []float64{2 * math.Sin(5*x[len(x)-1]), 1}, y); st != engine.OK {
-				t.Fatal(st, p.Why())
+				t.Fatal(st, p.StatusText())
 			}
 		}
 		for range n - 10 {

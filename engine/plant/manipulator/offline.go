@@ -276,7 +276,7 @@ func (r *run) begin() error {
 func (r *run) restart(t float64) {
 	r.steps += r.d.Accepted
 	h := math.Abs(r.lastStep)
-	r.d.First = h
+	r.d.FirstStep = h
 	r.d.Start(t, r.x)
 }
 

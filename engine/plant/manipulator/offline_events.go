@@ -33,7 +33,7 @@ func (r *run) event(old float64) (string, error) {
 		return "", nil
 	}
 	// the step again, up to the event
-	t0 := r.d.Old
+	t0 := r.d.StepStart
 	if err := r.sampleUpTo(math.Nextafter(at, 0)); err != nil {
 		return "", err
 	}

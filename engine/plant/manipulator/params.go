@@ -154,7 +154,7 @@ func (p *Params) Check() []engine.Problem {
 // flowing are the names of the laws that the contact can have.
 func flowing() (names []string) {
 	for _, info := range friction.Laws() {
-		if _, ok := info.New().(friction.Flow); ok {
+		if _, ok := info.NewLaw().(friction.Flow); ok {
 			names = append(names, info.Name)
 		}
 	}

@@ -120,7 +120,7 @@ func (p *stepper) newton(g, f float64, pq, pv, a *joints, lambda *float64) (far 
 	}
 	v := m.freeJoints[p.dep]
 	m.evaluate(&to.q, &to.v, false, &w.pose)
-	at := m.beam.In(p.e, w.pose.tip.X)
+	at := m.beam.PlaceIn(p.e, w.pose.tip.X)
 	var give [4]float64 // S·Nᵀ in the coordinates of the element
 	soft, slope0, slope1 := 0.0, 0.0, 0.0
 	for k, i := range at.I {

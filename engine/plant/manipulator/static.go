@@ -36,7 +36,7 @@ func (m *Model) Equilibrium() (*Motion, error) {
 		w.place(s, 0, true)
 		last := m.p.Beam.Elements - 1
 		e := int(math.Max(0, math.Min(float64(last), w.pose.tip.X/m.beam.Element())))
-		at := m.beam.In(e, w.pose.tip.X)
+		at := m.beam.PlaceIn(e, w.pose.tip.X)
 		copy(s.qc, m.weight)
 		at.Add(-x[nf], s.qc)
 		if err := m.beam.Static(s.qc); err != nil {
@@ -126,7 +126,7 @@ func (m *Model) Equilibrium() (*Motion, error) {
 // softness is the deflection of the beam's middle under a unit force (m/N), to weigh forces against lengths.
 func (m *Model) softness(unit []float64) float64 {
 	if unit[0] == 0 {
-		at := m.beam.In((m.p.Beam.Elements-1)/2, m.p.Beam.Length/2)
+		at := m.beam.PlaceIn((m.p.Beam.Elements-1)/2, m.p.Beam.Length/2)
 		at.Add(1, unit)
 		if m.beam.Static(unit) != nil {
 			return 0

@@ -166,7 +166,7 @@ func (p *stepper) solve(h, f float64) engine.Status {
 		p.length, p.giveOf = h, -1
 	}
 	if p.inContact && p.giveOf != p.e {
-		at := m.beam.In(p.e, 0)
+		at := m.beam.PlaceIn(p.e, 0)
 		for k, i := range at.I {
 			if clear(p.give[k]); i >= 0 {
 				p.give[k][i] = 1

@@ -25,6 +25,6 @@ func Example() {
 	for k := range 1000 {
 		m.Step(float64(k)*1e-3, q, u)
 	}
-	fmt.Printf("%.3f m/s after %.2f m, %d contacts, %d steps not verified\n", u[0], q[0], len(m.Chosen), m.Degraded)
+	fmt.Printf("%.3f m/s after %.2f m, %d contacts, %d steps not verified\n", u[0], q[0], len(m.ClosedPlaces), m.Degraded)
 	// Output: 1.025 m/s after 0.51 m, 2 contacts, 0 steps not verified
 }

@@ -31,7 +31,7 @@ type Info struct {
 	Name   string // as in a file
 	Title  string // for people
 	Source string // key of docs/references.md, or empty
-	open   func() ([]field, func() (Toy, error))
+	newToy func() ([]field, func() (Toy, error))
 }
 
 // Registry lists the toys from the simplest on.
@@ -60,7 +60,7 @@ func Find(name string) (Info, error) {
 
 // Params are the parameters with their defaults.
 func (i Info) Params() []engine.Param {
-	fields, _ := i.open()
+	fields, _ := i.newToy()
 	out := make([]engine.Param, len(fields))
 	for k, f := range fields {
 		out[k] = f.Param
@@ -70,7 +70,7 @@ func (i Info) Params() []engine.Param {
 
 // Make builds the toy with some parameters other than their defaults, and says all that is wrong with them.
 func (i Info) Make(values map[string]float64) (Toy, error) {
-	fields, build := i.open()
+	fields, build := i.newToy()
 	var errs []error
 	for name := range values {
 		if !slices.ContainsFunc(fields, func(f field) bool { return f.Name == name }) {
@@ -80,7 +80,7 @@ func (i Info) Make(values map[string]float64) (Toy, error) {
 	slices.SortFunc(errs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	for _, f := range fields {
 		if v, ok := values[f.Name]; ok {
-			*f.at = v
+			*f.target = v
 		}
 	}
 	toy, err := build()
@@ -93,7 +93,7 @@ func (i Info) Make(values map[string]float64) (Toy, error) {
 // field is a parameter and where it is kept.
 type field struct {
 	engine.Param
-	at *float64
+	target *float64
 }
 
 // parameters is a pointer to a struct of them.
@@ -103,7 +103,7 @@ type parameters[P any] interface {
 }
 
 func entry[P any, Q parameters[P], T Toy](name, title, source string, def func() P, build func(P) (T, error)) Info {
-	return Info{Name: name, Title: title, Source: source, open: func() ([]field, func() (Toy, error)) {
+	return Info{Name: name, Title: title, Source: source, newToy: func() ([]field, func() (Toy, error)) {
 		p := def()
 		return Q(&p).fields(), func() (Toy, error) {
 			t, err := build(p)
@@ -140,7 +140,7 @@ var (
 func check(toy string, fields []field) error {
 	var errs []error
 	for _, f := range fields {
-		v := *f.at
+		v := *f.target
 		if v >= f.Lo && v <= f.Hi && v-v == 0 {
 			continue
 		}
