@@ -57,7 +57,7 @@ func TestRollingCoverage(t *testing.T) {
 		for seed := range uint64(draws) {
 			rng := rand.New(rand.NewPCG(seed, 77))
 			b := paperBall()
-			spec := ball.Spec{Free: []string{"mu_roll", "mu_spin", "height"}, Body: b.given()}
+			spec := ball.Spec{FreeParams: []string{"mu_roll", "mu_spin", "height"}, Body: b.given()}
 			rec := b.recorded(4, 1e-4, seed+1000)
 			if drawn {
 				spec.Uncertain = ball.Uncertainty{Radius: 0.002, Mass: 0.01, Inertia: 0.01, Center: 0.002, Markers: 0.002, Gravity: 0.001}

@@ -87,11 +87,11 @@ func identifyLine(t *testing.T, r boardRig, long time.Duration, seed int) (found
 	}
 	p, _ := o.Result.Param("J")
 	ci := o.Result.Interval(p)
-	if ci == nil || o.Run == nil || o.Run.Live == nil {
+	if ci == nil || o.Run == nil || o.Run.LiveEstimate == nil {
 		t.Fatalf("no interval, or no live estimate: %s %v", o.Verdict, o.Reasons)
 	}
 	found[0] = [3]float64{p.Value, (ci[1] - ci[0]) / 2 / 1.96, truth}
-	for _, l := range o.Run.Live.Parameters {
+	for _, l := range o.Run.LiveEstimate.Parameters {
 		if l.Name == "J" {
 			found[1] = [3]float64{l.Value, l.StdErr, truth}
 		}

@@ -22,7 +22,7 @@ func openPort(name string, spec protocol.PortSpec) (Port, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &serialPort{info: Info{Name: name, Kind: "serial", FD: -1}, lib: lib, out: flushWriter{lib}}, nil
+	return &serialPort{info: Info{Name: name, Kind: "serial", FD: -1}, lib: lib, portWriter: flushWriter{lib}}, nil
 }
 
 type flushWriter struct{ lib serial.Port }
@@ -40,7 +40,7 @@ func (w flushWriter) Write(p []byte, within time.Duration) (int, error) {
 	case late.Load():
 		return n, ErrTimeout
 	case err != nil:
-		return n, gone(err)
+		return n, unpluggedError(err)
 	}
 	return n, nil
 }

@@ -6,7 +6,7 @@ package rt
 func LockHolder(string) int { return 0 }
 
 // ClaimedCPU is the processor of the tick.
-type ClaimedCPU struct{ CPU, Shared int }
+type ClaimedCPU struct{ CPU, SharerPID int }
 
 // ClaimCPU needs Linux: nothing is claimed.
 func ClaimCPU(want int) ClaimedCPU { return ClaimedCPU{CPU: max(0, want)} }

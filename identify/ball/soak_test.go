@@ -28,7 +28,7 @@ func TestCoverage(t *testing.T) {
 			held, of, accepted, worst := map[string]int{}, map[string]int{}, 0, 0.0
 			square := map[string]float64{} // mean square of the errors, in those told
 			for seed := range uint64(coverageDraws) {
-				r := mustFit(t, Spec{Free: c.free}, recorded(scipy(t, c.motion, 4), 1e-4, uint64(1000*(i+1))+seed))
+				r := mustFit(t, Spec{FreeParams: c.free}, recorded(scipy(t, c.motion, 4), 1e-4, uint64(1000*(i+1))+seed))
 				if r.Accepted {
 					accepted++
 				}
@@ -66,7 +66,7 @@ func TestCoverage(t *testing.T) {
 func TestSlipIsRefusedOften(t *testing.T) {
 	for seed := range uint64(soakSeeds) {
 		m, mu := slipping(t, seed)
-		r := mustFit(t, Spec{Free: []string{"mu_roll", "mu_spin", "height"}}, recorded(m, 1e-4, seed))
+		r := mustFit(t, Spec{FreeParams: []string{"mu_roll", "mu_spin", "height"}}, recorded(m, 1e-4, seed))
 		v, _ := value(t, r, "mu_roll")
 		t.Logf("slide %.3f: mu_roll %.3g, contact %.2f lasting %.1f residual %.2f", mu, v, r.Slip.Contact, r.Slip.Lasting, r.Slip.Residual)
 		if r.Accepted {
