@@ -7,6 +7,7 @@ import (
 
 	"hilrig/engine"
 	"hilrig/engine/friction"
+	"hilrig/engine/numeric"
 )
 
 // Sliding is how a PD controller looks to an adaptive law. With r = ė + Λe, torque −Kd·ė − Kp·e and M·ẍd fed forward, the
@@ -57,7 +58,7 @@ func (s *AdaptSpec) validate() error {
 // sliding is r (rad/s) without its dead zone, which shifts it and so keeps the law Lipschitz.
 func (s *AdaptSpec) sliding(m *Motion) (r, learn float64) {
 	r = m.V - m.Vd + s.Sliding.Lambda*m.E
-	return r, r - clamp(r, s.DeadZone)
+	return r, r - numeric.Clamp(r, -s.DeadZone, s.DeadZone)
 }
 
 // learn moves one factor, with projection. What is not a number teaches nothing: it would never be forgotten.

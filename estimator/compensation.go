@@ -73,7 +73,7 @@ type StaticSpec struct {
 
 // StaticFeedForward is the steady curve at the desired speed,
 //
-//	F = s·dry(vd) + viscous(vd) + offset,   s = sat((vd + lead·ad)/band),
+//	F = s·dry(vd) + viscous(vd) + offset,   s = sat((vd + lead·ad)/band), sat a cut to ±1,
 //
 // of LuGre s·g(vd) + σ2·vd + offset. dry is that of the direction of s.
 //
@@ -107,7 +107,7 @@ func (f *StaticFeedForward) Compensate(_ float64, m Motion) (float64, engine.Sta
 		return 0, engine.NonFinite
 	}
 	next := m.Vd + f.s.LeadTime*m.Ad
-	side := sat(next / f.s.Band)
+	side := numeric.Clamp(next/f.s.Band, -1, 1)
 	if f.s.Band == 0 {
 		side = 0
 		if next != 0 {
@@ -122,10 +122,6 @@ func level(law friction.Model, v float64) float64 {
 	const begin = 1e-100 // as good as none; its square is still a number
 	return friction.DryForce(law, math.Copysign(max(math.Abs(v), begin), v))
 }
-
-func sat(x float64) float64 { return min(1, max(-1, x)) }
-
-func clamp(x, top float64) float64 { return min(top, max(-top, x)) }
 
 // atLeast0 refuses what is negative or not finite.
 func atLeast0(name string, v float64, unit string) error {

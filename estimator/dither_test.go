@@ -158,4 +158,6 @@ func TestPulsesWait(t *testing.T) {
 
 // SmoothedCoulomb is the mean of Coulomb friction fc·sgn over a velocity dither of amplitude vd about v:
 // (2fc/π)·asin(v/vd) for |v| < vd, fc·sgn v beyond [theory §10.5].
-func SmoothedCoulomb(v, vd, fc float64) float64 { return 2 * fc / math.Pi * math.Asin(sat(v/vd)) }
+func SmoothedCoulomb(v, vd, fc float64) float64 {
+	return 2 * fc / math.Pi * math.Asin(min(1, max(-1, v/vd)))
+}

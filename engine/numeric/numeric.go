@@ -203,3 +203,6 @@ func Interpolate(x, y []float64, at float64) float64 {
 	}
 	return y[i-1] + (y[i]-y[i-1])*(at-x[i-1])/(x[i]-x[i-1])
 }
+
+// Clamp is x cut to lo … hi; NaN stays.
+func Clamp(x, lo, hi float64) float64 { return min(hi, max(lo, x)) }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"hilrig/engine/numeric"
 )
 
 // DriveKind is what the command of an axis means.
@@ -88,17 +90,17 @@ func (d *Axis) limited(u float64) float64 {
 	case VoltageDrive:
 		return min(d.supply[1], max(d.supply[0], u))
 	case CurrentDrive, EffortDrive:
-		return clamp(d.s.Drive.Limit, u)
+		return limited(d.s.Drive.Limit, u)
 	}
 	return u
 }
 
-// clamp is u cut to ±limit; a limit of 0 is none.
-func clamp(limit, u float64) float64 {
+// limited is u cut to ±limit; a limit of 0 is none.
+func limited(limit, u float64) float64 {
 	if limit == 0 {
 		return u
 	}
-	return min(limit, max(-limit, u))
+	return numeric.Clamp(u, -limit, limit)
 }
 
 // effort is the torque of the drive (N·m) at the share of the part when its mean speed is w, and its derivative with respect to w;
@@ -148,13 +150,13 @@ func (d *Axis) effort(share, w float64) (effort, slope float64) {
 		p := &d.s.Drive
 		miss := d.u - w
 		raw := p.Kp*miss + p.Ki*(d.i0+d.h/2*miss)
-		d.push, d.i1 = clamp(p.Limit, raw), d.i0
+		d.push, d.i1 = limited(p.Limit, raw), d.i0
 		if d.push == raw {
 			d.i1 = d.i0 + d.h*miss
 		}
 		d.mean = d.perK(d.push)
 		raw = p.Kp*miss + p.Ki*(d.i0+share*d.h*miss)
-		if effort = clamp(p.Limit, raw); effort == raw {
+		if effort = limited(p.Limit, raw); effort == raw {
 			slope = -p.Kp - p.Ki*share*d.h
 		}
 		return effort, slope
@@ -183,7 +185,7 @@ func (s *AxisSpec) atEnd(x []float64, u float64, on bool) (current, effort, appl
 		effort = u
 	case VelocityDrive:
 		if on {
-			effort = clamp(s.Drive.Limit, s.Drive.Kp*(u-x[Omega])+s.Drive.Ki*x[Current])
+			effort = limited(s.Drive.Limit, s.Drive.Kp*(u-x[Omega])+s.Drive.Ki*x[Current])
 		}
 	}
 	if k != 0 {

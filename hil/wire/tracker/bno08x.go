@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 
+	"hilrig/engine/numeric"
 	"hilrig/hil/wire"
 )
 
@@ -62,7 +63,7 @@ func sum(p []byte) (s byte) {
 func i16(b []byte) float64 { return float64(int16(binary.LittleEndian.Uint16(b))) }
 
 func put16(dst []byte, v float64) []byte {
-	return binary.LittleEndian.AppendUint16(dst, uint16(int16(clamp(math.Round(v), math.MinInt16, math.MaxInt16))))
+	return binary.LittleEndian.AppendUint16(dst, uint16(int16(numeric.Clamp(math.Round(v), math.MinInt16, math.MaxInt16))))
 }
 
 // Next reads one report; see Decoder.

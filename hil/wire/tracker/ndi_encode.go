@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"hilrig/engine/numeric"
 	"hilrig/hil/wire"
 )
 
@@ -104,7 +105,7 @@ func AppendTX(dst []byte, f *Frame) []byte {
 	return appendNDIReply(dst, at)
 }
 
-func clampedInt(v, most float64) int { return int(clamp(math.Round(v), -most, most)) }
+func clampedInt(v, most float64) int { return int(numeric.Clamp(math.Round(v), -most, most)) }
 
 // noPose tells whether there is no pose of a device.
 func noPose(s *Sample) bool {

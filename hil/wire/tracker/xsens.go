@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 
+	"hilrig/engine/numeric"
 	"hilrig/hil/wire"
 )
 
@@ -69,15 +70,13 @@ func (p Precision) appendNumber(dst []byte, v float64) []byte {
 	case Float32:
 		return binary.BigEndian.AppendUint32(dst, math.Float32bits(float32(v)))
 	case FP1220:
-		return binary.BigEndian.AppendUint32(dst, uint32(int32(clamp(math.Round(v*(1<<20)), math.MinInt32, math.MaxInt32))))
+		return binary.BigEndian.AppendUint32(dst, uint32(int32(numeric.Clamp(math.Round(v*(1<<20)), math.MinInt32, math.MaxInt32))))
 	case FP1632:
-		raw := int64(clamp(math.Round(v*(1<<32)), -1<<47, 1<<47-1))
+		raw := int64(numeric.Clamp(math.Round(v*(1<<32)), -1<<47, 1<<47-1))
 		return binary.BigEndian.AppendUint16(binary.BigEndian.AppendUint32(dst, uint32(raw)), uint16(raw>>32))
 	}
 	return binary.BigEndian.AppendUint64(dst, math.Float64bits(v))
 }
-
-func clamp(v, lo, hi float64) float64 { return min(max(v, lo), hi) }
 
 // Xsens decodes XBus.
 type Xsens struct {
